@@ -1,0 +1,43 @@
+package gate
+
+import "time"
+
+// A Call is one call of a tool that asks to be let through.
+type Call struct {
+	ID   string    // the caller's; a second one in flight or waiting is a duplicate; empty: never one
+	Tool string    // the physical name
+	Also []Name    // further physical names of the same tool
+	Args []byte    // the JSON object of arguments, valid and without duplicate keys; nil: {}
+	Time time.Time // when it came; only for people to read
+}
+
+// A Name is one of the names that a call carries.
+type Name struct {
+	Text    string
+	Certain bool // it alone can make a call known or exempt it
+	Weak    bool // it restricts and is no evidence: no observer follows it
+}
+
+// A Firing is one transition of one net chosen for a call, as a validator or
+// a hook sees it.
+type Firing struct {
+	Call       Call
+	Name       string // the name of the call that the transition gates
+	Net        string
+	Transition string
+	Marking    Marking // read only
+	Meta       Meta    // of the net; may be changed
+}
+
+// Meta is what the hooks of a net remember between calls. Values must be
+// treated as immutable: replace them, so that a rejected call can be undone.
+type Meta map[string]any
+
+// Outcome is how a call ended.
+type Outcome uint8
+
+const (
+	Unknown Outcome = iota // a timeout, a cancellation, a lost connection: it may have happened
+	Success
+	Failure
+)

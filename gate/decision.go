@@ -1,0 +1,98 @@
+package gate
+
+import "time"
+
+// A Decision is an [*Allow], a [*Refusal] or an [*Ask].
+type Decision interface{ decision() }
+
+// Allow lets a call pass.
+type Allow struct {
+	Ticket *Ticket // the caller must settle it or close it
+	Names  []Name
+	Nets   []Verdict // of the nets that do not abstain
+}
+
+// Refusal rejects a call. Nothing has changed by it.
+type Refusal struct {
+	Kind   Kind
+	Names  []Name
+	Blocks []Block // the nets that block or ask, in the order of the policy
+	Text   string  // one sentence for the reader of the refusal
+}
+
+// Ask is a question: the call passes if a person approves all its steps.
+type Ask struct {
+	Number uint64 // of the waiting call
+	Names  []Name
+	Steps  []Step
+}
+
+// A Step is one manual transition that a person is asked to let fire.
+type Step struct {
+	Net, Transition string
+	Name            string // of the call
+	Rule            Position
+	Reason          string
+}
+
+// A Grant is the consent of a person to the steps that were shown.
+type Grant struct {
+	Number uint64 // of the Ask
+	Steps  []Step
+}
+
+// Grant is the consent to everything that a asks for.
+func (a *Ask) Grant() *Grant { return &Grant{Number: a.Number, Steps: a.Steps} }
+
+// Kind says which phase of the decision refused.
+type Kind string
+
+const (
+	KindBlocked      Kind = "blocked"
+	KindApproval     Kind = "approval"
+	KindValidation   Kind = "validation"
+	KindStateChanged Kind = "state-changed"
+	KindDefault      Kind = "default"
+	KindDuplicate    Kind = "duplicate"
+)
+
+// A Block is what one net says against a call.
+type Block struct {
+	Net    string
+	Cause  Cause
+	Rule   Position
+	Reason string   // a sentence
+	Name   string   // of the call
+	Holds  []Holder // calls in flight that hold the tokens which are missing
+}
+
+// A Holder is a call whose outcome is not known yet and which holds tokens.
+type Holder struct {
+	Number uint64
+	ID     string
+	Tool   string
+	Since  time.Time
+}
+
+// A Verdict is what one net says of a call.
+type Verdict struct {
+	Net        string
+	Kind       VerdictKind
+	Transition string // of Gated: the first that was chosen
+	Manual     bool
+	Rule       Position
+}
+
+// VerdictKind orders the verdicts: the strongest of a call's names is its net's.
+type VerdictKind uint8
+
+const (
+	Abstain VerdictKind = iota
+	Free
+	Gated
+	Blocked
+)
+
+func (*Allow) decision()   {}
+func (*Refusal) decision() {}
+func (*Ask) decision()     {}

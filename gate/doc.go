@@ -1,0 +1,2 @@
+// Package gate decides whether a call of a tool may run.
+package gate

@@ -1,0 +1,115 @@
+package gate
+
+import "fmt"
+
+// A Net is one Petri net of tools. It is a value that its author fills in;
+// [NewPolicy] checks it and never changes it.
+type Net struct {
+	Name        string
+	Places      []string
+	Initial     map[string]int // tokens at the start; a place that is absent has none
+	Terminal    []string       // places in which it is right to stop
+	Free        []string       // names that this net always lets pass
+	Transitions []Transition   // in order: the first enabled one that lists a name gates it
+
+	// How the net names a call. The first of these that is set decides; where
+	// none is, the names are the physical names of the call.
+	Mapper     func(Call) []Name // a Go function that returns what it wants
+	Labels     bool              // the labels of the policy, see [PolicyOptions]; set by rules
+	Maps       []Map             // the net's own maps, after the physical names
+	MatchFirst bool              // the first matching entry of Maps alone, or the physical names
+
+	// Validate judges the arguments of a call that Transition gates, after the
+	// structural and the approval phase. An error rejects the call, a panic
+	// too, and all meta data is as it was. It runs under the lock of the
+	// session and must not block.
+	Validate func(Firing) error
+
+	// OnSuccess runs when a deferred transition has produced its tokens, with
+	// the call that was admitted. It may change Meta; it must not block.
+	OnSuccess func(Firing)
+
+	Cause          Cause    // what kind of constraint the net is
+	Reason         string   // the sentence of a refusal; empty: a general one
+	Rule           Position // where the user wrote it
+	AllowUnbounded bool     // an unbounded net is an error otherwise
+}
+
+// A Transition moves tokens from its inputs to its outputs, both multisets:
+// a place that is named twice weighs two. Without tools it is structural and
+// fires by itself.
+type Transition struct {
+	Name            string
+	Inputs, Outputs []string
+	Tools           []Tool // what it gates
+
+	Manual   bool // a person must approve every firing
+	Deferred bool // the net moves when the result is a success; until then the tokens are in flight
+	Observe  bool // it follows the tool and never forbids it
+	Release  bool // an unknown outcome gives the tokens back at once
+}
+
+// A Tool is one entry of [Transition.Tools].
+type Tool struct {
+	Name   string
+	Kind   ToolKind
+	Except string // for a Glob: a call that certainly carries this name is not matched
+}
+
+// ToolKind says how the name of a [Tool] is read.
+type ToolKind uint8
+
+const (
+	Plain   ToolKind = iota // the name, also as tool.action
+	Literal                 // the name and never an action: "chat.send" written in quotes
+	Glob                    // a pattern over the other names of a call: * any run, ? one character
+)
+
+// Tools makes plain entries for [Transition.Tools].
+func Tools(names ...string) []Tool {
+	tools := make([]Tool, len(names))
+	for i, name := range names {
+		tools[i] = Tool{Name: name}
+	}
+	return tools
+}
+
+// A Map gives a call of Tool a further name where the arguments match.
+type Map struct {
+	Tool   string            // a physical name of the call
+	Field  string            // one key of the arguments, read as it stands
+	Match  func(string) bool // called with each string that the field holds
+	As     string
+	Source string // the pattern as written: part of the identity of a net
+	Rule   Position
+}
+
+// Cause is the kind of constraint that a net puts on a tool.
+type Cause string
+
+const (
+	CauseNet      Cause = "net" // hand-written
+	CauseBlock    Cause = "block"
+	CauseLimit    Cause = "limit"
+	CauseSequence Cause = "sequence"
+	CauseApproval Cause = "approval"
+)
+
+// A Position is a place in a file of the user's. Line and Column count from 1;
+// the zero value is no position.
+type Position struct {
+	File         string
+	Line, Column int
+}
+
+// String is file:line:column, as far as they are known.
+func (p Position) String() string {
+	switch {
+	case p.Line == 0:
+		return p.File
+	case p.File == "":
+		return fmt.Sprintf("%d:%d", p.Line, p.Column)
+	default:
+		return fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Column)
+	}
+}

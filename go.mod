@@ -1,0 +1,3 @@
+module github.com/petrigate/petrigate
+
+go 1.26
