@@ -1,0 +1,185 @@
+package rawjson
+
+import "strconv"
+
+// MaxDepth is the deepest nesting of objects and arrays that this package
+// reads, whatever a caller asks for.
+const MaxDepth = 1024
+
+// A SyntaxError says why a document is refused, and where.
+type SyntaxError struct {
+	Offset int // of the first byte that is wrong; the length of the document if it ends too early
+	Msg    string
+}
+
+func (e *SyntaxError) Error() string {
+	return "offset " + strconv.Itoa(e.Offset) + ": " + e.Msg
+}
+
+// Check reports whether doc is exactly one JSON value, with nothing but white
+// space around it, that every JSON parser reads alike. An object or array at
+// the top has depth 1; depth above maxDepth, or above [MaxDepth], is refused.
+// The error is a [*SyntaxError]. The time is linear in the length of doc.
+func Check(doc []byte, maxDepth int) error {
+	c := checker{doc: doc, max: min(maxDepth, MaxDepth)}
+	if c.document() {
+		return nil
+	}
+	return &SyntaxError{Offset: c.at, Msg: c.msg}
+}
+
+// checker walks one document. Its methods take the offset of what they read
+// and return the offset behind it, or -1 once fail was called.
+type checker struct {
+	doc  []byte
+	max  int
+	keys keyStack
+
+	at  int
+	msg string
+}
+
+func (c *checker) fail(at int, msg string) int {
+	c.at, c.msg = at, msg
+	return -1
+}
+
+// unexpected fails at i with what was wanted there.
+func (c *checker) unexpected(i int, want string) int {
+	if i >= len(c.doc) {
+		return c.fail(len(c.doc), "unexpected end, want "+want)
+	}
+	return c.fail(i, "unexpected "+strconv.QuoteToASCII(string(c.doc[i:i+1]))+", want "+want)
+}
+
+func (c *checker) document() bool {
+	if len(c.doc) >= 3 && string(c.doc[:3]) == "\xef\xbb\xbf" {
+		c.fail(0, "byte order mark")
+		return false
+	}
+	i := c.value(space(c.doc, 0), 0)
+	if i < 0 {
+		return false
+	}
+	if i = space(c.doc, i); i < len(c.doc) {
+		c.unexpected(i, "the end of the document")
+		return false
+	}
+	return true
+}
+
+// value reads the value at i, inside depth containers.
+func (c *checker) value(i, depth int) int {
+	switch peek(c.doc, i) {
+	case '"':
+		end, _ := c.str(i)
+		return end
+	case '{':
+		if depth >= c.max {
+			return c.fail(i, "nested too deeply")
+		}
+		return c.object(i, depth+1)
+	case '[':
+		if depth >= c.max {
+			return c.fail(i, "nested too deeply")
+		}
+		return c.array(i, depth+1)
+	}
+	if end := scalar(c.doc, i); end > 0 {
+		return end
+	}
+	return c.unexpected(i, "a value")
+}
+
+func (c *checker) array(i, depth int) int {
+	i = space(c.doc, i+1)
+	if peek(c.doc, i) == ']' {
+		return i + 1
+	}
+	for {
+		if i = c.value(i, depth); i < 0 {
+			return -1
+		}
+		switch i = space(c.doc, i); peek(c.doc, i) {
+		case ',':
+			i = space(c.doc, i+1)
+		case ']':
+			return i + 1
+		default:
+			return c.unexpected(i, "',' or ']'")
+		}
+	}
+}
+
+func (c *checker) object(i, depth int) int {
+	i = space(c.doc, i+1)
+	if peek(c.doc, i) == '}' {
+		return i + 1
+	}
+	o := object{base: c.keys.n}
+	for {
+		if i = c.member(&o, i, depth); i < 0 {
+			return -1
+		}
+		switch i = space(c.doc, i); peek(c.doc, i) {
+		case ',':
+			i = space(c.doc, i+1)
+		case '}':
+			c.keys.n = o.base
+			return i + 1
+		default:
+			return c.unexpected(i, "',' or '}'")
+		}
+	}
+}
+
+func (c *checker) member(o *object, i, depth int) int {
+	if peek(c.doc, i) != '"' {
+		return c.unexpected(i, "a key")
+	}
+	end, escaped := c.str(i)
+	if end < 0 {
+		return -1
+	}
+	key := c.doc[i+1 : end-1]
+	if escaped {
+		key = unescape(key)
+	}
+	c.keys.push(key)
+	if o.duplicate(c.keys.from(o.base)) {
+		return c.fail(i, "duplicate key")
+	}
+	i = space(c.doc, end)
+	if peek(c.doc, i) != ':' {
+		return c.unexpected(i, "':'")
+	}
+	return c.value(space(c.doc, i+1), depth)
+}
+
+// str reads the string literal at i and reports whether it has escapes.
+func (c *checker) str(i int) (end int, escaped bool) {
+	end, escaped, msg := scanString(c.doc, i)
+	if msg != "" {
+		return c.fail(end, msg), false
+	}
+	return end, escaped
+}
+
+// peek is the byte at i, or 0, which is nowhere valid outside a string.
+func peek(doc []byte, i int) byte {
+	if uint(i) < uint(len(doc)) {
+		return doc[i]
+	}
+	return 0
+}
+
+// space is the offset of the first byte at or behind i that is no white space.
+func space(doc []byte, i int) int {
+	for uint(i) < uint(len(doc)) {
+		if c := doc[i]; c > ' ' || c != ' ' && c != '\n' && c != '\t' && c != '\r' {
+			break
+		}
+		i++
+	}
+	return i
+}

@@ -1,0 +1,110 @@
+package rawjson
+
+// Member returns the value of the member of the object obj whose decoded key
+// is key. The value is a slice of obj. If several are, it is the first, which
+// a document that [Check] accepted cannot have.
+func Member(obj []byte, key string) (value []byte, ok bool) {
+	Members(obj, func(k, v []byte, _ int) bool {
+		if string(k) == key {
+			value, ok = v, true
+		}
+		return !ok
+	})
+	return value, ok
+}
+
+// Members calls yield for each member of the object obj in source order, until
+// it returns false. The key is decoded; it is a slice of obj if it has no
+// escapes. The value is a slice of obj that begins at the offset at.
+//
+// It reports whether obj was read to its end as an object with nothing but
+// white space around it: false says that yield stopped it, or that obj is
+// broken or something else. Members before a broken one have been yielded.
+func Members(obj []byte, yield func(key, value []byte, at int) bool) bool {
+	i := space(obj, 0)
+	if peek(obj, i) != '{' {
+		return false
+	}
+	i = space(obj, i+1)
+	if peek(obj, i) == '}' {
+		return space(obj, i+1) == len(obj)
+	}
+	for {
+		key, at := memberKey(obj, i)
+		if at < 0 {
+			return false
+		}
+		end := Skip(obj, at)
+		if end < 0 || !yield(key, obj[at:end:end], at) {
+			return false
+		}
+		switch i = space(obj, end); peek(obj, i) {
+		case ',':
+			i = space(obj, i+1)
+		case '}':
+			return space(obj, i+1) == len(obj)
+		default:
+			return false
+		}
+	}
+}
+
+// memberKey reads the key at i and the colon. The value begins at at; -1 if
+// the key is broken.
+func memberKey(obj []byte, i int) (key []byte, at int) {
+	if peek(obj, i) != '"' {
+		return nil, -1
+	}
+	end, escaped, msg := scanString(obj, i)
+	if msg != "" {
+		return nil, -1
+	}
+	key = obj[i+1 : end-1 : end-1]
+	if escaped {
+		key = unescape(key)
+	}
+	if i = space(obj, end); peek(obj, i) != ':' {
+		return nil, -1
+	}
+	return key, space(obj, i+1)
+}
+
+// Elements calls yield for each element of the array arr in order, until it
+// returns false. The value is a slice of arr that begins at the offset at.
+// The result is that of [Members].
+func Elements(arr []byte, yield func(value []byte, at int) bool) bool {
+	i := space(arr, 0)
+	if peek(arr, i) != '[' {
+		return false
+	}
+	i = space(arr, i+1)
+	if peek(arr, i) == ']' {
+		return space(arr, i+1) == len(arr)
+	}
+	for {
+		end := Skip(arr, i)
+		if end < 0 || !yield(arr[i:end:end], i) {
+			return false
+		}
+		switch i = space(arr, end); peek(arr, i) {
+		case ',':
+			i = space(arr, i+1)
+		case ']':
+			return space(arr, i+1) == len(arr)
+		default:
+			return false
+		}
+	}
+}
+
+// Kind says what value is by its first byte: '{', '[', '"', 't', 'f', 'n', or
+// '0' for a number. It is 0 if no value begins so.
+func Kind(value []byte) byte {
+	switch c := peek(value, space(value, 0)); {
+	case c == '-' || isDigit(c):
+		return '0'
+	case c == '{' || c == '[' || c == '"' || c == 't' || c == 'f' || c == 'n':
+		return c
+	}
+	return 0
+}

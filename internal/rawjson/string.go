@@ -1,0 +1,222 @@
+package rawjson
+
+import (
+	"encoding/binary"
+	"math/bits"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// String decodes the string literal lit. It is false for anything that
+// [Check] does not accept as a string.
+func String(lit []byte) (string, bool) {
+	if peek(lit, 0) != '"' {
+		return "", false
+	}
+	end, escaped, msg := scanString(lit, 0)
+	if msg != "" || end != len(lit) {
+		return "", false
+	}
+	if escaped {
+		return string(unescape(lit[1 : end-1])), true
+	}
+	return string(lit[1 : end-1]), true
+}
+
+// AppendString appends s as a JSON string literal. Bytes that are not UTF-8
+// become U+FFFD; nothing is escaped for the sake of HTML.
+func AppendString(dst []byte, s string) []byte {
+	dst = append(dst, '"')
+	start := 0
+	for i := 0; i < len(s); {
+		c := s[i]
+		if c >= ' ' && c != '"' && c != '\\' && c < utf8.RuneSelf {
+			i++
+			continue
+		}
+		size := 1
+		if c >= utf8.RuneSelf {
+			var r rune
+			if r, size = utf8.DecodeRuneInString(s[i:]); r != utf8.RuneError || size > 1 {
+				i += size
+				continue
+			}
+		}
+		dst = append(dst, s[start:i]...)
+		dst = appendEscaped(dst, c)
+		i += size
+		start = i
+	}
+	dst = append(dst, s[start:]...)
+	return append(dst, '"')
+}
+
+// appendEscaped appends a byte that cannot stand for itself in a literal.
+func appendEscaped(dst []byte, c byte) []byte {
+	const hex = "0123456789abcdef"
+	switch c {
+	case '"', '\\':
+		return append(dst, '\\', c)
+	case '\n':
+		return append(dst, '\\', 'n')
+	case '\r':
+		return append(dst, '\\', 'r')
+	case '\t':
+		return append(dst, '\\', 't')
+	case '\b':
+		return append(dst, '\\', 'b')
+	case '\f':
+		return append(dst, '\\', 'f')
+	}
+	if c >= utf8.RuneSelf {
+		return utf8.AppendRune(dst, utf8.RuneError)
+	}
+	return append(dst, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
+}
+
+// scanString reads the string literal whose opening quote is at i and returns
+// the offset behind the closing one. If msg is not empty, end is the offset of
+// the fault.
+func scanString(doc []byte, i int) (end int, escaped bool, msg string) {
+	i++
+	for {
+		i = plain(doc, i)
+		if i >= len(doc) {
+			return len(doc), false, "unterminated string"
+		}
+		switch c := doc[i]; {
+		case c == '"':
+			return i + 1, escaped, ""
+		case c == '\\':
+			n, msg := scanEscape(doc[i:])
+			if msg != "" {
+				return i, false, msg
+			}
+			i += n
+			escaped = true
+		case c < ' ':
+			return i, false, "control character in a string"
+		default:
+			r, n := utf8.DecodeRune(doc[i:])
+			if r == utf8.RuneError && n == 1 {
+				return i, false, "invalid UTF-8"
+			}
+			i += n
+		}
+	}
+}
+
+// scanEscape is the length of the escape, or pair of surrogates, that s
+// begins with.
+func scanEscape(s []byte) (n int, msg string) {
+	switch peek(s, 1) {
+	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
+		return 2, ""
+	case 'u':
+	default:
+		return 0, "invalid escape"
+	}
+	r := hex4(s)
+	switch {
+	case r < 0:
+		return 0, "invalid escape"
+	case r == 0:
+		return 0, "NUL in a string"
+	case !utf16.IsSurrogate(r):
+		return 6, ""
+	case utf16.DecodeRune(r, hex4(s[6:])) == utf8.RuneError:
+		return 0, "lone surrogate"
+	}
+	return 12, ""
+}
+
+// hex4 is the number in the escape \uXXXX that s begins with, or -1.
+func hex4(s []byte) rune {
+	if len(s) < 6 || s[0] != '\\' || s[1] != 'u' {
+		return -1
+	}
+	var r rune
+	for _, c := range s[2:6] {
+		switch {
+		case '0' <= c && c <= '9':
+			c -= '0'
+		case 'a' <= c && c <= 'f':
+			c -= 'a' - 10
+		case 'A' <= c && c <= 'F':
+			c -= 'A' - 10
+		default:
+			return -1
+		}
+		r = r<<4 | rune(c)
+	}
+	return r
+}
+
+// plain is the offset of the first byte at or behind i that is no plain ASCII:
+// a quote, a backslash, a control character, or part of a longer rune.
+func plain(doc []byte, i int) int {
+	for len(doc)-i >= 8 {
+		if m := special(binary.LittleEndian.Uint64(doc[i:])); m != 0 {
+			return i + bits.TrailingZeros64(m)>>3
+		}
+		i += 8
+	}
+	for i < len(doc) {
+		if c := doc[i]; c < ' ' || c == '"' || c == '\\' || c >= utf8.RuneSelf {
+			break
+		}
+		i++
+	}
+	return i
+}
+
+// special has the high bit set in the first byte of w, from the low end, that
+// is not plain. Higher bytes may be marked wrongly.
+func special(w uint64) uint64 {
+	const (
+		ones  = 0x0101010101010101
+		highs = 0x8080808080808080
+	)
+	quote := w ^ ones*'"'
+	slash := w ^ ones*'\\'
+	return ((quote-ones)&^quote | (slash-ones)&^slash | (w-ones*' ')&^w | w) & highs
+}
+
+// unescape decodes the inside of a string literal that scanString accepted.
+func unescape(s []byte) []byte {
+	out := make([]byte, 0, len(s))
+	for i := 0; i < len(s); {
+		if s[i] != '\\' {
+			out = append(out, s[i])
+			i++
+			continue
+		}
+		n, _ := scanEscape(s[i:])
+		out = appendUnescaped(out, s[i:i+n])
+		i += n
+	}
+	return out
+}
+
+// appendUnescaped appends what the valid escape esc stands for.
+func appendUnescaped(dst, esc []byte) []byte {
+	switch esc[1] {
+	case 'b':
+		return append(dst, '\b')
+	case 'f':
+		return append(dst, '\f')
+	case 'n':
+		return append(dst, '\n')
+	case 'r':
+		return append(dst, '\r')
+	case 't':
+		return append(dst, '\t')
+	case 'u':
+		r := hex4(esc)
+		if len(esc) == 12 {
+			r = utf16.DecodeRune(r, hex4(esc[6:]))
+		}
+		return utf8.AppendRune(dst, r)
+	}
+	return append(dst, esc[1])
+}
