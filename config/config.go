@@ -1,0 +1,55 @@
+package config
+
+import "time"
+
+// A Config is one configuration, checked and complete. Values of "state",
+// "session", "advertise" and "mode" are not in it: this version keeps state in
+// memory, one session for each connection, advertises all tools and enforces,
+// and refuses a file that asks for anything else.
+type Config struct {
+	File    string   // "" where there is none
+	Servers []Server // in the order of the file
+
+	Rules  []RuleText
+	Nets   []Net
+	Active []string // names of the active nets; nil: all
+	// ActivePosition is where Active stands, for a name that no net has.
+	ActivePosition Position
+	Default        string // "allow" or "deny": a call on which all nets abstain
+
+	Listen   Listen
+	Approval Approval
+	Audit    Audit
+	Log      Log
+	Startup  time.Duration // how long the first list waits for upstreams
+
+	Warnings ErrorList
+}
+
+// Listen is where clients come in.
+type Listen struct {
+	Stdio          bool   // otherwise HTTP
+	HTTP           string // host:port
+	Auth           string // "token" or "none"
+	TokenFile      string // "": a generated one
+	AllowedHosts   []string
+	AllowedOrigins []string
+}
+
+// Approval is how people are asked.
+type Approval struct {
+	Channels []string      // of "elicit" and "cli", in order; all are open at once
+	Hold     time.Duration // how long a call waits before it is parked
+	Expire   time.Duration // how long an approval can be answered and used
+}
+
+// Audit is where decisions are recorded.
+type Audit struct {
+	File string // "": nowhere
+}
+
+// Log is what people read.
+type Log struct {
+	Level  string // "debug", "info", "warn", "error"
+	Format string // "auto", "text", "json"
+}

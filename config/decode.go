@@ -1,0 +1,240 @@
+package config
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// A decoder gives the values of one file their meaning. It goes on after a
+// problem, so that all of them are found in one run.
+type decoder struct {
+	*source
+	*environment
+}
+
+// keys says what each key of a mapping does. A key that is not in it is a
+// mistake of the user's.
+type keys map[string]func(key, value *node)
+
+// mapping hands each key of n to its function.
+func (d *decoder) mapping(n *node, what string, known keys) {
+	if !d.is(n, mapKind, what) {
+		return
+	}
+	seen := make(map[string]*node, len(n.fields))
+	for _, f := range n.fields {
+		name := f.key.text
+		if earlier := seen[name]; earlier != nil {
+			d.duplicate(f.key, earlier)
+			continue
+		}
+		seen[name] = f.key
+		set, ok := known[name]
+		if !ok {
+			d.at(f.key, fmt.Sprintf("unknown key %q in %s", name, what), hint(name, known))
+			continue
+		}
+		set(f.key, f.value)
+	}
+}
+
+// foreign are words of other programs for a key of ours.
+func foreign(name string) string {
+	switch name {
+	case "servers", "mcp_servers", "context_servers", "extensions":
+		return "mcpServers"
+	case "serverUrl", "httpUrl", "uri", "endpoint":
+		return "url"
+	case "environment", "envs":
+		return "env"
+	case "cmd":
+		return "command"
+	case "transport":
+		return "type"
+	case "http_headers":
+		return "headers"
+	case "enabled":
+		return "disabled"
+	case "initial":
+		return "initialMarking"
+	case "in":
+		return "inputs"
+	case "out":
+		return "outputs"
+	}
+	return ""
+}
+
+func hint(name string, known keys) string {
+	if ours := foreign(name); ours != "" && known[ours] != nil {
+		return fmt.Sprintf("did you mean %q?", ours)
+	}
+	return suggest(name, slices.Collect(maps.Keys(known)))
+}
+
+func (d *decoder) duplicate(key, earlier *node) {
+	d.at(key, fmt.Sprintf("duplicate key %q", key.text), fmt.Sprintf("the first is at %d:%d", earlier.line, earlier.column))
+}
+
+// each hands over every entry of a mapping whose keys the user chooses.
+func (d *decoder) each(n *node, what string, f func(key, value *node)) {
+	if !d.is(n, mapKind, what) {
+		return
+	}
+	seen := make(map[string]*node, len(n.fields))
+	for _, entry := range n.fields {
+		if earlier := seen[entry.key.text]; earlier != nil {
+			d.duplicate(entry.key, earlier)
+			continue
+		}
+		seen[entry.key.text] = entry.key
+		f(entry.key, entry.value)
+	}
+}
+
+// is checks the kind of a value and records what is wrong with it.
+func (d *decoder) is(n *node, want kind, what string) bool {
+	if n.kind == want {
+		return true
+	}
+	hint := ""
+	if want == textKind && (n.kind == numberKind || n.kind == boolKind) {
+		hint = "put it in quotes"
+	}
+	if word, ok := yesNo[strings.ToLower(n.text)]; ok && want == boolKind && n.kind == textKind {
+		hint = "write " + word
+	}
+	d.at(n, fmt.Sprintf("%s must be %s, not %s", what, want, n.kind), hint)
+	return false
+}
+
+// yesNo are the words that YAML 1.1 took for true and false. Read-only.
+var yesNo = map[string]string{"yes": "true", "on": "true", "no": "false", "off": "false", "true": "true", "false": "false"}
+
+// later refuses a key whose meaning a later version will have.
+func (d *decoder) later(key, _ *node) {
+	d.at(key, fmt.Sprintf("%q is not supported yet", key.text), "")
+}
+
+// The functions below are entries of keys: they set a field from a value.
+
+func (d *decoder) text(to *string) func(key, value *node) {
+	return func(key, value *node) {
+		if d.is(value, textKind, quoted(key)) {
+			*to = value.text
+		}
+	}
+}
+
+// filled is text that must not be empty.
+func (d *decoder) filled(to *string) func(key, value *node) {
+	return func(key, value *node) {
+		d.text(to)(key, value)
+		if value.kind == textKind && value.text == "" {
+			d.at(value, fmt.Sprintf("%s is empty", quoted(key)), "")
+		}
+	}
+}
+
+// setting is text in which ${...} is replaced.
+func (d *decoder) setting(to *string) func(key, value *node) {
+	return func(key, value *node) {
+		if d.is(value, textKind, quoted(key)) {
+			*to = d.interpolated(value)
+		}
+	}
+}
+
+func (d *decoder) flag(to *bool) func(key, value *node) {
+	return func(key, value *node) {
+		if d.is(value, boolKind, quoted(key)) {
+			*to = value.text == "true"
+		}
+	}
+}
+
+func (d *decoder) list(to *[]string) func(key, value *node) {
+	return func(key, value *node) {
+		*to = []string{}
+		d.items(key, value, func(item *node) { *to = append(*to, item.text) })
+	}
+}
+
+// settings is a list of texts in which ${...} is replaced.
+func (d *decoder) settings(to *[]string) func(key, value *node) {
+	return func(key, value *node) {
+		d.items(key, value, func(item *node) { *to = append(*to, d.interpolated(item)) })
+	}
+}
+
+func (d *decoder) items(key, value *node, f func(*node)) {
+	if !d.is(value, listKind, quoted(key)) {
+		return
+	}
+	for _, item := range value.items {
+		if d.is(item, textKind, "an entry of "+quoted(key)) {
+			f(item)
+		}
+	}
+}
+
+// oneOf is text that has to be one of a few words; later words are known and
+// not supported yet.
+func (d *decoder) oneOf(to *string, words, later []string) func(key, value *node) {
+	return func(key, value *node) {
+		if d.is(value, textKind, quoted(key)) && d.word(key, value, value.text, words, later) {
+			*to = value.text
+		}
+	}
+}
+
+func (d *decoder) word(key, value *node, word string, words, later []string) bool {
+	if slices.Contains(words, word) {
+		return true
+	}
+	msg, hint := unknownWord(quoted(key), shown(value), word, words, later)
+	d.at(value, msg, hint)
+	return false
+}
+
+// unknownWord says what is wrong with a word that is none of words.
+func unknownWord(what, shown, word string, words, later []string) (msg, hint string) {
+	if slices.Contains(later, word) {
+		return fmt.Sprintf("%s: %s is not supported yet", what, shown), "now: " + strings.Join(words, ", ")
+	}
+	hint = suggest(word, slices.Clone(words))
+	if hint == "" {
+		hint = "one of: " + strings.Join(words, ", ")
+	}
+	return fmt.Sprintf("%s: %s is not known", what, shown), hint
+}
+
+// count is a whole number that is not negative.
+func (d *decoder) count(n *node, what string) (int, bool) {
+	if !d.is(n, numberKind, what) {
+		return 0, false
+	}
+	v, err := strconv.ParseInt(n.text, 10, 32)
+	if err != nil || v < 0 || n.text[0] == '+' || (n.text[0] == '0' && n.text != "0") {
+		d.at(n, fmt.Sprintf("%s must be a whole number from 0 to 2147483647", what), "")
+		return 0, false
+	}
+	return int(v), true
+}
+
+// duration reads a positive duration with a unit.
+func duration(text string) (time.Duration, bool) {
+	v, err := time.ParseDuration(text)
+	return v, err == nil && v >= 0
+}
+
+// quoted is how a message names a key.
+func quoted(key *node) string { return fmt.Sprintf("%q", key.text) }
+
+// shown is how a message names a value: as the file has it, since what an
+// interpolation gave may be a secret.
+func shown(value *node) string { return fmt.Sprintf("%q", value.text) }

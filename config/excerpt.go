@@ -1,0 +1,94 @@
+package config
+
+import (
+	"regexp"
+	"strings"
+)
+
+// excerptWidth is how much of a long line an excerpt shows.
+const excerptWidth = 100
+
+// excerpt is the line with a caret under the column. Values that may be
+// secrets are shown as stars.
+func (s *source) excerpt(line, column int) string {
+	if line < 1 || line > len(s.lines) {
+		return ""
+	}
+	text := s.lines[line-1]
+	if s.guess && suspicious.MatchString(text) {
+		return ""
+	}
+	shown := s.masked(line, []rune(text))
+	at := min(max(column-1, 0), len(shown))
+	from := 0
+	if at > excerptWidth*3/4 {
+		from = at - excerptWidth/2
+	}
+	to := min(len(shown), from+excerptWidth)
+	visible := strings.Map(printable, string(shown[from:to]))
+	return "    " + visible + "\n    " + strings.Repeat(" ", at-from) + "^"
+}
+
+// suspicious finds lines of a file without a tree that may hold a secret.
+var suspicious = regexp.MustCompile(`(?i)token|secret|passw|authorization|bearer|credential|key`)
+
+// masked puts stars over the part of the secrets that is on this line.
+func (s *source) masked(line int, text []rune) []rune {
+	for _, n := range s.secrets {
+		if line < n.line || line > n.endLine {
+			continue
+		}
+		from, to := 0, len(text)
+		if line == n.line {
+			from = min(n.column-1, to)
+		}
+		if line == n.endLine {
+			to = min(n.endColumn-1, to)
+		}
+		for i := from; i < to; i++ {
+			text[i] = '*'
+		}
+	}
+	return text
+}
+
+// printable keeps an excerpt on its line and its caret in its column.
+func printable(r rune) rune {
+	if r < ' ' || r == 0x7f || (r >= 0x80 && r < 0xa0) || r == 0x2028 || r == 0x2029 ||
+		(r >= 0x200b && r <= 0x200f) || (r >= 0x202a && r <= 0x202e) || (r >= 0x2060 && r <= 0x206f) || r == 0xfeff {
+		return ' '
+	}
+	return r
+}
+
+// markSecrets notes where the values of env and headers stand.
+func (s *source) markSecrets(root *node) {
+	servers := root.get("mcpServers")
+	if servers == nil {
+		return
+	}
+	for _, server := range servers.fields {
+		for _, key := range []string{"env", "headers"} {
+			s.secret(server.value.get(key))
+		}
+	}
+}
+
+func (s *source) secret(n *node) {
+	switch {
+	case n == nil:
+	case n.kind == listKind:
+		for _, item := range n.items {
+			s.secret(item)
+		}
+	case n.kind == mapKind:
+		for _, f := range n.fields {
+			s.secret(f.value)
+		}
+	case !reference.MatchString(n.text):
+		s.secrets = append(s.secrets, n)
+	}
+}
+
+// reference finds values that name a secret and do not hold one.
+var reference = regexp.MustCompile(`^\$\{(env:)?[A-Za-z0-9_]+\}$`)

@@ -1,0 +1,143 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+)
+
+// An environment is where the values of ${...} come from.
+type environment struct {
+	dir    string // of the configuration file: relative paths start there
+	lookup func(string) (string, bool)
+}
+
+// interpolated is the text of a value with every ${...} replaced, once: what
+// a variable holds is never looked at again.
+func (d *decoder) interpolated(n *node) string {
+	text, bad := d.expand(n.text)
+	if bad != nil {
+		line, column := d.find(n, bad.expr)
+		d.add(line, column, bad.msg, bad.hint)
+		return ""
+	}
+	if strings.ContainsRune(text, 0) {
+		d.at(n, "the value holds a NUL byte", "")
+	}
+	return text
+}
+
+// find is the place of an expression inside a value, or of the value.
+func (d *decoder) find(n *node, expr string) (line, column int) {
+	if n.line < 1 || n.line > len(d.lines) {
+		return n.line, n.column
+	}
+	text := []rune(d.lines[n.line-1])
+	from := min(n.column-1, len(text))
+	before, _, found := strings.Cut(string(text[from:]), expr)
+	if !found {
+		return n.line, n.column
+	}
+	return n.line, from + len([]rune(before)) + 1
+}
+
+// A badExpr is a ${...} that cannot be replaced. Its texts hold no value.
+type badExpr struct{ expr, msg, hint string }
+
+func (e *environment) expand(text string) (string, *badExpr) {
+	var b strings.Builder
+	for {
+		i := strings.IndexByte(text, '$')
+		if i < 0 || i == len(text)-1 {
+			b.WriteString(text)
+			return b.String(), nil
+		}
+		b.WriteString(text[:i])
+		text = text[i:]
+		switch text[1] {
+		case '$':
+			b.WriteByte('$')
+			text = text[2:]
+		case '{':
+			end := strings.IndexByte(text, '}')
+			if end < 0 {
+				return "", &badExpr{text[:2], "${ is never closed", "a $ before { is written $$"}
+			}
+			value, bad := e.value(text[:end+1])
+			if bad != nil {
+				return "", bad
+			}
+			b.WriteString(value)
+			text = text[end+1:]
+		default:
+			b.WriteByte('$')
+			text = text[1:]
+		}
+	}
+}
+
+var variable = regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_]*)(?:(:-|:\?)(.*))?$`)
+
+// value is what one ${...} stands for.
+func (e *environment) value(expr string) (string, *badExpr) {
+	inner := expr[2 : len(expr)-1]
+	if strings.Contains(inner, "${") {
+		return "", &badExpr{expr, "one ${...} inside another is not supported", ""}
+	}
+	if path, ok := strings.CutPrefix(inner, "file:"); ok {
+		return e.file(expr, path)
+	}
+	m := variable.FindStringSubmatch(strings.TrimPrefix(inner, "env:"))
+	if m == nil {
+		return "", &badExpr{expr, fmt.Sprintf("%q is not understood", expr), "${V}, ${env:V}, ${V:-default}, ${V:?message}, ${file:path}"}
+	}
+	name, operator, word := m[1], m[2], m[3]
+	value, ok := e.lookup(name)
+	switch {
+	case operator == "" && !ok:
+		return "", &badExpr{expr, fmt.Sprintf("the variable %s is not set", name), fmt.Sprintf("set it, or write ${%s:-default}", name)}
+	case operator == ":?" && value == "":
+		if word == "" {
+			word = "it is required"
+		}
+		return "", &badExpr{expr, fmt.Sprintf("the variable %s is not set: %s", name, word), ""}
+	case operator == ":-" && value == "":
+		return word, nil
+	}
+	return value, nil
+}
+
+const maxSecret = 1 << 20
+
+// file is the content of a file less the line end behind it.
+func (e *environment) file(expr, path string) (string, *badExpr) {
+	if path == "" {
+		return "", &badExpr{expr, "${file:} names no file", ""}
+	}
+	data, err := readFile(e.path(path), maxSecret)
+	if err != nil {
+		return "", &badExpr{expr, fmt.Sprintf("reading the file of %s: %v", expr, cause(err)), ""}
+	}
+	return strings.TrimSuffix(strings.TrimSuffix(string(data), "\n"), "\r"), nil
+}
+
+// path is a path as seen from the configuration file.
+func (e *environment) path(p string) string {
+	if p == "" || filepath.IsAbs(p) {
+		return p
+	}
+	return filepath.Join(e.dir, p)
+}
+
+// cause is an error of the file system less the path, which the message
+// already names.
+func cause(err error) error {
+	var path *os.PathError
+	if errors.As(err, &path) {
+		return path.Err
+	}
+	return err
+}

@@ -1,0 +1,163 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Options says where a configuration comes from. The zero value looks in the
+// usual places and takes the variables of the process.
+type Options struct {
+	Path  string                      // of the file (--config); "": look for one
+	Env   func(string) (string, bool) // nil: os.LookupEnv
+	Flags map[string]string           // settings given on the command line, by their name in the file: "log.level"
+
+	// WorkDir lets ./petrigate.yaml count, and before the file of the user.
+	// It is for verbs that people type: an agent may be able to write the
+	// directory that a server is started in.
+	WorkDir bool
+}
+
+func (o Options) lookup(name string) (string, bool) {
+	if o.Env == nil {
+		return os.LookupEnv(name)
+	}
+	return o.Env(name)
+}
+
+// ErrNotFound is returned, wrapped with the places searched, where no path is
+// given and no file is in the usual places.
+var ErrNotFound = errors.New("no configuration file")
+
+const fileName = "petrigate.yaml"
+
+// Lookup is the file that [Load] reads.
+func Lookup(o Options) (string, error) {
+	if o.Path != "" {
+		return o.Path, nil
+	}
+	if path, ok := o.lookup("PETRIGATE_CONFIG"); ok && path != "" {
+		return path, nil
+	}
+	var places []string
+	if o.WorkDir {
+		places = append(places, fileName)
+	}
+	if dir := o.userDir(); dir != "" {
+		places = append(places, filepath.Join(dir, "petrigate", fileName))
+	}
+	for _, place := range places {
+		// A file that cannot be looked at is still the one that is meant.
+		if _, err := os.Stat(place); !errors.Is(err, os.ErrNotExist) {
+			return place, nil
+		}
+	}
+	return "", fmt.Errorf("%w: --config and PETRIGATE_CONFIG are not set, looked for %s", ErrNotFound, strings.Join(places, ", "))
+}
+
+// userDir is the XDG configuration directory, "" where none can be told.
+func (o Options) userDir() string {
+	if dir, ok := o.lookup("XDG_CONFIG_HOME"); ok && filepath.IsAbs(dir) {
+		return dir
+	}
+	if dir, ok := o.lookup("APPDATA"); ok && filepath.Separator == '\\' && dir != "" {
+		return dir
+	}
+	if home, ok := o.lookup("HOME"); ok && home != "" {
+		return filepath.Join(home, ".config")
+	}
+	return ""
+}
+
+// Load finds, reads and checks a configuration. Problems in it are an
+// [ErrorList]; a file that cannot be read is an [Error] without a line; no
+// file at all is [ErrNotFound].
+func Load(o Options) (*Config, error) {
+	path, err := Lookup(o)
+	if err != nil {
+		return nil, err
+	}
+	src, err := readFile(path, maxSize)
+	if err != nil {
+		return nil, &Error{File: path, Msg: fmt.Sprintf("reading the configuration: %v", cause(err))}
+	}
+	c, err := Parse(path, src, o)
+	if err == nil && writable(path) {
+		c.Warnings = append(c.Warnings, &Error{File: path, Msg: "anybody may change this file", Hint: "chmod o-w"})
+	}
+	return c, err
+}
+
+// Parse checks the bytes of a configuration; Options.Path is not looked at.
+// Relative paths are those of the directory of name. The error is an
+// [ErrorList].
+func Parse(name string, src []byte, o Options) (*Config, error) {
+	d := &decoder{
+		source:      &source{name: name},
+		environment: &environment{dir: filepath.Dir(name), lookup: o.lookup},
+	}
+	c := &Config{File: name, Default: "allow"}
+	l := &layers{file: map[string]any{}, at: map[string]*node{}}
+	n := d.read(src)
+	switch {
+	case n != nil:
+		d.markSecrets(n)
+		d.root(n, c, l)
+	case len(d.errs) == 0:
+		d.add(1, 1, "the configuration is empty", "it needs at least mcpServers")
+	}
+	c.settle(l.merge(o, &d.errs), d, l)
+	if len(d.errs) > 0 {
+		d.errs.sorted()
+		return nil, d.errs
+	}
+	c.Warnings = d.warns
+	return c, nil
+}
+
+// settle takes over the scalars and checks what they mean together.
+func (c *Config) settle(e effective, d *decoder, l *layers) {
+	c.Listen.HTTP, c.Listen.Auth, c.Listen.TokenFile = e.Listen.HTTP, e.Listen.Auth, e.Listen.TokenFile
+	c.Listen.Stdio = e.Listen.HTTP == ""
+	c.Approval.Hold, c.Approval.Expire = e.Approval.Hold, e.Approval.Expire
+	if c.Approval.Channels == nil {
+		c.Approval.Channels = []string{"elicit", "cli"}
+	}
+	c.Audit.File = e.Audit.File
+	c.Log = Log(e.Log)
+	c.Startup = e.Startup
+
+	if !c.Listen.Stdio && c.Listen.Auth == "none" && !loopback(c.Listen.HTTP) {
+		msg := fmt.Sprintf("listening on every network without authentication is refused: %q is not a loopback address", "listen.http")
+		d.place(l, msg, "auth: token", "listen.auth", "listen.http")
+	}
+	if c.Approval.Expire < c.Approval.Hold {
+		d.place(l, `"expire" is shorter than "hold"`, "", "approval.expire", "approval.hold")
+	}
+}
+
+// place records a problem of settings at the first of them that the file has.
+func (d *decoder) place(l *layers, msg, hint string, names ...string) {
+	i := slices.IndexFunc(names, func(name string) bool { return l.at[name] != nil })
+	if i < 0 {
+		d.errs = append(d.errs, &Error{Msg: msg, Hint: hint})
+		return
+	}
+	d.at(l.at[names[i]], msg, hint)
+}
+
+// loopback says whether an address can be reached from this machine alone. A
+// name other than localhost may resolve to anything.
+func loopback(address string) bool {
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return false
+	}
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}

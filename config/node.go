@@ -1,0 +1,70 @@
+package config
+
+// A node is one value of a file together with the place where it stands. YAML
+// and JSON both become nodes; what they mean is decided afterwards, so that
+// every problem found later still has its position.
+type node struct {
+	kind   kind
+	text   string  // the scalar: decoded text, or a number as it was written
+	items  []*node // of a list
+	fields []field // of a mapping, in the order of the file
+
+	line, column       int // of the first character, from 1
+	endLine, endColumn int // behind the last character of a scalar
+	block              bool
+}
+
+type field struct {
+	key   *node // always text
+	value *node
+}
+
+type kind uint8
+
+const (
+	nullKind kind = iota
+	boolKind
+	numberKind
+	textKind
+	listKind
+	mapKind
+)
+
+// String is how a person calls a value of this kind.
+func (k kind) String() string {
+	switch k {
+	case nullKind:
+		return "nothing"
+	case boolKind:
+		return "true or false"
+	case numberKind:
+		return "a number"
+	case textKind:
+		return "text"
+	case listKind:
+		return "a list"
+	default:
+		return "a mapping"
+	}
+}
+
+// get is the value of a key of a mapping, nil if there is none.
+func (n *node) get(key string) *node {
+	if n == nil {
+		return nil
+	}
+	for _, f := range n.fields {
+		if f.key.text == key {
+			return f.value
+		}
+	}
+	return nil
+}
+
+// The limits keep a hostile or broken file from costing more than it says. A
+// file that a person wrote is far below all of them.
+const (
+	maxSize  = 4 << 20 // bytes of one file
+	maxDepth = 100     // of nested values
+	maxNodes = 200_000 // values after aliases are expanded
+)

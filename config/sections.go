@@ -1,0 +1,175 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+)
+
+// root decodes the whole file into c; the scalars that other layers may
+// override go to l.
+func (d *decoder) root(n *node, c *Config, l *layers) {
+	d.mapping(n, "the configuration", keys{
+		"version":    d.version,
+		"mcpServers": d.servers(&c.Servers),
+		"rules":      d.rules(&c.Rules),
+		"nets":       d.nets(&c.Nets),
+		"active":     d.active(c),
+		"default":    d.oneOf(&c.Default, []string{"allow", "deny"}, []string{"ask"}),
+		"listen":     d.listen(c, l),
+		"approval":   d.approval(c, l),
+		"audit":      d.audit(l),
+		"log":        d.log(l),
+		"startup":    d.scalar(l, "startup", false),
+
+		"mode":      d.only("enforce", "shadow"),
+		"advertise": d.only("all", "possible", "enabled"),
+		"session":   d.section("by", "connection", "principal", "name", "header", "meta"),
+		"state":     d.section("driver", "memory", "sqlite", "postgres"),
+	})
+	if n.kind == mapKind && c.Active != nil && n.get("nets") == nil {
+		d.at(n.get("active"), `"active" has no meaning without "nets"`, "")
+	}
+}
+
+func (d *decoder) version(key, value *node) {
+	if d.is(value, numberKind, quoted(key)) && value.text != "1" {
+		d.at(value, fmt.Sprintf("version %s of the configuration is not supported", value.text), "this is version 1")
+	}
+}
+
+func (d *decoder) active(c *Config) func(key, value *node) {
+	return func(key, value *node) {
+		d.list(&c.Active)(key, value)
+		c.ActivePosition = d.position(key)
+	}
+}
+
+// only accepts the one value that is what happens anyway.
+func (d *decoder) only(word string, later ...string) func(key, value *node) {
+	return d.oneOf(new(string), []string{word}, later)
+}
+
+// section is a mapping with one key that accepts one value.
+func (d *decoder) section(name, word string, later ...string) func(key, value *node) {
+	known := keys{name: d.only(word, later...)}
+	for _, key := range []string{"path", "dsn", "name", "header", "meta", "idle", "file"} {
+		if key != name {
+			known[key] = d.later
+		}
+	}
+	return func(key, value *node) { d.mapping(value, quoted(key), known) }
+}
+
+func (d *decoder) listen(c *Config, l *layers) func(key, value *node) {
+	return func(key, value *node) {
+		var stdio *node
+		d.mapping(value, quoted(key), keys{
+			"stdio": func(k, v *node) {
+				d.flag(&c.Listen.Stdio)(k, v)
+				stdio = v
+			},
+			"http":           d.scalar(l, "listen.http", false),
+			"auth":           d.scalar(l, "listen.auth", false),
+			"tokenFile":      d.scalar(l, "listen.tokenFile", true),
+			"allowedHosts":   d.settings(&c.Listen.AllowedHosts),
+			"allowedOrigins": d.settings(&c.Listen.AllowedOrigins),
+
+			"maxBody": d.later, "path": d.later, "tls": d.later, "jwt": d.later, "idle": d.later,
+		})
+		http := value.get("http")
+		switch {
+		case stdio == nil:
+		case http != nil && c.Listen.Stdio:
+			d.at(stdio, `"stdio" and "http" exclude each other`, "one of them")
+		case http == nil && !c.Listen.Stdio && stdio.kind == boolKind:
+			d.at(stdio, `without "stdio" there must be "http"`, `http: "127.0.0.1:7777"`)
+		}
+		d.withoutHTTP(value, http)
+	}
+}
+
+// withoutHTTP warns of keys that are about HTTP alone. It is no error: the
+// address may come from a flag.
+func (d *decoder) withoutHTTP(n, http *node) {
+	if http != nil {
+		return
+	}
+	for _, f := range n.fields {
+		if slices.Contains([]string{"auth", "tokenFile", "allowedHosts", "allowedOrigins"}, f.key.text) {
+			d.warn(f.key, fmt.Sprintf("%q has no effect without \"http\"", f.key.text), "")
+		}
+	}
+}
+
+func (d *decoder) approval(c *Config, l *layers) func(key, value *node) {
+	return func(key, value *node) {
+		d.mapping(value, quoted(key), keys{
+			"channels": d.channels(&c.Approval.Channels),
+			"hold":     d.scalar(l, "approval.hold", false),
+			"expire":   d.scalar(l, "approval.expire", false),
+			"mask":     d.later, "webhook": d.later, "cooldown": d.later,
+		})
+	}
+}
+
+func (d *decoder) channels(to *[]string) func(key, value *node) {
+	return func(key, value *node) {
+		*to = []string{}
+		d.items(key, value, func(item *node) {
+			if !d.word(key, item, item.text, []string{"elicit", "cli"}, []string{"web", "url", "webhook"}) {
+				return
+			}
+			if slices.Contains(*to, item.text) {
+				d.at(item, fmt.Sprintf("%q is listed twice", item.text), "")
+			}
+			*to = append(*to, item.text)
+		})
+	}
+}
+
+func (d *decoder) audit(l *layers) func(key, value *node) {
+	return func(key, value *node) {
+		d.mapping(value, quoted(key), keys{
+			"file":  d.scalar(l, "audit.file", true),
+			"chain": d.later, "values": d.later, "mask": d.later, "redact": d.later, "sync": d.later,
+		})
+	}
+}
+
+func (d *decoder) log(l *layers) func(key, value *node) {
+	return func(key, value *node) {
+		d.mapping(value, quoted(key), keys{
+			"level":  d.scalar(l, "log.level", false),
+			"format": d.scalar(l, "log.format", false),
+			"file":   d.later,
+		})
+	}
+}
+
+// scalar is a value that a flag or the environment may override.
+func (d *decoder) scalar(l *layers, name string, path bool) func(key, value *node) {
+	return func(key, value *node) {
+		known := scalars[name]
+		if known.duration && value.kind == numberKind {
+			d.at(value, quoted(key)+" needs a unit", fmt.Sprintf("for example %q", value.text+"s"))
+			return
+		}
+		if !d.is(value, textKind, quoted(key)) {
+			return
+		}
+		before := len(d.errs)
+		text := d.interpolated(value)
+		if len(d.errs) > before {
+			return
+		}
+		if msg, hint := known.check(quoted(key), shown(value), text); msg != "" {
+			d.at(value, msg, hint)
+			return
+		}
+		if path {
+			text = d.path(text)
+		}
+		l.file[name] = text
+		l.at[name] = value
+	}
+}

@@ -1,0 +1,272 @@
+package config
+
+import (
+	"fmt"
+	"log/slog"
+	"maps"
+	"net/url"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+)
+
+// A Server is one upstream. Its values may be secrets, so it prints as its
+// name alone.
+type Server struct {
+	Name     string
+	Type     string // "stdio" or "http"
+	Disabled bool
+	Timeout  time.Duration // of one call; 0: the proxy's own
+	Protocol string        // "auto", "legacy", "2026-07-28"
+
+	Prefix    string // of the exposed names
+	HasPrefix bool   // false: the proxy chooses
+
+	// Of a stdio server. A command with a separator in it is a path as seen
+	// from the configuration file; one without is looked up in PATH.
+	Command string
+	Args    []string
+	Env     map[string]string
+	Cwd     string
+
+	// Of an HTTP server.
+	URL     string
+	Headers map[string]string
+
+	Position Position
+}
+
+// String is the name of s.
+func (s Server) String() string { return s.Name }
+
+// GoString is the name of s.
+func (s Server) GoString() string { return fmt.Sprintf("config.Server(%q)", s.Name) }
+
+// LogValue is the name of s.
+func (s Server) LogValue() slog.Value { return slog.StringValue(s.Name) }
+
+func (d *decoder) servers(to *[]Server) func(key, value *node) {
+	return func(key, value *node) {
+		d.each(value, quoted(key), func(name, entry *node) {
+			if name.text == "" || strings.ContainsFunc(name.text, unicode.IsControl) {
+				d.at(name, "the name of a server is empty or holds a control character", "")
+			}
+			*to = append(*to, d.server(name, entry))
+		})
+	}
+}
+
+func (d *decoder) server(name, n *node) Server {
+	s := Server{Name: name.text, Protocol: "auto", Position: d.position(name)}
+	known := keys{
+		"type":     d.serverType(&s.Type),
+		"command":  d.setting(&s.Command),
+		"args":     d.settings(&s.Args),
+		"env":      d.values(&s.Env, checkVariable),
+		"cwd":      d.setting(&s.Cwd),
+		"url":      d.url(&s.URL),
+		"headers":  d.values(&s.Headers, checkHeader),
+		"timeout":  d.timeout(&s.Timeout),
+		"prefix":   d.prefix(&s),
+		"protocol": d.choice(&s.Protocol, []string{"auto", "legacy", "2026-07-28"}, nil),
+		"disabled": d.flag(&s.Disabled),
+
+		"tools": d.laterKeys("allow", "deny"), "isolation": d.later, "envFile": d.later, "oauth": d.later,
+	}
+	for _, key := range clientKeys {
+		known[key] = d.ignored
+	}
+	d.mapping(n, "a server", known)
+	if n.kind == mapKind {
+		d.agree(name, n, &s)
+	}
+	s.Command, s.Cwd = d.command(s.Command), d.path(s.Cwd)
+	return s
+}
+
+// clientKeys are what clients write into their own files, for themselves.
+var clientKeys = []string{
+	"autoApprove", "alwaysAllow", "alwaysLoad", "trust", "description", "gallery", "source", "icon", "icons", "name", "title", "version",
+	"disabledTools", "enabledTools", "includeTools", "excludeTools", "initTimeout", "serverInstructions", "startup", "dev",
+	"autoStart", "registry", "note", "notes", "comment", "_comment", "$schema",
+}
+
+func (d *decoder) ignored(key, _ *node) {
+	d.warn(key, fmt.Sprintf("%q is for a client and has no effect here", key.text), "")
+}
+
+// laterKeys refuses the keys of a mapping one by one, so that a misspelt one
+// is not taken for a promise.
+func (d *decoder) laterKeys(names ...string) func(key, value *node) {
+	return func(key, value *node) {
+		if value.kind != mapKind || len(value.fields) == 0 {
+			d.later(key, value)
+			return
+		}
+		known := keys{}
+		for _, name := range names {
+			known[name] = func(k, _ *node) {
+				d.at(k, fmt.Sprintf("%q of %q is not supported yet", k.text, key.text), "")
+			}
+		}
+		d.mapping(value, quoted(key), known)
+	}
+}
+
+// serverType accepts the names that clients have for streamable HTTP.
+func (d *decoder) serverType(to *string) func(key, value *node) {
+	return func(key, value *node) {
+		if !d.is(value, textKind, quoted(key)) {
+			return
+		}
+		switch text := d.interpolated(value); text {
+		case "streamable-http", "streamableHttp", "streamable_http":
+			*to = "http"
+		default:
+			if d.word(key, value, text, []string{"stdio", "http"}, []string{"sse"}) {
+				*to = text
+			}
+		}
+	}
+}
+
+// choice is oneOf with ${...} replaced.
+func (d *decoder) choice(to *string, words, later []string) func(key, value *node) {
+	return func(key, value *node) {
+		if !d.is(value, textKind, quoted(key)) {
+			return
+		}
+		if text := d.interpolated(value); d.word(key, value, text, words, later) {
+			*to = text
+		}
+	}
+}
+
+// values is a mapping of texts: env or headers.
+func (d *decoder) values(to *map[string]string, check func(key, value string) string) func(key, value *node) {
+	return func(key, value *node) {
+		*to = make(map[string]string, len(value.fields))
+		d.each(value, quoted(key), func(k, v *node) {
+			if !d.is(v, textKind, "the value of "+quoted(k)) {
+				return
+			}
+			text := d.interpolated(v)
+			if msg := check(k.text, text); msg != "" {
+				d.at(k, fmt.Sprintf("%s in %s", msg, quoted(key)), "")
+			}
+			(*to)[k.text] = text
+		})
+	}
+}
+
+func checkVariable(key, _ string) string {
+	if key == "" || strings.ContainsAny(key, "=\x00") {
+		return fmt.Sprintf("%q is no name of a variable", key)
+	}
+	return ""
+}
+
+func checkHeader(key, value string) string {
+	const token = "!#$%&'*+-.^_`|~"
+	letter := func(r rune) bool {
+		return r < 0x80 && (unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune(token, r))
+	}
+	switch {
+	case key == "" || strings.ContainsFunc(key, func(r rune) bool { return !letter(r) }):
+		return fmt.Sprintf("%q is no name of a header", key)
+	case strings.ContainsFunc(value, func(r rune) bool { return r != '\t' && unicode.IsControl(r) }):
+		return fmt.Sprintf("the value of %q holds a line end or a control character", key)
+	}
+	return ""
+}
+
+func (d *decoder) url(to *string) func(key, value *node) {
+	return func(key, value *node) {
+		d.setting(to)(key, value)
+		if value.kind != textKind || *to == "" && value.text != "" {
+			return // already named
+		}
+		// The error of url.Parse quotes the value, which may hold a secret.
+		u, err := url.Parse(*to)
+		if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
+			d.at(value, `"url" must be an http or https address`, "")
+		}
+	}
+}
+
+// timeout reads a duration, or the milliseconds that clients write.
+func (d *decoder) timeout(to *time.Duration) func(key, value *node) {
+	return func(key, value *node) {
+		switch value.kind {
+		case numberKind:
+			ms, err := strconv.ParseInt(value.text, 10, 32)
+			if err == nil && ms > 0 {
+				*to = time.Duration(ms) * time.Millisecond
+				return
+			}
+		case textKind:
+			before := len(d.errs)
+			v, ok := duration(d.interpolated(value))
+			if ok && v > 0 || len(d.errs) > before {
+				*to = v
+				return
+			}
+		}
+		d.at(value, quoted(key)+" must be a duration, or a number of milliseconds", "for example 60s")
+	}
+}
+
+func (d *decoder) prefix(s *Server) func(key, value *node) {
+	return func(key, value *node) {
+		d.setting(&s.Prefix)(key, value)
+		s.HasPrefix = true
+		bad := func(r rune) bool {
+			return r >= 0x80 || !(unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_' || r == '-')
+		}
+		if strings.ContainsFunc(s.Prefix, bad) || len(s.Prefix) > 48 {
+			d.at(value, `"prefix" is at most 48 of the characters A-Z a-z 0-9 _ -`, "")
+		}
+	}
+}
+
+// agree checks that the keys of a server belong together, and fills in its
+// type.
+func (d *decoder) agree(name, n *node, s *Server) {
+	command, address := n.get("command"), n.get("url")
+	switch {
+	case command != nil && address != nil:
+		d.at(address, fmt.Sprintf("server %q has both a command and a url", s.Name), "one of them")
+		return
+	case command == nil && address == nil:
+		d.at(name, fmt.Sprintf("server %q needs a command or a url", s.Name), "")
+		return
+	case command != nil && command.kind == textKind && command.text == "":
+		d.at(command, `"command" is empty`, "")
+	}
+	kind := map[bool]string{true: "stdio", false: "http"}[command != nil]
+	if s.Type != "" && s.Type != kind {
+		d.at(n.get("type"), fmt.Sprintf("type %s does not fit the other keys, which are those of %s", s.Type, kind), "")
+	}
+	s.Type = kind
+	others := map[string][]string{"stdio": {"headers"}, "http": {"args", "env", "cwd"}}
+	for _, f := range n.fields {
+		if slices.Contains(others[kind], f.key.text) {
+			d.at(f.key, fmt.Sprintf("%q has no meaning for a server of type %s", f.key.text, kind), "")
+		}
+	}
+}
+
+// command leaves a bare name to PATH.
+func (d *decoder) command(c string) string {
+	if !strings.ContainsRune(c, '/') && !strings.ContainsRune(c, filepath.Separator) {
+		return c
+	}
+	return d.path(c)
+}
+
+// EnvNames are the names of the variables that s sets, sorted; unlike the
+// values they can be shown.
+func (s Server) EnvNames() []string { return slices.Sorted(maps.Keys(s.Env)) }

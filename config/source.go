@@ -1,0 +1,93 @@
+package config
+
+import (
+	"bytes"
+	"strings"
+	"unicode/utf8"
+)
+
+// A source is one file: its text, and the problems found in it so far.
+type source struct {
+	name  string
+	lines []string
+	errs  ErrorList
+	warns ErrorList
+
+	// secrets are values whose characters an excerpt must not show.
+	secrets []*node
+	// guess is set while no tree tells where the secrets are.
+	guess bool
+}
+
+// read turns the bytes of a file into a tree. The result is nil if the file is
+// no YAML, or empty; the problem is then in s.errs or the caller's to name.
+func (s *source) read(src []byte) *node {
+	text, ok := s.normal(src)
+	if !ok {
+		return nil
+	}
+	s.lines = strings.Split(text, "\n")
+	if n, ok := readJSON(text); ok {
+		return n
+	}
+	s.guess = true
+	n := s.readYAML(text)
+	s.guess = n == nil
+	return n
+}
+
+// normal refuses bytes that are no text, and gives lines one ending.
+func (s *source) normal(src []byte) (string, bool) {
+	if len(src) > maxSize {
+		s.add(0, 0, "the file is too large", "at most 4 MiB")
+		return "", false
+	}
+	src = bytes.TrimPrefix(src, []byte("\ufeff"))
+	text := strings.ReplaceAll(string(src), "\r\n", "\n")
+	line, column, flow := 1, 1, looksJSON(text)
+	for i, r := range text {
+		switch {
+		case r == '\n':
+			line, column = line+1, 0
+		case r == utf8.RuneError && !strings.HasPrefix(text[i:], "\ufffd"):
+			s.add(line, column, "the file is not UTF-8 here", "")
+			return "", false
+		case r < ' ' && r != '\t', r == 0x7f, r == 0x85, r == 0x2028, r == 0x2029:
+			if !flow {
+				s.add(line, column, "a control character is not allowed here", "")
+				return "", false
+			}
+		}
+		column++
+	}
+	return text, true
+}
+
+// looksJSON says whether a text can only be meant as JSON or flow YAML. JSON allows
+// line separators of Unicode in strings, which YAML takes for line ends.
+func looksJSON(text string) bool {
+	text = strings.TrimLeft(text, " \t\n\r")
+	return strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[")
+}
+
+// at records a problem with a value.
+func (s *source) at(n *node, msg, hint string) {
+	s.add(n.line, n.column, msg, hint)
+}
+
+func (s *source) add(line, column int, msg, hint string) {
+	s.errs = append(s.errs, s.problem(line, column, msg, hint))
+}
+
+// warn records something that is allowed and probably not what was meant.
+func (s *source) warn(n *node, msg, hint string) {
+	s.warns = append(s.warns, s.problem(n.line, n.column, msg, hint))
+}
+
+func (s *source) problem(line, column int, msg, hint string) *Error {
+	return &Error{File: s.name, Line: line, Column: column, Msg: msg, Hint: hint, Excerpt: s.excerpt(line, column)}
+}
+
+func (s *source) position(n *node) Position {
+	return Position{File: s.name, Line: n.line, Column: n.column}
+}

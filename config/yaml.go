@@ -1,0 +1,272 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/lexer"
+	"github.com/goccy/go-yaml/parser"
+	"github.com/goccy/go-yaml/token"
+)
+
+// readYAML reads a text that holds one YAML document. It is nil where the text
+// holds none, and where it is no YAML.
+func (s *source) readYAML(text string) *node {
+	file, err := parseYAML(text)
+	if err != nil {
+		s.syntax(err)
+		return nil
+	}
+	var body ast.Node
+	for _, doc := range file.Docs {
+		if d, ok := doc.Body.(*ast.DirectiveNode); ok {
+			s.token(d.GetToken(), "directives are not supported", "leave the line out")
+			return nil
+		}
+		if doc.Body == nil {
+			continue
+		}
+		if body != nil {
+			s.token(first(doc.Body), "a second document is not allowed", "one file holds one document")
+			return nil
+		}
+		body = doc.Body
+	}
+	if body == nil {
+		return nil
+	}
+	r := &yamlReader{source: s, anchors: map[string]ast.Node{}, open: map[string]bool{}}
+	n := r.node(body, 0)
+	if r.stopped {
+		return nil
+	}
+	return n
+}
+
+// errTooDeep is checked before the parser runs: it is recursive, and a few
+// megabytes of brackets would exhaust the stack, which nothing can recover.
+var errTooDeep = fmt.Errorf("values are nested too deeply, more than %d levels", maxDepth)
+
+// parseYAML is the parser of the library, which must not take the process
+// with it whatever the bytes are.
+func parseYAML(text string) (file *ast.File, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			file, err = nil, errors.New("the file is no YAML that can be read")
+		}
+	}()
+	tokens := lexer.Tokenize(text)
+	if tk := tooDeep(tokens); tk != nil {
+		return nil, &yaml.SyntaxError{Message: errTooDeep.Error(), Token: tk}
+	}
+	return parser.Parse(tokens, 0, parser.AllowDuplicateMapKey())
+}
+
+// tooDeep finds a token at which too many brackets are open, or which is the
+// end of too long a run of entries opened on one line.
+func tooDeep(tokens token.Tokens) *token.Token {
+	flow, run, line := 0, 0, 0
+	for _, tk := range tokens {
+		if tk.Position != nil && tk.Position.Line != line {
+			run, line = 0, tk.Position.Line
+		}
+		switch tk.Type {
+		case token.SequenceStartType, token.MappingStartType:
+			flow++
+		case token.SequenceEndType, token.MappingEndType:
+			flow--
+		case token.SequenceEntryType, token.MappingKeyType, token.AnchorType, token.TagType, token.MappingValueType:
+			run++
+			if flow > 0 && tk.Type == token.MappingValueType {
+				run-- // an entry of a flow mapping is closed by the next
+			}
+		}
+		if flow > maxDepth || (run > maxDepth && flow == 0) {
+			return tk
+		}
+	}
+	return nil
+}
+
+func (s *source) syntax(err error) {
+	var bad *yaml.SyntaxError
+	if errors.As(err, &bad) && bad.Token != nil {
+		s.token(bad.Token, bad.Message, "")
+		return
+	}
+	s.add(1, 1, err.Error(), "")
+}
+
+func (s *source) token(tk *token.Token, msg, hint string) {
+	line, column := place(tk)
+	s.add(line, column, msg, hint)
+}
+
+func place(tk *token.Token) (line, column int) {
+	if tk == nil || tk.Position == nil {
+		return 1, 1
+	}
+	return tk.Position.Line, tk.Position.Column
+}
+
+// first is the token at which a value starts. The library gives a block
+// mapping the place of its first colon.
+func first(n ast.Node) *token.Token {
+	switch n := n.(type) {
+	case *ast.MappingNode:
+		if !n.IsFlowStyle && len(n.Values) > 0 {
+			return first(n.Values[0])
+		}
+	case *ast.MappingValueNode:
+		return first(n.Key)
+	}
+	return n.GetToken()
+}
+
+// A yamlReader turns the tree of the library into nodes and resolves aliases.
+type yamlReader struct {
+	*source
+	anchors map[string]ast.Node
+	open    map[string]bool // anchors that the reader is inside of
+	nodes   int
+	stopped bool
+}
+
+func (r *yamlReader) node(v ast.Node, depth int) *node {
+	n := &node{}
+	if v == nil || r.stopped {
+		return n
+	}
+	tk := first(v)
+	n.line, n.column = place(tk)
+	n.endLine, n.endColumn = n.line, n.column
+	r.nodes++
+	if depth > maxDepth || r.nodes > maxNodes {
+		r.refuse(tk, "the file holds too many values, or nests them too deeply", "")
+		return n
+	}
+	switch v := v.(type) {
+	case *ast.MappingNode:
+		r.mapping(n, v.Values, depth)
+	case *ast.MappingValueNode:
+		r.mapping(n, []*ast.MappingValueNode{v}, depth)
+	case *ast.SequenceNode:
+		n.kind = listKind
+		for _, item := range v.Values {
+			n.items = append(n.items, r.node(item, depth+1))
+		}
+	case *ast.AnchorNode:
+		return r.anchor(v, depth)
+	case *ast.AliasNode:
+		return r.alias(v, depth)
+	case *ast.TagNode:
+		r.token(tk, "tags are not supported", "")
+	default:
+		r.scalar(n, v)
+	}
+	return n
+}
+
+// refuse ends the reading: what follows would repeat the problem.
+func (r *yamlReader) refuse(tk *token.Token, msg, hint string) {
+	if !r.stopped {
+		r.token(tk, msg, hint)
+	}
+	r.stopped = true
+}
+
+func (r *yamlReader) mapping(n *node, values []*ast.MappingValueNode, depth int) {
+	n.kind = mapKind
+	for _, v := range values {
+		tk := first(v.Key)
+		key := &node{kind: textKind}
+		key.line, key.column = place(tk)
+		key.endLine, key.endColumn = key.line, key.column
+		switch k := v.Key.(type) {
+		case *ast.StringNode:
+			key.text = k.Value
+		case *ast.MergeKeyNode:
+			r.token(tk, `merge keys ("<<") are not supported`, "write the keys out")
+			continue
+		default:
+			r.token(tk, "a key must be text", fmt.Sprintf("write it in quotes: %q", tk.Value))
+			continue
+		}
+		n.fields = append(n.fields, field{key, r.node(v.Value, depth+1)})
+	}
+}
+
+func (r *yamlReader) anchor(v *ast.AnchorNode, depth int) *node {
+	name := anchorName(v.Name)
+	r.anchors[name] = v.Value
+	r.open[name] = true
+	n := r.node(v.Value, depth)
+	r.open[name] = false
+	return n
+}
+
+func (r *yamlReader) alias(v *ast.AliasNode, depth int) *node {
+	name := anchorName(v.Value)
+	target, ok := r.anchors[name]
+	switch {
+	case !ok:
+		r.token(v.GetToken(), fmt.Sprintf("unknown anchor %q", name), "")
+	case r.open[name]:
+		r.refuse(v.GetToken(), fmt.Sprintf("the anchor %q contains itself", name), "")
+	default:
+		return r.node(target, depth)
+	}
+	n := &node{}
+	n.line, n.column = place(v.GetToken())
+	return n
+}
+
+func anchorName(n ast.Node) string {
+	if n == nil || n.GetToken() == nil {
+		return ""
+	}
+	return n.GetToken().Value
+}
+
+func (r *yamlReader) scalar(n *node, v ast.Node) {
+	tk := v.GetToken()
+	origin := strings.TrimSpace(tk.Origin)
+	switch v := v.(type) {
+	case *ast.StringNode:
+		n.kind, n.text = textKind, v.Value
+	case *ast.LiteralNode:
+		n.kind, n.text, n.block = textKind, v.Value.Value, true
+		r.blockEnd(n, v)
+		return
+	case *ast.IntegerNode, *ast.FloatNode, *ast.InfinityNode, *ast.NanNode:
+		n.kind, n.text = numberKind, tk.Value
+	case *ast.BoolNode:
+		n.kind, n.text = boolKind, "false"
+		if v.Value {
+			n.text = "true"
+		}
+	case *ast.NullNode:
+	default:
+		r.token(tk, "this kind of value is not supported", "")
+	}
+	// What follows the last line of the token is not known, so several
+	// lines count to their end.
+	n.endLine = n.line + strings.Count(origin, "\n")
+	n.endColumn = n.column + utf8.RuneCountInString(origin)
+	if n.endLine > n.line {
+		n.endColumn = 1 << 30
+	}
+}
+
+// blockEnd finds the last line of a block (| or >): the last that is indented
+// more than the line it belongs to.
+func (r *yamlReader) blockEnd(n *node, v *ast.LiteralNode) {
+	n.endLine, n.endColumn = n.line, 1<<30
+	if v.Value.Token != nil {
+		n.endLine += strings.Count(v.Value.Token.Origin, "\n") + 1
+	}
+}
