@@ -1,0 +1,98 @@
+package wire
+
+import (
+	"strconv"
+
+	"github.com/petrigate/petrigate/internal/rawjson"
+)
+
+// The builders append one message, or a part of one, on one line and without
+// a line break behind it, as long as what they are given has none. Ids are
+// JSON: a nil one is written as null.
+
+// AppendRequest appends a request. Params may be nil.
+func AppendRequest(dst, id []byte, method string, params []byte) []byte {
+	return appendMethod(appendID(dst, id), method, params)
+}
+
+// AppendRequestInt is [AppendRequest] for an id that is a number of ours.
+func AppendRequestInt(dst []byte, id int64, method string, params []byte) []byte {
+	dst = append(dst, `{"jsonrpc":"2.0","id":`...)
+	return appendMethod(strconv.AppendInt(dst, id, 10), method, params)
+}
+
+// AppendNotification appends a notification. Params may be nil.
+func AppendNotification(dst []byte, method string, params []byte) []byte {
+	return appendMethod(append(dst, `{"jsonrpc":"2.0"`...), method, params)
+}
+
+func appendMethod(dst []byte, method string, params []byte) []byte {
+	dst = append(dst, `,"method":`...)
+	dst = rawjson.AppendString(dst, method)
+	if params != nil {
+		dst = append(append(dst, `,"params":`...), params...)
+	}
+	return append(dst, '}')
+}
+
+func appendID(dst, id []byte) []byte {
+	dst = append(dst, `{"jsonrpc":"2.0","id":`...)
+	if id == nil {
+		return append(dst, "null"...)
+	}
+	return append(dst, id...)
+}
+
+// ResultHead is what stands before the result in a response, and [Tail] what
+// stands behind it: a large result is written without copying it.
+func ResultHead(id []byte) []byte {
+	return append(appendID(make([]byte, 0, 48+len(id)), id), `,"result":`...)
+}
+
+// ErrorHead is [ResultHead] for an error.
+func ErrorHead(id []byte) []byte {
+	return append(appendID(make([]byte, 0, 48+len(id)), id), `,"error":`...)
+}
+
+// Tail ends a response that [ResultHead] or [ErrorHead] began. It is never
+// written to.
+var Tail = []byte("}")
+
+// AppendResult appends a response with a result.
+func AppendResult(dst, id, result []byte) []byte {
+	dst = append(appendID(dst, id), `,"result":`...)
+	return append(append(dst, result...), '}')
+}
+
+// AppendError appends a response with an error. Data may be nil.
+func AppendError(dst, id []byte, code int, message string, data []byte) []byte {
+	dst = append(appendID(dst, id), `,"error":{"code":`...)
+	dst = strconv.AppendInt(dst, int64(code), 10)
+	dst = append(dst, `,"message":`...)
+	dst = rawjson.AppendString(dst, message)
+	if data != nil {
+		dst = append(append(dst, `,"data":`...), data...)
+	}
+	return append(dst, "}}"...)
+}
+
+// AppendText appends a content block of text.
+func AppendText(dst []byte, text string) []byte {
+	dst = append(dst, `{"type":"text","text":`...)
+	return append(rawjson.AppendString(dst, text), '}')
+}
+
+// AppendToolError appends the result of a tool that failed: one block of text,
+// which is all that a model sees, and the object meta for machines, which may
+// be nil. Modern clients want to know that it is complete.
+func AppendToolError(dst []byte, text string, meta []byte, modern bool) []byte {
+	dst = append(dst, `{"content":[`...)
+	dst = append(AppendText(dst, text), `],"isError":true`...)
+	if modern {
+		dst = append(dst, `,"resultType":"complete"`...)
+	}
+	if meta != nil {
+		dst = append(append(dst, `,"_meta":`...), meta...)
+	}
+	return append(dst, '}')
+}

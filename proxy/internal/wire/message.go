@@ -1,0 +1,274 @@
+package wire
+
+import (
+	"bytes"
+	"strconv"
+
+	"github.com/petrigate/petrigate/internal/rawjson"
+)
+
+// Kind is what a message is.
+type Kind uint8
+
+const (
+	Request Kind = iota + 1
+	Notification
+	Response
+)
+
+// A Message is the envelope of one JSON-RPC message. Its byte slices are
+// source bytes and must not be changed.
+type Message struct {
+	Kind   Kind
+	ID     []byte // a string or an integer, as it was written; nil: a notification
+	Method string
+	Params []byte // nil: none
+	Result []byte // of a response: this or Error
+	Error  []byte
+	Raw    []byte // all of it
+}
+
+// Limits bounds what [Parse] reads. Zero values stand for the defaults.
+type Limits struct {
+	Size  int // bytes of a message; 0: 4 MiB
+	Depth int // of nesting; 0: 128
+}
+
+const (
+	defaultSize  = 4 << 20
+	defaultDepth = 128
+
+	maxIDString  = 1024 // bytes of the literal, without quotes
+	maxIDInteger = 20   // digits
+	maxMethod    = 256
+)
+
+// Parse reads one message of a client. The message keeps a reference to raw.
+func Parse(raw []byte, l Limits) (Message, *Fault) {
+	if l.Size == 0 {
+		l.Size = defaultSize
+	}
+	if l.Depth == 0 {
+		l.Depth = defaultDepth
+	}
+	if len(raw) > l.Size {
+		return Message{}, &Fault{Code: CodeInvalidRequest, Message: "invalid request: longer than " + strconv.Itoa(l.Size) + " bytes"}
+	}
+	if err := rawjson.Check(raw, l.Depth); err != nil {
+		return Message{}, &Fault{Code: CodeParse, Message: "parse error: " + err.Error()}
+	}
+	switch rawjson.Kind(raw) {
+	case '{':
+	case '[':
+		return Message{}, &Fault{Code: CodeInvalidRequest, Message: "invalid request: batches are not supported"}
+	default:
+		return Message{}, &Fault{Code: CodeInvalidRequest, Message: "invalid request: not an object"}
+	}
+	raw = oneLine(raw)
+	var e envelope
+	rawjson.Members(raw, e.take)
+	return e.message(raw)
+}
+
+// oneLine returns doc without line breaks, which can only be white space in a
+// checked document. Forwarded as they came, they would let one message hide
+// another from upstreams whose messages are lines.
+func oneLine(doc []byte) []byte {
+	if bytes.IndexByte(doc, '\n') < 0 && bytes.IndexByte(doc, '\r') < 0 {
+		return doc
+	}
+	doc = bytes.Clone(doc)
+	for i, c := range doc {
+		if c == '\n' || c == '\r' {
+			doc[i] = ' '
+		}
+	}
+	return doc
+}
+
+// envelope collects the members of a message.
+type envelope struct {
+	version, id, method, params, result, err []byte
+
+	unknown []byte // the first key that is none of them
+	twice   []byte // the first key that was there before; never after Check
+}
+
+func (e *envelope) take(key, value []byte, _ int) bool {
+	field := e.field(key)
+	switch {
+	case field == nil && e.unknown == nil:
+		e.unknown = key
+	case field == nil:
+	case *field != nil:
+		e.twice = key
+	default:
+		*field = value
+	}
+	return true
+}
+
+func (e *envelope) field(key []byte) *[]byte {
+	switch string(key) {
+	case "jsonrpc":
+		return &e.version
+	case "id":
+		return &e.id
+	case "method":
+		return &e.method
+	case "params":
+		return &e.params
+	case "result":
+		return &e.result
+	case "error":
+		return &e.err
+	}
+	return nil
+}
+
+// message is the strict reading of e.
+func (e *envelope) message(raw []byte) (Message, *Fault) {
+	id := e.id
+	if !validID(id) {
+		id = nil
+	}
+	if reason := e.invalid(id); reason != "" {
+		silent := e.method == nil && (e.result != nil || e.err != nil)
+		return Message{}, &Fault{Code: CodeInvalidRequest, Message: "invalid request: " + reason, ID: id, Silent: silent}
+	}
+	m := e.envelopeOf(id, raw)
+	if m.Params == nil {
+		return m, nil
+	}
+	if fault := checkParams(id, m.Params); fault != nil {
+		return Message{}, fault
+	}
+	return m, nil
+}
+
+// envelopeOf is the message that e is if it is a valid one.
+func (e *envelope) envelopeOf(id, raw []byte) Message {
+	m := Message{Kind: Request, ID: id, Params: e.params, Result: e.result, Error: e.err, Raw: raw}
+	switch {
+	case e.method == nil:
+		m.Kind = Response
+		return m
+	case id == nil:
+		m.Kind = Notification
+	}
+	m.Method = methodName(e.method)
+	return m
+}
+
+// invalid is the reason why e is no JSON-RPC message, or empty. The id is that
+// of e if it is a valid one.
+func (e *envelope) invalid(id []byte) string {
+	switch {
+	case e.unknown != nil:
+		return "unknown member " + strconv.QuoteToASCII(clip(e.unknown))
+	case string(e.version) != `"2.0"` && !isString(e.version, "2.0"):
+		return `"jsonrpc" must be "2.0"`
+	case e.id != nil && id == nil:
+		return `"id" must be a string or an integer`
+	case e.method == nil:
+		return e.invalidResponse()
+	case e.result != nil || e.err != nil:
+		return "both a method and a result or error"
+	case methodName(e.method) == "":
+		return `"method" must be a string`
+	}
+	return ""
+}
+
+const resultNotObject = `"result" must be an object`
+
+func (e *envelope) invalidResponse() string {
+	switch {
+	case e.result == nil && e.err == nil:
+		return "no method"
+	case e.result != nil && e.err != nil:
+		return "both a result and an error"
+	case e.params != nil:
+		return "a response with params"
+	case e.id == nil:
+		return "a response without an id"
+	case e.result != nil && e.result[0] != '{':
+		return resultNotObject
+	case e.err != nil && e.err[0] != '{':
+		return `"error" must be an object`
+	}
+	return ""
+}
+
+// methodName decodes the name of a method; empty: it is none. The common ones
+// cost no allocation.
+func methodName(lit []byte) string {
+	switch string(lit) {
+	case `"tools/call"`:
+		return "tools/call"
+	case `"tools/list"`:
+		return "tools/list"
+	case `"ping"`:
+		return "ping"
+	}
+	name, _ := rawjson.String(lit)
+	if len(name) > maxMethod {
+		return ""
+	}
+	return name
+}
+
+// validID reports whether id is a string or an integer of sane length.
+func validID(id []byte) bool {
+	if rawjson.Kind(id) == '"' {
+		return len(id) <= maxIDString+2
+	}
+	return isInteger(id)
+}
+
+// isInteger reports whether value is a number without fraction and exponent.
+// How large it is does not matter, since it is never computed with.
+func isInteger(value []byte) bool {
+	digits := bytes.TrimPrefix(value, []byte("-"))
+	if len(digits) == 0 || len(digits) > maxIDInteger {
+		return false
+	}
+	for _, c := range digits {
+		if c < '0' || c > '9' {
+			return false
+		}
+	}
+	return true
+}
+
+// IDKey is equal for ids that mean the same, however they are written. An
+// integer and a string never have the same.
+func IDKey(id []byte) string {
+	if s, ok := rawjson.String(id); ok {
+		return `"` + s
+	}
+	if string(id) == "-0" {
+		return "0"
+	}
+	return string(id)
+}
+
+// Int is the id of m as an integer; false: it is none that we would send.
+func (m Message) Int() (int64, bool) {
+	n, err := strconv.ParseInt(string(m.ID), 10, 64)
+	return n, err == nil
+}
+
+func isString(lit []byte, want string) bool {
+	s, ok := rawjson.String(lit)
+	return ok && s == want
+}
+
+// clip shortens what a message quotes.
+func clip(key []byte) string {
+	const most = 64
+	if len(key) > most {
+		return string(key[:most]) + "..."
+	}
+	return string(key)
+}

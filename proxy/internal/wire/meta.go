@@ -1,0 +1,130 @@
+package wire
+
+import (
+	"strconv"
+
+	"github.com/petrigate/petrigate/internal/rawjson"
+)
+
+const (
+	keyProgressToken      = "progressToken"
+	keyProtocolVersion    = "io.modelcontextprotocol/protocolVersion"
+	keyClientInfo         = "io.modelcontextprotocol/clientInfo"
+	keyClientCapabilities = "io.modelcontextprotocol/clientCapabilities"
+	keyLogLevel           = "io.modelcontextprotocol/logLevel"
+	keyServerInfo         = "io.modelcontextprotocol/serverInfo"
+	keySubscriptionID     = "io.modelcontextprotocol/subscriptionId"
+	keyRelatedTask        = "io.modelcontextprotocol/related-task"
+)
+
+// modern is the first revision whose requests say in _meta who speaks.
+const modern = "2026-07-28"
+
+// Meta is what the _meta of a request says about the hop that it came by.
+type Meta struct {
+	ProgressToken      []byte // a string or an integer; nil: none
+	ProtocolVersion    string
+	ClientInfo         []byte // an object; nil: none
+	ClientCapabilities []byte // an object; nil: none
+	LogLevel           string
+}
+
+// Modern reports whether the request speaks revision 2026-07-28 or a later one.
+func (m Meta) Modern() bool { return m.ProtocolVersion >= modern }
+
+// ParseMeta reads the _meta of the params of any method. Params may be nil.
+// The fault has no ID: the caller knows it.
+func ParseMeta(params []byte) (Meta, *Fault) {
+	var m Meta
+	meta, ok := rawjson.Member(params, "_meta")
+	if !ok {
+		return m, nil
+	}
+	bad := ""
+	whole := rawjson.Members(meta, func(key, value []byte, _ int) bool {
+		if !m.take(key, value) {
+			bad = "_meta: " + strconv.QuoteToASCII(string(key)) + " is of the wrong type"
+		}
+		return bad == ""
+	})
+	switch {
+	case bad == "" && !whole:
+		bad = `"_meta" must be an object`
+	case bad == "" && m.Modern() && m.ClientCapabilities == nil:
+		bad = "_meta: " + strconv.Quote(keyClientCapabilities) + " is missing"
+	}
+	if bad != "" {
+		return Meta{}, invalidParams(nil, bad)
+	}
+	return m, nil
+}
+
+// take keeps one member and reports whether its type is right.
+func (m *Meta) take(key, value []byte) (ok bool) {
+	switch string(key) {
+	case keyProgressToken:
+		m.ProgressToken = value
+		return validID(value)
+	case keyProtocolVersion:
+		m.ProtocolVersion, ok = rawjson.String(value)
+		return ok
+	case keyClientInfo:
+		m.ClientInfo = value
+		return value[0] == '{'
+	case keyClientCapabilities:
+		m.ClientCapabilities = value
+		return value[0] == '{'
+	case keyLogLevel:
+		m.LogLevel, ok = rawjson.String(value)
+		return ok
+	}
+	return true
+}
+
+// ofHop reports whether a member of _meta says something about one hop only,
+// so that it is not forwarded.
+func ofHop(key []byte) bool {
+	switch string(key) {
+	case keyProtocolVersion, keyClientInfo, keyClientCapabilities, keyLogLevel, keyServerInfo, keySubscriptionID:
+		return true
+	}
+	return false
+}
+
+// checkParams checks what holds for the params of every method: they are an
+// object, _meta is one, and no key of theirs is a variant of a known one.
+func checkParams(id, params []byte) *Fault {
+	if params[0] != '{' {
+		return invalidParams(id, "not an object")
+	}
+	bad := ""
+	rawjson.Members(params, func(key, value []byte, _ int) bool {
+		if k := variantOf(key, knownParam); k != "" {
+			bad = quoteVariant(key, k)
+		} else if string(key) == "_meta" {
+			bad = checkMeta(value)
+		}
+		return bad == ""
+	})
+	if bad != "" {
+		return invalidParams(id, bad)
+	}
+	return nil
+}
+
+func checkMeta(meta []byte) (bad string) {
+	if meta[0] != '{' {
+		return `"_meta" must be an object`
+	}
+	rawjson.Members(meta, func(key, _ []byte, _ int) bool {
+		if k := variantOf(key, knownMeta); k != "" {
+			bad = "_meta: " + quoteVariant(key, k)
+		}
+		return bad == ""
+	})
+	return bad
+}
+
+func quoteVariant(key []byte, known string) string {
+	return strconv.QuoteToASCII(clip(key)) + " differs from " + strconv.Quote(known) + " in case only"
+}
