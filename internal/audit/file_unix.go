@@ -1,0 +1,49 @@
+//go:build linux || darwin || freebsd || netbsd || openbsd || dragonfly
+
+package audit
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"syscall"
+)
+
+// openFile never follows a link in the last element of path, and never waits:
+// a named pipe that nobody reads must not hang the start.
+func openFile(path string) (*os.File, error) {
+	const flags = os.O_RDWR | os.O_CREATE | os.O_APPEND | syscall.O_NOFOLLOW | syscall.O_NONBLOCK
+	f, err := os.OpenFile(path, flags, 0o600)
+	switch {
+	case errors.Is(err, syscall.ELOOP), errors.Is(err, syscall.EMLINK):
+		return nil, fmt.Errorf("%q is a symbolic link", path)
+	case errors.Is(err, syscall.EISDIR):
+		return nil, fmt.Errorf("%q is a directory", path)
+	}
+	return f, err
+}
+
+// foreign says whether the file is another user's, who could then change it.
+func foreign(info os.FileInfo) bool {
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	return ok && stat.Uid != uint32(os.Geteuid())
+}
+
+// removed says whether the file has no name any more: what is written to it
+// is lost.
+func removed(info os.FileInfo) bool {
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	return ok && stat.Nlink == 0
+}
+
+// lock waits until no other process has the file locked.
+func lock(f *os.File) error {
+	for {
+		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX)
+		if err != syscall.EINTR {
+			return err
+		}
+	}
+}
+
+func unlock(f *os.File) { _ = syscall.Flock(int(f.Fd()), syscall.LOCK_UN) }

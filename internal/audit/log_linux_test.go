@@ -1,0 +1,65 @@
+package audit
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// TestFullDisk runs in a process of its own, whose limit on the size of a file
+// cuts a line in the middle, as a full disk does.
+func TestFullDisk(t *testing.T) {
+	if path := os.Getenv("AUDIT_FULL_DISK"); path != "" {
+		fullDisk(t, path)
+		return
+	}
+	path := filepath.Join(t.TempDir(), "audit.jsonl")
+	cmd := exec.Command(os.Args[0], "-test.run=^TestFullDisk$")
+	cmd.Env = append(os.Environ(), "AUDIT_FULL_DISK="+path)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	if got, want := content(t, path), "{\"seq\":1,\"n\":1}\n{\"seq\":2,\"n\":3}\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func fullDisk(t *testing.T, path string) {
+	l := mustOpen(t, path)
+	mustAppend(t, l, `{"n":1}`)
+	var before syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &before); err != nil {
+		t.Skip(err)
+	}
+	limit := syscall.Rlimit{Cur: 24, Max: before.Max}
+	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit); err != nil {
+		t.Skip(err)
+	}
+	for range 3 {
+		err := l.Append([]byte(`{"n":2}`))
+		if err == nil {
+			t.Fatal("a line was accepted that does not fit")
+		}
+		if got := content(t, path); strings.Count(got, "\n") != 1 || !strings.HasSuffix(got, "\n") {
+			t.Errorf("half a line stayed: %q", got)
+		}
+	}
+	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &before); err != nil {
+		t.Fatal(err)
+	}
+	mustAppend(t, l, `{"n":3}`)
+}
+
+func TestOpenRefusesPipe(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(path, 0o600); err != nil {
+		t.Skip(err)
+	}
+	if l, err := Open(path, Options{}); err == nil {
+		l.Close()
+		t.Error("a pipe was opened")
+	}
+}
