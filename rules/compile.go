@@ -1,0 +1,173 @@
+package rules
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/petrigate/petrigate/gate"
+)
+
+// Compiled is what rules mean: nets, and maps that name calls for all of them.
+type Compiled struct {
+	Nets     []gate.Net // in the order of the statements
+	Maps     []gate.Map // for [gate.PolicyOptions]
+	Warnings []Warning  // in the order of the files and lines
+
+	verified []Verification // of Nets
+}
+
+// A Verification is what is known of the states that a net can reach.
+type Verification struct {
+	Name      string
+	States    int
+	Deadlocks int      // states in which nothing is left to do: a limit that is used up
+	Dead      []string // transitions that never fire: the call that is blocked
+}
+
+// Compile makes nets of files that apply together, in this order. Its error is
+// an [ErrorList] with every error of the files, those of [Parse] included; the
+// Compiled then holds the warnings and whatever could be compiled, and must
+// not be enforced.
+func Compile(files ...*File) (*Compiled, error) {
+	c := newCompiler(files)
+	for _, s := range c.statements {
+		c.add(s)
+	}
+	c.check()
+	c.out.Warnings = c.inOrder(c.out.Warnings)
+	if errs := c.errors(); len(errs) > 0 {
+		return c.out, errs
+	}
+	return c.out, nil
+}
+
+// Verification lists the reachable states of each net, counted from its
+// initial marking over all transitions. The shapes are known, so they need not
+// be explored.
+func (c *Compiled) Verification() []Verification { return slices.Clone(c.verified) }
+
+// A compiler holds what a compilation has seen so far.
+type compiler struct {
+	files      []*File
+	statements []Statement // of all files, without repetitions
+	maps       []*Map      // among the statements
+	named      map[string]int
+	errs       map[*File]ErrorList
+	fileOf     map[Statement]*File
+	out        *Compiled
+}
+
+func newCompiler(files []*File) *compiler {
+	c := &compiler{
+		files:  files,
+		named:  make(map[string]int),
+		errs:   make(map[*File]ErrorList),
+		fileOf: make(map[Statement]*File),
+		out:    &Compiled{},
+	}
+	first := make(map[string]Statement)
+	for _, f := range files {
+		for _, s := range f.Statements {
+			c.fileOf[s] = f
+			text := s.String()
+			if earlier := first[text]; earlier != nil {
+				c.warn(s, Repeated, "", "%q stands already at %s and counts once", text, earlier.Position())
+				continue
+			}
+			first[text] = s
+			c.statements = append(c.statements, s)
+			if m, ok := s.(*Map); ok {
+				c.maps = append(c.maps, m)
+			}
+		}
+	}
+	return c
+}
+
+// add compiles one statement.
+func (c *compiler) add(s Statement) {
+	switch s := s.(type) {
+	case *Require:
+		c.net(requireNet(s), Verification{States: 3})
+	case *Approve:
+		c.net(approveNet(s), Verification{States: 2})
+	case *Block:
+		c.net(blockNet(s), Verification{States: 2, Deadlocks: 1, Dead: []string{do(s.Tool)}})
+	case *Limit:
+		v := Verification{States: s.Count + 2}
+		if s.Per == nil {
+			v.Deadlocks = 1
+		}
+		c.net(limitNet(s), v)
+	case *Map:
+		c.out.Maps = append(c.out.Maps, gateMap(s))
+	}
+}
+
+// net appends a net. Different statements can have one name, such as "require
+// a-before-b before c" and "require a before b-before-c": later ones are numbered.
+func (c *compiler) net(n gate.Net, v Verification) {
+	c.named[n.Name]++
+	if k := c.named[n.Name]; k > 1 {
+		n.Name = fmt.Sprintf("%s#%d", n.Name, k)
+	}
+	v.Name = n.Name
+	c.out.Nets = append(c.out.Nets, n)
+	c.out.verified = append(c.out.verified, v)
+}
+
+// warn warns of a statement as a whole.
+func (c *compiler) warn(s Statement, code Code, hint, format string, args ...any) {
+	text := c.fileOf[s].source[s]
+	indent := len([]rune(text)) - len([]rune(strings.TrimLeftFunc(text, isSeparator)))
+	c.warnAt(s, s.Position(), span{text, indent + 1, len([]rune(s.String()))}, code, hint, format, args...)
+}
+
+// warnName warns of a name in a statement.
+func (c *compiler) warnName(s Statement, n Name, code Code, hint, format string, args ...any) {
+	c.warnAt(s, n.Pos, c.span(s, n), code, hint, format, args...)
+}
+
+func (c *compiler) warnAt(s Statement, pos gate.Position, at span, code Code, hint, format string, args ...any) {
+	c.out.Warnings = append(c.out.Warnings, Warning{Pos: pos, Code: code, Msg: fmt.Sprintf(format, args...), Hint: hint, span: at})
+}
+
+// failName refuses a statement because of a name in it.
+func (c *compiler) failName(s Statement, n Name, code Code, hint, format string, args ...any) {
+	f := c.fileOf[s]
+	c.errs[f] = append(c.errs[f], &Error{Pos: n.Pos, Code: code, Msg: fmt.Sprintf(format, args...), Hint: hint, span: c.span(s, n)})
+}
+
+func (c *compiler) span(s Statement, n Name) span {
+	return span{c.fileOf[s].source[s], n.column, len([]rune(n.String()))}
+}
+
+// errors is every error of the files, in order. A line has one: what Parse
+// refused was not compiled.
+func (c *compiler) errors() ErrorList {
+	var all ErrorList
+	for _, f := range c.files {
+		errs := slices.Concat(f.errs, c.errs[f])
+		slices.SortStableFunc(errs, func(a, b *Error) int { return cmp.Compare(a.Pos.Line, b.Pos.Line) })
+		all = append(all, errs...)
+	}
+	return all
+}
+
+// inOrder sorts warnings by file and place.
+func (c *compiler) inOrder(warnings []Warning) []Warning {
+	order := make(map[string]int, len(c.files))
+	for i, f := range c.files {
+		order[f.Name] = i
+	}
+	slices.SortStableFunc(warnings, func(a, b Warning) int {
+		return cmp.Or(
+			cmp.Compare(order[a.Pos.File], order[b.Pos.File]),
+			cmp.Compare(a.Pos.Line, b.Pos.Line),
+			cmp.Compare(a.Pos.Column, b.Pos.Column),
+		)
+	})
+	return warnings
+}

@@ -1,0 +1,168 @@
+package rules
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+
+	"github.com/petrigate/petrigate/gate"
+)
+
+// An Error is one problem that keeps a rules file from loading.
+type Error struct {
+	Pos  gate.Position // columns count runes, from 1
+	Code Code
+	Msg  string
+	Hint string // what to write instead; may be empty
+
+	span span
+}
+
+// Error is the problem on one line: file:line:column: message (hint).
+func (e *Error) Error() string { return oneLine(e.Pos, e.Msg, e.Hint) }
+
+// Excerpt is the source line with a caret below the place, or nothing where
+// the line is not known.
+func (e *Error) Excerpt() string { return e.span.excerpt() }
+
+// A Warning is something that loads, but is probably not what its author meant.
+type Warning struct {
+	Pos  gate.Position
+	Code Code
+	Msg  string
+	Hint string // what to write instead; may be empty
+
+	span span
+}
+
+// String is the warning on one line: file:line:column: message (hint).
+func (w Warning) String() string { return oneLine(w.Pos, w.Msg, w.Hint) }
+
+// Excerpt is the source line with a caret below the place.
+func (w Warning) Excerpt() string { return w.span.excerpt() }
+
+// ErrorList is every problem of some files: in the order of the files, then of
+// the lines, one for each line.
+type ErrorList []*Error
+
+// Error is all errors, one a line, without the source.
+func (l ErrorList) Error() string {
+	lines := make([]string, len(l))
+	for i, e := range l {
+		lines[i] = e.Error()
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Format is all errors with their source lines, for a terminal.
+func (l ErrorList) Format() string {
+	var b strings.Builder
+	for _, e := range l {
+		b.WriteString(e.Error())
+		b.WriteByte('\n')
+		b.WriteString(e.Excerpt())
+	}
+	return b.String()
+}
+
+// Unwrap makes every error of the list visible to errors.As.
+func (l ErrorList) Unwrap() []error {
+	errs := make([]error, len(l))
+	for i, e := range l {
+		errs[i] = e
+	}
+	return errs
+}
+
+// A Code names a kind of problem. Codes are stable: a tool may rely on them.
+type Code string
+
+// The errors.
+const (
+	NotUTF8        Code = "E001" // the line is not UTF-8
+	ControlChar    Code = "E002" // a control character
+	UnknownKeyword Code = "E003" // the line begins with no statement
+	Missing        Code = "E004" // the statement ends too early
+	Unexpected     Code = "E005" // another word was expected here
+	Trailing       Code = "E006" // something follows the statement
+	BadQuotes      Code = "E007" // a quoted name that is none
+	BadCount       Code = "E008" // the N of a limit
+	WrongCase      Code = "E009" // a keyword in the wrong case
+	SelfRefill     Code = "E010" // a limit that gives back its own calls
+	BadOperand     Code = "E011" // the T.F of a map
+	EmptyRegex     Code = "E012" // a map with //
+	BadRegex       Code = "E013" // a regex that RE2 does not accept
+	RegexTail      Code = "E014" // something behind the closing slash
+	LargeRegex     Code = "E015" // a regex over the limits
+	NotSupported   Code = "E016" // a statement of a later version
+	MapGlob        Code = "E017" // a glob for the tool of a map
+	QuotedWord     Code = "E018" // quotes around the word of a map
+	AmbiguousRegex Code = "E019" // a slash that is a word or a regex
+)
+
+// The warnings.
+const (
+	Repeated       Code = "W001" // a statement that is there already
+	UnusedLabel    Code = "W002" // a map whose name no rule uses
+	InvisibleChar  Code = "W003" // a character that nobody sees
+	WeakEvidence   Code = "W004" // a text pattern taken as proof of a call
+	NoRefill       Code = "W005" // a refill that gives nothing back
+	SelfRequire    Code = "W006" // a call that is required before itself
+	KeywordLike    Code = "W007" // a name that looks like a keyword
+	MatchesAll     Code = "W008" // a regex that matches every text
+	WordLikeRegex  Code = "W009" // a word that looks like a regex
+	LabelLikeGlob  Code = "W010" // a label that a rule reads as a glob
+	ContraryLimits Code = "W011" // two limits on the same calls
+)
+
+// oneLine is how a problem reads without its source line.
+func oneLine(pos gate.Position, msg, hint string) string {
+	if hint == "" {
+		return fmt.Sprintf("%s: %s", pos, msg)
+	}
+	return fmt.Sprintf("%s: %s (%s)", pos, msg, hint)
+}
+
+// A span is what of a source line a problem is about.
+type span struct {
+	line          string
+	column, width int // in runes
+}
+
+// excerpt is the line, and below it a caret for each rune of the span.
+func (s span) excerpt() string {
+	if s.width == 0 {
+		return ""
+	}
+	var text, mark strings.Builder
+	n := 0
+	for _, r := range s.line {
+		n++
+		text.WriteRune(shown(r))
+		if n < s.column {
+			mark.WriteRune(blank(r))
+		}
+	}
+	return fmt.Sprintf("    %s\n    %s%s\n", strings.TrimRightFunc(text.String(), isSeparator), mark.String(), strings.Repeat("^", s.width))
+}
+
+// shown keeps a terminal from obeying the file: what is neither printable nor
+// a tab is shown as a replacement character.
+func shown(r rune) rune {
+	switch {
+	case r == '\t' || unicode.IsPrint(r):
+		return r
+	case isSeparator(r):
+		return ' '
+	default:
+		return unicode.ReplacementChar
+	}
+}
+
+// blank takes as much room as r does, as far as that can be known.
+func blank(r rune) rune {
+	if r == '\t' {
+		return r
+	}
+	return ' '
+}

@@ -1,0 +1,114 @@
+package rules
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"regexp/syntax"
+	"strings"
+
+	"github.com/petrigate/petrigate/gate"
+)
+
+// Limits of a regex, so that no file costs much to load or to match.
+const (
+	maxRegexLength = 1000  // bytes
+	maxRegexSteps  = 20000 // instructions of the compiled program
+)
+
+// A Pattern is what a map looks for in a field: a whole word, or a regex.
+type Pattern struct {
+	Pos   gate.Position
+	Text  string // the word, or the regex between its slashes
+	Regex bool
+	Fold  bool // the regex ignores case
+
+	column int // in the text of the line
+	match  func(string) bool
+}
+
+// Match reports whether the pattern is found in s.
+func (p Pattern) Match(s string) bool { return p.match(s) }
+
+// MatchWord makes a function that finds word as a whole word: a boundary is
+// asked for only where the word begins or ends with an ASCII letter, a digit
+// or an underscore, so that "--force" is found in "push --force".
+func MatchWord(word string) func(string) bool {
+	first, last := isWordByte(word, 0), isWordByte(word, len(word)-1)
+	return func(s string) bool {
+		for from := 0; ; {
+			i := strings.Index(s[from:], word)
+			if i < 0 {
+				return false
+			}
+			i += from
+			end := i + len(word)
+			if !(first && isWordByte(s, i-1)) && !(last && isWordByte(s, end)) {
+				return true
+			}
+			from = i + 1
+		}
+	}
+}
+
+// isWordByte reports whether s has an ASCII word character at i.
+func isWordByte(s string, i int) bool {
+	if i < 0 || i >= len(s) {
+		return false
+	}
+	c := s[i]
+	return c == '_' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
+}
+
+// MatchRegex makes a function that finds the RE2 expression anywhere in a
+// string. The classes \d, \s, \w and the boundary \b are ASCII. It refuses an
+// empty expression and one that is too large.
+func MatchRegex(expr string) (func(string) bool, error) {
+	re, err := compileRegex(expr, false)
+	if err != nil {
+		return nil, err
+	}
+	return re.MatchString, nil
+}
+
+var (
+	errEmptyRegex = errors.New("the regex is empty")
+	errLargeRegex = errors.New("the regex is too large")
+)
+
+func compileRegex(expr string, fold bool) (*regexp.Regexp, error) {
+	if expr == "" {
+		return nil, errEmptyRegex
+	}
+	if len(expr) > maxRegexLength {
+		return nil, fmt.Errorf("%w: %d bytes, at most %d", errLargeRegex, len(expr), maxRegexLength)
+	}
+	if fold {
+		expr = "(?i)" + expr
+	}
+	re, err := regexp.Compile(expr)
+	if err != nil {
+		return nil, invalidRegex(err)
+	}
+	if n := steps(expr); n > maxRegexSteps {
+		return nil, fmt.Errorf("%w: %d steps, at most %d", errLargeRegex, n, maxRegexSteps)
+	}
+	return re, nil
+}
+
+// steps is the size of the program of a valid expression.
+func steps(expr string) int {
+	tree, _ := syntax.Parse(expr, syntax.Perl)
+	prog, _ := syntax.Compile(tree.Simplify())
+	return len(prog.Inst)
+}
+
+// invalidRegex says what is wrong in the words of the regex, not of the
+// package that reads it.
+func invalidRegex(err error) error {
+	var e *syntax.Error
+	if !errors.As(err, &e) {
+		return fmt.Errorf("invalid regex: %v", err)
+	}
+	return fmt.Errorf("invalid regex: %v: %q", e.Code, e.Expr)
+}

@@ -1,0 +1,196 @@
+package rules
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/petrigate/petrigate/gate"
+)
+
+// A scanner reads one line from left to right. The first failure stays: from
+// then on every method returns nothing, so that a statement is read without a
+// check after each word, and a line has one error.
+type scanner struct {
+	place  func(line, column int) gate.Position
+	number int
+	text   string
+	off    int // in bytes
+
+	err *Error
+}
+
+// A token is one word of a line.
+type token struct {
+	kind tokenKind
+	text string // without quotes
+	off  int    // of its first byte
+	end  int
+}
+
+type tokenKind uint8
+
+const (
+	atEnd tokenKind = iota
+	bare
+	quoted
+)
+
+// is reports whether t is the bare word.
+func (t token) is(word string) bool { return t.kind == bare && t.text == word }
+
+// isCase reports whether t is the bare word in another case.
+func (t token) isCase(word string) bool {
+	return t.kind == bare && t.text != word && strings.EqualFold(t.text, word)
+}
+
+// isSeparator reports whether r stands between words.
+func isSeparator(r rune) bool {
+	switch r {
+	case '\t', '\v', '\f', '\r', ' ', '\uFEFF':
+		return true
+	}
+	return unicode.In(r, unicode.Zs, unicode.Zl, unicode.Zp)
+}
+
+// check refuses a line that holds anything else than text.
+func (s *scanner) check() {
+	for i, r := range s.text {
+		if r == utf8.RuneError && !strings.HasPrefix(s.text[i:], "\uFFFD") {
+			s.fail(NotUTF8, token{off: i, end: i + 1}, "save the file as UTF-8", "the line is not UTF-8: byte 0x%02x", s.text[i])
+			return
+		}
+		if unicode.IsControl(r) && !isSeparator(r) {
+			s.fail(ControlChar, token{off: i, end: i + utf8.RuneLen(r)}, "", "control character %U", r)
+			return
+		}
+	}
+}
+
+// next reads one word.
+func (s *scanner) next() token {
+	t := s.peek()
+	s.off = t.end
+	return t
+}
+
+// peek is the next word, which stays unread.
+func (s *scanner) peek() token {
+	if s.err != nil {
+		return token{}
+	}
+	start := s.skip(s.off)
+	switch {
+	case start == len(s.text) || s.text[start] == '#':
+		return token{kind: atEnd, off: s.contentEnd(start), end: start}
+	case s.text[start] == '"':
+		return s.whole(s.quoted(start))
+	default:
+		return s.bare(start)
+	}
+}
+
+// skip is the offset of the first byte from off on that separates nothing.
+func (s *scanner) skip(off int) int {
+	for off < len(s.text) {
+		r, size := utf8.DecodeRuneInString(s.text[off:])
+		if !isSeparator(r) {
+			break
+		}
+		off += size
+	}
+	return off
+}
+
+// contentEnd is where something that is missing at off would stand: one
+// separator behind the last word.
+func (s *scanner) contentEnd(off int) int {
+	end := len(strings.TrimRightFunc(s.text[:off], isSeparator))
+	if end < off {
+		_, size := utf8.DecodeRuneInString(s.text[end:])
+		end += size
+	}
+	return end
+}
+
+// wordEnd is where the bare word that begins at start ends.
+func (s *scanner) wordEnd(start int) int {
+	n := strings.IndexFunc(s.text[start:], func(r rune) bool { return r == '#' || isSeparator(r) })
+	if n < 0 {
+		return len(s.text)
+	}
+	return start + n
+}
+
+func (s *scanner) bare(start int) token {
+	end := s.wordEnd(start)
+	t := token{kind: bare, text: s.text[start:end], off: start, end: end}
+	if i := strings.IndexByte(t.text, '"'); i >= 0 {
+		s.fail(BadQuotes, token{off: start + i, end: start + i + 1}, "a quoted name stands in quotes as a whole", "a quote inside the word %s", t.text)
+		return token{}
+	}
+	return t
+}
+
+// quoted reads a JSON string. What follows it is for the caller to judge.
+func (s *scanner) quoted(start int) token {
+	end := start + 1
+	for end < len(s.text) && s.text[end] != '"' {
+		if s.text[end] == '\\' {
+			end++
+		}
+		end++
+	}
+	if end >= len(s.text) {
+		s.fail(BadQuotes, token{off: start, end: start + 1}, "", "the quoted name does not end on this line")
+		return token{}
+	}
+	end++
+	t := token{kind: quoted, off: start, end: end}
+	switch err := json.Unmarshal([]byte(s.text[start:end]), &t.text); {
+	case err != nil:
+		s.fail(BadQuotes, t, `tabs, and what follows a \\, are written as in JSON`, "the quoted name is no JSON string")
+	case t.text == "":
+		s.fail(BadQuotes, t, "", "the quoted name is empty")
+	case strings.ContainsRune(t.text, utf8.RuneError): // also what json makes of half a surrogate pair
+		s.fail(BadQuotes, t, "", "the quoted name holds no valid character")
+	}
+	return t
+}
+
+// whole refuses a quoted name that something sticks to.
+func (s *scanner) whole(t token) token {
+	if s.err != nil {
+		return token{}
+	}
+	if end := s.wordEnd(t.end); end > t.end {
+		s.fail(BadQuotes, token{off: t.end, end: end}, "put a space between them", "%q follows the quoted name", s.text[t.end:end])
+		return token{}
+	}
+	return t
+}
+
+// position is the place of the byte at off.
+func (s *scanner) position(off int) gate.Position {
+	return s.place(s.number, s.column(off))
+}
+
+// column counts runes from 1.
+func (s *scanner) column(off int) int { return utf8.RuneCountInString(s.text[:off]) + 1 }
+
+// fail records the first failure of the line.
+func (s *scanner) fail(code Code, at token, hint, format string, args ...any) {
+	if s.err != nil {
+		return
+	}
+	width := max(1, utf8.RuneCountInString(s.text[at.off:max(at.off, at.end)]))
+	s.err = &Error{
+		Pos:  s.position(at.off),
+		Code: code,
+		Msg:  fmt.Sprintf(format, args...),
+		Hint: hint,
+		span: span{line: s.text, column: s.column(at.off), width: width},
+	}
+}
