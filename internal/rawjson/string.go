@@ -173,14 +173,21 @@ func plain(doc []byte, i int) int {
 // special has the high bit set in the first byte of w, from the low end, that
 // is not plain. Higher bytes may be marked wrongly.
 func special(w uint64) uint64 {
-	const (
-		ones  = 0x0101010101010101
-		highs = 0x8080808080808080
-	)
+	return quoteOrSlash(w) | ((w-ones*' ')&^w|w)&highs
+}
+
+// quoteOrSlash is like special for quotes and backslashes alone.
+func quoteOrSlash(w uint64) uint64 {
 	quote := w ^ ones*'"'
 	slash := w ^ ones*'\\'
-	return ((quote-ones)&^quote | (slash-ones)&^slash | (w-ones*' ')&^w | w) & highs
+	return ((quote-ones)&^quote | (slash-ones)&^slash) & highs
 }
+
+// A word with a one, or with the high bit, in each byte.
+const (
+	ones  = 0x0101010101010101
+	highs = 0x8080808080808080
+)
 
 // unescape decodes the inside of a string literal that scanString accepted.
 func unescape(s []byte) []byte {

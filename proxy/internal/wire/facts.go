@@ -57,7 +57,7 @@ func (f *Facts) take(key, value []byte) {
 		f.Broken = f.Broken || f.Task
 		f.Task = true
 	default:
-		f.Broken = f.Broken || variantOf(key, knownResult) != ""
+		f.Broken = f.Broken || variantOf(key, resultKeys[:]) != ""
 	}
 }
 

@@ -6,21 +6,61 @@ import "unicode/utf8"
 // or "argument\u017f" as one of the protocol's. A key that folds to a known one
 // and is not equal to it is refused, so that nobody reads what we did not.
 
-// variantOf returns the known key that key is a variant of, or "". The
-// function known returns the known key that its argument folds to.
-func variantOf(key []byte, known func(folded string) string) string {
+// The known keys, none of which is ever changed.
+var (
+	envelopeKeys = [...]string{"jsonrpc", "id", "method", "params", "result", "error"}
+
+	// paramKeys are the members of params that the proxy, or mcp-go behind
+	// it, reads in any method.
+	paramKeys = [...]string{
+		"name", "arguments", "_meta", "task", "inputResponses", "requestState", "cursor", "uri", "level",
+		"ref", "argument", "context", "requestId", "taskId", "reason", "progressToken", "progress", "total",
+		"message", "protocolVersion", "capabilities", "clientInfo", "notifications",
+	}
+
+	// metaKeys are the members of _meta that belong to one hop, and the handle of a task.
+	metaKeys = [...]string{
+		keyProgressToken, keyProtocolVersion, keyClientInfo, keyClientCapabilities, keyLogLevel,
+		keyServerInfo, keySubscriptionID, keyRelatedTask,
+	}
+
+	// resultKeys are the members of a result that say how a call ended.
+	resultKeys = [...]string{"isError", "resultType", "task"}
+)
+
+// variantOf returns the one of the known keys that key is a variant of, or "".
+func variantOf(key []byte, known []string) string {
 	var buf [maxKnown]byte
 	folded, ok := fold(buf[:0], key)
 	if !ok {
 		return ""
 	}
-	if k := known(string(folded)); k != string(key) {
-		return k
+	for _, k := range known {
+		if len(k) == len(folded) && foldsTo(k, folded) {
+			if k == string(key) {
+				return ""
+			}
+			return k
+		}
 	}
 	return ""
 }
 
-// maxKnown is the length of the longest key that known functions return.
+// foldsTo reports whether the ASCII string k folds to folded, which is as long.
+func foldsTo(k string, folded []byte) bool {
+	for i := range folded {
+		c := k[i]
+		if 'A' <= c && c <= 'Z' {
+			c += 'a' - 'A'
+		}
+		if c != folded[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// maxKnown is the length of the longest known key, and more.
 const maxKnown = 64
 
 // fold appends key with the letters that fold to ASCII ones replaced by the
@@ -57,74 +97,4 @@ func foldRune(r rune) byte {
 		return 'k'
 	}
 	return 0
-}
-
-// knownParam are the members of params that the proxy, or mcp-go behind it,
-// reads in any method.
-func knownParam(folded string) string {
-	switch folded {
-	case "name", "arguments", "_meta", "task", "cursor", "uri", "level", "ref", "argument", "context",
-		"progress", "total", "message", "reason", "roots", "capabilities", "notifications":
-		return folded
-	case "inputresponses":
-		return "inputResponses"
-	case "requeststate":
-		return "requestState"
-	case "requestid":
-		return "requestId"
-	case "taskid":
-		return "taskId"
-	case "progresstoken":
-		return "progressToken"
-	case "protocolversion":
-		return "protocolVersion"
-	case "clientinfo":
-		return "clientInfo"
-	}
-	return ""
-}
-
-// knownMeta are the members of _meta that belong to one hop or tell about it.
-func knownMeta(folded string) string {
-	switch folded {
-	case "progresstoken":
-		return keyProgressToken
-	case "io.modelcontextprotocol/protocolversion":
-		return keyProtocolVersion
-	case "io.modelcontextprotocol/clientinfo":
-		return keyClientInfo
-	case "io.modelcontextprotocol/clientcapabilities":
-		return keyClientCapabilities
-	case "io.modelcontextprotocol/loglevel":
-		return keyLogLevel
-	case "io.modelcontextprotocol/serverinfo":
-		return keyServerInfo
-	case "io.modelcontextprotocol/subscriptionid":
-		return keySubscriptionID
-	case "io.modelcontextprotocol/related-task":
-		return keyRelatedTask
-	}
-	return ""
-}
-
-// knownEnvelope are the members of a message.
-func knownEnvelope(folded string) string {
-	switch folded {
-	case "jsonrpc", "id", "method", "params", "result", "error":
-		return folded
-	}
-	return ""
-}
-
-// knownResult are the members of a result that say how a call ended.
-func knownResult(folded string) string {
-	switch folded {
-	case "iserror":
-		return "isError"
-	case "resulttype":
-		return "resultType"
-	case "task":
-		return "task"
-	}
-	return ""
 }

@@ -99,7 +99,7 @@ func checkParams(id, params []byte) *Fault {
 	}
 	bad := ""
 	rawjson.Members(params, func(key, value []byte, _ int) bool {
-		if k := variantOf(key, knownParam); k != "" {
+		if k := variantOf(key, paramKeys[:]); k != "" {
 			bad = quoteVariant(key, k)
 		} else if string(key) == "_meta" {
 			bad = checkMeta(value)
@@ -117,7 +117,7 @@ func checkMeta(meta []byte) (bad string) {
 		return `"_meta" must be an object`
 	}
 	rawjson.Members(meta, func(key, _ []byte, _ int) bool {
-		if k := variantOf(key, knownMeta); k != "" {
+		if k := variantOf(key, metaKeys[:]); k != "" {
 			bad = "_meta: " + quoteVariant(key, k)
 		}
 		return bad == ""
