@@ -84,15 +84,15 @@ func resultType(value []byte) Type {
 // Success reports whether the call ended well: the result is complete, and
 // nothing in it says or may say that it is an error.
 func (f Facts) Success() bool {
-	return f.Complete() && !f.Broken && (f.IsError == Absent || f.IsError == False) && f.Type != TypeOther
+	return f.Ended() && !f.Broken && (f.IsError == Absent || f.IsError == False) && f.Type != TypeOther
 }
 
-// Complete reports whether the result is the end of the call, good or bad: it
+// Ended reports whether the result is the end of the call, good or bad: it
 // asks for no input and hands out no task.
-func (f Facts) Complete() bool { return f.Type != TypeInputRequired && !f.Task }
+func (f Facts) Ended() bool { return f.Type != TypeInputRequired && !f.Task }
 
 // Success is [Facts.Success] of a result.
 func Success(result []byte) bool { return ResultFacts(result).Success() }
 
-// Complete is [Facts.Complete] of a result.
-func Complete(result []byte) bool { return ResultFacts(result).Complete() }
+// Ended is [Facts.Ended] of a result.
+func Ended(result []byte) bool { return ResultFacts(result).Ended() }
