@@ -23,6 +23,7 @@ type Refusal struct {
 // Ask is a question: the call passes if a person approves all its steps.
 type Ask struct {
 	Number uint64 // of the waiting call
+	Call   Call
 	Names  []Name
 	Steps  []Step
 }

@@ -1,5 +1,73 @@
 package gate
 
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// A Session holds the state of every net of a policy for one conversation.
+// It is safe for concurrent use.
+type Session struct {
+	policy *Policy // never changes
+
+	mu    sync.Mutex
+	state *State // accessed only in update
+}
+
+// SessionOptions configure a session. The zero value is ready to use.
+type SessionOptions struct {
+	Active []string // the nets that are active at the start; nil: all; unknown names are ignored
+}
+
+// NewSession makes a session in the initial state.
+func NewSession(p *Policy, o SessionOptions) *Session {
+	return &Session{policy: p, state: p.NewState(o.Active)}
+}
+
+// update runs f on the state under the lock and applies what it yields. Every
+// read and every write of the state goes through here; f must not block.
+func (s *Session) update(f func(*State) *Delta) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.state.Apply(f(s.state))
+}
+
+// Decide answers c on the present state: an [Allow] with a ticket, a [Refusal], or an [Ask].
+// It never waits. With the answer to an Ask, call it again with the grant.
+//
+// A grant is good for one admission of the call that was asked about. The
+// arguments of c must not change while the call is open.
+func (s *Session) Decide(c Call, g *Grant) (d Decision) {
+	j := judgement{policy: s.policy, call: &c}
+	j.name()
+	s.update(func(state *State) (delta *Delta) {
+		d, delta = j.decide(state, g)
+		return delta
+	})
+	if a, ok := d.(*Allow); ok {
+		a.Ticket.session = s
+	}
+	return d
+}
+
+// Withdraw ends a waiting call that will not be decided again.
+func (s *Session) Withdraw(a *Ask) {
+	s.update(func(*State) *Delta { return &Delta{Answered: a.Number} })
+}
+
+// Settle is [Ticket.Settle] for a call known by its number.
+func (s *Session) Settle(number uint64, o Outcome) (changed bool) {
+	s.update(func(state *State) *Delta {
+		d := s.policy.Settle(state, number, o)
+		changed = d != nil
+		return d
+	})
+	return changed
+}
+
 // A Ticket is the duty to say how an admitted call ended.
 type Ticket struct {
 	Number  uint64
@@ -12,81 +80,86 @@ type Ticket struct {
 func (t *Ticket) Settle(o Outcome) bool { return t.session.Settle(t.Number, o) }
 
 // Close settles as [Unknown] unless the call is settled.
-func (t *Ticket) Close() { panic("TODO") }
+func (t *Ticket) Close() { t.Settle(Unknown) }
 
-// A Session holds the state of every net of a policy for one conversation.
-// It is safe for concurrent use.
-type Session struct{}
-
-// PolicyOptions are what the nets of a policy share. The zero value is ready to use.
-type PolicyOptions struct {
-	Maps []Map // give labels to calls, for the nets with Labels
-	Deny bool  // default: deny; a call that no active net knows is refused
+// Classify is what each active net says of the call, in order, the abstaining
+// ones included. It changes nothing.
+func (s *Session) Classify(c Call) (vs []Verdict) {
+	j := judgement{policy: s.policy, call: &c}
+	j.name()
+	s.update(func(state *State) *Delta {
+		j.classify(state)
+		said := j.verdicts()
+		for i, n := range s.policy.nets {
+			switch {
+			case len(said) > 0 && said[0].Net == n.Name:
+				vs, said = append(vs, said[0]), said[1:]
+			case state.Nets[i].Active:
+				vs = append(vs, Verdict{Net: n.Name, Rule: n.Rule})
+			}
+		}
+		return nil
+	})
+	return vs
 }
-
-// Policy is an immutable set of nets that decide together. It is safe for concurrent use.
-type Policy struct{}
-
-// NewPolicy checks the nets. Its error, if any, is an [ErrorList].
-func NewPolicy(nets []Net, o PolicyOptions) (*Policy, error) { panic("TODO") }
-
-// SessionOptions configure a session. The zero value is ready to use.
-type SessionOptions struct {
-	Active []string // the nets that are active at the start; nil: all; unknown names are ignored
-}
-
-// NewSession makes a session in the initial state.
-func NewSession(p *Policy, o SessionOptions) *Session { panic("TODO") }
-
-// Decide answers c on the present state: an [Allow] with a ticket, a [Refusal], or an [Ask].
-// It never waits. With the answer to an Ask, call it again with the grant.
-func (s *Session) Decide(c Call, g *Grant) Decision { panic("TODO") }
-
-// Withdraw ends a waiting call that will not be decided again.
-func (s *Session) Withdraw(a *Ask) { panic("TODO") }
-
-// Settle is [Ticket.Settle] for a call known by its number.
-func (s *Session) Settle(number uint64, o Outcome) bool { panic("TODO") }
 
 // Activate makes a net take part in decisions again, from where it left off.
-func (s *Session) Activate(net string) error { panic("TODO") }
+// Its error is about the name, or says that the net is active.
+func (s *Session) Activate(net string) error { return s.toggle(net, true) }
 
-// Deactivate takes a net out of decisions; its state is kept.
-func (s *Session) Deactivate(net string) error { panic("TODO") }
+// Deactivate takes a net out of decisions; its state is kept, it settles its
+// calls in flight, and its watches end. Its error is about the name, or says
+// that the net is not active.
+func (s *Session) Deactivate(net string) error { return s.toggle(net, false) }
 
-// Nets is the state of every net, in the order of the policy.
-func (s *Session) Nets() []NetState { panic("TODO") }
+func (s *Session) toggle(name string, on bool) (err error) {
+	n := s.policy.byName[name]
+	if n == nil {
+		return fmt.Errorf("unknown net %q; the nets are: %s", name, strings.Join(s.policy.netNames(), ", "))
+	}
+	s.update(func(state *State) *Delta {
+		data := *state.Nets[n.index]
+		if data.Active == on {
+			err = fmt.Errorf("net %q is %s", name, data.activity())
+			return nil
+		}
+		data.Active = on
+		if !on {
+			data.Watches = nil
+		}
+		return &Delta{Nets: []NetDelta{{Net: n.index, Data: &data}}}
+	})
+	return err
+}
+
+func (p *Policy) netNames() []string {
+	names := make([]string, len(p.nets))
+	for i, n := range p.nets {
+		names[i] = n.Name
+	}
+	return names
+}
+
+// Reset puts every net back to its start; calls in flight settle without
+// effect. Which nets are active, and what waits for a person, stays.
+func (s *Session) Reset() {
+	s.update(func(state *State) *Delta {
+		d := &Delta{}
+		for i, n := range s.policy.nets {
+			d.Nets = append(d.Nets, NetDelta{Net: i, Data: &NetData{Active: state.Nets[i].Active, Marking: n.start}})
+		}
+		return d
+	})
+}
 
 // Open lists the calls that were admitted and not settled, oldest first.
-func (s *Session) Open() []Holder { panic("TODO") }
-
-// Reset puts every net back to its start; calls in flight settle without effect.
-func (s *Session) Reset() { panic("TODO") }
-
-// Status is one line for each net: its name, whether it is active, its marking.
-func (s *Session) Status() string { panic("TODO") }
-
-// A NetState is a copy of the state of one net.
-type NetState struct {
-	Name     string
-	Active   bool
-	Marking  Marking // tokens in flight are counted where they came from
-	InFlight []InFlight
-	Meta     Meta
-}
-
-// InFlight is a deferred transition whose call has not ended.
-type InFlight struct {
-	Transition string
-	Call       uint64
-}
-
-// A Marking says how many tokens are in each place.
-type Marking []Tokens
-
-// Tokens is one place of a [Marking].
-type Tokens struct {
-	Place    string
-	Count    int // all tokens, those in flight included
-	InFlight int
+func (s *Session) Open() (open []Holder) {
+	s.update(func(state *State) *Delta {
+		for _, c := range state.Calls {
+			open = append(open, c.holder())
+		}
+		return nil
+	})
+	slices.SortFunc(open, func(a, b Holder) int { return cmp.Compare(a.Number, b.Number) })
+	return open
 }

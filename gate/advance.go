@@ -1,0 +1,73 @@
+package gate
+
+import "github.com/petrigate/petrigate/internal/petri"
+
+// maxRounds is after how many rounds a net that still moves by itself is
+// taken to move for ever.
+const maxRounds = 10_000
+
+// advance fires the structural transitions of the net on m until nothing
+// moves or a marking comes back. It reports whether that happened within
+// maxRounds; if not, m is as it was.
+//
+// Which transitions compete is judged with the tokens in flight counted as
+// present: a call that fails must not have moved the net. after is called
+// after each firing; it may be nil.
+func (n *net) advance(m petri.Marking, flights []Flight, after func()) bool {
+	if !n.restless(m) {
+		return true
+	}
+	start := append(petri.Marking(nil), m...)
+	seen := map[string]bool{string(m.AppendKey(nil)): true}
+	for range maxRounds {
+		if !n.round(m, flights, after) {
+			return true
+		}
+		key := string(m.AppendKey(nil))
+		if seen[key] {
+			return true
+		}
+		seen[key] = true
+	}
+	copy(m, start)
+	return false
+}
+
+// restless reports whether a structural transition is enabled.
+func (n *net) restless(m petri.Marking) bool {
+	for _, t := range n.structural {
+		if n.net.Transitions[t].Enabled(m) {
+			return true
+		}
+	}
+	return false
+}
+
+// round fires, in order, the structural transitions that compete with no
+// other; it reports whether one fired.
+func (n *net) round(m petri.Marking, flights []Flight, after func()) bool {
+	present := n.displayed(&NetData{Marking: m, Flights: flights})
+	fired := false
+	for _, t := range n.structural {
+		tr := &n.net.Transitions[t]
+		if n.competes(t, present) || !tr.Enabled(m) {
+			continue
+		}
+		tr.Fire(m)
+		fired = true
+		if after != nil {
+			after()
+		}
+	}
+	return fired
+}
+
+// competes reports whether another structural transition wants the same tokens.
+func (n *net) competes(t int, present petri.Marking) bool {
+	for _, u := range n.structural {
+		if u != t && n.net.Transitions[u].Enabled(present) && n.net.Transitions[t].Clash(&n.net.Transitions[u], present) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,136 @@
+package gate
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/petrigate/petrigate/internal/petri"
+)
+
+// checker collects the mistakes of one net.
+type checker struct {
+	net    *Net
+	places map[string]int
+	errs   ErrorList
+}
+
+func (c *checker) report(transition, msg, hint string) {
+	c.errs = append(c.errs, &NetError{Net: c.net.Name, Transition: transition, Msg: msg, Hint: hint, Rule: c.net.Rule})
+}
+
+// checkNet finds what is wrong with n by itself. The places are numbered in
+// the order in which the net names them.
+func checkNet(n *Net) (map[string]int, ErrorList) {
+	c := &checker{net: n, places: make(map[string]int, len(n.Places))}
+	if n.Name == "" {
+		c.report("", "the net has no name", "")
+	}
+	for i, place := range n.Places {
+		if _, twice := c.places[place]; twice {
+			c.report("", fmt.Sprintf("the place %q is named twice", place), "")
+		}
+		c.places[place] = i
+	}
+	c.initial()
+	for _, place := range n.Terminal {
+		c.place("", place)
+	}
+	names := make(map[string]bool, len(n.Transitions))
+	for i := range n.Transitions {
+		t := &n.Transitions[i]
+		if names[t.Name] {
+			c.report(t.Name, "the net has two transitions of this name", "")
+		}
+		names[t.Name] = true
+		c.transition(t)
+	}
+	for _, m := range n.Maps {
+		if msg := m.fault(); msg != "" {
+			c.report("", msg, "")
+		}
+	}
+	return c.places, c.errs
+}
+
+func (c *checker) initial() {
+	for _, place := range sortedKeys(c.net.Initial) {
+		c.place("", place)
+		switch tokens := c.net.Initial[place]; {
+		case tokens < 0:
+			c.report("", fmt.Sprintf("the place %q starts with %d tokens", place, tokens), "a marking is never negative")
+		case tokens > math.MaxInt32:
+			c.report("", fmt.Sprintf("the place %q starts with %d tokens", place, tokens), fmt.Sprintf("%d is the most", math.MaxInt32))
+		}
+	}
+}
+
+func (c *checker) place(transition, name string) {
+	if _, ok := c.places[name]; !ok {
+		c.report(transition, fmt.Sprintf("unknown place %q", name), "places: "+strings.Join(c.net.Places, ", "))
+	}
+}
+
+func (c *checker) transition(t *Transition) {
+	if t.Name == "" {
+		c.report("", "a transition has no name", "")
+	}
+	for _, place := range t.Inputs {
+		c.place(t.Name, place)
+	}
+	for _, place := range t.Outputs {
+		c.place(t.Name, place)
+	}
+	if len(t.Tools) == 0 {
+		c.structural(t)
+	}
+	if t.Observe && t.Manual {
+		c.report(t.Name, "a transition that observes cannot be manual", "an observer never forbids a call, so there is nothing to approve")
+	}
+	for _, tool := range t.Tools {
+		if tool.Name == "" {
+			c.report(t.Name, "a tool has no name", "")
+		}
+	}
+}
+
+// structural reports what a transition without tools cannot be.
+func (c *checker) structural(t *Transition) {
+	for _, a := range []struct {
+		set  bool
+		name string
+	}{{t.Manual, "manual"}, {t.Deferred, "deferred"}, {t.Observe, "observe"}} {
+		if a.set {
+			c.report(t.Name, "the transition is "+a.name+" and has no tools", "a transition without tools fires by itself")
+		}
+	}
+}
+
+// fault says what a map lacks, or nothing.
+func (m *Map) fault() string {
+	switch {
+	case m.Tool == "" || m.Field == "" || m.As == "":
+		return fmt.Sprintf("the map %q.%q as %q lacks a name", m.Tool, m.Field, m.As)
+	case m.Match == nil:
+		return fmt.Sprintf("the map of %q.%q matches nothing", m.Tool, m.Field)
+	default:
+		return ""
+	}
+}
+
+// behave reports what is wrong with how a net behaves: it does not come to
+// rest, or it is unbounded.
+func (n *net) behave() ErrorList {
+	c := &checker{net: &n.Net}
+	if !n.advance(n.start, nil, nil) {
+		c.report("", fmt.Sprintf("the transitions without tools do not come to rest in %d rounds", maxRounds), "give one of them a tool")
+	}
+	if n.AllowUnbounded || n.net.NeverGrows() {
+		return c.errs
+	}
+	if g := petri.Explore(&n.net, n.initial, petri.DefaultLimit); g.Pump != nil {
+		c.report("", fmt.Sprintf("the net is unbounded: %s repeated adds tokens to %s without end",
+			n.transitionNames(g.Pump.Cycle), n.placeNames(g.Pump.Places)), "give a place for what is used up, or set allowUnbounded")
+	}
+	return c.errs
+}

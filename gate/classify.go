@@ -1,0 +1,269 @@
+package gate
+
+import (
+	"math/bits"
+	"slices"
+)
+
+// judgement is what the nets say of one call in one state. The zero value and
+// the two fields in the first line are ready for [judgement.classify].
+type judgement struct {
+	policy *Policy
+	call   *Call
+	state  *State
+	tools  []label // the physical names
+	labels []label // of the policy; the physical names first
+
+	findings []finding // of the active nets that do not abstain, in order
+	choices  []choice  // of all nets
+	blocked  bool
+	manual   bool
+	known    bool // an active net lists a certain name
+
+	// Room for the usual case, so that a decision allocates little.
+	toolRoom    [3]label
+	labelRoom   [8]label
+	findingRoom [8]finding
+	choiceRoom  [8]choice
+	scratchRoom [16]int
+	setRoom     [4]uint64
+}
+
+// finding is the verdict of one net.
+type finding struct {
+	net         *net
+	data        *NetData
+	kind        VerdictKind
+	labels      []label // as this net names the call
+	label       int     // the first that is blocked
+	first, last int     // its part of choices
+	broken      bool    // its mapper or its structural transitions failed
+}
+
+// choice is a transition that was chosen for a name.
+type choice struct {
+	transition int
+	name       string
+}
+
+// name finds the labels of the call; it does not look at the state.
+func (j *judgement) name() {
+	j.tools = physical(j.call, j.toolRoom[:0])
+	j.labels = j.policy.names.labels(j.call, j.tools, j.labelRoom[:0])
+}
+
+// classify asks every active net that can be concerned.
+func (j *judgement) classify(s *State) {
+	j.state = s
+	j.findings, j.choices = j.findingRoom[:0], j.choiceRoom[:0]
+	set := netSet(j.setRoom[:])
+	if j.policy.touch.words > len(set) {
+		set = make(netSet, j.policy.touch.words)
+	}
+	j.policy.touch.concerned(j.labels, set)
+	for word, nets := range set {
+		for ; nets != 0; nets &= nets - 1 {
+			n := word*64 + bits.TrailingZeros64(nets)
+			if data := s.Nets[n]; data.Active {
+				j.ask(j.policy.nets[n], data)
+			}
+		}
+	}
+}
+
+// ask adds the verdict of one net.
+func (j *judgement) ask(n *net, data *NetData) {
+	f := finding{net: n, data: data, labels: j.labels, first: len(j.choices), label: -1}
+	if !n.Labels {
+		var ok bool
+		if f.labels, ok = n.labels(j.call, j.tools); !ok {
+			f.kind, f.broken = Blocked, true
+		}
+		j.known = j.known || n.MatchFirst && n.knows(j.tools)
+	}
+	j.known = j.known || n.knows(f.labels)
+	if !f.broken {
+		j.judge(&f)
+	}
+	f.last = len(j.choices)
+	if f.kind == Blocked {
+		j.blocked = true
+	}
+	if f.kind != Abstain {
+		j.findings = append(j.findings, f)
+	}
+}
+
+// knows reports whether the net lists, or holds free, a certain one of ls.
+func (n *net) knows(ls []label) bool {
+	for i := range ls {
+		if !ls[i].certain {
+			continue
+		}
+		if lists, free := n.lookup(&ls[i]); free || len(lists) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// lookup is what the net says of one name.
+func (n *net) lookup(l *label) (lists []int, free bool) {
+	if l.glob > 0 {
+		for i := range n.globs {
+			if n.globs[i].number == l.glob-1 {
+				return n.globs[i].transitions, false
+			}
+		}
+		return nil, false
+	}
+	r := n.rows[l.text]
+	return r.lists(l), r.free
+}
+
+// judge goes through the names of the call twice: first for the transitions
+// that forbid, then, if none of those was chosen, for those that observe.
+func (j *judgement) judge(f *finding) {
+	observers := false
+	scratch := scratch{net: f.net, marking: f.data.Marking, room: j.scratchRoom[:0]}
+	for i := range f.labels {
+		lists, free := f.net.lookup(&f.labels[i])
+		if free {
+			f.kind = max(f.kind, Free)
+			continue
+		}
+		if len(lists) == 0 {
+			continue
+		}
+		t := f.net.candidate(lists, f.data)
+		switch {
+		case t < 0 && f.net.onlyObserve(lists) && !f.data.Stuck:
+		case t < 0:
+			f.block(i)
+		case f.net.Transitions[t].Observe:
+			observers = true
+		case j.chosen(f, t):
+		case !scratch.take(t):
+			f.block(i)
+		default:
+			j.choose(f, t, i)
+		}
+	}
+	if observers && f.kind != Blocked && len(j.choices) == f.first {
+		j.observe(f, &scratch)
+	}
+	if f.kind == Blocked {
+		j.choices = j.choices[:f.first]
+	}
+}
+
+// observe chooses the transitions that follow the call. A weak name is no evidence.
+func (j *judgement) observe(f *finding, s *scratch) {
+	for i := range f.labels {
+		if f.labels[i].weak {
+			continue
+		}
+		lists, free := f.net.lookup(&f.labels[i])
+		if free || len(lists) == 0 {
+			continue
+		}
+		t := f.net.candidate(lists, f.data)
+		if t >= 0 && f.net.Transitions[t].Observe && !j.chosen(f, t) && s.take(t) {
+			j.choose(f, t, i)
+		}
+	}
+}
+
+// candidate is the first of the transitions that is enabled, -1 if none is.
+func (n *net) candidate(lists []int, data *NetData) int {
+	if data.Stuck {
+		return -1
+	}
+	for _, t := range lists {
+		if n.net.Transitions[t].Enabled(data.Marking) {
+			return t
+		}
+	}
+	return -1
+}
+
+func (n *net) onlyObserve(lists []int) bool {
+	for _, t := range lists {
+		if !n.Transitions[t].Observe {
+			return false
+		}
+	}
+	return true
+}
+
+func (j *judgement) chosen(f *finding, t int) bool {
+	return slices.ContainsFunc(j.choices[f.first:], func(c choice) bool { return c.transition == t })
+}
+
+func (j *judgement) choose(f *finding, t, label int) {
+	f.kind = max(f.kind, Gated)
+	j.manual = j.manual || f.net.Transitions[t].Manual
+	j.choices = append(j.choices, choice{transition: t, name: f.labels[label].text})
+}
+
+func (f *finding) block(label int) {
+	if f.kind != Blocked {
+		f.kind, f.label = Blocked, label
+	}
+}
+
+// scratch is the marking from which the transitions chosen for the names of
+// one call take their tokens, so that no two names spend the same one.
+type scratch struct {
+	net     *net
+	marking []int // read only until something is taken
+	room    []int
+	own     bool
+}
+
+// take removes what a firing of t takes away, if t is enabled.
+func (s *scratch) take(t int) bool {
+	if !s.net.net.Transitions[t].Enabled(s.marking) {
+		return false
+	}
+	def := &s.net.Transitions[t]
+	if def.Observe && def.Deferred {
+		return true
+	}
+	if !s.own {
+		s.marking = append(s.room, s.marking...)
+		s.own = true
+	}
+	arcs := s.net.lasting[t]
+	if def.Deferred {
+		arcs = s.net.net.Transitions[t].In
+	}
+	for _, a := range arcs {
+		s.marking[a.Place] -= a.Weight
+	}
+	return true
+}
+
+// verdicts is what each net says, for others to read.
+func (j *judgement) verdicts() []Verdict {
+	if len(j.findings) == 0 {
+		return nil
+	}
+	vs := make([]Verdict, len(j.findings))
+	for i := range j.findings {
+		vs[i] = j.verdict(&j.findings[i])
+	}
+	return vs
+}
+
+func (j *judgement) verdict(f *finding) Verdict {
+	v := Verdict{Net: f.net.Name, Kind: f.kind, Rule: f.net.Rule}
+	for i, c := range j.choices[f.first:f.last] {
+		t := &f.net.Transitions[c.transition]
+		if i == 0 {
+			v.Transition = t.Name
+		}
+		v.Manual = v.Manual || t.Manual
+	}
+	return v
+}

@@ -1,0 +1,166 @@
+package gate
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/petrigate/petrigate/internal/petri"
+)
+
+// validate runs the validators of the nets that gate the call. The result is
+// the meta data as they leave it, by finding; nil where none is.
+func (j *judgement) validate() ([]Meta, *Refusal) {
+	var metas []Meta
+	for i := range j.findings {
+		f := &j.findings[i]
+		if f.net.Validate == nil {
+			continue
+		}
+		if metas == nil {
+			metas = make([]Meta, len(j.findings))
+		}
+		metas[i] = f.data.Meta.clone()
+		for _, c := range j.choices[f.first:f.last] {
+			if err := f.net.approve(f.firing(j.call, c, metas[i])); err != nil {
+				b := Block{Net: f.net.Name, Cause: f.net.Cause, Rule: f.net.Rule, Reason: err.Error(), Name: c.name}
+				return nil, j.refuse(KindValidation, []Block{b})
+			}
+		}
+	}
+	return metas, nil
+}
+
+// approve calls the validator; a panic is an error.
+func (n *net) approve(f Firing) (err error) {
+	defer func() {
+		if recover() != nil {
+			err = fmt.Errorf("The validator of net '%s' failed.", n.Name) //nolint:staticcheck // a sentence for the reader of the refusal
+		}
+	}()
+	return n.Validate(f)
+}
+
+func (f *finding) firing(c *Call, chosen choice, meta Meta) Firing {
+	return Firing{
+		Call: *c, Name: chosen.name,
+		Net: f.net.Name, Transition: f.net.Transitions[chosen.transition].Name,
+		Marking: f.net.show(f.data), Meta: meta,
+	}
+}
+
+func (m Meta) clone() Meta {
+	if m == nil {
+		return Meta{}
+	}
+	return maps.Clone(m)
+}
+
+// commit moves all nets, or none if one of them would not come to rest.
+func (j *judgement) commit(g *Grant, asked *OpenAsk, metas []Meta) (Decision, *Delta) {
+	open := &OpenCall{Number: j.state.Last + 1, Call: *j.call}
+	delta := answered(asked)
+	if delta == nil {
+		delta = new(Delta)
+	} else {
+		open.Number = asked.Number
+	}
+	if g != nil {
+		delta.Spent = g.Number
+	}
+	remembers := false
+	if len(j.choices) > 0 {
+		delta.Nets = make([]NetDelta, 0, len(j.findings))
+	}
+	for i := range j.findings {
+		f := &j.findings[i]
+		if f.first == f.last {
+			continue
+		}
+		move := newMove(f.net, f.data)
+		for _, c := range j.choices[f.first:f.last] {
+			move.start(c, open.Number)
+		}
+		if !move.settle() {
+			b := Block{Net: f.net.Name, Cause: f.net.Cause, Rule: f.net.Rule, Reason: f.net.unrest(), Name: j.choices[f.first].name}
+			return j.refuse(KindBlocked, []Block{b}), answered(asked)
+		}
+		if move.waits(open.Number) {
+			open.Nets = append(open.Nets, f.net.index)
+			remembers = remembers || f.net.OnSuccess != nil
+		}
+		if metas != nil && metas[i] != nil {
+			move.data.Meta = metas[i]
+		}
+		delta.Nets = append(delta.Nets, NetDelta{Net: f.net.index, Data: move.data})
+	}
+	if !remembers {
+		open.Call.Args = nil
+	}
+	delta.Opened = open
+	return &Allow{Ticket: &Ticket{Number: open.Number}, Names: j.names(), Nets: j.verdicts()}, delta
+}
+
+// move is one step of one net, made on a copy of its state.
+type move struct {
+	net  *net
+	data *NetData
+}
+
+func newMove(n *net, old *NetData) *move {
+	data := *old
+	data.Marking = slices.Clone(old.Marking)
+	return &move{net: n, data: &data}
+}
+
+// start begins a transition that was chosen for the call.
+func (m *move) start(c choice, call uint64) {
+	def, t := &m.net.Transitions[c.transition], &m.net.net.Transitions[c.transition]
+	flight := Flight{Call: call, Transition: c.transition, Name: c.name}
+	switch {
+	case def.Deferred && def.Observe:
+		m.data.Watches = append(slices.Clip(m.data.Watches), flight)
+	case def.Deferred:
+		t.Take(m.data.Marking)
+		m.data.Flights = append(slices.Clip(m.data.Flights), flight)
+	default:
+		t.Fire(m.data.Marking)
+		m.watch()
+	}
+}
+
+// watch ends the watches whose transition is not enabled after a firing.
+func (m *move) watch() {
+	if len(m.data.Watches) == 0 {
+		return
+	}
+	present := m.net.displayed(m.data)
+	m.data.Watches = keep(m.data.Watches, func(w Flight) bool {
+		return m.net.net.Transitions[w.Transition].Enabled(present)
+	})
+}
+
+// settle lets the structural transitions advance. Where they do not come to
+// rest the net stays where it is and is stuck.
+func (m *move) settle() bool {
+	ok := m.net.advance(petri.Marking(m.data.Marking), m.data.Flights, nil)
+	m.data.Stuck = !ok
+	return ok
+}
+
+// waits reports whether the net waits for the end of the call.
+func (m *move) waits(call uint64) bool {
+	of := func(f Flight) bool { return f.Call == call }
+	return slices.ContainsFunc(m.data.Flights, of) || slices.ContainsFunc(m.data.Watches, of)
+}
+
+// keep is a new slice of the flights that are ok.
+func keep(flights []Flight, ok func(Flight) bool) []Flight {
+	var kept []Flight
+	for _, f := range flights {
+		if ok(f) {
+			kept = append(kept, f)
+		}
+	}
+	return kept
+}

@@ -1,0 +1,188 @@
+package gate
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/petrigate/petrigate/internal/petri"
+)
+
+// net is a [Net] made ready for decisions. It never changes.
+type net struct {
+	Net   // a copy that nobody else holds
+	index int
+	print string // fingerprint of structure and maps
+
+	net        petri.Net // its transitions stand in the order of Net.Transitions
+	lasting    [][]petri.Arc
+	structural []int
+	initial    petri.Marking
+	start      petri.Marking // at rest
+	rows       map[string]row
+	globs      []globRow
+	maps       *mapping // of a net without Labels; nil where it has none
+}
+
+// row is what a net says of one name.
+type row struct {
+	free  bool
+	plain []int // transitions that list it, also as tool.action
+	exact []int // plain ones and literal ones
+}
+
+// lists are the transitions that gate l, in declaration order.
+func (r *row) lists(l *label) []int {
+	if l.actionOnly() {
+		return r.plain
+	}
+	return r.exact
+}
+
+// globRow is what a net says of the names that a pattern matches.
+type globRow struct {
+	glob
+	number      int // in the policy; in a net without Labels: in the net
+	transitions []int
+}
+
+// compile checks and prepares one net.
+func compile(def Net) (*net, ErrorList) {
+	n := &net{Net: copyNet(def)}
+	places, errs := checkNet(&n.Net)
+	if len(errs) > 0 {
+		return nil, errs
+	}
+	n.net.Places = len(n.Places)
+	for i := range n.Transitions {
+		t := &n.Transitions[i]
+		pt := petri.Transition{In: arcs(places, t.Inputs), Out: arcs(places, t.Outputs)}
+		n.net.Transitions = append(n.net.Transitions, pt)
+		n.lasting = append(n.lasting, pt.Lasting())
+		if len(t.Tools) == 0 {
+			n.structural = append(n.structural, i)
+		}
+	}
+	n.initial = make(petri.Marking, len(n.Places))
+	for place, tokens := range n.Initial {
+		n.initial[places[place]] = tokens
+	}
+	n.start = slices.Clone(n.initial)
+	n.list()
+	if !n.Labels && len(n.Maps) > 0 {
+		n.maps = newMapping(n.Maps)
+	}
+	n.print = fingerprintNet(n)
+	return n, n.behave()
+}
+
+// copyNet is a copy of n that shares no memory with it but for functions.
+func copyNet(n Net) Net {
+	n.Places = slices.Clone(n.Places)
+	n.Terminal = slices.Clone(n.Terminal)
+	n.Free = slices.Clone(n.Free)
+	n.Maps = slices.Clone(n.Maps)
+	initial := make(map[string]int, len(n.Initial))
+	for place, tokens := range n.Initial {
+		initial[place] = tokens
+	}
+	n.Initial = initial
+	n.Transitions = slices.Clone(n.Transitions)
+	for i := range n.Transitions {
+		t := &n.Transitions[i]
+		t.Inputs, t.Outputs = slices.Clone(t.Inputs), slices.Clone(t.Outputs)
+		t.Tools = slices.Clone(t.Tools)
+	}
+	if n.Cause == "" {
+		n.Cause = CauseNet
+	}
+	return n
+}
+
+// list fills the rows and the globs.
+func (n *net) list() {
+	n.rows = make(map[string]row)
+	for _, name := range n.Free {
+		r := n.rows[name]
+		r.free = true
+		n.rows[name] = r
+	}
+	for i, t := range n.Transitions {
+		for _, tool := range t.Tools {
+			n.listTool(i, tool)
+		}
+	}
+}
+
+func (n *net) listTool(transition int, tool Tool) {
+	if tool.Kind == Glob {
+		g := n.glob(tool)
+		if !slices.Contains(g.transitions, transition) {
+			g.transitions = append(g.transitions, transition)
+		}
+		return
+	}
+	r := n.rows[tool.Name]
+	if tool.Kind == Plain && !slices.Contains(r.plain, transition) {
+		r.plain = append(r.plain, transition)
+	}
+	if !slices.Contains(r.exact, transition) {
+		r.exact = append(r.exact, transition)
+	}
+	n.rows[tool.Name] = r
+}
+
+// glob is the row of a pattern, made where there is none.
+func (n *net) glob(tool Tool) *globRow {
+	g := glob{pattern: tool.Name, except: tool.Except, literal: n.literal(tool.Except), actions: strings.Contains(tool.Name, ".")}
+	for i := range n.globs {
+		if n.globs[i].glob == g {
+			return &n.globs[i]
+		}
+	}
+	n.globs = append(n.globs, globRow{glob: g, number: len(n.globs)})
+	return &n.globs[len(n.globs)-1]
+}
+
+// literal reports whether the net knows name only in quotes, so that an
+// action of this name is another thing.
+func (n *net) literal(name string) bool {
+	literal := false
+	for _, t := range n.Transitions {
+		for _, tool := range t.Tools {
+			if tool.Name == name && tool.Kind == Plain {
+				return false
+			}
+			literal = literal || tool.Name == name && tool.Kind == Literal
+		}
+	}
+	return literal
+}
+
+func arcs(places map[string]int, names []string) []petri.Arc {
+	numbers := make([]int, len(names))
+	for i, name := range names {
+		numbers[i] = places[name]
+	}
+	return petri.Arcs(numbers)
+}
+
+// named gives the names of transitions.
+func (n *net) named(transitions []int) []string {
+	var names []string
+	for _, t := range transitions {
+		names = append(names, n.Transitions[t].Name)
+	}
+	return names
+}
+
+func (n *net) transitionNames(transitions []int) string {
+	return strings.Join(n.named(transitions), ", ")
+}
+
+func (n *net) placeNames(places []int) string {
+	names := make([]string, len(places))
+	for i, place := range places {
+		names[i] = n.Places[place]
+	}
+	return strings.Join(names, ", ")
+}

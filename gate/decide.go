@@ -1,0 +1,130 @@
+package gate
+
+import (
+	"bytes"
+	"slices"
+)
+
+// Decide answers c on the state s: an [Allow], a [Refusal] or an [Ask], with
+// what it changes. It changes nothing itself: the caller applies the delta to
+// this very state, or decides again. The ticket of the Allow belongs to no
+// session; settle its number with [Policy.Settle].
+//
+// The hooks of the nets run in here; see [Net.Validate].
+func (p *Policy) Decide(s *State, c Call, g *Grant) (Decision, *Delta) {
+	j := judgement{policy: p, call: &c}
+	j.name()
+	return j.decide(s, g)
+}
+
+// decide is the pipeline. The order of its steps is the policy: nothing is
+// asked that a net forbids, nothing is judged that nobody approved, and
+// nothing moves before all have agreed.
+func (j *judgement) decide(s *State, g *Grant) (Decision, *Delta) {
+	g, asked := s.valid(g, j.call)
+	if asked == nil && s.taken(j.call.ID) {
+		return j.duplicate(), nil
+	}
+	j.classify(s) // structural: what each net says
+	if r := j.refusal(g); r != nil {
+		return r, answered(asked)
+	}
+	if a, r := j.question(g); a != nil { // approval: who has to be asked, and was not
+		return a, &Delta{Asked: &OpenAsk{Number: a.Number, Call: *j.call}}
+	} else if r != nil {
+		return r, answered(asked)
+	}
+	metas, r := j.validate() // semantic
+	if r != nil {
+		return r, answered(asked)
+	}
+	return j.commit(g, asked, metas) // all nets or none
+}
+
+// valid is g if it is a grant of this session that was not used, for this
+// call; otherwise there is no grant. asked is the waiting call, if it waits.
+func (s *State) valid(g *Grant, c *Call) (*Grant, *OpenAsk) {
+	if g == nil || g.Number == 0 || g.Number > s.Last || slices.Contains(s.Spent, g.Number) {
+		return nil, nil
+	}
+	asked := s.Asks[g.Number]
+	if asked != nil && (asked.Call.Tool != c.Tool || !bytes.Equal(asked.Call.Args, c.Args)) {
+		return nil, nil
+	}
+	return g, asked
+}
+
+// answered is the delta of a call that waits no longer.
+func answered(a *OpenAsk) *Delta {
+	if a == nil {
+		return nil
+	}
+	return &Delta{Answered: a.Number}
+}
+
+// refusal is what the structural phase ends with if a net blocks, or if no
+// net knows the call and the policy wants that.
+func (j *judgement) refusal(g *Grant) *Refusal {
+	switch {
+	case j.blocked && g != nil:
+		return j.refuse(KindStateChanged, j.blocks())
+	case j.blocked:
+		return j.refuse(KindBlocked, j.blocks())
+	case j.policy.deny && !j.known:
+		return j.refuse(KindDefault, nil)
+	default:
+		return nil
+	}
+}
+
+// question is what a person has to be asked. With a grant it is a refusal
+// where the grant does not cover a step: the state has changed since.
+func (j *judgement) question(g *Grant) (*Ask, *Refusal) {
+	if !j.manual {
+		return nil, nil
+	}
+	steps := j.steps()
+	if g == nil {
+		return &Ask{Number: j.state.Last + 1, Call: *j.call, Names: j.names(), Steps: steps}, nil
+	}
+	var open []Step
+	for _, s := range steps {
+		if !g.covers(s) {
+			open = append(open, s)
+		}
+	}
+	if len(open) == 0 {
+		return nil, nil
+	}
+	return nil, j.refuse(KindStateChanged, blocksOf(open))
+}
+
+// covers reports whether the person was shown this transition of this net.
+func (g *Grant) covers(s Step) bool {
+	return slices.ContainsFunc(g.Steps, func(t Step) bool { return t.Net == s.Net && t.Transition == s.Transition })
+}
+
+// steps are the manual ones among the chosen transitions.
+func (j *judgement) steps() []Step {
+	var steps []Step
+	for i := range j.findings {
+		f := &j.findings[i]
+		for _, c := range j.choices[f.first:f.last] {
+			if t := &f.net.Transitions[c.transition]; t.Manual {
+				steps = append(steps, Step{Net: f.net.Name, Transition: t.Name, Name: c.name, Rule: f.net.Rule, Reason: f.net.approvalReason(c.name)})
+			}
+		}
+	}
+	return steps
+}
+
+// names are those of the policy and those of the nets that were asked.
+func (j *judgement) names() []Name {
+	ls := j.labels
+	for i := range j.findings {
+		if f := &j.findings[i]; f.net.own() {
+			ls = merge(ls[:len(ls):len(ls)], f.labels)
+		}
+	}
+	return names(ls)
+}

@@ -1,0 +1,64 @@
+package gate
+
+import (
+	"strconv"
+	"strings"
+)
+
+// A NetError is one mistake in a net, or in a map of the policy.
+type NetError struct {
+	Net        string // empty: it is about a map of the policy
+	Transition string // empty: it is about the net as a whole
+	Msg        string
+	Hint       string // what to write instead; may be empty
+	Rule       Position
+}
+
+// Error is the position as far as it is known, the net, the transition, what
+// is wrong and what to do.
+func (e *NetError) Error() string {
+	var b strings.Builder
+	if pos := e.Rule.String(); pos != "" {
+		b.WriteString(pos + ": ")
+	}
+	if e.Net != "" {
+		b.WriteString("net " + strconv.Quote(e.Net) + ": ")
+	}
+	if e.Transition != "" {
+		b.WriteString("transition " + strconv.Quote(e.Transition) + ": ")
+	}
+	b.WriteString(e.Msg)
+	if e.Hint != "" {
+		b.WriteString(" (" + e.Hint + ")")
+	}
+	return b.String()
+}
+
+// ErrorList is every mistake that [NewPolicy] found, in the order of the nets.
+type ErrorList []*NetError
+
+// Error is one line for each mistake.
+func (l ErrorList) Error() string {
+	lines := make([]string, len(l))
+	for i, e := range l {
+		lines[i] = e.Error()
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Unwrap gives the single errors to [errors.As].
+func (l ErrorList) Unwrap() []error {
+	errs := make([]error, len(l))
+	for i, e := range l {
+		errs[i] = e
+	}
+	return errs
+}
+
+// err is l as an error, and nil if there is none.
+func (l ErrorList) err() error {
+	if len(l) == 0 {
+		return nil
+	}
+	return l
+}

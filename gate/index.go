@@ -1,0 +1,53 @@
+package gate
+
+// index finds the nets that a call can be about, so that the others cost nothing.
+type index struct {
+	byName map[string][]int // nets that list a name, or map its tool
+	byGlob [][]int          // nets, by the number of the pattern
+	always []int            // nets with names or patterns of their own
+	words  int              // of a set of nets
+}
+
+func newIndex(g *naming, nets []*net) index {
+	x := index{byName: make(map[string][]int), byGlob: make([][]int, len(g.globs)), words: (len(nets) + 63) / 64}
+	for _, n := range nets {
+		if !n.Labels && (n.Mapper != nil || len(n.globs) > 0) {
+			x.always = append(x.always, n.index)
+			continue
+		}
+		for name := range n.rows {
+			x.byName[name] = append(x.byName[name], n.index)
+		}
+		if n.maps != nil {
+			for tool := range n.maps.byTool {
+				x.byName[tool] = append(x.byName[tool], n.index)
+			}
+		}
+		for i := range n.globs {
+			number := n.globs[i].number
+			x.byGlob[number] = append(x.byGlob[number], n.index)
+		}
+	}
+	return x
+}
+
+// netSet is a set of nets by their index.
+type netSet []uint64
+
+func (s netSet) add(nets []int) {
+	for _, n := range nets {
+		s[n/64] |= 1 << (n % 64)
+	}
+}
+
+// concerned adds the nets that the call can be about to an empty set.
+func (x *index) concerned(ls []label, s netSet) {
+	s.add(x.always)
+	for i := range ls {
+		if ls[i].glob > 0 {
+			s.add(x.byGlob[ls[i].glob-1])
+		} else {
+			s.add(x.byName[ls[i].text])
+		}
+	}
+}

@@ -1,0 +1,321 @@
+package gate
+
+import (
+	"cmp"
+	"slices"
+)
+
+// label is one name of a call, with what is known of it.
+type label struct {
+	text    string
+	from    source
+	certain bool
+	weak    bool
+	glob    int // number of the pattern + 1 where text is a pattern
+}
+
+// source is a set of the ways by which a call came to a name.
+type source uint8
+
+const (
+	fromTool source = 1 << iota
+	fromAction
+	fromMap
+	fromGlob
+)
+
+// actionOnly reports whether l is tool.action and nothing else besides.
+func (l *label) actionOnly() bool { return l.from == fromAction }
+
+// add appends l. A name that is there keeps its place; it is certain if any of
+// its sources is, and weak only if all are.
+func add(ls []label, l label) []label {
+	for i := range ls {
+		if k := &ls[i]; k.text == l.text && k.glob == l.glob {
+			k.from |= l.from
+			k.certain = k.certain || l.certain
+			k.weak = k.weak && l.weak
+			return ls
+		}
+	}
+	return append(ls, l)
+}
+
+// naming gives calls the labels of a policy.
+type naming struct {
+	used    bool            // some net reads labels
+	mapping *mapping        // nil: no maps
+	bases   map[string]bool // tools of which a rule names an action
+	dotted  map[string]bool // the names of actions
+	globs   []glob          // in order of first use
+	dots    bool            // some pattern sees actions
+}
+
+// newNaming collects what the rules among nets use, and numbers their globs.
+func newNaming(maps []Map, nets []*net) *naming {
+	g := &naming{bases: make(map[string]bool), dotted: make(map[string]bool)}
+	if len(maps) > 0 {
+		g.mapping = newMapping(maps)
+	}
+	for _, n := range nets {
+		if !n.Labels {
+			continue
+		}
+		g.used = true
+		for name := range n.rows {
+			g.dot(name)
+		}
+		for i := range n.globs {
+			g.number(&n.globs[i])
+		}
+	}
+	return g
+}
+
+// dot notes name if it can be tool.action, at each of its dots.
+func (g *naming) dot(name string) {
+	for i := 1; i < len(name); i++ {
+		if name[i] == '.' {
+			g.bases[name[:i]] = true
+			g.dotted[name] = true
+		}
+	}
+}
+
+func (g *naming) number(row *globRow) {
+	g.dots = g.dots || row.actions
+	g.dot(row.except)
+	row.number = slices.Index(g.globs, row.glob)
+	if row.number < 0 {
+		row.number = len(g.globs)
+		g.globs = append(g.globs, row.glob)
+	}
+}
+
+// physical appends the names that the call has without a look at its arguments.
+func physical(c *Call, ls []label) []label {
+	ls = append(ls, label{text: c.Tool, from: fromTool, certain: true})
+	for _, n := range c.Also {
+		ls = add(ls, label{text: n.Text, from: fromTool, certain: n.Certain, weak: n.Weak})
+	}
+	return ls
+}
+
+// labels appends all labels of the call, in the order of the contract.
+func (g *naming) labels(c *Call, tools, ls []label) []label {
+	ls = append(ls, tools...)
+	if !g.used {
+		return ls
+	}
+	for i := range tools {
+		if g.dots || g.bases[tools[i].text] {
+			ls = g.actions(c, tools[i], ls)
+		}
+	}
+	if g.mapping != nil {
+		ls = g.mapping.names(c, tools, ls)
+	}
+	return g.patterns(ls)
+}
+
+// actions appends tool.action. Strings that stand in another value are many,
+// and only those count that a rule is about.
+func (g *naming) actions(c *Call, tool label, ls []label) []label {
+	f := readField(c.Args, "action")
+	l := label{from: fromAction, certain: tool.certain && !f.weak, weak: tool.weak || f.weak}
+	for _, action := range f.texts() {
+		l.text = tool.text + "." + action
+		if !f.weak || g.dotted[l.text] || g.wants(&l, ls) {
+			ls = add(ls, l)
+		}
+	}
+	return ls
+}
+
+// wants reports whether a pattern matches l that matches none of ls.
+func (g *naming) wants(l *label, ls []label) bool {
+	for i := range g.globs {
+		if _, ok := g.globs[i].match(ls); ok {
+			continue
+		}
+		if p := &g.globs[i]; p.sees(l) && matchGlob(p.pattern, l.text) {
+			return true
+		}
+	}
+	return false
+}
+
+// patterns appends the globs that match one of ls.
+func (g *naming) patterns(ls []label) []label {
+	names := ls[:len(ls):len(ls)]
+	for i := range g.globs {
+		if l, ok := g.globs[i].match(names); ok {
+			l.glob = i + 1
+			ls = append(ls, l)
+		}
+	}
+	return ls
+}
+
+// match is the label that the pattern gives to a call with these names.
+func (g *glob) match(names []label) (label, bool) {
+	l := label{text: g.pattern, from: fromGlob, weak: true}
+	found := false
+	for i := range names {
+		n := &names[i]
+		if g.spares(n) {
+			return label{}, false
+		}
+		if g.sees(n) && matchGlob(g.pattern, n.text) {
+			found = true
+			l.certain = l.certain || n.certain
+			l.weak = l.weak && n.weak
+		}
+	}
+	return l, found
+}
+
+// mapping is a list of maps, by the tool that they read.
+type mapping struct {
+	maps   []Map
+	byTool map[string][]int
+}
+
+func newMapping(maps []Map) *mapping {
+	m := &mapping{maps: slices.Clone(maps), byTool: make(map[string][]int)}
+	for i := range m.maps {
+		m.byTool[m.maps[i].Tool] = append(m.byTool[m.maps[i].Tool], i)
+	}
+	return m
+}
+
+// hit is a map that matches a call.
+type hit struct {
+	number int
+	weak   bool
+}
+
+// names appends the names of the maps that match, in the order of the maps.
+func (m *mapping) names(c *Call, tools, ls []label) []label {
+	for _, h := range m.hits(c, tools) {
+		ls = add(ls, m.label(h))
+	}
+	return ls
+}
+
+func (m *mapping) label(h hit) label {
+	return label{text: m.maps[h.number].As, from: fromMap, weak: h.weak}
+}
+
+// hits finds the maps that match. Fields are read once for each call.
+func (m *mapping) hits(c *Call, tools []label) []hit {
+	var hits []hit
+	var fields map[string]*field
+	for i := range tools {
+		for _, number := range m.byTool[tools[i].text] {
+			name := m.maps[number].Field
+			f := fields[name]
+			if f == nil {
+				if fields == nil {
+					fields = make(map[string]*field)
+				}
+				f = readField(c.Args, name)
+				fields[name] = f
+			}
+			if f.match(m.maps[number].Match) {
+				hits = append(hits, hit{number: number, weak: f.weak || tools[i].weak})
+			}
+		}
+	}
+	slices.SortStableFunc(hits, func(a, b hit) int { return cmp.Compare(a.number, b.number) })
+	return hits
+}
+
+// labels are the names that a net without Labels gives to the call; ok is
+// false if its Go mapper panicked.
+func (n *net) labels(c *Call, tools []label) (ls []label, ok bool) {
+	switch {
+	case n.Mapper != nil:
+		if ls, ok = n.mapped(c); !ok {
+			return nil, false
+		}
+	case n.maps != nil:
+		ls = n.maps.labels(c, tools, n.MatchFirst)
+	default:
+		ls = tools
+	}
+	names := ls[:len(ls):len(ls)]
+	for i := range n.globs {
+		if l, ok := n.globs[i].match(names); ok {
+			l.glob = i + 1
+			ls = append(ls[:len(ls):len(ls)], l)
+		}
+	}
+	return ls, true
+}
+
+// labels are the physical names and those of the maps, or, with first, that of
+// the first map that matches.
+func (m *mapping) labels(c *Call, tools []label, first bool) []label {
+	hits := m.hits(c, tools)
+	if first && len(hits) > 0 {
+		return []label{m.label(hits[0])}
+	}
+	ls := slices.Clone(tools)
+	for _, h := range hits {
+		ls = add(ls, m.label(h))
+	}
+	return ls
+}
+
+// mapped calls the Go mapper of the net.
+func (n *net) mapped(c *Call) (ls []label, ok bool) {
+	defer func() {
+		if recover() != nil {
+			ls, ok = nil, false
+		}
+	}()
+	for _, name := range n.Mapper(*c) {
+		ls = add(ls, label{text: name.Text, from: fromMap, certain: name.Certain, weak: name.Weak})
+	}
+	return ls, true
+}
+
+// Names are all names of a call: the labels of the policy, then what the nets
+// with names of their own add, in their order. It costs what a decision costs.
+func (p *Policy) Names(c Call) []Name {
+	tools := physical(&c, nil)
+	ls := p.names.labels(&c, tools, nil)
+	for _, n := range p.nets {
+		if n.own() {
+			own, _ := n.labels(&c, tools)
+			ls = merge(ls, own)
+		}
+	}
+	return names(ls)
+}
+
+// merge adds all of more.
+func merge(ls, more []label) []label {
+	for _, l := range more {
+		ls = add(ls, l)
+	}
+	return ls
+}
+
+// own reports whether the net can have names for calls that the policy has not.
+func (n *net) own() bool { return !n.Labels && (n.Mapper != nil || n.maps != nil) }
+
+// names is ls for others to read. A pattern in two versions is one name.
+func names(ls []label) []Name {
+	out := make([]Name, 0, len(ls))
+	for i := range ls {
+		l := &ls[i]
+		same := func(n Name) bool { return n.Text == l.text }
+		if l.glob > 0 && slices.ContainsFunc(out, same) {
+			continue
+		}
+		out = append(out, Name{Text: l.text, Certain: l.certain, Weak: l.weak})
+	}
+	return out
+}

@@ -1,0 +1,165 @@
+package gate
+
+import (
+	"fmt"
+
+	"github.com/petrigate/petrigate/internal/petri"
+)
+
+// PolicyOptions are what the nets of a policy share. The zero value is ready to use.
+type PolicyOptions struct {
+	Maps []Map // give labels to calls, for the nets with Labels
+	Deny bool  // default: deny; a call that no active net knows is refused
+}
+
+// Policy is an immutable set of nets that decide together. It is safe for concurrent use.
+type Policy struct {
+	nets   []*net
+	byName map[string]*net
+	merged []Merge
+	deny   bool
+	print  string
+
+	names *naming // labels of the calls
+	touch index   // which nets a call can be about
+}
+
+// A Merge is a statement that says the same as an earlier one; the two are one
+// net, and one budget is spent once.
+type Merge struct {
+	Net          string
+	First, Again Position
+}
+
+// NewPolicy checks the nets. Its error, if any, is an [ErrorList].
+//
+// Of the nets with Labels, equal ones become one (see [Policy.Merged]) and
+// unequal ones of one name get "#2", "#3" and so on. Two other nets of one
+// name are an error.
+func NewPolicy(nets []Net, o PolicyOptions) (*Policy, error) {
+	p := &Policy{deny: o.Deny, byName: make(map[string]*net, len(nets))}
+	errs := p.adopt(nets)
+	for _, m := range o.Maps {
+		if msg := m.fault(); msg != "" {
+			errs = append(errs, &NetError{Msg: msg, Rule: m.Rule})
+		}
+	}
+	if err := errs.err(); err != nil {
+		return nil, err
+	}
+	p.names = newNaming(o.Maps, p.nets)
+	p.touch = newIndex(p.names, p.nets)
+	p.print = fingerprintPolicy(p, o)
+	return p, nil
+}
+
+// adopt compiles the nets, merges equal statements and gives every net a name
+// of its own.
+func (p *Policy) adopt(nets []Net) (errs ErrorList) {
+	written := make(map[string]bool) // names of hand-written nets
+	for _, n := range nets {
+		if n.Labels {
+			continue
+		}
+		if written[n.Name] {
+			errs = append(errs, &NetError{Net: n.Name, Msg: "two nets have this name", Rule: n.Rule})
+		}
+		written[n.Name] = true
+	}
+	equal := make(map[string]*net)
+	for _, def := range nets {
+		n, es := compile(def)
+		if errs = append(errs, es...); len(es) > 0 {
+			continue
+		}
+		if def.Labels {
+			key := n.Name + "\x00" + n.print + "\x00" + n.Reason
+			if first := equal[key]; first != nil {
+				p.merged = append(p.merged, Merge{Net: first.Name, First: first.Rule, Again: def.Rule})
+				continue
+			}
+			equal[key] = n
+			n.Name = p.freeName(n.Name, written)
+		}
+		n.index = len(p.nets)
+		p.nets = append(p.nets, n)
+		p.byName[n.Name] = n
+	}
+	return errs
+}
+
+// freeName is name, or name#2, name#3 ... where that is taken.
+func (p *Policy) freeName(name string, written map[string]bool) string {
+	free := name
+	for i := 2; p.byName[free] != nil || written[free]; i++ {
+		free = fmt.Sprintf("%s#%d", name, i)
+	}
+	return free
+}
+
+// Merged lists the statements that repeat an earlier one.
+func (p *Policy) Merged() []Merge { return p.merged }
+
+// Fingerprint is the hexadecimal SHA-256 of everything that decides: the
+// nets, the maps and the default. Of Go functions it only knows that they are there.
+func (p *Policy) Fingerprint() string { return p.print }
+
+// A NetInfo describes one net of a policy. It must not be changed.
+type NetInfo struct {
+	Net                // as it was given, under the name that it has in the policy
+	Fingerprint string // of its structure and its maps
+}
+
+// Nets describes the nets, in order.
+func (p *Policy) Nets() []NetInfo {
+	infos := make([]NetInfo, len(p.nets))
+	for i, n := range p.nets {
+		infos[i] = NetInfo{Net: n.Net, Fingerprint: n.print}
+	}
+	return infos
+}
+
+// An Exploration is what is known of the reachable states of one net. It
+// counts from the initial marking over all transitions, whatever they gate.
+type Exploration struct {
+	States          int
+	Complete        bool // every state was visited; otherwise the rest is a part of the truth
+	Deadlocks       int
+	DeadTransitions []string
+	Bounded         Answer
+	Unbounded       []string // places that can grow without end
+	Pump            []string // the transitions that make them grow, after Prefix
+	Prefix          []string
+}
+
+// Answer is yes, no, or that it is not known.
+type Answer uint8
+
+const (
+	Unsure Answer = iota
+	Yes
+	No
+)
+
+// Explore visits the reachable states of a net, at most limit of them; a limit
+// below 1 is 100,000. It reports whether the policy has such a net.
+func (p *Policy) Explore(name string, limit int) (Exploration, bool) {
+	n := p.byName[name]
+	if n == nil {
+		return Exploration{}, false
+	}
+	g := petri.Explore(&n.net, n.initial, limit)
+	e := Exploration{States: g.States, Complete: g.Complete, Deadlocks: g.Deadlocks}
+	e.DeadTransitions = n.named(g.Dead)
+	switch {
+	case g.Pump != nil:
+		e.Bounded = No
+		for _, place := range g.Pump.Places {
+			e.Unbounded = append(e.Unbounded, n.Places[place])
+		}
+		e.Prefix, e.Pump = n.named(g.Pump.Prefix), n.named(g.Pump.Cycle)
+	case g.Complete || n.net.NeverGrows():
+		e.Bounded = Yes
+	}
+	return e, true
+}

@@ -1,0 +1,165 @@
+package gate
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+func (j *judgement) refuse(kind Kind, blocks []Block) *Refusal {
+	r := &Refusal{Kind: kind, Names: j.names(), Blocks: blocks}
+	r.Text = r.sentence(j.call)
+	return r
+}
+
+func (j *judgement) duplicate() *Refusal {
+	j.findings = nil
+	return j.refuse(KindDuplicate, nil)
+}
+
+// sentence is the text of the refusal.
+func (r *Refusal) sentence(c *Call) string {
+	switch r.Kind {
+	case KindDuplicate:
+		return fmt.Sprintf("A call with the id %s is still in progress.", strconv.Quote(c.ID))
+	case KindDefault:
+		return fmt.Sprintf("Tool '%s' is not named by any active net, and the policy denies such calls.", c.Tool)
+	case KindStateChanged:
+		return "The state changed while the call waited for approval: " + sentences(r.Blocks, c.Time)
+	default:
+		return sentences(r.Blocks, c.Time)
+	}
+}
+
+// sentences are the different reasons, one after the other.
+func sentences(blocks []Block, now time.Time) string {
+	var all []string
+	for i := range blocks {
+		text := blocks[i].Reason
+		for _, h := range blocks[i].Holds {
+			text += " " + h.sentence(now)
+		}
+		if !slices.Contains(all, text) {
+			all = append(all, text)
+		}
+	}
+	return strings.Join(all, " ")
+}
+
+// sentence says which call has the token that is missing, and for how long.
+func (h *Holder) sentence(now time.Time) string {
+	text := fmt.Sprintf("Call %d of %s, which has not ended", h.Number, h.Tool)
+	if !h.Since.IsZero() && now.After(h.Since) {
+		text += fmt.Sprintf(" for %s", now.Sub(h.Since).Round(time.Second))
+	}
+	return text + ", holds what it needs."
+}
+
+// blocks is what every blocking net says.
+func (j *judgement) blocks() []Block {
+	var blocks []Block
+	for i := range j.findings {
+		if f := &j.findings[i]; f.kind == Blocked {
+			blocks = append(blocks, j.block(f))
+		}
+	}
+	return blocks
+}
+
+func (j *judgement) block(f *finding) Block {
+	b := Block{Net: f.net.Name, Cause: f.net.Cause, Rule: f.net.Rule, Name: j.call.Tool}
+	if f.broken {
+		b.Reason = fmt.Sprintf("Net '%s' cannot judge the call, because its mapper failed.", f.net.Name)
+		return b
+	}
+	l := &f.labels[f.label]
+	if l.glob == 0 {
+		b.Name = l.text
+	}
+	b.Reason = f.net.reason(b.Name)
+	if f.data.Stuck {
+		b.Reason = f.net.unrest()
+	}
+	b.Holds = f.holders(j.state, l)
+	return b
+}
+
+func (n *net) reason(name string) string {
+	if n.Reason != "" {
+		return n.Reason
+	}
+	return fmt.Sprintf("Tool '%s' is not available in the current state.", name)
+}
+
+func (n *net) approvalReason(name string) string {
+	if n.Reason != "" {
+		return n.Reason
+	}
+	return name + " requires human approval."
+}
+
+// unrest is the reason of a net that does not stop moving by itself.
+func (n *net) unrest() string {
+	return fmt.Sprintf("Net '%s' does not come to rest.", n.Name)
+}
+
+// holders are the calls in flight that hold tokens which the transitions that
+// list l lack, by their numbers.
+func (f *finding) holders(s *State, l *label) []Holder {
+	if len(f.data.Flights) == 0 {
+		return nil
+	}
+	lists, _ := f.net.lookup(l)
+	var held []Holder
+	for _, flight := range f.data.Flights {
+		c := s.Calls[flight.Call]
+		twice := slices.ContainsFunc(held, func(h Holder) bool { return h.Number == flight.Call })
+		if c != nil && !twice && f.holds(flight, lists) {
+			held = append(held, c.holder())
+		}
+	}
+	return held
+}
+
+// holds reports whether the flight has tokens of a place in which one of the
+// transitions finds too few.
+func (f *finding) holds(flight Flight, lists []int) bool {
+	for _, t := range lists {
+		for _, need := range f.net.net.Transitions[t].In {
+			if f.data.Marking[need.Place] >= need.Weight {
+				continue
+			}
+			for _, has := range f.net.net.Transitions[flight.Transition].In {
+				if has.Place == need.Place {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+func (c *OpenCall) holder() Holder {
+	return Holder{Number: c.Number, ID: c.Call.ID, Tool: c.Call.Tool, Since: c.Call.Time}
+}
+
+// Refusal is the answer to a call that nobody approved: there was nobody to
+// ask, the answer was no, or it did not come. The caller must withdraw a.
+func (a *Ask) Refusal() *Refusal {
+	r := &Refusal{Kind: KindApproval, Names: a.Names, Blocks: blocksOf(a.Steps)}
+	r.Text = r.sentence(&a.Call)
+	return r
+}
+
+// blocksOf says, of each net among the steps, that a person must approve.
+func blocksOf(steps []Step) []Block {
+	var blocks []Block
+	for _, s := range steps {
+		if !slices.ContainsFunc(blocks, func(b Block) bool { return b.Net == s.Net }) {
+			blocks = append(blocks, Block{Net: s.Net, Cause: CauseApproval, Rule: s.Rule, Reason: s.Reason, Name: s.Name})
+		}
+	}
+	return blocks
+}

@@ -1,0 +1,104 @@
+package gate
+
+// Settle is the change that the outcome of an admitted call makes to the state
+// s; nil if it makes none, because the call is settled or was never admitted.
+//
+// A success or a failure settles the call. Of an unknown outcome only the
+// first has an effect, and the call stays open. The hooks of the nets run in
+// here; see [Net.OnSuccess].
+func (p *Policy) Settle(s *State, number uint64, o Outcome) *Delta {
+	c := s.Calls[number]
+	if c == nil || o > Failure || o == Unknown && c.Unknown {
+		return nil
+	}
+	d := &Delta{Closed: number}
+	if o == Unknown {
+		waits := *c
+		waits.Unknown = true
+		d = &Delta{Opened: &waits}
+	}
+	for _, i := range c.Nets {
+		m := newMove(p.nets[i], s.Nets[i])
+		if m.end(c, o) {
+			d.Nets = append(d.Nets, NetDelta{Net: i, Data: m.data})
+		}
+	}
+	return d
+}
+
+// end applies the outcome of a call to one net; it reports whether the net
+// waited for it.
+func (m *move) end(c *OpenCall, o Outcome) bool {
+	if !m.waits(c.Number) {
+		return false
+	}
+	var done []Flight
+	m.data.Flights = keep(m.data.Flights, func(f Flight) bool {
+		if f.Call != c.Number || o == Unknown && !m.net.Transitions[f.Transition].Release {
+			return true
+		}
+		done = append(done, f)
+		return false
+	})
+	if o == Success {
+		m.succeed(c, done)
+	} else {
+		for _, f := range done {
+			m.net.net.Transitions[f.Transition].GiveBack(m.data.Marking)
+		}
+		m.unwatch(c.Number)
+	}
+	m.settle()
+	return true
+}
+
+// succeed produces what the call had begun, and fires what watched it.
+func (m *move) succeed(c *OpenCall, done []Flight) {
+	for _, f := range done {
+		m.net.net.Transitions[f.Transition].Put(m.data.Marking)
+		m.watch()
+		m.remember(c, f)
+	}
+	for w, ok := m.nextWatch(c.Number); ok; w, ok = m.nextWatch(c.Number) {
+		t := &m.net.net.Transitions[w.Transition]
+		if !t.Enabled(m.data.Marking) {
+			continue
+		}
+		t.Fire(m.data.Marking)
+		m.watch()
+		m.remember(c, w)
+	}
+}
+
+// nextWatch takes the first watch of the call out of the list.
+func (m *move) nextWatch(call uint64) (Flight, bool) {
+	for i, w := range m.data.Watches {
+		if w.Call == call {
+			rest := append([]Flight(nil), m.data.Watches[:i]...)
+			m.data.Watches = append(rest, m.data.Watches[i+1:]...)
+			return w, true
+		}
+	}
+	return Flight{}, false
+}
+
+// unwatch ends all watches of the call.
+func (m *move) unwatch(call uint64) {
+	m.data.Watches = keep(m.data.Watches, func(w Flight) bool { return w.Call != call })
+}
+
+// remember runs the hook of a success. A hook that panics leaves the meta data
+// as it was: the tool has run, and its tokens are produced all the same.
+func (m *move) remember(c *OpenCall, f Flight) {
+	if m.net.OnSuccess == nil {
+		return
+	}
+	defer func() { _ = recover() }()
+	meta := m.data.Meta.clone()
+	m.net.OnSuccess(Firing{
+		Call: c.Call, Name: f.Name,
+		Net: m.net.Name, Transition: m.net.Transitions[f.Transition].Name,
+		Marking: m.net.show(m.data), Meta: meta,
+	})
+	m.data.Meta = meta
+}

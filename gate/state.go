@@ -1,0 +1,145 @@
+package gate
+
+import "github.com/petrigate/petrigate/internal/petri"
+
+// A State is all that a policy remembers of one conversation. It is plain
+// data: [Policy.Decide] and the other questions read it and never change it;
+// what changes is a [Delta], and [State.Apply] is the only writer.
+type State struct {
+	Nets  []*NetData           // in the order of the policy
+	Calls map[uint64]*OpenCall // admitted and not settled
+	Asks  map[uint64]*OpenAsk  // waiting for an answer
+	Spent []uint64             // numbers of grants that were used
+	Last  uint64               // the number given last
+
+	ids map[string]int // of Calls and Asks; how many have each
+}
+
+// NetData is the state of one net. It is replaced and never changed.
+type NetData struct {
+	Active  bool
+	Marking []int // tokens at hand, by place; those in flight are not among them
+	Flights []Flight
+	Watches []Flight
+	Meta    Meta
+	Stuck   bool // the structural transitions did not come to rest
+}
+
+// A Flight is a transition that waits for the end of a call.
+type Flight struct {
+	Call       uint64
+	Transition int    // its index
+	Name       string // of the call
+}
+
+// An OpenCall is an admitted call that is not settled.
+type OpenCall struct {
+	Number  uint64
+	Call    Call  // without its arguments, unless a hook will want them
+	Nets    []int // that have a flight or a watch of it
+	Unknown bool  // its outcome was reported as unknown
+}
+
+// An OpenAsk is a call that waits for the answer of a person.
+type OpenAsk struct {
+	Number uint64
+	Call   Call
+}
+
+// A Delta is what one step changes in a [State].
+type Delta struct {
+	Nets     []NetDelta
+	Asked    *OpenAsk  // a call begins to wait
+	Answered uint64    // a call waits no longer
+	Spent    uint64    // a grant was used
+	Opened   *OpenCall // a call was admitted, or its record has changed
+	Closed   uint64    // a call was settled
+}
+
+// A NetDelta is the new state of one net.
+type NetDelta struct {
+	Net  int // its index in the policy
+	Data *NetData
+}
+
+// NewState is the initial state. The named nets are active, all if active is nil.
+func (p *Policy) NewState(active []string) *State {
+	s := &State{
+		Calls: make(map[uint64]*OpenCall),
+		Asks:  make(map[uint64]*OpenAsk),
+		ids:   make(map[string]int),
+	}
+	on := make(map[string]bool, len(active))
+	for _, name := range active {
+		on[name] = true
+	}
+	for _, n := range p.nets {
+		s.Nets = append(s.Nets, &NetData{Active: active == nil || on[n.Name], Marking: n.start})
+	}
+	return s
+}
+
+// Apply makes the change that d describes; d must come from this very state.
+// It panics, and changes nothing, if d would leave a negative number of tokens.
+func (s *State) Apply(d *Delta) {
+	if d == nil {
+		return
+	}
+	d.check()
+	for _, n := range d.Nets {
+		s.Nets[n.Net] = n.Data
+	}
+	if a := s.Asks[d.Answered]; a != nil {
+		s.forget(a.Call.ID)
+		delete(s.Asks, d.Answered)
+	}
+	if c := s.Calls[d.Closed]; c != nil {
+		s.forget(c.Call.ID)
+		delete(s.Calls, d.Closed)
+	}
+	if d.Spent > 0 {
+		s.Spent = append(s.Spent[:len(s.Spent):len(s.Spent)], d.Spent)
+	}
+	if d.Asked != nil {
+		s.ids[d.Asked.Call.ID]++
+		s.Asks[d.Asked.Number] = d.Asked
+		s.Last = max(s.Last, d.Asked.Number)
+	}
+	if c := d.Opened; c != nil {
+		if s.Calls[c.Number] == nil {
+			s.ids[c.Call.ID]++
+		}
+		s.Calls[c.Number] = c
+		s.Last = max(s.Last, c.Number)
+	}
+}
+
+// check panics if a marking is broken: that is a defect of this package, and
+// a call must not pass on it.
+func (d *Delta) check() {
+	for _, n := range d.Nets {
+		for _, tokens := range n.Data.Marking {
+			if tokens < 0 {
+				panic("gate: a place has a negative number of tokens")
+			}
+		}
+	}
+}
+
+func (s *State) forget(id string) {
+	if s.ids[id]--; s.ids[id] == 0 {
+		delete(s.ids, id)
+	}
+}
+
+// taken reports whether a call with this id is in flight or waiting.
+func (s *State) taken(id string) bool { return id != "" && s.ids[id] > 0 }
+
+// displayed is the marking with the tokens in flight where they came from.
+func (n *net) displayed(d *NetData) petri.Marking {
+	m := append(petri.Marking(nil), d.Marking...)
+	for _, f := range d.Flights {
+		n.net.Transitions[f.Transition].GiveBack(m)
+	}
+	return m
+}
