@@ -71,6 +71,14 @@ type Name struct {
 // Glob reports whether the name is a pattern over the names of a call.
 func (n Name) Glob() bool { return !n.Quoted && strings.ContainsAny(n.Text, "*?") }
 
+// Matches reports whether a name of a call is one that n speaks of.
+func (n Name) Matches(name string) bool {
+	if n.Glob() {
+		return matchGlob(n.Text, name)
+	}
+	return n.Text == name
+}
+
 // same reports whether two names are written alike, wherever they stand.
 func (n Name) same(m Name) bool { return n.Text == m.Text && n.Quoted == m.Quoted }
 
@@ -109,4 +117,26 @@ func (f *File) Names() []Name {
 		names = append(names, s.names()...)
 	}
 	return names
+}
+
+// Tools lists the tools whose arguments the maps of f read, in order.
+func (f *File) Tools() []Name {
+	var names []Name
+	for _, s := range f.Statements {
+		if m, ok := s.(*Map); ok {
+			names = append(names, m.Tool)
+		}
+	}
+	return names
+}
+
+// Labels lists the names that the maps of f give, in order.
+func (f *File) Labels() []string {
+	var labels []string
+	for _, s := range f.Statements {
+		if m, ok := s.(*Map); ok {
+			labels = append(labels, m.As.Text)
+		}
+	}
+	return labels
 }

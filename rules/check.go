@@ -121,20 +121,12 @@ func (c *compiler) alsoLabels(m *Map, label string) bool {
 // cp" is no copy.
 func (c *compiler) checkEvidence(s Statement, n Name, effect string) {
 	for _, m := range c.maps {
-		if uses(n, m.As) {
+		if n.Matches(m.As.Text) {
 			c.warnName(s, n, WeakEvidence, "a text proves no command; prefer a tool of its own",
 				"any %s call whose %s contains %s %s", m.Tool, m.Field, m.Pattern, effect)
 			return
 		}
 	}
-}
-
-// uses reports whether a rule's name speaks of a label.
-func uses(n, label Name) bool {
-	if n.Glob() {
-		return matchGlob(n.Text, label.Text)
-	}
-	return n.Text == label.Text
 }
 
 func (c *compiler) checkMap(m *Map) {
@@ -158,7 +150,7 @@ func (c *compiler) checkMap(m *Map) {
 func (c *compiler) used(m *Map) bool {
 	for _, s := range c.statements {
 		for _, n := range s.names() {
-			if uses(n, m.As) {
+			if n.Matches(m.As.Text) {
 				return true
 			}
 		}

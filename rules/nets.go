@@ -35,10 +35,14 @@ func requireNet(s *Require) gate.Net {
 	if before.Kind == gate.Glob && !s.First.Glob() {
 		before.Except = s.First.Text // "require backup before *" must not lock backup
 	}
+	second := do(s.Before)
+	if s.First.same(s.Before) {
+		second += "#2"
+	}
 	n := ruleNet(fmt.Sprintf("require-%s-before-%s", s.First, s.Before), s.Pos, gate.CauseSequence, []string{gated},
 		gate.Transition{Name: do(s.First), Inputs: []string{ready}, Outputs: []string{gated},
 			Tools: []gate.Tool{tool(s.First)}, Deferred: true, Observe: true},
-		gate.Transition{Name: do(s.Before), Inputs: []string{gated}, Outputs: []string{ready},
+		gate.Transition{Name: second, Inputs: []string{gated}, Outputs: []string{ready},
 			Tools: []gate.Tool{before}},
 	)
 	n.Reason = fmt.Sprintf("%s requires a successful call to %s first.", s.Before, s.First)

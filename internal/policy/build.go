@@ -1,0 +1,125 @@
+package policy
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/petrigate/petrigate/config"
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/rules"
+)
+
+// A Source is what a policy is made of.
+type Source struct {
+	Rules   []config.RuleText
+	Nets    []config.Net
+	Default string // "", "allow" or "deny"
+
+	Active         []string // names of the nets to begin with; nil: all
+	ActivePosition config.Position
+
+	Tools []string // every known physical name of a tool; nil: they are not known
+}
+
+// FromConfig is the policy of a configuration. The tools are not in it.
+func FromConfig(c *config.Config) Source {
+	return Source{Rules: c.Rules, Nets: c.Nets, Default: c.Default, Active: c.Active, ActivePosition: c.ActivePosition}
+}
+
+// A Result is a policy, or why there is none.
+type Result struct {
+	Policy   *gate.Policy // nil if a problem is an error
+	Problems Problems     // rules first, in their order, then nets
+	Nets     []Net        // of the policy: those of rules, then the others
+}
+
+// Build makes the policy of a source. Its error is the [Problems] that keep it
+// from loading; the result is never nil and holds the warnings too.
+func Build(s Source) (*Result, error) {
+	b := &builder{source: s, result: &Result{}}
+	compiled := b.rules()
+	nets := append(compiled.Nets, b.nets()...)
+	deny := b.deny()
+	if len(b.errors()) == 0 {
+		b.policy(nets, gate.PolicyOptions{Maps: compiled.Maps, Deny: deny})
+	}
+	b.checkTools()
+	if b.result.Policy != nil {
+		b.checkActive()
+		b.result.Nets = describe(b.result.Policy, compiled.Verification())
+	}
+	if errs := b.errors(); len(errs) > 0 {
+		b.result.Policy, b.result.Nets = nil, nil
+		return b.result, errs
+	}
+	return b.result, nil
+}
+
+type builder struct {
+	source Source
+	files  []*rules.File
+	result *Result
+}
+
+func (b *builder) errors() Problems { return b.result.Problems.Of(Error) }
+
+func (b *builder) add(p Problem) { b.result.Problems = append(b.result.Problems, p) }
+
+// rules parses and compiles all texts.
+func (b *builder) rules() *rules.Compiled {
+	for _, text := range b.source.Rules {
+		f, _ := rules.ParseAt([]byte(text.Text), func(line, column int) gate.Position {
+			return position(text.Position(line, column))
+		})
+		b.files = append(b.files, f)
+	}
+	compiled, err := rules.Compile(b.files...)
+	var errs rules.ErrorList
+	errors.As(err, &errs)
+	for _, e := range errs {
+		b.add(ruleError(e))
+	}
+	for _, w := range compiled.Warnings {
+		b.add(ruleWarning(w))
+	}
+	return compiled
+}
+
+func (b *builder) deny() bool {
+	switch b.source.Default {
+	case "", "allow":
+	case "deny":
+		return true
+	default:
+		b.add(problem(Error, BadDefault, gate.Position{}, fmt.Sprintf("the default %q is not supported", b.source.Default), `"allow" or "deny"`))
+	}
+	return false
+}
+
+// policy asks the gate, which has the last word on every net.
+func (b *builder) policy(nets []gate.Net, o gate.PolicyOptions) {
+	p, err := gate.NewPolicy(nets, o)
+	var errs gate.ErrorList
+	if err != nil && !errors.As(err, &errs) {
+		b.add(problem(Error, InvalidNet, gate.Position{}, err.Error(), ""))
+	}
+	for _, e := range errs {
+		b.add(b.netError(e))
+	}
+	b.result.Policy = p
+}
+
+// checkActive finds names in "active" that mean no net: a net that is not
+// active gates nothing, so a misspelt name must not pass.
+func (b *builder) checkActive() {
+	var known []string
+	for _, n := range b.result.Policy.Nets() {
+		known = append(known, n.Name)
+	}
+	for _, name := range b.source.Active {
+		if !slices.Contains(known, name) {
+			b.add(problem(Error, UnknownActive, position(b.source.ActivePosition), fmt.Sprintf("no net %q to activate", name), didYouMean(name, known)))
+		}
+	}
+}

@@ -1,0 +1,133 @@
+package policy
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/petrigate/petrigate/gate"
+)
+
+// A tryout is one case: a policy, and what happens under it.
+type tryout struct {
+	Name    string            `json:"name"`
+	Rules   string            `json:"rules"`
+	Nets    []json.RawMessage `json:"nets"`
+	Active  []string          `json:"active"`
+	Default string            `json:"default"`
+	Mode    string            `json:"mode"`
+	Events  []event           `json:"events"`
+}
+
+// An event is a call, the answer of a person, a result, or a switch of a net.
+type event struct {
+	Type    string          `json:"type"`
+	ID      string          `json:"id"`
+	Tool    string          `json:"tool"`
+	Args    json.RawMessage `json:"args"`
+	Approve consent         `json:"approve"`
+	Outcome string          `json:"outcome"`
+	Net     string          `json:"net"`
+}
+
+// consent is what a person says to a question.
+type consent uint8
+
+const (
+	nobody consent = iota // there is nobody to ask
+	yes
+	no
+	later // the answer comes in an event of its own
+)
+
+// UnmarshalJSON reads true, false or "wait".
+func (c *consent) UnmarshalJSON(b []byte) error {
+	switch string(b) {
+	case "true":
+		*c = yes
+	case "false":
+		*c = no
+	case `"wait"`:
+		*c = later
+	default:
+		return fmt.Errorf(`approve is true, false or "wait", not %s`, b)
+	}
+	return nil
+}
+
+var outcomes = map[string]gate.Outcome{"success": gate.Success, "failure": gate.Failure, "unknown": gate.Unknown}
+
+// readCase reads a line: a case, or a case beside what is expected of it.
+func readCase(line []byte) (*tryout, json.RawMessage, error) {
+	var outer map[string]json.RawMessage
+	if err := json.Unmarshal(line, &outer); err != nil {
+		return nil, nil, err
+	}
+	var expect json.RawMessage
+	if _, ok := outer["case"]; ok {
+		var both struct {
+			Case   json.RawMessage `json:"case"`
+			Expect json.RawMessage `json:"expect"`
+		}
+		if err := strict(line, &both); err != nil {
+			return nil, nil, err
+		}
+		line, expect = both.Case, both.Expect
+	}
+	c := &tryout{}
+	if err := strict(line, c); err != nil {
+		return nil, expect, err
+	}
+	return c, expect, c.check()
+}
+
+// strict decodes one JSON value and refuses unknown keys and a second value.
+func strict(src []byte, to any) error {
+	d := json.NewDecoder(bytes.NewReader(src))
+	d.DisallowUnknownFields()
+	if err := d.Decode(to); err != nil {
+		return err
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return errors.New("something follows the case")
+	}
+	return nil
+}
+
+func (c *tryout) check() error {
+	if c.Mode != "" && c.Mode != "enforce" {
+		return fmt.Errorf("the mode %q is not supported yet", c.Mode)
+	}
+	for i, e := range c.Events {
+		if err := e.check(); err != nil {
+			return fmt.Errorf("event %d: %w", i, err)
+		}
+	}
+	return nil
+}
+
+func (e *event) check() error {
+	switch e.Type {
+	case "call":
+		if e.Tool == "" {
+			return errors.New("the call has no tool")
+		}
+		if a := bytes.TrimSpace(e.Args); len(a) > 0 && a[0] != '{' {
+			return errors.New("the args are no object")
+		}
+	case "result":
+		if _, ok := outcomes[e.Outcome]; !ok {
+			return fmt.Errorf("unknown outcome %q", e.Outcome)
+		}
+	case "answer":
+		if e.Approve != yes && e.Approve != no {
+			return errors.New("the answer is neither true nor false")
+		}
+	case "activate", "deactivate":
+	default:
+		return fmt.Errorf("unknown type %q", e.Type)
+	}
+	return nil
+}

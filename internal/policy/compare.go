@@ -1,0 +1,116 @@
+package policy
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+)
+
+// A Difference is an answer that is not the expected one.
+type Difference struct {
+	Line      int    // of the case, from 1
+	Name      string // of the case
+	Path      string // where the answer differs first, such as decisions[3].kind
+	Got, Want string // JSON
+}
+
+// String is the difference on one line.
+func (d Difference) String() string {
+	return fmt.Sprintf("line %d: %s: %s is %s, expected %s", d.Line, d.Name, d.Path, d.Got, d.Want)
+}
+
+// compare finds the first place where an answer is not the expected one. Of
+// errors only the line and the net count; what is not expected of an answer
+// may be in it.
+func compare(answer []byte, expect json.RawMessage) *Difference {
+	if expect == nil {
+		return nil
+	}
+	var got, want map[string]any
+	if err := json.Unmarshal(expect, &want); err != nil {
+		return &Difference{Path: "expect", Got: string(expect), Want: "an object"}
+	}
+	if err := json.Unmarshal(answer, &got); err != nil {
+		panic(err) // we wrote it
+	}
+	for _, key := range []string{"errors", "nets", "decisions", "final"} {
+		g, w := got[key], want[key]
+		if key == "errors" {
+			g, w = places(g), places(w)
+		}
+		if d := differ(key, g, w); d != nil {
+			return d
+		}
+	}
+	return nil
+}
+
+// places reduces errors to what is compared of them.
+func places(errs any) any {
+	list, ok := errs.([]any)
+	if !ok {
+		return errs
+	}
+	out := make([]any, len(list))
+	for i := range list {
+		e, _ := list[i].(map[string]any)
+		place := map[string]any{"line": e["line"]}
+		if net, ok := e["net"]; ok {
+			place["net"] = net
+		}
+		out[i] = place
+	}
+	return out
+}
+
+// differ compares lists by element, objects in lists by the expected keys, and
+// all else, markings above all, exactly.
+func differ(path string, got, want any) *Difference {
+	switch w := want.(type) {
+	case []any:
+		g, ok := got.([]any)
+		if !ok || len(g) != len(w) {
+			return difference(path, got, want)
+		}
+		for i := range w {
+			if d := differ(fmt.Sprintf("%s[%d]", path, i), g[i], w[i]); d != nil {
+				return d
+			}
+		}
+		return nil
+	case map[string]any:
+		g, ok := got.(map[string]any)
+		if !ok {
+			return difference(path, got, want)
+		}
+		return differKeys(path, g, w)
+	}
+	if !reflect.DeepEqual(got, want) {
+		return difference(path, got, want)
+	}
+	return nil
+}
+
+func differKeys(path string, got, want map[string]any) *Difference {
+	for key, w := range want {
+		if key == "marking" && !reflect.DeepEqual(got[key], w) {
+			return difference(path+"."+key, got[key], w)
+		}
+		if d := differ(path+"."+key, got[key], w); d != nil {
+			return d
+		}
+	}
+	return nil
+}
+
+func difference(path string, got, want any) *Difference {
+	return &Difference{Path: path, Got: text(got), Want: text(want)}
+}
+
+func text(v any) string {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic(err) // it came out of JSON
+	}
+	return string(b)
+}

@@ -1,0 +1,190 @@
+package policy
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/petrigate/petrigate/config"
+	"github.com/petrigate/petrigate/gate"
+)
+
+// Eval tries policies offline. It reads cases from r, one JSON object a line
+// (lines end at LF only), and writes one answer a line to w, in the same order.
+// A line that is no case is answered with errors, and the rest go on.
+//
+// A line may also be {"case": ..., "expect": ...}; where the answer is not the
+// expected one, Eval returns the difference, and goes on. The error is one of
+// r or w.
+func Eval(r io.Reader, w io.Writer) ([]Difference, error) {
+	in, out := bufio.NewReader(r), bufio.NewWriter(w)
+	var differences []Difference
+	for number := 1; ; number++ {
+		line, err := in.ReadBytes('\n')
+		if err != nil && err != io.EOF {
+			return differences, fmt.Errorf("reading cases: %w", err)
+		}
+		if err == io.EOF && len(line) == 0 {
+			break
+		}
+		answer, expect := evalLine(bytes.TrimSuffix(line, []byte("\n")))
+		text := marshal(answer)
+		if _, err := out.Write(append(text, '\n')); err != nil {
+			return differences, fmt.Errorf("writing answers: %w", err)
+		}
+		if d := compare(text, expect); d != nil {
+			d.Line, d.Name = number, answer.Name
+			differences = append(differences, *d)
+		}
+	}
+	if err := out.Flush(); err != nil {
+		return differences, fmt.Errorf("writing answers: %w", err)
+	}
+	return differences, nil
+}
+
+// An answer is what the gate makes of a case. Either Errors is there, or the rest.
+type answer struct {
+	Name      string      `json:"name"`
+	Errors    []caseError `json:"errors,omitempty"`
+	Nets      []netStates `json:"nets,omitzero"`
+	Decisions []decision  `json:"decisions,omitzero"`
+	Final     []netFinal  `json:"final,omitzero"`
+}
+
+type caseError struct {
+	Line    int    `json:"line"`
+	Column  int    `json:"column"`
+	Message string `json:"message"`
+	Code    string `json:"code,omitempty"`
+	Net     string `json:"net,omitempty"`
+}
+
+type netStates struct {
+	Name   string `json:"name"`
+	States *int   `json:"states"`
+}
+
+// decision is the answer to one event.
+type decision struct {
+	I        int      `json:"i"`
+	Decision string   `json:"decision"`
+	Kind     string   `json:"kind,omitempty"`
+	Nets     []string `json:"nets,omitzero"` // that block or ask, sorted
+	Cause    string   `json:"cause,omitempty"`
+	Reason   string   `json:"reason,omitempty"`
+}
+
+type netFinal struct {
+	Name     string         `json:"name"`
+	Active   bool           `json:"active"`
+	Marking  map[string]int `json:"marking"`
+	InFlight int            `json:"inFlight"`
+}
+
+func marshal(a *answer) []byte {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(a); err != nil {
+		panic(err) // strings, numbers and lists of them
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+}
+
+func evalLine(line []byte) (*answer, json.RawMessage) {
+	c, expect, err := readCase(line)
+	if err != nil {
+		a := &answer{Errors: []caseError{{Message: "no case: " + err.Error()}}}
+		if c != nil {
+			a.Name = c.Name
+		}
+		return a, expect
+	}
+	return c.eval(), expect
+}
+
+// eval builds the policy of the case and plays its events.
+func (c *tryout) eval() *answer {
+	nets, errs := c.nets()
+	result, err := Build(Source{Rules: []config.RuleText{{Text: c.Rules}}, Nets: nets, Default: c.Default})
+	if err != nil {
+		errs = append(buildErrors(result.Problems.Of(Error)), errs...)
+	}
+	if len(errs) > 0 {
+		return &answer{Name: c.Name, Errors: errs}
+	}
+	a := &answer{Name: c.Name, Nets: []netStates{}, Decisions: []decision{}, Final: []netFinal{}}
+	for _, n := range result.Nets {
+		a.Nets = append(a.Nets, netStates{n.Name, n.States})
+	}
+	p := newPlay(result.Policy, c.Active)
+	for i, e := range c.Events {
+		d := p.event(e)
+		d.I = i
+		a.Decisions = append(a.Decisions, d)
+	}
+	a.Final = p.final()
+	return a
+}
+
+// nets reads the hand-written nets, each by itself, so that an error knows its net.
+func (c *tryout) nets() (nets []config.Net, errs []caseError) {
+	for i, src := range c.Nets {
+		ns, err := config.ParseNet("", src)
+		if err == nil {
+			nets = append(nets, ns...)
+			continue
+		}
+		var named struct{ Name string }
+		if json.Unmarshal(src, &named) != nil || named.Name == "" {
+			named.Name = fmt.Sprintf("nets[%d]", i)
+		}
+		errs = append(errs, netErrors(named.Name, err)...)
+	}
+	return nets, errs
+}
+
+func netErrors(net string, err error) []caseError {
+	var list config.ErrorList
+	if !errors.As(err, &list) {
+		return []caseError{{Message: err.Error(), Code: string(MalformedNet), Net: net}}
+	}
+	errs := make([]caseError, len(list))
+	for i, e := range list {
+		errs[i] = caseError{Message: e.Msg, Code: string(MalformedNet), Net: net}
+	}
+	return errs
+}
+
+// buildErrors lists problems as a case shows them: those of rules with their
+// line, at most one a line, those of nets with line 0.
+func buildErrors(ps Problems) []caseError {
+	errs := make([]caseError, len(ps))
+	for i, p := range ps {
+		errs[i] = caseError{Line: p.Line, Column: p.Column, Message: p.Message, Code: string(p.Code), Net: p.Net}
+		if p.Net != "" {
+			errs[i].Line, errs[i].Column = 0, 0
+		}
+	}
+	slices.SortStableFunc(errs, func(a, b caseError) int { return a.Line - b.Line })
+	return errs
+}
+
+// states is a copy of the state of every net, as an answer shows it.
+func states(nets []gate.NetState) []netFinal {
+	final := make([]netFinal, len(nets))
+	for i, n := range nets {
+		final[i] = netFinal{Name: n.Name, Active: n.Active, Marking: map[string]int{}, InFlight: len(n.InFlight)}
+		for _, tokens := range n.Marking {
+			if tokens.Count > 0 {
+				final[i].Marking[tokens.Place] = tokens.Count
+			}
+		}
+	}
+	return final
+}
