@@ -1,0 +1,234 @@
+package upstream
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/mark3labs/mcp-go/client"
+	"github.com/mark3labs/mcp-go/client/transport"
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/petrigate/petrigate/internal/rawjson"
+)
+
+// clientName is how this program introduces itself to servers.
+const clientName = "petrigate"
+
+// probeTimeout bounds the wait for an answer to server/discover. Most servers
+// do not know that method, and some say nothing about it.
+const probeTimeout = 2 * time.Second
+
+// errDiedOfProbe says that the connection ended before server/discover was
+// answered.
+var errDiedOfProbe = errors.New("the server ended on server/discover")
+
+// errNotModern says why a server that has to be modern is not used.
+var errNotModern = errors.New("the server does not answer server/discover as revision 2026-07-28 wants")
+
+// agreement is what a handshake yields.
+type agreement struct {
+	era          Era
+	version      string
+	serverInfo   json.RawMessage
+	capabilities json.RawMessage
+	instructions string
+	pid          int
+	session      *session
+}
+
+// shake negotiates with the server on c. mcp-go knows how, in both eras.
+func (u *Upstream) shake(ctx context.Context, c conn, protocol string) (agreement, error) {
+	a := &adapter{upstream: u, conn: c, session: new(session), modernOnly: mcp.IsModernProtocol(protocol) && protocol != "legacy"}
+	_, err := a.initialize(ctx, protocol)
+	if err != nil && a.modernAfterAll() {
+		// It was still starting when the probe ran out of time.
+		a = &adapter{upstream: u, conn: c, session: new(session), modernOnly: true}
+		_, err = a.initialize(ctx, mcp.ProtocolVersion20260728)
+	}
+	switch {
+	case err == nil:
+		return a.agreement(), nil
+	case a.diedOfProbe:
+		return agreement{}, fmt.Errorf("%w: %w", errDiedOfProbe, a.err)
+	case a.err != nil && ctx.Err() == nil:
+		return agreement{}, a.err // in our words
+	}
+	return agreement{}, err
+}
+
+// adapter lets mcp-go's client speak over one of our connections. It keeps
+// the raw results, which say more than mcp-go's types.
+type adapter struct {
+	upstream   *Upstream
+	conn       conn
+	session    *session
+	modernOnly bool // fail rather than ask for the handshake of the old era
+
+	client      *client.Client
+	probe       *Exchange // server/discover
+	diedOfProbe bool
+	result      []byte // of the last request that succeeded
+	err         error  // of the last request that did not
+}
+
+func (a *adapter) initialize(ctx context.Context, protocol string) (*mcp.InitializeResult, error) {
+	options := []client.ClientOption{client.WithDiscoverTimeout(probeTimeout)}
+	switch protocol {
+	case "":
+	case "legacy":
+		options = append(options, client.WithProtocolVersion(mcp.LATEST_LEGACY_PROTOCOL_VERSION))
+	default:
+		if !mcp.IsValidProtocolVersion(protocol) {
+			return nil, permanent{fmt.Errorf("unknown protocol revision %q", protocol)}
+		}
+		options = append(options, client.WithProtocolVersion(protocol))
+	}
+	a.client = client.NewClient(a.transport(), options...)
+	if err := a.client.Start(ctx); err != nil {
+		return nil, err
+	}
+	var request mcp.InitializeRequest
+	request.Params.ClientInfo = mcp.Implementation{Name: clientName, Version: a.upstream.options.Version}
+	return a.client.Initialize(ctx, request)
+}
+
+// transport is a itself; over HTTP it also learns the revision, for a header.
+func (a *adapter) transport() transport.Interface {
+	if _, ok := a.conn.(*httpConn); ok {
+		return httpAdapter{a}
+	}
+	return a
+}
+
+type httpAdapter struct{ *adapter }
+
+func (a httpAdapter) SetProtocolVersion(version string) { a.session.version = version }
+
+// SendRequest sends request under an id of ours, and waits.
+func (a *adapter) SendRequest(ctx context.Context, request transport.JSONRPCRequest) (*transport.JSONRPCResponse, error) {
+	reply, err := a.exchange(ctx, request)
+	if err == nil {
+		err = reply.Err
+	}
+	if err != nil {
+		a.err = err
+		return nil, err
+	}
+	response := &transport.JSONRPCResponse{JSONRPC: mcp.JSONRPC_VERSION, ID: request.ID, Result: reply.Result}
+	if reply.Error == nil {
+		a.result = reply.Result
+		return response, nil
+	}
+	response.Error = new(mcp.JSONRPCErrorDetails)
+	if err := json.Unmarshal(reply.Error, response.Error); err != nil {
+		response.Error = &mcp.JSONRPCErrorDetails{Code: mcp.INTERNAL_ERROR, Message: "malformed error"}
+	}
+	a.err = fmt.Errorf("the server refused %s: %s", request.Method, printable(response.Error.Message, 200))
+	return response, nil
+}
+
+func (a *adapter) exchange(ctx context.Context, request transport.JSONRPCRequest) (Reply, error) {
+	probe := request.Method == string(mcp.MethodServerDiscover)
+	switch {
+	case a.diedOfProbe:
+		return Reply{}, a.err
+	case a.modernOnly && !probe:
+		if a.err == nil || errors.Is(a.err, context.DeadlineExceeded) {
+			return Reply{}, errNotModern
+		}
+		return Reply{}, fmt.Errorf("%w: %w", errNotModern, a.err)
+	}
+	params, err := json.Marshal(request.Params)
+	if err != nil {
+		return Reply{}, err
+	}
+	version := *a.session // the revision of the next request may be another
+	x := newExchange(Request{Method: request.Method, Params: params, session: &version}, a.upstream.ids.Add(1))
+	x.conn = a.conn
+	if probe {
+		a.probe = x
+	}
+	a.conn.send(x)
+	select {
+	case reply := <-x.done:
+		a.diedOfProbe = probe && errors.As(reply.Err, new(*Lost)) && a.ended()
+		a.session.id = version.id
+		return reply, nil
+	case <-ctx.Done():
+		x.giveUp()
+		return Reply{}, ctx.Err()
+	}
+}
+
+func (a *adapter) ended() bool {
+	select {
+	case <-a.conn.over():
+		return true
+	default:
+		return false
+	}
+}
+
+// modernAfterAll reports whether the answer to server/discover came late.
+func (a *adapter) modernAfterAll() bool {
+	if a.modernOnly || a.probe == nil {
+		return false
+	}
+	select {
+	case reply := <-a.probe.done:
+		return reply.Result != nil
+	default:
+		return false
+	}
+}
+
+// SendNotification passes on what the handshake sends.
+func (a *adapter) SendNotification(ctx context.Context, n mcp.JSONRPCNotification) error {
+	return a.conn.notify(ctx, a.session, n.Method, nil)
+}
+
+// Start, Close and the rest are not needed: the connection has an owner, and
+// notifications go elsewhere.
+func (a *adapter) Start(context.Context) error                                       { return nil }
+func (a *adapter) Close() error                                                      { return nil }
+func (a *adapter) GetSessionId() string                                              { return a.session.id }
+func (a *adapter) SetNotificationHandler(func(notification mcp.JSONRPCNotification)) {}
+
+// agreement reads what was agreed on from the last result.
+func (a *adapter) agreement() agreement {
+	g := agreement{version: a.client.ProtocolVersion(), session: a.session}
+	info, capabilities := []byte(nil), []byte(nil)
+	capabilities, _ = rawjson.Member(a.result, "capabilities")
+	if mcp.IsModernProtocol(g.version) {
+		g.era = Modern
+		meta, _ := rawjson.Member(a.result, "_meta")
+		info, _ = rawjson.Member(meta, mcp.MetaKeyServerInfo)
+	} else {
+		info, _ = rawjson.Member(a.result, "serverInfo")
+	}
+	instructions, _ := rawjson.Member(a.result, "instructions")
+	g.instructions, _ = rawjson.String(instructions)
+	g.serverInfo, g.capabilities = clone(info), clone(capabilities)
+	if p, ok := a.conn.(*stdioConn); ok {
+		g.pid = p.pid
+	}
+	return g
+}
+
+func clone(b []byte) []byte {
+	if b == nil {
+		return nil
+	}
+	return append(make([]byte, 0, len(b)), b...)
+}
+
+// requestMeta is the _meta of each request of the modern era, without braces.
+func requestMeta(version string) []byte {
+	info, _ := json.Marshal(map[string]string{"name": clientName, "version": version}) // strings always can be
+	b := []byte(`"` + mcp.MetaKeyProtocolVersion + `":"` + mcp.ProtocolVersion20260728 + `","` + mcp.MetaKeyClientInfo + `":`)
+	b = append(b, info...)
+	return append(b, `,"`+mcp.MetaKeyClientCapabilities+`":{}`...)
+}

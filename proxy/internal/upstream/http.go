@@ -1,0 +1,282 @@
+package upstream
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+)
+
+const (
+	sessionHeader  = "Mcp-Session-Id"
+	versionHeader  = "Mcp-Protocol-Version"
+	notifyTimeout  = 5 * time.Second  // of a message that wants no answer
+	cancelledGrace = 5 * time.Minute  // for the answer to a request that was cancelled
+	drainTime      = time.Second      // for the end of a stream whose answer has come
+	excerptLimit   = 64 << 10         // of the body of an error that is read
+	maxAnswers     = 16               // to requests of the server, at once
+	keepAlive      = 90 * time.Second // of an idle connection
+)
+
+var errRedirect = errors.New("the server redirects, which is not followed")
+
+// session is what requests over HTTP carry: what a handshake agreed on.
+type session struct {
+	id      string // of the legacy era; may be empty
+	version string
+}
+
+func (s *session) modern() bool { return mcp.IsModernProtocol(s.version) }
+
+// httpConn speaks to one streamable HTTP endpoint.
+type httpConn struct {
+	upstream *Upstream
+	url      string
+	client   *http.Client
+	pending  *pending
+	ctx      context.Context // ends with the upstream, not with the connection
+
+	current  atomic.Pointer[session] // nil before the handshake
+	renewing sync.Mutex
+	renewed  chan struct{} // gets a value when current was replaced
+	answers  chan struct{} // has room for each answer to the server under way
+
+	mu    sync.Mutex
+	err   error
+	ended chan struct{}
+}
+
+// dial checks the address; the first request opens a connection.
+func (u *Upstream) dial(ctx context.Context) (*httpConn, error) {
+	parsed, err := url.Parse(u.config.URL)
+	if err != nil || parsed.Host == "" || (parsed.Scheme != "http" && parsed.Scheme != "https") {
+		return nil, permanent{errors.New("the url is not an http or https address")} // and may contain a secret
+	}
+	for name := range u.config.Headers {
+		if strings.HasSuffix(http.CanonicalHeaderKey(name), "Idempotency-Key") {
+			return nil, permanent{fmt.Errorf("header %s cannot be set: it would let requests be sent twice", name)}
+		}
+	}
+	return &httpConn{
+		upstream: u, url: u.config.URL, client: newHTTPClient(), pending: newPending(),
+		ctx: ctx, ended: make(chan struct{}), renewed: make(chan struct{}, 1), answers: make(chan struct{}, maxAnswers),
+	}, nil
+}
+
+func newHTTPClient() *http.Client {
+	return &http.Client{
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		Transport: &http.Transport{
+			Proxy:                 http.ProxyFromEnvironment,
+			DialContext:           (&net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}).DialContext,
+			TLSClientConfig:       &tls.Config{MinVersion: tls.VersionTLS12},
+			TLSHandshakeTimeout:   10 * time.Second,
+			ForceAttemptHTTP2:     true,
+			MaxIdleConnsPerHost:   256,
+			IdleConnTimeout:       keepAlive,
+			ExpectContinueTimeout: time.Second,
+			DisableCompression:    true,
+		},
+	}
+}
+
+func (c *httpConn) agree(s *session) { c.current.Store(s) }
+
+func (c *httpConn) over() <-chan struct{} { return c.ended }
+
+func (c *httpConn) cause() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.err
+}
+
+func (c *httpConn) fail(err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.err == nil {
+		c.err = err
+		close(c.ended)
+	}
+}
+
+// retire ends the session where there is one. Requests under way go on unless
+// the upstream itself ends.
+func (c *httpConn) retire() {
+	lost := c.cause() != nil
+	c.fail(errClosed)
+	if s := c.current.Load(); s != nil && s.id != "" && !lost {
+		c.endSession(s)
+	}
+	c.client.CloseIdleConnections()
+}
+
+// endSession tells the server that its session is over. It may not care.
+func (c *httpConn) endSession(s *session) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.ctx), time.Second)
+	defer cancel()
+	if request, err := c.newRequest(ctx, http.MethodDelete, s, nil); err == nil {
+		if response, err := c.client.Do(request); err == nil {
+			response.Body.Close()
+		}
+	}
+}
+
+func (c *httpConn) send(x *Exchange) {
+	x.ctx, x.abort = context.WithCancel(c.ctx)
+	if !c.pending.add(x) || !c.upstream.begin() {
+		c.pending.take(x.id)
+		x.abort()
+		x.deliver(Reply{Err: notSent(errClosed)})
+		return
+	}
+	body := appendRequest(make([]byte, 0, len(x.req.Params)+len(x.req.Method)+64), x.id, x.req.Method, x.req.Params)
+	go func() {
+		defer c.upstream.work.Done()
+		defer x.abort()
+		reply := c.roundTrip(x, body)
+		c.pending.take(x.id)
+		x.deliver(reply)
+	}()
+}
+
+// cancel tells the server. In the modern era the end of the stream does that.
+func (c *httpConn) cancel(x *Exchange, reason string) {
+	if s := c.current.Load(); s == nil || s.modern() {
+		x.abort()
+		return
+	}
+	if !c.upstream.begin() {
+		return
+	}
+	go func() {
+		defer c.upstream.work.Done()
+		ctx, cancel := context.WithTimeout(x.ctx, notifyTimeout)
+		defer cancel()
+		_ = c.notify(ctx, c.current.Load(), "notifications/cancelled", appendCancelled(nil, x.id, reason))
+	}()
+	stop := time.AfterFunc(cancelledGrace, x.abort)
+	context.AfterFunc(x.ctx, func() { stop.Stop() })
+}
+
+func (c *httpConn) notify(ctx context.Context, s *session, method string, params []byte) error {
+	return c.push(ctx, s, method, appendNotification(nil, method, params))
+}
+
+// push sends a message that wants no answer.
+func (c *httpConn) push(ctx context.Context, s *session, method string, data []byte) error {
+	if _, ok := ctx.Deadline(); !ok {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, notifyTimeout)
+		defer cancel()
+	}
+	response, err := c.post(ctx, s, &Request{Method: method}, newBody(data))
+	if err != nil {
+		return c.transportError(err)
+	}
+	defer response.Body.Close()
+	if response.StatusCode/100 != 2 {
+		return c.statusError(response)
+	}
+	_, _ = io.CopyN(io.Discard, response.Body, excerptLimit)
+	return nil
+}
+
+// newRequest makes a request with the headers of the configuration, and over
+// them those of the protocol.
+func (c *httpConn) newRequest(ctx context.Context, method string, s *session, b *body) (*http.Request, error) {
+	var r io.Reader
+	if b != nil {
+		r = b
+	}
+	request, err := http.NewRequestWithContext(ctx, method, c.url, r)
+	if err != nil {
+		return nil, errors.New("making a request to the url")
+	}
+	for name, value := range c.upstream.config.Headers {
+		request.Header.Set(name, value)
+		if http.CanonicalHeaderKey(name) == "Host" {
+			request.Host = value
+		}
+	}
+	if b != nil {
+		request.ContentLength = int64(len(b.data))
+		request.GetBody = func() (io.ReadCloser, error) { return b.again(), nil }
+		request.Header.Set("Content-Type", "application/json")
+	}
+	if s.version != "" {
+		request.Header.Set(versionHeader, s.version)
+	}
+	request.Header.Del(sessionHeader)
+	if s.id != "" && !s.modern() {
+		request.Header.Set(sessionHeader, s.id)
+	}
+	return request, nil
+}
+
+func (c *httpConn) post(ctx context.Context, s *session, r *Request, b *body) (*http.Response, error) {
+	request, err := c.newRequest(ctx, http.MethodPost, s, b)
+	if err != nil {
+		return nil, err
+	}
+	request.Header.Set("Accept", "application/json, text/event-stream")
+	if s.modern() {
+		request.Header.Set(mcp.HeaderMethod, r.Method)
+		if name, ok := mcp.EncodeHeaderValue(r.Name); ok && r.Name != "" {
+			request.Header.Set(mcp.HeaderName, name)
+		}
+		c.upstream.headers.set(request.Header, r)
+	}
+	return c.client.Do(request)
+}
+
+// body is a request's body that knows whether any of it was asked for. Before
+// that nothing that a server could execute has left this process.
+type body struct {
+	data    []byte
+	rest    *bytes.Reader
+	touched *atomic.Bool
+}
+
+func newBody(data []byte) *body {
+	return &body{data: data, rest: bytes.NewReader(data), touched: new(atomic.Bool)}
+}
+
+// again is the same body from its start, for a connection that turned out to
+// be closed before anything was written.
+func (b *body) again() *body {
+	return &body{data: b.data, rest: bytes.NewReader(b.data), touched: b.touched}
+}
+
+func (b *body) Read(p []byte) (int, error) {
+	b.touched.Store(true)
+	return b.rest.Read(p)
+}
+
+func (b *body) WriteTo(w io.Writer) (int64, error) {
+	b.touched.Store(true)
+	return b.rest.WriteTo(w)
+}
+
+func (b *body) Close() error { return nil }
+
+// mediaType is the content type without its parameters.
+func mediaType(h http.Header) string {
+	t := h.Get("Content-Type")
+	if t == "application/json" || t == "text/event-stream" {
+		return t
+	}
+	t, _, _ = mime.ParseMediaType(t)
+	return t
+}

@@ -1,0 +1,34 @@
+//go:build !unix
+
+package upstream
+
+import (
+	"os"
+	"os/exec"
+	"time"
+)
+
+// writeOnce is not available: everything goes through the flusher.
+func writeOnce(uintptr, []byte) (int, error) { return 0, nil }
+
+func isolate(*exec.Cmd) {}
+
+func awaitExit(cmd *exec.Cmd) { _, _ = cmd.Process.Wait() }
+
+func terminate(cmd *exec.Cmd) { _ = cmd.Process.Kill() }
+
+// killTree kills the child. Its own children are not known here, so nothing
+// is proven.
+func killTree(cmd *exec.Cmd, _ time.Time) bool {
+	_ = cmd.Process.Kill()
+	return false
+}
+
+func describe(s *os.ProcessState) string {
+	if s == nil {
+		return "the server's process is gone"
+	}
+	return "the server's process ended: " + s.String()
+}
+
+func widen(*os.File) {}

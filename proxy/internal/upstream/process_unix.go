@@ -1,0 +1,36 @@
+//go:build unix
+
+package upstream
+
+import (
+	"os"
+	"os/exec"
+	"syscall"
+)
+
+// writeOnce writes what fd, which does not block, takes at once.
+func writeOnce(fd uintptr, b []byte) (int, error) {
+	for {
+		n, err := syscall.Write(int(fd), b)
+		switch err {
+		case syscall.EINTR:
+			continue
+		case syscall.EAGAIN:
+			return 0, nil
+		}
+		return max(n, 0), err
+	}
+}
+
+// terminate asks all processes of the child's group to end.
+func terminate(cmd *exec.Cmd) {
+	_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM)
+}
+
+// describe says how a process ended.
+func describe(s *os.ProcessState) string {
+	if s == nil {
+		return "the server's process is gone"
+	}
+	return "the server's process ended: " + s.String()
+}

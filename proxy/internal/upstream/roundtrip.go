@@ -1,0 +1,216 @@
+package upstream
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/petrigate/petrigate/internal/rawjson"
+)
+
+var (
+	errNoAnswer  = errors.New("the server accepted the request and sent no answer")
+	errStreamEnd = errors.New("the server ended the stream without an answer")
+	errCancelled = errors.New("the request was cancelled")
+)
+
+// roundTrip sends the request of x and waits for its reply. Only a request
+// that a server turned away because it does not know the session any more is
+// sent again, in a new session.
+func (c *httpConn) roundTrip(x *Exchange, data []byte) Reply {
+	if x.req.session != nil { // of a handshake
+		reply, _ := c.once(x, x.req.session, newBody(data))
+		return reply
+	}
+	s := c.current.Load()
+	if s == nil {
+		return Reply{Err: notSent(errClosed)}
+	}
+	reply, unknownSession := c.once(x, s, newBody(data))
+	if !unknownSession {
+		return reply
+	}
+	if err := c.renew(x.ctx, s); err != nil {
+		return Reply{Err: notSent(fmt.Errorf("opening a new session: %w", err))}
+	}
+	reply, _ = c.once(x, c.current.Load(), newBody(data))
+	return reply
+}
+
+// once sends x in session s. unknownSession says that the server refused it
+// because of the session, with status 404, and so did not execute it.
+func (c *httpConn) once(x *Exchange, s *session, b *body) (reply Reply, unknownSession bool) {
+	response, err := c.post(x.ctx, s, &x.req, b)
+	if err != nil {
+		return Reply{Err: c.lost(x, err, b)}, false
+	}
+	defer response.Body.Close()
+	switch {
+	case response.StatusCode == http.StatusNotFound && s.id != "" && !s.modern():
+		return Reply{}, true
+	case response.StatusCode/100 != 2:
+		return c.refused(x, s, response), false
+	case response.StatusCode == http.StatusAccepted || response.StatusCode == http.StatusNoContent:
+		return Reply{Err: &Lost{Sent: true, Cause: errNoAnswer}}, false
+	}
+	if x.req.session != nil && x.req.Method == "initialize" {
+		s.id = response.Header.Get(sessionHeader)
+	}
+	switch t := mediaType(response.Header); t {
+	case "application/json":
+		return c.readJSON(x, response), false
+	case "text/event-stream":
+		return c.readStream(x, s, response.Body), false
+	default:
+		err := fmt.Errorf("the server answered with content type %q", printable(t, 100))
+		return Reply{Err: &Lost{Sent: true, Cause: err}}, false
+	}
+}
+
+// lost says what an error of the transport means for the request. A server
+// that cannot be reached is lost as a whole.
+func (c *httpConn) lost(x *Exchange, err error, b *body) error {
+	err = c.transportError(err)
+	if x.ctx.Err() != nil {
+		err = errCancelled
+		if c.ctx.Err() != nil {
+			err = errClosed
+		}
+	} else if !b.touched.Load() {
+		c.fail(err)
+	}
+	if !b.touched.Load() {
+		return notSent(err)
+	}
+	return &Lost{Sent: true, Cause: err}
+}
+
+// transportError is err without the address, which may contain a secret.
+func (c *httpConn) transportError(err error) error {
+	var u *url.Error
+	if errors.As(err, &u) {
+		err = u.Err
+	}
+	if text := err.Error(); c.redact(text) != text {
+		return errors.New(c.redact(text))
+	}
+	return err
+}
+
+// readJSON reads an answer that is one message.
+func (c *httpConn) readJSON(x *Exchange, response *http.Response) Reply {
+	data, err := c.readAll(response)
+	if err != nil {
+		return Reply{Err: c.interrupted(x, err)}
+	}
+	m, err := parse(data)
+	id, ours := m.number()
+	if err != nil || !m.isReply() || !ours || id != x.id {
+		return Reply{Err: &Lost{Sent: true, Cause: errMalformed}}
+	}
+	return m.reply(true)
+}
+
+func (c *httpConn) readAll(response *http.Response) ([]byte, error) {
+	limit := int64(c.upstream.config.MaxMessage)
+	if n := response.ContentLength; n >= 0 && n <= limit {
+		data := make([]byte, n)
+		_, err := io.ReadFull(response.Body, data)
+		return data, err
+	}
+	data, err := io.ReadAll(io.LimitReader(response.Body, limit+1))
+	if err == nil && int64(len(data)) > limit {
+		err = fmt.Errorf("%w: more than %d bytes", errTooLong, limit)
+	}
+	return data, err
+}
+
+// interrupted says what the end of a body in the middle means.
+func (c *httpConn) interrupted(x *Exchange, err error) error {
+	switch {
+	case c.ctx.Err() != nil:
+		err = errClosed
+	case x.ctx.Err() != nil:
+		err = errCancelled
+	default:
+		err = c.transportError(err)
+	}
+	return &Lost{Sent: true, Cause: err}
+}
+
+// refused reads an answer with a status that is not success: a JSON-RPC error
+// if the server sent one.
+func (c *httpConn) refused(x *Exchange, s *session, response *http.Response) Reply {
+	data, _ := io.ReadAll(io.LimitReader(response.Body, excerptLimit))
+	m, err := parse(data)
+	if id, ours := m.number(); err == nil && m.error != nil && (ours && id == x.id || string(m.id) == "null") {
+		if response.StatusCode == http.StatusBadRequest && s.id != "" && mentionsSession(m.error) {
+			c.fail(errors.New("the server does not know the session any more"))
+		}
+		return m.reply(true)
+	}
+	return Reply{Err: c.status(response, data)}
+}
+
+// mentionsSession reports whether a refusal seems to be about the session:
+// some servers answer 400 instead of 404. The request is not sent again.
+func mentionsSession(e []byte) bool {
+	text, _ := rawjson.Member(e, "message")
+	return strings.Contains(strings.ToLower(string(text)), "session")
+}
+
+func (c *httpConn) statusError(response *http.Response) error {
+	data, _ := io.ReadAll(io.LimitReader(response.Body, excerptLimit))
+	return c.status(response, data)
+}
+
+func (c *httpConn) status(response *http.Response, data []byte) error {
+	if response.StatusCode/100 == 3 {
+		return &StatusError{Code: response.StatusCode, Excerpt: errRedirect.Error()}
+	}
+	return &StatusError{Code: response.StatusCode, Excerpt: printable(c.redact(string(data)), 200)}
+}
+
+// redact takes the values of our headers out of a text: a server may say back
+// what it was told.
+func (c *httpConn) redact(text string) string {
+	for _, value := range c.upstream.config.Headers {
+		for _, secret := range append(strings.Fields(value), value) {
+			if len(secret) > 5 && !strings.EqualFold(secret, "bearer") {
+				text = strings.ReplaceAll(text, secret, "[redacted]")
+			}
+		}
+	}
+	return text
+}
+
+// renew shakes hands anew after the server forgot session old. Of many that
+// find out at once, one does it.
+func (c *httpConn) renew(ctx context.Context, old *session) error {
+	c.renewing.Lock()
+	defer c.renewing.Unlock()
+	if c.current.Load() != old {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, c.upstream.options.ConnectTimeout)
+	defer cancel()
+	a, err := c.upstream.shake(ctx, c, old.version)
+	if err != nil {
+		if ctx.Err() == nil {
+			c.fail(fmt.Errorf("opening a new session: %w", err))
+		}
+		return err
+	}
+	c.current.Store(a.session)
+	select {
+	case c.renewed <- struct{}{}:
+	default: // it has not noticed the last one
+	}
+	c.upstream.change(func(s *State) { s.Since = time.Now() }) // its tools may be others
+	return nil
+}

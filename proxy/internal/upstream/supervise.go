@@ -1,0 +1,164 @@
+package upstream
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"time"
+)
+
+const (
+	firstPause = 250 * time.Millisecond
+	lastPause  = 30 * time.Second
+	stableAge  = 30 * time.Second // a connection that lived so long was a good one
+)
+
+// supervise keeps the upstream connected until ctx ends. It owns its thread:
+// on Linux a child is told to die with the thread that started it.
+func (u *Upstream) supervise(ctx context.Context) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	defer close(u.finished)
+	defer u.end()
+	s := supervisor{Upstream: u}
+	for ctx.Err() == nil && !s.gaveUp {
+		s.once(ctx)
+	}
+	if !s.gaveUp {
+		u.change(func(s *State) { s.Phase, s.Err = Failed, errClosed })
+	}
+}
+
+// supervisor is what one attempt to connect leaves for the next.
+type supervisor struct {
+	*Upstream
+	failures int  // in a row
+	everUp   bool // it worked once, so that it can work
+	legacy   bool // the server does not know, or does not survive, server/discover
+	gaveUp   bool
+}
+
+// once connects and stays until the connection ends, or waits after a failure.
+func (s *supervisor) once(ctx context.Context) {
+	c, agreed, err := s.connect(ctx)
+	if ctx.Err() != nil && err != nil {
+		return
+	}
+	if err != nil {
+		s.failed(ctx, err)
+		return
+	}
+	s.everUp, s.legacy = true, agreed.era == Legacy
+	started := time.Now()
+	s.up(c, agreed)
+	stopListening := s.listen(ctx, c, agreed)
+	select {
+	case <-ctx.Done():
+	case <-c.over():
+	}
+	s.current.Store(nil)
+	if ctx.Err() == nil {
+		s.log.Warn("upstream lost", "error", c.cause())
+		s.change(func(st *State) { st.Phase, st.Err, st.Pid = Down, c.cause(), 0 })
+	}
+	stopListening()
+	c.retire()
+	if time.Since(started) > stableAge {
+		s.failures = 0
+	}
+	s.pause(ctx)
+}
+
+func (s *supervisor) up(c conn, a agreement) {
+	s.current.Store(&c)
+	s.log.Info("upstream connected", "protocol", a.version)
+	s.change(func(st *State) {
+		st.Phase, st.Err = Up, nil
+		st.Era, st.ProtocolVersion = a.era, a.version
+		st.ServerInfo, st.Capabilities, st.Instructions, st.Pid = a.serverInfo, a.capabilities, a.instructions, a.pid
+	})
+}
+
+// failed notes an attempt that did not succeed. What never worked and cannot
+// be mended by waiting is given up.
+func (s *supervisor) failed(ctx context.Context, err error) {
+	if errors.As(err, new(permanent)) && !s.everUp {
+		s.log.Error("upstream given up", "error", err)
+		s.gaveUp = true
+		s.change(func(st *State) { st.Phase, st.Err = Failed, err })
+		return
+	}
+	s.log.Warn("connecting to upstream", "error", err)
+	s.change(func(st *State) { st.Phase, st.Err = Down, err })
+	s.pause(ctx)
+}
+
+// pause waits before the next attempt: longer each time, and never as long as
+// others who lost the same server at the same moment.
+func (s *supervisor) pause(ctx context.Context) {
+	d := min(firstPause<<min(s.failures, 10), lastPause)
+	s.failures++
+	d = d/2 + rand.N(d)
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-ctx.Done():
+	}
+}
+
+// connect opens a connection and shakes hands on it. A child that dies of the
+// first question of the new era is started again and asked in the old way.
+func (s *supervisor) connect(ctx context.Context) (conn, agreement, error) {
+	protocol := s.config.Protocol
+	if protocol == "auto" {
+		protocol = ""
+	}
+	probing := protocol == "" && !s.legacy
+	if protocol == "" && s.legacy {
+		protocol = "legacy"
+	}
+	c, a, err := s.attempt(ctx, protocol)
+	if err != nil && probing && errors.Is(err, errDiedOfProbe) && ctx.Err() == nil {
+		s.log.Debug("server ended on server/discover, starting it again without")
+		return s.attempt(ctx, "legacy")
+	}
+	if err != nil {
+		s.legacy = false // it may be another program by now
+	}
+	return c, a, err
+}
+
+func (s *supervisor) attempt(ctx context.Context, protocol string) (conn, agreement, error) {
+	c, err := s.open(ctx)
+	if err != nil {
+		return nil, agreement{}, err
+	}
+	within, cancel := context.WithTimeout(ctx, s.options.ConnectTimeout)
+	defer cancel()
+	a, err := s.shake(within, c, protocol)
+	if err == nil {
+		c.agree(a.session)
+		return c, a, nil
+	}
+	c.retire()
+	if within.Err() == context.DeadlineExceeded {
+		err = fmt.Errorf("the server did not complete the handshake within %v", s.options.ConnectTimeout)
+	}
+	return nil, agreement{}, err
+}
+
+// open makes a connection of the kind that is configured.
+func (u *Upstream) open(ctx context.Context) (conn, error) {
+	switch {
+	case u.config.Command != "" && u.config.URL != "":
+		return nil, permanent{errors.New("both a command and a url are given")}
+	case u.config.Command != "":
+		return u.spawn()
+	case u.config.URL != "":
+		return u.dial(ctx)
+	}
+	return nil, permanent{errors.New("neither a command nor a url is given")}
+}

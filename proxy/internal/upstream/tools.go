@@ -1,0 +1,183 @@
+package upstream
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"sync/atomic"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/petrigate/petrigate/internal/rawjson"
+)
+
+// Bounds of a list: a server that exceeds them is broken or hostile.
+const (
+	maxPages     = 1000
+	maxTools     = 20_000
+	maxListBytes = 64 << 20
+)
+
+// ListTools returns the tools of the server, byte for byte as it sent them,
+// from all pages. A server without tools has none.
+func (u *Upstream) ListTools(ctx context.Context) ([]json.RawMessage, error) {
+	var l toolList
+	cursor := []byte(nil)
+	seen := map[string]bool{}
+	for page := 0; page < maxPages; page++ {
+		reply, err := u.call(ctx, Request{Method: "tools/list", Params: u.listParams(cursor)})
+		switch {
+		case err != nil:
+			return nil, fmt.Errorf("listing tools: %w", err)
+		case reply.Error != nil && page == 0 && isMethodNotFound(reply.Error):
+			return nil, nil
+		case reply.Error != nil:
+			return nil, fmt.Errorf("listing tools: the server refused: %s", printable(errorMessage(reply.Error), 200))
+		}
+		if cursor, err = l.add(reply.Result); err != nil {
+			return nil, fmt.Errorf("listing tools: %w", err)
+		}
+		if cursor == nil {
+			return u.usable(l.tools), nil
+		}
+		if seen[string(cursor)] {
+			return nil, errors.New("listing tools: the server gave the same cursor twice")
+		}
+		seen[string(cursor)] = true
+	}
+	return nil, fmt.Errorf("listing tools: more than %d pages", maxPages)
+}
+
+// call sends r and waits for the reply.
+func (u *Upstream) call(ctx context.Context, r Request) (Reply, error) {
+	x := u.Send(r)
+	select {
+	case reply := <-x.Done():
+		return reply, reply.Err
+	case <-ctx.Done():
+		x.Cancel("timeout")
+		return Reply{}, ctx.Err()
+	}
+}
+
+// listParams asks for the page at cursor, a JSON string or nil.
+func (u *Upstream) listParams(cursor []byte) []byte {
+	b := []byte(`{`)
+	if meta := u.RequestMeta(); meta != nil {
+		b = append(append(append(b, `"_meta":{`...), meta...), '}')
+		if cursor != nil {
+			b = append(b, ',')
+		}
+	}
+	if cursor != nil {
+		b = append(append(b, `"cursor":`...), cursor...)
+	}
+	return append(b, '}')
+}
+
+// toolList gathers the pages of a list.
+type toolList struct {
+	tools []json.RawMessage
+	bytes int
+}
+
+// add takes a page and returns the cursor of the next, or nil.
+func (l *toolList) add(page []byte) (cursor []byte, err error) {
+	if l.bytes += len(page); l.bytes > maxListBytes {
+		return nil, fmt.Errorf("more than %d bytes", maxListBytes)
+	}
+	array, ok := rawjson.Member(page, "tools")
+	whole := ok && rawjson.Elements(array, func(tool []byte, _ int) bool {
+		l.tools = append(l.tools, tool)
+		return len(l.tools) <= maxTools
+	})
+	switch {
+	case len(l.tools) > maxTools:
+		return nil, fmt.Errorf("more than %d tools", maxTools)
+	case !whole:
+		return nil, errors.New("the answer has no array of tools")
+	}
+	cursor, _ = rawjson.Member(page, "nextCursor")
+	if string(cursor) == "null" || string(cursor) == `""` || cursor == nil {
+		return nil, nil
+	}
+	if rawjson.Kind(cursor) != '"' {
+		return nil, errors.New("the answer's cursor is not a string")
+	}
+	return cursor, nil
+}
+
+func isMethodNotFound(e []byte) bool {
+	code, _ := rawjson.Member(e, "code")
+	return string(code) == "-32601"
+}
+
+func errorMessage(e []byte) string {
+	m, _ := rawjson.Member(e, "message")
+	s, _ := rawjson.String(m)
+	return s
+}
+
+// paramHeaders is the tools whose arguments go into headers as well, as
+// modern HTTP wants for those that a tool marks with x-mcp-header.
+type paramHeaders struct {
+	tools atomic.Pointer[map[string]*mcp.Tool]
+}
+
+// set adds the headers that a call of a tool needs.
+func (p *paramHeaders) set(h http.Header, r *Request) {
+	tools := p.tools.Load()
+	if tools == nil || r.Method != string(mcp.MethodToolsCall) {
+		return
+	}
+	if tool := (*tools)[r.Name]; tool != nil {
+		for name, value := range mcp.GenerateParamHeaders(tool, r.Params) {
+			h.Set(name, value)
+		}
+	}
+}
+
+// usable remembers which tools want headers, and leaves out those that ask
+// for impossible ones, as a modern client over HTTP has to.
+func (u *Upstream) usable(tools []json.RawMessage) []json.RawMessage {
+	if u.config.URL == "" || u.State().Era != Modern {
+		return tools
+	}
+	marked := map[string]*mcp.Tool{}
+	good := tools[:0]
+	for _, raw := range tools {
+		tool, err := markedTool(raw)
+		if err != nil {
+			u.log.Warn("tool left out", "error", err)
+			continue
+		}
+		if tool != nil {
+			marked[tool.Name] = tool
+		}
+		good = append(good, raw)
+	}
+	u.headers.tools.Store(&marked)
+	return good
+}
+
+// markedTool decodes a tool that has marked parameters; nil for any other.
+func markedTool(raw []byte) (*mcp.Tool, error) {
+	var tool mcp.Tool
+	var wire struct {
+		Name        string          `json:"name"`
+		InputSchema json.RawMessage `json:"inputSchema"`
+	}
+	if json.Unmarshal(raw, &wire) != nil {
+		return nil, nil // not for us to judge
+	}
+	tool.Name, tool.RawInputSchema = wire.Name, wire.InputSchema
+	if err := mcp.ValidateParamHeaderAnnotations(&tool); err != nil {
+		return nil, fmt.Errorf("tool %q: %s", printable(wire.Name, 64), printable(err.Error(), 200))
+	}
+	if len(mcp.ExtractParamHeaderBindings(&tool)) == 0 {
+		return nil, nil
+	}
+	return &tool, nil
+}

@@ -1,0 +1,228 @@
+package upstream
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Config says which server to connect to: one that is started as a child
+// (Command), or one that listens (URL).
+type Config struct {
+	Name string
+
+	Command string
+	Args    []string
+	Env     map[string]string // beside the few variables that every child gets
+	Dir     string
+
+	URL     string
+	Headers map[string]string
+
+	Protocol   string        // "" or "auto", "legacy", or a revision such as "2026-07-28"
+	Timeout    time.Duration // of one call; not used here
+	MaxMessage int           // bytes; 0: 64 MiB. A longer message ends the connection
+}
+
+// Options are what an Upstream needs of its surroundings. The zero value works.
+type Options struct {
+	Logger  *slog.Logger // nil: discard
+	Version string       // of this program, for the server to see
+
+	// OnNotification gets what the server says on its own account. It runs on
+	// the connection's reader and must not wait.
+	OnNotification func(u *Upstream, method string, params []byte)
+	// OnState is called when the upstream came up, went down, or was given up.
+	// It must not wait for the upstream.
+	OnState func(u *Upstream)
+
+	// ConnectTimeout bounds one attempt to connect, with the time that the
+	// server takes to start; 0: 60 s.
+	ConnectTimeout time.Duration
+}
+
+const (
+	defaultMaxMessage     = 64 << 20
+	defaultConnectTimeout = 60 * time.Second
+)
+
+// conn is one connection to a server.
+type conn interface {
+	// send delivers a reply to x in the end, and never waits.
+	send(x *Exchange)
+	cancel(x *Exchange, reason string)
+	// notify sends a notification. s is the session that it belongs to, over HTTP.
+	notify(ctx context.Context, s *session, method string, params []byte) error
+	// agree begins the use of what a handshake agreed on.
+	agree(s *session)
+	// over is closed when the connection is of no more use; cause says why.
+	over() <-chan struct{}
+	cause() error
+	// retire ends the connection. It returns once nothing is left of the
+	// server's processes.
+	retire()
+}
+
+// An Upstream is one MCP server behind the proxy. Its methods can be called
+// from any goroutine.
+type Upstream struct {
+	config  Config
+	options Options
+	log     *slog.Logger
+	grace   grace
+	meta    []byte // of each request to a modern server
+
+	ids     atomic.Int64
+	current atomic.Pointer[conn] // the connection that is up
+	headers paramHeaders
+
+	cancel    context.CancelFunc // set by Start
+	startOnce sync.Once
+	closeOnce sync.Once
+	settle    sync.Once
+	settled   chan struct{}
+	finished  chan struct{}  // closed when the supervisor has ended
+	work      sync.WaitGroup // goroutines that outlive a connection; see begin
+
+	mu    sync.Mutex
+	state State
+	ended bool // nothing may begin any more
+}
+
+// New makes an upstream. It does nothing until Start.
+func New(c Config, o Options) *Upstream {
+	if c.MaxMessage <= 0 {
+		c.MaxMessage = defaultMaxMessage
+	}
+	if o.ConnectTimeout <= 0 {
+		o.ConnectTimeout = defaultConnectTimeout
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	return &Upstream{
+		config: c, options: o, log: o.Logger.With("upstream", c.Name), grace: usualGrace(),
+		meta:    requestMeta(o.Version),
+		settled: make(chan struct{}), finished: make(chan struct{}),
+		state: State{Since: time.Now(), Err: errors.New("not connected yet")},
+	}
+}
+
+// Start connects in the background, again and again until ctx ends or Close
+// is called. It returns at once.
+func (u *Upstream) Start(ctx context.Context) {
+	u.startOnce.Do(func() {
+		ctx, u.cancel = context.WithCancel(ctx)
+		go u.supervise(ctx)
+	})
+}
+
+// Close ends the connection, with all processes of a child, and waits for
+// that. What is in flight gets its reply first.
+func (u *Upstream) Close() error {
+	u.startOnce.Do(func() { close(u.finished) }) // never started
+	u.closeOnce.Do(func() {
+		if u.cancel != nil {
+			u.cancel()
+		}
+	})
+	<-u.finished
+	return nil
+}
+
+// Settled is closed once the upstream is up for the first time, or the first
+// attempt has failed.
+func (u *Upstream) Settled() <-chan struct{} { return u.settled }
+
+// State returns what is known now.
+func (u *Upstream) State() State {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.state
+}
+
+// NewToken returns a number that this upstream has not seen yet, for a
+// progress token.
+func (u *Upstream) NewToken() int64 { return u.ids.Add(1) }
+
+// RequestMeta returns the members that a modern server wants in the _meta of
+// each request, without braces; nil for a legacy server.
+func (u *Upstream) RequestMeta() []byte {
+	if u.State().Era != Modern {
+		return nil
+	}
+	return u.meta
+}
+
+// Send sends r and returns at once. While the upstream is not up the reply is
+// there already, and says why.
+func (u *Upstream) Send(r Request) *Exchange {
+	x := newExchange(r, u.ids.Add(1))
+	c := u.current.Load()
+	switch {
+	case c == nil:
+		x.deliver(Reply{Err: u.unavailable()})
+	case !plainMethod(r.Method):
+		x.deliver(Reply{Err: notSent(fmt.Errorf("bad method %q", r.Method))})
+	default:
+		x.conn = *c
+		x.conn.send(x)
+	}
+	return x
+}
+
+func (u *Upstream) unavailable() error {
+	s := u.State()
+	if s.Err == nil { // it came up or went down just now
+		return notSent(fmt.Errorf("%s is %s", u.config.Name, s.Phase))
+	}
+	return notSent(fmt.Errorf("%s is %s: %w", u.config.Name, s.Phase, s.Err))
+}
+
+// change sets the state and tells about it.
+func (u *Upstream) change(f func(*State)) {
+	u.mu.Lock()
+	before := u.state.Phase
+	f(&u.state)
+	if u.state.Phase != before {
+		u.state.Since = time.Now()
+	}
+	u.mu.Unlock()
+	u.settle.Do(func() { close(u.settled) })
+	if u.options.OnState != nil {
+		u.options.OnState(u)
+	}
+}
+
+// begin counts a goroutine that Close has to wait for, unless it is too late
+// for one. The goroutine calls work.Done.
+func (u *Upstream) begin() bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if !u.ended {
+		u.work.Add(1)
+	}
+	return !u.ended
+}
+
+// end waits for all that has begun.
+func (u *Upstream) end() {
+	u.mu.Lock()
+	u.ended = true
+	u.mu.Unlock()
+	u.work.Wait()
+}
+
+// heard takes a notification that belongs to no request.
+func (u *Upstream) heard(method string, params []byte) {
+	if method == "notifications/subscriptions/acknowledged" {
+		return
+	}
+	if u.options.OnNotification != nil {
+		u.options.OnNotification(u, method, params)
+	}
+}
