@@ -101,6 +101,9 @@ func (d *decoder) is(n *node, want kind, what string) bool {
 	if n.kind == want {
 		return true
 	}
+	if n.kind == brokenKind {
+		return false // the reader has said why
+	}
 	hint := ""
 	if want == textKind && (n.kind == numberKind || n.kind == boolKind) {
 		hint = "put it in quotes"

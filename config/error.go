@@ -1,9 +1,10 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
-	"sort"
+	"slices"
 	"strings"
 )
 
@@ -107,17 +108,16 @@ func Text(err error) string {
 	}
 }
 
-// sorted puts the problems in the order of the file; those of other files
-// (rules, nets) stay behind the ones that they were found with.
+// sorted puts the problems in the order of the files, and those of a file in
+// the order of its lines.
 func (l ErrorList) sorted() {
-	sort.SliceStable(l, func(i, j int) bool {
-		a, b := l[i], l[j]
-		if a.File != b.File {
-			return false
+	files := map[string]int{}
+	for _, e := range l {
+		if _, ok := files[e.File]; !ok {
+			files[e.File] = len(files)
 		}
-		if a.Line != b.Line {
-			return a.Line < b.Line
-		}
-		return a.Column < b.Column
+	}
+	slices.SortStableFunc(l, func(a, b *Error) int {
+		return cmp.Or(cmp.Compare(files[a.File], files[b.File]), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
 }

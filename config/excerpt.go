@@ -71,12 +71,15 @@ func (s *source) markSecrets(root *node) {
 		for _, key := range []string{"env", "headers"} {
 			s.secret(server.value.get(key))
 		}
+		if u := server.value.get("url"); u != nil && strings.Contains(u.text, "@") {
+			s.secret(u) // a name and a password
+		}
 	}
 }
 
 func (s *source) secret(n *node) {
 	switch {
-	case n == nil:
+	case n == nil || n.kind == nullKind:
 	case n.kind == listKind:
 		for _, item := range n.items {
 			s.secret(item)

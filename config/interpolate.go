@@ -124,12 +124,27 @@ func (e *environment) file(expr, path string) (string, *badExpr) {
 	return strings.TrimSuffix(strings.TrimSuffix(string(data), "\n"), "\r"), nil
 }
 
-// path is a path as seen from the configuration file.
+// path is a path as seen from the configuration file, in the form that
+// messages show.
 func (e *environment) path(p string) string {
 	if p == "" || filepath.IsAbs(p) {
 		return p
 	}
 	return filepath.Join(e.dir, p)
+}
+
+// absolute is path for what is used later, perhaps from another directory: a
+// relative command would be looked up in PATH, or start from the cwd of its
+// server.
+func (e *environment) absolute(p string) string {
+	if p == "" {
+		return ""
+	}
+	p = e.path(p)
+	if abs, err := filepath.Abs(p); err == nil {
+		return abs
+	}
+	return p
 }
 
 // cause is an error of the file system less the path, which the message

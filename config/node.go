@@ -22,7 +22,8 @@ type field struct {
 type kind uint8
 
 const (
-	nullKind kind = iota
+	nullKind   kind = iota
+	brokenKind      // a value that the reader refused
 	boolKind
 	numberKind
 	textKind

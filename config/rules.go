@@ -42,7 +42,9 @@ func (d *decoder) rules(to *[]RuleText) func(key, value *node) {
 		switch {
 		case value.kind == textKind:
 			*to = append(*to, d.inlineRules(value)...)
-		case d.is(value, listKind, `"rules" (or one text)`):
+		case value.kind == mapKind:
+			d.at(value, `"rules" must be a list or one text, not a mapping`, `begin the entry with "- "`)
+		case d.is(value, listKind, quoted(key)):
 			d.notEmpty(key, value)
 			for _, item := range value.items {
 				*to = append(*to, d.ruleEntry(item)...)

@@ -167,7 +167,7 @@ func (d *decoder) scalar(l *layers, name string, path bool) func(key, value *nod
 			return
 		}
 		if path {
-			text = d.path(text)
+			text = d.absolute(text)
 		}
 		l.file[name] = text
 		l.at[name] = value

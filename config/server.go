@@ -83,7 +83,7 @@ func (d *decoder) server(name, n *node) Server {
 	if n.kind == mapKind {
 		d.agree(name, n, &s)
 	}
-	s.Command, s.Cwd = d.command(s.Command), d.path(s.Cwd)
+	s.Command, s.Cwd = d.command(s.Command), d.absolute(s.Cwd)
 	return s
 }
 
@@ -201,6 +201,8 @@ func (d *decoder) url(to *string) func(key, value *node) {
 func (d *decoder) timeout(to *time.Duration) func(key, value *node) {
 	return func(key, value *node) {
 		switch value.kind {
+		case brokenKind:
+			return
 		case numberKind:
 			ms, err := strconv.ParseInt(value.text, 10, 32)
 			if err == nil && ms > 0 {
@@ -264,7 +266,7 @@ func (d *decoder) command(c string) string {
 	if !strings.ContainsRune(c, '/') && !strings.ContainsRune(c, filepath.Separator) {
 		return c
 	}
-	return d.path(c)
+	return d.absolute(c)
 }
 
 // EnvNames are the names of the variables that s sets, sorted; unlike the

@@ -146,7 +146,7 @@ func (r *yamlReader) node(v ast.Node, depth int) *node {
 	n.endLine, n.endColumn = n.line, n.column
 	r.nodes++
 	if depth > maxDepth || r.nodes > maxNodes {
-		r.refuse(tk, "the file holds too many values, or nests them too deeply", "")
+		r.refuse(tk, "the file holds too many values, or nests them too deeply", "an alias counts each time it is used")
 		return n
 	}
 	switch v := v.(type) {
@@ -164,6 +164,7 @@ func (r *yamlReader) node(v ast.Node, depth int) *node {
 	case *ast.AliasNode:
 		return r.alias(v, depth)
 	case *ast.TagNode:
+		n.kind = brokenKind
 		r.token(tk, "tags are not supported", "")
 	default:
 		r.scalar(n, v)
@@ -220,7 +221,7 @@ func (r *yamlReader) alias(v *ast.AliasNode, depth int) *node {
 	default:
 		return r.node(target, depth)
 	}
-	n := &node{}
+	n := &node{kind: brokenKind}
 	n.line, n.column = place(v.GetToken())
 	return n
 }

@@ -134,7 +134,7 @@ func (m *move) watch() {
 	if len(m.data.Watches) == 0 {
 		return
 	}
-	present := m.net.displayed(m.data)
+	present := petri.Marking(m.data.Marking)
 	m.data.Watches = keep(m.data.Watches, func(w Flight) bool {
 		return m.net.net.Transitions[w.Transition].Enabled(present)
 	})
