@@ -121,11 +121,10 @@ func (n *net) lookup(l *label) (lists []int, free bool) {
 	return r.lists(l), r.free
 }
 
-// judge goes through the names of the call twice: first for the transitions
-// that forbid, then, if none of those was chosen, for those that observe.
+// judge takes the names of the call one after the other.
 func (j *judgement) judge(f *finding) {
-	observers := false
 	scratch := scratch{net: f.net, marking: f.data.Marking, room: j.scratchRoom[:0]}
+	forbids := false // a transition that is no observer was chosen
 	for i := range f.labels {
 		lists, free := f.net.lookup(&f.labels[i])
 		if free {
@@ -141,37 +140,28 @@ func (j *judgement) judge(f *finding) {
 		case t < 0:
 			f.block(i)
 		case f.net.Transitions[t].Observe:
-			observers = true
+			// A weak name is no evidence.
+			if !f.labels[i].weak && !j.chosen(f, t) && scratch.take(t) {
+				j.choose(f, t, i)
+			}
 		case j.chosen(f, t):
 		case !scratch.take(t):
 			f.block(i)
 		default:
+			forbids = true
 			j.choose(f, t, i)
 		}
-	}
-	if observers && f.kind != Blocked && len(j.choices) == f.first {
-		j.observe(f, &scratch)
 	}
 	if f.kind == Blocked {
 		j.choices = j.choices[:f.first]
+	} else if forbids {
+		j.dropObservers(f) // no call refills its own limit
 	}
 }
 
-// observe chooses the transitions that follow the call. A weak name is no evidence.
-func (j *judgement) observe(f *finding, s *scratch) {
-	for i := range f.labels {
-		if f.labels[i].weak {
-			continue
-		}
-		lists, free := f.net.lookup(&f.labels[i])
-		if free || len(lists) == 0 {
-			continue
-		}
-		t := f.net.candidate(lists, f.data)
-		if t >= 0 && f.net.Transitions[t].Observe && !j.chosen(f, t) && s.take(t) {
-			j.choose(f, t, i)
-		}
-	}
+func (j *judgement) dropObservers(f *finding) {
+	kept := slices.DeleteFunc(j.choices[f.first:], func(c choice) bool { return f.net.Transitions[c.transition].Observe })
+	j.choices = j.choices[:f.first+len(kept)]
 }
 
 // candidate is the first of the transitions that is enabled, -1 if none is.
