@@ -11,16 +11,15 @@ const maxRounds = 10_000
 // maxRounds; if not, m is as it was.
 //
 // Which transitions compete is judged with the tokens in flight counted as
-// present: a call that fails must not have moved the net. after is called
-// after each firing; it may be nil.
-func (n *net) advance(m petri.Marking, flights []Flight, after func()) bool {
+// present: a call that fails must not have moved the net.
+func (n *net) advance(m petri.Marking, flights []Flight) bool {
 	if !n.restless(m) {
 		return true
 	}
 	start := append(petri.Marking(nil), m...)
 	seen := map[string]bool{string(m.AppendKey(nil)): true}
 	for range maxRounds {
-		if !n.round(m, flights, after) {
+		if !n.round(m, flights) {
 			return true
 		}
 		key := string(m.AppendKey(nil))
@@ -45,7 +44,7 @@ func (n *net) restless(m petri.Marking) bool {
 
 // round fires, in order, the structural transitions that compete with no
 // other; it reports whether one fired.
-func (n *net) round(m petri.Marking, flights []Flight, after func()) bool {
+func (n *net) round(m petri.Marking, flights []Flight) bool {
 	present := n.displayed(&NetData{Marking: m, Flights: flights})
 	fired := false
 	for _, t := range n.structural {
@@ -55,9 +54,6 @@ func (n *net) round(m petri.Marking, flights []Flight, after func()) bool {
 		}
 		tr.Fire(m)
 		fired = true
-		if after != nil {
-			after()
-		}
 	}
 	return fired
 }

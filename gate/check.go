@@ -122,7 +122,7 @@ func (m *Map) fault() string {
 // rest, or it is unbounded.
 func (n *net) behave() ErrorList {
 	c := &checker{net: &n.Net}
-	if !n.advance(n.start, nil, nil) {
+	if !n.advance(n.start, nil) {
 		c.report("", fmt.Sprintf("the transitions without tools do not come to rest in %d rounds", maxRounds), "give one of them a tool")
 	}
 	if n.AllowUnbounded || n.net.NeverGrows() {

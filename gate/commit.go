@@ -59,46 +59,43 @@ func (m Meta) clone() Meta {
 // commit moves all nets, or none if one of them would not come to rest.
 func (j *judgement) commit(g *Grant, asked *OpenAsk, metas []Meta) (Decision, *Delta) {
 	open := &OpenCall{Number: j.state.Last + 1, Call: *j.call}
-	delta := answered(asked)
-	if delta == nil {
-		delta = new(Delta)
-	} else {
-		open.Number = asked.Number
+	d := &Delta{Opened: open}
+	if asked != nil {
+		d.Answered, open.Number = asked.Number, asked.Number
 	}
 	if g != nil {
-		delta.Spent = g.Number
+		d.Spent = g.Number
+	}
+	if len(j.choices) > 0 {
+		d.Nets = make([]NetDelta, 0, len(j.findings))
 	}
 	remembers := false
-	if len(j.choices) > 0 {
-		delta.Nets = make([]NetDelta, 0, len(j.findings))
-	}
 	for i := range j.findings {
 		f := &j.findings[i]
 		if f.first == f.last {
 			continue
 		}
-		move := newMove(f.net, f.data)
-		for _, c := range j.choices[f.first:f.last] {
-			move.start(c, open.Number)
+		m := newMove(f.net, f.data)
+		if !m.begin(j.choices[f.first:f.last], open.Number) {
+			return j.refuse(KindBlocked, []Block{f.restless(j.choices[f.first].name)}), answered(asked)
 		}
-		if !move.settle() {
-			b := Block{Net: f.net.Name, Cause: f.net.Cause, Rule: f.net.Rule, Reason: f.net.unrest(), Name: j.choices[f.first].name}
-			return j.refuse(KindBlocked, []Block{b}), answered(asked)
-		}
-		if move.waits(open.Number) {
+		if m.waits(open.Number) {
 			open.Nets = append(open.Nets, f.net.index)
 			remembers = remembers || f.net.OnSuccess != nil
 		}
 		if metas != nil && metas[i] != nil {
-			move.data.Meta = metas[i]
+			m.data.Meta = metas[i]
 		}
-		delta.Nets = append(delta.Nets, NetDelta{Net: f.net.index, Data: move.data})
+		d.Nets = append(d.Nets, NetDelta{Net: f.net.index, Data: m.data})
 	}
 	if !remembers {
 		open.Call.Args = nil
 	}
-	delta.Opened = open
-	return &Allow{Ticket: &Ticket{Number: open.Number}, Names: j.names(), Nets: j.verdicts()}, delta
+	return &Allow{Ticket: &Ticket{Number: open.Number}, Names: j.names(), Nets: j.verdicts()}, d
+}
+
+func (f *finding) restless(name string) Block {
+	return Block{Net: f.net.Name, Cause: f.net.Cause, Rule: f.net.Rule, Reason: f.net.unrest(), Name: name}
 }
 
 // move is one step of one net, made on a copy of its state.
@@ -107,13 +104,22 @@ type move struct {
 	data *NetData
 }
 
-func newMove(n *net, old *NetData) *move {
+func newMove(n *net, old *NetData) move {
 	data := *old
 	data.Marking = slices.Clone(old.Marking)
-	return &move{net: n, data: &data}
+	return move{net: n, data: &data}
 }
 
-// start begins a transition that was chosen for the call.
+// begin does what was chosen for the call; it reports whether the net comes to
+// rest after it.
+func (m *move) begin(choices []choice, call uint64) bool {
+	for _, c := range choices {
+		m.start(c, call)
+	}
+	return m.settle()
+}
+
+// start begins one transition that was chosen for the call.
 func (m *move) start(c choice, call uint64) {
 	def, t := &m.net.Transitions[c.transition], &m.net.net.Transitions[c.transition]
 	flight := Flight{Call: call, Transition: c.transition, Name: c.name}
@@ -143,7 +149,7 @@ func (m *move) watch() {
 // settle lets the structural transitions advance. Where they do not come to
 // rest the net stays where it is and is stuck.
 func (m *move) settle() bool {
-	ok := m.net.advance(petri.Marking(m.data.Marking), m.data.Flights, nil)
+	ok := m.net.advance(petri.Marking(m.data.Marking), m.data.Flights)
 	m.data.Stuck = !ok
 	return ok
 }

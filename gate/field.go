@@ -8,22 +8,37 @@ import (
 
 // field is what one member of the arguments says, as strings.
 type field struct {
+	key  string
 	text [1]string // of a string
 	all  []string  // of another value: its leaves, then all of them in one
 	weak bool      // it is not a string, so it is no evidence
 	some bool      // it is there
 }
 
+// readOnce is the field with this key among those that were read, read now if
+// it is not there yet.
+func readOnce(read []field, args []byte, key string) ([]field, *field) {
+	for i := range read {
+		if read[i].key == key {
+			return read, &read[i]
+		}
+	}
+	read = append(read, readField(args, key))
+	return read, &read[len(read)-1]
+}
+
 // readField reads a member of the arguments.
-func readField(args []byte, key string) *field {
+func readField(args []byte, key string) field {
+	f := field{key: key}
 	raw, ok := rawjson.Member(args, key)
 	if !ok {
-		return &field{}
+		return f
 	}
-	if s, ok := rawjson.String(raw); ok {
-		return &field{text: [1]string{s}, some: true}
+	f.some = true
+	if f.text[0], ok = rawjson.String(raw); ok {
+		return f
 	}
-	f := &field{weak: true, some: true}
+	f.weak = true
 	rawjson.Leaves(raw, func(leaf string) bool {
 		f.all = append(f.all, leaf)
 		return true

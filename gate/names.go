@@ -209,25 +209,21 @@ func (m *mapping) label(h hit) label {
 
 // hits finds the maps that match. Fields are read once for each call.
 func (m *mapping) hits(c *Call, tools []label) []hit {
+	var room [4]field
+	fields := room[:0]
 	var hits []hit
-	var fields map[string]*field
 	for i := range tools {
 		for _, number := range m.byTool[tools[i].text] {
-			name := m.maps[number].Field
-			f := fields[name]
-			if f == nil {
-				if fields == nil {
-					fields = make(map[string]*field)
-				}
-				f = readField(c.Args, name)
-				fields[name] = f
-			}
+			var f *field
+			fields, f = readOnce(fields, c.Args, m.maps[number].Field)
 			if f.match(m.maps[number].Match) {
 				hits = append(hits, hit{number: number, weak: f.weak || tools[i].weak})
 			}
 		}
 	}
-	slices.SortStableFunc(hits, func(a, b hit) int { return cmp.Compare(a.number, b.number) })
+	if len(tools) > 1 {
+		slices.SortStableFunc(hits, func(a, b hit) int { return cmp.Compare(a.number, b.number) })
+	}
 	return hits
 }
 
