@@ -29,14 +29,14 @@ type Hop struct {
 // bytes, but for what h says and for the members of _meta that tell about the
 // hop from the client. Where nothing changes they are the source bytes.
 func (c Call) AppendForward(dst []byte, h Hop) []byte {
-	f := forwarder{call: &c, hop: &h, out: splice(dst, c.params)}
+	f := forwarder{name: c.Name, hop: h, out: splice(dst, c.params)}
 	rawjson.Members(c.params, f.member)
 	return f.rest()
 }
 
 type forwarder struct {
-	call *Call
-	hop  *Hop
+	name string // at the client
+	hop  Hop
 	out  splicer
 	seen struct{ meta, task, responses, state bool }
 }
@@ -44,7 +44,7 @@ type forwarder struct {
 func (f *forwarder) member(key, value []byte, at int) bool {
 	switch string(key) {
 	case "name":
-		f.name(value, at)
+		f.rename(value, at)
 	case "_meta":
 		f.seen.meta = true
 		f.meta(value, at)
@@ -63,8 +63,8 @@ func (f *forwarder) member(key, value []byte, at int) bool {
 	return true
 }
 
-func (f *forwarder) name(value []byte, at int) {
-	if f.hop.Name == f.call.Name {
+func (f *forwarder) rename(value []byte, at int) {
+	if f.hop.Name == f.name {
 		f.out.keep(value, at)
 		return
 	}
