@@ -1,0 +1,55 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/petrigate/petrigate/internal/policy"
+)
+
+func newEval(s stdio) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "eval --cases FILE",
+		Short: "Try a policy offline, case by case",
+		Long: "eval reads cases, one JSON object a line, and prints one answer a line in the same order.\n" +
+			"Where a line is {\"case\": ..., \"expect\": ...} the answer is compared; a difference ends it with exit code 4.",
+		Args: cobra.NoArgs,
+	}
+	file := c.Flags().String("cases", "", "`file` of cases; - is standard input")
+	c.RunE = func(*cobra.Command, []string) error {
+		in, done, err := openCases(s, *file)
+		if err != nil {
+			return err
+		}
+		defer done()
+		differences, err := policy.Eval(in, s.out)
+		if err != nil {
+			return err
+		}
+		for _, d := range differences {
+			_, _ = fmt.Fprintln(s.err, d)
+		}
+		if len(differences) > 0 {
+			return &exit{exitDiffers, fmt.Errorf("%d answers differ from what was expected", len(differences))}
+		}
+		return nil
+	}
+	return c
+}
+
+func openCases(s stdio, path string) (io.Reader, func(), error) {
+	switch path {
+	case "":
+		return nil, nil, &exit{exitUsage, fmt.Errorf("eval wants --cases FILE, or --cases - for standard input")}
+	case "-":
+		return s.in, func() {}, nil
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, nil, fmt.Errorf("opening the cases: %w", err)
+	}
+	return f, func() { _ = f.Close() }, nil
+}

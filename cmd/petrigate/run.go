@@ -1,0 +1,166 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime/debug"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/petrigate/petrigate/config"
+	"github.com/petrigate/petrigate/internal/policy"
+)
+
+// Exit codes.
+const (
+	exitOK       = 0
+	exitFailed   = 1 // at run time
+	exitUsage    = 2
+	exitInvalid  = 3 // configuration, rules or net
+	exitDiffers  = 4 // a policy test failed
+	exitUpstream = 7
+)
+
+// version is set by the linker in a release.
+var version = ""
+
+// stdio is what a verb reads and writes.
+type stdio struct {
+	in       io.Reader
+	out, err io.Writer
+}
+
+// An exit is an error with the code that it ends the program with.
+type exit struct {
+	code int
+	err  error // nil: all has been said
+}
+
+func (e *exit) Error() string {
+	if e.err == nil {
+		return fmt.Sprintf("exit %d", e.code)
+	}
+	return e.err.Error()
+}
+
+func (e *exit) Unwrap() error { return e.err }
+
+// run is the program: it returns the exit code.
+func run(ctx context.Context, args []string, s stdio) int {
+	root := newRoot(s)
+	root.SetArgs(args)
+	root.SetIn(s.in)
+	root.SetOut(s.out)
+	root.SetErr(s.err)
+	return report(s.err, root.ExecuteContext(ctx))
+}
+
+// report says what went wrong, once, and classifies it.
+func report(w io.Writer, err error) int {
+	var coded *exit
+	var list config.ErrorList
+	var one *config.Error
+	var problems policy.Problems
+	switch {
+	case err == nil:
+		return exitOK
+	case errors.As(err, &coded):
+		if coded.err != nil {
+			printError(w, coded.err)
+		}
+		return coded.code
+	case errors.As(err, &list):
+		for _, e := range list {
+			_, _ = fmt.Fprintln(w, e.Text())
+		}
+		return exitInvalid
+	case errors.As(err, &one):
+		_, _ = fmt.Fprintln(w, one.Text())
+		return exitInvalid
+	case errors.As(err, &problems):
+		printProblems(w, problems)
+		return exitInvalid
+	case errors.Is(err, config.ErrNotFound):
+		printError(w, err)
+		return exitInvalid
+	default:
+		printError(w, err)
+		return exitFailed
+	}
+}
+
+func printError(w io.Writer, err error) { _, _ = fmt.Fprintf(w, "petrigate: %v\n", err) }
+
+func newRoot(s stdio) *cobra.Command {
+	root := &cobra.Command{
+		Use:           "petrigate",
+		Short:         "An MCP proxy that gates tool calls by Petri nets",
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		Args:          cobra.NoArgs,
+		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	root.PersistentFlags().String("config", "", "configuration `file` (default: $PETRIGATE_CONFIG, then the user's configuration directory)")
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &exit{exitUsage, err} })
+	root.AddCommand(
+		newDemo(s), newDemoUpstream(s), newServe(s), newWrap(s), newCheck(s), newEval(s),
+		newTools(s), newStatus(s), newApprovals(s), newSessions(s), newVersion(s),
+	)
+	for _, c := range root.Commands() {
+		usageErrors(c)
+	}
+	return root
+}
+
+// usageErrors gives wrong arguments the exit code of wrong usage.
+func usageErrors(c *cobra.Command) {
+	if args := c.Args; args != nil {
+		c.Args = func(c *cobra.Command, got []string) error {
+			if err := args(c, got); err != nil {
+				return &exit{exitUsage, fmt.Errorf("%w; see petrigate %s --help", err, strings.TrimPrefix(c.CommandPath(), "petrigate "))}
+			}
+			return nil
+		}
+	}
+	for _, sub := range c.Commands() {
+		usageErrors(sub)
+	}
+}
+
+// versionString is the release, or what the build knows of its source.
+func versionString() string {
+	if version != "" {
+		return version
+	}
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
+		return info.Main.Version
+	}
+	return "dev"
+}
+
+func newVersion(s stdio) *cobra.Command {
+	c := &cobra.Command{Use: "version", Short: "Print the version", Args: cobra.NoArgs}
+	asJSON := c.Flags().Bool("json", false, "print JSON")
+	c.RunE = func(*cobra.Command, []string) error {
+		if *asJSON {
+			return printJSON(s.out, map[string]any{"version": 1, "petrigate": versionString()})
+		}
+		_, err := fmt.Fprintln(s.out, "petrigate", versionString())
+		return err
+	}
+	return c
+}
+
+// actor is who operates, for the record.
+func actor() string {
+	for _, name := range []string{"SUDO_USER", "USER", "LOGNAME", "USERNAME"} {
+		if v := os.Getenv(name); v != "" {
+			return v
+		}
+	}
+	return fmt.Sprintf("uid %d", os.Getuid())
+}

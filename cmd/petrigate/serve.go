@@ -1,0 +1,139 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/petrigate/petrigate/config"
+	"github.com/petrigate/petrigate/internal/control"
+	"github.com/petrigate/petrigate/proxy"
+)
+
+func newServe(s stdio) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "serve",
+		Short: "Run the proxy that a configuration describes",
+		Long: "serve runs the proxy: over stdio, so that an MCP client can start it, or at an HTTP address.\n" +
+			"In stdio mode standard output carries the protocol alone; logs go to standard error.",
+		Args: cobra.NoArgs,
+	}
+	addr := c.Flags().String("http", "", "serve streamable HTTP at `host:port` instead of stdio")
+	auth := c.Flags().String("auth", "", "authentication over HTTP: token or none")
+	level := c.Flags().String("log-level", "", "debug, info, warn or error")
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		flags := map[string]string{}
+		for name, value := range map[string]string{"listen.http": *addr, "listen.auth": *auth, "log.level": *level} {
+			if value != "" {
+				flags[name] = value
+			}
+		}
+		path, _ := c.Flags().GetString("config")
+		cfg, err := config.Load(config.Options{Path: path, Flags: flags})
+		if err != nil {
+			return err
+		}
+		return serve(c.Context(), s, cfg)
+	}
+	return c
+}
+
+// serve runs a proxy until ctx or its client ends it.
+func serve(ctx context.Context, s stdio, cfg *config.Config) error {
+	result, err := policyOf(s.err, cfg)
+	if err != nil {
+		return err
+	}
+	if err := checkCommands(cfg); err != nil {
+		return err
+	}
+	p, err := build(cfg, result.Policy, newLogger(s.err, cfg.Log))
+	if err != nil {
+		return err
+	}
+	defer func() { _ = p.Close() }()
+	socket, err := control.Listen(runtimeDir(), p)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = socket.Close() }()
+	if cfg.Listen.Stdio {
+		return serveStdio(ctx, s, p)
+	}
+	return serveHTTP(ctx, s.err, p, cfg.Listen)
+}
+
+// serveStdio ends without an error when the client does.
+func serveStdio(ctx context.Context, s stdio, p *plant) error {
+	in, out := s.in, s.out
+	if f, ok := out.(*os.File); ok && f == os.Stdout {
+		os.Stdout = os.Stderr // whatever prints must not reach the client
+	}
+	p.Start()
+	err := p.ServeStdio(ctx, pollable(in), out)
+	if errors.Is(err, context.Canceled) || errors.Is(err, io.EOF) {
+		return nil
+	}
+	return err
+}
+
+// serveHTTP listens before anything is started, so that a port that is in use
+// is found out first.
+func serveHTTP(ctx context.Context, w io.Writer, p *plant, l config.Listen) error {
+	listener, err := net.Listen("tcp", l.HTTP)
+	if err != nil {
+		return fmt.Errorf("listening at %s: %w", l.HTTP, err)
+	}
+	defer func() { _ = listener.Close() }()
+	access := proxy.Access{Addr: accessAddr(l.HTTP, listener), Open: l.Auth == "none", Hosts: l.AllowedHosts, Origins: l.AllowedOrigins}
+	if !access.Open {
+		if access.Token, err = loadToken(w, l, listener.Addr().String()); err != nil {
+			return err
+		}
+	}
+	handler, err := p.Handler(access)
+	if err != nil {
+		return &exit{exitInvalid, err}
+	}
+	p.Start()
+	server := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, IdleTimeout: 5 * time.Minute, MaxHeaderBytes: 64 << 10}
+	failed := make(chan error, 1)
+	go func() { failed <- server.Serve(listener) }()
+	p.log.Info("listening", "url", "http://"+listener.Addr().String()+"/mcp")
+	select {
+	case err := <-failed:
+		return err
+	case <-ctx.Done():
+	}
+	return shutdown(server)
+}
+
+// shutdown lets calls end for a while, and then ends them.
+func shutdown(server *http.Server) error {
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	if err := server.Shutdown(ctx); err != nil {
+		return server.Close()
+	}
+	return nil
+}
+
+// accessAddr is the host that was asked for with the port that was given.
+func accessAddr(asked string, l net.Listener) string {
+	host, _, err := net.SplitHostPort(asked)
+	if err != nil {
+		return l.Addr().String()
+	}
+	_, port, err := net.SplitHostPort(l.Addr().String())
+	if err != nil {
+		return asked
+	}
+	return net.JoinHostPort(host, port)
+}

@@ -1,0 +1,134 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/lmittmann/tint"
+	"golang.org/x/term"
+
+	"github.com/petrigate/petrigate/config"
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/audit"
+	"github.com/petrigate/petrigate/internal/policy"
+	"github.com/petrigate/petrigate/proxy"
+)
+
+// newLogger writes for people on a terminal and for machines elsewhere.
+func newLogger(w io.Writer, c config.Log) *slog.Logger {
+	level := map[string]slog.Level{"debug": slog.LevelDebug, "warn": slog.LevelWarn, "error": slog.LevelError}[c.Level]
+	text := c.Format == "text" || c.Format != "json" && isTerminal(w)
+	if !text {
+		return slog.New(slog.NewJSONHandler(w, &slog.HandlerOptions{Level: level}))
+	}
+	return slog.New(tint.NewHandler(w, &tint.Options{
+		Level: level, TimeFormat: time.TimeOnly, NoColor: !isTerminal(w) || os.Getenv("NO_COLOR") != "",
+	}))
+}
+
+func isTerminal(w any) bool {
+	f, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// A plant is a proxy with what it was built from. Close it.
+type plant struct {
+	*proxy.Proxy
+	log   *slog.Logger
+	audit *audit.Log
+}
+
+// Close ends the proxy and then its records.
+func (p *plant) Close() error {
+	err := p.Proxy.Close()
+	if p.audit != nil {
+		err = errors.Join(err, p.audit.Close())
+	}
+	return err
+}
+
+// build makes the proxy of a configuration whose policy is built. It starts
+// nothing.
+func build(c *config.Config, pol *gate.Policy, log *slog.Logger) (*plant, error) {
+	p := &plant{log: log}
+	o := proxy.Options{
+		Upstreams: upstreams(c), Policy: pol, Active: c.Active, Startup: c.Startup, Logger: log, Version: versionString(),
+		Approval: proxy.Approval{
+			Elicit: slices.Contains(c.Approval.Channels, "elicit"), Operator: slices.Contains(c.Approval.Channels, "cli"),
+			Hold: c.Approval.Hold, Expire: c.Approval.Expire,
+		},
+	}
+	if c.Audit.File != "" {
+		log, err := audit.Open(c.Audit.File, audit.Options{})
+		if err != nil {
+			return nil, err
+		}
+		p.audit, o.Recorder = log, log
+	}
+	var err error
+	if p.Proxy, err = proxy.New(o); err != nil && p.audit != nil {
+		_ = p.audit.Close()
+	}
+	return p, err
+}
+
+func upstreams(c *config.Config) []proxy.Upstream {
+	var list []proxy.Upstream
+	for _, s := range c.Servers {
+		if s.Disabled {
+			continue
+		}
+		u := proxy.Upstream{
+			Name: s.Name, Command: s.Command, Args: s.Args, Env: s.Env, Dir: s.Cwd,
+			URL: s.URL, Headers: s.Headers, Protocol: s.Protocol, Timeout: s.Timeout,
+		}
+		if s.HasPrefix {
+			u.Prefix = &s.Prefix
+		}
+		list = append(list, u)
+	}
+	return list
+}
+
+// policyOf builds the policy of a configuration and says what is doubtful.
+func policyOf(w io.Writer, c *config.Config) (*policy.Result, error) {
+	for _, warning := range c.Warnings {
+		_, _ = fmt.Fprintf(w, "warning: %s\n", warning.Text())
+	}
+	result, err := policy.Build(policy.FromConfig(c))
+	if err != nil {
+		return nil, err
+	}
+	printProblems(w, result.Problems)
+	return result, nil
+}
+
+// runtimeDir is where control sockets are.
+func runtimeDir() string {
+	if dir := os.Getenv("PETRIGATE_RUNTIME_DIR"); dir != "" {
+		return dir
+	}
+	if dir := os.Getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(dir) {
+		return filepath.Join(dir, "petrigate")
+	}
+	return filepath.Join(os.TempDir(), "petrigate-"+strconv.Itoa(os.Getuid()))
+}
+
+// stateDir is where what outlives a process is kept.
+func stateDir() (string, error) {
+	if dir := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
+		return filepath.Join(dir, "petrigate"), nil
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return "", fmt.Errorf("looking for a place for state: %w", err)
+	}
+	return filepath.Join(home, ".local", "state", "petrigate"), nil
+}

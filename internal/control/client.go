@@ -1,0 +1,129 @@
+package control
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"sort"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/petrigate/petrigate/proxy"
+)
+
+// A Client speaks to one running proxy.
+type Client struct {
+	Path string
+	http *http.Client
+}
+
+// Find lists the proxies whose sockets are in dir and that answer. A socket
+// whose process is gone is removed.
+func Find(dir string) ([]*Client, error) {
+	paths, err := filepath.Glob(filepath.Join(dir, "*.sock"))
+	if err != nil {
+		return nil, fmt.Errorf("looking for running proxies: %w", err)
+	}
+	sort.Strings(paths)
+	var found []*Client
+	for _, path := range paths {
+		c := Dial(path)
+		if _, err := c.Status(); err == nil {
+			found = append(found, c)
+		} else if gone(path) {
+			_ = os.Remove(path)
+		}
+	}
+	return found, nil
+}
+
+// gone reports whether the process that a socket is named after has ended.
+func gone(path string) bool {
+	pid, err := strconv.Atoi(strings.TrimSuffix(filepath.Base(path), ".sock"))
+	return err == nil && !running(pid)
+}
+
+// Dial makes a client for the socket at path. It does not connect yet.
+func Dial(path string) *Client {
+	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
+		var d net.Dialer
+		return d.DialContext(ctx, "unix", path)
+	}
+	return &Client{Path: path, http: &http.Client{
+		Transport: &http.Transport{DialContext: dial, DisableKeepAlives: true},
+		Timeout:   time.Minute,
+	}}
+}
+
+// Status is [proxy.Proxy.Status] of the running proxy.
+func (c *Client) Status() (s proxy.Status, err error) {
+	return s, c.do(http.MethodGet, "/status", nil, &s)
+}
+
+// Tools is [proxy.Proxy.Tools] of the running proxy.
+func (c *Client) Tools(session string) (list []proxy.ToolInfo, err error) {
+	return list, c.do(http.MethodGet, "/tools?session="+url.QueryEscape(session), nil, &list)
+}
+
+// Approvals is [proxy.Proxy.Approvals] of the running proxy.
+func (c *Client) Approvals() (list []proxy.ApprovalInfo, err error) {
+	return list, c.do(http.MethodGet, "/approvals", nil, &list)
+}
+
+// Resolve answers an approval.
+func (c *Client) Resolve(id string, a Answer) error {
+	return c.do(http.MethodPost, "/approvals/"+url.PathEscape(id), a, &struct{}{})
+}
+
+// Sessions is [proxy.Proxy.Sessions] of the running proxy.
+func (c *Client) Sessions() (list []proxy.SessionInfo, err error) {
+	return list, c.do(http.MethodGet, "/sessions", nil, &list)
+}
+
+// ResetSession puts the nets of a session back to their start.
+func (c *Client) ResetSession(id string, a Reset) error {
+	return c.do(http.MethodPost, "/sessions/"+url.PathEscape(id)+"/reset", a, &struct{}{})
+}
+
+// SettleCall says how a call of unknown outcome ended.
+func (c *Client) SettleCall(id string, a Settle) error {
+	return c.do(http.MethodPost, "/sessions/"+url.PathEscape(id)+"/settle", a, &struct{}{})
+}
+
+// do sends one request and decodes the answer into out.
+func (c *Client) do(method, path string, in, out any) error {
+	var body io.Reader
+	if in != nil {
+		b, err := json.Marshal(in)
+		if err != nil {
+			return err
+		}
+		body = bytes.NewReader(b)
+	}
+	request, err := http.NewRequest(method, "http://petrigate"+path, body)
+	if err != nil {
+		return err
+	}
+	response, err := c.http.Do(request)
+	if err != nil {
+		return fmt.Errorf("asking the proxy at %s: %w", c.Path, err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	if response.StatusCode != http.StatusOK {
+		var f failure
+		if err := json.NewDecoder(response.Body).Decode(&f); err != nil || f.Error == "" {
+			return fmt.Errorf("the proxy at %s answers %s", c.Path, response.Status)
+		}
+		return errors.New(f.Error)
+	}
+	return json.NewDecoder(response.Body).Decode(out)
+}

@@ -1,0 +1,21 @@
+//go:build unix
+
+package control
+
+import (
+	"errors"
+	"os"
+	"syscall"
+)
+
+// owned reports whether a file belongs to this user.
+func owned(info os.FileInfo) bool {
+	s, ok := info.Sys().(*syscall.Stat_t)
+	return ok && int(s.Uid) == os.Getuid()
+}
+
+// running reports whether a process exists.
+func running(pid int) bool {
+	err := syscall.Kill(pid, 0)
+	return err == nil || errors.Is(err, syscall.EPERM)
+}

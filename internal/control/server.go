@@ -1,0 +1,172 @@
+package control
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"github.com/petrigate/petrigate/proxy"
+)
+
+// An Operator is what the socket gives access to; a [proxy.Proxy] is one.
+type Operator interface {
+	Status() proxy.Status
+	Tools(session string) ([]proxy.ToolInfo, error)
+	AwaitTools(ctx context.Context)
+	Approvals() []proxy.ApprovalInfo
+	Resolve(id string, approve bool, actor, reason string) error
+	Sessions() []proxy.SessionInfo
+	Session(id string) (proxy.SessionInfo, error)
+	ResetSession(id, actor string) error
+	SettleCall(session string, call uint64, success bool, actor string) error
+}
+
+// A Server answers on a socket of its own until it is closed.
+type Server struct {
+	Path string
+	http *http.Server
+	done chan struct{}
+}
+
+// Listen opens a socket for this process in dir, which is made if need be.
+// The caller must close the server.
+func Listen(dir string, o Operator) (*Server, error) {
+	if err := ownDir(dir); err != nil {
+		return nil, err
+	}
+	path := filepath.Join(dir, strconv.Itoa(os.Getpid())+".sock")
+	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("removing a stale control socket: %w", err)
+	}
+	listener, err := net.Listen("unix", path)
+	if err != nil {
+		return nil, fmt.Errorf("opening the control socket: %w", err)
+	}
+	if err := os.Chmod(path, 0o600); err != nil {
+		_ = listener.Close()
+		return nil, fmt.Errorf("closing the control socket to others: %w", err)
+	}
+	s := &Server{Path: path, http: &http.Server{Handler: routes(o), ReadHeaderTimeout: 5 * time.Second}, done: make(chan struct{})}
+	go func() {
+		defer close(s.done)
+		_ = s.http.Serve(listener) // ends with Close
+	}()
+	return s, nil
+}
+
+// Close ends the server and removes its socket.
+func (s *Server) Close() error {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	err := s.http.Shutdown(ctx)
+	if err != nil {
+		err = s.http.Close()
+	}
+	<-s.done
+	return err
+}
+
+// ownDir makes dir, and refuses one that belongs to or is open to others.
+func ownDir(dir string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return fmt.Errorf("making the directory of the control socket: %w", err)
+	}
+	info, err := os.Lstat(dir)
+	if err != nil {
+		return fmt.Errorf("looking at the directory of the control socket: %w", err)
+	}
+	if !info.IsDir() || info.Mode().Perm()&0o077 != 0 || !owned(info) {
+		return fmt.Errorf("the directory %s of the control socket is open to other users: make it yours alone (chmod 700)", dir)
+	}
+	return nil
+}
+
+func routes(o Operator) http.Handler {
+	mux := http.NewServeMux()
+	get := func(path string, f func(*http.Request) (any, error)) {
+		mux.HandleFunc("GET "+path, func(w http.ResponseWriter, r *http.Request) { respond(w, r, f) })
+	}
+	post := func(path string, f func(*http.Request) (any, error)) {
+		mux.HandleFunc("POST "+path, func(w http.ResponseWriter, r *http.Request) { respond(w, r, f) })
+	}
+	get("/status", func(*http.Request) (any, error) { return o.Status(), nil })
+	get("/tools", func(r *http.Request) (any, error) {
+		o.AwaitTools(r.Context())
+		return o.Tools(r.URL.Query().Get("session"))
+	})
+	get("/approvals", func(*http.Request) (any, error) { return o.Approvals(), nil })
+	get("/sessions", func(*http.Request) (any, error) { return o.Sessions(), nil })
+	get("/sessions/{id}", func(r *http.Request) (any, error) { return o.Session(r.PathValue("id")) })
+	post("/approvals/{id}", func(r *http.Request) (any, error) {
+		var a Answer
+		if err := decode(r, &a); err != nil {
+			return nil, err
+		}
+		return struct{}{}, o.Resolve(r.PathValue("id"), a.Approve, a.Actor, a.Reason)
+	})
+	post("/sessions/{id}/reset", func(r *http.Request) (any, error) {
+		var a Reset
+		if err := decode(r, &a); err != nil {
+			return nil, err
+		}
+		return struct{}{}, o.ResetSession(r.PathValue("id"), a.Actor)
+	})
+	post("/sessions/{id}/settle", func(r *http.Request) (any, error) {
+		var a Settle
+		if err := decode(r, &a); err != nil {
+			return nil, err
+		}
+		return struct{}{}, o.SettleCall(r.PathValue("id"), a.Call, a.Success, a.Actor)
+	})
+	return mux
+}
+
+// Answer is the body of an answer to an approval.
+type Answer struct {
+	Approve bool   `json:"approve"`
+	Actor   string `json:"actor"`
+	Reason  string `json:"reason,omitempty"`
+}
+
+// Reset is the body of a reset of a session.
+type Reset struct {
+	Actor string `json:"actor"`
+}
+
+// Settle is the body of a settlement of a call.
+type Settle struct {
+	Call    uint64 `json:"call"`
+	Success bool   `json:"success"`
+	Actor   string `json:"actor"`
+}
+
+func decode(r *http.Request, v any) error {
+	d := json.NewDecoder(http.MaxBytesReader(nil, r.Body, 1<<20))
+	d.DisallowUnknownFields()
+	if err := d.Decode(v); err != nil {
+		return fmt.Errorf("reading the request: %w", err)
+	}
+	return nil
+}
+
+// failure is the body of an error.
+type failure struct {
+	Error string `json:"error"`
+}
+
+func respond(w http.ResponseWriter, r *http.Request, f func(*http.Request) (any, error)) {
+	w.Header().Set("Content-Type", "application/json")
+	v, err := f(r)
+	if err != nil {
+		w.WriteHeader(http.StatusUnprocessableEntity)
+		v = failure{Error: err.Error()}
+	}
+	_ = json.NewEncoder(w).Encode(v) // the operator is gone: nothing to tell
+}

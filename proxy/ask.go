@@ -1,0 +1,281 @@
+package proxy
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/rawjson"
+	"github.com/petrigate/petrigate/proxy/internal/wire"
+)
+
+const (
+	maxRounds  = 8                // of input_required that hold no question; clients stop at ten
+	roundHold  = 25 * time.Second // of one such round
+	lifeSign   = 5 * time.Second  // between two progress notifications while a person thinks
+	inputKey   = "approval"       // of our question among the inputRequests
+	approveTag = "approve"
+)
+
+// ask puts the question to a person and decides again with the answer. It
+// holds no lock and no token while the person thinks.
+func (p *Proxy) ask(ctx context.Context, t *toolCall, q *gate.Ask) (*gate.Ticket, answer) {
+	for {
+		key := p.approvalKey(t, q)
+		r, err := p.approvals.open(key, t.shown(), q)
+		if err != nil {
+			return nil, p.denied(t, q, fmt.Sprintf("%s requires human approval, and %v.", t.tool.exposed, err))
+		}
+		state, wait := p.await(ctx, t, r)
+		p.approvals.leave(r, wait != nil)
+		if wait != nil {
+			p.recordRefusal(t, refusal{text: "waiting for a person", facts: facts{Decision: "ask", Kind: "approval", Approval: r.id}}, nil)
+			return nil, wait
+		}
+		if state != Approved {
+			return nil, p.denied(t, q, t.noConsent(r, state))
+		}
+		if ticket, a, used := p.redeem(t, q, r); used {
+			return ticket, a
+		}
+		// Another call used this consent up. This one asks anew.
+	}
+}
+
+// redeem decides again with the consent and uses it up if the call passes. It
+// reports false where the consent was used by another call.
+func (p *Proxy) redeem(t *toolCall, q *gate.Ask, r *approval) (ticket *gate.Ticket, a answer, used bool) {
+	var d gate.Decision
+	used = p.approvals.redeem(r, func() bool {
+		d = t.client.session.gate.Decide(t.gate, q.Grant())
+		_, allowed := d.(*gate.Allow)
+		return allowed
+	})
+	switch d := d.(type) {
+	case *gate.Allow:
+		t.consent = r
+		ticket, a = p.admit(t, d)
+	case *gate.Refusal:
+		a = p.reject(t, d)
+	}
+	return ticket, a, used
+}
+
+// await waits for the answer to r as long as this call may be held. Where it
+// gives up, it returns what the client is to do instead of waiting.
+func (p *Proxy) await(ctx context.Context, t *toolCall, r *approval) (ApprovalState, answer) {
+	n := p.apply(t, r)
+	if state, _ := p.approvals.status(r); state != Pending {
+		return state, nil
+	}
+	formable := p.options.Approval.Elicit && t.agent.elicit && !p.approvals.wasUnasked(r) && len(p.text(r)) <= maxShown
+	switch {
+	case formable && t.agent.modern:
+		return Pending, p.form(r)
+	case formable:
+		p.elicit(t, r)
+	case !p.options.Approval.Operator:
+		return Withdrawn, nil
+	}
+	hold := p.options.Approval.Hold
+	if t.agent.modern {
+		hold = min(hold, roundHold)
+	}
+	if answered := p.hold(ctx, t, r, hold); answered {
+		state, _ := p.approvals.status(r)
+		return state, nil
+	}
+	if t.agent.modern && n < maxRounds && ctx.Err() == nil {
+		return Pending, inputRequired{state: p.sealer.seal(round{Approval: r.id, Number: n + 1, Expires: r.expires}, r.key)}
+	}
+	if ctx.Err() != nil {
+		return Withdrawn, nil
+	}
+	return Pending, p.park(t, r)
+}
+
+// hold waits for the answer, with progress as a sign of life for the client.
+func (p *Proxy) hold(ctx context.Context, t *toolCall, r *approval, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	tick := time.NewTicker(lifeSign)
+	defer tick.Stop()
+	for n := 1; ; n++ {
+		select {
+		case <-r.answered:
+			return true
+		case <-timer.C:
+			return false
+		case <-ctx.Done():
+			return false
+		case <-tick.C:
+			t.signOfLife(n, r.id)
+		}
+	}
+}
+
+func (t *toolCall) signOfLife(n int, id string) {
+	if t.meta.ProgressToken == nil {
+		return
+	}
+	params := fmt.Appendf(nil, `{"progressToken":%s,"progress":%d,"message":"Waiting for a person: approval %s."}`, t.meta.ProgressToken, n, id)
+	t.stream.send(wire.AppendNotification(nil, "notifications/progress", params))
+}
+
+// apply reads the answer that a client of 2026-07-28 brings back. An answer
+// without a state of ours for this very call answers nothing. It returns the
+// number of rounds so far.
+func (p *Proxy) apply(t *toolCall, r *approval) int {
+	if !t.agent.modern || !t.params.HasState {
+		return 0
+	}
+	state, err := p.sealer.open(t.params.RequestState, r.key)
+	if err != nil || state.Approval != r.id {
+		return 0
+	}
+	response, ok := rawjson.Member(t.params.InputResponses, inputKey)
+	if ok {
+		p.answered(r, response)
+	}
+	return state.Number
+}
+
+// answered takes the result of an elicitation. Only an acceptance whose field
+// decision says approve approves. A cancellation means that nobody was asked.
+func (p *Proxy) answered(r *approval, result []byte) {
+	switch action := member(result, "action"); action {
+	case "accept":
+		content, _ := rawjson.Member(result, "content")
+		approve := member(content, "decision") == approveTag
+		p.resolve(r.id, approve, "elicit", "the client", member(content, "reason"))
+	case "decline":
+		p.resolve(r.id, false, "elicit", "the client", "")
+	default:
+		p.approvals.markUnasked(r, p.options.Approval.Operator)
+	}
+}
+
+func (p *Proxy) resolve(id string, approve bool, channel, actor, reason string) {
+	if err := p.approvals.answer(id, approve, channel, actor, reason); err != nil {
+		p.log.Info("answer to an approval ignored", "approval", id, "reason", err)
+	}
+}
+
+// form is the question for a client of 2026-07-28, which answers it when it
+// sends the call again.
+func (p *Proxy) form(r *approval) answer {
+	state := p.sealer.seal(round{Approval: r.id, Expires: r.expires}, r.key)
+	return inputRequired{state: state, question: p.elicitParams(r)}
+}
+
+// inputRequired is a result of revision 2026-07-28 that asks for another round.
+type inputRequired struct {
+	state    string
+	question []byte // params of elicitation/create; nil: none
+}
+
+func (a inputRequired) append(dst, id []byte, _ bool) []byte {
+	result := []byte(`{"resultType":"input_required"`)
+	if a.question != nil {
+		result = append(result, `,"inputRequests":{"`+inputKey+`":{"method":"elicitation/create","params":`...)
+		result = append(append(result, a.question...), `}}`...)
+	}
+	result = append(result, `,"requestState":`...)
+	result = append(rawjson.AppendString(result, a.state), '}')
+	return wire.AppendResult(dst, id, result)
+}
+
+// elicitParams ask for one choice without a default: clients answer an empty
+// form by themselves.
+func (p *Proxy) elicitParams(r *approval) []byte {
+	params, err := json.Marshal(map[string]any{
+		"message": p.text(r),
+		"requestedSchema": map[string]any{
+			"type": "object",
+			"properties": map[string]any{
+				"decision": map[string]any{"type": "string", "title": "Decision", "enum": []string{approveTag, "deny"}},
+				"reason":   map[string]any{"type": "string", "title": "Reason (optional)"},
+			},
+			"required": []string{"decision"},
+		},
+	})
+	if err != nil {
+		panic(err) // plain data
+	}
+	return params
+}
+
+func (p *Proxy) text(r *approval) string {
+	return question(r.call, r.ask, r.id, r.expires.Sub(p.options.Now()))
+}
+
+// park answers a call that was held long enough: the person may still answer,
+// and the same call again finds the answer.
+func (p *Proxy) park(t *toolCall, r *approval) answer {
+	how := ""
+	if p.options.Approval.Operator {
+		how = fmt.Sprintf(" A person can run: "+p.options.Approval.Verb+".", r.id)
+	}
+	left := r.expires.Sub(p.options.Now()).Round(time.Second)
+	return refusal{
+		text: fmt.Sprintf("Waiting for a person: approval %s. %s has not run. Call the same tool again with the same arguments within %s to continue.%s",
+			r.id, t.tool.exposed, left, how),
+		facts: facts{Decision: "ask", Kind: "approval", Approval: r.id},
+	}
+}
+
+// noConsent says why there is no consent.
+func (t *toolCall) noConsent(r *approval, state ApprovalState) string {
+	switch state {
+	case Denied:
+		text := fmt.Sprintf("A person denied %s.", t.tool.exposed)
+		if r.channel == "elicit" && r.reason == "" {
+			text = fmt.Sprintf("%s was not approved.", t.tool.exposed)
+		}
+		if r.reason != "" {
+			text += " Reason: " + visible(r.reason) + "."
+		}
+		return text + " Do not call it again with these arguments."
+	case Expired:
+		return fmt.Sprintf("%s requires human approval, and nobody answered in time.", t.tool.exposed)
+	default:
+		return fmt.Sprintf("%s requires human approval, and there is nobody to ask: this client cannot show a question and no other channel is open.", t.tool.exposed)
+	}
+}
+
+// denied refuses for want of a consent.
+func (p *Proxy) denied(t *toolCall, q *gate.Ask, text string) answer {
+	r := plainRefusal(string(gate.KindApproval), text)
+	r.facts.Cause = string(gate.CauseApproval)
+	for _, s := range q.Steps {
+		r.facts.Nets = append(r.facts.Nets, block{Net: s.Net, Cause: string(gate.CauseApproval), Rule: s.Rule.String(), Reason: s.Reason})
+	}
+	p.recordRefusal(t, r, &gate.Refusal{Names: q.Names})
+	return r
+}
+
+func (p *Proxy) approvalKey(t *toolCall, q *gate.Ask) approvalKey {
+	steps := ""
+	for _, s := range q.Steps {
+		steps += s.Net + "\x00" + s.Transition + "\x00"
+	}
+	return approvalKey{
+		session: t.client.session.id, tool: t.tool.canonical, definition: t.tool.definition,
+		arguments: digest(t.params.Arguments), policy: p.recorder.policy, steps: digest([]byte(steps)),
+	}
+}
+
+// shown is the call as a person sees it.
+func (t *toolCall) shown() shownCall {
+	client := t.agent.name
+	if t.agent.version != "" {
+		client += " " + t.agent.version
+	}
+	return shownCall{
+		upstream: t.tool.upstream.config.Name, tool: t.tool.name, exposed: t.tool.exposed,
+		arguments: t.params.Arguments, sum: digest(t.params.Arguments),
+		session: t.client.session.id, client: client, principal: t.client.principal,
+	}
+}

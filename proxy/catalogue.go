@@ -1,0 +1,238 @@
+package proxy
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"log/slog"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/rawjson"
+	"github.com/petrigate/petrigate/proxy/internal/wire"
+)
+
+// maxExposed is how long a tool name may be in every known client.
+const maxExposed = 64
+
+// A catalogue is the one table of the tools that can be called: what is
+// listed and what is called are looked up here, and nowhere else.
+type catalogue struct {
+	upstreams []*upstreamState
+	log       *slog.Logger
+	view      atomic.Pointer[toolView]
+
+	mu   sync.Mutex
+	raw  map[*upstreamState][][]byte // the tool objects, as they came
+	once map[*upstreamState]bool     // listed at least once
+}
+
+// A toolView is one state of the catalogue. It never changes.
+type toolView struct {
+	tools    map[string]*tool // by exposed name
+	order    []*tool
+	list     []byte // the result of tools/list, for clients with a handshake
+	modern   []byte // the same for revision 2026-07-28
+	problems []string
+}
+
+// A tool is one tool of an upstream.
+type tool struct {
+	upstream   *upstreamState
+	name       string // the upstream's
+	exposed    string // the client's
+	canonical  string // upstream.tool
+	also       []gate.Name
+	object     []byte // as the client sees it
+	definition string // hash of the upstream's object
+}
+
+func newCatalogue(upstreams []*upstreamState, log *slog.Logger) *catalogue {
+	c := &catalogue{upstreams: upstreams, log: log, raw: map[*upstreamState][][]byte{}, once: map[*upstreamState]bool{}}
+	c.view.Store(c.build())
+	return c
+}
+
+func (c *catalogue) load() *toolView { return c.view.Load() }
+
+// set replaces the tools of one upstream and reports whether the list that
+// clients see is another one than before.
+func (c *catalogue) set(u *upstreamState, objects [][]byte) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	before := c.view.Load()
+	c.raw[u], c.once[u] = objects, true
+	after := c.build()
+	c.view.Store(after)
+	for _, problem := range after.problems {
+		c.log.Warn("tool left out", "reason", problem)
+	}
+	return string(before.list) != string(after.list)
+}
+
+// listed reports whether u has been listed since it was started.
+func (c *catalogue) listed(u *upstreamState) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.once[u]
+}
+
+// build makes a view of all that is known. Names that collide are all left
+// out: none may silently stand for another.
+func (c *catalogue) build() *toolView {
+	v := &toolView{tools: map[string]*tool{}}
+	taken := map[string][]*tool{}
+	bare := map[string]int{}
+	for _, u := range c.upstreams {
+		for _, object := range c.raw[u] {
+			t, problem := newTool(u, object, len(c.upstreams) == 1)
+			if problem != "" {
+				v.problems = append(v.problems, u.config.Name+": "+problem)
+				continue
+			}
+			taken[t.exposed] = append(taken[t.exposed], t)
+			bare[t.name]++
+			v.order = append(v.order, t)
+		}
+	}
+	kept := v.order[:0]
+	for _, t := range v.order {
+		if same := taken[t.exposed]; len(same) > 1 {
+			v.problems = append(v.problems, collision(t, same))
+			continue
+		}
+		t.also = t.names(bare[t.name] > 1)
+		v.tools[t.exposed] = t
+		kept = append(kept, t)
+	}
+	v.order = kept
+	v.encode()
+	return v
+}
+
+func collision(t *tool, same []*tool) string {
+	var names []string
+	for _, s := range same {
+		names = append(names, s.canonical)
+	}
+	return "the name " + t.exposed + " stands for " + strings.Join(names, " and ") + "; give one of the upstreams another prefix"
+}
+
+func newTool(u *upstreamState, object []byte, alone bool) (t *tool, problem string) {
+	lit, ok := rawjson.Member(object, "name")
+	if !ok {
+		return nil, "a tool has no name"
+	}
+	name, ok := rawjson.String(lit)
+	if !ok || !validName(name) {
+		return nil, "the tool name " + string(clip(lit, 200)) + " is outside [A-Za-z0-9_./-]{1,128}"
+	}
+	t = &tool{upstream: u, name: name, canonical: u.config.Name + "." + name, definition: digest(object)}
+	t.exposed = exposedName(u.config.prefix(alone), name)
+	if t.exposed == name {
+		t.object = object
+	} else {
+		t.object = wire.ReplaceMember(nil, object, "name", rawjson.AppendString(nil, t.exposed))
+	}
+	return t, ""
+}
+
+// names are the further physical names of t: bare and canonical. A bare name
+// of several upstreams restricts each of them and is evidence for none.
+func (t *tool) names(ambiguous bool) []gate.Name {
+	var names []gate.Name
+	if t.name != t.exposed || ambiguous {
+		names = append(names, gate.Name{Text: t.name, Certain: true, Weak: ambiguous})
+	}
+	return append(names, gate.Name{Text: t.canonical, Certain: true})
+}
+
+func (c Upstream) prefix(alone bool) string {
+	switch {
+	case c.Prefix != nil && *c.Prefix == "":
+		return ""
+	case c.Prefix != nil:
+		return *c.Prefix + "_"
+	case alone:
+		return ""
+	default:
+		return c.Name + "_"
+	}
+}
+
+// validName is what the revisions of the protocol allow at the most.
+func validName(name string) bool {
+	if name == "" || len(name) > 128 {
+		return false
+	}
+	for i := range len(name) {
+		if c := name[i]; !exposable(c) && c != '.' && c != '/' {
+			return false
+		}
+	}
+	return true
+}
+
+func exposable(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-'
+}
+
+// exposedName is the name for clients: 64 characters of [A-Za-z0-9_-]. Where
+// that changes the name, a hash of the whole keeps it apart from others.
+func exposedName(prefix, name string) string {
+	full := prefix + name
+	safe := []byte(full)
+	for i, c := range safe {
+		if !exposable(c) {
+			safe[i] = '_'
+		}
+	}
+	if string(safe) == full && len(full) <= maxExposed {
+		return full
+	}
+	suffix := "_" + digest([]byte(full))[:8]
+	if keep := maxExposed - len(suffix); len(safe) > keep {
+		safe = safe[:keep]
+	}
+	return string(safe) + suffix
+}
+
+func digest(b []byte) string {
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:])
+}
+
+func clip(b []byte, n int) []byte { return b[:min(len(b), n)] }
+
+// encode writes the two forms of the list.
+func (v *toolView) encode() {
+	list := []byte(`{"tools":[`)
+	for i, t := range v.order {
+		if i > 0 {
+			list = append(list, ',')
+		}
+		list = append(list, t.object...)
+	}
+	list = append(list, ']')
+	v.list = append(list[:len(list):len(list)], '}')
+	v.modern = append(list[:len(list):len(list)], `,"resultType":"complete","ttlMs":0,"cacheScope":"private"}`...)
+}
+
+// awaitList waits until every upstream was listed or has failed for now, and
+// no longer than upstreams may take to start.
+func (p *Proxy) awaitList(ctx context.Context) {
+	for _, u := range p.upstreams {
+		if p.catalogue.listed(u) {
+			continue
+		}
+		select {
+		case <-u.settled:
+		case <-ctx.Done():
+			return
+		case <-p.startup.Done():
+			return
+		}
+	}
+}

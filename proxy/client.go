@@ -1,0 +1,196 @@
+package proxy
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/rawjson"
+	"github.com/petrigate/petrigate/proxy/internal/wire"
+)
+
+// A stream carries messages to a client in the order in which they are sent:
+// any number of notifications and requests of ours, and one reply to the
+// request that it belongs to. The parts of one whole message are not kept.
+type stream interface {
+	send(parts ...[]byte)
+	reply(parts ...[]byte)
+}
+
+// A session is what calls share: the state of the nets. Several clients of
+// one principal can have one.
+type session struct {
+	id        string
+	principal string
+	by        string // connection or principal
+	since     time.Time
+	gate      *gate.Session
+}
+
+// A client is one conversation with an MCP client: a stdio connection, a
+// server-issued session of the 2025 era, or one stateless request.
+type client struct {
+	id        string
+	transport string // stdio or http
+	principal string
+	session   *session
+	since     time.Time
+	out       stream // for what belongs to no request; may drop
+
+	seen time.Time // last used; guarded by the lock of the proxy
+
+	mu            sync.Mutex
+	agent         agent // of the handshake
+	initialized   bool
+	listed        bool // it has seen a list that can change
+	logLevel      string
+	calls         map[string]*inflight   // by the id on the wire
+	questions     map[string]chan []byte // elicitations of ours that wait for an answer, by id
+	subscriptions map[string]stream      // of revision 2026-07-28, by the id on the wire
+}
+
+// agent is what a client says about itself, in its handshake or, since
+// 2026-07-28, with each request.
+type agent struct {
+	name, version string // for people to read; nobody vouches for them
+	protocol      string
+	modern        bool
+	elicit        bool // it declared that it can show a form
+}
+
+// inflight is a call of a client that has not been answered.
+type inflight struct {
+	cancel context.CancelCauseFunc
+}
+
+func (p *Proxy) newClient(transport, principal string, s *session, out stream) *client {
+	now := p.options.Now()
+	c := &client{
+		id: randomID(""), transport: transport, principal: principal, session: s, out: out, since: now, seen: now,
+		calls: map[string]*inflight{}, questions: map[string]chan []byte{}, subscriptions: map[string]stream{},
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.clients[c.id] = c
+	return c
+}
+
+// dropClient forgets c; its calls are cancelled, and its session ends with it
+// unless the session belongs to the principal.
+func (p *Proxy) dropClient(c *client) {
+	p.mu.Lock()
+	delete(p.clients, c.id)
+	if c.session.by == "connection" {
+		delete(p.sessions, c.session.id)
+	}
+	p.mu.Unlock()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, call := range c.calls {
+		call.cancel(errGone)
+	}
+}
+
+func (p *Proxy) newSession(by, principal string) *session {
+	s := &session{
+		id: randomID("")[:12], principal: principal, by: by, since: p.options.Now(),
+		gate: gate.NewSession(p.options.Policy, gate.SessionOptions{Active: p.options.Active}),
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.sessions[s.id] = s
+	return s
+}
+
+// sessionOf is the one session of a principal whose requests carry no session.
+func (p *Proxy) sessionOf(principal string) *session {
+	p.mu.Lock()
+	for _, s := range p.sessions {
+		if s.by == "principal" && s.principal == principal {
+			p.mu.Unlock()
+			return s
+		}
+	}
+	p.mu.Unlock()
+	return p.newSession("principal", principal)
+}
+
+// begin notes a call under its id. It fails where that id is in flight.
+func (c *client) begin(id string, cancel context.CancelCauseFunc) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if _, busy := c.calls[id]; busy {
+		return false
+	}
+	c.calls[id] = &inflight{cancel: cancel}
+	return true
+}
+
+func (c *client) end(id string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.calls, id)
+}
+
+// cancelled acts on notifications/cancelled: the id must be the very one of
+// the request, so that the string "7" does not cancel the number 7.
+func (c *client) cancelled(params []byte) {
+	id, ok := rawjson.Member(params, "requestId")
+	if !ok {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if call, ok := c.calls[wire.IDKey(id)]; ok {
+		call.cancel(errCancelled)
+	}
+}
+
+// handshake notes what a client says in initialize.
+func (c *client) handshake(params []byte, protocol string) {
+	a := agent{protocol: protocol}
+	if info, ok := rawjson.Member(params, "clientInfo"); ok {
+		a.name, a.version = member(info, "name"), member(info, "version")
+	}
+	if capabilities, ok := rawjson.Member(params, "capabilities"); ok {
+		a.elicit = canElicit(capabilities)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.agent = a
+}
+
+// speaker is the agent behind one request: what the request says of itself
+// since 2026-07-28, or else what the handshake said.
+func (c *client) speaker(m wire.Meta) agent {
+	if !m.Modern() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		return c.agent
+	}
+	return agent{
+		name: member(m.ClientInfo, "name"), version: member(m.ClientInfo, "version"),
+		protocol: m.ProtocolVersion, modern: true, elicit: canElicit(m.ClientCapabilities),
+	}
+}
+
+// canElicit reports whether capabilities allow a form: elicitation as it was
+// first defined, or with a member form.
+func canElicit(capabilities []byte) bool {
+	e, ok := rawjson.Member(capabilities, "elicitation")
+	if !ok || rawjson.Kind(e) != '{' {
+		return false
+	}
+	if _, form := rawjson.Member(e, "form"); form {
+		return true
+	}
+	_, url := rawjson.Member(e, "url")
+	return !url
+}
+
+func member(obj []byte, key string) string {
+	v, _ := rawjson.Member(obj, key)
+	s, _ := rawjson.String(v)
+	return s
+}

@@ -1,0 +1,357 @@
+package proxy
+
+import (
+	"context"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/petrigate/petrigate/proxy/internal/wire"
+)
+
+// Names of the headers of streamable HTTP.
+const (
+	sessionHeader  = "Mcp-Session-Id"
+	protocolHeader = "Mcp-Protocol-Version"
+	endpoint       = "/mcp"
+)
+
+// codeHeaderMismatch is of revision 2026-07-28.
+const codeHeaderMismatch = -32020
+
+// A handler is the streamable HTTP endpoint of a proxy.
+type handler struct {
+	proxy *Proxy
+	guard *guard
+}
+
+// Handler serves streamable HTTP at /mcp, both eras at once. It wants to know
+// who may come in; see [Access].
+func (p *Proxy) Handler(a Access) (http.Handler, error) {
+	g, err := newGuard(a)
+	if err != nil {
+		return nil, err
+	}
+	p.background(func() { p.expireClients(a.IdleTTL) })
+	return &handler{proxy: p, guard: g}, nil
+}
+
+// ServeHTTP lets nothing past the guard.
+func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	w.Header().Set("Cache-Control", "no-store")
+	if r.URL.Path != endpoint {
+		http.NotFound(w, r)
+		return
+	}
+	principal, ok := h.guard.admit(w, r)
+	if !ok {
+		return
+	}
+	switch r.Method {
+	case http.MethodPost:
+		h.post(w, r, principal)
+	case http.MethodGet:
+		h.get(w, r, principal)
+	case http.MethodDelete:
+		h.delete(w, r, principal)
+	default:
+		w.Header().Set("Allow", "GET, POST, DELETE")
+		http.Error(w, "method not allowed", http.StatusMethodNotAllowed)
+	}
+}
+
+// post takes one message.
+func (h *handler) post(w http.ResponseWriter, r *http.Request, principal string) {
+	if !acceptable(w, r) {
+		return
+	}
+	body, ok := h.body(w, r)
+	if !ok {
+		return
+	}
+	m, fault := wire.Parse(body, wire.Limits{})
+	if fault != nil {
+		writeJSON(w, http.StatusBadRequest, fault.Append(nil))
+		return
+	}
+	meta, fault := wire.ParseMeta(m.Params)
+	if fault != nil {
+		fault.ID = m.ID
+		writeJSON(w, http.StatusBadRequest, fault.Append(nil))
+		return
+	}
+	if meta.Modern() || mcp.IsModernProtocol(r.Header.Get(protocolHeader)) {
+		h.stateless(w, r, principal, m, meta)
+		return
+	}
+	h.inSession(w, r, principal, m)
+}
+
+// acceptable checks what the request says of its body. What is not plainly
+// JSON is refused, never passed on unread.
+func acceptable(w http.ResponseWriter, r *http.Request) bool {
+	kind, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	charset, given := params["charset"]
+	if err != nil || kind != "application/json" || given && !strings.EqualFold(charset, "utf-8") || len(r.Header.Values("Content-Type")) != 1 {
+		http.Error(w, "the body must be application/json in UTF-8", http.StatusUnsupportedMediaType)
+		return false
+	}
+	if e := r.Header.Get("Content-Encoding"); e != "" && e != "identity" {
+		http.Error(w, "the body must not be encoded", http.StatusUnsupportedMediaType)
+		return false
+	}
+	for _, name := range []string{protocolHeader, sessionHeader, "Mcp-Method", "Mcp-Name"} {
+		if len(r.Header.Values(name)) > 1 {
+			http.Error(w, "the header "+name+" is given twice", http.StatusBadRequest)
+			return false
+		}
+	}
+	return true
+}
+
+// body reads the whole message, within the limit.
+func (h *handler) body(w http.ResponseWriter, r *http.Request) ([]byte, bool) {
+	limit := int64(h.proxy.options.MaxRequest)
+	tooLarge := func() ([]byte, bool) {
+		http.Error(w, "the message is larger than this proxy takes", http.StatusRequestEntityTooLarge)
+		return nil, false
+	}
+	if r.ContentLength > limit {
+		return tooLarge()
+	}
+	reader := http.MaxBytesReader(w, r.Body, limit)
+	var body []byte
+	var err error
+	if r.ContentLength >= 0 {
+		body = make([]byte, r.ContentLength)
+		_, err = io.ReadFull(reader, body)
+	} else {
+		body, err = io.ReadAll(reader)
+	}
+	var over *http.MaxBytesError
+	switch {
+	case errors.As(err, &over):
+		return tooLarge()
+	case err != nil:
+		http.Error(w, "the body ended early", http.StatusBadRequest)
+		return nil, false
+	}
+	return body, true
+}
+
+// stateless serves one message of revision 2026-07-28: who sends it and what
+// it can do stand in the message, and the headers must say the same.
+func (h *handler) stateless(w http.ResponseWriter, r *http.Request, principal string, m wire.Message, meta wire.Meta) {
+	if status, refusal := checkHeaders(r, m, meta); refusal != nil {
+		writeJSON(w, status, refusal)
+		return
+	}
+	p := h.proxy
+	s := newPostStream(w, r, m.Method)
+	defer s.finish()
+	c := p.newClient("http", principal, p.sessionOf(principal), nil)
+	defer p.dropClient(c)
+	if m.Kind != wire.Request {
+		p.notified(c, m)
+		w.WriteHeader(http.StatusAccepted)
+		return
+	}
+	ctx, cancel := context.WithCancelCause(r.Context())
+	defer cancel(nil)
+	stop := context.AfterFunc(r.Context(), func() { cancel(errGone) })
+	defer stop()
+	defer p.recovered(m, s)
+	p.dispatch(ctx, c, m, s)
+}
+
+// checkHeaders compares the headers with the message. The gate always decides
+// on the message.
+func checkHeaders(r *http.Request, m wire.Message, meta wire.Meta) (status int, refusal []byte) {
+	header := r.Header.Get(protocolHeader)
+	mismatch := func(text string) (int, []byte) {
+		return http.StatusBadRequest, wire.AppendError(nil, m.ID, codeHeaderMismatch, text, nil)
+	}
+	switch {
+	case header == "":
+		return mismatch(protocolHeader + " header is required")
+	case meta.ProtocolVersion == "":
+		return http.StatusBadRequest, wire.AppendError(nil, m.ID, codeInvalidParams, "missing _meta field "+mcp.MetaKeyProtocolVersion, nil)
+	case header != meta.ProtocolVersion:
+		return mismatch(protocolHeader + " header does not match the request")
+	case r.Header.Get("Last-Event-ID") != "":
+		return mismatch("streams of this revision are not resumable")
+	case !mcp.IsValidProtocolVersion(header):
+		return http.StatusBadRequest, unsupportedVersion(m.ID, header)
+	case m.Kind != wire.Request:
+		return 0, nil
+	}
+	if err := mcp.ValidateStandardHeaders(r.Header.Get, header, mcp.MCPMethod(m.Method), m.Params); err != nil {
+		return mismatch(err.Error())
+	}
+	return 0, nil
+}
+
+// inSession serves one message of an era with sessions.
+func (h *handler) inSession(w http.ResponseWriter, r *http.Request, principal string, m wire.Message) {
+	if v := r.Header.Get(protocolHeader); v != "" && !mcp.IsValidProtocolVersion(v) {
+		http.Error(w, "unsupported protocol version", http.StatusBadRequest)
+		return
+	}
+	if m.Kind == wire.Request && m.Method == "initialize" {
+		h.initialize(w, r, principal, m)
+		return
+	}
+	c := h.client(w, r, principal)
+	if c == nil {
+		return
+	}
+	switch m.Kind {
+	case wire.Response:
+		c.response(m)
+		w.WriteHeader(http.StatusAccepted)
+	case wire.Notification:
+		h.proxy.notified(c, m)
+		w.WriteHeader(http.StatusAccepted)
+	default:
+		h.request(w, r, c, m)
+	}
+}
+
+// initialize opens a session, bound to the principal.
+func (h *handler) initialize(w http.ResponseWriter, r *http.Request, principal string, m wire.Message) {
+	p := h.proxy
+	if r.Header.Get(sessionHeader) != "" {
+		writeJSON(w, http.StatusBadRequest, wire.AppendError(nil, m.ID, codeInvalidRequest, "initialize opens a session; it cannot be sent within one", nil))
+		return
+	}
+	push := newPushStream()
+	c := p.newClient("http", principal, p.newSession("connection", principal), push)
+	s := newPostStream(w, r, m.Method)
+	defer s.finish()
+	defer p.recovered(m, s)
+	w.Header().Set(sessionHeader, c.id)
+	p.dispatch(r.Context(), c, m, s)
+}
+
+// request serves a request within a session. A connection that is lost does
+// not cancel it: the client may have the answer on another one.
+func (h *handler) request(w http.ResponseWriter, r *http.Request, c *client, m wire.Message) {
+	p := h.proxy
+	s := newPostStream(w, r, m.Method)
+	defer s.finish()
+	ctx, cancel := context.WithCancelCause(context.WithoutCancel(r.Context()))
+	defer cancel(nil)
+	if !c.begin(wire.IDKey(m.ID), cancel) {
+		p.duplicate(c, m, s)
+		return
+	}
+	defer c.end(wire.IDKey(m.ID))
+	defer p.recovered(m, s)
+	p.dispatch(ctx, c, m, s)
+}
+
+// client is the one whose session the request names, if it is the principal's.
+func (h *handler) client(w http.ResponseWriter, r *http.Request, principal string) *client {
+	id := r.Header.Get(sessionHeader)
+	if id == "" {
+		http.Error(w, "the header "+sessionHeader+" is missing: send initialize first", http.StatusBadRequest)
+		return nil
+	}
+	p := h.proxy
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	c := p.clients[id]
+	if c == nil || c.transport != "http" || c.principal != principal || c.session.by != "connection" {
+		http.Error(w, "unknown session", http.StatusNotFound)
+		return nil
+	}
+	c.seen = p.options.Now()
+	return c
+}
+
+// get opens the stream for what belongs to no request.
+func (h *handler) get(w http.ResponseWriter, r *http.Request, principal string) {
+	if mcp.IsModernProtocol(r.Header.Get(protocolHeader)) {
+		w.Header().Set("Allow", http.MethodPost)
+		http.Error(w, "this revision has no GET stream", http.StatusMethodNotAllowed)
+		return
+	}
+	if c := h.client(w, r, principal); c != nil {
+		push, _ := c.out.(*pushStream)
+		push.serve(w, r, h.proxy.ctx.Done())
+	}
+}
+
+// delete ends a session.
+func (h *handler) delete(w http.ResponseWriter, r *http.Request, principal string) {
+	if mcp.IsModernProtocol(r.Header.Get(protocolHeader)) {
+		w.Header().Set("Allow", http.MethodPost)
+		http.Error(w, "this revision has no sessions", http.StatusMethodNotAllowed)
+		return
+	}
+	if c := h.client(w, r, principal); c != nil {
+		h.proxy.endClient(c)
+		w.WriteHeader(http.StatusOK)
+	}
+}
+
+// endClient drops a client whose session is over.
+func (p *Proxy) endClient(c *client) {
+	p.dropClient(c)
+	if push, ok := c.out.(*pushStream); ok {
+		push.close()
+	}
+}
+
+// expireClients ends sessions over HTTP that were idle for ttl.
+func (p *Proxy) expireClients(ttl time.Duration) {
+	if ttl == 0 {
+		ttl = time.Hour
+	}
+	tick := time.NewTicker(ttl / 8)
+	defer tick.Stop()
+	for {
+		select {
+		case <-p.ctx.Done():
+			return
+		case <-tick.C:
+		}
+		for _, c := range p.clientList() {
+			if p.idle(c, ttl) {
+				p.log.Info("session expired", "session", c.session.id)
+				p.endClient(c)
+			}
+		}
+	}
+}
+
+func (p *Proxy) idle(c *client, ttl time.Duration) bool {
+	push, ok := c.out.(*pushStream)
+	if !ok || push.listening() {
+		return false
+	}
+	c.mu.Lock()
+	busy := len(c.calls) > 0
+	c.mu.Unlock()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return !busy && p.options.Now().Sub(c.seen) > ttl
+}
+
+// unsupportedVersion is the answer of 2026-07-28 to a version that is not spoken.
+func unsupportedVersion(id []byte, version string) []byte {
+	e := mcp.UnsupportedProtocolVersionError{Version: version, Supported: mcp.ValidProtocolVersions}.JSONRPCError()
+	return errorReply(id, e.Error)
+}
+
+func writeJSON(w http.ResponseWriter, status int, body []byte) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, _ = w.Write(body) // a client that is gone needs no answer
+}

@@ -1,0 +1,295 @@
+package proxy
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"sort"
+	"time"
+
+	"github.com/petrigate/petrigate/gate"
+)
+
+// This file is what an operator sees and does. None of it can be reached by a
+// client: the control socket of the command line calls it.
+
+// Status is a summary of a running proxy.
+type Status struct {
+	Version   string           `json:"version"`
+	Pid       int              `json:"pid"`
+	Started   time.Time        `json:"started"`
+	Policy    string           `json:"policy"` // fingerprint
+	Upstreams []UpstreamStatus `json:"upstreams"`
+	Clients   int              `json:"clients"`
+	Sessions  int              `json:"sessions"`
+	Tools     int              `json:"tools"`
+	Waiting   int              `json:"waiting"` // approvals
+	LeftOut   []string         `json:"leftOut"` // tools that are not exposed, and why
+}
+
+// UpstreamStatus is one upstream of a [Status].
+type UpstreamStatus struct {
+	Name     string    `json:"name"`
+	State    string    `json:"state"`
+	Protocol string    `json:"protocol,omitempty"`
+	Pid      int       `json:"pid,omitempty"`
+	Since    time.Time `json:"since"`
+	Error    string    `json:"error,omitempty"`
+}
+
+// Status describes the proxy now.
+func (p *Proxy) Status() Status {
+	view := p.catalogue.load()
+	p.mu.Lock()
+	s := Status{
+		Version: p.options.Version, Pid: os.Getpid(), Started: p.started, Policy: p.recorder.policy,
+		Clients: len(p.clients), Sessions: len(p.sessions), Tools: len(view.order), LeftOut: append([]string{}, view.problems...),
+		Upstreams: []UpstreamStatus{},
+	}
+	p.mu.Unlock()
+	for _, u := range p.upstreams {
+		state := u.State()
+		one := UpstreamStatus{Name: u.config.Name, State: state.Phase.String(), Protocol: state.ProtocolVersion, Pid: state.Pid, Since: state.Since}
+		if state.Err != nil {
+			one.Error = state.Err.Error()
+		}
+		s.Upstreams = append(s.Upstreams, one)
+	}
+	for _, a := range p.Approvals() {
+		if a.State == Pending {
+			s.Waiting++
+		}
+	}
+	return s
+}
+
+// A ToolInfo is one tool that clients can call.
+type ToolInfo struct {
+	Canonical string        `json:"canonical"`
+	Bare      string        `json:"bare"`
+	Exposed   string        `json:"exposed"`
+	Upstream  string        `json:"upstream"`
+	Nets      []ToolVerdict `json:"nets"` // those that do not abstain from a call without arguments
+}
+
+// A ToolVerdict is what one net says of a tool now.
+type ToolVerdict struct {
+	Net     string `json:"net"`
+	Verdict string `json:"verdict"`
+	Rule    string `json:"rule,omitempty"`
+}
+
+// Tools lists what can be called and what the nets of a session say of it. An
+// empty session is one that begins now.
+func (p *Proxy) Tools(sessionID string) ([]ToolInfo, error) {
+	g := gate.NewSession(p.options.Policy, gate.SessionOptions{Active: p.options.Active})
+	if sessionID != "" {
+		s, err := p.session(sessionID)
+		if err != nil {
+			return nil, err
+		}
+		g = s.gate
+	}
+	list := []ToolInfo{}
+	for _, t := range p.catalogue.load().order {
+		info := ToolInfo{Canonical: t.canonical, Bare: t.name, Exposed: t.exposed, Upstream: t.upstream.config.Name, Nets: []ToolVerdict{}}
+		for _, v := range g.Classify(gate.Call{Tool: t.exposed, Also: t.also}) {
+			if v.Kind != gate.Abstain {
+				info.Nets = append(info.Nets, ToolVerdict{Net: v.Net, Verdict: verdictName(v.Kind), Rule: v.Rule.String()})
+			}
+		}
+		list = append(list, info)
+	}
+	return list, nil
+}
+
+// AwaitTools waits until every upstream was listed or is known to be down, at
+// most for the time of Options.Startup.
+func (p *Proxy) AwaitTools(ctx context.Context) {
+	p.awaitList(ctx)
+}
+
+// An ApprovalInfo is one question to a person.
+type ApprovalInfo struct {
+	ID        string          `json:"id"`
+	State     ApprovalState   `json:"state"`
+	Session   string          `json:"session"`
+	Principal string          `json:"principal"`
+	Upstream  string          `json:"upstream"`
+	Tool      string          `json:"tool"`
+	Arguments json.RawMessage `json:"arguments"`
+	SHA256    string          `json:"sha256"`
+	Rules     []string        `json:"rules"`
+	Created   time.Time       `json:"created"`
+	Expires   time.Time       `json:"expires"`
+	Channel   string          `json:"channel,omitempty"`
+	Actor     string          `json:"actor,omitempty"`
+	Reason    string          `json:"reason,omitempty"`
+	Question  string          `json:"question"` // as a person is shown it
+}
+
+// Approvals lists the questions that wait and those that were answered lately.
+func (p *Proxy) Approvals() []ApprovalInfo {
+	list := []ApprovalInfo{}
+	for _, r := range p.approvals.list() {
+		info := ApprovalInfo{
+			ID: r.id, Session: r.call.session, Principal: r.call.principal,
+			Upstream: r.call.upstream, Tool: r.call.tool, Arguments: r.call.shownArguments(), SHA256: r.call.sum,
+			Rules: []string{}, Created: r.created, Expires: r.expires, Question: p.text(r),
+		}
+		for _, s := range r.ask.Steps {
+			info.Rules = append(info.Rules, orText(s.Rule.String(), s.Net))
+		}
+		p.approvals.describe(r, &info)
+		list = append(list, info)
+	}
+	return list
+}
+
+// describe adds what can change.
+func (a *approvals) describe(r *approval, info *ApprovalInfo) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	info.State, info.Channel, info.Actor, info.Reason = r.state, r.channel, r.actor, r.reason
+}
+
+// Resolve answers a question for a person at an operator's channel.
+func (p *Proxy) Resolve(id string, approve bool, actor, reason string) error {
+	if !p.options.Approval.Operator {
+		return fmt.Errorf("approvals by an operator are off in this proxy")
+	}
+	return p.approvals.answer(id, approve, "cli", actor, reason)
+}
+
+// A SessionInfo is the state of one session.
+type SessionInfo struct {
+	ID        string     `json:"id"`
+	Principal string     `json:"principal"`
+	By        string     `json:"by"`
+	Since     time.Time  `json:"since"`
+	Clients   []string   `json:"clients"`
+	Nets      []NetInfo  `json:"nets"`
+	Calls     []CallInfo `json:"calls"` // in flight, or of unknown outcome
+}
+
+// A NetInfo is the state of one net in a session.
+type NetInfo struct {
+	Name     string         `json:"name"`
+	Active   bool           `json:"active"`
+	Marking  map[string]int `json:"marking"`
+	InFlight int            `json:"inFlight"`
+	Status   string         `json:"status"`
+}
+
+// A CallInfo is a call that was let through and is not settled.
+type CallInfo struct {
+	Number uint64    `json:"number"`
+	Tool   string    `json:"tool"`
+	Since  time.Time `json:"since"`
+}
+
+// Sessions lists the sessions, oldest first.
+func (p *Proxy) Sessions() []SessionInfo {
+	p.mu.Lock()
+	sessions := make([]*session, 0, len(p.sessions))
+	for _, s := range p.sessions {
+		sessions = append(sessions, s)
+	}
+	p.mu.Unlock()
+	sort.Slice(sessions, func(i, j int) bool { return sessions[i].since.Before(sessions[j].since) })
+	list := []SessionInfo{}
+	for _, s := range sessions {
+		list = append(list, p.describe(s))
+	}
+	return list
+}
+
+// Session is the state of one session.
+func (p *Proxy) Session(id string) (SessionInfo, error) {
+	s, err := p.session(id)
+	if err != nil {
+		return SessionInfo{}, err
+	}
+	return p.describe(s), nil
+}
+
+func (p *Proxy) session(id string) (*session, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if s := p.sessions[id]; s != nil {
+		return s, nil
+	}
+	return nil, fmt.Errorf("no session %q", id)
+}
+
+func (p *Proxy) describe(s *session) SessionInfo {
+	info := SessionInfo{ID: s.id, Principal: s.principal, By: s.by, Since: s.since, Clients: []string{}, Nets: []NetInfo{}, Calls: []CallInfo{}}
+	for _, c := range p.clientList() {
+		if c.session == s {
+			c.mu.Lock()
+			info.Clients = append(info.Clients, c.transport+" "+orText(visible(c.agent.name), "(no name)"))
+			c.mu.Unlock()
+		}
+	}
+	sort.Strings(info.Clients)
+	for _, n := range s.gate.Nets() {
+		net := NetInfo{Name: n.Name, Active: n.Active, Marking: map[string]int{}, InFlight: len(n.InFlight), Status: n.Marking.String()}
+		for _, t := range n.Marking {
+			if t.Count > 0 {
+				net.Marking[t.Place] = t.Count
+			}
+		}
+		info.Nets = append(info.Nets, net)
+	}
+	for _, h := range s.gate.Open() {
+		info.Calls = append(info.Calls, CallInfo{Number: h.Number, Tool: h.Tool, Since: h.Since})
+	}
+	return info
+}
+
+// ResetSession puts every net of a session back to its start.
+func (p *Proxy) ResetSession(id, actor string) error {
+	s, err := p.session(id)
+	if err != nil {
+		return err
+	}
+	if err := p.recordOperator("reset", s, 0, actor); err != nil {
+		return err
+	}
+	s.gate.Reset()
+	return nil
+}
+
+// SettleCall says how a call of unknown outcome ended.
+func (p *Proxy) SettleCall(id string, number uint64, success bool, actor string) error {
+	s, err := p.session(id)
+	if err != nil {
+		return err
+	}
+	o, event := gate.Failure, "settle failure"
+	if success {
+		o, event = gate.Success, "settle success"
+	}
+	if err := p.recordOperator(event, s, number, actor); err != nil {
+		return err
+	}
+	if !s.gate.Settle(number, o) {
+		return fmt.Errorf("session %s has no open call #%d", id, number)
+	}
+	return nil
+}
+
+func (p *Proxy) recordOperator(event string, s *session, call uint64, actor string) error {
+	p.log.Warn("operator", "event", event, "session", s.id, "call", call, "actor", actor)
+	if !p.recorder.active() {
+		return nil
+	}
+	return p.recorder.write(struct {
+		Time    time.Time `json:"time"`
+		Event   string    `json:"event"`
+		Session string    `json:"session"`
+		Call    uint64    `json:"call,omitempty"`
+		Actor   string    `json:"actor"`
+	}{p.options.Now(), event, s.id, call, actor})
+}

@@ -1,0 +1,232 @@
+package proxy
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/mark3labs/mcp-go/server"
+
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/proxy/internal/upstream"
+)
+
+// A Recorder puts decisions and outcomes on record. Append stores one JSON
+// object, given without a line end, before it returns. It must be safe for
+// concurrent use. While it returns an error, calls are refused.
+type Recorder interface {
+	Append(record []byte) error
+}
+
+// An Upstream is one MCP server behind the proxy: a Command that speaks
+// stdio, or the URL of a streamable HTTP endpoint.
+type Upstream struct {
+	Name     string
+	Command  string
+	Args     []string
+	Env      map[string]string
+	Dir      string
+	URL      string
+	Headers  map[string]string
+	Protocol string        // auto (also empty), legacy, or 2026-07-28
+	Timeout  time.Duration // of one call; 0: 60 s
+	Prefix   *string       // of the exposed names; nil: the upstream's name, or none where there is one upstream
+}
+
+// Approval says how people are asked. The zero value asks nobody: what needs
+// an approval is refused.
+type Approval struct {
+	Elicit   bool          // ask through the client, where it can
+	Operator bool          // hold the call for [Proxy.Resolve]
+	Hold     time.Duration // how long a call waits before it is parked; 0: 45 s
+	Expire   time.Duration // how long a question and its answer are good; 0: 15 min
+	Verb     string        // what the text of a parked call tells the operator to run; it may hold one %s for the id
+}
+
+// Options configures a Proxy. The zero value is ready to use and fails
+// closed: no upstreams, no approvals.
+type Options struct {
+	Upstreams  []Upstream
+	Policy     *gate.Policy // nil: no nets, every call passes
+	Active     []string     // the nets that are active at the start; nil: all
+	Recorder   Recorder     // nil: nothing is put on record
+	Approval   Approval
+	Startup    time.Duration // how long the first list waits for upstreams; 0: 10 s
+	MaxRequest int           // bytes of one message of a client; 0: 4 MiB
+	MaxResult  int           // bytes of one message of an upstream; 0: 64 MiB
+	Logger     *slog.Logger  // nil: discard
+	Version    string
+	Now        func() time.Time // nil: time.Now
+}
+
+// A Proxy stands between MCP clients and MCP servers and lets a tool call
+// pass when its gate does. It is safe for concurrent use.
+type Proxy struct {
+	options   Options
+	log       *slog.Logger
+	upstreams []*upstreamState
+	catalogue *catalogue
+	approvals *approvals
+	recorder  *recorder
+	sealer    *sealer
+	server    *server.MCPServer
+	started   time.Time
+
+	mu       sync.Mutex
+	closed   bool
+	clients  map[string]*client // by id
+	sessions map[string]*session
+
+	work       sync.WaitGroup
+	ctx        context.Context //nolint:containedctx // the lifetime of the proxy's own work
+	cancel     context.CancelFunc
+	endStartup context.CancelFunc
+	startup    context.Context //nolint:containedctx // ends when lists no longer wait for upstreams
+}
+
+// New checks the options. Nothing runs before [Proxy.Start].
+func New(o Options) (*Proxy, error) {
+	o = o.withDefaults()
+	if o.Policy == nil {
+		empty, err := gate.NewPolicy(nil, gate.PolicyOptions{})
+		if err != nil {
+			return nil, err
+		}
+		o.Policy = empty
+	}
+	sealer, err := newSealer(o.Now)
+	if err != nil {
+		return nil, err
+	}
+	p := &Proxy{
+		options:   o,
+		log:       o.Logger,
+		approvals: newApprovals(o.Approval.Expire, o.Now),
+		recorder:  newRecorder(o.Recorder, o.Policy.Fingerprint(), o.Now),
+		sealer:    sealer,
+		started:   o.Now(),
+		clients:   map[string]*client{},
+		sessions:  map[string]*session{},
+	}
+	p.server = newHandshake(o.Version)
+	p.ctx, p.cancel = context.WithCancel(context.Background())
+	p.startup, p.endStartup = context.WithCancel(p.ctx)
+	return p, p.addUpstreams()
+}
+
+func (o Options) withDefaults() Options {
+	setDefault(&o.Approval.Hold, 45*time.Second)
+	setDefault(&o.Approval.Expire, 15*time.Minute)
+	setDefault(&o.Approval.Verb, "petrigate approvals approve %s")
+	setDefault(&o.Startup, 10*time.Second)
+	setDefault(&o.MaxRequest, 4<<20)
+	setDefault(&o.MaxResult, 64<<20)
+	setDefault(&o.Logger, slog.New(slog.DiscardHandler))
+	setDefault(&o.Version, "dev")
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	return o
+}
+
+func setDefault[T comparable](v *T, fallback T) {
+	var zero T
+	if *v == zero {
+		*v = fallback
+	}
+}
+
+// addUpstreams makes the connections, which are not started yet.
+func (p *Proxy) addUpstreams() error {
+	seen := map[string]bool{}
+	for _, c := range p.options.Upstreams {
+		switch {
+		case c.Name == "":
+			return errors.New("an upstream has no name")
+		case seen[c.Name]:
+			return fmt.Errorf("two upstreams are called %q", c.Name)
+		case (c.Command == "") == (c.URL == ""):
+			return fmt.Errorf("upstream %q wants a command or a url, and not both", c.Name)
+		}
+		seen[c.Name] = true
+		setDefault(&c.Timeout, time.Minute)
+		p.upstreams = append(p.upstreams, newUpstreamState(c))
+	}
+	p.catalogue = newCatalogue(p.upstreams, p.log)
+	for _, u := range p.upstreams {
+		u.Upstream = upstream.New(p.connection(u.config), upstream.Options{
+			Logger:         p.log.With("upstream", u.config.Name),
+			Version:        p.options.Version,
+			OnNotification: func(_ *upstream.Upstream, method string, params []byte) { p.heard(u, method, params) },
+			OnState:        func(*upstream.Upstream) { p.stateChanged(u) },
+		})
+	}
+	return nil
+}
+
+func (p *Proxy) connection(c Upstream) upstream.Config {
+	return upstream.Config{
+		Name: c.Name, Command: c.Command, Args: c.Args, Env: c.Env, Dir: c.Dir,
+		URL: c.URL, Headers: c.Headers, Protocol: c.Protocol, Timeout: c.Timeout,
+		MaxMessage: p.options.MaxResult,
+	}
+}
+
+// Start connects to the upstreams, all at once and in the background.
+func (p *Proxy) Start() {
+	p.background(func() {
+		timer := time.NewTimer(p.options.Startup)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+		case <-p.ctx.Done():
+		}
+		p.endStartup()
+	})
+	for _, u := range p.upstreams {
+		u.Start(p.ctx)
+	}
+}
+
+// Close ends the upstreams and everything that the proxy runs.
+func (p *Proxy) Close() error {
+	p.mu.Lock()
+	p.closed = true
+	p.mu.Unlock()
+	p.cancel()
+	var all []error
+	for _, u := range p.upstreams {
+		all = append(all, u.Close())
+	}
+	p.work.Wait()
+	return errors.Join(all...)
+}
+
+// background runs f while the proxy lives; Close waits for it.
+func (p *Proxy) background(f func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		return
+	}
+	p.work.Add(1)
+	go func() {
+		defer p.work.Done()
+		f()
+	}()
+}
+
+// randomID is an identifier that nobody can guess.
+func randomID(prefix string) string {
+	var b [16]byte
+	if _, err := io.ReadFull(rand.Reader, b[:]); err != nil {
+		panic(err) // the system has no randomness: nothing is safe
+	}
+	return prefix + hex.EncodeToString(b[:])
+}

@@ -1,0 +1,109 @@
+package proxy
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/petrigate/petrigate/gate"
+)
+
+// errUnrecorded says that a decision could not be put on record.
+var errUnrecorded = errors.New("the decision cannot be put on record")
+
+// A recorder writes what is decided and what comes of it. Nothing goes to an
+// upstream before its decision is stored.
+type recorder struct {
+	out    Recorder // nil: nothing is recorded
+	policy string
+	now    func() time.Time
+}
+
+func newRecorder(out Recorder, policy string, now func() time.Time) *recorder {
+	return &recorder{out: out, policy: policy, now: now}
+}
+
+// decisionRecord is one decision. Arguments are recorded by their hash only.
+type decisionRecord struct {
+	Time      time.Time `json:"time"`
+	Event     string    `json:"event"` // decision
+	Session   string    `json:"session"`
+	Principal string    `json:"principal"`
+	Client    string    `json:"client,omitempty"`
+	Call      uint64    `json:"call,omitempty"` // of the session; only admitted calls have one
+	ID        string    `json:"id,omitempty"`   // on the wire
+	Upstream  string    `json:"upstream,omitempty"`
+	Tool      string    `json:"tool"`
+	Names     []string  `json:"names,omitempty"`
+	Arguments string    `json:"arguments,omitempty"` // SHA-256
+	Decision  string    `json:"decision"`            // allow, refuse, ask
+	Kind      string    `json:"kind,omitempty"`
+	Nets      []netSays `json:"nets,omitempty"`
+	Approval  string    `json:"approval,omitempty"`
+	Channel   string    `json:"channel,omitempty"`
+	Actor     string    `json:"actor,omitempty"`
+	Reason    string    `json:"reason,omitempty"`
+	Policy    string    `json:"policy"`
+}
+
+type netSays struct {
+	Net        string `json:"net"`
+	Verdict    string `json:"verdict"`
+	Transition string `json:"transition,omitempty"`
+	Rule       string `json:"rule,omitempty"`
+}
+
+// outcomeRecord is how an admitted call ended.
+type outcomeRecord struct {
+	Time    time.Time `json:"time"`
+	Event   string    `json:"event"` // outcome
+	Session string    `json:"session"`
+	Call    uint64    `json:"call"`
+	Tool    string    `json:"tool"`
+	Outcome string    `json:"outcome"`
+	Millis  float64   `json:"ms"`
+	Late    bool      `json:"late,omitempty"`
+	By      string    `json:"by,omitempty"` // who settled it, where it was not the upstream's result
+}
+
+// active reports whether anything is recorded at all.
+func (r *recorder) active() bool { return r.out != nil }
+
+func (r *recorder) write(v any) error {
+	if r.out == nil {
+		return nil
+	}
+	line, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Errorf("%w: %v", errUnrecorded, err)
+	}
+	if err := r.out.Append(line); err != nil {
+		return fmt.Errorf("%w: %v", errUnrecorded, err)
+	}
+	return nil
+}
+
+func verdictName(k gate.VerdictKind) string {
+	switch k {
+	case gate.Free:
+		return "free"
+	case gate.Gated:
+		return "gated"
+	case gate.Blocked:
+		return "blocked"
+	default:
+		return "abstain"
+	}
+}
+
+func outcomeName(o gate.Outcome) string {
+	switch o {
+	case gate.Success:
+		return "success"
+	case gate.Failure:
+		return "failure"
+	default:
+		return "unknown"
+	}
+}

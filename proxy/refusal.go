@@ -1,0 +1,103 @@
+package proxy
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/proxy/internal/wire"
+)
+
+// JSON-RPC codes that this proxy answers by itself.
+const (
+	codeParse          = -32700
+	codeInvalidRequest = -32600
+	codeNoMethod       = -32601
+	codeInvalidParams  = -32602
+	codeInternal       = -32603
+)
+
+// decisionKey is where machines find a decision in the _meta of a result.
+const decisionKey = "io.petrigate/decision"
+
+// A refusal is what a client is told instead of a result. The text is for a
+// model; facts is the same for machines.
+type refusal struct {
+	text  string
+	facts facts
+}
+
+type facts struct {
+	Decision string  `json:"decision"` // refuse, or ask while a person is waited for
+	Kind     string  `json:"kind"`
+	Cause    string  `json:"cause,omitempty"`
+	Approval string  `json:"approval,omitempty"`
+	Nets     []block `json:"nets,omitempty"`
+}
+
+type block struct {
+	Net    string `json:"net"`
+	Cause  string `json:"cause"`
+	Rule   string `json:"rule,omitempty"`
+	Reason string `json:"reason"`
+}
+
+// refuse makes the answer to what the gate refused.
+func refuse(r *gate.Refusal, now time.Time) refusal {
+	out := refusal{text: r.Text, facts: facts{Decision: "refuse", Kind: string(r.Kind)}}
+	for _, b := range r.Blocks {
+		out.facts.Nets = append(out.facts.Nets, block{Net: b.Net, Cause: string(b.Cause), Rule: b.Rule.String(), Reason: b.Reason})
+		if out.facts.Cause == "" {
+			out.facts.Cause = string(b.Cause)
+		}
+	}
+	out.text = refusalText(r, now)
+	return out
+}
+
+// refusalText is the sentences of all nets that refuse, each once, the rule
+// behind each, and the calls that hold what is missing.
+func refusalText(r *gate.Refusal, now time.Time) string {
+	if len(r.Blocks) == 0 {
+		return r.Text
+	}
+	var b strings.Builder
+	if r.Kind == gate.KindStateChanged {
+		b.WriteString("The state changed while a person was asked. ")
+	}
+	seen := map[string]bool{}
+	for _, block := range r.Blocks {
+		if seen[block.Reason] {
+			continue
+		}
+		seen[block.Reason] = true
+		if len(seen) > 1 {
+			b.WriteByte(' ')
+		}
+		b.WriteString(block.Reason)
+		if rule := block.Rule.String(); rule != "" {
+			fmt.Fprintf(&b, " (%s)", rule)
+		}
+		for _, h := range block.Holds {
+			fmt.Fprintf(&b, " Call #%d of %s has been in flight for %s and holds the token.",
+				h.Number, h.Tool, now.Sub(h.Since).Round(time.Second))
+		}
+	}
+	return b.String()
+}
+
+// plainRefusal is a refusal that no net is the cause of.
+func plainRefusal(kind, text string) refusal {
+	return refusal{text: text, facts: facts{Decision: "refuse", Kind: kind}}
+}
+
+// append writes the whole JSON-RPC answer.
+func (r refusal) append(dst, id []byte, modern bool) []byte {
+	meta, err := json.Marshal(map[string]facts{decisionKey: r.facts})
+	if err != nil {
+		panic(err) // facts are plain data
+	}
+	return wire.AppendResult(dst, id, wire.AppendToolError(nil, r.text, meta, modern))
+}

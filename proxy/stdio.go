@@ -1,0 +1,149 @@
+package proxy
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"sync"
+
+	"github.com/petrigate/petrigate/proxy/internal/wire"
+)
+
+// maxQueued bounds what waits to be written to a client that does not read.
+const maxQueued = 64 << 20
+
+// ServeStdio serves one client: in carries its messages, one a line, and out
+// carries ours and nothing else. It returns when in ends, when ctx ends, or
+// when out cannot be written; calls that are not answered by then are
+// cancelled. It is called once for a connection.
+func (p *Proxy) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
+	w := newLineWriter(out)
+	c := p.newClient("stdio", "local", p.newSession("connection", "local"), w)
+	ctx, cancel := context.WithCancelCause(ctx)
+	var calls sync.WaitGroup
+	defer func() {
+		cancel(errGone)
+		p.dropClient(c)
+		calls.Wait()
+		w.close()
+	}()
+	lines := make(chan error, 1)
+	go func() { lines <- p.readLines(ctx, c, in, w, &calls) }()
+	select {
+	case err := <-lines:
+		return err
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-w.broken:
+		return w.err
+	}
+}
+
+// readLines takes one message a line to its end.
+func (p *Proxy) readLines(ctx context.Context, c *client, in io.Reader, w *lineWriter, calls *sync.WaitGroup) error {
+	r := bufio.NewReaderSize(in, 64<<10)
+	for {
+		line, err := readLine(r, p.options.MaxRequest)
+		switch {
+		case errors.Is(err, errTooLong):
+			w.reply(wire.AppendError(nil, nil, codeInvalidRequest, err.Error(), nil))
+			continue
+		case err == io.EOF:
+			return nil
+		case err != nil:
+			return err
+		}
+		if len(line) > 0 {
+			p.take(ctx, c, line, w, calls)
+		}
+	}
+}
+
+// take handles one message. Requests are noted under their id here, by the
+// reader, so that a cancellation that follows finds them.
+func (p *Proxy) take(ctx context.Context, c *client, line []byte, w *lineWriter, calls *sync.WaitGroup) {
+	m, fault := wire.Parse(line, wire.Limits{})
+	switch {
+	case fault != nil:
+		w.reply(fault.Append(nil))
+	case m.Kind == wire.Response:
+		c.response(m)
+	case m.Kind == wire.Notification:
+		p.notified(c, m)
+	case m.Method == "initialize":
+		p.dispatch(ctx, c, m, w)
+	default:
+		p.run(ctx, c, m, w, calls)
+	}
+}
+
+// run serves one request beside the others.
+func (p *Proxy) run(ctx context.Context, c *client, m wire.Message, w stream, calls *sync.WaitGroup) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	if !c.begin(wire.IDKey(m.ID), cancel) {
+		cancel(nil)
+		p.duplicate(c, m, w)
+		return
+	}
+	calls.Add(1)
+	go func() {
+		defer calls.Done()
+		defer cancel(nil)
+		defer c.end(wire.IDKey(m.ID))
+		defer p.recovered(m, w)
+		p.dispatch(ctx, c, m, w)
+	}()
+}
+
+// duplicate refuses a request whose id is in flight. The first is not touched.
+func (p *Proxy) duplicate(c *client, m wire.Message, s stream) {
+	p.log.Warn("request refused: its id is in flight", "method", m.Method, "session", c.session.id)
+	if m.Method == "tools/call" {
+		s.reply(plainRefusal("duplicate", "A call with this id is still in flight; this one was not made.").append(nil, m.ID, false))
+		return
+	}
+	s.reply(wire.AppendError(nil, m.ID, codeInvalidRequest, "A request with this id is still in flight.", nil))
+}
+
+// recovered turns a panic into an error for the one request.
+func (p *Proxy) recovered(m wire.Message, s stream) {
+	if v := recover(); v != nil {
+		p.log.Error("a request failed inside", "method", m.Method, "panic", v)
+		s.reply(wire.AppendError(nil, m.ID, codeInternal, "The request failed inside the proxy; nothing more was done.", nil))
+	}
+}
+
+var errTooLong = errors.New("the message is longer than this proxy takes")
+
+// readLine reads up to the next LF and gives a line of its own memory. What
+// is longer than limit is skipped to its end.
+func readLine(r *bufio.Reader, limit int) ([]byte, error) {
+	var line []byte
+	tooLong := false
+	for {
+		part, err := r.ReadSlice('\n')
+		if len(line)+len(part) > limit+2 {
+			tooLong, line = true, nil
+		}
+		if !tooLong {
+			line = append(line, part...)
+		}
+		switch {
+		case err == bufio.ErrBufferFull:
+			continue
+		case err != nil && len(line) == 0 && !tooLong:
+			return nil, err
+		case tooLong:
+			return nil, errTooLong
+		}
+		return trimEnd(line), nil
+	}
+}
+
+func trimEnd(line []byte) []byte {
+	for len(line) > 0 && (line[len(line)-1] == '\n' || line[len(line)-1] == '\r') {
+		line = line[:len(line)-1]
+	}
+	return line
+}

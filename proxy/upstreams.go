@@ -1,0 +1,87 @@
+package proxy
+
+import (
+	"bytes"
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/petrigate/petrigate/proxy/internal/upstream"
+)
+
+// listTimeout bounds one listing of an upstream's tools.
+const listTimeout = 30 * time.Second
+
+// upstreamState is an upstream with what the proxy knows of it.
+type upstreamState struct {
+	*upstream.Upstream
+	config Upstream
+
+	queued  atomic.Bool // a listing is due: further announcements change nothing
+	listing sync.Mutex  // one listing at a time
+
+	once    sync.Once
+	settled chan struct{} // closed when it was listed first, or is known to be down
+}
+
+func newUpstreamState(c Upstream) *upstreamState {
+	return &upstreamState{config: c, settled: make(chan struct{})}
+}
+
+func (u *upstreamState) settle() { u.once.Do(func() { close(u.settled) }) }
+
+// stateChanged follows u: its tools while it is up, and what it had while it
+// is down, so that the list of the clients does not flicker.
+func (p *Proxy) stateChanged(u *upstreamState) {
+	state := u.State()
+	switch state.Phase {
+	case upstream.Up:
+		p.relist(u)
+	case upstream.Down, upstream.Failed:
+		p.log.Warn("upstream is down", "upstream", u.config.Name, "reason", state.Err)
+		u.settle()
+	}
+}
+
+// relist asks u for its tools, once for any number of announcements that come
+// before it begins. A list that changed is announced to the clients.
+func (p *Proxy) relist(u *upstreamState) {
+	if u.queued.Swap(true) {
+		return
+	}
+	p.background(func() {
+		u.listing.Lock()
+		defer u.listing.Unlock()
+		defer u.settle()
+		u.queued.Store(false)
+		ctx, cancel := context.WithTimeout(p.ctx, listTimeout)
+		defer cancel()
+		objects, err := u.ListTools(ctx)
+		if err != nil {
+			p.log.Warn("listing the tools of an upstream", "upstream", u.config.Name, "error", err)
+			return
+		}
+		raw := make([][]byte, len(objects))
+		for i, o := range objects {
+			raw[i] = bytes.Clone(o)
+		}
+		p.log.Info("upstream is up", "upstream", u.config.Name, "tools", len(raw), "protocol", u.State().ProtocolVersion)
+		if p.catalogue.set(u, raw) {
+			p.announce()
+		}
+	})
+}
+
+// heard takes a notification that belongs to no call. It runs on the
+// connection's reader and hands off what could take time.
+func (p *Proxy) heard(u *upstreamState, method string, params []byte) {
+	switch method {
+	case "notifications/tools/list_changed":
+		p.relist(u)
+	case "notifications/message":
+		p.broadcastLog(params)
+	default:
+		p.log.Debug("notification of an upstream dropped", "upstream", u.config.Name, "method", method)
+	}
+}
