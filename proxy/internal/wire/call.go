@@ -22,47 +22,41 @@ type Call struct {
 	HasState       bool // there was a requestState, be it empty
 
 	params []byte
+	index  index
 }
 
 // ParseCall reads the params of a message that [Parse] returned, whose method
 // is tools/call.
 func ParseCall(m Message) (Call, *Fault) {
-	c := Call{params: m.Params}
-	bad := ""
-	rawjson.Members(m.Params, func(key, value []byte, _ int) bool {
-		if !c.take(key, value) {
-			bad = strconv.QuoteToASCII(string(key)) + " is of the wrong type"
+	c := Call{params: m.Params, index: m.index}
+	for _, f := range c.index.fields[:c.index.n] {
+		if !c.take(f.name, m.Params[f.at:f.end:f.end]) {
+			return Call{}, invalidParams(m.ID, strconv.Quote(f.name.key())+" is of the wrong type")
 		}
-		return bad == ""
-	})
-	if bad == "" {
-		bad = invalidName(c.Name)
 	}
-	if bad != "" {
+	if bad := invalidName(c.Name); bad != "" {
 		return Call{}, invalidParams(m.ID, bad)
 	}
 	return c, nil
 }
 
 // take keeps one member and reports whether its type is right.
-func (c *Call) take(key, value []byte) (ok bool) {
-	switch string(key) {
-	case "name":
+func (c *Call) take(name fieldName, value []byte) (ok bool) {
+	switch name {
+	case fieldTool:
 		c.Name, ok = rawjson.String(value)
 		return ok
-	case "arguments":
-		c.Arguments = value
-	case "_meta":
-		c.Meta = value
-	case "task":
-		c.Task = value
-	case "inputResponses":
-		c.InputResponses = value
-	case "requestState":
+	case fieldState:
 		c.RequestState, c.HasState = rawjson.String(value)
 		return c.HasState
-	default:
-		return true
+	case fieldArguments:
+		c.Arguments = value
+	case fieldMeta:
+		c.Meta = value
+	case fieldTask:
+		c.Task = value
+	case fieldResponses:
+		c.InputResponses = value
 	}
 	return value[0] == '{'
 }

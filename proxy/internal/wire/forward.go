@@ -29,111 +29,89 @@ type Hop struct {
 // bytes, but for what h says and for the members of _meta that tell about the
 // hop from the client. Where nothing changes they are the source bytes.
 func (c Call) AppendForward(dst []byte, h Hop) []byte {
-	f := forwarder{name: c.Name, hop: h, out: splice(dst, c.params)}
-	rawjson.Members(c.params, f.member)
-	return f.rest()
-}
-
-type forwarder struct {
-	name string // at the client
-	hop  Hop
-	out  splicer
-	seen struct{ meta, task, responses, state bool }
-}
-
-func (f *forwarder) member(key, value []byte, at int) bool {
-	switch string(key) {
-	case "name":
-		f.rename(value, at)
-	case "_meta":
-		f.seen.meta = true
-		f.meta(value, at)
-	case "task":
-		f.seen.task = true
-		f.optional(value, at, f.hop.Task)
-	case "inputResponses":
-		f.seen.responses = true
-		f.optional(value, at, f.hop.InputResponses)
-	case "requestState":
-		f.seen.state = true
-		f.state(value, at)
-	default:
-		f.out.keep(value, at)
+	out := splice(dst, c.params)
+	has := [fieldState + 1]bool{}
+	for _, f := range c.index.fields[:c.index.n] {
+		has[f.name] = true
+		c.forward(&out, f, h)
 	}
-	return true
-}
-
-func (f *forwarder) rename(value []byte, at int) {
-	if f.hop.Name == f.name {
-		f.out.keep(value, at)
-		return
+	out.upTo(c.index.end)
+	if h.Task != nil && !has[fieldTask] {
+		out.add([]byte(`"task":`), h.Task)
 	}
-	f.out.begin(at)
-	f.out.dst = rawjson.AppendString(f.out.dst, f.hop.Name)
-	f.out.drop(value, at)
-}
-
-func (f *forwarder) state(value []byte, at int) {
-	if f.hop.HasState {
-		f.out.begin(at)
-		f.out.dst = rawjson.AppendString(f.out.dst, f.hop.RequestState)
+	if h.InputResponses != nil && !has[fieldResponses] {
+		out.add([]byte(`"inputResponses":`), h.InputResponses)
 	}
-	f.out.drop(value, at)
+	if h.HasState && !has[fieldState] {
+		out.add([]byte(`"requestState":`), rawjson.AppendString(nil, h.RequestState))
+	}
+	if h.addsMeta() && !has[fieldMeta] {
+		out.add([]byte(`"_meta":{`), h.Meta, []byte{'}'})
+	}
+	return out.close()
 }
 
-// optional replaces a value, or drops the member if there is none to put.
-func (f *forwarder) optional(value []byte, at int, by []byte) {
+// forward changes one member as h says.
+func (c *Call) forward(out *splicer, f field, h Hop) {
+	switch f.name {
+	case fieldTool:
+		if h.Name != c.Name {
+			out.upTo(f.at)
+			out.dst = rawjson.AppendString(out.dst, h.Name)
+			out.done = f.end
+		}
+	case fieldMeta:
+		forwardMeta(out, f, h)
+	case fieldTask:
+		replaceOrDrop(out, f, h.Task)
+	case fieldResponses:
+		replaceOrDrop(out, f, h.InputResponses)
+	case fieldState:
+		if !h.HasState {
+			out.drop(f)
+			return
+		}
+		out.replace(f, rawjson.AppendString(nil, h.RequestState))
+	}
+}
+
+func replaceOrDrop(out *splicer, f field, by []byte) {
 	if by == nil {
-		f.out.drop(value, at)
+		out.drop(f)
 		return
 	}
-	f.out.replace(value, at, by)
+	out.replace(f, by)
 }
 
-// meta rewrites _meta, and drops it if nothing of it is left.
-func (f *forwarder) meta(value []byte, at int) {
-	before := f.out
-	f.out.begin(at)
-	inner := splice(f.out.dst, value)
-	dropped := false
-	rawjson.Members(value, func(k, v []byte, at int) bool {
+// forwardMeta rewrites _meta, and drops it if nothing of it is left.
+func forwardMeta(out *splicer, f field, h Hop) {
+	before := *out
+	out.upTo(f.at)
+	meta := out.src[f.at:f.end]
+	inner := splice(out.dst, meta)
+	last, dropped := 1, false
+	rawjson.Members(meta, func(key, value []byte, at int) bool {
+		member := field{from: last, at: at, end: at + len(value)}
+		last = member.end
 		switch {
-		case string(k) == keyProgressToken && f.hop.ProgressToken != nil:
-			inner.replace(v, at, f.hop.ProgressToken)
-		case string(k) == keyProgressToken || ofHop(k):
+		case string(key) == keyProgressToken && h.ProgressToken != nil:
+			inner.replace(member, h.ProgressToken)
+		case string(key) == keyProgressToken || ofHop(key):
+			inner.drop(member)
 			dropped = true
-			inner.drop(v, at)
-		default:
-			inner.keep(v, at)
 		}
 		return true
 	})
-	if f.addsMeta() {
-		inner.add(f.hop.Meta)
+	inner.upTo(last)
+	if h.addsMeta() {
+		inner.add(h.Meta)
 	}
-	if inner.kept == 0 && dropped {
-		f.out = before
-	} else {
-		f.out.dst = inner.close()
+	if dropped && !inner.some {
+		*out = before
+		out.drop(f)
+		return
 	}
-	f.out.drop(value, at)
+	out.dst, out.done = inner.close(), f.end
 }
 
-func (f *forwarder) addsMeta() bool { return f.hop.Modern && len(f.hop.Meta) > 0 }
-
-// rest adds what the client did not send, and ends the params.
-func (f *forwarder) rest() []byte {
-	if !f.seen.task && f.hop.Task != nil {
-		f.out.add([]byte(`"task":`), f.hop.Task)
-	}
-	if !f.seen.responses && f.hop.InputResponses != nil {
-		f.out.add([]byte(`"inputResponses":`), f.hop.InputResponses)
-	}
-	if !f.seen.state && f.hop.HasState {
-		f.out.addString("requestState", f.hop.RequestState)
-	}
-	if !f.seen.meta && f.addsMeta() {
-		f.out.add([]byte(`"_meta":{`), f.hop.Meta, []byte{'}'})
-	}
-	return f.out.close()
-}
+func (h *Hop) addsMeta() bool { return h.Modern && len(h.Meta) > 0 }

@@ -26,6 +26,8 @@ type Message struct {
 	Result []byte // of a response: this or Error
 	Error  []byte
 	Raw    []byte // all of it
+
+	index index // of Params
 }
 
 // Limits bounds what [Parse] reads. Zero values stand for the defaults.
@@ -140,7 +142,8 @@ func (e *envelope) message(raw []byte) (Message, *Fault) {
 	if m.Params == nil {
 		return m, nil
 	}
-	if fault := checkParams(id, m.Params); fault != nil {
+	var fault *Fault
+	if m.index, fault = indexParams(id, m.Params); fault != nil {
 		return Message{}, fault
 	}
 	return m, nil

@@ -91,27 +91,7 @@ func ofHop(key []byte) bool {
 	return false
 }
 
-// checkParams checks what holds for the params of every method: they are an
-// object, _meta is one, and no key of theirs is a variant of a known one.
-func checkParams(id, params []byte) *Fault {
-	if params[0] != '{' {
-		return invalidParams(id, "not an object")
-	}
-	bad := ""
-	rawjson.Members(params, func(key, value []byte, _ int) bool {
-		if k := variantOf(key, paramKeys[:]); k != "" {
-			bad = quoteVariant(key, k)
-		} else if string(key) == "_meta" {
-			bad = checkMeta(value)
-		}
-		return bad == ""
-	})
-	if bad != "" {
-		return invalidParams(id, bad)
-	}
-	return nil
-}
-
+// checkMeta is the reason why meta is no _meta of any method, or empty.
 func checkMeta(meta []byte) (bad string) {
 	if meta[0] != '{' {
 		return `"_meta" must be an object`

@@ -8,12 +8,12 @@ import (
 
 // splicer copies an object with some of its members changed. What it is not
 // told to change is copied with the white space around it, so that an object
-// of which nothing changes is copied byte for byte. The members must be passed
-// in order, and close ends the object.
+// of which nothing changes is copied byte for byte. The members that change
+// must be passed in order, and close ends the object.
 type splicer struct {
 	dst, src []byte
-	done     int // where the rest of src begins
-	kept     int // members in dst
+	done     int  // where the rest of src begins
+	some     bool // there is a member in dst
 }
 
 // splice begins the copy of the object src.
@@ -22,49 +22,47 @@ func splice(dst, src []byte) splicer {
 	return splicer{dst: append(dst, src[:open]...), src: src, done: open}
 }
 
-// keep copies the member whose value is that at the offset at.
-func (s *splicer) keep(value []byte, at int) { s.replace(value, at, value) }
-
-// replace copies the member whose value is that at the offset at, with the
-// value by.
-func (s *splicer) replace(value []byte, at int, by []byte) {
-	s.begin(at)
-	s.dst = append(s.dst, by...)
-	s.done = at + len(value)
-}
-
-// begin copies the member whose value is at the offset at, up to that value.
-func (s *splicer) begin(at int) {
-	head := s.src[s.done:at] // white space, a comma but before the first, a key, a colon
-	if s.kept == 0 {
-		if comma := bytes.IndexByte(head, ','); comma >= 0 && comma < bytes.IndexByte(head, '"') {
-			s.dst = append(s.dst, head[:comma]...)
-			head = head[comma+1:]
+// upTo copies the members, or what there is of them, that end at end. The first
+// loses the comma before it.
+func (s *splicer) upTo(end int) {
+	if end <= s.done {
+		return
+	}
+	part := s.src[s.done:end] // white space, perhaps a comma, a key
+	if !s.some {
+		if comma := bytes.IndexByte(part, ','); comma >= 0 && comma < bytes.IndexByte(part, '"') {
+			s.dst = append(s.dst, part[:comma]...)
+			part = part[comma+1:]
 		}
 	}
-	s.kept++
-	s.dst = append(s.dst, head...)
+	s.some = true
+	s.dst = append(s.dst, part...)
+	s.done = end
 }
 
-// drop leaves out the member whose value is that at the offset at.
-func (s *splicer) drop(value []byte, at int) { s.done = at + len(value) }
+// replace puts by in the place of the value of f.
+func (s *splicer) replace(f field, by []byte) {
+	s.upTo(f.at)
+	s.dst = append(s.dst, by...)
+	s.done = f.end
+}
 
-// add appends members, written as "key":value with commas between them.
+// drop leaves f out.
+func (s *splicer) drop(f field) {
+	s.upTo(f.from)
+	s.done = f.end
+}
+
+// add appends members, written as "key":value with commas between them. The
+// source must have been copied up to its last member.
 func (s *splicer) add(members ...[]byte) {
-	if s.kept > 0 {
+	if s.some {
 		s.dst = append(s.dst, ',')
 	}
-	s.kept++
+	s.some = true
 	for _, m := range members {
 		s.dst = append(s.dst, m...)
 	}
-}
-
-// addString appends a member whose value is a string.
-func (s *splicer) addString(key, value string) {
-	s.add(nil)
-	s.dst = append(rawjson.AppendString(s.dst, key), ':')
-	s.dst = rawjson.AppendString(s.dst, value)
 }
 
 // close copies the end of the object.
@@ -92,13 +90,16 @@ func ReplaceMember(dst, obj []byte, key string, value []byte) []byte {
 // have. They are written as "key":value with commas between them. A result
 // that is no object is appended as it is.
 func AppendStamped(dst, result, members []byte) []byte {
-	n := 0
-	count := func(_, _ []byte, _ int) bool { n++; return true }
-	if !rawjson.Members(result, count) {
+	last := 0 // the end of the last member
+	whole := rawjson.Members(result, func(_, value []byte, at int) bool {
+		last = at + len(value)
+		return true
+	})
+	if !whole {
 		return append(dst, result...)
 	}
-	end := bytes.LastIndexByte(result, '}')
-	s := splicer{dst: append(dst, result[:end]...), src: result, done: end, kept: n}
+	s := splice(dst, result)
+	s.upTo(last)
 	wanted := append(append([]byte{'{'}, members...), '}')
 	rawjson.Members(wanted, func(key, value []byte, _ int) bool {
 		if _, has := rawjson.Member(result, string(key)); !has {

@@ -116,8 +116,8 @@ func TestAppendStamped(t *testing.T) {
 	const stamp = `"resultType":"complete","ttlMs":0`
 	tests := []struct{ result, want string }{
 		{`{}`, `{"resultType":"complete","ttlMs":0}`},
-		{` { } `, ` { "resultType":"complete","ttlMs":0} `},
-		{`{"a":1.0 }`, `{"a":1.0 ,"resultType":"complete","ttlMs":0}`},
+		{` { } `, ` {"resultType":"complete","ttlMs":0 } `},
+		{`{"a":1.0 }`, `{"a":1.0,"resultType":"complete","ttlMs":0 }`},
 		{`{"ttlMs":5,"a":"}"}`, `{"ttlMs":5,"a":"}","resultType":"complete"}`},
 		{`{"resultType":"input_required","ttlMs":1}`, `{"resultType":"input_required","ttlMs":1}`},
 		{`null`, `null`},

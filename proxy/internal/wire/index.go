@@ -1,0 +1,82 @@
+package wire
+
+import (
+	"github.com/petrigate/petrigate/internal/rawjson"
+)
+
+// index says where in the params of a message the members are that a call is
+// made of, so that params are read once.
+type index struct {
+	fields [6]field
+	n      int
+	end    int // of the last member, or of the opening brace; 0: no index
+}
+
+// field is one member: its value is at [at:end], and the member before it, or
+// the opening brace, ends at from.
+type field struct {
+	name          fieldName
+	from, at, end int
+}
+
+type fieldName uint8
+
+const (
+	fieldTool fieldName = iota + 1
+	fieldArguments
+	fieldMeta
+	fieldTask
+	fieldResponses
+	fieldState
+)
+
+// key is the key of the member.
+func (f fieldName) key() string {
+	return [...]string{"", "name", "arguments", "_meta", "task", "inputResponses", "requestState"}[f]
+}
+
+func fieldOf(key []byte) fieldName {
+	switch string(key) {
+	case "name":
+		return fieldTool
+	case "arguments":
+		return fieldArguments
+	case "_meta":
+		return fieldMeta
+	case "task":
+		return fieldTask
+	case "inputResponses":
+		return fieldResponses
+	case "requestState":
+		return fieldState
+	}
+	return 0
+}
+
+// indexParams finds the members of params, and checks what holds for every
+// method: they are an object, _meta is one, and no key is a variant of a known
+// one.
+func indexParams(id, params []byte) (index, *Fault) {
+	if params[0] != '{' {
+		return index{}, invalidParams(id, "not an object")
+	}
+	x := index{end: 1}
+	bad := ""
+	rawjson.Members(params, func(key, value []byte, at int) bool {
+		if name := fieldOf(key); name != 0 {
+			x.fields[x.n] = field{name, x.end, at, at + len(value)}
+			x.n++
+			if name == fieldMeta {
+				bad = checkMeta(value)
+			}
+		} else if k := variantOf(key, paramKeys[:]); k != "" {
+			bad = quoteVariant(key, k)
+		}
+		x.end = at + len(value)
+		return bad == ""
+	})
+	if bad != "" {
+		return index{}, invalidParams(id, bad)
+	}
+	return x, nil
+}
