@@ -1,8 +1,6 @@
 package wire
 
-import (
-	"github.com/petrigate/petrigate/internal/rawjson"
-)
+import "github.com/petrigate/petrigate/internal/rawjson"
 
 // A Hop is what changes in the params of a call on the way to an upstream.
 type Hop struct {

@@ -1,8 +1,6 @@
 package wire
 
-import (
-	"github.com/petrigate/petrigate/internal/rawjson"
-)
+import "github.com/petrigate/petrigate/internal/rawjson"
 
 // index says where in the params of a message the members are that a call is
 // made of, so that params are read once.

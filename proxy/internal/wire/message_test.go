@@ -73,6 +73,14 @@ func TestLimits(t *testing.T) {
 	}
 }
 
+func TestFaultIsAnError(t *testing.T) {
+	_, fault := Parse([]byte(`{"jsonrpc":"2.0","id":1,"method":"x","`+strings.Repeat("k", 1000)+`":1}`), Limits{})
+	want := `invalid request: unknown member "` + strings.Repeat("k", 64) + `..."`
+	if fault == nil || fault.Error() != want {
+		t.Errorf("got %v, want %s", fault, want)
+	}
+}
+
 func TestIDKey(t *testing.T) {
 	same := [][2]string{{`"a"`, `"\u0061"`}, {`0`, `-0`}, {`7`, `7`}}
 	for _, ids := range same {
