@@ -6,8 +6,8 @@ import "time"
 type Call struct {
 	ID   string    // the caller's; a second one in flight or waiting is a duplicate; empty: never one
 	Tool string    // the physical name
-	Also []Name    // further physical names of the same tool
-	Args []byte    // the JSON object of arguments, valid and without duplicate keys; nil: {}
+	Also []Name    // further physical names of the same tool; say which are certain
+	Args []byte    // the JSON object of arguments, valid and without duplicate keys; nil: {}; never changed
 	Time time.Time // when it came; only for people to read
 }
 

@@ -45,6 +45,11 @@ func checkNet(n *Net) (map[string]int, ErrorList) {
 		names[t.Name] = true
 		c.transition(t)
 	}
+	for _, name := range n.Free {
+		if name == "" {
+			c.report("", "a free tool has no name", "")
+		}
+	}
 	for _, m := range n.Maps {
 		if msg := m.fault(); msg != "" {
 			c.report("", msg, "")

@@ -22,7 +22,7 @@ func (p *Policy) Decide(s *State, c Call, g *Grant) (Decision, *Delta) {
 // nothing moves before all have agreed.
 func (j *judgement) decide(s *State, g *Grant) (Decision, *Delta) {
 	g, asked := s.valid(g, j.call)
-	if asked == nil && s.taken(j.call.ID) {
+	if s.taken(j.call.ID, asked) {
 		return j.duplicate(), nil
 	}
 	j.classify(s) // structural: what each net says

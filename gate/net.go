@@ -51,9 +51,14 @@ type Transition struct {
 
 // A Tool is one entry of [Transition.Tools].
 type Tool struct {
-	Name   string
-	Kind   ToolKind
-	Except string // for a Glob: a call that certainly carries this name is not matched
+	Name string
+	Kind ToolKind
+
+	// Except spares, for a Glob, a call that certainly carries this name; for
+	// other calls the pattern is not compared with the name. It is read as the
+	// net lists it elsewhere: where it only stands as a Literal, an action of
+	// this name does not count.
+	Except string
 }
 
 // ToolKind says how the name of a [Tool] is read.

@@ -12,7 +12,7 @@ type State struct {
 	Spent []uint64             // numbers of grants that were used
 	Last  uint64               // the number given last
 
-	ids map[string]int // of Calls and Asks; how many have each
+	ids map[string]int // of Calls and Asks: how many have each
 }
 
 // NetData is the state of one net. It is replaced and never changed.
@@ -132,8 +132,14 @@ func (s *State) forget(id string) {
 	}
 }
 
-// taken reports whether a call with this id is in flight or waiting.
-func (s *State) taken(id string) bool { return id != "" && s.ids[id] > 0 }
+// taken reports whether another call than the one that waits as asked is in
+// flight or waiting with this id.
+func (s *State) taken(id string, asked *OpenAsk) bool {
+	if id == "" || asked != nil && asked.Call.ID == id {
+		return false
+	}
+	return s.ids[id] > 0
+}
 
 // displayed is the marking with the tokens in flight where they came from.
 func (n *net) displayed(d *NetData) petri.Marking {

@@ -4,6 +4,10 @@ package petri
 // no other limit is given.
 const DefaultLimit = 100_000
 
+// pumpBudget is how many pairs of markings are compared to find out whether a
+// net is unbounded. Bounded nets with long paths would take ever longer.
+const pumpBudget = 20_000_000
+
 // A Graph is what [Explore] found out. Where it is not Complete, everything in
 // it is about the states that were visited and proves nothing about the rest.
 type Graph struct {
@@ -20,6 +24,8 @@ type Graph struct {
 	nodes []node
 	index map[string]int
 	key   []byte
+
+	comparisons int // that the search for a pump may still make
 }
 
 // node says how the search came to a state.
@@ -45,7 +51,7 @@ func Explore(n *Net, initial Marking, limit int) *Graph {
 	if limit < 1 {
 		limit = DefaultLimit
 	}
-	g := &Graph{net: n, index: make(map[string]int), Bounds: make([]int, n.Places)}
+	g := &Graph{net: n, index: make(map[string]int), Bounds: make([]int, n.Places), comparisons: pumpBudget}
 	g.add(initial, -1, -1)
 	seen := make([]bool, len(n.Transitions))
 	g.Complete = true
@@ -113,7 +119,8 @@ func (g *Graph) add(m Marking, parent, by int) {
 func (g *Graph) pumped(state int) bool {
 	sum := g.nodes[state].sum
 	m := g.Marking(state)
-	for a := g.nodes[state].parent; a >= 0 && g.nodes[a].low < sum; a = g.nodes[a].parent {
+	for a := g.nodes[state].parent; a >= 0 && g.nodes[a].low < sum && g.comparisons > 0; a = g.nodes[a].parent {
+		g.comparisons--
 		if g.nodes[a].sum < sum && covers(m, g.Marking(a)) {
 			g.Pump = g.pump(a, state)
 			return true

@@ -1,0 +1,159 @@
+package petri
+
+import (
+	"slices"
+	"testing"
+)
+
+func trans(in, out []int) Transition { return Transition{In: Arcs(in), Out: Arcs(out)} }
+
+func TestArcsAreMultisets(t *testing.T) {
+	want := []Arc{{Place: 2, Weight: 2}, {Place: 0, Weight: 1}}
+	if got := Arcs([]int{2, 0, 2}); !slices.Equal(got, want) {
+		t.Errorf("Arcs = %v, want %v", got, want)
+	}
+}
+
+func TestFiring(t *testing.T) {
+	for _, c := range []struct {
+		name       string
+		in, out    []int
+		before     Marking
+		enabled    bool
+		after      Marking
+		lasting    []Arc
+		neverGrows bool
+	}{
+		{"move", []int{0}, []int{1}, Marking{1, 0}, true, Marking{0, 1}, []Arc{{0, 1}}, true},
+		{"weight", []int{0, 0}, []int{1}, Marking{1, 0}, false, nil, []Arc{{0, 2}}, true},
+		{"weight met", []int{0, 0}, []int{1}, Marking{2, 0}, true, Marking{0, 1}, []Arc{{0, 2}}, true},
+		{"writes back", []int{0, 0, 1}, []int{0, 1}, Marking{2, 1}, true, Marking{1, 1}, []Arc{{0, 1}}, true},
+		{"source", nil, []int{0}, Marking{0, 0}, true, Marking{1, 0}, nil, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			tr := trans(c.in, c.out)
+			if tr.Enabled(c.before) != c.enabled {
+				t.Fatalf("enabled is %v", !c.enabled)
+			}
+			if got := tr.Lasting(); !slices.Equal(got, c.lasting) {
+				t.Errorf("lasting %v, want %v", got, c.lasting)
+			}
+			n := Net{Places: 2, Transitions: []Transition{tr}}
+			if n.NeverGrows() != c.neverGrows {
+				t.Errorf("never grows is %v", !c.neverGrows)
+			}
+			if !c.enabled {
+				return
+			}
+			m := slices.Clone(c.before)
+			tr.Fire(m)
+			if !slices.Equal(m, c.after) {
+				t.Errorf("after %v, want %v", m, c.after)
+			}
+			m = slices.Clone(c.before)
+			tr.Take(m)
+			tr.GiveBack(m)
+			if !slices.Equal(m, c.before) {
+				t.Errorf("given back %v, want %v", m, c.before)
+			}
+		})
+	}
+}
+
+func TestClash(t *testing.T) {
+	a, b, c := trans([]int{0}, nil), trans([]int{0, 1}, nil), trans([]int{2}, nil)
+	if !a.Clash(&b, Marking{1, 1, 1}) || a.Clash(&b, Marking{2, 1, 1}) || a.Clash(&c, Marking{1, 1, 1}) {
+		t.Error("only transitions that want more than there is clash")
+	}
+}
+
+// budget is the net of "limit x to n per session".
+func budget(n int) (*Net, Marking) {
+	return &Net{Places: 3, Transitions: []Transition{trans([]int{0}, []int{1}), trans([]int{1, 2}, []int{1})}}, Marking{1, 0, n}
+}
+
+func TestExploreCounts(t *testing.T) {
+	n, m := budget(10_000)
+	g := Explore(n, m, 0)
+	if g.States != 10_002 || g.Edges != 10_001 || g.Deadlocks != 1 || !g.Complete || g.Dead != nil || g.Pump != nil {
+		t.Errorf("%d states, %d edges, %d deadlocks, complete %v", g.States, g.Edges, g.Deadlocks, g.Complete)
+	}
+	if !slices.Equal(g.Bounds, []int{1, 1, 10_000}) {
+		t.Errorf("bounds %v", g.Bounds)
+	}
+}
+
+func TestExploreIsHonestAboutItsLimit(t *testing.T) {
+	n, m := budget(10)
+	for limit, complete := range map[int]bool{11: false, 12: true} {
+		if g := Explore(n, m, limit); g.Complete != complete || g.States != limit {
+			t.Errorf("limit %d: %d states, complete %v", limit, g.States, g.Complete)
+		}
+	}
+}
+
+func TestExploreFindsDeadTransitions(t *testing.T) {
+	n := &Net{Places: 2, Transitions: []Transition{trans([]int{0}, []int{0}), trans([]int{1}, nil)}}
+	if g := Explore(n, Marking{1, 0}, 0); !slices.Equal(g.Dead, []int{1}) || g.Deadlocks != 0 {
+		t.Errorf("dead %v, deadlocks %d", g.Dead, g.Deadlocks)
+	}
+}
+
+func TestShortestPath(t *testing.T) {
+	// Two ways to the place 3: by 1 and 2, or at once.
+	n := &Net{Places: 4, Transitions: []Transition{
+		trans([]int{0}, []int{1}), trans([]int{1}, []int{2}), trans([]int{2}, []int{3}), trans([]int{1}, []int{3}),
+	}}
+	g := Explore(n, Marking{1, 0, 0, 0}, 0)
+	state, ok := g.Find(Marking{0, 0, 0, 1})
+	if path := g.Path(state); !ok || !slices.Equal(path, []int{0, 3}) {
+		t.Errorf("path %v", path)
+	}
+	if _, ok := g.Find(Marking{2, 0, 0, 0}); ok {
+		t.Error("found a state that is not reachable")
+	}
+}
+
+func TestPump(t *testing.T) {
+	// 0 starts a loop of two transitions that leaves a token in 3 each time.
+	n := &Net{Places: 4, Transitions: []Transition{
+		trans([]int{0}, []int{1}), trans([]int{1}, []int{2, 3}), trans([]int{2}, []int{1}),
+	}}
+	g := Explore(n, Marking{1, 0, 0, 0}, 0)
+	if g.Pump == nil || g.Complete {
+		t.Fatal("taken to be bounded")
+	}
+	m := Marking{1, 0, 0, 0}
+	for _, tr := range g.Pump.Prefix {
+		n.Transitions[tr].Fire(m)
+	}
+	before := slices.Clone(m)
+	for _, tr := range g.Pump.Cycle {
+		if !n.Transitions[tr].Enabled(m) {
+			t.Fatal("the pump does not run")
+		}
+		n.Transitions[tr].Fire(m)
+	}
+	for place := range m {
+		if grew := m[place] > before[place]; m[place] < before[place] || grew != slices.Contains(g.Pump.Places, place) {
+			t.Errorf("place %d: %d tokens, then %d; %v grow", place, before[place], m[place], g.Pump.Places)
+		}
+	}
+}
+
+func TestBoundedThoughItGrows(t *testing.T) {
+	n := &Net{Places: 2, Transitions: []Transition{trans([]int{0}, []int{1, 1})}}
+	if g := Explore(n, Marking{7_000, 0}, 0); g.Pump != nil || !g.Complete || g.States != 7_001 {
+		t.Errorf("%d states, pump %v", g.States, g.Pump)
+	}
+}
+
+func TestPumpWithoutComparisonsIsNotFound(t *testing.T) {
+	n := &Net{Places: 1, Transitions: []Transition{trans(nil, []int{0})}}
+	g := &Graph{net: n, index: map[string]int{}, Bounds: []int{0}}
+	g.add(Marking{0}, -1, -1)
+	g.add(Marking{1}, 0, 0)
+	if g.pumped(1) {
+		t.Error("compared more than was allowed")
+	}
+}
