@@ -1,0 +1,220 @@
+package e2e
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if dir, err := binaryDir(); err == nil {
+		_ = os.RemoveAll(dir)
+	}
+	os.Exit(code)
+}
+
+var binaryDir = sync.OnceValues(func() (string, error) { return os.MkdirTemp("", "petrigate-e2e-") })
+
+// build builds the binary once, and returns its path.
+var build = sync.OnceValues(func() (string, error) {
+	dir, err := binaryDir()
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(dir, "petrigate")
+	args := append([]string{"build", "-o", path}, buildFlags()...)
+	out, err := exec.Command("go", append(args, "github.com/petrigate/petrigate/cmd/petrigate")...).CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("building petrigate: %w\n%s", err, out)
+	}
+	return path, nil
+})
+
+// packages installs the npm packages once, and returns their directory.
+var packages = sync.OnceValues(func() (string, error) {
+	if _, err := exec.LookPath("npm"); err != nil {
+		return "", fmt.Errorf("npm is missing")
+	}
+	lock, err := os.ReadFile("testdata/package-lock.json")
+	if err != nil {
+		return "", err
+	}
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256(lock)
+	dir := filepath.Join(cache, "petrigate-e2e", hex.EncodeToString(sum[:8]))
+	if _, err := os.Stat(dir); err == nil {
+		return dir, nil
+	}
+	return dir, install(dir, lock)
+})
+
+// install fills a directory beside dir, and gives it its name when it is
+// complete, so that dir is never half of one.
+func install(dir string, lock []byte) error {
+	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
+		return err
+	}
+	temp, err := os.MkdirTemp(filepath.Dir(dir), "new-")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.RemoveAll(temp) }()
+	manifest, err := os.ReadFile("testdata/package.json")
+	if err != nil {
+		return err
+	}
+	for name, content := range map[string][]byte{"package.json": manifest, "package-lock.json": lock} {
+		if err := os.WriteFile(filepath.Join(temp, name), content, 0o600); err != nil {
+			return err
+		}
+	}
+	c := exec.Command("npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error")
+	c.Dir = temp
+	if out, err := c.CombinedOutput(); err != nil {
+		return fmt.Errorf("npm ci: %w\n%s", err, out)
+	}
+	if err := os.Rename(temp, dir); err != nil && !errors.Is(err, os.ErrExist) && !errors.Is(err, syscall.ENOTEMPTY) {
+		return err
+	}
+	return nil
+}
+
+// need returns the binary and the packages, or skips the test.
+func need(t *testing.T) (binary, npm string) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("end-to-end tests are long")
+	}
+	npm, err := packages()
+	if err != nil && os.Getenv("PETRIGATE_E2E") != "required" {
+		t.Skipf("no servers to test with: %v", err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	binary, err = build()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return binary, npm
+}
+
+// An endpoint is a server: a command that speaks stdio, or a URL.
+type endpoint struct {
+	Command string            `json:"command,omitempty"`
+	Args    []string          `json:"args,omitempty"`
+	Env     map[string]string `json:"env,omitempty"`
+	URL     string            `json:"url,omitempty"`
+}
+
+func (e endpoint) argv() []string { return append([]string{e.Command}, e.Args...) }
+
+// environment is all that the programs of a test inherit.
+func environment(t *testing.T) map[string]string {
+	env := map[string]string{"GORACE": "halt_on_error=1"} // a race ends petrigate, and so fails the test
+	for _, name := range []string{"PATH", "HOME"} {
+		env[name] = os.Getenv(name)
+	}
+	// State and sockets of this test alone. The path is short, as those of
+	// sockets have to be.
+	dir, err := os.MkdirTemp("", "pg-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	env["XDG_RUNTIME_DIR"] = dir
+	return env
+}
+
+func list(env map[string]string) []string {
+	var out []string
+	for k, v := range env {
+		out = append(out, k+"="+v)
+	}
+	return out
+}
+
+// freePort returns a port that nobody listens at.
+func freePort(t *testing.T) string {
+	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = l.Close() }()
+	_, port, _ := net.SplitHostPort(l.Addr().String())
+	return port
+}
+
+// start runs a program that listens at the port until the test ends, and
+// returns once it does. Its output is shown if the test fails.
+func start(t *testing.T, e endpoint, port string) {
+	t.Helper()
+	out, err := os.Create(filepath.Join(t.TempDir(), "output"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	c := exec.CommandContext(ctx, e.Command, e.Args...)
+	c.Env, c.Stdout, c.Stderr = list(e.Env), out, out
+	c.Cancel = func() error { return c.Process.Signal(syscall.SIGTERM) }
+	c.WaitDelay = 10 * time.Second
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan struct{})
+	go func() {
+		_ = c.Wait()
+		close(ended)
+	}()
+	t.Cleanup(func() {
+		stop()
+		<-ended
+		if t.Failed() {
+			showFile(t, e, out)
+		}
+		_ = out.Close()
+	})
+	awaitPort(t, port, ended)
+}
+
+func showFile(t *testing.T, e endpoint, f *os.File) {
+	if _, err := f.Seek(0, io.SeekStart); err == nil {
+		b, _ := io.ReadAll(io.LimitReader(f, 4000))
+		t.Logf("%s said:\n%s", strings.Join(e.argv(), " "), b)
+	}
+}
+
+func awaitPort(t *testing.T, port string, ended <-chan struct{}) {
+	t.Helper()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for range 1500 {
+		conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", "127.0.0.1:"+port)
+		if err == nil {
+			_ = conn.Close()
+			return
+		}
+		select {
+		case <-ended:
+			t.Fatal("the server ended before it listened")
+		case <-tick.C:
+		}
+	}
+	t.Fatal("the server does not listen")
+}
