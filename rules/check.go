@@ -1,6 +1,8 @@
 package rules
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -49,35 +51,42 @@ func (c *compiler) checkRequire(s *Require) {
 	if s.First.same(s.Before) {
 		c.warn(s, SelfRequire, "", "%s is required before itself", s.First)
 	}
+	if maps := c.labeled(s.First.Text); len(maps) > 0 && !slices.ContainsFunc(maps, func(m *Map) bool { return !s.Before.Matches(m.Tool.Text) }) {
+		c.warn(s, Locked, "", "%s stays locked: every call that is named %s is itself a call of %s", s.Before, s.First, s.Before)
+	}
 	if !s.First.Quoted && s.First.Text != "human-approval" && Nearest(s.First.Text, []string{"human-approval"}) != "" {
 		c.warnName(s, s.First, KeywordLike, `write human-approval to ask a person`, "the call %s is required, not the approval of a person", s.First)
 	}
 	c.checkEvidence(s, s.First, "unlocks "+s.Before.String())
 }
 
+// scopes are the keywords after "per".
+var scopes = append([]string{"session"}, windows...)
+
 func (c *compiler) checkLimit(s *Limit) {
 	if s.Per == nil {
 		return
 	}
-	if c.covers(s.Tool, *s.Per) {
+	switch {
+	case s.Tool.same(*s.Per):
+		c.failName(s, *s.Per, SelfRefill, "write: per session", "%s would refill its own limit", s.Tool)
+		return
+	case c.covers(s.Tool, *s.Per):
 		c.failName(s, *s.Per, SelfRefill, "write: per session", "every call of %s is a call of %s: the limit would refill itself", s.Per, s.Tool)
 		return
 	}
 	if s.Tool.Glob() && !s.Per.Glob() && matchGlob(s.Tool.Text, s.Per.Text) {
 		c.warnName(s, *s.Per, NoRefill, "", "%s is one of %s: its calls are counted and give nothing back", s.Per, s.Tool)
 	}
-	if !s.Per.Quoted && Nearest(s.Per.Text, append([]string{"session"}, windows...)) != "" {
-		c.warnName(s, *s.Per, KeywordLike, "write session for the whole session", "calls of %s refill the limit", s.Per)
+	if near := Nearest(s.Per.Text, scopes); near != "" && !s.Per.Quoted {
+		c.warnName(s, *s.Per, KeywordLike, fmt.Sprintf("did you mean %q?", near), "calls of %s refill the limit", s.Per)
 	}
 	c.checkEvidence(s, *s.Per, "refills the limit of "+s.Tool.String())
 }
 
-// covers reports whether every call of c is a call of a: they are one name,
-// an action of the tool a, or a label that only calls of a get.
+// covers reports whether every call of b is a call of a: they are one name, b
+// is an action of the tool a, or a label that only calls of a get.
 func (c *compiler) covers(a, b Name) bool {
-	if a.same(b) {
-		return true
-	}
 	if a.Glob() || b.Glob() {
 		return false
 	}

@@ -113,6 +113,7 @@ const (
 	WordLikeRegex  Code = "W009" // a word that looks like a regex
 	LabelLikeGlob  Code = "W010" // a label that a rule reads as a glob
 	ContraryLimits Code = "W011" // two limits on the same calls
+	Locked         Code = "W012" // a requirement that only the locked calls can meet
 )
 
 // oneLine is how a problem reads without its source line.
@@ -129,21 +130,32 @@ type span struct {
 	column, width int // in runes
 }
 
-// excerpt is the line, and below it a caret for each rune of the span.
+// How much of a long line is shown.
+const (
+	shownBefore = 80
+	shownAfter  = 80
+)
+
+// excerpt is the line, or the part of it around the span, and below it a caret
+// for each rune of the span.
 func (s span) excerpt() string {
 	if s.width == 0 {
 		return ""
 	}
+	line := []rune(strings.TrimRightFunc(s.line, isSeparator))
+	at := min(s.column-1, len(line))
+	from, to := max(0, at-shownBefore), min(len(line), at+shownAfter)
 	var text, mark strings.Builder
-	n := 0
-	for _, r := range s.line {
-		n++
+	for i, r := range line[from:to] {
 		text.WriteRune(shown(r))
-		if n < s.column {
+		if from+i < at {
 			mark.WriteRune(blank(r))
 		}
 	}
-	return fmt.Sprintf("    %s\n    %s%s\n", strings.TrimRightFunc(text.String(), isSeparator), mark.String(), strings.Repeat("^", s.width))
+	if s.column-1 > at { // behind a separator at the end of the line
+		mark.WriteByte(' ')
+	}
+	return fmt.Sprintf("    %s\n    %s%s\n", text.String(), mark.String(), strings.Repeat("^", min(s.width, shownAfter)))
 }
 
 // shown keeps a terminal from obeying the file: what is neither printable nor

@@ -153,7 +153,7 @@ func (s *scanner) scope() *Name {
 	for _, w := range windows {
 		switch {
 		case t.is(w):
-			s.notSupported(t, "per "+w)
+			s.fail(NotSupported, t, "a tool of that name stands in quotes", "%q is not supported yet", "per "+w)
 		case t.isCase(w):
 			s.wrongCase(t, w)
 		}

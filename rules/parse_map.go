@@ -49,8 +49,6 @@ func (s *scanner) target() (Name, string) {
 func (s *scanner) targetTool() (token, int) {
 	start := s.skip(s.off)
 	switch {
-	case s.err != nil:
-		return token{}, 0
 	case start == len(s.text) || s.text[start] == '#':
 		s.fail(Missing, token{off: s.contentEnd(start)}, mapForm, "the tool and its field are missing")
 		return token{}, 0
@@ -125,8 +123,10 @@ func (s *scanner) slash(start int) Pattern {
 // openSlash reads a word that begins with a slash, and says so where a regex
 // was meant and not closed.
 func (s *scanner) openSlash() Pattern {
+	t := s.peek()
 	p := s.word()
-	if t := s.peek(); t.kind != atEnd && !t.is("as") {
+	escaped := len(t.text) > 1 && strings.HasSuffix(t.text, "/")
+	if after := s.peek(); escaped || after.kind != atEnd && !after.is("as") {
 		s.fail(BadRegex, t, "a regex ends with a slash", "the regex is not closed")
 	}
 	return p

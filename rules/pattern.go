@@ -106,9 +106,5 @@ func steps(expr string) int {
 // invalidRegex says what is wrong in the words of the regex, not of the
 // package that reads it.
 func invalidRegex(err error) error {
-	var e *syntax.Error
-	if !errors.As(err, &e) {
-		return fmt.Errorf("invalid regex: %v", err)
-	}
-	return fmt.Errorf("invalid regex: %v: %q", e.Code, e.Expr)
+	return fmt.Errorf("invalid regex: %s", strings.TrimPrefix(err.Error(), "error parsing regexp: "))
 }

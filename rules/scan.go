@@ -151,7 +151,7 @@ func (s *scanner) quoted(start int) token {
 	t := token{kind: quoted, off: start, end: end}
 	switch err := json.Unmarshal([]byte(s.text[start:end]), &t.text); {
 	case err != nil:
-		s.fail(BadQuotes, t, `tabs, and what follows a \\, are written as in JSON`, "the quoted name is no JSON string")
+		s.fail(BadQuotes, t, "it is written as in JSON, tabs and backslashes too", "the quoted name is no JSON string")
 	case t.text == "":
 		s.fail(BadQuotes, t, "", "the quoted name is empty")
 	case strings.ContainsRune(t.text, utf8.RuneError): // also what json makes of half a surrogate pair

@@ -41,18 +41,14 @@ func Build(s Source) (*Result, error) {
 	compiled := b.rules()
 	nets := append(compiled.Nets, b.nets()...)
 	deny := b.deny()
-	if len(b.errors()) == 0 {
-		b.policy(nets, gate.PolicyOptions{Maps: compiled.Maps, Deny: deny})
-	}
+	b.policy(nets, gate.PolicyOptions{Maps: compiled.Maps, Deny: deny})
 	b.checkTools()
-	if b.result.Policy != nil {
-		b.checkActive()
-		b.result.Nets = describe(b.result.Policy, compiled.Verification())
-	}
+	b.checkActive()
 	if errs := b.errors(); len(errs) > 0 {
-		b.result.Policy, b.result.Nets = nil, nil
+		b.result.Policy = nil
 		return b.result, errs
 	}
+	b.result.Nets = describe(b.result.Policy, compiled.Verification())
 	return b.result, nil
 }
 
@@ -97,13 +93,12 @@ func (b *builder) deny() bool {
 	return false
 }
 
-// policy asks the gate, which has the last word on every net.
+// policy asks the gate, which has the last word on every net. It is asked also
+// where something else is wrong, so that all errors come at once.
 func (b *builder) policy(nets []gate.Net, o gate.PolicyOptions) {
 	p, err := gate.NewPolicy(nets, o)
 	var errs gate.ErrorList
-	if err != nil && !errors.As(err, &errs) {
-		b.add(problem(Error, InvalidNet, gate.Position{}, err.Error(), ""))
-	}
+	errors.As(err, &errs)
 	for _, e := range errs {
 		b.add(b.netError(e))
 	}
@@ -111,8 +106,12 @@ func (b *builder) policy(nets []gate.Net, o gate.PolicyOptions) {
 }
 
 // checkActive finds names in "active" that mean no net: a net that is not
-// active gates nothing, so a misspelt name must not pass.
+// active gates nothing, so a misspelt name must not pass. It looks only where
+// all nets are there.
 func (b *builder) checkActive() {
+	if b.result.Policy == nil || len(b.errors()) > 0 {
+		return
+	}
 	var known []string
 	for _, n := range b.result.Policy.Nets() {
 		known = append(known, n.Name)

@@ -45,6 +45,7 @@ const (
 // UnmarshalJSON reads true, false or "wait".
 func (c *consent) UnmarshalJSON(b []byte) error {
 	switch string(b) {
+	case "null":
 	case "true":
 		*c = yes
 	case "false":
@@ -114,7 +115,7 @@ func (e *event) check() error {
 		if e.Tool == "" {
 			return errors.New("the call has no tool")
 		}
-		if a := bytes.TrimSpace(e.Args); len(a) > 0 && a[0] != '{' {
+		if a := e.arguments(); a != nil && a[0] != '{' {
 			return errors.New("the args are no object")
 		}
 	case "result":
@@ -130,4 +131,12 @@ func (e *event) check() error {
 		return fmt.Errorf("unknown type %q", e.Type)
 	}
 	return nil
+}
+
+// arguments is the object of arguments; nil where there is none.
+func (e *event) arguments() []byte {
+	if string(e.Args) == "null" {
+		return nil
+	}
+	return e.Args
 }

@@ -3,6 +3,7 @@ package policy
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -113,10 +114,10 @@ func (c *tryout) eval() *answer {
 	nets, errs := c.nets()
 	result, err := Build(Source{Rules: []config.RuleText{{Text: c.Rules}}, Nets: nets, Default: c.Default})
 	if err != nil {
-		errs = append(buildErrors(result.Problems.Of(Error)), errs...)
+		errs = append(errs, buildErrors(result.Problems.Of(Error))...)
 	}
 	if len(errs) > 0 {
-		return &answer{Name: c.Name, Errors: errs}
+		return &answer{Name: c.Name, Errors: onePerPlace(errs)}
 	}
 	a := &answer{Name: c.Name, Nets: []netStates{}, Decisions: []decision{}, Final: []netFinal{}}
 	for _, n := range result.Nets {
@@ -151,9 +152,7 @@ func (c *tryout) nets() (nets []config.Net, errs []caseError) {
 
 func netErrors(net string, err error) []caseError {
 	var list config.ErrorList
-	if !errors.As(err, &list) {
-		return []caseError{{Message: err.Error(), Code: string(MalformedNet), Net: net}}
-	}
+	errors.As(err, &list)
 	errs := make([]caseError, len(list))
 	for i, e := range list {
 		errs[i] = caseError{Message: e.Msg, Code: string(MalformedNet), Net: net}
@@ -161,8 +160,7 @@ func netErrors(net string, err error) []caseError {
 	return errs
 }
 
-// buildErrors lists problems as a case shows them: those of rules with their
-// line, at most one a line, those of nets with line 0.
+// buildErrors lists problems as a case shows them: those of nets have line 0.
 func buildErrors(ps Problems) []caseError {
 	errs := make([]caseError, len(ps))
 	for i, p := range ps {
@@ -171,8 +169,23 @@ func buildErrors(ps Problems) []caseError {
 			errs[i].Line, errs[i].Column = 0, 0
 		}
 	}
-	slices.SortStableFunc(errs, func(a, b caseError) int { return a.Line - b.Line })
 	return errs
+}
+
+// onePerPlace keeps the first error of each line and of each net, by line.
+func onePerPlace(errs []caseError) []caseError {
+	slices.SortStableFunc(errs, func(a, b caseError) int { return cmp.Compare(a.Line, b.Line) })
+	type place struct {
+		line int
+		net  string
+	}
+	seen := make(map[place]bool)
+	return slices.DeleteFunc(errs, func(e caseError) bool {
+		at := place{e.Line, e.Net}
+		double := seen[at]
+		seen[at] = true
+		return double
+	})
 }
 
 // states is a copy of the state of every net, as an answer shows it.

@@ -64,6 +64,7 @@ func (b *builder) mapEntry(n *config.Net, m config.Map) gate.Map {
 	match, err := rules.MatchRegex(m.Pattern)
 	if err != nil {
 		b.inNet(n, problem(Error, BadPattern, position(m.Position), err.Error(), "patterns are RE2"))
+		match = func(string) bool { return false } // one error is enough
 	}
 	out.Match, out.Source = match, "/"+m.Pattern+"/"
 	return out

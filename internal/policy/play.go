@@ -46,7 +46,7 @@ func (p *play) event(e event) decision {
 }
 
 func (p *play) call(e event) decision {
-	c := gate.Call{ID: e.ID, Tool: e.Tool, Args: e.Args}
+	c := gate.Call{ID: e.ID, Tool: e.Tool, Args: e.arguments()}
 	d := p.session.Decide(c, nil)
 	ask, ok := d.(*gate.Ask)
 	if !ok {

@@ -1,0 +1,240 @@
+package rules_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/rules"
+)
+
+func compile(t testing.TB, src string) *rules.Compiled {
+	t.Helper()
+	f, _ := rules.Parse("t.rules", []byte(src))
+	c, err := rules.Compile(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// netText writes a net as the table of the language does.
+func netText(n gate.Net) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s:", n.Name)
+	for _, p := range n.Places {
+		fmt.Fprintf(&b, " %s(%d)", p, n.Initial[p])
+	}
+	for _, t := range n.Transitions {
+		fmt.Fprintf(&b, "; %s %s->%s", t.Name, strings.Join(t.Inputs, "+"), strings.Join(t.Outputs, "+"))
+		for _, tool := range t.Tools {
+			fmt.Fprintf(&b, " %s", tool.Name)
+			b.WriteString([]string{"", " literal", " glob"}[tool.Kind])
+			if tool.Except != "" {
+				fmt.Fprintf(&b, " except %s", tool.Except)
+			}
+		}
+		for _, a := range []struct {
+			set  bool
+			name string
+		}{{t.Manual, "manual"}, {t.Deferred, "deferred"}, {t.Observe, "observe"}} {
+			if a.set {
+				b.WriteString(" " + a.name)
+			}
+		}
+	}
+	return b.String()
+}
+
+func TestNets(t *testing.T) {
+	const start = "start idle->ready"
+	tests := []struct {
+		src    string
+		want   string
+		cause  gate.Cause
+		reason string
+		states int
+	}{
+		{"require A before B", "require-A-before-B: idle(1) ready(0) gate(0); " + start + "; do-A ready->gate A deferred observe; do-B gate->ready B",
+			gate.CauseSequence, "B requires a successful call to A first.", 3},
+		{"require A before A", "require-A-before-A: idle(1) ready(0) gate(0); " + start + "; do-A ready->gate A deferred observe; do-A#2 gate->ready A",
+			gate.CauseSequence, "A requires a successful call to A first.", 3},
+		{"require A before *", "require-A-before-*: idle(1) ready(0) gate(0); " + start + "; do-A ready->gate A deferred observe; do-* gate->ready * glob except A",
+			gate.CauseSequence, "* requires a successful call to A first.", 3},
+		{"require a* before *", "require-a*-before-*: idle(1) ready(0) gate(0); " + start + "; do-a* ready->gate a* glob deferred observe; do-* gate->ready * glob",
+			gate.CauseSequence, "* requires a successful call to a* first.", 3},
+		{`require "a b" before c.d`, `require-"a b"-before-c.d: idle(1) ready(0) gate(0); ` + start + `; do-"a b" ready->gate a b literal deferred observe; do-c.d gate->ready c.d`,
+			gate.CauseSequence, `c.d requires a successful call to "a b" first.`, 3},
+		{`require "human-approval" before b`, `require-"human-approval"-before-b: idle(1) ready(0) gate(0); ` + start + `; do-"human-approval" ready->gate human-approval literal deferred observe; do-b gate->ready b`,
+			gate.CauseSequence, `b requires a successful call to "human-approval" first.`, 3},
+		{"require human-approval before B", "approve-before-B: idle(1) ready(0); " + start + "; approve ready->ready B manual",
+			gate.CauseApproval, "B requires human approval.", 2},
+		{"block A", "block-A: idle(1) ready(0) locked(0); " + start + "; do-A locked->locked A",
+			gate.CauseBlock, "A is blocked and cannot be called.", 2},
+		{"limit A to 3 per session", "limit-A-3: idle(1) ready(0) budget(3); " + start + "; do-A ready+budget->ready A",
+			gate.CauseLimit, "A has reached its limit of 3 calls per session.", 5},
+		{"limit A to 1 per test", "limit-A-1-per-test: idle(1) ready(0) budget(1) spent(0); " + start + "; do-A ready+budget->ready+spent A; refill ready+spent->ready+budget test observe",
+			gate.CauseLimit, "A has reached its limit of 1 call per test.", 3},
+		{`limit A to 2147483647 per "session"`, `limit-A-2147483647-per-"session": idle(1) ready(0) budget(2147483647) spent(0); ` + start + `; do-A ready+budget->ready+spent A; refill ready+spent->ready+budget session literal observe`,
+			gate.CauseLimit, `A has reached its limit of 2147483647 calls per "session".`, 2147483649},
+	}
+	for _, test := range tests {
+		t.Run(test.src, func(t *testing.T) {
+			c := compile(t, "\n  "+test.src)
+			if len(c.Nets) != 1 {
+				t.Fatalf("%d nets", len(c.Nets))
+			}
+			n := c.Nets[0]
+			if diff := cmp.Diff(test.want, netText(n)); diff != "" {
+				t.Errorf("net: -want +got:\n%s", diff)
+			}
+			if n.Cause != test.cause || n.Reason != test.reason || !n.Labels {
+				t.Errorf("cause %s, reason %q, labels %v", n.Cause, n.Reason, n.Labels)
+			}
+			if want := (gate.Position{File: "t.rules", Line: 2, Column: 3}); n.Rule != want {
+				t.Errorf("rule at %s", n.Rule)
+			}
+			if v := c.Verification()[0]; v.Name != n.Name || v.States != test.states {
+				t.Errorf("verification %+v", v)
+			}
+		})
+	}
+}
+
+// TestVerification holds the known state counts to an exploration.
+func TestVerification(t *testing.T) {
+	c := compile(t, `require a before b
+require a before a
+require human-approval before b
+block a
+limit a to 1 per session
+limit a to 7 per session
+limit a to 1 per b
+limit a to 7 per b`)
+	p, err := gate.NewPolicy(c.Nets, gate.PolicyOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range c.Verification() {
+		e, ok := p.Explore(v.Name, 0)
+		got := rules.Verification{Name: v.Name, States: e.States, Deadlocks: e.Deadlocks, Dead: e.DeadTransitions}
+		if len(got.Dead) == 0 {
+			got.Dead = nil
+		}
+		if diff := cmp.Diff(got, v); diff != "" || !ok || !e.Complete || e.Bounded != gate.Yes {
+			t.Errorf("%s: -explored +known:\n%s", v.Name, diff)
+		}
+	}
+}
+
+func TestNumberedNames(t *testing.T) {
+	c := compile(t, "require a-before-b before c\nrequire a before b-before-c\nrequire a before b-before-c")
+	if len(c.Nets) != 2 || c.Nets[0].Name != "require-a-before-b-before-c" || c.Nets[1].Name != "require-a-before-b-before-c#2" {
+		t.Errorf("nets: %v", c.Verification())
+	}
+}
+
+func TestMaps(t *testing.T) {
+	c := compile(t, "map bash.command rm as delete\nmap \"my.tool\".a.b /^x y#\\/$/i as \"z z\"\nblock delete\nblock \"z z\"")
+	if len(c.Maps) != 2 {
+		t.Fatalf("%d maps", len(c.Maps))
+	}
+	word, regex := c.Maps[0], c.Maps[1]
+	if word.Tool != "bash" || word.Field != "command" || word.As != "delete" || word.Source != "rm" || word.Rule.Line != 1 {
+		t.Errorf("word: %+v", word)
+	}
+	if regex.Tool != "my.tool" || regex.Field != "a.b" || regex.As != "z z" || regex.Source != `/^x y#\/$/i` {
+		t.Errorf("regex: %+v", regex)
+	}
+	if !word.Match("a; rm b") || word.Match("farm") || !regex.Match("X y#/") || regex.Match("x y#/z") {
+		t.Error("the patterns match something else")
+	}
+}
+
+func TestParseAt(t *testing.T) {
+	place := func(line, column int) gate.Position {
+		return gate.Position{File: "c.yaml", Line: line + 10, Column: column + 4}
+	}
+	f, errs := rules.ParseAt([]byte("block a\nblock\n  block a"), place)
+	if len(errs) != 1 || errs[0].Error() != "c.yaml:12:10: the name to block is missing (write: block A)" || errs[0].Excerpt() != "    block\n         ^\n" {
+		t.Errorf("errors: %s", errs.Format())
+	}
+	c, err := rules.Compile(f)
+	if err == nil || len(c.Warnings) != 1 {
+		t.Fatalf("%v, %v", err, c.Warnings)
+	}
+	want := `c.yaml:13:7: "block a" stands already at c.yaml:11:5 and counts once`
+	if w := c.Warnings[0]; w.String() != want || w.Excerpt() != "      block a\n      ^^^^^^^\n" {
+		t.Errorf("warning: %s\n%s", w, w.Excerpt())
+	}
+}
+
+func TestLoad(t *testing.T) {
+	fsys := fstest.MapFS{
+		"a.rules": {Data: []byte("block rm\nmap bash.command rm as rm\n")},
+		"b.rules": {Data: []byte("limit rm to 3 per session\nblock rm\n")},
+		"c.rules": {Data: []byte("blok rm\n")},
+	}
+	c, err := rules.Load(fsys, "a.rules", "b.rules")
+	if err != nil || len(c.Nets) != 2 || len(c.Maps) != 1 || len(c.Warnings) != 1 || c.Nets[1].Rule.File != "b.rules" {
+		t.Errorf("%+v, %v", c, err)
+	}
+	if _, err := rules.Load(fsys, "a.rules", "missing.rules"); err == nil || !strings.HasPrefix(err.Error(), "reading rules: open missing.rules") {
+		t.Errorf("a file that is not there: %v", err)
+	}
+	if _, err := rules.Load(fsys, "a.rules", "c.rules"); err == nil || !strings.HasPrefix(err.Error(), "c.rules:1:1: ") {
+		t.Errorf("a file in error: %v", err)
+	}
+	if c, err := rules.Compile(); err != nil || len(c.Nets) != 0 {
+		t.Errorf("nothing: %+v, %v", c, err)
+	}
+}
+
+func TestNames(t *testing.T) {
+	f, errs := rules.Parse("", []byte("require a before b*\nrequire human-approval before \"c d\"\nblock e\nlimit f to 3 per session\nlimit g to 3 per h\nmap i.j k as l"))
+	if errs != nil {
+		t.Fatal(errs)
+	}
+	var got []string
+	for _, n := range f.Names() {
+		got = append(got, n.String())
+	}
+	if diff := cmp.Diff([]string{"a", "b*", `"c d"`, "e", "f", "g", "h"}, got); diff != "" {
+		t.Error(diff)
+	}
+	if tools := f.Tools(); len(tools) != 1 || tools[0].Text != "i" {
+		t.Errorf("tools: %v", tools)
+	}
+	if diff := cmp.Diff([]string{"l"}, f.Labels()); diff != "" {
+		t.Error(diff)
+	}
+	for i, s := range f.Statements {
+		if s.Position().Line != i+1 {
+			t.Errorf("%s is at %s", s, s.Position())
+		}
+	}
+}
+
+// sixty is a policy of 60 rules, with maps.
+func sixty() []byte {
+	var b strings.Builder
+	for i := range 15 {
+		fmt.Fprintf(&b, "require tool%d before other%d\nrequire human-approval before deploy%d\nblock rm%d\nlimit push%d to 3 per test%d\n", i, i, i, i, i, i)
+		fmt.Fprintf(&b, "map bash.command /\\bgit\\s+push%d\\b/ as push%d\n", i, i)
+	}
+	return []byte(b.String())
+}
+
+func BenchmarkCompile60(b *testing.B) {
+	src := sixty()
+	for b.Loop() {
+		f, _ := rules.Parse("bench.rules", src)
+		if _, err := rules.Compile(f); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,89 @@
+package rules_test
+
+import (
+	"errors"
+	"fmt"
+	"testing/fstest"
+
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/rules"
+)
+
+func ExampleParse() {
+	_, errs := rules.Parse("safety.rules", []byte("block rm\nblok delete\nlimit push to three per session\n"))
+	fmt.Print(errs.Format())
+	// Output:
+	// safety.rules:2:1: unknown statement "blok" (did you mean "block"?)
+	//     blok delete
+	//     ^^^^
+	// safety.rules:3:15: invalid count "three" (a whole number from 1 to 2147483647, in plain digits)
+	//     limit push to three per session
+	//                   ^^^^^
+}
+
+func ExampleParseAt() {
+	// A text of rules in line 7 of a larger file, indented by four.
+	_, errs := rules.ParseAt([]byte("blok rm"), func(line, column int) gate.Position {
+		return gate.Position{File: "petrigate.yaml", Line: line + 6, Column: column + 4}
+	})
+	fmt.Println(errs)
+	// Output:
+	// petrigate.yaml:7:5: unknown statement "blok" (did you mean "block"?)
+}
+
+func ExampleCompile() {
+	f, _ := rules.Parse("safety.rules", []byte("require backup before delete\nblock rm # never\nblock rm\n"))
+	c, err := rules.Compile(f)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	p, err := gate.NewPolicy(c.Nets, gate.PolicyOptions{Maps: c.Maps})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	s := gate.NewSession(p, gate.SessionOptions{})
+	if r, ok := s.Decide(gate.Call{ID: "1", Tool: "delete"}, nil).(*gate.Refusal); ok {
+		fmt.Println(r.Text)
+	}
+	fmt.Println(c.Warnings[0])
+	// Output:
+	// delete requires a successful call to backup first.
+	// safety.rules:3:1: "block rm" stands already at safety.rules:2:1 and counts once
+}
+
+func ExampleLoad() {
+	fsys := fstest.MapFS{ // os.DirFS(".") for files of the system
+		"files.rules":  {Data: []byte("require backup before delete\n")},
+		"limits.rules": {Data: []byte("limit push to 3 per session\n")},
+	}
+	c, err := rules.Load(fsys, "files.rules", "limits.rules")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, v := range c.Verification() {
+		fmt.Println(v.Name, v.States)
+	}
+	// Output:
+	// require-backup-before-delete 3
+	// limit-push-3 5
+}
+
+func ExampleError() {
+	f, _ := rules.Parse("a.rules", []byte("limit push to 3 per push"))
+	_, err := rules.Compile(f)
+	var e *rules.Error
+	if errors.As(err, &e) {
+		fmt.Println(e.Code, e.Pos.Line, e.Pos.Column, e.Msg)
+	}
+	// Output:
+	// E010 1 21 push would refill its own limit
+}
+
+func ExampleNearest() {
+	fmt.Println(rules.Nearest("delte_file", []string{"read_file", "delete_file"}))
+	// Output:
+	// delete_file
+}

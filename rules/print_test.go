@@ -1,0 +1,88 @@
+package rules_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/rules"
+)
+
+// sameStatement compares statements wherever they stand.
+var sameStatement = cmp.Options{
+	cmpopts.IgnoreTypes(gate.Position{}),
+	cmpopts.IgnoreUnexported(rules.Name{}, rules.Pattern{}),
+}
+
+func TestPrint(t *testing.T) {
+	tests := []struct{ src, want string }{
+		{" require\ta before\u00a0b # c", "require a before b"},
+		{"require human-approval before b\r", "require human-approval before b"},
+		{`block "a\u0062\t\"\\\u0085\/"`, `block "ab\u0009\"\\\u0085/"`},
+		{"limit a to 3 per session", "limit a to 3 per session"},
+		{`limit a* to 3 per "session"`, `limit a* to 3 per "session"`},
+		{`map "a.b".c.d /x y\/#/i as "z"# c`, `map "a.b".c.d /x y\/#/i as "z"`},
+		{"map bash.command   / as slash # a/b", "map bash.command / as slash"},
+		{"map bash.command /rm/ as rm", "map bash.command /rm/ as rm"},
+		{"map bash.command runs as rm", "map bash.command runs as rm"},
+	}
+	for _, test := range tests {
+		f, errs := rules.Parse("", []byte(test.src))
+		if errs != nil {
+			t.Errorf("%q: %s", test.src, errs)
+			continue
+		}
+		if got := f.String(); got != test.want+"\n" {
+			t.Errorf("%q is printed as %q", test.src, got)
+		}
+	}
+}
+
+// FuzzParse checks that the parser stands everything, that its errors are in
+// order and point into the text, and that what is printed parses to the same.
+func FuzzParse(f *testing.F) {
+	for _, src := range []string{
+		"require backup before delete\nrequire human-approval before deploy\nblock rm\nlimit push to 3 per session\nlimit push to 1 per test",
+		"map bash.command /cp\\s+-r/i as backup\nmap \"a.b\".c.$d --force as \"x y\"",
+		"map t.f /etc as a/ # b/ as c\nmap t.f / as b\nmap t.f /a #b/ as x",
+		"block \"a\\ud83d\\ude00\\u0085\"\nblock \"\\\"\nblock a\"b\nblock \xff\nblock a\x00",
+		"\ufeffblock *?\u2028\n\r\n#\nblock a#b",
+		"prove x\nblock a unless b\nmap a when \"b\" as c\nlimit a to 3 per successful b",
+	} {
+		f.Add([]byte(src))
+	}
+	f.Fuzz(func(t *testing.T, src []byte) {
+		file, errs := rules.Parse("f", src)
+		lines := strings.Split(strings.TrimPrefix(string(src), "\ufeff"), "\n")
+		last := 0
+		for _, e := range errs {
+			if e.Pos.Line <= last || e.Pos.Line > len(lines) || e.Pos.Column < 1 || e.Pos.Column > len([]rune(lines[e.Pos.Line-1]))+1 {
+				t.Fatalf("%s is out of order or out of the text", e)
+			}
+			if last = e.Pos.Line; e.Code == "" || e.Msg == "" || e.Excerpt() == "" {
+				t.Fatalf("%#v says too little", e)
+			}
+		}
+		printed := file.String()
+		again, errs := rules.Parse("f", []byte(printed))
+		if errs != nil {
+			t.Fatalf("%q does not parse: %s", printed, errs)
+		}
+		if diff := cmp.Diff(file.Statements, again.Statements, sameStatement); diff != "" {
+			t.Fatalf("%q is another file: %s", printed, diff)
+		}
+		if again.String() != printed {
+			t.Fatalf("%q is printed as %q", printed, again)
+		}
+		c, err := rules.Compile(file)
+		if err != nil {
+			return
+		}
+		if _, err := gate.NewPolicy(c.Nets, gate.PolicyOptions{Maps: c.Maps}); err != nil {
+			t.Fatalf("the gate refuses %q: %v", printed, err)
+		}
+	})
+}
