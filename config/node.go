@@ -65,7 +65,10 @@ func (n *node) get(key string) *node {
 // The limits keep a hostile or broken file from costing more than it says. A
 // file that a person wrote is far below all of them.
 const (
-	maxSize  = 4 << 20 // bytes of one file
-	maxDepth = 100     // of nested values
-	maxNodes = 200_000 // values after aliases are expanded
+	maxSize   = 4 << 20 // bytes of one file
+	maxYAML   = 1 << 20 // bytes of one file that is not JSON
+	maxKeys   = 10_000  // of one file that is not JSON: the parser is quadratic in them
+	maxDepth  = 100     // of nested values
+	maxNodes  = 200_000 // values after aliases are expanded
+	maxErrors = 100     // of one file; the rest would not be read
 )

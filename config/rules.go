@@ -1,13 +1,7 @@
 package config
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
-	"runtime"
-	"slices"
 	"strings"
 )
 
@@ -111,89 +105,6 @@ func (d *decoder) indent(n *node) int {
 	return 1
 }
 
-// A textFile is a file that a "file" key matched.
-type textFile struct{ name, text string }
-
-// files reads what the pattern of a "file" key matches. Rules that are not
-// there would allow what they forbid, so every doubt is an error.
-func (d *decoder) files(key, value *node) []textFile {
-	if !d.is(value, textKind, quoted(key)) {
-		return nil
-	}
-	files, err := d.match(value.text)
-	if err != nil {
-		d.at(value, err.Error(), "")
-	}
-	for _, f := range files {
-		if writable(f.name) {
-			d.warn(value, fmt.Sprintf("anybody may change %q", f.name), "chmod o-w")
-		}
-	}
-	return files
-}
-
-// match reads the files of a pattern in the byte order of their names.
-func (e *environment) match(pattern string) ([]textFile, error) {
-	names, err := e.glob(pattern)
-	if err != nil {
-		return nil, err
-	}
-	files := make([]textFile, 0, len(names))
-	for _, name := range names {
-		data, err := readFile(name, maxSize)
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
-			return nil, fmt.Errorf("no file matches %q", pattern)
-		case err != nil:
-			return nil, fmt.Errorf("reading %q: %v", name, cause(err))
-		case strings.TrimSpace(string(data)) == "":
-			return nil, fmt.Errorf("the file %q is empty", name)
-		}
-		files = append(files, textFile{name, string(data)})
-	}
-	return files, nil
-}
-
-func (e *environment) glob(pattern string) ([]string, error) {
-	switch {
-	case pattern == "":
-		return nil, errors.New(`"file" is empty`)
-	case strings.Contains(pattern, "**"):
-		return nil, fmt.Errorf("%q: ** is not supported, * stays within one directory", pattern)
-	case !strings.ContainsAny(pattern, "*?["):
-		return []string{e.path(pattern)}, nil
-	}
-	if literal := e.path(pattern); exists(literal) {
-		return []string{literal}, nil
-	}
-	full := pattern
-	if !filepath.IsAbs(pattern) {
-		full = filepath.Join(escape(e.dir), pattern)
-	}
-	names, err := filepath.Glob(full)
-	switch {
-	case err != nil:
-		return nil, fmt.Errorf("%q is no pattern: %v", pattern, err)
-	case len(names) == 0:
-		return nil, fmt.Errorf("no file matches %q", pattern)
-	}
-	slices.Sort(names)
-	return names, nil
-}
-
-func exists(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
-}
-
-// escape makes a directory mean itself in a pattern.
-func escape(dir string) string {
-	if runtime.GOOS == "windows" {
-		return dir
-	}
-	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(dir)
-}
-
 // ReadRules reads the rules files that a pattern matches, as the "file" key
 // does; relative paths are those of the process.
 func ReadRules(pattern string) ([]RuleText, error) {
@@ -206,69 +117,4 @@ func ReadRules(pattern string) ([]RuleText, error) {
 		texts[i] = RuleText{File: f.name, Text: f.text}
 	}
 	return texts, nil
-}
-
-// ReadNets reads the files of nets that a pattern matches.
-func ReadNets(pattern string) ([]Net, error) {
-	files, err := (&environment{}).match(pattern)
-	if err != nil {
-		return nil, &Error{Msg: err.Error()}
-	}
-	var nets []Net
-	for _, f := range files {
-		more, err := ParseNet(f.name, []byte(f.text))
-		if err != nil {
-			return nil, err
-		}
-		nets = append(nets, more...)
-	}
-	return nets, nil
-}
-
-// nets reads the "nets" key of a configuration.
-func (d *decoder) nets(to *[]Net) func(key, value *node) {
-	return func(key, value *node) {
-		if !d.is(value, listKind, quoted(key)) {
-			return
-		}
-		d.notEmpty(key, value)
-		for _, item := range value.items {
-			*to = append(*to, d.netEntry(item)...)
-		}
-		d.uniqueNets(*to)
-	}
-}
-
-func (d *decoder) netEntry(n *node) []Net {
-	if n.get("file") == nil && n.get("inline") == nil {
-		return []Net{d.net(n)}
-	}
-	var nets []Net
-	d.mapping(n, `an entry of "nets"`, keys{
-		"file": func(key, value *node) {
-			for _, f := range d.files(key, value) {
-				inner := &decoder{source: &source{name: f.name}, environment: d.environment}
-				nets = append(nets, inner.netFile([]byte(f.text))...)
-				inner.errs.sorted()
-				d.errs = append(d.errs, inner.errs...)
-			}
-		},
-		"inline": func(_, value *node) { nets = append(nets, d.net(value)) },
-	})
-	if len(n.fields) != 1 {
-		d.at(n, `an entry of "nets" has one key, "file" or "inline", or the keys of a net`, "")
-	}
-	return nets
-}
-
-func (d *decoder) uniqueNets(nets []Net) {
-	seen := make(map[string]Position, len(nets))
-	for _, net := range nets {
-		first, ok := seen[net.Name]
-		if ok && net.Name != "" {
-			d.errs = append(d.errs, &Error{File: net.Position.File, Line: net.Position.Line, Column: net.Position.Column,
-				Msg: fmt.Sprintf("duplicate net %q", net.Name), Hint: "the first is at " + first.String()})
-		}
-		seen[net.Name] = net.Position
-	}
 }

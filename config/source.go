@@ -30,6 +30,10 @@ func (s *source) read(src []byte) *node {
 	if n, ok := readJSON(text); ok {
 		return n
 	}
+	if len(text) > maxYAML {
+		s.add(0, 0, "the file is too large", "at most 1 MiB of YAML")
+		return nil
+	}
 	s.guess = true
 	n := s.readYAML(text)
 	s.guess = n == nil
@@ -76,7 +80,12 @@ func (s *source) at(n *node, msg, hint string) {
 }
 
 func (s *source) add(line, column int, msg, hint string) {
-	s.errs = append(s.errs, s.problem(line, column, msg, hint))
+	switch n := len(s.errs); {
+	case n < maxErrors:
+		s.errs = append(s.errs, s.problem(line, column, msg, hint))
+	case n == maxErrors:
+		s.errs = append(s.errs, &Error{File: s.name, Line: line, Column: column, Msg: "too many problems; the rest is not shown"})
+	}
 }
 
 // warn records something that is allowed and probably not what was meant.

@@ -47,10 +47,6 @@ func (s *source) readYAML(text string) *node {
 	return n
 }
 
-// errTooDeep is checked before the parser runs: it is recursive, and a few
-// megabytes of brackets would exhaust the stack, which nothing can recover.
-var errTooDeep = fmt.Errorf("values are nested too deeply, more than %d levels", maxDepth)
-
 // parseYAML is the parser of the library, which must not take the process
 // with it whatever the bytes are.
 func parseYAML(text string) (file *ast.File, err error) {
@@ -60,16 +56,20 @@ func parseYAML(text string) (file *ast.File, err error) {
 		}
 	}()
 	tokens := lexer.Tokenize(text)
-	if tk := tooDeep(tokens); tk != nil {
-		return nil, &yaml.SyntaxError{Message: errTooDeep.Error(), Token: tk}
+	if tk := tooMuch(tokens); tk != nil {
+		return nil, &yaml.SyntaxError{Message: tooMuchText, Token: tk}
 	}
 	return parser.Parse(tokens, 0, parser.AllowDuplicateMapKey())
 }
 
-// tooDeep finds a token at which too many brackets are open, or which is the
-// end of too long a run of entries opened on one line.
-func tooDeep(tokens token.Tokens) *token.Token {
-	flow, run, line := 0, 0, 0
+var tooMuchText = fmt.Sprintf("the file has more than %d keys, or nests values more than %d levels deep", maxKeys, maxDepth)
+
+// tooMuch finds a token at which too many brackets are open, or which is the
+// end of too long a run of entries opened on one line, or of too many keys.
+// The parser is recursive: a few megabytes of brackets would exhaust the
+// stack, which nothing can recover.
+func tooMuch(tokens token.Tokens) *token.Token {
+	flow, run, line, keys := 0, 0, 0, 0
 	for _, tk := range tokens {
 		if tk.Position != nil && tk.Position.Line != line {
 			run, line = 0, tk.Position.Line
@@ -84,8 +84,11 @@ func tooDeep(tokens token.Tokens) *token.Token {
 			if flow > 0 && tk.Type == token.MappingValueType {
 				run-- // an entry of a flow mapping is closed by the next
 			}
+			if tk.Type == token.MappingValueType {
+				keys++
+			}
 		}
-		if flow > maxDepth || (run > maxDepth && flow == 0) {
+		if flow > maxDepth || (run > maxDepth && flow == 0) || keys > maxKeys {
 			return tk
 		}
 	}

@@ -1,0 +1,393 @@
+package config
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+const oneServer = "mcpServers: { a: { command: x } }\n"
+
+func parse(t *testing.T, src string, o Options) *Config {
+	t.Helper()
+	if o.Env == nil {
+		o.Env = from(nil)
+	}
+	c, err := Parse("petrigate.yaml", []byte(src), o)
+	if err != nil {
+		t.Fatal(Text(err))
+	}
+	return c
+}
+
+func TestLayers(t *testing.T) {
+	file := oneServer + "log: { level: info, format: text }\nlisten: { http: \"127.0.0.1:1\", auth: token }\napproval: { hold: 1s }\n"
+	vars := map[string]string{"PETRIGATE_LOG_LEVEL": "warn", "PETRIGATE_APPROVAL_HOLD": "2s", "PETRIGATE_LOG_FORMAT": ""}
+	flags := map[string]string{"log.level": "error", "listen.http": "127.0.0.1:2"}
+	c := parse(t, file, Options{Env: from(vars), Flags: flags})
+	want := Log{Level: "error", Format: "text"}
+	if c.Log != want || c.Approval.Hold != 2*time.Second || c.Listen.HTTP != "127.0.0.1:2" || c.Startup != 10*time.Second {
+		t.Errorf("got %+v %+v %+v", c.Log, c.Approval, c.Listen)
+	}
+}
+
+func TestFlags(t *testing.T) {
+	c := parse(t, oneServer+"listen: { stdio: true }\n", Options{Flags: map[string]string{"listen.http": "127.0.0.1:1"}})
+	if c.Listen.Stdio {
+		t.Error("the flag does not win over the file")
+	}
+	for flag, want := range map[string]string{
+		"mode":       "the flag for mode: no such setting",
+		"log.level":  `the flag for log.level: "x" is not known (one of: debug, info, warn, error)`,
+		"audit.file": "the flag for audit.file is empty",
+	} {
+		value := map[bool]string{true: "", false: "x"}[flag == "audit.file"]
+		_, err := Parse("f", []byte(oneServer), Options{Env: from(nil), Flags: map[string]string{flag: value}})
+		if err == nil || err.Error() != want {
+			t.Errorf("%s: got %v, want %s", flag, err, want)
+		}
+	}
+}
+
+// What loosens a policy comes from the file alone.
+func TestEnvironmentCannotLoosen(t *testing.T) {
+	vars := map[string]string{"PETRIGATE_DEFAULT": "allow", "PETRIGATE_MODE": "shadow", "PETRIGATE_ACTIVE": ""}
+	if c := parse(t, oneServer+"default: deny\n", Options{Env: from(vars)}); c.Default != "deny" {
+		t.Errorf("default is %q", c.Default)
+	}
+}
+
+func TestNoLoopback(t *testing.T) {
+	tests := []struct {
+		address string
+		ok      bool
+	}{
+		{"127.0.0.1:1", true}, {"[::1]:1", true}, {"localhost:1", true}, {"127.8.8.8:0", true},
+		{":1", false}, {"0.0.0.0:1", false}, {"[::]:1", false}, {"example.com:1", false}, {"localhost.example.com:1", false}, {"10.0.0.1:1", false},
+	}
+	for _, test := range tests {
+		_, err := Parse("f", []byte(oneServer), Options{Env: from(nil), Flags: map[string]string{"listen.http": test.address, "listen.auth": "none"}})
+		if (err == nil) != test.ok {
+			t.Errorf("%s: %v", test.address, err)
+		}
+	}
+}
+
+func TestLookup(t *testing.T) {
+	home := t.TempDir()
+	t.Chdir(t.TempDir())
+	xdg := filepath.Join(home, ".config", "petrigate", "petrigate.yaml")
+	vars := map[string]string{"HOME": home}
+	o := Options{Env: from(vars), WorkDir: true}
+	look := func(want string) {
+		t.Helper()
+		if got, err := Lookup(o); got != want {
+			t.Errorf("got %q, %v; want %q", got, err, want)
+		}
+	}
+	if _, err := Load(o); !errors.Is(err, ErrNotFound) || !strings.Contains(err.Error(), xdg) {
+		t.Errorf("got %v", err)
+	}
+	put(t, xdg, []byte(oneServer))
+	look(xdg)
+	put(t, "petrigate.yaml", []byte(oneServer))
+	look("petrigate.yaml")
+	o.WorkDir = false
+	look(xdg)
+	vars["XDG_CONFIG_HOME"] = "relative"
+	look(xdg)
+	vars["XDG_CONFIG_HOME"] = filepath.Join(home, "x")
+	look("")
+	vars["PETRIGATE_CONFIG"] = "env.yaml"
+	look("env.yaml")
+	o.Path = "flag.yaml"
+	look("flag.yaml")
+	if _, err := Load(o); err == nil || err.Error() != "flag.yaml: reading the configuration: no such file or directory" {
+		t.Errorf("got %v", err)
+	}
+	delete(vars, "PETRIGATE_CONFIG")
+	delete(vars, "XDG_CONFIG_HOME")
+	delete(vars, "HOME")
+	o.Path = ""
+	look("")
+}
+
+func TestLoadRefuses(t *testing.T) {
+	dir := t.TempDir()
+	big := filepath.Join(dir, "big.yaml")
+	put(t, big, []byte(strings.Repeat("#", maxSize+1)))
+	for path, want := range map[string]string{dir: "not a regular file", big: "too large"} {
+		if _, err := Load(Options{Path: path, Env: from(nil)}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %q", err, want)
+		}
+	}
+}
+
+func TestAnybodyMayChange(t *testing.T) {
+	dir := t.TempDir()
+	path, rules := filepath.Join(dir, "petrigate.yaml"), filepath.Join(dir, "a.rules")
+	put(t, path, []byte(oneServer+"rules: [{ file: a.rules }]\n"))
+	put(t, rules, []byte("block rm\n"))
+	for _, p := range []string{path, rules} {
+		if err := os.Chmod(p, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c, err := Load(Options{Path: path, Env: from(nil)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(c.Warnings) != 2 || !strings.Contains(c.Warnings.Error(), "anybody may change") {
+		t.Errorf("got %v", c.Warnings)
+	}
+}
+
+func TestRelativePaths(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "petrigate.yaml")
+	put(t, path, []byte("mcpServers:\n  a: { command: ./x, cwd: w }\n  b: { command: npx }\naudit: { file: a.jsonl }\nlisten: { http: \"127.0.0.1:1\", tokenFile: /t }\n"))
+	c, err := Load(Options{Path: path, Env: from(nil)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := []string{c.Servers[0].Command, c.Servers[0].Cwd, c.Servers[1].Command, c.Audit.File, c.Listen.TokenFile}
+	want := []string{filepath.Join(dir, "x"), filepath.Join(dir, "w"), "npx", filepath.Join(dir, "a.jsonl"), "/t"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// A directory whose name looks like a pattern means itself.
+func TestPatternInDirectory(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "a[b]*?")
+	for _, name := range []string{"B.rules", "a.rules", "[x].rules"} {
+		put(t, filepath.Join(dir, "rules", name), []byte("block "+name))
+	}
+	src := oneServer + "rules:\n  - file: rules/?.rules\n  - file: \"rules/[x].rules\"\n"
+	c, err := Parse(filepath.Join(dir, "petrigate.yaml"), []byte(src), Options{Env: from(nil)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, r := range c.Rules {
+		got = append(got, r.Text)
+	}
+	if diff := cmp.Diff([]string{"block B.rules", "block a.rules", "block [x].rules"}, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// A mistake in rules that stand inside the configuration is shown where it is.
+func TestInlinePosition(t *testing.T) {
+	tests := []struct {
+		name, src    string
+		line, column int // in the rules
+		want         string
+	}{
+		{"block", "rules:\n  - inline: |\n      block rm\n      block é\n", 2, 7, "f:4:13"},
+		{"block after a blank line", "rules:\n  - inline: |\n\n      block rm\n", 2, 1, "f:4:7"},
+		{"block with an indentation", "rules:\n  - inline: |2\n        x\n      block\n", 2, 1, "f:4:7"},
+		{"folded", "rules:\n  - inline: |-\n      block rm", 1, 7, "f:3:13"},
+		{"whole", "rules: |\n  block rm\n", 1, 1, "f:2:3"},
+		{"quoted", "rules: \"block rm\"\n", 1, 7, "f:1:15"},
+		{"plain", "rules: block rm\n", 1, 7, "f:1:14"},
+		{"quoted lines", "rules: \"a\\nb\"\n", 2, 1, "f:1:9"},
+		{"JSON", `{"rules": [{"inline": "block rm"}]}`, 1, 7, "f:1:30"},
+		{"line ends of Windows", "rules:\r\n  - inline: |\r\n      block rm\r\n      block x\r\n", 2, 7, "f:4:13"},
+		{"no line", "rules: x\n", 0, 0, "f"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			c, err := Parse("f", []byte(test.src), Options{Env: from(nil)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := c.Rules[0].Position(test.line, test.column).String(); got != test.want {
+				t.Errorf("got %s, want %s in\n%s", got, test.want, test.src)
+			}
+		})
+	}
+}
+
+func TestReadRulesAndNets(t *testing.T) {
+	t.Chdir(t.TempDir())
+	put(t, "b.rules", []byte("block b"))
+	put(t, "a.rules", []byte("block a"))
+	put(t, "n.yaml", []byte("nets:\n  - name: x\n  - name: y\n"))
+	put(t, "bad.yaml", []byte("nam: x\n"))
+	rules, err := ReadRules("*.rules")
+	if err != nil || len(rules) != 2 || rules[0].Position(1, 2).String() != "a.rules:1:2" {
+		t.Errorf("got %v, %v", rules, err)
+	}
+	nets, err := ReadNets("n.yaml")
+	if err != nil || len(nets) != 2 || nets[1].Position.String() != "n.yaml:3:5" {
+		t.Errorf("got %v, %v", nets, err)
+	}
+	if _, err := ReadRules("no"); err == nil || err.Error() != `no file matches "no"` {
+		t.Errorf("got %v", err)
+	}
+	if _, err := ReadNets("no*"); err == nil {
+		t.Error("no error")
+	}
+	var list ErrorList
+	if _, err := ReadNets("bad.yaml"); !errors.As(err, &list) || len(list) != 2 {
+		t.Errorf("got %v", err)
+	}
+}
+
+// Secrets show in no error, no excerpt and no log line, whatever is wrong.
+func TestSecretsStayInside(t *testing.T) {
+	const secret = "canary"
+	dir := t.TempDir()
+	put(t, filepath.Join(dir, "token"), []byte(secret+"\n"))
+	vars := map[string]string{"SECRET": secret}
+	for _, expr := range []string{"${SECRET}", "${env:SECRET}", "x ${SECRET} y", "${file:token}", "${NONE:-" + secret + "}"} {
+		for _, key := range []string{"command", "cwd", "url", "prefix", "type", "protocol", "timeout", "disabled", "args", "env", "headers"} {
+			src := fmt.Sprintf("mcpServers:\n  a:\n    command: y\n    %s: %q\nlisten:\n  http: %q\n  auth: %q\nlog:\n  level: %q\n", key, expr, expr, expr, expr)
+			_, err := Parse(filepath.Join(dir, "f"), []byte(src), Options{Env: from(vars)})
+			if err == nil {
+				t.Fatalf("%s was accepted", src)
+			}
+			if !strings.Contains(expr, secret) && strings.Contains(Text(err), secret) {
+				t.Errorf("the secret is in\n%s", Text(err))
+			}
+		}
+	}
+	c := parse(t, "mcpServers: { a: { command: x, args: [\"${SECRET}\"], env: { T: \"${SECRET}\" } } }\n", Options{Env: from(vars)})
+	if c.Servers[0].Args[0] != secret || c.Servers[0].Env["T"] != secret {
+		t.Fatalf("the secret was not replaced")
+	}
+	var b strings.Builder
+	slog.New(slog.NewJSONHandler(&b, nil)).Info("x", "server", c.Servers[0])
+	fmt.Fprintf(&b, "%v %+v %#v %s %v", c, c, c.Servers, c.Servers[0], c.Servers[0].EnvNames())
+	if strings.Contains(b.String(), secret) {
+		t.Errorf("the secret is in %s", b.String())
+	}
+}
+
+func TestErrors(t *testing.T) {
+	_, err := Parse("f", []byte("rulse: 1\nmodee: 2\n"), Options{Env: from(nil)})
+	var list ErrorList
+	var one *Error
+	if !errors.As(err, &list) || len(list) != 2 || !errors.As(err, &one) || one.Position().String() != "f:1:1" {
+		t.Errorf("got %#v", err)
+	}
+	if got := Text(errors.New("x")); got != "x" {
+		t.Errorf("got %q", got)
+	}
+	if got := Text(&Error{File: "f", Msg: "m", Hint: "h"}); got != "f: m (h)" {
+		t.Errorf("got %q", got)
+	}
+	if got := (Position{Line: 1, Column: 2}).String(); got != "1:2" {
+		t.Errorf("got %q", got)
+	}
+	if got := list.Error(); got != list[0].Error()+"\n"+list[1].Error() {
+		t.Errorf("got %q", got)
+	}
+}
+
+// What would exhaust a parser is refused before it runs.
+func TestBombs(t *testing.T) {
+	deep := 20_000
+	tests := map[string]string{
+		"brackets":       strings.Repeat("[", deep),
+		"braces":         strings.Repeat("{a: ", deep),
+		"JSON":           strings.Repeat("[", deep) + strings.Repeat("]", deep),
+		"JSON objects":   strings.Repeat(`{"a":`, deep) + "1" + strings.Repeat("}", deep),
+		"entries":        strings.Repeat("- ", deep) + "x",
+		"explicit keys":  strings.Repeat("? ", deep) + "x",
+		"anchors":        strings.Repeat("&a ", deep) + "x",
+		"tags":           strings.Repeat("!a ", deep) + "x",
+		"many values":    "a: [" + strings.Repeat("1,", maxNodes+1) + "1]",
+		"many in JSON":   "[" + strings.Repeat("1,", maxNodes+1) + "1]",
+		"block mappings": nestedBlocks(300),
+		"many keys":      manyKeys(),
+		"much YAML":      strings.Repeat("#", maxYAML+1),
+		"NUL":            "a: \x00",
+		"no UTF-8":       "a: \xff",
+		"UTF-16":         "\xff\xfea\x00:\x00",
+		"bell":           "a: \"\a\"",
+		"separator":      "a: \u2028b",
+		"too large":      strings.Repeat("#", maxSize+1),
+	}
+	for name, src := range tests {
+		t.Run(name, func(t *testing.T) {
+			if _, err := Parse("f", []byte(src), Options{Env: from(nil)}); err == nil {
+				t.Error("it was accepted")
+			}
+		})
+	}
+}
+
+func manyKeys() string {
+	var b strings.Builder
+	for i := range maxKeys + 1 {
+		fmt.Fprintf(&b, "k%d: v\n", i)
+	}
+	return b.String()
+}
+
+func TestManyProblems(t *testing.T) {
+	_, err := Parse("f", []byte("a: 1\n"+strings.Repeat("a: 2\n", 1000)), Options{Env: from(nil)})
+	var list ErrorList
+	if !errors.As(err, &list) || len(list) != maxErrors+1 {
+		t.Errorf("%d problems, want %d", len(list), maxErrors+1)
+	}
+}
+
+func nestedBlocks(depth int) string {
+	var b strings.Builder
+	for i := range depth {
+		b.WriteString(strings.Repeat(" ", i) + "a:\n")
+	}
+	return b.String()
+}
+
+func TestByteOrderMark(t *testing.T) {
+	parse(t, "\ufeff"+oneServer, Options{})
+	parse(t, "\ufeff"+`{"mcpServers": {}}`, Options{})
+}
+
+// JSON is exact about what YAML readers get wrong.
+func TestJSONStrings(t *testing.T) {
+	want := "a\u2028b\u2029\u0085\t\"\\/😀"
+	quoted, err := json.Marshal(want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{string(quoted), `"a` + "\u2028" + `b\u2029\u0085\t\"\\\/\ud83d\ude00"`} {
+		nets, err := ParseNet("f", []byte(`{"name": `+text+`}`))
+		if err != nil || nets[0].Name != want {
+			t.Errorf("got %+v, %v", nets, err)
+		}
+	}
+}
+
+// Both readers give the same problems the same places.
+func TestJSONPositions(t *testing.T) {
+	const src = "{ \"name\" : \"é\",\n  \"plces\": [ ], \"match\":\n \"é\", \"transitions\":[{\"name\":\"t\",\"inputs\":[\"é\" , 5]}, 1 ]\n}"
+	if _, err := ParseNet("f", []byte(src)); err == nil {
+		t.Error("it was accepted")
+	} else if _, other := ParseNet("f", []byte(strings.Replace(src, "}\n", "} # not JSON\n", 1)+"# not JSON\n")); other == nil || err.Error() != other.Error() {
+		t.Errorf("JSON:\n%v\nYAML:\n%v", err, other)
+	}
+}
+
+func TestEditDistance(t *testing.T) {
+	for _, test := range []struct {
+		a, b string
+		want int
+	}{{"", "", 0}, {"a", "", 1}, {"rulse", "rules", 1}, {"kitten", "sitting", 3}, {"abc", "abc", 0}, {strings.Repeat("x", 65), "x", 1 << 20}} {
+		if got := editDistance(test.a, test.b); got != test.want {
+			t.Errorf("%q, %q: got %d, want %d", test.a, test.b, got, test.want)
+		}
+	}
+}

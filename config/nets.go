@@ -1,0 +1,78 @@
+package config
+
+import (
+	"fmt"
+)
+
+// ReadNets reads the files of nets that a pattern matches.
+func ReadNets(pattern string) ([]Net, error) {
+	files, err := (&environment{}).match(pattern)
+	if err != nil {
+		return nil, &Error{Msg: err.Error()}
+	}
+	var nets []Net
+	for _, f := range files {
+		more, err := ParseNet(f.name, []byte(f.text))
+		if err != nil {
+			return nil, err
+		}
+		nets = append(nets, more...)
+	}
+	return nets, nil
+}
+
+// nets reads the "nets" key of a configuration.
+func (d *decoder) nets(to *[]Net) func(key, value *node) {
+	return func(key, value *node) {
+		if !d.is(value, listKind, quoted(key)) {
+			return
+		}
+		d.notEmpty(key, value)
+		for _, item := range value.items {
+			*to = append(*to, d.netEntry(item)...)
+		}
+		d.uniqueNets(*to)
+	}
+}
+
+func (d *decoder) netEntry(n *node) []Net {
+	if n.get("file") == nil && n.get("inline") == nil {
+		return []Net{d.net(n)}
+	}
+	var nets []Net
+	d.mapping(n, `an entry of "nets"`, keys{
+		"file": func(key, value *node) {
+			for _, f := range d.files(key, value) {
+				inner := &decoder{source: &source{name: f.name}, environment: d.environment}
+				nets = append(nets, inner.netFile([]byte(f.text))...)
+				inner.errs.sorted()
+				d.errs = append(d.errs, inner.errs...)
+			}
+		},
+		"inline": func(_, value *node) { nets = append(nets, d.net(value)) },
+	})
+	if len(n.fields) != 1 {
+		d.at(n, `an entry of "nets" has one key, "file" or "inline", or the keys of a net`, "")
+	}
+	return nets
+}
+
+// foreign records a problem that may be in another file.
+func (d *decoder) foreign(p Position, msg, hint string) {
+	if p.File == d.name {
+		d.add(p.Line, p.Column, msg, hint)
+		return
+	}
+	d.errs = append(d.errs, &Error{File: p.File, Line: p.Line, Column: p.Column, Msg: msg, Hint: hint})
+}
+
+func (d *decoder) uniqueNets(nets []Net) {
+	seen := make(map[string]Position, len(nets))
+	for _, net := range nets {
+		first, ok := seen[net.Name]
+		if ok && net.Name != "" {
+			d.foreign(net.Position, fmt.Sprintf("duplicate net %q", net.Name), "the first is at "+first.String())
+		}
+		seen[net.Name] = net.Position
+	}
+}
