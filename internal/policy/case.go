@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 
 	"github.com/petrigate/petrigate/gate"
 )
@@ -79,22 +78,16 @@ func readCase(line []byte) (*tryout, json.RawMessage, error) {
 	}
 	c := &tryout{}
 	if err := strict(line, c); err != nil {
-		return nil, expect, err
+		return c, expect, err // with its name, where that was read
 	}
 	return c, expect, c.check()
 }
 
-// strict decodes one JSON value and refuses unknown keys and a second value.
+// strict decodes one JSON value and refuses unknown keys.
 func strict(src []byte, to any) error {
 	d := json.NewDecoder(bytes.NewReader(src))
 	d.DisallowUnknownFields()
-	if err := d.Decode(to); err != nil {
-		return err
-	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return errors.New("something follows the case")
-	}
-	return nil
+	return d.Decode(to)
 }
 
 func (c *tryout) check() error {

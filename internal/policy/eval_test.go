@@ -1,0 +1,193 @@
+package policy
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func evalText(t *testing.T, in string) ([]string, []Difference) {
+	t.Helper()
+	var out bytes.Buffer
+	differences, err := Eval(strings.NewReader(in), &out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n"), differences
+}
+
+// errorsOf makes the answer to a line that is no case.
+func errorsOf(name, message string) string {
+	return `{"name":"` + name + `","errors":[{"line":0,"column":0,"message":"no case: ` + message + `"}]}`
+}
+
+func TestEvalLines(t *testing.T) {
+	tests := []struct{ name, line, want string }{
+		{"the least", `{}`, `{"name":"","nets":[],"decisions":[],"final":[]}`},
+		{"no JSON", `x`, errorsOf("", "invalid character 'x' looking for beginning of value")},
+		{"an empty line", ``, errorsOf("", "unexpected end of JSON input")},
+		{"no object", `[]`, errorsOf("", "json: cannot unmarshal array into Go value of type map[string]json.RawMessage")},
+		{"an unknown key", `{"name":"n","rulez":""}`, errorsOf("n", `json: unknown field \"rulez\"`)},
+		{"an unknown key beside the case", `{"case":{},"except":{}}`, errorsOf("", `json: unknown field \"except\"`)},
+		{"no case in it", `{"case":1}`, errorsOf("", "json: cannot unmarshal number into Go value of type policy.tryout")},
+		{"a mode", `{"name":"n","mode":"shadow"}`, errorsOf("n", `the mode \"shadow\" is not supported yet`)},
+		{"no tool", `{"events":[{"type":"call","id":"1"}]}`, errorsOf("", "event 0: the call has no tool")},
+		{"no arguments", `{"events":[{"type":"call","tool":"a","args":[1]}]}`, errorsOf("", "event 0: the args are no object")},
+		{"an outcome", `{"events":[{"type":"result","id":"1","outcome":"good"}]}`, errorsOf("", `event 0: unknown outcome \"good\"`)},
+		{"an answer", `{"events":[{"type":"answer","id":"1"}]}`, errorsOf("", "event 0: the answer is neither true nor false")},
+		{"consent", `{"events":[{"type":"call","tool":"a","approve":"yes"}]}`, errorsOf("", `approve is true, false or \"wait\", not \"yes\"`)},
+		{"a type", `{"events":[{"type":"activate"},{"type":"sing"}]}`, errorsOf("", `event 1: unknown type \"sing\"`)},
+		{"null for what is absent", `{"rules":null,"nets":null,"active":null,"events":[{"type":"call","tool":"a","args":null,"approve":null}]}`,
+			`{"name":"","nets":[],"decisions":[{"i":0,"decision":"allow","nets":[]}],"final":[]}`},
+		{"rules in error", `{"name":"<n>","rules":"block\nblock a\nbloc"}`,
+			`{"name":"<n>","errors":[{"line":1,"column":6,"message":"the name to block is missing","code":"E004"},{"line":3,"column":1,"message":"unknown statement \"bloc\"","code":"E003"}]}`},
+		{"nets in error", `{"nets":[{"name":"a","x":1,"y":2},3,{"name":"b","places":["p"],"transitions":[{"name":"t","type":"manual"},{"name":"u","type":"manual"}]}],"rules":"bloc"}`,
+			`{"name":"","errors":[{"line":0,"column":0,"message":"unknown key \"x\" in a net","code":"E105","net":"a"},` +
+				`{"line":0,"column":0,"message":"a net must be a mapping, not a number","code":"E105","net":"nets[1]"},` +
+				`{"line":0,"column":0,"message":"transition \"t\": the transition is manual and has no tools","code":"E101","net":"b"},` +
+				`{"line":1,"column":1,"message":"unknown statement \"bloc\"","code":"E003"}]}`},
+		{"a default", `{"default":"ask"}`, `{"name":"","errors":[{"line":0,"column":0,"message":"the default \"ask\" is not supported","code":"E104"}]}`},
+		{"approval", `{"rules":"require human-approval before a","events":[{"type":"call","id":"1","tool":"a"},{"type":"call","id":"2","tool":"a","approve":"wait"},` +
+			`{"type":"call","id":"2","tool":"a","approve":true},{"type":"answer","id":"2","approve":false},{"type":"answer","id":"2","approve":true},` +
+			`{"type":"call","id":"3","tool":"a","approve":true},{"type":"result","id":"3","outcome":"success"}]}`,
+			`{"name":"","nets":[{"name":"approve-before-a","states":2}],"decisions":[` +
+				`{"i":0,"decision":"refuse","kind":"approval","nets":["approve-before-a"],"cause":"approval","reason":"a requires human approval."},` +
+				`{"i":1,"decision":"ask","kind":"approval","nets":["approve-before-a"],"cause":"approval","reason":"a requires human approval."},` +
+				`{"i":2,"decision":"refuse","kind":"duplicate","nets":[],"reason":"*"},` +
+				`{"i":3,"decision":"refuse","kind":"approval","nets":["approve-before-a"],"cause":"approval","reason":"a requires human approval."},` +
+				`{"i":4,"decision":"ignored"},{"i":5,"decision":"allow","nets":[]},{"i":6,"decision":"settled"}],` +
+				`"final":[{"name":"approve-before-a","active":true,"marking":{"ready":1},"inFlight":0}]}`},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			got, _ := evalText(t, test.line+"\n")
+			if len(got) != 1 || !alike(got[0], test.want) {
+				t.Errorf("-want +got:\n%s", cmp.Diff(test.want, strings.Join(got, "\n")))
+			}
+		})
+	}
+}
+
+// alike compares texts; a star in want stands for any text.
+func alike(got, want string) bool {
+	before, after, star := strings.Cut(want, "*")
+	if !star {
+		return got == want
+	}
+	return strings.HasPrefix(got, before) && strings.HasSuffix(got, after)
+}
+
+// TestEvalOrder: an answer for each line, whatever it holds; lines end at LF only.
+func TestEvalOrder(t *testing.T) {
+	got, _ := evalText(t, "{\"name\":\"1\u2028\"}\nx\r\n\n{\"name\":\"4\"}\r\n{\"name\":\"5\"} {}\n{\"name\":\"6\"}")
+	want := []string{"1\\u2028", "", "", "4", "", "6"}
+	if len(got) != len(want) {
+		t.Fatalf("%d answers:\n%s", len(got), strings.Join(got, "\n"))
+	}
+	for i, name := range want {
+		if !strings.HasPrefix(got[i], `{"name":"`+name+`"`) {
+			t.Errorf("line %d: %s", i+1, got[i])
+		}
+	}
+}
+
+func TestDifferences(t *testing.T) {
+	const events = `"case":{"name":"n","rules":"block a","events":[{"type":"call","id":"1","tool":"a"}]}`
+	const nets = `"nets":[{"name":"block-a","states":2}]`
+	const decisions = `"decisions":[{"i":0,"decision":"refuse","kind":"blocked","nets":["block-a"]}]`
+	const final = `"final":[{"name":"block-a","active":true,"marking":{"ready":1},"inFlight":0}]`
+	tests := []struct{ name, line, want string }{
+		{"none", `{` + events + `,"expect":{"name":"n",` + nets + `,` + decisions + `,` + final + `}}`, ""},
+		{"no expectation", `{` + events + `}`, ""},
+		{"states", `{` + events + `,"expect":{"nets":[{"name":"block-a","states":3}],` + decisions + `,` + final + `}}`,
+			"line 1: n: nets[0].states is 2, expected 3"},
+		{"decision", `{` + events + `,"expect":{` + nets + `,"decisions":[{"i":0,"decision":"allow"}],` + final + `}}`,
+			`line 1: n: decisions[0].decision is "refuse", expected "allow"`},
+		{"too few decisions", `{` + events + `,"expect":{` + nets + `,"decisions":[],` + final + `}}`,
+			`line 1: n: decisions is [{"cause":"block","decision":"refuse","i":0,"kind":"blocked","nets":["block-a"],"reason":"a is blocked and cannot be called."}], expected []`},
+		{"marking", `{` + events + `,"expect":{` + nets + `,` + decisions + `,"final":[{"name":"block-a","marking":{}}]}}`,
+			`line 1: n: final[0].marking is {"ready":1}, expected {}`},
+		{"no object", `{` + events + `,"expect":{"nets":[1],` + decisions + `,` + final + `}}`,
+			`line 1: n: nets[0] is {"name":"block-a","states":2}, expected 1`},
+		{"an object where there is none", `{` + events + `,"expect":{` + nets + `,"decisions":[{"decision":{"a":1}}],` + final + `}}`,
+			`line 1: n: decisions[0].decision is "refuse", expected {"a":1}`},
+		{"errors that are missing", `{` + events + `,"expect":{"errors":[{"line":1}]}}`,
+			`line 1: n: errors is null, expected [{"line":1}]`},
+		{"errors that are there", `{"case":{"name":"n","rules":"bloc"},"expect":{"nets":[]}}`,
+			`line 1: n: errors is [{"line":1}], expected null`},
+		{"errors elsewhere", `{"case":{"name":"n","rules":"\nbloc"},"expect":{"errors":[{"line":1,"message":"other"}]}}`,
+			`line 1: n: errors[0].line is 2, expected 1`},
+		{"errors of nets", `{"case":{"name":"n","nets":[{}]},"expect":{"errors":[{"line":0,"net":"n"}]}}`,
+			`line 1: n: errors[0].net is "nets[0]", expected "n"`},
+		{"errors alike", `{"case":{"name":"n","nets":[{}]},"expect":{"errors":[{"line":0,"net":"nets[0]"}]}}`, ""},
+		{"no expectation to read", `{` + events + `,"expect":[]}`, `line 1: n: expect is [], expected an object`},
+		{"a case that is none", `{"case":{"name":"n","x":1},"expect":{"errors":[{"line":0}]}}`, ""},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			_, differences := evalText(t, test.line)
+			got := ""
+			for _, d := range differences {
+				got += d.String()
+			}
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("-want +got:\n%s", diff)
+			}
+		})
+	}
+}
+
+type brokenWriter struct{}
+
+func (brokenWriter) Write([]byte) (int, error) { return 0, io.ErrShortWrite }
+
+func TestEvalErrors(t *testing.T) {
+	if _, err := Eval(iotest.ErrReader(io.ErrUnexpectedEOF), io.Discard); !errors.Is(err, io.ErrUnexpectedEOF) {
+		t.Errorf("reading: %v", err)
+	}
+	if _, err := Eval(strings.NewReader("{}"), brokenWriter{}); !errors.Is(err, io.ErrShortWrite) {
+		t.Errorf("the last write: %v", err)
+	}
+	if _, err := Eval(strings.NewReader(strings.Repeat("{}\n", 10_000)), brokenWriter{}); !errors.Is(err, io.ErrShortWrite) {
+		t.Errorf("a write: %v", err)
+	}
+}
+
+// FuzzEval: whatever the line, it has one answer, which is JSON.
+func FuzzEval(f *testing.F) {
+	for _, line := range vectorLines(f, "testdata/vectors/random.jsonl")[:20] {
+		f.Add(line)
+	}
+	f.Fuzz(func(t *testing.T, line []byte) {
+		if bytes.ContainsRune(line, '\n') {
+			t.Skip("more than a line")
+		}
+		var out bytes.Buffer
+		if _, err := Eval(bytes.NewReader(append(line, '\n')), &out); err != nil {
+			t.Fatal(err)
+		}
+		if bytes.Count(out.Bytes(), []byte("\n")) != 1 || !bytes.HasPrefix(out.Bytes(), []byte(`{"name":`)) {
+			t.Fatalf("%q", out.Bytes())
+		}
+	})
+}
+
+func BenchmarkEval(b *testing.B) {
+	var cases [][]byte
+	for _, file := range []string{"petriflow", "random"} {
+		cases = append(cases, vectorLines(b, "testdata/vectors/"+file+".jsonl")...)
+	}
+	all := bytes.Join(cases, []byte("\n"))
+	for b.Loop() {
+		differences, err := Eval(bytes.NewReader(all), io.Discard)
+		if err != nil || len(differences) > 0 {
+			b.Fatal(err, differences)
+		}
+	}
+	b.ReportMetric(float64(len(cases))*float64(b.N)/b.Elapsed().Seconds(), "cases/s")
+}
