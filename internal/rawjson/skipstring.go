@@ -40,8 +40,8 @@ func near(doc []byte, i int) int {
 }
 
 // skipLong is the end of the string literal whose rest begins at i. Where
-// there are escapes it reads blocks of 64 bytes without a branch for each of
-// them; elsewhere it hunts the next quote.
+// there are quotes it reads blocks of 64 bytes without a branch for each of
+// them; elsewhere it hunts the next one.
 func skipLong(doc []byte, i int) int {
 	carry := uint64(0)
 	for len(doc)-i >= 64 {
@@ -50,8 +50,8 @@ func skipLong(doc []byte, i int) int {
 			return i + bits.TrailingZeros64(ends) + 1
 		}
 		i += 64
-		if slashes == 0 {
-			i = hunt(doc, i)
+		if quotes == 0 { // escapes of other characters need no look
+			i, carry = hunt(doc, i+int(carry)), 0
 		}
 	}
 	for i += int(carry); i < len(doc); i++ {
@@ -68,6 +68,9 @@ func skipLong(doc []byte, i int) int {
 // hunt is the offset of the next quote at or behind i, or of the backslashes
 // right before it: no others matter.
 func hunt(doc []byte, i int) int {
+	if i >= len(doc) {
+		return len(doc)
+	}
 	n := bytes.IndexByte(doc[i:], '"')
 	if n < 0 {
 		return len(doc)
