@@ -53,13 +53,16 @@ func (p *Proxy) relist(u *upstreamState) {
 	p.background(func() {
 		u.listing.Lock()
 		defer u.listing.Unlock()
-		defer u.settle()
 		u.queued.Store(false)
+		up := u.State().Phase == upstream.Up
 		ctx, cancel := context.WithTimeout(p.ctx, listTimeout)
 		defer cancel()
 		objects, err := u.ListTools(ctx)
 		if err != nil {
 			p.log.Warn("listing the tools of an upstream", "upstream", u.config.Name, "error", err)
+			if up {
+				u.settle() // else it was announced before the end of the handshake, which lists again
+			}
 			return
 		}
 		raw := make([][]byte, len(objects))
@@ -70,6 +73,7 @@ func (p *Proxy) relist(u *upstreamState) {
 		if p.catalogue.set(u, raw) {
 			p.announce()
 		}
+		u.settle()
 	})
 }
 
