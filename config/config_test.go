@@ -57,6 +57,13 @@ func TestFlags(t *testing.T) {
 	}
 }
 
+func TestDefaults(t *testing.T) {
+	c := parse(t, "{}", Options{})
+	if !c.Listen.Stdio || c.Listen.Auth != "token" || c.Default != "allow" || c.Approval.Expire != 15*time.Minute || len(c.Approval.Channels) != 2 {
+		t.Errorf("got %+v", c)
+	}
+}
+
 // What loosens a policy comes from the file alone.
 func TestEnvironmentCannotLoosen(t *testing.T) {
 	vars := map[string]string{"PETRIGATE_DEFAULT": "allow", "PETRIGATE_MODE": "shadow", "PETRIGATE_ACTIVE": ""}

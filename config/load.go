@@ -15,7 +15,7 @@ import (
 type Options struct {
 	Path  string                      // of the file (--config); "": look for one
 	Env   func(string) (string, bool) // nil: os.LookupEnv
-	Flags map[string]string           // settings given on the command line, by their name in the file: "log.level"
+	Flags map[string]string           // settings given on the command line, by their name in the file: "log.level"; paths are the process's
 
 	// WorkDir lets ./petrigate.yaml count, and before the file of the user.
 	// It is for verbs that people type: an agent may be able to write the
@@ -95,7 +95,8 @@ func Load(o Options) (*Config, error) {
 
 // Parse checks the bytes of a configuration; Options.Path is not looked at.
 // Relative paths are those of the directory of name. The error is an
-// [ErrorList].
+// [ErrorList]. The bytes {} give the defaults, with the environment and the
+// flags laid over them.
 func Parse(name string, src []byte, o Options) (*Config, error) {
 	d := &decoder{
 		source:      &source{name: name},

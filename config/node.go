@@ -69,6 +69,6 @@ const (
 	maxYAML   = 1 << 20 // bytes of one file that is not JSON
 	maxKeys   = 10_000  // of one file that is not JSON: the parser is quadratic in them
 	maxDepth  = 100     // of nested values
-	maxNodes  = 200_000 // values after aliases are expanded
+	maxNodes  = 100_000 // values after aliases are expanded
 	maxErrors = 100     // of one file; the rest would not be read
 )

@@ -253,11 +253,28 @@ func (d *decoder) agree(name, n *node, s *Server) {
 		d.at(n.get("type"), fmt.Sprintf("type %s does not fit the other keys, which are those of %s", s.Type, kind), "")
 	}
 	s.Type = kind
+	d.uniqueHeaders(n.get("headers"))
 	others := map[string][]string{"stdio": {"headers"}, "http": {"args", "env", "cwd"}}
 	for _, f := range n.fields {
 		if slices.Contains(others[kind], f.key.text) {
 			d.at(f.key, fmt.Sprintf("%q has no meaning for a server of type %s", f.key.text, kind), "")
 		}
+	}
+}
+
+// uniqueHeaders refuses two spellings of one header: which of them is sent
+// would be a matter of chance.
+func (d *decoder) uniqueHeaders(headers *node) {
+	if headers == nil {
+		return
+	}
+	seen := make(map[string]string, len(headers.fields))
+	for _, f := range headers.fields {
+		name := strings.ToLower(f.key.text)
+		if first, ok := seen[name]; ok && first != f.key.text {
+			d.at(f.key, fmt.Sprintf("%q and %q are one header", first, f.key.text), "")
+		}
+		seen[name] = f.key.text
 	}
 }
 
