@@ -1,6 +1,7 @@
 package upstream
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -75,7 +76,7 @@ type adapter struct {
 }
 
 func (a *adapter) initialize(ctx context.Context, protocol string) (*mcp.InitializeResult, error) {
-	options := []client.ClientOption{client.WithDiscoverTimeout(probeTimeout)}
+	options := []client.ClientOption{client.WithDiscoverTimeout(a.upstream.probe)}
 	switch protocol {
 	case "":
 	case "legacy":
@@ -154,22 +155,24 @@ func (a *adapter) exchange(ctx context.Context, request transport.JSONRPCRequest
 	a.conn.send(x)
 	select {
 	case reply := <-x.done:
-		a.diedOfProbe = probe && errors.As(reply.Err, new(*Lost)) && a.ended()
 		a.session.id = version.id
 		return reply, nil
+	case <-a.ended():
+		a.diedOfProbe = probe
+		return Reply{}, a.conn.cause()
 	case <-ctx.Done():
 		x.giveUp()
 		return Reply{}, ctx.Err()
 	}
 }
 
-func (a *adapter) ended() bool {
-	select {
-	case <-a.conn.over():
-		return true
-	default:
-		return false
+// ended is closed when a child is gone. What is lost with it is told only
+// after the handshake, when the connection is retired.
+func (a *adapter) ended() <-chan struct{} {
+	if _, ok := a.conn.(*stdioConn); ok {
+		return a.conn.over()
 	}
+	return nil // over HTTP each request ends by itself
 }
 
 // modernAfterAll reports whether the answer to server/discover came late.
@@ -211,18 +214,11 @@ func (a *adapter) agreement() agreement {
 	}
 	instructions, _ := rawjson.Member(a.result, "instructions")
 	g.instructions, _ = rawjson.String(instructions)
-	g.serverInfo, g.capabilities = clone(info), clone(capabilities)
+	g.serverInfo, g.capabilities = bytes.Clone(info), bytes.Clone(capabilities)
 	if p, ok := a.conn.(*stdioConn); ok {
 		g.pid = p.pid
 	}
 	return g
-}
-
-func clone(b []byte) []byte {
-	if b == nil {
-		return nil
-	}
-	return append(make([]byte, 0, len(b)), b...)
 }
 
 // requestMeta is the _meta of each request of the modern era, without braces.

@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
 const (
@@ -141,7 +143,7 @@ func (c *httpConn) send(x *Exchange) {
 		x.deliver(Reply{Err: notSent(errClosed)})
 		return
 	}
-	body := appendRequest(make([]byte, 0, len(x.req.Params)+len(x.req.Method)+64), x.id, x.req.Method, x.req.Params)
+	body := wire.AppendRequestInt(make([]byte, 0, len(x.req.Params)+len(x.req.Method)+64), x.id, x.req.Method, x.req.Params)
 	go func() {
 		defer c.upstream.work.Done()
 		defer x.abort()
@@ -171,7 +173,7 @@ func (c *httpConn) cancel(x *Exchange, reason string) {
 }
 
 func (c *httpConn) notify(ctx context.Context, s *session, method string, params []byte) error {
-	return c.push(ctx, s, method, appendNotification(nil, method, params))
+	return c.push(ctx, s, method, wire.AppendNotification(nil, method, params))
 }
 
 // push sends a message that wants no answer.

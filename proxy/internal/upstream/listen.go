@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/internal/rawjson"
+	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
 // listen hears what the server says on its own account, where that needs to
@@ -168,7 +169,7 @@ func (c *httpConn) overhear(s *session, response *http.Response) (lastID string,
 		if len(e.data) == 0 {
 			continue
 		}
-		m, err := parse(e.data)
+		m, err := wire.ParseUpstream(e.data)
 		c.take(s, m, err)
 	}
 }

@@ -2,123 +2,59 @@ package upstream
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"strconv"
+	"unicode/utf8"
 
 	"github.com/petrigate/petrigate/internal/rawjson"
+	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-var (
-	errNotObject = errors.New("not a JSON object")
-	errEnvelope  = errors.New("not a JSON-RPC message")
-)
+var errMalformed = errors.New("the server's answer is malformed")
 
-// message is the envelope of what a server sent; its fields are slices of it.
-type message struct {
-	id            []byte
-	method        string
-	params        []byte
-	result, error []byte
+// answerTo reports whether m is the answer to the request with that id.
+func answerTo(m wire.Message, id int64) bool {
+	n, ours := m.Int()
+	return m.Kind == wire.Response && ours && n == id
 }
 
-func (m *message) isReply() bool { return m.method == "" }
-
-// number is the id as one of ours. A string is never ours.
-func (m *message) number() (int64, bool) {
-	n, err := strconv.ParseInt(string(m.id), 10, 64)
-	return n, err == nil
-}
-
-// parse reads the envelope of data. What is inside the members is only known
-// to be balanced.
-func parse(data []byte) (message, error) {
-	var m message
-	seen, twice := 0, false
-	whole := rawjson.Members(data, func(key, value []byte, _ int) bool {
-		bit := m.take(key, value)
-		twice = twice || seen&bit != 0
-		seen |= bit
-		return !twice
-	})
-	switch {
-	case !whole && !twice:
-		return m, errNotObject
-	case twice, !m.valid():
-		return m, errEnvelope
+// spoiltAnswer is the id of a request of ours that data, which is no message,
+// seems to answer. There will be no other answer.
+func spoiltAnswer(data []byte) (id int64, ok bool) {
+	if _, isRequest := rawjson.Member(data, "method"); isRequest {
+		return 0, false
 	}
-	return m, nil
+	literal, _ := rawjson.Member(data, "id")
+	id, err := strconv.ParseInt(string(literal), 10, 64)
+	return id, err == nil
 }
 
-// take keeps a member of the envelope, and returns a bit that stands for it.
-func (m *message) take(key, value []byte) int {
-	switch string(key) {
-	case "id":
-		m.id = value
-		return 1
-	case "method":
-		m.method, _ = rawjson.String(value)
-		return 2
-	case "params":
-		m.params = value
-		return 4
-	case "result":
-		m.result = value
-		return 8
-	case "error":
-		m.error = value
-		return 16
-	}
-	return 0
+// spoils reports whether data is such an answer to the request with that id.
+func spoils(data []byte, id int64) bool {
+	n, ok := spoiltAnswer(data)
+	return ok && n == id
 }
 
-// valid reports whether m is a request, a notification or a reply. A reply
-// that has both a result and an error is one that failed.
-func (m *message) valid() bool {
-	if m.method != "" {
-		return m.result == nil && m.error == nil
+// replyOf makes a reply of a response, whose bytes are copied unless they are
+// kept. The bytes stay as they are, so they have to be text.
+func replyOf(m wire.Message, kept bool) Reply {
+	if !utf8.Valid(m.Result) || !utf8.Valid(m.Error) {
+		return Reply{Err: &Lost{Sent: true, Cause: errMalformed}}
 	}
-	if m.error != nil && string(m.error) != "null" {
-		m.result = nil
-		return m.id != nil
+	if kept {
+		return Reply{Result: m.Result, Error: m.Error}
 	}
-	m.error = nil
-	return m.id != nil && m.result != nil
+	return Reply{Result: bytes.Clone(m.Result), Error: bytes.Clone(m.Error)}
 }
 
-// plainMethod reports whether method needs no escaping in JSON or a header.
+// plainMethod reports whether method can stand in a header as it is.
 func plainMethod(method string) bool {
 	for _, c := range []byte(method) {
-		if c <= ' ' || c > '~' || c == '"' || c == '\\' {
+		if c <= ' ' || c > '~' {
 			return false
 		}
 	}
 	return method != ""
-}
-
-// appendRequest appends a request on one line, without the newline.
-func appendRequest(b []byte, id int64, method string, params []byte) []byte {
-	b = append(b, `{"jsonrpc":"2.0","id":`...)
-	b = strconv.AppendInt(b, id, 10)
-	return appendMethod(b, method, params)
-}
-
-// appendNotification is appendRequest without an id.
-func appendNotification(b []byte, method string, params []byte) []byte {
-	return appendMethod(append(b, `{"jsonrpc":"2.0"`...), method, params)
-}
-
-func appendMethod(b []byte, method string, params []byte) []byte {
-	b = append(b, `,"method":"`...)
-	b = append(b, method...)
-	b = append(b, '"')
-	if params != nil {
-		b = append(b, `,"params":`...)
-		at := len(b)
-		b = append(b, params...)
-		oneLine(b[at:])
-	}
-	return append(b, '}')
 }
 
 // oneLine turns line breaks into spaces. In JSON they are white space between
@@ -138,27 +74,19 @@ func oneLine(b []byte) {
 
 // appendAnswer appends our answer to a request of the server: ping lives,
 // and nothing else is offered.
-func appendAnswer(b []byte, id []byte, method string) []byte {
-	b = append(b, `{"jsonrpc":"2.0","id":`...)
-	b = append(b, id...)
-	if method == "ping" {
-		return append(b, `,"result":{}}`...)
+func appendAnswer(b []byte, m wire.Message) []byte {
+	if m.Method == "ping" {
+		return wire.AppendResult(b, m.ID, []byte(`{}`))
 	}
-	return append(b, `,"error":{"code":-32601,"message":"Method not found"}}`...)
+	return wire.AppendError(b, m.ID, wire.CodeMethodNotFound, "Method not found", nil)
 }
 
-// answerable reports whether id is one that a request may have.
-func answerable(id []byte) bool {
-	k := rawjson.Kind(id)
-	return k == '"' || k == '0'
-}
-
+// appendCancelled appends the params of a cancellation.
 func appendCancelled(b []byte, id int64, reason string) []byte {
 	b = append(b, `{"requestId":`...)
 	b = strconv.AppendInt(b, id, 10)
 	if reason != "" {
-		quoted, _ := json.Marshal(reason) // a string always can be
-		b = append(append(b, `,"reason":`...), quoted...)
+		b = rawjson.AppendString(append(b, `,"reason":`...), reason)
 	}
 	return append(b, '}')
 }

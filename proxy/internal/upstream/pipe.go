@@ -96,7 +96,9 @@ func (p *pipe) write(position *int64, size int, build func([]byte) []byte) error
 	}
 	*position = p.queued
 	before := len(p.pending)
-	p.pending = append(build(p.pending), '\n')
+	p.pending = build(p.pending)
+	oneLine(p.pending[before:])
+	p.pending = append(p.pending, '\n')
 	p.queued += int64(len(p.pending) - before)
 	if p.busy {
 		p.mu.Unlock()

@@ -2,15 +2,19 @@ package upstream
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/petrigate/petrigate/internal/rawjson"
+	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
 var (
@@ -108,12 +112,11 @@ func (c *httpConn) readJSON(x *Exchange, response *http.Response) Reply {
 	if err != nil {
 		return Reply{Err: c.interrupted(x, err)}
 	}
-	m, err := parse(data)
-	id, ours := m.number()
-	if err != nil || !m.isReply() || !ours || id != x.id {
+	m, err := wire.ParseUpstream(data)
+	if err != nil || !answerTo(m, x.id) {
 		return Reply{Err: &Lost{Sent: true, Cause: errMalformed}}
 	}
-	return m.reply(true)
+	return replyOf(m, true)
 }
 
 func (c *httpConn) readAll(response *http.Response) ([]byte, error) {
@@ -147,14 +150,29 @@ func (c *httpConn) interrupted(x *Exchange, err error) error {
 // if the server sent one.
 func (c *httpConn) refused(x *Exchange, s *session, response *http.Response) Reply {
 	data, _ := io.ReadAll(io.LimitReader(response.Body, excerptLimit))
-	m, err := parse(data)
-	if id, ours := m.number(); err == nil && m.error != nil && (ours && id == x.id || string(m.id) == "null") {
-		if response.StatusCode == http.StatusBadRequest && s.id != "" && mentionsSession(m.error) {
-			c.fail(errors.New("the server does not know the session any more"))
-		}
-		return m.reply(true)
+	refusal, ok := refusalIn(data, x.id)
+	if !ok {
+		return Reply{Err: c.status(response, data)}
 	}
-	return Reply{Err: c.status(response, data)}
+	if response.StatusCode == http.StatusBadRequest && s.id != "" && mentionsSession(refusal) {
+		c.fail(errors.New("the server does not know the session any more"))
+	}
+	return Reply{Error: refusal}
+}
+
+// refusalIn is the JSON-RPC error in the body of a refusal. Its id is that of
+// the request, or null or missing where the server did not read so far.
+func refusalIn(data []byte, id int64) ([]byte, bool) {
+	oneLine(data)
+	if !utf8.Valid(data) || !json.Valid(data) {
+		return nil, false
+	}
+	got, ok := rawjson.Member(data, "id")
+	if ok && string(got) != "null" && string(got) != strconv.FormatInt(id, 10) {
+		return nil, false
+	}
+	refusal, ok := rawjson.Member(data, "error")
+	return refusal, ok && rawjson.Kind(refusal) == '{'
 }
 
 // mentionsSession reports whether a refusal seems to be about the session:

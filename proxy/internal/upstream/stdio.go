@@ -1,6 +1,7 @@
 package upstream
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -10,7 +11,8 @@ import (
 	"os/exec"
 	"sync"
 	"time"
-	"unicode/utf8"
+
+	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
 // grace is how long a child is given at each step of its end.
@@ -24,10 +26,7 @@ func usualGrace() grace {
 	return grace{exit: 2 * time.Second, term: 2 * time.Second, kill: 5 * time.Second}
 }
 
-var (
-	errMalformed = errors.New("the server's answer is malformed")
-	errEOF       = errors.New("the server closed its output")
-)
+var errEOF = errors.New("the server closed its output")
 
 // stdioConn is a child process and what is under way with it.
 type stdioConn struct {
@@ -54,7 +53,7 @@ type stdioConn struct {
 func (u *Upstream) spawn() (*stdioConn, error) {
 	path, err := find(u.config.Command, u.config.Dir, u.config.Env)
 	if err != nil {
-		return nil, startError(u.config.Command, err)
+		return nil, permanent{startError(u.config.Command, err)}
 	}
 	var ends pipes
 	if err := ends.open(); err != nil {
@@ -73,8 +72,7 @@ func (u *Upstream) spawn() (*stdioConn, error) {
 	return u.adopt(cmd, ends)
 }
 
-// startError says why a command cannot be started; what is wrong with its
-// name does not mend by waiting.
+// startError says why a command cannot be started.
 func startError(command string, err error) error {
 	var path *fs.PathError
 	var lookup *exec.Error
@@ -85,11 +83,7 @@ func startError(command string, err error) error {
 	case errors.As(err, &path):
 		reason = path.Err
 	}
-	text := fmt.Errorf("starting %q: %w", command, reason)
-	if errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
-		return permanent{text}
-	}
-	return text
+	return fmt.Errorf("starting %q: %w", command, reason)
 }
 
 // pipes are the three standard streams of a child, both ends.
@@ -168,7 +162,7 @@ func (c *stdioConn) send(x *Exchange) {
 	}
 	r := &x.req
 	err := c.stdin.write(&x.position, len(r.Params)+len(r.Method)+64, func(b []byte) []byte {
-		return appendRequest(b, x.id, r.Method, r.Params)
+		return wire.AppendRequestInt(b, x.id, r.Method, r.Params)
 	})
 	if err != nil && c.pending.take(x.id) != nil {
 		x.deliver(Reply{Err: notSent(err)})
@@ -185,7 +179,7 @@ func (c *stdioConn) cancel(x *Exchange, reason string) {
 func (c *stdioConn) notify(_ context.Context, _ *session, method string, params []byte) error {
 	var position int64
 	return c.stdin.write(&position, len(params)+len(method)+64, func(b []byte) []byte {
-		return appendNotification(b, method, params)
+		return wire.AppendNotification(b, method, params)
 	})
 }
 
@@ -280,76 +274,45 @@ func (c *stdioConn) readError(err error) error {
 
 // take handles one message. If kept, the bytes are ours.
 func (c *stdioConn) take(line []byte, kept bool) {
-	m, err := parse(line)
+	m, err := wire.ParseUpstream(line)
 	switch {
 	case err != nil:
-		c.spoilt(line, m, err)
-	case m.isReply():
+		c.spoilt(line, err)
+	case m.Kind == wire.Response:
 		c.reply(m, kept)
-	case m.id != nil:
+	case m.Kind == wire.Request:
 		c.answer(m)
 	default:
-		c.heard(m)
+		c.upstream.route(c.pending, m.Method, bytes.Clone(m.Params))
 	}
 }
 
-// spoilt logs a line that is no message. If it began as an answer, there will
-// be no other.
-func (c *stdioConn) spoilt(line []byte, m message, err error) {
+// spoilt logs a line that is no message.
+func (c *stdioConn) spoilt(line []byte, err error) {
 	if c.malformed.allow() {
 		c.upstream.log.Warn("malformed line from upstream", "error", err, "line", printable(string(line[:min(len(line), 300)]), 200))
 	}
-	if id, ours := m.number(); ours && m.isReply() {
+	if id, ok := spoiltAnswer(line); ok {
 		if x := c.pending.take(id); x != nil {
 			x.deliver(Reply{Err: &Lost{Sent: true, Cause: errMalformed}})
 		}
 	}
 }
 
-func (c *stdioConn) reply(m message, kept bool) {
-	id, ours := m.number()
-	var x *Exchange
-	if ours {
-		x = c.pending.take(id)
-	}
+func (c *stdioConn) reply(m wire.Message, kept bool) {
+	id, _ := m.Int()
+	x := c.pending.take(id)
 	if x == nil {
-		c.upstream.log.Debug("answer to no request dropped", "id", printable(string(m.id), 40))
+		c.upstream.log.Debug("answer to no request dropped", "id", id)
 		return
 	}
-	x.deliver(m.reply(kept))
-}
-
-// reply makes a Reply of m, whose bytes are copied unless they are kept.
-func (m *message) reply(kept bool) Reply {
-	r := Reply{Result: m.result, Error: m.error}
-	if !utf8.Valid(m.result) || !utf8.Valid(m.error) {
-		return Reply{Err: &Lost{Sent: true, Cause: errMalformed}}
-	}
-	if !kept {
-		r.Result, r.Error = clone(m.result), clone(m.error)
-	}
-	oneLine(r.Result)
-	oneLine(r.Error)
-	return r
+	x.deliver(replyOf(m, kept))
 }
 
 // answer answers a request of the server.
-func (c *stdioConn) answer(m message) {
-	if !answerable(m.id) {
-		return
-	}
+func (c *stdioConn) answer(m wire.Message) {
 	var position int64
-	_ = c.stdin.write(&position, len(m.id)+64, func(b []byte) []byte { return appendAnswer(b, m.id, m.method) })
-}
-
-func (c *stdioConn) heard(m message) {
-	c.upstream.route(c.pending, m.method, m.ownParams())
-}
-
-func (m *message) ownParams() []byte {
-	p := clone(m.params)
-	oneLine(p)
-	return p
+	_ = c.stdin.write(&position, len(m.ID)+64, func(b []byte) []byte { return appendAnswer(b, m) })
 }
 
 // route passes a notification to the request that it belongs to, or on.

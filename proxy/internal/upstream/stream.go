@@ -5,6 +5,8 @@ import (
 	"io"
 	"net/http"
 	"time"
+
+	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
 const (
@@ -47,15 +49,14 @@ func (c *httpConn) follow(x *Exchange, s *session, events *eventReader) error {
 		if len(e.data) == 0 {
 			continue
 		}
-		m, err := parse(e.data)
-		id, ours := m.number()
-		switch mine := m.isReply() && ours && id == x.id; {
-		case err != nil && mine:
+		m, err := wire.ParseUpstream(e.data)
+		switch {
+		case err != nil && spoils(e.data, x.id):
 			return errMalformed
-		case mine:
-			x.deliver(m.reply(true))
+		case err == nil && answerTo(m, x.id):
+			x.deliver(replyOf(m, true))
 			return nil
-		case err == nil && m.id == nil && c.owner(x, m).notify(m.method, m.ownParams()):
+		case err == nil && m.Kind == wire.Notification && c.owner(x, m).notify(m.Method, m.Params):
 		default:
 			c.take(s, m, err)
 		}
@@ -64,9 +65,9 @@ func (c *httpConn) follow(x *Exchange, s *session, events *eventReader) error {
 
 // owner is the request that a notification on the stream of x belongs to.
 // Some servers mix up the streams of one session, so a token tells better.
-func (c *httpConn) owner(x *Exchange, m message) *Exchange {
-	if m.method == "notifications/progress" {
-		if named := c.pending.progressing(m.params); named != nil {
+func (c *httpConn) owner(x *Exchange, m wire.Message) *Exchange {
+	if m.Method == "notifications/progress" {
+		if named := c.pending.progressing(m.Params); named != nil {
 			return named
 		}
 	}
@@ -74,16 +75,16 @@ func (c *httpConn) owner(x *Exchange, m message) *Exchange {
 }
 
 // take handles what belongs to no request.
-func (c *httpConn) take(s *session, m message, err error) {
+func (c *httpConn) take(s *session, m wire.Message, err error) {
 	switch {
 	case err != nil:
 		c.upstream.log.Debug("malformed event from upstream", "error", err)
-	case m.isReply():
+	case m.Kind == wire.Response:
 		c.upstream.log.Debug("answer to no request dropped")
-	case m.id != nil:
+	case m.Kind == wire.Request:
 		c.answer(s, m)
 	default:
-		c.upstream.route(c.pending, m.method, m.ownParams())
+		c.upstream.route(c.pending, m.Method, m.Params)
 	}
 }
 
@@ -129,8 +130,8 @@ func (c *httpConn) drain(x *Exchange, body io.Reader) {
 }
 
 // answer answers a request that a legacy server sent on a stream.
-func (c *httpConn) answer(s *session, m message) {
-	if !answerable(m.id) || !c.upstream.begin() {
+func (c *httpConn) answer(s *session, m wire.Message) {
+	if !c.upstream.begin() {
 		return
 	}
 	select {
@@ -139,7 +140,7 @@ func (c *httpConn) answer(s *session, m message) {
 		c.upstream.work.Done()
 		return
 	}
-	data := appendAnswer(nil, m.id, m.method)
+	data := appendAnswer(nil, m)
 	go func() {
 		defer c.upstream.work.Done()
 		defer func() { <-c.answers }()

@@ -74,7 +74,8 @@ type Upstream struct {
 	options Options
 	log     *slog.Logger
 	grace   grace
-	meta    []byte // of each request to a modern server
+	probe   time.Duration // for an answer to server/discover
+	meta    []byte        // of each request to a modern server
 
 	ids     atomic.Int64
 	current atomic.Pointer[conn] // the connection that is up
@@ -105,7 +106,7 @@ func New(c Config, o Options) *Upstream {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	return &Upstream{
-		config: c, options: o, log: o.Logger.With("upstream", c.Name), grace: usualGrace(),
+		config: c, options: o, log: o.Logger.With("upstream", c.Name), grace: usualGrace(), probe: probeTimeout,
 		meta:    requestMeta(o.Version),
 		settled: make(chan struct{}), finished: make(chan struct{}),
 		state: State{Since: time.Now(), Err: errors.New("not connected yet")},

@@ -1,0 +1,171 @@
+package upstream
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"strings"
+	"syscall"
+)
+
+// server is a small legacy server whose manners depend on its role.
+type server struct {
+	role string
+	in   *bufio.Reader
+	out  *os.File
+}
+
+type incoming struct {
+	ID     json.RawMessage `json:"id"`
+	Method string          `json:"method"`
+	Params struct {
+		Name string `json:"name"`
+	} `json:"params"`
+	raw string
+}
+
+func hostile(role string) int {
+	s := &server{role: role, in: bufio.NewReaderSize(os.Stdin, 1<<16), out: os.Stdout}
+	if role == "stubborn" {
+		signal.Ignore(syscall.SIGTERM)
+	}
+	for {
+		m, ok := s.next()
+		if !ok {
+			break
+		}
+		s.handle(m)
+	}
+	if role == "stubborn" {
+		select {}
+	}
+	return 0
+}
+
+func (s *server) next() (incoming, bool) {
+	line, err := s.in.ReadString('\n')
+	if err != nil {
+		return incoming{}, false
+	}
+	m := incoming{raw: strings.TrimSpace(line)}
+	_ = json.Unmarshal([]byte(line), &m)
+	return m, true
+}
+
+func (s *server) say(format string, args ...any) { fmt.Fprintf(s.out, format+"\n", args...) }
+
+func (s *server) result(m incoming, text string) {
+	quoted, _ := json.Marshal(text)
+	s.say(`{"jsonrpc":"2.0","id":%s,"result":{"content":[{"type":"text","text":%s}]}}`, m.ID, quoted)
+}
+
+func (s *server) handle(m incoming) {
+	switch {
+	case m.Method == "server/discover":
+		s.discover(m)
+	case m.Method == "initialize" && s.role == "late":
+		s.say(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"what?"}}`, m.ID)
+	case m.Method == "initialize":
+		s.say(`{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-06-18","serverInfo":{"name":"h","version":"1"},"capabilities":{"tools":{}}}}`, m.ID)
+	case m.Method == "tools/call":
+		s.call(m)
+	}
+}
+
+// discover answers as a modern server does; a late one not until it is asked
+// for something else, as if it had been starting until then.
+func (s *server) discover(m incoming) {
+	answer := fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{"tools":{"listChanged":true}},"instructions":"be \"nice\"","_meta":{"io.modelcontextprotocol/serverInfo":{"name":"m","version":"1"}}}}`, m.ID)
+	switch s.role {
+	case "modern":
+	case "late":
+		if second, ok := s.next(); ok && second.Method == "initialize" {
+			s.say("%s", answer)
+			s.role = "modern"
+			s.say(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"what?"}}`, second.ID)
+			return
+		}
+	case "mute-probe":
+		return
+	default:
+		s.say(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"Method not found"}}`, m.ID)
+		return
+	}
+	s.say("%s", answer)
+}
+
+func (s *server) call(m incoming) {
+	switch m.Params.Name {
+	case "echo":
+		s.result(m, m.raw)
+	case "env":
+		s.result(m, strings.Join(os.Environ(), "\n"))
+	case "stop-reading":
+		s.result(m, "bye")
+		select {}
+	case "silent":
+	case "flood-stderr":
+		for i := range 20_000 {
+			fmt.Fprintf(os.Stderr, "line %d \x1b[31mred\x1b[0m\u202e\n", i)
+		}
+		fmt.Fprintln(os.Stderr, strings.Repeat("x", 1<<20))
+		s.result(m, "done")
+	case "grandchild":
+		s.grandchild(m)
+	case "long":
+		s.say(`{"jsonrpc":"2.0","id":%s,"result":{"x":"%s"}}`, m.ID, strings.Repeat("x", 1<<20))
+	case "endless":
+		for {
+			if _, err := s.out.WriteString(strings.Repeat("x", 1<<16)); err != nil {
+				return
+			}
+		}
+	case "big":
+		s.result(m, strings.Repeat("y", 1<<20))
+	case "ask":
+		s.ask(m)
+	case "answers":
+		s.say(`{"jsonrpc":"2.0","id":"%s","result":{"which":"a string id"}}`, m.ID)
+		s.say(`{"jsonrpc":"2.0","id":999999,"result":{"which":"no request"}}`)
+		s.say(`{"jsonrpc":"2.0","id":%s,"result":{"which":"first"}}`, m.ID)
+		s.say(`{"jsonrpc":"2.0","id":%s,"result":{"which":"second"}}`, m.ID)
+	case "malformed":
+		s.say(`{"jsonrpc":"2.0","id":%s,"result":{"a":1}`, m.ID)
+	case "latin":
+		s.say(`{"jsonrpc":"2.0","id":%s,"result":{"a":"%s"}}`, m.ID, "\xe9")
+	case "exit":
+		os.Exit(3)
+	case "close-output":
+		s.out.Close()
+	case "answer-and-exit":
+		s.result(m, strings.Repeat("z", 100_000))
+		os.Exit(0)
+	}
+}
+
+// grandchild starts a process of its own group that outlives its parent, and
+// one that ignores what can be ignored.
+func (s *server) grandchild(m incoming) {
+	a := exec.Command("sh", "-c", `trap "" TERM HUP; sleep 1000 & wait`)
+	a.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	b := exec.Command("sleep", "1000")
+	if a.Start() != nil || b.Start() != nil {
+		os.Exit(9)
+	}
+	s.result(m, fmt.Sprint(a.Process.Pid, " ", b.Process.Pid))
+}
+
+// ask asks the client, under the id of the client's own request, and tells
+// what it was told.
+func (s *server) ask(m incoming) {
+	var heard []string
+	for _, method := range []string{"ping", "roots/list", "sampling/createMessage"} {
+		s.say(`{"jsonrpc":"2.0","id":%s,"method":%q}`, m.ID, method)
+		answer, _ := s.next()
+		heard = append(heard, answer.raw)
+	}
+	s.result(m, strings.Join(heard, "\n"))
+}

@@ -1,0 +1,119 @@
+package upstream
+
+import (
+	"fmt"
+	"log/slog"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/petrigate/petrigate/internal/fixture"
+)
+
+// roleVariable tells a copy of the test program that it is a server.
+const roleVariable = "PETRIGATE_TEST_ROLE"
+
+func TestMain(m *testing.M) {
+	switch role := os.Getenv(roleVariable); role {
+	case "":
+		goleak.VerifyTestMain(m)
+	case "fixture":
+		os.Exit(fixture.Main(os.Args[1:], os.Stdin, os.Stdout))
+	default:
+		os.Exit(hostile(role))
+	}
+}
+
+// child is a server that is this program in a role.
+func child(t testing.TB, role string, args ...string) Config {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Config{Name: role, Command: self, Args: args, Env: map[string]string{roleVariable: role}, Protocol: "legacy"}
+}
+
+// subject is an upstream under test with what it said.
+type subject struct {
+	*Upstream
+	t      testing.TB
+	states chan State
+	notes  chan string
+	log    *logged
+}
+
+// prepare makes an upstream that ends with the test, and leaves nothing.
+func prepare(t testing.TB, c Config) *subject {
+	t.Helper()
+	s := &subject{t: t, states: make(chan State, 1000), notes: make(chan string, 1000), log: new(logged)}
+	s.Upstream = New(c, Options{
+		Version: "test", Logger: slog.New(slog.NewTextHandler(s.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+		OnState:        func(u *Upstream) { s.states <- u.State() },
+		OnNotification: func(_ *Upstream, method string, params []byte) { s.notes <- method + " " + string(params) },
+	})
+	s.grace = grace{exit: 500 * time.Millisecond, term: 500 * time.Millisecond, kill: 10 * time.Second}
+	s.probe = 20 * time.Second
+	t.Cleanup(func() { s.Close() })
+	return s
+}
+
+// start is prepare, and waits until the upstream is up.
+func start(t testing.TB, c Config) *subject {
+	t.Helper()
+	s := prepare(t, c)
+	s.Start(t.Context())
+	s.await(Up)
+	return s
+}
+
+// await waits for the next change to phase p.
+func (s *subject) await(p Phase) State {
+	s.t.Helper()
+	for st := range s.states {
+		if st.Phase == p {
+			return st
+		}
+		if st.Phase == Failed {
+			s.t.Fatalf("failed: %v\n%s", st.Err, s.log)
+		}
+	}
+	panic("unreachable")
+}
+
+// tool sends a call of a tool.
+func (s *subject) tool(name, args string) *Exchange {
+	return s.Send(Request{Method: "tools/call", Name: name, Params: fmt.Appendf(nil, `{"name":%q,"arguments":%s}`, name, args)})
+}
+
+// answer waits for the reply of x, which must be a result.
+func (s *subject) answer(x *Exchange) string {
+	s.t.Helper()
+	r := <-x.Done()
+	if r.Err != nil || r.Error != nil {
+		s.t.Fatalf("got error %v %s\n%s", r.Err, r.Error, s.log)
+	}
+	return string(r.Result)
+}
+
+// logged is a log that tests can read.
+type logged struct {
+	mu sync.Mutex
+	b  strings.Builder
+}
+
+func (l *logged) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *logged) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
