@@ -1,2 +1,45 @@
 // Package gate decides whether a call of a tool may run.
+//
+// The rules are Petri nets. A place holds tokens; a transition takes tokens
+// from its input places and puts tokens into its output places, and can fire
+// only if they are there. A transition that lists a tool gates it: the tool
+// can be called when the transition can fire, and the call makes it fire. So a
+// net can say what must come first, how often something may happen, and what
+// excludes what, and all that it can ever allow is known before it is used.
+//
+//	policy, err := gate.NewPolicy([]gate.Net{{
+//		Name:    "backup-before-delete",
+//		Places:  []string{"ready", "saved"},
+//		Initial: map[string]int{"ready": 1},
+//		Transitions: []gate.Transition{
+//			{Name: "backup", Inputs: []string{"ready"}, Outputs: []string{"saved"}, Tools: gate.Tools("backup"), Deferred: true},
+//			{Name: "delete", Inputs: []string{"saved"}, Outputs: []string{"ready"}, Tools: gate.Tools("delete")},
+//		},
+//	}}, gate.PolicyOptions{})
+//	...
+//	session := gate.NewSession(policy, gate.SessionOptions{})
+//	switch d := session.Decide(gate.Call{ID: id, Tool: "delete", Args: args}, nil).(type) {
+//	case *gate.Refusal: // d.Text says why
+//	case *gate.Ask:     // a person must approve d.Steps; then Decide again with d.Grant()
+//	case *gate.Allow:   // run the tool, then d.Ticket.Settle(gate.Success)
+//	}
+//
+// # Decisions
+//
+// A call carries one or more names (see [Policy.Names]). Each active net that
+// lists one of them gates the call or blocks it; the others abstain. One net
+// that blocks is enough to refuse. Then a person is asked about all manual
+// transitions at once, then the validators of the nets judge, and then every
+// net moves, or none.
+//
+// A deferred transition takes its tokens at the call and produces when the
+// result is a success; until then they are in flight and nobody else can have
+// them. A transition that observes follows a tool and never forbids it.
+//
+// # Pieces
+//
+// A [Policy] never changes. [Policy.Decide] and [Policy.Settle] are functions
+// of a policy and a [State] that yield a [Delta]; a [Session] keeps a state in
+// memory and applies the deltas under its lock. The package has no clock, no
+// input or output, no goroutine and no logger of its own.
 package gate

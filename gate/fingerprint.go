@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+
+	"github.com/petrigate/petrigate/internal/petri"
 )
 
 // sortedKeys is a deterministic order of the keys.
@@ -17,18 +19,32 @@ type identity struct {
 	Places      []string
 	Initial     []int
 	Free        []string
-	Transitions []Transition
+	Transitions []transitionIdentity
 	Maps        []mapIdentity
 	Labels      bool
 	MatchFirst  bool
 	Hooks       [3]bool
 }
 
+type transitionIdentity struct {
+	Name                               string
+	In, Out                            []petri.Arc
+	Tools                              []Tool
+	Manual, Deferred, Observe, Release bool
+}
+
 type mapIdentity struct{ Tool, Field, As, Source string }
 
 func fingerprintNet(n *net) string {
+	ts := make([]transitionIdentity, len(n.Transitions))
+	for i, t := range n.Transitions {
+		ts[i] = transitionIdentity{
+			Name: t.Name, In: n.net.Transitions[i].In, Out: n.net.Transitions[i].Out, Tools: solid(t.Tools),
+			Manual: t.Manual, Deferred: t.Deferred, Observe: t.Observe, Release: t.Release,
+		}
+	}
 	return hash(identity{
-		Places: n.Places, Initial: n.initial, Free: n.Free, Transitions: n.Transitions,
+		Places: solid(n.Places), Initial: n.initial, Free: solid(n.Free), Transitions: ts,
 		Maps: mapIdentities(n.Maps), Labels: n.Labels, MatchFirst: n.MatchFirst,
 		Hooks: [3]bool{n.Mapper != nil, n.Validate != nil, n.OnSuccess != nil},
 	})
@@ -54,6 +70,9 @@ func mapIdentities(maps []Map) []mapIdentity {
 	}
 	return ids
 }
+
+// solid is s, but never nil: an empty list and none are the same.
+func solid[T any](s []T) []T { return append([]T{}, s...) }
 
 // hash is the hexadecimal SHA-256 of the JSON form of plain data.
 func hash(v any) string {

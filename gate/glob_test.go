@@ -1,0 +1,40 @@
+package gate
+
+import (
+	"path"
+	"strings"
+	"testing"
+)
+
+func TestMatchGlob(t *testing.T) {
+	for _, c := range []struct {
+		pattern, s string
+		want       bool
+	}{
+		{"", "", true}, {"", "a", false}, {"*", "", true}, {"*", "a.b/c", true},
+		{"a*", "abc", true}, {"a*", "ba", false}, {"*c", "abc", true}, {"a*c", "abcbc", true}, {"a*c", "abcb", false},
+		{"?", "é", true}, {"?", "", false}, {"??", "é", false}, {"*??", "€", false}, {"a?c", "abc", true}, {"a**c", "ac", true},
+		{"*a?b*", "xxayb", true}, {"[a]", "a", false}, {"[a]", "[a]", true}, {`\*`, `\x`, true},
+	} {
+		if got := matchGlob(c.pattern, c.s); got != c.want {
+			t.Errorf("matchGlob(%q, %q) = %v", c.pattern, c.s, got)
+		}
+	}
+}
+
+// FuzzMatchGlob compares with the standard library, where both mean the same.
+func FuzzMatchGlob(f *testing.F) {
+	f.Add("a*b?", "axxbc")
+	f.Fuzz(func(t *testing.T, pattern, s string) {
+		if strings.ContainsAny(pattern, `[]\/`) || strings.Contains(s, "/") {
+			return
+		}
+		want, err := path.Match(pattern, s)
+		if err != nil {
+			return
+		}
+		if got := matchGlob(pattern, s); got != want {
+			t.Errorf("matchGlob(%q, %q) = %v", pattern, s, got)
+		}
+	})
+}

@@ -1,0 +1,185 @@
+package gate_test
+
+import (
+	"errors"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/petrigate/petrigate/gate"
+)
+
+func TestLoadErrors(t *testing.T) {
+	one := map[string]int{"p": 1}
+	edit := func(f func(*gate.Net)) gate.Net {
+		n := handNet("n", one, "t: p -> p | x")
+		f(&n)
+		return n
+	}
+	for _, c := range []struct {
+		name string
+		net  gate.Net
+		want string
+	}{
+		{"no name", handNet("", one), "the net has no name"},
+		{"place twice", edit(func(n *gate.Net) { n.Places = []string{"p", "p"} }), `the place "p" is named twice`},
+		{"unknown input", edit(func(n *gate.Net) { n.Transitions[0].Inputs = []string{"q"} }), `net "n": transition "t": unknown place "q" (places: p)`},
+		{"unknown output", edit(func(n *gate.Net) { n.Transitions[0].Outputs = []string{"q"} }), `unknown place "q"`},
+		{"unknown initial", edit(func(n *gate.Net) { n.Initial = map[string]int{"q": 1} }), `unknown place "q"`},
+		{"unknown terminal", edit(func(n *gate.Net) { n.Terminal = []string{"q"} }), `unknown place "q"`},
+		{"negative", edit(func(n *gate.Net) { n.Initial = map[string]int{"p": -1} }), `the place "p" starts with -1 tokens`},
+		{"too many", edit(func(n *gate.Net) { n.Initial = map[string]int{"p": math.MaxInt32 + 1} }), "2147483647 is the most"},
+		{"transition twice", handNet("n", one, "t: p -> p | x", "t: p -> p | y"), `two transitions of this name`},
+		{"transition without name", handNet("n", one, ": p -> p | x"), "a transition has no name"},
+		{"manual", handNet("n", one, "t: p -> p [manual]"), "the transition is manual and has no tools"},
+		{"deferred", handNet("n", one, "t: p -> p [deferred]"), "the transition is deferred and has no tools"},
+		{"observe", handNet("n", one, "t: p -> p [observe]"), "the transition is observe and has no tools"},
+		{"observe manual", handNet("n", one, "t: p -> p [observe] [manual] | x"), "cannot be manual"},
+		{"tool without name", edit(func(n *gate.Net) { n.Transitions[0].Tools = gate.Tools("") }), "a tool has no name"},
+		{"free without name", edit(func(n *gate.Net) { n.Free = []string{""} }), "a free tool has no name"},
+		{"map without name", edit(func(n *gate.Net) { n.Maps = []gate.Map{{Tool: "x"}} }), "lacks a name"},
+		{"map without match", edit(func(n *gate.Net) { n.Maps = []gate.Map{{Tool: "x", Field: "f", As: "y"}} }), "matches nothing"},
+		{"unbounded", handNet("n", one, "t: p -> p q | x"), "the net is unbounded: t repeated adds tokens to q without end"},
+		{"restless", handNet("n", map[string]int{"p": 20_000}, "t: p -> q"), "do not come to rest in 10000 rounds"},
+		{"source", handNet("n", nil, "t: -> q"), "do not come to rest"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			c.net.Rule = gate.Position{File: "f.yaml", Line: 3, Column: 5}
+			_, err := gate.NewPolicy([]gate.Net{c.net}, gate.PolicyOptions{})
+			if err == nil || !strings.Contains(err.Error(), c.want) || !strings.HasPrefix(err.Error(), "f.yaml:3:5: ") {
+				t.Errorf("error is %v, want %q", err, c.want)
+			}
+			var e *gate.NetError
+			if !errors.As(err, &e) || e.Net != c.net.Name {
+				t.Errorf("%#v is no error about the net", err)
+			}
+		})
+	}
+}
+
+func TestAllErrorsAtOnce(t *testing.T) {
+	n := handNet("n", map[string]int{"p": -1}, "t: p -> p [manual]")
+	maps := []gate.Map{{Tool: "t"}}
+	_, err := gate.NewPolicy([]gate.Net{n, n}, gate.PolicyOptions{Maps: maps})
+	if list, ok := err.(gate.ErrorList); !ok || len(list) != 6 || strings.Count(err.Error(), "\n") != 5 {
+		t.Errorf("%d lines: %v", strings.Count(err.Error(), "\n")+1, err)
+	}
+}
+
+func TestUnboundedNetsOnRequest(t *testing.T) {
+	n := handNet("n", map[string]int{"p": 1}, "t: p -> p q | x")
+	n.AllowUnbounded = true
+	p := play(t, gate.PolicyOptions{}, n)
+	p.success("x")
+	p.status("n (active): p:1, q:1")
+}
+
+func TestNetsAreCopied(t *testing.T) {
+	n := handNet("n", map[string]int{"p": 1}, "t: p -> q | x")
+	p := play(t, gate.PolicyOptions{}, n)
+	n.Transitions[0].Tools[0].Name = "y"
+	n.Initial["p"] = 7
+	n.Transitions[0].Inputs[0] = "q"
+	p.allow("x")
+	p.refuse("x", gate.KindBlocked, "n")
+	p.Reset()
+	p.status("n (active): p:1")
+}
+
+func TestEqualStatementsAreOneNet(t *testing.T) {
+	first, again := limitNet("x", 1, "session"), limitNet("x", 1, "session")
+	first.Rule, again.Rule = gate.Position{Line: 1, Column: 1}, gate.Position{Line: 2, Column: 1}
+	quoted := blockNet("y")
+	quoted.Transitions[1].Tools[0].Kind = gate.Literal
+	quoted2 := blockNet("y")
+	quoted2.Transitions[1].Tools[0] = gate.Tool{Name: "y", Kind: gate.Glob}
+	written := handNet("block-z", map[string]int{"p": 1}, "t: p -> p | other")
+	policy, err := gate.NewPolicy([]gate.Net{first, again, blockNet("y"), quoted, quoted2, blockNet("z"), written}, gate.PolicyOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, n := range policy.Nets() {
+		names = append(names, n.Name)
+	}
+	if got := strings.Join(names, " "); got != "limit-x-1 block-y block-y#2 block-y#3 block-z#2 block-z" {
+		t.Errorf("nets %s", got)
+	}
+	if m := policy.Merged(); len(m) != 1 || m[0].Net != "limit-x-1" || m[0].First.String() != "1:1" || m[0].Again.String() != "2:1" {
+		t.Errorf("merged %+v", m)
+	}
+}
+
+func TestFingerprints(t *testing.T) {
+	base := func() ([]gate.Net, gate.PolicyOptions) {
+		m := gate.Map{Tool: "t", Field: "f", As: "x", Source: "a", Match: contains("a")}
+		return []gate.Net{limitNet("x", 1, "session")}, gate.PolicyOptions{Maps: []gate.Map{m}}
+	}
+	prints := make(map[string]string)
+	for name, edit := range map[string]func([]gate.Net, *gate.PolicyOptions){
+		"base":    func([]gate.Net, *gate.PolicyOptions) {},
+		"deny":    func(_ []gate.Net, o *gate.PolicyOptions) { o.Deny = true },
+		"map":     func(_ []gate.Net, o *gate.PolicyOptions) { o.Maps[0].Source = "b" },
+		"initial": func(n []gate.Net, _ *gate.PolicyOptions) { n[0].Initial["budget"] = 2 },
+		"name":    func(n []gate.Net, _ *gate.PolicyOptions) { n[0].Name = "other" },
+		"hook":    func(n []gate.Net, _ *gate.PolicyOptions) { n[0].OnSuccess = func(gate.Firing) {} },
+		"tools":   func(n []gate.Net, _ *gate.PolicyOptions) { n[0].Transitions[1].Tools = gate.Tools("y") },
+	} {
+		nets, o := base()
+		edit(nets, &o)
+		p, err := gate.NewPolicy(nets, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		print := p.Fingerprint()
+		if other, ok := prints[print]; ok || len(print) != 64 {
+			t.Errorf("%s and %s have the fingerprint %s", name, other, print)
+		}
+		prints[print] = name
+	}
+	nets, o := base()
+	nets[0].Rule.Line = 9
+	p, _ := gate.NewPolicy(nets, o)
+	if prints[p.Fingerprint()] != "base" {
+		t.Error("a position is no part of what decides")
+	}
+}
+
+func TestExplore(t *testing.T) {
+	loose := handNet("loose", map[string]int{"p": 1}, "go: p -> q | x", "pump: q -> q r | y", "never: s -> s | z")
+	loose.AllowUnbounded = true
+	policy, err := gate.NewPolicy([]gate.Net{limitNet("x", 10_000, "session"), loose}, gate.PolicyOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, ok := policy.Explore("limit-x-10000", 0)
+	if !ok || e.States != 10_002 || !e.Complete || e.Bounded != gate.Yes || e.Deadlocks != 1 {
+		t.Errorf("%+v", e)
+	}
+	if e, _ := policy.Explore("limit-x-10000", 5); e.States != 5 || e.Complete || e.Bounded != gate.Yes {
+		t.Errorf("%+v", e)
+	}
+	e, _ = policy.Explore("loose", 0)
+	if e.Bounded != gate.No || strings.Join(e.Unbounded, " ") != "r" || strings.Join(e.Prefix, " ") != "go" || strings.Join(e.Pump, " ") != "pump" {
+		t.Errorf("%+v", e)
+	}
+	if e, _ := policy.Explore("loose", 1); e.Bounded != gate.Unsure || strings.Join(e.DeadTransitions, " ") != "pump never" {
+		t.Errorf("%+v", e)
+	}
+	if _, ok := policy.Explore("missing", 0); ok {
+		t.Error("explored a net that is not there")
+	}
+}
+
+func TestPositions(t *testing.T) {
+	for want, p := range map[string]gate.Position{
+		"":      {},
+		"f":     {File: "f"},
+		"1:2":   {Line: 1, Column: 2},
+		"f:1:2": {File: "f", Line: 1, Column: 2},
+	} {
+		if p.String() != want {
+			t.Errorf("%q, want %q", p.String(), want)
+		}
+	}
+}

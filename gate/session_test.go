@@ -1,0 +1,215 @@
+package gate_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/petrigate/petrigate/gate"
+)
+
+func TestRegistry(t *testing.T) {
+	policy, err := gate.NewPolicy([]gate.Net{limitNet("x", 1, "session"), blockNet("y")}, gate.PolicyOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &player{t, gate.NewSession(policy, gate.SessionOptions{Active: []string{"limit-x-1"}})}
+	p.status("limit-x-1 (active): ready:1, budget:1", "block-y (inactive): ready:1")
+	p.allow("y")
+	p.allow("x")
+	for _, c := range []struct{ err, want error }{
+		{p.Activate("z"), errors.New(`unknown net "z"; the nets are: limit-x-1, block-y`)},
+		{p.Activate("limit-x-1"), errors.New(`net "limit-x-1" is active`)},
+		{p.Deactivate("block-y"), errors.New(`net "block-y" is inactive`)},
+		{p.Deactivate("limit-x-1"), nil},
+		{p.Activate("block-y"), nil},
+	} {
+		if fmt.Sprint(c.err) != fmt.Sprint(c.want) {
+			t.Errorf("%v, want %v", c.err, c.want)
+		}
+	}
+	p.allow("x")
+	p.refuse("y", gate.KindBlocked, "block-y")
+	if err := p.Activate("limit-x-1"); err != nil {
+		t.Fatal(err)
+	}
+	p.refuse("x", gate.KindBlocked, "limit-x-1") // it goes on where it was
+	none := gate.NewSession(policy, gate.SessionOptions{Active: []string{}})
+	if s := none.Status(); strings.Contains(s, "(active)") {
+		t.Error(s)
+	}
+}
+
+func TestNetsAndOpen(t *testing.T) {
+	p := play(t, gate.PolicyOptions{}, handNet("n", map[string]int{"a": 2}, "t: a -> b [deferred] | x"))
+	p.allowCall(gate.Call{ID: "one", Tool: "x"}, nil)
+	for range 20 {
+		p.allow("y")
+	}
+	n := p.Nets()[0]
+	if len(n.InFlight) != 1 || n.InFlight[0] != (gate.InFlight{Transition: "t", Call: 1}) || n.Marking[0] != (gate.Tokens{Place: "a", Count: 2, InFlight: 1}) {
+		t.Errorf("%+v", n)
+	}
+	open := p.Open()
+	if len(open) != 21 || open[0].ID != "one" || open[20].Number != 21 {
+		t.Errorf("%+v", open)
+	}
+}
+
+func TestReset(t *testing.T) {
+	p := play(t, gate.PolicyOptions{}, handNet("n", map[string]int{"a": 1}, "t: a -> b [deferred] | x"))
+	x := p.allow("x").Ticket
+	p.Reset()
+	p.status("n (active): a:1")
+	if !x.Settle(gate.Success) || len(p.Open()) != 0 {
+		t.Error("the call stays open")
+	}
+	p.status("n (active): a:1")
+}
+
+func TestPromptAndEnabled(t *testing.T) {
+	n := handNet("n", map[string]int{"a": 1}, "t: a -> b | x y", "u: a -> a [manual] | x", "v: b -> a | z")
+	n.Free = []string{"ls", "read"}
+	p := play(t, gate.PolicyOptions{}, n, blockNet("q"), blockNet("off"))
+	if err := p.Deactivate("block-off"); err != nil {
+		t.Fatal(err)
+	}
+	want := `## Active Petri Nets
+
+### n
+Available gated tools: x, y
+Free tools: ls, read
+State: a:1
+
+### block-q
+Available gated tools: none
+Free tools: none
+State: ready:1
+`
+	if got := p.Prompt(); got != want {
+		t.Errorf("prompt\n%s", got)
+	}
+	var got []string
+	for _, e := range p.Enabled() {
+		got = append(got, fmt.Sprintf("%s/%s %d %v", e.Net, e.Transition, len(e.Tools), e.Manual))
+	}
+	if s := strings.Join(got, ", "); s != "n/t 2 false, n/u 1 true" {
+		t.Error(s)
+	}
+}
+
+func TestReplay(t *testing.T) {
+	p := play(t, gate.PolicyOptions{}, sequenceNet("backup", "delete"), limitNet("delete", 2, "session"), approvalNet("delete"), blockNet("delete"))
+	p.Replay([]gate.Entry{
+		{Call: call("delete"), Outcome: gate.Success}, // blocked by the first net, counted by the second
+		{Call: call("backup"), Outcome: gate.Success},
+		{Call: call("delete"), Outcome: gate.Failure},
+		{Call: call("backup"), Outcome: gate.Success},
+		{Call: call("backup")},
+	})
+	p.status("require-backup-before-delete (active): gate:1", "limit-delete-2 (active): ready:1", "approve-before-delete (active): ready:1", "block-delete (active): ready:1")
+	if len(p.Open()) != 1 {
+		t.Errorf("open %v", p.Open())
+	}
+	p = play(t, gate.PolicyOptions{}, restless(""))
+	p.Replay([]gate.Entry{{Call: call("x"), Outcome: gate.Success}})
+	p.status("n (active): a:20000, c:1")
+}
+
+func TestConfirm(t *testing.T) {
+	ctx := context.Background()
+	done, cancel := context.WithCancel(ctx)
+	cancel()
+	answer := func(yes bool, err error) func(context.Context, *gate.Ask) (bool, error) {
+		return func(context.Context, *gate.Ask) (bool, error) { return yes, err }
+	}
+	for _, c := range []struct {
+		name string
+		ctx  context.Context
+		tool string
+		ask  func(context.Context, *gate.Ask) (bool, error)
+		want string
+	}{
+		{"nothing to ask", ctx, "x", nil, "allow"},
+		{"nobody to ask", ctx, "deploy", nil, "approval"},
+		{"yes", ctx, "deploy", answer(true, nil), "allow"},
+		{"no", ctx, "deploy", answer(false, nil), "approval"},
+		{"error", ctx, "deploy", answer(true, errors.New("lost")), "approval"},
+		{"too late", done, "deploy", answer(true, nil), "approval"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := play(t, gate.PolicyOptions{}, approvalNet("deploy"))
+			got := "allow"
+			if r, ok := gate.Confirm(c.ctx, p.Session, gate.Call{ID: "1", Tool: c.tool}, c.ask).(*gate.Refusal); ok {
+				got = string(r.Kind)
+				p.allowCall(gate.Call{ID: "1", Tool: "x"}, nil) // it waits no longer
+			}
+			if got != c.want {
+				t.Errorf("%s, want %s", got, c.want)
+			}
+		})
+	}
+}
+
+// race makes 64 calls of x at once and counts those that pass.
+func race(s *gate.Session) int64 {
+	var passed atomic.Int64
+	var wg sync.WaitGroup
+	start := make(chan struct{})
+	for range 64 {
+		wg.Go(func() {
+			<-start
+			if _, ok := s.Decide(gate.Call{Tool: "x"}, nil).(*gate.Allow); ok {
+				passed.Add(1)
+			}
+		})
+	}
+	close(start)
+	wg.Wait()
+	return passed.Load()
+}
+
+func TestOneOfManyPasses(t *testing.T) {
+	times := 1000
+	if testing.Short() {
+		times = 20
+	}
+	for name, n := range map[string]gate.Net{
+		"limit":    limitNet("x", 1, "session"),
+		"deferred": handNet("n", map[string]int{"idle": 1}, "build: idle -> built [deferred] | x"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			policy, err := gate.NewPolicy([]gate.Net{n}, gate.PolicyOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for range times {
+				if passed := race(gate.NewSession(policy, gate.SessionOptions{})); passed != 1 {
+					t.Fatalf("%d of 64 calls passed", passed)
+				}
+			}
+		})
+	}
+}
+
+func TestOneGrantAdmitsOneCall(t *testing.T) {
+	p := play(t, gate.PolicyOptions{}, approvalNet("x"))
+	g := p.ask("x").Grant()
+	var passed atomic.Int64
+	var wg sync.WaitGroup
+	for range 64 {
+		wg.Go(func() {
+			if _, ok := p.Decide(gate.Call{Tool: "x", Args: []byte{}}, g).(*gate.Allow); ok {
+				passed.Add(1)
+			}
+		})
+	}
+	wg.Wait()
+	if passed.Load() != 1 {
+		t.Errorf("one grant admitted %d calls", passed.Load())
+	}
+}
