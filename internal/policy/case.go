@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 
 	"github.com/petrigate/petrigate/gate"
 )
@@ -61,33 +62,48 @@ var outcomes = map[string]gate.Outcome{"success": gate.Success, "failure": gate.
 
 // readCase reads a line: a case, or a case beside what is expected of it.
 func readCase(line []byte) (*tryout, json.RawMessage, error) {
-	var outer map[string]json.RawMessage
-	if err := json.Unmarshal(line, &outer); err != nil {
+	inner, expect, err := split(line)
+	if err != nil {
 		return nil, nil, err
 	}
-	var expect json.RawMessage
-	if _, ok := outer["case"]; ok {
-		var both struct {
-			Case   json.RawMessage `json:"case"`
-			Expect json.RawMessage `json:"expect"`
-		}
-		if err := strict(line, &both); err != nil {
-			return nil, nil, err
-		}
-		line, expect = both.Case, both.Expect
-	}
 	c := &tryout{}
-	if err := strict(line, c); err != nil {
+	if err := strict(inner, c); err != nil {
 		return c, expect, err // with its name, where that was read
 	}
 	return c, expect, c.check()
 }
 
-// strict decodes one JSON value and refuses unknown keys.
+// split takes {"case": ..., "expect": ...} apart, and leaves other lines as they are.
+func split(line []byte) (inner, expect json.RawMessage, err error) {
+	if !bytes.Contains(line, []byte(`"case"`)) {
+		return line, nil, nil // it need not be read twice
+	}
+	var outer map[string]json.RawMessage
+	if err := json.Unmarshal(line, &outer); err != nil {
+		return nil, nil, err
+	}
+	if _, ok := outer["case"]; !ok {
+		return line, nil, nil
+	}
+	for key := range outer {
+		if key != "case" && key != "expect" {
+			return nil, nil, fmt.Errorf("unknown key %q beside the case", key)
+		}
+	}
+	return outer["case"], outer["expect"], nil
+}
+
+// strict decodes one JSON value and refuses unknown keys and a second value.
 func strict(src []byte, to any) error {
 	d := json.NewDecoder(bytes.NewReader(src))
 	d.DisallowUnknownFields()
-	return d.Decode(to)
+	if err := d.Decode(to); err != nil {
+		return err
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return errors.New("something follows the case")
+	}
+	return nil
 }
 
 func (c *tryout) check() error {
