@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -22,8 +23,8 @@ func (j *judgement) validate() ([]Meta, *Refusal) {
 		}
 		metas[i] = f.data.Meta.clone()
 		for _, c := range j.choices[f.first:f.last] {
-			if err := f.net.approve(f.firing(j.call, c, metas[i])); err != nil {
-				b := Block{Net: f.net.Name, Cause: f.net.Cause, Rule: f.net.Rule, Reason: err.Error(), Name: c.name}
+			if reason := f.net.objection(f.firing(j.call, c, metas[i])); reason != "" {
+				b := Block{Net: f.net.Name, Cause: f.net.Cause, Rule: f.net.Rule, Reason: reason, Name: c.name}
 				return nil, j.refuse(KindValidation, []Block{b})
 			}
 		}
@@ -31,14 +32,19 @@ func (j *judgement) validate() ([]Meta, *Refusal) {
 	return metas, nil
 }
 
-// approve calls the validator; a panic is an error.
-func (n *net) approve(f Firing) (err error) {
+// objection is what the validator of the net has against a firing; empty if
+// it agrees. A panic is an objection.
+func (n *net) objection(f Firing) (reason string) {
 	defer func() {
 		if recover() != nil {
-			err = fmt.Errorf("The validator of net '%s' failed.", n.Name) //nolint:staticcheck // a sentence for the reader of the refusal
+			reason = fmt.Sprintf("The validator of net '%s' failed.", n.Name)
 		}
 	}()
-	return n.Validate(f)
+	err := n.Validate(f)
+	if err == nil {
+		return ""
+	}
+	return cmp.Or(err.Error(), n.reason(f.Name))
 }
 
 func (f *finding) firing(c *Call, chosen choice, meta Meta) Firing {

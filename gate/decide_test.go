@@ -231,10 +231,12 @@ func TestStateChanged(t *testing.T) {
 
 func TestDefaultAndValidationAfterApproval(t *testing.T) {
 	n := handNet("n", map[string]int{"s": 1}, "t: s -> s [manual] | x")
-	n.Validate = func(gate.Firing) error { return errors.New("no.") }
+	n.Validate = func(gate.Firing) error { return errors.New("") }
 	p := play(t, gate.PolicyOptions{Deny: true}, n)
 	a := p.ask("x")
-	p.refuseCall(a.Call, a.Grant(), gate.KindValidation, "n")
+	if r := p.refuseCall(a.Call, a.Grant(), gate.KindValidation, "n"); r.Text != "Tool 'x' is not available in the current state." {
+		t.Error(r.Text)
+	}
 	if err := p.Deactivate("n"); err != nil {
 		t.Fatal(err)
 	}
@@ -254,7 +256,7 @@ func TestValidators(t *testing.T) {
 	first = twoNames(first, "b", "a")
 	first.Validate = judge(nil)
 	second := handNet("second", map[string]int{"p": 1}, "t: p -> p | x")
-	fail := errors.New("Writes are restricted to /workspace/.")
+	fail := errors.New("writes are restricted to /workspace/")
 	second.Validate = func(f gate.Firing) error {
 		if string(f.Call.Args) == "panic" {
 			panic("out of order")

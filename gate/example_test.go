@@ -169,7 +169,7 @@ func ExampleNet_validate() {
 	}
 	net.Validate = func(f gate.Firing) error {
 		if f.Transition == "delete" && f.Meta["saved"] != string(f.Call.Args) {
-			return errors.New("Only what was backed up may be deleted.")
+			return errors.New("only what was backed up may be deleted")
 		}
 		return nil
 	}
@@ -186,7 +186,7 @@ func ExampleNet_validate() {
 	}
 	// Output:
 	// backup {"path":"a"} is allowed.
-	// Only what was backed up may be deleted.
+	// only what was backed up may be deleted
 	// delete {"path":"a"} is allowed.
 }
 

@@ -1,0 +1,182 @@
+package gate_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/petri"
+)
+
+// dice draws small numbers from the bytes of a fuzz input; 0 when they end.
+type dice []byte
+
+func (d *dice) roll(n int) int {
+	if len(*d) == 0 {
+		return 0
+	}
+	v := int((*d)[0]) % n
+	*d = (*d)[1:]
+	return v
+}
+
+func (d *dice) places(n, most int) []int {
+	out := make([]int, d.roll(most+1))
+	for i := range out {
+		out[i] = d.roll(n)
+	}
+	return out
+}
+
+func (d *dice) net(name string) (gate.Net, *petri.Net, petri.Marking) {
+	n := gate.Net{Name: name, Places: []string{"p", "q", "r"}, Initial: map[string]int{}, AllowUnbounded: true}
+	plain, marking := &petri.Net{Places: 3}, make(petri.Marking, 3)
+	for i, place := range n.Places {
+		marking[i] = d.roll(3)
+		n.Initial[place] = marking[i]
+	}
+	for i := range 1 + d.roll(5) {
+		in, out := d.places(3, 3), d.places(3, 2)
+		t := gate.Transition{Name: fmt.Sprint("t", i)}
+		for _, p := range in {
+			t.Inputs = append(t.Inputs, n.Places[p])
+		}
+		for _, p := range out {
+			t.Outputs = append(t.Outputs, n.Places[p])
+		}
+		for range d.roll(3) {
+			t.Tools = append(t.Tools, gate.Tool{Name: string(rune('a' + d.roll(3)))})
+		}
+		if flags := d.roll(16); len(t.Tools) > 0 {
+			t.Manual, t.Deferred, t.Observe, t.Release = flags&1 > 0 && flags&4 == 0, flags&2 > 0, flags&4 > 0, flags&8 > 0
+		}
+		n.Transitions = append(n.Transitions, t)
+		plain.Transitions = append(plain.Transitions, petri.Transition{In: petri.Arcs(in), Out: petri.Arcs(out)})
+	}
+	for range d.roll(3) {
+		n.Maps = append(n.Maps, gate.Map{Tool: string(rune('a' + d.roll(3))), Field: "f", As: string(rune('a' + d.roll(3))), Match: contains(fmt.Sprint(d.roll(2)))})
+	}
+	return n, plain, marking
+}
+
+// FuzzSession plays random calls and results on random nets. No marking that
+// is shown may be one that the net cannot reach, no refusal may move a net,
+// and nothing may be settled twice.
+func FuzzSession(f *testing.F) {
+	f.Add([]byte("0120121012012301230123012301230123012301230"))
+	f.Add([]byte("\x01\x00\x00\x02\x01\x00\x01\x01\x01\x00\x02\x01\x00\x01\x02\x00\x01\x00\x01\x02\x03"))
+	f.Fuzz(fuzzSession)
+}
+
+// TestRandomSessions is the fuzz target on inputs that are long enough to get
+// somewhere.
+func TestRandomSessions(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	for range 3000 {
+		data := make([]byte, 200)
+		for i := range data {
+			data[i] = byte(random.Uint32())
+		}
+		fuzzSession(t, data)
+	}
+}
+
+func fuzzSession(t *testing.T, data []byte) {
+	d := dice(data)
+	var nets []gate.Net
+	var graphs []*petri.Graph
+	for i := range 1 + d.roll(2) {
+		n, plain, marking := d.net(fmt.Sprint("n", i))
+		g := petri.Explore(plain, marking, 3000)
+		if !g.Complete {
+			return
+		}
+		nets, graphs = append(nets, n), append(graphs, g)
+	}
+	policy, err := gate.NewPolicy(nets, gate.PolicyOptions{})
+	if err != nil {
+		return // it does not come to rest
+	}
+	r := &fuzzRun{t: t, s: gate.NewSession(policy, gate.SessionOptions{}), graphs: graphs}
+	for range 60 {
+		if len(d) == 0 {
+			break
+		}
+		r.step(&d)
+		r.check()
+	}
+}
+
+type fuzzRun struct {
+	t      *testing.T
+	s      *gate.Session
+	graphs []*petri.Graph
+	open   []*gate.Ticket
+}
+
+func (r *fuzzRun) step(d *dice) {
+	switch d.roll(8) {
+	case 0, 1, 2, 3:
+		r.call(d)
+	case 4, 5, 6:
+		if len(r.open) == 0 {
+			return
+		}
+		i := d.roll(len(r.open))
+		o := gate.Outcome(d.roll(3))
+		r.open[i].Settle(o)
+		before := r.s.Status()
+		if r.open[i].Settle(o) || r.s.Status() != before {
+			r.t.Fatalf("settled twice as %d", o)
+		}
+		if o != gate.Unknown {
+			r.open = append(r.open[:i], r.open[i+1:]...)
+		}
+	default:
+		if name := fmt.Sprint("n", d.roll(2)); r.s.Activate(name) != nil {
+			_ = r.s.Deactivate(name)
+		}
+	}
+}
+
+func (r *fuzzRun) call(d *dice) {
+	before := r.s.Status()
+	c := gate.Call{Tool: string(rune('a' + d.roll(3)))}
+	c.Args = []byte([]string{``, `{"f":"0"}`, `{"f":"01"}`, `{"f":["0",1]}`}[d.roll(4)])
+	answer := r.s.Decide(c, nil)
+	if a, ok := answer.(*gate.Ask); ok {
+		if r.s.Status() != before {
+			r.t.Fatal("a question moved a net")
+		}
+		answer = r.s.Decide(c, a.Grant())
+	}
+	switch answer := answer.(type) {
+	case *gate.Allow:
+		r.open = append(r.open, answer.Ticket)
+	case *gate.Refusal:
+		if r.s.Status() != before {
+			r.t.Fatal("a refusal moved a net")
+		}
+	default:
+		r.t.Fatalf("%T", answer)
+	}
+}
+
+func (r *fuzzRun) check() {
+	for i, n := range r.s.Nets() {
+		m := make(petri.Marking, len(n.Marking))
+		for place, tokens := range n.Marking {
+			m[place] = tokens.Count
+			if tokens.InFlight < 0 || tokens.InFlight > tokens.Count {
+				r.t.Fatalf("%s: %+v", n.Name, tokens)
+			}
+		}
+		if _, ok := r.graphs[i].Find(m); !ok {
+			r.t.Fatalf("%s cannot reach %s", n.Name, n.Marking)
+		}
+	}
+	if len(r.s.Open()) != len(r.open) {
+		r.t.Fatalf("%d calls are open, want %d", len(r.s.Open()), len(r.open))
+	}
+}
