@@ -21,24 +21,27 @@ const (
 
 // ask puts the question to a person and decides again with the answer. It
 // holds no lock and no token while the person thinks.
-func (p *Proxy) ask(ctx context.Context, t *toolCall, q *gate.Ask) (*gate.Ticket, answer) {
+func (p *Proxy) ask(t *toolCall, q *gate.Ask) {
+	defer t.client.session.gate.Withdraw(q)
 	for {
 		key := p.approvalKey(t, q)
 		r, err := p.approvals.open(key, t.shown(), q)
 		if err != nil {
-			return nil, p.denied(t, q, fmt.Sprintf("%s requires human approval, and %v.", t.tool.exposed, err))
+			t.answer(p.denied(t, q, fmt.Sprintf("%s requires human approval, and %v.", t.tool.exposed, err)))
+			return
 		}
-		state, wait := p.await(ctx, t, r)
+		state, wait := p.await(t.ctx, t, r)
 		p.approvals.leave(r, wait != nil)
-		if wait != nil {
+		switch {
+		case wait != nil:
 			p.recordRefusal(t, refusal{text: "waiting for a person", facts: facts{Decision: "ask", Kind: "approval", Approval: r.id}}, nil)
-			return nil, wait
-		}
-		if state != Approved {
-			return nil, p.denied(t, q, t.noConsent(r, state))
-		}
-		if ticket, a, used := p.redeem(t, q, r); used {
-			return ticket, a
+			t.answer(wait)
+			return
+		case state != Approved:
+			t.answer(p.denied(t, q, t.noConsent(r, state)))
+			return
+		case p.redeem(t, q, r):
+			return
 		}
 		// Another call used this consent up. This one asks anew.
 	}
@@ -46,9 +49,9 @@ func (p *Proxy) ask(ctx context.Context, t *toolCall, q *gate.Ask) (*gate.Ticket
 
 // redeem decides again with the consent and uses it up if the call passes. It
 // reports false where the consent was used by another call.
-func (p *Proxy) redeem(t *toolCall, q *gate.Ask, r *approval) (ticket *gate.Ticket, a answer, used bool) {
+func (p *Proxy) redeem(t *toolCall, q *gate.Ask, r *approval) bool {
 	var d gate.Decision
-	used = p.approvals.redeem(r, func() bool {
+	used := p.approvals.redeem(r, func() bool {
 		d = t.client.session.gate.Decide(t.gate, q.Grant())
 		_, allowed := d.(*gate.Allow)
 		return allowed
@@ -56,11 +59,13 @@ func (p *Proxy) redeem(t *toolCall, q *gate.Ask, r *approval) (ticket *gate.Tick
 	switch d := d.(type) {
 	case *gate.Allow:
 		t.consent = r
-		ticket, a = p.admit(t, d)
+		p.admit(t, d)
 	case *gate.Refusal:
-		a = p.reject(t, d)
+		t.answer(p.reject(t, d))
+	case *gate.Ask:
+		t.answer(p.denied(t, d, fmt.Sprintf("The state changed while a person was asked: %s now asks for more.", t.tool.exposed)))
 	}
-	return ticket, a, used
+	return used
 }
 
 // await waits for the answer to r as long as this call may be held. Where it

@@ -4,8 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
-	"time"
+	"sync"
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
@@ -20,6 +19,7 @@ var (
 // A toolCall is one tools/call on its way. What the gate decides on, what a
 // person is shown and what the upstream gets all come from its one parse.
 type toolCall struct {
+	proxy  *Proxy
 	client *client
 	stream stream
 	agent  agent
@@ -30,6 +30,17 @@ type toolCall struct {
 	gate   gate.Call
 
 	consent *approval // which let it pass, if one did
+
+	// ctx is what waiting for a person ends with.
+	ctx    context.Context //nolint:containedctx // the call is what it would be passed with
+	aside  func(func())    // runs what may wait; where nobody else is kept waiting, at once
+	landed chan upstream.Reply
+
+	mu      sync.Mutex
+	stopped error // why it is not wanted any more
+	stop    context.CancelCauseFunc
+	flight  *flight
+	ended   bool // it has its answer, or will get none
 }
 
 // An answer is what a client is told instead of an upstream's result.
@@ -37,69 +48,98 @@ type answer interface {
 	append(dst, id []byte, modern bool) []byte
 }
 
-// serve decides a call, forwards it if it may run, settles it, and answers.
-// The order is the security property of the proxy: nothing is sent before the
-// decision is on record, and no token is produced before the outcome is.
-func (p *Proxy) serve(ctx context.Context, t *toolCall) {
+// serve decides a call, and forwards it if it may run. What its upstream
+// answers comes to [flight.finish]. The order is the security property of the
+// proxy: nothing is sent before the decision is on record, and no token is
+// produced before the outcome is. It never waits, but aside.
+func (p *Proxy) serve(t *toolCall) {
 	if a := p.unreachable(t); a != nil {
 		t.answer(a)
 		return
 	}
-	ticket, refused := p.decide(ctx, t)
-	if ticket == nil {
-		if ctx.Err() == nil { // or else nobody waits for an answer
-			t.answer(refused)
-		}
-		return
-	}
-	defer ticket.Close() // a panic settles as unknown
-	if ctx.Err() != nil {
-		p.settle(t, ticket, gate.Failure, "") // cancelled before it was sent: it never ran
-		return
-	}
-	reply, open := p.forward(ctx, t)
-	if open != nil {
-		p.settleLate(t, ticket, open)
-	} else {
-		p.settle(t, ticket, outcome(reply), "")
-	}
-	t.deliver(reply)
-}
-
-// decide asks the gate, asks a person where the gate says so, and asks the
-// gate again with the answer. A ticket means that the call is on record and
-// may run.
-func (p *Proxy) decide(ctx context.Context, t *toolCall) (*gate.Ticket, answer) {
 	switch d := t.client.session.gate.Decide(t.gate, nil).(type) {
 	case *gate.Allow:
-		return p.admit(t, d)
-	case *gate.Ask:
-		defer t.client.session.gate.Withdraw(d)
-		return p.ask(ctx, t, d)
+		p.admit(t, d)
 	case *gate.Refusal:
-		return nil, p.reject(t, d)
-	default:
-		return nil, plainRefusal("internal", "The gate gave no decision.")
+		t.answer(p.reject(t, d))
+	case *gate.Ask:
+		t.aside(func() { p.ask(t, d) }) // a person may think for long
 	}
 }
 
-// admit puts an allowed call on record. A call that cannot be recorded is
-// refused; its deferred tokens go back.
-func (p *Proxy) admit(t *toolCall, d *gate.Allow) (*gate.Ticket, answer) {
+// cancel is for a client that does not want the answer any more, or is gone.
+// A call that was not sent yet never is.
+func (t *toolCall) cancel(reason error) {
+	t.mu.Lock()
+	if t.stopped == nil {
+		t.stopped = reason
+	}
+	stop, f := t.stop, t.flight
+	t.mu.Unlock()
+	if stop != nil {
+		stop(reason)
+	}
+	if f != nil {
+		f.abandon(reason)
+	}
+}
+
+// bind makes the context that waiting for a person ends with.
+func (t *toolCall) bind(ctx context.Context) {
+	ctx, stop := context.WithCancelCause(ctx)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.ctx, t.stop = ctx, stop
+	if t.stopped != nil {
+		stop(t.stopped)
+	}
+}
+
+// close notes that the call is over for its client, once.
+func (t *toolCall) close() bool {
+	t.mu.Lock()
+	first := !t.ended
+	t.ended = true
+	stop := t.stop
+	t.mu.Unlock()
+	if first {
+		t.client.end(wire.IDKey(t.id))
+		if stop != nil {
+			stop(nil)
+		}
+	}
+	return first
+}
+
+// wanted reports whether somebody still waits for the answer.
+func (t *toolCall) wanted() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.stopped == nil
+}
+
+// admit puts an allowed call on record and sends it. A call that cannot be
+// recorded is refused; its deferred tokens go back.
+func (p *Proxy) admit(t *toolCall, d *gate.Allow) {
+	if err := p.recordAllow(t, d); err != nil {
+		p.log.Error("call refused", "tool", t.tool.canonical, "error", err)
+		d.Ticket.Settle(gate.Failure)
+		t.answer(plainRefusal("internal", "The call was not made: "+errUnrecorded.Error()+"."))
+		return
+	}
+	p.launch(t, d.Ticket)
+}
+
+func (p *Proxy) recordAllow(t *toolCall, d *gate.Allow) error {
 	if !p.recorder.active() {
-		return d.Ticket, nil
+		return nil
 	}
 	record := p.decisionRecord(t, "allow", d.Names)
 	record.Call = d.Ticket.Number
 	for _, v := range d.Nets {
 		record.Nets = append(record.Nets, netSays{Net: v.Net, Verdict: verdictName(v.Kind), Transition: v.Transition, Rule: v.Rule.String()})
 	}
-	if err := p.recorder.write(record); err != nil {
-		p.log.Error("call refused", "tool", t.tool.canonical, "error", err)
-		d.Ticket.Settle(gate.Failure)
-		return nil, plainRefusal("internal", "The call was not made: "+errUnrecorded.Error()+".")
-	}
-	return d.Ticket, nil
+	return p.recorder.write(record)
 }
 
 // reject records a refusal. It is refused whether or not that can be recorded.
@@ -160,35 +200,6 @@ func (p *Proxy) unreachable(t *toolCall) answer {
 	return r
 }
 
-// forward sends the call and waits for its reply. Where it stops waiting, the
-// exchange that is still open comes with what the client is to be told.
-func (p *Proxy) forward(ctx context.Context, t *toolCall) (upstream.Reply, *upstream.Exchange) {
-	u := t.tool.upstream
-	request := upstream.Request{Method: "tools/call", Name: t.tool.name, Notify: t.relay}
-	hop := wire.Hop{Name: t.tool.name}
-	if u.State().Era == upstream.Modern {
-		hop.Modern, hop.Meta = true, u.RequestMeta()
-	}
-	if t.meta.ProgressToken != nil {
-		request.Token = u.NewToken()
-		hop.ProgressToken = strconv.AppendInt(nil, request.Token, 10)
-	}
-	request.Params = t.params.AppendForward(nil, hop)
-	x := u.Send(request)
-	timer := time.NewTimer(u.config.Timeout)
-	defer timer.Stop()
-	select {
-	case r := <-x.Done():
-		return r, nil
-	case <-timer.C:
-		x.Cancel("timeout")
-		return upstream.Reply{Err: fmt.Errorf("no answer within %s", u.config.Timeout)}, x
-	case <-ctx.Done():
-		x.Cancel(context.Cause(ctx).Error())
-		return upstream.Reply{Err: context.Cause(ctx)}, x
-	}
-}
-
 // relay passes a notification that belongs to the call to its client, under
 // the client's own progress token.
 func (t *toolCall) relay(method string, params []byte) {
@@ -221,27 +232,32 @@ func (t *toolCall) wantsLog(params []byte) bool {
 	return level >= logLevels[t.client.logLevel]
 }
 
-// answer sends a whole JSON-RPC answer that is ours.
+// answer sends a whole JSON-RPC answer that is ours, if anybody waits for it.
 func (t *toolCall) answer(a answer) {
-	if a != nil {
+	wanted := t.wanted()
+	if t.close() && wanted {
 		t.stream.reply(a.append(nil, t.id, t.agent.modern))
 	}
 }
 
 // deliver sends what the upstream said, byte for byte, or what went wrong.
-func (t *toolCall) deliver(r upstream.Reply) {
+func (t *toolCall) deliver(r upstream.Reply, facts wire.Facts) {
 	switch {
-	case errors.Is(r.Err, errCancelled) || errors.Is(r.Err, errGone):
-		return // nobody waits for an answer
+	case errors.Is(r.Err, errCancelled) || errors.Is(r.Err, errGone) || errors.Is(r.Err, context.Canceled):
+		t.close() // nobody waits for an answer
 	case r.Err != nil:
 		t.answer(t.failed(r.Err))
 	case r.Error != nil:
+		t.close()
 		t.stream.reply(wire.ErrorHead(t.id), r.Error, wire.Tail)
-	case !wire.Ended(r.Result):
-		t.answer(plainRefusal("unsupported", fmt.Sprintf("The upstream asked for more input before it would run %s. That is not supported yet; the call did not complete.", t.tool.exposed)))
-	case t.agent.modern:
+	case !facts.Ended():
+		t.answer(plainRefusal("unsupported", fmt.Sprintf(
+			"The upstream asked for more input before it would run %s. That is not supported yet; the call did not complete.", t.tool.exposed)))
+	case t.agent.modern && facts.Type == wire.TypeAbsent:
+		t.close()
 		t.stream.reply(wire.ResultHead(t.id), wire.AppendStamped(nil, r.Result, []byte(`"resultType":"complete"`)), wire.Tail)
 	default:
+		t.close()
 		t.stream.reply(wire.ResultHead(t.id), r.Result, wire.Tail)
 	}
 }

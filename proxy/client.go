@@ -45,7 +45,7 @@ type client struct {
 	initialized   bool
 	listed        bool // it has seen a list that can change
 	logLevel      string
-	calls         map[string]*inflight   // by the id on the wire
+	calls         map[string]canceller   // by the id on the wire
 	questions     map[string]chan []byte // elicitations of ours that wait for an answer, by id
 	subscriptions map[string]stream      // of revision 2026-07-28, by the id on the wire
 }
@@ -59,16 +59,21 @@ type agent struct {
 	elicit        bool // it declared that it can show a form
 }
 
-// inflight is a call of a client that has not been answered.
-type inflight struct {
-	cancel context.CancelCauseFunc
+// A canceller is a request of a client that has not been answered.
+type canceller interface {
+	cancel(reason error)
 }
+
+// cancelFunc cancels a request that is no tool call.
+type cancelFunc context.CancelCauseFunc
+
+func (f cancelFunc) cancel(reason error) { f(reason) }
 
 func (p *Proxy) newClient(transport, principal string, s *session, out stream) *client {
 	now := p.options.Now()
 	c := &client{
 		id: randomID(""), transport: transport, principal: principal, session: s, out: out, since: now, seen: now,
-		calls: map[string]*inflight{}, questions: map[string]chan []byte{}, subscriptions: map[string]stream{},
+		calls: map[string]canceller{}, questions: map[string]chan []byte{}, subscriptions: map[string]stream{},
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -86,8 +91,12 @@ func (p *Proxy) dropClient(c *client) {
 	}
 	p.mu.Unlock()
 	c.mu.Lock()
-	defer c.mu.Unlock()
+	calls := make([]canceller, 0, len(c.calls))
 	for _, call := range c.calls {
+		calls = append(calls, call)
+	}
+	c.mu.Unlock()
+	for _, call := range calls {
 		call.cancel(errGone)
 	}
 }
@@ -116,14 +125,14 @@ func (p *Proxy) sessionOf(principal string) *session {
 	return p.newSession("principal", principal)
 }
 
-// begin notes a call under its id. It fails where that id is in flight.
-func (c *client) begin(id string, cancel context.CancelCauseFunc) bool {
+// begin notes a request under its id. It fails where that id is in flight.
+func (c *client) begin(id string, request canceller) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if _, busy := c.calls[id]; busy {
 		return false
 	}
-	c.calls[id] = &inflight{cancel: cancel}
+	c.calls[id] = request
 	return true
 }
 
@@ -141,8 +150,9 @@ func (c *client) cancelled(params []byte) {
 		return
 	}
 	c.mu.Lock()
-	defer c.mu.Unlock()
-	if call, ok := c.calls[wire.IDKey(id)]; ok {
+	call := c.calls[wire.IDKey(id)]
+	c.mu.Unlock()
+	if call != nil {
 		call.cancel(errCancelled)
 	}
 }

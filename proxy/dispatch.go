@@ -9,22 +9,15 @@ import (
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/rawjson"
+	"github.com/petrigate/petrigate/proxy/internal/upstream"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// dispatch serves one request of a client and returns when it is answered.
-// Both transports and both eras come through here: there is no other way to
-// an upstream. What is not named is refused, never relayed.
-func (p *Proxy) dispatch(ctx context.Context, c *client, m wire.Message, s stream) {
-	meta, fault := wire.ParseMeta(m.Params)
-	if fault != nil {
-		fault.ID = m.ID
-		s.reply(fault.Append(nil))
-		return
-	}
+// dispatch serves one request of a client that is not a tools/call, and
+// returns when it is answered. Both transports and both eras come through
+// here. What is not named is refused, never relayed.
+func (p *Proxy) dispatch(ctx context.Context, c *client, m wire.Message, meta wire.Meta, s stream) {
 	switch m.Method {
-	case "tools/call":
-		p.toolsCall(ctx, c, m, meta, s)
 	case "tools/list":
 		p.toolsList(ctx, c, m, meta, s)
 	case "subscriptions/listen":
@@ -50,39 +43,83 @@ func (p *Proxy) notified(c *client, m wire.Message) {
 	}
 }
 
-// toolsCall finds the tool and serves the call.
-func (p *Proxy) toolsCall(ctx context.Context, c *client, m wire.Message, meta wire.Meta, s stream) {
+// prepare reads a tools/call and looks its tool up. Where that fails the call
+// is answered, or in the first moments of the proxy the tool is still missing.
+func (p *Proxy) prepare(c *client, m wire.Message, meta wire.Meta, s stream) (*toolCall, bool) {
 	params, fault := wire.ParseCall(m)
 	if fault != nil {
 		p.log.Warn("malformed call refused", "session", c.session.id, "reason", fault.Message)
 		s.reply(fault.Append(nil))
-		return
+		return nil, false
 	}
-	found := p.find(ctx, params.Name)
-	if found == nil {
-		p.log.Warn("call of an unknown tool refused", "tool", visible(params.Name), "session", c.session.id)
-		s.reply(wire.AppendError(nil, m.ID, codeInvalidParams, "Unknown tool: "+visible(params.Name), nil))
-		return
-	}
-	if params.Task != nil {
-		s.reply(wire.AppendError(nil, m.ID, codeInvalidParams, "Calls as tasks are not supported yet; call "+found.exposed+" without a task.", nil))
-		return
-	}
-	t := &toolCall{client: c, stream: s, agent: c.speaker(meta), id: m.ID, params: params, meta: meta, tool: found}
-	t.gate = gate.Call{Tool: found.exposed, Also: found.also, Args: params.Arguments, Time: p.options.Now()}
-	if c.session.by == "connection" {
-		t.gate.ID = wire.IDKey(m.ID)
-	}
-	p.serve(ctx, t)
+	t := &toolCall{proxy: p, client: c, stream: s, agent: c.speaker(meta), id: m.ID, params: params, meta: meta}
+	t.found(p.catalogue.load().tools[params.Name])
+	return t, true
 }
 
-// find looks a tool up, and waits for upstreams that are still starting.
-func (p *Proxy) find(ctx context.Context, exposed string) *tool {
-	if t := p.catalogue.load().tools[exposed]; t != nil {
-		return t
+// found sets the tool, and with it what the gate decides on.
+func (t *toolCall) found(tool *tool) {
+	if tool == nil {
+		return
 	}
-	p.awaitList(ctx)
-	return p.catalogue.load().tools[exposed]
+	t.tool = tool
+	t.gate = gate.Call{Tool: tool.exposed, Also: tool.also, Args: t.params.Arguments, Time: t.proxy.options.Now()}
+	if t.client.session.by == "connection" {
+		t.gate.ID = wire.IDKey(t.id)
+	}
+}
+
+// accept serves a call that is prepared and noted. It waits only aside.
+func (p *Proxy) accept(t *toolCall) {
+	switch {
+	case t.tool == nil:
+		t.aside(func() { p.acceptLate(t) })
+	case t.params.Task != nil:
+		t.refuseAs("Calls as tasks are not supported yet; call " + t.tool.exposed + " without a task.")
+	default:
+		p.serve(t)
+	}
+}
+
+// acceptLate waits for upstreams that are still starting.
+func (p *Proxy) acceptLate(t *toolCall) {
+	p.awaitList(t.ctx)
+	if t.found(p.catalogue.load().tools[t.params.Name]); t.tool != nil {
+		p.accept(t)
+		return
+	}
+	p.log.Warn("call of an unknown tool refused", "tool", visible(t.params.Name), "session", t.client.session.id)
+	t.refuseAs("Unknown tool: " + visible(t.params.Name))
+}
+
+// refuseAs answers with a JSON-RPC error.
+func (t *toolCall) refuseAs(text string) {
+	wanted := t.wanted()
+	if t.close() && wanted {
+		t.stream.reply(wire.AppendError(nil, t.id, codeInvalidParams, text, nil))
+	}
+}
+
+// toolsCall serves a call on the goroutine of its client, and returns when it
+// is answered.
+func (p *Proxy) toolsCall(ctx context.Context, t *toolCall) {
+	t.landed = make(chan upstream.Reply, 1)
+	t.aside = func(f func()) { f() }
+	t.bind(ctx)
+	p.accept(t)
+	t.mu.Lock()
+	f := t.flight
+	t.mu.Unlock()
+	if f == nil {
+		return
+	}
+	select {
+	case r := <-t.landed:
+		f.finish(r)
+	case <-t.ctx.Done():
+		f.abandon(context.Cause(t.ctx))
+		f.finish(<-t.landed)
+	}
 }
 
 // toolsList answers with the list as it is kept. There is one page.

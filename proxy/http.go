@@ -76,6 +76,10 @@ func (h *handler) post(w http.ResponseWriter, r *http.Request, principal string)
 		return
 	}
 	m, fault := wire.Parse(body, wire.Limits{})
+	if fault != nil && fault.Silent {
+		http.Error(w, fault.Message, http.StatusBadRequest)
+		return
+	}
 	if fault != nil {
 		writeJSON(w, http.StatusBadRequest, fault.Append(nil))
 		return
@@ -90,7 +94,7 @@ func (h *handler) post(w http.ResponseWriter, r *http.Request, principal string)
 		h.stateless(w, r, principal, m, meta)
 		return
 	}
-	h.inSession(w, r, principal, m)
+	h.inSession(w, r, principal, m, meta)
 }
 
 // acceptable checks what the request says of its body. What is not plainly
@@ -162,12 +166,12 @@ func (h *handler) stateless(w http.ResponseWriter, r *http.Request, principal st
 		w.WriteHeader(http.StatusAccepted)
 		return
 	}
-	ctx, cancel := context.WithCancelCause(r.Context())
-	defer cancel(nil)
-	stop := context.AfterFunc(r.Context(), func() { cancel(errGone) })
-	defer stop()
-	defer p.recovered(m, s)
-	p.dispatch(ctx, c, m, s)
+	defer p.recovered(m.Method, m.ID, s)
+	if m.Method != "tools/call" {
+		p.dispatch(r.Context(), c, m, meta, s)
+	} else if t, ok := p.prepare(c, m, meta, s); ok {
+		p.toolsCall(r.Context(), t)
+	}
 }
 
 // checkHeaders compares the headers with the message. The gate always decides
@@ -198,13 +202,13 @@ func checkHeaders(r *http.Request, m wire.Message, meta wire.Meta) (status int, 
 }
 
 // inSession serves one message of an era with sessions.
-func (h *handler) inSession(w http.ResponseWriter, r *http.Request, principal string, m wire.Message) {
+func (h *handler) inSession(w http.ResponseWriter, r *http.Request, principal string, m wire.Message, meta wire.Meta) {
 	if v := r.Header.Get(protocolHeader); v != "" && !mcp.IsValidProtocolVersion(v) {
 		http.Error(w, "unsupported protocol version", http.StatusBadRequest)
 		return
 	}
 	if m.Kind == wire.Request && m.Method == "initialize" {
-		h.initialize(w, r, principal, m)
+		h.initialize(w, r, principal, m, meta)
 		return
 	}
 	c := h.client(w, r, principal)
@@ -219,12 +223,12 @@ func (h *handler) inSession(w http.ResponseWriter, r *http.Request, principal st
 		h.proxy.notified(c, m)
 		w.WriteHeader(http.StatusAccepted)
 	default:
-		h.request(w, r, c, m)
+		h.request(w, r, c, m, meta)
 	}
 }
 
 // initialize opens a session, bound to the principal.
-func (h *handler) initialize(w http.ResponseWriter, r *http.Request, principal string, m wire.Message) {
+func (h *handler) initialize(w http.ResponseWriter, r *http.Request, principal string, m wire.Message, meta wire.Meta) {
 	p := h.proxy
 	if r.Header.Get(sessionHeader) != "" {
 		writeJSON(w, http.StatusBadRequest, wire.AppendError(nil, m.ID, codeInvalidRequest, "initialize opens a session; it cannot be sent within one", nil))
@@ -234,26 +238,38 @@ func (h *handler) initialize(w http.ResponseWriter, r *http.Request, principal s
 	c := p.newClient("http", principal, p.newSession("connection", principal), push)
 	s := newPostStream(w, r, m.Method)
 	defer s.finish()
-	defer p.recovered(m, s)
+	defer p.recovered(m.Method, m.ID, s)
 	w.Header().Set(sessionHeader, c.id)
-	p.dispatch(r.Context(), c, m, s)
+	p.dispatch(r.Context(), c, m, meta, s)
 }
 
 // request serves a request within a session. A connection that is lost does
-// not cancel it: the client may have the answer on another one.
-func (h *handler) request(w http.ResponseWriter, r *http.Request, c *client, m wire.Message) {
+// not cancel it: only the client's word does.
+func (h *handler) request(w http.ResponseWriter, r *http.Request, c *client, m wire.Message, meta wire.Meta) {
 	p := h.proxy
 	s := newPostStream(w, r, m.Method)
 	defer s.finish()
-	ctx, cancel := context.WithCancelCause(context.WithoutCancel(r.Context()))
+	defer p.recovered(m.Method, m.ID, s)
+	ctx := context.WithoutCancel(r.Context())
+	if m.Method == "tools/call" {
+		t, ok := p.prepare(c, m, meta, s)
+		switch {
+		case !ok:
+		case !c.begin(wire.IDKey(m.ID), t):
+			p.duplicateCall(t)
+		default:
+			p.toolsCall(ctx, t)
+		}
+		return
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	if !c.begin(wire.IDKey(m.ID), cancel) {
+	if !c.begin(wire.IDKey(m.ID), cancelFunc(cancel)) {
 		p.duplicate(c, m, s)
 		return
 	}
 	defer c.end(wire.IDKey(m.ID))
-	defer p.recovered(m, s)
-	p.dispatch(ctx, c, m, s)
+	p.dispatch(ctx, c, m, meta, s)
 }
 
 // client is the one whose session the request names, if it is the principal's.

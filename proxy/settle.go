@@ -2,7 +2,6 @@ package proxy
 
 import (
 	"errors"
-	"time"
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
@@ -12,10 +11,10 @@ import (
 // outcome is what a reply means for the nets. Only a whole, strictly read
 // result without an error is a success; only a proof that nothing runs any
 // more makes a lost call a failure.
-func outcome(r upstream.Reply) gate.Outcome {
+func outcome(r upstream.Reply, facts wire.Facts) gate.Outcome {
 	var lost *upstream.Lost
 	switch {
-	case r.Err == nil && r.Error == nil && wire.Success(r.Result):
+	case r.Err == nil && r.Error == nil && facts.Success():
 		return gate.Success
 	case r.Err == nil:
 		return gate.Failure
@@ -43,21 +42,4 @@ func (p *Proxy) settle(t *toolCall, ticket *gate.Ticket, o gate.Outcome, by stri
 		}
 	}
 	ticket.Settle(o)
-}
-
-// settleLate leaves a call unknown, and settles it if its reply comes after
-// all. The client has had its answer by then.
-func (p *Proxy) settleLate(t *toolCall, ticket *gate.Ticket, x *upstream.Exchange) {
-	p.settle(t, ticket, gate.Unknown, "")
-	p.background(func() {
-		select {
-		case r := <-x.Done():
-			if o := outcome(r); o != gate.Unknown {
-				p.log.Info("late answer", "tool", t.tool.canonical, "call", ticket.Number,
-					"outcome", outcomeName(o), "after", p.options.Now().Sub(t.gate.Time).Round(time.Millisecond))
-				p.settle(t, ticket, o, "late answer")
-			}
-		case <-p.ctx.Done():
-		}
-	})
 }

@@ -5,8 +5,10 @@ import (
 	"context"
 	"errors"
 	"io"
+	"runtime/debug"
 	"sync"
 
+	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
@@ -66,51 +68,95 @@ func (p *Proxy) take(ctx context.Context, c *client, line []byte, w *lineWriter,
 	m, fault := wire.Parse(line, wire.Limits{})
 	switch {
 	case fault != nil:
-		w.reply(fault.Append(nil))
+		if !fault.Silent {
+			w.reply(fault.Append(nil))
+		}
 	case m.Kind == wire.Response:
 		c.response(m)
 	case m.Kind == wire.Notification:
 		p.notified(c, m)
-	case m.Method == "initialize":
-		p.dispatch(ctx, c, m, w)
 	default:
-		p.run(ctx, c, m, w, calls)
+		p.request(ctx, c, m, w, calls)
 	}
 }
 
-// run serves one request beside the others.
-func (p *Proxy) run(ctx context.Context, c *client, m wire.Message, w stream, calls *sync.WaitGroup) {
+// request begins one request. A call of a tool is decided and sent here, on
+// the reader, since that never waits; what may wait runs beside it.
+func (p *Proxy) request(ctx context.Context, c *client, m wire.Message, w *lineWriter, calls *sync.WaitGroup) {
+	meta, fault := wire.ParseMeta(m.Params)
+	if fault != nil {
+		fault.ID = m.ID
+		w.reply(fault.Append(nil))
+		return
+	}
+	if m.Method == "tools/call" {
+		if t, ok := p.prepare(c, m, meta, w); ok {
+			t.aside = beside(ctx, t, calls)
+			p.call(t)
+		}
+		return
+	}
 	ctx, cancel := context.WithCancelCause(ctx)
-	if !c.begin(wire.IDKey(m.ID), cancel) {
+	if !c.begin(wire.IDKey(m.ID), cancelFunc(cancel)) {
 		cancel(nil)
 		p.duplicate(c, m, w)
 		return
 	}
-	calls.Add(1)
-	go func() {
-		defer calls.Done()
+	serve := func() {
 		defer cancel(nil)
 		defer c.end(wire.IDKey(m.ID))
-		defer p.recovered(m, w)
-		p.dispatch(ctx, c, m, w)
-	}()
+		defer p.recovered(m.Method, m.ID, w)
+		p.dispatch(ctx, c, m, meta, w)
+	}
+	if m.Method == "initialize" { // what follows may depend on it
+		serve()
+		return
+	}
+	calls.Go(serve)
+}
+
+// call serves a call on the reader.
+func (p *Proxy) call(t *toolCall) {
+	if !t.client.begin(wire.IDKey(t.id), t) {
+		p.duplicateCall(t)
+		return
+	}
+	defer p.recovered("tools/call", t.id, t.stream)
+	p.accept(t)
+}
+
+// beside runs what may wait on a goroutine of its own, which a cancellation
+// of the call ends.
+func beside(ctx context.Context, t *toolCall, calls *sync.WaitGroup) func(func()) {
+	return func(f func()) {
+		t.bind(ctx)
+		calls.Go(func() {
+			defer t.proxy.recovered("tools/call", t.id, t.stream)
+			f()
+		})
+	}
 }
 
 // duplicate refuses a request whose id is in flight. The first is not touched.
 func (p *Proxy) duplicate(c *client, m wire.Message, s stream) {
 	p.log.Warn("request refused: its id is in flight", "method", m.Method, "session", c.session.id)
-	if m.Method == "tools/call" {
-		s.reply(plainRefusal("duplicate", "A call with this id is still in flight; this one was not made.").append(nil, m.ID, false))
-		return
-	}
 	s.reply(wire.AppendError(nil, m.ID, codeInvalidRequest, "A request with this id is still in flight.", nil))
 }
 
+// duplicateCall is duplicate for a call, which is on record.
+func (p *Proxy) duplicateCall(t *toolCall) {
+	r := plainRefusal(string(gate.KindDuplicate), "A request with this id is still in flight; this call was not made.")
+	if t.tool != nil {
+		p.recordRefusal(t, r, nil)
+	}
+	t.stream.reply(r.append(nil, t.id, t.agent.modern))
+}
+
 // recovered turns a panic into an error for the one request.
-func (p *Proxy) recovered(m wire.Message, s stream) {
+func (p *Proxy) recovered(method string, id []byte, s stream) {
 	if v := recover(); v != nil {
-		p.log.Error("a request failed inside", "method", m.Method, "panic", v)
-		s.reply(wire.AppendError(nil, m.ID, codeInternal, "The request failed inside the proxy; nothing more was done.", nil))
+		p.log.Error("a request failed inside", "method", method, "panic", v, "stack", string(debug.Stack()))
+		s.reply(wire.AppendError(nil, id, codeInternal, "The request failed inside the proxy; nothing more was done.", nil))
 	}
 }
 

@@ -1,0 +1,138 @@
+package proxy
+
+import (
+	"fmt"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/proxy/internal/upstream"
+	"github.com/petrigate/petrigate/proxy/internal/wire"
+)
+
+// A flight is a call that was let through and sent, until it is settled. It
+// ends once: by the upstream's reply, by a timeout, or by its client. After
+// the last two the outcome is unknown, and a reply that still comes settles it.
+type flight struct {
+	call   *toolCall
+	ticket *gate.Ticket
+
+	mu       sync.Mutex
+	over     bool
+	exchange *upstream.Exchange // nil until it is sent
+	timer    *time.Timer
+	early    error // why it was abandoned before it was sent off whole
+}
+
+// launch sends the call. Its end is handled where the reply arrives, or by
+// the goroutine of the client that waits for it.
+func (p *Proxy) launch(t *toolCall, ticket *gate.Ticket) {
+	f := &flight{call: t, ticket: ticket}
+	t.mu.Lock()
+	stopped := t.stopped
+	if stopped == nil {
+		t.flight = f
+	}
+	t.mu.Unlock()
+	if stopped != nil { // it is never sent
+		p.settle(t, ticket, gate.Failure, "")
+		t.close()
+		return
+	}
+	f.sent(t.tool.upstream.Send(f.request()))
+}
+
+// request is the call as the upstream gets it.
+func (f *flight) request() upstream.Request {
+	t := f.call
+	u := t.tool.upstream
+	r := upstream.Request{Method: "tools/call", Name: t.tool.name, Notify: t.relay, Deliver: f.arrived}
+	hop := wire.Hop{Name: t.tool.name}
+	if u.State().Era == upstream.Modern {
+		hop.Modern, hop.Meta = true, u.RequestMeta()
+	}
+	if t.meta.ProgressToken != nil {
+		r.Token = u.NewToken()
+		hop.ProgressToken = strconv.AppendInt(nil, r.Token, 10)
+	}
+	r.Params = t.params.AppendForward(nil, hop)
+	return r
+}
+
+// sent begins the time that the call may take.
+func (f *flight) sent(x *upstream.Exchange) {
+	timeout := f.call.tool.upstream.config.Timeout
+	f.mu.Lock()
+	f.exchange = x
+	early := f.early
+	if !f.over && early == nil {
+		f.timer = time.AfterFunc(timeout, func() { f.abandon(fmt.Errorf("no answer within %s", timeout)) })
+	}
+	f.mu.Unlock()
+	if early != nil {
+		f.abandon(early)
+	}
+}
+
+// arrived takes the upstream's reply, whenever it comes.
+func (f *flight) arrived(r upstream.Reply) {
+	f.mu.Lock()
+	late := f.over
+	f.over = true
+	if f.timer != nil {
+		f.timer.Stop()
+	}
+	f.mu.Unlock()
+	if late {
+		f.settleLate(r)
+		return
+	}
+	f.end(r)
+}
+
+// abandon stops waiting for the reply and tells the upstream.
+func (f *flight) abandon(reason error) {
+	f.mu.Lock()
+	if f.over || f.exchange == nil {
+		f.early = reason
+		f.mu.Unlock()
+		return
+	}
+	f.over = true
+	if f.timer != nil {
+		f.timer.Stop()
+	}
+	f.mu.Unlock()
+	f.exchange.Cancel(reason.Error())
+	f.end(upstream.Reply{Err: reason})
+}
+
+// end hands the reply to the client's goroutine, if one waits.
+func (f *flight) end(r upstream.Reply) {
+	if f.call.landed != nil {
+		f.call.landed <- r // has room for the one that there is
+		return
+	}
+	f.finish(r)
+}
+
+// finish records the outcome, moves the nets, and answers.
+func (f *flight) finish(r upstream.Reply) {
+	t := f.call
+	defer f.ticket.Close() // a panic settles as unknown
+	defer t.proxy.recovered("tools/call", t.id, t.stream)
+	facts := wire.ResultFacts(r.Result)
+	t.proxy.settle(t, f.ticket, outcome(r, facts), "")
+	t.deliver(r, facts)
+}
+
+// settleLate settles a call whose client was told that the outcome is unknown.
+func (f *flight) settleLate(r upstream.Reply) {
+	t := f.call
+	defer t.proxy.recovered("tools/call", t.id, t.stream)
+	if o := outcome(r, wire.ResultFacts(r.Result)); o != gate.Unknown {
+		t.proxy.log.Info("late answer", "tool", t.tool.canonical, "call", f.ticket.Number, "outcome", outcomeName(o))
+		t.proxy.settle(t, f.ticket, o, "late answer")
+	}
+}
