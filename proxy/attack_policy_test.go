@@ -1,0 +1,275 @@
+package proxy_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/petrigate/petrigate/config"
+	"github.com/petrigate/petrigate/internal/fixture"
+	"github.com/petrigate/petrigate/internal/policy"
+	"github.com/petrigate/petrigate/proxy"
+)
+
+// refuses fails unless the call is refused by the policy: with a readable
+// answer under its id, no change of any state, one record, no execution.
+func (c *client) refuses(tool, args, kind string) message {
+	c.t.Helper()
+	before, executed, records := c.state(), c.log.Executed(""), len(c.records.decisions(""))
+	r := c.do(tool, args)
+	switch {
+	case r.result == nil || !r.isError() || r.text() == "":
+		c.t.Errorf("%s %s: not a tool error: %s", tool, args, r.raw)
+	case r.decision("decision") != "refuse" || r.decision("kind") != kind:
+		c.t.Errorf("%s %s: kind %q, want %q: %s", tool, args, r.decision("kind"), kind, r.raw)
+	case c.leg.modern && at(r.result, "resultType") != `"complete"`:
+		c.t.Errorf("%s %s: no resultType: %s", tool, args, r.raw)
+	}
+	if after := c.state(); after != before {
+		c.t.Errorf("%s %s: the state moved:\n%s\n%s", tool, args, before, after)
+	}
+	if n := c.log.Executed(""); n != executed {
+		c.t.Errorf("%s %s: executed", tool, args)
+	}
+	all := c.records.decisions("")
+	if len(all) != records+1 {
+		c.t.Fatalf("%s %s: %d records, want 1", tool, args, len(all)-records)
+	}
+	last := all[len(all)-1]
+	if last.Decision != "refuse" || last.Kind != kind || last.Reason == "" || last.Arguments == "" || last.Principal == "" || last.Session == "" || last.Policy == "" {
+		c.t.Errorf("%s %s: the record lacks something: %+v", tool, args, last)
+	}
+	return r
+}
+
+// unknown fails unless the call is answered as one of no tool, without an execution.
+func (c *client) unknown(tool string) {
+	c.t.Helper()
+	before, executed := c.state(), c.log.Executed("")
+	if r := c.do(tool, `{}`); r.code() != codeParams {
+		c.t.Errorf("%q: %s", tool, r.raw)
+	}
+	if c.state() != before || c.log.Executed("") != executed {
+		c.t.Errorf("%q: something moved", tool)
+	}
+}
+
+// TestIdentity: A030 to A033, A039. Only the exact exposed name is a tool,
+// also where the upstream would take others.
+func TestIdentity(t *testing.T) {
+	names := []string{
+		"Danger", "DANGER", "Push", "dangeR",
+		"danger ", " danger", "dan\u200bger", "danger\u00a0", "danger\u00ad", "\u202edanger",
+		"d\u0430nger", "\uff44\uff41\uff4e\uff47\uff45\uff52", "da\u0301nger", "up.danger", "up_danger", "up/danger", "up:danger", "up__danger",
+		"__danger", ".", "..", "%2e", "danger/../safe", strings.Repeat("x", 129), strings.Repeat("x", 512), "danger.", "*", "?anger",
+	}
+	eachLeg(t, func(t *testing.T, l leg) {
+		s := start(t, setup{server: fixture.Options{FoldNames: true}})
+		c := s.connect(l, "")
+		c.must("read", `{}`)
+		for _, name := range names {
+			c.unknown(name)
+		}
+		for _, name := range []string{"danger\t", "danger\r", "danger\n", "\u0085danger"} {
+			if r := c.do(name, `{}`); r.code() != codeParams {
+				t.Errorf("%q: %s", name, r.raw)
+			}
+		}
+		c.close()
+		s.executed("", 1)
+	})
+}
+
+// TestPrefixedIdentity: A033, A034. With a prefix the exposed name is the only
+// one that resolves, and rules about the bare and the canonical name hold.
+func TestPrefixedIdentity(t *testing.T) {
+	prefix := "srv"
+	eachLeg(t, func(t *testing.T, l leg) {
+		s := start(t, setup{rules: "block danger\nblock up.deploy\nblock srv_push\n", change: func(o *proxy.Options) { o.Upstreams[0].Prefix = &prefix }})
+		c := s.connect(l, "")
+		c.must("srv_read", `{}`)
+		for _, name := range []string{"danger", "read", "up.danger", "up.read", "srv_srv_danger", "srv__danger", "_danger", "srv/danger", "srv.danger", "srv:danger", "SRV_danger"} {
+			c.unknown(name)
+		}
+		for _, name := range []string{"srv_danger", "srv_deploy", "srv_push"} {
+			c.refuses(name, `{}`, "blocked")
+		}
+	})
+}
+
+// TestNotListed: A035. What is not in the list cannot be called, and a tool
+// that the upstream takes away is gone for calls as well.
+func TestNotListed(t *testing.T) {
+	hidden := fixture.Tool{Name: "bad name", Run: fixture.Attack()[0].Run}
+	eachLeg(t, func(t *testing.T, l leg) {
+		s := start(t, setup{server: fixture.Options{Tools: append(fixture.Attack(), hidden)}})
+		c := s.connect(l, "")
+		c.must("safe", `{}`)
+		c.unknown("bad name")
+		if strings.Contains(string(c.list().raw), "bad name") {
+			t.Error("a quarantined tool is listed")
+		}
+		c.awaitSubscribed()
+		s.upstream.RemoveTool("safe")
+		s.eventually("safe is gone", func() bool { return !strings.Contains(string(c.list().raw), `"safe"`) })
+		c.unknown("safe")
+	})
+}
+
+// awaitSubscribed waits until the upstream would tell the proxy of a change.
+func (s *site) awaitSubscribed() {
+	s.t.Helper()
+	s.eventually("the proxy hears of changes", func() bool { return len(s.log.Records(fixture.Subscribed)) > 0 })
+}
+
+// TestUnknownToolInRules: A038. A rule about a tool that nobody has is a warning.
+func TestUnknownToolInRules(t *testing.T) {
+	r, err := policy.Build(policy.Source{
+		Rules: []config.RuleText{{File: "p.rules", Text: "require backup before delte\n"}},
+		Tools: []string{"backup", "delete"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	warnings := r.Problems.Of(policy.Warning)
+	if len(warnings) != 1 || warnings[0].Code != policy.UnknownTool || !strings.Contains(warnings[0].Error(), `p.rules:1:23`) || !strings.Contains(warnings[0].Hint, "delete") {
+		t.Errorf("%v", warnings)
+	}
+}
+
+// TestAllNamesCount: A040, A041. A call carries all its names, and each net of
+// any of them is asked.
+func TestAllNamesCount(t *testing.T) {
+	rules := "limit bash to 2 per session\nmap bash.command rm as delete\nmap bash.command cp as copy\nblock copy\nblock bash.reboot\n"
+	eachLeg(t, func(t *testing.T, l leg) {
+		s := start(t, setup{rules: rules})
+		c := s.connect(l, "")
+		c.must("bash", `{"command":"rm a"}`)
+		c.refuses("bash", `{"command":"cp a b; rm a"}`, "blocked")
+		c.refuses("bash", `{"command":"ls","action":"reboot"}`, "blocked")
+		c.must("bash", `{"command":"ls"}`)
+		c.refuses("bash", `{"command":"rm a"}`, "blocked") // the limit of bash holds for what is mapped
+		c.refuses("bash", `{}`, "blocked")
+		s.executed("bash", 2)
+	})
+}
+
+// TestRefusals: every kind of rule refuses on every leg, and says so.
+func TestRefusals(t *testing.T) {
+	eachLeg(t, func(t *testing.T, l leg) {
+		s := start(t, setup{})
+		c := s.connect(l, "")
+		c.must("safe", `{}`)
+		c.refuses("danger", `{}`, "blocked")
+		c.refuses("danger", ``, "blocked")
+		c.refuses("delete", `{}`, "blocked")
+		c.refuses("deploy", `{}`, "approval") // nobody to ask
+		c.refuses("bash", `{"command":"rm x"}`, "blocked")
+		for range 3 {
+			c.must("push", `{}`)
+		}
+		r := c.refuses("push", `{}`, "blocked")
+		if !strings.Contains(r.text(), "test.rules:4:1") {
+			t.Errorf("the refusal does not name its rule: %s", r.text())
+		}
+		if r := c.do("backup", `{"fail":true}`); !r.isError() {
+			t.Errorf("%s", r.raw)
+		}
+		c.refuses("delete", `{}`, "blocked") // a backup that failed is none
+		c.must("backup", `{}`)
+		c.must("delete", `{}`)
+		c.refuses("delete", `{}`, "blocked")
+		s.executed("danger", 0)
+		s.executed("deploy", 0)
+		s.executed("delete", 1)
+	})
+}
+
+// TestActions: A051 to A053. What an action that is no string holds restricts;
+// an action that is absent, or another word, does not match.
+func TestActions(t *testing.T) {
+	blocked := []string{
+		`{"action":"timeout"}`, `{"action":"time\u006fut"}`, `{"\u0061ction":"timeout"}`,
+		`{"action":["timeout"]}`, `{"action":{"$eq":"timeout"}}`, `{"action":[["a"],{"b":["timeout"]}]}`,
+	}
+	passed := []string{
+		`{}`, ``, `{"action":null}`, `{"action":"Timeout"}`, `{"action":" timeout"}`, `{"Action":"timeout"}`, `{"act":"timeout"}`,
+		`{"nested":{"action":"timeout"}}`, `{"action":{"timeout":1}}`, `{"action":7}`,
+	}
+	eachLeg(t, func(t *testing.T, l leg) {
+		s := start(t, setup{})
+		c := s.connect(l, "")
+		c.must("safe", `{}`)
+		for _, a := range blocked {
+			c.refuses("discord", a, "blocked")
+		}
+		for _, a := range passed {
+			c.must("discord", a)
+		}
+		s.executed("discord", len(passed))
+	})
+}
+
+// TestMappedFields: A054. A field that is no string stands for its strings, as
+// a restriction only.
+func TestMappedFields(t *testing.T) {
+	rules := "map bash.command rm as delete\nrequire backup before delete\nmap bash.command backup as backup\n"
+	blocked := []string{
+		`{"command":["rm","-rf","x"]}`, `{"command":{"cmd":"rm"}}`, `{"command":[["ls"],"rm x"]}`, `{"command":"r\u006d x"}`, `{"command":"a;rm"}`,
+	}
+	eachLeg(t, func(t *testing.T, l leg) {
+		s := start(t, setup{rules: rules})
+		c := s.connect(l, "")
+		c.must("safe", `{}`)
+		for _, a := range blocked {
+			c.refuses("bash", a, "blocked")
+		}
+		for _, a := range []string{`{}`, `{"command":null}`, `{"command":"RM"}`, `{"cmd":"rm"}`, `{"command":"format"}`, `{"command":{"rm":1}}`} {
+			c.must("bash", a)
+		}
+		c.must("bash", `{"command":["backup"]}`) // restricts only: it is no evidence of a backup
+		c.refuses("delete", `{}`, "blocked")
+		c.must("bash", `{"command":"backup"}`)
+		c.must("delete", `{}`)
+	})
+}
+
+// TestDeclaredAsTask: a call as a task is refused before the gate, so that
+// nothing is spent on it.
+func TestDeclaredAsTask(t *testing.T) {
+	eachLeg(t, func(t *testing.T, l leg) {
+		s := start(t, setup{})
+		c := s.connect(l, "")
+		c.must("safe", `{}`)
+		before := s.state()
+		if r := c.reply(c.callWith("push", `{}`, "", `,"task":{"ttl":1000}`)); r.code() != codeParams {
+			t.Errorf("%s", r.raw)
+		}
+		if s.state() != before {
+			t.Error("the state moved")
+		}
+		s.executed("push", 0)
+	})
+}
+
+// TestOtherMethods: what is no call of a tool never reaches the upstream.
+func TestOtherMethods(t *testing.T) {
+	eachLeg(t, func(t *testing.T, l leg) {
+		s := start(t, setup{})
+		c := s.connect(l, "")
+		c.must("safe", `{}`)
+		received := len(s.log.Records(fixture.Received))
+		for _, method := range []string{
+			"resources/read", "prompts/get", "completion/complete", "tasks/get", "tools/Call", "TOOLS/CALL", "tools/call ", "$/x", "vendor/do",
+			"sampling/createMessage", "notifications/initialized", "roots/list",
+		} {
+			r := c.reply(c.sendf(`{"jsonrpc":"2.0","id":%ID%,"method":"` + method + `","params":{%META%"name":"danger","uri":"file:///x","taskId":"1","messages":[],"maxTokens":1,"ref":{"type":"ref/prompt","name":"x"},"argument":{"name":"x","value":"y"}}}`))
+			if r.err == nil {
+				t.Errorf("%s: %s", method, r.raw)
+			}
+		}
+		if n := len(s.log.Records(fixture.Received)); n != received {
+			t.Errorf("%d messages reached the upstream", n-received)
+		}
+		s.executed("", 1)
+	})
+}

@@ -1,0 +1,492 @@
+package proxy_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+)
+
+// A leg is one of the four ways to the gate. A rule that holds on one of them
+// only is a hole, so that every case runs on all.
+type leg struct {
+	name         string
+	http, modern bool
+}
+
+func legs() []leg {
+	return []leg{{"stdio", false, false}, {"http", true, false}, {"http-modern", true, true}, {"stdio-modern", false, true}}
+}
+
+func eachLeg(t *testing.T, f func(t *testing.T, l leg)) {
+	for _, l := range legs() {
+		t.Run(l.name, func(t *testing.T) { f(t, l) })
+	}
+}
+
+// legacyLegs are those with a handshake.
+func legacyLegs(t *testing.T, f func(t *testing.T, l leg)) {
+	for _, l := range legs()[:2] {
+		t.Run(l.name, func(t *testing.T) { f(t, l) })
+	}
+}
+
+// modernLegs are those of revision 2026-07-28.
+func modernLegs(t *testing.T, f func(t *testing.T, l leg)) {
+	for _, l := range legs()[2:] {
+		t.Run(l.name, func(t *testing.T) { f(t, l) })
+	}
+}
+
+// A client sends arbitrary bytes on one leg and keeps whatever comes back.
+type client struct {
+	*site
+	leg          leg
+	mail         *mailbox
+	capabilities string // JSON
+	version      string // of the protocol
+
+	in       *io.PipeWriter // stdio
+	served   chan error     // the result of ServeStdio
+	once     sync.Once
+	http     *http.Client
+	session  string
+	requests sync.WaitGroup
+
+	mu      sync.Mutex
+	lastID  int
+	cancels map[string]context.CancelFunc // of requests over HTTP, by id
+}
+
+const canElicit = `{"elicitation":{}}`
+
+// connect opens a client that declares the capabilities, none if empty.
+func (s *site) connect(l leg, capabilities string) *client {
+	s.t.Helper()
+	if capabilities == "" {
+		capabilities = "{}"
+	}
+	c := &client{
+		site: s, leg: l, mail: newMailbox(), capabilities: capabilities, version: "2025-11-25",
+		http: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 100}}, cancels: map[string]context.CancelFunc{},
+	}
+	if l.modern {
+		c.version = "2026-07-28"
+	}
+	s.t.Cleanup(c.close)
+	if !l.http {
+		c.pipe()
+	}
+	if !l.modern {
+		c.initialize()
+	}
+	return c
+}
+
+// pipe serves the client over a pair of pipes.
+func (c *client) pipe() {
+	in, inWriter := io.Pipe()
+	outReader, out := io.Pipe()
+	c.in, c.served = inWriter, make(chan error, 1)
+	go func() {
+		err := c.proxy.ServeStdio(context.WithoutCancel(c.t.Context()), in, out)
+		_ = out.Close()
+		c.served <- err
+	}()
+	go func() {
+		r := bufio.NewReader(outReader)
+		for {
+			line, err := r.ReadBytes('\n')
+			if err != nil {
+				return
+			}
+			c.mail.put(parseMessage(bytes.TrimSuffix(line, []byte("\n")), 0))
+		}
+	}()
+}
+
+func (c *client) initialize() {
+	c.t.Helper()
+	id := c.sendf(`{"jsonrpc":"2.0","id":%ID%,"method":"initialize","params":{"protocolVersion":"` + c.version +
+		`","capabilities":` + c.capabilities + `,"clientInfo":{"name":"tester","version":"1"}}}`)
+	r := c.reply(id)
+	if r.result == nil {
+		c.t.Fatalf("initialize: %s", r.raw)
+	}
+	c.session = r.session
+	c.send([]byte(`{"jsonrpc":"2.0","method":"notifications/initialized"}`), nil)
+}
+
+// close ends the client and waits for all that it has under way.
+func (c *client) close() {
+	c.once.Do(func() {
+		if c.in != nil {
+			_ = c.in.Close()
+			<-c.served
+		}
+		if c.session != "" {
+			r, err := http.NewRequest(http.MethodDelete, c.site.http.URL+"/mcp", nil)
+			if err != nil {
+				c.t.Error(err)
+				return
+			}
+			c.setHeaders(r)
+			if response, err := c.http.Do(r); err == nil {
+				_ = response.Body.Close()
+			}
+		}
+		c.mu.Lock()
+		for _, cancel := range c.cancels {
+			cancel()
+		}
+		c.mu.Unlock()
+		c.requests.Wait()
+		c.http.CloseIdleConnections()
+	})
+}
+
+// nextID is a new id, as it stands in a message.
+func (c *client) nextID() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.lastID++
+	return strconv.Itoa(c.lastID)
+}
+
+// meta is the _meta member of params and a comma: what the era wants, and
+// extra members.
+func (c *client) meta(extra string) string {
+	var members []string
+	if c.leg.modern {
+		members = append(members, `"io.modelcontextprotocol/protocolVersion":"`+c.version+`"`,
+			`"io.modelcontextprotocol/clientCapabilities":`+c.capabilities,
+			`"io.modelcontextprotocol/clientInfo":{"name":"tester","version":"1"}`)
+	}
+	if extra != "" {
+		members = append(members, extra)
+	}
+	if len(members) == 0 {
+		return ""
+	}
+	return `"_meta":{` + strings.Join(members, ",") + `},`
+}
+
+// fill puts a fresh id for %ID% and the _meta of the era for %META%.
+func (c *client) fill(template string) (raw []byte, id string) {
+	id = c.nextID()
+	template = strings.ReplaceAll(template, "%ID%", id)
+	return []byte(strings.ReplaceAll(template, "%META%", c.meta(""))), id
+}
+
+// sendf fills a template and sends it with the headers that it wants.
+func (c *client) sendf(template string) (id string) {
+	raw, id := c.fill(template)
+	c.send(raw, nil)
+	return id
+}
+
+// call sends a tools/call and returns its id.
+func (c *client) call(tool, args string) (id string) { return c.callWith(tool, args, "", "") }
+
+// callWith is call with extra members of _meta and of params, the latter with
+// a leading comma.
+func (c *client) callWith(tool, args, meta, params string) (id string) {
+	name, _ := json.Marshal(tool)
+	id = c.nextID()
+	if args != "" {
+		args = `,"arguments":` + args
+	}
+	c.send([]byte(`{"jsonrpc":"2.0","id":`+id+`,"method":"tools/call","params":{`+c.meta(meta)+`"name":`+string(name)+args+params+`}}`), nil)
+	return id
+}
+
+// do calls a tool and waits for the reply.
+func (c *client) do(tool, args string) message { return c.reply(c.call(tool, args)) }
+
+// must calls a tool, which has to succeed.
+func (c *client) must(tool, args string) message {
+	c.t.Helper()
+	r := c.do(tool, args)
+	if r.result == nil || r.isError() {
+		c.t.Fatalf("%s %s: %s", tool, args, r.raw)
+	}
+	return r
+}
+
+// list asks for the tools.
+func (c *client) list() message {
+	return c.reply(c.sendf(`{"jsonrpc":"2.0","id":%ID%,"method":"tools/list","params":{%META%"x":0}}`))
+}
+
+// send sends bytes as they are. Over HTTP the headers are those that a correct
+// client would send, with changes on top; what comes back arrives in the mail.
+func (c *client) send(raw []byte, change http.Header) {
+	if c.in != nil {
+		_, _ = c.in.Write(append(bytes.Clone(raw), '\n')) // a proxy that reads no more is found by its silence
+		return
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, c.site.http.URL+"/mcp", bytes.NewReader(raw))
+	if err != nil {
+		c.t.Error(err)
+	}
+	m := parseMessage(raw, 0)
+	c.mu.Lock()
+	c.cancels[m.id] = cancel
+	c.mu.Unlock()
+	c.setHeaders(r)
+	c.standardHeaders(r, raw)
+	for name, values := range change {
+		r.Header[name] = values
+	}
+	c.requests.Add(1)
+	go func() {
+		defer c.requests.Done()
+		defer cancel()
+		c.post(r)
+	}()
+}
+
+func (c *client) setHeaders(r *http.Request) {
+	r.Header.Set("Authorization", "Bearer "+token)
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Accept", "application/json, text/event-stream")
+	if c.session != "" {
+		r.Header.Set("Mcp-Session-Id", c.session)
+	}
+	if c.leg.modern || c.session != "" {
+		r.Header.Set("Mcp-Protocol-Version", c.version)
+	}
+}
+
+// standardHeaders are those of revision 2026-07-28, read leniently from what
+// may be no message at all.
+func (c *client) standardHeaders(r *http.Request, raw []byte) {
+	if !c.leg.modern {
+		return
+	}
+	var m struct {
+		Method string
+		Params struct{ Name string }
+	}
+	_ = json.Unmarshal(raw, &m)
+	r.Header.Set("Mcp-Method", m.Method)
+	if name, ok := mcp.EncodeHeaderValue(m.Params.Name); ok && m.Params.Name != "" {
+		r.Header.Set("Mcp-Name", name)
+	}
+}
+
+// post sends r and mails what comes back.
+func (c *client) post(r *http.Request) {
+	response, err := c.http.Do(r)
+	if err != nil {
+		return // cancelled; whoever waits for it says so
+	}
+	defer func() { _ = response.Body.Close() }()
+	session := response.Header.Get("Mcp-Session-Id")
+	if response.Header.Get("Content-Type") != "text/event-stream" {
+		body, _ := io.ReadAll(response.Body)
+		m := parseMessage(body, response.StatusCode)
+		m.session = session
+		c.mail.put(m)
+		return
+	}
+	lines := bufio.NewReader(response.Body)
+	for {
+		line, err := lines.ReadBytes('\n')
+		if data, ok := bytes.CutPrefix(line, []byte("data: ")); ok && err == nil {
+			m := parseMessage(bytes.TrimSuffix(data, []byte("\n")), response.StatusCode)
+			m.session = session
+			c.mail.put(m)
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// listenToPushes opens the GET stream of a session over HTTP.
+func (c *client) listenToPushes() {
+	if !c.leg.http || c.leg.modern {
+		return
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	c.mu.Lock()
+	c.cancels["GET"] = cancel
+	c.mu.Unlock()
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, c.site.http.URL+"/mcp", nil)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	c.setHeaders(r)
+	response, err := c.http.Do(r)
+	if err != nil || response.StatusCode != http.StatusOK {
+		c.t.Fatalf("opening the GET stream: %v, %v", response, err)
+	}
+	c.requests.Add(1)
+	go func() {
+		defer c.requests.Done()
+		defer func() { _ = response.Body.Close() }()
+		for lines := bufio.NewScanner(response.Body); lines.Scan(); {
+			if data, ok := strings.CutPrefix(lines.Text(), "data: "); ok {
+				c.mail.put(parseMessage([]byte(data), 0))
+			}
+		}
+	}()
+}
+
+// cancel gives a request up in the way of the leg.
+func (c *client) cancel(id string) {
+	if c.leg.http && c.leg.modern {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.cancels[id]()
+		return
+	}
+	c.send([]byte(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":`+id+`}}`), nil)
+}
+
+// reply waits for the response with an id.
+func (c *client) reply(id string) message {
+	c.t.Helper()
+	return c.await("the reply to "+id, func(m message) bool { return m.method == "" && m.id == id })
+}
+
+// await takes the first message that ok says yes to, waiting for it.
+func (c *client) await(what string, ok func(message) bool) message {
+	c.t.Helper()
+	m, found := c.mail.take(ok)
+	if !found {
+		c.t.Fatalf("waited in vain for %s; there is: %s", what, c.mail)
+	}
+	return m
+}
+
+// A message is what came back, as it is and as it reads.
+type message struct {
+	raw                 []byte
+	id, method          string
+	params, result, err json.RawMessage
+	status              int
+	session             string
+}
+
+func parseMessage(raw []byte, status int) message {
+	var m struct {
+		ID                    json.RawMessage
+		Method                string
+		Params, Result, Error json.RawMessage
+	}
+	_ = json.Unmarshal(raw, &m)
+	return message{raw: raw, id: string(m.ID), method: m.Method, params: m.Params, result: m.Result, err: m.Error, status: status}
+}
+
+// at is the member of a result by its path, as JSON; empty if it is not there.
+func at(doc []byte, path ...string) string {
+	for _, key := range path {
+		var members map[string]json.RawMessage
+		if json.Unmarshal(doc, &members) != nil {
+			return ""
+		}
+		doc = members[key]
+	}
+	return string(doc)
+}
+
+func (m message) isError() bool { return at(m.result, "isError") == "true" }
+
+func (m message) code() string { return at(m.err, "code") }
+
+// decision is what machines read of a refusal.
+func (m message) decision(key string) string {
+	s, _ := strconv.Unquote(at(m.result, "_meta", "io.petrigate/decision", key))
+	return s
+}
+
+// text is the first block of the result.
+func (m message) text() string {
+	var r struct{ Content []struct{ Text string } }
+	if json.Unmarshal(m.result, &r) != nil || len(r.Content) == 0 {
+		return ""
+	}
+	return r.Content[0].Text
+}
+
+// A mailbox keeps messages until somebody wants them.
+type mailbox struct {
+	mu       sync.Mutex
+	messages []message
+	changed  chan struct{}
+}
+
+func newMailbox() *mailbox { return &mailbox{changed: make(chan struct{})} }
+
+func (b *mailbox) put(m message) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.messages = append(b.messages, m)
+	close(b.changed)
+	b.changed = make(chan struct{})
+}
+
+// take removes the first message that ok says yes to, and waits for it.
+func (b *mailbox) take(ok func(message) bool) (message, bool) {
+	limit := time.NewTimer(patience)
+	defer limit.Stop()
+	for {
+		m, found, changed := b.find(ok)
+		if found {
+			return m, true
+		}
+		select {
+		case <-changed:
+		case <-limit.C:
+			return message{}, false
+		}
+	}
+}
+
+func (b *mailbox) find(ok func(message) bool) (message, bool, chan struct{}) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for i, m := range b.messages {
+		if ok(m) {
+			b.messages = append(b.messages[:i:i], b.messages[i+1:]...)
+			return m, true, nil
+		}
+	}
+	return message{}, false, b.changed
+}
+
+// count is how many messages there are that ok says yes to.
+func (b *mailbox) count(ok func(message) bool) int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	n := 0
+	for _, m := range b.messages {
+		if ok(m) {
+			n++
+		}
+	}
+	return n
+}
+
+func (b *mailbox) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var s strings.Builder
+	for _, m := range b.messages {
+		fmt.Fprintf(&s, "\n%d %s", m.status, m.raw)
+	}
+	return s.String()
+}

@@ -1,0 +1,303 @@
+package proxy_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/petrigate/petrigate/config"
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/fixture"
+	"github.com/petrigate/petrigate/internal/policy"
+	"github.com/petrigate/petrigate/proxy"
+)
+
+// patience bounds every wait: it ends tests that would hang, and nothing is
+// measured with it.
+const patience = 30 * time.Second
+
+// childMark makes the test binary an upstream: its value is the flags.
+const childMark = "PETRIGATE_TEST_UPSTREAM"
+
+func TestMain(m *testing.M) {
+	if flags, ok := os.LookupEnv(childMark); ok {
+		os.Exit(fixture.Main(strings.Fields(flags), os.Stdin, os.Stdout))
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// defaultRules are those of the attack catalogue.
+const defaultRules = `require backup before delete
+require human-approval before deploy
+block danger
+limit push to 3 per session
+map bash.command rm as delete
+block discord.timeout
+`
+
+// A setup says what a site is made of. The zero value is the attack tools
+// behind the default rules.
+type setup struct {
+	rules  string
+	policy *gate.Policy // in place of the rules
+	server fixture.Options
+	change func(*proxy.Options)
+	idle   bool // do not start the proxy
+}
+
+// A site is a proxy with a recording upstream over HTTP and a recorder.
+type site struct {
+	t        *testing.T
+	proxy    *proxy.Proxy
+	upstream *fixture.Server
+	log      *fixture.Log // the oracle: what was executed
+	records  *memory
+	http     *httptest.Server // of the proxy
+	options  proxy.Options
+}
+
+const token = "token-of-the-tests"
+
+func start(t *testing.T, s setup) *site {
+	t.Helper()
+	st := &site{t: t, log: &fixture.Log{}, records: &memory{}}
+	if s.server.Tools == nil {
+		s.server.Tools = fixture.Attack()
+	}
+	s.server.Record = st.log.Add
+	st.upstream = fixture.New(s.server)
+	up := httptest.NewServer(st.upstream)
+	t.Cleanup(func() {
+		up.CloseClientConnections()
+		up.Close()
+	})
+	if s.policy == nil {
+		s.policy = policyOf(t, s.rules)
+	}
+	o := proxy.Options{
+		Policy: s.policy, Recorder: st.records,
+		Upstreams: []proxy.Upstream{{Name: "up", URL: up.URL + "/mcp"}},
+		Approval:  proxy.Approval{Elicit: true},
+	}
+	if s.change != nil {
+		s.change(&o)
+	}
+	st.run(o, s.idle)
+	return st
+}
+
+// run makes the proxy and serves it over HTTP.
+func (s *site) run(o proxy.Options, idle bool) {
+	s.t.Helper()
+	p, err := proxy.New(o)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.proxy, s.options = p, o
+	s.t.Cleanup(func() {
+		if err := p.Close(); err != nil {
+			s.t.Error(err)
+		}
+	})
+	s.http = httptest.NewUnstartedServer(nil)
+	handler, err := p.Handler(proxy.Access{Addr: s.http.Listener.Addr().String(), Token: token})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.http.Config.Handler = handler
+	s.http.Start()
+	s.t.Cleanup(s.http.Close)
+	if !idle {
+		p.Start()
+		p.AwaitTools(s.t.Context())
+	}
+}
+
+// policyOf builds a policy of rules; the default rules if there are none.
+func policyOf(t *testing.T, text string) *gate.Policy {
+	t.Helper()
+	if text == "" {
+		text = defaultRules
+	}
+	r, err := policy.Build(policy.Source{Rules: []config.RuleText{{File: "test.rules", Text: text}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r.Policy
+}
+
+// netPolicy is a policy of hand-written nets.
+func netPolicy(t *testing.T, nets ...gate.Net) *gate.Policy {
+	t.Helper()
+	p, err := gate.NewPolicy(nets, gate.PolicyOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// state is every marking and every open call, to be compared.
+func (s *site) state() string {
+	type net struct {
+		Name     string
+		Marking  map[string]int
+		InFlight int
+	}
+	type session struct {
+		Nets []net
+		Open int
+	}
+	all := []session{}
+	for _, info := range s.proxy.Sessions() {
+		one := session{Open: len(info.Calls)}
+		for _, n := range info.Nets {
+			one.Nets = append(one.Nets, net{n.Name, n.Marking, n.InFlight})
+		}
+		all = append(all, one)
+	}
+	b, _ := json.MarshalIndent(all, "", " ")
+	return string(b)
+}
+
+// openCalls is how many calls of all sessions are not settled.
+func (s *site) openCalls() int {
+	n := 0
+	for _, info := range s.proxy.Sessions() {
+		n += len(info.Calls)
+	}
+	return n
+}
+
+// marking is how many tokens a place of a net has in the only session.
+func (s *site) marking(net, place string) int {
+	s.t.Helper()
+	all := s.proxy.Sessions()
+	if len(all) != 1 {
+		s.t.Fatalf("%d sessions, want 1", len(all))
+	}
+	for _, n := range all[0].Nets {
+		if n.Name == net {
+			return n.Marking[place]
+		}
+	}
+	s.t.Fatalf("no net %q in %+v", net, all[0].Nets)
+	return 0
+}
+
+// awaitExecuted waits until the upstream has begun n calls of a tool.
+func (s *site) awaitExecuted(tool string, n int) {
+	s.t.Helper()
+	ctx, cancel := context.WithTimeout(s.t.Context(), patience)
+	defer cancel()
+	if err := s.log.AwaitExecuted(ctx, tool, n); err != nil {
+		s.t.Fatalf("%s was executed %d times, waiting for %d: %v", tool, s.log.Executed(tool), n, err)
+	}
+}
+
+// executed fails unless the upstream has executed the tool just n times.
+func (s *site) executed(tool string, n int) {
+	s.t.Helper()
+	if got := s.log.Executed(tool); got != n {
+		s.t.Errorf("%q was executed %d times, want %d", tool, got, n)
+	}
+}
+
+// eventually waits until ok; for states of the proxy that tell nobody of a change.
+func (s *site) eventually(what string, ok func() bool) {
+	s.t.Helper()
+	limit := time.NewTimer(patience)
+	defer limit.Stop()
+	tick := time.NewTicker(2 * time.Millisecond)
+	defer tick.Stop()
+	for !ok() {
+		select {
+		case <-tick.C:
+		case <-limit.C:
+			s.t.Fatalf("waited in vain until %s", what)
+		}
+	}
+}
+
+// pending waits for n approvals that wait for a person, and returns them.
+func (s *site) pending(n int) []proxy.ApprovalInfo {
+	s.t.Helper()
+	var waiting []proxy.ApprovalInfo
+	s.eventually("approvals wait", func() bool {
+		waiting = nil
+		for _, a := range s.proxy.Approvals() {
+			if a.State == proxy.Pending {
+				waiting = append(waiting, a)
+			}
+		}
+		return len(waiting) == n
+	})
+	return waiting
+}
+
+// memory is a recorder that can be made to fail.
+type memory struct {
+	mu    sync.Mutex
+	lines [][]byte
+	fail  bool
+}
+
+func (m *memory) Append(record []byte) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.fail {
+		return errors.New("no space left")
+	}
+	m.lines = append(m.lines, bytes.Clone(record))
+	return nil
+}
+
+func (m *memory) setFail(fail bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.fail = fail
+}
+
+// A record is what the tests read of a line of the audit.
+type record struct {
+	Event, Decision, Kind, Tool, Outcome, Reason string
+	Session, Principal, Policy, Arguments        string
+	Approval, Channel, Actor, By                 string
+	Call                                         uint64
+	Nets                                         []struct{ Net, Verdict, Rule string }
+}
+
+// decisions are the decision records, of one kind of decision if it is named.
+func (m *memory) decisions(decision string) []record {
+	return m.matching(func(r record) bool {
+		return r.Event == "decision" && (decision == "" || r.Decision == decision)
+	})
+}
+
+func (m *memory) outcomes() []record {
+	return m.matching(func(r record) bool { return r.Event == "outcome" })
+}
+
+func (m *memory) matching(ok func(record) bool) []record {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var found []record
+	for _, line := range m.lines {
+		var r record
+		if err := json.Unmarshal(line, &r); err != nil {
+			panic(err)
+		}
+		if ok(r) {
+			found = append(found, r)
+		}
+	}
+	return found
+}
