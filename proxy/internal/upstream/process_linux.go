@@ -48,7 +48,7 @@ func killTree(cmd *exec.Cmd, deadline time.Time) bool {
 		for _, p := range alive {
 			_ = syscall.Kill(p, syscall.SIGKILL)
 		}
-		time.Sleep(pause) // a killed process takes a moment to go
+		time.Sleep(pause) //nolint:forbidigo // a killed process takes a moment to go, and nothing tells when
 	}
 }
 
