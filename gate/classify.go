@@ -22,10 +22,10 @@ type judgement struct {
 
 	// Room for the usual case, so that a decision allocates little.
 	toolRoom    [3]label
-	labelRoom   [8]label
-	findingRoom [8]finding
-	choiceRoom  [8]choice
-	scratchRoom [16]int
+	labelRoom   [4]label
+	findingRoom [5]finding
+	choiceRoom  [5]choice
+	scratchRoom [8]int
 	setRoom     [4]uint64
 }
 

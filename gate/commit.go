@@ -72,8 +72,10 @@ func (j *judgement) commit(g *Grant, asked *OpenAsk, metas []Meta) (Decision, *D
 	if g != nil {
 		d.Spent = g.Number
 	}
+	var room []NetData
 	if len(j.choices) > 0 {
 		d.Nets = make([]NetDelta, 0, len(j.findings))
+		room = make([]NetData, len(j.findings))
 	}
 	remembers := false
 	for i := range j.findings {
@@ -81,7 +83,7 @@ func (j *judgement) commit(g *Grant, asked *OpenAsk, metas []Meta) (Decision, *D
 		if f.first == f.last {
 			continue
 		}
-		m := newMove(f.net, f.data)
+		m := newMove(f.net, f.data, &room[i])
 		if !m.begin(j.choices[f.first:f.last], open.Number) {
 			return j.refuse(KindBlocked, []Block{f.restless(j.choices[f.first].name)}), answered(asked)
 		}
@@ -108,12 +110,22 @@ func (f *finding) restless(name string) Block {
 type move struct {
 	net  *net
 	data *NetData
+	own  bool // the marking is a copy too
 }
 
-func newMove(n *net, old *NetData) move {
-	data := *old
-	data.Marking = slices.Clone(old.Marking)
-	return move{net: n, data: &data}
+// newMove makes the copy in room.
+func newMove(n *net, old, room *NetData) move {
+	*room = *old
+	return move{net: n, data: room}
+}
+
+// marking is the marking, to be changed.
+func (m *move) marking() petri.Marking {
+	if !m.own {
+		m.data.Marking = slices.Clone(m.data.Marking)
+		m.own = true
+	}
+	return m.data.Marking
 }
 
 // begin does what was chosen for the call; it reports whether the net comes to
@@ -133,10 +145,10 @@ func (m *move) start(c choice, call uint64) {
 	case def.Deferred && def.Observe:
 		m.data.Watches = append(slices.Clip(m.data.Watches), flight)
 	case def.Deferred:
-		t.Take(m.data.Marking)
+		t.Take(m.marking())
 		m.data.Flights = append(slices.Clip(m.data.Flights), flight)
 	default:
-		t.Fire(m.data.Marking)
+		t.Fire(m.marking())
 		m.watch()
 	}
 }
@@ -155,9 +167,8 @@ func (m *move) watch() {
 // settle lets the structural transitions advance. Where they do not come to
 // rest the net stays where it is and is stuck.
 func (m *move) settle() bool {
-	ok := m.net.advance(petri.Marking(m.data.Marking), m.data.Flights)
-	m.data.Stuck = !ok
-	return ok
+	m.data.Stuck = m.net.restless(m.data.Marking) && !m.net.advance(m.marking(), m.data.Flights)
+	return !m.data.Stuck
 }
 
 // waits reports whether the net waits for the end of the call.

@@ -17,8 +17,9 @@ func (p *Policy) Settle(s *State, number uint64, o Outcome) *Delta {
 		waits.Unknown = true
 		d = &Delta{Opened: &waits}
 	}
-	for _, i := range c.Nets {
-		m := newMove(p.nets[i], s.Nets[i])
+	room := make([]NetData, len(c.Nets))
+	for k, i := range c.Nets {
+		m := newMove(p.nets[i], s.Nets[i], &room[k])
 		if m.end(c, o) {
 			d.Nets = append(d.Nets, NetDelta{Net: i, Data: m.data})
 		}
@@ -44,7 +45,7 @@ func (m *move) end(c *OpenCall, o Outcome) bool {
 		m.succeed(c, done)
 	} else {
 		for _, f := range done {
-			m.net.net.Transitions[f.Transition].GiveBack(m.data.Marking)
+			m.net.net.Transitions[f.Transition].GiveBack(m.marking())
 		}
 		m.unwatch(c.Number)
 	}
@@ -55,7 +56,7 @@ func (m *move) end(c *OpenCall, o Outcome) bool {
 // succeed produces what the call had begun, and fires what watched it.
 func (m *move) succeed(c *OpenCall, done []Flight) {
 	for _, f := range done {
-		m.net.net.Transitions[f.Transition].Put(m.data.Marking)
+		m.net.net.Transitions[f.Transition].Put(m.marking())
 		m.watch()
 		m.remember(c, f)
 	}
@@ -64,7 +65,7 @@ func (m *move) succeed(c *OpenCall, done []Flight) {
 		if !t.Enabled(m.data.Marking) {
 			continue
 		}
-		t.Fire(m.data.Marking)
+		t.Fire(m.marking())
 		m.watch()
 		m.remember(c, w)
 	}
