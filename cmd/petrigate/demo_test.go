@@ -1,0 +1,146 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"flag"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var updateDemo = flag.Bool("update-demo", false, "rewrite testdata/demo.txt")
+
+// TestDemoRuns plays the demo as a user does, by a process of its own.
+func TestDemoRuns(t *testing.T) {
+	exe := filepath.Join(t.TempDir(), "petrigate"+map[bool]string{true: ".exe"}[runtime.GOOS == "windows"])
+	if out, err := exec.Command("go", "build", "-o", exe, ".").CombinedOutput(); err != nil {
+		t.Fatalf("building: %v\n%s", err, out)
+	}
+	tmp := t.TempDir()
+	demo := exec.Command(exe, "demo")
+	demo.Env = append(os.Environ(), "TMPDIR="+tmp, "TMP="+tmp, "PETRIGATE_LISTEN_HTTP=nonsense")
+	var stderr bytes.Buffer
+	demo.Stderr = &stderr
+	out, err := demo.Output()
+	if err != nil || stderr.Len() > 0 {
+		t.Fatalf("demo: %v\nstderr: %s\nstdout: %s", err, &stderr, out)
+	}
+	checkTranscript(t, out)
+	if left, err := os.ReadDir(tmp); err != nil || len(left) > 0 {
+		t.Errorf("files are left: %v %v", left, err)
+	}
+	checkNoProcess(t, tmp)
+}
+
+// checkTranscript compares with the golden file all but what is different at
+// each run.
+func checkTranscript(t *testing.T, out []byte) {
+	t.Helper()
+	for pattern, mask := range map[string]string{
+		`\bap_[A-Z2-7]{8}\b`: "ap_########", `session [0-9a-f]{12}\b`: "session ############", `good for 1[45]m[0-9]+s`: "good for 15m0s",
+	} {
+		out = regexp.MustCompile(pattern).ReplaceAll(out, []byte(mask))
+	}
+	const golden = "testdata/demo.txt"
+	if *updateDemo {
+		if err := os.WriteFile(golden, out, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), string(out)); diff != "" {
+		t.Errorf("transcript (-want +got):\n%s", diff)
+	}
+}
+
+// checkNoProcess looks for processes that know of the directory of the demo.
+func checkNoProcess(t *testing.T, dir string) {
+	t.Helper()
+	var traces []string
+	for _, file := range []string{"cmdline", "environ"} {
+		found, _ := filepath.Glob("/proc/[0-9]*/" + file) // none where there is no /proc
+		traces = append(traces, found...)
+	}
+	for _, trace := range traces {
+		if text, err := os.ReadFile(trace); err == nil && bytes.Contains(text, []byte(dir)) {
+			t.Errorf("a process is left: %s: %q", trace, text)
+		}
+	}
+}
+
+// TestDemoChecks holds the demo to its word: what is not as expected is an error.
+func TestDemoChecks(t *testing.T) {
+	const (
+		passed   = `{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"done"}]}}` + "\n"
+		failed   = `{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"done"}],"isError":true}}` + "\n"
+		refused  = `{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"done"}],"isError":true,"_meta":{"io.petrigate/decision":{}}}}` + "\n"
+		question = `{"jsonrpc":"2.0","id":"q","method":"elicitation/create","params":{"message":"may I?","requestedSchema":{"properties":{"decision":{"enum":["approve","deny"]}}}}}` + "\n"
+	)
+	step := demoStep{tool: "x", args: "{}", want: demoPassed, text: "done"}
+	asking := demoStep{tool: "x", args: "{}", want: demoPassed, text: "done", answer: demoAnswer{"approve", "fine"}}
+	tests := []struct {
+		name  string
+		step  demoStep
+		reply string
+		err   string // "": none
+	}{
+		{"as expected", step, passed, ""},
+		{"asked as expected", asking, question + passed, ""},
+		{"after a notification and a ping", step, `{"method":"n"}` + "\n" + `{"id":1,"method":"ping"}` + "\n" + passed, ""},
+		{"after a request that it does not know", step, `{"id":7,"method":"roots/list"}` + "\n" + passed, ""},
+		{"failed", step, failed, `expected passed with "done", got failed`},
+		{"refused", step, refused, `expected passed with "done", got refused`},
+		{"another text", demoStep{tool: "x", args: "{}", want: demoPassed, text: "gone"}, passed, `expected passed with "gone", got passed with "done"`},
+		{"not asked", asking, passed, "the person was asked 0 times"},
+		{"asked twice", asking, question + question + passed, "the person was asked 2 times"},
+		{"asked for nothing", step, question + passed, "where it should not"},
+		{"an error", step, `{"id":1,"error":{"code":1}}` + "\n", `error {"code":1}`},
+		{"another response", step, `{"id":2,"result":{}}` + "\n", "response to 2"},
+		{"garbage", step, `garbage` + "\n", "reading what the proxy sent"},
+		{"no result", step, `{"id":1,"result":7}` + "\n", "reading the result of x"},
+		{"a question that cannot be read", step, `{"id":1,"method":"elicitation/create","params":7}` + "\n", "reading a question"},
+		{"nothing", step, `{"id"`, "waiting for the proxy: EOF"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			a := &demoAgent{in: discard{}, out: bufio.NewReader(strings.NewReader(tt.reply))}
+			err := (&teller{w: io.Discard, colour: true}).play(a, tt.step)
+			switch {
+			case tt.err == "" && err != nil:
+				t.Errorf("got %v", err)
+			case tt.err != "" && (err == nil || !strings.Contains(err.Error(), tt.err)):
+				t.Errorf("got %v, want %q in it", err, tt.err)
+			}
+		})
+	}
+}
+
+type discard struct{}
+
+func (discard) Write(b []byte) (int, error) { return len(b), nil }
+func (discard) Close() error                { return nil }
+
+func TestDemoEndingNeedsTheRecords(t *testing.T) {
+	made := demoTally{demoPassed: 2, demoFailed: 1, demoRefused: 4}
+	for seen, ok := range map[demoSeen]bool{
+		{allowed: 3, refused: 4, executed: 3}: true,
+		{allowed: 3, refused: 4, executed: 4}: false,
+		{allowed: 3, refused: 3, executed: 3}: false,
+		{allowed: 2, refused: 4, executed: 3}: false,
+	} {
+		if err := (&teller{w: io.Discard}).ending(made, seen); (err == nil) != ok {
+			t.Errorf("%+v: %v", seen, err)
+		}
+	}
+}
