@@ -171,7 +171,7 @@ func (s *scanner) regex(start, closing int) Pattern {
 		s.badRegex(token{off: start, end: end}, err)
 		return Pattern{}
 	}
-	p.match = re.MatchString
+	p.match = quickly(re)
 	return p
 }
 

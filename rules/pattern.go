@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"regexp"
 	"regexp/syntax"
+	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/petrigate/petrigate/gate"
 )
@@ -68,7 +70,37 @@ func MatchRegex(expr string) (func(string) bool, error) {
 	if err != nil {
 		return nil, err
 	}
-	return re.MatchString, nil
+	return quickly(re), nil
+}
+
+// quickly is the match of re, asked only where the string holds the text that
+// every match holds: most calls match no map, and looking for a text costs
+// little.
+func quickly(re *regexp.Regexp) func(string) bool {
+	tree, _ := syntax.Parse(re.String(), syntax.Perl)
+	text := needed(tree.Simplify())
+	if text == "" {
+		return re.MatchString
+	}
+	return func(s string) bool { return strings.Contains(s, text) && re.MatchString(s) }
+}
+
+// needed is the longest text that stands in every string that re matches, as
+// far as the tree shows it.
+func needed(re *syntax.Regexp) string {
+	switch {
+	case re.Op == syntax.OpLiteral && re.Flags&syntax.FoldCase == 0 && !slices.Contains(re.Rune, utf8.RuneError):
+		return string(re.Rune)
+	case re.Op == syntax.OpCapture || re.Op == syntax.OpPlus || re.Op == syntax.OpConcat:
+		longest := ""
+		for _, sub := range re.Sub {
+			if text := needed(sub); len(text) > len(longest) {
+				longest = text
+			}
+		}
+		return longest
+	}
+	return ""
 }
 
 var (

@@ -140,3 +140,22 @@ func TestNearest(t *testing.T) {
 		}
 	}
 }
+
+// FuzzQuickly holds the match with a look at the text first against the match
+// alone.
+func FuzzQuickly(f *testing.F) {
+	f.Add(`\bgit\s+push\b`, "git  push")
+	f.Add(`(?:ab|cd)+x{0,2}(ef)`, "abef")
+	f.Add(`(?i)rm -rf`, "RM -RF")
+	f.Add(`a(bc){2,3}`, "abcbc")
+	f.Add("a\ufffdb", "a\xffb")
+	f.Fuzz(func(t *testing.T, expr, text string) {
+		match, err := rules.MatchRegex(expr)
+		if err != nil {
+			return
+		}
+		if got, want := match(text), regexp.MustCompile(expr).MatchString(text); got != want {
+			t.Errorf("%q in %q: %v, want %v", expr, text, got, want)
+		}
+	})
+}
