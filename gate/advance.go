@@ -15,18 +15,18 @@ const maxRounds = 10_000
 func (n *net) advance(m petri.Marking, flights []Flight) bool {
 	start := append(petri.Marking(nil), m...)
 	seen := map[string]bool{string(m.AppendKey(nil)): true}
-	for range maxRounds {
-		if !n.round(m, flights) {
-			return true
-		}
+	for rounds := 0; n.round(m, flights); rounds++ {
 		key := string(m.AppendKey(nil))
 		if seen[key] {
 			return true
 		}
+		if rounds == maxRounds {
+			copy(m, start)
+			return false
+		}
 		seen[key] = true
 	}
-	copy(m, start)
-	return false
+	return true
 }
 
 // restless reports whether a structural transition is enabled.

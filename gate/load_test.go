@@ -74,6 +74,15 @@ func TestUnboundedNetsOnRequest(t *testing.T) {
 	p.status("n (active): p:1, q:1")
 }
 
+func TestTenThousandRoundsAreNotTooMany(t *testing.T) {
+	for tokens, loads := range map[int]bool{10_000: true, 10_001: false} {
+		_, err := gate.NewPolicy([]gate.Net{handNet("n", map[string]int{"p": tokens}, "t: p -> q")}, gate.PolicyOptions{})
+		if (err == nil) != loads {
+			t.Errorf("%d rounds: %v", tokens, err)
+		}
+	}
+}
+
 func TestNetsAreCopied(t *testing.T) {
 	n := handNet("n", map[string]int{"p": 1}, "t: p -> q | x")
 	p := play(t, gate.PolicyOptions{}, n)
