@@ -223,7 +223,7 @@ func (p *Proxy) park(t *toolCall, r *approval) answer {
 	if p.options.Approval.Operator {
 		how = fmt.Sprintf(" A person can run: "+p.options.Approval.Verb+".", r.id)
 	}
-	left := r.expires.Sub(p.options.Now()).Round(time.Second)
+	left := span(r.expires.Sub(p.options.Now()))
 	return refusal{
 		text: fmt.Sprintf("Waiting for a person: approval %s. %s has not run. Call the same tool again with the same arguments within %s to continue.%s",
 			r.id, t.tool.exposed, left, how),

@@ -82,7 +82,7 @@ func refusalText(r *gate.Refusal, now time.Time) string {
 		}
 		for _, h := range block.Holds {
 			fmt.Fprintf(&b, " Call #%d of %s has been in flight for %s and holds the token.",
-				h.Number, h.Tool, now.Sub(h.Since).Round(time.Second))
+				h.Number, h.Tool, span(now.Sub(h.Since)))
 		}
 	}
 	return b.String()

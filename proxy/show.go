@@ -40,9 +40,18 @@ func question(call shownCall, ask *gate.Ask, id string, left time.Duration) stri
 		fmt.Fprintf(&b, "Client: %s, session %s\n", visible(call.client), visible(call.session))
 	}
 	fmt.Fprintf(&b, "Arguments (%d bytes, sha256 %s):\n", len(call.arguments), call.sum)
-	b.WriteString(visibleLines(rawjson.AppendIndent(nil, call.shownArguments(), "  ", "  ")))
-	fmt.Fprintf(&b, "\nApproval %s, good for %s.", id, left.Round(time.Second))
+	b.WriteString(visibleLines(rawjson.AppendIndent([]byte("  "), call.shownArguments(), "  ", "  ")))
+	fmt.Fprintf(&b, "\nApproval %s, good for %s.", id, span(left))
 	return b.String()
+}
+
+// span is a time for people: whole seconds, and no seconds of a whole minute.
+func span(d time.Duration) string {
+	text := d.Round(time.Second).String()
+	if d.Round(time.Second)%time.Minute == 0 && d >= time.Minute {
+		text = strings.TrimSuffix(text, "0s")
+	}
+	return text
 }
 
 func (c shownCall) shownArguments() []byte {
