@@ -183,7 +183,7 @@ func (c *httpConn) push(ctx context.Context, s *session, method string, data []b
 		ctx, cancel = context.WithTimeout(ctx, notifyTimeout)
 		defer cancel()
 	}
-	response, err := c.post(ctx, s, &Request{Method: method}, newBody(data))
+	response, err := c.post(ctx, s, &Request{Method: method}, data)
 	if err != nil {
 		return c.transportError(err)
 	}
@@ -197,12 +197,10 @@ func (c *httpConn) push(ctx context.Context, s *session, method string, data []b
 
 // newRequest makes a request with the headers of the configuration, and over
 // them those of the protocol.
-func (c *httpConn) newRequest(ctx context.Context, method string, s *session, b *body) (*http.Request, error) {
-	var r io.Reader
-	if b != nil {
-		r = b
-	}
-	request, err := http.NewRequestWithContext(ctx, method, c.url, r)
+func (c *httpConn) newRequest(ctx context.Context, method string, s *session, data []byte) (*http.Request, error) {
+	// Of this type of reader the transport knows that it can write it together
+	// with the headers, and again if a connection proves closed before that.
+	request, err := http.NewRequestWithContext(ctx, method, c.url, bytes.NewReader(data))
 	if err != nil {
 		return nil, errors.New("making a request to the url")
 	}
@@ -212,9 +210,7 @@ func (c *httpConn) newRequest(ctx context.Context, method string, s *session, b 
 			request.Host = value
 		}
 	}
-	if b != nil {
-		request.ContentLength = int64(len(b.data))
-		request.GetBody = func() (io.ReadCloser, error) { return b.again(), nil }
+	if data != nil {
 		request.Header.Set("Content-Type", "application/json")
 	}
 	if s.version != "" {
@@ -227,8 +223,8 @@ func (c *httpConn) newRequest(ctx context.Context, method string, s *session, b 
 	return request, nil
 }
 
-func (c *httpConn) post(ctx context.Context, s *session, r *Request, b *body) (*http.Response, error) {
-	request, err := c.newRequest(ctx, http.MethodPost, s, b)
+func (c *httpConn) post(ctx context.Context, s *session, r *Request, data []byte) (*http.Response, error) {
+	request, err := c.newRequest(ctx, http.MethodPost, s, data)
 	if err != nil {
 		return nil, err
 	}
@@ -242,36 +238,6 @@ func (c *httpConn) post(ctx context.Context, s *session, r *Request, b *body) (*
 	}
 	return c.client.Do(request)
 }
-
-// body is a request's body that knows whether any of it was asked for. Before
-// that nothing that a server could execute has left this process.
-type body struct {
-	data    []byte
-	rest    *bytes.Reader
-	touched *atomic.Bool
-}
-
-func newBody(data []byte) *body {
-	return &body{data: data, rest: bytes.NewReader(data), touched: new(atomic.Bool)}
-}
-
-// again is the same body from its start, for a connection that turned out to
-// be closed before anything was written.
-func (b *body) again() *body {
-	return &body{data: b.data, rest: bytes.NewReader(b.data), touched: b.touched}
-}
-
-func (b *body) Read(p []byte) (int, error) {
-	b.touched.Store(true)
-	return b.rest.Read(p)
-}
-
-func (b *body) WriteTo(w io.Writer) (int64, error) {
-	b.touched.Store(true)
-	return b.rest.WriteTo(w)
-}
-
-func (b *body) Close() error { return nil }
 
 // mediaType is the content type without its parameters.
 func mediaType(h http.Header) string {

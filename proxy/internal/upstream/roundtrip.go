@@ -7,9 +7,11 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptrace"
 	"net/url"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 	"unicode/utf8"
 
@@ -28,35 +30,37 @@ var (
 // sent again, in a new session.
 func (c *httpConn) roundTrip(x *Exchange, data []byte) Reply {
 	if x.req.session != nil { // of a handshake
-		reply, _ := c.once(x, x.req.session, newBody(data))
+		reply, _ := c.once(x, x.req.session, data)
 		return reply
 	}
 	s := c.current.Load()
 	if s == nil {
 		return Reply{Err: notSent(errClosed)}
 	}
-	reply, unknownSession := c.once(x, s, newBody(data))
+	reply, unknownSession := c.once(x, s, data)
 	if !unknownSession {
 		return reply
 	}
 	if err := c.renew(x.ctx, s); err != nil {
 		return Reply{Err: notSent(fmt.Errorf("opening a new session: %w", err))}
 	}
-	reply, _ = c.once(x, c.current.Load(), newBody(data))
+	reply, _ = c.once(x, c.current.Load(), data)
 	return reply
 }
 
 // once sends x in session s. unknownSession says that the server refused it
 // because of the session, with status 404, and so did not execute it.
-func (c *httpConn) once(x *Exchange, s *session, b *body) (reply Reply, unknownSession bool) {
-	response, err := c.post(x.ctx, s, &x.req, b)
+func (c *httpConn) once(x *Exchange, s *session, data []byte) (reply Reply, unknownSession bool) {
+	var sent atomic.Bool // there was a connection to write to
+	ctx := httptrace.WithClientTrace(x.ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { sent.Store(true) }})
+	response, err := c.post(ctx, s, &x.req, data)
 	if err != nil {
-		return Reply{Err: c.lost(x, err, b)}, false
+		return Reply{Err: c.lost(x, err, sent.Load())}, false
 	}
 	defer response.Body.Close()
 	switch {
 	case response.StatusCode == http.StatusNotFound && s.id != "" && !s.modern():
-		return Reply{}, true
+		return Reply{Err: c.statusError(response)}, true
 	case response.StatusCode/100 != 2:
 		return c.refused(x, s, response), false
 	case response.StatusCode == http.StatusAccepted || response.StatusCode == http.StatusNoContent:
@@ -78,17 +82,17 @@ func (c *httpConn) once(x *Exchange, s *session, b *body) (reply Reply, unknownS
 
 // lost says what an error of the transport means for the request. A server
 // that cannot be reached is lost as a whole.
-func (c *httpConn) lost(x *Exchange, err error, b *body) error {
+func (c *httpConn) lost(x *Exchange, err error, sent bool) error {
 	err = c.transportError(err)
 	if x.ctx.Err() != nil {
 		err = errCancelled
 		if c.ctx.Err() != nil {
 			err = errClosed
 		}
-	} else if !b.touched.Load() {
+	} else if !sent {
 		c.fail(err)
 	}
-	if !b.touched.Load() {
+	if !sent {
 		return notSent(err)
 	}
 	return &Lost{Sent: true, Cause: err}

@@ -1,0 +1,542 @@
+package upstream
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/petrigate/petrigate/internal/fixture"
+)
+
+// endpoint is an HTTP server whose answers to calls a test writes by hand.
+type endpoint struct {
+	*httptest.Server
+	t testing.TB
+
+	call     func(w http.ResponseWriter, r *http.Request, m incoming) // tools/call
+	get      func(w http.ResponseWriter, r *http.Request)             // nil: no stream
+	modern   bool
+	sessions atomic.Int64 // handed out
+	valid    atomic.Value // the session that is known; "" before the first
+
+	mu       sync.Mutex
+	messages []string // bodies of POST
+	headers  []http.Header
+}
+
+func serve(t testing.TB, e *endpoint) *endpoint {
+	t.Helper()
+	e.t = t
+	e.valid.Store("")
+	e.Server = httptest.NewServer(e)
+	t.Cleanup(e.Close)
+	return e
+}
+
+func (e *endpoint) config() Config {
+	return Config{Name: "web", URL: e.URL + "/mcp", Headers: map[string]string{"Authorization": "Bearer s3cr3t-value"}}
+}
+
+func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	switch r.Method {
+	case http.MethodGet:
+		if e.get == nil {
+			w.WriteHeader(405)
+			return
+		}
+		e.get(w, r)
+	case http.MethodPost:
+		e.post(w, r)
+	}
+}
+
+func (e *endpoint) post(w http.ResponseWriter, r *http.Request) {
+	body, _ := io.ReadAll(r.Body)
+	e.mu.Lock()
+	e.messages = append(e.messages, string(body))
+	e.headers = append(e.headers, r.Header.Clone())
+	e.mu.Unlock()
+	m := incoming{raw: string(body)}
+	_ = json.Unmarshal(body, &m)
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	switch {
+	case m.Method == "server/discover" && e.modern:
+		fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{"tools":{}}}}`, m.ID)
+	case m.Method == "server/discover":
+		w.WriteHeader(400)
+		fmt.Fprint(w, `{"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"Bad Request: not initialized"}}`)
+	case m.Method == "initialize":
+		id := fmt.Sprintf("s-%d", e.sessions.Add(1))
+		e.valid.Store(id)
+		w.Header().Set("Mcp-Session-Id", id)
+		fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-06-18","serverInfo":{"name":"w","version":"1"},"capabilities":{"tools":{"listChanged":true}}}}`, m.ID)
+	case !e.modern && r.Header.Get("Mcp-Session-Id") != e.valid.Load():
+		w.WriteHeader(404)
+		fmt.Fprint(w, `{"jsonrpc":"2.0","id":null,"error":{"code":-32001,"message":"Session not found"}}`)
+	case m.Method == "tools/call":
+		e.call(w, r, m)
+	default:
+		w.WriteHeader(202)
+	}
+}
+
+// seen counts the POSTs that contain text.
+func (e *endpoint) seen(text string) int {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	n := 0
+	for _, m := range e.messages {
+		if strings.Contains(m, text) {
+			n++
+		}
+	}
+	return n
+}
+
+func events(w http.ResponseWriter, list ...string) {
+	w.Header().Set("Content-Type", "text/event-stream")
+	for _, e := range list {
+		fmt.Fprint(w, e, "\n\n")
+		w.(http.Flusher).Flush()
+	}
+}
+
+func TestHTTPAnswers(t *testing.T) {
+	const good = `{"jsonrpc":"2.0","id":ID,"result":{"n":9007199254740993,"f":1.10}}`
+	for name, c := range map[string]struct {
+		answer func(w http.ResponseWriter)
+		body   string // of the answer; ID stands for the id of the request
+		result string
+		refuse string
+		err    string
+	}{
+		"json":         {body: good, result: `{"n":9007199254740993,"f":1.10}`},
+		"pretty":       {body: "{\"jsonrpc\":\"2.0\",\n\"id\":ID,\r\n\"result\":{\n\"a\": 1}}\n", result: `{ "a": 1}`},
+		"error":        {body: `{"jsonrpc":"2.0","id":ID,"error":{"code":-32602,"message":"no","data":1.0}}`, refuse: `{"code":-32602,"message":"no","data":1.0}`},
+		"status error": {answer: status(400), body: `{"jsonrpc":"2.0","id":ID,"error":{"code":-32602,"message":"no"}}`, refuse: `{"code":-32602,"message":"no"}`},
+		"status null":  {answer: status(500), body: `{"jsonrpc":"2.0","id":null,"error":{"code":-32603,"message":"no"}}`, refuse: `{"code":-32603,"message":"no"}`},
+		"other id":     {body: `{"jsonrpc":"2.0","id":777,"result":{}}`, err: "malformed"},
+		"string id":    {body: `{"jsonrpc":"2.0","id":"ID","result":{}}`, err: "malformed"},
+		"not json":     {body: `<html>`, err: "malformed"},
+		"empty":        {body: ``, err: "malformed"},
+		"accepted":     {answer: status(202), err: "sent no answer"},
+		"no content":   {answer: status(204), err: "sent no answer"},
+		"redirect":     {answer: redirect, err: "not followed"},
+		"forbidden":    {answer: status(403), body: "token s3cr3t-value \x1b[31m is bad", err: `403: token [redacted] \x1b[31m is bad`},
+		"gateway":      {answer: status(502), body: "", err: "502"},
+		"html":         {answer: contentType("text/html"), body: good, err: `content type "text/html"`},
+		"no type":      {answer: contentType(""), body: good, err: "content type"},
+		"stream":       {answer: contentType("text/event-stream"), body: "\xEF\xBB\xBF: hello\n\ndata: " + good + "\n\n", result: `{"n":9007199254740993,"f":1.10}`},
+		"lines":        {answer: contentType("text/event-stream"), body: "event: message\r\ndata: {\"jsonrpc\":\"2.0\",\r\ndata: \"id\":ID,\"result\":{}}\r\n\r\n", result: `{}`},
+		"stream end":   {answer: contentType("text/event-stream"), body: ": nothing\n\n", err: "ended the stream"},
+		"half event":   {answer: contentType("text/event-stream"), body: "data: " + good + "\n", err: "ended the stream"},
+		"bad event":    {answer: contentType("text/event-stream"), body: "data: garbage\n\ndata: {\"jsonrpc\":\"2.0\",\"id\":ID,\"result\":{}\n\n", err: "malformed"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := serve(t, &endpoint{call: func(w http.ResponseWriter, _ *http.Request, m incoming) {
+				if c.answer != nil {
+					c.answer(w)
+				}
+				fmt.Fprint(w, strings.ReplaceAll(c.body, "ID", string(m.ID)))
+			}})
+			s := start(t, e.config())
+			r := <-s.tool("x", "{}").Done()
+			if string(r.Result) != c.result || string(r.Error) != c.refuse || (r.Err == nil) != (c.err == "") {
+				t.Fatalf("got %s %s %v", r.Result, r.Error, r.Err)
+			}
+			if r.Err != nil && (!strings.Contains(r.Err.Error(), c.err) || strings.Contains(r.Err.Error(), "s3cr3t") || errors.Is(r.Err, ErrNotSent)) {
+				t.Error(r.Err)
+			}
+			if n := e.seen("tools/call"); n != 1 {
+				t.Errorf("sent %d times", n)
+			}
+		})
+	}
+}
+
+func status(code int) func(http.ResponseWriter) {
+	return func(w http.ResponseWriter) { w.WriteHeader(code) }
+}
+
+func redirect(w http.ResponseWriter) {
+	w.Header().Set("Location", "http://127.0.0.1:1/steal")
+	w.WriteHeader(307)
+}
+
+func contentType(t string) func(http.ResponseWriter) {
+	return func(w http.ResponseWriter) { w.Header()["Content-Type"] = []string{t} }
+}
+
+func TestStatusErrorsThatRefuse(t *testing.T) {
+	for code, executed := range map[int]bool{401: false, 404: false, 307: false, 400: true, 500: true, 504: true} {
+		if e := (&StatusError{Code: code}); e.Executed() != executed {
+			t.Error(code)
+		}
+	}
+}
+
+func TestHeaders(t *testing.T) {
+	e := serve(t, &endpoint{call: ok})
+	s := start(t, e.config())
+	s.answer(s.tool("grüße", "{}"))
+	h := e.headers[len(e.headers)-1]
+	for name, want := range map[string]string{
+		"Mcp-Session-Id": "s-1", "Mcp-Protocol-Version": "2025-06-18", "Authorization": "Bearer s3cr3t-value",
+		"Accept": "application/json, text/event-stream", "Content-Type": "application/json", "Mcp-Method": "",
+	} {
+		if h.Get(name) != want {
+			t.Errorf("%s: %q", name, h.Get(name))
+		}
+	}
+}
+
+func TestModernHeaders(t *testing.T) {
+	e := serve(t, &endpoint{call: ok, modern: true})
+	s := start(t, e.config())
+	s.answer(s.tool("do", "{}"))
+	h := e.headers[len(e.headers)-1]
+	for name, want := range map[string]string{
+		"Mcp-Session-Id": "", "Mcp-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/call", "Mcp-Name": "do",
+	} {
+		if h.Get(name) != want {
+			t.Errorf("%s: %q", name, h.Get(name))
+		}
+	}
+}
+
+func ok(w http.ResponseWriter, _ *http.Request, m incoming) {
+	fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":{}}`, m.ID)
+}
+
+// A server that forgot the session did not execute the call: it is sent again
+// once, in a new session, however many find out at the same time.
+func TestForgottenSession(t *testing.T) {
+	e := serve(t, &endpoint{call: ok})
+	s := start(t, e.config())
+	e.valid.Store("forgotten")
+	var exchanges []*Exchange
+	for range 20 {
+		exchanges = append(exchanges, s.tool("x", "{}"))
+	}
+	for _, x := range exchanges {
+		s.answer(x)
+	}
+	if n := e.sessions.Load(); n != 2 {
+		t.Errorf("%d sessions", n)
+	}
+	s.await(Up) // said again, since the tools may be others
+}
+
+func TestSessionThatNeverIs(t *testing.T) {
+	e := serve(t, &endpoint{})
+	e.call = func(w http.ResponseWriter, _ *http.Request, _ incoming) { w.WriteHeader(404) }
+	s := start(t, e.config())
+	if r := <-s.tool("x", "{}").Done(); r.Err == nil {
+		t.Error(r)
+	}
+	if n := e.seen("tools/call"); n != 2 {
+		t.Errorf("sent %d times", n)
+	}
+}
+
+func TestNotificationsComeBeforeTheReply(t *testing.T) {
+	e := serve(t, &endpoint{})
+	e.call = func(w http.ResponseWriter, _ *http.Request, m incoming) {
+		var list []string
+		for i := range 20 {
+			list = append(list, fmt.Sprintf("id: %d\ndata: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/message\",\"params\":{\"n\":%d}}", i, i))
+		}
+		events(w, append(list, fmt.Sprintf("data: {\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":{}}", m.ID))...)
+	}
+	s := start(t, e.config())
+	var got []string
+	done := make(chan Reply, 1)
+	s.Send(Request{
+		Method: "tools/call", Name: "x", Params: []byte(`{}`),
+		Notify: func(m string, p []byte) { got = append(got, string(p)) }, Deliver: func(r Reply) { done <- r },
+	})
+	if r := <-done; r.Err != nil || len(got) != 20 || got[19] != `{"n":19}` {
+		t.Error(r.Err, got)
+	}
+}
+
+// Two calls of one session: the server sends the progress of the one on the
+// stream of the other.
+func TestProgressOnTheWrongStream(t *testing.T) {
+	first := make(chan string, 1)
+	release := make(chan struct{})
+	e := serve(t, &endpoint{})
+	e.call = func(w http.ResponseWriter, _ *http.Request, m incoming) {
+		if m.Params.Name == "a" {
+			first <- string(m.ID)
+			<-release
+			ok(w, nil, m)
+			return
+		}
+		events(w, `data: {"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":501}}`,
+			fmt.Sprintf("data: {\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":{}}", m.ID))
+	}
+	s := start(t, e.config())
+	var atA, atB atomic.Int64
+	a := s.Send(Request{Method: "tools/call", Name: "a", Params: []byte(`{"name":"a"}`), Token: 501, Notify: func(string, []byte) { atA.Add(1) }})
+	<-first
+	b := s.Send(Request{Method: "tools/call", Name: "b", Params: []byte(`{"name":"b"}`), Token: 502, Notify: func(string, []byte) { atB.Add(1) }})
+	s.answer(b)
+	close(release)
+	s.answer(a)
+	if atA.Load() != 1 || atB.Load() != 0 {
+		t.Error(atA.Load(), atB.Load())
+	}
+}
+
+func TestServerRequestsOnTheStream(t *testing.T) {
+	e := serve(t, &endpoint{})
+	answered := make(chan struct{})
+	e.call = func(w http.ResponseWriter, _ *http.Request, m incoming) {
+		events(w, `data: {"jsonrpc":"2.0","id":"p1","method":"ping"}`, fmt.Sprintf(`data: {"jsonrpc":"2.0","id":%s,"method":"roots/list"}`, m.ID))
+		<-answered
+		events(w, fmt.Sprintf("data: {\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":{\"real\":1}}", m.ID))
+	}
+	s := start(t, e.config())
+	x := s.tool("x", "{}")
+	for e.seen(`"id":"p1","result":{}`) == 0 || e.seen(`"code":-32601`) == 0 {
+		select {
+		case <-x.Done():
+			t.Fatal("answered too early")
+		case <-time.After(time.Millisecond):
+		}
+	}
+	close(answered)
+	if got := s.answer(x); got != `{"real":1}` {
+		t.Error(got)
+	}
+}
+
+// A legacy server ends the stream early and goes on in another one.
+func TestStreamIsTakenUpAgain(t *testing.T) {
+	e := serve(t, &endpoint{})
+	var id atomic.Value
+	e.call = func(w http.ResponseWriter, _ *http.Request, m incoming) {
+		id.Store(string(m.ID))
+		events(w, "id: e1\nretry: 1\ndata: ")
+	}
+	e.get = func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Last-Event-ID") != "e1" {
+			w.WriteHeader(405)
+			return
+		}
+		events(w, fmt.Sprintf("id: e2\ndata: {\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":{\"late\":true}}", id.Load()))
+	}
+	s := start(t, e.config())
+	if got := s.answer(s.tool("x", "{}")); got != `{"late":true}` {
+		t.Error(got)
+	}
+	if n := e.seen("tools/call"); n != 1 {
+		t.Errorf("sent %d times", n)
+	}
+}
+
+func TestMessagesOverHTTPAreBounded(t *testing.T) {
+	big := strings.Repeat("x", 1<<20)
+	for name, call := range map[string]func(http.ResponseWriter, *http.Request, incoming){
+		"length":  func(w http.ResponseWriter, _ *http.Request, _ incoming) { fmt.Fprint(w, big) },
+		"chunked": func(w http.ResponseWriter, _ *http.Request, _ incoming) { w.(http.Flusher).Flush(); fmt.Fprint(w, big) },
+		"line":    func(w http.ResponseWriter, _ *http.Request, _ incoming) { events(w, "data: "+big) },
+		"event": func(w http.ResponseWriter, _ *http.Request, _ incoming) {
+			events(w, strings.Repeat("data: "+big[:1000]+"\n", 1000))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := serve(t, &endpoint{call: call}).config()
+			c.MaxMessage = 1 << 17
+			s := start(t, c)
+			if r := <-s.tool("x", "{}").Done(); !errors.Is(r.Err, errTooLong) {
+				t.Errorf("%d %v", len(r.Result), r.Err)
+			}
+		})
+	}
+}
+
+func TestCancelOverHTTP(t *testing.T) {
+	for _, modern := range []bool{false, true} {
+		t.Run(fmt.Sprint("modern ", modern), func(t *testing.T) {
+			reached, gone := make(chan struct{}), make(chan struct{})
+			e := serve(t, &endpoint{modern: modern})
+			e.call = func(_ http.ResponseWriter, r *http.Request, _ incoming) {
+				close(reached)
+				<-r.Context().Done()
+				close(gone)
+			}
+			s := start(t, e.config())
+			x := s.tool("x", "{}")
+			<-reached
+			x.Cancel("enough")
+			if modern { // the end of the stream says it
+				<-gone
+				r := <-x.Done()
+				var lost *Lost
+				if !errors.As(r.Err, &lost) || !lost.Sent || lost.Dead {
+					t.Error(r.Err)
+				}
+				return
+			}
+			for e.seen(fmt.Sprintf(`"params":{"requestId":%d,"reason":"enough"}`, x.id)) == 0 {
+				<-time.After(time.Millisecond)
+			}
+			select {
+			case r := <-x.Done():
+				t.Error("a legacy server may still answer", r)
+			default:
+			}
+			s.Close()
+			<-gone
+			if r := <-x.Done(); r.Err == nil {
+				t.Error(r)
+			}
+		})
+	}
+}
+
+// dropping accepts connections and drops them, before or after it read.
+func TestDroppedConnections(t *testing.T) {
+	e := serve(t, &endpoint{})
+	e.call = func(w http.ResponseWriter, _ *http.Request, _ incoming) {
+		c, _, _ := w.(http.Hijacker).Hijack()
+		c.Close()
+	}
+	s := start(t, e.config())
+	r := <-s.tool("x", "{}").Done()
+	var lost *Lost
+	if !errors.As(r.Err, &lost) || !lost.Sent || errors.Is(r.Err, ErrNotSent) || e.seen("tools/call") != 1 {
+		t.Error(r.Err, e.seen("tools/call"))
+	}
+}
+
+func TestServerThatIsGone(t *testing.T) {
+	e := serve(t, &endpoint{call: ok})
+	address := e.Listener.Addr().String()
+	s := start(t, e.config())
+	e.Close()
+	r := <-s.tool("x", "{}").Done()
+	if !errors.Is(r.Err, ErrNotSent) {
+		t.Fatal(r.Err)
+	}
+	s.await(Down)
+	l, err := net.Listen("tcp", address) // it comes back
+	if err != nil {
+		t.Skip(err)
+	}
+	back := httptest.NewUnstartedServer(e)
+	back.Listener.Close()
+	back.Listener = l
+	back.Start()
+	defer back.Close()
+	s.await(Up)
+	s.answer(s.tool("x", "{}"))
+}
+
+func TestIdleConnectionThatWasClosed(t *testing.T) {
+	e := serve(t, &endpoint{call: ok})
+	s := start(t, e.config())
+	for range 100 {
+		e.CloseClientConnections() // the next call finds its connection closed, or closing
+		r := <-s.tool("x", "{}").Done()
+		if r.Err != nil && !errors.As(r.Err, new(*Lost)) {
+			t.Fatal(r.Err)
+		}
+	}
+	if n := e.seen("tools/call"); n > 100 {
+		t.Errorf("100 calls were sent %d times", n)
+	}
+}
+
+func TestServerThatHangs(t *testing.T) {
+	release := make(chan struct{})
+	h := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-release }))
+	defer h.Close()
+	defer close(release)
+	s := prepare(t, Config{Name: "hang", URL: h.URL})
+	s.options.ConnectTimeout, s.probe = 100*time.Millisecond, 50*time.Millisecond
+	s.Start(t.Context())
+	if st := s.await(Down); !strings.Contains(st.Err.Error(), "did not complete the handshake") {
+		t.Error(st.Err)
+	}
+}
+
+func TestSecretsStayOutOfErrors(t *testing.T) {
+	c := Config{Name: "web", URL: "http://user:pa55word@127.0.0.1:1/mcp?key=hunter22", Headers: map[string]string{"X-Key": "s3cr3t-value"}}
+	s := prepare(t, c)
+	s.Start(t.Context())
+	st := s.await(Down)
+	r := <-s.tool("x", "{}").Done()
+	for _, text := range []string{st.Err.Error(), r.Err.Error(), s.log.String()} {
+		for _, secret := range []string{"pa55word", "hunter22", "s3cr3t-value"} {
+			if strings.Contains(text, secret) {
+				t.Error(text)
+			}
+		}
+	}
+}
+
+func TestStreamOfALegacyServer(t *testing.T) {
+	e := serve(t, &endpoint{})
+	var times atomic.Int64
+	e.get = func(w http.ResponseWriter, r *http.Request) {
+		if times.Add(1) == 1 {
+			events(w, `id: 7`+"\nretry: 1\n"+`data: {"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`)
+			return // and the client comes back
+		}
+		if r.Header.Get("Last-Event-ID") == "7" && r.Header.Get("Mcp-Session-Id") == "s-1" {
+			events(w, `data: {"jsonrpc":"2.0","method":"notifications/message","params":{"n":2}}`)
+		}
+		<-r.Context().Done()
+	}
+	s := start(t, e.config())
+	for _, want := range []string{
+		"notifications/tools/list_changed ", "notifications/tools/list_changed ", `notifications/message {"n":2}`, // the second: it may have missed one
+	} {
+		if got := <-s.notes; got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+func TestAgainstTheFixtureOverHTTP(t *testing.T) {
+	for _, era := range []fixture.Eras{fixture.Legacy, fixture.Modern} {
+		for _, stream := range []bool{false, true} {
+			t.Run(fmt.Sprint(era, stream), func(t *testing.T) {
+				server := fixture.New(fixture.Options{Tools: fixture.Attack(), Eras: era, Stream: stream, PageSize: 3})
+				h := httptest.NewServer(server)
+				defer h.Close()
+				s := start(t, Config{Name: "f", URL: h.URL + "/mcp"})
+				defer s.Close()
+				if got := s.State().Era; (got == Modern) != (era == fixture.Modern) {
+					t.Fatal(got)
+				}
+				tools, err := s.ListTools(t.Context())
+				if err != nil || len(tools) != len(fixture.Attack()) {
+					t.Fatal(len(tools), err)
+				}
+				params := []byte(`{"name":"echo","arguments":{"a":1.10},"_meta":{` + string(s.RequestMeta()) + `}}`)
+				got := s.answer(s.Send(Request{Method: "tools/call", Name: "echo", Params: params}))
+				if !bytes.Contains([]byte(got), []byte("1.10")) {
+					t.Error(got)
+				}
+				server.AddTool(fixture.Tool{Name: "fresh"})
+				if got := <-s.notes; !strings.HasPrefix(got, "notifications/tools/list_changed") {
+					t.Error(got)
+				}
+			})
+		}
+	}
+}
