@@ -83,10 +83,7 @@ type vectorFinal struct {
 // TestVectors runs every shared vector whose rules the little reader below
 // understands. The whole of the language is tested where it is compiled.
 func TestVectors(t *testing.T) {
-	dir := os.Getenv("PETRIGATE_VECTORS")
-	if dir == "" {
-		dir = filepath.Join("..", "cmd", "petrigate", "testdata", "vectors")
-	}
+	dir := filepath.Join("..", "internal", "policy", "testdata", "vectors")
 	for _, name := range []string{"petriflow.jsonl", "random.jsonl"} {
 		f, err := os.Open(filepath.Join(dir, name))
 		if err != nil {
