@@ -119,6 +119,11 @@ func (a *adapter) SendRequest(ctx context.Context, request transport.JSONRPCRequ
 		return nil, err
 	}
 	response := &transport.JSONRPCResponse{JSONRPC: mcp.JSONRPC_VERSION, ID: request.ID, Result: reply.Result}
+	if reply.Error == nil && request.Method == string(mcp.MethodServerDiscover) && !offersModern(reply.Result) {
+		a.err = errNotModern
+		response.Result, response.Error = nil, &mcp.JSONRPCErrorDetails{Code: mcp.METHOD_NOT_FOUND, Message: errNotModern.Error()}
+		return response, nil
+	}
 	if reply.Error == nil {
 		a.result = reply.Result
 		return response, nil
@@ -129,6 +134,20 @@ func (a *adapter) SendRequest(ctx context.Context, request transport.JSONRPCRequ
 	}
 	a.err = fmt.Errorf("the server refused %s: %s", request.Method, printable(response.Error.Message, 200))
 	return response, nil
+}
+
+// offersModern reports whether a server that answers server/discover speaks
+// the revision that we would use, which mcp-go takes for granted: some answer
+// only to say that they speak the older ones.
+func offersModern(discovered []byte) bool {
+	versions, _ := rawjson.Member(discovered, "supportedVersions")
+	found := false
+	rawjson.Elements(versions, func(value []byte, _ int) bool {
+		version, _ := rawjson.String(value)
+		found = found || version == mcp.ProtocolVersion20260728
+		return !found
+	})
+	return found
 }
 
 func (a *adapter) exchange(ctx context.Context, request transport.JSONRPCRequest) (Reply, error) {
