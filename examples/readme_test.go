@@ -1,0 +1,187 @@
+package examples
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/petrigate/petrigate/config"
+	"github.com/petrigate/petrigate/internal/policy"
+)
+
+// readme is the README, and demo what the demo printed when it was last run by
+// its own test.
+const (
+	readme = "../README.md"
+	demo   = "../cmd/petrigate/testdata/demo.txt"
+)
+
+func read(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// TestReadmeBlocks loads every block of the README that a reader could copy.
+func TestReadmeBlocks(t *testing.T) {
+	checks := map[string]func(*testing.T, string){
+		"yaml": checkConfig, "rules": checkRules, "net": checkNet, "json": checkClient, "transcript": checkTranscript,
+	}
+	seen := map[string]int{}
+	fence := regexp.MustCompile("(?ms)^```([a-z]*)\n(.*?)^```$")
+	for _, block := range fence.FindAllStringSubmatch(read(t, readme), -1) {
+		kind, text := block[1], block[2]
+		check, ok := checks[kind]
+		if !ok {
+			t.Errorf("a block of kind %q is not checked: %s", kind, text)
+			continue
+		}
+		seen[kind]++
+		t.Run(kind, func(t *testing.T) { check(t, text) })
+	}
+	for kind := range checks {
+		if seen[kind] == 0 {
+			t.Errorf("no block of kind %q", kind)
+		}
+	}
+}
+
+func checkConfig(t *testing.T, text string) {
+	env := func(name string) (string, bool) {
+		if name == "HOME" {
+			return "/home/me", true
+		}
+		return environment(name)
+	}
+	c, err := config.Parse(filepath.Join(t.TempDir(), "petrigate.yaml"), []byte(text), config.Options{Env: env})
+	if err != nil {
+		t.Fatal(config.Text(err))
+	}
+	build(t, c)
+}
+
+func checkRules(t *testing.T, text string) {
+	build(t, &config.Config{Rules: []config.RuleText{{File: "README.md", Text: text}}, Default: "allow"})
+}
+
+func checkNet(t *testing.T, text string) {
+	nets, err := config.ParseNet("README.md", []byte(text))
+	if err != nil {
+		t.Fatal(config.Text(err))
+	}
+	build(t, &config.Config{Nets: nets, Default: "allow"})
+}
+
+// checkClient reads the configuration of a client. Its block of servers is one
+// that petrigate itself would take.
+func checkClient(t *testing.T, text string) {
+	var client map[string]map[string]struct {
+		Type, Command, URL string
+		Args               []string
+		Headers            map[string]string
+	}
+	if err := json.Unmarshal([]byte(text), &client); err != nil {
+		t.Fatal(err)
+	}
+	for key, servers := range client {
+		s, ok := servers["petrigate"]
+		switch {
+		case key != "mcpServers" && key != "servers" || !ok || len(servers) != 1:
+			t.Errorf("no server petrigate: %s", text)
+		case s.Type == "http":
+			if !strings.HasSuffix(s.URL, "/mcp") || !strings.HasPrefix(s.Headers["Authorization"], "Bearer ") {
+				t.Errorf("no endpoint or no token: %+v", s)
+			}
+		case !filepath.IsAbs(s.Command) || len(s.Args) != 3 || s.Args[0] != "serve" || s.Args[1] != "--config" || !filepath.IsAbs(s.Args[2]):
+			t.Errorf("not the command that the text promises: %+v", s)
+		}
+	}
+	pasted := strings.Replace(text, `"servers"`, `"mcpServers"`, 1)
+	if _, err := config.Parse("pasted.json", []byte(pasted), config.Options{Env: environment}); err != nil {
+		t.Error(config.Text(err))
+	}
+}
+
+// checkTranscript wants the text as the demo printed it.
+func checkTranscript(t *testing.T, text string) {
+	if !strings.Contains(read(t, demo), text) {
+		t.Errorf("the demo does not print this (any more):\n%s", text)
+	}
+}
+
+// TestReadmeLinks wants what the README and its companions link to.
+func TestReadmeLinks(t *testing.T) {
+	for _, file := range []string{readme, "../CHANGELOG.md", "../CONTRIBUTING.md"} {
+		for _, link := range regexp.MustCompile(`\]\(([^)#:]+)\)`).FindAllStringSubmatch(read(t, file), -1) {
+			if _, err := os.Stat(filepath.Join("..", link[1])); err != nil {
+				t.Errorf("%s: %v", file, err)
+			}
+		}
+	}
+}
+
+// TestReadmeVerbs asks the program for every verb and flag of the table.
+func TestReadmeVerbs(t *testing.T) {
+	exe := filepath.Join(t.TempDir(), "petrigate.exe")
+	if out, err := exec.Command("go", "build", "-o", exe, "../cmd/petrigate").CombinedOutput(); err != nil {
+		t.Fatalf("building: %v\n%s", err, out)
+	}
+	_, rest, _ := strings.Cut(read(t, readme), "\n## Verbs\n")
+	section, _, _ := strings.Cut(rest, "\n## ")
+	rows := regexp.MustCompile("(?m)^\\| `([a-z]+)` \\| (.*) \\|$").FindAllStringSubmatch(section, -1)
+	if len(rows) < 10 {
+		t.Fatalf("the table of verbs has %d rows", len(rows))
+	}
+	for _, row := range rows {
+		help, err := exec.Command(exe, row[1], "--help").CombinedOutput()
+		if err != nil || !strings.Contains(string(help), "petrigate "+row[1]) {
+			t.Errorf("%s --help: %v\n%s", row[1], err, help)
+		}
+		for _, word := range regexp.MustCompile("`((?:--)?[a-z]+)[^`]*`").FindAllStringSubmatch(row[2], -1) {
+			if !strings.Contains(string(help), word[1]) {
+				t.Errorf("%s has no %s", row[1], word[1])
+			}
+		}
+	}
+}
+
+// TestExamplesAreListed holds the lists of examples against the folders.
+func TestExamplesAreListed(t *testing.T) {
+	files, _ := filepath.Glob("*/petrigate.yaml")
+	for _, file := range files {
+		name := filepath.Dir(file)
+		if !strings.Contains(read(t, readme), "](examples/"+name+")") {
+			t.Errorf("the README does not list %s", name)
+		}
+		own := read(t, filepath.Join(name, "README.md"))
+		for _, want := range []string{"petrigate eval --cases examples/" + name + "/cases.jsonl", "--config examples/" + name + "/petrigate.yaml"} {
+			if !strings.Contains(own, want) {
+				t.Errorf("%s/README.md does not say %q", name, want)
+			}
+		}
+	}
+}
+
+// TestReadmeSaysWhatIsLater wants the keys that it calls future refused.
+func TestReadmeSaysWhatIsLater(t *testing.T) {
+	const server = "mcpServers: { a: { command: x } }\n"
+	for _, later := range []string{"mode: shadow", "state: { driver: sqlite }", "advertise: possible", "session: { by: principal }", "approval: { channels: [web] }"} {
+		_, err := config.Parse("later.yaml", []byte(server+later), config.Options{Env: environment})
+		if err == nil || !strings.Contains(err.Error(), "not supported yet") {
+			t.Errorf("%s: %v", later, err)
+		}
+	}
+	for _, later := range []string{"limit push to 3 per hour", "map bash.command runs rm as rm\nblock rm", `map pay when "args.amount > 5" as big` + "\nblock big"} {
+		_, err := policy.Build(policy.Source{Rules: []config.RuleText{{Text: later}}})
+		if err == nil {
+			t.Errorf("%s is taken", later)
+		}
+	}
+}
