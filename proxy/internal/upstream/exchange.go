@@ -3,6 +3,7 @@ package upstream
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 )
 
 // A Request is one JSON-RPC request to an upstream.
@@ -43,8 +44,8 @@ type Exchange struct {
 	ctx      context.Context    // HTTP: of its round trip
 	abort    context.CancelFunc // HTTP
 
-	mu       sync.Mutex
-	answered bool
+	mu       sync.Mutex // held while Notify runs
+	answered atomic.Bool
 }
 
 func newExchange(r Request, id int64) *Exchange {
@@ -55,20 +56,15 @@ func newExchange(r Request, id int64) *Exchange {
 	return x
 }
 
-// Done gets exactly one reply, however late, and may be left unread.
+// Done gets exactly one reply, however late, and may be left unread. It is nil
+// if the request has a Deliver.
 func (x *Exchange) Done() <-chan Reply { return x.done }
 
 // Cancel tells the upstream that the answer is not wanted any more. It does
 // not wait, and ends nothing here: the reply still comes, from the server or
 // as the loss of the connection.
 func (x *Exchange) Cancel(reason string) {
-	if x.conn == nil {
-		return
-	}
-	x.mu.Lock()
-	answered := x.answered
-	x.mu.Unlock()
-	if !answered {
+	if x.conn != nil && !x.answered.Load() {
 		x.conn.cancel(x, reason)
 	}
 }
@@ -76,8 +72,7 @@ func (x *Exchange) Cancel(reason string) {
 // deliver ends the exchange, the first time it is called.
 func (x *Exchange) deliver(r Reply) bool {
 	x.mu.Lock()
-	first := !x.answered
-	x.answered = true
+	first := x.answered.CompareAndSwap(false, true)
 	x.mu.Unlock()
 	if !first {
 		return false
@@ -98,7 +93,7 @@ func (x *Exchange) notify(method string, params []byte) bool {
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if !x.answered {
+	if !x.answered.Load() {
 		x.req.Notify(method, params)
 	}
 	return true

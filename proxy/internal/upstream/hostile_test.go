@@ -2,6 +2,8 @@ package upstream
 
 import (
 	"bufio"
+	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -22,7 +24,8 @@ type incoming struct {
 	ID     json.RawMessage `json:"id"`
 	Method string          `json:"method"`
 	Params struct {
-		Name string `json:"name"`
+		Name   string `json:"name"`
+		Cursor string `json:"cursor"`
 	} `json:"params"`
 	raw string
 }
@@ -31,6 +34,12 @@ func hostile(role string) int {
 	s := &server{role: role, in: bufio.NewReaderSize(os.Stdin, 1<<16), out: os.Stdout}
 	if role == "stubborn" {
 		signal.Ignore(syscall.SIGTERM)
+	}
+	switch role {
+	case "lean":
+		s.lean()
+	case "parent":
+		return parent()
 	}
 	for {
 		m, ok := s.next()
@@ -43,6 +52,28 @@ func hostile(role string) int {
 		select {}
 	}
 	return 0
+}
+
+// lean shakes hands, and then answers each request with as little work as can be.
+func (s *server) lean() {
+	for range 2 {
+		m, _ := s.next()
+		s.handle(m)
+	}
+	out := bufio.NewWriterSize(s.out, 1<<16)
+	for {
+		line, err := s.in.ReadSlice('\n')
+		if err != nil {
+			os.Exit(0)
+		}
+		id := line[len(`{"jsonrpc":"2.0","id":`):]
+		out.WriteString(`{"jsonrpc":"2.0","id":`)
+		out.Write(id[:bytes.IndexByte(id, ',')])
+		out.WriteString(`,"result":{"content":[{"type":"text","text":"All is well that ends well."}],"isError":false}}` + "\n")
+		if s.in.Buffered() == 0 {
+			out.Flush()
+		}
+	}
 }
 
 func (s *server) next() (incoming, bool) {
@@ -168,4 +199,14 @@ func (s *server) ask(m incoming) {
 		heard = append(heard, answer.raw)
 	}
 	s.result(m, strings.Join(heard, "\n"))
+}
+
+// parent is a program with an upstream, which prints its process and waits.
+func parent() int {
+	self, _ := os.Executable()
+	u := New(Config{Name: "orphan", Command: self, Env: map[string]string{roleVariable: "stubborn"}}, Options{})
+	u.Start(context.Background())
+	<-u.Settled()
+	fmt.Println(u.State().Pid)
+	select {}
 }

@@ -46,7 +46,6 @@ func (s *session) modern() bool { return mcp.IsModernProtocol(s.version) }
 type httpConn struct {
 	upstream *Upstream
 	url      string
-	client   *http.Client
 	pending  *pending
 	ctx      context.Context // ends with the upstream, not with the connection
 
@@ -72,7 +71,7 @@ func (u *Upstream) dial(ctx context.Context) (*httpConn, error) {
 		}
 	}
 	return &httpConn{
-		upstream: u, url: u.config.URL, client: newHTTPClient(), pending: newPending(),
+		upstream: u, url: u.config.URL, pending: newPending(),
 		ctx: ctx, ended: make(chan struct{}), renewed: make(chan struct{}, 1), answers: make(chan struct{}, maxAnswers),
 	}, nil
 }
@@ -81,15 +80,16 @@ func newHTTPClient() *http.Client {
 	return &http.Client{
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		Transport: &http.Transport{
-			Proxy:                 http.ProxyFromEnvironment,
-			DialContext:           (&net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}).DialContext,
-			TLSClientConfig:       &tls.Config{MinVersion: tls.VersionTLS12},
-			TLSHandshakeTimeout:   10 * time.Second,
-			ForceAttemptHTTP2:     true,
-			MaxIdleConnsPerHost:   256,
-			IdleConnTimeout:       keepAlive,
-			ExpectContinueTimeout: time.Second,
-			DisableCompression:    true,
+			Proxy:                  http.ProxyFromEnvironment,
+			DialContext:            (&net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}).DialContext,
+			TLSClientConfig:        &tls.Config{MinVersion: tls.VersionTLS12},
+			TLSHandshakeTimeout:    10 * time.Second,
+			ForceAttemptHTTP2:      true,
+			MaxIdleConnsPerHost:    256,
+			IdleConnTimeout:        keepAlive,
+			ExpectContinueTimeout:  time.Second,
+			DisableCompression:     true,
+			MaxResponseHeaderBytes: 1 << 20,
 		},
 	}
 }
@@ -121,7 +121,6 @@ func (c *httpConn) retire() {
 	if s := c.current.Load(); s != nil && s.id != "" && !lost {
 		c.endSession(s)
 	}
-	c.client.CloseIdleConnections()
 }
 
 // endSession tells the server that its session is over. It may not care.
@@ -129,7 +128,7 @@ func (c *httpConn) endSession(s *session) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.ctx), time.Second)
 	defer cancel()
 	if request, err := c.newRequest(ctx, http.MethodDelete, s, nil); err == nil {
-		if response, err := c.client.Do(request); err == nil {
+		if response, err := c.upstream.client.Do(request); err == nil {
 			response.Body.Close()
 		}
 	}
@@ -236,7 +235,7 @@ func (c *httpConn) post(ctx context.Context, s *session, r *Request, data []byte
 		}
 		c.upstream.headers.set(request.Header, r)
 	}
-	return c.client.Do(request)
+	return c.upstream.client.Do(request)
 }
 
 // mediaType is the content type without its parameters.

@@ -25,6 +25,7 @@ type endpoint struct {
 
 	call     func(w http.ResponseWriter, r *http.Request, m incoming) // tools/call
 	get      func(w http.ResponseWriter, r *http.Request)             // nil: no stream
+	list     func(w http.ResponseWriter, m incoming)                  // tools/list
 	modern   bool
 	sessions atomic.Int64 // handed out
 	valid    atomic.Value // the session that is known; "" before the first
@@ -85,6 +86,8 @@ func (e *endpoint) post(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprint(w, `{"jsonrpc":"2.0","id":null,"error":{"code":-32001,"message":"Session not found"}}`)
 	case m.Method == "tools/call":
 		e.call(w, r, m)
+	case m.Method == "tools/list":
+		e.list(w, m)
 	default:
 		w.WriteHeader(202)
 	}

@@ -123,9 +123,13 @@ func (c *httpConn) readJSON(x *Exchange, response *http.Response) Reply {
 	return replyOf(m, true)
 }
 
+// maxTrusted is the length that is taken from a header without having seen
+// the bytes.
+const maxTrusted = 4 << 20
+
 func (c *httpConn) readAll(response *http.Response) ([]byte, error) {
 	limit := int64(c.upstream.config.MaxMessage)
-	if n := response.ContentLength; n >= 0 && n <= limit {
+	if n := response.ContentLength; n >= 0 && n <= min(limit, maxTrusted) {
 		data := make([]byte, n)
 		_, err := io.ReadFull(response.Body, data)
 		return data, err

@@ -390,7 +390,7 @@ func TestCancelReachesTheServer(t *testing.T) {
 	if err != nil || !strings.Contains(string(data), `"kind":"cancelled"`) {
 		t.Fatal(err, string(data))
 	}
-	s.tool("release", "{}")
+	s.Close()
 	<-x.Done() // however it ends, there is a reply
 	x.Cancel("again")
 }

@@ -18,8 +18,10 @@ const (
 // supervise keeps the upstream connected until ctx ends. It owns its thread:
 // on Linux a child is told to die with the thread that started it.
 func (u *Upstream) supervise(ctx context.Context) {
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
+	if u.config.Command != "" {
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+	}
 	defer close(u.finished)
 	defer u.end()
 	s := supervisor{Upstream: u}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -77,6 +78,7 @@ type Upstream struct {
 	probe   time.Duration // for an answer to server/discover
 	meta    []byte        // of each request to a modern server
 
+	client  *http.Client
 	ids     atomic.Int64
 	current atomic.Pointer[conn] // the connection that is up
 	headers paramHeaders
@@ -107,7 +109,7 @@ func New(c Config, o Options) *Upstream {
 	}
 	return &Upstream{
 		config: c, options: o, log: o.Logger.With("upstream", c.Name), grace: usualGrace(), probe: probeTimeout,
-		meta:    requestMeta(o.Version),
+		meta: requestMeta(o.Version), client: newHTTPClient(),
 		settled: make(chan struct{}), finished: make(chan struct{}),
 		state: State{Since: time.Now(), Err: errors.New("not connected yet")},
 	}
@@ -216,6 +218,7 @@ func (u *Upstream) end() {
 	u.ended = true
 	u.mu.Unlock()
 	u.work.Wait()
+	u.client.CloseIdleConnections()
 }
 
 // heard takes a notification that belongs to no request.

@@ -1,0 +1,22 @@
+package upstream
+
+import (
+	"context"
+	"fmt"
+	"os"
+)
+
+// A tool of a child process is called once it is up.
+func ExampleUpstream_Send() {
+	self, _ := os.Executable() // here, this program plays the server
+	u := New(Config{Name: "files", Command: self, Env: map[string]string{roleVariable: "plain"}}, Options{})
+	u.Start(context.Background())
+	defer u.Close()
+	<-u.Settled()
+	fmt.Println(u.State().Phase, u.State().ProtocolVersion)
+	x := u.Send(Request{Method: "tools/call", Name: "answers", Params: []byte(`{"name":"answers","arguments":{}}`)})
+	fmt.Println(string((<-x.Done()).Result))
+	// Output:
+	// up 2025-06-18
+	// {"which":"first"}
+}

@@ -1,0 +1,162 @@
+package upstream
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+	"testing/iotest"
+)
+
+func readLines(r io.Reader, max int) (lines [][]byte, err error) {
+	l := newLineReader(r, max)
+	for {
+		line, _, err := l.next()
+		if err != nil {
+			return lines, err
+		}
+		lines = append(lines, bytes.Clone(line))
+	}
+}
+
+// What was kept must not change when more is read.
+func TestKeptLines(t *testing.T) {
+	in := strings.Repeat("a", bigLine) + "\n" + strings.Repeat("b", 3*lineBuffer) + "\nshort\n" + strings.Repeat("c", bigLine) + "\n"
+	l := newLineReader(strings.NewReader(in), 1<<20)
+	var kept []string
+	var views [][]byte
+	for {
+		line, own, err := l.next()
+		if err != nil {
+			break
+		}
+		kept = append(kept, string(line))
+		if own {
+			views = append(views, line)
+		}
+	}
+	if strings.Join(kept, "\n")+"\n" != in || len(views) != 3 {
+		t.Fatal(len(kept), len(views))
+	}
+	for i, c := range "abc" {
+		if bytes.IndexFunc(views[i], func(r rune) bool { return r != c }) >= 0 {
+			t.Errorf("line %d changed", i)
+		}
+	}
+}
+
+func TestLongLineIsCut(t *testing.T) {
+	_, err := readLines(io.MultiReader(strings.NewReader("ok\n"), endless{}), 1<<20)
+	if !errors.Is(err, errTooLong) {
+		t.Error(err)
+	}
+}
+
+type endless struct{}
+
+func (endless) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = 'x'
+	}
+	return len(p), nil
+}
+
+// Lines are what the newlines say, however the bytes arrive.
+func FuzzLines(f *testing.F) {
+	f.Add([]byte("a\nb\r\n\n\nc"), uint8(1))
+	f.Add(bytes.Repeat([]byte("0123456789\n"), 20_000), uint8(200))
+	f.Fuzz(func(t *testing.T, data []byte, step uint8) {
+		var want [][]byte
+		for _, line := range bytes.SplitAfter(data, []byte("\n")) {
+			if bytes.HasSuffix(line, []byte("\n")) {
+				want = append(want, bytes.TrimSuffix(line[:len(line)-1], []byte("\r")))
+			}
+		}
+		got, err := readLines(&steps{data: data, step: int(step) + 1}, len(data)+1)
+		if err != io.EOF || len(got) != len(want) {
+			t.Fatalf("%d lines, want %d: %v", len(got), len(want), err)
+		}
+		for i := range got {
+			if !bytes.Equal(got[i], want[i]) {
+				t.Fatalf("line %d: %q, want %q", i, got[i], want[i])
+			}
+		}
+	})
+}
+
+// steps gives a few bytes at a time.
+type steps struct {
+	data []byte
+	step int
+}
+
+func (s *steps) Read(p []byte) (int, error) {
+	if len(s.data) == 0 {
+		return 0, io.EOF
+	}
+	n := copy(p, s.data[:min(s.step, len(s.data))])
+	s.data = s.data[n:]
+	return n, nil
+}
+
+// Events come out the same whether they arrive whole or in bytes, and never
+// larger than the stream.
+func FuzzEvents(f *testing.F) {
+	f.Add([]byte("id: 1\ndata: a\ndata: b\n\n: c\n\ndata\n\nretry: 5\n\n"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		read := func(r io.Reader) (out [][]byte) {
+			events := newEventReader(r, 1<<20)
+			for {
+				e, err := events.next()
+				if err != nil {
+					return out
+				}
+				out = append(out, e.data)
+			}
+		}
+		whole, bit := read(bytes.NewReader(data)), read(iotest.OneByteReader(bytes.NewReader(data)))
+		total := 0
+		for _, d := range whole {
+			total += len(d)
+		}
+		if !bytes.Equal(bytes.Join(whole, []byte("|")), bytes.Join(bit, []byte("|"))) || total > len(data) {
+			t.Errorf("%q, %q", whole, bit)
+		}
+	})
+}
+
+func TestPrintable(t *testing.T) {
+	for in, want := range map[string]string{
+		"grüß\tgott":       "grüß gott",
+		"\x1b[31m\x00\x7f": `\x1b[31m\x00\x7f`,
+		"a\u202eb\u200b":   `a\u202eb\u200b`,
+		"\xff":             `\xff`,
+		"12345678901":      "1234567890...",
+	} {
+		if got := printable(in, 10); got != want && len(in) <= 10 || len(in) == 11 && !strings.HasSuffix(got, "...") {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+func TestForgottenCancellations(t *testing.T) {
+	p := newPending()
+	var first *Exchange
+	for i := range int64(maxCancelled + 1) {
+		x := newExchange(Request{Token: i + 1}, i)
+		if i == 0 {
+			first = x
+		}
+		p.add(x)
+		if forgotten := p.cancel(x); (forgotten != nil) != (i == maxCancelled) || forgotten != nil && forgotten != first {
+			t.Fatalf("%d: %v", i, forgotten)
+		}
+	}
+	if len(p.byID) != maxCancelled || len(p.byToken) != maxCancelled || len(p.close()) != maxCancelled {
+		t.Error(len(p.byID), len(p.byToken))
+	}
+	if p.add(first) {
+		t.Error("it is closed")
+	}
+}
