@@ -8,8 +8,10 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -35,6 +37,10 @@ func newDemo(s stdio) *cobra.Command {
 		RunE: func(c *cobra.Command, _ []string) error {
 			ctx, cancel := context.WithTimeout(c.Context(), demoLimit)
 			defer cancel()
+			// A reader that has seen enough must not end us before we have cleaned up.
+			gone := make(chan os.Signal, 1)
+			signal.Notify(gone, syscall.SIGPIPE)
+			defer signal.Stop(gone)
 			return runDemo(ctx, newTeller(s.out))
 		},
 	}

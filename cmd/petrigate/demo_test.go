@@ -34,6 +34,32 @@ func TestDemoRuns(t *testing.T) {
 		t.Fatalf("demo: %v\nstderr: %s\nstdout: %s", err, &stderr, out)
 	}
 	checkTranscript(t, out)
+	checkNothingLeft(t, tmp)
+	stopReading(t, exec.Command(exe, "demo"), demo.Env)
+	checkNothingLeft(t, tmp)
+}
+
+// stopReading runs a command whose output is read up to the first line.
+func stopReading(t *testing.T, c *exec.Cmd, env []string) {
+	t.Helper()
+	c.Env = env
+	out, err := c.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	_, _ = bufio.NewReaderSize(out, 16).ReadString('\n')
+	_ = out.Close()
+	if err := c.Wait(); err != nil {
+		t.Errorf("its reader has gone: %v", err)
+	}
+}
+
+// checkNothingLeft looks for files and processes.
+func checkNothingLeft(t *testing.T, tmp string) {
+	t.Helper()
 	if left, err := os.ReadDir(tmp); err != nil || len(left) > 0 {
 		t.Errorf("files are left: %v %v", left, err)
 	}
