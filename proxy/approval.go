@@ -56,6 +56,7 @@ type approval struct {
 	actor   string
 	reason  string
 	unasked bool // the client said that it asked nobody
+	shown   bool // the client of the session has it before it
 }
 
 // approvals holds every question. A consent is used up once, under its lock.
@@ -197,6 +198,23 @@ func (a *approvals) wasUnasked(r *approval) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return r.unasked
+}
+
+// show reports whether the caller is to show r to the client: calls that ask
+// the same make one prompt.
+func (a *approvals) show(r *approval) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	first := !r.shown
+	r.shown = true
+	return first
+}
+
+// unshow notes that the call whose prompt it was is gone, and the prompt with it.
+func (a *approvals) unshow(r *approval) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	r.shown = false
 }
 
 // sweep ends what is past its time, and forgets what ended long ago.

@@ -37,14 +37,25 @@ func (p *Proxy) ask(t *toolCall, q *gate.Ask) {
 			p.recordRefusal(t, refusal{text: "waiting for a person", facts: facts{Decision: "ask", Kind: "approval", Approval: r.id}}, nil)
 			t.answer(wait)
 			return
+		case state == Consumed: // before this call looked
 		case state != Approved:
 			t.answer(p.denied(t, q, t.noConsent(r, state)))
+			return
+		case p.swapped(t):
+			t.answer(p.denied(t, q, fmt.Sprintf("%s is not the tool any more that a person was asked about. Call it again to ask anew.", t.tool.exposed)))
 			return
 		case p.redeem(t, q, r):
 			return
 		}
 		// Another call used this consent up. This one asks anew.
 	}
+}
+
+// swapped reports whether the upstream has put another tool under the name, or
+// none, since the person was shown what would run.
+func (p *Proxy) swapped(t *toolCall) bool {
+	now := p.catalogue.load().tools[t.tool.exposed]
+	return now == nil || now.canonical != t.tool.canonical || now.definition != t.tool.definition
 }
 
 // redeem decides again with the consent and uses it up if the call passes. It
@@ -84,12 +95,12 @@ func (p *Proxy) await(ctx context.Context, t *toolCall, r *approval) (ApprovalSt
 	case !p.options.Approval.Operator:
 		return Withdrawn, nil
 	}
-	hold := p.options.Approval.Hold
+	hold := min(p.options.Approval.Hold, r.expires.Sub(p.options.Now()))
 	if t.agent.modern {
 		hold = min(hold, roundHold)
 	}
-	if answered := p.hold(ctx, t, r, hold); answered {
-		state, _ := p.approvals.status(r)
+	p.hold(ctx, t, r, hold)
+	if state, _ := p.approvals.status(r); state != Pending { // answered, or past its time
 		return state, nil
 	}
 	if t.agent.modern && n < maxRounds && ctx.Err() == nil {
@@ -102,7 +113,7 @@ func (p *Proxy) await(ctx context.Context, t *toolCall, r *approval) (ApprovalSt
 }
 
 // hold waits for the answer, with progress as a sign of life for the client.
-func (p *Proxy) hold(ctx context.Context, t *toolCall, r *approval, d time.Duration) bool {
+func (p *Proxy) hold(ctx context.Context, t *toolCall, r *approval, d time.Duration) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	tick := time.NewTicker(lifeSign)
@@ -110,11 +121,11 @@ func (p *Proxy) hold(ctx context.Context, t *toolCall, r *approval, d time.Durat
 	for n := 1; ; n++ {
 		select {
 		case <-r.answered:
-			return true
+			return
 		case <-timer.C:
-			return false
+			return
 		case <-ctx.Done():
-			return false
+			return
 		case <-tick.C:
 			t.signOfLife(n, r.id)
 		}

@@ -102,27 +102,32 @@ func (p *Proxy) dropClient(c *client) {
 }
 
 func (p *Proxy) newSession(by, principal string) *session {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.addSession(by, principal)
+}
+
+// addSession makes a session; the lock of the proxy is held.
+func (p *Proxy) addSession(by, principal string) *session {
 	s := &session{
 		id: randomID("")[:12], principal: principal, by: by, since: p.options.Now(),
 		gate: gate.NewSession(p.options.Policy, gate.SessionOptions{Active: p.options.Active}),
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	p.sessions[s.id] = s
 	return s
 }
 
 // sessionOf is the one session of a principal whose requests carry no session.
+// Finding and making it is one step: two would be two budgets.
 func (p *Proxy) sessionOf(principal string) *session {
 	p.mu.Lock()
+	defer p.mu.Unlock()
 	for _, s := range p.sessions {
 		if s.by == "principal" && s.principal == principal {
-			p.mu.Unlock()
 			return s
 		}
 	}
-	p.mu.Unlock()
-	return p.newSession("principal", principal)
+	return p.addSession("principal", principal)
 }
 
 // begin notes a request under its id. It fails where that id is in flight.

@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"context"
 	"time"
 
 	"github.com/petrigate/petrigate/internal/rawjson"
@@ -9,10 +10,20 @@ import (
 
 // elicit asks a client with a handshake, on the stream of the call. The
 // answer is taken as long as the question stands; a parked call finds it
-// later. Where another channel answers first, the client is told to stop.
+// later. Calls that ask the same share one prompt. Where another channel
+// answers first, the client is told to stop.
 func (p *Proxy) elicit(t *toolCall, r *approval) {
 	id := string(rawjson.AppendString(nil, randomID("pg-")))
 	answer := make(chan []byte, 1)
+	if !p.approvals.show(r) {
+		return
+	}
+	gone := make(chan struct{})
+	context.AfterFunc(t.ctx, func() {
+		if !t.wanted() {
+			close(gone)
+		}
+	})
 	t.client.expect(wire.IDKey([]byte(id)), answer)
 	t.stream.send(wire.AppendRequest(nil, []byte(id), "elicitation/create", p.elicitParams(r)))
 	p.background(func() {
@@ -24,6 +35,8 @@ func (p *Proxy) elicit(t *toolCall, r *approval) {
 			p.answered(r, result)
 			return
 		case <-r.answered:
+		case <-gone:
+			p.approvals.unshow(r)
 		case <-timer.C:
 		case <-p.ctx.Done():
 		}

@@ -162,8 +162,7 @@ func (h *handler) stateless(w http.ResponseWriter, r *http.Request, principal st
 	c := p.newClient("http", principal, p.sessionOf(principal), nil)
 	defer p.dropClient(c)
 	if m.Kind != wire.Request {
-		p.notified(c, m)
-		w.WriteHeader(http.StatusAccepted)
+		p.notified(c, m) // finish says that it was accepted
 		return
 	}
 	defer p.recovered(m.Method, m.ID, s)
