@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"log"
 	"net/http/httptest"
 	"os"
 	"strings"
@@ -114,12 +115,21 @@ func (s *site) run(o proxy.Options, idle bool) {
 		s.t.Fatal(err)
 	}
 	s.http.Config.Handler = handler
+	s.http.Config.ErrorLog = log.New(complaints{s.t}, "", 0)
 	s.http.Start()
 	s.t.Cleanup(s.http.Close)
 	if !idle {
 		p.Start()
 		p.AwaitTools(s.t.Context())
 	}
+}
+
+// complaints are what net/http says of a handler that misbehaves.
+type complaints struct{ t *testing.T }
+
+func (c complaints) Write(p []byte) (int, error) {
+	c.t.Errorf("the server complains: %s", p)
+	return len(p), nil
 }
 
 // policyOf builds a policy of rules; the default rules if there are none.

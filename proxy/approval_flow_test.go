@@ -1,0 +1,538 @@
+package proxy_test
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/fixture"
+	"github.com/petrigate/petrigate/proxy"
+)
+
+// byOperator is a setup where a person at a terminal answers, and calls are
+// parked after hold.
+func byOperator(hold time.Duration) setup {
+	return setup{change: func(o *proxy.Options) { o.Approval = proxy.Approval{Operator: true, Hold: hold} }}
+}
+
+const atOnce = time.Nanosecond // a hold that parks every call
+
+// parked calls a tool that has to be parked, and returns its approval.
+func (c *client) parked(tool, args string) string {
+	c.t.Helper()
+	r := c.do(tool, args)
+	for c.leg.modern && at(r.result, "resultType") == `"input_required"` { // another round, without a question
+		r = c.reply(c.callWith(tool, args, "", `,"requestState":`+at(r.result, "requestState")))
+	}
+	id := r.decision("approval")
+	if !r.isError() || r.decision("decision") != "ask" || id == "" || !strings.Contains(r.text(), id) {
+		c.t.Fatalf("%s is not parked: %s", tool, r.raw)
+	}
+	return id
+}
+
+// TestOperator: a held call goes on when an operator approves, and is refused
+// with the reason when they deny.
+func TestOperator(t *testing.T) {
+	eachLeg(t, func(t *testing.T, l leg) {
+		s := start(t, byOperator(time.Hour))
+		c := s.connect(l, "")
+		id := c.call("deploy", `{"n":1}`)
+		question := s.pending(1)[0]
+		s.executed("deploy", 0)
+		if err := s.proxy.Resolve(question.ID, true, "ada", ""); err != nil {
+			t.Fatal(err)
+		}
+		if r := c.reply(id); r.result == nil || r.isError() {
+			t.Fatalf("%s", r.raw)
+		}
+		if err := s.proxy.Resolve(question.ID, true, "ada", ""); err == nil {
+			t.Error("an approval was answered twice")
+		}
+		id = c.call("deploy", `{"n":2}`)
+		if err := s.proxy.Resolve(s.pending(1)[0].ID, false, "ada", "not on a\u202e Friday"); err != nil {
+			t.Fatal(err)
+		}
+		if r := c.reply(id); !r.isError() || !strings.Contains(r.text(), `not on a\u{202e} Friday`) {
+			t.Errorf("%s", r.raw)
+		}
+		s.executed("deploy", 1)
+		if allow := s.records.decisions("allow"); allow[0].Actor != "ada" || allow[0].Channel != "cli" {
+			t.Errorf("%+v", allow)
+		}
+		if err := s.proxy.Resolve("ap_NOTHING", true, "ada", ""); err == nil {
+			t.Error("an approval that there is not was answered")
+		}
+	})
+}
+
+// TestPark: B010. A call that waited long enough is parked; the same call again
+// finds the answer, once. Any other call is another question.
+func TestPark(t *testing.T) {
+	eachLeg(t, func(t *testing.T, l leg) {
+		s := start(t, byOperator(atOnce))
+		c := s.connect(l, "")
+		c.must("safe", `{}`)
+		before := s.state()
+		id := c.parked("deploy", `{"env":"staging","n":1}`)
+		if again := c.parked("deploy", `{"env":"staging","n":1}`); again != id {
+			t.Errorf("the same call asks twice: %s and %s", id, again)
+		}
+		if err := s.proxy.Resolve(id, true, "ada", ""); err != nil {
+			t.Fatal(err)
+		}
+		for _, other := range []string{`{"env":"prod","n":1}`, `{"env":"staging","n":1,"x":0}`, `{"env":"staging","n":1.0}`, `{}`} {
+			if got := c.parked("deploy", other); got == id {
+				t.Errorf("%s redeemed the consent to another call", other)
+			}
+		}
+		s.executed("deploy", 0)
+		if after := s.state(); after != before {
+			t.Errorf("the state moved:\n%s\n%s", before, after)
+		}
+		c.must("deploy", `{"env":"staging","n":1}`)
+		if again := c.parked("deploy", `{"env":"staging","n":1}`); again == id {
+			t.Error("a consent was used twice")
+		}
+		s.executed("deploy", 1)
+	})
+}
+
+// TestParkDenied: who comes back for a denial is told once, and may then ask anew.
+func TestParkDenied(t *testing.T) {
+	eachLeg(t, func(t *testing.T, l leg) {
+		s := start(t, byOperator(atOnce))
+		c := s.connect(l, "")
+		id := c.parked("deploy", `{}`)
+		if err := s.proxy.Resolve(id, false, "ada", "no"); err != nil {
+			t.Fatal(err)
+		}
+		if r := c.do("deploy", `{}`); !r.isError() || r.decision("decision") != "refuse" || !strings.Contains(r.text(), "no") {
+			t.Errorf("%s", r.raw)
+		}
+		if again := c.parked("deploy", `{}`); again == id {
+			t.Error("a denied approval waits again")
+		}
+		s.executed("deploy", 0)
+	})
+}
+
+// clock is a time that only tests move.
+type clock struct {
+	mu  sync.Mutex
+	now time.Time
+}
+
+func (c *clock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+func (c *clock) move(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(d)
+}
+
+// TestExpiry: B013. Neither a question nor an answer nor a requestState is good
+// after its time, and a clock that is set back revives nothing.
+func TestExpiry(t *testing.T) {
+	eachLeg(t, func(t *testing.T, l leg) {
+		now := &clock{now: time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC)}
+		s := byOperator(atOnce)
+		s.change = func(o *proxy.Options) {
+			o.Approval = proxy.Approval{Operator: true, Hold: atOnce, Expire: time.Minute}
+			o.Now = now.Now
+		}
+		st := start(t, s)
+		c := st.connect(l, "")
+		approved, open := c.parked("deploy", `{"n":1}`), c.parked("deploy", `{"n":2}`)
+		if err := st.proxy.Resolve(approved, true, "ada", ""); err != nil {
+			t.Fatal(err)
+		}
+		now.move(time.Minute)
+		if err := st.proxy.Resolve(open, true, "ada", ""); err == nil {
+			t.Error("an expired question was answered")
+		}
+		now.move(-time.Hour)
+		if again := c.parked("deploy", `{"n":1}`); again == approved {
+			t.Error("an expired consent is still there")
+		}
+		if again := c.parked("deploy", `{"n":2}`); again == open {
+			t.Error("an expired question is still there")
+		}
+		st.executed("deploy", 0)
+	})
+}
+
+// TestStateExpiry: B013 for the requestState of the modern legs.
+func TestStateExpiry(t *testing.T) {
+	modernLegs(t, func(t *testing.T, l leg) {
+		now := &clock{now: time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC)}
+		s := start(t, setup{change: func(o *proxy.Options) { o.Now = now.Now }})
+		c := s.connect(l, canElicit)
+		q := c.asks("deploy", `{}`)
+		now.move(15 * time.Minute)
+		c.asked("deploy", `{}`, q.send(approve))
+		now.move(-time.Hour)
+		c.asked("deploy", `{}`, q.send(approve))
+		s.executed("deploy", 0)
+	})
+}
+
+// TestReplayedState: B009. One consent runs one call, however often and at
+// once its state is sent; the others get a new question.
+func TestReplayedState(t *testing.T) {
+	modernLegs(t, func(t *testing.T, l leg) {
+		s := start(t, setup{})
+		c := s.connect(l, canElicit)
+		for round := range 10 {
+			args := `{"n":` + strconv.Itoa(round) + `}`
+			q := c.asks("deploy", args)
+			var ids []string
+			for range 50 {
+				ids = append(ids, q.send(approve))
+			}
+			succeeded, asked := 0, 0
+			for _, id := range ids {
+				switch r := c.reply(id); {
+				case at(r.result, "resultType") == `"input_required"`:
+					asked++
+				case r.result != nil && !r.isError():
+					succeeded++
+				default:
+					t.Errorf("%s", r.raw)
+				}
+			}
+			if succeeded != 1 || asked != 49 {
+				t.Fatalf("%d succeeded, %d asked anew", succeeded, asked)
+			}
+			s.executed("deploy", round+1)
+			c.asked("deploy", args, q.send(approve)) // once more, in peace
+			s.executed("deploy", round+1)
+		}
+	})
+}
+
+// TestParkedRedemptions: 50 calls come back for one answer at once.
+func TestParkedRedemptions(t *testing.T) {
+	eachLeg(t, func(t *testing.T, l leg) {
+		s := start(t, byOperator(atOnce))
+		c := s.connect(l, "")
+		id := c.parked("deploy", `{}`)
+		if err := s.proxy.Resolve(id, true, "ada", ""); err != nil {
+			t.Fatal(err)
+		}
+		var ids []string
+		for range 50 {
+			ids = append(ids, c.call("deploy", `{}`))
+		}
+		succeeded := 0
+		for _, id := range ids {
+			r := c.reply(id)
+			waits := r.decision("decision") == "ask" || at(r.result, "resultType") == `"input_required"`
+			if !waits && (r.isError() || r.result == nil) {
+				t.Errorf("%s", r.raw)
+			}
+			if !waits {
+				succeeded++
+			}
+		}
+		if succeeded != 1 {
+			t.Errorf("%d succeeded", succeeded)
+		}
+		s.executed("deploy", 1)
+	})
+}
+
+// TestTamperedState: B010, B011, B014. A requestState that is not whole, or not
+// of this call, is as good as none: there is a new question, and no execution.
+func TestTamperedState(t *testing.T) {
+	modernLegs(t, func(t *testing.T, l leg) {
+		s := start(t, setup{rules: "require human-approval before deploy\nrequire human-approval before delete\n"})
+		c := s.connect(l, canElicit)
+		q := c.asks("deploy", `{"env":"staging"}`)
+		state, err := strconv.Unquote(q.state)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tampered := []string{"", state[:len(state)-1], state[1:], state + "A", state + "=", " " + state, strings.ToUpper(state), strings.Repeat("A", 1<<20)}
+		for i := range state {
+			flipped := []byte(state)
+			if flipped[i] == 'A' {
+				flipped[i] = 'B'
+			} else {
+				flipped[i] = 'A'
+			}
+			tampered = append(tampered, string(flipped))
+		}
+		for _, forged := range tampered {
+			bad := q
+			bad.state = strconv.Quote(forged)
+			c.asked("deploy", `{"env":"staging"}`, bad.send(approve))
+		}
+		for _, other := range [][2]string{{"deploy", `{"env":"prod"}`}, {"deploy", `{"env":"staging" }`}, {"delete", `{"env":"staging"}`}} {
+			foreign := q
+			foreign.tool, foreign.args = other[0], other[1]
+			c.asked(foreign.tool, foreign.args, foreign.send(approve))
+		}
+		s.executed("", 0)
+		if r := q.answer(approve); r.isError() || r.result == nil { // it was good all the time
+			t.Errorf("%s", r.raw)
+		}
+		s.executed("deploy", 1)
+	})
+}
+
+// TestForeignSession: B012. What one session was asked, another cannot redeem.
+func TestForeignSession(t *testing.T) {
+	s := start(t, setup{})
+	one, other := s.connect(legs()[3], canElicit), s.connect(legs()[3], canElicit)
+	q := one.asks("deploy", `{}`)
+	q.c = other
+	other.asked("deploy", `{}`, q.send(approve))
+	web := s.connect(legs()[2], canElicit)
+	q.c = web
+	web.asked("deploy", `{}`, q.send(approve))
+	s.executed("deploy", 0)
+	parked := start(t, byOperator(atOnce))
+	one, other = parked.connect(legs()[0], ""), parked.connect(legs()[0], "")
+	if err := parked.proxy.Resolve(one.parked("deploy", `{}`), true, "ada", ""); err != nil {
+		t.Fatal(err)
+	}
+	other.parked("deploy", `{}`)
+	parked.executed("deploy", 0)
+}
+
+// TestStateChanged: B006. The marking of the moment after the answer decides.
+func TestStateChanged(t *testing.T) {
+	rules := "require human-approval before deploy\nrequire backup before deploy\nrequire backup before delete\nlimit deploy to 1 per session\n"
+	eachLeg(t, func(t *testing.T, l leg) {
+		s := start(t, setup{rules: rules, change: func(o *proxy.Options) {
+			o.Approval.Operator = true
+			o.Approval.Hold = time.Hour
+			o.Approval.Elicit = false
+		}})
+		c := s.connect(l, "")
+		c.must("backup", `{}`)
+		first, second := c.call("deploy", `{"n":1}`), c.call("deploy", `{"n":2}`)
+		for _, a := range s.pending(2) {
+			if strings.Contains(string(a.Arguments), "1") {
+				if err := s.proxy.Resolve(a.ID, true, "ada", ""); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		if r := c.reply(first); r.isError() {
+			t.Fatalf("%s", r.raw)
+		}
+		before := s.state()
+		late := s.pending(1)[0]
+		if err := s.proxy.Resolve(late.ID, true, "ada", ""); err != nil {
+			t.Fatal(err)
+		}
+		r := c.reply(second)
+		if !r.isError() || r.decision("kind") != "state-changed" || !strings.Contains(r.text(), "state changed") {
+			t.Errorf("%s", r.raw)
+		}
+		if after := s.state(); after != before {
+			t.Errorf("the state moved:\n%s\n%s", before, after)
+		}
+		s.executed("deploy", 1)
+		for _, a := range s.proxy.Approvals() {
+			if a.ID == late.ID && a.State != proxy.Approved {
+				t.Errorf("a refusal for another reason used the approval up: it is %s", a.State)
+			}
+		}
+	})
+}
+
+// TestTokenSpentMeanwhile: the tokens are taken at the commit, not while a
+// person thinks: what another call spends meanwhile is gone.
+func TestTokenSpentMeanwhile(t *testing.T) {
+	p := netPolicy(t, gate.Net{
+		Name: "one", Places: []string{"ready"}, Initial: map[string]int{"ready": 1},
+		Transitions: []gate.Transition{
+			{Name: "asked", Inputs: []string{"ready"}, Tools: gate.Tools("deploy"), Manual: true},
+			{Name: "free", Inputs: []string{"ready"}, Tools: gate.Tools("push")},
+		},
+	})
+	eachLeg(t, func(t *testing.T, l leg) {
+		s := start(t, setup{policy: p})
+		c := s.connect(l, canElicit)
+		q := c.asks("deploy", `{}`)
+		c.must("push", `{}`)
+		if r := q.answer(approve); !r.isError() {
+			t.Errorf("%s", r.raw)
+		}
+		s.executed("deploy", 0)
+		s.executed("push", 1)
+	})
+}
+
+// TestCancelWhileWaiting: a call that its client gave up withdraws its
+// question, and no answer runs it any more.
+func TestCancelWhileWaiting(t *testing.T) {
+	eachLeg(t, func(t *testing.T, l leg) {
+		s := start(t, byOperator(time.Hour))
+		c := s.connect(l, "")
+		c.must("safe", `{}`)
+		before := s.state()
+		id := c.call("deploy", `{}`)
+		question := s.pending(1)[0]
+		c.cancel(id)
+		s.pending(0)
+		if err := s.proxy.Resolve(question.ID, true, "ada", ""); err == nil {
+			t.Error("a withdrawn question was answered")
+		}
+		c.must("safe", `{}`)
+		s.eventually("nobody waits", func() bool { return s.state() == before })
+		s.executed("deploy", 0)
+	})
+}
+
+// TestGoneWhileWaiting: so does a client that goes away.
+func TestGoneWhileWaiting(t *testing.T) {
+	eachLeg(t, func(t *testing.T, l leg) {
+		s := start(t, byOperator(time.Hour))
+		c := s.connect(l, "")
+		c.call("deploy", `{}`)
+		question := s.pending(1)[0]
+		c.close()
+		s.pending(0)
+		if err := s.proxy.Resolve(question.ID, true, "ada", ""); err == nil {
+			t.Error("a withdrawn question was answered")
+		}
+		s.executed("deploy", 0)
+	})
+}
+
+// TestManyPending: B046. A thousand calls that wait for a person delay no
+// other call, and their answers are read.
+func TestManyPending(t *testing.T) {
+	eachLeg(t, func(t *testing.T, l leg) {
+		n := 1000
+		if l.http {
+			n = 200 // each is a connection
+		}
+		s := start(t, byOperator(time.Hour))
+		c := s.connect(l, "")
+		for i := range n {
+			c.call("deploy", fmt.Sprintf(`{"n":%d}`, i))
+		}
+		waiting := s.pending(n)
+		c.must("safe", `{}`)
+		for range 3 {
+			c.must("push", `{}`)
+		}
+		for _, a := range waiting[:50] {
+			if err := s.proxy.Resolve(a.ID, true, "ada", ""); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s.awaitExecuted("deploy", 50)
+		c.close()
+		s.executed("deploy", 50)
+	})
+}
+
+// TestDefinitionSwapped: B008. A tool that is another one than the person was
+// shown is not run on their consent.
+func TestDefinitionSwapped(t *testing.T) {
+	eachLeg(t, func(t *testing.T, l leg) {
+		s := start(t, byOperator(time.Hour))
+		c := s.connect(l, "")
+		s.awaitSubscribed()
+		id := c.call("deploy", `{}`)
+		question := s.pending(1)[0]
+		other := fixture.Attack()[0]
+		other.Name, other.Description = "deploy", "Drops the database."
+		s.upstream.AddTool(other)
+		s.eventually("the list is another", func() bool { return strings.Contains(string(c.list().raw), "Drops") })
+		if err := s.proxy.Resolve(question.ID, true, "ada", ""); err != nil {
+			t.Fatal(err)
+		}
+		if r := c.reply(id); !r.isError() {
+			t.Errorf("%s", r.raw)
+		}
+		s.executed("deploy", 0)
+	})
+}
+
+// TestCoalesced: identical calls that wait are one question, and its answer
+// lets one of them pass; the other asks anew.
+func TestCoalesced(t *testing.T) {
+	eachLeg(t, func(t *testing.T, l leg) {
+		for range 20 {
+			s := start(t, byOperator(time.Hour))
+			c := s.connect(l, "")
+			ids := []string{c.call("deploy", `{}`), c.call("deploy", `{}`), c.call("deploy", `{}`)}
+			open := map[string]bool{ids[0]: true, ids[1]: true, ids[2]: true}
+			for n := 1; n <= 3; n++ {
+				s.eventually("all wait", func() bool { return len(s.records.decisions("allow")) == n-1 })
+				question := s.pending(1)[0]
+				if err := s.proxy.Resolve(question.ID, true, "ada", ""); err != nil {
+					t.Fatal(err)
+				}
+				r := c.await("one reply", func(m message) bool { return open[m.id] })
+				delete(open, r.id)
+				if r.isError() || r.result == nil {
+					t.Errorf("%s", r.raw)
+				}
+				s.executed("deploy", n)
+			}
+			c.close()
+		}
+	})
+}
+
+// TestOnePrompt: identical calls of one client are one prompt at a time, and
+// each answer lets one of them pass.
+func TestOnePrompt(t *testing.T) {
+	legacyLegs(t, func(t *testing.T, l leg) {
+		s := start(t, setup{})
+		c := s.connect(l, canElicit)
+		isPrompt := func(m message) bool { return m.method == "elicitation/create" }
+		open := map[string]bool{}
+		for range 8 {
+			open[c.call("deploy", `{}`)] = true
+		}
+		for range 8 {
+			q := c.await("a prompt", isPrompt)
+			c.send([]byte(`{"jsonrpc":"2.0","id":`+q.id+`,"result":`+approve+`}`), nil)
+			r := c.await("a reply", func(m message) bool { return open[m.id] && m.method == "" })
+			if r.isError() || r.result == nil {
+				t.Errorf("%s", r.raw)
+			}
+			delete(open, r.id)
+		}
+		if n := c.mail.count(func(m message) bool { return m.method != "" }); n != 0 {
+			t.Errorf("%d further prompts: %s", n, c.mail)
+		}
+		s.executed("deploy", 8)
+	})
+}
+
+// TestExpiresWhileHeld: a call does not wait for an answer that would come too late.
+func TestExpiresWhileHeld(t *testing.T) {
+	eachLeg(t, func(t *testing.T, l leg) {
+		s := start(t, setup{change: func(o *proxy.Options) {
+			o.Approval = proxy.Approval{Elicit: true, Operator: true, Hold: time.Hour, Expire: 20 * time.Millisecond}
+		}})
+		for _, capabilities := range []string{"", canElicit} {
+			if l.modern && capabilities != "" {
+				continue // is not held
+			}
+			c := s.connect(l, capabilities)
+			if r := c.do("deploy", `{}`); !r.isError() || r.decision("decision") != "refuse" || !strings.Contains(r.text(), "in time") {
+				t.Errorf("%s", r.raw)
+			}
+		}
+		s.executed("deploy", 0)
+	})
+}
