@@ -1,7 +1,6 @@
 package proxy
 
 import (
-	"fmt"
 	"strconv"
 	"sync"
 	"time"
@@ -18,11 +17,14 @@ type flight struct {
 	call   *toolCall
 	ticket *gate.Ticket
 
+	sentAt     time.Time
+	prev, next *flight // in the queue of its upstream, which guards them
+	queued     bool
+
 	mu       sync.Mutex
 	over     bool
 	exchange *upstream.Exchange // nil until it is sent
-	timer    *time.Timer
-	early    error // why it was abandoned before it was sent off whole
+	early    error              // why it was abandoned before it was sent off whole
 }
 
 // launch sends the call. Its end is handled where the reply arrives, or by
@@ -40,6 +42,8 @@ func (p *Proxy) launch(t *toolCall, ticket *gate.Ticket) {
 		t.close()
 		return
 	}
+	f.sentAt = time.Now()
+	t.tool.upstream.flights.push(f)
 	f.sent(t.tool.upstream.Send(f.request()))
 }
 
@@ -60,15 +64,11 @@ func (f *flight) request() upstream.Request {
 	return r
 }
 
-// sent begins the time that the call may take.
+// sent takes what the call can be cancelled by.
 func (f *flight) sent(x *upstream.Exchange) {
-	timeout := f.call.tool.upstream.config.Timeout
 	f.mu.Lock()
 	f.exchange = x
 	early := f.early
-	if !f.over && early == nil {
-		f.timer = time.AfterFunc(timeout, func() { f.abandon(fmt.Errorf("no answer within %s", timeout)) })
-	}
 	f.mu.Unlock()
 	if early != nil {
 		f.abandon(early)
@@ -80,14 +80,12 @@ func (f *flight) arrived(r upstream.Reply) {
 	f.mu.Lock()
 	late := f.over
 	f.over = true
-	if f.timer != nil {
-		f.timer.Stop()
-	}
 	f.mu.Unlock()
 	if late {
 		f.settleLate(r)
 		return
 	}
+	f.call.tool.upstream.flights.remove(f)
 	f.end(r)
 }
 
@@ -100,10 +98,8 @@ func (f *flight) abandon(reason error) {
 		return
 	}
 	f.over = true
-	if f.timer != nil {
-		f.timer.Stop()
-	}
 	f.mu.Unlock()
+	f.call.tool.upstream.flights.remove(f)
 	f.exchange.Cancel(reason.Error())
 	f.end(upstream.Reply{Err: reason})
 }

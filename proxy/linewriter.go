@@ -8,6 +8,12 @@ import (
 
 var errSlowClient = errors.New("the client does not read what is written to it")
 
+const (
+	bigPart  = 32 << 10  // a part from this size on is written from where it is
+	maxBurst = 256 << 10 // what is held back at the most while more is about to come
+	maxSpare = 1 << 20   // a buffer above this size is not kept
+)
+
 // A lineWriter is the one owner of an output of lines. Whoever finds it idle
 // writes; what comes meanwhile is queued and goes out with the next write, so
 // that many messages cost one system call and none waits for a goroutine.
@@ -20,6 +26,7 @@ type lineWriter struct {
 	queue   []byte
 	spare   []byte
 	writing bool
+	corks   int
 	err     error
 }
 
@@ -29,13 +36,34 @@ func newLineWriter(out io.Writer) *lineWriter {
 	return w
 }
 
-// send queues the parts as one line and writes unless somebody does.
+// send writes the parts as one line, unless somebody writes: then they are
+// queued.
 func (w *lineWriter) send(parts ...[]byte) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.err != nil {
-		return
+	switch {
+	case w.err != nil:
+	case !w.writing && isBig(parts):
+		w.writeBig(parts)
+		w.drain()
+	default:
+		w.enqueue(parts)
 	}
+}
+
+// reply is one more line.
+func (w *lineWriter) reply(parts ...[]byte) { w.send(parts...) }
+
+func isBig(parts [][]byte) bool {
+	for _, part := range parts {
+		if len(part) >= bigPart {
+			return true
+		}
+	}
+	return false
+}
+
+func (w *lineWriter) enqueue(parts [][]byte) {
 	for _, part := range parts {
 		w.queue = append(w.queue, part...)
 	}
@@ -43,32 +71,80 @@ func (w *lineWriter) send(parts ...[]byte) {
 	switch {
 	case w.writing && len(w.queue) > maxQueued:
 		w.fail(errSlowClient)
-	case !w.writing:
+	case w.writing || w.corks > 0 && len(w.queue) < maxBurst:
+	default:
 		w.drain()
 	}
 }
 
-// reply is one more line.
-func (w *lineWriter) reply(parts ...[]byte) { w.send(parts...) }
+// writeBig writes one line without copying its big parts, after what is
+// queued. What others send meanwhile is queued behind it.
+func (w *lineWriter) writeBig(parts [][]byte) {
+	w.writing = true
+	out := w.take()
+	for _, part := range parts {
+		if len(part) < bigPart {
+			out = append(out, part...)
+			continue
+		}
+		w.write(out)
+		w.write(part)
+		out = out[:0]
+	}
+	w.writeOwn(append(out, '\n'))
+}
 
-// drain writes until the queue is empty. The lock is not held over a write.
+// cork holds back what is sent until uncork: more is about to come.
+func (w *lineWriter) cork() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.corks++
+}
+
+func (w *lineWriter) uncork() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.corks--; w.corks == 0 && !w.writing {
+		w.drain()
+	}
+}
+
+// drain writes until the queue is empty.
 func (w *lineWriter) drain() {
 	w.writing = true
 	for len(w.queue) > 0 && w.err == nil {
-		batch := w.queue
-		w.queue, w.spare = w.spare[:0], nil
-		w.mu.Unlock()
-		_, err := w.out.Write(batch)
-		w.mu.Lock()
-		if err != nil {
-			w.fail(err)
-		}
-		if cap(batch) <= 1<<20 {
-			w.spare = batch[:0]
-		}
+		w.writeOwn(w.take())
 	}
 	w.writing = false
 	w.idle.Broadcast()
+}
+
+// take is what is queued.
+func (w *lineWriter) take() []byte {
+	queue := w.queue
+	w.queue, w.spare = w.spare[:0], nil
+	return queue
+}
+
+// writeOwn writes a buffer of ours, which is kept for later.
+func (w *lineWriter) writeOwn(out []byte) {
+	w.write(out)
+	if cap(out) <= maxSpare {
+		w.spare = out[:0]
+	}
+}
+
+// write writes out. The lock is not held meanwhile; writing is set.
+func (w *lineWriter) write(out []byte) {
+	if len(out) == 0 || w.err != nil {
+		return
+	}
+	w.mu.Unlock()
+	_, err := w.out.Write(out)
+	w.mu.Lock()
+	if err != nil {
+		w.fail(err)
+	}
 }
 
 func (w *lineWriter) fail(err error) {

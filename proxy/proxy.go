@@ -9,6 +9,7 @@ import (
 	"io"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/mark3labs/mcp-go/server"
@@ -77,6 +78,8 @@ type Proxy struct {
 	sealer    *sealer
 	server    *server.MCPServer
 	started   time.Time
+
+	stdio atomic.Pointer[lineWriter] // of the client over stdio, if there is one
 
 	mu       sync.Mutex
 	closed   bool
@@ -161,10 +164,11 @@ func (p *Proxy) addUpstreams() error {
 	p.catalogue = newCatalogue(p.upstreams, p.log)
 	for _, u := range p.upstreams {
 		u.Upstream = upstream.New(p.connection(u.config), upstream.Options{
-			Logger:         p.log.With("upstream", u.config.Name),
+			Logger:         p.log,
 			Version:        p.options.Version,
 			OnNotification: func(_ *upstream.Upstream, method string, params []byte) { p.heard(u, method, params) },
 			OnState:        func(*upstream.Upstream) { p.stateChanged(u) },
+			OnBurst:        func(begins bool) { p.burst(u, begins) },
 		})
 	}
 	return nil
@@ -190,6 +194,7 @@ func (p *Proxy) Start() {
 		p.endStartup()
 	})
 	for _, u := range p.upstreams {
+		p.background(func() { p.sweep(u) })
 		u.Start(p.ctx)
 	}
 }

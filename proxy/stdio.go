@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -22,9 +23,11 @@ const maxQueued = 64 << 20
 func (p *Proxy) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
 	w := newLineWriter(out)
 	c := p.newClient("stdio", "local", p.newSession("connection", "local"), w)
+	p.stdio.Store(w)
 	ctx, cancel := context.WithCancelCause(ctx)
 	var calls sync.WaitGroup
 	defer func() {
+		p.stdio.CompareAndSwap(w, nil)
 		cancel(errGone)
 		p.dropClient(c)
 		calls.Wait()
@@ -42,9 +45,16 @@ func (p *Proxy) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) err
 	}
 }
 
-// readLines takes one message a line to its end.
+// readLines takes one message a line to its end. Where more than one is at
+// hand, what comes of them goes out together.
 func (p *Proxy) readLines(ctx context.Context, c *client, in io.Reader, w *lineWriter, calls *sync.WaitGroup) error {
 	r := bufio.NewReaderSize(in, 64<<10)
+	var release func()
+	defer func() {
+		if release != nil {
+			release()
+		}
+	}()
 	for {
 		line, err := readLine(r, p.options.MaxRequest)
 		switch {
@@ -56,10 +66,38 @@ func (p *Proxy) readLines(ctx context.Context, c *client, in io.Reader, w *lineW
 		case err != nil:
 			return err
 		}
+		more := lineAtHand(r)
+		if more && release == nil {
+			release = p.cork(w)
+		}
 		if len(line) > 0 {
 			p.take(ctx, c, line, w, calls)
 		}
+		if !more && release != nil {
+			release()
+			release = nil
+		}
 	}
+}
+
+// cork holds back what is written to the client and to all upstreams.
+func (p *Proxy) cork(w *lineWriter) (release func()) {
+	w.cork()
+	releases := []func(){w.uncork}
+	for _, u := range p.upstreams {
+		releases = append(releases, u.Cork())
+	}
+	return func() {
+		for _, release := range releases {
+			release()
+		}
+	}
+}
+
+// lineAtHand reports whether a whole line can be read without waiting.
+func lineAtHand(r *bufio.Reader) bool {
+	buffered, err := r.Peek(r.Buffered())
+	return err == nil && bytes.IndexByte(buffered, '\n') >= 0
 }
 
 // take handles one message. Requests are noted under their id here, by the

@@ -21,6 +21,10 @@ type upstreamState struct {
 	queued  atomic.Bool // a listing is due: further announcements change nothing
 	listing sync.Mutex  // one listing at a time
 
+	flights queue // calls that were sent and have no answer
+
+	corked *lineWriter // during a burst; of the connection's reader
+
 	once    sync.Once
 	settled chan struct{} // closed when it was listed first, or is known to be down
 }
@@ -87,5 +91,20 @@ func (p *Proxy) heard(u *upstreamState, method string, params []byte) {
 		p.broadcastLog(params)
 	default:
 		p.log.Debug("notification of an upstream dropped", "upstream", u.config.Name, "method", method)
+	}
+}
+
+// burst puts what comes of many messages of u together into few writes.
+func (p *Proxy) burst(u *upstreamState, begins bool) {
+	if begins {
+		u.corked = p.stdio.Load()
+	}
+	switch {
+	case u.corked == nil:
+	case begins:
+		u.corked.cork()
+	default:
+		u.corked.uncork()
+		u.corked = nil
 	}
 }

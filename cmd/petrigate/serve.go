@@ -77,7 +77,8 @@ func serveStdio(ctx context.Context, s stdio, p *plant) error {
 		os.Stdout = os.Stderr // whatever prints must not reach the client
 	}
 	p.Start()
-	err := p.ServeStdio(ctx, pollable(in), out)
+	widen(out)
+	err := p.ServeStdio(ctx, in, out)
 	if errors.Is(err, context.Canceled) || errors.Is(err, io.EOF) {
 		return nil
 	}

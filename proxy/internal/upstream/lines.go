@@ -49,6 +49,15 @@ func (l *lineReader) next() (line []byte, kept bool, err error) {
 	}
 }
 
+// more reports whether another whole line has been read already.
+func (l *lineReader) more() bool {
+	i := bytes.IndexByte(l.buf[l.seen:l.end], '\n')
+	if i < 0 {
+		l.seen = l.end
+	}
+	return i >= 0
+}
+
 // cut takes the line that ends at the newline at i.
 func (l *lineReader) cut(i int) (line []byte, kept bool) {
 	line = l.buf[l.start:i]

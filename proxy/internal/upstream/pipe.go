@@ -13,6 +13,9 @@ const maxPending = 16 << 20
 
 var errNotReading = errors.New("the server is not reading its input")
 
+// maxBurst is how much is held back at the most while more is about to come.
+const maxBurst = 256 << 10
+
 // keepBuffer is the size above which an empty buffer is not kept.
 const keepBuffer = 1 << 20
 
@@ -28,6 +31,7 @@ type pipe struct {
 	pending []byte // not being written yet
 	writing []byte // spare buffer, or what the one who is busy writes
 	busy    bool   // somebody writes
+	corks   int    // how many hold writes back
 	queued  int64  // length of the stream with all that was ever appended
 	written int64  // length of the stream that the child can have seen
 	err     error  // nothing is taken any more
@@ -100,13 +104,31 @@ func (p *pipe) write(position *int64, size int, build func([]byte) []byte) error
 	oneLine(p.pending[before:])
 	p.pending = append(p.pending, '\n')
 	p.queued += int64(len(p.pending) - before)
-	if p.busy {
+	if p.busy || p.corks > 0 && len(p.pending) < maxBurst {
 		p.mu.Unlock()
 		return nil
 	}
 	p.busy = true
 	p.drain() // unlocks
 	return nil
+}
+
+// cork holds writes back until uncork: more is about to come.
+func (p *pipe) cork() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.corks++
+}
+
+func (p *pipe) uncork() {
+	p.mu.Lock()
+	p.corks--
+	if p.corks > 0 || p.busy || p.err != nil || len(p.pending) == 0 {
+		p.mu.Unlock()
+		return
+	}
+	p.busy = true
+	p.drain() // unlocks
 }
 
 // rounds is how often a caller writes for others before the flusher does.

@@ -245,15 +245,32 @@ func (c *stdioConn) read() {
 	defer c.readers.Done()
 	defer c.stdout.Close()
 	lines := newLineReader(c.stdout, c.upstream.config.MaxMessage)
+	burst := burst{told: c.upstream.options.OnBurst}
+	defer burst.set(false)
 	for {
 		line, kept, err := lines.next()
 		if err != nil {
 			c.fail(c.readError(err))
 			return
 		}
+		burst.set(burst.on || lines.more())
 		if len(line) > 0 {
 			c.take(line, kept)
 		}
+		burst.set(burst.on && lines.more())
+	}
+}
+
+// burst tells of the times in which more messages are at hand.
+type burst struct {
+	told func(begins bool)
+	on   bool
+}
+
+func (b *burst) set(on bool) {
+	if b.on != on && b.told != nil {
+		b.on = on
+		b.told(on)
 	}
 }
 

@@ -41,6 +41,11 @@ type Options struct {
 	// It must not wait for the upstream.
 	OnState func(u *Upstream)
 
+	// OnBurst is told when a child's reader has more messages at hand than one,
+	// and when it has none left, for its user to put together what comes of
+	// them. It must not wait.
+	OnBurst func(begins bool)
+
 	// ConnectTimeout bounds one attempt to connect, with the time that the
 	// server takes to start; 0: 60 s.
 	ConnectTimeout time.Duration
@@ -135,6 +140,18 @@ func (u *Upstream) Close() error {
 	})
 	<-u.finished
 	return nil
+}
+
+// Cork holds back what is sent to a child until the function that it returns
+// is called: the caller has more at hand. Nothing is held back over HTTP.
+func (u *Upstream) Cork() (uncork func()) {
+	if current := u.current.Load(); current != nil {
+		if c, ok := (*current).(*stdioConn); ok {
+			c.stdin.cork()
+			return c.stdin.uncork
+		}
+	}
+	return func() {}
 }
 
 // Settled is closed once the upstream is up for the first time, or the first
