@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -127,12 +128,32 @@ func TestReadmeLinks(t *testing.T) {
 	}
 }
 
-// TestReadmeVerbs asks the program for every verb and flag of the table.
-func TestReadmeVerbs(t *testing.T) {
-	exe := filepath.Join(t.TempDir(), "petrigate.exe")
+// program builds petrigate and puts it into the PATH of the test.
+func program(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	exe := filepath.Join(dir, "petrigate"+map[bool]string{true: ".exe"}[runtime.GOOS == "windows"])
 	if out, err := exec.Command("go", "build", "-o", exe, "../cmd/petrigate").CombinedOutput(); err != nil {
 		t.Fatalf("building: %v\n%s", err, out)
 	}
+	t.Setenv("PATH", dir+string(filepath.ListSeparator)+os.Getenv("PATH"))
+	return exe
+}
+
+// TestQuickstartLive starts the server of the quickstart: every tool that its
+// rules name has to be there.
+func TestQuickstartLive(t *testing.T) {
+	exe := program(t)
+	t.Setenv("PETRIGATE_RUNTIME_DIR", t.TempDir())
+	out, err := exec.Command(exe, "check", "--live", "--strict", "--config", "quickstart/petrigate.yaml").CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "9 tools of 1 upstreams") {
+		t.Errorf("check --live: %v\n%s", err, out)
+	}
+}
+
+// TestReadmeVerbs asks the program for every verb and flag of the table.
+func TestReadmeVerbs(t *testing.T) {
+	exe := program(t)
 	_, rest, _ := strings.Cut(read(t, readme), "\n## Verbs\n")
 	section, _, _ := strings.Cut(rest, "\n## ")
 	rows := regexp.MustCompile("(?m)^\\| `([a-z]+)` \\| (.*) \\|$").FindAllStringSubmatch(section, -1)
