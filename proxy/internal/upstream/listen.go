@@ -85,11 +85,10 @@ func (u *Upstream) subscribe(ctx context.Context, c conn, filter []byte) {
 		if !sleep(ctx, pause) {
 			return
 		}
-		u.missed()
 	}
 }
 
-// missed stands in for what may have been said while nobody listened.
+// missed stands in for what may have been said before somebody listened.
 func (u *Upstream) missed() {
 	capabilities := u.State().Capabilities
 	for _, list := range []string{"tools", "prompts", "resources"} {
@@ -106,11 +105,8 @@ const maxDeaf = 3
 // listen holds the stream of a legacy server open, if it offers one.
 func (c *httpConn) listen(ctx context.Context) {
 	lastID, deaf, pause := "", 0, firstPause
-	for heard := false; ctx.Err() == nil; heard = true {
+	for ctx.Err() == nil {
 		s := c.current.Load()
-		if heard {
-			c.upstream.missed()
-		}
 		began := time.Now()
 		response, err := c.get(ctx, s, lastID)
 		switch {
@@ -124,10 +120,11 @@ func (c *httpConn) listen(ctx context.Context) {
 			if !c.awaitSession(ctx, s) {
 				return
 			}
-			lastID, heard, deaf = "", false, 0
+			lastID, deaf = "", 0
 			continue
 		default:
 			deaf = 0
+			c.upstream.missed()
 			retry := time.Duration(0)
 			lastID, retry = c.overhear(s, response)
 			if pause = max(retry, firstPause); time.Since(began) < time.Second {

@@ -240,7 +240,8 @@ func (u *Upstream) end() {
 
 // heard takes a notification that belongs to no request.
 func (u *Upstream) heard(method string, params []byte) {
-	if method == "notifications/subscriptions/acknowledged" {
+	if method == "notifications/subscriptions/acknowledged" { // from now on nothing is missed
+		u.missed()
 		return
 	}
 	if u.options.OnNotification != nil {
