@@ -11,10 +11,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"path/filepath"
-	"sort"
-	"strconv"
-	"strings"
+	"sync"
 	"time"
 
 	"github.com/petrigate/petrigate/proxy"
@@ -26,30 +23,41 @@ type Client struct {
 	http *http.Client
 }
 
-// Find lists the proxies whose sockets are in dir and that answer. A socket
-// whose process is gone is removed.
+// Find lists the proxies whose sockets are in dir and that answer soon. The
+// sockets of processes that are gone are removed. A directory that does not
+// exist has none; in one that others can write, any of them could be forged.
 func Find(dir string) ([]*Client, error) {
-	paths, err := filepath.Glob(filepath.Join(dir, "*.sock"))
+	switch err := checkDir(dir); {
+	case errors.Is(err, os.ErrNotExist):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	}
+	removeStale(dir)
+	paths, err := sockets(dir)
 	if err != nil {
 		return nil, fmt.Errorf("looking for running proxies: %w", err)
 	}
-	sort.Strings(paths)
+	answers := make([]bool, len(paths))
+	var asked sync.WaitGroup
+	for i, path := range paths {
+		asked.Go(func() { answers[i] = Dial(path).answers() })
+	}
+	asked.Wait()
 	var found []*Client
-	for _, path := range paths {
-		c := Dial(path)
-		if _, err := c.Status(); err == nil {
-			found = append(found, c)
-		} else if gone(path) {
-			_ = os.Remove(path)
+	for i, path := range paths {
+		if answers[i] {
+			found = append(found, Dial(path))
 		}
 	}
 	return found, nil
 }
 
-// gone reports whether the process that a socket is named after has ended.
-func gone(path string) bool {
-	pid, err := strconv.Atoi(strings.TrimSuffix(filepath.Base(path), ".sock"))
-	return err == nil && !running(pid)
+// answers asks for no longer than one would wait for a proxy that hangs.
+func (c *Client) answers() bool {
+	c.http.Timeout = 5 * time.Second
+	_, err := c.Status()
+	return err == nil
 }
 
 // Dial makes a client for the socket at path. It does not connect yet.

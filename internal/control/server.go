@@ -3,13 +3,11 @@ package control
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net"
 	"net/http"
 	"os"
 	"path/filepath"
-	"strconv"
 	"time"
 
 	"github.com/petrigate/petrigate/proxy"
@@ -35,19 +33,21 @@ type Server struct {
 	done chan struct{}
 }
 
-// Listen opens a socket for this process in dir, which is made if need be.
-// The caller must close the server.
+// Listen opens a socket of its own in dir, which is made if need be, and
+// clears away those of processes that were killed. The caller must close the
+// server.
 func Listen(dir string, o Operator) (*Server, error) {
-	if err := ownDir(dir); err != nil {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("making the directory of control sockets: %w", err)
+	}
+	if err := checkDir(dir); err != nil {
 		return nil, err
 	}
-	path := filepath.Join(dir, strconv.Itoa(os.Getpid())+".sock")
-	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return nil, fmt.Errorf("removing a stale control socket: %w", err)
-	}
+	removeStale(dir)
+	path := filepath.Join(dir, socketName(os.Getpid()))
 	listener, err := net.Listen("unix", path)
 	if err != nil {
-		return nil, fmt.Errorf("opening the control socket: %w", err)
+		return nil, listenError(path, err)
 	}
 	if err := os.Chmod(path, 0o600); err != nil {
 		_ = listener.Close()
@@ -61,7 +61,19 @@ func Listen(dir string, o Operator) (*Server, error) {
 	return s, nil
 }
 
-// Close ends the server and removes its socket.
+// maxPath is how long the path of a socket may be on every system that has
+// them: the system's own message for a longer one is "invalid argument".
+const maxPath = 103
+
+func listenError(path string, err error) error {
+	if len(path) > maxPath {
+		return fmt.Errorf("opening the control socket: the path %s is too long (%d bytes, at most %d); set PETRIGATE_RUNTIME_DIR to a short directory", path, len(path), maxPath)
+	}
+	return fmt.Errorf("opening the control socket: %w", err)
+}
+
+// Close ends the server and removes its socket. Who waits for an answer by
+// then is cut off soon.
 func (s *Server) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
@@ -71,21 +83,6 @@ func (s *Server) Close() error {
 	}
 	<-s.done
 	return err
-}
-
-// ownDir makes dir, and refuses one that belongs to or is open to others.
-func ownDir(dir string) error {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return fmt.Errorf("making the directory of the control socket: %w", err)
-	}
-	info, err := os.Lstat(dir)
-	if err != nil {
-		return fmt.Errorf("looking at the directory of the control socket: %w", err)
-	}
-	if !info.IsDir() || info.Mode().Perm()&0o077 != 0 || !owned(info) {
-		return fmt.Errorf("the directory %s of the control socket is open to other users: make it yours alone (chmod 700)", dir)
-	}
-	return nil
 }
 
 func routes(o Operator) http.Handler {

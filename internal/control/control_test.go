@@ -1,0 +1,401 @@
+package control
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"go.uber.org/goleak"
+
+	"github.com/petrigate/petrigate/proxy"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// A booth is an operator's side without a proxy: it answers with what it is
+// given and notes what it is told.
+type booth struct {
+	version string
+	err     error // of everything that can fail
+	told    []string
+	tools   chan struct{} // not nil: the tools are not known before it is closed
+	asked   chan struct{} // gets one when somebody waits for the tools
+}
+
+func (b *booth) tell(format string, args ...any) error {
+	b.told = append(b.told, fmt.Sprintf(format, args...))
+	return b.err
+}
+
+func (b *booth) Status() proxy.Status { return proxy.Status{Version: b.version} }
+
+func (b *booth) AwaitTools(ctx context.Context) {
+	if b.tools == nil {
+		return
+	}
+	b.asked <- struct{}{}
+	select {
+	case <-b.tools:
+	case <-ctx.Done():
+	}
+}
+
+func (b *booth) Tools(session string) ([]proxy.ToolInfo, error) {
+	return []proxy.ToolInfo{{Exposed: "delete"}}, b.tell("tools of %q", session)
+}
+
+func (b *booth) Approvals() []proxy.ApprovalInfo {
+	return []proxy.ApprovalInfo{{ID: "ap_1", State: proxy.Pending, Arguments: json.RawMessage(`{"a":1e400}`)}}
+}
+
+func (b *booth) Resolve(id string, approve bool, actor, reason string) error {
+	return b.tell("resolve %q %t %q %q", id, approve, actor, reason)
+}
+
+func (b *booth) Sessions() []proxy.SessionInfo { return []proxy.SessionInfo{{ID: "s/1"}} }
+
+func (b *booth) Session(id string) (proxy.SessionInfo, error) {
+	return proxy.SessionInfo{ID: id}, b.tell("session %q", id)
+}
+
+func (b *booth) ResetSession(id, actor string) error { return b.tell("reset %q %q", id, actor) }
+
+func (b *booth) SettleCall(session string, call uint64, success bool, actor string) error {
+	return b.tell("settle %q %d %t %q", session, call, success, actor)
+}
+
+// socketDir is a place for sockets, short enough for the path of a socket.
+func socketDir(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "pg")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	return filepath.Join(dir, "run")
+}
+
+func listen(t *testing.T, dir string, o Operator) *Server {
+	t.Helper()
+	s, err := Listen(dir, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+func TestEveryQuestionAndOrderArrives(t *testing.T) {
+	b := &booth{version: "v1"}
+	c := Dial(listen(t, socketDir(t), b).Path)
+	if s, err := c.Status(); err != nil || s.Version != "v1" {
+		t.Errorf("status: %+v, %v", s, err)
+	}
+	if list, err := c.Tools("a b/ü"); err != nil || len(list) != 1 || list[0].Exposed != "delete" {
+		t.Errorf("tools: %+v, %v", list, err)
+	}
+	if list, err := c.Approvals(); err != nil || len(list) != 1 || string(list[0].Arguments) != `{"a":1e400}` {
+		t.Errorf("approvals: %+v, %v", list, err)
+	}
+	if list, err := c.Sessions(); err != nil || len(list) != 1 || list[0].ID != "s/1" {
+		t.Errorf("sessions: %+v, %v", list, err)
+	}
+	for _, err := range []error{
+		c.Resolve("ap_1", Answer{Approve: true, Actor: "ann"}),
+		c.Resolve("ap/2?x=%", Answer{Actor: "bob", Reason: "no \"thanks\""}),
+		c.ResetSession("s/1", Reset{Actor: "ann"}),
+		c.SettleCall("s/1", Settle{Call: 1<<64 - 1, Success: true, Actor: "ann"}),
+	} {
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	want := []string{
+		`tools of "a b/ü"`, `resolve "ap_1" true "ann" ""`, `resolve "ap/2?x=%" false "bob" "no \"thanks\""`,
+		`reset "s/1" "ann"`, `settle "s/1" 18446744073709551615 true "ann"`,
+	}
+	if diff := cmp.Diff(want, b.told); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestErrorsKeepTheirText(t *testing.T) {
+	b := &booth{err: errors.New(`no session "x" – <sorry>`)}
+	c := Dial(listen(t, socketDir(t), b).Path)
+	_, tools := c.Tools("x")
+	for name, err := range map[string]error{
+		"tools": tools, "resolve": c.Resolve("x", Answer{}), "reset": c.ResetSession("x", Reset{}), "settle": c.SettleCall("x", Settle{}),
+	} {
+		if err == nil || err.Error() != b.err.Error() {
+			t.Errorf("%s: got %v", name, err)
+		}
+	}
+}
+
+func TestOrdersThatAreNotUnderstoodDoNothing(t *testing.T) {
+	b := &booth{}
+	c := Dial(listen(t, socketDir(t), b).Path)
+	tests := []struct{ method, path, body string }{
+		{"POST", "/approvals/ap_1", ``},
+		{"POST", "/approvals/ap_1", `{"approve":"yes"}`},
+		{"POST", "/approvals/ap_1", `{"approve":true,"aprove":false}`},
+		{"POST", "/approvals/ap_1", `{"approve":true,"reason":"` + strings.Repeat("x", 1<<20) + `"}`},
+		{"POST", "/sessions/s/settle", `{"call":-1}`},
+		{"POST", "/sessions/s/reset", `[]`},
+		{"GET", "/sessions/s/reset", ``},
+		{"DELETE", "/approvals/ap_1", ``},
+		{"GET", "/nothing", ``},
+	}
+	for _, tt := range tests {
+		request, err := http.NewRequest(tt.method, "http://petrigate"+tt.path, strings.NewReader(tt.body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		response, err := c.http.Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = response.Body.Close()
+		if response.StatusCode < 400 || response.StatusCode >= 500 {
+			t.Errorf("%s %s %.40s: %s", tt.method, tt.path, tt.body, response.Status)
+		}
+	}
+	if len(b.told) > 0 {
+		t.Errorf("told: %q", b.told)
+	}
+}
+
+func TestOthersAreKeptOut(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the directory of the user protects the socket")
+	}
+	dir := socketDir(t)
+	s := listen(t, dir, &booth{})
+	for path, want := range map[string]os.FileMode{dir: 0o700, s.Path: 0o600} {
+		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != want {
+			t.Errorf("%s: %v, %v, want %v", path, info.Mode(), err, want)
+		}
+	}
+}
+
+func TestADirectoryOfOthersIsRefused(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the directory of the user protects the socket")
+	}
+	tests := []struct {
+		name string
+		make func(t *testing.T, dir string) error
+		want string
+	}{
+		{"group may read", func(_ *testing.T, dir string) error { return mkdir(dir, 0o740) }, "is open to other users (mode 0740): chmod 700 it"},
+		{"others may enter", func(_ *testing.T, dir string) error { return mkdir(dir, 0o701) }, "is open to other users (mode 0701)"},
+		{"a file", func(_ *testing.T, dir string) error { return os.WriteFile(dir, nil, 0o600) }, ""},
+		{"a link to a good one", func(t *testing.T, dir string) error { return os.Symlink(t.TempDir(), dir) }, "and is none"},
+		{"of another user", func(t *testing.T, dir string) error {
+			if os.Getuid() != 0 {
+				t.Skip("only root can make one")
+			}
+			return errors.Join(mkdir(dir, 0o700), os.Chown(dir, 12345, 12345))
+		}, "belongs to another user"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			dir := socketDir(t)
+			if err := tt.make(t, dir); err != nil {
+				t.Fatal(err)
+			}
+			if s, err := Listen(dir, &booth{}); err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("listen: %v, %v, want %q", s, err, tt.want)
+			}
+			if found, err := Find(dir); err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("find: %v, %v, want %q", found, err, tt.want)
+			}
+		})
+	}
+}
+
+func mkdir(dir string, mode os.FileMode) error {
+	return errors.Join(os.Mkdir(dir, mode), os.Chmod(dir, mode)) // whatever the umask
+}
+
+func TestALongPathIsNamed(t *testing.T) {
+	dir := filepath.Join(socketDir(t), strings.Repeat("long", 40))
+	if _, err := Listen(dir, &booth{}); err == nil || !strings.Contains(err.Error(), "is too long") || !strings.Contains(err.Error(), "PETRIGATE_RUNTIME_DIR") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestProxiesOfOneProcessDoNotClash(t *testing.T) {
+	dir := socketDir(t)
+	var paths []string
+	for _, version := range []string{"a", "b", "c"} {
+		paths = append(paths, listen(t, dir, &booth{version: version}).Path)
+	}
+	found, err := Find(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var versions, at []string
+	for _, c := range found {
+		s, err := c.Status()
+		if err != nil {
+			t.Fatal(err)
+		}
+		versions, at = append(versions, s.Version), append(at, c.Path)
+	}
+	slices.Sort(versions)
+	slices.Sort(paths)
+	if diff := cmp.Diff([]string{"a", "b", "c"}, versions); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(paths, at); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestCloseLeavesNothingBehind(t *testing.T) {
+	dir := socketDir(t)
+	s := listen(t, dir, &booth{})
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		t.Errorf("left: %v, %v", left, err)
+	}
+	if found, err := Find(dir); err != nil || len(found) > 0 {
+		t.Errorf("found: %v, %v", found, err)
+	}
+	if _, err := Dial(s.Path).Status(); err == nil || !strings.Contains(err.Error(), s.Path) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestCloseCutsOffWhoWaits closes while somebody waits for upstreams.
+func TestCloseCutsOffWhoWaits(t *testing.T) {
+	b := &booth{tools: make(chan struct{}), asked: make(chan struct{})}
+	s := listen(t, socketDir(t), b)
+	answer := make(chan error)
+	go func() {
+		_, err := Dial(s.Path).Tools("")
+		answer <- err
+	}()
+	<-b.asked
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := <-answer; err == nil {
+		t.Error("an answer came")
+	}
+}
+
+func TestNoDirectoryHasNoProxies(t *testing.T) {
+	if found, err := Find(socketDir(t)); err != nil || len(found) > 0 {
+		t.Errorf("got %v, %v", found, err)
+	}
+}
+
+// TestStaleSockets looks at what is removed: what nobody listens on, of a
+// process that is gone.
+func TestStaleSockets(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("whether a process runs is not known")
+	}
+	ended := exec.Command("true")
+	if err := ended.Run(); err != nil {
+		t.Fatal(err)
+	}
+	gone, here := ended.Process.Pid, os.Getpid()
+	tests := []struct {
+		name string
+		alive,
+		stays bool
+	}{
+		{fmt.Sprintf("%d-killed.sock", gone), false, false},
+		{fmt.Sprintf("%d-other.sock", gone), true, true}, // of another container
+		{fmt.Sprintf("%d-bound.sock", here), false, true},
+		{"0-zero.sock", false, true},
+		{"notes.sock", false, true},
+		{"notes.txt", false, true},
+	}
+	for _, look := range []string{"listen", "find"} {
+		t.Run(look, func(t *testing.T) {
+			dir := socketDir(t)
+			if err := os.Mkdir(dir, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			for _, tt := range tests {
+				leave(t, filepath.Join(dir, tt.name), tt.alive)
+			}
+			if look == "listen" {
+				listen(t, dir, &booth{})
+			} else if _, err := Find(dir); err != nil {
+				t.Error(err)
+			}
+			for _, tt := range tests {
+				if _, err := os.Lstat(filepath.Join(dir, tt.name)); (err == nil) != tt.stays {
+					t.Errorf("%s: %v", tt.name, err)
+				}
+			}
+		})
+	}
+}
+
+// leave makes a socket that nobody listens on, or that somebody does who
+// hangs up at once.
+func leave(t *testing.T, path string, alive bool) {
+	t.Helper()
+	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.SetUnlinkOnClose(false)
+	if !alive {
+		_ = l.Close()
+		return
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			_ = conn.Close()
+		}
+	}()
+	t.Cleanup(func() { _ = l.Close(); <-done })
+}
+
+// TestWhatIsNoProxyIsNotFound has a socket that answers with something else.
+func TestWhatIsNoProxyIsNotFound(t *testing.T) {
+	dir := socketDir(t)
+	ours := listen(t, dir, &booth{})
+	path := filepath.Join(dir, "1-stranger.sock")
+	l, err := net.Listen("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := &http.Server{Handler: http.NotFoundHandler()}
+	done := make(chan struct{})
+	go func() { defer close(done); _ = server.Serve(l) }()
+	t.Cleanup(func() { _ = server.Close(); <-done })
+	found, err := Find(dir)
+	if err != nil || len(found) != 1 || found[0].Path != ours.Path {
+		t.Errorf("found %v, %v", found, err)
+	}
+	if _, err := Dial(path).Status(); err == nil || !strings.Contains(err.Error(), "answers 404") {
+		t.Errorf("got %v", err)
+	}
+}
