@@ -12,7 +12,13 @@ var ErrNotSent = errors.New("request not sent")
 // errClosed is the reason of everything that ends because of Close.
 var errClosed = errors.New("the connection was closed")
 
-func notSent(why error) error { return fmt.Errorf("%w: %w", ErrNotSent, why) }
+// unsent is ErrNotSent with a reason.
+type unsent struct{ why error }
+
+func notSent(why error) error { return &unsent{why} }
+
+func (e *unsent) Error() string   { return ErrNotSent.Error() + ": " + e.why.Error() }
+func (e *unsent) Unwrap() []error { return []error{ErrNotSent, e.why} }
 
 // A Lost says that a connection ended before the answer came.
 type Lost struct {

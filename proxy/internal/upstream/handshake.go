@@ -55,9 +55,19 @@ func (u *Upstream) shake(ctx context.Context, c conn, protocol string) (agreemen
 	case a.diedOfProbe:
 		return agreement{}, fmt.Errorf("%w: %w", errDiedOfProbe, a.err)
 	case a.err != nil && ctx.Err() == nil:
-		return agreement{}, a.err // in our words
+		return agreement{}, reason(a.err) // in our words
 	}
 	return agreement{}, err
+}
+
+// reason is why a request failed, without saying that it is one that did: to
+// the reader of a state there was none.
+func reason(err error) error {
+	var u *unsent
+	if errors.As(err, &u) {
+		return u.why
+	}
+	return err
 }
 
 // adapter lets mcp-go's client speak over one of our connections. It keeps
