@@ -55,7 +55,7 @@ func TestDeferredRace(t *testing.T) {
 // TestLimitOfThreeRace: B001, with the limit of the catalogue.
 func TestLimitOfThreeRace(t *testing.T) {
 	eachLeg(t, func(t *testing.T, l leg) {
-		race(t, l, setup{}, "push", 3)
+		race(t, l, setup{}, "push", 3) // of the default rules
 	})
 }
 

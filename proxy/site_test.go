@@ -311,3 +311,13 @@ func (m *memory) matching(ok func(record) bool) []record {
 	}
 	return found
 }
+
+// after runs a tool and answers with another result.
+func after(run func(context.Context, *fixture.Call) (json.RawMessage, error), result json.RawMessage) func(context.Context, *fixture.Call) (json.RawMessage, error) {
+	return func(ctx context.Context, c *fixture.Call) (json.RawMessage, error) {
+		if _, err := run(ctx, c); err != nil {
+			return nil, err
+		}
+		return result, nil
+	}
+}

@@ -1,0 +1,362 @@
+package proxy_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/fixture"
+	"github.com/petrigate/petrigate/proxy"
+)
+
+// chain is a net whose one token a call holds until its result: what succeeded
+// leaves it in done, what failed gives it back.
+func chain(t *testing.T, tools ...string) *gate.Policy {
+	return netPolicy(t, gate.Net{
+		Name: "chain", Places: []string{"ready", "done"}, Initial: map[string]int{"ready": 1},
+		Transitions: []gate.Transition{{Name: "do", Inputs: []string{"ready"}, Outputs: []string{"done"}, Tools: gate.Tools(tools...), Deferred: true}},
+	})
+}
+
+// inFlight fails unless the chain's token is held by a call that is not settled.
+func (s *site) inFlight() {
+	s.t.Helper()
+	if s.openCalls() != 1 || s.marking("chain", "ready") != 1 || s.marking("chain", "done") != 0 {
+		s.t.Errorf("the token is not in flight: %s", s.state())
+	}
+}
+
+// settled waits until no call is open, and fails unless the token is there.
+func (s *site) settled(place string) {
+	s.t.Helper()
+	s.eventually("the call is settled", func() bool { return s.openCalls() == 0 })
+	if s.marking("chain", place) != 1 {
+		s.t.Errorf("the token is not in %s: %s", place, s.state())
+	}
+}
+
+// child is an upstream that runs as a process over stdio.
+func child(t *testing.T, flags string) (proxy.Upstream, func() []fixture.Record) {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "records")
+	u := proxy.Upstream{Name: "up", Command: self, Env: map[string]string{childMark: "--record " + file + " " + flags}}
+	return u, func() []fixture.Record {
+		f, err := os.Open(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = f.Close() }()
+		records, err := fixture.ReadRecords(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return records
+	}
+}
+
+// ofKind are the records of a kind, about a tool if it is named.
+func ofKind(records []fixture.Record, kind fixture.Kind, tool string) []fixture.Record {
+	var found []fixture.Record
+	for _, r := range records {
+		if r.Kind == kind && (tool == "" || r.Name == tool) {
+			found = append(found, r)
+		}
+	}
+	return found
+}
+
+// TestChildDies: B025, B026. A process that dies with a call takes the call
+// with it: the caller hears that, the token comes back, nothing is sent twice,
+// and the next process serves.
+func TestChildDies(t *testing.T) {
+	eachLeg(t, func(t *testing.T, l leg) {
+		up, records := child(t, "")
+		s := start(t, setup{policy: chain(t, "die", "push"), change: func(o *proxy.Options) { o.Upstreams = []proxy.Upstream{up} }})
+		c := s.connect(l, "")
+		if r := c.do("die", `{}`); !r.isError() || r.decision("kind") != "unknown" {
+			t.Errorf("%s", r.raw)
+		}
+		s.settled("ready")
+		s.eventually("it runs again", func() bool { return !c.do("safe", `{}`).isError() })
+		c.must("push", `{}`)
+		s.settled("done")
+		if n := len(ofKind(records(), fixture.Executed, "die")); n != 1 {
+			t.Errorf("die was executed %d times", n)
+		}
+	})
+}
+
+// TestConnectionDies: B025, B026 over HTTP, where nobody knows what became of
+// the call: its token stays in flight until an operator says how it ended.
+func TestConnectionDies(t *testing.T) {
+	eachLeg(t, func(t *testing.T, l leg) {
+		s := start(t, setup{policy: chain(t, "die", "push")})
+		c := s.connect(l, "")
+		if r := c.do("die", `{}`); !r.isError() || r.decision("kind") != "unknown" {
+			t.Errorf("%s", r.raw)
+		}
+		s.inFlight()
+		s.executed("die", 1)
+		s.eventually("it is reached again", func() bool { return !c.do("safe", `{}`).isError() })
+		c.refuses("push", `{}`, "blocked")
+		session := s.proxy.Sessions()[0]
+		if err := s.proxy.SettleCall(session.ID, session.Calls[0].Number, false, "ada"); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.proxy.SettleCall(session.ID, session.Calls[0].Number, true, "ada"); err == nil {
+			t.Error("a call was settled twice")
+		}
+		s.settled("ready")
+		c.must("push", `{}`)
+		s.executed("die", 1)
+	})
+}
+
+// briefly gives every call so much time and no more.
+func briefly(o *proxy.Options) { o.Upstreams[0].Timeout = 30 * time.Millisecond }
+
+// TestLateAnswer: B022. A call that ran out of time is unknown; its token is
+// held until the answer comes after all, which settles it.
+func TestLateAnswer(t *testing.T) {
+	for _, fail := range []bool{false, true} {
+		eachLeg(t, func(t *testing.T, l leg) {
+			server := fixture.Options{Eras: fixture.Legacy, Tools: fixture.Attack()}
+			if fail {
+				server.Tools = failing(server.Tools, "slow")
+			}
+			s := start(t, setup{policy: chain(t, "slow", "push"), server: server, change: briefly})
+			c := s.connect(l, "")
+			r := c.do("slow", `{"stubborn":true}`)
+			if !r.isError() || r.decision("kind") != "unknown" || !strings.Contains(r.text(), "no answer within") {
+				t.Errorf("%s", r.raw)
+			}
+			s.inFlight()
+			c.refuses("push", `{}`, "blocked")
+			s.upstream.Release()
+			want := map[bool]string{false: "done", true: "ready"}[fail]
+			s.settled(want)
+			late := s.records.matching(func(r record) bool { return r.Event == "outcome" && r.By == "late answer" })
+			if len(late) != 1 || late[0].Call != 1 {
+				t.Errorf("%+v", late)
+			}
+			if n := c.mail.count(func(m message) bool { return m.id == r.id }); n != 0 {
+				t.Errorf("the call was answered twice: %s", c.mail)
+			}
+			s.executed("slow", 1)
+		})
+	}
+}
+
+// failing makes a tool fail in the end.
+func failing(tools []fixture.Tool, name string) []fixture.Tool {
+	for i, tool := range tools {
+		if tool.Name == name {
+			tools[i].Run = after(tool.Run, fixture.Failed("it failed"))
+		}
+	}
+	return tools
+}
+
+// TestCancel: B023. The upstream is told under its own id, and the call is
+// unknown: its token is held.
+func TestCancel(t *testing.T) {
+	eachLeg(t, func(t *testing.T, l leg) {
+		s := start(t, setup{policy: chain(t, "slow", "push"), server: fixture.Options{Eras: fixture.Legacy}})
+		c := s.connect(l, "")
+		s.cancels(c, func(id string) { c.cancel(id) })
+		c.must("safe", `{}`)
+		c.refuses("push", `{}`, "blocked")
+	})
+}
+
+// TestGoneMidCall: B024. So it is for a client that goes away in the middle.
+func TestGoneMidCall(t *testing.T) {
+	eachLeg(t, func(t *testing.T, l leg) {
+		s := start(t, setup{policy: chain(t, "slow", "push"), server: fixture.Options{Eras: fixture.Legacy}})
+		c := s.connect(l, "")
+		c.call("slow", `{}`)
+		s.awaitExecuted("slow", 1)
+		c.close()
+		s.awaitCancelled()
+		s.executed("slow", 1)
+		s.eventually("the outcome is on record", func() bool { return len(s.records.outcomes()) == 1 })
+		if o := s.records.outcomes()[0]; o.Outcome != "unknown" {
+			t.Errorf("%+v", o)
+		}
+	})
+}
+
+// cancels makes c give up a call that runs.
+func (s *site) cancels(c *client, giveUp func(id string)) {
+	s.t.Helper()
+	id := c.call("slow", `{}`)
+	s.awaitExecuted("slow", 1)
+	giveUp(id)
+	s.awaitCancelled()
+	s.eventually("the outcome is on record", func() bool { return len(s.records.outcomes()) == 1 })
+	s.inFlight()
+	if o := s.records.outcomes()[0]; o.Outcome != "unknown" {
+		s.t.Errorf("%+v", o)
+	}
+	if n := c.mail.count(func(m message) bool { return m.id == id }); n != 0 {
+		s.t.Errorf("a cancelled call was answered: %s", c.mail)
+	}
+}
+
+// awaitCancelled waits until the upstream was told, under the id of the call.
+func (s *site) awaitCancelled() {
+	s.t.Helper()
+	s.eventually("the upstream is told", func() bool { return len(s.log.Records(fixture.Cancelled)) > 0 })
+	told, ran := s.log.Records(fixture.Cancelled), s.log.Records(fixture.Executed)
+	if len(told) != 1 || string(told[0].ID) != string(ran[0].ID) {
+		s.t.Errorf("cancelled %s, want %s", told[0].ID, ran[0].ID)
+	}
+}
+
+// TestCancelledByStdio: B023 with a child process, which is told on its input.
+func TestCancelledByStdio(t *testing.T) {
+	for _, era := range []string{"legacy", "modern"} {
+		t.Run(era, func(t *testing.T) {
+			up, records := child(t, "--era "+era)
+			s := start(t, setup{policy: chain(t, "slow", "push"), change: func(o *proxy.Options) { o.Upstreams = []proxy.Upstream{up} }})
+			c := s.connect(legs()[0], "")
+			id := c.call("slow", `{}`)
+			s.eventually("it runs", func() bool { return len(ofKind(records(), fixture.Executed, "slow")) == 1 })
+			c.cancel(id)
+			s.eventually("it is told", func() bool { return len(ofKind(records(), fixture.Cancelled, "")) == 1 })
+			all := records()
+			if told, ran := ofKind(all, fixture.Cancelled, "")[0], ofKind(all, fixture.Executed, "slow")[0]; string(told.ID) != string(ran.ID) {
+				t.Errorf("cancelled %s, want %s", told.ID, ran.ID)
+			}
+			s.inFlight()
+		})
+	}
+}
+
+// TestLateAnswerOfChild: B022 over stdio, in both eras.
+func TestLateAnswerOfChild(t *testing.T) {
+	for _, era := range []string{"legacy", "modern"} {
+		t.Run(era, func(t *testing.T) {
+			up, _ := child(t, "--era "+era)
+			up.Timeout = 200 * time.Millisecond
+			s := start(t, setup{policy: chain(t, "slow", "push"), change: func(o *proxy.Options) { o.Upstreams = []proxy.Upstream{up} }})
+			c := s.connect(legs()[0], "")
+			if r := c.do("slow", `{"stubborn":true}`); !r.isError() {
+				t.Errorf("%s", r.raw)
+			}
+			s.inFlight()
+			c.must("release", `{}`)
+			s.settled("done")
+		})
+	}
+}
+
+// TestDown: what is known to be down is answered before the decision, and
+// nothing is spent on it.
+func TestDown(t *testing.T) {
+	eachLeg(t, func(t *testing.T, l leg) {
+		up, _ := child(t, "--die-after 1")
+		s := start(t, setup{change: func(o *proxy.Options) { o.Upstreams = []proxy.Upstream{up} }})
+		c := s.connect(l, "")
+		c.list()
+		before := s.state()
+		var down message
+		s.eventually("it is down", func() bool { // each safe ends a process, and the pauses grow
+			down = c.do("safe", `{}`)
+			return down.decision("kind") == "unavailable"
+		})
+		for range 5 {
+			r := c.do("push", `{}`)
+			if r.decision("kind") != "unavailable" {
+				break // it has come back just now
+			}
+			if s.state() != before {
+				t.Fatalf("something was spent: %s", s.state())
+			}
+		}
+		if !down.isError() || !strings.Contains(down.text(), "nothing was spent") {
+			t.Errorf("%s", down.raw)
+		}
+	})
+}
+
+// TestAuditFails: a decision that cannot be recorded is none: the call is not
+// made, and no success counts that is not on record.
+func TestAuditFails(t *testing.T) {
+	eachLeg(t, func(t *testing.T, l leg) {
+		s := start(t, setup{policy: chain(t, "slow", "push")})
+		c := s.connect(l, "")
+		c.must("safe", `{}`)
+		before := s.state()
+		s.records.setFail(true)
+		for _, tool := range []string{"safe", "push"} {
+			if r := c.do(tool, `{}`); !r.isError() || r.decision("kind") != "internal" {
+				t.Errorf("%s: %s", tool, r.raw)
+			}
+		}
+		if after := s.state(); after != before {
+			t.Errorf("the state moved:\n%s\n%s", before, after)
+		}
+		s.executed("push", 0)
+		s.executed("safe", 1)
+		s.records.setFail(false)
+		id := c.call("slow", `{}`)
+		s.awaitExecuted("slow", 1)
+		s.records.setFail(true)
+		s.upstream.Release()
+		if r := c.reply(id); r.isError() || r.result == nil { // it has happened; the caller has to know
+			t.Errorf("%s", r.raw)
+		}
+		s.inFlight()
+		s.records.setFail(false)
+		session := s.proxy.Sessions()[0]
+		if err := s.proxy.SettleCall(session.ID, session.Calls[0].Number, true, "ada"); err != nil {
+			t.Fatal(err)
+		}
+		s.settled("done")
+	})
+}
+
+// TestAuditFailsOnConsent: nor is a consent good for a call that is not on record.
+func TestAuditFailsOnConsent(t *testing.T) {
+	eachLeg(t, func(t *testing.T, l leg) {
+		s := start(t, setup{})
+		c := s.connect(l, canElicit)
+		q := c.asks("deploy", `{}`)
+		s.records.setFail(true)
+		if r := q.answer(approve); !r.isError() {
+			t.Errorf("%s", r.raw)
+		}
+		s.executed("deploy", 0)
+	})
+}
+
+// TestLies: B019. Only a whole result without an error counts as a success.
+func TestLies(t *testing.T) {
+	failures := []string{
+		`{"content":[],"isError":true}`, `{"content":[],"isError":"true"}`, `{"content":[],"isError":"false"}`, `{"content":[],"isError":null}`,
+		`{"content":[],"isError":1}`, `{"content":[],"isError":true,"IsError":false}`, `{"content":[],"iserror":false}`,
+		`{"content":[],"resultType":"partial"}`, `{"content":[],"resultType":7}`, `[]`, `"x"`, `null`, `5`,
+	}
+	eachLeg(t, func(t *testing.T, l leg) {
+		s := start(t, setup{rules: "require lie before delete\n"})
+		c := s.connect(l, "")
+		for _, f := range failures {
+			c.reply(c.call("lie", `{"result":`+f+`}`))
+			s.eventually("it is settled", func() bool { return s.openCalls() == 0 })
+			c.refuses("delete", `{}`, "blocked")
+		}
+		c.reply(c.call("lie", `{"error":{"code":-32000,"message":"no"}}`))
+		c.refuses("delete", `{}`, "blocked")
+		c.reply(c.call("lie", `{"result":{"content":[{"type":"text","text":"failed"}],"isError":false}}`))
+		c.must("delete", `{}`)
+		c.refuses("delete", `{}`, "blocked")
+	})
+}
