@@ -30,6 +30,7 @@ type endpoint struct {
 	sessions atomic.Int64 // handed out
 	valid    atomic.Value // the session that is known; "" before the first
 
+	arrived  chan struct{} // gets a value for each POST
 	mu       sync.Mutex
 	messages []string // bodies of POST
 	headers  []http.Header
@@ -38,6 +39,7 @@ type endpoint struct {
 func serve(t testing.TB, e *endpoint) *endpoint {
 	t.Helper()
 	e.t = t
+	e.arrived = make(chan struct{}, 1000)
 	e.valid.Store("")
 	e.Server = httptest.NewServer(e)
 	t.Cleanup(e.Close)
@@ -67,6 +69,10 @@ func (e *endpoint) post(w http.ResponseWriter, r *http.Request) {
 	e.messages = append(e.messages, string(body))
 	e.headers = append(e.headers, r.Header.Clone())
 	e.mu.Unlock()
+	select {
+	case e.arrived <- struct{}{}:
+	default: // of a benchmark, where nobody waits
+	}
 	m := incoming{raw: string(body)}
 	_ = json.Unmarshal(body, &m)
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
@@ -104,6 +110,13 @@ func (e *endpoint) seen(text string) int {
 		}
 	}
 	return n
+}
+
+// await waits until a POST has come that contains text.
+func (e *endpoint) await(text string) {
+	for e.seen(text) == 0 {
+		<-e.arrived
+	}
 }
 
 func events(w http.ResponseWriter, list ...string) {
@@ -296,9 +309,7 @@ func TestCancelOverHTTP(t *testing.T) {
 				}
 				return
 			}
-			for e.seen(fmt.Sprintf(`"params":{"requestId":%d,"reason":"enough"}`, x.id)) == 0 {
-				<-time.After(time.Millisecond)
-			}
+			e.await(fmt.Sprintf(`"params":{"requestId":%d,"reason":"enough"}`, x.id))
 			select {
 			case r := <-x.Done():
 				t.Error("a legacy server may still answer", r)

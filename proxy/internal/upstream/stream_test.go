@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"sync/atomic"
 	"testing"
-	"time"
 )
 
 func TestNotificationsComeBeforeTheReply(t *testing.T) {
@@ -68,12 +67,12 @@ func TestServerRequestsOnTheStream(t *testing.T) {
 	}
 	s := start(t, e.config())
 	x := s.tool("x", "{}")
-	for e.seen(`"id":"p1","result":{}`) == 0 || e.seen(`"code":-32601`) == 0 {
-		select {
-		case <-x.Done():
-			t.Fatal("answered too early")
-		case <-time.After(time.Millisecond):
-		}
+	e.await(`"id":"p1","result":{}`)
+	e.await(`"code":-32601`)
+	select {
+	case <-x.Done():
+		t.Fatal("answered too early")
+	default:
 	}
 	close(answered)
 	if got := s.answer(x); got != `{"real":1}` {
