@@ -77,20 +77,20 @@ func (u *Upstream) dial(ctx context.Context) (*httpConn, error) {
 }
 
 func newHTTPClient() *http.Client {
+	dialer := net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}
 	return &http.Client{
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-		Transport: &http.Transport{
-			Proxy:                  http.ProxyFromEnvironment,
-			DialContext:            (&net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}).DialContext,
-			TLSClientConfig:        &tls.Config{MinVersion: tls.VersionTLS12},
-			TLSHandshakeTimeout:    10 * time.Second,
-			ForceAttemptHTTP2:      true,
-			MaxIdleConnsPerHost:    256,
-			IdleConnTimeout:        keepAlive,
-			ExpectContinueTimeout:  time.Second,
-			DisableCompression:     true,
-			MaxResponseHeaderBytes: 1 << 20,
-		},
+		Transport: &directTransport{dialer: dialer, other: &http.Transport{
+			Proxy:                 http.ProxyFromEnvironment,
+			DialContext:           dialer.DialContext,
+			TLSClientConfig:       &tls.Config{MinVersion: tls.VersionTLS12},
+			TLSHandshakeTimeout:   10 * time.Second,
+			ForceAttemptHTTP2:     true,
+			MaxIdleConnsPerHost:   maxIdle,
+			IdleConnTimeout:       keepAlive,
+			ExpectContinueTimeout: time.Second,
+			DisableCompression:    true,
+		}},
 	}
 }
 
