@@ -4,6 +4,7 @@ import (
 	"path"
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 func TestMatchGlob(t *testing.T) {
@@ -28,6 +29,9 @@ func FuzzMatchGlob(f *testing.F) {
 	f.Fuzz(func(t *testing.T, pattern, s string) {
 		if strings.ContainsAny(pattern, `[]\/`) || strings.Contains(s, "/") {
 			return
+		}
+		if strings.Contains(pattern, "*") && strings.ContainsFunc(s, func(r rune) bool { return r >= utf8.RuneSelf }) {
+			return // path.Match lets * end within a character
 		}
 		want, err := path.Match(pattern, s)
 		if err != nil {
