@@ -122,12 +122,12 @@ func (p *Proxy) addSession(by, principal string) *session {
 func (p *Proxy) sessionOf(principal string) *session {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for _, s := range p.sessions {
-		if s.by == "principal" && s.principal == principal {
-			return s
-		}
+	s := p.principals[principal]
+	if s == nil {
+		s = p.addSession("principal", principal)
+		p.principals[principal] = s
 	}
-	return p.addSession("principal", principal)
+	return s
 }
 
 // begin notes a request under its id. It fails where that id is in flight.

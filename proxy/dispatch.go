@@ -101,11 +101,13 @@ func (t *toolCall) refuseAs(text string) {
 }
 
 // toolsCall serves a call on the goroutine of its client, and returns when it
-// is answered.
+// is answered. The end of ctx cancels the call.
 func (p *Proxy) toolsCall(ctx context.Context, t *toolCall) {
 	t.landed = make(chan upstream.Reply, 1)
-	t.aside = func(f func()) { f() }
-	t.bind(ctx)
+	t.aside = func(f func()) {
+		t.bind(ctx)
+		f()
+	}
 	p.accept(t)
 	t.mu.Lock()
 	f := t.flight
@@ -116,8 +118,8 @@ func (p *Proxy) toolsCall(ctx context.Context, t *toolCall) {
 	select {
 	case r := <-t.landed:
 		f.finish(r)
-	case <-t.ctx.Done():
-		f.abandon(context.Cause(t.ctx))
+	case <-ctx.Done():
+		f.abandon(context.Cause(ctx))
 		f.finish(<-t.landed)
 	}
 }

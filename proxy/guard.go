@@ -46,6 +46,9 @@ func newGuard(a Access) (*guard, error) {
 	for _, h := range append(a.Hosts, host) {
 		g.hosts[strings.ToLower(h)] = true
 	}
+	for _, name := range []string{"localhost", "127.0.0.1", "[::1]"} {
+		g.hosts[name+":"+port] = true
+	}
 	for _, o := range a.Origins {
 		g.origins[strings.ToLower(strings.TrimSuffix(o, "/"))] = true
 	}
@@ -81,15 +84,15 @@ func (g *guard) admit(w http.ResponseWriter, r *http.Request) (principal string,
 // hostAllowed accepts the names of loopback with our port, the address of the
 // listener, and what the operator listed. It stands against DNS rebinding.
 func (g *guard) hostAllowed(header string) bool {
+	if g.hosts[header] {
+		return true
+	}
 	header = strings.ToLower(header)
 	if g.hosts[header] {
 		return true
 	}
 	host, port, err := net.SplitHostPort(header)
-	if err != nil {
-		return false
-	}
-	return port == g.port && (loopback(host) || g.hosts[host])
+	return err == nil && port == g.port && (loopback(host) || g.hosts[host])
 }
 
 // originAllowed accepts no Origin, one of this machine, or one that the

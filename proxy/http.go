@@ -24,6 +24,16 @@ const (
 // codeHeaderMismatch is of revision 2026-07-28.
 const codeHeaderMismatch = -32020
 
+// Values of headers that every response has. They are never written to.
+var (
+	noSniff  = []string{"nosniff"}
+	noStore  = []string{"no-store"}
+	jsonType = []string{"application/json"}
+)
+
+// onlyOnce are the headers that must not be given twice.
+var onlyOnce = [...]string{protocolHeader, sessionHeader, "Mcp-Method", "Mcp-Name", "Content-Type"}
+
 // A handler is the streamable HTTP endpoint of a proxy.
 type handler struct {
 	proxy *Proxy
@@ -43,8 +53,9 @@ func (p *Proxy) Handler(a Access) (http.Handler, error) {
 
 // ServeHTTP lets nothing past the guard.
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	w.Header().Set("X-Content-Type-Options", "nosniff")
-	w.Header().Set("Cache-Control", "no-store")
+	header := w.Header()
+	header["X-Content-Type-Options"] = noSniff
+	header["Cache-Control"] = noStore
 	if r.URL.Path != endpoint {
 		http.NotFound(w, r)
 		return
@@ -90,7 +101,7 @@ func (h *handler) post(w http.ResponseWriter, r *http.Request, principal string)
 		writeJSON(w, http.StatusBadRequest, fault.Append(nil))
 		return
 	}
-	if meta.Modern() || mcp.IsModernProtocol(r.Header.Get(protocolHeader)) {
+	if meta.Modern() || mcp.IsModernProtocol(first(r, protocolHeader)) {
 		h.stateless(w, r, principal, m, meta)
 		return
 	}
@@ -100,23 +111,39 @@ func (h *handler) post(w http.ResponseWriter, r *http.Request, principal string)
 // acceptable checks what the request says of its body. What is not plainly
 // JSON is refused, never passed on unread.
 func acceptable(w http.ResponseWriter, r *http.Request) bool {
-	kind, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
-	charset, given := params["charset"]
-	if err != nil || kind != "application/json" || given && !strings.EqualFold(charset, "utf-8") || len(r.Header.Values("Content-Type")) != 1 {
-		http.Error(w, "the body must be application/json in UTF-8", http.StatusUnsupportedMediaType)
-		return false
-	}
-	if e := r.Header.Get("Content-Encoding"); e != "" && e != "identity" {
-		http.Error(w, "the body must not be encoded", http.StatusUnsupportedMediaType)
-		return false
-	}
-	for _, name := range []string{protocolHeader, sessionHeader, "Mcp-Method", "Mcp-Name"} {
-		if len(r.Header.Values(name)) > 1 {
+	for _, name := range onlyOnce {
+		if len(r.Header[name]) > 1 {
 			http.Error(w, "the header "+name+" is given twice", http.StatusBadRequest)
 			return false
 		}
 	}
+	if !plainJSON(first(r, "Content-Type")) {
+		http.Error(w, "the body must be application/json in UTF-8", http.StatusUnsupportedMediaType)
+		return false
+	}
+	if e := first(r, "Content-Encoding"); e != "" && e != "identity" {
+		http.Error(w, "the body must not be encoded", http.StatusUnsupportedMediaType)
+		return false
+	}
 	return true
+}
+
+// plainJSON reports whether a content type is JSON in UTF-8.
+func plainJSON(contentType string) bool {
+	if contentType == "application/json" {
+		return true
+	}
+	kind, params, err := mime.ParseMediaType(contentType)
+	charset, given := params["charset"]
+	return err == nil && kind == "application/json" && (!given || strings.EqualFold(charset, "utf-8"))
+}
+
+// first is the value of a header whose name is in canonical form.
+func first(r *http.Request, name string) string {
+	if values := r.Header[name]; len(values) > 0 {
+		return values[0]
+	}
+	return ""
 }
 
 // body reads the whole message, within the limit.
@@ -176,7 +203,7 @@ func (h *handler) stateless(w http.ResponseWriter, r *http.Request, principal st
 // checkHeaders compares the headers with the message. The gate always decides
 // on the message.
 func checkHeaders(r *http.Request, m wire.Message, meta wire.Meta) (status int, refusal []byte) {
-	header := r.Header.Get(protocolHeader)
+	header := first(r, protocolHeader)
 	mismatch := func(text string) (int, []byte) {
 		return http.StatusBadRequest, wire.AppendError(nil, m.ID, codeHeaderMismatch, text, nil)
 	}
@@ -202,7 +229,7 @@ func checkHeaders(r *http.Request, m wire.Message, meta wire.Meta) (status int, 
 
 // inSession serves one message of an era with sessions.
 func (h *handler) inSession(w http.ResponseWriter, r *http.Request, principal string, m wire.Message, meta wire.Meta) {
-	if v := r.Header.Get(protocolHeader); v != "" && !mcp.IsValidProtocolVersion(v) {
+	if v := first(r, protocolHeader); v != "" && !mcp.IsValidProtocolVersion(v) {
 		http.Error(w, "unsupported protocol version", http.StatusBadRequest)
 		return
 	}
@@ -229,7 +256,7 @@ func (h *handler) inSession(w http.ResponseWriter, r *http.Request, principal st
 // initialize opens a session, bound to the principal.
 func (h *handler) initialize(w http.ResponseWriter, r *http.Request, principal string, m wire.Message, meta wire.Meta) {
 	p := h.proxy
-	if r.Header.Get(sessionHeader) != "" {
+	if first(r, sessionHeader) != "" {
 		writeJSON(w, http.StatusBadRequest, wire.AppendError(nil, m.ID, codeInvalidRequest, "initialize opens a session; it cannot be sent within one", nil))
 		return
 	}
@@ -249,7 +276,6 @@ func (h *handler) request(w http.ResponseWriter, r *http.Request, c *client, m w
 	s := newPostStream(w, r, m.Method)
 	defer s.finish()
 	defer p.recovered(m.Method, m.ID, s)
-	ctx := context.WithoutCancel(r.Context())
 	if m.Method == "tools/call" {
 		t, ok := p.prepare(c, m, meta, s)
 		switch {
@@ -257,11 +283,11 @@ func (h *handler) request(w http.ResponseWriter, r *http.Request, c *client, m w
 		case !c.begin(wire.IDKey(m.ID), t):
 			p.duplicateCall(t)
 		default:
-			p.toolsCall(ctx, t)
+			p.toolsCall(p.ctx, t)
 		}
 		return
 	}
-	ctx, cancel := context.WithCancelCause(ctx)
+	ctx, cancel := context.WithCancelCause(context.WithoutCancel(r.Context()))
 	defer cancel(nil)
 	if !c.begin(wire.IDKey(m.ID), cancelFunc(cancel)) {
 		p.duplicate(c, m, s)
@@ -273,7 +299,7 @@ func (h *handler) request(w http.ResponseWriter, r *http.Request, c *client, m w
 
 // client is the one whose session the request names, if it is the principal's.
 func (h *handler) client(w http.ResponseWriter, r *http.Request, principal string) *client {
-	id := r.Header.Get(sessionHeader)
+	id := first(r, sessionHeader)
 	if id == "" {
 		http.Error(w, "the header "+sessionHeader+" is missing: send initialize first", http.StatusBadRequest)
 		return nil
@@ -292,7 +318,7 @@ func (h *handler) client(w http.ResponseWriter, r *http.Request, principal strin
 
 // get opens the stream for what belongs to no request.
 func (h *handler) get(w http.ResponseWriter, r *http.Request, principal string) {
-	if mcp.IsModernProtocol(r.Header.Get(protocolHeader)) {
+	if mcp.IsModernProtocol(first(r, protocolHeader)) {
 		w.Header().Set("Allow", http.MethodPost)
 		http.Error(w, "this revision has no GET stream", http.StatusMethodNotAllowed)
 		return
@@ -305,7 +331,7 @@ func (h *handler) get(w http.ResponseWriter, r *http.Request, principal string) 
 
 // delete ends a session.
 func (h *handler) delete(w http.ResponseWriter, r *http.Request, principal string) {
-	if mcp.IsModernProtocol(r.Header.Get(protocolHeader)) {
+	if mcp.IsModernProtocol(first(r, protocolHeader)) {
 		w.Header().Set("Allow", http.MethodPost)
 		http.Error(w, "this revision has no sessions", http.StatusMethodNotAllowed)
 		return

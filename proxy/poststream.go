@@ -24,7 +24,7 @@ type postStream struct {
 }
 
 func newPostStream(w http.ResponseWriter, r *http.Request, method string) *postStream {
-	return &postStream{w: w, method: method, modern: r.Header.Get(protocolHeader) >= "2026-07-28"}
+	return &postStream{w: w, method: method, modern: first(r, protocolHeader) >= "2026-07-28"}
 }
 
 // send writes a message before the answer.
@@ -63,7 +63,7 @@ func (s *postStream) whole(parts [][]byte) {
 		size += len(part)
 	}
 	h := s.w.Header()
-	h["Content-Type"] = []string{"application/json"}
+	h["Content-Type"] = jsonType
 	h["Content-Length"] = []string{strconv.Itoa(size)}
 	if status := s.status(parts); status != http.StatusOK {
 		s.w.WriteHeader(status)

@@ -86,6 +86,8 @@ type Proxy struct {
 	clients  map[string]*client // by id
 	sessions map[string]*session
 
+	principals map[string]*session // of clients whose requests carry no session
+
 	work       sync.WaitGroup
 	ctx        context.Context //nolint:containedctx // the lifetime of the proxy's own work
 	cancel     context.CancelFunc
@@ -116,6 +118,8 @@ func New(o Options) (*Proxy, error) {
 		started:   o.Now(),
 		clients:   map[string]*client{},
 		sessions:  map[string]*session{},
+
+		principals: map[string]*session{},
 	}
 	p.server = newHandshake(o.Version)
 	p.ctx, p.cancel = context.WithCancel(context.Background())

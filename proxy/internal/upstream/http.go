@@ -90,6 +90,8 @@ func newHTTPClient() *http.Client {
 			IdleConnTimeout:       keepAlive,
 			ExpectContinueTimeout: time.Second,
 			DisableCompression:    true,
+
+			MaxResponseHeaderBytes: maxHeaderBytes,
 		}},
 	}
 }
