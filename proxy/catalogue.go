@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -13,6 +14,9 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
+
+// maxToolDepth is how deep the object of a tool may be nested.
+const maxToolDepth = 128
 
 // maxExposed is how long a tool name may be in every known client.
 const maxExposed = 64
@@ -121,13 +125,19 @@ func collision(t *tool, same []*tool) string {
 }
 
 func newTool(u *upstreamState, object []byte, alone bool) (t *tool, problem string) {
+	if err := rawjson.Check(object, maxToolDepth); err != nil {
+		return nil, "a tool is not strict JSON: " + visible(err.Error())
+	}
 	lit, ok := rawjson.Member(object, "name")
 	if !ok {
 		return nil, "a tool has no name"
 	}
 	name, ok := rawjson.String(lit)
 	if !ok || !validName(name) {
-		return nil, "the tool name " + string(clip(lit, 200)) + " is outside [A-Za-z0-9_./-]{1,128}"
+		return nil, "the tool name " + visible(string(clip(lit, 200))) + " is outside [A-Za-z0-9_./-]{1,128}"
+	}
+	if problem := unreadable(object); problem != "" {
+		return nil, "the tool " + name + " " + problem
 	}
 	t = &tool{upstream: u, name: name, canonical: u.config.Name + "." + name, definition: digest(object)}
 	t.exposed = exposedName(u.config.prefix(alone), name)
@@ -137,6 +147,24 @@ func newTool(u *upstreamState, object []byte, alone bool) (t *tool, problem stri
 		t.object = wire.ReplaceMember(nil, object, "name", rawjson.AppendString(nil, t.exposed))
 	}
 	return t, ""
+}
+
+// unreadable is why clients would read the tool as another one, or none of the
+// list at all for its sake; empty: they would not.
+func unreadable(object []byte) string {
+	variant := false
+	rawjson.Members(object, func(key, _ []byte, _ int) bool {
+		variant = string(key) != "name" && bytes.EqualFold(key, []byte("name"))
+		return !variant
+	})
+	schema, _ := rawjson.Member(object, "inputSchema")
+	switch {
+	case variant:
+		return "has a second name in other case"
+	case rawjson.Kind(schema) != '{':
+		return "has no inputSchema that is an object"
+	}
+	return ""
 }
 
 // names are the further physical names of t: bare and canonical. A bare name
