@@ -1,0 +1,329 @@
+package proxy_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/petrigate/petrigate/internal/fixture"
+	"github.com/petrigate/petrigate/proxy"
+)
+
+// odd is a tool object that typed clients would change.
+const odd = `{"title":"Odd","name":"odd","inputSchema":{"type":"object","properties":{"n":{"type":"integer","maximum":12345678901234567890,"x-k":1.0}},"$defs":{},"additionalProperties":false},"_meta":{"a/b":1.50},"annotations":{"readOnlyHint":true,"new":null},"icons":[{"src":"data:,<>&"}],"unknown":["\u00e9","é"]}`
+
+// tools are the objects of a list, by name, byte for byte.
+func (m message) tools() map[string]string {
+	var r struct{ Tools []json.RawMessage }
+	_ = json.Unmarshal(m.result, &r)
+	found := map[string]string{}
+	for _, raw := range r.Tools {
+		var t struct{ Name string }
+		_ = json.Unmarshal(raw, &t)
+		found[t.Name] = string(raw)
+	}
+	return found
+}
+
+func running(tool fixture.Tool) fixture.Tool {
+	tool.Run = func(_ context.Context, c *fixture.Call) (json.RawMessage, error) { return fixture.Text(c.Name), nil }
+	return tool
+}
+
+// TestListIsVerbatim: tool objects go through byte for byte, but for their name.
+func TestListIsVerbatim(t *testing.T) {
+	prefix := "p"
+	for _, prefixed := range []bool{false, true} {
+		eachLeg(t, func(t *testing.T, l leg) {
+			s := start(t, setup{
+				server: fixture.Options{Tools: append(fixture.Attack(), running(fixture.Tool{Name: "odd", Raw: json.RawMessage(odd)})), PageSize: 5},
+				change: func(o *proxy.Options) {
+					if prefixed {
+						o.Upstreams[0].Prefix = &prefix
+					}
+				},
+			})
+			c := s.connect(l, "")
+			name, want := "odd", odd
+			if prefixed {
+				name, want = "p_odd", strings.Replace(odd, `"name":"odd"`, `"name":"p_odd"`, 1)
+			}
+			list := c.list().tools()
+			if got := list[name]; got != want {
+				t.Errorf("got  %s\nwant %s", got, want)
+			}
+			if len(list) != len(fixture.Attack())+1 {
+				t.Errorf("%d tools", len(list))
+			}
+			if r := c.must(name, `{}`); r.text() != "odd" {
+				t.Errorf("%s", r.raw)
+			}
+		})
+	}
+}
+
+// TestResultIsVerbatim: results go through byte for byte; over HTTP a line
+// break between tokens may become a space.
+func TestResultIsVerbatim(t *testing.T) {
+	results := []string{
+		`{"content":[],"resultType":"complete","structuredContent":{"n":12345678901234567890,"f":1.0,"e":1E2},"x":{"b":1,"a":"\u00e9\/<>&"},"_meta":{"k":-0}}`,
+		`{"content":[{"type":"text","text":"a\nb` + "\u2028" + `😀"}],"isError":true,"resultType":"complete"}`,
+		"{\n  \"content\": [ ],\r\n\t\"resultType\" : \"complete\"\n}",
+	}
+	i := 0
+	teller := fixture.Tool{Name: "tell", Verbatim: true, Run: func(context.Context, *fixture.Call) (json.RawMessage, error) { return json.RawMessage(results[i]), nil }}
+	eachLeg(t, func(t *testing.T, l leg) {
+		for _, stream := range []bool{false, true} {
+			s := start(t, setup{server: fixture.Options{Tools: []fixture.Tool{teller}, Stream: stream}})
+			c := s.connect(l, "")
+			for i = range results {
+				if stream && strings.Contains(results[i], "\n") {
+					continue // the fixture would break its own event
+				}
+				want := strings.NewReplacer("\n", " ", "\r", " ").Replace(results[i])
+				if got := string(c.do("tell", `{}`).result); got != want {
+					t.Errorf("got  %q\nwant %q", got, want)
+				}
+			}
+		}
+	})
+}
+
+// TestErrorIsVerbatim: an upstream's JSON-RPC error keeps its code and data,
+// and is not taken for one of ours.
+func TestErrorIsVerbatim(t *testing.T) {
+	errors := []string{
+		`{"code":-32042,"message":"no <b>","data":{"n":1.0,"a":[1 ,2],"big":12345678901234567890}}`,
+		`{"code":-32602,"message":"bad arguments"}`,
+		`{"code":-32601,"message":"no such method","data":null}`,
+		`{"code":7,"message":"é","extra":true}`,
+	}
+	eachLeg(t, func(t *testing.T, l leg) {
+		s := start(t, setup{})
+		c := s.connect(l, "")
+		for _, e := range errors {
+			if r := c.do("lie", `{"error":`+e+`}`); string(r.err) != e {
+				t.Errorf("got  %s\nwant %s", r.err, e)
+			}
+		}
+	})
+}
+
+// TestProgress: progress comes before the result, under the client's token.
+func TestProgress(t *testing.T) {
+	eachLeg(t, func(t *testing.T, l leg) {
+		for _, era := range []fixture.Eras{fixture.Legacy, fixture.Modern} {
+			s := start(t, setup{server: fixture.Options{Eras: era}})
+			c := s.connect(l, "")
+			for _, token := range []string{`"my \u0074oken"`, `7`, `"7"`} {
+				id := c.callWith("progress", `{"n":5}`, `"progressToken":`+token, "")
+				for n := 1; n <= 5; n++ {
+					m := c.await("the next message", func(m message) bool { return m.method != "" || m.id == id })
+					if m.method != "notifications/progress" || at(m.params, "progressToken") != token || at(m.params, "progress") != fmt.Sprint(n) {
+						t.Errorf("message %d: %s", n, m.raw)
+					}
+				}
+				c.reply(id)
+			}
+			c.must("progress", `{"n":3}`) // without a token there is none
+			if n := c.mail.count(func(m message) bool { return m.method == "notifications/progress" }); n != 0 {
+				t.Errorf("progress that nobody asked for: %s", c.mail)
+			}
+			for _, r := range s.log.Records(fixture.Received) {
+				if strings.Contains(string(r.Bytes), `oken"`) && !strings.Contains(string(r.Bytes), `"progressToken"`) {
+					t.Errorf("the client's token reached the upstream: %s", r.Bytes)
+				}
+			}
+		}
+	})
+}
+
+// TestProgressOfTwo: with one token for two calls, each stream gets its own.
+func TestProgressOfTwo(t *testing.T) {
+	s := start(t, setup{})
+	one, two := s.connect(legs()[0], ""), s.connect(legs()[3], "")
+	a := one.callWith("progress", `{"n":40}`, `"progressToken":1`, "")
+	b := two.callWith("progress", `{"n":50}`, `"progressToken":1`, "")
+	one.reply(a)
+	two.reply(b)
+	progress := func(m message) bool { return m.method == "notifications/progress" }
+	if n, m := one.mail.count(progress), two.mail.count(progress); n != 40 || m != 50 {
+		t.Errorf("%d and %d notifications, want 40 and 50", n, m)
+	}
+}
+
+// TestListChanged: clients that know a list hear of a change of it: those with
+// a handshake by themselves, others where they listen.
+func TestListChanged(t *testing.T) {
+	eachLeg(t, func(t *testing.T, l leg) {
+		s := start(t, setup{})
+		s.awaitSubscribed()
+		c := s.connect(l, "")
+		c.list()
+		listen := ""
+		if l.modern {
+			listen = c.sendf(`{"jsonrpc":"2.0","id":%ID%,"method":"subscriptions/listen","params":{%META%"notifications":{"toolsListChanged":true}}}`)
+			ack := c.await("the acknowledgement", func(m message) bool { return m.method == "notifications/subscriptions/acknowledged" })
+			if at(ack.params, "_meta", "io.modelcontextprotocol/subscriptionId") != listen || at(ack.params, "notifications", "toolsListChanged") != "true" {
+				t.Errorf("%s", ack.raw)
+			}
+		}
+		c.listenToPushes()
+		s.upstream.AddTool(running(fixture.Tool{Name: "fresh"}))
+		m := c.await("list_changed", func(m message) bool { return m.method == "notifications/tools/list_changed" })
+		if l.modern && at(m.params, "_meta", "io.modelcontextprotocol/subscriptionId") != listen {
+			t.Errorf("%s", m.raw)
+		}
+		c.must("fresh", `{}`)
+		if c.list().tools()["fresh"] == "" {
+			t.Error("the fresh tool is not listed")
+		}
+		if l.modern {
+			c.cancel(listen)
+		}
+	})
+}
+
+// TestListenIsModern: subscriptions/listen is no method of older clients.
+func TestListenIsModern(t *testing.T) {
+	legacyLegs(t, func(t *testing.T, l leg) {
+		c := start(t, setup{}).connect(l, "")
+		if r := c.reply(c.sendf(`{"jsonrpc":"2.0","id":%ID%,"method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true}}}`)); r.code() != "-32601" {
+			t.Errorf("%s", r.raw)
+		}
+	})
+}
+
+// upstreamOf serves tools over HTTP.
+func upstreamOf(t *testing.T, name string, log *fixture.Log, tools ...fixture.Tool) proxy.Upstream {
+	t.Helper()
+	for i := range tools {
+		if tools[i].Run == nil {
+			tools[i] = running(tools[i])
+		}
+	}
+	up := httptest.NewServer(fixture.New(fixture.Options{Tools: tools, Record: log.Add}))
+	t.Cleanup(func() {
+		up.CloseClientConnections()
+		up.Close()
+	})
+	return proxy.Upstream{Name: name, URL: up.URL}
+}
+
+// TestTwoUpstreams: A036, A037. Names that would stand for two tools are left
+// out, both of them, and the rest is there under its prefix.
+func TestTwoUpstreams(t *testing.T) {
+	eachLeg(t, func(t *testing.T, l leg) {
+		var logs [3]fixture.Log
+		s := start(t, setup{rules: "block same\nblock x.delete\n", change: func(o *proxy.Options) {
+			o.Upstreams = []proxy.Upstream{
+				upstreamOf(t, "x", &logs[0], fixture.Tool{Name: "delete"}, fixture.Tool{Name: "a_b"}, fixture.Tool{Name: "same"}, fixture.Tool{Name: "own"}),
+				upstreamOf(t, "x_a", &logs[1], fixture.Tool{Name: "b"}, fixture.Tool{Name: "same"}),
+				upstreamOf(t, "y", &logs[2], fixture.Tool{Name: "x_delete"}, fixture.Tool{Name: "x.delete"}, fixture.Tool{Name: "delete"}, fixture.Tool{Name: "own"}, fixture.Tool{Name: "own"}),
+			}
+		}})
+		c := s.connect(l, "")
+		list := c.list().tools()
+		for _, name := range []string{"x_delete", "x_same", "x_own", "x_a_same", "y_x_delete", "y_delete"} {
+			if list[name] == "" {
+				t.Errorf("%s is not listed", name)
+			}
+		}
+		for _, name := range []string{"x_a_b", "y_own", "delete", "same", "own", "y.delete"} {
+			if list[name] != "" {
+				t.Errorf("%s is listed", name)
+			}
+			c.unknown(name)
+		}
+		if left := strings.Join(s.proxy.Status().LeftOut, "\n"); strings.Count(left, "x_a_b") < 2 {
+			t.Errorf("nobody is told of the collision: %s", left)
+		}
+		c.blocked("x_same")
+		c.blocked("x_a_same") // a bare name restricts every upstream
+		c.blocked("x_delete")
+		c.must("y_delete", `{}`)
+		c.must("y_x_delete", `{}`)
+		c.must("x_own", `{}`)
+		if n := logs[0].Executed("") + logs[1].Executed("") + logs[2].Executed(""); n != 3 {
+			t.Errorf("%d executions", n)
+		}
+	})
+}
+
+// blocked is refuses where the upstream is not the recording one.
+func (c *client) blocked(tool string) {
+	c.t.Helper()
+	if r := c.do(tool, `{}`); !r.isError() || r.decision("kind") != "blocked" {
+		c.t.Errorf("%s: %s", tool, r.raw)
+	}
+}
+
+// TestLongNames: names that clients could not say get a hash, and stay apart.
+func TestLongNames(t *testing.T) {
+	long := strings.Repeat("n", 100)
+	eachLeg(t, func(t *testing.T, l leg) {
+		s := start(t, setup{server: fixture.Options{Tools: []fixture.Tool{
+			running(fixture.Tool{Name: long + "a"}), running(fixture.Tool{Name: long + "b"}), running(fixture.Tool{Name: "a.b/c"}), running(fixture.Tool{Name: "a_b_c"}),
+		}}})
+		c := s.connect(l, "")
+		list := c.list().tools()
+		if len(list) != 4 || list["a_b_c"] == "" {
+			t.Fatalf("%v", list)
+		}
+		called := map[string]bool{}
+		for name := range list {
+			if len(name) > 64 || strings.Trim(name, "abcdefghijklmnopqrstuvwxyz_0123456789") != "" {
+				t.Errorf("exposed name %q", name)
+			}
+			called[c.must(name, `{}`).text()] = true
+		}
+		if len(called) != 4 {
+			t.Errorf("%v", called)
+		}
+		c.unknown("a.b/c")
+		c.unknown(long + "a")
+	})
+}
+
+// TestQuarantine: one bad tool is left out, and the others stay; no list is
+// broken by it.
+func TestQuarantine(t *testing.T) {
+	bad := []string{
+		`{"name":"bad name","inputSchema":{"type":"object"}}`,
+		`{"name":"","inputSchema":{"type":"object"}}`,
+		`{"name":"d` + "\u0430" + `nger","inputSchema":{"type":"object"}}`,
+		`{"name":"` + strings.Repeat("x", 129) + `","inputSchema":{"type":"object"}}`,
+		`{"name":5,"inputSchema":{"type":"object"}}`,
+		`{"inputSchema":{"type":"object"}}`,
+		`{"name":"twice","name":"danger","inputSchema":{"type":"object"}}`,
+		`{"name":"variant","Name":"danger","inputSchema":{"type":"object"}}`,
+		`{"name":"schemaless"}`,
+		`{"name":"listed","inputSchema":[]}`,
+		`{"name":"broken","inputSchema":{"type":object}}`,
+		`{"name":"number","inputSchema":{"type":"object","maximum":0x10}}`,
+		`{"name":"surrogate","description":"\ud800","inputSchema":{"type":"object"}}`,
+		`{"name":"again","inputSchema":{"type":"object","type":"string"}}`,
+		`{"name":"control","description":"` + "\x01" + `","inputSchema":{"type":"object"}}`,
+		`"tool"`, `null`, `[]`,
+	}
+	for _, raw := range bad {
+		t.Run(raw[:min(len(raw), 40)], func(t *testing.T) {
+			s := start(t, setup{server: fixture.Options{Tools: append(fixture.Attack(), running(fixture.Tool{Name: "never", Raw: json.RawMessage(raw)}))}})
+			c := s.connect(legs()[0], "")
+			m := c.list()
+			if !json.Valid(m.raw) {
+				t.Fatalf("the list is broken by %s", raw)
+			}
+			if list := m.tools(); len(list) != len(fixture.Attack()) {
+				t.Errorf("%d tools are listed, want %d, with %s", len(list), len(fixture.Attack()), raw)
+			}
+			if left := s.proxy.Status().LeftOut; len(left) != 1 {
+				t.Errorf("left out: %q", left)
+			}
+			c.must("safe", `{}`)
+		})
+	}
+}
