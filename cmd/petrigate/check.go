@@ -2,12 +2,10 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
-	"os"
+	"slices"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -15,7 +13,6 @@ import (
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/policy"
-	"github.com/petrigate/petrigate/proxy"
 )
 
 // checkFlags are what check is asked to look at.
@@ -61,6 +58,9 @@ func newCheck(s stdio) *cobra.Command {
 	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		f.config, _ = c.Flags().GetString("config")
+		if f.config != "" && len(f.rules)+len(f.nets) > 0 {
+			return usage("check looks at --config, or at --rules and --net, and not at both")
+		}
 		return check(c.Context(), s, f)
 	}
 	return c
@@ -71,6 +71,9 @@ func check(ctx context.Context, s stdio, f checkFlags) error {
 	if err != nil {
 		return err
 	}
+	if len(problems.Of(policy.Error)) > 0 { // there is nothing to build
+		return f.answer(s, newReport(problems, &policy.Result{}, nil))
+	}
 	if source.Tools, err = f.knownTools(ctx, s, cfg); err != nil {
 		return err
 	}
@@ -79,7 +82,11 @@ func check(ctx context.Context, s stdio, f checkFlags) error {
 	if err != nil && !errors.As(err, &invalid) {
 		return err
 	}
-	report := newReport(append(problems, result.Problems...), result, source.Tools)
+	report := newReport(slices.Concat(problems, result.Problems, emptyPolicy(source)), result, source.Tools)
+	return f.answer(s, report)
+}
+
+func (f checkFlags) answer(s stdio, report checkReport) (err error) {
 	report.OK = len(report.Problems.Of(policy.Error)) == 0 && (!f.strict || len(report.Problems) == 0)
 	if f.json {
 		err = printJSON(s.out, report)
@@ -105,107 +112,12 @@ func (f checkFlags) source() (policy.Source, *config.Config, policy.Problems, er
 	if err != nil || len(problems) > 0 {
 		return policy.Source{}, nil, problems, err
 	}
-	for _, w := range cfg.Warnings {
-		problems = append(problems, configProblem(policy.Warning, "W201", w))
+	problems = slices.Concat(configWarnings(cfg), noUpstream(cfg))
+	if !f.live { // which has them as errors
+		problems = append(problems, missingCommands(cfg, policy.Warning)...)
 	}
 	return policy.FromConfig(cfg), cfg, problems, nil
 }
-
-// configProblems turns the errors of a configuration into problems.
-func configProblems(err error) (policy.Problems, error) {
-	var list config.ErrorList
-	var one *config.Error
-	switch {
-	case errors.As(err, &list):
-	case errors.As(err, &one):
-		list = config.ErrorList{one}
-	default:
-		return nil, err
-	}
-	var problems policy.Problems
-	for _, e := range list {
-		problems = append(problems, configProblem(policy.Error, "E201", e))
-	}
-	return problems, nil
-}
-
-func configProblem(severity policy.Severity, code string, e *config.Error) policy.Problem {
-	p := policy.Problem{
-		Severity: severity, File: e.File, Line: e.Line, Column: e.Column,
-		Message: e.Msg, Hint: e.Hint, Excerpt: e.Excerpt,
-	}
-	p.Code = problemCode(code)
-	return p
-}
-
-// knownTools are all names that calls can have, or nil where they are not known.
-func (f checkFlags) knownTools(ctx context.Context, s stdio, cfg *config.Config) ([]string, error) {
-	switch {
-	case f.tools != "":
-		return recordedTools(f.tools)
-	case f.live && cfg == nil:
-		return nil, &exit{exitUsage, errors.New("--live wants a configuration with upstreams")}
-	case f.live:
-		return liveTools(ctx, s, cfg)
-	default:
-		return nil, nil
-	}
-}
-
-// recordedTools reads a result of tools/list, its tools, or a list of names.
-func recordedTools(path string) ([]string, error) {
-	b, err := os.ReadFile(path)
-	if err != nil {
-		return nil, fmt.Errorf("reading the tool list: %w", err)
-	}
-	var list struct {
-		Tools []json.RawMessage `json:"tools"`
-	}
-	if json.Unmarshal(b, &list) != nil && json.Unmarshal(b, &list.Tools) != nil {
-		return nil, &exit{exitInvalid, fmt.Errorf("%s is not a tool list: write what tools/list answers, or a list of names", path)}
-	}
-	names := []string{}
-	for i, raw := range list.Tools {
-		var tool struct {
-			Name string `json:"name"`
-		}
-		if json.Unmarshal(raw, &tool.Name) != nil && json.Unmarshal(raw, &tool) != nil || tool.Name == "" {
-			return nil, &exit{exitInvalid, fmt.Errorf("%s: entry %d of the tool list has no name", path, i+1)}
-		}
-		names = append(names, tool.Name)
-	}
-	return names, nil
-}
-
-// liveTools asks the upstreams. One that does not answer fails the check.
-func liveTools(ctx context.Context, s stdio, cfg *config.Config) ([]string, error) {
-	if err := checkCommands(cfg); err != nil {
-		return nil, err
-	}
-	quiet := *cfg
-	quiet.Audit.File = ""
-	p, err := build(&quiet, nil, slog.New(slog.DiscardHandler))
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = p.Close() }()
-	p.Start()
-	p.AwaitTools(ctx)
-	for _, u := range p.Status().Upstreams {
-		if u.Error != "" || u.State != "up" {
-			return nil, &exit{exitUpstream, fmt.Errorf("the upstream %s does not answer: %s", u.Name, u.Error)}
-		}
-	}
-	tools, err := p.Tools("")
-	var names []string
-	for _, t := range tools {
-		names = append(names, namesOf(t)...)
-	}
-	_, _ = fmt.Fprintf(s.err, "%d tools of %d upstreams\n", len(tools), len(cfg.Servers))
-	return names, err
-}
-
-func namesOf(t proxy.ToolInfo) []string { return []string{t.Exposed, t.Bare, t.Canonical} }
 
 func newReport(problems policy.Problems, result *policy.Result, known []string) checkReport {
 	r := checkReport{Version: 1, Problems: problems, Nets: result.Nets, Tools: []checkedTool{}, Proofs: []struct{}{}, Redundant: []string{}}
@@ -248,18 +160,40 @@ func listed(net gate.NetInfo) []string {
 
 func (r checkReport) print(w io.Writer) error {
 	printProblems(w, r.Problems)
+	if len(r.Problems) > 0 && len(r.Nets) > 0 {
+		_, _ = fmt.Fprintln(w)
+	}
 	if len(r.Nets) > 0 {
 		var rows [][]string
 		for _, n := range r.Nets {
 			rows = append(rows, []string{n.Name, count(n.States), bounded(n.Bounded), count(n.Deadlocks), ruleText(n.Rule)})
 		}
-		if err := table(w, "NET|STATES|BOUNDED|DEADLOCKS|RULE", rows); err != nil {
+		if err := table(w, "", "NET|STATES|BOUNDED|DEADLOCKS|FROM", rows); err != nil {
 			return err
 		}
+		_, _ = fmt.Fprintln(w)
 	}
-	errs, warnings := len(r.Problems.Of(policy.Error)), len(r.Problems.Of(policy.Warning))
-	_, err := fmt.Fprintf(w, "%d nets, %d errors, %d warnings\n", len(r.Nets), errs, warnings)
+	_, err := fmt.Fprintln(w, r.summary())
 	return err
+}
+
+// summary is the last line: whether the policy is good, and of how much.
+func (r checkReport) summary() string {
+	errs, warnings := len(r.Problems.Of(policy.Error)), len(r.Problems.Of(policy.Warning))
+	verdict, of := "ok", ""
+	if len(r.Nets) > 0 {
+		of = " in " + number(len(r.Nets), "net")
+	}
+	switch {
+	case !r.OK && errs == 0:
+		verdict = "not ok, by --strict"
+	case !r.OK:
+		verdict = "not ok"
+	}
+	if errs+warnings == 0 {
+		return verdict + ": no problems" + of
+	}
+	return fmt.Sprintf("%s: %s and %s%s", verdict, number(errs, "error"), number(warnings, "warning"), of)
 }
 
 func count(n *int) string {

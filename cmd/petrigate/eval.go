@@ -43,13 +43,13 @@ func newEval(s stdio) *cobra.Command {
 func openCases(s stdio, path string) (io.Reader, func(), error) {
 	switch path {
 	case "":
-		return nil, nil, &exit{exitUsage, fmt.Errorf("eval wants --cases FILE, or --cases - for standard input")}
+		return nil, nil, usage("eval wants --cases FILE, or --cases - for standard input")
 	case "-":
 		return s.in, func() {}, nil
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, nil, fmt.Errorf("opening the cases: %w", err)
+		return nil, nil, fmt.Errorf("opening the cases %s: %w", path, innermost(err))
 	}
 	return f, func() { _ = f.Close() }, nil
 }

@@ -4,10 +4,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"text/tabwriter"
-
-	"github.com/petrigate/petrigate/internal/policy"
 )
 
 func printJSON(w io.Writer, v any) error {
@@ -17,32 +16,34 @@ func printJSON(w io.Writer, v any) error {
 	return e.Encode(v)
 }
 
-// printProblems writes each problem with its source line.
-func printProblems(w io.Writer, problems policy.Problems) {
-	for _, p := range problems {
-		_, _ = fmt.Fprintf(w, "%s: %s[%s]: %s\n", location(p), p.Severity, p.Code, p.Message)
-		if p.Excerpt != "" {
-			_, _ = fmt.Fprintln(w, strings.TrimRight(p.Excerpt, "\n"))
-		}
-		if p.Hint != "" {
-			_, _ = fmt.Fprintf(w, "  help: %s\n", p.Hint)
-		}
-	}
+// An ink colours text where that is wanted.
+type ink bool
+
+func newInk(w io.Writer) ink {
+	return ink(isTerminal(w) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb")
 }
 
-func location(p policy.Problem) string {
-	switch {
-	case p.Line > 0:
-		return fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Column)
-	case p.File != "":
-		return p.File
-	default:
-		return "policy"
+func (k ink) in(style, text string) string {
+	if !k {
+		return text
 	}
+	return "\x1b[" + style + "m" + text + "\x1b[0m"
 }
 
-// table writes aligned columns.
-func table(w io.Writer, head string, rows [][]string) error {
+// number is a count with its noun.
+func number(n int, noun string) string {
+	if n != 1 {
+		noun += "s"
+	}
+	return fmt.Sprintf("%d %s", n, noun)
+}
+
+// table writes aligned columns, or what is said where there are none.
+func table(w io.Writer, none, head string, rows [][]string) error {
+	if len(rows) == 0 {
+		_, err := fmt.Fprintln(w, none)
+		return err
+	}
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	if _, err := fmt.Fprintln(t, strings.ReplaceAll(head, "|", "\t")); err != nil {
 		return err

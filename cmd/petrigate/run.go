@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"runtime/debug"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -53,18 +52,16 @@ func (e *exit) Unwrap() error { return e.err }
 func run(ctx context.Context, args []string, s stdio) int {
 	root := newRoot(s)
 	root.SetArgs(args)
-	root.SetIn(s.in)
-	root.SetOut(s.out)
-	root.SetErr(s.err)
 	return report(s.err, root.ExecuteContext(ctx))
 }
 
 // report says what went wrong, once, and classifies it.
 func report(w io.Writer, err error) int {
 	var coded *exit
-	var list config.ErrorList
-	var one *config.Error
 	var problems policy.Problems
+	if list, rest := configProblems(err); rest == nil && len(list) > 0 {
+		err = list
+	}
 	switch {
 	case err == nil:
 		return exitOK
@@ -73,14 +70,6 @@ func report(w io.Writer, err error) int {
 			printError(w, coded.err)
 		}
 		return coded.code
-	case errors.As(err, &list):
-		for _, e := range list {
-			_, _ = fmt.Fprintln(w, e.Text())
-		}
-		return exitInvalid
-	case errors.As(err, &one):
-		_, _ = fmt.Fprintln(w, one.Text())
-		return exitInvalid
 	case errors.As(err, &problems):
 		printProblems(w, problems)
 		return exitInvalid
@@ -97,38 +86,41 @@ func printError(w io.Writer, err error) { _, _ = fmt.Fprintf(w, "petrigate: %v\n
 
 func newRoot(s stdio) *cobra.Command {
 	root := &cobra.Command{
-		Use:           "petrigate",
-		Short:         "An MCP proxy that gates tool calls by Petri nets",
+		Use:   "petrigate",
+		Short: "An MCP proxy that gates tool calls by Petri nets",
+		Long: "petrigate stands between an MCP client and its servers and lets a tool call pass when every rule\n" +
+			"and net of the policy allows it. Begin with: petrigate demo",
 		SilenceUsage:  true,
 		SilenceErrors: true,
-		Args:          cobra.NoArgs,
 		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
+	root.SetIn(s.in)
+	root.SetOut(s.out)
+	root.SetErr(s.err)
 	root.PersistentFlags().String("config", "", "configuration `file` (default: $PETRIGATE_CONFIG, then the user's configuration directory)")
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &exit{exitUsage, err} })
-	root.AddCommand(
-		newDemo(s), newDemoUpstream(s), newServe(s), newWrap(s), newCheck(s), newEval(s),
-		newTools(s), newStatus(s), newApprovals(s), newSessions(s), newVersion(s),
-	)
-	for _, c := range root.Commands() {
-		usageErrors(c)
+	root.AddGroup(&cobra.Group{ID: "gate", Title: "Gate tools:"}, &cobra.Group{ID: "policy", Title: "Write a policy:"},
+		&cobra.Group{ID: "operate", Title: "Operate what runs:"}, &cobra.Group{ID: "more", Title: "More:"})
+	addGroup(root, "gate", newDemo(s), newServe(s), newWrap(s))
+	addGroup(root, "policy", newCheck(s), newEval(s))
+	addGroup(root, "operate", newStatus(s), newTools(s), newApprovals(s), newSessions(s))
+	root.SetHelpCommand(newHelp(root))
+	addGroup(root, "more", newVersion(s))
+	root.AddCommand(newDemoUpstream(s))
+	root.SetHelpCommandGroupID("more")
+	root.SetCompletionCommandGroupID("more")
+	root.InitDefaultCompletionCmd()
+	if c, _, err := root.Find([]string{"completion"}); err == nil {
+		c.Short, c.RunE = "Print a script that completes commands in your shell", sayWhich
 	}
+	strictUsage(root)
 	return root
 }
 
-// usageErrors gives wrong arguments the exit code of wrong usage.
-func usageErrors(c *cobra.Command) {
-	if args := c.Args; args != nil {
-		c.Args = func(c *cobra.Command, got []string) error {
-			if err := args(c, got); err != nil {
-				return &exit{exitUsage, fmt.Errorf("%w; see petrigate %s --help", err, strings.TrimPrefix(c.CommandPath(), "petrigate "))}
-			}
-			return nil
-		}
+func addGroup(root *cobra.Command, id string, verbs ...*cobra.Command) {
+	for _, c := range verbs {
+		c.GroupID = id
 	}
-	for _, sub := range c.Commands() {
-		usageErrors(sub)
-	}
+	root.AddCommand(verbs...)
 }
 
 // versionString is the release, or what the build knows of its source.

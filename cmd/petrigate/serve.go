@@ -8,12 +8,14 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/internal/control"
+	"github.com/petrigate/petrigate/internal/policy"
 	"github.com/petrigate/petrigate/proxy"
 )
 
@@ -25,12 +27,13 @@ func newServe(s stdio) *cobra.Command {
 			"In stdio mode standard output carries the protocol alone; logs go to standard error.",
 		Args: cobra.NoArgs,
 	}
-	addr := c.Flags().String("http", "", "serve streamable HTTP at `host:port` instead of stdio")
-	auth := c.Flags().String("auth", "", "authentication over HTTP: token or none")
-	level := c.Flags().String("log-level", "", "debug, info, warn or error")
+	var addr address
+	c.Flags().Var(&addr, "http", "serve streamable HTTP there instead of stdio")
+	auth := choose(c.Flags(), "auth", "", "authentication over HTTP", "token", "none")
+	level := choose(c.Flags(), "log-level", "", "what to log", "debug", "info", "warn", "error")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		flags := map[string]string{}
-		for name, value := range map[string]string{"listen.http": *addr, "listen.auth": *auth, "log.level": *level} {
+		for name, value := range map[string]string{"listen.http": string(addr), "listen.auth": *auth, "log.level": *level} {
 			if value != "" {
 				flags[name] = value
 			}
@@ -51,8 +54,8 @@ func serve(ctx context.Context, s stdio, cfg *config.Config) error {
 	if err != nil {
 		return err
 	}
-	if err := checkCommands(cfg); err != nil {
-		return err
+	if missing := missingCommands(cfg, policy.Error); len(missing) > 0 {
+		return missing
 	}
 	p, err := build(cfg, result.Policy, newLogger(s.err, cfg.Log))
 	if err != nil {
@@ -90,7 +93,7 @@ func serveStdio(ctx context.Context, s stdio, p *plant) error {
 func serveHTTP(ctx context.Context, w io.Writer, p *plant, l config.Listen) error {
 	listener, err := net.Listen("tcp", l.HTTP)
 	if err != nil {
-		return fmt.Errorf("listening at %s: %w", l.HTTP, err)
+		return listenError(l.HTTP, err)
 	}
 	defer func() { _ = listener.Close() }()
 	access := proxy.Access{Addr: accessAddr(l.HTTP, listener), Open: l.Auth == "none", Hosts: l.AllowedHosts, Origins: l.AllowedOrigins}
@@ -114,6 +117,13 @@ func serveHTTP(ctx context.Context, w io.Writer, p *plant, l config.Listen) erro
 	case <-ctx.Done():
 	}
 	return shutdown(server)
+}
+
+func listenError(addr string, err error) error {
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return fmt.Errorf("listening at %s: another program has this port; petrigate status shows whether it is a proxy", addr)
+	}
+	return fmt.Errorf("listening at %s: %w", addr, innermost(err))
 }
 
 // shutdown lets calls end for a while, and then ends them.

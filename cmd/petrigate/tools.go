@@ -29,7 +29,7 @@ func newTools(s stdio) *cobra.Command {
 		for _, t := range tools {
 			rows = append(rows, []string{t.Canonical, t.Bare, t.Exposed, verdicts(t.Nets)})
 		}
-		return table(s.out, "CANONICAL|BARE|EXPOSED|NOW", rows)
+		return table(s.out, "no tools", "CANONICAL|BARE|EXPOSED|NOW", rows)
 	}
 	return c
 }

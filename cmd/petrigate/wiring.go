@@ -99,14 +99,12 @@ func upstreams(c *config.Config) []proxy.Upstream {
 
 // policyOf builds the policy of a configuration and says what is doubtful.
 func policyOf(w io.Writer, c *config.Config) (*policy.Result, error) {
-	for _, warning := range c.Warnings {
-		_, _ = fmt.Fprintf(w, "warning: %s\n", warning.Text())
-	}
-	result, err := policy.Build(policy.FromConfig(c))
+	source := policy.FromConfig(c)
+	result, err := policy.Build(source)
 	if err != nil {
 		return nil, err
 	}
-	printProblems(w, result.Problems)
+	printProblems(w, slices.Concat(configWarnings(c), result.Problems, emptyPolicy(source), noUpstream(c)))
 	return result, nil
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	neturl "net/url"
 	"path/filepath"
 	"strings"
 
@@ -12,8 +13,10 @@ import (
 
 func newWrap(s stdio) *cobra.Command {
 	c := &cobra.Command{
-		Use:     "wrap [flags] (-- command [arg...] | --url URL)",
-		Short:   "Gate one server, without a configuration file",
+		Use:   "wrap [flags] (-- command [arg...] | --url URL)",
+		Short: "Gate one server, without a configuration file",
+		Long: "wrap runs the proxy in front of one server: the command behind --, or the one at --url.\n" +
+			"Its tools keep their names. What serve says of standard output holds here too.",
 		Example: "  petrigate wrap --rules safety.rules -- npx -y @modelcontextprotocol/server-filesystem /tmp",
 	}
 	f := c.Flags()
@@ -21,20 +24,27 @@ func newWrap(s stdio) *cobra.Command {
 	nets := f.StringArray("net", nil, "`file` with a net; may be given more than once")
 	url := f.String("url", "", "the server's streamable HTTP endpoint, instead of a command")
 	name := f.String("name", "", "name of the server in rules and records (default: from the command)")
-	protocol := f.String("protocol", "auto", "auto, legacy or 2026-07-28")
+	protocol := choose(f, "protocol", "auto", "revision of the protocol that the server speaks", "auto", "legacy", "2026-07-28")
 	deny := f.Bool("deny", false, "refuse calls that no rule or net knows")
-	addr := f.String("http", "", "serve streamable HTTP at `host:port` instead of stdio")
-	auth := f.String("auth", "token", "authentication over HTTP: token or none")
+	var addr address
+	f.Var(&addr, "http", "serve streamable HTTP there instead of stdio")
+	auth := choose(f, "auth", "token", "authentication over HTTP", "token", "none")
 	audit := f.String("audit", "", "put decisions on record in `file`")
-	level := f.String("log-level", "info", "debug, info, warn or error")
+	level := choose(f, "log-level", "info", "what to log", "debug", "info", "warn", "error")
 	c.RunE = func(c *cobra.Command, args []string) error {
+		if c.Flags().Changed("config") {
+			return usage("wrap reads no configuration file: use serve --config, or --rules and --net")
+		}
+		if c.ArgsLenAtDash() > 0 {
+			return usage("%q stands before --; the command of the server and all of its arguments stand behind it", args[0])
+		}
 		server, err := wrapped(*name, *url, *protocol, args)
 		if err != nil {
-			return &exit{exitUsage, err}
+			return usage("%w; see petrigate wrap --help", err)
 		}
 		flags := map[string]string{"listen.auth": *auth, "log.level": *level}
-		if *addr != "" {
-			flags["listen.http"] = *addr
+		if addr != "" {
+			flags["listen.http"] = string(addr)
 		}
 		cfg, err := config.Parse("", []byte("version: 1"), config.Options{Flags: flags})
 		if err != nil {
@@ -55,11 +65,16 @@ func newWrap(s stdio) *cobra.Command {
 // wrapped is the one server. Its tools keep their names.
 func wrapped(name, url, protocol string, args []string) (config.Server, error) {
 	server := config.Server{Name: name, HasPrefix: true, Protocol: protocol, URL: url, Type: "http"}
+	at, err := neturl.Parse(url)
 	switch {
 	case url == "" && len(args) == 0:
 		return server, errors.New("wrap wants a command behind --, or --url")
 	case url != "" && len(args) > 0:
 		return server, errors.New("wrap wants a command or --url, and not both")
+	case url != "" && (err != nil || at.Host == "" || at.Scheme != "http" && at.Scheme != "https"):
+		return server, errors.New("--url wants an address that begins with http:// or https://")
+	case len(args) > 0 && args[0] == "":
+		return server, errors.New("the command behind -- is empty")
 	case len(args) > 0:
 		server.Type, server.Command, server.Args = "stdio", args[0], args[1:]
 	}

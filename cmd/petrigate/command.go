@@ -1,0 +1,50 @@
+package main
+
+import (
+	"errors"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/petrigate/petrigate/config"
+)
+
+// findCommand looks a server's command up where its process would: below its
+// directory if the path is relative, and in its own PATH if it has one.
+func findCommand(s config.Server) error {
+	path, own := s.Env["PATH"]
+	bare := filepath.Base(s.Command) == s.Command
+	switch {
+	case !bare && !filepath.IsAbs(s.Command):
+		_, err := exec.LookPath(filepath.Join(s.Cwd, s.Command))
+		return err
+	case !bare || !own || runtime.GOOS == "windows":
+		_, err := exec.LookPath(s.Command)
+		return err
+	}
+	for _, dir := range filepath.SplitList(path) {
+		if _, err := exec.LookPath(filepath.Join(dir, s.Command)); err == nil && filepath.IsAbs(dir) {
+			return nil
+		}
+	}
+	return errors.New("executable file not found in the PATH of the server")
+}
+
+func commandHint(command string) string {
+	if strings.ContainsRune(command, filepath.Separator) {
+		return "a relative path is relative to the configuration file"
+	}
+	return "install it, or write its absolute path: clients start the proxy with a short PATH"
+}
+
+// innermost is the error without what was wrapped around it.
+func innermost(err error) error {
+	for {
+		inner := errors.Unwrap(err)
+		if inner == nil {
+			return err
+		}
+		err = inner
+	}
+}

@@ -1,0 +1,120 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strconv"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+var updateScripts = flag.Bool("update-scripts", false, "rewrite the files that scripts compare with")
+
+// TestMain lets scripts run this test binary as petrigate.
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"petrigate": main})
+}
+
+// TestScripts runs testdata/script: each file is a user at a terminal, with
+// agents at the other end of background proxies.
+func TestScripts(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the scripts are written for a Unix system")
+	}
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/script",
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		UpdateScripts:       *updateScripts,
+		Setup: func(e *testscript.Env) error {
+			for name, value := range map[string]string{
+				"PETRIGATE_RUNTIME_DIR": filepath.Join(e.WorkDir, "run"),
+				"XDG_STATE_HOME":        filepath.Join(e.WorkDir, "state"),
+				"XDG_CONFIG_HOME":       filepath.Join(e.WorkDir, "xdg"),
+				"USER":                  "ann",
+				"SUDO_USER":             "",
+				"PETRIGATE_CONFIG":      "",
+			} {
+				e.Setenv(name, value)
+			}
+			e.Values[agentsKey{}] = map[string]*scriptAgent{}
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"exits":   exits,
+			"capture": capture,
+			"occupy":  occupy,
+			"proxy":   startProxy,
+			"mcp":     speak,
+			"hello":   sayHello,
+			"call":    makeCall,
+			"cast":    castCall,
+			"reply":   awaitReply,
+			"heard":   awaitText,
+			"hangup":  hangUp,
+		},
+	})
+}
+
+// exits CODE program args...: the program ends with this exit code.
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	want, err := strconv.Atoi(argument(ts, neg, args, 2))
+	ts.Check(err)
+	err = ts.Exec(args[1], args[2:]...)
+	var ended *exec.ExitError
+	got := 0
+	if errors.As(err, &ended) {
+		got = ended.ExitCode()
+	} else {
+		ts.Check(err)
+	}
+	if got != want {
+		ts.Fatalf("exit code %d, want %d", got, want)
+	}
+}
+
+// capture NAME REGEXP: sets a variable to the first group of the match in what
+// was printed last.
+func capture(ts *testscript.TestScript, neg bool, args []string) {
+	name := argument(ts, neg, args, 2)
+	match := regexp.MustCompile(args[1]).FindStringSubmatch(ts.ReadFile("stdout"))
+	if len(match) < 2 {
+		ts.Fatalf("no match for %q", args[1])
+	}
+	ts.Setenv(name, match[1])
+}
+
+// occupy NAME: sets a variable to an address at which somebody listens.
+func occupy(ts *testscript.TestScript, neg bool, args []string) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	ts.Check(err)
+	ts.Defer(func() { _ = l.Close() })
+	ts.Setenv(argument(ts, neg, args, 1), l.Addr().String())
+}
+
+// argument is the first of n arguments or more.
+func argument(ts *testscript.TestScript, neg bool, args []string, n int) string {
+	if neg || len(args) < n {
+		ts.Fatalf("wants %d arguments, and no !", n)
+	}
+	return args[0]
+}
+
+// program is the path of a program in the PATH of the script.
+func program(ts *testscript.TestScript, name string) string {
+	for _, dir := range filepath.SplitList(ts.Getenv("PATH")) {
+		path := filepath.Join(dir, name)
+		if info, err := os.Stat(path); err == nil && info.Mode()&0o111 != 0 {
+			return path
+		}
+	}
+	ts.Fatalf("no program %s", name)
+	return ""
+}

@@ -1,0 +1,325 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// agentLimit is when a script gives up on a proxy that says nothing. It only
+// turns a test that hangs into one that fails.
+const agentLimit = 2 * time.Minute
+
+type agentsKey struct{}
+
+// A scriptAgent is a client of a proxy that runs in the background.
+type scriptAgent struct {
+	cmd     *exec.Cmd
+	stdin   io.WriteCloser
+	readers sync.WaitGroup
+	lastID  int // of the calls that the agent numbers itself
+
+	mu      sync.Mutex
+	changed *sync.Cond
+	replies map[string]string // by id
+	impure  []string          // lines on stdout that are no messages
+	log     bytes.Buffer      // stderr
+	ended   bool              // stdout has
+	late    bool
+	exit    error
+	waited  bool
+}
+
+// startProxy NAME args...: runs petrigate with these arguments in the background.
+func startProxy(ts *testscript.TestScript, neg bool, args []string) {
+	name := argument(ts, neg, args, 2)
+	agents := ts.Value(agentsKey{}).(map[string]*scriptAgent)
+	if agents[name] != nil {
+		ts.Fatalf("there is a proxy %s", name)
+	}
+	a := &scriptAgent{replies: map[string]string{}}
+	a.changed = sync.NewCond(&a.mu)
+	a.cmd = exec.Command(program(ts, "petrigate"), args[1:]...)
+	a.cmd.Dir, a.cmd.Env = ts.MkAbs("."), environ(ts)
+	var err error
+	a.stdin, err = a.cmd.StdinPipe()
+	ts.Check(err)
+	stdout, err := a.cmd.StdoutPipe()
+	ts.Check(err)
+	stderr, err := a.cmd.StderrPipe()
+	ts.Check(err)
+	ts.Check(a.cmd.Start())
+	agents[name] = a
+	a.readers.Go(func() { a.read(stdout) })
+	a.readers.Go(func() { a.note(stderr) })
+	ts.Defer(func() {
+		a.end(false)
+		ts.Logf("[stderr of %s]\n%s", name, a.stderr())
+	})
+}
+
+// environ is the environment of the script.
+func environ(ts *testscript.TestScript) []string {
+	var env []string
+	for _, name := range []string{
+		"PATH", "HOME", "TMPDIR", "USER", "WORK", "PETRIGATE_RUNTIME_DIR", "XDG_STATE_HOME", "XDG_CONFIG_HOME", "TOKEN", "GOCOVERDIR", "GORACE",
+	} {
+		if value := ts.Getenv(name); value != "" {
+			env = append(env, name+"="+value)
+		}
+	}
+	return env
+}
+
+func (a *scriptAgent) read(stdout io.Reader) {
+	r := bufio.NewReader(stdout)
+	for {
+		line, err := r.ReadString('\n')
+		a.mu.Lock()
+		if err != nil {
+			if line != "" {
+				a.impure = append(a.impure, line)
+			}
+			a.ended = true
+			a.changed.Broadcast()
+			a.mu.Unlock()
+			return
+		}
+		a.take(strings.TrimSuffix(line, "\n"))
+		a.changed.Broadcast()
+		a.mu.Unlock()
+	}
+}
+
+// take files a line that the proxy wrote for its client.
+func (a *scriptAgent) take(line string) {
+	var m struct {
+		JSONRPC       string
+		ID            json.RawMessage
+		Method        string
+		Result, Error json.RawMessage
+	}
+	err := json.Unmarshal([]byte(line), &m)
+	switch {
+	case err != nil || m.JSONRPC != "2.0" || m.Method == "" && (m.Result == nil) == (m.Error == nil):
+		a.impure = append(a.impure, line)
+	case m.Method == "":
+		a.replies[string(m.ID)] = line
+	}
+}
+
+func (a *scriptAgent) note(stderr io.Reader) {
+	b := make([]byte, 4096)
+	for {
+		n, err := stderr.Read(b)
+		a.mu.Lock()
+		a.log.Write(b[:n])
+		a.changed.Broadcast()
+		a.mu.Unlock()
+		if err != nil {
+			return
+		}
+	}
+}
+
+func (a *scriptAgent) stderr() string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.log.String()
+}
+
+// await waits until done, which is asked under the lock, says so.
+func (a *scriptAgent) await(what string, done func() bool) error {
+	limit := time.AfterFunc(agentLimit, func() {
+		a.mu.Lock()
+		a.late = true
+		a.changed.Broadcast()
+		a.mu.Unlock()
+	})
+	defer limit.Stop()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for !done() {
+		switch {
+		case a.late:
+			return fmt.Errorf("waiting for %s: nothing came", what)
+		case a.ended:
+			return fmt.Errorf("waiting for %s: the proxy has ended", what)
+		}
+		a.changed.Wait()
+	}
+	return a.pure()
+}
+
+func (a *scriptAgent) pure() error {
+	if len(a.impure) > 0 {
+		return fmt.Errorf("stdout is not the protocol alone: %q", a.impure)
+	}
+	return nil
+}
+
+// end lets the proxy end, by the end of its input or with a signal, and kills
+// one that does not.
+func (a *scriptAgent) end(signal bool) error {
+	if a.waited {
+		return a.exit
+	}
+	a.waited = true
+	if signal {
+		_ = a.cmd.Process.Signal(syscall.SIGTERM)
+	} else {
+		_ = a.stdin.Close()
+	}
+	stuck := time.AfterFunc(agentLimit/4, func() { _ = a.cmd.Process.Kill() })
+	defer stuck.Stop()
+	a.readers.Wait()
+	a.exit = a.cmd.Wait()
+	_ = a.stdin.Close()
+	return a.exit
+}
+
+func agentOf(ts *testscript.TestScript, name string) *scriptAgent {
+	a := ts.Value(agentsKey{}).(map[string]*scriptAgent)[name]
+	if a == nil {
+		ts.Fatalf("no proxy %s", name)
+	}
+	return a
+}
+
+func (a *scriptAgent) send(ts *testscript.TestScript, lines ...string) {
+	for _, line := range lines {
+		_, err := io.WriteString(a.stdin, line+"\n")
+		ts.Check(err)
+	}
+}
+
+// show waits for replies and prints them.
+func (a *scriptAgent) show(ts *testscript.TestScript, ids ...string) {
+	for _, id := range ids {
+		ts.Check(a.await("the reply to "+id, func() bool { return a.replies[id] != "" }))
+		a.mu.Lock()
+		_, _ = fmt.Fprintln(ts.Stdout(), a.replies[id])
+		a.mu.Unlock()
+	}
+}
+
+// speak NAME FILE [ID...]: sends the lines of a file, and prints the replies
+// to these requests, or to all, in this order.
+func speak(ts *testscript.TestScript, neg bool, args []string) {
+	a := agentOf(ts, argument(ts, neg, args, 2))
+	var ids []string
+	for line := range strings.Lines(ts.ReadFile(args[1])) {
+		line = strings.TrimSpace(line)
+		a.send(ts, line)
+		var m struct {
+			ID     json.RawMessage
+			Method string
+		}
+		if json.Unmarshal([]byte(line), &m) == nil && m.Method != "" && m.ID != nil {
+			ids = append(ids, string(m.ID))
+		}
+	}
+	if len(args) > 2 {
+		ids = args[2:]
+	}
+	a.show(ts, ids...)
+}
+
+// sayHello NAME: begins a session of the older era.
+func sayHello(ts *testscript.TestScript, neg bool, args []string) {
+	a := agentOf(ts, argument(ts, neg, args, 1))
+	a.send(ts, `{"jsonrpc":"2.0","id":"hello","method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},`+
+		`"clientInfo":{"name":"script","version":"1"}}}`, `{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+	a.show(ts, `"hello"`)
+}
+
+// sendCall NAME tool [arguments]: sends a call, and gives its id.
+func (a *scriptAgent) sendCall(ts *testscript.TestScript, args []string) string {
+	a.lastID++
+	arguments := "{}"
+	if len(args) > 2 {
+		arguments = args[2]
+	}
+	id := fmt.Sprintf("%d", a.lastID)
+	a.send(ts, fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"method":"tools/call","params":{"name":%q,"arguments":%s}}`, id, args[1], arguments))
+	return id
+}
+
+// makeCall NAME TOOL [ARGUMENTS]: calls a tool and prints the reply.
+func makeCall(ts *testscript.TestScript, neg bool, args []string) {
+	a := agentOf(ts, argument(ts, neg, args, 2))
+	a.show(ts, a.sendCall(ts, args))
+}
+
+// castCall NAME TOOL [ARGUMENTS]: calls a tool and goes on when the proxy has
+// taken the call, of which the reply to a ping behind it is the proof.
+func castCall(ts *testscript.TestScript, neg bool, args []string) {
+	a := agentOf(ts, argument(ts, neg, args, 2))
+	ping := `"after ` + a.sendCall(ts, args) + `"`
+	a.send(ts, `{"jsonrpc":"2.0","id":`+ping+`,"method":"ping"}`)
+	ts.Check(a.await("the reply to a ping", func() bool { return a.replies[ping] != "" }))
+}
+
+// awaitReply NAME: prints the reply to the last call.
+func awaitReply(ts *testscript.TestScript, neg bool, args []string) {
+	a := agentOf(ts, argument(ts, neg, args, 1))
+	a.show(ts, fmt.Sprintf("%d", a.lastID))
+}
+
+// awaitText NAME REGEXP: waits until a proxy has said that on stderr, and
+// prints all that it has said.
+func awaitText(ts *testscript.TestScript, neg bool, args []string) {
+	a := agentOf(ts, argument(ts, neg, args, 2))
+	pattern := regexp.MustCompile("(?m)" + args[1])
+	err := a.await(fmt.Sprintf("%q on stderr", args[1]), func() bool { return pattern.Match(a.log.Bytes()) })
+	_, _ = fmt.Fprint(ts.Stdout(), a.stderr())
+	ts.Check(err)
+}
+
+// hangUp NAME [term] [CODE]: closes the input of a proxy, or ends it with a
+// signal, and prints what it said on stderr. It must end with the exit code,
+// with nothing but the protocol on stdout, and leave no socket and no process.
+func hangUp(ts *testscript.TestScript, neg bool, args []string) {
+	a := agentOf(ts, argument(ts, neg, args, 1))
+	signal := slices.Contains(args[1:], "term")
+	want := "0"
+	if last := args[len(args)-1]; len(args) > 1 && last != "term" {
+		want = last
+	}
+	err := a.end(signal)
+	_, _ = fmt.Fprint(ts.Stderr(), a.stderr())
+	code := 0
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		code = exit.ExitCode()
+	} else {
+		ts.Check(err)
+	}
+	if fmt.Sprint(code) != want {
+		ts.Fatalf("exit code %d, want %s", code, want)
+	}
+	ts.Check(a.pure())
+	for _, e := range sockets(ts) {
+		if strings.HasPrefix(e.Name(), fmt.Sprintf("%d-", a.cmd.Process.Pid)) {
+			ts.Fatalf("a socket is left: %s", e.Name())
+		}
+	}
+}
+
+func sockets(ts *testscript.TestScript) []os.DirEntry {
+	entries, _ := os.ReadDir(ts.Getenv("PETRIGATE_RUNTIME_DIR")) // none
+	return entries
+}

@@ -1,0 +1,152 @@
+package main
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/petrigate/petrigate/internal/control"
+	"github.com/petrigate/petrigate/proxy"
+)
+
+func newSessions(s stdio) *cobra.Command {
+	return group("sessions", "Look at the state of sessions, and mend it",
+		sessionsList(s), sessionsShow(s), sessionsReset(s), sessionsSettle(s))
+}
+
+// owned is a session with the proxy that holds it.
+type owned struct {
+	proxy.SessionInfo
+	client *control.Client
+}
+
+func sessions() ([]owned, error) {
+	found, err := running()
+	if err != nil {
+		return nil, err
+	}
+	var all []owned
+	for _, client := range found {
+		list, err := client.Sessions()
+		if err != nil {
+			return nil, err
+		}
+		for _, info := range list {
+			all = append(all, owned{info, client})
+		}
+	}
+	return all, nil
+}
+
+func findSession(id string) (owned, error) {
+	if id == "" { // as of a variable that is not set
+		return owned{}, usage("the id of the session is empty; petrigate sessions ls lists them")
+	}
+	all, err := sessions()
+	if err != nil {
+		return owned{}, err
+	}
+	var hits []owned
+	for _, o := range all {
+		if strings.HasPrefix(o.ID, id) {
+			hits = append(hits, o)
+		}
+	}
+	if len(hits) == 1 {
+		return hits[0], nil
+	}
+	return owned{}, ambiguous("session", id, len(hits), "petrigate sessions ls")
+}
+
+func sessionsList(s stdio) *cobra.Command {
+	c := &cobra.Command{Use: "ls", Short: "List the sessions", Args: cobra.NoArgs}
+	asJSON := c.Flags().Bool("json", false, "print JSON")
+	c.RunE = func(*cobra.Command, []string) error {
+		all, err := sessions()
+		if err != nil {
+			return err
+		}
+		infos := []proxy.SessionInfo{}
+		var rows [][]string
+		for _, o := range all {
+			infos = append(infos, o.SessionInfo)
+			rows = append(rows, []string{o.ID, o.Principal, strings.Join(o.Clients, ", "), age(o.Since), strconv.Itoa(len(o.Calls))})
+		}
+		if *asJSON {
+			return printJSON(s.out, map[string]any{"version": 1, "sessions": infos})
+		}
+		return table(s.out, "no sessions", "ID|PRINCIPAL|CLIENTS|AGE|OPEN CALLS", rows)
+	}
+	return c
+}
+
+func sessionsShow(s stdio) *cobra.Command {
+	c := &cobra.Command{Use: "show ID", Short: "Show the nets and the open calls of a session", Args: cobra.ExactArgs(1)}
+	asJSON := c.Flags().Bool("json", false, "print JSON")
+	c.RunE = func(_ *cobra.Command, args []string) error {
+		o, err := findSession(args[0])
+		if err != nil {
+			return err
+		}
+		if *asJSON {
+			return printJSON(s.out, map[string]any{"version": 1, "session": o.SessionInfo})
+		}
+		_, _ = fmt.Fprintf(s.out, "session %s of %s, by %s, since %s\n", o.ID, o.Principal, o.By, o.Since.Format(time.RFC3339))
+		for _, n := range o.Nets {
+			state := ""
+			if !n.Active {
+				state = " (inactive)"
+			}
+			_, _ = fmt.Fprintf(s.out, "  %s%s: %s\n", n.Name, state, n.Status)
+		}
+		for _, call := range o.Calls {
+			_, _ = fmt.Fprintf(s.out, "  open call #%d: %s, for %s\n", call.Number, call.Tool, age(call.Since))
+		}
+		return nil
+	}
+	return c
+}
+
+func sessionsReset(s stdio) *cobra.Command {
+	c := &cobra.Command{Use: "reset ID", Short: "Put every net of a session back to its start", Args: cobra.ExactArgs(1)}
+	c.RunE = func(_ *cobra.Command, args []string) error {
+		o, err := findSession(args[0])
+		if err != nil {
+			return err
+		}
+		if err := o.client.ResetSession(o.ID, control.Reset{Actor: actor()}); err != nil {
+			return err
+		}
+		_, err = fmt.Fprintf(s.out, "session %s is as it began\n", o.ID)
+		return err
+	}
+	return c
+}
+
+func sessionsSettle(s stdio) *cobra.Command {
+	c := &cobra.Command{
+		Use: "settle ID CALL", Short: "Say how a call of unknown outcome ended", Args: cobra.ExactArgs(2),
+		Example: "  petrigate sessions settle 3f2a 7 --failure",
+	}
+	success := c.Flags().Bool("success", false, "it took effect")
+	failed := c.Flags().Bool("failure", false, "it did not")
+	c.RunE = func(_ *cobra.Command, args []string) error {
+		number, err := strconv.ParseUint(strings.TrimPrefix(args[1], "#"), 10, 64)
+		if err != nil || *success == *failed {
+			return usage("settle wants a session, the number of a call, and --success or --failure")
+		}
+		o, err := findSession(args[0])
+		if err != nil {
+			return err
+		}
+		if err := o.client.SettleCall(o.ID, control.Settle{Call: number, Success: *success, Actor: actor()}); err != nil {
+			return err
+		}
+		_, err = fmt.Fprintf(s.out, "call #%d of session %s is settled\n", number, o.ID)
+		return err
+	}
+	return c
+}

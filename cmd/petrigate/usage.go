@@ -1,0 +1,138 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/petrigate/petrigate/rules"
+)
+
+// strictUsage makes every kind of wrong usage, of c and the verbs below it,
+// an error that says what is right and ends with the exit code of wrong usage.
+func strictUsage(c *cobra.Command) {
+	c.SetFlagErrorFunc(wrongFlag)
+	if c.HasSubCommands() {
+		c.Args = noVerb
+	} else if args := c.Args; args != nil {
+		c.Args = func(c *cobra.Command, got []string) error {
+			if args(c, got) == nil {
+				return nil
+			}
+			if len(got) > 0 && !strings.Contains(strings.TrimPrefix(c.Use, c.Name()), " ") {
+				return usage("petrigate %s takes no arguments, not %q; see %s --help", verb(c), got[0], c.CommandPath())
+			}
+			return usage("wrong number of arguments (%d); usage: %s", len(got), c.UseLine())
+		}
+	}
+	for _, sub := range c.Commands() {
+		strictUsage(sub)
+	}
+}
+
+func usage(format string, args ...any) error { return &exit{exitUsage, fmt.Errorf(format, args...)} }
+
+// verb is the path of c without the program.
+func verb(c *cobra.Command) string { return strings.TrimPrefix(c.CommandPath(), "petrigate ") }
+
+// noVerb refuses words that are no verbs of c.
+func noVerb(c *cobra.Command, got []string) error {
+	if len(got) == 0 {
+		return nil
+	}
+	var known []string
+	for _, sub := range c.Commands() {
+		if sub.IsAvailableCommand() {
+			known = append(known, sub.Name())
+		}
+	}
+	return usage("%s has no verb %q%s; see %s --help", c.CommandPath(), got[0], suggestion(got[0], "", known), c.CommandPath())
+}
+
+// wrongFlag explains a flag that c does not have, or that has no such value.
+func wrongFlag(c *cobra.Command, err error) error {
+	var unknown *pflag.NotExistError
+	if !errors.As(err, &unknown) {
+		return usage("%w; see %s --help", err, c.CommandPath())
+	}
+	var known []string
+	c.Flags().VisitAll(func(f *pflag.Flag) { known = append(known, f.Name) })
+	hint := suggestion(unknown.GetSpecifiedName(), "--", known)
+	if c.Name() == "wrap" && hint == "" {
+		hint = " (flags of the server stand behind --, as its command does)"
+	}
+	return usage("%w%s; see %s --help", err, hint, c.CommandPath())
+}
+
+func suggestion(word, before string, known []string) string {
+	if near := rules.Nearest(word, known); near != "" {
+		return fmt.Sprintf(" (did you mean %s%s?)", before, near)
+	}
+	return ""
+}
+
+// newHelp is the verb that prints the help of another.
+func newHelp(root *cobra.Command) *cobra.Command {
+	return &cobra.Command{
+		Use: "help [verb]", Short: "Print the help of a verb",
+		RunE: func(_ *cobra.Command, args []string) error {
+			c, rest, err := root.Find(args)
+			if err == nil && len(rest) > 0 {
+				err = noVerb(c, rest)
+			}
+			if err != nil {
+				return err
+			}
+			c.InitDefaultHelpFlag()
+			return c.Help()
+		},
+	}
+}
+
+// A choice is a flag with a few possible values.
+type choice struct {
+	value string
+	among []string
+}
+
+func (f *choice) String() string { return f.value }
+func (f *choice) Type() string   { return strings.Join(f.among, "|") }
+
+func (f *choice) Set(value string) error {
+	if !slices.Contains(f.among, value) {
+		return fmt.Errorf("write %s", strings.Join(f.among, " or "))
+	}
+	f.value = value
+	return nil
+}
+
+// choose adds a flag of the values that are among.
+func choose(flags *pflag.FlagSet, name, value, what string, among ...string) *string {
+	f := &choice{value, among}
+	flags.Var(f, name, what)
+	return &f.value
+}
+
+// An address is a flag with the place to listen at.
+type address string
+
+func (f *address) String() string { return string(*f) }
+func (f *address) Type() string   { return "host:port" }
+
+func (f *address) Set(value string) error {
+	_, port, err := net.SplitHostPort(value)
+	if err == nil {
+		_, err = strconv.ParseUint(port, 10, 16)
+	}
+	if err != nil {
+		return errors.New("write host:port, as 127.0.0.1:7777")
+	}
+	*f = address(value)
+	return nil
+}
