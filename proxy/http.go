@@ -86,7 +86,7 @@ func (h *handler) post(w http.ResponseWriter, r *http.Request, principal string)
 	if !ok {
 		return
 	}
-	m, fault := wire.Parse(body, wire.Limits{})
+	m, fault := wire.Parse(body, wire.Limits{Size: h.proxy.options.MaxRequest})
 	if fault != nil && fault.Silent {
 		http.Error(w, fault.Message, http.StatusBadRequest)
 		return

@@ -9,6 +9,8 @@ import (
 	"runtime/debug"
 	"sync"
 
+	"github.com/mark3labs/mcp-go/mcp"
+
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
@@ -103,7 +105,7 @@ func lineAtHand(r *bufio.Reader) bool {
 // take handles one message. Requests are noted under their id here, by the
 // reader, so that a cancellation that follows finds them.
 func (p *Proxy) take(ctx context.Context, c *client, line []byte, w *lineWriter, calls *sync.WaitGroup) {
-	m, fault := wire.Parse(line, wire.Limits{})
+	m, fault := wire.Parse(line, wire.Limits{Size: p.options.MaxRequest})
 	switch {
 	case fault != nil:
 		if !fault.Silent {
@@ -125,6 +127,10 @@ func (p *Proxy) request(ctx context.Context, c *client, m wire.Message, w *lineW
 	if fault != nil {
 		fault.ID = m.ID
 		w.reply(fault.Append(nil))
+		return
+	}
+	if v := meta.ProtocolVersion; meta.Modern() && !mcp.IsValidProtocolVersion(v) { // as over HTTP
+		w.reply(unsupportedVersion(m.ID, v))
 		return
 	}
 	if m.Method == "tools/call" {
