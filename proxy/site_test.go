@@ -24,7 +24,7 @@ import (
 
 // patience bounds every wait: it ends tests that would hang, and nothing is
 // measured with it.
-const patience = 30 * time.Second
+const patience = 20 * time.Second
 
 // childMark makes the test binary an upstream: its value is the flags.
 const childMark = "PETRIGATE_TEST_UPSTREAM"
