@@ -1,0 +1,132 @@
+package petri
+
+import (
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"testing"
+)
+
+func ExampleStates() {
+	seen := NewStates(2)
+	fmt.Println(seen.Add([]uint64{1, 2}))
+	fmt.Println(seen.Add([]uint64{2, 1}))
+	fmt.Println(seen.Add([]uint64{1, 2}))
+	fmt.Println(seen.At(1), seen.Len())
+	// Output:
+	// 0 true
+	// 1 true
+	// 0 false
+	// [2 1] 2
+}
+
+func TestStatesKeepWhatTheyAreGiven(t *testing.T) {
+	for _, words := range []int{1, 2, 3, 70} {
+		const n = 50_000 / 7
+		s := NewStates(words)
+		key := make([]uint64, words)
+		fill := func(i int) {
+			for w := range key {
+				key[w] = uint64(i) << (w % 40) // most words have few bits that differ
+			}
+		}
+		var early []uint64
+		for i := range n {
+			fill(i)
+			if index, added := s.Add(key); index != i || !added {
+				t.Fatalf("%d words: key %d got number %d, new %v", words, i, index, added)
+			}
+			if i == 3 {
+				early = s.At(3)
+			}
+		}
+		for i := range n {
+			fill(i)
+			if index, added := s.Add(key); index != i || added || !slices.Equal(s.At(i), key) {
+				t.Fatalf("%d words: key %d is number %d, new %v", words, i, index, added)
+			}
+		}
+		fill(3)
+		if !slices.Equal(early, key) || s.Len() != n {
+			t.Errorf("%d words: %v, want %v; %d keys", words, early, key, s.Len())
+		}
+		fill(n)
+		if _, ok := s.Find(key); ok {
+			t.Errorf("%d words: found what is not there", words)
+		}
+	}
+}
+
+func TestStatesWithoutWords(t *testing.T) {
+	s := NewStates(0)
+	if index, added := s.Add(nil); index != 0 || !added {
+		t.Error("the empty key is not new")
+	}
+	if index, added := s.Add([]uint64{}); index != 0 || added || len(s.At(0)) != 0 {
+		t.Error("there are two empty keys")
+	}
+}
+
+func TestStatesStayWithinTheirMemory(t *testing.T) {
+	for _, most := range []int64{64, 200, 1_000, 100_000, 1_000_000} {
+		s := NewStates(1)
+		s.MaxBytes = most
+		n := 0
+		for ; ; n++ {
+			if index, _ := s.Add([]uint64{uint64(n)}); index < 0 {
+				break
+			}
+		}
+		if s.Bytes() > most || s.Len() != n {
+			t.Errorf("%d keys in %d bytes of %d", s.Len(), s.Bytes(), most)
+		}
+		if n > 0 {
+			if index, added := s.Add([]uint64{0}); index != 0 || added {
+				t.Error("a full set does not know its keys")
+			}
+		}
+	}
+}
+
+func TestStatesAreSmallAndAllocateRarely(t *testing.T) {
+	s := NewStates(1)
+	key := []uint64{0}
+	allocs := testing.AllocsPerRun(1, func() {
+		for range 1_000_000 {
+			key[0] += 0x10001
+			s.Add(key)
+		}
+	})
+	if s.BytesPerState() > 24 || allocs > 200 {
+		t.Errorf("%.1f bytes a state, %.0f allocations", s.BytesPerState(), allocs)
+	}
+	if few := NewStates(2); few.Bytes() > 64 {
+		t.Errorf("an empty set takes %d bytes", few.Bytes())
+	}
+}
+
+// FuzzStates compares with a map.
+func FuzzStates(f *testing.F) {
+	f.Add([]byte("abcdabceabcd"), uint8(1))
+	f.Add([]byte{0, 0, 0, 0, 1, 0, 0, 0, 0}, uint8(2))
+	f.Fuzz(func(t *testing.T, doc []byte, words uint8) {
+		size := int(words%4) + 1
+		s, want := NewStates(size), map[string]int{}
+		key := make([]uint64, size)
+		for ; len(doc) >= size; doc = doc[size:] {
+			var text []byte
+			for w := range key {
+				key[w] = uint64(doc[w])
+				text = binary.AppendUvarint(text, key[w])
+			}
+			known, ok := want[string(text)]
+			if !ok {
+				known = len(want)
+				want[string(text)] = known
+			}
+			if index, added := s.Add(key); index != known || added == ok {
+				t.Fatalf("%v is %d, new %v; want %d", key, index, added, known)
+			}
+		}
+	})
+}
