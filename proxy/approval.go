@@ -172,17 +172,6 @@ func (a *approvals) status(r *approval) (ApprovalState, string) {
 	return r.state, r.reason
 }
 
-// find is the open question or answer with an id, if it is for key.
-func (a *approvals) find(id string, key approvalKey) *approval {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.sweep()
-	if r := a.byID[id]; r != nil && r.key == key {
-		return r
-	}
-	return nil
-}
-
 // markUnasked notes that the client showed the question to nobody. Where no
 // other channel is open, that ends it.
 func (a *approvals) markUnasked(r *approval, otherChannel bool) {

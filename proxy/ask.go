@@ -224,7 +224,7 @@ func (p *Proxy) elicitParams(r *approval) []byte {
 }
 
 func (p *Proxy) text(r *approval) string {
-	return question(r.call, r.ask, r.id, r.expires.Sub(p.options.Now()))
+	return p.question(r.call, r.ask, r.id, r.expires.Sub(p.options.Now()))
 }
 
 // park answers a call that was held long enough: the person may still answer,
@@ -256,8 +256,15 @@ func (t *toolCall) noConsent(r *approval, state ApprovalState) string {
 		return text + " Do not call it again with these arguments."
 	case Expired:
 		return fmt.Sprintf("%s requires human approval, and nobody answered in time.", t.tool.exposed)
+	}
+	name := t.tool.exposed
+	switch {
+	case !t.wanted():
+		return fmt.Sprintf("%s requires human approval, and the client went away before a person answered.", name)
+	case t.proxy.approvals.wasUnasked(r):
+		return fmt.Sprintf("%s requires human approval, but the client showed the question to nobody, and no other channel is open.", name)
 	default:
-		return fmt.Sprintf("%s requires human approval, and there is nobody to ask: this client cannot show a question and no other channel is open.", t.tool.exposed)
+		return fmt.Sprintf("%s requires human approval, and there is nobody to ask: this client cannot show a question and no other channel is open.", name)
 	}
 }
 
@@ -266,7 +273,7 @@ func (p *Proxy) denied(t *toolCall, q *gate.Ask, text string) answer {
 	r := plainRefusal(string(gate.KindApproval), text)
 	r.facts.Cause = string(gate.CauseApproval)
 	for _, s := range q.Steps {
-		r.facts.Nets = append(r.facts.Nets, block{Net: s.Net, Cause: string(gate.CauseApproval), Rule: s.Rule.String(), Reason: s.Reason})
+		r.facts.Nets = append(r.facts.Nets, block{Net: s.Net, Cause: string(gate.CauseApproval), Rule: p.where(s.Rule), Reason: s.Reason})
 	}
 	p.recordRefusal(t, r, &gate.Refusal{Names: q.Names})
 	return r

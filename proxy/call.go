@@ -137,14 +137,14 @@ func (p *Proxy) recordAllow(t *toolCall, d *gate.Allow) error {
 	record := p.decisionRecord(t, "allow", d.Names)
 	record.Call = d.Ticket.Number
 	for _, v := range d.Nets {
-		record.Nets = append(record.Nets, netSays{Net: v.Net, Verdict: verdictName(v.Kind), Transition: v.Transition, Rule: v.Rule.String()})
+		record.Nets = append(record.Nets, netSays{Net: v.Net, Verdict: verdictName(v.Kind), Transition: v.Transition, Rule: p.where(v.Rule)})
 	}
 	return p.recorder.write(record)
 }
 
 // reject records a refusal. It is refused whether or not that can be recorded.
 func (p *Proxy) reject(t *toolCall, d *gate.Refusal) answer {
-	r := refuse(d, t.gate.Time)
+	r := p.refuse(d, t.gate.Time)
 	p.recordRefusal(t, r, d)
 	return r
 }
@@ -256,6 +256,9 @@ func (t *toolCall) deliver(r upstream.Reply, facts wire.Facts) {
 	case t.agent.modern && facts.Type == wire.TypeAbsent:
 		t.close()
 		t.stream.reply(wire.ResultHead(t.id), wire.AppendStamped(nil, r.Result, []byte(`"resultType":"complete"`)), wire.Tail)
+	case !t.agent.modern && facts.Type != wire.TypeAbsent: // of the hop behind us, like the era
+		t.close()
+		t.stream.reply(wire.ResultHead(t.id), wire.AppendWithout(nil, r.Result, "resultType"), wire.Tail)
 	default:
 		t.close()
 		t.stream.reply(wire.ResultHead(t.id), r.Result, wire.Tail)

@@ -69,25 +69,51 @@ func TestListIsVerbatim(t *testing.T) {
 // break between tokens may become a space.
 func TestResultIsVerbatim(t *testing.T) {
 	results := []string{
-		`{"content":[],"resultType":"complete","structuredContent":{"n":12345678901234567890,"f":1.0,"e":1E2},"x":{"b":1,"a":"\u00e9\/<>&"},"_meta":{"k":-0}}`,
-		`{"content":[{"type":"text","text":"a\nb` + "\u2028" + `😀"}],"isError":true,"resultType":"complete"}`,
-		"{\n  \"content\": [ ],\r\n\t\"resultType\" : \"complete\"\n}",
+		`{"content":[]%TYPE%,"structuredContent":{"n":12345678901234567890,"f":1.0,"e":1E2},"x":{"b":1,"a":"\u00e9\/<>&"},"_meta":{"k":-0}}`,
+		`{"content":[{"type":"text","text":"a\nb` + "\u2028" + `😀"}],"isError":true%TYPE%}`,
+		"{\n  \"content\": [ ]%TYPE%,\r\n\t\"x\" : 1\n}",
 	}
-	i := 0
-	teller := fixture.Tool{Name: "tell", Verbatim: true, Run: func(context.Context, *fixture.Call) (json.RawMessage, error) { return json.RawMessage(results[i]), nil }}
 	eachLeg(t, func(t *testing.T, l leg) {
+		era, kind := fixture.Legacy, ""
+		if l.modern {
+			era, kind = fixture.Modern, `,"resultType":"complete"`
+		}
 		for _, stream := range []bool{false, true} {
-			s := start(t, setup{server: fixture.Options{Tools: []fixture.Tool{teller}, Stream: stream}})
+			result := ""
+			teller := fixture.Tool{Name: "tell", Verbatim: true, Run: func(context.Context, *fixture.Call) (json.RawMessage, error) { return json.RawMessage(result), nil }}
+			s := start(t, setup{server: fixture.Options{Tools: []fixture.Tool{teller}, Stream: stream, Eras: era}})
 			c := s.connect(l, "")
-			for i = range results {
-				if stream && strings.Contains(results[i], "\n") {
+			for _, result = range results {
+				if stream && strings.Contains(result, "\n") {
 					continue // the fixture would break its own event
 				}
-				want := strings.NewReplacer("\n", " ", "\r", " ").Replace(results[i])
+				result = strings.Replace(result, "%TYPE%", kind, 1)
+				want := strings.NewReplacer("\n", " ", "\r", " ").Replace(result)
 				if got := string(c.do("tell", `{}`).result); got != want {
 					t.Errorf("got  %q\nwant %q", got, want)
 				}
 			}
+		}
+	})
+}
+
+// TestResultsBetweenEras: between two eras nothing changes but the resultType,
+// which the newer one demands and the older one does not know.
+func TestResultsBetweenEras(t *testing.T) {
+	const rest = `"content":[],"x":{"n":1.0, "resultType":"mine"}`
+	eachLeg(t, func(t *testing.T, l leg) {
+		era, result := fixture.Legacy, `{`+rest+`}`
+		if !l.modern {
+			era, result = fixture.Modern, `{"resultType":"complete",`+rest+`}`
+		}
+		s := start(t, setup{server: fixture.Options{Eras: era}})
+		c := s.connect(l, "")
+		r := c.do("lie", `{"result":`+result+`}`)
+		if !strings.Contains(string(r.result), rest) {
+			t.Errorf("%s", r.result)
+		}
+		if kind := at(r.result, "resultType"); l.modern && kind != `"complete"` {
+			t.Errorf("resultType %s", kind)
 		}
 	})
 }

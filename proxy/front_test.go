@@ -243,7 +243,7 @@ func TestLargeRequests(t *testing.T) {
 	eachLeg(t, func(t *testing.T, l leg) {
 		s := start(t, setup{change: func(o *proxy.Options) { o.MaxRequest = 16 << 20 }})
 		c := s.connect(l, "")
-		c.must("read", `{"a":"`+strings.Repeat("x", 6<<20)+`"}`)
+		c.must("read", `{"a":"`+strings.Repeat("x", 4<<20)+`"}`)
 	})
 }
 

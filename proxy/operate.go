@@ -96,7 +96,7 @@ func (p *Proxy) Tools(sessionID string) ([]ToolInfo, error) {
 		info := ToolInfo{Canonical: t.canonical, Bare: t.name, Exposed: t.exposed, Upstream: t.upstream.config.Name, Nets: []ToolVerdict{}}
 		for _, v := range g.Classify(gate.Call{Tool: t.exposed, Also: t.also}) {
 			if v.Kind != gate.Abstain {
-				info.Nets = append(info.Nets, ToolVerdict{Net: v.Net, Verdict: verdictName(v.Kind), Rule: v.Rule.String()})
+				info.Nets = append(info.Nets, ToolVerdict{Net: v.Net, Verdict: verdictName(v.Kind), Rule: p.where(v.Rule)})
 			}
 		}
 		list = append(list, info)
@@ -139,7 +139,7 @@ func (p *Proxy) Approvals() []ApprovalInfo {
 			Rules: []string{}, Created: r.created, Expires: r.expires, Question: p.text(r),
 		}
 		for _, s := range r.ask.Steps {
-			info.Rules = append(info.Rules, orText(s.Rule.String(), s.Net))
+			info.Rules = append(info.Rules, orText(p.where(s.Rule), s.Net))
 		}
 		p.approvals.describe(r, &info)
 		list = append(list, info)

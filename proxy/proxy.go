@@ -56,6 +56,7 @@ type Options struct {
 	Upstreams  []Upstream
 	Policy     *gate.Policy // nil: no nets, every call passes
 	Active     []string     // the nets that are active at the start; nil: all
+	Root       string       // positions of rules below this folder are shown as seen from it
 	Recorder   Recorder     // nil: nothing is put on record
 	Approval   Approval
 	Startup    time.Duration // how long the first list waits for upstreams; 0: 10 s

@@ -45,21 +45,21 @@ type block struct {
 }
 
 // refuse makes the answer to what the gate refused.
-func refuse(r *gate.Refusal, now time.Time) refusal {
+func (p *Proxy) refuse(r *gate.Refusal, now time.Time) refusal {
 	out := refusal{text: r.Text, facts: facts{Decision: "refuse", Kind: string(r.Kind)}}
 	for _, b := range r.Blocks {
-		out.facts.Nets = append(out.facts.Nets, block{Net: b.Net, Cause: string(b.Cause), Rule: b.Rule.String(), Reason: b.Reason})
+		out.facts.Nets = append(out.facts.Nets, block{Net: b.Net, Cause: string(b.Cause), Rule: p.where(b.Rule), Reason: b.Reason})
 		if out.facts.Cause == "" {
 			out.facts.Cause = string(b.Cause)
 		}
 	}
-	out.text = refusalText(r, now)
+	out.text = p.refusalText(r, now)
 	return out
 }
 
 // refusalText is the sentences of all nets that refuse, each once, the rule
 // behind each, and the calls that hold what is missing.
-func refusalText(r *gate.Refusal, now time.Time) string {
+func (p *Proxy) refusalText(r *gate.Refusal, now time.Time) string {
 	if len(r.Blocks) == 0 {
 		return r.Text
 	}
@@ -77,7 +77,7 @@ func refusalText(r *gate.Refusal, now time.Time) string {
 			b.WriteByte(' ')
 		}
 		b.WriteString(block.Reason)
-		if rule := block.Rule.String(); rule != "" {
+		if rule := p.where(block.Rule); rule != "" {
 			fmt.Fprintf(&b, " (%s)", rule)
 		}
 		for _, h := range block.Holds {

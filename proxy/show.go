@@ -3,6 +3,7 @@ package proxy
 import (
 	"bytes"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"time"
 	"unicode"
@@ -29,12 +30,12 @@ type shownCall struct {
 
 // question is what a person reads: what would run, who wants it, and why they
 // are asked. It is plain text for every surface.
-func question(call shownCall, ask *gate.Ask, id string, left time.Duration) string {
+func (p *Proxy) question(call shownCall, ask *gate.Ask, id string, left time.Duration) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Allow %s on upstream %s?\n", visible(call.tool), visible(call.upstream))
 	for _, s := range ask.Steps {
 		fmt.Fprintf(&b, "Asked by %s: %s (fires %s in net %s)\n",
-			visible(orText(s.Rule.String(), "the policy")), visible(s.Reason), visible(s.Transition), visible(s.Net))
+			visible(orText(p.where(s.Rule), "the policy")), visible(s.Reason), visible(s.Transition), visible(s.Net))
 	}
 	if call.client != "" {
 		fmt.Fprintf(&b, "Client: %s, session %s\n", visible(call.client), visible(call.session))
@@ -43,6 +44,17 @@ func question(call shownCall, ask *gate.Ask, id string, left time.Duration) stri
 	b.WriteString(visibleLines(rawjson.AppendIndent([]byte("  "), call.shownArguments(), "  ", "  ")))
 	fmt.Fprintf(&b, "\nApproval %s, good for %s.", id, span(left))
 	return b.String()
+}
+
+// where is a position as clients and operators read it: from the folder of
+// the configuration, since the rest of the path is nobody's business.
+func (p *Proxy) where(at gate.Position) string {
+	if root := p.options.Root; root != "" {
+		if rel, err := filepath.Rel(root, at.File); err == nil && filepath.IsLocal(rel) {
+			at.File = rel
+		}
+	}
+	return at.String()
 }
 
 // span is a time for people: whole seconds, and no seconds of a whole minute.

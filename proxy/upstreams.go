@@ -43,6 +43,9 @@ func (p *Proxy) stateChanged(u *upstreamState) {
 	case upstream.Up:
 		p.relist(u)
 	case upstream.Down, upstream.Failed:
+		if p.ctx.Err() != nil { // we ended it
+			return
+		}
 		p.log.Warn("upstream is down", "upstream", u.config.Name, "reason", state.Err)
 		u.settle()
 	}

@@ -28,7 +28,7 @@ func newLogger(w io.Writer, c config.Log) *slog.Logger {
 	if !text {
 		return slog.New(slog.NewJSONHandler(w, &slog.HandlerOptions{Level: level}))
 	}
-	return slog.New(tint.NewHandler(w, &tint.Options{
+	return slog.New(tint.NewTextHandler(w, &tint.Options{
 		Level: level, TimeFormat: time.TimeOnly, NoColor: !isTerminal(w) || os.Getenv("NO_COLOR") != "",
 	}))
 }
@@ -59,7 +59,7 @@ func (p *plant) Close() error {
 func build(c *config.Config, pol *gate.Policy, log *slog.Logger) (*plant, error) {
 	p := &plant{log: log}
 	o := proxy.Options{
-		Upstreams: upstreams(c), Policy: pol, Active: c.Active, Startup: c.Startup, Logger: log, Version: versionString(),
+		Upstreams: upstreams(c), Policy: pol, Active: c.Active, Root: root(c.File), Startup: c.Startup, Logger: log, Version: versionString(),
 		Approval: proxy.Approval{
 			Elicit: slices.Contains(c.Approval.Channels, "elicit"), Operator: slices.Contains(c.Approval.Channels, "cli"),
 			Hold: c.Approval.Hold, Expire: c.Approval.Expire,
@@ -68,7 +68,7 @@ func build(c *config.Config, pol *gate.Policy, log *slog.Logger) (*plant, error)
 	if c.Audit.File != "" {
 		log, err := audit.Open(c.Audit.File, audit.Options{})
 		if err != nil {
-			return nil, err
+			return nil, auditError(c.Audit.File, err)
 		}
 		p.audit, o.Recorder = log, log
 	}
@@ -77,6 +77,26 @@ func build(c *config.Config, pol *gate.Policy, log *slog.Logger) (*plant, error)
 		_ = p.audit.Close()
 	}
 	return p, err
+}
+
+// root is the folder of the configuration.
+func root(file string) string {
+	if file == "" {
+		return ""
+	}
+	dir, err := filepath.Abs(filepath.Dir(file))
+	if err != nil {
+		return ""
+	}
+	return dir
+}
+
+// auditError names the file, where the error of the audit log does not.
+func auditError(file string, err error) error {
+	if inner := errors.Unwrap(err); inner != nil {
+		err = inner
+	}
+	return fmt.Errorf("opening the audit log %s: %w", file, err)
 }
 
 func upstreams(c *config.Config) []proxy.Upstream {

@@ -109,3 +109,20 @@ func AppendStamped(dst, result, members []byte) []byte {
 	})
 	return s.close()
 }
+
+// AppendWithout appends the object obj without its member key.
+func AppendWithout(dst, obj []byte, key string) []byte {
+	s := splice(dst, obj)
+	before := s.done
+	rawjson.Members(obj, func(k, value []byte, at int) bool {
+		end := at + len(value)
+		if string(k) == key {
+			s.upTo(before)
+			s.done = end
+		}
+		before = end
+		return true
+	})
+	s.upTo(before)
+	return s.close()
+}

@@ -1,0 +1,17 @@
+// Package proxy stands between MCP clients and MCP servers and lets a tool
+// call pass when its gate does.
+//
+// A [Proxy] has upstreams, the MCP servers behind it, and clients, over stdio
+// ([Proxy.ServeStdio]) or streamable HTTP ([Proxy.Handler]), of both eras of
+// the protocol. What a call goes through stands in one function, serve in
+// call.go: it is decided by the session's gate, a person is asked where a net
+// says so, the decision is put on record, the call is forwarded, its outcome
+// recorded, the nets moved, and the client answered.
+//
+// Tool lists, calls and results travel as the bytes they came as; one strict
+// parse of the client's message yields what the gate decides on, what a person
+// is shown and what the upstream gets. The handshakes are mcp-go's.
+//
+// Operators see and mend a running proxy by the methods of operate.go, which
+// no client can reach.
+package proxy

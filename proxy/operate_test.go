@@ -1,0 +1,156 @@
+package proxy_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/petrigate/petrigate/proxy"
+)
+
+// TestStatus: what an operator is shown is what there is.
+func TestStatus(t *testing.T) {
+	s := start(t, setup{})
+	c := s.connect(legs()[0], canElicit)
+	q := c.asks("deploy", `{}`)
+	status := s.proxy.Status()
+	if status.Clients != 1 || status.Sessions != 1 || status.Tools != 17 || status.Waiting != 1 || len(status.LeftOut) != 0 {
+		t.Errorf("%+v", status)
+	}
+	if len(status.Upstreams) != 1 || status.Upstreams[0].State != "up" || status.Upstreams[0].Name != "up" || status.Upstreams[0].Protocol == "" {
+		t.Errorf("%+v", status.Upstreams)
+	}
+	q.answer(decline)
+	if n := s.proxy.Status().Waiting; n != 0 {
+		t.Errorf("%d wait", n)
+	}
+}
+
+// TestTools: the verdicts of a session are those of its nets now.
+func TestTools(t *testing.T) {
+	s := start(t, setup{})
+	c := s.connect(legs()[0], "")
+	verdict := func(session, tool string) string {
+		t.Helper()
+		list, err := s.proxy.Tools(session)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, info := range list {
+			if info.Exposed == tool && len(info.Nets) > 0 {
+				return info.Nets[0].Verdict
+			}
+		}
+		return ""
+	}
+	session := s.proxy.Sessions()[0].ID
+	for range 3 {
+		c.must("push", `{}`)
+	}
+	for _, want := range []struct{ session, tool, verdict string }{
+		{"", "push", "gated"}, {session, "push", "blocked"}, {session, "danger", "blocked"}, {session, "safe", ""}, {"", "delete", "blocked"},
+	} {
+		if got := verdict(want.session, want.tool); got != want.verdict {
+			t.Errorf("%s in session %q: %q, want %q", want.tool, want.session, got, want.verdict)
+		}
+	}
+	if _, err := s.proxy.Tools("nonsense"); err == nil {
+		t.Error("the tools of no session")
+	}
+}
+
+// TestReset: an operator gives a session its start back, which is on record,
+// and not where it cannot be.
+func TestReset(t *testing.T) {
+	eachLeg(t, func(t *testing.T, l leg) {
+		s := start(t, setup{rules: "limit push to 1 per session\n"})
+		c := s.connect(l, "")
+		c.must("push", `{}`)
+		c.refuses("push", `{}`, "blocked")
+		session := s.proxy.Sessions()[0]
+		s.records.setFail(true)
+		if err := s.proxy.ResetSession(session.ID, "ada"); err == nil {
+			t.Error("a reset that is not on record")
+		}
+		s.records.setFail(false)
+		c.refuses("push", `{}`, "blocked")
+		if err := s.proxy.ResetSession(session.ID, "ada"); err != nil {
+			t.Fatal(err)
+		}
+		c.must("push", `{}`)
+		if n := len(s.records.matching(func(r record) bool { return r.Event == "reset" && r.Actor == "ada" })); n != 1 {
+			t.Errorf("%d records of the reset", n)
+		}
+		if err := s.proxy.ResetSession("nonsense", "ada"); err == nil {
+			t.Error("no session was reset")
+		}
+		if _, err := s.proxy.Session("nonsense"); err == nil {
+			t.Error("no session was shown")
+		}
+		if err := s.proxy.SettleCall("nonsense", 1, true, "ada"); err == nil {
+			t.Error("no call was settled")
+		}
+	})
+}
+
+// TestOperatorOff: without that channel nobody can answer for an operator.
+func TestOperatorOff(t *testing.T) {
+	s := start(t, setup{})
+	c := s.connect(legs()[0], canElicit)
+	q := c.asks("deploy", `{}`)
+	if err := s.proxy.Resolve(s.pending(1)[0].ID, true, "ada", ""); err == nil {
+		t.Error("an operator answered who is none")
+	}
+	if r := q.answer(decline); !r.isError() {
+		t.Errorf("%s", r.raw)
+	}
+}
+
+// TestLogs: log messages of a call go to who asked for their level.
+func TestLogs(t *testing.T) {
+	isLog := func(m message) bool { return m.method == "notifications/message" }
+	eachLeg(t, func(t *testing.T, l leg) {
+		s := start(t, setup{})
+		c := s.connect(l, "")
+		quiet, loud := c.call, func(tool, args string) string {
+			return c.callWith(tool, args, `"io.modelcontextprotocol/logLevel":"debug"`, "")
+		}
+		if !l.modern {
+			level := func(level string) func(tool, args string) string {
+				return func(tool, args string) string {
+					if r := c.reply(c.sendf(`{"jsonrpc":"2.0","id":%ID%,"method":"logging/setLevel","params":{"level":"` + level + `"}}`)); r.result == nil {
+						t.Errorf("%s", r.raw)
+					}
+					return c.call(tool, args)
+				}
+			}
+			quiet, loud = level("error"), level("debug")
+		}
+		c.reply(quiet("log", `{"n":3}`))
+		if n := c.mail.count(isLog); n != 0 {
+			t.Errorf("%d messages that nobody asked for: %s", n, c.mail)
+		}
+		if !l.modern {
+			c.reply(loud("log", `{"n":3}`))
+			for range 3 {
+				c.await("a log message", isLog)
+			}
+		}
+	})
+}
+
+// TestOptions: a proxy that cannot work as it is told is none.
+func TestOptions(t *testing.T) {
+	for name, list := range map[string][]proxy.Upstream{
+		"no name":   {{URL: "http://127.0.0.1:1"}},
+		"one name":  {{Name: "a", URL: "http://127.0.0.1:1"}, {Name: "a", URL: "http://127.0.0.1:2"}},
+		"no target": {{Name: "a"}},
+		"both":      {{Name: "a", URL: "http://127.0.0.1:1", Command: "x"}},
+	} {
+		if p, err := proxy.New(proxy.Options{Upstreams: list}); err == nil {
+			t.Errorf("%s: accepted", name)
+			_ = p.Close()
+		} else if strings.Contains(err.Error(), "failed") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
