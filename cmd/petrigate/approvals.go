@@ -57,7 +57,7 @@ func approvalsList(s stdio) *cobra.Command {
 			}
 		}
 		if *asJSON {
-			return printJSON(s.out, map[string]any{"version": 1, "approvals": infos})
+			return printAnswer(s.out, "approvals", infos)
 		}
 		var rows [][]string
 		for _, a := range infos {
@@ -109,7 +109,7 @@ func approvalsShow(s stdio) *cobra.Command {
 			return err
 		}
 		if *asJSON {
-			return printJSON(s.out, map[string]any{"version": 1, "approval": a.ApprovalInfo})
+			return printAnswer(s.out, "approval", a.ApprovalInfo)
 		}
 		_, err = fmt.Fprintf(s.out, "%s\nState: %s%s\n", a.Question, a.State, answered(a.ApprovalInfo))
 		return err

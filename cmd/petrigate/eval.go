@@ -33,11 +33,18 @@ func newEval(s stdio) *cobra.Command {
 			_, _ = fmt.Fprintln(s.err, d)
 		}
 		if len(differences) > 0 {
-			return &exit{exitDiffers, fmt.Errorf("%d answers differ from what was expected", len(differences))}
+			return &exit{exitDiffers, fmt.Errorf("%s from what was expected", differ(len(differences)))}
 		}
 		return nil
 	}
 	return c
+}
+
+func differ(n int) string {
+	if n == 1 {
+		return "1 answer differs"
+	}
+	return fmt.Sprintf("%d answers differ", n)
 }
 
 func openCases(s stdio, path string) (io.Reader, func(), error) {

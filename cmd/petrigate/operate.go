@@ -68,7 +68,7 @@ func newStatus(s stdio) *cobra.Command {
 			all = append(all, status)
 		}
 		if *asJSON {
-			return printJSON(s.out, map[string]any{"version": 1, "proxies": all})
+			return printAnswer(s.out, "proxies", all)
 		}
 		for _, status := range all {
 			printStatus(s.out, status)

@@ -139,7 +139,7 @@ func newVersion(s stdio) *cobra.Command {
 	asJSON := c.Flags().Bool("json", false, "print JSON")
 	c.RunE = func(*cobra.Command, []string) error {
 		if *asJSON {
-			return printJSON(s.out, map[string]any{"version": 1, "petrigate": versionString()})
+			return printAnswer(s.out, "petrigate", versionString())
 		}
 		_, err := fmt.Fprintln(s.out, "petrigate", versionString())
 		return err

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"flag"
 	"net"
@@ -41,9 +42,15 @@ func TestScripts(t *testing.T) {
 				"USER":                  "ann",
 				"SUDO_USER":             "",
 				"PETRIGATE_CONFIG":      "",
+				"GORACE":                "atexit_sleep_ms=0", // else each process ends a second late
 			} {
 				e.Setenv(name, value)
 			}
+			e.Defer(func() { // after the proxies were ended
+				if left := processesOf(e.WorkDir); len(left) > 0 {
+					e.T().Fatal("processes are left: ", left)
+				}
+			})
 			e.Values[agentsKey{}] = map[string]*scriptAgent{}
 			return nil
 		},
@@ -61,6 +68,20 @@ func TestScripts(t *testing.T) {
 			"hangup":  hangUp,
 		},
 	})
+}
+
+// processesOf finds processes that were given the directory of a script. Where
+// there is no /proc it finds none.
+func processesOf(dir string) []string {
+	var left []string
+	found, _ := filepath.Glob("/proc/[0-9]*/environ") // the pattern is good
+	for _, path := range found {
+		if text, err := os.ReadFile(path); err == nil && bytes.Contains(text, []byte(dir)) {
+			line, _ := os.ReadFile(filepath.Join(filepath.Dir(path), "cmdline")) // it may have ended
+			left = append(left, string(bytes.ReplaceAll(line, []byte{0}, []byte(" "))))
+		}
+	}
+	return left
 }
 
 // exits CODE program args...: the program ends with this exit code.

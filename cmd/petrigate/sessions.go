@@ -76,7 +76,7 @@ func sessionsList(s stdio) *cobra.Command {
 			rows = append(rows, []string{o.ID, o.Principal, strings.Join(o.Clients, ", "), age(o.Since), strconv.Itoa(len(o.Calls))})
 		}
 		if *asJSON {
-			return printJSON(s.out, map[string]any{"version": 1, "sessions": infos})
+			return printAnswer(s.out, "sessions", infos)
 		}
 		return table(s.out, "no sessions", "ID|PRINCIPAL|CLIENTS|AGE|OPEN CALLS", rows)
 	}
@@ -92,7 +92,7 @@ func sessionsShow(s stdio) *cobra.Command {
 			return err
 		}
 		if *asJSON {
-			return printJSON(s.out, map[string]any{"version": 1, "session": o.SessionInfo})
+			return printAnswer(s.out, "session", o.SessionInfo)
 		}
 		_, _ = fmt.Fprintf(s.out, "session %s of %s, by %s, since %s\n", o.ID, o.Principal, o.By, o.Since.Format(time.RFC3339))
 		for _, n := range o.Nets {

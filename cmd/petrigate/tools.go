@@ -23,7 +23,7 @@ func newTools(s stdio) *cobra.Command {
 			return err
 		}
 		if *asJSON {
-			return printJSON(s.out, map[string]any{"version": 1, "tools": tools})
+			return printAnswer(s.out, "tools", tools)
 		}
 		var rows [][]string
 		for _, t := range tools {
@@ -65,6 +65,12 @@ func verdicts(nets []proxy.ToolVerdict) string {
 	var parts []string
 	for _, n := range nets {
 		part := n.Verdict + " by " + n.Net
+		switch n.Verdict {
+		case "gated": // a person may have to be asked first
+			part = "may pass " + n.Net
+		case "free":
+			part = "free in " + n.Net
+		}
 		if n.Rule != "" {
 			part += fmt.Sprintf(" (%s)", n.Rule)
 		}
