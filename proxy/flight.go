@@ -54,7 +54,7 @@ func (f *flight) request() upstream.Request {
 	r := upstream.Request{Method: "tools/call", Name: t.tool.name, Notify: t.relay, Deliver: f.arrived}
 	hop := wire.Hop{Name: t.tool.name}
 	if u.State().Era == upstream.Modern {
-		hop.Modern, hop.Meta = true, u.RequestMeta()
+		hop.Modern, hop.Meta = true, t.withLogLevel(u.RequestMeta())
 	}
 	if t.meta.ProgressToken != nil {
 		r.Token = u.NewToken()
@@ -62,6 +62,21 @@ func (f *flight) request() upstream.Request {
 	}
 	r.Params = t.params.AppendForward(nil, hop)
 	return r
+}
+
+// withLogLevel adds to the _meta for a modern upstream the level of the log
+// messages that the client wants: without it there are none.
+func (t *toolCall) withLogLevel(meta []byte) []byte {
+	level := t.meta.LogLevel
+	if !t.agent.modern {
+		t.client.mu.Lock()
+		level = t.client.logLevel
+		t.client.mu.Unlock()
+	}
+	if _, known := logLevels[level]; !known || meta == nil {
+		return meta
+	}
+	return append(meta[:len(meta):len(meta)], `,"io.modelcontextprotocol/logLevel":"`+level+`"`...)
 }
 
 // sent takes what the call can be cancelled by.
