@@ -178,7 +178,7 @@ func TestBodies(t *testing.T) {
 		{"empty", func(p *plain) { p.body = "" }, 400},
 		{"just fits", func(p *plain) { p.body += strings.Repeat(" ", 2000-len(p.body)) }, 200},
 		{"a byte too long", func(p *plain) { p.body += strings.Repeat(" ", 2001-len(p.body)) }, 413},
-		{"far too long", func(p *plain) { p.body += strings.Repeat(" ", 1<<20) }, 413},
+		{"far too long", func(p *plain) { p.body += strings.Repeat(" ", 100<<10) }, 413},
 	}
 	executed := 0
 	for _, c := range cases {
@@ -198,7 +198,7 @@ func TestBodies(t *testing.T) {
 // TestBodyWithoutLength: the limit holds for a body that does not say how long it is.
 func TestBodyWithoutLength(t *testing.T) {
 	s := start(t, setup{change: func(o *proxy.Options) { o.MaxRequest = 2000 }})
-	for size, want := range map[int]int{2000: 200, 2001: 413, 1 << 20: 413} {
+	for size, want := range map[int]int{2000: 200, 2001: 413, 100 << 10: 413} {
 		p := s.modernCall()
 		body := p.body + strings.Repeat(" ", size-len(p.body))
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.http.URL+"/mcp", io.MultiReader(strings.NewReader(body)))

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/petrigate/petrigate/internal/fixture"
 	"github.com/petrigate/petrigate/proxy"
 )
 
@@ -105,37 +106,41 @@ func TestOperatorOff(t *testing.T) {
 	}
 }
 
-// TestLogs: log messages of a call go to who asked for their level.
+// TestLogs: log messages of a call go to who asked for their level, whatever
+// the eras of the client and of the upstream.
 func TestLogs(t *testing.T) {
 	isLog := func(m message) bool { return m.method == "notifications/message" }
-	eachLeg(t, func(t *testing.T, l leg) {
-		s := start(t, setup{})
-		c := s.connect(l, "")
-		quiet, loud := c.call, func(tool, args string) string {
-			return c.callWith(tool, args, `"io.modelcontextprotocol/logLevel":"debug"`, "")
-		}
-		if !l.modern {
-			level := func(level string) func(tool, args string) string {
-				return func(tool, args string) string {
-					if r := c.reply(c.sendf(`{"jsonrpc":"2.0","id":%ID%,"method":"logging/setLevel","params":{"level":"` + level + `"}}`)); r.result == nil {
-						t.Errorf("%s", r.raw)
-					}
-					return c.call(tool, args)
+	for _, era := range []fixture.Eras{fixture.Legacy, fixture.Modern} {
+		eachLeg(t, func(t *testing.T, l leg) {
+			c := start(t, setup{server: fixture.Options{Eras: era}}).connect(l, "")
+			at := func(level string) {
+				meta := `"io.modelcontextprotocol/logLevel":"` + level + `"`
+				if !l.modern {
+					meta = ""
+					c.reply(c.sendf(`{"jsonrpc":"2.0","id":%ID%,"method":"logging/setLevel","params":{"level":"` + level + `"}}`))
 				}
+				c.reply(c.callWith("log", `{"n":3}`, meta, ""))
 			}
-			quiet, loud = level("error"), level("debug")
-		}
-		c.reply(quiet("log", `{"n":3}`))
-		if n := c.mail.count(isLog); n != 0 {
-			t.Errorf("%d messages that nobody asked for: %s", n, c.mail)
-		}
-		if !l.modern {
-			c.reply(loud("log", `{"n":3}`))
+			at("error")
+			if l.modern {
+				c.must("log", `{"n":3}`) // without a level there are none
+			}
+			if n := c.mail.count(isLog); n != 0 {
+				t.Errorf("%d messages that nobody asked for: %s", n, c.mail)
+			}
+			at("info")
 			for range 3 {
 				c.await("a log message", isLog)
 			}
-		}
-	})
+			at("debug")
+			for range 3 {
+				c.await("a log message", isLog)
+			}
+			if n := c.mail.count(isLog); n != 0 {
+				t.Errorf("%d messages too many: %s", n, c.mail)
+			}
+		})
+	}
 }
 
 // TestOptions: a proxy that cannot work as it is told is none.
