@@ -3,7 +3,9 @@ package policy
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"reflect"
+	"slices"
 )
 
 // A Difference is an answer that is not the expected one.
@@ -92,7 +94,8 @@ func differ(path string, got, want any) *Difference {
 }
 
 func differKeys(path string, got, want map[string]any) *Difference {
-	for key, w := range want {
+	for _, key := range slices.Sorted(maps.Keys(want)) { // the same difference each time
+		w := want[key]
 		if key == "marking" && !reflect.DeepEqual(got[key], w) {
 			return difference(path+"."+key, got[key], w)
 		}
