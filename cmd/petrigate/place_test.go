@@ -1,0 +1,113 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/petrigate/petrigate/config"
+	"github.com/petrigate/petrigate/internal/policy"
+)
+
+func TestWhereSocketsAndTokensAre(t *testing.T) {
+	own := fmt.Sprintf("petrigate-%d", os.Getuid())
+	tests := []struct {
+		name           string
+		env            map[string]string
+		sockets, state string
+	}{
+		{"asked for", map[string]string{"PETRIGATE_RUNTIME_DIR": "/p", "XDG_RUNTIME_DIR": "/x", "XDG_STATE_HOME": "/s", "HOME": "/h"}, "/p", "/s/petrigate"},
+		{"of the session", map[string]string{"XDG_RUNTIME_DIR": "/x", "HOME": "/h"}, "/x/petrigate", "/h/.local/state/petrigate"},
+		{"relative ones do not count", map[string]string{"XDG_RUNTIME_DIR": "x", "XDG_STATE_HOME": "s", "HOME": "/h", "TMPDIR": "/t"}, "/t/" + own, "/h/.local/state/petrigate"},
+		{"no home", map[string]string{"TMPDIR": "/t"}, "/t/" + own, ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			for _, name := range []string{"PETRIGATE_RUNTIME_DIR", "XDG_RUNTIME_DIR", "XDG_STATE_HOME", "HOME", "TMPDIR"} {
+				t.Setenv(name, tt.env[name])
+			}
+			if got := runtimeDir(); filepath.ToSlash(got) != tt.sockets {
+				t.Errorf("sockets are at %q, want %q", got, tt.sockets)
+			}
+			got, err := stateDir()
+			if filepath.ToSlash(got) != tt.state || (err == nil) != (tt.state != "") {
+				t.Errorf("state is at %q, %v, want %q", got, err, tt.state)
+			}
+		})
+	}
+}
+
+func TestActorIsAUser(t *testing.T) {
+	tests := []struct{ sudo, user, logname, want string }{
+		{"ann", "root", "root", "ann"}, {"", "bob", "x", "bob"}, {"", "", "carl", "carl"},
+		{"", "", "", fmt.Sprintf("uid %d", os.Getuid())},
+	}
+	for _, tt := range tests {
+		t.Setenv("SUDO_USER", tt.sudo)
+		t.Setenv("USER", tt.user)
+		t.Setenv("LOGNAME", tt.logname)
+		t.Setenv("USERNAME", "")
+		if got := actor(); got != tt.want {
+			t.Errorf("got %q, want %q", got, tt.want)
+		}
+	}
+}
+
+// TestLogIsForItsReader logs as text where it is asked for, and as JSON where
+// there is no terminal.
+func TestLogIsForItsReader(t *testing.T) {
+	for format, want := range map[string]string{"text": "WRN odd n=1\n", "json": `"msg":"odd","n":1}`, "auto": `"msg":"odd","n":1}`} {
+		var b bytes.Buffer
+		log := newLogger(&b, config.Log{Level: "warn", Format: format})
+		log.Info("usual")
+		log.Warn("odd", "n", 1)
+		if got := b.String(); !strings.Contains(got, want) || strings.Contains(got, "usual") || strings.Contains(got, "\x1b") {
+			t.Errorf("%s: %q, want %q in it", format, got, want)
+		}
+	}
+}
+
+// TestExcerptsShowNoSecrets looks at problems that bring no excerpt of their
+// own: a line of YAML or JSON may hold a secret of a server.
+func TestExcerptsShowNoSecrets(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	tests := []struct {
+		name string
+		p    policy.Problem
+		want string
+	}{
+		{"rules", policy.Problem{File: write("a.rules", "block rm\r\nlimit ü to 3 per session\n"), Line: 2, Column: 9}, "    limit ü to 3 per session\n            ^"},
+		{"its own", policy.Problem{File: write("b.rules", "block rm"), Line: 1, Column: 1, Excerpt: "own"}, "own"},
+		{"a configuration", policy.Problem{File: write("c.yaml", "token: secret"), Line: 1, Column: 1}, ""},
+		{"no line", policy.Problem{File: "a.rules"}, ""},
+		{"a line that is gone", policy.Problem{File: write("d.rules", "block rm"), Line: 3, Column: 1}, ""},
+		{"a column that is gone", policy.Problem{File: write("e.rules", "block rm"), Line: 1, Column: 9}, ""},
+		{"a file that is gone", policy.Problem{File: filepath.Join(dir, "none"), Line: 1, Column: 1}, ""},
+		{"control characters", policy.Problem{File: write("f.rules", "block \x1b[2J"), Line: 1, Column: 1}, ""},
+		{"a long line", policy.Problem{File: write("g.rules", "block "+strings.Repeat("x", 300)), Line: 1, Column: 1}, ""},
+	}
+	for _, tt := range tests {
+		if got := excerptOf(tt.p); got != tt.want {
+			t.Errorf("%s: got %q, want %q", tt.name, got, tt.want)
+		}
+	}
+}
+
+func TestInkIsForTerminals(t *testing.T) {
+	if got := newInk(&bytes.Buffer{}).in(red, "x"); got != "x" {
+		t.Errorf("got %q", got)
+	}
+	if got := ink(true).in(red, "x"); got != "\x1b[31mx\x1b[0m" {
+		t.Errorf("got %q", got)
+	}
+}
