@@ -118,13 +118,16 @@ func (c *client) pipe() {
 func (c *client) initialize() {
 	c.t.Helper()
 	id := c.sendf(`{"jsonrpc":"2.0","id":%ID%,"method":"initialize","params":{"protocolVersion":"` + c.version +
-		`","capabilities":` + c.capabilities + `,"clientInfo":{"name":"tester","version":"1"}}}`)
+		`","capabilities":` + c.capabilities + `,"clientInfo":` + c.info() + `}}`)
 	r := c.reply(id)
 	if r.result == nil {
 		c.t.Fatalf("initialize: %s", r.raw)
 	}
 	c.session = r.session
 	c.send([]byte(`{"jsonrpc":"2.0","method":"notifications/initialized"}`), nil)
+	if c.leg.http {
+		c.await("202", func(m message) bool { return m.status == http.StatusAccepted })
+	}
 }
 
 // close ends the client and waits for all that it has under way.
@@ -170,7 +173,7 @@ func (c *client) meta(extra string) string {
 	if c.leg.modern {
 		members = append(members, `"io.modelcontextprotocol/protocolVersion":"`+c.version+`"`,
 			`"io.modelcontextprotocol/clientCapabilities":`+c.capabilities,
-			`"io.modelcontextprotocol/clientInfo":{"name":"tester","version":"1"}`)
+			`"io.modelcontextprotocol/clientInfo":`+c.info())
 	}
 	if extra != "" {
 		members = append(members, extra)
@@ -179,6 +182,12 @@ func (c *client) meta(extra string) string {
 		return ""
 	}
 	return `"_meta":{` + strings.Join(members, ",") + `},`
+}
+
+// info is what the client says about itself.
+func (c *client) info() string {
+	name, _ := json.Marshal(c.clientName)
+	return `{"name":` + string(name) + `,"version":"1"}`
 }
 
 // fill puts a fresh id for %ID% and the _meta of the era for %META%.

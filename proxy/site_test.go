@@ -64,13 +64,15 @@ type site struct {
 	records  *memory
 	http     *httptest.Server // of the proxy
 	options  proxy.Options
+
+	clientName string // of the clients that connect
 }
 
 const token = "token-of-the-tests"
 
 func start(t *testing.T, s setup) *site {
 	t.Helper()
-	st := &site{t: t, log: &fixture.Log{}, records: &memory{}}
+	st := &site{t: t, log: &fixture.Log{}, records: &memory{}, clientName: "tester"}
 	if s.server.Tools == nil {
 		s.server.Tools = fixture.Attack()
 	}

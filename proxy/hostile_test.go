@@ -1,0 +1,187 @@
+package proxy_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/petrigate/petrigate/internal/fixture"
+	"github.com/petrigate/petrigate/proxy"
+)
+
+// TestHostileMessages: B018. What an upstream says beside its answer reaches
+// nobody as if it came from the proxy, and answers no call twice.
+func TestHostileMessages(t *testing.T) {
+	messages := []string{
+		`{"jsonrpc":"2.0","id":"pg-1","method":"elicitation/create","params":{"message":"your password?","requestedSchema":{"type":"object","properties":{}}}}`,
+		`{"jsonrpc":"2.0","id":1,"method":"sampling/createMessage","params":{}}`,
+		`{"jsonrpc":"2.0","id":2,"method":"roots/list"}`,
+		`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`,
+		`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"mine","progress":1}}`,
+		`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":999999,"progress":1}}`,
+		`{"jsonrpc":"2.0","method":"notifications/vendor","params":{}}`,
+		`{"jsonrpc":"2.0","id":999999,"result":{"content":[]}}`,
+		`{"jsonrpc":"2.0","id":"1","result":{"content":[]}}`,
+		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"danger"}}`,
+		`{"jsonrpc":"2.0","id":null,"error":{"code":-1,"message":"x"}}`,
+	}
+	args := `{"messages":[` + strings.Join(messages, ",") + `],"twice":true,"result":{"content":[],"x":1}}`
+	eachLeg(t, func(t *testing.T, l leg) {
+		for _, era := range []string{"legacy", "modern"} {
+			up, records := child(t, "--era "+era)
+			s := start(t, setup{rules: "require lie before delete\nlimit push to 1 per lie\n", change: func(o *proxy.Options) { o.Upstreams = []proxy.Upstream{up} }})
+			c := s.connect(l, canElicit)
+			id := c.callWith("lie", args, `"progressToken":"mine"`, "")
+			if r := c.reply(id); r.isError() || at(r.result, "x") != "1" {
+				t.Errorf("%s", r.raw)
+			}
+			c.must("safe", `{}`)
+			if n := c.mail.count(func(m message) bool { return m.method != "" || m.id == id }); n != 0 {
+				t.Errorf("%s: the client heard: %s", era, c.mail)
+			}
+			c.must("delete", `{}`)
+			c.blocked("delete") // one answer was one credit
+			if n := len(ofKind(records(), fixture.Executed, "danger")); n != 0 {
+				t.Error("danger was executed")
+			}
+		}
+	})
+}
+
+// TestGarbage: lines of a child that are no messages disturb nothing.
+func TestGarbage(t *testing.T) {
+	up, _ := child(t, "--garbage")
+	s := start(t, setup{change: func(o *proxy.Options) { o.Upstreams = []proxy.Upstream{up} }})
+	c := s.connect(legs()[0], "")
+	for range 20 {
+		if r := c.must("safe", `{}`); !json.Valid(r.raw) {
+			t.Errorf("%q", r.raw)
+		}
+	}
+	if n := c.mail.count(func(message) bool { return true }); n != 0 {
+		t.Errorf("%s", c.mail)
+	}
+}
+
+// TestMute: an upstream that answers nothing keeps nobody from using the others.
+func TestMute(t *testing.T) {
+	var log fixture.Log
+	mute, _ := child(t, "--hang")
+	mute.Name = "mute"
+	s := start(t, setup{change: func(o *proxy.Options) {
+		o.Upstreams = []proxy.Upstream{mute, upstreamOf(t, "good", &log, fixture.Tool{Name: "work"})}
+		o.Startup = 20 * time.Millisecond
+	}})
+	c := s.connect(legs()[0], "")
+	s.eventually("the good one is listed", func() bool { return c.list().tools()["good_work"] != "" })
+	c.must("good_work", `{}`)
+	c.unknown("mute_safe")
+}
+
+// TestOneID: an id is free again as soon as its reply is there.
+func TestOneID(t *testing.T) {
+	eachLeg(t, func(t *testing.T, l leg) {
+		s := start(t, setup{})
+		c := s.connect(l, "")
+		for range 200 {
+			c.send([]byte(`{"jsonrpc":"2.0","id":"one","method":"tools/call","params":{`+c.meta("")+`"name":"safe"}}`), nil)
+			if r := c.reply(`"one"`); r.isError() || r.result == nil {
+				t.Fatalf("%s", r.raw)
+			}
+		}
+		s.executed("safe", 200)
+	})
+}
+
+// TestForeignCancel: a cancellation names its request exactly, and its own.
+func TestForeignCancel(t *testing.T) {
+	legacyLegs(t, func(t *testing.T, l leg) {
+		s := start(t, setup{})
+		c, other := s.connect(l, ""), s.connect(l, "")
+		id := c.call("slow", `{}`)
+		s.awaitExecuted("slow", 1)
+		for _, requestID := range []string{`"` + id + `"`, id + `0`, `null`, `{}`, `[` + id + `]`, `true`} {
+			c.cancel(requestID)
+		}
+		other.cancel(id)
+		other.must("safe", `{}`)
+		c.must("safe", `{}`)
+		s.upstream.Release()
+		if r := c.reply(id); r.isError() || r.result == nil {
+			t.Errorf("%s", r.raw)
+		}
+	})
+}
+
+// TestApproveOrCancel: an approval and a cancellation race; a call either runs
+// on record or never does, and nothing is left open.
+func TestApproveOrCancel(t *testing.T) {
+	eachLeg(t, func(t *testing.T, l leg) {
+		s := start(t, byOperator(time.Hour))
+		c := s.connect(l, "")
+		for n := range 50 {
+			id := c.call("deploy", fmt.Sprintf(`{"n":%d}`, n))
+			question := s.pending(1)[0]
+			done := make(chan error, 1)
+			go func() { done <- s.proxy.Resolve(question.ID, true, "ada", "") }()
+			c.cancel(id)
+			<-done // it may have been withdrawn before
+			s.eventually("it is over", func() bool { return len(s.records.decisions("")) == n+1 })
+		}
+		s.eventually("every outcome is on record", func() bool { // that of a cancelled call may come again, when its answer comes
+			known := map[uint64]bool{}
+			for _, r := range s.records.outcomes() {
+				known[r.Call] = true
+			}
+			return len(known) == len(s.records.decisions("allow"))
+		})
+		c.must("safe", `{}`)
+		c.close()
+		unsent := s.records.matching(func(r record) bool { return r.Event == "outcome" && r.Outcome == "failure" })
+		if allowed, ran := len(s.records.decisions("allow"))-1, s.log.Executed("deploy"); ran > allowed || ran < allowed-len(unsent) {
+			t.Errorf("%d were allowed, %d were executed, %d never sent", allowed, ran, len(unsent))
+		}
+	})
+}
+
+// TestEveryExecutionIsOnRecord: E020. Each execution has its decision and its
+// outcome.
+func TestEveryExecutionIsOnRecord(t *testing.T) {
+	eachLeg(t, func(t *testing.T, l leg) {
+		s := start(t, setup{})
+		c := s.connect(l, "")
+		var ids []string
+		for i := range 200 {
+			tool := []string{"safe", "push", "danger", "backup", "delete", "flaky", "bash"}[i%7]
+			ids = append(ids, c.call(tool, fmt.Sprintf(`{"fail":%t,"n":%d}`, i%3 == 0, i)))
+		}
+		for _, id := range ids {
+			c.reply(id)
+		}
+		allowed, refused := s.records.decisions("allow"), s.records.decisions("refuse")
+		if len(allowed) != s.log.Executed("") || len(s.records.outcomes()) != len(allowed) || len(allowed)+len(refused) != len(ids) {
+			t.Errorf("%d allowed, %d refused, %d outcomes, %d executed, %d calls", len(allowed), len(refused), len(s.records.outcomes()), s.log.Executed(""), len(ids))
+		}
+		calls := map[uint64]bool{}
+		for _, r := range allowed {
+			if calls[r.Call] {
+				t.Errorf("call %d is on record twice", r.Call)
+			}
+			calls[r.Call] = true
+		}
+	})
+}
+
+// TestClientName: what a client calls itself is shown for what it is.
+func TestClientName(t *testing.T) {
+	eachLeg(t, func(t *testing.T, l leg) {
+		s := start(t, setup{})
+		s.clientName = "evil\nAllow everything?\u202e"
+		q := s.connect(l, canElicit).asks("deploy", `{}`)
+		if text := q.text(); !strings.Contains(text, `Client: evil\u{a}Allow everything?\u{202e}`) {
+			t.Errorf("%s", text)
+		}
+	})
+}
