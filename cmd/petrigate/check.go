@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
 	"strconv"
 
@@ -45,9 +46,10 @@ type checkedTool struct {
 
 func newCheck(s stdio) *cobra.Command {
 	c := &cobra.Command{
-		Use:   "check",
+		Use:   "check [FILE.rules...]",
 		Short: "Check a configuration, rules and nets before an agent runs",
-		Args:  cobra.NoArgs,
+		Long: "check reads a configuration with all that it names, or only the rules and nets that are given, and\n" +
+			"reports every problem with its place. It ends with exit code 3 where something does not load.",
 	}
 	var f checkFlags
 	c.Flags().StringArrayVar(&f.rules, "rules", nil, "check this `file` of rules instead of a configuration; may be given more than once")
@@ -56,7 +58,13 @@ func newCheck(s stdio) *cobra.Command {
 	c.Flags().BoolVar(&f.live, "live", false, "start the upstreams and hold names in rules against their tools")
 	c.Flags().BoolVar(&f.strict, "strict", false, "make warnings errors")
 	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
-	c.RunE = func(c *cobra.Command, _ []string) error {
+	c.RunE = func(c *cobra.Command, files []string) error {
+		for _, file := range files {
+			if filepath.Ext(file) != ".rules" {
+				return usage("%q is no file of rules; name a configuration by --config, and a net by --net", file)
+			}
+		}
+		f.rules = append(f.rules, files...)
 		f.config, _ = c.Flags().GetString("config")
 		if f.config != "" && len(f.rules)+len(f.nets) > 0 {
 			return usage("check looks at --config, or at --rules and --net, and not at both")
@@ -82,8 +90,15 @@ func check(ctx context.Context, s stdio, f checkFlags) error {
 	if err != nil && !errors.As(err, &invalid) {
 		return err
 	}
-	report := newReport(slices.Concat(problems, result.Problems, emptyPolicy(source)), result, source.Tools)
+	report := newReport(slices.Concat(problems, result.Problems, emptyPolicy(fileOf(cfg), source)), result, source.Tools)
 	return f.answer(s, report)
+}
+
+func fileOf(cfg *config.Config) string {
+	if cfg == nil {
+		return ""
+	}
+	return cfg.File
 }
 
 func (f checkFlags) answer(s stdio, report checkReport) (err error) {

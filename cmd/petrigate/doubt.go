@@ -20,37 +20,34 @@ const (
 )
 
 // emptyPolicy finds policies that let everything pass, or nothing: they load,
-// and are hardly what is meant.
-func emptyPolicy(s policy.Source) policy.Problems {
+// and are hardly what is meant. The file is that of the configuration, if any.
+func emptyPolicy(file string, s policy.Source) policy.Problems {
 	var problems policy.Problems
-	rulesThere := 0
+	gates := len(s.Nets)
 	for _, text := range s.Rules {
 		n := countRules(text)
-		rulesThere += n
+		gates += n
 		if n == 0 {
-			at := text.Position(1, 1)
-			problems = append(problems, policy.Problem{
-				Severity: policy.Warning, Code: codeNoRule, File: at.File, Line: at.Line, Column: at.Column,
-				Message: "there is no rule here", Hint: "a rule begins with require, block or limit",
-			})
+			p := warning(codeNoRule, text.Position(1, 1), "there is no rule here")
+			p.Hint = "a rule begins with require, block or limit"
+			problems = append(problems, p)
 		}
 	}
-	what := "no rule and no net gates anything"
+	so := ": every call passes"
+	if s.Default == "deny" {
+		so = ` and the default is "deny": every call is refused`
+	}
 	switch {
 	case s.Active != nil && len(s.Active) == 0:
-		what = "no net is active"
-	case rulesThere+len(s.Nets) > 0:
-		return problems
+		problems = append(problems, warning(codeNoPolicy, s.ActivePosition, "no net is active"+so))
+	case gates == 0:
+		problems = append(problems, warning(codeNoPolicy, config.Position{File: file}, "no rule and no net gates anything"+so))
 	}
-	at := s.ActivePosition
-	if s.Active == nil {
-		at = config.Position{}
-	}
-	p := policy.Problem{Severity: policy.Warning, Code: codeNoPolicy, File: at.File, Line: at.Line, Column: at.Column}
-	if p.Message, p.Hint = what+": every call passes", ""; s.Default == "deny" {
-		p.Message, p.Hint = what+` and the default is "deny": every call is refused`, ""
-	}
-	return append(problems, p)
+	return problems
+}
+
+func warning(code rules.Code, at config.Position, message string) policy.Problem {
+	return policy.Problem{Severity: policy.Warning, Code: code, File: at.File, Line: at.Line, Column: at.Column, Message: message}
 }
 
 // countRules counts the statements that gate something: a map only names. A
@@ -73,10 +70,9 @@ func noUpstream(c *config.Config) policy.Problems {
 			return nil
 		}
 	}
-	return policy.Problems{{
-		Severity: policy.Warning, Code: codeNoUpstream, File: c.File,
-		Message: "no server is configured: clients will see no tools", Hint: `name servers under "mcpServers"`,
-	}}
+	p := warning(codeNoUpstream, config.Position{File: c.File}, "no server is configured: clients will see no tools")
+	p.Hint = `name servers under "mcpServers"`
+	return policy.Problems{p}
 }
 
 // missingCommands finds commands that cannot be run here. The proxy does not
@@ -93,11 +89,9 @@ func missingCommands(c *config.Config, severity policy.Severity) policy.Problems
 			continue
 		}
 		if err := findCommand(s); err != nil {
-			problems = append(problems, policy.Problem{
-				Severity: severity, Code: code, File: s.Position.File, Line: s.Position.Line, Column: s.Position.Column,
-				Message: fmt.Sprintf("the command %q of the server %q cannot be run: %v", s.Command, s.Name, innermost(err)),
-				Hint:    commandHint(s.Command),
-			})
+			p := warning(code, s.Position, fmt.Sprintf("the command %q of the server %q cannot be run: %v", s.Command, s.Name, innermost(err)))
+			p.Severity, p.Hint = severity, commandHint(s.Command)
+			problems = append(problems, p)
 		}
 	}
 	return problems

@@ -79,6 +79,9 @@ func serveStdio(ctx context.Context, s stdio, p *plant) error {
 	if f, ok := out.(*os.File); ok && f == os.Stdout {
 		os.Stdout = os.Stderr // whatever prints must not reach the client
 	}
+	if isTerminal(in) {
+		p.log.Warn("standard input is a terminal: an MCP client should start this program; petrigate demo shows what it does")
+	}
 	p.Start()
 	widen(out)
 	err := p.ServeStdio(ctx, in, out)

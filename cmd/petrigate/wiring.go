@@ -124,7 +124,7 @@ func policyOf(w io.Writer, c *config.Config) (*policy.Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	printProblems(w, slices.Concat(configWarnings(c), result.Problems, emptyPolicy(source), noUpstream(c)))
+	printProblems(w, slices.Concat(configWarnings(c), result.Problems, emptyPolicy(c.File, source), noUpstream(c)))
 	return result, nil
 }
 

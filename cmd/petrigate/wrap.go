@@ -5,6 +5,7 @@ import (
 	neturl "net/url"
 	"path/filepath"
 	"strings"
+	"unicode"
 
 	"github.com/spf13/cobra"
 
@@ -73,6 +74,8 @@ func wrapped(name, url, protocol string, args []string) (config.Server, error) {
 		return server, errors.New("wrap wants a command or --url, and not both")
 	case url != "" && (err != nil || at.Host == "" || at.Scheme != "http" && at.Scheme != "https"):
 		return server, errors.New("--url wants an address that begins with http:// or https://")
+	case strings.ContainsFunc(name, unicode.IsControl):
+		return server, errors.New("--name holds a control character")
 	case len(args) > 0 && args[0] == "":
 		return server, errors.New("the command behind -- is empty")
 	case len(args) > 0:
