@@ -260,11 +260,15 @@ type memory struct {
 	mu    sync.Mutex
 	lines [][]byte
 	fail  bool
+	panic bool
 }
 
 func (m *memory) Append(record []byte) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if m.panic {
+		panic("a secret of the recorder")
+	}
 	if m.fail {
 		return errors.New("no space left")
 	}
@@ -276,6 +280,12 @@ func (m *memory) setFail(fail bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.fail = fail
+}
+
+func (m *memory) setPanic(panic bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.panic = panic
 }
 
 // A record is what the tests read of a line of the audit.

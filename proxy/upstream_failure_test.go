@@ -46,7 +46,10 @@ func child(t *testing.T, flags string) (proxy.Upstream, func() []fixture.Record)
 		t.Fatal(err)
 	}
 	file := filepath.Join(t.TempDir(), "records")
-	u := proxy.Upstream{Name: "up", Command: self, Env: map[string]string{childMark: "--record " + file + " " + flags}}
+	u := proxy.Upstream{Name: "up", Command: self, Env: map[string]string{
+		childMark: "--record " + file + " " + flags,
+		"GORACE":  "atexit_sleep_ms=0", // or else each one takes a second to end
+	}}
 	return u, func() []fixture.Record {
 		f, err := os.Open(file)
 		if err != nil {
