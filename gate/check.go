@@ -133,9 +133,9 @@ func (n *net) behave() ErrorList {
 	if n.AllowUnbounded || n.net.NeverGrows() {
 		return c.errs
 	}
-	if g := petri.Explore(&n.net, n.initial, petri.DefaultLimit); g.Pump != nil {
+	if pump := petri.FindPump(&n.net, n.initial); pump != nil {
 		c.report("", fmt.Sprintf("the net is unbounded: %s repeated adds tokens to %s without end",
-			n.transitionNames(g.Pump.Cycle), n.placeNames(g.Pump.Places)), "give a place for what is used up, or set allowUnbounded")
+			n.transitionNames(pump.Cycle), n.placeNames(pump.Places)), "give a place for what is used up, or set allowUnbounded")
 	}
 	return c.errs
 }

@@ -157,7 +157,9 @@ func TestFingerprints(t *testing.T) {
 func TestExplore(t *testing.T) {
 	loose := handNet("loose", map[string]int{"p": 1}, "go: p -> q | x", "pump: q -> q r | y", "never: s -> s | z")
 	loose.AllowUnbounded = true
-	policy, err := gate.NewPolicy([]gate.Net{limitNet("x", 10_000, "session"), loose}, gate.PolicyOptions{})
+	ten := handNet("ten", map[string]int{"p": 10}, "go: p -> q | x")
+	split := handNet("split", map[string]int{"p": 2_000}, "split: p -> q q | x", "sink: q -> | y")
+	policy, err := gate.NewPolicy([]gate.Net{limitNet("x", 10_000, "session"), loose, ten, split}, gate.PolicyOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -165,14 +167,20 @@ func TestExplore(t *testing.T) {
 	if !ok || e.States != 10_002 || !e.Complete || e.Bounded != gate.Yes || e.Deadlocks != 1 {
 		t.Errorf("%+v", e)
 	}
-	if e, _ := policy.Explore("limit-x-10000", 5); e.States != 5 || e.Complete || e.Bounded != gate.Yes {
+	if e, _ := policy.Explore("limit-x-10000", 5); e.States != 10_002 || !e.Complete {
+		t.Errorf("a budget costs its size: %+v", e)
+	}
+	if e, _ := policy.Explore("ten", 5); e.States != 5 || e.Complete || e.Bounded != gate.Yes {
 		t.Errorf("%+v", e)
 	}
 	e, _ = policy.Explore("loose", 0)
 	if e.Bounded != gate.No || strings.Join(e.Unbounded, " ") != "r" || strings.Join(e.Prefix, " ") != "go" || strings.Join(e.Pump, " ") != "pump" {
 		t.Errorf("%+v", e)
 	}
-	if e, _ := policy.Explore("loose", 1); e.Bounded != gate.Unsure || strings.Join(e.DeadTransitions, " ") != "pump never" {
+	if strings.Join(e.DeadTransitions, " ") != "never" {
+		t.Errorf("dead are %v", e.DeadTransitions)
+	}
+	if e, _ := policy.Explore("split", 5); e.Complete || e.Bounded != gate.Unsure {
 		t.Errorf("%+v", e)
 	}
 	if _, ok := policy.Explore("missing", 0); ok {

@@ -141,24 +141,25 @@ const (
 	No
 )
 
-// Explore visits the reachable states of a net, at most limit of them; a limit
-// below 1 is 100,000. It reports whether the policy has such a net.
+// Explore counts the reachable states of a net. Those that have to be visited
+// one by one are at most limit; a limit below 1 is 100,000. A large counter
+// costs nothing of that, and a net that is unbounded has no states to count. It reports whether the policy has such a net.
 func (p *Policy) Explore(name string, limit int) (Exploration, bool) {
 	n := p.byName[name]
 	if n == nil {
 		return Exploration{}, false
 	}
-	g := petri.Explore(&n.net, n.initial, limit)
-	e := Exploration{States: g.States, Complete: g.Complete, Deadlocks: g.Deadlocks}
+	g := petri.Analyze(&n.net, n.initial, petri.Options{MaxStates: limit})
+	e := Exploration{States: g.States, Complete: g.Bounded == petri.Yes && g.Stop == petri.Finished, Deadlocks: g.Deadlocks}
 	e.DeadTransitions = n.named(g.Dead)
-	switch {
-	case g.Pump != nil:
+	switch g.Bounded {
+	case petri.No:
 		e.Bounded = No
 		for _, place := range g.Pump.Places {
 			e.Unbounded = append(e.Unbounded, n.Places[place])
 		}
 		e.Prefix, e.Pump = n.named(g.Pump.Prefix), n.named(g.Pump.Cycle)
-	case g.Complete || n.net.NeverGrows():
+	case petri.Yes:
 		e.Bounded = Yes
 	}
 	return e, true

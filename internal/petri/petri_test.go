@@ -147,13 +147,3 @@ func TestBoundedThoughItGrows(t *testing.T) {
 		t.Errorf("%d states, pump %v", g.States, g.Pump)
 	}
 }
-
-func TestPumpWithoutComparisonsIsNotFound(t *testing.T) {
-	n := &Net{Places: 1, Transitions: []Transition{trans(nil, []int{0})}}
-	g := &Graph{net: n, index: map[string]int{}, Bounds: []int{0}}
-	g.add(Marking{0}, -1, -1)
-	g.add(Marking{1}, 0, 0)
-	if g.pumped(1) {
-		t.Error("compared more than was allowed")
-	}
-}

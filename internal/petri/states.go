@@ -30,7 +30,7 @@ const chunkWords = 1 << 15
 // NewStates makes an empty set of keys of so many words; 0 is allowed, and
 // such a set holds one key at most.
 func NewStates(words int) *States {
-	return &States{words: words, shift: uint(bits.Len(uint(chunkWords/max(words, 1)))), table: make([]uint32, 16), bytes: 64}
+	return &States{words: words, shift: uint(bits.Len(uint(chunkWords / max(words, 1)))), table: make([]uint32, 16), bytes: 64}
 }
 
 // Add finds the number of key, which it copies if it is new. Where there is no
@@ -72,6 +72,19 @@ func (s *States) slot(key []uint64) uint64 {
 	for {
 		entry := s.table[slot]
 		if entry == 0 || slices.Equal(s.At(int(entry)-1), key) {
+			return slot
+		}
+		slot = (slot + 1) & mask
+	}
+}
+
+// slotOf is slot for a key of one word.
+func (s *States) slotOf(key uint64) uint64 {
+	mask := uint64(len(s.table) - 1)
+	slot := hashWord(key) & mask
+	for {
+		entry := int(s.table[slot])
+		if entry == 0 || s.chunks[(entry-1)>>s.shift][(entry-1)&(1<<s.shift-1)] == key {
 			return slot
 		}
 		slot = (slot + 1) & mask
@@ -155,10 +168,22 @@ func (s *States) take(more int64) bool {
 // spreading markings, and no defense against keys made to collide: those only
 // make the search slow.
 func hashKey(key []uint64) uint64 {
-	h := uint64(0x9e3779b97f4a7c15)
+	h := uint64(hashSeed)
 	for _, w := range key {
-		hi, lo := bits.Mul64(h^w, 0xa0761d6478bd642f)
+		hi, lo := bits.Mul64(h^w, hashFactor)
 		h = hi ^ lo
 	}
 	return h
 }
+
+// hashWord is hashKey for a key of one word.
+func hashWord(w uint64) uint64 {
+	hi, lo := bits.Mul64(hashSeed^w, hashFactor)
+	return hi ^ lo
+}
+
+// Two odd numbers without a pattern.
+const (
+	hashSeed   = 0x9e3779b97f4a7c15
+	hashFactor = 0xa0761d6478bd642f
+)

@@ -1,0 +1,465 @@
+package petri
+
+import "slices"
+
+// Bounds on the effort for counters. Where they do not suffice, the states are
+// visited one by one.
+const (
+	maxControls  = 2_000
+	maxBoxes     = 4_000
+	maxLoopSteps = 6
+	maxLoopWork  = 400 // edges that are followed to find the loops of a control
+)
+
+// counting explores a net in which a few places, the counters, hold many
+// tokens. The counts of the other places are a control; all values that the
+// counters can have in a control are kept as boxes. A loop of controls that
+// changes one counter by one moves it as far as it goes in one step, so that a
+// budget of a million costs as much as one of three.
+type counting struct {
+	net      *Net
+	small    []int // places of the controls
+	counters []int
+	mirrors  []mirror
+
+	controls []*control
+	index    map[string]int
+	boxes    int
+	failed   bool
+	fired    []bool
+}
+
+// mirror is a large place that an invariant ties to a counter: weight times
+// the sum of the two is what the invariant leaves of its constant.
+type mirror struct {
+	place, counter int
+	weight         int
+	invariant      *Invariant
+}
+
+type control struct {
+	marking  Marking // of the small places; the others are 0
+	expanded bool
+	out, in  []move
+	looped   bool
+	loops    []move // ways back to the control that move one counter by one
+	boxes    []box  // what the counters can be; they have nothing in common
+}
+
+// move leads from one control to another, where the counters are in guard.
+type move struct {
+	transition int
+	to         int
+	guard      box
+	step       step
+}
+
+// newCounting chooses the counters among the places with at least so many
+// tokens; nil if the net is not of this kind.
+func newCounting(n *Net, initial Marking, bounds []int, invariants []Invariant, least int) *counting {
+	c := &counting{net: n, index: make(map[string]int), fired: make([]bool, len(n.Transitions))}
+	large := make([]bool, n.Places)
+	for place := range large {
+		large[place] = max(initial[place], bounds[place]) >= least && bounds[place] < Omega
+	}
+	mirrored := make([]bool, n.Places)
+	for i := range invariants {
+		if a, b, w, ok := pair(&invariants[i], large); ok && !mirrored[a] && !mirrored[b] && !c.mirroredBy(b) {
+			mirrored[b] = true
+			c.mirrors = append(c.mirrors, mirror{place: b, counter: a, weight: w, invariant: &invariants[i]})
+		}
+	}
+	for place, is := range large {
+		switch {
+		case !is:
+			c.small = append(c.small, place)
+		case !mirrored[place]:
+			c.counters = append(c.counters, place)
+		}
+	}
+	if len(c.counters) == 0 || len(c.counters) > maxCounters {
+		return nil
+	}
+	for i := range c.mirrors {
+		c.mirrors[i].counter = slices.Index(c.counters, c.mirrors[i].counter)
+	}
+	start := make(Marking, n.Places)
+	for _, place := range c.small {
+		start[place] = initial[place]
+	}
+	var b box
+	for i, place := range c.counters {
+		b.lo[i], b.hi[i] = initial[place], initial[place]
+	}
+	c.insert(c.control(start), b, nil)
+	return c
+}
+
+// mirroredBy reports whether place is the counter of a mirror.
+func (c *counting) mirroredBy(place int) bool {
+	return slices.ContainsFunc(c.mirrors, func(m mirror) bool { return m.counter == place })
+}
+
+// pair is an invariant over exactly two large places of the same weight.
+func pair(inv *Invariant, large []bool) (a, b, weight int, ok bool) {
+	var found []Arc
+	for _, w := range inv.Weights {
+		if large[w.Place] {
+			found = append(found, w)
+		}
+	}
+	if len(found) != 2 || found[0].Weight != found[1].Weight {
+		return 0, 0, 0, false
+	}
+	return found[0].Place, found[1].Place, found[0].Weight, true
+}
+
+// control is the number of the control with marking m.
+func (c *counting) control(m Marking) int {
+	key := string(m.AppendKey(nil))
+	i, ok := c.index[key]
+	if !ok {
+		i = len(c.controls)
+		c.index[key] = i
+		c.controls = append(c.controls, &control{marking: m})
+		c.failed = c.failed || i >= maxControls
+	}
+	return i
+}
+
+// expand finds the moves out of a control.
+func (c *counting) expand(u int) {
+	from := c.controls[u]
+	if from.expanded || c.failed {
+		return
+	}
+	from.expanded = true
+	for t := range c.net.Transitions {
+		m, ok := c.fire(t, from.marking)
+		if !ok {
+			continue
+		}
+		guard, d := c.guard(t, from.marking)
+		to := c.control(m)
+		from.out = append(from.out, move{transition: t, to: to, guard: guard, step: d})
+		back := move{transition: t, to: u, guard: guard.move(d), step: d.minus()}
+		c.controls[to].in = append(c.controls[to].in, back)
+	}
+}
+
+// fire is the control after t.
+func (c *counting) fire(t int, m Marking) (Marking, bool) {
+	tr := &c.net.Transitions[t]
+	for _, place := range c.small {
+		if m[place] < weight(tr.In, place) {
+			return nil, false
+		}
+	}
+	next := make(Marking, len(m))
+	for _, place := range c.small {
+		next[place] = m[place] - weight(tr.In, place) + weight(tr.Out, place)
+	}
+	return next, true
+}
+
+// guard is what the counters must be for t, and how it moves them.
+func (c *counting) guard(t int, m Marking) (box, step) {
+	tr := &c.net.Transitions[t]
+	var guard box
+	var d step
+	for i, place := range c.counters {
+		in := weight(tr.In, place)
+		guard.lo[i], guard.hi[i] = in, far
+		d[i] = weight(tr.Out, place) - in
+	}
+	for _, r := range c.mirrors {
+		if in := weight(tr.In, r.place); in > 0 {
+			guard.hi[r.counter] = min(guard.hi[r.counter], r.total(m)-in)
+		}
+	}
+	return guard, d
+}
+
+// total is what the mirror and its counter have together.
+func (r *mirror) total(m Marking) int {
+	left := r.invariant.Constant
+	for _, w := range r.invariant.Weights {
+		left -= w.Weight * m[w.Place] // the large ones are 0 in m
+	}
+	return left / r.weight
+}
+
+// insert adds the values of b to a control and hands on those that are new.
+func (c *counting) insert(u int, b box, queue []place) []place {
+	at := c.controls[u]
+	for _, part := range b.rest(at.boxes) {
+		if c.boxes++; c.boxes > maxBoxes {
+			c.failed = true
+			return queue
+		}
+		at.boxes = append(at.boxes, part)
+		queue = append(queue, place{u, part})
+	}
+	return queue
+}
+
+// place is a box in a control.
+type place struct {
+	control int
+	box     box
+}
+
+// run follows all values of the counters. It reports whether it came to an end.
+func (c *counting) run(o *Options) bool {
+	queue := []place{{0, c.controls[0].boxes[0]}}
+	for ; len(queue) > 0 && !c.failed; queue = queue[1:] {
+		if o.Continue != nil && !o.Continue(c.boxes) {
+			return false
+		}
+		p := queue[0]
+		c.expand(p.control)
+		for _, e := range c.controls[p.control].out {
+			if r := p.box.and(e.guard); !r.empty() {
+				c.fired[e.transition] = true
+				queue = c.insert(e.to, r.move(e.step), queue)
+			}
+		}
+		for _, e := range c.loopsOf(p.control) {
+			if r := p.box.and(e.guard); !r.empty() {
+				queue = c.insert(p.control, e.repeat(r), queue)
+			}
+		}
+	}
+	return !c.failed
+}
+
+// repeat is where a loop leads from r, however often it is run. r is within its guard.
+func (e *move) repeat(r box) box {
+	i, _ := e.step.unit()
+	if e.step[i] < 0 {
+		r.lo[i], r.hi[i] = e.guard.lo[i]-1, r.hi[i]-1
+	} else {
+		r.lo[i], r.hi[i] = r.lo[i]+1, min(far, e.guard.hi[i]+1)
+	}
+	return r
+}
+
+// loopsOf are the short ways from u back to u that move one counter by one.
+func (c *counting) loopsOf(u int) []move {
+	at := c.controls[u]
+	if at.looped {
+		return at.loops
+	}
+	at.looped = true
+	all := box{}
+	for i := range c.counters {
+		all.hi[i] = far
+	}
+	f := loopFinder{counting: c, home: u, work: maxLoopWork}
+	f.follow(u, move{to: u, guard: all}, nil)
+	return at.loops
+}
+
+type loopFinder struct {
+	*counting
+	home, work int
+}
+
+// follow extends the way so far by each move out of u.
+func (f *loopFinder) follow(u int, so move, path []int) {
+	f.expand(u)
+	path = append(path, u)
+	for _, e := range f.controls[u].out {
+		if f.work--; f.work < 0 || f.failed {
+			return
+		}
+		way := move{guard: so.guard.and(e.guard.move(so.step.minus())), step: so.step.plus(e.step)}
+		if way.guard.empty() {
+			continue
+		}
+		if e.to == f.home {
+			if _, ok := way.step.unit(); ok {
+				f.controls[f.home].loops = append(f.controls[f.home].loops, way)
+			}
+		} else if len(path) < maxLoopSteps && !slices.Contains(path, e.to) {
+			f.follow(e.to, way, path)
+		}
+	}
+}
+
+// count explores the net by its counters. It reports whether that could be
+// done; then the analysis is complete.
+func (a *Analysis) count(n *Net, initial Marking, bounds []int, o *Options) bool {
+	c := newCounting(n, initial, bounds, a.Invariants, o.counters())
+	if c == nil || !c.run(o) || !a.tally(c, o) {
+		return false
+	}
+	a.Stop, a.Bounded, a.Dead = Finished, Yes, unfired(c.fired)
+	a.Bounds = c.bounds()
+	a.BytesPerState = float64(c.boxes*48) / float64(a.States)
+	switch {
+	case a.Deadlocks > 0 && len(n.Transitions) > 0:
+		a.Live, a.NotLive = No, unfired(make([]bool, len(n.Transitions)))
+	case o.Liveness:
+		a.Live, a.NotLive = c.liveness()
+	case len(a.Dead) > 0:
+		a.Live, a.NotLive = No, a.Dead
+	}
+	return true
+}
+
+// tally counts states, edges and deadlocks. It reports whether they are few
+// enough to be counted, and none is without bound.
+func (a *Analysis) tally(c *counting, o *Options) bool {
+	exact := true
+	add := func(to *int, b box) {
+		n, ok := b.volume()
+		*to += n
+		exact = exact && ok && *to < far
+	}
+	for _, u := range c.controls {
+		guards := make([]box, len(u.out))
+		for i := range u.out {
+			guards[i] = u.out[i].guard
+		}
+		for _, b := range u.boxes {
+			for i := range c.counters {
+				exact = exact && b.hi[i] < far
+			}
+			add(&a.States, b)
+			for _, g := range guards {
+				add(&a.Edges, b.and(g))
+			}
+			for _, d := range b.rest(guards) {
+				add(&a.Deadlocks, d)
+				for _, out := range d.rest(c.terminal(u, o.Terminal)) {
+					add(&a.Trapped, out)
+				}
+			}
+		}
+	}
+	if !exact {
+		a.States, a.Edges, a.Deadlocks, a.Trapped = 0, 0, 0, 0
+	}
+	return exact
+}
+
+// terminal are the values of the counters with which a terminal place is
+// marked in the control u.
+func (c *counting) terminal(u *control, places []int) []box {
+	var marked []box
+	all := box{}
+	for i := range c.counters {
+		all.hi[i] = far
+	}
+	for _, p := range places {
+		b := all
+		if i := slices.Index(c.counters, p); i >= 0 {
+			b.lo[i] = 1
+		} else if i := slices.IndexFunc(c.mirrors, func(m mirror) bool { return m.place == p }); i >= 0 {
+			b.hi[c.mirrors[i].counter] = c.mirrors[i].total(u.marking) - 1
+		} else if u.marking[p] == 0 {
+			continue
+		}
+		marked = append(marked, b)
+	}
+	return marked
+}
+
+// bounds are the largest counts.
+func (c *counting) bounds() []int {
+	bounds := make([]int, c.net.Places)
+	for _, u := range c.controls {
+		for _, b := range u.boxes {
+			for _, p := range c.small {
+				bounds[p] = max(bounds[p], u.marking[p])
+			}
+			for i, p := range c.counters {
+				bounds[p] = max(bounds[p], b.hi[i])
+			}
+			for _, r := range c.mirrors {
+				bounds[r.place] = max(bounds[r.place], r.total(u.marking)-b.lo[r.counter])
+			}
+		}
+	}
+	return bounds
+}
+
+// liveness goes backwards from where each transition is enabled: it is live if
+// all states are met.
+func (c *counting) liveness() (Answer, []int) {
+	var lost []int
+	for t := range c.net.Transitions {
+		met, ok := c.before(t)
+		if !ok {
+			return Unknown, nil
+		}
+		for u, at := range c.controls {
+			if slices.ContainsFunc(at.boxes, func(b box) bool { return len(b.rest(met[u])) > 0 }) {
+				lost = append(lost, t)
+				break
+			}
+		}
+	}
+	if len(lost) > 0 {
+		return No, lost
+	}
+	return Yes, nil
+}
+
+// before are the values of the counters in each control from which t can come
+// to be enabled. They may hold values that are not reachable.
+func (c *counting) before(t int) (met [][]box, ok bool) {
+	met = make([][]box, len(c.controls))
+	top := c.top()
+	var queue []place
+	boxes := 0
+	insert := func(u int, b box) {
+		if len(c.controls[u].boxes) == 0 { // it is not reachable
+			return
+		}
+		for _, part := range b.and(top).rest(met[u]) {
+			if part.empty() {
+				continue
+			}
+			boxes++
+			met[u] = append(met[u], part)
+			queue = append(queue, place{u, part})
+		}
+	}
+	for u, at := range c.controls {
+		for _, e := range at.out {
+			if e.transition == t {
+				insert(u, e.guard)
+			}
+		}
+	}
+	for ; len(queue) > 0 && boxes <= maxBoxes; queue = queue[1:] {
+		p := queue[0]
+		for _, e := range c.controls[p.control].in {
+			if r := p.box.and(e.guard); !r.empty() {
+				insert(e.to, r.move(e.step))
+			}
+		}
+		for _, e := range c.loopsOf(p.control) {
+			back := move{guard: e.guard.move(e.step).and(top), step: e.step.minus()}
+			if r := p.box.and(back.guard); !r.empty() {
+				insert(p.control, back.repeat(r))
+			}
+		}
+	}
+	return met, boxes <= maxBoxes
+}
+
+// top has all values that the counters have anywhere.
+func (c *counting) top() box {
+	var top box
+	for _, u := range c.controls {
+		for _, b := range u.boxes {
+			for i := range c.counters {
+				top.hi[i] = max(top.hi[i], b.hi[i])
+			}
+		}
+	}
+	return top
+}

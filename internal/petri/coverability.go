@@ -1,0 +1,163 @@
+package petri
+
+import (
+	"math"
+	"slices"
+)
+
+// Omega is the number of tokens of a place that can have any number.
+const Omega = math.MaxInt
+
+// FindPump proves that a net is unbounded, if it can with bounded effort.
+func FindPump(n *Net, initial Marking) *Pump {
+	invariants, _ := Invariants(n, initial)
+	if n.NeverGrows() || allKnown(invariantBounds(n.Places, invariants)) {
+		return nil
+	}
+	return newCover(n, initial, coverBudget(n, thoroughCover), true).pump
+}
+
+// A cover is a search for the markings that the reachable ones do not exceed:
+// the procedure of Karp and Miller. A marking that strictly covers one on the
+// way to it proves that the places in which it is larger are unbounded, and
+// gets Omega there.
+//
+// A new marking that an earlier one covers is not followed: what it could lead
+// to, the earlier one leads to as well. No marking is ever taken back, so this
+// is safe (it is not where old markings are pruned), and on each path the
+// markings cannot grow for ever without one covering another.
+type cover struct {
+	net      *Net
+	markings []Marking
+	parent   []int
+	by       []int
+	sum      []int // of all tokens; Omega counts as much as anything can
+	fired    []bool
+	pump     *Pump // the first that was found
+	work     int   // comparisons that may still be made
+	complete bool
+}
+
+// omegaSum is what a place without bound adds to a sum, so that a marking with
+// more of them never has the smaller sum.
+const omegaSum = 1 << 40
+
+// newCover searches until it is complete, or has so many markings, or where
+// first is set until there is a pump.
+func newCover(n *Net, initial Marking, markings int, first bool) *cover {
+	c := &cover{net: n, fired: make([]bool, len(n.Transitions)), work: 200 * markings}
+	c.add(slices.Clone(initial), -1, -1)
+	for i := 0; i < len(c.markings); i++ {
+		for t := range n.Transitions {
+			c.fire(i, t)
+			if first && c.pump != nil || len(c.markings) > markings || c.work < 0 {
+				return c
+			}
+		}
+	}
+	c.complete = true
+	return c
+}
+
+func (c *cover) add(m Marking, parent, by int) {
+	sum := 0
+	for _, tokens := range m {
+		sum += min(tokens, omegaSum)
+	}
+	c.markings, c.parent, c.by, c.sum = append(c.markings, m), append(c.parent, parent), append(c.by, by), append(c.sum, sum)
+}
+
+// fire follows t from marking i.
+func (c *cover) fire(i, t int) {
+	tr := &c.net.Transitions[t]
+	if !tr.Enabled(c.markings[i]) {
+		return
+	}
+	c.fired[t] = true
+	m := slices.Clone(c.markings[i])
+	for _, a := range tr.In {
+		if m[a.Place] != Omega {
+			m[a.Place] -= a.Weight
+		}
+	}
+	for _, a := range tr.Out {
+		if m[a.Place] != Omega {
+			m[a.Place] += a.Weight
+		}
+	}
+	c.accelerate(m, i, t)
+	if !c.covered(m) {
+		c.add(m, i, t)
+	}
+}
+
+// accelerate raises what grew since a marking on the way here.
+func (c *cover) accelerate(m Marking, parent, by int) {
+	for a := parent; a >= 0; a = c.parent[a] {
+		c.work--
+		if !covers(m, c.markings[a]) {
+			continue
+		}
+		var grown []int
+		for place := range m {
+			if m[place] > c.markings[a][place] {
+				grown = append(grown, place)
+			}
+		}
+		if len(grown) > 0 && c.pump == nil { // there is no Omega yet, so the path can be run as it is
+			c.pump = &Pump{Places: grown, Prefix: c.path(a), Cycle: append(c.path(parent), by)}
+			c.pump.Cycle = c.pump.Cycle[len(c.pump.Prefix):]
+		}
+		for _, place := range grown {
+			m[place] = Omega
+		}
+	}
+}
+
+// covered reports whether m adds nothing to what is there.
+func (c *cover) covered(m Marking) bool {
+	sum := 0
+	for _, tokens := range m {
+		sum += min(tokens, omegaSum)
+	}
+	for i := range c.markings {
+		if c.sum[i] < sum {
+			continue
+		}
+		c.work--
+		if covers(c.markings[i], m) {
+			return true
+		}
+	}
+	return false
+}
+
+func (c *cover) path(i int) []int {
+	path := []int{}
+	for ; c.parent[i] >= 0; i = c.parent[i] {
+		path = append(path, c.by[i])
+	}
+	slices.Reverse(path)
+	return path
+}
+
+// bounds are the largest counts, Omega where there is none. They are exact
+// where the search is complete.
+func (c *cover) bounds() []int {
+	bounds := make([]int, c.net.Places)
+	for _, m := range c.markings {
+		for place, tokens := range m {
+			bounds[place] = max(bounds[place], tokens)
+		}
+	}
+	return bounds
+}
+
+func covers(m, low Marking) bool {
+	for place := range m {
+		if m[place] < low[place] {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,278 @@
+package petri
+
+import (
+	"cmp"
+	"math"
+	"math/bits"
+	"slices"
+)
+
+// An Invariant is a weighted sum of tokens that no transition changes. All
+// weights are above 0; the places are in order.
+type Invariant struct {
+	Weights  []Arc
+	Constant int // the sum in the initial marking
+}
+
+// Bounds on the effort for invariants. There can be exponentially many.
+const (
+	maxRows          = 400
+	maxInvariantWork = 40_000_000
+	maxWeight        = math.MaxInt32
+)
+
+// Invariants finds the minimal place invariants (semiflows) of a net by the
+// algorithm of Farkas, with bounded effort. What it returns holds in any case;
+// all reports whether there are no others of minimal support.
+func Invariants(n *Net, initial Marking) (found []Invariant, all bool) {
+	f := newFarkas(n)
+	for f.eliminate() {
+	}
+	for _, r := range f.rows {
+		if !r.solved() {
+			continue
+		}
+		inv := Invariant{}
+		for place, w := range r.weights {
+			if w > 0 {
+				inv.Weights = append(inv.Weights, Arc{Place: place, Weight: w})
+				inv.Constant += w * initial[place]
+			}
+		}
+		found = append(found, inv)
+	}
+	slices.SortFunc(found, func(a, b Invariant) int {
+		return cmp.Or(cmp.Compare(len(a.Weights), len(b.Weights)), slices.CompareFunc(a.Weights, b.Weights,
+			func(x, y Arc) int { return cmp.Or(cmp.Compare(x.Place, y.Place), cmp.Compare(x.Weight, y.Weight)) }))
+	})
+	return found, !f.cut
+}
+
+// invariantBounds are the bounds of places that follow, -1 where none does.
+func invariantBounds(places int, invariants []Invariant) []int {
+	bounds := make([]int, places)
+	for i := range bounds {
+		bounds[i] = -1
+	}
+	for _, inv := range invariants {
+		for _, a := range inv.Weights {
+			if b := inv.Constant / a.Weight; bounds[a.Place] < 0 || b < bounds[a.Place] {
+				bounds[a.Place] = b
+			}
+		}
+	}
+	return bounds
+}
+
+// farkas holds combinations of places. Column by column, those whose effects
+// there have opposite signs are added up to 0, and the rest is dropped.
+type farkas struct {
+	rows []farkasRow
+	open []int // columns that are not 0 in some row
+	work int
+	cut  bool // something was given up
+}
+
+type farkasRow struct {
+	effect  []int    // of each distinct transition
+	weights []int    // of the places
+	support []uint64 // places with a weight
+}
+
+func (r *farkasRow) solved() bool {
+	for _, e := range r.effect {
+		if e != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+func newFarkas(n *Net) *farkas {
+	columns := distinctEffects(n)
+	f := &farkas{rows: make([]farkasRow, n.Places)}
+	for place := range f.rows {
+		r := farkasRow{effect: make([]int, len(columns)), weights: make([]int, n.Places), support: make([]uint64, (n.Places+63)/64)}
+		for c, effect := range columns {
+			r.effect[c] = effect[place]
+		}
+		r.weights[place] = 1
+		r.support[place/64] |= 1 << (place % 64)
+		f.rows[place] = r
+	}
+	for c := range columns {
+		f.open = append(f.open, c)
+	}
+	return f
+}
+
+// distinctEffects are the effects of the transitions on the places, each once,
+// whatever its sign.
+func distinctEffects(n *Net) [][]int {
+	var columns [][]int
+	seen := make(map[string]bool)
+	var key []byte
+	for i := range n.Transitions {
+		effect := make(Marking, n.Places)
+		n.Transitions[i].Fire(effect)
+		sign := 0
+		for _, e := range effect {
+			sign = cmp.Or(sign, cmp.Compare(e, 0))
+		}
+		for place := range effect {
+			effect[place] *= sign
+		}
+		if key = effect.AppendKey(key[:0]); sign != 0 && !seen[string(key)] {
+			seen[string(key)] = true
+			columns = append(columns, effect)
+		}
+	}
+	return columns
+}
+
+// eliminate makes one more column 0. It reports whether there is another.
+func (f *farkas) eliminate() bool {
+	column, ok := f.cheapest()
+	if !ok {
+		return false
+	}
+	var rest, plus, minus []farkasRow
+	for _, r := range f.rows {
+		switch e := r.effect[column]; {
+		case e > 0:
+			plus = append(plus, r)
+		case e < 0:
+			minus = append(minus, r)
+		default:
+			rest = append(rest, r)
+		}
+	}
+	for i := range plus {
+		for j := range minus {
+			if f.work > maxInvariantWork {
+				f.cut, f.rows = true, rest
+				return false
+			}
+			if r, ok := f.combine(&plus[i], &minus[j], column); ok {
+				rest = f.keep(rest, r)
+			}
+		}
+	}
+	f.rows = rest
+	return true
+}
+
+// cheapest chooses the column that makes the fewest rows, and forgets columns
+// that are 0.
+func (f *farkas) cheapest() (column int, ok bool) {
+	best := math.MaxInt
+	open := f.open[:0]
+	for _, c := range f.open {
+		plus, minus := 0, 0
+		for i := range f.rows {
+			if e := f.rows[i].effect[c]; e > 0 {
+				plus++
+			} else if e < 0 {
+				minus++
+			}
+		}
+		if plus+minus == 0 {
+			continue
+		}
+		open = append(open, c)
+		if cost := plus*minus - plus - minus; cost < best {
+			best, column = cost, c
+		}
+	}
+	f.work += len(f.open) * len(f.rows)
+	f.open = open
+	if f.work > maxInvariantWork {
+		f.cut = true
+		return 0, false
+	}
+	return column, len(open) > 0
+}
+
+// combine adds two rows so that the column becomes 0.
+func (f *farkas) combine(a, b *farkasRow, column int) (farkasRow, bool) {
+	f.work += len(a.effect) + len(a.weights)
+	x, y := -b.effect[column], a.effect[column]
+	g := gcd(x, y)
+	x, y = x/g, y/g
+	r := farkasRow{effect: make([]int, len(a.effect)), weights: make([]int, len(a.weights)), support: make([]uint64, len(a.support))}
+	g = 0
+	for place := range r.weights {
+		r.weights[place] = x*a.weights[place] + y*b.weights[place]
+		g = gcd(g, r.weights[place])
+	}
+	for c := range r.effect {
+		r.effect[c] = x*a.effect[c] + y*b.effect[c]
+		g = gcd(g, r.effect[c])
+	}
+	for place := range r.weights {
+		if r.weights[place] /= g; r.weights[place] > maxWeight {
+			f.cut = true
+			return farkasRow{}, false
+		}
+	}
+	for c := range r.effect {
+		if r.effect[c] /= g; r.effect[c] > maxWeight || r.effect[c] < -maxWeight {
+			f.cut = true
+			return farkasRow{}, false
+		}
+	}
+	for w := range r.support {
+		r.support[w] = a.support[w] | b.support[w]
+	}
+	return r, true
+}
+
+// keep adds r unless a row of smaller support makes it superfluous, and drops
+// rows that r makes superfluous. Of too many rows it gives up the longest.
+func (f *farkas) keep(rows []farkasRow, r farkasRow) []farkasRow {
+	f.work += len(rows) * len(r.support)
+	for i := range rows {
+		if within(rows[i].support, r.support) {
+			return rows
+		}
+	}
+	rows = slices.DeleteFunc(rows, func(o farkasRow) bool { return within(r.support, o.support) })
+	rows = append(rows, r)
+	if len(rows) > maxRows {
+		f.cut = true
+		longest := 0
+		for i := range rows {
+			if size(rows[i].support) > size(rows[longest].support) {
+				longest = i
+			}
+		}
+		rows = slices.Delete(rows, longest, longest+1)
+	}
+	return rows
+}
+
+// within reports whether every place of a is one of b.
+func within(a, b []uint64) bool {
+	for w := range a {
+		if a[w]&^b[w] != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+func size(support []uint64) int {
+	n := 0
+	for _, w := range support {
+		n += bits.OnesCount64(w)
+	}
+	return n
+}
+
+// gcd is never negative.
+func gcd(a, b int) int {
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return max(a, -a)
+}

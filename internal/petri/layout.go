@@ -1,0 +1,144 @@
+package petri
+
+import (
+	"cmp"
+	"math/bits"
+	"slices"
+)
+
+// maxWidth is the widest lane. No count of tokens comes near it.
+const maxWidth = 62
+
+// layout says where the tokens of each place stand in a packed marking. Each
+// place has a lane of bits, and above it a guard bit that is 0 in a marking.
+// With the guards set, all lanes of a word are compared by one subtraction: a
+// lane that is too small borrows its guard, and no other.
+type layout struct {
+	words int
+	lanes []lane // of the places
+	guard []uint64
+	ones  []uint64 // the lowest bit of each lane
+	owner []int32  // the place whose guard is bit b of word w, at 64*w+b
+}
+
+type lane struct {
+	word  int
+	shift uint
+	width uint // without the guard
+}
+
+// newLayout packs lanes of the given widths, wide ones first, each into the
+// first word that has room.
+func newLayout(widths []uint) *layout {
+	l := &layout{lanes: make([]lane, len(widths))}
+	order := make([]int, len(widths))
+	for place := range order {
+		order[place] = place
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(widths[b], widths[a]) })
+	var used []uint
+	for _, place := range order {
+		width := widths[place]
+		word := slices.IndexFunc(used, func(u uint) bool { return u+width+1 <= 64 })
+		if word < 0 {
+			word = len(used)
+			used = append(used, 0)
+		}
+		l.lanes[place] = lane{word: word, shift: used[word], width: width}
+		used[word] += width + 1
+	}
+	l.words = len(used)
+	l.guard, l.ones, l.owner = make([]uint64, l.words), make([]uint64, l.words), make([]int32, 64*l.words)
+	for place, a := range l.lanes {
+		l.guard[a.word] |= 1 << (a.shift + a.width)
+		l.ones[a.word] |= 1 << a.shift
+		l.owner[64*a.word+int(a.shift+a.width)] = int32(place)
+	}
+	return l
+}
+
+// pack writes m into key; it reports whether every count fits its lane.
+func (l *layout) pack(m Marking, key []uint64) bool {
+	clear(key)
+	for place, tokens := range m {
+		a := l.lanes[place]
+		if uint64(tokens)>>a.width != 0 {
+			return false
+		}
+		key[a.word] |= uint64(tokens) << a.shift
+	}
+	return true
+}
+
+// tokens are those of one place.
+func (l *layout) tokens(key []uint64, place int) int {
+	a := l.lanes[place]
+	return int(key[a.word] >> a.shift & (1<<a.width - 1))
+}
+
+// unpack writes key into m.
+func (l *layout) unpack(key []uint64, m Marking) {
+	for place := range m {
+		m[place] = l.tokens(key, place)
+	}
+}
+
+// widths are those of the lanes.
+func (l *layout) widths() []uint {
+	widths := make([]uint, len(l.lanes))
+	for place, a := range l.lanes {
+		widths[place] = a.width
+	}
+	return widths
+}
+
+// firing is a transition on packed markings.
+type firing struct {
+	parts []part
+	idle  bool // it changes nothing
+}
+
+// part is what a firing does to one word.
+type part struct {
+	word    int
+	in, out uint64
+}
+
+// firing packs t. Its arcs must fit the lanes.
+func (l *layout) firing(t *Transition) firing {
+	in, out := make([]uint64, l.words), make([]uint64, l.words)
+	for _, a := range t.In {
+		in[l.lanes[a.Place].word] += uint64(a.Weight) << l.lanes[a.Place].shift
+	}
+	for _, a := range t.Out {
+		out[l.lanes[a.Place].word] += uint64(a.Weight) << l.lanes[a.Place].shift
+	}
+	f := firing{idle: slices.Equal(in, out)}
+	for w := range in {
+		if in[w]|out[w] != 0 {
+			f.parts = append(f.parts, part{word: w, in: in[w], out: out[w]})
+		}
+	}
+	return f
+}
+
+// neededWidths are the widths of lanes that hold the initial marking, every
+// arc, and the known bounds; a bound below 0 is not known.
+func neededWidths(n *Net, initial Marking, bounds []int) []uint {
+	widths := make([]uint, n.Places)
+	need := func(place, tokens int) {
+		widths[place] = max(widths[place], uint(bits.Len(uint(tokens))))
+	}
+	for place, tokens := range initial {
+		need(place, max(1, tokens, bounds[place]))
+	}
+	for i := range n.Transitions {
+		for _, a := range n.Transitions[i].In {
+			need(a.Place, a.Weight)
+		}
+		for _, a := range n.Transitions[i].Out {
+			need(a.Place, a.Weight)
+		}
+	}
+	return widths
+}

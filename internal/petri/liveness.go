@@ -1,0 +1,152 @@
+package petri
+
+import "math"
+
+// liveness finds the transitions that are live: from every state, some way
+// leads to one in which they are enabled. That is so if they are enabled
+// somewhere in each strongly connected component that nothing leaves.
+func (s *search) liveness(o *Options) (Answer, []int) {
+	all := make([]int, len(s.net.Transitions))
+	for t := range all {
+		all[t] = t
+	}
+	switch {
+	case len(all) == 0:
+		return Yes, nil
+	case s.stuck > 0:
+		return No, all
+	case !o.Liveness:
+		if dead := unfired(s.fired); len(dead) > 0 {
+			return No, dead
+		}
+		return Unknown, nil
+	}
+	c := &components{search: s, live: make([]bool, len(all)), ask: o.Continue}
+	for t := range c.live {
+		c.live[t] = true
+	}
+	if !c.run() {
+		return Unknown, nil
+	}
+	if lost := unfired(c.live); len(lost) > 0 {
+		return No, lost
+	}
+	return Yes, nil
+}
+
+// components is the algorithm of Tarjan over the states. Edges are not stored:
+// each is fired again when its turn comes.
+type components struct {
+	*search
+	live []bool // enabled in every final component so far
+	ask  func(states int) bool
+
+	number []uint32 // in which order the search came to a state, from 1
+	low    []uint32 // the least number that is known to be reached; done where the component is
+	count  uint32
+	path   []visit
+	open   []uint32 // states whose component is not done
+	next   []uint64
+	here   []bool
+}
+
+// visit is a state on the path of the search.
+type visit struct {
+	state  uint32
+	try    int32 // the next transition
+	leaves bool  // an edge leads to another component
+}
+
+const done = math.MaxUint32
+
+// run visits every state; all are reachable from the first.
+func (c *components) run() bool {
+	n := c.states.Len()
+	c.number, c.low = make([]uint32, n), make([]uint32, n)
+	c.next, c.here = make([]uint64, c.layout.words), make([]bool, len(c.live))
+	c.enter(0)
+	for steps := 0; len(c.path) > 0; steps++ {
+		if steps&0xffff == 0 && c.ask != nil && !c.ask(n) {
+			return false
+		}
+		c.step()
+	}
+	return true
+}
+
+func (c *components) enter(state uint32) {
+	c.count++
+	c.number[state], c.low[state] = c.count, c.count
+	c.open = append(c.open, state)
+	c.path = append(c.path, visit{state: state})
+}
+
+// step follows the next edge of the last state of the path, or leaves it.
+func (c *components) step() {
+	v := &c.path[len(c.path)-1]
+	for key := c.states.At(int(v.state)); int(v.try) < len(c.firings); {
+		f := &c.firings[v.try]
+		v.try++
+		if f.idle || !c.enabled(f, key) {
+			continue
+		}
+		copy(c.next, key)
+		for _, p := range f.parts {
+			c.next[p.word] += p.out - p.in
+		}
+		to, _ := c.states.Find(c.next)
+		switch {
+		case c.number[to] == 0:
+			c.enter(uint32(to))
+			return
+		case c.low[to] == done:
+			v.leaves = true
+		default:
+			c.low[v.state] = min(c.low[v.state], c.number[to])
+		}
+	}
+	c.leave(*v)
+}
+
+// leave ends the visit of a state, and its component if it is the first of it.
+func (c *components) leave(v visit) {
+	c.path = c.path[:len(c.path)-1]
+	first := c.low[v.state] == c.number[v.state]
+	if first {
+		c.close(v)
+	}
+	if len(c.path) == 0 {
+		return
+	}
+	back := &c.path[len(c.path)-1]
+	back.leaves = back.leaves || v.leaves || first
+	if !first {
+		c.low[back.state] = min(c.low[back.state], c.low[v.state])
+	}
+}
+
+// close takes a component off the open states. If nothing leaves it, it is
+// final, and only what is enabled in it can always happen again.
+func (c *components) close(v visit) {
+	clear(c.here)
+	for {
+		state := c.open[len(c.open)-1]
+		c.open = c.open[:len(c.open)-1]
+		c.low[state] = done
+		if !v.leaves {
+			key := c.states.At(int(state))
+			for t := range c.firings {
+				c.here[t] = c.here[t] || c.enabled(&c.firings[t], key)
+			}
+		}
+		if state == v.state {
+			break
+		}
+	}
+	if v.leaves {
+		return
+	}
+	for t := range c.live {
+		c.live[t] = c.live[t] && c.here[t]
+	}
+}

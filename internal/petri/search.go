@@ -1,0 +1,367 @@
+package petri
+
+import (
+	"math/bits"
+	"slices"
+)
+
+// wide is the number of transitions from which a search no longer tries all
+// of them in each state.
+const wide = 48
+
+// learnStates is after how many states the watched places are chosen anew.
+const learnStates = 512
+
+// search visits the reachable markings of a net breadth first, in packed form.
+type search struct {
+	net     *Net
+	initial Marking
+	layout  *layout
+	firings []firing
+	states  *States
+	high    []uint64 // the largest count of each place
+	fired   []bool   // transitions that were enabled somewhere
+
+	// Of a net with many transitions only those are tried that wait for a
+	// place with tokens. Each transition watches one of its inputs.
+	watchers [][]int32 // of the places
+	always   []int32   // transitions without input, or all of a narrow net
+	marked   []int     // how many states marked each place, while learning
+
+	by   []int32  // enabled in the state at hand
+	next []uint64 // where these lead, one key after the other
+
+	edges    int
+	expanded int
+	stuck    int // states in which nothing is enabled
+	trapped  int // those of them in which no terminal place is marked
+	trap     int // the first of these; -1 if there is none
+	terminal []int
+}
+
+// newSearch prepares a search; bounds are the known bounds of the places,
+// below 0 where they are not known.
+func newSearch(n *Net, initial Marking, bounds []int) *search {
+	s := &search{net: n, initial: initial, fired: make([]bool, len(n.Transitions)), trap: -1}
+	if len(n.Transitions) > wide {
+		s.marked = make([]int, n.Places)
+	}
+	s.use(newLayout(neededWidths(n, initial, bounds)))
+	s.states = NewStates(s.layout.words)
+	key := make([]uint64, s.layout.words)
+	s.layout.pack(initial, key)
+	s.states.Add(key)
+	s.high = key
+	return s
+}
+
+// use takes a layout.
+func (s *search) use(l *layout) {
+	s.layout = l
+	s.firings = s.firings[:0]
+	for i := range s.net.Transitions {
+		s.firings = append(s.firings, l.firing(&s.net.Transitions[i]))
+	}
+	s.watch()
+}
+
+// watch decides which place each transition waits for: the one that fewest
+// states mark, as far as is known, and of these the one with fewest watchers.
+func (s *search) watch() {
+	s.watchers, s.always = make([][]int32, s.net.Places), s.always[:0]
+	for i := range s.net.Transitions {
+		in := s.net.Transitions[i].In
+		if len(in) == 0 || s.marked == nil {
+			s.always = append(s.always, int32(i))
+			continue
+		}
+		best := in[0].Place
+		for _, a := range in[1:] {
+			p := a.Place
+			if s.marked[p] < s.marked[best] || s.marked[p] == s.marked[best] && len(s.watchers[p]) < len(s.watchers[best]) {
+				best = p
+			}
+		}
+		s.watchers[best] = append(s.watchers[best], int32(i))
+	}
+}
+
+// learn counts which places a state marks, and uses that once.
+func (s *search) learn(key []uint64) {
+	for place := range s.marked {
+		if s.layout.tokens(key, place) > 0 {
+			s.marked[place]++
+		}
+	}
+	if s.expanded == learnStates {
+		s.watch()
+	}
+}
+
+// run expands states until all are, or a bound is reached. It returns why it
+// stopped.
+func (s *search) run(o *Options) Stop {
+	limit := o.limit()
+	s.states.MaxBytes = o.MaxBytes
+	for s.expanded < s.states.Len() {
+		if s.expanded&1023 == 0 && o.Continue != nil && !o.Continue(s.states.Len()) {
+			return StopAsked
+		}
+		key := s.states.At(s.expanded)
+		if s.marked != nil && s.expanded <= learnStates {
+			s.learn(key)
+		}
+		for !s.successors(key) {
+			if !s.widen() {
+				return StopMemory
+			}
+			key = s.states.At(s.expanded)
+		}
+		if stop := s.admit(limit); stop != Finished {
+			return stop
+		}
+		s.settle(key)
+		s.expanded++
+	}
+	return Finished
+}
+
+// settle counts what is known of a state whose successors are all there.
+func (s *search) settle(key []uint64) {
+	for _, t := range s.by {
+		s.fired[t] = true
+	}
+	s.edges += len(s.by)
+	if len(s.by) > 0 {
+		return
+	}
+	s.stuck++
+	for _, place := range s.terminal {
+		if s.layout.tokens(key, place) > 0 {
+			return
+		}
+	}
+	if s.trapped++; s.trap < 0 {
+		s.trap = s.expanded
+	}
+}
+
+// admit adds the successors at hand.
+func (s *search) admit(limit int) Stop {
+	words := s.layout.words
+	if words == 1 {
+		return s.admitWords(limit)
+	}
+	for ; len(s.next) > 0; s.next = s.next[words:] {
+		key := s.next[:words:words]
+		slot := s.states.slot(key)
+		if s.states.table[slot] != 0 {
+			continue
+		}
+		if s.states.Len() >= limit {
+			return StopStates
+		}
+		if i, _ := s.states.insert(key, slot); i < 0 {
+			return StopMemory
+		}
+		s.raise(key)
+	}
+	return Finished
+}
+
+// admitWords is admit for keys of one word.
+func (s *search) admitWords(limit int) Stop {
+	for i, key := range s.next {
+		slot := s.states.slotOf(key)
+		if s.states.table[slot] != 0 {
+			continue
+		}
+		if s.states.Len() >= limit {
+			return StopStates
+		}
+		if n, _ := s.states.insert(s.next[i:i+1], slot); n < 0 {
+			return StopMemory
+		}
+		s.raise(s.next[i : i+1])
+	}
+	return Finished
+}
+
+// raise notes the largest counts.
+func (s *search) raise(key []uint64) {
+	for w, k := range key {
+		guard := s.layout.guard[w]
+		for low := guard &^ ((s.high[w] | guard) - k); low != 0; low &= low - 1 {
+			place := s.layout.owner[64*w+bits.TrailingZeros64(low)]
+			a := s.layout.lanes[place]
+			mask := uint64(1<<a.width-1) << a.shift
+			s.high[w] = s.high[w]&^mask | k&mask
+		}
+	}
+}
+
+// successors fills by and next for a state. It reports whether every count
+// fits its lane; otherwise the layout has to be widened first.
+func (s *search) successors(key []uint64) bool {
+	s.by, s.next = s.by[:0], s.next[:0]
+	if s.layout.words == 1 && s.marked == nil {
+		return s.successorsOf(key[0])
+	}
+	ok := s.tryAll(s.always, key)
+	if s.marked == nil {
+		return ok
+	}
+	for w, k := range key {
+		guard := s.layout.guard[w]
+		for full := ((k | guard) - s.layout.ones[w]) & guard; full != 0; full &= full - 1 {
+			place := s.layout.owner[64*w+bits.TrailingZeros64(full)]
+			ok = s.tryAll(s.watchers[place], key) && ok
+		}
+	}
+	return ok
+}
+
+// successorsOf is successors for a key of one word.
+func (s *search) successorsOf(key uint64) bool {
+	guard := s.layout.guard[0]
+	set, over := key|guard, uint64(0)
+	for t := range s.firings {
+		f := &s.firings[t]
+		if len(f.parts) == 0 {
+			s.by = append(s.by, int32(t))
+			continue
+		}
+		p := &f.parts[0]
+		if (set-p.in)&guard != guard {
+			continue
+		}
+		s.by = append(s.by, int32(t))
+		if !f.idle {
+			next := key - p.in + p.out
+			over |= next
+			s.next = append(s.next, next)
+		}
+	}
+	return over&guard == 0
+}
+
+// tryAll fires those of the transitions that are enabled.
+func (s *search) tryAll(transitions []int32, key []uint64) bool {
+	ok := true
+	for _, t := range transitions {
+		f := &s.firings[t]
+		if !s.enabled(f, key) {
+			continue
+		}
+		s.by = append(s.by, t)
+		if f.idle {
+			continue
+		}
+		at := len(s.next)
+		s.next = append(s.next, key...)
+		for _, p := range f.parts {
+			next := key[p.word] - p.in + p.out
+			s.next[at+p.word] = next
+			ok = ok && next&s.layout.guard[p.word] == 0
+		}
+	}
+	return ok
+}
+
+func (s *search) enabled(f *firing, key []uint64) bool {
+	for _, p := range f.parts {
+		guard := s.layout.guard[p.word]
+		if ((key[p.word]|guard)-p.in)&guard != guard {
+			return false
+		}
+	}
+	return true
+}
+
+// widen gives more room to the places that the successors at hand overflow,
+// and packs all states anew. It reports whether there is memory for that.
+func (s *search) widen() bool {
+	old := s.layout
+	widths := old.widths()
+	over := make([]bool, len(widths))
+	for i, k := range s.next {
+		w := i % old.words
+		for full := k & old.guard[w]; full != 0; full &= full - 1 {
+			over[old.owner[64*w+bits.TrailingZeros64(full)]] = true
+		}
+	}
+	for place, yes := range over {
+		if yes {
+			widths[place] += 1 + widths[place]/4
+		}
+		if widths[place] > maxWidth {
+			return false
+		}
+	}
+	s.use(newLayout(widths))
+	return s.repack(old)
+}
+
+// repack moves all states from the old layout to the present one, in order.
+func (s *search) repack(old *layout) bool {
+	states := NewStates(s.layout.words)
+	states.MaxBytes = s.states.MaxBytes
+	m, key := make(Marking, s.net.Places), make([]uint64, s.layout.words)
+	for i := range s.states.Len() {
+		old.unpack(s.states.At(i), m)
+		s.layout.pack(m, key)
+		if n, _ := states.Add(key); n < 0 {
+			return false
+		}
+	}
+	old.unpack(s.high, m)
+	s.high = make([]uint64, s.layout.words)
+	s.layout.pack(m, s.high)
+	s.states = states
+	return true
+}
+
+// bounds are the largest counts.
+func (s *search) bounds() []int {
+	m := make(Marking, s.net.Places)
+	s.layout.unpack(s.high, m)
+	return m
+}
+
+// path is a shortest sequence of transitions to a state. States are numbered
+// as the search came to them, so the one that led to a state is the least of
+// its predecessors, and need not be remembered.
+func (s *search) path(state int) []int {
+	path := []int{}
+	m, prev := make(Marking, s.net.Places), make(Marking, s.net.Places)
+	key := make([]uint64, s.layout.words)
+	for state > 0 {
+		s.layout.unpack(s.states.At(state), m)
+		best, by := state, -1
+		for t := range s.net.Transitions {
+			if i, ok := s.before(m, t, prev, key); ok && i < best {
+				best, by = i, t
+			}
+		}
+		path = append(path, by)
+		state = best
+	}
+	slices.Reverse(path)
+	return path
+}
+
+// before is the state from which t leads to m.
+func (s *search) before(m Marking, t int, prev Marking, key []uint64) (state int, ok bool) {
+	tr := &s.net.Transitions[t]
+	copy(prev, m)
+	for _, a := range tr.Out {
+		if prev[a.Place] -= a.Weight; prev[a.Place] < 0 {
+			return 0, false
+		}
+	}
+	tr.GiveBack(prev)
+	if !s.layout.pack(prev, key) {
+		return 0, false
+	}
+	return s.states.Find(key)
+}
