@@ -38,13 +38,19 @@ func (p *Proxy) ask(t *toolCall, q *gate.Ask) {
 			t.answer(wait)
 			return
 		case state == Consumed: // before this call looked
+			continue
 		case state != Approved:
 			t.answer(p.denied(t, q, t.noConsent(r, state)))
 			return
 		case p.swapped(t):
 			t.answer(p.denied(t, q, fmt.Sprintf("%s is not the tool any more that a person was asked about. Call it again to ask anew.", t.tool.exposed)))
 			return
-		case p.redeem(t, q, r):
+		}
+		if a := p.unrecordable(t); a != nil { // the consent stays
+			t.answer(a)
+			return
+		}
+		if p.redeem(t, q, r) {
 			return
 		}
 		// Another call used this consent up. This one asks anew.

@@ -57,6 +57,10 @@ func (p *Proxy) serve(t *toolCall) {
 		t.answer(a)
 		return
 	}
+	if a := p.unrecordable(t); a != nil {
+		t.answer(a)
+		return
+	}
 	switch d := t.client.session.gate.Decide(t.gate, nil).(type) {
 	case *gate.Allow:
 		p.admit(t, d)
@@ -122,9 +126,8 @@ func (t *toolCall) wanted() bool {
 // recorded is refused; its deferred tokens go back.
 func (p *Proxy) admit(t *toolCall, d *gate.Allow) {
 	if err := p.recordAllow(t, d); err != nil {
-		p.log.Error("call refused", "tool", t.tool.canonical, "error", err)
 		d.Ticket.Settle(gate.Failure)
-		t.answer(plainRefusal("internal", "The call was not made: "+errUnrecorded.Error()+"."))
+		t.answer(p.unrecorded(t, err))
 		return
 	}
 	p.launch(t, d.Ticket)
@@ -198,6 +201,20 @@ func (p *Proxy) unreachable(t *toolCall) answer {
 		name, t.tool.exposed, "Other tools may work; try again later."))
 	p.recordRefusal(t, r, nil)
 	return r
+}
+
+// unrecordable answers a call before the gate is asked where its decision is
+// known not to go on record.
+func (p *Proxy) unrecordable(t *toolCall) answer {
+	if err := p.recorder.ready(); err != nil {
+		return p.unrecorded(t, err)
+	}
+	return nil
+}
+
+func (p *Proxy) unrecorded(t *toolCall, err error) answer {
+	p.log.Error("call refused", "tool", t.tool.canonical, "error", err)
+	return plainRefusal("internal", "The call was not made: "+errUnrecorded.Error()+".")
 }
 
 // relay passes a notification that belongs to the call to its client, under

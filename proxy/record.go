@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/petrigate/petrigate/gate"
@@ -18,6 +19,8 @@ type recorder struct {
 	out    Recorder // nil: nothing is recorded
 	policy string
 	now    func() time.Time
+
+	broken atomic.Bool // the last record could not be stored
 }
 
 func newRecorder(out Recorder, policy string, now func() time.Time) *recorder {
@@ -78,10 +81,28 @@ func (r *recorder) write(v any) error {
 	if err != nil {
 		return fmt.Errorf("%w: %v", errUnrecorded, err)
 	}
-	if err := r.out.Append(line); err != nil {
+	err = r.out.Append(line)
+	r.broken.Store(err != nil)
+	if err != nil {
 		return fmt.Errorf("%w: %v", errUnrecorded, err)
 	}
 	return nil
+}
+
+// resumedRecord says that there is a gap before it, in which every call was refused.
+type resumedRecord struct {
+	Time  time.Time `json:"time"`
+	Event string    `json:"event"` // resumed
+}
+
+// ready reports why nothing can be put on record, as far as that is known: a
+// call is then refused before anything is spent on it. Whether it still is so
+// is tried with a record that marks the gap.
+func (r *recorder) ready() error {
+	if !r.broken.Load() {
+		return nil
+	}
+	return r.write(resumedRecord{Time: r.now(), Event: "resumed"})
 }
 
 func verdictName(k gate.VerdictKind) string {
