@@ -363,3 +363,35 @@ func TestLies(t *testing.T) {
 		c.refuses("delete", `{}`, "blocked")
 	})
 }
+
+// TestAuditFailsKnown: while the record is known to be broken, a call is
+// refused before anything is spent on it: neither a budget nor a consent. Where
+// it works again, the gap is marked.
+func TestAuditFailsKnown(t *testing.T) {
+	eachLeg(t, func(t *testing.T, l leg) {
+		s := start(t, setup{rules: "limit push to 1 per session\nrequire human-approval before deploy\n", change: byOperator(atOnce).change})
+		c := s.connect(l, "")
+		id := c.parked("deploy", `{}`)
+		if err := s.proxy.Resolve(id, true, "ada", ""); err != nil {
+			t.Fatal(err)
+		}
+		before := s.state()
+		s.records.setFail(true)
+		for _, tool := range []string{"safe", "push", "deploy", "push", "safe", "deploy"} {
+			if r := c.do(tool, `{}`); !r.isError() || r.decision("kind") != "internal" {
+				t.Errorf("%s: %s", tool, r.raw)
+			}
+		}
+		if after := s.state(); after != before {
+			t.Errorf("the state moved:\n%s\n%s", before, after)
+		}
+		s.executed("", 0)
+		s.records.setFail(false)
+		c.must("push", `{}`)
+		c.must("deploy", `{}`)
+		c.blocked("push")
+		if n := len(s.records.matching(func(r record) bool { return r.Event == "resumed" })); n != 1 {
+			t.Errorf("%d records of the gap", n)
+		}
+	})
+}
