@@ -267,6 +267,9 @@ func (t *toolCall) deliver(r upstream.Reply, facts wire.Facts) {
 	case r.Error != nil:
 		t.close()
 		t.stream.reply(wire.ErrorHead(t.id), r.Error, wire.Tail)
+	case facts.Task:
+		t.answer(plainRefusal("unknown", fmt.Sprintf(
+			"The upstream made a task of %s, which is not supported yet: its outcome is unknown. Find out before calling it again.", t.tool.exposed)))
 	case !facts.Ended():
 		t.answer(plainRefusal("unsupported", fmt.Sprintf(
 			"The upstream asked for more input before it would run %s. That is not supported yet; the call did not complete.", t.tool.exposed)))
