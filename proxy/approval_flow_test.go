@@ -300,6 +300,11 @@ func TestForeignSession(t *testing.T) {
 	q.c = web
 	web.asked("deploy", `{}`, q.send(approve))
 	s.executed("deploy", 0)
+	elsewhere := start(t, setup{}) // another proxy has other keys
+	q = web.asks("deploy", `{"n":2}`)
+	q.c = elsewhere.connect(legs()[2], canElicit)
+	q.c.asked("deploy", `{"n":2}`, q.send(approve))
+	elsewhere.executed("deploy", 0)
 	parked := start(t, byOperator(atOnce))
 	one, other = parked.connect(legs()[0], ""), parked.connect(legs()[0], "")
 	if err := parked.proxy.Resolve(one.parked("deploy", `{}`), true, "ada", ""); err != nil {

@@ -395,3 +395,21 @@ func TestAuditFailsKnown(t *testing.T) {
 		}
 	})
 }
+
+// TestTaskHandle: B019. A task goes on after its handle: its token is held, and
+// nobody takes the handle for a success. What asks for input has not run.
+func TestTaskHandle(t *testing.T) {
+	eachLeg(t, func(t *testing.T, l leg) {
+		s := start(t, setup{policy: chain(t, "lie", "push")})
+		c := s.connect(l, "")
+		if r := c.do("lie", `{"result":{"resultType":"input_required","requestState":"x","inputRequests":{}}}`); !r.isError() || r.decision("kind") != "unsupported" {
+			t.Errorf("%s", r.raw)
+		}
+		s.settled("ready")
+		if r := c.do("lie", `{"result":{"task":{"taskId":"1","status":"working"}}}`); !r.isError() || r.decision("kind") != "unknown" {
+			t.Errorf("%s", r.raw)
+		}
+		s.inFlight()
+		c.refuses("push", `{}`, "blocked")
+	})
+}
