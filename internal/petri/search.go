@@ -28,8 +28,11 @@ type search struct {
 	always   []int32   // transitions without input, or all of a narrow net
 	marked   []int     // how many states marked each place, while learning
 
-	by   []int32  // enabled in the state at hand
-	next []uint64 // where these lead, one key after the other
+	by        []int32  // enabled in the states at hand
+	enabledIn []int    // how many these are, of each state
+	next      []uint64 // where they lead, one key after the other
+
+	probes []probe // of the keys in next
 
 	edges    int
 	expanded int
@@ -50,7 +53,7 @@ func newSearch(n *Net, initial Marking, bounds []int) *search {
 	s.states = NewStates(s.layout.words)
 	key := make([]uint64, s.layout.words)
 	s.layout.pack(initial, key)
-	s.states.Add(key)
+	s.states.addNew(key)
 	s.high = key
 	return s
 }
@@ -87,63 +90,90 @@ func (s *search) watch() {
 }
 
 // learn counts which places a state marks, and uses that once.
-func (s *search) learn(key []uint64) {
+func (s *search) learn(key []uint64, state int) {
 	for place := range s.marked {
 		if s.layout.tokens(key, place) > 0 {
 			s.marked[place]++
 		}
 	}
-	if s.expanded == learnStates {
+	if state == learnStates {
 		s.watch()
 	}
 }
+
+// batchKeys is about how many successors are looked up together.
+const batchKeys = 32
 
 // run expands states until all are, or a bound is reached. It returns why it
 // stopped.
 func (s *search) run(o *Options) Stop {
 	limit := o.limit()
 	s.states.MaxBytes = o.MaxBytes
-	for s.expanded < s.states.Len() {
-		if s.expanded&1023 == 0 && o.Continue != nil && !o.Continue(s.states.Len()) {
+	for round := 0; s.expanded < s.states.Len(); round++ {
+		if round&255 == 0 && o.Continue != nil && !o.Continue(s.states.Len()) {
 			return StopAsked
 		}
-		key := s.states.At(s.expanded)
-		if s.marked != nil && s.expanded <= learnStates {
-			s.learn(key)
-		}
-		for !s.successors(key) {
+		if !s.gather() {
 			if !s.widen() {
 				return StopMemory
 			}
-			key = s.states.At(s.expanded)
+			continue
 		}
 		if stop := s.admit(limit); stop != Finished {
 			return stop
 		}
-		s.settle(key)
-		s.expanded++
+		by := s.by
+		for _, n := range s.enabledIn {
+			s.settle(by[:n])
+			by = by[n:]
+		}
 	}
 	return Finished
 }
 
-// settle counts what is known of a state whose successors are all there.
-func (s *search) settle(key []uint64) {
-	for _, t := range s.by {
+// gather finds the successors of a few states. It reports whether all of them
+// fit the layout.
+func (s *search) gather() bool {
+	s.by, s.next, s.enabledIn = s.by[:0], s.next[:0], s.enabledIn[:0]
+	for i := s.expanded; i < s.states.Len() && len(s.next) < batchKeys*s.layout.words && len(s.by) < 4*batchKeys; i++ {
+		key := s.states.At(i)
+		if s.marked != nil && i <= learnStates {
+			s.learn(key, i)
+		}
+		before := len(s.by)
+		if !s.successors(key) {
+			return false
+		}
+		s.enabledIn = append(s.enabledIn, len(s.by)-before)
+	}
+	return true
+}
+
+// settle counts what is known of the next state, whose successors are all there.
+func (s *search) settle(by []int32) {
+	for _, t := range by {
 		s.fired[t] = true
 	}
-	s.edges += len(s.by)
-	if len(s.by) > 0 {
-		return
-	}
-	s.stuck++
-	for _, place := range s.terminal {
-		if s.layout.tokens(key, place) > 0 {
-			return
+	s.edges += len(by)
+	if len(by) == 0 {
+		s.stuck++
+		if !s.resting(s.states.At(s.expanded)) {
+			if s.trapped++; s.trap < 0 {
+				s.trap = s.expanded
+			}
 		}
 	}
-	if s.trapped++; s.trap < 0 {
-		s.trap = s.expanded
+	s.expanded++
+}
+
+// resting reports whether a terminal place is marked.
+func (s *search) resting(key []uint64) bool {
+	for _, place := range s.terminal {
+		if s.layout.tokens(key, place) > 0 {
+			return true
+		}
 	}
+	return false
 }
 
 // admit adds the successors at hand.
@@ -152,8 +182,8 @@ func (s *search) admit(limit int) Stop {
 	if words == 1 {
 		return s.admitWords(limit)
 	}
-	for ; len(s.next) > 0; s.next = s.next[words:] {
-		key := s.next[:words:words]
+	for next := s.next; len(next) > 0; next = next[words:] {
+		key := next[:words:words]
 		slot := s.states.slot(key)
 		if s.states.table[slot] != 0 {
 			continue
@@ -169,23 +199,36 @@ func (s *search) admit(limit int) Stop {
 	return Finished
 }
 
-// admitWords is admit for keys of one word.
+// admitWords is admit for keys of one word. It looks at the first slots of
+// all keys before it needs one of them, so that the accesses to memory overlap:
+// they are what the search waits for.
 func (s *search) admitWords(limit int) Stop {
+	s.probes = s.probes[:0]
+	for _, key := range s.next {
+		hash := hashWord(key)
+		s.probes = append(s.probes, probe{hash, s.states.inline[s.states.home(hash)]})
+	}
 	for i, key := range s.next {
-		slot := s.states.slotOf(key)
-		if s.states.table[slot] != 0 {
+		if s.probes[i].found == key && key != 0 {
+			continue
+		}
+		slot := s.states.wordSlot(key, s.probes[i].hash)
+		if key != 0 && s.states.inline[slot] == key || key == 0 && s.states.zero != 0 {
 			continue
 		}
 		if s.states.Len() >= limit {
 			return StopStates
 		}
-		if n, _ := s.states.insert(s.next[i:i+1], slot); n < 0 {
+		if n, _ := s.states.insertWord(key, slot); n < 0 {
 			return StopMemory
 		}
 		s.raise(s.next[i : i+1])
 	}
 	return Finished
 }
+
+// probe is the hash of a key and what stands in its first slot.
+type probe struct{ hash, found uint64 }
 
 // raise notes the largest counts.
 func (s *search) raise(key []uint64) {
@@ -200,10 +243,9 @@ func (s *search) raise(key []uint64) {
 	}
 }
 
-// successors fills by and next for a state. It reports whether every count
+// successors adds to by and next those of a state. It reports whether every count
 // fits its lane; otherwise the layout has to be widened first.
 func (s *search) successors(key []uint64) bool {
-	s.by, s.next = s.by[:0], s.next[:0]
 	if s.layout.words == 1 && s.marked == nil {
 		return s.successorsOf(key[0])
 	}
@@ -310,7 +352,7 @@ func (s *search) repack(old *layout) bool {
 	for i := range s.states.Len() {
 		old.unpack(s.states.At(i), m)
 		s.layout.pack(m, key)
-		if n, _ := states.Add(key); n < 0 {
+		if n, _ := states.addNew(key); n < 0 {
 			return false
 		}
 	}

@@ -20,8 +20,17 @@ type States struct {
 	shift  uint       // a chunk holds 1<<shift keys
 	chunks [][]uint64 // the keys; all chunks but the last are full
 	count  int
-	table  []uint32 // open addressing; the number of a key plus one, 0 is free
 	bytes  int64
+	size   int // of the tables, a power of 2
+
+	// Open addressing: the number of a key plus one, 0 is free. For keys of
+	// one word it is nil until somebody asks for a number.
+	table []uint32
+
+	// For keys of one word: the keys once more, so that most questions cost
+	// one access to memory. Here 0 is free, so the key 0 is kept aside.
+	inline []uint64
+	zero   uint32 // its number plus one
 }
 
 // chunkWords is about how many words a chunk of the arena holds.
@@ -30,22 +39,48 @@ const chunkWords = 1 << 15
 // NewStates makes an empty set of keys of so many words; 0 is allowed, and
 // such a set holds one key at most.
 func NewStates(words int) *States {
-	return &States{words: words, shift: uint(bits.Len(uint(chunkWords / max(words, 1)))), table: make([]uint32, 16), bytes: 64}
+	s := &States{words: words, shift: uint(bits.Len(uint(chunkWords / max(words, 1)))), size: firstSlots}
+	if words == 1 {
+		s.inline, s.bytes = make([]uint64, firstSlots), 8*firstSlots
+	} else {
+		s.table, s.bytes = make([]uint32, firstSlots), 4*firstSlots
+	}
+	return s
 }
+
+// firstSlots is the size of the first table.
+const firstSlots = 16
 
 // Add finds the number of key, which it copies if it is new. Where there is no
 // room for a new key, the index is -1.
 func (s *States) Add(key []uint64) (index int, added bool) {
-	slot := s.slot(key)
-	if entry := s.table[slot]; entry != 0 {
-		return int(entry) - 1, false
+	if index, ok := s.Find(key); ok {
+		return index, false
 	}
-	return s.insert(key, slot)
+	return s.addNew(key)
+}
+
+// addNew is Add for a key that is not there.
+func (s *States) addNew(key []uint64) (index int, added bool) {
+	if s.words == 1 {
+		return s.insertWord(key[0], s.wordSlot(key[0], hashWord(key[0])))
+	}
+	return s.insert(key, s.slot(key))
 }
 
 // Find is the number of key, if the set has it.
 func (s *States) Find(key []uint64) (index int, ok bool) {
-	entry := s.table[s.slot(key)]
+	var entry uint32
+	switch {
+	case s.words != 1:
+		entry = s.table[s.slot(key)]
+	case key[0] == 0:
+		entry = s.zero
+	case s.table == nil && !s.number():
+		return -1, false
+	default:
+		entry = s.table[s.wordSlot(key[0], hashWord(key[0]))]
+	}
 	return int(entry) - 1, entry != 0
 }
 
@@ -65,35 +100,31 @@ func (s *States) Bytes() int64 { return s.bytes }
 // BytesPerState is [States.Bytes] over [States.Len].
 func (s *States) BytesPerState() float64 { return float64(s.bytes) / float64(max(s.count, 1)) }
 
+// home is the slot in which the search for a hash begins. It comes from the
+// high bits, so that a table that grows keeps its order.
+func (s *States) home(hash uint64) int { return int(hash >> (64 - bits.Len(uint(s.size-1)))) }
+
 // slot is where key stands in the table, or where it would.
-func (s *States) slot(key []uint64) uint64 {
-	mask := uint64(len(s.table) - 1)
-	slot := hashKey(key) & mask
-	for {
-		entry := s.table[slot]
-		if entry == 0 || slices.Equal(s.At(int(entry)-1), key) {
+func (s *States) slot(key []uint64) int {
+	for slot := s.home(hashKey(key)); ; slot = (slot + 1) & (s.size - 1) {
+		if entry := s.table[slot]; entry == 0 || slices.Equal(s.At(int(entry)-1), key) {
 			return slot
 		}
-		slot = (slot + 1) & mask
 	}
 }
 
-// slotOf is slot for a key of one word.
-func (s *States) slotOf(key uint64) uint64 {
-	mask := uint64(len(s.table) - 1)
-	slot := hashWord(key) & mask
-	for {
-		entry := int(s.table[slot])
-		if entry == 0 || s.chunks[(entry-1)>>s.shift][(entry-1)&(1<<s.shift-1)] == key {
+// wordSlot is slot for a key of one word that is not 0.
+func (s *States) wordSlot(key, hash uint64) int {
+	for slot := s.home(hash); ; slot = (slot + 1) & (s.size - 1) {
+		if found := s.inline[slot]; found == 0 || found == key {
 			return slot
 		}
-		slot = (slot + 1) & mask
 	}
 }
 
 // insert appends a key that is not there and belongs into slot.
-func (s *States) insert(key []uint64, slot uint64) (index int, added bool) {
-	if 4*(s.count+1) > 3*len(s.table) {
+func (s *States) insert(key []uint64, slot int) (index int, added bool) {
+	if s.full() {
 		if !s.grow() {
 			return -1, false
 		}
@@ -102,12 +133,42 @@ func (s *States) insert(key []uint64, slot uint64) (index int, added bool) {
 	if !s.room() {
 		return -1, false
 	}
-	last := len(s.chunks) - 1
-	s.chunks[last] = append(s.chunks[last], key...)
-	s.count++
+	s.push(key)
 	s.table[slot] = uint32(s.count)
 	return s.count - 1, true
 }
+
+// insertWord is insert for a key of one word. The slot of 0 does not matter.
+func (s *States) insertWord(key uint64, slot int) (index int, added bool) {
+	if s.full() {
+		if !s.growWords() {
+			return -1, false
+		}
+		slot = s.wordSlot(key, hashWord(key))
+	}
+	if !s.room() {
+		return -1, false
+	}
+	s.push([]uint64{key})
+	switch {
+	case key == 0:
+		s.zero = uint32(s.count)
+		return s.count - 1, true
+	case s.table != nil:
+		s.table[slot] = uint32(s.count)
+	}
+	s.inline[slot] = key
+	return s.count - 1, true
+}
+
+func (s *States) push(key []uint64) {
+	last := len(s.chunks) - 1
+	s.chunks[last] = append(s.chunks[last], key...)
+	s.count++
+}
+
+// full reports whether the next key needs a larger table.
+func (s *States) full() bool { return 4*(s.count+1) > 3*s.size }
 
 // room makes sure that the last chunk takes one more key. The first chunk
 // grows by doubling, so that small sets are small; the others come whole.
@@ -138,19 +199,62 @@ func (s *States) room() bool {
 
 // grow doubles the table and enters all keys again.
 func (s *States) grow() bool {
-	size := 2 * len(s.table)
-	if s.count >= math.MaxUint32-1 || !s.take(int64(size-len(s.table))*4) {
+	if s.count >= math.MaxUint32-1 || !s.take(4*int64(s.size)) {
 		return false
 	}
+	s.size *= 2
 	s.table = nil // so that the old table can go before the new one comes
-	s.table = make([]uint32, size)
-	mask := uint64(size - 1)
+	s.table = make([]uint32, s.size)
 	for i := range s.count {
-		slot := hashKey(s.At(i)) & mask
+		slot := s.home(hashKey(s.At(i)))
 		for s.table[slot] != 0 {
-			slot = (slot + 1) & mask
+			slot = (slot + 1) & (s.size - 1)
 		}
 		s.table[slot] = uint32(i + 1)
+	}
+	return true
+}
+
+// growWords is grow for keys of one word. It goes through the old tables in
+// order, and so, but for collisions, through the new ones.
+func (s *States) growWords() bool {
+	numbered := s.table != nil
+	more := 8 * int64(s.size)
+	if numbered {
+		more += 4 * int64(s.size)
+	}
+	if s.count >= math.MaxUint32-1 || !s.take(more) {
+		return false
+	}
+	inline, table := s.inline, s.table
+	s.size *= 2
+	s.inline = make([]uint64, s.size)
+	if numbered {
+		s.table = make([]uint32, s.size)
+	}
+	for i, key := range inline {
+		if key == 0 {
+			continue
+		}
+		slot := s.wordSlot(key, hashWord(key))
+		s.inline[slot] = key
+		if numbered {
+			s.table[slot] = table[i]
+		}
+	}
+	return true
+}
+
+// number makes the table of numbers. It reports whether there is memory for it.
+func (s *States) number() bool {
+	if !s.take(4 * int64(s.size)) {
+		return false
+	}
+	s.table = make([]uint32, s.size)
+	for i := range s.count {
+		if key := s.At(i)[0]; key != 0 {
+			s.table[s.wordSlot(key, hashWord(key))] = uint32(i + 1)
+		}
 	}
 	return true
 }
