@@ -32,7 +32,7 @@ type search struct {
 	enabledIn []int    // how many these are, of each state
 	next      []uint64 // where they lead, one key after the other
 
-	probes []probe // of the keys in next
+	hashes, found []uint64 // of the keys in next
 
 	edges    int
 	expanded int
@@ -203,16 +203,12 @@ func (s *search) admit(limit int) Stop {
 // all keys before it needs one of them, so that the accesses to memory overlap:
 // they are what the search waits for.
 func (s *search) admitWords(limit int) Stop {
-	s.probes = s.probes[:0]
-	for _, key := range s.next {
-		hash := hashWord(key)
-		s.probes = append(s.probes, probe{hash, s.states.inline[s.states.home(hash)]})
-	}
+	s.probe()
 	for i, key := range s.next {
-		if s.probes[i].found == key && key != 0 {
+		if s.found[i] == key && key != 0 {
 			continue
 		}
-		slot := s.states.wordSlot(key, s.probes[i].hash)
+		slot := s.states.wordSlot(key, s.hashes[i])
 		if key != 0 && s.states.inline[slot] == key || key == 0 && s.states.zero != 0 {
 			continue
 		}
@@ -227,8 +223,18 @@ func (s *search) admitWords(limit int) Stop {
 	return Finished
 }
 
-// probe is the hash of a key and what stands in its first slot.
-type probe struct{ hash, found uint64 }
+// probe fills hashes, and found with what stands in the first slots. The second
+// loop does nothing else, so that many accesses fit into the processor at once.
+func (s *search) probe() {
+	s.hashes, s.found = s.hashes[:0], slices.Grow(s.found[:0], len(s.next))[:len(s.next)]
+	for _, key := range s.next {
+		s.hashes = append(s.hashes, hashWord(key))
+	}
+	inline, top := s.states.inline, s.states.top&63
+	for i, hash := range s.hashes {
+		s.found[i] = inline[hash>>top]
+	}
+}
 
 // raise notes the largest counts.
 func (s *search) raise(key []uint64) {

@@ -21,7 +21,8 @@ type States struct {
 	chunks [][]uint64 // the keys; all chunks but the last are full
 	count  int
 	bytes  int64
-	size   int // of the tables, a power of 2
+	size   int  // of the tables, a power of 2
+	top    uint // 64 less the bits of a slot
 
 	// Open addressing: the number of a key plus one, 0 is free. For keys of
 	// one word it is nil until somebody asks for a number.
@@ -39,7 +40,7 @@ const chunkWords = 1 << 15
 // NewStates makes an empty set of keys of so many words; 0 is allowed, and
 // such a set holds one key at most.
 func NewStates(words int) *States {
-	s := &States{words: words, shift: uint(bits.Len(uint(chunkWords / max(words, 1)))), size: firstSlots}
+	s := &States{words: words, shift: uint(bits.Len(uint(chunkWords / max(words, 1)))), size: firstSlots, top: 64 - firstBits}
 	if words == 1 {
 		s.inline, s.bytes = make([]uint64, firstSlots), 8*firstSlots
 	} else {
@@ -48,8 +49,11 @@ func NewStates(words int) *States {
 	return s
 }
 
-// firstSlots is the size of the first table.
-const firstSlots = 16
+// The first table.
+const (
+	firstBits  = 4
+	firstSlots = 1 << firstBits
+)
 
 // Add finds the number of key, which it copies if it is new. Where there is no
 // room for a new key, the index is -1.
@@ -102,7 +106,7 @@ func (s *States) BytesPerState() float64 { return float64(s.bytes) / float64(max
 
 // home is the slot in which the search for a hash begins. It comes from the
 // high bits, so that a table that grows keeps its order.
-func (s *States) home(hash uint64) int { return int(hash >> (64 - bits.Len(uint(s.size-1)))) }
+func (s *States) home(hash uint64) int { return int(hash >> s.top) }
 
 // slot is where key stands in the table, or where it would.
 func (s *States) slot(key []uint64) int {
@@ -202,7 +206,7 @@ func (s *States) grow() bool {
 	if s.count >= math.MaxUint32-1 || !s.take(4*int64(s.size)) {
 		return false
 	}
-	s.size *= 2
+	s.size, s.top = 2*s.size, s.top-1
 	s.table = nil // so that the old table can go before the new one comes
 	s.table = make([]uint32, s.size)
 	for i := range s.count {
@@ -227,7 +231,7 @@ func (s *States) growWords() bool {
 		return false
 	}
 	inline, table := s.inline, s.table
-	s.size *= 2
+	s.size, s.top = 2*s.size, s.top-1
 	s.inline = make([]uint64, s.size)
 	if numbered {
 		s.table = make([]uint32, s.size)
