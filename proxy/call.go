@@ -14,6 +14,7 @@ import (
 var (
 	errCancelled = errors.New("cancelled by the client")
 	errGone      = errors.New("the client is gone")
+	errClosing   = errors.New("the proxy ends")
 )
 
 // A toolCall is one tools/call on its way. What the gate decides on, what a
@@ -119,7 +120,7 @@ func (t *toolCall) close() bool {
 func (t *toolCall) wanted() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.stopped == nil
+	return t.stopped == nil || errors.Is(t.stopped, errClosing)
 }
 
 // admit puts an allowed call on record and sends it. A call that cannot be

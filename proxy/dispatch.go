@@ -101,26 +101,20 @@ func (t *toolCall) refuseAs(text string) {
 }
 
 // toolsCall serves a call on the goroutine of its client, and returns when it
-// is answered. The end of ctx cancels the call.
-func (p *Proxy) toolsCall(ctx context.Context, t *toolCall) {
+// is answered. The end of ctx cancels the call, for that reason.
+func (p *Proxy) toolsCall(ctx context.Context, t *toolCall, reason error) {
 	t.landed = make(chan upstream.Reply, 1)
 	t.aside = func(f func()) {
 		t.bind(ctx)
 		f()
 	}
+	defer context.AfterFunc(ctx, func() { t.cancel(reason) })()
 	p.accept(t)
 	t.mu.Lock()
 	f := t.flight
 	t.mu.Unlock()
-	if f == nil {
-		return
-	}
-	select {
-	case r := <-t.landed:
-		f.finish(r)
-	case <-ctx.Done():
-		f.abandon(context.Cause(ctx))
-		f.finish(<-t.landed)
+	if f != nil {
+		f.await()
 	}
 }
 
@@ -155,11 +149,15 @@ func (p *Proxy) listen(ctx context.Context, c *client, m wire.Message, meta wire
 		agreed = `,"notifications":{"toolsListChanged":true}`
 	}
 	id := string(m.ID)
+	before := p.catalogue.load()
 	s.send(wire.AppendNotification(nil, "notifications/subscriptions/acknowledged", subscriptionParams(id, agreed)))
 	if string(wanted) == "true" {
 		c.mu.Lock()
 		c.subscriptions[id] = s
 		c.mu.Unlock()
+		if p.catalogue.load() != before { // it may have changed before anybody could tell
+			s.send(wire.AppendNotification(nil, listChanged, subscriptionParams(id, "")))
+		}
 		select {
 		case <-ctx.Done():
 		case <-p.ctx.Done():

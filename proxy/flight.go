@@ -17,6 +17,8 @@ type flight struct {
 	call   *toolCall
 	ticket *gate.Ticket
 
+	here bool // the client's goroutine makes the request itself
+
 	sentAt     time.Time
 	prev, next *flight // in the queue of its upstream, which guards them
 	queued     bool
@@ -30,7 +32,7 @@ type flight struct {
 // launch sends the call. Its end is handled where the reply arrives, or by
 // the goroutine of the client that waits for it.
 func (p *Proxy) launch(t *toolCall, ticket *gate.Ticket) {
-	f := &flight{call: t, ticket: ticket}
+	f := &flight{call: t, ticket: ticket, here: t.landed != nil && t.tool.upstream.config.URL != ""}
 	t.mu.Lock()
 	stopped := t.stopped
 	if stopped == nil {
@@ -44,7 +46,13 @@ func (p *Proxy) launch(t *toolCall, ticket *gate.Ticket) {
 	}
 	f.sentAt = time.Now()
 	t.tool.upstream.flights.push(f)
-	f.sent(t.tool.upstream.Send(f.request()))
+	request := f.request()
+	if f.here {
+		request.Here, request.Begin = true, f.sent
+		t.tool.upstream.Send(request)
+		return
+	}
+	f.sent(t.tool.upstream.Send(request))
 }
 
 // request is the call as the upstream gets it.
@@ -116,6 +124,14 @@ func (f *flight) abandon(reason error) {
 	f.mu.Unlock()
 	f.call.tool.upstream.flights.remove(f)
 	f.exchange.Cancel(reason.Error())
+	if f.here { // the client's goroutine cannot answer now
+		if s, ok := f.call.stream.(*postStream); ok {
+			s.hasten()
+		}
+		f.finish(upstream.Reply{Err: reason})
+		close(f.call.landed)
+		return
+	}
 	f.end(upstream.Reply{Err: reason})
 }
 
@@ -126,6 +142,14 @@ func (f *flight) end(r upstream.Reply) {
 		return
 	}
 	f.finish(r)
+}
+
+// await is for the client's goroutine: it takes the end of the flight, or
+// learns that it is finished.
+func (f *flight) await() {
+	if r, open := <-f.call.landed; open {
+		f.finish(r)
+	}
 }
 
 // finish records the outcome, moves the nets, and answers.

@@ -196,7 +196,7 @@ func (h *handler) stateless(w http.ResponseWriter, r *http.Request, principal st
 	if m.Method != "tools/call" {
 		p.dispatch(r.Context(), c, m, meta, s)
 	} else if t, ok := p.prepare(c, m, meta, s); ok {
-		p.toolsCall(r.Context(), t)
+		p.toolsCall(r.Context(), t, errGone)
 	}
 }
 
@@ -283,7 +283,7 @@ func (h *handler) request(w http.ResponseWriter, r *http.Request, c *client, m w
 		case !c.begin(wire.IDKey(m.ID), t):
 			p.duplicateCall(t)
 		default:
-			p.toolsCall(p.ctx, t)
+			p.toolsCall(p.ctx, t, errClosing)
 		}
 		return
 	}

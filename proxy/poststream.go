@@ -56,6 +56,16 @@ func (s *postStream) reply(parts ...[]byte) {
 	s.whole(parts)
 }
 
+// hasten is for an answer that somebody else gives while the handler is still
+// busy: the client must not send its next request on this connection.
+func (s *postStream) hasten() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.w != nil && !s.stream && !s.done {
+		s.w.Header().Set("Connection", "close")
+	}
+}
+
 // whole writes the answer as the body of the response.
 func (s *postStream) whole(parts [][]byte) {
 	size := 0
@@ -69,12 +79,12 @@ func (s *postStream) whole(parts [][]byte) {
 		s.w.WriteHeader(status)
 	}
 	if size <= 4<<10 && len(parts) > 1 {
-		_, _ = s.w.Write(bytes.Join(parts, nil))
-		return
+		parts = [][]byte{bytes.Join(parts, nil)}
 	}
 	for _, part := range parts {
 		_, _ = s.w.Write(part)
 	}
+	flush(s.w) // whoever replies, the handler may still be waiting
 }
 
 // status is what revision 2026-07-28 wants for errors; before it all answers

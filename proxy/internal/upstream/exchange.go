@@ -23,6 +23,13 @@ type Request struct {
 	// connection's reader, or on the caller of Send, and must not wait.
 	Deliver func(Reply)
 
+	// Begin, if set, gets the exchange before anything is sent.
+	Begin func(*Exchange)
+
+	// Here says that the caller waits anyway: over HTTP the request is made on
+	// its goroutine, and Send returns when the reply has been delivered.
+	Here bool
+
 	session *session // of a handshake over HTTP
 }
 
@@ -54,6 +61,14 @@ func newExchange(r Request, id int64) *Exchange {
 		x.done = make(chan Reply, 1)
 	}
 	return x
+}
+
+// use sets the connection that x will go out on.
+func (x *Exchange) use(c conn) {
+	x.conn = c
+	if h, ok := c.(*httpConn); ok {
+		x.ctx, x.abort = context.WithCancel(h.ctx)
+	}
 }
 
 // Done gets exactly one reply, however late, and may be left unread. It is nil

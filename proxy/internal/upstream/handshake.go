@@ -177,7 +177,7 @@ func (a *adapter) exchange(ctx context.Context, request transport.JSONRPCRequest
 	}
 	version := *a.session // the revision of the next request may be another
 	x := newExchange(Request{Method: request.Method, Params: params, session: &version}, a.upstream.ids.Add(1))
-	x.conn = a.conn
+	x.use(a.conn)
 	if probe {
 		a.probe = x
 	}

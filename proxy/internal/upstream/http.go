@@ -137,7 +137,6 @@ func (c *httpConn) endSession(s *session) {
 }
 
 func (c *httpConn) send(x *Exchange) {
-	x.ctx, x.abort = context.WithCancel(c.ctx)
 	if !c.pending.add(x) || !c.upstream.begin() {
 		c.pending.take(x.id)
 		x.abort()
@@ -145,13 +144,20 @@ func (c *httpConn) send(x *Exchange) {
 		return
 	}
 	body := wire.AppendRequestInt(make([]byte, 0, len(x.req.Params)+len(x.req.Method)+64), x.id, x.req.Method, x.req.Params)
-	go func() {
-		defer c.upstream.work.Done()
-		defer x.abort()
-		reply := c.roundTrip(x, body)
-		c.pending.take(x.id)
-		x.deliver(reply)
-	}()
+	if x.req.Here {
+		c.perform(x, body)
+	} else {
+		go c.perform(x, body)
+	}
+}
+
+// perform makes the request of x and delivers its reply.
+func (c *httpConn) perform(x *Exchange, body []byte) {
+	defer c.upstream.work.Done()
+	defer x.abort()
+	reply := c.roundTrip(x, body)
+	c.pending.take(x.id)
+	x.deliver(reply)
 }
 
 // cancel tells the server. In the modern era the end of the stream does that.

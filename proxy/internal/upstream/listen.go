@@ -66,7 +66,7 @@ func (u *Upstream) subscribe(ctx context.Context, c conn, filter []byte) {
 	for pause := firstPause; ; pause = min(2*pause, lastPause) {
 		began := time.Now()
 		x := newExchange(Request{Method: "subscriptions/listen", Params: params}, u.ids.Add(1))
-		x.conn = c
+		x.use(c)
 		c.send(x)
 		var reply Reply
 		select {

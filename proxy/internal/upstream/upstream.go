@@ -183,13 +183,18 @@ func (u *Upstream) RequestMeta() []byte {
 func (u *Upstream) Send(r Request) *Exchange {
 	x := newExchange(r, u.ids.Add(1))
 	c := u.current.Load()
+	if c != nil {
+		x.use(*c)
+	}
+	if r.Begin != nil {
+		r.Begin(x)
+	}
 	switch {
 	case c == nil:
 		x.deliver(Reply{Err: u.unavailable()})
 	case !plainMethod(r.Method):
 		x.deliver(Reply{Err: notSent(fmt.Errorf("bad method %q", r.Method))})
 	default:
-		x.conn = *c
 		x.conn.send(x)
 	}
 	return x
