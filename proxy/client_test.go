@@ -5,14 +5,12 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
 	"io"
 	"net/http"
 	"strconv"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 )
@@ -379,123 +377,4 @@ func (c *client) await(what string, ok func(message) bool) message {
 		c.t.Fatalf("waited in vain for %s; there is: %s", what, c.mail)
 	}
 	return m
-}
-
-// A message is what came back, as it is and as it reads.
-type message struct {
-	raw                 []byte
-	id, method          string
-	params, result, err json.RawMessage
-	status              int
-	session             string
-}
-
-func parseMessage(raw []byte, status int) message {
-	var m struct {
-		ID                    json.RawMessage
-		Method                string
-		Params, Result, Error json.RawMessage
-	}
-	_ = json.Unmarshal(raw, &m)
-	return message{raw: raw, id: string(m.ID), method: m.Method, params: m.Params, result: m.Result, err: m.Error, status: status}
-}
-
-// at is the member of a result by its path, as JSON; empty if it is not there.
-func at(doc []byte, path ...string) string {
-	for _, key := range path {
-		var members map[string]json.RawMessage
-		if json.Unmarshal(doc, &members) != nil {
-			return ""
-		}
-		doc = members[key]
-	}
-	return string(doc)
-}
-
-func (m message) isError() bool { return at(m.result, "isError") == "true" }
-
-func (m message) code() string { return at(m.err, "code") }
-
-// decision is what machines read of a refusal.
-func (m message) decision(key string) string {
-	s, _ := strconv.Unquote(at(m.result, "_meta", "io.petrigate/decision", key))
-	return s
-}
-
-// text is the first block of the result.
-func (m message) text() string {
-	var r struct{ Content []struct{ Text string } }
-	if json.Unmarshal(m.result, &r) != nil || len(r.Content) == 0 {
-		return ""
-	}
-	return r.Content[0].Text
-}
-
-// A mailbox keeps messages until somebody wants them.
-type mailbox struct {
-	mu       sync.Mutex
-	messages []message
-	changed  chan struct{}
-}
-
-func newMailbox() *mailbox { return &mailbox{changed: make(chan struct{})} }
-
-func (b *mailbox) put(m message) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.messages = append(b.messages, m)
-	close(b.changed)
-	b.changed = make(chan struct{})
-}
-
-// take removes the first message that ok says yes to, and waits for it.
-func (b *mailbox) take(ok func(message) bool) (message, bool) {
-	limit := time.NewTimer(patience)
-	defer limit.Stop()
-	for {
-		m, found, changed := b.find(ok)
-		if found {
-			return m, true
-		}
-		select {
-		case <-changed:
-		case <-limit.C:
-			return message{}, false
-		}
-	}
-}
-
-func (b *mailbox) find(ok func(message) bool) (message, bool, chan struct{}) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for i, m := range b.messages {
-		if ok(m) {
-			b.messages = append(b.messages[:i:i], b.messages[i+1:]...)
-			return m, true, nil
-		}
-	}
-	return message{}, false, b.changed
-}
-
-// count is how many messages there are that ok says yes to.
-func (b *mailbox) count(ok func(message) bool) int {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	n := 0
-	for _, m := range b.messages {
-		if ok(m) {
-			n++
-		}
-	}
-	return n
-}
-
-func (b *mailbox) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	var s strings.Builder
-	for _, m := range b.messages {
-		fmt.Fprintf(&s, "\n%d %s", m.status, m.raw)
-	}
-	return s.String()
 }

@@ -34,7 +34,7 @@ const repetitions = 50
 // pass as there are. The session is new each time, so that its first calls race.
 func TestLimitRace(t *testing.T) {
 	eachLeg(t, func(t *testing.T, l leg) {
-		race(t, l, setup{rules: "limit push to 1 per session\n"}, "push", 1)
+		race(t, l, repetitions, setup{rules: "limit push to 1 per session\n"}, "push", 1)
 	})
 }
 
@@ -48,23 +48,22 @@ func TestDeferredRace(t *testing.T) {
 		},
 	})
 	eachLeg(t, func(t *testing.T, l leg) {
-		race(t, l, setup{policy: p}, "push", 1)
+		race(t, l, repetitions, setup{policy: p}, "push", 1)
 	})
 }
 
 // TestLimitOfThreeRace: B001, with the limit of the catalogue.
 func TestLimitOfThreeRace(t *testing.T) {
 	eachLeg(t, func(t *testing.T, l leg) {
-		race(t, l, setup{}, "push", 3) // of the default rules
+		race(t, l, 10, setup{}, "push", 3) // of the default rules
 	})
 }
 
 // race lets 64 calls of a tool storm a fresh proxy, again and again.
-func race(t *testing.T, l leg, s setup, tool string, want int) {
+func race(t *testing.T, l leg, n int, s setup, tool string, want int) {
 	t.Helper()
-	n := repetitions
 	if testing.Short() {
-		n = 5
+		n = min(n, 5)
 	}
 	for range n {
 		st := start(t, s)
