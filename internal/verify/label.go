@@ -1,0 +1,193 @@
+package verify
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/petrigate/petrigate/gate"
+)
+
+// label is one name of a call, with what is known of it.
+type label struct {
+	text    string
+	from    source
+	certain bool
+	weak    bool
+	glob    int // number of the pattern + 1 where text is a pattern
+}
+
+// source is a set of the ways by which a call came to a name.
+type source uint8
+
+const (
+	fromTool source = 1 << iota
+	fromAction
+	fromMap
+	fromGlob
+)
+
+func (l *label) actionOnly() bool { return l.from == fromAction }
+
+// add appends l. A name that is there keeps its place; it is certain if any of
+// its sources is, and weak only if all are.
+func add(ls []label, l label) []label {
+	for i := range ls {
+		if k := &ls[i]; k.text == l.text && k.glob == l.glob {
+			k.from |= l.from
+			k.certain = k.certain || l.certain
+			k.weak = k.weak && l.weak
+			return ls
+		}
+	}
+	return append(ls, l)
+}
+
+// glob is a pattern over the names of a call.
+type glob struct {
+	pattern string
+	except  string // a call that certainly carries this name is not matched
+	literal bool   // except stands in quotes: an action of that name is another thing
+	actions bool   // the pattern has a dot and so sees tool.action
+}
+
+// globRow is what a net says of the names that a pattern matches.
+type globRow struct {
+	glob
+	number      int
+	transitions []int
+}
+
+// match is the label that the pattern gives to a call with these names.
+func (g *glob) match(names []label) (label, bool) {
+	l := label{text: g.pattern, from: fromGlob, weak: true}
+	found := false
+	for i := range names {
+		n := &names[i]
+		other := g.literal && n.actionOnly() // an action is not what stands in quotes
+		if g.except != "" && n.text == g.except && !other {
+			if n.certain {
+				return label{}, false
+			}
+			continue
+		}
+		if n.actionOnly() && !g.actions {
+			continue
+		}
+		if matchGlob(g.pattern, n.text) {
+			found = true
+			l.certain = l.certain || n.certain
+			l.weak = l.weak && n.weak
+		}
+	}
+	return l, found
+}
+
+// matchGlob matches the whole of s: * is any run of characters, ? is one.
+func matchGlob(pattern, s string) bool {
+	star, mark, p, i := -1, 0, 0, 0
+	for i < len(s) {
+		_, size := utf8.DecodeRuneInString(s[i:])
+		switch {
+		case p < len(pattern) && pattern[p] == '*':
+			star, mark = p, i
+			p++
+		case p < len(pattern) && pattern[p] == '?':
+			p++
+			i += size
+		case p < len(pattern) && pattern[p] == s[i]:
+			p++
+			i++
+		case star >= 0:
+			_, size = utf8.DecodeRuneInString(s[mark:])
+			mark += size
+			p, i = star+1, mark
+		default:
+			return false
+		}
+	}
+	return strings.Trim(pattern[p:], "*") == ""
+}
+
+// list fills the rows and the patterns of the net.
+func (n *net) list() {
+	for _, name := range n.info.Free {
+		r := n.rows[name]
+		r.free = true
+		n.rows[name] = r
+	}
+	for i, t := range n.info.Transitions {
+		for _, tool := range t.Tools {
+			n.listTool(i, tool)
+		}
+	}
+}
+
+func (n *net) listTool(transition int, tool gate.Tool) {
+	if tool.Kind == gate.Glob {
+		g := glob{pattern: tool.Name, except: tool.Except, literal: n.literal(tool.Except), actions: strings.Contains(tool.Name, ".")}
+		i := slices.IndexFunc(n.globs, func(r globRow) bool { return r.glob == g })
+		if i < 0 {
+			i = len(n.globs)
+			n.globs = append(n.globs, globRow{glob: g, number: i})
+		}
+		if !slices.Contains(n.globs[i].transitions, transition) {
+			n.globs[i].transitions = append(n.globs[i].transitions, transition)
+		}
+		return
+	}
+	r := n.rows[tool.Name]
+	if tool.Kind == gate.Plain && !slices.Contains(r.plain, transition) {
+		r.plain = append(r.plain, transition)
+	}
+	if !slices.Contains(r.exact, transition) {
+		r.exact = append(r.exact, transition)
+	}
+	n.rows[tool.Name] = r
+}
+
+// literal reports whether the net knows name only in quotes.
+func (n *net) literal(name string) bool {
+	found := false
+	for _, t := range n.info.Transitions {
+		for _, tool := range t.Tools {
+			if tool.Name == name && tool.Kind == gate.Plain {
+				return false
+			}
+			found = found || tool.Name == name && tool.Kind == gate.Literal
+		}
+	}
+	return found
+}
+
+// effect is what a call with these names means to the net.
+func (n *net) effect(ls []label) effect {
+	var e effect
+	for i := range ls {
+		l := &ls[i]
+		var a ask
+		if l.glob > 0 {
+			for j := range n.globs {
+				if n.globs[j].number == l.glob-1 {
+					a.lists = n.globs[j].transitions
+				}
+			}
+		} else {
+			r := n.rows[l.text]
+			a.free, a.lists = r.free, r.exact
+			if l.actionOnly() {
+				a.lists = r.plain
+			}
+		}
+		if a.free || len(a.lists) > 0 {
+			a.weak = l.weak
+			e = append(e, a)
+		}
+	}
+	return e
+}
+
+// knows reports whether the net lists, or holds free, a certain one of ls.
+func (n *net) knows(ls []label) bool {
+	return slices.ContainsFunc(ls, func(l label) bool { return l.certain && len(n.effect([]label{l})) > 0 })
+}

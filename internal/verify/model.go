@@ -1,0 +1,207 @@
+package verify
+
+import (
+	"slices"
+
+	"github.com/petrigate/petrigate/gate"
+)
+
+// A model is the policy as it is explored: nets, and the kinds of calls.
+type model struct {
+	nets   []*net
+	shapes []*shape // those that the default lets pass
+	byNet  [][]int  // shapes that touch a net
+	listed []gate.Tool
+	gaps   []string // why it is not the whole policy
+	limit  int      // states of one search
+	stop   func() bool
+	states int // visited so far
+	capped map[cap]*net
+}
+
+// A cap names a net whose counters begin at a smaller number.
+type cap struct{ net, to int }
+
+func newModel(p *gate.Policy, o *Options) *model {
+	m := &model{limit: o.States, stop: o.Stop, capped: make(map[cap]*net)}
+	if m.limit < 1 {
+		m.limit = DefaultStates
+	}
+	if m.stop == nil {
+		m.stop = func() bool { return false }
+	}
+	b := &shaper{deny: o.Deny}
+	for i, info := range p.Nets() {
+		n := newNet(info, i)
+		m.nets = append(m.nets, n)
+		if info.Mapper != nil {
+			b.gap("the net %s names calls by a function", info.Name)
+		}
+		if n.tooWide() {
+			b.gap("the net %s has more than %d observers that wait", info.Name, maxWatches)
+			n.watchAt = make([]int, len(n.watchAt))
+		}
+	}
+	for _, a := range o.Prove {
+		b.extra = append(b.extra, a.tools()...)
+	}
+	b.nets, b.naming = m.nets, newNaming(o.Maps, m.nets, b.extra)
+	b.derive(o.Tools)
+	m.gaps = b.gaps
+	m.adopt(b)
+	m.list()
+	return m
+}
+
+// adopt takes the shapes, those of certain arguments first: they are preferred
+// where two mean the same.
+func (m *model) adopt(b *shaper) {
+	m.byNet = make([][]int, len(m.nets))
+	for _, doubtful := range []bool{false, true} {
+		for _, s := range b.shapes {
+			if s.doubtful != doubtful || b.deny && !s.known {
+				continue
+			}
+			for _, t := range s.touches {
+				m.byNet[t.net] = append(m.byNet[t.net], len(m.shapes))
+			}
+			m.shapes = append(m.shapes, s)
+		}
+	}
+	if !b.deny {
+		for _, s := range m.shapes {
+			s.solely = -1
+		}
+	}
+}
+
+// list collects the names that the nets list, in order.
+func (m *model) list() {
+	seen := make(map[string]bool)
+	for _, n := range m.nets {
+		for _, t := range n.info.Transitions {
+			for _, tool := range t.Tools {
+				if !seen[tool.Name] {
+					seen[tool.Name] = true
+					m.listed = append(m.listed, gate.Tool{Name: tool.Name, Kind: tool.Kind})
+				}
+			}
+		}
+	}
+}
+
+// groups are the nets that share calls, with all that can be called in them.
+func (m *model) groups() [][]int {
+	parent := make([]int, len(m.nets))
+	for i := range parent {
+		parent[i] = i
+	}
+	var root func(int) int
+	root = func(i int) int {
+		if parent[i] != i {
+			parent[i] = root(parent[i])
+		}
+		return parent[i]
+	}
+	for _, s := range m.shapes {
+		for _, t := range s.touches[min(1, len(s.touches)):] {
+			a, b := root(s.touches[0].net), root(t.net)
+			parent[max(a, b)] = min(a, b)
+		}
+	}
+	var groups [][]int
+	at := make(map[int]int)
+	for i := range m.nets {
+		r := root(i)
+		if _, ok := at[r]; !ok {
+			at[r] = len(groups)
+			groups = append(groups, nil)
+		}
+		groups[at[r]] = append(groups[at[r]], i)
+	}
+	return groups
+}
+
+// names are the names of nets.
+func (m *model) names(nets []int) []string {
+	nets = slices.Sorted(slices.Values(nets))
+	out := make([]string, len(nets))
+	for i, n := range nets {
+		out[i] = m.nets[n].info.Name
+	}
+	return out
+}
+
+// A view is the model with some of its nets only, and with the calls that
+// they can tell apart. Fewer nets forbid less: what no view allows the policy
+// does not allow.
+type view struct {
+	model   *model
+	nets    []*net
+	at      []int // position of a net of the model, -1
+	classes []class
+	limits  []int // positions of nets whose counters begin at a smaller number
+}
+
+// A class is the shapes that a view cannot tell apart.
+type class struct {
+	shape   *shape // one of them
+	touches []touch
+	tag     uint8
+}
+
+// viewOptions choose what is seen.
+type viewOptions struct {
+	tag       func(*shape) uint8 // what the question asks about; nil: nothing
+	witnessed bool               // only calls with arguments that are known
+	cap       int                // large counters begin here; 0: where they do
+	about     int                // 1 + the net whose verdicts are asked about: it is seen to block; 0: none
+}
+
+func (m *model) view(nets []int, o viewOptions) *view {
+	v := &view{model: m, at: make([]int, len(m.nets))}
+	for i := range v.at {
+		v.at[i] = -1
+	}
+	for i, n := range nets {
+		v.at[n] = i
+		use := m.nets[n]
+		if o.cap > 0 {
+			if c := m.cap(use, o.cap); c != use {
+				v.limits = append(v.limits, i)
+				use = c
+			}
+		}
+		v.nets = append(v.nets, use)
+	}
+	var key []byte
+	seen := make(map[string]bool)
+	for _, s := range m.shapes {
+		if o.witnessed && s.doubtful || slices.ContainsFunc(s.shut, func(n int) bool { return v.at[n] >= 0 && n != o.about-1 }) {
+			continue
+		}
+		c := class{shape: s}
+		if o.tag != nil {
+			c.tag = o.tag(s)
+		}
+		key = append(key[:0], c.tag)
+		for _, t := range s.touches {
+			if at := v.at[t.net]; at >= 0 {
+				c.touches = append(c.touches, touch{at, t.effect})
+				key = append(key, byte(at), byte(at>>8), byte(t.effect), byte(t.effect>>8))
+			}
+		}
+		if len(c.touches) == 0 && c.tag == 0 || seen[string(key)] {
+			continue
+		}
+		seen[string(key)] = true
+		v.classes = append(v.classes, c)
+	}
+	v.prefer()
+	return v
+}
+
+// prefer puts classes whose calls no other net shuts first.
+func (v *view) prefer() {
+	slices.SortStableFunc(v.classes, func(a, b class) int { return min(1, len(a.shape.shut)) - min(1, len(b.shape.shut)) })
+}

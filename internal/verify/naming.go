@@ -1,0 +1,195 @@
+package verify
+
+import (
+	"slices"
+
+	"github.com/petrigate/petrigate/gate"
+)
+
+// naming gives calls the labels of the policy, as package gate does.
+type naming struct {
+	maps   []gate.Map
+	dotted map[string]bool // names that can be tool.action
+	bases  map[string]bool // tools of which a rule names an action
+	globs  []glob          // in order of first use
+	dots   bool            // some pattern sees actions
+	used   bool            // some net reads labels
+}
+
+// newNaming collects what the rules use, and numbers their patterns. The
+// names in extra are those that assertions speak of; patterns among them come
+// last, so that no net sees a difference.
+func newNaming(maps []gate.Map, nets []*net, extra []gate.Tool) *naming {
+	g := &naming{maps: maps, dotted: make(map[string]bool), bases: make(map[string]bool)}
+	for _, n := range nets {
+		if !n.info.Labels {
+			continue
+		}
+		g.used = true
+		for name := range n.rows {
+			g.dot(name)
+		}
+		for i := range n.globs {
+			n.globs[i].number = g.number(n.globs[i].glob)
+		}
+	}
+	for _, t := range extra {
+		switch t.Kind {
+		case gate.Glob:
+			g.number(toolGlob(t))
+		case gate.Plain:
+			g.dot(t.Name)
+		}
+	}
+	return g
+}
+
+func toolGlob(t gate.Tool) glob {
+	return glob{pattern: t.Name, except: t.Except, actions: slices.Contains([]byte(t.Name), '.')}
+}
+
+func (g *naming) dot(name string) {
+	for i := 1; i < len(name); i++ {
+		if name[i] == '.' {
+			g.bases[name[:i]] = true
+			g.dotted[name] = true
+		}
+	}
+}
+
+func (g *naming) number(p glob) int {
+	g.dots = g.dots || p.actions
+	g.dot(p.except)
+	i := slices.Index(g.globs, p)
+	if i < 0 {
+		i = len(g.globs)
+		g.globs = append(g.globs, p)
+	}
+	return i
+}
+
+// A form is the arguments of a call as far as names depend on them.
+type form struct {
+	tools  []label // the physical names
+	fields []value
+}
+
+// A value is what one field of the arguments holds.
+type value struct {
+	field string
+	weak  bool     // not a string; texts are its leaves, then all of them in one
+	texts []string // nil in an abstract value: hits says what matches
+	hits  []mapKey // of an abstract value
+}
+
+// A mapKey names a map: of the policy (net < 0) or of a net.
+type mapKey struct{ net, number int }
+
+func (f *form) value(field string) *value {
+	for i := range f.fields {
+		if f.fields[i].field == field {
+			return &f.fields[i]
+		}
+	}
+	return nil
+}
+
+func (v *value) match(m *gate.Map, key mapKey) bool {
+	if v == nil {
+		return false
+	}
+	if v.texts == nil {
+		return slices.Contains(v.hits, key)
+	}
+	return slices.ContainsFunc(v.texts, m.Match)
+}
+
+// labels are the labels of the policy for a call.
+func (g *naming) labels(f *form) []label {
+	ls := slices.Clone(f.tools)
+	if !g.used && len(g.globs) == 0 && len(g.dotted) == 0 {
+		return ls
+	}
+	for _, tool := range f.tools {
+		if g.dots || g.bases[tool.text] {
+			ls = g.actions(f, tool, ls)
+		}
+	}
+	for _, l := range mapped(g.maps, -1, f) {
+		ls = add(ls, l)
+	}
+	names := ls[:len(ls):len(ls)]
+	for i := range g.globs {
+		if l, ok := g.globs[i].match(names); ok {
+			l.glob = i + 1
+			ls = append(ls, l)
+		}
+	}
+	return ls
+}
+
+func (g *naming) actions(f *form, tool label, ls []label) []label {
+	v := f.value("action")
+	if v == nil {
+		return ls
+	}
+	l := label{from: fromAction, certain: tool.certain && !v.weak, weak: tool.weak || v.weak}
+	for _, action := range v.texts {
+		l.text = tool.text + "." + action
+		if !v.weak || g.dotted[l.text] || g.wants(&l, ls) {
+			ls = add(ls, l)
+		}
+	}
+	return ls
+}
+
+// wants reports whether a pattern matches l that matches none of ls.
+func (g *naming) wants(l *label, ls []label) bool {
+	for i := range g.globs {
+		if _, ok := g.globs[i].match(ls); ok {
+			continue
+		}
+		if _, ok := g.globs[i].match([]label{*l}); ok {
+			return true
+		}
+	}
+	return false
+}
+
+// mapped are the names that maps give, in the order of the maps.
+func mapped(maps []gate.Map, net int, f *form) []label {
+	var ls []label
+	for i := range maps {
+		for _, tool := range f.tools {
+			if tool.text != maps[i].Tool {
+				continue
+			}
+			v := f.value(maps[i].Field)
+			if v.match(&maps[i], mapKey{net, i}) {
+				ls = append(ls, label{text: maps[i].As, from: fromMap, weak: v.weak || tool.weak})
+			}
+		}
+	}
+	return ls
+}
+
+// own are the names that a net without the labels of the policy gives.
+func (n *net) own(f *form) []label {
+	ls := slices.Clone(f.tools)
+	hits := mapped(n.info.Maps, n.index, f)
+	if n.info.MatchFirst && len(hits) > 0 {
+		ls = hits[:1:1]
+	} else {
+		for _, l := range hits {
+			ls = add(ls, l)
+		}
+	}
+	names := ls[:len(ls):len(ls)]
+	for i := range n.globs {
+		if l, ok := n.globs[i].match(names); ok {
+			l.glob = i + 1
+			ls = append(ls, l)
+		}
+	}
+	return ls
+}

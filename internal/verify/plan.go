@@ -1,0 +1,189 @@
+package verify
+
+import (
+	"encoding/binary"
+	"slices"
+
+	"github.com/petrigate/petrigate/gate"
+)
+
+// A planner looks for the shortest run in which every call succeeds before
+// the next begins, people agree, and the last call is one that is wanted.
+type planner struct {
+	*view
+	effects [][]touch // classes by net: class, effect
+	index   map[string]int32
+	states  [][]int
+	from    []int32
+	by      []int
+	key     []byte
+}
+
+// plan is the shortest successful run to a call with the tag. found.result is
+// Refuted where there is one, Proved where there is none.
+func (m *model) plan(tag func(*shape) uint8, witnessed bool) found {
+	var nets []int
+	for {
+		v := m.view(nets, viewOptions{tag: tag, witnessed: witnessed})
+		p := newPlanner(v)
+		path, ok := p.search(m.limit)
+		if !ok {
+			return found{result: Unknown, why: m.spent()}
+		}
+		if path == nil {
+			return found{result: Proved, nets: nets}
+		}
+		ms := p.moves(path)
+		r, stopped := m.replay(ms[:len(ms)-1])
+		if stopped < 0 {
+			last := ms[len(ms)-1].shape
+			blocking, _ := r.judge(last)
+			if len(blocking) == 0 {
+				return found{result: Refuted, moves: ms}
+			}
+			stopped = m.worst(blocking, last)
+		}
+		if slices.Contains(nets, stopped) {
+			return found{result: Unknown, why: "a plan does not hold in the nets that it was made of"}
+		}
+		nets = append(nets, stopped)
+		slices.Sort(nets)
+	}
+}
+
+func newPlanner(v *view) *planner {
+	p := &planner{view: v, index: make(map[string]int32), effects: make([][]touch, len(v.nets))}
+	for c := range v.classes {
+		for _, t := range v.classes[c].touches {
+			p.effects[t.net] = append(p.effects[t.net], touch{c, t.effect})
+		}
+	}
+	return p
+}
+
+// search finds the classes of a shortest plan; nil where there is none. ok is
+// false where the limit was reached.
+func (p *planner) search(limit int) (path []int, ok bool) {
+	p.visit(make([]int, len(p.nets)), -1, -1)
+	for k := 0; k < len(p.states); k++ {
+		if len(p.states) > limit || k%256 == 255 && p.model.stop() {
+			p.model.states += len(p.states)
+			return nil, false
+		}
+		for c := range p.classes {
+			if p.classes[c].tag&wanted != 0 && p.blocker(p.states[k], c) < 0 {
+				p.model.states += len(p.states)
+				return append(p.path(int32(k)), c), true
+			}
+		}
+		for _, c := range p.promising(p.states[k]) {
+			p.visit(p.after(p.states[k], c), int32(k), c)
+		}
+	}
+	p.model.states += len(p.states)
+	return nil, true
+}
+
+func (p *planner) visit(state []int, from int32, by int) {
+	k := p.key[:0]
+	for _, l := range state {
+		k = binary.LittleEndian.AppendUint32(k, uint32(l))
+	}
+	p.key = k
+	if _, ok := p.index[string(k)]; ok {
+		return
+	}
+	p.index[string(k)] = int32(len(p.states))
+	p.states = append(p.states, state)
+	p.from = append(p.from, from)
+	p.by = append(p.by, by)
+}
+
+func (p *planner) path(k int32) []int {
+	var out []int
+	for ; p.from[k] >= 0; k = p.from[k] {
+		out = append(out, p.by[k])
+	}
+	slices.Reverse(out)
+	return out
+}
+
+// blocker is the position of a net that blocks the class, -1 if none does.
+func (p *planner) blocker(state []int, c int) int {
+	for _, t := range p.classes[c].touches {
+		if p.nets[t.net].begin(state[t.net], t.effect).verdict == blocks {
+			return t.net
+		}
+	}
+	return -1
+}
+
+// after is the state when a call of the class has succeeded.
+func (p *planner) after(state []int, c int) []int {
+	next := slices.Clone(state)
+	for _, t := range p.classes[c].touches {
+		next[t.net] = p.nets[t.net].success(state[t.net], t.effect)
+	}
+	return next
+}
+
+// success is the local state when a call has begun and succeeded, with no
+// other in flight.
+func (n *net) success(state, effect int) int {
+	b := n.begin(state, effect)
+	if b.hold == 0 {
+		return b.next
+	}
+	return n.end(b.next, b.hold, gate.Success).next
+}
+
+// promising are the classes that have to be tried in a state. All that can be
+// called would do; but of calls that do not meet in any net the order does not
+// matter, so it is enough to look at those that can help the goal, at those
+// that interfere with them, and so on (a strong stubborn set).
+func (p *planner) promising(state []int) []int {
+	in := make([]bool, len(p.classes))
+	var queue, enabled []int
+	push := func(c int) {
+		if !in[c] {
+			in[c] = true
+			queue = append(queue, c)
+		}
+	}
+	touching := func(net int) {
+		for _, t := range p.effects[net] {
+			push(t.net)
+		}
+	}
+	for c := range p.classes {
+		if p.classes[c].tag&wanted != 0 {
+			push(c)
+		}
+	}
+	for len(queue) > 0 {
+		c := queue[0]
+		queue = queue[1:]
+		if b := p.blocker(state, c); b >= 0 {
+			touching(b)
+			continue
+		}
+		enabled = append(enabled, c)
+		for _, t := range p.classes[c].touches {
+			touching(t.net)
+		}
+	}
+	slices.Sort(enabled)
+	return enabled
+}
+
+// moves are the calls of a plan.
+func (p *planner) moves(path []int) []move {
+	var ms []move
+	for i, c := range path {
+		ms = append(ms, move{call: i, shape: p.classes[c].shape})
+		if i < len(path)-1 {
+			ms = append(ms, move{call: i, end: gate.Success})
+		}
+	}
+	return ms
+}

@@ -1,0 +1,420 @@
+package verify
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/petrigate/petrigate/gate"
+)
+
+// An Assertion is a claim about a policy: [Never], [NeverBefore],
+// [NeverWithoutApproval], [AtMost], [Reachable], [AlwaysPossible],
+// [Conserved], [Exclusive], [DeadlockFree] or [NoTerminalStates].
+type Assertion interface {
+	tools() []gate.Tool
+	prove(m *model) Proof
+}
+
+type (
+	// Never claims that no call of Tool is admitted.
+	Never struct{ Tool gate.Tool }
+
+	// NeverBefore claims that no call of Tool is admitted without a success of
+	// First since the call of Tool before it.
+	NeverBefore struct{ Tool, First gate.Tool }
+
+	// NeverWithoutApproval claims that a person is asked about each call of Tool.
+	NeverWithoutApproval struct{ Tool gate.Tool }
+
+	// AtMost claims that no more than Count calls of Tool are admitted, of
+	// whatever outcome.
+	AtMost struct {
+		Count int
+		Tool  gate.Tool
+	}
+
+	// Reachable claims that successful calls lead to one of Tool.
+	Reachable struct{ Tool gate.Tool }
+
+	// AlwaysPossible claims that a call of Tool can be reached by successful
+	// calls from every state that the policy can get into.
+	AlwaysPossible struct{ Tool gate.Tool }
+
+	// Conserved claims that the number of tokens in Net never changes.
+	Conserved struct{ Net string }
+
+	// Exclusive claims that no two of Places in Net are ever marked at once. A
+	// call in flight marks the places that it takes from and those that it
+	// will put into.
+	Exclusive struct {
+		Net    string
+		Places []string
+	}
+
+	// DeadlockFree claims that a call that Net gates can always be reached by
+	// successful calls, except where a terminal place of Net is marked.
+	DeadlockFree struct{ Net string }
+
+	// NoTerminalStates claims it without exception.
+	NoTerminalStates struct{ Net string }
+)
+
+// A Proof is what came of an assertion.
+type Proof struct {
+	Assertion      Assertion
+	Result         Result
+	Counterexample Trace // shortest; where Refuted, as far as there is a run that shows it
+	Witness        Trace // of Reachable, where Proved
+	Because        []Net // nets that cause it, of which none can be left out
+	Why            string
+}
+
+func (a Never) tools() []gate.Tool                { return []gate.Tool{a.Tool} }
+func (a NeverBefore) tools() []gate.Tool          { return []gate.Tool{a.Tool, a.First} }
+func (a NeverWithoutApproval) tools() []gate.Tool { return []gate.Tool{a.Tool} }
+func (a AtMost) tools() []gate.Tool               { return []gate.Tool{a.Tool} }
+func (a Reachable) tools() []gate.Tool            { return []gate.Tool{a.Tool} }
+func (a AlwaysPossible) tools() []gate.Tool       { return []gate.Tool{a.Tool} }
+func (a Conserved) tools() []gate.Tool            { return nil }
+func (a Exclusive) tools() []gate.Tool            { return nil }
+func (a DeadlockFree) tools() []gate.Tool         { return nil }
+func (a NoTerminalStates) tools() []gate.Tool     { return nil }
+
+func (m *model) prove(a Assertion) Proof {
+	p := a.prove(m)
+	p.Assertion = a
+	return p
+}
+
+// safe is the proof that a query is never met.
+func (m *model) safe(q *query, nets ...int) Proof {
+	f := m.never(q, nets)
+	p := Proof{Result: f.result, Why: f.why}
+	switch f.result {
+	case Refuted:
+		p.Counterexample = m.trace(f.moves)
+	case Proved:
+		p.Because = m.named(f.nets)
+	}
+	return p
+}
+
+func (a Never) prove(m *model) Proof { return m.safe(admits(a.Tool)) }
+
+// succeeded is the bit of a tag of calls whose success a monitor waits for.
+const succeeded = 2
+
+func (a NeverBefore) prove(m *model) Proof {
+	return m.safe(&query{
+		sole: -1,
+		tag: func(s *shape) uint8 {
+			tag := carrying(a.Tool)(s)
+			if s.carries(a.First, true) {
+				tag |= succeeded
+			}
+			return tag
+		},
+		start: func(mon uint32, tag uint8, _ bool) (uint32, bool) {
+			if tag&wanted == 0 {
+				return mon, false
+			}
+			return 0, mon == 0
+		},
+		done: func(mon uint32, tag uint8) uint32 {
+			if tag&succeeded != 0 {
+				return 1
+			}
+			return mon
+		},
+	})
+}
+
+func (a NeverWithoutApproval) prove(m *model) Proof {
+	return m.safe(&query{
+		sole: -1, tag: carrying(a.Tool), unasked: true,
+		start: func(mon uint32, tag uint8, manual bool) (uint32, bool) { return mon, tag&wanted != 0 && !manual },
+	})
+}
+
+// maxCount is up to where calls are counted one by one.
+const maxCount = 64
+
+func (a AtMost) prove(m *model) Proof {
+	if n, ok := m.budgeted(a); ok {
+		return Proof{Result: Proved, Because: m.named([]int{n})}
+	}
+	q := counting(a.Tool, min(a.Count, maxCount))
+	if a.Count <= maxCount {
+		return m.safe(q)
+	}
+	f := m.never(q, nil)
+	if f.result != Refuted {
+		p := m.safe(q) // fewer are never admitted
+		p.Counterexample = nil
+		return p
+	}
+	for i, mv := range f.moves {
+		if mv.shape == nil || !mv.shape.carries(a.Tool, false) {
+			continue
+		}
+		longer := repeat(f.moves, i, a.Count-maxCount)
+		if a.Count <= maxReplay && m.objection(q, nil, longer) < 0 {
+			return Proof{Result: Refuted, Counterexample: m.trace(longer)}
+		}
+	}
+	return Proof{Why: "it takes more calls than were tried"}
+}
+
+// counting looks for more than count calls.
+func counting(t gate.Tool, count int) *query {
+	return &query{
+		sole: -1, tag: carrying(t),
+		start: func(mon uint32, tag uint8, _ bool) (uint32, bool) {
+			mon += uint32(tag & wanted)
+			return mon, int(mon) > count
+		},
+	}
+}
+
+// budgeted finds a net in which each call of the tool takes, for good, from a
+// place that nothing fills and that begins with few enough tokens.
+func (m *model) budgeted(a AtMost) (net int, ok bool) {
+	if len(m.gaps) > 0 {
+		return 0, false
+	}
+	for _, n := range m.nets {
+		for p, name := range n.info.Places {
+			if tokens := n.info.Initial[name]; tokens > 0 && tokens <= a.Count && m.pays(n, p, a.Tool) {
+				return n.index, true
+			}
+		}
+	}
+	return 0, false
+}
+
+func (m *model) pays(n *net, place int, t gate.Tool) bool {
+	cost := make([]bool, len(n.trans))
+	for i := range n.trans {
+		in, out := weight(n.trans[i].In, place), weight(n.trans[i].Out, place)
+		if out > in {
+			return false
+		}
+		def := &n.info.Transitions[i]
+		cost[i] = in > out && !def.Deferred && !def.Observe
+	}
+	for _, s := range m.shapes {
+		if !s.carries(t, false) {
+			continue
+		}
+		paid := slices.ContainsFunc(s.touches, func(tt touch) bool {
+			return tt.net == n.index && slices.ContainsFunc(n.effects[tt.effect], func(a ask) bool {
+				return !a.free && len(a.lists) > 0 && !slices.ContainsFunc(a.lists, func(t int) bool { return !cost[t] })
+			})
+		})
+		if !paid {
+			return false
+		}
+	}
+	return true
+}
+
+func (a Reachable) prove(m *model) Proof {
+	n := m.callable(a.Tool)
+	switch n.Callable {
+	case Possible:
+		return Proof{Result: Proved, Witness: n.Shortest}
+	case Unsure:
+		return Proof{Why: n.Why}
+	case AfterFailure:
+		return Proof{Result: Refuted, Why: "only calls that fail or overlap lead there"}
+	}
+	return Proof{Result: Refuted, Because: n.Because}
+}
+
+func (a AlwaysPossible) prove(m *model) Proof {
+	likes := func(s *shape) bool { return s.carries(a.Tool, false) }
+	var nets []int
+	for _, s := range m.shapes {
+		if !likes(s) || s.doubtful {
+			continue
+		}
+		if len(s.shut) == 0 && !slices.ContainsFunc(s.touches, func(t touch) bool { return !m.nets[t.net].lenient(t.effect) }) {
+			return Proof{Result: Proved}
+		}
+		for _, t := range s.touches {
+			nets = append(nets, t.net)
+		}
+	}
+	return m.always(m.around(nets), func(s *space, _ int32, c int) bool { return s.classes[c].tag&wanted != 0 }, nil, likes)
+}
+
+// around are the groups of the nets.
+func (m *model) around(nets []int) []int {
+	var out []int
+	for _, g := range m.groups() {
+		if slices.ContainsFunc(g, func(n int) bool { return slices.Contains(nets, n) }) {
+			out = append(out, g...)
+		}
+	}
+	return out
+}
+
+// always proves that a call which ok likes can be reached from everywhere.
+func (m *model) always(nets []int, ok func(*space, int32, int) bool, excused func(*space, int32) bool, likes func(*shape) bool) Proof {
+	tag := func(s *shape) uint8 {
+		if likes(s) {
+			return wanted
+		}
+		return 0
+	}
+	if len(m.gaps) > 0 {
+		return Proof{Why: m.gaps[0]}
+	}
+	s := m.wholeOf(nets, tag, m.limit)
+	if s == nil {
+		return Proof{Why: m.spent()}
+	}
+	var excuse func(int32) bool
+	if excused != nil {
+		excuse = func(k int32) bool { return excused(s, k) }
+	}
+	d := m.lock(s, func(k int32, c int) bool { return ok(s, k, c) }, excuse, likes)
+	return Proof{Result: d.Result, Counterexample: d.Trace, Because: d.Because, Why: d.Why}
+}
+
+// find is the number of a net.
+func (m *model) find(name string) int {
+	return slices.IndexFunc(m.nets, func(n *net) bool { return n.info.Name == name })
+}
+
+func noNet(name string) Proof { return Proof{Why: fmt.Sprintf("there is no net %q", name)} }
+
+func (a Conserved) prove(m *model) Proof {
+	i := m.find(a.Net)
+	if i < 0 {
+		return noNet(a.Net)
+	}
+	start := 0
+	for _, tokens := range m.nets[i].info.Initial {
+		start += tokens
+	}
+	return m.safe(&query{sole: -1, tag: anyCall, start: goOn, state: func(s *space, words []uint32) bool {
+		pos := s.view.at[i]
+		n := s.nets[pos]
+		base := start - m.nets[i].saved(n)
+		return n.tokens(int(words[1+pos])) != base
+	}}, i)
+}
+
+// saved is how many tokens a copy of the net begins without.
+func (n *net) saved(c *net) int {
+	if c == n {
+		return 0
+	}
+	place := n.info.Places[c.counterAt]
+	return n.info.Initial[place] - c.info.Initial[place]
+}
+
+// tokens are those of a local state, with those in flight.
+func (n *net) tokens(state int) int {
+	sum := 0
+	for _, tokens := range n.present(&n.locals[state]) {
+		sum += tokens
+	}
+	return sum
+}
+
+func (a Exclusive) prove(m *model) Proof {
+	i := m.find(a.Net)
+	if i < 0 {
+		return noNet(a.Net)
+	}
+	n := m.nets[i]
+	var places []int
+	for _, p := range a.Places {
+		k, ok := n.place[p]
+		if !ok {
+			return Proof{Why: fmt.Sprintf("the net %q has no place %q", a.Net, p)}
+		}
+		places = append(places, k)
+	}
+	return m.safe(&query{
+		sole: -1, tag: anyCall, start: goOn,
+		state: func(s *space, words []uint32) bool {
+			pos := s.view.at[i]
+			return s.nets[pos].marked(int(words[1+pos]), places) > 1
+		},
+		ends: func(s *space, _ []uint32, open *openType, o gate.Outcome) bool {
+			return o == gate.Unknown && slices.ContainsFunc(open.holds, func(h touch) bool {
+				return s.nets[h.net].index == i && n.gives(h.effect, places)
+			})
+		},
+	}, i)
+}
+
+// marked counts the places that hold a token or to which a call in flight belongs.
+func (n *net) marked(state int, places []int) int {
+	l := &n.locals[state]
+	count := 0
+	for _, p := range places {
+		if l.marking[p] > 0 || slices.ContainsFunc(n.flying(l), func(t int) bool { return n.uses(t, p) }) {
+			count++
+		}
+	}
+	return count
+}
+
+// flying are the transitions with calls in flight.
+func (n *net) flying(l *local) []int {
+	var out []int
+	for t, flights := range l.flights {
+		if flights > 0 {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+func (n *net) uses(t, place int) bool {
+	return weight(n.trans[t].In, place)+weight(n.trans[t].Out, place) > 0
+}
+
+// gives reports whether an unknown outcome gives back tokens of the places
+// though the call may still run.
+func (n *net) gives(hold int, places []int) bool {
+	return slices.ContainsFunc(n.held.list[hold].flights, func(t int) bool {
+		return n.info.Transitions[t].Release && slices.ContainsFunc(places, func(p int) bool { return n.uses(t, p) })
+	})
+}
+
+func (a DeadlockFree) prove(m *model) Proof {
+	return m.lively(a.Net, func(s *space, k int32) bool {
+		pos := s.view.at[m.find(a.Net)]
+		n := s.nets[pos]
+		l := &n.locals[s.state(k)[1+pos]]
+		return slices.ContainsFunc(n.info.Terminal, func(p string) bool { return l.marking[n.place[p]] > 0 })
+	})
+}
+
+func (a NoTerminalStates) prove(m *model) Proof { return m.lively(a.Net, nil) }
+
+// lively proves that the net can always move again, or gate a call at least.
+func (m *model) lively(name string, excused func(*space, int32) bool) Proof {
+	i := m.find(name)
+	if i < 0 {
+		return noNet(name)
+	}
+	gated := func(s *space, k int32, c int) bool {
+		pos := s.view.at[i]
+		for _, t := range s.classes[c].touches {
+			if t.net == pos && s.nets[pos].begin(int(s.state(k)[1+pos]), t.effect).verdict == gates {
+				return true
+			}
+		}
+		return false
+	}
+	likes := func(s *shape) bool {
+		return slices.ContainsFunc(s.touches, func(t touch) bool { return t.net == i })
+	}
+	return m.always(m.around([]int{i}), gated, excused, likes)
+}

@@ -1,0 +1,155 @@
+package verify
+
+import (
+	"github.com/petrigate/petrigate/gate"
+)
+
+// DefaultStates is how many states one search looks at where nothing else is said.
+const DefaultStates = 50_000
+
+// Options say what to verify, and how much work it may be. The zero value is
+// right for a policy without maps that passes what it does not know.
+type Options struct {
+	Maps []gate.Map // as in gate.PolicyOptions
+	Deny bool       // as in gate.PolicyOptions
+
+	Prove []Assertion
+	Tools []Tool // every tool that there is; nil: those that the policy speaks of
+
+	States int         // of one search; less than 1: DefaultStates
+	Stop   func() bool // asked now and then; true ends the searches; nil: never
+}
+
+// A Tool is a tool that can be called, with its further physical names.
+type Tool struct {
+	Name string
+	Also []gate.Name
+}
+
+// A Report is what is known of a policy before anybody calls anything. It is
+// about nets that are all active and enforced, of one session.
+type Report struct {
+	Names     []Name
+	Proofs    []Proof // of Options.Prove, in order
+	Groups    []Group
+	Redundant []Redundant
+	Overlaps  []Overlap
+	Gaps      []string // why the kinds of calls are not complete; then nothing is proved
+	States    int      // of the groups that could be explored whole
+	Visited   int      // states of all searches
+}
+
+// A Name is what is known of a name that a net lists.
+type Name struct {
+	Tool     gate.Tool
+	Callable Callable
+	Shortest Trace  // of successful calls, the last one carries the name; where Callable is Possible
+	Failing  Trace  // a run that gets there, where Callable is AfterFailure
+	Because  []Net  // where Callable is Impossible: nets that forbid it, none of which can be left out
+	Default  bool   // where Callable is Impossible: the default denies it
+	Why      string // where Callable is Unsure
+}
+
+// Callable says whether a name can be called.
+type Callable uint8
+
+const (
+	Unsure       Callable = iota // it did not fit the budget
+	Possible                     // after successful calls
+	AfterFailure                 // but only after calls that fail, or overlap
+	Impossible
+)
+
+// A Net names a net in the words of the user.
+type Net struct {
+	Name string
+	Rule gate.Position
+}
+
+// A Group is the nets that share calls, directly or through others.
+type Group struct {
+	Nets     []Net
+	States   int  // that can be reached, over all outcomes and interleavings; 0: not all were visited
+	Complete bool // they all were
+	Deadlock Deadlock
+}
+
+// A Deadlock is whether a state of the group can be reached in which no call
+// that it gates can ever be admitted again, though all calls that are in
+// flight and all that come succeed.
+type Deadlock struct {
+	Result  Result // Proved: there is none
+	Trace   Trace  // leads into it
+	Because []Net  // forbid all calls from there on; none of them can be left out
+	Why     string // where it is Unknown
+}
+
+// Result is the answer to an assertion.
+type Result uint8
+
+const (
+	Unknown Result = iota
+	Proved
+	Refuted
+)
+
+// String is the result as "check --json" writes it.
+func (r Result) String() string { return [...]string{"unknown", "proved", "refuted"}[r] }
+
+// A Redundant net never changes a verdict: with and without it the same calls
+// pass, and the same questions are asked.
+type Redundant struct {
+	Net     Net
+	Because []Net // that forbid before it does
+}
+
+// An Overlap is two maps of one field that can match one call.
+type Overlap struct {
+	First, Second gate.Map
+	Text          string // that both match
+}
+
+// A Trace is a run: calls that begin and end.
+type Trace []Step
+
+// A Step is a call that begins, or how one ends.
+type Step struct {
+	Call    int          // its number in the trace, from 1
+	Tool    string       // of a call that begins
+	Args    string       // JSON; empty: {}
+	Name    string       // how a person would call it: its label, or the tool
+	Ends    bool         // the call ends
+	Outcome gate.Outcome // where it ends
+	Times   int          // more than 1: so many calls, one after the other, all successful
+}
+
+// Calls are the names of the calls that begin, in order.
+func (t Trace) Calls() []string {
+	var names []string
+	for _, s := range t {
+		if !s.Ends {
+			names = append(names, s.Name)
+		}
+	}
+	return names
+}
+
+func (m *model) trace(ms []move) Trace {
+	var t Trace
+	for _, mv := range ms {
+		s := Step{Call: mv.call + 1, Ends: mv.shape == nil, Outcome: mv.end, Times: mv.times}
+		if mv.shape != nil {
+			s.Tool, s.Args, s.Name = mv.shape.tool, mv.shape.args, mv.shape.name()
+		}
+		t = append(t, s)
+	}
+	return t
+}
+
+func (m *model) named(nets []int) []Net {
+	var out []Net
+	for _, n := range nets {
+		out = append(out, Net{m.nets[n].info.Name, m.nets[n].info.Rule})
+	}
+	return out
+}

@@ -1,0 +1,186 @@
+package verify
+
+import (
+	"regexp/syntax"
+	"slices"
+	"strings"
+
+	"github.com/petrigate/petrigate/gate"
+)
+
+// A pattern is what is known of the text that a map looks for.
+type pattern struct {
+	source  string
+	match   func(string) bool
+	samples []string // that match
+	word    string   // the word, or empty for a regex
+	grows   bool     // whatever holds a match is matched too
+}
+
+// maxSamples bounds the texts that are tried for one pattern.
+const maxSamples = 6
+
+// newPattern reads the source of a map: a word, or /regex/ with flags.
+func newPattern(m *gate.Map) pattern {
+	p := pattern{source: m.Source, match: m.Match}
+	tree := parseSource(m.Source)
+	candidates := []string{m.Source}
+	if tree == nil {
+		p.word, p.grows = m.Source, true
+	} else {
+		candidates = texts(tree)
+		p.grows = !asserts(tree)
+	}
+	for _, s := range candidates {
+		for _, s := range []string{s, s + "x", "x" + s} {
+			if len(p.samples) < maxSamples && s != "" && m.Match(s) && !slices.Contains(p.samples, s) {
+				p.samples = append(p.samples, s)
+			}
+		}
+	}
+	return p
+}
+
+// parseSource is the tree of a regex, nil for a word.
+func parseSource(source string) *syntax.Regexp {
+	end := strings.LastIndexByte(source, '/')
+	if end < 1 || source[0] != '/' {
+		return nil
+	}
+	flags := syntax.Perl
+	switch source[end+1:] {
+	case "":
+	case "i":
+		flags |= syntax.FoldCase
+	default:
+		return nil
+	}
+	tree, err := syntax.Parse(source[1:end], flags)
+	if err != nil {
+		return nil
+	}
+	return tree.Simplify()
+}
+
+// asserts reports whether the regex looks at what stands around a match.
+func asserts(re *syntax.Regexp) bool {
+	switch re.Op {
+	case syntax.OpBeginLine, syntax.OpEndLine, syntax.OpBeginText, syntax.OpEndText, syntax.OpWordBoundary, syntax.OpNoWordBoundary:
+		return true
+	}
+	return slices.ContainsFunc(re.Sub, asserts)
+}
+
+// texts are a few strings that the regex may match.
+func texts(re *syntax.Regexp) []string {
+	switch re.Op {
+	case syntax.OpLiteral:
+		return []string{string(re.Rune)}
+	case syntax.OpCharClass:
+		return classTexts(re.Rune)
+	case syntax.OpAnyChar, syntax.OpAnyCharNotNL:
+		return []string{"x", "-"}
+	case syntax.OpCapture, syntax.OpPlus, syntax.OpRepeat:
+		return texts(re.Sub[0])
+	case syntax.OpStar, syntax.OpQuest:
+		return few(append([]string{""}, texts(re.Sub[0])...))
+	case syntax.OpAlternate:
+		var all []string
+		for _, sub := range re.Sub {
+			all = append(all, texts(sub)...)
+		}
+		return few(all)
+	case syntax.OpConcat:
+		all := []string{""}
+		for _, sub := range re.Sub {
+			var next []string
+			for _, tail := range texts(sub) {
+				for _, head := range all {
+					next = append(next, head+tail)
+				}
+			}
+			all = few(next)
+		}
+		return all
+	}
+	return []string{""}
+}
+
+func few(s []string) []string { return s[:min(len(s), 2*maxSamples)] }
+
+// classTexts picks letters and digits where the class has some.
+func classTexts(ranges []rune) []string {
+	var out []string
+	for _, r := range "ax0 -_" {
+		for i := 0; i+1 < len(ranges); i += 2 {
+			if ranges[i] <= r && r <= ranges[i+1] {
+				out = append(out, string(r))
+			}
+		}
+	}
+	if len(out) == 0 && len(ranges) > 0 {
+		out = append(out, string(ranges[0]))
+	}
+	return few(out)
+}
+
+// maxTries bounds the texts that are tried for one set of patterns.
+const maxTries = 128
+
+// witness is a text that exactly the patterns of the set match.
+func witness(ps []pattern, set uint64) (string, bool) {
+	exact := func(s string) bool {
+		for i := range ps {
+			if ps[i].match(s) != (set&(1<<i) != 0) {
+				return false
+			}
+		}
+		return true
+	}
+	parts := []string{""}
+	for i := range ps {
+		if set&(1<<i) == 0 {
+			continue
+		}
+		var next []string
+		for _, head := range parts {
+			for _, s := range ps[i].samples {
+				if exact(s) {
+					return s, true
+				}
+				next = append(next, join(head, s)...)
+			}
+		}
+		parts = next[:min(len(next), maxTries)]
+	}
+	for _, s := range parts {
+		if exact(s) {
+			return s, true
+		}
+	}
+	return "", false
+}
+
+// join puts two texts together in the ways that keep words apart, or not.
+func join(a, b string) []string {
+	if a == "" {
+		return []string{b}
+	}
+	return []string{a + " " + b, b + " " + a, a + b}
+}
+
+// impossible reports whether no text is matched by exactly the patterns of the
+// set, as far as that is plain.
+func impossible(ps []pattern, set uint64) bool {
+	for i := range ps {
+		for j := range ps {
+			if set&(1<<i) == 0 || set&(1<<j) != 0 {
+				continue
+			}
+			if ps[i].source == ps[j].source || ps[i].word != "" && ps[j].grows && ps[j].match(ps[i].word) {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,268 @@
+package verify
+
+import "slices"
+
+// A found is the answer to a query about what can happen.
+type found struct {
+	result Result // Proved: it never happens; Refuted: moves show that it does
+	moves  []move
+	nets   []int  // Proved: nets that forbid it by themselves
+	why    string // Unknown: the reason
+}
+
+// never asks whether the query is met in any run, over all outcomes and
+// interleavings. It begins with few nets and adds one that forbids the run
+// which they allow, until the run stands or none is left: few nets have few
+// states, and what they forbid the whole policy forbids.
+func (m *model) never(q *query, nets []int) found {
+	f := m.neverOf(q, nets, viewOptions{tag: q.tag, about: q.sole + 1})
+	if f.result == Refuted && slices.ContainsFunc(f.moves, func(mv move) bool { return mv.shape != nil && mv.shape.doubtful }) {
+		f = m.neverOf(q, nets, viewOptions{tag: q.tag, witnessed: true, about: q.sole + 1})
+		if f.result == Proved {
+			f = found{result: Unknown, why: whyDoubtful}
+		}
+	}
+	return f
+}
+
+func (m *model) neverOf(q *query, nets []int, o viewOptions) found {
+	nets = slices.Clone(nets)
+	for {
+		s, why := m.settle(q, nets, o)
+		if why != "" {
+			return found{result: Unknown, why: why}
+		}
+		if s.hit < 0 {
+			if len(m.gaps) > 0 {
+				return found{result: Unknown, why: m.gaps[0]}
+			}
+			return found{result: Proved, nets: nets}
+		}
+		ms, ok := s.movesToHit()
+		if !ok {
+			return found{result: Unknown, why: whyNoRun}
+		}
+		n := m.objection(q, s, ms)
+		if n < 0 {
+			return found{result: Refuted, moves: ms}
+		}
+		if slices.Contains(nets, n) { // a counter that was made smaller does not show it
+			if ms, ok = m.lengthen(q, s, ms); ok {
+				return found{result: Refuted, moves: ms}
+			}
+			return found{result: Unknown, why: "it takes more calls than were tried"}
+		}
+		nets = append(nets, n)
+		slices.Sort(nets)
+	}
+}
+
+// capSteps are the starts that are tried for large counters; 0 is the number
+// as it is written.
+var capSteps = [...]int{6, 14, 30, 0}
+
+// settle explores the nets with counters that are made smaller, as far as that
+// changes nothing.
+func (m *model) settle(q *query, nets []int, o viewOptions) (s *space, why string) {
+	for _, o.cap = range capSteps {
+		v := m.view(nets, o)
+		s = v.explore(q, m.limit)
+		switch {
+		case s.hit < 0 && !s.complete:
+			return nil, m.spent()
+		case len(v.limits) == 0:
+			return s, ""
+		case s.hit >= 0:
+			if ms, ok := s.movesToHit(); ok {
+				if n := m.objection(q, s, ms); n < 0 || !slices.Contains(nets, n) {
+					return s, ""
+				}
+				if _, ok := m.lengthen(q, s, ms); ok {
+					return s, ""
+				}
+			}
+		case s.settled():
+			return s, ""
+		}
+	}
+	return s, ""
+}
+
+func (m *model) spent() string {
+	if m.stop() {
+		return "the time ran out"
+	}
+	return "there are more states than were looked at"
+}
+
+// movesToHit is the run that meets the query.
+func (s *space) movesToHit() ([]move, bool) {
+	path := s.path(s.hit)
+	if !s.atState && s.q.sole < 0 || s.hitBy.kind != starts {
+		path = append(path, s.hitBy)
+	}
+	ms, ok := s.moves(path)
+	if ok && s.q.sole >= 0 {
+		ms = append(ms, move{call: countCalls(ms), shape: s.classes[s.hitBy.arg].shape})
+	}
+	return ms, ok
+}
+
+// objection is a net of the policy in which the run is not one that meets the
+// query, -1 if there is none.
+func (m *model) objection(q *query, s *space, ms []move) int {
+	if len(ms) == 0 {
+		return -1
+	}
+	last := ms[len(ms)-1]
+	before := ms
+	if last.shape != nil {
+		before = ms[:len(ms)-1]
+	}
+	r, stopped := m.replay(before)
+	if stopped >= 0 || last.shape == nil {
+		return stopped
+	}
+	blocking, asking := r.judge(last.shape)
+	if q.sole >= 0 {
+		return m.notAlone(q.sole, blocking, asking, last.shape)
+	}
+	if len(blocking) > 0 {
+		return m.worst(blocking, last.shape)
+	}
+	if q.unasked && len(asking) > 0 {
+		return asking[0]
+	}
+	return -1
+}
+
+// notAlone is a net that refuses or asks too, where one is to do it alone; -1
+// if there is none.
+func (m *model) notAlone(sole int, blocking, asking []int, s *shape) int {
+	others := slices.DeleteFunc(slices.Clone(blocking), func(n int) bool { return n == sole })
+	switch {
+	case len(others) > 0:
+		return m.worst(others, s)
+	case len(blocking) > 0:
+		return -1
+	case len(asking) == 1 && asking[0] == sole:
+		return -1
+	case len(asking) > 1 && slices.Contains(asking, sole):
+		return asking[slices.IndexFunc(asking, func(n int) bool { return n != sole })]
+	}
+	return sole // it does not do it
+}
+
+// maxReplay bounds the calls of a run that is made longer.
+const maxReplay = 20_000
+
+// lengthen repeats a call of the run until the counters are where they would
+// be if none had been made smaller.
+func (m *model) lengthen(q *query, s *space, ms []move) ([]move, bool) {
+	if len(s.limits) != 1 {
+		return nil, false
+	}
+	n := s.nets[s.limits[0]]
+	place := n.info.Places[n.counterAt]
+	more := m.nets[n.index].info.Initial[place] - n.info.Initial[place]
+	if more > maxReplay {
+		return m.repeatBlindly(q, s, ms, more)
+	}
+	for i := range ms {
+		if ms[i].shape == nil {
+			continue
+		}
+		longer := repeat(ms, i, more)
+		if m.objection(q, s, longer) >= 0 {
+			continue
+		}
+		if short := shorten(longer, i); q.sole < 0 && q.tag == nil && m.objection(q, s, short) < 0 {
+			return short, true
+		}
+		return longer, true
+	}
+	return nil, false
+}
+
+// shorten writes what the run repeats, and the same calls after it that never
+// end, as one.
+func shorten(ms []move, at int) []move {
+	out := slices.Clone(ms)
+	for at+1 < len(out) && out[at+1].shape == out[at].shape && !endsLater(out[at+2:], out[at+1].call) {
+		gone := out[at+1].call
+		out = slices.Delete(out, at+1, at+2)
+		out[at].times++
+		for i := range out {
+			if out[i].call > gone {
+				out[i].call--
+			}
+		}
+	}
+	return out
+}
+
+func endsLater(ms []move, call int) bool {
+	return slices.ContainsFunc(ms, func(mv move) bool { return mv.shape == nil && mv.call == call })
+}
+
+// repeatBlindly makes the run longer by more calls than are played.
+func (m *model) repeatBlindly(q *query, s *space, ms []move, more int) ([]move, bool) {
+	r := s.newRun()
+	for i, mv := range ms {
+		if mv.shape == nil {
+			r.end(r.calls[mv.call], mv.end)
+			continue
+		}
+		before := slices.Clone(r.local)
+		if b, _ := r.judge(mv.shape); len(b) > 0 {
+			return nil, false
+		}
+		r.begin(mv.shape)
+		if i+1 < len(ms) && s.onlyCounts(r, before) && len(r.calls[len(r.calls)-1].holds) == 0 {
+			return shorten(repeat(ms, i, more), i), true
+		}
+	}
+	return nil, false
+}
+
+// onlyCounts reports whether nothing but the counter has moved, by one.
+func (s *space) onlyCounts(r *run, before []int) bool {
+	for pos, n := range s.nets {
+		a, b := &n.locals[before[n.index]], &n.locals[r.local[n.index]]
+		if pos != s.limits[0] {
+			if before[n.index] != r.local[n.index] {
+				return false
+			}
+			continue
+		}
+		if b.marking[n.counterAt] != a.marking[n.counterAt]-1 {
+			return false
+		}
+	}
+	return true
+}
+
+// repeat puts more calls of the shape of move i before it, each of which
+// succeeds.
+func repeat(ms []move, i, more int) []move {
+	at := ms[i].call
+	out := slices.Clone(ms[:i])
+	out = append(out, move{call: at, shape: ms[i].shape, times: more})
+	for _, mv := range ms[i:] {
+		if mv.call >= at {
+			mv.call++
+		}
+		out = append(out, mv)
+	}
+	return out
+}
+
+func countCalls(ms []move) int {
+	n := 0
+	for _, mv := range ms {
+		if mv.shape != nil {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,514 @@
+package verify
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/petrigate/petrigate/gate"
+)
+
+// A shape is a kind of call: a physical tool with the names that one real call
+// can have together.
+type shape struct {
+	tool     string
+	args     string  // JSON of such a call; empty: {}
+	doubtful bool    // no arguments are known that have these names
+	labels   []label // of the policy, then what nets of their own maps add
+	touches  []touch // by net
+	known    bool    // an active net knows it: see default deny
+	solely   int     // the net that alone knows it, -1
+	shut     []int   // nets that block it in every state
+}
+
+// A touch is what a shape means to one net that lists one of its names.
+type touch struct{ net, effect int }
+
+// carries reports whether a call of the shape has the name; with evidence, as
+// more than a restriction.
+func (s *shape) carries(t gate.Tool, evidence bool) bool {
+	return slices.ContainsFunc(s.labels, func(l label) bool {
+		switch {
+		case l.text != t.Name || (l.glob > 0) != (t.Kind == gate.Glob) || evidence && l.weak:
+			return false
+		case t.Kind == gate.Literal:
+			return !l.actionOnly()
+		}
+		return true
+	})
+}
+
+// name is how a step of a sequence is called: by its label where it has one.
+func (s *shape) name() string {
+	name := s.tool
+	for _, l := range s.labels {
+		if l.glob == 0 && l.from&fromTool == 0 {
+			name = l.text
+		}
+	}
+	return name
+}
+
+// Bounds of the shapes that are looked at.
+const (
+	maxShapesOfTool = 2048
+	maxShapes       = 8192
+	maxMapsOfField  = 8
+	maxActionsAtOne = 4
+)
+
+// shaper derives the shapes of a policy.
+type shaper struct {
+	nets   []*net
+	naming *naming
+	extra  []gate.Tool
+	tools  []string // physical names
+	isTool map[string]bool
+	action map[string][]string // of a tool: actions that rules name
+	shapes []*shape
+	seen   map[string]bool
+	listed map[string]bool // names that a net or an assertion speaks of
+	gaps   []string        // what was left out
+	deny   bool
+}
+
+func (b *shaper) derive(known []Tool) {
+	b.isTool, b.action, b.seen = make(map[string]bool), make(map[string][]string), make(map[string]bool)
+	b.listed = make(map[string]bool)
+	for _, t := range known {
+		b.tool(t.Name)
+	}
+	b.mentions()
+	if known == nil {
+		b.inventTools()
+	}
+	also := make(map[string][]gate.Name)
+	for _, t := range known {
+		also[t.Name] = t.Also
+	}
+	for i := 0; i < len(b.tools); i++ {
+		b.ofTool(b.tools[i], also[b.tools[i]])
+		if len(b.shapes) > maxShapes {
+			b.gap("the policy has more than %d kinds of calls", maxShapes)
+			return
+		}
+	}
+}
+
+func (b *shaper) gap(format string, args ...any) {
+	if text := fmt.Sprintf(format, args...); !slices.Contains(b.gaps, text) {
+		b.gaps = append(b.gaps, text)
+	}
+}
+
+func (b *shaper) tool(name string) {
+	if !b.isTool[name] {
+		b.isTool[name] = true
+		b.tools = append(b.tools, name)
+	}
+}
+
+// mentions collects the tools and the actions that the policy speaks of.
+func (b *shaper) mentions() {
+	made := make(map[string]bool)
+	for i := range b.naming.maps {
+		made[b.naming.maps[i].As] = true
+		b.tool(b.naming.maps[i].Tool)
+	}
+	var dotted []string
+	name := func(t gate.Tool, made map[string]bool, rules bool) {
+		b.listed[t.Name] = true
+		switch {
+		case t.Kind == gate.Glob || made[t.Name]:
+		case t.Kind == gate.Plain && rules && strings.Contains(strings.TrimPrefix(t.Name, "."), "."):
+			dotted = append(dotted, t.Name)
+		default:
+			b.tool(t.Name)
+		}
+	}
+	for _, n := range b.nets {
+		names := made
+		if !n.info.Labels {
+			names = make(map[string]bool)
+			for _, m := range n.info.Maps {
+				names[m.As] = true
+				b.tool(m.Tool)
+			}
+		}
+		for _, t := range n.info.Transitions {
+			for _, tool := range t.Tools {
+				name(tool, names, n.info.Labels)
+			}
+		}
+		for _, f := range n.info.Free {
+			name(gate.Tool{Name: f}, names, n.info.Labels)
+		}
+	}
+	all := b.madeBy(made)
+	for _, t := range b.extra {
+		name(t, all, true)
+	}
+	for _, d := range dotted {
+		b.dotted(d)
+	}
+}
+
+// madeBy is made and the names that maps of nets give.
+func (b *shaper) madeBy(made map[string]bool) map[string]bool {
+	all := make(map[string]bool)
+	for name := range made {
+		all[name] = true
+	}
+	for _, n := range b.nets {
+		for _, m := range n.info.Maps {
+			all[m.As] = true
+		}
+	}
+	return all
+}
+
+// dotted takes a name for the action of the longest tool that is known, or of
+// what stands before the first dot.
+func (b *shaper) dotted(name string) {
+	base := ""
+	for i := 1; i < len(name); i++ {
+		if name[i] == '.' && (base == "" || b.isTool[name[:i]]) {
+			base = name[:i]
+		}
+	}
+	b.tool(base)
+	if action := name[len(base)+1:]; !slices.Contains(b.action[base], action) {
+		b.action[base] = append(b.action[base], action)
+	}
+}
+
+// inventTools adds tools that only patterns are about, and actions likewise.
+func (b *shaper) inventTools() {
+	var all, dots []string
+	for _, g := range b.patterns() {
+		all = append(all, g.pattern)
+		if g.actions {
+			dots = append(dots, g.pattern)
+		}
+	}
+	if len(all) == 0 {
+		return
+	}
+	taken := make(map[string]bool)
+	for _, t := range b.tools {
+		taken[t] = true
+	}
+	for name := range b.naming.dotted {
+		taken[name] = true
+	}
+	for i := range b.naming.maps {
+		taken[b.naming.maps[i].As] = true
+	}
+	fresh, complete := invent(all, "", taken)
+	if !complete {
+		b.gap("the patterns can match names in more ways than were tried")
+	}
+	for _, f := range fresh {
+		b.tool(f.text)
+	}
+	if len(dots) == 0 {
+		return
+	}
+	b.tool(freshName(taken))
+	for _, t := range b.tools {
+		actions, complete := invent(dots, t+".", taken)
+		if !complete {
+			b.gap("the patterns can match actions in more ways than were tried")
+		}
+		for _, a := range actions {
+			b.action[t] = append(b.action[t], strings.TrimPrefix(a.text, t+"."))
+		}
+	}
+}
+
+func freshName(taken map[string]bool) string {
+	name := "any"
+	for taken[name] {
+		name += "x"
+	}
+	return name
+}
+
+// patterns are those of the policy, and of nets with names of their own.
+func (b *shaper) patterns() []glob {
+	all := slices.Clone(b.naming.globs)
+	for _, n := range b.nets {
+		if !n.info.Labels {
+			for _, r := range n.globs {
+				all = append(all, r.glob)
+			}
+		}
+	}
+	return all
+}
+
+// ofTool adds the shapes of one tool: every combination of what its fields can hold.
+func (b *shaper) ofTool(tool string, also []gate.Name) {
+	base := []label{{text: tool, from: fromTool, certain: true}}
+	for _, a := range also {
+		base = add(base, label{text: a.Text, from: fromTool, certain: a.Certain, weak: a.Weak})
+	}
+	fields := b.fields(base)
+	options := make([][]*value, len(fields))
+	count := 1
+	for i, f := range fields {
+		options[i] = append([]*value{nil}, b.values(f, base)...)
+		count *= len(options[i])
+	}
+	if count > maxShapesOfTool {
+		b.gap("the maps of %s can match in more ways than were tried", tool)
+		count = maxShapesOfTool
+	}
+	for k := range count {
+		f := &form{tools: base}
+		for i := range options {
+			if v := options[i][k%len(options[i])]; v != nil {
+				f.fields = append(f.fields, *v)
+			}
+			k /= len(options[i])
+		}
+		b.add(tool, f)
+	}
+}
+
+// fields are the names of the fields of the tool that matter.
+func (b *shaper) fields(tools []label) []string {
+	var fields []string
+	each := func(maps []gate.Map) {
+		for i := range maps {
+			if hasTool(tools, maps[i].Tool) && !slices.Contains(fields, maps[i].Field) {
+				fields = append(fields, maps[i].Field)
+			}
+		}
+	}
+	each(b.naming.maps)
+	for _, n := range b.nets {
+		if !n.info.Labels {
+			each(n.info.Maps)
+		}
+	}
+	for _, t := range tools {
+		if len(b.action[t.text]) > 0 && !slices.Contains(fields, "action") {
+			fields = append(fields, "action")
+		}
+	}
+	return fields
+}
+
+func hasTool(tools []label, name string) bool {
+	return slices.ContainsFunc(tools, func(l label) bool { return l.text == name })
+}
+
+// values are what a field can hold, as far as it makes a difference.
+func (b *shaper) values(field string, tools []label) []*value {
+	var ps []pattern
+	var keys []mapKey
+	each := func(maps []gate.Map, net int) {
+		for i := range maps {
+			if maps[i].Field == field && hasTool(tools, maps[i].Tool) {
+				ps = append(ps, newPattern(&maps[i]))
+				keys = append(keys, mapKey{net, i})
+			}
+		}
+	}
+	each(b.naming.maps, -1)
+	for _, n := range b.nets {
+		if !n.info.Labels {
+			each(n.info.Maps, n.index)
+		}
+	}
+	if field == "action" {
+		return b.actionValues(tools, ps)
+	}
+	var out []*value
+	for _, set := range b.sets(len(ps), field, tools) {
+		if text, ok := witness(ps, set); ok {
+			out = append(out, &value{field: field, texts: []string{text}}, &value{field: field, weak: true, texts: []string{text}})
+			continue
+		}
+		if impossible(ps, set) {
+			continue
+		}
+		abstract := value{field: field}
+		for i, k := range keys {
+			if set&(1<<i) != 0 {
+				abstract.hits = append(abstract.hits, k)
+			}
+		}
+		weak := abstract
+		weak.weak = true
+		if texts := weakWitness(ps, set); texts != nil {
+			weak.texts = texts
+		}
+		out = append(out, &abstract, &weak)
+	}
+	return out
+}
+
+// sets are the sets of n patterns that are tried: all, or where they are too
+// many, the small ones and the whole.
+func (b *shaper) sets(n int, field string, tools []label) []uint64 {
+	var sets []uint64
+	if n <= maxMapsOfField {
+		for set := uint64(1); set < 1<<n; set++ {
+			sets = append(sets, set)
+		}
+		return sets
+	}
+	b.gap("the maps of %s.%s can match in more ways than were tried", tools[0].text, field)
+	for i := range min(n, 63) {
+		sets = append(sets, 1<<i)
+	}
+	return sets
+}
+
+// weakWitness is a list of texts that together are matched by exactly the
+// patterns of the set.
+func weakWitness(ps []pattern, set uint64) []string {
+	var leaves []string
+	for i := range ps {
+		if set&(1<<i) == 0 {
+			continue
+		}
+		s, ok := witness(ps, 1<<i)
+		if !ok {
+			return nil
+		}
+		leaves = append(leaves, s)
+	}
+	texts := leavesOf(leaves)
+	for i := range ps {
+		if slices.ContainsFunc(texts, ps[i].match) != (set&(1<<i) != 0) {
+			return nil
+		}
+	}
+	return texts
+}
+
+// leavesOf are the texts that a list of strings stands for.
+func leavesOf(leaves []string) []string {
+	if len(leaves) < 2 {
+		return leaves
+	}
+	return append(slices.Clone(leaves), strings.Join(leaves, " "))
+}
+
+// actionValues are the actions that the policy tells apart, alone or, as a
+// value that is no string, together.
+func (b *shaper) actionValues(tools []label, ps []pattern) []*value {
+	var texts []string
+	for _, t := range tools {
+		for _, a := range b.action[t.text] {
+			if !slices.Contains(texts, a) {
+				texts = append(texts, a)
+			}
+		}
+	}
+	for set := uint64(1); set < 1<<min(len(ps), maxMapsOfField); set++ {
+		if s, ok := witness(ps, set); ok && !slices.Contains(texts, s) {
+			texts = append(texts, s)
+		}
+	}
+	var out []*value
+	for _, s := range texts {
+		out = append(out, &value{field: "action", texts: []string{s}})
+	}
+	if len(texts) > maxActionsAtOne {
+		b.gap("a call of %s can name its actions together in more ways than were tried", tools[0].text)
+		for _, s := range texts {
+			out = append(out, &value{field: "action", weak: true, texts: []string{s}})
+		}
+		return append(out, &value{field: "action", weak: true, texts: leavesOf(texts)})
+	}
+	for set := 1; set < 1<<len(texts); set++ {
+		var leaves []string
+		for i, s := range texts {
+			if set&(1<<i) != 0 {
+				leaves = append(leaves, s)
+			}
+		}
+		out = append(out, &value{field: "action", weak: true, texts: leavesOf(leaves)})
+	}
+	return out
+}
+
+// add adds the shape of a form, unless there is one that no net can tell from it.
+func (b *shaper) add(tool string, f *form) {
+	s := &shape{tool: tool, solely: -1, labels: b.naming.labels(f)}
+	var key strings.Builder
+	fmt.Fprintf(&key, "%q", tool)
+	b.note(&key, s.labels)
+	knowers := 0
+	for _, n := range b.nets {
+		ls := s.labels
+		if !n.info.Labels {
+			ls = n.own(f)
+			b.note(&key, ls)
+			for _, l := range ls {
+				if l.glob == 0 {
+					s.labels = add(s.labels[:len(s.labels):len(s.labels)], l)
+				}
+			}
+		}
+		if n.knows(ls) || n.info.MatchFirst && !n.info.Labels && n.knows(f.tools) {
+			knowers++
+			s.solely = n.index
+		}
+		if e := n.effect(ls); len(e) > 0 {
+			s.touches = append(s.touches, touch{n.index, n.internEffect(e)})
+			if n.shut(e) {
+				s.shut = append(s.shut, n.index)
+			}
+		}
+	}
+	if s.known = knowers > 0; knowers != 1 {
+		s.solely = -1
+	}
+	if b.seen[key.String()] {
+		return
+	}
+	b.seen[key.String()] = true
+	s.args, s.doubtful = arguments(f)
+	b.shapes = append(b.shapes, s)
+}
+
+// note writes what nets and assertions can see of names.
+func (b *shaper) note(key *strings.Builder, ls []label) {
+	key.WriteByte('|')
+	for _, l := range ls {
+		if b.listed[l.text] || l.glob > 0 {
+			fmt.Fprintf(key, "%q%v%v%d%d,", l.text, l.weak, l.certain, l.glob, l.from)
+		}
+	}
+}
+
+// arguments is the JSON of a call with the form.
+func arguments(f *form) (args string, doubtful bool) {
+	if len(f.fields) == 0 {
+		return "", false
+	}
+	object := make(map[string]any)
+	for _, v := range f.fields {
+		switch {
+		case v.texts == nil:
+			return "", true
+		case !v.weak:
+			object[v.field] = v.texts[0]
+		case len(v.texts) == 1:
+			object[v.field] = v.texts
+		default:
+			object[v.field] = v.texts[:len(v.texts)-1]
+		}
+	}
+	text, err := json.Marshal(object)
+	if err != nil {
+		return "", true
+	}
+	return string(text), false
+}

@@ -1,0 +1,405 @@
+package verify
+
+import (
+	"encoding/binary"
+	"slices"
+
+	"github.com/petrigate/petrigate/gate"
+)
+
+// A query is what a search looks for: a call that begins, or a state. A
+// monitor is a number that goes along with the states.
+type query struct {
+	tag     func(*shape) uint8                                                  // what it wants to know of calls
+	start   func(mon uint32, tag uint8, manual bool) (next uint32, hit bool)    // a call is admitted; nil: the tag wanted
+	done    func(mon uint32, tag uint8) uint32                                  // a call has succeeded
+	state   func(s *space, words []uint32) bool                                 // a state is met
+	ends    func(s *space, words []uint32, open *openType, o gate.Outcome) bool // a call ends
+	mon     uint32                                                              // at the start
+	sole    int                                                                 // the net that alone refuses or asks, -1
+	edges   bool                                                                // keep the graph
+	unasked bool                                                                // the call is admitted without a question
+}
+
+// wanted is the bit of a tag that a hit needs where start is nil.
+const wanted = 1
+
+// An openType is a call in flight, as far as the nets of the view hold
+// something of it. Calls of one type need not be told apart.
+type openType struct {
+	tag     uint8
+	many    bool // nothing moved when it began, so there may be any number of them
+	watches bool // no flight is among the holdings
+	holds   []touch
+}
+
+// An event is one step of a run.
+type event struct {
+	kind  eventKind
+	arg   uint32 // class, or type of the call that ends
+	after uint32 // of a call that begins: its type + 1; of one that becomes unknown too
+}
+
+type eventKind uint8
+
+const (
+	starts eventKind = iota
+	succeeds
+	fails
+	unknown
+)
+
+var outcomes = [...]gate.Outcome{succeeds: gate.Success, fails: gate.Failure, unknown: gate.Unknown}
+
+// A space is the states that a view can reach over all outcomes and
+// interleavings. A state is the monitor, the local states, the calls in flight.
+type space struct {
+	*view
+	q     *query
+	index map[string]int32
+	words []uint32
+	at    []int // where states begin in words
+	from  []int32
+	by    []event
+
+	types  []openType
+	typeID map[string]uint32
+
+	edges    []edge
+	hit      int32 // the state from which the query is met, -1
+	hitBy    event
+	atState  bool // the state itself meets it
+	complete bool
+
+	next []uint32 // room
+	key  []byte
+}
+
+type edge struct {
+	from, to int32
+	by       event
+}
+
+// explore visits the states breadth first, until the query is met or the
+// limit is reached.
+func (v *view) explore(q *query, limit int) *space {
+	s := &space{view: v, q: q, index: make(map[string]int32), typeID: make(map[string]uint32), hit: -1}
+	first := make([]uint32, 1+len(v.nets))
+	first[0] = q.mon
+	s.visit(first, -1, event{})
+	for k := 0; k < len(s.at); k++ {
+		if len(s.at) > limit || k%256 == 255 && v.model.stop() {
+			v.model.states += len(s.at)
+			return s
+		}
+		if s.q.state != nil && s.q.state(s, s.state(int32(k))) {
+			s.hit, s.atState = int32(k), true
+			break
+		}
+		if s.expand(int32(k)); s.hit >= 0 {
+			break
+		}
+	}
+	v.model.states += len(s.at)
+	s.complete = s.hit < 0
+	return s
+}
+
+func (s *space) state(k int32) []uint32 {
+	end := len(s.words)
+	if int(k)+1 < len(s.at) {
+		end = s.at[k+1]
+	}
+	return s.words[s.at[k]:end]
+}
+
+// visit adds a state unless it is there.
+func (s *space) visit(words []uint32, from int32, by event) {
+	k := s.key[:0]
+	for _, w := range words {
+		k = binary.LittleEndian.AppendUint32(k, w)
+	}
+	s.key = k
+	id, ok := s.index[string(k)]
+	if !ok {
+		id = int32(len(s.at))
+		s.index[string(k)] = id
+		s.at = append(s.at, len(s.words))
+		s.words = append(s.words, words...)
+		s.from = append(s.from, from)
+		s.by = append(s.by, by)
+	}
+	if s.q.edges && from >= 0 {
+		s.edges = append(s.edges, edge{from, id, by})
+	}
+}
+
+func (s *space) expand(k int32) {
+	for c := range s.classes {
+		if s.begin(k, uint32(c)); s.hit >= 0 {
+			return
+		}
+	}
+	opens := s.state(k)[1+len(s.nets):]
+	for i := range opens {
+		if i > 0 && s.opens(k)[i] == s.opens(k)[i-1] {
+			continue
+		}
+		o := s.opens(k)[i]
+		for kind := succeeds; kind <= unknown; kind++ {
+			if kind == unknown && !s.unclear(o) {
+				continue
+			}
+			if s.end(k, o, kind); s.hit >= 0 {
+				return
+			}
+		}
+	}
+}
+
+func (s *space) opens(k int32) []uint32 { return s.state(k)[1+len(s.nets):] }
+
+// begin lets a call of the class begin, if all nets agree.
+func (s *space) begin(k int32, c uint32) {
+	cl := &s.classes[c]
+	words := s.state(k)
+	manual, blocked, soleAsks, othersAsk := false, false, false, false
+	soleBlocks := false
+	for _, t := range cl.touches {
+		b := s.nets[t.net].begin(int(words[1+t.net]), t.effect)
+		sole := s.q.sole == s.nets[t.net].index
+		if b.verdict == blocks {
+			if !sole {
+				return
+			}
+			blocked, soleBlocks = true, true
+			continue
+		}
+		manual = manual || b.manual
+		soleAsks = soleAsks || sole && b.manual
+		othersAsk = othersAsk || !sole && b.manual
+	}
+	if s.q.sole >= 0 && (soleBlocks || soleAsks && !othersAsk) {
+		s.hit, s.hitBy = k, event{kind: starts, arg: c}
+		return
+	}
+	if blocked {
+		return
+	}
+	mon, hit := words[0], s.q.start == nil && cl.tag&wanted != 0 && s.q.sole < 0
+	if s.q.start != nil {
+		mon, hit = s.q.start(mon, cl.tag, manual)
+	}
+	if hit {
+		s.hit, s.hitBy = k, event{kind: starts, arg: c}
+		return
+	}
+	s.started(k, c, mon)
+}
+
+// started is the state after the begin.
+func (s *space) started(k int32, c uint32, mon uint32) {
+	cl := &s.classes[c]
+	words := s.state(k)
+	next := append(s.next[:0], words...)
+	next[0] = mon
+	open := openType{tag: cl.tag &^ wanted, watches: true}
+	moved, killed := false, false
+	for _, t := range cl.touches {
+		b := s.nets[t.net].begin(int(words[1+t.net]), t.effect)
+		next[1+t.net] = uint32(b.next)
+		moved = moved || b.next != int(words[1+t.net])
+		killed = killed || b.killed != 0
+		if b.hold > 0 {
+			open.holds = append(open.holds, touch{t.net, b.hold})
+			open.watches = open.watches && len(s.nets[t.net].held.list[b.hold].flights) == 0
+		}
+	}
+	if killed && len(next) > 1+len(s.nets) {
+		opens := next[1+len(s.nets):]
+		next = append(next[:1+len(s.nets)], s.survivors(opens, func(pos int) uint64 {
+			for _, t := range cl.touches {
+				if t.net == pos {
+					return s.nets[pos].begin(int(words[1+pos]), t.effect).killed
+				}
+			}
+			return 0
+		})...)
+	}
+	by := event{kind: starts, arg: c}
+	if len(open.holds) > 0 {
+		open.many = open.watches && !moved && mon == words[0]
+		id := s.typeOf(open)
+		by.after = id + 1
+		next = s.insert(next, id)
+	}
+	s.next = next
+	s.visit(next, k, by)
+}
+
+// maxAlike is how many calls are told apart that only watch; more of them are
+// taken for any number.
+const maxAlike = 3
+
+// insert adds a call in flight.
+func (s *space) insert(words []uint32, id uint32) []uint32 {
+	opens := words[1+len(s.nets):]
+	i, alike := slices.BinarySearch(opens, id)
+	if t := &s.types[id]; alike && t.watches {
+		n := 0
+		for _, o := range opens {
+			if o == id {
+				n++
+			}
+		}
+		if t.many || n >= maxAlike {
+			return words
+		}
+	}
+	return slices.Insert(words, 1+len(s.nets)+i, id)
+}
+
+// survivors are the calls in flight after watches have ended.
+func (s *space) survivors(opens []uint32, killed func(pos int) uint64) []uint32 {
+	var out []uint32
+	for _, id := range opens {
+		t := s.types[id]
+		var holds []touch
+		changed := false
+		for _, h := range t.holds {
+			left := s.nets[h.net].without(h.effect, killed(h.net))
+			changed = changed || left != h.effect
+			if left > 0 {
+				holds = append(holds, touch{h.net, left})
+			}
+		}
+		switch {
+		case !changed:
+			out = append(out, id)
+		case len(holds) > 0:
+			t.holds = holds
+			out = append(out, s.typeOf(t))
+		}
+	}
+	slices.Sort(out)
+	return s.trim(out)
+}
+
+// trim drops what is more than need be told apart.
+func (s *space) trim(opens []uint32) []uint32 {
+	kept := opens[:0]
+	run := 0
+	for i, id := range opens {
+		if i > 0 && id == opens[i-1] {
+			run++
+		} else {
+			run = 0
+		}
+		if t := &s.types[id]; t.watches && (t.many && run > 0 || run >= maxAlike) {
+			continue
+		}
+		kept = append(kept, id)
+	}
+	return kept
+}
+
+func (s *space) typeOf(t openType) uint32 {
+	k := append(s.key[:0], t.tag)
+	if t.many {
+		k = append(k, 1)
+	} else {
+		k = append(k, 0)
+	}
+	t.watches = true
+	for _, h := range t.holds {
+		k = binary.AppendUvarint(binary.AppendUvarint(k, uint64(h.net)), uint64(h.effect))
+		t.watches = t.watches && len(s.nets[h.net].held.list[h.effect].flights) == 0
+	}
+	s.key = k
+	if id, ok := s.typeID[string(k)]; ok {
+		return id
+	}
+	id := uint32(len(s.types))
+	s.typeID[string(k)] = id
+	s.types = append(s.types, t)
+	return id
+}
+
+// unclear reports whether an unknown outcome of the call makes a difference
+// that a call which never ends, or fails, does not make.
+func (s *space) unclear(id uint32) bool {
+	t := &s.types[id]
+	if t.watches {
+		return false // as a failure
+	}
+	for _, h := range t.holds {
+		n := s.nets[h.net]
+		hold := n.held.list[h.effect]
+		if len(hold.watches) > 0 || slices.ContainsFunc(hold.flights, func(t int) bool { return n.info.Transitions[t].Release }) {
+			return true
+		}
+	}
+	return false
+}
+
+// end lets a call in flight end.
+func (s *space) end(k int32, id uint32, kind eventKind) {
+	t := s.types[id]
+	words := s.state(k)
+	if s.q.ends != nil && s.q.ends(s, words, &t, outcomes[kind]) {
+		s.hit, s.hitBy = k, event{kind: kind, arg: id}
+		return
+	}
+	next := append(s.next[:0], words[:1+len(s.nets)]...)
+	if kind == succeeds && s.q.done != nil {
+		next[0] = s.q.done(next[0], t.tag)
+	}
+	killed := make([]uint64, len(s.nets))
+	rest := openType{tag: t.tag}
+	for _, h := range t.holds {
+		e := s.nets[h.net].end(int(next[1+h.net]), h.effect, outcomes[kind])
+		next[1+h.net], killed[h.net] = uint32(e.next), e.killed
+		if e.hold > 0 {
+			rest.holds = append(rest.holds, touch{h.net, e.hold})
+		}
+	}
+	opens := slices.Clone(words[1+len(s.nets):])
+	i, _ := slices.BinarySearch(opens, id)
+	alike := 0
+	for _, o := range opens {
+		if o == id {
+			alike++
+		}
+	}
+	without := slices.Delete(slices.Clone(opens), i, i+1)
+	by := event{kind: kind, arg: id}
+	s.next = next
+	// Of any number of calls that watch, one that succeeds leaves as many.
+	if kind == succeeds && t.watches && (t.many || alike >= maxAlike) {
+		s.ended(k, opens, killed, rest, by)
+	}
+	if !(kind == succeeds && t.many) {
+		s.ended(k, without, killed, rest, by)
+	}
+}
+
+func (s *space) ended(k int32, opens []uint32, killed []uint64, rest openType, by event) {
+	next := append(s.next[:1+len(s.nets)], s.survivors(opens, func(pos int) uint64 { return killed[pos] })...)
+	if len(rest.holds) > 0 {
+		id := s.typeOf(rest)
+		by.after = id + 1
+		next = s.insert(next, id)
+	}
+	s.next = next
+	s.visit(next, k, by)
+}
+
+// path is the events that lead to a state.
+func (s *space) path(k int32) []event {
+	var out []event
+	for ; s.from[k] >= 0; k = s.from[k] {
+		out = append(out, s.by[k])
+	}
+	slices.Reverse(out)
+	return out
+}

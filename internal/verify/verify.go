@@ -1,0 +1,173 @@
+package verify
+
+import (
+	"slices"
+
+	"github.com/petrigate/petrigate/gate"
+)
+
+// Policy says what can and what cannot happen under a policy.
+func Policy(p *gate.Policy, o Options) *Report {
+	m := newModel(p, &o)
+	r := &Report{Gaps: m.gaps, Overlaps: overlaps(m.nets, o.Maps)}
+	for _, t := range m.listed {
+		r.Names = append(r.Names, m.callable(t))
+	}
+	for _, g := range m.groups() {
+		group := m.group(g)
+		r.States += group.States
+		r.Groups = append(r.Groups, group)
+	}
+	for i := range m.nets {
+		if because, ok := m.redundant(i); ok {
+			r.Redundant = append(r.Redundant, Redundant{m.named([]int{i})[0], m.named(because)})
+		}
+	}
+	for _, a := range o.Prove {
+		r.Proofs = append(r.Proofs, m.prove(a))
+	}
+	r.Visited = m.states
+	return r
+}
+
+// carrying is the tag of calls that have the name.
+func carrying(t gate.Tool) func(*shape) uint8 {
+	return func(s *shape) uint8 {
+		if s.carries(t, false) {
+			return wanted
+		}
+		return 0
+	}
+}
+
+// admits looks for a call that has the name.
+func admits(t gate.Tool) *query { return &query{tag: carrying(t), sole: -1} }
+
+// callable says whether a call that has the name can be admitted.
+func (m *model) callable(t gate.Tool) Name {
+	name := Name{Tool: t}
+	if !slices.ContainsFunc(m.shapes, func(s *shape) bool { return s.carries(t, false) }) {
+		return m.nameless(name)
+	}
+	plan := m.plan(carrying(t), true)
+	if plan.result == Refuted {
+		name.Callable, name.Shortest = Possible, m.trace(plan.moves)
+		name.Shortest[len(name.Shortest)-1].Name = t.Name
+		return name
+	}
+	if plan.result == Unknown {
+		name.Why = plan.why
+		return name
+	}
+	if doubtful := m.plan(carrying(t), false); doubtful.result == Refuted {
+		name.Why = whyDoubtful
+		return name
+	}
+	q := admits(t)
+	f := m.never(q, plan.nets)
+	switch f.result {
+	case Refuted:
+		name.Callable, name.Failing = AfterFailure, m.trace(f.moves)
+		name.Failing[len(name.Failing)-1].Name = t.Name
+	case Proved:
+		name.Callable, name.Because = Impossible, m.named(m.minimal(q, f.nets))
+	default:
+		name.Why = f.why
+	}
+	return name
+}
+
+// nameless is a name that no call has, or only one that the default denies.
+func (m *model) nameless(name Name) Name {
+	if len(m.gaps) > 0 {
+		name.Why = m.gaps[0]
+		return name
+	}
+	name.Callable, name.Default = Impossible, true
+	return name
+}
+
+// minimal leaves nets out as long as the query is still never met.
+func (m *model) minimal(q *query, nets []int) []int {
+	nets = slices.Clone(nets)
+	for i := 0; i < len(nets); {
+		fewer := slices.Delete(slices.Clone(nets), i, i+1)
+		s, why := m.settle(q, fewer, viewOptions{tag: q.tag})
+		if why == "" && s.hit < 0 {
+			nets = fewer
+			continue
+		}
+		i++
+	}
+	return nets
+}
+
+// redundant reports whether the net never changes a verdict, and the nets that
+// are before it.
+func (m *model) redundant(n int) (because []int, ok bool) {
+	if len(m.gaps) > 0 {
+		return nil, false
+	}
+	for _, s := range m.shapes {
+		if s.solely == n {
+			return nil, false // without it the default would deny the call
+		}
+	}
+	r := m.newRun()
+	for _, i := range m.byNet[n] {
+		blocking, asking := r.judge(m.shapes[i])
+		if m.notAlone(n, blocking, asking, m.shapes[i]) < 0 {
+			return nil, false
+		}
+	}
+	q := &query{sole: n}
+	f := m.never(q, []int{n})
+	if f.result != Proved {
+		return nil, false
+	}
+	because = m.minimalWith(q, f.nets, n)
+	return slices.DeleteFunc(because, func(i int) bool { return i == n }), true
+}
+
+// minimalWith leaves nets out but for one.
+func (m *model) minimalWith(q *query, nets []int, keep int) []int {
+	nets = slices.Clone(nets)
+	for i := 0; i < len(nets); {
+		fewer := slices.Delete(slices.Clone(nets), i, i+1)
+		if nets[i] != keep {
+			if s, why := m.settle(q, fewer, viewOptions{about: keep + 1}); why == "" && s.hit < 0 {
+				nets = fewer
+				continue
+			}
+		}
+		i++
+	}
+	return nets
+}
+
+// overlaps finds maps of one field that one text can match.
+func overlaps(nets []*net, maps []gate.Map) []Overlap {
+	out := overlapping(maps)
+	for _, n := range nets {
+		if !n.info.Labels {
+			out = append(out, overlapping(n.info.Maps)...)
+		}
+	}
+	return out
+}
+
+func overlapping(maps []gate.Map) []Overlap {
+	var out []Overlap
+	for i := range maps {
+		for j := range maps[:i] {
+			a, b := &maps[j], &maps[i]
+			if a.Tool != b.Tool || a.Field != b.Field || a.As == b.As {
+				continue
+			}
+			if text, ok := witness([]pattern{newPattern(a), newPattern(b)}, 3); ok {
+				out = append(out, Overlap{*a, *b, text})
+			}
+		}
+	}
+	return out
+}
