@@ -40,6 +40,7 @@ func (p *Proxy) ask(t *toolCall, q *gate.Ask) {
 		case state == Consumed: // before this call looked
 			continue
 		case state != Approved:
+			t.consent = r // or the lack of it
 			t.answer(p.denied(t, q, t.noConsent(r, state)))
 			return
 		case p.swapped(t):

@@ -12,6 +12,7 @@ import (
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/rawjson"
+	"github.com/petrigate/petrigate/proxy/internal/upstream"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
@@ -28,9 +29,10 @@ type catalogue struct {
 	log       *slog.Logger
 	view      atomic.Pointer[toolView]
 
-	mu   sync.Mutex
-	raw  map[*upstreamState][][]byte // the tool objects, as they came
-	once map[*upstreamState]bool     // listed at least once
+	mu      sync.Mutex
+	raw     map[*upstreamState][][]byte // the tool objects, as they came
+	once    map[*upstreamState]bool     // listed at least once
+	changed chan struct{}               // closed at the next listing
 }
 
 // A toolView is one state of the catalogue. It never changes.
@@ -54,7 +56,7 @@ type tool struct {
 }
 
 func newCatalogue(upstreams []*upstreamState, log *slog.Logger) *catalogue {
-	c := &catalogue{upstreams: upstreams, log: log, raw: map[*upstreamState][][]byte{}, once: map[*upstreamState]bool{}}
+	c := &catalogue{upstreams: upstreams, log: log, raw: map[*upstreamState][][]byte{}, once: map[*upstreamState]bool{}, changed: make(chan struct{})}
 	c.view.Store(c.build())
 	return c
 }
@@ -70,10 +72,19 @@ func (c *catalogue) set(u *upstreamState, objects [][]byte) bool {
 	c.raw[u], c.once[u] = objects, true
 	after := c.build()
 	c.view.Store(after)
+	close(c.changed)
+	c.changed = make(chan struct{})
 	for _, problem := range after.problems {
 		c.log.Warn("tool left out", "reason", problem)
 	}
 	return string(before.list) != string(after.list)
+}
+
+// next is closed when an upstream is listed after this.
+func (c *catalogue) next() <-chan struct{} {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.changed
 }
 
 // listed reports whether u has been listed since it was started.
@@ -263,4 +274,36 @@ func (p *Proxy) awaitList(ctx context.Context) {
 			return
 		}
 	}
+}
+
+// awaitTool waits for the tool of that name while upstreams are still starting.
+func (p *Proxy) awaitTool(ctx context.Context, exposed string) *tool {
+	starting, stop := context.WithCancel(ctx)
+	defer stop()
+	go func() { // ends with starting
+		defer stop()
+		p.awaitList(starting)
+	}()
+	for {
+		next := p.catalogue.next()
+		if t := p.catalogue.load().tools[exposed]; t != nil {
+			return t
+		}
+		select {
+		case <-next:
+		case <-starting.Done():
+			return p.catalogue.load().tools[exposed]
+		}
+	}
+}
+
+// down names the upstreams that are not running.
+func (p *Proxy) down() string {
+	var names []string
+	for _, u := range p.upstreams {
+		if u.State().Phase != upstream.Up {
+			names = append(names, u.config.Name)
+		}
+	}
+	return strings.Join(names, ", ")
 }

@@ -83,13 +83,16 @@ func (p *Proxy) accept(t *toolCall) {
 
 // acceptLate waits for upstreams that are still starting.
 func (p *Proxy) acceptLate(t *toolCall) {
-	p.awaitList(t.ctx)
-	if t.found(p.catalogue.load().tools[t.params.Name]); t.tool != nil {
+	if t.found(p.awaitTool(t.ctx, t.params.Name)); t.tool != nil {
 		p.accept(t)
 		return
 	}
 	p.log.Warn("call of an unknown tool refused", "tool", visible(t.params.Name), "session", t.client.session.id)
-	t.refuseAs("Unknown tool: " + visible(t.params.Name))
+	text := "Unknown tool: " + visible(t.params.Name)
+	if down := p.down(); down != "" {
+		text += ". It may be one of an upstream that is not running: " + down
+	}
+	t.refuseAs(text)
 }
 
 // refuseAs answers with a JSON-RPC error.
@@ -160,7 +163,7 @@ func (p *Proxy) listen(ctx context.Context, c *client, m wire.Message, meta wire
 		}
 		select {
 		case <-ctx.Done():
-		case <-p.ctx.Done():
+		case <-p.streaming.Done():
 		}
 		c.mu.Lock()
 		delete(c.subscriptions, id)

@@ -21,6 +21,9 @@ const (
 	endpoint       = "/mcp"
 )
 
+// bodyTimeout is how long a client may take to send a message.
+const bodyTimeout = 30 * time.Second
+
 // codeHeaderMismatch is of revision 2026-07-28.
 const codeHeaderMismatch = -32020
 
@@ -156,6 +159,8 @@ func (h *handler) body(w http.ResponseWriter, r *http.Request) ([]byte, bool) {
 	if r.ContentLength > limit {
 		return tooLarge()
 	}
+	control := http.NewResponseController(w)
+	_ = control.SetReadDeadline(time.Now().Add(bodyTimeout)) // where there is none, a test serves
 	reader := http.MaxBytesReader(w, r.Body, limit)
 	var body []byte
 	var err error
@@ -165,6 +170,7 @@ func (h *handler) body(w http.ResponseWriter, r *http.Request) ([]byte, bool) {
 	} else {
 		body, err = io.ReadAll(reader)
 	}
+	_ = control.SetReadDeadline(time.Time{}) // a person may take longer
 	var over *http.MaxBytesError
 	switch {
 	case errors.As(err, &over):
@@ -325,7 +331,7 @@ func (h *handler) get(w http.ResponseWriter, r *http.Request, principal string) 
 	}
 	if c := h.client(w, r, principal); c != nil {
 		push, _ := c.out.(*pushStream)
-		push.serve(w, r, h.proxy.ctx.Done())
+		push.serve(w, r, h.proxy.streaming.Done())
 	}
 }
 

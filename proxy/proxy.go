@@ -93,6 +93,8 @@ type Proxy struct {
 	ctx        context.Context //nolint:containedctx // the lifetime of the proxy's own work
 	cancel     context.CancelFunc
 	endStartup context.CancelFunc
+	endStreams context.CancelFunc
+	streaming  context.Context //nolint:containedctx // ends when streams without an end are to end
 	startup    context.Context //nolint:containedctx // ends when lists no longer wait for upstreams
 }
 
@@ -125,6 +127,7 @@ func New(o Options) (*Proxy, error) {
 	p.server = newHandshake(o.Version)
 	p.ctx, p.cancel = context.WithCancel(context.Background())
 	p.startup, p.endStartup = context.WithCancel(p.ctx)
+	p.streaming, p.endStreams = context.WithCancel(p.ctx)
 	return p, p.addUpstreams()
 }
 
@@ -203,6 +206,10 @@ func (p *Proxy) Start() {
 		u.Start(p.ctx)
 	}
 }
+
+// Drain ends the streams that clients hold open for news, so that a server
+// that is to stop waits for calls alone.
+func (p *Proxy) Drain() { p.endStreams() }
 
 // Close ends the upstreams and everything that the proxy runs.
 func (p *Proxy) Close() error {

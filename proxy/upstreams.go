@@ -76,8 +76,8 @@ func (p *Proxy) relist(u *upstreamState) {
 		for i, o := range objects {
 			raw[i] = bytes.Clone(o)
 		}
-		p.log.Info("upstream is up", "upstream", u.config.Name, "tools", len(raw), "protocol", u.State().ProtocolVersion)
 		if p.catalogue.set(u, raw) {
+			p.log.Info("upstream is up", "upstream", u.config.Name, "tools", len(raw), "protocol", u.State().ProtocolVersion)
 			p.announce()
 		}
 		u.settle()

@@ -110,7 +110,7 @@ func serveHTTP(ctx context.Context, w io.Writer, p *plant, l config.Listen) erro
 		return &exit{exitInvalid, err}
 	}
 	p.Start()
-	server := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, IdleTimeout: 5 * time.Minute, MaxHeaderBytes: 64 << 10}
+	server := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 5 * time.Minute, MaxHeaderBytes: 64 << 10}
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(listener) }()
 	p.log.Info("listening", "url", "http://"+listener.Addr().String()+"/mcp")
@@ -119,6 +119,7 @@ func serveHTTP(ctx context.Context, w io.Writer, p *plant, l config.Listen) erro
 		return err
 	case <-ctx.Done():
 	}
+	p.Drain()
 	return shutdown(server)
 }
 
