@@ -1,0 +1,206 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/petrigate/petrigate/internal/netfile"
+	"github.com/petrigate/petrigate/internal/petri"
+)
+
+// analyzeFlags bound what analyze may cost.
+type analyzeFlags struct {
+	net       string
+	maxStates int
+	timeout   time.Duration
+	json      bool
+}
+
+// maxAnalyzeBytes bounds the memory for states.
+const maxAnalyzeBytes = 4 << 30
+
+// analyzeReport is the answer of analyze, in the form that tools rely on. What
+// is not known is null.
+type analyzeReport struct {
+	Version         int                `json:"version"`
+	Name            string             `json:"name"`
+	States          *int               `json:"states"`
+	Edges           *int               `json:"edges"`
+	Deadlocks       *int               `json:"deadlocks"`
+	DeadTransitions []string           `json:"deadTransitions"`
+	Bounds          map[string]int     `json:"bounds"`
+	UnboundedPlaces []string           `json:"unboundedPlaces"`
+	Invariants      []analyzeInvariant `json:"invariants"`
+	Live            *bool              `json:"live"`
+	Seconds         float64            `json:"seconds"`
+	BytesPerState   float64            `json:"bytesPerState"`
+	Incomplete      bool               `json:"incomplete,omitempty"`
+
+	NotLive []string     `json:"notLive,omitempty"` // transitions that need not be able to happen again
+	Trap    []string     `json:"trap,omitempty"`    // a shortest way into a deadlock outside the terminal places
+	Trapped *int         `json:"trapped,omitempty"` // such deadlocks, where there are terminal places
+	Pump    *analyzePump `json:"pump,omitempty"`
+
+	net    *netfile.Net
+	result *petri.Analysis
+}
+
+type analyzeInvariant struct {
+	Weights  map[string]int `json:"weights"`
+	Constant int            `json:"constant"`
+}
+
+// analyzePump is why a net is unbounded.
+type analyzePump struct {
+	Prefix []string `json:"prefix"`
+	Cycle  []string `json:"cycle"`
+	Places []string `json:"places"`
+}
+
+func newAnalyze(s stdio) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "analyze FILE",
+		Short: "Analyze one Petri net: states, deadlocks, bounds, invariants",
+		Long: "analyze reads one net and finds what it can do: its states, deadlocks, dead transitions, the bounds of its\n" +
+			"places, its invariants. FILE is a net as in a configuration (YAML or JSON), a plain place/transition net in\n" +
+			"JSON, or PNML; - is standard input.",
+		Args: cobra.ExactArgs(1),
+	}
+	var f analyzeFlags
+	c.Flags().StringVar(&f.net, "net", "", "the `name` of the net, where FILE holds several")
+	c.Flags().IntVar(&f.maxStates, "max-states", 10_000_000, "give up after so many `states`")
+	c.Flags().DurationVar(&f.timeout, "timeout", time.Minute, "give up after this `time`")
+	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if f.maxStates < 1 || f.timeout <= 0 {
+			return usage("--max-states and --timeout are above 0")
+		}
+		n, err := f.read(s, args[0])
+		if err != nil {
+			return err
+		}
+		return analyze(c.Context(), s, f, n)
+	}
+	return c
+}
+
+// read takes the one net of a file.
+func (f analyzeFlags) read(s stdio, path string) (*netfile.Net, error) {
+	nets, err := readNets(s, path)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, n := range nets {
+		if n.Name == f.net || f.net == "" && len(nets) == 1 {
+			return n, nil
+		}
+		names = append(names, n.Name)
+	}
+	if f.net == "" {
+		return nil, usage("%s holds %d nets; choose one with --net: %s", path, len(nets), strings.Join(names, ", "))
+	}
+	return nil, usage("%s has no net %q%s", path, f.net, suggestion(f.net, "", names))
+}
+
+// readNets reads a file of nets in any format.
+func readNets(s stdio, path string) ([]*netfile.Net, error) {
+	var src []byte
+	var err error
+	name := path
+	if path == "-" {
+		name = "standard input"
+		src, err = io.ReadAll(s.in)
+	} else {
+		src, err = os.ReadFile(path)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading the net %s: %w", path, innermost(err))
+	}
+	nets, err := netfile.Read(name, src)
+	var wrong *netfile.Error
+	if errors.As(err, &wrong) {
+		return nil, &exit{exitInvalid, wrong}
+	}
+	return nets, err
+}
+
+func analyze(ctx context.Context, s stdio, f analyzeFlags, n *netfile.Net) error {
+	began := time.Now()
+	p := newProgress(s.err)
+	result := petri.Analyze(&n.Petri, n.Initial, petri.Options{
+		MaxStates: f.maxStates,
+		MaxBytes:  maxAnalyzeBytes,
+		Terminal:  n.Terminal,
+		Liveness:  true,
+		Continue: func(states int) bool {
+			p.show(states)
+			return ctx.Err() == nil && time.Since(began) < f.timeout
+		},
+	})
+	p.clear()
+	if ctx.Err() != nil {
+		return errors.New("the analysis was stopped")
+	}
+	r := newAnalyzeReport(n, result, time.Since(began))
+	if f.json {
+		return printJSON(s.out, r)
+	}
+	return r.print(s.out)
+}
+
+func newAnalyzeReport(n *netfile.Net, a *petri.Analysis, took time.Duration) *analyzeReport {
+	r := &analyzeReport{
+		Version: 1, Name: n.Name, net: n, result: a,
+		DeadTransitions: []string{}, Bounds: map[string]int{}, UnboundedPlaces: named(n.Places, a.Unbounded), Invariants: []analyzeInvariant{},
+		Seconds: took.Seconds(), BytesPerState: a.BytesPerState, Incomplete: a.Stop != petri.Finished,
+	}
+	for _, inv := range a.Invariants {
+		weights := make(map[string]int)
+		for _, w := range inv.Weights {
+			weights[n.Places[w.Place]] = w.Weight
+		}
+		r.Invariants = append(r.Invariants, analyzeInvariant{weights, inv.Constant})
+	}
+	if a.Pump != nil {
+		r.Pump = &analyzePump{named(n.Transitions, a.Pump.Prefix), named(n.Transitions, a.Pump.Cycle), named(n.Places, a.Pump.Places)}
+	}
+	if r.Incomplete { // the rest is about a part of the states
+		return r
+	}
+	r.DeadTransitions = named(n.Transitions, a.Dead)
+	for place, bound := range a.Bounds {
+		if bound != petri.Omega {
+			r.Bounds[n.Places[place]] = bound
+		}
+	}
+	if a.Bounded == petri.No {
+		return r
+	}
+	r.States, r.Edges, r.Deadlocks = &a.States, &a.Edges, &a.Deadlocks
+	if len(n.Terminal) > 0 {
+		r.Trapped = &a.Trapped
+	}
+	r.Trap = named(n.Transitions, a.Trap)
+	if a.Live != petri.Unknown {
+		live := a.Live == petri.Yes
+		r.Live, r.NotLive = &live, named(n.Transitions, a.NotLive)
+	}
+	return r
+}
+
+// named are the names of some places or transitions; never null in JSON.
+func named(names []string, numbers []int) []string {
+	list := []string{}
+	for _, i := range numbers {
+		list = append(list, names[i])
+	}
+	return list
+}

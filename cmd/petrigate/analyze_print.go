@@ -1,0 +1,199 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/petrigate/petrigate/internal/petri"
+)
+
+// print is the answer for people.
+func (r *analyzeReport) print(w io.Writer) error {
+	n, a := r.net, r.result
+	_, _ = fmt.Fprintf(w, "%s: %s, %s\n\n", n.Name, number(len(n.Places), "place"), number(len(n.Transitions), "transition"))
+	rows := [][]string{
+		{"states", r.count(r.States)}, {"edges", r.count(r.Edges)}, {"deadlocks", r.deadlocks()}, {"bounded", r.bounded()},
+	}
+	if r.Pump != nil {
+		rows = append(rows, []string{"grows by", r.pump()})
+	}
+	rows = append(rows, []string{"dead transitions", r.listOr("none", r.DeadTransitions)}, []string{"live", r.live()},
+		[]string{"took", fmt.Sprintf("%.3g s, %.0f bytes a state", r.Seconds, r.BytesPerState)})
+	for _, row := range rows {
+		_, _ = fmt.Fprintf(w, "%-17s %s\n", row[0], row[1])
+	}
+	if !r.Incomplete {
+		if err := r.printBounds(w); err != nil {
+			return err
+		}
+	}
+	r.printInvariants(w)
+	if !r.Incomplete {
+		return nil
+	}
+	_, err := fmt.Fprintf(w, "\ngave up %s after %s: what is ? is not known\n", stopText(a), number(a.States, "state"))
+	return err
+}
+
+func (r *analyzeReport) count(n *int) string {
+	switch {
+	case n != nil:
+		return grouped(*n)
+	case r.result.Bounded == petri.No:
+		return "without end"
+	default:
+		return "?"
+	}
+}
+
+// grouped is a number that can be read: 2,546,432.
+func grouped(n int) string {
+	s := strconv.Itoa(n)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+func stopText(a *petri.Analysis) string {
+	switch a.Stop {
+	case petri.StopStates:
+		return "at --max-states"
+	case petri.StopMemory:
+		return "for lack of memory"
+	default:
+		return "at --timeout"
+	}
+}
+
+func (r *analyzeReport) deadlocks() string {
+	if r.Deadlocks == nil {
+		return "?"
+	}
+	if *r.Deadlocks == 0 {
+		return "none"
+	}
+	text := grouped(*r.Deadlocks)
+	if r.Trapped != nil {
+		text += fmt.Sprintf(", %s of them outside the terminal places", grouped(*r.Trapped))
+	}
+	if r.result.Trap != nil {
+		text += ", the nearest " + way(r.Trap)
+	}
+	return text
+}
+
+// way is a sequence of transitions, in words.
+func way(path []string) string {
+	if len(path) == 0 {
+		return "at the start"
+	}
+	const most = 12
+	text := "after " + strings.Join(path[:min(most, len(path))], ", ")
+	if len(path) > most {
+		text += fmt.Sprintf(" and %d more", len(path)-most)
+	}
+	return text
+}
+
+func (r *analyzeReport) bounded() string {
+	switch {
+	case r.result.Bounded == petri.No:
+		return "no: " + strings.Join(r.UnboundedPlaces, ", ") + " can grow without end"
+	case r.result.Bounded == petri.Unknown:
+		return "?"
+	case r.Incomplete:
+		return "yes"
+	}
+	most := slices.Max(append(r.result.Bounds, 0))
+	return fmt.Sprintf("yes, at most %s in a place", strings.Replace(number(most, "token"), strconv.Itoa(most), grouped(most), 1))
+}
+
+func (r *analyzeReport) pump() string {
+	text := strings.Join(r.Pump.Cycle, ", ") + ", over and over"
+	if len(r.Pump.Prefix) > 0 {
+		text += ", " + way(r.Pump.Prefix)
+	}
+	return text
+}
+
+// listOr is what is in a list, or that nothing is, or that it is not known.
+func (r *analyzeReport) listOr(none string, list []string) string {
+	const most = 8
+	switch {
+	case r.Incomplete:
+		return "?"
+	case len(list) == 0:
+		return none
+	case len(list) > most:
+		return fmt.Sprintf("%d: %s ...", len(list), strings.Join(list[:most], ", "))
+	}
+	return strings.Join(list, ", ")
+}
+
+func (r *analyzeReport) live() string {
+	switch {
+	case r.Live == nil:
+		return "?"
+	case *r.Live:
+		return "yes: each transition can always happen again"
+	default:
+		return "no: there is a state after which these cannot happen: " + r.listOr("", r.NotLive)
+	}
+}
+
+// printBounds lists the places by their bounds.
+func (r *analyzeReport) printBounds(w io.Writer) error {
+	places := make(map[int][]string)
+	var bounds []int
+	for place, bound := range r.result.Bounds {
+		if places[bound] == nil {
+			bounds = append(bounds, bound)
+		}
+		places[bound] = append(places[bound], r.net.Places[place])
+	}
+	slices.Sort(bounds)
+	var rows [][]string
+	for _, bound := range bounds {
+		text := grouped(bound)
+		if bound == petri.Omega {
+			text = "none"
+		}
+		rows = append(rows, []string{text, r.listOr("", places[bound])})
+	}
+	if len(rows) == 0 {
+		return nil
+	}
+	_, _ = fmt.Fprintln(w)
+	return table(w, "", "BOUND|PLACES", rows)
+}
+
+func (r *analyzeReport) printInvariants(w io.Writer) {
+	const most = 20
+	if len(r.result.Invariants) == 0 {
+		return
+	}
+	_, _ = fmt.Fprintln(w, "\nINVARIANTS")
+	for i, inv := range r.result.Invariants {
+		if i == most {
+			_, _ = fmt.Fprintf(w, "and %d more; --json has them all\n", len(r.result.Invariants)-most)
+			return
+		}
+		_, _ = fmt.Fprintln(w, invariantText(r.net.Places, inv))
+	}
+}
+
+// invariantText is an invariant as a sum.
+func invariantText(places []string, inv petri.Invariant) string {
+	terms := make([]string, len(inv.Weights))
+	for i, w := range inv.Weights {
+		if w.Weight > 1 {
+			terms[i] = strconv.Itoa(w.Weight) + " "
+		}
+		terms[i] += places[w.Place]
+	}
+	return fmt.Sprintf("%s = %d", strings.Join(terms, " + "), inv.Constant)
+}

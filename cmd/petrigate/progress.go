@@ -1,0 +1,38 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"time"
+)
+
+// progress says on a terminal how far long work is. On anything else it is silent.
+type progress struct {
+	w     io.Writer // nil: nobody looks
+	next  time.Time
+	shown bool
+}
+
+// progressEvery is how often it says so; short work says nothing at all.
+const progressEvery = 300 * time.Millisecond
+
+func newProgress(w io.Writer) *progress {
+	if !isTerminal(w) {
+		return &progress{}
+	}
+	return &progress{w: w, next: time.Now().Add(progressEvery)}
+}
+
+func (p *progress) show(states int) {
+	if p.w == nil || time.Now().Before(p.next) {
+		return
+	}
+	p.next, p.shown = time.Now().Add(progressEvery), true
+	_, _ = fmt.Fprintf(p.w, "\r\x1b[K%s states", grouped(states))
+}
+
+func (p *progress) clear() {
+	if p.shown {
+		_, _ = fmt.Fprint(p.w, "\r\x1b[K")
+	}
+}

@@ -1,0 +1,190 @@
+// Package netfile reads a Petri net from a file, whatever it is written in:
+// the nets of a configuration (YAML or JSON), plain place/transition nets in
+// JSON, and PNML, which model checkers exchange. It also writes PNML.
+//
+// The plain JSON names places and gives each transition its arcs with weights:
+//
+//	{"name": "water", "places": ["H2", "O2", "H2O"], "initial": {"H2": 10, "O2": 5},
+//	 "transitions": [{"name": "burn", "in": [["H2", 2], ["O2", 1]], "out": [["H2O", 2]]}]}
+package netfile
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+
+	"github.com/petrigate/petrigate/config"
+	"github.com/petrigate/petrigate/internal/petri"
+)
+
+// A Net is a net with the names of what it consists of.
+type Net struct {
+	Name        string
+	Places      []string
+	Transitions []string // in the order of Petri.Transitions
+	Petri       petri.Net
+	Initial     petri.Marking
+	Terminal    []int // places in which it is right to stop
+}
+
+// An Error is one thing that is wrong with a file. Line and Column count from
+// 1; they are 0 where the place is not known.
+type Error struct {
+	File         string
+	Line, Column int
+	Msg          string
+}
+
+func (e *Error) Error() string {
+	switch {
+	case e.Line == 0:
+		return fmt.Sprintf("%s: %s", e.File, e.Msg)
+	case e.Column == 0:
+		return fmt.Sprintf("%s:%d: %s", e.File, e.Line, e.Msg)
+	default:
+		return fmt.Sprintf("%s:%d:%d: %s", e.File, e.Line, e.Column, e.Msg)
+	}
+}
+
+// maxCount is the largest weight and number of tokens.
+const maxCount = math.MaxInt32
+
+// Read reads the nets of a file; name is that of the file. What it is written
+// in follows from the text. There is at least one net where there is no error;
+// an error is an [*Error] or, of the nets of a configuration, a
+// [config.ErrorList].
+func Read(name string, src []byte) ([]*Net, error) {
+	src = bytes.TrimPrefix(src, []byte("\ufeff"))
+	switch trimmed := bytes.TrimSpace(src); {
+	case bytes.HasPrefix(trimmed, []byte("<")):
+		return readPNML(name, src)
+	case isPlain(trimmed):
+		n, err := readPlain(name, src)
+		if err != nil {
+			return nil, err
+		}
+		return []*Net{n}, nil
+	}
+	nets, err := config.ParseNet(name, src)
+	if err != nil {
+		return nil, err
+	}
+	var read []*Net
+	for i := range nets {
+		n, err := fromConfig(name, &nets[i])
+		if err != nil {
+			return nil, err
+		}
+		read = append(read, n)
+	}
+	if len(read) == 0 {
+		return nil, &Error{File: name, Msg: "the file holds no net"}
+	}
+	return read, nil
+}
+
+// fromConfig takes the structure of a net. What it gates does not matter here.
+func fromConfig(file string, c *config.Net) (*Net, error) {
+	b := newBuilder(file, c.Name)
+	for _, place := range c.Places {
+		b.place(place, c.InitialMarking[place])
+	}
+	for _, place := range c.TerminalPlaces {
+		if p, ok := b.numbers[place]; ok {
+			b.net.Terminal = append(b.net.Terminal, p)
+		}
+	}
+	for _, t := range c.Transitions {
+		b.transition(t.Name, ones(t.Inputs), ones(t.Outputs))
+	}
+	return b.finish()
+}
+
+// weighted is an arc to a place that has a name.
+type weighted struct {
+	place  string
+	weight int
+}
+
+func ones(places []string) []weighted {
+	var arcs []weighted
+	for _, place := range places {
+		arcs = append(arcs, weighted{place, 1})
+	}
+	return arcs
+}
+
+// builder puts a net together and keeps the first error.
+type builder struct {
+	file    string
+	net     *Net
+	numbers map[string]int
+	names   map[string]bool // of transitions
+	err     error
+}
+
+func newBuilder(file, name string) *builder {
+	return &builder{file: file, net: &Net{Name: name}, numbers: make(map[string]int), names: make(map[string]bool)}
+}
+
+func (b *builder) fail(format string, args ...any) {
+	if b.err == nil {
+		b.err = &Error{File: b.file, Msg: fmt.Sprintf(format, args...)}
+	}
+}
+
+func (b *builder) place(name string, tokens int) {
+	if _, twice := b.numbers[name]; twice {
+		b.fail("the place %q is there twice", name)
+	}
+	if tokens < 0 || tokens > maxCount {
+		b.fail("the place %q starts with %d tokens; it can be 0 to %d", name, tokens, maxCount)
+	}
+	b.numbers[name] = len(b.net.Places)
+	b.net.Places = append(b.net.Places, name)
+	b.net.Initial = append(b.net.Initial, tokens)
+	b.net.Petri.Places++
+}
+
+func (b *builder) transition(name string, in, out []weighted) {
+	if b.names[name] {
+		b.fail("the transition %q is there twice", name)
+	}
+	b.names[name] = true
+	b.net.Transitions = append(b.net.Transitions, name)
+	b.net.Petri.Transitions = append(b.net.Petri.Transitions, petri.Transition{In: b.arcs(name, in), Out: b.arcs(name, out)})
+}
+
+// arcs adds up the weights of a place that is named more than once.
+func (b *builder) arcs(transition string, list []weighted) []petri.Arc {
+	var arcs []petri.Arc
+	at := make(map[int]int)
+	for _, w := range list {
+		place, ok := b.numbers[w.place]
+		switch {
+		case !ok:
+			b.fail("the transition %q has an arc to the place %q, which is not there", transition, w.place)
+			continue
+		case w.weight < 1 || w.weight > maxCount:
+			b.fail("the arc between %q and %q has the weight %d; it can be 1 to %d", transition, w.place, w.weight, maxCount)
+			continue
+		}
+		i, again := at[place]
+		if !again {
+			i = len(arcs)
+			at[place] = i
+			arcs = append(arcs, petri.Arc{Place: place})
+		}
+		if arcs[i].Weight += w.weight; arcs[i].Weight > maxCount {
+			b.fail("the arcs between %q and %q weigh more than %d together", transition, w.place, maxCount)
+		}
+	}
+	return arcs
+}
+
+func (b *builder) finish() (*Net, error) {
+	if b.err != nil {
+		return nil, b.err
+	}
+	return b.net, nil
+}

@@ -1,0 +1,107 @@
+package netfile
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+)
+
+// plainNet is a net in plain JSON. Other keys say where it comes from, and are
+// passed over.
+type plainNet struct {
+	Name        string            `json:"name"`
+	Places      []string          `json:"places"`
+	Initial     map[string]int    `json:"initial"`
+	Terminal    []string          `json:"terminal"`
+	Transitions []plainTransition `json:"transitions"`
+}
+
+type plainTransition struct {
+	Name string     `json:"name"`
+	In   []plainArc `json:"in"`
+	Out  []plainArc `json:"out"`
+}
+
+// plainArc is ["place", weight].
+type plainArc weighted
+
+// UnmarshalJSON reads the pair.
+func (a *plainArc) UnmarshalJSON(doc []byte) error {
+	var pair []json.RawMessage
+	if err := json.Unmarshal(doc, &pair); err != nil || len(pair) != 2 {
+		return fmt.Errorf("an arc is [\"place\", weight], not %.40s", doc)
+	}
+	if json.Unmarshal(pair[0], &a.place) != nil || json.Unmarshal(pair[1], &a.weight) != nil {
+		return fmt.Errorf("an arc is [\"place\", weight], not %.40s", doc)
+	}
+	return nil
+}
+
+// isPlain reports whether a text is a plain net rather than one of a
+// configuration, which has inputs and outputs and an initialMarking.
+func isPlain(src []byte) bool {
+	if !bytes.HasPrefix(src, []byte("{")) {
+		return false
+	}
+	var doc struct {
+		Initial     json.RawMessage              `json:"initial"`
+		Transitions []map[string]json.RawMessage `json:"transitions"`
+	}
+	if json.Unmarshal(src, &doc) != nil {
+		return false
+	}
+	plain := doc.Initial != nil
+	for _, t := range doc.Transitions {
+		plain = plain || t["in"] != nil || t["out"] != nil
+	}
+	return plain
+}
+
+func readPlain(name string, src []byte) (*Net, error) {
+	var doc plainNet
+	if err := json.Unmarshal(src, &doc); err != nil {
+		return nil, jsonError(name, src, err)
+	}
+	b := newBuilder(name, doc.Name)
+	for _, place := range doc.Places {
+		b.place(place, doc.Initial[place])
+	}
+	for place := range doc.Initial {
+		if _, ok := b.numbers[place]; !ok {
+			b.fail("the initial marking names the place %q, which is not there", place)
+		}
+	}
+	for _, place := range doc.Terminal {
+		p, ok := b.numbers[place]
+		if !ok {
+			b.fail("the terminal place %q is not there", place)
+		}
+		b.net.Terminal = append(b.net.Terminal, p)
+	}
+	for _, t := range doc.Transitions {
+		b.transition(t.Name, plainArcs(t.In), plainArcs(t.Out))
+	}
+	return b.finish()
+}
+
+func plainArcs(list []plainArc) []weighted {
+	var arcs []weighted
+	for _, a := range list {
+		arcs = append(arcs, weighted(a))
+	}
+	return arcs
+}
+
+// jsonError finds the place of an error, where it has one.
+func jsonError(name string, src []byte, err error) error {
+	e := &Error{File: name, Msg: err.Error()}
+	var wrong *json.UnmarshalTypeError
+	if errors.As(err, &wrong) {
+		before := src[:min(int(wrong.Offset), len(src))]
+		e.Line = 1 + bytes.Count(before, []byte("\n"))
+		e.Column = len([]rune(string(before[bytes.LastIndexByte(before, '\n')+1:])))
+		e.Msg = fmt.Sprintf("%s cannot be %s", wrong.Field, wrong.Value)
+	}
+	return e
+}
