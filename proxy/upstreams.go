@@ -20,6 +20,7 @@ type upstreamState struct {
 
 	queued  atomic.Bool // a listing is due: further announcements change nothing
 	listing sync.Mutex  // one listing at a time
+	told    atomic.Bool // the log says that it is up
 
 	flights queue // calls that were sent and have no answer
 
@@ -46,6 +47,7 @@ func (p *Proxy) stateChanged(u *upstreamState) {
 		if p.ctx.Err() != nil { // we ended it
 			return
 		}
+		u.told.Store(false)
 		p.log.Warn("upstream is down", "upstream", u.config.Name, "reason", state.Err)
 		u.settle()
 	}
@@ -76,8 +78,11 @@ func (p *Proxy) relist(u *upstreamState) {
 		for i, o := range objects {
 			raw[i] = bytes.Clone(o)
 		}
-		if p.catalogue.set(u, raw) {
+		changed := p.catalogue.set(u, raw)
+		if u.told.CompareAndSwap(false, true) || changed {
 			p.log.Info("upstream is up", "upstream", u.config.Name, "tools", len(raw), "protocol", u.State().ProtocolVersion)
+		}
+		if changed {
 			p.announce()
 		}
 		u.settle()
