@@ -286,7 +286,7 @@ func (p *Proxy) awaitTool(ctx context.Context, exposed string) *tool {
 	}()
 	for {
 		next := p.catalogue.next()
-		if t := p.catalogue.load().tools[exposed]; t != nil {
+		if t := p.known(exposed); t != nil {
 			return t
 		}
 		select {
@@ -295,6 +295,22 @@ func (p *Proxy) awaitTool(ctx context.Context, exposed string) *tool {
 			return p.catalogue.load().tools[exposed]
 		}
 	}
+}
+
+// known is the tool of that name, unless an upstream that is still starting
+// may have one of the same name: then neither can be called, and it is too
+// early to tell.
+func (p *Proxy) known(exposed string) *tool {
+	t := p.catalogue.load().tools[exposed]
+	if t == nil || p.startup.Err() != nil {
+		return t
+	}
+	for _, u := range p.upstreams {
+		if u != t.upstream && u.starting() && strings.HasPrefix(exposed, u.config.prefix(false)) {
+			return nil
+		}
+	}
+	return t
 }
 
 // down names the upstreams that are not running.

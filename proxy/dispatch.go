@@ -53,7 +53,7 @@ func (p *Proxy) prepare(c *client, m wire.Message, meta wire.Meta, s stream) (*t
 		return nil, false
 	}
 	t := &toolCall{proxy: p, client: c, stream: s, agent: c.speaker(meta), id: m.ID, params: params, meta: meta}
-	t.found(p.catalogue.load().tools[params.Name])
+	t.found(p.known(params.Name))
 	return t, true
 }
 

@@ -34,6 +34,16 @@ func newUpstreamState(c Upstream) *upstreamState {
 	return &upstreamState{config: c, settled: make(chan struct{})}
 }
 
+// starting reports whether u was neither listed nor is known to be down.
+func (u *upstreamState) starting() bool {
+	select {
+	case <-u.settled:
+		return false
+	default:
+		return true
+	}
+}
+
 func (u *upstreamState) settle() { u.once.Do(func() { close(u.settled) }) }
 
 // stateChanged follows u: its tools while it is up, and what it had while it
