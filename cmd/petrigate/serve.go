@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"runtime/debug"
 	"syscall"
 	"time"
 
@@ -57,6 +58,7 @@ func serve(ctx context.Context, s stdio, cfg *config.Config) error {
 	if missing := missingCommands(cfg, policy.Error); len(missing) > 0 {
 		return missing
 	}
+	sparse()
 	p, err := build(cfg, result.Policy, newLogger(s.err, cfg.Log))
 	if err != nil {
 		return err
@@ -71,6 +73,15 @@ func serve(ctx context.Context, s stdio, cfg *config.Config) error {
 		return serveStdio(ctx, s, p)
 	}
 	return serveHTTP(ctx, s.err, p, cfg.Listen)
+}
+
+// sparse lets the collector run less often than usual, unless the user says
+// how often: what a proxy keeps is small, and what it makes for a call is not
+// needed after it.
+func sparse() {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(400)
+	}
 }
 
 // serveStdio ends without an error when the client does.
