@@ -99,7 +99,7 @@ func (j *judgement) commit(g *Grant, asked *OpenAsk, metas []Meta) (Decision, *D
 	if !remembers {
 		open.Call.Args = nil
 	}
-	return &Allow{Ticket: &Ticket{Number: open.Number}, Names: j.names(), Nets: j.verdicts()}, d
+	return &Allow{Ticket: &Ticket{Number: open.Number, Awaited: len(open.Nets) > 0}, Names: j.names(), Nets: j.verdicts()}, d
 }
 
 func (f *finding) restless(name string) Block {

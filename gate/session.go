@@ -71,6 +71,7 @@ func (s *Session) Settle(number uint64, o Outcome) (changed bool) {
 // A Ticket is the duty to say how an admitted call ended.
 type Ticket struct {
 	Number  uint64
+	Awaited bool // some net moves by the outcome
 	session *Session
 }
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/rawjson"
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
@@ -157,16 +158,27 @@ func (f *flight) finish(r upstream.Reply) {
 	t := f.call
 	defer f.ticket.Close() // a panic settles as unknown
 	defer t.proxy.recovered("tools/call", t.id, t.stream)
-	facts := wire.ResultFacts(r.Result)
+	facts := f.facts(r)
 	t.proxy.settle(t, f.ticket, outcome(r, facts), "")
 	t.deliver(r, facts)
+}
+
+// facts is what the reply says about the end of the call. Where a net moves by
+// it, a success has to be strict JSON to the end: of others only the envelope
+// is known to be sound, and they are passed on as they came.
+func (f *flight) facts(r upstream.Reply) wire.Facts {
+	facts := wire.ResultFacts(r.Result)
+	if f.ticket.Awaited && facts.Success() && rawjson.Check(r.Result, rawjson.MaxDepth) != nil {
+		facts.Broken = true
+	}
+	return facts
 }
 
 // settleLate settles a call whose client was told that the outcome is unknown.
 func (f *flight) settleLate(r upstream.Reply) {
 	t := f.call
 	defer t.proxy.recovered("tools/call", t.id, t.stream)
-	if o := outcome(r, wire.ResultFacts(r.Result)); o != gate.Unknown {
+	if o := outcome(r, f.facts(r)); o != gate.Unknown {
 		t.proxy.log.Info("late answer", "tool", t.tool.canonical, "call", f.ticket.Number, "outcome", outcomeName(o))
 		t.proxy.settle(t, f.ticket, o, "late answer")
 	}

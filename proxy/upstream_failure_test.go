@@ -1,6 +1,8 @@
 package proxy_test
 
 import (
+	"context"
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -339,6 +341,19 @@ func TestAuditFailsOnConsent(t *testing.T) {
 		}
 		s.executed("deploy", 0)
 	})
+}
+
+// TestSpoiltSuccess: a result whose inside is no JSON is passed on as it came,
+// and no net takes it for a success.
+func TestSpoiltSuccess(t *testing.T) {
+	spoilt := fixture.Tool{Name: "spoilt", Verbatim: true, Run: func(context.Context, *fixture.Call) (json.RawMessage, error) {
+		return json.RawMessage(`{"content":[tru],"resultType":"complete"}`), nil
+	}}
+	s := start(t, setup{rules: "require spoilt before delete\n", server: fixture.Options{Tools: append(fixture.Attack(), spoilt)}})
+	c := s.connect(legs()[0], "")
+	c.call("spoilt", `{}`)
+	s.eventually("it ran and is settled", func() bool { return s.log.Executed("spoilt") == 1 && s.openCalls() == 0 })
+	c.refuses("delete", `{}`, "blocked")
 }
 
 // TestLies: B019. Only a whole result without an error counts as a success.
