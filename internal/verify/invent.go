@@ -41,7 +41,8 @@ func invent(patterns []string, prefix string, taken map[string]bool) (names []in
 			return names, false
 		}
 		nd := queue[k]
-		if set := accepted(patterns, nd.at); nd.text != "" && strings.Contains(set, "1") && !found[set] && !taken[prefix+nd.text] {
+		// A name that ends with a dot would be an action without a name.
+		if set := accepted(patterns, nd.at); nd.text != "" && !strings.HasSuffix(nd.text, ".") && strings.Contains(set, "1") && !found[set] && !taken[prefix+nd.text] {
 			found[set] = true
 			names = append(names, invented{prefix + nd.text, set})
 		}

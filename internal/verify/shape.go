@@ -210,7 +210,11 @@ func (b *shaper) inventTools() {
 		b.gap("the patterns can match names in more ways than were tried")
 	}
 	for _, f := range fresh {
-		b.tool(f.text)
+		if i := strings.IndexByte(f.text, '.'); i > 0 && i < len(f.text)-1 {
+			b.dotted(f.text) // as where a name with a dot is written
+		} else if i < 0 {
+			b.tool(f.text)
+		}
 	}
 	if len(dots) == 0 {
 		return

@@ -29,7 +29,7 @@ const wanted = 1
 type openType struct {
 	tag     uint8
 	many    bool // nothing moved when it began, so there may be any number of them
-	watches bool // no flight is among the holdings
+	watches bool // no tokens are in flight for it
 	holds   []touch
 }
 
@@ -212,7 +212,7 @@ func (s *space) started(k int32, c uint32, mon uint32) {
 		killed = killed || b.killed != 0
 		if b.hold > 0 {
 			open.holds = append(open.holds, touch{t.net, b.hold})
-			open.watches = open.watches && len(s.nets[t.net].held.list[b.hold].flights) == 0
+			open.watches = open.watches && s.nets[t.net].light(b.hold)
 		}
 	}
 	if killed && len(next) > 1+len(s.nets) {
@@ -239,7 +239,7 @@ func (s *space) started(k int32, c uint32, mon uint32) {
 
 // maxAlike is how many calls are told apart that only watch; more of them are
 // taken for any number.
-const maxAlike = 3
+const maxAlike = 2
 
 // insert adds a call in flight.
 func (s *space) insert(words []uint32, id uint32) []uint32 {
@@ -313,7 +313,7 @@ func (s *space) typeOf(t openType) uint32 {
 	t.watches = true
 	for _, h := range t.holds {
 		k = binary.AppendUvarint(binary.AppendUvarint(k, uint64(h.net)), uint64(h.effect))
-		t.watches = t.watches && len(s.nets[h.net].held.list[h.effect].flights) == 0
+		t.watches = t.watches && s.nets[h.net].light(h.effect)
 	}
 	s.key = k
 	if id, ok := s.typeID[string(k)]; ok {
@@ -329,7 +329,8 @@ func (s *space) typeOf(t openType) uint32 {
 // that a call which never ends, or fails, does not make.
 func (s *space) unclear(id uint32) bool {
 	t := &s.types[id]
-	if t.watches {
+	flies := slices.ContainsFunc(t.holds, func(h touch) bool { return len(s.nets[h.net].held.list[h.effect].flights) > 0 })
+	if !flies {
 		return false // as a failure
 	}
 	for _, h := range t.holds {

@@ -37,7 +37,9 @@ func (n *net) compute(state int, e effect) *begun {
 			h.watches = append(h.watches, t)
 		case def.Deferred:
 			n.trans[t].Take(next.marking)
-			next.flights[t]++
+			if len(n.trans[t].In) > 0 { // others hold nothing, and may be any number
+				next.flights[t]++
+			}
 			h.flights = append(h.flights, t)
 		default:
 			n.trans[t].Fire(next.marking)
@@ -141,6 +143,11 @@ func (n *net) keep(watches []int, killed uint64) []int {
 	return slices.DeleteFunc(slices.Clone(watches), func(t int) bool { return killed&(1<<n.watchAt[t]) != 0 })
 }
 
+// light reports whether a holding has no tokens.
+func (n *net) light(hold int) bool {
+	return !slices.ContainsFunc(n.held.list[hold].flights, func(t int) bool { return len(n.trans[t].In) > 0 })
+}
+
 // without is what a holding is after watches have ended.
 func (n *net) without(hold int, killed uint64) int {
 	h := n.held.list[hold]
@@ -167,7 +174,9 @@ func (n *net) end(state, hold int, o gate.Outcome) *ended {
 			rest.flights = append(rest.flights, t)
 			continue
 		}
-		next.flights[t]--
+		if len(n.trans[t].In) > 0 {
+			next.flights[t]--
+		}
 		done = append(done, t)
 	}
 	if o == gate.Success {

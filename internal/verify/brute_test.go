@@ -1,0 +1,356 @@
+package verify_test
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/verify"
+)
+
+// brute plays every sequence of calls and outcomes with the gate's own
+// decisions. It knows nothing of how package verify thinks.
+type brute struct {
+	policy *gate.Policy
+	calls  []gate.Call
+	names  [][]gate.Name
+
+	states  []*bruteState
+	index   map[string]int
+	steps   [][]int // by state: where one more event leads
+	happy   [][]int // by state: where one more success leads
+	closed  bool    // every state is there
+	admits  [][]bool
+	manuals [][]bool
+}
+
+type bruteState struct {
+	s    *gate.State
+	mon  int
+	open map[uint64]int // admitted calls that a net waits for: their kind
+}
+
+const (
+	bruteStates = 1500
+	bruteAlike  = 2 // calls in flight that hold the same
+)
+
+func cloneState(s *gate.State) *gate.State {
+	c := *s
+	c.Nets = slices.Clone(s.Nets)
+	c.Calls = maps.Clone(s.Calls)
+	c.Asks = maps.Clone(s.Asks)
+	c.Spent = nil
+	return &c
+}
+
+// begin decides a call; people agree.
+func begin(p *gate.Policy, s *gate.State, c gate.Call) (next *gate.State, number uint64, manual, ok bool) {
+	d, delta := p.Decide(s, c, nil)
+	next = s
+	if ask, isAsk := d.(*gate.Ask); isAsk {
+		next = cloneState(next)
+		next.Apply(delta)
+		d, delta = p.Decide(next, c, ask.Grant())
+		manual = true
+	}
+	allow, isAllow := d.(*gate.Allow)
+	if !isAllow {
+		return nil, 0, false, false
+	}
+	next = cloneState(next)
+	next.Apply(delta)
+	return next, allow.Ticket.Number, manual, true
+}
+
+func settle(p *gate.Policy, s *gate.State, number uint64, o gate.Outcome) *gate.State {
+	next := cloneState(s)
+	next.Apply(p.Settle(s, number, o))
+	return next
+}
+
+// waits lists, for each call, what nets hold of it.
+func waits(s *gate.State) map[uint64]string {
+	out := make(map[uint64]string)
+	for i, n := range s.Nets {
+		for _, f := range n.Flights {
+			out[f.Call] += fmt.Sprintf("%d:f%d ", i, f.Transition)
+		}
+		for _, w := range n.Watches {
+			out[w.Call] += fmt.Sprintf("%d:w%d ", i, w.Transition)
+		}
+	}
+	return out
+}
+
+func (b *bruteState) key() string {
+	var k strings.Builder
+	fmt.Fprint(&k, b.mon)
+	for _, n := range b.s.Nets {
+		fmt.Fprint(&k, n.Marking, n.Stuck)
+	}
+	holds := waits(b.s)
+	var open []string
+	for number, kind := range b.open {
+		if h := holds[number]; h != "" {
+			open = append(open, fmt.Sprint(h, kind))
+		}
+	}
+	slices.Sort(open)
+	fmt.Fprint(&k, open)
+	return k.String()
+}
+
+func (b *bruteState) alike() int {
+	holds := waits(b.s)
+	count := make(map[string]int)
+	most := 0
+	for _, h := range holds {
+		count[h]++
+		most = max(most, count[h])
+	}
+	return most
+}
+
+func (b *brute) has(call int, name gate.Tool, evidence bool) bool {
+	return slices.ContainsFunc(b.names[call], func(n gate.Name) bool { return n.Text == name.Name && !(evidence && n.Weak) })
+}
+
+// explore visits what can be reached. The monitor of never-before goes along:
+// it says whether a call of first has succeeded since the last of tool.
+func (b *brute) explore(tool, first gate.Tool) {
+	b.index = make(map[string]int)
+	b.closed = true
+	b.add(&bruteState{s: b.policy.NewState(nil), open: map[uint64]int{}})
+	for k := 0; k < len(b.states); k++ {
+		st := b.states[k]
+		b.admits = append(b.admits, make([]bool, len(b.calls)))
+		b.manuals = append(b.manuals, make([]bool, len(b.calls)))
+		b.steps = append(b.steps, nil)
+		b.happy = append(b.happy, nil)
+		for c, call := range b.calls {
+			next, number, manual, ok := begin(b.policy, st.s, call)
+			if !ok {
+				continue
+			}
+			b.admits[k][c], b.manuals[k][c] = true, manual
+			n := &bruteState{s: next, mon: st.mon, open: maps.Clone(st.open)}
+			if b.has(c, tool, false) {
+				n.mon = 0
+			}
+			n.open[number] = c
+			if n.alike() <= bruteAlike {
+				b.step(k, n)
+			}
+			b.happyStep(k, b.ended(n, number, gate.Success, first))
+		}
+		for number := range st.open {
+			if waits(st.s)[number] == "" {
+				continue
+			}
+			for _, o := range []gate.Outcome{gate.Success, gate.Failure, gate.Unknown} {
+				n := b.ended(st, number, o, first)
+				b.step(k, n)
+				if o == gate.Success {
+					b.happyStep(k, n)
+				}
+			}
+		}
+		if len(b.states) > bruteStates {
+			b.closed = false
+			return
+		}
+	}
+}
+
+func (b *brute) ended(st *bruteState, number uint64, o gate.Outcome, first gate.Tool) *bruteState {
+	n := &bruteState{s: settle(b.policy, st.s, number, o), mon: st.mon, open: maps.Clone(st.open)}
+	if o == gate.Success && b.has(st.open[number], first, true) {
+		n.mon = 1
+	}
+	if o != gate.Unknown {
+		delete(n.open, number)
+	}
+	return n
+}
+
+func (b *brute) step(k int, n *bruteState) { b.steps[k] = append(b.steps[k], b.add(n)) }
+
+func (b *brute) happyStep(k int, n *bruteState) { b.happy[k] = append(b.happy[k], b.add(n)) }
+
+func (b *brute) add(n *bruteState) int {
+	holds := waits(n.s)
+	for number := range n.open {
+		if holds[number] == "" {
+			delete(n.open, number)
+		}
+	}
+	key := n.key()
+	if k, ok := b.index[key]; ok {
+		return k
+	}
+	b.index[key] = len(b.states)
+	b.states = append(b.states, n)
+	return len(b.states) - 1
+}
+
+// depth is the length of the shortest sequential successful run whose last
+// call has the name; 0 where there is none, closed where all was looked at.
+func (b *brute) depth(name gate.Tool) (length int, closed bool) {
+	seen := map[string]bool{}
+	layer := []*bruteState{{s: b.policy.NewState(nil), open: map[uint64]int{}}}
+	for length := 1; len(layer) > 0; length++ {
+		var next []*bruteState
+		for _, st := range layer {
+			for c, call := range b.calls {
+				s, number, _, ok := begin(b.policy, st.s, call)
+				if !ok {
+					continue
+				}
+				if b.has(c, name, false) {
+					return length, true
+				}
+				n := &bruteState{s: settle(b.policy, s, number, gate.Success), open: map[uint64]int{}}
+				if k := n.key(); !seen[k] {
+					seen[k] = true
+					next = append(next, n)
+				}
+			}
+		}
+		if len(seen) > bruteStates {
+			return 0, false
+		}
+		layer = next
+	}
+	return 0, true
+}
+
+// admitted reports whether some state admits a call that ok likes.
+func (b *brute) admitted(ok func(state, call int) bool) bool {
+	for k := range b.admits {
+		for c, yes := range b.admits[k] {
+			if yes && ok(k, c) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// always reports whether from every state a successful continuation reaches a
+// call that ok likes.
+func (b *brute) always(ok func(state, call int) bool) bool {
+	good := make([]bool, len(b.states))
+	for again := true; again; {
+		again = false
+		for k := range b.admits {
+			if good[k] {
+				continue
+			}
+			for c, yes := range b.admits[k] {
+				good[k] = good[k] || yes && ok(k, c)
+			}
+			for _, to := range b.happy[k] {
+				good[k] = good[k] || good[to]
+			}
+			again = again || good[k]
+		}
+	}
+	return !slices.Contains(good[:len(b.admits)], false)
+}
+
+// most is the largest number of calls with the name in one run, up to limit.
+func (b *brute) most(name gate.Tool, limit int) int {
+	best := make([]int, len(b.states))
+	for i := range best {
+		best[i] = -1
+	}
+	best[0] = 0
+	most := 0
+	for again := true; again; {
+		again = false
+		for k := range b.admits {
+			if best[k] < 0 {
+				continue
+			}
+			for c, yes := range b.admits[k] {
+				if !yes {
+					continue
+				}
+				count := best[k]
+				if b.has(c, name, false) {
+					count = min(limit, count+1)
+				}
+				most = max(most, count)
+				if next := b.after(k, c); next >= 0 && count > best[next] {
+					best[next], again = count, true
+				}
+			}
+			for _, to := range b.steps[k] {
+				if best[k] > best[to] {
+					best[to], again = best[k], true
+				}
+			}
+		}
+	}
+	return most
+}
+
+// after is the state after a call begins, if it is known.
+func (b *brute) after(k, c int) int {
+	next, number, _, _ := begin(b.policy, b.states[k].s, b.calls[c])
+	n := &bruteState{s: next, mon: b.states[k].mon, open: maps.Clone(b.states[k].open)}
+	n.open[number] = c
+	holds := waits(n.s)
+	for number := range n.open {
+		if holds[number] == "" {
+			delete(n.open, number)
+		}
+	}
+	if to, ok := b.index[n.key()]; ok {
+		return to
+	}
+	return -1
+}
+
+// A played trace: what the gate said.
+type played struct {
+	state   *gate.State
+	names   [][]gate.Name // by call
+	manual  []bool
+	refused int // step that was not admitted, -1
+	success []bool
+	order   []string
+}
+
+// replay plays a trace with the gate.
+func replay(p *gate.Policy, t verify.Trace) played {
+	out := played{state: p.NewState(nil), refused: -1}
+	numbers := make(map[int]uint64)
+	for i, step := range t {
+		if step.Ends {
+			out.state = settle(p, out.state, numbers[step.Call], step.Outcome)
+			out.order = append(out.order, fmt.Sprint("end ", step.Call, " ", step.Outcome))
+			continue
+		}
+		for range max(1, step.Times) {
+			call := gate.Call{Tool: step.Tool, Args: []byte(step.Args)}
+			next, number, manual, ok := begin(p, out.state, call)
+			if !ok {
+				out.refused = i
+				return out
+			}
+			out.state = next
+			numbers[step.Call] = number
+			out.names = append(out.names, p.Names(call))
+			out.manual = append(out.manual, manual)
+			if step.Times > 0 {
+				out.state = settle(p, out.state, number, gate.Success)
+			}
+		}
+		out.order = append(out.order, fmt.Sprint("begin ", step.Call))
+	}
+	return out
+}

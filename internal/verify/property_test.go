@@ -1,0 +1,489 @@
+package verify_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/verify"
+	"github.com/petrigate/petrigate/rules"
+)
+
+// A trial is one random policy.
+type trial struct {
+	t      *testing.T
+	seed   uint64
+	rules  string
+	nets   []gate.Net
+	policy *gate.Policy
+	o      verify.Options
+	report *verify.Report
+	brute  *brute
+}
+
+// TestRandomPolicies holds verify to what the gate does in random policies. A
+// few hundred here; PETRIGATE_SOAK says how many more, PETRIGATE_SEED where to
+// begin.
+func TestRandomPolicies(t *testing.T) {
+	count, from := 300, uint64(0)
+	if testing.Short() {
+		count = 60
+	}
+	if n, err := strconv.Atoi(os.Getenv("PETRIGATE_SOAK")); err == nil {
+		count = n
+	}
+	if n, err := strconv.ParseUint(os.Getenv("PETRIGATE_SEED"), 10, 64); err == nil {
+		from = n
+	}
+	stats := map[string]int{}
+	for seed := from; seed < from+uint64(count); seed++ {
+		start := time.Now()
+		if tr := newTrial(t, seed); tr != nil {
+			tr.check(stats)
+		}
+		if d := time.Since(start); d > 2*time.Second {
+			t.Log("slow", seed, d)
+		}
+		if t.Failed() {
+			t.Fatalf("seed %d", seed)
+		}
+		if seed%5000 == 4999 {
+			t.Log(seed, stats)
+		}
+	}
+	t.Log(stats)
+}
+
+func newTrial(t *testing.T, seed uint64) *trial {
+	g := &generator{rand.New(rand.NewPCG(seed, 1))}
+	tr := &trial{t: t, seed: seed, rules: g.rules()}
+	f, _ := rules.Parse("policy.rules", []byte(tr.rules))
+	compiled, err := rules.Compile(f)
+	if err != nil {
+		return nil
+	}
+	tr.nets = compiled.Nets
+	for i := range g.IntN(3) {
+		if g.IntN(2) == 0 {
+			tr.nets = append(tr.nets, g.net(i))
+		}
+	}
+	tr.o = verify.Options{Maps: compiled.Maps, Deny: g.IntN(6) == 0, States: 20000}
+	if tr.policy, err = gate.NewPolicy(tr.nets, gate.PolicyOptions{Maps: tr.o.Maps, Deny: tr.o.Deny}); err != nil {
+		return nil
+	}
+	a, b, count := g.asserted(tr.rules), g.asserted(tr.rules), 1+g.IntN(3)
+	tr.o.Prove = []verify.Assertion{
+		verify.Never{Tool: a}, verify.NeverBefore{Tool: a, First: b}, verify.NeverWithoutApproval{Tool: a},
+		verify.AtMost{Count: count, Tool: a}, verify.Reachable{Tool: a}, verify.AlwaysPossible{Tool: a},
+	}
+	tr.report = verify.Policy(tr.policy, tr.o)
+	tr.brute = &brute{policy: tr.policy}
+	tr.enumerate()
+	tr.brute.explore(a, b)
+	return tr
+}
+
+// enumerate lists the calls that the gate can tell apart.
+func (tr *trial) enumerate() {
+	seen := map[string]bool{}
+	tools := []string{"a", "b", "c", "d", "ax", "xb", "axb", "q", "qq"}
+	if strings.Contains(tr.rules, `"a.go"`) {
+		tools = append(tools, "a.go") // in quotes it is a tool; otherwise an action of a
+	}
+	for _, label := range []string{"m", "n"} {
+		if !strings.Contains(tr.rules, " as "+label) {
+			tools = append(tools, label)
+		}
+	}
+	for _, tool := range tools {
+		for _, f := range []string{"", `"x"`, `"y"`, `"x y"`, `["x"]`, `["y"]`, `["x","y"]`} {
+			for _, action := range []string{"", `"go"`, `"stop"`, `"zap"`, `["go"]`, `["stop"]`, `["go","stop"]`} {
+				var args []string
+				if f != "" {
+					args = append(args, `"f":`+f)
+				}
+				if action != "" {
+					args = append(args, `"action":`+action)
+				}
+				call := gate.Call{Tool: tool, Args: []byte("{" + strings.Join(args, ",") + "}")}
+				names := tr.policy.Names(call)
+				key := fmt.Sprint(tr.relevant(names))
+				if !seen[key] {
+					seen[key] = true
+					tr.brute.calls = append(tr.brute.calls, call)
+					tr.brute.names = append(tr.brute.names, names)
+				}
+			}
+		}
+	}
+}
+
+// relevant leaves out names that nothing speaks of, but for tools.
+func (tr *trial) relevant(names []gate.Name) []gate.Name {
+	spoken := map[string]bool{}
+	for _, n := range tr.nets {
+		for _, t := range n.Transitions {
+			for _, tool := range t.Tools {
+				spoken[tool.Name] = true
+			}
+		}
+		for _, f := range n.Free {
+			spoken[f] = true
+		}
+	}
+	for _, t := range []string{"a", "b", "c", "a.go", "a.stop", "b.go", "m", "n"} {
+		spoken[t] = true
+	}
+	return slices.DeleteFunc(slices.Clone(names), func(n gate.Name) bool { return !spoken[n.Text] })
+}
+
+type generator struct{ *rand.Rand }
+
+func (g *generator) pick(from ...string) string { return from[g.IntN(len(from))] }
+
+func (g *generator) name() string {
+	return g.pick("a", "b", "c", "a", "b", "c", "a", "b", "m", "n", "a.go", "a.stop", "b.go", `"a.go"`, "*", "a*", "*b", "?", "*.go", "a.*")
+}
+
+func (g *generator) asserted(rules string) gate.Tool {
+	name := g.pick("a", "b", "c", "a", "b", "m", "a.go")
+	if name == "a.go" && !strings.Contains(rules, " a.go") {
+		name = "a" // the gate does not look at actions that no rule names
+	}
+	return gate.Tool{Name: name}
+}
+
+func (g *generator) rules() string {
+	var out []string
+	if g.IntN(2) == 0 {
+		out = append(out, fmt.Sprintf("map %s.f %s as %s", g.pick("a", "b"), g.pick("x", "y"), g.pick("m", "n")))
+	}
+	if g.IntN(4) == 0 {
+		out = append(out, fmt.Sprintf("map %s.f %s as %s", g.pick("a", "b"), g.pick("x", "y", "/[xy]/"), g.pick("m", "n")))
+	}
+	for range g.IntN(5) {
+		switch g.IntN(8) {
+		case 0, 1, 2:
+			out = append(out, fmt.Sprintf("require %s before %s", g.name(), g.name()))
+		case 3, 4:
+			out = append(out, fmt.Sprintf("limit %s to %d per session", g.name(), 1+g.IntN(3)))
+		case 5:
+			out = append(out, fmt.Sprintf("limit %s to %d per %s", g.name(), 1+g.IntN(2), g.name()))
+		case 6:
+			out = append(out, fmt.Sprintf("require human-approval before %s", g.name()))
+		default:
+			out = append(out, fmt.Sprintf("block %s", g.name()))
+		}
+	}
+	return strings.Join(out, "\n") + "\n"
+}
+
+func (g *generator) net(i int) gate.Net {
+	n := gate.Net{Name: fmt.Sprint("net", i), Places: []string{"p", "q", "r"}, Initial: map[string]int{}}
+	for _, p := range n.Places {
+		n.Initial[p] = []int{0, 0, 1, 1, 2}[g.IntN(5)]
+	}
+	names := []string{"a", "b", "c"}
+	for range g.IntN(2) {
+		as := fmt.Sprint("o", i)
+		n.Maps = append(n.Maps, gate.Map{Tool: g.pick("a", "b"), Field: "f", As: as, Source: "x", Match: rules.MatchWord("x")})
+		names = append(names, as)
+	}
+	n.MatchFirst = g.IntN(4) == 0
+	if g.IntN(5) == 0 {
+		n.Free = []string{g.pick("a", "b", "c")}
+	}
+	for k := range 1 + g.IntN(4) {
+		t := gate.Transition{Name: fmt.Sprint("t", k)}
+		for range g.IntN(3) {
+			t.Inputs = append(t.Inputs, g.pick(n.Places...))
+			t.Outputs = append(t.Outputs, g.pick(n.Places...))
+		}
+		if g.IntN(4) == 0 {
+			t.Inputs = append(t.Inputs, g.pick(n.Places...))
+		}
+		for range g.IntN(3) {
+			t.Tools = append(t.Tools, gate.Tool{Name: names[g.IntN(len(names))]})
+		}
+		if len(t.Tools) > 0 {
+			t.Deferred, t.Observe, t.Release = g.IntN(2) == 0, g.IntN(3) == 0, g.IntN(5) == 0
+			t.Manual = !t.Observe && g.IntN(4) == 0
+		}
+		n.Transitions = append(n.Transitions, t)
+	}
+	return n
+}
+
+func (tr *trial) errorf(format string, args ...any) {
+	tr.t.Helper()
+	var nets strings.Builder
+	for _, n := range tr.nets {
+		if !n.Labels {
+			fmt.Fprintf(&nets, "%s %v free %v first %v\n", n.Name, n.Initial, n.Free, n.MatchFirst)
+			for _, t := range n.Transitions {
+				fmt.Fprintf(&nets, "  %+v\n", t)
+			}
+			for _, m := range n.Maps {
+				fmt.Fprintf(&nets, "  map %s.%s %s as %s\n", m.Tool, m.Field, m.Source, m.As)
+			}
+		}
+	}
+	tr.t.Errorf("seed %d deny %v\n%s%s%s", tr.seed, tr.o.Deny, tr.rules, nets.String(), fmt.Sprintf(format, args...))
+}
+
+func (tr *trial) check(stats map[string]int) {
+	stats["policies"]++
+	if tr.brute.closed {
+		stats["closed"]++
+	}
+	for _, n := range tr.report.Names {
+		tr.name(n, stats)
+	}
+	for _, p := range tr.report.Proofs {
+		stats[p.Result.String()]++
+		tr.proof(p)
+	}
+	for _, g := range tr.report.Groups {
+		tr.deadlock(g, stats)
+	}
+	tr.redundant()
+}
+
+// name compares whether a name can be called, and how soon.
+func (tr *trial) name(n verify.Name, stats map[string]int) {
+	if n.Tool.Kind == gate.Literal {
+		return // the names of a call do not say what is an action
+	}
+	length, closed := tr.brute.depth(n.Tool)
+	stats[fmt.Sprint("callable ", n.Callable)]++
+	has := func(_, c int) bool { return tr.brute.has(c, n.Tool, false) }
+	switch n.Callable {
+	case verify.Possible:
+		if closed && length != len(n.Shortest.Calls()) {
+			tr.errorf("%s: shortest %v, brute force %d", n.Tool.Name, n.Shortest.Calls(), length)
+		}
+		tr.reaches(n.Tool, n.Shortest)
+	case verify.AfterFailure:
+		if length > 0 {
+			tr.errorf("%s: only after failure %v, brute force %d", n.Tool.Name, n.Failing, length)
+		}
+		tr.reaches(n.Tool, n.Failing)
+	case verify.Impossible:
+		if length > 0 || tr.brute.admitted(has) {
+			tr.errorf("%s: impossible because of %v, brute force %d", n.Tool.Name, n.Because, length)
+		}
+	default:
+		stats["why "+n.Why]++
+	}
+}
+
+// reaches checks that the last call of a trace is admitted and has the name.
+func (tr *trial) reaches(name gate.Tool, t verify.Trace) played {
+	pl := replay(tr.policy, t)
+	switch {
+	case pl.refused >= 0:
+		tr.errorf("%s: step %d of %+v is refused", name.Name, pl.refused, t)
+	case len(pl.names) == 0 || !hasName(pl.names[len(pl.names)-1], name, false):
+		tr.errorf("%s: the end of %+v has not the name", name.Name, t)
+	}
+	return pl
+}
+
+func hasName(names []gate.Name, t gate.Tool, evidence bool) bool {
+	return slices.ContainsFunc(names, func(n gate.Name) bool { return n.Text == t.Name && !(evidence && n.Weak) })
+}
+
+func (tr *trial) proof(p verify.Proof) {
+	b := tr.brute
+	switch a := p.Assertion.(type) {
+	case verify.Never:
+		tr.safety(p, b.admitted(func(_, c int) bool { return b.has(c, a.Tool, false) }))
+		if p.Result == verify.Refuted {
+			tr.reaches(a.Tool, p.Counterexample)
+		}
+	case verify.NeverBefore:
+		tr.safety(p, b.admitted(func(k, c int) bool { return b.has(c, a.Tool, false) && b.states[k].mon == 0 }))
+		if p.Result == verify.Refuted {
+			tr.checkBefore(a, p.Counterexample)
+		}
+	case verify.NeverWithoutApproval:
+		tr.safety(p, b.admitted(func(k, c int) bool { return b.has(c, a.Tool, false) && !b.manuals[k][c] }))
+		if p.Result == verify.Refuted {
+			if pl := tr.reaches(a.Tool, p.Counterexample); len(pl.manual) > 0 && pl.manual[len(pl.manual)-1] {
+				tr.errorf("%+v: a person is asked", p)
+			}
+		}
+	case verify.AtMost:
+		tr.safety(p, b.most(a.Tool, a.Count+1) > a.Count)
+		if p.Result == verify.Refuted {
+			count := 0
+			for _, names := range tr.reaches(a.Tool, p.Counterexample).names {
+				if hasName(names, a.Tool, false) {
+					count++
+				}
+			}
+			if count <= a.Count {
+				tr.errorf("%+v: %d calls", p, count)
+			}
+		}
+	case verify.Reachable:
+		length, closed := b.depth(a.Tool)
+		if (length > 0) == (p.Result == verify.Refuted) && closed {
+			tr.errorf("%+v: brute force %d", p, length)
+		}
+	case verify.AlwaysPossible:
+		tr.always(p.Result, p.Counterexample, "always "+a.Tool.Name, func(c int) bool { return b.has(c, a.Tool, false) })
+	}
+}
+
+// safety compares a proof with whether the gate was seen to break it.
+func (tr *trial) safety(p verify.Proof, broken bool) {
+	if p.Result == verify.Proved && broken || p.Result == verify.Refuted && !broken && tr.brute.closed && len(p.Counterexample) < 6 {
+		tr.errorf("%T %+v: broken %v", p.Assertion, p, broken)
+	}
+	if p.Result == verify.Refuted && len(p.Counterexample) == 0 {
+		tr.errorf("%T %+v: no counterexample", p.Assertion, p)
+	}
+}
+
+func (tr *trial) checkBefore(a verify.NeverBefore, t verify.Trace) {
+	pl := tr.reaches(a.Tool, t)
+	fresh := false
+	for _, step := range t[:len(t)-1] {
+		names := tr.policy.Names(gate.Call{Tool: t[at(t, step.Call)].Tool, Args: []byte(t[at(t, step.Call)].Args)})
+		if !step.Ends && hasName(names, a.Tool, false) {
+			fresh = false
+		}
+		if step.Ends && step.Outcome == gate.Success && hasName(names, a.First, true) {
+			fresh = true
+		}
+	}
+	if fresh {
+		tr.errorf("%+v: %+v %v", a, t, pl.order)
+	}
+}
+
+// at is the step with which a call begins.
+func at(t verify.Trace, call int) int {
+	return slices.IndexFunc(t, func(s verify.Step) bool { return s.Call == call && !s.Ends })
+}
+
+// always compares a claim about all states, and checks that the state to which
+// the trace leads has no way on.
+func (tr *trial) always(r verify.Result, t verify.Trace, what string, likes func(call int) bool) {
+	b := tr.brute
+	if b.closed && r != verify.Unknown {
+		if always := b.always(func(_, c int) bool { return likes(c) }); always && r == verify.Refuted && len(t) < 5 || !always && r == verify.Proved {
+			tr.errorf("%s: %v %+v, brute force %v", what, r, t, always)
+		}
+	}
+	if r != verify.Refuted {
+		return
+	}
+	pl := replay(tr.policy, t)
+	if pl.refused >= 0 {
+		tr.errorf("%s: step %d of %+v is refused", what, pl.refused, t)
+		return
+	}
+	from := &brute{policy: tr.policy, calls: b.calls, names: b.names}
+	if from.goesOn(pl.state, likes) {
+		tr.errorf("%s: %+v can go on", what, t)
+	}
+}
+
+// goesOn reports whether a successful continuation reaches a call that likes wants.
+func (b *brute) goesOn(s *gate.State, likes func(call int) bool) bool {
+	open := map[uint64]int{}
+	for number := range waits(s) {
+		open[number] = 0
+	}
+	b.index = map[string]int{}
+	b.add(&bruteState{s: s, open: open})
+	for k := 0; k < len(b.states) && k < bruteStates; k++ {
+		st := b.states[k]
+		for c, call := range b.calls {
+			next, number, _, ok := begin(b.policy, st.s, call)
+			if !ok {
+				continue
+			}
+			if likes(c) {
+				return true
+			}
+			n := &bruteState{s: next, open: map[uint64]int{}}
+			for o := range st.open {
+				n.open[o] = 0
+			}
+			b.add(b.ended(n, number, gate.Success, gate.Tool{}))
+		}
+		for number := range st.open {
+			b.add(b.ended(st, number, gate.Success, gate.Tool{}))
+		}
+	}
+	return false
+}
+
+func (tr *trial) deadlock(g verify.Group, stats map[string]int) {
+	stats["deadlock "+g.Deadlock.Result.String()]++
+	listed := map[string]bool{}
+	for _, n := range g.Nets {
+		for _, info := range tr.policy.Nets() {
+			if info.Name != n.Name {
+				continue
+			}
+			for _, t := range info.Transitions {
+				for _, tool := range t.Tools {
+					if tool.Kind == gate.Literal {
+						return
+					}
+					listed[tool.Name] = true
+				}
+			}
+			for _, f := range info.Free {
+				listed[f] = true
+			}
+			if info.MatchFirst {
+				return // a net that sees another name than the policy
+			}
+		}
+	}
+	tr.always(g.Deadlock.Result, g.Deadlock.Trace, fmt.Sprint("deadlock of ", g.Nets), func(c int) bool {
+		return slices.ContainsFunc(tr.brute.names[c], func(n gate.Name) bool { return listed[n.Text] })
+	})
+}
+
+// redundant checks that the same calls pass without a redundant net, and the
+// same questions are asked, in every state that brute force knows.
+func (tr *trial) redundant() {
+	for _, r := range tr.report.Redundant {
+		i := slices.IndexFunc(tr.policy.Nets(), func(n gate.NetInfo) bool { return n.Name == r.Net.Name })
+		var fewer []gate.Net
+		for k, n := range tr.policy.Nets() {
+			if k != i {
+				fewer = append(fewer, n.Net)
+			}
+		}
+		without, err := gate.NewPolicy(fewer, gate.PolicyOptions{Maps: tr.o.Maps, Deny: tr.o.Deny})
+		if err != nil {
+			tr.errorf("without %s: %v", r.Net.Name, err)
+			continue
+		}
+		for k := range tr.brute.admits {
+			s := cloneState(tr.brute.states[k].s)
+			s.Nets = slices.Delete(slices.Clone(s.Nets), i, i+1)
+			for c, call := range tr.brute.calls {
+				_, _, manual, ok := begin(without, s, call)
+				if ok != tr.brute.admits[k][c] || ok && manual != tr.brute.manuals[k][c] {
+					tr.errorf("%s is not redundant: %s %s in %s", r.Net.Name, call.Tool, call.Args, tr.brute.states[k].key())
+					return
+				}
+			}
+		}
+	}
+}
