@@ -36,6 +36,7 @@ type toolCall struct {
 	ctx    context.Context //nolint:containedctx // the call is what it would be passed with
 	aside  func(func())    // runs what may wait; where nobody else is kept waiting, at once
 	landed chan upstream.Reply
+	notes  chan []byte // notifications for the goroutine that waits for landed
 
 	mu      sync.Mutex
 	stopped error // why it is not wanted any more
@@ -234,7 +235,21 @@ func (t *toolCall) relay(method string, params []byte) {
 	default:
 		return
 	}
-	t.stream.send(wire.AppendNotification(nil, method, params))
+	t.tell(wire.AppendNotification(nil, method, params))
+}
+
+// tell passes a notification on. It is called on the reader of an upstream
+// that others share, and so a client that does not read must not hold it up:
+// what there is no room for is dropped.
+func (t *toolCall) tell(note []byte) {
+	if t.notes == nil {
+		t.stream.send(note)
+		return
+	}
+	select {
+	case t.notes <- note:
+	default:
+	}
 }
 
 // wantsLog reports whether the client asked for a message of that level: by

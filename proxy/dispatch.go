@@ -103,10 +103,17 @@ func (t *toolCall) refuseAs(text string) {
 	}
 }
 
+// maxNotes is how many notifications of a call wait for a client that does
+// not read.
+const maxNotes = 256
+
 // toolsCall serves a call on the goroutine of its client, and returns when it
 // is answered. The end of ctx cancels the call, for that reason.
 func (p *Proxy) toolsCall(ctx context.Context, t *toolCall, reason error) {
 	t.landed = make(chan upstream.Reply, 1)
+	if t.meta.ProgressToken != nil && t.tool != nil && t.tool.upstream.config.URL == "" {
+		t.notes = make(chan []byte, maxNotes)
+	}
 	t.aside = func(f func()) {
 		t.bind(ctx)
 		f()

@@ -146,10 +146,31 @@ func (f *flight) end(r upstream.Reply) {
 }
 
 // await is for the client's goroutine: it takes the end of the flight, or
-// learns that it is finished.
+// learns that it is finished. Until then it writes what is to be told.
 func (f *flight) await() {
-	if r, open := <-f.call.landed; open {
-		f.finish(r)
+	for {
+		select {
+		case note := <-f.call.notes:
+			f.call.stream.send(note)
+		case r, open := <-f.call.landed:
+			f.tellRest()
+			if open {
+				f.finish(r)
+			}
+			return
+		}
+	}
+}
+
+// tellRest writes what came before the reply.
+func (f *flight) tellRest() {
+	for {
+		select {
+		case note := <-f.call.notes:
+			f.call.stream.send(note)
+		default:
+			return
+		}
 	}
 }
 
