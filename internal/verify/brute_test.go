@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/petrigate/petrigate/gate"
@@ -22,6 +23,7 @@ type brute struct {
 	steps   [][]int // by state: where one more event leads
 	happy   [][]int // by state: where one more success leads
 	closed  bool    // every state is there
+	begins  [][]int  // by state and call: where it leads, -1
 	admits  [][]bool
 	manuals [][]bool
 }
@@ -33,7 +35,7 @@ type bruteState struct {
 }
 
 const (
-	bruteStates = 1500
+	bruteStates = 600
 	bruteAlike  = 2 // calls in flight that hold the same
 )
 
@@ -76,31 +78,34 @@ func waits(s *gate.State) map[uint64]string {
 	out := make(map[uint64]string)
 	for i, n := range s.Nets {
 		for _, f := range n.Flights {
-			out[f.Call] += fmt.Sprintf("%d:f%d ", i, f.Transition)
+			out[f.Call] += strconv.Itoa(i) + ":f" + strconv.Itoa(f.Transition) + " "
 		}
 		for _, w := range n.Watches {
-			out[w.Call] += fmt.Sprintf("%d:w%d ", i, w.Transition)
+			out[w.Call] += strconv.Itoa(i) + ":w" + strconv.Itoa(w.Transition) + " "
 		}
 	}
 	return out
 }
 
 func (b *bruteState) key() string {
-	var k strings.Builder
-	fmt.Fprint(&k, b.mon)
+	k := []byte{byte(b.mon)}
 	for _, n := range b.s.Nets {
-		fmt.Fprint(&k, n.Marking, n.Stuck)
+		for _, tokens := range n.Marking {
+			k = append(k, byte(tokens))
+		}
+		if n.Stuck {
+			k = append(k, '!')
+		}
 	}
 	holds := waits(b.s)
 	var open []string
 	for number, kind := range b.open {
 		if h := holds[number]; h != "" {
-			open = append(open, fmt.Sprint(h, kind))
+			open = append(open, h+strconv.Itoa(kind))
 		}
 	}
 	slices.Sort(open)
-	fmt.Fprint(&k, open)
-	return k.String()
+	return string(k) + strings.Join(open, "|")
 }
 
 func (b *bruteState) alike() int {
@@ -128,6 +133,7 @@ func (b *brute) explore(tool, first gate.Tool) {
 		st := b.states[k]
 		b.admits = append(b.admits, make([]bool, len(b.calls)))
 		b.manuals = append(b.manuals, make([]bool, len(b.calls)))
+		b.begins = append(b.begins, slices.Repeat([]int{-1}, len(b.calls)))
 		b.steps = append(b.steps, nil)
 		b.happy = append(b.happy, nil)
 		for c, call := range b.calls {
@@ -143,6 +149,7 @@ func (b *brute) explore(tool, first gate.Tool) {
 			n.open[number] = c
 			if n.alike() <= bruteAlike {
 				b.step(k, n)
+				b.begins[k][c] = b.steps[k][len(b.steps[k])-1]
 			}
 			b.happyStep(k, b.ended(n, number, gate.Success, first))
 		}
@@ -284,7 +291,7 @@ func (b *brute) most(name gate.Tool, limit int) int {
 					count = min(limit, count+1)
 				}
 				most = max(most, count)
-				if next := b.after(k, c); next >= 0 && count > best[next] {
+				if next := b.begins[k][c]; next >= 0 && count > best[next] {
 					best[next], again = count, true
 				}
 			}
@@ -296,23 +303,6 @@ func (b *brute) most(name gate.Tool, limit int) int {
 		}
 	}
 	return most
-}
-
-// after is the state after a call begins, if it is known.
-func (b *brute) after(k, c int) int {
-	next, number, _, _ := begin(b.policy, b.states[k].s, b.calls[c])
-	n := &bruteState{s: next, mon: b.states[k].mon, open: maps.Clone(b.states[k].open)}
-	n.open[number] = c
-	holds := waits(n.s)
-	for number := range n.open {
-		if holds[number] == "" {
-			delete(n.open, number)
-		}
-	}
-	if to, ok := b.index[n.key()]; ok {
-		return to
-	}
-	return -1
 }
 
 // A played trace: what the gate said.

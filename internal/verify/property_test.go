@@ -104,7 +104,7 @@ func (tr *trial) enumerate() {
 	}
 	for _, tool := range tools {
 		for _, f := range []string{"", `"x"`, `"y"`, `"x y"`, `["x"]`, `["y"]`, `["x","y"]`} {
-			for _, action := range []string{"", `"go"`, `"stop"`, `"zap"`, `["go"]`, `["stop"]`, `["go","stop"]`} {
+			for _, action := range []string{"", `"go"`, `"stop"`, `"zap"`, `"zip.go"`, `["go"]`, `["stop"]`, `["go","stop"]`} {
 				var args []string
 				if f != "" {
 					args = append(args, `"f":`+f)
@@ -138,7 +138,7 @@ func (tr *trial) relevant(names []gate.Name) []gate.Name {
 			spoken[f] = true
 		}
 	}
-	for _, t := range []string{"a", "b", "c", "a.go", "a.stop", "b.go", "m", "n"} {
+	for _, t := range []string{"a", "b", "c", "a.go", "a.stop", "b.go", "m", "n", "o0", "o1"} {
 		spoken[t] = true
 	}
 	return slices.DeleteFunc(slices.Clone(names), func(n gate.Name) bool { return !spoken[n.Text] })
@@ -335,7 +335,7 @@ func (tr *trial) proof(p verify.Proof) {
 		}
 	case verify.Reachable:
 		length, closed := b.depth(a.Tool)
-		if (length > 0) == (p.Result == verify.Refuted) && closed {
+		if (length > 0) == (p.Result == verify.Refuted) && closed && p.Result != verify.Unknown {
 			tr.errorf("%+v: brute force %d", p, length)
 		}
 	case verify.AlwaysPossible:

@@ -219,7 +219,9 @@ func (b *shaper) inventTools() {
 	if len(dots) == 0 {
 		return
 	}
-	b.tool(freshName(taken))
+	if name := plainName(all, taken); name != "" {
+		b.tool(name)
+	}
 	for _, t := range b.tools {
 		actions, complete := invent(dots, t+".", taken)
 		if !complete {
@@ -231,12 +233,18 @@ func (b *shaper) inventTools() {
 	}
 }
 
-func freshName(taken map[string]bool) string {
-	name := "any"
-	for taken[name] {
-		name += "x"
+// plainName is a name that no pattern matches; empty if none was found.
+func plainName(patterns []string, taken map[string]bool) string {
+	names := []string{"tool"}
+	for k := range 2 * maxMapsOfField {
+		names = append(names, strings.Repeat(string(letters(patterns)[0]), k+1))
 	}
-	return name
+	for _, name := range names {
+		if !taken[name] && !slices.ContainsFunc(patterns, func(p string) bool { return matchGlob(p, name) }) {
+			return name
+		}
+	}
+	return ""
 }
 
 // patterns are those of the policy, and of nets with names of their own.
