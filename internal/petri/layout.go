@@ -36,11 +36,11 @@ func newLayout(widths []uint) *layout {
 		order[place] = place
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(widths[b], widths[a]) })
-	var used []uint
+	used := make([]uint, 1) // a net without places has a state, too
 	for _, place := range order {
 		width := widths[place]
 		word := slices.IndexFunc(used, func(u uint) bool { return u+width+1 <= 64 })
-		if word < 0 {
+		if word < 0 { // none has room
 			word = len(used)
 			used = append(used, 0)
 		}

@@ -1,0 +1,18 @@
+package petri_test
+
+import (
+	"testing"
+
+	"github.com/petrigate/petrigate/internal/petri"
+)
+
+// TestNoPlaces: a net without places has one state, in which everything is
+// enabled that there is.
+func TestNoPlaces(t *testing.T) {
+	for _, transitions := range [][]petri.Transition{nil, {{}}} {
+		a := petri.Analyze(&petri.Net{Transitions: transitions}, petri.Marking{}, petri.Options{})
+		if a.States != 1 || a.Edges != len(transitions) {
+			t.Errorf("%d transitions: %d states, %d edges", len(transitions), a.States, a.Edges)
+		}
+	}
+}
