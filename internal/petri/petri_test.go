@@ -147,3 +147,16 @@ func TestBoundedThoughItGrows(t *testing.T) {
 		t.Errorf("%d states, pump %v", g.States, g.Pump)
 	}
 }
+
+func TestNetsWithoutPlaces(t *testing.T) {
+	for transitions, want := range []Analysis{{Deadlocks: 1, Trapped: 1}, {Edges: 1}, {Edges: 2}} {
+		n := &Net{Transitions: make([]Transition, transitions)}
+		a := Analyze(n, nil, Options{Liveness: true})
+		if a.States != 1 || a.Edges != want.Edges || a.Deadlocks != want.Deadlocks || a.Bounded != Yes || a.Live != Yes || a.Stop != Finished {
+			t.Errorf("%d transitions: %+v", transitions, a)
+		}
+		if g := Explore(n, nil, 0); !g.Complete || g.States != 1 {
+			t.Errorf("%d transitions: %+v", transitions, g)
+		}
+	}
+}

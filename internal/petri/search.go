@@ -135,7 +135,7 @@ func (s *search) run(o *Options) Stop {
 // fit the layout.
 func (s *search) gather() bool {
 	s.by, s.next, s.enabledIn = s.by[:0], s.next[:0], s.enabledIn[:0]
-	for i := s.expanded; i < s.states.Len() && len(s.next) < batchKeys*s.layout.words && len(s.by) < 4*batchKeys; i++ {
+	for i := s.expanded; i < s.states.Len() && len(s.next) < batchKeys*max(1, s.layout.words) && len(s.by) < 4*batchKeys; i++ {
 		key := s.states.At(i)
 		if s.marked != nil && i <= learnStates {
 			s.learn(key, i)
