@@ -146,7 +146,7 @@ func TestQuickstartLive(t *testing.T) {
 	exe := program(t)
 	t.Setenv("PETRIGATE_RUNTIME_DIR", t.TempDir())
 	out, err := exec.Command(exe, "check", "--live", "--strict", "--config", "quickstart/petrigate.yaml").CombinedOutput()
-	if err != nil || !strings.Contains(string(out), "9 tools of 1 upstreams") {
+	if err != nil || !strings.Contains(string(out), "9 tools of 1 upstream\n") {
 		t.Errorf("check --live: %v\n%s", err, out)
 	}
 }
