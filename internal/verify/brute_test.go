@@ -23,7 +23,7 @@ type brute struct {
 	steps   [][]int // by state: where one more event leads
 	happy   [][]int // by state: where one more success leads
 	closed  bool    // every state is there
-	begins  [][]int  // by state and call: where it leads, -1
+	begins  [][]int // by state and call: where it leads, -1
 	admits  [][]bool
 	manuals [][]bool
 }

@@ -113,11 +113,17 @@ func (s *space) admits(k int32, c int) bool {
 // escapes reports, for each state, whether a successful continuation reaches
 // one in which a call of a class that ok likes is admitted.
 //
-// Only calls whose arguments are known count.
-func (s *space) escapes(ok func(k int32, class int) bool) []bool {
+// Only calls whose arguments are known count. It is right to stop in a state
+// that is excused.
+func (s *space) escapes(ok func(k int32, class int) bool, excused func(k int32) bool) []bool {
 	good := make([]bool, len(s.at))
 	var queue []int32
 	for k := range s.at {
+		if excused != nil && excused(int32(k)) {
+			good[k] = true
+			queue = append(queue, int32(k))
+			continue
+		}
 		for c := range s.classes {
 			if !s.classes[c].shape.doubtful && s.admits(int32(k), c) && ok(int32(k), c) {
 				good[k] = true
@@ -178,16 +184,18 @@ func (m *model) deadlock(s *space) Deadlock {
 // continuation reaches a call that ok likes; likes says the same of shapes, as
 // far as it can without a state.
 func (m *model) lock(s *space, ok func(k int32, class int) bool, excused func(k int32) bool, likes func(*shape) bool) Deadlock {
-	good := s.escapes(ok)
-	k := -1
+	good := s.escapes(ok, excused)
+	if !slices.Contains(good, false) {
+		return Deadlock{Result: Proved}
+	}
+	// Where there is one, there is one with nothing in flight: it is what
+	// comes of it when all that is in flight succeeds.
+	k := slices.IndexFunc(good, func(ok bool) bool { return !ok })
 	for i := range good {
-		if !good[i] && (excused == nil || !excused(int32(i))) {
+		if !good[i] && len(s.opens(int32(i))) == 0 {
 			k = i
 			break
 		}
-	}
-	if k < 0 {
-		return Deadlock{Result: Proved}
 	}
 	if slices.ContainsFunc(s.classes, func(c class) bool { return c.shape.doubtful }) {
 		return Deadlock{Why: whyDoubtful}

@@ -17,6 +17,8 @@ type model struct {
 	stop   func() bool
 	states int // visited so far
 	capped map[cap]*net
+	deny   bool
+	off    []bool // nets that are left out, because they were found redundant
 }
 
 // A cap names a net whose counters begin at a smaller number.
@@ -45,6 +47,7 @@ func newModel(p *gate.Policy, o *Options) *model {
 	for _, a := range o.Prove {
 		b.extra = append(b.extra, a.tools()...)
 	}
+	m.deny, m.off = o.Deny, make([]bool, len(m.nets))
 	b.nets, b.naming = m.nets, newNaming(o.Maps, m.nets, b.extra)
 	b.derive(o.Tools)
 	m.gaps = b.gaps
@@ -59,18 +62,13 @@ func (m *model) adopt(b *shaper) {
 	m.byNet = make([][]int, len(m.nets))
 	for _, doubtful := range []bool{false, true} {
 		for _, s := range b.shapes {
-			if s.doubtful != doubtful || b.deny && !s.known {
+			if s.doubtful != doubtful || b.deny && len(s.knowers) == 0 {
 				continue
 			}
 			for _, t := range s.touches {
 				m.byNet[t.net] = append(m.byNet[t.net], len(m.shapes))
 			}
 			m.shapes = append(m.shapes, s)
-		}
-	}
-	if !b.deny {
-		for _, s := range m.shapes {
-			s.solely = -1
 		}
 	}
 }

@@ -24,7 +24,13 @@ type live struct {
 
 // newRun follows all nets, with the numbers as they are written.
 func (m *model) newRun() *run {
-	return &run{model: m, nets: m.nets, local: make([]int, len(m.nets))}
+	r := &run{model: m, nets: slices.Clone(m.nets), local: make([]int, len(m.nets))}
+	for i, off := range m.off {
+		if off {
+			r.nets[i] = nil
+		}
+	}
+	return r
 }
 
 // newRun follows the nets of the view only.

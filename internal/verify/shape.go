@@ -17,8 +17,7 @@ type shape struct {
 	doubtful bool    // no arguments are known that have these names
 	labels   []label // of the policy, then what nets of their own maps add
 	touches  []touch // by net
-	known    bool    // an active net knows it: see default deny
-	solely   int     // the net that alone knows it, -1
+	knowers  []int   // nets that know it, where the default denies what none knows
 	shut     []int   // nets that block it in every state
 }
 
@@ -452,11 +451,10 @@ func (b *shaper) actionValues(tools []label, ps []pattern) []*value {
 
 // add adds the shape of a form, unless there is one that no net can tell from it.
 func (b *shaper) add(tool string, f *form) {
-	s := &shape{tool: tool, solely: -1, labels: b.naming.labels(f)}
+	s := &shape{tool: tool, labels: b.naming.labels(f)}
 	var key strings.Builder
 	fmt.Fprintf(&key, "%q", tool)
 	b.note(&key, s.labels)
-	knowers := 0
 	for _, n := range b.nets {
 		ls := s.labels
 		if !n.info.Labels {
@@ -469,8 +467,7 @@ func (b *shaper) add(tool string, f *form) {
 			}
 		}
 		if n.knows(ls) || n.info.MatchFirst && !n.info.Labels && n.knows(f.tools) {
-			knowers++
-			s.solely = n.index
+			s.knowers = append(s.knowers, n.index)
 		}
 		if e := n.effect(ls); len(e) > 0 {
 			s.touches = append(s.touches, touch{n.index, n.internEffect(e)})
@@ -478,9 +475,6 @@ func (b *shaper) add(tool string, f *form) {
 				s.shut = append(s.shut, n.index)
 			}
 		}
-	}
-	if s.known = knowers > 0; knowers != 1 {
-		s.solely = -1
 	}
 	if b.seen[key.String()] {
 		return

@@ -18,14 +18,10 @@ func Policy(p *gate.Policy, o Options) *Report {
 		r.States += group.States
 		r.Groups = append(r.Groups, group)
 	}
-	for i := range m.nets {
-		if because, ok := m.redundant(i); ok {
-			r.Redundant = append(r.Redundant, Redundant{m.named([]int{i})[0], m.named(because)})
-		}
-	}
 	for _, a := range o.Prove {
 		r.Proofs = append(r.Proofs, m.prove(a))
 	}
+	r.Redundant = m.allRedundant()
 	r.Visited = m.states
 	return r
 }
@@ -102,16 +98,28 @@ func (m *model) minimal(q *query, nets []int) []int {
 	return nets
 }
 
+// allRedundant finds nets that can be left out, all of them together. Of two
+// that say the same, the later one goes.
+func (m *model) allRedundant() []Redundant {
+	var out []Redundant
+	for i := len(m.nets) - 1; i >= 0; i-- {
+		if because, ok := m.redundant(i); ok {
+			m.off[i] = true
+			out = append(out, Redundant{m.named([]int{i})[0], m.named(because)})
+		}
+	}
+	slices.Reverse(out)
+	return out
+}
+
 // redundant reports whether the net never changes a verdict, and the nets that
 // are before it.
 func (m *model) redundant(n int) (because []int, ok bool) {
 	if len(m.gaps) > 0 {
 		return nil, false
 	}
-	for _, s := range m.shapes {
-		if s.solely == n {
-			return nil, false // without it the default would deny the call
-		}
+	if m.deny && slices.ContainsFunc(m.shapes, func(s *shape) bool { return m.solely(s, n) }) {
+		return nil, false
 	}
 	r := m.newRun()
 	for _, i := range m.byNet[n] {
@@ -127,6 +135,11 @@ func (m *model) redundant(n int) (because []int, ok bool) {
 	}
 	because = m.minimalWith(q, f.nets, n)
 	return slices.DeleteFunc(because, func(i int) bool { return i == n }), true
+}
+
+// solely reports whether the default would deny the call without the net.
+func (m *model) solely(s *shape, n int) bool {
+	return slices.Contains(s.knowers, n) && !slices.ContainsFunc(s.knowers, func(k int) bool { return k != n && !m.off[k] })
 }
 
 // minimalWith leaves nets out but for one.
