@@ -188,3 +188,10 @@ func (b *builder) finish() (*Net, error) {
 	}
 	return b.net, nil
 }
+
+// Foreign reports whether a text is a net that no configuration can hold: a
+// plain one, or PNML.
+func Foreign(src []byte) bool {
+	src = bytes.TrimSpace(bytes.TrimPrefix(src, []byte("\ufeff")))
+	return bytes.HasPrefix(src, []byte("<")) || isPlain(src)
+}

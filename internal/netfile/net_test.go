@@ -84,6 +84,14 @@ func TestReadTellsTheFormats(t *testing.T) {
 	}
 }
 
+func TestForeign(t *testing.T) {
+	for src, want := range map[string]bool{yamlNet: false, pages: true, `{"initial":{}}`: true, `{"name":"x"}`: false, "": false, " {": false} {
+		if Foreign([]byte(src)) != want {
+			t.Errorf("%.20q: %v", src, !want)
+		}
+	}
+}
+
 const pages = `<?xml version="1.0"?>
 <pnml xmlns="http://www.pnml.org/version-2009/grammar/pnml">
  <net id="n" type="http://www.pnml.org/version-2009/grammar/ptnet">

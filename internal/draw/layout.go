@@ -1,0 +1,367 @@
+package draw
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"unicode"
+)
+
+// layout places the nodes of a net in layers from left to right, after
+// Sugiyama: break the cycles, assign layers, cut long edges into pieces with a
+// bend in each layer, order the layers so that few edges cross, and move the
+// nodes towards their neighbors.
+type layout struct {
+	net    *Net
+	nodes  []node // places, then transitions, then bends
+	edges  []edge
+	layers [][]int
+
+	width, height float64
+}
+
+type node struct {
+	layer      int
+	x, y       float64 // the middle of the circle or box
+	width      float64
+	up, down   float64 // how far it reaches from y
+	bend       bool
+	label      float64 // the width of the text below it
+	near, past []int   // neighbors in the layers before and after
+}
+
+// edge goes from left to right, whatever its arrows do.
+type edge struct {
+	link       link
+	from, to   int
+	path       []int // from, the bends, to
+	head, tail bool  // an arrow at to, at from
+}
+
+// Sizes, in pixels.
+const (
+	radius    = 15
+	fontSize  = 12
+	noteSize  = 9.5
+	layerGap  = 38
+	nodeGap   = 14
+	boxHeight = 28
+	noteLine  = 13
+)
+
+func newLayout(n *Net) *layout {
+	l := &layout{net: n}
+	for i := range n.Places {
+		l.nodes = append(l.nodes, node{width: 2 * radius, up: radius, down: radius + 16, label: textWidth(n.Places[i].Name, fontSize)})
+	}
+	for i := range n.Transitions {
+		t := &n.Transitions[i]
+		half := float64(boxHeight) / 2
+		if t.notes() != "" {
+			half += noteLine / 2.0
+		}
+		width := 18 + max(textWidth(t.title(), fontSize), textWidth(t.notes(), noteSize))
+		l.nodes = append(l.nodes, node{width: width, up: half, down: half})
+	}
+	l.direct()
+	l.rank()
+	l.cut()
+	l.order()
+	l.place()
+	return l
+}
+
+// direct turns the links so that they make no cycle: a search from the marked
+// places turns those that lead back.
+func (l *layout) direct() {
+	places := len(l.net.Places)
+	out := make([][]int, len(l.nodes)) // edges
+	for _, k := range l.net.links() {
+		e := edge{link: k, from: k.place, to: places + k.transition, head: true, tail: k.in && k.out}
+		if !k.in {
+			e.from, e.to = e.to, e.from
+		}
+		out[e.from] = append(out[e.from], len(l.edges))
+		l.edges = append(l.edges, e)
+	}
+	state := make([]int, len(l.nodes)) // 1: on the path, 2: done
+	var visit func(v int)
+	visit = func(v int) {
+		state[v] = 1
+		for _, i := range out[v] {
+			e := &l.edges[i]
+			switch to := e.to; state[to] {
+			case 0:
+				visit(to)
+			case 1:
+				e.from, e.to = e.to, e.from
+				e.head, e.tail = e.tail, e.head
+			}
+		}
+		state[v] = 2
+	}
+	for _, marked := range []bool{true, false} {
+		for v := range l.nodes {
+			if state[v] == 0 && (!marked || v < places && l.net.Places[v].Tokens > 0 && !l.fed(v)) {
+				visit(v)
+			}
+		}
+		for v := range l.nodes {
+			if marked && state[v] == 0 && v < places && l.net.Places[v].Tokens > 0 {
+				visit(v)
+			}
+		}
+	}
+}
+
+// fed reports whether a transition puts tokens into a place.
+func (l *layout) fed(place int) bool {
+	return slices.ContainsFunc(l.edges, func(e edge) bool { return e.to == place })
+}
+
+// rank gives each node the layer after its last predecessor, and moves nodes
+// without any next to what they lead to.
+func (l *layout) rank() {
+	for range l.nodes {
+		changed := false
+		for _, e := range l.edges {
+			if to := &l.nodes[e.to]; to.layer <= l.nodes[e.from].layer {
+				to.layer, changed = l.nodes[e.from].layer+1, true
+			}
+		}
+		if !changed {
+			break
+		}
+	}
+	for v := range l.nodes {
+		first := math.MaxInt
+		source := true
+		for _, e := range l.edges {
+			if e.from == v {
+				first = min(first, l.nodes[e.to].layer)
+			}
+			source = source && e.to != v
+		}
+		if source && first < math.MaxInt {
+			l.nodes[v].layer = first - 1
+		}
+	}
+}
+
+// cut makes a bend in each layer that an edge crosses.
+func (l *layout) cut() {
+	for i := range l.edges {
+		e := &l.edges[i]
+		e.path = []int{e.from}
+		for layer := l.nodes[e.from].layer + 1; layer < l.nodes[e.to].layer; layer++ {
+			e.path = append(e.path, len(l.nodes))
+			l.nodes = append(l.nodes, node{layer: layer, up: 4, down: 4, bend: true})
+		}
+		e.path = append(e.path, e.to)
+		for j := 1; j < len(e.path); j++ {
+			a, b := e.path[j-1], e.path[j]
+			l.nodes[a].past, l.nodes[b].near = append(l.nodes[a].past, b), append(l.nodes[b].near, a)
+		}
+	}
+	for v := range l.nodes {
+		for len(l.layers) <= l.nodes[v].layer {
+			l.layers = append(l.layers, nil)
+		}
+		at := l.nodes[v].layer
+		l.layers[at] = append(l.layers[at], v)
+	}
+}
+
+// order sorts each layer by the middle of its neighbors, back and forth, and
+// keeps the order with the fewest crossings.
+func (l *layout) order() {
+	best, fewest := l.copyLayers(), l.crossings()
+	for round := range 12 {
+		if round%2 == 0 {
+			for i := 1; i < len(l.layers); i++ {
+				l.sortLayer(i, func(v int) []int { return l.nodes[v].near })
+			}
+		} else {
+			for i := len(l.layers) - 2; i >= 0; i-- {
+				l.sortLayer(i, func(v int) []int { return l.nodes[v].past })
+			}
+		}
+		if c := l.crossings(); c < fewest {
+			best, fewest = l.copyLayers(), c
+		}
+	}
+	l.layers = best
+}
+
+func (l *layout) copyLayers() [][]int {
+	layers := make([][]int, len(l.layers))
+	for i := range layers {
+		layers[i] = slices.Clone(l.layers[i])
+	}
+	return layers
+}
+
+// positions are the places of the nodes in their layers.
+func (l *layout) positions() []int {
+	at := make([]int, len(l.nodes))
+	for _, layer := range l.layers {
+		for i, v := range layer {
+			at[v] = i
+		}
+	}
+	return at
+}
+
+func (l *layout) sortLayer(i int, neighbors func(v int) []int) {
+	at := l.positions()
+	middle := make(map[int]float64)
+	for _, v := range l.layers[i] {
+		middle[v] = float64(at[v])
+		if near := neighbors(v); len(near) > 0 {
+			sum := 0.0
+			for _, u := range near {
+				sum += float64(at[u])
+			}
+			middle[v] = sum / float64(len(near))
+		}
+	}
+	slices.SortStableFunc(l.layers[i], func(a, b int) int { return cmp.Compare(middle[a], middle[b]) })
+}
+
+func (l *layout) crossings() int {
+	at := l.positions()
+	n := 0
+	for _, layer := range l.layers {
+		var ends [][2]int
+		for _, v := range layer {
+			for _, u := range l.nodes[v].past {
+				ends = append(ends, [2]int{at[v], at[u]})
+			}
+		}
+		for i, a := range ends {
+			for _, b := range ends[:i] {
+				if (a[0]-b[0])*(a[1]-b[1]) < 0 {
+					n++
+				}
+			}
+		}
+	}
+	return n
+}
+
+// place gives the nodes their coordinates.
+func (l *layout) place() {
+	x := 0.0
+	for _, layer := range l.layers {
+		half := 0.0
+		for _, v := range layer {
+			half = max(half, l.nodes[v].width/2, l.nodes[v].label/2)
+		}
+		x += half
+		y := 0.0
+		for _, v := range layer {
+			n := &l.nodes[v]
+			n.x, n.y = x, y+n.up
+			y += n.up + n.down + nodeGap
+		}
+		x += half + layerGap
+	}
+	l.width = x - layerGap
+	for round := range 24 {
+		for i := range l.layers {
+			if round%2 == 1 {
+				i = len(l.layers) - 1 - i
+			}
+			l.relax(l.layers[i])
+		}
+	}
+	l.fit()
+}
+
+// relax moves the nodes of a layer to the middle of their neighbors, as near
+// as their order and distances allow (pool adjacent violators).
+func (l *layout) relax(layer []int) {
+	type block struct {
+		sum, weight float64 // of wishes, less the offsets below
+		count       int
+	}
+	offsets := make([]float64, len(layer)) // from the first node, packed tightly
+	var blocks []block
+	for i, v := range layer {
+		if i > 0 {
+			offsets[i] = offsets[i-1] + l.nodes[layer[i-1]].down + nodeGap + l.nodes[v].up
+		}
+		wish, weight := l.wish(v)
+		b := block{(wish - offsets[i]) * weight, weight, 1}
+		for len(blocks) > 0 && blocks[len(blocks)-1].sum/blocks[len(blocks)-1].weight > b.sum/b.weight {
+			last := blocks[len(blocks)-1]
+			b = block{b.sum + last.sum, b.weight + last.weight, b.count + last.count}
+			blocks = blocks[:len(blocks)-1]
+		}
+		blocks = append(blocks, b)
+	}
+	i := 0
+	for _, b := range blocks {
+		for range b.count {
+			l.nodes[layer[i]].y = b.sum/b.weight + offsets[i]
+			i++
+		}
+	}
+}
+
+// wish is where a node would be, and how much it wants that: bends most, so
+// that long edges are straight.
+func (l *layout) wish(v int) (y, weight float64) {
+	n := &l.nodes[v]
+	sum, count := 0.0, 0.0
+	for _, list := range [][]int{n.near, n.past} {
+		for _, u := range list {
+			w := 1.0
+			if n.bend && l.nodes[u].bend {
+				w = 4
+			}
+			sum, count = sum+w*l.nodes[u].y, count+w
+		}
+	}
+	if count == 0 {
+		return n.y, 1
+	}
+	return sum / count, 1
+}
+
+// fit moves everything to the origin and measures it.
+func (l *layout) fit() {
+	top, bottom := math.Inf(1), math.Inf(-1)
+	for i := range l.nodes {
+		top, bottom = min(top, l.nodes[i].y-l.nodes[i].up), max(bottom, l.nodes[i].y+l.nodes[i].down)
+	}
+	if len(l.nodes) == 0 {
+		top, bottom = 0, 0
+	}
+	for i := range l.nodes {
+		l.nodes[i].y -= top
+	}
+	l.width, l.height = max(0, l.width), bottom-top
+}
+
+// textWidth is about how wide a text is in a sans-serif font.
+func textWidth(s string, size float64) float64 {
+	w := 0.0
+	for _, r := range s {
+		switch {
+		case r >= 0x1100:
+			w += 1
+		case r == 'i' || r == 'j' || r == 'l' || r == '.' || r == ',' || r == ':' || r == '\'' || r == 'I' || r == '|':
+			w += 0.28
+		case r == 'f' || r == 't' || r == 'r' || r == ' ' || r == '-' || r == '(' || r == ')' || r == '/':
+			w += 0.37
+		case r == 'm' || r == 'w' || r == 'M' || r == 'W' || r == '@':
+			w += 0.88
+		case unicode.IsUpper(r):
+			w += 0.7
+		default:
+			w += 0.58
+		}
+	}
+	return w * size
+}

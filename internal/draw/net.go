@@ -1,0 +1,149 @@
+// Package draw shows Petri nets to people: as Mermaid and DOT, which other
+// programs lay out, and as SVG, laid out here.
+//
+// A picture says what a net gates and how: the tools stand in the boxes, and
+// below them in small print whether a person is asked and whether the net
+// waits for the success of the call.
+package draw
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/petrigate/petrigate/internal/petri"
+)
+
+// A Net is what is drawn. Arcs number the places.
+type Net struct {
+	Name        string
+	From        string // where the user wrote it, such as safety.rules:3; may be empty
+	Places      []Place
+	Transitions []Transition
+}
+
+// A Place is a circle with its tokens at the start.
+type Place struct {
+	Name     string
+	Tokens   int
+	Terminal bool // it is right to stop here
+}
+
+// A Transition is a box.
+type Transition struct {
+	Name    string
+	Tools   []string // what it gates; none: it fires by itself
+	In, Out []petri.Arc
+
+	Manual   bool // a person is asked
+	Deferred bool // it waits for the success of the call
+	Observe  bool // it never forbids the call
+	Never    bool // it is known that it cannot fire
+}
+
+// mostTools is how many tools a box names.
+const mostTools = 3
+
+// title is the large print of a box. A transition that only repeats the name
+// of its tool shows the tool.
+func (t *Transition) title() string {
+	if t.namesTool() {
+		return t.Tools[0]
+	}
+	return t.Name
+}
+
+func (t *Transition) namesTool() bool {
+	return len(t.Tools) == 1 && (t.Name == t.Tools[0] || t.Name == "do-"+t.Tools[0])
+}
+
+// notes are the small print of a box.
+func (t *Transition) notes() string {
+	var notes []string
+	switch {
+	case len(t.Tools) == 0:
+		notes = append(notes, "by itself")
+	case len(t.Tools) > mostTools:
+		notes = append(notes, fmt.Sprintf("%s and %d more", strings.Join(t.Tools[:mostTools], ", "), len(t.Tools)-mostTools))
+	case !t.namesTool():
+		notes = append(notes, strings.Join(t.Tools, ", "))
+	}
+	for _, note := range []struct {
+		is   bool
+		text string
+	}{{t.Manual, "asks a person"}, {t.Deferred, "on success"}, {t.Observe, "only watches"}, {t.Never, "never"}} {
+		if note.is {
+			notes = append(notes, note.text)
+		}
+	}
+	return strings.Join(notes, " · ")
+}
+
+// kind is how a box looks.
+func (t *Transition) kind() string {
+	switch {
+	case t.Never:
+		return "never"
+	case t.Manual:
+		return "manual"
+	case t.Observe:
+		return "observe"
+	case len(t.Tools) == 0:
+		return "auto"
+	default:
+		return "call"
+	}
+}
+
+// tokens are dots, or a number where they are many.
+func (p *Place) tokens() string {
+	switch {
+	case p.Tokens == 0:
+		return ""
+	case p.Tokens <= 4:
+		return strings.Repeat("●", p.Tokens)
+	default:
+		return fmt.Sprint(p.Tokens)
+	}
+}
+
+// heading is the name of a net and where it was written.
+func (n *Net) heading() string {
+	if n.From == "" {
+		return n.Name
+	}
+	return n.Name + " (" + n.From + ")"
+}
+
+// link is an arc as it is drawn: one line for a transition that takes tokens
+// and puts as many back.
+type link struct {
+	place, transition int
+	weight            int
+	in, out           bool // to the transition, from it
+}
+
+func (n *Net) links() []link {
+	var links []link
+	for t := range n.Transitions {
+		tr := &n.Transitions[t]
+		for _, a := range tr.In {
+			both := weight(tr.Out, a.Place) == a.Weight
+			links = append(links, link{a.Place, t, a.Weight, true, both})
+		}
+		for _, a := range tr.Out {
+			if weight(tr.In, a.Place) != a.Weight {
+				links = append(links, link{a.Place, t, a.Weight, false, true})
+			}
+		}
+	}
+	return links
+}
+
+func weight(arcs []petri.Arc, place int) int {
+	for _, a := range arcs {
+		if a.Place == place {
+			return a.Weight
+		}
+	}
+	return 0
+}

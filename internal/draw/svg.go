@@ -1,0 +1,231 @@
+package draw
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+)
+
+// Sizes of the sheet.
+const (
+	margin    = 16
+	heading   = 30 // above each net
+	netGap    = 26
+	sheetWide = 980 // nets share a row up to here
+)
+
+// SVG writes the nets as one picture that needs nothing else.
+func SVG(w io.Writer, nets []Net) error {
+	s := newSheet(nets)
+	b := bufio.NewWriter(w)
+	p := printer{b}
+	p.line(`<svg xmlns="http://www.w3.org/2000/svg" width="%.0f" height="%.0f" viewBox="0 0 %.0f %.0f" font-family="Helvetica, Arial, 'Liberation Sans', sans-serif" font-size="%d">`,
+		s.width, s.height, s.width, s.height, fontSize)
+	p.line(`<title>%s</title>`, escaped(s.title()))
+	p.line(`<defs><marker id="head" viewBox="0 0 8 8" refX="7.5" refY="4" markerWidth="7" markerHeight="7" orient="auto-start-reverse"><path d="M0,0.6 L8,4 L0,7.4 z" fill="#475569"/></marker></defs>`)
+	p.line(`<rect width="100%%" height="100%%" rx="6" fill="#ffffff"/>`)
+	for _, n := range s.nets {
+		p.line(`<g transform="translate(%.1f,%.1f)">`, n.x, n.y)
+		p.net(n.layout)
+		p.line(`</g>`)
+	}
+	p.line(`</svg>`)
+	return b.Flush()
+}
+
+// sheet is where the nets are.
+type sheet struct {
+	nets          []placed
+	width, height float64
+}
+
+type placed struct {
+	*layout
+	x, y float64
+}
+
+// newSheet fills rows with nets, from left to right.
+func newSheet(nets []Net) *sheet {
+	s := &sheet{}
+	x, y, row := float64(margin), float64(margin), 0.0
+	for i := range nets {
+		l := newLayout(&nets[i])
+		width := max(l.width, textWidth(l.net.Name, fontSize+1.5)+textWidth(l.net.From, fontSize)+16)
+		if x > margin && x+width+margin > sheetWide {
+			x, y, row = margin, y+row+netGap, 0
+		}
+		s.nets = append(s.nets, placed{l, x, y})
+		x += width + 2*netGap
+		row = max(row, heading+l.height)
+		s.width = max(s.width, x-2*netGap+margin)
+	}
+	s.width, s.height = max(s.width, 2*margin), y+row+margin
+	return s
+}
+
+func (s *sheet) title() string {
+	names := make([]string, len(s.nets))
+	for i, n := range s.nets {
+		names[i] = n.net.Name
+	}
+	return "Petri nets: " + strings.Join(names, ", ")
+}
+
+func (p printer) net(l *layout) {
+	from := ""
+	if l.net.From != "" {
+		from = fmt.Sprintf(`<tspan dx="8" font-size="11" font-weight="normal" fill="#64748b">%s</tspan>`, escaped(l.net.From))
+	}
+	p.line(`<text x="0" y="13" font-size="13.5" font-weight="bold" fill="#0f172a">%s%s</text>`, escaped(l.net.Name), from)
+	p.line(`<g transform="translate(0,%d)">`, heading)
+	for _, e := range l.routes() {
+		p.route(e)
+	}
+	for i := range l.net.Places {
+		p.place(&l.net.Places[i], &l.nodes[i])
+	}
+	for i := range l.net.Transitions {
+		p.box(&l.net.Transitions[i], &l.nodes[len(l.net.Places)+i])
+	}
+	p.line(`</g>`)
+}
+
+func (p printer) place(place *Place, n *node) {
+	p.line(`<circle cx="%.1f" cy="%.1f" r="%d" fill="#ffffff" stroke="#475569" stroke-width="1.4"/>`, n.x, n.y, radius)
+	if place.Terminal {
+		p.line(`<circle cx="%.1f" cy="%.1f" r="%d" fill="none" stroke="#475569"/>`, n.x, n.y, radius-3)
+	}
+	if place.Tokens > 4 {
+		p.line(`<text x="%.1f" y="%.1f" text-anchor="middle" font-size="11" fill="#0f172a">%d</text>`, n.x, n.y+4, place.Tokens)
+	} else {
+		for _, at := range dots[place.Tokens] {
+			p.line(`<circle cx="%.1f" cy="%.1f" r="3.4" fill="#0f172a"/>`, n.x+at[0], n.y+at[1])
+		}
+	}
+	p.line(`<text x="%.1f" y="%.1f" text-anchor="middle" fill="#334155">%s</text>`, n.x, n.y+radius+13, escaped(place.Name))
+}
+
+// dots are where up to four tokens lie in a circle.
+var dots = [5][][2]float64{
+	{}, {{0, 0}}, {{-4.5, 0}, {4.5, 0}}, {{0, -4.5}, {-4.5, 4}, {4.5, 4}}, {{-4.5, -4.5}, {4.5, -4.5}, {-4.5, 4.5}, {4.5, 4.5}},
+}
+
+func (p printer) box(t *Transition, n *node) {
+	at := slices.IndexFunc(kinds, func(k look) bool { return k.name == t.kind() })
+	dash := ""
+	if kinds[at].dash {
+		dash = ` stroke-dasharray="4 3"`
+	}
+	p.line(`<rect x="%.1f" y="%.1f" width="%.1f" height="%.1f" rx="3" fill="%s" stroke="%s" stroke-width="1.3"%s/>`,
+		n.x-n.width/2, n.y-n.up, n.width, n.up+n.down, kinds[at].fill, kinds[at].stroke, dash)
+	y := n.y + 4
+	if notes := t.notes(); notes != "" {
+		y -= noteLine / 2.0
+		p.line(`<text x="%.1f" y="%.1f" text-anchor="middle" font-size="%.1f" fill="#475569">%s</text>`, n.x, y+noteLine, noteSize, escaped(notes))
+	}
+	p.line(`<text x="%.1f" y="%.1f" text-anchor="middle" fill="#0f172a">%s</text>`, n.x, y, escaped(t.title()))
+}
+
+// point is a place on the sheet.
+type point struct{ x, y float64 }
+
+// route is the line of an edge.
+type route struct {
+	edge   *edge
+	points []point // in pairs of a curve's ends; straight between the pairs
+}
+
+// routes gives every edge its line. The ends at a side of a node are spread
+// out, in the order of where the lines go.
+func (l *layout) routes() []route {
+	routes := make([]route, len(l.edges))
+	ends := make(map[[2]int][]int) // edges at the left (0) and the right (1) of a node
+	for i := range l.edges {
+		e := &l.edges[i]
+		routes[i] = route{edge: e, points: make([]point, 2*len(e.path)-2)}
+		ends[[2]int{e.from, 1}] = append(ends[[2]int{e.from, 1}], i)
+		ends[[2]int{e.to, 0}] = append(ends[[2]int{e.to, 0}], i)
+		for j, v := range e.path[1 : len(e.path)-1] {
+			n := &l.nodes[v]
+			routes[i].points[2*j+1], routes[i].points[2*j+2] = point{n.x - 8, n.y}, point{n.x + 8, n.y}
+		}
+	}
+	for key, list := range ends {
+		l.dock(routes, key[0], key[1] == 1, list)
+	}
+	return routes
+}
+
+// dock spreads the ends of edges at one side of a node.
+func (l *layout) dock(routes []route, v int, right bool, list []int) {
+	toward := func(i int) float64 {
+		path := l.edges[i].path
+		if right {
+			return l.nodes[path[1]].y
+		}
+		return l.nodes[path[len(path)-2]].y
+	}
+	slices.SortStableFunc(list, func(a, b int) int {
+		if c := toward(a) - toward(b); math.Abs(c) > 0.01 {
+			return int(math.Copysign(1, c))
+		}
+		return a - b
+	})
+	n := &l.nodes[v]
+	circle := v < len(l.net.Places)
+	room := 2 * n.up * 0.7
+	step := min(11, room/float64(max(1, len(list)-1)))
+	for k, i := range list {
+		dy := (float64(k) - float64(len(list)-1)/2) * step
+		dx := n.width / 2
+		if circle {
+			dx = math.Sqrt(max(0, radius*radius-dy*dy))
+		}
+		if right {
+			routes[i].points[0] = point{n.x + dx, n.y + dy}
+		} else {
+			routes[i].points[len(routes[i].points)-1] = point{n.x - dx, n.y + dy}
+		}
+	}
+}
+
+func (p printer) route(r route) {
+	var d strings.Builder
+	pts := r.points
+	fmt.Fprintf(&d, "M%.1f,%.1f", pts[0].x, pts[0].y)
+	for i := 0; i+1 < len(pts); i += 2 {
+		a, b := pts[i], pts[i+1]
+		if i > 0 {
+			fmt.Fprintf(&d, " L%.1f,%.1f", a.x, a.y)
+		}
+		mid := (b.x - a.x) / 2
+		fmt.Fprintf(&d, " C%.1f,%.1f %.1f,%.1f %.1f,%.1f", a.x+mid, a.y, b.x-mid, b.y, b.x, b.y)
+	}
+	ends := ""
+	if r.edge.head {
+		ends += ` marker-end="url(#head)"`
+	}
+	if r.edge.tail {
+		ends += ` marker-start="url(#head)"`
+	}
+	p.line(`<path d="%s" fill="none" stroke="#475569" stroke-width="1.2"%s/>`, d.String(), ends)
+	if r.edge.link.weight > 1 {
+		a, b := pts[0], pts[1]
+		p.line(`<text x="%.1f" y="%.1f" text-anchor="middle" font-size="11" fill="#0f172a" stroke="#ffffff" stroke-width="3" paint-order="stroke">%d</text>`,
+			(a.x+b.x)/2, (a.y+b.y)/2+4, r.edge.link.weight)
+	}
+}
+
+// escaped is a text for XML. What XML cannot hold becomes U+FFFD.
+func escaped(s string) string {
+	clean := strings.Map(func(r rune) rune {
+		if r < 0x20 && r != '\t' || r == 0xfffe || r == 0xffff {
+			return 0xfffd
+		}
+		return r
+	}, s)
+	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;").Replace(clean)
+}

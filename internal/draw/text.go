@@ -1,0 +1,164 @@
+package draw
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// Mermaid writes the nets as one Mermaid flowchart.
+func Mermaid(w io.Writer, nets []Net) error {
+	b := bufio.NewWriter(w)
+	p := printer{b}
+	p.line("flowchart LR")
+	for i := range nets {
+		n := &nets[i]
+		p.line("  subgraph n%d[%s]", i, mermaidText(n.heading()))
+		p.line("    direction LR")
+		for k := range n.Places {
+			place := &n.Places[k]
+			text := place.Name
+			if tokens := place.tokens(); tokens != "" {
+				text += "\n" + tokens
+			}
+			shape := "((%s))"
+			if place.Terminal {
+				shape = "(((%s)))"
+			}
+			p.line("    n%dp%d"+shape+":::place", i, k, mermaidText(text))
+		}
+		for k := range n.Transitions {
+			t := &n.Transitions[k]
+			p.line("    n%dt%d[%s]:::%s", i, k, mermaidText(boxText(t)), t.kind())
+		}
+		for _, l := range n.links() {
+			p.line("    %s", mermaidLink(i, l))
+		}
+		p.line("  end")
+	}
+	p.line("  classDef place fill:#ffffff,stroke:#475569,color:#0f172a")
+	for _, kind := range kinds {
+		dash := ""
+		if kind.dash {
+			dash = ",stroke-dasharray:4 3"
+		}
+		p.line("  classDef %s fill:%s,stroke:%s,color:#0f172a%s", kind.name, kind.fill, kind.stroke, dash)
+	}
+	return b.Flush()
+}
+
+// look is how a kind of box is drawn.
+type look struct {
+	name, fill, stroke string
+	dash               bool
+}
+
+var kinds = []look{
+	{"call", "#e0e7ff", "#4f46e5", false},
+	{"manual", "#fef3c7", "#b45309", false},
+	{"observe", "#ffffff", "#4f46e5", true},
+	{"auto", "#f1f5f9", "#94a3b8", false},
+	{"never", "#fee2e2", "#dc2626", false},
+}
+
+// printer leaves errors to the buffer, which keeps the first.
+type printer struct{ *bufio.Writer }
+
+func (p printer) line(format string, args ...any) { _, _ = fmt.Fprintf(p, format+"\n", args...) }
+
+// boxText is all that stands in a box.
+func boxText(t *Transition) string {
+	if notes := t.notes(); notes != "" {
+		return t.title() + "\n" + notes
+	}
+	return t.title()
+}
+
+// mermaidText is a quoted text. Mermaid reads entities written with # in it.
+func mermaidText(s string) string {
+	escape := strings.NewReplacer(`"`, "#quot;", "#", "#35;", "<", "#lt;", ">", "#gt;", "&", "#amp;", "`", "#96;", "\\", "#92;", "\n", "<br/>")
+	return `"` + escape.Replace(s) + `"`
+}
+
+func mermaidLink(net int, l link) string {
+	from, to := fmt.Sprintf("n%dp%d", net, l.place), fmt.Sprintf("n%dt%d", net, l.transition)
+	arrow := "-->"
+	switch {
+	case l.in && l.out:
+		arrow = "<-->"
+	case l.out:
+		from, to = to, from
+	}
+	if l.weight > 1 {
+		arrow += fmt.Sprintf("|%d|", l.weight)
+	}
+	return from + " " + arrow + " " + to
+}
+
+// DOT writes the nets as one graph for Graphviz.
+func DOT(w io.Writer, nets []Net) error {
+	b := bufio.NewWriter(w)
+	p := printer{b}
+	p.line("digraph petrigate {")
+	p.line("  rankdir=LR; fontname=\"sans-serif\"; node [fontname=\"sans-serif\", fontsize=11]; edge [color=\"#475569\", fontsize=10];")
+	for i := range nets {
+		n := &nets[i]
+		p.line("  subgraph cluster%d {", i)
+		p.line("    label=%s; color=\"#cbd5e1\";", dotText(n.heading()))
+		for k := range n.Places {
+			place := &n.Places[k]
+			around := 1
+			if place.Terminal {
+				around = 2
+			}
+			p.line("    n%dp%d [shape=circle, fixedsize=true, width=0.45, peripheries=%d, label=%s, xlabel=%s];",
+				i, k, around, dotText(place.tokens()), dotText(place.Name))
+		}
+		for k := range n.Transitions {
+			t := &n.Transitions[k]
+			p.line("    n%dt%d [shape=box, %s, label=%s];", i, k, dotStyle(t.kind()), dotText(boxText(t)))
+		}
+		for _, l := range n.links() {
+			p.line("    %s", dotLink(i, l))
+		}
+		p.line("  }")
+	}
+	p.line("}")
+	return b.Flush()
+}
+
+func dotStyle(name string) string {
+	for _, k := range kinds {
+		if k.name == name {
+			style := "filled"
+			if k.dash {
+				style = "filled,dashed"
+			}
+			return fmt.Sprintf("style=%q, fillcolor=%q, color=%q", style, k.fill, k.stroke)
+		}
+	}
+	return "style=solid"
+}
+
+func dotText(s string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(s) + `"`
+}
+
+func dotLink(net int, l link) string {
+	from, to := fmt.Sprintf("n%dp%d", net, l.place), fmt.Sprintf("n%dt%d", net, l.transition)
+	if !l.in {
+		from, to = to, from
+	}
+	var attributes []string
+	if l.in && l.out {
+		attributes = append(attributes, "dir=both")
+	}
+	if l.weight > 1 {
+		attributes = append(attributes, fmt.Sprintf("label=\"%d\"", l.weight))
+	}
+	if attributes == nil {
+		return fmt.Sprintf("%s -> %s;", from, to)
+	}
+	return fmt.Sprintf("%s -> %s [%s];", from, to, strings.Join(attributes, ", "))
+}
