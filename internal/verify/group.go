@@ -7,13 +7,20 @@ import (
 // group explores the nets of a group whole, and looks for a deadlock.
 func (m *model) group(nets []int) Group {
 	g := Group{Nets: m.named(nets)}
-	w := m.whole(nets)
+	w := m.whole(nets, anyCall, min(m.limit, groupLimit))
+	if w == nil && m.endless(nets) {
+		g.Deadlock.Result = Proved
+		return g
+	}
 	if w == nil {
-		if m.endless(nets) {
-			g.Deadlock.Result = Proved
-		} else {
-			g.Deadlock.Why = m.spent()
+		if d := m.lockOfOne(nets, nets, func(*shape) bool { return true }); d.Result == Refuted {
+			g.Deadlock = d
+			return g
 		}
+		w = m.whole(nets, anyCall, m.limit/5)
+	}
+	if w == nil {
+		g.Deadlock.Why = m.spent()
 		return g
 	}
 	g.States, g.Complete = len(w.at), len(m.gaps) == 0
@@ -21,22 +28,43 @@ func (m *model) group(nets []int) Group {
 	return g
 }
 
-// groupLimit is how many states of a group are looked at where a simple proof
-// shows that it does not lock.
+// groupLimit is how many states of a group are looked at before simpler proofs
+// are tried.
 const groupLimit = 2000
+
+// lockOfOne looks for a single net that, in some state, forbids for ever every
+// call of the group that likes wants: such as a limit that is used up.
+func (m *model) lockOfOne(nets, group []int, likes func(*shape) bool) Deadlock {
+	if len(m.gaps) > 0 {
+		return Deadlock{}
+	}
+	in := make([]bool, len(m.nets))
+	for _, n := range group {
+		in[n] = true
+	}
+	tag := func(s *shape) uint8 {
+		if likes(s) && slices.ContainsFunc(s.touches, func(t touch) bool { return in[t.net] }) {
+			return wanted
+		}
+		return 0
+	}
+	for _, n := range nets {
+		w := m.whole([]int{n}, tag, min(m.limit, groupLimit))
+		if w == nil {
+			continue
+		}
+		d := m.lock(w, func(_ int32, c int) bool { return w.classes[c].tag&wanted != 0 }, nil, likes)
+		if d.Result == Refuted && d.moves != nil && m.objection(&query{sole: -1}, d.moves) < 0 {
+			return d
+		}
+	}
+	return Deadlock{}
+}
 
 // whole is the graph of everything that the nets can reach; nil if it is too
 // large. Where counters are made smaller it is not the whole truth, but what
 // can be reached from its states is.
-func (m *model) whole(nets []int) *space {
-	limit := m.limit
-	if m.endless(nets) {
-		limit = min(limit, groupLimit)
-	}
-	return m.wholeOf(nets, anyCall, limit)
-}
-
-func (m *model) wholeOf(nets []int, tag func(*shape) uint8, limit int) *space {
+func (m *model) whole(nets []int, tag func(*shape) uint8, limit int) *space {
 	for _, cap := range capSteps {
 		v := m.view(nets, viewOptions{cap: cap, tag: tag})
 		s := v.explore(&query{sole: -1, edges: true, tag: tag, start: goOn}, limit)
@@ -206,7 +234,7 @@ func (m *model) lock(s *space, ok func(k int32, class int) bool, excused func(k 
 	}
 	d := Deadlock{Result: Refuted, Because: m.named(m.locking(s, ms, likes))}
 	if ms, made = m.real(s, ms); made {
-		d.Trace = m.trace(ms)
+		d.Trace, d.moves = m.trace(ms), ms
 	} else {
 		d.Why = "the run is too long to be written"
 	}

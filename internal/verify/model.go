@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/petrigate/petrigate/gate"
@@ -56,21 +57,34 @@ func newModel(p *gate.Policy, o *Options) *model {
 	return m
 }
 
-// adopt takes the shapes, those of certain arguments first: they are preferred
-// where two mean the same.
+// adopt takes the shapes. Where two mean the same to some nets, the earlier one
+// is taken: that of known arguments, that no net shuts, and that fewer nets
+// are about.
 func (m *model) adopt(b *shaper) {
-	m.byNet = make([][]int, len(m.nets))
-	for _, doubtful := range []bool{false, true} {
-		for _, s := range b.shapes {
-			if s.doubtful != doubtful || b.deny && len(s.knowers) == 0 {
-				continue
-			}
-			for _, t := range s.touches {
-				m.byNet[t.net] = append(m.byNet[t.net], len(m.shapes))
-			}
+	for _, s := range b.shapes {
+		if !b.deny || len(s.knowers) > 0 {
 			m.shapes = append(m.shapes, s)
 		}
 	}
+	slices.SortStableFunc(m.shapes, func(a, b *shape) int {
+		return cmp.Or(cmp.Compare(a.rank(), b.rank()), cmp.Compare(len(a.touches), len(b.touches)))
+	})
+	m.byNet = make([][]int, len(m.nets))
+	for i, s := range m.shapes {
+		for _, t := range s.touches {
+			m.byNet[t.net] = append(m.byNet[t.net], i)
+		}
+	}
+}
+
+func (s *shape) rank() int {
+	switch {
+	case s.doubtful:
+		return 2
+	case len(s.shut) > 0:
+		return 1
+	}
+	return 0
 }
 
 // list collects the names that the nets list, in order.
@@ -153,6 +167,7 @@ type viewOptions struct {
 	tag       func(*shape) uint8 // what the question asks about; nil: nothing
 	witnessed bool               // only calls with arguments that are known
 	cap       int                // large counters begin here; 0: where they do
+	limit     int                // states of a search
 	about     int                // 1 + the net whose verdicts are asked about: it is seen to block; 0: none
 }
 
@@ -195,11 +210,5 @@ func (m *model) view(nets []int, o viewOptions) *view {
 		seen[string(key)] = true
 		v.classes = append(v.classes, c)
 	}
-	v.prefer()
 	return v
-}
-
-// prefer puts classes whose calls no other net shuts first.
-func (v *view) prefer() {
-	slices.SortStableFunc(v.classes, func(a, b class) int { return min(1, len(a.shape.shut)) - min(1, len(b.shape.shut)) })
 }

@@ -17,16 +17,24 @@ type planner struct {
 	from    []int32
 	by      []int
 	key     []byte
+	sole    int // position of the net that is to refuse or ask alone; -1: a wanted call is to be admitted
 }
 
 // plan is the shortest successful run to a call with the tag. found.result is
 // Refuted where there is one, Proved where there is none.
 func (m *model) plan(tag func(*shape) uint8, witnessed bool) found {
-	var nets []int
+	return m.planFor(&query{tag: tag, sole: -1}, nil, witnessed, m.limit)
+}
+
+// planFor is the shortest successful run to a call that the query wants.
+func (m *model) planFor(q *query, nets []int, witnessed bool, limit int) found {
 	for {
-		v := m.view(nets, viewOptions{tag: tag, witnessed: witnessed})
+		v := m.view(nets, viewOptions{tag: q.tag, witnessed: witnessed, about: q.sole + 1})
 		p := newPlanner(v)
-		path, ok := p.search(m.limit)
+		if q.sole >= 0 {
+			p.sole = v.at[q.sole]
+		}
+		path, ok := p.search(limit)
 		if !ok {
 			return found{result: Unknown, why: m.spent()}
 		}
@@ -34,14 +42,9 @@ func (m *model) plan(tag func(*shape) uint8, witnessed bool) found {
 			return found{result: Proved, nets: nets}
 		}
 		ms := p.moves(path)
-		r, stopped := m.replay(ms[:len(ms)-1])
+		stopped := m.objection(q, ms)
 		if stopped < 0 {
-			last := ms[len(ms)-1].shape
-			blocking, _ := r.judge(last)
-			if len(blocking) == 0 {
-				return found{result: Refuted, moves: ms}
-			}
-			stopped = m.worst(blocking, last)
+			return found{result: Refuted, moves: ms}
 		}
 		if slices.Contains(nets, stopped) {
 			return found{result: Unknown, why: "a plan does not hold in the nets that it was made of"}
@@ -52,7 +55,7 @@ func (m *model) plan(tag func(*shape) uint8, witnessed bool) found {
 }
 
 func newPlanner(v *view) *planner {
-	p := &planner{view: v, index: make(map[string]int32), effects: make([][]touch, len(v.nets))}
+	p := &planner{view: v, sole: -1, index: make(map[string]int32), effects: make([][]touch, len(v.nets))}
 	for c := range v.classes {
 		for _, t := range v.classes[c].touches {
 			p.effects[t.net] = append(p.effects[t.net], touch{c, t.effect})
@@ -71,7 +74,7 @@ func (p *planner) search(limit int) (path []int, ok bool) {
 			return nil, false
 		}
 		for c := range p.classes {
-			if p.classes[c].tag&wanted != 0 && p.blocker(p.states[k], c) < 0 {
+			if p.wants(c) && p.meets(p.states[k], c) {
 				p.model.states += len(p.states)
 				return append(p.path(int32(k)), c), true
 			}
@@ -108,14 +111,47 @@ func (p *planner) path(k int32) []int {
 	return out
 }
 
-// blocker is the position of a net that blocks the class, -1 if none does.
-func (p *planner) blocker(state []int, c int) int {
+// wants reports whether the plan may end with the class.
+func (p *planner) wants(c int) bool {
+	if p.sole < 0 {
+		return p.classes[c].tag&wanted != 0
+	}
+	return slices.ContainsFunc(p.classes[c].touches, func(t touch) bool { return t.net == p.sole })
+}
+
+// meets reports whether the plan can end with the class in the state.
+func (p *planner) meets(state []int, c int) bool {
+	b := p.blocker(state, c)
+	if p.sole < 0 {
+		return b < 0
+	}
+	if b >= 0 {
+		return b == p.sole
+	}
+	asks := 0
+	alone := false
 	for _, t := range p.classes[c].touches {
-		if p.nets[t.net].begin(state[t.net], t.effect).verdict == blocks {
-			return t.net
+		if p.nets[t.net].begin(state[t.net], t.effect).manual {
+			asks++
+			alone = alone || t.net == p.sole
 		}
 	}
-	return -1
+	return alone && asks == 1
+}
+
+// blocker is the position of a net that blocks the class, -1 if none does; the
+// one that is to do it alone only where no other does.
+func (p *planner) blocker(state []int, c int) int {
+	sole := -1
+	for _, t := range p.classes[c].touches {
+		if p.nets[t.net].begin(state[t.net], t.effect).verdict == blocks {
+			if t.net != p.sole {
+				return t.net
+			}
+			sole = t.net
+		}
+	}
+	return sole
 }
 
 // after is the state when a call of the class has succeeded.
@@ -156,9 +192,12 @@ func (p *planner) promising(state []int) []int {
 		}
 	}
 	for c := range p.classes {
-		if p.classes[c].tag&wanted != 0 {
+		if p.wants(c) {
 			push(c)
 		}
+	}
+	if p.sole >= 0 {
+		p.help(state, touching)
 	}
 	for len(queue) > 0 {
 		c := queue[0]
@@ -174,6 +213,24 @@ func (p *planner) promising(state []int) []int {
 	}
 	slices.Sort(enabled)
 	return enabled
+}
+
+// help looks at what a plan needs that ends with a refusal, or a question, of
+// one net alone: another net must let the call pass, or its own state must
+// change. Where others ask too, anything may help.
+func (p *planner) help(state []int, touching func(net int)) {
+	for c := range p.classes {
+		if !p.wants(c) {
+			continue
+		}
+		if b := p.blocker(state, c); b >= 0 && b != p.sole {
+			touching(b)
+			continue
+		}
+		for _, t := range p.classes[c].touches {
+			touching(t.net)
+		}
+	}
 }
 
 // moves are the calls of a plan.

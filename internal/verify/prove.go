@@ -158,7 +158,7 @@ func (a AtMost) prove(m *model) Proof {
 			continue
 		}
 		longer := repeat(f.moves, i, a.Count-maxCount)
-		if a.Count <= maxReplay && m.objection(q, nil, longer) < 0 {
+		if a.Count <= maxReplay && m.objection(q, longer) < 0 {
 			return Proof{Result: Refuted, Counterexample: m.trace(longer)}
 		}
 	}
@@ -245,7 +245,13 @@ func (a AlwaysPossible) prove(m *model) Proof {
 			nets = append(nets, t.net)
 		}
 	}
-	return m.always(m.around(nets), func(s *space, _ int32, c int) bool { return s.classes[c].tag&wanted != 0 }, nil, likes)
+	around := m.around(nets)
+	if m.whole(around, anyCall, min(m.limit, groupLimit)) == nil {
+		if d := m.lockOfOne(nets, around, likes); d.Result == Refuted {
+			return Proof{Result: Refuted, Counterexample: d.Trace, Because: d.Because}
+		}
+	}
+	return m.always(around, func(s *space, _ int32, c int) bool { return s.classes[c].tag&wanted != 0 }, nil, likes)
 }
 
 // around are the groups of the nets.
@@ -270,7 +276,7 @@ func (m *model) always(nets []int, ok func(*space, int32, int) bool, excused fun
 	if len(m.gaps) > 0 {
 		return Proof{Why: m.gaps[0]}
 	}
-	s := m.wholeOf(nets, tag, m.limit)
+	s := m.whole(nets, tag, m.limit)
 	if s == nil {
 		return Proof{Why: m.spent()}
 	}

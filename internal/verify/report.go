@@ -82,6 +82,8 @@ type Deadlock struct {
 	Trace   Trace  // leads into it
 	Because []Net  // forbid all calls from there on; none of them can be left out
 	Why     string // where it is Unknown
+
+	moves []move
 }
 
 // Result is the answer to an assertion.

@@ -27,6 +27,9 @@ func (m *model) never(q *query, nets []int) found {
 
 func (m *model) neverOf(q *query, nets []int, o viewOptions) found {
 	nets = slices.Clone(nets)
+	if o.limit == 0 {
+		o.limit = m.limit
+	}
 	for {
 		s, why := m.settle(q, nets, o)
 		if why != "" {
@@ -42,7 +45,7 @@ func (m *model) neverOf(q *query, nets []int, o viewOptions) found {
 		if !ok {
 			return found{result: Unknown, why: whyNoRun}
 		}
-		n := m.objection(q, s, ms)
+		n := m.objection(q, ms)
 		if n < 0 {
 			return found{result: Refuted, moves: ms}
 		}
@@ -66,7 +69,7 @@ var capSteps = [...]int{6, 14, 30, 0}
 func (m *model) settle(q *query, nets []int, o viewOptions) (s *space, why string) {
 	for _, o.cap = range capSteps {
 		v := m.view(nets, o)
-		s = v.explore(q, m.limit)
+		s = v.explore(q, max(1, o.limit))
 		switch {
 		case s.hit < 0 && !s.complete:
 			return nil, m.spent()
@@ -74,7 +77,7 @@ func (m *model) settle(q *query, nets []int, o viewOptions) (s *space, why strin
 			return s, ""
 		case s.hit >= 0:
 			if ms, ok := s.movesToHit(); ok {
-				if n := m.objection(q, s, ms); n < 0 || !slices.Contains(nets, n) {
+				if n := m.objection(q, ms); n < 0 || !slices.Contains(nets, n) {
 					return s, ""
 				}
 				if _, ok := m.lengthen(q, s, ms); ok {
@@ -110,7 +113,7 @@ func (s *space) movesToHit() ([]move, bool) {
 
 // objection is a net of the policy in which the run is not one that meets the
 // query, -1 if there is none.
-func (m *model) objection(q *query, s *space, ms []move) int {
+func (m *model) objection(q *query, ms []move) int {
 	if len(ms) == 0 {
 		return -1
 	}
@@ -173,10 +176,10 @@ func (m *model) lengthen(q *query, s *space, ms []move) ([]move, bool) {
 			continue
 		}
 		longer := repeat(ms, i, more)
-		if m.objection(q, s, longer) >= 0 {
+		if m.objection(q, longer) >= 0 {
 			continue
 		}
-		if short := shorten(longer, i); q.sole < 0 && q.tag == nil && m.objection(q, s, short) < 0 {
+		if short := shorten(longer, i); q.sole < 0 && q.tag == nil && m.objection(q, short) < 0 {
 			return short, true
 		}
 		return longer, true

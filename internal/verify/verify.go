@@ -88,7 +88,7 @@ func (m *model) minimal(q *query, nets []int) []int {
 	nets = slices.Clone(nets)
 	for i := 0; i < len(nets); {
 		fewer := slices.Delete(slices.Clone(nets), i, i+1)
-		s, why := m.settle(q, fewer, viewOptions{tag: q.tag})
+		s, why := m.settle(q, fewer, viewOptions{tag: q.tag, limit: m.limit})
 		if why == "" && s.hit < 0 {
 			nets = fewer
 			continue
@@ -112,6 +112,10 @@ func (m *model) allRedundant() []Redundant {
 	return out
 }
 
+// redundantLimit is how many states are looked at before a net is taken for
+// useful: to say so of a useless one does no harm.
+const redundantLimit = 2000
+
 // redundant reports whether the net never changes a verdict, and the nets that
 // are before it.
 func (m *model) redundant(n int) (because []int, ok bool) {
@@ -129,7 +133,15 @@ func (m *model) redundant(n int) (because []int, ok bool) {
 		}
 	}
 	q := &query{sole: n}
-	f := m.never(q, []int{n})
+	limit := min(m.limit, redundantLimit)
+	plan := found{result: Proved, nets: []int{n}}
+	if m.nets[n].counter() < 0 { // a plan that uses up a large counter would be long
+		plan = m.planFor(q, plan.nets, false, limit)
+	}
+	if plan.result != Proved {
+		return nil, false
+	}
+	f := m.neverOf(q, plan.nets, viewOptions{about: n + 1, limit: limit})
 	if f.result != Proved {
 		return nil, false
 	}
@@ -148,7 +160,7 @@ func (m *model) minimalWith(q *query, nets []int, keep int) []int {
 	for i := 0; i < len(nets); {
 		fewer := slices.Delete(slices.Clone(nets), i, i+1)
 		if nets[i] != keep {
-			if s, why := m.settle(q, fewer, viewOptions{about: keep + 1}); why == "" && s.hit < 0 {
+			if s, why := m.settle(q, fewer, viewOptions{about: keep + 1, limit: redundantLimit}); why == "" && s.hit < 0 {
 				nets = fewer
 				continue
 			}
