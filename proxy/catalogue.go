@@ -5,10 +5,13 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"log/slog"
 	"strings"
 	"sync"
 	"sync/atomic"
+
+	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/rawjson"
@@ -53,6 +56,8 @@ type tool struct {
 	also       []gate.Name
 	object     []byte // as the client sees it
 	definition string // hash of the upstream's object
+
+	mirrored *mcp.Tool // where arguments are to stand in headers too; nil: nowhere
 }
 
 func newCatalogue(upstreams []*upstreamState, log *slog.Logger) *catalogue {
@@ -157,7 +162,21 @@ func newTool(u *upstreamState, object []byte, alone bool) (t *tool, problem stri
 	} else {
 		t.object = wire.ReplaceMember(nil, object, "name", rawjson.AppendString(nil, t.exposed))
 	}
+	t.mirrored = mirrored(object)
 	return t, ""
+}
+
+// mirrored is the tool as mcp-go reads it, if some of its arguments have to be
+// repeated in headers.
+func mirrored(object []byte) *mcp.Tool {
+	if !bytes.Contains(object, []byte("x-mcp-header")) {
+		return nil
+	}
+	t := new(mcp.Tool)
+	if json.Unmarshal(object, t) != nil || len(mcp.ExtractParamHeaderBindings(t)) == 0 {
+		return nil
+	}
+	return t
 }
 
 // unreadable is why clients would read the tool as another one, or none of the

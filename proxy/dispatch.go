@@ -23,6 +23,10 @@ func (p *Proxy) dispatch(ctx context.Context, c *client, m wire.Message, meta wi
 	case "subscriptions/listen":
 		p.listen(ctx, c, m, meta, s)
 	case "logging/setLevel":
+		if meta.Modern() { // each request says its level instead
+			s.reply(wire.AppendError(nil, m.ID, codeNoMethod, "logging/setLevel is not of this revision", nil))
+			return
+		}
 		p.setLevel(c, m, s)
 	default:
 		p.shakeHands(ctx, c, m, s)
