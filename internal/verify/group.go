@@ -2,6 +2,8 @@ package verify
 
 import (
 	"slices"
+
+	"github.com/petrigate/petrigate/gate"
 )
 
 // group explores the nets of a group whole, and looks for a deadlock.
@@ -25,7 +27,17 @@ func (m *model) group(nets []int) Group {
 	}
 	g.States, g.Complete = len(w.at), len(m.gaps) == 0
 	g.Deadlock = m.deadlock(w)
+	if g.Deadlock.Why == whyLong {
+		if w = m.exact(nets, anyCall); w != nil {
+			g.Deadlock = m.deadlock(w)
+		}
+	}
 	return g
+}
+
+// exact is the whole graph with the counters as they are written.
+func (m *model) exact(nets []int, tag func(*shape) uint8) *space {
+	return m.wholeFrom(nets, tag, m.limit, 0)
 }
 
 // groupLimit is how many states of a group are looked at before simpler proofs
@@ -54,7 +66,7 @@ func (m *model) lockOfOne(nets, group []int, likes func(*shape) bool) Deadlock {
 			continue
 		}
 		d := m.lock(w, func(_ int32, c int) bool { return w.classes[c].tag&wanted != 0 }, nil, likes)
-		if d.Result == Refuted && d.moves != nil && m.objection(&query{sole: -1}, d.moves) < 0 {
+		if d.Result == Refuted && d.moves != nil && m.stands(d.moves) {
 			return d
 		}
 	}
@@ -65,7 +77,11 @@ func (m *model) lockOfOne(nets, group []int, likes func(*shape) bool) Deadlock {
 // large. Where counters are made smaller it is not the whole truth, but what
 // can be reached from its states is.
 func (m *model) whole(nets []int, tag func(*shape) uint8, limit int) *space {
-	for _, cap := range capSteps {
+	return m.wholeFrom(nets, tag, limit, capSteps[:]...)
+}
+
+func (m *model) wholeFrom(nets []int, tag func(*shape) uint8, limit int, caps ...int) *space {
+	for _, cap := range caps {
 		v := m.view(nets, viewOptions{cap: cap, tag: tag})
 		s := v.explore(&query{sole: -1, edges: true, tag: tag, start: goOn}, limit)
 		if !s.complete {
@@ -232,27 +248,72 @@ func (m *model) lock(s *space, ok func(k int32, class int) bool, excused func(k 
 	if !made {
 		return Deadlock{Why: whyNoRun}
 	}
-	d := Deadlock{Result: Refuted, Because: m.named(m.locking(s, ms, likes))}
-	if ms, made = m.real(s, ms); made {
-		d.Trace, d.moves = m.trace(ms), ms
-	} else {
-		d.Why = "the run is too long to be written"
+	ms = s.settleSurplus(ms, int32(k))
+	nets := m.locking(s, ms, likes)
+	d := Deadlock{Result: Refuted, Because: m.named(nets)}
+	if ms, made = m.real(s, ms, nets, likes); !made {
+		return Deadlock{Why: whyLong}
 	}
+	d.Trace, d.moves = m.trace(ms), ms
 	return d
+}
+
+// settleSurplus lets the calls fail that the run has in flight and the state
+// has not: a space does not tell apart how many watch.
+func (s *space) settleSurplus(ms []move, k int32) []move {
+	r := s.newRun()
+	r.play(ms)
+	left := slices.Clone(s.opens(k))
+	ms = slices.Clone(ms)
+	for i, c := range r.calls {
+		if len(c.holds) == 0 {
+			continue
+		}
+		at := slices.IndexFunc(left, func(id uint32) bool { return s.is(c, id) })
+		if at < 0 {
+			ms = append(ms, move{call: i, end: gate.Failure})
+		} else if !s.types[left[at]].many {
+			left = slices.Delete(left, at, at+1)
+		}
+	}
+	return ms
 }
 
 // Reasons for an unknown answer.
 const (
 	whyDoubtful = "no arguments are known that match the maps as this would need"
+	whyLong     = "it takes more calls than were tried"
 	whyNoRun    = "a run could not be made of the states that were found"
 )
 
-// real is the run with the counters as they are written.
-func (m *model) real(s *space, ms []move) ([]move, bool) {
+// real is the run with the counters as they are written, after which the nets
+// forbid what likes wants.
+func (m *model) real(s *space, ms []move, nets []int, likes func(*shape) bool) ([]move, bool) {
 	if len(s.limits) == 0 {
 		return ms, true
 	}
-	return m.lengthen(&query{sole: -1}, s, ms)
+	calls := m.callsOf(s.view)
+	holds := func(ms []move) bool {
+		_, stopped := m.replay(ms)
+		return stopped < 0 && m.locks(m.nets, calls, ms, nets, likes)
+	}
+	if holds(ms) {
+		return ms, true
+	}
+	longer, ok := m.lengthenTo(s, ms, holds)
+	if short := shorten(longer); ok && (longest(short) > maxReplay || holds(short)) {
+		return short, true
+	}
+	return longer, ok
+}
+
+// longest is how often a run repeats one call.
+func longest(ms []move) int {
+	times := 0
+	for _, mv := range ms {
+		times = max(times, mv.times)
+	}
+	return times
 }
 
 // locking is a set of nets of which none can be left out, that forbid every
@@ -262,9 +323,10 @@ func (m *model) locking(s *space, ms []move, likes func(*shape) bool) []int {
 	for _, n := range s.nets {
 		nets = append(nets, n.index)
 	}
+	calls := m.callsOf(s.view)
 	for i := 0; i < len(nets); {
 		fewer := slices.Delete(slices.Clone(nets), i, i+1)
-		if m.locks(s, ms, fewer, likes) {
+		if m.locks(s.numbered(), calls, ms, fewer, likes) {
 			nets = fewer
 			continue
 		}
@@ -273,21 +335,17 @@ func (m *model) locking(s *space, ms []move, likes func(*shape) bool) []int {
 	return nets
 }
 
-// locks reports whether the nets alone forbid, after the run, every call of
-// the group that likes wants, though all calls succeed.
-func (m *model) locks(whole *space, ms []move, nets []int, likes func(*shape) bool) bool {
-	calls := m.callsOf(whole.view)
+// numbered are the nets of the view by their number.
+func (v *view) numbered() []*net { return v.newRun().nets }
+
+// locks reports whether some of the nets alone forbid, after the run, every one
+// of the calls that likes wants, though all calls succeed.
+func (m *model) locks(all []*net, calls []*shape, ms []move, nets []int, likes func(*shape) bool) bool {
 	r := &run{model: m, nets: make([]*net, len(m.nets)), local: make([]int, len(m.nets))}
 	for _, n := range nets {
-		r.nets[n] = whole.nets[whole.view.at[n]]
+		r.nets[n] = all[n]
 	}
-	for _, mv := range ms {
-		if mv.shape == nil {
-			r.end(r.calls[mv.call], mv.end)
-			continue
-		}
-		r.begin(mv.shape)
-	}
+	r.play(ms)
 	runs, seen := []*run{r}, map[string]bool{r.key(): true}
 	for k := 0; k < len(runs); k++ {
 		if k == m.limit {
@@ -316,4 +374,14 @@ func (m *model) callsOf(v *view) []*shape {
 		}
 	}
 	return out
+}
+
+// stands reports whether all nets let the run happen. One that is too long to
+// be played does not stand.
+func (m *model) stands(ms []move) bool {
+	if longest(ms) > maxReplay {
+		return false
+	}
+	_, stopped := m.replay(ms)
+	return stopped < 0
 }

@@ -173,9 +173,9 @@ func (g *generator) rules() string {
 		case 0, 1, 2:
 			out = append(out, fmt.Sprintf("require %s before %s", g.name(), g.name()))
 		case 3, 4:
-			out = append(out, fmt.Sprintf("limit %s to %d per session", g.name(), 1+g.IntN(3)))
+			out = append(out, fmt.Sprintf("limit %s to %d per session", g.name(), g.count()))
 		case 5:
-			out = append(out, fmt.Sprintf("limit %s to %d per %s", g.name(), 1+g.IntN(2), g.name()))
+			out = append(out, fmt.Sprintf("limit %s to %d per %s", g.name(), g.count(), g.name()))
 		case 6:
 			out = append(out, fmt.Sprintf("require human-approval before %s", g.name()))
 		default:
@@ -183,6 +183,14 @@ func (g *generator) rules() string {
 		}
 	}
 	return strings.Join(out, "\n") + "\n"
+}
+
+// count is mostly small, and sometimes a large counter.
+func (g *generator) count() int {
+	if g.IntN(12) == 0 {
+		return 9 + g.IntN(4)
+	}
+	return 1 + g.IntN(3)
 }
 
 func (g *generator) net(i int) gate.Net {

@@ -162,7 +162,7 @@ func (a AtMost) prove(m *model) Proof {
 			return Proof{Result: Refuted, Counterexample: m.trace(longer)}
 		}
 	}
-	return Proof{Why: "it takes more calls than were tried"}
+	return Proof{Why: whyLong}
 }
 
 // counting looks for more than count calls.
@@ -276,15 +276,20 @@ func (m *model) always(nets []int, ok func(*space, int32, int) bool, excused fun
 	if len(m.gaps) > 0 {
 		return Proof{Why: m.gaps[0]}
 	}
-	s := m.whole(nets, tag, m.limit)
-	if s == nil {
-		return Proof{Why: m.spent()}
+	lock := func(s *space) Deadlock {
+		if s == nil {
+			return Deadlock{Why: m.spent()}
+		}
+		var excuse func(int32) bool
+		if excused != nil {
+			excuse = func(k int32) bool { return excused(s, k) }
+		}
+		return m.lock(s, func(k int32, c int) bool { return ok(s, k, c) }, excuse, likes)
 	}
-	var excuse func(int32) bool
-	if excused != nil {
-		excuse = func(k int32) bool { return excused(s, k) }
+	d := lock(m.whole(nets, tag, m.limit))
+	if d.Why == whyLong {
+		d = lock(m.exact(nets, tag))
 	}
-	d := m.lock(s, func(k int32, c int) bool { return ok(s, k, c) }, excuse, likes)
 	return Proof{Result: d.Result, Counterexample: d.Trace, Because: d.Because, Why: d.Why}
 }
 

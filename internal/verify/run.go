@@ -165,38 +165,60 @@ func (s *space) try(path []event, double map[int]int) (ms []move, again int, ok 
 
 // find is a call of the type that is in flight.
 func (s *space) find(r *run, id uint32) int {
-	t := s.types[id]
-	return slices.IndexFunc(r.calls, func(c *live) bool {
-		return len(c.holds) == len(t.holds) && !slices.ContainsFunc(t.holds, func(h touch) bool {
-			return !slices.Contains(c.holds, touch{s.nets[h.net].index, h.effect})
-		}) && (s.q.tag == nil || s.q.tag(c.shape)&^wanted == t.tag)
-	})
+	return slices.IndexFunc(r.calls, func(c *live) bool { return s.is(c, id) })
 }
 
-// replay plays moves in all nets. stopped is the net that forbids one of them,
-// or -1; the nets that ask at the last move are asked.
-func (m *model) replay(ms []move) (r *run, stopped int) {
-	r = m.newRun()
+// is reports whether a call is of the type.
+func (s *space) is(c *live, id uint32) bool {
+	t := s.types[id]
+	return len(c.holds) == len(t.holds) && !slices.ContainsFunc(t.holds, func(h touch) bool {
+		return !slices.Contains(c.holds, touch{s.nets[h.net].index, h.effect})
+	}) && (s.q.tag == nil || s.q.tag(c.shape)&^wanted == t.tag)
+}
+
+// play makes the moves, whatever the nets say.
+func (r *run) play(ms []move) {
 	for _, mv := range ms {
-		if mv.shape == nil {
-			r.end(r.calls[mv.call], mv.end)
-			continue
+		r.make(mv, func([]int) bool { return true })
+	}
+}
+
+// make makes one move as long as ok agrees with the nets that block it.
+func (r *run) make(mv move, ok func(blocking []int) bool) bool {
+	if mv.shape == nil {
+		r.end(r.calls[mv.call], mv.end)
+		return true
+	}
+	for range max(1, mv.times) {
+		if blocking, _ := r.judge(mv.shape); !ok(blocking) {
+			return false
 		}
-		for range max(1, mv.times) {
-			if blocking, _ := r.judge(mv.shape); len(blocking) > 0 {
-				return r, m.worst(blocking, mv.shape)
-			}
-			r.begin(mv.shape)
-			if mv.times > 0 {
-				r.end(r.calls[len(r.calls)-1], gate.Success)
-				r.calls = r.calls[:mv.call]
-			}
-		}
+		r.begin(mv.shape)
 		if mv.times > 0 {
-			r.calls = append(r.calls, &live{shape: mv.shape, ended: true})
+			r.end(r.calls[len(r.calls)-1], gate.Success)
+			r.calls = r.calls[:mv.call]
 		}
 	}
-	return r, -1
+	if mv.times > 0 {
+		r.calls = append(r.calls, &live{shape: mv.shape, ended: true})
+	}
+	return true
+}
+
+// replay plays moves in all nets. stopped is a net that forbids one of them, or -1.
+func (m *model) replay(ms []move) (r *run, stopped int) {
+	r, stopped = m.newRun(), -1
+	for _, mv := range ms {
+		if !r.make(mv, func(blocking []int) bool {
+			if len(blocking) > 0 {
+				stopped = m.worst(blocking, mv.shape)
+			}
+			return len(blocking) == 0
+		}) {
+			break
+		}
+	}
+	return r, stopped
 }
 
 // worst is the net to look at first: one that never lets the call pass.

@@ -53,7 +53,7 @@ func (m *model) neverOf(q *query, nets []int, o viewOptions) found {
 			if ms, ok = m.lengthen(q, s, ms); ok {
 				return found{result: Refuted, moves: ms}
 			}
-			return found{result: Unknown, why: "it takes more calls than were tried"}
+			return found{result: Unknown, why: whyLong}
 		}
 		nets = append(nets, n)
 		slices.Sort(nets)
@@ -159,37 +159,46 @@ func (m *model) notAlone(sole int, blocking, asking []int, s *shape) int {
 // maxReplay bounds the calls of a run that is made longer.
 const maxReplay = 20_000
 
-// lengthen repeats a call of the run until the counters are where they would
-// be if none had been made smaller.
+// lengthen makes the run longer until it meets the query with the counters as
+// they are written.
 func (m *model) lengthen(q *query, s *space, ms []move) ([]move, bool) {
-	if len(s.limits) != 1 {
-		return nil, false
-	}
-	n := s.nets[s.limits[0]]
-	place := n.info.Places[n.counterAt]
-	more := m.nets[n.index].info.Initial[place] - n.info.Initial[place]
-	if more > maxReplay {
-		return m.repeatBlindly(q, s, ms, more)
-	}
-	for i := range ms {
-		if ms[i].shape == nil {
-			continue
+	return m.lengthenTo(s, ms, func(ms []move) bool { return m.objection(q, ms) < 0 })
+}
+
+// lengthenTo repeats a call of the run as often as the counters begin lower
+// than they are written.
+func (m *model) lengthenTo(s *space, ms []move, ok func([]move) bool) ([]move, bool) {
+	for _, pos := range s.limits {
+		n := s.nets[pos]
+		place := n.info.Places[n.counterAt]
+		more := m.nets[n.index].info.Initial[place] - n.info.Initial[place]
+		if more > maxReplay {
+			if len(s.limits) > 1 {
+				continue
+			}
+			return m.repeatBlindly(s, ms, more)
 		}
-		longer := repeat(ms, i, more)
-		if m.objection(q, longer) >= 0 {
-			continue
+		for i := range ms {
+			if ms[i].shape == nil {
+				continue
+			}
+			longer := repeat(ms, i, more)
+			if !ok(longer) {
+				continue
+			}
+			return longer, true
 		}
-		if short := shorten(longer, i); q.sole < 0 && q.tag == nil && m.objection(q, short) < 0 {
-			return short, true
-		}
-		return longer, true
 	}
 	return nil, false
 }
 
 // shorten writes what the run repeats, and the same calls after it that never
 // end, as one.
-func shorten(ms []move, at int) []move {
+func shorten(ms []move) []move {
+	at := slices.IndexFunc(ms, func(mv move) bool { return mv.times > 0 })
+	if at < 0 {
+		return ms
+	}
 	out := slices.Clone(ms)
 	for at+1 < len(out) && out[at+1].shape == out[at].shape && !endsLater(out[at+2:], out[at+1].call) {
 		gone := out[at+1].call
@@ -209,7 +218,7 @@ func endsLater(ms []move, call int) bool {
 }
 
 // repeatBlindly makes the run longer by more calls than are played.
-func (m *model) repeatBlindly(q *query, s *space, ms []move, more int) ([]move, bool) {
+func (m *model) repeatBlindly(s *space, ms []move, more int) ([]move, bool) {
 	r := s.newRun()
 	for i, mv := range ms {
 		if mv.shape == nil {
@@ -222,7 +231,7 @@ func (m *model) repeatBlindly(q *query, s *space, ms []move, more int) ([]move, 
 		}
 		r.begin(mv.shape)
 		if i+1 < len(ms) && s.onlyCounts(r, before) && len(r.calls[len(r.calls)-1].holds) == 0 {
-			return shorten(repeat(ms, i, more), i), true
+			return repeat(ms, i, more), true
 		}
 	}
 	return nil, false
