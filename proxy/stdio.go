@@ -72,6 +72,9 @@ func (p *Proxy) readLines(ctx context.Context, c *client, in io.Reader, w *lineW
 		if more && release == nil {
 			release = p.cork(w)
 		}
+		if ctx.Err() != nil { // it came when nothing is served any more
+			return context.Cause(ctx)
+		}
 		if len(line) > 0 {
 			p.take(ctx, c, line, w, calls)
 		}
