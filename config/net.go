@@ -19,6 +19,7 @@ type Net struct {
 	Match          string // "" or "all": every matching entry of Map; "first": the first alone
 	Reason         string
 	AllowUnbounded bool
+	Prove          []Proof
 	Position       Position
 }
 
@@ -97,6 +98,7 @@ func (d *decoder) net(n *node) Net {
 		d.at(n, `a net needs a "name"`, "")
 	}
 	d.checkPlaces(n, &net)
+	d.checkProofs(&net)
 	return net
 }
 
@@ -112,9 +114,10 @@ func (d *decoder) netKeys(net *Net) keys {
 		"match":          d.oneOf(&net.Match, []string{"all", "first"}, nil),
 		"reason":         d.filled(&net.Reason),
 		"allowUnbounded": d.flag(&net.AllowUnbounded),
+		"prove":          d.proofs(&net.Prove),
 
 		"validate": d.later, "remember": d.later, "scope": d.later, "priority": d.later, "class": d.later,
-		"recovery": d.later, "shadow": d.later, "prove": d.later,
+		"recovery": d.later, "shadow": d.later,
 	}
 }
 

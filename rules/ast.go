@@ -16,7 +16,7 @@ type File struct {
 	errs   ErrorList
 }
 
-// A Statement is a [*Require], [*Approve], [*Block], [*Limit] or [*Map].
+// A Statement is a [*Require], [*Approve], [*Block], [*Limit], [*Map] or [*Prove].
 // Its String is the canonical form, which parses to an equal statement.
 type Statement interface {
 	String() string
@@ -109,7 +109,7 @@ func (s *Limit) names() []Name {
 	return []Name{s.Tool, *s.Per}
 }
 
-// Names lists the names of calls that the rules of f speak of, in order. The
+// Names lists the names of calls that the rules and claims of f speak of, in order. The
 // tools and labels of maps are not among them.
 func (f *File) Names() []Name {
 	var names []Name

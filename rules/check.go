@@ -26,8 +26,11 @@ func (c *compiler) check() {
 
 func (c *compiler) checkNames(s Statement) {
 	names := s.names()
-	if m, ok := s.(*Map); ok {
-		names = []Name{m.Tool, m.As}
+	switch s := s.(type) {
+	case *Map:
+		names = []Name{s.Tool, s.As}
+	case *Prove:
+		names = s.written()
 	}
 	for _, n := range names {
 		if r, ok := invisible(n.Text); ok {

@@ -13,6 +13,7 @@ import (
 type Compiled struct {
 	Nets     []gate.Net // in the order of the statements
 	Maps     []gate.Map // for [gate.PolicyOptions]
+	Claims   []*Prove   // that must hold of the policy that the nets are part of
 	Warnings []Warning  // in the order of the files and lines
 
 	verified []Verification // of Nets
@@ -103,6 +104,8 @@ func (c *compiler) add(s Statement) {
 		c.net(limitNet(s), v)
 	case *Map:
 		c.out.Maps = append(c.out.Maps, gateMap(s))
+	case *Prove:
+		c.out.Claims = append(c.out.Claims, s)
 	}
 }
 

@@ -155,6 +155,27 @@ func TestMaps(t *testing.T) {
 	}
 }
 
+func TestClaims(t *testing.T) {
+	c := compile(t, "map bash.command rm as delete\nprove never delete before a\nprove conserved n\nprove never delete before a\nprove exclusive x, y\nrequire a before b\nprove reachable b*")
+	var got []string
+	for _, claim := range c.Claims {
+		got = append(got, fmt.Sprintf("%d %s", claim.Position().Line, claim))
+	}
+	want := []string{"2 prove never delete before a", "3 prove conserved n", "5 prove exclusive x, y", "7 prove reachable b*"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	if len(c.Nets) != 1 || len(c.Warnings) != 1 || c.Warnings[0].Code != rules.Repeated { // and the label is used
+		t.Errorf("%d nets, warnings %v", len(c.Nets), c.Warnings)
+	}
+	if tool := c.Claims[3].Tool.Call(); tool != (gate.Tool{Name: "b*", Kind: gate.Glob}) {
+		t.Errorf("the gate reads %+v", tool)
+	}
+	if names := compile(t, "prove conserved n\nprove never a before b").Claims; names[0].Net.Text != "n" || names[1].First.Text != "b" {
+		t.Errorf("claims %v", names)
+	}
+}
+
 func TestParseAt(t *testing.T) {
 	place := func(line, column int) gate.Position {
 		return gate.Position{File: "c.yaml", Line: line + 10, Column: column + 4}

@@ -7,6 +7,7 @@
 //	limit push to 3 per session
 //	limit push to 1 per test                # each call of test gives one push back
 //	map bash.command rm as delete           # names a bash call by its arguments
+//	prove never deploy before test          # what must hold of all of it
 //
 // [Parse] reads a file to its end and reports every error with its place,
 // [Compile] makes nets of the files of a policy, [Load] does both.
@@ -18,7 +19,13 @@
 //	          | "require" "human-approval" "before" name
 //	          | "block" name
 //	          | "limit" name "to" count "per" ( "session" | name )
-//	          | "map" name "." field ( word | regex ) "as" name ;
+//	          | "map" name "." field ( word | regex ) "as" name
+//	          | "prove" claim ;
+//	claim     = "never" name [ "before" name | "without" "human-approval" ]
+//	          | "at-most" count name "per" "session"
+//	          | ( "reachable" | "always-possible" ) name
+//	          | ( "conserved" | "deadlock-free" | "no-terminal-states" ) name    (* of a net *)
+//	          | "exclusive" name "," name { "," name } ;                         (* of places *)
 //	name      = bare | quoted ;
 //	regex     = "/" RE2 "/" [ "i" ] ;
 //
@@ -40,7 +47,11 @@
 // regex is RE2 with ASCII classes, may hold spaces and #, and writes / as \/.
 // Maps apply to every rule of the policy, wherever they stand.
 //
-// The words once, unless, via, runs, when, prove, successful, the time windows
+// A comma ends a bare name of a place. The nets of rules are named after their
+// statements, as require-backup-before-delete; hand-written ones have a name.
+// [Compile] carries claims along and proves nothing.
+//
+// The words once, unless, via, runs, when, successful, the time windows
 // and fields that begin with $. belong to later versions. They are errors where
 // those versions would give them a meaning: nothing is ignored.
 //

@@ -98,6 +98,7 @@ const (
 	MapGlob        Code = "E017" // a glob for the tool of a map
 	QuotedWord     Code = "E018" // quotes around the word of a map
 	AmbiguousRegex Code = "E019" // a slash that is a word or a regex
+	UnknownClaim   Code = "E020" // the word after prove
 )
 
 // The warnings.

@@ -31,7 +31,7 @@ func ruleNet(name string, pos gate.Position, cause gate.Cause, places []string, 
 }
 
 func requireNet(s *Require) gate.Net {
-	before := tool(s.Before)
+	before := s.Before.Call()
 	if before.Kind == gate.Glob && !s.First.Glob() {
 		before.Except = s.First.Text // "require backup before *" must not lock backup
 	}
@@ -41,7 +41,7 @@ func requireNet(s *Require) gate.Net {
 	}
 	n := ruleNet(fmt.Sprintf("require-%s-before-%s", s.First, s.Before), s.Pos, gate.CauseSequence, []string{gated},
 		gate.Transition{Name: do(s.First), Inputs: []string{ready}, Outputs: []string{gated},
-			Tools: []gate.Tool{tool(s.First)}, Deferred: true, Observe: true},
+			Tools: []gate.Tool{s.First.Call()}, Deferred: true, Observe: true},
 		gate.Transition{Name: second, Inputs: []string{gated}, Outputs: []string{ready},
 			Tools: []gate.Tool{before}},
 	)
@@ -52,7 +52,7 @@ func requireNet(s *Require) gate.Net {
 func approveNet(s *Approve) gate.Net {
 	n := ruleNet(fmt.Sprintf("approve-before-%s", s.Before), s.Pos, gate.CauseApproval, nil,
 		gate.Transition{Name: "approve", Inputs: []string{ready}, Outputs: []string{ready},
-			Tools: []gate.Tool{tool(s.Before)}, Manual: true},
+			Tools: []gate.Tool{s.Before.Call()}, Manual: true},
 	)
 	n.Reason = fmt.Sprintf("%s requires human approval.", s.Before)
 	return n
@@ -61,7 +61,7 @@ func approveNet(s *Approve) gate.Net {
 func blockNet(s *Block) gate.Net {
 	n := ruleNet(fmt.Sprintf("block-%s", s.Tool), s.Pos, gate.CauseBlock, []string{locked},
 		gate.Transition{Name: do(s.Tool), Inputs: []string{locked}, Outputs: []string{locked},
-			Tools: []gate.Tool{tool(s.Tool)}},
+			Tools: []gate.Tool{s.Tool.Call()}},
 	)
 	n.Reason = fmt.Sprintf("%s is blocked and cannot be called.", s.Tool)
 	return n
@@ -70,7 +70,7 @@ func blockNet(s *Block) gate.Net {
 func limitNet(s *Limit) gate.Net {
 	name, places := fmt.Sprintf("limit-%s-%d", s.Tool, s.Count), []string{budget}
 	call := gate.Transition{Name: do(s.Tool), Inputs: []string{ready, budget}, Outputs: []string{ready},
-		Tools: []gate.Tool{tool(s.Tool)}}
+		Tools: []gate.Tool{s.Tool.Call()}}
 	transitions := []gate.Transition{call}
 	if s.Per != nil {
 		name += fmt.Sprintf("-per-%s", *s.Per)
@@ -78,7 +78,7 @@ func limitNet(s *Limit) gate.Net {
 		transitions[0].Outputs = []string{ready, spent}
 		transitions = append(transitions, gate.Transition{Name: "refill",
 			Inputs: []string{ready, spent}, Outputs: []string{ready, budget},
-			Tools: []gate.Tool{tool(*s.Per)}, Observe: true})
+			Tools: []gate.Tool{s.Per.Call()}, Observe: true})
 	}
 	n := ruleNet(name, s.Pos, gate.CauseLimit, places, transitions...)
 	n.Initial[budget] = s.Count
@@ -96,8 +96,8 @@ func calls(n int) string {
 	return fmt.Sprintf("%d calls", n)
 }
 
-// tool is a name as the gate reads it.
-func tool(n Name) gate.Tool {
+// Call is the name as the gate reads it.
+func (n Name) Call() gate.Tool {
 	t := gate.Tool{Name: n.Text}
 	switch {
 	case n.Quoted:

@@ -64,17 +64,17 @@ func (s *scanner) statement() Statement {
 	case t.is("map"):
 		return s.mapping(t)
 	case t.is("prove"):
-		s.notSupported(t, "prove")
+		return s.prove(t)
 	default:
 		s.unknownStatement(t)
 	}
 	return nil
 }
 
-var statements = []string{"require", "block", "limit", "map"}
+var statements = []string{"require", "block", "limit", "map", "prove"}
 
 func (s *scanner) unknownStatement(t token) {
-	hint := "a line begins with require, block, limit or map"
+	hint := "a line begins with require, block, limit, map or prove"
 	if near := Nearest(t.text, statements); near != "" && t.kind == bare {
 		hint = fmt.Sprintf("did you mean %q?", near)
 	}
@@ -113,18 +113,18 @@ func (s *scanner) block(at token) Statement {
 func (s *scanner) limit(at token) Statement {
 	tool := s.name("the name to limit is missing", limitForm)
 	s.keyword("to", limitForm, "")
-	count := s.count()
+	count := s.count(limitForm)
 	s.keyword("per", limitForm, "")
 	per := s.scope()
 	s.end("unless")
 	return &Limit{Pos: s.position(at.off), Tool: tool, Count: count, Per: per}
 }
 
-// count reads the N of a limit: decimal digits and nothing else.
-func (s *scanner) count() int {
+// count reads a number of calls: decimal digits and nothing else.
+func (s *scanner) count(form string) int {
 	t := s.next()
 	if t.kind == atEnd {
-		s.fail(Missing, t, limitForm, "the count is missing")
+		s.fail(Missing, t, form, "the count is missing")
 		return 0
 	}
 	n, err := strconv.ParseInt(t.text, 10, 32)

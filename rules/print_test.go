@@ -28,6 +28,16 @@ func TestPrint(t *testing.T) {
 		{"map bash.command   / as slash # a/b", "map bash.command / as slash"},
 		{"map bash.command /rm/ as rm", "map bash.command /rm/ as rm"},
 		{"map bash.command runs as rm", "map bash.command runs as rm"},
+		{"prove\tnever a* # b", "prove never a*"},
+		{`prove never "before" before before`, `prove never "before" before before`},
+		{"prove never a without human-approval", "prove never a without human-approval"},
+		{"prove at-most 3 a per session", "prove at-most 3 a per session"},
+		{"prove reachable a", "prove reachable a"},
+		{"prove always-possible a", "prove always-possible a"},
+		{"prove conserved n", "prove conserved n"},
+		{`prove exclusive a,"b, c" , d#e`, `prove exclusive a, "b, c", d`},
+		{`prove deadlock-free "n m"`, `prove deadlock-free "n m"`},
+		{"prove no-terminal-states require-a-before-b", "prove no-terminal-states require-a-before-b"},
 	}
 	for _, test := range tests {
 		f, errs := rules.Parse("", []byte(test.src))
@@ -50,6 +60,8 @@ func FuzzParse(f *testing.F) {
 		"map t.f /etc as a/ # b/ as c\nmap t.f / as b\nmap t.f /a #b/ as x",
 		"block \"a\\ud83d\\ude00\\u0085\"\nblock \"\\\"\nblock a\"b\nblock \xff\nblock a\x00",
 		"\ufeffblock *?\u2028\n\r\n#\nblock a#b",
+		"prove never a\nprove never a before \"b\"\nprove never a* without human-approval\nprove at-most 3 a per session\nprove reachable a",
+		"prove always-possible a\nprove conserved n\nprove exclusive a,\"b,\" ,c#d\nprove deadlock-free n\nprove no-terminal-states n\nprove exclusive a,\"b\"c",
 		"prove x\nblock a unless b\nmap a when \"b\" as c\nlimit a to 3 per successful b",
 	} {
 		f.Add([]byte(src))

@@ -88,7 +88,7 @@ func (s *scanner) peek() token {
 	case s.text[start] == '"':
 		return s.whole(s.quoted(start))
 	default:
-		return s.bare(start)
+		return s.bare(start, s.wordEnd(start))
 	}
 }
 
@@ -124,8 +124,7 @@ func (s *scanner) wordEnd(start int) int {
 	return start + n
 }
 
-func (s *scanner) bare(start int) token {
-	end := s.wordEnd(start)
+func (s *scanner) bare(start, end int) token {
 	t := token{kind: bare, text: s.text[start:end], off: start, end: end}
 	if i := strings.IndexByte(t.text, '"'); i >= 0 {
 		s.fail(BadQuotes, token{off: start + i, end: start + i + 1}, "a quoted name stands in quotes as a whole", "a quote inside the word %s", t.text)

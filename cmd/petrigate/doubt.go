@@ -25,9 +25,9 @@ func emptyPolicy(file string, s policy.Source) policy.Problems {
 	var problems policy.Problems
 	gates := len(s.Nets)
 	for _, text := range s.Rules {
-		n := countRules(text)
+		n, claims := countRules(text)
 		gates += n
-		if n == 0 {
+		if n+claims == 0 {
 			p := warning(codeNoRule, text.Position(1, 1), "there is no rule here")
 			p.Hint = "a rule begins with require, block or limit"
 			problems = append(problems, p)
@@ -50,17 +50,21 @@ func warning(code rules.Code, at config.Position, message string) policy.Problem
 	return policy.Problem{Severity: policy.Warning, Code: code, File: at.File, Line: at.Line, Column: at.Column, Message: message}
 }
 
-// countRules counts the statements that gate something: a map only names. A
-// text with errors is left to those.
-func countRules(text config.RuleText) int {
+// countRules counts the statements that gate something: a map only names,
+// and a claim only asks. A text with errors is left to those.
+func countRules(text config.RuleText) (n, claims int) {
 	f, errs := rules.Parse(text.File, []byte(text.Text))
-	n := len(errs)
+	n = len(errs)
 	for _, s := range f.Statements {
-		if _, ok := s.(*rules.Map); !ok {
+		switch s.(type) {
+		case *rules.Map:
+		case *rules.Prove:
+			claims++
+		default:
 			n++
 		}
 	}
-	return n
+	return n, claims
 }
 
 // noUpstream finds a configuration that leaves nothing to gate.

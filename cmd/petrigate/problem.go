@@ -65,6 +65,7 @@ func printProblems(w io.Writer, problems policy.Problems) {
 		if excerpt := excerptOf(p); excerpt != "" {
 			_, _ = fmt.Fprintln(w, strings.TrimRight(excerpt, "\n"))
 		}
+		_, _ = fmt.Fprint(w, p.Detail)
 		if p.Hint != "" {
 			_, _ = fmt.Fprintf(w, "  %s %s\n", ink.in(cyan, "help:"), p.Hint)
 		}

@@ -51,7 +51,7 @@ func newServe(s stdio) *cobra.Command {
 
 // serve runs a proxy until ctx or its client ends it.
 func serve(ctx context.Context, s stdio, cfg *config.Config) error {
-	result, err := policyOf(s.err, cfg)
+	result, err := policyOf(ctx, s.err, cfg)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -117,14 +118,23 @@ func upstreams(c *config.Config) []proxy.Upstream {
 	return list
 }
 
-// policyOf builds the policy of a configuration and says what is doubtful.
-func policyOf(w io.Writer, c *config.Config) (*policy.Result, error) {
+// policyOf builds the policy of a configuration and says what is doubtful. A
+// policy of which a claim is refuted is none.
+func policyOf(ctx context.Context, w io.Writer, c *config.Config) (*policy.Result, error) {
 	source := policy.FromConfig(c)
 	result, err := policy.Build(source)
 	if err != nil {
 		return nil, err
 	}
-	printProblems(w, slices.Concat(configWarnings(c), result.Problems, emptyPolicy(c.File, source), noUpstream(c)))
+	v, err := verifyPolicy(ctx, result, source, atStart(len(result.Claims)))
+	if err != nil {
+		return nil, err
+	}
+	found := v.problems()
+	if refuted := found.Of(policy.Error); len(refuted) > 0 {
+		return nil, refuted
+	}
+	printProblems(w, slices.Concat(configWarnings(c), result.Problems, emptyPolicy(c.File, source), noUpstream(c), found))
 	return result, nil
 }
 

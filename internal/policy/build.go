@@ -32,6 +32,8 @@ type Result struct {
 	Policy   *gate.Policy // nil if a problem is an error
 	Problems Problems     // rules first, in their order, then nets
 	Nets     []Net        // of the policy: those of rules, then the others
+	Claims   []Claim      // to be proved of the policy: those of rules, then of nets
+	Maps     []gate.Map   // as the policy was given them
 }
 
 // Build makes the policy of a source. Its error is the [Problems] that keep it
@@ -41,9 +43,11 @@ func Build(s Source) (*Result, error) {
 	compiled := b.rules()
 	nets := append(compiled.Nets, b.nets()...)
 	deny := b.deny()
+	b.result.Maps = compiled.Maps
 	b.policy(nets, gate.PolicyOptions{Maps: compiled.Maps, Deny: deny})
 	b.checkTools()
 	b.checkActive()
+	b.claims(compiled.Claims)
 	if errs := b.errors(); len(errs) > 0 {
 		b.result.Policy = nil
 		return b.result, errs

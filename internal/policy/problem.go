@@ -20,6 +20,7 @@ type Problem struct {
 	Hint     string     `json:"hint"`          // what to write instead; may be empty
 	Net      string     `json:"net,omitempty"` // of a hand-written net
 	Excerpt  string     `json:"-"`             // the source line and a caret below it; may be empty
+	Detail   string     `json:"-"`             // lines that explain it; may be empty
 }
 
 // Severity says whether a policy with the problem loads.
@@ -37,11 +38,15 @@ const (
 	UnknownActive rules.Code = "E103" // a name in "active" that no net has
 	BadDefault    rules.Code = "E104" // a default that there is not
 	MalformedNet  rules.Code = "E105" // a net that cannot be read
+	UnknownNet    rules.Code = "E106" // a claim about a net that there is not
+	UnknownPlace  rules.Code = "E107" // a claim about places that no net has
 
 	UnknownTool   rules.Code = "W101" // a name that no known tool has
 	FirstMatch    rules.Code = "W102" // "match: first", which lets combined commands through
 	ReleasedToken rules.Code = "W103" // "unknown: release", which counts a lost call as not made
 	GlobInNet     rules.Code = "W104" // a tool of a net that looks like a pattern
+
+	UnknownClaimed rules.Code = "W105" // a claim about a call that nothing gates
 )
 
 // Error is the problem on one line: file:line:column: message (hint).

@@ -1,0 +1,181 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/policy"
+	"github.com/petrigate/petrigate/internal/verify"
+)
+
+func (r checkReport) print(w io.Writer, verbose bool) error {
+	printProblems(w, r.Problems)
+	if len(r.Problems) > 0 && len(r.Nets) > 0 {
+		_, _ = fmt.Fprintln(w)
+	}
+	if len(r.Nets) > 0 {
+		var rows [][]string
+		for _, n := range r.Nets {
+			rows = append(rows, []string{n.Name, count(n.States), bounded(n.Bounded), count(n.Deadlocks), ruleText(n.Rule)})
+		}
+		if err := table(w, "", "NET|STATES|BOUNDED|DEADLOCKS|FROM", rows); err != nil {
+			return err
+		}
+		_, _ = fmt.Fprintln(w)
+	}
+	if err := r.printVerified(w, verbose); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintln(w, r.summary())
+	return err
+}
+
+// printVerified writes what became of the claims, and what else is known.
+func (r checkReport) printVerified(w io.Writer, verbose bool) error {
+	if r.verified == nil {
+		return nil
+	}
+	if len(r.Proofs) > 0 {
+		var rows [][]string
+		for _, p := range r.verified.proofs {
+			rows = append(rows, []string{p.Text, p.Result.String(), p.Rule.String()})
+		}
+		if err := table(w, "", "CLAIM|RESULT|FROM", rows); err != nil {
+			return err
+		}
+		_, _ = fmt.Fprintln(w)
+	}
+	notes := r.verified.notes()
+	if verbose {
+		if err := r.printTools(w); err != nil {
+			return err
+		}
+		notes = append(notes, r.verified.details()...)
+	}
+	for _, note := range notes {
+		_, _ = fmt.Fprintln(w, "note:", note)
+	}
+	if len(notes) > 0 {
+		_, _ = fmt.Fprintln(w)
+	}
+	return nil
+}
+
+func (r checkReport) printTools(w io.Writer) error {
+	if len(r.Tools) == 0 {
+		return nil
+	}
+	names := make(map[string]verify.Name)
+	for _, n := range r.verified.names {
+		names[n.Tool.Name] = n
+	}
+	var rows [][]string
+	for _, t := range r.Tools {
+		n := names[t.Name]
+		switch n.Callable {
+		case verify.Possible:
+			rows = append(rows, []string{t.Name, "yes", strings.Join(t.Shortest, ", ")})
+		case verify.AfterFailure:
+			rows = append(rows, []string{t.Name, "after a failure", strings.Join(n.Failing.Calls(), ", ")})
+		case verify.Impossible:
+			rows = append(rows, []string{t.Name, "never", "by " + byWhat(n)})
+		default:
+			rows = append(rows, []string{t.Name, "?", n.Why})
+		}
+	}
+	if err := table(w, "", "TOOL|CALLABLE|SHORTEST WAY", rows); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintln(w)
+	return err
+}
+
+func byWhat(n verify.Name) string {
+	if len(n.Because) == 0 {
+		return "the default"
+	}
+	return together(n.Because)
+}
+
+// details are for those who want to know more: states of groups, where a
+// policy comes to its end as it is meant to, and maps that meet.
+func (v *verified) details() []string {
+	var lines []string
+	for _, g := range v.report.Groups {
+		of := number(len(g.Nets), "net") + ", from " + g.Nets[0].Name
+		switch {
+		case g.Complete:
+			lines = append(lines, fmt.Sprintf("%s: %s together", of, number(g.States, "state")))
+		default:
+			lines = append(lines, of+": not all states were looked at")
+		}
+		switch {
+		case g.Deadlock.Result == verify.Refuted && len(g.Deadlock.Trace) > 0:
+			lines = append(lines, fmt.Sprintf("%s: it ends after %s, by %s", of, strings.Join(story(g.Deadlock.Trace), "; "), together(g.Deadlock.Because)))
+		case g.Deadlock.Result == verify.Unknown:
+			lines = append(lines, of+": not known whether it can get stuck: "+g.Deadlock.Why)
+		}
+	}
+	for _, o := range v.report.Overlaps {
+		lines = append(lines, fmt.Sprintf("the maps at %s and %s both match %q", o.First.Rule, o.Second.Rule, o.Text))
+	}
+	return append(lines, "claims are about one session, with these nets active; a reset or new rules begin anew")
+}
+
+// summary is the last line: whether the policy is good, and of how much.
+func (r checkReport) summary() string {
+	errs, warnings := len(r.Problems.Of(policy.Error)), len(r.Problems.Of(policy.Warning))
+	verdict, of := "ok", ""
+	if len(r.Nets) > 0 {
+		of = " in " + number(len(r.Nets), "net")
+	}
+	if len(r.Proofs) > 0 {
+		of += r.proved()
+	}
+	switch {
+	case !r.OK && errs == 0:
+		verdict = "not ok, by --strict"
+	case !r.OK:
+		verdict = "not ok"
+	}
+	if errs+warnings == 0 {
+		return verdict + ": no problems" + of
+	}
+	return fmt.Sprintf("%s: %s and %s%s", verdict, number(errs, "error"), number(warnings, "warning"), of)
+}
+
+func count(n *int) string {
+	if n == nil {
+		return "?"
+	}
+	return strconv.Itoa(*n)
+}
+
+func bounded(b *bool) string {
+	switch {
+	case b == nil:
+		return "?"
+	case *b:
+		return "yes"
+	default:
+		return "no"
+	}
+}
+
+func ruleText(r policy.Rule) string {
+	return gate.Position{File: r.File, Line: r.Line, Column: r.Column}.String()
+}
+
+// proved counts the claims that hold.
+func (r checkReport) proved() string {
+	n := 0
+	for _, p := range r.Proofs {
+		if p.Result == verify.Proved.String() {
+			n++
+		}
+	}
+	return fmt.Sprintf(", %d of %s proved", n, number(len(r.Proofs), "claim"))
+}

@@ -1,0 +1,128 @@
+package main
+
+import (
+	"github.com/petrigate/petrigate/internal/policy"
+	"github.com/petrigate/petrigate/internal/verify"
+)
+
+// checkReport is the answer of check, in the form that tools rely on.
+type checkReport struct {
+	Version   int             `json:"version"`
+	OK        bool            `json:"ok"`
+	Problems  policy.Problems `json:"problems"`
+	Nets      []policy.Net    `json:"nets"`
+	Tools     []checkedTool   `json:"tools"`
+	Proofs    []checkedProof  `json:"proofs"`
+	Redundant []string        `json:"redundant"`
+
+	verified *verified // nil: nothing was to be verified
+}
+
+// checkedTool is one name. The events are the sequence as eval reads it; of a
+// tool that can be called after a failure only, they are a run that gets there.
+type checkedTool struct {
+	Name     string        `json:"name"`
+	Callable any           `json:"callable"` // true, "after-failure", false; nil: not known
+	Shortest []string      `json:"shortest"` // null where it is not callable
+	Because  []string      `json:"because,omitzero"`
+	Events   []replayEvent `json:"events,omitempty"`
+}
+
+// checkedProof is what came of a claim. The counterexample is what eval reads.
+type checkedProof struct {
+	Text           string        `json:"text"`
+	File           string        `json:"file"`
+	Line           int           `json:"line"`
+	Result         string        `json:"result"`
+	Counterexample []replayEvent `json:"counterexample"`
+	Because        []string      `json:"because,omitempty"`
+	Why            string        `json:"why,omitempty"` // it is unknown, or there is no counterexample
+}
+
+// newReport puts an answer together. v is nil where nothing could be verified.
+func newReport(problems policy.Problems, result *policy.Result, known []string, v *verified) checkReport {
+	r := checkReport{
+		Version: 1, Problems: problems, Nets: result.Nets,
+		Tools: []checkedTool{}, Proofs: []checkedProof{}, Redundant: []string{}, verified: v,
+	}
+	if r.Problems == nil {
+		r.Problems = policy.Problems{}
+	}
+	if r.Nets == nil {
+		r.Nets = []policy.Net{}
+	}
+	r.listTools(result, known)
+	if v == nil {
+		return r
+	}
+	for _, p := range v.proofs {
+		r.Proofs = append(r.Proofs, checkedProof{
+			Text: p.Text, File: p.Rule.File, Line: p.Rule.Line, Result: p.Result.String(),
+			Counterexample: p.events(), Because: netNames(p.Because), Why: p.Why,
+		})
+	}
+	for _, n := range v.report.Redundant {
+		r.Redundant = append(r.Redundant, n.Net.Name)
+	}
+	return r
+}
+
+// events are the counterexample.
+func (p proof) events() []replayEvent {
+	events := replayed(p.Counterexample)
+	if _, ok := p.Assertion.(verify.NeverWithoutApproval); ok {
+		return unasked(events)
+	}
+	return events
+}
+
+// listTools lists every name that a net lists, in order, then the other known
+// tools.
+func (r *checkReport) listTools(result *policy.Result, known []string) {
+	found := make(map[string]verify.Name)
+	if r.verified != nil {
+		for _, n := range r.verified.names {
+			if _, ok := found[n.Tool.Name]; !ok {
+				found[n.Tool.Name] = n
+			}
+		}
+	}
+	seen := make(map[string]bool)
+	add := func(name string) {
+		if !seen[name] {
+			seen[name] = true
+			r.Tools = append(r.Tools, newTool(name, found[name]))
+		}
+	}
+	if result.Policy != nil {
+		for _, net := range result.Policy.Nets() {
+			for _, name := range listed(net) {
+				add(name)
+			}
+		}
+	}
+	for _, name := range known {
+		add(name)
+	}
+}
+
+func newTool(name string, n verify.Name) checkedTool {
+	t := checkedTool{Name: name}
+	switch n.Callable {
+	case verify.Possible:
+		t.Callable, t.Shortest, t.Events = true, n.Shortest.Calls(), replayed(n.Shortest)
+	case verify.AfterFailure:
+		t.Callable, t.Events = "after-failure", replayed(n.Failing)
+	case verify.Impossible:
+		t.Callable, t.Because = false, append([]string{}, netNames(n.Because)...)
+	}
+	return t
+}
+
+func netNames(nets []verify.Net) []string {
+	var names []string
+	for _, n := range nets {
+		names = append(names, n.Name)
+	}
+	return names
+}

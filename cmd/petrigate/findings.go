@@ -1,0 +1,223 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/policy"
+	"github.com/petrigate/petrigate/internal/verify"
+	"github.com/petrigate/petrigate/rules"
+)
+
+// What a verification finds.
+const (
+	codeRefuted   rules.Code = "E301" // a claim that does not hold
+	codeNever     rules.Code = "W301" // a tool that can never be called
+	codeFailing   rules.Code = "W302" // a tool that can be called only after a failure
+	codeDeadlock  rules.Code = "W303" // a run after which nothing that a group gates can be called
+	codeRedundant rules.Code = "W304" // a net that never changes a verdict
+	codeUnproved  rules.Code = "W305" // a claim that could not be settled
+)
+
+// problems are what is wrong with the policy, and what is doubtful.
+func (v *verified) problems() policy.Problems {
+	var ps policy.Problems
+	for _, p := range v.proofs {
+		switch p.Result {
+		case verify.Refuted:
+			ps = append(ps, refuted(p))
+		case verify.Unknown:
+			q := at(policy.Warning, codeUnproved, p.Rule, "not known: "+p.Text)
+			q.Hint = p.Why
+			ps = append(ps, q)
+		}
+	}
+	return slices.Concat(ps, v.uncallable(), v.failing(), v.deadlocks(), v.redundant())
+}
+
+func at(severity policy.Severity, code rules.Code, pos gate.Position, message string) policy.Problem {
+	return policy.Problem{Severity: severity, Code: code, File: pos.File, Line: pos.Line, Column: pos.Column, Message: message}
+}
+
+// refuted is a claim that does not hold, with the run that shows it.
+func refuted(p proof) policy.Problem {
+	q := at(policy.Error, codeRefuted, p.Rule, "refuted: "+p.Text)
+	switch {
+	case len(p.Counterexample) > 0:
+		q.Detail = "  these calls are admitted" + brokenBy(p) + ":\n" + steps(p.Counterexample)
+	case len(p.Because) > 0:
+		q.Hint = "because of " + together(p.Because)
+	case p.Kind == rules.AlwaysPossible || p.Kind == rules.DeadlockFree || p.Kind == rules.NoTerminalStates:
+		q.Hint = "it does not hold at the start already"
+	}
+	if q.Hint == "" && p.Why != "" {
+		q.Hint = p.Why
+	}
+	return q
+}
+
+// brokenBy says what is wrong at the end of the counterexample.
+func brokenBy(p proof) string {
+	switch p.Kind {
+	case rules.NeverWithoutApproval:
+		return ", and nobody is asked about the last"
+	case rules.AlwaysPossible:
+		return ", and no calls that succeed lead to " + p.Tool.Name + " from there"
+	case rules.DeadlockFree, rules.NoTerminalStates:
+		return ", and no call that " + p.Net + " gates can be made after them"
+	case rules.Conserved:
+		return ", and " + p.Net + " has more or fewer tokens then"
+	case rules.Exclusive:
+		return ", and two of the places are marked then"
+	}
+	return ""
+}
+
+// uncallable are the names that nobody can ever call. Where that is what a
+// block says, nothing is wrong.
+func (v *verified) uncallable() policy.Problems {
+	var ps policy.Problems
+	names := make(map[string][]string) // by what causes it
+	for _, n := range v.names {
+		if n.Callable != verify.Impossible || v.blocked(n) {
+			continue
+		}
+		cause := together(n.Because)
+		if names[cause] == nil {
+			ps = append(ps, at(policy.Warning, codeNever, first(n.Because), cause))
+		}
+		names[cause] = append(names[cause], n.Tool.Name)
+	}
+	for i := range ps {
+		cause := ps[i].Message
+		ps[i].Message = and(names[cause]) + " can never be called"
+		if cause == "" {
+			ps[i].Hint = "the default refuses what no rule and no net knows"
+		} else {
+			ps[i].Hint = "because of " + cause
+		}
+	}
+	return ps
+}
+
+// blocked reports whether block alone keeps a name from being called.
+func (v *verified) blocked(n verify.Name) bool {
+	return len(n.Because) > 0 && !slices.ContainsFunc(n.Because, func(net verify.Net) bool { return v.nets[net.Name].Cause != gate.CauseBlock })
+}
+
+func (v *verified) failing() policy.Problems {
+	var ps policy.Problems
+	for _, n := range v.names {
+		if n.Callable != verify.AfterFailure {
+			continue
+		}
+		p := at(policy.Warning, codeFailing, v.speaksOf(n.Tool), fmt.Sprintf("%s can be called only after calls that fail or overlap", n.Tool.Name))
+		if len(n.Failing) > 0 {
+			p.Detail = "  such as:\n" + steps(n.Failing)
+		}
+		ps = append(ps, p)
+	}
+	return ps
+}
+
+// speaksOf is where the first net that lists the name was written.
+func (v *verified) speaksOf(tool gate.Tool) gate.Position {
+	for _, g := range v.report.Groups {
+		for _, n := range g.Nets {
+			if slices.Contains(listed(v.nets[n.Name]), tool.Name) {
+				return n.Rule
+			}
+		}
+	}
+	return gate.Position{}
+}
+
+// deadlocks are runs after which a group of nets forbids all that it gates. A
+// session limit that is used up, a block and a workflow that has come to its
+// end are meant to.
+func (v *verified) deadlocks() policy.Problems {
+	var ps policy.Problems
+	for _, g := range v.report.Groups {
+		if g.Deadlock.Result != verify.Refuted || len(g.Deadlock.Trace) == 0 || slices.ContainsFunc(g.Deadlock.Because, v.ends) {
+			continue
+		}
+		p := at(policy.Warning, codeDeadlock, first(g.Deadlock.Because), "the policy can get stuck: "+together(g.Deadlock.Because)+" can forbid all further calls")
+		p.Detail = "  after these calls:\n" + steps(g.Deadlock.Trace)
+		if slices.ContainsFunc(g.Deadlock.Because, func(n verify.Net) bool { return v.nets[n.Name].Cause == gate.CauseNet }) {
+			p.Hint = "where a workflow may end, name the places under terminalPlaces"
+		}
+		ps = append(ps, p)
+	}
+	return ps
+}
+
+func (v *verified) ends(net verify.Net) bool {
+	n := v.nets[net.Name]
+	return n.Cause == gate.CauseLimit || n.Cause == gate.CauseBlock || len(n.Terminal) > 0
+}
+
+func (v *verified) redundant() policy.Problems {
+	var ps policy.Problems
+	for _, r := range v.report.Redundant {
+		p := at(policy.Warning, codeRedundant, r.Net.Rule, r.Net.Name+" never changes a verdict")
+		if len(r.Because) > 0 {
+			p.Hint = together(r.Because) + " forbids before it does"
+		}
+		ps = append(ps, p)
+	}
+	return ps
+}
+
+// notes are what is worth knowing, and no problem.
+func (v *verified) notes() []string {
+	var notes []string
+	for _, gap := range v.report.Gaps {
+		notes = append(notes, "nothing is proved: "+gap)
+	}
+	if len(v.idle) > 0 {
+		notes = append(notes, "not active, and not looked at: "+strings.Join(v.idle, ", "))
+	}
+	var unsure []string
+	why := ""
+	for _, n := range v.names {
+		if n.Callable == verify.Unsure {
+			unsure, why = append(unsure, n.Tool.Name), n.Why
+		}
+	}
+	if len(unsure) > 0 && len(v.report.Gaps) == 0 {
+		notes = append(notes, fmt.Sprintf("not known whether %s can be called: %s", and(unsure), why))
+	}
+	return notes
+}
+
+func first(nets []verify.Net) gate.Position {
+	if len(nets) == 0 {
+		return gate.Position{}
+	}
+	return nets[0].Rule
+}
+
+// together names nets with the places where they were written.
+func together(nets []verify.Net) string {
+	var names []string
+	for _, n := range nets {
+		names = append(names, cited(n))
+	}
+	return and(names)
+}
+
+func cited(n verify.Net) string {
+	if n.Rule.Line == 0 {
+		return n.Name
+	}
+	return fmt.Sprintf("%s (%s:%d)", n.Name, n.Rule.File, n.Rule.Line)
+}
+
+func and(names []string) string {
+	if len(names) < 2 {
+		return strings.Join(names, "")
+	}
+	return strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
+}

@@ -1,0 +1,160 @@
+package main
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/policy"
+	"github.com/petrigate/petrigate/internal/verify"
+	"github.com/petrigate/petrigate/rules"
+)
+
+// An effort is how much work a verification may be. What does not fit is
+// unknown.
+type effort struct {
+	states int // of one search; 0: as many as usual
+	time   time.Duration
+}
+
+// The efforts at the start of a proxy: a client waits for it, and a policy that
+// claims nothing is not held up.
+const (
+	startTime        = 2 * time.Second
+	startTimeNoClaim = 50 * time.Millisecond
+	startStates      = 5000
+)
+
+// atStart is the effort for a policy that is about to be enforced.
+func atStart(claims int) effort {
+	if claims == 0 {
+		return effort{states: startStates, time: startTimeNoClaim}
+	}
+	return effort{time: startTime}
+}
+
+// A verified is what is known of a policy before anybody calls anything.
+type verified struct {
+	report *verify.Report
+	names  []verify.Name // as the nets list them, then the other tools that are known
+	proofs []proof
+	nets   map[string]gate.NetInfo
+	idle   []string // nets that are not active, and so not looked at
+}
+
+// A proof is what came of a claim.
+type proof struct {
+	policy.Claim
+	verify.Proof
+}
+
+// verifyPolicy proves what can be proved of a policy within the effort.
+func verifyPolicy(ctx context.Context, result *policy.Result, source policy.Source, e effort) (*verified, error) {
+	v := &verified{nets: make(map[string]gate.NetInfo)}
+	p, err := v.active(result, source)
+	if err != nil {
+		return nil, err
+	}
+	deadline := time.Now().Add(e.time)
+	o := verify.Options{
+		Maps: result.Maps, Deny: source.Default == "deny", States: e.states,
+		Stop: func() bool { return ctx.Err() != nil || time.Now().After(deadline) },
+	}
+	for _, c := range result.Claims {
+		o.Prove = append(o.Prove, assertion(c))
+	}
+	others := v.others(p, source.Tools)
+	for _, name := range others {
+		o.Prove = append(o.Prove, verify.Reachable{Tool: gate.Tool{Name: name}})
+	}
+	v.report = verify.Policy(p, o)
+	v.names = v.report.Names
+	for i, found := range v.report.Proofs {
+		if i >= len(result.Claims) {
+			v.names = append(v.names, nameOf(others[i-len(result.Claims)], found))
+			continue
+		}
+		c := result.Claims[i]
+		if slices.Contains(v.idle, c.Net) {
+			found = verify.Proof{Why: "the net is not active"}
+		}
+		v.proofs = append(v.proofs, proof{c, found})
+	}
+	return v, nil
+}
+
+// active is the policy of the nets that are active.
+func (v *verified) active(result *policy.Result, source policy.Source) (*gate.Policy, error) {
+	var nets []gate.Net
+	for _, n := range result.Policy.Nets() {
+		v.nets[n.Name] = n
+		if source.Active == nil || slices.Contains(source.Active, n.Name) {
+			nets = append(nets, n.Net)
+		} else {
+			v.idle = append(v.idle, n.Name)
+		}
+	}
+	if len(v.idle) == 0 {
+		return result.Policy, nil
+	}
+	return gate.NewPolicy(nets, gate.PolicyOptions{Maps: result.Maps, Deny: source.Default == "deny"})
+}
+
+// others are the known tools that no net lists by name.
+func (v *verified) others(p *gate.Policy, known []string) []string {
+	seen := make(map[string]bool)
+	for _, n := range p.Nets() {
+		for _, name := range listed(n) {
+			seen[name] = true
+		}
+	}
+	var others []string
+	for _, name := range known {
+		if !seen[name] {
+			seen[name] = true
+			others = append(others, name)
+		}
+	}
+	return others
+}
+
+// nameOf reads the claim that a name can be reached as what is known of it.
+func nameOf(name string, p verify.Proof) verify.Name {
+	n := verify.Name{Tool: gate.Tool{Name: name}, Because: p.Because, Why: p.Why}
+	switch {
+	case p.Result == verify.Proved:
+		n.Callable, n.Shortest = verify.Possible, p.Witness
+	case p.Result == verify.Refuted && len(p.Because) == 0 && p.Why != "":
+		n.Callable = verify.AfterFailure
+	case p.Result == verify.Refuted:
+		n.Callable, n.Default = verify.Impossible, len(p.Because) == 0
+	}
+	return n
+}
+
+// assertion is a claim as it is proved.
+func assertion(c policy.Claim) verify.Assertion {
+	switch c.Kind {
+	case rules.Never:
+		return verify.Never{Tool: c.Tool}
+	case rules.NeverBefore:
+		return verify.NeverBefore{Tool: c.Tool, First: c.First}
+	case rules.NeverWithoutApproval:
+		return verify.NeverWithoutApproval{Tool: c.Tool}
+	case rules.AtMost:
+		return verify.AtMost{Count: c.Count, Tool: c.Tool}
+	case rules.Reachable:
+		return verify.Reachable{Tool: c.Tool}
+	case rules.AlwaysPossible:
+		return verify.AlwaysPossible{Tool: c.Tool}
+	case rules.Conserved:
+		return verify.Conserved{Net: c.Net}
+	case rules.Exclusive:
+		return verify.Exclusive{Net: c.Net, Places: c.Places}
+	case rules.DeadlockFree:
+		return verify.DeadlockFree{Net: c.Net}
+	default:
+		return verify.NoTerminalStates{Net: c.Net}
+	}
+}

@@ -1,0 +1,158 @@
+package policy
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/petrigate/petrigate/config"
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/rules"
+)
+
+// A Claim is what must hold of a policy: a line that begins with prove, or an
+// entry of "prove" of a net. Its net and its places are there.
+type Claim struct {
+	Kind   rules.Claim
+	Text   string // as a line of rules
+	Rule   gate.Position
+	Tool   gate.Tool // see rules.Prove
+	First  gate.Tool
+	Count  int
+	Net    string // also of rules.Exclusive
+	Places []string
+}
+
+// claims looks up what the claims name. It looks only where all nets are
+// there.
+func (b *builder) claims(claims []*rules.Prove) {
+	if b.result.Policy == nil || len(b.errors()) > 0 {
+		return
+	}
+	nets := b.result.Policy.Nets()
+	for _, p := range claims {
+		b.claim(p, nets)
+	}
+	for i := range b.source.Nets {
+		for _, p := range b.source.Nets[i].Prove {
+			b.result.Claims = append(b.result.Claims, claimOfNet(&b.source.Nets[i], p))
+		}
+	}
+}
+
+// claim is a line of rules.
+func (b *builder) claim(p *rules.Prove, nets []gate.NetInfo) {
+	c := Claim{Kind: p.Claim, Text: p.String(), Rule: p.Pos, Tool: p.Tool.Call(), First: p.First.Call(), Count: p.Count, Net: p.Net.Text}
+	ok := true
+	switch p.Claim {
+	case rules.Conserved, rules.DeadlockFree, rules.NoTerminalStates:
+		var known []string
+		for _, n := range nets {
+			known = append(known, n.Name)
+		}
+		if ok = slices.Contains(known, c.Net); !ok {
+			b.add(problem(Error, UnknownNet, p.Net.Pos, fmt.Sprintf("no net %q to prove it of", c.Net), nearestNet(c.Net, known)))
+		}
+	case rules.Exclusive:
+		for _, place := range p.Places {
+			c.Places = append(c.Places, place.Text)
+		}
+		c.Net, ok = b.netWith(p)
+	case rules.NeverBefore:
+		b.checkClaimed(p.Tool, nets)
+		b.checkClaimed(p.First, nets)
+	default:
+		b.checkClaimed(p.Tool, nets)
+	}
+	if ok {
+		b.result.Claims = append(b.result.Claims, c)
+	}
+}
+
+// nearestNet suggests a net, or lists those that there are.
+func nearestNet(name string, known []string) string {
+	const few = 6
+	hint := didYouMean(name, known)
+	if hint == "" && len(known) > 0 && len(known) <= few {
+		hint = "nets: " + strings.Join(known, ", ")
+	}
+	return hint
+}
+
+// netWith is the hand-written net that has the places of a claim.
+func (b *builder) netWith(p *rules.Prove) (string, bool) {
+	var with, known []string
+	for _, n := range b.source.Nets {
+		known = append(known, n.Places...)
+		if !slices.ContainsFunc(p.Places, func(place rules.Name) bool { return !slices.Contains(n.Places, place.Text) }) {
+			with = append(with, n.Name)
+		}
+	}
+	switch {
+	case len(with) == 1:
+		return with[0], true
+	case len(with) > 1:
+		b.add(problem(Error, UnknownPlace, p.Pos, fmt.Sprintf("several nets have these places: %s", strings.Join(with, ", ")),
+			fmt.Sprintf("write it in the net that is meant: prove: [%q]", strings.TrimPrefix(p.String(), "prove "))))
+		return "", false
+	}
+	unknown := false
+	for _, place := range p.Places {
+		if !slices.Contains(known, place.Text) {
+			unknown = true
+			b.add(problem(Error, UnknownPlace, place.Pos, fmt.Sprintf("no hand-written net has a place %q", place.Text), didYouMean(place.Text, known)))
+		}
+	}
+	if !unknown {
+		b.add(problem(Error, UnknownPlace, p.Pos, "no net has all of these places", ""))
+	}
+	return "", false
+}
+
+func claimOfNet(n *config.Net, p config.Proof) Claim {
+	c := Claim{Rule: position(p.Position), Net: n.Name, Places: p.Places, Text: fmt.Sprintf("prove %s %s", p.Claim, n.Name)}
+	for kind := rules.Conserved; kind <= rules.NoTerminalStates; kind++ {
+		if kind.String() == p.Claim {
+			c.Kind = kind
+		}
+	}
+	if c.Kind == rules.Exclusive {
+		c.Text = fmt.Sprintf("prove exclusive %s", strings.Join(p.Places, ", "))
+	}
+	return c
+}
+
+// checkClaimed warns of a claim about a call that nothing gates: it says
+// little. Where the tools are known, that is checked of every name.
+func (b *builder) checkClaimed(n rules.Name, nets []gate.NetInfo) {
+	if b.source.Tools != nil {
+		return
+	}
+	var known []string
+	for _, net := range nets {
+		for _, t := range net.Transitions {
+			for _, tool := range t.Tools {
+				if meets(tool, n) {
+					return
+				}
+				known = append(known, tool.Name)
+			}
+		}
+		known = append(known, net.Free...)
+		for _, m := range net.Maps {
+			known = append(known, m.As, m.Tool)
+		}
+	}
+	for _, m := range b.result.Maps {
+		known = append(known, m.As, m.Tool)
+	}
+	if !isKnown(n, known) {
+		b.add(problem(Warning, UnknownClaimed, n.Pos, fmt.Sprintf("no rule and no net speaks of %q", n.Text), didYouMean(n.Text, known)))
+	}
+}
+
+// meets reports whether a pattern that is listed is, or matches, the name.
+func meets(tool gate.Tool, n rules.Name) bool {
+	listed := rules.Name{Text: tool.Name, Quoted: tool.Kind != gate.Glob}
+	return tool.Name == n.Text || tool.Kind == gate.Glob && listed.Matches(n.Text)
+}
