@@ -1,10 +1,6 @@
 package verify
 
-import (
-	"slices"
-
-	"github.com/petrigate/petrigate/gate"
-)
+import "slices"
 
 // group explores the nets of a group whole, and looks for a deadlock.
 func (m *model) group(nets []int) Group {
@@ -25,7 +21,7 @@ func (m *model) group(nets []int) Group {
 		g.Deadlock.Why = m.spent()
 		return g
 	}
-	g.States, g.Complete = len(w.at), len(m.gaps) == 0
+	g.States, g.Complete = len(w.at), m.gap(nets, nil) == ""
 	g.Deadlock = m.deadlock(w)
 	if g.Deadlock.Why == whyLong {
 		if w = m.exact(nets, anyCall); w != nil {
@@ -47,7 +43,7 @@ const groupLimit = 2000
 // lockOfOne looks for a single net that, in some state, forbids for ever every
 // call of the group that likes wants: such as a limit that is used up.
 func (m *model) lockOfOne(nets, group []int, likes func(*shape) bool) Deadlock {
-	if len(m.gaps) > 0 {
+	if m.gap(group, nil) != "" {
 		return Deadlock{}
 	}
 	in := make([]bool, len(m.nets))
@@ -122,28 +118,29 @@ func (n *net) lenient(e int) bool {
 		if a.free || n.observed(a.lists) {
 			continue
 		}
-		if !n.still || len(n.free) > 0 && !n.resting() {
+		if !n.still || n.begin(0, e).verdict == blocks {
 			return false
 		}
-		if n.begin(0, e).verdict == blocks {
-			return false
+	}
+	return len(n.free) == 0 || n.still || n.settles()
+}
+
+// settles reports whether the structural transitions fire at the start only:
+// a net in which they could run for ever blocks everything.
+func (n *net) settles() bool {
+	for _, t := range n.free {
+		for _, a := range n.trans[t].In {
+			for u := range n.trans {
+				if len(n.info.Transitions[u].Tools) > 0 && weight(n.trans[u].Out, a.Place) > weight(n.trans[u].In, a.Place) {
+					return false
+				}
+			}
 		}
 	}
 	return !n.locals[0].stuck
 }
 
-// resting reports whether the structural transitions have come to rest for
-// good: nothing that calls do enables one.
-func (n *net) resting() bool {
-	for _, t := range n.free {
-		if n.trans[t].Enabled(n.locals[0].marking) {
-			return false
-		}
-	}
-	return true
-}
-
-// admitted lists, for each state, the classes that can begin there.
+// admits reports whether a call of the class can begin in the state.
 func (s *space) admits(k int32, c int) bool {
 	words := s.state(k)
 	for _, t := range s.classes[c].touches {
@@ -214,174 +211,4 @@ func (s *space) successful() [][]int32 {
 		}
 	}
 	return back
-}
-
-// deadlock looks for a state from which no call of the group is possible any more.
-func (m *model) deadlock(s *space) Deadlock {
-	if len(m.gaps) > 0 {
-		return Deadlock{Why: m.gaps[0]}
-	}
-	return m.lock(s, func(int32, int) bool { return true }, nil, func(s *shape) bool { return true })
-}
-
-// lock looks for a state that is not excused and from which no successful
-// continuation reaches a call that ok likes; likes says the same of shapes, as
-// far as it can without a state.
-func (m *model) lock(s *space, ok func(k int32, class int) bool, excused func(k int32) bool, likes func(*shape) bool) Deadlock {
-	good := s.escapes(ok, excused)
-	if !slices.Contains(good, false) {
-		return Deadlock{Result: Proved}
-	}
-	// Where there is one, there is one with nothing in flight: it is what
-	// comes of it when all that is in flight succeeds.
-	k := slices.IndexFunc(good, func(ok bool) bool { return !ok })
-	for i := range good {
-		if !good[i] && len(s.opens(int32(i))) == 0 {
-			k = i
-			break
-		}
-	}
-	if slices.ContainsFunc(s.classes, func(c class) bool { return c.shape.doubtful }) {
-		return Deadlock{Why: whyDoubtful}
-	}
-	ms, made := s.moves(s.path(int32(k)))
-	if !made {
-		return Deadlock{Why: whyNoRun}
-	}
-	ms = s.settleSurplus(ms, int32(k))
-	nets := m.locking(s, ms, likes)
-	d := Deadlock{Result: Refuted, Because: m.named(nets)}
-	if ms, made = m.real(s, ms, nets, likes); !made {
-		return Deadlock{Why: whyLong}
-	}
-	d.Trace, d.moves = m.trace(ms), ms
-	return d
-}
-
-// settleSurplus lets the calls fail that the run has in flight and the state
-// has not: a space does not tell apart how many watch.
-func (s *space) settleSurplus(ms []move, k int32) []move {
-	r := s.newRun()
-	r.play(ms)
-	left := slices.Clone(s.opens(k))
-	ms = slices.Clone(ms)
-	for i, c := range r.calls {
-		if len(c.holds) == 0 {
-			continue
-		}
-		at := slices.IndexFunc(left, func(id uint32) bool { return s.is(c, id) })
-		if at < 0 {
-			ms = append(ms, move{call: i, end: gate.Failure})
-		} else if !s.types[left[at]].many {
-			left = slices.Delete(left, at, at+1)
-		}
-	}
-	return ms
-}
-
-// Reasons for an unknown answer.
-const (
-	whyDoubtful = "no arguments are known that match the maps as this would need"
-	whyLong     = "it takes more calls than were tried"
-	whyNoRun    = "a run could not be made of the states that were found"
-)
-
-// real is the run with the counters as they are written, after which the nets
-// forbid what likes wants.
-func (m *model) real(s *space, ms []move, nets []int, likes func(*shape) bool) ([]move, bool) {
-	if len(s.limits) == 0 {
-		return ms, true
-	}
-	calls := m.callsOf(s.view)
-	holds := func(ms []move) bool {
-		_, stopped := m.replay(ms)
-		return stopped < 0 && m.locks(m.nets, calls, ms, nets, likes)
-	}
-	if holds(ms) {
-		return ms, true
-	}
-	longer, ok := m.lengthenTo(s, ms, holds)
-	if short := shorten(longer); ok && (longest(short) > maxReplay || holds(short)) {
-		return short, true
-	}
-	return longer, ok
-}
-
-// longest is how often a run repeats one call.
-func longest(ms []move) int {
-	times := 0
-	for _, mv := range ms {
-		times = max(times, mv.times)
-	}
-	return times
-}
-
-// locking is a set of nets of which none can be left out, that forbid every
-// call that likes wants, from where the run ends.
-func (m *model) locking(s *space, ms []move, likes func(*shape) bool) []int {
-	var nets []int
-	for _, n := range s.nets {
-		nets = append(nets, n.index)
-	}
-	calls := m.callsOf(s.view)
-	for i := 0; i < len(nets); {
-		fewer := slices.Delete(slices.Clone(nets), i, i+1)
-		if m.locks(s.numbered(), calls, ms, fewer, likes) {
-			nets = fewer
-			continue
-		}
-		i++
-	}
-	return nets
-}
-
-// numbered are the nets of the view by their number.
-func (v *view) numbered() []*net { return v.newRun().nets }
-
-// locks reports whether some of the nets alone forbid, after the run, every one
-// of the calls that likes wants, though all calls succeed.
-func (m *model) locks(all []*net, calls []*shape, ms []move, nets []int, likes func(*shape) bool) bool {
-	r := &run{model: m, nets: make([]*net, len(m.nets)), local: make([]int, len(m.nets))}
-	for _, n := range nets {
-		r.nets[n] = all[n]
-	}
-	r.play(ms)
-	runs, seen := []*run{r}, map[string]bool{r.key(): true}
-	for k := 0; k < len(runs); k++ {
-		if k == m.limit {
-			return false
-		}
-		next, found := runs[k].continuations(calls, likes)
-		if found {
-			return false
-		}
-		for _, n := range next {
-			if key := n.key(); !seen[key] {
-				seen[key] = true
-				runs = append(runs, n)
-			}
-		}
-	}
-	return true
-}
-
-// callsOf are the shapes that touch a net of the view.
-func (m *model) callsOf(v *view) []*shape {
-	var out []*shape
-	for _, s := range m.shapes {
-		if slices.ContainsFunc(s.touches, func(t touch) bool { return v.at[t.net] >= 0 }) {
-			out = append(out, s)
-		}
-	}
-	return out
-}
-
-// stands reports whether all nets let the run happen. One that is too long to
-// be played does not stand.
-func (m *model) stands(ms []move) bool {
-	if longest(ms) > maxReplay {
-		return false
-	}
-	_, stopped := m.replay(ms)
-	return stopped < 0
 }

@@ -13,8 +13,8 @@ type model struct {
 	shapes []*shape // those that the default lets pass
 	byNet  [][]int  // shapes that touch a net
 	listed []gate.Tool
-	gaps   []string // why it is not the whole policy
-	limit  int      // states of one search
+	gaps   []gap // why it is not the whole policy
+	limit  int   // states of one search
 	stop   func() bool
 	states int // visited so far
 	capped map[cap]*net
@@ -38,10 +38,10 @@ func newModel(p *gate.Policy, o *Options) *model {
 		n := newNet(info, i)
 		m.nets = append(m.nets, n)
 		if info.Mapper != nil {
-			b.gap("the net %s names calls by a function", info.Name)
+			b.gap("", "the net %s names calls by a function", info.Name)
 		}
 		if n.tooWide() {
-			b.gap("the net %s has more than %d observers that wait", info.Name, maxWatches)
+			b.gap("", "the net %s has more than %d observers that wait", info.Name, maxWatches)
 			n.watchAt = make([]int, len(n.watchAt))
 		}
 	}
@@ -211,4 +211,31 @@ func (m *model) view(nets []int, o viewOptions) *view {
 		v.classes = append(v.classes, c)
 	}
 	return v
+}
+
+// gap is why nothing is proved of the nets, or of the calls that a question is
+// about; empty where nothing was left out that could matter.
+func (m *model) gap(nets []int, tag func(*shape) uint8) string {
+	for _, g := range m.gaps {
+		if g.tool == "" {
+			return g.text
+		}
+		for _, s := range m.shapes {
+			if s.tool != g.tool {
+				continue
+			}
+			if tag != nil && tag(s) != 0 || slices.ContainsFunc(s.touches, func(t touch) bool { return slices.Contains(nets, t.net) }) {
+				return g.text
+			}
+		}
+	}
+	return ""
+}
+
+// anyGap is why a name that no call has may have one.
+func (m *model) anyGap() string {
+	if len(m.gaps) == 0 {
+		return ""
+	}
+	return m.gaps[0].text
 }

@@ -179,7 +179,7 @@ func counting(t gate.Tool, count int) *query {
 // budgeted finds a net in which each call of the tool takes, for good, from a
 // place that nothing fills and that begins with few enough tokens.
 func (m *model) budgeted(a AtMost) (net int, ok bool) {
-	if len(m.gaps) > 0 {
+	if m.gap(nil, carrying(a.Tool)) != "" {
 		return 0, false
 	}
 	for _, n := range m.nets {
@@ -273,8 +273,8 @@ func (m *model) always(nets []int, ok func(*space, int32, int) bool, excused fun
 		}
 		return 0
 	}
-	if len(m.gaps) > 0 {
-		return Proof{Why: m.gaps[0]}
+	if why := m.gap(nets, tag); why != "" {
+		return Proof{Why: why}
 	}
 	lock := func(s *space) Deadlock {
 		if s == nil {

@@ -36,8 +36,8 @@ func (m *model) neverOf(q *query, nets []int, o viewOptions) found {
 			return found{result: Unknown, why: why}
 		}
 		if s.hit < 0 {
-			if len(m.gaps) > 0 {
-				return found{result: Unknown, why: m.gaps[0]}
+			if why := m.gap(nets, q.tag); why != "" {
+				return found{result: Unknown, why: why}
 			}
 			return found{result: Proved, nets: nets}
 		}

@@ -54,7 +54,7 @@ const (
 	maxShapesOfTool = 2048
 	maxShapes       = 8192
 	maxMapsOfField  = 8
-	maxActionsAtOne = 4
+	maxActionsAtOne = 8
 )
 
 // shaper derives the shapes of a policy.
@@ -68,7 +68,7 @@ type shaper struct {
 	shapes []*shape
 	seen   map[string]bool
 	listed map[string]bool // names that a net or an assertion speaks of
-	gaps   []string        // what was left out
+	gaps   []gap           // what was left out
 	deny   bool
 }
 
@@ -89,15 +89,18 @@ func (b *shaper) derive(known []Tool) {
 	for i := 0; i < len(b.tools); i++ {
 		b.ofTool(b.tools[i], also[b.tools[i]])
 		if len(b.shapes) > maxShapes {
-			b.gap("the policy has more than %d kinds of calls", maxShapes)
+			b.gap("", "the policy has more than %d kinds of calls", maxShapes)
 			return
 		}
 	}
 }
 
-func (b *shaper) gap(format string, args ...any) {
-	if text := fmt.Sprintf(format, args...); !slices.Contains(b.gaps, text) {
-		b.gaps = append(b.gaps, text)
+// A gap is what was left out of the calls of a tool; of all where tool is empty.
+type gap struct{ tool, text string }
+
+func (b *shaper) gap(tool, format string, args ...any) {
+	if g := (gap{tool, fmt.Sprintf(format, args...)}); !slices.Contains(b.gaps, g) {
+		b.gaps = append(b.gaps, g)
 	}
 }
 
@@ -206,7 +209,7 @@ func (b *shaper) inventTools() {
 	}
 	fresh, complete := invent(all, "", taken)
 	if !complete {
-		b.gap("the patterns can match names in more ways than were tried")
+		b.gap("", "the patterns can match names in more ways than were tried")
 	}
 	for _, f := range fresh {
 		if i := strings.IndexByte(f.text, '.'); i > 0 && i < len(f.text)-1 {
@@ -224,7 +227,7 @@ func (b *shaper) inventTools() {
 	for _, t := range b.tools {
 		actions, complete := invent(dots, t+".", taken)
 		if !complete {
-			b.gap("the patterns can match actions in more ways than were tried")
+			b.gap("", "the patterns can match actions in more ways than were tried")
 		}
 		for _, a := range actions {
 			b.action[t] = append(b.action[t], strings.TrimPrefix(a.text, t+"."))
@@ -273,7 +276,7 @@ func (b *shaper) ofTool(tool string, also []gate.Name) {
 		count *= len(options[i])
 	}
 	if count > maxShapesOfTool {
-		b.gap("the maps of %s can match in more ways than were tried", tool)
+		b.gap(tool, "the maps of %s can match in more ways than were tried", tool)
 		count = maxShapesOfTool
 	}
 	for k := range count {
@@ -314,139 +317,6 @@ func (b *shaper) fields(tools []label) []string {
 
 func hasTool(tools []label, name string) bool {
 	return slices.ContainsFunc(tools, func(l label) bool { return l.text == name })
-}
-
-// values are what a field can hold, as far as it makes a difference.
-func (b *shaper) values(field string, tools []label) []*value {
-	var ps []pattern
-	var keys []mapKey
-	each := func(maps []gate.Map, net int) {
-		for i := range maps {
-			if maps[i].Field == field && hasTool(tools, maps[i].Tool) {
-				ps = append(ps, newPattern(&maps[i]))
-				keys = append(keys, mapKey{net, i})
-			}
-		}
-	}
-	each(b.naming.maps, -1)
-	for _, n := range b.nets {
-		if !n.info.Labels {
-			each(n.info.Maps, n.index)
-		}
-	}
-	if field == "action" {
-		return b.actionValues(tools, ps)
-	}
-	var out []*value
-	for _, set := range b.sets(len(ps), field, tools) {
-		if text, ok := witness(ps, set); ok {
-			out = append(out, &value{field: field, texts: []string{text}}, &value{field: field, weak: true, texts: []string{text}})
-			continue
-		}
-		if impossible(ps, set) {
-			continue
-		}
-		abstract := value{field: field}
-		for i, k := range keys {
-			if set&(1<<i) != 0 {
-				abstract.hits = append(abstract.hits, k)
-			}
-		}
-		weak := abstract
-		weak.weak = true
-		if texts := weakWitness(ps, set); texts != nil {
-			weak.texts = texts
-		}
-		out = append(out, &abstract, &weak)
-	}
-	return out
-}
-
-// sets are the sets of n patterns that are tried: all, or where they are too
-// many, the small ones and the whole.
-func (b *shaper) sets(n int, field string, tools []label) []uint64 {
-	var sets []uint64
-	if n <= maxMapsOfField {
-		for set := uint64(1); set < 1<<n; set++ {
-			sets = append(sets, set)
-		}
-		return sets
-	}
-	b.gap("the maps of %s.%s can match in more ways than were tried", tools[0].text, field)
-	for i := range min(n, 63) {
-		sets = append(sets, 1<<i)
-	}
-	return sets
-}
-
-// weakWitness is a list of texts that together are matched by exactly the
-// patterns of the set.
-func weakWitness(ps []pattern, set uint64) []string {
-	var leaves []string
-	for i := range ps {
-		if set&(1<<i) == 0 {
-			continue
-		}
-		s, ok := witness(ps, 1<<i)
-		if !ok {
-			return nil
-		}
-		leaves = append(leaves, s)
-	}
-	texts := leavesOf(leaves)
-	for i := range ps {
-		if slices.ContainsFunc(texts, ps[i].match) != (set&(1<<i) != 0) {
-			return nil
-		}
-	}
-	return texts
-}
-
-// leavesOf are the texts that a list of strings stands for.
-func leavesOf(leaves []string) []string {
-	if len(leaves) < 2 {
-		return leaves
-	}
-	return append(slices.Clone(leaves), strings.Join(leaves, " "))
-}
-
-// actionValues are the actions that the policy tells apart, alone or, as a
-// value that is no string, together.
-func (b *shaper) actionValues(tools []label, ps []pattern) []*value {
-	var texts []string
-	for _, t := range tools {
-		for _, a := range b.action[t.text] {
-			if !slices.Contains(texts, a) {
-				texts = append(texts, a)
-			}
-		}
-	}
-	for set := uint64(1); set < 1<<min(len(ps), maxMapsOfField); set++ {
-		if s, ok := witness(ps, set); ok && !slices.Contains(texts, s) {
-			texts = append(texts, s)
-		}
-	}
-	var out []*value
-	for _, s := range texts {
-		out = append(out, &value{field: "action", texts: []string{s}})
-	}
-	if len(texts) > maxActionsAtOne {
-		b.gap("a call of %s can name its actions together in more ways than were tried", tools[0].text)
-		for _, s := range texts {
-			out = append(out, &value{field: "action", weak: true, texts: []string{s}})
-		}
-		return append(out, &value{field: "action", weak: true, texts: leavesOf(texts)})
-	}
-	for set := 1; set < 1<<len(texts); set++ {
-		var leaves []string
-		for i, s := range texts {
-			if set&(1<<i) != 0 {
-				leaves = append(leaves, s)
-			}
-		}
-		out = append(out, &value{field: "action", weak: true, texts: leavesOf(leaves)})
-	}
-	return out
 }
 
 // add adds the shape of a form, unless there is one that no net can tell from it.

@@ -9,7 +9,10 @@ import (
 // Policy says what can and what cannot happen under a policy.
 func Policy(p *gate.Policy, o Options) *Report {
 	m := newModel(p, &o)
-	r := &Report{Gaps: m.gaps, Overlaps: overlaps(m.nets, o.Maps)}
+	r := &Report{Overlaps: overlaps(m.nets, o.Maps)}
+	for _, g := range m.gaps {
+		r.Gaps = append(r.Gaps, g.text)
+	}
 	for _, t := range m.listed {
 		r.Names = append(r.Names, m.callable(t))
 	}
@@ -75,8 +78,7 @@ func (m *model) callable(t gate.Tool) Name {
 
 // nameless is a name that no call has, or only one that the default denies.
 func (m *model) nameless(name Name) Name {
-	if len(m.gaps) > 0 {
-		name.Why = m.gaps[0]
+	if name.Why = m.anyGap(); name.Why != "" {
 		return name
 	}
 	name.Callable, name.Default = Impossible, true
@@ -119,7 +121,7 @@ const redundantLimit = 2000
 // redundant reports whether the net never changes a verdict, and the nets that
 // are before it.
 func (m *model) redundant(n int) (because []int, ok bool) {
-	if len(m.gaps) > 0 {
+	if m.gap([]int{n}, nil) != "" {
 		return nil, false
 	}
 	if m.deny && slices.ContainsFunc(m.shapes, func(s *shape) bool { return m.solely(s, n) }) {
