@@ -1,0 +1,125 @@
+package verify_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/verify"
+)
+
+func report(t *testing.T, rules string, change func(*verify.Options)) *verify.Report {
+	t.Helper()
+	p, o := build(t, map[string]string{"policy.rules": rules})
+	if change != nil {
+		change(&o)
+	}
+	return verify.Policy(p, o)
+}
+
+func TestIndependentRulesCostTheirSum(t *testing.T) {
+	if r := report(t, thirteen(), nil); r.States != 39 || len(r.Groups) != 13 {
+		t.Errorf("%d states in %d groups", r.States, len(r.Groups))
+	}
+}
+
+func TestLargeCounterCostsLittle(t *testing.T) {
+	push := gate.Tool{Name: "push"}
+	r := report(t, "limit push to 1000000 per session\n", func(o *verify.Options) {
+		o.Prove = []verify.Assertion{verify.AtMost{Count: 1_000_000, Tool: push}, verify.AlwaysPossible{Tool: push}, verify.AtMost{Count: 999, Tool: push}}
+	})
+	if r.Visited > 1000 {
+		t.Errorf("%d states were visited", r.Visited)
+	}
+	for i, want := range []verify.Result{verify.Proved, verify.Refuted, verify.Refuted} {
+		if r.Proofs[i].Result != want {
+			t.Errorf("%+v, want %v", r.Proofs[i], want)
+		}
+	}
+	if d := r.Groups[0].Deadlock.Trace; len(d) != 1 || d[0].Times != 1_000_000 {
+		t.Errorf("the lock is at %+v", d)
+	}
+}
+
+func TestManyPrerequisites(t *testing.T) {
+	r := report(t, star(20), nil)
+	i := slices.IndexFunc(r.Names, func(n verify.Name) bool { return n.Tool.Name == "deploy" })
+	if calls := r.Names[i].Shortest.Calls(); len(calls) != 21 {
+		t.Errorf("deploy by %v", calls)
+	}
+	if len(r.Redundant) > 0 || r.Groups[0].Deadlock.Result != verify.Proved {
+		t.Errorf("redundant %v, deadlock %v", r.Redundant, r.Groups[0].Deadlock)
+	}
+}
+
+// TestBudget checks that what does not fit is unknown, and says why.
+func TestBudget(t *testing.T) {
+	deploy := gate.Tool{Name: "deploy"}
+	prove := []verify.Assertion{verify.AlwaysPossible{Tool: deploy}}
+	r := report(t, star(20), func(o *verify.Options) { o.States, o.Prove = 100, prove })
+	if p := r.Proofs[0]; p.Result != verify.Unknown || !strings.Contains(p.Why, "more states") {
+		t.Errorf("%+v", p)
+	}
+	r = report(t, star(20), func(o *verify.Options) { o.Stop, o.Prove = func() bool { return true }, prove })
+	if p := r.Proofs[0]; p.Result != verify.Unknown || !strings.Contains(p.Why, "time") {
+		t.Errorf("%+v", p)
+	}
+}
+
+// TestMapper checks that nothing is proved where a function names the calls.
+func TestMapper(t *testing.T) {
+	p, err := gate.NewPolicy([]gate.Net{{
+		Name: "n", Places: []string{"p"}, Mapper: func(gate.Call) []gate.Name { return nil },
+		Transitions: []gate.Transition{{Name: "t", Inputs: []string{"p"}, Outputs: []string{"p"}, Tools: gate.Tools("x")}},
+	}}, gate.PolicyOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := verify.Policy(p, verify.Options{Prove: []verify.Assertion{verify.Never{Tool: gate.Tool{Name: "x"}}}})
+	if r.Proofs[0].Result != verify.Unknown || r.Names[0].Callable != verify.Unsure || len(r.Gaps) != 1 {
+		t.Errorf("%+v", r)
+	}
+}
+
+// TestKnownTools checks that a tool list says what a name with a dot is, and
+// which names a tool has besides.
+func TestKnownTools(t *testing.T) {
+	rules := "block github\nlimit github.delete to 1 per session\n"
+	callable := func(r *verify.Report) verify.Callable { return r.Names[1].Callable }
+	if c := callable(report(t, rules, nil)); c != verify.Impossible {
+		t.Errorf("an action of a blocked tool: %v", c)
+	}
+	r := report(t, rules, func(o *verify.Options) {
+		o.Tools = []verify.Tool{{Name: "github__delete", Also: []gate.Name{{Text: "github.delete", Certain: true}}}}
+	})
+	if c := callable(r); c != verify.Possible {
+		t.Errorf("a tool of its own: %v", c)
+	}
+}
+
+// TestDoubtfulArguments checks that a run which no arguments are known for
+// refutes nothing.
+func TestDoubtfulArguments(t *testing.T) {
+	rules := "map sh.c /^[a-c]+$/ as low\nmap sh.c /^[b-d]+$/ as high\nblock high\nrequire low before sh\nblock \"x\"\n"
+	r := report(t, rules, nil)
+	for _, n := range r.Names {
+		if n.Tool.Name == "low" && n.Callable == verify.Possible && n.Shortest[0].Args == "" {
+			t.Errorf("%+v", n)
+		}
+	}
+}
+
+func TestUnknownNetsAndPlaces(t *testing.T) {
+	r := report(t, "limit a to 1 per session\n", func(o *verify.Options) {
+		o.Prove = []verify.Assertion{
+			verify.Conserved{Net: "x"}, verify.Exclusive{Net: "x"}, verify.DeadlockFree{Net: "x"}, verify.NoTerminalStates{Net: "x"},
+			verify.Exclusive{Net: "limit-a-1", Places: []string{"nowhere"}},
+		}
+	})
+	for _, p := range r.Proofs {
+		if p.Result != verify.Unknown || p.Why == "" {
+			t.Errorf("%+v", p)
+		}
+	}
+}
