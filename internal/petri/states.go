@@ -80,9 +80,10 @@ func (s *States) Find(key []uint64) (index int, ok bool) {
 		entry = s.table[s.slot(key)]
 	case key[0] == 0:
 		entry = s.zero
-	case s.table == nil && !s.number():
-		return -1, false
 	default:
+		if s.table == nil {
+			s.number()
+		}
 		entry = s.table[s.wordSlot(key[0], hashWord(key[0]))]
 	}
 	return int(entry) - 1, entry != 0
@@ -249,18 +250,16 @@ func (s *States) growWords() bool {
 	return true
 }
 
-// number makes the table of numbers. It reports whether there is memory for it.
-func (s *States) number() bool {
-	if !s.take(4 * int64(s.size)) {
-		return false
-	}
+// number makes the table of numbers. It may go beyond the bound of memory, by
+// half at most: a search that ended there still has to say how it came there.
+func (s *States) number() {
+	s.bytes += 4 * int64(s.size)
 	s.table = make([]uint32, s.size)
 	for i := range s.count {
 		if key := s.At(i)[0]; key != 0 {
 			s.table[s.wordSlot(key, hashWord(key))] = uint32(i + 1)
 		}
 	}
-	return true
 }
 
 // take accounts for more memory, if the bound allows it.
