@@ -35,7 +35,7 @@ type bruteState struct {
 }
 
 const (
-	bruteStates = 600
+	bruteStates = 300
 	bruteAlike  = 2 // calls in flight that hold the same
 )
 

@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"encoding/binary"
 	"slices"
 
 	"github.com/petrigate/petrigate/internal/petri"
@@ -154,11 +155,11 @@ func (s *space) without(words []uint32, pos int, places []int) string {
 	l := &s.nets[pos].locals[words[1+pos]]
 	for p, tokens := range l.marking {
 		if !slices.Contains(places, p) {
-			k = append(k, byte(tokens), byte(tokens>>8))
+			k = binary.AppendUvarint(k, uint64(tokens))
 		}
 	}
 	for _, f := range l.flights {
-		k = append(k, byte(f))
+		k = binary.AppendUvarint(k, uint64(f))
 	}
 	return string(k)
 }

@@ -94,18 +94,12 @@ func anyCall(*shape) uint8 { return 0 }
 
 func goOn(mon uint32, _ uint8, _ bool) (uint32, bool) { return mon, false }
 
-// endless reports whether some call of the group is plainly never refused.
+// endless reports whether some call of the group is plainly always possible.
 func (m *model) endless(nets []int) bool {
+	l := m.climb()
 	for _, n := range nets {
-		for _, i := range m.byNet[n] {
-			s := m.shapes[i]
-			if s.doubtful || len(s.shut) > 0 {
-				continue
-			}
-			free := !slices.ContainsFunc(s.touches, func(t touch) bool { return !m.nets[t.net].lenient(t.effect) })
-			if free {
-				return true
-			}
+		if slices.ContainsFunc(m.byNet[n], func(i int) bool { return l.ok[i] }) {
+			return true
 		}
 	}
 	return false

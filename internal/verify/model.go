@@ -18,6 +18,7 @@ type model struct {
 	stop   func() bool
 	states int // visited so far
 	capped map[cap]*net
+	ladder *ladder // made when it is needed
 	deny   bool
 	off    []bool // nets that are left out, because they were found redundant
 }

@@ -234,11 +234,12 @@ func (a Reachable) prove(m *model) Proof {
 func (a AlwaysPossible) prove(m *model) Proof {
 	likes := func(s *shape) bool { return s.carries(a.Tool, false) }
 	var nets []int
-	for _, s := range m.shapes {
+	l := m.climb()
+	for i, s := range m.shapes {
 		if !likes(s) || s.doubtful {
 			continue
 		}
-		if len(s.shut) == 0 && !slices.ContainsFunc(s.touches, func(t touch) bool { return !m.nets[t.net].lenient(t.effect) }) {
+		if l.ok[i] {
 			return Proof{Result: Proved}
 		}
 		for _, t := range s.touches {

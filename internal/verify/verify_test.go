@@ -1,6 +1,7 @@
 package verify_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -43,7 +44,12 @@ func TestLargeCounterCostsLittle(t *testing.T) {
 }
 
 func TestManyPrerequisites(t *testing.T) {
-	r := report(t, star(20), nil)
+	r := report(t, star(20), func(o *verify.Options) {
+		o.Prove = []verify.Assertion{verify.AlwaysPossible{Tool: gate.Tool{Name: "deploy"}}}
+	})
+	if r.Proofs[0].Result != verify.Proved {
+		t.Errorf("%+v", r.Proofs[0])
+	}
 	i := slices.IndexFunc(r.Names, func(n verify.Name) bool { return n.Tool.Name == "deploy" })
 	if calls := r.Names[i].Shortest.Calls(); len(calls) != 21 {
 		t.Errorf("deploy by %v", calls)
@@ -57,11 +63,15 @@ func TestManyPrerequisites(t *testing.T) {
 func TestBudget(t *testing.T) {
 	deploy := gate.Tool{Name: "deploy"}
 	prove := []verify.Assertion{verify.AlwaysPossible{Tool: deploy}}
-	r := report(t, star(20), func(o *verify.Options) { o.States, o.Prove = 100, prove })
+	rules := star(6)
+	for i := range 6 {
+		rules += fmt.Sprintf("limit a%d to 2 per deploy\n", i)
+	}
+	r := report(t, rules, func(o *verify.Options) { o.States, o.Prove = 100, prove })
 	if p := r.Proofs[0]; p.Result != verify.Unknown || !strings.Contains(p.Why, "more states") {
 		t.Errorf("%+v", p)
 	}
-	r = report(t, star(20), func(o *verify.Options) { o.Stop, o.Prove = func() bool { return true }, prove })
+	r = report(t, rules, func(o *verify.Options) { o.Stop, o.Prove = func() bool { return true }, prove })
 	if p := r.Proofs[0]; p.Result != verify.Unknown || !strings.Contains(p.Why, "time") {
 		t.Errorf("%+v", p)
 	}
