@@ -114,3 +114,19 @@ func TestCountersStopWhenAsked(t *testing.T) {
 		t.Errorf("live %d, not live %v, %d deadlocks", a.Live, a.NotLive, a.Deadlocks)
 	}
 }
+
+// TestCountersFallBack has ranges with gaps, which are too many boxes.
+func TestCountersFallBack(t *testing.T) {
+	n, m := counterNets["a budget that buys another"](100_000)
+	if a := Analyze(n, m, Options{MaxStates: 1000}); a.Stop != StopStates || a.States != 1000 || a.Bounded != Yes {
+		t.Errorf("stop %d, %d states, bounded %d", a.Stop, a.States, a.Bounded)
+	}
+	// A terminal place that is the mirror of a counter, and one that is small.
+	n, m = counterNets["limit with refill"](1000)
+	n.Transitions = n.Transitions[:2]
+	for terminal, trapped := range []int{1, 0, 1, 0} {
+		if a := Analyze(n, m, Options{Terminal: []int{terminal}}); a.Deadlocks != 1 || a.Trapped != trapped {
+			t.Errorf("terminal place %d: %d deadlocks, %d trapped", terminal, a.Deadlocks, a.Trapped)
+		}
+	}
+}
