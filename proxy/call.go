@@ -117,6 +117,14 @@ func (t *toolCall) close() bool {
 	return first
 }
 
+// conclude ends the call for its client by the answer that send writes.
+func (t *toolCall) conclude(send func()) {
+	if t.close() {
+		send()
+		t.client.answered()
+	}
+}
+
 // wanted reports whether somebody still waits for the answer.
 func (t *toolCall) wanted() bool {
 	t.mu.Lock()
@@ -268,36 +276,48 @@ func (t *toolCall) wantsLog(params []byte) bool {
 // answer sends a whole JSON-RPC answer that is ours, if anybody waits for it.
 func (t *toolCall) answer(a answer) {
 	wanted := t.wanted()
-	if t.close() && wanted {
-		t.stream.reply(a.append(nil, t.id, t.agent.modern))
-	}
+	t.conclude(func() {
+		if wanted {
+			t.stream.reply(a.append(nil, t.id, t.agent.modern))
+		}
+	})
+}
+
+// pass sends what the upstream said.
+func (t *toolCall) pass(head, body []byte) {
+	t.conclude(func() { t.stream.reply(head, body, wire.Tail) })
 }
 
 // deliver sends what the upstream said, byte for byte, or what went wrong.
 func (t *toolCall) deliver(r upstream.Reply, facts wire.Facts) {
 	switch {
 	case errors.Is(r.Err, errCancelled) || errors.Is(r.Err, errGone) || errors.Is(r.Err, context.Canceled):
-		t.close() // nobody waits for an answer
+		t.conclude(func() {}) // nobody waits for an answer
 	case r.Err != nil:
 		t.answer(t.failed(r.Err))
 	case r.Error != nil:
-		t.close()
-		t.stream.reply(wire.ErrorHead(t.id), r.Error, wire.Tail)
+		t.pass(wire.ErrorHead(t.id), r.Error)
 	case facts.Task:
 		t.answer(plainRefusal("unknown", fmt.Sprintf(
 			"The upstream made a task of %s, which is not supported yet: its outcome is unknown. Find out before calling it again.", t.tool.exposed)))
 	case !facts.Ended():
 		t.answer(plainRefusal("unsupported", fmt.Sprintf(
 			"The upstream asked for more input before it would run %s. That is not supported yet; the call did not complete.", t.tool.exposed)))
-	case t.agent.modern && facts.Type == wire.TypeAbsent:
-		t.close()
-		t.stream.reply(wire.ResultHead(t.id), wire.AppendStamped(nil, r.Result, []byte(`"resultType":"complete"`)), wire.Tail)
-	case !t.agent.modern && facts.Type != wire.TypeAbsent: // of the hop behind us, like the era
-		t.close()
-		t.stream.reply(wire.ResultHead(t.id), wire.AppendWithout(nil, r.Result, "resultType"), wire.Tail)
 	default:
-		t.close()
-		t.stream.reply(wire.ResultHead(t.id), r.Result, wire.Tail)
+		t.pass(wire.ResultHead(t.id), t.ofEra(r.Result, facts))
+	}
+}
+
+// ofEra is the result for the era of the client: resultType belongs to the
+// hop, like the revision that it is of.
+func (t *toolCall) ofEra(result []byte, facts wire.Facts) []byte {
+	switch {
+	case t.agent.modern && facts.Type == wire.TypeAbsent:
+		return wire.AppendStamped(nil, result, []byte(`"resultType":"complete"`))
+	case !t.agent.modern && facts.Type != wire.TypeAbsent:
+		return wire.AppendWithout(nil, result, "resultType")
+	default:
+		return result
 	}
 }
 

@@ -46,6 +46,8 @@ type client struct {
 	listed        bool // it has seen a list that can change
 	logLevel      string
 	calls         map[string]canceller   // by the id on the wire
+	open          int                    // requests whose answer is not written yet
+	idle          chan struct{}          // closed when there are none; nil: nobody waits for that
 	questions     map[string]chan []byte // elicitations of ours that wait for an answer, by id
 	subscriptions map[string]stream      // of revision 2026-07-28, by the id on the wire
 }
@@ -138,7 +140,34 @@ func (c *client) begin(id string, request canceller) bool {
 		return false
 	}
 	c.calls[id] = request
+	c.open++
 	return true
+}
+
+// answered notes that the answer to a request is written, or that there is none.
+func (c *client) answered() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.open > 0 {
+		c.open--
+	}
+	if c.open == 0 && c.idle != nil {
+		close(c.idle)
+		c.idle = nil
+	}
+}
+
+// drained is closed when every request has its answer.
+func (c *client) drained() <-chan struct{} {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	idle := make(chan struct{})
+	if c.open == 0 {
+		close(idle)
+	} else {
+		c.idle = idle
+	}
+	return idle
 }
 
 func (c *client) end(id string) {

@@ -102,9 +102,11 @@ func (p *Proxy) acceptLate(t *toolCall) {
 // refuseAs answers with a JSON-RPC error.
 func (t *toolCall) refuseAs(text string) {
 	wanted := t.wanted()
-	if t.close() && wanted {
-		t.stream.reply(wire.AppendError(nil, t.id, codeInvalidParams, text, nil))
-	}
+	t.conclude(func() {
+		if wanted {
+			t.stream.reply(wire.AppendError(nil, t.id, codeInvalidParams, text, nil))
+		}
+	})
 }
 
 // maxNotes is how many notifications of a call wait for a client that does

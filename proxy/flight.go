@@ -42,7 +42,7 @@ func (p *Proxy) launch(t *toolCall, ticket *gate.Ticket) {
 	t.mu.Unlock()
 	if stopped != nil { // it is never sent
 		p.settle(t, ticket, gate.Failure, "")
-		t.close()
+		t.conclude(func() {})
 		return
 	}
 	f.sentAt = time.Now()

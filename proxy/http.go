@@ -316,6 +316,7 @@ func (h *handler) request(w http.ResponseWriter, r *http.Request, c *client, m w
 		p.duplicate(c, m, s)
 		return
 	}
+	defer c.answered()
 	defer c.end(wire.IDKey(m.ID))
 	p.dispatch(ctx, c, m, meta, s)
 }

@@ -154,12 +154,13 @@ func (w *lineWriter) fail(err error) {
 	}
 }
 
-// close waits for the write that is under way.
+// close writes what is queued, and then nothing more.
 func (w *lineWriter) close() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for w.writing && w.err == nil {
 		w.idle.Wait()
 	}
+	w.drain()
 	w.fail(io.ErrClosedPipe)
 }

@@ -8,6 +8,7 @@ import (
 	"io"
 	"runtime/debug"
 	"sync"
+	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
@@ -39,11 +40,30 @@ func (p *Proxy) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) err
 	go func() { lines <- p.readLines(ctx, c, in, w, &calls) }()
 	select {
 	case err := <-lines:
+		if err == nil {
+			p.farewell(ctx, c, w)
+		}
 		return err
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	case <-w.broken:
 		return w.err
+	}
+}
+
+// lastWait is how long a client that says no more may still get answers.
+const lastWait = time.Second
+
+// farewell lets the requests of a client that has closed its side be answered:
+// it may have said all it wanted to say, as a pipe from a file does.
+func (p *Proxy) farewell(ctx context.Context, c *client, w *lineWriter) {
+	timer := time.NewTimer(lastWait)
+	defer timer.Stop()
+	select {
+	case <-c.drained():
+	case <-timer.C:
+	case <-ctx.Done():
+	case <-w.broken:
 	}
 }
 
@@ -151,6 +171,7 @@ func (p *Proxy) request(ctx context.Context, c *client, m wire.Message, w *lineW
 	}
 	serve := func() {
 		defer cancel(nil)
+		defer c.answered()
 		defer c.end(wire.IDKey(m.ID))
 		defer p.recovered(m.Method, m.ID, w)
 		p.dispatch(ctx, c, m, meta, w)
