@@ -133,3 +133,67 @@ func TestUnknownNetsAndPlaces(t *testing.T) {
 		}
 	}
 }
+
+func TestSixtyRules(t *testing.T) {
+	r := report(t, sixty(), nil)
+	for _, n := range r.Names {
+		if n.Callable == verify.Unsure {
+			t.Errorf("%+v", n)
+		}
+	}
+	if d := r.Groups[0].Deadlock; d.Result != verify.Refuted || len(d.Because) != 1 || d.Because[0].Name != "limit-*-1000" {
+		t.Errorf("%+v", d)
+	}
+}
+
+// TestGap checks that calls which were left out make unknown what they could
+// change, and nothing else.
+func TestGap(t *testing.T) {
+	var rules strings.Builder
+	rules.WriteString("require a before b\n")
+	for i := range 9 {
+		fmt.Fprintf(&rules, "limit chat.a%d to 1 per session\n", i)
+	}
+	r := report(t, rules.String(), func(o *verify.Options) {
+		o.Prove = []verify.Assertion{
+			verify.NeverBefore{Tool: gate.Tool{Name: "b"}, First: gate.Tool{Name: "a"}},
+			verify.AtMost{Count: 1, Tool: gate.Tool{Name: "chat.a0"}},
+			verify.Reachable{Tool: gate.Tool{Name: "chat.a0"}},
+		}
+	})
+	if len(r.Gaps) != 1 {
+		t.Errorf("gaps: %v", r.Gaps)
+	}
+	for i, want := range []verify.Result{verify.Proved, verify.Unknown, verify.Proved} {
+		if r.Proofs[i].Result != want {
+			t.Errorf("%+v, want %v", r.Proofs[i], want)
+		}
+	}
+}
+
+// TestManyCalls checks a counterexample of more calls than are counted one by one.
+func TestManyCalls(t *testing.T) {
+	r := report(t, "require lint before push\n", func(o *verify.Options) {
+		o.Prove = []verify.Assertion{verify.AtMost{Count: 100, Tool: gate.Tool{Name: "lint"}}}
+	})
+	calls := 0
+	for _, step := range r.Proofs[0].Counterexample {
+		if !step.Ends {
+			calls += max(1, step.Times)
+		}
+	}
+	if calls != 101 {
+		t.Errorf("%+v", r.Proofs[0])
+	}
+}
+
+// TestNoArguments checks that maps whose patterns no known text tells apart
+// leave the answer open, and that a list of texts is taken where one will do.
+func TestNoArguments(t *testing.T) {
+	r := report(t, "map sh.c /^x{9}y?$/ as long\nmap sh.c /x{3}/ as short\nblock short\nlimit long to 1 per session\n", nil)
+	for _, n := range r.Names {
+		if n.Tool.Name == "long" && n.Callable == verify.Possible {
+			t.Errorf("%+v", n)
+		}
+	}
+}
