@@ -12,6 +12,7 @@ import (
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/policy"
+	"github.com/petrigate/petrigate/internal/verify"
 )
 
 // checkFlags are what check is asked to look at.
@@ -20,6 +21,7 @@ type checkFlags struct {
 	rules, nets []string
 	tools       string // file of a recorded tool list
 	live        bool
+	states      int
 	timeout     time.Duration
 	strict      bool
 	verbose     bool
@@ -40,6 +42,7 @@ func newCheck(s stdio) *cobra.Command {
 	c.Flags().StringArrayVar(&f.nets, "net", nil, "check this `file` with a net; may be given more than once")
 	c.Flags().StringVar(&f.tools, "tools", "", "a recorded tool list, as tools/list gives it: names in rules are held against it")
 	c.Flags().BoolVar(&f.live, "live", false, "start the upstreams and hold names in rules against their tools")
+	c.Flags().IntVar(&f.states, "max-states", verify.DefaultStates, "how many states one search for a proof looks at")
 	c.Flags().DurationVar(&f.timeout, "timeout", 10*time.Second, "how long to look for proofs; what is not settled then is unknown")
 	c.Flags().BoolVar(&f.verbose, "verbose", false, "show of every tool whether and how it can be called")
 	c.Flags().BoolVar(&f.strict, "strict", false, "make warnings errors")
@@ -80,7 +83,7 @@ func check(ctx context.Context, s stdio, f checkFlags) error {
 	if err != nil {
 		return f.answer(s, newReport(problems, result, source.Tools, nil))
 	}
-	v, err := verifyPolicy(ctx, result, source, effort{time: f.timeout})
+	v, err := verifyPolicy(ctx, result, source, effort{states: f.states, time: f.timeout})
 	if err != nil {
 		return err
 	}

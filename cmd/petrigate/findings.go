@@ -155,7 +155,8 @@ func (v *verified) deadlocks() policy.Problems {
 
 func (v *verified) ends(net verify.Net) bool {
 	n := v.nets[net.Name]
-	return n.Cause == gate.CauseLimit || n.Cause == gate.CauseBlock || len(n.Terminal) > 0
+	refills := slices.ContainsFunc(n.Transitions, func(t gate.Transition) bool { return t.Observe })
+	return n.Cause == gate.CauseLimit && !refills || n.Cause == gate.CauseBlock || len(n.Terminal) > 0
 }
 
 func (v *verified) redundant() policy.Problems {

@@ -22,7 +22,7 @@ type effort struct {
 // claims nothing is not held up.
 const (
 	startTime        = 2 * time.Second
-	startTimeNoClaim = 50 * time.Millisecond
+	startTimeNoClaim = 25 * time.Millisecond
 	startStates      = 5000
 )
 

@@ -47,7 +47,8 @@ func Build(s Source) (*Result, error) {
 	b.policy(nets, gate.PolicyOptions{Maps: compiled.Maps, Deny: deny})
 	b.checkTools()
 	b.checkActive()
-	b.claims(compiled.Claims)
+	b.invalid = len(b.errors()) > 0
+	b.claims(compiled.Claims, nets)
 	if errs := b.errors(); len(errs) > 0 {
 		b.result.Policy = nil
 		return b.result, errs
@@ -60,6 +61,8 @@ type builder struct {
 	source Source
 	files  []*rules.File
 	result *Result
+
+	invalid bool // apart from its claims
 }
 
 func (b *builder) errors() Problems { return b.result.Problems.Of(Error) }

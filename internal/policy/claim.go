@@ -23,13 +23,8 @@ type Claim struct {
 	Places []string
 }
 
-// claims looks up what the claims name. It looks only where all nets are
-// there.
-func (b *builder) claims(claims []*rules.Prove) {
-	if b.result.Policy == nil || len(b.errors()) > 0 {
-		return
-	}
-	nets := b.result.Policy.Nets()
+// claims looks up what the claims name.
+func (b *builder) claims(claims []*rules.Prove, nets []gate.Net) {
 	for _, p := range claims {
 		b.claim(p, nets)
 	}
@@ -41,7 +36,7 @@ func (b *builder) claims(claims []*rules.Prove) {
 }
 
 // claim is a line of rules.
-func (b *builder) claim(p *rules.Prove, nets []gate.NetInfo) {
+func (b *builder) claim(p *rules.Prove, nets []gate.Net) {
 	c := Claim{Kind: p.Claim, Text: p.String(), Rule: p.Pos, Tool: p.Tool.Call(), First: p.First.Call(), Count: p.Count, Net: p.Net.Text}
 	ok := true
 	switch p.Claim {
@@ -50,7 +45,7 @@ func (b *builder) claim(p *rules.Prove, nets []gate.NetInfo) {
 		for _, n := range nets {
 			known = append(known, n.Name)
 		}
-		if ok = slices.Contains(known, c.Net); !ok {
+		if ok = slices.Contains(known, c.Net) || b.lacks(c.Net); !ok {
 			b.add(problem(Error, UnknownNet, p.Net.Pos, fmt.Sprintf("no net %q to prove it of", c.Net), nearestNet(c.Net, known)))
 		}
 	case rules.Exclusive:
@@ -67,6 +62,13 @@ func (b *builder) claim(p *rules.Prove, nets []gate.NetInfo) {
 	if ok {
 		b.result.Claims = append(b.result.Claims, c)
 	}
+}
+
+// lacks reports whether a net may be of a rule that could not be read.
+func (b *builder) lacks(net string) bool {
+	return b.invalid && slices.ContainsFunc([]string{"require-", "approve-", "block-", "limit-"}, func(prefix string) bool {
+		return strings.HasPrefix(net, prefix)
+	})
 }
 
 // nearestNet suggests a net, or lists those that there are.
@@ -124,8 +126,8 @@ func claimOfNet(n *config.Net, p config.Proof) Claim {
 
 // checkClaimed warns of a claim about a call that nothing gates: it says
 // little. Where the tools are known, that is checked of every name.
-func (b *builder) checkClaimed(n rules.Name, nets []gate.NetInfo) {
-	if b.source.Tools != nil {
+func (b *builder) checkClaimed(n rules.Name, nets []gate.Net) {
+	if b.source.Tools != nil || b.invalid {
 		return
 	}
 	var known []string

@@ -74,6 +74,10 @@ prove never x*`),
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
+	r, _ = Build(Source{Rules: ruleTexts("blok rm\nprove conserved block-rm\nprove conserved pipeline\nprove never rm")})
+	if len(r.Problems) != 2 || r.Problems[1].Code != UnknownNet || r.Problems[1].Line != 3 {
+		t.Errorf("beside an error: %v", r.Problems)
+	}
 }
 
 // flow is a pipeline as an entry of a list.

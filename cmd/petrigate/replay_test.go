@@ -1,0 +1,243 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/petrigate/petrigate/config"
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/policy"
+	"github.com/petrigate/petrigate/internal/verify"
+	"github.com/petrigate/petrigate/rules"
+)
+
+const (
+	pipelineNet = `{"name":"pipeline","places":["idle","building","built","done"],"initialMarking":{"idle":1},"terminalPlaces":["done"],
+		"transitions":[{"name":"build","inputs":["idle"],"outputs":["built"],"tools":["build"],"deferred":true},
+		{"name":"deploy","inputs":["built"],"outputs":["done"],"tools":["deploy"]}],
+		"prove":["deadlock-free","conserved","no-terminal-states","exclusive idle, built","exclusive idle, done"]}`
+	forkNet = `{"name":"fork","places":["start","left","right"],"initialMarking":{"start":1},
+		"map":[{"tool":"sh","field":"cmd","word":"split","as":"split"}],
+		"transitions":[{"name":"split","inputs":["start"],"outputs":["left","right"],"tools":["split"]},
+		{"name":"join","inputs":["left","right"],"outputs":["start"],"tools":["join"],"deferred":true}],
+		"prove":["conserved","deadlock-free","no-terminal-states","exclusive left, right","exclusive start, left"]}`
+)
+
+// replayPolicies are policies whose counterexamples and shortest ways are
+// replayed, with the results of their claims, in order.
+var replayPolicies = []struct {
+	rules, nets string
+	want        string // first letters
+}{
+	{"require test before deploy\nprove never deploy before test\nprove never deploy\nprove reachable deploy\nprove always-possible deploy\nprove at-most 1 deploy per session", "", "prppr"},
+	{"require test before deploy\nrequire lint before test\nprove never deploy before lint\nprove never test before lint\nprove at-most 2 test per session", "", "rpr"},
+	{"limit push to 3 per session\nprove at-most 3 push per session\nprove at-most 2 push per session\nprove always-possible push\nprove deadlock-free limit-push-3\nprove conserved limit-push-3", "", "prrrr"},
+	{"limit push to 1 per test\nlimit test to 1 per session\nprove at-most 2 push per session\nprove at-most 1 push per session\nprove always-possible push", "", "prr"},
+	{"limit push to 1000000 per session\nprove at-most 1000000 push per session\nprove at-most 90 push per session\nprove reachable push", "", "prp"},
+	{"require human-approval before delete\nprove never delete without human-approval\nprove never other without human-approval\nprove never delete", "", "prr"},
+	{"map bash.command /rm\\s+-r/ as delete\nrequire human-approval before delete\nprove never delete without human-approval\nprove never bash without human-approval\nprove never delete", "", "prr"},
+	{"map bash.command rm as delete\nmap bash.command cp as backup\nrequire backup before delete\nprove never delete before backup\nprove at-most 1 delete per session\nprove never backup", "", "prr"},
+	{"require x before y\nrequire y before x\nprove reachable x\nprove never y\nprove always-possible y", "", "rpr"},
+	{"block git_*\nprove never git_push\nprove never git*\nprove reachable git_push", "", "prr"},
+	{"block git_push\nprove never git_*\nprove never git_push", "", "rp"},
+	{"limit test to 1 per deploy\nrequire test before deploy\nprove always-possible deploy\nprove deadlock-free require-test-before-deploy", "", "rr"},
+	{"block chat.send\nrequire chat.read before chat.delete\nprove never chat.send\nprove never chat.delete before chat.read\nprove never \"chat\"", "", "ppr"},
+	{"require human-approval before build", pipelineNet, "pprrp"},
+	{"limit join to 1 per session", forkNet, "rrrrr"},
+	{"prove never split before join\nprove exclusive left, right\nprove never join before split", forkNet, "rrrrpprr"},
+}
+
+func TestReplay(t *testing.T) {
+	for i, test := range replayPolicies {
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			source := policy.Source{Rules: []config.RuleText{{File: "t.rules", Text: test.rules}}}
+			nets := []json.RawMessage{}
+			if test.nets != "" {
+				var err error
+				if source.Nets, err = config.ParseNet("t.yaml", []byte(test.nets)); err != nil {
+					t.Fatal(err)
+				}
+				nets = append(nets, json.RawMessage(test.nets))
+			}
+			result, err := policy.Build(source)
+			if err != nil {
+				t.Fatal(err)
+			}
+			v, err := verifyPolicy(t.Context(), result, source, effort{time: time.Minute})
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := ""
+			for _, p := range v.proofs {
+				got += p.Result.String()[:1]
+			}
+			if got != test.want {
+				t.Errorf("proofs: %s, want %s", got, test.want)
+			}
+			at := &site{t, test.rules, nets}
+			for _, n := range v.names {
+				at.reaches(n)
+			}
+			for _, p := range v.proofs {
+				at.refutes(p)
+			}
+		})
+	}
+}
+
+// A site is a policy as a case writes it.
+type site struct {
+	*testing.T
+	rules string
+	nets  []json.RawMessage
+}
+
+type replayAnswer struct {
+	Errors    []any
+	Decisions []struct{ Decision string }
+	Final     []struct {
+		Name     string
+		Marking  map[string]int
+		InFlight int
+	}
+}
+
+// play has eval play events, and wants every call to be admitted.
+func (s *site) play(what string, events []replayEvent) replayAnswer {
+	s.Helper()
+	line, err := json.Marshal(map[string]any{"name": what, "rules": s.rules, "nets": s.nets, "events": events})
+	if err != nil {
+		s.Fatal(err)
+	}
+	var out bytes.Buffer
+	if _, err := policy.Eval(bytes.NewReader(line), &out); err != nil {
+		s.Fatal(err)
+	}
+	var a replayAnswer
+	if err := json.Unmarshal(out.Bytes(), &a); err != nil || len(a.Errors) > 0 || len(a.Decisions) != len(events) {
+		s.Fatalf("%s: %v %v", what, err, a.Errors)
+	}
+	for i, d := range a.Decisions {
+		if want := map[string]string{"call": "allow", "result": "settled"}[events[i].Type]; d.Decision != want {
+			s.Errorf("%s: event %d of %s is answered with %s", what, i, line, d.Decision)
+		}
+	}
+	return a
+}
+
+// reaches wants the way to a tool to lead there.
+func (s *site) reaches(n verify.Name) {
+	for _, way := range []verify.Trace{n.Shortest, n.Failing} {
+		if len(way) == 0 {
+			continue
+		}
+		s.play("to "+n.Tool.Name, replayed(way))
+		if calls := way.Calls(); calls[len(calls)-1] != n.Tool.Name {
+			s.Errorf("the way to %s is %v", n.Tool.Name, calls)
+		}
+	}
+}
+
+// refutes wants a counterexample to be one.
+func (s *site) refutes(p proof) {
+	if p.Result != verify.Refuted || len(p.Counterexample) == 0 {
+		if p.Result == verify.Refuted && p.Kind <= rules.AtMost {
+			s.Errorf("%s: no counterexample", p.Text)
+		}
+		return
+	}
+	a := s.play(p.Text, p.events())
+	calls := p.Counterexample.Calls()
+	switch p.Kind {
+	case rules.Never, rules.NeverWithoutApproval:
+		if last := calls[len(calls)-1]; !is(p.Tool, last) {
+			s.Errorf("%s: the last call is %s", p.Text, last)
+		}
+	case rules.NeverBefore:
+		s.before(p)
+	case rules.AtMost:
+		n := 0
+		for _, step := range p.Counterexample {
+			if !step.Ends && is(p.Tool, step.Name) {
+				n += max(1, step.Times)
+			}
+		}
+		if n <= p.Count {
+			s.Errorf("%s: %d calls", p.Text, n)
+		}
+	case rules.AlwaysPossible, rules.DeadlockFree, rules.NoTerminalStates:
+		s.stuck(p)
+	case rules.Conserved, rules.Exclusive:
+		s.marking(p, a)
+	}
+}
+
+func is(tool gate.Tool, name string) bool {
+	return tool.Name == name || tool.Kind == gate.Glob && strings.HasPrefix(name, strings.TrimSuffix(tool.Name, "*"))
+}
+
+// before wants the last call to come without a success since the one before it.
+func (s *site) before(p proof) {
+	done, good := false, false
+	names := make(map[int]string)
+	for _, step := range p.Counterexample {
+		switch {
+		case step.Ends && step.Outcome == gate.Success && is(p.First, names[step.Call]):
+			done = true
+		case !step.Ends && is(p.Tool, step.Name):
+			good, done = !done, false
+		}
+		if !step.Ends {
+			names[step.Call] = step.Name
+		}
+	}
+	if !good {
+		s.Errorf("%s: %v", p.Text, p.Counterexample)
+	}
+}
+
+// stuck wants the call, or every call that the net gates, to be refused after
+// the run.
+func (s *site) stuck(p proof) {
+	tools := []string{p.Tool.Name}
+	if p.Kind != rules.AlwaysPossible {
+		tools = map[string][]string{"pipeline": {"build", "deploy"}, "fork": {"join"}, "limit-push-3": {"push"}, "require-test-before-deploy": {"deploy"}}[p.Net]
+	}
+	for _, tool := range tools {
+		events := append(slices.Clone(p.events()), replayEvent{Type: "call", ID: "last", Tool: tool, Approve: true})
+		line, _ := json.Marshal(map[string]any{"rules": s.rules, "nets": s.nets, "events": events})
+		var out bytes.Buffer
+		if _, err := policy.Eval(bytes.NewReader(line), &out); err != nil || !strings.Contains(out.String(), fmt.Sprintf(`{"i":%d,"decision":"refuse"`, len(events)-1)) {
+			s.Errorf("%s: %s is not refused in the end: %s %s", p.Text, tool, line, out.String())
+		}
+	}
+}
+
+func (s *site) marking(p proof, a replayAnswer) {
+	before := s.play("start", []replayEvent{})
+	for i, n := range a.Final {
+		if n.Name != p.Net {
+			continue
+		}
+		marked := n.InFlight
+		for _, place := range p.Places {
+			marked += min(1, n.Marking[place])
+		}
+		if p.Kind == rules.Conserved && sum(n.Marking) == sum(before.Final[i].Marking) || p.Kind == rules.Exclusive && marked < 2 {
+			s.Errorf("%s: %v", p.Text, n.Marking)
+		}
+	}
+}
+
+func sum(m map[string]int) int {
+	n := 0
+	for _, tokens := range m {
+		n += tokens
+	}
+	return n
+}
