@@ -130,3 +130,30 @@ func stateKey(at []uint64) string {
 	}
 	return string(b)
 }
+
+// joint reports whether others of the names together are matched by just the
+// patterns that match a.
+func joint(a invented, names []invented) bool {
+	union := make([]byte, len(a.set))
+	for i := range union {
+		union[i] = '0'
+	}
+	for _, n := range names {
+		if n.set == a.set || !within(n.set, a.set) {
+			continue
+		}
+		for i := range union {
+			union[i] = max(union[i], n.set[i])
+		}
+	}
+	return string(union) == a.set
+}
+
+func within(a, b string) bool {
+	for i := range a {
+		if a[i] > b[i] {
+			return false
+		}
+	}
+	return true
+}

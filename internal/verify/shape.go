@@ -65,6 +65,7 @@ type shaper struct {
 	tools  []string // physical names
 	isTool map[string]bool
 	action map[string][]string // of a tool: actions that rules name
+	joint  map[string]bool     // tool.action that several others together stand for
 	shapes []*shape
 	seen   map[string]bool
 	listed map[string]bool // names that a net or an assertion speaks of
@@ -74,7 +75,7 @@ type shaper struct {
 
 func (b *shaper) derive(known []Tool) {
 	b.isTool, b.action, b.seen = make(map[string]bool), make(map[string][]string), make(map[string]bool)
-	b.listed = make(map[string]bool)
+	b.listed, b.joint = make(map[string]bool), make(map[string]bool)
 	for _, t := range known {
 		b.tool(t.Name)
 	}
@@ -230,7 +231,9 @@ func (b *shaper) inventTools() {
 			b.gap("", "the patterns can match actions in more ways than were tried")
 		}
 		for _, a := range actions {
-			b.action[t] = append(b.action[t], strings.TrimPrefix(a.text, t+"."))
+			action := strings.TrimPrefix(a.text, t+".")
+			b.action[t] = append(b.action[t], action)
+			b.joint[t+"."+action] = joint(a, actions)
 		}
 	}
 }

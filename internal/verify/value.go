@@ -121,6 +121,8 @@ func (b *shaper) actionValues(tools []label, ps []pattern) []*value {
 	for _, s := range texts {
 		out = append(out, &value{field: "action", texts: []string{s}})
 	}
+	// As a list, actions that others stand for together add nothing.
+	texts = slices.DeleteFunc(texts, func(s string) bool { return b.joint[tools[0].text+"."+s] })
 	if len(texts) > maxActionsAtOne {
 		b.gap(tools[0].text, "a call of %s can name its actions together in more ways than were tried", tools[0].text)
 		for _, s := range texts {
