@@ -148,7 +148,7 @@ func randomNet(r *rand.Rand) Net {
 // picture, edges go from left to right, and the SVG is well-formed.
 func TestLayout(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 8))
-	for range 300 {
+	for range 100 {
 		n := randomNet(r)
 		l := newLayout(&n)
 		for i := range l.nodes {

@@ -143,9 +143,9 @@ func randomNet(r *rand.Rand, tokens int) (*Net, Marking) {
 // with the states one by one and, where there are any, with counters.
 func TestRandomNets(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 14))
-	rounds := 400
+	rounds := 250
 	if testing.Short() {
-		rounds = 200
+		rounds = 100
 	}
 	bounded, counted := 0, 0
 	for round := range rounds {
