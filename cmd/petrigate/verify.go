@@ -101,16 +101,20 @@ func (v *verified) active(result *policy.Result, source policy.Source) (*gate.Po
 	return gate.NewPolicy(nets, gate.PolicyOptions{Maps: result.Maps, Deny: source.Default == "deny"})
 }
 
-// others are the known tools that no net lists by name.
+// others are free tools, and the known ones that no net lists by name.
 func (v *verified) others(p *gate.Policy, known []string) []string {
 	seen := make(map[string]bool)
+	var free []string
 	for _, n := range p.Nets() {
-		for _, name := range listed(n) {
-			seen[name] = true
+		for _, t := range n.Transitions {
+			for _, tool := range t.Tools {
+				seen[tool.Name] = true
+			}
 		}
+		free = append(free, n.Free...)
 	}
 	var others []string
-	for _, name := range known {
+	for _, name := range slices.Concat(free, known) {
 		if !seen[name] {
 			seen[name] = true
 			others = append(others, name)

@@ -1,0 +1,63 @@
+package examples
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"testing"
+)
+
+// TestClaims has every claim of the examples and of the README proved, and
+// finds nothing else that is doubtful in them but a command that is not here.
+func TestClaims(t *testing.T) {
+	exe := program(t)
+	for _, name := range []string{"WORKSPACE", "DEPLOY_TOKEN", "DISCORD_TOKEN"} {
+		value, _ := environment(name)
+		t.Setenv(name, value)
+	}
+	configs, _ := filepath.Glob("*/petrigate.yaml")
+	claims := 0
+	for _, file := range configs {
+		claims += proved(t, exe, "--config", file)
+	}
+	blocks := regexp.MustCompile("(?ms)^```rules\n(.*?)^```$").FindAllStringSubmatch(read(t, readme), -1)
+	for _, block := range blocks {
+		file := filepath.Join(t.TempDir(), "readme.rules")
+		if err := os.WriteFile(file, []byte(block[1]), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		claims += proved(t, exe, file)
+	}
+	if claims < 10 {
+		t.Errorf("there are %d claims", claims)
+	}
+}
+
+// proved runs check and counts the claims.
+func proved(t *testing.T, exe string, args ...string) int {
+	t.Helper()
+	out, err := exec.Command(exe, append([]string{"check", "--json"}, args...)...).Output()
+	if err != nil {
+		t.Errorf("check %v: %v\n%s", args, err, out)
+	}
+	var report struct {
+		Problems []struct{ Code, Message string }
+		Proofs   []struct{ Text, Result string }
+	}
+	if err := json.Unmarshal(out, &report); err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range report.Problems {
+		if p.Code != "W204" {
+			t.Errorf("%v: %s", args, p.Message)
+		}
+	}
+	for _, p := range report.Proofs {
+		if p.Result != "proved" {
+			t.Errorf("%v: %s is %s", args, p.Text, p.Result)
+		}
+	}
+	return len(report.Proofs)
+}
