@@ -1,0 +1,173 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/petrigate/petrigate/config"
+	"github.com/petrigate/petrigate/internal/policy"
+)
+
+func newDiff(s stdio) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "diff OLD NEW",
+		Short: "Say whether a policy is stricter or looser than another",
+		Long: "diff compares two policies, each a file of rules or a configuration, and shows for each direction the\n" +
+			"shortest calls after which they decide differently. It plays calls one after the other, successful and\n" +
+			"failed, and of the arguments that maps look at those that it can think of; where it has not seen\n" +
+			"everything it says so.",
+		Args: cobra.ExactArgs(2),
+	}
+	asJSON := c.Flags().Bool("json", false, "print JSON")
+	states := c.Flags().Int("max-states", 20_000, "how many states to look at")
+	timeout := c.Flags().Duration("timeout", 10*time.Second, "how long to look")
+	c.RunE = func(c *cobra.Command, files []string) error {
+		var sides [2]*side
+		for i, file := range files {
+			var err error
+			if sides[i], err = loadSide(file); err != nil {
+				return err
+			}
+		}
+		deadline := time.Now().Add(*timeout)
+		d := newComparison(sides[0], sides[1])
+		d.explore(*states, func() bool { return c.Context().Err() != nil || time.Now().After(deadline) })
+		if *asJSON {
+			return printJSON(s.out, d.report())
+		}
+		_, err := fmt.Fprint(s.out, d.text(files[0], files[1]))
+		return err
+	}
+	return c
+}
+
+// loadSide builds the policy of a file of rules or of a configuration.
+func loadSide(file string) (*side, error) {
+	var source policy.Source
+	if filepath.Ext(file) == ".rules" {
+		texts, _, err := policyFiles([]string{file}, nil)
+		if err != nil {
+			return nil, err
+		}
+		source.Rules = texts
+	} else {
+		cfg, err := config.Load(config.Options{Path: file})
+		if err != nil {
+			return nil, err
+		}
+		source = policy.FromConfig(cfg)
+	}
+	result, err := policy.Build(source)
+	if err != nil {
+		return nil, err
+	}
+	return newSide(result, source), nil
+}
+
+// diffReport is the answer of diff as JSON.
+type diffReport struct {
+	Version  int          `json:"version"`
+	Result   string       `json:"result"`   // "stricter", "looser", "both", "equal", "unknown"
+	Complete bool         `json:"complete"` // everything that diff looks for was seen
+	States   int          `json:"states"`
+	Stricter *diffWitness `json:"stricter"` // null: none was found
+	Looser   *diffWitness `json:"looser"`
+}
+
+type diffWitness struct {
+	Calls  []string      `json:"calls"`
+	Events []replayEvent `json:"events"` // the last is the call on which the policies differ
+	Old    string        `json:"old"`    // "allow", "ask", "refuse"
+	New    string        `json:"new"`
+}
+
+func (d *comparison) report() diffReport {
+	return diffReport{
+		Version: 1, Result: d.result(), Complete: d.complete, States: len(d.nodes),
+		Stricter: d.stricter.witness(), Looser: d.looser.witness(),
+	}
+}
+
+// result is the answer in a word. What was not seen may hold a difference, and
+// more of what was.
+func (d *comparison) result() string {
+	switch {
+	case d.stricter != nil && d.looser != nil:
+		return "both"
+	case d.stricter != nil:
+		return "stricter"
+	case d.looser != nil:
+		return "looser"
+	case d.complete:
+		return "equal"
+	default:
+		return "unknown"
+	}
+}
+
+func (w *witness) witness() *diffWitness {
+	if w == nil {
+		return nil
+	}
+	out := &diffWitness{Old: w.old.String(), New: w.new.String()}
+	for i, st := range w.steps {
+		id := fmt.Sprint(i + 1)
+		out.Calls = append(out.Calls, st.call.name)
+		e := replayEvent{Type: "call", ID: id, Tool: st.call.tool, Approve: true}
+		if st.call.args != "" {
+			e.Args = []byte(st.call.args)
+		}
+		out.Events = append(out.Events, e)
+		if i < len(w.steps)-1 {
+			out.Events = append(out.Events, replayEvent{Type: "result", ID: id, Outcome: outcomeNames[st.outcome]})
+		}
+	}
+	return out
+}
+
+// text is the answer for people.
+func (d *comparison) text(from, to string) string {
+	var b strings.Builder
+	switch d.result() {
+	case "both":
+		fmt.Fprintf(&b, "%s is stricter than %s in some calls and looser in others\n", to, from)
+	case "equal":
+		fmt.Fprintf(&b, "%s and %s decide alike on calls that come one after the other\n", from, to)
+	case "unknown":
+		b.WriteString("no difference was found\n")
+	default:
+		fmt.Fprintf(&b, "%s is %s than %s\n", to, d.result(), from)
+	}
+	for _, w := range []*witness{d.stricter, d.looser} {
+		if w != nil {
+			w.write(&b)
+		}
+	}
+	if !d.complete {
+		fmt.Fprintf(&b, "not everything was looked at (%s): %s\n", number(len(d.nodes), "state"), d.why)
+	}
+	return b.String()
+}
+
+func (w *witness) write(b *strings.Builder) {
+	title := "looser:"
+	if w.new > w.old {
+		title = "stricter:"
+	}
+	fmt.Fprintf(b, "\n%s\n", title)
+	for i, st := range w.steps {
+		line := st.call.name
+		if st.call.args != "" && st.call.args != "{}" {
+			line = fmt.Sprintf("%s (%s %s)", st.call.name, st.call.tool, st.call.args)
+		}
+		if i < len(w.steps)-1 {
+			fmt.Fprintf(b, "  %2d. %s %s\n", i+1, line, ending(st.outcome))
+			continue
+		}
+		fmt.Fprintf(b, "  %2d. %s: %s before, %s now\n", i+1, line, w.old, w.new)
+	}
+}
