@@ -268,3 +268,9 @@ func ExampleNewPolicy_errors() {
 	// Output:
 	// nets.yaml:4:3: net "typo": transition "t": unknown place "redy" (places: ready)
 }
+
+func ExampleMatchGlob() {
+	fmt.Println(gate.MatchGlob("github_delete_*", "github_delete_repo"), gate.MatchGlob("v?", "v10"))
+	// Output:
+	// true false
+}

@@ -23,8 +23,10 @@ func (g *glob) spares(l *label) bool {
 	return g.except != "" && l.certain && l.text == g.except && !(g.literal && l.actionOnly())
 }
 
-// matchGlob matches the whole of s: * is any run of characters, ? is one character.
-func matchGlob(pattern, s string) bool {
+// MatchGlob reports whether the pattern of a [Glob] matches the whole of s:
+// * is any run of characters, ? is one character. On a mismatch it goes back
+// to the last star only, so that its cost is at most len(pattern)*len(s).
+func MatchGlob(pattern, s string) bool {
 	star, mark := -1, 0 // where the last * stands, and up to where it has eaten s
 	p, i := 0, 0
 	for i < len(s) {

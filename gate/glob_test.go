@@ -17,8 +17,8 @@ func TestMatchGlob(t *testing.T) {
 		{"?", "é", true}, {"?", "", false}, {"??", "é", false}, {"*??", "€", false}, {"a?c", "abc", true}, {"a**c", "ac", true},
 		{"*a?b*", "xxayb", true}, {"[a]", "a", false}, {"[a]", "[a]", true}, {`\*`, `\x`, true},
 	} {
-		if got := matchGlob(c.pattern, c.s); got != c.want {
-			t.Errorf("matchGlob(%q, %q) = %v", c.pattern, c.s, got)
+		if got := MatchGlob(c.pattern, c.s); got != c.want {
+			t.Errorf("MatchGlob(%q, %q) = %v", c.pattern, c.s, got)
 		}
 	}
 }
@@ -37,8 +37,8 @@ func FuzzMatchGlob(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if got := matchGlob(pattern, s); got != want {
-			t.Errorf("matchGlob(%q, %q) = %v", pattern, s, got)
+		if got := MatchGlob(pattern, s); got != want {
+			t.Errorf("MatchGlob(%q, %q) = %v", pattern, s, got)
 		}
 	})
 }

@@ -135,7 +135,7 @@ func (g *naming) wants(l *label, ls []label) bool {
 		if _, ok := g.globs[i].match(ls); ok {
 			continue
 		}
-		if p := &g.globs[i]; p.sees(l) && matchGlob(p.pattern, l.text) {
+		if p := &g.globs[i]; p.sees(l) && MatchGlob(p.pattern, l.text) {
 			return true
 		}
 	}
@@ -163,7 +163,7 @@ func (g *glob) match(names []label) (label, bool) {
 		if g.spares(n) {
 			return label{}, false
 		}
-		if g.sees(n) && matchGlob(g.pattern, n.text) {
+		if g.sees(n) && MatchGlob(g.pattern, n.text) {
 			found = true
 			l.certain = l.certain || n.certain
 			l.weak = l.weak && n.weak

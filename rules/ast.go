@@ -74,7 +74,7 @@ func (n Name) Glob() bool { return !n.Quoted && strings.ContainsAny(n.Text, "*?"
 // Matches reports whether a name of a call is one that n speaks of.
 func (n Name) Matches(name string) bool {
 	if n.Glob() {
-		return matchGlob(n.Text, name)
+		return gate.MatchGlob(n.Text, name)
 	}
 	return n.Text == name
 }

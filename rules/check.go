@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/petrigate/petrigate/gate"
 )
 
 // check finds what single lines do not show: errors and warnings about
@@ -78,7 +80,7 @@ func (c *compiler) checkLimit(s *Limit) {
 		c.failName(s, *s.Per, SelfRefill, "write: per session", "every call of %s is a call of %s: the limit would refill itself", s.Per, s.Tool)
 		return
 	}
-	if s.Tool.Glob() && !s.Per.Glob() && matchGlob(s.Tool.Text, s.Per.Text) {
+	if s.Tool.Glob() && !s.Per.Glob() && gate.MatchGlob(s.Tool.Text, s.Per.Text) {
 		c.warnName(s, *s.Per, NoRefill, "", "%s is one of %s: its calls are counted and give nothing back", s.Per, s.Tool)
 	}
 	if near := Nearest(s.Per.Text, scopes); near != "" && !s.Per.Quoted {

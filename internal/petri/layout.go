@@ -39,7 +39,7 @@ func newLayout(widths []uint) *layout {
 	used := make([]uint, 1) // a net without places has a state, too
 	for _, place := range order {
 		width := widths[place]
-		word := slices.IndexFunc(used, func(u uint) bool { return u+width+1 <= 64 })
+		word := slices.IndexFunc(used, func(u uint) bool { return u+width < 64 })
 		if word < 0 { // none has room
 			word = len(used)
 			used = append(used, 0)

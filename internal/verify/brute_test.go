@@ -311,7 +311,6 @@ type played struct {
 	names   [][]gate.Name // by call
 	manual  []bool
 	refused int // step that was not admitted, -1
-	success []bool
 	order   []string
 }
 

@@ -60,7 +60,7 @@ func (m *model) cap(n *net, to int) *net {
 	if p < 0 || n.info.Initial[n.info.Places[p]] <= to {
 		return n
 	}
-	key := cap{n.index, to}
+	key := lowered{n.index, to}
 	if m.capped[key] == nil {
 		c := *n
 		c.locals, c.localID, c.begins = nil, make(map[string]int), nil

@@ -77,8 +77,8 @@ func (m *model) whole(nets []int, tag func(*shape) uint8, limit int) *space {
 }
 
 func (m *model) wholeFrom(nets []int, tag func(*shape) uint8, limit int, caps ...int) *space {
-	for _, cap := range caps {
-		v := m.view(nets, viewOptions{cap: cap, tag: tag})
+	for _, to := range caps {
+		v := m.view(nets, viewOptions{cap: to, tag: tag})
 		s := v.explore(&query{sole: -1, edges: true, tag: tag, start: goOn}, limit)
 		if !s.complete {
 			return nil

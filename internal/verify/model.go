@@ -17,17 +17,17 @@ type model struct {
 	limit  int   // states of one search
 	stop   func() bool
 	states int // visited so far
-	capped map[cap]*net
+	capped map[lowered]*net
 	ladder *ladder // made when it is needed
 	deny   bool
 	off    []bool // nets that are left out, because they were found redundant
 }
 
-// A cap names a net whose counters begin at a smaller number.
-type cap struct{ net, to int }
+// lowered names a net whose counters begin at a smaller number.
+type lowered struct{ net, to int }
 
 func newModel(p *gate.Policy, o *Options) *model {
-	m := &model{limit: o.States, stop: o.Stop, capped: make(map[cap]*net)}
+	m := &model{limit: o.States, stop: o.Stop, capped: make(map[lowered]*net)}
 	if m.limit < 1 {
 		m.limit = DefaultStates
 	}
@@ -133,16 +133,6 @@ func (m *model) groups() [][]int {
 		groups[at[r]] = append(groups[at[r]], i)
 	}
 	return groups
-}
-
-// names are the names of nets.
-func (m *model) names(nets []int) []string {
-	nets = slices.Sorted(slices.Values(nets))
-	out := make([]string, len(nets))
-	for i, n := range nets {
-		out[i] = m.nets[n].info.Name
-	}
-	return out
 }
 
 // A view is the model with some of its nets only, and with the calls that
