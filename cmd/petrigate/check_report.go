@@ -55,6 +55,9 @@ func newReport(problems policy.Problems, result *policy.Result, known []string, 
 	if v == nil {
 		return r
 	}
+	for i := range r.Nets {
+		r.Nets[i].Invariants = invariants(v.nets[r.Nets[i].Name])
+	}
 	for _, p := range v.proofs {
 		r.Proofs = append(r.Proofs, checkedProof{
 			Text: p.Text, File: p.Rule.File, Line: p.Rule.Line, Result: p.Result.String(),

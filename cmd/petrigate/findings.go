@@ -76,12 +76,12 @@ func brokenBy(p proof) string {
 }
 
 // uncallable are the names that nobody can ever call. Where that is what a
-// block says, nothing is wrong.
+// block says, or the default of a tool that no net speaks of, nothing is wrong.
 func (v *verified) uncallable() policy.Problems {
 	var ps policy.Problems
 	names := make(map[string][]string) // by what causes it
 	for _, n := range v.names {
-		if n.Callable != verify.Impossible || v.blocked(n) {
+		if n.Callable != verify.Impossible || v.blocked(n) || len(n.Because) == 0 && slices.Contains(v.unlisted, n.Tool.Name) {
 			continue
 		}
 		cause := together(n.Because)

@@ -23,7 +23,7 @@ type effort struct {
 const (
 	startTime        = 2 * time.Second
 	startTimeNoClaim = 25 * time.Millisecond
-	startStates      = 5000
+	startStates      = 1000
 )
 
 // atStart is the effort for a policy that is about to be enforced.
@@ -41,6 +41,8 @@ type verified struct {
 	proofs []proof
 	nets   map[string]gate.NetInfo
 	idle   []string // nets that are not active, and so not looked at
+
+	unlisted []string // known tools that no net speaks of by name
 }
 
 // A proof is what came of a claim.
@@ -65,6 +67,7 @@ func verifyPolicy(ctx context.Context, result *policy.Result, source policy.Sour
 		o.Prove = append(o.Prove, assertion(c))
 	}
 	others := v.others(p, source.Tools)
+	v.unlisted = others
 	for _, name := range others {
 		o.Prove = append(o.Prove, verify.Reachable{Tool: gate.Tool{Name: name}})
 	}

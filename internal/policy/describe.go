@@ -13,7 +13,7 @@ type Net struct {
 	Bounded         *bool    `json:"bounded"`   // nil: not known
 	Deadlocks       *int     `json:"deadlocks"` // nil: not known
 	DeadTransitions []string `json:"deadTransitions"`
-	Invariants      []string `json:"invariants"` // none are computed yet
+	Invariants      []string `json:"invariants"` // for who describes the nets to fill in
 }
 
 // A Rule is where the user wrote a net.
