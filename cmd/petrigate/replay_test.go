@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -55,39 +56,79 @@ var replayPolicies = []struct {
 func TestReplay(t *testing.T) {
 	for i, test := range replayPolicies {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
-			source := policy.Source{Rules: []config.RuleText{{File: "t.rules", Text: test.rules}}}
-			nets := []json.RawMessage{}
-			if test.nets != "" {
-				var err error
-				if source.Nets, err = config.ParseNet("t.yaml", []byte(test.nets)); err != nil {
-					t.Fatal(err)
-				}
-				nets = append(nets, json.RawMessage(test.nets))
-			}
-			result, err := policy.Build(source)
-			if err != nil {
-				t.Fatal(err)
-			}
-			v, err := verifyPolicy(t.Context(), result, source, effort{time: time.Minute})
-			if err != nil {
-				t.Fatal(err)
-			}
-			got := ""
-			for _, p := range v.proofs {
-				got += p.Result.String()[:1]
-			}
-			if got != test.want {
+			if got := replayPolicy(t, test.rules, test.nets); got != test.want {
 				t.Errorf("proofs: %s, want %s", got, test.want)
-			}
-			at := &site{t, test.rules, nets}
-			for _, n := range v.names {
-				at.reaches(n)
-			}
-			for _, p := range v.proofs {
-				at.refutes(p)
 			}
 		})
 	}
+}
+
+// replayPolicy replays all that is known of a policy, and returns the results
+// of its claims.
+func replayPolicy(t *testing.T, text, net string) (results string) {
+	t.Helper()
+	source := policy.Source{Rules: []config.RuleText{{File: "t.rules", Text: text}}}
+	nets := []json.RawMessage{}
+	if net != "" {
+		var err error
+		if source.Nets, err = config.ParseNet("t.yaml", []byte(net)); err != nil {
+			t.Fatal(err)
+		}
+		nets = append(nets, json.RawMessage(net))
+	}
+	result, err := policy.Build(source)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := verifyPolicy(t.Context(), result, source, effort{time: time.Minute})
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := &site{t, text, nets}
+	for _, n := range v.names {
+		at.reaches(n)
+	}
+	for _, p := range v.proofs {
+		results += p.Result.String()[:1]
+		at.refutes(p)
+	}
+	return results
+}
+
+// TestReplayRandom replays what is found of random policies.
+func TestReplayRandom(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 14))
+	name := func() string { return []string{"a", "b", "c", "d", "t", "l", "m"}[r.IntN(7)] }
+	forms := []func() string{
+		func() string { return fmt.Sprintf("require %s before %s", name(), name()) },
+		func() string { return fmt.Sprintf("require %s before %s", name(), name()) },
+		func() string { return "require human-approval before " + name() },
+		func() string { return "block " + name() },
+		func() string { return fmt.Sprintf("limit %s to %d per session", name(), 1+r.IntN(3)) },
+		func() string { return fmt.Sprintf("limit %s to %d per %s", []string{"a", "b", "c"}[r.IntN(3)], 1+r.IntN(2), []string{"d", "t"}[r.IntN(2)]) },
+		func() string { return fmt.Sprintf("prove never %s before %s", name(), name()) },
+		func() string { return "prove never " + name() },
+		func() string { return "prove always-possible " + name() },
+		func() string { return fmt.Sprintf("prove never %s without human-approval", name()) },
+		func() string { return fmt.Sprintf("prove at-most %d %s per session", 1+r.IntN(4), name()) },
+	}
+	found := map[rune]int{}
+	for range 400 {
+		text := "map t.f x as l\nmap t.f /y+/ as m\n"
+		for range 3 + r.IntN(8) {
+			text += forms[r.IntN(len(forms))]() + "\n"
+		}
+		for _, result := range replayPolicy(t, text, "") {
+			found[result]++
+		}
+		if t.Failed() {
+			t.Fatal(text)
+		}
+	}
+	if found['p'] < 100 || found['r'] < 100 {
+		t.Errorf("claims: %v", found)
+	}
+	t.Logf("%d proved, %d refuted, %d unknown", found['p'], found['r'], found['u'])
 }
 
 // A site is a policy as a case writes it.
@@ -209,7 +250,11 @@ func (s *site) stuck(p proof) {
 		tools = map[string][]string{"pipeline": {"build", "deploy"}, "fork": {"join"}, "limit-push-3": {"push"}, "require-test-before-deploy": {"deploy"}}[p.Net]
 	}
 	for _, tool := range tools {
-		events := append(slices.Clone(p.events()), replayEvent{Type: "call", ID: "last", Tool: tool, Approve: true})
+		call := replayEvent{Type: "call", ID: "last", Tool: tool, Approve: true}
+		if word := map[string]string{"l": "x", "m": "yy"}[tool]; word != "" { // of TestReplayRandom
+			call.Tool, call.Args = "t", json.RawMessage(fmt.Sprintf(`{"f":%q}`, word))
+		}
+		events := append(slices.Clone(p.events()), call)
 		line, _ := json.Marshal(map[string]any{"rules": s.rules, "nets": s.nets, "events": events})
 		var out bytes.Buffer
 		if _, err := policy.Eval(bytes.NewReader(line), &out); err != nil || !strings.Contains(out.String(), fmt.Sprintf(`{"i":%d,"decision":"refuse"`, len(events)-1)) {
