@@ -87,3 +87,17 @@ func ExampleNearest() {
 	// Output:
 	// delete_file
 }
+
+func ExampleCompiled_claims() {
+	f, _ := rules.Parse("safety.rules", []byte("require test before deploy\nprove never deploy before test # ever\n"))
+	c, err := rules.Compile(f)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, claim := range c.Claims {
+		fmt.Println(claim.Pos, claim, "is about", claim.Tool, "and", claim.First)
+	}
+	// Output:
+	// safety.rules:2:1 prove never deploy before test is about deploy and test
+}

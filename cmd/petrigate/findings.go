@@ -163,8 +163,12 @@ func (v *verified) redundant() policy.Problems {
 	var ps policy.Problems
 	for _, r := range v.report.Redundant {
 		p := at(policy.Warning, codeRedundant, r.Net.Rule, r.Net.Name+" never changes a verdict")
-		if len(r.Because) > 0 {
+		switch len(r.Because) {
+		case 0:
+		case 1:
 			p.Hint = together(r.Because) + " forbids before it does"
+		default:
+			p.Hint = together(r.Because) + " forbid before it does"
 		}
 		ps = append(ps, p)
 	}
