@@ -105,7 +105,9 @@ func TestReplayRandom(t *testing.T) {
 		func() string { return "require human-approval before " + name() },
 		func() string { return "block " + name() },
 		func() string { return fmt.Sprintf("limit %s to %d per session", name(), 1+r.IntN(3)) },
-		func() string { return fmt.Sprintf("limit %s to %d per %s", []string{"a", "b", "c"}[r.IntN(3)], 1+r.IntN(2), []string{"d", "t"}[r.IntN(2)]) },
+		func() string {
+			return fmt.Sprintf("limit %s to %d per %s", []string{"a", "b", "c"}[r.IntN(3)], 1+r.IntN(2), []string{"d", "t"}[r.IntN(2)])
+		},
 		func() string { return fmt.Sprintf("prove never %s before %s", name(), name()) },
 		func() string { return "prove never " + name() },
 		func() string { return "prove always-possible " + name() },
