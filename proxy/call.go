@@ -327,6 +327,10 @@ func (t *toolCall) failed(err error) answer {
 	if errors.Is(err, upstream.ErrNotSent) {
 		return plainRefusal("unavailable", fmt.Sprintf("The upstream %s could not be reached; %s was not called.", name, t.tool.exposed))
 	}
+	var status *upstream.StatusError
+	if errors.As(err, &status) && !status.Executed() {
+		return plainRefusal("unavailable", fmt.Sprintf("The upstream %s turned the request away: %v. %s did not run.", name, err, t.tool.exposed))
+	}
 	return plainRefusal("unknown", fmt.Sprintf(
 		"The outcome of %s is unknown: upstream %s: %v. It may or may not have taken effect; find out before calling it again.",
 		t.tool.exposed, name, err))

@@ -13,6 +13,7 @@ import (
 // more makes a lost call a failure.
 func outcome(r upstream.Reply, facts wire.Facts) gate.Outcome {
 	var lost *upstream.Lost
+	var status *upstream.StatusError
 	switch {
 	case r.Err == nil && r.Error == nil && facts.Success():
 		return gate.Success
@@ -23,6 +24,8 @@ func outcome(r upstream.Reply, facts wire.Facts) gate.Outcome {
 	case errors.Is(r.Err, upstream.ErrNotSent):
 		return gate.Failure
 	case errors.As(r.Err, &lost) && lost.Dead:
+		return gate.Failure
+	case errors.As(r.Err, &status) && !status.Executed():
 		return gate.Failure
 	default:
 		return gate.Unknown

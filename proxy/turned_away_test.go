@@ -1,0 +1,35 @@
+package proxy_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/petrigate/petrigate/internal/fixture"
+	"github.com/petrigate/petrigate/proxy"
+)
+
+// TestTurnedAway: a call that the upstream's own guard turns away did not run,
+// so a token that waits for it comes back.
+func TestTurnedAway(t *testing.T) {
+	var closed atomic.Bool
+	server := fixture.New(fixture.Options{Tools: fixture.Attack()})
+	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if closed.Load() {
+			http.Error(w, "no more", http.StatusForbidden)
+			return
+		}
+		server.ServeHTTP(w, r)
+	}))
+	t.Cleanup(front.Close)
+	s := start(t, setup{policy: chain(t, "push"), change: func(o *proxy.Options) { o.Upstreams[0].URL = front.URL + "/mcp" }})
+	c := s.connect(legs()[0], "")
+	closed.Store(true)
+	if r := c.do("push", `{}`); !r.isError() || !strings.Contains(string(r.raw), "did not run") {
+		t.Errorf("%s", r.raw)
+	}
+	closed.Store(false)
+	c.must("push", `{}`)
+}
