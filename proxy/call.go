@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"sync"
 
 	"github.com/petrigate/petrigate/gate"
@@ -29,6 +30,8 @@ type toolCall struct {
 	meta   wire.Meta
 	tool   *tool
 	gate   gate.Call
+
+	headers http.Header // of a request that has to mirror arguments in them; nil: it has not
 
 	consent *approval // which let it pass, if one did
 

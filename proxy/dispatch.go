@@ -79,10 +79,27 @@ func (p *Proxy) accept(t *toolCall) {
 	case t.tool == nil:
 		t.aside(func() { p.acceptLate(t) })
 	case t.params.Task != nil:
-		t.refuseAs("Calls as tasks are not supported yet; call " + t.tool.exposed + " without a task.")
+		t.refuseAs(codeInvalidParams, "Calls as tasks are not supported yet; call "+t.tool.exposed+" without a task.")
 	default:
+		if err := t.mirrors(); err != nil {
+			t.refuseAs(codeHeaderMismatch, err.Error())
+			return
+		}
 		p.serve(t)
 	}
+}
+
+// mirrors says where the headers do not repeat the arguments that the tool
+// wants repeated.
+func (t *toolCall) mirrors() error {
+	if t.headers == nil || t.tool.mirrored == nil {
+		return nil
+	}
+	lookup := func(name string) (string, bool) {
+		values := t.headers.Values(name)
+		return t.headers.Get(name), len(values) > 0
+	}
+	return mcp.ValidateParamHeadersLookup(lookup, t.tool.mirrored, t.params.Source())
 }
 
 // acceptLate waits for upstreams that are still starting.
@@ -96,15 +113,15 @@ func (p *Proxy) acceptLate(t *toolCall) {
 	if down := p.down(); down != "" {
 		text += ". It may be one of an upstream that is not running: " + down
 	}
-	t.refuseAs(text)
+	t.refuseAs(codeInvalidParams, text)
 }
 
 // refuseAs answers with a JSON-RPC error.
-func (t *toolCall) refuseAs(text string) {
+func (t *toolCall) refuseAs(code int, text string) {
 	wanted := t.wanted()
 	t.conclude(func() {
 		if wanted {
-			t.stream.reply(wire.AppendError(nil, t.id, codeInvalidParams, text, nil))
+			t.stream.reply(wire.AppendError(nil, t.id, code, text, nil))
 		}
 	})
 }

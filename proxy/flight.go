@@ -49,7 +49,7 @@ func (p *Proxy) launch(t *toolCall, ticket *gate.Ticket) {
 	t.tool.upstream.flights.push(f)
 	request := f.request()
 	if f.here {
-		request.Here, request.Begin = true, f.sent
+		request.Here, request.Begin = true, f.begins
 		t.tool.upstream.Send(request)
 		return
 	}
@@ -88,7 +88,18 @@ func (t *toolCall) withLogLevel(meta []byte) []byte {
 	return append(meta[:len(meta):len(meta)], `,"io.modelcontextprotocol/logLevel":"`+level+`"`...)
 }
 
-// sent takes what the call can be cancelled by.
+// begins takes what the call can be cancelled by, unless it is cancelled
+// already: then it is not sent.
+func (f *flight) begins(x *upstream.Exchange) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.early == nil {
+		f.exchange = x
+	}
+	return f.early == nil
+}
+
+// sent is begins for a call that is on its way.
 func (f *flight) sent(x *upstream.Exchange) {
 	f.mu.Lock()
 	f.exchange = x

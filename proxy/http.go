@@ -201,26 +201,10 @@ func (h *handler) stateless(w http.ResponseWriter, r *http.Request, principal st
 	defer p.recovered(m.Method, m.ID, s)
 	if m.Method != "tools/call" {
 		p.dispatch(r.Context(), c, m, meta, s)
-	} else if t, ok := p.prepare(c, m, meta, s); ok && t.mirrors(r, m.Params) {
+	} else if t, ok := p.prepare(c, m, meta, s); ok {
+		t.headers = r.Header
 		p.toolsCall(r.Context(), t, errGone)
 	}
-}
-
-// mirrors reports whether the headers repeat the arguments that the tool wants
-// repeated; where they do not, the call is answered.
-func (t *toolCall) mirrors(r *http.Request, params []byte) bool {
-	if t.tool == nil || t.tool.mirrored == nil {
-		return true
-	}
-	lookup := func(name string) (string, bool) {
-		values := r.Header.Values(name)
-		return first(r, http.CanonicalHeaderKey(name)), len(values) > 0
-	}
-	err := mcp.ValidateParamHeadersLookup(lookup, t.tool.mirrored, params)
-	if err != nil {
-		t.stream.reply(wire.AppendError(nil, t.id, codeHeaderMismatch, err.Error(), nil))
-	}
-	return err == nil
 }
 
 // checkHeaders compares the headers with the message. The gate always decides

@@ -23,8 +23,9 @@ type Request struct {
 	// connection's reader, or on the caller of Send, and must not wait.
 	Deliver func(Reply)
 
-	// Begin, if set, gets the exchange before anything is sent.
-	Begin func(*Exchange)
+	// Begin, if set, gets the exchange before anything is sent. If it returns
+	// false nothing is, and the reply is [ErrNotSent].
+	Begin func(*Exchange) bool
 
 	// Here says that the caller waits anyway: over HTTP the request is made on
 	// its goroutine, and Send returns when the reply has been delivered.

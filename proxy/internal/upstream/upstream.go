@@ -186,10 +186,10 @@ func (u *Upstream) Send(r Request) *Exchange {
 	if c != nil {
 		x.use(*c)
 	}
-	if r.Begin != nil {
-		r.Begin(x)
-	}
 	switch {
+	case r.Begin != nil && !r.Begin(x):
+		x.giveUp()
+		x.deliver(Reply{Err: notSent(errCancelled)})
 	case c == nil:
 		x.deliver(Reply{Err: u.unavailable()})
 	case !plainMethod(r.Method):

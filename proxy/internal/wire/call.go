@@ -25,6 +25,9 @@ type Call struct {
 	index  index
 }
 
+// Source is the params as they came.
+func (c Call) Source() []byte { return c.params }
+
 // ParseCall reads the params of a message that [Parse] returned, whose method
 // is tools/call.
 func ParseCall(m Message) (Call, *Fault) {
