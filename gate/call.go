@@ -8,7 +8,11 @@ type Call struct {
 	Tool string    // the physical name
 	Also []Name    // further physical names of the same tool; say which are certain
 	Args []byte    // the JSON object of arguments, valid and without duplicate keys; nil: {}; never changed
-	Time time.Time // when it came; only for people to read
+	Time time.Time // when it came: the clock of transitions with [Transition.Every]
+
+	// What a [Reader] may look at besides.
+	Upstream    string // the server that has the tool
+	Annotations []byte // of the tool, a JSON object; nil: {}
 }
 
 // A Name is one of the names that a call carries.

@@ -111,7 +111,7 @@ func (j *judgement) steps() []Step {
 		f := &j.findings[i]
 		for _, c := range j.choices[f.first:f.last] {
 			if t := &f.net.Transitions[c.transition]; t.Manual {
-				steps = append(steps, Step{Net: f.net.Name, Transition: t.Name, Name: c.name, Rule: f.net.Rule, Reason: f.net.approvalReason(c.name)})
+				steps = append(steps, Step{Net: f.net.Name, Transition: t.Name, Name: c.name, Via: t.Via, Rule: f.net.Rule, Reason: f.net.approvalReason(c.name)})
 			}
 		}
 	}

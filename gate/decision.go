@@ -32,6 +32,7 @@ type Ask struct {
 type Step struct {
 	Net, Transition string
 	Name            string // of the call
+	Via             string // the channel by which the person is asked; empty: any
 	Rule            Position
 	Reason          string
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/petrigate/petrigate/internal/petri"
 )
@@ -24,6 +25,7 @@ type identity struct {
 	Labels      bool
 	MatchFirst  bool
 	Hooks       [3]bool
+	Scope       Scope
 }
 
 type transitionIdentity struct {
@@ -31,6 +33,9 @@ type transitionIdentity struct {
 	In, Out                            []petri.Arc
 	Tools                              []Tool
 	Manual, Deferred, Observe, Release bool
+	Via                                string
+	Unless                             []Tool
+	Every                              time.Duration
 }
 
 type mapIdentity struct{ Tool, Field, As, Source string }
@@ -41,12 +46,14 @@ func fingerprintNet(n *net) string {
 		ts[i] = transitionIdentity{
 			Name: t.Name, In: n.net.Transitions[i].In, Out: n.net.Transitions[i].Out, Tools: solid(t.Tools),
 			Manual: t.Manual, Deferred: t.Deferred, Observe: t.Observe, Release: t.Release,
+			Via: t.Via, Unless: solid(t.Unless), Every: t.Every,
 		}
 	}
 	return hash(identity{
 		Places: solid(n.Places), Initial: n.initial, Free: solid(n.Free), Transitions: ts,
 		Maps: mapIdentities(n.Maps), Labels: n.Labels, MatchFirst: n.MatchFirst,
 		Hooks: [3]bool{n.Mapper != nil, n.Validate != nil, n.OnSuccess != nil},
+		Scope: n.Scope,
 	})
 }
 

@@ -1,6 +1,9 @@
 package gate
 
-import "fmt"
+import (
+	"fmt"
+	"time"
+)
 
 // A Net is one Petri net of tools. It is a value that its author fills in;
 // [NewPolicy] checks it and never changes it.
@@ -33,7 +36,25 @@ type Net struct {
 	Reason         string   // the sentence of a refusal; empty: a general one
 	Rule           Position // where the user wrote it
 	AllowUnbounded bool     // an unbounded net is an error otherwise
+
+	Scope  Scope // whose calls it counts
+	Shadow bool  // it records what it would have refused, and never blocks or asks
+
+	// What the net has to say when the lists of tools that are advertised
+	// contradict each other; see [Session.Advertise].
+	Priority int
+	Advisory bool           // it yields to a recovery net of a higher priority
+	Recovery map[string]int // the net is in recovery while these places hold so many tokens; nil: never
 }
+
+// Scope says which calls share the state of a net.
+type Scope uint8
+
+const (
+	ScopeSession   Scope = iota // those of one conversation
+	ScopePrincipal              // those of all conversations of one principal
+	ScopeGlobal                 // all calls
+)
 
 // A Transition moves tokens from its inputs to its outputs, both multisets:
 // a place that is named twice weighs two. Without tools it is structural and
@@ -43,10 +64,19 @@ type Transition struct {
 	Inputs, Outputs []string
 	Tools           []Tool // what it gates
 
-	Manual   bool // a person must approve every firing
-	Deferred bool // the net moves when the result is a success; until then the tokens are in flight
-	Observe  bool // it follows the tool and never forbids it
-	Release  bool // an unknown outcome gives the tokens back at once
+	Manual   bool   // a person must approve every firing
+	Via      string // the channel by which that person is asked; empty: any
+	Deferred bool   // the net moves when the result is a success; until then the tokens are in flight
+	Observe  bool   // it follows the tool and never forbids it
+	Release  bool   // an unknown outcome gives the tokens back at once
+
+	// Unless spares calls that certainly carry one of these names: for them the
+	// transition lists no tools.
+	Unless []Tool
+
+	// Every lets a transition without tools fire by the clock, once in this
+	// time while it is enabled. The clock is [Call.Time].
+	Every time.Duration
 }
 
 // A Tool is one entry of [Transition.Tools].
@@ -79,15 +109,42 @@ func Tools(names ...string) []Tool {
 	return tools
 }
 
-// A Map gives a call of Tool a further name where the arguments match.
+// A Map gives a call of Tool a further name where the arguments match. Either
+// Match or Reader is set.
 type Map struct {
-	Tool   string            // a physical name of the call
-	Field  string            // one key of the arguments, read as it stands
-	Match  func(string) bool // called with each string that the field holds
-	As     string
-	Source string // the pattern as written: part of the identity of a net
-	Rule   Position
+	Tool    string            // a physical name of the call
+	Field   string            // one key of the arguments, read as it stands, or a path that begins with "$."; see [ParsePath]
+	Match   func(string) bool // called with each string that the field holds
+	Reader  Reader            // reads the field, or the whole call where Field is empty
+	Pattern int               // what the Reader looks for
+	As      string
+	Source  string // the pattern as written: part of the identity of a net
+	Rule    Position
 }
+
+// A Reader understands calls for the maps that share it, so that what it reads
+// is read once: a field as a shell script, or the call as the data of an
+// expression. It must be comparable and safe for concurrent use, and must not block.
+type Reader interface {
+	// Read understands one text of the field; it is empty for a map without a field.
+	Read(c *Call, text string) Reading
+}
+
+// A Reading answers for the patterns of its [Reader].
+type Reading interface {
+	Finds(pattern int) Found
+	Only(patterns []int) bool  // the text consists of what these find, and of nothing else
+	Evidence(pattern int) bool // what it finds proves a call: it unlocks and refills
+}
+
+// Found says whether a text has what a pattern looks for.
+type Found uint8
+
+const (
+	NotFound Found = iota
+	Surely
+	Perhaps // it cannot be told; the call is restricted as if it had
+)
 
 // Cause is the kind of constraint that a net puts on a tool.
 type Cause string

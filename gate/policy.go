@@ -10,6 +10,9 @@ import (
 type PolicyOptions struct {
 	Maps []Map // give labels to calls, for the nets with Labels
 	Deny bool  // default: deny; a call that no active net knows is refused
+
+	// Shadow puts every net in shadow, and the default too.
+	Shadow bool
 }
 
 // Policy is an immutable set of nets that decide together. It is safe for concurrent use.
