@@ -3,6 +3,7 @@ package gate
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/petrigate/petrigate/internal/petri"
@@ -92,7 +93,7 @@ func (c *checker) transition(t *Transition) {
 	if t.Observe && t.Manual {
 		c.report(t.Name, "a transition that observes cannot be manual", "an observer never forbids a call, so there is nothing to approve")
 	}
-	for _, tool := range t.Tools {
+	for _, tool := range slices.Concat(t.Tools, t.Unless) {
 		if tool.Name == "" {
 			c.report(t.Name, "a tool has no name", "")
 		}
@@ -104,23 +105,29 @@ func (c *checker) structural(t *Transition) {
 	for _, a := range []struct {
 		set  bool
 		name string
-	}{{t.Manual, "manual"}, {t.Deferred, "deferred"}, {t.Observe, "observe"}} {
+	}{{t.Manual, "manual"}, {t.Deferred, "deferred"}, {t.Observe, "observe"}, {len(t.Unless) > 0, "limited by unless"}} {
 		if a.set {
 			c.report(t.Name, "the transition is "+a.name+" and has no tools", "a transition without tools fires by itself")
 		}
 	}
 }
 
-// fault says what a map lacks, or nothing.
+// fault says what is wrong with a map, or nothing.
 func (m *Map) fault() string {
 	switch {
-	case m.Tool == "" || m.Field == "" || m.As == "":
+	case m.Tool == "" || m.As == "" || m.Field == "" && m.Reader == nil:
 		return fmt.Sprintf("the map %q.%q as %q lacks a name", m.Tool, m.Field, m.As)
-	case m.Match == nil:
+	case m.Match == nil && m.Reader == nil:
 		return fmt.Sprintf("the map of %q.%q matches nothing", m.Tool, m.Field)
-	default:
-		return ""
+	case m.Match != nil && m.Reader != nil:
+		return fmt.Sprintf("the map of %q.%q has a pattern and a reader", m.Tool, m.Field)
 	}
+	if isPath(m.Field) {
+		if _, err := ParsePath(m.Field); err != nil {
+			return fmt.Sprintf("the path %q: %v", m.Field, err)
+		}
+	}
+	return ""
 }
 
 // behave reports what is wrong with how a net behaves: it does not come to

@@ -124,6 +124,7 @@ func (n *net) lookup(l *label) (lists []int, free bool) {
 // judge takes the names of the call one after the other.
 func (j *judgement) judge(f *finding) {
 	scratch := scratch{net: f.net, marking: f.data.Marking, room: j.scratchRoom[:0]}
+	spared := f.net.spared(f.labels)
 	forbids := false // a transition that is no observer was chosen
 	for i := range f.labels {
 		lists, free := f.net.lookup(&f.labels[i])
@@ -131,7 +132,7 @@ func (j *judgement) judge(f *finding) {
 			f.kind = max(f.kind, Free)
 			continue
 		}
-		if len(lists) == 0 {
+		if lists = without(lists, spared); len(lists) == 0 {
 			continue
 		}
 		t := f.net.candidate(lists, f.data)

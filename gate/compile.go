@@ -21,6 +21,7 @@ type net struct {
 	rows       map[string]row
 	globs      []globRow
 	maps       *mapping // of a net without Labels; nil where it has none
+	spares     bool     // a transition has Unless
 }
 
 // row is what a net says of one name.
@@ -58,6 +59,7 @@ func compile(def Net) (*net, ErrorList) {
 		pt := petri.Transition{In: arcs(places, t.Inputs), Out: arcs(places, t.Outputs)}
 		n.net.Transitions = append(n.net.Transitions, pt)
 		n.lasting = append(n.lasting, pt.Lasting())
+		n.spares = n.spares || len(t.Unless) > 0
 		if len(t.Tools) == 0 {
 			n.structural = append(n.structural, i)
 		}
@@ -90,7 +92,7 @@ func copyNet(n Net) Net {
 	for i := range n.Transitions {
 		t := &n.Transitions[i]
 		t.Inputs, t.Outputs = slices.Clone(t.Inputs), slices.Clone(t.Outputs)
-		t.Tools = slices.Clone(t.Tools)
+		t.Tools, t.Unless = slices.Clone(t.Tools), slices.Clone(t.Unless)
 	}
 	if n.Cause == "" {
 		n.Cause = CauseNet

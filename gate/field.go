@@ -6,47 +6,79 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// field is what one member of the arguments says, as strings.
+// field is what the maps read in one place of the arguments, as strings.
 type field struct {
-	key  string
-	text [1]string // of a string
-	all  []string  // of another value: its leaves, then all of them in one
-	weak bool      // it is not a string, so it is no evidence
-	some bool      // it is there
+	key      string
+	text     [1]string // of a string
+	all      []string  // of another value: its leaves, then all of them in one
+	weak     bool      // it is not one string, so it is no evidence
+	some     bool      // it is there
+	readings []readings
 }
 
-// readOnce is the field with this key among those that were read, read now if
+// readings is what one reader made of the texts of a field.
+type readings struct {
+	reader Reader
+	all    []Reading
+}
+
+// readOnce is the field in this place among those that were read, read now if
 // it is not there yet.
-func readOnce(read []field, args []byte, key string) ([]field, *field) {
+func readOnce(read []field, args []byte, at place) ([]field, *field) {
 	for i := range read {
-		if read[i].key == key {
+		if read[i].key == at.key {
 			return read, &read[i]
 		}
 	}
-	read = append(read, readField(args, key))
+	switch {
+	case at.deep:
+		read = append(read, readPath(args, at))
+	case at.key == "":
+		read = append(read, field{some: true})
+	default:
+		read = append(read, readField(args, at.key))
+	}
 	return read, &read[len(read)-1]
 }
 
 // readField reads a member of the arguments.
 func readField(args []byte, key string) field {
 	f := field{key: key}
-	raw, ok := rawjson.Member(args, key)
-	if !ok {
-		return f
+	if raw, ok := rawjson.Member(args, key); ok {
+		f.put(raw)
 	}
+	f.join()
+	return f
+}
+
+// readPath reads the values to which a path leads. Of several none is a proof.
+func readPath(args []byte, at place) field {
+	f := field{key: at.key, weak: at.path.Many()}
+	at.path.values(args, f.put)
+	f.join()
+	return f
+}
+
+// put adds a value.
+func (f *field) put(raw []byte) {
 	f.some = true
-	if f.text[0], ok = rawjson.String(raw); ok {
-		return f
+	text, ok := rawjson.String(raw)
+	if ok && !f.weak {
+		f.text[0] = text
+		return
 	}
 	f.weak = true
 	rawjson.Leaves(raw, func(leaf string) bool {
 		f.all = append(f.all, leaf)
 		return true
 	})
+}
+
+// join adds all texts in one, where there are several.
+func (f *field) join() {
 	if len(f.all) > 1 {
 		f.all = append(f.all, strings.Join(f.all, " "))
 	}
-	return f
 }
 
 // texts are the strings that the field stands for.
@@ -68,4 +100,29 @@ func (f *field) match(ok func(string) bool) bool {
 		}
 	}
 	return false
+}
+
+// read is what the reader makes of each of the texts, made once.
+func (f *field) read(c *Call, r Reader) []Reading {
+	for i := range f.readings {
+		if f.readings[i].reader == r {
+			return f.readings[i].all
+		}
+	}
+	made := readings{reader: r}
+	for _, s := range f.texts() {
+		made.all = append(made.all, readSafely(r, c, s))
+	}
+	f.readings = append(f.readings, made)
+	return made.all
+}
+
+// readSafely reads a text. It is nil of a reader that panics: nothing can be told.
+func readSafely(r Reader, c *Call, text string) (reading Reading) {
+	defer func() {
+		if recover() != nil {
+			reading = nil
+		}
+	}()
+	return r.Read(c, text)
 }

@@ -39,6 +39,16 @@ func TestLoadErrors(t *testing.T) {
 		{"free without name", edit(func(n *gate.Net) { n.Free = []string{""} }), "a free tool has no name"},
 		{"map without name", edit(func(n *gate.Net) { n.Maps = []gate.Map{{Tool: "x"}} }), "lacks a name"},
 		{"map without match", edit(func(n *gate.Net) { n.Maps = []gate.Map{{Tool: "x", Field: "f", As: "y"}} }), "matches nothing"},
+		{"map with both", edit(func(n *gate.Net) {
+			n.Maps = []gate.Map{{Tool: "x", Field: "f", As: "y", Match: contains("x"), Reader: &commands{}}}
+		}), "a pattern and a reader"},
+		{"map by a bad path", edit(func(n *gate.Net) {
+			n.Maps = []gate.Map{{Tool: "x", Field: "$.f[", As: "y", Match: contains("x")}}
+		}), `the path "$.f[": at byte 3: the bracket is not closed`},
+		{"unless without name", edit(func(n *gate.Net) { n.Transitions[0].Unless = gate.Tools("") }), "a tool has no name"},
+		{"unless without tools", edit(func(n *gate.Net) {
+			n.Transitions[0].Tools, n.Transitions[0].Unless = nil, gate.Tools("x")
+		}), "the transition is limited by unless and has no tools"},
 		{"unbounded", handNet("n", one, "t: p -> p q | x"), "the net is unbounded: t repeated adds tokens to q without end"},
 		{"restless", handNet("n", map[string]int{"p": 20_000}, "t: p -> q"), "do not come to rest in 10000 rounds"},
 		{"source", handNet("n", nil, "t: -> q"), "do not come to rest"},

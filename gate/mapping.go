@@ -3,26 +3,69 @@ package gate
 import (
 	"cmp"
 	"slices"
+	"strings"
 )
 
 // mapping is a list of maps, by the tool that they read.
 type mapping struct {
 	maps   []Map
+	places []place
+	same   [][]int // for each map with a Reader: the patterns that give the same name in the same place
 	byTool map[string][]int
+}
+
+// place is where a map looks.
+type place struct {
+	key  string // empty: the whole call
+	path Path
+	deep bool // by the path
+}
+
+// place is where m looks. Its path has no fault.
+func (m *Map) place() place {
+	p := place{key: m.Field}
+	if isPath(m.Field) {
+		p.path, _ = ParsePath(m.Field)
+		p.deep = true
+	}
+	return p
+}
+
+// isPath reports whether the field of a map is a path and not a key.
+func isPath(field string) bool {
+	return strings.HasPrefix(field, "$.") || strings.HasPrefix(field, "$[")
 }
 
 func newMapping(maps []Map) *mapping {
 	m := &mapping{maps: slices.Clone(maps), byTool: make(map[string][]int)}
+	type giver struct {
+		tool, field, as string
+		reader          Reader
+	}
+	patterns := make(map[giver][]int)
+	of := func(d *Map) giver { return giver{d.Tool, d.Field, d.As, d.Reader} }
 	for i := range m.maps {
-		m.byTool[m.maps[i].Tool] = append(m.byTool[m.maps[i].Tool], i)
+		d := &m.maps[i]
+		m.byTool[d.Tool] = append(m.byTool[d.Tool], i)
+		m.places = append(m.places, d.place())
+		if d.Reader != nil {
+			patterns[of(d)] = append(patterns[of(d)], d.Pattern)
+		}
+	}
+	m.same = make([][]int, len(m.maps))
+	for i := range m.maps {
+		if d := &m.maps[i]; d.Reader != nil {
+			m.same[i] = patterns[of(d)]
+		}
 	}
 	return m
 }
 
 // hit is a map that matches a call.
 type hit struct {
-	number int
-	weak   bool
+	number  int
+	weak    bool
+	certain bool
 }
 
 // names appends the names of the maps that match, in the order of the maps.
@@ -34,10 +77,10 @@ func (m *mapping) names(c *Call, tools, ls []label) []label {
 }
 
 func (m *mapping) label(h hit) label {
-	return label{text: m.maps[h.number].As, from: fromMap, weak: h.weak}
+	return label{text: m.maps[h.number].As, from: fromMap, weak: h.weak, certain: h.certain}
 }
 
-// hits finds the maps that match. Fields are read once for each call.
+// hits finds the maps that match. What they look at is read once for each call.
 func (m *mapping) hits(c *Call, tools []label) []hit {
 	var room [4]field
 	fields := room[:0]
@@ -45,9 +88,11 @@ func (m *mapping) hits(c *Call, tools []label) []hit {
 	for i := range tools {
 		for _, number := range m.byTool[tools[i].text] {
 			var f *field
-			fields, f = readOnce(fields, c.Args, m.maps[number].Field)
-			if f.match(m.maps[number].Match) {
-				hits = append(hits, hit{number: number, weak: f.weak || tools[i].weak})
+			fields, f = readOnce(fields, c.Args, m.places[number])
+			if h, ok := m.hit(c, f, number); ok {
+				h.weak = h.weak || tools[i].weak
+				h.certain = h.certain && tools[i].certain
+				hits = append(hits, h)
 			}
 		}
 	}
@@ -55,6 +100,27 @@ func (m *mapping) hits(c *Call, tools []label) []hit {
 		slices.SortStableFunc(hits, func(a, b hit) int { return cmp.Compare(a.number, b.number) })
 	}
 	return hits
+}
+
+// hit is what one map makes of what the field says.
+func (m *mapping) hit(c *Call, f *field, number int) (h hit, ok bool) {
+	d := &m.maps[number]
+	if d.Reader == nil {
+		return hit{number: number, weak: f.weak}, f.match(d.Match)
+	}
+	h = hit{number: number, weak: true}
+	for _, r := range f.read(c, d.Reader) {
+		found := Perhaps
+		if r != nil {
+			found = r.Finds(d.Pattern)
+		}
+		if found == Surely {
+			h.weak = f.weak || !r.Evidence(d.Pattern)
+			h.certain = !f.weak && r.Only(m.same[number])
+		}
+		ok = ok || found != NotFound
+	}
+	return h, ok
 }
 
 // labels are the physical names and those of the maps, or, with first, that of

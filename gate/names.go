@@ -1,6 +1,9 @@
 package gate
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // label is one name of a call, with what is known of it.
 type label struct {
@@ -65,8 +68,23 @@ func newNaming(maps []Map, nets []*net) *naming {
 		for i := range n.globs {
 			g.number(&n.globs[i])
 		}
+		for i := range n.Transitions {
+			for _, u := range n.Transitions[i].Unless {
+				g.exemption(u)
+			}
+		}
 	}
 	return g
+}
+
+// exemption sees to it that calls get the names that exempt them.
+func (g *naming) exemption(u Tool) {
+	switch u.Kind {
+	case Plain:
+		g.dot(u.Name)
+	case Glob:
+		g.dots = g.dots || strings.Contains(u.Name, ".")
+	}
 }
 
 // dot notes name if it can be tool.action, at each of its dots.

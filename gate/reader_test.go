@@ -1,0 +1,176 @@
+package gate_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/petrigate/petrigate/gate"
+)
+
+// commands is a reader of texts such as "cp; rm": pattern i is the word words[i].
+// A "?" may be anything; the text "panic" is beyond it.
+type commands struct {
+	words []string
+	reads int
+}
+
+type reading struct {
+	commands []string
+	of       *commands
+}
+
+func (c *commands) Read(_ *gate.Call, text string) gate.Reading {
+	if text == "panic" {
+		panic("beyond me")
+	}
+	c.reads++
+	return reading{strings.Split(text, "; "), c}
+}
+
+func (r reading) Finds(pattern int) gate.Found {
+	switch {
+	case slices.Contains(r.commands, r.of.words[pattern]):
+		return gate.Surely
+	case slices.Contains(r.commands, "?"):
+		return gate.Perhaps
+	default:
+		return gate.NotFound
+	}
+}
+
+func (r reading) Only(patterns []int) bool {
+	for _, c := range r.commands {
+		if !slices.ContainsFunc(patterns, func(p int) bool { return r.of.words[p] == c }) {
+			return false
+		}
+	}
+	return true
+}
+
+func (r reading) Evidence(int) bool { return len(r.commands) == 1 }
+
+func shellMaps(c *commands) []gate.Map {
+	return []gate.Map{
+		{Tool: "sh", Field: "c", Reader: c, Pattern: 0, As: "read", Source: "ls"},
+		{Tool: "sh", Field: "c", Reader: c, Pattern: 1, As: "read", Source: "cat"},
+		{Tool: "sh", Field: "c", Reader: c, Pattern: 2, As: "remove", Source: "rm"},
+	}
+}
+
+func TestNamesByReaders(t *testing.T) {
+	p, err := gate.NewPolicy([]gate.Net{blockNet("x")}, gate.PolicyOptions{Maps: shellMaps(&commands{words: []string{"ls", "cat", "rm"}})})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for args, want := range map[string]string{
+		`{"c":"ls"}`:          "sh! read!",
+		`{"c":"ls; cat"}`:     "sh! read!~",
+		`{"c":"ls; rm"}`:      "sh! read~ remove~",
+		`{"c":"rm"}`:          "sh! remove!",
+		`{"c":"echo"}`:        "sh!",
+		`{"c":"?"}`:           "sh! read~ remove~",
+		`{"c":"panic"}`:       "sh! read~ remove~",
+		`{"c":["ls"]}`:        "sh! read~",
+		`{"c":["ls","rm"]}`:   "sh! read~ remove~",
+		`{"c":{"a":["?",1]}}`: "sh! read~ remove~",
+		`{"c":null}`:          "sh!",
+		`{}`:                  "sh!",
+	} {
+		if got := spell(p.Names(call("sh " + args))); got != want {
+			t.Errorf("%s: %s, want %s", args, got, want)
+		}
+	}
+	also := gate.Call{Tool: "up_sh", Also: []gate.Name{{Text: "sh"}}, Args: []byte(`{"c":"ls"}`)}
+	if got := spell(p.Names(also)); got != "up_sh! sh read" {
+		t.Errorf("a label is as certain as its tool: %s", got)
+	}
+}
+
+func TestReadersReadOnce(t *testing.T) {
+	shell, whole := &commands{words: []string{"ls", "cat", "rm"}}, &commands{words: []string{""}}
+	maps := append(shellMaps(shell), gate.Map{Tool: "sh", Reader: whole, As: "any", Source: "true"},
+		gate.Map{Tool: "sh", Reader: whole, As: "each", Source: "true"})
+	p, err := gate.NewPolicy([]gate.Net{blockNet("x")}, gate.PolicyOptions{Maps: maps})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := spell(p.Names(call(`sh {"c":"ls"}`))); got != "sh! read! any! each!" {
+		t.Error(got)
+	}
+	if shell.reads != 1 || whole.reads != 1 {
+		t.Errorf("the field was read %d times, the call %d times", shell.reads, whole.reads)
+	}
+}
+
+func TestReadersProve(t *testing.T) {
+	words := &commands{words: []string{"ls", "cat", "rm"}}
+	p := play(t, gate.PolicyOptions{Maps: shellMaps(words)}, sequenceNet("read", "deploy"))
+	for _, args := range []string{`{"c":"ls; cat"}`, `{"c":"?"}`, `{"c":["ls"]}`} {
+		p.success("sh " + args)
+		p.refuse("deploy", gate.KindBlocked, "require-read-before-deploy")
+	}
+	p.success(`sh {"c":"cat"}`)
+	p.allow("deploy")
+}
+
+// unless is n with an exemption of its last transition.
+func unless(n gate.Net, names ...gate.Tool) gate.Net {
+	n.Transitions[len(n.Transitions)-1].Unless = names
+	return n
+}
+
+func TestUnless(t *testing.T) {
+	words := &commands{words: []string{"ls", "cat", "rm"}}
+	o := gate.PolicyOptions{Maps: shellMaps(words)}
+	p := play(t, o, unless(blockNet("sh"), gate.Tool{Name: "read"}))
+	p.allow(`sh {"c":"ls"}`)
+	p.allow(`sh {"c":"ls; cat"}`)
+	for _, args := range []string{`{"c":"ls; rm"}`, `{"c":"?"}`, `{"c":["ls"]}`, `{"c":"rm"}`, `{}`, `{"c":"panic"}`} {
+		p.refuse("sh "+args, gate.KindBlocked, "block-sh")
+	}
+
+	// A limit does not count what it spares.
+	p = play(t, o, unless(limitNet("sh", 1, "session"), gate.Tool{Name: "read"}))
+	p.allow(`sh {"c":"ls"}`)
+	p.allow(`sh {"c":"rm"}`)
+	p.allow(`sh {"c":"ls"}`)
+	p.refuse(`sh {"c":"rm"}`, gate.KindBlocked, "limit-sh-1")
+
+	// What is spared neither makes a call known nor hides that a rule knows it.
+	o.Deny = true
+	p = play(t, o, unless(blockNet("sh"), gate.Tool{Name: "read"}))
+	p.allow(`sh {"c":"ls"}`)
+	p.refuse(`read`, gate.KindDefault)
+}
+
+func TestUnlessKinds(t *testing.T) {
+	all := func(u gate.Tool) gate.Net {
+		n := blockGlob("*", "")
+		return unless(n, u)
+	}
+	p := play(t, gate.PolicyOptions{}, all(gate.Tool{Name: "read_*", Kind: gate.Glob}))
+	p.allow("read_file")
+	p.refuse("write_file", gate.KindBlocked, "block-*")
+	p.refuse(`chat {"action":"read_x"}`, gate.KindBlocked, "block-*")
+
+	p = play(t, gate.PolicyOptions{}, all(gate.Tool{Name: "chat.read*", Kind: gate.Glob}))
+	p.allow(`chat {"action":"readAll"}`)
+	p.refuse(`chat {"action":"send"}`, gate.KindBlocked, "block-*")
+	p.refuse(`chat {"action":["readAll"]}`, gate.KindBlocked, "block-*")
+
+	p = play(t, gate.PolicyOptions{}, all(gate.Tool{Name: "chat.read"}))
+	p.allow(`chat {"action":"read"}`)
+	p.refuse(`chat {"action":"send"}`, gate.KindBlocked, "block-*")
+
+	p = play(t, gate.PolicyOptions{}, all(gate.Tool{Name: "chat.read", Kind: gate.Literal}), blockNet("chat.x"))
+	p.allow("chat.read")
+	p.refuse(`chat {"action":"read"}`, gate.KindBlocked, "block-*")
+}
+
+func TestUnlessSparesOneOfTwo(t *testing.T) {
+	n := handNet("n", map[string]int{"p": 1}, "a: p -> p | sh", "b: q -> q | sh")
+	n.Transitions[0].Unless = gate.Tools("sh")
+	p := play(t, gate.PolicyOptions{}, n)
+	p.refuse("sh", gate.KindBlocked, "n")
+}

@@ -1,0 +1,52 @@
+package gate
+
+import (
+	"slices"
+	"strings"
+)
+
+// spared are the transitions whose Unless certainly exempts a call with these
+// names.
+func (n *net) spared(ls []label) []int {
+	if !n.spares {
+		return nil
+	}
+	var spared []int
+	for t := range n.Transitions {
+		if slices.ContainsFunc(n.Transitions[t].Unless, func(u Tool) bool { return u.exempts(ls) }) {
+			spared = append(spared, t)
+		}
+	}
+	return spared
+}
+
+// exempts reports whether one of the names is certain and is, or matches, u.
+func (u *Tool) exempts(ls []label) bool {
+	for i := range ls {
+		if l := &ls[i]; l.certain && l.glob == 0 && u.is(l) {
+			return true
+		}
+	}
+	return false
+}
+
+// is reports whether u speaks of l.
+func (u *Tool) is(l *label) bool {
+	switch u.Kind {
+	case Glob:
+		g := glob{pattern: u.Name, actions: strings.Contains(u.Name, ".")}
+		return g.sees(l) && MatchGlob(u.Name, l.text)
+	case Literal:
+		return l.text == u.Name && !l.actionOnly()
+	default:
+		return l.text == u.Name
+	}
+}
+
+// without is lists but for the transitions that are spared.
+func without(lists, spared []int) []int {
+	if len(spared) == 0 {
+		return lists
+	}
+	return slices.DeleteFunc(slices.Clone(lists), func(t int) bool { return slices.Contains(spared, t) })
+}
