@@ -14,7 +14,7 @@ type Options struct {
 	Deny bool       // as in gate.PolicyOptions
 
 	Prove []Assertion
-	Tools []Tool // every tool that there is; nil: those that the policy speaks of
+	Tools []Tool // that are known to be there; those that the policy speaks of may be there too
 
 	States int         // of one search; less than 1: DefaultStates
 	Stop   func() bool // asked now and then; true ends the searches; nil: never

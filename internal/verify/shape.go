@@ -3,6 +3,7 @@ package verify
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -62,8 +63,8 @@ type shaper struct {
 	nets   []*net
 	naming *naming
 	extra  []gate.Tool
-	tools  []string // physical names
-	isTool map[string]bool
+	tools  []string            // physical names
+	isTool map[string]bool     // these, and the further names that known tools have
 	action map[string][]string // of a tool: actions that rules name
 	joint  map[string]bool     // tool.action that several others together stand for
 	shapes []*shape
@@ -76,17 +77,18 @@ type shaper struct {
 func (b *shaper) derive(known []Tool) {
 	b.isTool, b.action, b.seen = make(map[string]bool), make(map[string][]string), make(map[string]bool)
 	b.listed, b.joint = make(map[string]bool), make(map[string]bool)
-	for _, t := range known {
-		b.tool(t.Name)
-	}
-	b.mentions()
-	if known == nil {
-		b.inventTools()
-	}
 	also := make(map[string][]gate.Name)
 	for _, t := range known {
+		b.tool(t.Name)
 		also[t.Name] = t.Also
 	}
+	for _, t := range known {
+		for _, a := range t.Also { // which is no further tool
+			b.isTool[a.Text] = true
+		}
+	}
+	b.mentions()
+	b.inventTools()
 	for i := 0; i < len(b.tools); i++ {
 		b.ofTool(b.tools[i], also[b.tools[i]])
 		if len(b.shapes) > maxShapes {
@@ -180,6 +182,9 @@ func (b *shaper) dotted(name string) {
 			base = name[:i]
 		}
 	}
+	if b.isTool[name] && !b.isTool[base] {
+		return // a known tool is called so
+	}
 	b.tool(base)
 	if action := name[len(base)+1:]; !slices.Contains(b.action[base], action) {
 		b.action[base] = append(b.action[base], action)
@@ -198,10 +203,7 @@ func (b *shaper) inventTools() {
 	if len(all) == 0 {
 		return
 	}
-	taken := make(map[string]bool)
-	for _, t := range b.tools {
-		taken[t] = true
-	}
+	taken := maps.Clone(b.isTool)
 	for name := range b.naming.dotted {
 		taken[name] = true
 	}
