@@ -63,7 +63,7 @@ func (f *flight) request() upstream.Request {
 	r := upstream.Request{Method: "tools/call", Name: t.tool.name, Notify: t.relay, Deliver: f.arrived}
 	hop := wire.Hop{Name: t.tool.name}
 	if u.State().Era == upstream.Modern {
-		hop.Modern, hop.Meta = true, t.withLogLevel(u.RequestMeta())
+		hop.Modern, hop.Meta = true, t.withLogLevel(u.RequestMeta(nil))
 	}
 	if t.meta.ProgressToken != nil {
 		r.Token = u.NewToken()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
 // A Request is one JSON-RPC request to an upstream.
@@ -19,6 +20,16 @@ type Request struct {
 	// not wait. nil: they go to Options.OnNotification.
 	Notify func(method string, params []byte)
 
+	// Ask gets the requests of a legacy server that belong to this request, as
+	// those do that come on its own stream over HTTP. It must not wait. nil:
+	// they go to Options.OnInquiry.
+	Ask func(*Inquiry)
+
+	// Interrupted is told, before it is taken up again, that a legacy server
+	// has ended the stream of the request over HTTP, and how long it wants us to
+	// wait; 0: it does not say.
+	Interrupted func(retry time.Duration)
+
 	// Deliver, if set, gets the reply instead of Done. It runs on the
 	// connection's reader, or on the caller of Send, and must not wait.
 	Deliver func(Reply)
@@ -28,7 +39,8 @@ type Request struct {
 	Begin func(*Exchange) bool
 
 	// Here says that the caller waits anyway: over HTTP the request is made on
-	// its goroutine, and Send returns when the reply has been delivered.
+	// its goroutine, and Send returns when the reply has been delivered, or
+	// soon after Exchange.Leave was called.
 	Here bool
 
 	session *session // of a handshake over HTTP
@@ -39,6 +51,8 @@ type Reply struct {
 	Result []byte // raw JSON of the member
 	Error  []byte // raw JSON of the member: the server's own refusal
 	Err    error  // the transport's: ErrNotSent, *Lost, *StatusError
+
+	rest func() Reply // it is still to come, and nobody waits for it here
 }
 
 // An Exchange is a request and the reply that it will get.
@@ -51,6 +65,8 @@ type Exchange struct {
 	position int64              // stdio: of its first byte in the stream; guarded by the pipe
 	ctx      context.Context    // HTTP: of its round trip
 	abort    context.CancelFunc // HTTP
+
+	left atomic.Bool // the caller of Send is to be let go
 
 	mu       sync.Mutex // held while Notify runs
 	answered atomic.Bool
@@ -84,6 +100,10 @@ func (x *Exchange) Cancel(reason string) {
 		x.conn.cancel(x, reason)
 	}
 }
+
+// Leave lets the caller of Send go, where it waits: what is left of the
+// exchange happens elsewhere. It is called from Ask or Interrupted.
+func (x *Exchange) Leave() { x.left.Store(true) }
 
 // deliver ends the exchange, the first time it is called.
 func (x *Exchange) deliver(r Reply) bool {

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/mark3labs/mcp-go/client"
@@ -13,6 +14,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/petrigate/petrigate/internal/rawjson"
+	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
 // clientName is how this program introduces itself to servers.
@@ -121,6 +123,9 @@ func (a httpAdapter) SetProtocolVersion(version string) { a.session.version = ve
 // SendRequest sends request under an id of ours, and waits.
 func (a *adapter) SendRequest(ctx context.Context, request transport.JSONRPCRequest) (*transport.JSONRPCResponse, error) {
 	reply, err := a.exchange(ctx, request)
+	if err == nil && offersModern(unsupported(reply.Error)) { // what it has just refused
+		reply, err = a.exchange(ctx, request)
+	}
 	if err == nil {
 		err = reply.Err
 	}
@@ -144,6 +149,20 @@ func (a *adapter) SendRequest(ctx context.Context, request transport.JSONRPCRequ
 	}
 	a.err = fmt.Errorf("the server refused %s: %s", request.Method, printable(response.Error.Message, 200))
 	return response, nil
+}
+
+// unsupported is what the refusal of a revision says of the supported ones, in
+// the form of an answer to server/discover; nil: it is no such refusal.
+func unsupported(refusal []byte) []byte {
+	if code, _ := rawjson.Member(refusal, "code"); string(code) != strconv.Itoa(mcp.UNSUPPORTED_PROTOCOL_VERSION) {
+		return nil
+	}
+	data, _ := rawjson.Member(refusal, "data")
+	versions, ok := rawjson.Member(data, "supported")
+	if !ok {
+		return nil
+	}
+	return append(append([]byte(`{"supportedVersions":`), versions...), '}')
 }
 
 // offersModern reports whether a server that answers server/discover speaks
@@ -175,6 +194,7 @@ func (a *adapter) exchange(ctx context.Context, request transport.JSONRPCRequest
 	if err != nil {
 		return Reply{}, err
 	}
+	params = a.upstream.declare(request.Method, params)
 	version := *a.session // the revision of the next request may be another
 	x := newExchange(Request{Method: request.Method, Params: params, session: &version}, a.upstream.ids.Add(1))
 	x.use(a.conn)
@@ -250,10 +270,28 @@ func (a *adapter) agreement() agreement {
 	return g
 }
 
-// requestMeta is the _meta of each request of the modern era, without braces.
+// relayed are the capabilities of clients that can be had through us. Whether
+// the client behind a request has them is found out when it is asked.
+const relayed = `{"roots":{"listChanged":true},"sampling":{},"elicitation":{"form":{},"url":{}}}`
+
+// declare puts what we can relay in the place of what mcp-go would declare in
+// the params of a handshake.
+func (u *Upstream) declare(method string, params []byte) []byte {
+	if method == string(mcp.MethodInitialize) {
+		return wire.ReplaceMember(nil, params, "capabilities", u.capabilities)
+	}
+	meta, ok := rawjson.Member(params, "_meta")
+	if !ok {
+		return params
+	}
+	return wire.ReplaceMember(nil, params, "_meta", wire.ReplaceMember(nil, meta, mcp.MetaKeyClientCapabilities, u.capabilities))
+}
+
+// requestMeta is the _meta of each request of the modern era, without braces,
+// up to the capabilities of the client.
 func requestMeta(version string) []byte {
 	info, _ := json.Marshal(map[string]string{"name": clientName, "version": version}) // strings always can be
 	b := []byte(`"` + mcp.MetaKeyProtocolVersion + `":"` + mcp.ProtocolVersion20260728 + `","` + mcp.MetaKeyClientInfo + `":`)
 	b = append(b, info...)
-	return append(b, `,"`+mcp.MetaKeyClientCapabilities+`":{}`...)
+	return append(b, `,"`+mcp.MetaKeyClientCapabilities+`":`...)
 }

@@ -53,6 +53,7 @@ type httpConn struct {
 	renewing sync.Mutex
 	renewed  chan struct{} // gets a value when current was replaced
 	answers  chan struct{} // has room for each answer to the server under way
+	asked    inquiries
 
 	mu    sync.Mutex
 	err   error
@@ -120,6 +121,7 @@ func (c *httpConn) fail(err error) {
 func (c *httpConn) retire() {
 	lost := c.cause() != nil
 	c.fail(errClosed)
+	c.asked.close()
 	if s := c.current.Load(); s != nil && s.id != "" && !lost {
 		c.endSession(s)
 	}
@@ -153,9 +155,17 @@ func (c *httpConn) send(x *Exchange) {
 
 // perform makes the request of x and delivers its reply.
 func (c *httpConn) perform(x *Exchange, body []byte) {
+	reply := c.roundTrip(x, body)
+	if reply.rest != nil {
+		go func() { c.conclude(x, reply.rest()) }()
+		return
+	}
+	c.conclude(x, reply)
+}
+
+func (c *httpConn) conclude(x *Exchange, reply Reply) {
 	defer c.upstream.work.Done()
 	defer x.abort()
-	reply := c.roundTrip(x, body)
 	c.pending.take(x.id)
 	x.deliver(reply)
 }

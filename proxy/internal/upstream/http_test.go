@@ -421,7 +421,7 @@ func TestAgainstTheFixtureOverHTTP(t *testing.T) {
 				if err != nil || len(tools) != len(fixture.Attack()) {
 					t.Fatal(len(tools), err)
 				}
-				params := []byte(`{"name":"echo","arguments":{"a":1.10},"_meta":{` + string(s.RequestMeta()) + `}}`)
+				params := []byte(`{"name":"echo","arguments":{"a":1.10},"_meta":{` + string(s.RequestMeta(nil)) + `}}`)
 				got := s.answer(s.Send(Request{Method: "tools/call", Name: "echo", Params: params}))
 				if !bytes.Contains([]byte(got), []byte("1.10")) {
 					t.Error(got)

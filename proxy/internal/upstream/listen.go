@@ -20,9 +20,7 @@ func (u *Upstream) listen(ctx context.Context, c conn, a agreement) (stop func()
 	h, isHTTP := c.(*httpConn)
 	switch {
 	case a.era == Modern:
-		if filter := listenFilter(a.capabilities); filter != nil {
-			run = func() { u.subscribe(ctx, c, filter) }
-		}
+		run = func() { u.subscribe(ctx, c, a.capabilities) }
 	case isHTTP:
 		run = func() { h.listen(ctx) }
 	}
@@ -36,21 +34,27 @@ func (u *Upstream) listen(ctx context.Context, c conn, a agreement) (stop func()
 	}
 }
 
-// listenFilter is the notifications to ask for: of all lists that can change.
-func listenFilter(capabilities []byte) []byte {
+// listenFilter is the notifications to ask for: of all lists that can change,
+// and of the resources that are watched. nil: there is nothing to ask for.
+func (u *Upstream) listenFilter(capabilities []byte) []byte {
 	b := []byte(`{`)
 	for _, list := range []string{"tools", "prompts", "resources"} {
 		if canChange(capabilities, list) {
-			if len(b) > 1 {
-				b = append(b, ',')
-			}
-			b = append(b, `"`+list+`ListChanged":true`...)
+			b = append(b, `"`+list+`ListChanged":true,`...)
 		}
+	}
+	if uris := u.watched.Load(); uris != nil && len(*uris) > 0 {
+		b = append(b, `"resourceSubscriptions":[`...)
+		for _, uri := range *uris {
+			b = append(rawjson.AppendString(b, uri), ',')
+		}
+		b = append(b[:len(b)-1], `],`...)
 	}
 	if len(b) == 1 {
 		return nil
 	}
-	return append(b, '}')
+	b[len(b)-1] = '}'
+	return b
 }
 
 func canChange(capabilities []byte, list string) bool {
@@ -59,31 +63,109 @@ func canChange(capabilities []byte, list string) bool {
 	return string(changes) == "true"
 }
 
-// subscribe keeps a subscription open. Its answer comes when it ends.
-func (u *Upstream) subscribe(ctx context.Context, c conn, filter []byte) {
-	params := append([]byte(`{"_meta":{`), u.meta...)
+// Watch sets the resources of whose changes a modern server is to tell. A
+// legacy one wants requests for that, which are the caller's.
+func (u *Upstream) Watch(uris []string) {
+	u.watched.Store(&uris)
+	poke(u.rewatch)
+}
+
+// poke puts a value into a channel that has room for one.
+func poke(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}
+
+// subscribe keeps a subscription open. Its answer comes when it ends. Where
+// other resources are to be watched, the new one begins before the old one
+// ends.
+func (u *Upstream) subscribe(ctx context.Context, c conn, capabilities []byte) {
+	s := subscription{upstream: u, conn: c, pause: firstPause}
+	for {
+		s.open(u.listenFilter(capabilities))
+		if !s.follow(ctx) {
+			s.end()
+			return
+		}
+	}
+}
+
+// subscription is the state of subscribe.
+type subscription struct {
+	upstream *Upstream
+	conn     conn
+	current  *Exchange // nil: there is nothing to ask for
+	old      *Exchange // until current is acknowledged
+	began    time.Time
+	pause    time.Duration
+	caughtUp bool // it was acknowledged before
+}
+
+func (s *subscription) open(filter []byte) {
+	if filter == nil {
+		return
+	}
+	u := s.upstream
+	params := append([]byte(`{"_meta":{`), u.ownMeta(nil)...)
 	params = append(append(append(params, `},"notifications":`...), filter...), '}')
-	for pause := firstPause; ; pause = min(2*pause, lastPause) {
-		began := time.Now()
-		x := newExchange(Request{Method: "subscriptions/listen", Params: params}, u.ids.Add(1))
-		x.use(c)
-		c.send(x)
-		var reply Reply
+	s.began = time.Now()
+	s.current = newExchange(Request{Method: "subscriptions/listen", Params: params}, u.ids.Add(1))
+	s.current.use(s.conn)
+	s.conn.send(s.current)
+}
+
+// follow returns true when the subscription is to be opened anew.
+func (s *subscription) follow(ctx context.Context) bool {
+	for {
+		var done <-chan Reply
+		if s.current != nil {
+			done = s.current.done
+		}
 		select {
-		case reply = <-x.done:
+		case reply := <-done:
+			return s.ended(ctx, reply)
+		case <-s.upstream.acked: // from now on nothing is missed
+			if s.old != nil {
+				s.old.Cancel("replaced")
+				s.old = nil
+			}
+			if !s.caughtUp {
+				s.caughtUp = true
+				s.upstream.missed()
+			}
+		case <-s.upstream.rewatch:
+			if s.old != nil {
+				s.old.Cancel("replaced")
+			}
+			s.old, s.current = s.current, nil
+			return true
 		case <-ctx.Done():
+			return false
+		}
+	}
+}
+
+// ended waits before the next attempt; false: there is to be none.
+func (s *subscription) ended(ctx context.Context, reply Reply) bool {
+	s.current, s.caughtUp = nil, false
+	if reply.Error != nil || errors.As(reply.Err, new(*StatusError)) {
+		s.upstream.log.Debug("server offers no subscription", "error", reply.Err)
+		return false
+	}
+	if time.Since(s.began) > stableAge {
+		s.pause = firstPause
+	}
+	pause := s.pause
+	s.pause = min(2*s.pause, lastPause)
+	return sleep(ctx, pause)
+}
+
+func (s *subscription) end() {
+	for _, x := range []*Exchange{s.old, s.current} {
+		if x != nil {
 			x.giveUp()
-			return
-		}
-		if reply.Error != nil || errors.As(reply.Err, new(*StatusError)) {
-			u.log.Debug("server offers no subscription", "error", reply.Err)
-			return
-		}
-		if time.Since(began) > stableAge {
-			pause = firstPause
-		}
-		if !sleep(ctx, pause) {
-			return
 		}
 	}
 }
@@ -167,6 +249,6 @@ func (c *httpConn) overhear(s *session, response *http.Response) (lastID string,
 			continue
 		}
 		m, err := wire.ParseUpstream(e.data)
-		c.take(s, m, err)
+		c.take(nil, s, m, err)
 	}
 }

@@ -10,6 +10,8 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
+const methodCancelled = "notifications/cancelled"
+
 var errMalformed = errors.New("the server's answer is malformed")
 
 // answerTo reports whether m is the answer to the request with that id.

@@ -57,6 +57,12 @@ func (c *httpConn) once(x *Exchange, s *session, data []byte) (reply Reply, unkn
 	if err != nil {
 		return Reply{Err: c.lost(x, err, sent.Load())}, false
 	}
+	if x.req.session != nil && x.req.Method == "initialize" && response.StatusCode/100 == 2 {
+		s.id = response.Header.Get(sessionHeader)
+	}
+	if response.StatusCode/100 == 2 && response.StatusCode != http.StatusAccepted && mediaType(response.Header) == "text/event-stream" {
+		return c.readStream(x, s, newEventReader(response.Body, c.upstream.config.MaxMessage), response.Body), false
+	}
 	defer response.Body.Close()
 	switch {
 	case response.StatusCode == http.StatusNotFound && s.id != "" && !s.modern():
@@ -66,18 +72,11 @@ func (c *httpConn) once(x *Exchange, s *session, data []byte) (reply Reply, unkn
 	case response.StatusCode == http.StatusAccepted || response.StatusCode == http.StatusNoContent:
 		return Reply{Err: &Lost{Sent: true, Cause: errNoAnswer}}, false
 	}
-	if x.req.session != nil && x.req.Method == "initialize" {
-		s.id = response.Header.Get(sessionHeader)
-	}
-	switch t := mediaType(response.Header); t {
-	case "application/json":
-		return c.readJSON(x, response), false
-	case "text/event-stream":
-		return c.readStream(x, s, response.Body), false
-	default:
+	if t := mediaType(response.Header); t != "application/json" {
 		err := fmt.Errorf("the server answered with content type %q", printable(t, 100))
 		return Reply{Err: &Lost{Sent: true, Cause: err}}, false
 	}
+	return c.readJSON(x, response), false
 }
 
 // lost says what an error of the transport means for the request. A server

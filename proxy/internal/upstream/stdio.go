@@ -37,6 +37,7 @@ type stdioConn struct {
 	stdout    *os.File
 	stderr    *os.File
 	pending   *pending
+	asked     inquiries
 	malformed *trickle
 
 	readers sync.WaitGroup // of stdout and stderr
@@ -223,6 +224,7 @@ func (c *stdioConn) retire() {
 		c.readOutBy(time.Now())
 	}
 	c.readers.Wait()
+	c.asked.close()
 	for _, x := range c.pending.close() {
 		x.deliver(Reply{Err: &Lost{Sent: c.stdin.reached(&x.position), Dead: dead, Cause: c.cause()}})
 	}
@@ -298,7 +300,11 @@ func (c *stdioConn) take(line []byte, kept bool) {
 	case m.Kind == wire.Response:
 		c.reply(m, kept)
 	case m.Kind == wire.Request:
-		c.answer(m)
+		if !c.upstream.inquire(nil, &c.asked, m, c.say) {
+			c.answer(m)
+		}
+	case m.Method == methodCancelled:
+		c.asked.cancelled(m.Params)
 	default:
 		c.upstream.route(c.pending, m.Method, bytes.Clone(m.Params))
 	}
@@ -332,6 +338,12 @@ func (c *stdioConn) answer(m wire.Message) {
 	_ = c.stdin.write(&position, len(m.ID)+64, func(b []byte) []byte { return appendAnswer(b, m) })
 }
 
+// say sends our answer to an inquiry.
+func (c *stdioConn) say(answer []byte) {
+	var position int64
+	_ = c.stdin.write(&position, len(answer), func(b []byte) []byte { return append(b, answer...) })
+}
+
 // route passes a notification to the request that it belongs to, or on.
 func (u *Upstream) route(p *pending, method string, params []byte) {
 	switch method {
@@ -339,7 +351,6 @@ func (u *Upstream) route(p *pending, method string, params []byte) {
 		if x := p.progressing(params); x == nil || !x.notify(method, params) {
 			u.log.Debug("progress of no request dropped")
 		}
-	case "notifications/cancelled": // of a request of theirs; those are answered at once
 	default:
 		u.heard(method, params)
 	}

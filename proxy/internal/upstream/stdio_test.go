@@ -22,7 +22,7 @@ func TestCallOverStdio(t *testing.T) {
 	if st.ProtocolVersion != "2025-06-18" || st.Era != Legacy || string(st.ServerInfo) != `{"name":"h","version":"1"}` || st.Pid == 0 {
 		t.Errorf("%+v", st)
 	}
-	if s.RequestMeta() != nil {
+	if s.RequestMeta(nil) != nil {
 		t.Error("a legacy server wants no metadata")
 	}
 }
@@ -305,8 +305,8 @@ func TestNegotiation(t *testing.T) {
 			if st.Era != c.era || st.ProtocolVersion != c.version || st.Err != nil || len(st.Capabilities) == 0 {
 				t.Errorf("%+v\n%s", st, s.log)
 			}
-			if want := c.era == Modern; bytes.Contains(s.RequestMeta(), []byte(`"2026-07-28"`)) != want {
-				t.Errorf("%s", s.RequestMeta())
+			if want := c.era == Modern; bytes.Contains(s.RequestMeta(nil), []byte(`"2026-07-28"`)) != want {
+				t.Errorf("%s", s.RequestMeta(nil))
 			}
 		})
 	}

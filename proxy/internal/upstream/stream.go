@@ -2,6 +2,7 @@ package upstream
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net/http"
 	"time"
@@ -17,31 +18,93 @@ const (
 
 // readStream reads the stream that answers x: what belongs to it, then its
 // reply. A legacy server may end the stream early and let it be taken up with
-// another request, which asks for what is missing and executes nothing.
-func (c *httpConn) readStream(x *Exchange, s *session, body io.ReadCloser) Reply {
-	events := newEventReader(body, c.upstream.config.MaxMessage)
+// another request, which asks for what is missing and executes nothing. Where
+// the caller of Send is to be let go, the rest is left to do.
+func (c *httpConn) readStream(x *Exchange, s *session, events *eventReader, body io.ReadCloser) Reply {
 	err := c.follow(x, s, events)
-	for resumes := 0; err == io.EOF && events.lastID != "" && !s.modern() && resumes < maxResumes; resumes++ {
-		before := events.lastID
-		err = c.resume(x, s, events)
-		if events.lastID != before {
-			resumes = 0
-		}
-	}
-	if err == nil {
+	switch {
+	case err == errLeft:
+		return Reply{rest: func() Reply { return c.readStream(x, s, events, body) }}
+	case err == nil:
 		c.drain(x, body)
+		body.Close()
 		return Reply{} // it was delivered
 	}
+	body.Close()
+	if err == io.EOF && events.lastID != "" && !s.modern() {
+		return c.interrupt(x, s, events)
+	}
+	return c.broken(x, err)
+}
+
+func (c *httpConn) broken(x *Exchange, err error) Reply {
 	if err == io.EOF {
 		err = errStreamEnd
 	}
 	return Reply{Err: c.interrupted(x, err)}
 }
 
+// interrupt says that the stream is interrupted, and takes it up again: here,
+// or where the caller is let go elsewhere.
+func (c *httpConn) interrupt(x *Exchange, s *session, events *eventReader) Reply {
+	if x.req.Interrupted != nil {
+		x.req.Interrupted(events.retry)
+	}
+	if x.leaves() {
+		return Reply{rest: func() Reply { return c.takeUp(x, s, events) }}
+	}
+	return c.takeUp(x, s, events)
+}
+
+// takeUp reads the rest of a stream that was interrupted, however often.
+func (c *httpConn) takeUp(x *Exchange, s *session, events *eventReader) Reply {
+	for resumes := 0; resumes < maxResumes; resumes++ {
+		before := events.lastID
+		body, err := c.resume(x, s, events)
+		if err != nil {
+			return c.broken(x, err)
+		}
+		switch err = c.follow(x, s, events); err {
+		case nil:
+			c.drain(x, body)
+			body.Close()
+			return Reply{} // it was delivered
+		case errLeft:
+			return Reply{rest: func() Reply { return c.readStream(x, s, events, body) }}
+		}
+		body.Close()
+		if err != io.EOF {
+			return c.broken(x, err)
+		}
+		if x.req.Interrupted != nil {
+			x.req.Interrupted(events.retry)
+		}
+		if events.lastID != before {
+			resumes = 0
+		}
+	}
+	return c.broken(x, io.EOF)
+}
+
+// errLeft ends the reading of a stream whose reader is to be let go.
+var errLeft = errors.New("left to another goroutine")
+
+// leaves reports, once, that the caller of Send waits and is to be let go.
+func (x *Exchange) leaves() bool {
+	if !x.req.Here || !x.left.Load() {
+		return false
+	}
+	x.req.Here = false
+	return true
+}
+
 // follow takes events until the reply to x, and delivers it before the end of
 // the stream, which may be late.
 func (c *httpConn) follow(x *Exchange, s *session, events *eventReader) error {
 	for {
+		if x.leaves() {
+			return errLeft
+		}
 		e, err := events.next()
 		if err != nil {
 			return err
@@ -56,9 +119,9 @@ func (c *httpConn) follow(x *Exchange, s *session, events *eventReader) error {
 		case err == nil && answerTo(m, x.id):
 			x.deliver(replyOf(m, true))
 			return nil
-		case err == nil && m.Kind == wire.Notification && c.owner(x, m).notify(m.Method, m.Params):
+		case err == nil && m.Kind == wire.Notification && m.Method != methodCancelled && c.owner(x, m).notify(m.Method, m.Params):
 		default:
-			c.take(s, m, err)
+			c.take(x, s, m, err)
 		}
 	}
 }
@@ -74,39 +137,44 @@ func (c *httpConn) owner(x *Exchange, m wire.Message) *Exchange {
 	return x
 }
 
-// take handles what belongs to no request.
-func (c *httpConn) take(s *session, m wire.Message, err error) {
+// take handles what is no answer. x is the request on whose stream it came;
+// nil: none.
+func (c *httpConn) take(x *Exchange, s *session, m wire.Message, err error) {
 	switch {
 	case err != nil:
 		c.upstream.log.Debug("malformed event from upstream", "error", err)
 	case m.Kind == wire.Response:
 		c.upstream.log.Debug("answer to no request dropped")
 	case m.Kind == wire.Request:
-		c.answer(s, m)
+		if s.modern() || !c.upstream.inquire(x, &c.asked, m, func(answer []byte) { c.reply(s, answer) }) {
+			c.answer(s, m)
+		}
+	case m.Method == methodCancelled:
+		c.asked.cancelled(m.Params)
 	default:
 		c.upstream.route(c.pending, m.Method, m.Params)
 	}
 }
 
-// resume asks for the rest of a stream that the server ended, and follows it.
-func (c *httpConn) resume(x *Exchange, s *session, events *eventReader) error {
+// resume asks for the rest of a stream that the server ended.
+func (c *httpConn) resume(x *Exchange, s *session, events *eventReader) (body io.ReadCloser, err error) {
 	pause := usualResume
 	if events.retry > 0 {
 		pause = min(events.retry, longResume)
 	}
 	if !sleep(x.ctx, pause) {
-		return x.ctx.Err()
+		return nil, x.ctx.Err()
 	}
 	response, err := c.get(x.ctx, s, events.lastID)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	defer response.Body.Close()
 	if response.StatusCode != http.StatusOK || mediaType(response.Header) != "text/event-stream" {
-		return errStreamEnd
+		response.Body.Close()
+		return nil, errStreamEnd
 	}
 	events.restart(response.Body)
-	return c.follow(x, s, events)
+	return response.Body, nil
 }
 
 func (c *httpConn) get(ctx context.Context, s *session, lastID string) (*http.Response, error) {
@@ -127,6 +195,19 @@ func (c *httpConn) drain(x *Exchange, body io.Reader) {
 	stop := time.AfterFunc(drainTime, x.abort)
 	defer stop.Stop()
 	_, _ = io.CopyN(io.Discard, body, excerptLimit)
+}
+
+// reply sends our answer to an inquiry.
+func (c *httpConn) reply(s *session, answer []byte) {
+	if !c.upstream.begin() {
+		return
+	}
+	go func() {
+		defer c.upstream.work.Done()
+		if err := c.push(c.ctx, s, "", answer); err != nil {
+			c.upstream.log.Warn("answering a request of the server", "error", err)
+		}
+	}()
 }
 
 // answer answers a request that a legacy server sent on a stream.

@@ -65,7 +65,7 @@ func (u *Upstream) call(ctx context.Context, r Request) (Reply, error) {
 // listParams asks for the page at cursor, a JSON string or nil.
 func (u *Upstream) listParams(cursor []byte) []byte {
 	b := []byte(`{`)
-	if meta := u.RequestMeta(); meta != nil {
+	if meta := u.RequestMeta(nil); meta != nil {
 		b = append(append(append(b, `"_meta":{`...), meta...), '}')
 		if cursor != nil {
 			b = append(b, ',')

@@ -37,6 +37,9 @@ type Options struct {
 	// OnNotification gets what the server says on its own account. It runs on
 	// the connection's reader and must not wait.
 	OnNotification func(u *Upstream, method string, params []byte)
+	// OnInquiry gets the requests of a legacy server that belong to no request
+	// of ours. It must not wait. nil: they are refused.
+	OnInquiry func(u *Upstream, q *Inquiry)
 	// OnState is called when the upstream came up, went down, or was given up.
 	// It must not wait for the upstream.
 	OnState func(u *Upstream)
@@ -81,7 +84,13 @@ type Upstream struct {
 	log     *slog.Logger
 	grace   grace
 	probe   time.Duration // for an answer to server/discover
-	meta    []byte        // of each request to a modern server
+	meta    []byte        // of each request to a modern server, up to the capabilities
+
+	capabilities []byte // that we declare for ourselves
+
+	watched atomic.Pointer[[]string] // resources whose changes are wanted
+	rewatch chan struct{}            // gets a value when they have changed
+	acked   chan struct{}            // gets a value when a subscription is acknowledged
 
 	client  *http.Client
 	ids     atomic.Int64
@@ -112,7 +121,12 @@ func New(c Config, o Options) *Upstream {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
+	capabilities := []byte(`{}`)
+	if o.OnInquiry != nil {
+		capabilities = []byte(relayed)
+	}
 	return &Upstream{
+		capabilities: capabilities, rewatch: make(chan struct{}, 1), acked: make(chan struct{}, 1),
 		config: c, options: o, log: o.Logger.With("upstream", c.Name), grace: usualGrace(), probe: probeTimeout,
 		meta: requestMeta(o.Version), client: newHTTPClient(),
 		settled: make(chan struct{}), finished: make(chan struct{}),
@@ -170,12 +184,20 @@ func (u *Upstream) State() State {
 func (u *Upstream) NewToken() int64 { return u.ids.Add(1) }
 
 // RequestMeta returns the members that a modern server wants in the _meta of
-// each request, without braces; nil for a legacy server.
-func (u *Upstream) RequestMeta() []byte {
+// each request, without braces; nil for a legacy server. The capabilities are
+// those of the client behind the request; nil: all that can be relayed.
+func (u *Upstream) RequestMeta(capabilities []byte) []byte {
 	if u.State().Era != Modern {
 		return nil
 	}
-	return u.meta
+	return u.ownMeta(capabilities)
+}
+
+func (u *Upstream) ownMeta(capabilities []byte) []byte {
+	if capabilities == nil {
+		capabilities = u.capabilities
+	}
+	return append(u.meta[:len(u.meta):len(u.meta)], capabilities...)
 }
 
 // Send sends r and returns at once. While the upstream is not up the reply is
@@ -246,7 +268,7 @@ func (u *Upstream) end() {
 // heard takes a notification that belongs to no request.
 func (u *Upstream) heard(method string, params []byte) {
 	if method == "notifications/subscriptions/acknowledged" { // from now on nothing is missed
-		u.missed()
+		poke(u.acked)
 		return
 	}
 	if u.options.OnNotification != nil {
