@@ -160,7 +160,7 @@ func (p *Proxy) recordAllow(t *toolCall, d *gate.Allow) error {
 
 // reject records a refusal. It is refused whether or not that can be recorded.
 func (p *Proxy) reject(t *toolCall, d *gate.Refusal) answer {
-	r := p.refuse(d, t.gate.Time)
+	r := p.refuse(t, d)
 	p.recordRefusal(t, r, d)
 	return r
 }
@@ -175,7 +175,7 @@ func (p *Proxy) recordRefusal(t *toolCall, r refusal, d *gate.Refusal) {
 		names = d.Names
 	}
 	record := p.decisionRecord(t, r.facts.Decision, names)
-	record.Kind, record.Reason = r.facts.Kind, r.text
+	record.Kind, record.Reason, record.Remedy = r.facts.Kind, r.text, r.facts.Remedy
 	if record.Approval == "" {
 		record.Approval = r.facts.Approval
 	}

@@ -56,6 +56,7 @@ type tool struct {
 	also       []gate.Name
 	object     []byte // as the client sees it
 	definition string // hash of the upstream's object
+	annotates  []byte // its annotations, as the upstream wrote them; nil: none
 
 	mirrored *mcp.Tool // where arguments are to stand in headers too; nil: nowhere
 }
@@ -163,6 +164,7 @@ func newTool(u *upstreamState, object []byte, alone bool) (t *tool, problem stri
 		t.object = wire.ReplaceMember(nil, object, "name", rawjson.AppendString(nil, t.exposed))
 	}
 	t.mirrored = mirrored(object)
+	t.annotates, _ = rawjson.Member(object, "annotations")
 	return t, ""
 }
 

@@ -67,7 +67,10 @@ func (t *toolCall) found(tool *tool) {
 		return
 	}
 	t.tool = tool
-	t.gate = gate.Call{Tool: tool.exposed, Also: tool.also, Args: t.params.Arguments, Time: t.proxy.options.Now()}
+	t.gate = gate.Call{
+		Tool: tool.exposed, Also: tool.also, Args: t.params.Arguments, Time: t.proxy.options.Now(),
+		Upstream: tool.upstream.config.Name, Annotations: tool.annotates,
+	}
 	if t.client.session.by == "connection" {
 		t.gate.ID = wire.IDKey(t.id)
 	}

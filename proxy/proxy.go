@@ -53,11 +53,16 @@ type Approval struct {
 // Options configures a Proxy. The zero value is ready to use and fails
 // closed: no upstreams, no approvals.
 type Options struct {
-	Upstreams  []Upstream
-	Policy     *gate.Policy // nil: no nets, every call passes
-	Active     []string     // the nets that are active at the start; nil: all
-	Root       string       // positions of rules below this folder are shown as seen from it
-	Recorder   Recorder     // nil: nothing is put on record
+	Upstreams []Upstream
+	Policy    *gate.Policy // nil: no nets, every call passes
+	Active    []string     // the nets that are active at the start; nil: all
+	Root      string       // positions of rules below this folder are shown as seen from it
+	Recorder  Recorder     // nil: nothing is put on record
+
+	// Remedy finds the way out of a refusal, for the refusal to name it; nil: none
+	// is named. It must not block and must be safe for concurrent use.
+	Remedy func(*gate.Session, gate.Call, *gate.Refusal) Remedy
+
 	Approval   Approval
 	Startup    time.Duration // how long the first list waits for upstreams; 0: 10 s
 	MaxRequest int           // bytes of one message of a client; 0: 4 MiB

@@ -29,25 +29,26 @@ func newRecorder(out Recorder, policy string, now func() time.Time) *recorder {
 
 // decisionRecord is one decision. Arguments are recorded by their hash only.
 type decisionRecord struct {
-	Time      time.Time `json:"time"`
-	Event     string    `json:"event"` // decision
-	Session   string    `json:"session"`
-	Principal string    `json:"principal"`
-	Client    string    `json:"client,omitempty"`
-	Call      uint64    `json:"call,omitempty"` // of the session; only admitted calls have one
-	ID        string    `json:"id,omitempty"`   // on the wire
-	Upstream  string    `json:"upstream,omitempty"`
-	Tool      string    `json:"tool"`
-	Names     []string  `json:"names,omitempty"`
-	Arguments string    `json:"arguments,omitempty"` // SHA-256
-	Decision  string    `json:"decision"`            // allow, refuse, ask
-	Kind      string    `json:"kind,omitempty"`
-	Nets      []netSays `json:"nets,omitempty"`
-	Approval  string    `json:"approval,omitempty"`
-	Channel   string    `json:"channel,omitempty"`
-	Actor     string    `json:"actor,omitempty"`
-	Reason    string    `json:"reason,omitempty"`
-	Policy    string    `json:"policy"`
+	Time      time.Time       `json:"time"`
+	Event     string          `json:"event"` // decision
+	Session   string          `json:"session"`
+	Principal string          `json:"principal"`
+	Client    string          `json:"client,omitempty"`
+	Call      uint64          `json:"call,omitempty"` // of the session; only admitted calls have one
+	ID        string          `json:"id,omitempty"`   // on the wire
+	Upstream  string          `json:"upstream,omitempty"`
+	Tool      string          `json:"tool"`
+	Names     []string        `json:"names,omitempty"`
+	Arguments string          `json:"arguments,omitempty"` // SHA-256
+	Decision  string          `json:"decision"`            // allow, refuse, ask
+	Kind      string          `json:"kind,omitempty"`
+	Nets      []netSays       `json:"nets,omitempty"`
+	Approval  string          `json:"approval,omitempty"`
+	Channel   string          `json:"channel,omitempty"`
+	Actor     string          `json:"actor,omitempty"`
+	Reason    string          `json:"reason,omitempty"`
+	Remedy    json.RawMessage `json:"remedy,omitempty"`
+	Policy    string          `json:"policy"`
 }
 
 type netSays struct {

@@ -35,6 +35,33 @@ type facts struct {
 	Cause    string  `json:"cause,omitempty"`
 	Approval string  `json:"approval,omitempty"`
 	Nets     []block `json:"nets,omitempty"`
+
+	// Remedy is the calls that have to succeed before this one is allowed, or
+	// null where there are none that would do; it is absent where that is not known.
+	Remedy json.RawMessage `json:"remedy,omitempty"`
+}
+
+// A Remedy is how a refused call becomes allowed. The zero value says that
+// nothing is known of it.
+type Remedy struct {
+	Text  string   // a sentence for a model
+	Steps []string // the names of calls that have to succeed, in this order
+	None  bool     // there is no such way in this session
+}
+
+// raw is the remedy for machines.
+func (r Remedy) raw() json.RawMessage {
+	switch {
+	case r.None:
+		return json.RawMessage("null")
+	case len(r.Steps) == 0:
+		return nil
+	}
+	steps, err := json.Marshal(r.Steps)
+	if err != nil {
+		panic(err) // strings are plain data
+	}
+	return steps
 }
 
 type block struct {
@@ -45,7 +72,8 @@ type block struct {
 }
 
 // refuse makes the answer to what the gate refused.
-func (p *Proxy) refuse(r *gate.Refusal, now time.Time) refusal {
+func (p *Proxy) refuse(t *toolCall, r *gate.Refusal) refusal {
+	now := t.gate.Time
 	out := refusal{text: r.Text, facts: facts{Decision: "refuse", Kind: string(r.Kind)}}
 	for _, b := range r.Blocks {
 		out.facts.Nets = append(out.facts.Nets, block{Net: b.Net, Cause: string(b.Cause), Rule: p.where(b.Rule), Reason: b.Reason})
@@ -54,6 +82,13 @@ func (p *Proxy) refuse(r *gate.Refusal, now time.Time) refusal {
 		}
 	}
 	out.text = p.refusalText(r, now)
+	if p.options.Remedy != nil {
+		remedy := p.options.Remedy(t.client.session.gate, t.gate, r)
+		out.facts.Remedy = remedy.raw()
+		if remedy.Text != "" {
+			out.text += " " + remedy.Text
+		}
+	}
 	return out
 }
 
