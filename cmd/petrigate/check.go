@@ -69,11 +69,13 @@ func check(ctx context.Context, s stdio, f checkFlags) error {
 		return err
 	}
 	if len(problems.Of(policy.Error)) > 0 { // there is nothing to build
-		return f.answer(s, newReport(problems, &policy.Result{}, nil, nil))
+		return f.answer(s, newReport(problems, &policy.Result{}, toolSet{}, nil))
 	}
-	if source.Tools, err = f.knownTools(ctx, s, cfg); err != nil {
+	known, err := f.knownTools(ctx, s, cfg)
+	if err != nil {
 		return err
 	}
+	source.Tools = known.names()
 	result, err := policy.Build(source)
 	var invalid policy.Problems
 	if err != nil && !errors.As(err, &invalid) {
@@ -81,13 +83,17 @@ func check(ctx context.Context, s stdio, f checkFlags) error {
 	}
 	problems = slices.Concat(problems, result.Problems, emptyPolicy(fileOf(cfg), source))
 	if err != nil {
-		return f.answer(s, newReport(problems, result, source.Tools, nil))
+		return f.answer(s, newReport(problems, result, known, nil))
 	}
-	v, err := verifyPolicy(ctx, result, source, effort{states: f.states, time: f.timeout})
+	tools := known
+	if !known.known {
+		tools = likelyTools(cfg, result)
+	}
+	v, err := verifyPolicy(ctx, result, source, tools, effort{states: f.states, time: f.timeout})
 	if err != nil {
 		return err
 	}
-	return f.answer(s, newReport(slices.Concat(problems, v.problems()), result, source.Tools, v))
+	return f.answer(s, newReport(slices.Concat(problems, v.problems()), result, known, v))
 }
 
 func fileOf(cfg *config.Config) string {

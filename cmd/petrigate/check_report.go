@@ -40,7 +40,7 @@ type checkedProof struct {
 }
 
 // newReport puts an answer together. v is nil where nothing could be verified.
-func newReport(problems policy.Problems, result *policy.Result, known []string, v *verified) checkReport {
+func newReport(problems policy.Problems, result *policy.Result, known toolSet, v *verified) checkReport {
 	r := checkReport{
 		Version: 1, Problems: problems, Nets: result.Nets,
 		Tools: []checkedTool{}, Proofs: []checkedProof{}, Redundant: []string{}, verified: v,
@@ -81,7 +81,7 @@ func (p proof) events() []replayEvent {
 
 // listTools lists every name that a net lists, in order, then the other known
 // tools.
-func (r *checkReport) listTools(result *policy.Result, known []string) {
+func (r *checkReport) listTools(result *policy.Result, known toolSet) {
 	found := make(map[string]verify.Name)
 	if r.verified != nil {
 		for _, n := range r.verified.names {
@@ -104,7 +104,7 @@ func (r *checkReport) listTools(result *policy.Result, known []string) {
 			}
 		}
 	}
-	for _, name := range known {
+	for _, name := range known.others(seen) {
 		add(name)
 	}
 }

@@ -80,7 +80,7 @@ func replayPolicy(t *testing.T, text, net string) (results string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v, err := verifyPolicy(t.Context(), result, source, effort{time: time.Minute})
+	v, err := verifyPolicy(t.Context(), result, source, toolSet{}, effort{time: time.Minute})
 	if err != nil {
 		t.Fatal(err)
 	}

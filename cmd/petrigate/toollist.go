@@ -7,28 +7,48 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"slices"
+	"strings"
 
 	"github.com/petrigate/petrigate/config"
+	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/policy"
+	"github.com/petrigate/petrigate/internal/verify"
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// knownTools are all names that calls can have, or nil where they are not known.
-func (f checkFlags) knownTools(ctx context.Context, s stdio, cfg *config.Config) ([]string, error) {
+// A listedTool is an entry of a tool list: as tools/list gives it, or as
+// petrigate tools --json does.
+type listedTool struct{ Name, Exposed, Bare, Canonical string }
+
+// A toolSet is tools with all the names that a call of each carries.
+type toolSet struct {
+	tools []verify.Tool
+	known bool     // they are all that there is; else rules make them likely
+	maybe []string // tools that no rule names, and that may be there for what rules say of others
+}
+
+// knownTools are the tools that can be called, where that is asked for.
+func (f checkFlags) knownTools(ctx context.Context, s stdio, cfg *config.Config) (toolSet, error) {
 	switch {
 	case f.tools != "":
-		return recordedTools(f.tools)
+		list, err := recordedTools(f.tools)
+		for i := range list {
+			list[i].complete(cfg)
+		}
+		return toolSet{tools: joined(list), known: true}, err
 	case f.live && cfg == nil:
-		return nil, usage("--live wants a configuration: --rules and --net name no servers to ask")
+		return toolSet{}, usage("--live wants a configuration: --rules and --net name no servers to ask")
 	case f.live:
-		return liveTools(ctx, s, cfg)
+		list, err := liveTools(ctx, s, cfg)
+		return toolSet{tools: joined(list), known: true}, err
 	default:
-		return nil, nil
+		return toolSet{}, nil
 	}
 }
 
 // recordedTools reads a result of tools/list, its tools, or a list of names.
-func recordedTools(path string) ([]string, error) {
+func recordedTools(path string) ([]listedTool, error) {
 	b, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("reading the tool list %s: %w", path, innermost(err))
@@ -39,21 +59,169 @@ func recordedTools(path string) ([]string, error) {
 	if json.Unmarshal(b, &list) != nil && json.Unmarshal(b, &list.Tools) != nil {
 		return nil, &exit{exitInvalid, fmt.Errorf("%s is not a tool list: write what tools/list answers, or a list of names", path)}
 	}
-	names := []string{}
+	tools := []listedTool{}
 	for i, raw := range list.Tools {
-		var tool struct {
-			Name string `json:"name"`
-		}
-		if json.Unmarshal(raw, &tool.Name) != nil && json.Unmarshal(raw, &tool) != nil || tool.Name == "" {
+		var tool listedTool
+		if json.Unmarshal(raw, &tool.Name) != nil && json.Unmarshal(raw, &tool) != nil || tool.Name+tool.Exposed == "" {
 			return nil, &exit{exitInvalid, fmt.Errorf("%s: entry %d of the tool list has no name", path, i+1)}
 		}
-		names = append(names, tool.Name)
+		tools = append(tools, tool)
 	}
-	return names, nil
+	return tools, nil
+}
+
+// likelyTools are the tools that names of rules are about where no list says it:
+// in a configuration with a server gh, a rule about gh_push or gh.push is about
+// the tool push of that server. Each other server may have one of that name.
+func likelyTools(cfg *config.Config, result *policy.Result) toolSet {
+	if cfg == nil || result.Policy == nil {
+		return toolSet{}
+	}
+	servers := enabled(cfg)
+	var list []listedTool
+	for _, name := range namesIn(result) {
+		for _, s := range servers {
+			prefix := prefixOf(s, len(servers) == 1)
+			bare, canonical := strings.CutPrefix(name, s.Name+".")
+			if !canonical {
+				bare = strings.TrimPrefix(name, prefix)
+			}
+			if bare != name && bare != "" && !strings.ContainsAny(name, "*?") {
+				list = append(list, listedTool{Exposed: prefix + bare, Bare: bare, Canonical: s.Name + "." + bare})
+			}
+		}
+	}
+	named := len(list)
+	for _, t := range list[:named] {
+		for _, s := range servers {
+			list = append(list, listedTool{Exposed: prefixOf(s, len(servers) == 1) + t.Bare, Bare: t.Bare, Canonical: s.Name + "." + t.Bare})
+		}
+	}
+	return likely(list, named)
+}
+
+// likely joins the names of tools of which nobody knows whether they are there:
+// a bare name may be that of one of them alone. The first so many are named.
+func likely(list []listedTool, named int) toolSet {
+	var set toolSet
+	seen := make(map[string]bool)
+	for i, t := range list {
+		if seen[t.Exposed] {
+			continue
+		}
+		seen[t.Exposed] = true
+		set.tools = append(set.tools, joined([]listedTool{t})...)
+		if i >= named {
+			set.maybe = append(set.maybe, t.Exposed)
+		}
+	}
+	return set
+}
+
+// namesIn are the names that nets and claims speak of.
+func namesIn(result *policy.Result) []string {
+	var names []string
+	for _, net := range result.Policy.Nets() {
+		names = append(names, listed(net)...)
+	}
+	for _, c := range result.Claims {
+		names = append(names, c.Tool.Name, c.First.Name)
+	}
+	return names
+}
+
+// enabled are the servers that the proxy runs.
+func enabled(cfg *config.Config) []config.Server {
+	return slices.DeleteFunc(slices.Clone(cfg.Servers), func(s config.Server) bool { return s.Disabled })
+}
+
+// complete fills in the names of a tool of which only the one that clients see
+// is known: its prefix says of which server it is.
+func (t *listedTool) complete(cfg *config.Config) {
+	if t.Exposed != "" {
+		return
+	}
+	t.Exposed = t.Name
+	if cfg == nil {
+		return
+	}
+	servers := enabled(cfg)
+	longest, several := -1, false
+	for _, s := range servers {
+		prefix := prefixOf(s, len(servers) == 1)
+		if !strings.HasPrefix(t.Name, prefix) || len(prefix) < longest {
+			continue
+		}
+		longest, several = len(prefix), len(prefix) == longest
+		t.Bare = t.Name[len(prefix):]
+		t.Canonical = s.Name + "." + t.Bare
+	}
+	if several {
+		t.Bare, t.Canonical = "", ""
+	}
+}
+
+// prefixOf is what the proxy puts before the names of a server's tools.
+func prefixOf(s config.Server, alone bool) string {
+	switch {
+	case s.HasPrefix && s.Prefix == "" || !s.HasPrefix && alone:
+		return ""
+	case s.HasPrefix:
+		return s.Prefix + "_"
+	default:
+		return s.Name + "_"
+	}
+}
+
+// joined are the tools under the names that clients see, with their further
+// names. A bare name of several tools restricts each and is evidence for none.
+func joined(list []listedTool) []verify.Tool {
+	same := make(map[string]int)
+	for _, t := range list {
+		same[t.Bare]++
+	}
+	tools := []verify.Tool{}
+	for _, t := range list {
+		tool := verify.Tool{Name: t.Exposed}
+		if t.Bare != "" && (t.Bare != t.Exposed || same[t.Bare] > 1) {
+			tool.Also = append(tool.Also, gate.Name{Text: t.Bare, Certain: true, Weak: same[t.Bare] > 1})
+		}
+		if t.Canonical != "" {
+			tool.Also = append(tool.Also, gate.Name{Text: t.Canonical, Certain: true})
+		}
+		tools = append(tools, tool)
+	}
+	return tools
+}
+
+// names are all names of the tools; nil if they are not known.
+func (s toolSet) names() []string {
+	if !s.known {
+		return nil
+	}
+	names := []string{}
+	for _, t := range s.tools {
+		names = append(names, t.Name)
+		for _, also := range t.Also {
+			names = append(names, also.Text)
+		}
+	}
+	return names
+}
+
+// others are the tools that are known and of which none of the names was seen.
+func (s toolSet) others(seen map[string]bool) []string {
+	var names []string
+	for _, t := range s.tools {
+		if s.known && !seen[t.Name] && !slices.ContainsFunc(t.Also, func(n gate.Name) bool { return seen[n.Text] }) {
+			names = append(names, t.Name)
+		}
+	}
+	return names
 }
 
 // liveTools asks the upstreams. One that does not answer fails the check.
-func liveTools(ctx context.Context, s stdio, cfg *config.Config) ([]string, error) {
+func liveTools(ctx context.Context, s stdio, cfg *config.Config) ([]listedTool, error) {
 	if missing := missingCommands(cfg, policy.Error); len(missing) > 0 {
 		return nil, missing
 	}
@@ -71,15 +239,15 @@ func liveTools(ctx context.Context, s stdio, cfg *config.Config) ([]string, erro
 		return nil, &exit{exitUpstream, err}
 	}
 	tools, err := p.Tools("")
-	var names []string
+	list := []listedTool{}
 	for _, t := range tools {
-		names = append(names, t.Exposed, t.Bare, t.Canonical)
+		list = append(list, listedTool{Exposed: t.Exposed, Bare: t.Bare, Canonical: t.Canonical})
 	}
 	for _, left := range status.LeftOut {
 		_, _ = fmt.Fprintln(s.err, "petrigate: a tool is left out:", left)
 	}
 	_, _ = fmt.Fprintf(s.err, "%s of %s\n", number(len(tools), "tool"), number(len(status.Upstreams), "upstream"))
-	return names, err
+	return list, err
 }
 
 // silent names the upstreams that did not answer.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"time"
 
@@ -51,8 +52,9 @@ type proof struct {
 	verify.Proof
 }
 
-// verifyPolicy proves what can be proved of a policy within the effort.
-func verifyPolicy(ctx context.Context, result *policy.Result, source policy.Source, e effort) (*verified, error) {
+// verifyPolicy proves what can be proved of a policy within the effort. The
+// tools tell it which names are of one tool.
+func verifyPolicy(ctx context.Context, result *policy.Result, source policy.Source, tools toolSet, e effort) (*verified, error) {
 	v := &verified{nets: make(map[string]gate.NetInfo)}
 	p, err := v.active(result, source)
 	if err != nil {
@@ -60,13 +62,13 @@ func verifyPolicy(ctx context.Context, result *policy.Result, source policy.Sour
 	}
 	deadline := time.Now().Add(e.time)
 	o := verify.Options{
-		Maps: result.Maps, Deny: source.Default == "deny", States: e.states,
+		Maps: result.Maps, Deny: source.Default == "deny", Tools: tools.tools, States: e.states,
 		Stop: func() bool { return ctx.Err() != nil || time.Now().After(deadline) },
 	}
 	for _, c := range result.Claims {
 		o.Prove = append(o.Prove, assertion(c))
 	}
-	others := v.others(p, source.Tools)
+	others := v.others(p, tools)
 	v.unlisted = others
 	for _, name := range others {
 		o.Prove = append(o.Prove, verify.Reachable{Tool: gate.Tool{Name: name}})
@@ -82,7 +84,7 @@ func verifyPolicy(ctx context.Context, result *policy.Result, source policy.Sour
 		if slices.Contains(v.idle, c.Net) {
 			found = verify.Proof{Why: "the net is not active"}
 		}
-		v.proofs = append(v.proofs, proof{c, found})
+		v.proofs = append(v.proofs, proof{c, tools.doubt(found)})
 	}
 	return v, nil
 }
@@ -105,7 +107,7 @@ func (v *verified) active(result *policy.Result, source policy.Source) (*gate.Po
 }
 
 // others are free tools, and the known ones that no net lists by name.
-func (v *verified) others(p *gate.Policy, known []string) []string {
+func (v *verified) others(p *gate.Policy, tools toolSet) []string {
 	seen := make(map[string]bool)
 	var free []string
 	for _, n := range p.Nets() {
@@ -117,13 +119,24 @@ func (v *verified) others(p *gate.Policy, known []string) []string {
 		free = append(free, n.Free...)
 	}
 	var others []string
-	for _, name := range slices.Concat(free, known) {
+	for _, name := range free {
 		if !seen[name] {
 			seen[name] = true
 			others = append(others, name)
 		}
 	}
-	return others
+	return append(others, tools.others(seen)...)
+}
+
+// doubt leaves open what only tools refute of which nobody knows whether they
+// are there.
+func (s toolSet) doubt(p verify.Proof) verify.Proof {
+	for _, step := range p.Counterexample {
+		if slices.Contains(s.maybe, step.Tool) {
+			return verify.Proof{Assertion: p.Assertion, Why: fmt.Sprintf("it does not hold if there is a tool %s, which petrigate check --live can tell", step.Tool)}
+		}
+	}
+	return p
 }
 
 // nameOf reads the claim that a name can be reached as what is known of it.

@@ -126,7 +126,7 @@ func policyOf(ctx context.Context, w io.Writer, c *config.Config) (*policy.Resul
 	if err != nil {
 		return nil, err
 	}
-	v, err := verifyPolicy(ctx, result, source, atStart(len(result.Claims)))
+	v, err := verifyPolicy(ctx, result, source, likelyTools(c, result), atStart(len(result.Claims)))
 	if err != nil {
 		return nil, err
 	}
