@@ -17,8 +17,10 @@ type model struct {
 	limit  int   // states of one search
 	stop   func() bool
 	states int // visited so far
+	effort int // likewise, times the classes that were tried in them
 	capped map[lowered]*net
 	ladder *ladder // made when it is needed
+	all    *ground // likewise
 	deny   bool
 	off    []bool // nets that are left out, because they were found redundant
 }
@@ -27,13 +29,11 @@ type model struct {
 type lowered struct{ net, to int }
 
 func newModel(p *gate.Policy, o *Options) *model {
-	m := &model{limit: o.States, stop: o.Stop, capped: make(map[lowered]*net)}
+	m := &model{limit: o.States, capped: make(map[lowered]*net)}
 	if m.limit < 1 {
 		m.limit = DefaultStates
 	}
-	if m.stop == nil {
-		m.stop = func() bool { return false }
-	}
+	m.stop = lasting(o.Stop)
 	b := &shaper{deny: o.Deny}
 	for i, info := range p.Nets() {
 		n := newNet(info, i)
@@ -56,6 +56,19 @@ func newModel(p *gate.Policy, o *Options) *model {
 	m.adopt(b)
 	m.list()
 	return m
+}
+
+// askEvery is how many states are looked at between two questions whether to stop.
+const askEvery = 64
+
+// lasting is stop, but that a yes is never taken back: what was begun is left
+// everywhere.
+func lasting(stop func() bool) func() bool {
+	over := false
+	return func() bool {
+		over = over || stop != nil && stop()
+		return over
+	}
 }
 
 // adopt takes the shapes. Where two mean the same to some nets, the earlier one
@@ -159,6 +172,7 @@ type viewOptions struct {
 	witnessed bool               // only calls with arguments that are known
 	cap       int                // large counters begin here; 0: where they do
 	limit     int                // states of a search
+	until     int                // effort of the model at which searches end; 0: any
 	about     int                // 1 + the net whose verdicts are asked about: it is seen to block; 0: none
 }
 
@@ -202,6 +216,23 @@ func (m *model) view(nets []int, o viewOptions) *view {
 		v.classes = append(v.classes, c)
 	}
 	return v
+}
+
+// bound is how many states a search may look at.
+func (v *view) bound(o viewOptions) int {
+	limit := o.limit
+	if o.until > 0 {
+		limit = min(limit, (o.until-v.model.effort)/v.price())
+	}
+	return max(1, limit)
+}
+
+// price is the effort of one state: to keep it, and to try all classes in it.
+func (v *view) price() int { return 16 + len(v.classes) }
+
+func (m *model) visited(v *view, states int) {
+	m.states += states
+	m.effort += states * v.price()
 }
 
 // gap is why nothing is proved of the nets, or of the calls that a question is

@@ -11,30 +11,33 @@ import (
 // the next begins, people agree, and the last call is one that is wanted.
 type planner struct {
 	*view
-	effects [][]touch // classes by net: class, effect
-	index   map[string]int32
-	states  [][]int
-	from    []int32
-	by      []int
-	key     []byte
-	sole    int // position of the net that is to refuse or ask alone; -1: a wanted call is to be admitted
+	*ground
+	goal   []int // classes with which the plan may end
+	index  map[string]int32
+	states [][]int
+	from   []int32
+	by     []int
+	length []int     // calls that lead to a state
+	queue  [][]int32 // states by the least length of a plan through them
+	least  int       // the one that is looked at
+	key    []byte
+	sole   int // position of the net that is to refuse or ask alone; -1: a wanted call is to be admitted
 }
 
 // plan is the shortest successful run to a call with the tag. found.result is
 // Refuted where there is one, Proved where there is none.
 func (m *model) plan(tag func(*shape) uint8, witnessed bool) found {
-	return m.planFor(&query{tag: tag, sole: -1}, nil, witnessed, m.limit)
+	q := &query{tag: tag, sole: -1}
+	nets, _ := m.seed(q)
+	return m.planFor(q, nets, viewOptions{tag: tag, witnessed: witnessed, limit: m.limit})
 }
 
 // planFor is the shortest successful run to a call that the query wants.
-func (m *model) planFor(q *query, nets []int, witnessed bool, limit int) found {
+func (m *model) planFor(q *query, nets []int, o viewOptions) found {
 	for {
-		v := m.view(nets, viewOptions{tag: q.tag, witnessed: witnessed, about: q.sole + 1})
-		p := newPlanner(v)
-		if q.sole >= 0 {
-			p.sole = v.at[q.sole]
-		}
-		path, ok := p.search(limit)
+		v := m.view(nets, o)
+		p := m.newPlanner(v, q.sole)
+		path, ok := p.search(o)
 		if !ok {
 			return found{result: Unknown, why: m.spent()}
 		}
@@ -54,52 +57,90 @@ func (m *model) planFor(q *query, nets []int, witnessed bool, limit int) found {
 	}
 }
 
-func newPlanner(v *view) *planner {
-	p := &planner{view: v, sole: -1, index: make(map[string]int32), effects: make([][]touch, len(v.nets))}
+func (m *model) newPlanner(v *view, sole int) *planner {
+	p := &planner{view: v, ground: newGround(v.nets, v.calls()), sole: -1, index: make(map[string]int32)}
+	if sole >= 0 {
+		p.sole = v.at[sole]
+	}
 	for c := range v.classes {
-		for _, t := range v.classes[c].touches {
-			p.effects[t.net] = append(p.effects[t.net], touch{c, t.effect})
+		if p.wants(c) {
+			p.goal = append(p.goal, c)
 		}
 	}
 	return p
 }
 
 // search finds the classes of a shortest plan; nil where there is none. ok is
-// false where the limit was reached.
-func (p *planner) search(limit int) (path []int, ok bool) {
-	p.visit(make([]int, len(p.nets)), -1, -1)
-	for k := 0; k < len(p.states); k++ {
-		if len(p.states) > limit || k%256 == 255 && p.model.stop() {
-			p.model.states += len(p.states)
+// false where the limit was reached. States come in the order of the least
+// length that a plan through them can have, see [ground.landmarks].
+func (p *planner) search(o viewOptions) (path []int, ok bool) {
+	limit := p.bound(o)
+	defer func() { p.model.visited(p.view, len(p.states)) }()
+	p.visit(make([]int, len(p.view.nets)), -1, -1)
+	for asks := 0; p.least < len(p.queue); {
+		k, some := p.pop()
+		if !some {
+			p.least++
+			continue
+		}
+		if asks++; len(p.states) > limit || asks%askEvery == 0 && p.model.stop() {
 			return nil, false
 		}
-		for c := range p.classes {
-			if p.wants(c) && p.meets(p.states[k], c) {
-				p.model.states += len(p.states)
-				return append(p.path(int32(k)), c), true
+		for _, c := range p.goal {
+			if p.meets(p.states[k], c) {
+				return append(p.path(k), c), true
 			}
 		}
 		for _, c := range p.promising(p.states[k]) {
-			p.visit(p.after(p.states[k], c), int32(k), c)
+			p.visit(p.after(p.states[k], c), k, c)
 		}
 	}
-	p.model.states += len(p.states)
 	return nil, true
 }
 
-func (p *planner) visit(state []int, from int32, by int) {
-	k := p.key[:0]
-	for _, l := range state {
-		k = binary.LittleEndian.AppendUint32(k, uint32(l))
+// pop takes a state from the queue: of those that came last.
+func (p *planner) pop() (k int32, ok bool) {
+	q := p.queue[p.least]
+	if len(q) == 0 {
+		return 0, false
 	}
-	p.key = k
-	if _, ok := p.index[string(k)]; ok {
+	p.queue[p.least] = q[:len(q)-1]
+	return q[len(q)-1], true
+}
+
+// visit puts a state into the queue, unless it is there and no shorter way
+// leads to it, or it leads nowhere.
+func (p *planner) visit(state []int, from int32, by int) {
+	key := p.key[:0]
+	for _, l := range state {
+		key = binary.LittleEndian.AppendUint32(key, uint32(l))
+	}
+	p.key = key
+	length := 0
+	if from >= 0 {
+		length = p.length[from] + 1
+	}
+	k, ok := p.index[string(key)]
+	switch {
+	case ok && p.length[k] <= length:
+		return
+	case ok:
+		p.from[k], p.by[k], p.length[k] = from, by, length
+	default:
+		k = int32(len(p.states))
+		p.index[string(key)] = k
+		p.states, p.from = append(p.states, state), append(p.from, from)
+		p.by, p.length = append(p.by, by), append(p.length, length)
+	}
+	found, ok := p.landmarks(state, p.goal, p.sole)
+	if !ok {
 		return
 	}
-	p.index[string(k)] = int32(len(p.states))
-	p.states = append(p.states, state)
-	p.from = append(p.from, from)
-	p.by = append(p.by, by)
+	least := max(p.least, length+p.count(found))
+	for len(p.queue) <= least {
+		p.queue = append(p.queue, nil)
+	}
+	p.queue[least] = append(p.queue[least], k)
 }
 
 func (p *planner) path(k int32) []int {
@@ -131,7 +172,7 @@ func (p *planner) meets(state []int, c int) bool {
 	asks := 0
 	alone := false
 	for _, t := range p.classes[c].touches {
-		if p.nets[t.net].begin(state[t.net], t.effect).manual {
+		if p.view.nets[t.net].begin(state[t.net], t.effect).manual {
 			asks++
 			alone = alone || t.net == p.sole
 		}
@@ -144,7 +185,7 @@ func (p *planner) meets(state []int, c int) bool {
 func (p *planner) blocker(state []int, c int) int {
 	sole := -1
 	for _, t := range p.classes[c].touches {
-		if p.nets[t.net].begin(state[t.net], t.effect).verdict == blocks {
+		if p.view.nets[t.net].begin(state[t.net], t.effect).verdict == blocks {
 			if t.net != p.sole {
 				return t.net
 			}
@@ -158,7 +199,7 @@ func (p *planner) blocker(state []int, c int) int {
 func (p *planner) after(state []int, c int) []int {
 	next := slices.Clone(state)
 	for _, t := range p.classes[c].touches {
-		next[t.net] = p.nets[t.net].success(state[t.net], t.effect)
+		next[t.net] = p.view.nets[t.net].success(state[t.net], t.effect)
 	}
 	return next
 }
@@ -187,7 +228,7 @@ func (p *planner) promising(state []int) []int {
 		}
 	}
 	touching := func(net int) {
-		for _, t := range p.effects[net] {
+		for _, t := range p.users[net] {
 			push(t.net)
 		}
 	}

@@ -69,7 +69,7 @@ var capSteps = [...]int{6, 14, 30, 0}
 func (m *model) settle(q *query, nets []int, o viewOptions) (s *space, why string) {
 	for _, o.cap = range capSteps {
 		v := m.view(nets, o)
-		s = v.explore(q, max(1, o.limit))
+		s = v.explore(q, v.bound(o))
 		switch {
 		case s.hit < 0 && !s.complete:
 			return nil, m.spent()

@@ -88,8 +88,8 @@ func (v *view) explore(q *query, limit int) *space {
 	first[0] = q.mon
 	s.visit(first, -1, event{})
 	for k := 0; k < len(s.at); k++ {
-		if len(s.at) > limit || k%256 == 255 && v.model.stop() {
-			v.model.states += len(s.at)
+		if len(s.at) > limit || k%askEvery == 0 && v.model.stop() {
+			v.model.visited(v, len(s.at))
 			return s
 		}
 		if s.q.state != nil && s.q.state(s, s.state(int32(k))) {
@@ -100,7 +100,7 @@ func (v *view) explore(q *query, limit int) *space {
 			break
 		}
 	}
-	v.model.states += len(s.at)
+	v.model.visited(v, len(s.at))
 	s.complete = s.hit < 0
 	return s
 }

@@ -48,7 +48,12 @@ func (m *model) callable(t gate.Tool) Name {
 	if !slices.ContainsFunc(m.shapes, func(s *shape) bool { return s.carries(t, false) }) {
 		return m.nameless(name)
 	}
-	plan := m.plan(carrying(t), true)
+	q := admits(t)
+	if f := m.barred(q); f.result == Proved {
+		name.Callable, name.Because = Impossible, m.named(m.minimal(q, f.nets))
+		return name
+	}
+	plan := m.plan(q.tag, true)
 	if plan.result == Refuted {
 		name.Callable, name.Shortest = Possible, m.trace(plan.moves)
 		name.Shortest[len(name.Shortest)-1].Name = t.Name
@@ -58,11 +63,10 @@ func (m *model) callable(t gate.Tool) Name {
 		name.Why = plan.why
 		return name
 	}
-	if doubtful := m.plan(carrying(t), false); doubtful.result == Refuted {
+	if doubtful := m.plan(q.tag, false); doubtful.result == Refuted {
 		name.Why = whyDoubtful
 		return name
 	}
-	q := admits(t)
 	f := m.never(q, plan.nets)
 	switch f.result {
 	case Refuted:
@@ -90,8 +94,7 @@ func (m *model) minimal(q *query, nets []int) []int {
 	nets = slices.Clone(nets)
 	for i := 0; i < len(nets); {
 		fewer := slices.Delete(slices.Clone(nets), i, i+1)
-		s, why := m.settle(q, fewer, viewOptions{tag: q.tag, limit: m.limit})
-		if why == "" && s.hit < 0 {
+		if m.forbid(q, fewer) {
 			nets = fewer
 			continue
 		}
@@ -100,12 +103,27 @@ func (m *model) minimal(q *query, nets []int) []int {
 	return nets
 }
 
+// forbid reports whether the nets alone admit no call that the query wants.
+func (m *model) forbid(q *query, nets []int) bool {
+	v := m.view(nets, viewOptions{tag: q.tag})
+	if v.barred() {
+		return true
+	}
+	if path, ok := m.newPlanner(v, -1).search(viewOptions{limit: m.limit}); ok && path != nil {
+		return false
+	}
+	s, why := m.settle(q, nets, viewOptions{tag: q.tag, limit: m.limit})
+	return why == "" && s.hit < 0
+}
+
 // allRedundant finds nets that can be left out, all of them together. Of two
 // that say the same, the later one goes.
 func (m *model) allRedundant() []Redundant {
 	var out []Redundant
+	until := m.effort + redundantEffort
 	for i := len(m.nets) - 1; i >= 0; i-- {
-		if because, ok := m.redundant(i); ok {
+		each := max(redundantLeastEach, min(redundantMostEach, until-m.effort))
+		if because, ok := m.redundant(i, each); ok {
 			m.off[i] = true
 			out = append(out, Redundant{m.named([]int{i})[0], m.named(because)})
 		}
@@ -114,13 +132,18 @@ func (m *model) allRedundant() []Redundant {
 	return out
 }
 
-// redundantLimit is how many states are looked at before a net is taken for
-// useful: to say so of a useless one does no harm.
-const redundantLimit = 2000
+// Bounds of the effort of finding redundant nets: for all of them, and for each
+// at most and at least. Where it ends a net is taken for useful: to say so of a
+// useless one does no harm.
+const (
+	redundantEffort    = 200_000
+	redundantMostEach  = 40_000
+	redundantLeastEach = 2_000
+)
 
 // redundant reports whether the net never changes a verdict, and the nets that
 // are before it.
-func (m *model) redundant(n int) (because []int, ok bool) {
+func (m *model) redundant(n, effort int) (because []int, ok bool) {
 	if m.gap([]int{n}, nil) != "" {
 		return nil, false
 	}
@@ -135,15 +158,15 @@ func (m *model) redundant(n int) (because []int, ok bool) {
 		}
 	}
 	q := &query{sole: n}
-	limit := min(m.limit, redundantLimit)
+	o := viewOptions{about: n + 1, limit: m.limit, until: m.effort + effort}
 	plan := found{result: Proved, nets: []int{n}}
 	if m.nets[n].counter() < 0 { // a plan that uses up a large counter would be long
-		plan = m.planFor(q, plan.nets, false, limit)
+		plan = m.planFor(q, plan.nets, o)
 	}
 	if plan.result != Proved {
 		return nil, false
 	}
-	f := m.neverOf(q, plan.nets, viewOptions{about: n + 1, limit: limit})
+	f := m.neverOf(q, plan.nets, o)
 	if f.result != Proved {
 		return nil, false
 	}
@@ -162,7 +185,8 @@ func (m *model) minimalWith(q *query, nets []int, keep int) []int {
 	for i := 0; i < len(nets); {
 		fewer := slices.Delete(slices.Clone(nets), i, i+1)
 		if nets[i] != keep {
-			if s, why := m.settle(q, fewer, viewOptions{about: keep + 1, limit: redundantLimit}); why == "" && s.hit < 0 {
+			o := viewOptions{about: keep + 1, limit: m.limit, until: m.effort + redundantMostEach}
+			if s, why := m.settle(q, fewer, o); why == "" && s.hit < 0 {
 				nets = fewer
 				continue
 			}
