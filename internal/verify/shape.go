@@ -65,6 +65,7 @@ type shaper struct {
 	extra  []gate.Tool
 	tools  []string            // physical names
 	isTool map[string]bool     // these, and the further names that known tools have
+	known  map[string]bool     // names of tools that are known
 	action map[string][]string // of a tool: actions that rules name
 	joint  map[string]bool     // tool.action that several others together stand for
 	shapes []*shape
@@ -87,6 +88,7 @@ func (b *shaper) derive(known []Tool) {
 			b.isTool[a.Text] = true
 		}
 	}
+	b.known = maps.Clone(b.isTool)
 	b.mentions()
 	b.inventTools()
 	for i := 0; i < len(b.tools); i++ {
@@ -182,7 +184,7 @@ func (b *shaper) dotted(name string) {
 			base = name[:i]
 		}
 	}
-	if b.isTool[name] && !b.isTool[base] {
+	if b.known[name] && !b.isTool[base] {
 		return // a known tool is called so
 	}
 	b.tool(base)
