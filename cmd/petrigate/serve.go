@@ -51,7 +51,7 @@ func newServe(s stdio) *cobra.Command {
 
 // serve runs a proxy until ctx or its client ends it.
 func serve(ctx context.Context, s stdio, cfg *config.Config) error {
-	result, err := policyOf(ctx, s.err, cfg)
+	result, review, err := policyOf(ctx, s.err, cfg)
 	if err != nil {
 		return err
 	}
@@ -64,6 +64,7 @@ func serve(ctx context.Context, s stdio, cfg *config.Config) error {
 		return err
 	}
 	defer func() { _ = p.Close() }()
+	p.review = review
 	socket, err := control.Listen(runtimeDir(), p)
 	if err != nil {
 		return err

@@ -239,15 +239,20 @@ func liveTools(ctx context.Context, s stdio, cfg *config.Config) ([]listedTool, 
 		return nil, &exit{exitUpstream, err}
 	}
 	tools, err := p.Tools("")
-	list := []listedTool{}
-	for _, t := range tools {
-		list = append(list, listedTool{Exposed: t.Exposed, Bare: t.Bare, Canonical: t.Canonical})
-	}
 	for _, left := range status.LeftOut {
 		_, _ = fmt.Fprintln(s.err, "petrigate: a tool is left out:", left)
 	}
 	_, _ = fmt.Fprintf(s.err, "%s of %s\n", number(len(tools), "tool"), number(len(status.Upstreams), "upstream"))
-	return list, err
+	return asListed(tools), err
+}
+
+// asListed are the tools of a running proxy.
+func asListed(tools []proxy.ToolInfo) []listedTool {
+	list := []listedTool{}
+	for _, t := range tools {
+		list = append(list, listedTool{Exposed: t.Exposed, Bare: t.Bare, Canonical: t.Canonical})
+	}
+	return list
 }
 
 // silent names the upstreams that did not answer.

@@ -42,12 +42,24 @@ func isTerminal(w any) bool {
 // A plant is a proxy with what it was built from. Close it.
 type plant struct {
 	*proxy.Proxy
-	log   *slog.Logger
-	audit *audit.Log
+	log    *slog.Logger
+	audit  *audit.Log
+	review *review // nil: none
+}
+
+// Start starts the proxy, and the review of its policy.
+func (p *plant) Start() {
+	p.Proxy.Start()
+	if p.review != nil {
+		p.review.start(p)
+	}
 }
 
 // Close ends the proxy and then its records.
 func (p *plant) Close() error {
+	if p.review != nil {
+		p.review.Close()
+	}
 	err := p.Proxy.Close()
 	if p.audit != nil {
 		err = errors.Join(err, p.audit.Close())
@@ -119,23 +131,25 @@ func upstreams(c *config.Config) []proxy.Upstream {
 }
 
 // policyOf builds the policy of a configuration and says what is doubtful. A
-// policy of which a claim is refuted is none.
-func policyOf(ctx context.Context, w io.Writer, c *config.Config) (*policy.Result, error) {
+// policy of which a claim is refuted is none. The review is to be made when the
+// tools are known.
+func policyOf(ctx context.Context, w io.Writer, c *config.Config) (*policy.Result, *review, error) {
 	source := policy.FromConfig(c)
 	result, err := policy.Build(source)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	v, err := verifyPolicy(ctx, result, source, likelyTools(c, result), atStart(len(result.Claims)))
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	found := v.problems()
 	if refuted := found.Of(policy.Error); len(refuted) > 0 {
-		return nil, refuted
+		return nil, nil, refuted
 	}
-	printProblems(w, slices.Concat(configWarnings(c), result.Problems, emptyPolicy(c.File, source), noUpstream(c), found))
-	return result, nil
+	all := slices.Concat(configWarnings(c), result.Problems, emptyPolicy(c.File, source), noUpstream(c), found)
+	printProblems(w, all)
+	return result, newReview(c, all), nil
 }
 
 // runtimeDir is where control sockets are.

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"context"
+
+	"github.com/petrigate/petrigate/config"
+	"github.com/petrigate/petrigate/internal/policy"
+)
+
+// A review holds the policy of a proxy against the tools of its upstreams, once
+// they are known: a rule about a misspelt tool holds for nothing, and rules
+// about two names may be about one tool.
+type review struct {
+	config *config.Config
+	shown  map[string]bool // problems that were said at the start
+	stop   context.CancelFunc
+	done   chan struct{}
+}
+
+func newReview(c *config.Config, shown policy.Problems) *review {
+	r := &review{config: c, shown: make(map[string]bool), done: make(chan struct{})}
+	for _, p := range shown {
+		r.shown[p.Error()] = true
+	}
+	return r
+}
+
+// start begins the review of a proxy that has started. It ends by itself, or
+// with Close.
+func (r *review) start(p *plant) {
+	var ctx context.Context
+	ctx, r.stop = context.WithCancel(context.Background())
+	go func() {
+		defer close(r.done)
+		p.AwaitTools(ctx)
+		tools, err := p.Tools("")
+		if err != nil || len(tools) == 0 || len(silentNames(p)) > 0 || ctx.Err() != nil {
+			return // tools that are not there yet are no mistake
+		}
+		for _, found := range r.problems(ctx, toolSet{tools: joined(asListed(tools)), known: true}) {
+			if !r.shown[found.Error()] {
+				p.log.Warn("policy problem, now that the tools are known", "problem", found.Error())
+			}
+		}
+	}()
+}
+
+// Close ends a review that is under way.
+func (r *review) Close() {
+	if r.stop != nil {
+		r.stop()
+		<-r.done
+	}
+}
+
+// problems are what is wrong with the policy where these are the tools.
+func (r *review) problems(ctx context.Context, tools toolSet) policy.Problems {
+	source := policy.FromConfig(r.config)
+	source.Tools = tools.names()
+	result, err := policy.Build(source)
+	if err != nil {
+		return nil // it was built before
+	}
+	v, err := verifyPolicy(ctx, result, source, tools, atStart(len(result.Claims)))
+	if err != nil || ctx.Err() != nil {
+		return result.Problems
+	}
+	return append(result.Problems, v.problems()...)
+}
+
+// silentNames are the upstreams that have not answered.
+func silentNames(p *plant) []string {
+	var names []string
+	for _, u := range p.Status().Upstreams {
+		if u.State != "up" {
+			names = append(names, u.Name)
+		}
+	}
+	return names
+}
