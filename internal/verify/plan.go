@@ -12,6 +12,7 @@ import (
 type planner struct {
 	*view
 	*ground
+	start  []int // where the run begins; nil: at the start of all nets
 	goal   []int // classes with which the plan may end
 	index  map[string]int32
 	states [][]int
@@ -76,7 +77,11 @@ func (m *model) newPlanner(v *view, sole int) *planner {
 func (p *planner) search(o viewOptions) (path []int, ok bool) {
 	limit := p.bound(o)
 	defer func() { p.model.visited(p.view, len(p.states)) }()
-	p.visit(make([]int, len(p.view.nets)), -1, -1)
+	start := p.start
+	if start == nil {
+		start = make([]int, len(p.view.nets))
+	}
+	p.visit(start, -1, -1)
 	for asks := 0; p.least < len(p.queue); {
 		k, some := p.pop()
 		if !some {

@@ -1,0 +1,64 @@
+package verify
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Calls are the names of the steps, those that are made several times so many
+// times.
+func (r *Remedy) Calls() []string { return r.Steps.Calls() }
+
+// Sentence tells a model what to do about the refusal of tool; it is empty
+// where nothing is known.
+func (r *Remedy) Sentence(tool string) string {
+	switch {
+	case r.None:
+		return "No other call changes that in this session."
+	case !r.Found:
+		return ""
+	case len(r.Steps) == 0:
+		return fmt.Sprintf("Call %s again: it is possible now.", quoted(tool))
+	}
+	var parts []string
+	for i := 0; i < len(r.Steps); {
+		same := 1
+		for i+same < len(r.Steps) && r.Steps[i+same].Tool == r.Steps[i].Tool && r.Steps[i+same].Args == r.Steps[i].Args && !r.asks(i+same) {
+			same++
+		}
+		parts = append(parts, r.step(i, same))
+		i += same
+	}
+	after := ""
+	if r.asks(len(r.Steps)) {
+		after = ", if a person agrees"
+	}
+	return fmt.Sprintf("Way out: call %s; after that %s is allowed%s.", strings.Join(parts, ", then "), quoted(tool), after)
+}
+
+func (r *Remedy) asks(step int) bool { return slices.Contains(r.Asks, step) }
+
+// step is one call as a model can make it, and how often.
+func (r *Remedy) step(i, times int) string {
+	s := &r.Steps[i]
+	text := quoted(s.Name)
+	if s.Name != s.Tool || s.Args != "" {
+		text = quoted(s.Tool)
+		if s.Args != "" {
+			text += " with " + s.Args
+		}
+		if s.Name != s.Tool {
+			text += " (" + s.Name + ")"
+		}
+	}
+	if times > 1 {
+		text += fmt.Sprintf(" %d times", times)
+	}
+	if r.asks(i) {
+		text += ", which a person has to approve"
+	}
+	return text
+}
+
+func quoted(name string) string { return "`" + name + "`" }
