@@ -32,26 +32,19 @@ type event struct {
 	Net     string          `json:"net"`
 }
 
-// consent is what a person says to a question.
-type consent uint8
-
-const (
-	nobody consent = iota // there is nobody to ask
-	yes
-	no
-	later // the answer comes in an event of its own
-)
+// consent is [Consent] as a case writes it.
+type consent Consent
 
 // UnmarshalJSON reads true, false or "wait".
 func (c *consent) UnmarshalJSON(b []byte) error {
 	switch string(b) {
 	case "null":
 	case "true":
-		*c = yes
+		*c = consent(Yes)
 	case "false":
-		*c = no
+		*c = consent(No)
 	case `"wait"`:
-		*c = later
+		*c = consent(Later)
 	default:
 		return fmt.Errorf(`approve is true, false or "wait", not %s`, b)
 	}
@@ -132,7 +125,7 @@ func (e *event) check() error {
 			return fmt.Errorf("unknown outcome %q", e.Outcome)
 		}
 	case "answer":
-		if e.Approve != yes && e.Approve != no {
+		if e.Approve != consent(Yes) && e.Approve != consent(No) {
 			return errors.New("the answer is neither true nor false")
 		}
 	case "activate", "deactivate":
