@@ -1,0 +1,128 @@
+package cel
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/petrigate/petrigate/internal/rawjson"
+)
+
+// The limits of what an expression reads of one call.
+const (
+	maxArgs   = 1 << 20 // bytes of the arguments
+	maxValues = 20_000  // values in them
+)
+
+// An Unreadable says why the arguments of a call cannot be given to an
+// expression.
+type Unreadable struct{ Msg string }
+
+// Error is the message.
+func (e *Unreadable) Error() string { return e.Msg }
+
+// converter makes Go values of one JSON document.
+type converter struct{ values int }
+
+// convert makes Go values of a JSON object: map[string]any, []any, string,
+// bool, nil, int64, uint64 and float64. No object is an empty one.
+func convert(doc []byte) (map[string]any, error) {
+	if len(doc) == 0 {
+		return map[string]any{}, nil
+	}
+	if len(doc) > maxArgs {
+		return nil, &Unreadable{fmt.Sprintf("the arguments are too large for an expression: %d bytes, and %d are the most", len(doc), maxArgs)}
+	}
+	v, err := (&converter{}).value(doc)
+	if err != nil {
+		return nil, &Unreadable{"the arguments cannot be read by an expression: " + err.Error()}
+	}
+	object, ok := v.(map[string]any)
+	if !ok {
+		return nil, &Unreadable{"the arguments are no object"}
+	}
+	return object, nil
+}
+
+var errBroken = errors.New("they are no JSON")
+
+func (c *converter) value(doc []byte) (any, error) {
+	if c.values++; c.values > maxValues {
+		return nil, fmt.Errorf("they hold more than %d values", maxValues)
+	}
+	switch rawjson.Kind(doc) {
+	case '{':
+		return c.object(doc)
+	case '[':
+		return c.array(doc)
+	case '"':
+		s, ok := rawjson.String(doc)
+		if !ok {
+			return nil, errBroken
+		}
+		return s, nil
+	case '0':
+		return number(strings.TrimSpace(string(doc)))
+	case 't':
+		return true, nil
+	case 'f':
+		return false, nil
+	case 'n':
+		return nil, nil
+	}
+	return nil, errBroken
+}
+
+func (c *converter) object(doc []byte) (any, error) {
+	m := make(map[string]any)
+	var err error
+	whole := rawjson.Members(doc, func(key, v []byte, _ int) bool {
+		m[string(key)], err = c.value(v)
+		return err == nil
+	})
+	return m, broken(whole, err)
+}
+
+func (c *converter) array(doc []byte) (any, error) {
+	list := []any{}
+	var err error
+	whole := rawjson.Elements(doc, func(v []byte, _ int) bool {
+		var item any
+		item, err = c.value(v)
+		list = append(list, item)
+		return err == nil
+	})
+	return list, broken(whole, err)
+}
+
+func broken(whole bool, err error) error {
+	if err == nil && !whole {
+		return errBroken
+	}
+	return err
+}
+
+// number keeps what a number says: a whole one is never rounded, and none
+// becomes infinite or nothing.
+func number(text string) (any, error) {
+	if !strings.ContainsAny(text, ".eE") {
+		if i, err := strconv.ParseInt(text, 10, 64); err == nil {
+			return i, nil
+		}
+		if u, err := strconv.ParseUint(text, 10, 64); err == nil {
+			return u, nil
+		}
+		return nil, errors.New("a number does not fit in 64 bits")
+	}
+	f, err := strconv.ParseFloat(text, 64)
+	mantissa, _, _ := strings.Cut(strings.ToLower(text), "e")
+	switch {
+	case err != nil || math.IsInf(f, 0):
+		return nil, errors.New("a number is too large")
+	case f == 0 && strings.ContainsAny(mantissa, "123456789"):
+		return nil, errors.New("a number is too small")
+	}
+	return f, nil
+}

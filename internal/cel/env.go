@@ -1,0 +1,84 @@
+package cel
+
+import (
+	"sync"
+
+	"cel.dev/cel-go/cel"
+	"cel.dev/cel-go/common/env"
+	"cel.dev/cel-go/ext"
+)
+
+// The limits of one expression. A person's expressions are far below them.
+const (
+	maxSource  = 8 << 10   // characters
+	maxNodes   = 2_000     // after macros are expanded
+	maxNesting = 3         // comprehensions inside comprehensions
+	maxCost    = 1_000_000 // of one evaluation, in the units of CEL; see BenchmarkWorst
+	maxRegex   = 1_000     // instructions of a pattern
+)
+
+// A Compiler checks expressions. What it needs for that is made when the first
+// one comes, since it takes milliseconds. It is safe for concurrent use.
+type Compiler struct {
+	call environment // of a map
+	net  environment // of a net
+}
+
+// environment is what expressions of one kind may name.
+type environment struct {
+	variables []string
+	make      func() (*cel.Env, error) // once
+}
+
+// NewCompiler returns a compiler.
+func NewCompiler() *Compiler {
+	base := sync.OnceValues(newEnv)
+	with := func(names []string, types ...*cel.Type) environment {
+		return environment{append([]string{"args", "tool"}, names...), sync.OnceValues(func() (*cel.Env, error) {
+			e, err := base()
+			if err != nil {
+				return nil, err
+			}
+			var vars []cel.EnvOption
+			for i, name := range names {
+				vars = append(vars, cel.Variable(name, types[i]))
+			}
+			return e.Extend(vars...)
+		})}
+	}
+	return &Compiler{
+		call: with([]string{"upstream", "annotations"}, cel.StringType, object),
+		net:  with([]string{"meta", "marking"}, object, cel.MapType(cel.StringType, cel.IntType)),
+	}
+}
+
+// object is the type of a JSON object. Read-only.
+var object = cel.MapType(cel.StringType, cel.DynType)
+
+// newEnv is what all expressions share.
+func newEnv() (*cel.Env, error) {
+	subset := env.NewLibrarySubset()
+	for _, name := range temporal {
+		subset.AddExcludedFunctions(env.NewFunction(name))
+	}
+	options := []cel.EnvOption{
+		cel.StdLib(cel.StdLibSubset(subset)),
+		cel.OptionalTypes(),
+		ext.Strings(ext.StringsVersion(3)),
+		cel.CrossTypeNumericComparisons(true),
+		cel.ASTValidators(cel.ValidateRegexLiterals(), cel.ValidateComprehensionNestingLimit(maxNesting)),
+		cel.ParserExpressionSizeLimit(maxSource),
+		cel.ExpressionNodeLimit(maxNodes),
+		cel.RegexProgramSizeLimit(maxRegex),
+		cel.Variable("args", object),
+		cel.Variable("tool", cel.StringType),
+	}
+	return cel.NewCustomEnv(append(options, paths()...)...)
+}
+
+// temporal are the functions about time. Those with a time zone would read the
+// environment and the disk, and without a clock none has a use. Read-only.
+var temporal = []string{
+	"timestamp", "duration", "getFullYear", "getMonth", "getDayOfYear", "getDate", "getDayOfMonth",
+	"getDayOfWeek", "getHours", "getMinutes", "getSeconds", "getMilliseconds",
+}

@@ -1,0 +1,93 @@
+package cel
+
+import (
+	"errors"
+	"strings"
+	"testing"
+)
+
+func TestErrors(t *testing.T) {
+	tests := []struct{ src, want string }{
+		{`arg.amount > 5`, `1:1: unknown name "arg" (did you mean "args"?)`},
+		{`mata.x == 1`, `1:1: unknown name "mata" (did you mean "meta"?)`},
+		{`env.HOME == "x"`, `1:1: unknown name "env" (known: args, tool, meta, marking)`},
+		{"args.a == 1 &&\n  nope > 1", `2:3: unknown name "nope" (known: args, tool, meta, marking)`},
+		{`tool = "x"`, `1:6: "=" is no operator (compare with "==")`},
+		{`true and false`, `1:6: unexpected "and" (write "&&")`},
+		{`true or false`, `1:6: unexpected "or" (write "||")`},
+		{`tool ==`, `1:8: the expression ends too early`},
+		{``, `1:1: the expression ends too early`},
+		{`(tool == "x"`, `1:13: the expression ends too early`},
+		{`tool == "x`, `1:9: unexpected '"x' (texts are in quotes, on one line)`},
+		{`tool == 1`, `1:6: "==" does not take (string, int)`},
+		{`tool.startWith("x")`, `1:15: unknown function "startWith" (did you mean "startsWith"?)`},
+		{`tool.startsWith(1)`, `1:16: "startsWith" does not take (string, int)`},
+		{`tool.name == "x"`, `1:5: a value of type string does not have fields`},
+		{`tool`, `1:1: the expression yields a text, not true or false`},
+		{`args`, `1:1: the expression yields map(string, dyn), not true or false`},
+		{`size(args)`, `1:1: the expression yields a number, not true or false`},
+		{`tool.matches("(")`, "1:14: invalid matches argument"},
+		{`marking.idel == 1`, `1:8: unknown place "idel" (did you mean "idle"?)`},
+		{`marking[?"xyz"].hasValue()`, `unknown place "xyz" (places: idle, done)`},
+		{`args.path in meta.?save.orValue([])`, `nothing remembers "save" (did you mean "saved"?)`},
+		{`has(meta.zzz)`, `nothing remembers "zzz" (remembered: saved)`},
+		{`timestamp("2020-01-01T00:00:00Z").getHours("Europe/Berlin") == 1`, `1:10: unknown function "timestamp"`},
+		{`now() == 1`, `1:4: unknown function "now"`},
+		{strings.Repeat("(", 400) + "true" + strings.Repeat(")", 400), `the expression nests too deeply`},
+		{`[1].all(a, [1].all(b, [1].all(c, [1].all(d, true))))`, `the expression nests too deeply`},
+		{`"` + strings.Repeat("x", maxSource) + `" == tool`, "longer than"},
+		{`"é" == tul`, `1:8: unknown name "tul" (did you mean "tool"?)`},
+		{`tool.matches("` + `(a{100}){10}` + `")`, "regex"},
+	}
+	for _, test := range tests {
+		_, err := NewCompiler().Condition(test.src, &Names{Places: []string{"idle", "done"}, Remembered: []string{"saved"}})
+		var list ErrorList
+		if !errors.As(err, &list) || len(list) == 0 {
+			t.Errorf("%.60s: %v", test.src, err)
+			continue
+		}
+		if got := list[0].Error(); !strings.Contains(got, test.want) {
+			t.Errorf("%.60s:\n got %s\nwant %s", test.src, got, test.want)
+		}
+	}
+}
+
+// TestTooMuchWork holds an expression that no argument makes cheap to the
+// limit of the compiler.
+func TestTooMuchWork(t *testing.T) {
+	list := "[" + strings.Repeat("1,", 150) + "1]"
+	_, err := NewCompiler().Value(list+".map(a, "+list+".map(b, "+list+".map(c, [a, b, c])))", nil)
+	if err == nil || !strings.Contains(err.Error(), "too much work") {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestErrorsOfAll(t *testing.T) {
+	_, err := NewCompiler().Condition("nope == 1\n|| nein == 2", nil)
+	if err == nil || strings.Count(err.Error(), "\n") != 1 {
+		t.Errorf("%v", err)
+	}
+	var e *Error
+	if !errors.As(err, &e) || e.Offset != 0 {
+		t.Errorf("%+v", e)
+	}
+	_, err = NewReader().Expr("meta.x")
+	if err == nil || err.Error() != `1:1: unknown name "meta" (known: args, tool, upstream, annotations)` {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestTemplateErrors(t *testing.T) {
+	for src, want := range map[string]string{
+		"got {args.path":        `1:5: "{" without "}" (write "{{" for the character itself)`,
+		"got }":                 `1:5: "}" without "{" (write "}}" for the character itself)`,
+		"got {{x} ":             `1:8: "}" without "{" (write "}}" for the character itself)`,
+		"got {arg.path} {nope}": "1:6: unknown name \"arg\" (did you mean \"args\"?)\n1:17: unknown name \"nope\" (known: args, tool, meta, marking)",
+		"got {}":                "1:6: the expression ends too early",
+	} {
+		_, err := NewCompiler().Template(src, nil)
+		if err == nil || err.Error() != want {
+			t.Errorf("%s: %v", src, err)
+		}
+	}
+}

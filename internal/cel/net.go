@@ -1,0 +1,105 @@
+package cel
+
+import (
+	"fmt"
+
+	"cel.dev/cel-go/cel"
+	"cel.dev/cel-go/common/types"
+	"cel.dev/cel-go/common/types/ref"
+
+	"github.com/petrigate/petrigate/gate"
+)
+
+// An Input is one firing as the variables of a net's expressions. What it is
+// made of is converted once for all of them. It is for one goroutine.
+type Input struct {
+	call    *callData
+	firing  gate.Firing
+	marking map[string]int64
+}
+
+// NewInput returns the input of a firing.
+func NewInput(f gate.Firing) *Input {
+	return &Input{call: newCallData(&f.Call), firing: f}
+}
+
+// variable is one that a net's expression may name.
+func (in *Input) variable(name string) (any, error) {
+	switch name {
+	case "args":
+		return in.call.args()
+	case "tool":
+		return in.firing.Name, nil
+	case "meta":
+		return map[string]any(in.firing.Meta), nil
+	case "marking":
+		if in.marking == nil {
+			in.marking = make(map[string]int64, len(in.firing.Marking))
+			for _, t := range in.firing.Marking {
+				in.marking[t.Place] = int64(t.Count)
+			}
+		}
+		return in.marking, nil
+	}
+	return nil, nil // a variable of a comprehension, which nobody asks for
+}
+
+// A Condition is an expression over a firing that is true or false.
+type Condition struct{ program *program }
+
+// Condition compiles the requirement of a validator. The names may be nil; the
+// error is an [ErrorList].
+func (c *Compiler) Condition(src string, names *Names) (*Condition, error) {
+	p, err := c.net.compile(src, names, cel.BoolType)
+	if err != nil {
+		return nil, err
+	}
+	return &Condition{p}, nil
+}
+
+// Holds reports whether the condition is true. An error says that it cannot be
+// told, and is to be taken for no.
+func (c *Condition) Holds(in *Input) (bool, error) {
+	v, err := c.program.eval(in.variable)
+	if err != nil {
+		return false, err
+	}
+	holds, ok := v.(types.Bool)
+	if !ok {
+		return false, fmt.Errorf("the expression yields %s, not true or false", article(cel.ObjectType(v.Type().TypeName())))
+	}
+	return bool(holds), nil
+}
+
+// Uses reports whether the condition names a variable.
+func (c *Condition) Uses(variable string) bool { return c.program.uses[variable] }
+
+// A Value is an expression over a firing that yields data.
+type Value struct{ program *program }
+
+// Value compiles what a net remembers. The names may be nil; the error is an
+// [ErrorList].
+func (c *Compiler) Value(src string, names *Names) (*Value, error) {
+	p, err := c.net.compile(src, names)
+	if err != nil {
+		return nil, err
+	}
+	return &Value{p}, nil
+}
+
+// Of is the data: nil, bool, int64, uint64, float64, string, []any and
+// map[string]any, and nothing that could not be written as JSON. It shares no
+// memory with the input.
+func (v *Value) Of(in *Input) (any, error) {
+	out, err := v.program.eval(in.variable)
+	if err != nil {
+		return nil, err
+	}
+	return data(out)
+}
+
+// data makes Go values of a result.
+func data(v ref.Val) (any, error) {
+	d := &exporter{}
+	return d.value(v, 0)
+}

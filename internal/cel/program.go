@@ -1,0 +1,139 @@
+package cel
+
+import (
+	"errors"
+	"fmt"
+
+	"cel.dev/cel-go/cel"
+	"cel.dev/cel-go/common/ast"
+	"cel.dev/cel-go/common/cost"
+	"cel.dev/cel-go/common/types/ref"
+	"cel.dev/cel-go/interpreter"
+)
+
+// program is one expression, ready to run. It is safe for concurrent use.
+type program struct {
+	run  cel.Program
+	uses map[string]bool // the variables that it names
+}
+
+// compile checks an expression; the result is of one of these types, where
+// there are any. Its error is an [ErrorList].
+func (e *environment) compile(src string, names *Names, want ...*cel.Type) (*program, error) {
+	if len(src) > maxSource {
+		return nil, whole(fmt.Sprintf("the expression is longer than %d bytes", maxSource), "")
+	}
+	env, err := e.make()
+	if err != nil {
+		return nil, whole(fmt.Sprintf("preparing expressions: %v", err), "")
+	}
+	checked, errs := e.check(env, src)
+	if len(errs) > 0 {
+		return nil, sorted(errs)
+	}
+	if out := checked.OutputType(); !wanted(out, want) {
+		return nil, whole(fmt.Sprintf("the expression yields %s, not %s", article(out), article(want[0])), "")
+	}
+	if errs := names.check(src, checked); len(errs) > 0 {
+		return nil, sorted(errs)
+	}
+	estimate, err := env.EstimateCost(checked, sizes{})
+	if err == nil && estimate.Min > maxCost {
+		return nil, whole("the expression takes too much work", "")
+	}
+	run, err := env.Program(checked, cel.CostLimit(maxCost), cel.EvalOptions(cel.OptOptimize))
+	if err != nil {
+		return nil, whole(err.Error(), "")
+	}
+	return &program{run: run, uses: idents(checked)}, nil
+}
+
+// check parses and checks the types.
+func (e *environment) check(env *cel.Env, src string) (*cel.Ast, ErrorList) {
+	parsed, issues := env.Parse(src)
+	checked := parsed
+	if issues.Err() == nil {
+		checked, issues = env.Check(parsed)
+	}
+	var errs ErrorList
+	for _, problem := range issues.Errors() {
+		errs = append(errs, translate(src, problem, parsed, env, e.variables))
+	}
+	if len(errs) == 0 && issues.Err() != nil {
+		errs = append(errs, errorAt(src, 0, issues.Err().Error(), ""))
+	}
+	return checked, errs
+}
+
+// wanted reports whether a result can be of one of the types: what is not
+// known before, such as a field of the arguments, is looked at when it comes.
+func wanted(out *cel.Type, want []*cel.Type) bool {
+	if len(want) == 0 || out.IsExactType(cel.DynType) {
+		return true
+	}
+	for _, t := range want {
+		if out.IsExactType(t) {
+			return true
+		}
+	}
+	return false
+}
+
+func article(t *cel.Type) string {
+	switch name := t.String(); name {
+	case "bool":
+		return "true or false"
+	case "int", "uint", "double":
+		return "a number"
+	case "string":
+		return "a text"
+	default:
+		return name
+	}
+}
+
+// idents are the names that stand free in an expression.
+func idents(a *cel.Ast) map[string]bool {
+	uses := make(map[string]bool)
+	for _, e := range ast.MatchDescendants(ast.NavigateAST(a.NativeRep()), ast.KindMatcher(ast.IdentKind)) {
+		uses[e.AsIdent()] = true
+	}
+	return uses
+}
+
+// eval runs the program. Whatever goes wrong is an error.
+func (p *program) eval(variables func(name string) (any, error)) (v ref.Val, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			v, err = nil, fmt.Errorf("evaluating the expression: %v", r)
+		}
+	}()
+	vars := make(map[string]any, len(p.uses))
+	for name := range p.uses {
+		if vars[name], err = variables(name); err != nil {
+			return nil, err
+		}
+	}
+	v, _, err = p.run.Eval(vars)
+	var canceled interpreter.EvalCancelledError
+	if errors.As(err, &canceled) {
+		return nil, errors.New("the expression takes too much work for these arguments")
+	}
+	return v, err
+}
+
+// sizes tells the estimate how large the data can be.
+type sizes struct{}
+
+// EstimateSize is that of anything that comes with a call.
+func (sizes) EstimateSize(n cost.AstNode) *cost.SizeEstimate {
+	if n.ComputedSize() != nil || len(n.Path()) == 0 {
+		return nil
+	}
+	return &cost.SizeEstimate{Min: 0, Max: maxArgs}
+}
+
+// EstimateCallCost leaves functions to their models.
+func (sizes) EstimateCallCost(string, string, *cost.AstNode, []cost.AstNode) *cost.CallEstimate {
+	return nil
+}

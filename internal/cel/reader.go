@@ -1,0 +1,123 @@
+package cel
+
+import (
+	"sync"
+
+	"cel.dev/cel-go/cel"
+	"cel.dev/cel-go/common/types"
+
+	"github.com/petrigate/petrigate/gate"
+)
+
+// A Reader finds the calls for which expressions hold. It is the
+// [gate.Reader] of maps without a field, and reads each call once.
+//
+// All expressions are to be added before the first call is read; after that it
+// is safe for concurrent use.
+type Reader struct {
+	compiler *Compiler
+	numbers  map[string]int
+	programs []*program
+}
+
+// NewReader returns a reader with a compiler of its own.
+func NewReader() *Reader { return NewCompiler().NewReader() }
+
+// NewReader returns a reader whose expressions the compiler checks.
+func (c *Compiler) NewReader() *Reader {
+	return &Reader{compiler: c, numbers: make(map[string]int)}
+}
+
+// Expr adds an expression over a call that is true or false. The pattern is
+// its number, for [gate.Map.Pattern]; equal texts have one. The error is an
+// [ErrorList].
+func (r *Reader) Expr(src string) (pattern int, err error) {
+	if n, ok := r.numbers[src]; ok {
+		return n, nil
+	}
+	p, err := r.compiler.call.compile(src, nil, cel.BoolType)
+	if err != nil {
+		return 0, err
+	}
+	r.numbers[src] = len(r.programs)
+	r.programs = append(r.programs, p)
+	return len(r.programs) - 1, nil
+}
+
+// Read understands a call; the text is not looked at.
+func (r *Reader) Read(c *gate.Call, _ string) gate.Reading {
+	return &reading{reader: r, call: newCallData(c), found: make([]answer, len(r.programs))}
+}
+
+// reading answers for the expressions of one reader over one call.
+type reading struct {
+	reader *Reader
+	call   *callData
+	found  []answer // by pattern
+}
+
+// answer is what an expression says, once it was asked.
+type answer struct {
+	asked bool
+	found gate.Found
+}
+
+// Finds says whether the expression holds. What cannot be told, because
+// something is missing, of another type or too large, is [gate.Perhaps].
+func (r *reading) Finds(pattern int) gate.Found {
+	a := &r.found[pattern]
+	if !a.asked {
+		*a = answer{asked: true, found: r.find(pattern)}
+	}
+	return a.found
+}
+
+func (r *reading) find(pattern int) gate.Found {
+	v, err := r.reader.programs[pattern].eval(r.call.variable)
+	holds, isBool := v.(types.Bool)
+	switch {
+	case err != nil || !isBool:
+		return gate.Perhaps
+	case bool(holds):
+		return gate.Surely
+	default:
+		return gate.NotFound
+	}
+}
+
+// Only is false: that an expression holds does not say what else a call does.
+func (r *reading) Only([]int) bool { return false }
+
+// Evidence reports whether the expression holds.
+func (r *reading) Evidence(pattern int) bool { return r.Finds(pattern) == gate.Surely }
+
+// callData is a call as the variables of an expression, converted when an
+// expression asks for it, and once.
+type callData struct {
+	call        *gate.Call
+	args        func() (map[string]any, error)
+	annotations func() (map[string]any, error)
+}
+
+func newCallData(c *gate.Call) *callData {
+	return &callData{
+		call:        c,
+		args:        sync.OnceValues(func() (map[string]any, error) { return convert(c.Args) }),
+		annotations: sync.OnceValues(func() (map[string]any, error) { return convert(c.Annotations) }),
+	}
+}
+
+// variable is one that a map's expression may name.
+func (d *callData) variable(name string) (any, error) {
+	switch name {
+	case "args":
+		return d.args()
+	case "tool":
+		return d.call.Tool, nil
+	case "upstream":
+		return d.call.Upstream, nil
+	case "annotations":
+		return d.annotations()
+	}
+	return nil, nil // a variable of a comprehension, which nobody asks for
+}

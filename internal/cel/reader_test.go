@@ -1,0 +1,129 @@
+package cel
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/petrigate/petrigate/gate"
+)
+
+var _ gate.Reader = (*Reader)(nil)
+
+func TestReader(t *testing.T) {
+	tests := []struct {
+		expr, args string
+		want       gate.Found
+	}{
+		{`args.amount > 50000`, `{"amount":50001}`, gate.Surely},
+		{`args.amount > 50000`, `{"amount":50000}`, gate.NotFound},
+		{`args.amount > 50000`, `{"amount":50000.5}`, gate.Surely},
+		{`args.amount > 50000`, `{"amount":9223372036854775808}`, gate.Surely}, // 2^63, a uint
+		{`args.amount > 50000`, `{"amount":18446744073709551615}`, gate.Surely},
+		{`args.amount > 50000`, `{"amount":18446744073709551616}`, gate.Perhaps},
+		{`args.amount < 50000`, `{"amount":-9223372036854775808}`, gate.Surely},
+		{`args.amount < 50000`, `{"amount":-9223372036854775809}`, gate.Perhaps},
+		{`args.amount > 50000`, `{"amount":1E400}`, gate.Perhaps},
+		{`args.amount == 0.0`, `{"amount":1e-400}`, gate.Perhaps},
+		{`args.amount == 0`, `{"amount":-0.0e7}`, gate.Surely},
+		{`args.amount == 9007199254740993`, `{"amount":9007199254740992}`, gate.NotFound},
+		{`args.amount == 1`, `{"amount":1.0}`, gate.Surely},
+		{`args.amount > 50000`, `{"amount":"60000"}`, gate.Perhaps}, // another type
+		{`args.amount > 50000`, `{}`, gate.Perhaps},                 // a missing field
+		{`args.amount > 50000`, ``, gate.Perhaps},
+		{`has(args.amount) && args.amount > 50000`, `{}`, gate.NotFound},
+		{`args.?amount.orValue(0) > 50000`, `{}`, gate.NotFound},
+		{`args.dry`, `{"dry":true}`, gate.Surely},
+		{`args.dry`, `{"dry":"yes"}`, gate.Perhaps},
+		{`args.dry == null`, `{"dry":null}`, gate.Surely},
+		{`args["odd key"].exists(x, x.id == "\u00e9")`, `{"odd key":[{"id":"a"},{"id":"\u00e9"}]}`, gate.Surely},
+		{`args.a.b[1]`, `{ "a" : { "b" : [ false , true ] } }`, gate.Surely},
+		{`args.a.matches("^(a+)+$")`, `{"a":"` + strings.Repeat("a", 5000) + `b"}`, gate.NotFound},
+		{`args.a.matches(args.b)`, `{"a":"x","b":"("}`, gate.Perhaps},
+		{`args.l.all(x, args.l.all(y, args.l.all(z, x + y + z >= 0)))`, `{"l":[` + strings.Repeat("1,", 2000) + `1]}`, gate.Perhaps}, // too much work
+		{`size(args.a) > 1`, `{"a":"` + strings.Repeat("x", maxArgs) + `"}`, gate.Perhaps},
+		{`size(args.a) > 1`, `{"a":[` + strings.Repeat("1,", maxValues) + `1]}`, gate.Perhaps},
+		{`args.list == []`, `{"list":[1,]}`, gate.Perhaps},
+		{`tool == "gh_charge" && upstream == "gh"`, `{}`, gate.Surely},
+		{`annotations.?destructiveHint.orValue(true)`, `{}`, gate.Surely},
+		{`within(args.path, "/workspace")`, `{"path":"/workspace/../etc/passwd"}`, gate.NotFound},
+		{`clean(args.path) == "/etc/passwd"`, `{"path":"/workspace/..//etc/./passwd"}`, gate.Surely},
+		{`args.email.lowerAscii().endsWith("@example.com")`, `{"email":"A@EXAMPLE.com"}`, gate.Surely},
+	}
+	for _, test := range tests {
+		r := NewReader()
+		pattern, err := r.Expr(test.expr)
+		if err != nil {
+			t.Errorf("%s: %v", test.expr, err)
+			continue
+		}
+		reading := r.Read(&gate.Call{Tool: "gh_charge", Upstream: "gh", Args: []byte(test.args)}, "")
+		if got := reading.Finds(pattern); got != test.want {
+			t.Errorf("%s over %.80s: %v, want %v", test.expr, test.args, got, test.want)
+		}
+		if reading.Only([]int{pattern}) || reading.Evidence(pattern) != (test.want == gate.Surely) {
+			t.Errorf("%s: only %v, evidence %v", test.expr, reading.Only([]int{pattern}), reading.Evidence(pattern))
+		}
+	}
+}
+
+func TestReaderNumbers(t *testing.T) {
+	r := NewReader()
+	a, _ := r.Expr(`tool == "a"`)
+	b, _ := r.Expr(`tool == "b"`)
+	again, _ := r.Expr(`tool == "a"`)
+	if a == b || a != again {
+		t.Errorf("patterns %d %d %d", a, b, again)
+	}
+	if _, err := r.Expr("tool"); err == nil {
+		t.Error("a text is no condition")
+	}
+	reading := r.Read(&gate.Call{Tool: "b"}, "")
+	if reading.Finds(a) != gate.NotFound || reading.Finds(b) != gate.Surely {
+		t.Error("the patterns are mixed up")
+	}
+}
+
+// TestReaderInGate shows what the gate makes of the three answers.
+func TestReaderInGate(t *testing.T) {
+	r := NewReader()
+	big, err := r.Expr("args.amount > 50000")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := gate.NewPolicy([]gate.Net{{
+		Name: "n", Places: []string{"p"},
+		Maps:        []gate.Map{{Tool: "charge", Reader: r, Pattern: big, As: "big", Source: "when"}},
+		Transitions: []gate.Transition{{Name: "t", Inputs: []string{"p"}, Tools: gate.Tools("big")}},
+	}}, gate.PolicyOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := gate.NewSession(p, gate.SessionOptions{})
+	for args, blocked := range map[string]bool{`{"amount":1}`: false, `{"amount":50001}`: true, `{}`: true, `{"amount":"1"}`: true} {
+		_, refused := s.Decide(gate.Call{Tool: "charge", Args: []byte(args)}, nil).(*gate.Refusal)
+		if refused != blocked {
+			t.Errorf("%s: refused %v", args, refused)
+		}
+	}
+}
+
+func ExampleReader() {
+	r := NewReader()
+	big, err := r.Expr("args.amount > 50000")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, args := range []string{`{"amount":60000}`, `{"amount":10}`, `{"amount":"60000"}`} {
+		found := r.Read(&gate.Call{Tool: "charge", Args: []byte(args)}, "").Finds(big)
+		fmt.Println(args, found == gate.Surely, found == gate.Perhaps)
+	}
+	_, err = r.Expr("arg.amount > 50000")
+	fmt.Println(err)
+	// Output:
+	// {"amount":60000} true false
+	// {"amount":10} false false
+	// {"amount":"60000"} false true
+	// 1:1: unknown name "arg" (did you mean "args"?)
+}

@@ -1,0 +1,107 @@
+package cel
+
+import (
+	"encoding/json"
+	"strings"
+	"unicode"
+)
+
+// A Template is a sentence in which {expression} stands for what the
+// expression yields, as in "only below /workspace, not {args.path}".
+type Template struct{ parts []part }
+
+// part is a text, or an expression where it has one.
+type part struct {
+	text  string
+	value *Value
+}
+
+// maxShown is how many characters of one value a sentence shows.
+const maxShown = 200
+
+// Template compiles a sentence. "{{" and "}}" are the characters themselves;
+// an expression in a sentence has no braces of its own. The names may be nil;
+// the error is an [ErrorList].
+func (c *Compiler) Template(src string, names *Names) (*Template, error) {
+	t := &Template{}
+	var errs ErrorList
+	for at := 0; at < len(src); {
+		switch rest := src[at:]; {
+		case strings.HasPrefix(rest, "{{"), strings.HasPrefix(rest, "}}"):
+			t.parts = append(t.parts, part{text: rest[:1]})
+			at += 2
+		case rest[0] == '}':
+			return nil, ErrorList{errorAt(src, at, `"}" without "{"`, `write "}}" for the character itself`)}
+		case rest[0] == '{':
+			end := strings.IndexAny(rest[1:], "{}")
+			if end < 0 || rest[1+end] != '}' {
+				return nil, ErrorList{errorAt(src, at, `"{" without "}"`, `write "{{" for the character itself`)}
+			}
+			v, err := c.Value(rest[1:1+end], names)
+			errs = append(errs, shifted(src, at+1, err)...)
+			t.parts = append(t.parts, part{value: v})
+			at += end + 2
+		default:
+			end := strings.IndexAny(rest, "{}")
+			if end < 0 {
+				end = len(rest)
+			}
+			t.parts = append(t.parts, part{text: rest[:end]})
+			at += end
+		}
+	}
+	if len(errs) > 0 {
+		return nil, sorted(errs)
+	}
+	return t, nil
+}
+
+// shifted are the mistakes of an expression that begins at an offset of src.
+func shifted(src string, by int, err error) ErrorList {
+	list, _ := err.(ErrorList)
+	var moved ErrorList
+	for _, e := range list {
+		moved = append(moved, errorAt(src, by+e.Offset, e.Msg, e.Hint))
+	}
+	return moved
+}
+
+// Text is the sentence for a firing. What cannot be told is "?".
+func (t *Template) Text(in *Input) string {
+	var b strings.Builder
+	for _, p := range t.parts {
+		if p.value == nil {
+			b.WriteString(p.text)
+			continue
+		}
+		v, err := p.value.Of(in)
+		if err != nil {
+			b.WriteByte('?')
+			continue
+		}
+		b.WriteString(shown(v))
+	}
+	return b.String()
+}
+
+// shown is a value on one line: a text as it is, other data as JSON.
+func shown(v any) string {
+	text, ok := v.(string)
+	if !ok {
+		doc, err := json.Marshal(v)
+		if err != nil {
+			return "?"
+		}
+		text = string(doc)
+	}
+	text = strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return unicode.ReplacementChar
+	}, text)
+	if runes := []rune(text); len(runes) > maxShown {
+		return string(runes[:maxShown]) + "..."
+	}
+	return text
+}

@@ -1,0 +1,107 @@
+package cel
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"cel.dev/cel-go/cel"
+	"cel.dev/cel-go/common"
+	"cel.dev/cel-go/common/ast"
+	"cel.dev/cel-go/common/operators"
+)
+
+// translate makes a mistake that CEL found one that a person understands.
+func translate(src string, e *common.Error, parsed *cel.Ast, env *cel.Env, variables []string) *Error {
+	at := offsetOf(src, e.Location.Line(), e.Location.Column())
+	msg, hint := e.Message, ""
+	switch {
+	case strings.HasPrefix(msg, "Syntax error: "):
+		msg, hint = syntaxError(src, at, strings.TrimPrefix(msg, "Syntax error: "))
+	case undeclared.MatchString(msg):
+		msg, hint = unknown(undeclared.FindStringSubmatch(msg)[1], e.ExprID, parsed, env, variables)
+	case overload.MatchString(msg):
+		m := overload.FindStringSubmatch(msg)
+		msg = mismatch(m[1], m[2])
+	case strings.HasPrefix(msg, "type '") && strings.HasSuffix(msg, "does not support field selection"):
+		msg = strings.NewReplacer("type '", "a value of type ", "' does not", " does not", "support field selection", "have fields").Replace(msg)
+	case strings.HasPrefix(msg, "expression recursion limit"), strings.HasPrefix(msg, "comprehension exceeds nesting limit"):
+		msg = "the expression nests too deeply"
+	}
+	return errorAt(src, at, msg, hint)
+}
+
+// The messages of CEL that are put in other words. Read-only.
+var (
+	undeclared = regexp.MustCompile(`^undeclared reference to '([^']*)'`)
+	overload   = regexp.MustCompile(`^found no matching overload for '([^']*)' applied to '([^']*)'`)
+	unexpected = regexp.MustCompile(`^(?:mismatched|extraneous) input '(.*)' expecting .*$|^no viable alternative at input '(.*)'$`)
+)
+
+// syntaxError says what stands where it cannot.
+func syntaxError(src string, at int, msg string) (text, hint string) {
+	m := unexpected.FindStringSubmatch(msg)
+	switch {
+	case strings.HasPrefix(src[at:], "="):
+		return `"=" is no operator`, `compare with "=="`
+	case m != nil && (m[1] == "<EOF>" || m[2] == "<EOF>"), at == len(src):
+		return "the expression ends too early", ""
+	case m != nil:
+		word := m[1] + m[2]
+		return fmt.Sprintf("unexpected %q", word), operatorHint(word)
+	case strings.HasPrefix(msg, "token recognition error at: "):
+		return "unexpected " + strings.TrimPrefix(msg, "token recognition error at: "), "texts are in quotes, on one line"
+	}
+	return msg, ""
+}
+
+// operatorHint knows how other languages write operators.
+func operatorHint(word string) string {
+	switch word {
+	case "and":
+		return `write "&&"`
+	case "or":
+		return `write "||"`
+	case "not":
+		return `write "!"`
+	}
+	return ""
+}
+
+// unknown says which name there is not, and what was perhaps meant.
+func unknown(name string, id int64, parsed *cel.Ast, env *cel.Env, variables []string) (msg, hint string) {
+	if isCall(parsed, id) {
+		var known []string
+		for f := range env.Functions() {
+			known = append(known, f)
+		}
+		return fmt.Sprintf("unknown function %q", name), suggest(name, known)
+	}
+	if hint = suggest(name, variables); hint == "" {
+		hint = "known: " + strings.Join(variables, ", ")
+	}
+	return fmt.Sprintf("unknown name %q", name), hint
+}
+
+// isCall reports whether the part of the expression with this id calls a function.
+func isCall(parsed *cel.Ast, id int64) bool {
+	if parsed == nil {
+		return false
+	}
+	called := ast.MatchDescendants(ast.NavigateAST(parsed.NativeRep()), func(e ast.NavigableExpr) bool {
+		return e.ID() == id && e.Kind() == ast.CallKind
+	})
+	return len(called) > 0
+}
+
+// mismatch says which types an operator or a function does not take.
+func mismatch(function, types string) string {
+	name := function
+	if op, ok := operators.FindReverse(function); ok && op != "" {
+		name = op
+	}
+	if target, args, ok := strings.Cut(types, ".("); ok {
+		types = "(" + strings.TrimSuffix(target+", "+args, ", )")
+	}
+	return fmt.Sprintf("%q does not take %s", name, types)
+}
