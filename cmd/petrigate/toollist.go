@@ -227,7 +227,7 @@ func liveTools(ctx context.Context, s stdio, cfg *config.Config) ([]listedTool, 
 	}
 	quiet := *cfg
 	quiet.Audit.File = ""
-	p, err := build(&quiet, nil, slog.New(slog.DiscardHandler))
+	p, err := build(&quiet, &policy.Result{}, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return nil, err
 	}

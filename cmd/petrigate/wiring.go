@@ -69,10 +69,10 @@ func (p *plant) Close() error {
 
 // build makes the proxy of a configuration whose policy is built. It starts
 // nothing.
-func build(c *config.Config, pol *gate.Policy, log *slog.Logger) (*plant, error) {
+func build(c *config.Config, result *policy.Result, log *slog.Logger) (*plant, error) {
 	p := &plant{log: log}
 	o := proxy.Options{
-		Upstreams: upstreams(c), Policy: pol, Active: c.Active, Root: root(c.File), Startup: c.Startup, Logger: log, Version: versionString(),
+		Upstreams: upstreams(c), Policy: result.Policy, Active: c.Active, Root: root(c.File), Startup: c.Startup, Logger: log, Version: versionString(),
 		Approval: proxy.Approval{
 			Elicit: slices.Contains(c.Approval.Channels, "elicit"), Operator: slices.Contains(c.Approval.Channels, "cli"),
 			Hold: c.Approval.Hold, Expire: c.Approval.Expire,
@@ -84,6 +84,10 @@ func build(c *config.Config, pol *gate.Policy, log *slog.Logger) (*plant, error)
 			return nil, auditError(c.Audit.File, err)
 		}
 		p.audit, o.Recorder = log, log
+	}
+	if result.Policy != nil {
+		way := newWayfinder(result, c.Default == "deny", func() []gate.Call { return p.Names() })
+		o.Remedy = way.remedy
 	}
 	var err error
 	if p.Proxy, err = proxy.New(o); err != nil && p.audit != nil {
