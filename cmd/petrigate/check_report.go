@@ -30,13 +30,14 @@ type checkedTool struct {
 
 // checkedProof is what came of a claim. The counterexample is what eval reads.
 type checkedProof struct {
-	Text           string        `json:"text"`
-	File           string        `json:"file"`
-	Line           int           `json:"line"`
-	Result         string        `json:"result"`
-	Counterexample []replayEvent `json:"counterexample"`
-	Because        []string      `json:"because,omitempty"`
-	Why            string        `json:"why,omitempty"` // it is unknown, or there is no counterexample
+	Text           string         `json:"text"`
+	File           string         `json:"file"`
+	Line           int            `json:"line"`
+	Result         string         `json:"result"`
+	Counterexample []replayEvent  `json:"counterexample"`
+	Because        []string       `json:"because,omitempty"`
+	Marking        map[string]int `json:"marking,omitempty"` // that refutes conserved and exclusive: tokens by place
+	Why            string         `json:"why,omitempty"`     // it is unknown, or there is no counterexample
 }
 
 // newReport puts an answer together. v is nil where nothing could be verified.
@@ -61,7 +62,7 @@ func newReport(problems policy.Problems, result *policy.Result, known toolSet, v
 	for _, p := range v.proofs {
 		r.Proofs = append(r.Proofs, checkedProof{
 			Text: p.Text, File: p.Rule.File, Line: p.Rule.Line, Result: p.Result.String(),
-			Counterexample: p.events(), Because: netNames(p.Because), Why: p.Why,
+			Counterexample: p.events(), Because: netNames(p.Because), Marking: v.marking(p), Why: p.Why,
 		})
 	}
 	for _, n := range v.report.Redundant {

@@ -19,6 +19,7 @@ const (
 	codeDeadlock  rules.Code = "W303" // a run after which nothing that a group gates can be called
 	codeRedundant rules.Code = "W304" // a net that never changes a verdict
 	codeUnproved  rules.Code = "W305" // a claim that could not be settled
+	codeDead      rules.Code = "W306" // a transition that can never fire
 )
 
 // problems are what is wrong with the policy, and what is doubtful.
@@ -27,14 +28,14 @@ func (v *verified) problems() policy.Problems {
 	for _, p := range v.proofs {
 		switch p.Result {
 		case verify.Refuted:
-			ps = append(ps, refuted(p))
+			ps = append(ps, v.refuted(p))
 		case verify.Unknown:
 			q := at(policy.Warning, codeUnproved, p.Rule, "not known: "+p.Text)
 			q.Hint = p.Why
 			ps = append(ps, q)
 		}
 	}
-	return slices.Concat(ps, v.uncallable(), v.failing(), v.deadlocks(), v.redundant())
+	return slices.Concat(ps, v.uncallable(), v.deadTransitions(), v.failing(), v.deadlocks(), v.redundant())
 }
 
 func at(severity policy.Severity, code rules.Code, pos gate.Position, message string) policy.Problem {
@@ -42,7 +43,7 @@ func at(severity policy.Severity, code rules.Code, pos gate.Position, message st
 }
 
 // refuted is a claim that does not hold, with the run that shows it.
-func refuted(p proof) policy.Problem {
+func (v *verified) refuted(p proof) policy.Problem {
 	q := at(policy.Error, codeRefuted, p.Rule, "refuted: "+p.Text)
 	switch {
 	case len(p.Counterexample) > 0:
@@ -52,6 +53,7 @@ func refuted(p proof) policy.Problem {
 	case p.Kind == rules.AlwaysPossible || p.Kind == rules.DeadlockFree || p.Kind == rules.NoTerminalStates:
 		q.Hint = "it does not hold at the start already"
 	}
+	q.Detail += v.refutingState(p)
 	if q.Hint == "" && p.Why != "" {
 		q.Hint = p.Why
 	}
@@ -68,9 +70,9 @@ func brokenBy(p proof) string {
 	case rules.DeadlockFree, rules.NoTerminalStates:
 		return ", and no call that " + p.Net + " gates can be made after them"
 	case rules.Conserved:
-		return ", and " + p.Net + " has more or fewer tokens then"
+		return ", and " + p.Net + " does not keep its tokens"
 	case rules.Exclusive:
-		return ", and two of the places are marked then"
+		return ", and two of the places are taken then, where a call in flight takes both its ends"
 	}
 	return ""
 }
@@ -80,6 +82,7 @@ func brokenBy(p proof) string {
 func (v *verified) uncallable() policy.Problems {
 	var ps policy.Problems
 	names := make(map[string][]string) // by what causes it
+	because := make(map[string][]verify.Net)
 	for _, n := range v.names {
 		if n.Callable != verify.Impossible || v.blocked(n) || len(n.Because) == 0 && slices.Contains(v.unlisted, n.Tool.Name) {
 			continue
@@ -88,10 +91,13 @@ func (v *verified) uncallable() policy.Problems {
 		if names[cause] == nil {
 			ps = append(ps, at(policy.Warning, codeNever, first(n.Because), cause))
 		}
-		names[cause] = append(names[cause], n.Tool.Name)
+		names[cause], because[cause] = append(names[cause], n.Tool.Name), n.Because
 	}
 	for i := range ps {
 		cause := ps[i].Message
+		for _, name := range names[cause] {
+			ps[i].Detail += v.whyDead(name, because[cause])
+		}
 		ps[i].Message = and(names[cause]) + " can never be called"
 		if cause == "" {
 			ps[i].Hint = "the default refuses what no rule and no net knows"
@@ -140,17 +146,24 @@ func (v *verified) speaksOf(tool gate.Tool) gate.Position {
 func (v *verified) deadlocks() policy.Problems {
 	var ps policy.Problems
 	for _, g := range v.report.Groups {
-		if g.Deadlock.Result != verify.Refuted || len(g.Deadlock.Trace) == 0 || slices.ContainsFunc(g.Deadlock.Because, v.ends) {
+		if g.Deadlock.Result != verify.Refuted || len(g.Deadlock.Trace) == 0 || slices.ContainsFunc(g.Deadlock.Because, v.ends) || v.claimed(g.Deadlock) {
 			continue
 		}
 		p := at(policy.Warning, codeDeadlock, first(g.Deadlock.Because), "the policy can get stuck: "+together(g.Deadlock.Because)+" can forbid all further calls")
-		p.Detail = "  after these calls:\n" + steps(g.Deadlock.Trace)
+		p.Detail = "  after these calls:\n" + steps(g.Deadlock.Trace) + v.stuck(g.Deadlock.Trace, g.Deadlock.Because)
 		if slices.ContainsFunc(g.Deadlock.Because, func(n verify.Net) bool { return v.nets[n.Name].Cause == gate.CauseNet }) {
 			p.Hint = "where a workflow may end, name the places under terminalPlaces"
 		}
 		ps = append(ps, p)
 	}
 	return ps
+}
+
+// claimed reports whether a refuted claim shows the same already.
+func (v *verified) claimed(d verify.Deadlock) bool {
+	return slices.ContainsFunc(v.proofs, func(p proof) bool {
+		return p.Result == verify.Refuted && slices.Equal(p.Because, d.Because) && slices.Equal(p.Counterexample, d.Trace)
+	})
 }
 
 func (v *verified) ends(net verify.Net) bool {

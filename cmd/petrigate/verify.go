@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/policy"
 	"github.com/petrigate/petrigate/internal/verify"
@@ -41,9 +42,13 @@ type verified struct {
 	names  []verify.Name // as the nets list them, then the other tools that are known
 	proofs []proof
 	nets   map[string]gate.NetInfo
-	idle   []string // nets that are not active, and so not looked at
+	policy *gate.Policy // of the nets that are active
+	tools  toolSet
+	dead   map[string][]string // transitions of hand-written nets that never fire
+	idle   []string            // nets that are not active, and so not looked at
 
-	unlisted []string // known tools that no net speaks of by name
+	unlisted []string     // known tools that no net speaks of by name
+	written  []config.Net // with the lines of their transitions
 }
 
 // A proof is what came of a claim.
@@ -55,11 +60,12 @@ type proof struct {
 // verifyPolicy proves what can be proved of a policy within the effort. The
 // tools tell it which names are of one tool.
 func verifyPolicy(ctx context.Context, result *policy.Result, source policy.Source, tools toolSet, e effort) (*verified, error) {
-	v := &verified{nets: make(map[string]gate.NetInfo)}
+	v := &verified{nets: make(map[string]gate.NetInfo), tools: tools, written: source.Nets, dead: make(map[string][]string)}
 	p, err := v.active(result, source)
 	if err != nil {
 		return nil, err
 	}
+	v.policy = p
 	deadline := time.Now().Add(e.time)
 	o := verify.Options{
 		Maps: result.Maps, Deny: source.Default == "deny", Tools: tools.tools, States: e.states,
@@ -92,8 +98,11 @@ func verifyPolicy(ctx context.Context, result *policy.Result, source policy.Sour
 // active is the policy of the nets that are active.
 func (v *verified) active(result *policy.Result, source policy.Source) (*gate.Policy, error) {
 	var nets []gate.Net
-	for _, n := range result.Policy.Nets() {
+	for i, n := range result.Policy.Nets() {
 		v.nets[n.Name] = n
+		if !n.Labels && i < len(result.Nets) {
+			v.dead[n.Name] = result.Nets[i].DeadTransitions
+		}
 		if source.Active == nil || slices.Contains(source.Active, n.Name) {
 			nets = append(nets, n.Net)
 		} else {

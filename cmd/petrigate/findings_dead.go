@@ -1,0 +1,72 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/policy"
+	"github.com/petrigate/petrigate/internal/verify"
+)
+
+// A hand-written net can have transitions that never fire, whatever the other
+// nets say. Those of nets of rules are what the rule is.
+
+// deadTransitions are those that gate a tool which can be called in spite of
+// them: the tools that cannot are reported themselves.
+func (v *verified) deadTransitions() policy.Problems {
+	var ps policy.Problems
+	for _, n := range v.written {
+		for _, name := range v.dead[n.Name] {
+			t := transitionOf(v.nets[n.Name], name)
+			if slices.ContainsFunc(t.Tools, v.impossible) {
+				continue
+			}
+			p := at(policy.Warning, codeDead, v.transitionAt(n.Name, name), fmt.Sprintf("transition %q can never fire", name))
+			p.Net, p.Hint = n.Name, "it needs "+v.needs(n.Name, t)
+			ps = append(ps, p)
+		}
+	}
+	return ps
+}
+
+func (v *verified) impossible(tool gate.Tool) bool {
+	return slices.ContainsFunc(v.names, func(n verify.Name) bool {
+		return n.Tool.Name == tool.Name && n.Callable == verify.Impossible
+	})
+}
+
+// whyDead says of the transitions that never fire and would let the name pass
+// what they need.
+func (v *verified) whyDead(name string, nets []verify.Net) string {
+	var b strings.Builder
+	for _, n := range nets {
+		for _, dead := range v.dead[n.Name] {
+			t := transitionOf(v.nets[n.Name], dead)
+			if slices.ContainsFunc(t.Tools, func(tool gate.Tool) bool { return tool.Name == name }) {
+				fmt.Fprintf(&b, "  %s of %s can never fire: it needs %s\n", v.transition(n.Name, dead), n.Name, v.needs(n.Name, t))
+			}
+		}
+	}
+	return b.String()
+}
+
+// needs are the places that a dead transition waits for: those that nothing
+// ever fills, or all that never hold enough at once.
+func (v *verified) needs(net string, t gate.Transition) string {
+	info := v.nets[net]
+	var never []string
+	for _, place := range t.Inputs {
+		filled := info.Initial[place] > 0 || slices.ContainsFunc(info.Transitions, func(u gate.Transition) bool {
+			return !slices.Contains(v.dead[net], u.Name) && slices.Contains(u.Outputs, place)
+		})
+		if !filled && !slices.Contains(never, place) {
+			never = append(never, place)
+		}
+	}
+	if len(never) > 0 {
+		return "a token in " + and(never) + ", where none ever comes"
+	}
+	return lacking(t, gate.NetState{}) + " at once, which never happens"
+}

@@ -1,0 +1,220 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/petrigate/petrigate/config"
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/verify"
+	"github.com/petrigate/petrigate/rules"
+)
+
+// longestPlayed bounds the calls of a run that is played to see where it leads.
+const longestPlayed = 20_000
+
+// after is the state of each net where a run has led, in the words of the nets;
+// nil where the run is too long to be played, or not one of the policy.
+func (v *verified) after(t verify.Trace) map[string]gate.NetState {
+	s := gate.NewSession(v.policy, gate.SessionOptions{})
+	numbers := make(map[int]uint64)
+	played := 0
+	for _, step := range t {
+		if step.Ends {
+			s.Settle(numbers[step.Call], step.Outcome)
+			continue
+		}
+		for range max(1, step.Times) {
+			ticket := admit(s, v.tools.call(step))
+			if played++; ticket == nil || played > longestPlayed {
+				return nil
+			}
+			numbers[step.Call] = ticket.Number
+			if step.Times > 0 {
+				s.Settle(ticket.Number, gate.Success)
+			}
+		}
+	}
+	states := make(map[string]gate.NetState)
+	for _, n := range s.Nets() {
+		states[n.Name] = n
+	}
+	return states
+}
+
+// admit makes a call with the consent of whoever is asked; nil if it is refused.
+func admit(s *gate.Session, c gate.Call) *gate.Ticket {
+	d := s.Decide(c, nil)
+	if ask, ok := d.(*gate.Ask); ok {
+		d = s.Decide(c, ask.Grant())
+	}
+	if allow, ok := d.(*gate.Allow); ok {
+		return allow.Ticket
+	}
+	return nil
+}
+
+// call is the call of a step, with all the names that it carries.
+func (s toolSet) call(step verify.Step) gate.Call {
+	c := gate.Call{Tool: step.Tool}
+	if step.Args != "" {
+		c.Args = []byte(step.Args)
+	}
+	for _, t := range s.tools {
+		if t.Name == step.Tool {
+			c.Also = t.Also
+		}
+	}
+	return c
+}
+
+// tokensText is a marking in the words of the net, and what is in flight.
+func (v *verified) tokensText(s gate.NetState) string {
+	var parts []string
+	for _, t := range s.Marking {
+		if t.Count > 0 {
+			parts = append(parts, fmt.Sprintf("%s: %d", t.Place, t.Count))
+		}
+	}
+	text := strings.Join(parts, ", ")
+	if text == "" {
+		text = "no tokens"
+	}
+	for _, f := range s.InFlight {
+		t := transitionOf(v.nets[s.Name], f.Transition)
+		text += fmt.Sprintf("; %s is in flight, from %s to %s", v.transition(s.Name, t.Name), placesText(t.Inputs), placesText(t.Outputs))
+	}
+	return text
+}
+
+func placesText(places []string) string {
+	if len(places) == 0 {
+		return "nowhere"
+	}
+	return and(places)
+}
+
+func transitionOf(n gate.NetInfo, name string) gate.Transition {
+	i := slices.IndexFunc(n.Transitions, func(t gate.Transition) bool { return t.Name == name })
+	if i < 0 {
+		return gate.Transition{Name: name}
+	}
+	return n.Transitions[i]
+}
+
+// transition names a transition with the line where it was written, where it
+// has one of its own.
+func (v *verified) transition(net, name string) string {
+	at := v.transitionAt(net, name)
+	if at.Line == 0 {
+		return name
+	}
+	return fmt.Sprintf("%s (%s:%d)", name, at.File, at.Line)
+}
+
+func (v *verified) transitionAt(net, name string) gate.Position {
+	for _, n := range v.written {
+		i := slices.IndexFunc(n.Transitions, func(t config.Transition) bool { return t.Name == name })
+		if n.Name == net && i >= 0 {
+			return gate.Position(n.Transitions[i].Position)
+		}
+	}
+	return gate.Position{}
+}
+
+// stuck says of each net what it waits for where a run has led.
+func (v *verified) stuck(t verify.Trace, nets []verify.Net) string {
+	states := v.after(t)
+	if states == nil || len(nets) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString("  then:\n")
+	for _, n := range nets {
+		info := v.nets[n.Name]
+		if info.Labels {
+			fmt.Fprintf(&b, "     - %s: %s\n", cited(n), info.Reason)
+			continue
+		}
+		fmt.Fprintf(&b, "     - %s has %s\n", cited(n), v.tokensText(states[n.Name]))
+		for _, t := range info.Transitions {
+			if missing := lacking(t, states[n.Name]); len(t.Tools) > 0 && !t.Observe && missing != "" {
+				fmt.Fprintf(&b, "       %s waits for %s\n", v.transition(n.Name, t.Name), missing)
+			}
+		}
+	}
+	return b.String()
+}
+
+// lacking are the tokens that a transition has too few of.
+func lacking(t gate.Transition, s gate.NetState) string {
+	var missing []string
+	for i, place := range t.Inputs {
+		if slices.Contains(t.Inputs[:i], place) {
+			continue
+		}
+		wants, has := 0, 0
+		for _, p := range t.Inputs {
+			if p == place {
+				wants++
+			}
+		}
+		for _, m := range s.Marking {
+			if m.Place == place {
+				has = m.Count - m.InFlight
+			}
+		}
+		switch {
+		case has >= wants:
+		case wants == 1:
+			missing = append(missing, "a token in "+place)
+		default:
+			missing = append(missing, fmt.Sprintf("%d tokens in %s", wants, place))
+		}
+	}
+	return and(missing)
+}
+
+// refutingState shows the state that refutes a claim about states.
+func (v *verified) refutingState(p proof) string {
+	switch p.Kind {
+	case rules.AlwaysPossible, rules.DeadlockFree, rules.NoTerminalStates:
+		return v.stuck(p.Counterexample, p.Because)
+	case rules.Conserved, rules.Exclusive:
+	default:
+		return ""
+	}
+	state, ok := v.after(p.Counterexample)[p.Net]
+	if !ok {
+		return ""
+	}
+	text := v.tokensText(state)
+	if p.Kind == rules.Conserved {
+		before, now := 0, 0
+		for _, tokens := range v.nets[p.Net].Initial {
+			before += tokens
+		}
+		for _, m := range state.Marking {
+			now += m.Count
+		}
+		text = fmt.Sprintf("%s; it began with %s and has %d now", text, number(before, "token"), now)
+	}
+	return fmt.Sprintf("  then %s has %s\n", cited(verify.Net{Name: p.Net, Rule: v.nets[p.Net].Rule}), text)
+}
+
+// marking is the state that refutes a claim about places, as JSON has it.
+func (v *verified) marking(p proof) map[string]int {
+	if p.Result != verify.Refuted || p.Kind != rules.Conserved && p.Kind != rules.Exclusive {
+		return nil
+	}
+	state, ok := v.after(p.Counterexample)[p.Net]
+	if !ok {
+		return nil
+	}
+	tokens := make(map[string]int)
+	for _, m := range state.Marking {
+		tokens[m.Place] = m.Count
+	}
+	return tokens
+}
