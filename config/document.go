@@ -1,0 +1,196 @@
+package config
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+)
+
+// A Document is a YAML or JSON file of another kind than a configuration. It is
+// read as strictly: every mistake has its place, all are found in one run, and
+// an unknown key is one. The functions of its values record what they find, and
+// [Document.Err] tells it.
+type Document struct {
+	decoder decoder
+	root    *node
+}
+
+// ReadDocument reads one document; name is the file of the positions.
+func ReadDocument(name string, src []byte) *Document {
+	d := &Document{decoder: decoder{source: &source{name: name}}}
+	if d.root = d.decoder.read(src); d.root == nil {
+		d.root = &node{kind: brokenKind, line: 1, column: 1}
+		if len(d.decoder.errs) == 0 {
+			d.decoder.add(1, 1, "the file is empty", "")
+		}
+	}
+	return d
+}
+
+// Root is the value that is the whole document. What is how messages call it.
+func (d *Document) Root(what string) Value { return Value{d, d.root, what} }
+
+// Err is an [ErrorList] of all that was found wrong so far, or nil.
+func (d *Document) Err() error {
+	if len(d.decoder.errs) == 0 {
+		return nil
+	}
+	d.decoder.errs.sorted()
+	return d.decoder.errs
+}
+
+// A Value is one value of a [Document].
+type Value struct {
+	document *Document
+	node     *node
+	what     string // how messages call it
+}
+
+// Keys says what to do with the value of each key of a mapping.
+type Keys map[string]func(Value)
+
+// Position is where the value starts.
+func (v Value) Position() Position { return v.document.decoder.position(v.node) }
+
+// Fault records a mistake in the value, and what to write instead.
+func (v Value) Fault(msg, hint string) { v.document.decoder.at(v.node, msg, hint) }
+
+// Fields hands out the values of a mapping by their keys. Other keys are mistakes.
+func (v Value) Fields(known Keys) {
+	fields := make(keys, len(known))
+	for name, f := range known {
+		fields[name] = func(key, value *node) { f(Value{v.document, value, quoted(key)}) }
+	}
+	v.document.decoder.mapping(v.node, v.what, fields)
+}
+
+// Each hands out every entry of a mapping whose keys the user chooses.
+func (v Value) Each(f func(key string, value Value)) {
+	v.document.decoder.each(v.node, v.what, func(key, value *node) { f(key.text, Value{v.document, value, quoted(key)}) })
+}
+
+// Items hands out every entry of a list. What is how messages call an entry.
+func (v Value) Items(what string, f func(Value)) {
+	if !v.is(listKind) {
+		return
+	}
+	for _, item := range v.node.items {
+		f(Value{v.document, item, what})
+	}
+}
+
+// Texts is a list of texts, or one text.
+func (v Value) Texts() (all []string) {
+	if v.node.kind == textKind {
+		return append(all, v.node.text)
+	}
+	v.Items("an entry of "+v.what, func(item Value) {
+		if text, ok := item.Text(); ok {
+			all = append(all, text)
+		}
+	})
+	return all
+}
+
+// Text is a text that is not empty.
+func (v Value) Text() (string, bool) {
+	if !v.is(textKind) {
+		return "", false
+	}
+	if v.node.text == "" {
+		v.Fault(v.what+" is empty", "")
+		return "", false
+	}
+	return v.node.text, true
+}
+
+// IsNumber reports whether the value is a number.
+func (v Value) IsNumber() bool { return v.node.kind == numberKind }
+
+// Flag is true or false.
+func (v Value) Flag() (on, ok bool) { return v.node.text == "true", v.is(boolKind) }
+
+// Count is a whole number that is not negative.
+func (v Value) Count() (int, bool) { return v.document.decoder.count(v.node, v.what) }
+
+// Word is a text that has to be one of a few words.
+func (v Value) Word(words ...string) (string, bool) {
+	if !v.is(textKind) {
+		return "", false
+	}
+	if msg, hint := checkWord(words)(v.what, shown(v.node), v.node.text); msg != "" {
+		v.Fault(msg, hint)
+		return "", false
+	}
+	return v.node.text, true
+}
+
+// Duration is a time that passes, as "2m30s".
+func (v Value) Duration() (time.Duration, bool) {
+	if !v.is(textKind) {
+		return 0, false
+	}
+	t, ok := duration(v.node.text)
+	if !ok {
+		v.Fault(fmt.Sprintf("%s: %s is no duration", v.what, shown(v.node)), "for example 2m30s")
+	}
+	return t, ok
+}
+
+// Object is a mapping as a JSON object, with its keys in their order and its
+// numbers as they were written.
+func (v Value) Object() (json.RawMessage, bool) {
+	if !v.is(mapKind) {
+		return nil, false
+	}
+	before := len(v.document.decoder.errs)
+	text := v.document.json(nil, v.node)
+	return text, len(v.document.decoder.errs) == before
+}
+
+func (v Value) is(want kind) bool { return v.document.decoder.is(v.node, want, v.what) }
+
+// json appends a value as JSON.
+func (d *Document) json(to []byte, n *node) []byte {
+	switch n.kind {
+	case mapKind:
+		to = append(to, '{')
+		first := len(to)
+		d.decoder.each(n, "", func(key, value *node) {
+			if len(to) > first {
+				to = append(to, ',')
+			}
+			to = append(appendText(to, key.text), ':')
+			to = d.json(to, value)
+		})
+		return append(to, '}')
+	case listKind:
+		to = append(to, '[')
+		for i, item := range n.items {
+			if i > 0 {
+				to = append(to, ',')
+			}
+			to = d.json(to, item)
+		}
+		return append(to, ']')
+	case textKind:
+		return appendText(to, n.text)
+	case numberKind:
+		if !json.Valid([]byte(n.text)) {
+			d.decoder.at(n, fmt.Sprintf("%q is no number in JSON", n.text), "put it in quotes, or write it as JSON does")
+		}
+		return append(to, n.text...)
+	case boolKind:
+		return append(to, n.text...)
+	default:
+		return append(to, "null"...)
+	}
+}
+
+func appendText(to []byte, text string) []byte {
+	b, err := json.Marshal(text)
+	if err != nil {
+		panic(err) // it is a string
+	}
+	return append(to, b...)
+}
