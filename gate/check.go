@@ -5,9 +5,13 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/petrigate/petrigate/internal/petri"
 )
+
+// minEvery is the shortest time of [Transition.Every].
+const minEvery = time.Microsecond
 
 // checker collects the mistakes of one net.
 type checker struct {
@@ -90,6 +94,7 @@ func (c *checker) transition(t *Transition) {
 	if len(t.Tools) == 0 {
 		c.structural(t)
 	}
+	c.clock(t)
 	if t.Observe && t.Manual {
 		c.report(t.Name, "a transition that observes cannot be manual", "an observer never forbids a call, so there is nothing to approve")
 	}
@@ -109,6 +114,17 @@ func (c *checker) structural(t *Transition) {
 		if a.set {
 			c.report(t.Name, "the transition is "+a.name+" and has no tools", "a transition without tools fires by itself")
 		}
+	}
+}
+
+// clock reports what is wrong with a transition that fires by the clock.
+func (c *checker) clock(t *Transition) {
+	switch {
+	case t.Every == 0:
+	case len(t.Tools) > 0:
+		c.report(t.Name, "the transition fires by the clock and has tools", "put the tools on a transition of their own")
+	case t.Every < minEvery:
+		c.report(t.Name, fmt.Sprintf("the transition fires every %s", t.Every), fmt.Sprintf("%s is the shortest time", minEvery))
 	}
 }
 

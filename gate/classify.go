@@ -18,7 +18,8 @@ type judgement struct {
 	choices  []choice  // of all nets
 	blocked  bool
 	manual   bool
-	known    bool // an active net lists a certain name
+	known    bool       // an active net lists a certain name
+	ticked   []NetDelta // what the clock has changed in the nets that were asked
 
 	// Room for the usual case, so that a decision allocates little.
 	toolRoom    [3]label
@@ -65,10 +66,19 @@ func (j *judgement) classify(s *State) {
 		for ; nets != 0; nets &= nets - 1 {
 			n := word*64 + bits.TrailingZeros64(nets)
 			if data := s.Nets[n]; data.Active {
-				j.ask(j.policy.nets[n], data)
+				j.ask(j.policy.nets[n], j.now(j.policy.nets[n], data))
 			}
 		}
 	}
+}
+
+// now is the state of the net at the time of the call.
+func (j *judgement) now(n *net, data *NetData) *NetData {
+	moved := n.at(data, j.call.Time)
+	if moved != data {
+		j.ticked = append(j.ticked, NetDelta{Net: n.index, Data: moved})
+	}
+	return moved
 }
 
 // ask adds the verdict of one net.

@@ -65,7 +65,7 @@ func (m Meta) clone() Meta {
 // commit moves all nets, or none if one of them would not come to rest.
 func (j *judgement) commit(g *Grant, asked *OpenAsk, metas []Meta) (Decision, *Delta) {
 	open := &OpenCall{Number: j.state.Last + 1, Call: *j.call}
-	d := &Delta{Opened: open}
+	d := &Delta{Opened: open, Nets: j.ticked}
 	if asked != nil {
 		d.Answered, open.Number = asked.Number, asked.Number
 	}
@@ -74,7 +74,7 @@ func (j *judgement) commit(g *Grant, asked *OpenAsk, metas []Meta) (Decision, *D
 	}
 	var room []NetData
 	if len(j.choices) > 0 {
-		d.Nets = make([]NetDelta, 0, len(j.findings))
+		d.Nets = append(make([]NetDelta, 0, len(j.findings)+len(j.ticked)), j.ticked...)
 		room = make([]NetData, len(j.findings))
 	}
 	remembers := false
@@ -85,8 +85,9 @@ func (j *judgement) commit(g *Grant, asked *OpenAsk, metas []Meta) (Decision, *D
 		}
 		m := newMove(f.net, f.data, &room[i])
 		if !m.begin(j.choices[f.first:f.last], open.Number) {
-			return j.refuse(KindBlocked, []Block{f.restless(j.choices[f.first].name)}), answered(asked)
+			return j.refuse(KindBlocked, []Block{f.restless(j.choices[f.first].name)}), j.answered(asked)
 		}
+		m.clock(f.data, j.call.Time)
 		if m.waits(open.Number) {
 			open.Nets = append(open.Nets, f.net.index)
 			remembers = remembers || f.net.OnSuccess != nil
@@ -94,7 +95,7 @@ func (j *judgement) commit(g *Grant, asked *OpenAsk, metas []Meta) (Decision, *D
 		if metas != nil && metas[i] != nil {
 			m.data.Meta = metas[i]
 		}
-		d.Nets = append(d.Nets, NetDelta{Net: f.net.index, Data: m.data})
+		d.set(f.net.index, m.data)
 	}
 	if !remembers {
 		open.Call.Args = nil

@@ -15,7 +15,9 @@ type net struct {
 
 	net        petri.Net // its transitions stand in the order of Net.Transitions
 	lasting    [][]petri.Arc
-	structural []int
+	structural []int // without tools, but for those that are timed
+	timed      []int // fire by the clock
+	alone      bool  // no timed transition depends on another, or makes a structural one move
 	initial    petri.Marking
 	start      petri.Marking // at rest
 	rows       map[string]row
@@ -60,7 +62,10 @@ func compile(def Net) (*net, ErrorList) {
 		n.net.Transitions = append(n.net.Transitions, pt)
 		n.lasting = append(n.lasting, pt.Lasting())
 		n.spares = n.spares || len(t.Unless) > 0
-		if len(t.Tools) == 0 {
+		switch {
+		case t.Every > 0:
+			n.timed = append(n.timed, i)
+		case len(t.Tools) == 0:
 			n.structural = append(n.structural, i)
 		}
 	}
@@ -69,6 +74,7 @@ func compile(def Net) (*net, ErrorList) {
 		n.initial[places[place]] = tokens
 	}
 	n.start = slices.Clone(n.initial)
+	n.prepareClock()
 	n.list()
 	if !n.Labels && len(n.Maps) > 0 {
 		n.maps = newMapping(n.Maps)

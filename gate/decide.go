@@ -27,16 +27,16 @@ func (j *judgement) decide(s *State, g *Grant) (Decision, *Delta) {
 	}
 	j.classify(s) // structural: what each net says
 	if r := j.refusal(g); r != nil {
-		return r, answered(asked)
+		return r, j.answered(asked)
 	}
 	if a, r := j.question(g); a != nil { // approval: who has to be asked, and was not
-		return a, &Delta{Asked: &OpenAsk{Number: a.Number, Call: *j.call}}
+		return a, &Delta{Nets: j.ticked, Asked: &OpenAsk{Number: a.Number, Call: *j.call}}
 	} else if r != nil {
-		return r, answered(asked)
+		return r, j.answered(asked)
 	}
 	metas, r := j.validate() // semantic
 	if r != nil {
-		return r, answered(asked)
+		return r, j.answered(asked)
 	}
 	return j.commit(g, asked, metas) // all nets or none
 }
@@ -54,12 +54,17 @@ func (s *State) valid(g *Grant, c *Call) (*Grant, *OpenAsk) {
 	return g, asked
 }
 
-// answered is the delta of a call that waits no longer.
-func answered(a *OpenAsk) *Delta {
-	if a == nil {
+// answered is the delta of a refusal: what the clock has moved, and that the
+// call waits no longer.
+func (j *judgement) answered(a *OpenAsk) *Delta {
+	if a == nil && len(j.ticked) == 0 {
 		return nil
 	}
-	return &Delta{Answered: a.Number}
+	d := &Delta{Nets: j.ticked}
+	if a != nil {
+		d.Answered = a.Number
+	}
+	return d
 }
 
 // refusal is what the structural phase ends with if a net blocks, or if no

@@ -12,12 +12,16 @@ type Allow struct {
 	Nets   []Verdict // of the nets that do not abstain
 }
 
-// Refusal rejects a call. Nothing has changed by it.
+// Refusal rejects a call. Nothing has changed by it, but for what the clock moves.
 type Refusal struct {
 	Kind   Kind
 	Names  []Name
 	Blocks []Block // the nets that block or ask, in the order of the policy
 	Text   string  // one sentence for the reader of the refusal
+
+	// Retry is when the clock alone makes the call possible, counted from its
+	// time; 0 if it does not, or if that is far away.
+	Retry time.Duration
 }
 
 // Ask is a question: the call passes if a person approves all its steps.
@@ -63,9 +67,10 @@ type Block struct {
 	Net    string
 	Cause  Cause
 	Rule   Position
-	Reason string   // a sentence
-	Name   string   // of the call
-	Holds  []Holder // calls in flight that hold the tokens which are missing
+	Reason string        // a sentence
+	Name   string        // of the call
+	Holds  []Holder      // calls in flight that hold the tokens which are missing
+	Retry  time.Duration // as of [Refusal], for this net alone
 }
 
 // A Holder is a call whose outcome is not known yet and which holds tokens.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/petrigate/petrigate/gate"
 )
@@ -273,4 +274,29 @@ func ExampleMatchGlob() {
 	fmt.Println(gate.MatchGlob("github_delete_*", "github_delete_repo"), gate.MatchGlob("v?", "v10"))
 	// Output:
 	// true false
+}
+
+func ExampleTransition_clock() {
+	s := newSession(gate.Net{
+		Name: "two a minute", Places: []string{"budget", "spent"}, Initial: map[string]int{"budget": 2},
+		Transitions: []gate.Transition{
+			{Name: "push", Inputs: []string{"budget"}, Outputs: []string{"spent"}, Tools: gate.Tools("push")},
+			{Name: "refill", Inputs: []string{"spent"}, Outputs: []string{"budget"}, Every: 30 * time.Second},
+		},
+		Reason: "push is possible twice a minute.",
+	})
+	start := time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
+	for _, after := range []time.Duration{0, 0, 10 * time.Second, 30 * time.Second} {
+		switch d := s.Decide(gate.Call{Tool: "push", Time: start.Add(after)}, nil).(type) {
+		case *gate.Allow:
+			fmt.Println(after, "allowed")
+		case *gate.Refusal:
+			fmt.Println(after, d.Text)
+		}
+	}
+	// Output:
+	// 0s allowed
+	// 0s allowed
+	// 10s push is possible twice a minute; the next is possible in 20s.
+	// 30s allowed
 }

@@ -49,6 +49,11 @@ func TestLoadErrors(t *testing.T) {
 		{"unless without tools", edit(func(n *gate.Net) {
 			n.Transitions[0].Tools, n.Transitions[0].Unless = nil, gate.Tools("x")
 		}), "the transition is limited by unless and has no tools"},
+		{"clock and tools", handNet("n", one, "t: p -> p [1s] | x"), "the transition fires by the clock and has tools"},
+		{"clock and a person", handNet("n", one, "t: p -> p [1s] [manual]"), "the transition is manual and has no tools"},
+		{"clock too fast", handNet("n", one, "t: p -> p [999ns]"), "the transition fires every 999ns (1µs is the shortest time)"},
+		{"clock backwards", handNet("n", one, "t: p -> p [-1s]"), "the transition fires every -1s"},
+		{"unbounded by the clock", handNet("n", one, "t: p -> p q [1s]"), "the net is unbounded"},
 		{"unbounded", handNet("n", one, "t: p -> p q | x"), "the net is unbounded: t repeated adds tokens to q without end"},
 		{"restless", handNet("n", map[string]int{"p": 20_000}, "t: p -> q"), "do not come to rest in 10000 rounds"},
 		{"source", handNet("n", nil, "t: -> q"), "do not come to rest"},

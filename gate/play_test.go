@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/petrigate/petrigate/gate"
 )
@@ -90,7 +91,7 @@ func (p *player) status(want ...string) {
 	}
 }
 
-// tr is "name: in in -> out [flags] | tool tool".
+// tr is "name: in in -> out [flags] | tool tool"; a flag is also a time, as [20s].
 func tr(text string) gate.Transition {
 	head, tools, _ := strings.Cut(text, "|")
 	name, arcs, _ := strings.Cut(head, ":")
@@ -107,6 +108,10 @@ func tr(text string) gate.Transition {
 		case "[release]":
 			t.Release = true
 		default:
+			if every, err := time.ParseDuration(strings.Trim(w, "[]")); err == nil {
+				t.Every = every
+				continue
+			}
 			t.Outputs = append(t.Outputs, w)
 		}
 	}

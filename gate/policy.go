@@ -23,6 +23,8 @@ type Policy struct {
 	deny   bool
 	print  string
 
+	timed []int // the nets that go by the clock
+
 	names *naming // labels of the calls
 	touch index   // which nets a call can be about
 }
@@ -87,6 +89,9 @@ func (p *Policy) adopt(nets []Net) (errs ErrorList) {
 		n.index = len(p.nets)
 		p.nets = append(p.nets, n)
 		p.byName[n.Name] = n
+		if len(n.timed) > 0 {
+			p.timed = append(p.timed, n.index)
+		}
 	}
 	return errs
 }

@@ -9,7 +9,7 @@ import (
 )
 
 func (j *judgement) refuse(kind Kind, blocks []Block) *Refusal {
-	r := &Refusal{Kind: kind, Names: j.names(), Blocks: blocks}
+	r := &Refusal{Kind: kind, Names: j.names(), Blocks: blocks, Retry: retry(blocks)}
 	r.Text = r.sentence(j.call)
 	return r
 }
@@ -83,7 +83,44 @@ func (j *judgement) block(f *finding) Block {
 		b.Reason = f.net.unrest()
 	}
 	b.Holds = f.holders(j.state, l)
+	j.wait(f, l, &b)
 	return b
+}
+
+// wait says when the clock lets the call pass, if it does.
+func (j *judgement) wait(f *finding, l *label, b *Block) {
+	lists, _ := f.net.lookup(l)
+	if in, ok := f.net.wait(f.data, j.call.Time, without(lists, f.net.spared(f.labels))); ok {
+		b.Retry = in
+		b.Reason = fmt.Sprintf("%s; the next is possible in %s.", strings.TrimSuffix(b.Reason, "."), span(in))
+	}
+}
+
+// retry is when all nets that block let the call pass by the clock alone; 0 if
+// one of them does not.
+func retry(blocks []Block) (last time.Duration) {
+	for i := range blocks {
+		if blocks[i].Retry == 0 {
+			return 0
+		}
+		last = max(last, blocks[i].Retry)
+	}
+	return last
+}
+
+// span is a time for people, rounded up: 20s, 1m30s, 2h.
+func span(d time.Duration) string {
+	unit := time.Second
+	if d < time.Second {
+		unit = time.Millisecond
+	}
+	text := ((d + unit - 1) / unit * unit).String()
+	for _, zero := range []string{"m0s", "h0m"} {
+		if strings.HasSuffix(text, zero) {
+			text = text[:len(text)-2]
+		}
+	}
+	return text
 }
 
 func (n *net) reason(name string) string {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 )
 
 // A Session holds the state of every net of a policy for one conversation.
@@ -20,11 +21,17 @@ type Session struct {
 // SessionOptions configure a session. The zero value is ready to use.
 type SessionOptions struct {
 	Active []string // the nets that are active at the start; nil: all; unknown names are ignored
+
+	// Time is when the session starts: from then on its clocks go. Where it is
+	// zero, the clock of a net starts with the first call that concerns the net.
+	Time time.Time
 }
 
 // NewSession makes a session in the initial state.
 func NewSession(p *Policy, o SessionOptions) *Session {
-	return &Session{policy: p, state: p.NewState(o.Active)}
+	s := &Session{policy: p, state: p.NewState(o.Active)}
+	s.Tick(o.Time)
+	return s
 }
 
 // update runs f on the state under the lock and applies what it yields. Every
@@ -58,10 +65,35 @@ func (s *Session) Withdraw(a *Ask) {
 	s.update(func(*State) *Delta { return &Delta{Answered: a.Number} })
 }
 
+// Tick tells the time. Deciding and classifying do that by themselves for the
+// nets that they ask; call it before asking for the state of the nets where
+// there are some that go by the clock. The zero time is of no effect.
+func (s *Session) Tick(now time.Time) {
+	s.update(func(state *State) *Delta { return s.policy.tick(state, now) })
+}
+
+// tick moves all active nets to the time t.
+func (p *Policy) tick(s *State, t time.Time) *Delta {
+	d := &Delta{}
+	for _, i := range p.timed {
+		if data := s.Nets[i]; data.Active {
+			if moved := p.nets[i].at(data, t); moved != data {
+				d.set(i, moved)
+			}
+		}
+	}
+	return d
+}
+
 // Settle is [Ticket.Settle] for a call known by its number.
 func (s *Session) Settle(number uint64, o Outcome) (changed bool) {
+	return s.SettleAt(number, o, time.Time{})
+}
+
+// SettleAt is [Ticket.SettleAt] for a call known by its number.
+func (s *Session) SettleAt(number uint64, o Outcome, t time.Time) (changed bool) {
 	s.update(func(state *State) *Delta {
-		d := s.policy.Settle(state, number, o)
+		d := s.policy.SettleAt(state, number, o, t)
 		changed = d != nil
 		return d
 	})
@@ -79,6 +111,13 @@ type Ticket struct {
 // after Unknown the call stays open and can still be settled.
 // It reports whether it changed anything.
 func (t *Ticket) Settle(o Outcome) bool { return t.session.Settle(t.Number, o) }
+
+// SettleAt is Settle with the time at which the call ended. Nets that go by the
+// clock and wait for outcomes want it: without it, a clock of which the
+// outcome changes the tokens starts again, late rather than early.
+func (t *Ticket) SettleAt(o Outcome, ended time.Time) bool {
+	return t.session.SettleAt(t.Number, o, ended)
+}
 
 // Close settles as [Unknown] unless the call is settled.
 func (t *Ticket) Close() { t.Settle(Unknown) }
@@ -126,7 +165,7 @@ func (s *Session) toggle(name string, on bool) (err error) {
 		}
 		data.Active = on
 		if !on {
-			data.Watches = nil
+			data.Watches, data.Clock = nil, nil
 		}
 		return &Delta{Nets: []NetDelta{{Net: n.index, Data: &data}}}
 	})

@@ -1,12 +1,22 @@
 package gate
 
-// Settle is the change that the outcome of an admitted call makes to the state
+import "time"
+
+// Settle is [Policy.SettleAt] without a time.
+func (p *Policy) Settle(s *State, number uint64, o Outcome) *Delta {
+	return p.SettleAt(s, number, o, time.Time{})
+}
+
+// SettleAt is the change that the outcome of an admitted call makes to the state
 // s; nil if it makes none, because the call is settled or was never admitted.
 //
 // A success or a failure settles the call. Of an unknown outcome only the
 // first has an effect, and the call stays open. The hooks of the nets run in
 // here; see [Net.OnSuccess].
-func (p *Policy) Settle(s *State, number uint64, o Outcome) *Delta {
+//
+// The time is when the call ended. Where it is zero, a clock of which the outcome changes the
+// tokens starts again: it is late rather than early.
+func (p *Policy) SettleAt(s *State, number uint64, o Outcome, t time.Time) *Delta {
 	c := s.Calls[number]
 	if c == nil || o > Failure || o == Unknown && c.Unknown {
 		return nil
@@ -19,8 +29,10 @@ func (p *Policy) Settle(s *State, number uint64, o Outcome) *Delta {
 	}
 	room := make([]NetData, len(c.Nets))
 	for k, i := range c.Nets {
-		m := newMove(p.nets[i], s.Nets[i], &room[k])
+		old := p.nets[i].at(s.Nets[i], t)
+		m := newMove(p.nets[i], old, &room[k])
 		if m.end(c, o) {
+			m.clock(old, t)
 			d.Nets = append(d.Nets, NetDelta{Net: i, Data: m.data})
 		}
 	}

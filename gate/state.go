@@ -22,7 +22,8 @@ type NetData struct {
 	Flights []Flight
 	Watches []Flight
 	Meta    Meta
-	Stuck   bool // the structural transitions did not come to rest
+	Stuck   bool   // it does not come to rest by itself
+	Clock   *Clock // nil: it has no clock, or no time was told yet
 }
 
 // A Flight is a transition that waits for the end of a call.
@@ -60,6 +61,17 @@ type Delta struct {
 type NetDelta struct {
 	Net  int // its index in the policy
 	Data *NetData
+}
+
+// set is that the net comes to this state.
+func (d *Delta) set(net int, data *NetData) {
+	for i := range d.Nets {
+		if d.Nets[i].Net == net {
+			d.Nets[i].Data = data
+			return
+		}
+	}
+	d.Nets = append(d.Nets, NetDelta{Net: net, Data: data})
 }
 
 // NewState is the initial state. The named nets are active, all if active is nil.

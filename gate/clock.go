@@ -1,0 +1,245 @@
+package gate
+
+import (
+	"encoding/binary"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/petrigate/petrigate/internal/petri"
+)
+
+// maxTicks is how many firings by the clock are played one by one in one step.
+// A net that is behind by more refuses until later steps have caught up.
+const maxTicks = 1000
+
+// maxTokens is how many tokens of one place the clock makes at most.
+const maxTokens = math.MaxInt32
+
+// A Clock is the time of a net with transitions that have [Transition.Every].
+// It is replaced and never changed.
+type Clock struct {
+	Time  time.Time   // the latest at which the net was moved
+	Since []time.Time // for each of the transitions: its last tick, or when it was enabled; zero: it is not, or not known to be
+}
+
+// prepareClock finds out whether no transition that goes by the clock depends
+// on another, or makes a structural one move.
+func (n *net) prepareClock() {
+	n.alone = true
+	for _, t := range n.timed {
+		for _, u := range slices.Concat(n.structural, n.timed) {
+			n.alone = n.alone && (t == u || !n.net.Transitions[t].Touches(&n.net.Transitions[u]))
+		}
+	}
+}
+
+// at is the state of the net at the time t: d, moved as far as its clock
+// allows; an inactive net has none. It is d itself if the clock changes nothing.
+func (n *net) at(d *NetData, t time.Time) *NetData {
+	if len(n.timed) == 0 || t.IsZero() || !d.Active {
+		return d
+	}
+	return n.tick(d, t)
+}
+
+// tick moves the net to the time t, or to the latest it has seen.
+func (n *net) tick(d *NetData, t time.Time) *NetData {
+	t = d.Clock.latest(t)
+	if !n.due(d, t) {
+		return d
+	}
+	w := newClockwork(n, d, t)
+	if d.Stuck {
+		w.settle()
+	}
+	w.reclock(t)
+	w.run(t)
+	return w.data
+}
+
+// latest is t, or the time of the clock if that is later.
+func (c *Clock) latest(t time.Time) time.Time {
+	if c != nil && c.Time.After(t) {
+		return c.Time
+	}
+	return t
+}
+
+// since is when the transition with this place among the timed ones ticked last.
+func (c *Clock) since(k int) time.Time {
+	if c == nil {
+		return time.Time{}
+	}
+	return c.Since[k]
+}
+
+// due reports whether the clock changes anything by the time t.
+func (n *net) due(d *NetData, t time.Time) bool {
+	for k, number := range n.timed {
+		since := d.Clock.since(k)
+		if n.net.Transitions[number].Enabled(d.Marking) && (since.IsZero() || t.Sub(since) >= n.Transitions[number].Every) {
+			return true
+		}
+	}
+	return false
+}
+
+// next is which of the timed transitions ticks next, and when; -1 if none does.
+func (n *net) next(d *NetData) (k int, due time.Time) {
+	k = -1
+	for i, number := range n.timed {
+		if since := d.Clock.since(i); !since.IsZero() {
+			if tick := since.Add(n.Transitions[number].Every); k < 0 || tick.Before(due) {
+				k, due = i, tick
+			}
+		}
+	}
+	return k, due
+}
+
+// wait is how long the clock takes, from the time t, until one of the
+// transitions is enabled. It does not look far.
+func (n *net) wait(d *NetData, t time.Time, lists []int) (time.Duration, bool) {
+	if len(n.timed) == 0 || t.IsZero() || n.candidate(lists, d) >= 0 {
+		return 0, false
+	}
+	const steps = 100
+	for range steps {
+		k, due := n.next(d)
+		if k < 0 || !due.After(t) { // nothing ticks, or the net is behind
+			break
+		}
+		if d = n.tick(d, due); n.candidate(lists, d) >= 0 {
+			return due.Sub(t), true
+		}
+	}
+	return 0, false
+}
+
+// clockwork is a net that is moved by the clock.
+type clockwork struct {
+	move
+	seen map[string]time.Time // when the net was as it is, see [clockwork.skip]
+}
+
+func newClockwork(n *net, d *NetData, t time.Time) *clockwork {
+	w := &clockwork{move: newMove(n, d, &NetData{})}
+	w.data.Clock = d.Clock.copy(len(n.timed), t)
+	return w
+}
+
+// copy is a clock of its own at the time t.
+func (c *Clock) copy(timed int, t time.Time) *Clock {
+	if c == nil {
+		return &Clock{Time: t, Since: make([]time.Time, timed)}
+	}
+	return &Clock{Time: t, Since: slices.Clone(c.Since)}
+}
+
+// run lets tick what is due by the time t, in the order of time.
+func (w *clockwork) run(t time.Time) {
+	for range maxTicks {
+		k, due := w.net.next(w.data)
+		if k < 0 || due.After(t) {
+			return
+		}
+		w.fire(k, due, t)
+		if w.data.Stuck {
+			return
+		}
+		if !w.net.alone {
+			w.skip(due, t)
+		}
+	}
+	// Nothing is known of the time in between: nothing passes.
+	_, due := w.net.next(w.data)
+	w.data.Stuck = !due.After(t)
+}
+
+// fire lets one transition tick. Where none depends on another, all of its
+// ticks until t are one step.
+func (w *clockwork) fire(k int, due, t time.Time) {
+	number, since := w.net.timed[k], w.data.Clock.Since
+	every := w.net.Transitions[number].Every
+	ticks := time.Duration(1)
+	if w.net.alone {
+		ticks = t.Sub(since[k]) / every
+	}
+	since[k] = since[k].Add(ticks * every)
+	tr := &w.net.net.Transitions[number]
+	if times := int(min(ticks, time.Duration(tr.Times(w.data.Marking, maxTokens)))); times > 0 {
+		// Every place changes one way: the first and the last of the
+		// firings are the ones after which a watch can lack a token.
+		tr.Fire(w.marking())
+		w.watch()
+		tr.FireTimes(w.marking(), times-1)
+		w.watch()
+	}
+	w.settle()
+	w.reclock(due)
+}
+
+// skip leaves out whole rounds of a net that goes round by the clock: it
+// continues as it did from the same marking at the same distance to every tick.
+func (w *clockwork) skip(now, t time.Time) {
+	key := petri.Marking(w.data.Marking).AppendKey(nil)
+	for _, since := range w.data.Clock.Since {
+		elapsed := int64(-1)
+		if !since.IsZero() {
+			elapsed = int64(now.Sub(since))
+		}
+		key = binary.AppendVarint(key, elapsed)
+	}
+	if w.seen == nil {
+		w.seen = make(map[string]time.Time)
+	}
+	before, again := w.seen[string(key)]
+	w.seen[string(key)] = now
+	if round := now.Sub(before); again && round > 0 {
+		w.seen = nil
+		for k, since := range w.data.Clock.Since {
+			if !since.IsZero() {
+				w.data.Clock.Since[k] = since.Add(t.Sub(now) / round * round)
+			}
+		}
+	}
+}
+
+// reclock starts the clocks of the timed transitions that the move has enabled
+// at the time t, and stops those of the ones it has disabled. The clock of the
+// data is the move's own.
+func (m *move) reclock(t time.Time) {
+	for k, number := range m.net.timed {
+		since := &m.data.Clock.Since[k]
+		switch on := m.net.net.Transitions[number].Enabled(m.data.Marking); {
+		case !on:
+			*since = time.Time{}
+		case since.IsZero():
+			*since = t
+		}
+	}
+}
+
+// clock does [move.reclock] for a step that was taken from old at the time t.
+// Where that is not known, a clock whose tokens have changed starts again with
+// the next known time: it never ticks too early.
+func (m *move) clock(old *NetData, t time.Time) {
+	if len(m.net.timed) == 0 || !m.data.Active {
+		return
+	}
+	known := !t.IsZero()
+	t = old.Clock.latest(t)
+	m.data.Clock = old.Clock.copy(len(m.net.timed), t)
+	if known {
+		m.reclock(t)
+		return
+	}
+	for k, number := range m.net.timed {
+		for _, in := range m.net.net.Transitions[number].In {
+			if m.data.Marking[in.Place] != old.Marking[in.Place] {
+				m.data.Clock.Since[k] = time.Time{}
+			}
+		}
+	}
+}

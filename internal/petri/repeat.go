@@ -1,0 +1,46 @@
+package petri
+
+import "math"
+
+// Times is how often t can fire on m without a pause, where no place may come
+// to hold more than most tokens by it; [math.MaxInt] if there is no end.
+func (t *Transition) Times(m Marking, most int) int {
+	times := math.MaxInt
+	for _, a := range t.In {
+		if m[a.Place] < a.Weight {
+			return 0
+		}
+		if lost := a.Weight - weight(t.Out, a.Place); lost > 0 {
+			times = min(times, (m[a.Place]-a.Weight)/lost+1)
+		}
+	}
+	for _, a := range t.Out {
+		if won := a.Weight - weight(t.In, a.Place); won > 0 {
+			times = min(times, max(0, most-m[a.Place])/won)
+		}
+	}
+	return times
+}
+
+// FireTimes fires t so often; [Transition.Times] must allow it.
+func (t *Transition) FireTimes(m Marking, times int) {
+	for _, a := range t.In {
+		m[a.Place] -= times * a.Weight
+	}
+	for _, a := range t.Out {
+		m[a.Place] += times * a.Weight
+	}
+}
+
+// Touches reports whether a firing of t changes an input place of u, or a
+// firing of u one of t.
+func (t *Transition) Touches(u *Transition) bool { return t.changesInputOf(u) || u.changesInputOf(t) }
+
+func (t *Transition) changesInputOf(u *Transition) bool {
+	for _, a := range u.In {
+		if weight(t.In, a.Place) != weight(t.Out, a.Place) {
+			return true
+		}
+	}
+	return false
+}
