@@ -1,0 +1,114 @@
+package shell
+
+import (
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// arithm reads an arithmetic expression for the commands in it, and for the
+// variables whose values it evaluates.
+func (r *reader) arithm(x syntax.ArithmExpr) {
+	if x == nil || !r.enter() {
+		return
+	}
+	defer r.leave()
+	switch x := x.(type) {
+	case *syntax.BinaryArithm:
+		r.arithm(x.X)
+		r.arithm(x.Y)
+	case *syntax.UnaryArithm:
+		r.arithm(x.X)
+	case *syntax.ParenArithm:
+		r.arithm(x.X)
+	case *syntax.Word:
+		r.term(x)
+	default:
+		r.unsure("arithmetic that bash does not know")
+	}
+}
+
+// term reads a number, a variable or an expansion of arithmetic. Anything that
+// could hide an index from the parser makes the reading opaque.
+func (r *reader) term(w *syntax.Word) {
+	for _, part := range w.Parts {
+		switch p := part.(type) {
+		case *syntax.Lit:
+			if strings.ContainsAny(p.Value, "[]\\$`'\"") {
+				r.unsure("an index that is not read")
+			}
+			r.compute(p.Value)
+		case *syntax.ParamExp:
+			r.param(p, true)
+			r.expanded(p)
+			if p.Exp != nil || p.Repl != nil || p.Excl {
+				r.unsure("arithmetic on an expansion")
+			}
+		case *syntax.ArithmExp:
+			r.arithm(p.X)
+		case *syntax.DblQuoted:
+			r.term(&syntax.Word{Parts: p.Parts})
+		case *syntax.CmdSubst:
+			r.stmts(p.Stmts)
+			r.unsure("arithmetic on the output of a command")
+		default:
+			r.word(w)
+			r.unsure("arithmetic on text")
+		}
+	}
+}
+
+// expanded notes that the value of ${x} is evaluated.
+func (r *reader) expanded(p *syntax.ParamExp) {
+	switch {
+	case p.Param == nil || p.Length || isNumber(p.Param.Value):
+	case !isName(p.Param.Value):
+		r.unsure("arithmetic on arguments")
+	default:
+		r.compute(p.Param.Value)
+	}
+}
+
+// test reads what stands in [[ ]].
+func (r *reader) test(x syntax.TestExpr) {
+	if x == nil || !r.enter() {
+		return
+	}
+	defer r.leave()
+	switch x := x.(type) {
+	case *syntax.BinaryTest:
+		switch x.Op {
+		case syntax.TsEql, syntax.TsNeq, syntax.TsLeq, syntax.TsGeq, syntax.TsLss, syntax.TsGtr:
+			r.operandArithm(x.X)
+			r.operandArithm(x.Y)
+		default:
+			r.test(x.X)
+			r.test(x.Y)
+		}
+	case *syntax.UnaryTest:
+		r.test(x.X)
+		if x.Op == syntax.TsVarSet || x.Op == syntax.TsRefVar {
+			r.tested(x.X)
+		}
+	case *syntax.ParenTest:
+		r.test(x.X)
+	case *syntax.Word:
+		r.word(x)
+	}
+}
+
+// operandArithm reads a side of -eq, which [[ ]] evaluates.
+func (r *reader) operandArithm(x syntax.TestExpr) {
+	if w, ok := x.(*syntax.Word); ok {
+		r.term(w)
+		return
+	}
+	r.test(x)
+}
+
+// tested reads the operand of -v and -R: an index in it is evaluated.
+func (r *reader) tested(x syntax.TestExpr) {
+	if w, ok := x.(*syntax.Word); !ok || !isName(w.Lit()) {
+		r.unsure("a test of a variable whose name is not literal")
+	}
+}

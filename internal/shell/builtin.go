@@ -1,0 +1,195 @@
+package shell
+
+import "strings"
+
+// builtin reads what a builtin of the shell runs or changes, other than the
+// wrappers; it reports false for what is no such builtin.
+func (r *reader) builtin(name string, args []arg) bool {
+	switch name {
+	case "eval":
+		r.eval(args)
+	case "trap":
+		r.trap(args)
+	case "source", ".":
+		r.unsure("a script that is read from a file into the shell")
+	case "alias", "unalias":
+		r.alias(args)
+	case "enable", "fc", "bind", "complete", "compgen", "compopt", "hash", "history":
+		r.rare(name, args)
+	case "export", "declare", "typeset", "local", "readonly":
+		r.declared(args)
+	case "set":
+		r.set(args)
+	case "shopt":
+		r.shopt(args)
+	case "let":
+		r.unsure("arithmetic on text")
+	case "unset":
+		r.unset(args)
+	case "read", "mapfile", "readarray", "getopts", "wait", "printf":
+		r.reads(name, args)
+	case "test", "[":
+		r.testCommand(args)
+	default:
+		return false
+	}
+	return true
+}
+
+// eval reads its arguments as a script.
+func (r *reader) eval(args []arg) {
+	if len(args) > 0 && args[0].kind == literal && args[0].text == "--" {
+		args = args[1:]
+	}
+	r.join(args)
+}
+
+// trap reads the action, which is a script. Without a signal there is none.
+func (r *reader) trap(args []arg) {
+	for len(args) > 0 && args[0].kind == literal && (args[0].text == "--" || args[0].text == "-p" || args[0].text == "-l") {
+		args = args[1:]
+	}
+	if len(args) > 0 && !(args[0].kind == literal && args[0].text == "-") {
+		r.text(args[0])
+	}
+}
+
+// alias reads definitions. An alias takes the place of a word before the
+// script is parsed, so that nothing can be said of one that holds one.
+func (r *reader) alias(args []arg) {
+	for _, a := range args {
+		if a.kind != literal || strings.Contains(a.text, "=") {
+			r.unsure("an alias")
+		}
+	}
+}
+
+// rare reads builtins that matter only to what they could hide.
+func (r *reader) rare(name string, args []arg) {
+	if name == "hash" && (len(args) == 0 || len(args) == 1 && args[0].kind == literal && args[0].text == "-r") {
+		return
+	}
+	r.unsure("the builtin " + name)
+}
+
+// set reads the options that change how the shell reads what follows.
+func (r *reader) set(args []arg) {
+	for i, a := range args {
+		if a.kind != literal {
+			if i == 0 {
+				r.unsure("options that are not literal")
+			}
+			return
+		}
+		if a.text == "--" || a.text == "-" || len(a.text) < 2 || a.text[0] != '-' && a.text[0] != '+' {
+			return
+		}
+		if strings.ContainsAny(a.text, "kHB") {
+			r.unsure("an option that changes how a script is read")
+		}
+		if strings.HasSuffix(a.text, "o") && i+1 < len(args) {
+			r.option(args[i+1])
+			return
+		}
+	}
+}
+
+// option reads the name of an option of set -o.
+func (r *reader) option(a arg) {
+	switch {
+	case a.kind != literal, a.text == "keyword", a.text == "histexpand", a.text == "posix", a.text == "braceexpand":
+		r.unsure("an option that changes how a script is read")
+	}
+}
+
+// shopt reads the options that change how the shell reads what follows.
+func (r *reader) shopt(args []arg) {
+	for _, a := range args {
+		switch {
+		case a.kind != literal, strings.HasPrefix(a.text, "compat"), a.text == "nocaseglob", a.text == "-o", a.text == "expand_aliases":
+			r.unsure("an option that changes how a script is read")
+		}
+	}
+}
+
+// unset evaluates an index in its arguments.
+func (r *reader) unset(args []arg) {
+	for _, a := range args {
+		if a.kind != literal || !isName(strings.TrimPrefix(a.text, "-")) {
+			r.unsure("a variable whose name is not literal")
+		}
+		if steers(a.text) {
+			r.unsure("a variable that changes what is run: " + a.text)
+		}
+	}
+	r.side = true
+}
+
+// reads reads the builtins that put a value into the variables which they name.
+func (r *reader) reads(name string, args []arg) {
+	var f form
+	switch name {
+	case "read":
+		f = form{flags: "rsE", values: "adinNptu"}
+	case "mapfile", "readarray":
+		f = form{flags: "t", values: "dnOsu"}
+	case "wait":
+		f = form{flags: "fn", values: "p"}
+	case "printf":
+		r.printf(args)
+		return
+	}
+	found, rest, ok := f.options(args)
+	if !ok {
+		r.unsure("the builtin " + name + " with options that are not known")
+		return
+	}
+	for _, o := range found {
+		if o.name == "a" || name == "wait" && o.name == "p" {
+			r.named([]arg{o.value})
+		}
+	}
+	switch {
+	case name == "wait":
+	case name == "getopts" && len(rest) > 1:
+		r.named(rest[1:2])
+		r.assigned("OPTARG", arg{kind: anything})
+	default:
+		r.named(rest)
+	}
+}
+
+// printf puts its output into a variable with -v.
+func (r *reader) printf(args []arg) {
+	if len(args) == 0 {
+		return
+	}
+	a := args[0]
+	switch {
+	case a.kind == anything || a.kind == single && a.text == "" && !strings.HasPrefix(a.tail, "/"):
+		// It may be -v; what follows it is a name then.
+		if len(args) > 1 || a.kind == anything {
+			r.vars.wild = true
+		}
+	case strings.HasPrefix(a.text, "-v"):
+		if a.kind == literal && a.text == "-v" && len(args) > 1 {
+			r.named(args[1:2])
+			return
+		}
+		r.named([]arg{{kind: a.kind, text: a.text[2:]}})
+	}
+}
+
+// testCommand reads test and [. Unlike [[, they evaluate the operand of -v alone.
+func (r *reader) testCommand(args []arg) {
+	for i, a := range args {
+		switch {
+		case a.kind == literal && (a.text == "-v" || a.text == "-R"):
+			if i+1 >= len(args) || args[i+1].kind != literal || !isName(args[i+1].text) {
+				r.unsure("a test of a variable whose name is not literal")
+			}
+		case a.kind != literal && i+1 < len(args) && strings.Contains(args[i+1].text, "["):
+			r.unsure("a test that is not literal")
+		}
+	}
+}

@@ -1,0 +1,154 @@
+package shell
+
+import "strings"
+
+// git reads the options of git that run a command, and those of its subcommands.
+func (r *reader) git(args []arg) {
+	for len(args) > 0 {
+		a := args[0]
+		switch {
+		case a.kind > single, a.kind == single && !strings.HasPrefix(a.text, "--"):
+			r.unsure("a subcommand that is not literal")
+			return
+		case a.text == "-c" && len(args) > 1:
+			r.gitSetting(args[1])
+			args = args[1:]
+		case a.text == "-C" && len(args) > 1 || (a.text == "--git-dir" || a.text == "--work-tree" || a.text == "--namespace") && len(args) > 1:
+			if args[1].kind > single {
+				r.unsure("a subcommand that is not literal")
+				return
+			}
+			args = args[1:]
+		case strings.HasPrefix(a.text, "--exec-path="), strings.HasPrefix(a.text, "--config-env"):
+			r.unsure("an option that changes what is run")
+			return
+		case strings.HasPrefix(a.text, "-"):
+		default:
+			r.gitCommand(a.text, args[1:])
+			return
+		}
+		args = args[1:]
+	}
+}
+
+// gitCommand reads the arguments of a subcommand.
+func (r *reader) gitCommand(name string, args []arg) {
+	switch name {
+	case "config":
+		r.gitConfig(args)
+		return
+	case "bisect":
+		if len(args) > 0 && args[0].text == "run" {
+			r.run(args[1:], nil)
+		}
+		return
+	case "submodule":
+		r.gitForeach(args)
+		return
+	case "filter-branch", "difftool", "mergetool", "send-email", "instaweb", "daemon", "shell", "credential", "upload-pack", "receive-pack", "for-each-repo", "hook", "maintenance", "remote-ext", "remote-fd", "p4", "svn", "cvsserver", "web--browse", "help":
+		if len(args) > 0 {
+			r.unsure("a subcommand that runs what it is told")
+		}
+		return
+	}
+	for i, a := range args {
+		r.gitOption(name, a, args[i+1:])
+	}
+}
+
+// gitOption reads an option of a subcommand.
+func (r *reader) gitOption(command string, a arg, rest []arg) {
+	if a.kind == anything && command == "rebase" {
+		r.unsure("an option that is not literal")
+	}
+	option, value, with := strings.Cut(a.text, "=")
+	switch {
+	case strings.HasPrefix(a.text, "ext::"), strings.HasPrefix(a.text, "fd::"):
+		r.unsure("a remote that is a command")
+	case command == "rebase" && (a.text == "-x" || option == "--exec") && !with && len(rest) > 0:
+		r.text(rest[0])
+	case command == "rebase" && with && option == "--exec":
+		r.text(arg{kind: a.kind, text: value, tail: a.tail})
+	case command == "rebase" && strings.HasPrefix(a.text, "-x"), command == "rebase" && len(option) > 2 && strings.HasPrefix("--exec", option):
+		r.unsure("an option that runs a command")
+	case command == "grep" && strings.HasPrefix(a.text, "-O"), command == "grep" && strings.HasPrefix(a.text, "--open"):
+		r.unsure("an option that runs a command")
+	case len(option) > 3 && (strings.HasPrefix("--upload-pack", option) || strings.HasPrefix("--receive-pack", option) || strings.HasPrefix("--exec", option)):
+		r.unsure("an option that runs a command")
+	case command == "clone" && (a.text == "-u" || strings.HasPrefix(a.text, "-c") || option == "--config" || option == "--template"):
+		r.unsure("an option that runs a command")
+	case option == "--ext-diff", option == "--textconv", option == "--extcmd":
+		r.unsure("an option that runs a command")
+	}
+}
+
+// gitForeach reads git submodule foreach, which runs a script.
+func (r *reader) gitForeach(args []arg) {
+	for i, a := range args {
+		if a.kind == literal && a.text == "foreach" {
+			rest := args[i+1:]
+			for len(rest) > 0 && (rest[0].text == "--recursive" || rest[0].text == "-q" || rest[0].text == "--quiet") {
+				rest = rest[1:]
+			}
+			r.join(rest)
+			return
+		}
+	}
+}
+
+// gitConfig reads git config, which can make an alias or a hook of a command.
+func (r *reader) gitConfig(args []arg) {
+	for _, a := range args {
+		switch {
+		case a.kind == literal && strings.HasPrefix(a.text, "-"), a.kind == literal && !strings.Contains(a.text, "."):
+			if a.text == "-e" || a.text == "--edit" || a.text == "edit" {
+				r.unsure("an editor")
+			}
+			continue
+		}
+		if len(args) > 1 && !reads(args) {
+			r.gitSetting(a)
+		}
+		return
+	}
+}
+
+// reads reports whether git config only shows something.
+func reads(args []arg) bool {
+	for _, a := range args {
+		if a.kind != literal {
+			return false
+		}
+	}
+	switch args[0].text {
+	case "get", "list", "--get", "--get-all", "--list", "-l", "--get-regexp", "unset", "--unset":
+		return true
+	}
+	return false
+}
+
+// gitSetting reads key=value, or a key alone. Only what certainly runs nothing is let through.
+func (r *reader) gitSetting(a arg) {
+	key, value, with := strings.Cut(a.text, "=")
+	if a.kind > single || a.kind == single && !with {
+		r.unsure("a setting that is not literal")
+		return
+	}
+	switch key = strings.ToLower(key); key {
+	case "core.pager", "core.editor", "sequence.editor", "core.sshcommand":
+		if with && a.kind == literal {
+			r.script(value)
+			return
+		}
+	case "user.name", "user.email", "user.signingkey", "init.defaultbranch", "commit.gpgsign", "tag.gpgsign", "core.autocrlf", "core.eol",
+		"core.quotepath", "core.filemode", "core.ignorecase", "core.longpaths", "core.safecrlf", "safe.directory", "pull.rebase", "pull.ff", "push.default", "push.autosetupremote",
+		"rebase.autostash", "rebase.autosquash", "merge.ff", "merge.conflictstyle", "fetch.prune", "http.sslverify", "http.postbuffer", "http.extraheader", "diff.renames",
+		"diff.algorithm", "log.date", "gc.auto", "rerere.enabled", "advice.detachedhead", "column.ui", "color.ui", "color.diff", "color.status", "core.abbrev",
+		"log.showsignature", "diff.noprefix", "diff.mnemonicprefix", "core.commentchar", "gpg.format", "core.compression", "core.bigfilethreshold":
+		return
+	}
+	if strings.HasPrefix(key, "color.") || strings.HasPrefix(key, "advice.") || strings.HasPrefix(key, "branch.") || strings.HasPrefix(key, "lfs.") && !strings.Contains(key, "custom") {
+		return
+	}
+	r.unsure("a setting that may run a command")
+}

@@ -1,0 +1,103 @@
+package shell
+
+import (
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// run reads a command that is expanded to words, and what it runs in turn.
+func (r *reader) run(args []arg, redirs []*syntax.Redirect) {
+	if len(args) == 0 || !r.enter() {
+		return
+	}
+	defer r.leave()
+	name, sure, system := args[0].base()
+	if !sure {
+		r.unsure("a command word that is not literal")
+		return
+	}
+	if !system && !r.loose {
+		r.unsure("a program outside the directories of the system")
+	}
+	if name == "" || name == "." && args[0].text != "." {
+		return // no command has this name
+	}
+	if len(r.commands) >= maxCommands {
+		r.unsure("too many commands")
+		return
+	}
+	at := len(r.commands)
+	r.commands = append(r.commands, command{name: name, args: args[1:], possible: r.loose})
+	r.commands[at].unknown = !r.dispatch(strings.ToLower(name), args[1:], redirs)
+	if lower := strings.ToLower(name); lower != name && isProgram(lower) {
+		r.unsure("a name in the wrong case")
+	}
+}
+
+// isProgram reports whether the tables say something about a program.
+func isProgram(name string) bool {
+	r := &reader{}
+	return r.dispatch(name, nil, nil)
+}
+
+// dispatch reads what a program runs, by the tables of programs; it reports
+// false for a program that is in none of them.
+func (r *reader) dispatch(name string, args []arg, redirs []*syntax.Redirect) bool {
+	if isPlainProgram(name) {
+		return true
+	}
+	if w, ok := wrappers[name]; ok {
+		r.wrapper(w, args, redirs)
+		return true
+	}
+	if !r.loose && r.builtin(name, args) || r.special(name, args) {
+		return true
+	}
+	family := name
+	if !isInterpreter(family) {
+		family = strings.TrimRight(name, "0123456789.-") // python3.12
+	}
+	switch {
+	case isShell(family):
+		r.shell(family, args, redirs)
+	case isInterpreter(family):
+		r.interpreter(family, args)
+		return false // its arguments may yet name a command
+	default:
+		return false
+	}
+	return true
+}
+
+// join makes one script of words, as eval and ssh do. It is opaque if one is not literal.
+func (r *reader) join(args []arg) {
+	var b strings.Builder
+	for i, a := range args {
+		if a.kind != literal {
+			r.unsure("a script that is not literal")
+			return
+		}
+		if i > 0 {
+			b.WriteByte(' ')
+		}
+		b.WriteString(a.text)
+	}
+	r.script(b.String())
+}
+
+// text reads an argument as a script.
+func (r *reader) text(a arg) { r.join([]arg{a}) }
+
+// possibly reads arguments of which any may be the beginning of a command.
+func (r *reader) possibly(args []arg) {
+	before := r.loose
+	r.loose = true
+	for i, a := range args {
+		if a.kind <= single && strings.HasPrefix(a.text, "-") || a.kind == literal && a.text == "" {
+			continue
+		}
+		r.run(args[i:], nil)
+	}
+	r.loose = before
+}

@@ -1,0 +1,118 @@
+package shell
+
+import (
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// shellForm is how the shells of this family read their options.
+var shellForm = form{
+	flags:  "abcefhlmnprtuvxCEPT",
+	values: "oO",
+	long:   "--login --noprofile --norc --posix --restricted --verbose --noediting",
+}
+
+// isShell reports whether a program reads scripts of this family, or of another.
+func isShell(name string) bool {
+	switch name {
+	case "sh", "bash", "dash", "ash", "ksh", "mksh", "lksh", "pdksh", "oksh", "loksh", "rbash", "rksh", "yash", "posh", "zsh", "hush":
+		return true
+	}
+	return isForeign(name)
+}
+
+// isForeign reports whether the language of a shell is another than bash's.
+func isForeign(name string) bool {
+	switch name {
+	case "fish", "csh", "tcsh", "rc", "es", "nu", "xonsh", "elvish", "oil", "osh", "ysh", "pwsh", "powershell", "cmd":
+		return true
+	}
+	return false
+}
+
+// shell reads a call of a shell: the script after -c, or the one on its input. A
+// script in a file is not read; it is a program as any other.
+func (r *reader) shell(name string, args []arg, redirs []*syntax.Redirect) {
+	if asksHelp(args) {
+		return
+	}
+	f := shellForm
+	if isForeign(name) {
+		r.foreign(args)
+		return
+	}
+	found, rest, ok := f.options(args)
+	if !ok || len(rest) > 0 && strings.HasPrefix(rest[0].text, "+") {
+		r.unsure("a shell with options that are not known")
+		return
+	}
+	for _, o := range found {
+		if o.name == "o" {
+			r.option(o.value)
+		}
+	}
+	switch {
+	case has(found, "c") && len(rest) > 0:
+		r.dialect(name, rest[0])
+	case len(rest) > 0:
+		r.scriptFile(rest[0])
+	default:
+		r.scriptInput(name, redirs)
+	}
+}
+
+// dialect reads a script for a shell that is like bash. What another shell of
+// the family reads differently is opaque.
+func (r *reader) dialect(name string, script arg) {
+	before := r.posix
+	r.posix = name != "bash" && name != "rbash"
+	if name == "zsh" && (strings.ContainsAny(script.text, "(") || strings.Contains(" "+script.text, " =")) {
+		r.unsure("a script in another shell's language")
+	}
+	r.text(script)
+	r.posix = before
+}
+
+// scriptFile reads the operand of a shell or an interpreter that names its program.
+func (r *reader) scriptFile(a arg) {
+	clean := a.text
+	switch {
+	case a.kind > single, a.kind == single && a.text == "" && !strings.Contains(a.tail, "/"):
+		r.unsure("a program whose file is not literal")
+	case clean == "-", isDevice(clean), strings.Contains(clean, "proc/"):
+		r.unsure("a program that is read from the input")
+	}
+}
+
+// scriptInput reads the script that a shell gets on its input.
+func (r *reader) scriptInput(name string, redirs []*syntax.Redirect) {
+	text, ok := stdin(redirs)
+	if !ok {
+		r.unsure("a shell that reads its input")
+		return
+	}
+	r.dialect(name, arg{text: text})
+}
+
+// foreign reads a call of a shell with another language. What looks like a
+// script of ours is read for what it may match; the rest is not known.
+func (r *reader) foreign(args []arg) {
+	if len(args) > 0 && args[0].kind == literal && args[0].text != "" && !strings.ContainsAny(args[0].text[:1], "-/") {
+		r.scriptFile(args[0])
+		return
+	}
+	r.unsure("a script in another shell's language")
+}
+
+// asksHelp reports whether the only argument asks a program about itself.
+func asksHelp(args []arg) bool {
+	if len(args) != 1 || args[0].kind != literal {
+		return false
+	}
+	switch args[0].text {
+	case "--version", "--help":
+		return true
+	}
+	return false
+}

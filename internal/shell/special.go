@@ -1,0 +1,406 @@
+package shell
+
+import "strings"
+
+// special reads the programs that run something in a way of their own; it
+// reports false for any other.
+func (r *reader) special(name string, args []arg) bool {
+	switch name {
+	case "find", "gfind", "bfs":
+		r.find(args)
+	case "fd", "fdfind":
+		r.fd(args)
+	case "xargs", "gxargs":
+		r.xargs(args)
+	case "parallel":
+		r.parallel(args)
+	case "git":
+		r.git(args)
+	case "su", "runuser", "script", "flock", "sg":
+		r.switched(name, args)
+	case "docker", "podman", "nerdctl", "docker-compose", "podman-compose", "kubectl", "oc", "lxc", "incus", "vagrant", "heroku", "fly", "flyctl", "gcloud", "multipass", "wsl", "adb":
+		r.container(args)
+	case "npx", "bunx", "pnpx", "uvx", "pipx", "poetry", "pipenv", "uv", "conda", "mamba", "micromamba", "pixi", "hatch", "pdm", "rye", "bundle", "bundler", "rbenv",
+		"pyenv", "nvm", "mise", "asdf", "rtx", "volta", "fnm", "nix", "nix-shell", "devbox", "guix", "firejail", "bwrap", "proot",
+		"perf", "hyperfine", "entr", "rr", "cgexec", "start-stop-daemon", "daemonize", "chronic", "ts-run", "op", "doppler", "sops", "aws-vault", "envdir",
+		"setuidgid", "softlimit", "torsocks", "proxychains", "proxychains4", "concurrently", "nodemon", "dotenvx", "cross-env", "env-cmd", "watchexec", "with-env", "lxc-attach", "machinectl", "torify", "trickle", "cpulimit", "schedtool", "runcon", "unionfs", "schroot", "eatmydata", "faketime", "tsocks", "ltrace-run", "script-run", "cargo-watch", "reflex":
+		r.launcher(args)
+	case "npm", "pnpm", "yarn", "bun", "deno", "go", "cargo", "make", "gmake", "just", "task", "ninja", "rake", "gradle", "mvn":
+		r.builder(name, args)
+	case "tmux", "screen", "at", "batch", "crontab", "byobu", "zellij", "nohup-run", "run-parts", "expect-run", "socat", "ncat", "nc", "netcat", "emacs", "emacsclient", "ex", "vipe":
+		r.unsure("a program that runs what it is told: " + name)
+	default:
+		return r.text2(name, args)
+	}
+	return true
+}
+
+// text2 reads the programs for text that can run a command.
+func (r *reader) text2(name string, args []arg) bool {
+	switch name {
+	case "awk", "gawk", "mawk", "nawk", "original-awk":
+		r.awk(args)
+	case "sed", "gsed":
+		r.sed(args)
+	case "tar", "gtar", "bsdtar", "rsync", "scp", "sftp", "sort", "split", "rg", "zip", "tcpdump", "man", "less", "more", "most", "vi", "vim", "nvim", "view", "vimdiff", "gvim", "info", "ctags", "wget", "openssl", "dpkg", "rpm", "pip", "pip3", "ansible", "terraform", "gh", "jq", "patch", "cscope", "mysql", "psql", "sqlite3", "ffmpeg", "convert", "gpg", "ssh-keygen", "ssh-copy-id", "sshfs", "autossh", "mosh":
+		r.telling(name, args)
+	default:
+		return false
+	}
+	return true
+}
+
+// telling reads programs that run a command only if an option tells them to.
+func (r *reader) telling(name string, args []arg) {
+	for i, a := range args {
+		for _, o := range strings.Fields(tellingOptions[name]) {
+			if tells(a, o) {
+				r.tell(o, args[i:])
+				return
+			}
+		}
+	}
+}
+
+// tells reports whether an argument can be an option. One with a long name may
+// be cut short and have its value attached; one with a letter may stand among others.
+func tells(a arg, option string) bool {
+	text, _, with := strings.Cut(a.text, "=")
+	switch {
+	case a.kind > single:
+		return false // file names, most of the time
+	case strings.HasPrefix(option, "--"):
+		return len(text) > 3 && strings.HasPrefix(option, text) && (a.kind == literal || with)
+	case strings.HasPrefix(option, "-"):
+		return len(a.text) > 1 && a.text[0] == '-' && a.text[1] != '-' && strings.Contains(a.text, option[1:])
+	}
+	return strings.Contains(a.text, option)
+}
+
+// tell reads the command that an option is told to run, where it is plain.
+func (r *reader) tell(option string, args []arg) {
+	_, value, ok := strings.Cut(args[0].text, "=")
+	switch {
+	case ok && strings.HasPrefix(option, "--") && args[0].kind == literal:
+		r.script(value)
+	case args[0].text == option && len(args) > 1:
+		r.text(args[1])
+	default:
+		r.unsure("an option that runs a command")
+	}
+}
+
+// tellingOptions are the options that name a command to run, or open a way to one.
+var tellingOptions = map[string]string{
+	"tar":         "--to-command --checkpoint-action --use-compress-program --rsh-command --rmt-command --info-script --new-volume-script -I -F",
+	"gtar":        "--to-command --checkpoint-action --use-compress-program --rsh-command --rmt-command --info-script --new-volume-script -I -F",
+	"bsdtar":      "--use-compress-program",
+	"rsync":       "--rsh --rsync-path -e",
+	"scp":         "-S -o -F",
+	"sftp":        "-S -o -F -b -D",
+	"sort":        "--compress-program",
+	"split":       "--filter",
+	"rg":          "--pre --hostname-bin",
+	"zip":         "-T --unzip-command",
+	"tcpdump":     "-z",
+	"man":         "-P --pager -H --html -C --config-file",
+	"less":        "+ -k -o --lesskey",
+	"more":        "+",
+	"most":        "+",
+	"vi":          "-c + -S --cmd -s -es -u -i",
+	"vim":         "-c + -S --cmd -s -es -u -i",
+	"nvim":        "-c + -S --cmd -s -es -u -i --headless -l",
+	"view":        "-c + -S --cmd -s -es -u -i",
+	"gvim":        "-c + -S --cmd -s -es -u -i",
+	"vimdiff":     "-c + -S --cmd -s -es -u -i",
+	"wget":        "--use-askpass -e --execute",
+	"openssl":     "-engine -provider engine",
+	"dpkg":        "--pre-invoke --post-invoke -D",
+	"rpm":         "--eval -E --define -D --pipe",
+	"ansible":     "-m --module-name -a --args",
+	"psql":        "\\! PROGRAM program \\| \\o \\g",
+	"mysql":       "\\! system --pager",
+	"sqlite3":     ".sh .sys -cmd -init",
+	"ssh-copy-id": "-o -F",
+	"sshfs":       "ssh_command -o",
+	"autossh":     "-o",
+	"mosh":        "--ssh --server",
+	"gh":          "--extension alias",
+	"gpg":         "--exec-path --photo-viewer",
+	"ssh-keygen":  "-D -w -P11",
+}
+
+// find reads the commands of -exec and its kin.
+func (r *reader) find(args []arg) {
+	unknown, ends := 0, 0
+	for i := 0; i < len(args); i++ {
+		a := args[i]
+		switch {
+		case a.kind == anything:
+			r.unsure("an expression of find that is not literal")
+			return
+		case a.kind == literal && isExec(a.text):
+			n := execEnd(args[i+1:])
+			r.run(replaced(args[i+1:i+1+n], "{}"), nil)
+			i += n + 1
+		case a.kind == literal && (a.text == ";" || a.text == "+"):
+			ends++
+		case a.kind != literal && a.may("-exec") || a.kind != literal && a.may("-ok"):
+			unknown++
+		}
+	}
+	if unknown > 1 || unknown == 1 && ends > 0 {
+		r.unsure("an expression of find that is not literal")
+	}
+}
+
+func isExec(s string) bool {
+	return s == "-exec" || s == "-execdir" || s == "-ok" || s == "-okdir"
+}
+
+// execEnd returns how many arguments the command of -exec has.
+func execEnd(args []arg) int {
+	for i, a := range args {
+		if a.kind == literal && (a.text == ";" || a.text == "+" && i > 0 && args[i-1].text == "{}") {
+			return i
+		}
+	}
+	return len(args)
+}
+
+// replaced returns the arguments with what stands for a file name made unknown.
+func replaced(args []arg, mark string) []arg {
+	out := make([]arg, len(args))
+	for i, a := range args {
+		out[i] = a
+		if before, after, ok := strings.Cut(a.text, mark); ok && a.kind == literal {
+			if j := strings.LastIndex(after, mark); j >= 0 {
+				after = after[j+len(mark):]
+			}
+			out[i] = arg{kind: single, text: before, tail: after}
+		}
+	}
+	return out
+}
+
+// fd reads the command of -x and -X, which are the last options.
+func (r *reader) fd(args []arg) {
+	for i, a := range args {
+		switch {
+		case a.kind > single:
+			r.unsure("an option that is not literal")
+			return
+		case a.text == "--":
+			return
+		case a.text == "-x", a.text == "-X", a.text == "--exec", a.text == "--exec-batch":
+			r.run(replaced(args[i+1:], "{}"), nil)
+			return
+		case strings.HasPrefix(a.text, "-") && (strings.ContainsAny(a.text, "xX") || strings.HasPrefix(a.text, "--e")):
+			if !strings.HasPrefix(a.text, "--ex") || strings.HasPrefix(a.text, "--exec") {
+				r.unsure("an option that runs a command")
+			}
+		}
+	}
+}
+
+// xargsForm is how xargs reads its options; -i, -e and -l take a value only if attached.
+var xargsForm = form{
+	flags:  "0oprtx",
+	values: "adEILnPsRJS",
+	long:   "--null --open-tty --interactive --no-run-if-empty --verbose --exit --arg-file= --delimiter= --max-args= --max-procs= --max-lines= --max-chars= --replace= --process-slot-var= --show-limits",
+}
+
+// xargs reads the command that xargs runs with arguments which are not known.
+func (r *reader) xargs(args []arg) {
+	found, rest, ok := xargsForm.options(args)
+	if !ok {
+		r.unsure("xargs with options that are not known")
+		return
+	}
+	for _, o := range found {
+		switch o.name {
+		case "--process-slot-var":
+			r.unsure("a variable whose name is not literal")
+		case "I", "J", "R", "--replace":
+			if o.value.kind != literal || o.value.text == "" {
+				r.unsure("a mark that is not literal")
+				return
+			}
+			if len(rest) > 0 {
+				r.run(append(replaced(rest, o.value.text), arg{kind: anything}), nil)
+			}
+			return
+		}
+	}
+	if len(rest) > 0 {
+		r.run(append(rest[:len(rest):len(rest)], arg{kind: anything}), nil)
+	}
+}
+
+// parallel joins its words to a script for each argument.
+func (r *reader) parallel(args []arg) {
+	f := form{flags: "0kmtuXqv", values: "jnNLPdaIS", long: "--jobs= --keep-order --bar --progress --dry-run --halt= --will-cite --no-notice --null --line-buffer --ungroup --tag --joblog= --delay= --timeout= --retries= --max-args= --colsep= --eta"}
+	found, rest, ok := f.options(args)
+	if !ok || has(found, "I", "S", "q", "X", "m") {
+		r.unsure("parallel with options that are not known")
+		return
+	}
+	for i, a := range rest {
+		if a.kind == literal && strings.HasPrefix(a.text, ":::") {
+			rest = rest[:i]
+			break
+		}
+	}
+	if len(rest) == 0 {
+		r.unsure("parallel with commands from its input")
+		return
+	}
+	script := make([]arg, 0, len(rest)+1)
+	for _, a := range rest {
+		for _, mark := range []string{"{}", "{.}", "{/}", "{//}", "{/.}", "{#}", "{%}", "{1}", "{2}", "{3}"} {
+			a.text = strings.ReplaceAll(a.text, mark, `"$x"`)
+		}
+		script = append(script, a)
+	}
+	r.join(append(script, arg{text: `"$@"`}))
+}
+
+// switched reads su, runuser, script and flock, which run a script after -c.
+func (r *reader) switched(name string, args []arg) {
+	operands := 0
+	for i := 0; i < len(args); i++ {
+		a := args[i]
+		switch {
+		case a.kind > single:
+			r.unsure("an option that is not literal")
+			return
+		case a.text == "-c" || a.text == "--command" || a.text == "--session-command":
+			if i+1 < len(args) {
+				r.text(args[i+1])
+				return
+			}
+		case strings.HasPrefix(a.text, "--command="):
+			r.text(arg{kind: a.kind, text: a.text[len("--command="):], tail: a.tail})
+			return
+		case strings.HasPrefix(a.text, "-") && strings.Contains(a.text, "c") && !strings.HasPrefix(a.text, "--"):
+			r.unsure("an option that runs a command")
+			return
+		case !strings.HasPrefix(a.text, "-"):
+			operands++
+		}
+	}
+	switch {
+	case name == "flock" && operands > 1:
+		r.flock(args)
+	case name == "flock":
+	case name == "runuser" && operands > 1:
+		r.possibly(args)
+	default:
+		r.unsure("a shell that reads its input")
+	}
+}
+
+// flock reads flock FILE COMMAND.
+func (r *reader) flock(args []arg) {
+	f := form{flags: "sxeunoFv", values: "wE", long: "--shared --exclusive --unlock --nonblock --nb --close --no-fork --verbose --wait= --timeout= --conflict-exit-code="}
+	if _, rest, ok := f.options(args); ok && len(rest) > 1 {
+		r.run(rest[1:], nil)
+		return
+	}
+	r.unsure("a wrapper with options that are not known")
+}
+
+// container reads what is run in a container: after exec, run and their kin, any
+// word may be the command.
+func (r *reader) container(args []arg) {
+	for i, a := range args {
+		switch {
+		case a.kind == anything:
+			r.unsure("a subcommand that is not literal")
+			return
+		case a.kind == literal:
+			switch a.text {
+			case "exec", "run", "debug", "shell", "ssh", "attach", "-e", "--exec":
+				r.possibly(args[i+1:])
+				return
+			}
+		}
+	}
+}
+
+// launcher reads programs of which any argument may begin a command.
+func (r *reader) launcher(args []arg) {
+	for i, a := range args {
+		if a.kind == anything && i == 0 {
+			r.unsure("a command word that is not literal")
+		}
+		if a.kind == literal && strings.Contains(a.text, " ") || a.kind == literal && strings.HasPrefix(a.text, "-") && strings.Contains(a.text, "=") && strings.ContainsAny(a.text, " ;|&$`") {
+			r.unsure("an argument that may be a script")
+			r.script(a.text)
+		}
+	}
+	r.possibly(args)
+}
+
+// builder reads the tools that run what a file of the project says. Of their
+// arguments, a few run something else.
+func (r *reader) builder(name string, args []arg) {
+	for i, a := range args {
+		if a.kind == anything && i == 0 {
+			r.unsure("a subcommand that is not literal")
+			return
+		}
+		if a.kind > single {
+			continue
+		}
+		option, value, with := strings.Cut(a.text, "=")
+		switch option {
+		case "exec", "x", "dlx":
+			if name != "make" && name != "go" {
+				r.launcher(args[i+1:])
+				return
+			}
+		case "-exec", "-toolexec", "-vettool", "--exec", "--toolexec", "--vettool":
+			if name == "go" {
+				r.goTool(args[i:], value, with)
+			}
+		case "SHELL", ".SHELLFLAGS", "MAKEFLAGS", "MAKE", "CC", "CXX", "--eval", "--shell", "--script-shell", "-E", "eval", "--chooser", "--shell-arg", "--shell-command", "--config", "-c", "-f", "--file", "--makefile", "-C":
+			r.buildOption(name, option, args[i:])
+		}
+	}
+}
+
+// goTool reads go test -exec and its kin.
+func (r *reader) goTool(args []arg, value string, with bool) {
+	switch {
+	case with && args[0].kind == literal:
+		r.script(value)
+	case !with && len(args) > 1:
+		r.text(args[1])
+	default:
+		r.unsure("an option that runs a command")
+	}
+}
+
+// buildOption reads an option or a variable that decides what a build tool runs.
+func (r *reader) buildOption(name, option string, args []arg) {
+	_, value, with := strings.Cut(args[0].text, "=")
+	switch option {
+	case "-C", "-c", "--config":
+		if name == "cargo" && option == "--config" {
+			r.unsure("an option that changes what is run")
+		}
+	case "-f", "--file", "--makefile":
+		if !with && len(args) > 1 {
+			r.scriptFile(args[1])
+		}
+	case "CC", "CXX", "MAKE":
+		if with && args[0].kind == literal {
+			r.script(value)
+		}
+	default:
+		if name != "go" && name != "cargo" || option == "--eval" {
+			r.unsure("an option that changes what is run")
+		}
+	}
+}

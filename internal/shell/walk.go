@@ -1,0 +1,416 @@
+package shell
+
+import (
+	"bytes"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// A reader walks through a script and collects its commands.
+type reader struct {
+	commands []command
+	doubt    string
+	side     bool
+
+	depth  int  // of nodes within one another
+	texts  int  // of scripts within scripts
+	budget int  // bytes of scripts that may yet be parsed
+	posix  bool // a shell without bash's words reads this part
+	loose  bool // what is found now is only possible
+
+	vars variables
+}
+
+// unsure notes that the script may do what cannot be seen. The first reason is kept.
+func (r *reader) unsure(why string) {
+	if r.doubt == "" {
+		r.doubt = why
+	}
+}
+
+// enter goes one node deeper; it reports whether that is too deep. Every enter
+// that returns true is followed by a leave.
+func (r *reader) enter() bool {
+	if r.depth >= maxDepth {
+		r.unsure("too deeply nested")
+		return false
+	}
+	r.depth++
+	return true
+}
+
+func (r *reader) leave() { r.depth-- }
+
+// script reads text as a script and reports whether it is one plain command.
+func (r *reader) script(text string) (plain bool) {
+	if why := unreadable(text); why != "" {
+		r.unsure(why)
+		return false
+	}
+	if r.budget -= len(text); r.budget < 0 || r.texts >= maxTexts {
+		r.unsure("too many scripts within scripts")
+		return false
+	}
+	file, err := parse(text)
+	if err != nil {
+		r.unsure("a script that does not parse")
+		return false
+	}
+	r.texts++
+	r.stmts(file.Stmts)
+	r.texts--
+	return isPlain(file.Stmts)
+}
+
+// parse parses a script. A panic of the parser is an error as any other.
+func parse(text string) (file *syntax.File, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = syntax.ParseError{Text: "the parser gave up"}
+		}
+	}()
+	return syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(text), "")
+}
+
+// unreadable says why a text is not even parsed. Shells differ over control
+// characters and odd spaces, and so do people and shells.
+func unreadable(text string) string {
+	if len(text) > maxScript {
+		return "a script that is too long"
+	}
+	if !utf8.ValidString(text) {
+		return "a script that is not UTF-8"
+	}
+	for _, c := range text {
+		switch {
+		case c == '\n' || c == '\t' || ' ' <= c && c < 0x7f:
+		case c < utf8.RuneSelf, unicode.Is(unicode.C, c), unicode.IsSpace(c), unicode.Is(unicode.Z, c):
+			return "a control character or an odd space"
+		}
+	}
+	if weight(text) > maxWeight {
+		return "a script that may be nested too deeply"
+	}
+	return ""
+}
+
+// weight bounds how deep the parser can be led into a text, in units of
+// roughly three kilobytes of stack. The parser has no bound of its own.
+func weight(text string) int {
+	if len(text) < 1<<10 {
+		return 0
+	}
+	n := 3*strings.Count(text, "(") + 2*strings.Count(text, "{") + 2*strings.Count(text, "[")
+	for _, op := range []string{"|", "&", "!", "?", "~", "=", "+", "-", ":"} {
+		n += strings.Count(text, op)
+	}
+	for _, word := range []string{"if", "while", "until", "for", "case", "select", "time", "coproc", "function"} {
+		n += 2 * strings.Count(text, word)
+	}
+	return n
+}
+
+// isPlain reports whether statements are one simple command of words, with no
+// more around it than descriptors that are copied.
+func isPlain(stmts []*syntax.Stmt) bool {
+	if len(stmts) != 1 {
+		return false
+	}
+	s := stmts[0]
+	call, ok := s.Cmd.(*syntax.CallExpr)
+	if !ok || len(call.Assigns) > 0 || s.Negated || s.Background || s.Coprocess || s.Disown {
+		return false
+	}
+	for _, w := range call.Args {
+		if hasBraces(w) {
+			return false
+		}
+	}
+	for _, rd := range s.Redirs {
+		if rd.Op != syntax.DplOut && rd.Op != syntax.DplIn {
+			return false
+		}
+	}
+	return true
+}
+
+// stmts reads statements.
+func (r *reader) stmts(list []*syntax.Stmt) {
+	for _, s := range list {
+		r.stmt(s)
+	}
+}
+
+// stmt reads a statement. Lists and pipes lean to the left and can be long, so
+// they are taken apart in a loop.
+func (r *reader) stmt(s *syntax.Stmt) {
+	if s == nil || !r.enter() {
+		return
+	}
+	defer r.leave()
+	var rest []*syntax.Stmt
+	for {
+		b, ok := s.Cmd.(*syntax.BinaryCmd)
+		if !ok {
+			break
+		}
+		r.redirects(s.Redirs)
+		rest = append(rest, b.Y)
+		s = b.X
+	}
+	r.redirects(s.Redirs)
+	r.command(s)
+	for i := len(rest) - 1; i >= 0; i-- {
+		r.stmt(rest[i])
+	}
+}
+
+// command reads what a statement runs.
+func (r *reader) command(s *syntax.Stmt) {
+	switch c := s.Cmd.(type) {
+	case nil: // redirections alone
+	case *syntax.CallExpr:
+		r.call(c, s.Redirs)
+	case *syntax.Subshell:
+		r.stmts(c.Stmts)
+	case *syntax.Block:
+		r.stmts(c.Stmts)
+	case *syntax.IfClause:
+		for ; c != nil; c = c.Else {
+			r.stmts(c.Cond)
+			r.stmts(c.Then)
+		}
+	case *syntax.WhileClause:
+		r.stmts(c.Cond)
+		r.stmts(c.Do)
+	case *syntax.ForClause:
+		r.loop(c)
+	case *syntax.CaseClause:
+		r.cases(c)
+	case *syntax.FuncDecl:
+		r.function(c)
+	case *syntax.TimeClause:
+		r.stmt(c.Stmt)
+	case *syntax.CoprocClause:
+		r.coproc(c)
+	case *syntax.DeclClause:
+		r.declare(c)
+	case *syntax.LetClause:
+		r.doubtPosix()
+		for _, x := range c.Exprs {
+			r.arithm(x)
+		}
+	case *syntax.ArithmCmd:
+		r.doubtPosix()
+		r.arithm(c.X)
+	case *syntax.TestClause:
+		r.doubtPosix()
+		r.test(c.X)
+	default:
+		r.unsure("a statement that bash does not know")
+	}
+}
+
+// doubtPosix notes a form that a plain shell reads in another way than bash.
+func (r *reader) doubtPosix() {
+	if r.posix {
+		r.unsure("a form that is bash's alone, given to another shell")
+	}
+}
+
+// call reads a simple command.
+func (r *reader) call(c *syntax.CallExpr, redirs []*syntax.Redirect) {
+	for _, a := range c.Assigns {
+		if a.Name != nil && a.Name.Value == "IFS" && a.Array == nil && len(c.Args) > 0 && c.Args[0].Lit() == "read" {
+			r.side = true // it holds for read alone, which splits a line by it
+			r.operand(a.Value)
+			continue
+		}
+		r.assign(a)
+	}
+	if len(c.Args) > 0 {
+		r.run(r.words(c.Args), redirs)
+	}
+}
+
+// loop reads for and select.
+func (r *reader) loop(c *syntax.ForClause) {
+	switch l := c.Loop.(type) {
+	case *syntax.WordIter:
+		value := arg{text: "0"}
+		for _, w := range l.Items {
+			for _, a := range r.expand(nil, w) {
+				if !isInteger(a) && !isCount(w) {
+					value = a
+				}
+			}
+		}
+		if c.Select || !l.InPos.IsValid() {
+			value = arg{kind: anything}
+		}
+		r.assigned(l.Name.Value, value)
+	case *syntax.CStyleLoop:
+		r.arithm(l.Init)
+		r.arithm(l.Cond)
+		r.arithm(l.Post)
+	}
+	r.stmts(c.Do)
+}
+
+// isCount reports whether a word is {1..9}.
+func isCount(w *syntax.Word) bool {
+	text := w.Lit()
+	return strings.HasPrefix(text, "{") && strings.Trim(text, "{}.-0123456789") == ""
+}
+
+// cases reads case.
+func (r *reader) cases(c *syntax.CaseClause) {
+	r.operand(c.Word)
+	for _, item := range c.Items {
+		for _, w := range item.Patterns {
+			r.operand(w)
+		}
+		r.stmts(item.Stmts)
+	}
+}
+
+// function reads a definition. The body counts, whether or not it is called.
+func (r *reader) function(f *syntax.FuncDecl) {
+	r.side = true
+	r.vars.functions = true
+	r.stmt(f.Body)
+}
+
+// coproc reads coproc, whose name is that of an array.
+func (r *reader) coproc(c *syntax.CoprocClause) {
+	if c.Name != nil {
+		r.assigned(c.Name.Lit(), arg{text: "0"})
+	}
+	r.stmt(c.Stmt)
+}
+
+// redirects reads the redirections of a statement for the commands in them, and
+// for the files that they write.
+func (r *reader) redirects(list []*syntax.Redirect) {
+	for _, rd := range list {
+		if rd.N != nil && strings.HasPrefix(rd.N.Value, "{") {
+			r.assigned(strings.Trim(rd.N.Value, "{}"), arg{text: "0"})
+		}
+		if rd.Hdoc != nil {
+			r.hereDoc(rd.Hdoc)
+		}
+		if rd.Word == nil {
+			continue
+		}
+		target := r.word(rd.Word)
+		if rd.Op == syntax.Hdoc || rd.Op == syntax.DashHdoc || rd.Op == syntax.WordHdoc {
+			continue
+		}
+		if !harmless(rd.Op, target) {
+			r.side = true
+		}
+	}
+}
+
+// harmless reports whether a redirection changes nothing outside the script.
+func harmless(op syntax.RedirOperator, target arg) bool {
+	if target.kind != literal {
+		return false
+	}
+	switch op {
+	case syntax.DplIn, syntax.DplOut:
+		return strings.Trim(target.text, "-0123456789") == ""
+	case syntax.RdrIn:
+		return !strings.Contains(target.text, "dev/") || target.text == "/dev/null"
+	}
+	return target.text == "/dev/null"
+}
+
+// hereDoc reads a here document and returns it.
+func (r *reader) hereDoc(w *syntax.Word) arg {
+	var b wordBuilder
+	for _, part := range w.Parts {
+		b.quoted(r, part)
+	}
+	return b.arg()
+}
+
+// stdin returns the text that a statement is given with << or <<<, if it is literal.
+func stdin(list []*syntax.Redirect) (text string, ok bool) {
+	var found *syntax.Redirect
+	for _, rd := range list {
+		switch rd.Op {
+		case syntax.DplOut, syntax.RdrOut, syntax.AppOut, syntax.RdrAll, syntax.AppAll, syntax.RdrClob:
+			if rd.N == nil || rd.N.Value != "0" {
+				continue
+			}
+		}
+		if found != nil || rd.N != nil && rd.N.Value != "0" {
+			return "", false
+		}
+		found = rd
+	}
+	if found == nil {
+		return "", false
+	}
+	switch found.Op {
+	case syntax.WordHdoc:
+		return constant(found.Word, (*reader).word)
+	case syntax.Hdoc, syntax.DashHdoc:
+		return hereText(found)
+	}
+	return "", false
+}
+
+// hereText returns the text of a here document. A quoted delimiter keeps it as it is.
+func hereText(rd *syntax.Redirect) (text string, ok bool) {
+	if rd.Hdoc == nil {
+		return "", true
+	}
+	if !isQuoted(rd.Word) {
+		return constant(rd.Hdoc, (*reader).hereDoc)
+	}
+	var b bytes.Buffer
+	for _, part := range rd.Hdoc.Parts {
+		l, ok := part.(*syntax.Lit)
+		if !ok {
+			return "", false
+		}
+		b.WriteString(l.Value)
+	}
+	return b.String(), true
+}
+
+// constant returns the text of a word without expansions. What can be expanded
+// has been read already and is not read again.
+func constant(w *syntax.Word, read func(*reader, *syntax.Word) arg) (text string, ok bool) {
+	for _, part := range w.Parts {
+		switch p := part.(type) {
+		case *syntax.Lit, *syntax.SglQuoted:
+		case *syntax.DblQuoted:
+			for _, inner := range p.Parts {
+				if _, lit := inner.(*syntax.Lit); !lit {
+					return "", false
+				}
+			}
+		default:
+			return "", false
+		}
+	}
+	a := read(&reader{}, w)
+	return a.text, a.kind == literal
+}
+
+// isQuoted reports whether a part of a word is quoted.
+func isQuoted(w *syntax.Word) bool {
+	for _, part := range w.Parts {
+		l, ok := part.(*syntax.Lit)
+		if !ok || strings.Contains(l.Value, `\`) {
+			return true
+		}
+	}
+	return false
+}

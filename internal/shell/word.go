@@ -1,0 +1,345 @@
+package shell
+
+import (
+	"path"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// An arg is what one word of a script stands for when bash has expanded it.
+type arg struct {
+	kind argKind
+	text string // what it begins with; for a literal, all of it
+	tail string // what it ends with; nothing for a literal
+}
+
+// An argKind says how much is known of an argument.
+type argKind uint8
+
+const (
+	literal  argKind = iota // exactly text
+	single                  // one word: text, something, tail
+	spread                  // one word or several, each as a single one: a glob
+	anything                // any number of words
+)
+
+// maxBraces bounds the words that braces expand to.
+const maxBraces = 64
+
+// advance returns how many of the words are found at most once the argument is
+// counted as well, if n were before.
+func (a arg) advance(words []string, n int) int {
+	switch {
+	case n == len(words):
+		return n
+	case a.kind == anything:
+		return len(words)
+	case a.kind == spread:
+		for n < len(words) && a.may(words[n]) {
+			n++
+		}
+	case a.may(words[n]):
+		n++
+	}
+	return n
+}
+
+// may reports whether the argument can be the word.
+func (a arg) may(word string) bool {
+	if a.kind == literal {
+		return a.text == word
+	}
+	return len(word) >= len(a.text)+len(a.tail) && strings.HasPrefix(word, a.text) && strings.HasSuffix(word, a.tail)
+}
+
+// base returns the name of the program that the argument names as a command
+// word, whether the name is sure, and whether the place is one where the
+// programs of the system live.
+func (a arg) base() (name string, sure, system bool) {
+	switch {
+	case a.kind == literal && !strings.Contains(a.text, "/"):
+		return a.text, true, true
+	case a.kind == literal:
+		return path.Base(a.text), true, isSystem(a.text)
+	case a.kind == single && strings.Contains(a.tail, "/"):
+		return path.Base(a.tail), true, false
+	}
+	return "", false, false
+}
+
+// isSystem reports whether a path is that of a program of the system.
+func isSystem(p string) bool {
+	if strings.Contains(p, "..") {
+		return false
+	}
+	switch path.Dir(path.Clean(p)) {
+	case "/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin", "/opt/homebrew/bin":
+		return true
+	}
+	return false
+}
+
+// words expands the words of a command.
+func (r *reader) words(words []*syntax.Word) []arg {
+	args := make([]arg, 0, len(words))
+	for _, w := range words {
+		args = r.expand(args, w)
+	}
+	return args
+}
+
+// expand appends what a word stands for.
+func (r *reader) expand(args []arg, w *syntax.Word) []arg {
+	if hasBraces(w) {
+		return r.expandBraces(args, w)
+	}
+	return append(args, r.word(w))
+}
+
+// hasBraces reports whether bash may expand braces in the word.
+func hasBraces(w *syntax.Word) bool {
+	open, between := false, false
+	for _, part := range w.Parts {
+		if l, ok := part.(*syntax.Lit); ok {
+			open = open || strings.Contains(l.Value, "{")
+			between = between || strings.Contains(l.Value, ",") || strings.Contains(l.Value, "..")
+		}
+	}
+	return open && between
+}
+
+// expandBraces expands the plain form alone, a{b,c}d; any other is unknown.
+func (r *reader) expandBraces(args []arg, w *syntax.Word) []arg {
+	if l, ok := w.Parts[0].(*syntax.Lit); ok && len(w.Parts) == 1 {
+		before, rest, _ := strings.Cut(l.Value, "{")
+		list, after, closed := strings.Cut(rest, "}")
+		elems := strings.Split(list, ",")
+		if closed && len(elems) > 1 && len(elems) <= maxBraces && !strings.ContainsAny(before+list+after, "{}\\") && !strings.Contains(list, "..") {
+			for _, e := range elems {
+				if text := before + e + after; text != "" {
+					args = append(args, r.word(&syntax.Word{Parts: []syntax.WordPart{&syntax.Lit{Value: text}}}))
+				}
+			}
+			return args
+		}
+	}
+	r.word(w) // for the commands in it
+	return append(args, arg{kind: anything})
+}
+
+// word expands a word without braces.
+func (r *reader) word(w *syntax.Word) arg {
+	if len(w.Parts) == 1 {
+		if l, ok := w.Parts[0].(*syntax.Lit); ok && !strings.ContainsAny(l.Value, "\\*?[~") {
+			return arg{text: l.Value}
+		}
+	}
+	var b wordBuilder
+	for i, part := range w.Parts {
+		b.unquoted(r, part, i == 0)
+	}
+	if l, ok := w.Parts[0].(*syntax.Lit); ok && len(w.Parts) == 1 && l.Value == "[" {
+		return arg{text: "["} // the command, not the beginning of a glob
+	}
+	return b.arg()
+}
+
+// A wordBuilder puts an argument together from the parts of a word.
+type wordBuilder struct {
+	kind argKind
+	text []byte // all that is known, of a literal
+	head int    // how much of text comes before the first unknown part
+	tail int    // where what follows the last unknown part begins
+}
+
+// arg returns the argument.
+func (b *wordBuilder) arg() arg {
+	if b.kind == literal {
+		return arg{text: string(b.text)}
+	}
+	return arg{kind: b.kind, text: string(b.text[:b.head]), tail: string(b.text[b.tail:])}
+}
+
+// dynamic marks that something of the given kind stands here.
+func (b *wordBuilder) dynamic(k argKind) {
+	if b.kind == literal {
+		b.head = len(b.text)
+	}
+	b.kind = max(b.kind, k)
+	b.tail = len(b.text)
+}
+
+// unquoted adds a part that stands outside quotes.
+func (b *wordBuilder) unquoted(r *reader, part syntax.WordPart, first bool) {
+	switch p := part.(type) {
+	case *syntax.Lit:
+		b.lit(p.Value, first)
+	case *syntax.SglQuoted:
+		b.single(p)
+	case *syntax.DblQuoted:
+		b.double(r, p)
+	case *syntax.ParamExp:
+		b.dynamic(r.param(p, false))
+	case *syntax.CmdSubst:
+		r.stmts(p.Stmts)
+		b.dynamic(anything)
+	case *syntax.ArithmExp:
+		r.arithm(p.X)
+		b.dynamic(single)
+	case *syntax.ProcSubst:
+		r.stmts(p.Stmts)
+		b.dynamic(single)
+	case *syntax.ExtGlob:
+		b.dynamic(spread)
+	default:
+		r.unsure("a word that bash does not know")
+		b.dynamic(anything)
+	}
+}
+
+// lit adds unquoted text.
+func (b *wordBuilder) lit(s string, first bool) {
+	glob := strings.ContainsAny(s, "*?[")
+	if first && strings.HasPrefix(s, "~") {
+		name, _, _ := strings.Cut(s, "/")
+		b.dynamic(single)
+		s = s[len(name):]
+	}
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case c == '\\' && i+1 < len(s):
+			if i++; s[i] != '\n' {
+				b.text = append(b.text, s[i])
+			}
+		case glob && strings.IndexByte("*?[]", c) >= 0:
+			b.dynamic(spread)
+		default:
+			b.text = append(b.text, c)
+		}
+	}
+}
+
+// single adds '...' or $'...'.
+func (b *wordBuilder) single(q *syntax.SglQuoted) {
+	if q.Dollar && strings.Contains(q.Value, `\`) {
+		b.dynamic(single)
+		return
+	}
+	b.text = append(b.text, q.Value...)
+}
+
+// double adds "...", or $"...", which bash may translate.
+func (b *wordBuilder) double(r *reader, q *syntax.DblQuoted) {
+	if q.Dollar {
+		b.dynamic(single)
+	}
+	for _, part := range q.Parts {
+		b.quoted(r, part)
+	}
+	if q.Dollar {
+		b.dynamic(single)
+	}
+}
+
+// quoted adds a part of "..." or of a here document.
+func (b *wordBuilder) quoted(r *reader, part syntax.WordPart) {
+	switch p := part.(type) {
+	case *syntax.Lit:
+		b.text = appendQuoted(b.text, p.Value)
+	case *syntax.ParamExp:
+		b.dynamic(r.param(p, true))
+	case *syntax.CmdSubst:
+		r.stmts(p.Stmts)
+		b.dynamic(single)
+	case *syntax.ArithmExp:
+		r.arithm(p.X)
+		b.dynamic(single)
+	default:
+		b.unquoted(r, part, false)
+	}
+}
+
+// appendQuoted appends text from between double quotes, where a backslash
+// escapes a few characters only.
+func appendQuoted(dst []byte, s string) []byte {
+	for i := 0; i < len(s); i++ {
+		if s[i] == '\\' && i+1 < len(s) && strings.IndexByte("$`\"\\\n", s[i+1]) >= 0 {
+			if i++; s[i] == '\n' {
+				continue
+			}
+		}
+		dst = append(dst, s[i])
+	}
+	return dst
+}
+
+// param reads ${...} and returns what it can stand for.
+func (r *reader) param(p *syntax.ParamExp, quoted bool) argKind {
+	kind := anything
+	if quoted {
+		kind = single
+	}
+	if p.NestedParam != nil || p.Flags != nil || len(p.Modifiers) > 0 || p.IsSet || p.Width || p.Param == nil {
+		r.unsure("an expansion that bash does not know")
+		return anything
+	}
+	all := p.Param.Value == "@" || isLit(p.Index, "@") || p.Names == syntax.NamesPrefixWords
+	if p.Excl && p.Names == 0 && !isLit(p.Index, "@") && !isLit(p.Index, "*") {
+		r.unsure("an indirect expansion")
+	}
+	if !isLit(p.Index, "@") && !isLit(p.Index, "*") {
+		r.arithm(p.Index)
+	}
+	if p.Slice != nil {
+		r.arithm(p.Slice.Offset)
+		r.arithm(p.Slice.Length)
+	}
+	if p.Repl != nil {
+		r.operand(p.Repl.Orig)
+		r.operand(p.Repl.With)
+	}
+	if p.Exp != nil && !r.expansion(p) {
+		all = true
+	}
+	switch {
+	case p.Length || isNumber(p.Param.Value) && p.Exp == nil:
+		return single
+	case all:
+		return anything
+	}
+	return kind
+}
+
+// expansion reads the word in ${x:-word} and reports whether it is one word at most.
+func (r *reader) expansion(p *syntax.ParamExp) bool {
+	if p.Exp.Op == syntax.OtherParamOps && p.Exp.Word != nil && p.Exp.Word.Lit() == "P" {
+		r.unsure("an expansion as a prompt")
+	}
+	if p.Exp.Word == nil {
+		return true
+	}
+	a := r.word(p.Exp.Word)
+	if p.Exp.Op == syntax.AssignUnset || p.Exp.Op == syntax.AssignUnsetOrNull {
+		r.assigned(p.Param.Value, a)
+	}
+	return a.kind != anything
+}
+
+// operand reads a word for the commands in it.
+func (r *reader) operand(w *syntax.Word) {
+	if w != nil {
+		r.word(w)
+	}
+}
+
+// isNumber reports whether the value of a special parameter is always a number.
+func isNumber(name string) bool {
+	return name == "?" || name == "#" || name == "$" || name == "!"
+}
+
+// isLit reports whether an index is the given text.
+func isLit(x syntax.ArithmExpr, text string) bool {
+	w, ok := x.(*syntax.Word)
+	return ok && w.Lit() == text
+}

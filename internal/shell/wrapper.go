@@ -1,0 +1,165 @@
+package shell
+
+import (
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// A wrapper is a program that runs the command which its arguments name.
+type wrapper struct {
+	form
+	operands int    // how many come before the command
+	assigns  bool   // name=value may come before the command
+	joins    bool   // the words of the command are a script, put together with spaces
+	idle     bool   // without a command it runs none
+	queries  string // options with which it runs nothing, divided by spaces
+}
+
+// wrappers is the table of the wrappers. Options with an optional value stand
+// in it twice.
+var wrappers = map[string]wrapper{
+	"command":          {form: form{flags: "pvV"}, idle: true, queries: "v V"},
+	"builtin":          {idle: true},
+	"exec":             {form: form{flags: "cl", values: "a"}, idle: true},
+	"time":             {form: form{flags: "apvq", values: "fo", long: "--portability --verbose --append --quiet --format= --output="}, idle: true},
+	"env":              {form: form{flags: "i0v", values: "uC", long: "--ignore-environment --null --debug --unset= --chdir="}, assigns: true, idle: true},
+	"genv":             {form: form{flags: "i0v", values: "uC", long: "--ignore-environment --null --debug --unset= --chdir="}, assigns: true, idle: true},
+	"sudo":             {form: form{flags: "AbBEHnPSkKlvV", values: "CDghpRrTtUu", long: sudoLong}, assigns: true, queries: "K v V l --list --version --validate --remove-timestamp"},
+	"doas":             {form: form{flags: "nL", values: "uCa"}, queries: "L"},
+	"pkexec":           {form: form{long: "--user= --disable-internal-agent --keep-cwd"}},
+	"nice":             {form: form{flags: "0123456789", values: "n", long: "--adjustment="}, idle: true},
+	"gnice":            {form: form{flags: "0123456789", values: "n", long: "--adjustment="}, idle: true},
+	"ionice":           {form: form{flags: "t", values: "cnpPu", long: "--class= --classdata= --ignore --pid="}, idle: true, queries: "p P u --pid"},
+	"nohup":            {},
+	"gnohup":           {},
+	"timeout":          {form: form{flags: "vf", values: "ks", long: "--foreground --preserve-status --verbose --kill-after= --signal="}, operands: 1},
+	"gtimeout":         {form: form{flags: "vf", values: "ks", long: "--foreground --preserve-status --verbose --kill-after= --signal="}, operands: 1},
+	"stdbuf":           {form: form{values: "ioe", long: "--input= --output= --error="}},
+	"gstdbuf":          {form: form{values: "ioe", long: "--input= --output= --error="}},
+	"setsid":           {form: form{flags: "cfw", long: "--ctty --fork --wait"}},
+	"chroot":           {form: form{long: "--userspec= --groups= --skip-chdir"}, operands: 1},
+	"busybox":          {form: form{long: "--list --list-full"}, idle: true, queries: "--list --list-full"},
+	"toybox":           {idle: true},
+	"taskset":          {form: form{flags: "acp", long: "--all-tasks --cpu-list --pid"}, operands: 1, queries: "p --pid"},
+	"chrt":             {form: form{flags: "abdfiorRvm", values: "TPD", long: "--batch --deadline --fifo --idle --other --rr --reset-on-fork --verbose --all-tasks --max"}, operands: 1, queries: "m --max"},
+	"numactl":          {form: form{flags: "a", values: "iNmCpl", long: "--interleave= --cpunodebind= --membind= --physcpubind= --preferred= --localalloc --all"}},
+	"setarch":          {form: form{flags: "BFILRSXZv3", long: "--addr-no-randomize --verbose"}, operands: 1},
+	"linux32":          {form: form{flags: "BFILRSXZv3"}},
+	"linux64":          {form: form{flags: "BFILRSXZv3"}},
+	"prlimit":          {form: form{values: "o", long: "--nofile= --nproc= --core= --cpu= --data= --fsize= --memlock= --as= --stack= --pid= --output= --noheadings --raw"}, idle: true},
+	"setpriv":          {form: form{long: "--no-new-privs --nnp --reuid= --regid= --clear-groups --keep-groups --init-groups --groups= --inh-caps= --bounding-set= --ruid= --euid= --rgid= --egid= --reset-env --dump"}, idle: true},
+	"unshare":          {form: form{flags: "imnpuUCTfrc", values: "RwSG", long: "--mount --uts --ipc --net --pid --user --cgroup --time --fork --map-root-user --map-current-user --mount-proc --mount-proc= --root= --wd= --setuid= --setgid= --propagation= --kill-child --keep-caps --map-auto --map-user= --map-group="}},
+	"nsenter":          {form: form{flags: "amuinpUCTFZre", values: "tSGW", long: "--all --mount --uts --ipc --net --pid --user --cgroup --target= --setuid= --setgid= --root --wd --no-fork --preserve-credentials"}},
+	"strace":           {form: form{flags: "cCdDfFhiknqrtTvVwxyYzZ", values: "aEebIoOpPsSuUX", long: "--follow-forks --summary --summary-only --trace= --output= --quiet --attach= --string-limit= --timestamps"}, idle: true},
+	"ltrace":           {form: form{flags: "cCfhirStTV", values: "aAdDeFlnopsuwx"}, idle: true},
+	"systemd-run":      {form: form{flags: "dGPqrtS", values: "EpuHM", long: systemdLong}, assigns: true},
+	"systemd-inhibit":  {form: form{long: "--what= --who= --why= --mode= --list --no-pager --no-legend"}, idle: true},
+	"dbus-run-session": {form: form{long: "--config-file= --dbus-daemon="}},
+	"xvfb-run":         {form: form{flags: "al", values: "efnpsw", long: "--auto-servernum --listen-tcp --server-num= --server-args= --error-file= --auth-file= --wait= --xauth-protocol="}},
+	"fakeroot":         {form: form{flags: "uh", values: "lsib"}},
+	"unbuffer":         {form: form{flags: "p"}},
+	"rlwrap":           {form: form{flags: "aAcinNrRvwp", values: "bCDfglmMOPqsStT"}},
+	"chpst":            {form: form{flags: "vP012", values: "uUbe/nlLmdopfcrtC"}},
+	"catchsegv":        {},
+	"winpty":           {},
+	"caffeinate":       {form: form{flags: "dimsu", values: "tw"}, idle: true},
+	"arch":             {form: form{flags: "ch", values: "de", long: "-x86_64 -arm64 -arm64e -i386 -32 -64"}, idle: true},
+	"noglob":           {},
+	"nocorrect":        {},
+	"-":                {},
+	"repeat":           {operands: 1},
+	"jobs":             {form: form{flags: "lnprsx"}, idle: true},
+	"ssh":              {form: form{flags: "46AaCfGgKkMNnqsTtVvXxYy", values: "BbcDEeFIiJLlmopQRSWw"}, operands: 1, joins: true, queries: "N V G Q"},
+	"watch":            {form: form{flags: "bcCdegptwxr", values: "nqs", long: "--beep --color --no-color --differences --errexit --chgexit --no-title --precise --no-wrap --exec --interval= --equexit="}, joins: true},
+	"fakechroot":       {},
+	"ccache":           {form: form{flags: "csvzCV", long: "--show-stats --zero-stats --clear --cleanup --version"}, idle: true},
+	"sccache":          {form: form{long: "--show-stats --start-server --stop-server --zero-stats --version"}, idle: true},
+	"distcc":           {},
+	"dumb-init":        {form: form{flags: "cv"}},
+	"tini":             {form: form{flags: "sgvwV", values: "pe"}},
+	"gosu":             {operands: 1},
+	"su-exec":          {operands: 1},
+	"dotenv":           {form: form{values: "fe"}},
+	"valgrind":         {form: form{flags: "qv", long: "--leak-check= --tool= --track-origins= --error-exitcode= --show-leak-kinds= --suppressions= --log-file= --num-callers= --quiet --verbose --trace-children="}},
+}
+
+const (
+	sudoLong    = "--askpass --background --preserve-env --preserve-env= --set-home --non-interactive --preserve-groups --prompt= --reset-timestamp --stdin --user= --group= --chdir= --chroot= --host= --close-from= --role= --type= --other-user= --command-timeout= --list --version --validate --remove-timestamp"
+	systemdLong = "--user --system --scope --unit= --property= --description= --slice= --remain-after-exit --send-sighup --service-type= --uid= --gid= --nice= --working-directory= --same-dir --setenv= --pty --pipe --quiet --collect --wait --no-block --no-ask-password --machine= --host="
+)
+
+// wrapper reads the command that a wrapper runs.
+func (r *reader) wrapper(w wrapper, args []arg, redirs []*syntax.Redirect) {
+	found, rest, ok := w.options(args)
+	if !ok {
+		r.unsure("a wrapper with options that are not known")
+		return
+	}
+	for _, q := range strings.Fields(w.queries) {
+		if has(found, q) {
+			return
+		}
+	}
+	r.optionValues(found)
+	if w.assigns {
+		rest = r.environment(rest)
+	}
+	if rest, ok = skip(rest, w.operands); !ok {
+		r.unsure("a wrapper with operands that are not known")
+		return
+	}
+	switch {
+	case len(rest) == 0 && !w.idle:
+		r.unsure("a wrapper without a command")
+	case w.joins:
+		r.join(rest)
+	default:
+		r.run(rest, redirs)
+	}
+}
+
+// optionValues reads those options of wrappers that set variables or run something.
+func (r *reader) optionValues(found []option) {
+	for _, o := range found {
+		switch {
+		case o.name == "--setenv", o.name == "E" && strings.Contains(o.value.text, "="):
+			r.environment([]arg{o.value})
+		case o.name == "o" && o.value.kind != literal:
+			r.unsure("an option that is not literal")
+		case o.name == "o" && strings.HasPrefix(o.value.text, "|"), o.name == "o" && strings.HasPrefix(o.value.text, "!"):
+			r.unsure("an option that runs a command") // strace -o '|rm x'
+		case o.name == "o" && strings.Contains(strings.ToLower(o.value.text), "command"):
+			r.unsure("an option that runs a command") // ssh -o ProxyCommand=...
+		case o.name == "o" && strings.Contains(strings.ToLower(o.value.text), "exec"):
+			r.unsure("an option that runs a command") // ssh -o 'Match exec'
+		case o.name == "--property" || o.name == "p" && strings.Contains(strings.ToLower(o.value.text), "exec"):
+			r.unsure("an option that runs a command") // systemd-run -p ExecStartPre=...
+		}
+	}
+}
+
+// environment takes name=value off the arguments.
+func (r *reader) environment(args []arg) []arg {
+	for len(args) > 0 {
+		name, value, ok := strings.Cut(args[0].text, "=")
+		if !ok || args[0].kind > single || strings.HasPrefix(name, "-") {
+			return args
+		}
+		v := arg{kind: args[0].kind, text: value, tail: args[0].tail}
+		r.assigned(name, v)
+		args = args[1:]
+	}
+	return args
+}
+
+// skip drops operands, each of which has to be one word.
+func skip(args []arg, n int) (rest []arg, ok bool) {
+	for ; n > 0 && len(args) > 0; n-- {
+		if args[0].kind > single {
+			return nil, false
+		}
+		args = args[1:]
+	}
+	return args, true
+}
