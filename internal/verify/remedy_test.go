@@ -14,7 +14,7 @@ import (
 
 // refusal is what the policy says of a call after others have succeeded; a
 // name that begins with "-" fails, one with "?" stays open.
-func refusal(t *testing.T, p *gate.Policy, after, tool string) (*gate.State, gate.Call, *gate.Refusal) {
+func refusal(t testing.TB, p *gate.Policy, after, tool string) (*gate.State, gate.Call, *gate.Refusal) {
 	t.Helper()
 	s := p.NewState(nil)
 	for _, name := range strings.Fields(after) {
