@@ -89,7 +89,9 @@ func check(ctx context.Context, s stdio, f checkFlags) error {
 	if !known.known {
 		tools = likelyTools(cfg, result)
 	}
-	v, err := verifyPolicy(ctx, result, source, tools, effort{states: f.states, time: f.timeout})
+	watch := newProgress(s.err)
+	v, err := verifyPolicy(ctx, result, source, tools, effort{states: f.states, time: f.timeout, watch: watch})
+	watch.clear()
 	if err != nil {
 		return err
 	}

@@ -20,6 +20,7 @@ const (
 	codeRedundant rules.Code = "W304" // a net that never changes a verdict
 	codeUnproved  rules.Code = "W305" // a claim that could not be settled
 	codeDead      rules.Code = "W306" // a transition that can never fire
+	codeMilder    rules.Code = "W307" // a map whose calls have the name of a stricter one too
 )
 
 // problems are what is wrong with the policy, and what is doubtful.
@@ -35,7 +36,7 @@ func (v *verified) problems() policy.Problems {
 			ps = append(ps, q)
 		}
 	}
-	return slices.Concat(ps, v.uncallable(), v.deadTransitions(), v.failing(), v.deadlocks(), v.redundant())
+	return slices.Concat(ps, v.uncallable(), v.deadTransitions(), v.failing(), v.deadlocks(), v.redundant(), v.milder())
 }
 
 func at(severity policy.Severity, code rules.Code, pos gate.Position, message string) policy.Problem {

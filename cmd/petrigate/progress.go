@@ -24,11 +24,15 @@ func newProgress(w io.Writer) *progress {
 }
 
 func (p *progress) show(states int) {
+	p.say(func() string { return grouped(states) + " states" })
+}
+
+func (p *progress) say(text func() string) {
 	if p.w == nil || time.Now().Before(p.next) {
 		return
 	}
 	p.next, p.shown = time.Now().Add(progressEvery), true
-	_, _ = fmt.Fprintf(p.w, "\r\x1b[K%s states", grouped(states))
+	_, _ = fmt.Fprintf(p.w, "\r\x1b[K%s", text())
 }
 
 func (p *progress) clear() {

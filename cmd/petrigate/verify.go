@@ -18,6 +18,7 @@ import (
 type effort struct {
 	states int // of one search; 0: as many as usual
 	time   time.Duration
+	watch  *progress // says how long it takes
 }
 
 // The efforts at the start of a proxy: a client waits for it, and a policy that
@@ -66,10 +67,17 @@ func verifyPolicy(ctx context.Context, result *policy.Result, source policy.Sour
 		return nil, err
 	}
 	v.policy = p
-	deadline := time.Now().Add(e.time)
+	began := time.Now()
 	o := verify.Options{
 		Maps: result.Maps, Deny: source.Default == "deny", Tools: tools.tools, States: e.states,
-		Stop: func() bool { return ctx.Err() != nil || time.Now().After(deadline) },
+		Stop: func() bool {
+			if e.watch != nil {
+				e.watch.say(func() string {
+					return fmt.Sprintf("looking for proofs: %.0f of at most %.0f s", time.Since(began).Seconds(), e.time.Seconds())
+				})
+			}
+			return ctx.Err() != nil || time.Since(began) > e.time
+		},
 	}
 	for _, c := range result.Claims {
 		o.Prove = append(o.Prove, assertion(c))

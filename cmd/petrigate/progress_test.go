@@ -1,0 +1,25 @@
+package main
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestProgress checks that long work says how far it is on one line, no more
+// often than that can be read, and leaves nothing behind.
+func TestProgress(t *testing.T) {
+	var out strings.Builder
+	p := &progress{w: &out}
+	p.show(1234)
+	p.say(func() string { t.Error("said again at once"); return "" })
+	p.next = time.Time{}
+	p.say(func() string { return "more" })
+	p.clear()
+	if want := "\r\x1b[K1,234 states\r\x1b[Kmore\r\x1b[K"; out.String() != want {
+		t.Errorf("%q, want %q", out.String(), want)
+	}
+	quiet := newProgress(&out)
+	quiet.say(func() string { t.Error("said where nobody looks"); return "" })
+	quiet.clear()
+}
