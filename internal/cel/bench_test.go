@@ -61,7 +61,9 @@ func BenchmarkWorst(b *testing.B) {
 		{"replace", `args.s.replace("a", "aaaaaaaaaa").replace("a", "aaaaaaaaa") == "x"`, text},
 		{"within", `within(args.s, args.s)`, text},
 		{"lower", `args.s.lowerAscii().upperAscii().lowerAscii() == ""`, text},
-		{"format", `"%s%s%s%s".format([args.s, args.s, args.s, args.s]) == ""`, text},
+		{"join", `args.s.split("a").join("b") == ""`, text},
+		{"bigregex", `args.s.matches("^([a-z]?[0-9]?){20}$")`, text},
+		{"size", `args.l.all(x, size(args.s) > 1)`, []byte(`{"l":[` + strings.Repeat("1,", 9000) + `1],"s":"` + strings.Repeat("é", 400_000) + `"}`)},
 		{"equal", `args.l == args.l && args.l == args.l`, list},
 	} {
 		b.Run(w.name, func(b *testing.B) {

@@ -17,8 +17,8 @@
 //	meta         what the net remembers, a map
 //	marking      the tokens in each place, a map of numbers
 //
-// Beside the functions of CEL there are those on strings (lowerAscii, split,
-// replace, ...) and two on paths:
+// Beside the functions of CEL there are lowerAscii, upperAscii, trim, split,
+// join and replace of strings, and two on paths:
 //
 //	clean(path)        the path without ".", ".." and double separators
 //	within(path, dir)  whether the path, cleaned, is dir or below it

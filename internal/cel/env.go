@@ -5,7 +5,6 @@ import (
 
 	"cel.dev/cel-go/cel"
 	"cel.dev/cel-go/common/env"
-	"cel.dev/cel-go/ext"
 )
 
 // The limits of one expression. A person's expressions are far below them.
@@ -64,7 +63,6 @@ func newEnv() (*cel.Env, error) {
 	options := []cel.EnvOption{
 		cel.StdLib(cel.StdLibSubset(subset)),
 		cel.OptionalTypes(),
-		ext.Strings(ext.StringsVersion(3)),
 		cel.CrossTypeNumericComparisons(true),
 		cel.ASTValidators(cel.ValidateRegexLiterals(), cel.ValidateComprehensionNestingLimit(maxNesting)),
 		cel.ParserExpressionSizeLimit(maxSource),
@@ -73,6 +71,7 @@ func newEnv() (*cel.Env, error) {
 		cel.Variable("args", object),
 		cel.Variable("tool", cel.StringType),
 	}
+	options = append(options, texts()...)
 	return cel.NewCustomEnv(append(options, paths()...)...)
 }
 

@@ -32,6 +32,7 @@ func TestErrors(t *testing.T) {
 		{`args.path in meta.?save.orValue([])`, `nothing remembers "save" (did you mean "saved"?)`},
 		{`has(meta.zzz)`, `nothing remembers "zzz" (remembered: saved)`},
 		{`timestamp("2020-01-01T00:00:00Z").getHours("Europe/Berlin") == 1`, `1:10: unknown function "timestamp"`},
+		{`tool.matches(args.p)`, `1:18: the pattern of matches must be written out (in quotes)`},
 		{`now() == 1`, `1:4: unknown function "now"`},
 		{strings.Repeat("(", 400) + "true" + strings.Repeat(")", 400), `the expression nests too deeply`},
 		{`[1].all(a, [1].all(b, [1].all(c, [1].all(d, true))))`, `the expression nests too deeply`},

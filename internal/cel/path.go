@@ -5,16 +5,12 @@ import (
 	"strings"
 
 	"cel.dev/cel-go/cel"
-	"cel.dev/cel-go/common/cost"
 	"cel.dev/cel-go/common/types"
 	"cel.dev/cel-go/common/types/ref"
 )
 
 // paths are the functions on paths.
 func paths() []cel.EnvOption {
-	scan := func(args cost.QuantityExpr) cost.OverloadModelOption {
-		return cost.EvalCost(cost.Sum(cost.Const(cost.CallCost), args))
-	}
 	return []cel.EnvOption{
 		cel.Function("clean", cel.Overload("clean_string", []*cel.Type{cel.StringType}, cel.StringType,
 			cel.UnaryBinding(func(p ref.Val) ref.Val { return types.String(path.Clean(string(p.(types.String)))) }))),
@@ -22,10 +18,6 @@ func paths() []cel.EnvOption {
 			cel.BinaryBinding(func(p, dir ref.Val) ref.Val {
 				return types.Bool(within(string(p.(types.String)), string(dir.(types.String))))
 			}))),
-		cel.CostModel(
-			cost.Overload("clean_string", scan(cost.Length(cost.Arg(0)))),
-			cost.Overload("within_string_string", scan(cost.Sum(cost.Length(cost.Arg(0)), cost.Length(cost.Arg(1))))),
-		),
 	}
 }
 

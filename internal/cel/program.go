@@ -34,19 +34,22 @@ func (e *environment) compile(src string, names *Names, want ...*cel.Type) (*pro
 	if out := checked.OutputType(); !wanted(out, want) {
 		return nil, whole(fmt.Sprintf("the expression yields %s, not %s", article(out), article(want[0])), "")
 	}
-	if errs := names.check(src, checked); len(errs) > 0 {
+	if errs := append(names.check(src, checked), dynamicPatterns(src, checked)...); len(errs) > 0 {
 		return nil, sorted(errs)
 	}
 	estimate, err := env.EstimateCost(checked, sizes{})
 	if err == nil && estimate.Min > maxCost {
 		return nil, whole("the expression takes too much work", "")
 	}
-	run, err := env.Program(checked, cel.CostLimit(maxCost), cel.EvalOptions(cel.OptOptimize))
+	run, err := env.Program(checked, cel.CostLimit(maxCost), cel.CostTracking(prices{}), cel.OptimizeRegex(matching))
 	if err != nil {
 		return nil, whole(err.Error(), "")
 	}
 	return &program{run: run, uses: idents(checked)}, nil
 }
+
+// matching is how "matches" runs. Read-only.
+var matching = &interpreter.RegexOptimization{Function: "matches", RegexIndex: 1, Factory: bounded}
 
 // check parses and checks the types.
 func (e *environment) check(env *cel.Env, src string) (*cel.Ast, ErrorList) {
@@ -63,6 +66,19 @@ func (e *environment) check(env *cel.Env, src string) (*cel.Ast, ErrorList) {
 		errs = append(errs, errorAt(src, 0, issues.Err().Error(), ""))
 	}
 	return checked, errs
+}
+
+// dynamicPatterns finds patterns that come with the data: whoever writes a
+// call would write what it is held to.
+func dynamicPatterns(src string, a *cel.Ast) (errs ErrorList) {
+	for _, e := range ast.MatchDescendants(ast.NavigateAST(a.NativeRep()), ast.FunctionMatcher("matches")) {
+		args := e.AsCall().Args()
+		if pattern := args[len(args)-1]; pattern.Kind() != ast.LiteralKind {
+			at := a.NativeRep().SourceInfo().GetStartLocation(pattern.ID())
+			errs = append(errs, errorAt(src, offsetOf(src, at.Line(), at.Column()), "the pattern of matches must be written out", "in quotes"))
+		}
+	}
+	return errs
 }
 
 // wanted reports whether a result can be of one of the types: what is not
