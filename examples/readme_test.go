@@ -199,7 +199,7 @@ func TestReadmeSaysWhatIsLater(t *testing.T) {
 			t.Errorf("%s: %v", later, err)
 		}
 	}
-	for _, later := range []string{"limit push to 3 per hour", "map bash.command runs rm as rm\nblock rm", `map pay when "args.amount > 5" as big` + "\nblock big"} {
+	for _, later := range []string{"map bash.command runs rm as rm\nblock rm", `map pay when "args.amount > 5" as big` + "\nblock big"} {
 		_, err := policy.Build(policy.Source{Rules: []config.RuleText{{Text: later}}})
 		if err == nil {
 			t.Errorf("%s is taken", later)

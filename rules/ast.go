@@ -16,47 +16,86 @@ type File struct {
 	errs   ErrorList
 }
 
-// A Statement is a [*Require], [*Approve], [*Block], [*Limit], [*Map] or [*Prove].
-// Its String is the canonical form, which parses to an equal statement.
+// A Statement is a [*Require], [*Approve], [*Block], [*Limit], [*Map],
+// [*Example] or [*Prove]. Its String is the canonical form, which parses to an
+// equal statement.
 type Statement interface {
 	String() string
 	Position() gate.Position
 	names() []Name // the names of calls that it speaks of
 }
 
-// Require is "require A before B".
-type Require struct {
-	Pos           gate.Position
-	First, Before Name
+// A Rule is what the statements that make a net have in common.
+type Rule struct {
+	Pos    gate.Position
+	Shadow bool   // it records what it would have refused, and refuses nothing
+	Unless []Name // calls that certainly carry one of these are exempt
 }
 
-// Approve is "require human-approval before B".
+// Require is "require A before B", or "require A before B once".
+type Require struct {
+	Rule
+	First, Before Name
+	Once          bool // one success of First is enough for all calls of Before
+}
+
+// Approve is "require human-approval before B", or "via CHANNEL before B".
 type Approve struct {
-	Pos    gate.Position
+	Rule
+	Via    string // the channel by which the person is asked; empty: any
 	Before Name
 }
 
 // Block is "block A".
 type Block struct {
-	Pos  gate.Position
+	Rule
 	Tool Name
 }
 
-// Limit is "limit A to N per session", or "per C".
+// Limit is "limit A to N per" something.
 type Limit struct {
-	Pos   gate.Position
-	Tool  Name
-	Count int
-	Per   *Name // what gives a call back; nil: nothing in a session does
+	Rule
+	Tool       Name
+	Count      int
+	Over       Span
+	Per        *Name // what gives a call back; nil: no call does
+	Successful bool  // only successful calls of Per do
 }
 
-// Map is "map T.F pattern as N".
+// Span is what a limit counts over, where no call gives calls back.
+type Span uint8
+
+// The spans.
+const (
+	Session Span = iota // per session
+	User                // per user: all sessions of a principal
+	Second              // per second, and so on: calls come back with time
+	Minute
+	Hour
+	Day
+)
+
+// Map is "map T.F pattern as N", or "map T when "CEL" as N".
 type Map struct {
 	Pos     gate.Position
 	Tool    Name
-	Field   string // one flat key of the arguments
+	Field   string // one flat key of the arguments, or a path; empty with When
 	Pattern Pattern
 	As      Name
+}
+
+// Example is "example T.F "text" as N", or "not as N": what the maps must make
+// of a call of T.
+type Example struct {
+	Pos   gate.Position
+	Tool  Name
+	Field string // one flat key of the arguments; empty: Value is all of them
+	Value string // the text of the field, or a JSON object
+	Not   bool   // the call must not be named so
+	As    Name
+
+	at            gate.Position // of the value
+	column, width int           // of it, in the text of the line
 }
 
 // A Name is a name of calls as a statement writes it.
@@ -83,30 +122,26 @@ func (n Name) Matches(name string) bool {
 func (n Name) same(m Name) bool { return n.Text == m.Text && n.Quoted == m.Quoted }
 
 // Position is where the statement begins.
-func (s *Require) Position() gate.Position { return s.Pos }
-
-// Position is where the statement begins.
-func (s *Approve) Position() gate.Position { return s.Pos }
-
-// Position is where the statement begins.
-func (s *Block) Position() gate.Position { return s.Pos }
-
-// Position is where the statement begins.
-func (s *Limit) Position() gate.Position { return s.Pos }
+func (r *Rule) Position() gate.Position { return r.Pos }
 
 // Position is where the statement begins.
 func (s *Map) Position() gate.Position { return s.Pos }
 
-func (s *Require) names() []Name { return []Name{s.First, s.Before} }
-func (s *Approve) names() []Name { return []Name{s.Before} }
-func (s *Block) names() []Name   { return []Name{s.Tool} }
+// Position is where the statement begins.
+func (s *Example) Position() gate.Position { return s.Pos }
+
+func (s *Require) names() []Name { return append([]Name{s.First, s.Before}, s.Unless...) }
+func (s *Approve) names() []Name { return append([]Name{s.Before}, s.Unless...) }
+func (s *Block) names() []Name   { return append([]Name{s.Tool}, s.Unless...) }
 func (s *Map) names() []Name     { return nil }
+func (s *Example) names() []Name { return nil }
 
 func (s *Limit) names() []Name {
-	if s.Per == nil {
-		return []Name{s.Tool}
+	names := []Name{s.Tool}
+	if s.Per != nil {
+		names = append(names, *s.Per)
 	}
-	return []Name{s.Tool, *s.Per}
+	return append(names, s.Unless...)
 }
 
 // Names lists the names of calls that the rules and claims of f speak of, in order. The

@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"unicode"
@@ -17,19 +16,28 @@ func (c *compiler) check() {
 		switch s := s.(type) {
 		case *Require:
 			c.checkRequire(s)
+			c.checkUnless(s, &s.Rule, s.Before)
+		case *Approve:
+			c.checkUnless(s, &s.Rule, s.Before)
+		case *Block:
+			c.checkUnless(s, &s.Rule, s.Tool)
 		case *Limit:
 			c.checkLimit(s)
-		case *Map:
-			c.checkMap(s)
+			c.checkUnless(s, &s.Rule, s.Tool)
 		}
 	}
+	c.checkMaps()
+	c.checkExamples()
 	c.checkLimits()
+	c.checkShadows()
 }
 
 func (c *compiler) checkNames(s Statement) {
 	names := s.names()
 	switch s := s.(type) {
 	case *Map:
+		names = []Name{s.Tool, s.As}
+	case *Example:
 		names = []Name{s.Tool, s.As}
 	case *Prove:
 		names = s.written()
@@ -56,7 +64,9 @@ func (c *compiler) checkRequire(s *Require) {
 	if s.First.same(s.Before) {
 		c.warn(s, SelfRequire, "", "%s is required before itself", s.First)
 	}
-	if maps := c.labeled(s.First.Text); len(maps) > 0 && !slices.ContainsFunc(maps, func(m *Map) bool { return !s.Before.Matches(m.Tool.Text) }) {
+	tools := c.labels.tools[s.First.Text]
+	other := func(tool string) bool { return !s.Before.Matches(tool) }
+	if len(tools) > 0 && !slices.ContainsFunc(tools, other) && !s.spares(s.First) {
 		c.warn(s, Locked, "", "%s stays locked: every call that is named %s is itself a call of %s", s.Before, s.First, s.Before)
 	}
 	if !s.First.Quoted && s.First.Text != "human-approval" && Nearest(s.First.Text, []string{"human-approval"}) != "" {
@@ -65,28 +75,50 @@ func (c *compiler) checkRequire(s *Require) {
 	c.checkEvidence(s, s.First, "unlocks "+s.Before.String())
 }
 
-// scopes are the keywords after "per".
-var scopes = append([]string{"session"}, windows...)
+// spares reports whether the rule exempts calls of this name.
+func (r *Rule) spares(n Name) bool {
+	return slices.ContainsFunc(r.Unless, func(u Name) bool { return u.Matches(n.Text) })
+}
 
-func (c *compiler) checkLimit(s *Limit) {
-	if s.Per == nil {
-		return
+// checkUnless looks at what a rule about calls of tool spares.
+func (c *compiler) checkUnless(s Statement, r *Rule, tool Name) {
+	for _, n := range r.Unless {
+		if !n.Glob() {
+			for _, m := range c.labels.maps[n.Text] {
+				if !m.certain() {
+					c.failName(s, n, WeakExemption, "use runs, which reads the field as a script", "nothing is certainly %s: the map at %s %s", n, m.Pos, m.doubt())
+					break
+				}
+			}
+		}
+		if n.same(tool) || c.covers(n, tool) {
+			c.warnName(s, n, AllExempt, "", "every call of %s is exempt, and the rule holds for none", tool)
+		}
 	}
+}
+
+// certain reports whether the map can give a name that a call certainly carries.
+func (m *Map) certain() bool { return m.Pattern.Kind == Runs && !m.many() }
+
+// many reports whether the map reads several values, of which none is a proof.
+func (m *Map) many() bool {
+	if !isPath(m.Field) {
+		return false
+	}
+	p, err := gate.ParsePath(m.Field)
+	return err == nil && p.Many()
+}
+
+// doubt says why the map gives no certain name.
+func (m *Map) doubt() string {
 	switch {
-	case s.Tool.same(*s.Per):
-		c.failName(s, *s.Per, SelfRefill, "write: per session", "%s would refill its own limit", s.Tool)
-		return
-	case c.covers(s.Tool, *s.Per):
-		c.failName(s, *s.Per, SelfRefill, "write: per session", "every call of %s is a call of %s: the limit would refill itself", s.Per, s.Tool)
-		return
+	case m.many():
+		return "reads several values"
+	case m.Pattern.Kind == When:
+		return "evaluates an expression"
+	default:
+		return "searches a text"
 	}
-	if s.Tool.Glob() && !s.Per.Glob() && gate.MatchGlob(s.Tool.Text, s.Per.Text) {
-		c.warnName(s, *s.Per, NoRefill, "", "%s is one of %s: its calls are counted and give nothing back", s.Per, s.Tool)
-	}
-	if near := Nearest(s.Per.Text, scopes); near != "" && !s.Per.Quoted {
-		c.warnName(s, *s.Per, KeywordLike, fmt.Sprintf("did you mean %q?", near), "calls of %s refill the limit", s.Per)
-	}
-	c.checkEvidence(s, *s.Per, "refills the limit of "+s.Tool.String())
 }
 
 // covers reports whether every call of b is a call of a: they are one name, b
@@ -101,7 +133,10 @@ func (c *compiler) covers(a, b Name) bool {
 	if !b.Quoted && strings.HasPrefix(b.Text, a.Text+".") && !strings.Contains(a.Text, ".") {
 		return true
 	}
-	maps := c.labeled(b.Text)
+	if tools := c.labels.tools[b.Text]; len(tools) == 1 && tools[0] == a.Text {
+		return true
+	}
+	maps := c.labels.maps[b.Text]
 	for _, m := range maps {
 		if m.Tool.Text != a.Text && !c.alsoLabels(m, a.Text) {
 			return false
@@ -110,81 +145,46 @@ func (c *compiler) covers(a, b Name) bool {
 	return len(maps) > 0
 }
 
-// labeled lists the maps that give a label.
-func (c *compiler) labeled(label string) []*Map {
-	var maps []*Map
-	for _, m := range c.maps {
-		if m.As.Text == label {
-			maps = append(maps, m)
-		}
-	}
-	return maps
-}
-
 // alsoLabels reports whether what m matches is given another label too.
 func (c *compiler) alsoLabels(m *Map, label string) bool {
-	for _, other := range c.labeled(label) {
-		if other.Tool.Text == m.Tool.Text && other.Field == m.Field && other.Pattern.String() == m.Pattern.String() {
-			return true
+	return slices.ContainsFunc(c.labels.maps[label], func(other *Map) bool {
+		return other.Tool.Text == m.Tool.Text && other.Field == m.Field && other.Pattern.includes(m.Pattern)
+	})
+}
+
+// includes reports whether p finds all that q finds: they are alike, or q is
+// the same command with more words.
+func (p Pattern) includes(q Pattern) bool {
+	if p.Kind != Runs || q.Kind != Runs {
+		return p.String() == q.String()
+	}
+	if p.Words[0] != q.Words[0] {
+		return false
+	}
+	found := 0
+	for _, w := range q.Words {
+		if found < len(p.Words) && w == p.Words[found] {
+			found++
 		}
 	}
-	return false
+	return found == len(p.Words)
 }
 
 // checkEvidence warns where a text that contains a word proves a call: "echo
 // cp" is no copy.
 func (c *compiler) checkEvidence(s Statement, n Name, effect string) {
-	for _, m := range c.maps {
-		if n.Matches(m.As.Text) {
-			c.warnName(s, n, WeakEvidence, "a text proves no command; prefer a tool of its own",
-				"any %s call whose %s contains %s %s", m.Tool, m.Field, m.Pattern, effect)
-			return
-		}
+	weak := func(m *Map) bool { return !m.certain() }
+	m := c.labels.first(n, weak)
+	if m == nil {
+		return
 	}
-}
-
-func (c *compiler) checkMap(m *Map) {
-	if !c.used(m) {
-		c.warnName(m, m.As, UnusedLabel, "", "no rule uses the name %s", m.As)
-	}
-	if m.As.Glob() {
-		c.warnName(m, m.As, LabelLikeGlob, "", "a rule reads %s as a pattern", m.As)
-	}
-	p := m.Pattern
-	at := span{c.fileOf[m].source[m], p.column, len([]rune(p.String()))}
-	switch {
-	case p.Regex && p.Match(""):
-		c.warnAt(m, p.Pos, at, MatchesAll, "", "the regex matches the empty text, and so every call of %s with the field %s", m.Tool, m.Field)
-	case !p.Regex && strings.ContainsAny(p.Text, `^$*+?()[]{}|\`):
-		c.warnAt(m, p.Pos, at, WordLikeRegex, "a regex stands between slashes: /regex/", "the word %s is searched as it stands", p.Text)
-	}
-}
-
-// used reports whether a rule speaks of the label of m.
-func (c *compiler) used(m *Map) bool {
-	for _, s := range c.statements {
-		for _, n := range s.names() {
-			if n.Matches(m.As.Text) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// checkLimits warns of limits on one name that differ in the count alone.
-func (c *compiler) checkLimits() {
-	first := make(map[string]*Limit)
-	for _, s := range c.statements {
-		s, ok := s.(*Limit)
-		if !ok {
-			continue
-		}
-		key := s.Tool.String() + " " + s.scope()
-		if earlier := first[key]; earlier != nil {
-			c.warn(s, ContraryLimits, "", "%s has a limit of %s per %s at %s too; both hold", s.Tool, calls(earlier.Count), s.scope(), earlier.Pos)
-			continue
-		}
-		first[key] = s
+	switch m.Pattern.Kind {
+	case When:
+		c.warnName(s, n, WeakEvidence, "prefer a tool of its own", "any %s call for which %s holds %s", m.Tool, quote(m.Pattern.Text), effect)
+	case Runs:
+		c.warnName(s, n, WeakEvidence, "a path with [*] proves nothing; name one value", "no %s call %s: its %s can be several values", m.Tool, effect, m.Field)
+	default:
+		c.warnName(s, n, WeakEvidence, "a text proves no command; use runs, or a tool of its own",
+			"any %s call whose %s contains %s %s", m.Tool, m.Field, m.Pattern, effect)
 	}
 }

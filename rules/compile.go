@@ -54,8 +54,9 @@ type compiler struct {
 	files      []*File
 	statements []Statement // of all files, without repetitions
 	maps       []*Map      // among the statements
+	labels     *labels     // that the maps give
 	named      map[string]int
-	errs       map[*File]ErrorList
+	failed     map[Statement]*Error // what was refused here
 	fileOf     map[Statement]*File
 	out        *Compiled
 }
@@ -64,7 +65,7 @@ func newCompiler(files []*File) *compiler {
 	c := &compiler{
 		files:  files,
 		named:  make(map[string]int),
-		errs:   make(map[*File]ErrorList),
+		failed: make(map[Statement]*Error),
 		fileOf: make(map[Statement]*File),
 		out:    &Compiled{},
 	}
@@ -84,6 +85,7 @@ func newCompiler(files []*File) *compiler {
 			}
 		}
 	}
+	c.labels = newLabels(c.maps)
 	return c
 }
 
@@ -98,12 +100,14 @@ func (c *compiler) add(s Statement) {
 		c.net(blockNet(s), Verification{States: 2, Deadlocks: 1, Dead: []string{do(s.Tool)}})
 	case *Limit:
 		v := Verification{States: s.Count + 2}
-		if s.Per == nil {
+		if !s.refills() {
 			v.Deadlocks = 1
 		}
 		c.net(limitNet(s), v)
 	case *Map:
-		c.out.Maps = append(c.out.Maps, gateMap(s))
+		if m, ok := c.gateMap(s); ok {
+			c.out.Maps = append(c.out.Maps, m)
+		}
 	case *Prove:
 		c.out.Claims = append(c.out.Claims, s)
 	}
@@ -123,9 +127,13 @@ func (c *compiler) net(n gate.Net, v Verification) {
 
 // warn warns of a statement as a whole.
 func (c *compiler) warn(s Statement, code Code, hint, format string, args ...any) {
+	c.warnAt(s, s.Position(), span{c.fileOf[s].source[s], c.indent(s) + 1, len([]rune(s.String()))}, code, hint, format, args...)
+}
+
+// indent is how many separators stand before a statement on its line.
+func (c *compiler) indent(s Statement) int {
 	text := c.fileOf[s].source[s]
-	indent := len([]rune(text)) - len([]rune(strings.TrimLeftFunc(text, isSeparator)))
-	c.warnAt(s, s.Position(), span{text, indent + 1, len([]rune(s.String()))}, code, hint, format, args...)
+	return len([]rune(text)) - len([]rune(strings.TrimLeftFunc(text, isSeparator)))
 }
 
 // warnName warns of a name in a statement.
@@ -139,8 +147,14 @@ func (c *compiler) warnAt(s Statement, pos gate.Position, at span, code Code, hi
 
 // failName refuses a statement because of a name in it.
 func (c *compiler) failName(s Statement, n Name, code Code, hint, format string, args ...any) {
-	f := c.fileOf[s]
-	c.errs[f] = append(c.errs[f], &Error{Pos: n.Pos, Code: code, Msg: fmt.Sprintf(format, args...), Hint: hint, span: c.span(s, n)})
+	c.failAt(s, n.Pos, c.span(s, n), code, hint, format, args...)
+}
+
+// failAt refuses a statement. The first reason stays.
+func (c *compiler) failAt(s Statement, pos gate.Position, at span, code Code, hint, format string, args ...any) {
+	if c.failed[s] == nil {
+		c.failed[s] = &Error{Pos: pos, Code: code, Msg: fmt.Sprintf(format, args...), Hint: hint, span: at}
+	}
 }
 
 func (c *compiler) span(s Statement, n Name) span {
@@ -152,7 +166,12 @@ func (c *compiler) span(s Statement, n Name) span {
 func (c *compiler) errors() ErrorList {
 	var all ErrorList
 	for _, f := range c.files {
-		errs := slices.Concat(f.errs, c.errs[f])
+		errs := slices.Clone(f.errs)
+		for _, s := range f.Statements {
+			if e := c.failed[s]; e != nil {
+				errs = append(errs, e)
+			}
+		}
 		slices.SortStableFunc(errs, func(a, b *Error) int { return cmp.Compare(a.Pos.Line, b.Pos.Line) })
 		all = append(all, errs...)
 	}

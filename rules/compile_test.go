@@ -41,11 +41,21 @@ func netText(n gate.Net) string {
 		for _, a := range []struct {
 			set  bool
 			name string
-		}{{t.Manual, "manual"}, {t.Deferred, "deferred"}, {t.Observe, "observe"}} {
+		}{{t.Manual, "manual"}, {t.Deferred, "deferred"}, {t.Observe, "observe"}, {t.Via != "", "via " + t.Via},
+			{t.Every > 0, "every " + t.Every.String()}} {
 			if a.set {
 				b.WriteString(" " + a.name)
 			}
 		}
+		for _, tool := range t.Unless {
+			fmt.Fprintf(&b, " unless %s%s", tool.Name, []string{"", " literal", " glob"}[tool.Kind])
+		}
+	}
+	if n.Scope == gate.ScopePrincipal {
+		b.WriteString("; of the principal")
+	}
+	if n.Shadow {
+		b.WriteString("; in shadow")
 	}
 	return b.String()
 }
@@ -81,6 +91,28 @@ func TestNets(t *testing.T) {
 			gate.CauseLimit, "A has reached its limit of 1 call per test.", 3},
 		{`limit A to 2147483647 per "session"`, `limit-A-2147483647-per-"session": idle(1) ready(0) budget(2147483647) spent(0); ` + start + `; do-A ready+budget->ready+spent A; refill ready+spent->ready+budget session literal observe`,
 			gate.CauseLimit, `A has reached its limit of 2147483647 calls per "session".`, 2147483649},
+		{"require A before B once", "require-A-before-B-once: idle(1) ready(0) gate(0); " + start + "; do-A ready->gate A deferred observe; do-B gate->gate B",
+			gate.CauseSequence, "B requires a successful call to A first.", 3},
+		{"require A before B once unless C, d*", "require-A-before-B-once: idle(1) ready(0) gate(0); " + start + "; do-A ready->gate A deferred observe; do-B gate->gate B unless C unless d* glob",
+			gate.CauseSequence, "B requires a successful call to A first.", 3},
+		{"require human-approval via cli before B unless C", "approve-before-B: idle(1) ready(0); " + start + "; approve ready->ready B manual via cli unless C",
+			gate.CauseApproval, "B requires human approval.", 2},
+		{`block A unless "B.c"`, "block-A: idle(1) ready(0) locked(0); " + start + "; do-A locked->locked A unless B.c literal",
+			gate.CauseBlock, "A is blocked and cannot be called.", 2},
+		{"shadow block A", "block-A: idle(1) ready(0) locked(0); " + start + "; do-A locked->locked A; in shadow",
+			gate.CauseBlock, "A is blocked and cannot be called.", 2},
+		{"limit A to 2 per user unless B", "limit-A-2-per-user: idle(1) ready(0) budget(2); " + start + "; do-A ready+budget->ready A unless B; of the principal",
+			gate.CauseLimit, "A has reached its limit of 2 calls per user.", 4},
+		{"limit A to 2 per successful C unless B", "limit-A-2-per-successful-C: idle(1) ready(0) budget(2) spent(0); " + start + "; do-A ready+budget->ready+spent A unless B; refill ready+spent->ready+budget C deferred observe",
+			gate.CauseLimit, "A has reached its limit of 2 calls per successful C.", 4},
+		{"limit A to 4 per minute", "limit-A-4-per-minute: idle(1) ready(0) budget(4) spent(0); " + start + "; do-A ready+budget->ready+spent A; refill ready+spent->ready+budget every 15s",
+			gate.CauseLimit, "A has reached its limit of 4 calls per minute.", 6},
+		{"limit A to 1 per day", "limit-A-1-per-day: idle(1) ready(0) budget(1) spent(0); " + start + "; do-A ready+budget->ready+spent A; refill ready+spent->ready+budget every 24h0m0s",
+			gate.CauseLimit, "A has reached its limit of 1 call per day.", 3},
+		{"limit A to 7 per hour", "limit-A-7-per-hour: idle(1) ready(0) budget(7) spent(0); " + start + "; do-A ready+budget->ready+spent A; refill ready+spent->ready+budget every 8m34.285714286s",
+			gate.CauseLimit, "A has reached its limit of 7 calls per hour.", 9},
+		{"limit A to 2147483647 per second", "limit-A-2147483647-per-second: idle(1) ready(0) budget(2147483647) spent(0); " + start + "; do-A ready+budget->ready+spent A; refill ready+spent->ready+budget every 1ns",
+			gate.CauseLimit, "A has reached its limit of 2147483647 calls per second.", 2147483649},
 	}
 	for _, test := range tests {
 		t.Run(test.src, func(t *testing.T) {
@@ -114,7 +146,15 @@ block a
 limit a to 1 per session
 limit a to 7 per session
 limit a to 1 per b
-limit a to 7 per b`)
+limit a to 7 per b
+require a before b once
+require a before a once
+require human-approval via elicit before b
+shadow block b unless a
+limit a to 7 per successful b
+limit a to 7 per user
+limit a to 1 per second
+limit a to 7 per day`)
 	p, err := gate.NewPolicy(c.Nets, gate.PolicyOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -197,7 +237,7 @@ func TestParseAt(t *testing.T) {
 func TestLoad(t *testing.T) {
 	fsys := fstest.MapFS{
 		"a.rules": {Data: []byte("block rm\nmap bash.command rm as rm\n")},
-		"b.rules": {Data: []byte("limit rm to 3 per session\nblock rm\n")},
+		"b.rules": {Data: []byte("limit mv to 3 per session\nblock rm\n")},
 		"c.rules": {Data: []byte("blok rm\n")},
 	}
 	c, err := rules.Load(fsys, "a.rules", "b.rules")
@@ -216,7 +256,7 @@ func TestLoad(t *testing.T) {
 }
 
 func TestNames(t *testing.T) {
-	f, errs := rules.Parse("", []byte("require a before b*\nrequire human-approval before \"c d\"\nblock e\nlimit f to 3 per session\nlimit g to 3 per h\nmap i.j k as l"))
+	f, errs := rules.Parse("", []byte("require a before b*\nrequire human-approval before \"c d\"\nblock e\nlimit f to 3 per session\nlimit g to 3 per h\nmap i.j k as l\nblock m unless n, o*\nexample i.j \"k\" as l"))
 	if errs != nil {
 		t.Fatal(errs)
 	}
@@ -224,7 +264,7 @@ func TestNames(t *testing.T) {
 	for _, n := range f.Names() {
 		got = append(got, n.String())
 	}
-	if diff := cmp.Diff([]string{"a", "b*", `"c d"`, "e", "f", "g", "h"}, got); diff != "" {
+	if diff := cmp.Diff([]string{"a", "b*", `"c d"`, "e", "f", "g", "h", "m", "n", "o*"}, got); diff != "" {
 		t.Error(diff)
 	}
 	if tools := f.Tools(); len(tools) != 1 || tools[0].Text != "i" {

@@ -94,11 +94,18 @@ const (
 	BadRegex       Code = "E013" // a regex that RE2 does not accept
 	RegexTail      Code = "E014" // something behind the closing slash
 	LargeRegex     Code = "E015" // a regex over the limits
-	NotSupported   Code = "E016" // a statement of a later version
+	NotSupported   Code = "E016" // what a later version will have
 	MapGlob        Code = "E017" // a glob for the tool of a map
 	QuotedWord     Code = "E018" // quotes around the word of a map
 	AmbiguousRegex Code = "E019" // a slash that is a word or a regex
 	UnknownClaim   Code = "E020" // the word after prove
+	UnknownChannel Code = "E021" // the word after via
+	NoRule         Code = "E022" // shadow before what is no rule
+	BadPath        Code = "E023" // a field path that leads nowhere
+	WeakExemption  Code = "E026" // unless with a name that is never certain
+	BadExample     Code = "E027" // the text or the arguments of an example
+	NoSuchMap      Code = "E028" // an example of a name that no map gives
+	FailedExample  Code = "E029" // an example that the maps do not meet
 )
 
 // The warnings.
@@ -115,6 +122,14 @@ const (
 	LabelLikeGlob  Code = "W010" // a label that a rule reads as a glob
 	ContraryLimits Code = "W011" // two limits on the same calls
 	Locked         Code = "W012" // a requirement that only the locked calls can meet
+	Anchored       Code = "W013" // a regex that finds a command at one end of the text only
+	AnyCharacter   Code = "W014" // a dot in a regex that looks like one of a name
+	TextOfScript   Code = "W015" // a word in a field that is a script elsewhere
+	IdleLimit      Code = "W016" // a limit that is never reached
+	AllExempt      Code = "W017" // a rule that spares all its calls
+	ShadowTwin     Code = "W018" // a rule in shadow that is enforced too
+	Forgotten      Code = "W019" // a window that does not survive a restart
+	FailureRefills Code = "W020" // a refill by failures of what has to succeed elsewhere
 )
 
 // oneLine is how a problem reads without its source line.

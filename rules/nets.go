@@ -2,6 +2,7 @@ package rules
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/petrigate/petrigate/gate"
 )
@@ -16,8 +17,8 @@ const (
 	spent  = "spent"  // calls that can be given back
 )
 
-// ruleNet is what the nets of all statements share.
-func ruleNet(name string, pos gate.Position, cause gate.Cause, places []string, ts ...gate.Transition) gate.Net {
+// ruleNet is what the nets of all rules share.
+func ruleNet(name string, r Rule, cause gate.Cause, places []string, ts ...gate.Transition) gate.Net {
 	start := gate.Transition{Name: "start", Inputs: []string{idle}, Outputs: []string{ready}}
 	return gate.Net{
 		Name:        name,
@@ -26,8 +27,18 @@ func ruleNet(name string, pos gate.Position, cause gate.Cause, places []string, 
 		Transitions: append([]gate.Transition{start}, ts...),
 		Labels:      true,
 		Cause:       cause,
-		Rule:        pos,
+		Rule:        r.Pos,
+		Shadow:      r.Shadow,
 	}
+}
+
+// exempt lists the names that r spares, as the gate reads them.
+func (r *Rule) exempt() []gate.Tool {
+	var tools []gate.Tool
+	for _, n := range r.Unless {
+		tools = append(tools, n.Call())
+	}
+	return tools
 }
 
 func requireNet(s *Require) gate.Net {
@@ -35,33 +46,37 @@ func requireNet(s *Require) gate.Net {
 	if before.Kind == gate.Glob && !s.First.Glob() {
 		before.Except = s.First.Text // "require backup before *" must not lock backup
 	}
-	second := do(s.Before)
+	second, after := do(s.Before), ready
 	if s.First.same(s.Before) {
 		second += "#2"
 	}
-	n := ruleNet(fmt.Sprintf("require-%s-before-%s", s.First, s.Before), s.Pos, gate.CauseSequence, []string{gated},
+	name := fmt.Sprintf("require-%s-before-%s", s.First, s.Before)
+	if s.Once {
+		name, after = name+"-once", gated
+	}
+	n := ruleNet(name, s.Rule, gate.CauseSequence, []string{gated},
 		gate.Transition{Name: do(s.First), Inputs: []string{ready}, Outputs: []string{gated},
 			Tools: []gate.Tool{s.First.Call()}, Deferred: true, Observe: true},
-		gate.Transition{Name: second, Inputs: []string{gated}, Outputs: []string{ready},
-			Tools: []gate.Tool{before}},
+		gate.Transition{Name: second, Inputs: []string{gated}, Outputs: []string{after},
+			Tools: []gate.Tool{before}, Unless: s.exempt()},
 	)
 	n.Reason = fmt.Sprintf("%s requires a successful call to %s first.", s.Before, s.First)
 	return n
 }
 
 func approveNet(s *Approve) gate.Net {
-	n := ruleNet(fmt.Sprintf("approve-before-%s", s.Before), s.Pos, gate.CauseApproval, nil,
+	n := ruleNet(fmt.Sprintf("approve-before-%s", s.Before), s.Rule, gate.CauseApproval, nil,
 		gate.Transition{Name: "approve", Inputs: []string{ready}, Outputs: []string{ready},
-			Tools: []gate.Tool{s.Before.Call()}, Manual: true},
+			Tools: []gate.Tool{s.Before.Call()}, Manual: true, Via: s.Via, Unless: s.exempt()},
 	)
 	n.Reason = fmt.Sprintf("%s requires human approval.", s.Before)
 	return n
 }
 
 func blockNet(s *Block) gate.Net {
-	n := ruleNet(fmt.Sprintf("block-%s", s.Tool), s.Pos, gate.CauseBlock, []string{locked},
+	n := ruleNet(fmt.Sprintf("block-%s", s.Tool), s.Rule, gate.CauseBlock, []string{locked},
 		gate.Transition{Name: do(s.Tool), Inputs: []string{locked}, Outputs: []string{locked},
-			Tools: []gate.Tool{s.Tool.Call()}},
+			Tools: []gate.Tool{s.Tool.Call()}, Unless: s.exempt()},
 	)
 	n.Reason = fmt.Sprintf("%s is blocked and cannot be called.", s.Tool)
 	return n
@@ -70,20 +85,51 @@ func blockNet(s *Block) gate.Net {
 func limitNet(s *Limit) gate.Net {
 	name, places := fmt.Sprintf("limit-%s-%d", s.Tool, s.Count), []string{budget}
 	call := gate.Transition{Name: do(s.Tool), Inputs: []string{ready, budget}, Outputs: []string{ready},
-		Tools: []gate.Tool{s.Tool.Call()}}
+		Tools: []gate.Tool{s.Tool.Call()}, Unless: s.exempt()}
 	transitions := []gate.Transition{call}
-	if s.Per != nil {
-		name += fmt.Sprintf("-per-%s", *s.Per)
+	if s.refills() {
 		places = append(places, spent)
 		transitions[0].Outputs = []string{ready, spent}
-		transitions = append(transitions, gate.Transition{Name: "refill",
-			Inputs: []string{ready, spent}, Outputs: []string{ready, budget},
-			Tools: []gate.Tool{s.Per.Call()}, Observe: true})
+		transitions = append(transitions, s.refill())
 	}
-	n := ruleNet(name, s.Pos, gate.CauseLimit, places, transitions...)
+	switch {
+	case s.Per != nil && s.Successful:
+		name += fmt.Sprintf("-per-successful-%s", *s.Per)
+	case s.Per != nil || s.Over != Session:
+		name += "-per-" + s.scope()
+	}
+	n := ruleNet(name, s.Rule, gate.CauseLimit, places, transitions...)
 	n.Initial[budget] = s.Count
+	if s.Per == nil && s.Over == User {
+		n.Scope = gate.ScopePrincipal
+	}
 	n.Reason = fmt.Sprintf("%s has reached its limit of %s per %s.", s.Tool, calls(s.Count), s.scope())
 	return n
+}
+
+// windows are the lengths of the spans of time.
+var windows = [...]time.Duration{Second: time.Second, Minute: time.Minute, Hour: time.Hour, Day: 24 * time.Hour}
+
+// every is the time after which the clock gives one call back; 0: never. It is
+// rounded up, so that no span sees more than the limit says.
+func (s *Limit) every() time.Duration {
+	if s.Per != nil || s.Over < Second {
+		return 0
+	}
+	n := time.Duration(s.Count)
+	return (windows[s.Over] + n - 1) / n
+}
+
+// refills reports whether anything gives calls back.
+func (s *Limit) refills() bool { return s.Per != nil || s.every() > 0 }
+
+// refill is the transition that gives one call back.
+func (s *Limit) refill() gate.Transition {
+	t := gate.Transition{Name: "refill", Inputs: []string{ready, spent}, Outputs: []string{ready, budget}, Every: s.every()}
+	if s.Per != nil {
+		t.Tools, t.Observe, t.Deferred = []gate.Tool{s.Per.Call()}, true, s.Successful
+	}
+	return t
 }
 
 // do names the transition that the calls of n fire.
@@ -106,11 +152,4 @@ func (n Name) Call() gate.Tool {
 		t.Kind = gate.Glob
 	}
 	return t
-}
-
-func gateMap(m *Map) gate.Map {
-	return gate.Map{
-		Tool: m.Tool.Text, Field: m.Field, Match: m.Pattern.Match, As: m.As.Text,
-		Source: m.Pattern.String(), Rule: m.Pos,
-	}
 }

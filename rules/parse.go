@@ -2,8 +2,6 @@ package rules
 
 import (
 	"fmt"
-	"math"
-	"strconv"
 	"strings"
 
 	"github.com/petrigate/petrigate/gate"
@@ -21,32 +19,50 @@ func Parse(file string, src []byte) (*File, ErrorList) {
 // ParseAt is [Parse] for a text that is part of a larger file: place says
 // where a line and a column of the text are in that file.
 func ParseAt(src []byte, place func(line, column int) gate.Position) (*File, ErrorList) {
-	text := strings.TrimPrefix(string(src), "\uFEFF") // editors show no column for it
 	f := &File{Name: place(1, 1).File, source: make(map[Statement]string)}
-	number := 0
-	for line := range strings.SplitSeq(text, "\n") {
-		number++
-		s := &scanner{place: place, number: number, text: line}
-		s.check()
+	for s := range scanLines(src, place) {
 		statement := s.statement()
 		switch {
 		case s.err != nil:
 			f.errs = append(f.errs, s.err)
 		case statement != nil:
 			f.Statements = append(f.Statements, statement)
-			f.source[statement] = line
+			f.source[statement] = s.text
 		}
 	}
 	return f, f.errs
 }
 
+// scanLines yields a scanner at the beginning of each line.
+func scanLines(src []byte, place func(line, column int) gate.Position) func(yield func(*scanner) bool) {
+	return func(yield func(*scanner) bool) {
+		text := strings.TrimPrefix(string(src), "\uFEFF") // editors show no column for it
+		number := 0
+		for line := range strings.SplitSeq(text, "\n") {
+			number++
+			s := &scanner{place: place, number: number, text: line}
+			s.check()
+			if !yield(s) {
+				return
+			}
+		}
+	}
+}
+
 // The forms, as hints show them.
 const (
-	requireForm = "write: require A before B"
-	approveForm = "write: require human-approval before B"
-	blockForm   = "write: block A"
-	limitForm   = "write: limit A to 3 per session"
-	mapForm     = "write: map tool.field word as name"
+	requireForm    = "write: require A before B"
+	approveForm    = "write: require human-approval before B"
+	viaForm        = "write: require human-approval via cli before B"
+	blockForm      = "write: block A"
+	limitForm      = "write: limit A to 3 per session"
+	successfulForm = "write: limit A to 3 per successful B; a tool that is called successful stands in quotes"
+	unlessForm     = "write: unless A, B"
+	mapForm        = "write: map tool.field word as name"
+	runsForm       = "write: map tool.field runs command as name"
+	whenForm       = `write: map tool when "args.amount > 100" as name`
+	exampleForm    = `write: example tool.field "text" as name, or: not as name`
+	shadowForm     = "write: shadow block A"
 )
 
 // statement reads one line. It is nil where the line is empty or in error.
@@ -55,111 +71,44 @@ func (s *scanner) statement() Statement {
 	switch {
 	case t.kind == atEnd:
 		return nil
-	case t.is("require"):
-		return s.require(t)
-	case t.is("block"):
-		return s.block(t)
-	case t.is("limit"):
-		return s.limit(t)
+	case t.is("shadow"):
+		return s.shadow(t)
 	case t.is("map"):
 		return s.mapping(t)
+	case t.is("example"):
+		return s.example(t)
 	case t.is("prove"):
 		return s.prove(t)
-	default:
-		s.unknownStatement(t)
 	}
+	return s.rule(t, Rule{Pos: s.position(t.off)})
+}
+
+// rule reads a statement that makes a net, from its keyword t on.
+func (s *scanner) rule(t token, r Rule) Statement {
+	switch {
+	case t.is("require"):
+		return s.require(r)
+	case t.is("block"):
+		return s.block(r)
+	case t.is("limit"):
+		return s.limit(r)
+	}
+	s.unknownStatement(t)
 	return nil
 }
 
-var statements = []string{"require", "block", "limit", "map", "prove"}
+// ruleWords begin the statements that make a net, statementWords all.
+var (
+	ruleWords      = []string{"require", "block", "limit"}
+	statementWords = []string{"require", "block", "limit", "shadow", "map", "example", "prove"}
+)
 
 func (s *scanner) unknownStatement(t token) {
-	hint := "a line begins with require, block, limit, map or prove"
-	if near := Nearest(t.text, statements); near != "" && t.kind == bare {
+	hint := "a line begins with require, block, limit, shadow, map, example or prove"
+	if near := Nearest(t.text, statementWords); near != "" && t.kind == bare {
 		hint = fmt.Sprintf("did you mean %q?", near)
 	}
 	s.fail(UnknownKeyword, t, hint, "unknown statement %q", s.text[t.off:t.end])
-}
-
-func (s *scanner) require(at token) Statement {
-	first := s.next()
-	switch {
-	case first.is("human-approval"):
-		return s.approve(at)
-	case first.isCase("human-approval"):
-		s.wrongCase(first, "human-approval")
-	case first.kind == atEnd:
-		s.fail(Missing, first, requireForm, "what is required is missing")
-	}
-	s.keyword("before", requireForm, "")
-	before := s.name("the call that waits is missing", requireForm)
-	s.end("once", "unless")
-	return &Require{Pos: s.position(at.off), First: s.named(first), Before: before}
-}
-
-func (s *scanner) approve(at token) Statement {
-	s.keyword("before", approveForm, "via")
-	before := s.name("the call that waits for approval is missing", approveForm)
-	s.end("unless")
-	return &Approve{Pos: s.position(at.off), Before: before}
-}
-
-func (s *scanner) block(at token) Statement {
-	tool := s.name("the name to block is missing", blockForm)
-	s.end("unless")
-	return &Block{Pos: s.position(at.off), Tool: tool}
-}
-
-func (s *scanner) limit(at token) Statement {
-	tool := s.name("the name to limit is missing", limitForm)
-	s.keyword("to", limitForm, "")
-	count := s.count(limitForm)
-	s.keyword("per", limitForm, "")
-	per := s.scope()
-	s.end("unless")
-	return &Limit{Pos: s.position(at.off), Tool: tool, Count: count, Per: per}
-}
-
-// count reads a number of calls: decimal digits and nothing else.
-func (s *scanner) count(form string) int {
-	t := s.next()
-	if t.kind == atEnd {
-		s.fail(Missing, t, form, "the count is missing")
-		return 0
-	}
-	n, err := strconv.ParseInt(t.text, 10, 32)
-	if t.kind != bare || err != nil || n < 1 || strconv.FormatInt(n, 10) != t.text {
-		s.fail(BadCount, t, fmt.Sprintf("a whole number from 1 to %d, in plain digits", math.MaxInt32), "invalid count %q", s.text[t.off:t.end])
-		return 0
-	}
-	return int(n)
-}
-
-// windows are the words after "per" that a later version gives a meaning.
-var windows = []string{"second", "minute", "hour", "day", "user", "successful"}
-
-// scope reads what stands after "per"; nil is the session.
-func (s *scanner) scope() *Name {
-	t := s.next()
-	switch {
-	case t.kind == atEnd:
-		s.fail(Missing, t, limitForm, "the session, or the name that refills the limit, is missing")
-		return nil
-	case t.is("session"):
-		return nil
-	case t.isCase("session"):
-		s.wrongCase(t, "session")
-	}
-	for _, w := range windows {
-		switch {
-		case t.is(w):
-			s.fail(NotSupported, t, "a tool of that name stands in quotes", "%q is not supported yet", "per "+w)
-		case t.isCase(w):
-			s.wrongCase(t, w)
-		}
-	}
-	n := s.named(t)
-	return &n
 }
 
 // name reads one name.
@@ -175,9 +124,32 @@ func (s *scanner) named(t token) Name {
 	return Name{Pos: s.position(t.off), Text: t.text, Quoted: t.kind == quoted, column: s.column(t.off)}
 }
 
-// keyword reads the word that has to stand here. later is a word that a later
-// version allows in its place.
-func (s *scanner) keyword(word, form, later string) {
+// names reads names with commas between them, each once.
+func (s *scanner) names(noun, form string) []Name {
+	var names []Name
+	for {
+		t := s.item()
+		if t.text == "" {
+			s.fail(Missing, t, form, "a %s is missing", noun)
+			return nil
+		}
+		n := s.named(t)
+		for _, earlier := range names {
+			if earlier.Text == n.Text {
+				s.fail(Unexpected, t, form, "the %s %s is named twice", noun, n)
+			}
+		}
+		names = append(names, n)
+		start := s.skip(s.off)
+		if !strings.HasPrefix(s.text[start:], ",") {
+			return names
+		}
+		s.off = start + 1
+	}
+}
+
+// keyword reads the word that has to stand here.
+func (s *scanner) keyword(word, form string) {
 	t := s.next()
 	switch {
 	case t.is(word):
@@ -185,30 +157,36 @@ func (s *scanner) keyword(word, form, later string) {
 		s.fail(Missing, t, form, "%q is missing", word)
 	case t.isCase(word):
 		s.wrongCase(t, word)
-	case later != "" && t.is(later):
-		s.notSupported(t, later)
 	default:
 		s.fail(Unexpected, t, form, "expected %q, not %q", word, s.text[t.off:t.end])
 	}
 }
 
-// end refuses what follows a statement. later are the words that a later
-// version allows there.
-func (s *scanner) end(later ...string) {
+// optional reads a word that may stand here, and reports whether it does.
+func (s *scanner) optional(word string) bool {
+	t := s.peek()
+	if t.isCase(word) {
+		s.wrongCase(t, word)
+	}
+	if !t.is(word) {
+		return false
+	}
+	s.off = t.end
+	return true
+}
+
+// end refuses what follows a statement. optional are the words that might have
+// been meant.
+func (s *scanner) end(optional ...string) {
 	t := s.peek()
 	if t.kind == atEnd {
 		return
 	}
-	for _, word := range later {
-		if t.is(word) {
-			s.notSupported(t, word)
-		}
+	hint := "one statement a line; a comment begins with #"
+	if near := Nearest(t.text, optional); near != "" && t.kind == bare {
+		hint = fmt.Sprintf("did you mean %q?", near)
 	}
-	s.fail(Trailing, t, "one statement a line; a comment begins with #", "unexpected %q after the statement", s.text[t.off:t.end])
-}
-
-func (s *scanner) notSupported(t token, what string) {
-	s.fail(NotSupported, t, "", "%q is not supported yet", what)
+	s.fail(Trailing, t, hint, "unexpected %q after the statement", s.text[t.off:t.end])
 }
 
 func (s *scanner) wrongCase(t token, keyword string) {

@@ -18,18 +18,31 @@ const (
 	maxRegexSteps  = 20000 // instructions of the compiled program
 )
 
-// A Pattern is what a map looks for in a field: a whole word, or a regex.
+// A Pattern is what a map looks for.
 type Pattern struct {
 	Pos   gate.Position
-	Text  string // the word, or the regex between its slashes
-	Regex bool
-	Fold  bool // the regex ignores case
+	Kind  PatternKind
+	Text  string   // as it is written, without slashes, quotes and keyword
+	Words []string // of the command that Runs looks for
+	Fold  bool     // the regex ignores case
 
-	column int // in the text of the line
-	match  func(string) bool
+	column, width int    // in the text of the line
+	raw           string // the quoted expression as written
+	match         func(string) bool
 }
 
-// Match reports whether the pattern is found in s.
+// PatternKind says how a [Pattern] looks at a call.
+type PatternKind uint8
+
+const (
+	Word  PatternKind = iota // a whole word in a field
+	Regex                    // a regular expression in a field
+	Runs                     // a command that a field, read as a shell script, would run
+	When                     // a CEL expression that holds of the call
+)
+
+// Match reports whether a word or a regex is found in s. Other patterns are
+// asked through the map that [Compile] makes of them.
 func (p Pattern) Match(s string) bool { return p.match(s) }
 
 // MatchWord makes a function that finds word as a whole word: a boundary is

@@ -16,23 +16,76 @@ func (f *File) String() string {
 	return b.String()
 }
 
-func (s *Require) String() string { return fmt.Sprintf("require %s before %s", s.First, s.Before) }
-func (s *Approve) String() string { return fmt.Sprintf("require human-approval before %s", s.Before) }
-func (s *Block) String() string   { return fmt.Sprintf("block %s", s.Tool) }
+func (s *Require) String() string {
+	once := ""
+	if s.Once {
+		once = " once"
+	}
+	return s.frame(fmt.Sprintf("require %s before %s%s", s.First, s.Before, once))
+}
+
+func (s *Approve) String() string {
+	via := ""
+	if s.Via != "" {
+		via = " via " + s.Via
+	}
+	return s.frame(fmt.Sprintf("require human-approval%s before %s", via, s.Before))
+}
+
+func (s *Block) String() string { return s.frame(fmt.Sprintf("block %s", s.Tool)) }
+
 func (s *Limit) String() string {
-	return fmt.Sprintf("limit %s to %d per %s", s.Tool, s.Count, s.scope())
+	return s.frame(fmt.Sprintf("limit %s to %d per %s", s.Tool, s.Count, s.scope()))
+}
+
+// frame adds to a rule what all rules can have.
+func (r *Rule) frame(text string) string {
+	if r.Shadow {
+		text = "shadow " + text
+	}
+	if len(r.Unless) > 0 {
+		text += " unless " + joinNames(r.Unless)
+	}
+	return text
+}
+
+// joinNames writes names as a list in which a comma ends a bare one.
+func joinNames(names []Name) string {
+	texts := make([]string, len(names))
+	for i, n := range names {
+		texts[i] = n.String()
+	}
+	return strings.Join(texts, ", ")
 }
 
 func (s *Map) String() string {
+	if s.Pattern.Kind == When {
+		return fmt.Sprintf("map %s %s as %s", s.Tool, s.Pattern, s.As)
+	}
 	return fmt.Sprintf("map %s.%s %s as %s", s.Tool, s.Field, s.Pattern, s.As)
 }
 
-// scope is the last word of the statement.
-func (s *Limit) scope() string {
-	if s.Per == nil {
-		return "session"
+func (s *Example) String() string {
+	target, not := fmt.Sprintf("%s %s", s.Tool, s.Value), ""
+	if s.Field != "" {
+		target = fmt.Sprintf("%s.%s %s", s.Tool, s.Field, quote(s.Value))
 	}
-	return s.Per.String()
+	if s.Not {
+		not = "not "
+	}
+	return fmt.Sprintf("example %s %sas %s", target, not, s.As)
+}
+
+// scope is what stands after "per".
+func (s *Limit) scope() string {
+	switch {
+	case s.Per == nil:
+		return s.Over.String()
+	case s.Successful:
+		return "successful " + s.Per.String()
+	default:
+		return s.Per.String()
+	}
 }
 
 // String is the name as a statement writes it, in quotes where it was quoted.
@@ -66,11 +119,28 @@ func quote(s string) string {
 // String is the pattern as a map writes it.
 func (p Pattern) String() string {
 	switch {
-	case !p.Regex:
+	case p.Kind == Runs:
+		return "runs " + p.Text
+	case p.Kind == When:
+		return "when " + quote(p.Text)
+	case p.Kind == Word:
 		return p.Text
 	case p.Fold:
 		return "/" + p.Text + "/i"
 	default:
 		return "/" + p.Text + "/"
 	}
+}
+
+// joinWords writes the words of a command, in quotes where they need them.
+func joinWords(words []string) string {
+	texts := make([]string, len(words))
+	for i, w := range words {
+		texts[i] = w
+		special := func(r rune) bool { return r == '"' || r == '#' || isSeparator(r) || unicode.IsControl(r) }
+		if w == "as" || strings.ContainsFunc(w, special) {
+			texts[i] = quote(w)
+		}
+	}
+	return strings.Join(texts, " ")
 }

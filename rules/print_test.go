@@ -14,7 +14,7 @@ import (
 // sameStatement compares statements wherever they stand.
 var sameStatement = cmp.Options{
 	cmpopts.IgnoreTypes(gate.Position{}),
-	cmpopts.IgnoreUnexported(rules.Name{}, rules.Pattern{}),
+	cmpopts.IgnoreUnexported(rules.Name{}, rules.Pattern{}, rules.Example{}),
 }
 
 func TestPrint(t *testing.T) {
@@ -28,6 +28,21 @@ func TestPrint(t *testing.T) {
 		{"map bash.command   / as slash # a/b", "map bash.command / as slash"},
 		{"map bash.command /rm/ as rm", "map bash.command /rm/ as rm"},
 		{"map bash.command runs as rm", "map bash.command runs as rm"},
+		{"require a before b  once unless c ,\td*, \"e,\" # f", `require a before b once unless c, d*, "e,"`},
+		{"require human-approval via  cli before b unless c", "require human-approval via cli before b unless c"},
+		{"shadow  block a  unless b", "shadow block a unless b"},
+		{"shadow require human-approval before b", "shadow require human-approval before b"},
+		{"limit a to 3 per  minute unless b", "limit a to 3 per minute unless b"},
+		{"limit a to 3 per user", "limit a to 3 per user"},
+		{`limit a to 3 per  successful "b"`, `limit a to 3 per successful "b"`},
+		{`limit a to 3 per "successful"`, `limit a to 3 per "successful"`},
+		{`map bash.command runs  git push "--force" as x`, `map bash.command runs git push --force as x`},
+		{`map bash.command runs "as" "a b" as x`, `map bash.command runs "as" "a b" as x`},
+		{`map charge  when "args.a == \"b\"" as x`, `map charge when "args.a == \"b\"" as x`},
+		{`map "a.b" when "true" as x`, `map "a.b" when "true" as x`},
+		{`map t.$.a["b  #"].c[*] rm as x`, `map t.$.a["b  #"].c[*] rm as x`},
+		{`example t.f  "a\/b"  not as x # c`, `example t.f "a/b" not as x`},
+		{`example t  {"a": [ 1 ] } as x`, `example t {"a": [ 1 ] } as x`},
 		{"prove\tnever a* # b", "prove never a*"},
 		{`prove never "before" before before`, `prove never "before" before before`},
 		{"prove never a without human-approval", "prove never a without human-approval"},
@@ -62,6 +77,9 @@ func FuzzParse(f *testing.F) {
 		"\ufeffblock *?\u2028\n\r\n#\nblock a#b",
 		"prove never a\nprove never a before \"b\"\nprove never a* without human-approval\nprove at-most 3 a per session\nprove reachable a",
 		"prove always-possible a\nprove conserved n\nprove exclusive a,\"b,\" ,c#d\nprove deadlock-free n\nprove no-terminal-states n\nprove exclusive a,\"b\"c",
+		"require a before b once unless c, d\nshadow limit a to 3 per successful b unless \"c d\"\nlimit a to 3 per user\nrequire human-approval via cli before b",
+		"map t.f runs git \"a b\" as n\nmap t when \"args.a == \\\"b\\\"\" as n\nmap t.$.a[\"b #\"][*] x as n\nblock n unless n",
+		"map t.f rm as n\nexample t.f \"rm\" as n\nexample t {\"f\": 1} not as n\nexample t.f \"rm\" not as n",
 		"prove x\nblock a unless b\nmap a when \"b\" as c\nlimit a to 3 per successful b",
 	} {
 		f.Add([]byte(src))

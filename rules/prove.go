@@ -75,11 +75,7 @@ func (s *Prove) String() string {
 	case AtMost:
 		return fmt.Sprintf("prove at-most %d %s per session", s.Count, s.Tool)
 	}
-	var names []string
-	for _, n := range s.written() {
-		names = append(names, n.String())
-	}
-	return fmt.Sprintf("prove %s %s", s.Claim, strings.Join(names, ", "))
+	return fmt.Sprintf("prove %s %s", s.Claim, joinNames(s.written()))
 }
 
 // The forms, as hints show them.
@@ -102,8 +98,8 @@ func (s *scanner) prove(at token) Statement {
 	case t.is("at-most"):
 		p.Claim, p.Count = AtMost, s.count(atMostForm)
 		p.Tool = s.name("the name that is counted is missing", atMostForm)
-		s.keyword("per", atMostForm, "")
-		s.keyword("session", atMostForm, "")
+		s.keyword("per", atMostForm)
+		s.keyword("session", atMostForm)
 	case t.is("exclusive"):
 		p.Claim, p.Places = Exclusive, s.places()
 	default:
@@ -152,7 +148,7 @@ func (s *scanner) proveNever(p *Prove) {
 		p.Claim = Never
 	case t.is("without"):
 		p.Claim = NeverWithoutApproval
-		s.keyword("human-approval", withoutForm, "")
+		s.keyword("human-approval", withoutForm)
 	case t.is("before"):
 		p.Claim = NeverBefore
 		if s.peek().is("human-approval") {
@@ -166,33 +162,13 @@ func (s *scanner) proveNever(p *Prove) {
 	}
 }
 
-// places reads two names or more, with commas between them.
+// places reads two names or more.
 func (s *scanner) places() []Name {
-	var names []Name
-	for {
-		t := s.item()
-		if t.text == "" {
-			s.fail(Missing, t, exclusiveForm, "a place is missing")
-			return nil
-		}
-		n := s.named(t)
-		for _, earlier := range names {
-			if earlier.Text == n.Text {
-				s.fail(Unexpected, t, exclusiveForm, "the place %s is named twice", n)
-			}
-		}
-		names = append(names, n)
-		start := s.skip(s.off)
-		switch {
-		case strings.HasPrefix(s.text[start:], ","):
-			s.off = start + 1
-		case len(names) == 1:
-			s.fail(Missing, s.peek(), exclusiveForm, "a comma and another place are missing")
-			return nil
-		default:
-			return names
-		}
+	names := s.names("place", exclusiveForm)
+	if len(names) == 1 {
+		s.fail(Missing, s.peek(), exclusiveForm, "a comma and another place are missing")
 	}
+	return names
 }
 
 // item reads a name of a list. Here a comma ends a bare name.

@@ -133,30 +133,43 @@ func (s *scanner) bare(start, end int) token {
 	return t
 }
 
-// quoted reads a JSON string. What follows it is for the caller to judge.
+// quoted reads a name in quotes. What follows it is for the caller to judge.
 func (s *scanner) quoted(start int) token {
-	end := start + 1
-	for end < len(s.text) && s.text[end] != '"' {
-		if s.text[end] == '\\' {
-			end++
-		}
-		end++
+	t := s.jsonString(start, "name")
+	if t.kind == quoted && t.text == "" {
+		s.fail(BadQuotes, t, "", "the quoted name is empty")
 	}
-	if end >= len(s.text) {
-		s.fail(BadQuotes, token{off: start, end: start + 1}, "", "the quoted name does not end on this line")
+	return t
+}
+
+// jsonString reads a JSON string; what is what it is called.
+func (s *scanner) jsonString(start int, what string) token {
+	end := stringEnd(s.text, start)
+	if end < 0 {
+		s.fail(BadQuotes, token{off: start, end: start + 1}, "", "the quoted %s does not end on this line", what)
 		return token{}
 	}
-	end++
 	t := token{kind: quoted, off: start, end: end}
 	switch err := json.Unmarshal([]byte(s.text[start:end]), &t.text); {
 	case err != nil:
-		s.fail(BadQuotes, t, "it is written as in JSON, tabs and backslashes too", "the quoted name is no JSON string")
-	case t.text == "":
-		s.fail(BadQuotes, t, "", "the quoted name is empty")
+		s.fail(BadQuotes, t, "it is written as in JSON, tabs and backslashes too", "the quoted %s is no JSON string", what)
 	case strings.ContainsRune(t.text, utf8.RuneError): // also what json makes of half a surrogate pair
-		s.fail(BadQuotes, t, "", "the quoted name holds no valid character")
+		s.fail(BadQuotes, t, "", "the quoted %s holds no valid character", what)
 	}
 	return t
+}
+
+// stringEnd is the offset behind the quote that closes the one at start, or -1.
+func stringEnd(text string, start int) int {
+	for i := start + 1; i < len(text); i++ {
+		switch text[i] {
+		case '\\':
+			i++
+		case '"':
+			return i + 1
+		}
+	}
+	return -1
 }
 
 // whole refuses a quoted name that something sticks to.

@@ -50,14 +50,14 @@ func warning(code rules.Code, at config.Position, message string) policy.Problem
 	return policy.Problem{Severity: policy.Warning, Code: code, File: at.File, Line: at.Line, Column: at.Column, Message: message}
 }
 
-// countRules counts the statements that gate something: a map only names,
-// and a claim only asks. A text with errors is left to those.
+// countRules counts the statements that gate something: a map only names
+// and its example only tests, and a claim only asks. A text with errors is left to those.
 func countRules(text config.RuleText) (n, claims int) {
 	f, errs := rules.Parse(text.File, []byte(text.Text))
 	n = len(errs)
 	for _, s := range f.Statements {
 		switch s.(type) {
-		case *rules.Map:
+		case *rules.Map, *rules.Example:
 		case *rules.Prove:
 			claims++
 		default:

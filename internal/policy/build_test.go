@@ -167,6 +167,7 @@ func TestProblems(t *testing.T) {
 		}},
 		{"tools of rules", Source{Tools: []string{"bash", "delete_file", "chat"}, Rules: ruleTexts(
 			"map bahs.command rm as rm\nblock rm\nblock delte_file\nlimit delte_file to 3 per chat.send\nblock read_*\nblock *.drop\nblock delete_*\nblock \"chat.send\"")}, []string{
+			`warning W016 a.rules:4:1: the limit is never reached: delte_file is blocked at a.rules:3:1`,
 			`warning W101 a.rules:1:5: unknown tool "bahs" (did you mean "bash"?)`,
 			`warning W101 a.rules:3:7: unknown tool "delte_file" (did you mean "delete_file"?)`,
 			`warning W101 a.rules:5:7: the pattern "read_*" matches no known tool`,

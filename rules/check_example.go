@@ -1,0 +1,111 @@
+package rules
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/petrigate/petrigate/gate"
+)
+
+// giver is who gives a call its name: the maps of one tool for one label.
+type giver struct{ tool, as string }
+
+// checkExamples asks the gate what the maps make of each example.
+func (c *compiler) checkExamples() {
+	maps, refused := make(map[giver][]gate.Map), make(map[giver]bool)
+	for _, m := range c.out.Maps {
+		g := giver{m.Tool, m.As}
+		maps[g] = append(maps[g], m)
+	}
+	for _, m := range c.maps {
+		if c.failed[m] != nil {
+			refused[giver{m.Tool.Text, m.As.Text}] = true
+		}
+	}
+	asked := make(map[giver]*gate.Policy)
+	for _, s := range c.statements {
+		e, ok := s.(*Example)
+		if !ok {
+			continue
+		}
+		g := giver{e.Tool.Text, e.As.Text}
+		switch {
+		case refused[g]: // which is an error already
+		case maps[g] == nil:
+			c.failName(e, e.As, NoSuchMap, c.nearLabel(e), "no map gives calls of %s the name %s", e.Tool, e.As)
+		default:
+			if asked[g] == nil {
+				asked[g] = namer(maps[g])
+			}
+			if e.holds(asked[g]) == e.Not {
+				c.failExample(e, maps[g])
+			}
+		}
+	}
+}
+
+// nearLabel suggests a name that calls of the tool can get.
+func (c *compiler) nearLabel(e *Example) string {
+	var known []string
+	for _, m := range c.maps {
+		if m.Tool.Text == e.Tool.Text {
+			known = append(known, m.As.String())
+		}
+	}
+	if near := Nearest(e.As.String(), known); near != "" {
+		return fmt.Sprintf("did you mean %q?", near)
+	}
+	return ""
+}
+
+// namer is a policy that only names calls.
+func namer(maps []gate.Map) *gate.Policy {
+	p, err := gate.NewPolicy([]gate.Net{{Name: "example", Labels: true}}, gate.PolicyOptions{Maps: maps})
+	if err != nil {
+		panic(fmt.Sprintf("rules: the gate refuses a map that was read: %v", err))
+	}
+	return p
+}
+
+// holds reports whether the maps of p name the call of e so.
+func (e *Example) holds(p *gate.Policy) bool {
+	for _, n := range p.Names(gate.Call{Tool: e.Tool.Text, Args: e.args()})[1:] { // the first is the tool
+		if n.Text == e.As.Text {
+			return true
+		}
+	}
+	return false
+}
+
+// args are the arguments of the call.
+func (e *Example) args() []byte {
+	if e.Field == "" {
+		return []byte(e.Value)
+	}
+	doc, _ := json.Marshal(map[string]string{e.Field: e.Value}) // of strings, which cannot fail
+	return doc
+}
+
+// shownMaps is how many maps an error names.
+const shownMaps = 3
+
+// failExample says which maps matched that should not, or which did not.
+func (c *compiler) failExample(e *Example, maps []gate.Map) {
+	var found []string
+	for _, m := range maps {
+		if e.Not && !e.holds(namer([]gate.Map{m})) {
+			continue
+		}
+		if found = append(found, fmt.Sprintf("%s at %s", m.Source, m.Rule)); len(found) == shownMaps {
+			break
+		}
+	}
+	list := strings.Join(found, ", ")
+	at := span{c.fileOf[e].source[e], e.column, e.width}
+	if e.Not {
+		c.failAt(e, e.at, at, FailedExample, "", "this call of %s is named %s, by %s", e.Tool, e.As, list)
+		return
+	}
+	c.failAt(e, e.at, at, FailedExample, "", "this call of %s is not named %s; the maps look for %s", e.Tool, e.As, list)
+}

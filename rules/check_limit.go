@@ -1,0 +1,221 @@
+package rules
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/petrigate/petrigate/gate"
+)
+
+// refillWords are the words after "per" that are no names.
+var refillWords = append(slices.Clone(spanWords[:]), "successful")
+
+func (c *compiler) checkLimit(s *Limit) {
+	if s.Per == nil {
+		return
+	}
+	switch {
+	case s.Tool.same(*s.Per):
+		c.failName(s, *s.Per, SelfRefill, "write: per session", "%s would refill its own limit", s.Tool)
+		return
+	case c.covers(s.Tool, *s.Per) && !s.spares(*s.Per):
+		c.failName(s, *s.Per, SelfRefill, "write: per session", "every call of %s is a call of %s: the limit would refill itself", s.Per, s.Tool)
+		return
+	}
+	if s.Tool.Glob() && !s.Per.Glob() && gate.MatchGlob(s.Tool.Text, s.Per.Text) && !s.spares(*s.Per) {
+		c.warnName(s, *s.Per, NoRefill, "", "%s is one of %s: its calls are counted and give nothing back", s.Per, s.Tool)
+	}
+	if near := Nearest(s.Per.Text, refillWords); near != "" && !s.Per.Quoted {
+		c.warnName(s, *s.Per, KeywordLike, fmt.Sprintf("did you mean %q?", near), "calls of %s refill the limit", s.Per)
+	}
+	c.checkEvidence(s, *s.Per, "refills the limit of "+s.Tool.String())
+}
+
+// checkLimits holds the limits against each other and against what is blocked.
+func (c *compiler) checkLimits() {
+	c.checkContrary()
+	c.checkWindows()
+	c.checkFailures()
+	over := c.overrules()
+	for _, s := range c.statements {
+		if s, ok := s.(*Limit); ok && c.failed[s] == nil {
+			c.checkIdle(s, over)
+		}
+	}
+}
+
+// checkContrary warns of limits on one name that differ in the count alone.
+func (c *compiler) checkContrary() {
+	first := make(map[string]*Limit)
+	for _, s := range c.statements {
+		s, ok := s.(*Limit)
+		if !ok {
+			continue
+		}
+		key := fmt.Sprint(s.Shadow, s.Tool, " ", s.scope(), " ", joinNames(s.Unless))
+		if earlier := first[key]; earlier != nil {
+			c.warn(s, ContraryLimits, "", "%s has a limit of %s per %s at %s too; both hold", s.Tool, calls(earlier.Count), s.scope(), earlier.Pos)
+			continue
+		}
+		first[key] = s
+	}
+}
+
+// checkWindows says once for each file that its windows are not kept.
+func (c *compiler) checkWindows() {
+	said := make(map[*File]bool)
+	for _, s := range c.statements {
+		if s, ok := s.(*Limit); ok && s.every() > 0 && !said[c.fileOf[s]] {
+			said[c.fileOf[s]] = true
+			c.warn(s, Forgotten, "", "what is left of a limit per %s is kept in memory and starts anew when the proxy restarts", s.Over)
+		}
+	}
+}
+
+// checkFailures points out a refill by all calls of what another rule requires
+// to succeed before the same calls.
+func (c *compiler) checkFailures() {
+	type pair struct{ first, before string }
+	required := make(map[pair]*Require)
+	for _, s := range c.statements {
+		if s, ok := s.(*Require); ok {
+			required[pair{s.First.String(), s.Before.String()}] = s
+		}
+	}
+	for _, s := range c.statements {
+		s, ok := s.(*Limit)
+		if !ok || s.Per == nil || s.Successful {
+			continue
+		}
+		if r := required[pair{s.Per.String(), s.Tool.String()}]; r != nil {
+			c.warnName(s, *s.Per, FailureRefills, fmt.Sprintf("write: per successful %s", s.Per),
+				"a call of %s that fails gives a call of %s back too; %s requires one that succeeds", s.Per, s.Tool, r.Pos)
+		}
+	}
+}
+
+// overrules are the rules that can leave a limit nothing to do, by the names
+// that they are about.
+type overrules struct {
+	blocks map[string]*Block
+	limits map[string][]*Limit // the lowest of each span
+}
+
+// overrules collects the rules that spare nothing. What a pattern is about is
+// spelt out for the names of limits.
+func (c *compiler) overrules() overrules {
+	over := overrules{make(map[string]*Block), make(map[string][]*Limit)}
+	var limited []string
+	for _, s := range c.statements {
+		if s, ok := s.(*Limit); ok && !s.Tool.Glob() {
+			limited = append(limited, s.Tool.Text)
+		}
+	}
+	words := newVocabulary(limited)
+	about := func(n Name, f func(key string)) {
+		f(n.String())
+		if n.Glob() {
+			words.matching(n, func(text string) {
+				if strings.Contains(n.Text, ".") || !strings.Contains(text, ".") { // or it sees no actions
+					f(text)
+				}
+			})
+		}
+	}
+	for _, s := range c.statements {
+		switch s := s.(type) {
+		case *Block:
+			if len(s.Unless) == 0 {
+				about(s.Tool, func(key string) { over.block(key, s) })
+			}
+		case *Limit:
+			if len(s.Unless) == 0 && s.Per == nil {
+				about(s.Tool, func(key string) { over.limit(key, s) })
+			}
+		}
+	}
+	return over
+}
+
+// block keeps the first, enforced ones before others.
+func (o *overrules) block(key string, s *Block) {
+	if earlier := o.blocks[key]; earlier == nil || earlier.Shadow && !s.Shadow {
+		o.blocks[key] = s
+	}
+}
+
+func (o *overrules) limit(key string, s *Limit) {
+	for i, l := range o.limits[key] {
+		if l.Over == s.Over && l.Shadow == s.Shadow {
+			if s.Count < l.Count {
+				o.limits[key][i] = s
+			}
+			return
+		}
+	}
+	o.limits[key] = append(o.limits[key], s)
+}
+
+// checkIdle warns of a limit that is never reached.
+func (c *compiler) checkIdle(s *Limit, over overrules) {
+	for _, key := range c.wider(s.Tool) {
+		if b := over.blocks[key]; b != nil && (s.Shadow || !b.Shadow) {
+			c.warn(s, IdleLimit, "", "the limit is never reached: %s is blocked at %s", s.Tool, b.Pos)
+			return
+		}
+		for _, l := range over.limits[key] {
+			if l != s && l.exceeds(s) {
+				c.warn(s, IdleLimit, "", "the limit is never reached: %q at %s is stricter", l, l.Pos)
+				return
+			}
+		}
+	}
+}
+
+// wider lists the names that every call of n carries, as far as they are
+// plain: n, the tool of an action, the only tool that a label is given to.
+func (c *compiler) wider(n Name) []string {
+	keys := []string{n.String()}
+	if n.Quoted || n.Glob() {
+		return keys
+	}
+	if i := strings.IndexByte(n.Text, '.'); i > 0 {
+		keys = append(keys, n.Text[:i])
+	}
+	if tools := c.labels.tools[n.Text]; len(tools) == 1 && tools[0] != n.Text {
+		keys = append(keys, tools[0])
+	}
+	return keys
+}
+
+// exceeds reports whether l, which no call refills, refuses whatever s refuses:
+// it begins with no more calls, counts over as many sessions, and gives calls
+// back no sooner.
+func (l *Limit) exceeds(s *Limit) bool {
+	switch {
+	case l.Shadow && !s.Shadow || l.Count > s.Count:
+		return false
+	case s.Per == nil && s.Over == User && l.Over != User:
+		return false
+	case l.Tool.same(s.Tool) && l.scope() == s.scope(): // said already, or in shadow
+		return false
+	case l.every() == 0:
+		return true
+	}
+	return s.every() > 0 && l.every() >= s.every()
+}
+
+// checkShadows warns of a rule in shadow that is enforced as well.
+func (c *compiler) checkShadows() {
+	enforced := make(map[string]Statement)
+	for _, s := range c.statements {
+		enforced[s.String()] = s
+	}
+	for _, s := range c.statements {
+		text, shadow := strings.CutPrefix(s.String(), "shadow ")
+		if twin := enforced[text]; shadow && twin != nil {
+			c.warn(s, ShadowTwin, "", "the rule is enforced already, at %s", twin.Position())
+		}
+	}
+}

@@ -1,0 +1,106 @@
+package rules
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// checkMaps looks at each map, and at what others make of the same field.
+func (c *compiler) checkMaps() {
+	used := c.usedLabels()
+	scripts := c.scripts()
+	for _, m := range c.maps {
+		if !used[m.As.Text] {
+			c.warnName(m, m.As, UnusedLabel, "", "no rule uses the name %s", m.As)
+		}
+		if m.As.Glob() {
+			c.warnName(m, m.As, LabelLikeGlob, "", "a rule reads %s as a pattern", m.As)
+		}
+		switch m.Pattern.Kind {
+		case Word:
+			c.checkWord(m, scripts[m.target()])
+		case Regex:
+			c.checkRegex(m, scripts[m.target()] != nil || m.isCommand())
+		}
+	}
+}
+
+// usedLabels are the names of maps of which a rule speaks.
+func (c *compiler) usedLabels() map[string]bool {
+	used, seen := make(map[string]bool), make(map[string]bool)
+	for _, s := range c.statements {
+		for _, n := range s.names() {
+			if key := n.String(); !seen[key] {
+				seen[key] = true
+				c.labels.words.matching(n, func(label string) { used[label] = true })
+			}
+		}
+	}
+	return used
+}
+
+// scripts are the fields that a map reads as shell scripts, with the first such map.
+func (c *compiler) scripts() map[string]*Map {
+	first := make(map[string]*Map)
+	for _, m := range c.maps {
+		if m.Pattern.Kind == Runs && first[m.target()] == nil {
+			first[m.target()] = m
+		}
+	}
+	return first
+}
+
+// target is the T.F of the map.
+func (m *Map) target() string { return m.Tool.Text + "\x00" + m.Field }
+
+// isCommand reports whether the field seems to hold a command.
+func (m *Map) isCommand() bool {
+	key := m.Field[strings.LastIndexByte(m.Field, '.')+1:]
+	return slices.Contains([]string{"command", "commands", "cmd", "script"}, strings.ToLower(key))
+}
+
+// checkWord looks at a word that is searched as text; script is a map that
+// reads the same field as a script, if there is one.
+func (c *compiler) checkWord(m, script *Map) {
+	p := m.Pattern
+	switch {
+	case strings.ContainsAny(p.Text, `^$*+?()[]{}|\`):
+		c.warnPattern(m, WordLikeRegex, "a regex stands between slashes: /regex/", "the word %s is searched as it stands", p.Text)
+	case script != nil && isWordByte(p.Text, 0) && !strings.Contains(p.Text, "/"):
+		c.warnPattern(m, TextOfScript, "if it is a command, write: runs "+p.Text,
+			"%s is searched in the text of %s.%s, which the map at %s reads as a script", p.Text, m.Tool, m.Field, script.Pos)
+	}
+}
+
+// dotted finds a dot that stands for any character and looks like one of a name.
+var dotted = regexp.MustCompile(`^(?:[^\\\[]|\\.|\[[^\]]*\])*?\w\.\w`)
+
+// checkRegex looks at a regex; command says that the field holds commands.
+func (c *compiler) checkRegex(m *Map, command bool) {
+	p := m.Pattern
+	bare, escaped := strings.CutSuffix(p.Text, "$")
+	switch {
+	case p.Match(""):
+		c.warnPattern(m, MatchesAll, "", "the regex matches the empty text, and so every call of %s with the field %s", m.Tool, m.Field)
+	case command && strings.HasPrefix(p.Text, "^"):
+		c.warnPattern(m, Anchored, `write \b in place of ^, or use runs`, "the regex finds a command only where the text begins, and not in: cd /tmp; ...")
+	case command && escaped && !endsInEscape(bare):
+		c.warnPattern(m, Anchored, `write \b in place of $, or use runs`, "the regex finds a command only where the text ends, and not in: ... ; true")
+	case dotted.MatchString(p.Text):
+		c.warnPattern(m, AnyCharacter, `write \. for a dot`, "a dot in %s stands for any character", p)
+	}
+}
+
+// endsInEscape reports whether what follows expr is escaped.
+func endsInEscape(expr string) bool {
+	return (len(expr)-len(strings.TrimRight(expr, `\`)))%2 == 1
+}
+
+func (c *compiler) warnPattern(m *Map, code Code, hint, format string, args ...any) {
+	c.warnAt(m, m.Pattern.Pos, c.patternSpan(m), code, hint, format, args...)
+}
+
+func (c *compiler) patternSpan(m *Map) span {
+	return span{c.fileOf[m].source[m], m.Pattern.column, m.Pattern.width}
+}

@@ -1,0 +1,78 @@
+package rules
+
+import (
+	"slices"
+	"strings"
+)
+
+// labels are the names that maps give, kept so that neither a rule nor a map
+// has to be held against all of the others.
+type labels struct {
+	maps  map[string][]*Map   // that give a name
+	tools map[string][]string // whose calls can get it, each once
+	order map[*Map]int
+	words vocabulary
+}
+
+func newLabels(maps []*Map) *labels {
+	l := &labels{maps: make(map[string][]*Map), tools: make(map[string][]string), order: make(map[*Map]int)}
+	seen := make(map[[2]string]bool)
+	for i, m := range maps {
+		label := m.As.Text
+		l.order[m] = i
+		l.maps[label] = append(l.maps[label], m)
+		if key := [2]string{label, m.Tool.Text}; !seen[key] {
+			seen[key] = true
+			l.tools[label] = append(l.tools[label], m.Tool.Text)
+		}
+	}
+	var texts []string
+	for label := range l.maps {
+		texts = append(texts, label)
+	}
+	l.words = newVocabulary(texts)
+	return l
+}
+
+// first is the first map, in the order of the files, that gives a call a name
+// of which n speaks and for which ok holds.
+func (l *labels) first(n Name, ok func(*Map) bool) *Map {
+	var first *Map
+	l.words.matching(n, func(label string) {
+		for _, m := range l.maps[label] {
+			if ok(m) {
+				if first == nil || l.order[m] < l.order[first] {
+					first = m
+				}
+				return
+			}
+		}
+	})
+	return first
+}
+
+// A vocabulary is a set of names in which those that a pattern matches are
+// found by how it begins.
+type vocabulary []string
+
+func newVocabulary(texts []string) vocabulary {
+	slices.Sort(texts)
+	return slices.Compact(texts)
+}
+
+// matching calls f with each name of which n speaks.
+func (v vocabulary) matching(n Name, f func(text string)) {
+	prefix := n.Text
+	if n.Glob() {
+		prefix = prefix[:strings.IndexAny(prefix, "*?")]
+	}
+	from, _ := slices.BinarySearch(v, prefix)
+	for _, text := range v[from:] {
+		if !strings.HasPrefix(text, prefix) || !n.Glob() && text != prefix {
+			return
+		}
+		if n.Matches(text) {
+			f(text)
+		}
+	}
+}

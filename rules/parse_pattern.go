@@ -1,0 +1,180 @@
+package rules
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// pattern reads what a map looks for in a field.
+func (s *scanner) pattern() Pattern {
+	if s.err != nil {
+		return Pattern{}
+	}
+	start := s.skip(s.off)
+	if strings.HasPrefix(s.text[start:], "/") {
+		return s.slash(start)
+	}
+	if strings.HasPrefix(s.text[start:], `"`) {
+		end := s.wordEnd(start)
+		s.fail(QuotedWord, token{off: start, end: end}, `write /git push/ for text with spaces`, "a word is not quoted: %s", s.text[start:end])
+		return Pattern{}
+	}
+	return s.word()
+}
+
+// word reads a bare word. A "runs" or "when" is one only where "as" follows.
+func (s *scanner) word() Pattern {
+	t := s.next()
+	if t.kind == atEnd {
+		s.fail(Missing, t, mapForm, "the word or regex to look for is missing")
+		return Pattern{}
+	}
+	if !s.peek().is("as") {
+		switch {
+		case t.is("runs"):
+			return s.runs(t)
+		case t.is("when"):
+			s.fail(BadOperand, t, `write: map tool when "..." as name; a tool with a dot in its name stands in quotes`, `"when" looks at the whole call and takes no field`)
+		case t.isCase("runs") || t.isCase("when"):
+			s.wrongCase(t, strings.ToLower(t.text))
+		}
+	}
+	p := s.patternAt(t.off, t.end)
+	p.Text, p.match = t.text, MatchWord(t.text)
+	return p
+}
+
+// patternAt is a pattern that is written between two offsets.
+func (s *scanner) patternAt(from, to int) Pattern {
+	return Pattern{Pos: s.position(from), column: s.column(from), width: s.column(to) - s.column(from)}
+}
+
+// runs reads the words of a command, up to "as". A word that needs them stands
+// in quotes.
+func (s *scanner) runs(at token) Pattern {
+	var words []string
+	end := at.end
+	for {
+		t := s.peek()
+		switch {
+		case t.kind == atEnd && len(words) == 0:
+			s.fail(Missing, t, runsForm, "the command to look for is missing")
+			return Pattern{}
+		case t.kind == atEnd || t.is("as"):
+			p := s.patternAt(at.off, end)
+			p.Kind, p.Words, p.Text = Runs, words, joinWords(words)
+			return p
+		}
+		words = append(words, t.text)
+		s.off, end = t.end, t.end
+	}
+}
+
+// when reads an expression about the whole call.
+func (s *scanner) when() Pattern {
+	at := s.peek()
+	s.keyword("when", whenForm)
+	t := s.next()
+	switch t.kind {
+	case atEnd:
+		s.fail(Missing, t, whenForm, "the expression is missing")
+	case bare:
+		s.fail(Unexpected, t, whenForm, "the expression stands in quotes")
+	}
+	p := s.patternAt(at.off, t.end)
+	p.Kind, p.Text, p.raw = When, t.text, s.text[t.off:t.end]
+	return p
+}
+
+// slash reads what begins with a slash: a regex if it is closed, a word such
+// as /etc otherwise. A slash further on the line, in a name or a comment, may
+// look like the closing one; where both readings make a statement, neither is
+// taken.
+func (s *scanner) slash(start int) Pattern {
+	wordEnd := s.wordEnd(start)
+	closing := s.closing(start)
+	if closing >= 0 && closing < wordEnd {
+		return s.regex(start, closing)
+	}
+	isWord := s.endsAsMap(wordEnd)
+	isRegex := closing >= 0 && s.endsAsMap(s.wordEnd(closing))
+	switch {
+	case isWord && isRegex:
+		s.fail(AmbiguousRegex, token{off: start, end: start + 1}, `write \/ for a slash that closes nothing`, "this can be read as a word and as a regex")
+		return Pattern{}
+	case isWord || closing < 0:
+		return s.openSlash()
+	default:
+		return s.regex(start, closing)
+	}
+}
+
+// openSlash reads a word that begins with a slash, and says so where a regex
+// was meant and not closed.
+func (s *scanner) openSlash() Pattern {
+	t := s.peek()
+	p := s.word()
+	escaped := len(t.text) > 1 && strings.HasSuffix(t.text, "/")
+	if after := s.peek(); escaped || after.kind != atEnd && !after.is("as") {
+		s.fail(BadRegex, t, "a regex ends with a slash", "the regex is not closed")
+	}
+	return p
+}
+
+// closing is the offset of the slash that closes the regex that begins at
+// start, or -1.
+func (s *scanner) closing(start int) int {
+	for i := start + 1; i < len(s.text); i++ {
+		switch s.text[i] {
+		case '\\':
+			i++
+		case '/':
+			return i
+		}
+	}
+	return -1
+}
+
+// endsAsMap reports whether the line reads "as NAME" from off to its end.
+func (s *scanner) endsAsMap(off int) bool {
+	look := &scanner{place: s.place, text: s.text, off: off}
+	return look.next().is("as") && look.next().kind != atEnd && look.next().kind == atEnd && look.err == nil
+}
+
+// regex reads /expression/ or /expression/i.
+func (s *scanner) regex(start, closing int) Pattern {
+	end := s.wordEnd(closing)
+	s.off = end
+	tail := token{off: closing + 1, end: end}
+	p := s.patternAt(start, end)
+	p.Kind, p.Text = Regex, s.text[start+1:closing]
+	switch s.text[tail.off:tail.end] {
+	case "":
+	case "i":
+		p.Fold = true
+	default:
+		s.fail(RegexTail, tail, `/regex/ or /regex/i; a slash inside is written \/`, "unexpected %q after the regex", s.text[tail.off:tail.end])
+		return Pattern{}
+	}
+	re, err := compileRegex(p.Text, p.Fold)
+	if err != nil {
+		s.badRegex(token{off: start, end: end}, err)
+		return Pattern{}
+	}
+	p.match = quickly(re)
+	return p
+}
+
+func (s *scanner) badRegex(t token, err error) {
+	code, hint := BadRegex, ""
+	switch {
+	case errors.Is(err, errEmptyRegex):
+		code, hint = EmptyRegex, mapForm
+	case errors.Is(err, errLargeRegex):
+		code = LargeRegex
+	case strings.Contains(s.text[t.off:t.end], "(?"):
+		hint = "RE2 has no look-around and no back-references"
+	}
+	s.fail(code, t, hint, "%s", fmt.Sprint(err))
+}

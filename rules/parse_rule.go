@@ -1,0 +1,176 @@
+package rules
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// shadow reads a rule that only records, from the keyword before it on.
+func (s *scanner) shadow(at token) Statement {
+	t := s.next()
+	switch {
+	case t.kind == atEnd:
+		s.fail(Missing, t, shadowForm, "the rule is missing")
+	case slices.Contains(statementWords, t.text) && !slices.Contains(ruleWords, t.text):
+		s.fail(NoRule, t, "only require, block and limit can be in shadow", "%q is no rule", s.text[t.off:t.end])
+	}
+	return s.rule(t, Rule{Pos: s.position(at.off), Shadow: true})
+}
+
+func (s *scanner) require(r Rule) Statement {
+	first := s.next()
+	switch {
+	case first.is("human-approval"):
+		return s.approve(r)
+	case first.isCase("human-approval"):
+		s.wrongCase(first, "human-approval")
+	case first.kind == atEnd:
+		s.fail(Missing, first, requireForm, "what is required is missing")
+	}
+	s.keyword("before", requireForm)
+	before := s.name("the call that waits is missing", requireForm)
+	once := s.optional("once")
+	r.Unless = s.unless("once")
+	return &Require{Rule: r, First: s.named(first), Before: before, Once: once}
+}
+
+func (s *scanner) approve(r Rule) Statement {
+	a := &Approve{}
+	if s.optional("via") {
+		a.Via = s.channel()
+	}
+	s.keyword("before", approveForm)
+	a.Before = s.name("the call that waits for approval is missing", approveForm)
+	r.Unless = s.unless()
+	a.Rule = r
+	return a
+}
+
+// channels are the ways to ask a person, and whether this version has them.
+var channels = []struct {
+	name string
+	has  bool
+}{{"elicit", true}, {"cli", true}, {"url", false}, {"web", false}, {"webhook", false}}
+
+// channel reads the way by which a person is asked.
+func (s *scanner) channel() string {
+	t := s.next()
+	var known []string
+	for _, c := range channels {
+		known = append(known, c.name)
+		switch {
+		case t.isCase(c.name):
+			s.wrongCase(t, c.name)
+		case t.is(c.name) && !c.has:
+			s.fail(NotSupported, t, "elicit asks through the client, cli at a terminal", "the channel %q is not supported yet", t.text)
+		case t.is(c.name):
+			return t.text
+		}
+	}
+	switch near := Nearest(t.text, known); {
+	case t.kind == atEnd:
+		s.fail(Missing, t, viaForm, "the channel is missing")
+	case near != "" && t.kind == bare:
+		s.fail(UnknownChannel, t, fmt.Sprintf("did you mean %q?", near), "unknown channel %q", t.text)
+	default:
+		s.fail(UnknownChannel, t, "one of "+strings.Join(known, ", "), "unknown channel %q", s.text[t.off:t.end])
+	}
+	return ""
+}
+
+func (s *scanner) block(r Rule) Statement {
+	tool := s.name("the name to block is missing", blockForm)
+	r.Unless = s.unless()
+	return &Block{Rule: r, Tool: tool}
+}
+
+func (s *scanner) limit(r Rule) Statement {
+	l := &Limit{Tool: s.name("the name to limit is missing", limitForm)}
+	s.keyword("to", limitForm)
+	l.Count = s.count(limitForm)
+	s.keyword("per", limitForm)
+	s.per(l)
+	r.Unless = s.unless()
+	l.Rule = r
+	return l
+}
+
+// unless reads the names of calls that a rule spares, and the end of the rule.
+// earlier are other words that could have stood before its end.
+func (s *scanner) unless(earlier ...string) []Name {
+	var names []Name
+	if s.optional("unless") {
+		names = s.names("name", unlessForm)
+		earlier = nil
+	} else {
+		earlier = append(earlier, "unless")
+	}
+	s.end(earlier...)
+	return names
+}
+
+// count reads a number of calls: decimal digits and nothing else.
+func (s *scanner) count(form string) int {
+	t := s.next()
+	if t.kind == atEnd {
+		s.fail(Missing, t, form, "the count is missing")
+		return 0
+	}
+	n, err := strconv.ParseInt(t.text, 10, 32)
+	if t.kind != bare || err != nil || n < 1 || strconv.FormatInt(n, 10) != t.text {
+		s.fail(BadCount, t, fmt.Sprintf("a whole number from 1 to %d, in plain digits", math.MaxInt32), "invalid count %q", s.text[t.off:t.end])
+		return 0
+	}
+	return int(n)
+}
+
+// spanWords are the words after "per" that are no names.
+var spanWords = [...]string{"session", "user", "second", "minute", "hour", "day"}
+
+// String is the word after "per".
+func (p Span) String() string { return spanWords[p] }
+
+// per reads what stands after "per".
+func (s *scanner) per(l *Limit) {
+	t := s.next()
+	if t.kind == atEnd {
+		s.fail(Missing, t, limitForm, "the session, or the name that refills the limit, is missing")
+		return
+	}
+	for i, word := range spanWords {
+		switch {
+		case t.is(word):
+			l.Over = Span(i)
+			return
+		case t.isCase(word):
+			s.wrongCase(t, word)
+		}
+	}
+	switch {
+	case t.is("successful"):
+		l.Successful = true
+		t = s.successful()
+	case t.isCase("successful"):
+		s.wrongCase(t, "successful")
+	}
+	n := s.named(t)
+	l.Per = &n
+	if next := s.peek(); next.kind != atEnd && !next.is("unless") && t.kind == bare && Nearest(t.text, []string{"successful"}) != "" {
+		s.fail(Unexpected, t, `did you mean "successful"?`, "unexpected %q", t.text)
+	}
+}
+
+// successful reads the call after "per successful".
+func (s *scanner) successful() token {
+	t := s.next()
+	switch {
+	case t.kind == atEnd || t.is("unless"):
+		s.fail(Missing, t, successfulForm, "the call that has to succeed is missing")
+	case t.kind == bare && slices.Contains(spanWords[:], t.text):
+		s.fail(Unexpected, t, successfulForm, "%q is no call", t.text)
+	}
+	return t
+}
