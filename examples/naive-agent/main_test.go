@@ -1,0 +1,44 @@
+package main
+
+import (
+	"bytes"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestNaiveAgent lets the agent loose on a real proxy in front of a real server:
+// with nothing but the text of a refusal it gets there on the shortest way.
+func TestNaiveAgent(t *testing.T) {
+	petrigate := filepath.Join(t.TempDir(), "petrigate")
+	if out, err := exec.Command("go", "build", "-o", petrigate, "../../cmd/petrigate").CombinedOutput(); err != nil {
+		t.Fatalf("building petrigate: %v\n%s", err, out)
+	}
+	t.Setenv("PETRIGATE_RUNTIME_DIR", filepath.Join(t.TempDir(), "run"))
+	wrap := []string{"wrap", "--rules", "release.rules", "--", petrigate, "demo-upstream", "--tools", "demo"}
+	var out bytes.Buffer
+	if err := run(&out, "deploy", petrigate, wrap...); err != nil {
+		t.Fatalf("%v\n%s", err, out.String())
+	}
+	want := `> deploy
+  deploy requires a successful call to build first. (release.rules:4:1) Way out: call ` + "`lint`, then `test`, then `build`; after that `deploy` is allowed." + `
+> lint
+  lint: no problems
+> test
+  test: 42 tests passed
+> build
+  built version 1.0.1
+> deploy
+  deployed version 1.0.1 to production
+deploy was reached with 5 calls.
+`
+	if out.String() != want {
+		t.Errorf("got\n%swant\n%s", out.String(), want)
+	}
+	out.Reset()
+	wrap[2] = "none.rules"
+	if err := run(&out, "deploy", petrigate, wrap...); err == nil || !strings.Contains(err.Error(), "shaking hands") {
+		t.Errorf("without its rules the proxy must not start: %v", err)
+	}
+}
