@@ -26,7 +26,8 @@ type Name struct {
 // a hook sees it.
 type Firing struct {
 	Call       Call
-	Name       string // the name of the call that the transition gates
+	Name       string   // the name of the call that the transition gates
+	Names      []string // for a validator: every name of the call in this net; one transition may gate several
 	Net        string
 	Transition string
 	Marking    Marking // read only

@@ -48,8 +48,12 @@ func (n *net) objection(f Firing) (reason string) {
 }
 
 func (f *finding) firing(c *Call, chosen choice, meta Meta) Firing {
+	all := make([]string, len(f.labels))
+	for i := range f.labels {
+		all[i] = f.labels[i].text
+	}
 	return Firing{
-		Call: *c, Name: chosen.name,
+		Call: *c, Name: chosen.name, Names: all,
 		Net: f.net.Name, Transition: f.net.Transitions[chosen.transition].Name,
 		Marking: f.net.show(f.data), Meta: meta,
 	}

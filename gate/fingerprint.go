@@ -25,6 +25,7 @@ type identity struct {
 	Labels      bool
 	MatchFirst  bool
 	Hooks       [3]bool
+	Identity    string `json:",omitempty"`
 	Scope       Scope
 }
 
@@ -52,8 +53,8 @@ func fingerprintNet(n *net) string {
 	return hash(identity{
 		Places: solid(n.Places), Initial: n.initial, Free: solid(n.Free), Transitions: ts,
 		Maps: mapIdentities(n.Maps), Labels: n.Labels, MatchFirst: n.MatchFirst,
-		Hooks: [3]bool{n.Mapper != nil, n.Validate != nil, n.OnSuccess != nil},
-		Scope: n.Scope,
+		Hooks:    [3]bool{n.Mapper != nil, n.Validate != nil, n.OnSuccess != nil},
+		Identity: n.Identity, Scope: n.Scope,
 	})
 }
 

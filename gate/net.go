@@ -32,6 +32,11 @@ type Net struct {
 	// the call that was admitted. It may change Meta; it must not block.
 	OnSuccess func(Firing)
 
+	// Identity stands for the code of the functions above in the fingerprint of
+	// the net, which cannot see into them: the texts that they were made of, or
+	// a version. A change of it is a change of the net.
+	Identity string
+
 	Cause          Cause    // what kind of constraint the net is
 	Reason         string   // the sentence of a refusal; empty: a general one
 	Rule           Position // where the user wrote it
