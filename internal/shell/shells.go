@@ -8,7 +8,7 @@ import (
 
 // shellForm is how the shells of this family read their options.
 var shellForm = form{
-	flags:  "abcefhlmnprtuvxCEPT",
+	flags:  "abcefhlmnprstuvxCEPT",
 	values: "oO",
 	long:   "--login --noprofile --norc --posix --restricted --verbose --noediting",
 }
@@ -55,7 +55,7 @@ func (r *reader) shell(name string, args []arg, redirs []*syntax.Redirect) {
 	switch {
 	case has(found, "c") && len(rest) > 0:
 		r.dialect(name, rest[0])
-	case len(rest) > 0:
+	case len(rest) > 0 && !has(found, "s"):
 		r.scriptFile(rest[0])
 	default:
 		r.scriptInput(name, redirs)

@@ -79,9 +79,11 @@ func tells(a arg, option string) bool {
 
 // tell reads the command that an option is told to run, where it is plain.
 func (r *reader) tell(option string, args []arg) {
-	_, value, ok := strings.Cut(args[0].text, "=")
+	_, value, with := strings.Cut(args[0].text, "=")
 	switch {
-	case ok && strings.HasPrefix(option, "--") && args[0].kind == literal:
+	case !strings.Contains(commandOptions, " "+option+" "):
+		r.unsure("an option that may run a command")
+	case with && strings.HasPrefix(option, "--") && args[0].kind == literal:
 		r.script(value)
 	case args[0].text == option && len(args) > 1:
 		r.text(args[1])
@@ -89,6 +91,10 @@ func (r *reader) tell(option string, args []arg) {
 		r.unsure("an option that runs a command")
 	}
 }
+
+// commandOptions are those of the options below whose value is a command line
+// and nothing else.
+const commandOptions = " --to-command --use-compress-program -I --rsh --rsync-path -e --compress-program --filter --pre -P --pager "
 
 // tellingOptions are the options that name a command to run, or open a way to one.
 var tellingOptions = map[string]string{
@@ -330,13 +336,9 @@ func (r *reader) container(args []arg) {
 
 // launcher reads programs of which any argument may begin a command.
 func (r *reader) launcher(args []arg) {
-	for i, a := range args {
-		if a.kind == anything && i == 0 {
-			r.unsure("a command word that is not literal")
-		}
-		if a.kind == literal && strings.Contains(a.text, " ") || a.kind == literal && strings.HasPrefix(a.text, "-") && strings.Contains(a.text, "=") && strings.ContainsAny(a.text, " ;|&$`") {
+	for _, a := range args {
+		if a.kind == literal && strings.ContainsAny(a.text, " ;|&$`") {
 			r.unsure("an argument that may be a script")
-			r.script(a.text)
 		}
 	}
 	r.possibly(args)
