@@ -5,7 +5,11 @@ import "slices"
 // group explores the nets of a group whole, and looks for a deadlock.
 func (m *model) group(nets []int) Group {
 	g := Group{Nets: m.named(nets)}
-	w := m.whole(nets, anyCall, min(m.limit, groupLimit))
+	gap := m.gap(nets, nil)
+	var w *space
+	if gap == "" {
+		w = m.whole(nets, anyCall, min(m.limit, groupLimit))
+	}
 	if w == nil && m.endless(nets) {
 		g.Deadlock.Result = Proved
 		return g
@@ -15,13 +19,17 @@ func (m *model) group(nets []int) Group {
 			g.Deadlock = d
 			return g
 		}
+		if gap != "" {
+			g.Deadlock.Why = gap
+			return g
+		}
 		w = m.whole(nets, anyCall, m.limit/5)
 	}
 	if w == nil {
 		g.Deadlock.Why = m.spent()
 		return g
 	}
-	g.States, g.Complete = len(w.at), m.gap(nets, nil) == ""
+	g.States, g.Complete = len(w.at), true
 	g.Deadlock = m.deadlock(w)
 	if g.Deadlock.Why == whyLong {
 		if w = m.exact(nets, anyCall); w != nil {
@@ -43,9 +51,6 @@ const groupLimit = 2000
 // lockOfOne looks for a single net that, in some state, forbids for ever every
 // call of the group that likes wants: such as a limit that is used up.
 func (m *model) lockOfOne(nets, group []int, likes func(*shape) bool) Deadlock {
-	if m.gap(group, nil) != "" {
-		return Deadlock{}
-	}
 	in := make([]bool, len(m.nets))
 	for _, n := range group {
 		in[n] = true
@@ -57,6 +62,9 @@ func (m *model) lockOfOne(nets, group []int, likes func(*shape) bool) Deadlock {
 		return 0
 	}
 	for _, n := range nets {
+		if m.gap([]int{n}, tag) != "" {
+			continue
+		}
 		w := m.whole([]int{n}, tag, min(m.limit, groupLimit))
 		if w == nil {
 			continue
@@ -108,7 +116,7 @@ func (m *model) endless(nets []int) bool {
 // lenient reports whether the net can plainly never block the effect: only
 // observers list its names, or transitions that need what is always there.
 func (n *net) lenient(e int) bool {
-	for _, a := range n.effects[e] {
+	for _, a := range n.known.list[e] {
 		if a.free || n.observed(a.lists) {
 			continue
 		}

@@ -24,6 +24,10 @@ func (m *model) climb() *ladder {
 	}
 	l := &ladder{ok: make([]bool, len(m.shapes)), prep: make([]map[int]bool, len(m.shapes))}
 	m.ladder = l
+	for i, n := range m.nets { // what all calls of open tools mean to it
+		_, gap := m.kinds([]int{i}, nil)
+		n.wild = gap != ""
+	}
 	for again := true; again; {
 		again = false
 		for i, s := range m.shapes {
@@ -129,6 +133,9 @@ func (n *net) recovers(e int, helpers []int) bool {
 // alone are the states of the net over all calls and outcomes, whatever other
 // nets forbid. ok is false where there are many, or tokens can be in flight.
 func (n *net) alone() (locals []int, ok bool) {
+	if n.wild {
+		return nil, false
+	}
 	for t := range n.trans {
 		def := &n.info.Transitions[t]
 		if def.Deferred && !def.Observe || len(n.free) > 0 && !n.settles() {
@@ -146,7 +153,7 @@ func (n *net) alone() (locals []int, ok bool) {
 	for before := -1; before != len(locals)+len(holds); {
 		before = len(locals) + len(holds)
 		for k := 0; k < len(locals); k++ {
-			for e := range n.effects {
+			for e := range n.known.list {
 				b := n.begin(locals[k], e)
 				if visit(b.next); b.hold > 0 && !slices.Contains(holds, b.hold) {
 					holds = append(holds, b.hold)

@@ -164,7 +164,8 @@ func (m *model) locks(all []*net, calls []*shape, ms []move, nets []int, likes f
 // callsOf are the shapes that touch a net of the view.
 func (m *model) callsOf(v *view) []*shape {
 	var out []*shape
-	for _, s := range m.shapes {
+	kinds, _ := m.kinds(v.numbers(), nil)
+	for _, s := range slices.Concat(m.shapes, kinds) {
 		if slices.ContainsFunc(s.touches, func(t touch) bool { return v.at[t.net] >= 0 }) {
 			out = append(out, s)
 		}

@@ -22,6 +22,7 @@ type model struct {
 	ladder *ladder // made when it is needed
 	all    *ground // likewise
 	deny   bool
+	shaper *shaper
 	off    []bool // nets that are left out, because they were found redundant
 }
 
@@ -52,7 +53,7 @@ func newModel(p *gate.Policy, o *Options) *model {
 	m.deny, m.off = o.Deny, make([]bool, len(m.nets))
 	b.nets, b.naming = m.nets, newNaming(o.Maps, m.nets, b.extra)
 	b.derive(o.Tools)
-	m.gaps = b.gaps
+	m.gaps, m.shaper = b.gaps, b
 	m.adopt(b)
 	m.list()
 	return m
@@ -135,6 +136,19 @@ func (m *model) groups() [][]int {
 			parent[max(a, b)] = min(a, b)
 		}
 	}
+	for _, o := range m.shaper.opened { // what one call can have together
+		first := -1
+		for n, atoms := range o.concerns {
+			if len(atoms) == 0 && o.plain.effectIn(n) < 0 {
+				continue
+			}
+			if first < 0 {
+				first = root(n)
+			}
+			a, b := root(first), root(n)
+			parent[max(a, b)] = min(a, b)
+		}
+	}
 	var groups [][]int
 	at := make(map[int]int)
 	for i := range m.nets {
@@ -194,7 +208,8 @@ func (m *model) view(nets []int, o viewOptions) *view {
 	}
 	var key []byte
 	seen := make(map[string]bool)
-	for _, s := range m.shapes {
+	kinds, _ := m.kinds(nets, o.tag)
+	for _, s := range slices.Concat(m.shapes, kinds) {
 		if o.witnessed && s.doubtful || slices.ContainsFunc(s.shut, func(n int) bool { return v.at[n] >= 0 && n != o.about-1 }) {
 			continue
 		}
@@ -251,7 +266,8 @@ func (m *model) gap(nets []int, tag func(*shape) uint8) string {
 			}
 		}
 	}
-	return ""
+	_, gap := m.kinds(nets, tag)
+	return gap
 }
 
 // anyGap is why a name that no call has may have one.

@@ -20,7 +20,7 @@ type naming struct {
 // names in extra are those that assertions speak of; patterns among them come
 // last, so that no net sees a difference.
 func newNaming(maps []gate.Map, nets []*net, extra []gate.Tool) *naming {
-	g := &naming{maps: maps, dotted: make(map[string]bool), bases: make(map[string]bool)}
+	g := &naming{maps: remembering(maps), dotted: make(map[string]bool), bases: make(map[string]bool)}
 	for _, n := range nets {
 		if !n.info.Labels {
 			continue
@@ -42,6 +42,23 @@ func newNaming(maps []gate.Map, nets []*net, extra []gate.Tool) *naming {
 		}
 	}
 	return g
+}
+
+// remembering are the maps, but that no text is matched twice.
+func remembering(maps []gate.Map) []gate.Map {
+	out := slices.Clone(maps)
+	for i := range out {
+		match, known := out[i].Match, make(map[string]bool)
+		out[i].Match = func(s string) bool {
+			yes, ok := known[s]
+			if !ok {
+				yes = match(s)
+				known[s] = yes
+			}
+			return yes
+		}
+	}
+	return out
 }
 
 func toolGlob(t gate.Tool) glob {

@@ -20,14 +20,14 @@ type net struct {
 	place   map[string]int // numbers of the places
 	dead    []bool         // transitions that can never fire, whatever happens
 	still   bool           // it never moves
+	wild    bool           // not all effects that a call can have on it are known
 
 	counterAt int // the place whose start was made smaller; see [model.cap]
 
 	rows  map[string]row
 	globs []globRow
 
-	effects  []effect
-	effectID map[string]int
+	known *effects
 
 	locals  []local
 	localID map[string]int
@@ -41,6 +41,12 @@ type net struct {
 // holdings numbers the holdings of a net; copies of it share the numbers.
 type holdings struct {
 	list []holding
+	id   map[string]int
+}
+
+// effects numbers the effects of calls on a net; copies of it share the numbers.
+type effects struct {
+	list []effect
 	id   map[string]int
 }
 
@@ -112,7 +118,7 @@ const maxRounds = 10_000
 func newNet(info gate.NetInfo, index int) *net {
 	n := &net{
 		info: info, index: index, place: make(map[string]int), rows: make(map[string]row),
-		effectID: make(map[string]int), localID: make(map[string]int), ends: make(map[endKey]*ended),
+		known: &effects{id: make(map[string]int)}, localID: make(map[string]int), ends: make(map[endKey]*ended),
 		held: &holdings{list: make([]holding, 1), id: map[string]int{string(make([]byte, 4)): 0}},
 	}
 	for i, p := range info.Places {
@@ -275,12 +281,12 @@ func (n *net) internEffect(e effect) int {
 		}
 	}
 	n.key = k
-	if id, ok := n.effectID[string(k)]; ok {
+	if id, ok := n.known.id[string(k)]; ok {
 		return id
 	}
-	n.effectID[string(k)] = len(n.effects)
-	n.effects = append(n.effects, e)
-	return len(n.effects) - 1
+	n.known.id[string(k)] = len(n.known.list)
+	n.known.list = append(n.known.list, e)
+	return len(n.known.list) - 1
 }
 
 func (l *local) clone() local {

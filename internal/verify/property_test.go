@@ -168,6 +168,11 @@ func (g *generator) rules() string {
 	if g.IntN(4) == 0 {
 		out = append(out, fmt.Sprintf("map %s.f %s as %s", g.pick("a", "b"), g.pick("x", "y", "/[xy]/"), g.pick("m", "n")))
 	}
+	if g.IntN(6) == 0 { // more maps of one field than all sets are listed of
+		for i := range 6 {
+			out = append(out, fmt.Sprintf("map %s.f word%d as o%d", g.pick("a", "b"), i, 2+i))
+		}
+	}
 	for range g.IntN(5) {
 		switch g.IntN(8) {
 		case 0, 1, 2:

@@ -202,12 +202,16 @@ func (m *model) pays(n *net, place int, t gate.Tool) bool {
 		def := &n.info.Transitions[i]
 		cost[i] = in > out && !def.Deferred && !def.Observe
 	}
-	for _, s := range m.shapes {
+	kinds, gap := m.kinds([]int{n.index}, carrying(t))
+	if gap != "" {
+		return false
+	}
+	for _, s := range slices.Concat(m.shapes, kinds) {
 		if !s.carries(t, false) {
 			continue
 		}
 		paid := slices.ContainsFunc(s.touches, func(tt touch) bool {
-			return tt.net == n.index && slices.ContainsFunc(n.effects[tt.effect], func(a ask) bool {
+			return tt.net == n.index && slices.ContainsFunc(n.known.list[tt.effect], func(a ask) bool {
 				return !a.free && len(a.lists) > 0 && !slices.ContainsFunc(a.lists, func(t int) bool { return !cost[t] })
 			})
 		})
@@ -242,12 +246,19 @@ func (a AlwaysPossible) prove(m *model) Proof {
 		if l.ok[i] {
 			return Proof{Result: Proved}
 		}
-		for _, t := range s.touches {
-			nets = append(nets, t.net)
+		nets = append(nets, s.nets()...)
+	}
+	kinds, gap := m.kinds(nil, carrying(a.Tool))
+	if gap != "" {
+		return Proof{Why: gap}
+	}
+	for _, s := range kinds {
+		if likes(s) {
+			nets = append(nets, s.nets()...)
 		}
 	}
 	around := m.around(nets)
-	if m.whole(around, anyCall, min(m.limit, groupLimit)) == nil {
+	if m.gap(around, nil) != "" || m.whole(around, anyCall, min(m.limit, groupLimit)) == nil {
 		if d := m.lockOfOne(nets, around, likes); d.Result == Refuted {
 			return Proof{Result: Refuted, Counterexample: d.Trace, Because: d.Because}
 		}

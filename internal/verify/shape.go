@@ -39,6 +39,15 @@ func (s *shape) carries(t gate.Tool, evidence bool) bool {
 	})
 }
 
+// nets are those that the shape touches.
+func (s *shape) nets() []int {
+	var out []int
+	for _, t := range s.touches {
+		out = append(out, t.net)
+	}
+	return out
+}
+
 // name is how a step of a sequence is called: by its label where it has one.
 func (s *shape) name() string {
 	name := s.tool
@@ -54,25 +63,27 @@ func (s *shape) name() string {
 const (
 	maxShapesOfTool = 2048
 	maxShapes       = 8192
-	maxMapsOfField  = 8
-	maxActionsAtOne = 8
+	maxMapsOfField  = 8 // of which all sets are tried
+	maxListed       = 5 // likewise, in advance
 )
 
 // shaper derives the shapes of a policy.
 type shaper struct {
-	nets   []*net
-	naming *naming
-	extra  []gate.Tool
-	tools  []string            // physical names
-	isTool map[string]bool     // these, and the further names that known tools have
-	known  map[string]bool     // names of tools that are known
-	action map[string][]string // of a tool: actions that rules name
-	joint  map[string]bool     // tool.action that several others together stand for
-	shapes []*shape
-	seen   map[string]bool
-	listed map[string]bool // names that a net or an assertion speaks of
-	gaps   []gap           // what was left out
-	deny   bool
+	nets      []*net
+	naming    *naming
+	extra     []gate.Tool
+	tools     []string            // physical names
+	isTool    map[string]bool     // these, and the further names that known tools have
+	known     map[string]bool     // names of tools that are known
+	action    map[string][]string // of a tool: actions that rules name
+	joint     map[string]bool     // tool.action that several others together stand for
+	shapes    []*shape
+	seen      map[string]bool
+	listed    map[string]bool // names that a net or an assertion speaks of
+	gaps      []gap           // what was left out
+	opened    []*openTool
+	overflows []string // gaps of open tools that were met
+	deny      bool
 }
 
 func (b *shaper) derive(known []Tool) {
@@ -269,23 +280,28 @@ func (b *shaper) patterns() []glob {
 	return all
 }
 
-// ofTool adds the shapes of one tool: every combination of what its fields can hold.
+// ofTool adds the shapes of one tool: every combination of what its fields can
+// hold, or where they are too many, some of them; then the tool stays open.
 func (b *shaper) ofTool(tool string, also []gate.Name) {
 	base := []label{{text: tool, from: fromTool, certain: true}}
 	for _, a := range also {
 		base = add(base, label{text: a.Text, from: fromTool, certain: a.Certain, weak: a.Weak})
 	}
-	fields := b.fields(base)
-	options := make([][]*value, len(fields))
+	var options [][]*value
 	count := 1
-	for i, f := range fields {
-		options[i] = append([]*value{nil}, b.values(f, base)...)
-		count *= len(options[i])
+	for _, f := range b.fields(base) {
+		values, ok := b.values(f, base)
+		options = append(options, append([]*value{nil}, values...))
+		if count *= 1 + len(values); !ok || count > maxShapesOfTool {
+			b.open(tool, base)
+			return
+		}
 	}
-	if count > maxShapesOfTool {
-		b.gap(tool, "the maps of %s can match in more ways than were tried", tool)
-		count = maxShapesOfTool
-	}
+	eachForm(base, options, count, func(f *form) { b.add(tool, f) })
+}
+
+// eachForm calls do with every choice of one value of each field.
+func eachForm(base []label, options [][]*value, count int, do func(*form)) {
 	for k := range count {
 		f := &form{tools: base}
 		for i := range options {
@@ -294,7 +310,7 @@ func (b *shaper) ofTool(tool string, also []gate.Name) {
 			}
 			k /= len(options[i])
 		}
-		b.add(tool, f)
+		do(f)
 	}
 }
 
@@ -328,15 +344,21 @@ func hasTool(tools []label, name string) bool {
 
 // add adds the shape of a form, unless there is one that no net can tell from it.
 func (b *shaper) add(tool string, f *form) {
+	s := b.shape(tool, f)
+	if key := b.keyOf(s, f); !b.seen[key] {
+		b.seen[key] = true
+		b.shapes = append(b.shapes, s)
+	}
+}
+
+// shape is that of a form.
+func (b *shaper) shape(tool string, f *form) *shape {
 	s := &shape{tool: tool, labels: b.naming.labels(f)}
-	var key strings.Builder
-	fmt.Fprintf(&key, "%q", tool)
-	b.note(&key, s.labels)
+	policy := s.labels
 	for _, n := range b.nets {
-		ls := s.labels
+		ls := policy
 		if !n.info.Labels {
 			ls = n.own(f)
-			b.note(&key, ls)
 			for _, l := range ls {
 				if l.glob == 0 {
 					s.labels = add(s.labels[:len(s.labels):len(s.labels)], l)
@@ -353,12 +375,21 @@ func (b *shaper) add(tool string, f *form) {
 			}
 		}
 	}
-	if b.seen[key.String()] {
-		return
-	}
-	b.seen[key.String()] = true
 	s.args, s.doubtful = arguments(f)
-	b.shapes = append(b.shapes, s)
+	return s
+}
+
+// keyOf is what distinguishes the shape for nets and assertions.
+func (b *shaper) keyOf(s *shape, f *form) string {
+	var key strings.Builder
+	fmt.Fprintf(&key, "%q", s.tool)
+	b.note(&key, b.naming.labels(f))
+	for _, n := range b.nets {
+		if !n.info.Labels {
+			b.note(&key, n.own(f))
+		}
+	}
+	return key.String()
 }
 
 // note writes what nets and assertions can see of names.

@@ -14,7 +14,7 @@ func (n *net) begin(state, e int) *begun {
 		row = append(row, nil)
 	}
 	if row[e] == nil {
-		row[e] = n.compute(state, n.effects[e])
+		row[e] = n.compute(state, n.known.list[e])
 	}
 	n.begins[state] = row
 	return row[e]

@@ -7,10 +7,8 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// values are what a field can hold, as far as it makes a difference.
-func (b *shaper) values(field string, tools []label) []*value {
-	var ps []pattern
-	var keys []mapKey
+// mapsOf are the maps of a field of the tool.
+func (b *shaper) mapsOf(field string, tools []label) (ps []pattern, keys []mapKey) {
 	each := func(maps []gate.Map, net int) {
 		for i := range maps {
 			if maps[i].Field == field && hasTool(tools, maps[i].Tool) {
@@ -25,11 +23,21 @@ func (b *shaper) values(field string, tools []label) []*value {
 			each(n.info.Maps, n.index)
 		}
 	}
+	return ps, keys
+}
+
+// values are what a field can hold, as far as it makes a difference. ok is
+// false where that is more than is listed.
+func (b *shaper) values(field string, tools []label) (values []*value, ok bool) {
+	ps, keys := b.mapsOf(field, tools)
+	if len(ps) > maxListed {
+		return nil, false
+	}
 	if field == "action" {
 		return b.actionValues(tools, ps)
 	}
 	var out []*value
-	for _, set := range b.sets(len(ps), field, tools) {
+	for set := uint64(1); set < 1<<len(ps); set++ {
 		if text, ok := witness(ps, set); ok {
 			out = append(out, &value{field: field, texts: []string{text}}, &value{field: field, weak: true, texts: []string{text}})
 			continue
@@ -50,24 +58,7 @@ func (b *shaper) values(field string, tools []label) []*value {
 		}
 		out = append(out, &abstract, &weak)
 	}
-	return out
-}
-
-// sets are the sets of n patterns that are tried: all, or where they are too
-// many, the small ones and the whole.
-func (b *shaper) sets(n int, field string, tools []label) []uint64 {
-	var sets []uint64
-	if n <= maxMapsOfField {
-		for set := uint64(1); set < 1<<n; set++ {
-			sets = append(sets, set)
-		}
-		return sets
-	}
-	b.gap(tools[0].text, "the maps of %s.%s can match in more ways than were tried", tools[0].text, field)
-	for i := range min(n, 63) {
-		sets = append(sets, 1<<i)
-	}
-	return sets
+	return out, true
 }
 
 // weakWitness is a list of texts that together are matched by exactly the
@@ -103,8 +94,29 @@ func leavesOf(leaves []string) []string {
 
 // actionValues are the actions that the policy tells apart, alone or, as a
 // value that is no string, together.
-func (b *shaper) actionValues(tools []label, ps []pattern) []*value {
-	var texts []string
+func (b *shaper) actionValues(tools []label, ps []pattern) (values []*value, ok bool) {
+	texts, lists := b.actionTexts(tools, ps)
+	if len(lists) > maxMapsOfField {
+		return nil, false
+	}
+	for _, s := range texts {
+		values = append(values, &value{field: "action", texts: []string{s}})
+	}
+	for set := 1; set < 1<<len(lists); set++ {
+		var leaves []string
+		for i, s := range lists {
+			if set&(1<<i) != 0 {
+				leaves = append(leaves, s)
+			}
+		}
+		values = append(values, &value{field: "action", weak: true, texts: leavesOf(leaves)})
+	}
+	return values, true
+}
+
+// actionTexts are the actions that the policy tells apart, and those of them
+// that make a difference in a list: actions that others stand for together do not.
+func (b *shaper) actionTexts(tools []label, ps []pattern) (texts, lists []string) {
 	for _, t := range tools {
 		for _, a := range b.action[t.text] {
 			if !slices.Contains(texts, a) {
@@ -117,27 +129,9 @@ func (b *shaper) actionValues(tools []label, ps []pattern) []*value {
 			texts = append(texts, s)
 		}
 	}
-	var out []*value
-	for _, s := range texts {
-		out = append(out, &value{field: "action", texts: []string{s}})
+	if len(ps) > maxMapsOfField {
+		b.gap(tools[0].text, "the maps of %s.action can match in more ways than were tried", tools[0].text)
 	}
-	// As a list, actions that others stand for together add nothing.
-	texts = slices.DeleteFunc(texts, func(s string) bool { return b.joint[tools[0].text+"."+s] })
-	if len(texts) > maxActionsAtOne {
-		b.gap(tools[0].text, "a call of %s can name its actions together in more ways than were tried", tools[0].text)
-		for _, s := range texts {
-			out = append(out, &value{field: "action", weak: true, texts: []string{s}})
-		}
-		return append(out, &value{field: "action", weak: true, texts: leavesOf(texts)})
-	}
-	for set := 1; set < 1<<len(texts); set++ {
-		var leaves []string
-		for i, s := range texts {
-			if set&(1<<i) != 0 {
-				leaves = append(leaves, s)
-			}
-		}
-		out = append(out, &value{field: "action", weak: true, texts: leavesOf(leaves)})
-	}
-	return out
+	lists = slices.DeleteFunc(slices.Clone(texts), func(s string) bool { return b.joint[tools[0].text+"."+s] })
+	return texts, lists
 }

@@ -10,9 +10,6 @@ import (
 func Policy(p *gate.Policy, o Options) *Report {
 	m := newModel(p, &o)
 	r := &Report{Overlaps: overlaps(m.nets, o.Maps)}
-	for _, g := range m.gaps {
-		r.Gaps = append(r.Gaps, g.text)
-	}
 	for _, t := range m.listed {
 		r.Names = append(r.Names, m.callable(t))
 	}
@@ -26,6 +23,14 @@ func Policy(p *gate.Policy, o Options) *Report {
 	}
 	r.Redundant = m.allRedundant()
 	r.Visited = m.states
+	for _, g := range m.gaps {
+		r.Gaps = append(r.Gaps, g.text)
+	}
+	for _, text := range m.shaper.overflows {
+		if !slices.Contains(r.Gaps, text) {
+			r.Gaps = append(r.Gaps, text)
+		}
+	}
 	return r
 }
 
@@ -45,10 +50,14 @@ func admits(t gate.Tool) *query { return &query{tag: carrying(t), sole: -1} }
 // callable says whether a call that has the name can be admitted.
 func (m *model) callable(t gate.Tool) Name {
 	name := Name{Tool: t}
-	if !slices.ContainsFunc(m.shapes, func(s *shape) bool { return s.carries(t, false) }) {
+	q := admits(t)
+	kinds, gap := m.kinds(nil, q.tag)
+	if !slices.ContainsFunc(slices.Concat(m.shapes, kinds), func(s *shape) bool { return s.carries(t, false) }) {
+		if name.Why = gap; gap != "" {
+			return name
+		}
 		return m.nameless(name)
 	}
-	q := admits(t)
 	if f := m.barred(q); f.result == Proved {
 		name.Callable, name.Because = Impossible, m.named(m.minimal(q, f.nets))
 		return name
@@ -106,7 +115,7 @@ func (m *model) minimal(q *query, nets []int) []int {
 // forbid reports whether the nets alone admit no call that the query wants.
 func (m *model) forbid(q *query, nets []int) bool {
 	v := m.view(nets, viewOptions{tag: q.tag})
-	if v.barred() {
+	if m.gap(nets, q.tag) == "" && v.barred() {
 		return true
 	}
 	if path, ok := m.newPlanner(v, -1).search(viewOptions{limit: m.limit}); ok && path != nil {
@@ -209,13 +218,15 @@ func overlaps(nets []*net, maps []gate.Map) []Overlap {
 
 func overlapping(maps []gate.Map) []Overlap {
 	var out []Overlap
+	patterns := make([]pattern, len(maps))
 	for i := range maps {
+		patterns[i] = newPattern(&maps[i])
 		for j := range maps[:i] {
 			a, b := &maps[j], &maps[i]
 			if a.Tool != b.Tool || a.Field != b.Field || a.As == b.As {
 				continue
 			}
-			if text, ok := witness([]pattern{newPattern(a), newPattern(b)}, 3); ok {
+			if text, ok := witness([]pattern{patterns[j], patterns[i]}, 3); ok {
 				out = append(out, Overlap{*a, *b, text})
 			}
 		}

@@ -150,7 +150,7 @@ func TestSixtyRules(t *testing.T) {
 // change, and nothing else.
 func TestGap(t *testing.T) {
 	var rules strings.Builder
-	rules.WriteString("require a before b\n")
+	rules.WriteString("require a before b\nlimit chat.* to 3 per session\n")
 	for i := range 9 {
 		fmt.Fprintf(&rules, "limit chat.a%d to 1 per session\n", i)
 	}
@@ -158,13 +158,15 @@ func TestGap(t *testing.T) {
 		o.Prove = []verify.Assertion{
 			verify.NeverBefore{Tool: gate.Tool{Name: "b"}, First: gate.Tool{Name: "a"}},
 			verify.AtMost{Count: 1, Tool: gate.Tool{Name: "chat.a0"}},
+			verify.AtMost{Count: 2, Tool: gate.Tool{Name: "chat.*", Kind: gate.Glob}},
+			verify.AtMost{Count: 3, Tool: gate.Tool{Name: "chat.*", Kind: gate.Glob}},
 			verify.Reachable{Tool: gate.Tool{Name: "chat.a0"}},
 		}
 	})
 	if len(r.Gaps) != 1 {
 		t.Errorf("gaps: %v", r.Gaps)
 	}
-	for i, want := range []verify.Result{verify.Proved, verify.Unknown, verify.Proved} {
+	for i, want := range []verify.Result{verify.Proved, verify.Proved, verify.Refuted, verify.Unknown, verify.Proved} {
 		if r.Proofs[i].Result != want {
 			t.Errorf("%+v, want %v", r.Proofs[i], want)
 		}
@@ -193,6 +195,38 @@ func TestNoArguments(t *testing.T) {
 	r := report(t, "map sh.c /^x{9}y?$/ as long\nmap sh.c /x{3}/ as short\nblock short\nlimit long to 1 per session\n", nil)
 	for _, n := range r.Names {
 		if n.Tool.Name == "long" && n.Callable == verify.Possible {
+			t.Errorf("%+v", n)
+		}
+	}
+}
+
+// TestManyMaps checks that many maps of one field leave little open: what a
+// rule is about is few of them.
+func TestManyMaps(t *testing.T) {
+	names := func(words ...string) (tools []gate.Tool) {
+		for _, w := range words {
+			tools = append(tools, gate.Tool{Name: w})
+		}
+		return tools
+	}("gmail-send", "gmail-read", "slack-send", "pay-send", "db-drop", "k8s-delete")
+	r := report(t, assistant(), func(o *verify.Options) {
+		o.Prove = []verify.Assertion{
+			verify.NeverBefore{Tool: names[0], First: names[1]},
+			verify.NeverBefore{Tool: names[1], First: names[0]},
+			verify.AtMost{Count: 3, Tool: names[2]},
+			verify.AtMost{Count: 1, Tool: names[3]},
+			verify.Never{Tool: names[4]},
+			verify.NeverWithoutApproval{Tool: names[5]},
+			verify.AlwaysPossible{Tool: names[1]},
+		}
+	})
+	for i, want := range []verify.Result{verify.Proved, verify.Refuted, verify.Proved, verify.Refuted, verify.Proved, verify.Proved, verify.Refuted} {
+		if r.Proofs[i].Result != want {
+			t.Errorf("%+v, want %v", r.Proofs[i], want)
+		}
+	}
+	for _, n := range r.Names {
+		if n.Callable == verify.Unsure {
 			t.Errorf("%+v", n)
 		}
 	}

@@ -1,0 +1,245 @@
+package verify
+
+import (
+	"encoding/binary"
+	"fmt"
+	"slices"
+)
+
+// An openTool is a tool whose fields can match in too many ways to list them
+// all. Of a call of it, some nets and a question see few names only. What they
+// cannot tell apart is one kind of call to them, so the kinds are made for each
+// view: see [model.kinds].
+type openTool struct {
+	name     string
+	base     []label
+	fields   []openField
+	concerns [][]int // by net: the atoms that it can see
+	plain    *shape  // no field is there
+	single   []*shape
+	made     map[string]kinds // by atoms
+}
+
+// An openField is a field of an open tool. Any of its atoms may be there
+// together; fixed are values that are tried in each view.
+type openField struct {
+	name  string
+	first int // number of its first atom in the tool
+	atoms []atom
+	ps    []pattern // of the atoms, where they are maps
+	fixed []*value
+}
+
+// An atom is what a field can match by itself: a map, or an action in a list.
+type atom struct {
+	key    mapKey
+	action string
+}
+
+// kinds are the calls of an open tool, as far as some atoms go. gap is why
+// they are not all.
+type kinds struct {
+	shapes []*shape
+	gap    string
+}
+
+// open keeps the tool open. Calls of which all is known are made anyway: one
+// for each text that is known to match.
+func (b *shaper) open(tool string, base []label) {
+	o := &openTool{name: tool, base: base, made: make(map[string]kinds)}
+	atoms := 0
+	for _, name := range b.fields(base) {
+		f := b.openField(name, base)
+		f.first = atoms
+		atoms += len(f.atoms)
+		o.fields = append(o.fields, f)
+	}
+	b.add(tool, &form{tools: base})
+	for i := range o.fields {
+		for _, v := range slices.Concat(o.fields[i].fixed, b.sampled(&o.fields[i])) {
+			b.add(tool, &form{tools: base, fields: []value{*v}})
+		}
+	}
+	b.relate(o)
+	b.opened = append(b.opened, o)
+}
+
+func (b *shaper) openField(name string, base []label) openField {
+	f := openField{name: name}
+	ps, keys := b.mapsOf(name, base)
+	if name != "action" {
+		f.ps = ps
+		for _, k := range keys {
+			f.atoms = append(f.atoms, atom{key: k})
+		}
+		return f
+	}
+	texts, lists := b.actionTexts(base, ps)
+	for _, s := range texts {
+		f.fixed = append(f.fixed, &value{field: name, texts: []string{s}})
+	}
+	for _, s := range lists {
+		f.atoms = append(f.atoms, atom{action: s})
+	}
+	return f
+}
+
+// samplesEach is how many texts that match a map are tried against the others.
+const samplesEach = 2
+
+// sampled are values of one text that matches some map, alone or with others.
+func (b *shaper) sampled(f *openField) []*value {
+	var out []*value
+	for i := range f.ps {
+		for _, s := range f.ps[i].samples[:min(samplesEach, len(f.ps[i].samples))] {
+			out = append(out, &value{field: f.name, texts: []string{s}}, &value{field: f.name, weak: true, texts: []string{s}})
+		}
+	}
+	return out
+}
+
+// relate finds the atoms that each net can see, and the shape of each by itself.
+func (b *shaper) relate(o *openTool) {
+	o.plain = b.shape(o.name, &form{tools: o.base})
+	o.concerns = make([][]int, len(b.nets))
+	for _, f := range o.fields {
+		for i := range f.atoms {
+			form := &form{tools: o.base, fields: []value{*f.value([]int{i}, false)}}
+			s := b.shape(o.name, form)
+			o.single = append(o.single, s)
+			for _, n := range b.nets {
+				if s.effectIn(n.index) != o.plain.effectIn(n.index) || n.info.MatchFirst && f.atoms[i].key.net == n.index {
+					o.concerns[n.index] = append(o.concerns[n.index], f.first+i)
+				}
+			}
+		}
+	}
+}
+
+// effectIn is what the call means to the net, -1 for nothing.
+func (s *shape) effectIn(net int) int {
+	for _, t := range s.touches {
+		if t.net == net {
+			return t.effect
+		}
+	}
+	return -1
+}
+
+// value is one in which the atoms match, and no others that matter.
+func (f *openField) value(atoms []int, weak bool) *value {
+	v := &value{field: f.name, weak: weak}
+	var leaves []string
+	for _, i := range atoms {
+		if a := f.atoms[i]; a.action != "" {
+			leaves = append(leaves, a.action)
+		} else {
+			v.hits = append(v.hits, a.key)
+		}
+	}
+	if f.ps == nil {
+		v.weak, v.texts = true, leavesOf(leaves)
+	}
+	return v
+}
+
+// kinds are all calls of open tools, as nets and a tag can tell them apart.
+func (m *model) kinds(nets []int, tag func(*shape) uint8) (shapes []*shape, gap string) {
+	for _, o := range m.shaper.opened {
+		k := m.shaper.kindsOf(o, o.seen(nets, tag))
+		shapes = append(shapes, k.shapes...)
+		if gap == "" {
+			gap = k.gap
+		}
+	}
+	return shapes, gap
+}
+
+// seen are the atoms that nets or the tag can see.
+func (o *openTool) seen(nets []int, tag func(*shape) uint8) []int {
+	var atoms []int
+	for _, n := range nets {
+		atoms = append(atoms, o.concerns[n]...)
+	}
+	if tag != nil {
+		plain := tag(o.plain)
+		for i, s := range o.single {
+			if tag(s) != plain {
+				atoms = append(atoms, i)
+			}
+		}
+	}
+	slices.Sort(atoms)
+	return slices.Compact(atoms)
+}
+
+func (b *shaper) kindsOf(o *openTool, atoms []int) kinds {
+	var key []byte
+	for _, a := range atoms {
+		key = binary.AppendUvarint(key, uint64(a))
+	}
+	if k, ok := o.made[string(key)]; ok {
+		return k
+	}
+	options, count := make([][]*value, len(o.fields)), 1
+	for i := range o.fields {
+		f := &o.fields[i]
+		var here []int
+		for _, a := range atoms {
+			if a >= f.first && a < f.first+len(f.atoms) {
+				here = append(here, a-f.first)
+			}
+		}
+		if len(here) > maxMapsOfField {
+			count = maxShapesOfTool + 1
+			break
+		}
+		options[i] = slices.Concat([]*value{nil}, f.fixed, f.subsets(here))
+		count *= len(options[i])
+	}
+	var k kinds
+	if count > maxShapesOfTool {
+		k.gap = fmt.Sprintf("the calls of %s can have more names together than were tried", o.name)
+		b.overflows = append(b.overflows, k.gap)
+	} else {
+		eachForm(o.base, options, count, func(f *form) { k.shapes = append(k.shapes, b.shape(o.name, f)) })
+	}
+	if b.deny {
+		k.shapes = slices.DeleteFunc(k.shapes, func(s *shape) bool { return len(s.knowers) == 0 })
+	}
+	o.made[string(key)] = k
+	return k
+}
+
+// subsets are values for each set of the atoms, with texts where some are known.
+func (f *openField) subsets(atoms []int) []*value {
+	var ps []pattern
+	for _, a := range atoms {
+		if f.ps != nil {
+			ps = append(ps, f.ps[a])
+		}
+	}
+	var out []*value
+	for set := uint64(1); set < 1<<len(atoms); set++ {
+		var chosen []int
+		for i, a := range atoms {
+			if set&(1<<i) != 0 {
+				chosen = append(chosen, a)
+			}
+		}
+		strong, weak := f.value(chosen, false), f.value(chosen, true)
+		if f.ps == nil {
+			out = append(out, weak)
+			continue
+		}
+		if text, ok := witness(ps, set); ok {
+			strong.texts, weak.texts = []string{text}, []string{text}
+		} else if impossible(ps, set) {
+			continue
+		} else {
+			weak.texts = weakWitness(ps, set)
+		}
+		out = append(out, strong, weak)
+	}
+	return out
+}
