@@ -37,6 +37,9 @@ func checkNet(n *Net) (map[string]int, ErrorList) {
 		}
 		c.places[place] = i
 	}
+	if n.Scope > ScopeGlobal {
+		c.report("", fmt.Sprintf("%d is no scope", n.Scope), "")
+	}
 	c.initial()
 	for _, place := range n.Terminal {
 		c.place("", place)

@@ -88,11 +88,12 @@ func (j *judgement) commit(g *Grant, asked *OpenAsk, metas []Meta) (Decision, *D
 			continue
 		}
 		m := newMove(f.net, f.data, &room[i])
-		if !m.begin(j.choices[f.first:f.last], open.Number) {
+		flight := j.state.flight(f.net, open.Number, j.call.Time)
+		if !m.begin(j.choices[f.first:f.last], flight) {
 			return j.refuse(KindBlocked, []Block{f.restless(j.choices[f.first].name)}), j.answered(asked)
 		}
 		m.clock(f.data, j.call.Time)
-		if m.waits(open.Number) {
+		if m.waits(flight) {
 			open.Nets = append(open.Nets, f.net.index)
 			remembers = remembers || f.net.OnSuccess != nil
 		}
@@ -135,7 +136,7 @@ func (m *move) marking() petri.Marking {
 
 // begin does what was chosen for the call; it reports whether the net comes to
 // rest after it.
-func (m *move) begin(choices []choice, call uint64) bool {
+func (m *move) begin(choices []choice, call Flight) bool {
 	for _, c := range choices {
 		m.start(c, call)
 	}
@@ -143,9 +144,9 @@ func (m *move) begin(choices []choice, call uint64) bool {
 }
 
 // start begins one transition that was chosen for the call.
-func (m *move) start(c choice, call uint64) {
+func (m *move) start(c choice, flight Flight) {
 	def, t := &m.net.Transitions[c.transition], &m.net.net.Transitions[c.transition]
-	flight := Flight{Call: call, Transition: c.transition, Name: c.name}
+	flight.Transition, flight.Name = c.transition, c.name
 	switch {
 	case def.Deferred && def.Observe:
 		m.data.Watches = append(slices.Clip(m.data.Watches), flight)
@@ -177,8 +178,8 @@ func (m *move) settle() bool {
 }
 
 // waits reports whether the net waits for the end of the call.
-func (m *move) waits(call uint64) bool {
-	of := func(f Flight) bool { return f.Call == call }
+func (m *move) waits(call Flight) bool {
+	of := func(f Flight) bool { return f.of(call) }
 	return slices.ContainsFunc(m.data.Flights, of) || slices.ContainsFunc(m.data.Watches, of)
 }
 

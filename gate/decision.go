@@ -76,9 +76,10 @@ type Block struct {
 // A Holder is a call whose outcome is not known yet and which holds tokens.
 type Holder struct {
 	Number uint64
-	ID     string
-	Tool   string
+	ID     string // not told of a call of another session
+	Tool   string // of a call of another session, the name that the net knows it by
 	Since  time.Time
+	Other  bool // it is a call of another session
 }
 
 // A Verdict is what one net says of a call.

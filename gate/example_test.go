@@ -300,3 +300,20 @@ func ExampleTransition_clock() {
 	// 10s push is possible twice a minute; the next is possible in 20s.
 	// 30s allowed
 }
+
+func ExampleNewShared() {
+	policy, err := gate.NewPolicy([]gate.Net{{
+		Name: "once", Places: []string{"left"}, Initial: map[string]int{"left": 1},
+		Transitions: []gate.Transition{{Name: "deploy", Inputs: []string{"left"}, Tools: gate.Tools("deploy")}},
+		Scope:       gate.ScopePrincipal,
+	}}, gate.PolicyOptions{})
+	if err != nil {
+		panic(err)
+	}
+	alice := gate.NewShared(policy, gate.ScopePrincipal, gate.SharedOptions{})
+	try(gate.NewSession(policy, gate.SessionOptions{Principal: alice}), "deploy", gate.Success)
+	try(gate.NewSession(policy, gate.SessionOptions{Principal: alice}), "deploy", gate.Success)
+	// Output:
+	// deploy: allowed
+	// deploy: Tool 'deploy' is not available in the current state.
+}

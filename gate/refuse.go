@@ -50,7 +50,11 @@ func sentences(blocks []Block, now time.Time) string {
 
 // sentence says which call has the token that is missing, and for how long.
 func (h *Holder) sentence(now time.Time) string {
-	text := fmt.Sprintf("Call %d of %s, which has not ended", h.Number, h.Tool)
+	where := ""
+	if h.Other {
+		where = " in another session"
+	}
+	text := fmt.Sprintf("Call %d of %s%s, which has not ended", h.Number, h.Tool, where)
 	if !h.Since.IsZero() && now.After(h.Since) {
 		text += fmt.Sprintf(" for %s", now.Sub(h.Since).Round(time.Second))
 	}
@@ -150,14 +154,22 @@ func (f *finding) holders(s *State, l *label) []Holder {
 	}
 	lists, _ := f.net.lookup(l)
 	var held []Holder
-	for _, flight := range f.data.Flights {
-		c := s.Calls[flight.Call]
-		twice := slices.ContainsFunc(held, func(h Holder) bool { return h.Number == flight.Call })
-		if c != nil && !twice && f.holds(flight, lists) {
-			held = append(held, c.holder())
+	for i, flight := range f.data.Flights {
+		twice := slices.ContainsFunc(f.data.Flights[:i], func(g Flight) bool { return g.of(flight) && f.holds(g, lists) })
+		if !twice && f.holds(flight, lists) {
+			held = append(held, s.holder(f.net, flight))
 		}
 	}
 	return held
+}
+
+// holder is the call of a flight.
+func (s *State) holder(n *net, f Flight) Holder {
+	other := f.Owner != s.Owners[n.Scope]
+	if c := s.Calls[f.Call]; c != nil && !other {
+		return c.holder()
+	}
+	return Holder{Number: f.Call, Tool: f.Name, Since: f.Since, Other: other}
 }
 
 // holds reports whether the flight has tokens of a place in which one of the

@@ -12,7 +12,8 @@ import (
 // A Session holds the state of every net of a policy for one conversation.
 // It is safe for concurrent use.
 type Session struct {
-	policy *Policy // never changes
+	policy *Policy   // never changes
+	shared []*Shared // in the order of locking; never changes
 
 	mu    sync.Mutex
 	state *State // accessed only in update
@@ -25,13 +26,32 @@ type SessionOptions struct {
 	// Time is when the session starts: from then on its clocks go. Where it is
 	// zero, the clock of a net starts with the first call that concerns the net.
 	Time time.Time
+
+	// Principal and Global hold the nets of these scopes, see [NewShared]. Where
+	// one is nil the session has such nets for itself.
+	Principal, Global *Shared
 }
 
-// NewSession makes a session in the initial state.
+// NewSession makes a session in the initial state. What it shares must be of
+// the same policy and of the right scope.
 func NewSession(p *Policy, o SessionOptions) *Session {
 	s := &Session{policy: p, state: p.NewState(o.Active)}
+	s.share(ScopePrincipal, o.Principal)
+	s.share(ScopeGlobal, o.Global)
 	s.Tick(o.Time)
 	return s
+}
+
+// share gives the session the nets of that scope from h.
+func (s *Session) share(scope Scope, h *Shared) {
+	switch {
+	case h == nil:
+	case h.policy != s.policy || h.scope != scope:
+		panic("gate: a session is to share the state of another policy or scope")
+	case len(h.nets) > 0:
+		s.shared = append(s.shared, h)
+		s.state.Owners[scope] = h.join()
+	}
 }
 
 // update runs f on the state under the lock and applies what it yields. Every
@@ -39,7 +59,24 @@ func NewSession(p *Policy, o SessionOptions) *Session {
 func (s *Session) update(f func(*State) *Delta) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if len(s.shared) == 0 {
+		s.state.Apply(f(s.state))
+		return
+	}
+	s.updateShared(f)
+}
+
+// updateShared is update with the nets that are shared, under their locks too.
+func (s *Session) updateShared(f func(*State) *Delta) {
+	for _, h := range s.shared {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		h.lend(s.state)
+	}
 	s.state.Apply(f(s.state))
+	for _, h := range s.shared {
+		h.keep(s.state)
+	}
 }
 
 // Decide answers c on the present state: an [Allow] with a ticket, a [Refusal], or an [Ask].
@@ -143,11 +180,13 @@ func (s *Session) Classify(c Call) (vs []Verdict) {
 	return vs
 }
 
-// Activate makes a net take part in decisions again, from where it left off.
+// Activate makes a net take part in decisions again, from where it left off;
+// a net that is shared for all its sessions.
 // Its error is about the name, or says that the net is active.
 func (s *Session) Activate(net string) error { return s.toggle(net, true) }
 
-// Deactivate takes a net out of decisions; its state is kept, it settles its
+// Deactivate takes a net out of decisions, a net that is shared for all its
+// sessions; its state is kept, it settles its
 // calls in flight, and its watches end. Its error is about the name, or says
 // that the net is not active.
 func (s *Session) Deactivate(net string) error { return s.toggle(net, false) }
@@ -181,15 +220,23 @@ func (p *Policy) netNames() []string {
 }
 
 // Reset puts every net back to its start; calls in flight settle without
-// effect. Which nets are active, and what waits for a person, stays.
+// effect. Which nets are active, and what waits for a person, stays, and so do
+// the nets that are shared with other sessions: see [Shared.Reset].
 func (s *Session) Reset() {
 	s.update(func(state *State) *Delta {
 		d := &Delta{}
 		for i, n := range s.policy.nets {
-			d.Nets = append(d.Nets, NetDelta{Net: i, Data: &NetData{Active: state.Nets[i].Active, Marking: n.start}})
+			if state.Owners[n.Scope] == 0 {
+				d.set(i, n.restart(state.Nets[i]))
+			}
 		}
 		return d
 	})
+}
+
+// restart is the initial state of the net, as active as d.
+func (n *net) restart(d *NetData) *NetData {
+	return &NetData{Active: d.Active, Marking: n.start}
 }
 
 // Open lists the calls that were admitted and not settled, oldest first.

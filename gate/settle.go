@@ -31,7 +31,7 @@ func (p *Policy) SettleAt(s *State, number uint64, o Outcome, t time.Time) *Delt
 	for k, i := range c.Nets {
 		old := p.nets[i].at(s.Nets[i], t)
 		m := newMove(p.nets[i], old, &room[k])
-		if m.end(c, o) {
+		if m.end(c, s.flight(p.nets[i], number, c.Call.Time), o) {
 			m.clock(old, t)
 			d.Nets = append(d.Nets, NetDelta{Net: i, Data: m.data})
 		}
@@ -41,38 +41,38 @@ func (p *Policy) SettleAt(s *State, number uint64, o Outcome, t time.Time) *Delt
 
 // end applies the outcome of a call to one net; it reports whether the net
 // waited for it.
-func (m *move) end(c *OpenCall, o Outcome) bool {
-	if !m.waits(c.Number) {
+func (m *move) end(c *OpenCall, call Flight, o Outcome) bool {
+	if !m.waits(call) {
 		return false
 	}
 	var done []Flight
 	m.data.Flights = keep(m.data.Flights, func(f Flight) bool {
-		if f.Call != c.Number || o == Unknown && !m.net.Transitions[f.Transition].Release {
+		if !f.of(call) || o == Unknown && !m.net.Transitions[f.Transition].Release {
 			return true
 		}
 		done = append(done, f)
 		return false
 	})
 	if o == Success {
-		m.succeed(c, done)
+		m.succeed(c, call, done)
 	} else {
 		for _, f := range done {
 			m.net.net.Transitions[f.Transition].GiveBack(m.marking())
 		}
-		m.unwatch(c.Number)
+		m.unwatch(call)
 	}
 	m.settle()
 	return true
 }
 
 // succeed produces what the call had begun, and fires what watched it.
-func (m *move) succeed(c *OpenCall, done []Flight) {
+func (m *move) succeed(c *OpenCall, call Flight, done []Flight) {
 	for _, f := range done {
 		m.net.net.Transitions[f.Transition].Put(m.marking())
 		m.watch()
 		m.remember(c, f)
 	}
-	for w, ok := m.nextWatch(c.Number); ok; w, ok = m.nextWatch(c.Number) {
+	for w, ok := m.nextWatch(call); ok; w, ok = m.nextWatch(call) {
 		t := &m.net.net.Transitions[w.Transition]
 		if !t.Enabled(m.data.Marking) {
 			continue
@@ -84,9 +84,9 @@ func (m *move) succeed(c *OpenCall, done []Flight) {
 }
 
 // nextWatch takes the first watch of the call out of the list.
-func (m *move) nextWatch(call uint64) (Flight, bool) {
+func (m *move) nextWatch(call Flight) (Flight, bool) {
 	for i, w := range m.data.Watches {
-		if w.Call == call {
+		if w.of(call) {
 			rest := append([]Flight(nil), m.data.Watches[:i]...)
 			m.data.Watches = append(rest, m.data.Watches[i+1:]...)
 			return w, true
@@ -96,8 +96,8 @@ func (m *move) nextWatch(call uint64) (Flight, bool) {
 }
 
 // unwatch ends all watches of the call.
-func (m *move) unwatch(call uint64) {
-	m.data.Watches = keep(m.data.Watches, func(w Flight) bool { return w.Call != call })
+func (m *move) unwatch(call Flight) {
+	m.data.Watches = keep(m.data.Watches, func(w Flight) bool { return !w.of(call) })
 }
 
 // remember runs the hook of a success. A hook that panics leaves the meta data

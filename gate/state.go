@@ -1,6 +1,10 @@
 package gate
 
-import "github.com/petrigate/petrigate/internal/petri"
+import (
+	"time"
+
+	"github.com/petrigate/petrigate/internal/petri"
+)
 
 // A State is all that a policy remembers of one conversation. It is plain
 // data: [Policy.Decide] and the other questions read it and never change it;
@@ -11,6 +15,10 @@ type State struct {
 	Asks  map[uint64]*OpenAsk  // waiting for an answer
 	Spent []uint64             // numbers of grants that were used
 	Last  uint64               // the number given last
+
+	// Owners tells the session's own flights from those of others, by the scope
+	// of the net; 0: all are its own.
+	Owners [3]uint64
 
 	ids map[string]int // of Calls and Asks: how many have each
 }
@@ -28,9 +36,11 @@ type NetData struct {
 
 // A Flight is a transition that waits for the end of a call.
 type Flight struct {
+	Owner      uint64 // the session of the call, see [State.Owners]
 	Call       uint64
-	Transition int    // its index
-	Name       string // of the call
+	Transition int       // its index
+	Name       string    // of the call
+	Since      time.Time // of the call
 }
 
 // An OpenCall is an admitted call that is not settled.
@@ -143,6 +153,14 @@ func (s *State) forget(id string) {
 		delete(s.ids, id)
 	}
 }
+
+// flight is what the net remembers of a call that it waits for.
+func (s *State) flight(n *net, number uint64, since time.Time) Flight {
+	return Flight{Owner: s.Owners[n.Scope], Call: number, Since: since}
+}
+
+// of reports whether the flight is of that call.
+func (f *Flight) of(c Flight) bool { return f.Owner == c.Owner && f.Call == c.Call }
 
 // taken reports whether another call than the one that waits as asked is in
 // flight or waiting with this id.

@@ -20,6 +20,7 @@ type NetState struct {
 type InFlight struct {
 	Transition string
 	Call       uint64
+	Other      bool // the call is of another session
 }
 
 // A Marking says how many tokens are in each place.
@@ -70,7 +71,7 @@ func (s *Session) Nets() (nets []NetState) {
 			data := state.Nets[i]
 			ns := NetState{Name: n.Name, Active: data.Active, Marking: n.show(data), Meta: maps.Clone(data.Meta)}
 			for _, f := range data.Flights {
-				ns.InFlight = append(ns.InFlight, InFlight{Transition: n.Transitions[f.Transition].Name, Call: f.Call})
+				ns.InFlight = append(ns.InFlight, InFlight{Transition: n.Transitions[f.Transition].Name, Call: f.Call, Other: f.Owner != state.Owners[n.Scope]})
 			}
 			nets = append(nets, ns)
 		}
