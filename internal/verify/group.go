@@ -5,6 +5,10 @@ import "slices"
 // group explores the nets of a group whole, and looks for a deadlock.
 func (m *model) group(nets []int) Group {
 	g := Group{Nets: m.named(nets)}
+	if m.stop() {
+		g.Deadlock.Why = m.spent()
+		return g
+	}
 	gap := m.gap(nets, nil)
 	var w *space
 	if gap == "" {

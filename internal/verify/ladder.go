@@ -34,6 +34,9 @@ func (m *model) climb() *ladder {
 			if l.ok[i] || s.doubtful || len(s.shut) > 0 {
 				continue
 			}
+			if m.stop() {
+				return l // what stands on it so far does
+			}
 			if prep, ok := m.rung(l, s); ok {
 				l.ok[i], l.prep[i] = true, prep
 				again = true

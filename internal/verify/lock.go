@@ -143,10 +143,11 @@ func (m *model) locks(all []*net, calls []*shape, ms []move, nets []int, likes f
 	}
 	r.play(ms)
 	runs, seen := []*run{r}, map[string]bool{r.key(): true}
-	for k := 0; k < len(runs); k++ {
-		if k == m.limit {
+	for k, asked := 0, -askEvery; k < len(runs); k++ {
+		if k == m.limit || m.due(&asked, k) {
 			return false
 		}
+		m.states++
 		next, found := runs[k].continuations(calls, likes)
 		if found {
 			return false

@@ -62,6 +62,15 @@ func newModel(p *gate.Policy, o *Options) *model {
 // askEvery is how many states are looked at between two questions whether to stop.
 const askEvery = 64
 
+// due asks whether to stop, if there were that many states since it asked last.
+func (m *model) due(asked *int, states int) bool {
+	if states-*asked < askEvery {
+		return false
+	}
+	*asked = states
+	return m.stop()
+}
+
 // lasting is stop, but that a yes is never taken back: what was begun is left
 // everywhere.
 func lasting(stop func() bool) func() bool {

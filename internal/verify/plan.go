@@ -82,13 +82,13 @@ func (p *planner) search(o viewOptions) (path []int, ok bool) {
 		start = make([]int, len(p.view.nets))
 	}
 	p.visit(start, -1, -1)
-	for asks := 0; p.least < len(p.queue); {
+	for asked := -askEvery; p.least < len(p.queue); {
 		k, some := p.pop()
 		if !some {
 			p.least++
 			continue
 		}
-		if asks++; len(p.states) > limit || asks%askEvery == 0 && p.model.stop() {
+		if len(p.states) > limit || p.model.due(&asked, len(p.states)) {
 			return nil, false
 		}
 		for _, c := range p.goal {

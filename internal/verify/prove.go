@@ -81,7 +81,12 @@ func (a DeadlockFree) tools() []gate.Tool         { return nil }
 func (a NoTerminalStates) tools() []gate.Tool     { return nil }
 
 func (m *model) prove(a Assertion) Proof {
-	p := a.prove(m)
+	var p Proof
+	if m.stop() {
+		p.Why = m.spent()
+	} else {
+		p = a.prove(m)
+	}
 	p.Assertion = a
 	return p
 }

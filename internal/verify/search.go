@@ -182,6 +182,9 @@ func (m *model) lengthenTo(s *space, ms []move, ok func([]move) bool) ([]move, b
 			if ms[i].shape == nil {
 				continue
 			}
+			if m.stop() {
+				return nil, false
+			}
 			longer := repeat(ms, i, more)
 			if !ok(longer) {
 				continue

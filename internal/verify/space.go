@@ -87,8 +87,8 @@ func (v *view) explore(q *query, limit int) *space {
 	first := make([]uint32, 1+len(v.nets))
 	first[0] = q.mon
 	s.visit(first, -1, event{})
-	for k := 0; k < len(s.at); k++ {
-		if len(s.at) > limit || k%askEvery == 0 && v.model.stop() {
+	for k, asked := 0, -askEvery; k < len(s.at); k++ {
+		if len(s.at) > limit || v.model.due(&asked, len(s.at)) {
 			v.model.visited(v, len(s.at))
 			return s
 		}

@@ -9,7 +9,7 @@ import (
 // Policy says what can and what cannot happen under a policy.
 func Policy(p *gate.Policy, o Options) *Report {
 	m := newModel(p, &o)
-	r := &Report{Overlaps: overlaps(m.nets, o.Maps)}
+	r := &Report{Overlaps: m.overlaps(o.Maps)}
 	for _, t := range m.listed {
 		r.Names = append(r.Names, m.callable(t))
 	}
@@ -50,6 +50,10 @@ func admits(t gate.Tool) *query { return &query{tag: carrying(t), sole: -1} }
 // callable says whether a call that has the name can be admitted.
 func (m *model) callable(t gate.Tool) Name {
 	name := Name{Tool: t}
+	if m.stop() {
+		name.Why = m.spent()
+		return name
+	}
 	q := admits(t)
 	kinds, gap := m.kinds(nil, q.tag)
 	if !slices.ContainsFunc(slices.Concat(m.shapes, kinds), func(s *shape) bool { return s.carries(t, false) }) {
@@ -103,7 +107,7 @@ func (m *model) minimal(q *query, nets []int) []int {
 	nets = slices.Clone(nets)
 	for i := 0; i < len(nets); {
 		fewer := slices.Delete(slices.Clone(nets), i, i+1)
-		if m.forbid(q, fewer) {
+		if !m.stop() && m.forbid(q, fewer) {
 			nets = fewer
 			continue
 		}
@@ -130,7 +134,7 @@ func (m *model) forbid(q *query, nets []int) bool {
 func (m *model) allRedundant() []Redundant {
 	var out []Redundant
 	until := m.effort + redundantEffort
-	for i := len(m.nets) - 1; i >= 0; i-- {
+	for i := len(m.nets) - 1; i >= 0 && !m.stop(); i-- {
 		each := max(redundantLeastEach, min(redundantMostEach, until-m.effort))
 		if because, ok := m.redundant(i, each); ok {
 			m.off[i] = true
@@ -206,20 +210,23 @@ func (m *model) minimalWith(q *query, nets []int, keep int) []int {
 }
 
 // overlaps finds maps of one field that one text can match.
-func overlaps(nets []*net, maps []gate.Map) []Overlap {
-	out := overlapping(maps)
-	for _, n := range nets {
+func (m *model) overlaps(maps []gate.Map) []Overlap {
+	out := m.overlapping(maps)
+	for _, n := range m.nets {
 		if !n.info.Labels {
-			out = append(out, overlapping(n.info.Maps)...)
+			out = append(out, m.overlapping(n.info.Maps)...)
 		}
 	}
 	return out
 }
 
-func overlapping(maps []gate.Map) []Overlap {
+func (m *model) overlapping(maps []gate.Map) []Overlap {
 	var out []Overlap
 	patterns := make([]pattern, len(maps))
 	for i := range maps {
+		if m.stop() {
+			return out
+		}
 		patterns[i] = newPattern(&maps[i])
 		for j := range maps[:i] {
 			a, b := &maps[j], &maps[i]

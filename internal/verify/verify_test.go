@@ -231,3 +231,26 @@ func TestManyMaps(t *testing.T) {
 		}
 	}
 }
+
+// TestStopIsAsked checks that searches ask often whether to stop, and that
+// little is done after a yes.
+func TestStopIsAsked(t *testing.T) {
+	const every = 160 // states: 64, and what the last of them leads to
+	for _, c := range samples() {
+		p, o := build(t, map[string]string{"policy.rules": c.rules, "prove": c.prove})
+		asked := 0
+		o.Stop = func() bool { asked++; return false }
+		r := verify.Policy(p, o)
+		if r.Visited > every*asked {
+			t.Errorf("%s: %d states, but asked %d times", c.name, r.Visited, asked)
+		}
+		for _, last := range []int{1, 2, asked / 3, asked / 2} {
+			left := last
+			o.Stop = func() bool { left--; return left <= 0 }
+			r := verify.Policy(p, o)
+			if left < 0 || r.Visited > every*last {
+				t.Errorf("%s: stopped after %d questions, asked %d times more, %d states", c.name, last, -left, r.Visited)
+			}
+		}
+	}
+}
