@@ -94,8 +94,8 @@ type Example struct {
 	Not   bool   // the call must not be named so
 	As    Name
 
-	at            gate.Position // of the value
-	column, width int           // of it, in the text of the line
+	line  *scanner
+	value token // in the line
 }
 
 // A Name is a name of calls as a statement writes it.

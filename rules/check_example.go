@@ -102,10 +102,9 @@ func (c *compiler) failExample(e *Example, maps []gate.Map) {
 		}
 	}
 	list := strings.Join(found, ", ")
-	at := span{c.fileOf[e].source[e], e.column, e.width}
 	if e.Not {
-		c.failAt(e, e.at, at, FailedExample, "", "this call of %s is named %s, by %s", e.Tool, e.As, list)
+		c.fail(e, e.line.errorAt(FailedExample, e.value, "", "this call of %s is named %s, by %s", e.Tool, e.As, list))
 		return
 	}
-	c.failAt(e, e.at, at, FailedExample, "", "this call of %s is not named %s; the maps look for %s", e.Tool, e.As, list)
+	c.fail(e, e.line.errorAt(FailedExample, e.value, "", "this call of %s is not named %s; the maps look for %s", e.Tool, e.As, list))
 }

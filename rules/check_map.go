@@ -98,9 +98,6 @@ func endsInEscape(expr string) bool {
 }
 
 func (c *compiler) warnPattern(m *Map, code Code, hint, format string, args ...any) {
-	c.warnAt(m, m.Pattern.Pos, c.patternSpan(m), code, hint, format, args...)
-}
-
-func (c *compiler) patternSpan(m *Map) span {
-	return span{c.fileOf[m].source[m], m.Pattern.column, m.Pattern.width}
+	p := m.Pattern
+	c.warnAt(p.Pos, p.line.span(p.written.off, p.written.end), code, hint, format, args...)
 }

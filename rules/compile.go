@@ -58,6 +58,7 @@ type compiler struct {
 	named      map[string]int
 	failed     map[Statement]*Error // what was refused here
 	fileOf     map[Statement]*File
+	readers    readers
 	out        *Compiled
 }
 
@@ -127,7 +128,7 @@ func (c *compiler) net(n gate.Net, v Verification) {
 
 // warn warns of a statement as a whole.
 func (c *compiler) warn(s Statement, code Code, hint, format string, args ...any) {
-	c.warnAt(s, s.Position(), span{c.fileOf[s].source[s], c.indent(s) + 1, len([]rune(s.String()))}, code, hint, format, args...)
+	c.warnAt(s.Position(), span{c.fileOf[s].source[s], c.indent(s) + 1, len([]rune(s.String()))}, code, hint, format, args...)
 }
 
 // indent is how many separators stand before a statement on its line.
@@ -138,22 +139,22 @@ func (c *compiler) indent(s Statement) int {
 
 // warnName warns of a name in a statement.
 func (c *compiler) warnName(s Statement, n Name, code Code, hint, format string, args ...any) {
-	c.warnAt(s, n.Pos, c.span(s, n), code, hint, format, args...)
+	c.warnAt(n.Pos, c.span(s, n), code, hint, format, args...)
 }
 
-func (c *compiler) warnAt(s Statement, pos gate.Position, at span, code Code, hint, format string, args ...any) {
+func (c *compiler) warnAt(pos gate.Position, at span, code Code, hint, format string, args ...any) {
 	c.out.Warnings = append(c.out.Warnings, Warning{Pos: pos, Code: code, Msg: fmt.Sprintf(format, args...), Hint: hint, span: at})
 }
 
 // failName refuses a statement because of a name in it.
 func (c *compiler) failName(s Statement, n Name, code Code, hint, format string, args ...any) {
-	c.failAt(s, n.Pos, c.span(s, n), code, hint, format, args...)
+	c.fail(s, &Error{Pos: n.Pos, Code: code, Msg: fmt.Sprintf(format, args...), Hint: hint, span: c.span(s, n)})
 }
 
-// failAt refuses a statement. The first reason stays.
-func (c *compiler) failAt(s Statement, pos gate.Position, at span, code Code, hint, format string, args ...any) {
+// fail refuses a statement. The first reason stays.
+func (c *compiler) fail(s Statement, e *Error) {
 	if c.failed[s] == nil {
-		c.failed[s] = &Error{Pos: pos, Code: code, Msg: fmt.Sprintf(format, args...), Hint: hint, span: at}
+		c.failed[s] = e
 	}
 }
 

@@ -1,16 +1,65 @@
 package rules
 
-import "github.com/petrigate/petrigate/gate"
+import (
+	"errors"
+
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/cel"
+	"github.com/petrigate/petrigate/internal/shell"
+)
+
+// readers understand calls for all maps of a compilation. They are made when
+// the first map needs them.
+type readers struct {
+	scripts *shell.Reader
+	calls   *cel.Reader
+}
 
 // gateMap is m as the gate takes it, or false where it has been refused.
 func (c *compiler) gateMap(m *Map) (gate.Map, bool) {
 	out := gate.Map{Tool: m.Tool.Text, Field: m.Field, As: m.As.Text, Source: m.Pattern.String(), Rule: m.Pos}
+	var bad *Error
 	switch m.Pattern.Kind {
-	case Runs, When:
-		c.failAt(m, m.Pattern.Pos, c.patternSpan(m), NotSupported, "", "%q is not supported yet", m.Pattern)
-		return out, false
+	case Runs:
+		bad = c.readers.runs(&out, m.Pattern)
+	case When:
+		bad = c.readers.when(&out, m.Pattern)
 	default:
 		out.Match = m.Pattern.match
 	}
-	return out, true
+	if bad != nil {
+		c.fail(m, bad)
+	}
+	return out, bad == nil
+}
+
+// runs has scripts read for a command.
+func (r *readers) runs(out *gate.Map, p Pattern) *Error {
+	if r.scripts == nil {
+		r.scripts = shell.NewReader()
+	}
+	number, err := r.scripts.Command(p.Words)
+	if err != nil {
+		return p.line.errorAt(BadCommand, p.argument, "", "%v", err)
+	}
+	out.Reader, out.Pattern = r.scripts, number
+	return nil
+}
+
+// when has calls held against an expression.
+func (r *readers) when(out *gate.Map, p Pattern) *Error {
+	if r.calls == nil {
+		r.calls = cel.NewReader()
+	}
+	number, err := r.calls.Expr(p.Text)
+	var bad *cel.Error
+	switch {
+	case errors.As(err, &bad):
+		at := stringOffset(p.line.text, p.argument.off, bad.Offset)
+		return p.line.errorAt(BadExpression, token{off: at, end: at}, bad.Hint, "%s", bad.Msg)
+	case err != nil:
+		return p.line.errorAt(BadExpression, p.argument, "", "%v", err)
+	}
+	out.Reader, out.Pattern = r.calls, number
+	return nil
 }

@@ -195,6 +195,54 @@ func TestMaps(t *testing.T) {
 	}
 }
 
+// TestReaders asks the gate what maps with a reader make of calls.
+func TestReaders(t *testing.T) {
+	c := compile(t, `map bash.command runs rm as delete
+map bash.command runs ls as safe
+map bash.command runs cat as safe
+map charge when "args.amount > 50000" as big
+map http.$.request.method DELETE as gone
+map many.$.files[*].path runs rm as delete
+block delete
+block bash unless safe
+block big
+block gone
+example bash.command "sudo rm -rf x" as delete
+example bash.command "echo rm" not as delete
+example charge {"amount": 60000} as big
+example charge {"amount": 60} not as big
+example charge {} as big # nobody knows
+example http {"request": {"method": "DELETE"}} as gone
+example many {"files": [{"path": "echo"}, {"path": "rm x"}]} as delete`)
+	p, err := gate.NewPolicy(c.Nets, gate.PolicyOptions{Maps: c.Maps})
+	if err != nil || len(c.Warnings) > 0 {
+		t.Fatal(err, c.Warnings)
+	}
+	tests := []struct{ tool, args, want string }{
+		{"bash", `{"command": "ls; rm x"}`, "block-delete block-bash"},
+		{"bash", `{"command": "ls; cat x"}`, ""},
+		{"bash", `{"command": "ls; $X"}`, "block-delete block-bash"},
+		{"bash", `{"command": "echo rm"}`, "block-bash"},
+		{"charge", `{"amount": 50001}`, "block-big"},
+		{"charge", `{"amount": 50000}`, ""},
+		{"charge", `{}`, "block-big"},
+		{"http", `{"request": {"method": "DELETE /"}}`, "block-gone"},
+		{"http", `{"request": "DELETE"}`, ""},
+	}
+	for _, test := range tests {
+		s := gate.NewSession(p, gate.SessionOptions{})
+		var nets []string
+		if r, ok := s.Decide(gate.Call{Tool: test.tool, Args: []byte(test.args)}, nil).(*gate.Refusal); ok {
+			for _, n := range r.Blocks {
+				nets = append(nets, n.Net)
+			}
+		}
+		if got := strings.Join(nets, " "); got != test.want {
+			t.Errorf("%s %s is refused by %q, want %q", test.tool, test.args, got, test.want)
+		}
+	}
+}
+
 func TestClaims(t *testing.T) {
 	c := compile(t, "map bash.command rm as delete\nprove never delete before a\nprove conserved n\nprove never delete before a\nprove exclusive x, y\nrequire a before b\nprove reachable b*")
 	var got []string

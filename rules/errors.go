@@ -102,6 +102,8 @@ const (
 	UnknownChannel Code = "E021" // the word after via
 	NoRule         Code = "E022" // shadow before what is no rule
 	BadPath        Code = "E023" // a field path that leads nowhere
+	BadCommand     Code = "E024" // the command of runs
+	BadExpression  Code = "E025" // the expression of when
 	WeakExemption  Code = "E026" // unless with a name that is never certain
 	BadExample     Code = "E027" // the text or the arguments of an example
 	NoSuchMap      Code = "E028" // an example of a name that no map gives

@@ -21,8 +21,7 @@ func (s *scanner) example(at token) Statement {
 		s.fail(BadOperand, token{off: start, end: s.off}, `write all the arguments: example tool {"field": 1} as name`, "an example of a path")
 	}
 	value := s.value(e.Field == "")
-	e.Value, e.at, e.column = value.text, s.position(value.off), s.column(value.off)
-	e.width = s.column(value.end) - e.column
+	e.Value, e.line, e.value = value.text, s, value
 	e.Not = s.optional("not")
 	s.keyword("as", exampleForm)
 	e.As = s.name("the name that the maps give is missing", exampleForm)
@@ -40,7 +39,7 @@ func (s *scanner) value(object bool) token {
 	case object && strings.HasPrefix(s.text[start:], "{"):
 		return s.object(start)
 	case !object && strings.HasPrefix(s.text[start:], `"`):
-		t := s.whole(s.jsonString(start, "text"))
+		t := s.whole(s.jsonString(start, "text"), "text")
 		s.off = t.end
 		return t
 	}
@@ -70,5 +69,5 @@ func (s *scanner) object(start int) token {
 		s.fail(BadExample, token{off: at, end: t.end}, "", "the arguments are not what every parser reads alike: %s", bad.Msg)
 	}
 	s.off = t.end
-	return s.whole(t)
+	return s.whole(t, "arguments")
 }

@@ -47,27 +47,30 @@ func (s *scanner) word() Pattern {
 
 // patternAt is a pattern that is written between two offsets.
 func (s *scanner) patternAt(from, to int) Pattern {
-	return Pattern{Pos: s.position(from), column: s.column(from), width: s.column(to) - s.column(from)}
+	return Pattern{Pos: s.position(from), line: s, written: token{off: from, end: to}}
 }
 
 // runs reads the words of a command, up to "as". A word that needs them stands
 // in quotes.
 func (s *scanner) runs(at token) Pattern {
 	var words []string
-	end := at.end
+	first, last := s.peek(), at
 	for {
 		t := s.peek()
 		switch {
 		case t.kind == atEnd && len(words) == 0:
 			s.fail(Missing, t, runsForm, "the command to look for is missing")
 			return Pattern{}
-		case t.kind == atEnd || t.is("as"):
-			p := s.patternAt(at.off, end)
-			p.Kind, p.Words, p.Text = Runs, words, joinWords(words)
+		case t.kind == atEnd:
+			s.fail(Missing, t, runsForm, `"as" is missing`)
+			return Pattern{}
+		case t.is("as"):
+			p := s.patternAt(at.off, last.end)
+			p.Kind, p.Words, p.Text, p.argument = Runs, words, joinWords(words), first
 			return p
 		}
 		words = append(words, t.text)
-		s.off, end = t.end, t.end
+		s.off, last = t.end, t
 	}
 }
 
@@ -75,15 +78,22 @@ func (s *scanner) runs(at token) Pattern {
 func (s *scanner) when() Pattern {
 	at := s.peek()
 	s.keyword("when", whenForm)
-	t := s.next()
-	switch t.kind {
-	case atEnd:
-		s.fail(Missing, t, whenForm, "the expression is missing")
-	case bare:
-		s.fail(Unexpected, t, whenForm, "the expression stands in quotes")
+	if s.err != nil {
+		return Pattern{}
 	}
+	start := s.skip(s.off)
+	if !strings.HasPrefix(s.text[start:], `"`) {
+		if t := s.peek(); t.kind == atEnd {
+			s.fail(Missing, t, whenForm, "the expression is missing")
+		} else {
+			s.fail(Unexpected, t, whenForm, "the expression stands in quotes")
+		}
+		return Pattern{}
+	}
+	t := s.whole(s.jsonString(start, "expression"), "expression")
+	s.off = t.end
 	p := s.patternAt(at.off, t.end)
-	p.Kind, p.Text, p.raw = When, t.text, s.text[t.off:t.end]
+	p.Kind, p.Text, p.argument = When, t.text, t
 	return p
 }
 

@@ -26,9 +26,10 @@ type Pattern struct {
 	Words []string // of the command that Runs looks for
 	Fold  bool     // the regex ignores case
 
-	column, width int    // in the text of the line
-	raw           string // the quoted expression as written
-	match         func(string) bool
+	line     *scanner
+	written  token // in the line, with its keyword
+	argument token // of Runs and When, without it
+	match    func(string) bool
 }
 
 // PatternKind says how a [Pattern] looks at a call.

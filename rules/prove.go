@@ -178,7 +178,7 @@ func (s *scanner) item() token {
 		t := s.quoted(start)
 		s.off = t.end
 		if !strings.HasPrefix(s.text[t.end:], ",") {
-			return s.whole(t)
+			return s.whole(t, "name")
 		}
 		return t
 	}

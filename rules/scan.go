@@ -3,8 +3,10 @@ package rules
 import (
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/petrigate/petrigate/gate"
@@ -86,7 +88,7 @@ func (s *scanner) peek() token {
 	case start == len(s.text) || s.text[start] == '#':
 		return token{kind: atEnd, off: s.contentEnd(start), end: start}
 	case s.text[start] == '"':
-		return s.whole(s.quoted(start))
+		return s.whole(s.quoted(start), "name")
 	default:
 		return s.bare(start, s.wordEnd(start))
 	}
@@ -172,13 +174,43 @@ func stringEnd(text string, start int) int {
 	return -1
 }
 
-// whole refuses a quoted name that something sticks to.
-func (s *scanner) whole(t token) token {
+// stringOffset is where the byte at an offset of the text stands in the JSON
+// string that begins at start, which is one.
+func stringOffset(line string, start, offset int) int {
+	at := start + 1
+	for n := 0; n < offset && line[at] != '"'; {
+		switch {
+		case line[at] != '\\':
+			at, n = at+1, n+1
+		case line[at+1] != 'u':
+			at, n = at+2, n+1
+		default:
+			r, size := escapedRune(line[at:])
+			at, n = at+size, n+utf8.RuneLen(r)
+		}
+	}
+	return at
+}
+
+// escapedRune reads \uXXXX, or two of them that make one character.
+func escapedRune(s string) (r rune, size int) {
+	code := func(s string) rune {
+		n, _ := strconv.ParseUint(s[2:6], 16, 16)
+		return rune(n)
+	}
+	if r = code(s); utf16.IsSurrogate(r) { // in a valid string its other half follows
+		return utf16.DecodeRune(r, code(s[6:])), 12
+	}
+	return r, 6
+}
+
+// whole refuses a quoted text that something sticks to; what is what it is called.
+func (s *scanner) whole(t token, what string) token {
 	if s.err != nil {
 		return token{}
 	}
 	if end := s.wordEnd(t.end); end > t.end {
-		s.fail(BadQuotes, token{off: t.end, end: end}, "put a space between them", "%q follows the quoted name", s.text[t.end:end])
+		s.fail(BadQuotes, token{off: t.end, end: end}, "put a space between them", "%q follows the %s", s.text[t.end:end], what)
 		return token{}
 	}
 	return t
@@ -192,17 +224,20 @@ func (s *scanner) position(off int) gate.Position {
 // column counts runes from 1.
 func (s *scanner) column(off int) int { return utf8.RuneCountInString(s.text[:off]) + 1 }
 
+// span is what stands between two offsets, at least one rune.
+func (s *scanner) span(from, to int) span {
+	width := max(1, utf8.RuneCountInString(s.text[from:max(from, to)]))
+	return span{line: s.text, column: s.column(from), width: width}
+}
+
 // fail records the first failure of the line.
 func (s *scanner) fail(code Code, at token, hint, format string, args ...any) {
-	if s.err != nil {
-		return
+	if s.err == nil {
+		s.err = s.errorAt(code, at, hint, format, args...)
 	}
-	width := max(1, utf8.RuneCountInString(s.text[at.off:max(at.off, at.end)]))
-	s.err = &Error{
-		Pos:  s.position(at.off),
-		Code: code,
-		Msg:  fmt.Sprintf(format, args...),
-		Hint: hint,
-		span: span{line: s.text, column: s.column(at.off), width: width},
-	}
+}
+
+// errorAt is an error about what stands at a token.
+func (s *scanner) errorAt(code Code, at token, hint, format string, args ...any) *Error {
+	return &Error{Pos: s.position(at.off), Code: code, Msg: fmt.Sprintf(format, args...), Hint: hint, span: s.span(at.off, at.end)}
 }
