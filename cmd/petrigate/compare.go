@@ -12,104 +12,141 @@ import (
 
 // A side is one of two policies that are compared.
 type side struct {
-	policy *gate.Policy
-	active []string
-	result *policy.Result
+	nets  []gate.NetInfo // those that are active
+	maps  []gate.Map
+	deny  bool
+	tools []verify.Tool
+	whole *gate.Policy // of all nets
 }
 
-func newSide(r *policy.Result, s policy.Source) *side { return &side{r.Policy, s.Active, r} }
-
-// maps are what names the calls: those of the policy, and of each net.
-func (s *side) maps() []string {
-	var all []string
-	for _, m := range s.allMaps() {
-		all = append(all, fmt.Sprintf("%q %q %q %q", m.Tool, m.Field, m.Source, m.As))
+func newSide(r *policy.Result, s policy.Source, tools []verify.Tool) (*side, error) {
+	out := &side{maps: r.Maps, deny: s.Default == "deny", tools: tools}
+	for _, n := range r.Policy.Nets() {
+		if s.Active == nil || slices.Contains(s.Active, n.Name) {
+			out.nets = append(out.nets, n)
+		}
 	}
-	return all
+	var err error
+	out.whole, err = out.only(func(gate.NetInfo) bool { return true })
+	return out, err
 }
 
-func (s *side) allMaps() []gate.Map {
-	maps := slices.Clone(s.result.Maps)
-	for _, n := range s.policy.Nets() {
-		maps = append(maps, n.Maps...)
+// only is the policy of some of the nets.
+func (s *side) only(wanted func(gate.NetInfo) bool) (*gate.Policy, error) {
+	var nets []gate.Net
+	for _, n := range s.nets {
+		if wanted(n) {
+			nets = append(nets, n.Net)
+		}
 	}
-	return maps
+	return gate.NewPolicy(nets, gate.PolicyOptions{Maps: s.maps, Deny: s.deny})
 }
 
-// A sample is a call that stands for all that the policies see alike.
-type sample struct{ name, tool, args string }
+// A twin is a net that both policies have, by its names in them. What both
+// have makes no difference, so it is left out until a run needs it.
+type twin struct{ old, new string }
 
-// samples are calls for every name that the policy speaks of, and for the
-// tools of its maps with no such name. all is false where some name has none.
-func (s *side) samples() (calls []sample, all bool) {
-	o := verify.Options{Maps: s.allMaps()}
-	watch := gate.Transition{Name: "watch", Inputs: []string{"open"}, Outputs: []string{"open"}, Observe: true}
-	ask := func(t gate.Tool) {
-		t.Except = ""
-		o.Prove = append(o.Prove, verify.Reachable{Tool: t})
-		watch.Tools = append(watch.Tools, t)
+// twins pairs the nets that mean the same on both sides.
+func twins(from, to *side, alone []gate.Map) []twin {
+	if from.deny || to.deny { // what a net names is known by it: none is left out
+		return nil
 	}
-	for _, n := range s.policy.Nets() {
-		for _, t := range n.Transitions {
-			for _, tool := range t.Tools {
-				ask(tool)
+	taken := make(map[string]bool)
+	var pairs []twin
+	for _, a := range from.nets {
+		for _, b := range to.nets {
+			if a.Fingerprint == b.Fingerprint && a.Labels == b.Labels && a.Scope == b.Scope && a.Shadow == b.Shadow && !taken[b.Name] && !reads(a, alone) {
+				taken[b.Name] = true
+				pairs = append(pairs, twin{a.Name, b.Name})
+				break
 			}
 		}
-		for _, name := range n.Free {
-			ask(gate.Tool{Name: name})
+	}
+	return pairs
+}
+
+// reads reports whether one of the maps gives a name that the net reads.
+func reads(n gate.NetInfo, maps []gate.Map) bool {
+	return n.Labels && slices.ContainsFunc(maps, func(m gate.Map) bool {
+		return slices.ContainsFunc(n.Transitions, func(t gate.Transition) bool {
+			return slices.ContainsFunc(t.Tools, func(tool gate.Tool) bool {
+				return tool.Name == m.As || tool.Except == m.As || tool.Kind == gate.Glob && gate.MatchGlob(tool.Name, m.As)
+			})
+		})
+	})
+}
+
+// alone are the maps that only one of the sides has.
+func alone(from, to *side) []gate.Map {
+	var out []gate.Map
+	for _, pair := range [][2]*side{{from, to}, {to, from}} {
+		for _, m := range pair[0].maps {
+			if !hasMap(pair[1].maps, m) {
+				out = append(out, m)
+			}
 		}
 	}
-	for _, m := range o.Maps {
-		ask(gate.Tool{Name: m.As})
-		ask(gate.Tool{Name: m.Tool})
+	return out
+}
+
+func hasMap(maps []gate.Map, a gate.Map) bool {
+	return slices.ContainsFunc(maps, func(b gate.Map) bool { return sameMap(a, b) })
+}
+
+func sameMap(a, b gate.Map) bool {
+	return a.Tool == b.Tool && a.Field == b.Field && a.As == b.As && a.Source == b.Source && (a.Reader == nil) == (b.Reader == nil)
+}
+
+// A sample is a call that stands for all that neither policy tells from it.
+type sample = verify.Call
+
+// aCall is a call that no policy has heard of.
+const aCall = "some-other-tool"
+
+// samples are calls of every kind that one of the policies tells apart. why
+// says what was left out.
+func samples(from, to *side, single []gate.Map) (calls []sample, why string) {
+	nets := []gate.Net{}
+	for _, n := range from.nets {
+		nets = append(nets, n.Net)
 	}
-	if len(o.Prove) == 0 {
-		return nil, true
+	for _, n := range to.nets {
+		other := n.Net
+		if !n.Labels {
+			other.Name += " (new)"
+		}
+		nets = append(nets, other)
 	}
-	open, err := gate.NewPolicy([]gate.Net{{ // which lets everything pass
-		Name: "open", Places: []string{"open"}, Initial: map[string]int{"open": 1}, Transitions: []gate.Transition{watch}, Labels: true,
-	}}, gate.PolicyOptions{Maps: o.Maps})
+	o := verify.Options{Tools: slices.Clone(from.tools)}
+	for _, m := range from.maps {
+		if !hasMap(single, m) {
+			o.Maps = append(o.Maps, m)
+		}
+	}
+	names := make(map[string]string)
+	for i, m := range single { // names of their own tell them from maps of the other side
+		mark := strings.Repeat("\x00", i+2)
+		names[mark], m.As = m.As, mark
+		o.Maps = append(o.Maps, m)
+		o.Prove = append(o.Prove, verify.Reachable{Tool: gate.Tool{Name: mark, Kind: gate.Literal}})
+	}
+	for _, t := range to.tools {
+		if !slices.ContainsFunc(o.Tools, func(u verify.Tool) bool { return u.Name == t.Name }) {
+			o.Tools = append(o.Tools, t)
+		}
+	}
+	p, err := gate.NewPolicy(nets, gate.PolicyOptions{Maps: o.Maps})
 	if err != nil {
-		return nil, false
+		return nil, "the two policies cannot be looked at together"
 	}
-	all = true
-	for _, glob := range s.globs() {
-		calls = append(calls, sample{glob, wildcards.Replace(glob), ""})
-	}
-	for i, p := range verify.Policy(open, o).Proofs {
-		if len(p.Witness) == 0 {
-			all = false
-			continue
+	calls, why = verify.Calls(p, o)
+	for i := range calls {
+		if name, ok := names[calls[i].Name]; ok {
+			calls[i].Name = name
 		}
-		last := p.Witness[len(p.Witness)-1]
-		for _, step := range p.Witness {
-			if !step.Ends {
-				last = step
-			}
-		}
-		calls = append(calls, sample{o.Prove[i].(verify.Reachable).Tool.Name, last.Tool, last.Args})
 	}
-	return calls, all
+	return append(calls, sample{Name: aCall, Tool: aCall}), why
 }
-
-// globs are the patterns over names.
-func (s *side) globs() []string {
-	var globs []string
-	for _, n := range s.policy.Nets() {
-		for _, t := range n.Transitions {
-			for _, tool := range t.Tools {
-				if tool.Kind == gate.Glob {
-					globs = append(globs, tool.Name)
-				}
-			}
-		}
-	}
-	slices.Sort(globs)
-	return slices.Compact(globs)
-}
-
-// wildcards make of a pattern a name that it matches, and hardly another does.
-var wildcards = strings.NewReplacer("*", "some-other", "?", "o")
 
 // A permission is what becomes of a call, the strictest last.
 type permission uint8
@@ -126,147 +163,85 @@ func (p permission) String() string { return [...]string{"allow", "ask", "refuse
 type comparison struct {
 	old, new *side
 	calls    []sample
-	nodes    []node
-	seen     map[string]bool
+	twins    []twin
+	kept     []bool // of twins: they are looked at
+	states   int
 
 	stricter, looser *witness
 	complete         bool
-	why              string // it is not
+	capped           bool   // of one kind of calls no more than some were in flight at once
+	why              string // it is not complete
 }
 
-// A node is a pair of states between calls, and how it was reached.
-type node struct {
-	old, new []*gate.NetData
-	from     int // of nodes
-	step     step
-}
-
-type step struct {
-	call    sample
-	outcome gate.Outcome
-}
-
-// A witness is calls of which the last one is decided differently.
+// A witness is a run of which the last call is decided differently.
 type witness struct {
-	steps    []step
+	trace    verify.Trace
 	old, new permission
 }
 
-// aCall is a call that no policy has heard of.
-const aCall = "some-other-tool"
-
 func newComparison(from, to *side) *comparison {
-	d := &comparison{old: from, new: to, seen: make(map[string]bool), complete: true}
-	before, all := from.samples()
-	after, too := to.samples()
-	have := make(map[[2]string]bool)
-	for _, c := range append(append(before, after...), sample{aCall, aCall, ""}) {
-		if key := [2]string{c.tool, c.args}; !have[key] {
-			have[key] = true
-			d.calls = append(d.calls, c)
-		}
+	single := alone(from, to)
+	d := &comparison{old: from, new: to, complete: true, twins: twins(from, to, single)}
+	d.kept = make([]bool, len(d.twins))
+	if len(d.twins) == len(from.nets) && len(d.twins) == len(to.nets) && from.deny == to.deny {
+		return d // the same nets
 	}
-	switch {
-	case !all || !too:
-		d.partly("no call is known for some names")
-	case !slices.Equal(from.globs(), to.globs()):
-		d.partly("the patterns differ, and of the names that they match only some were tried")
-	case !slices.Equal(from.maps(), to.maps()):
-		d.partly("the maps differ, and only some arguments were tried")
-	case len(from.allMaps()) > 0:
-		d.partly("of the arguments that maps look at only some were tried")
+	var why string
+	if d.calls, why = samples(from, to, single); why != "" {
+		d.partly(why)
 	}
 	return d
 }
 
 func (d *comparison) partly(why string) { d.complete, d.why = false, why }
 
-// explore plays calls until nothing new comes, both directions are shown, or
-// the effort is spent.
-func (d *comparison) explore(limit int, stop func() bool) {
-	d.visit(node{old: d.old.start(), new: d.new.start(), from: -1})
-	for i := 0; i < len(d.nodes); i++ {
-		if len(d.nodes) > limit || stop() {
-			d.partly("there are more states than were looked at")
-			return
+// explore looks for differences until there are none, both directions are
+// shown, or the effort is spent.
+func (d *comparison) explore(limit int, stop func() bool) error {
+	for {
+		p, err := d.product()
+		if err != nil {
+			return err
 		}
-		for _, c := range d.calls {
-			d.try(i, c)
+		missing := p.search(limit-d.states, stop)
+		d.states += len(p.nodes)
+		if missing == nil {
+			return nil
 		}
-		if d.stricter != nil && d.looser != nil {
-			return
+		for _, i := range missing {
+			d.kept[i] = true
 		}
 	}
 }
 
-// try plays a call that ends well, and one that ends badly.
-func (d *comparison) try(at int, c sample) {
-	for _, outcome := range []gate.Outcome{gate.Success, gate.Failure} {
-		st := step{c, outcome}
-		before, was := d.old.play(d.nodes[at].old, st)
-		after, is := d.new.play(d.nodes[at].new, st)
-		w := &witness{old: was, new: is}
-		switch {
-		case is > was && d.stricter == nil:
-			w.steps, d.stricter = d.path(at, st), w
-		case is < was && d.looser == nil:
-			w.steps, d.looser = d.path(at, st), w
+// needed are the twins that are left out and of which a decision of the whole
+// policies speaks.
+func (d *comparison) needed(old, new []string) []int {
+	var out []int
+	for i, t := range d.twins {
+		if !d.kept[i] && (slices.Contains(old, t.old) || slices.Contains(new, t.new)) {
+			out = append(out, i)
 		}
-		if was == refusedCall || is == refusedCall {
-			return
-		}
-		d.visit(node{before, after, at, st})
-	}
-}
-
-func (d *comparison) visit(n node) {
-	key := fmt.Sprint(markings(n.old), markings(n.new))
-	if !d.seen[key] {
-		d.seen[key] = true
-		d.nodes = append(d.nodes, n)
-	}
-}
-
-func markings(nets []*gate.NetData) [][]int {
-	out := make([][]int, len(nets))
-	for i, n := range nets {
-		out[i] = n.Marking
 	}
 	return out
 }
 
-func (d *comparison) path(at int, last step) []step {
-	steps := []step{last}
-	for ; d.nodes[at].from >= 0; at = d.nodes[at].from {
-		steps = append(steps, d.nodes[at].step)
+// product is the policies without the nets that both have and that no run
+// has needed so far.
+func (d *comparison) product() (*product, error) {
+	p := &product{comparison: d, seen: make(map[string]bool)}
+	left := func(name func(twin) string) func(gate.NetInfo) bool {
+		return func(n gate.NetInfo) bool {
+			i := slices.IndexFunc(d.twins, func(t twin) bool { return name(t) == n.Name })
+			return i < 0 || d.kept[i]
+		}
 	}
-	slices.Reverse(steps)
-	return steps
-}
-
-func (s *side) start() []*gate.NetData { return s.policy.NewState(s.active).Nets }
-
-// play makes a call in a state with no call in flight, with the consent of
-// whoever is asked, and ends it.
-func (s *side) play(nets []*gate.NetData, st step) ([]*gate.NetData, permission) {
-	state := s.policy.NewState(s.active)
-	state.Nets = slices.Clone(nets)
-	call := gate.Call{Tool: st.call.tool, Args: []byte(st.call.args)}
-	if st.call.args == "" {
-		call.Args = nil
+	var err error
+	if p.policies[0], err = d.old.only(left(func(t twin) string { return t.old })); err != nil {
+		return nil, fmt.Errorf("taking the old policy apart: %w", err)
 	}
-	verdict := allowed
-	decision, delta := s.policy.Decide(state, call, nil)
-	state.Apply(delta)
-	if ask, ok := decision.(*gate.Ask); ok {
-		verdict = asked
-		decision, delta = s.policy.Decide(state, call, ask.Grant())
-		state.Apply(delta)
+	if p.policies[1], err = d.new.only(left(func(t twin) string { return t.new })); err != nil {
+		return nil, fmt.Errorf("taking the new policy apart: %w", err)
 	}
-	allow, ok := decision.(*gate.Allow)
-	if !ok {
-		return nil, refusedCall
-	}
-	state.Apply(s.policy.Settle(state, allow.Ticket.Number, st.outcome))
-	return state.Nets, verdict
+	return p, nil
 }

@@ -17,9 +17,9 @@ func newDiff(s stdio) *cobra.Command {
 		Use:   "diff OLD NEW",
 		Short: "Say whether a policy is stricter or looser than another",
 		Long: "diff compares two policies, each a file of rules or a configuration, and shows for each direction the\n" +
-			"shortest calls after which they decide differently. It plays calls one after the other, successful and\n" +
-			"failed, and of the arguments that maps look at those that it can think of; where it has not seen\n" +
-			"everything it says so.",
+			"shortest calls after which they decide differently. It plays all calls that the policies tell apart: they\n" +
+			"succeed, fail, or end and nobody knows how, and others begin meanwhile. Where it has not seen everything\n" +
+			"it says so.",
 		Args: cobra.ExactArgs(2),
 	}
 	asJSON := c.Flags().Bool("json", false, "print JSON")
@@ -35,11 +35,19 @@ func newDiff(s stdio) *cobra.Command {
 		}
 		deadline := time.Now().Add(*timeout)
 		d := newComparison(sides[0], sides[1])
-		d.explore(*states, func() bool { return c.Context().Err() != nil || time.Now().After(deadline) })
+		watch := newProgress(s.err)
+		err := d.explore(*states, func() bool {
+			watch.say(func() string { return "comparing" })
+			return c.Context().Err() != nil || time.Now().After(deadline)
+		})
+		watch.clear()
+		if err != nil {
+			return err
+		}
 		if *asJSON {
 			return printJSON(s.out, d.report())
 		}
-		_, err := fmt.Fprint(s.out, d.text(files[0], files[1]))
+		_, err = fmt.Fprint(s.out, d.text(files[0], files[1]))
 		return err
 	}
 	return c
@@ -48,6 +56,7 @@ func newDiff(s stdio) *cobra.Command {
 // loadSide builds the policy of a file of rules or of a configuration.
 func loadSide(file string) (*side, error) {
 	var source policy.Source
+	var cfg *config.Config
 	if filepath.Ext(file) == ".rules" {
 		texts, _, err := policyFiles([]string{file}, nil)
 		if err != nil {
@@ -55,8 +64,8 @@ func loadSide(file string) (*side, error) {
 		}
 		source.Rules = texts
 	} else {
-		cfg, err := config.Load(config.Options{Path: file})
-		if err != nil {
+		var err error
+		if cfg, err = config.Load(config.Options{Path: file}); err != nil {
 			return nil, err
 		}
 		source = policy.FromConfig(cfg)
@@ -65,7 +74,7 @@ func loadSide(file string) (*side, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newSide(result, source), nil
+	return newSide(result, source, likelyTools(cfg, result).tools)
 }
 
 // diffReport is the answer of diff as JSON.
@@ -87,7 +96,7 @@ type diffWitness struct {
 
 func (d *comparison) report() diffReport {
 	return diffReport{
-		Version: 1, Result: d.result(), Complete: d.complete, States: len(d.nodes),
+		Version: 1, Result: d.result(), Complete: d.complete, States: d.states,
 		Stricter: d.stricter.witness(), Looser: d.looser.witness(),
 	}
 }
@@ -113,20 +122,7 @@ func (w *witness) witness() *diffWitness {
 	if w == nil {
 		return nil
 	}
-	out := &diffWitness{Old: w.old.String(), New: w.new.String()}
-	for i, st := range w.steps {
-		id := fmt.Sprint(i + 1)
-		out.Calls = append(out.Calls, st.call.name)
-		e := replayEvent{Type: "call", ID: id, Tool: st.call.tool, Approve: true}
-		if st.call.args != "" {
-			e.Args = []byte(st.call.args)
-		}
-		out.Events = append(out.Events, e)
-		if i < len(w.steps)-1 {
-			out.Events = append(out.Events, replayEvent{Type: "result", ID: id, Outcome: outcomeNames[st.outcome]})
-		}
-	}
-	return out
+	return &diffWitness{Calls: w.trace.Calls(), Events: replayed(w.trace), Old: w.old.String(), New: w.new.String()}
 }
 
 // text is the answer for people.
@@ -136,7 +132,7 @@ func (d *comparison) text(from, to string) string {
 	case "both":
 		fmt.Fprintf(&b, "%s is stricter than %s in some calls and looser in others\n", to, from)
 	case "equal":
-		fmt.Fprintf(&b, "%s and %s decide alike on calls that come one after the other\n", from, to)
+		fmt.Fprintf(&b, "%s and %s decide alike\n", from, to)
 	case "unknown":
 		b.WriteString("no difference was found\n")
 	default:
@@ -147,8 +143,11 @@ func (d *comparison) text(from, to string) string {
 			w.write(&b)
 		}
 	}
+	if d.complete && d.capped && d.result() != "both" {
+		fmt.Fprintf(&b, "of calls that are in flight at once, up to %d of a kind were looked at\n", sameInFlight)
+	}
 	if !d.complete {
-		fmt.Fprintf(&b, "not everything was looked at (%s): %s\n", number(len(d.nodes), "state"), d.why)
+		fmt.Fprintf(&b, "not everything was looked at (%s): %s\n", number(d.states, "state"), d.why)
 	}
 	return b.String()
 }
@@ -159,15 +158,9 @@ func (w *witness) write(b *strings.Builder) {
 		title = "stricter:"
 	}
 	fmt.Fprintf(b, "\n%s\n", title)
-	for i, st := range w.steps {
-		line := st.call.name
-		if st.call.args != "" && st.call.args != "{}" {
-			line = fmt.Sprintf("%s (%s %s)", st.call.name, st.call.tool, st.call.args)
-		}
-		if i < len(w.steps)-1 {
-			fmt.Fprintf(b, "  %2d. %s %s\n", i+1, line, ending(st.outcome))
-			continue
-		}
-		fmt.Fprintf(b, "  %2d. %s: %s before, %s now\n", i+1, line, w.old, w.new)
+	last := len(w.trace) - 1
+	lines := story(w.trace[:last])
+	for i, line := range append(lines, fmt.Sprintf("%s: %s before, %s now", called(w.trace[last]), w.old, w.new)) {
+		fmt.Fprintf(b, "  %2d. %s\n", i+1, line)
 	}
 }

@@ -1,6 +1,7 @@
 package verify_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/petrigate/petrigate/gate"
@@ -28,5 +29,36 @@ func TestNamesOfOneTool(t *testing.T) {
 		if n.Tool.Name == "push" && (len(n.Shortest) != 3 || n.Shortest[2].Tool != "gh_push") {
 			t.Errorf("%+v", n)
 		}
+	}
+}
+
+// TestCalls checks that calls are given for all kinds that a policy tells apart,
+// and that it is said where some were left out.
+func TestCalls(t *testing.T) {
+	match := func(word string) func(string) bool {
+		return func(text string) bool { return strings.Contains(text, word) }
+	}
+	p, err := gate.NewPolicy([]gate.Net{{
+		Name: "n", Places: []string{"p"}, Labels: true,
+		Transitions: []gate.Transition{{Name: "t", Inputs: []string{"p"}, Outputs: []string{"p"}, Tools: gate.Tools("gh_push", "rm")}},
+	}}, gate.PolicyOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	also := []gate.Name{{Text: "push", Certain: true}}
+	o := verify.Options{
+		Maps:  []gate.Map{{Tool: "sh", Field: "c", Match: match("rm"), As: "rm", Source: "rm"}},
+		Tools: []verify.Tool{{Name: "gh_push", Also: also}},
+	}
+	calls, why := verify.Calls(p, o)
+	tools := make(map[string]bool)
+	for _, c := range calls {
+		tools[c.Tool] = true
+		if c.Tool == "gh_push" && (len(c.Also) != 1 || c.Also[0] != also[0]) {
+			t.Errorf("%+v", c)
+		}
+	}
+	if why != "" || !tools["gh_push"] || !tools["sh"] {
+		t.Errorf("%v %q", calls, why)
 	}
 }
