@@ -1,0 +1,88 @@
+package rules
+
+import (
+	"bytes"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/petrigate/petrigate/gate"
+)
+
+// Format writes a rules file in its canonical form: statements as their String
+// methods have them, one blank line for several, comments behind neighboring
+// statements in one column. It keeps every comment and the order of the lines,
+// and what the file means. Its error is an [ErrorList] of what cannot be
+// parsed, in a file without a name; there is no text then.
+func Format(src []byte) ([]byte, error) {
+	var lines []formatted
+	var errs ErrorList
+	for s := range scanLines(src, func(line, column int) gate.Position { return gate.Position{Line: line, Column: column} }) {
+		statement := s.statement()
+		if s.err != nil {
+			errs = append(errs, s.err)
+			continue
+		}
+		l := formatted{comment: strings.TrimRightFunc(s.text[s.skip(s.off):], isSeparator)}
+		if statement != nil {
+			l.text = statement.String()
+		}
+		lines = append(lines, l)
+	}
+	if len(errs) > 0 {
+		return nil, errs
+	}
+	return layOut(lines), nil
+}
+
+// formatted is one line in canonical form.
+type formatted struct{ text, comment string }
+
+func (l formatted) blank() bool    { return l.text == "" && l.comment == "" }
+func (l formatted) trailing() bool { return l.text != "" && l.comment != "" }
+
+// layOut puts the lines below each other.
+func layOut(lines []formatted) []byte {
+	var b bytes.Buffer
+	gap := false
+	for i := 0; i < len(lines); {
+		if lines[i].blank() {
+			gap = b.Len() > 0
+			i++
+			continue
+		}
+		if gap {
+			b.WriteByte('\n')
+			gap = false
+		}
+		n := block(lines[i:])
+		writeBlock(&b, lines[i:i+n])
+		i += n
+	}
+	return b.Bytes()
+}
+
+// block is how many lines from the first on have their comments in one column.
+func block(lines []formatted) int {
+	n := 1
+	if lines[0].trailing() {
+		for n < len(lines) && lines[n].trailing() {
+			n++
+		}
+	}
+	return n
+}
+
+func writeBlock(b *bytes.Buffer, lines []formatted) {
+	width := 0
+	for _, l := range lines {
+		width = max(width, utf8.RuneCountInString(l.text))
+	}
+	for _, l := range lines {
+		b.WriteString(l.text)
+		if l.trailing() {
+			b.WriteString(strings.Repeat(" ", width-utf8.RuneCountInString(l.text)+1))
+		}
+		b.WriteString(l.comment)
+		b.WriteByte('\n')
+	}
+}
