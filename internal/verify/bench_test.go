@@ -121,14 +121,17 @@ func fan(n int) string {
 	return s.String()
 }
 
-// mapped is rules about the labels of one tool.
+// mapped is rules about the labels of one tool: each needs some of those before it.
 func mapped(maps, rules int) string {
 	var s strings.Builder
 	for i := range maps {
 		fmt.Fprintf(&s, "map bash.command word%d as l%d\n", i, i)
 	}
-	for i := range rules / 2 {
-		fmt.Fprintf(&s, "require l%d before l%d\nlimit l%d to %d per session\n", i%maps, (i+1+i/maps)%maps, i%maps, 5+i)
+	for step := 1; step < maps; step++ {
+		for i := 0; i+step < maps && rules > 0; i++ {
+			fmt.Fprintf(&s, "require l%d before l%d\nlimit l%d to %d per session\n", i, i+step, i, 4+step)
+			rules -= 2
+		}
 	}
 	return s.String()
 }

@@ -91,7 +91,7 @@ func (m *model) whole(nets []int, tag func(*shape) uint8, limit int) *space {
 func (m *model) wholeFrom(nets []int, tag func(*shape) uint8, limit int, caps ...int) *space {
 	for _, to := range caps {
 		v := m.view(nets, viewOptions{cap: to, tag: tag})
-		s := v.explore(&query{sole: -1, edges: true, tag: tag, start: goOn}, limit)
+		s := v.explore(&query{sole: -1, edges: true, tag: tag, start: goOn}, v.bound(viewOptions{limit: limit}))
 		if !s.complete {
 			return nil
 		}

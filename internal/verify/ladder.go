@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/petrigate/petrigate/gate"
@@ -8,10 +9,10 @@ import (
 
 // A ladder is a proof without exploration that calls are always possible. On
 // its lowest rung stand those that no net can refuse. A call stands on the next
-// one if, in each net that can refuse it, calls of lower rungs lead from every
-// state to one in which the net lets it pass, and these calls, with all that
-// they need themselves, move no other net that can refuse it: then the nets can
-// be made ready one after the other.
+// one if, in the nets that can refuse it, calls of lower rungs lead from every
+// state to one in which they let it pass. The nets that the same calls move are
+// made ready together, one such set after the other; what these calls need
+// themselves moves none of them.
 type ladder struct {
 	ok   []bool         // by shape
 	prep []map[int]bool // nets that are moved before the call
@@ -55,11 +56,12 @@ func (m *model) rung(l *ladder, s *shape) (prep map[int]bool, ok bool) {
 		}
 	}
 	prep = make(map[int]bool)
-	for _, t := range strict {
-		helpers := m.helpers(l, t.net, strict)
-		if len(helpers) == 0 || !m.nets[t.net].recovers(t.effect, m.effectsOf(helpers, t.net)) {
+	for len(strict) > 0 {
+		together, helpers, rest := m.together(l, strict)
+		if len(helpers) == 0 || !m.recover(together, helpers) {
 			return nil, false
 		}
+		strict = rest
 		for _, h := range helpers {
 			for n := range l.prep[h] {
 				prep[n] = true
@@ -72,65 +74,91 @@ func (m *model) rung(l *ladder, s *shape) (prep map[int]bool, ok bool) {
 	return prep, true
 }
 
-// helpers are the shapes of the ladder that touch the net, are made ready
-// without it, and leave the other strict nets alone.
-func (m *model) helpers(l *ladder, net int, strict []touch) []int {
-	var out []int
-	for _, h := range m.byNet[net] {
-		if !l.ok[h] || l.prep[h][net] {
-			continue
-		}
-		disturbs := slices.ContainsFunc(strict, func(t touch) bool {
-			return t.net != net && (l.prep[h][t.net] || m.shapes[h].concerns(t.net))
-		})
-		if !disturbs {
-			out = append(out, h)
+// together are the first strict net and those that its helpers move too, with
+// all their helpers: shapes of the ladder that are made ready without any
+// strict net. Of the rest they leave all alone.
+func (m *model) together(l *ladder, strict []touch) (nets []touch, helpers []int, rest []touch) {
+	nets, rest = strict[:1:1], slices.Clone(strict[1:])
+	for k := 0; k < len(nets); k++ {
+		for _, h := range m.byNet[nets[k].net] {
+			if !l.ok[h] || slices.Contains(helpers, h) || slices.ContainsFunc(strict, func(t touch) bool { return l.prep[h][t.net] }) {
+				continue
+			}
+			helpers = append(helpers, h)
+			rest = slices.DeleteFunc(rest, func(t touch) bool {
+				if !m.shapes[h].concerns(t.net) {
+					return false
+				}
+				nets = append(nets, t)
+				return true
+			})
 		}
 	}
-	return out
+	return nets, helpers, rest
 }
 
 func (s *shape) concerns(net int) bool {
 	return slices.ContainsFunc(s.touches, func(t touch) bool { return t.net == net })
 }
 
-func (m *model) effectsOf(shapes []int, net int) []int {
-	var out []int
-	for _, i := range shapes {
-		for _, t := range m.shapes[i].touches {
-			if t.net == net {
-				out = append(out, t.effect)
+// Bounds of what is looked at for a ladder: states of one net, and of some together.
+const (
+	maxLocals = 200
+	maxJoint  = 2000
+)
+
+// recover reports whether successful calls of the helpers lead from every state
+// that the nets by themselves can get into to one in which each lets its effect
+// pass.
+func (m *model) recover(nets []touch, helpers []int) bool {
+	joint := [][]int{nil}
+	for _, t := range nets {
+		locals, ok := m.nets[t.net].alone()
+		if !ok || len(joint)*len(locals) > maxJoint {
+			return false
+		}
+		var longer [][]int
+		for _, state := range joint {
+			for _, l := range locals {
+				longer = append(longer, append(slices.Clone(state), l))
 			}
 		}
+		joint = longer
 	}
-	return out
-}
-
-// maxLocals is how many states of one net are looked at for a ladder.
-const maxLocals = 200
-
-// recovers reports whether successful calls of the helpers lead from every
-// state that the net by itself can get into to one that lets e pass.
-func (n *net) recovers(e int, helpers []int) bool {
-	locals, ok := n.alone()
-	if !ok {
-		return false
-	}
-	good := make(map[int]bool)
+	good := make(map[string]bool)
 	for again := true; again; {
 		again = false
-		for _, s := range locals {
-			if good[s] {
-				continue
-			}
-			if n.begin(s, e).verdict != blocks || slices.ContainsFunc(helpers, func(h int) bool {
-				return n.begin(s, h).verdict != blocks && good[n.success(s, h)]
-			}) {
-				good[s], again = true, true
+		for _, state := range joint {
+			if key := fmt.Sprint(state); !good[key] && m.leads(nets, helpers, state, good) {
+				good[key], again = true, true
 			}
 		}
 	}
-	return len(good) == len(locals)
+	return len(good) == len(joint)
+}
+
+// leads reports whether the nets let their effects pass, or a helper leads to a
+// state that is known to be good.
+func (m *model) leads(nets []touch, helpers []int, state []int, good map[string]bool) bool {
+	if !slices.ContainsFunc(nets, func(t touch) bool {
+		return m.nets[t.net].begin(state[slices.Index(nets, t)], t.effect).verdict == blocks
+	}) {
+		return true
+	}
+	return slices.ContainsFunc(helpers, func(h int) bool {
+		next := slices.Clone(state)
+		for i, t := range nets {
+			e := m.shapes[h].effectIn(t.net)
+			if e < 0 {
+				continue
+			}
+			if m.nets[t.net].begin(state[i], e).verdict == blocks {
+				return false
+			}
+			next[i] = m.nets[t.net].success(state[i], e)
+		}
+		return good[fmt.Sprint(next)]
+	})
 }
 
 // alone are the states of the net over all calls and outcomes, whatever other

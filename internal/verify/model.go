@@ -244,7 +244,7 @@ func (m *model) view(nets []int, o viewOptions) *view {
 
 // bound is how many states a search may look at.
 func (v *view) bound(o viewOptions) int {
-	limit := o.limit
+	limit := min(o.limit, o.limit*usualPrice/v.price())
 	if o.until > 0 {
 		limit = min(limit, (o.until-v.model.effort)/v.price())
 	}
@@ -253,6 +253,9 @@ func (v *view) bound(o viewOptions) int {
 
 // price is the effort of one state: to keep it, and to try all classes in it.
 func (v *view) price() int { return 16 + len(v.classes) }
+
+// usualPrice is up to where the limit is one of states, and not of effort.
+const usualPrice = 64
 
 func (m *model) visited(v *view, states int) {
 	m.states += states

@@ -131,12 +131,23 @@ func (m *model) objection(q *query, ms []move) int {
 		return m.notAlone(q.sole, blocking, asking, last.shape)
 	}
 	if len(blocking) > 0 {
-		return m.worst(blocking, last.shape)
+		return m.apt(q, blocking, last.shape)
 	}
 	if q.unasked && len(asking) > 0 {
 		return asking[0]
 	}
 	return -1
+}
+
+// apt is the worst of the nets, or one that waits for a success that the query
+// is about.
+func (m *model) apt(q *query, blocking []int, s *shape) int {
+	for _, n := range blocking {
+		if !slices.Contains(s.shut, n) && q.tag != nil && slices.ContainsFunc(m.byNet[n], func(i int) bool { return q.tag(m.shapes[i])&succeeded != 0 }) {
+			return n
+		}
+	}
+	return m.worst(blocking, s)
 }
 
 // notAlone is a net that refuses or asks too, where one is to do it alone; -1
