@@ -1,0 +1,163 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/rogpeppe/go-internal/diff"
+	"github.com/spf13/cobra"
+
+	"github.com/petrigate/petrigate/internal/policy"
+	"github.com/petrigate/petrigate/rules"
+)
+
+// formatFlags say what becomes of the canonical form of a file.
+type formatFlags struct{ write, diff, check bool }
+
+func newFmt(s stdio) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "fmt FILE.rules...",
+		Short: "Format files of rules",
+		Long: "fmt prints files of rules in their canonical form: statements with single spaces, one blank line at a time,\n" +
+			"comments behind neighboring statements in one column. It keeps every comment and what the rules mean. - is\n" +
+			"standard input. A file with mistakes is left alone, and ends it with exit code 3.",
+		Args: cobra.MinimumNArgs(1),
+	}
+	var f formatFlags
+	c.Flags().BoolVarP(&f.write, "write", "w", false, "write the files that change, and print nothing")
+	c.Flags().BoolVarP(&f.diff, "diff", "d", false, "print what would change")
+	c.Flags().BoolVar(&f.check, "check", false, "name the files that would change, and end with exit code 1 if there are any")
+	c.RunE = func(_ *cobra.Command, files []string) error { return f.format(s, files) }
+	return c
+}
+
+// format formats all files, and reports what is wrong with any of them.
+func (f formatFlags) format(s stdio, files []string) error {
+	if f.write && (f.diff || f.check) {
+		return usage("fmt writes with -w, or shows with -d and --check, and not both")
+	}
+	var problems policy.Problems
+	changed := 0
+	for _, file := range files {
+		if file == "-" && f.write {
+			return usage("standard input cannot be written to; leave -w out")
+		}
+		differs, err := f.one(s, file)
+		var wrong policy.Problems
+		switch {
+		case errors.As(err, &wrong):
+			problems = append(problems, wrong...)
+		case err != nil:
+			return err
+		case differs:
+			changed++
+		}
+	}
+	switch {
+	case len(problems) > 0:
+		return problems
+	case f.check && changed > 0:
+		return &exit{exitFailed, fmt.Errorf("%s not formatted; petrigate fmt -w does it", areFiles(changed))}
+	}
+	return nil
+}
+
+func areFiles(n int) string {
+	if n == 1 {
+		return "1 file is"
+	}
+	return fmt.Sprintf("%d files are", n)
+}
+
+// one formats one file and reports whether that changes it.
+func (f formatFlags) one(s stdio, file string) (bool, error) {
+	src, err := readRules(s, file)
+	if err != nil {
+		return false, err
+	}
+	out, err := rules.Format(src)
+	if err != nil {
+		return false, ruleProblems(file, src)
+	}
+	differs := !bytes.Equal(src, out)
+	switch {
+	case f.write && differs:
+		err = replaceFile(file, out)
+	case f.write:
+	case f.diff:
+		_, err = s.out.Write(diff.Diff(file, src, file+" (formatted)", out))
+	case f.check && differs:
+		_, err = fmt.Fprintln(s.out, file)
+	case !f.check:
+		_, err = s.out.Write(out)
+	}
+	return differs, err
+}
+
+func readRules(s stdio, file string) ([]byte, error) {
+	if file == "-" {
+		src, err := io.ReadAll(s.in)
+		if err != nil {
+			return nil, fmt.Errorf("reading standard input: %w", err)
+		}
+		return src, nil
+	}
+	src, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", file, innermost(err))
+	}
+	return src, nil
+}
+
+// ruleProblems is what keeps a text of rules from being parsed.
+func ruleProblems(file string, src []byte) policy.Problems {
+	var problems policy.Problems
+	_, errs := rules.Parse(file, src)
+	for _, e := range errs {
+		problems = append(problems, policy.Problem{
+			Severity: policy.Error, Code: e.Code, File: e.Pos.File, Line: e.Pos.Line, Column: e.Pos.Column,
+			Message: e.Msg, Hint: e.Hint, Excerpt: e.Excerpt(),
+		})
+	}
+	return problems
+}
+
+// replaceFile writes a file anew, with its old mode. A proxy that reads it
+// meanwhile sees all of the old or all of the new text.
+func replaceFile(file string, text []byte) (err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("writing %s: %w", file, innermost(err))
+		}
+	}()
+	path, err := filepath.EvalSymlinks(file)
+	if err != nil {
+		return err
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	next, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
+	if err != nil {
+		return err
+	}
+	if err = fill(next, text, info.Mode()); err == nil {
+		err = os.Rename(next.Name(), path)
+	}
+	if err != nil {
+		_ = os.Remove(next.Name())
+	}
+	return err
+}
+
+// fill writes all of a new file and closes it.
+func fill(f *os.File, text []byte, mode fs.FileMode) error {
+	_, err := f.Write(text)
+	return errors.Join(err, f.Chmod(mode.Perm()), f.Sync(), f.Close())
+}
