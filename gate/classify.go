@@ -6,13 +6,16 @@ import (
 )
 
 // judgement is what the nets say of one call in one state. The zero value and
-// the two fields in the first line are ready for [judgement.classify].
+// the first two fields are ready for [judgement.classify].
 type judgement struct {
 	policy *Policy
 	call   *Call
 	state  *State
 	tools  []label // the physical names
 	labels []label // of the policy; the physical names first
+
+	world   world
+	shadows []inShadow // that the call concerns
 
 	findings []finding // of the active nets that do not abstain, in order
 	choices  []choice  // of all nets
@@ -66,10 +69,19 @@ func (j *judgement) classify(s *State) {
 		for ; nets != 0; nets &= nets - 1 {
 			n := word*64 + bits.TrailingZeros64(nets)
 			if data := s.Nets[n]; data.Active {
-				j.ask(j.policy.nets[n], j.now(j.policy.nets[n], data))
+				j.consider(j.policy.nets[n], j.now(j.policy.nets[n], data))
 			}
 		}
 	}
+}
+
+// consider asks the net, or keeps it for the time when the others have agreed.
+func (j *judgement) consider(n *net, data *NetData) {
+	if n.Shadow {
+		j.shadows = append(j.shadows, inShadow{n, data})
+		return
+	}
+	j.ask(n, data)
 }
 
 // now is the state of the net at the time of the call.
@@ -245,20 +257,36 @@ func (s *scratch) take(t int) bool {
 	return true
 }
 
-// verdicts is what each net says, for others to read.
-func (j *judgement) verdicts() []Verdict {
-	if len(j.findings) == 0 {
+// verdicts is what each net says, for others to read: those of j, and those of
+// the nets in shadow where there are some.
+func (j *judgement) verdicts(shadow *judgement) []Verdict {
+	room := len(j.findings)
+	if shadow != nil {
+		room += len(shadow.findings)
+	}
+	if room == 0 {
 		return nil
 	}
-	vs := make([]Verdict, len(j.findings))
+	vs := make([]Verdict, 0, room)
 	for i := range j.findings {
-		vs[i] = j.verdict(&j.findings[i])
+		f := &j.findings[i]
+		vs = shadow.until(f.net.index, vs)
+		vs = append(vs, j.verdict(f))
+	}
+	return shadow.until(len(j.policy.nets), vs)
+}
+
+// until moves what the nets before that one say from j to the verdicts.
+func (j *judgement) until(net int, vs []Verdict) []Verdict {
+	for j != nil && len(j.findings) > 0 && j.findings[0].net.index < net {
+		vs = append(vs, j.verdict(&j.findings[0]))
+		j.findings = j.findings[1:]
 	}
 	return vs
 }
 
 func (j *judgement) verdict(f *finding) Verdict {
-	v := Verdict{Net: f.net.Name, Kind: f.kind, Rule: f.net.Rule}
+	v := Verdict{Net: f.net.Name, Kind: f.kind, Rule: f.net.Rule, Shadow: f.net.Shadow}
 	for i, c := range j.choices[f.first:f.last] {
 		t := &f.net.Transitions[c.transition]
 		if i == 0 {

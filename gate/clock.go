@@ -40,7 +40,18 @@ func (n *net) at(d *NetData, t time.Time) *NetData {
 	if len(n.timed) == 0 || t.IsZero() || !d.Active {
 		return d
 	}
-	return n.tick(d, t)
+	moved := n.tick(d, t)
+	if d.Shadow == nil {
+		return moved
+	}
+	enforced := n.tick(d.Shadow.Enforced, t)
+	if enforced == d.Shadow.Enforced {
+		return moved
+	}
+	both, shadow := *moved, *d.Shadow
+	shadow.Enforced = enforced
+	both.Shadow = &shadow
+	return &both
 }
 
 // tick moves the net to the time t, or to the latest it has seen.

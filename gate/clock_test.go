@@ -138,9 +138,9 @@ func TestOutcomesAndTheClock(t *testing.T) {
 				ticket.SettleAt(gate.Success, noon.Add(c.ended))
 			}
 			p.Tick(noon.Add(c.look))
-			p.status("n (active): " + c.want)
+			p.marking(c.want)
 			p.Tick(noon.Add(c.look + time.Minute))
-			p.status("n (active): budget:2")
+			p.marking("budget:2")
 		})
 	}
 	p := play(t, gate.PolicyOptions{}, n)
@@ -148,7 +148,7 @@ func TestOutcomesAndTheClock(t *testing.T) {
 	first.SettleAt(gate.Success, noon)
 	second.Settle(gate.Success) // at which time? the first token may be back since long
 	p.Tick(noon.Add(10 * time.Minute))
-	p.status("n (active): spent:2")
+	p.marking("spent:2")
 }
 
 // TestACallWithoutATime moves no clock, and does not make one tick early.
@@ -170,7 +170,7 @@ func TestAnInactiveNetHasNoClock(t *testing.T) {
 	}
 	ticket.SettleAt(gate.Success, noon)
 	p.Tick(noon.Add(time.Hour))
-	p.status("n (inactive): spent:1")
+	p.marking("spent:1")
 	if err := p.Activate("n"); err != nil {
 		t.Fatal(err)
 	}
@@ -221,7 +221,7 @@ func TestTheClockEndsAWatch(t *testing.T) {
 		ticket := p.allowCall(callAt("x", noon), nil).Ticket
 		ticket.SettleAt(gate.Success, noon.Add(time.Second))
 		p.Tick(noon.Add(time.Second))
-		p.status("n (active): " + want)
+		p.marking(want)
 	}
 }
 
@@ -233,7 +233,7 @@ func TestTheClockAndANetThatIsStuck(t *testing.T) {
 	n.Places, n.Initial["z"] = append(n.Places, "e", "z"), 1
 	p := play(t, gate.PolicyOptions{}, n)
 	clockPlay(t, p, "x@0s x@2s!=1s x@3s")
-	p.status("n (active): b:20001, e:1, z:1")
+	p.marking("b:20001, e:1, z:1")
 }
 
 // TestLazyClock: it makes no difference how often the time is told.

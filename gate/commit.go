@@ -23,7 +23,12 @@ func (j *judgement) validate() ([]Meta, *Refusal) {
 		}
 		metas[i] = f.data.Meta.clone()
 		for _, c := range j.choices[f.first:f.last] {
-			if reason := f.net.objection(f.firing(j.call, c, metas[i])); reason != "" {
+			reason := f.net.objection(f.firing(j.call, c, metas[i]))
+			if reason != "" && j.world == actual {
+				metas[i] = nil // it would not have remembered anything
+				break
+			}
+			if reason != "" {
 				b := Block{Net: f.net.Name, Cause: f.net.Cause, Rule: f.net.Rule, Reason: reason, Name: c.name}
 				return nil, j.refuse(KindValidation, []Block{b})
 			}
@@ -76,40 +81,67 @@ func (j *judgement) commit(g *Grant, asked *OpenAsk, metas []Meta) (Decision, *D
 	if g != nil {
 		d.Spent = g.Number
 	}
-	var room []NetData
 	if len(j.choices) > 0 {
 		d.Nets = append(make([]NetDelta, 0, len(j.findings)+len(j.ticked)), j.ticked...)
-		room = make([]NetData, len(j.findings))
 	}
-	remembers := false
+	if f := j.moves(d, open.Number, metas); f != nil {
+		return j.unrest(f), j.answered(asked)
+	}
+	shadow, would := j.shadow(d, open.Number)
+	j.await(d, open)
+	a := &Allow{Ticket: &Ticket{Number: open.Number, Awaited: len(open.Nets) > 0}, Names: j.names()}
+	a.Nets, a.Would = j.verdicts(shadow), would
+	return a, d
+}
+
+// moves adds to d how the call moves the nets that gate it. The result is one
+// that would not come to rest, if there is one and it matters.
+func (j *judgement) moves(d *Delta, number uint64, metas []Meta) *finding {
+	if len(j.choices) == 0 {
+		return nil
+	}
+	room := make([]NetData, len(j.findings))
 	for i := range j.findings {
 		f := &j.findings[i]
 		if f.first == f.last {
 			continue
 		}
 		m := newMove(f.net, f.data, &room[i])
-		flight := j.state.flight(f.net, open.Number, j.call.Time)
-		if !m.begin(j.choices[f.first:f.last], flight) {
-			return j.refuse(KindBlocked, []Block{f.restless(j.choices[f.first].name)}), j.answered(asked)
+		if !m.begin(j.choices[f.first:f.last], j.state.flight(f.net, number, j.call.Time)) {
+			if j.world == actual {
+				continue
+			}
+			return f
 		}
 		m.clock(f.data, j.call.Time)
-		if m.waits(flight) {
-			open.Nets = append(open.Nets, f.net.index)
-			remembers = remembers || f.net.OnSuccess != nil
-		}
 		if metas != nil && metas[i] != nil {
 			m.data.Meta = metas[i]
 		}
 		d.set(f.net.index, m.data)
 	}
+	return nil
+}
+
+// await notes which nets wait for the end of the call, and keeps the arguments
+// if a hook will want them.
+func (j *judgement) await(d *Delta, open *OpenCall) {
+	remembers := false
+	for _, delta := range d.Nets {
+		n := j.policy.nets[delta.Net]
+		if flight := j.state.flight(n, open.Number, j.call.Time); delta.Data.waits(flight) || n.Shadow && delta.Data.Shadow.Enforced.waits(flight) {
+			open.Nets = append(open.Nets, delta.Net)
+			remembers = remembers || n.OnSuccess != nil
+		}
+	}
 	if !remembers {
 		open.Call.Args = nil
 	}
-	return &Allow{Ticket: &Ticket{Number: open.Number, Awaited: len(open.Nets) > 0}, Names: j.names(), Nets: j.verdicts()}, d
 }
 
-func (f *finding) restless(name string) Block {
-	return Block{Net: f.net.Name, Cause: f.net.Cause, Rule: f.net.Rule, Reason: f.net.unrest(), Name: name}
+// unrest is the refusal of a net that would not come to rest.
+func (j *judgement) unrest(f *finding) *Refusal {
+	name := j.choices[f.first].name
+	return j.refuse(KindBlocked, []Block{{Net: f.net.Name, Cause: f.net.Cause, Rule: f.net.Rule, Reason: f.net.unrest(), Name: name}})
 }
 
 // move is one step of one net, made on a copy of its state.
@@ -175,12 +207,6 @@ func (m *move) watch() {
 func (m *move) settle() bool {
 	m.data.Stuck = m.net.restless(m.data.Marking) && !m.net.advance(m.marking(), m.data.Flights)
 	return !m.data.Stuck
-}
-
-// waits reports whether the net waits for the end of the call.
-func (m *move) waits(call Flight) bool {
-	of := func(f Flight) bool { return f.of(call) }
-	return slices.ContainsFunc(m.data.Flights, of) || slices.ContainsFunc(m.data.Watches, of)
 }
 
 // keep is a new slice of the flights that are ok.

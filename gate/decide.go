@@ -75,11 +75,16 @@ func (j *judgement) refusal(g *Grant) *Refusal {
 		return j.refuse(KindStateChanged, j.blocks())
 	case j.blocked:
 		return j.refuse(KindBlocked, j.blocks())
-	case j.policy.deny && !j.known:
+	case j.denies() && !j.known:
 		return j.refuse(KindDefault, nil)
 	default:
 		return nil
 	}
+}
+
+// denies reports whether the default refuses in this world.
+func (j *judgement) denies() bool {
+	return j.policy.deny && j.policy.shadow == (j.world == enforced)
 }
 
 // question is what a person has to be asked. With a grant it is a refusal

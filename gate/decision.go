@@ -10,6 +10,10 @@ type Allow struct {
 	Ticket *Ticket // the caller must settle it or close it
 	Names  []Name
 	Nets   []Verdict // of the nets that do not abstain
+
+	// Would is how the nets in shadow would have answered, with a kind of
+	// approval where they would have asked; nil if they let the call pass.
+	Would *Refusal
 }
 
 // Refusal rejects a call. Nothing has changed by it, but for what the clock moves.
@@ -89,6 +93,7 @@ type Verdict struct {
 	Transition string // of Gated: the first that was chosen
 	Manual     bool
 	Rule       Position
+	Shadow     bool // of a net in shadow: it says so and does nothing
 }
 
 // VerdictKind orders the verdicts: the strongest of a call's names is its net's.

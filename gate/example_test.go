@@ -317,3 +317,54 @@ func ExampleNewShared() {
 	// deploy: allowed
 	// deploy: Tool 'deploy' is not available in the current state.
 }
+
+func ExampleSession_Shadow() {
+	s := newSession(gate.Net{
+		Name: "once", Places: []string{"left"}, Initial: map[string]int{"left": 1},
+		Transitions: []gate.Transition{{Name: "deploy", Inputs: []string{"left"}, Tools: gate.Tools("deploy")}},
+		Reason:      "deploy is possible once.",
+		Shadow:      true,
+	})
+	for range 2 {
+		a := s.Decide(gate.Call{Tool: "deploy"}, nil).(*gate.Allow)
+		a.Ticket.Settle(gate.Success)
+		if a.Would != nil {
+			fmt.Println("would be refused:", a.Would.Text)
+		}
+	}
+	fmt.Println(s.Shadow().Refused)
+	// Output:
+	// would be refused: deploy is possible once.
+	// 1
+}
+
+func ExampleSession_Tick() {
+	s := newSession(gate.Net{
+		Name: "warm-up", Places: []string{"cold", "warm"}, Initial: map[string]int{"cold": 1},
+		Transitions: []gate.Transition{{Name: "heat", Inputs: []string{"cold"}, Outputs: []string{"warm"}, Every: time.Minute}},
+	})
+	start := time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
+	s.Tick(start)
+	fmt.Print(s.Status())
+	s.Tick(start.Add(time.Hour))
+	fmt.Print(s.Status())
+	// Output:
+	// warm-up (active): cold:1; next at 2026-01-02T12:01:00Z
+	// warm-up (active): warm:1
+}
+
+func ExampleTicket_SettleAt() {
+	s := newSession(gate.Net{
+		Name: "pause", Places: []string{"ready", "tired"}, Initial: map[string]int{"ready": 1},
+		Transitions: []gate.Transition{
+			{Name: "run", Inputs: []string{"ready"}, Outputs: []string{"tired"}, Tools: gate.Tools("run"), Deferred: true},
+			{Name: "rest", Inputs: []string{"tired"}, Outputs: []string{"ready"}, Every: time.Minute},
+		},
+	})
+	start := time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
+	a := s.Decide(gate.Call{Tool: "run", Time: start}, nil).(*gate.Allow)
+	a.Ticket.SettleAt(gate.Success, start.Add(time.Second))
+	fmt.Print(s.Status())
+	// Output:
+	// pause (active): tired:1; next at 2026-01-02T12:01:01Z
+}

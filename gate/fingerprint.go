@@ -59,16 +59,20 @@ func fingerprintNet(n *net) string {
 }
 
 func fingerprintPolicy(p *Policy, o PolicyOptions) string {
-	type named struct{ Name, Print, Reason string }
+	type named struct {
+		Name, Print, Reason string
+		Shadow              bool `json:",omitempty"`
+	}
 	nets := make([]named, len(p.nets))
 	for i, n := range p.nets {
-		nets[i] = named{n.Name, n.print, n.Reason}
+		nets[i] = named{n.Name, n.print, n.Reason, n.Shadow}
 	}
 	return hash(struct {
-		Nets []named
-		Maps []mapIdentity
-		Deny bool
-	}{nets, mapIdentities(o.Maps), o.Deny})
+		Nets   []named
+		Maps   []mapIdentity
+		Deny   bool
+		Shadow bool `json:",omitempty"`
+	}{nets, mapIdentities(o.Maps), o.Deny, o.Shadow})
 }
 
 func mapIdentities(maps []Map) []mapIdentity {

@@ -61,6 +61,11 @@ const (
 	ScopeGlobal                 // all calls
 )
 
+// String is the scope in lower case.
+func (s Scope) String() string {
+	return [...]string{"session", "principal", "global"}[s]
+}
+
 // A Transition moves tokens from its inputs to its outputs, both multisets:
 // a place that is named twice weighs two. Without tools it is structural and
 // fires by itself.

@@ -143,3 +143,11 @@ func handNet(name string, initial map[string]int, ts ...string) gate.Net {
 func contains(word string) func(string) bool {
 	return func(s string) bool { return strings.Contains(s, word) }
 }
+
+// marking checks the marking of the only net.
+func (p *player) marking(want string) {
+	p.t.Helper()
+	if got := p.Nets()[0].Marking.String(); got != want {
+		p.t.Errorf("marking is %s, want %s", got, want)
+	}
+}

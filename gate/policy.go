@@ -2,6 +2,7 @@ package gate
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/petrigate/petrigate/internal/petri"
 )
@@ -21,6 +22,7 @@ type Policy struct {
 	byName map[string]*net
 	merged []Merge
 	deny   bool
+	shadow bool // all of it
 	print  string
 
 	timed []int // the nets that go by the clock
@@ -42,7 +44,7 @@ type Merge struct {
 // unequal ones of one name get "#2", "#3" and so on. Two other nets of one
 // name are an error.
 func NewPolicy(nets []Net, o PolicyOptions) (*Policy, error) {
-	p := &Policy{deny: o.Deny, byName: make(map[string]*net, len(nets))}
+	p := &Policy{deny: o.Deny, shadow: o.Shadow, byName: make(map[string]*net, len(nets))}
 	errs := p.adopt(nets)
 	for _, m := range o.Maps {
 		if msg := m.fault(); msg != "" {
@@ -52,10 +54,27 @@ func NewPolicy(nets []Net, o PolicyOptions) (*Policy, error) {
 	if err := errs.err(); err != nil {
 		return nil, err
 	}
-	p.names = newNaming(o.Maps, p.nets)
+	p.names = newNaming(o.Maps, p.enforcedFirst())
 	p.touch = newIndex(p.names, p.nets)
 	p.print = fingerprintPolicy(p, o)
 	return p, nil
+}
+
+// enforcedFirst are the nets, those in shadow last: they do not change the
+// order of the names of a call.
+func (p *Policy) enforcedFirst() []*net {
+	nets := slices.Clone(p.nets)
+	slices.SortStableFunc(nets, func(a, b *net) int {
+		switch {
+		case a.Shadow == b.Shadow:
+			return 0
+		case a.Shadow:
+			return 1
+		default:
+			return -1
+		}
+	})
+	return nets
 }
 
 // adopt compiles the nets, merges equal statements and gives every net a name
@@ -73,12 +92,13 @@ func (p *Policy) adopt(nets []Net) (errs ErrorList) {
 	}
 	equal := make(map[string]*net)
 	for _, def := range nets {
+		def.Shadow = def.Shadow || p.shadow
 		n, es := compile(def)
 		if errs = append(errs, es...); len(es) > 0 {
 			continue
 		}
 		if def.Labels {
-			key := n.Name + "\x00" + n.print + "\x00" + n.Reason
+			key := fmt.Sprint(n.Name, "\x00", n.print, "\x00", n.Reason, "\x00", n.Shadow)
 			if first := equal[key]; first != nil {
 				p.merged = append(p.merged, Merge{Net: first.Name, First: first.Rule, Again: def.Rule})
 				continue

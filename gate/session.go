@@ -166,13 +166,13 @@ func (s *Session) Classify(c Call) (vs []Verdict) {
 	j.name()
 	s.update(func(state *State) *Delta {
 		j.classify(state)
-		said := j.verdicts()
+		said := j.verdicts(j.in(enforced))
 		for i, n := range s.policy.nets {
 			switch {
 			case len(said) > 0 && said[0].Net == n.Name:
 				vs, said = append(vs, said[0]), said[1:]
 			case state.Nets[i].Active:
-				vs = append(vs, Verdict{Net: n.Name, Rule: n.Rule})
+				vs = append(vs, Verdict{Net: n.Name, Rule: n.Rule, Shadow: n.Shadow})
 			}
 		}
 		return nil
@@ -197,16 +197,12 @@ func (s *Session) toggle(name string, on bool) (err error) {
 		return fmt.Errorf("unknown net %q; the nets are: %s", name, strings.Join(s.policy.netNames(), ", "))
 	}
 	s.update(func(state *State) *Delta {
-		data := *state.Nets[n.index]
+		data := state.Nets[n.index]
 		if data.Active == on {
 			err = fmt.Errorf("net %q is %s", name, data.activity())
 			return nil
 		}
-		data.Active = on
-		if !on {
-			data.Watches, data.Clock = nil, nil
-		}
-		return &Delta{Nets: []NetDelta{{Net: n.index, Data: &data}}}
+		return &Delta{Nets: []NetDelta{{Net: n.index, Data: data.switched(on)}}}
 	})
 	return err
 }
@@ -227,16 +223,11 @@ func (s *Session) Reset() {
 		d := &Delta{}
 		for i, n := range s.policy.nets {
 			if state.Owners[n.Scope] == 0 {
-				d.set(i, n.restart(state.Nets[i]))
+				d.set(i, n.fresh(state.Nets[i].Active))
 			}
 		}
 		return d
 	})
-}
-
-// restart is the initial state of the net, as active as d.
-func (n *net) restart(d *NetData) *NetData {
-	return &NetData{Active: d.Active, Marking: n.start}
 }
 
 // Open lists the calls that were admitted and not settled, oldest first.

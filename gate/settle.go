@@ -30,19 +30,49 @@ func (p *Policy) SettleAt(s *State, number uint64, o Outcome, t time.Time) *Delt
 	room := make([]NetData, len(c.Nets))
 	for k, i := range c.Nets {
 		old := p.nets[i].at(s.Nets[i], t)
-		m := newMove(p.nets[i], old, &room[k])
-		if m.end(c, s.flight(p.nets[i], number, c.Call.Time), o) {
-			m.clock(old, t)
-			d.Nets = append(d.Nets, NetDelta{Net: i, Data: m.data})
+		e := ending{call: c, flight: s.flight(p.nets[i], number, c.Call.Time), outcome: o, time: t}
+		if e.both(p.nets[i], old, &room[k]) {
+			d.set(i, &room[k])
 		}
 	}
 	return d
 }
 
+// ending is the outcome of a call for one net.
+type ending struct {
+	call    *OpenCall
+	flight  Flight
+	outcome Outcome
+	time    time.Time
+}
+
+// both puts into room what becomes of old, and, in shadow, of the enforced
+// state; it reports whether the net waited for the call.
+func (e *ending) both(n *net, old, room *NetData) bool {
+	waited := e.apply(n, old, room)
+	if old.Shadow == nil {
+		return waited
+	}
+	shadow := *old.Shadow
+	shadow.Enforced = &NetData{}
+	waited = e.apply(n, old.Shadow.Enforced, shadow.Enforced) || waited
+	room.Shadow = &shadow
+	return waited
+}
+
+func (e *ending) apply(n *net, old, room *NetData) bool {
+	m := newMove(n, old, room)
+	if !m.end(e.call, e.flight, e.outcome) {
+		return false
+	}
+	m.clock(old, e.time)
+	return true
+}
+
 // end applies the outcome of a call to one net; it reports whether the net
 // waited for it.
 func (m *move) end(c *OpenCall, call Flight, o Outcome) bool {
-	if !m.waits(call) {
+	if !m.data.waits(call) {
 		return false
 	}
 	var done []Flight

@@ -68,6 +68,6 @@ func (h *Shared) Reset() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for k, i := range h.nets {
-		h.data[k] = h.policy.nets[i].restart(h.data[k])
+		h.data[k] = h.policy.nets[i].fresh(h.data[k].Active)
 	}
 }

@@ -57,13 +57,13 @@ func TestScopes(t *testing.T) {
 	s[2].allow("x")
 	s[2].refuse("x", gate.KindBlocked, "limit-x-2", "limit-x-5")
 	s[3].refuse("x", gate.KindBlocked, "limit-x-5") // and nothing of the other nets is spent
-	s[3].status("limit-x-2 (active): ready:1, budget:2", "limit-x-3 (active): ready:1, budget:1", "limit-x-5 (active): ready:1")
+	s[3].status("limit-x-2 (active): ready:1, budget:2", "limit-x-3 (active, principal): ready:1, budget:1", "limit-x-5 (active, global): ready:1")
 
 	s[0].Reset()
-	s[0].status("limit-x-2 (active): ready:1, budget:2", "limit-x-3 (active): ready:1", "limit-x-5 (active): ready:1")
+	s[0].status("limit-x-2 (active): ready:1, budget:2", "limit-x-3 (active, principal): ready:1", "limit-x-5 (active, global): ready:1")
 	f.all.Reset()
 	f.each[0].Reset()
-	s[1].status("limit-x-2 (active): ready:1, budget:1", "limit-x-3 (active): ready:1, budget:3", "limit-x-5 (active): ready:1, budget:5")
+	s[1].status("limit-x-2 (active): ready:1, budget:1", "limit-x-3 (active, principal): ready:1, budget:3", "limit-x-5 (active, global): ready:1, budget:5")
 
 	// Without a store a session has the nets for itself, and resets them.
 	alone := &player{t, gate.NewSession(newPolicy(t, scoped(gate.ScopeGlobal, limitNet("x", 1, "session"))), gate.SessionOptions{})}
@@ -97,9 +97,9 @@ func TestFlightsOfOthers(t *testing.T) {
 		t.Error("the call is not told from those of others")
 	}
 	b.Settle(1, gate.Success) // its own first call
-	b.status("n (active): idle:1 (1 in flight)", "require-y-before-z (active): ready:1")
+	b.status("n (active, principal): idle:1 (1 in flight)", "require-y-before-z (active, principal): ready:1")
 	mine.Settle(gate.Success)
-	b.status("n (active): idle:1, done:1", "require-y-before-z (active): ready:1")
+	b.status("n (active, principal): idle:1, done:1", "require-y-before-z (active, principal): ready:1")
 
 	theirs := a.allow("y").Ticket // the second call of a
 	b.allow("y").Ticket.Settle(gate.Failure)
@@ -112,9 +112,9 @@ func TestASessionThatGoesAway(t *testing.T) {
 	f := newFamily(t, scoped(gate.ScopePrincipal, handNet("n", map[string]int{"idle": 1}, "x: idle -> done [deferred] | x")))
 	ticket := f.sessions[0].allow("x").Ticket
 	f.sessions[0] = nil
-	f.sessions[1].status("n (active): idle:1 (1 in flight)")
+	f.sessions[1].status("n (active, principal): idle:1 (1 in flight)")
 	ticket.Settle(gate.Success)
-	f.sessions[1].status("n (active): done:1")
+	f.sessions[1].status("n (active, principal): done:1")
 }
 
 func TestSwitchingASharedNet(t *testing.T) {

@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"slices"
 	"time"
 
 	"github.com/petrigate/petrigate/internal/petri"
@@ -16,6 +17,8 @@ type State struct {
 	Spent []uint64             // numbers of grants that were used
 	Last  uint64               // the number given last
 
+	Would WouldCount // what the nets in shadow would have done
+
 	// Owners tells the session's own flights from those of others, by the scope
 	// of the net; 0: all are its own.
 	Owners [3]uint64
@@ -30,8 +33,9 @@ type NetData struct {
 	Flights []Flight
 	Watches []Flight
 	Meta    Meta
-	Stuck   bool   // it does not come to rest by itself
-	Clock   *Clock // nil: it has no clock, or no time was told yet
+	Stuck   bool        // it does not come to rest by itself
+	Shadow  *ShadowData // of a net in shadow, of which the rest is the actual state; nil for others
+	Clock   *Clock      // nil: it has no clock, or no time was told yet
 }
 
 // A Flight is a transition that waits for the end of a call.
@@ -65,6 +69,7 @@ type Delta struct {
 	Spent    uint64    // a grant was used
 	Opened   *OpenCall // a call was admitted, or its record has changed
 	Closed   uint64    // a call was settled
+	Would    Kind      // how the nets in shadow would have answered; empty: they agree
 }
 
 // A NetDelta is the new state of one net.
@@ -84,6 +89,16 @@ func (d *Delta) set(net int, data *NetData) {
 	d.Nets = append(d.Nets, NetDelta{Net: net, Data: data})
 }
 
+// of is the state to which the net comes; nil if it stays.
+func (d *Delta) of(net int) *NetData {
+	for _, n := range d.Nets {
+		if n.Net == net {
+			return n.Data
+		}
+	}
+	return nil
+}
+
 // NewState is the initial state. The named nets are active, all if active is nil.
 func (p *Policy) NewState(active []string) *State {
 	s := &State{
@@ -96,9 +111,33 @@ func (p *Policy) NewState(active []string) *State {
 		on[name] = true
 	}
 	for _, n := range p.nets {
-		s.Nets = append(s.Nets, &NetData{Active: active == nil || on[n.Name], Marking: n.start})
+		s.Nets = append(s.Nets, n.fresh(active == nil || on[n.Name]))
 	}
 	return s
+}
+
+// fresh is the net at its start.
+func (n *net) fresh(active bool) *NetData {
+	d := &NetData{Active: active, Marking: n.start}
+	if n.Shadow {
+		d.Shadow = &ShadowData{Enforced: &NetData{Active: active, Marking: n.start}}
+	}
+	return d
+}
+
+// switched is d, taking part in decisions or not.
+func (d *NetData) switched(active bool) *NetData {
+	c := *d
+	c.Active = active
+	if !active {
+		c.Watches, c.Clock = nil, nil
+	}
+	if c.Shadow != nil {
+		shadow := *c.Shadow
+		shadow.Enforced = shadow.Enforced.switched(active)
+		c.Shadow = &shadow
+	}
+	return &c
 }
 
 // Apply makes the change that d describes; d must come from this very state.
@@ -119,6 +158,7 @@ func (s *State) Apply(d *Delta) {
 		s.forget(c.Call.ID)
 		delete(s.Calls, d.Closed)
 	}
+	s.Would.add(d.Would)
 	if d.Spent > 0 {
 		s.Spent = append(s.Spent[:len(s.Spent):len(s.Spent)], d.Spent)
 	}
@@ -140,8 +180,8 @@ func (s *State) Apply(d *Delta) {
 // a call must not pass on it.
 func (d *Delta) check() {
 	for _, n := range d.Nets {
-		for _, tokens := range n.Data.Marking {
-			if tokens < 0 {
+		for _, data := range []*NetData{n.Data, n.Data.deciding()} {
+			if slices.ContainsFunc(data.Marking, func(tokens int) bool { return tokens < 0 }) {
 				panic("gate: a place has a negative number of tokens")
 			}
 		}
@@ -157,6 +197,12 @@ func (s *State) forget(id string) {
 // flight is what the net remembers of a call that it waits for.
 func (s *State) flight(n *net, number uint64, since time.Time) Flight {
 	return Flight{Owner: s.Owners[n.Scope], Call: number, Since: since}
+}
+
+// waits reports whether the net waits for the end of the call.
+func (d *NetData) waits(call Flight) bool {
+	of := func(f Flight) bool { return f.of(call) }
+	return slices.ContainsFunc(d.Flights, of) || slices.ContainsFunc(d.Watches, of)
 }
 
 // of reports whether the flight is of that call.

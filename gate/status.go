@@ -5,13 +5,18 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 )
 
 // A NetState is a copy of the state of one net.
 type NetState struct {
 	Name     string
+	Scope    Scope
 	Active   bool
-	Marking  Marking // tokens in flight are counted where they came from
+	Shadow   bool
+	Marking  Marking   // tokens in flight are counted where they came from
+	Enforced Marking   // in shadow: as it would be had the nets in shadow blocked; nil otherwise
+	Next     time.Time // when the clock moves it next, as far as it was told the time; zero: never, as things stand
 	InFlight []InFlight
 	Meta     Meta
 }
@@ -68,26 +73,61 @@ func (d *NetData) activity() string {
 func (s *Session) Nets() (nets []NetState) {
 	s.update(func(state *State) *Delta {
 		for i, n := range s.policy.nets {
-			data := state.Nets[i]
-			ns := NetState{Name: n.Name, Active: data.Active, Marking: n.show(data), Meta: maps.Clone(data.Meta)}
-			for _, f := range data.Flights {
-				ns.InFlight = append(ns.InFlight, InFlight{Transition: n.Transitions[f.Transition].Name, Call: f.Call, Other: f.Owner != state.Owners[n.Scope]})
-			}
-			nets = append(nets, ns)
+			nets = append(nets, n.state(state, state.Nets[i]))
 		}
 		return nil
 	})
 	return nets
 }
 
-// Status is one line for each net: its name, whether it is active, its marking.
+func (n *net) state(state *State, data *NetData) NetState {
+	s := NetState{
+		Name: n.Name, Scope: n.Scope, Active: data.Active, Shadow: n.Shadow,
+		Marking: n.show(data), Meta: maps.Clone(data.Meta),
+	}
+	_, s.Next = n.next(data.deciding())
+	if n.Shadow {
+		s.Enforced = n.show(data.Shadow.Enforced)
+	}
+	for _, f := range data.Flights {
+		s.InFlight = append(s.InFlight, InFlight{Transition: n.Transitions[f.Transition].Name, Call: f.Call, Other: f.Owner != state.Owners[n.Scope]})
+	}
+	return s
+}
+
+// Status is one line for each net: its name, whether it is active, its scope
+// where that is wider than the session, its marking, and when its clock ticks;
+// of a net in shadow also the marking that it would have. See [Session.Tick].
 func (s *Session) Status() string {
 	var b strings.Builder
 	for _, n := range s.Nets() {
-		d := NetData{Active: n.Active}
-		fmt.Fprintf(&b, "%s (%s): %s\n", n.Name, d.activity(), n.Marking)
+		fmt.Fprintf(&b, "%s (%s): %s\n", n.Name, strings.Join(n.attributes(), ", "), n.state())
 	}
 	return b.String()
+}
+
+func (n *NetState) attributes() []string {
+	d := NetData{Active: n.Active}
+	a := []string{d.activity()}
+	if n.Scope != ScopeSession {
+		a = append(a, n.Scope.String())
+	}
+	if n.Shadow {
+		a = append(a, "shadow")
+	}
+	return a
+}
+
+// state is the markings and the next tick.
+func (n *NetState) state() string {
+	text := n.Marking.String()
+	if n.Shadow {
+		text += "; enforced: " + n.Enforced.String()
+	}
+	if !n.Next.IsZero() {
+		text += "; next at " + n.Next.UTC().Format(time.RFC3339)
+	}
+	return text
 }
 
 // An Enabled is a transition that could fire now for a call of one of its tools.
@@ -95,13 +135,14 @@ type Enabled struct {
 	Net, Transition string
 	Tools           []Tool
 	Manual          bool
+	Shadow          bool // of a net in shadow, which forbids nothing
 }
 
 // Enabled lists the transitions with tools that are enabled in the active nets.
 func (s *Session) Enabled() (list []Enabled) {
 	s.update(func(state *State) *Delta {
 		for i, n := range s.policy.nets {
-			if data := state.Nets[i]; data.Active && !data.Stuck {
+			if data := state.Nets[i].deciding(); data.Active && !data.Stuck {
 				list = append(list, n.enabled(data)...)
 			}
 		}
@@ -113,7 +154,7 @@ func (s *Session) Enabled() (list []Enabled) {
 func (n *net) enabled(d *NetData) (list []Enabled) {
 	for i, t := range n.Transitions {
 		if len(t.Tools) > 0 && n.net.Transitions[i].Enabled(d.Marking) {
-			list = append(list, Enabled{Net: n.Name, Transition: t.Name, Tools: slices.Clone(t.Tools), Manual: t.Manual})
+			list = append(list, Enabled{Net: n.Name, Transition: t.Name, Tools: slices.Clone(t.Tools), Manual: t.Manual, Shadow: n.Shadow})
 		}
 	}
 	return list
@@ -127,7 +168,7 @@ func (s *Session) Prompt() string {
 	s.update(func(state *State) *Delta {
 		for i, n := range s.policy.nets {
 			if data := state.Nets[i]; data.Active {
-				n.describe(&b, data)
+				n.describe(&b, n.state(state, data), data.deciding())
 			}
 		}
 		return nil
@@ -135,7 +176,7 @@ func (s *Session) Prompt() string {
 	return b.String()
 }
 
-func (n *net) describe(b *strings.Builder, d *NetData) {
+func (n *net) describe(b *strings.Builder, s NetState, d *NetData) {
 	var tools []string
 	for _, e := range n.enabled(d) {
 		for _, t := range e.Tools {
@@ -144,8 +185,12 @@ func (n *net) describe(b *strings.Builder, d *NetData) {
 			}
 		}
 	}
+	head := n.Name
+	if about := s.attributes()[1:]; len(about) > 0 {
+		head += " (" + strings.Join(about, ", ") + ")"
+	}
 	fmt.Fprintf(b, "\n### %s\nAvailable gated tools: %s\nFree tools: %s\nState: %s\n",
-		n.Name, list(tools), list(n.Free), n.show(d))
+		head, list(tools), list(n.Free), s.state())
 }
 
 func list(names []string) string {

@@ -1,0 +1,173 @@
+package gate
+
+import "slices"
+
+// ShadowData is what a net in shadow keeps besides its actual state. It is
+// replaced and never changed.
+type ShadowData struct {
+	Enforced *NetData // the net as it would be, had the nets in shadow blocked; persons are taken to agree
+	Refused  int      // calls that it would have refused
+	Asked    int      // calls for which it would have asked a person
+}
+
+// WouldCount counts the calls that passed and would not have, or not at once,
+// if no net were in shadow.
+type WouldCount struct {
+	Refused int
+	Asked   int // a person would have been asked
+}
+
+// world says which nets a judgement is about, and in which of their states.
+type world uint8
+
+const (
+	real     world = iota // the nets that enforce
+	enforced              // the nets in shadow, had they blocked
+	actual                // the nets in shadow, moved by every call that is made, where they can
+)
+
+// inShadow is a net in shadow that a call concerns, as it is at its time.
+type inShadow struct {
+	net  *net
+	data *NetData
+}
+
+// in is what the nets in shadow say of the call in that world.
+func (j *judgement) in(w world) *judgement {
+	k := &judgement{policy: j.policy, call: j.call, state: j.state, tools: j.tools, labels: j.labels, world: w, known: j.known}
+	k.findings, k.choices = k.findingRoom[:0], k.choiceRoom[:0]
+	for _, s := range j.shadows {
+		if w == enforced {
+			k.ask(s.net, s.data.Shadow.Enforced)
+		} else {
+			k.ask(s.net, s.data)
+		}
+	}
+	return k
+}
+
+// shadow adds to d how an admitted call moves the nets in shadow. The result
+// is what they say, and how they would have answered; nil if they agree.
+func (j *judgement) shadow(d *Delta, number uint64) (*judgement, *Refusal) {
+	if len(j.shadows) == 0 && !j.policy.shadow {
+		return nil, nil
+	}
+	w, a := j.in(enforced), j.in(actual)
+	var had, has Delta
+	r := w.enforce(&had, number)
+	a.follow(&has, number)
+	for _, s := range j.shadows {
+		data := *s.data
+		if moved := has.of(s.net.index); moved != nil {
+			data = *moved
+		}
+		data.Shadow = s.data.Shadow.count(s.net.Name, r)
+		if moved := had.of(s.net.index); moved != nil {
+			data.Shadow.Enforced = moved
+		}
+		d.set(s.net.index, &data)
+	}
+	if r != nil {
+		d.Would = r.Kind
+	}
+	return w, r
+}
+
+// enforce makes the moves of a world in which the nets in shadow block, or none.
+func (j *judgement) enforce(d *Delta, number uint64) *Refusal {
+	if r := j.refusal(nil); r != nil {
+		return r
+	}
+	metas, r := j.validate()
+	if r != nil {
+		return r
+	}
+	if f := j.moves(d, number, metas); f != nil {
+		*d = Delta{}
+		return j.unrest(f)
+	}
+	if j.manual {
+		return j.refuse(KindApproval, blocksOf(j.steps()))
+	}
+	return nil
+}
+
+// follow makes the moves of the nets that can.
+func (j *judgement) follow(d *Delta, number uint64) {
+	j.pass()
+	metas, _ := j.validate()
+	j.moves(d, number, metas)
+}
+
+// count is a copy of s that knows how the net would have answered.
+func (s *ShadowData) count(net string, r *Refusal) *ShadowData {
+	c := *s
+	switch {
+	case r == nil || !slices.ContainsFunc(r.Blocks, func(b Block) bool { return b.Net == net }):
+	case r.Kind == KindApproval:
+		c.Asked++
+	default:
+		c.Refused++
+	}
+	return &c
+}
+
+// add counts one answer.
+func (c *WouldCount) add(k Kind) {
+	switch k {
+	case "":
+	case KindApproval:
+		c.Asked++
+	default:
+		c.Refused++
+	}
+}
+
+// A ShadowReport says what would have been, if the nets in shadow were not.
+type ShadowReport struct {
+	WouldCount
+	Nets []ShadowState // those in shadow, in the order of the policy
+}
+
+// A ShadowState is a copy of the state of one net in shadow.
+type ShadowState struct {
+	Name     string
+	Active   bool
+	Enforced Marking // had the nets in shadow blocked, and persons agreed
+	Actual   Marking // as every call that was made has moved it, where it could
+	Parted   bool    // the two are not the same
+	Refused  int     // calls that it would have refused
+	Asked    int     // calls for which it would have asked a person
+}
+
+// Shadow reports on the nets in shadow.
+func (s *Session) Shadow() (r ShadowReport) {
+	s.update(func(state *State) *Delta {
+		r.WouldCount = state.Would
+		for i, n := range s.policy.nets {
+			if data := state.Nets[i]; n.Shadow {
+				r.Nets = append(r.Nets, n.shadowState(data))
+			}
+		}
+		return nil
+	})
+	return r
+}
+
+func (n *net) shadowState(d *NetData) ShadowState {
+	s := ShadowState{
+		Name: n.Name, Active: d.Active,
+		Enforced: n.show(d.Shadow.Enforced), Actual: n.show(d),
+		Refused: d.Shadow.Refused, Asked: d.Shadow.Asked,
+	}
+	s.Parted = !slices.Equal(s.Enforced, s.Actual)
+	return s
+}
+
+// deciding is the state by which the net decides.
+func (d *NetData) deciding() *NetData {
+	if d.Shadow != nil {
+		return d.Shadow.Enforced
+	}
+	return d
+}
