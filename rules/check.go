@@ -83,13 +83,9 @@ func (r *Rule) spares(n Name) bool {
 // checkUnless looks at what a rule about calls of tool spares.
 func (c *compiler) checkUnless(s Statement, r *Rule, tool Name) {
 	for _, n := range r.Unless {
-		if !n.Glob() {
-			for _, m := range c.labels.maps[n.Text] {
-				if !m.certain() {
-					c.failName(s, n, WeakExemption, "use runs, which reads the field as a script", "nothing is certainly %s: the map at %s %s", n, m.Pos, m.doubt())
-					break
-				}
-			}
+		if m := c.labels.weak[n.Text]; m != nil && !n.Glob() {
+			why, hint := m.doubt()
+			c.failName(s, n, WeakExemption, hint, "nothing is certainly %s: the map at %s %s", n, m.Pos, why)
 		}
 		if n.same(tool) || c.covers(n, tool) {
 			c.warnName(s, n, AllExempt, "", "every call of %s is exempt, and the rule holds for none", tool)
@@ -109,15 +105,15 @@ func (m *Map) many() bool {
 	return err == nil && p.Many()
 }
 
-// doubt says why the map gives no certain name.
-func (m *Map) doubt() string {
+// doubt says why the map gives no certain name, and what to do about it.
+func (m *Map) doubt() (why, hint string) {
 	switch {
 	case m.many():
-		return "reads several values"
+		return "reads several values", "name one of them in the path"
 	case m.Pattern.Kind == When:
-		return "evaluates an expression"
+		return "evaluates an expression", "use runs, which reads a field as a script"
 	default:
-		return "searches a text"
+		return "searches a text", "use runs, which reads the field as a script"
 	}
 }
 
@@ -173,8 +169,7 @@ func (p Pattern) includes(q Pattern) bool {
 // checkEvidence warns where a text that contains a word proves a call: "echo
 // cp" is no copy.
 func (c *compiler) checkEvidence(s Statement, n Name, effect string) {
-	weak := func(m *Map) bool { return !m.certain() }
-	m := c.labels.first(n, weak)
+	m := c.labels.firstWeak(n)
 	if m == nil {
 		return
 	}

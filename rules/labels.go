@@ -10,16 +10,20 @@ import (
 type labels struct {
 	maps  map[string][]*Map   // that give a name
 	tools map[string][]string // whose calls can get it, each once
+	weak  map[string]*Map     // the first map that gives a name without certainty
 	order map[*Map]int
 	words vocabulary
 }
 
 func newLabels(maps []*Map) *labels {
-	l := &labels{maps: make(map[string][]*Map), tools: make(map[string][]string), order: make(map[*Map]int)}
+	l := &labels{maps: make(map[string][]*Map), tools: make(map[string][]string), weak: make(map[string]*Map), order: make(map[*Map]int)}
 	seen := make(map[[2]string]bool)
 	for i, m := range maps {
 		label := m.As.Text
 		l.order[m] = i
+		if l.weak[label] == nil && !m.certain() {
+			l.weak[label] = m
+		}
 		l.maps[label] = append(l.maps[label], m)
 		if key := [2]string{label, m.Tool.Text}; !seen[key] {
 			seen[key] = true
@@ -34,18 +38,13 @@ func newLabels(maps []*Map) *labels {
 	return l
 }
 
-// first is the first map, in the order of the files, that gives a call a name
-// of which n speaks and for which ok holds.
-func (l *labels) first(n Name, ok func(*Map) bool) *Map {
+// firstWeak is the first map, in the order of the files, that gives without
+// certainty a name of which n speaks.
+func (l *labels) firstWeak(n Name) *Map {
 	var first *Map
 	l.words.matching(n, func(label string) {
-		for _, m := range l.maps[label] {
-			if ok(m) {
-				if first == nil || l.order[m] < l.order[first] {
-					first = m
-				}
-				return
-			}
+		if m := l.weak[label]; m != nil && (first == nil || l.order[m] < l.order[first]) {
+			first = m
 		}
 	})
 	return first
