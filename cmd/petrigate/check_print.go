@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -77,7 +78,7 @@ func (r checkReport) printTools(w io.Writer) error {
 		n := names[t.Name]
 		switch n.Callable {
 		case verify.Possible:
-			rows = append(rows, []string{t.Name, "yes", strings.Join(t.Shortest, ", ")})
+			rows = append(rows, []string{t.Name, r.verified.tools.yes(n.Shortest), strings.Join(t.Shortest, ", ")})
 		case verify.AfterFailure:
 			rows = append(rows, []string{t.Name, "after a failure", strings.Join(n.Failing.Calls(), ", ")})
 		case verify.Impossible:
@@ -93,6 +94,17 @@ func (r checkReport) printTools(w io.Writer) error {
 	return err
 }
 
+// yes says that a name can be called, and what has to be there for that of
+// which the list of tools knows nothing.
+func (s toolSet) yes(t verify.Trace) string {
+	for _, step := range t {
+		if s.known && !step.Ends && !slices.ContainsFunc(s.tools, func(known verify.Tool) bool { return known.Name == step.Tool }) {
+			return "if there is a tool " + step.Tool
+		}
+	}
+	return "yes"
+}
+
 func byWhat(n verify.Name) string {
 	if len(n.Because) == 0 {
 		return "the default"
@@ -105,16 +117,19 @@ func byWhat(n verify.Name) string {
 func (v *verified) details() []string {
 	var lines []string
 	for _, g := range v.report.Groups {
-		of := number(len(g.Nets), "net") + ", from " + g.Nets[0].Name
+		of := cited(g.Nets[0])
+		if len(g.Nets) > 1 {
+			of = fmt.Sprintf("%d nets that share calls, from %s", len(g.Nets), of)
+		}
 		switch {
 		case g.Complete:
-			lines = append(lines, fmt.Sprintf("%s: %s together", of, number(g.States, "state")))
+			lines = append(lines, fmt.Sprintf("%s: %s can be reached", of, number(g.States, "state")))
 		default:
 			lines = append(lines, of+": not all states were looked at")
 		}
 		switch {
 		case g.Deadlock.Result == verify.Refuted && len(g.Deadlock.Trace) > 0:
-			lines = append(lines, fmt.Sprintf("%s: it ends after %s, by %s", of, strings.Join(story(g.Deadlock.Trace), "; "), together(g.Deadlock.Because)))
+			lines = append(lines, fmt.Sprintf("%s: nothing more can be called after these calls: %s", of, strings.Join(story(g.Deadlock.Trace), "; ")))
 		case g.Deadlock.Result == verify.Unknown:
 			lines = append(lines, of+": not known whether it can get stuck: "+g.Deadlock.Why)
 		}

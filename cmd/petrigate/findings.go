@@ -64,6 +64,10 @@ func (v *verified) refuted(p proof) policy.Problem {
 // brokenBy says what is wrong at the end of the counterexample.
 func brokenBy(p proof) string {
 	switch p.Kind {
+	case rules.AtMost:
+		return fmt.Sprintf(", and more than %d of them are %s", p.Count, p.Tool.Name)
+	case rules.NeverBefore:
+		return fmt.Sprintf(", and the last %s has no successful %s of its own before it", p.Tool.Name, p.First.Name)
 	case rules.NeverWithoutApproval:
 		return ", and nobody is asked about the last"
 	case rules.AlwaysPossible:
@@ -84,29 +88,53 @@ func (v *verified) uncallable() policy.Problems {
 	var ps policy.Problems
 	names := make(map[string][]string) // by what causes it
 	because := make(map[string][]verify.Net)
+	var causes []string
 	for _, n := range v.names {
 		if n.Callable != verify.Impossible || v.blocked(n) || len(n.Because) == 0 && slices.Contains(v.unlisted, n.Tool.Name) {
 			continue
 		}
 		cause := together(n.Because)
 		if names[cause] == nil {
-			ps = append(ps, at(policy.Warning, codeNever, first(n.Because), cause))
+			causes = append(causes, cause)
+			ps = append(ps, at(policy.Warning, codeNever, v.forbids(n), ""))
 		}
 		names[cause], because[cause] = append(names[cause], n.Tool.Name), n.Because
 	}
-	for i := range ps {
-		cause := ps[i].Message
-		for _, name := range names[cause] {
-			ps[i].Detail += v.whyDead(name, because[cause])
-		}
+	for i, cause := range causes {
 		ps[i].Message = and(names[cause]) + " can never be called"
 		if cause == "" {
 			ps[i].Hint = "the default refuses what no rule and no net knows"
-		} else {
-			ps[i].Hint = "because of " + cause
+			continue
+		}
+		ps[i].Message += ", because of " + cause
+		ps[i].Detail = v.reasons(because[cause])
+		for _, name := range names[cause] {
+			ps[i].Detail += v.whyDead(name, because[cause])
 		}
 	}
 	return ps
+}
+
+// forbids is where the first of the nets was written that list the name and
+// forbid it; where none does, the first of those that cause it.
+func (v *verified) forbids(n verify.Name) gate.Position {
+	for _, net := range n.Because {
+		if v.nets[net.Name].Cause != gate.CauseBlock && slices.Contains(listed(v.nets[net.Name]), n.Tool.Name) {
+			return net.Rule
+		}
+	}
+	return first(n.Because)
+}
+
+// reasons are the sentences of rules, one a line.
+func (v *verified) reasons(nets []verify.Net) string {
+	var b strings.Builder
+	for _, n := range nets {
+		if info := v.nets[n.Name]; info.Labels {
+			fmt.Fprintf(&b, "  %s:%d: %s\n", n.Rule.File, n.Rule.Line, info.Reason)
+		}
+	}
+	return b.String()
 }
 
 // blocked reports whether block alone keeps a name from being called.
