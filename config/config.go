@@ -2,10 +2,9 @@ package config
 
 import "time"
 
-// A Config is one configuration, checked and complete. Values of "state",
-// "session", "advertise" and "mode" are not in it: this version keeps state in
-// memory, one session for each connection, advertises all tools and enforces,
-// and refuses a file that asks for anything else.
+// A Config is one configuration, checked and complete. Values of "state" and
+// "session" are not in it: this version keeps state in memory, one session for
+// each connection, and refuses a file that asks for anything else.
 type Config struct {
 	File    string   // "" where there is none
 	Servers []Server // in the order of the file
@@ -16,6 +15,8 @@ type Config struct {
 	// ActivePosition is where Active stands, for a name that no net has.
 	ActivePosition Position
 	Default        string // "allow" or "deny": a call on which all nets abstain
+	Mode           string // "enforce" or "shadow": decide and record, and never block or ask
+	Advertise      string // "all", "possible" or "enabled": which tools are listed
 
 	Listen   Listen
 	Approval Approval

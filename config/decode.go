@@ -229,6 +229,20 @@ func (d *decoder) count(n *node, what string) (int, bool) {
 	return int(v), true
 }
 
+// integer is a whole number of either sign.
+func (d *decoder) integer(to *int) func(key, value *node) {
+	return func(key, value *node) {
+		if !d.is(value, numberKind, quoted(key)) {
+			return
+		}
+		v, err := strconv.ParseInt(value.text, 10, 32)
+		if err != nil {
+			d.at(value, quoted(key)+" must be a whole number", "")
+		}
+		*to = int(v)
+	}
+}
+
 // duration reads a positive duration with a unit.
 func duration(text string) (time.Duration, bool) {
 	v, err := time.ParseDuration(text)

@@ -33,16 +33,16 @@ approval: { hold: 30s }
 }
 
 func ExampleText() {
-	src := "rulse:\n  - inline: block rm\nmode: shadow\n"
+	src := "rulse:\n  - inline: block rm\ndefault: ask\n"
 	_, err := config.Parse("petrigate.yaml", []byte(src), config.Options{})
 	fmt.Println(config.Text(err))
 	// Output:
 	// petrigate.yaml:1:1: unknown key "rulse" in the configuration (did you mean "rules"?)
 	//     rulse:
 	//     ^
-	// petrigate.yaml:3:7: "mode": "shadow" is not supported yet (now: enforce)
-	//     mode: shadow
-	//           ^
+	// petrigate.yaml:3:10: "default": "ask" is not supported yet (now: allow, deny)
+	//     default: ask
+	//              ^
 }
 
 func ExampleLoad() {

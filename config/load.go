@@ -102,7 +102,7 @@ func Parse(name string, src []byte, o Options) (*Config, error) {
 		source:      &source{name: name},
 		environment: &environment{dir: filepath.Dir(name), lookup: o.lookup},
 	}
-	c := &Config{File: name, Default: "allow"}
+	c := &Config{File: name, Default: "allow", Mode: "enforce", Advertise: "all"}
 	l := &layers{file: map[string]any{}, at: map[string]*node{}}
 	n := d.read(src)
 	switch {
@@ -129,6 +129,7 @@ func (c *Config) settle(e effective, d *decoder, l *layers) {
 	if c.Approval.Channels == nil {
 		c.Approval.Channels = []string{"elicit", "cli"}
 	}
+	d.checkVia(c)
 	c.Audit.File = e.Audit.File
 	c.Log = Log(e.Log)
 	c.Startup = e.Startup
@@ -139,6 +140,18 @@ func (c *Config) settle(e effective, d *decoder, l *layers) {
 	}
 	if c.Approval.Expire < c.Approval.Hold {
 		d.place(l, `"expire" is shorter than "hold"`, "", "approval.expire", "approval.hold")
+	}
+}
+
+// checkVia finds transitions that ask by a channel that is not open: nobody
+// could ever answer.
+func (d *decoder) checkVia(c *Config) {
+	for _, net := range c.Nets {
+		for _, t := range net.Transitions {
+			if t.Via != "" && t.Type == "manual" && !slices.Contains(c.Approval.Channels, t.Via) {
+				d.foreign(t.Position, fmt.Sprintf("the transition %q asks by %q, and that channel is not open", t.Name, t.Via), "add it to approval.channels")
+			}
+		}
 	}
 }
 

@@ -20,7 +20,16 @@ type Net struct {
 	Reason         string
 	AllowUnbounded bool
 	Prove          []Proof
+	Validate       []Validator
+	Remember       []Memory
+	Scope          string // "" or "session", "principal", "global"
+	Shadow         bool
 	Position       Position
+
+	// What the net has to say of the list of tools; see package gate.
+	Priority int
+	Class    string         // "" or "required", "advisory"
+	Recovery map[string]int // nil: never
 }
 
 // A Transition is one entry of [Net.Transitions].
@@ -32,15 +41,20 @@ type Transition struct {
 	Deferred        bool
 	Observe         bool
 	Unknown         string // "" or "hold"; "release": an unknown outcome gives the tokens back
+	Via             string // of a manual one: the channel that asks; "": any
+	Unless          []string
 	Position        Position
 }
 
-// A Map is one entry of [Net.Map]. Exactly one of Word and Pattern is set.
+// A Map is one entry of [Net.Map]. Exactly one of Word, Pattern, Runs and When
+// is set; the last has no Field.
 type Map struct {
 	Tool     string
-	Field    string
+	Field    string // a key of the arguments, or a path that begins with "$."
 	Word     string
 	Pattern  string // RE2
+	Runs     string // the words of a command
+	When     Expression
 	As       string
 	Position Position
 }
@@ -99,6 +113,7 @@ func (d *decoder) net(n *node) Net {
 	}
 	d.checkPlaces(n, &net)
 	d.checkProofs(&net)
+	d.checkHooks(n, &net)
 	return net
 }
 
@@ -115,9 +130,13 @@ func (d *decoder) netKeys(net *Net) keys {
 		"reason":         d.filled(&net.Reason),
 		"allowUnbounded": d.flag(&net.AllowUnbounded),
 		"prove":          d.proofs(&net.Prove),
-
-		"validate": d.later, "remember": d.later, "scope": d.later, "priority": d.later, "class": d.later,
-		"recovery": d.later, "shadow": d.later,
+		"validate":       d.validators(&net.Validate),
+		"remember":       d.memories(&net.Remember),
+		"scope":          d.oneOf(&net.Scope, []string{"session", "principal", "global"}, nil),
+		"shadow":         d.flag(&net.Shadow),
+		"priority":       d.integer(&net.Priority),
+		"class":          d.oneOf(&net.Class, []string{"required", "advisory"}, nil),
+		"recovery":       d.recovery(&net.Recovery),
 	}
 }
 
@@ -129,6 +148,16 @@ func (d *decoder) marking(to *map[string]int) func(key, value *node) {
 				(*to)[place.text] = v
 			}
 		})
+	}
+}
+
+// recovery is a marking that says something.
+func (d *decoder) recovery(to *map[string]int) func(key, value *node) {
+	return func(key, value *node) {
+		d.marking(to)(key, value)
+		if value.kind == mapKind && len(value.fields) == 0 {
+			d.at(value, quoted(key)+" is empty, and would hold always", "name the places that are marked then")
+		}
 	}
 }
 
@@ -161,9 +190,17 @@ func (d *decoder) transition(n *node) Transition {
 		"deferred": d.flag(&t.Deferred),
 		"observe":  d.flag(&t.Observe),
 		"unknown":  d.oneOf(&t.Unknown, []string{"hold", "release"}, nil),
+		"via":      d.oneOf(&t.Via, approvalChannels, laterChannels),
+		"unless":   d.list(&t.Unless),
 	})
 	if n.kind == mapKind && n.get("name") == nil {
 		d.at(n, `a transition needs a "name"`, "")
+	}
+	if via := n.get("via"); via != nil && t.Type != "manual" {
+		d.at(via, `"via" has no meaning for a transition that asks nobody`, "type: manual")
+	}
+	if unless := n.get("unless"); unless != nil && len(t.Tools) == 0 {
+		d.at(unless, `"unless" has no meaning for a transition without tools`, "")
 	}
 	return t
 }
@@ -187,26 +224,42 @@ func (d *decoder) mapEntry(n *node) Map {
 		"word":    d.filled(&m.Word),
 		"pattern": d.filled(&m.Pattern),
 		"as":      d.filled(&m.As),
-		"runs":    d.later,
-		"when":    d.later,
+		"runs":    d.filled(&m.Runs),
+		"when":    d.expression(&m.When),
 	})
-	if n.kind != mapKind || n.get("runs") != nil || n.get("when") != nil {
-		return m
+	if n.kind == mapKind {
+		d.checkMap(n)
 	}
-	for _, key := range []string{"tool", "field", "as"} {
-		if n.get(key) == nil {
-			d.at(n, fmt.Sprintf("an entry of \"map\" needs %q", key), "")
+	return m
+}
+
+// readings are the keys that say what an entry of "map" looks for. Read-only.
+var readings = []string{"word", "pattern", "runs", "when"}
+
+func (d *decoder) checkMap(n *node) {
+	const what = "an entry of \"map\""
+	required := []string{"tool", "field", "as"}
+	if n.get("when") != nil {
+		required = []string{"tool", "as"}
+		if field := n.get("field"); field != nil {
+			d.at(field, `"when" looks at the whole call and not at a field`, "leave field out")
 		}
 	}
-	if (n.get("word") == nil) == (n.get("pattern") == nil) {
-		d.at(n, `an entry of "map" needs one of "word" and "pattern"`, "")
+	d.needs(n, what, required...)
+	found := 0
+	for _, key := range readings {
+		if n.get(key) != nil {
+			found++
+		}
+	}
+	if found != 1 {
+		d.at(n, what+` needs one of "word", "pattern", "runs" and "when"`, "")
 	}
 	if p := n.get("pattern"); p != nil && p.kind == textKind {
 		if _, err := syntax.Parse(p.text, syntax.Perl); err != nil {
 			d.at(p, err.Error(), "patterns are RE2")
 		}
 	}
-	return m
 }
 
 // checkPlaces finds places that the net does not have. Package gate finds
@@ -221,9 +274,11 @@ func (d *decoder) checkPlaces(n *node, net *Net) {
 			d.at(place, fmt.Sprintf("unknown place %q", place.text), suggest(place.text, slices.Clone(net.Places)))
 		}
 	}
-	if marking := n.get("initialMarking"); marking != nil {
-		for _, f := range marking.fields {
-			check(f.key)
+	for _, key := range []string{"initialMarking", "recovery"} {
+		if marking := n.get(key); marking != nil {
+			for _, f := range marking.fields {
+				check(f.key)
+			}
 		}
 	}
 	d.checkEach(n.get("terminalPlaces"), check)

@@ -82,13 +82,18 @@ func (d *decoder) inlineRules(n *node) []RuleText {
 		d.at(n, "the rules are empty", "")
 		return nil
 	}
+	return []RuleText{d.located(n)}
+}
+
+// located is a text with the place where it stands.
+func (d *decoder) located(n *node) RuleText {
 	r := RuleText{File: d.name, Text: n.text, inline: true, line: n.line, column: n.column}
 	if n.block {
 		r.line, r.column, r.block = n.line+1, d.indent(n), true
 	} else if rest := []rune(d.lines[n.line-1]); n.column <= len(rest) && strings.ContainsRune(`"'`, rest[n.column-1]) {
 		r.column++
 	}
-	return []RuleText{r}
+	return r
 }
 
 // indent is the column at which the lines of a block start.

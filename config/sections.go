@@ -21,8 +21,8 @@ func (d *decoder) root(n *node, c *Config, l *layers) {
 		"log":        d.log(l),
 		"startup":    d.scalar(l, "startup", false),
 
-		"mode":      d.only("enforce", "shadow"),
-		"advertise": d.only("all", "possible", "enabled"),
+		"mode":      d.oneOf(&c.Mode, []string{"enforce", "shadow"}, nil),
+		"advertise": d.oneOf(&c.Advertise, []string{"all", "possible", "enabled"}, nil),
 		"session":   d.section("by", "connection", "principal", "name", "header", "meta"),
 		"state":     d.section("driver", "memory", "sqlite", "postgres"),
 	})
@@ -112,11 +112,17 @@ func (d *decoder) approval(c *Config, l *layers) func(key, value *node) {
 	}
 }
 
+// The channels by which a person can be asked. Read-only.
+var (
+	approvalChannels = []string{"elicit", "cli"}
+	laterChannels    = []string{"web", "url", "webhook"}
+)
+
 func (d *decoder) channels(to *[]string) func(key, value *node) {
 	return func(key, value *node) {
 		*to = []string{}
 		d.items(key, value, func(item *node) {
-			if !d.word(key, item, item.text, []string{"elicit", "cli"}, []string{"web", "url", "webhook"}) {
+			if !d.word(key, item, item.text, approvalChannels, laterChannels) {
 				return
 			}
 			if slices.Contains(*to, item.text) {

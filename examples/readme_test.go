@@ -192,7 +192,7 @@ func TestExamplesAreListed(t *testing.T) {
 // TestReadmeSaysWhatIsLater wants the keys that it calls future refused.
 func TestReadmeSaysWhatIsLater(t *testing.T) {
 	const server = "mcpServers: { a: { command: x } }\n"
-	for _, later := range []string{"mode: shadow", "state: { driver: sqlite }", "advertise: possible", "session: { by: principal }", "approval: { channels: [web] }"} {
+	for _, later := range []string{"state: { driver: sqlite }", "session: { by: principal }", "approval: { channels: [web] }"} {
 		_, err := config.Parse("later.yaml", []byte(server+later), config.Options{Env: environment})
 		if err == nil || !strings.Contains(err.Error(), "not supported yet") {
 			t.Errorf("%s: %v", later, err)

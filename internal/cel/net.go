@@ -23,6 +23,13 @@ func NewInput(f gate.Firing) *Input {
 	return &Input{call: newCallData(&f.Call), firing: f}
 }
 
+// Named is the same firing under another name of the call.
+func (in *Input) Named(name string) *Input {
+	named := *in
+	named.firing.Name = name
+	return &named
+}
+
 // variable is one that a net's expression may name.
 func (in *Input) variable(name string) (any, error) {
 	switch name {

@@ -7,6 +7,8 @@ import (
 
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/cel"
+	"github.com/petrigate/petrigate/internal/shell"
 	"github.com/petrigate/petrigate/rules"
 )
 
@@ -15,6 +17,7 @@ type Source struct {
 	Rules   []config.RuleText
 	Nets    []config.Net
 	Default string // "", "allow" or "deny"
+	Mode    string // "", "enforce" or "shadow"
 
 	Active         []string // names of the nets to begin with; nil: all
 	ActivePosition config.Position
@@ -24,7 +27,7 @@ type Source struct {
 
 // FromConfig is the policy of a configuration. The tools are not in it.
 func FromConfig(c *config.Config) Source {
-	return Source{Rules: c.Rules, Nets: c.Nets, Default: c.Default, Active: c.Active, ActivePosition: c.ActivePosition}
+	return Source{Rules: c.Rules, Nets: c.Nets, Default: c.Default, Mode: c.Mode, Active: c.Active, ActivePosition: c.ActivePosition}
 }
 
 // A Result is a policy, or why there is none.
@@ -44,7 +47,7 @@ func Build(s Source) (*Result, error) {
 	nets := append(compiled.Nets, b.nets()...)
 	deny := b.deny()
 	b.result.Maps = compiled.Maps
-	b.policy(nets, gate.PolicyOptions{Maps: compiled.Maps, Deny: deny})
+	b.policy(nets, gate.PolicyOptions{Maps: compiled.Maps, Deny: deny, Shadow: s.Mode == "shadow"})
 	b.checkTools()
 	b.checkActive()
 	b.invalid = len(b.errors()) > 0
@@ -63,6 +66,11 @@ type builder struct {
 	result *Result
 
 	invalid bool // apart from its claims
+
+	// Made when a net needs them.
+	cel     *cel.Compiler
+	calls   *cel.Reader
+	scripts *shell.Reader
 }
 
 func (b *builder) errors() Problems { return b.result.Problems.Of(Error) }

@@ -32,6 +32,7 @@ func ruleTexts(texts ...string) []config.RuleText {
 
 const pipeline = `
 name: pipeline
+scope: session
 places: [idle, built]
 initialMarking: { idle: 1 }
 terminalPlaces: [idle]
@@ -164,6 +165,7 @@ func TestProblems(t *testing.T) {
 			`warning W103 net "n": the transition "t" counts a call whose outcome is unknown as not made, and it may have been`,
 			`warning W104 net "n": the tools of a net are exact names: "a?" is no pattern (patterns work in rules)`,
 			`warning W104 net "n": the tools of a net are exact names: "read_*" is no pattern (patterns work in rules)`,
+			`warning W106 net "n": while "t" is in flight only the calls of its own session wait: two windows are two sessions (scope: principal, or scope: session if that is meant)`,
 		}},
 		{"tools of rules", Source{Tools: []string{"bash", "delete_file", "chat"}, Rules: ruleTexts(
 			"map bahs.command rm as rm\nblock rm\nblock delte_file\nlimit delte_file to 3 per chat.send\nblock read_*\nblock *.drop\nblock delete_*\nblock \"chat.send\"")}, []string{

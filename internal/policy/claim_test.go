@@ -25,10 +25,10 @@ func TestClaims(t *testing.T) {
 		`a.rules:4:1: prove conserved require-a-before-b = conserved { 0 } { 0 } 0 "require-a-before-b" []`,
 		`a.rules:5:1: prove exclusive idle, built = exclusive { 0 } { 0 } 0 "pipeline" ["idle" "built"]`,
 		`a.rules:6:1: prove deadlock-free pipeline = deadlock-free { 0 } { 0 } 0 "pipeline" []`,
-		`n.yaml:14:9: prove conserved pipeline = conserved { 0 } { 0 } 0 "pipeline" []`,
-		`n.yaml:14:20: prove deadlock-free pipeline = deadlock-free { 0 } { 0 } 0 "pipeline" []`,
-		`n.yaml:14:35: prove no-terminal-states pipeline = no-terminal-states { 0 } { 0 } 0 "pipeline" []`,
-		`n.yaml:14:55: prove exclusive built, idle = exclusive { 0 } { 0 } 0 "pipeline" ["built" "idle"]`,
+		`n.yaml:15:9: prove conserved pipeline = conserved { 0 } { 0 } 0 "pipeline" []`,
+		`n.yaml:15:20: prove deadlock-free pipeline = deadlock-free { 0 } { 0 } 0 "pipeline" []`,
+		`n.yaml:15:35: prove no-terminal-states pipeline = no-terminal-states { 0 } { 0 } 0 "pipeline" []`,
+		`n.yaml:15:55: prove exclusive built, idle = exclusive { 0 } { 0 } 0 "pipeline" ["built" "idle"]`,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
@@ -81,6 +81,6 @@ prove never x*`),
 }
 
 // flow is a pipeline as an entry of a list.
-const flow = `{name: pipeline, places: [idle, built], initialMarking: {idle: 1},
+const flow = `{name: pipeline, scope: session, places: [idle, built], initialMarking: {idle: 1},
   map: [{tool: exec, field: command, word: deploy, as: deploy-it}],
   transitions: [{name: build, inputs: [idle], outputs: [built], tools: [build]}, {name: deploy, inputs: [built], outputs: [idle], tools: [deploy-it]}]}`

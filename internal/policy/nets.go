@@ -7,6 +7,7 @@ import (
 
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/shell"
 	"github.com/petrigate/petrigate/rules"
 )
 
@@ -31,6 +32,11 @@ func (b *builder) net(n *config.Net) gate.Net {
 		Reason:         n.Reason,
 		Rule:           position(n.Position),
 		AllowUnbounded: n.AllowUnbounded,
+		Scope:          scope(n.Scope),
+		Shadow:         n.Shadow,
+		Priority:       n.Priority,
+		Advisory:       n.Class == "advisory",
+		Recovery:       n.Recovery,
 	}
 	for _, m := range n.Map {
 		out.Maps = append(out.Maps, b.mapEntry(n, m))
@@ -38,8 +44,20 @@ func (b *builder) net(n *config.Net) gate.Net {
 	for _, t := range n.Transitions {
 		out.Transitions = append(out.Transitions, transition(t))
 	}
+	b.hooks(n, &out)
 	b.checkNet(n)
 	return out
+}
+
+func scope(word string) gate.Scope {
+	switch word {
+	case "principal":
+		return gate.ScopePrincipal
+	case "global":
+		return gate.ScopeGlobal
+	default:
+		return gate.ScopeSession
+	}
 }
 
 func transition(t config.Transition) gate.Transition {
@@ -52,22 +70,61 @@ func transition(t config.Transition) gate.Transition {
 		Deferred: t.Deferred,
 		Observe:  t.Observe,
 		Release:  t.Unknown == "release",
+		Via:      t.Via,
+		Unless:   gate.Tools(t.Unless...),
 	}
 }
 
 func (b *builder) mapEntry(n *config.Net, m config.Map) gate.Map {
-	out := gate.Map{Tool: m.Tool, Field: m.Field, As: m.As, Source: m.Word, Rule: position(m.Position)}
-	if m.Pattern == "" {
-		out.Match = rules.MatchWord(m.Word)
-		return out
+	out := gate.Map{Tool: m.Tool, Field: m.Field, As: m.As, Rule: position(m.Position)}
+	switch {
+	case m.Runs != "":
+		b.runs(n, m, &out)
+	case m.When.Text != "":
+		b.when(n, m, &out)
+	case m.Pattern != "":
+		b.pattern(n, m, &out)
+	default:
+		out.Match, out.Source = rules.MatchWord(m.Word), m.Word
 	}
+	if out.Match == nil && out.Reader == nil {
+		out.Match = func(string) bool { return false } // one error is enough
+	}
+	return out
+}
+
+func (b *builder) pattern(n *config.Net, m config.Map, out *gate.Map) {
 	match, err := rules.MatchRegex(m.Pattern)
 	if err != nil {
 		b.inNet(n, problem(Error, BadPattern, position(m.Position), err.Error(), "patterns are RE2"))
-		match = func(string) bool { return false } // one error is enough
 	}
 	out.Match, out.Source = match, "/"+m.Pattern+"/"
-	return out
+}
+
+// runs has the field read as a script.
+func (b *builder) runs(n *config.Net, m config.Map, out *gate.Map) {
+	if b.scripts == nil {
+		b.scripts = shell.NewReader()
+	}
+	number, err := b.scripts.Command(strings.Fields(m.Runs))
+	if err != nil {
+		b.inNet(n, problem(Error, BadCommand, position(m.Position), err.Error(), ""))
+		return
+	}
+	out.Reader, out.Pattern, out.Source = b.scripts, number, "runs "+m.Runs
+}
+
+// when has the call held against an expression.
+func (b *builder) when(n *config.Net, m config.Map, out *gate.Map) {
+	if b.calls == nil {
+		b.calls = b.compiler().NewReader()
+	}
+	number, err := b.calls.Expr(m.When.Text)
+	if err != nil {
+		b.inExpression(n, m.When, err)
+		return
+	}
+	out.Field, out.Reader, out.Pattern, out.Source = "", b.calls, number, "when "+m.When.Text
 }
 
 // inNet records a problem of a net.
@@ -88,8 +145,57 @@ func (b *builder) checkNet(n *config.Net) {
 				fmt.Sprintf("the transition %q counts a call whose outcome is unknown as not made, and it may have been", t.Name), ""))
 		}
 		b.warnGlobs(n, t.Tools, position(t.Position))
+		b.checkUnless(n, t)
 	}
 	b.warnGlobs(n, n.FreeTools, position(n.Position))
+	b.warnWindows(n)
+}
+
+// checkUnless finds exemptions for names that no call certainly carries.
+func (b *builder) checkUnless(n *config.Net, t config.Transition) {
+	for _, name := range t.Unless {
+		var weak *config.Map
+		certain := false
+		for i, m := range n.Map {
+			switch {
+			case m.As == name && m.Runs != "":
+				certain = true
+			case m.As == name || m.Tool == name && n.Match == "first":
+				weak = &n.Map[i]
+			}
+		}
+		if weak != nil && !certain {
+			b.inNet(n, problem(Error, WeakUnless, position(t.Position),
+				fmt.Sprintf("the transition %q spares %q, which no call carries with certainty", t.Name, name), "map it with runs"))
+		}
+	}
+}
+
+// moves reports whether the transition changes the marking.
+func moves(t config.Transition) bool {
+	return !slices.Equal(slices.Sorted(slices.Values(t.Inputs)), slices.Sorted(slices.Values(t.Outputs)))
+}
+
+// warnWindows warns where a net counts for one conversation what holds for
+// all: two windows are two sessions.
+func (b *builder) warnWindows(n *config.Net) {
+	if n.Scope != "" {
+		return // whoever writes it knows
+	}
+	for _, p := range n.Prove {
+		if p.Claim == "exclusive" {
+			b.inNet(n, problem(Warning, TwoWindows, position(p.Position),
+				`"exclusive" holds in each session by itself: two windows are two sessions`, "scope: principal, or scope: session if that is meant"))
+			return
+		}
+	}
+	for _, t := range n.Transitions {
+		if t.Deferred && !t.Observe && moves(t) {
+			b.inNet(n, problem(Warning, TwoWindows, position(t.Position),
+				fmt.Sprintf("while %q is in flight only the calls of its own session wait: two windows are two sessions", t.Name), "scope: principal, or scope: session if that is meant"))
+			return
+		}
+	}
 }
 
 func (b *builder) warnGlobs(n *config.Net, tools []string, at gate.Position) {

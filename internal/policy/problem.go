@@ -40,6 +40,9 @@ const (
 	MalformedNet  rules.Code = "E105" // a net that cannot be read
 	UnknownNet    rules.Code = "E106" // a claim about a net that there is not
 	UnknownPlace  rules.Code = "E107" // a claim about places that no net has
+	BadExpression rules.Code = "E108" // an expression of a net, in CEL
+	BadCommand    rules.Code = "E109" // the words of a command in the map of a net
+	WeakUnless    rules.Code = "E110" // an exemption for a name that is never certain
 
 	UnknownTool   rules.Code = "W101" // a name that no known tool has
 	FirstMatch    rules.Code = "W102" // "match: first", which lets combined commands through
@@ -47,6 +50,7 @@ const (
 	GlobInNet     rules.Code = "W104" // a tool of a net that looks like a pattern
 
 	UnknownClaimed rules.Code = "W105" // a claim about a call that nothing gates
+	TwoWindows     rules.Code = "W106" // a net of one session that is meant for all of them
 )
 
 // Error is the problem on one line: file:line:column: message (hint).

@@ -1,0 +1,59 @@
+package config
+
+import "strings"
+
+// An Expression is a text in CEL, or a sentence with such texts in it, and
+// where it stands. Its meaning is not looked at here.
+type Expression struct {
+	Text string
+
+	at     RuleText // where; a part of a file
+	exact  bool     // the file has the text as it is, so that columns can be counted
+	source *source
+}
+
+// String is the text.
+func (e Expression) String() string { return e.Text }
+
+// MarshalText is the text.
+func (e Expression) MarshalText() ([]byte, error) { return []byte(e.Text), nil }
+
+// Equal compares the texts.
+func (e Expression) Equal(other Expression) bool { return e.Text == other.Text }
+
+// Position is the place in the file of a line and a column of the text.
+func (e Expression) Position(line, column int) Position {
+	if !e.exact {
+		line, column = 1, 1
+	}
+	if e.source == nil {
+		return Position{}
+	}
+	return e.at.Position(line, column)
+}
+
+// Excerpt is the line of the file and a caret below that place; empty where
+// the expression comes from no file.
+func (e Expression) Excerpt(line, column int) string {
+	if e.source == nil {
+		return ""
+	}
+	p := e.Position(line, column)
+	return e.source.excerpt(p.Line, p.Column)
+}
+
+// expression is text that must not be empty.
+func (d *decoder) expression(to *Expression) func(key, value *node) {
+	return func(key, value *node) {
+		d.filled(&to.Text)(key, value)
+		if value.kind != textKind {
+			return
+		}
+		to.source, to.at = d.source, d.located(value)
+		if to.exact = value.block; !to.exact && value.line <= len(d.lines) {
+			rest := []rune(d.lines[value.line-1])
+			from := min(to.at.column-1, len(rest))
+			to.exact = strings.HasPrefix(string(rest[from:]), value.text)
+		}
+	}
+}

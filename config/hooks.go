@@ -1,0 +1,170 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// A Validator is one entry of [Net.Validate]: what must hold of the calls that
+// the net gates under one of the names.
+type Validator struct {
+	Tools    []string
+	Require  Expression
+	Reason   Expression // a sentence with {expressions}; may be empty
+	Position Position
+}
+
+// A Memory is one entry of [Net.Remember]: what the net keeps when a
+// transition succeeds.
+type Memory struct {
+	Transition string
+	Set        string // the key in meta
+	To         Expression
+	Position   Position
+}
+
+func (d *decoder) validators(to *[]Validator) func(key, value *node) {
+	return func(key, value *node) {
+		d.entries(key, value, func(item *node) {
+			v := Validator{Position: d.position(item)}
+			d.mapping(item, "an entry of \"validate\"", keys{
+				"tools":   d.list(&v.Tools),
+				"require": d.expression(&v.Require),
+				"reason":  d.expression(&v.Reason),
+			})
+			d.needs(item, "an entry of \"validate\"", "tools", "require")
+			if tools := item.get("tools"); tools != nil && tools.kind == listKind && len(tools.items) == 0 {
+				d.at(tools, `"tools" is empty, and the entry would hold for nothing`, "")
+			}
+			*to = append(*to, v)
+		})
+	}
+}
+
+func (d *decoder) memories(to *[]Memory) func(key, value *node) {
+	return func(key, value *node) {
+		d.entries(key, value, func(item *node) {
+			m := Memory{Position: d.position(item)}
+			d.mapping(item, "an entry of \"remember\"", keys{
+				"transition": d.filled(&m.Transition),
+				"set":        d.metaKey(&m.Set),
+				"to":         d.expression(&m.To),
+			})
+			d.needs(item, "an entry of \"remember\"", "transition", "set", "to")
+			*to = append(*to, m)
+		})
+	}
+}
+
+// Reserved begins the keys of meta that petrigate sets itself.
+const Reserved = "petrigate:"
+
+func (d *decoder) metaKey(to *string) func(key, value *node) {
+	return func(key, value *node) {
+		d.filled(to)(key, value)
+		if strings.HasPrefix(*to, Reserved) {
+			d.at(value, fmt.Sprintf("the keys that begin with %q are ours", Reserved), "")
+		}
+	}
+}
+
+// entries hands over each item of a list that is not empty.
+func (d *decoder) entries(key, value *node, f func(item *node)) {
+	if !d.is(value, listKind, quoted(key)) {
+		return
+	}
+	d.notEmpty(key, value)
+	for _, item := range value.items {
+		f(item)
+	}
+}
+
+// needs reports keys that a mapping lacks.
+func (d *decoder) needs(n *node, what string, names ...string) {
+	if n.kind != mapKind {
+		return
+	}
+	for _, name := range names {
+		if n.get(name) == nil {
+			d.at(n, fmt.Sprintf("%s needs %q", what, name), "")
+		}
+	}
+}
+
+// checkHooks finds validators and memories about what the net does not have:
+// they would never run, and what they were to forbid would pass.
+func (d *decoder) checkHooks(n *node, net *Net) {
+	var gated, observed []string
+	for _, t := range net.Transitions {
+		if t.Observe {
+			observed = append(observed, t.Tools...)
+		} else {
+			gated = append(gated, t.Tools...)
+		}
+	}
+	d.checkEntries(n.get("validate"), func(item *node) {
+		d.checkEach(item.get("tools"), func(tool *node) { d.checkGated(tool, net, gated, observed) })
+	})
+	set := make(map[string]*node)
+	d.checkEntries(n.get("remember"), func(item *node) {
+		name := item.get("transition")
+		if name == nil || name.kind != textKind {
+			return
+		}
+		d.checkSucceeds(name, net)
+		key := item.get("set")
+		if key == nil || key.kind != textKind {
+			return
+		}
+		if first := set[name.text+"\x00"+key.text]; first != nil {
+			d.at(key, fmt.Sprintf("%q is set twice on the success of %q", key.text, name.text), fmt.Sprintf("the first is at %d:%d", first.line, first.column))
+		}
+		set[name.text+"\x00"+key.text] = key
+	})
+}
+
+func (d *decoder) checkEntries(list *node, check func(item *node)) {
+	d.checkEach(list, func(item *node) {
+		if item.kind == mapKind {
+			check(item)
+		}
+	})
+}
+
+// checkGated holds that some transition can forbid the tool.
+func (d *decoder) checkGated(tool *node, net *Net, gated, observed []string) {
+	switch {
+	case tool.kind != textKind || tool.text == "":
+	case slices.Contains(net.FreeTools, tool.text):
+		d.at(tool, fmt.Sprintf("%q is a free tool of the net, and those are not validated", tool.text), "")
+	case slices.Contains(gated, tool.text):
+	case slices.Contains(observed, tool.text):
+		d.at(tool, fmt.Sprintf("%q is only observed by the net, and what observes forbids nothing", tool.text), "name it in the tools of another transition")
+	default:
+		hint := suggest(tool.text, slices.Clone(gated))
+		if hint == "" {
+			hint = "name it in the tools of a transition"
+		}
+		d.at(tool, fmt.Sprintf("no transition of the net has the tool %q", tool.text), hint)
+	}
+}
+
+// checkSucceeds holds that the transition is there, and hears of successes.
+func (d *decoder) checkSucceeds(name *node, net *Net) {
+	var known []string
+	for _, t := range net.Transitions {
+		if t.Name == name.text {
+			if !t.Deferred {
+				d.at(name, fmt.Sprintf("the transition %q does not wait for the result, so nothing is remembered", t.Name), "deferred: true")
+			}
+			return
+		}
+		known = append(known, t.Name)
+	}
+	hint := suggest(name.text, slices.Clone(known))
+	if hint == "" && len(known) > 0 {
+		hint = "transitions: " + strings.Join(known, ", ")
+	}
+	d.at(name, fmt.Sprintf("unknown transition %q", name.text), hint)
+}

@@ -1,0 +1,191 @@
+package policy
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/petrigate/petrigate/config"
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/cel"
+)
+
+// hooks are the validators and the memories of one hand-written net.
+type hooks struct {
+	validators []validator
+	memories   []memory
+}
+
+type validator struct {
+	tools   []string
+	require *cel.Condition
+	reason  *cel.Template // nil: a general one
+	source  string
+}
+
+type memory struct {
+	transition string
+	observes   bool
+	set        string
+	to         *cel.Value
+}
+
+// forgotten is the key under which a net notes that it could not remember
+// something. Validators that rely on what it remembers refuse from then on.
+const forgotten = config.Reserved + "forgotten"
+
+// hooks compiles what the net validates and remembers.
+func (b *builder) hooks(n *config.Net, out *gate.Net) {
+	if len(n.Validate) == 0 && len(n.Remember) == 0 {
+		return
+	}
+	h := &hooks{}
+	names := &cel.Names{Places: n.Places, Remembered: []string{}}
+	for _, m := range n.Remember {
+		names.Remembered = append(names.Remembered, m.Set)
+	}
+	for _, v := range n.Validate {
+		h.validators = append(h.validators, b.validator(n, v, names))
+	}
+	for _, m := range n.Remember {
+		h.memories = append(h.memories, b.memory(n, m, names))
+	}
+	out.Validate, out.Identity = h.validate, identity(n)
+	if len(h.memories) > 0 {
+		out.OnSuccess = h.remember
+	}
+}
+
+func (b *builder) validator(n *config.Net, v config.Validator, names *cel.Names) validator {
+	out := validator{tools: v.Tools, source: v.Require.Text}
+	var err error
+	out.require, err = b.compiler().Condition(v.Require.Text, names)
+	b.inExpression(n, v.Require, err)
+	if v.Reason.Text != "" {
+		out.reason, err = b.compiler().Template(v.Reason.Text, names)
+		b.inExpression(n, v.Reason, err)
+	}
+	return out
+}
+
+func (b *builder) memory(n *config.Net, m config.Memory, names *cel.Names) memory {
+	out := memory{transition: m.Transition, set: m.Set}
+	for _, t := range n.Transitions {
+		out.observes = out.observes || t.Name == m.Transition && t.Observe
+	}
+	var err error
+	out.to, err = b.compiler().Value(m.To.Text, names)
+	b.inExpression(n, m.To, err)
+	return out
+}
+
+// compiler is made when a net needs it.
+func (b *builder) compiler() *cel.Compiler {
+	if b.cel == nil {
+		b.cel = cel.NewCompiler()
+	}
+	return b.cel
+}
+
+// inExpression records what is wrong with an expression, at its place.
+func (b *builder) inExpression(n *config.Net, e config.Expression, err error) {
+	var list cel.ErrorList
+	errors.As(err, &list)
+	for _, bad := range list {
+		p := problem(Error, BadExpression, position(e.Position(bad.Line, bad.Column)), bad.Msg, bad.Hint)
+		p.Excerpt = e.Excerpt(bad.Line, bad.Column)
+		b.inNet(n, p)
+	}
+}
+
+// identity is what the functions of a net are made of.
+func identity(n *config.Net) string {
+	var s strings.Builder
+	for _, v := range n.Validate {
+		fmt.Fprintf(&s, "validate %q %q\n", v.Tools, v.Require.Text)
+	}
+	for _, m := range n.Remember {
+		fmt.Fprintf(&s, "remember %q %q %q\n", m.Transition, m.Set, m.To.Text)
+	}
+	return s.String()
+}
+
+// validate is the [gate.Net.Validate] of the net. Every name of the call
+// counts, also one that is gated by the same transition as another.
+func (h *hooks) validate(f gate.Firing) error {
+	in := cel.NewInput(f)
+	for i := range h.validators {
+		v := &h.validators[i]
+		for _, name := range v.tools {
+			if name != f.Name && !slices.Contains(f.Names, name) {
+				continue
+			}
+			if err := v.judge(in.Named(name), f.Meta); err != nil {
+				return err
+			}
+		}
+	}
+	return h.foresee(f.Transition, in)
+}
+
+// judge holds a call to one requirement. That it cannot be told is a no.
+func (v *validator) judge(in *cel.Input, meta gate.Meta) error {
+	if _, ok := meta[forgotten]; ok && v.require.Uses("meta") {
+		return objectionf("The call depends on what the net remembers, and it could not remember all: %v.", meta[forgotten])
+	}
+	holds, err := v.require.Holds(in)
+	switch {
+	case err == nil && holds:
+		return nil
+	case v.reason != nil:
+		return objectionf("%s", v.reason.Text(in))
+	case err != nil:
+		return objectionf("The call does not meet %q: %v.", v.source, err)
+	default:
+		return objectionf("The call does not meet %q.", v.source)
+	}
+}
+
+// An objection is a sentence for whoever made the call.
+type objection string
+
+// Error is the sentence.
+func (o objection) Error() string { return string(o) }
+
+func objectionf(format string, args ...any) error { return objection(fmt.Sprintf(format, args...)) }
+
+// foresee refuses a call whose success could not be remembered. Of an
+// observer it says nothing, since that forbids nothing.
+func (h *hooks) foresee(transition string, in *cel.Input) error {
+	for _, m := range h.memories {
+		if m.transition != transition || m.observes {
+			continue
+		}
+		if _, err := m.to.Of(in); err != nil {
+			return objectionf("The success of the call could not be remembered as %q: %v.", m.set, err)
+		}
+	}
+	return nil
+}
+
+// remember is the [gate.Net.OnSuccess] of the net. All values are made of what
+// was remembered before, and then set together.
+func (h *hooks) remember(f gate.Firing) {
+	in := cel.NewInput(f)
+	set := make(map[string]any)
+	for _, m := range h.memories {
+		if m.transition != f.Transition {
+			continue
+		}
+		v, err := m.to.Of(in)
+		if err != nil {
+			set[forgotten] = fmt.Sprintf("%s: %v", m.set, err)
+			continue
+		}
+		set[m.set] = v
+	}
+	for key, v := range set {
+		f.Meta[key] = v
+	}
+}
