@@ -1,6 +1,7 @@
 package config
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"time"
@@ -38,6 +39,9 @@ func (d *Document) Err() error {
 	d.decoder.errs.sorted()
 	return d.decoder.errs
 }
+
+// Faults counts what was found wrong so far.
+func (d *Document) Faults() int { return len(d.decoder.errs) }
 
 // A Value is one value of a [Document].
 type Value struct {
@@ -188,9 +192,11 @@ func (d *Document) json(to []byte, n *node) []byte {
 }
 
 func appendText(to []byte, text string) []byte {
-	b, err := json.Marshal(text)
-	if err != nil {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(text); err != nil {
 		panic(err) // it is a string
 	}
-	return append(to, b...)
+	return append(to, bytes.TrimSuffix(b.Bytes(), []byte("\n"))...)
 }

@@ -1,0 +1,208 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/petrigate/petrigate/internal/policy"
+	"github.com/petrigate/petrigate/internal/policytest"
+)
+
+// testFlags are what test is asked to do.
+type testFlags struct {
+	config   string
+	run      string
+	cover    bool
+	minCover int
+	verbose  bool
+	json     bool
+}
+
+func newTest(s stdio) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "test [PATH...]",
+		Short: "Run the tests that stand beside the rules",
+		Long: "test runs policy tests: files *_test.yaml with steps that say which calls are made and what is expected of\n" +
+			"them. PATH is such a file, a folder (default: this one), or ./... for a folder and all below it. A file of\n" +
+			"cases (*.jsonl), as eval reads it, is run as well. It ends with exit code 4 where a test fails.\n\n" +
+			"A file names its policy by config: or rules: and nets:, or it is the petrigate.yaml or the *.rules and\n" +
+			"*.net.yaml beside it; --config holds the tests against another one.\n\n" +
+			"    rules: safety.rules\n" +
+			"    tests:\n" +
+			"      - name: a delete needs a backup\n" +
+			"        steps:\n" +
+			"          - call: delete\n" +
+			"            args: { path: notes.txt }\n" +
+			"            reason: requires a successful call to backup   # so it is refused\n" +
+			"          - call: backup            # is allowed, and succeeds\n" +
+			"          - call: delete\n" +
+			"          - call: deploy\n" +
+			"            approve: true           # a person who is asked says yes\n\n" +
+			"More keys of a step: result (success, failure, error, unknown, pending), expect (allow, refuse, ask),\n" +
+			"rule (file:line, or a net), names, as, session, annotations; settle: { call: N, result: R } ends a pending\n" +
+			"call, and after: 2m lets time pass.",
+		Args: cobra.ArbitraryArgs,
+	}
+	var f testFlags
+	c.Flags().StringVar(&f.run, "run", "", "run the tests whose names match this `regexp` only")
+	c.Flags().BoolVar(&f.cover, "cover", false, "say which rules, maps and transitions no test exercises")
+	c.Flags().IntVar(&f.minCover, "min-cover", 0, "fail below this `percentage` of coverage")
+	c.Flags().BoolVarP(&f.verbose, "verbose", "v", false, "show every step")
+	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
+	c.RunE = func(c *cobra.Command, paths []string) error {
+		f.config, _ = c.Flags().GetString("config")
+		if f.minCover < 0 || f.minCover > 100 {
+			return usage("--min-cover is a percentage, not %d", f.minCover)
+		}
+		f.cover = f.cover || f.minCover > 0
+		if len(paths) == 0 {
+			paths = []string{"."}
+		}
+		return test(c.Context(), s, f, paths)
+	}
+	return c
+}
+
+func test(ctx context.Context, s stdio, f testFlags, paths []string) error {
+	name, err := regexp.Compile(f.run)
+	if err != nil {
+		return usage("--run: %v", err)
+	}
+	r := &testRun{flags: f, name: name, loader: policytest.Loader{Call: callsUnder, Cover: f.cover, Config: f.config}}
+	if err := r.load(paths); err != nil {
+		return err
+	}
+	report := r.run(ctx)
+	if f.json {
+		err = printJSON(s.out, report)
+	} else {
+		err = report.print(s, f.verbose)
+	}
+	switch {
+	case err != nil:
+		return err
+	case len(report.Problems) > 0:
+		return &exit{exitInvalid, nil}
+	case report.Passed+report.Failed+report.nothing == 0:
+		return fmt.Errorf("no test has a name that matches %q", f.run)
+	case report.Failed > 0:
+		return &exit{exitDiffers, nil}
+	case f.cover && report.Coverage.Percent < f.minCover:
+		return &exit{exitDiffers, fmt.Errorf("the coverage is %d%%, and %d%% is wanted", report.Coverage.Percent, f.minCover)}
+	}
+	return nil
+}
+
+// A testRun is the files of one run.
+type testRun struct {
+	flags    testFlags
+	name     *regexp.Regexp
+	loader   policytest.Loader
+	files    []testFile
+	problems policy.Problems
+}
+
+// A testFile is a file of tests, or of cases.
+type testFile struct {
+	name   string
+	file   *policytest.File
+	policy *policytest.Policy
+	cases  []policytest.Case
+}
+
+// load reads everything, so that all that is wrong with it is said at once.
+func (r *testRun) load(paths []string) error {
+	var names []string
+	for _, path := range paths {
+		found, err := policytest.Find(path)
+		if err != nil {
+			return err
+		}
+		for _, name := range found {
+			if !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	for _, name := range names {
+		f, err := r.open(name)
+		if err := r.note(err); err != nil {
+			return err
+		}
+		r.files = append(r.files, f)
+	}
+	return nil
+}
+
+func (r *testRun) open(name string) (f testFile, err error) {
+	f.name = name
+	if filepath.Ext(name) == ".jsonl" {
+		in, err := os.Open(name)
+		if err != nil {
+			return f, fmt.Errorf("opening the cases %s: %w", name, innermost(err))
+		}
+		defer func() { _ = in.Close() }()
+		f.cases, err = policytest.RunCases(in)
+		return f, err
+	}
+	src, err := os.ReadFile(name)
+	if err != nil {
+		return f, fmt.Errorf("reading the tests %s: %w", name, innermost(err))
+	}
+	if f.file, err = policytest.Parse(name, src); err != nil {
+		return f, err
+	}
+	f.policy, err = r.loader.Load(f.file)
+	return f, err
+}
+
+// note keeps the problems of a file; another error comes back.
+func (r *testRun) note(err error) error {
+	var found policy.Problems
+	if !errors.As(err, &found) {
+		if found, err = configProblems(err); err != nil {
+			return err
+		}
+	}
+	for _, p := range found {
+		if !slices.Contains(r.problems, p) { // several files may be about one policy
+			r.problems = append(r.problems, p)
+		}
+	}
+	return nil
+}
+
+// run plays the tests that are wanted. Where something does not load, nothing is played.
+func (r *testRun) run(ctx context.Context) *testReport {
+	report := newTestReport(r.problems)
+	if len(r.problems) > 0 {
+		return report
+	}
+	for _, f := range r.files {
+		out := testedFile{File: f.name, Tests: []testedTest{}}
+		for _, c := range f.cases {
+			if r.name.MatchString(c.Name) {
+				out.Tests = append(out.Tests, testedCase(c))
+			}
+		}
+		if f.file != nil {
+			for i := range f.file.Tests {
+				if t := &f.file.Tests[i]; r.name.MatchString(t.Name) && ctx.Err() == nil {
+					out.Tests = append(out.Tests, tested(f.policy.Run(t)))
+				}
+			}
+		}
+		report.add(out)
+	}
+	if r.flags.cover {
+		report.Coverage = covered(r.loader.Coverage())
+	}
+	return report
+}

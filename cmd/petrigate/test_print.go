@@ -1,0 +1,129 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/policy"
+	"github.com/petrigate/petrigate/internal/policytest"
+)
+
+// print writes the report for people.
+func (r *testReport) print(s stdio, verbose bool) error {
+	if len(r.Problems) > 0 {
+		printProblems(s.err, r.Problems)
+		return nil
+	}
+	var b strings.Builder
+	k := newInk(s.out)
+	for _, f := range r.Files {
+		if len(f.Tests) == 0 {
+			continue
+		}
+		fmt.Fprintln(&b, f.File)
+		for _, t := range f.Tests {
+			t.print(&b, k, f.File, verbose)
+		}
+	}
+	if r.Coverage != nil {
+		r.Coverage.print(&b)
+	}
+	if n := r.Passed + r.Failed; n+r.nothing > 0 {
+		fmt.Fprintf(&b, "%s: %d passed, %d failed", number(n, "test"), r.Passed, r.Failed)
+		if r.nothing > 0 {
+			fmt.Fprintf(&b, "; %s without anything expected", number(r.nothing, "case"))
+		}
+		b.WriteByte('\n')
+	}
+	_, err := fmt.Fprint(s.out, b.String())
+	return err
+}
+
+func (t *testedTest) print(b *strings.Builder, k ink, file string, verbose bool) {
+	words := map[string]string{"pass": k.in(green, "PASS"), "fail": k.in(red, "FAIL"), "unchecked": "----"}
+	fmt.Fprintf(b, "  %s  %s\n", words[t.Result], t.Name)
+	if verbose {
+		for _, s := range t.Steps {
+			fmt.Fprintf(b, "        %d. %s\n", s.Step, s.told())
+		}
+	}
+	if t.Failure == nil {
+		return
+	}
+	if len(t.Steps) == 0 { // a case
+		fmt.Fprintf(b, "        %s:%d: %s\n", file, t.Line, t.Failure.Got)
+		return
+	}
+	t.printFailure(b, k, file)
+}
+
+func (t *testedTest) printFailure(b *strings.Builder, k ink, file string) {
+	s := t.Steps[len(t.Steps)-1]
+	row := func(what, text string) { fmt.Fprintf(b, "            %-9s %s\n", what, text) }
+	fmt.Fprintf(b, "        %s: step %d: %s\n", k.in(bold, fmt.Sprintf("%s:%d:%d", file, s.Line, s.Column)), s.Step, s.Text)
+	row("expected", t.Failure.Expected)
+	row("got", t.Failure.Got)
+	if s.Reason != "" {
+		row("reason", s.Reason)
+	}
+	for _, n := range s.Nets {
+		row("rule", quotedRule(gate.Position(n.Rule), n.Name))
+	}
+	for _, n := range t.Failure.nets {
+		row("marking", fmt.Sprintf("%s: %s", n.Name, marking(n.Marking)))
+	}
+	if s.Verdict == "ask" && t.Failure.Expected == "allow" {
+		row("help", `a person is asked: write "approve: true", or "expect: ask"`)
+	}
+	if t.left > 0 {
+		fmt.Fprintf(b, "            the test ends here; %s not played\n", number(t.left, "step"))
+	}
+}
+
+// told is a line about a step that was played.
+func (s *testedStep) told() string {
+	switch s.Verdict {
+	case "":
+		return s.Text
+	case "allow":
+		return fmt.Sprintf("%s: allow, %s", s.Text, s.Result)
+	default:
+		return fmt.Sprintf("%s: %s: %s", s.Text, s.Verdict, s.Reason)
+	}
+}
+
+// quotedRule is where a net was written, with the line.
+func quotedRule(at gate.Position, net string) string {
+	line, _, _ := strings.Cut(excerptOf(policy.Problem{File: at.File, Line: at.Line, Column: at.Column}), "\n")
+	if line = strings.TrimSpace(line); line == "" {
+		line = net
+	}
+	return strings.TrimSpace(fmt.Sprintf("%s  %s", at, line))
+}
+
+// marking is where tokens are, or that there are none.
+func marking(m gate.Marking) string {
+	if text := m.String(); text != "" {
+		return text
+	}
+	return "empty"
+}
+
+func (c *testCoverage) print(b *strings.Builder) {
+	fmt.Fprintf(b, "coverage: %d%%, %d of %s\n", c.Percent, c.Done, number(c.Total, "item"))
+	for _, m := range c.Missing {
+		fmt.Fprintf(b, "  %s  %s\n", gate.Position(m.Rule), m.told())
+	}
+}
+
+func (m *testMissing) told() string {
+	switch m.Kind {
+	case policytest.KindMap:
+		return fmt.Sprintf("no call got the name %s", m.Name)
+	case policytest.KindTransition:
+		return fmt.Sprintf("%s of %s never fired", m.Name, m.Net)
+	default:
+		return fmt.Sprintf("%s never refused a call, and nobody was asked for it", m.Net)
+	}
+}

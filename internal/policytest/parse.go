@@ -1,0 +1,135 @@
+package policytest
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+
+	"github.com/petrigate/petrigate/config"
+)
+
+// Parse reads a file of tests. Its error is a [config.ErrorList].
+func Parse(name string, src []byte) (*File, error) {
+	doc := config.ReadDocument(name, src)
+	p := &parser{doc: doc, file: &File{Name: name, Policy: Source{Position: config.Position{File: name}}}}
+	root := doc.Root("a file of tests")
+	root.Fields(config.Keys{
+		"config":  p.config,
+		"rules":   func(v config.Value) { p.file.Policy.Rules = p.paths(v) },
+		"nets":    func(v config.Value) { p.file.Policy.Nets = p.paths(v) },
+		"default": func(v config.Value) { p.file.Policy.Default, _ = v.Word("allow", "deny") },
+		"env":     p.env,
+		"tests":   func(v config.Value) { v.Items("a test", p.test) },
+	})
+	s := &p.file.Policy
+	bare := len(s.Rules)+len(s.Nets) > 0
+	switch err := doc.Err(); {
+	case err != nil:
+		return nil, err
+	case s.Config != "" && bare:
+		root.Fault("the policy is a configuration, or rules and nets, and not both", "leave config out")
+	case s.Default != "" && !bare:
+		root.Fault("default goes with rules and nets: a configuration has its own", "")
+	case s.Env != nil && bare:
+		root.Fault("env goes with a configuration: rules and nets read no variables", "")
+	case len(p.file.Tests) == 0:
+		root.Fault("there are no tests", `write "tests:" and below it "- name: ..."`)
+	}
+	return p.file, doc.Err()
+}
+
+// A parser gives the values of a file their meaning.
+type parser struct {
+	doc  *config.Document
+	file *File
+	seen map[string]bool // names of tests
+}
+
+// near is a path of the file as the process sees it.
+func (p *parser) near(path string) string {
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(filepath.Dir(p.file.Name), path)
+}
+
+func (p *parser) config(v config.Value) {
+	if path, ok := v.Text(); ok {
+		p.file.Policy.Config, p.file.Policy.Position = p.near(path), v.Position()
+	}
+}
+
+func (p *parser) paths(v config.Value) (paths []string) {
+	p.file.Policy.Position = v.Position()
+	for _, path := range v.Texts() {
+		paths = append(paths, p.near(path))
+	}
+	return paths
+}
+
+func (p *parser) env(v config.Value) {
+	p.file.Policy.Env = make(map[string]string)
+	v.Each(func(name string, v config.Value) {
+		if text, ok := v.Text(); ok {
+			p.file.Policy.Env[name] = text
+		}
+	})
+}
+
+func (p *parser) test(v config.Value) {
+	t := Test{Position: v.Position()}
+	var steps []config.Value
+	before := p.doc.Faults()
+	v.Fields(config.Keys{
+		"name":     func(v config.Value) { t.Name, _ = v.Text() },
+		"sessions": func(v config.Value) { t.Sessions = sessions(v) },
+		"steps":    func(v config.Value) { v.Items("a step", func(v config.Value) { steps = append(steps, v) }) },
+	})
+	switch {
+	case p.doc.Faults() > before: // what is missing may be misspelt
+	case t.Name == "":
+		v.Fault("the test has no name", "")
+	case p.seen[t.Name]:
+		v.Fault(fmt.Sprintf("a second test has the name %q", t.Name), "")
+	case len(steps) == 0:
+		v.Fault("the test has no steps", `write "steps:" and below it "- call: ..."`)
+	}
+	if p.seen == nil {
+		p.seen = make(map[string]bool)
+	}
+	p.seen[t.Name] = true
+	for _, step := range steps {
+		t.Steps = append(t.Steps, p.step(&t, step))
+	}
+	p.file.Tests = append(p.file.Tests, t)
+}
+
+func sessions(v config.Value) (all []Session) {
+	v.Each(func(name string, v config.Value) {
+		principal, _ := v.Text()
+		all = append(all, Session{name, principal})
+	})
+	return all
+}
+
+// settles finds the call that a step ends: the number of an earlier step, or
+// the name that one was given.
+func (t *Test) settles(v config.Value) int {
+	number := 0
+	if v.IsNumber() {
+		number, _ = v.Count()
+	} else if name, ok := v.Text(); ok {
+		number = slices.IndexFunc(t.Steps, func(s Step) bool { return s.As == name }) + 1
+		if n, err := strconv.Atoi(name); number == 0 && err == nil {
+			number = n
+		}
+	} else {
+		return 0
+	}
+	if number < 1 || number > len(t.Steps) || !t.Steps[number-1].stays() {
+		v.Fault("no earlier call of this number or name stays open", `the call needs "result: pending", and for a name "as: ..."`)
+		return 0
+	}
+	return number
+}

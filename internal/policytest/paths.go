@@ -1,0 +1,61 @@
+package policytest
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Suffix is how the names of files of tests end.
+const Suffix = "_test.yaml"
+
+// Find lists the files of tests that a path means: a file, those in a folder,
+// or, where it ends in "...", those in and below a folder. Folders that begin
+// with a dot or are called node_modules are left out below one.
+func Find(path string) ([]string, error) {
+	dir, below := strings.CutSuffix(filepath.ToSlash(path), "...")
+	if below {
+		dir = filepath.Clean(filepath.FromSlash(dir + "."))
+	} else {
+		dir = filepath.Clean(path)
+	}
+	info, err := os.Stat(dir)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("looking for tests in %s: %w", dir, plain(err))
+	case !info.IsDir() && below:
+		return nil, fmt.Errorf("looking for tests below %s: it is no folder", dir)
+	case !info.IsDir():
+		return []string{dir}, nil
+	}
+	var found []string
+	err = filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return fmt.Errorf("looking for tests in %s: %w", name, plain(err))
+		case d.IsDir() && name != dir && (!below || hidden(d.Name())):
+			return fs.SkipDir
+		case !d.IsDir() && strings.HasSuffix(name, Suffix):
+			found = append(found, name)
+		}
+		return nil
+	})
+	if err == nil && len(found) == 0 {
+		err = fmt.Errorf("no file *%s %s", Suffix, map[bool]string{true: "in or below " + dir, false: "in " + dir + "; write " + filepath.Join(dir, "...") + " to look below it too"}[below])
+	}
+	return found, err
+}
+
+func hidden(folder string) bool { return strings.HasPrefix(folder, ".") || folder == "node_modules" }
+
+// plain is an error of the file system without the path.
+func plain(err error) error {
+	var of *fs.PathError
+	if errors.As(err, &of) {
+		return of.Err
+	}
+	return err
+}

@@ -1,0 +1,274 @@
+package policytest
+
+import (
+	"encoding/json"
+	"fmt"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/policy"
+	"github.com/petrigate/petrigate/rules"
+)
+
+// A Result is what came of a test.
+type Result struct {
+	Test    *Test
+	Steps   []Played // in order; the last one is not as expected where Failure is set
+	Failure *Failure // nil: the test passed
+}
+
+// A Played is a step that was played.
+type Played struct {
+	Number  int // from 1
+	Step    *Step
+	Verdict string        // "allow", "refuse", "ask"; empty: the step makes no call
+	Refusal *gate.Refusal // what is against the call, or what a person is asked; nil: nothing
+}
+
+// A Failure is why a step is not as expected.
+type Failure struct {
+	Expected, Got string
+	Nets          []gate.NetState // that are concerned, as they were before
+}
+
+// start is the time at which all tests begin.
+var start = time.Date(2001, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// Run plays a test under a policy.
+func (p *Policy) Run(t *Test) Result {
+	g := &game{policy: p, test: t, now: start, players: make(map[string]*policy.Player)}
+	r := Result{Test: t}
+	for i := range t.Steps {
+		played, failure := g.step(i+1, &t.Steps[i])
+		r.Steps = append(r.Steps, played)
+		if failure != nil {
+			r.Failure = failure
+			break
+		}
+	}
+	return r
+}
+
+// A game is a test that is being played.
+type game struct {
+	policy  *Policy
+	test    *Test
+	now     time.Time
+	players map[string]*policy.Player // by the name of the session
+}
+
+// player plays in the session of a step.
+func (g *game) player(session string) *policy.Player {
+	if session == "" && len(g.test.Sessions) > 0 {
+		session = g.test.Sessions[0].Name
+	}
+	if g.players[session] == nil {
+		pol := g.policy.Result.Policy
+		if g.policy.coverage != nil {
+			pol = g.policy.coverage.watched
+		}
+		g.players[session] = policy.NewPlayer(gate.NewSession(pol, gate.SessionOptions{Active: g.policy.Source.Active}))
+	}
+	return g.players[session]
+}
+
+func (g *game) step(number int, s *Step) (Played, *Failure) {
+	g.now = g.now.Add(s.After)
+	played := Played{Number: number, Step: s}
+	switch {
+	case s.Settles > 0:
+		return played, g.settle(s)
+	case s.Tool == "":
+		return played, nil
+	}
+	player := g.player(s.Session)
+	before := player.Session().Nets()
+	call := g.call(number, s)
+	d := g.decide(player, call, s, &played)
+	failure := s.judge(&played, d.names, g.policy)
+	if failure != nil {
+		failure.Nets = d.concerned(before, &played)
+		return played, failure
+	}
+	if played.Verdict != refuse {
+		g.settleAs(player, call.ID, s.Result)
+	}
+	return played, nil
+}
+
+// call is the call of a step.
+func (g *game) call(number int, s *Step) gate.Call {
+	c := g.policy.Call(s.Tool)
+	c.ID, c.Args, c.Time = strconv.Itoa(number), s.Args, g.now
+	if s.Annotations != nil {
+		c.Annotations = s.Annotations
+	}
+	return c
+}
+
+// decided is what is known of a call beside its verdict.
+type decided struct {
+	names []gate.Name
+	said  []gate.Verdict
+}
+
+// decide has a call decided, and the person who is asked answer.
+func (g *game) decide(player *policy.Player, c gate.Call, s *Step, played *Played) decided {
+	about := decided{g.policy.Result.Policy.Names(c), player.Session().Classify(c)}
+	d := player.Call(c, policy.Later)
+	asked, waited := d.(*gate.Ask)
+	if waited {
+		d = player.Answer(c.ID, s.Approve)
+	}
+	refused, ok := d.(*gate.Refusal)
+	switch {
+	case waited && (s.Approve == policy.Nobody || s.Expect == ask && (!ok || s.Approve == policy.No)):
+		played.Verdict, played.Refusal = ask, asked.Refusal()
+	case ok:
+		played.Verdict, played.Refusal = refuse, refused
+	default:
+		played.Verdict = allow
+	}
+	if cover := g.policy.coverage; cover != nil {
+		cover.decided(about, d)
+		if waited && !ok {
+			cover.held(asked.Refusal())
+		}
+	}
+	return about
+}
+
+// settle ends an earlier call.
+func (g *game) settle(s *Step) *Failure {
+	of := &g.test.Steps[s.Settles-1]
+	if g.settleAs(g.player(of.Session), strconv.Itoa(s.Settles), s.Result) {
+		return nil
+	}
+	return &Failure{Expected: fmt.Sprintf("step %d settles", s.Settles), Got: "its call was settled before"}
+}
+
+func (g *game) settleAs(player *policy.Player, id, result string) bool {
+	switch result {
+	case "pending":
+		return true
+	case "success":
+		return player.Settle(id, gate.Success)
+	case "unknown":
+		return player.Settle(id, gate.Unknown)
+	default:
+		return player.Settle(id, gate.Failure)
+	}
+}
+
+// judge compares a call with what its step expects.
+func (s *Step) judge(played *Played, names []gate.Name, p *Policy) *Failure {
+	if played.Verdict != s.Expect {
+		return &Failure{Expected: s.Expect, Got: played.Verdict}
+	}
+	if s.Reason != nil && !s.Reason.matches(played.Refusal.Text) {
+		return &Failure{Expected: fmt.Sprintf("%s, reason %q", s.Expect, s.Reason.Source), Got: fmt.Sprintf("%s, another reason", played.Verdict)}
+	}
+	if s.Rule != "" && !slices.ContainsFunc(played.Refusal.Blocks, s.speaksOf) {
+		return &Failure{Expected: s.Expect + " by " + s.Rule + s.unknownRule(p), Got: played.Verdict + " by " + blocksText(played.Refusal.Blocks)}
+	}
+	var carried []string
+	for _, n := range names {
+		carried = append(carried, n.Text)
+	}
+	for _, name := range s.Names {
+		if !slices.Contains(carried, name) {
+			return &Failure{Expected: fmt.Sprintf("the name %q", name), Got: "the names " + strings.Join(carried, ", ")}
+		}
+	}
+	return nil
+}
+
+// numbered finds rules that are named by their line.
+var numbered = regexp.MustCompile(`^(.*?):([0-9]+)(?::([0-9]+))?$`)
+
+// speaksOf reports whether the rule of a step is that of the block.
+func (s *Step) speaksOf(b gate.Block) bool {
+	m := numbered.FindStringSubmatch(s.Rule)
+	if m == nil {
+		return b.Net == s.Rule
+	}
+	line, _ := strconv.Atoi(m[2]) // it is digits; too many are no line
+	column, _ := strconv.Atoi(m[3])
+	want, got := filepath.ToSlash(m[1]), filepath.ToSlash(b.Rule.File)
+	return (want == got || strings.HasSuffix(got, "/"+path.Clean(want))) && line == b.Rule.Line && (column == 0 || column == b.Rule.Column)
+}
+
+// unknownRule says that the policy has no net of the name that is expected.
+func (s *Step) unknownRule(p *Policy) string {
+	if numbered.MatchString(s.Rule) {
+		return ""
+	}
+	var nets []string
+	for _, n := range p.Result.Policy.Nets() {
+		nets = append(nets, n.Name)
+	}
+	near := rules.Nearest(s.Rule, nets)
+	switch {
+	case slices.Contains(nets, s.Rule):
+		return ""
+	case near != "":
+		return fmt.Sprintf(" (there is no such net; did you mean %s?)", near)
+	default:
+		return " (there is no such net)"
+	}
+}
+
+func blocksText(blocks []gate.Block) string {
+	var all []string
+	for _, b := range blocks {
+		all = append(all, fmt.Sprintf("%s (%s)", b.Rule, b.Net))
+	}
+	if len(all) == 0 {
+		return "no net"
+	}
+	return strings.Join(all, ", ")
+}
+
+// concerned are the nets that say something about the call, or against it.
+func (d *decided) concerned(all []gate.NetState, played *Played) []gate.NetState {
+	said := make(map[string]bool)
+	for _, v := range d.said {
+		said[v.Net] = v.Kind != gate.Abstain
+	}
+	if played.Refusal != nil {
+		for _, b := range played.Refusal.Blocks {
+			said[b.Net] = true
+		}
+	}
+	return slices.DeleteFunc(all, func(n gate.NetState) bool { return !said[n.Name] })
+}
+
+// What is a line that tells the step.
+func (s *Step) What() string {
+	switch {
+	case s.Settles > 0:
+		return fmt.Sprintf("settle step %d as %s", s.Settles, s.Result)
+	case s.Tool == "":
+		return fmt.Sprintf("after %s", s.After)
+	case s.Args == nil:
+		return s.Tool
+	default:
+		return s.Tool + " " + compact(s.Args)
+	}
+}
+
+// compact is JSON that fits a line.
+func compact(text json.RawMessage) string {
+	const most = 120
+	shown := []rune(string(text))
+	if len(shown) > most {
+		return string(shown[:most]) + "..."
+	}
+	return string(shown)
+}

@@ -1,0 +1,319 @@
+package policytest
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/petrigate/petrigate/config"
+	"github.com/petrigate/petrigate/gate"
+)
+
+func ExampleLoader() {
+	dir, err := os.MkdirTemp("", "policytest")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	if err := os.WriteFile(filepath.Join(dir, "safety.rules"), []byte("require backup before delete\nblock rm"), 0o600); err != nil {
+		fmt.Println(err)
+		return
+	}
+	file, err := Parse(filepath.Join(dir, "safety_test.yaml"), []byte(`
+tests:
+  - name: a delete needs a backup
+    steps:
+      - { call: delete, reason: requires a successful call to backup }
+      - { call: backup }
+      - { call: delete }
+  - name: two deletes need two
+    steps: [{ call: backup }, { call: delete }, { call: delete }]
+`))
+	if err != nil {
+		fmt.Println(config.Text(err))
+		return
+	}
+	loader := Loader{Cover: true}
+	policy, err := loader.Load(file)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for i := range file.Tests {
+		r := policy.Run(&file.Tests[i])
+		fmt.Println(r.Test.Name, r.Failure == nil)
+		if r.Failure != nil {
+			fmt.Printf("step %d: expected %s, got %s\n", len(r.Steps), r.Failure.Expected, r.Failure.Got)
+		}
+	}
+	coverage := loader.Coverage()
+	for _, i := range coverage.Items {
+		fmt.Println(i.Kind, i.Net, i.Name, i.Hits)
+	}
+	fmt.Println(coverage.Percent(), "%")
+	// Output:
+	// a delete needs a backup true
+	// two deletes need two false
+	// step 3: expected allow, got refuse
+	// rule require-backup-before-delete  2
+	// transition require-backup-before-delete do-backup 2
+	// transition require-backup-before-delete do-delete 2
+	// rule block-rm  0
+	// 75 %
+}
+
+// folder makes a folder of files, each a name, a line end and its text.
+func folder(t *testing.T, files ...string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for _, f := range files {
+		name, text, _ := strings.Cut(f, "\n")
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// outcome plays the steps of a test under rules, and tells how it ends.
+func outcome(t *testing.T, rules, test string) string {
+	t.Helper()
+	dir := folder(t, "p.rules\n"+rules)
+	f, err := Parse(filepath.Join(dir, "p_test.yaml"), []byte("tests:\n- name: t\n"+test))
+	if err != nil {
+		return strings.ReplaceAll(err.Error(), dir+string(filepath.Separator), "")
+	}
+	var l Loader
+	p, err := l.Load(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := p.Run(&f.Tests[0])
+	var verdicts []string
+	for _, s := range r.Steps {
+		verdicts = append(verdicts, s.Verdict)
+	}
+	text := strings.Join(verdicts, " ")
+	if r.Failure != nil {
+		text += ": expected " + r.Failure.Expected + ", got " + r.Failure.Got
+	}
+	return strings.ReplaceAll(text, dir+string(filepath.Separator), "")
+}
+
+func TestOutcomes(t *testing.T) {
+	const approve = "require human-approval before deploy\nlimit deploy to 1 per session"
+	tests := []struct{ name, rules, test, want string }{
+		{"nobody is there", approve, "  steps: [{call: deploy}]", "ask: expected allow, got ask"},
+		{"asked, and nobody is there", approve, "  steps: [{call: deploy, expect: ask}, {call: deploy, approve: true}]", "ask allow"},
+		{"approved", approve, "  steps: [{call: deploy, approve: true}, {call: deploy, approve: true, reason: limit}]", "allow refuse"},
+		{"asked and approved", approve, "  steps: [{call: deploy, expect: ask, approve: true}, {call: deploy, reason: limit}]", "ask refuse"},
+		{"asked and denied", approve, "  steps: [{call: deploy, expect: ask, approve: false}, {call: deploy, approve: true}]", "ask allow"},
+		{"denied", approve, "  steps: [{call: deploy, approve: false}]", "refuse"},
+		{"denied without a question", approve, "  steps: [{call: other, approve: false}]", "allow: expected refuse, got allow"},
+		{"approved without a question", approve, "  steps: [{call: other, expect: ask, approve: true}]", "allow: expected ask, got allow"},
+		{"approved and not asked is a call that passes", approve, "  steps: [{call: other, approve: true}]", "allow"},
+		{"a question has a rule", approve, "  steps: [{call: deploy, expect: ask, rule: 'p.rules:1', reason: approval}]", "ask"},
+		{"another rule", approve, "  steps: [{call: deploy, expect: ask, rule: 'p.rules:2'}]", "ask: expected ask by p.rules:2, got ask by p.rules:1:1 (approve-before-deploy)"},
+		{"a rule with its column", approve, "  steps: [{call: deploy, expect: ask, rule: 'p.rules:1:1'}]", "ask"},
+		{"another column", approve, "  steps: [{call: deploy, expect: ask, rule: './p.rules:1:2'}]", "ask: expected ask by ./p.rules:1:2, got ask by p.rules:1:1 (approve-before-deploy)"},
+		{"a net", approve, "  steps: [{call: deploy, expect: ask, rule: approve-before-deploy}]", "ask"},
+		{"another net", approve, "  steps: [{call: deploy, expect: ask, rule: limit-deploy-1}]", "ask: expected ask by limit-deploy-1, got ask by p.rules:1:1 (approve-before-deploy)"},
+		{"a net that is not there", approve, "  steps: [{call: deploy, expect: ask, rule: zebra}]", "ask: expected ask by zebra (there is no such net), got ask by p.rules:1:1 (approve-before-deploy)"},
+		{"results", "require a before b", "  steps: [{call: a, result: error}, {call: b, expect: refuse}, {call: a, result: unknown, as: x}, {call: b, expect: refuse}, {settle: {call: x}}, {call: b, expect: refuse}, {call: a}, {call: b}]", "allow refuse allow refuse  refuse allow allow"},
+		{"a call in flight", "require a before b", "  steps: [{call: a, result: pending}, {settle: {call: 1, result: failure}}, {call: b, reason: '/^B REQ/i'}]", "allow  refuse"},
+		{"a call settles once", "require a before b", "  steps: [{call: a, result: pending}, {settle: {call: '1'}}, {settle: {call: 1, result: unknown}}]", "allow  : expected step 1 settles, got its call was settled before"},
+		{"names", "map a.x y as z\nblock z", "  steps: [{call: a, args: {x: y}, names: [a, z], expect: refuse}, {call: a, names: [z]}]", "refuse allow: expected the name \"z\", got the names a"},
+		{"sessions", "limit a to 1 per session", "  sessions: {one: ann, two: bob}\n  steps: [{call: a}, {call: a, session: two}, {call: a, session: one, expect: refuse}]", "allow allow refuse"},
+		{"time passes while a call is in flight", "require human-approval before a\nlimit b to 1 per session", "  steps: [{after: 2m}, {call: b, after: 1h}]", " allow"},
+		{"reasons with a slash are words", "block a", "  steps: [{call: a, reason: /tmp}]", "refuse: expected refuse, reason \"/tmp\", got refuse, another reason"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if diff := cmp.Diff(tt.want, outcome(t, tt.rules, tt.test)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestSteps(t *testing.T) {
+	tests := []struct {
+		step Step
+		want string
+	}{
+		{Step{Tool: "a", Args: []byte(`{"b":1}`)}, `a {"b":1}`},
+		{Step{Tool: "a", Args: []byte(`{"b":"` + strings.Repeat("ä", 200) + `"}`)}, `a {"b":"` + strings.Repeat("ä", 114) + "..."},
+		{Step{Tool: "a"}, "a"},
+		{Step{After: 90e9}, "after 1m30s"},
+		{Step{Settles: 2, Result: "error"}, "settle step 2 as error"},
+	}
+	for _, tt := range tests {
+		if got := tt.step.What(); got != tt.want {
+			t.Errorf("%+v is %q, want %q", tt.step, got, tt.want)
+		}
+	}
+	if got := blocksText([]gate.Block{}); got != "no net" {
+		t.Errorf("no blocks are %q", got)
+	}
+}
+
+func TestMistakes(t *testing.T) {
+	const ok = "tests: [{name: a, steps: [{call: x}]}]"
+	step := func(s string) string {
+		return "tests:\n- name: a\n  steps:\n  - {call: p, result: pending, as: p}\n  - " + s
+	}
+	tests := []struct{ name, text, want string }{
+		{"nothing", "", "1:1: the file is empty"},
+		{"no tests", "rules: a.rules", `1:1: there are no tests (write "tests:" and below it "- name: ...")`},
+		{"two policies", "config: a\nrules: b\n" + ok, "1:1: the policy is a configuration, or rules and nets, and not both (leave config out)"},
+		{"a default alone", "default: deny\n" + ok, "1:1: default goes with rules and nets: a configuration has its own"},
+		{"variables of rules", "rules: a\nenv: {A: b}\n" + ok, "1:1: env goes with a configuration: rules and nets read no variables"},
+		{"keys", "rulez: a\n" + ok, `1:1: unknown key "rulez" in a file of tests (did you mean "rules"?)`},
+		{"no name", "tests: [{steps: [{call: x}]}]", "1:9: the test has no name"},
+		{"no steps", "tests: [{name: a}]", `1:9: the test has no steps (write "steps:" and below it "- call: ...")`},
+		{"names twice", "tests: [{name: a, steps: [{call: x}]}, {name: a, steps: [{call: x}]}]", `1:40: a second test has the name "a"`},
+		{"a misspelt key is one mistake", "tests: [{title: a, steps: [{cal: x}]}]", "1:10: unknown key \"title\" in a test\np:1:29: unknown key \"cal\" in a step (did you mean \"call\"?)"},
+		{"no call", step("{args: {a: 1}}"), `5:5: the step makes no call (write "call: TOOL")`},
+		{"nothing happens", step("{}"), `5:5: nothing happens in this step (write "call: TOOL")`},
+		{"call and settle", step("{call: x, settle: {call: 1}}"), "5:5: a step makes a call or settles one, and not both (write two steps)"},
+		{"settle a later call", step("{settle: {call: 2}}"), `5:21: no earlier call of this number or name stays open (the call needs "result: pending", and for a name "as: ...")`},
+		{"settle a name", step("{settle: {call: q}}"), `5:21: no earlier call of this number or name stays open (the call needs "result: pending", and for a name "as: ...")`},
+		{"settle nothing", step("{settle: {call: [1]}}"), `5:21: "call" must be text, not a list`},
+		{"settle as pending", step("{settle: {call: 1, result: pending}}"), `5:32: "result": "pending" is not known (one of: success, failure, error, unknown)`},
+		{"a name twice", step("{call: x, as: p}"), `5:5: an earlier call is named "p"`},
+		{"no session", step("{call: x, session: b}"), `5:24: the test has no session "b" (list them before the steps: "sessions: { a: ann, b: bob }", each with its principal)`},
+		{"no consent", step("{call: x, approve: yes}"), `5:24: "approve" must be true or false, not text (write true)`},
+		{"no pattern", step("{call: x, reason: '/(/'}"), "5:23: missing closing ): `(` (patterns are RE2)"},
+		{"no reason", step("{call: x, reason: 1}"), `5:23: "reason" must be text, not a number (put it in quotes)`},
+		{"a reason to pass", step("{call: x, expect: allow, rule: a}"), `5:5: a call that passes has neither a reason nor a rule (leave them out, or write "expect: refuse")`},
+		{"to pass without consent", step("{call: x, expect: allow, approve: false}"), `5:5: a call that is not approved does not pass (write "approve: true", or leave approve out where nobody is asked)`},
+		{"a result of nothing", step("{call: x, expect: ask, result: failure}"), "5:5: a call that is not admitted has no result (leave result out)"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := Parse("p", []byte(tt.text))
+			if err == nil {
+				t.Fatal("it is taken")
+			}
+			if diff := cmp.Diff("p:"+tt.want, err.Error()); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestPolicies(t *testing.T) {
+	const net = "a.net.yaml\nname: n\nplaces: [p]\ninitialMarking: {p: 1}\ntransitions: [{name: t, inputs: [p], outputs: [], tools: [x]}]"
+	const cfg = "petrigate.yaml\nversion: 1\nmcpServers: {gh: {url: 'http://localhost/${PLACE}'}}\nrules: 'block gh.push'\n"
+	tests := []struct {
+		name   string
+		files  []string
+		source string
+		want   string // names of nets, or the error
+	}{
+		{"beside it", []string{net, "a.rules\nblock y", "b.rules\nblock z"}, "", "block-y block-z n"},
+		{"one of them", []string{net, "a.rules\nblock y", "b.rules\nblock z"}, "rules: b.rules", "block-z"},
+		{"several", []string{net, "a.rules\nblock y", "b.rules\nblock z"}, "rules: [b.rules]\nnets: [a.net.yaml]\ndefault: deny", "block-z n"},
+		{"a configuration beside it", []string{net, cfg}, "env: {PLACE: x}", "block-gh.push"},
+		{"a configuration by name", []string{"sub/" + cfg, "a.rules\nblock y"}, "config: sub/petrigate.yaml\nenv: {PLACE: x}", "block-gh.push"},
+		{"nothing", nil, "", `DIR/p_test.yaml: the tests have no policy: there is no petrigate.yaml, and there are no *.rules, beside them (name it: "config: ..." or "rules: ...")`},
+		{"no rules", nil, "\nrules: a.rules", `DIR/p_test.yaml:2:8: no file matches "DIR/a.rules"`},
+		{"no nets", nil, "nets: a.net.yaml", `DIR/p_test.yaml:1:7: no file matches "DIR/a.net.yaml"`},
+		{"no configuration", nil, "config: a.yaml", "DIR/p_test.yaml:1:9: DIR/a.yaml: reading the configuration: no such file or directory"},
+		{"a mistake in rules", []string{"a.rules\nblok y"}, "", "DIR/a.rules:1:1: unknown statement \"blok\" (did you mean \"block\"?)"},
+		{"a mistake in nets", []string{"a.net.yaml\nname: 1"}, "", "DIR/a.net.yaml:1:7: \"name\" must be text, not a number (put it in quotes)"},
+		{"a variable", []string{cfg}, "env: {OTHER: x}", "DIR/petrigate.yaml:2:42: the variable PLACE is not set (set it, or write ${PLACE:-default})"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			dir := folder(t, tt.files...)
+			f, err := Parse(filepath.Join(dir, "p_test.yaml"), []byte(tt.source+"\ntests: [{name: a, steps: [{call: x}]}]"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			l := Loader{Cover: true}
+			p, err := l.Load(f)
+			got := ""
+			if err != nil {
+				got = strings.ReplaceAll(err.Error(), dir, "DIR")
+			} else {
+				var nets []string
+				for _, n := range p.Result.Policy.Nets() {
+					nets = append(nets, n.Name)
+				}
+				got = strings.Join(nets, " ")
+				if again, err := l.Load(f); again != p || err != nil || len(l.order) != 1 {
+					t.Errorf("the second time it is loaded again: %v", err)
+				}
+			}
+			if diff := cmp.Diff(tt.want, strings.SplitN(got, "\n", 2)[0]); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestFind(t *testing.T) {
+	dir := folder(t, "a_test.yaml\n", "b.yaml\n", "sub/c_test.yaml\n", "sub/.git/d_test.yaml\n", "sub/node_modules/e_test.yaml\n", "none/f.rules\n")
+	tests := []struct{ path, want string }{
+		{"", "a_test.yaml"},
+		{"/...", "a_test.yaml sub/c_test.yaml"},
+		{"/sub", "sub/c_test.yaml"},
+		{"/b.yaml", "b.yaml"},
+		{"/sub/.git", "sub/.git/d_test.yaml"},
+		{"/none", "no file *_test.yaml in DIR/none; write DIR/none/... to look below it too"},
+		{"/none/...", "no file *_test.yaml in or below DIR/none"},
+		{"/gone", "looking for tests in DIR/gone: no such file or directory"},
+		{"/b.yaml/...", "looking for tests below DIR/b.yaml: it is no folder"},
+	}
+	for _, tt := range tests {
+		found, err := Find(dir + tt.path)
+		got := ""
+		for _, name := range found {
+			rel, _ := filepath.Rel(dir, name)
+			got += " " + filepath.ToSlash(rel)
+		}
+		if got = strings.TrimSpace(got); err != nil {
+			got = strings.ReplaceAll(err.Error(), dir, "DIR")
+		}
+		if got != tt.want {
+			t.Errorf("%s: %s, want %s", tt.path, got, tt.want)
+		}
+	}
+}
+
+func TestCases(t *testing.T) {
+	const good = `{"case":{"name":"one","rules":"block a","events":[{"type":"call","id":"1","tool":"a"}]},"expect":{"nets":[{"name":"block-a","states":2}],"final":[{"name":"block-a","active":true,"marking":{"ready":1},"inFlight":0}],"decisions":[{"i":0,"decision":"refuse","kind":"blocked","nets":["block-a"]}]}}`
+	lines := []string{
+		good,
+		strings.Replace(good, `"refuse"`, `"allow"`, 1),
+		`{"name":"bare","rules":"block a","events":[]}`,
+		`{"name":"broken","rules":"blok a"}`,
+		`{"case":{"name":"known to be broken","rules":"blok a"},"expect":{"errors":[{"line":1}]}}`,
+		`no case`,
+	}
+	cases, err := RunCases(strings.NewReader(strings.Join(lines, "\n")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []Case{
+		{Name: "one", Line: 1},
+		{Name: "one", Line: 2, Failure: `decisions[0].decision is "refuse", expected "allow"`},
+		{Name: "bare", Line: 3, Nothing: true},
+		{Name: "broken", Line: 4, Failure: `unknown statement "blok"`},
+		{Name: "known to be broken", Line: 5},
+		{Line: 6, Failure: "no case: invalid character 'o' in literal null (expecting 'u')"},
+	}
+	if diff := cmp.Diff(want, cases); diff != "" {
+		t.Error(diff)
+	}
+}

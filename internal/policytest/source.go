@@ -1,0 +1,176 @@
+package policytest
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/petrigate/petrigate/config"
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/policy"
+)
+
+// A Policy is a policy under test.
+type Policy struct {
+	Result *policy.Result
+	Source policy.Source
+	Config *config.Config // nil: rules and nets alone
+
+	// Call is a call of the tool with all the names that it has behind the
+	// proxy. The arguments, the id and the time are not in it.
+	Call func(tool string) gate.Call
+
+	coverage *Coverage // nil: nobody asks for it
+}
+
+// A Loader loads the policies of files, each once. The zero value is ready to use.
+type Loader struct {
+	// Call makes [Policy.Call] of a policy; nil: a tool has one name.
+	Call func(*Policy) func(tool string) gate.Call
+
+	Cover  bool   // watch what the tests exercise
+	Config string // a configuration that all files are held against; empty: each has its own policy
+
+	loaded map[string]*Policy
+	order  []string
+}
+
+// Load is the policy of a file. Its error is of the file ([config.ErrorList]),
+// of the configuration, or of the policy ([policy.Problems]).
+func (l *Loader) Load(f *File) (*Policy, error) {
+	s, err := f.source(l.Config)
+	if err != nil {
+		return nil, err
+	}
+	key := s.key()
+	if p := l.loaded[key]; p != nil {
+		return p, nil
+	}
+	p, err := s.load()
+	if err != nil {
+		return nil, err
+	}
+	p.Call = func(tool string) gate.Call { return gate.Call{Tool: tool} }
+	if l.Call != nil {
+		p.Call = l.Call(p)
+	}
+	if l.Cover {
+		if p.coverage, err = newCoverage(p); err != nil {
+			return nil, err
+		}
+	}
+	if l.loaded == nil {
+		l.loaded = make(map[string]*Policy)
+	}
+	l.loaded[key], l.order = p, append(l.order, key)
+	return p, nil
+}
+
+// Coverage is what was exercised of all policies, in the order in which they
+// were loaded.
+func (l *Loader) Coverage() Coverage {
+	var all Coverage
+	for _, key := range l.order {
+		all.Items = append(all.Items, l.loaded[key].coverage.Items...)
+	}
+	return all
+}
+
+// source is the policy that the file names, or that is beside it.
+func (f *File) source(override string) (Source, error) {
+	s := f.Policy
+	if override != "" {
+		return Source{Config: override, Env: s.Env}, nil
+	}
+	if s.Config != "" || len(s.Rules)+len(s.Nets) > 0 {
+		return s, nil
+	}
+	dir := filepath.Dir(f.Name)
+	beside := filepath.Join(dir, "petrigate.yaml")
+	if _, err := os.Stat(beside); err == nil {
+		s.Config = beside
+		return s, nil
+	}
+	for pattern, to := range map[string]*[]string{"*.rules": &s.Rules, "*.net.yaml": &s.Nets} {
+		if found, _ := filepath.Glob(filepath.Join(escape(dir), pattern)); len(found) > 0 { // the pattern is good
+			*to = []string{filepath.Join(escape(dir), pattern)}
+		}
+	}
+	if len(s.Rules)+len(s.Nets) == 0 {
+		return s, config.ErrorList{{
+			File: f.Name, Msg: "the tests have no policy: there is no petrigate.yaml, and there are no *.rules, beside them",
+			Hint: `name it: "config: ..." or "rules: ..."`,
+		}}
+	}
+	return s, nil
+}
+
+// escape makes a pattern of a path that is none.
+func escape(path string) string {
+	return strings.NewReplacer(`*`, `[*]`, `?`, `[?]`, `[`, `[[]`).Replace(path)
+}
+
+// key is the same for the same policy.
+func (s *Source) key() string {
+	key := fmt.Sprintf("%q %q %q %q", s.Config, s.Rules, s.Nets, s.Default)
+	for _, name := range slices.Sorted(maps.Keys(s.Env)) {
+		key += fmt.Sprintf(" %q=%q", name, s.Env[name])
+	}
+	return key
+}
+
+func (s *Source) load() (*Policy, error) {
+	p := &Policy{}
+	if s.Config != "" {
+		cfg, err := config.Load(config.Options{Path: s.Config, Env: s.lookup})
+		if err != nil {
+			return nil, s.located(err)
+		}
+		p.Config, p.Source = cfg, policy.FromConfig(cfg)
+	} else if err := s.read(&p.Source); err != nil {
+		return nil, s.located(err)
+	}
+	var err error
+	p.Result, err = policy.Build(p.Source)
+	return p, err
+}
+
+func (s *Source) lookup(name string) (string, bool) {
+	if value, ok := s.Env[name]; ok {
+		return value, true
+	}
+	return os.LookupEnv(name)
+}
+
+// read reads the rules and the nets.
+func (s *Source) read(to *policy.Source) error {
+	to.Default = s.Default
+	for _, pattern := range s.Rules {
+		texts, err := config.ReadRules(pattern)
+		if err != nil {
+			return err
+		}
+		to.Rules = append(to.Rules, texts...)
+	}
+	for _, pattern := range s.Nets {
+		nets, err := config.ReadNets(pattern)
+		if err != nil {
+			return err
+		}
+		to.Nets = append(to.Nets, nets...)
+	}
+	return nil
+}
+
+// located says where a file is named that cannot be read.
+func (s *Source) located(err error) error {
+	var one *config.Error
+	if errors.As(err, &one) && one.Line > 0 {
+		return err
+	}
+	return config.ErrorList{{File: s.Position.File, Line: s.Position.Line, Column: s.Position.Column, Msg: err.Error()}}
+}

@@ -1,0 +1,121 @@
+package policytest
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/petrigate/petrigate/config"
+	"github.com/petrigate/petrigate/internal/policy"
+)
+
+// step reads a step; those before it are in t.
+func (p *parser) step(t *Test, v config.Value) Step {
+	s := Step{Position: v.Position()}
+	settles, called := false, false // whether there are keys of the one and of the other
+	call := func(read func(config.Value)) func(config.Value) {
+		return func(v config.Value) {
+			called = true
+			read(v)
+		}
+	}
+	before := p.doc.Faults()
+	v.Fields(config.Keys{
+		"after":       func(v config.Value) { s.After, _ = v.Duration() },
+		"call":        call(func(v config.Value) { s.Tool, _ = v.Text() }),
+		"as":          call(func(v config.Value) { s.As, _ = v.Text() }),
+		"args":        call(func(v config.Value) { s.Args, _ = v.Object() }),
+		"annotations": call(func(v config.Value) { s.Annotations, _ = v.Object() }),
+		"session":     call(func(v config.Value) { s.Session = t.session(v) }),
+		"approve":     call(func(v config.Value) { s.Approve = approve(v) }),
+		"result":      call(func(v config.Value) { s.Result, _ = v.Word(results...) }),
+		"expect":      call(func(v config.Value) { s.Expect, _ = v.Word(verdicts...) }),
+		"reason":      call(func(v config.Value) { s.Reason = reason(v) }),
+		"names":       call(func(v config.Value) { s.Names = v.Texts() }),
+		"rule": call(func(v config.Value) {
+			s.Rule, _ = v.Text()
+			s.RuleAt = v.Position()
+		}),
+		"settle": func(v config.Value) {
+			settles = true
+			t.settle(&s, v)
+		},
+	})
+	switch {
+	case p.doc.Faults() > before: // what is missing may be misspelt
+	case settles && called:
+		v.Fault("a step makes a call or settles one, and not both", "write two steps")
+	case settles:
+	case called && s.Tool == "":
+		v.Fault("the step makes no call", `write "call: TOOL"`)
+	case called:
+		t.check(&s, v)
+	case s.After == 0:
+		v.Fault("nothing happens in this step", `write "call: TOOL"`)
+	}
+	return s
+}
+
+func (t *Test) session(v config.Value) string {
+	name, ok := v.Text()
+	known := func(s Session) bool { return s.Name == name }
+	if ok && !slices.ContainsFunc(t.Sessions, known) {
+		v.Fault(fmt.Sprintf("the test has no session %q", name), `list them before the steps: "sessions: { a: ann, b: bob }", each with its principal`)
+	}
+	return name
+}
+
+func approve(v config.Value) policy.Consent {
+	switch yes, ok := v.Flag(); {
+	case !ok:
+		return policy.Nobody
+	case yes:
+		return policy.Yes
+	default:
+		return policy.No
+	}
+}
+
+func reason(v config.Value) *Pattern {
+	text, ok := v.Text()
+	if !ok {
+		return nil
+	}
+	p, err := newPattern(text)
+	if err != nil {
+		v.Fault(strings.TrimPrefix(err.Error(), "error parsing regexp: "), "patterns are RE2")
+	}
+	return p
+}
+
+func (t *Test) settle(s *Step, v config.Value) {
+	s.Result = "success"
+	v.Fields(config.Keys{
+		"call":   func(v config.Value) { s.Settles = t.settles(v) },
+		"result": func(v config.Value) { s.Result, _ = v.Word("success", "failure", "error", "unknown") },
+	})
+}
+
+// check fills in what a call expects and finds what contradicts itself.
+func (t *Test) check(s *Step, v config.Value) {
+	held := s.Reason != nil || s.Rule != ""
+	if s.Expect == "" {
+		s.Expect = allow
+		if held || s.Approve == policy.No {
+			s.Expect = refuse
+		}
+	}
+	as := func(before Step) bool { return s.As != "" && before.As == s.As }
+	switch {
+	case s.Expect == allow && held:
+		v.Fault("a call that passes has neither a reason nor a rule", `leave them out, or write "expect: refuse"`)
+	case s.Expect == allow && s.Approve == policy.No:
+		v.Fault("a call that is not approved does not pass", `write "approve: true", or leave approve out where nobody is asked`)
+	case !s.admits() && s.Result != "":
+		v.Fault("a call that is not admitted has no result", "leave result out")
+	case slices.ContainsFunc(t.Steps, as):
+		v.Fault(fmt.Sprintf("an earlier call is named %q", s.As), "")
+	}
+	s.Result = cmp.Or(s.Result, "success")
+}
