@@ -39,6 +39,16 @@ func Read(script string) *Reading {
 	return &Reading{commands: r.commands, doubt: r.doubt, side: r.side, plain: plain}
 }
 
+// settle draws the conclusions that need the whole script.
+func (r *reader) settle() {
+	if r.vars.evaluated() {
+		r.unsure("arithmetic on text")
+	}
+	if r.files.runsWritten(r.commands) {
+		r.unsure("a program that the script itself writes")
+	}
+}
+
 // Doubt says in a few words why the script is not wholly understood, for people;
 // it is empty for a script that is. A reading with a doubt can still be a
 // [Match], but never [NoMatch].

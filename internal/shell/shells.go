@@ -83,6 +83,7 @@ func (r *reader) scriptFile(a arg) {
 	case clean == "-", isDevice(clean), strings.Contains(clean, "proc/"):
 		r.unsure("a program that is read from the input")
 	}
+	r.files.program(a)
 }
 
 // scriptInput reads the script that a shell gets on its input.

@@ -16,14 +16,14 @@ type variables struct {
 	wild      bool            // any may get any value
 }
 
-// settle draws the conclusions that need the whole script.
-func (r *reader) settle() {
-	for name := range r.vars.computed {
-		if r.vars.free[name] || r.vars.wild && isName(name) {
-			r.unsure("arithmetic on text")
-			return
+// evaluated reports whether a variable that may hold text is evaluated.
+func (v *variables) evaluated() bool {
+	for name := range v.computed {
+		if v.free[name] || v.wild && isName(name) {
+			return true
 		}
 	}
+	return false
 }
 
 // compute notes that a variable is evaluated.

@@ -21,7 +21,8 @@ type reader struct {
 	posix  bool // a shell without bash's words reads this part
 	loose  bool // what is found now is only possible
 
-	vars variables
+	vars  variables
+	files files
 }
 
 // unsure notes that the script may do what cannot be seen. The first reason is kept.
@@ -232,6 +233,9 @@ func (r *reader) call(c *syntax.CallExpr, redirs []*syntax.Redirect) {
 		r.assign(a)
 	}
 	if len(c.Args) > 0 {
+		if l, ok := c.Args[0].Parts[0].(*syntax.Lit); ok && strings.Contains(l.Value, "=") {
+			r.unsure("a command word that may be an assignment") // after coproc, say
+		}
 		r.run(r.words(c.Args), redirs)
 	}
 }
@@ -284,12 +288,32 @@ func (r *reader) function(f *syntax.FuncDecl) {
 	r.stmt(f.Body)
 }
 
-// coproc reads coproc, whose name is that of an array.
+// coproc reads coproc. Only a compound command has a name before it; of a simple
+// one that is the first word, though the parser takes it for a name.
 func (r *reader) coproc(c *syntax.CoprocClause) {
-	if c.Name != nil {
-		r.assigned(c.Name.Lit(), arg{text: "0"})
+	if c.Name == nil {
+		r.stmt(c.Stmt)
+		return
 	}
-	r.stmt(c.Stmt)
+	name := r.word(c.Name)
+	if name.kind != literal || !isName(name.text) {
+		r.unsure("a coprocess whose name is not literal")
+	}
+	call, simple := c.Stmt.Cmd.(*syntax.CallExpr)
+	if !simple && c.Stmt.Cmd != nil {
+		r.assigned(name.text, arg{text: "0"})
+		r.stmt(c.Stmt)
+		return
+	}
+	args := []arg{name}
+	if simple {
+		args = append(args, r.words(call.Args)...)
+		if len(call.Assigns) > 0 {
+			r.unsure("a coprocess that is not known")
+		}
+	}
+	r.redirects(c.Stmt.Redirs)
+	r.run(args, c.Stmt.Redirs)
 }
 
 // redirects reads the redirections of a statement for the commands in them, and
@@ -311,6 +335,7 @@ func (r *reader) redirects(list []*syntax.Redirect) {
 		}
 		if !harmless(rd.Op, target) {
 			r.side = true
+			r.files.write(target)
 		}
 	}
 }
