@@ -368,3 +368,22 @@ func ExampleTicket_SettleAt() {
 	// Output:
 	// pause (active): tired:1; next at 2026-01-02T12:01:01Z
 }
+
+func ExamplePolicy_Switch() {
+	policy, err := gate.NewPolicy([]gate.Net{toolApproval, backupBeforeDelete}, gate.PolicyOptions{})
+	if err != nil {
+		panic(err)
+	}
+	active, err := policy.Switch(nil, "tool-approval", false)
+	fmt.Println(active, err)
+	_, err = policy.Switch(active, "tool-aproval", true)
+	fmt.Println(err)
+	// Output:
+	// [backup-before-delete] <nil>
+	// unknown net "tool-aproval"; did you mean "tool-approval"?
+}
+
+func ExampleNearest() {
+	fmt.Println(gate.Nearest("delte_file", []string{"read_file", "delete_file"}))
+	// Output: delete_file
+}

@@ -2,9 +2,7 @@ package gate
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 )
@@ -178,41 +176,6 @@ func (s *Session) Classify(c Call) (vs []Verdict) {
 		return nil
 	})
 	return vs
-}
-
-// Activate makes a net take part in decisions again, from where it left off;
-// a net that is shared for all its sessions.
-// Its error is about the name, or says that the net is active.
-func (s *Session) Activate(net string) error { return s.toggle(net, true) }
-
-// Deactivate takes a net out of decisions, a net that is shared for all its
-// sessions; its state is kept, it settles its
-// calls in flight, and its watches end. Its error is about the name, or says
-// that the net is not active.
-func (s *Session) Deactivate(net string) error { return s.toggle(net, false) }
-
-func (s *Session) toggle(name string, on bool) (err error) {
-	n := s.policy.byName[name]
-	if n == nil {
-		return fmt.Errorf("unknown net %q; the nets are: %s", name, strings.Join(s.policy.netNames(), ", "))
-	}
-	s.update(func(state *State) *Delta {
-		data := state.Nets[n.index]
-		if data.Active == on {
-			err = fmt.Errorf("net %q is %s", name, data.activity())
-			return nil
-		}
-		return &Delta{Nets: []NetDelta{{Net: n.index, Data: data.switched(on)}}}
-	})
-	return err
-}
-
-func (p *Policy) netNames() []string {
-	names := make([]string, len(p.nets))
-	for i, n := range p.nets {
-		names[i] = n.Name
-	}
-	return names
 }
 
 // Reset puts every net back to its start; calls in flight settle without

@@ -23,6 +23,7 @@ func TestRegistry(t *testing.T) {
 	p.allow("x")
 	for _, c := range []struct{ err, want error }{
 		{p.Activate("z"), errors.New(`unknown net "z"; the nets are: limit-x-1, block-y`)},
+		{p.Activate("limit-x-2"), errors.New(`unknown net "limit-x-2"; did you mean "limit-x-1"?`)},
 		{p.Activate("limit-x-1"), errors.New(`net "limit-x-1" is active`)},
 		{p.Deactivate("block-y"), errors.New(`net "block-y" is inactive`)},
 		{p.Deactivate("limit-x-1"), nil},
@@ -42,6 +43,48 @@ func TestRegistry(t *testing.T) {
 	if s := none.Status(); strings.Contains(s, "(active)") {
 		t.Error(s)
 	}
+}
+
+func TestSwitch(t *testing.T) {
+	p := newPolicy(t, blockNet("a"), blockNet("b"), blockNet("c"))
+	for _, c := range []struct {
+		active []string
+		net    string
+		on     bool
+		want   string
+	}{
+		{nil, "block-b", false, "[block-a block-c] <nil>"},
+		{[]string{"block-c"}, "block-a", true, "[block-a block-c] <nil>"},
+		{[]string{"block-a"}, "block-a", false, "[] <nil>"},
+		{nil, "block-b", true, `[] net "block-b" is active`},
+		{[]string{}, "block-b", false, `[] net "block-b" is inactive`},
+		{nil, "blok-b", false, `[] unknown net "blok-b"; did you mean "block-b"?`},
+	} {
+		active, err := p.Switch(c.active, c.net, c.on)
+		if got := fmt.Sprint(active, err); got != c.want {
+			t.Errorf("%v %s: %s, want %s", c.active, c.net, got, c.want)
+		}
+		if err == nil && active == nil {
+			t.Error("nil is all nets")
+		}
+	}
+}
+
+// TestAnInactiveNetSettles: what was in flight ends while the net is off, and
+// counts when it is on again.
+func TestAnInactiveNetSettles(t *testing.T) {
+	p := play(t, gate.PolicyOptions{}, handNet("n", map[string]int{"a": 1}, "x: a -> b [deferred] | x", "y: b -> b | y"))
+	x := p.allow("x").Ticket
+	if err := p.Deactivate("n"); err != nil {
+		t.Fatal(err)
+	}
+	p.allow("y")
+	x.Settle(gate.Success)
+	if err := p.Activate("n"); err != nil {
+		t.Fatal(err)
+	}
+	p.marking("b:1")
+	p.allow("y")
 }
 
 func TestNetsAndOpen(t *testing.T) {
