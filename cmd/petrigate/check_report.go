@@ -62,7 +62,7 @@ func newReport(problems policy.Problems, result *policy.Result, known toolSet, v
 	for _, p := range v.proofs {
 		r.Proofs = append(r.Proofs, checkedProof{
 			Text: p.Text, File: p.Rule.File, Line: p.Rule.Line, Result: p.Result.String(),
-			Counterexample: p.events(), Because: netNames(p.Because), Marking: v.marking(p), Why: p.Why,
+			Counterexample: p.events(v.tools), Because: netNames(p.Because), Marking: v.marking(p), Why: p.Why,
 		})
 	}
 	for _, n := range v.report.Redundant {
@@ -72,8 +72,8 @@ func newReport(problems policy.Problems, result *policy.Result, known toolSet, v
 }
 
 // events are the counterexample.
-func (p proof) events() []replayEvent {
-	events := replayed(p.Counterexample)
+func (p proof) events(tools toolSet) []replayEvent {
+	events := tools.replayed(p.Counterexample)
 	if _, ok := p.Assertion.(verify.NeverWithoutApproval); ok {
 		return unasked(events)
 	}
@@ -84,7 +84,9 @@ func (p proof) events() []replayEvent {
 // tools.
 func (r *checkReport) listTools(result *policy.Result, known toolSet) {
 	found := make(map[string]verify.Name)
+	tools := known
 	if r.verified != nil {
+		tools = r.verified.tools
 		for _, n := range r.verified.names {
 			if _, ok := found[n.Tool.Name]; !ok {
 				found[n.Tool.Name] = n
@@ -95,7 +97,7 @@ func (r *checkReport) listTools(result *policy.Result, known toolSet) {
 	add := func(name string) {
 		if !seen[name] {
 			seen[name] = true
-			r.Tools = append(r.Tools, newTool(name, found[name]))
+			r.Tools = append(r.Tools, newTool(name, found[name], tools))
 		}
 	}
 	if result.Policy != nil {
@@ -110,13 +112,13 @@ func (r *checkReport) listTools(result *policy.Result, known toolSet) {
 	}
 }
 
-func newTool(name string, n verify.Name) checkedTool {
+func newTool(name string, n verify.Name, tools toolSet) checkedTool {
 	t := checkedTool{Name: name}
 	switch n.Callable {
 	case verify.Possible:
-		t.Callable, t.Shortest, t.Events = true, n.Shortest.Calls(), replayed(n.Shortest)
+		t.Callable, t.Shortest, t.Events = true, n.Shortest.Calls(), tools.replayed(n.Shortest)
 	case verify.AfterFailure:
-		t.Callable, t.Events = "after-failure", replayed(n.Failing)
+		t.Callable, t.Events = "after-failure", tools.replayed(n.Failing)
 	case verify.Impossible:
 		t.Callable, t.Because = false, append([]string{}, netNames(n.Because)...)
 	}

@@ -105,7 +105,7 @@ const aCall = "some-other-tool"
 
 // samples are calls of every kind that one of the policies tells apart. why
 // says what was left out.
-func samples(from, to *side, single []gate.Map) (calls []sample, why string) {
+func (d *comparison) samples(from, to *side, single []gate.Map) (calls []sample, why string) {
 	nets := []gate.Net{}
 	for _, n := range from.nets {
 		nets = append(nets, n.Net)
@@ -117,7 +117,7 @@ func samples(from, to *side, single []gate.Map) (calls []sample, why string) {
 		}
 		nets = append(nets, other)
 	}
-	o := verify.Options{Tools: slices.Clone(from.tools)}
+	o := verify.Options{Tools: d.tools().tools}
 	for _, m := range from.maps {
 		if !hasMap(single, m) {
 			o.Maps = append(o.Maps, m)
@@ -129,11 +129,6 @@ func samples(from, to *side, single []gate.Map) (calls []sample, why string) {
 		names[mark], m.As = m.As, mark
 		o.Maps = append(o.Maps, m)
 		o.Prove = append(o.Prove, verify.Reachable{Tool: gate.Tool{Name: mark, Kind: gate.Literal}})
-	}
-	for _, t := range to.tools {
-		if !slices.ContainsFunc(o.Tools, func(u verify.Tool) bool { return u.Name == t.Name }) {
-			o.Tools = append(o.Tools, t)
-		}
 	}
 	p, err := gate.NewPolicy(nets, gate.PolicyOptions{Maps: o.Maps})
 	if err != nil {
@@ -187,10 +182,21 @@ func newComparison(from, to *side) *comparison {
 		return d // the same nets
 	}
 	var why string
-	if d.calls, why = samples(from, to, single); why != "" {
+	if d.calls, why = d.samples(from, to, single); why != "" {
 		d.partly(why)
 	}
 	return d
+}
+
+// tools are those that the names of one of the sides are about.
+func (d *comparison) tools() toolSet {
+	all := slices.Clone(d.old.tools)
+	for _, t := range d.new.tools {
+		if !slices.ContainsFunc(all, func(u verify.Tool) bool { return u.Name == t.Name }) {
+			all = append(all, t)
+		}
+	}
+	return toolSet{tools: all}
 }
 
 func (d *comparison) partly(why string) { d.complete, d.why = false, why }

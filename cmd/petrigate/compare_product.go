@@ -214,7 +214,7 @@ func (p *product) confirm(t verify.Trace) (w *witness, missing []int) {
 			verdicts[i], given[i], by[i] = decide(policy, states[i], p.sampleOf(step))
 		}
 		numbers[step.Call] = given
-		if missing = p.needed(by[0], by[1]); missing != nil {
+		if missing := p.needed(by[0], by[1]); missing != nil {
 			return nil, missing
 		}
 	}

@@ -97,7 +97,7 @@ type diffWitness struct {
 func (d *comparison) report() diffReport {
 	return diffReport{
 		Version: 1, Result: d.result(), Complete: d.complete, States: d.states,
-		Stricter: d.stricter.witness(), Looser: d.looser.witness(),
+		Stricter: d.stricter.witness(d.tools()), Looser: d.looser.witness(d.tools()),
 	}
 }
 
@@ -118,11 +118,11 @@ func (d *comparison) result() string {
 	}
 }
 
-func (w *witness) witness() *diffWitness {
+func (w *witness) witness(tools toolSet) *diffWitness {
 	if w == nil {
 		return nil
 	}
-	return &diffWitness{Calls: w.trace.Calls(), Events: replayed(w.trace), Old: w.old.String(), New: w.new.String()}
+	return &diffWitness{Calls: w.trace.Calls(), Events: tools.replayed(w.trace), Old: w.old.String(), New: w.new.String()}
 }
 
 // text is the answer for people.

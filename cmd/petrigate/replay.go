@@ -16,6 +16,7 @@ type replayEvent struct {
 	Type    string          `json:"type"`
 	ID      string          `json:"id"`
 	Tool    string          `json:"tool,omitempty"`
+	Also    []string        `json:"also,omitempty"` // further names of the tool
 	Args    json.RawMessage `json:"args,omitempty"`
 	Approve bool            `json:"approve,omitempty"`
 	Outcome string          `json:"outcome,omitempty"`
@@ -43,6 +44,22 @@ func replayed(t verify.Trace) []replayEvent {
 		for i := range s.Times {
 			call.ID = fmt.Sprintf("%s.%d", id, i+1)
 			events = append(events, call, replayEvent{Type: "result", ID: call.ID, Outcome: "success"})
+		}
+	}
+	return events
+}
+
+// replayed are the events of a run with all the names that its tools have.
+func (s toolSet) replayed(t verify.Trace) []replayEvent {
+	events := replayed(t)
+	for i := range events {
+		for _, tool := range s.tools {
+			if tool.Name != events[i].Tool {
+				continue
+			}
+			for _, n := range tool.Also {
+				events[i].Also = append(events[i].Also, n.Text)
+			}
 		}
 	}
 	return events

@@ -194,7 +194,7 @@ func (s *site) refutes(p proof) {
 		}
 		return
 	}
-	a := s.play(p.Text, p.events())
+	a := s.play(p.Text, p.events(toolSet{}))
 	calls := p.Counterexample.Calls()
 	switch p.Kind {
 	case rules.Never, rules.NeverWithoutApproval:
@@ -256,7 +256,7 @@ func (s *site) stuck(p proof) {
 		if word := map[string]string{"l": "x", "m": "yy"}[tool]; word != "" { // of TestReplayRandom
 			call.Tool, call.Args = "t", json.RawMessage(fmt.Sprintf(`{"f":%q}`, word))
 		}
-		events := append(slices.Clone(p.events()), call)
+		events := append(slices.Clone(p.events(toolSet{})), call)
 		line, _ := json.Marshal(map[string]any{"rules": s.rules, "nets": s.nets, "events": events})
 		var out bytes.Buffer
 		if _, err := policy.Eval(bytes.NewReader(line), &out); err != nil || !strings.Contains(out.String(), fmt.Sprintf(`{"i":%d,"decision":"refuse"`, len(events)-1)) {

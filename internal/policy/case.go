@@ -26,6 +26,7 @@ type event struct {
 	Type    string          `json:"type"`
 	ID      string          `json:"id"`
 	Tool    string          `json:"tool"`
+	Also    []string        `json:"also"` // further names of the tool
 	Args    json.RawMessage `json:"args"`
 	Approve consent         `json:"approve"`
 	Outcome string          `json:"outcome"`
@@ -133,6 +134,15 @@ func (e *event) check() error {
 		return fmt.Errorf("unknown type %q", e.Type)
 	}
 	return nil
+}
+
+// also are the further names of the tool.
+func (e *event) also() []gate.Name {
+	var names []gate.Name
+	for _, text := range e.Also {
+		names = append(names, gate.Name{Text: text, Certain: true})
+	}
+	return names
 }
 
 // arguments is the object of arguments; nil where there is none.

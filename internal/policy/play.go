@@ -16,7 +16,7 @@ func newPlay(p *gate.Policy, active []string) play {
 func (p play) event(e event) decision {
 	switch e.Type {
 	case "call":
-		return decided(p.Call(gate.Call{ID: e.ID, Tool: e.Tool, Args: e.arguments()}, Consent(e.Approve)))
+		return decided(p.Call(gate.Call{ID: e.ID, Tool: e.Tool, Also: e.also(), Args: e.arguments()}, Consent(e.Approve)))
 	case "answer":
 		return decided(p.Answer(e.ID, Consent(e.Approve)))
 	case "result":
