@@ -104,32 +104,38 @@ func (p *Proxy) dropClient(c *client) {
 }
 
 func (p *Proxy) newSession(by, principal string) *session {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.addSession(by, principal)
-}
-
-// addSession makes a session; the lock of the proxy is held.
-func (p *Proxy) addSession(by, principal string) *session {
-	s := &session{
-		id: randomID("")[:12], principal: principal, by: by, since: p.options.Now(),
-		gate: gate.NewSession(p.options.Policy, gate.SessionOptions{Active: p.options.Active}),
-	}
-	p.sessions[s.id] = s
+	s := &session{id: randomID("")[:12], principal: principal, by: by, since: p.options.Now()}
+	p.registry.session(principal, gate.SessionOptions{Time: s.since}, func(g *gate.Session) {
+		s.gate = g
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.sessions[s.id] = s
+	})
 	return s
 }
 
 // sessionOf is the one session of a principal whose requests carry no session.
 // Finding and making it is one step: two would be two budgets.
 func (p *Proxy) sessionOf(principal string) *session {
+	if s := p.knownSession(principal); s != nil {
+		return s
+	}
+	p.making.Lock()
+	defer p.making.Unlock()
+	if s := p.knownSession(principal); s != nil {
+		return s
+	}
+	s := p.newSession("principal", principal)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	s := p.principals[principal]
-	if s == nil {
-		s = p.addSession("principal", principal)
-		p.principals[principal] = s
-	}
+	p.principals[principal] = s
 	return s
+}
+
+func (p *Proxy) knownSession(principal string) *session {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.principals[principal]
 }
 
 // begin notes a request under its id. It fails where that id is in flight.

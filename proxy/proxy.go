@@ -80,6 +80,7 @@ type Proxy struct {
 	upstreams []*upstreamState
 	catalogue *catalogue
 	approvals *approvals
+	registry  *registry
 	recorder  *recorder
 	sealer    *sealer
 	server    *server.MCPServer
@@ -92,6 +93,7 @@ type Proxy struct {
 	clients  map[string]*client // by id
 	sessions map[string]*session
 
+	making     sync.Mutex          // held while the session of a principal is made
 	principals map[string]*session // of clients whose requests carry no session
 
 	work       sync.WaitGroup
@@ -121,6 +123,7 @@ func New(o Options) (*Proxy, error) {
 		options:   o,
 		log:       o.Logger,
 		approvals: newApprovals(o.Approval.Expire, o.Now),
+		registry:  newRegistry(o.Policy, o.Active),
 		recorder:  newRecorder(o.Recorder, o.Policy.Fingerprint(), o.Now),
 		sealer:    sealer,
 		started:   o.Now(),

@@ -71,6 +71,14 @@ type outcomeRecord struct {
 	By      string    `json:"by,omitempty"` // who settled it, where it was not the upstream's result
 }
 
+// switchRecord is a net that an operator switched on or off.
+type switchRecord struct {
+	Time  time.Time `json:"time"`
+	Event string    `json:"event"` // activate, deactivate
+	Net   string    `json:"net"`
+	Actor string    `json:"actor"`
+}
+
 // active reports whether anything is recorded at all.
 func (r *recorder) active() bool { return r.out != nil }
 

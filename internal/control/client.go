@@ -107,6 +107,16 @@ func (c *Client) SettleCall(id string, a Settle) error {
 	return c.do(http.MethodPost, "/sessions/"+url.PathEscape(id)+"/settle", a, &struct{}{})
 }
 
+// Nets lists the nets of the policy.
+func (c *Client) Nets() (list []proxy.PolicyNet, err error) {
+	return list, c.do(http.MethodGet, "/nets", nil, &list)
+}
+
+// SwitchNet activates or deactivates a net.
+func (c *Client) SwitchNet(a Switch) error {
+	return c.do(http.MethodPost, "/nets", a, &struct{}{})
+}
+
 // do sends one request and decodes the answer into out.
 func (c *Client) do(method, path string, in, out any) error {
 	var body io.Reader

@@ -76,6 +76,12 @@ func (b *booth) SettleCall(session string, call uint64, success bool, actor stri
 }
 
 // socketDir is a place for sockets, short enough for the path of a socket.
+func (b *booth) Nets() []proxy.PolicyNet { return []proxy.PolicyNet{{Name: "n/1", Active: true}} }
+
+func (b *booth) SwitchNet(name string, on bool, actor string) error {
+	return b.tell("switch %q %t %q", name, on, actor)
+}
+
 func socketDir(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "pg")
@@ -111,11 +117,15 @@ func TestEveryQuestionAndOrderArrives(t *testing.T) {
 	if list, err := c.Sessions(); err != nil || len(list) != 1 || list[0].ID != "s/1" {
 		t.Errorf("sessions: %+v, %v", list, err)
 	}
+	if list, err := c.Nets(); err != nil || len(list) != 1 || list[0].Name != "n/1" {
+		t.Errorf("nets: %+v, %v", list, err)
+	}
 	for _, err := range []error{
 		c.Resolve("ap_1", Answer{Approve: true, Actor: "ann"}),
 		c.Resolve("ap/2?x=%", Answer{Actor: "bob", Reason: "no \"thanks\""}),
 		c.ResetSession("s/1", Reset{Actor: "ann"}),
 		c.SettleCall("s/1", Settle{Call: 1<<64 - 1, Success: true, Actor: "ann"}),
+		c.SwitchNet(Switch{Net: "n/1?", Active: true, Actor: "ann"}),
 	} {
 		if err != nil {
 			t.Error(err)
@@ -124,6 +134,7 @@ func TestEveryQuestionAndOrderArrives(t *testing.T) {
 	want := []string{
 		`tools of "a b/ü"`, `resolve "ap_1" true "ann" ""`, `resolve "ap/2?x=%" false "bob" "no \"thanks\""`,
 		`reset "s/1" "ann"`, `settle "s/1" 18446744073709551615 true "ann"`,
+		`switch "n/1?" true "ann"`,
 	}
 	if diff := cmp.Diff(want, b.told); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -136,6 +147,7 @@ func TestErrorsKeepTheirText(t *testing.T) {
 	_, tools := c.Tools("x")
 	for name, err := range map[string]error{
 		"tools": tools, "resolve": c.Resolve("x", Answer{}), "reset": c.ResetSession("x", Reset{}), "settle": c.SettleCall("x", Settle{}),
+		"switch": c.SwitchNet(Switch{}),
 	} {
 		if err == nil || err.Error() != b.err.Error() {
 			t.Errorf("%s: got %v", name, err)

@@ -24,6 +24,8 @@ type Operator interface {
 	Session(id string) (proxy.SessionInfo, error)
 	ResetSession(id, actor string) error
 	SettleCall(session string, call uint64, success bool, actor string) error
+	Nets() []proxy.PolicyNet
+	SwitchNet(name string, on bool, actor string) error
 }
 
 // A Server answers on a socket of its own until it is closed.
@@ -122,7 +124,22 @@ func routes(o Operator) http.Handler {
 		}
 		return struct{}{}, o.SettleCall(r.PathValue("id"), a.Call, a.Success, a.Actor)
 	})
+	get("/nets", func(*http.Request) (any, error) { return o.Nets(), nil })
+	post("/nets", func(r *http.Request) (any, error) {
+		var a Switch
+		if err := decode(r, &a); err != nil {
+			return nil, err
+		}
+		return struct{}{}, o.SwitchNet(a.Net, a.Active, a.Actor)
+	})
 	return mux
+}
+
+// Switch is the body of an order to activate or deactivate a net.
+type Switch struct {
+	Net    string `json:"net"`
+	Active bool   `json:"active"`
+	Actor  string `json:"actor"`
 }
 
 // Answer is the body of an answer to an approval.

@@ -1,0 +1,157 @@
+package proxy
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/petrigate/petrigate/gate"
+)
+
+// A registry makes the sessions of the gate, and says which nets take part in
+// their decisions. What sessions share is kept as long as the proxy runs.
+type registry struct {
+	policy *gate.Policy
+
+	mu         sync.Mutex
+	active     []string // names of nets; nil: all
+	principals map[string]*gate.Shared
+	global     *gate.Shared
+}
+
+func newRegistry(p *gate.Policy, active []string) *registry {
+	return &registry{policy: p, active: active, principals: map[string]*gate.Shared{}}
+}
+
+// session makes a session of the principal. Switching a net goes through the
+// same lock, so that no session begins with what was switched meanwhile;
+// keep stores it before another switch.
+func (r *registry) session(principal string, o gate.SessionOptions, keep func(*gate.Session)) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	shared := gate.SharedOptions{Active: r.active, Time: o.Time}
+	if r.global == nil {
+		r.global = gate.NewShared(r.policy, gate.ScopeGlobal, shared)
+	}
+	if r.principals[principal] == nil {
+		r.principals[principal] = gate.NewShared(r.policy, gate.ScopePrincipal, shared)
+	}
+	o.Active, o.Principal, o.Global = r.active, r.principals[principal], r.global
+	s := gate.NewSession(r.policy, o)
+	r.align(s)
+	keep(s)
+}
+
+// align switches the nets that the session shares: what they are was settled
+// when the first session began.
+func (r *registry) align(s *gate.Session) {
+	for _, n := range r.policy.Nets() {
+		if n.Scope != gate.ScopeSession {
+			toggle(s, n.Name, r.active == nil || slices.Contains(r.active, n.Name))
+		}
+	}
+}
+
+// toggle switches a net of the policy; that it is so already is no error.
+func toggle(s *gate.Session, net string, on bool) {
+	if on {
+		_ = s.Activate(net)
+	} else {
+		_ = s.Deactivate(net)
+	}
+}
+
+// A PolicyNet is one net of the policy that a proxy enforces.
+type PolicyNet struct {
+	Name   string `json:"name"`
+	Rule   string `json:"rule,omitempty"`
+	Active bool   `json:"active"`
+	Shadow bool   `json:"shadow"`
+	Scope  string `json:"scope"` // session, principal or global
+}
+
+// Nets lists the nets of the policy, in order.
+func (p *Proxy) Nets() []PolicyNet {
+	p.registry.mu.Lock()
+	active := p.registry.active
+	p.registry.mu.Unlock()
+	list := []PolicyNet{}
+	for _, n := range p.options.Policy.Nets() {
+		list = append(list, PolicyNet{
+			Name: n.Name, Rule: p.where(n.Rule), Shadow: n.Shadow, Scope: scopeName(n.Scope),
+			Active: active == nil || slices.Contains(active, n.Name),
+		})
+	}
+	return list
+}
+
+func scopeName(s gate.Scope) string {
+	switch s {
+	case gate.ScopePrincipal:
+		return "principal"
+	case gate.ScopeGlobal:
+		return "global"
+	default:
+		return "session"
+	}
+}
+
+// SwitchNet activates or deactivates a net in all sessions, those that begin
+// later too. The state of a net that is off is kept: switched on again, it goes
+// on from where it was. What cannot be put on record is not done.
+func (p *Proxy) SwitchNet(name string, on bool, actor string) error {
+	r := p.registry
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var names, active []string
+	for _, n := range r.policy.Nets() {
+		names = append(names, n.Name)
+		if r.active == nil || slices.Contains(r.active, n.Name) {
+			active = append(active, n.Name)
+		}
+	}
+	was := slices.Contains(active, name)
+	switch {
+	case !slices.Contains(names, name):
+		return fmt.Errorf("no net %q; the nets are: %s", name, strings.Join(names, ", "))
+	case was && on:
+		return fmt.Errorf("the net %q is active already", name)
+	case !was && !on:
+		return fmt.Errorf("the net %q is not active", name)
+	}
+	if err := p.recordSwitch(name, on, actor); err != nil {
+		return err
+	}
+	if on {
+		active = append(active, name)
+	} else {
+		active = slices.DeleteFunc(active, func(n string) bool { return n == name })
+	}
+	r.active = append([]string{}, active...) // none is not all
+	p.switchSessions(name, on)
+	return nil
+}
+
+// switchSessions switches the net where it is not switched yet: one that is
+// shared is switched for all with the first session.
+func (p *Proxy) switchSessions(name string, on bool) {
+	p.mu.Lock()
+	sessions := make([]*session, 0, len(p.sessions))
+	for _, s := range p.sessions {
+		sessions = append(sessions, s)
+	}
+	p.mu.Unlock()
+	for _, s := range sessions {
+		toggle(s.gate, name, on)
+	}
+}
+
+func (p *Proxy) recordSwitch(name string, on bool, actor string) error {
+	event := "deactivate"
+	if on {
+		event = "activate"
+	}
+	p.log.Warn("operator", "event", event, "net", name, "actor", actor)
+	return p.recorder.write(switchRecord{p.options.Now(), event, name, actor})
+}
