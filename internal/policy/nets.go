@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -88,7 +89,7 @@ func (b *builder) mapEntry(n *config.Net, m config.Map) gate.Map {
 		out.Match, out.Source = rules.MatchWord(m.Word), m.Word
 	}
 	if out.Match == nil && out.Reader == nil {
-		out.Match = func(string) bool { return false } // one error is enough
+		out.Field, out.Match = cmp.Or(out.Field, "field"), func(string) bool { return false } // one error is enough
 	}
 	return out
 }
