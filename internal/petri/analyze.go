@@ -77,10 +77,19 @@ type Analysis struct {
 	Invariants    []Invariant
 	AllInvariants bool // there are no others of minimal support
 
+	// Exact also where Stop is not Finished: whether a state in which nothing is
+	// enabled, and no terminal place is marked, can be reached. Reduced is how
+	// many states a search for such states only has visited, see [FindDeadlocks].
+	// Where that one has finished, Deadlocks and Trapped are exact too.
+	Traps   Answer
+	Reduced int
+
 	Live    Answer // every transition can always happen again, sooner or later
 	NotLive []int  // transitions that need not be able to; where Live is No
 
 	BytesPerState float64 // of the search, with its table
+
+	exact bool // the search for deadlocks has finished
 }
 
 // A Pump proves that a net is unbounded: after Prefix, Cycle can be repeated
@@ -112,7 +121,9 @@ func Analyze(n *Net, initial Marking, o Options) *Analysis {
 	switch {
 	case a.Bounded == No:
 		a.coverWhole(n, initial)
-	case !a.count(n, initial, bounds, &o):
+	case a.count(n, initial, bounds, &o):
+		a.Traps = a.traps()
+	default:
 		a.search(n, initial, bounds, &o)
 	}
 	return a
@@ -203,5 +214,37 @@ func (a *Analysis) search(n *Net, initial Marking, bounds []int, o *Options) {
 	}
 	if a.Stop == Finished {
 		a.Live, a.NotLive = s.liveness(o)
+	} else {
+		a.reduce(n, initial, bounds, o)
 	}
+	a.Traps = a.traps()
+}
+
+// reduce looks for deadlocks only, where there were too many states.
+func (a *Analysis) reduce(n *Net, initial Marking, bounds []int, o *Options) {
+	if a.Stop == StopAsked {
+		return
+	}
+	d := findDeadlocks(n, initial, bounds, o)
+	a.Reduced = d.States
+	if a.Trap == nil {
+		a.Trap = d.Trap
+	}
+	if d.Stop == Finished {
+		a.Deadlocks, a.Trapped = d.Count, d.Trapped
+	} else {
+		a.Deadlocks, a.Trapped = max(a.Deadlocks, d.Count), max(a.Trapped, d.Trapped)
+	}
+	a.exact = d.Stop == Finished
+}
+
+// traps says whether a trap can be reached, as far as the searches know.
+func (a *Analysis) traps() Answer {
+	switch {
+	case a.Trapped > 0:
+		return Yes
+	case a.Stop == Finished || a.exact:
+		return No
+	}
+	return Unknown
 }

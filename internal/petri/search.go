@@ -28,6 +28,8 @@ type search struct {
 	always   []int32   // transitions without input, or all of a narrow net
 	marked   []int     // how many states marked each place, while learning
 
+	only *stubborn // where it is not nil, only what it chooses is fired
+
 	by        []int32  // enabled in the states at hand
 	enabledIn []int    // how many these are, of each state
 	next      []uint64 // where they lead, one key after the other
@@ -252,6 +254,9 @@ func (s *search) raise(key []uint64) {
 // successors adds to by and next those of a state. It reports whether every count
 // fits its lane; otherwise the layout has to be widened first.
 func (s *search) successors(key []uint64) bool {
+	if s.only != nil && s.only.pays() {
+		return s.tryAll(s.only.choose(s.layout, key), key)
+	}
 	if s.layout.words == 1 && s.marked == nil {
 		return s.successorsOf(key[0])
 	}
@@ -347,7 +352,11 @@ func (s *search) widen() bool {
 		}
 	}
 	s.use(newLayout(widths))
-	return s.repack(old)
+	if !s.repack(old) {
+		s.use(old) // as the states still are
+		return false
+	}
+	return true
 }
 
 // repack moves all states from the old layout to the present one, in order.

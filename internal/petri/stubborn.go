@@ -1,0 +1,180 @@
+package petri
+
+import "slices"
+
+// Deadlocks is what [FindDeadlocks] found out. Where Stop is Finished it is
+// exact, whatever else was not visited.
+type Deadlocks struct {
+	Stop    Stop
+	States  int   // that were visited
+	Count   int   // states in which nothing is enabled
+	Trapped int   // those of them in which no terminal place is marked
+	Trap    []int // transitions that lead into one of these; nil where there is none
+}
+
+// FindDeadlocks finds all states in which nothing is enabled, and visits only
+// as many others as that takes. Of transitions that do not meet in a place the
+// order does not matter: in each state some are fired that no others can
+// interfere with, a strong stubborn set. It tells nothing else of the net.
+func FindDeadlocks(n *Net, initial Marking, o Options) *Deadlocks {
+	invariants, _ := Invariants(n, initial)
+	return findDeadlocks(n, initial, invariantBounds(n.Places, invariants), &o)
+}
+
+func findDeadlocks(n *Net, initial Marking, bounds []int, o *Options) *Deadlocks {
+	s := newSearch(n, initial, bounds)
+	s.terminal, s.only = o.Terminal, newStubborn(n)
+	d := &Deadlocks{Stop: s.run(o)}
+	d.States, d.Count, d.Trapped = s.states.Len(), s.stuck, s.trapped
+	if s.trap >= 0 {
+		d.Trap = s.path(s.trap)
+	}
+	return d
+}
+
+// stubborn chooses the transitions that are fired in a state.
+type stubborn struct {
+	net   *Net
+	meets [][]int32 // of a transition: others that it can disable, or that can disable it
+	fills [][]int32 // of a place: transitions that add tokens to it
+
+	marking Marking
+	able    []bool // transitions that are enabled in it
+	in      []int  // round in which a transition came into the set
+	round   int
+	set     []int32
+	best    []int32
+
+	states, enabled, chosen int // so far
+}
+
+// pays reports whether what was chosen so far is enough less than all.
+func (s *stubborn) pays() bool {
+	return s.states < 500 || 10*s.chosen < 9*s.enabled
+}
+
+func newStubborn(n *Net) *stubborn {
+	s := &stubborn{
+		net: n, fills: make([][]int32, n.Places), marking: make(Marking, n.Places),
+		able: make([]bool, len(n.Transitions)), in: make([]int, len(n.Transitions)),
+	}
+	needs, takes := make([][]int32, n.Places), make([][]int32, n.Places)
+	for i := range n.Transitions {
+		t := &n.Transitions[i]
+		for _, a := range t.In {
+			needs[a.Place] = append(needs[a.Place], int32(i))
+		}
+		for _, a := range t.Lasting() {
+			takes[a.Place] = append(takes[a.Place], int32(i))
+		}
+		for _, a := range t.Out {
+			if a.Weight > weight(t.In, a.Place) {
+				s.fills[a.Place] = append(s.fills[a.Place], int32(i))
+			}
+		}
+	}
+	for i := range n.Transitions {
+		t := &n.Transitions[i]
+		var meets []int32
+		for _, a := range t.In {
+			meets = append(meets, takes[a.Place]...)
+		}
+		for _, a := range t.Lasting() {
+			meets = append(meets, needs[a.Place]...)
+		}
+		slices.Sort(meets)
+		s.meets = append(s.meets, slices.Compact(meets))
+	}
+	return s
+}
+
+// choose are the transitions to fire in the state: the enabled ones of the
+// smallest stubborn set that is found.
+func (s *stubborn) choose(l *layout, key []uint64) []int32 {
+	l.unpack(key, s.marking)
+	for i := range s.able {
+		if s.able[i] = s.net.Transitions[i].Enabled(s.marking); s.able[i] {
+			s.enabled++
+		}
+	}
+	s.states++
+	s.best = s.best[:0]
+	seeds := maxSeeds
+	for i, able := range s.able {
+		if !able {
+			continue
+		}
+		if s.grow(int32(i)) && len(s.best) == 1 {
+			break
+		}
+		if seeds--; seeds == 0 {
+			break
+		}
+	}
+	if len(s.best) == 0 { // no set was small enough
+		for i, able := range s.able {
+			if able {
+				s.best = append(s.best, int32(i))
+			}
+		}
+	}
+	s.chosen += len(s.best)
+	return s.best
+}
+
+// Bounds of the effort in one state: sets that are compared, and the size of a set.
+const (
+	maxSeeds = 8
+	maxSet   = 400
+)
+
+// grow makes the set that holds a transition, and keeps it if it is better
+// than the best.
+func (s *stubborn) grow(seed int32) bool {
+	s.round++
+	s.set = append(s.set[:0], seed)
+	s.in[seed] = s.round
+	enabled := 0
+	for k := 0; k < len(s.set); k++ {
+		if len(s.set) > maxSet {
+			return false
+		}
+		t := s.set[k]
+		if s.able[t] {
+			if enabled++; len(s.best) > 0 && enabled >= len(s.best) {
+				return false
+			}
+			s.join(s.meets[t])
+		} else {
+			s.join(s.fills[s.lacking(t)])
+		}
+	}
+	s.best = s.best[:0]
+	for _, t := range s.set {
+		if s.able[t] {
+			s.best = append(s.best, t)
+		}
+	}
+	return true
+}
+
+func (s *stubborn) join(transitions []int32) {
+	for _, t := range transitions {
+		if s.in[t] != s.round {
+			s.in[t] = s.round
+			s.set = append(s.set, t)
+		}
+	}
+}
+
+// lacking is a place for want of which the transition is disabled: of those the
+// one that fewest transitions fill.
+func (s *stubborn) lacking(t int32) int {
+	best := -1
+	for _, a := range s.net.Transitions[t].In {
+		if s.marking[a.Place] < a.Weight && (best < 0 || len(s.fills[a.Place]) < len(s.fills[best])) {
+			best = a.Place
+		}
+	}
+	return best
+}
