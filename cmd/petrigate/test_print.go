@@ -87,7 +87,11 @@ func (s *testedStep) told() string {
 	case "":
 		return s.Text
 	case "allow":
-		return fmt.Sprintf("%s: allow, %s", s.Text, s.Result)
+		text := fmt.Sprintf("%s: allow, %s", s.Text, s.Result)
+		if s.Would != "" {
+			text += fmt.Sprintf("; in shadow %s: %s", s.Would, s.Reason)
+		}
+		return text
 	default:
 		return fmt.Sprintf("%s: %s: %s", s.Text, s.Verdict, s.Reason)
 	}

@@ -48,8 +48,9 @@ type testedStep struct {
 	Args    json.RawMessage `json:"args,omitempty"`
 	Verdict string          `json:"verdict,omitempty"`
 	Result  string          `json:"result,omitempty"`
+	Would   string          `json:"would,omitempty"` // what nets in shadow would have said
 	Reason  string          `json:"reason,omitempty"`
-	Nets    []testedRule    `json:"nets,omitempty"` // that refuse or ask
+	Nets    []testedRule    `json:"nets,omitempty"` // that refuse or ask, or would have
 }
 
 type testedRule struct {
@@ -137,14 +138,31 @@ func testedStepOf(p policytest.Played) testedStep {
 	if p.Verdict == "allow" {
 		s.Result = p.Step.Result
 	}
-	if p.Refusal == nil {
+	r := p.Refusal
+	if r == nil {
+		r = p.Would
+		s.Would = wouldSay(r)
+	}
+	if r == nil {
 		return s
 	}
-	s.Reason = p.Refusal.Text
-	for _, b := range p.Refusal.Blocks {
+	s.Reason = r.Text
+	for _, b := range r.Blocks {
 		s.Nets = append(s.Nets, testedRule{b.Net, policy.Rule(b.Rule)})
 	}
 	return s
+}
+
+// wouldSay is what nets in shadow would have said of a call that passed.
+func wouldSay(r *gate.Refusal) string {
+	switch {
+	case r == nil:
+		return ""
+	case r.Kind == gate.KindApproval:
+		return "ask"
+	default:
+		return "refuse"
+	}
 }
 
 func testedCase(c policytest.Case) testedTest {

@@ -1,6 +1,10 @@
 package policy
 
-import "github.com/petrigate/petrigate/gate"
+import (
+	"time"
+
+	"github.com/petrigate/petrigate/gate"
+)
 
 // A Player plays what happens in a session: calls, the answers of people, and
 // results. It knows calls by the ids that the script of the play gives them.
@@ -81,7 +85,10 @@ func (p *Player) decided(c gate.Call, d gate.Decision) gate.Decision {
 
 // Settle says how the last admitted call with an id ended. It reports whether
 // that changed anything.
-func (p *Player) Settle(id string, o gate.Outcome) bool {
+func (p *Player) Settle(id string, o gate.Outcome) bool { return p.SettleAt(id, o, time.Time{}) }
+
+// SettleAt is Settle at a time, for nets that go by the clock.
+func (p *Player) SettleAt(id string, o gate.Outcome, t time.Time) bool {
 	number, ok := p.calls[id]
-	return ok && p.session.Settle(number, o)
+	return ok && p.session.SettleAt(number, o, t)
 }

@@ -16,7 +16,7 @@ func (r *Result) Watched(s Source, w Watch) (*gate.Policy, error) {
 	for _, n := range r.Policy.Nets() {
 		nets = append(nets, w.net(n.Net))
 	}
-	return gate.NewPolicy(nets, gate.PolicyOptions{Maps: r.Maps, Deny: s.Default == "deny"})
+	return gate.NewPolicy(nets, gate.PolicyOptions{Maps: r.Maps, Deny: s.Default == "deny", Shadow: s.Mode == "shadow"})
 }
 
 // net is the net with hooks before its own.

@@ -132,6 +132,9 @@ func (c *Coverage) decided(about decided, d gate.Decision) {
 		for _, f := range c.chosen {
 			c.moves[f].hit()
 		}
+		if d.Would != nil {
+			c.held(d.Would)
+		}
 	}
 	c.chosen = nil
 }

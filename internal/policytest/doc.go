@@ -28,6 +28,7 @@
 //	expect: allow            # or refuse, or ask: a person is asked
 //	reason: not in production   # is part of the refusal; or a /regular expression/
 //	rule: deploy.rules:4     # refuses, or asks; or the name of a net
+//	would: refuse            # or ask: what nets in shadow would have said; then reason and rule are of that
 //	names: [deploy]          # are among the names of the call
 //
 //	settle: { call: first, result: failure }
@@ -37,7 +38,8 @@
 // the step does not answer ends the call: nobody was there. With expect: ask
 // and approve: true a person has to be asked, and the call then passes.
 //
-// A test of several sessions lists them with the principal of each:
+// A test of several sessions lists them with the principal of each. All begin
+// when the test does, and share what nets of principals and global nets count:
 //
 //	sessions: { a: ann, b: ann, c: bob }
 package policytest

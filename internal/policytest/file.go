@@ -49,8 +49,9 @@ type Step struct {
 	Annotations json.RawMessage // of the tool; nil: {}
 	Session     string
 	Approve     policy.Consent // Yes, No or Nobody
-	Result      string         // one of Results; empty: success
-	Expect      string         // one of Verdicts
+	Result      string         // one of results; empty: success
+	Expect      string         // one of verdicts
+	Would       string         // refuse or ask: what nets in shadow would have said; empty: anything
 	Reason      *Pattern       // nil: any
 	Rule        string
 	RuleAt      config.Position // of the key

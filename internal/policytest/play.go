@@ -29,6 +29,7 @@ type Played struct {
 	Step    *Step
 	Verdict string        // "allow", "refuse", "ask"; empty: the step makes no call
 	Refusal *gate.Refusal // what is against the call, or what a person is asked; nil: nothing
+	Would   *gate.Refusal // what nets in shadow have against a call that passes; nil: nothing
 }
 
 // A Failure is why a step is not as expected.
@@ -42,7 +43,7 @@ var start = time.Date(2001, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // Run plays a test under a policy.
 func (p *Policy) Run(t *Test) Result {
-	g := &game{policy: p, test: t, now: start, players: make(map[string]*policy.Player)}
+	g := newGame(p, t)
 	r := Result{Test: t}
 	for i := range t.Steps {
 		played, failure := g.step(i+1, &t.Steps[i])
@@ -63,17 +64,33 @@ type game struct {
 	players map[string]*policy.Player // by the name of the session
 }
 
+// newGame makes all sessions, which share what their principals share.
+func newGame(p *Policy, t *Test) *game {
+	g := &game{policy: p, test: t, now: start, players: make(map[string]*policy.Player)}
+	pol := p.Result.Policy
+	if p.coverage != nil {
+		pol = p.coverage.watched
+	}
+	shared := gate.SharedOptions{Active: p.Source.Active, Time: start}
+	o := gate.SessionOptions{Active: p.Source.Active, Time: start, Global: gate.NewShared(pol, gate.ScopeGlobal, shared)}
+	principals := make(map[string]*gate.Shared)
+	for _, s := range t.Sessions {
+		if principals[s.Principal] == nil {
+			principals[s.Principal] = gate.NewShared(pol, gate.ScopePrincipal, shared)
+		}
+		o.Principal = principals[s.Principal]
+		g.players[s.Name] = policy.NewPlayer(gate.NewSession(pol, o))
+	}
+	if len(t.Sessions) == 0 {
+		g.players[""] = policy.NewPlayer(gate.NewSession(pol, o))
+	}
+	return g
+}
+
 // player plays in the session of a step.
 func (g *game) player(session string) *policy.Player {
 	if session == "" && len(g.test.Sessions) > 0 {
 		session = g.test.Sessions[0].Name
-	}
-	if g.players[session] == nil {
-		pol := g.policy.Result.Policy
-		if g.policy.coverage != nil {
-			pol = g.policy.coverage.watched
-		}
-		g.players[session] = policy.NewPlayer(gate.NewSession(pol, gate.SessionOptions{Active: g.policy.Source.Active}))
 	}
 	return g.players[session]
 }
@@ -88,6 +105,7 @@ func (g *game) step(number int, s *Step) (Played, *Failure) {
 		return played, nil
 	}
 	player := g.player(s.Session)
+	player.Session().Tick(g.now)
 	before := player.Session().Nets()
 	call := g.call(number, s)
 	d := g.decide(player, call, s, &played)
@@ -133,7 +151,7 @@ func (g *game) decide(player *policy.Player, c gate.Call, s *Step, played *Playe
 	case ok:
 		played.Verdict, played.Refusal = refuse, refused
 	default:
-		played.Verdict = allow
+		played.Verdict, played.Would = allow, d.(*gate.Allow).Would
 	}
 	if cover := g.policy.coverage; cover != nil {
 		cover.decided(about, d)
@@ -158,11 +176,11 @@ func (g *game) settleAs(player *policy.Player, id, result string) bool {
 	case "pending":
 		return true
 	case "success":
-		return player.Settle(id, gate.Success)
+		return player.SettleAt(id, gate.Success, g.now)
 	case "unknown":
-		return player.Settle(id, gate.Unknown)
+		return player.SettleAt(id, gate.Unknown, g.now)
 	default:
-		return player.Settle(id, gate.Failure)
+		return player.SettleAt(id, gate.Failure, g.now)
 	}
 }
 
@@ -171,11 +189,18 @@ func (s *Step) judge(played *Played, names []gate.Name, p *Policy) *Failure {
 	if played.Verdict != s.Expect {
 		return &Failure{Expected: s.Expect, Got: played.Verdict}
 	}
-	if s.Reason != nil && !s.Reason.matches(played.Refusal.Text) {
-		return &Failure{Expected: fmt.Sprintf("%s, reason %q", s.Expect, s.Reason.Source), Got: fmt.Sprintf("%s, another reason", played.Verdict)}
+	verdict, refusal := played.Verdict, played.Refusal
+	if s.Would != "" {
+		verdict, refusal = would(played.Would), played.Would
+		if verdict != inShadow+s.Would {
+			return &Failure{Expected: inShadow + s.Would, Got: verdict}
+		}
 	}
-	if s.Rule != "" && !slices.ContainsFunc(played.Refusal.Blocks, s.speaksOf) {
-		return &Failure{Expected: s.Expect + " by " + s.Rule + s.unknownRule(p), Got: played.Verdict + " by " + blocksText(played.Refusal.Blocks)}
+	if s.Reason != nil && !s.Reason.matches(refusal.Text) {
+		return &Failure{Expected: fmt.Sprintf("%s, reason %q", verdict, s.Reason.Source), Got: fmt.Sprintf("%s, another reason", verdict)}
+	}
+	if s.Rule != "" && !slices.ContainsFunc(refusal.Blocks, s.speaksOf) {
+		return &Failure{Expected: verdict + " by " + s.Rule + s.unknownRule(p), Got: verdict + " by " + blocksText(refusal.Blocks)}
 	}
 	var carried []string
 	for _, n := range names {
@@ -187,6 +212,20 @@ func (s *Step) judge(played *Played, names []gate.Name, p *Policy) *Failure {
 		}
 	}
 	return nil
+}
+
+const inShadow = "in shadow "
+
+// would is what nets in shadow say.
+func would(r *gate.Refusal) string {
+	switch {
+	case r == nil:
+		return inShadow + allow
+	case r.Kind == gate.KindApproval:
+		return inShadow + ask
+	default:
+		return inShadow + refuse
+	}
 }
 
 // numbered finds rules that are named by their line.

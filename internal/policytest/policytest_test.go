@@ -134,6 +134,11 @@ func TestOutcomes(t *testing.T) {
 		{"names", "map a.x y as z\nblock z", "  steps: [{call: a, args: {x: y}, names: [a, z], expect: refuse}, {call: a, names: [z]}]", "refuse allow: expected the name \"z\", got the names a"},
 		{"sessions", "limit a to 1 per session", "  sessions: {one: ann, two: bob}\n  steps: [{call: a}, {call: a, session: two}, {call: a, session: one, expect: refuse}]", "allow allow refuse"},
 		{"time passes while a call is in flight", "require human-approval before a\nlimit b to 1 per session", "  steps: [{after: 2m}, {call: b, after: 1h}]", " allow"},
+		{"time gives back", "limit b to 1 per hour", "  steps: [{call: b}, {call: b, reason: limit of 1 call per hour}, {call: b, after: 59m, expect: refuse}, {call: b, after: 1m}]", "allow refuse refuse allow"},
+		{"sessions of one user", "limit a to 1 per user", "  sessions: {one: ann, two: bob, three: ann}\n  steps: [{call: a}, {call: a, session: two}, {call: a, session: three, expect: refuse}]", "allow allow refuse"},
+		{"in shadow", "shadow block a\nshadow require human-approval before b", "  steps: [{call: a, would: refuse, reason: is blocked, rule: 'p.rules:1'}, {call: b, would: ask}, {call: c, would: ask}]", "allow allow allow: expected in shadow ask, got in shadow allow"},
+		{"another reason in shadow", "shadow block a", "  steps: [{call: a, would: refuse, reason: x}]", "allow: expected in shadow refuse, reason \"x\", got in shadow refuse, another reason"},
+		{"another rule in shadow", "shadow block a", "  steps: [{call: a, would: refuse, rule: block-b}]", "allow: expected in shadow refuse by block-b (there is no such net; did you mean block-a?), got in shadow refuse by p.rules:1:1 (block-a)"},
 		{"reasons with a slash are words", "block a", "  steps: [{call: a, reason: /tmp}]", "refuse: expected refuse, reason \"/tmp\", got refuse, another reason"},
 	}
 	for _, tt := range tests {
@@ -194,6 +199,7 @@ func TestMistakes(t *testing.T) {
 		{"no consent", step("{call: x, approve: yes}"), `5:24: "approve" must be true or false, not text (write true)`},
 		{"no pattern", step("{call: x, reason: '/(/'}"), "5:23: missing closing ): `(` (patterns are RE2)"},
 		{"no reason", step("{call: x, reason: 1}"), `5:23: "reason" must be text, not a number (put it in quotes)`},
+		{"in shadow and refused", step("{call: x, would: ask, approve: false}"), `5:5: what nets in shadow would say counts for a call that passes (write "expect: allow", or leave would out)`},
 		{"a reason to pass", step("{call: x, expect: allow, rule: a}"), `5:5: a call that passes has neither a reason nor a rule (leave them out, or write "expect: refuse")`},
 		{"to pass without consent", step("{call: x, expect: allow, approve: false}"), `5:5: a call that is not approved does not pass (write "approve: true", or leave approve out where nobody is asked)`},
 		{"a result of nothing", step("{call: x, expect: ask, result: failure}"), "5:5: a call that is not admitted has no result (leave result out)"},

@@ -32,6 +32,7 @@ func (p *parser) step(t *Test, v config.Value) Step {
 		"result":      call(func(v config.Value) { s.Result, _ = v.Word(results...) }),
 		"expect":      call(func(v config.Value) { s.Expect, _ = v.Word(verdicts...) }),
 		"reason":      call(func(v config.Value) { s.Reason = reason(v) }),
+		"would":       call(func(v config.Value) { s.Would, _ = v.Word(refuse, ask) }),
 		"names":       call(func(v config.Value) { s.Names = v.Texts() }),
 		"rule": call(func(v config.Value) {
 			s.Rule, _ = v.Text()
@@ -102,13 +103,15 @@ func (t *Test) check(s *Step, v config.Value) {
 	held := s.Reason != nil || s.Rule != ""
 	if s.Expect == "" {
 		s.Expect = allow
-		if held || s.Approve == policy.No {
+		if held && s.Would == "" || s.Approve == policy.No {
 			s.Expect = refuse
 		}
 	}
 	as := func(before Step) bool { return s.As != "" && before.As == s.As }
 	switch {
-	case s.Expect == allow && held:
+	case s.Expect != allow && s.Would != "":
+		v.Fault("what nets in shadow would say counts for a call that passes", `write "expect: allow", or leave would out`)
+	case s.Expect == allow && held && s.Would == "":
 		v.Fault("a call that passes has neither a reason nor a rule", `leave them out, or write "expect: refuse"`)
 	case s.Expect == allow && s.Approve == policy.No:
 		v.Fault("a call that is not approved does not pass", `write "approve: true", or leave approve out where nobody is asked`)
