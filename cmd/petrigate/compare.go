@@ -48,9 +48,6 @@ type twin struct{ old, new string }
 
 // twins pairs the nets that mean the same on both sides.
 func twins(from, to *side, alone []gate.Map) []twin {
-	if from.deny || to.deny { // what a net names is known by it: none is left out
-		return nil
-	}
 	taken := make(map[string]bool)
 	var pairs []twin
 	for _, a := range from.nets {
@@ -180,6 +177,9 @@ func newComparison(from, to *side) *comparison {
 	d.kept = make([]bool, len(d.twins))
 	if len(d.twins) == len(from.nets) && len(d.twins) == len(to.nets) && from.deny == to.deny {
 		return d // the same nets
+	}
+	if from.deny || to.deny { // what a net names is known by it: none is left out
+		d.twins = nil
 	}
 	var why string
 	if d.calls, why = d.samples(from, to, single); why != "" {
