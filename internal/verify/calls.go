@@ -1,6 +1,11 @@
 package verify
 
-import "github.com/petrigate/petrigate/gate"
+import (
+	"cmp"
+	"slices"
+
+	"github.com/petrigate/petrigate/gate"
+)
 
 // A Call stands for all calls that a policy cannot tell from it.
 type Call struct {
@@ -20,7 +25,11 @@ func Calls(p *gate.Policy, o Options) (calls []Call, why string) {
 	for _, t := range o.Tools {
 		also[t.Name] = t.Also
 	}
-	for _, s := range m.shapes {
+	kinds, gap := m.allKinds(&o)
+	if why == "" {
+		why = gap
+	}
+	for _, s := range slices.Concat(m.shapes, kinds) {
 		if s.doubtful {
 			why = "no arguments are known that match some of the maps together"
 			continue
@@ -28,4 +37,22 @@ func Calls(p *gate.Policy, o Options) (calls []Call, why string) {
 		calls = append(calls, Call{Name: s.name(), Tool: s.tool, Also: also[s.tool], Args: s.args})
 	}
 	return calls, why
+}
+
+// allKinds are the calls of open tools as all nets and the names of
+// Options.Prove tell them apart.
+func (m *model) allKinds(o *Options) (shapes []*shape, gap string) {
+	var nets []int
+	for i := range m.nets {
+		nets = append(nets, i)
+	}
+	shapes, gap = m.kinds(nets, nil)
+	for _, a := range o.Prove {
+		for _, t := range a.tools() {
+			more, why := m.kinds(nets, carrying(t))
+			shapes = append(shapes, more...)
+			gap = cmp.Or(gap, why)
+		}
+	}
+	return shapes, gap
 }

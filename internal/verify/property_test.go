@@ -83,6 +83,11 @@ func newTrial(t *testing.T, seed uint64) *trial {
 		verify.Never{Tool: a}, verify.NeverBefore{Tool: a, First: b}, verify.NeverWithoutApproval{Tool: a},
 		verify.AtMost{Count: count, Tool: a}, verify.Reachable{Tool: a}, verify.AlwaysPossible{Tool: a},
 	}
+	for _, n := range tr.policy.Nets() {
+		if !n.Labels {
+			tr.o.Prove = append(tr.o.Prove, verify.Conserved{Net: n.Name}, verify.Exclusive{Net: n.Name, Places: n.Places[:2]})
+		}
+	}
 	tr.report = verify.Policy(tr.policy, tr.o)
 	tr.brute = &brute{policy: tr.policy}
 	tr.enumerate()
@@ -350,6 +355,12 @@ func (tr *trial) proof(p verify.Proof) {
 		length, closed := b.depth(a.Tool)
 		if (length > 0) == (p.Result == verify.Refuted) && closed && p.Result != verify.Unknown {
 			tr.errorf("%+v: brute force %d", p, length)
+		}
+	case verify.Conserved:
+		tr.invariant(p, a.Net, func(net *gate.NetInfo, d *gate.NetData) bool { return present(net, d) == initially(net) })
+	case verify.Exclusive:
+		if !released(tr.net(a.Net)) { // such a net forfeits it, whatever its marking
+			tr.invariant(p, a.Net, func(net *gate.NetInfo, d *gate.NetData) bool { return marked(net, d, a.Places) < 2 })
 		}
 	case verify.AlwaysPossible:
 		tr.always(p.Result, p.Counterexample, "always "+a.Tool.Name, func(c int) bool { return b.has(c, a.Tool, false) })

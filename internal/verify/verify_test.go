@@ -254,3 +254,13 @@ func TestStopIsAsked(t *testing.T) {
 		}
 	}
 }
+
+// TestCallsOfManyMaps checks that calls which are not told apart are not taken
+// for all.
+func TestCallsOfManyMaps(t *testing.T) {
+	p, o := build(t, map[string]string{"policy.rules": assistant()})
+	calls, why := verify.Calls(p, o)
+	if len(calls) < 50 || why == "" {
+		t.Errorf("%d calls, %q", len(calls), why)
+	}
+}
