@@ -44,6 +44,9 @@ func checkNet(n *Net) (map[string]int, ErrorList) {
 	for _, place := range n.Terminal {
 		c.place("", place)
 	}
+	for _, place := range sortedKeys(n.Recovery) {
+		c.place("", place)
+	}
 	names := make(map[string]bool, len(n.Transitions))
 	for i := range n.Transitions {
 		t := &n.Transitions[i]

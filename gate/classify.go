@@ -14,6 +14,7 @@ type judgement struct {
 	tools  []label // the physical names
 	labels []label // of the policy; the physical names first
 
+	bare    bool // no map gives a name
 	world   world
 	shadows []inShadow // that the call concerns
 
@@ -53,6 +54,10 @@ type choice struct {
 // name finds the labels of the call; it does not look at the state.
 func (j *judgement) name() {
 	j.tools = physical(j.call, j.toolRoom[:0])
+	if j.bare {
+		j.labels = j.policy.names.patterns(append(j.labelRoom[:0], j.tools...))
+		return
+	}
 	j.labels = j.policy.names.labels(j.call, j.tools, j.labelRoom[:0])
 }
 
@@ -98,7 +103,7 @@ func (j *judgement) ask(n *net, data *NetData) {
 	f := finding{net: n, data: data, labels: j.labels, first: len(j.choices), label: -1}
 	if !n.Labels {
 		var ok bool
-		if f.labels, ok = n.labels(j.call, j.tools); !ok {
+		if f.labels, ok = j.own(n); !ok {
 			f.kind, f.broken = Blocked, true
 		}
 		j.known = j.known || n.MatchFirst && n.knows(j.tools)
@@ -114,6 +119,14 @@ func (j *judgement) ask(n *net, data *NetData) {
 	if f.kind != Abstain {
 		j.findings = append(j.findings, f)
 	}
+}
+
+// own are the names that a net without Labels gives to the call.
+func (j *judgement) own(n *net) ([]label, bool) {
+	if j.bare && n.Mapper == nil {
+		return n.patterns(j.tools), true
+	}
+	return n.labels(j.call, j.tools)
 }
 
 // knows reports whether the net lists, or holds free, a certain one of ls.

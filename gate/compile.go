@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -93,7 +94,7 @@ func copyNet(n Net) Net {
 	for place, tokens := range n.Initial {
 		initial[place] = tokens
 	}
-	n.Initial = initial
+	n.Initial, n.Recovery = initial, maps.Clone(n.Recovery)
 	n.Transitions = slices.Clone(n.Transitions)
 	for i := range n.Transitions {
 		t := &n.Transitions[i]

@@ -376,14 +376,26 @@ func ExamplePolicy_Switch() {
 	}
 	active, err := policy.Switch(nil, "tool-approval", false)
 	fmt.Println(active, err)
-	_, err = policy.Switch(active, "tool-aproval", true)
+	_, err = policy.Switch(active, "tool-approva", true)
 	fmt.Println(err)
 	// Output:
 	// [backup-before-delete] <nil>
-	// unknown net "tool-aproval"; did you mean "tool-approval"?
+	// unknown net "tool-approva"; did you mean "tool-approval"?
 }
 
 func ExampleNearest() {
 	fmt.Println(gate.Nearest("delte_file", []string{"read_file", "delete_file"}))
 	// Output: delete_file
+}
+
+func ExampleSession_Advertise() {
+	s := newSession(backupBeforeDelete)
+	a := s.Advertise([]gate.Call{{Tool: "backup"}, {Tool: "delete"}, {Tool: "read"}}, time.Time{})
+	fmt.Println(a.Tools)
+	for _, h := range a.Hidden {
+		fmt.Printf("%s: %s\n", h.Tool, h.Reason)
+	}
+	// Output:
+	// [backup read]
+	// delete: delete requires a successful call to backup first.
 }

@@ -50,6 +50,7 @@ func TestLoadErrors(t *testing.T) {
 			n.Transitions[0].Tools, n.Transitions[0].Unless = nil, gate.Tools("x")
 		}), "the transition is limited by unless and has no tools"},
 		{"scope", edit(func(n *gate.Net) { n.Scope = 3 }), "3 is no scope"},
+		{"unknown recovery", edit(func(n *gate.Net) { n.Recovery = map[string]int{"q": 1} }), `unknown place "q"`},
 		{"clock and tools", handNet("n", one, "t: p -> p [1s] | x"), "the transition fires by the clock and has tools"},
 		{"clock and a person", handNet("n", one, "t: p -> p [1s] [manual]"), "the transition is manual and has no tools"},
 		{"clock too fast", handNet("n", one, "t: p -> p [999ns]"), "the transition fires every 999ns (1µs is the shortest time)"},

@@ -203,6 +203,11 @@ func (n *net) labels(c *Call, tools []label) (ls []label, ok bool) {
 	default:
 		ls = tools
 	}
+	return n.patterns(ls), true
+}
+
+// patterns is ls with the globs of the net that match one of them.
+func (n *net) patterns(ls []label) []label {
 	names := ls[:len(ls):len(ls)]
 	for i := range n.globs {
 		if l, ok := n.globs[i].match(names); ok {
@@ -210,7 +215,7 @@ func (n *net) labels(c *Call, tools []label) (ls []label, ok bool) {
 			ls = append(ls[:len(ls):len(ls)], l)
 		}
 	}
-	return ls, true
+	return ls
 }
 
 // mapped calls the Go mapper of the net.

@@ -21,7 +21,7 @@ type WouldCount struct {
 type world uint8
 
 const (
-	real     world = iota // the nets that enforce
+	acting   world = iota // the nets that enforce
 	enforced              // the nets in shadow, had they blocked
 	actual                // the nets in shadow, moved by every call that is made, where they can
 )

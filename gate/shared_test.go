@@ -162,7 +162,7 @@ func TestSharedStateOfAnotherPolicy(t *testing.T) {
 // TestOneBudgetOfManySessions makes calls in eight sessions at once: exactly as
 // many pass as the nets have tokens for, of both scopes.
 func TestOneBudgetOfManySessions(t *testing.T) {
-	times := 200
+	times := 60
 	if testing.Short() {
 		times = 10
 	}

@@ -1,0 +1,220 @@
+package gate_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/petrigate/petrigate/gate"
+)
+
+// hides is a net that blocks these tools until "unlock" is called.
+func hides(name string, priority int, tools string) gate.Net {
+	n := handNet(name, map[string]int{"locked": 1}, "unlock: locked -> open [observe] | unlock", "use: open -> open | "+tools)
+	n.Priority = priority
+	return n
+}
+
+func recovering(n gate.Net, marking map[string]int) gate.Net {
+	n.Recovery = marking
+	return n
+}
+
+func advisory(n gate.Net) gate.Net {
+	n.Advisory = true
+	return n
+}
+
+// advertised is "shown; hidden by net, ...; the rest".
+func advertised(s *gate.Session, tools string) string {
+	var calls []gate.Call
+	for _, tool := range strings.Fields(tools) {
+		calls = append(calls, gate.Call{Tool: tool, Args: []byte(`not looked at`)})
+	}
+	a := s.Advertise(calls, noon)
+	text := strings.Join(a.Tools, " ")
+	for _, h := range a.Hidden {
+		text += "; " + h.Tool + " by " + h.Net
+	}
+	if c := a.Conflict; c != nil {
+		text += "; conflict of " + strings.Join(c.Nets, ", ") + " won by " + c.Winner
+	}
+	if len(a.Ignored) > 0 {
+		text += "; ignored " + strings.Join(a.Ignored, ", ")
+	}
+	return text
+}
+
+func TestAdvertise(t *testing.T) {
+	locked, open := map[string]int{"locked": 1}, map[string]int{"open": 1}
+	for _, c := range []struct {
+		name string
+		nets []gate.Net
+		want string
+	}{
+		{"no nets", nil, "a b c d"},
+		{"nothing is blocked", []gate.Net{limitNet("a", 1, "session"), approvalNet("b")}, "a b c d"},
+		{"one net", []gate.Net{hides("n", 0, "b d")}, "a c; b by n; d by n"},
+		{"the intersection", []gate.Net{hides("n", 0, "b"), hides("m", 0, "b c")}, "a d; b by m; c by m"},
+		{"the more important net hides", []gate.Net{hides("n", 1, "b"), hides("m", 0, "b c")}, "a d; b by n; c by m"},
+		{"a pattern", []gate.Net{hideAll("*")}, "; a by glob; b by glob; c by glob; d by glob"},
+		{"everything is no conflict", []gate.Net{hideAll("*"), hides("n", 9, "a b")}, "; a by n; b by n; c by glob; d by glob"},
+		{"conflict: priority", []gate.Net{hides("n", 0, "a b"), hides("m", 1, "c d")}, "a b; c by m; d by m; conflict of m, n won by m"},
+		{"conflict: shorter", []gate.Net{hides("n", 0, "a"), hides("m", 0, "b c d")}, "a; b by m; c by m; d by m; conflict of m, n won by m"},
+		{"conflict: name", []gate.Net{hides("n", 0, "a b"), hides("m", 0, "c d")}, "a b; c by m; d by m; conflict of m, n won by m"},
+		{"conflict of three", []gate.Net{hides("n", 0, "a b"), hides("m", 0, "c"), hides("o", 0, "d")}, "c d; a by n; b by n; conflict of n, m, o won by n"},
+		{"shadow", []gate.Net{shadow(hides("n", 0, "a b")), hides("m", 0, "c")}, "a b d; c by m"},
+		{"advisory alone", []gate.Net{advisory(hides("n", 0, "a"))}, "b c d; a by n"},
+		{"recovery", []gate.Net{advisory(hides("n", 0, "a")), recovering(hides("m", 1, "b"), locked)}, "a c d; b by m; ignored n"},
+		{"recovery without a list", []gate.Net{advisory(hides("n", 0, "a")), recovering(hides("m", 1, "x"), locked)}, "a b c d; ignored n"},
+		{"not in recovery", []gate.Net{advisory(hides("n", 0, "a")), recovering(hides("m", 1, "b"), open)}, "c d; a by n; b by m"},
+		{"recovery of equals", []gate.Net{advisory(hides("n", 1, "a")), recovering(hides("m", 1, "b"), locked)}, "c d; a by n; b by m"},
+		{"recovery spares what is required", []gate.Net{hides("n", 0, "a"), recovering(hides("m", 1, "b"), locked)}, "c d; a by n; b by m"},
+		{"recovery in shadow", []gate.Net{advisory(hides("n", 0, "a")), shadow(recovering(hides("m", 1, "b"), locked))}, "b c d; a by n"},
+		{"the highest recovery", []gate.Net{advisory(hides("n", 2, "a")), recovering(hides("m", 1, "x"), locked), recovering(hides("o", 3, "x"), locked), recovering(hides("p", 2, "x"), locked)}, "a b c d; ignored n"},
+		{"recovery settles a conflict", []gate.Net{advisory(hides("n", 0, "a b")), recovering(hides("m", 1, "c d"), locked)}, "a b; c by m; d by m; ignored n"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if got := advertised(gate.NewSession(newPolicy(t, c.nets...), gate.SessionOptions{}), "a b c d"); got != c.want {
+				t.Errorf("%s, want %s", got, c.want)
+			}
+		})
+	}
+}
+
+func hideAll(pattern string) gate.Net {
+	n := handNet("glob", nil, "t: locked -> locked | x")
+	n.Transitions[0].Tools = []gate.Tool{{Name: pattern, Kind: gate.Glob}}
+	return n
+}
+
+// TestAdvertiseFollows: what is shown follows what happens.
+func TestAdvertiseFollows(t *testing.T) {
+	p := play(t, gate.PolicyOptions{}, hides("n", 0, "a b"), window(1, time.Minute))
+	show := func(want string) {
+		t.Helper()
+		if got := advertised(p.Session, "a b x"); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+	show("x; a by n; b by n")
+	p.allow("unlock")
+	show("a b x")
+	p.allowCall(callAt("x", noon.Add(-20*time.Second)), nil)
+	show("a b; x by limit-x")
+	h := p.Advertise([]gate.Call{{Tool: "x"}}, noon).Hidden[0]
+	if want := "x has reached its limit of 1 calls; the next is possible in 40s."; h.Reason != want || h.Retry != 40*time.Second {
+		t.Error(h.Reason)
+	}
+	if a := p.Advertise([]gate.Call{{Tool: "x"}}, noon.Add(40*time.Second)); len(a.Hidden) > 0 {
+		t.Errorf("%+v", a)
+	}
+	if err := p.Deactivate("limit-x"); err != nil {
+		t.Fatal(err)
+	}
+	show("a b x")
+}
+
+// TestArgumentsKeepATool: a tool that some arguments let pass is shown.
+func TestArgumentsKeepATool(t *testing.T) {
+	words := &commands{words: []string{"ls", "cat", "rm"}}
+	label := func(text string) gate.Tool { return gate.Tool{Name: text} }
+	glob := func(text string) gate.Tool { return gate.Tool{Name: text, Kind: gate.Glob} }
+	own := func(n gate.Net, first bool) gate.Net {
+		n.Maps, n.MatchFirst = shellMaps(words), first
+		return n
+	}
+	except := func(name string) gate.Net {
+		n := blockNet("x")
+		n.Transitions[1].Tools = []gate.Tool{{Name: "s*", Kind: gate.Glob, Except: name}}
+		return n
+	}
+	for _, c := range []struct {
+		name string
+		net  gate.Net
+		want string
+	}{
+		{"a label does not hide", blockNet("remove"), "sh x"},
+		{"not even with arguments that are not told", blockNet("read"), "sh x"},
+		{"own labels do not hide", own(handNet("n", nil, "t: p -> p | remove"), false), "sh x"},
+		{"the tool itself", blockNet("sh"), "x"},
+		{"exempt by a label", unless(blockNet("sh"), label("read")), "sh x"},
+		{"exempt by a label of no script", unless(blockNet("x"), label("read")), "sh"},
+		{"exempt by a pattern", unless(blockNet("sh"), glob("re*")), "sh x"},
+		{"exempt by another pattern", unless(blockNet("sh"), glob("q*")), "x"},
+		{"exempt by an action", unless(blockNet("sh"), label("sh.list")), "sh x"},
+		{"exempt by some action", unless(blockNet("sh"), glob("*.list")), "sh x"},
+		{"exempt by the action of another", unless(blockNet("sh"), label("x.list")), "x"},
+		{"exempt by what is no action", unless(blockNet("sh"), gate.Tool{Name: "sh.list", Kind: gate.Literal}), "x"},
+		{"exempt by its own name", unless(blockNet("sh"), label("sh")), "sh x"},
+		{"the pattern spares a label", except("read"), "sh x"},
+		{"the pattern spares another tool", except("so"), "x"},
+		{"renamed", own(handNet("n", nil, "t: p -> p | sh"), true), "sh x"},
+		{"renamed, but not this tool", own(handNet("n", nil, "t: p -> p | x"), true), "sh"},
+		{"exempt in a net of its own", own(unless(handNet("n", nil, "t: p -> p | sh"), label("read")), false), "sh x"},
+		{"no actions in a net of its own", unless(handNet("n", nil, "t: p -> p | sh"), label("sh.list")), "x"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := play(t, gate.PolicyOptions{Maps: shellMaps(words)}, c.net)
+			shown := p.Advertise([]gate.Call{{Tool: "sh"}, {Tool: "x"}}, noon).Tools
+			if got := strings.Join(shown, " "); got != c.want {
+				t.Errorf("%q, want %q", got, c.want)
+			}
+		})
+	}
+	// A word that matches exempts nothing.
+	o := gate.PolicyOptions{Maps: []gate.Map{{Tool: "sh", Field: "c", As: "read", Match: contains("ls")}}}
+	if got := advertised(play(t, o, unless(blockNet("sh"), label("read"))).Session, "sh x"); got != "x; sh by block-sh" {
+		t.Error(got)
+	}
+}
+
+func TestAdvertiseWithMappers(t *testing.T) {
+	n := handNet("n", nil, "t: p -> p | renamed")
+	n.Mapper = func(c gate.Call) []gate.Name {
+		return []gate.Name{{Text: strings.Replace(c.Tool, "a", "renamed", 1), Certain: true}}
+	}
+	if got := advertised(play(t, gate.PolicyOptions{}, n).Session, "a b"); got != "b; a by n" {
+		t.Error(got)
+	}
+	n.Mapper = func(gate.Call) []gate.Name { panic("out of order") }
+	p := play(t, gate.PolicyOptions{}, n)
+	h := p.Advertise([]gate.Call{{Tool: "a"}}, noon).Hidden
+	want := []gate.Hidden{{Tool: "a", Block: gate.Block{Net: "n", Cause: gate.CauseNet, Name: "a", Reason: "Net 'n' cannot judge the call, because its mapper failed."}}}
+	if diff := cmp.Diff(want, h); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestHiddenIsRefused: where nothing is exempt, what is hidden is refused and
+// what is shown is not, whatever the arguments.
+func TestHiddenIsRefused(t *testing.T) {
+	p := play(t, gate.PolicyOptions{}, hides("n", 0, "a b"), sequenceNet("c", "d"), limitNet("a", 1, "session"))
+	for range 2 {
+		a := p.Advertise([]gate.Call{{Tool: "a"}, {Tool: "b"}, {Tool: "c"}, {Tool: "d"}}, noon)
+		for _, h := range a.Hidden {
+			if r, ok := p.Decide(gate.Call{Tool: h.Tool}, nil).(*gate.Refusal); !ok || !strings.Contains(r.Text, h.Reason) {
+				t.Errorf("%s: %+v, hidden because %s", h.Tool, r, h.Reason)
+			}
+		}
+		for _, tool := range a.Tools {
+			p.allow(tool)
+		}
+		p.allow("unlock")
+	}
+}
+
+func BenchmarkAdvertise(b *testing.B) {
+	s := gate.NewSession(sixtyRules(b), gate.SessionOptions{})
+	var tools []gate.Call
+	for i := range 200 {
+		tools = append(tools, gate.Call{Tool: fmt.Sprintf("%stool%d", []string{"", "rm", "deploy", "check"}[i%4], i/4), Also: []gate.Name{{Text: "x"}, {Text: fmt.Sprint("up.", i)}}})
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		s.Advertise(tools, noon)
+	}
+}
