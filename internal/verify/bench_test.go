@@ -2,7 +2,6 @@ package verify_test
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
@@ -44,7 +43,8 @@ func BenchmarkPolicy(b *testing.B) {
 	}
 }
 
-// TestSamples says what is known of the policies that are timed.
+// TestSamples checks that of each policy that is timed all names are known, and
+// that it does not take long.
 func TestSamples(t *testing.T) {
 	for _, c := range samples() {
 		t.Run(c.name, func(t *testing.T) {
@@ -59,12 +59,11 @@ func TestSamples(t *testing.T) {
 			for _, g := range r.Groups {
 				locks[g.Deadlock.Result]++
 			}
-			var proofs []string
-			for _, proof := range r.Proofs {
-				proofs = append(proofs, proof.Result.String()+" "+proof.Why)
+			if unsure > 0 || r.Visited > 100_000 {
+				t.Errorf("%d names are unsure, %d states", unsure, r.Visited)
 			}
-			t.Logf("%d nets, %d names, %d unsure, %d groups, locks %v, %d redundant, visited %d, proofs %v, gaps %q",
-				len(p.Nets()), len(r.Names), unsure, len(r.Groups), locks, len(r.Redundant), r.Visited, slices.Compact(proofs), r.Gaps)
+			t.Logf("%d nets, %d names, %d groups, deadlocks %v, %d redundant, %d states, gaps %q",
+				len(p.Nets()), len(r.Names), len(r.Groups), locks, len(r.Redundant), r.Visited, r.Gaps)
 		})
 	}
 }
