@@ -1,13 +1,19 @@
 // Package rules reads the .rules language and compiles it to nets for package
 // gate. One statement a line says what an agent may do:
 //
-//	require backup before delete            # a success of backup unlocks one delete
-//	require human-approval before deploy    # a person is asked, every time
+//	require backup before delete               # a success of backup unlocks one delete
+//	require test before deploy once            # one success is enough for the session
+//	require human-approval before deploy       # a person is asked, every time
 //	block rm
 //	limit push to 3 per session
-//	limit push to 1 per test                # each call of test gives one push back
-//	map bash.command rm as delete           # names a bash call by its arguments
-//	prove never deploy before test          # what must hold of all of it
+//	limit push to 1 per successful test        # each success of test gives one push back
+//	limit fetch to 100 per minute              # calls come back with time
+//	map bash.command runs rm as delete         # names a bash call by what its script runs
+//	map charge when "args.amount > 100" as big # names a call by its arguments
+//	block bash unless safe                     # calls that are certainly safe are exempt
+//	shadow block big                           # records what it would refuse
+//	example bash.command "ls; rm x" as delete  # checked when the file is loaded
+//	prove never deploy before test             # what must hold of all of it
 //
 // [Parse] reads a file to its end and reports every error with its place,
 // [Compile] makes nets of the files of a policy, [Load] does both.
@@ -15,12 +21,18 @@
 // # Grammar
 //
 //	file      = { [ statement ] [ "#" comment ] LF } ;
-//	statement = "require" name "before" name
-//	          | "require" "human-approval" "before" name
-//	          | "block" name
-//	          | "limit" name "to" count "per" ( "session" | name )
-//	          | "map" name "." field ( word | regex ) "as" name
-//	          | "prove" claim ;
+//	statement = [ "shadow" ] rule | map | example | prove ;
+//	rule      = "require" name "before" name [ "once" ] [ unless ]
+//	          | "require" "human-approval" [ "via" channel ] "before" name [ unless ]
+//	          | "block" name [ unless ]
+//	          | "limit" name "to" count "per" ( span | [ "successful" ] name ) [ unless ] ;
+//	unless    = "unless" name { "," name } ;
+//	channel   = "elicit" | "cli" | "url" | "web" | "webhook" ;
+//	span      = "session" | "user" | "second" | "minute" | "hour" | "day" ;
+//	map       = "map" name "." field ( word | regex | "runs" word { word } ) "as" name
+//	          | "map" name "when" cel "as" name ;
+//	example   = "example" ( name "." field text | name object ) [ "not" ] "as" name ;
+//	prove     = "prove" claim ;
 //	claim     = "never" name [ "before" name | "without" "human-approval" ]
 //	          | "at-most" count name "per" "session"
 //	          | ( "reachable" | "always-possible" ) name
@@ -41,19 +53,44 @@
 //
 // A count is a decimal integer from 1 to 2147483647 without sign or leading zero.
 //
-// In a map, the first dot outside quotes divides tool and field; the field is
-// one key of the arguments. A word is found as a whole word, with a boundary
-// only where it begins or ends with an ASCII letter, digit or underscore. A
-// regex is RE2 with ASCII classes, may hold spaces and #, and writes / as \/.
-// Maps apply to every rule of the policy, wherever they stand.
+// # Rules
 //
-// A comma ends a bare name of a place. The nets of rules are named after their
+// unless exempts calls that certainly carry one of the names: the name of the
+// tool, an action, or a name that runs gives where the whole script is such. A
+// name by a word, a regex or an expression is never certain, and an error there.
+//
+// Without once each call of B needs a success of A of its own. A limit per user
+// counts all sessions of a principal. One per second, minute, hour or day gives
+// calls back one by one, each after its share of the time. "per C" gives one
+// back for each call of C, "per successful C" for each that succeeds.
+//
+// A rule in shadow keeps its state and records what it would have refused, and
+// refuses nothing.
+//
+// # Maps
+//
+// The first dot outside quotes divides tool and field; the field is one key of
+// the arguments, or, where it begins with "$.", a path: $.request.method,
+// $.files[*].path, $.args[0], $["odd key"]. A word is found as a whole word,
+// with a boundary only where it begins or ends with an ASCII letter, digit or
+// underscore. A regex is RE2 with ASCII classes, may hold spaces and #, and
+// writes / as \/.
+//
+// runs reads the field as a shell script and finds the commands that it would
+// run; more words narrow it. What cannot be told (a script that does not parse, $X)
+// is restricted as if it matched, and is never evidence. A word of the command
+// that needs it stands in quotes. when is a CEL expression over args, tool,
+// upstream and annotations, in a JSON string; where it fails, the call is
+// restricted too. Maps apply to every rule of the policy, wherever they stand.
+//
+// An example shows what the maps make of a call: the text of one field, or all
+// arguments as a JSON object. Maps whose examples fail do not load.
+//
+// # Claims
+//
+// A comma ends a bare name in a list. The nets of rules are named after their
 // statements, as require-backup-before-delete; hand-written ones have a name.
 // [Compile] carries claims along and proves nothing.
-//
-// The words once, unless, via, runs, when, successful, the time windows
-// and fields that begin with $. belong to later versions. They are errors where
-// those versions would give them a meaning: nothing is ignored.
 //
 // # Positions
 //
