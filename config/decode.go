@@ -14,6 +14,8 @@ import (
 type decoder struct {
 	*source
 	*environment
+
+	visit func(what string, known keys) // of a test: told each table of keys that is used
 }
 
 // keys says what each key of a mapping does. A key that is not in it is a
@@ -22,6 +24,9 @@ type keys map[string]func(key, value *node)
 
 // mapping hands each key of n to its function.
 func (d *decoder) mapping(n *node, what string, known keys) {
+	if d.visit != nil {
+		d.visit(what, known)
+	}
 	if !d.is(n, mapKind, what) {
 		return
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/petrigate/petrigate/config"
 )
@@ -81,4 +82,17 @@ transitions:
 func ExampleVariable() {
 	fmt.Println(config.Variable("listen.tokenFile"))
 	// Output: PETRIGATE_LISTEN_TOKEN_FILE
+}
+
+func ExampleSchema() {
+	first, _, _ := strings.Cut(config.Schema(), ",")
+	fmt.Println(first)
+	// Output:
+	// {
+	//   "$schema": "https://json-schema.org/draft/2020-12/schema"
+}
+
+func ExampleNetSchema() {
+	fmt.Println(strings.Contains(config.NetSchema(), `"$ref": "#/$defs/netFile"`))
+	// Output: true
 }

@@ -1,0 +1,243 @@
+package config
+
+import (
+	"encoding/json"
+	"maps"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/rogpeppe/go-internal/txtar"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+// definitions are the names that the schema has for what the decoder calls so.
+var definitions = map[string]string{
+	"the configuration": "configuration", "a server": "server", "a net": "net", "a transition": "transition",
+	`an entry of "rules"`: "ruleEntry", `an entry of "nets"`: "netEntry", `an entry of "map"`: "mapEntry",
+	`an entry of "validate"`: "validator", `an entry of "remember"`: "memory",
+	`"listen"`: "listen", `"approval"`: "approval", `"audit"`: "audit", `"log"`: "log", `"session"`: "session", `"state"`: "state",
+}
+
+// everywhere uses every table of keys that the decoder has.
+const everywhere = `
+mcpServers: { a: { command: x } }
+rules: [ { inline: block rm } ]
+nets: [ { inline: { name: n, transitions: [ {} ], map: [ {} ], validate: [ {} ], remember: [ {} ] } } ]
+listen: {}
+approval: {}
+audit: {}
+log: {}
+session: {}
+state: {}
+`
+
+// TestSchemaKeys holds the keys of the schema to those of the decoder.
+func TestSchemaKeys(t *testing.T) {
+	var doc struct {
+		Defs map[string]struct{ Properties map[string]any } `json:"$defs"`
+	}
+	if err := json.Unmarshal([]byte(Schema()), &doc); err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]bool{}
+	d := &decoder{source: &source{name: "f"}, environment: &environment{lookup: from(nil)}}
+	d.visit = func(what string, known keys) {
+		name, ok := definitions[what]
+		if !ok {
+			t.Errorf("the schema has nothing for %s", what)
+			return
+		}
+		seen[name] = true
+		if diff := cmp.Diff(supported(known), slices.Sorted(maps.Keys(doc.Defs[name].Properties))); diff != "" {
+			t.Errorf("%s: -decoder +schema\n%s", what, diff)
+		}
+	}
+	d.root(d.read([]byte(everywhere)), &Config{}, &layers{file: map[string]any{}, at: map[string]*node{}})
+	for name, def := range doc.Defs {
+		if def.Properties != nil && !seen[name] {
+			t.Errorf("the decoder has no keys for %s", name)
+		}
+	}
+}
+
+// supported are the keys that are not for a later version.
+func supported(known keys) []string {
+	var names []string
+	for name, set := range known {
+		if f := runtime.FuncForPC(reflect.ValueOf(set).Pointer()).Name(); !strings.Contains(f, "later") {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+func compiled(t *testing.T, text string) *jsonschema.Schema {
+	t.Helper()
+	doc, err := jsonschema.UnmarshalJSON(strings.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := jsonschema.NewCompiler()
+	if err := c.AddResource("mem:schema.json", doc); err != nil {
+		t.Fatal(err)
+	}
+	s, err := c.Compile("mem:schema.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// value is a node as a validator takes it.
+func (n *node) value() any {
+	switch n.kind {
+	case mapKind:
+		m := make(map[string]any, len(n.fields))
+		for _, f := range n.fields {
+			m[f.key.text] = f.value.value()
+		}
+		return m
+	case listKind:
+		list := []any{}
+		for _, item := range n.items {
+			list = append(list, item.value())
+		}
+		return list
+	case textKind:
+		return n.text
+	case boolKind:
+		return n.text == "true"
+	case numberKind:
+		return json.Number(n.text)
+	}
+	return nil
+}
+
+func valueOf(src []byte) (any, bool) {
+	s := &source{name: "f"}
+	n := s.read(src)
+	if n == nil || len(s.errs) > 0 {
+		return nil, false
+	}
+	return n.value(), true
+}
+
+// misshapen finds a golden with a mistake that a schema can see.
+var misshapen = regexp.MustCompile(`(?m)^petrigate\.yaml:[0-9:]+ (unknown key .*|.* must be (a list|a mapping|text|true or false|a number), not .*)$`)
+
+// TestSchemaGoldens holds the schema to the goldens: what loads is valid, and
+// what has an unknown key, or a value that is not known, is not.
+func TestSchemaGoldens(t *testing.T) {
+	schema := compiled(t, Schema())
+	paths, err := filepath.Glob("testdata/*.txtar")
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("no goldens: %v", err)
+	}
+	checked := map[bool]int{}
+	for _, path := range paths {
+		archive, err := txtar.ParseFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var src, want string
+		for _, f := range archive.Files {
+			switch f.Name {
+			case "petrigate.yaml":
+				src = string(f.Data)
+			case "want":
+				want = string(f.Data)
+			}
+		}
+		v, ok := valueOf([]byte(src))
+		if !ok {
+			continue
+		}
+		err = schema.Validate(v)
+		loads := strings.Contains(want, "\"File\": \"petrigate.yaml\"")
+		wrong := misshapen.MatchString(want)
+		switch {
+		case loads && err != nil:
+			t.Errorf("%s loads, and the schema refuses it: %v", path, err)
+		case !loads && wrong && err == nil:
+			t.Errorf("%s does not load, and the schema takes it", path)
+		case loads || wrong:
+			checked[loads]++
+		}
+	}
+	if checked[true] < 7 || checked[false] < 7 {
+		t.Errorf("checked %v", checked)
+	}
+}
+
+// TestSchemaExamples holds the schemas to the examples, and to each of them
+// with a key that is misspelt.
+func TestSchemaExamples(t *testing.T) {
+	for pattern, text := range map[string]string{"../examples/*/petrigate.yaml": Schema(), "../examples/*/*.net.yaml": NetSchema()} {
+		schema := compiled(t, text)
+		paths, err := filepath.Glob(pattern)
+		if err != nil || len(paths) == 0 {
+			t.Fatalf("no examples: %v", err)
+		}
+		for _, path := range paths {
+			src, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			v, ok := valueOf(src)
+			if !ok {
+				t.Fatalf("%s cannot be read", path)
+			}
+			if err := schema.Validate(v); err != nil {
+				t.Errorf("%s: %v", path, err)
+			}
+			eachMisspelt(v, func(key string) {
+				if schema.Validate(v) == nil {
+					t.Errorf("%s: the schema takes %q", path, key)
+				}
+			})
+		}
+	}
+}
+
+// eachMisspelt changes one key after the other, those of the user's own apart.
+func eachMisspelt(v any, check func(key string)) {
+	switch v := v.(type) {
+	case []any:
+		for _, item := range v {
+			eachMisspelt(item, check)
+		}
+	case map[string]any:
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			value := v[key]
+			switch key {
+			case "mcpServers", "env", "headers", "initialMarking", "recovery":
+				continue
+			}
+			delete(v, key)
+			v[key+"x"] = value
+			check(key + "x")
+			delete(v, key+"x")
+			v[key] = value
+			eachMisspelt(value, check)
+		}
+	}
+}
+
+// TestSchemaCopy holds the copy beside the examples, where editors find it.
+func TestSchemaCopy(t *testing.T) {
+	text, err := os.ReadFile("../examples/petrigate.schema.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(text) != Schema() {
+		t.Error("examples/petrigate.schema.json is another schema; write it with petrigate schema")
+	}
+}
