@@ -270,7 +270,7 @@ func (g *generator) wrapped(depth int) string {
 		"command ", "command -- ", "builtin command ", "exec ", "exec -a ls ", "exec -- ", "eval ", "eval eval ", "builtin eval ", "env ", "env A=1 ", "env -i A=1 ", "env -u A -- ", "env --unset=A ",
 		"env -S ", "sudo ", "sudo -u me ", "sudo -n -- ", "sudo A=1 ", "sudo --user=me ", "sudo -ume ", "nice ", "nice -n 5 ", "nice -n5 ", "nice -5 ", "timeout 5 ", "timeout -k 1 -s KILL 5 ", "timeout --signal=KILL 5 ",
 		"nohup ", "setsid ", "setsid -w ", "stdbuf -oL ", "stdbuf -o L -e0 ", "echo y | xargs ", "echo y | xargs -n1 ", "echo y | xargs -I{} ", "xargs -0 -r ", "xargs -n 1 -- ", "busybox ", "chroot x ", "jobs -x ",
-		"find x -exec ", "find x -name y -execdir ", "ssh h ", "ssh -l me h ", "watch ", "watch -n 1 ", "flock f ", "foo ", "time ", "\\time -f %e ", "git bisect run ", "sudo sudo -n ", "timeout $u 5 ", "env $u ", "sudo \"$u\" ", "$u command ",
+		"find x -exec ", "find x -name y -execdir ", "ssh h ", "ssh -l me h ", "watch ", "watch -n 1 ", "flock f ", "time ", "\\time -f %e ", "git bisect run ", "sudo sudo -n ", "timeout $u 5 ", "env $u ", "sudo \"$u\" ", "$u command ",
 	) + inner + g.pick("", "", "", " \\;", " {} +", " {} \\;")
 }
 

@@ -69,11 +69,11 @@ func (r *reader) gitOption(command string, a arg, rest []arg) {
 		r.text(rest[0])
 	case command == "rebase" && with && option == "--exec":
 		r.text(arg{kind: a.kind, text: value, tail: a.tail})
-	case command == "rebase" && strings.HasPrefix(a.text, "-x"), command == "rebase" && len(option) > 2 && strings.HasPrefix("--exec", option):
+	case command == "rebase" && strings.HasPrefix(a.text, "-x"), command == "rebase" && shortens(option, "--exec"):
 		r.unsure("an option that runs a command")
 	case command == "grep" && strings.HasPrefix(a.text, "-O"), command == "grep" && strings.HasPrefix(a.text, "--open"):
 		r.unsure("an option that runs a command")
-	case len(option) > 3 && (strings.HasPrefix("--upload-pack", option) || strings.HasPrefix("--receive-pack", option) || strings.HasPrefix("--exec", option)):
+	case shortens(option, "--upload-pack"), shortens(option, "--receive-pack"), shortens(option, "--exec"):
 		r.unsure("an option that runs a command")
 	case command == "clone" && (a.text == "-u" || strings.HasPrefix(a.text, "-c") || option == "--config" || option == "--template"):
 		r.unsure("an option that runs a command")

@@ -117,3 +117,8 @@ func has(found []option, names ...string) bool {
 	}
 	return false
 }
+
+// shortens reports whether an argument is a long option, or one that is cut short.
+func shortens(text, option string) bool {
+	return len(text) > 3 && strings.HasPrefix(option, text)
+}

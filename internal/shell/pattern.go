@@ -123,8 +123,7 @@ func isIdle(arg string) bool {
 	case "-h", "-?", "-V", "-help", "-version", "--usage", "--dry-run", "--dryrun", "--just-print", "--recon":
 		return true
 	}
-	// Long options may be cut short: --h, --vers.
-	if len(arg) > 2 && strings.HasPrefix("--help", arg) || len(arg) > 4 && strings.HasPrefix("--version", arg) {
+	if arg == "--h" || shortens(arg, "--help") || shortens(arg, "--version") || shortens(arg, "--dry-run") {
 		return true
 	}
 	return strings.HasPrefix(arg, "--help=") || strings.HasPrefix(arg, "--dry-run=") || isDevice(arg)

@@ -25,8 +25,9 @@ const (
 	maxScript   = 1 << 20 // bytes of a script
 	maxWeight   = 20_000  // what could nest, see weight
 	maxCommands = 100_000
-	maxDepth    = 10_000 // nodes within one another
-	maxTexts    = 16     // scripts within scripts, such as sh -c "sh -c ..."
+	maxKept     = 2_000_000 // arguments of commands
+	maxDepth    = 10_000    // nodes within one another
+	maxTexts    = 16        // scripts within scripts, such as sh -c "sh -c ..."
 )
 
 // Read parses a script. It never fails: what it cannot understand makes the

@@ -23,13 +23,14 @@ func (r *reader) run(args []arg, redirs []*syntax.Redirect) {
 	if name == "" || name == "." && args[0].text != "." {
 		return // no command has this name
 	}
-	if len(r.commands) >= maxCommands {
+	if r.kept += len(args); len(r.commands) >= maxCommands || r.kept > maxKept {
 		r.unsure("too many commands")
 		return
 	}
 	at := len(r.commands)
 	r.commands = append(r.commands, command{name: name, args: args[1:], possible: r.loose})
-	r.commands[at].unknown = !r.dispatch(strings.ToLower(name), args[1:], redirs)
+	known := r.dispatch(strings.ToLower(name), args[1:], redirs)
+	r.commands[at].unknown = !known && !r.covered
 	if lower := strings.ToLower(name); lower != name && isProgram(lower) {
 		r.unsure("a name in the wrong case")
 	}
@@ -91,13 +92,16 @@ func (r *reader) text(a arg) { r.join([]arg{a}) }
 
 // possibly reads arguments of which any may be the beginning of a command.
 func (r *reader) possibly(args []arg) {
-	before := r.loose
-	r.loose = true
+	if r.covered {
+		return // they are read already, as arguments of the outer command
+	}
+	loose := r.loose
+	r.loose, r.covered = true, true
 	for i, a := range args {
 		if a.kind <= single && strings.HasPrefix(a.text, "-") || a.kind == literal && a.text == "" {
 			continue
 		}
 		r.run(args[i:], nil)
 	}
-	r.loose = before
+	r.loose, r.covered = loose, false
 }

@@ -19,24 +19,25 @@ func (r *reader) special(name string, args []arg) bool {
 	case "su", "runuser", "script", "flock", "sg":
 		r.switched(name, args)
 	case "docker", "podman", "nerdctl", "docker-compose", "podman-compose", "kubectl", "oc", "lxc", "incus", "vagrant", "heroku", "fly", "flyctl", "gcloud", "multipass", "wsl", "adb":
-		r.container(args)
+		return r.container(args)
 	case "npx", "bunx", "pnpx", "uvx", "pipx", "poetry", "pipenv", "uv", "conda", "mamba", "micromamba", "pixi", "hatch", "pdm", "rye", "bundle", "bundler", "rbenv",
 		"pyenv", "nvm", "mise", "asdf", "rtx", "volta", "fnm", "nix", "nix-shell", "devbox", "guix", "firejail", "bwrap", "proot",
-		"perf", "hyperfine", "entr", "rr", "cgexec", "start-stop-daemon", "daemonize", "chronic", "ts-run", "op", "doppler", "sops", "aws-vault", "envdir",
-		"setuidgid", "softlimit", "torsocks", "proxychains", "proxychains4", "concurrently", "nodemon", "dotenvx", "cross-env", "env-cmd", "watchexec", "with-env", "lxc-attach", "machinectl", "torify", "trickle", "cpulimit", "schedtool", "runcon", "unionfs", "schroot", "eatmydata", "faketime", "tsocks", "ltrace-run", "script-run", "cargo-watch", "reflex":
+		"perf", "hyperfine", "entr", "rr", "cgexec", "start-stop-daemon", "daemonize", "chronic", "op", "doppler", "sops", "aws-vault", "envdir",
+		"setuidgid", "softlimit", "torsocks", "proxychains", "proxychains4", "concurrently", "nodemon", "dotenvx", "cross-env", "env-cmd", "watchexec", "lxc-attach", "machinectl", "torify", "trickle", "cpulimit", "schedtool", "runcon", "unionfs", "schroot", "eatmydata", "faketime", "tsocks", "cargo-watch", "reflex":
 		r.launcher(args)
+		return false
 	case "npm", "pnpm", "yarn", "bun", "deno", "go", "cargo", "make", "gmake", "just", "task", "ninja", "rake", "gradle", "mvn":
 		r.builder(name, args)
-	case "tmux", "screen", "at", "batch", "crontab", "byobu", "zellij", "nohup-run", "run-parts", "expect-run", "socat", "ncat", "nc", "netcat", "emacs", "emacsclient", "ex", "vipe":
+	case "tmux", "screen", "at", "batch", "crontab", "byobu", "zellij", "run-parts", "socat", "ncat", "nc", "netcat", "emacs", "emacsclient", "ex", "vipe":
 		r.unsure("a program that runs what it is told: " + name)
 	default:
-		return r.text2(name, args)
+		return r.tools(name, args)
 	}
 	return true
 }
 
-// text2 reads the programs for text that can run a command.
-func (r *reader) text2(name string, args []arg) bool {
+// tools reads the programs that can run a command if their text or an option says so.
+func (r *reader) tools(name string, args []arg) bool {
 	switch name {
 	case "awk", "gawk", "mawk", "nawk", "original-awk":
 		r.awk(args)
@@ -317,21 +318,22 @@ func (r *reader) flock(args []arg) {
 }
 
 // container reads what is run in a container: after exec, run and their kin, any
-// word may be the command.
-func (r *reader) container(args []arg) {
+// word may be the command. It reports whether nothing of the kind is among the arguments.
+func (r *reader) container(args []arg) bool {
 	for i, a := range args {
-		switch {
-		case a.kind == anything:
+		switch a.kind {
+		case anything:
 			r.unsure("a subcommand that is not literal")
-			return
-		case a.kind == literal:
+			return false
+		case literal:
 			switch a.text {
 			case "exec", "run", "debug", "shell", "ssh", "attach", "-e", "--exec":
 				r.possibly(args[i+1:])
-				return
+				return false
 			}
 		}
 	}
+	return true
 }
 
 // launcher reads programs of which any argument may begin a command.

@@ -79,7 +79,7 @@ func (r *reader) sed(args []arg) {
 		scripts = operands[:1]
 	}
 	for _, s := range scripts {
-		if s.kind != literal && !isSubstitution(s) || s.kind == literal && !sedIsHarmless(s.text) {
+		if s.kind != literal || !sedIsHarmless(s.text) {
 			r.unsure("a script of sed that is not known")
 		}
 	}
@@ -97,14 +97,11 @@ func isSedFlag(s string) bool {
 	case "--quiet", "--silent", "--regexp-extended", "--separate", "--unbuffered", "--null-data", "--in-place", "--posix", "--sandbox", "--debug", "--version", "--help":
 		return true
 	}
-	if rest, ok := strings.CutPrefix(s, "-i"); ok || strings.HasPrefix(s, "--in-place=") {
-		return ok == false || !strings.ContainsAny(rest, "e")
+	if suffix, ok := strings.CutPrefix(s, "-i"); ok {
+		return !strings.Contains(suffix, "e")
 	}
-	return strings.Trim(s[1:], "nErsuzi") == ""
+	return strings.HasPrefix(s, "--in-place=") || strings.Trim(s[1:], "nErsuzi") == ""
 }
-
-// isSubstitution is for s/$x/$y/g, where what is expanded could hold anything.
-func isSubstitution(arg) bool { return false }
 
 // sedIsHarmless reports whether a script of sed has none but commands that
 // print, delete and substitute.
@@ -167,8 +164,10 @@ func (p *sedParser) substitute(flags string) bool {
 	}
 	end := p.s[0]
 	p.s = p.s[1:]
-	if !p.until(end) || !p.until(end) {
-		return false
+	for range 2 {
+		if !p.until(end) {
+			return false
+		}
 	}
 	p.s = strings.TrimLeft(p.s, flags)
 	return p.ends('s')

@@ -21,6 +21,11 @@ type reader struct {
 	posix  bool // a shell without bash's words reads this part
 	loose  bool // what is found now is only possible
 
+	// covered: the arguments that are read now are some of those of which
+	// each has its turn as the beginning of a command.
+	covered bool
+	kept    int // arguments of all commands, those of wrappers counted again
+
 	vars  variables
 	files files
 }
@@ -60,9 +65,10 @@ func (r *reader) script(text string) (plain bool) {
 		r.unsure("a script that does not parse")
 		return false
 	}
-	r.texts++
+	covered := r.covered
+	r.texts, r.covered = r.texts+1, false
 	r.stmts(file.Stmts)
-	r.texts--
+	r.texts, r.covered = r.texts-1, covered
 	return isPlain(file.Stmts)
 }
 
@@ -289,8 +295,13 @@ func (r *reader) function(f *syntax.FuncDecl) {
 }
 
 // coproc reads coproc. Only a compound command has a name before it; of a simple
-// one that is the first word, though the parser takes it for a name.
+// one that is the first word, though the parser takes it for a name. It also
+// takes a redirection for all of the command.
 func (r *reader) coproc(c *syntax.CoprocClause) {
+	call, simple := c.Stmt.Cmd.(*syntax.CallExpr)
+	if c.Stmt.Cmd == nil || simple && (len(c.Stmt.Redirs) > 0 || len(call.Assigns) > 0) {
+		r.unsure("a coprocess that is not known")
+	}
 	if c.Name == nil {
 		r.stmt(c.Stmt)
 		return
@@ -299,21 +310,16 @@ func (r *reader) coproc(c *syntax.CoprocClause) {
 	if name.kind != literal || !isName(name.text) {
 		r.unsure("a coprocess whose name is not literal")
 	}
-	call, simple := c.Stmt.Cmd.(*syntax.CallExpr)
-	if !simple && c.Stmt.Cmd != nil {
-		r.assigned(name.text, arg{text: "0"})
-		r.stmt(c.Stmt)
+	if simple {
+		r.redirects(c.Stmt.Redirs)
+		r.run(append([]arg{name}, r.words(call.Args)...), c.Stmt.Redirs)
 		return
 	}
-	args := []arg{name}
-	if simple {
-		args = append(args, r.words(call.Args)...)
-		if len(call.Assigns) > 0 {
-			r.unsure("a coprocess that is not known")
-		}
+	if c.Stmt.Cmd == nil {
+		r.run([]arg{name}, nil)
 	}
-	r.redirects(c.Stmt.Redirs)
-	r.run(args, c.Stmt.Redirs)
+	r.assigned(name.text, arg{text: "0"})
+	r.stmt(c.Stmt)
 }
 
 // redirects reads the redirections of a statement for the commands in them, and
