@@ -108,7 +108,7 @@ func (tr *trial) enumerate() {
 		}
 	}
 	for _, tool := range tools {
-		for _, f := range []string{"", `"x"`, `"y"`, `"x y"`, `["x"]`, `["y"]`, `["x","y"]`} {
+		for _, f := range []string{"", `"x"`, `"y"`, `"xx"`, `"x y"`, `["xx"]`, `["x"]`, `["y"]`, `["x","y"]`} {
 			for _, action := range []string{"", `"go"`, `"stop"`, `"zap"`, `"zip.go"`, `["go"]`, `["stop"]`, `["go","stop"]`} {
 				var args []string
 				if f != "" {
