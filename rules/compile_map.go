@@ -52,14 +52,20 @@ func (r *readers) when(out *gate.Map, p Pattern) *Error {
 		r.calls = cel.NewReader()
 	}
 	number, err := r.calls.Expr(p.Text)
-	var bad *cel.Error
-	switch {
-	case errors.As(err, &bad):
-		at := stringOffset(p.line.text, p.argument.off, bad.Offset)
-		return p.line.errorAt(BadExpression, token{off: at, end: at}, bad.Hint, "%s", bad.Msg)
-	case err != nil:
-		return p.line.errorAt(BadExpression, p.argument, "", "%v", err)
+	if err != nil {
+		return p.badExpression(err)
 	}
 	out.Reader, out.Pattern = r.calls, number
 	return nil
+}
+
+// badExpression says where in the line the first mistake is.
+func (p *Pattern) badExpression(err error) *Error {
+	at, msg, hint := p.argument, err.Error(), ""
+	var bad *cel.Error
+	if errors.As(err, &bad) {
+		at.off = stringOffset(p.line.text, at.off, bad.Offset)
+		at.end, msg, hint = at.off, bad.Msg, bad.Hint
+	}
+	return p.line.errorAt(BadExpression, at, hint, "%s", msg)
 }

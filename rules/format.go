@@ -16,7 +16,8 @@ import (
 func Format(src []byte) ([]byte, error) {
 	var lines []formatted
 	var errs ErrorList
-	for s := range scanLines(src, func(line, column int) gate.Position { return gate.Position{Line: line, Column: column} }) {
+	place := func(line, column int) gate.Position { return gate.Position{Line: line, Column: column} }
+	for _, s := range scanLines(src, place) {
 		statement := s.statement()
 		if s.err != nil {
 			errs = append(errs, s.err)

@@ -20,7 +20,7 @@ func Parse(file string, src []byte) (*File, ErrorList) {
 // where a line and a column of the text are in that file.
 func ParseAt(src []byte, place func(line, column int) gate.Position) (*File, ErrorList) {
 	f := &File{Name: place(1, 1).File, source: make(map[Statement]string)}
-	for s := range scanLines(src, place) {
+	for _, s := range scanLines(src, place) {
 		statement := s.statement()
 		switch {
 		case s.err != nil:
@@ -33,20 +33,16 @@ func ParseAt(src []byte, place func(line, column int) gate.Position) (*File, Err
 	return f, f.errs
 }
 
-// scanLines yields a scanner at the beginning of each line.
-func scanLines(src []byte, place func(line, column int) gate.Position) func(yield func(*scanner) bool) {
-	return func(yield func(*scanner) bool) {
-		text := strings.TrimPrefix(string(src), "\uFEFF") // editors show no column for it
-		number := 0
-		for line := range strings.SplitSeq(text, "\n") {
-			number++
-			s := &scanner{place: place, number: number, text: line}
-			s.check()
-			if !yield(s) {
-				return
-			}
-		}
+// scanLines is a scanner at the beginning of each line.
+func scanLines(src []byte, place func(line, column int) gate.Position) []*scanner {
+	text := strings.TrimPrefix(string(src), "\uFEFF") // editors show no column for it
+	var lines []*scanner
+	for line := range strings.SplitSeq(text, "\n") {
+		s := &scanner{place: place, number: len(lines) + 1, text: line}
+		s.check()
+		lines = append(lines, s)
 	}
+	return lines
 }
 
 // The forms, as hints show them.
