@@ -481,33 +481,3 @@ func (tr *trial) deadlock(g verify.Group, stats map[string]int) {
 		return slices.ContainsFunc(tr.brute.names[c], func(n gate.Name) bool { return listed[n.Text] })
 	})
 }
-
-// redundant checks that the same calls pass without a redundant net, and the
-// same questions are asked, in every state that brute force knows.
-func (tr *trial) redundant() {
-	for _, r := range tr.report.Redundant {
-		i := slices.IndexFunc(tr.policy.Nets(), func(n gate.NetInfo) bool { return n.Name == r.Net.Name })
-		var fewer []gate.Net
-		for k, n := range tr.policy.Nets() {
-			if k != i {
-				fewer = append(fewer, n.Net)
-			}
-		}
-		without, err := gate.NewPolicy(fewer, gate.PolicyOptions{Maps: tr.o.Maps, Deny: tr.o.Deny})
-		if err != nil {
-			tr.errorf("without %s: %v", r.Net.Name, err)
-			continue
-		}
-		for k := range tr.brute.admits {
-			s := cloneState(tr.brute.states[k].s)
-			s.Nets = slices.Delete(slices.Clone(s.Nets), i, i+1)
-			for c, call := range tr.brute.calls {
-				_, _, manual, ok := begin(without, s, call)
-				if ok != tr.brute.admits[k][c] || ok && manual != tr.brute.manuals[k][c] {
-					tr.errorf("%s is not redundant: %s %s in %s", r.Net.Name, call.Tool, call.Args, tr.brute.states[k].key())
-					return
-				}
-			}
-		}
-	}
-}
