@@ -23,8 +23,9 @@ type Clock struct {
 	Since []time.Time // for each of the transitions: its last tick, or when it was enabled; zero: it is not, or not known to be
 }
 
-// prepareClock finds out whether no transition that goes by the clock depends
-// on another, or makes a structural one move.
+// prepareClock finds out whether no transition that goes by the clock changes
+// the inputs of another without tools: then the structural ones stay at rest
+// while time passes, and each of the timed ones ticks as if it were alone.
 func (n *net) prepareClock() {
 	n.alone = true
 	for _, t := range n.timed {

@@ -16,7 +16,7 @@ var noon = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
 func window(n int, every time.Duration) gate.Net {
 	def := ruleNet("limit-x", gate.CauseLimit, fmt.Sprintf("x has reached its limit of %d calls.", n), map[string]int{"budget": n, "spent": 0},
 		gate.Transition{Name: "do-x", Inputs: []string{"ready", "budget"}, Outputs: []string{"ready", "spent"}, Tools: gate.Tools("x")},
-		gate.Transition{Name: "refill", Inputs: []string{"spent"}, Outputs: []string{"budget"}, Every: every})
+		gate.Transition{Name: "refill", Inputs: []string{"ready", "spent"}, Outputs: []string{"ready", "budget"}, Every: every})
 	return def
 }
 
@@ -70,6 +70,7 @@ func TestClock(t *testing.T) {
 		{"it starts when it is enabled", window(2, time.Minute), "@0s x@30s @89s x@89s x@89s!=1s", "ready:1, spent:2"},
 		{"backwards", window(1, time.Minute), "x@60s x@30s!=1m30s @0s x@119s!=1s x@120s", "ready:1, spent:1"},
 		{"a long time", window(1<<31-1, time.Microsecond), "x@0s x@0s @2000000h", "ready:1, budget:2147483647"},
+		{"a rule with a large debt", hand(map[string]int{"idle": 1, "spent": 1<<31 - 1}, "start: idle -> ready", "refill: ready spent -> ready budget [1us]"), "@0s @1000s", "ready:1, spent:1147483647, budget:1000000000"},
 		{"a large debt", hand(map[string]int{"a": 1<<31 - 1}, "t: a -> b [1us]"), "@0s @1000s", "a:1147483647, b:1000000000"},
 		{"several at once", hand(one, "t: b b -> a a a [1s]", "u: a -> b b | x"), "x@0s @1s x@1s x@1s @2s", "b:2, a:4"},
 		{"a weight", hand(one, "u: a a a -> a a a | x", "t: c -> c a [1s]", "s: a -> c | y"), "y@0s x@0s!=3s x@1s!=2s x@3s", "a:3, c:1"},

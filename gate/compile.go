@@ -18,7 +18,7 @@ type net struct {
 	lasting    [][]petri.Arc
 	structural []int // without tools, but for those that are timed
 	timed      []int // fire by the clock
-	alone      bool  // no timed transition depends on another, or makes a structural one move
+	alone      bool  // every timed transition ticks as if it were alone
 	initial    petri.Marking
 	start      petri.Marking // at rest
 	rows       map[string]row

@@ -36,6 +36,13 @@
 // result is a success; until then they are in flight and nobody else can have
 // them. A transition that observes follows a tool and never forbids it.
 //
+// A transition with [Transition.Every] fires by the clock, which is the time of
+// the calls: a net is moved when it is asked, as far as the time allows, so
+// nothing runs in between. [Net.Scope] says whose calls a net counts: sessions
+// that are made with the same [Shared] share its state. A net in shadow
+// ([Net.Shadow]) says what it would have done and does nothing, and
+// [Session.Advertise] says which tools are worth showing.
+//
 // # Pieces
 //
 // A [Policy] never changes. [Policy.Decide] and [Policy.Settle] are functions

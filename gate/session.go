@@ -57,24 +57,21 @@ func (s *Session) share(scope Scope, h *Shared) {
 func (s *Session) update(f func(*State) *Delta) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.shared) == 0 {
+	s.updateWith(s.shared, f)
+}
+
+// updateWith is update with the nets that are shared, under their locks too.
+func (s *Session) updateWith(shared []*Shared, f func(*State) *Delta) {
+	if len(shared) == 0 {
 		s.state.Apply(f(s.state))
 		return
 	}
-	s.updateShared(f)
-}
-
-// updateShared is update with the nets that are shared, under their locks too.
-func (s *Session) updateShared(f func(*State) *Delta) {
-	for _, h := range s.shared {
-		h.mu.Lock()
-		defer h.mu.Unlock()
-		h.lend(s.state)
-	}
-	s.state.Apply(f(s.state))
-	for _, h := range s.shared {
-		h.keep(s.state)
-	}
+	h := shared[0]
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.lend(s.state)
+	s.updateWith(shared[1:], f)
+	h.keep(s.state)
 }
 
 // Decide answers c on the present state: an [Allow] with a ticket, a [Refusal], or an [Ask].

@@ -32,11 +32,8 @@ func (t *Transition) FireTimes(m Marking, times int) {
 	}
 }
 
-// Touches reports whether a firing of t changes an input place of u, or a
-// firing of u one of t.
-func (t *Transition) Touches(u *Transition) bool { return t.changesInputOf(u) || u.changesInputOf(t) }
-
-func (t *Transition) changesInputOf(u *Transition) bool {
+// Touches reports whether a firing of t changes an input place of u.
+func (t *Transition) Touches(u *Transition) bool {
 	for _, a := range u.In {
 		if weight(t.In, a.Place) != weight(t.Out, a.Place) {
 			return true

@@ -49,7 +49,7 @@ func TestTouches(t *testing.T) {
 	}{
 		{move([]int{0}, []int{1}), move([]int{2}, []int{1}), false}, // both only add to 1
 		{move([]int{0}, []int{1}), move([]int{1}, []int{2}), true},
-		{move([]int{1}, []int{2}), move([]int{0}, []int{1}), true},
+		{move([]int{1}, []int{2}), move([]int{0}, []int{1}), false},       // the other way round
 		{move([]int{0, 1}, []int{0, 1}), move([]int{1}, []int{1}), false}, // they only look
 		{move([]int{0, 1}, []int{0, 2}), move([]int{0}, []int{0}), false},
 		{move([]int{0}, []int{1}), move([]int{0}, []int{2}), true},
