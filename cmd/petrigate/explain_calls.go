@@ -1,0 +1,71 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/petrigate/petrigate/internal/rawjson"
+)
+
+// A writtenCall is a call as a user writes it: name{json}.
+type writtenCall struct {
+	tool string
+	args json.RawMessage // nil: {}
+}
+
+func (c writtenCall) String() string { return c.tool + string(c.args) }
+
+// parseCalls reads calls that are divided by commas.
+func parseCalls(text string) ([]writtenCall, error) {
+	var calls []writtenCall
+	for rest := text; ; {
+		i := strings.IndexAny(rest, ",{")
+		if i < 0 {
+			i = len(rest)
+		}
+		c := writtenCall{tool: strings.TrimSpace(rest[:i])}
+		if c.tool == "" {
+			return nil, fmt.Errorf("the name of a call is missing at %q", rest)
+		}
+		rest = rest[i:]
+		if strings.HasPrefix(rest, "{") {
+			args, after, err := object(rest)
+			if err != nil {
+				return nil, fmt.Errorf("the arguments of %s: %w", c.tool, err)
+			}
+			c.args, rest = args, strings.TrimSpace(after)
+		}
+		calls = append(calls, c)
+		if rest == "" {
+			return calls, nil
+		}
+		if !strings.HasPrefix(rest, ",") {
+			return nil, fmt.Errorf("a comma is missing before %q", rest)
+		}
+		rest = rest[1:]
+	}
+}
+
+// object reads the JSON object at the start of a text.
+func object(text string) (object json.RawMessage, rest string, err error) {
+	d := json.NewDecoder(strings.NewReader(text))
+	if err := d.Decode(&object); err != nil {
+		return nil, "", fmt.Errorf("they are no JSON object: %w", err)
+	}
+	object, err = arguments(string(object))
+	return object, text[d.InputOffset():], err
+}
+
+// arguments checks the arguments of a call.
+func arguments(text string) (json.RawMessage, error) {
+	text = strings.TrimSpace(text)
+	if err := rawjson.Check([]byte(text), rawjson.MaxDepth); err != nil {
+		return nil, fmt.Errorf("they are no JSON object: %w", err)
+	}
+	if rawjson.Kind([]byte(text)) != '{' {
+		return nil, fmt.Errorf(`they are no JSON object, as {"path": "a"}: %s`, text)
+	}
+	return bytes.Clone(rawjson.AppendCompact(nil, []byte(text))), nil
+}

@@ -1,0 +1,110 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/policy"
+)
+
+// text is the explanation for people.
+func (e *explanation) text(k ink, verbose bool) string {
+	var b strings.Builder
+	style := map[string]string{"allow": green, "refuse": red, "ask": yellow}[e.decision]
+	fmt.Fprintf(&b, "%s: %s\n", k.in(style, e.decision), strings.TrimSpace(e.call.tool+" "+string(e.call.args)))
+	if e.decision == "allow" && e.refusal != nil {
+		fmt.Fprintf(&b, "in shadow %s:\n", wouldSay(e.refusal))
+	}
+	if e.refusal != nil {
+		e.reasons(&b, k)
+	}
+	switch {
+	case e.decision == "ask":
+		fmt.Fprintln(&b, k.in(cyan, "It is allowed if a person agrees."))
+	case e.decision == "refuse" && e.way() != "":
+		fmt.Fprintln(&b, k.in(cyan, e.way()))
+	case e.decision == "refuse" && e.remedy.Why != "":
+		fmt.Fprintln(&b, k.in(cyan, "The way out is not known: "+e.remedy.Why+"."))
+	}
+	fmt.Fprintf(&b, "names: %s\n", namesText(e.names))
+	e.nets(&b, verbose)
+	return b.String()
+}
+
+// reasons are the sentences of the nets, each with its rule.
+func (e *explanation) reasons(b *strings.Builder, k ink) {
+	if len(e.refusal.Blocks) == 0 {
+		fmt.Fprintln(b, e.refusal.Text)
+	}
+	for _, block := range e.refusal.Blocks {
+		p := policy.Problem{File: block.Rule.File, Line: block.Rule.Line, Column: block.Rule.Column}
+		fmt.Fprintf(b, "%s: %s\n", k.in(bold, location(p)), block.Reason)
+		if excerpt := excerptOf(p); excerpt != "" {
+			fmt.Fprintln(b, excerpt)
+		}
+		e.waiting(b, block)
+	}
+}
+
+// waiting says of a hand-written net what the call waits for.
+func (e *explanation) waiting(b *strings.Builder, block gate.Block) {
+	net := e.stage.net(block.Net)
+	if net.Labels || e.refusal.Kind != gate.KindBlocked {
+		return
+	}
+	state := e.states[block.Net]
+	fmt.Fprintf(b, "    %s: %s\n", block.Net, marking(state.Marking))
+	for _, t := range net.Transitions {
+		lists := slices.ContainsFunc(t.Tools, func(tool gate.Tool) bool { return tool.Name == block.Name })
+		if missing := lacking(t, state); lists && missing != "" {
+			fmt.Fprintf(b, "    %s waits for %s\n", t.Name, missing)
+		}
+	}
+}
+
+// namesText is the names of a call, with what is special about each.
+func namesText(names []gate.Name) string {
+	var parts []string
+	for _, n := range names {
+		text := n.Text
+		switch {
+		case n.Weak && n.Certain:
+			text += " (certain, weak)"
+		case n.Certain:
+			text += " (certain)"
+		case n.Weak:
+			text += " (weak)"
+		}
+		parts = append(parts, text)
+	}
+	return strings.Join(parts, ", ")
+}
+
+// nets is a table of what the nets say.
+func (e *explanation) nets(b *strings.Builder, verbose bool) {
+	var rows [][]string
+	for _, v := range e.verdicts {
+		if v.Kind == gate.Abstain && !verbose {
+			continue
+		}
+		verdict := verdictWords[v.Kind]
+		if v.Manual {
+			verdict += ", asks"
+		}
+		if v.Shadow {
+			verdict += " (shadow)"
+		}
+		rows = append(rows, []string{v.Net, verdict, v.Transition, v.Rule.String(), e.states[v.Net].Marking.String()})
+	}
+	if len(rows) == 0 {
+		near := ""
+		if !slices.Contains(e.stage.names(), e.call.tool) {
+			near = suggestion(e.call.tool, "", e.stage.names())
+		}
+		fmt.Fprintf(b, "no rule and no net has to do with the call%s\n", near)
+		return
+	}
+	_ = table(b, "", "NET|VERDICT|TRANSITION|RULE|MARKING", rows) // a string takes everything
+}
