@@ -183,6 +183,7 @@ func (r *reader) printf(args []arg) {
 // testCommand reads test and [. Unlike [[, they evaluate the operand of -v alone.
 func (r *reader) testCommand(args []arg) {
 	for i, a := range args {
+		r.vars.tests = r.vars.tests || a.kind != literal
 		switch {
 		case a.kind == literal && (a.text == "-v" || a.text == "-R"):
 			if i+1 >= len(args) || args[i+1].kind != literal || !isName(args[i+1].text) {

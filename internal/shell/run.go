@@ -27,6 +27,9 @@ func (r *reader) run(args []arg, redirs []*syntax.Redirect) {
 		r.unsure("too many commands")
 		return
 	}
+	for _, a := range args {
+		r.vars.tricks = r.vars.tricks || isTrick(a.text)
+	}
 	at := len(r.commands)
 	r.commands = append(r.commands, command{name: name, args: args[1:], possible: r.loose})
 	known := r.dispatch(strings.ToLower(name), args[1:], redirs)

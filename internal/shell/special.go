@@ -53,6 +53,9 @@ func (r *reader) tools(name string, args []arg) bool {
 
 // telling reads programs that run a command only if an option tells them to.
 func (r *reader) telling(name string, args []arg) {
+	if strings.HasSuffix(name, "tar") && len(args) > 0 && !strings.HasPrefix(args[0].text, "-") && strings.ContainsAny(args[0].text, "IF") {
+		r.unsure("an option that may run a command") // tar cIf PROGRAM a b
+	}
 	for i, a := range args {
 		for _, o := range strings.Fields(tellingOptions[name]) {
 			if tells(a, o) {
@@ -359,7 +362,7 @@ func (r *reader) builder(name string, args []arg) {
 		}
 		option, value, with := strings.Cut(a.text, "=")
 		switch option {
-		case "exec", "x", "dlx":
+		case "exec", "x", "dlx", "explore", "--command", "script-shell":
 			if name != "make" && name != "go" {
 				r.launcher(args[i+1:])
 				return
@@ -368,7 +371,7 @@ func (r *reader) builder(name string, args []arg) {
 			if name == "go" {
 				r.goTool(args[i:], value, with)
 			}
-		case "SHELL", ".SHELLFLAGS", "MAKEFLAGS", "MAKE", "CC", "CXX", "--eval", "--shell", "--script-shell", "-E", "eval", "--chooser", "--shell-arg", "--shell-command", "--config", "-c", "-f", "--file", "--makefile", "-C":
+		case "SHELL", ".SHELLFLAGS", "MAKEFLAGS", "MAKE", "CC", "CXX", "--eval", "--shell", "--script-shell", "-E", "eval", "--chooser", "--shell-arg", "--shell-command", "--config", "-c", "-f", "-f-", "--file", "--makefile", "-C":
 			r.buildOption(name, option, args[i:])
 		}
 	}
@@ -395,9 +398,13 @@ func (r *reader) buildOption(name, option string, args []arg) {
 			r.unsure("an option that changes what is run")
 		}
 	case "-f", "--file", "--makefile":
-		if !with && len(args) > 1 {
+		if with {
+			r.scriptFile(arg{kind: args[0].kind, text: value, tail: args[0].tail})
+		} else if len(args) > 1 {
 			r.scriptFile(args[1])
 		}
+	case "-f-":
+		r.unsure("a program that is read from the input")
 	case "CC", "CXX", "MAKE":
 		if with && args[0].kind == literal {
 			r.script(value)

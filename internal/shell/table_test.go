@@ -2,6 +2,7 @@ package shell_test
 
 import (
 	"bufio"
+	"fmt"
 	"os"
 	"strconv"
 	"strings"
@@ -151,5 +152,25 @@ func TestCompile(t *testing.T) {
 	}
 	if got := shell.Read("ls").Runs(shell.Pattern{}); got != shell.NoMatch {
 		t.Errorf("the zero pattern: %s", got)
+	}
+}
+
+// TestDocumentedShare holds the figure in the documentation against the table.
+func TestDocumentedShare(t *testing.T) {
+	text, err := os.ReadFile("../../docs/shell.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	opaque := 0
+	rows := table(t, "everyday.txt")
+	for _, row := range rows {
+		if row.want == "opaque" {
+			opaque++
+		}
+	}
+	want := fmt.Sprintf("Of %d scripts that developers and agents type every day, %d (%.1f %%) are opaque",
+		len(rows), opaque, 100*float64(opaque)/float64(len(rows)))
+	if !strings.Contains(string(text), want) {
+		t.Errorf("docs/shell.md does not say %q", want)
 	}
 }

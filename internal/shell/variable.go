@@ -14,10 +14,15 @@ type variables struct {
 	computed  map[string]bool // are evaluated
 	functions bool            // some are defined
 	wild      bool            // any may get any value
+	tricks    bool            // some text holds an index with a command in it
+	tests     bool            // test has operands that are not literal
 }
 
 // evaluated reports whether a variable that may hold text is evaluated.
 func (v *variables) evaluated() bool {
+	if v.tests && v.tricks { // x=-v; y='a[$(rm z)]'; [ $x $y ]
+		return true
+	}
 	for name := range v.computed {
 		if v.free[name] || v.wild && isName(name) {
 			return true
@@ -37,6 +42,9 @@ func (r *reader) compute(name string) {
 // assigned notes that a variable gets a value.
 func (r *reader) assigned(name string, value arg) {
 	r.side = true
+	if isTrick(value.text) || isTrick(value.tail) {
+		r.vars.tricks = true
+	}
 	if !isInteger(value) {
 		if r.vars.free == nil {
 			r.vars.free = map[string]bool{}
@@ -46,6 +54,11 @@ func (r *reader) assigned(name string, value arg) {
 	if steers(name) {
 		r.steer(name, value)
 	}
+}
+
+// isTrick reports whether a text may hold an index with a command in it.
+func isTrick(text string) bool {
+	return strings.Contains(text, "[") && (strings.Contains(text, "$(") || strings.Contains(text, "`") || strings.Contains(text, "${"))
 }
 
 // isInteger reports whether a value is a number in arithmetic, and nothing more.
