@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/rules"
 )
 
@@ -65,6 +66,7 @@ func examples(n int) []byte {
 	return []byte(b.String())
 }
 
+// BenchmarkLoad parses and compiles rules, and has the gate take them.
 func BenchmarkLoad(b *testing.B) {
 	for _, bench := range []struct {
 		name string
@@ -77,7 +79,11 @@ func BenchmarkLoad(b *testing.B) {
 		b.Run(bench.name, func(b *testing.B) {
 			for b.Loop() {
 				f, _ := rules.Parse("bench.rules", bench.src)
-				if _, err := rules.Compile(f); err != nil {
+				c, err := rules.Compile(f)
+				if err != nil {
+					b.Fatal(err)
+				}
+				if _, err := gate.NewPolicy(c.Nets, gate.PolicyOptions{Maps: c.Maps}); err != nil {
 					b.Fatal(err)
 				}
 			}
