@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
+	"time"
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/petri"
@@ -51,6 +52,9 @@ func (d *dice) net(name string) (gate.Net, *petri.Net, petri.Marking) {
 		if flags := d.roll(16); len(t.Tools) > 0 {
 			t.Manual, t.Deferred, t.Observe, t.Release = flags&1 > 0 && flags&4 == 0, flags&2 > 0, flags&4 > 0, flags&8 > 0
 		}
+		if len(t.Tools) == 0 {
+			t.Every = time.Duration(d.roll(3)) * time.Second
+		}
 		n.Transitions = append(n.Transitions, t)
 		plain.Transitions = append(plain.Transitions, petri.Transition{In: petri.Arcs(in), Out: petri.Arcs(out)})
 	}
@@ -92,18 +96,22 @@ func fuzzSession(t *testing.T, data []byte) {
 		if !g.Complete {
 			return
 		}
+		n.Shadow = d.roll(4) == 1
 		nets, graphs = append(nets, n), append(graphs, g)
 	}
 	policy, err := gate.NewPolicy(nets, gate.PolicyOptions{})
 	if err != nil {
 		return // it does not come to rest
 	}
-	r := &fuzzRun{t: t, s: gate.NewSession(policy, gate.SessionOptions{}), graphs: graphs}
+	r := &fuzzRun{t: t, s: gate.NewSession(policy, gate.SessionOptions{}), graphs: graphs, now: noon}
 	for range 60 {
 		if len(d) == 0 {
 			break
 		}
+		r.now = r.now.Add(time.Duration(d.roll(4)) * 700 * time.Millisecond)
+		r.s.Tick(r.now)
 		r.step(&d)
+		r.s.Tick(r.now)
 		r.check()
 	}
 }
@@ -113,6 +121,7 @@ type fuzzRun struct {
 	s      *gate.Session
 	graphs []*petri.Graph
 	open   []*gate.Ticket
+	now    time.Time
 }
 
 func (r *fuzzRun) step(d *dice) {
@@ -125,9 +134,13 @@ func (r *fuzzRun) step(d *dice) {
 		}
 		i := d.roll(len(r.open))
 		o := gate.Outcome(d.roll(3))
-		r.open[i].Settle(o)
+		settle := func() bool { return r.open[i].SettleAt(o, r.now) }
+		if d.roll(4) == 1 {
+			settle = func() bool { return r.open[i].Settle(o) }
+		}
+		settle()
 		before := r.s.Status()
-		if r.open[i].Settle(o) || r.s.Status() != before {
+		if settle() || r.s.Status() != before {
 			r.t.Fatalf("settled twice as %d", o)
 		}
 		if o != gate.Unknown {
@@ -142,7 +155,7 @@ func (r *fuzzRun) step(d *dice) {
 
 func (r *fuzzRun) call(d *dice) {
 	before := r.s.Status()
-	c := gate.Call{Tool: string(rune('a' + d.roll(3)))}
+	c := gate.Call{Tool: string(rune('a' + d.roll(3))), Time: r.now}
 	c.Args = []byte([]string{``, `{"f":"0"}`, `{"f":"01"}`, `{"f":["0",1]}`}[d.roll(4)])
 	answer := r.s.Decide(c, nil)
 	if a, ok := answer.(*gate.Ask); ok {
@@ -165,18 +178,25 @@ func (r *fuzzRun) call(d *dice) {
 
 func (r *fuzzRun) check() {
 	for i, n := range r.s.Nets() {
-		m := make(petri.Marking, len(n.Marking))
-		for place, tokens := range n.Marking {
-			m[place] = tokens.Count
-			if tokens.InFlight < 0 || tokens.InFlight > tokens.Count {
-				r.t.Fatalf("%s: %+v", n.Name, tokens)
-			}
-		}
-		if _, ok := r.graphs[i].Find(m); !ok {
-			r.t.Fatalf("%s cannot reach %s", n.Name, n.Marking)
+		r.checkMarking(i, n.Name, n.Marking)
+		if n.Shadow {
+			r.checkMarking(i, n.Name, n.Enforced)
 		}
 	}
 	if len(r.s.Open()) != len(r.open) {
 		r.t.Fatalf("%d calls are open, want %d", len(r.s.Open()), len(r.open))
+	}
+}
+
+func (r *fuzzRun) checkMarking(net int, name string, shown gate.Marking) {
+	m := make(petri.Marking, len(shown))
+	for place, tokens := range shown {
+		m[place] = tokens.Count
+		if tokens.InFlight < 0 || tokens.InFlight > tokens.Count {
+			r.t.Fatalf("%s: %+v", name, tokens)
+		}
+	}
+	if _, ok := r.graphs[net].Find(m); !ok {
+		r.t.Fatalf("%s cannot reach %s", name, shown)
 	}
 }

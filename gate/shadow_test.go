@@ -362,19 +362,23 @@ func playBoth(t *testing.T, random *rand.Rand, a, b *gate.Session, check func(a,
 	t.Helper()
 	type pair [2]*gate.Ticket
 	var open []pair
+	now := noon
 	for range 40 {
+		now = now.Add(time.Duration(random.IntN(4)) * 700 * time.Millisecond)
 		if len(open) > 0 && random.IntN(2) == 0 {
 			i, o := random.IntN(len(open)), gate.Outcome(random.IntN(3))
 			for _, ticket := range open[i] {
 				if ticket != nil {
-					ticket.Settle(o)
+					ticket.SettleAt(o, now)
 				}
 			}
 			continue
 		}
-		c := gate.Call{Tool: string(rune('a' + random.IntN(4)))}
+		c := gate.Call{Tool: string(rune('a' + random.IntN(4))), Time: now}
 		c.Args = []byte([]string{``, `{"f":"0"}`, `{"f":"01"}`}[random.IntN(3)])
 		da, db := agree(a, c), agree(b, c)
+		a.Tick(now)
+		b.Tick(now)
 		check(da, db)
 		var p pair
 		for i, d := range []gate.Decision{da, db} {
