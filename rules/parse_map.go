@@ -35,6 +35,8 @@ func (s *scanner) target(form string) (Name, string) {
 	field, dotted := strings.CutPrefix(s.text[end:whole.end], ".")
 	switch {
 	case !dotted && whole.end == end && tool.text != "" && s.wholeCall():
+	case !dotted && s.peek().isCase("when"):
+		s.wrongCase(s.peek(), "when")
 	case !dotted:
 		s.fail(BadOperand, whole, "such as bash.command", "expected tool.field, not %q", s.text[whole.off:whole.end])
 	case tool.text == "" || field == "":
