@@ -20,6 +20,9 @@ func (r *reader) run(args []arg, redirs []*syntax.Redirect) {
 	if !system && !r.loose {
 		r.unsure("a program outside the directories of the system")
 	}
+	if strings.HasPrefix(name, "-") {
+		r.unsure("a command word that looks like an option") // time -- rm
+	}
 	if name == "" || name == "." && args[0].text != "." {
 		return // no command has this name
 	}

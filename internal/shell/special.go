@@ -18,7 +18,7 @@ func (r *reader) special(name string, args []arg) bool {
 		r.git(args)
 	case "su", "runuser", "script", "flock", "sg":
 		r.switched(name, args)
-	case "docker", "podman", "nerdctl", "docker-compose", "podman-compose", "kubectl", "oc", "lxc", "incus", "vagrant", "heroku", "fly", "flyctl", "gcloud", "multipass", "wsl", "adb":
+	case "docker", "podman", "nerdctl", "docker-compose", "podman-compose", "kubectl", "oc", "lxc", "incus", "ip", "vagrant", "heroku", "fly", "flyctl", "gcloud", "multipass", "wsl", "adb":
 		return r.container(args)
 	case "npx", "bunx", "pnpx", "uvx", "pipx", "poetry", "pipenv", "uv", "conda", "mamba", "micromamba", "pixi", "hatch", "pdm", "rye", "bundle", "bundler", "rbenv",
 		"pyenv", "nvm", "mise", "asdf", "rtx", "volta", "fnm", "nix", "nix-shell", "devbox", "guix", "firejail", "bwrap", "proot",
@@ -43,7 +43,7 @@ func (r *reader) tools(name string, args []arg) bool {
 		r.awk(args)
 	case "sed", "gsed":
 		r.sed(args)
-	case "tar", "gtar", "bsdtar", "rsync", "scp", "sftp", "sort", "split", "rg", "zip", "tcpdump", "man", "less", "more", "most", "vi", "vim", "nvim", "view", "vimdiff", "gvim", "info", "ctags", "wget", "openssl", "dpkg", "rpm", "pip", "pip3", "ansible", "terraform", "gh", "jq", "patch", "cscope", "mysql", "psql", "sqlite3", "ffmpeg", "convert", "gpg", "ssh-keygen", "ssh-copy-id", "sshfs", "autossh", "mosh":
+	case "ack", "ag", "bat", "batcat", "tar", "gtar", "bsdtar", "rsync", "scp", "sftp", "sort", "split", "rg", "zip", "tcpdump", "man", "less", "more", "most", "vi", "vim", "nvim", "view", "vimdiff", "gvim", "info", "ctags", "wget", "openssl", "dpkg", "rpm", "pip", "pip3", "ansible", "terraform", "gh", "jq", "patch", "cscope", "mysql", "psql", "sqlite3", "ffmpeg", "convert", "gpg", "ssh-keygen", "ssh-copy-id", "sshfs", "autossh", "mosh":
 		r.telling(name, args)
 	default:
 		return false
@@ -104,6 +104,10 @@ const commandOptions = " --to-command --use-compress-program -I --rsh --rsync-pa
 var tellingOptions = map[string]string{
 	"tar":         "--to-command --checkpoint-action --use-compress-program --rsh-command --rmt-command --info-script --new-volume-script -I -F",
 	"gtar":        "--to-command --checkpoint-action --use-compress-program --rsh-command --rmt-command --info-script --new-volume-script -I -F",
+	"ack":         "--pager",
+	"ag":          "--pager",
+	"bat":         "--pager",
+	"batcat":      "--pager",
 	"bsdtar":      "--use-compress-program",
 	"rsync":       "--rsh --rsync-path -e",
 	"scp":         "-S -o -F",

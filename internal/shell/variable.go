@@ -33,6 +33,9 @@ func (v *variables) evaluated() bool {
 
 // compute notes that a variable is evaluated.
 func (r *reader) compute(name string) {
+	if steers(name) {
+		r.unsure("a variable that changes what is run: " + name) // ((PATH=1))
+	}
 	if r.vars.computed == nil {
 		r.vars.computed = map[string]bool{}
 	}
