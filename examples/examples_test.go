@@ -107,11 +107,26 @@ type testCase struct {
 // A net is a net as a case has it.
 type net struct {
 	Name           string         `json:"name"`
+	Scope          string         `json:"scope,omitempty"`
 	Places         []string       `json:"places,omitempty"`
 	InitialMarking map[string]int `json:"initialMarking,omitempty"`
 	FreeTools      []string       `json:"freeTools,omitempty"`
 	Transitions    []transition   `json:"transitions,omitempty"`
 	Reason         string         `json:"reason,omitempty"`
+	Validate       []validator    `json:"validate,omitempty"`
+	Remember       []memory       `json:"remember,omitempty"`
+}
+
+type validator struct {
+	Tools   []string `json:"tools"`
+	Require string   `json:"require"`
+	Reason  string   `json:"reason"`
+}
+
+type memory struct {
+	Transition string `json:"transition"`
+	Set        string `json:"set"`
+	To         string `json:"to"`
 }
 
 type transition struct {
@@ -160,12 +175,18 @@ func netOf(t *testing.T, n config.Net) net {
 	if n.TerminalPlaces != nil || n.Map != nil || n.Match != "" || n.AllowUnbounded {
 		t.Fatalf("the net %s uses what cases are not given here: add it", n.Name)
 	}
-	out := net{Name: n.Name, Places: n.Places, InitialMarking: n.InitialMarking, FreeTools: n.FreeTools, Reason: n.Reason}
+	out := net{Name: n.Name, Scope: n.Scope, Places: n.Places, InitialMarking: n.InitialMarking, FreeTools: n.FreeTools, Reason: n.Reason}
 	for _, tr := range n.Transitions {
 		if tr.Observe || tr.Unknown != "" {
 			t.Fatalf("the transition %s uses what cases are not given here: add it", tr.Name)
 		}
 		out.Transitions = append(out.Transitions, transition{tr.Name, tr.Type, tr.Inputs, tr.Outputs, tr.Tools, tr.Deferred})
+	}
+	for _, v := range n.Validate {
+		out.Validate = append(out.Validate, validator{v.Tools, v.Require.Text, v.Reason.Text})
+	}
+	for _, m := range n.Remember {
+		out.Remember = append(out.Remember, memory{m.Transition, m.Set, m.To.Text})
 	}
 	return out
 }

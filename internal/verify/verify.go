@@ -157,6 +157,9 @@ const (
 // redundant reports whether the net never changes a verdict, and the nets that
 // are before it.
 func (m *model) redundant(n, effort int) (because []int, ok bool) {
+	if m.nets[n].info.Validate != nil {
+		return nil, false // it judges arguments, and those are not looked at here
+	}
 	if m.gap([]int{n}, nil) != "" {
 		return nil, false
 	}
