@@ -47,7 +47,7 @@ func tell(n gate.Net, steps ...step) {
 func pathOf(f gate.Firing) (string, error) {
 	var args struct{ Path string }
 	if err := json.Unmarshal(f.Call.Args, &args); err != nil || args.Path == "" {
-		return "", errors.New("The call names no path.")
+		return "", errors.New("the call names no path")
 	}
 	return path.Clean(args.Path), nil
 }
@@ -62,7 +62,7 @@ func Example_writeGuard() {
 		Validate: func(f gate.Firing) error {
 			p, err := pathOf(f)
 			if err == nil && !strings.HasPrefix(p, "/workspace/") {
-				err = fmt.Errorf("Writes are restricted to /workspace, got %s.", p)
+				err = fmt.Errorf("writes are restricted to /workspace, got %s", p)
 			}
 			return err
 		},
@@ -75,8 +75,8 @@ func Example_writeGuard() {
 	)
 	// Output:
 	// write_file {"path":"/workspace/a"}: allowed
-	// write_file {"path":"/workspace/../etc/passwd"}: Writes are restricted to /workspace, got /etc/passwd.
-	// write_file {}: The call names no path.
+	// write_file {"path":"/workspace/../etc/passwd"}: writes are restricted to /workspace, got /etc/passwd
+	// write_file {}: the call names no path
 	// read_file {"path":"/etc/passwd"}: allowed
 }
 
@@ -96,7 +96,7 @@ func Example_smartBackup() {
 		Validate: func(f gate.Firing) error {
 			p, err := pathOf(f)
 			if err == nil && f.Transition == "delete" && !slices.Contains(saved(f.Meta), p) {
-				err = fmt.Errorf("%s has to be backed up first.", p)
+				err = fmt.Errorf("%s has to be backed up first", p)
 			}
 			return err
 		},
@@ -114,11 +114,11 @@ func Example_smartBackup() {
 		step{"delete", `{"path":"/x/../a"}`, gate.Success},
 	)
 	// Output:
-	// delete {"path":"/a"}: /a has to be backed up first.
+	// delete {"path":"/a"}: /a has to be backed up first
 	// backup {"path":"/a"}: allowed
-	// delete {"path":"/a"}: /a has to be backed up first.
+	// delete {"path":"/a"}: /a has to be backed up first
 	// backup {"path":"/a"}: allowed
-	// delete {"path":"/b"}: /b has to be backed up first.
+	// delete {"path":"/b"}: /b has to be backed up first
 	// delete {"path":"/x/../a"}: allowed
 }
 
