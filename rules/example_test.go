@@ -101,3 +101,46 @@ func ExampleCompiled_claims() {
 	// Output:
 	// safety.rules:2:1 prove never deploy before test is about deploy and test
 }
+
+func ExampleFormat() {
+	out, err := rules.Format([]byte("block   rm#never\n\n\n\nrequire  backup before  delete  # each time\nlimit push to 3 per session # in all\n"))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Print(string(out))
+	// Output:
+	// block rm #never
+	//
+	// require backup before delete # each time
+	// limit push to 3 per session  # in all
+}
+
+func ExampleCompile_maps() {
+	f, _ := rules.Parse("safety.rules", []byte(`map bash.command runs rm as delete
+map bash.command runs ls as listing
+block delete
+require human-approval before bash unless listing
+example bash.command "sudo rm -rf x" as delete
+example bash.command "echo rm" not as delete
+`))
+	c, err := rules.Compile(f)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	p, err := gate.NewPolicy(c.Nets, gate.PolicyOptions{Maps: c.Maps})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	s := gate.NewSession(p, gate.SessionOptions{})
+	for _, script := range []string{"ls -l", "ls; make", "find . -exec r''m {} +"} {
+		args := fmt.Appendf(nil, `{"command": %q}`, script)
+		fmt.Printf("%s: %T\n", script, s.Decide(gate.Call{Tool: "bash", Args: args}, nil))
+	}
+	// Output:
+	// ls -l: *gate.Allow
+	// ls; make: *gate.Ask
+	// find . -exec r''m {} +: *gate.Refusal
+}

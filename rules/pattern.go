@@ -42,9 +42,9 @@ const (
 	When                     // a CEL expression that holds of the call
 )
 
-// Match reports whether a word or a regex is found in s. Other patterns are
-// asked through the map that [Compile] makes of them.
-func (p Pattern) Match(s string) bool { return p.match(s) }
+// Match reports whether a word or a regex is found in s. Other patterns
+// find nothing here: they are asked through the map that [Compile] makes of them.
+func (p Pattern) Match(s string) bool { return p.match != nil && p.match(s) }
 
 // MatchWord makes a function that finds word as a whole word: a boundary is
 // asked for only where the word begins or ends with an ASCII letter, a digit
