@@ -134,6 +134,9 @@ func (r *reader) reads(name string, args []arg) {
 	case "mapfile", "readarray":
 		f = form{flags: "t", values: "dnOsu"}
 	case "wait":
+		if len(args) == 1 && args[0].kind <= single {
+			return // wait $!
+		}
 		f = form{flags: "fn", values: "p"}
 	case "printf":
 		r.printf(args)

@@ -40,6 +40,7 @@ PATH=$SHIMS exec "$@"`,
 	"ssh":    `[[ $1 == -l ]] && shift 2; shift; exec "$BASH_FILE" --norc --noprofile -c "$*"`,
 	"watch":  `[[ $1 == -n ]] && shift 2; exec "$BASH_FILE" --norc --noprofile -c "$*"`,
 	"xargs": `m=; while :; do case $1 in -n) shift 2;; -I*) m=${1#-I}; shift;; -*) shift;; *) break;; esac; done
+(($#)) || exit 0
 l=; IFS= read -r -d '' l; l=${l%$'\n'}
 if [[ -n $m ]]; then exec "${@//"$m"/$l}"; fi
 exec "$@" $l`,

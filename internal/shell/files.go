@@ -44,7 +44,7 @@ func (f *files) runsWritten(commands []command) bool {
 		return true
 	}
 	for _, c := range commands {
-		if !writes(c.name) {
+		if !writes(c.name) || c.name == "sed" && !c.hasOption("-i", "--in-place") {
 			continue
 		}
 		for _, a := range c.args {
@@ -54,6 +54,13 @@ func (f *files) runsWritten(commands []command) bool {
 		}
 	}
 	return false
+}
+
+// hasOption reports whether an argument begins with one of the options.
+func (c *command) hasOption(options ...string) bool {
+	return slices.ContainsFunc(c.args, func(a arg) bool {
+		return slices.ContainsFunc(options, func(o string) bool { return strings.HasPrefix(a.text, o) })
+	})
 }
 
 // file returns the base name of the file that an argument names, as in of=x.
