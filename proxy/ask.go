@@ -111,7 +111,7 @@ func (p *Proxy) await(ctx context.Context, t *toolCall, r *approval) (ApprovalSt
 		return state, nil
 	}
 	if t.agent.modern && n < maxRounds && ctx.Err() == nil {
-		return Pending, inputRequired{state: p.sealer.seal(round{Approval: r.id, Number: n + 1, Expires: r.expires}, r.key)}
+		return Pending, inputRequired{state: p.sealer.seal(round{Approval: r.id, Number: n + 1, Expires: r.expires}, r.key.bytes())}
 	}
 	if ctx.Err() != nil {
 		return Withdrawn, nil
@@ -154,8 +154,8 @@ func (p *Proxy) apply(t *toolCall, r *approval) int {
 	if !t.agent.modern || !t.params.HasState {
 		return 0
 	}
-	state, err := p.sealer.open(t.params.RequestState, r.key)
-	if err != nil || state.Approval != r.id {
+	state, err := p.sealer.open(t.params.RequestState)
+	if err != nil || state.Approval != r.id || state.Subject != digest(r.key.bytes()) {
 		return 0
 	}
 	response, ok := rawjson.Member(t.params.InputResponses, inputKey)
@@ -189,7 +189,7 @@ func (p *Proxy) resolve(id string, approve bool, channel, actor, reason string) 
 // form is the question for a client of 2026-07-28, which answers it when it
 // sends the call again.
 func (p *Proxy) form(r *approval) answer {
-	state := p.sealer.seal(round{Approval: r.id, Expires: r.expires}, r.key)
+	state := p.sealer.seal(round{Approval: r.id, Expires: r.expires}, r.key.bytes())
 	return inputRequired{state: state, question: p.elicitParams(r)}
 }
 

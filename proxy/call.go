@@ -16,33 +16,37 @@ var (
 	errCancelled = errors.New("cancelled by the client")
 	errGone      = errors.New("the client is gone")
 	errClosing   = errors.New("the proxy ends")
+	errNoInput   = errors.New("the client did not come back with what it was asked for")
 )
 
-// A toolCall is one tools/call on its way. What the gate decides on, what a
+// A toolCall is one tools/call on its way, or a prompts/get or resources/read. What the gate decides on, what a
 // person is shown and what the upstream gets all come from its one parse.
 type toolCall struct {
 	proxy  *Proxy
 	client *client
 	stream stream
 	agent  agent
+	method string
 	id     []byte // on the wire
 	params wire.Call
 	meta   wire.Meta
 	tool   *tool
 	gate   gate.Call
+	input  input // of another round
 
 	headers http.Header // of a request that has to mirror arguments in them; nil: it has not
 
 	consent *approval // which let it pass, if one did
 
 	// ctx is what waiting for a person ends with.
-	ctx    context.Context //nolint:containedctx // the call is what it would be passed with
-	aside  func(func())    // runs what may wait; where nobody else is kept waiting, at once
-	landed chan upstream.Reply
-	notes  chan []byte // notifications for the goroutine that waits for landed
+	ctx   context.Context //nolint:containedctx // the call is what it would be passed with
+	aside func(func())    // runs what may wait; where nobody else is kept waiting, at once
+	wake  chan struct{}   // gets a value when there are notes; nil: they are written at once
 
 	mu      sync.Mutex
-	stopped error // why it is not wanted any more
+	landed  chan landing // for the goroutine of the client, where one waits
+	notes   [][]byte     // notifications for that goroutine
+	stopped error        // why it is not wanted any more
 	stop    context.CancelCauseFunc
 	flight  *flight
 	ended   bool // it has its answer, or will get none
@@ -58,6 +62,10 @@ type answer interface {
 // proxy: nothing is sent before the decision is on record, and no token is
 // produced before the outcome is. It never waits, but aside.
 func (p *Proxy) serve(t *toolCall) {
+	t.readInput()
+	if p.goOn(t) {
+		return
+	}
 	if a := p.unreachable(t); a != nil {
 		t.answer(a)
 		return
@@ -120,6 +128,17 @@ func (t *toolCall) close() bool {
 	return first
 }
 
+// end is conclude for an answer of ours, which is not written where nobody
+// waits for it.
+func (t *toolCall) end(send func()) {
+	wanted := t.wanted()
+	t.conclude(func() {
+		if wanted {
+			send()
+		}
+	})
+}
+
 // conclude ends the call for its client by the answer that send writes.
 func (t *toolCall) conclude(send func()) {
 	if t.close() {
@@ -138,6 +157,11 @@ func (t *toolCall) wanted() bool {
 // admit puts an allowed call on record and sends it. A call that cannot be
 // recorded is refused; its deferred tokens go back.
 func (p *Proxy) admit(t *toolCall, d *gate.Allow) {
+	if t.params.HasState && t.agent.modern && !t.input.ours {
+		d.Ticket.Settle(gate.Failure)
+		t.refuseAs(codeInvalidParams, errState.Error())
+		return
+	}
 	if err := p.recordAllow(t, d); err != nil {
 		d.Ticket.Settle(gate.Failure)
 		t.answer(p.unrecorded(t, err))
@@ -191,7 +215,7 @@ func (p *Proxy) decisionRecord(t *toolCall, decision string, names []gate.Name) 
 	r := decisionRecord{
 		Time: p.options.Now(), Event: "decision", Decision: decision, Policy: p.recorder.policy,
 		Session: t.client.session.id, Principal: t.client.principal, Client: t.agent.name, ID: string(t.id),
-		Upstream: t.tool.upstream.config.Name, Tool: t.tool.name, Arguments: digest(t.params.Arguments),
+		Upstream: t.tool.upstream.config.Name, Tool: t.recorded(), Arguments: digest(t.params.Arguments),
 	}
 	for _, n := range names {
 		r.Names = append(r.Names, n.Text)
@@ -230,60 +254,19 @@ func (p *Proxy) unrecorded(t *toolCall, err error) answer {
 	return plainRefusal("internal", "The call was not made: "+errUnrecorded.Error()+".")
 }
 
-// relay passes a notification that belongs to the call to its client, under
-// the client's own progress token.
-func (t *toolCall) relay(method string, params []byte) {
-	switch method {
-	case "notifications/progress":
-		if t.meta.ProgressToken == nil {
-			return
-		}
-		params = wire.ReplaceMember(nil, params, "progressToken", t.meta.ProgressToken)
-	case "notifications/message":
-		if !t.wantsLog(params) {
-			return
-		}
-	default:
-		return
-	}
-	t.tell(wire.AppendNotification(nil, method, params))
-}
-
-// tell passes a notification on. It is called on the reader of an upstream
-// that others share, and so a client that does not read must not hold it up:
-// what there is no room for is dropped.
-func (t *toolCall) tell(note []byte) {
-	if t.notes == nil {
-		t.stream.send(note)
-		return
-	}
-	select {
-	case t.notes <- note:
-	default:
-	}
-}
-
-// wantsLog reports whether the client asked for a message of that level: by
-// logging/setLevel, or since 2026-07-28 in the request itself.
-func (t *toolCall) wantsLog(params []byte) bool {
-	level := logLevels[member(params, "level")]
-	if t.agent.modern {
-		wanted, asked := logLevels[t.meta.LogLevel]
-		return asked && level >= wanted
-	}
-	t.client.mu.Lock()
-	defer t.client.mu.Unlock()
-	return level >= logLevels[t.client.logLevel]
-}
-
 // answer sends a whole JSON-RPC answer that is ours, if anybody waits for it.
 func (t *toolCall) answer(a answer) {
-	wanted := t.wanted()
-	t.conclude(func() {
-		if wanted {
-			t.stream.reply(a.append(nil, t.id, t.agent.modern))
-		}
-	})
+	t.end(func() { t.answerOnly(a) })
+}
+
+// answerOnly is answer for a request that is not one of the client's open ones.
+// A refusal can be told as a result only where a tool was called.
+func (t *toolCall) answerOnly(a answer) {
+	if r, refused := a.(refusal); refused && t.method != callTool {
+		t.stream.reply(wire.AppendError(nil, t.id, codeInvalidRequest, r.text, nil))
+		return
+	}
+	t.stream.reply(a.append(nil, t.id, t.agent.modern))
 }
 
 // pass sends what the upstream said.
@@ -300,27 +283,14 @@ func (t *toolCall) deliver(r upstream.Reply, facts wire.Facts) {
 		t.answer(t.failed(r.Err))
 	case r.Error != nil:
 		t.pass(wire.ErrorHead(t.id), r.Error)
-	case facts.Task:
+	case facts.Task && t.method == callTool:
 		t.answer(plainRefusal("unknown", fmt.Sprintf(
 			"The upstream made a task of %s, which is not supported yet: its outcome is unknown. Find out before calling it again.", t.tool.exposed)))
-	case !facts.Ended():
+	case facts.Type == wire.TypeInputRequired:
 		t.answer(plainRefusal("unsupported", fmt.Sprintf(
 			"The upstream asked for more input before it would run %s. That is not supported yet; the call did not complete.", t.tool.exposed)))
 	default:
-		t.pass(wire.ResultHead(t.id), t.ofEra(r.Result, facts))
-	}
-}
-
-// ofEra is the result for the era of the client: resultType belongs to the
-// hop, like the revision that it is of.
-func (t *toolCall) ofEra(result []byte, facts wire.Facts) []byte {
-	switch {
-	case t.agent.modern && facts.Type == wire.TypeAbsent:
-		return wire.AppendStamped(nil, result, []byte(`"resultType":"complete"`))
-	case !t.agent.modern && facts.Type != wire.TypeAbsent:
-		return wire.AppendWithout(nil, result, "resultType")
-	default:
-		return result
+		t.pass(wire.ResultHead(t.id), ofEra(r.Result, t.method, t.agent.modern))
 	}
 }
 

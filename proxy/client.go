@@ -43,13 +43,15 @@ type client struct {
 	mu            sync.Mutex
 	agent         agent // of the handshake
 	initialized   bool
-	listed        bool // it has seen a list that can change
+	listed        map[string]bool // it has seen the list of which this tells changes
 	logLevel      string
-	calls         map[string]canceller   // by the id on the wire
-	open          int                    // requests whose answer is not written yet
-	idle          chan struct{}          // closed when there are none; nil: nobody waits for that
-	questions     map[string]chan []byte // elicitations of ours that wait for an answer, by id
-	subscriptions map[string]stream      // of revision 2026-07-28, by the id on the wire
+	calls         map[string]canceller     // by the id on the wire
+	open          int                      // requests whose answer is not written yet
+	idle          chan struct{}            // closed when there are none; nil: nobody waits for that
+	questions     map[string]*question     // that wait for an answer, by id
+	gone          bool                     // nobody answers any more
+	subscriptions map[string]*subscription // of revision 2026-07-28, by the id on the wire
+	watched       map[string]bool          // resources, of clients with a handshake
 }
 
 // agent is what a client says about itself, in its handshake or, since
@@ -58,7 +60,8 @@ type agent struct {
 	name, version string // for people to read; nobody vouches for them
 	protocol      string
 	modern        bool
-	elicit        bool // it declared that it can show a form
+	elicit        bool   // it declared that it can show a form
+	capabilities  []byte // as it declared them
 }
 
 // A canceller is a request of a client that has not been answered.
@@ -75,7 +78,7 @@ func (p *Proxy) newClient(transport, principal string, s *session, out stream) *
 	now := p.options.Now()
 	c := &client{
 		id: randomID(""), transport: transport, principal: principal, session: s, out: out, since: now, seen: now,
-		calls: map[string]canceller{}, questions: map[string]chan []byte{}, subscriptions: map[string]stream{},
+		calls: map[string]canceller{}, questions: map[string]*question{}, subscriptions: map[string]*subscription{},
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -93,6 +96,7 @@ func (p *Proxy) dropClient(c *client) {
 	}
 	p.mu.Unlock()
 	c.mu.Lock()
+	watched := len(c.watched) > 0
 	calls := make([]canceller, 0, len(c.calls))
 	for _, call := range c.calls {
 		calls = append(calls, call)
@@ -100,6 +104,10 @@ func (p *Proxy) dropClient(c *client) {
 	c.mu.Unlock()
 	for _, call := range calls {
 		call.cancel(errGone)
+	}
+	c.unanswered()
+	if watched {
+		p.background(p.rewatch)
 	}
 }
 
@@ -204,7 +212,7 @@ func (c *client) handshake(params []byte, protocol string) {
 		a.name, a.version = member(info, "name"), member(info, "version")
 	}
 	if capabilities, ok := rawjson.Member(params, "capabilities"); ok {
-		a.elicit = canElicit(capabilities)
+		a.elicit, a.capabilities = canElicit(capabilities), relayedCapabilities(capabilities)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -222,6 +230,7 @@ func (c *client) speaker(m wire.Meta) agent {
 	return agent{
 		name: member(m.ClientInfo, "name"), version: member(m.ClientInfo, "version"),
 		protocol: m.ProtocolVersion, modern: true, elicit: canElicit(m.ClientCapabilities),
+		capabilities: m.ClientCapabilities,
 	}
 }
 

@@ -73,6 +73,10 @@ func (p *Proxy) sweep(u *upstreamState) {
 			return
 		case now := <-tick.C:
 			for f := u.flights.overdue(now.Add(-timeout)); f != nil; f = u.flights.overdue(now.Add(-timeout)) {
+				if f.holding() {
+					u.flights.postpone(f)
+					continue
+				}
 				u.flights.remove(f)
 				f.abandon(fmt.Errorf("no answer within %s", timeout))
 			}

@@ -3,6 +3,7 @@ package proxy
 import (
 	"context"
 	"encoding/json"
+	"sync"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
@@ -28,6 +29,20 @@ func (p *Proxy) dispatch(ctx context.Context, c *client, m wire.Message, meta wi
 			return
 		}
 		p.setLevel(c, m, s)
+	case "prompts/list":
+		p.list(ctx, c, m, meta, s, promptList)
+	case "resources/list":
+		p.list(ctx, c, m, meta, s, resourceList)
+	case "resources/templates/list":
+		p.list(ctx, c, m, meta, s, templateList)
+	case "completion/complete":
+		p.complete(ctx, c, m, meta, s)
+	case "resources/subscribe", "resources/unsubscribe":
+		if meta.Modern() { // subscriptions/listen says what is watched
+			s.reply(wire.AppendError(nil, m.ID, codeNoMethod, m.Method+" is not of this revision", nil))
+			return
+		}
+		p.watch(ctx, c, m, s)
 	default:
 		p.shakeHands(ctx, c, m, s)
 	}
@@ -40,24 +55,42 @@ func (p *Proxy) notified(c *client, m wire.Message) {
 		c.mu.Lock()
 		c.initialized = true
 		c.mu.Unlock()
+		p.rootsChanged(c) // some servers ask for them once they may have changed
 	case "notifications/cancelled":
 		c.cancelled(m.Params)
-	case "tools/call":
+	case "notifications/progress":
+		c.progressed(m.Params)
+	case "notifications/roots/list_changed":
+		p.rootsChanged(c)
+	case callTool, getPrompt, readResource:
 		p.log.Warn("a call without an id is never made", "session", c.session.id)
 	}
 }
 
-// prepare reads a tools/call and looks its tool up. Where that fails the call
+// rootsChanged tells the upstreams of the older era that the roots of a client
+// are others.
+func (p *Proxy) rootsChanged(c *client) {
+	if !c.speaker(wire.Meta{}).answers("roots/list", nil) {
+		return
+	}
+	for _, u := range p.upstreams {
+		if state := u.State(); state.Phase == upstream.Up && state.Era == upstream.Legacy {
+			u.Notify("notifications/roots/list_changed", nil)
+		}
+	}
+}
+
+// prepare reads a call and looks its tool up. Where that fails the call
 // is answered, or in the first moments of the proxy the tool is still missing.
 func (p *Proxy) prepare(c *client, m wire.Message, meta wire.Meta, s stream) (*toolCall, bool) {
-	params, fault := wire.ParseCall(m)
+	params, fault := parseCall(m)
 	if fault != nil {
 		p.log.Warn("malformed call refused", "session", c.session.id, "reason", fault.Message)
 		s.reply(fault.Append(nil))
 		return nil, false
 	}
-	t := &toolCall{proxy: p, client: c, stream: s, agent: c.speaker(meta), id: m.ID, params: params, meta: meta}
-	t.found(p.known(params.Name))
+	t := &toolCall{proxy: p, client: c, stream: s, agent: c.speaker(meta), method: m.Method, id: m.ID, params: params, meta: meta}
+	t.found(t.target())
 	return t, true
 }
 
@@ -67,8 +100,12 @@ func (t *toolCall) found(tool *tool) {
 		return
 	}
 	t.tool = tool
+	name := tool.exposed
+	if t.method != callTool {
+		name = tool.canonical
+	}
 	t.gate = gate.Call{
-		Tool: tool.exposed, Also: tool.also, Args: t.params.Arguments, Time: t.proxy.options.Now(),
+		Tool: name, Also: tool.also, Args: t.params.Arguments, Time: t.proxy.options.Now(),
 		Upstream: tool.upstream.config.Name, Annotations: tool.annotates,
 	}
 	if t.client.session.by == "connection" {
@@ -81,14 +118,21 @@ func (p *Proxy) accept(t *toolCall) {
 	switch {
 	case t.tool == nil:
 		t.aside(func() { p.acceptLate(t) })
-	case t.params.Task != nil:
+	case t.params.Task != nil && t.method == callTool:
 		t.refuseAs(codeInvalidParams, "Calls as tasks are not supported yet; call "+t.tool.exposed+" without a task.")
 	default:
 		if err := t.mirrors(); err != nil {
 			t.refuseAs(codeHeaderMismatch, err.Error())
 			return
 		}
-		p.serve(t)
+		if t.tool.upstream.Declares(t.agent.capabilities) {
+			p.serve(t)
+			return
+		}
+		t.aside(func() {
+			p.declare(t.ctx, t.agent)
+			p.serve(t)
+		})
 	}
 }
 
@@ -107,51 +151,16 @@ func (t *toolCall) mirrors() error {
 
 // acceptLate waits for upstreams that are still starting.
 func (p *Proxy) acceptLate(t *toolCall) {
-	if t.found(p.awaitTool(t.ctx, t.params.Name)); t.tool != nil {
+	if t.found(t.awaitTarget(t.ctx)); t.tool != nil {
 		p.accept(t)
 		return
 	}
-	p.log.Warn("call of an unknown tool refused", "tool", visible(t.params.Name), "session", t.client.session.id)
-	text := "Unknown tool: " + visible(t.params.Name)
-	if down := p.down(); down != "" {
-		text += ". It may be one of an upstream that is not running: " + down
-	}
-	t.refuseAs(codeInvalidParams, text)
+	t.unknown()
 }
 
 // refuseAs answers with a JSON-RPC error.
 func (t *toolCall) refuseAs(code int, text string) {
-	wanted := t.wanted()
-	t.conclude(func() {
-		if wanted {
-			t.stream.reply(wire.AppendError(nil, t.id, code, text, nil))
-		}
-	})
-}
-
-// maxNotes is how many notifications of a call wait for a client that does
-// not read.
-const maxNotes = 256
-
-// toolsCall serves a call on the goroutine of its client, and returns when it
-// is answered. The end of ctx cancels the call, for that reason.
-func (p *Proxy) toolsCall(ctx context.Context, t *toolCall, reason error) {
-	t.landed = make(chan upstream.Reply, 1)
-	if t.meta.ProgressToken != nil && t.tool != nil && t.tool.upstream.config.URL == "" {
-		t.notes = make(chan []byte, maxNotes)
-	}
-	t.aside = func(f func()) {
-		t.bind(ctx)
-		f()
-	}
-	defer context.AfterFunc(ctx, func() { t.cancel(reason) })()
-	p.accept(t)
-	t.mu.Lock()
-	f := t.flight
-	t.mu.Unlock()
-	if f != nil {
-		f.await()
-	}
+	t.end(func() { t.stream.reply(wire.AppendError(nil, t.id, code, text, nil)) })
 }
 
 // toolsList answers with the list as it is kept. There is one page.
@@ -161,50 +170,15 @@ func (p *Proxy) toolsList(ctx context.Context, c *client, m wire.Message, meta w
 		return
 	}
 	p.awaitList(ctx)
-	c.mu.Lock()
-	c.listed = true
-	c.mu.Unlock()
+	if !meta.Modern() {
+		c.lists(listChanged)
+	}
 	view := p.catalogue.load()
 	list := view.list
 	if meta.Modern() {
 		list = view.modern
 	}
 	s.reply(wire.ResultHead(m.ID), list, wire.Tail)
-}
-
-// listen serves subscriptions/listen of 2026-07-28 until the client ends it.
-func (p *Proxy) listen(ctx context.Context, c *client, m wire.Message, meta wire.Meta, s stream) {
-	if !meta.Modern() {
-		s.reply(wire.AppendError(nil, m.ID, codeNoMethod, "subscriptions/listen is of revision 2026-07-28", nil))
-		return
-	}
-	filter, _ := rawjson.Member(m.Params, "notifications")
-	wanted, _ := rawjson.Member(filter, "toolsListChanged")
-	agreed := `,"notifications":{}`
-	if string(wanted) == "true" {
-		agreed = `,"notifications":{"toolsListChanged":true}`
-	}
-	id := string(m.ID)
-	before := p.catalogue.load()
-	s.send(wire.AppendNotification(nil, "notifications/subscriptions/acknowledged", subscriptionParams(id, agreed)))
-	if string(wanted) == "true" {
-		c.mu.Lock()
-		c.subscriptions[id] = s
-		c.mu.Unlock()
-		if p.catalogue.load() != before { // it may have changed before anybody could tell
-			s.send(wire.AppendNotification(nil, listChanged, subscriptionParams(id, "")))
-		}
-		select {
-		case <-ctx.Done():
-		case <-p.streaming.Done():
-		}
-		c.mu.Lock()
-		delete(c.subscriptions, id)
-		c.mu.Unlock()
-	}
-	if ctx.Err() == nil {
-		s.reply(wire.AppendResult(nil, m.ID, subscriptionParams(id, `,"resultType":"complete"`)))
-	}
 }
 
 // newHandshake is the part of the protocol that mcp-go speaks for us:
@@ -230,8 +204,42 @@ func (p *Proxy) shakeHands(ctx context.Context, c *client, m wire.Message, s str
 	result, _ := rawjson.Member(reply, "result")
 	if m.Method == "initialize" {
 		c.handshake(m.Params, member(result, "protocolVersion"))
+		p.declare(ctx, c.speaker(wire.Meta{}))
+		result = p.introduced(ctx, result)
+	}
+	if m.Method == "server/discover" {
+		meta, _ := wire.ParseMeta(m.Params)
+		p.declare(ctx, c.speaker(meta))
+		result = p.introduced(ctx, result)
 	}
 	s.reply(wire.ResultHead(m.ID), result, wire.Tail)
+}
+
+// declare lets the upstreams of the older era know what a client can do.
+func (p *Proxy) declare(ctx context.Context, a agent) {
+	for _, u := range p.upstreams {
+		u.Intend(a.relayed())
+	}
+	p.awaitList(ctx) // to disturb no upstream that has just begun
+	ctx, cancel := context.WithTimeout(ctx, p.options.Startup)
+	defer cancel()
+	var all sync.WaitGroup
+	for _, u := range p.upstreams {
+		if !u.Declares(a.capabilities) {
+			all.Go(func() { u.Declare(ctx, a.relayed()) })
+		}
+	}
+	all.Wait()
+}
+
+// introduced is the answer to a handshake with what the upstreams offer.
+func (p *Proxy) introduced(ctx context.Context, result []byte) []byte {
+	p.awaitUpstreams(ctx)
+	result = wire.ReplaceMember(nil, result, "capabilities", p.capabilities())
+	if text := p.instructions(); text != "" {
+		result = wire.AppendStamped(nil, result, rawjson.AppendString([]byte(`"instructions":`), text))
+	}
+	return result
 }
 
 // greeter is the session that mcp-go sees. It holds nothing: a client's state

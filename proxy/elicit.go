@@ -24,7 +24,15 @@ func (p *Proxy) elicit(t *toolCall, r *approval) {
 			close(gone)
 		}
 	})
-	t.client.expect(wire.IDKey([]byte(id)), answer)
+	if !t.client.expect(wire.IDKey([]byte(id)), &question{answer: func(result, _ []byte) {
+		if result == nil { // an error means that nobody was asked
+			result = []byte(`{}`)
+		}
+		answer <- result
+	}}) {
+		p.approvals.unshow(r)
+		return
+	}
 	t.stream.send(wire.AppendRequest(nil, []byte(id), "elicitation/create", p.elicitParams(r)))
 	p.background(func() {
 		defer t.client.forget(wire.IDKey([]byte(id)))
@@ -43,33 +51,4 @@ func (p *Proxy) elicit(t *toolCall, r *approval) {
 		params := []byte(`{"requestId":` + id + `,"reason":"answered elsewhere or no longer needed"}`)
 		t.stream.send(wire.AppendNotification(nil, "notifications/cancelled", params))
 	})
-}
-
-// expect notes a question to the client under its id, which nobody can guess.
-func (c *client) expect(id string, answer chan []byte) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.questions[id] = answer
-}
-
-func (c *client) forget(id string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	delete(c.questions, id)
-}
-
-// response takes a client's response to a question of ours. One that nobody
-// asked for is dropped; an error means that nobody was asked.
-func (c *client) response(m wire.Message) {
-	c.mu.Lock()
-	answer := c.questions[wire.IDKey(m.ID)]
-	delete(c.questions, wire.IDKey(m.ID))
-	c.mu.Unlock()
-	switch {
-	case answer == nil:
-	case m.Result == nil:
-		answer <- []byte(`{}`)
-	default:
-		answer <- m.Result
-	}
 }

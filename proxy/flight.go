@@ -15,26 +15,31 @@ import (
 // ends once: by the upstream's reply, by a timeout, or by its client. After
 // the last two the outcome is unknown, and a reply that still comes settles it.
 type flight struct {
-	call   *toolCall
+	call   *toolCall // that was let through
 	ticket *gate.Ticket
-
-	here bool // the client's goroutine makes the request itself
+	modern bool // the upstream is of the newer era
 
 	sentAt     time.Time
 	prev, next *flight // in the queue of its upstream, which guards them
 	queued     bool
 
-	mu       sync.Mutex
-	over     bool
-	exchange *upstream.Exchange // nil until it is sent
-	early    error              // why it was abandoned before it was sent off whole
+	mu        sync.Mutex
+	over      bool
+	here      bool                // the client's goroutine makes the request itself
+	to        *toolCall           // that gets the answer; nil: it is parked
+	held      *upstream.Reply     // that came while it was parked
+	inquiries []*upstream.Inquiry // of the upstream, that wait for the client
+	exchange  *upstream.Exchange  // nil until it is sent
+	early     error               // why it was abandoned before it was sent off whole
 }
 
 // launch sends the call. Its end is handled where the reply arrives, or by
 // the goroutine of the client that waits for it.
 func (p *Proxy) launch(t *toolCall, ticket *gate.Ticket) {
-	f := &flight{call: t, ticket: ticket, here: t.landed != nil && t.tool.upstream.config.URL != ""}
+	u := t.tool.upstream
+	f := &flight{call: t, to: t, ticket: ticket, modern: u.State().Era == upstream.Modern}
 	t.mu.Lock()
+	f.here = t.landed != nil && u.config.URL != ""
 	stopped := t.stopped
 	if stopped == nil {
 		t.flight = f
@@ -46,24 +51,30 @@ func (p *Proxy) launch(t *toolCall, ticket *gate.Ticket) {
 		return
 	}
 	f.sentAt = time.Now()
-	t.tool.upstream.flights.push(f)
+	u.flights.push(f)
 	request := f.request()
 	if f.here {
 		request.Here, request.Begin = true, f.begins
-		t.tool.upstream.Send(request)
+		u.Send(request)
 		return
 	}
-	f.sent(t.tool.upstream.Send(request))
+	f.sent(u.Send(request))
 }
 
 // request is the call as the upstream gets it.
 func (f *flight) request() upstream.Request {
 	t := f.call
 	u := t.tool.upstream
-	r := upstream.Request{Method: "tools/call", Name: t.tool.name, Notify: t.relay, Deliver: f.arrived}
-	hop := wire.Hop{Name: t.tool.name}
-	if u.State().Era == upstream.Modern {
-		hop.Modern, hop.Meta = true, t.withLogLevel(u.RequestMeta(nil))
+	r := upstream.Request{Method: t.method, Name: t.tool.name, Notify: f.relay, Deliver: f.arrived}
+	hop := wire.Hop{Name: t.params.Name}
+	if t.method != readResource {
+		hop.Name = t.tool.name
+	}
+	if f.modern {
+		hop.Modern, hop.Meta = true, t.client.withLogLevel(t.agent, t.meta, u.RequestMeta(t.agent.relayed()))
+		hop.InputResponses, hop.RequestState, hop.HasState = t.input.responses, t.input.state, t.input.hasState
+	} else {
+		r.Ask = f.asked
 	}
 	if t.meta.ProgressToken != nil {
 		r.Token = u.NewToken()
@@ -73,19 +84,13 @@ func (f *flight) request() upstream.Request {
 	return r
 }
 
-// withLogLevel adds to the _meta for a modern upstream the level of the log
-// messages that the client wants: without it there are none.
-func (t *toolCall) withLogLevel(meta []byte) []byte {
-	level := t.meta.LogLevel
-	if !t.agent.modern {
-		t.client.mu.Lock()
-		level = t.client.logLevel
-		t.client.mu.Unlock()
+// relay passes a notification that belongs to the call to its client.
+func (f *flight) relay(method string, params []byte) {
+	if t := f.receiver(); t != nil {
+		if note := t.client.note(t.agent, t.meta, method, params); note != nil {
+			t.tell(note)
+		}
 	}
-	if _, known := logLevels[level]; !known || meta == nil {
-		return meta
-	}
-	return append(meta[:len(meta):len(meta)], `,"io.modelcontextprotocol/logLevel":"`+level+`"`...)
 }
 
 // begins takes what the call can be cancelled by, unless it is cancelled
@@ -114,85 +119,88 @@ func (f *flight) sent(x *upstream.Exchange) {
 func (f *flight) arrived(r upstream.Reply) {
 	f.mu.Lock()
 	late := f.over
-	f.over = true
 	f.mu.Unlock()
 	if late {
 		f.settleLate(r)
 		return
 	}
-	f.call.tool.upstream.flights.remove(f)
-	f.end(r)
+	f.finished(r)
 }
+
+// finished ends the flight by r, and hands r to whoever waits for it.
+func (f *flight) finished(r upstream.Reply) {
+	f.mu.Lock()
+	first, to, here := !f.over, f.to, f.here
+	f.over = true
+	if to == nil && first {
+		f.held = &r
+	}
+	f.mu.Unlock()
+	if !first {
+		return
+	}
+	f.call.tool.upstream.flights.remove(f)
+	f.withdraw()
+	switch {
+	case to == nil:
+		f.settleParked(r)
+	case here && f.abandoned(r): // the client's goroutine cannot answer now
+		to.hasten()
+		f.finish(to, r)
+		close(to.landed)
+	default:
+		to.land(landing{flight: f, reply: r})
+	}
+}
+
+// abandoned reports whether it is we who ended the flight.
+func (f *flight) abandoned(r upstream.Reply) bool { return r.Err != nil && r.Err == f.early }
 
 // abandon stops waiting for the reply and tells the upstream.
 func (f *flight) abandon(reason error) {
 	f.mu.Lock()
-	if f.over || f.exchange == nil {
+	over, x := f.over, f.exchange
+	if !over {
 		f.early = reason
-		f.mu.Unlock()
-		return
 	}
-	f.over = true
 	f.mu.Unlock()
-	f.call.tool.upstream.flights.remove(f)
-	f.exchange.Cancel(reason.Error())
-	if f.here { // the client's goroutine cannot answer now
-		if s, ok := f.call.stream.(*postStream); ok {
-			s.hasten()
-		}
-		f.finish(upstream.Reply{Err: reason})
-		close(f.call.landed)
+	if over || x == nil {
 		return
 	}
-	f.end(upstream.Reply{Err: reason})
+	x.Cancel(reason.Error())
+	f.finished(upstream.Reply{Err: reason})
 }
 
-// end hands the reply to the client's goroutine, if one waits.
-func (f *flight) end(r upstream.Reply) {
-	if f.call.landed != nil {
-		f.call.landed <- r // has room for the one that there is
-		return
-	}
-	f.finish(r)
-}
-
-// await is for the client's goroutine: it takes the end of the flight, or
-// learns that it is finished. Until then it writes what is to be told.
-func (f *flight) await() {
-	for {
-		select {
-		case note := <-f.call.notes:
-			f.call.stream.send(note)
-		case r, open := <-f.call.landed:
-			f.tellRest()
-			if open {
-				f.finish(r)
-			}
-			return
+// finish records the outcome, moves the nets, and answers. Where the upstream
+// asks for input the call is not over: its ticket stays open.
+func (f *flight) finish(t *toolCall, r upstream.Reply) {
+	p := t.proxy
+	open := false
+	defer func() {
+		if !open {
+			f.ticket.Close() // a panic settles as unknown
 		}
-	}
-}
-
-// tellRest writes what came before the reply.
-func (f *flight) tellRest() {
-	for {
-		select {
-		case note := <-f.call.notes:
-			f.call.stream.send(note)
-		default:
-			return
-		}
-	}
-}
-
-// finish records the outcome, moves the nets, and answers.
-func (f *flight) finish(r upstream.Reply) {
-	t := f.call
-	defer f.ticket.Close() // a panic settles as unknown
-	defer t.proxy.recovered("tools/call", t.id, t.stream)
+	}()
+	defer p.recovered(t.method, t.id, t.stream)
 	facts := f.facts(r)
-	t.proxy.settle(t, f.ticket, outcome(r, facts), "")
+	if f.modern && r.Result != nil && facts.Type == wire.TypeInputRequired && !facts.Broken {
+		why := f.wantsInput(t, r.Result)
+		if open = why == ""; open {
+			return
+		}
+		p.settle(f.call, f.ticket, gate.Failure, "")
+		t.answer(plainRefusal("unsupported", why))
+		return
+	}
+	p.settle(f.call, f.ticket, outcome(r, facts), "")
 	t.deliver(r, facts)
+}
+
+// settleParked is finish for a flight whose client has not come back yet.
+func (f *flight) settleParked(r upstream.Reply) {
+	p := f.call.proxy
+	defer f.ticket.Close()
+	p.settle(f.call, f.ticket, outcome(r, f.facts(r)), "")
 }
 
 // facts is what the reply says about the end of the call. Where a net moves by
@@ -209,7 +217,7 @@ func (f *flight) facts(r upstream.Reply) wire.Facts {
 // settleLate settles a call whose client was told that the outcome is unknown.
 func (f *flight) settleLate(r upstream.Reply) {
 	t := f.call
-	defer t.proxy.recovered("tools/call", t.id, t.stream)
+	defer t.proxy.recovered(t.method, t.id, t.stream)
 	if o := outcome(r, f.facts(r)); o != gate.Unknown {
 		t.proxy.log.Info("late answer", "tool", t.tool.canonical, "call", f.ticket.Number, "outcome", outcomeName(o))
 		t.proxy.settle(t, f.ticket, o, "late answer")

@@ -32,7 +32,7 @@ func TestHostileMessages(t *testing.T) {
 		for _, era := range []string{"legacy", "modern"} {
 			up, records := child(t, "--era "+era)
 			s := start(t, setup{rules: "require lie before delete\nlimit push to 1 per lie\n", change: func(o *proxy.Options) { o.Upstreams = []proxy.Upstream{up} }})
-			c := s.connect(l, canElicit)
+			c := s.connect(l, "") // nothing can be asked of it
 			id := c.callWith("lie", args, `"progressToken":"mine"`, "")
 			if r := c.reply(id); r.isError() || at(r.result, "x") != "1" {
 				t.Errorf("%s", r.raw)

@@ -199,11 +199,11 @@ func (h *handler) stateless(w http.ResponseWriter, r *http.Request, principal st
 		return
 	}
 	defer p.recovered(m.Method, m.ID, s)
-	if m.Method != "tools/call" {
+	if !isCall(m.Method) {
 		p.dispatch(r.Context(), c, m, meta, s)
 	} else if t, ok := p.prepare(c, m, meta, s); ok {
 		t.headers = r.Header
-		p.toolsCall(r.Context(), t, errGone)
+		p.serveCall(r.Context(), t, errGone)
 	}
 }
 
@@ -283,14 +283,14 @@ func (h *handler) request(w http.ResponseWriter, r *http.Request, c *client, m w
 	s := newPostStream(w, r, m.Method)
 	defer s.finish()
 	defer p.recovered(m.Method, m.ID, s)
-	if m.Method == "tools/call" {
+	if isCall(m.Method) {
 		t, ok := p.prepare(c, m, meta, s)
 		switch {
 		case !ok:
 		case !c.begin(wire.IDKey(m.ID), t):
 			p.duplicateCall(t)
 		default:
-			p.toolsCall(p.ctx, t, errClosing)
+			p.serveCall(p.ctx, t, errClosing)
 		}
 		return
 	}

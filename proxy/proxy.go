@@ -83,6 +83,9 @@ type Proxy struct {
 	registry  *registry
 	recorder  *recorder
 	sealer    *sealer
+	pauses    pauses
+	prompts   table
+	resources resourceTables
 	server    *server.MCPServer
 	started   time.Time
 
@@ -184,6 +187,8 @@ func (p *Proxy) addUpstreams() error {
 			Version:        p.options.Version,
 			OnNotification: func(_ *upstream.Upstream, method string, params []byte) { p.heard(u, method, params) },
 			OnState:        func(*upstream.Upstream) { p.stateChanged(u) },
+			OnListen:       func(*upstream.Upstream) { p.listening(u) },
+			OnInquiry:      func(_ *upstream.Upstream, q *upstream.Inquiry) { p.inquired(u, q) },
 			OnBurst:        func(begins bool) { p.burst(u, begins) },
 		})
 	}

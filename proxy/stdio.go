@@ -156,7 +156,7 @@ func (p *Proxy) request(ctx context.Context, c *client, m wire.Message, w *lineW
 		w.reply(unsupportedVersion(m.ID, v))
 		return
 	}
-	if m.Method == "tools/call" {
+	if isCall(m.Method) {
 		if t, ok := p.prepare(c, m, meta, w); ok {
 			t.aside = beside(ctx, t, calls)
 			p.call(t)
@@ -189,7 +189,7 @@ func (p *Proxy) call(t *toolCall) {
 		p.duplicateCall(t)
 		return
 	}
-	defer p.recovered("tools/call", t.id, t.stream)
+	defer p.recovered(t.method, t.id, t.stream)
 	p.accept(t)
 }
 
@@ -199,7 +199,7 @@ func beside(ctx context.Context, t *toolCall, calls *sync.WaitGroup) func(func()
 	return func(f func()) {
 		t.bind(ctx)
 		calls.Go(func() {
-			defer t.proxy.recovered("tools/call", t.id, t.stream)
+			defer t.proxy.recovered(t.method, t.id, t.stream)
 			f()
 		})
 	}
@@ -217,7 +217,7 @@ func (p *Proxy) duplicateCall(t *toolCall) {
 	if t.tool != nil {
 		p.recordRefusal(t, r, nil)
 	}
-	t.stream.reply(r.append(nil, t.id, t.agent.modern))
+	t.answerOnly(r)
 }
 
 // recovered turns a panic into an error for the one request.

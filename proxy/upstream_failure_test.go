@@ -417,10 +417,12 @@ func TestTaskHandle(t *testing.T) {
 	eachLeg(t, func(t *testing.T, l leg) {
 		s := start(t, setup{policy: chain(t, "lie", "push")})
 		c := s.connect(l, "")
-		if r := c.do("lie", `{"result":{"resultType":"input_required","requestState":"x","inputRequests":{}}}`); !r.isError() || r.decision("kind") != "unsupported" {
-			t.Errorf("%s", r.raw)
+		if !l.modern { // a client of the newer era is to come back, and until then the call is open
+			if r := c.do("lie", `{"result":{"resultType":"input_required","requestState":"x","inputRequests":{}}}`); !r.isError() || r.decision("kind") != "unsupported" {
+				t.Errorf("%s", r.raw)
+			}
+			s.settled("ready")
 		}
-		s.settled("ready")
 		if r := c.do("lie", `{"result":{"task":{"taskId":"1","status":"working"}}}`); !r.isError() || r.decision("kind") != "unknown" {
 			t.Errorf("%s", r.raw)
 		}

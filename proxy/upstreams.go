@@ -19,10 +19,16 @@ type upstreamState struct {
 	config Upstream
 
 	queued  atomic.Bool // a listing is due: further announcements change nothing
+	said    atomic.Bool // u announced a change since the last listing
 	listing sync.Mutex  // one listing at a time
 	told    atomic.Bool // the log says that it is up
 
 	flights queue // calls that were sent and have no answer
+
+	promptsChanged, resourcesChanged atomic.Bool // the clients are about to be told
+
+	watching sync.Mutex
+	watched  []string // resources whose changes the server was asked to tell of
 
 	corked *lineWriter // during a burst; of the connection's reader
 
@@ -52,7 +58,8 @@ func (p *Proxy) stateChanged(u *upstreamState) {
 	state := u.State()
 	switch state.Phase {
 	case upstream.Up:
-		p.relist(u)
+		p.listening(u)
+		p.background(func() { p.renew(u) })
 	case upstream.Down, upstream.Failed:
 		if p.ctx.Err() != nil { // we ended it
 			return
@@ -63,9 +70,24 @@ func (p *Proxy) stateChanged(u *upstreamState) {
 	}
 }
 
+// renew asks a server that has just come up for what the clients want of it.
+func (p *Proxy) renew(u *upstreamState) {
+	u.watching.Lock()
+	u.watched = nil
+	u.watching.Unlock()
+	p.setUpstreamLevel(u)
+	if u.has("resources") {
+		u.watch(p.watchedAt(u))
+	}
+}
+
 // relist asks u for its tools, once for any number of announcements that come
-// before it begins. A list that changed is announced to the clients.
-func (p *Proxy) relist(u *upstreamState) {
+// before it begins. A list that changed is announced to the clients, and so is
+// one of which u said that it did.
+func (p *Proxy) relist(u *upstreamState, said bool) {
+	if said {
+		u.said.Store(true)
+	}
 	if u.queued.Swap(true) {
 		return
 	}
@@ -73,6 +95,7 @@ func (p *Proxy) relist(u *upstreamState) {
 		u.listing.Lock()
 		defer u.listing.Unlock()
 		u.queued.Store(false)
+		said := u.said.Swap(false)
 		up := u.State().Phase == upstream.Up
 		ctx, cancel := context.WithTimeout(p.ctx, listTimeout)
 		defer cancel()
@@ -92,19 +115,58 @@ func (p *Proxy) relist(u *upstreamState) {
 		if u.told.CompareAndSwap(false, true) || changed {
 			p.log.Info("upstream is up", "upstream", u.config.Name, "tools", len(raw), "protocol", u.State().ProtocolVersion)
 		}
-		if changed {
-			p.announce()
+		if changed || said {
+			p.announce(listChanged)
 		}
 		u.settle()
 	})
+}
+
+// announceEvery is the time between two announcements of one list: a flood of
+// them becomes few.
+const announceEvery = 50 * time.Millisecond
+
+// announceSoon tells the clients of a change, once for any number of changes
+// that come before.
+func (p *Proxy) announceSoon(due *atomic.Bool, method string) {
+	if due.Swap(true) {
+		return
+	}
+	p.background(func() {
+		timer := time.NewTimer(announceEvery)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+		case <-p.ctx.Done():
+		}
+		due.Store(false)
+		p.announce(method)
+	})
+}
+
+// listening stands in for what u may have said before it was heard.
+func (p *Proxy) listening(u *upstreamState) {
+	p.relist(u, false)
+	if p.anyCan("prompts", "listChanged") {
+		p.announceSoon(&u.promptsChanged, promptsListChanged)
+	}
+	if p.anyCan("resources", "listChanged") {
+		p.announceSoon(&u.resourcesChanged, resourcesListChanged)
+	}
 }
 
 // heard takes a notification that belongs to no call. It runs on the
 // connection's reader and hands off what could take time.
 func (p *Proxy) heard(u *upstreamState, method string, params []byte) {
 	switch method {
-	case "notifications/tools/list_changed":
-		p.relist(u)
+	case listChanged:
+		p.relist(u, true)
+	case promptsListChanged:
+		p.announceSoon(&u.promptsChanged, method)
+	case resourcesListChanged:
+		p.announceSoon(&u.resourcesChanged, method)
+	case resourceUpdated:
+		p.updated(params)
 	case "notifications/message":
 		p.broadcastLog(params)
 	default:

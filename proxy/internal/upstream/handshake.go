@@ -14,7 +14,6 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/petrigate/petrigate/internal/rawjson"
-	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
 // clientName is how this program introduces itself to servers.
@@ -40,6 +39,7 @@ type agreement struct {
 	instructions string
 	pid          int
 	session      *session
+	declared     []byte // to a server of the older era
 }
 
 // shake negotiates with the server on c. mcp-go knows how, in both eras.
@@ -82,6 +82,7 @@ type adapter struct {
 
 	client      *client.Client
 	probe       *Exchange // server/discover
+	declared    []byte    // in initialize
 	diedOfProbe bool
 	result      []byte // of the last request that succeeded
 	err         error  // of the last request that did not
@@ -195,6 +196,9 @@ func (a *adapter) exchange(ctx context.Context, request transport.JSONRPCRequest
 		return Reply{}, err
 	}
 	params = a.upstream.declare(request.Method, params)
+	if declared, ok := rawjson.Member(params, "capabilities"); ok {
+		a.declared = declared
+	}
 	version := *a.session // the revision of the next request may be another
 	x := newExchange(Request{Method: request.Method, Params: params, session: &version}, a.upstream.ids.Add(1))
 	x.use(a.conn)
@@ -251,7 +255,7 @@ func (a *adapter) SetNotificationHandler(func(notification mcp.JSONRPCNotificati
 
 // agreement reads what was agreed on from the last result.
 func (a *adapter) agreement() agreement {
-	g := agreement{version: a.client.ProtocolVersion(), session: a.session}
+	g := agreement{version: a.client.ProtocolVersion(), session: a.session, declared: a.declared}
 	info, capabilities := []byte(nil), []byte(nil)
 	capabilities, _ = rawjson.Member(a.result, "capabilities")
 	if mcp.IsModernProtocol(g.version) {
@@ -268,23 +272,6 @@ func (a *adapter) agreement() agreement {
 		g.pid = p.pid
 	}
 	return g
-}
-
-// relayed are the capabilities of clients that can be had through us. Whether
-// the client behind a request has them is found out when it is asked.
-const relayed = `{"roots":{"listChanged":true},"sampling":{},"elicitation":{"form":{},"url":{}}}`
-
-// declare puts what we can relay in the place of what mcp-go would declare in
-// the params of a handshake.
-func (u *Upstream) declare(method string, params []byte) []byte {
-	if method == string(mcp.MethodInitialize) {
-		return wire.ReplaceMember(nil, params, "capabilities", u.capabilities)
-	}
-	meta, ok := rawjson.Member(params, "_meta")
-	if !ok {
-		return params
-	}
-	return wire.ReplaceMember(nil, params, "_meta", wire.ReplaceMember(nil, meta, mcp.MetaKeyClientCapabilities, u.capabilities))
 }
 
 // requestMeta is the _meta of each request of the modern era, without braces,

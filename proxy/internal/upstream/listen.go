@@ -3,6 +3,7 @@ package upstream
 import (
 	"context"
 	"errors"
+	"io"
 	"net/http"
 	"time"
 
@@ -133,7 +134,7 @@ func (s *subscription) follow(ctx context.Context) bool {
 			}
 			if !s.caughtUp {
 				s.caughtUp = true
-				s.upstream.missed()
+				s.upstream.heardFrom()
 			}
 		case <-s.upstream.rewatch:
 			if s.old != nil {
@@ -170,13 +171,10 @@ func (s *subscription) end() {
 	}
 }
 
-// missed stands in for what may have been said before somebody listened.
-func (u *Upstream) missed() {
-	capabilities := u.State().Capabilities
-	for _, list := range []string{"tools", "prompts", "resources"} {
-		if canChange(capabilities, list) {
-			u.heard("notifications/"+list+"/list_changed", nil)
-		}
+// heardFrom is called when the server's messages begin to be heard.
+func (u *Upstream) heardFrom() {
+	if u.options.OnListen != nil {
+		u.options.OnListen(u)
 	}
 }
 
@@ -206,9 +204,11 @@ func (c *httpConn) listen(ctx context.Context) {
 			continue
 		default:
 			deaf = 0
-			c.upstream.missed()
+			c.upstream.heardFrom()
 			retry := time.Duration(0)
+			stop := c.closeWith(ctx, s, response.Body)
 			lastID, retry = c.overhear(s, response)
+			stop()
 			if pause = max(retry, firstPause); time.Since(began) < time.Second {
 				pause = max(retry, time.Second)
 			}
@@ -233,6 +233,23 @@ func (c *httpConn) awaitSession(ctx context.Context, s *session) bool {
 		}
 	}
 	return true
+}
+
+// closeWith closes the stream of a session when another one takes its place,
+// until stop is called.
+func (c *httpConn) closeWith(ctx context.Context, s *session, body io.Closer) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		if c.awaitSession(ctx, s) {
+			_ = body.Close()
+		}
+	}()
+	return func() {
+		cancel()
+		<-done
+	}
 }
 
 // overhear takes the events of the stream until it ends. It returns where the

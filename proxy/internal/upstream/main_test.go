@@ -54,6 +54,7 @@ func prepare(t testing.TB, c Config) *subject {
 	s.Upstream = New(c, Options{
 		Version: "test", Logger: slog.New(slog.NewTextHandler(s.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		OnState:        func(u *Upstream) { s.states <- u.State() },
+		OnListen:       func(*Upstream) { s.notes <- "listening" },
 		OnNotification: func(_ *Upstream, method string, params []byte) { s.notes <- method + " " + string(params) },
 	})
 	s.grace = grace{exit: 500 * time.Millisecond, term: 500 * time.Millisecond, kill: 10 * time.Second}

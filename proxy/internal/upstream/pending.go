@@ -59,6 +59,13 @@ func (p *pending) drop(x *Exchange) {
 	}
 }
 
+// empty reports whether nothing waits.
+func (p *pending) empty() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.byID) == 0
+}
+
 // progressing returns the exchange that the params of a progress notification
 // are about, or nil.
 func (p *pending) progressing(params []byte) *Exchange {

@@ -232,6 +232,9 @@ func (c *httpConn) renew(ctx context.Context, old *session) error {
 		return err
 	}
 	c.current.Store(a.session)
+	c.upstream.mu.Lock()
+	c.upstream.inForce = a.declared
+	c.upstream.mu.Unlock()
 	select {
 	case c.renewed <- struct{}{}:
 	default: // it has not noticed the last one

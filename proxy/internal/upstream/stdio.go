@@ -300,7 +300,7 @@ func (c *stdioConn) take(line []byte, kept bool) {
 	case m.Kind == wire.Response:
 		c.reply(m, kept)
 	case m.Kind == wire.Request:
-		if !c.upstream.inquire(nil, &c.asked, m, c.say) {
+		if c.upstream.State().Era == Modern || !c.upstream.inquire(nil, &c.asked, m, c.say) {
 			c.answer(m)
 		}
 	case m.Method == methodCancelled:

@@ -120,8 +120,8 @@ func TestStreamOfALegacyServer(t *testing.T) {
 	s := start(t, e.config())
 	for _, want := range []string{
 		// Ahead of each stream stands what may have been missed.
-		"notifications/tools/list_changed ", "notifications/tools/list_changed ",
-		"notifications/tools/list_changed ", `notifications/message {"n":2}`,
+		"listening", "notifications/tools/list_changed ",
+		"listening", `notifications/message {"n":2}`,
 	} {
 		if got := <-s.notes; got != want {
 			t.Errorf("%q, want %q", got, want)

@@ -61,7 +61,8 @@ func (s *supervisor) once(ctx context.Context) {
 	case <-c.over():
 	}
 	s.current.Store(nil)
-	if ctx.Err() == nil {
+	redeclared := errors.Is(c.cause(), errRedeclared)
+	if ctx.Err() == nil && !redeclared {
 		s.log.Warn("upstream lost", "error", c.cause())
 		s.change(func(st *State) { st.Phase, st.Err, st.Pid = Down, c.cause(), 0 })
 	}
@@ -70,10 +71,15 @@ func (s *supervisor) once(ctx context.Context) {
 	if time.Since(started) > stableAge {
 		s.failures = 0
 	}
-	s.pause(ctx)
+	if !redeclared {
+		s.pause(ctx)
+	}
 }
 
 func (s *supervisor) up(c conn, a agreement) {
+	s.mu.Lock()
+	s.inForce = a.declared
+	s.mu.Unlock()
 	s.current.Store(&c)
 	s.log.Info("upstream connected", "protocol", a.version)
 	s.change(func(st *State) {
@@ -81,6 +87,12 @@ func (s *supervisor) up(c conn, a agreement) {
 		st.Era, st.ProtocolVersion = a.era, a.version
 		st.ServerInfo, st.Capabilities, st.Instructions, st.Pid = a.serverInfo, a.capabilities, a.instructions, a.pid
 	})
+	s.mu.Lock()
+	if s.upAgain != nil {
+		close(s.upAgain)
+		s.upAgain = nil
+	}
+	s.mu.Unlock()
 }
 
 // failed notes an attempt that did not succeed. What never worked and cannot
@@ -141,11 +153,14 @@ func (s *supervisor) attempt(ctx context.Context, protocol string) (conn, agreem
 	within, cancel := context.WithTimeout(ctx, s.options.ConnectTimeout)
 	defer cancel()
 	a, err := s.shake(within, c, protocol)
-	if err == nil {
+	if err == nil && (a.era == Modern || covers(a.declared, s.capabilities())) {
 		c.agree(a.session)
 		return c, a, nil
 	}
 	c.retire()
+	if err == nil { // more is to be declared than when the handshake began
+		return s.attempt(ctx, "legacy")
+	}
 	if within.Err() == context.DeadlineExceeded {
 		err = fmt.Errorf("the server did not complete the handshake within %v", s.options.ConnectTimeout)
 	}

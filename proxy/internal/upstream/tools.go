@@ -27,7 +27,7 @@ func (u *Upstream) ListTools(ctx context.Context) ([]json.RawMessage, error) {
 	cursor := []byte(nil)
 	seen := map[string]bool{}
 	for page := 0; page < maxPages; page++ {
-		reply, err := u.call(ctx, Request{Method: "tools/list", Params: u.listParams(cursor)})
+		reply, err := u.call(ctx, Request{Method: "tools/list", Params: u.ListParams(cursor)})
 		switch {
 		case err != nil:
 			return nil, fmt.Errorf("listing tools: %w", err)
@@ -62,8 +62,8 @@ func (u *Upstream) call(ctx context.Context, r Request) (Reply, error) {
 	}
 }
 
-// listParams asks for the page at cursor, a JSON string or nil.
-func (u *Upstream) listParams(cursor []byte) []byte {
+// ListParams are the params that ask for the page at cursor, a JSON string or nil.
+func (u *Upstream) ListParams(cursor []byte) []byte {
 	b := []byte(`{`)
 	if meta := u.RequestMeta(nil); meta != nil {
 		b = append(append(append(b, `"_meta":{`...), meta...), '}')

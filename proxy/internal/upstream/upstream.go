@@ -37,6 +37,9 @@ type Options struct {
 	// OnNotification gets what the server says on its own account. It runs on
 	// the connection's reader and must not wait.
 	OnNotification func(u *Upstream, method string, params []byte)
+	// OnListen is called when it begins to be heard what the server says on its
+	// own account: what it said before is missed. It must not wait.
+	OnListen func(u *Upstream)
 	// OnInquiry gets the requests of a legacy server that belong to no request
 	// of ours. It must not wait. nil: they are refused.
 	OnInquiry func(u *Upstream, q *Inquiry)
@@ -86,8 +89,6 @@ type Upstream struct {
 	probe   time.Duration // for an answer to server/discover
 	meta    []byte        // of each request to a modern server, up to the capabilities
 
-	capabilities []byte // that we declare for ourselves
-
 	watched atomic.Pointer[[]string] // resources whose changes are wanted
 	rewatch chan struct{}            // gets a value when they have changed
 	acked   chan struct{}            // gets a value when a subscription is acknowledged
@@ -108,6 +109,10 @@ type Upstream struct {
 	mu    sync.Mutex
 	state State
 	ended bool // nothing may begin any more
+
+	declared []byte        // capabilities of the clients behind us
+	inForce  []byte        // what of them the server has been told
+	upAgain  chan struct{} // closed when it comes up the next time; nil: nobody waits for that
 }
 
 // New makes an upstream. It does nothing until Start.
@@ -121,12 +126,8 @@ func New(c Config, o Options) *Upstream {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	capabilities := []byte(`{}`)
-	if o.OnInquiry != nil {
-		capabilities = []byte(relayed)
-	}
 	return &Upstream{
-		capabilities: capabilities, rewatch: make(chan struct{}, 1), acked: make(chan struct{}, 1),
+		declared: []byte(`{}`), rewatch: make(chan struct{}, 1), acked: make(chan struct{}, 1),
 		config: c, options: o, log: o.Logger.With("upstream", c.Name), grace: usualGrace(), probe: probeTimeout,
 		meta: requestMeta(o.Version), client: newHTTPClient(),
 		settled: make(chan struct{}), finished: make(chan struct{}),
@@ -195,7 +196,7 @@ func (u *Upstream) RequestMeta(capabilities []byte) []byte {
 
 func (u *Upstream) ownMeta(capabilities []byte) []byte {
 	if capabilities == nil {
-		capabilities = u.capabilities
+		capabilities = u.relayable()
 	}
 	return append(u.meta[:len(u.meta):len(u.meta)], capabilities...)
 }
@@ -220,6 +221,26 @@ func (u *Upstream) Send(r Request) *Exchange {
 		x.conn.send(x)
 	}
 	return x
+}
+
+// Notify sends a notification, if the server is up. Nobody learns whether it
+// arrived.
+func (u *Upstream) Notify(method string, params []byte) {
+	current := u.current.Load()
+	if current == nil || !u.begin() {
+		return
+	}
+	c := *current
+	h, overHTTP := c.(*httpConn)
+	if !overHTTP {
+		defer u.work.Done()
+		_ = c.notify(context.Background(), nil, method, params)
+		return
+	}
+	go func() {
+		defer u.work.Done()
+		_ = h.notify(h.ctx, h.current.Load(), method, params)
+	}()
 }
 
 func (u *Upstream) unavailable() error {

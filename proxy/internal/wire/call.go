@@ -31,14 +31,27 @@ func (c Call) Source() []byte { return c.params }
 // ParseCall reads the params of a message that [Parse] returned, whose method
 // is tools/call.
 func ParseCall(m Message) (Call, *Fault) {
+	c, fault := ParseRequest(m)
+	if fault != nil {
+		return Call{}, fault
+	}
+	if bad := invalidName(c.Name); bad != "" {
+		return Call{}, invalidParams(m.ID, bad)
+	}
+	return c, nil
+}
+
+// ParseRequest is [ParseCall] for a message of any other method, which may
+// have no name, and no params.
+func ParseRequest(m Message) (Call, *Fault) {
 	c := Call{params: m.Params, index: m.index}
+	if m.Params == nil {
+		c.params, c.index.end = []byte(`{}`), 1
+	}
 	for _, f := range c.index.fields[:c.index.n] {
 		if !c.take(f.name, m.Params[f.at:f.end:f.end]) {
 			return Call{}, invalidParams(m.ID, strconv.Quote(f.name.key())+" is of the wrong type")
 		}
-	}
-	if bad := invalidName(c.Name); bad != "" {
-		return Call{}, invalidParams(m.ID, bad)
 	}
 	return c, nil
 }

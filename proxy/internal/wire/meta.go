@@ -108,3 +108,26 @@ func checkMeta(meta []byte) (bad string) {
 func quoteVariant(key []byte, known string) string {
 	return strconv.QuoteToASCII(clip(key)) + " differs from " + strconv.Quote(known) + " in case only"
 }
+
+// WithSubscription is the params of a notification that goes out on the
+// subscription with that id, a JSON value; empty: on none. What they said of
+// the hop from the upstream is left out.
+func WithSubscription(params []byte, id string) []byte {
+	meta, had := rawjson.Member(params, "_meta")
+	if !had {
+		meta = []byte(`{}`)
+	}
+	meta = AppendWithout(nil, meta, keySubscriptionID)
+	if id != "" {
+		meta = AppendStamped(nil, meta, []byte(`"`+keySubscriptionID+`":`+id))
+	}
+	switch {
+	case had:
+		return ReplaceMember(nil, params, "_meta", meta)
+	case id == "":
+		return params
+	case params == nil:
+		params = []byte(`{}`)
+	}
+	return AppendStamped(nil, params, append([]byte(`"_meta":`), meta...))
+}

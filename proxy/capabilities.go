@@ -1,0 +1,132 @@
+package proxy
+
+import (
+	"context"
+	"strings"
+
+	"github.com/petrigate/petrigate/internal/rawjson"
+	"github.com/petrigate/petrigate/proxy/internal/upstream"
+)
+
+// has reports whether the server behind u offers what a capability stands for.
+func (u *upstreamState) has(capability string) bool {
+	_, ok := rawjson.Member(u.State().Capabilities, capability)
+	return ok
+}
+
+// can reports whether a capability of the server has a flag set.
+func (u *upstreamState) can(capability, flag string) bool {
+	of, _ := rawjson.Member(u.State().Capabilities, capability)
+	set, _ := rawjson.Member(of, flag)
+	return string(set) == "true"
+}
+
+// offering is the upstreams that are up and have a capability, in the order
+// of the configuration.
+func (p *Proxy) offering(capability string) []*upstreamState {
+	var list []*upstreamState
+	for _, u := range p.upstreams {
+		if u.State().Phase == upstream.Up && u.has(capability) {
+			list = append(list, u)
+		}
+	}
+	return list
+}
+
+// awaitUpstreams waits until every upstream is connected or has failed for
+// now, and no longer than upstreams may take to start.
+func (p *Proxy) awaitUpstreams(ctx context.Context) {
+	for _, u := range p.upstreams {
+		select {
+		case <-u.Settled():
+		case <-ctx.Done():
+			return
+		case <-p.startup.Done():
+			return
+		}
+	}
+}
+
+// capabilities is what clients are offered: the tools, whose list is ours, and
+// else what the upstreams that are connected have, and nothing more.
+func (p *Proxy) capabilities() []byte {
+	b := []byte(`{"logging":{},"tools":{"listChanged":true}`)
+	for _, c := range [...]struct {
+		name  string
+		flags []string
+	}{
+		{"prompts", []string{"listChanged"}},
+		{"resources", []string{"subscribe", "listChanged"}},
+		{"completions", nil},
+	} {
+		if len(p.offering(c.name)) == 0 {
+			continue
+		}
+		b = append(append(append(b, `,"`...), c.name...), `":{`...)
+		for _, flag := range c.flags {
+			if !p.anyCan(c.name, flag) {
+				continue
+			}
+			if b[len(b)-1] != '{' {
+				b = append(b, ',')
+			}
+			b = append(append(append(b, '"'), flag...), `":true`...)
+		}
+		b = append(b, '}')
+	}
+	return append(b, '}')
+}
+
+func (p *Proxy) anyCan(capability, flag string) bool {
+	for _, u := range p.offering(capability) {
+		if u.can(capability, flag) {
+			return true
+		}
+	}
+	return false
+}
+
+// instructions are those of the upstreams, each under its name where there is
+// more than one upstream.
+func (p *Proxy) instructions() string {
+	var all []string
+	for _, u := range p.upstreams {
+		state := u.State()
+		switch {
+		case state.Phase != upstream.Up || state.Instructions == "":
+		case len(p.upstreams) == 1:
+			return state.Instructions
+		default:
+			all = append(all, u.config.Name+":\n"+state.Instructions)
+		}
+	}
+	return strings.Join(all, "\n\n")
+}
+
+// relayed is what the client declared of what an upstream may use through us.
+func (a agent) relayed() []byte {
+	if a.modern {
+		return relayedCapabilities(a.capabilities)
+	}
+	if a.capabilities == nil {
+		return []byte(`{}`)
+	}
+	return a.capabilities
+}
+
+// relayedCapabilities are the members of a client's capabilities that an
+// upstream may use through us.
+func relayedCapabilities(capabilities []byte) []byte {
+	b := []byte{'{'}
+	for _, name := range []string{"roots", "sampling", "elicitation"} {
+		value, ok := rawjson.Member(capabilities, name)
+		if !ok || rawjson.Kind(value) != '{' {
+			continue
+		}
+		if len(b) > 1 {
+			b = append(b, ',')
+		}
+		b = append(append(append(append(b, '"'), name...), `":`...), value...)
+	}
+	return append(b, '}')
+}

@@ -1,0 +1,196 @@
+package proxy
+
+import (
+	"context"
+
+	"github.com/petrigate/petrigate/internal/rawjson"
+	"github.com/petrigate/petrigate/proxy/internal/upstream"
+	"github.com/petrigate/petrigate/proxy/internal/wire"
+)
+
+// maxQuestions bounds the requests to one client that wait for an answer.
+const maxQuestions = 256
+
+// A question is a request of ours to a client. Its id is one that nobody can
+// guess, and only the client that it was put to can answer it.
+type question struct {
+	answer   func(result, failure []byte) // one of them; called once, and must not wait
+	progress func(params []byte)          // of the client; nil: it is not wanted
+}
+
+// expect notes a question to the client under the key of its id; false: too
+// many wait.
+func (c *client) expect(key string, q *question) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.questions) >= maxQuestions || c.gone {
+		return false
+	}
+	c.questions[key] = q
+	return true
+}
+
+// forget reports whether the question was still open.
+func (c *client) forget(key string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	_, open := c.questions[key]
+	delete(c.questions, key)
+	return open
+}
+
+// response takes a client's response to a question of ours. One that nobody
+// asked for is dropped.
+func (c *client) response(m wire.Message) {
+	key := wire.IDKey(m.ID)
+	c.mu.Lock()
+	q := c.questions[key]
+	delete(c.questions, key)
+	c.mu.Unlock()
+	if q != nil {
+		q.answer(m.Result, m.Error)
+	}
+}
+
+// unanswered ends the questions to a client that is gone.
+func (c *client) unanswered() {
+	c.mu.Lock()
+	left := c.questions
+	c.questions, c.gone = map[string]*question{}, true
+	c.mu.Unlock()
+	for _, q := range left {
+		q.answer(nil, []byte(`{"code":-32603,"message":"the client is gone"}`))
+	}
+}
+
+// progressed takes a notification of progress with an answer to us.
+func (c *client) progressed(params []byte) {
+	token, _ := rawjson.Member(params, "progressToken")
+	c.mu.Lock()
+	q := c.questions[wire.IDKey(token)]
+	c.mu.Unlock()
+	if q != nil && q.progress != nil {
+		q.progress(params)
+	}
+}
+
+// can reports whether the client declared that it answers such a request.
+func (a agent) can(q *upstream.Inquiry) bool { return a.answers(q.Method, q.Params) }
+
+func (a agent) answers(method string, params []byte) bool {
+	switch method {
+	case "roots/list":
+		_, ok := rawjson.Member(a.capabilities, "roots")
+		return ok
+	case "sampling/createMessage":
+		_, ok := rawjson.Member(a.capabilities, "sampling")
+		return ok
+	case "elicitation/create":
+		if member(params, "mode") != "url" {
+			return a.elicit
+		}
+		elicitation, _ := rawjson.Member(a.capabilities, "elicitation")
+		_, ok := rawjson.Member(elicitation, "url")
+		return ok
+	}
+	return false
+}
+
+// refuseInquiry answers for a client that cannot.
+func refuseInquiry(q *upstream.Inquiry) {
+	q.Refuse(codeNoMethod, "the client does not support "+q.Method)
+}
+
+// passOn puts a request of u to c, whose answer goes back to u and nowhere
+// else. Where u does not want it any more, the client is told.
+func (p *Proxy) passOn(c *client, s stream, u *upstreamState, q *upstream.Inquiry) {
+	id := string(rawjson.AppendString(nil, randomID("pg-")))
+	params, token := retoken(q.Params, []byte(id))
+	asked := &question{answer: func(result, failure []byte) {
+		if result != nil {
+			q.Result(result)
+		} else {
+			q.Fail(failure)
+		}
+	}}
+	if token != nil {
+		asked.progress = func(params []byte) {
+			u.Notify("notifications/progress", wire.ReplaceMember(nil, params, "progressToken", token))
+		}
+	}
+	key := wire.IDKey([]byte(id))
+	if !c.expect(key, asked) {
+		q.Refuse(codeInternal, "too many requests wait for the client")
+		return
+	}
+	p.log.Debug("request of an upstream passed to its client", "upstream", u.config.Name, "method", q.Method, "session", c.session.id)
+	s.send(wire.AppendRequest(nil, []byte(id), q.Method, params))
+	context.AfterFunc(q.Context(), func() {
+		if c.forget(key) {
+			s.send(wire.AppendNotification(nil, "notifications/cancelled", []byte(`{"requestId":`+id+`}`)))
+		}
+	})
+}
+
+// retoken puts a progress token of ours in the place of the upstream's, which
+// it returns; nil: there is none.
+func retoken(params, ours []byte) (changed, token []byte) {
+	meta, _ := rawjson.Member(params, "_meta")
+	token, ok := rawjson.Member(meta, "progressToken")
+	if !ok {
+		return params, nil
+	}
+	return wire.ReplaceMember(nil, params, "_meta", wire.ReplaceMember(nil, meta, "progressToken", ours)), token
+}
+
+// inquired takes a request of u that came without a sign of what it belongs
+// to. It goes to the one client that it can be for, and else to nobody.
+func (p *Proxy) inquired(u *upstreamState, q *upstream.Inquiry) {
+	flights := u.flights.all()
+	if len(flights) == 1 {
+		flights[0].inquired(q, false)
+		return
+	}
+	var only *client
+	var s stream
+	for _, f := range flights {
+		t := f.receiver()
+		if t == nil || t.agent.modern || only != nil && only != t.client {
+			q.Refuse(codeInternal, "it cannot be told which request this belongs to")
+			return
+		}
+		only, s = t.client, t.stream
+	}
+	if only == nil {
+		only = p.onlyClient()
+		if only != nil {
+			s = only.out
+		}
+	}
+	switch {
+	case only == nil || s == nil:
+		q.Refuse(codeInternal, "it cannot be told which client this is for")
+	case !only.speaker(wire.Meta{}).can(q):
+		refuseInquiry(q)
+	default:
+		p.passOn(only, s, u, q)
+	}
+}
+
+// onlyClient is the client with a handshake, if there is just one and it can
+// be reached; nil: there is not.
+func (p *Proxy) onlyClient() (only *client) {
+	for _, c := range p.clientList() {
+		c.mu.Lock()
+		shaken := c.initialized
+		c.mu.Unlock()
+		if !shaken {
+			continue
+		}
+		if push, ok := c.out.(*pushStream); only != nil || ok && !push.listening() {
+			return nil
+		}
+		only = c
+	}
+	return only
+}

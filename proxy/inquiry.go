@@ -1,0 +1,219 @@
+package proxy
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/petrigate/petrigate/internal/rawjson"
+	"github.com/petrigate/petrigate/proxy/internal/upstream"
+)
+
+// What an upstream of the older era asks of the client of a call: a client
+// with a handshake is asked by a request; for one of revision 2026-07-28 the
+// call is parked, and the client gets the question as the result of this round.
+
+// asked takes a request of the upstream that came on the flight's own stream,
+// on the goroutine that reads it.
+func (f *flight) asked(q *upstream.Inquiry) { f.inquired(q, true) }
+
+// inquired takes a request of the upstream that belongs to the flight.
+func (f *flight) inquired(q *upstream.Inquiry, own bool) {
+	f.mu.Lock()
+	t := f.to
+	switch {
+	case f.over:
+		f.mu.Unlock()
+		q.Refuse(codeInternal, "the call is over")
+	case len(f.inquiries) >= maxInputs:
+		f.mu.Unlock()
+		q.Refuse(codeInternal, "too many requests wait for the client")
+	case t == nil: // parked; it is asked in the next round
+		f.inquiries = append(f.inquiries, q)
+		f.mu.Unlock()
+	case !t.agent.can(q):
+		f.mu.Unlock()
+		refuseInquiry(q)
+	case !t.agent.modern:
+		f.inquiries = append(f.inquiries, q)
+		f.mu.Unlock()
+		t.proxy.passOn(t.client, t.aloud(), t.tool.upstream, q)
+	default:
+		f.inquiries = append(f.inquiries, q)
+		f.mu.Unlock()
+		f.park(t, own)
+	}
+}
+
+// withdraw ends what the upstream still asks: the call is over.
+func (f *flight) withdraw() {
+	f.mu.Lock()
+	open := f.inquiries
+	f.inquiries = nil
+	f.mu.Unlock()
+	for _, q := range open {
+		q.Refuse(codeInternal, "the call is over")
+	}
+}
+
+// holding reports whether the flight waits for its client, so that the time
+// of its upstream does not run.
+func (f *flight) holding() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.inquiries = waiting(f.inquiries)
+	return !f.over && (f.to == nil || len(f.inquiries) > 0)
+}
+
+// waiting is those of the inquiries that have no answer.
+func waiting(all []*upstream.Inquiry) []*upstream.Inquiry {
+	kept := all[:0]
+	for _, q := range all {
+		if q.Context().Err() == nil {
+			kept = append(kept, q)
+		}
+	}
+	clear(all[len(kept):])
+	return kept
+}
+
+// park answers the client's call with what the upstream asks, and keeps the
+// flight for the call that brings the answers. own says that this is where the
+// flight's own stream is read.
+func (f *flight) park(t *toolCall, own bool) {
+	p := t.proxy
+	x := &pause{id: randomID(""), ticket: f.ticket, call: f.call, flight: f, asked: map[string]*upstream.Inquiry{}}
+	f.mu.Lock()
+	if f.over || f.to != t { // it has its answer, or is parked already
+		f.mu.Unlock()
+		return
+	}
+	result := []byte(`{"resultType":"input_required","inputRequests":{`)
+	for i, q := range waiting(f.inquiries) {
+		key := "request-" + strconv.Itoa(i+1)
+		x.asked[key] = q
+		if i > 0 {
+			result = append(result, ',')
+		}
+		result = appendInput(result, key, q)
+	}
+	if !p.pauses.add(x, p.waitingFor(), p.abandoned) {
+		f.mu.Unlock()
+		f.withdraw()
+		return
+	}
+	busy := f.here && !own // the client's goroutine reads and cannot answer now
+	f.to, f.here = nil, false
+	exchange := f.exchange
+	f.mu.Unlock()
+	expires := p.options.Now().Add(p.waitingFor())
+	state := p.sealer.seal(round{Number: t.input.round + 1, Pause: x.id, Expires: expires}, t.subject())
+	result = append(append(append(result, `},`...), stateMember(state)...), '}')
+	t.mu.Lock()
+	t.flight = nil
+	t.mu.Unlock()
+	if exchange != nil {
+		exchange.Leave()
+	}
+	if busy {
+		t.hasten()
+		t.receive(landing{round: result})
+		return
+	}
+	t.land(landing{round: result})
+}
+
+// hasten is for an answer that is written while the client's goroutine is busy.
+func (t *toolCall) hasten() {
+	if s, ok := t.stream.(*postStream); ok {
+		s.hasten()
+	}
+}
+
+func appendInput(dst []byte, key string, q *upstream.Inquiry) []byte {
+	dst = append(rawjson.AppendString(dst, key), `:{"method":`...)
+	dst = rawjson.AppendString(dst, q.Method)
+	if q.Params != nil {
+		dst = append(append(dst, `,"params":`...), q.Params...)
+	}
+	return append(dst, '}')
+}
+
+// attach gives the flight to the call that brings the answers. What is still
+// to be asked is asked at once.
+func (f *flight) attach(t *toolCall, x *pause) {
+	for key, q := range x.asked {
+		if response, ok := rawjson.Member(t.input.responses, key); ok {
+			q.Result(response)
+		}
+	}
+	f.mu.Lock()
+	f.inquiries = waiting(f.inquiries)
+	more := len(f.inquiries) > 0 && f.held == nil
+	f.to = t
+	held := f.held
+	f.mu.Unlock()
+	t.mu.Lock()
+	stopped := t.stopped
+	t.flight = f
+	t.mu.Unlock()
+	switch {
+	case held != nil:
+		t.land(landing{reply: *held, settled: true})
+	case stopped != nil:
+		f.abandon(stopped)
+	case more && t.input.round >= maxInputRounds:
+		f.withdraw()
+	case more:
+		f.park(t, false)
+	}
+}
+
+// abandoned ends a flight whose client did not come back.
+func (p *Proxy) abandoned(x *pause) {
+	p.log.Info("the client did not come back with what it was asked for", "tool", x.call.tool.canonical, "call", x.ticket.Number)
+	x.flight.abandon(errNoInput)
+	x.flight.withdraw()
+}
+
+// receiver is the call that gets the answer; nil: the flight is parked.
+func (f *flight) receiver() *toolCall {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.to
+}
+
+// all is the flights in the queue.
+func (q *queue) all() []*flight {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	var list []*flight
+	for f := q.head; f != nil; f = f.next {
+		list = append(list, f)
+	}
+	return list
+}
+
+// postpone begins the time of a flight anew.
+func (q *queue) postpone(f *flight) {
+	q.remove(f)
+	f.sentAt = time.Now()
+	q.push(f)
+}
+
+// aloud is a stream on which the call's own client can be asked, from the
+// reader of an upstream that others share.
+func (t *toolCall) aloud() stream { return callStream{t} }
+
+// callStream writes to the client of a call by way of the goroutine that
+// waits for it, where there is one.
+type callStream struct{ call *toolCall }
+
+func (s callStream) send(parts ...[]byte) {
+	if len(parts) == 1 {
+		s.call.tell(parts[0])
+		return
+	}
+	s.call.stream.send(parts...)
+}
+
+func (s callStream) reply(parts ...[]byte) { s.call.stream.reply(parts...) }

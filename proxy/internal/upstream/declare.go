@@ -1,0 +1,153 @@
+package upstream
+
+import (
+	"context"
+	"errors"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/petrigate/petrigate/internal/rawjson"
+	"github.com/petrigate/petrigate/proxy/internal/wire"
+)
+
+// A legacy server learns of the capabilities of its client in the handshake,
+// and may show other tools to one that can do more. What is declared to it is
+// what the clients behind us have declared, all together. A client that can do
+// more than those before makes a new handshake necessary.
+
+// errRedeclared ends a connection for the sake of such a handshake.
+var errRedeclared = errors.New("more is to be declared to the server")
+
+// declarable are the capabilities that can be had through us.
+var declarable = [...]string{"roots", "sampling", "elicitation"}
+
+// Declares reports whether capabilities are declared to the server already, or
+// are known to it by other means, or cannot be used.
+func (u *Upstream) Declares(capabilities []byte) bool {
+	if u.options.OnInquiry == nil {
+		return true
+	}
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.state.Phase == Up && (u.state.Era == Modern || covers(u.inForce, capabilities))
+}
+
+// Intend adds the capabilities of a client to those that the next handshake
+// declares. It does not wait.
+func (u *Upstream) Intend(capabilities []byte) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.declared = union(u.declared, capabilities)
+}
+
+// Declare is Intend for a server that may be up already: then it shakes hands
+// anew where that is needed, and waits for that, no longer than ctx.
+func (u *Upstream) Declare(ctx context.Context, capabilities []byte) {
+	u.Intend(capabilities)
+	current := u.current.Load()
+	if current == nil || u.Declares(capabilities) {
+		return
+	}
+	u.redeclare(ctx, *current)
+}
+
+// redeclare shakes hands anew: over HTTP in a new session beside the old one,
+// and with a child in a new process, if it has nothing to do.
+func (u *Upstream) redeclare(ctx context.Context, c conn) {
+	switch c := c.(type) {
+	case *httpConn:
+		if s := c.current.Load(); s != nil {
+			_ = c.renew(ctx, s) // else the old session stays
+		}
+	case *stdioConn:
+		if !c.pending.empty() {
+			return
+		}
+		again := u.again()
+		c.fail(errRedeclared)
+		select {
+		case <-again:
+		case <-ctx.Done():
+		}
+	}
+}
+
+// again is closed when the server is up the next time.
+func (u *Upstream) again() <-chan struct{} {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.upAgain == nil {
+		u.upAgain = make(chan struct{})
+	}
+	return u.upAgain
+}
+
+// capabilities is what is declared now.
+func (u *Upstream) capabilities() []byte {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.declared
+}
+
+// declare puts what is declared in the place of what mcp-go would declare in
+// the params of a handshake.
+func (u *Upstream) declare(method string, params []byte) []byte {
+	if method == string(mcp.MethodInitialize) {
+		return wire.ReplaceMember(nil, params, "capabilities", u.capabilities())
+	}
+	meta, ok := rawjson.Member(params, "_meta")
+	if !ok {
+		return params
+	}
+	return wire.ReplaceMember(nil, params, "_meta", wire.ReplaceMember(nil, meta, mcp.MetaKeyClientCapabilities, u.relayable()))
+}
+
+// relayable is what our own requests to a modern server declare.
+func (u *Upstream) relayable() []byte {
+	if u.options.OnInquiry == nil {
+		return []byte(`{}`)
+	}
+	return []byte(`{"roots":{"listChanged":true},"sampling":{},"elicitation":{"form":{},"url":{}}}`)
+}
+
+// covers reports whether all that b can do is in a.
+func covers(a, b []byte) bool {
+	for _, name := range declarable {
+		want, ok := rawjson.Member(b, name)
+		if !ok {
+			continue
+		}
+		have, ok := rawjson.Member(a, name)
+		if !ok || name == "elicitation" && asksURL(want) && !asksURL(have) {
+			return false
+		}
+	}
+	return true
+}
+
+func asksURL(elicitation []byte) bool {
+	_, ok := rawjson.Member(elicitation, "url")
+	return ok
+}
+
+// union is what a and b can do together, in the words of whoever said it first.
+func union(a, b []byte) []byte {
+	all := []byte{'{'}
+	for _, name := range declarable {
+		value, ok := rawjson.Member(a, name)
+		other, too := rawjson.Member(b, name)
+		switch {
+		case !ok && !too:
+			continue
+		case !ok:
+			value = other
+		case too && name == "elicitation" && asksURL(value) != asksURL(other):
+			value = []byte(`{"form":{},"url":{}}`)
+		}
+		if len(all) > 1 {
+			all = append(all, ',')
+		}
+		all = append(append(rawjson.AppendString(all, name), ':'), value...)
+	}
+	return append(all, '}')
+}

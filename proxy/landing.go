@@ -1,0 +1,122 @@
+package proxy
+
+import (
+	"context"
+	"slices"
+
+	"github.com/petrigate/petrigate/proxy/internal/upstream"
+	"github.com/petrigate/petrigate/proxy/internal/wire"
+)
+
+// maxNotes is how many notifications of a call wait for a client that does
+// not read.
+const maxNotes = 256
+
+// A landing is how a round of a call ends for its client.
+type landing struct {
+	flight  *flight
+	reply   upstream.Reply
+	settled bool   // the nets know
+	round   []byte // in place of the reply: what the upstream asks
+}
+
+// land hands l to the goroutine of the client, if one waits.
+func (t *toolCall) land(l landing) {
+	t.mu.Lock()
+	waits := t.landed != nil
+	if waits {
+		t.landed <- l // has room: one round of a call is under way at a time
+	}
+	t.mu.Unlock()
+	if !waits {
+		t.receive(l)
+	}
+}
+
+func (t *toolCall) receive(l landing) {
+	switch {
+	case l.round != nil:
+		t.pass(wire.ResultHead(t.id), l.round)
+	case l.settled:
+		t.deliver(l.reply, wire.ResultFacts(l.reply.Result))
+	default:
+		l.flight.finish(t, l.reply)
+	}
+}
+
+// serveCall serves a call on the goroutine of its client, and returns when it
+// is answered. The end of ctx cancels the call, for that reason.
+func (p *Proxy) serveCall(ctx context.Context, t *toolCall, reason error) {
+	t.landed = make(chan landing, 2)
+	if t.tool == nil || t.tool.upstream.config.URL == "" {
+		t.wake = make(chan struct{}, 1)
+	}
+	t.aside = func(f func()) {
+		t.bind(ctx)
+		f()
+	}
+	defer context.AfterFunc(ctx, func() { t.cancel(reason) })()
+	p.accept(t)
+	for t.await() {
+	}
+}
+
+// await is for the client's goroutine: it takes the end of one round, and
+// reports whether there is another. Until then it writes what is to be told.
+func (t *toolCall) await() bool {
+	t.mu.Lock()
+	idle := t.flight == nil && len(t.landed) == 0
+	t.mu.Unlock()
+	if idle {
+		return false
+	}
+	for {
+		select {
+		case <-t.wake:
+			t.tellRest()
+		case l, open := <-t.landed:
+			t.tellRest() // what came before the reply
+			if !open {
+				return false
+			}
+			t.receive(l)
+			return t.goesOnAfter(l)
+		}
+	}
+}
+
+func (t *toolCall) goesOnAfter(l landing) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return !t.ended && t.flight != nil && t.flight != l.flight
+}
+
+// tell passes a notification on. It is called on the reader of an upstream
+// that others share, and so a client that does not read must not hold it up:
+// what there is no room for is dropped.
+func (t *toolCall) tell(note []byte) {
+	if t.wake == nil {
+		t.stream.send(note)
+		return
+	}
+	t.mu.Lock()
+	if len(t.notes) < maxNotes {
+		t.notes = append(t.notes, note)
+	}
+	t.mu.Unlock()
+	select {
+	case t.wake <- struct{}{}:
+	default:
+	}
+}
+
+// tellRest writes what waits to be told.
+func (t *toolCall) tellRest() {
+	t.mu.Lock()
+	notes := t.notes
+	t.notes = nil
+	t.mu.Unlock()
+	for note := range slices.Values(notes) {
+		t.stream.send(note)
+	}
+}

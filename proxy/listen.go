@@ -1,0 +1,109 @@
+package proxy
+
+import (
+	"context"
+
+	"github.com/petrigate/petrigate/internal/rawjson"
+	"github.com/petrigate/petrigate/proxy/internal/wire"
+)
+
+// maxSubscriptions bounds the streams that one client holds open for news, and
+// the resources that it watches.
+const (
+	maxSubscriptions = 64
+	maxWatched       = 1024
+)
+
+// A subscription is a subscriptions/listen of revision 2026-07-28 that is open.
+type subscription struct {
+	id        string // of the request, on the wire
+	stream    stream
+	lists     map[string]bool // by the member of the filter
+	resources []string
+}
+
+// listen serves subscriptions/listen of 2026-07-28 until the client ends it.
+func (p *Proxy) listen(ctx context.Context, c *client, m wire.Message, meta wire.Meta, s stream) {
+	if !meta.Modern() {
+		s.reply(wire.AppendError(nil, m.ID, codeNoMethod, "subscriptions/listen is of revision 2026-07-28", nil))
+		return
+	}
+	p.awaitUpstreams(ctx)
+	sub := &subscription{id: string(m.ID), stream: s, lists: map[string]bool{}}
+	filter, _ := rawjson.Member(m.Params, "notifications")
+	agreed := p.agree(sub, filter)
+	before := p.catalogue.load()
+	if !c.subscribe(sub) {
+		s.reply(wire.AppendError(nil, m.ID, codeInvalidRequest, "too many subscriptions are open", nil))
+		return
+	}
+	s.send(wire.AppendNotification(nil, "notifications/subscriptions/acknowledged", subscriptionParams(sub.id, agreed)))
+	if len(agreed) > len(`,"notifications":{}`) {
+		if sub.lists["toolsListChanged"] && p.catalogue.load() != before { // it may have changed before anybody could tell
+			s.send(wire.AppendNotification(nil, listChanged, subscriptionParams(sub.id, "")))
+		}
+		p.rewatch()
+		select {
+		case <-ctx.Done():
+		case <-p.streaming.Done():
+		}
+	}
+	c.mu.Lock()
+	delete(c.subscriptions, sub.id)
+	c.mu.Unlock()
+	if len(sub.resources) > 0 {
+		p.rewatch()
+	}
+	if ctx.Err() == nil {
+		s.reply(wire.AppendResult(nil, m.ID, subscriptionParams(sub.id, `,"resultType":"complete"`)))
+	}
+}
+
+func (c *client) subscribe(sub *subscription) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.subscriptions) >= maxSubscriptions {
+		return false
+	}
+	c.subscriptions[sub.id] = sub
+	return true
+}
+
+// agree takes of the filter what can be had, and returns it as a member.
+func (p *Proxy) agree(sub *subscription, filter []byte) string {
+	agreed := []byte(`,"notifications":{`)
+	add := func(name string, value []byte) {
+		if agreed[len(agreed)-1] != '{' {
+			agreed = append(agreed, ',')
+		}
+		agreed = append(append(append(append(agreed, '"'), name...), `":`...), value...)
+	}
+	for _, list := range []string{"tools", "prompts", "resources"} {
+		name := list + "ListChanged"
+		wanted, _ := rawjson.Member(filter, name)
+		if string(wanted) == "true" && (list == "tools" || p.anyCan(list, "listChanged")) {
+			sub.lists[name] = true
+			add(name, wanted)
+		}
+	}
+	uris, _ := rawjson.Member(filter, "resourceSubscriptions")
+	if p.anyCan("resources", "subscribe") {
+		rawjson.Elements(uris, func(value []byte, _ int) bool {
+			if uri, ok := rawjson.String(value); ok {
+				sub.resources = append(sub.resources, uri)
+			}
+			return len(sub.resources) < maxWatched
+		})
+	}
+	if len(sub.resources) > 0 {
+		list := []byte{'['}
+		for i, uri := range sub.resources {
+			if i > 0 {
+				list = append(list, ',')
+			}
+			list = rawjson.AppendString(list, uri)
+		}
+		add("resourceSubscriptions", append(list, ']'))
+	}
+	return string(append(agreed, '}'))
+}

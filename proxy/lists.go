@@ -1,0 +1,163 @@
+package proxy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/petrigate/petrigate/internal/rawjson"
+	"github.com/petrigate/petrigate/proxy/internal/upstream"
+	"github.com/petrigate/petrigate/proxy/internal/wire"
+)
+
+// Bounds of what is gathered of the lists of several upstreams: one that
+// exceeds them is broken or hostile.
+const (
+	maxListPages = 1000
+	maxListItems = 20_000
+)
+
+// A listKind is one of the lists that upstreams have beside that of tools.
+type listKind struct {
+	method     string
+	capability string
+	member     string // of the result
+	key        string // that tells its elements apart
+}
+
+var (
+	promptList   = listKind{"prompts/list", "prompts", "prompts", "name"}
+	resourceList = listKind{"resources/list", "resources", "resources", "uri"}
+	templateList = listKind{"resources/templates/list", "resources", "resourceTemplates", "uriTemplate"}
+)
+
+// list serves a list. That of the only upstream goes through page by page;
+// those of several are one list, in the order of the configuration.
+func (p *Proxy) list(ctx context.Context, c *client, m wire.Message, meta wire.Meta, s stream, kind listKind) {
+	p.awaitUpstreams(ctx)
+	if !meta.Modern() {
+		c.lists("notifications/" + kind.capability + "/list_changed")
+	}
+	upstreams := p.offering(kind.capability)
+	switch {
+	case len(upstreams) == 0:
+		s.reply(wire.AppendError(nil, m.ID, codeNoMethod, "Method not found: no upstream has "+kind.capability, nil))
+		return
+	case p.passesThrough(kind):
+		p.relay(ctx, c, m, meta, s, upstreams[0])
+		return
+	}
+	if _, paged := rawjson.Member(m.Params, "cursor"); paged {
+		s.reply(wire.AppendError(nil, m.ID, codeInvalidParams, "Unknown cursor: the list has one page.", nil))
+		return
+	}
+	items := p.gatherAll(ctx, kind, upstreams)
+	result := append(append([]byte(`{"`), kind.member...), `":[`...)
+	for i, item := range items {
+		if i > 0 {
+			result = append(result, ',')
+		}
+		result = append(result, item.object...)
+	}
+	result = append(result, `]}`...)
+	s.reply(wire.ResultHead(m.ID), ofEra(result, kind.method, meta.Modern()), wire.Tail)
+}
+
+// passesThrough reports whether the list of the only upstream is that of the
+// clients, byte for byte.
+func (p *Proxy) passesThrough(kind listKind) bool {
+	return len(p.upstreams) == 1 && (kind.key != "name" || p.upstreams[0].config.prefix(true) == "")
+}
+
+// An item is one element of a list of an upstream.
+type item struct {
+	upstream *upstreamState
+	key      string // as the upstream calls it
+	exposed  string // as the clients do
+	object   []byte // as the clients see it
+}
+
+// gatherAll is the elements of the lists of all upstreams that have any. The
+// first of several that are called the same counts.
+func (p *Proxy) gatherAll(ctx context.Context, kind listKind, upstreams []*upstreamState) []item {
+	var all []item
+	taken := map[string]*upstreamState{}
+	for _, u := range upstreams {
+		objects, err := u.gather(ctx, kind)
+		if err != nil {
+			p.log.Warn("listing what an upstream has", "upstream", u.config.Name, "method", kind.method, "error", err)
+		}
+		for _, object := range objects {
+			i := u.item(kind, object, len(p.upstreams) == 1)
+			if first := taken[i.exposed]; first != nil {
+				p.log.Warn("left out of a list", "upstream", u.config.Name, "method", kind.method, kind.key, visible(i.exposed), "as of", first.config.Name)
+				continue
+			}
+			taken[i.exposed] = u
+			all = append(all, i)
+		}
+	}
+	p.table(kind).set(all)
+	return all
+}
+
+func (u *upstreamState) item(kind listKind, object []byte, alone bool) item {
+	i := item{upstream: u, key: member(object, kind.key), object: object}
+	i.exposed = i.key
+	if kind.key == "name" {
+		i.exposed = exposedName(u.config.prefix(alone), i.key)
+	}
+	if i.exposed != i.key {
+		i.object = wire.ReplaceMember(nil, object, kind.key, rawjson.AppendString(nil, i.exposed))
+	}
+	return i
+}
+
+// gather asks u for all pages of a list. What came before an error is good.
+func (u *upstreamState) gather(ctx context.Context, kind listKind) (objects [][]byte, err error) {
+	ctx, cancel := context.WithTimeout(ctx, listTimeout)
+	defer cancel()
+	cursor, seen := []byte(nil), map[string]bool{}
+	for range maxListPages {
+		page, err := u.page(ctx, kind, cursor)
+		if err != nil {
+			return objects, err
+		}
+		array, _ := rawjson.Member(page, kind.member)
+		whole := rawjson.Elements(array, func(object []byte, _ int) bool {
+			if rawjson.Check(object, maxToolDepth) == nil && member(object, kind.key) != "" {
+				objects = append(objects, object)
+			}
+			return len(objects) < maxListItems
+		})
+		cursor, _ = rawjson.Member(page, "nextCursor")
+		switch {
+		case !whole:
+			return objects, errors.New("the answer has no list, or one that is too long")
+		case rawjson.Kind(cursor) != '"' || string(cursor) == `""`:
+			return objects, nil
+		case seen[string(cursor)]:
+			return objects, errors.New("the same cursor came twice")
+		}
+		seen[string(cursor)] = true
+	}
+	return objects, fmt.Errorf("more than %d pages", maxListPages)
+}
+
+// page asks for the page at cursor, a JSON string or nil.
+func (u *upstreamState) page(ctx context.Context, kind listKind, cursor []byte) ([]byte, error) {
+	x := u.Send(upstream.Request{Method: kind.method, Params: u.ListParams(cursor)})
+	select {
+	case reply := <-x.Done():
+		switch {
+		case reply.Err != nil:
+			return nil, reply.Err
+		case reply.Error != nil:
+			return nil, errors.New("refused: " + visible(member(reply.Error, "message")))
+		}
+		return reply.Result, nil
+	case <-ctx.Done():
+		x.Cancel("timeout")
+		return nil, ctx.Err()
+	}
+}

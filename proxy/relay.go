@@ -1,0 +1,189 @@
+package proxy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/petrigate/petrigate/proxy/internal/upstream"
+	"github.com/petrigate/petrigate/proxy/internal/wire"
+)
+
+// A relayed request is one that no gate decides on: it goes to one upstream as
+// it came, and so does the answer. Calls, whose outcome moves nets, are
+// flights instead.
+type relayed struct {
+	proxy    *Proxy
+	client   *client
+	stream   stream
+	agent    agent
+	message  wire.Message
+	meta     wire.Meta
+	upstream *upstreamState
+	name     string // for the header of revision 2026-07-28
+
+	change func(params []byte) []byte // of the params on their way; nil: none
+}
+
+// relay sends m to u and passes the answer on. It reports whether that is a
+// result.
+func (p *Proxy) relay(ctx context.Context, c *client, m wire.Message, meta wire.Meta, s stream, u *upstreamState) bool {
+	r := &relayed{proxy: p, client: c, stream: s, agent: c.speaker(meta), message: m, meta: meta, upstream: u}
+	return r.serve(ctx)
+}
+
+func (r *relayed) serve(ctx context.Context) bool {
+	reply, err := r.exchange(ctx)
+	switch {
+	case ctx.Err() != nil:
+		return false // nobody waits for an answer
+	case err != nil:
+		r.stream.reply(wire.AppendError(nil, r.message.ID, codeInternal, err.Error(), nil))
+	case reply.Error != nil:
+		r.stream.reply(wire.ErrorHead(r.message.ID), reply.Error, wire.Tail)
+	default:
+		r.stream.reply(wire.ResultHead(r.message.ID), ofEra(reply.Result, r.message.Method, r.agent.modern), wire.Tail)
+		return true
+	}
+	return false
+}
+
+// exchange sends the request and waits for the reply, no longer than the
+// upstream may take.
+func (r *relayed) exchange(ctx context.Context) (upstream.Reply, error) {
+	u := r.upstream
+	request, fault := r.request()
+	if fault != nil {
+		return upstream.Reply{}, fault
+	}
+	x := u.Send(request)
+	timer := time.NewTimer(u.config.Timeout)
+	defer timer.Stop()
+	var err error
+	select {
+	case reply := <-x.Done():
+		if reply.Err != nil {
+			err = fmt.Errorf("upstream %s: %v", u.config.Name, reply.Err)
+		}
+		return reply, err
+	case <-timer.C:
+		err = fmt.Errorf("upstream %s gave no answer within %s", u.config.Name, u.config.Timeout)
+	case <-ctx.Done():
+		err = context.Cause(ctx)
+	}
+	x.Cancel(err.Error())
+	return upstream.Reply{}, err
+}
+
+// request is the message as the upstream gets it.
+func (r *relayed) request() (upstream.Request, error) {
+	call, fault := wire.ParseRequest(r.message)
+	if fault != nil {
+		return upstream.Request{}, errors.New(fault.Message)
+	}
+	out := upstream.Request{Method: r.message.Method, Name: r.name, Notify: r.notify, Ask: r.ask}
+	hop := wire.Hop{Name: call.Name}
+	if r.upstream.State().Era == upstream.Modern {
+		hop.Modern, hop.Meta = true, r.client.withLogLevel(r.agent, r.meta, r.upstream.RequestMeta(r.agent.relayed()))
+	}
+	if r.meta.ProgressToken != nil {
+		out.Token = r.upstream.NewToken()
+		hop.ProgressToken = strconv.AppendInt(nil, out.Token, 10)
+	}
+	out.Params = call.AppendForward(nil, hop)
+	if r.change != nil {
+		out.Params = r.change(out.Params)
+	}
+	return out, nil
+}
+
+// notify passes a notification that belongs to the request to its client.
+func (r *relayed) notify(method string, params []byte) {
+	if note := r.client.note(r.agent, r.meta, method, params); note != nil {
+		r.stream.send(note)
+	}
+}
+
+// ask passes a request of the upstream on to the client, if it has a handshake:
+// in the newer era these methods have no rounds.
+func (r *relayed) ask(q *upstream.Inquiry) {
+	if r.agent.modern || !r.agent.can(q) {
+		refuseInquiry(q)
+		return
+	}
+	r.proxy.passOn(r.client, r.stream, r.upstream, q)
+}
+
+// note is a notification of an upstream that belongs to a request, under the
+// client's own progress token; nil: the client does not want it.
+func (c *client) note(a agent, meta wire.Meta, method string, params []byte) []byte {
+	switch method {
+	case "notifications/progress":
+		if meta.ProgressToken == nil {
+			return nil
+		}
+		params = wire.ReplaceMember(nil, params, "progressToken", meta.ProgressToken)
+	case "notifications/message":
+		if !c.wantsLog(a, meta, params) {
+			return nil
+		}
+	default:
+		return nil
+	}
+	return wire.AppendNotification(nil, method, params)
+}
+
+// wantsLog reports whether the client asked for a message of that level: by
+// logging/setLevel, or since 2026-07-28 in the request itself.
+func (c *client) wantsLog(a agent, meta wire.Meta, params []byte) bool {
+	level := logLevels[member(params, "level")]
+	if a.modern {
+		wanted, asked := logLevels[meta.LogLevel]
+		return asked && level >= wanted
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return level >= logLevels[c.logLevel]
+}
+
+// withLogLevel adds to the _meta for a modern upstream the level of the log
+// messages that the client wants: without it there are none.
+func (c *client) withLogLevel(a agent, m wire.Meta, meta []byte) []byte {
+	level := m.LogLevel
+	if !a.modern {
+		c.mu.Lock()
+		level = c.logLevel
+		c.mu.Unlock()
+	}
+	if _, known := logLevels[level]; !known || meta == nil {
+		return meta
+	}
+	return append(meta[:len(meta):len(meta)], `,"io.modelcontextprotocol/logLevel":"`+level+`"`...)
+}
+
+// ofEra is a result for the era of the client: resultType belongs to the hop,
+// like the revision that it is of, and what may be kept has to say so since
+// 2026-07-28.
+func ofEra(result []byte, method string, modern bool) []byte {
+	kind := wire.ResultFacts(result).Type
+	switch {
+	case modern && kind == wire.TypeAbsent && cacheable(method):
+		return wire.AppendStamped(nil, result, []byte(`"resultType":"complete","ttlMs":0,"cacheScope":"private"`))
+	case modern && kind == wire.TypeAbsent:
+		return wire.AppendStamped(nil, result, []byte(`"resultType":"complete"`))
+	case !modern && kind != wire.TypeAbsent:
+		return wire.AppendWithout(nil, result, "resultType")
+	default:
+		return result
+	}
+}
+
+func cacheable(method string) bool {
+	switch method {
+	case "resources/list", "resources/templates/list", "prompts/list", "resources/read":
+		return true
+	}
+	return false
+}

@@ -1,0 +1,145 @@
+package proxy
+
+import (
+	"context"
+	"strings"
+
+	"github.com/petrigate/petrigate/internal/rawjson"
+	"github.com/petrigate/petrigate/proxy/internal/upstream"
+	"github.com/petrigate/petrigate/proxy/internal/wire"
+)
+
+// codeNoResource is the error of the older era for an unknown resource.
+const codeNoResource = -32002
+
+// resourceTables say which upstream has which resource.
+type resourceTables struct {
+	listed    table // by URI
+	templates table // by URI template
+}
+
+// owner is the upstream that a resource is asked of, as far as that is known:
+// the only one, the one whose list has the URI, or the first one with a
+// template that it matches. It never is a guess by the look of a URI.
+func (r *resourceTables) owner(upstreams []*upstreamState, uri string) *upstreamState {
+	if len(upstreams) == 1 {
+		return upstreams[0]
+	}
+	if i, ok := r.listed.get(uri); ok {
+		return i.upstream
+	}
+	view := r.templates.view.Load()
+	if view == nil {
+		return nil
+	}
+	for _, u := range upstreams {
+		for template, i := range *view {
+			if i.upstream == u && matchesTemplate(template, uri) {
+				return u
+			}
+		}
+	}
+	return nil
+}
+
+// resourceOwner is owner after the upstreams were asked for their lists, where
+// that is needed. It may be down by now.
+func (p *Proxy) resourceOwner(ctx context.Context, uri string) *upstreamState {
+	p.awaitUpstreams(ctx)
+	upstreams := p.offering("resources")
+	if len(upstreams) == 0 {
+		return nil
+	}
+	if u := p.resources.owner(p.upstreams, uri); u != nil {
+		return u
+	}
+	p.gatherAll(ctx, resourceList, upstreams)
+	p.gatherAll(ctx, templateList, upstreams)
+	return p.resources.owner(p.upstreams, uri)
+}
+
+// matchesTemplate reports whether uri can come of an RFC 6570 template: its
+// literal parts stand in it, in order, and each expression stands for
+// something between them.
+func matchesTemplate(template, uri string) bool {
+	first := true
+	for template != "" {
+		literal, rest, more := strings.Cut(template, "{")
+		at := strings.Index(uri, literal)
+		switch {
+		case first && !strings.HasPrefix(uri, literal):
+			return false
+		case !first && !more:
+			return strings.HasSuffix(uri, literal)
+		case at < 0:
+			return false
+		case !more:
+			return uri == literal
+		}
+		uri = uri[at+len(literal):]
+		_, template, more = strings.Cut(rest, "}")
+		if !more {
+			return false
+		}
+		first = false
+	}
+	return !first || uri == ""
+}
+
+// unknownResource is the error for a URI that no upstream has.
+func unknownResource(id []byte, uri string, modern bool) []byte {
+	code := codeNoResource
+	if modern {
+		code = codeInvalidParams
+	}
+	return wire.AppendError(nil, id, code, "Resource not found", append(rawjson.AppendString([]byte(`{"uri":`), uri), '}'))
+}
+
+// complete serves completion/complete: the prompt or the template that is
+// referred to says which upstream knows.
+func (p *Proxy) complete(ctx context.Context, c *client, m wire.Message, meta wire.Meta, s stream) {
+	p.awaitUpstreams(ctx)
+	if len(p.offering("completions")) == 0 {
+		s.reply(wire.AppendError(nil, m.ID, codeNoMethod, "Method not found: no upstream completes arguments", nil))
+		return
+	}
+	r := &relayed{proxy: p, client: c, stream: s, agent: c.speaker(meta), message: m, meta: meta}
+	ref, _ := rawjson.Member(m.Params, "ref")
+	switch member(ref, "type") {
+	case "ref/prompt":
+		i, ok := p.prompt(ctx, member(ref, "name"))
+		if r.upstream = i.upstream; ok && i.key != i.exposed {
+			r.change = func(params []byte) []byte { return renamedRef(params, i.key) }
+		}
+	case "ref/resource":
+		r.upstream = p.templateOwner(ctx, member(ref, "uri"))
+	}
+	if r.upstream == nil && len(p.upstreams) == 1 {
+		r.upstream = p.upstreams[0]
+	}
+	if r.upstream == nil || r.upstream.State().Phase != upstream.Up || !r.upstream.has("completions") {
+		s.reply(wire.AppendError(nil, m.ID, codeInvalidParams, "no upstream has what the ref names, and completes its arguments", nil))
+		return
+	}
+	r.serve(ctx)
+}
+
+func renamedRef(params []byte, name string) []byte {
+	ref, _ := rawjson.Member(params, "ref")
+	return wire.ReplaceMember(nil, params, "ref", wire.ReplaceMember(nil, ref, "name", rawjson.AppendString(nil, name)))
+}
+
+// templateOwner is the upstream that has a template, or a resource, of that URI.
+func (p *Proxy) templateOwner(ctx context.Context, uri string) *upstreamState {
+	if len(p.upstreams) == 1 {
+		return p.upstreams[0]
+	}
+	if i, ok := p.resources.templates.get(uri); ok {
+		return i.upstream
+	}
+	u := p.resourceOwner(ctx, uri)
+	if i, ok := p.resources.templates.get(uri); ok {
+		return i.upstream
+	}
+	return u
+}

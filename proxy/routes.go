@@ -1,0 +1,67 @@
+package proxy
+
+import (
+	"context"
+	"sync/atomic"
+)
+
+// A table says which upstream has what, as the lists showed it last. It is
+// asked where there is more than one upstream.
+type table struct {
+	view atomic.Pointer[map[string]item] // by what the clients call it
+}
+
+func (t *table) set(items []item) {
+	byName := make(map[string]item, len(items))
+	for _, i := range items {
+		byName[i.exposed] = i
+	}
+	t.view.Store(&byName)
+}
+
+func (t *table) get(name string) (item, bool) {
+	view := t.view.Load()
+	if view == nil {
+		return item{}, false
+	}
+	i, ok := (*view)[name]
+	return i, ok
+}
+
+// table is the one that a list fills.
+func (p *Proxy) table(kind listKind) *table {
+	switch kind {
+	case promptList:
+		return &p.prompts
+	case resourceList:
+		return &p.resources.listed
+	}
+	return &p.resources.templates
+}
+
+// prompt finds the prompt that clients call by a name. It may ask the
+// upstreams for their lists.
+func (p *Proxy) prompt(ctx context.Context, name string) (item, bool) {
+	p.awaitUpstreams(ctx)
+	if i, ok := p.knownPrompt(name); ok {
+		return i, true
+	}
+	upstreams := p.offering("prompts")
+	if len(upstreams) == 0 || p.passesThrough(promptList) {
+		return item{}, false
+	}
+	p.gatherAll(ctx, promptList, upstreams)
+	return p.prompts.get(name)
+}
+
+// knownPrompt is prompt without asking anybody.
+func (p *Proxy) knownPrompt(name string) (item, bool) {
+	if !p.passesThrough(promptList) {
+		return p.prompts.get(name)
+	}
+	upstreams := p.offering("prompts")
+	if len(upstreams) == 0 {
+		return item{}, false
+	}
+	return item{upstream: upstreams[0], key: name, exposed: name}, true
+}
