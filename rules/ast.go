@@ -12,7 +12,7 @@ type File struct {
 	Name       string
 	Statements []Statement
 
-	source map[Statement]string // their lines, for excerpts
+	source map[Statement]*scanner // their lines, for excerpts
 	errs   ErrorList
 }
 
@@ -104,7 +104,7 @@ type Name struct {
 	Text   string // without the quotes
 	Quoted bool   // it stands for itself: no glob, no action, no keyword
 
-	column int // in the text of the line
+	column, width int // in the text of the line
 }
 
 // Glob reports whether the name is a pattern over the names of a call.

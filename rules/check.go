@@ -52,12 +52,16 @@ func (c *compiler) checkNames(s Statement) {
 // invisible finds a character that leaves no trace on a screen.
 func invisible(s string) (rune, bool) {
 	for _, r := range s {
-		if unicode.In(r, unicode.Cf, unicode.Cc, unicode.Co, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point) ||
-			r == '\u2800' { // the blank Braille pattern
+		if isInvisible(r) {
 			return r, true
 		}
 	}
 	return 0, false
+}
+
+func isInvisible(r rune) bool {
+	return unicode.In(r, unicode.Cf, unicode.Cc, unicode.Co, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point) ||
+		r == '\u2800' // the blank Braille pattern
 }
 
 func (c *compiler) checkRequire(s *Require) {

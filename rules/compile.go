@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/petrigate/petrigate/gate"
 )
@@ -128,13 +127,8 @@ func (c *compiler) net(n gate.Net, v Verification) {
 
 // warn warns of a statement as a whole.
 func (c *compiler) warn(s Statement, code Code, hint, format string, args ...any) {
-	c.warnAt(s.Position(), span{c.fileOf[s].source[s], c.indent(s) + 1, len([]rune(s.String()))}, code, hint, format, args...)
-}
-
-// indent is how many separators stand before a statement on its line.
-func (c *compiler) indent(s Statement) int {
-	text := c.fileOf[s].source[s]
-	return len([]rune(text)) - len([]rune(strings.TrimLeftFunc(text, isSeparator)))
+	line := c.fileOf[s].source[s]
+	c.warnAt(s.Position(), line.span(line.skip(0), line.off), code, hint, format, args...)
 }
 
 // warnName warns of a name in a statement.
@@ -159,7 +153,7 @@ func (c *compiler) fail(s Statement, e *Error) {
 }
 
 func (c *compiler) span(s Statement, n Name) span {
-	return span{c.fileOf[s].source[s], n.column, len([]rune(n.String()))}
+	return span{c.fileOf[s].source[s].text, n.column, n.width}
 }
 
 // errors is every error of the files, in order. A line has one: what Parse

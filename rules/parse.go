@@ -19,7 +19,7 @@ func Parse(file string, src []byte) (*File, ErrorList) {
 // ParseAt is [Parse] for a text that is part of a larger file: place says
 // where a line and a column of the text are in that file.
 func ParseAt(src []byte, place func(line, column int) gate.Position) (*File, ErrorList) {
-	f := &File{Name: place(1, 1).File, source: make(map[Statement]string)}
+	f := &File{Name: place(1, 1).File, source: make(map[Statement]*scanner)}
 	for _, s := range scanLines(src, place) {
 		statement := s.statement()
 		switch {
@@ -27,7 +27,7 @@ func ParseAt(src []byte, place func(line, column int) gate.Position) (*File, Err
 			f.errs = append(f.errs, s.err)
 		case statement != nil:
 			f.Statements = append(f.Statements, statement)
-			f.source[statement] = s.text
+			f.source[statement] = s
 		}
 	}
 	return f, f.errs
@@ -117,7 +117,8 @@ func (s *scanner) name(missing, form string) Name {
 }
 
 func (s *scanner) named(t token) Name {
-	return Name{Pos: s.position(t.off), Text: t.text, Quoted: t.kind == quoted, column: s.column(t.off)}
+	at := s.span(t.off, t.end)
+	return Name{Pos: s.position(t.off), Text: t.text, Quoted: t.kind == quoted, column: at.column, width: at.width}
 }
 
 // names reads names with commas between them, each once.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"unicode"
+	"unicode/utf16"
 )
 
 // String is the file in canonical form: one statement a line, no comments.
@@ -97,7 +98,7 @@ func (n Name) String() string {
 }
 
 // quote writes a JSON string. It escapes what a rules file may not hold, which
-// is more than JSON asks for, and nothing else.
+// is more than JSON asks for, and what nobody would see.
 func quote(s string) string {
 	var b strings.Builder
 	b.WriteByte('"')
@@ -106,8 +107,10 @@ func quote(s string) string {
 		case r == '"' || r == '\\':
 			b.WriteByte('\\')
 			b.WriteRune(r)
-		case unicode.IsControl(r):
-			fmt.Fprintf(&b, `\u%04x`, r)
+		case isInvisible(r):
+			for _, unit := range utf16.Encode([]rune{r}) {
+				fmt.Fprintf(&b, `\u%04x`, unit)
+			}
 		default:
 			b.WriteRune(r)
 		}

@@ -28,6 +28,7 @@ func TestPrint(t *testing.T) {
 		{"map bash.command   / as slash # a/b", "map bash.command / as slash"},
 		{"map bash.command /rm/ as rm", "map bash.command /rm/ as rm"},
 		{"map bash.command runs as rm", "map bash.command runs as rm"},
+		{"block \"a\u200b\\u00ad\U000e0041b\"", `block "a\u200b\u00ad\udb40\udc41b"`},
 		{"require a before b  once unless c ,\td*, \"e,\" # f", `require a before b once unless c, d*, "e,"`},
 		{"require human-approval via  cli before b unless c", "require human-approval via cli before b unless c"},
 		{"shadow  block a  unless b", "shadow block a unless b"},
