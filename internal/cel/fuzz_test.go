@@ -1,0 +1,127 @@
+package cel
+
+import (
+	"encoding/json"
+	"math/big"
+	"path"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/rawjson"
+)
+
+// FuzzConvert holds what is made of arguments to what encoding/json makes of
+// them, with whole numbers as they were written.
+func FuzzConvert(f *testing.F) {
+	for _, seed := range []string{
+		``, `{}`, `{"a":1,"b":[true,null,"x\u00e9"],"c":{"d":-0.5e3}}`, `{"n":9223372036854775808}`, `{"n":18446744073709551616}`,
+		`{"n":-0}`, `{"n":1E400}`, `{"n":1e-400}`, `[1]`, `{"a":`, ` { "a" : [ ] } `,
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, doc []byte) {
+		got, err := convert(doc)
+		if rawjson.Check(doc, rawjson.MaxDepth) != nil {
+			return // what the gate never hands over must not panic, that is all
+		}
+		if err != nil {
+			return
+		}
+		d := json.NewDecoder(strings.NewReader(string(doc)))
+		d.UseNumber()
+		var want any
+		if err := d.Decode(&want); err != nil {
+			t.Fatalf("%q: %v", doc, err)
+		}
+		if diff := cmp.Diff(want, any(got), cmp.Comparer(sameNumber), cmp.FilterValues(mixed, cmp.Comparer(equalNumber))); diff != "" {
+			t.Errorf("%q:\n%s", doc, diff)
+		}
+	})
+}
+
+func sameNumber(a, b json.Number) bool { return a == b }
+
+// mixed reports whether a number of encoding/json stands against one of ours.
+func mixed(a, b any) bool {
+	_, is := a.(json.Number)
+	_, also := b.(json.Number)
+	return is != also
+}
+
+// equalNumber compares by value: whole numbers exactly, others as doubles.
+func equalNumber(a, b any) bool {
+	n, ok := a.(json.Number)
+	if !ok {
+		a, b = b, a
+		n, _ = a.(json.Number)
+	}
+	switch v := b.(type) {
+	case float64:
+		f, err := n.Float64()
+		return err == nil && f == v
+	case int64:
+		want, ok := new(big.Int).SetString(n.String(), 10)
+		return ok && want.IsInt64() && want.Int64() == v
+	case uint64:
+		want, ok := new(big.Int).SetString(n.String(), 10)
+		return ok && want.IsUint64() && want.Uint64() == v
+	}
+	return false
+}
+
+// FuzzExpr compiles anything, and runs what compiles: neither panics, every
+// mistake has a place in the text, and an answer is the same when it is asked
+// for twice.
+func FuzzExpr(f *testing.F) {
+	for _, seed := range []string{
+		`args.amount > 50000`, `arg.x`, `tool = "x"`, `tool ==`, `args.l.all(x, x > 1)`, `within(args.path, "/w")`, `"é" == tul`,
+		`args.?a.orValue([]).exists(x, x == 1)`, "args.a\n&& nope", `{"a": [1, 2.5, null]}.a[0] == 1`, `tool.matches("(")`,
+		`clean(args.path).split("/").join("-").replace("a", "bb") == tool.trim()`, `meta.x`, `"a`, `'\x00'`, `b"\xff"`, `1 / 0 == 1`,
+	} {
+		f.Add(seed, `{"amount":60000,"path":"/w/../x","l":[1,2],"a":[1]}`)
+	}
+	compiler := NewCompiler()
+	f.Fuzz(func(t *testing.T, src, args string) {
+		r := compiler.NewReader()
+		n, err := r.Expr(src)
+		if err != nil {
+			list, ok := err.(ErrorList)
+			if !ok || len(list) == 0 {
+				t.Fatalf("%q: %v", src, err)
+			}
+			for _, e := range list {
+				if e.Offset < 0 || e.Offset > len(src) || e.Line < 1 || e.Column < 1 || e.Msg == "" || strings.Contains(e.Msg, "\n") {
+					t.Errorf("%q: %+v", src, e)
+				}
+			}
+			return
+		}
+		c := &gate.Call{Tool: "t", Args: []byte(args)}
+		reading := r.Read(c, "")
+		found := reading.Finds(n)
+		if found != reading.Finds(n) || found != r.Read(c, "").Finds(n) || reading.Evidence(n) != (found == gate.Surely) {
+			t.Errorf("%q over %q: %v, and then another", src, args, found)
+		}
+	})
+}
+
+// FuzzWithin holds that what is within a folder stays there when the system
+// resolves the path, whichever separator it has.
+func FuzzWithin(f *testing.F) {
+	for _, seed := range []string{"/workspace/a", "/workspace/../etc", `/workspace/..\..\etc`, "/workspace/.. /x", "//workspace", "", "C:/workspace/x", "/workspace/a/../../workspace/b"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, p string) {
+		if !within(p, "/workspace") {
+			return
+		}
+		for _, resolved := range []string{p, strings.ReplaceAll(p, `\`, "/")} {
+			if clean := path.Clean(resolved); clean != "/workspace" && !strings.HasPrefix(clean, "/workspace/") {
+				t.Errorf("%q is %q", p, clean)
+			}
+		}
+	})
+}
