@@ -72,7 +72,7 @@ func scriptsWanted(t *testing.T) int {
 		}
 		return n
 	}
-	return 300
+	return 200
 }
 
 // TestAgainstBash runs generated scripts in a bash that finds nothing but shims.
@@ -99,7 +99,7 @@ func TestAgainstBash(t *testing.T) {
 	}
 	t.Logf("%d scripts: bash ran rm in %d; of these %d match and %d are opaque. It did not in %d; of these %d match, %d are opaque, %d are no match. %d were only ls and cat, %d evidence. Misses: %d",
 		n, count.ran, count.ranMatch, count.ran-count.ranMatch-count.missed, n-count.ran, count.idleMatch, count.idleOpaque, n-count.ran-count.idleMatch-count.idleOpaque, count.only, count.evidence, count.missed)
-	if n >= 300 && count.ran < n/5 {
+	if n >= 200 && count.ran < n/5 {
 		t.Errorf("bash ran rm in %d of %d scripts: the generator is blunt", count.ran, n)
 	}
 }
