@@ -1,0 +1,198 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/policy"
+)
+
+// A move is a command that changes something: it can be taken back, and recorded.
+type move struct {
+	word string // call, succeed, fail, unknown, approve, deny, after
+	call writtenCall
+	of   int // the number of the call
+	time time.Duration
+}
+
+// A madeCall is a call, and how far it has come.
+type madeCall struct {
+	written writtenCall
+	state   callState
+	refusal *gate.Refusal // or the question
+	would   *gate.Refusal // of nets in shadow
+}
+
+type callState string
+
+const (
+	callRefused callState = "is refused"
+	callWaits   callState = "waits for a person"
+	callRuns    callState = "runs"
+	callEnded   callState = "has ended"
+)
+
+// made makes a call.
+func (m *simulator) made(text string) error {
+	c, err := oneCall(text)
+	if err != nil {
+		return err
+	}
+	m.do(move{word: "call", call: c, of: len(m.calls) + 1})
+	return nil
+}
+
+// oneCall reads NAME [JSON].
+func oneCall(text string) (writtenCall, error) {
+	i := strings.IndexAny(text, " \t{")
+	if i < 0 {
+		i = len(text)
+	}
+	c := writtenCall{tool: text[:i]}
+	if c.tool == "" {
+		return c, errors.New(`the name of the tool is missing, as: call delete {"path": "a"}`)
+	}
+	if text = strings.TrimSpace(text[i:]); text == "" {
+		return c, nil
+	}
+	var err error
+	if c.args, err = arguments(text); err != nil {
+		return c, fmt.Errorf("the arguments of %s: %w", c.tool, err)
+	}
+	return c, nil
+}
+
+// ends says how a call ends, or what the person answers.
+func (m *simulator) ends(word, text string) error {
+	wants, otherwise := callRuns, "say approve or deny"
+	if word == "approve" || word == "deny" {
+		wants, otherwise = callWaits, "say succeed, fail or unknown"
+	}
+	number, err := m.latest(wants, text)
+	if err != nil {
+		return err
+	}
+	switch state := m.calls[number-1].state; state {
+	case wants:
+		m.do(move{word: word, of: number})
+		return nil
+	case callRuns, callWaits:
+		return fmt.Errorf("call %d %s: %s", number, state, otherwise)
+	default:
+		return fmt.Errorf("call %d %s", number, state)
+	}
+}
+
+// latest is the number of a call: as it is typed, or the latest in the state,
+// or else the latest of which the end is open.
+func (m *simulator) latest(wants callState, text string) (int, error) {
+	if text != "" {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 1 || n > len(m.calls) {
+			return 0, fmt.Errorf("there is no call %s; status lists those that have not ended", text)
+		}
+		return n, nil
+	}
+	open := 0
+	for i := len(m.calls); i > 0; i-- {
+		switch state := m.calls[i-1].state; {
+		case state == wants:
+			return i, nil
+		case open == 0 && (state == callRuns || state == callWaits):
+			open = i
+		}
+	}
+	if open == 0 {
+		return 0, errors.New("no call is open; make one, as: call NAME")
+	}
+	return open, nil
+}
+
+// passes lets time pass.
+func (m *simulator) passes(text string) error {
+	d, err := time.ParseDuration(text)
+	if err != nil || d <= 0 {
+		return fmt.Errorf("%q is no time that can pass, as 2m or 1h30m", text)
+	}
+	m.do(move{word: "after", time: d})
+	return nil
+}
+
+// back takes the last move back: all others are made once more.
+func (m *simulator) back() error {
+	if len(m.moves) == 0 {
+		return errors.New("there is nothing to take back")
+	}
+	last := m.moves[len(m.moves)-1]
+	again := m.moves[:len(m.moves)-1]
+	before := m.stage.player.Session().Nets()
+	m.stage.restart()
+	m.moves, m.calls = nil, nil
+	for _, mv := range again {
+		m.apply(mv)
+	}
+	m.printf("taken back: %s\n", last)
+	m.moved(before)
+	m.possible()
+	return nil
+}
+
+func (mv move) String() string {
+	switch mv.word {
+	case "call":
+		return "call " + mv.call.String()
+	case "after":
+		return "after " + mv.time.String()
+	default:
+		return fmt.Sprintf("%s %d", mv.word, mv.of)
+	}
+}
+
+// do makes a move and shows it.
+func (m *simulator) do(mv move) {
+	before := m.stage.player.Session().Nets()
+	m.apply(mv)
+	m.tell(mv)
+	m.moved(before)
+	m.possible()
+}
+
+// apply makes a move.
+func (m *simulator) apply(mv move) {
+	m.moves = append(m.moves, mv)
+	st, id := m.stage, strconv.Itoa(mv.of)
+	switch mv.word {
+	case "call":
+		c := &madeCall{written: mv.call}
+		m.calls = append(m.calls, c)
+		c.decided(st.player.Call(st.made(mv.call, mv.of), policy.Later))
+	case "approve":
+		m.calls[mv.of-1].decided(st.player.Answer(id, policy.Yes))
+	case "deny":
+		m.calls[mv.of-1].decided(st.player.Answer(id, policy.No))
+	case "after":
+		st.now = st.now.Add(mv.time)
+		st.player.Session().Tick(st.now)
+	default:
+		outcome := map[string]gate.Outcome{"succeed": gate.Success, "fail": gate.Failure, "unknown": gate.Unknown}[mv.word]
+		st.player.SettleAt(id, outcome, st.now)
+		if outcome != gate.Unknown {
+			m.calls[mv.of-1].state = callEnded
+		}
+	}
+}
+
+func (c *madeCall) decided(d gate.Decision) {
+	switch d := d.(type) {
+	case *gate.Allow:
+		c.state, c.refusal, c.would = callRuns, nil, d.Would
+	case *gate.Ask:
+		c.state, c.refusal = callWaits, d.Refusal()
+	case *gate.Refusal:
+		c.state, c.refusal = callRefused, d
+	}
+}

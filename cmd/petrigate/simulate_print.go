@@ -1,0 +1,168 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/rules"
+)
+
+// tell says what became of a move.
+func (m *simulator) tell(mv move) {
+	if mv.word == "after" {
+		m.printf("%s later\n", mv.time)
+		return
+	}
+	c := m.calls[mv.of-1]
+	what := fmt.Sprintf("call %d, %s", mv.of, c.written.tool)
+	switch {
+	case mv.word == "succeed" || mv.word == "fail" || mv.word == "unknown":
+		m.printf("%s, %s\n", what, map[string]string{"succeed": "has succeeded", "fail": "has failed", "unknown": "may have succeeded or failed: it can still be told"}[mv.word])
+	case c.state == callRuns:
+		m.printf("%s %s runs; it can succeed or fail\n", m.ink.in(green, "allow:"), what)
+		if mv.word == "call" {
+			m.unconcerned(c.written)
+		}
+		if c.would != nil {
+			m.printf("  in shadow %s: %s\n", wouldSay(c.would), reason(c.would))
+		}
+	case c.state == callWaits:
+		m.printf("%s %s waits for a person: approve or deny\n  %s\n", m.ink.in(yellow, "ask:"), what, reason(c.refusal))
+	default:
+		m.printf("%s %s\n  %s\n", m.ink.in(red, "refuse:"), what, reason(c.refusal))
+		if way := m.way(mv, c); way != "" {
+			m.printf("  %s\n", way)
+		}
+	}
+}
+
+// unconcerned says that a call has nothing to do with the policy: its name may
+// be misspelt.
+func (m *simulator) unconcerned(c writtenCall) {
+	for _, v := range m.stage.player.Session().Classify(m.stage.made(c, 0)) {
+		if v.Kind != gate.Abstain {
+			return
+		}
+	}
+	names := m.stage.names()
+	if !slices.Contains(names, c.tool) {
+		m.printf("  no rule and no net has to do with the call%s\n", suggestion(c.tool, "", names))
+	}
+}
+
+// way is how a refused call would be allowed.
+func (m *simulator) way(mv move, c *madeCall) string {
+	e := explanation{stage: m.stage, call: c.written, refusal: c.refusal}
+	e.remedy = m.stage.guide.Remedy(m.stage.player.Session().Snapshot(), m.stage.made(c.written, mv.of), c.refusal)
+	return e.way()
+}
+
+// moved shows what has changed since, in the words of the rules.
+func (m *simulator) moved(before []gate.NetState) {
+	for i, n := range m.stage.player.Session().Nets() {
+		was, is := marking(before[i].Marking), marking(n.Marking)
+		if was != is {
+			m.printf("  %s: %s -> %s\n", m.title(n.Name), was, is)
+		}
+		if n.Shadow && marking(before[i].Enforced) != marking(n.Enforced) {
+			m.printf("  %s, had it blocked: %s -> %s\n", m.title(n.Name), marking(before[i].Enforced), marking(n.Enforced))
+		}
+	}
+}
+
+// title is the line of a rule, or the name of a net.
+func (m *simulator) title(net string) string {
+	n := m.stage.net(net)
+	if !n.Labels {
+		return net
+	}
+	_, text, _ := strings.Cut(quotedRule(n.Rule, net), "  ")
+	if f, errs := rules.Parse("", []byte(text)); len(errs) == 0 && len(f.Statements) == 1 {
+		return fmt.Sprint(f.Statements[0]) // without the comment
+	}
+	return text
+}
+
+// reason is the text of a refusal, with the numbers that calls have here.
+func reason(r *gate.Refusal) string {
+	text := r.Text
+	for _, b := range r.Blocks {
+		for _, h := range b.Holds {
+			text = strings.ReplaceAll(text, fmt.Sprintf("Call %d of %s,", h.Number, h.Tool), fmt.Sprintf("Call %s of %s,", h.ID, h.Tool))
+		}
+	}
+	return blamed(r) + text
+}
+
+// possible lists what could be called now.
+func (m *simulator) possible() {
+	var now, later []string
+	session := m.stage.player.Session()
+	names := m.stage.names()
+	for i, name := range names {
+		if name == "" || strings.ContainsAny(name, "*?") || slices.Contains(names[:i], name) {
+			continue
+		}
+		call := m.stage.made(writtenCall{tool: name}, 0)
+		call.ID = ""
+		d, _ := m.stage.result.Policy.Decide(session.Snapshot(), call, nil)
+		switch d.(type) {
+		case *gate.Allow:
+			now = append(now, name)
+		case *gate.Ask:
+			now = append(now, name+" (asks)")
+		default:
+			later = append(later, name)
+		}
+	}
+	m.list("now:", now)
+	m.list("not now:", later)
+}
+
+// list is a line of names, unless there are none.
+func (m *simulator) list(title string, names []string) {
+	const most = 20
+	if len(names) == 0 {
+		return
+	}
+	more := ""
+	if len(names) > most {
+		more = fmt.Sprintf(" and %d more", len(names)-most)
+		names = names[:most]
+	}
+	m.printf("%s %s%s\n", m.ink.in(cyan, title), strings.Join(names, ", "), more)
+}
+
+// status shows the nets and the open calls.
+func (m *simulator) status() {
+	for _, n := range m.stage.player.Session().Nets() {
+		idle := ""
+		if !n.Active {
+			idle = " (inactive)"
+		}
+		m.printf("  %s%s: %s\n", m.title(n.Name), idle, marking(n.Marking))
+		if !n.Next.IsZero() {
+			m.printf("    moves by itself in %s\n", n.Next.Sub(m.stage.now))
+		}
+	}
+	for i, c := range m.calls {
+		if c.state == callRuns || c.state == callWaits {
+			m.printf("call %d, %s, %s\n", i+1, c.written, c.state)
+		}
+	}
+	if passed := m.stage.now.Sub(curtain); passed > 0 {
+		m.printf("%s have passed\n", passed)
+	}
+	m.possible()
+}
+
+func (m *simulator) names(text string) error {
+	c, err := oneCall(text)
+	if err != nil {
+		return err
+	}
+	m.printf("%s\n", namesText(m.stage.result.Policy.Names(m.stage.made(c, 0))))
+	return nil
+}

@@ -1,0 +1,185 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/petrigate/petrigate/internal/policytest"
+)
+
+// record writes the session as a file of one test, and runs it once: what is
+// written has to be true.
+func (m *simulator) record(path string, f stageFlags) error {
+	text := m.policyText(filepath.Dir(path), f) + "tests:\n  - name: recorded\n    steps:\n"
+	steps := m.stepsText()
+	if len(steps) == 0 {
+		m.printf("nothing was done, and nothing is recorded\n")
+		return nil
+	}
+	text += strings.Join(steps, "")
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = file.WriteString(text)
+	if closed := file.Close(); err == nil {
+		err = closed
+	}
+	if err != nil {
+		return err
+	}
+	m.printf("recorded %s in %s\n", number(len(steps), "step"), path)
+	return m.replays(path, text)
+}
+
+// replays says where a test would not do what the session did.
+func (m *simulator) replays(path, text string) error {
+	file, err := policytest.Parse(path, []byte(text))
+	if err != nil {
+		return err
+	}
+	loader := policytest.Loader{Call: callsUnder}
+	p, err := loader.Load(file)
+	if err != nil {
+		return err
+	}
+	if r := p.Run(&file.Tests[0]); r.Failure != nil {
+		m.printf("the test differs from the session in step %d: expected %s, got %s\n", len(r.Steps), r.Failure.Expected, r.Failure.Got)
+	}
+	return nil
+}
+
+// policyText names the policy, as seen from the folder of the test.
+func (m *simulator) policyText(dir string, f stageFlags) string {
+	if m.stage.config != nil {
+		return fmt.Sprintf("config: %s\n", quote(from(dir, m.stage.config.File)))
+	}
+	text := ""
+	if len(f.rules) > 0 {
+		text += "rules: " + listText(dir, f.rules)
+	}
+	if len(f.nets) > 0 {
+		text += "nets: " + listText(dir, f.nets)
+	}
+	return text
+}
+
+func listText(dir string, files []string) string {
+	var quoted []string
+	for _, file := range files {
+		quoted = append(quoted, quote(from(dir, file)))
+	}
+	return fmt.Sprintf("[%s]\n", strings.Join(quoted, ", "))
+}
+
+// from is the path of a file as seen from a folder.
+func from(dir, file string) string {
+	folder, err := filepath.Abs(dir)
+	target, err2 := filepath.Abs(file)
+	rel, err3 := filepath.Rel(folder, target)
+	if err != nil || err2 != nil || err3 != nil {
+		return file
+	}
+	return filepath.ToSlash(rel)
+}
+
+// quote is a text in YAML.
+func quote(text string) string {
+	b, err := json.Marshal(text)
+	if err != nil {
+		panic(err) // it is a string
+	}
+	return string(b)
+}
+
+// stepsText is the moves as steps of a test. A call that a person is asked
+// about is a step where that person answers.
+func (m *simulator) stepsText() []string {
+	var steps []string
+	at := make(map[int]int) // the step of a call
+	for i, mv := range m.moves {
+		switch mv.word {
+		case "after":
+			steps = append(steps, fmt.Sprintf("      - after: %s\n", mv.time))
+		case "call", "approve", "deny":
+			if text := m.callText(i); text != "" {
+				steps = append(steps, text)
+				at[mv.of] = len(steps)
+			}
+		default:
+			if !m.ended(i-1, mv.of) {
+				steps = append(steps, fmt.Sprintf("      - settle: { call: %d, result: %s }\n", at[mv.of], resultWords[mv.word]))
+			}
+		}
+	}
+	return steps
+}
+
+var resultWords = map[string]string{"succeed": "success", "fail": "failure", "unknown": "unknown"}
+
+// ended reports whether the end of a call is part of its step: it comes right
+// after the call was let through.
+func (m *simulator) ended(i, call int) bool {
+	return i >= 0 && m.moves[i].of == call && (m.moves[i].word == "call" || m.moves[i].word == "approve")
+}
+
+// callText is the step of a call; empty where a person answers it later.
+func (m *simulator) callText(i int) string {
+	mv := m.moves[i]
+	c := m.calls[mv.of-1]
+	if mv.word == "call" && m.answered(mv.of) {
+		return ""
+	}
+	text := "      - call: " + quote(c.written.tool) + "\n"
+	line := func(key, value string) { text += "        " + key + ": " + value + "\n" }
+	if c.written.args != nil {
+		line("args", string(c.written.args))
+	}
+	switch mv.word {
+	case "approve":
+		line("approve", "true")
+	case "deny":
+		line("approve", "false")
+	}
+	switch c.state {
+	case callWaits:
+		line("expect", "ask")
+	case callRefused:
+		line("expect", "refuse")
+	}
+	if c.refusal != nil && len(c.refusal.Blocks) > 0 {
+		b := c.refusal.Blocks[0]
+		line("reason", quote(b.Reason))
+		line("rule", quote(b.Net))
+	}
+	if c.state == callRuns || c.state == callEnded {
+		if c.would != nil {
+			line("would", wouldSay(c.would))
+		}
+		if result := m.result(i, mv.of); result != "success" {
+			line("result", result)
+		}
+	}
+	return text
+}
+
+// answered reports whether a person answers the call.
+func (m *simulator) answered(call int) bool {
+	for _, mv := range m.moves {
+		if mv.of == call && (mv.word == "approve" || mv.word == "deny") {
+			return true
+		}
+	}
+	return false
+}
+
+// result is how the call ends right after it was let through.
+func (m *simulator) result(i, call int) string {
+	if i+1 < len(m.moves) && m.moves[i+1].of == call && resultWords[m.moves[i+1].word] != "" {
+		return resultWords[m.moves[i+1].word]
+	}
+	return "pending"
+}
