@@ -14,16 +14,15 @@ type judgement struct {
 	tools  []label // the physical names
 	labels []label // of the policy; the physical names first
 
-	bare    bool // no map gives a name
-	world   world
-	shadows []inShadow // that the call concerns
-
 	findings []finding // of the active nets that do not abstain, in order
 	choices  []choice  // of all nets
 	blocked  bool
 	manual   bool
 	known    bool       // an active net lists a certain name
+	bare     bool       // no map gives a name
+	world    world      // acting, where not said otherwise
 	ticked   []NetDelta // what the clock has changed in the nets that were asked
+	shadows  []inShadow // that the call concerns
 
 	// Room for the usual case, so that a decision allocates little.
 	toolRoom    [3]label

@@ -86,15 +86,16 @@ func (j *judgement) block(f *finding) Block {
 	if f.data.Stuck {
 		b.Reason = f.net.unrest()
 	}
-	b.Holds = f.holders(j.state, l)
-	j.wait(f, l, &b)
+	lists, _ := f.net.lookup(l)
+	lists = without(lists, f.net.spared(f.labels))
+	b.Holds = f.holders(j.state, lists)
+	j.wait(f, lists, &b)
 	return b
 }
 
 // wait says when the clock lets the call pass, if it does.
-func (j *judgement) wait(f *finding, l *label, b *Block) {
-	lists, _ := f.net.lookup(l)
-	if in, ok := f.net.wait(f.data, j.call.Time, without(lists, f.net.spared(f.labels))); ok {
+func (j *judgement) wait(f *finding, lists []int, b *Block) {
+	if in, ok := f.net.wait(f.data, j.call.Time, lists); ok {
 		b.Retry = in
 		b.Reason = fmt.Sprintf("%s; the next is possible in %s.", strings.TrimSuffix(b.Reason, "."), span(in))
 	}
@@ -146,13 +147,11 @@ func (n *net) unrest() string {
 	return fmt.Sprintf("Net '%s' does not come to rest.", n.Name)
 }
 
-// holders are the calls in flight that hold tokens which the transitions that
-// list l lack, by their numbers.
-func (f *finding) holders(s *State, l *label) []Holder {
+// holders are the calls in flight that hold tokens which these transitions lack.
+func (f *finding) holders(s *State, lists []int) []Holder {
 	if len(f.data.Flights) == 0 {
 		return nil
 	}
-	lists, _ := f.net.lookup(l)
 	var held []Holder
 	for i, flight := range f.data.Flights {
 		twice := slices.ContainsFunc(f.data.Flights[:i], func(g Flight) bool { return g.of(flight) && f.holds(g, lists) })

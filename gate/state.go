@@ -29,11 +29,11 @@ type State struct {
 // NetData is the state of one net. It is replaced and never changed.
 type NetData struct {
 	Active  bool
+	Stuck   bool  // it does not come to rest by itself
 	Marking []int // tokens at hand, by place; those in flight are not among them
 	Flights []Flight
 	Watches []Flight
 	Meta    Meta
-	Stuck   bool        // it does not come to rest by itself
 	Shadow  *ShadowData // of a net in shadow, of which the rest is the actual state; nil for others
 	Clock   *Clock      // nil: it has no clock, or no time was told yet
 }
