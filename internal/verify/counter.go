@@ -38,7 +38,7 @@ func (n *net) steady(place int) bool {
 		if in == 0 && out == 0 {
 			continue
 		}
-		if in > 1 || out > 1 || len(def.Tools) == 0 || def.Deferred && !def.Observe {
+		if in > 1 || out > 1 || len(def.Tools) == 0 && def.Every == 0 || def.Deferred && !def.Observe {
 			return false
 		}
 	}

@@ -60,7 +60,7 @@ func (m *model) lockOfOne(nets, group []int, likes func(*shape) bool) Deadlock {
 		in[n] = true
 	}
 	tag := func(s *shape) uint8 {
-		if likes(s) && slices.ContainsFunc(s.touches, func(t touch) bool { return in[t.net] }) {
+		if !s.waits && likes(s) && slices.ContainsFunc(s.touches, func(t touch) bool { return in[t.net] }) {
 			return wanted
 		}
 		return 0
@@ -110,7 +110,7 @@ func goOn(mon uint32, _ uint8, _ bool) (uint32, bool) { return mon, false }
 func (m *model) endless(nets []int) bool {
 	l := m.climb()
 	for _, n := range nets {
-		if slices.ContainsFunc(m.byNet[n], func(i int) bool { return l.ok[i] }) {
+		if slices.ContainsFunc(m.byNet[n], func(i int) bool { return l.ok[i] && !m.shapes[i].waits }) {
 			return true
 		}
 	}
@@ -172,7 +172,7 @@ func (s *space) escapes(ok func(k int32, class int) bool, excused func(k int32) 
 			continue
 		}
 		for c := range s.classes {
-			if !s.classes[c].shape.doubtful && s.admits(int32(k), c) && ok(int32(k), c) {
+			if sh := s.classes[c].shape; !sh.doubtful && !sh.waits && s.admits(int32(k), c) && ok(int32(k), c) {
 				good[k] = true
 				queue = append(queue, int32(k))
 				break

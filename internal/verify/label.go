@@ -163,31 +163,69 @@ func (n *net) literal(name string) bool {
 // effect is what a call with these names means to the net.
 func (n *net) effect(ls []label) effect {
 	var e effect
+	spared := n.spared(ls)
 	for i := range ls {
-		l := &ls[i]
-		var a ask
-		if l.glob > 0 {
-			for j := range n.globs {
-				if n.globs[j].number == l.glob-1 {
-					a.lists = n.globs[j].transitions
-				}
-			}
-		} else {
-			r := n.rows[l.text]
-			a.free, a.lists = r.free, r.exact
-			if l.actionOnly() {
-				a.lists = r.plain
-			}
+		a := n.ask(&ls[i])
+		if len(spared) > 0 {
+			a.lists = slices.DeleteFunc(slices.Clone(a.lists), func(t int) bool { return slices.Contains(spared, t) })
 		}
 		if a.free || len(a.lists) > 0 {
-			a.weak = l.weak
 			e = append(e, a)
 		}
 	}
 	return e
 }
 
+// ask is what one name means to the net, whatever exempts the call.
+func (n *net) ask(l *label) ask {
+	a := ask{weak: l.weak}
+	if l.glob > 0 {
+		for j := range n.globs {
+			if n.globs[j].number == l.glob-1 {
+				a.lists = n.globs[j].transitions
+			}
+		}
+		return a
+	}
+	r := n.rows[l.text]
+	a.free, a.lists = r.free, r.exact
+	if l.actionOnly() {
+		a.lists = r.plain
+	}
+	return a
+}
+
+// spared are the transitions that are none of the business of a call with these
+// names, because one of them certainly exempts it.
+func (n *net) spared(ls []label) []int {
+	var out []int
+	for i := range n.info.Transitions {
+		exempts := func(u gate.Tool) bool {
+			return slices.ContainsFunc(ls, func(l label) bool { return l.certain && l.glob == 0 && speaksOf(u, &l) })
+		}
+		if slices.ContainsFunc(n.info.Transitions[i].Unless, exempts) {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// speaksOf reports whether the tool of a net is, or matches, the name.
+func speaksOf(t gate.Tool, l *label) bool {
+	switch t.Kind {
+	case gate.Glob:
+		return (strings.Contains(t.Name, ".") || !l.actionOnly()) && matchGlob(t.Name, l.text)
+	case gate.Literal:
+		return l.text == t.Name && !l.actionOnly()
+	default:
+		return l.text == t.Name
+	}
+}
+
 // knows reports whether the net lists, or holds free, a certain one of ls.
 func (n *net) knows(ls []label) bool {
-	return slices.ContainsFunc(ls, func(l label) bool { return l.certain && len(n.effect([]label{l})) > 0 })
+	return slices.ContainsFunc(ls, func(l label) bool {
+		a := n.ask(&l)
+		return l.certain && (a.free || len(a.lists) > 0)
+	})
 }

@@ -32,7 +32,7 @@ func (m *model) climb() *ladder {
 	for again := true; again; {
 		again = false
 		for i, s := range m.shapes {
-			if l.ok[i] || s.doubtful || len(s.shut) > 0 {
+			if l.ok[i] || s.waits || s.doubtful || len(s.shut) > 0 {
 				continue
 			}
 			if m.stop() {
@@ -81,7 +81,7 @@ func (m *model) together(l *ladder, strict []touch) (nets []touch, helpers []int
 	nets, rest = strict[:1:1], slices.Clone(strict[1:])
 	for k := 0; k < len(nets); k++ {
 		for _, h := range m.byNet[nets[k].net] {
-			if !l.ok[h] || slices.Contains(helpers, h) || slices.ContainsFunc(strict, func(t touch) bool { return l.prep[h][t.net] }) {
+			if !l.ok[h] && !m.shapes[h].waits || slices.Contains(helpers, h) || slices.ContainsFunc(strict, func(t touch) bool { return l.prep[h][t.net] }) {
 				continue
 			}
 			helpers = append(helpers, h)

@@ -55,6 +55,7 @@ func newModel(p *gate.Policy, o *Options) *model {
 	b.derive(o.Tools)
 	m.gaps, m.shaper = b.gaps, b
 	m.adopt(b)
+	m.waits()
 	m.list()
 	return m
 }
@@ -101,6 +102,21 @@ func (m *model) adopt(b *shaper) {
 	}
 }
 
+// waits adds what the clock does: it may let any of its transitions fire at any
+// time. Of two nets, one may so be late: that is more than there is.
+func (m *model) waits() {
+	for _, n := range m.nets {
+		if n.info.Shadow {
+			continue
+		}
+		for _, t := range n.timed {
+			s := &shape{waits: true, touches: []touch{{n.index, n.internEffect(effect{{lists: []int{t}}})}}}
+			m.byNet[n.index] = append(m.byNet[n.index], len(m.shapes))
+			m.shapes = append(m.shapes, s)
+		}
+	}
+}
+
 func (s *shape) rank() int {
 	switch {
 	case s.doubtful:
@@ -115,6 +131,9 @@ func (s *shape) rank() int {
 func (m *model) list() {
 	seen := make(map[string]bool)
 	for _, n := range m.nets {
+		if n.info.Shadow {
+			continue
+		}
 		for _, t := range n.info.Transitions {
 			for _, tool := range t.Tools {
 				if !seen[tool.Name] {
@@ -161,6 +180,9 @@ func (m *model) groups() [][]int {
 	var groups [][]int
 	at := make(map[int]int)
 	for i := range m.nets {
+		if m.nets[i].info.Shadow {
+			continue
+		}
 		r := root(i)
 		if _, ok := at[r]; !ok {
 			at[r] = len(groups)

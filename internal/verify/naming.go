@@ -2,6 +2,7 @@ package verify
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/petrigate/petrigate/gate"
 )
@@ -29,6 +30,11 @@ func newNaming(maps []gate.Map, nets []*net, extra []gate.Tool) *naming {
 		for name := range n.rows {
 			g.dot(name)
 		}
+		for _, t := range n.info.Transitions {
+			for _, u := range t.Unless {
+				g.exemption(u)
+			}
+		}
 		for i := range n.globs {
 			n.globs[i].number = g.number(n.globs[i].glob)
 		}
@@ -48,6 +54,9 @@ func newNaming(maps []gate.Map, nets []*net, extra []gate.Tool) *naming {
 func remembering(maps []gate.Map) []gate.Map {
 	out := slices.Clone(maps)
 	for i := range out {
+		if out[i].Match == nil {
+			continue
+		}
 		match, known := out[i].Match, make(map[string]bool)
 		out[i].Match = func(s string) bool {
 			yes, ok := known[s]
@@ -59,6 +68,16 @@ func remembering(maps []gate.Map) []gate.Map {
 		}
 	}
 	return out
+}
+
+// exemption notes what calls have to be asked for because it exempts them.
+func (g *naming) exemption(u gate.Tool) {
+	switch u.Kind {
+	case gate.Plain:
+		g.dot(u.Name)
+	case gate.Glob:
+		g.dots = g.dots || strings.Contains(u.Name, ".")
+	}
 }
 
 func toolGlob(t gate.Tool) glob {
@@ -96,7 +115,14 @@ type value struct {
 	field string
 	weak  bool     // not a string; texts are its leaves, then all of them in one
 	texts []string // nil in an abstract value: hits says what matches
-	hits  []mapKey // of an abstract value
+	hits  []hit    // of an abstract value
+}
+
+// A hit is a map that matches, and what its label is worth.
+type hit struct {
+	key     mapKey
+	weak    bool
+	certain bool
 }
 
 // A mapKey names a map: of the policy (net < 0) or of a net.
@@ -111,14 +137,47 @@ func (f *form) value(field string) *value {
 	return nil
 }
 
-func (v *value) match(m *gate.Map, key mapKey) bool {
+// hit is what the map of the key makes of the value.
+func (v *value) hit(maps []gate.Map, key mapKey) (h hit, ok bool) {
 	if v == nil {
-		return false
+		return h, false
 	}
 	if v.texts == nil {
-		return slices.Contains(v.hits, key)
+		i := slices.IndexFunc(v.hits, func(h hit) bool { return h.key == key })
+		if i < 0 {
+			return h, false
+		}
+		h = v.hits[i]
+		h.weak, h.certain = h.weak || v.weak, h.certain && !v.weak
+		return h, true
 	}
-	return slices.ContainsFunc(v.texts, m.Match)
+	m := &maps[key.number]
+	h = hit{key: key, weak: v.weak}
+	if m.Reader == nil {
+		return h, slices.ContainsFunc(v.texts, m.Match)
+	}
+	h.weak = true
+	for _, s := range v.texts {
+		r := m.Reader.Read(&gate.Call{Tool: m.Tool}, s)
+		found := r.Finds(m.Pattern)
+		if found == gate.Surely && !v.weak {
+			h.weak, h.certain = !r.Evidence(m.Pattern), r.Only(alike(maps, m))
+		}
+		ok = ok || found != gate.NotFound
+	}
+	return h, ok
+}
+
+// alike are the patterns of the maps that give the same name in the same place.
+func alike(maps []gate.Map, m *gate.Map) []int {
+	var patterns []int
+	for i := range maps {
+		o := &maps[i]
+		if o.Tool == m.Tool && o.Field == m.Field && o.As == m.As && o.Reader == m.Reader {
+			patterns = append(patterns, o.Pattern)
+		}
+	}
+	return patterns
 }
 
 // labels are the labels of the policy for a call.
@@ -181,9 +240,8 @@ func mapped(maps []gate.Map, net int, f *form) []label {
 			if tool.text != maps[i].Tool {
 				continue
 			}
-			v := f.value(maps[i].Field)
-			if v.match(&maps[i], mapKey{net, i}) {
-				ls = append(ls, label{text: maps[i].As, from: fromMap, weak: v.weak || tool.weak})
+			if h, ok := f.value(maps[i].Field).hit(maps, mapKey{net, i}); ok {
+				ls = append(ls, label{text: maps[i].As, from: fromMap, weak: h.weak || tool.weak, certain: h.certain && tool.certain})
 			}
 		}
 	}

@@ -16,6 +16,7 @@ type net struct {
 	trans   []petri.Transition
 	lasting [][]petri.Arc
 	free    []int          // structural transitions
+	timed   []int          // those that fire by the clock
 	watchAt []int          // number of an observe + deferred transition among the watches, -1
 	place   map[string]int // numbers of the places
 	dead    []bool         // transitions that can never fire, whatever happens
@@ -130,7 +131,10 @@ func newNet(info gate.NetInfo, index int) *net {
 		n.trans = append(n.trans, pt)
 		n.lasting = append(n.lasting, pt.Lasting())
 		n.watchAt = append(n.watchAt, -1)
-		if len(t.Tools) == 0 {
+		switch {
+		case t.Every > 0:
+			n.timed = append(n.timed, i)
+		case len(t.Tools) == 0:
 			n.free = append(n.free, i)
 		}
 		if t.Observe && t.Deferred {

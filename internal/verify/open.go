@@ -104,11 +104,16 @@ func (b *shaper) relate(o *openTool) {
 	o.concerns = make([][]int, len(b.nets))
 	for _, f := range o.fields {
 		for i := range f.atoms {
-			form := &form{tools: o.base, fields: []value{*f.value([]int{i}, false)}}
-			s := b.shape(o.name, form)
+			v := f.value([]int{i}, false)
+			s := b.shape(o.name, &form{tools: o.base, fields: []value{*v}})
 			o.single = append(o.single, s)
+			certain := s
+			if len(v.hits) == 1 {
+				v.hits[0].certain = true
+				certain = b.shape(o.name, &form{tools: o.base, fields: []value{*v}})
+			}
 			for _, n := range b.nets {
-				if s.effectIn(n.index) != o.plain.effectIn(n.index) || n.info.MatchFirst && f.atoms[i].key.net == n.index {
+				if plain := o.plain.effectIn(n.index); s.effectIn(n.index) != plain || certain.effectIn(n.index) != plain || n.info.MatchFirst && f.atoms[i].key.net == n.index {
 					o.concerns[n.index] = append(o.concerns[n.index], f.first+i)
 				}
 			}
@@ -134,7 +139,7 @@ func (f *openField) value(atoms []int, weak bool) *value {
 		if a := f.atoms[i]; a.action != "" {
 			leaves = append(leaves, a.action)
 		} else {
-			v.hits = append(v.hits, a.key)
+			v.hits = append(v.hits, hit{key: a.key})
 		}
 	}
 	if f.ps == nil {
@@ -146,7 +151,7 @@ func (f *openField) value(atoms []int, weak bool) *value {
 // kinds are all calls of open tools, as nets and a tag can tell them apart.
 func (m *model) kinds(nets []int, tag func(*shape) uint8) (shapes []*shape, gap string) {
 	for _, o := range m.shaper.opened {
-		k := m.shaper.kindsOf(o, o.seen(nets, tag))
+		k := m.shaper.kindsOfTool(o, o.seen(nets, tag))
 		shapes = append(shapes, k.shapes...)
 		if gap == "" {
 			gap = k.gap
@@ -173,7 +178,7 @@ func (o *openTool) seen(nets []int, tag func(*shape) uint8) []int {
 	return slices.Compact(atoms)
 }
 
-func (b *shaper) kindsOf(o *openTool, atoms []int) kinds {
+func (b *shaper) kindsOfTool(o *openTool, atoms []int) kinds {
 	var key []byte
 	for _, a := range atoms {
 		key = binary.AppendUvarint(key, uint64(a))
@@ -194,7 +199,12 @@ func (b *shaper) kindsOf(o *openTool, atoms []int) kinds {
 			count = maxShapesOfTool + 1
 			break
 		}
-		options[i] = slices.Concat([]*value{nil}, f.fixed, f.subsets(here))
+		values, ok := b.subsets(f, here)
+		if !ok {
+			count = maxShapesOfTool + 1
+			break
+		}
+		options[i] = slices.Concat([]*value{nil}, f.fixed, values)
 		count *= len(options[i])
 	}
 	var k kinds
@@ -211,35 +221,39 @@ func (b *shaper) kindsOf(o *openTool, atoms []int) kinds {
 	return k
 }
 
-// subsets are values for each set of the atoms, with texts where some are known.
-func (f *openField) subsets(atoms []int) []*value {
+// subsets are values for each set of the atoms, with texts where some are
+// known. ok is false where there are too many.
+func (b *shaper) subsets(f *openField, atoms []int) (values []*value, ok bool) {
 	var ps []pattern
+	var keys []mapKey
 	for _, a := range atoms {
 		if f.ps != nil {
-			ps = append(ps, f.ps[a])
+			ps, keys = append(ps, f.ps[a]), append(keys, f.atoms[a].key)
 		}
 	}
-	var out []*value
 	for set := uint64(1); set < 1<<len(atoms); set++ {
-		var chosen []int
-		for i, a := range atoms {
-			if set&(1<<i) != 0 {
-				chosen = append(chosen, a)
-			}
-		}
-		strong, weak := f.value(chosen, false), f.value(chosen, true)
 		if f.ps == nil {
-			out = append(out, weak)
+			values = append(values, f.value(chosen(atoms, set), true))
 			continue
 		}
-		if text, ok := witness(ps, set); ok {
-			strong.texts, weak.texts = []string{text}, []string{text}
-		} else if impossible(ps, set) {
-			continue
-		} else {
-			weak.texts = weakWitness(ps, set)
+		strong, ok := b.kindsOf(f.name, ps, keys, set)
+		if !ok {
+			return nil, false
 		}
-		out = append(out, strong, weak)
+		if len(strong) > 0 {
+			values = append(append(values, strong...), weakValue(f.name, ps, keys, set))
+		}
+	}
+	return values, true
+}
+
+// chosen are the atoms of the set.
+func chosen(atoms []int, set uint64) []int {
+	var out []int
+	for i, a := range atoms {
+		if set&(1<<i) != 0 {
+			out = append(out, a)
+		}
 	}
 	return out
 }

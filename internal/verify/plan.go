@@ -162,7 +162,7 @@ func (p *planner) wants(c int) bool {
 	if p.sole < 0 {
 		return p.classes[c].tag&wanted != 0
 	}
-	return slices.ContainsFunc(p.classes[c].touches, func(t touch) bool { return t.net == p.sole })
+	return !p.classes[c].shape.waits && slices.ContainsFunc(p.classes[c].touches, func(t touch) bool { return t.net == p.sole })
 }
 
 // meets reports whether the plan can end with the class in the state.

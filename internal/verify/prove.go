@@ -285,7 +285,7 @@ func (m *model) around(nets []int) []int {
 // always proves that a call which ok likes can be reached from everywhere.
 func (m *model) always(nets []int, ok func(*space, int32, int) bool, excused func(*space, int32) bool, likes func(*shape) bool) Proof {
 	tag := func(s *shape) uint8 {
-		if likes(s) {
+		if !s.waits && likes(s) {
 			return wanted
 		}
 		return 0
@@ -312,10 +312,12 @@ func (m *model) always(nets []int, ok func(*space, int32, int) bool, excused fun
 
 // find is the number of a net.
 func (m *model) find(name string) int {
-	return slices.IndexFunc(m.nets, func(n *net) bool { return n.info.Name == name })
+	return slices.IndexFunc(m.nets, func(n *net) bool { return n.info.Name == name && !n.info.Shadow })
 }
 
-func noNet(name string) Proof { return Proof{Why: fmt.Sprintf("there is no net %q", name)} }
+func noNet(name string) Proof {
+	return Proof{Why: fmt.Sprintf("there is no net %q that is enforced", name)}
+}
 
 func (a Conserved) prove(m *model) Proof {
 	i := m.find(a.Net)

@@ -120,6 +120,7 @@ type Step struct {
 	Tool    string       // of a call that begins
 	Args    string       // JSON; empty: {}
 	Name    string       // how a person would call it: its label, or the tool
+	Wait    bool         // it is no call: time passes until the clock has moved a net
 	Ends    bool         // the call ends
 	Outcome gate.Outcome // where it ends
 	Times   int          // more than 1: so many calls, one after the other, all successful
@@ -129,7 +130,7 @@ type Step struct {
 func (t Trace) Calls() []string {
 	var names []string
 	for _, s := range t {
-		if !s.Ends {
+		if !s.Ends && !s.Wait {
 			names = append(names, s.Name)
 		}
 	}
@@ -138,10 +139,15 @@ func (t Trace) Calls() []string {
 
 func (m *model) trace(ms []move) Trace {
 	var t Trace
+	waits := make(map[int]bool)
 	for _, mv := range ms {
+		if mv.shape == nil && waits[mv.call] {
+			continue
+		}
 		s := Step{Call: mv.call + 1, Ends: mv.shape == nil, Outcome: mv.end, Times: mv.times}
 		if mv.shape != nil {
-			s.Tool, s.Args, s.Name = mv.shape.tool, mv.shape.args, mv.shape.name()
+			s.Tool, s.Args, s.Name, s.Wait = mv.shape.tool, mv.shape.args, mv.shape.name(), mv.shape.waits
+			waits[mv.call] = s.Wait
 		}
 		t = append(t, s)
 	}

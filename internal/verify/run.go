@@ -261,7 +261,7 @@ func (r *run) continuations(calls []*shape, likes func(*shape) bool) (next []*ru
 		if blocking, _ := r.judge(s); len(blocking) > 0 {
 			continue
 		}
-		if likes(s) {
+		if !s.waits && likes(s) {
 			return nil, true
 		}
 		c := r.clone()

@@ -15,30 +15,58 @@ type pattern struct {
 	samples []string // that match
 	word    string   // the word, or empty for a regex
 	grows   bool     // whatever holds a match is matched too
+	script  []string // the words of a command that a script runs; nil: the map reads no script
+	read    func(string) gate.Reading
+	number  int    // of the map's pattern, for its reader
+	same    []int  // patterns that give the same label in the same place
+	label   string // that the map gives
+	key     mapKey
 }
 
 // maxSamples bounds the texts that are tried for one pattern.
 const maxSamples = 6
 
-// newPattern reads the source of a map: a word, or /regex/ with flags.
+// newPattern reads the source of a map: a word, /regex/ with flags, or what a
+// reader looks for.
 func newPattern(m *gate.Map) pattern {
-	p := pattern{source: m.Source, match: m.Match}
-	tree := parseSource(m.Source)
+	p := pattern{source: m.Source, match: m.Match, number: m.Pattern, label: m.As}
 	candidates := []string{m.Source}
-	if tree == nil {
+	tree := parseSource(m.Source)
+	switch {
+	case m.Reader != nil:
+		p.read = func(s string) gate.Reading { return m.Reader.Read(&gate.Call{Tool: m.Tool}, s) }
+		p.match = p.found
+		if p.script = commandOf(m); p.script == nil {
+			return p
+		}
+		candidates = []string{strings.Join(p.script, " ")}
+	case tree == nil:
 		p.word, p.grows = m.Source, true
-	} else {
+	default:
 		candidates = texts(tree)
 		p.grows = !asserts(tree)
 	}
 	for _, s := range candidates {
 		for _, s := range []string{s, s + "x", "x" + s} {
-			if len(p.samples) < maxSamples && s != "" && m.Match(s) && !slices.Contains(p.samples, s) {
+			if len(p.samples) < maxSamples && s != "" && p.match(s) && !slices.Contains(p.samples, s) {
 				p.samples = append(p.samples, s)
 			}
 		}
 	}
 	return p
+}
+
+// found reports whether the reader finds the pattern in s, or cannot tell.
+func (p *pattern) found(s string) bool { return p.read(s).Finds(p.number) != gate.NotFound }
+
+// commandOf are the words that a map looks for in scripts, nil where it reads
+// something else.
+func commandOf(m *gate.Map) []string {
+	words, ok := strings.CutPrefix(m.Source, "runs ")
+	if !ok || m.Field == "" {
+		return nil
+	}
+	return strings.Fields(words)
 }
 
 // parseSource is the tree of a regex, nil for a word.
@@ -166,7 +194,7 @@ func join(a, b string) []string {
 	if a == "" {
 		return []string{b}
 	}
-	return []string{a + " " + b, b + " " + a, a + b}
+	return []string{a + " " + b, b + " " + a, a + b, a + "; " + b}
 }
 
 // impossible reports whether no text is matched by exactly the patterns of the
@@ -177,10 +205,16 @@ func impossible(ps []pattern, set uint64) bool {
 			if set&(1<<i) == 0 || set&(1<<j) != 0 {
 				continue
 			}
-			if ps[i].source == ps[j].source || ps[i].word != "" && ps[j].grows && ps[j].match(ps[i].word) {
+			if ps[i].source == ps[j].source || includes(&ps[j], &ps[i]) || ps[i].word != "" && ps[j].grows && ps[j].match(ps[i].word) {
 				return true
 			}
 		}
 	}
 	return false
+}
+
+// includes reports whether every script that runs the narrow command runs what the
+// wide pattern looks for too.
+func includes(wide, narrow *pattern) bool {
+	return wide.script != nil && narrow.script != nil && wide.script[0] == narrow.script[0] && wide.match(strings.Join(narrow.script, " "))
 }

@@ -19,6 +19,7 @@ type shape struct {
 	labels   []label // of the policy, then what nets of their own maps add
 	touches  []touch // by net
 	knowers  []int   // nets that know it, where the default denies what none knows
+	waits    bool    // it is no call: time passes, and a transition fires by the clock
 	shut     []int   // nets that block it in every state
 }
 
@@ -50,6 +51,9 @@ func (s *shape) nets() []int {
 
 // name is how a step of a sequence is called: by its label where it has one.
 func (s *shape) name() string {
+	if s.waits {
+		return "time passes"
+	}
 	name := s.tool
 	for _, l := range s.labels {
 		if l.glob == 0 && l.from&fromTool == 0 {
@@ -84,6 +88,7 @@ type shaper struct {
 	opened    []*openTool
 	overflows []string // gaps of open tools that were met
 	deny      bool
+	worths    map[string]worth // of labels that readers give
 }
 
 func (b *shaper) derive(known []Tool) {
@@ -101,6 +106,7 @@ func (b *shaper) derive(known []Tool) {
 	}
 	b.known = maps.Clone(b.isTool)
 	b.mentions()
+	b.weigh()
 	b.inventTools()
 	for i := 0; i < len(b.tools); i++ {
 		b.ofTool(b.tools[i], also[b.tools[i]])
@@ -155,7 +161,7 @@ func (b *shaper) mentions() {
 			}
 		}
 		for _, t := range n.info.Transitions {
-			for _, tool := range t.Tools {
+			for _, tool := range slices.Concat(t.Tools, t.Unless) {
 				name(tool, names, n.info.Labels)
 			}
 		}
@@ -276,6 +282,13 @@ func (b *shaper) patterns() []glob {
 				all = append(all, r.glob)
 			}
 		}
+		for _, t := range n.info.Transitions {
+			for _, u := range t.Unless {
+				if u.Kind == gate.Glob {
+					all = append(all, toolGlob(u))
+				}
+			}
+		}
 	}
 	return all
 }
@@ -365,6 +378,9 @@ func (b *shaper) shape(tool string, f *form) *shape {
 				}
 			}
 		}
+		if n.info.Shadow {
+			continue // it is as if it were not there
+		}
 		if n.knows(ls) || n.info.MatchFirst && !n.info.Labels && n.knows(f.tools) {
 			s.knowers = append(s.knowers, n.index)
 		}
@@ -389,6 +405,9 @@ func (b *shaper) keyOf(s *shape, f *form) string {
 			b.note(&key, n.own(f))
 		}
 	}
+	for _, t := range s.touches { // what exempts a call is seen in its effect
+		fmt.Fprintf(&key, "%d:%d,", t.net, t.effect)
+	}
 	return key.String()
 }
 
@@ -409,15 +428,19 @@ func arguments(f *form) (args string, doubtful bool) {
 	}
 	object := make(map[string]any)
 	for _, v := range f.fields {
+		var content any
 		switch {
 		case v.texts == nil:
 			return "", true
 		case !v.weak:
-			object[v.field] = v.texts[0]
+			content = v.texts[0]
 		case len(v.texts) == 1:
-			object[v.field] = v.texts
+			content = v.texts
 		default:
-			object[v.field] = v.texts[:len(v.texts)-1]
+			content = v.texts[:len(v.texts)-1]
+		}
+		if !put(object, v.field, content) {
+			return "", true
 		}
 	}
 	text, err := json.Marshal(object)
@@ -425,4 +448,34 @@ func arguments(f *form) (args string, doubtful bool) {
 		return "", true
 	}
 	return string(text), false
+}
+
+// put sets a field of the arguments, or what a plain path leads to. It reports
+// whether the content can stand there.
+func put(object map[string]any, field string, content any) bool {
+	path, deep := strings.CutPrefix(field, "$.")
+	if !deep {
+		object[field] = content
+		return true
+	}
+	if strings.ContainsAny(path, `["`) {
+		return false
+	}
+	keys := strings.Split(path, ".")
+	for _, key := range keys[:len(keys)-1] {
+		if object[key] == nil {
+			object[key] = make(map[string]any)
+		}
+		inner, ok := object[key].(map[string]any)
+		if !ok {
+			return false
+		}
+		object = inner
+	}
+	last := keys[len(keys)-1]
+	if object[last] != nil {
+		return false
+	}
+	object[last] = content
+	return true
 }

@@ -167,7 +167,7 @@ func (s *space) begin(k int32, c uint32) {
 	soleBlocks := false
 	for _, t := range cl.touches {
 		b := s.nets[t.net].begin(int(words[1+t.net]), t.effect)
-		sole := s.q.sole == s.nets[t.net].index
+		sole := s.q.sole == s.nets[t.net].index && !cl.shape.waits
 		if b.verdict == blocks {
 			if !sole {
 				return

@@ -12,8 +12,10 @@ func (b *shaper) mapsOf(field string, tools []label) (ps []pattern, keys []mapKe
 	each := func(maps []gate.Map, net int) {
 		for i := range maps {
 			if maps[i].Field == field && hasTool(tools, maps[i].Tool) {
-				ps = append(ps, newPattern(&maps[i]))
-				keys = append(keys, mapKey{net, i})
+				p := newPattern(&maps[i])
+				p.key, p.same = mapKey{net, i}, alike(maps, &maps[i])
+				ps = append(ps, p)
+				keys = append(keys, p.key)
 			}
 		}
 	}
@@ -38,27 +40,27 @@ func (b *shaper) values(field string, tools []label) (values []*value, ok bool) 
 	}
 	var out []*value
 	for set := uint64(1); set < 1<<len(ps); set++ {
-		if text, ok := witness(ps, set); ok {
-			out = append(out, &value{field: field, texts: []string{text}}, &value{field: field, weak: true, texts: []string{text}})
+		strong, ok := b.kindsOf(field, ps, keys, set)
+		if !ok {
+			return nil, false
+		}
+		if len(strong) == 0 {
 			continue
 		}
-		if impossible(ps, set) {
-			continue
-		}
-		abstract := value{field: field}
-		for i, k := range keys {
-			if set&(1<<i) != 0 {
-				abstract.hits = append(abstract.hits, k)
-			}
-		}
-		weak := abstract
-		weak.weak = true
-		if texts := weakWitness(ps, set); texts != nil {
-			weak.texts = texts
-		}
-		out = append(out, &abstract, &weak)
+		out = append(append(out, strong...), weakValue(field, ps, keys, set))
 	}
 	return out, true
+}
+
+// weakValue is one that is no string and that the patterns of the set match.
+func weakValue(field string, ps []pattern, keys []mapKey, set uint64) *value {
+	weak := &value{field: field, weak: true, hits: hitsOf(keys, set)}
+	if text, ok := witness(ps, set); ok {
+		weak.texts = []string{text}
+	} else {
+		weak.texts = weakWitness(ps, set)
+	}
+	return weak
 }
 
 // weakWitness is a list of texts that together are matched by exactly the

@@ -160,7 +160,7 @@ func (m *model) redundant(n, effort int) (because []int, ok bool) {
 	if m.nets[n].info.Validate != nil {
 		return nil, false // it judges arguments, and those are not looked at here
 	}
-	if m.gap([]int{n}, nil) != "" {
+	if m.nets[n].info.Shadow || m.gap([]int{n}, nil) != "" {
 		return nil, false
 	}
 	if m.deny && slices.ContainsFunc(m.shapes, func(s *shape) bool { return m.solely(s, n) }) {
@@ -168,6 +168,9 @@ func (m *model) redundant(n, effort int) (because []int, ok bool) {
 	}
 	r := m.newRun()
 	for _, i := range m.byNet[n] {
+		if m.shapes[i].waits {
+			continue
+		}
 		blocking, asking := r.judge(m.shapes[i])
 		if m.notAlone(n, blocking, asking, m.shapes[i]) < 0 {
 			return nil, false
