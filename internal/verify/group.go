@@ -9,6 +9,10 @@ func (m *model) group(nets []int) Group {
 		g.Deadlock.Why = m.spent()
 		return g
 	}
+	if !m.deny && m.gap(nets, nil) == "" && len(m.callsOf(m.view(nets, viewOptions{}))) == 0 {
+		g.Complete, g.Deadlock.Result = true, Proved // they are about no call
+		return g
+	}
 	gap := m.gap(nets, nil)
 	var w *space
 	if gap == "" {

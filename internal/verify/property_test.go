@@ -20,6 +20,7 @@ type trial struct {
 	t      *testing.T
 	seed   uint64
 	rules  string
+	fields []string // what the field f of calls can hold, as JSON
 	nets   []gate.Net
 	policy *gate.Policy
 	o      verify.Options
@@ -30,10 +31,15 @@ type trial struct {
 // TestRandomPolicies holds verify to what the gate does in random policies. A
 // few hundred here; PETRIGATE_SOAK says how many more, PETRIGATE_SEED where to
 // begin.
-func TestRandomPolicies(t *testing.T) {
-	count, from := 300, uint64(0)
+func TestRandomPolicies(t *testing.T) { soak(t, newTrial, 300) }
+
+// TestRandomScripts does it for what rules say of scripts.
+func TestRandomScripts(t *testing.T) { soak(t, newScriptTrial, 40) }
+
+func soak(t *testing.T, trial func(*testing.T, uint64) *trial, count int) {
+	from := uint64(0)
 	if testing.Short() {
-		count = 60
+		count /= 5
 	}
 	if n, err := strconv.Atoi(os.Getenv("PETRIGATE_SOAK")); err == nil {
 		count = n
@@ -44,7 +50,7 @@ func TestRandomPolicies(t *testing.T) {
 	stats := map[string]int{}
 	for seed := from; seed < from+uint64(count); seed++ {
 		start := time.Now()
-		if tr := newTrial(t, seed); tr != nil {
+		if tr := trial(t, seed); tr != nil {
 			tr.check(stats)
 		}
 		if d := time.Since(start); d > 2*time.Second {
@@ -60,9 +66,13 @@ func TestRandomPolicies(t *testing.T) {
 	t.Log(stats)
 }
 
+// newTrial is a random policy of the rules that PetriFlow has, and of nets.
 func newTrial(t *testing.T, seed uint64) *trial {
 	g := &generator{rand.New(rand.NewPCG(seed, 1))}
-	tr := &trial{t: t, seed: seed, rules: g.rules()}
+	return g.trial(&trial{t: t, seed: seed, rules: g.rules(), fields: fieldsOfWords})
+}
+
+func (g *generator) trial(tr *trial) *trial {
 	f, _ := rules.Parse("policy.rules", []byte(tr.rules))
 	compiled, err := rules.Compile(f)
 	if err != nil {
@@ -95,6 +105,9 @@ func newTrial(t *testing.T, seed uint64) *trial {
 	return tr
 }
 
+// fieldsOfWords are texts, and other values, that words and regexes tell apart.
+var fieldsOfWords = []string{"", `"x"`, `"y"`, `"xx"`, `"x y"`, `["xx"]`, `["x"]`, `["y"]`, `["x","y"]`}
+
 // enumerate lists the calls that the gate can tell apart.
 func (tr *trial) enumerate() {
 	seen := map[string]bool{}
@@ -102,13 +115,13 @@ func (tr *trial) enumerate() {
 	if strings.Contains(tr.rules, `"a.go"`) {
 		tools = append(tools, "a.go") // in quotes it is a tool; otherwise an action of a
 	}
-	for _, label := range []string{"m", "n"} {
+	for _, label := range []string{"m", "n", "o"} {
 		if !strings.Contains(tr.rules, " as "+label) {
 			tools = append(tools, label)
 		}
 	}
 	for _, tool := range tools {
-		for _, f := range []string{"", `"x"`, `"y"`, `"xx"`, `"x y"`, `["xx"]`, `["x"]`, `["y"]`, `["x","y"]`} {
+		for _, f := range tr.fields {
 			for _, action := range []string{"", `"go"`, `"stop"`, `"zap"`, `"zip.go"`, `["go"]`, `["stop"]`, `["go","stop"]`} {
 				var args []string
 				if f != "" {
@@ -119,7 +132,7 @@ func (tr *trial) enumerate() {
 				}
 				call := gate.Call{Tool: tool, Args: []byte("{" + strings.Join(args, ",") + "}")}
 				names := tr.policy.Names(call)
-				key := fmt.Sprint(tr.relevant(names))
+				key := fmt.Sprint(tr.relevant(names), tr.policy.Meaning(call))
 				if !seen[key] {
 					seen[key] = true
 					tr.brute.calls = append(tr.brute.calls, call)
@@ -143,7 +156,7 @@ func (tr *trial) relevant(names []gate.Name) []gate.Name {
 			spoken[f] = true
 		}
 	}
-	for _, t := range []string{"a", "b", "c", "a.go", "a.stop", "b.go", "m", "n", "o0", "o1"} {
+	for _, t := range []string{"a", "b", "c", "a.go", "a.stop", "b.go", "m", "n", "o", "o0", "o1"} {
 		spoken[t] = true
 	}
 	return slices.DeleteFunc(slices.Clone(names), func(n gate.Name) bool { return !spoken[n.Text] })
@@ -455,29 +468,19 @@ func (b *brute) goesOn(s *gate.State, likes func(call int) bool) bool {
 
 func (tr *trial) deadlock(g verify.Group, stats map[string]int) {
 	stats["deadlock "+g.Deadlock.Result.String()]++
-	listed := map[string]bool{}
-	for _, n := range g.Nets {
-		for _, info := range tr.policy.Nets() {
-			if info.Name != n.Name {
-				continue
-			}
-			for _, t := range info.Transitions {
-				for _, tool := range t.Tools {
-					if tool.Kind == gate.Literal {
-						return
-					}
-					listed[tool.Name] = true
-				}
-			}
-			for _, f := range info.Free {
-				listed[f] = true
-			}
-			if info.MatchFirst {
-				return // a net that sees another name than the policy
-			}
-		}
+	in := map[int]bool{}
+	for i, info := range tr.policy.Nets() {
+		in[i] = slices.ContainsFunc(g.Nets, func(n verify.Net) bool { return n.Name == info.Name })
 	}
-	tr.always(g.Deadlock.Result, g.Deadlock.Trace, fmt.Sprint("deadlock of ", g.Nets), func(c int) bool {
-		return slices.ContainsFunc(tr.brute.names[c], func(n gate.Name) bool { return listed[n.Text] })
-	})
+	gated := make([]bool, len(tr.brute.calls))
+	for c, call := range tr.brute.calls {
+		gated[c] = slices.ContainsFunc(tr.policy.Meaning(call), func(m gate.Meaning) bool { return in[m.Net] })
+	}
+	if !slices.Contains(gated, true) {
+		if g.Deadlock.Result == verify.Refuted && !tr.o.Deny {
+			tr.errorf("deadlock of %v, which gate nothing", g.Nets)
+		}
+		return
+	}
+	tr.always(g.Deadlock.Result, g.Deadlock.Trace, fmt.Sprint("deadlock of ", g.Nets), func(c int) bool { return gated[c] })
 }
