@@ -128,7 +128,8 @@ func (j *judgement) await(d *Delta, open *OpenCall) {
 	remembers := false
 	for _, delta := range d.Nets {
 		n := j.policy.nets[delta.Net]
-		if flight := j.state.flight(n, open.Number, j.call.Time); delta.Data.waits(flight) || n.Shadow && delta.Data.Shadow.Enforced.waits(flight) {
+		call := Flight{Owner: j.state.Owners[n.Scope], Call: open.Number}
+		if delta.Data.waits(&call) || n.Shadow && delta.Data.Shadow.Enforced.waits(&call) {
 			open.Nets = append(open.Nets, delta.Net)
 			remembers = remembers || n.OnSuccess != nil
 		}

@@ -72,12 +72,12 @@ func (e *ending) apply(n *net, old, room *NetData) bool {
 // end applies the outcome of a call to one net; it reports whether the net
 // waited for it.
 func (m *move) end(c *OpenCall, call Flight, o Outcome) bool {
-	if !m.data.waits(call) {
+	if !m.data.waits(&call) {
 		return false
 	}
 	var done []Flight
 	m.data.Flights = keep(m.data.Flights, func(f Flight) bool {
-		if !f.of(call) || o == Unknown && !m.net.Transitions[f.Transition].Release {
+		if !f.of(&call) || o == Unknown && !m.net.Transitions[f.Transition].Release {
 			return true
 		}
 		done = append(done, f)
@@ -116,7 +116,7 @@ func (m *move) succeed(c *OpenCall, call Flight, done []Flight) {
 // nextWatch takes the first watch of the call out of the list.
 func (m *move) nextWatch(call Flight) (Flight, bool) {
 	for i, w := range m.data.Watches {
-		if w.of(call) {
+		if w.of(&call) {
 			rest := append([]Flight(nil), m.data.Watches[:i]...)
 			m.data.Watches = append(rest, m.data.Watches[i+1:]...)
 			return w, true
@@ -127,7 +127,7 @@ func (m *move) nextWatch(call Flight) (Flight, bool) {
 
 // unwatch ends all watches of the call.
 func (m *move) unwatch(call Flight) {
-	m.data.Watches = keep(m.data.Watches, func(w Flight) bool { return !w.of(call) })
+	m.data.Watches = keep(m.data.Watches, func(w Flight) bool { return !w.of(&call) })
 }
 
 // remember runs the hook of a success. A hook that panics leaves the meta data

@@ -1,7 +1,6 @@
 package gate
 
 import (
-	"slices"
 	"time"
 
 	"github.com/petrigate/petrigate/internal/petri"
@@ -180,12 +179,20 @@ func (s *State) Apply(d *Delta) {
 // a call must not pass on it.
 func (d *Delta) check() {
 	for _, n := range d.Nets {
-		for _, data := range []*NetData{n.Data, n.Data.deciding()} {
-			if slices.ContainsFunc(data.Marking, func(tokens int) bool { return tokens < 0 }) {
-				panic("gate: a place has a negative number of tokens")
-			}
+		if n.Data.owes() || n.Data.deciding().owes() {
+			panic("gate: a place has a negative number of tokens")
 		}
 	}
+}
+
+// owes reports whether a place has a negative number of tokens.
+func (d *NetData) owes() bool {
+	for _, tokens := range d.Marking {
+		if tokens < 0 {
+			return true
+		}
+	}
+	return false
 }
 
 func (s *State) forget(id string) {
@@ -200,13 +207,19 @@ func (s *State) flight(n *net, number uint64, since time.Time) Flight {
 }
 
 // waits reports whether the net waits for the end of the call.
-func (d *NetData) waits(call Flight) bool {
-	of := func(f Flight) bool { return f.of(call) }
-	return slices.ContainsFunc(d.Flights, of) || slices.ContainsFunc(d.Watches, of)
+func (d *NetData) waits(call *Flight) bool {
+	for _, flights := range [...][]Flight{d.Flights, d.Watches} {
+		for i := range flights {
+			if flights[i].of(call) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // of reports whether the flight is of that call.
-func (f *Flight) of(c Flight) bool { return f.Owner == c.Owner && f.Call == c.Call }
+func (f *Flight) of(c *Flight) bool { return f.Owner == c.Owner && f.Call == c.Call }
 
 // taken reports whether another call than the one that waits as asked is in
 // flight or waiting with this id.
