@@ -91,8 +91,9 @@ func (c *compiler) checkUnless(s Statement, r *Rule, tool Name) {
 			why, hint := m.doubt()
 			c.failName(s, n, WeakExemption, hint, "nothing is certainly %s: the map at %s %s", n, m.Pos, why)
 		}
-		// A call that has a name by a map need not certainly have it.
-		if c.labels.maps[n.Text] == nil && (n.same(tool) || c.covers(n, tool)) {
+		// A call that has a name by a map need not certainly have it, and other
+		// tools can be called so.
+		if c.labels.maps[n.Text] == nil && c.labels.maps[tool.Text] == nil && (n.same(tool) || c.covers(n, tool)) {
 			c.warnName(s, n, AllExempt, "", "every call of %s is exempt, and the rule holds for none", tool)
 		}
 	}

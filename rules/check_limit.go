@@ -159,7 +159,7 @@ func (o *overrules) limit(key string, s *Limit) {
 
 // checkIdle warns of a limit that is never reached.
 func (c *compiler) checkIdle(s *Limit, over overrules) {
-	for _, key := range c.wider(s.Tool) {
+	for _, key := range s.Tool.wider() {
 		if b := over.blocks[key]; b != nil && (s.Shadow || !b.Shadow) {
 			c.warn(s, IdleLimit, "", "the limit is never reached: %s is blocked at %s", s.Tool, b.Pos)
 			return
@@ -174,17 +174,15 @@ func (c *compiler) checkIdle(s *Limit, over overrules) {
 }
 
 // wider lists the names that every call of n carries, as far as they are
-// plain: n, the tool of an action, the only tool that a label is given to.
-func (c *compiler) wider(n Name) []string {
+// plain: n, and the tool of an action. A name that maps give to one tool may be
+// that of another tool too.
+func (n Name) wider() []string {
 	keys := []string{n.String()}
 	if n.Quoted || n.Glob() {
 		return keys
 	}
 	if i := strings.IndexByte(n.Text, '.'); i > 0 {
 		keys = append(keys, n.Text[:i])
-	}
-	if tools := c.labels.tools[n.Text]; len(tools) == 1 && tools[0] != n.Text {
-		keys = append(keys, tools[0])
 	}
 	return keys
 }
