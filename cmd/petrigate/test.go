@@ -46,8 +46,8 @@ func newTest(s stdio) *cobra.Command {
 			"          - call: deploy\n" +
 			"            approve: true           # a person who is asked says yes\n\n" +
 			"More keys of a step: result (success, failure, error, unknown, pending), expect (allow, refuse, ask),\n" +
-			"rule (file:line, or a net), names, would (what nets in shadow say), as, annotations, session; settle:\n" +
-			"{ call: N, result: R } ends a pending call, and after: 2m lets time pass. A test with several sessions\n" +
+			"rule (file:line, or a net), names, times, would (what nets in shadow say), as, annotations, session;\n" +
+			"settle: { call: N, result: R } ends a pending call, and after: 2m lets time pass. A test with several sessions\n" +
 			"lists them with their principals, as sessions: { a: ann, b: bob }.",
 		Args: cobra.ArbitraryArgs,
 	}

@@ -20,6 +20,7 @@
 //
 //	call: deploy             # the tool; with a configuration, under any of its names
 //	args: { env: staging }
+//	times: 3                 # that the call is made, one after the other, all expected alike
 //	as: first                # a name for settle, instead of the number of the step
 //	session: b               # one of the sessions of the test; otherwise the first
 //	annotations: { readOnlyHint: true }   # of the tool

@@ -44,6 +44,7 @@ type Step struct {
 	After    time.Duration // passes before
 
 	Tool        string // of a call; otherwise empty
+	Times       int    // that the call is made
 	As          string
 	Args        json.RawMessage // nil: {}
 	Annotations json.RawMessage // of the tool; nil: {}

@@ -104,20 +104,32 @@ func (g *game) step(number int, s *Step) (Played, *Failure) {
 	case s.Tool == "":
 		return played, nil
 	}
+	for i := 1; i <= s.Times; i++ {
+		if failure := g.callOnce(s, &played); failure != nil {
+			if s.Times > 1 {
+				failure.Got += fmt.Sprintf(", call %d of %d", i, s.Times)
+			}
+			return played, failure
+		}
+	}
+	return played, nil
+}
+
+func (g *game) callOnce(s *Step, played *Played) *Failure {
+	played.Verdict, played.Refusal, played.Would = "", nil, nil
 	player := g.player(s.Session)
 	player.Session().Tick(g.now)
 	before := player.Session().Nets()
-	call := g.call(number, s)
-	d := g.decide(player, call, s, &played)
-	failure := s.judge(&played, d.names, g.policy)
-	if failure != nil {
-		failure.Nets = d.concerned(before, &played)
-		return played, failure
+	call := g.call(played.Number, s)
+	d := g.decide(player, call, s, played)
+	if failure := s.judge(played, d.names, g.policy); failure != nil {
+		failure.Nets = d.concerned(before, played)
+		return failure
 	}
 	if played.Verdict != refuse {
 		g.settleAs(player, call.ID, s.Result)
 	}
-	return played, nil
+	return nil
 }
 
 // call is the call of a step.
@@ -295,11 +307,15 @@ func (s *Step) What() string {
 		return fmt.Sprintf("settle step %d as %s", s.Settles, s.Result)
 	case s.Tool == "":
 		return fmt.Sprintf("after %s", s.After)
-	case s.Args == nil:
-		return s.Tool
-	default:
-		return s.Tool + " " + compact(s.Args)
 	}
+	text := s.Tool
+	if s.Args != nil {
+		text += " " + compact(s.Args)
+	}
+	if s.Times > 1 {
+		text += fmt.Sprintf(", %d times", s.Times)
+	}
+	return text
 }
 
 // compact is JSON that fits a line.

@@ -139,6 +139,8 @@ func TestOutcomes(t *testing.T) {
 		{"in shadow", "shadow block a\nshadow require human-approval before b", "  steps: [{call: a, would: refuse, reason: is blocked, rule: 'p.rules:1'}, {call: b, would: ask}, {call: c, would: ask}]", "allow allow allow: expected in shadow ask, got in shadow allow"},
 		{"another reason in shadow", "shadow block a", "  steps: [{call: a, would: refuse, reason: x}]", "allow: expected in shadow refuse, reason \"x\", got in shadow refuse, another reason"},
 		{"another rule in shadow", "shadow block a", "  steps: [{call: a, would: refuse, rule: block-b}]", "allow: expected in shadow refuse by block-b (there is no such net; did you mean block-a?), got in shadow refuse by p.rules:1:1 (block-a)"},
+		{"times", "limit a to 2 per session", "  steps: [{call: a, times: 2}, {call: a, times: 2, expect: refuse}]", "allow refuse"},
+		{"once too often", "limit a to 2 per session", "  steps: [{call: a, times: 4}]", "refuse: expected allow, got refuse, call 3 of 4"},
 		{"reasons with a slash are words", "block a", "  steps: [{call: a, reason: /tmp}]", "refuse: expected refuse, reason \"/tmp\", got refuse, another reason"},
 	}
 	for _, tt := range tests {
@@ -158,6 +160,7 @@ func TestSteps(t *testing.T) {
 		{Step{Tool: "a", Args: []byte(`{"b":1}`)}, `a {"b":1}`},
 		{Step{Tool: "a", Args: []byte(`{"b":"` + strings.Repeat("ä", 200) + `"}`)}, `a {"b":"` + strings.Repeat("ä", 114) + "..."},
 		{Step{Tool: "a"}, "a"},
+		{Step{Tool: "a", Times: 3}, "a, 3 times"},
 		{Step{After: 90e9}, "after 1m30s"},
 		{Step{Settles: 2, Result: "error"}, "settle step 2 as error"},
 	}
@@ -196,6 +199,8 @@ func TestMistakes(t *testing.T) {
 		{"settle as pending", step("{settle: {call: 1, result: pending}}"), `5:32: "result": "pending" is not known (one of: success, failure, error, unknown)`},
 		{"a name twice", step("{call: x, as: p}"), `5:5: an earlier call is named "p"`},
 		{"no session", step("{call: x, session: b}"), `5:24: the test has no session "b" (list them before the steps: "sessions: { a: ann, b: bob }", each with its principal)`},
+		{"too often", step("{call: x, times: 0}"), "5:22: a call is made from 1 to 10000 times"},
+		{"several that stay", step("{call: x, times: 2, result: unknown}"), "5:5: a call that is made several times ends each time (leave times out, or the result and the name)"},
 		{"no consent", step("{call: x, approve: yes}"), `5:24: "approve" must be true or false, not text (write true)`},
 		{"no pattern", step("{call: x, reason: '/(/'}"), "5:23: missing closing ): `(` (patterns are RE2)"},
 		{"no reason", step("{call: x, reason: 1}"), `5:23: "reason" must be text, not a number (put it in quotes)`},

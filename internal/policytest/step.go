@@ -24,6 +24,7 @@ func (p *parser) step(t *Test, v config.Value) Step {
 	v.Fields(config.Keys{
 		"after":       func(v config.Value) { s.After, _ = v.Duration() },
 		"call":        call(func(v config.Value) { s.Tool, _ = v.Text() }),
+		"times":       call(func(v config.Value) { s.Times = times(v) }),
 		"as":          call(func(v config.Value) { s.As, _ = v.Text() }),
 		"args":        call(func(v config.Value) { s.Args, _ = v.Object() }),
 		"annotations": call(func(v config.Value) { s.Annotations, _ = v.Object() }),
@@ -56,6 +57,15 @@ func (p *parser) step(t *Test, v config.Value) Step {
 		v.Fault("nothing happens in this step", `write "call: TOOL"`)
 	}
 	return s
+}
+
+func times(v config.Value) int {
+	const most = 10_000
+	n, ok := v.Count()
+	if ok && (n < 1 || n > most) {
+		v.Fault(fmt.Sprintf("a call is made from 1 to %d times", most), "")
+	}
+	return n
 }
 
 func (t *Test) session(v config.Value) string {
@@ -120,5 +130,8 @@ func (t *Test) check(s *Step, v config.Value) {
 	case slices.ContainsFunc(t.Steps, as):
 		v.Fault(fmt.Sprintf("an earlier call is named %q", s.As), "")
 	}
-	s.Result = cmp.Or(s.Result, "success")
+	if s.Times > 1 && (s.stays() || s.As != "") {
+		v.Fault("a call that is made several times ends each time", "leave times out, or the result and the name")
+	}
+	s.Result, s.Times = cmp.Or(s.Result, "success"), max(s.Times, 1)
 }

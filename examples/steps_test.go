@@ -1,0 +1,36 @@
+package examples
+
+import (
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/petrigate/petrigate/internal/policytest"
+)
+
+// TestSteps runs the policy tests of the examples, of which every folder with
+// rules or nets has some, and wants them to exercise nearly everything.
+func TestSteps(t *testing.T) {
+	exe := program(t)
+	out, err := exec.Command(exe, "test", "--min-cover", "95", "./...").CombinedOutput()
+	if err != nil || !strings.Contains(string(out), ", 0 failed\n") {
+		t.Errorf("petrigate test: %v\n%s", err, out)
+	}
+	found, err := policytest.Find("...")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tested := make(map[string]bool)
+	for _, file := range found {
+		tested[filepath.Dir(file)] = true
+	}
+	for _, pattern := range []string{"*/*.rules", "*/*.net.yaml", "*/petrigate.yaml"} {
+		files, _ := filepath.Glob(pattern)
+		for _, file := range files {
+			if !tested[filepath.Dir(file)] {
+				t.Errorf("%s has no policy test", filepath.Dir(file))
+			}
+		}
+	}
+}
