@@ -12,7 +12,7 @@ import (
 
 // The limits of what an expression reads of one call.
 const (
-	maxArgs   = 1 << 20 // bytes of the arguments
+	maxArgs   = 1 << 20 // bytes of one argument, or of all where all are looked at
 	maxValues = 20_000  // values in them
 )
 
@@ -23,6 +23,85 @@ type Unreadable struct{ Msg string }
 // Error is the message.
 func (e *Unreadable) Error() string { return e.Msg }
 
+// A document is one JSON object as the data of expressions. What they ask for
+// is converted then, and once: a large text that no expression looks at costs
+// nothing. It is for one goroutine.
+type document struct {
+	doc   []byte
+	parts map[string]piece // what was looked for
+	whole piece
+}
+
+// piece is one value of an object, or the whole of it.
+type piece struct {
+	value any
+	ok    bool // it is there
+	err   error
+}
+
+// get is the object with these members, or with all where keys is nil. Others
+// may be in it too.
+func (d *document) get(keys []string) (map[string]any, error) {
+	if keys == nil {
+		return d.everything()
+	}
+	if err := d.look(keys); err != nil {
+		return nil, err
+	}
+	m := make(map[string]any, len(keys))
+	for _, key := range keys {
+		switch p := d.parts[key]; {
+		case p.err != nil:
+			return nil, p.err
+		case p.ok:
+			m[key] = p.value
+		}
+	}
+	return m, nil
+}
+
+// everything converts the object as a whole.
+func (d *document) everything() (map[string]any, error) {
+	if !d.whole.ok {
+		m, err := convert(d.doc)
+		d.whole = piece{value: m, ok: true, err: err}
+	}
+	m, _ := d.whole.value.(map[string]any)
+	return m, d.whole.err
+}
+
+// look converts the members that were not looked for before.
+func (d *document) look(keys []string) error {
+	if d.parts == nil {
+		d.parts = make(map[string]piece)
+	}
+	missing := false
+	for _, key := range keys {
+		_, known := d.parts[key]
+		missing = missing || !known
+	}
+	if !missing || len(d.doc) == 0 {
+		return nil
+	}
+	wanted := make(map[string]bool, len(keys))
+	for _, key := range keys {
+		if _, known := d.parts[key]; !known {
+			wanted[key], d.parts[key] = true, piece{}
+		}
+	}
+	if !rawjson.Members(d.doc, func(key, value []byte, _ int) bool {
+		if wanted[string(key)] {
+			v, err := converted(value)
+			d.parts[string(key)] = piece{value: v, ok: true, err: err}
+		}
+		return true
+	}) {
+		d.parts = nil
+		return &Unreadable{"the arguments cannot be read by an expression: " + errBroken.Error()}
+	}
+	return nil
+}
+
 // converter makes Go values of one JSON document.
 type converter struct{ values int }
 
@@ -32,6 +111,19 @@ func convert(doc []byte) (map[string]any, error) {
 	if len(doc) == 0 {
 		return map[string]any{}, nil
 	}
+	v, err := converted(doc)
+	if err != nil {
+		return nil, err
+	}
+	m, ok := v.(map[string]any)
+	if !ok {
+		return nil, &Unreadable{"the arguments are no object"}
+	}
+	return m, nil
+}
+
+// converted is a value within the limits.
+func converted(doc []byte) (any, error) {
 	if len(doc) > maxArgs {
 		return nil, &Unreadable{fmt.Sprintf("the arguments are too large for an expression: %d bytes, and %d are the most", len(doc), maxArgs)}
 	}
@@ -39,11 +131,7 @@ func convert(doc []byte) (map[string]any, error) {
 	if err != nil {
 		return nil, &Unreadable{"the arguments cannot be read by an expression: " + err.Error()}
 	}
-	object, ok := v.(map[string]any)
-	if !ok {
-		return nil, &Unreadable{"the arguments are no object"}
-	}
-	return object, nil
+	return v, nil
 }
 
 var errBroken = errors.New("they are no JSON")

@@ -31,10 +31,10 @@ func (in *Input) Named(name string) *Input {
 }
 
 // variable is one that a net's expression may name.
-func (in *Input) variable(name string) (any, error) {
+func (in *Input) variable(name string, members []string) (any, error) {
 	switch name {
 	case "args":
-		return in.call.args()
+		return in.call.args.get(members)
 	case "tool":
 		return in.firing.Name, nil
 	case "meta":
@@ -79,7 +79,10 @@ func (c *Condition) Holds(in *Input) (bool, error) {
 }
 
 // Uses reports whether the condition names a variable.
-func (c *Condition) Uses(variable string) bool { return c.program.uses[variable] }
+func (c *Condition) Uses(variable string) bool {
+	_, ok := c.program.uses[variable]
+	return ok
+}
 
 // A Value is an expression over a firing that yields data.
 type Value struct{ program *program }

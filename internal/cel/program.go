@@ -14,7 +14,7 @@ import (
 // program is one expression, ready to run. It is safe for concurrent use.
 type program struct {
 	run  cel.Program
-	uses map[string]bool // the variables that it names
+	uses map[string][]string // the variables that it names, with the members that it looks at; nil: all
 }
 
 // compile checks an expression; the result is of one of these types, where
@@ -108,25 +108,39 @@ func article(t *cel.Type) string {
 	}
 }
 
-// idents are the names that stand free in an expression.
-func idents(a *cel.Ast) map[string]bool {
-	uses := make(map[string]bool)
+// idents are the names that stand free in an expression, with the members that
+// it looks at; nil where it looks at the whole.
+func idents(a *cel.Ast) map[string][]string {
+	uses := make(map[string][]string)
+	whole := make(map[string]bool)
 	for _, e := range ast.MatchDescendants(ast.NavigateAST(a.NativeRep()), ast.KindMatcher(ast.IdentKind)) {
-		uses[e.AsIdent()] = true
+		name := e.AsIdent()
+		parent, ok := e.Parent()
+		if ok {
+			var of, key string
+			if of, key, ok = member(parent); ok && of == name {
+				uses[name] = append(uses[name], key)
+				continue
+			}
+		}
+		whole[name] = true
+	}
+	for name := range whole {
+		uses[name] = nil
 	}
 	return uses
 }
 
 // eval runs the program. Whatever goes wrong is an error.
-func (p *program) eval(variables func(name string) (any, error)) (v ref.Val, err error) {
+func (p *program) eval(variables func(name string, members []string) (any, error)) (v ref.Val, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			v, err = nil, fmt.Errorf("evaluating the expression: %v", r)
 		}
 	}()
 	vars := make(map[string]any, len(p.uses))
-	for name := range p.uses {
-		if vars[name], err = variables(name); err != nil {
+	for name, members := range p.uses {
+		if vars[name], err = variables(name, members); err != nil {
 			return nil, err
 		}
 	}

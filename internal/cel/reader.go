@@ -1,8 +1,6 @@
 package cel
 
 import (
-	"sync"
-
 	"cel.dev/cel-go/cel"
 	"cel.dev/cel-go/common/types"
 
@@ -95,29 +93,26 @@ func (r *reading) Evidence(pattern int) bool { return r.Finds(pattern) == gate.S
 // expression asks for it, and once.
 type callData struct {
 	call        *gate.Call
-	args        func() (map[string]any, error)
-	annotations func() (map[string]any, error)
+	args        document
+	annotations document
 }
 
 func newCallData(c *gate.Call) *callData {
-	return &callData{
-		call:        c,
-		args:        sync.OnceValues(func() (map[string]any, error) { return convert(c.Args) }),
-		annotations: sync.OnceValues(func() (map[string]any, error) { return convert(c.Annotations) }),
-	}
+	return &callData{call: c, args: document{doc: c.Args}, annotations: document{doc: c.Annotations}}
 }
 
-// variable is one that a map's expression may name.
-func (d *callData) variable(name string) (any, error) {
+// variable is one that a map's expression may name, with the members that it
+// looks at.
+func (d *callData) variable(name string, members []string) (any, error) {
 	switch name {
 	case "args":
-		return d.args()
+		return d.args.get(members)
 	case "tool":
 		return d.call.Tool, nil
 	case "upstream":
 		return d.call.Upstream, nil
 	case "annotations":
-		return d.annotations()
+		return d.annotations.get(members)
 	}
 	return nil, nil // a variable of a comprehension, which nobody asks for
 }

@@ -54,6 +54,14 @@ func TestReader(t *testing.T) {
 		{`args.l.all(x, args.l.all(y, args.l.all(z, x + y + z >= 0)))`, `{"l":[` + strings.Repeat("1,", 2000) + `1]}`, gate.Perhaps}, // too much work
 		{`size(args.a) > 1`, `{"a":"` + strings.Repeat("x", maxArgs) + `"}`, gate.Perhaps},
 		{`size(args.a) > 1`, `{"a":[` + strings.Repeat("1,", maxValues) + `1]}`, gate.Perhaps},
+		{`within(args.path, "/w")`, `{"path":"/w/a","content":"` + strings.Repeat("x", 10*maxArgs) + `"}`, gate.Surely}, // nobody asks for the rest
+		{`within(args["path"], "/w") && args.?path.hasValue()`, `{"path":"/w/a","n":1E400}`, gate.Surely},
+		{`size(args) == 2 && args.path != ""`, `{"path":"/w/a","n":1}`, gate.Surely},
+		{`size(args) == 2 && args.path != ""`, `{"path":"/w/a","n":1E400}`, gate.Perhaps},
+		{`args.l.all(args, args > 0)`, `{"l":[1,2]}`, gate.Surely},
+		{`args == {"a": 1}`, `{"a":1}`, gate.Surely},
+		{`args.exists(k, k == "a")`, `{"b":1}`, gate.NotFound},
+		{`has(args.a.b) || args.c`, `{"a":{"b":1E400},"c":true}`, gate.Perhaps},
 		{`args.list == []`, `{"list":[1,]}`, gate.Perhaps},
 		{`tool == "gh_charge" && upstream == "gh"`, `{}`, gate.Surely},
 		{`annotations.?destructiveHint.orValue(true)`, `{}`, gate.Surely},

@@ -135,9 +135,12 @@ func (v *validator) judge(in *cel.Input, meta gate.Meta) error {
 		return objectionf("The call depends on what the net remembers, and it could not remember all: %v.", meta[forgotten])
 	}
 	holds, err := v.require.Holds(in)
+	var unreadable *cel.Unreadable
 	switch {
 	case err == nil && holds:
 		return nil
+	case errors.As(err, &unreadable):
+		return objectionf("The call cannot be judged: %v.", err)
 	case v.reason != nil:
 		return objectionf("%s", v.reason.Text(in))
 	case err != nil:

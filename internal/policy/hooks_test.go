@@ -77,7 +77,8 @@ func TestWriteGuard(t *testing.T) {
 		`write-file {"path":"/etc/passwd"} -> writes restricted`,
 		`write-file {"path":["/workspace/a"]} -> writes restricted to /workspace, got ["/workspace/a"]`,
 		`write-file {} -> writes restricted to /workspace, got ?`,
-		`write-file {"path":"/workspace/`+strings.Repeat("x", 2<<20)+`"} -> writes restricted`,
+		`write-file {"path":"/workspace/`+strings.Repeat("x", 2<<20)+`"} -> The call cannot be judged: the arguments are too large for an expression`,
+		`write-file {"path":"/workspace/a","content":"`+strings.Repeat("x", 5<<20)+`"}`,
 		`read-file {"path":"/etc/passwd"}`,
 	)
 }
