@@ -32,7 +32,7 @@ func read(t *testing.T, path string) string {
 // TestReadmeBlocks loads every block of the README that a reader could copy.
 func TestReadmeBlocks(t *testing.T) {
 	checks := map[string]func(*testing.T, string){
-		"yaml": checkConfig, "rules": checkRules, "policy": checkRules, "net": checkNet, "json": checkClient, "transcript": checkTranscript,
+		"yaml": checkConfig, "rules": checkRules, "net": checkNet, "json": checkClient, "transcript": checkTranscript,
 	}
 	seen := map[string]int{}
 	fence := regexp.MustCompile("(?ms)^```([a-z]*)\n(.*?)^```$")
