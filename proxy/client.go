@@ -40,6 +40,8 @@ type client struct {
 
 	seen time.Time // last used; guarded by the lock of the proxy
 
+	streams streamLogs // of a session over HTTP
+
 	mu            sync.Mutex
 	agent         agent // of the handshake
 	initialized   bool

@@ -74,7 +74,7 @@ func (f *flight) request() upstream.Request {
 		hop.Modern, hop.Meta = true, t.client.withLogLevel(t.agent, t.meta, u.RequestMeta(t.agent.relayed()))
 		hop.InputResponses, hop.RequestState, hop.HasState = t.input.responses, t.input.state, t.input.hasState
 	} else {
-		r.Ask = f.asked
+		r.Ask, r.Interrupted = f.asked, f.interrupted
 	}
 	if t.meta.ProgressToken != nil {
 		r.Token = u.NewToken()

@@ -191,7 +191,7 @@ func (h *handler) stateless(w http.ResponseWriter, r *http.Request, principal st
 	}
 	p := h.proxy
 	s := newPostStream(w, r, m.Method)
-	defer s.finish()
+	defer s.finish(r)
 	c := p.newClient("http", principal, p.sessionOf(principal), nil)
 	defer p.dropClient(c)
 	if m.Kind != wire.Request {
@@ -270,7 +270,7 @@ func (h *handler) initialize(w http.ResponseWriter, r *http.Request, principal s
 	push := newPushStream()
 	c := p.newClient("http", principal, p.newSession("connection", principal), push)
 	s := newPostStream(w, r, m.Method)
-	defer s.finish()
+	defer s.finish(r)
 	defer p.recovered(m.Method, m.ID, s)
 	w.Header().Set(sessionHeader, c.id)
 	p.dispatch(r.Context(), c, m, meta, s)
@@ -280,8 +280,8 @@ func (h *handler) initialize(w http.ResponseWriter, r *http.Request, principal s
 // not cancel it: only the client's word does.
 func (h *handler) request(w http.ResponseWriter, r *http.Request, c *client, m wire.Message, meta wire.Meta) {
 	p := h.proxy
-	s := newPostStream(w, r, m.Method)
-	defer s.finish()
+	s := newPostStream(w, r, m.Method).within(c)
+	defer s.finish(r)
 	defer p.recovered(m.Method, m.ID, s)
 	if isCall(m.Method) {
 		t, ok := p.prepare(c, m, meta, s)
@@ -331,7 +331,8 @@ func (h *handler) get(w http.ResponseWriter, r *http.Request, principal string) 
 		http.Error(w, "this revision has no GET stream", http.StatusMethodNotAllowed)
 		return
 	}
-	if c := h.client(w, r, principal); c != nil {
+	c := h.client(w, r, principal)
+	if c != nil && !h.resume(w, r, c) {
 		push, _ := c.out.(*pushStream)
 		push.serve(w, r, h.proxy.streaming.Done())
 	}

@@ -65,7 +65,8 @@ func (p *Proxy) serveCall(ctx context.Context, t *toolCall, reason error) {
 // reports whether there is another. Until then it writes what is to be told.
 func (t *toolCall) await() bool {
 	t.mu.Lock()
-	idle := t.flight == nil && len(t.landed) == 0
+	landed := t.landed
+	idle := landed == nil || t.flight == nil && len(landed) == 0
 	t.mu.Unlock()
 	if idle {
 		return false
@@ -74,7 +75,7 @@ func (t *toolCall) await() bool {
 		select {
 		case <-t.wake:
 			t.tellRest()
-		case l, open := <-t.landed:
+		case l, open := <-landed:
 			t.tellRest() // what came before the reply
 			if !open {
 				return false

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"strconv"
+	"strings"
 	"sync"
 
 	"github.com/petrigate/petrigate/internal/rawjson"
@@ -16,44 +17,88 @@ import (
 type postStream struct {
 	modern bool
 	method string
+	events bool // the client wants an event stream rather than one object
 
 	mu     sync.Mutex
 	w      http.ResponseWriter // nil once the handler has returned
 	stream bool                // the event stream has begun
 	done   bool                // the answer is written
+	log    *streamLog          // of what the client may miss; nil: it cannot come back
+	logs   *streamLogs
 }
 
 func newPostStream(w http.ResponseWriter, r *http.Request, method string) *postStream {
-	return &postStream{w: w, method: method, modern: first(r, protocolHeader) >= "2026-07-28"}
+	return &postStream{w: w, method: method, modern: first(r, protocolHeader) >= "2026-07-28", events: prefersEvents(first(r, "Accept"))}
+}
+
+// prefersEvents reports whether an Accept header names event streams before
+// JSON.
+func prefersEvents(accept string) bool {
+	events, object := strings.Index(accept, "text/event-stream"), strings.Index(accept, "application/json")
+	return events >= 0 && (object < 0 || events < object)
+}
+
+// within makes the stream one of a session, which its client can take up again
+// if it knows how to.
+func (s *postStream) within(c *client) *postStream {
+	if resumable(c.speaker(wire.Meta{}).protocol) {
+		s.logs = &c.streams
+	}
+	return s
+}
+
+// begin starts the event stream, unless it has begun.
+func (s *postStream) begin() {
+	if s.stream {
+		return
+	}
+	s.stream = true
+	startEvents(s.w)
+	if s.logs != nil {
+		s.log = s.logs.open()
+		prime(s.w, s.log)
+	}
 }
 
 // send writes a message before the answer.
 func (s *postStream) send(parts ...[]byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.w == nil || s.done {
-		return
+	if !s.done {
+		s.event(parts, false)
 	}
-	if !s.stream {
-		s.stream = true
-		startEvents(s.w)
+}
+
+// event writes a message to the event stream, or keeps it for a client that
+// comes back.
+func (s *postStream) event(parts [][]byte, last bool) {
+	if s.w != nil {
+		s.begin()
 	}
-	writeEvent(s.w, parts)
+	switch {
+	case s.log == nil && s.w != nil:
+		writeEvent(s.w, parts)
+	case s.log == nil:
+	case s.w != nil:
+		writeEventID(s.w, s.log.add(joined(parts), last), parts)
+	default:
+		s.log.add(joined(parts), last)
+	}
 }
 
 // reply writes the answer, once.
 func (s *postStream) reply(parts ...[]byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.w == nil || s.done {
+	if s.done {
 		return
 	}
-	s.done = true
-	if s.stream {
-		writeEvent(s.w, parts)
-		return
+	s.done = s.w != nil || s.log != nil
+	if s.stream || s.w != nil && s.events && s.status(parts) == http.StatusOK {
+		s.event(parts, true)
+	} else if s.w != nil {
+		s.whole(parts)
 	}
-	s.whole(parts)
 }
 
 // hasten is for an answer that somebody else gives while the handler is still
@@ -130,9 +175,13 @@ func writeEvent(w http.ResponseWriter, parts [][]byte) {
 }
 
 // finish is called when the handler returns: nothing may be written after.
-func (s *postStream) finish() {
+// What the client has seen to the end need not be kept.
+func (s *postStream) finish(r *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.log != nil && s.done && r.Context().Err() == nil {
+		s.logs.drop(s.log)
+	}
 	if s.w != nil && !s.done && !s.stream {
 		s.w.WriteHeader(http.StatusAccepted) // a cancelled request has no answer
 	}

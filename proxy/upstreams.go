@@ -96,15 +96,15 @@ func (p *Proxy) relist(u *upstreamState, said bool) {
 		defer u.listing.Unlock()
 		u.queued.Store(false)
 		said := u.said.Swap(false)
-		up := u.State().Phase == upstream.Up
+		if u.State().Phase != upstream.Up { // it is listed when it is
+			return
+		}
 		ctx, cancel := context.WithTimeout(p.ctx, listTimeout)
 		defer cancel()
 		objects, err := u.ListTools(ctx)
 		if err != nil {
 			p.log.Warn("listing the tools of an upstream", "upstream", u.config.Name, "error", err)
-			if up {
-				u.settle() // else it was announced before the end of the handshake, which lists again
-			}
+			u.settle()
 			return
 		}
 		raw := make([][]byte, len(objects))

@@ -3,6 +3,7 @@ package upstream
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
@@ -56,8 +57,12 @@ func (u *Upstream) Declare(ctx context.Context, capabilities []byte) {
 func (u *Upstream) redeclare(ctx context.Context, c conn) {
 	switch c := c.(type) {
 	case *httpConn:
-		if s := c.current.Load(); s != nil {
-			_ = c.renew(ctx, s) // else the old session stays
+		select {
+		case <-c.streamed: // that was the old one
+		default:
+		}
+		if s := c.current.Load(); s != nil && c.renew(ctx, s) == nil { // else the old session stays
+			c.awaitStream(ctx)
 		}
 	case *stdioConn:
 		if !c.pending.empty() {
@@ -69,6 +74,20 @@ func (u *Upstream) redeclare(ctx context.Context, c conn) {
 		case <-again:
 		case <-ctx.Done():
 		}
+	}
+}
+
+// streamWait bounds the wait for the stream of a new session, on which servers
+// ask what belongs to no request, as some do with what belongs to one.
+const streamWait = 250 * time.Millisecond
+
+func (c *httpConn) awaitStream(ctx context.Context) {
+	timer := time.NewTimer(streamWait)
+	defer timer.Stop()
+	select {
+	case <-c.streamed:
+	case <-timer.C:
+	case <-ctx.Done():
 	}
 }
 

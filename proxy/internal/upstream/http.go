@@ -52,6 +52,7 @@ type httpConn struct {
 	current  atomic.Pointer[session] // nil before the handshake
 	renewing sync.Mutex
 	renewed  chan struct{} // gets a value when current was replaced
+	streamed chan struct{} // gets a value when the stream of a session was asked for, and answered
 	answers  chan struct{} // has room for each answer to the server under way
 	asked    inquiries
 
@@ -73,7 +74,7 @@ func (u *Upstream) dial(ctx context.Context) (*httpConn, error) {
 	}
 	return &httpConn{
 		upstream: u, url: u.config.URL, pending: newPending(),
-		ctx: ctx, ended: make(chan struct{}), renewed: make(chan struct{}, 1), answers: make(chan struct{}, maxAnswers),
+		ctx: ctx, ended: make(chan struct{}), renewed: make(chan struct{}, 1), streamed: make(chan struct{}, 1), answers: make(chan struct{}, maxAnswers),
 	}, nil
 }
 

@@ -197,6 +197,7 @@ func (c *httpConn) listen(ctx context.Context) {
 			}
 		case response.StatusCode != http.StatusOK || mediaType(response.Header) != "text/event-stream":
 			response.Body.Close()
+			poke(c.streamed)
 			if !c.awaitSession(ctx, s) {
 				return
 			}
@@ -206,9 +207,14 @@ func (c *httpConn) listen(ctx context.Context) {
 			deaf = 0
 			c.upstream.heardFrom()
 			retry := time.Duration(0)
+			poke(c.streamed)
 			stop := c.closeWith(ctx, s, response.Body)
 			lastID, retry = c.overhear(s, response)
 			stop()
+			if c.current.Load() != s {
+				lastID, pause = "", firstPause
+				continue
+			}
 			if pause = max(retry, firstPause); time.Since(began) < time.Second {
 				pause = max(retry, time.Second)
 			}

@@ -54,8 +54,11 @@ func (s *supervisor) once(ctx context.Context) {
 	}
 	s.everUp, s.legacy = true, agreed.era == Legacy
 	started := time.Now()
-	s.up(c, agreed)
 	stopListening := s.listen(ctx, c, agreed)
+	if h, ok := c.(*httpConn); ok && agreed.era == Legacy {
+		h.awaitStream(ctx) // else what is asked on it may be lost
+	}
+	s.up(c, agreed)
 	select {
 	case <-ctx.Done():
 	case <-c.over():
