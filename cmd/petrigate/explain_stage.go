@@ -1,6 +1,8 @@
 package main
 
 import (
+	"errors"
+	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -40,7 +42,9 @@ func (f *stageFlags) open(c *cobra.Command) (*stage, error) {
 	var err error
 	switch {
 	case len(f.rules)+len(f.nets) == 0:
-		if s.config, err = config.Load(config.Options{Path: path, WorkDir: true}); err != nil {
+		if s.config, err = config.Load(config.Options{Path: path, WorkDir: true}); errors.Is(err, config.ErrNotFound) {
+			return nil, fmt.Errorf("%w; or name a policy by --rules FILE or --net FILE", err)
+		} else if err != nil {
 			return nil, err
 		}
 		s.source = policy.FromConfig(s.config)

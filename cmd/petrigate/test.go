@@ -122,6 +122,9 @@ type testFile struct {
 func (r *testRun) load(paths []string) error {
 	var names []string
 	for _, path := range paths {
+		if filepath.Ext(path) == ".rules" {
+			return usage("%q is a file of rules; tests stand beside it, in files *%s", path, policytest.Suffix)
+		}
 		found, err := policytest.Find(path)
 		if err != nil {
 			return err

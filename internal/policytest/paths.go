@@ -44,7 +44,11 @@ func Find(path string) ([]string, error) {
 		return nil
 	})
 	if err == nil && len(found) == 0 {
-		err = fmt.Errorf("no file *%s %s", Suffix, map[bool]string{true: "in or below " + dir, false: "in " + dir + "; write " + filepath.Join(dir, "...") + " to look below it too"}[below])
+		where := "in " + dir + "; write " + strings.TrimSuffix(path, "/") + "/... to look below it too"
+		if below {
+			where = "in or below " + dir
+		}
+		err = fmt.Errorf("no file *%s %s", Suffix, where)
 	}
 	return found, err
 }
