@@ -177,11 +177,12 @@ func TestProblems(t *testing.T) {
 		}},
 		{"tools of nets", Source{Tools: []string{"bash"}, Nets: []config.Net{{Name: "n", FreeTools: []string{"bash", "bsh"},
 			Map:    []config.Map{{Tool: "basj", Field: "f", Word: "a", As: "x"}},
-			Places: []string{"p"}, Transitions: []config.Transition{{Name: "t", Inputs: []string{"p"}, Tools: []string{"x", "y"}}},
+			Places: []string{"p"}, Transitions: []config.Transition{{Name: "t", Inputs: []string{"p"}, Tools: []string{"x", "y"}, Unless: []string{"bahs"}}},
 		}}}, []string{
 			`warning W101 net "n": unknown tool "basj" (did you mean "bash"?)`,
 			`warning W101 net "n": unknown tool "bsh" (did you mean "bash"?)`,
 			`warning W101 net "n": unknown tool "y" (did you mean "x"?)`,
+			`warning W101 net "n": unknown tool "bahs" (did you mean "bash"?)`,
 		}},
 		{"no tools at all", Source{Tools: []string{}, Rules: ruleTexts("block rm")}, []string{
 			`warning W101 a.rules:1:7: unknown tool "rm"`,

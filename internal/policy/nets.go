@@ -161,7 +161,7 @@ func (b *builder) checkUnless(n *config.Net, t config.Transition) {
 			switch {
 			case m.As == name && m.Runs != "":
 				certain = true
-			case m.As == name || m.Tool == name && n.Match == "first":
+			case m.As == name:
 				weak = &n.Map[i]
 			}
 		}

@@ -73,7 +73,7 @@ func (b *builder) checkNetTools(n *config.Net) {
 		}
 	}
 	for _, t := range n.Transitions {
-		for _, tool := range t.Tools {
+		for _, tool := range slices.Concat(t.Tools, t.Unless) {
 			if !slices.Contains(known, tool) {
 				b.unknown(n, tool, position(t.Position), known)
 			}
