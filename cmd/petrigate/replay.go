@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/verify"
@@ -14,12 +15,13 @@ import (
 // A replayEvent is an event of a case, as eval reads it.
 type replayEvent struct {
 	Type    string          `json:"type"`
-	ID      string          `json:"id"`
+	ID      string          `json:"id,omitempty"`
 	Tool    string          `json:"tool,omitempty"`
 	Also    []string        `json:"also,omitempty"` // further names of the tool
 	Args    json.RawMessage `json:"args,omitempty"`
 	Approve bool            `json:"approve,omitempty"`
 	Outcome string          `json:"outcome,omitempty"`
+	For     string          `json:"for,omitempty"` // how long time passes
 }
 
 var outcomeNames = [...]string{gate.Unknown: "unknown", gate.Success: "success", gate.Failure: "failure"}
@@ -31,6 +33,12 @@ func replayed(t verify.Trace) []replayEvent {
 		id := strconv.Itoa(s.Call)
 		if s.Ends {
 			events = append(events, replayEvent{Type: "result", ID: id, Outcome: outcomeNames[s.Outcome]})
+			continue
+		}
+		if s.Wait > 0 {
+			for range max(s.Times, 1) {
+				events = append(events, replayEvent{Type: "wait", For: s.Wait.String()})
+			}
 			continue
 		}
 		call := replayEvent{Type: "call", ID: id, Tool: s.Tool, Approve: true}
@@ -84,6 +92,9 @@ func story(t verify.Trace) []string {
 	for i := 0; i < len(t); i++ {
 		s := t[i]
 		switch {
+		case s.Wait > 0:
+			lines = append(lines, fmt.Sprintf("%s pass", s.Wait*time.Duration(max(s.Times, 1))))
+			continue
 		case s.Ends:
 			lines = append(lines, fmt.Sprintf("%s %s", names[s.Call], ending(s.Outcome)))
 			continue

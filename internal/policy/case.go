@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"time"
 
 	"github.com/petrigate/petrigate/gate"
 )
@@ -21,7 +22,8 @@ type tryout struct {
 	Events  []event           `json:"events"`
 }
 
-// An event is a call, the answer of a person, a result, or a switch of a net.
+// An event is a call, the answer of a person, a result, a switch of a net, or
+// time that passes.
 type event struct {
 	Type    string          `json:"type"`
 	ID      string          `json:"id"`
@@ -31,6 +33,7 @@ type event struct {
 	Approve consent         `json:"approve"`
 	Outcome string          `json:"outcome"`
 	Net     string          `json:"net"`
+	For     string          `json:"for"` // how long time passes, such as 20s
 }
 
 // consent is [Consent] as a case writes it.
@@ -101,8 +104,8 @@ func strict(src []byte, to any) error {
 }
 
 func (c *tryout) check() error {
-	if c.Mode != "" && c.Mode != "enforce" {
-		return fmt.Errorf("the mode %q is not supported yet", c.Mode)
+	if c.Mode != "" && c.Mode != "enforce" && c.Mode != "shadow" {
+		return fmt.Errorf("unknown mode %q: enforce or shadow", c.Mode)
 	}
 	for i, e := range c.Events {
 		if err := e.check(); err != nil {
@@ -130,6 +133,10 @@ func (e *event) check() error {
 			return errors.New("the answer is neither true nor false")
 		}
 	case "activate", "deactivate":
+	case "wait":
+		if d, err := time.ParseDuration(e.For); err != nil || d <= 0 {
+			return fmt.Errorf("%q is not how long time passes, such as 20s", e.For)
+		}
 	default:
 		return fmt.Errorf("unknown type %q", e.Type)
 	}

@@ -112,7 +112,7 @@ func evalLine(line []byte) (*answer, json.RawMessage) {
 // eval builds the policy of the case and plays its events.
 func (c *tryout) eval() *answer {
 	nets, errs := c.nets()
-	result, err := Build(Source{Rules: []config.RuleText{{Text: c.Rules}}, Nets: nets, Default: c.Default})
+	result, err := Build(Source{Rules: []config.RuleText{{Text: c.Rules}}, Nets: nets, Default: c.Default, Mode: c.Mode})
 	if err != nil {
 		errs = append(errs, buildErrors(result.Problems.Of(Error))...)
 	}

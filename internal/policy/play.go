@@ -2,25 +2,34 @@ package policy
 
 import (
 	"slices"
+	"time"
 
 	"github.com/petrigate/petrigate/gate"
 )
 
 // A play is a session in which the events of a case happen.
-type play struct{ *Player }
-
-func newPlay(p *gate.Policy, active []string) play {
-	return play{NewPlayer(gate.NewSession(p, gate.SessionOptions{Active: active}))}
+type play struct {
+	*Player
+	now time.Time
 }
 
-func (p play) event(e event) decision {
+func newPlay(p *gate.Policy, active []string) *play {
+	start := time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
+	return &play{NewPlayer(gate.NewSession(p, gate.SessionOptions{Active: active, Time: start})), start}
+}
+
+func (p *play) event(e event) decision {
 	switch e.Type {
 	case "call":
-		return decided(p.Call(gate.Call{ID: e.ID, Tool: e.Tool, Also: e.also(), Args: e.arguments()}, Consent(e.Approve)))
+		call := gate.Call{ID: e.ID, Tool: e.Tool, Also: e.also(), Args: e.arguments(), Time: p.now}
+		return decided(p.Call(call, Consent(e.Approve)))
+	case "wait":
+		d, _ := time.ParseDuration(e.For) // it was checked
+		p.now = p.now.Add(d)
 	case "answer":
 		return decided(p.Answer(e.ID, Consent(e.Approve)))
 	case "result":
-		p.Settle(e.ID, outcomes[e.Outcome])
+		p.SettleAt(e.ID, outcomes[e.Outcome], p.now)
 	case "activate":
 		_ = p.session.Activate(e.Net) // unknown names are ignored here
 	case "deactivate":
@@ -33,7 +42,12 @@ func (p play) event(e event) decision {
 func decided(d gate.Decision) decision {
 	switch d := d.(type) {
 	case *gate.Allow:
-		return decision{Decision: "allow", Nets: []string{}}
+		would := decision{Nets: []string{}}
+		if d.Would != nil {
+			would = held("", d.Would)
+		}
+		would.Decision = "allow"
+		return would
 	case *gate.Ask:
 		return held("ask", d.Refusal())
 	case *gate.Refusal:
@@ -61,4 +75,4 @@ func sorted(names []string) []string {
 	return slices.Compact(names)
 }
 
-func (p play) final() []netFinal { return states(p.session.Nets()) }
+func (p *play) final() []netFinal { return states(p.session.Nets()) }

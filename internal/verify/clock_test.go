@@ -27,7 +27,7 @@ func TestWindows(t *testing.T) {
 	trace := r.Proofs[0].Counterexample
 	waits := 0
 	for _, s := range trace {
-		if s.Wait {
+		if s.Wait > 0 {
 			waits++
 		}
 	}
@@ -45,8 +45,8 @@ func TestWindows(t *testing.T) {
 	p, _ := build(t, map[string]string{"policy.rules": "limit push to 2 per minute\nrequire test before push"})
 	s, now := p.NewState(nil), time.Unix(0, 0)
 	for _, step := range trace {
-		if step.Wait {
-			now = now.Add(time.Minute)
+		if step.Wait > 0 {
+			now = now.Add(step.Wait)
 			continue
 		}
 		if step.Ends {

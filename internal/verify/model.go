@@ -110,7 +110,7 @@ func (m *model) waits() {
 			continue
 		}
 		for _, t := range n.timed {
-			s := &shape{waits: true, touches: []touch{{n.index, n.internEffect(effect{{lists: []int{t}}})}}}
+			s := &shape{waits: true, wait: n.info.Transitions[t].Every, touches: []touch{{n.index, n.internEffect(effect{{lists: []int{t}}})}}}
 			m.byNet[n.index] = append(m.byNet[n.index], len(m.shapes))
 			m.shapes = append(m.shapes, s)
 		}

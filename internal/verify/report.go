@@ -1,6 +1,8 @@
 package verify
 
 import (
+	"time"
+
 	"github.com/petrigate/petrigate/gate"
 )
 
@@ -116,21 +118,21 @@ type Trace []Step
 
 // A Step is a call that begins, or how one ends.
 type Step struct {
-	Call    int          // its number in the trace, from 1
-	Tool    string       // of a call that begins
-	Args    string       // JSON; empty: {}
-	Name    string       // how a person would call it: its label, or the tool
-	Wait    bool         // it is no call: time passes until the clock has moved a net
-	Ends    bool         // the call ends
-	Outcome gate.Outcome // where it ends
-	Times   int          // more than 1: so many calls, one after the other, all successful
+	Call    int           // its number in the trace, from 1
+	Tool    string        // of a call that begins
+	Args    string        // JSON; empty: {}
+	Name    string        // how a person would call it: its label, or the tool
+	Wait    time.Duration // more than 0: it is no call, but that much time passes
+	Ends    bool          // the call ends
+	Outcome gate.Outcome  // where it ends
+	Times   int           // more than 1: so many calls, one after the other, all successful
 }
 
 // Calls are the names of the calls that begin, in order.
 func (t Trace) Calls() []string {
 	var names []string
 	for _, s := range t {
-		if !s.Ends && !s.Wait {
+		if !s.Ends && s.Wait == 0 {
 			names = append(names, s.Name)
 		}
 	}
@@ -146,8 +148,8 @@ func (m *model) trace(ms []move) Trace {
 		}
 		s := Step{Call: mv.call + 1, Ends: mv.shape == nil, Outcome: mv.end, Times: mv.times}
 		if mv.shape != nil {
-			s.Tool, s.Args, s.Name, s.Wait = mv.shape.tool, mv.shape.args, mv.shape.name(), mv.shape.waits
-			waits[mv.call] = s.Wait
+			s.Tool, s.Args, s.Name, s.Wait = mv.shape.tool, mv.shape.args, mv.shape.name(), mv.shape.wait
+			waits[mv.call] = s.Wait > 0
 		}
 		t = append(t, s)
 	}

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/petrigate/petrigate/gate"
 )
@@ -20,7 +21,8 @@ type shape struct {
 	touches  []touch // by net
 	knowers  []int   // nets that know it, where the default denies what none knows
 	waits    bool    // it is no call: time passes, and a transition fires by the clock
-	shut     []int   // nets that block it in every state
+	wait     time.Duration
+	shut     []int // nets that block it in every state
 }
 
 // A touch is what a shape means to one net that lists one of its names.
