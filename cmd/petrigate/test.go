@@ -48,7 +48,8 @@ func newTest(s stdio) *cobra.Command {
 			"More keys of a step: result (success, failure, error, unknown, pending), expect (allow, refuse, ask),\n" +
 			"rule (file:line, or a net), names, times, would (what nets in shadow say), as, annotations, session;\n" +
 			"settle: { call: N, result: R } ends a pending call, and after: 2m lets time pass. A test with several sessions\n" +
-			"lists them with their principals, as sessions: { a: ann, b: bob }.",
+			"lists them with their principals, as sessions: { a: ann, b: bob }. In the place of steps a test can have the\n" +
+			"events of a counterexample that check --json prints, with expect: refuse for its last call.",
 		Args: cobra.ArbitraryArgs,
 	}
 	var f testFlags

@@ -39,6 +39,15 @@
 // the step does not answer ends the call: nobody was there. With expect: ask
 // and approve: true a person has to be asked, and the call then passes.
 //
+// A counterexample of "petrigate check --json" is a test as it stands: its
+// events take the place of the steps, and all its calls are expected to pass,
+// or the last one not, once the policy is mended:
+//
+//	tests:
+//	  - name: no deployment without a test
+//	    events: [{"type": "call", "id": "1", "tool": "deploy", "approve": true}]
+//	    expect: refuse
+//
 // A test of several sessions lists them with the principal of each. All begin
 // when the test does, and share what nets of principals and global nets count:
 //

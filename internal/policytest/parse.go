@@ -79,11 +79,14 @@ func (p *parser) env(v config.Value) {
 
 func (p *parser) test(v config.Value) {
 	t := Test{Position: v.Position()}
-	var steps []config.Value
+	var steps, events []config.Value
+	expect := ""
 	before := p.doc.Faults()
 	v.Fields(config.Keys{
 		"name":     func(v config.Value) { t.Name, _ = v.Text() },
 		"sessions": func(v config.Value) { t.Sessions = sessions(v) },
+		"events":   func(v config.Value) { v.Items("an event", func(v config.Value) { events = append(events, v) }) },
+		"expect":   func(v config.Value) { expect, _ = v.Word(verdicts...) },
 		"steps":    func(v config.Value) { v.Items("a step", func(v config.Value) { steps = append(steps, v) }) },
 	})
 	switch {
@@ -92,7 +95,9 @@ func (p *parser) test(v config.Value) {
 		v.Fault("the test has no name", "")
 	case p.seen[t.Name]:
 		v.Fault(fmt.Sprintf("a second test has the name %q", t.Name), "")
-	case len(steps) == 0:
+	case len(steps) > 0 && len(events)+len(expect) > 0:
+		v.Fault("a test has steps, or the events of a counterexample with what is expected of its last call", "leave events and expect out")
+	case len(steps)+len(events) == 0:
 		v.Fault("the test has no steps", `write "steps:" and below it "- call: ..."`)
 	}
 	if p.seen == nil {
@@ -101,6 +106,12 @@ func (p *parser) test(v config.Value) {
 	p.seen[t.Name] = true
 	for _, step := range steps {
 		t.Steps = append(t.Steps, p.step(&t, step))
+	}
+	for _, event := range events {
+		p.event(&t, event)
+	}
+	if expect != "" {
+		t.ends(expect)
 	}
 	p.file.Tests = append(p.file.Tests, t)
 }

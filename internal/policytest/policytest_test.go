@@ -141,6 +141,11 @@ func TestOutcomes(t *testing.T) {
 		{"another rule in shadow", "shadow block a", "  steps: [{call: a, would: refuse, rule: block-b}]", "allow: expected in shadow refuse by block-b (there is no such net; did you mean block-a?), got in shadow refuse by p.rules:1:1 (block-a)"},
 		{"times", "limit a to 2 per session", "  steps: [{call: a, times: 2}, {call: a, times: 2, expect: refuse}]", "allow refuse"},
 		{"once too often", "limit a to 2 per session", "  steps: [{call: a, times: 4}]", "refuse: expected allow, got refuse, call 3 of 4"},
+		{"annotations", `map a when "has(annotations.danger) && annotations.danger" as danger` + "\nblock danger", "  steps: [{call: a}, {call: a, annotations: {danger: true}, names: [danger], expect: refuse}]", "allow refuse"},
+		{"a counterexample", "require a before b", "  events: [{type: call, id: '1', tool: a, args: {x: 1}, approve: true}, {type: result, id: '1', outcome: success}, {type: call, id: '2', tool: b}]", "allow  allow"},
+		{"a counterexample that is none", "require a before b", "  events: [{type: call, id: '2', tool: b, approve: true}]", "refuse: expected allow, got refuse"},
+		{"a counterexample that is none any more", "require a before b", "  expect: refuse\n  events: [{type: call, id: '1', tool: c}, {type: call, id: '2', tool: b}, {type: result, id: '1', outcome: failure}]", "allow refuse "},
+		{"a counterexample that asks", approve, "  expect: ask\n  events: [{type: call, id: '1', tool: deploy, approve: false}]", "ask"},
 		{"reasons with a slash are words", "block a", "  steps: [{call: a, reason: /tmp}]", "refuse: expected refuse, reason \"/tmp\", got refuse, another reason"},
 	}
 	for _, tt := range tests {
@@ -201,6 +206,10 @@ func TestMistakes(t *testing.T) {
 		{"no session", step("{call: x, session: b}"), `5:24: the test has no session "b" (list them before the steps: "sessions: { a: ann, b: bob }", each with its principal)`},
 		{"too often", step("{call: x, times: 0}"), "5:22: a call is made from 1 to 10000 times"},
 		{"several that stay", step("{call: x, times: 2, result: unknown}"), "5:5: a call that is made several times ends each time (leave times out, or the result and the name)"},
+		{"steps and events", "tests: [{name: a, steps: [{call: x}], expect: ask}]", "1:9: a test has steps, or the events of a counterexample with what is expected of its last call (leave events and expect out)"},
+		{"no event", "tests: [{name: a, events: [{type: call}]}]", `1:28: it is no event of a counterexample (as {"type": "call", "id": "1", "tool": "a"} and {"type": "result", "id": "1", "outcome": "success"})`},
+		{"an end without a call", "tests: [{name: a, events: [{type: result, id: x, outcome: success}]}]", "1:28: no earlier call has this id"},
+		{"another event", "tests: [{name: a, events: [{type: answer}]}]", `1:35: "type": "answer" is not known (one of: call, result)`},
 		{"no consent", step("{call: x, approve: yes}"), `5:24: "approve" must be true or false, not text (write true)`},
 		{"no pattern", step("{call: x, reason: '/(/'}"), "5:23: missing closing ): `(` (patterns are RE2)"},
 		{"no reason", step("{call: x, reason: 1}"), `5:23: "reason" must be text, not a number (put it in quotes)`},
@@ -237,6 +246,7 @@ func TestPolicies(t *testing.T) {
 		{"a configuration beside it", []string{net, cfg}, "env: {PLACE: x}", "block-gh.push"},
 		{"a configuration by name", []string{"sub/" + cfg, "a.rules\nblock y"}, "config: sub/petrigate.yaml\nenv: {PLACE: x}", "block-gh.push"},
 		{"nothing", nil, "", `DIR/p_test.yaml: the tests have no policy: there is no petrigate.yaml, and there are no *.rules, beside them (name it: "config: ..." or "rules: ...")`},
+		{"an absolute path", []string{"b.rules\nblock z"}, "rules: DIR/b.rules", "block-z"},
 		{"no rules", nil, "\nrules: a.rules", `DIR/p_test.yaml:2:8: no file matches "DIR/a.rules"`},
 		{"no nets", nil, "nets: a.net.yaml", `DIR/p_test.yaml:1:7: no file matches "DIR/a.net.yaml"`},
 		{"no configuration", nil, "config: a.yaml", "DIR/p_test.yaml:1:9: DIR/a.yaml: reading the configuration: no such file or directory"},
@@ -247,7 +257,7 @@ func TestPolicies(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			dir := folder(t, tt.files...)
-			f, err := Parse(filepath.Join(dir, "p_test.yaml"), []byte(tt.source+"\ntests: [{name: a, steps: [{call: x}]}]"))
+			f, err := Parse(filepath.Join(dir, "p_test.yaml"), []byte(strings.ReplaceAll(tt.source, "DIR", dir)+"\ntests: [{name: a, steps: [{call: x}]}]"))
 			if err != nil {
 				t.Fatal(err)
 			}
