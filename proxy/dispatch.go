@@ -217,7 +217,12 @@ func (p *Proxy) shakeHands(ctx context.Context, c *client, m wire.Message, s str
 
 // declare lets the upstreams of the older era know what a client can do.
 func (p *Proxy) declare(ctx context.Context, a agent) {
+	era := upstream.Legacy
+	if a.modern {
+		era = upstream.Modern
+	}
 	for _, u := range p.upstreams {
+		u.Prefer(era)
 		u.Intend(a.relayed())
 	}
 	p.awaitList(ctx) // to disturb no upstream that has just begun

@@ -30,7 +30,30 @@ func (u *Upstream) Declares(capabilities []byte) bool {
 	}
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	return u.state.Phase == Up && (u.state.Era == Modern || covers(u.inForce, capabilities))
+	if u.state.Era == Modern {
+		return u.state.Phase == Up && !(u.preferLegacy && u.state.SpeaksLegacy)
+	}
+	return u.state.Phase == Up && covers(u.inForce, capabilities)
+}
+
+// Prefer lets the first client decide on the era, where the server speaks both
+// and the configuration leaves it open: what is of one era only is then not
+// translated for it. Like Intend it does not wait.
+func (u *Upstream) Prefer(era Era) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.preferred || u.config.Protocol != "" && u.config.Protocol != "auto" {
+		return
+	}
+	u.preferred, u.preferLegacy = true, era == Legacy
+}
+
+// otherEra reports whether the server is to be spoken to in the older era
+// instead of the newer one.
+func (u *Upstream) otherEra(a agreement) bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.preferLegacy && a.era == Modern && a.speaksLegacy
 }
 
 // Intend adds the capabilities of a client to those that the next handshake
@@ -53,27 +76,36 @@ func (u *Upstream) Declare(ctx context.Context, capabilities []byte) {
 }
 
 // redeclare shakes hands anew: over HTTP in a new session beside the old one,
-// and with a child in a new process, if it has nothing to do.
+// and with a child in a new process, if it has nothing to do. So is another era
+// begun.
 func (u *Upstream) redeclare(ctx context.Context, c conn) {
-	switch c := c.(type) {
-	case *httpConn:
-		select {
-		case <-c.streamed: // that was the old one
-		default:
-		}
-		if s := c.current.Load(); s != nil && c.renew(ctx, s) == nil { // else the old session stays
-			c.awaitStream(ctx)
-		}
-	case *stdioConn:
-		if !c.pending.empty() {
-			return
-		}
-		again := u.again()
-		c.fail(errRedeclared)
-		select {
-		case <-again:
-		case <-ctx.Done():
-		}
+	h, overHTTP := c.(*httpConn)
+	if overHTTP && u.State().Era == Legacy {
+		h.redeclare(ctx)
+		return
+	}
+	if p, ok := c.(*stdioConn); ok && p.pending.busy() {
+		return
+	}
+	again := u.again()
+	if overHTTP {
+		h.fail(errRedeclared)
+	} else if p, ok := c.(*stdioConn); ok {
+		p.fail(errRedeclared)
+	}
+	select {
+	case <-again:
+	case <-ctx.Done():
+	}
+}
+
+func (c *httpConn) redeclare(ctx context.Context) {
+	select {
+	case <-c.streamed: // that was the old one
+	default:
+	}
+	if s := c.current.Load(); s != nil && c.renew(ctx, s) == nil { // else the old session stays
+		c.awaitStream(ctx)
 	}
 }
 

@@ -40,6 +40,7 @@ type agreement struct {
 	pid          int
 	session      *session
 	declared     []byte // to a server of the older era
+	speaksLegacy bool   // a server of the newer one knows the older one too
 }
 
 // shake negotiates with the server on c. mcp-go knows how, in both eras.
@@ -170,11 +171,17 @@ func unsupported(refusal []byte) []byte {
 // the revision that we would use, which mcp-go takes for granted: some answer
 // only to say that they speak the older ones.
 func offersModern(discovered []byte) bool {
+	return offers(discovered, func(version string) bool { return version == mcp.ProtocolVersion20260728 })
+}
+
+// offers reports whether an answer to server/discover names a revision that ok
+// says yes to.
+func offers(discovered []byte, ok func(version string) bool) bool {
 	versions, _ := rawjson.Member(discovered, "supportedVersions")
 	found := false
 	rawjson.Elements(versions, func(value []byte, _ int) bool {
-		version, _ := rawjson.String(value)
-		found = found || version == mcp.ProtocolVersion20260728
+		version, isString := rawjson.String(value)
+		found = isString && ok(version)
 		return !found
 	})
 	return found
@@ -259,7 +266,7 @@ func (a *adapter) agreement() agreement {
 	info, capabilities := []byte(nil), []byte(nil)
 	capabilities, _ = rawjson.Member(a.result, "capabilities")
 	if mcp.IsModernProtocol(g.version) {
-		g.era = Modern
+		g.era, g.speaksLegacy = Modern, offers(a.result, func(version string) bool { return !mcp.IsModernProtocol(version) })
 		meta, _ := rawjson.Member(a.result, "_meta")
 		info, _ = rawjson.Member(meta, mcp.MetaKeyServerInfo)
 	} else {

@@ -59,11 +59,16 @@ func (p *pending) drop(x *Exchange) {
 	}
 }
 
-// empty reports whether nothing waits.
-func (p *pending) empty() bool {
+// busy reports whether anything but a subscription waits.
+func (p *pending) busy() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return len(p.byID) == 0
+	for _, x := range p.byID {
+		if x.req.Method != "subscriptions/listen" {
+			return true
+		}
+	}
+	return false
 }
 
 // progressing returns the exchange that the params of a progress notification

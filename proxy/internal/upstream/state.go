@@ -53,6 +53,7 @@ type State struct {
 	// The rest is of the last connection that was up.
 	Era             Era
 	ProtocolVersion string
+	SpeaksLegacy    bool            // a modern server knows older revisions too
 	ServerInfo      json.RawMessage // as the server gave it; nil if it gave none
 	Capabilities    json.RawMessage
 	Instructions    string

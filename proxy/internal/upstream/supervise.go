@@ -87,7 +87,7 @@ func (s *supervisor) up(c conn, a agreement) {
 	s.log.Info("upstream connected", "protocol", a.version)
 	s.change(func(st *State) {
 		st.Phase, st.Err = Up, nil
-		st.Era, st.ProtocolVersion = a.era, a.version
+		st.Era, st.ProtocolVersion, st.SpeaksLegacy = a.era, a.version, a.speaksLegacy
 		st.ServerInfo, st.Capabilities, st.Instructions, st.Pid = a.serverInfo, a.capabilities, a.instructions, a.pid
 	})
 	s.mu.Lock()
@@ -156,6 +156,10 @@ func (s *supervisor) attempt(ctx context.Context, protocol string) (conn, agreem
 	within, cancel := context.WithTimeout(ctx, s.options.ConnectTimeout)
 	defer cancel()
 	a, err := s.shake(within, c, protocol)
+	if err == nil && s.otherEra(a) {
+		c.retire()
+		return s.attempt(ctx, "legacy")
+	}
 	if err == nil && (a.era == Modern || covers(a.declared, s.capabilities())) {
 		c.agree(a.session)
 		return c, a, nil

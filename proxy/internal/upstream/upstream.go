@@ -110,6 +110,9 @@ type Upstream struct {
 	state State
 	ended bool // nothing may begin any more
 
+	preferred    bool // a client has decided on the era
+	preferLegacy bool
+
 	declared []byte        // capabilities of the clients behind us
 	inForce  []byte        // what of them the server has been told
 	upAgain  chan struct{} // closed when it comes up the next time; nil: nobody waits for that
