@@ -158,12 +158,12 @@ func (t *toolCall) wanted() bool {
 // recorded is refused; its deferred tokens go back.
 func (p *Proxy) admit(t *toolCall, d *gate.Allow) {
 	if t.params.HasState && t.agent.modern && !t.input.ours {
-		d.Ticket.Settle(gate.Failure)
+		d.Ticket.SettleAt(gate.Failure, p.options.Now())
 		t.refuseAs(codeInvalidParams, errState.Error())
 		return
 	}
 	if err := p.recordAllow(t, d); err != nil {
-		d.Ticket.Settle(gate.Failure)
+		d.Ticket.SettleAt(gate.Failure, p.options.Now())
 		t.answer(p.unrecorded(t, err))
 		return
 	}

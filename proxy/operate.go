@@ -94,7 +94,7 @@ func (p *Proxy) Tools(sessionID string) ([]ToolInfo, error) {
 	list := []ToolInfo{}
 	for _, t := range p.catalogue.load().order {
 		info := ToolInfo{Canonical: t.canonical, Bare: t.name, Exposed: t.exposed, Upstream: t.upstream.config.Name, Nets: []ToolVerdict{}}
-		for _, v := range g.Classify(gate.Call{Tool: t.exposed, Also: t.also}) {
+		for _, v := range g.Classify(gate.Call{Tool: t.exposed, Also: t.also, Time: p.options.Now()}) {
 			if v.Kind != gate.Abstain {
 				info.Nets = append(info.Nets, ToolVerdict{Net: v.Net, Verdict: verdictName(v.Kind), Rule: p.where(v.Rule)})
 			}
@@ -233,6 +233,7 @@ func (p *Proxy) describe(s *session) SessionInfo {
 		}
 	}
 	sort.Strings(info.Clients)
+	s.gate.Tick(p.options.Now())
 	for _, n := range s.gate.Nets() {
 		net := NetInfo{Name: n.Name, Active: n.Active, Marking: map[string]int{}, InFlight: len(n.InFlight), Status: n.Marking.String()}
 		for _, t := range n.Marking {
@@ -274,7 +275,7 @@ func (p *Proxy) SettleCall(id string, number uint64, success bool, actor string)
 	if err := p.recordOperator(event, s, number, actor); err != nil {
 		return err
 	}
-	if !s.gate.Settle(number, o) {
+	if !s.gate.SettleAt(number, o, p.options.Now()) {
 		return fmt.Errorf("session %s has no open call #%d", id, number)
 	}
 	return nil

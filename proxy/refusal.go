@@ -36,6 +36,9 @@ type facts struct {
 	Approval string  `json:"approval,omitempty"`
 	Nets     []block `json:"nets,omitempty"`
 
+	// Retry is after how many seconds time alone makes the call possible; absent: it does not.
+	Retry int64 `json:"retryAfterSeconds,omitempty"`
+
 	// Remedy is the calls that have to succeed before this one is allowed, or
 	// null where there are none that would do; it is absent where that is not known.
 	Remedy json.RawMessage `json:"remedy,omitempty"`
@@ -74,7 +77,7 @@ type block struct {
 // refuse makes the answer to what the gate refused.
 func (p *Proxy) refuse(t *toolCall, r *gate.Refusal) refusal {
 	now := t.gate.Time
-	out := refusal{text: r.Text, facts: facts{Decision: "refuse", Kind: string(r.Kind)}}
+	out := refusal{text: r.Text, facts: facts{Decision: "refuse", Kind: string(r.Kind), Retry: int64((r.Retry + time.Second - 1) / time.Second)}}
 	for _, b := range r.Blocks {
 		out.facts.Nets = append(out.facts.Nets, block{Net: b.Net, Cause: string(b.Cause), Rule: p.where(b.Rule), Reason: b.Reason})
 		if out.facts.Cause == "" {
@@ -82,7 +85,7 @@ func (p *Proxy) refuse(t *toolCall, r *gate.Refusal) refusal {
 		}
 	}
 	out.text = p.refusalText(r, now)
-	if p.options.Remedy != nil {
+	if p.options.Remedy != nil && r.Retry == 0 { // that time helps is said already
 		remedy := p.options.Remedy(t.client.session.gate, t.gate, r)
 		out.facts.Remedy = remedy.raw()
 		if remedy.Text != "" {
@@ -92,7 +95,11 @@ func (p *Proxy) refuse(t *toolCall, r *gate.Refusal) refusal {
 	return out
 }
 
-// refusalText is the sentences of all nets that refuse, each once, the rule
+// maxReasons is how many reasons the text of a refusal gives: models read the
+// first sentences. Machines find all of them in the facts.
+const maxReasons = 2
+
+// refusalText is the sentences of the nets that refuse, each once, the rule
 // behind each, and the calls that hold what is missing.
 func (p *Proxy) refusalText(r *gate.Refusal, now time.Time) string {
 	if len(r.Blocks) == 0 {
@@ -108,6 +115,9 @@ func (p *Proxy) refusalText(r *gate.Refusal, now time.Time) string {
 			continue
 		}
 		seen[block.Reason] = true
+		if len(seen) > maxReasons {
+			continue
+		}
 		if len(seen) > 1 {
 			b.WriteByte(' ')
 		}
@@ -116,11 +126,22 @@ func (p *Proxy) refusalText(r *gate.Refusal, now time.Time) string {
 			fmt.Fprintf(&b, " (%s)", rule)
 		}
 		for _, h := range block.Holds {
-			fmt.Fprintf(&b, " Call #%d of %s has been in flight for %s and holds the token.",
-				h.Number, h.Tool, span(now.Sub(h.Since)))
+			b.WriteString(held(h, now))
 		}
 	}
+	if more := len(seen) - maxReasons; more > 0 {
+		fmt.Fprintf(&b, " There are more reasons: %d.", more)
+	}
 	return b.String()
+}
+
+// held says which call holds what is missing. The number of a call of another
+// session means nothing to the reader.
+func held(h gate.Holder, now time.Time) string {
+	if h.Other {
+		return fmt.Sprintf(" A call of %s in another session has been in flight for %s and holds the token.", h.Tool, span(now.Sub(h.Since)))
+	}
+	return fmt.Sprintf(" Call #%d of %s has been in flight for %s and holds the token.", h.Number, h.Tool, span(now.Sub(h.Since)))
 }
 
 // plainRefusal is a refusal that no net is the cause of.

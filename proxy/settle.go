@@ -35,16 +35,17 @@ func outcome(r upstream.Reply, facts wire.Facts) gate.Outcome {
 // settle records how a call ended and then tells the nets. Where it cannot be
 // recorded, no token is produced: the call stays open for an operator.
 func (p *Proxy) settle(t *toolCall, ticket *gate.Ticket, o gate.Outcome, by string) {
+	now := p.options.Now()
 	if p.recorder.active() {
 		err := p.recorder.write(outcomeRecord{
-			Time: p.options.Now(), Event: "outcome", Session: t.client.session.id, Call: ticket.Number,
+			Time: now, Event: "outcome", Session: t.client.session.id, Call: ticket.Number,
 			Tool: t.tool.canonical, Outcome: outcomeName(o), By: by,
-			Millis: float64(p.options.Now().Sub(t.gate.Time).Microseconds()) / 1000,
+			Millis: float64(now.Sub(t.gate.Time).Microseconds()) / 1000,
 		})
 		if err != nil {
 			p.log.Error("the outcome stays unknown", "tool", t.tool.canonical, "call", ticket.Number, "error", err)
 			o = gate.Unknown
 		}
 	}
-	ticket.Settle(o)
+	ticket.SettleAt(o, now)
 }
