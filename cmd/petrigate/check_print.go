@@ -98,7 +98,7 @@ func (r checkReport) printTools(w io.Writer) error {
 // which the list of tools knows nothing.
 func (s toolSet) yes(t verify.Trace) string {
 	for _, step := range t {
-		if s.known && !step.Ends && !slices.ContainsFunc(s.tools, func(known verify.Tool) bool { return known.Name == step.Tool }) {
+		if s.known && !step.Ends && step.Wait == 0 && !slices.ContainsFunc(s.tools, func(known verify.Tool) bool { return known.Name == step.Tool }) {
 			return "if there is a tool " + step.Tool
 		}
 	}

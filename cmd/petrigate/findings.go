@@ -226,6 +226,30 @@ func (v *verified) notes() []string {
 	if len(v.idle) > 0 {
 		notes = append(notes, "not active, and not looked at: "+strings.Join(v.idle, ", "))
 	}
+	if v.shadow {
+		notes = append(notes, "the policy is in shadow: it refuses nothing, and what is proved holds from the day when it is enforced")
+	}
+	var shadow, shared, judging []string
+	for _, n := range v.policy.Nets() {
+		if n.Validate != nil && !n.Shadow {
+			judging = append(judging, n.Name)
+		}
+		if n.Shadow {
+			shadow = append(shadow, n.Name)
+		}
+		if n.Scope != gate.ScopeSession {
+			shared = append(shared, n.Name)
+		}
+	}
+	if len(shadow) > 0 {
+		notes = append(notes, "in shadow, and so nothing that forbids: "+strings.Join(shadow, ", "))
+	}
+	if len(judging) > 0 {
+		notes = append(notes, "what can be called is looked at as if it were valid for these nets, which judge arguments: "+strings.Join(judging, ", "))
+	}
+	if len(shared) > 0 {
+		notes = append(notes, "claims are about one session, and what others spend or earn in these nets is not looked at: "+strings.Join(shared, ", "))
+	}
 	var unsure []string
 	why := ""
 	for _, n := range v.names {

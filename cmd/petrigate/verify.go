@@ -47,6 +47,7 @@ type verified struct {
 	tools  toolSet
 	dead   map[string][]string // transitions of hand-written nets that never fire
 	idle   []string            // nets that are not active, and so not looked at
+	shadow bool                // the policy is in shadow: what is known is of the day when it is enforced
 
 	unlisted []string     // known tools that no net speaks of by name
 	written  []config.Net // with the lines of their transitions
@@ -62,6 +63,16 @@ type proof struct {
 // tools tell it which names are of one tool.
 func verifyPolicy(ctx context.Context, result *policy.Result, source policy.Source, tools toolSet, e effort) (*verified, error) {
 	v := &verified{nets: make(map[string]gate.NetInfo), tools: tools, written: source.Nets, dead: make(map[string][]string)}
+	if source.Mode == "shadow" {
+		// What is looked at is what the policy will be when it is enforced.
+		v.shadow = true
+		source.Mode = ""
+		enforced, err := policy.Build(source)
+		if err != nil {
+			return nil, err
+		}
+		result = enforced
+	}
 	p, err := v.active(result, source)
 	if err != nil {
 		return nil, err
@@ -123,14 +134,18 @@ func (v *verified) active(result *policy.Result, source policy.Source) (*gate.Po
 	return gate.NewPolicy(nets, gate.PolicyOptions{Maps: result.Maps, Deny: source.Default == "deny"})
 }
 
-// others are free tools, and the known ones that no net lists by name.
+// others are free tools, those that only nets in shadow speak of, and the known ones that no net lists by name.
 func (v *verified) others(p *gate.Policy, tools toolSet) []string {
 	seen := make(map[string]bool)
 	var free []string
 	for _, n := range p.Nets() {
 		for _, t := range n.Transitions {
 			for _, tool := range t.Tools {
-				seen[tool.Name] = true
+				if n.Shadow {
+					free = append(free, tool.Name)
+				} else {
+					seen[tool.Name] = true
+				}
 			}
 		}
 		free = append(free, n.Free...)

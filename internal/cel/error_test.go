@@ -37,7 +37,7 @@ func TestErrors(t *testing.T) {
 		{strings.Repeat("(", 400) + "true" + strings.Repeat(")", 400), `the expression nests too deeply`},
 		{`[1].all(a, [1].all(b, [1].all(c, [1].all(d, true))))`, `the expression nests too deeply`},
 		{`"` + strings.Repeat("x", maxSource) + `" == tool`, "longer than"},
-		{`"é" == tul`, `1:8: unknown name "tul" (did you mean "tool"?)`},
+		{`"é" == tol`, `1:8: unknown name "tol" (did you mean "tool"?)`},
 		{`tool.matches("` + `(a{100}){10}` + `")`, "regex"},
 	}
 	for _, test := range tests {
