@@ -14,16 +14,20 @@ func (p *parser) event(t *Test, v config.Value) {
 	kind, id, outcome := "", "", ""
 	before := p.doc.Faults()
 	v.Fields(config.Keys{
-		"type":    func(v config.Value) { kind, _ = v.Word("call", "result") },
+		"type":    func(v config.Value) { kind, _ = v.Word("call", "result", "wait") },
+		"for":     func(v config.Value) { s.After, _ = v.Duration() },
 		"id":      func(v config.Value) { id, _ = v.Text() },
 		"tool":    func(v config.Value) { s.Tool, _ = v.Text() },
+		"also":    func(v config.Value) { s.Also = v.Texts() },
 		"args":    func(v config.Value) { s.Args, _ = v.Object() },
 		"approve": func(v config.Value) { s.Approve = approve(v) },
 		"outcome": func(v config.Value) { outcome, _ = v.Word("success", "failure", "unknown") },
 	})
 	switch {
 	case p.doc.Faults() > before:
-	case kind == "call" && s.Tool != "":
+	case kind == "wait" && s.After > 0:
+		s = Step{Position: s.Position, After: s.After}
+	case kind == "call" && s.After == 0 && s.Tool != "":
 		s.As = id
 	case kind == "result" && outcome != "":
 		at := slices.IndexFunc(t.Steps, func(of Step) bool { return of.As == id && of.Tool != "" })

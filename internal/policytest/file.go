@@ -43,8 +43,9 @@ type Step struct {
 	Position config.Position
 	After    time.Duration // passes before
 
-	Tool        string // of a call; otherwise empty
-	Times       int    // that the call is made
+	Tool        string   // of a call; otherwise empty
+	Also        []string // further names of the tool, beside those of the configuration
+	Times       int      // that the call is made
 	As          string
 	Args        json.RawMessage // nil: {}
 	Annotations json.RawMessage // of the tool; nil: {}

@@ -136,6 +136,11 @@ func (g *game) callOnce(s *Step, played *Played) *Failure {
 func (g *game) call(number int, s *Step) gate.Call {
 	c := g.policy.Call(s.Tool)
 	c.ID, c.Args, c.Time = strconv.Itoa(number), s.Args, g.now
+	for _, name := range s.Also {
+		if !slices.ContainsFunc(c.Also, func(n gate.Name) bool { return n.Text == name }) {
+			c.Also = append(slices.Clip(c.Also), gate.Name{Text: name, Certain: true})
+		}
+	}
 	if s.Annotations != nil {
 		c.Annotations = s.Annotations
 	}

@@ -145,6 +145,8 @@ func TestOutcomes(t *testing.T) {
 		{"a counterexample", "require a before b", "  events: [{type: call, id: '1', tool: a, args: {x: 1}, approve: true}, {type: result, id: '1', outcome: success}, {type: call, id: '2', tool: b}]", "allow  allow"},
 		{"a counterexample that is none", "require a before b", "  events: [{type: call, id: '2', tool: b, approve: true}]", "refuse: expected allow, got refuse"},
 		{"a counterexample that is none any more", "require a before b", "  expect: refuse\n  events: [{type: call, id: '1', tool: c}, {type: call, id: '2', tool: b}, {type: result, id: '1', outcome: failure}]", "allow refuse "},
+		{"a counterexample that takes time", "limit a to 1 per minute", "  events: [{type: call, id: '1', tool: a}, {type: wait, for: 1m0s}, {type: call, id: '2', tool: a}]", "allow  allow"},
+		{"a counterexample with names", "block gh.push", "  events: [{type: call, id: '1', tool: push, also: [gh.push]}]\n  expect: refuse", "refuse"},
 		{"a counterexample that asks", approve, "  expect: ask\n  events: [{type: call, id: '1', tool: deploy, approve: false}]", "ask"},
 		{"reasons with a slash are words", "block a", "  steps: [{call: a, reason: /tmp}]", "refuse: expected refuse, reason \"/tmp\", got refuse, another reason"},
 	}
@@ -209,7 +211,7 @@ func TestMistakes(t *testing.T) {
 		{"steps and events", "tests: [{name: a, steps: [{call: x}], expect: ask}]", "1:9: a test has steps, or the events of a counterexample with what is expected of its last call (leave events and expect out)"},
 		{"no event", "tests: [{name: a, events: [{type: call}]}]", `1:28: it is no event of a counterexample (as {"type": "call", "id": "1", "tool": "a"} and {"type": "result", "id": "1", "outcome": "success"})`},
 		{"an end without a call", "tests: [{name: a, events: [{type: result, id: x, outcome: success}]}]", "1:28: no earlier call has this id"},
-		{"another event", "tests: [{name: a, events: [{type: answer}]}]", `1:35: "type": "answer" is not known (one of: call, result)`},
+		{"another event", "tests: [{name: a, events: [{type: answer}]}]", `1:35: "type": "answer" is not known (one of: call, result, wait)`},
 		{"no consent", step("{call: x, approve: yes}"), `5:24: "approve" must be true or false, not text (write true)`},
 		{"no pattern", step("{call: x, reason: '/(/'}"), "5:23: missing closing ): `(` (patterns are RE2)"},
 		{"no reason", step("{call: x, reason: 1}"), `5:23: "reason" must be text, not a number (put it in quotes)`},
