@@ -44,6 +44,7 @@ type approval struct {
 	key      approvalKey
 	call     shownCall
 	ask      *gate.Ask
+	via      string // the only channel by which it may be answered; empty: any
 	created  time.Time
 	expires  time.Time
 	answered chan struct{} // closed when it leaves pending
@@ -91,9 +92,13 @@ func (a *approvals) open(key approvalKey, call shownCall, ask *gate.Ask) (*appro
 	if len(a.byKey) >= maxApprovals {
 		return nil, errTooMany
 	}
+	via, err := viaOf(ask)
+	if err != nil {
+		return nil, err
+	}
 	now := a.now()
 	r := &approval{
-		id: a.newID(), key: key, call: call, ask: ask, state: Pending, waiters: 1,
+		id: a.newID(), key: key, call: call, ask: ask, via: via, state: Pending, waiters: 1,
 		created: now, expires: now.Add(a.expire), answered: make(chan struct{}),
 	}
 	a.byID[r.id], a.byKey[key] = r, r
@@ -137,6 +142,8 @@ func (a *approvals) answer(id string, approve bool, channel, actor, reason strin
 		return fmt.Errorf("no approval %s is waiting", id)
 	case r.state != Pending:
 		return fmt.Errorf("approval %s is %s already", id, r.state)
+	case !r.allows(channel):
+		return fmt.Errorf("approval %s is to be answered via %s only: its rule says so", id, r.via)
 	}
 	r.channel, r.actor, r.reason = channel, actor, reason
 	if !approve {

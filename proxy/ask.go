@@ -93,13 +93,13 @@ func (p *Proxy) await(ctx context.Context, t *toolCall, r *approval) (ApprovalSt
 	if state, _ := p.approvals.status(r); state != Pending {
 		return state, nil
 	}
-	formable := p.options.Approval.Elicit && t.agent.elicit && !p.approvals.wasUnasked(r) && len(p.text(r)) <= maxShown
+	formable := p.elicits(r) && t.agent.elicit && !p.approvals.wasUnasked(r) && len(p.text(r)) <= maxShown
 	switch {
 	case formable && t.agent.modern:
 		return Pending, p.form(r)
 	case formable:
 		p.elicit(t, r)
-	case !p.options.Approval.Operator:
+	case !p.operated(r):
 		return Withdrawn, nil
 	}
 	hold := min(p.options.Approval.Hold, r.expires.Sub(p.options.Now()))
@@ -172,11 +172,11 @@ func (p *Proxy) answered(r *approval, result []byte) {
 	case "accept":
 		content, _ := rawjson.Member(result, "content")
 		approve := member(content, "decision") == approveTag
-		p.resolve(r.id, approve, "elicit", "the client", member(content, "reason"))
+		p.resolve(r.id, approve, viaElicit, "the client", member(content, "reason"))
 	case "decline":
-		p.resolve(r.id, false, "elicit", "the client", "")
+		p.resolve(r.id, false, viaElicit, "the client", "")
 	default:
-		p.approvals.markUnasked(r, p.options.Approval.Operator)
+		p.approvals.markUnasked(r, p.operated(r))
 	}
 }
 
@@ -238,7 +238,7 @@ func (p *Proxy) text(r *approval) string {
 // and the same call again finds the answer.
 func (p *Proxy) park(t *toolCall, r *approval) answer {
 	how := ""
-	if p.options.Approval.Operator {
+	if p.operated(r) {
 		how = fmt.Sprintf(" A person can run: "+p.options.Approval.Verb+".", r.id)
 	}
 	left := span(r.expires.Sub(p.options.Now()))
@@ -254,7 +254,7 @@ func (t *toolCall) noConsent(r *approval, state ApprovalState) string {
 	switch state {
 	case Denied:
 		text := fmt.Sprintf("A person denied %s.", t.tool.exposed)
-		if r.channel == "elicit" && r.reason == "" {
+		if r.channel == viaElicit && r.reason == "" {
 			text = fmt.Sprintf("%s was not approved.", t.tool.exposed)
 		}
 		if r.reason != "" {
@@ -270,6 +270,8 @@ func (t *toolCall) noConsent(r *approval, state ApprovalState) string {
 		return fmt.Sprintf("%s requires human approval, and the client went away before a person answered.", name)
 	case t.proxy.approvals.wasUnasked(r):
 		return fmt.Sprintf("%s requires human approval, but the client showed the question to nobody, and no other channel is open.", name)
+	case r.via != "":
+		return fmt.Sprintf("%s requires human approval via %s, and nobody can be asked that way now.", name, r.via)
 	default:
 		return fmt.Sprintf("%s requires human approval, and there is nobody to ask: this client cannot show a question and no other channel is open.", name)
 	}

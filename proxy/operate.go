@@ -159,7 +159,7 @@ func (p *Proxy) Resolve(id string, approve bool, actor, reason string) error {
 	if !p.options.Approval.Operator {
 		return fmt.Errorf("approvals by an operator are off in this proxy")
 	}
-	return p.approvals.answer(id, approve, "cli", actor, reason)
+	return p.approvals.answer(id, approve, viaCLI, actor, reason)
 }
 
 // A SessionInfo is the state of one session.

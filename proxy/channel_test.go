@@ -1,0 +1,74 @@
+package proxy_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/petrigate/petrigate/proxy"
+)
+
+// asking is both channels with rules that name one.
+func asking(rules string) setup {
+	s := bothChannels()
+	s.rules = rules
+	return s
+}
+
+// TestOnlyTheOperator: a rule that wants the terminal is not content with the
+// client, which is not even asked.
+func TestOnlyTheOperator(t *testing.T) {
+	eachLeg(t, func(t *testing.T, l leg) {
+		s := start(t, asking("require human-approval via cli before deploy\n"))
+		c := s.connect(l, canElicit)
+		id := c.call("deploy", `{}`)
+		if err := s.proxy.Resolve(s.pending(1)[0].ID, true, "ada", ""); err != nil {
+			t.Fatal(err)
+		}
+		if r := c.reply(id); r.isError() || r.result == nil {
+			t.Errorf("%s", r.raw)
+		}
+		s.executed("deploy", 1)
+		if n := c.mail.count(func(m message) bool { return m.method == "elicitation/create" }); n != 0 {
+			t.Errorf("the client was asked: %s", c.mail)
+		}
+	})
+}
+
+// TestOnlyTheClient: nor is a rule that wants the client content with the terminal.
+func TestOnlyTheClient(t *testing.T) {
+	eachLeg(t, func(t *testing.T, l leg) {
+		s := start(t, asking("require human-approval via elicit before deploy\n"))
+		c := s.connect(l, canElicit)
+		q := c.asks("deploy", `{}`)
+		err := s.proxy.Resolve(s.pending(1)[0].ID, true, "ada", "")
+		if err == nil || !strings.Contains(err.Error(), "is to be answered via elicit only") {
+			t.Errorf("the operator's answer: %v", err)
+		}
+		s.executed("deploy", 0)
+		if r := q.answer(approve); r.isError() || r.result == nil {
+			t.Errorf("%s", r.raw)
+		}
+		s.executed("deploy", 1)
+	})
+}
+
+// TestNoSuchChannel: where the one channel is not open, or two are wanted, nobody
+// is asked and nothing runs.
+func TestNoSuchChannel(t *testing.T) {
+	for rules, want := range map[string]string{
+		"require human-approval via cli before deploy\n":                                                  "deploy requires human approval via cli, and nobody can be asked that way now.",
+		"require human-approval via cli before deploy\nrequire human-approval via elicit before deploy\n": "its rules want it via cli and via elicit",
+	} {
+		eachLeg(t, func(t *testing.T, l leg) {
+			s := start(t, setup{rules: rules, change: func(o *proxy.Options) {
+				o.Approval = proxy.Approval{Elicit: true, Hold: time.Hour}
+			}})
+			r := s.connect(l, canElicit).do("deploy", `{}`)
+			if !r.isError() || !strings.Contains(r.text(), want) {
+				t.Errorf("%s", r.raw)
+			}
+			s.executed("deploy", 0)
+		})
+	}
+}
