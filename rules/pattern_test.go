@@ -128,19 +128,6 @@ func TestNameMatches(t *testing.T) {
 	}
 }
 
-func TestNearest(t *testing.T) {
-	known := []string{"delete", "deploy", "rm", "read_file"}
-	tests := map[string]string{
-		"delte": "delete", "Delete": "delete", "deplyo": "deploy", "delete": "", "rn": "rm", "xy": "", "readfile": "read_file", "": "",
-		"zzzzzzzzz": "",
-	}
-	for word, want := range tests {
-		if got := rules.Nearest(word, known); got != want {
-			t.Errorf("Nearest(%q) = %q, want %q", word, got, want)
-		}
-	}
-}
-
 // FuzzQuickly holds the match with a look at the text first against the match
 // alone.
 func FuzzQuickly(f *testing.F) {
