@@ -128,6 +128,9 @@ func (p *Policy) freeName(name string, written map[string]bool) string {
 // Merged lists the statements that repeat an earlier one.
 func (p *Policy) Merged() []Merge { return p.merged }
 
+// Shadow reports whether the whole policy is in shadow, its default included.
+func (p *Policy) Shadow() bool { return p.shadow }
+
 // Fingerprint is the hexadecimal SHA-256 of everything that decides: the
 // nets, the maps and the default. Of Go functions it only knows that they are there.
 func (p *Policy) Fingerprint() string { return p.print }

@@ -50,6 +50,16 @@ func (p *player) script(steps ...string) {
 	}
 }
 
+// TestPolicyInShadow: a policy says whether all of it is in shadow.
+func TestPolicyInShadow(t *testing.T) {
+	for _, shadow := range []bool{false, true} {
+		p, err := gate.NewPolicy(nil, gate.PolicyOptions{Shadow: shadow})
+		if err != nil || p.Shadow() != shadow {
+			t.Errorf("%t: %v, %v", shadow, p, err)
+		}
+	}
+}
+
 func TestShadow(t *testing.T) {
 	p := play(t, gate.PolicyOptions{}, shadow(limitNet("x", 1, "session")), limitNet("x", 3, "session"))
 	p.script("x", "x -> blocked limit-x-1", "x -> blocked limit-x-1")

@@ -167,6 +167,7 @@ func (p *Proxy) admit(t *toolCall, d *gate.Allow) {
 		t.answer(p.unrecorded(t, err))
 		return
 	}
+	p.noteWould(t, d.Would)
 	p.launch(t, d.Ticket)
 }
 
@@ -177,8 +178,9 @@ func (p *Proxy) recordAllow(t *toolCall, d *gate.Allow) error {
 	record := p.decisionRecord(t, "allow", d.Names)
 	record.Call = d.Ticket.Number
 	for _, v := range d.Nets {
-		record.Nets = append(record.Nets, netSays{Net: v.Net, Verdict: verdictName(v.Kind), Transition: v.Transition, Rule: p.where(v.Rule)})
+		record.Nets = append(record.Nets, netSays{Net: v.Net, Verdict: verdictName(v.Kind), Transition: v.Transition, Rule: p.where(v.Rule), Shadow: v.Shadow})
 	}
+	record.Would = p.would(d.Would)
 	return p.recorder.write(record)
 }
 
@@ -216,6 +218,7 @@ func (p *Proxy) decisionRecord(t *toolCall, decision string, names []gate.Name) 
 		Time: p.options.Now(), Event: "decision", Decision: decision, Policy: p.recorder.policy,
 		Session: t.client.session.id, Principal: t.client.principal, Client: t.agent.name, ID: string(t.id),
 		Upstream: t.tool.upstream.config.Name, Tool: t.recorded(), Arguments: digest(t.params.Arguments),
+		Shadow: p.options.Policy.Shadow(),
 	}
 	for _, n := range names {
 		r.Names = append(r.Names, n.Text)

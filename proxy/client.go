@@ -26,6 +26,7 @@ type session struct {
 	by        string // connection or principal
 	since     time.Time
 	gate      *gate.Session
+	shadowed  tally
 }
 
 // A client is one conversation with an MCP client: a stdio connection, a

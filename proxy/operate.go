@@ -180,6 +180,7 @@ type NetInfo struct {
 	Marking  map[string]int `json:"marking"`
 	InFlight int            `json:"inFlight"`
 	Status   string         `json:"status"`
+	Shadow   *NetShadow     `json:"shadow,omitempty"` // of a net in shadow, whose marking is the one that the calls led to
 }
 
 // A CallInfo is a call that was let through and is not settled.
@@ -191,6 +192,15 @@ type CallInfo struct {
 
 // Sessions lists the sessions, oldest first.
 func (p *Proxy) Sessions() []SessionInfo {
+	list := []SessionInfo{}
+	for _, s := range p.sessionList() {
+		list = append(list, p.describe(s))
+	}
+	return list
+}
+
+// sessionList is the sessions, oldest first.
+func (p *Proxy) sessionList() []*session {
 	p.mu.Lock()
 	sessions := make([]*session, 0, len(p.sessions))
 	for _, s := range p.sessions {
@@ -198,11 +208,7 @@ func (p *Proxy) Sessions() []SessionInfo {
 	}
 	p.mu.Unlock()
 	sort.Slice(sessions, func(i, j int) bool { return sessions[i].since.Before(sessions[j].since) })
-	list := []SessionInfo{}
-	for _, s := range sessions {
-		list = append(list, p.describe(s))
-	}
-	return list
+	return sessions
 }
 
 // Session is the state of one session.
@@ -242,6 +248,10 @@ func (p *Proxy) describe(s *session) SessionInfo {
 			}
 		}
 		info.Nets = append(info.Nets, net)
+	}
+	shadow := s.gate.Shadow()
+	for i := range info.Nets {
+		info.Nets[i].Shadow = netShadow(shadow, info.Nets[i].Name)
 	}
 	for _, h := range s.gate.Open() {
 		info.Calls = append(info.Calls, CallInfo{Number: h.Number, Tool: h.Tool, Since: h.Since})

@@ -84,6 +84,7 @@ type Proxy struct {
 	recorder  *recorder
 	sealer    *sealer
 	pauses    pauses
+	shadowed  tally // of all sessions, those that have ended too
 	prompts   table
 	resources resourceTables
 	server    *server.MCPServer

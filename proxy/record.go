@@ -48,6 +48,8 @@ type decisionRecord struct {
 	Actor     string          `json:"actor,omitempty"`
 	Reason    string          `json:"reason,omitempty"`
 	Remedy    json.RawMessage `json:"remedy,omitempty"`
+	Shadow    bool            `json:"shadow,omitempty"` // of a policy that is in shadow: it lets every call pass
+	Would     *wouldSay       `json:"would,omitempty"`
 	Policy    string          `json:"policy"`
 }
 
@@ -56,6 +58,15 @@ type netSays struct {
 	Verdict    string `json:"verdict"`
 	Transition string `json:"transition,omitempty"`
 	Rule       string `json:"rule,omitempty"`
+	Shadow     bool   `json:"shadow,omitempty"`
+}
+
+// wouldSay is how the nets in shadow would have answered a call that passed.
+type wouldSay struct {
+	Decision string    `json:"decision"` // refuse, or ask
+	Kind     string    `json:"kind"`
+	Nets     []netSays `json:"nets,omitempty"`
+	Reason   string    `json:"reason"`
 }
 
 // outcomeRecord is how an admitted call ended.

@@ -136,13 +136,7 @@ func (p *Proxy) SwitchNet(name string, on bool, actor string) error {
 // switchSessions switches the net where it is not switched yet: one that is
 // shared is switched for all with the first session.
 func (p *Proxy) switchSessions(name string, on bool) {
-	p.mu.Lock()
-	sessions := make([]*session, 0, len(p.sessions))
-	for _, s := range p.sessions {
-		sessions = append(sessions, s)
-	}
-	p.mu.Unlock()
-	for _, s := range sessions {
+	for _, s := range p.sessionList() {
 		toggle(s.gate, name, on)
 	}
 }

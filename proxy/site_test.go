@@ -295,6 +295,11 @@ type record struct {
 	Approval, Channel, Actor, By                 string
 	Call                                         uint64
 	Nets                                         []struct{ Net, Verdict, Rule string }
+	Shadow                                       bool
+	Would                                        struct {
+		Decision, Kind, Reason string
+		Nets                   []struct{ Net, Rule string }
+	}
 }
 
 // decisions are the decision records, of one kind of decision if it is named.

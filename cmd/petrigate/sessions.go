@@ -14,7 +14,7 @@ import (
 
 func newSessions(s stdio) *cobra.Command {
 	return group("sessions", "Look at the state of sessions, and mend it",
-		sessionsList(s), sessionsShow(s), sessionsReset(s), sessionsSettle(s))
+		sessionsList(s), sessionsShow(s), sessionsShadow(s), sessionsReset(s), sessionsSettle(s))
 }
 
 // owned is a session with the proxy that holds it.
@@ -101,6 +101,9 @@ func sessionsShow(s stdio) *cobra.Command {
 				state = " (inactive)"
 			}
 			_, _ = fmt.Fprintf(s.out, "  %s%s: %s\n", n.Name, state, n.Status)
+			if n.Shadow != nil {
+				_, _ = fmt.Fprintf(s.out, "    in shadow: %s\n", shadowState(*n.Shadow))
+			}
 		}
 		for _, call := range o.Calls {
 			_, _ = fmt.Fprintf(s.out, "  open call #%d: %s, for %s\n", call.Number, call.Tool, age(call.Since))

@@ -97,6 +97,11 @@ func (c *Client) Sessions() (list []proxy.SessionInfo, err error) {
 	return list, c.do(http.MethodGet, "/sessions", nil, &list)
 }
 
+// Shadow is [proxy.Proxy.Shadow] of the running proxy.
+func (c *Client) Shadow(session string) (s proxy.ShadowInfo, err error) {
+	return s, c.do(http.MethodGet, "/shadow?session="+url.QueryEscape(session), nil, &s)
+}
+
 // ResetSession puts the nets of a session back to their start.
 func (c *Client) ResetSession(id string, a Reset) error {
 	return c.do(http.MethodPost, "/sessions/"+url.PathEscape(id)+"/reset", a, &struct{}{})

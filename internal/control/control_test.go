@@ -69,6 +69,10 @@ func (b *booth) Session(id string) (proxy.SessionInfo, error) {
 	return proxy.SessionInfo{ID: id}, b.tell("session %q", id)
 }
 
+func (b *booth) Shadow(session string) (proxy.ShadowInfo, error) {
+	return proxy.ShadowInfo{Refused: 3}, b.tell("shadow of %q", session)
+}
+
 func (b *booth) ResetSession(id, actor string) error { return b.tell("reset %q %q", id, actor) }
 
 func (b *booth) SettleCall(session string, call uint64, success bool, actor string) error {
@@ -120,6 +124,9 @@ func TestEveryQuestionAndOrderArrives(t *testing.T) {
 	if list, err := c.Nets(); err != nil || len(list) != 1 || list[0].Name != "n/1" {
 		t.Errorf("nets: %+v, %v", list, err)
 	}
+	if s, err := c.Shadow("s/1"); err != nil || s.Refused != 3 {
+		t.Errorf("shadow: %+v, %v", s, err)
+	}
 	for _, err := range []error{
 		c.Resolve("ap_1", Answer{Approve: true, Actor: "ann"}),
 		c.Resolve("ap/2?x=%", Answer{Actor: "bob", Reason: "no \"thanks\""}),
@@ -132,7 +139,7 @@ func TestEveryQuestionAndOrderArrives(t *testing.T) {
 		}
 	}
 	want := []string{
-		`tools of "a b/ü"`, `resolve "ap_1" true "ann" ""`, `resolve "ap/2?x=%" false "bob" "no \"thanks\""`,
+		`tools of "a b/ü"`, `shadow of "s/1"`, `resolve "ap_1" true "ann" ""`, `resolve "ap/2?x=%" false "bob" "no \"thanks\""`,
 		`reset "s/1" "ann"`, `settle "s/1" 18446744073709551615 true "ann"`,
 		`switch "n/1?" true "ann"`,
 	}

@@ -23,6 +23,7 @@ type Operator interface {
 	Sessions() []proxy.SessionInfo
 	Session(id string) (proxy.SessionInfo, error)
 	ResetSession(id, actor string) error
+	Shadow(session string) (proxy.ShadowInfo, error)
 	SettleCall(session string, call uint64, success bool, actor string) error
 	Nets() []proxy.PolicyNet
 	SwitchNet(name string, on bool, actor string) error
@@ -103,6 +104,7 @@ func routes(o Operator) http.Handler {
 	get("/approvals", func(*http.Request) (any, error) { return o.Approvals(), nil })
 	get("/sessions", func(*http.Request) (any, error) { return o.Sessions(), nil })
 	get("/sessions/{id}", func(r *http.Request) (any, error) { return o.Session(r.PathValue("id")) })
+	get("/shadow", func(r *http.Request) (any, error) { return o.Shadow(r.URL.Query().Get("session")) })
 	post("/approvals/{id}", func(r *http.Request) (any, error) {
 		var a Answer
 		if err := decode(r, &a); err != nil {
