@@ -1,6 +1,10 @@
 package verify
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/petrigate/petrigate/gate"
+)
 
 // group explores the nets of a group whole, and looks for a deadlock.
 func (m *model) group(nets []int) Group {
@@ -201,24 +205,41 @@ func (s *space) escapes(ok func(k int32, class int) bool, excused func(k int32) 
 // flight succeeds, or a call begins and succeeds at once.
 func (s *space) successful() [][]int32 {
 	back := make([][]int32, len(s.at))
-	ends := make(map[int64][]int32, len(s.edges)) // by state and type of the call
 	for _, e := range s.edges {
-		if e.by.kind == succeeds {
+		switch {
+		case e.by.kind == succeeds:
 			back[e.to] = append(back[e.to], e.from)
-			ends[int64(e.from)<<32|int64(e.by.arg)] = append(ends[int64(e.from)<<32|int64(e.by.arg)], e.to)
-		}
-	}
-	for _, e := range s.edges {
-		if e.by.kind != starts || s.classes[e.by.arg].shape.doubtful {
-			continue
-		}
-		if e.by.after == 0 {
-			back[e.to] = append(back[e.to], e.from)
-			continue
-		}
-		for _, to := range ends[int64(e.to)<<32|int64(e.by.after-1)] {
-			back[to] = append(back[to], e.from)
+		case e.by.kind == starts && !s.classes[e.by.arg].shape.doubtful:
+			if to, ok := s.atOnce(e.from, e.by.arg); ok {
+				back[to] = append(back[to], e.from)
+			}
 		}
 	}
 	return back
+}
+
+// atOnce is the state when a call of the class has begun and succeeded, with
+// all that was in flight before still in flight, and nothing else: where calls
+// that only watch are taken for any number, one that has ended must not be left.
+func (s *space) atOnce(k int32, c uint32) (to int32, ok bool) {
+	words := s.state(k)
+	next := slices.Clone(words[:1+len(s.nets)])
+	killed := make([]uint64, len(s.nets))
+	var holds []touch
+	for _, t := range s.classes[c].touches {
+		b := s.nets[t.net].begin(int(next[1+t.net]), t.effect)
+		next[1+t.net], killed[t.net] = uint32(b.next), b.killed
+		if b.hold > 0 {
+			holds = append(holds, touch{t.net, b.hold})
+		}
+	}
+	opens := s.survivors(words[1+len(s.nets):], func(pos int) uint64 { return killed[pos] })
+	clear(killed)
+	for _, h := range holds {
+		e := s.nets[h.net].end(int(next[1+h.net]), h.effect, gate.Success)
+		next[1+h.net], killed[h.net] = uint32(e.next), e.killed
+	}
+	next = append(next, s.survivors(opens, func(pos int) uint64 { return killed[pos] })...)
+	to, ok = s.index[string(appendWords(nil, next))]
+	return to, ok
 }

@@ -113,12 +113,17 @@ func (s *space) state(k int32) []uint32 {
 	return s.words[s.at[k]:end]
 }
 
+// appendWords is how a state is looked up.
+func appendWords(key []byte, words []uint32) []byte {
+	for _, w := range words {
+		key = binary.LittleEndian.AppendUint32(key, w)
+	}
+	return key
+}
+
 // visit adds a state unless it is there.
 func (s *space) visit(words []uint32, from int32, by event) {
-	k := s.key[:0]
-	for _, w := range words {
-		k = binary.LittleEndian.AppendUint32(k, w)
-	}
+	k := appendWords(s.key[:0], words)
 	s.key = k
 	id, ok := s.index[string(k)]
 	if !ok {

@@ -264,3 +264,25 @@ func TestCallsOfManyMaps(t *testing.T) {
 		t.Errorf("%d calls, %q", len(calls), why)
 	}
 }
+
+// TestOneAtATime: calls that only watch may be any number in flight; what takes
+// two of them at once is not always possible.
+func TestOneAtATime(t *testing.T) {
+	p, err := gate.NewPolicy([]gate.Net{{
+		Name: "pairs", Places: []string{"p", "q", "r"}, Initial: map[string]int{"r": 3}, Free: []string{"a"},
+		Transitions: []gate.Transition{
+			{Name: "use", Inputs: []string{"p"}, Outputs: []string{"r"}, Tools: gate.Tools("c")},
+			{Name: "pair", Inputs: []string{"p", "p"}, Outputs: []string{"q", "r"}},
+			{Name: "open", Inputs: []string{"q"}, Outputs: []string{"q"}, Tools: gate.Tools("b")},
+			{Name: "see", Inputs: []string{"r"}, Outputs: []string{"p"}, Tools: gate.Tools("c"), Deferred: true, Observe: true},
+		},
+	}}, gate.PolicyOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := gate.Tool{Name: "b"}
+	r := verify.Policy(p, verify.Options{Prove: []verify.Assertion{verify.AlwaysPossible{Tool: b}, verify.Never{Tool: b}}})
+	if r.Proofs[0].Result != verify.Refuted || r.Proofs[1].Result != verify.Refuted {
+		t.Errorf("%+v", r.Proofs)
+	}
+}
