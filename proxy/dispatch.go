@@ -230,9 +230,7 @@ func (p *Proxy) declare(ctx context.Context, a agent) {
 	defer cancel()
 	var all sync.WaitGroup
 	for _, u := range p.upstreams {
-		if !u.Declares(a.capabilities) {
-			all.Go(func() { u.Declare(ctx, a.relayed()) })
-		}
+		all.Go(func() { u.Declare(ctx, a.relayed()) })
 	}
 	all.Wait()
 }

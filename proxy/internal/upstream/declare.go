@@ -68,17 +68,27 @@ func (u *Upstream) Intend(capabilities []byte) {
 // anew where that is needed, and waits for that, no longer than ctx.
 func (u *Upstream) Declare(ctx context.Context, capabilities []byte) {
 	u.Intend(capabilities)
+	again := u.again()
 	current := u.current.Load()
-	if current == nil || u.Declares(capabilities) {
-		return
+	switch {
+	case current != nil && !u.Declares(capabilities):
+		u.redeclare(ctx, *current, again)
+	case current == nil && u.State().Phase == Up: // it is being done for another client
+		await(ctx, again)
 	}
-	u.redeclare(ctx, *current)
+}
+
+func await(ctx context.Context, c <-chan struct{}) {
+	select {
+	case <-c:
+	case <-ctx.Done():
+	}
 }
 
 // redeclare shakes hands anew: over HTTP in a new session beside the old one,
 // and with a child in a new process, if it has nothing to do. So is another era
 // begun.
-func (u *Upstream) redeclare(ctx context.Context, c conn) {
+func (u *Upstream) redeclare(ctx context.Context, c conn, again <-chan struct{}) {
 	h, overHTTP := c.(*httpConn)
 	if overHTTP && u.State().Era == Legacy {
 		h.redeclare(ctx)
@@ -87,16 +97,12 @@ func (u *Upstream) redeclare(ctx context.Context, c conn) {
 	if p, ok := c.(*stdioConn); ok && p.pending.busy() {
 		return
 	}
-	again := u.again()
 	if overHTTP {
 		h.fail(errRedeclared)
 	} else if p, ok := c.(*stdioConn); ok {
 		p.fail(errRedeclared)
 	}
-	select {
-	case <-again:
-	case <-ctx.Done():
-	}
+	await(ctx, again)
 }
 
 func (c *httpConn) redeclare(ctx context.Context) {

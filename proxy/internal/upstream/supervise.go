@@ -82,6 +82,8 @@ func (s *supervisor) once(ctx context.Context) {
 func (s *supervisor) up(c conn, a agreement) {
 	s.mu.Lock()
 	s.inForce = a.declared
+	waiting := s.upAgain
+	s.upAgain = nil
 	s.mu.Unlock()
 	s.current.Store(&c)
 	s.log.Info("upstream connected", "protocol", a.version)
@@ -90,12 +92,9 @@ func (s *supervisor) up(c conn, a agreement) {
 		st.Era, st.ProtocolVersion, st.SpeaksLegacy = a.era, a.version, a.speaksLegacy
 		st.ServerInfo, st.Capabilities, st.Instructions, st.Pid = a.serverInfo, a.capabilities, a.instructions, a.pid
 	})
-	s.mu.Lock()
-	if s.upAgain != nil {
-		close(s.upAgain)
-		s.upAgain = nil
+	if waiting != nil {
+		close(waiting)
 	}
-	s.mu.Unlock()
 }
 
 // failed notes an attempt that did not succeed. What never worked and cannot
