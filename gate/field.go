@@ -45,7 +45,7 @@ func readOnce(read []field, args []byte, at place) ([]field, *field) {
 func readField(args []byte, key string) field {
 	f := field{key: key}
 	if raw, ok := rawjson.Member(args, key); ok {
-		f.put(raw)
+		f.put(raw, false)
 	}
 	f.join()
 	return f
@@ -59,11 +59,11 @@ func readPath(args []byte, at place) field {
 	return f
 }
 
-// put adds a value.
-func (f *field) put(raw []byte) {
+// put adds a value. What is in doubt is no evidence.
+func (f *field) put(raw []byte, doubt bool) {
 	f.some = true
 	text, ok := rawjson.String(raw)
-	if ok && !f.weak {
+	if ok && !f.weak && !doubt {
 		f.text[0] = text
 		return
 	}

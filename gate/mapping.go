@@ -12,6 +12,7 @@ type mapping struct {
 	places []place
 	same   [][]int // for each map with a Reader: the patterns that give the same name in the same place
 	byTool map[string][]int
+	texts  map[string][]place // by tool: the fields that readers read
 }
 
 // place is where a map looks.
@@ -37,7 +38,7 @@ func isPath(field string) bool {
 }
 
 func newMapping(maps []Map) *mapping {
-	m := &mapping{maps: slices.Clone(maps), byTool: make(map[string][]int)}
+	m := &mapping{maps: slices.Clone(maps), byTool: make(map[string][]int), texts: make(map[string][]place)}
 	type giver struct {
 		tool, field, as string
 		reader          Reader
@@ -50,6 +51,7 @@ func newMapping(maps []Map) *mapping {
 		m.places = append(m.places, d.place())
 		if d.Reader != nil {
 			patterns[of(d)] = append(patterns[of(d)], d.Pattern)
+			m.reads(d.Tool, m.places[i])
 		}
 	}
 	m.same = make([][]int, len(m.maps))
@@ -59,6 +61,14 @@ func newMapping(maps []Map) *mapping {
 		}
 	}
 	return m
+}
+
+// reads notes that a reader reads this field of the tool.
+func (m *mapping) reads(tool string, at place) {
+	same := func(p place) bool { return p.key == at.key }
+	if at.key != "" && !slices.ContainsFunc(m.texts[tool], same) {
+		m.texts[tool] = append(m.texts[tool], at)
+	}
 }
 
 // hit is a map that matches a call.
@@ -74,6 +84,35 @@ func (m *mapping) names(c *Call, tools, ls []label) []label {
 		ls = add(ls, m.label(h))
 	}
 	return ls
+}
+
+// doubt takes back what readers say for sure of one field where the call has
+// another one that is read: what stands there is done as well.
+func (m *mapping) doubt(c *Call, fields []field, tools []label, hits []hit) {
+	for i := range hits {
+		h := &hits[i]
+		d := &m.maps[h.number]
+		sure := !h.weak || h.certain
+		if d.Reader != nil && d.Field != "" && sure && m.another(c, fields, tools, d.Field) {
+			h.weak, h.certain = true, false
+		}
+	}
+}
+
+// another reports whether a reader reads another field of the call than this one.
+func (m *mapping) another(c *Call, fields []field, tools []label, key string) bool {
+	for _, tool := range tools {
+		for _, at := range m.texts[tool.text] {
+			if at.key == key {
+				continue
+			}
+			var f *field
+			if fields, f = readOnce(fields, c.Args, at); len(f.texts()) > 0 {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func (m *mapping) label(h hit) label {
@@ -96,6 +135,7 @@ func (m *mapping) hits(c *Call, tools []label) []hit {
 			}
 		}
 	}
+	m.doubt(c, fields, tools, hits)
 	if len(tools) > 1 {
 		slices.SortStableFunc(hits, func(a, b hit) int { return cmp.Compare(a.number, b.number) })
 	}

@@ -118,9 +118,11 @@ func (p Path) Many() bool {
 }
 
 // values yields the values in doc to which the path leads, in their order.
-func (p Path) values(doc []byte, yield func(value []byte)) {
+// Where it meets a value of another kind than the step is for, whoever reads
+// the call may take that for what is meant: it yields the value as a doubt.
+func (p Path) values(doc []byte, yield func(value []byte, doubt bool)) {
 	if len(p.steps) == 0 {
-		yield(doc)
+		yield(doc, false)
 		return
 	}
 	step, rest := p.steps[0], Path{steps: p.steps[1:]}
@@ -138,5 +140,7 @@ func (p Path) values(doc []byte, yield func(value []byte)) {
 			number++
 			return step.index == every || number <= step.index
 		})
+	default:
+		yield(doc, true)
 	}
 }

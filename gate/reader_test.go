@@ -144,6 +144,36 @@ func TestUnless(t *testing.T) {
 	p.refuse(`read`, gate.KindDefault)
 }
 
+// A call that has two scripts does both: neither says what the call is.
+func TestTwoScripts(t *testing.T) {
+	words := &commands{words: []string{"ls", "cat", "rm"}}
+	maps := append(shellMaps(words),
+		gate.Map{Tool: "sh", Field: "$.more[0]", Reader: words, Pattern: 2, As: "remove", Source: "rm"},
+		gate.Map{Tool: "other", Field: "more", Reader: words, Pattern: 2, As: "remove", Source: "rm"},
+		gate.Map{Tool: "sh", Field: "d", As: "d", Source: "x", Match: contains("x")},
+	)
+	p, err := gate.NewPolicy([]gate.Net{blockNet("x")}, gate.PolicyOptions{Maps: maps})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for args, want := range map[string]string{
+		`{"c":"ls"}`:                       "sh! read!",
+		`{"c":"ls","more":["rm"]}`:         "sh! read~ remove~",
+		`{"c":"ls","more":["echo"]}`:       "sh! read~",
+		`{"c":"ls","more":"echo"}`:         "sh! read~",
+		`{"c":"ls; cat","more":["cat"]}`:   "sh! read~",
+		`{"c":"ls","more":[]}`:             "sh! read!",
+		`{"c":"ls","more":null}`:           "sh! read!",
+		`{"c":"ls","d":"x"}`:               "sh! read! d",
+		`{"more":["rm"]}`:                  "sh! remove!",
+		`{"c":"","more":["rm"],"d":["x"]}`: "sh! remove~ d~",
+	} {
+		if got := spell(p.Names(call("sh " + args))); got != want {
+			t.Errorf("%s: %s, want %s", args, got, want)
+		}
+	}
+}
+
 func TestUnlessKinds(t *testing.T) {
 	all := func(u gate.Tool) gate.Net {
 		n := blockGlob("*", "")

@@ -227,7 +227,8 @@ example many {"files": [{"path": "echo"}, {"path": "rm x"}]} as delete`)
 		{"charge", `{"amount": 50000}`, ""},
 		{"charge", `{}`, "block-big"},
 		{"http", `{"request": {"method": "DELETE /"}}`, "block-gone"},
-		{"http", `{"request": "DELETE"}`, ""},
+		{"http", `{"request": "DELETE"}`, "block-gone"},
+		{"http", `{"request": {"body": "DELETE"}}`, ""},
 	}
 	for _, test := range tests {
 		s := gate.NewSession(p, gate.SessionOptions{})

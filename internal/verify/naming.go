@@ -241,11 +241,21 @@ func mapped(maps []gate.Map, net int, f *form) []label {
 				continue
 			}
 			if h, ok := f.value(maps[i].Field).hit(maps, mapKey{net, i}); ok {
+				if maps[i].Reader != nil && f.another(maps, maps[i].Field) {
+					h.weak, h.certain = true, false
+				}
 				ls = append(ls, label{text: maps[i].As, from: fromMap, weak: h.weak || tool.weak, certain: h.certain && tool.certain})
 			}
 		}
 	}
 	return ls
+}
+
+// another reports whether a reader reads another field of the call than this one.
+func (f *form) another(maps []gate.Map, field string) bool {
+	return field != "" && slices.ContainsFunc(maps, func(m gate.Map) bool {
+		return m.Reader != nil && m.Field != "" && m.Field != field && hasTool(f.tools, m.Tool) && f.value(m.Field) != nil
+	})
 }
 
 // own are the names that a net without the labels of the policy gives.
