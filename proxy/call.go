@@ -158,15 +158,16 @@ func (t *toolCall) wanted() bool {
 // recorded is refused; its deferred tokens go back.
 func (p *Proxy) admit(t *toolCall, d *gate.Allow) {
 	if t.params.HasState && t.agent.modern && !t.input.ours {
-		d.Ticket.SettleAt(gate.Failure, p.options.Now())
+		p.takeBack(t, d.Ticket)
 		t.refuseAs(codeInvalidParams, errState.Error())
 		return
 	}
 	if err := p.recordAllow(t, d); err != nil {
-		d.Ticket.SettleAt(gate.Failure, p.options.Now())
+		p.takeBack(t, d.Ticket)
 		t.answer(p.unrecorded(t, err))
 		return
 	}
+	p.advisor.touch(t.client.session)
 	p.noteWould(t, d.Would)
 	p.launch(t, d.Ticket)
 }

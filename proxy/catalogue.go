@@ -32,6 +32,8 @@ type catalogue struct {
 	log       *slog.Logger
 	view      atomic.Pointer[toolView]
 
+	impossible func([]gate.Call) []string // tools that are not listed; nil: all are
+
 	mu      sync.Mutex
 	raw     map[*upstreamState][][]byte // the tool objects, as they came
 	once    map[*upstreamState]bool     // listed at least once
@@ -42,8 +44,9 @@ type catalogue struct {
 type toolView struct {
 	tools    map[string]*tool // by exposed name
 	order    []*tool
-	list     []byte // the result of tools/list, for clients with a handshake
-	modern   []byte // the same for revision 2026-07-28
+	calls    []gate.Call // of order, without arguments
+	list     []byte      // the result of tools/list, for clients with a handshake
+	modern   []byte      // the same for revision 2026-07-28
 	problems []string
 }
 
@@ -74,16 +77,32 @@ func (c *catalogue) load() *toolView { return c.view.Load() }
 func (c *catalogue) set(u *upstreamState, objects [][]byte) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	before := c.view.Load()
 	c.raw[u], c.once[u] = objects, true
-	after := c.build()
-	c.view.Store(after)
+	changed, after := c.renew()
 	close(c.changed)
 	c.changed = make(chan struct{})
 	for _, problem := range after.problems {
 		c.log.Warn("tool left out", "reason", problem)
 	}
-	return string(before.list) != string(after.list)
+	return changed
+}
+
+// relist is set where the nets have changed and not the tools.
+func (c *catalogue) relist() (changed bool) {
+	if c.impossible == nil {
+		return false
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	changed, _ = c.renew()
+	return changed
+}
+
+// renew makes the view anew. It wants the lock.
+func (c *catalogue) renew() (changed bool, after *toolView) {
+	before, after := c.view.Load(), c.build()
+	c.view.Store(after)
+	return string(before.list) != string(after.list), after
 }
 
 // next is closed when an upstream is listed after this.
@@ -129,8 +148,23 @@ func (c *catalogue) build() *toolView {
 		kept = append(kept, t)
 	}
 	v.order = kept
-	v.encode()
+	for _, t := range v.order {
+		v.calls = append(v.calls, gate.Call{Tool: t.exposed, Also: t.also, Upstream: t.upstream.config.Name, Annotations: t.annotates})
+	}
+	v.encode(c.hidden(v.calls))
 	return v
+}
+
+// hidden are the tools that are not listed.
+func (c *catalogue) hidden(tools []gate.Call) map[string]bool {
+	if c.impossible == nil || len(tools) == 0 {
+		return nil
+	}
+	hidden := map[string]bool{}
+	for _, name := range c.impossible(tools) {
+		hidden[name] = true
+	}
+	return hidden
 }
 
 func collision(t *tool, same []*tool) string {
@@ -266,18 +300,26 @@ func digest(b []byte) string {
 
 func clip(b []byte, n int) []byte { return b[:min(len(b), n)] }
 
-// encode writes the two forms of the list.
-func (v *toolView) encode() {
-	list := []byte(`{"tools":[`)
-	for i, t := range v.order {
-		if i > 0 {
+// encode writes the two forms of the list, but for what is hidden.
+func (v *toolView) encode(hidden map[string]bool) {
+	list := appendTools(nil, v.order, hidden)
+	v.list = append(list[:len(list):len(list)], '}')
+	v.modern = append(list[:len(list):len(list)], `,"resultType":"complete","ttlMs":0,"cacheScope":"private"}`...)
+}
+
+// appendTools writes the result of tools/list but for its last brace.
+func appendTools(list []byte, tools []*tool, hidden map[string]bool) []byte {
+	list = append(list, `{"tools":[`...)
+	for _, t := range tools {
+		if hidden[t.exposed] {
+			continue
+		}
+		if list[len(list)-1] != '[' {
 			list = append(list, ',')
 		}
 		list = append(list, t.object...)
 	}
-	list = append(list, ']')
-	v.list = append(list[:len(list):len(list)], '}')
-	v.modern = append(list[:len(list):len(list)], `,"resultType":"complete","ttlMs":0,"cacheScope":"private"}`...)
+	return append(list, ']')
 }
 
 // awaitList waits until every upstream was listed or has failed for now, and

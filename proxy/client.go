@@ -3,6 +3,7 @@ package proxy
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/petrigate/petrigate/gate"
@@ -27,6 +28,7 @@ type session struct {
 	since     time.Time
 	gate      *gate.Session
 	shadowed  tally
+	narrowed  atomic.Bool // a client was shown just the tools that its nets let pass
 }
 
 // A client is one conversation with an MCP client: a stdio connection, a
@@ -98,6 +100,7 @@ func (p *Proxy) dropClient(c *client) {
 		delete(p.sessions, c.session.id)
 	}
 	p.mu.Unlock()
+	p.advisor.forget(c)
 	c.mu.Lock()
 	watched := len(c.watched) > 0
 	calls := make([]canceller, 0, len(c.calls))

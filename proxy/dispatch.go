@@ -170,6 +170,10 @@ func (p *Proxy) toolsList(ctx context.Context, c *client, m wire.Message, meta w
 		return
 	}
 	p.awaitList(ctx)
+	if !meta.Modern() && p.advisor != nil {
+		s.reply(wire.ResultHead(m.ID), p.advisor.list(c), wire.Tail)
+		return
+	}
 	if !meta.Modern() {
 		c.lists(listChanged)
 	}

@@ -27,6 +27,9 @@ func filterOf(method string) string {
 // client with a handshake by itself, one of 2026-07-28 on the streams that it
 // opened for that.
 func (p *Proxy) announce(method string) {
+	if method == listChanged {
+		p.advisor.touchAll()
+	}
 	plain := wire.AppendNotification(nil, method, nil)
 	for _, c := range p.clientList() {
 		told, out, subscribers := c.hearers(method)

@@ -269,6 +269,7 @@ func (p *Proxy) ResetSession(id, actor string) error {
 		return err
 	}
 	s.gate.Reset()
+	p.advisor.touch(s)
 	return nil
 }
 
@@ -288,6 +289,7 @@ func (p *Proxy) SettleCall(id string, number uint64, success bool, actor string)
 	if !s.gate.SettleAt(number, o, p.options.Now()) {
 		return fmt.Errorf("session %s has no open call #%d", id, number)
 	}
+	p.advisor.touch(s)
 	return nil
 }
 

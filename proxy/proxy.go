@@ -63,6 +63,15 @@ type Options struct {
 	// is named. It must not block and must be safe for concurrent use.
 	Remedy func(*gate.Session, gate.Call, *gate.Refusal) Remedy
 
+	// Advertise says which tools are listed: "all", also where it is empty; but those that are
+	// Impossible ("possible"); or, for clients with a handshake, just those that no net would
+	// block now ("enabled"). It allows nothing that a net blocks.
+	Advertise string
+
+	// Impossible names those of the tools that can never be called while these nets are
+	// active, all if active is nil; nil: none are known to be. It is asked when the tools or the nets have changed.
+	Impossible func(tools []gate.Call, active []string) []string
+
 	Approval   Approval
 	Startup    time.Duration // how long the first list waits for upstreams; 0: 10 s
 	MaxRequest int           // bytes of one message of a client; 0: 4 MiB
@@ -80,6 +89,7 @@ type Proxy struct {
 	upstreams []*upstreamState
 	catalogue *catalogue
 	approvals *approvals
+	advisor   *advisor // nil: every client is shown the same tools
 	registry  *registry
 	recorder  *recorder
 	sealer    *sealer
@@ -137,6 +147,9 @@ func New(o Options) (*Proxy, error) {
 		principals: map[string]*session{},
 	}
 	p.server = newHandshake(o.Version)
+	if o.Advertise == "enabled" {
+		p.advisor = newAdvisor(p)
+	}
 	p.ctx, p.cancel = context.WithCancel(context.Background())
 	p.startup, p.endStartup = context.WithCancel(p.ctx)
 	p.streaming, p.endStreams = context.WithCancel(p.ctx)
@@ -182,6 +195,9 @@ func (p *Proxy) addUpstreams() error {
 		p.upstreams = append(p.upstreams, newUpstreamState(c))
 	}
 	p.catalogue = newCatalogue(p.upstreams, p.log)
+	if p.options.Advertise == "possible" && p.options.Impossible != nil {
+		p.catalogue.impossible = func(tools []gate.Call) []string { return p.options.Impossible(tools, p.registry.names()) }
+	}
 	for _, u := range p.upstreams {
 		u.Upstream = upstream.New(p.connection(u.config), upstream.Options{
 			Logger:         p.log,
@@ -215,6 +231,9 @@ func (p *Proxy) Start() {
 		}
 		p.endStartup()
 	})
+	if p.advisor != nil {
+		p.background(p.advisor.run)
+	}
 	for _, u := range p.upstreams {
 		p.background(func() { p.sweep(u) })
 		u.Start(p.ctx)

@@ -90,6 +90,21 @@ type switchRecord struct {
 	Actor string    `json:"actor"`
 }
 
+// conflictRecord is that the nets of a session left no tool which all of them
+// would let pass: only the winner was heeded in what its client was shown.
+type conflictRecord struct {
+	Time    time.Time `json:"time"`
+	Event   string    `json:"event"` // conflict
+	Session string    `json:"session"`
+	Winner  string    `json:"winner"`
+	Nets    []netName `json:"nets"` // those that narrow the list, the winner first
+}
+
+// netName is a net as in the other records.
+type netName struct {
+	Net string `json:"net"`
+}
+
 // active reports whether anything is recorded at all.
 func (r *recorder) active() bool { return r.out != nil }
 

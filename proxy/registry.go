@@ -43,6 +43,13 @@ func (r *registry) session(principal string, o gate.SessionOptions, keep func(*g
 	keep(s)
 }
 
+// names are the nets that are active; nil: all.
+func (r *registry) names() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.active
+}
+
 // align switches the nets that the session shares: what they are was settled
 // when the first session began.
 func (r *registry) align(s *gate.Session) {
@@ -73,9 +80,7 @@ type PolicyNet struct {
 
 // Nets lists the nets of the policy, in order.
 func (p *Proxy) Nets() []PolicyNet {
-	p.registry.mu.Lock()
-	active := p.registry.active
-	p.registry.mu.Unlock()
+	active := p.registry.names()
 	list := []PolicyNet{}
 	for _, n := range p.options.Policy.Nets() {
 		list = append(list, PolicyNet{
@@ -101,6 +106,17 @@ func scopeName(s gate.Scope) string {
 // later too. The state of a net that is off is kept: switched on again, it goes
 // on from where it was. What cannot be put on record is not done.
 func (p *Proxy) SwitchNet(name string, on bool, actor string) error {
+	if err := p.switchNet(name, on, actor); err != nil {
+		return err
+	}
+	p.advisor.touchAll()
+	if p.catalogue.relist() {
+		p.announce(listChanged)
+	}
+	return nil
+}
+
+func (p *Proxy) switchNet(name string, on bool, actor string) error {
 	r := p.registry
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -48,4 +48,11 @@ func (p *Proxy) settle(t *toolCall, ticket *gate.Ticket, o gate.Outcome, by stri
 		}
 	}
 	ticket.SettleAt(o, now)
+	p.advisor.touch(t.client.session)
+}
+
+// takeBack ends a call that was allowed and is not made.
+func (p *Proxy) takeBack(t *toolCall, ticket *gate.Ticket) {
+	ticket.SettleAt(gate.Failure, p.options.Now())
+	p.advisor.touch(t.client.session)
 }

@@ -72,7 +72,7 @@ func (p *plant) Close() error {
 func build(c *config.Config, result *policy.Result, log *slog.Logger) (*plant, error) {
 	p := &plant{log: log}
 	o := proxy.Options{
-		Upstreams: upstreams(c), Policy: result.Policy, Active: c.Active, Root: root(c.File), Startup: c.Startup, Logger: log, Version: versionString(),
+		Upstreams: upstreams(c), Policy: result.Policy, Active: c.Active, Root: root(c.File), Startup: c.Startup, Advertise: c.Advertise, Logger: log, Version: versionString(),
 		Approval: proxy.Approval{
 			Elicit: slices.Contains(c.Approval.Channels, "elicit"), Operator: slices.Contains(c.Approval.Channels, "cli"),
 			Hold: c.Approval.Hold, Expire: c.Approval.Expire,
@@ -87,7 +87,7 @@ func build(c *config.Config, result *policy.Result, log *slog.Logger) (*plant, e
 	}
 	if result.Policy != nil {
 		way := newWayfinder(result, c.Default == "deny", func() []gate.Call { return p.Names() })
-		o.Remedy = way.remedy
+		o.Remedy, o.Impossible = way.remedy, impossible(result, c.Default == "deny")
 	}
 	var err error
 	if p.Proxy, err = proxy.New(o); err != nil && p.audit != nil {

@@ -1,0 +1,55 @@
+package main
+
+import (
+	"slices"
+	"time"
+
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/policy"
+	"github.com/petrigate/petrigate/internal/verify"
+)
+
+// impossibleTime bounds the look for tools that can never be called. Who asks
+// for the list of tools waits for it; what is not proved by then is listed.
+const impossibleTime = 250 * time.Millisecond
+
+// impossible finds the tools that can never be called under a policy: those of
+// which it is proved. One that could be called after a failure is not among them.
+func impossible(result *policy.Result, deny bool) func([]gate.Call, []string) []string {
+	return func(tools []gate.Call, active []string) []string {
+		p, err := activeNets(result, deny, active)
+		if err != nil || p.Shadow() {
+			return nil // all can be called, or nothing is known
+		}
+		began := time.Now()
+		o := verify.Options{
+			Maps: result.Maps, Deny: deny, States: startStates,
+			Stop: func() bool { return time.Since(began) > impossibleTime },
+		}
+		for _, c := range tools {
+			o.Tools = append(o.Tools, verify.Tool{Name: c.Tool, Also: c.Also})
+			o.Prove = append(o.Prove, verify.Reachable{Tool: gate.Tool{Name: c.Tool}})
+		}
+		var dead []string
+		for i, found := range verify.Policy(p, o).Proofs {
+			if nameOf(tools[i].Tool, found).Callable == verify.Impossible {
+				dead = append(dead, tools[i].Tool)
+			}
+		}
+		return dead
+	}
+}
+
+// activeNets is the policy of the nets of these names, of all if active is nil.
+func activeNets(result *policy.Result, deny bool, active []string) (*gate.Policy, error) {
+	if active == nil {
+		return result.Policy, nil
+	}
+	var nets []gate.Net
+	for _, n := range result.Policy.Nets() {
+		if slices.Contains(active, n.Name) {
+			nets = append(nets, n.Net)
+		}
+	}
+	return gate.NewPolicy(nets, gate.PolicyOptions{Maps: result.Maps, Deny: deny, Shadow: result.Policy.Shadow()})
+}
