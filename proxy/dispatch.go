@@ -14,9 +14,9 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// dispatch serves one request of a client that is not a tools/call, and
-// returns when it is answered. Both transports and both eras come through
-// here. What is not named is refused, never relayed.
+// dispatch serves one request of a client that is not a call, and returns when
+// it is answered. Both transports and both eras come through here. What is not
+// named is refused, never relayed.
 func (p *Proxy) dispatch(ctx context.Context, c *client, m wire.Message, meta wire.Meta, s stream) {
 	switch m.Method {
 	case "tools/list":
@@ -125,7 +125,7 @@ func (p *Proxy) accept(t *toolCall) {
 			t.refuseAs(codeHeaderMismatch, err.Error())
 			return
 		}
-		if t.tool.upstream.Declares(t.agent.capabilities) {
+		if !t.agent.modern || t.tool.upstream.Declares(t.agent.capabilities) { // a handshake has declared them
 			p.serve(t)
 			return
 		}

@@ -8,6 +8,10 @@
 // says so, the decision is put on record, the call is forwarded, its outcome
 // recorded, the nets moved, and the client answered.
 //
+// What is not a call is relayed as it came (relay.go), and so is what upstreams
+// ask of the clients behind their calls, between the eras too (inquiry.go,
+// rounds.go). prompts/get and resources/read are calls.
+//
 // Tool lists, calls and results travel as the bytes they came as; one strict
 // parse of the client's message yields what the gate decides on, what a person
 // is shown and what the upstream gets. The handshakes are mcp-go's.

@@ -22,10 +22,10 @@ const (
 // the caller of Send is to be let go, the rest is left to do.
 func (c *httpConn) readStream(x *Exchange, s *session, events *eventReader, body io.ReadCloser) Reply {
 	err := c.follow(x, s, events)
-	switch {
-	case err == errLeft:
+	switch err {
+	case errLeft:
 		return Reply{rest: func() Reply { return c.readStream(x, s, events, body) }}
-	case err == nil:
+	case nil:
 		c.drain(x, body)
 		body.Close()
 		return Reply{} // it was delivered
