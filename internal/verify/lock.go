@@ -82,7 +82,7 @@ func (m *model) real(s *space, ms []move, nets []int, likes func(*shape) bool) (
 	if len(s.limits) == 0 {
 		return ms, true
 	}
-	calls := m.callsOf(s.view)
+	calls := m.callsOf(s.view, likes)
 	holds := func(ms []move) bool {
 		_, stopped := m.replay(ms)
 		return stopped < 0 && m.locks(m.nets, calls, ms, nets, likes)
@@ -110,7 +110,7 @@ func longest(ms []move) int {
 // call that likes wants, from where the run ends.
 func (m *model) locking(s *space, ms []move, likes func(*shape) bool) []int {
 	nets := s.numbers()
-	calls := m.callsOf(s.view)
+	calls := m.callsOf(s.view, likes)
 	for i := 0; i < len(nets); {
 		fewer := slices.Delete(slices.Clone(nets), i, i+1)
 		if m.locks(s.numbered(), calls, ms, fewer, likes) {
@@ -162,10 +162,16 @@ func (m *model) locks(all []*net, calls []*shape, ms []move, nets []int, likes f
 	return true
 }
 
-// callsOf are the shapes that touch a net of the view.
-func (m *model) callsOf(v *view) []*shape {
+// callsOf are the shapes that touch a net of the view, those apart that likes
+// wants.
+func (m *model) callsOf(v *view, likes func(*shape) bool) []*shape {
 	var out []*shape
-	kinds, _ := m.kinds(v.numbers(), nil)
+	kinds, _ := m.kinds(v.numbers(), func(s *shape) uint8 {
+		if likes(s) {
+			return wanted
+		}
+		return 0
+	})
 	for _, s := range slices.Concat(m.shapes, kinds) {
 		if slices.ContainsFunc(s.touches, func(t touch) bool { return v.at[t.net] >= 0 }) {
 			out = append(out, s)
