@@ -1,58 +1,130 @@
 package proxy
 
 import (
-	"crypto/sha256"
-	"crypto/subtle"
+	"context"
 	"errors"
+	"fmt"
 	"net"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"strings"
 	"time"
+
+	"github.com/petrigate/petrigate/proxy/internal/access"
 )
 
 // Access says who may speak to the HTTP endpoint. The zero value lets nobody
-// in: it wants a Token, or Open on a loopback address.
+// in: it wants one of Token, Tokens and JWT, or Open on a loopback address.
 type Access struct {
-	Addr    string        // where the listener is, host:port
-	Token   string        // bearer token that every request must carry
-	Open    bool          // no token; only on a loopback address
-	Hosts   []string      // further Host headers to accept, with a port or for any
-	Origins []string      // further Origin headers to accept, as scheme://host[:port]
-	IdleTTL time.Duration // of sessions; 0: an hour
+	Addr    string            // where the listener is, host:port
+	Token   string            // bearer token that every request must carry
+	Tokens  map[string]string // bearer tokens by the name of who has it; each is a principal of its own
+	JWT     *JWT              // tokens of an authorization server
+	Open    bool              // no token; only on a loopback address
+	Hosts   []string          // further Host headers to accept, with a port or for any
+	Origins []string          // further Origin headers to accept, as scheme://host[:port]
+
+	IdleTTL     time.Duration // of sessions; 0: an hour
+	MaxSessions int           // that one principal may have at a time; 0: 1000
+	MaxAll      int           // that all of them may have; 0: 10000
+}
+
+// JWT makes the endpoint an OAuth 2.1 resource server. The principal of a
+// token is its issuer and its subject.
+type JWT struct {
+	Issuer         string   // as it stands in the tokens
+	Audience       string   // who the tokens must be for
+	JWKS           string   // URL of the issuer's keys
+	Resource       string   // URL by which clients know this endpoint; "": the audience
+	PrincipalClaim string   // the claim that names who calls; "": sub
+	Scopes         []string // all of which a token must have
 }
 
 // A guard stands before the endpoint. Each of its checks refuses by itself.
 type guard struct {
 	open    bool
-	token   [32]byte
+	tokens  tokenList
+	jwt     *access.Verifier // nil: tokens are those of the list
 	port    string
 	hosts   map[string]bool
 	origins map[string]bool
 }
 
-func newGuard(a Access) (*guard, error) {
+// A visitor is who the guard has let in.
+type visitor struct {
+	principal string
+	until     time.Time // when streams of news end; zero: never
+}
+
+// stream is the lifetime of a stream that the visitor holds open: a token that
+// has expired opens none, and keeps none open.
+func (v visitor) stream(ctx context.Context, now time.Time) (context.Context, context.CancelFunc) {
+	if v.until.IsZero() {
+		return ctx, func() {}
+	}
+	return context.WithTimeout(ctx, v.until.Sub(now))
+}
+
+func (p *Proxy) newGuard(a Access) (*guard, error) {
 	host, port, err := net.SplitHostPort(a.Addr)
 	if err != nil {
 		return nil, err
 	}
-	switch {
-	case a.Token == "" && !a.Open:
-		return nil, errors.New("the HTTP listener has no authentication: give it a token")
-	case a.Token == "" && !loopback(host):
-		return nil, errors.New("the listener at " + a.Addr + " can be reached from other machines: it wants authentication, auth: token")
+	if err := a.check(host); err != nil {
+		return nil, err
 	}
-	g := &guard{open: a.Token == "", token: sha256.Sum256([]byte(a.Token)), port: port, hosts: map[string]bool{}, origins: map[string]bool{}}
-	for _, h := range append(a.Hosts, host) {
+	g := &guard{port: port, hosts: map[string]bool{}, origins: map[string]bool{}}
+	if g.tokens, err = newTokenList(a.Token, a.Tokens); err != nil {
+		return nil, err
+	}
+	if a.JWT != nil {
+		if g.jwt, err = p.verifier(*a.JWT); err != nil {
+			return nil, fmt.Errorf("setting up authentication by JWT: %w", err)
+		}
+	}
+	g.open = g.jwt == nil && len(g.tokens) == 0
+	for _, h := range a.Hosts {
 		g.hosts[strings.ToLower(h)] = true
+	}
+	if !unspecified(host) { // a page of anybody can ask for 0.0.0.0
+		g.hosts[strings.ToLower(host)] = true
 	}
 	for _, name := range []string{"localhost", "127.0.0.1", "[::1]"} {
 		g.hosts[name+":"+port] = true
+		g.hosts[name] = g.hosts[name] || port == "80"
 	}
 	for _, o := range a.Origins {
 		g.origins[strings.ToLower(strings.TrimSuffix(o, "/"))] = true
 	}
 	return g, nil
+}
+
+// check refuses what would let in more, or fewer, than the operator thinks.
+func (a Access) check(host string) error {
+	token := a.Token != "" || len(a.Tokens) > 0
+	switch {
+	case token && a.JWT != nil:
+		return errors.New("the HTTP listener has tokens of its own and JWTs: choose one")
+	case a.JWT != nil && a.Open:
+		return errors.New("the HTTP listener has JWTs and is open: choose one")
+	case token || a.JWT != nil:
+		return nil
+	case !a.Open:
+		return errors.New("the HTTP listener has no authentication: give it a token")
+	case !loopback(host):
+		return errors.New("the listener at " + a.Addr + " can be reached from other machines: it wants authentication, auth: token or auth: jwt, or a loopback address like 127.0.0.1")
+	}
+	return nil
+}
+
+// verifier begins to fetch the keys of the issuer.
+func (p *Proxy) verifier(j JWT) (*access.Verifier, error) {
+	return access.New(access.Options{
+		Issuer: j.Issuer, Audience: j.Audience, JWKS: j.JWKS, Resource: j.Resource,
+		PrincipalClaim: j.PrincipalClaim, Scopes: j.Scopes, Logger: p.log, Now: p.options.Now,
+		Background: func(f func(context.Context)) { p.background(func() { f(p.ctx) }) },
+	})
 }
 
 func loopback(host string) bool {
@@ -63,22 +135,79 @@ func loopback(host string) bool {
 	return ip != nil && ip.IsLoopback()
 }
 
-// admit checks Host, Origin and token, in this order, and names the principal.
-func (g *guard) admit(w http.ResponseWriter, r *http.Request) (principal string, ok bool) {
+// unspecified reports whether a host to listen at stands for all networks.
+func unspecified(host string) bool {
+	ip, err := netip.ParseAddr(host)
+	return host == "" || err == nil && ip.Unmap().WithZone("").IsUnspecified()
+}
+
+// admit checks Host, Origin and token, in this order, and says who is there.
+func (g *guard) admit(w http.ResponseWriter, r *http.Request) (visitor, bool) {
+	if !g.addressed(w, r) {
+		return visitor{}, false
+	}
+	if g.open {
+		return visitor{principal: "anonymous"}, true
+	}
+	token := bearer(r.Header["Authorization"])
+	if g.jwt != nil {
+		return g.granted(w, r, token)
+	}
+	if principal, ok := g.tokens.principal(token); ok {
+		return visitor{principal: principal}, true
+	}
+	refuseToken(w, http.StatusUnauthorized, `Bearer realm="petrigate"`, "a bearer token is needed")
+	return visitor{}, false
+}
+
+// addressed checks that a request was meant for this endpoint, and does not
+// come from a page that somebody else wrote.
+func (g *guard) addressed(w http.ResponseWriter, r *http.Request) bool {
 	switch {
 	case !g.hostAllowed(r.Host):
 		http.Error(w, "this Host is not allowed", http.StatusForbidden)
-	case !g.originAllowed(r.Header.Values("Origin")):
+	case !g.originAllowed(r.Header["Origin"]):
 		http.Error(w, "this Origin is not allowed", http.StatusForbidden)
-	case g.open:
-		return "anonymous", true
-	case g.tokenValid(r.Header.Values("Authorization")):
-		return "token", true
 	default:
-		w.Header().Set("WWW-Authenticate", `Bearer realm="petrigate"`)
-		http.Error(w, "a bearer token is needed", http.StatusUnauthorized)
+		return true
 	}
-	return "", false
+	return false
+}
+
+// granted asks the verifier. The text of its denials holds nothing of the token.
+func (g *guard) granted(w http.ResponseWriter, r *http.Request, token string) (visitor, bool) {
+	grant, err := g.jwt.Verify(r.Context(), token)
+	if err != nil {
+		status, challenge := g.jwt.Answer(err)
+		refuseToken(w, status, challenge, err.Error())
+		return visitor{}, false
+	}
+	return visitor{principal: grant.Principal, until: grant.Expires}, true
+}
+
+func refuseToken(w http.ResponseWriter, status int, challenge, reason string) {
+	w.Header().Set("WWW-Authenticate", challenge)
+	http.Error(w, reason, status)
+}
+
+// metadata serves what clients without a token need to get one. It reports
+// false for other paths.
+func (g *guard) metadata(w http.ResponseWriter, r *http.Request) bool {
+	if g.jwt == nil {
+		return false
+	}
+	document := g.jwt.Metadata(r.URL.Path)
+	switch {
+	case document == nil:
+		return false
+	case !g.addressed(w, r):
+	case r.Method != http.MethodGet && r.Method != http.MethodHead:
+		w.Header().Set("Allow", "GET, HEAD")
+		http.Error(w, "method not allowed", http.StatusMethodNotAllowed)
+	default:
+		writeJSON(w, http.StatusOK, document)
+	}
+	return true
 }
 
 // hostAllowed accepts the names of loopback with our port, the address of the
@@ -108,15 +237,9 @@ func (g *guard) originAllowed(values []string) bool {
 		return true
 	}
 	u, err := url.Parse(values[0])
-	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.User == nil && u.Path == "" && loopback(u.Hostname())
-}
-
-// tokenValid compares in constant time.
-func (g *guard) tokenValid(values []string) bool {
-	if len(values) != 1 {
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" {
 		return false
 	}
-	scheme, token, found := strings.Cut(values[0], " ")
-	sum := sha256.Sum256([]byte(token))
-	return found && strings.EqualFold(scheme, "Bearer") && subtle.ConstantTimeCompare(sum[:], g.token[:]) == 1
+	host := u.Hostname()
+	return loopback(host) && *u == url.URL{Scheme: u.Scheme, Host: u.Host} // nothing but an origin
 }

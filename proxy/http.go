@@ -41,17 +41,18 @@ var onlyOnce = [...]string{protocolHeader, sessionHeader, "Mcp-Method", "Mcp-Nam
 type handler struct {
 	proxy *Proxy
 	guard *guard
+	seats *seats
 }
 
 // Handler serves streamable HTTP at /mcp, both eras at once. It wants to know
 // who may come in; see [Access].
 func (p *Proxy) Handler(a Access) (http.Handler, error) {
-	g, err := newGuard(a)
+	g, err := p.newGuard(a)
 	if err != nil {
 		return nil, err
 	}
 	p.background(func() { p.expireClients(a.IdleTTL) })
-	return &handler{proxy: p, guard: g}, nil
+	return &handler{proxy: p, guard: g, seats: newSeats(a)}, nil
 }
 
 // ServeHTTP lets nothing past the guard.
@@ -59,21 +60,26 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header := w.Header()
 	header["X-Content-Type-Options"] = noSniff
 	header["Cache-Control"] = noStore
+	if r.ContentLength != 0 { // also of who is turned away: net/http reads the rest
+		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(bodyTimeout)) // where there is none, a test serves
+	}
 	if r.URL.Path != endpoint {
-		http.NotFound(w, r)
+		if !h.guard.metadata(w, r) {
+			http.NotFound(w, r)
+		}
 		return
 	}
-	principal, ok := h.guard.admit(w, r)
+	v, ok := h.guard.admit(w, r)
 	if !ok {
 		return
 	}
 	switch r.Method {
 	case http.MethodPost:
-		h.post(w, r, principal)
+		h.post(w, r, v)
 	case http.MethodGet:
-		h.get(w, r, principal)
+		h.get(w, r, v)
 	case http.MethodDelete:
-		h.delete(w, r, principal)
+		h.delete(w, r, v.principal)
 	default:
 		w.Header().Set("Allow", "GET, POST, DELETE")
 		http.Error(w, "method not allowed", http.StatusMethodNotAllowed)
@@ -81,7 +87,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // post takes one message.
-func (h *handler) post(w http.ResponseWriter, r *http.Request, principal string) {
+func (h *handler) post(w http.ResponseWriter, r *http.Request, v visitor) {
 	if !acceptable(w, r) {
 		return
 	}
@@ -105,10 +111,10 @@ func (h *handler) post(w http.ResponseWriter, r *http.Request, principal string)
 		return
 	}
 	if meta.Modern() || mcp.IsModernProtocol(first(r, protocolHeader)) {
-		h.stateless(w, r, principal, m, meta)
+		h.stateless(w, r, v, m, meta)
 		return
 	}
-	h.inSession(w, r, principal, m, meta)
+	h.inSession(w, r, v.principal, m, meta)
 }
 
 // acceptable checks what the request says of its body. What is not plainly
@@ -159,8 +165,6 @@ func (h *handler) body(w http.ResponseWriter, r *http.Request) ([]byte, bool) {
 	if r.ContentLength > limit {
 		return tooLarge()
 	}
-	control := http.NewResponseController(w)
-	_ = control.SetReadDeadline(time.Now().Add(bodyTimeout)) // where there is none, a test serves
 	reader := http.MaxBytesReader(w, r.Body, limit)
 	var body []byte
 	var err error
@@ -170,7 +174,7 @@ func (h *handler) body(w http.ResponseWriter, r *http.Request) ([]byte, bool) {
 	} else {
 		body, err = io.ReadAll(reader)
 	}
-	_ = control.SetReadDeadline(time.Time{}) // a person may take longer
+	_ = http.NewResponseController(w).SetReadDeadline(time.Time{}) // a person may take longer
 	var over *http.MaxBytesError
 	switch {
 	case errors.As(err, &over):
@@ -184,7 +188,7 @@ func (h *handler) body(w http.ResponseWriter, r *http.Request) ([]byte, bool) {
 
 // stateless serves one message of revision 2026-07-28: who sends it and what
 // it can do stand in the message, and the headers must say the same.
-func (h *handler) stateless(w http.ResponseWriter, r *http.Request, principal string, m wire.Message, meta wire.Meta) {
+func (h *handler) stateless(w http.ResponseWriter, r *http.Request, v visitor, m wire.Message, meta wire.Meta) {
 	if status, refusal := checkHeaders(r, m, meta); refusal != nil {
 		writeJSON(w, status, refusal)
 		return
@@ -192,14 +196,18 @@ func (h *handler) stateless(w http.ResponseWriter, r *http.Request, principal st
 	p := h.proxy
 	s := newPostStream(w, r, m.Method)
 	defer s.finish(r)
-	c := p.newClient("http", principal, p.sessionOf(principal), nil)
+	c := p.newClient("http", v.principal, p.sessionOf(v.principal), nil)
 	defer p.dropClient(c)
 	if m.Kind != wire.Request {
 		p.notified(c, m) // finish says that it was accepted
 		return
 	}
 	defer p.recovered(m.Method, m.ID, s)
-	if !isCall(m.Method) {
+	if m.Method == "subscriptions/listen" {
+		ctx, cancel := v.stream(r.Context(), p.options.Now())
+		defer cancel()
+		p.dispatch(ctx, c, m, meta, s)
+	} else if !isCall(m.Method) {
 		p.dispatch(r.Context(), c, m, meta, s)
 	} else if t, ok := p.prepare(c, m, meta, s); ok {
 		t.headers = r.Header
@@ -267,8 +275,11 @@ func (h *handler) initialize(w http.ResponseWriter, r *http.Request, principal s
 		writeJSON(w, http.StatusBadRequest, wire.AppendError(nil, m.ID, codeInvalidRequest, "initialize opens a session; it cannot be sent within one", nil))
 		return
 	}
-	push := newPushStream()
-	c := p.newClient("http", principal, p.newSession("connection", principal), push)
+	c, refusal := h.seats.open(p, principal)
+	if c == nil {
+		writeJSON(w, http.StatusTooManyRequests, wire.AppendError(nil, m.ID, codeInternal, refusal, nil))
+		return
+	}
 	s := newPostStream(w, r, m.Method)
 	defer s.finish(r)
 	defer p.recovered(m.Method, m.ID, s)
@@ -325,16 +336,18 @@ func (h *handler) client(w http.ResponseWriter, r *http.Request, principal strin
 }
 
 // get opens the stream for what belongs to no request.
-func (h *handler) get(w http.ResponseWriter, r *http.Request, principal string) {
+func (h *handler) get(w http.ResponseWriter, r *http.Request, v visitor) {
 	if mcp.IsModernProtocol(first(r, protocolHeader)) {
 		w.Header().Set("Allow", http.MethodPost)
 		http.Error(w, "this revision has no GET stream", http.StatusMethodNotAllowed)
 		return
 	}
-	c := h.client(w, r, principal)
+	c := h.client(w, r, v.principal)
 	if c != nil && !h.resume(w, r, c) {
+		ctx, cancel := v.stream(r.Context(), h.proxy.options.Now())
+		defer cancel()
 		push, _ := c.out.(*pushStream)
-		push.serve(w, r, h.proxy.streaming.Done())
+		push.serve(w, r.WithContext(ctx), h.proxy.streaming.Done())
 	}
 }
 
@@ -381,17 +394,24 @@ func (p *Proxy) expireClients(ttl time.Duration) {
 	}
 }
 
+// idle reports whether nobody has used a session for ttl. While it is used, by
+// an open call or stream, it counts as seen.
 func (p *Proxy) idle(c *client, ttl time.Duration) bool {
 	push, ok := c.out.(*pushStream)
-	if !ok || push.listening() {
+	if !ok {
 		return false
 	}
 	c.mu.Lock()
 	busy := len(c.calls) > 0
 	c.mu.Unlock()
+	busy = busy || push.listening()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return !busy && p.options.Now().Sub(c.seen) > ttl
+	now := p.options.Now()
+	if busy {
+		c.seen = now
+	}
+	return !busy && now.Sub(c.seen) > ttl
 }
 
 // unsupportedVersion is the answer of 2026-07-28 to a version that is not spoken.

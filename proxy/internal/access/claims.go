@@ -1,0 +1,84 @@
+package access
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/go-jose/go-jose/v4/jwt"
+)
+
+// maxName is the length of the longest name of a principal.
+const maxName = 255
+
+// claims are what a verified token says.
+type claims struct {
+	registered jwt.Claims
+	named      map[string]any
+}
+
+// judge holds the claims of a token whose signature is good against the options.
+func (v *Verifier) judge(c claims) (Grant, error) {
+	r := c.registered
+	switch now := v.options.Now(); {
+	case r.Issuer != v.options.Issuer:
+		return Grant{}, invalid("the token is of another issuer")
+	case !r.Audience.Contains(v.options.Audience):
+		return Grant{}, invalid("the token is for another audience")
+	case r.Expiry == nil:
+		return Grant{}, invalid("the token never expires")
+	case !now.Before(r.Expiry.Time().Add(leeway)):
+		return Grant{}, invalid("the token has expired")
+	case r.NotBefore != nil && now.Add(leeway).Before(r.NotBefore.Time()):
+		return Grant{}, invalid("the token is not valid yet")
+	case r.IssuedAt != nil && now.Add(leeway).Before(r.IssuedAt.Time()):
+		return Grant{}, invalid("the token is from the future")
+	}
+	name, ok := c.named[v.options.PrincipalClaim].(string)
+	if !ok || !nameable(name) {
+		return Grant{}, invalid("the token does not say whose it is")
+	}
+	if missing := without(v.options.Scopes, c.scopes()); len(missing) > 0 {
+		return Grant{}, &Denial{Kind: Scope, Reason: "the token lacks the scope " + strings.Join(missing, " ")}
+	}
+	return Grant{Principal: v.options.Issuer + "#" + name, Expires: r.Expiry.Time().Add(leeway)}, nil
+}
+
+// nameable refuses names that two readers could take for different ones.
+func nameable(name string) bool {
+	return name != "" && len(name) <= maxName && utf8.ValidString(name) && !strings.ContainsFunc(name, unicode.IsControl)
+}
+
+// scopes are in scope, separated by spaces, or in scp, where some issuers
+// have them as a list.
+func (c claims) scopes() []string {
+	var all []string
+	for _, name := range []string{"scope", "scp"} {
+		switch value := c.named[name].(type) {
+		case string:
+			all = append(all, strings.Fields(value)...)
+		case []any:
+			for _, item := range value {
+				if s, ok := item.(string); ok {
+					all = append(all, s)
+				}
+			}
+		}
+	}
+	return all
+}
+
+// without is what of wanted is not had.
+func without(wanted, had []string) []string {
+	set := make(map[string]bool, len(had))
+	for _, s := range had {
+		set[s] = true
+	}
+	var missing []string
+	for _, s := range wanted {
+		if !set[s] {
+			missing = append(missing, s)
+		}
+	}
+	return missing
+}

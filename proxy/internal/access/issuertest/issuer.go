@@ -1,0 +1,189 @@
+// Package issuertest is an authorization server for tests: it publishes keys
+// and signs whatever it is told to.
+package issuertest
+
+import (
+	"crypto"
+	"crypto/ecdsa"
+	"crypto/ed25519"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/rsa"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+)
+
+// Audience is who the tokens of [Issuer.Claims] are for.
+const Audience = "https://gate.example/mcp"
+
+// An Issuer has the keys rsa, ec and ed, and publishes the public ones at URL.
+type Issuer struct {
+	t   *testing.T
+	URL string // of the keys
+
+	mu      sync.Mutex
+	secret  map[string]crypto.Signer
+	fetches int
+	answer  http.HandlerFunc // in place of the keys; nil: the keys
+	extra   []any            // further members of the set
+}
+
+// New serves an issuer until the test ends.
+func New(t *testing.T) *Issuer {
+	t.Helper()
+	i := &Issuer{t: t, secret: map[string]crypto.Signer{}}
+	i.Add("ec")
+	server := httptest.NewServer(i)
+	t.Cleanup(server.Close)
+	i.URL = server.URL + "/keys"
+	return i
+}
+
+// Name is what its tokens call it.
+func (i *Issuer) Name() string { return "https://issuer.example" }
+
+// Add makes and publishes a key. Its kind is in the first two letters of its
+// id: ec, ed, or else RSA.
+func (i *Issuer) Add(id string) {
+	i.t.Helper()
+	key := i.key(id)
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.secret[id] = key
+}
+
+func (i *Issuer) key(id string) crypto.Signer {
+	i.t.Helper()
+	var key crypto.Signer
+	var err error
+	switch id[:2] {
+	case "ec":
+		key, err = ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	case "ed":
+		_, key, err = ed25519.GenerateKey(rand.Reader)
+	default:
+		key, err = rsa.GenerateKey(rand.Reader, 2048)
+	}
+	if err != nil {
+		i.t.Fatal(err)
+	}
+	return key
+}
+
+// Remove ends the publication of a key.
+func (i *Issuer) Remove(id string) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	delete(i.secret, id)
+}
+
+// Publish adds any JSON to the set.
+func (i *Issuer) Publish(key any) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.extra = append(i.extra, key)
+}
+
+// Answer replaces the keys; nil brings them back.
+func (i *Issuer) Answer(h http.HandlerFunc) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.answer = h
+}
+
+// Fetches is how often somebody has asked for the keys.
+func (i *Issuer) Fetches() int {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.fetches
+}
+
+// ServeHTTP is the endpoint of the keys.
+func (i *Issuer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	i.mu.Lock()
+	i.fetches++
+	set := append([]any{}, i.extra...)
+	for id, key := range i.secret {
+		set = append(set, jose.JSONWebKey{Key: key.Public(), KeyID: id, Use: "sig"})
+	}
+	answer := i.answer
+	i.mu.Unlock()
+	if answer != nil {
+		answer(w, r)
+		return
+	}
+	_ = json.NewEncoder(w).Encode(map[string]any{"keys": set})
+}
+
+// Secret is the private key of an id.
+func (i *Issuer) Secret(id string) crypto.Signer {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.secret[id]
+}
+
+// Claims are those of a good token, good for an hour from now.
+func (i *Issuer) Claims(subject string, now time.Time) map[string]any {
+	return map[string]any{
+		"iss": i.Name(), "aud": Audience, "sub": subject, "scope": "mcp extra",
+		"iat": now.Unix(), "nbf": now.Unix(), "exp": now.Add(time.Hour).Unix(),
+	}
+}
+
+// Token is a token for a subject, signed with the key ec.
+func (i *Issuer) Token(subject string) string {
+	i.t.Helper()
+	return i.Sign("ec", jose.ES256, nil, i.Claims(subject, time.Now()))
+}
+
+// Sign signs claims, or any text, under the key of an id.
+func (i *Issuer) Sign(id string, alg jose.SignatureAlgorithm, header map[string]any, claims any) string {
+	i.t.Helper()
+	return SignWith(i.t, i.Secret(id), alg, merged(map[string]any{"kid": id, "typ": "JWT"}, header), claims)
+}
+
+func merged(a, b map[string]any) map[string]any {
+	for name, value := range b {
+		a[name] = value
+		if value == nil {
+			delete(a, name)
+		}
+	}
+	return a
+}
+
+// SignWith signs claims, or any text, with any key.
+func SignWith(t *testing.T, key any, alg jose.SignatureAlgorithm, header map[string]any, claims any) string {
+	t.Helper()
+	o := &jose.SignerOptions{}
+	for name, value := range header {
+		o.WithHeader(jose.HeaderKey(name), value)
+	}
+	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: alg, Key: key}, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	payload, ok := claims.(string)
+	if !ok {
+		b, err := json.Marshal(claims)
+		if err != nil {
+			t.Fatal(err)
+		}
+		payload = string(b)
+	}
+	signed, err := signer.Sign([]byte(payload))
+	if err != nil {
+		t.Fatal(err)
+	}
+	token, err := signed.CompactSerialize()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return token
+}

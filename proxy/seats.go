@@ -1,0 +1,58 @@
+package proxy
+
+import (
+	"fmt"
+	"sync"
+)
+
+// Defaults of [Access].
+const (
+	defaultSessions    = 1000
+	defaultSessionsAll = 10_000
+)
+
+// seats bounds the sessions over HTTP that are open at a time: what a client
+// can open by a request, it can open without end.
+type seats struct {
+	each, all int
+
+	mu sync.Mutex // held from counting to opening
+}
+
+func newSeats(a Access) *seats {
+	s := &seats{each: a.MaxSessions, all: a.MaxAll}
+	setDefault(&s.each, defaultSessions)
+	setDefault(&s.all, max(defaultSessionsAll, s.each))
+	return s
+}
+
+// open opens the session of a client, or says why it cannot.
+func (s *seats) open(p *Proxy, principal string) (c *client, refusal string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	own, all := p.openSessions(principal)
+	const wayOut = "; end one that is not used any more (DELETE), or wait until idle ones have ended"
+	switch {
+	case own >= s.each:
+		return nil, fmt.Sprintf("you have %d open sessions, and no more are allowed (listen.maxSessions)", own) + wayOut
+	case all >= s.all:
+		return nil, fmt.Sprintf("this proxy has %d open sessions, and no more are allowed (listen.maxSessionsTotal)", all) + wayOut
+	}
+	return p.newClient("http", principal, p.newSession("connection", principal), newPushStream()), ""
+}
+
+// openSessions counts the sessions over HTTP of a principal, and of all.
+func (p *Proxy) openSessions(principal string) (own, all int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, c := range p.clients {
+		if c.transport != "http" || c.session.by != "connection" {
+			continue
+		}
+		all++
+		if c.principal == principal {
+			own++
+		}
+	}
+	return own, all
+}
