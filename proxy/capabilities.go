@@ -2,7 +2,6 @@ package proxy
 
 import (
 	"context"
-	"strings"
 
 	"github.com/petrigate/petrigate/internal/rawjson"
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
@@ -48,18 +47,19 @@ func (p *Proxy) awaitUpstreams(ctx context.Context) {
 }
 
 // capabilities is what clients are offered: the tools, whose list is ours, and
-// else what the upstreams that are connected have, and nothing more.
+// else what the upstreams that are connected have, and the status.
 func (p *Proxy) capabilities() []byte {
 	b := []byte(`{"logging":{},"tools":{"listChanged":true}`)
 	for _, c := range [...]struct {
 		name  string
 		flags []string
+		own   bool
 	}{
-		{"prompts", []string{"listChanged"}},
-		{"resources", []string{"subscribe", "listChanged"}},
-		{"completions", nil},
+		{"prompts", []string{"listChanged"}, p.offersStatus()},
+		{"resources", []string{"subscribe", "listChanged"}, p.offersStatus()},
+		{"completions", nil, false},
 	} {
-		if len(p.offering(c.name)) == 0 {
+		if !c.own && len(p.offering(c.name)) == 0 {
 			continue
 		}
 		b = append(append(append(b, `,"`...), c.name...), `":{`...)
@@ -84,23 +84,6 @@ func (p *Proxy) anyCan(capability, flag string) bool {
 		}
 	}
 	return false
-}
-
-// instructions are those of the upstreams, each under its name where there is
-// more than one upstream.
-func (p *Proxy) instructions() string {
-	var all []string
-	for _, u := range p.upstreams {
-		state := u.State()
-		switch {
-		case state.Phase != upstream.Up || state.Instructions == "":
-		case len(p.upstreams) == 1:
-			return state.Instructions
-		default:
-			all = append(all, u.config.Name+":\n"+state.Instructions)
-		}
-	}
-	return strings.Join(all, "\n\n")
 }
 
 // relayed is what the client declared of what an upstream may use through us.

@@ -151,6 +151,10 @@ func (t *toolCall) mirrors() error {
 
 // acceptLate waits for upstreams that are still starting.
 func (p *Proxy) acceptLate(t *toolCall) {
+	if t.isOwn() {
+		t.answerOwn()
+		return
+	}
 	if t.found(t.awaitTarget(t.ctx)); t.tool != nil {
 		p.accept(t)
 		return

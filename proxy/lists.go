@@ -40,11 +40,13 @@ func (p *Proxy) list(ctx context.Context, c *client, m wire.Message, meta wire.M
 	}
 	upstreams := p.offering(kind.capability)
 	switch {
-	case len(upstreams) == 0:
+	case len(upstreams) == 0 && !p.offersStatus():
 		s.reply(wire.AppendError(nil, m.ID, codeNoMethod, "Method not found: no upstream has "+kind.capability, nil))
 		return
-	case p.passesThrough(kind):
-		p.relay(ctx, c, m, meta, s, upstreams[0])
+	case len(upstreams) > 0 && p.passesThrough(kind):
+		r := &relayed{proxy: p, client: c, stream: s, agent: c.speaker(meta), message: m, meta: meta, upstream: upstreams[0]}
+		r.amend = func(page []byte) []byte { return p.withOwn(kind, page) }
+		r.serve(ctx)
 		return
 	}
 	if _, paged := rawjson.Member(m.Params, "cursor"); paged {
@@ -59,7 +61,7 @@ func (p *Proxy) list(ctx context.Context, c *client, m wire.Message, meta wire.M
 		}
 		result = append(result, item.object...)
 	}
-	result = append(result, `]}`...)
+	result = p.withOwn(kind, append(result, `]}`...))
 	s.reply(wire.ResultHead(m.ID), ofEra(result, kind.method, meta.Modern()), wire.Tail)
 }
 

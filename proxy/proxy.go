@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -89,6 +90,7 @@ type Proxy struct {
 	upstreams []*upstreamState
 	catalogue *catalogue
 	approvals *approvals
+	enforces  bool     // some net decides: one that is not in shadow
 	advisor   *advisor // nil: every client is shown the same tools
 	registry  *registry
 	recorder  *recorder
@@ -147,6 +149,7 @@ func New(o Options) (*Proxy, error) {
 		principals: map[string]*session{},
 	}
 	p.server = newHandshake(o.Version)
+	p.enforces = slices.ContainsFunc(o.Policy.Nets(), func(n gate.NetInfo) bool { return !n.Shadow })
 	if o.Advertise == "enabled" {
 		p.advisor = newAdvisor(p)
 	}

@@ -25,6 +25,7 @@ type relayed struct {
 	name     string // for the header of revision 2026-07-28
 
 	change func(params []byte) []byte // of the params on their way; nil: none
+	amend  func(result []byte) []byte // of the result on its way back; nil: none
 }
 
 // relay sends m to u and passes the answer on. It reports whether that is a
@@ -44,6 +45,9 @@ func (r *relayed) serve(ctx context.Context) bool {
 	case reply.Error != nil:
 		r.stream.reply(wire.ErrorHead(r.message.ID), reply.Error, wire.Tail)
 	default:
+		if r.amend != nil {
+			reply.Result = r.amend(reply.Result)
+		}
 		r.stream.reply(wire.ResultHead(r.message.ID), ofEra(reply.Result, r.message.Method, r.agent.modern), wire.Tail)
 		return true
 	}

@@ -90,7 +90,7 @@ func (s *site) received(method string) (last string) {
 // TestFeaturesThatAreNot: what no upstream has is neither offered nor relayed.
 func TestFeaturesThatAreNot(t *testing.T) {
 	eachEra(t, func(t *testing.T, l leg, era fixture.Eras) {
-		s := start(t, setup{server: fixture.Options{Eras: era}})
+		s := start(t, setup{policy: netPolicy(t), server: fixture.Options{Eras: era}})
 		c := s.connect(l, "")
 		for _, method := range []string{"prompts/list", "resources/list", "resources/templates/list", "completion/complete", "prompts/get", "resources/read", "tasks/list", "vendor/x"} {
 			if r := c.request(method, `"name":"x","uri":"x:y","ref":{}`); r.code() != "-32601" {
@@ -140,7 +140,7 @@ func blocking(t *testing.T, names ...string) *gate.Policy {
 // for goes to the one that has it.
 func TestMergedFeatures(t *testing.T) {
 	eachLeg(t, func(t *testing.T, l leg) {
-		s := start(t, setup{change: func(o *proxy.Options) {
+		s := start(t, setup{policy: netPolicy(t), change: func(o *proxy.Options) {
 			o.Upstreams = []proxy.Upstream{featured(t, "a", "a:1"), featured(t, "b", "b:1")}
 		}})
 		c := s.connect(l, "")

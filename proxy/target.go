@@ -40,6 +40,9 @@ func parseCall(m wire.Message) (wire.Call, *wire.Fault) {
 // target is what the call is of, as far as that is known without waiting.
 func (t *toolCall) target() *tool {
 	p := t.proxy
+	if t.isOwn() {
+		return nil
+	}
 	switch t.method {
 	case callTool:
 		return p.known(t.params.Name)
@@ -96,14 +99,14 @@ func (t *toolCall) unknown() {
 	t.proxy.log.Warn("call of something unknown refused", "method", t.method, "name", visible(t.params.Name), "session", t.client.session.id)
 	down := p.down()
 	switch {
-	case t.method == readResource && len(p.offering("resources")) > 0:
+	case t.method == readResource && (p.offersStatus() || len(p.offering("resources")) > 0):
 		uri := member(t.params.Source(), "uri")
 		t.end(func() { t.stream.reply(unknownResource(t.id, uri, t.agent.modern)) })
 		return
 	case t.method == readResource:
 		t.refuseAs(codeNoMethod, "Method not found: no upstream has resources")
 		return
-	case t.method == getPrompt && len(p.offering("prompts")) == 0:
+	case t.method == getPrompt && !p.offersStatus() && len(p.offering("prompts")) == 0:
 		t.refuseAs(codeNoMethod, "Method not found: no upstream has prompts")
 		return
 	}

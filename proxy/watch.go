@@ -17,6 +17,9 @@ func (p *Proxy) watch(ctx context.Context, c *client, m wire.Message, s stream) 
 	p.awaitUpstreams(ctx)
 	u := p.resourceOwner(ctx, uri)
 	switch {
+	case uri == statusURI && p.offersStatus():
+		s.reply(wire.AppendError(nil, m.ID, codeInvalidParams, statusURI+" cannot be watched; read it again", nil))
+		return
 	case len(p.offering("resources")) == 0 || !p.anyCan("resources", "subscribe"):
 		s.reply(wire.AppendError(nil, m.ID, codeNoMethod, "no upstream has resources that can be watched", nil))
 		return

@@ -1,0 +1,107 @@
+package proxy
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/petrigate/petrigate/gate"
+)
+
+// maxWays is for how many tools the status names the way there: each is a
+// search of its own.
+const maxWays = 20
+
+// A statusDoc is what an agent reads about its own session: what it can call
+// now, and what it has to do for the rest. Nets in shadow are not in it, nor
+// are arguments, of whosever calls.
+type statusDoc struct {
+	proxy   *Proxy
+	session *session
+	now     time.Time
+	ways    int // that were looked for
+
+	free, asking, depends []string // names of tools
+	refused               []string // lines
+}
+
+// status is the status of a session as Markdown.
+func (p *Proxy) status(s *session) string {
+	d := &statusDoc{proxy: p, session: s, now: p.options.Now()}
+	s.gate.Tick(d.now)
+	state := s.gate.Snapshot()
+	for _, c := range p.catalogue.load().calls {
+		c.Time = d.now
+		decision, _ := p.options.Policy.Decide(state, c, nil) // nothing comes of it
+		d.add(c, decision)
+	}
+	return d.String()
+}
+
+// add takes what would be the answer to a call without arguments.
+func (d *statusDoc) add(c gate.Call, decision gate.Decision) {
+	switch r := decision.(type) {
+	case *gate.Allow:
+		d.free = append(d.free, c.Tool)
+	case *gate.Ask:
+		d.asking = append(d.asking, c.Tool)
+	case *gate.Refusal:
+		if d.certain(c, r) {
+			d.refused = append(d.refused, fmt.Sprintf("- %s: %s", c.Tool, d.why(c, r)))
+		} else {
+			d.depends = append(d.depends, c.Tool)
+		}
+	}
+}
+
+// certain reports whether no arguments would let the call pass.
+func (d *statusDoc) certain(c gate.Call, r *gate.Refusal) bool {
+	switch r.Kind {
+	case gate.KindBlocked:
+		return len(d.session.gate.Advertise([]gate.Call{c}, d.now).Hidden) > 0
+	case gate.KindDefault:
+		return true
+	}
+	return false
+}
+
+// why is the reason, and the way out where there is one.
+func (d *statusDoc) why(c gate.Call, r *gate.Refusal) string {
+	text := d.proxy.refusalText(r, d.now)
+	if d.proxy.options.Remedy == nil || r.Retry > 0 || d.ways == maxWays {
+		return text
+	}
+	d.ways++
+	if way := d.proxy.options.Remedy(d.session.gate, c, r); way.Text != "" {
+		text += " " + way.Text
+	}
+	return text
+}
+
+func (d *statusDoc) String() string {
+	var b strings.Builder
+	b.WriteString("# petrigate status\n\nWhat a call does can still depend on its arguments. A call that is refused is not made, and its text says why.\n")
+	section(&b, "Available now", d.free)
+	section(&b, "Available once a person has approved the call", d.asking)
+	section(&b, "Depends on the arguments", d.depends)
+	if len(d.refused) > 0 {
+		fmt.Fprintf(&b, "\n## Not available now\n\n%s\n", strings.Join(d.refused, "\n"))
+	}
+	b.WriteString("\n## State\n\n")
+	for _, n := range d.session.gate.Nets() {
+		if n.Active && !n.Shadow {
+			fmt.Fprintf(&b, "- %s: %s\n", n.Name, orText(n.Marking.String(), "no tokens"))
+		}
+	}
+	for _, h := range d.session.gate.Open() {
+		fmt.Fprintf(&b, "- call #%d of %s has not ended, for %s\n", h.Number, h.Tool, span(d.now.Sub(h.Since)))
+	}
+	return b.String()
+}
+
+// section is the names under a heading, if there are any.
+func section(b *strings.Builder, title string, names []string) {
+	if len(names) > 0 {
+		fmt.Fprintf(b, "\n## %s\n\n%s\n", title, strings.Join(names, ", "))
+	}
+}

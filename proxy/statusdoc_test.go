@@ -1,0 +1,238 @@
+package proxy_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/fixture"
+	"github.com/petrigate/petrigate/proxy"
+)
+
+// status is what the client reads about itself.
+func (c *client) status() string {
+	c.t.Helper()
+	r := c.request("resources/read", `"uri":"petrigate://status"`)
+	var result struct {
+		Contents []struct{ URI, MimeType, Text string }
+	}
+	if json.Unmarshal(r.result, &result) != nil || len(result.Contents) != 1 || result.Contents[0].MimeType != "text/markdown" || result.Contents[0].URI != "petrigate://status" {
+		c.t.Fatalf("%s", r.raw)
+	}
+	if (at(r.result, "resultType") == `"complete"`) != c.leg.modern {
+		c.t.Errorf("the result is of the other era: %s", r.raw)
+	}
+	return result.Contents[0].Text
+}
+
+// TestStatusForAgents: an agent reads what it can call, what it waits for, and
+// nothing of what is in shadow or was sent; the prompt says the same.
+func TestStatusForAgents(t *testing.T) {
+	tools := []fixture.Tool{}
+	for _, tool := range fixture.Attack() {
+		switch tool.Name {
+		case "backup", "bash", "danger", "delete", "deploy", "push", "safe":
+			tools = append(tools, tool)
+		}
+	}
+	eachLeg(t, func(t *testing.T, l leg) {
+		s := start(t, setup{
+			rules: "require backup before delete\nrequire human-approval before deploy\nblock danger\nlimit push to 1 per session\nblock bash unless list\n" +
+				"map bash.command runs ls as list\nshadow block safe\n",
+			server: fixture.Options{Tools: tools},
+			change: func(o *proxy.Options) {
+				o.Remedy = func(_ *gate.Session, c gate.Call, _ *gate.Refusal) proxy.Remedy {
+					if c.Tool == "delete" {
+						return proxy.Remedy{Text: "Call backup; then delete is allowed."}
+					}
+					return proxy.Remedy{None: true}
+				}
+			},
+		})
+		c := s.connect(l, "")
+		c.must("push", `{"key":"hunter2"}`)
+		text := c.status()
+		want := strings.Join([]string{
+			"# petrigate status", "",
+			"What a call does can still depend on its arguments. A call that is refused is not made, and its text says why.", "",
+			"## Available now", "", "safe, backup", "",
+			"## Available once a person has approved the call", "", "deploy", "",
+			"## Depends on the arguments", "", "bash", "",
+			"## Not available now", "",
+			"- danger: danger is blocked and cannot be called. (test.rules:3:1)",
+			"- delete: delete requires a successful call to backup first. (test.rules:1:1) Call backup; then delete is allowed.",
+			"- push: push has reached its limit of 1 call per session. (test.rules:4:1)", "",
+			"## State", "",
+		}, "\n")
+		head, state, _ := strings.Cut(text, "## State\n")
+		if diff := cmp.Diff(want, sorted(head)+"## State\n"); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+		if strings.Contains(text, "hunter2") || strings.Contains(state, "block-safe") || !strings.Contains(state, "- limit-push-1: ") {
+			t.Errorf("%s", state)
+		}
+		prompt := c.request("prompts/get", `"name":"petrigate-status"`)
+		var got struct {
+			Messages []struct{ Content struct{ Text string } }
+		}
+		if json.Unmarshal(prompt.result, &got) != nil || len(got.Messages) != 1 || got.Messages[0].Content.Text != text {
+			t.Errorf("%s", prompt.raw)
+		}
+		c.must("backup", `{}`)
+		if text := c.status(); !strings.Contains(text, "delete") || strings.Contains(text, "- delete: ") {
+			t.Errorf("%s", text)
+		}
+		s.executed("", 2)
+		if n := len(s.records.decisions("")); n != 2 {
+			t.Errorf("%d decisions on record", n)
+		}
+	})
+}
+
+// sorted puts the lines of one list into order: the upstream's is its own.
+func sorted(text string) string {
+	lines := strings.Split(text, "\n")
+	for i := range lines {
+		for k := range i {
+			if strings.HasPrefix(lines[i], "- ") && strings.HasPrefix(lines[k], "- ") && lines[i] < lines[k] {
+				lines[i], lines[k] = lines[k], lines[i]
+			}
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// TestStatusIsListed: the status is listed beside what upstreams have, and an
+// upstream cannot pass off something of its own as ours.
+func TestStatusIsListed(t *testing.T) {
+	methods := map[string]fixture.Method{
+		"prompts/list":   says(`{"prompts":[{"name":"p"},{"name":"petrigate-status","of":"up"}],"x":1.0}`),
+		"resources/list": says(`{"resources":[{"uri":"petrigate://status","of":"up"},{"uri":"a:1"}]}`),
+		"prompts/get":    says(`{"messages":[],"of":"up"}`), "resources/read": says(`{"contents":[],"of":"up"}`),
+		"resources/templates/list": says(`{"resourceTemplates":[]}`),
+	}
+	for name, o := range map[string]fixture.Options{"an upstream with all": {Capabilities: whole, Methods: methods}, "an upstream with none": {}} {
+		has := name == "an upstream with all"
+		eachLeg(t, func(t *testing.T, l leg) {
+			s := start(t, setup{server: o})
+			c := s.connect(l, "")
+			for method, want := range map[string]string{"prompts": `"name":"petrigate-status"`, "resources": `"uri":"petrigate://status"`, "resources/templates": ""} {
+				r := c.request(method+"/list", `"y":1`)
+				if r.result == nil || want != "" && strings.Count(string(r.result), want) != 1 || strings.Contains(string(r.result), `"of"`) {
+					t.Errorf("%s: %s", name, r.raw)
+				}
+				if has && want != "" && !strings.Contains(string(r.result), `:[{`) || strings.Contains(string(r.result), `"p"`) != (has && method == "prompts") {
+					t.Errorf("%s: %s", name, r.raw)
+				}
+			}
+			c.status()
+			if r := c.request("prompts/get", `"name":"petrigate-status"`); r.result == nil || at(r.result, "of") != "" {
+				t.Errorf("%s", r.raw)
+			}
+			if !l.modern {
+				if r := c.request("resources/subscribe", `"uri":"petrigate://status"`); r.code() != codeParams || !strings.Contains(string(r.raw), "cannot be watched") {
+					t.Errorf("%s", r.raw)
+				}
+			}
+			if s.received("resources/read")+s.received("prompts/get")+s.received("resources/subscribe") != "" {
+				t.Error("an upstream was asked about the gate")
+			}
+		})
+	}
+}
+
+// TestNoStatusWithoutNets: where nothing is decided, or only in shadow, clients
+// see no more than without a proxy.
+func TestNoStatusWithoutNets(t *testing.T) {
+	for name, policy := range map[string]func() *gate.Policy{
+		"no nets": func() *gate.Policy { return netPolicy(t) }, "shadow": func() *gate.Policy { return policyOf(t, "shadow block danger\n") },
+	} {
+		legacyLegs(t, func(t *testing.T, l leg) {
+			long := strings.Repeat("Read this. ", 1000)
+			s := start(t, setup{policy: policy(), server: fixture.Options{Instructions: long}})
+			c := s.connect(l, "")
+			if r := c.request("resources/read", `"uri":"petrigate://status"`); r.code() != "-32601" {
+				t.Errorf("%s: %s", name, r.raw)
+			}
+			result := c.introduction()
+			if at(result, "instructions") != `"`+long+`"` || at(result, "capabilities", "resources") != "" {
+				t.Errorf("%s: %s", name, result)
+			}
+		})
+	}
+}
+
+// introduction is the result of a handshake, or of server/discover.
+func (c *client) introduction() []byte {
+	c.t.Helper()
+	if c.leg.modern {
+		return c.request("server/discover", `"y":1`).result
+	}
+	again := &client{
+		site: c.site, leg: c.leg, mail: newMailbox(), capabilities: "{}", version: "2025-11-25",
+		http: c.http, cancels: map[string]context.CancelFunc{},
+	}
+	c.t.Cleanup(again.close)
+	if !c.leg.http {
+		again.pipe()
+	}
+	r := again.reply(again.sendf(`{"jsonrpc":"2.0","id":%ID%,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":` + c.info() + `}}`))
+	again.session = r.session
+	return r.result
+}
+
+// TestInstructions: ours come first, each upstream's are headed by its name
+// where there are several, and all are 2 KB at most, cut at a line.
+func TestInstructions(t *testing.T) {
+	line := "This is one line of what a server has to say.\n"
+	with := func(name, text string) proxy.Upstream {
+		up := httptest.NewServer(fixture.New(fixture.Options{Instructions: text}))
+		t.Cleanup(func() {
+			up.CloseClientConnections()
+			up.Close()
+		})
+		return proxy.Upstream{Name: name, URL: up.URL}
+	}
+	cases := []struct {
+		texts []string
+		want  []string // in this order
+		not   string
+	}{
+		{[]string{"Short."}, []string{"petrigate decides", "\n\nShort."}, "[cut"},
+		{[]string{"Short.", "Also short."}, []string{"petrigate decides", "\n\nup0:\nShort.", "\n\nup1:\nAlso short."}, "[cut"},
+		{[]string{strings.Repeat(line, 100)}, []string{"petrigate decides", "\n\n" + line, "say.\n[cut short]"}, "up0"},
+		{[]string{strings.Repeat(line, 100), "Short.", strings.Repeat("é", 2000)}, []string{"petrigate decides", "up0:\n" + line, "say.\n[cut short]", "up1:\nShort.", "up2:\nééé", "é\n[cut short]"}, "\ufffd"},
+		{[]string{"", ""}, []string{"petrigate decides"}, "up0"},
+	}
+	for i, tt := range cases {
+		eachLeg(t, func(t *testing.T, l leg) {
+			s := start(t, setup{change: func(o *proxy.Options) {
+				o.Upstreams = nil
+				for k, text := range tt.texts {
+					o.Upstreams = append(o.Upstreams, with(fmt.Sprintf("up%d", k), text))
+				}
+			}})
+			var got string
+			if err := json.Unmarshal([]byte(at(s.connect(l, "").introduction(), "instructions")), &got); err != nil {
+				t.Fatal(err)
+			}
+			if len(got) > 2048 || len(tt.texts[0]) > 2048 && len(got) < 1900 || strings.Contains(got, tt.not) {
+				t.Errorf("case %d: %d bytes: %s", i, len(got), got)
+			}
+			rest := got
+			for _, part := range tt.want {
+				_, after, found := strings.Cut(rest, part)
+				if !found {
+					t.Errorf("case %d: no %q in %s", i, part, got)
+				}
+				rest = after
+			}
+		})
+	}
+}
