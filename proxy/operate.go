@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"runtime"
 	"sort"
 	"time"
 
@@ -16,16 +17,17 @@ import (
 
 // Status is a summary of a running proxy.
 type Status struct {
-	Version   string           `json:"version"`
-	Pid       int              `json:"pid"`
-	Started   time.Time        `json:"started"`
-	Policy    string           `json:"policy"` // fingerprint
-	Upstreams []UpstreamStatus `json:"upstreams"`
-	Clients   int              `json:"clients"`
-	Sessions  int              `json:"sessions"`
-	Tools     int              `json:"tools"`
-	Waiting   int              `json:"waiting"` // approvals
-	LeftOut   []string         `json:"leftOut"` // tools that are not exposed, and why
+	Version    string           `json:"version"`
+	Pid        int              `json:"pid"`
+	Started    time.Time        `json:"started"`
+	Policy     string           `json:"policy"` // fingerprint
+	Upstreams  []UpstreamStatus `json:"upstreams"`
+	Clients    int              `json:"clients"`
+	Sessions   int              `json:"sessions"`
+	Tools      int              `json:"tools"`
+	Waiting    int              `json:"waiting"` // approvals
+	Goroutines int              `json:"goroutines"`
+	LeftOut    []string         `json:"leftOut"` // tools that are not exposed, and why
 }
 
 // UpstreamStatus is one upstream of a [Status].
@@ -44,7 +46,7 @@ func (p *Proxy) Status() Status {
 	p.mu.Lock()
 	s := Status{
 		Version: p.options.Version, Pid: os.Getpid(), Started: p.started, Policy: p.recorder.policy,
-		Clients: len(p.clients), Sessions: len(p.sessions), Tools: len(view.order), LeftOut: append([]string{}, view.problems...),
+		Clients: len(p.clients), Sessions: len(p.sessions), Tools: len(view.order), LeftOut: append([]string{}, view.problems...), Goroutines: runtime.NumGoroutine(),
 		Upstreams: []UpstreamStatus{},
 	}
 	p.mu.Unlock()
