@@ -19,7 +19,6 @@ require (
 	golang.org/x/term v0.47.0
 )
 
-
 require (
 	cel.dev/expr v0.25.1 // indirect
 	github.com/antlr4-go/antlr/v4 v4.13.1 // indirect

@@ -27,16 +27,6 @@ type Config struct {
 	Warnings ErrorList
 }
 
-// Listen is where clients come in.
-type Listen struct {
-	Stdio          bool   // otherwise HTTP
-	HTTP           string // host:port
-	Auth           string // "token" or "none"
-	TokenFile      string // "": a generated one
-	AllowedHosts   []string
-	AllowedOrigins []string
-}
-
 // Approval is how people are asked.
 type Approval struct {
 	Channels []string      // of "elicit" and "cli", in order; all are open at once

@@ -31,8 +31,9 @@ type scalar struct {
 // scalars is read-only.
 var scalars = map[string]scalar{
 	"listen.http":      {"", false, checkAddress},
-	"listen.auth":      {"token", false, checkWord([]string{"token", "none"}, "jwt")},
+	"listen.auth":      {"token", false, checkWord([]string{"token", "jwt", "none"})},
 	"listen.tokenFile": {"", false, checkFilled},
+	"listen.idle":      {"1h", true, checkDuration(time.Minute)},
 	"approval.hold":    {"45s", true, checkDuration(0)},
 	"approval.expire":  {"15m", true, checkDuration(time.Second)},
 	"audit.file":       {"", false, checkFilled},
@@ -76,7 +77,10 @@ func checkAddress(what, shown, text string) (msg, hint string) {
 
 // effective is the outcome of all layers, under the names of the file.
 type effective struct {
-	Listen   struct{ HTTP, Auth, TokenFile string }
+	Listen struct {
+		HTTP, Auth, TokenFile string
+		Idle                  time.Duration
+	}
 	Approval struct{ Hold, Expire time.Duration }
 	Audit    struct{ File string }
 	Log      struct{ Level, Format string }

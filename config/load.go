@@ -124,6 +124,7 @@ func Parse(name string, src []byte, o Options) (*Config, error) {
 // settle takes over the scalars and checks what they mean together.
 func (c *Config) settle(e effective, d *decoder, l *layers) {
 	c.Listen.HTTP, c.Listen.Auth, c.Listen.TokenFile = e.Listen.HTTP, e.Listen.Auth, e.Listen.TokenFile
+	c.Listen.Idle = e.Listen.Idle
 	c.Listen.Stdio = e.Listen.HTTP == ""
 	c.Approval.Hold, c.Approval.Expire = e.Approval.Hold, e.Approval.Expire
 	if c.Approval.Channels == nil {
@@ -134,10 +135,7 @@ func (c *Config) settle(e effective, d *decoder, l *layers) {
 	c.Log = Log(e.Log)
 	c.Startup = e.Startup
 
-	if !c.Listen.Stdio && c.Listen.Auth == "none" && !loopback(c.Listen.HTTP) {
-		msg := fmt.Sprintf("listening on every network without authentication is refused: %q is not a loopback address", "listen.http")
-		d.place(l, msg, "auth: token", "listen.auth", "listen.http")
-	}
+	c.settleListen(d, l)
 	if c.Approval.Expire < c.Approval.Hold {
 		d.place(l, `"expire" is shorter than "hold"`, "", "approval.expire", "approval.hold")
 	}

@@ -60,47 +60,6 @@ func (d *decoder) section(name, word string, later ...string) func(key, value *n
 	return func(key, value *node) { d.mapping(value, quoted(key), known) }
 }
 
-func (d *decoder) listen(c *Config, l *layers) func(key, value *node) {
-	return func(key, value *node) {
-		var stdio *node
-		d.mapping(value, quoted(key), keys{
-			"stdio": func(k, v *node) {
-				d.flag(&c.Listen.Stdio)(k, v)
-				stdio = v
-			},
-			"http":           d.scalar(l, "listen.http", false),
-			"auth":           d.scalar(l, "listen.auth", false),
-			"tokenFile":      d.scalar(l, "listen.tokenFile", true),
-			"allowedHosts":   d.settings(&c.Listen.AllowedHosts),
-			"allowedOrigins": d.settings(&c.Listen.AllowedOrigins),
-
-			"maxBody": d.later, "path": d.later, "tls": d.later, "jwt": d.later, "idle": d.later,
-		})
-		http := value.get("http")
-		switch {
-		case stdio == nil:
-		case http != nil && c.Listen.Stdio:
-			d.at(stdio, `"stdio" and "http" exclude each other`, "one of them")
-		case http == nil && !c.Listen.Stdio && stdio.kind == boolKind:
-			d.at(stdio, `without "stdio" there must be "http"`, `http: "127.0.0.1:7777"`)
-		}
-		d.withoutHTTP(value, http)
-	}
-}
-
-// withoutHTTP warns of keys that are about HTTP alone. It is no error: the
-// address may come from a flag.
-func (d *decoder) withoutHTTP(n, http *node) {
-	if http != nil {
-		return
-	}
-	for _, f := range n.fields {
-		if slices.Contains([]string{"auth", "tokenFile", "allowedHosts", "allowedOrigins"}, f.key.text) {
-			d.warn(f.key, fmt.Sprintf("%q has no effect without \"http\"", f.key.text), "")
-		}
-	}
-}
-
 func (d *decoder) approval(c *Config, l *layers) func(key, value *node) {
 	return func(key, value *node) {
 		d.mapping(value, quoted(key), keys{

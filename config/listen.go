@@ -1,0 +1,212 @@
+package config
+
+import (
+	"fmt"
+	"net"
+	"net/netip"
+	"net/url"
+	"slices"
+	"time"
+)
+
+// Listen is where clients come in.
+type Listen struct {
+	Stdio            bool   // otherwise HTTP
+	HTTP             string // host:port
+	Auth             string // "token", "jwt" or "none"
+	TokenFile        string // "": a generated one
+	JWT              *JWT   // of Auth "jwt"; nil: there is none
+	AllowedHosts     []string
+	AllowedOrigins   []string
+	Idle             time.Duration // how long a session over HTTP lives without use
+	MaxSessions      int           // over HTTP, of one principal; 0: not said
+	MaxSessionsTotal int           // over HTTP; 0: not said
+}
+
+// JWT says which authorization server's tokens are taken, and for what.
+type JWT struct {
+	Issuer         string
+	Audience       string
+	JWKS           string   // URL of the issuer's keys
+	Resource       string   // URL by which clients know the endpoint; "": the audience
+	PrincipalClaim string   // "": sub
+	Scopes         []string // all of which a token must have
+}
+
+// httpOnly are the keys of listen that are about HTTP alone. Read-only.
+var httpOnly = []string{"auth", "tokenFile", "jwt", "allowedHosts", "allowedOrigins", "idle", "maxSessions", "maxSessionsTotal"}
+
+func (d *decoder) listen(c *Config, l *layers) func(key, value *node) {
+	return func(key, value *node) {
+		var stdio *node
+		d.mapping(value, quoted(key), keys{
+			"stdio": func(k, v *node) {
+				d.flag(&c.Listen.Stdio)(k, v)
+				stdio = v
+			},
+			"http":             d.scalar(l, "listen.http", false),
+			"auth":             d.scalar(l, "listen.auth", false),
+			"tokenFile":        d.scalar(l, "listen.tokenFile", true),
+			"idle":             d.scalar(l, "listen.idle", false),
+			"jwt":              d.jwt(c, l),
+			"allowedHosts":     d.settings(&c.Listen.AllowedHosts),
+			"allowedOrigins":   d.settings(&c.Listen.AllowedOrigins),
+			"maxSessions":      d.atLeastOne(&c.Listen.MaxSessions),
+			"maxSessionsTotal": d.atLeastOne(&c.Listen.MaxSessionsTotal),
+
+			"maxBody": d.later, "path": d.later, "tls": d.later,
+		})
+		http := value.get("http")
+		switch {
+		case stdio == nil:
+		case http != nil && c.Listen.Stdio:
+			d.at(stdio, `"stdio" and "http" exclude each other`, "one of them")
+		case http == nil && !c.Listen.Stdio && stdio.kind == boolKind:
+			d.at(stdio, `without "stdio" there must be "http"`, `http: "127.0.0.1:7777"`)
+		}
+		d.withoutHTTP(value, http)
+	}
+}
+
+// withoutHTTP warns of keys that are about HTTP alone. It is no error: the
+// address may come from a flag.
+func (d *decoder) withoutHTTP(n, http *node) {
+	if http != nil {
+		return
+	}
+	for _, f := range n.fields {
+		if slices.Contains(httpOnly, f.key.text) {
+			d.warn(f.key, fmt.Sprintf("%q has no effect without \"http\"", f.key.text), "")
+		}
+	}
+}
+
+// atLeastOne is a bound; of none at all nobody could come in.
+func (d *decoder) atLeastOne(to *int) func(key, value *node) {
+	return func(key, value *node) {
+		n, ok := d.count(value, quoted(key))
+		if ok && n == 0 {
+			d.at(value, quoted(key)+" must be 1 or more", "")
+		}
+		*to = n
+	}
+}
+
+func (d *decoder) jwt(c *Config, l *layers) func(key, value *node) {
+	return func(key, value *node) {
+		l.at["listen.jwt"] = key
+		j := &JWT{}
+		before := len(d.errs)
+		d.mapping(value, quoted(key), keys{
+			"issuer":         d.filledSetting(&j.Issuer),
+			"audience":       d.filledSetting(&j.Audience),
+			"jwks":           d.filledSetting(&j.JWKS),
+			"resource":       d.filledSetting(&j.Resource),
+			"principalClaim": d.filledSetting(&j.PrincipalClaim),
+			"scopes":         d.scopes(&j.Scopes),
+		})
+		c.Listen.JWT = j
+		if len(d.errs) == before {
+			d.wantedOfJWT(key, value, j)
+		}
+	}
+}
+
+// filledSetting is text in which ${...} is replaced and that must not be empty.
+func (d *decoder) filledSetting(to *string) func(key, value *node) {
+	return func(key, value *node) {
+		before := len(d.errs)
+		d.setting(to)(key, value)
+		if *to == "" && len(d.errs) == before {
+			d.at(value, quoted(key)+" is empty", "")
+		}
+	}
+}
+
+// scopes are words of RFC 6749.
+func (d *decoder) scopes(to *[]string) func(key, value *node) {
+	return func(key, value *node) {
+		d.items(key, value, func(item *node) {
+			scope := d.interpolated(item)
+			if scope == "" || slices.ContainsFunc([]rune(scope), func(r rune) bool { return r <= ' ' || r > '~' || r == '"' || r == '\\' }) {
+				d.at(item, fmt.Sprintf("%s is no scope", shown(item)), "one word in each entry")
+				return
+			}
+			*to = append(*to, scope)
+		})
+	}
+}
+
+// wantedOfJWT checks that the section is enough to tell good tokens from others.
+func (d *decoder) wantedOfJWT(key, value *node, j *JWT) {
+	for _, wanted := range []string{"issuer", "audience", "jwks"} {
+		if value.get(wanted) == nil {
+			d.at(key, fmt.Sprintf("%q wants %q", "jwt", wanted), exampleOfJWT)
+		}
+	}
+	if at := value.get("jwks"); at != nil && !trustworthy(j.JWKS) {
+		d.at(at, fmt.Sprintf("%q must be a URL that begins with https://", "jwks"), "http:// only for this machine")
+	}
+	switch at := value.get("resource"); {
+	case at != nil && !isURL(j.Resource):
+		d.at(at, fmt.Sprintf("%q must be the URL of this endpoint", "resource"), `for example "https://gate.example.com/mcp"`)
+	case at == nil && value.get("audience") != nil && !isURL(j.Audience):
+		d.at(value.get("audience"), `clients are told the URL of this endpoint, and "audience" is none`, `resource: "https://gate.example.com/mcp"`)
+	}
+}
+
+const exampleOfJWT = `jwt: { issuer: "https://login.example.com", audience: "https://gate.example.com/mcp", jwks: "https://login.example.com/keys" }`
+
+func isURL(text string) bool {
+	u, err := url.Parse(text)
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && u.User == nil && u.Fragment == ""
+}
+
+// trustworthy reports whether what an address answers comes from who has it.
+func trustworthy(text string) bool {
+	u, err := url.Parse(text)
+	return err == nil && isURL(text) && (u.Scheme == "https" || loopback(net.JoinHostPort(u.Hostname(), "0")))
+}
+
+// settleListen checks what the settings of the listener mean together.
+func (c *Config) settleListen(d *decoder, l *layers) {
+	if c.Listen.Stdio {
+		return
+	}
+	open := !loopback(c.Listen.HTTP)
+	switch {
+	case c.Listen.Auth == "none" && open:
+		msg := fmt.Sprintf("listening without authentication is refused: other machines can reach %q, which is no loopback address", "listen.http")
+		d.place(l, msg, "auth: token, or an address like 127.0.0.1:7777", "listen.auth", "listen.http")
+	case c.Listen.Auth == "jwt" && c.Listen.JWT == nil:
+		d.place(l, `"auth": "jwt" wants the section "jwt" of "listen"`, exampleOfJWT, "listen.auth")
+	case c.Listen.Auth != "jwt" && c.Listen.JWT != nil:
+		d.warn(l.at["listen.jwt"], `"jwt" has no effect without "auth": "jwt"`, "auth: jwt")
+	}
+	if at := l.at["listen.tokenFile"]; at != nil && c.Listen.Auth != "token" {
+		d.warn(at, fmt.Sprintf(`"tokenFile" has no effect with "auth": %q`, c.Listen.Auth), "")
+	}
+	if allNetworks(c.Listen.HTTP) && len(c.Listen.AllowedHosts) == 0 {
+		d.warnPlace(l, "clients on other machines are refused until the names by which they know this one are listed", `listen: { allowedHosts: ["gate.example.com"] }`, "listen.http")
+	}
+}
+
+// warnPlace warns of a setting where the file has it, or of the flag or
+// variable that stands for it.
+func (d *decoder) warnPlace(l *layers, msg, hint, name string) {
+	if at := l.at[name]; at != nil {
+		d.warn(at, msg, hint)
+		return
+	}
+	d.warns = append(d.warns, &Error{Msg: msg, Hint: hint})
+}
+
+// allNetworks says whether an address stands for all networks of the machine.
+func allNetworks(address string) bool {
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return false
+	}
+	ip, err := netip.ParseAddr(host)
+	return host == "" || err == nil && ip.Unmap().WithZone("").IsUnspecified()
+}
