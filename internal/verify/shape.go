@@ -90,12 +90,14 @@ type shaper struct {
 	opened    []*openTool
 	overflows []string // gaps of open tools that were met
 	deny      bool
-	worths    map[string]worth // of labels that readers give
+	worths    map[string]worth    // of labels that readers give
+	paths     map[string][]string // by tool, see [shaper.pathsOf]
 }
 
 func (b *shaper) derive(known []Tool) {
 	b.isTool, b.action, b.seen = make(map[string]bool), make(map[string][]string), make(map[string]bool)
 	b.listed, b.joint = make(map[string]bool), make(map[string]bool)
+	b.paths = make(map[string][]string)
 	also := make(map[string][]gate.Name)
 	for _, t := range known {
 		b.tool(t.Name)
@@ -394,6 +396,7 @@ func (b *shaper) shape(tool string, f *form) *shape {
 		}
 	}
 	s.args, s.doubtful = arguments(f)
+	s.doubtful = s.doubtful || b.entangled(f)
 	return s
 }
 
