@@ -21,6 +21,8 @@ type upstreamState struct {
 	queued  atomic.Bool // a listing is due: further announcements change nothing
 	said    atomic.Bool // u announced a change since the last listing
 	listing sync.Mutex  // one listing at a time
+	missed  int         // listings in a row that failed; of the one under way
+	again   atomic.Bool // one is due because the last failed
 	told    atomic.Bool // the log says that it is up
 
 	flights queue // calls that were sent and have no answer
@@ -105,8 +107,10 @@ func (p *Proxy) relist(u *upstreamState, said bool) {
 		if err != nil {
 			p.log.Warn("listing the tools of an upstream", "upstream", u.config.Name, "error", err)
 			u.settle()
+			p.listAgain(u)
 			return
 		}
+		u.missed = 0
 		raw := make([][]byte, len(objects))
 		for i, o := range objects {
 			raw[i] = bytes.Clone(o)
@@ -119,6 +123,26 @@ func (p *Proxy) relist(u *upstreamState, said bool) {
 			p.announce(listChanged)
 		}
 		u.settle()
+	})
+}
+
+// listAgain asks for the tools once more after a while: nothing else would,
+// where the upstream stays up and has no change to announce.
+func (p *Proxy) listAgain(u *upstreamState) {
+	pause := min(250*time.Millisecond<<min(u.missed, 10), listTimeout)
+	u.missed++
+	if u.again.Swap(true) {
+		return
+	}
+	p.background(func() {
+		timer := time.NewTimer(pause)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+			u.again.Store(false)
+			p.relist(u, false)
+		case <-p.ctx.Done():
+		}
 	})
 }
 

@@ -1,0 +1,38 @@
+package proxy_test
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"sync/atomic"
+	"testing"
+
+	"github.com/petrigate/petrigate/internal/fixture"
+	"github.com/petrigate/petrigate/proxy"
+)
+
+// TestListIsAskedForAgain: an upstream that fails to list its tools and stays
+// up is asked again, for it has nothing to announce.
+func TestListIsAskedForAgain(t *testing.T) {
+	var failed atomic.Bool
+	server := fixture.New(fixture.Options{Tools: fixture.Attack()})
+	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			return
+		}
+		if bytes.Contains(body, []byte(`"tools/list"`)) && !failed.Swap(true) {
+			panic(http.ErrAbortHandler)
+		}
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		server.ServeHTTP(w, r)
+	}))
+	t.Cleanup(front.Close)
+	s := start(t, setup{change: func(o *proxy.Options) { o.Upstreams[0].URL = front.URL + "/mcp" }})
+	s.eventually("the tools are listed", func() bool { return s.proxy.Status().Tools > 0 })
+	s.connect(legs()[0], "").must("safe", `{}`)
+	if !failed.Load() {
+		t.Error("nothing has failed")
+	}
+}
