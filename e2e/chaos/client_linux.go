@@ -10,6 +10,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"time"
 )
 
 // A client is one session with petrigate.
@@ -61,7 +62,10 @@ type httpClient struct {
 }
 
 func dialHTTP(ctx context.Context, url string, modern bool) (*httpClient, error) {
-	c := &httpClient{url: url, modern: modern, http: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 8}}}
+	// A server may close a connection on which it has waited for a request too
+	// long; it must not happen just when there is one.
+	transport := &http.Transport{MaxIdleConnsPerHost: 8, IdleConnTimeout: 3 * time.Second}
+	c := &httpClient{url: url, modern: modern, http: &http.Client{Transport: transport}}
 	if modern {
 		return c, nil
 	}
