@@ -176,7 +176,7 @@ func (c *Config) settleListen(d *decoder, l *layers) {
 	open := !loopback(c.Listen.HTTP)
 	switch {
 	case c.Listen.Auth == "none" && open:
-		msg := fmt.Sprintf("listening without authentication is refused: other machines can reach %q, which is no loopback address", "listen.http")
+		msg := fmt.Sprintf("listening without authentication is refused: %q can be reached from other machines", "listen.http")
 		d.place(l, msg, "auth: token, or an address like 127.0.0.1:7777", "listen.auth", "listen.http")
 	case c.Listen.Auth == "jwt" && c.Listen.JWT == nil:
 		d.place(l, `"auth": "jwt" wants the section "jwt" of "listen"`, exampleOfJWT, "listen.auth")

@@ -6,11 +6,9 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"net/http"
 	"os"
 	"runtime/debug"
 	"syscall"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -30,7 +28,7 @@ func newServe(s stdio) *cobra.Command {
 	}
 	var addr address
 	c.Flags().Var(&addr, "http", "serve streamable HTTP there instead of stdio")
-	auth := choose(c.Flags(), "auth", "", "authentication over HTTP", "token", "none")
+	auth := choose(c.Flags(), "auth", "", "authentication over HTTP", "token", "jwt", "none")
 	level := choose(c.Flags(), "log-level", "", "what to log", "debug", "info", "warn", "error")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		flags := map[string]string{}
@@ -111,28 +109,51 @@ func serveHTTP(ctx context.Context, w io.Writer, p *plant, l config.Listen) erro
 		return listenError(l.HTTP, err)
 	}
 	defer func() { _ = listener.Close() }()
-	access := proxy.Access{Addr: accessAddr(l.HTTP, listener), Open: l.Auth == "none", Hosts: l.AllowedHosts, Origins: l.AllowedOrigins}
-	if !access.Open {
-		if access.Token, err = loadToken(w, l, listener.Addr().String()); err != nil {
-			return err
-		}
+	access, err := accessOf(w, l, listener)
+	if err != nil {
+		return err
 	}
 	handler, err := p.Handler(access)
 	if err != nil {
 		return &exit{exitInvalid, err}
 	}
 	p.Start()
-	server := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 5 * time.Minute, MaxHeaderBytes: 64 << 10}
+	server := newServer(handler)
 	failed := make(chan error, 1)
-	go func() { failed <- server.Serve(listener) }()
-	p.log.Info("listening", "url", "http://"+listener.Addr().String()+"/mcp")
+	go func() { failed <- server.Serve(steady{listener}) }()
+	p.log.Info("listening", "url", "http://"+shownAddr(listener)+"/mcp")
+	if host, _, _ := net.SplitHostPort(access.Addr); !isLoopback(host) {
+		p.log.Warn("tokens and calls cross the network as they are: put a server that speaks TLS in front")
+	}
 	select {
 	case err := <-failed:
 		return err
 	case <-ctx.Done():
 	}
 	p.Drain()
-	return shutdown(server)
+	return shutdown(server, p.Proxy.Close)
+}
+
+// accessOf says who may come in, and reads or makes their tokens.
+func accessOf(w io.Writer, l config.Listen, listener net.Listener) (proxy.Access, error) {
+	a := proxy.Access{
+		Addr: accessAddr(l.HTTP, listener), Hosts: l.AllowedHosts, Origins: l.AllowedOrigins,
+		IdleTTL: l.Idle, MaxSessions: l.MaxSessions, MaxAll: l.MaxSessionsTotal,
+	}
+	switch l.Auth {
+	case "none":
+		a.Open = true
+	case "jwt":
+		j := proxy.JWT(*l.JWT)
+		a.JWT = &j
+	default:
+		t, err := loadTokens(w, l, shownAddr(listener))
+		if err != nil {
+			return a, err
+		}
+		a.Token, a.Tokens = t.unnamed, t.named
+	}
+	return a, nil
 }
 
 func listenError(addr string, err error) error {
@@ -140,16 +161,6 @@ func listenError(addr string, err error) error {
 		return fmt.Errorf("listening at %s: another program has this port; petrigate status shows whether it is a proxy", addr)
 	}
 	return fmt.Errorf("listening at %s: %w", addr, innermost(err))
-}
-
-// shutdown lets calls end for a while, and then ends them.
-func shutdown(server *http.Server) error {
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
-	defer cancel()
-	if err := server.Shutdown(ctx); err != nil {
-		return server.Close()
-	}
-	return nil
 }
 
 // accessAddr is the host that was asked for with the port that was given.

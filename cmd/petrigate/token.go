@@ -9,50 +9,91 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"unicode"
 
 	"github.com/petrigate/petrigate/config"
 )
 
-// loadToken reads the bearer token of the listener, or makes one at the first
+// leastToken is the length of a token that nobody guesses.
+const leastToken = 16
+
+// loadTokens reads the bearer tokens of the listener, or makes one at the first
 // start. A file that others can read is refused.
-func loadToken(w io.Writer, l config.Listen, addr string) (string, error) {
+func loadTokens(w io.Writer, l config.Listen, addr string) (tokens, error) {
 	path := l.TokenFile
 	if path == "" {
 		dir, err := stateDir()
 		if err != nil {
-			return "", err
+			return tokens{}, err
 		}
 		path = filepath.Join(dir, "token")
 	}
-	token, err := readToken(path)
+	t, err := readTokens(path)
 	if errors.Is(err, os.ErrNotExist) && l.TokenFile == "" {
-		if token, err = makeToken(path); err == nil {
-			announceToken(w, token, path, addr)
+		if t.unnamed, err = makeToken(path); err == nil {
+			announceToken(w, t.unnamed, path, addr)
 		}
 	}
 	if err != nil {
-		return "", fmt.Errorf("reading the token for HTTP: %w", err)
+		return tokens{}, fmt.Errorf("reading the token for HTTP: %w", err)
 	}
-	return token, nil
+	return t, nil
 }
 
-func readToken(path string) (string, error) {
+// tokens are those of a token file: one, or several with the name of who has it.
+type tokens struct {
+	unnamed string
+	named   map[string]string
+}
+
+func readTokens(path string) (tokens, error) {
 	info, err := os.Stat(path)
 	if err != nil {
-		return "", err
+		return tokens{}, err
 	}
 	if info.Mode().Perm()&0o077 != 0 {
-		return "", fmt.Errorf("%s can be read by other users: chmod 600 it", path)
+		return tokens{}, fmt.Errorf("%s can be read by other users: chmod 600 it", path)
 	}
 	b, err := os.ReadFile(path)
 	if err != nil {
-		return "", err
+		return tokens{}, err
 	}
-	token := strings.TrimSpace(string(b))
-	if len(token) < 16 {
-		return "", fmt.Errorf("%s holds no token of 16 characters or more", path)
+	return parseTokens(path, string(b))
+}
+
+// parseTokens takes a token alone, or lines "name: token"; # begins a comment.
+// No message holds any of a token.
+func parseTokens(path, text string) (tokens, error) {
+	t := tokens{named: map[string]string{}}
+	for i, line := range strings.Split(text, "\n") {
+		line = strings.TrimSpace(line)
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		name, token, named := strings.Cut(line, ": ")
+		if !named {
+			name, token = "", line
+		}
+		token = strings.TrimSpace(token)
+		switch _, twice := t.named[name]; {
+		case twice:
+			return tokens{}, fmt.Errorf("%s:%d: this name has a token already", path, i+1)
+		case named && name == "":
+			return tokens{}, fmt.Errorf("%s:%d: the token has no name before its colon", path, i+1)
+		case len(token) < leastToken || strings.ContainsFunc(token, unicode.IsSpace):
+			return tokens{}, fmt.Errorf("%s:%d holds no token of %d characters or more", path, i+1, leastToken)
+		case !named && t.unnamed != "":
+			return tokens{}, fmt.Errorf("%s:%d: several tokens need names: write name: token", path, i+1)
+		case !named:
+			t.unnamed = token
+		default:
+			t.named[name] = token
+		}
 	}
-	return token, nil
+	if t.unnamed == "" && len(t.named) == 0 {
+		return tokens{}, fmt.Errorf("%s holds no token of %d characters or more", path, leastToken)
+	}
+	return t, nil
 }
 
 func makeToken(path string) (string, error) {

@@ -1,0 +1,148 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+	"time"
+)
+
+// listenLocal listens at a port of this machine until the test ends.
+func listenLocal(t *testing.T) net.Listener {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	return l
+}
+
+// TestSlowReader: E010. A client that does not read is dropped, and one that
+// reads slowly gets everything.
+func TestSlowReader(t *testing.T) {
+	l := listenLocal(t)
+	accepted := make(chan net.Conn, 2)
+	go func() {
+		for {
+			c, err := steady{l}.Accept()
+			if err != nil {
+				return
+			}
+			accepted <- c
+		}
+	}()
+	for name, timeout := range map[string]time.Duration{"never": time.Millisecond, "reads": time.Minute} {
+		client, err := net.Dial("tcp", l.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, ok := (<-accepted).(*steadyConn)
+		if !ok || c.timeout != writeTimeout {
+			t.Fatalf("%T", c)
+		}
+		c.timeout = timeout
+		sent := bytes.Repeat([]byte("0123456789abcdef"), 2<<20)
+		got := make(chan []byte, 1)
+		go func() {
+			var all []byte
+			if name == "reads" {
+				all, _ = io.ReadAll(client)
+			}
+			got <- all
+		}()
+		n, err := c.Write(sent)
+		_ = c.Close()
+		all := <-got
+		_ = client.Close()
+		switch {
+		case name == "never" && !errors.Is(err, os.ErrDeadlineExceeded):
+			t.Errorf("%s: %d bytes, %v", name, n, err)
+		case name == "reads" && (err != nil || n != len(sent) || !bytes.Equal(all, sent)):
+			t.Errorf("%s: %d of %d bytes, %v", name, n, len(all), err)
+		}
+	}
+}
+
+// TestShutdown: calls end by themselves, or are cut short and answered.
+func TestShutdown(t *testing.T) {
+	l := listenLocal(t)
+	entered, release := make(chan struct{}), make(chan struct{})
+	server := newServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		close(entered)
+		<-release
+		_, _ = io.WriteString(w, "answered")
+	}))
+	go func() { _ = server.Serve(l) }()
+	answer := make(chan string, 1)
+	go func() {
+		r, err := http.Get("http://" + l.Addr().String())
+		if err != nil {
+			answer <- err.Error()
+			return
+		}
+		defer func() { _ = r.Body.Close() }()
+		b, _ := io.ReadAll(r.Body)
+		answer <- string(b)
+	}()
+	<-entered
+	early := func(ctx context.Context) error { // as if the time were over
+		ctx, cancel := context.WithCancel(ctx)
+		cancel()
+		return server.Shutdown(ctx)
+	}
+	if early(t.Context()) == nil {
+		t.Error("nothing was waited for")
+	}
+	cut := false
+	go func() { close(release) }()
+	if err := shutdown(server, func() error { cut = true; return nil }); err != nil || cut {
+		t.Error(err, cut)
+	}
+	if got := <-answer; got != "answered" {
+		t.Error(got)
+	}
+}
+
+// TestParseTokens: one token, or several with names; nothing of a token is in
+// a message.
+func TestParseTokens(t *testing.T) {
+	const one, two = "0123456789abcdef", "fedcba9876543210"
+	for text, want := range map[string]string{
+		one:                                    one,
+		" " + one + "\r\n\n":                   one,
+		"# ours\n" + one + "\n":                one,
+		"ann: " + one + "\nbob bee: " + two:    "ann=" + one + " bob bee=" + two,
+		"# both\n" + two + "\nann: " + one:     two + " ann=" + one,
+		"with:colon" + one:                     "with:colon" + one,
+		"":                                     "!holds no token",
+		"# nothing":                            "!holds no token",
+		"short":                                "!1 holds no token",
+		"ann: short":                           "!1 holds no token",
+		"ann: " + one + "\nann: " + two:        "!2: this name has a token already",
+		one + "\n" + two:                       "!2: several tokens need names",
+		one + " " + two:                        "!1 holds no token",
+		"ann:  " + one + "\n: " + two + "\n":   "!2: the token has no name",
+		"ann: " + one + "\nb: " + one + " x y": "!2 holds no token",
+	} {
+		got, err := parseTokens("f", text)
+		all := got.unnamed
+		for _, name := range []string{"ann", "bob bee"} {
+			if got.named[name] != "" {
+				all += " " + name + "=" + got.named[name]
+			}
+		}
+		switch reason, fails := strings.CutPrefix(want, "!"); {
+		case fails && (err == nil || !strings.Contains(err.Error(), reason) || strings.Contains(err.Error(), "0123") || strings.Contains(err.Error(), "short")):
+			t.Errorf("%q: %v, want %q", text, err, reason)
+		case !fails && (err != nil || strings.TrimSpace(all) != want):
+			t.Errorf("%q: %q %v, want %q", text, all, err, want)
+		}
+	}
+}
