@@ -85,6 +85,9 @@ func build(c *config.Config, result *policy.Result, log *slog.Logger) (*plant, e
 		}
 		p.audit, o.Recorder = log, log
 	}
+	if result.Policy != nil && result.Policy.Shadow() {
+		log.Warn("the policy is in shadow: every call passes, and what would have been refused is recorded")
+	}
 	if result.Policy != nil {
 		way := newWayfinder(result, c.Default == "deny", func() []gate.Call { return p.Names() })
 		o.Remedy, o.Impossible = way.remedy, impossible(result, c.Default == "deny")

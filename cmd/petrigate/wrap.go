@@ -27,6 +27,8 @@ func newWrap(s stdio) *cobra.Command {
 	name := f.String("name", "", "name of the server in rules and records (default: from the command)")
 	protocol := choose(f, "protocol", "auto", "revision of the protocol that the server speaks", "auto", "legacy", "2026-07-28")
 	deny := f.Bool("deny", false, "refuse calls that no rule or net knows")
+	shadow := f.Bool("shadow", false, "let every call pass, and record what would have been refused")
+	advertise := choose(f, "advertise", "all", "which tools to list", "all", "possible", "enabled")
 	var addr address
 	f.Var(&addr, "http", "serve streamable HTTP there instead of stdio")
 	auth := choose(f, "auth", "token", "authentication over HTTP", "token", "none")
@@ -52,8 +54,12 @@ func newWrap(s stdio) *cobra.Command {
 			return err
 		}
 		cfg.Servers, cfg.Audit.File = []config.Server{server}, *audit
+		cfg.Advertise = *advertise
 		if *deny {
 			cfg.Default = "deny"
+		}
+		if *shadow {
+			cfg.Mode = "shadow"
 		}
 		if cfg.Rules, cfg.Nets, err = policyFiles(*files, *nets); err != nil {
 			return err
