@@ -1,0 +1,473 @@
+package proxy_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+
+	"github.com/petrigate/petrigate/proxy"
+	"github.com/petrigate/petrigate/proxy/internal/access/issuertest"
+)
+
+// A door is a listener of its own in front of a site's proxy.
+func (s *site) door(a proxy.Access) {
+	s.t.Helper()
+	server := httptest.NewUnstartedServer(nil)
+	a.Addr = server.Listener.Addr().String()
+	handler, err := s.proxy.Handler(a)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	server.Config.Handler = handler
+	server.Start()
+	s.t.Cleanup(server.Close)
+	s.http = server
+}
+
+// jwtDoor is a door for the tokens of an issuer with the scope mcp.
+func (s *site) jwtDoor() *issuertest.Issuer {
+	i := issuertest.New(s.t)
+	s.door(proxy.Access{JWT: &proxy.JWT{Issuer: i.Name(), Audience: issuertest.Audience, JWKS: i.URL, Scopes: []string{"mcp"}}})
+	return i
+}
+
+// as is a modern call of push with a token.
+func (s *site) as(token string) plain {
+	p := s.modernCall()
+	p.header.Set("Authorization", "Bearer "+token)
+	return p
+}
+
+// TestJWT: E004. A token is taken or not, the client is told why and where to
+// get one, and neither the upstream nor the log sees any of it.
+func TestJWT(t *testing.T) {
+	var logged lockedBuffer
+	s := start(t, setup{rules: "block danger\n", change: func(o *proxy.Options) {
+		o.Logger = slog.New(slog.NewTextHandler(&logged, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	}})
+	i := s.jwtDoor()
+	now := time.Now()
+	with := func(name string, value any) string {
+		c := i.Claims("ann", now)
+		c[name] = value
+		return i.Sign("ec", jose.ES256, nil, c)
+	}
+	good := i.Token("ann")
+	const base = `Bearer resource_metadata="https://gate.example/.well-known/oauth-protected-resource/mcp", scope="mcp"`
+	cases := []struct {
+		name      string
+		change    func(*plain)
+		status    int
+		challenge string
+	}{
+		{"good", func(*plain) {}, 200, ""},
+		{"nothing", func(p *plain) { p.header.Del("Authorization") }, 401, base},
+		{"twice", func(p *plain) { p.header.Add("Authorization", "Bearer "+good) }, 401, base},
+		{"in the query", func(p *plain) { p.header.Del("Authorization"); p.path += "?access_token=" + good }, 401, base},
+		{"in a cookie", func(p *plain) { p.header.Del("Authorization"); p.header.Set("Cookie", "access_token="+good) }, 401, base},
+		{"trusted headers", func(p *plain) {
+			p.header.Del("Authorization")
+			for _, name := range []string{"X-Forwarded-User", "X_Forwarded_User", "X-Auth-Request-User", "Mcp-Init-Host", "Router-Key", "X-Forwarded-Host"} {
+				p.header[name] = []string{"ann"}
+			}
+		}, 401, base},
+		{"expired", func(p *plain) { p.header.Set("Authorization", "Bearer "+with("exp", now.Add(-time.Hour).Unix())) }, 401, base + `, error="invalid_token", error_description="the token has expired"`},
+		{"other audience", func(p *plain) { p.header.Set("Authorization", "Bearer "+with("aud", "https://other.example")) }, 401, base + `, error="invalid_token", error_description="the token is for another audience"`},
+		{"the operator's kind", func(p *plain) { p.header.Set("Authorization", "Bearer "+token) }, 401, base + `, error="invalid_token", error_description="the token is no JWT with a signature that is taken here"`},
+		{"too little", func(p *plain) { p.header.Set("Authorization", "Bearer "+with("scope", "other")) }, 403, base + `, error="insufficient_scope", error_description="the token lacks the scope mcp"`},
+		{"foreign host", func(p *plain) { p.host = "gate.example" }, 403, ""},
+		{"foreign origin", func(p *plain) { p.header.Set("Origin", "https://evil.example") }, 403, ""},
+	}
+	for _, c := range cases {
+		p := s.as(good)
+		c.change(&p)
+		status, header, body := s.fetch(p)
+		if status != c.status || header.Get("WWW-Authenticate") != c.challenge {
+			t.Errorf("%s: %d %s %s", c.name, status, header.Get("WWW-Authenticate"), body)
+		}
+		if strings.Contains(body, good) {
+			t.Errorf("%s: the answer holds the token", c.name)
+		}
+	}
+	s.executed("", 1)
+	if got := s.records.decisions("")[0].Principal; got != "https://issuer.example#ann" {
+		t.Errorf("the principal is %q", got)
+	}
+	signature := good[strings.LastIndex(good, ".")+1:]
+	for what, text := range map[string]string{"log": logged.String(), "upstream": fmt.Sprintf("%+v", s.log), "audit": string(bytes.Join(s.records.lines, nil))} {
+		if strings.Contains(text, signature) {
+			t.Errorf("the token is in the %s", what)
+		}
+	}
+}
+
+// lockedBuffer is a log that tests read.
+type lockedBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *lockedBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *lockedBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+// TestMetadata: RFC 9728. It is for everybody who may ask us at all, and only
+// where there are JWTs.
+func TestMetadata(t *testing.T) {
+	s := start(t, setup{})
+	own := s.http
+	s.jwtDoor()
+	const where = "/.well-known/oauth-protected-resource"
+	want := `{"resource":"https://gate.example/mcp","authorization_servers":["https://issuer.example"],"scopes_supported":["mcp"],"bearer_methods_supported":["header"]}`
+	for _, path := range []string{where, where + "/mcp"} {
+		status, header, body := s.fetch(plain{method: "GET", path: path})
+		if status != 200 || body != want || header.Get("Content-Type") != "application/json" {
+			t.Errorf("%s: %d %s", path, status, body)
+		}
+		for _, p := range []plain{{method: "GET", path: path, host: "evil.example"}, {method: "GET", path: path, header: http.Header{"Origin": {"https://evil.example"}}}} {
+			if status, _, _ := s.fetch(p); status != 403 {
+				t.Errorf("%s from elsewhere: %d", path, status)
+			}
+		}
+		if status, _, _ := s.fetch(plain{method: "POST", path: path}); status != 405 {
+			t.Errorf("POST %s: %d", path, status)
+		}
+	}
+	for _, path := range []string{where + "/", where + "/x", "/.well-known/oauth-authorization-server", "/.well-known/openid-configuration"} {
+		if status, _, _ := s.fetch(plain{method: "GET", path: path}); status != 404 {
+			t.Errorf("%s: %d", path, status)
+		}
+	}
+	s.http = own
+	if status, _, _ := s.fetch(plain{method: "GET", path: where}); status != 404 {
+		t.Errorf("with a token of the operator: %d", status)
+	}
+}
+
+// inSession is a request of revision 2025-11-25.
+func (s *site) inSession(token, session, body string) (int, http.Header, string) {
+	s.t.Helper()
+	p := s.as(token)
+	p.body = body
+	p.header.Del("Mcp-Method")
+	p.header.Del("Mcp-Name")
+	p.header.Set("Mcp-Protocol-Version", "2025-11-25")
+	if session != "" {
+		p.header.Set("Mcp-Session-Id", session)
+	}
+	return s.fetch(p)
+}
+
+const (
+	opening = `{"jsonrpc":"2.0","id":7,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`
+	pushing = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"push"}}`
+)
+
+// open opens a session and returns its id.
+func (s *site) open(token string) string {
+	s.t.Helper()
+	status, header, body := s.inSession(token, "", opening)
+	if status != 200 {
+		s.t.Fatalf("%d %s", status, body)
+	}
+	return header.Get("Mcp-Session-Id")
+}
+
+// TestPrincipals: E006, B032. A session is its subject's, however often the
+// token changes, and nobody else's; without sessions a subject has one state.
+func TestPrincipals(t *testing.T) {
+	s := start(t, setup{rules: "limit push to 1 per session\n"})
+	i := s.jwtDoor()
+	i.Add("ed")
+	second := i.Sign("ec", jose.ES256, nil, i.Claims("ann", time.Now().Add(-time.Second)))
+	session := s.open(i.Token("ann"))
+	for _, subject := range []string{"bob", "ann ", "Ann", "token", "anonymous"} {
+		if status, _, body := s.inSession(i.Token(subject), session, pushing); status != 404 {
+			t.Errorf("%s in the session of ann: %d %s", subject, status, body)
+		}
+	}
+	s.executed("push", 0)
+	if status, _, body := s.inSession(second, session, pushing); status != 200 || strings.Contains(body, `"isError":true`) {
+		t.Errorf("another token of ann: %d %s", status, body)
+	}
+	if _, _, body := s.inSession(i.Token("ann"), session, pushing); !strings.Contains(body, `"isError":true`) {
+		t.Errorf("a new token is a new budget: %s", body)
+	}
+	s.executed("push", 1)
+	call := func(token string) string {
+		p := s.as(token)
+		p.header.Set("Mcp-Name", "push")
+		p.body = strings.Replace(p.body, `"name":"read"`, `"name":"push"`, 1)
+		_, _, body := s.fetch(p)
+		return body
+	}
+	for _, token := range []string{i.Token("ann"), i.Token("bob")} {
+		if body := call(token); strings.Contains(body, `"isError":true`) {
+			t.Error(body)
+		}
+	}
+	for _, token := range []string{second, i.Token("ann"), i.Token("bob")} {
+		if body := call(token); !strings.Contains(body, `"isError":true`) {
+			t.Error(body)
+		}
+	}
+	s.executed("push", 3)
+}
+
+// TestNamedTokens: each name is a principal.
+func TestNamedTokens(t *testing.T) {
+	s := start(t, setup{rules: "block danger\n"})
+	s.door(proxy.Access{Token: "the token of nobody", Tokens: map[string]string{"ann": "token of ann", "bob": "token of bob"}})
+	for given, want := range map[string]string{"token of ann": "token:ann", "token of bob": "token:bob", "the token of nobody": "token"} {
+		before := len(s.records.decisions(""))
+		if status, _, body := s.fetch(s.as(given)); status != 200 {
+			t.Errorf("%s: %d %s", given, status, body)
+			continue
+		}
+		if got := s.records.decisions("")[before].Principal; got != want {
+			t.Errorf("%s: %q, want %q", given, got, want)
+		}
+	}
+	session := s.open("token of ann")
+	if status, _, _ := s.inSession("token of bob", session, pushing); status != 404 {
+		t.Errorf("the session of ann is bob's: %d", status)
+	}
+	for _, given := range []string{"ann", "token of", "token of annx", token} {
+		if status, _, _ := s.fetch(s.as(given)); status != 401 {
+			t.Errorf("%q: %d", given, status)
+		}
+	}
+	for _, a := range []proxy.Access{
+		{Tokens: map[string]string{"ann": ""}}, {Tokens: map[string]string{"": "x"}}, {Token: "x", Tokens: map[string]string{"ann": "x"}},
+		{Tokens: map[string]string{"a": "x", "b": "x"}}, {Token: "x", JWT: &proxy.JWT{}}, {Open: true, JWT: &proxy.JWT{}}, {JWT: &proxy.JWT{}},
+	} {
+		a.Addr = "127.0.0.1:80"
+		if _, err := s.proxy.Handler(a); err == nil {
+			t.Errorf("%+v is served", a)
+		}
+	}
+}
+
+// TestSeats: what is over the bound is refused with a reason, for one principal
+// and for all, and a session that ends makes room.
+func TestSeats(t *testing.T) {
+	s := start(t, setup{rules: "block danger\n"})
+	s.door(proxy.Access{Tokens: map[string]string{"ann": "token of ann", "bob": "token of bob", "cid": "token of cid"}, MaxSessions: 2, MaxAll: 3})
+	refused := func(token, why string) {
+		t.Helper()
+		status, header, body := s.inSession(token, "", opening)
+		if m := parseMessage([]byte(body), status); status != 429 || m.id != "7" || m.code() != "-32603" || !strings.Contains(body, why) || header.Get("Mcp-Session-Id") != "" {
+			t.Errorf("%d %s", status, body)
+		}
+	}
+	first := s.open("token of ann")
+	s.open("token of ann")
+	refused("token of ann", "you have 2 open sessions")
+	s.open("token of bob")
+	refused("token of cid", "this proxy has 3 open sessions")
+	if status, _, body := s.fetch(s.as("token of cid")); status != 200 { // it has no session
+		t.Errorf("%d %s", status, body)
+	}
+	if status, _, body := s.inSession("token of ann", first, strings.Replace(pushing, "push", "read", 1)); status != 200 {
+		t.Errorf("the rest goes on: %d %s", status, body)
+	}
+	p := s.as("token of ann")
+	p.method = "DELETE"
+	p.header.Set("Mcp-Protocol-Version", "2025-11-25")
+	p.header.Set("Mcp-Session-Id", first)
+	if status, _, _ := s.fetch(p); status != 200 {
+		t.Errorf("DELETE: %d", status)
+	}
+	var all sync.WaitGroup
+	opened := make(chan int, 20)
+	for range cap(opened) { // at once: one
+		all.Go(func() {
+			status, _, _ := s.inSession("token of cid", "", opening)
+			opened <- status
+		})
+	}
+	all.Wait()
+	close(opened)
+	count := map[int]int{}
+	for status := range opened {
+		count[status]++
+	}
+	if count[200] != 1 || count[429] != cap(opened)-1 {
+		t.Errorf("%v", count)
+	}
+}
+
+// TestIdleWhileBusy: a session with an open stream does not end, and its time
+// begins when the stream has ended.
+func TestIdleWhileBusy(t *testing.T) {
+	now := &clock{now: time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC)}
+	s := start(t, setup{rules: "block danger\n", change: func(o *proxy.Options) { o.Now = now.Now }})
+	s.door(proxy.Access{Token: "a token", IdleTTL: 40 * time.Millisecond}) // looked at every 5 ms
+	session := s.open("a token")
+	idle := s.open("a token")
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	stream := s.listen(ctx, "a token", session)
+	defer func() { _ = stream.Close() }()
+	now.move(time.Hour)
+	s.eventually("the other session has ended", func() bool { return len(s.proxy.Sessions()) == 1 })
+	if status, _, body := s.inSession("a token", session, strings.Replace(pushing, "push", "read", 1)); status != 200 {
+		t.Errorf("%d %s", status, body)
+	}
+	if status, _, _ := s.inSession("a token", idle, pushing); status != 404 {
+		t.Errorf("the idle session: %d", status)
+	}
+}
+
+// listen opens the GET stream of a session.
+func (s *site) listen(ctx context.Context, token, session string) io.ReadCloser {
+	s.t.Helper()
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, s.http.URL+"/mcp", http.NoBody)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	r.Header = http.Header{"Authorization": {"Bearer " + token}, "Mcp-Session-Id": {session}, "Accept": {"text/event-stream"}, "Mcp-Protocol-Version": {"2025-11-25"}}
+	response, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}).Do(r)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if response.StatusCode != 200 {
+		s.t.Fatal(response.Status)
+	}
+	return response.Body
+}
+
+// TestStreamEndsWithToken: a stream of news does not outlive the token that
+// opened it.
+func TestStreamEndsWithToken(t *testing.T) {
+	s := start(t, setup{rules: "block danger\n"})
+	i := s.jwtDoor()
+	session := s.open(i.Token("ann"))
+	claims := i.Claims("ann", time.Now())
+	claims["exp"] = float64(time.Now().UnixMilli())/1000 - 29 // within the leeway for a moment
+	short := i.Sign("ec", jose.ES256, nil, claims)
+	stream := s.listen(t.Context(), short, session)
+	defer func() { _ = stream.Close() }()
+	if _, err := io.ReadAll(stream); err != nil { // it ends
+		t.Error(err)
+	}
+	if status, _, _ := s.inSession(short, session, pushing); status != 401 {
+		t.Errorf("the token is good after that: %d", status)
+	}
+}
+
+// TestRawRequests: E002, A026. What no client of a library sends.
+func TestRawRequests(t *testing.T) {
+	s := start(t, setup{rules: "block danger\n"})
+	_, port, _ := net.SplitHostPort(s.http.Listener.Addr().String())
+	body := s.modernCall().body
+	head := "Authorization: Bearer " + token + "\r\nContent-Type: application/json\r\nMcp-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\nMcp-Name: read\r\nConnection: close\r\n"
+	length := fmt.Sprintf("Content-Length: %d\r\n", len(body))
+	host := "Host: localhost:" + port + "\r\n"
+	for name, c := range map[string]struct {
+		request string
+		want    int
+	}{
+		"good":              {"POST /mcp HTTP/1.1\r\n" + host + head + length + "\r\n" + body, 200},
+		"upper case":        {"POST /mcp HTTP/1.1\r\nHost: LOCALHOST:" + port + "\r\n" + head + length + "\r\n" + body, 200},
+		"no host":           {"POST /mcp HTTP/1.1\r\n" + head + length + "\r\n" + body, 400},
+		"no host, HTTP/1.0": {"POST /mcp HTTP/1.0\r\n" + head + length + "\r\n" + body, 403},
+		"empty host":        {"POST /mcp HTTP/1.1\r\nHost:\r\n" + head + length + "\r\n" + body, 403},
+		"two hosts":         {"POST /mcp HTTP/1.1\r\n" + host + "Host: evil.example\r\n" + head + length + "\r\n" + body, 400},
+		"absolute form":     {"POST http://evil.example/mcp HTTP/1.1\r\n" + host + head + length + "\r\n" + body, 403},
+		"trailing dot":      {"POST /mcp HTTP/1.1\r\nHost: localhost.:" + port + "\r\n" + head + length + "\r\n" + body, 403},
+		"no port":           {"POST /mcp HTTP/1.1\r\nHost: localhost\r\n" + head + length + "\r\n" + body, 403},
+		"a longer port":     {"POST /mcp HTTP/1.1\r\nHost: localhost:0" + port + "\r\n" + head + length + "\r\n" + body, 403},
+		"zone":              {"POST /mcp HTTP/1.1\r\nHost: [::1%25eth0]:" + port + "\r\n" + head + length + "\r\n" + body, 403},
+		"mapped":            {"POST /mcp HTTP/1.1\r\nHost: [::ffff:127.0.0.1]:" + port + "\r\n" + head + length + "\r\n" + body, 200},
+		"decimal":           {"POST /mcp HTTP/1.1\r\nHost: 2130706433:" + port + "\r\n" + head + length + "\r\n" + body, 403},
+		"octal":             {"POST /mcp HTTP/1.1\r\nHost: 0177.0.0.1:" + port + "\r\n" + head + length + "\r\n" + body, 403},
+		"nip.io":            {"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1.nip.io:" + port + "\r\n" + head + length + "\r\n" + body, 403},
+		"all networks":      {"POST /mcp HTTP/1.1\r\nHost: 0.0.0.0:" + port + "\r\n" + head + length + "\r\n" + body, 403},
+		"forwarded":         {"POST /mcp HTTP/1.1\r\nHost: evil.example\r\nX-Forwarded-Host: localhost:" + port + "\r\nForwarded: host=localhost:" + port + "\r\n" + head + length + "\r\n" + body, 403},
+		"two lengths":       {"POST /mcp HTTP/1.1\r\n" + host + head + length + "Content-Length: 5\r\n\r\n" + body, 400},
+		"folded":            {"POST /mcp HTTP/1.1\r\n" + host + head + length + "X: a\r\n b\r\n\r\n" + body, 200},
+		"other encoding":    {"POST /mcp HTTP/1.1\r\n" + host + head + "Transfer-Encoding: gzip\r\n\r\n" + body, 501},
+	} {
+		before := s.log.Executed("read")
+		conn, err := net.Dial("tcp", s.http.Listener.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.WriteString(conn, c.request); err != nil {
+			t.Fatal(err)
+		}
+		response, err := http.ReadResponse(bufio.NewReader(conn), nil)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		answer, _ := io.ReadAll(response.Body)
+		_ = response.Body.Close()
+		_ = conn.Close()
+		if response.StatusCode != c.want {
+			t.Errorf("%s: %d %s, want %d", name, response.StatusCode, answer, c.want)
+		}
+		if executed := s.log.Executed("read") - before; (executed == 1) != (c.want == 200) {
+			t.Errorf("%s: executed %d times", name, executed)
+		}
+	}
+}
+
+// TestListed: E001, E002. What the operator lists is let in, and nothing that
+// looks like it; a listener on all networks does not answer to its address.
+func TestListed(t *testing.T) {
+	s := start(t, setup{rules: "block danger\n"})
+	handler, err := s.proxy.Handler(proxy.Access{Addr: "0.0.0.0:7777", Token: token, Hosts: []string{"Gate.example", "other.example:8443"}, Origins: []string{"https://App.example/", "http://app.example:3000"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		host, origin string
+		want         int
+	}{
+		{"gate.example", "", 200}, {"GATE.example", "", 200}, {"gate.example:7777", "", 200}, {"localhost:7777", "", 200}, {"[::1]:7777", "", 200},
+		{"gate.example:7778", "", 403}, {"gate.example.", "", 403}, {"x.gate.example", "", 403}, {"gate.example.evil.example", "", 403},
+		{"other.example:8443", "", 200}, {"other.example", "", 403}, {"other.example:7777", "", 403},
+		{"0.0.0.0:7777", "", 403}, {"", "", 403}, {":7777", "", 403}, {"[::]:7777", "", 403},
+		{"gate.example", "https://app.example", 200}, {"gate.example", "HTTPS://APP.example", 200}, {"gate.example", "http://app.example:3000", 200},
+		{"gate.example", "http://app.example", 403}, {"gate.example", "https://app.example:3000", 403}, {"gate.example", "https://app.example.", 403},
+		{"gate.example", "https://gate.example", 403}, {"gate.example", "null", 403}, {"gate.example", "*", 403},
+		{"gate.example", "http://localhost:5173", 200}, {"gate.example", "http://[::1]:5173", 200}, {"gate.example", "http://localhost.", 403},
+		{"gate.example", "http://localhost/", 403}, {"gate.example", "http://localhost?x", 403}, {"gate.example", "http://localhost#x", 403},
+		{"gate.example", "http://0.0.0.0:7777", 403}, {"gate.example", "http://127.0.0.1.nip.io", 403}, {"gate.example", "chrome-extension://abc", 403},
+		{"gate.example", "http://localhost, https://evil.example", 403}, {"gate.example", "http://localhost http://evil.example", 403},
+		{"evil.example", "https://app.example", 403},
+	} {
+		p := s.modernCall()
+		r := httptest.NewRequest(p.method, p.path, strings.NewReader(p.body))
+		r.Header, r.Host = p.header, c.host
+		if c.origin != "" {
+			r.Header.Set("Origin", c.origin)
+		}
+		w := httptest.NewRecorder()
+		handler.ServeHTTP(w, r)
+		if w.Code != c.want {
+			t.Errorf("Host %q Origin %q: %d, want %d", c.host, c.origin, w.Code, c.want)
+		}
+	}
+}
