@@ -1,7 +1,6 @@
 package verify
 
 import (
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -91,6 +90,7 @@ type shaper struct {
 	overflows []string // gaps of open tools that were met
 	deny      bool
 	worths    map[string]worth    // of labels that readers give
+	wholes    map[string]*whole   // by tool
 	paths     map[string][]string // by tool, see [shaper.pathsOf]
 }
 
@@ -109,6 +109,7 @@ func (b *shaper) derive(known []Tool) {
 		}
 	}
 	b.known = maps.Clone(b.isTool)
+	b.wholes = make(map[string]*whole)
 	b.mentions()
 	b.weigh()
 	b.inventTools()
@@ -395,8 +396,8 @@ func (b *shaper) shape(tool string, f *form) *shape {
 			}
 		}
 	}
-	s.args, s.doubtful = arguments(f)
-	s.doubtful = s.doubtful || b.entangled(f)
+	args, known := b.arguments(f)
+	s.args, s.doubtful = args, !known || b.entangled(f)
 	return s
 }
 
@@ -424,35 +425,6 @@ func (b *shaper) note(key *strings.Builder, ls []label) {
 			fmt.Fprintf(key, "%q%v%v%d%d,", l.text, l.weak, l.certain, l.glob, l.from)
 		}
 	}
-}
-
-// arguments is the JSON of a call with the form.
-func arguments(f *form) (args string, doubtful bool) {
-	if len(f.fields) == 0 {
-		return "", false
-	}
-	object := make(map[string]any)
-	for _, v := range f.fields {
-		var content any
-		switch {
-		case v.texts == nil:
-			return "", true
-		case !v.weak:
-			content = v.texts[0]
-		case len(v.texts) == 1:
-			content = v.texts
-		default:
-			content = v.texts[:len(v.texts)-1]
-		}
-		if !put(object, v.field, content) {
-			return "", true
-		}
-	}
-	text, err := json.Marshal(object)
-	if err != nil {
-		return "", true
-	}
-	return string(text), false
 }
 
 // put sets a field of the arguments, or what a plain path leads to. It reports
