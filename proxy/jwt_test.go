@@ -373,7 +373,7 @@ func TestStreamEndsWithToken(t *testing.T) {
 	i := s.jwtDoor()
 	session := s.open(i.Token("ann"))
 	claims := i.Claims("ann", time.Now())
-	claims["exp"] = float64(time.Now().UnixMilli())/1000 - 29 // within the leeway for a moment
+	claims["exp"] = time.Now().Unix() - 28 // within the leeway for a moment
 	short := i.Sign("ec", jose.ES256, nil, claims)
 	stream := s.listen(t.Context(), short, session)
 	defer func() { _ = stream.Close() }()
@@ -477,6 +477,43 @@ func TestListed(t *testing.T) {
 		handler.ServeHTTP(w, r)
 		if w.Code != c.want {
 			t.Errorf("Host %q Origin %q: %d, want %d", c.host, c.origin, w.Code, c.want)
+		}
+	}
+}
+
+// deadlines is a response that notes until when the body may take.
+type deadlines struct {
+	*httptest.ResponseRecorder
+	set []bool // whether there was one
+}
+
+func (d *deadlines) SetReadDeadline(t time.Time) error {
+	d.set = append(d.set, !t.IsZero())
+	return nil
+}
+
+// TestBodyDeadline: E010. A body has to arrive in time, also that of who is
+// turned away, which nobody reads; an answer may take as long as a person.
+func TestBodyDeadline(t *testing.T) {
+	s := start(t, setup{rules: "block danger\n"})
+	for name, c := range map[string]struct {
+		change func(*http.Request)
+		want   string
+	}{
+		"let in":     {func(*http.Request) {}, "[true false]"},
+		"no token":   {func(r *http.Request) { r.Header.Del("Authorization") }, "[true]"},
+		"other path": {func(r *http.Request) { r.URL.Path = "/x" }, "[true]"},
+		"no length":  {func(r *http.Request) { r.ContentLength = -1; r.Header.Del("Authorization") }, "[true]"},
+		"no body":    {func(r *http.Request) { r.ContentLength = 0; r.Method = "PUT" }, "[]"},
+	} {
+		p := s.modernCall()
+		r := httptest.NewRequest(p.method, p.path, strings.NewReader(p.body))
+		r.Header, r.Host = p.header, s.http.Listener.Addr().String()
+		c.change(r)
+		w := &deadlines{ResponseRecorder: httptest.NewRecorder()}
+		s.http.Config.Handler.ServeHTTP(w, r)
+		if got := fmt.Sprint(w.set); got != c.want {
+			t.Errorf("%s: %s, want %s", name, got, c.want)
 		}
 	}
 }
