@@ -25,6 +25,8 @@ type Config struct {
 	Startup  time.Duration // how long the first list waits for upstreams
 
 	Warnings ErrorList
+
+	secrets func() []string // a function, so that no printing of c shows them
 }
 
 // Approval is how people are asked.

@@ -13,6 +13,8 @@ import (
 type environment struct {
 	dir    string // of the configuration file: relative paths start there
 	lookup func(string) (string, bool)
+
+	secrets []string // what ${...} was replaced by, see [Config.Secrets]
 }
 
 // interpolated is the text of a value with every ${...} replaced, once: what
@@ -88,7 +90,9 @@ func (e *environment) value(expr string) (string, *badExpr) {
 		return "", &badExpr{expr, "one ${...} inside another is not supported", ""}
 	}
 	if path, ok := strings.CutPrefix(inner, "file:"); ok {
-		return e.file(expr, path)
+		value, bad := e.file(expr, path)
+		e.resolved("", value)
+		return value, bad
 	}
 	m := variable.FindStringSubmatch(strings.TrimPrefix(inner, "env:"))
 	if m == nil {
@@ -107,6 +111,7 @@ func (e *environment) value(expr string) (string, *badExpr) {
 	case operator == ":-" && value == "":
 		return word, nil
 	}
+	e.resolved(name, value)
 	return value, nil
 }
 

@@ -117,7 +117,7 @@ func Parse(name string, src []byte, o Options) (*Config, error) {
 		d.errs.sorted()
 		return nil, d.errs
 	}
-	c.Warnings = d.warns
+	c.Warnings, c.secrets = d.warns, func() []string { return slices.Clone(d.environment.secrets) }
 	return c, nil
 }
 

@@ -57,7 +57,7 @@ func serve(ctx context.Context, s stdio, cfg *config.Config) error {
 		return missing
 	}
 	sparse()
-	p, err := build(cfg, result, newLogger(s.err, cfg.Log))
+	p, err := build(cfg, result, newLogger(s.err, cfg.Log, cfg.Secrets()...))
 	if err != nil {
 		return err
 	}

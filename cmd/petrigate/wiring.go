@@ -22,16 +22,17 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// newLogger writes for people on a terminal and for machines elsewhere.
-func newLogger(w io.Writer, c config.Log) *slog.Logger {
+// newLogger writes for people on a terminal and for machines elsewhere, and
+// for nobody the secrets.
+func newLogger(w io.Writer, c config.Log, secrets ...string) *slog.Logger {
 	level := map[string]slog.Level{"debug": slog.LevelDebug, "warn": slog.LevelWarn, "error": slog.LevelError}[c.Level]
 	text := c.Format == "text" || c.Format != "json" && isTerminal(w)
 	if !text {
-		return slog.New(slog.NewJSONHandler(w, &slog.HandlerOptions{Level: level}))
+		return slog.New(redacted(slog.NewJSONHandler(w, &slog.HandlerOptions{Level: level}), secrets))
 	}
-	return slog.New(tint.NewTextHandler(w, &tint.Options{
+	return slog.New(redacted(tint.NewTextHandler(w, &tint.Options{
 		Level: level, TimeFormat: time.TimeOnly, NoColor: !isTerminal(w) || os.Getenv("NO_COLOR") != "",
-	}))
+	}), secrets))
 }
 
 func isTerminal(w any) bool {

@@ -1,0 +1,70 @@
+package main
+
+import (
+	"context"
+	"log/slog"
+	"strings"
+)
+
+// A redactor writes no secrets into a log, whoever says them: a server may
+// print what it was started with.
+type redactor struct {
+	slog.Handler
+	secrets *strings.Replacer
+}
+
+// redacted is the handler without the secrets.
+func redacted(h slog.Handler, secrets []string) slog.Handler {
+	if len(secrets) == 0 {
+		return h
+	}
+	var pairs []string
+	for _, s := range secrets {
+		pairs = append(pairs, s, "***")
+	}
+	return redactor{h, strings.NewReplacer(pairs...)}
+}
+
+// Handle writes a record.
+func (r redactor) Handle(ctx context.Context, record slog.Record) error {
+	clean := slog.NewRecord(record.Time, record.Level, r.secrets.Replace(record.Message), record.PC)
+	record.Attrs(func(a slog.Attr) bool {
+		clean.AddAttrs(r.attr(a))
+		return true
+	})
+	return r.Handler.Handle(ctx, clean)
+}
+
+// WithAttrs is the handler with more attributes.
+func (r redactor) WithAttrs(attrs []slog.Attr) slog.Handler {
+	clean := make([]slog.Attr, len(attrs))
+	for i, a := range attrs {
+		clean[i] = r.attr(a)
+	}
+	return redactor{r.Handler.WithAttrs(clean), r.secrets}
+}
+
+// WithGroup is the handler for a group.
+func (r redactor) WithGroup(name string) slog.Handler {
+	return redactor{r.Handler.WithGroup(name), r.secrets}
+}
+
+func (r redactor) attr(a slog.Attr) slog.Attr {
+	a.Value = a.Value.Resolve()
+	switch a.Value.Kind() {
+	case slog.KindString:
+		a.Value = slog.StringValue(r.secrets.Replace(a.Value.String()))
+	case slog.KindAny:
+		if err, ok := a.Value.Any().(error); ok {
+			a.Value = slog.StringValue(r.secrets.Replace(err.Error()))
+		}
+	case slog.KindGroup:
+		group := a.Value.Group()
+		clean := make([]slog.Attr, len(group))
+		for i, inner := range group {
+			clean[i] = r.attr(inner)
+		}
+		a.Value = slog.GroupValue(clean...)
+	}
+	return a
+}
