@@ -28,6 +28,7 @@ type Access struct {
 	IdleTTL     time.Duration // of sessions; 0: an hour
 	MaxSessions int           // that one principal may have at a time; 0: 1000
 	MaxAll      int           // that all of them may have; 0: 10000
+	MaxRequests int           // that one principal may have open, streams too; 0: 5000; all may have four times that
 }
 
 // JWT makes the endpoint an OAuth 2.1 resource server. The principal of a

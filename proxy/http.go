@@ -42,6 +42,7 @@ type handler struct {
 	proxy *Proxy
 	guard *guard
 	seats *seats
+	crowd *crowd
 }
 
 // Handler serves streamable HTTP at /mcp, both eras at once. It wants to know
@@ -52,7 +53,7 @@ func (p *Proxy) Handler(a Access) (http.Handler, error) {
 		return nil, err
 	}
 	p.background(func() { p.expireClients(a.IdleTTL) })
-	return &handler{proxy: p, guard: g, seats: newSeats(a)}, nil
+	return &handler{proxy: p, guard: g, seats: newSeats(a), crowd: newCrowd(a.MaxRequests)}, nil
 }
 
 // ServeHTTP lets nothing past the guard.
@@ -70,9 +71,10 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	v, ok := h.guard.admit(w, r)
-	if !ok {
+	if !ok || !h.crowd.enter(w, v.principal) {
 		return
 	}
+	defer h.crowd.leave(v.principal)
 	switch r.Method {
 	case http.MethodPost:
 		h.post(w, r, v)

@@ -356,13 +356,17 @@ func (s *site) listen(ctx context.Context, token, session string) io.ReadCloser 
 		s.t.Fatal(err)
 	}
 	r.Header = http.Header{"Authorization": {"Bearer " + token}, "Mcp-Session-Id": {session}, "Accept": {"text/event-stream"}, "Mcp-Protocol-Version": {"2025-11-25"}}
-	response, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}).Do(r)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	if response.StatusCode != 200 {
-		s.t.Fatal(response.Status)
-	}
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	var response *http.Response
+	s.eventually("the stream is open", func() bool { // the request before may still count
+		if response, err = client.Do(r); err != nil {
+			s.t.Fatal(err)
+		}
+		if response.StatusCode != 200 {
+			_ = response.Body.Close()
+		}
+		return response.StatusCode == 200
+	})
 	return response.Body
 }
 
@@ -516,4 +520,45 @@ func TestBodyDeadline(t *testing.T) {
 			t.Errorf("%s: %s, want %s", name, got, c.want)
 		}
 	}
+}
+
+// TestCrowd: E012. Who has too many open requests is told so at once, others
+// go on, and a request that ends makes room; all together have a bound too.
+func TestCrowd(t *testing.T) {
+	s := start(t, setup{rules: "block danger\n"})
+	named := map[string]string{}
+	for i := range 6 {
+		named[fmt.Sprint(i)] = fmt.Sprintf("token %d", i)
+	}
+	s.door(proxy.Access{Tokens: named, MaxRequests: 2})
+	session := s.open("token 0")
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	for range 2 {
+		stream := s.listen(ctx, "token 0", session)
+		defer func() { _ = stream.Close() }()
+	}
+	if status, header, body := s.fetch(s.as("token 0")); status != 429 || header.Get("Retry-After") != "1" {
+		t.Errorf("%d %s", status, body)
+	}
+	s.executed("", 0)
+	if status, _, body := s.fetch(s.as("token 1")); status != 200 {
+		t.Errorf("another: %d %s", status, body)
+	}
+	for i := range 3 {
+		token := fmt.Sprintf("token %d", i+1)
+		session := s.open(token)
+		for range 2 {
+			stream := s.listen(ctx, token, session)
+			defer func() { _ = stream.Close() }()
+		}
+	}
+	if status, _, body := s.fetch(s.as("token 4")); status != 503 {
+		t.Errorf("all: %d %s", status, body)
+	}
+	cancel()
+	s.eventually("there is room", func() bool {
+		status, _, _ := s.fetch(s.as("token 0"))
+		return status == 200
+	})
 }
