@@ -111,7 +111,8 @@ func limitNet(s *Limit) gate.Net {
 var windows = [...]time.Duration{Second: time.Second, Minute: time.Minute, Hour: time.Hour, Day: 24 * time.Hour}
 
 // every is the time after which the clock gives one call back; 0: never. It is
-// rounded up, so that no span sees more than the limit says.
+// rounded up: after a burst of the whole budget, no more come back in the next
+// span than the limit says.
 func (s *Limit) every() time.Duration {
 	if s.Per != nil || s.Over < Second {
 		return 0
