@@ -376,11 +376,11 @@ func (p *Proxy) known(exposed string) *tool {
 	return t
 }
 
-// down names the upstreams that are not running.
+// down names the upstreams that are not running, or not listed yet.
 func (p *Proxy) down() string {
 	var names []string
 	for _, u := range p.upstreams {
-		if u.State().Phase != upstream.Up {
+		if u.State().Phase != upstream.Up || !u.told.Load() {
 			names = append(names, u.config.Name)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -30,8 +31,12 @@ func TestListIsAskedForAgain(t *testing.T) {
 	}))
 	t.Cleanup(front.Close)
 	s := start(t, setup{change: func(o *proxy.Options) { o.Upstreams[0].URL = front.URL + "/mcp" }})
+	c := s.connect(legs()[0], "")
+	if r := c.do("safe", `{}`); s.proxy.Status().Tools == 0 && !strings.Contains(string(r.raw), "not listed yet: up") {
+		t.Errorf("%s", r.raw)
+	}
 	s.eventually("the tools are listed", func() bool { return s.proxy.Status().Tools > 0 })
-	s.connect(legs()[0], "").must("safe", `{}`)
+	c.must("safe", `{}`)
 	if !failed.Load() {
 		t.Error("nothing has failed")
 	}

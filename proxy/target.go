@@ -115,7 +115,7 @@ func (t *toolCall) unknown() {
 		text = "Unknown prompt: " + visible(t.params.Name)
 	}
 	if down != "" {
-		text += ". It may be one of an upstream that is not running: " + down
+		text += ". It may be one of an upstream that is not running, or not listed yet: " + down
 	}
 	t.refuseAs(codeInvalidParams, text)
 }

@@ -108,7 +108,7 @@ func (c *call) toldError(raw json.RawMessage) string {
 	case err == nil && e.Code == -32000 && e.Message == c.nonce:
 		c.fate = failed
 	case err == nil && e.Code == -32602 && strings.HasPrefix(e.Message, "Unknown tool: "+c.upstream+"_"+c.tool+"."):
-		c.fate = unavailable // this petrigate has begun while the upstream was down
+		c.fate = unavailable // the message goes on: this petrigate has not seen the list of the upstream yet
 	default:
 		c.fate = lost
 		return fmt.Sprintf("an error that is not that of its upstream: %s", raw)
