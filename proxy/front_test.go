@@ -127,7 +127,7 @@ func TestGuardOtherWays(t *testing.T) {
 			t.Errorf("%s without a token: status %d", method, status)
 		}
 	}
-	for _, path := range []string{"/", "/sse", "/message", "/health", "/metrics", "/debug/pprof", "//mcp", "/mcp/", "/MCP", "/mcp/../mcp", "/x/..;/mcp", "/mcp%2f", "/%6dcp/"} {
+	for _, path := range []string{"/", "/sse/", "/message", "/messages/", "/health", "/metrics", "/debug/pprof", "//mcp", "/mcp/", "/MCP", "/mcp/../mcp", "/x/..;/mcp", "/mcp%2f", "/%6dcp/"} {
 		p := s.modernCall()
 		p.path = path
 		if status, _, body := s.fetch(p); status != 404 {

@@ -43,9 +43,11 @@ type handler struct {
 	guard *guard
 	seats *seats
 	crowd *crowd
+	older sseClients
 }
 
-// Handler serves streamable HTTP at /mcp, both eras at once. It wants to know
+// Handler serves streamable HTTP at /mcp, both eras at once, and for clients of
+// revision 2024-11-05 its two endpoints at /sse and /messages. It wants to know
 // who may come in; see [Access].
 func (p *Proxy) Handler(a Access) (http.Handler, error) {
 	g, err := p.newGuard(a)
@@ -65,7 +67,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(bodyTimeout)) // where there is none, a test serves
 	}
 	if r.URL.Path != endpoint {
-		if !h.guard.metadata(w, r) {
+		if !h.guard.metadata(w, r) && !h.legacy(w, r) {
 			http.NotFound(w, r)
 		}
 		return
@@ -277,7 +279,7 @@ func (h *handler) initialize(w http.ResponseWriter, r *http.Request, principal s
 		writeJSON(w, http.StatusBadRequest, wire.AppendError(nil, m.ID, codeInvalidRequest, "initialize opens a session; it cannot be sent within one", nil))
 		return
 	}
-	c, refusal := h.seats.open(p, principal)
+	c, refusal := h.seats.open(p, principal, "http", newPushStream())
 	if c == nil {
 		writeJSON(w, http.StatusTooManyRequests, wire.AppendError(nil, m.ID, codeInternal, refusal, nil))
 		return

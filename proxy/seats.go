@@ -27,7 +27,7 @@ func newSeats(a Access) *seats {
 }
 
 // open opens the session of a client, or says why it cannot.
-func (s *seats) open(p *Proxy, principal string) (c *client, refusal string) {
+func (s *seats) open(p *Proxy, principal, transport string, out stream) (c *client, refusal string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	own, all := p.openSessions(principal)
@@ -38,7 +38,7 @@ func (s *seats) open(p *Proxy, principal string) (c *client, refusal string) {
 	case all >= s.all:
 		return nil, fmt.Sprintf("this proxy has %d open sessions, and no more are allowed (listen.maxSessionsTotal)", all) + wayOut
 	}
-	return p.newClient("http", principal, p.newSession("connection", principal), newPushStream()), ""
+	return p.newClient(transport, principal, p.newSession("connection", principal), out), ""
 }
 
 // openSessions counts the sessions over HTTP of a principal, and of all.
@@ -46,7 +46,7 @@ func (p *Proxy) openSessions(principal string) (own, all int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, c := range p.clients {
-		if c.transport != "http" || c.session.by != "connection" {
+		if c.transport == "stdio" || c.session.by != "connection" {
 			continue
 		}
 		all++

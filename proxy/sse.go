@@ -1,0 +1,207 @@
+package proxy
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net/http"
+	"sync"
+	"time"
+)
+
+// Paths of the transport of revision 2024-11-05: a stream, and where the
+// client of a stream sends its messages.
+const (
+	ssePath      = "/sse"
+	messagesPath = "/messages"
+)
+
+// sseClients are the clients of the older transport. A client is its stream:
+// it is served as over stdio, with the stream for our side and each POST for
+// a line of the other.
+type sseClients struct {
+	mu   sync.Mutex
+	byID map[string]*sseClient
+}
+
+type sseClient struct {
+	*client
+	ctx  context.Context //nolint:containedctx // of the stream, which the requests of other handlers live in
+	out  *lineWriter
+	work sync.WaitGroup
+
+	mu    sync.Mutex // held while a message is taken, one at a time
+	ended bool
+}
+
+// legacy serves the older transport. It reports false for other paths.
+func (h *handler) legacy(w http.ResponseWriter, r *http.Request) bool {
+	method, serve := http.MethodGet, h.sse
+	switch r.URL.Path {
+	case ssePath:
+	case messagesPath:
+		method, serve = http.MethodPost, h.messages
+	default:
+		return false
+	}
+	v, ok := h.guard.admit(w, r)
+	if !ok || !h.crowd.enter(w, v.principal) {
+		return true
+	}
+	defer h.crowd.leave(v.principal)
+	if r.Method != method {
+		w.Header().Set("Allow", method)
+		http.Error(w, "method not allowed", http.StatusMethodNotAllowed)
+		return true
+	}
+	serve(w, r, v)
+	return true
+}
+
+// sse serves one client, as long as its stream is open.
+func (h *handler) sse(w http.ResponseWriter, r *http.Request, v visitor) {
+	p := h.proxy
+	events := &eventLines{w: w}
+	out := newLineWriter(events)
+	c, refusal := h.seats.open(p, v.principal, "sse", out)
+	if c == nil {
+		http.Error(w, refusal, http.StatusTooManyRequests)
+		return
+	}
+	inner, stop := v.stream(r.Context(), p.options.Now())
+	defer stop()
+	ctx, cancel := context.WithCancelCause(inner)
+	s := &sseClient{client: c, ctx: ctx, out: out}
+	events.begin(messagesPath + "?sessionId=" + c.id)
+	h.older.add(s)
+	defer func() {
+		h.older.remove(s)
+		s.mu.Lock()
+		s.ended = true
+		s.mu.Unlock()
+		cancel(errGone)
+		p.dropClient(c)
+		s.work.Wait()
+		out.close()
+	}()
+	tick := time.NewTicker(keepAlive)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			events.comment()
+		case <-p.streaming.Done():
+			p.farewell(ctx, c, out)
+			return
+		case <-ctx.Done():
+			return
+		case <-out.broken:
+			return
+		}
+	}
+}
+
+// messages takes one message of the client of a stream. What comes of it goes
+// to the stream.
+func (h *handler) messages(w http.ResponseWriter, r *http.Request, v visitor) {
+	if !acceptable(w, r) {
+		return
+	}
+	body, ok := h.body(w, r)
+	if !ok {
+		return
+	}
+	s := h.older.find(r.URL.Query().Get("sessionId"), v.principal)
+	if s == nil || !s.take(h.proxy, body) {
+		http.Error(w, "unknown session", http.StatusNotFound)
+		return
+	}
+	w.WriteHeader(http.StatusAccepted)
+}
+
+// take reports false once the stream has ended.
+func (s *sseClient) take(p *Proxy, body []byte) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ended {
+		return false
+	}
+	p.take(s.ctx, s.client, body, s.out, &s.work)
+	return true
+}
+
+func (all *sseClients) add(s *sseClient) {
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	if all.byID == nil {
+		all.byID = map[string]*sseClient{}
+	}
+	all.byID[s.id] = s
+}
+
+func (all *sseClients) remove(s *sseClient) {
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	delete(all.byID, s.id)
+}
+
+// find is the client of an id, if it is the principal's.
+func (all *sseClients) find(id, principal string) *sseClient {
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	if s := all.byID[id]; s != nil && s.principal == principal {
+		return s
+	}
+	return nil
+}
+
+// eventLines makes an event of each line that is written.
+type eventLines struct {
+	mu     sync.Mutex
+	w      http.ResponseWriter
+	inside bool // a line has begun
+}
+
+// begin tells the client where to send its messages.
+func (e *eventLines) begin(where string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	startEvents(e.w)
+	_, _ = io.WriteString(e.w, "event: endpoint\ndata: "+where+"\n\n") // a client that is gone is noticed below
+	flush(e.w)
+}
+
+// comment keeps a silent stream open, unless it is in the middle of a line.
+func (e *eventLines) comment() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if !e.inside {
+		_, _ = io.WriteString(e.w, ": still here\n\n")
+		flush(e.w)
+	}
+}
+
+// Write takes any part of the lines.
+func (e *eventLines) Write(b []byte) (int, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for rest := b; len(rest) > 0; {
+		line, more, whole := bytes.Cut(rest, []byte("\n"))
+		var parts [][]byte
+		if !e.inside {
+			parts = append(parts, []byte("event: message\ndata: "))
+		}
+		parts = append(parts, line)
+		if whole {
+			parts = append(parts, []byte("\n\n"))
+		}
+		for _, part := range parts {
+			if _, err := e.w.Write(part); err != nil {
+				return 0, err
+			}
+		}
+		e.inside, rest = !whole, more
+	}
+	flush(e.w)
+	return len(b), nil
+}
