@@ -40,6 +40,7 @@ type keys struct {
 
 	mu       sync.Mutex
 	set      []jose.JSONWebKey
+	count    int           // of the sets there were
 	fetched  time.Time     // the set; zero: never
 	next     time.Time     // no fetch before it
 	fetching chan struct{} // closed when the fetch under way is done; nil: there is none
@@ -96,15 +97,33 @@ func (k *keys) find(ctx context.Context, id string, alg jose.SignatureAlgorithm)
 func (k *keys) look(id string, alg jose.SignatureAlgorithm) (key any, done <-chan struct{}) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	age := k.options.Now().Sub(k.fetched)
-	if age > keep {
-		k.set = nil
-	}
+	k.age()
 	key = pick(k.set, id, alg)
-	if key == nil || age > fresh {
+	if key == nil {
 		k.refresh()
 	}
 	return key, k.fetching
+}
+
+// number tells the sets apart that there have been.
+func (k *keys) number() int {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.age()
+	return k.count
+}
+
+// age renews a set that is not fresh, and forgets one that cannot be. The
+// caller has the lock.
+func (k *keys) age() {
+	age := k.options.Now().Sub(k.fetched)
+	if age > keep && k.set != nil {
+		k.set = nil
+		k.count++
+	}
+	if age > fresh {
+		k.refresh()
+	}
 }
 
 // pick is the key of that id; without one, the only key that could be meant.
@@ -166,6 +185,7 @@ func (k *keys) arrived(set []jose.JSONWebKey, err error) {
 		return
 	}
 	k.set, k.fetched, k.next = set, now, now.Add(pause)
+	k.count++
 }
 
 func (k *keys) fetch(ctx context.Context) ([]jose.JSONWebKey, error) {

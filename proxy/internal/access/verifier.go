@@ -2,6 +2,7 @@ package access
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -57,6 +58,7 @@ type Grant struct {
 type Verifier struct {
 	options   Options
 	keys      *keys
+	memory    memory
 	resource  *url.URL
 	challenge string
 }
@@ -140,6 +142,19 @@ func (v *Verifier) Verify(ctx context.Context, token string) (Grant, error) {
 	if len(token) > maxToken {
 		return Grant{}, invalid("the token is too long")
 	}
+	digest, set := sha256.Sum256([]byte(token)), v.keys.number()
+	if grant, ok := v.memory.recall(digest, set, v.options.Now()); ok {
+		return grant, nil
+	}
+	grant, err := v.examine(ctx, token)
+	if err == nil {
+		v.memory.keep(digest, set, grant)
+	}
+	return grant, err
+}
+
+// examine verifies a token that is not known.
+func (v *Verifier) examine(ctx context.Context, token string) (Grant, error) {
 	parsed, err := jwt.ParseSigned(token, algorithms)
 	if err != nil || len(parsed.Headers) != 1 {
 		return Grant{}, invalid("the token is no JWT with a signature that is taken here")

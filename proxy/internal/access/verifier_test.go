@@ -165,6 +165,21 @@ func TestPrincipal(t *testing.T) {
 	}
 }
 
+// TestRemembered: what was found of a token holds until it expires.
+func TestRemembered(t *testing.T) {
+	d := newDesk(t, nil)
+	token := d.token(map[string]any{"exp": d.time().Add(time.Minute).Unix()})
+	for _, step := range []struct {
+		by   time.Duration
+		want access.Kind
+	}{{0, taken}, {0, taken}, {89 * time.Second, taken}, {time.Second, access.Invalid}, {0, access.Invalid}} {
+		d.move(step.by)
+		if got := d.kind(token); got != step.want {
+			t.Errorf("%+v: %d", step, got)
+		}
+	}
+}
+
 // TestForged: a signature counts only with a published key and an algorithm
 // that is right for it.
 func TestForged(t *testing.T) {

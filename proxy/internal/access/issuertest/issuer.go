@@ -24,7 +24,7 @@ const Audience = "https://gate.example/mcp"
 
 // An Issuer has the keys rsa, ec and ed, and publishes the public ones at URL.
 type Issuer struct {
-	t   *testing.T
+	t   testing.TB
 	URL string // of the keys
 
 	mu      sync.Mutex
@@ -35,7 +35,7 @@ type Issuer struct {
 }
 
 // New serves an issuer until the test ends.
-func New(t *testing.T) *Issuer {
+func New(t testing.TB) *Issuer {
 	t.Helper()
 	i := &Issuer{t: t, secret: map[string]crypto.Signer{}}
 	i.Add("ec")
@@ -159,7 +159,7 @@ func merged(a, b map[string]any) map[string]any {
 }
 
 // SignWith signs claims, or any text, with any key.
-func SignWith(t *testing.T, key any, alg jose.SignatureAlgorithm, header map[string]any, claims any) string {
+func SignWith(t testing.TB, key any, alg jose.SignatureAlgorithm, header map[string]any, claims any) string {
 	t.Helper()
 	o := &jose.SignerOptions{}
 	for name, value := range header {
