@@ -72,6 +72,9 @@ func TestServeIsTransparent(t *testing.T) {
 						if steps[i].Method == "tools/list" {
 							got[i].Result = unprefixed(t, got[i].Result, prefix)
 						}
+						if steps[i].Method == "prompts/list" {
+							got[i].Result = items(t, got[i].Result, "prompts", prefix)
+						}
 					}
 					compare(t, steps, got, direct[d.name == "typescript"], d.modern)
 				})

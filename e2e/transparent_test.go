@@ -94,6 +94,10 @@ func (s script) steps(root, prefix string) []step {
 	}
 	for _, request := range s.requests {
 		method, params, _ := strings.Cut(request, " ")
+		if method == "prompts/get" {
+			params = strings.Replace(params, `{"name":"`, `{"name":"`+prefix, 1)
+		}
+		params = strings.Replace(params, `"ref/prompt","name":"`, `"ref/prompt","name":"`+prefix, 1)
 		steps = append(steps, step{Method: method, Params: json.RawMessage(params)})
 	}
 	return append(steps, step{Method: "tools/list"})
@@ -212,6 +216,10 @@ func compare(t *testing.T, steps []step, got, want []answer, modern bool) {
 		if s.Method == "tools/list" && g.Error == nil && w.Error == nil {
 			g.Result, w.Result = tools(t, g.Result), tools(t, w.Result)
 		}
+		if list, ok := strings.CutSuffix(s.Method, "/list"); ok && (list == "prompts" || list == "resources") {
+			g.Result = items(t, g.Result, list, "")
+			w.Result = items(t, w.Result, list, "")
+		}
 		for _, pair := range [][2]json.RawMessage{{g.Result, w.Result}, {g.Error, w.Error}} {
 			a, b := steady(pair[0]), steady(pair[1])
 			if modern && s.Method != "tools/list" {
@@ -227,6 +235,27 @@ func compare(t *testing.T, steps []step, got, want []answer, modern bool) {
 			t.Errorf("%s %s: %d progress notifications, want %d", s.Method, s.Params, g.Progress, w.Progress)
 		}
 	}
+}
+
+// items returns the named list of a result, without what petrigate offers itself,
+// and the names without the prefix.
+func items(t *testing.T, result json.RawMessage, list, prefix string) json.RawMessage {
+	t.Helper()
+	var r map[string]json.RawMessage
+	var all, kept []json.RawMessage
+	if json.Unmarshal(result, &r) != nil || json.Unmarshal(r[list], &all) != nil {
+		return result
+	}
+	for _, item := range all {
+		if !bytes.Contains(item, []byte(`"name":"petrigate-status"`)) {
+			kept = append(kept, bytes.Replace(item, []byte(`"name":"`+prefix), []byte(`"name":"`), 1))
+		}
+	}
+	out, err := json.Marshal(map[string]any{list: kept})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
 }
 
 // tools returns the array of tools in a result of tools/list, as it stands.

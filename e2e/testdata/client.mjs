@@ -46,5 +46,5 @@ for (const { method, params, progress } of job.steps) {
   }
 }
 await client.close();
-process.stdout.write(JSON.stringify({ answers, asked, server: client.getServerVersion() }));
-process.exit(0);
+// A pipe takes what it has room for: exit when all of it is written.
+process.stdout.write(JSON.stringify({ answers, asked, server: client.getServerVersion() }), () => process.exit(0));

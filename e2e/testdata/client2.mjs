@@ -33,5 +33,4 @@ for (const call of job.calls) {
 }
 const era = client.getProtocolEra();
 await client.close();
-process.stdout.write(JSON.stringify({ era, tools, answers }));
-process.exit(0);
+process.stdout.write(JSON.stringify({ era, tools, answers }), () => process.exit(0));
