@@ -83,7 +83,7 @@ type shaper struct {
 	action    map[string][]string // of a tool: actions that rules name
 	joint     map[string]bool     // tool.action that several others together stand for
 	shapes    []*shape
-	seen      map[string]bool
+	seen      map[string]int
 	listed    map[string]bool // names that a net or an assertion speaks of
 	gaps      []gap           // what was left out
 	opened    []*openTool
@@ -95,7 +95,7 @@ type shaper struct {
 }
 
 func (b *shaper) derive(known []Tool) {
-	b.isTool, b.action, b.seen = make(map[string]bool), make(map[string][]string), make(map[string]bool)
+	b.isTool, b.action, b.seen = make(map[string]bool), make(map[string][]string), make(map[string]int)
 	b.listed, b.joint = make(map[string]bool), make(map[string]bool)
 	b.paths = make(map[string][]string)
 	also := make(map[string][]gate.Name)
@@ -363,9 +363,13 @@ func hasTool(tools []label, name string) bool {
 // add adds the shape of a form, unless there is one that no net can tell from it.
 func (b *shaper) add(tool string, f *form) {
 	s := b.shape(tool, f)
-	if key := b.keyOf(s, f); !b.seen[key] {
-		b.seen[key] = true
+	key := b.keyOf(s, f)
+	switch at, seen := b.seen[key]; {
+	case !seen:
+		b.seen[key] = len(b.shapes)
 		b.shapes = append(b.shapes, s)
+	case b.shapes[at].doubtful && !s.doubtful:
+		b.shapes[at] = s // the same, and arguments are known
 	}
 }
 
