@@ -79,7 +79,7 @@ func FuzzExpr(f *testing.F) {
 	for _, seed := range []string{
 		`args.amount > 50000`, `arg.x`, `tool = "x"`, `tool ==`, `args.l.all(x, x > 1)`, `within(args.path, "/w")`, `"é" == tul`,
 		`args.?a.orValue([]).exists(x, x == 1)`, "args.a\n&& nope", `{"a": [1, 2.5, null]}.a[0] == 1`, `tool.matches("(")`,
-		`clean(args.path).split("/").join("-").replace("a", "bb") == tool.trim()`, `meta.x`, `"a`, `'\x00'`, `b"\xff"`, `1 / 0 == 1`,
+		`clean(args.path).split("/").join("-").replace("a", "bb") == tool.trim()`, `meta.x`, `"a`, "\"\n", "\"\u2028", `'\x00'`, `b"\xff"`, `1 / 0 == 1`,
 	} {
 		f.Add(seed, `{"amount":60000,"path":"/w/../x","l":[1,2],"a":[1]}`)
 	}

@@ -3,6 +3,7 @@ package cel
 import (
 	"fmt"
 	"regexp"
+	"strconv"
 	"strings"
 
 	"cel.dev/cel-go/cel"
@@ -28,8 +29,27 @@ func translate(src string, e *common.Error, parsed *cel.Ast, env *cel.Env, varia
 	case strings.HasPrefix(msg, "expression recursion limit"), strings.HasPrefix(msg, "comprehension exceeds nesting limit"):
 		msg = "the expression nests too deeply"
 	}
-	return errorAt(src, at, msg, hint)
+	return errorAt(src, at, oneLine(msg), hint)
 }
+
+// oneLine escapes what would break the line of a message that quotes the text.
+func oneLine(msg string) string {
+	if !strings.ContainsFunc(msg, breaksLine) {
+		return msg
+	}
+	var b strings.Builder
+	for _, r := range msg {
+		if breaksLine(r) {
+			b.WriteString(strings.Trim(strconv.QuoteRune(r), "'"))
+			continue
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+// breaksLine reports a character that a terminal would not print in its place.
+func breaksLine(r rune) bool { return r != ' ' && !strconv.IsPrint(r) }
 
 // The messages of CEL that are put in other words. Read-only.
 var (
