@@ -1,0 +1,101 @@
+package proxy_test
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+const attacksPage = "../docs/attacks.md"
+
+// A pageRow is one case of the page.
+type pageRow struct{ id, held string }
+
+// pageRows are the cases of the page, in order.
+func pageRows(t *testing.T) []pageRow {
+	t.Helper()
+	page, err := os.ReadFile(attacksPage)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rows []pageRow
+	for _, m := range regexp.MustCompile(`(?m)^\| ([A-Z]\d{3}) \| .+? \| (.+) \|$`).FindAllStringSubmatch(string(page), -1) {
+		rows = append(rows, pageRow{m[1], m[2]})
+	}
+	if lines := strings.Count(string(page), "\n| ") - strings.Count(string(page), "\n| case |"); lines != len(rows) {
+		t.Errorf("%s has %d rows, of which %d can be read", attacksPage, lines, len(rows))
+	}
+	return rows
+}
+
+// TestAttacksPage: each case stands on the page once and in order, with a test
+// or the reason why there is none; and every test that is named exists.
+func TestAttacksPage(t *testing.T) {
+	named := regexp.MustCompile("`([a-z0-9_/]+): ((?:Test|Fuzz|Example)[A-Za-z0-9_]*)(?:/([^`]+))?`")
+	sources := map[string]string{}
+	last := ""
+	for _, row := range pageRows(t) {
+		if row.id <= last {
+			t.Errorf("%s stands behind %s", row.id, last)
+		}
+		last = row.id
+		tests := named.FindAllStringSubmatch(row.held, -1)
+		if len(tests) == 0 && !strings.HasPrefix(row.held, "*none*: ") {
+			t.Errorf("%s has neither a test nor a reason: %s", row.id, row.held)
+		}
+		for _, m := range tests {
+			if sources[m[1]] == "" {
+				sources[m[1]] = testSources(t, m[1])
+			}
+			if !strings.Contains(sources[m[1]], "\nfunc "+m[2]+"(") {
+				t.Errorf("%s: %s has no %s", row.id, m[1], m[2])
+			}
+			if !strings.Contains(sources[m[1]], m[3]) {
+				t.Errorf("%s: the tests of %s say nothing of %q", row.id, m[1], m[3])
+			}
+		}
+	}
+}
+
+// testSources are the tests of a package and their data, as one text.
+func testSources(t *testing.T, pkg string) string {
+	t.Helper()
+	var all strings.Builder
+	for _, pattern := range []string{"*_test.go", "testdata/*.txt", "testdata/*/*.txt*"} {
+		files, err := filepath.Glob(filepath.Join("..", pkg, pattern))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range files {
+			src, err := os.ReadFile(f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all.WriteString(f + "\n")
+			all.Write(src)
+		}
+	}
+	return all.String()
+}
+
+// TestAttacksPageIsWhole: what tests name by its number stands on the page, in
+// the areas that it has.
+func TestAttacksPageIsWhole(t *testing.T) {
+	on, areas := map[string]bool{}, map[byte]bool{}
+	for _, row := range pageRows(t) {
+		on[row.id], areas[row.id[0]] = true, true
+	}
+	if n := len(on); n < 80 {
+		t.Errorf("%d cases are on the page", n)
+	}
+	cases := regexp.MustCompile(`\b[A-F]\d{3}\b`)
+	for _, pkg := range []string{"proxy", "proxy/internal/wire", "internal/shell"} {
+		for _, id := range cases.FindAllString(testSources(t, pkg), -1) {
+			if areas[id[0]] && !on[id] {
+				t.Errorf("a test of %s names %s, which is not on the page", pkg, id)
+			}
+		}
+	}
+}
