@@ -7,7 +7,6 @@ import (
 	"io"
 	"net"
 	"os"
-	"runtime/debug"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -74,15 +73,6 @@ func serve(ctx context.Context, s stdio, cfg *config.Config) error {
 	return serveHTTP(ctx, s.err, p, cfg.Listen)
 }
 
-// sparse lets the collector run less often than usual, unless the user says
-// how often: what a proxy keeps is small, and what it makes for a call is not
-// needed after it.
-func sparse() {
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(400)
-	}
-}
-
 // serveStdio ends without an error when the client does.
 func serveStdio(ctx context.Context, s stdio, p *plant) error {
 	in, out := s.in, s.out
@@ -94,7 +84,7 @@ func serveStdio(ctx context.Context, s stdio, p *plant) error {
 	}
 	p.Start()
 	widen(out)
-	err := p.ServeStdio(ctx, in, out)
+	err := p.ServeStdio(ctx, newThrift().reader(in), out)
 	if errors.Is(err, context.Canceled) || errors.Is(err, io.EOF) {
 		return nil
 	}
@@ -118,7 +108,7 @@ func serveHTTP(ctx context.Context, w io.Writer, p *plant, l config.Listen) erro
 		return &exit{exitInvalid, err}
 	}
 	p.Start()
-	server := newServer(handler)
+	server := newServer(newThrift().handler(handler))
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(steady{listener}) }()
 	p.log.Info("listening", "url", "http://"+shownAddr(listener)+"/mcp")
