@@ -206,10 +206,22 @@ func (c *client) cancelled(params []byte) {
 	c.mu.Lock()
 	call := c.calls[wire.IDKey(id)]
 	c.mu.Unlock()
-	if call != nil {
-		call.cancel(errCancelled)
+	if call == nil {
+		return
 	}
+	if reason := member(params, "reason"); reason != "" {
+		call.cancel(withdrawal(reason))
+		return
+	}
+	call.cancel(errCancelled)
 }
+
+// A withdrawal is [errCancelled] with the client's own reason, which is for the
+// upstream to know.
+type withdrawal string
+
+func (w withdrawal) Error() string        { return string(w) }
+func (w withdrawal) Is(target error) bool { return target == errCancelled }
 
 // handshake notes what a client says in initialize.
 func (c *client) handshake(params []byte, protocol string) {

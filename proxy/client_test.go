@@ -96,8 +96,12 @@ func (c *client) pipe() {
 	in, inWriter := io.Pipe()
 	outReader, out := io.Pipe()
 	c.in, c.served = inWriter, make(chan error, 1)
+	serve := c.upstream.ServeStdio
+	if !c.bare {
+		serve = c.proxy.ServeStdio
+	}
 	go func() {
-		err := c.proxy.ServeStdio(context.WithoutCancel(c.t.Context()), in, out)
+		err := serve(context.WithoutCancel(c.t.Context()), in, out)
 		_ = out.Close()
 		c.served <- err
 	}()

@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"context"
+	"errors"
 
 	"github.com/petrigate/petrigate/internal/rawjson"
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
@@ -127,9 +128,20 @@ func (p *Proxy) passOn(c *client, s stream, u *upstreamState, q *upstream.Inquir
 	s.send(wire.AppendRequest(nil, []byte(id), q.Method, params))
 	context.AfterFunc(q.Context(), func() {
 		if c.forget(key) {
-			s.send(wire.AppendNotification(nil, "notifications/cancelled", []byte(`{"requestId":`+id+`}`)))
+			s.send(wire.AppendNotification(nil, "notifications/cancelled", cancelledParams(id, q)))
 		}
 	})
+}
+
+// cancelledParams tell that q is not wanted any more, and why if the upstream
+// has said so.
+func cancelledParams(id string, q *upstream.Inquiry) []byte {
+	params := []byte(`{"requestId":` + id)
+	var reason upstream.Withdrawn
+	if errors.As(context.Cause(q.Context()), &reason) && reason != "" {
+		params = rawjson.AppendString(append(params, `,"reason":`...), string(reason))
+	}
+	return append(params, '}')
 }
 
 // retoken puts a progress token of ours in the place of the upstream's, which

@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"sync"
@@ -55,13 +56,13 @@ func (p *Proxy) notified(c *client, m wire.Message) {
 		c.mu.Lock()
 		c.initialized = true
 		c.mu.Unlock()
-		p.rootsChanged(c) // some servers ask for them once they may have changed
+		p.rootsChanged(c, nil) // some servers ask for them once they may have changed
 	case "notifications/cancelled":
 		c.cancelled(m.Params)
 	case "notifications/progress":
 		c.progressed(m.Params)
 	case "notifications/roots/list_changed":
-		p.rootsChanged(c)
+		p.rootsChanged(c, m.Params)
 	case callTool, getPrompt, readResource:
 		p.log.Warn("a call without an id is never made", "session", c.session.id)
 	}
@@ -69,13 +70,13 @@ func (p *Proxy) notified(c *client, m wire.Message) {
 
 // rootsChanged tells the upstreams of the older era that the roots of a client
 // are others.
-func (p *Proxy) rootsChanged(c *client) {
+func (p *Proxy) rootsChanged(c *client, params []byte) {
 	if !c.speaker(wire.Meta{}).answers("roots/list", nil) {
 		return
 	}
 	for _, u := range p.upstreams {
 		if state := u.State(); state.Phase == upstream.Up && state.Era == upstream.Legacy {
-			u.Notify("notifications/roots/list_changed", nil)
+			u.Notify("notifications/roots/list_changed", bytes.Clone(params))
 		}
 	}
 }

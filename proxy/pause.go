@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/rawjson"
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
@@ -77,5 +78,8 @@ func (p *Proxy) paused(x *pause) {
 // result is the answer that asks the client for input: that of the upstream,
 // with our state in the place of its own.
 func withState(result []byte, state string) []byte {
-	return wire.AppendStamped(nil, wire.AppendWithout(nil, result, "requestState"), stateMember(state))
+	if _, has := rawjson.Member(result, "requestState"); has {
+		return wire.ReplaceMember(nil, result, "requestState", rawjson.AppendString(nil, state))
+	}
+	return wire.AppendStamped(nil, result, stateMember(state))
 }

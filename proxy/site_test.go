@@ -53,6 +53,7 @@ type setup struct {
 	server fixture.Options
 	change func(*proxy.Options)
 	idle   bool // do not start the proxy
+	direct bool // there is no proxy: clients speak to the upstream itself
 }
 
 // A site is a proxy with a recording upstream over HTTP and a recorder.
@@ -66,6 +67,7 @@ type site struct {
 	options  proxy.Options
 
 	clientName string // of the clients that connect
+	bare       bool   // there is no proxy
 }
 
 const token = "token-of-the-tests"
@@ -83,6 +85,10 @@ func start(t *testing.T, s setup) *site {
 		up.CloseClientConnections()
 		up.Close()
 	})
+	if s.direct {
+		st.http, st.bare = up, true
+		return st
+	}
 	if s.policy == nil {
 		s.policy = policyOf(t, s.rules)
 	}

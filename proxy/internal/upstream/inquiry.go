@@ -24,8 +24,14 @@ type Inquiry struct {
 	from *inquiries
 
 	ctx    context.Context //nolint:containedctx // ends with the wish for an answer
-	cancel context.CancelFunc
+	cancel context.CancelCauseFunc
 }
+
+// A Withdrawn is the cause of the end of an [Inquiry] that the server has
+// cancelled: the reason that it gave, which may be empty.
+type Withdrawn string
+
+func (w Withdrawn) Error() string { return string(w) }
 
 // Context ends when no answer is wanted any more: one was given, the server
 // has cancelled the request, or the connection is over.
@@ -75,19 +81,22 @@ func (t *inquiries) take(m wire.Message, send func([]byte)) *Inquiry {
 		t.byID = map[string]*Inquiry{}
 	}
 	t.byID[q.key] = q
-	q.ctx, q.cancel = context.WithCancel(context.Background())
+	q.ctx, q.cancel = context.WithCancelCause(context.Background())
 	return q
 }
 
 // remove reports whether q was still waiting.
-func (t *inquiries) remove(q *Inquiry) bool {
+func (t *inquiries) remove(q *Inquiry) bool { return t.end(q, nil) }
+
+// end is remove for a reason.
+func (t *inquiries) end(q *Inquiry, reason error) bool {
 	t.mu.Lock()
 	waits := t.byID[q.key] == q
 	if waits {
 		delete(t.byID, q.key)
 	}
 	t.mu.Unlock()
-	q.cancel()
+	q.cancel(reason)
 	return waits
 }
 
@@ -98,7 +107,9 @@ func (t *inquiries) cancelled(params []byte) {
 	q := t.byID[wire.IDKey(id)]
 	t.mu.Unlock()
 	if q != nil {
-		t.remove(q)
+		reason, _ := rawjson.Member(params, "reason")
+		text, _ := rawjson.String(reason)
+		t.end(q, Withdrawn(text))
 	}
 }
 
@@ -110,7 +121,7 @@ func (t *inquiries) close() {
 	t.byID = nil
 	t.mu.Unlock()
 	for _, q := range left {
-		q.cancel()
+		q.cancel(nil)
 	}
 }
 

@@ -156,7 +156,11 @@ func (c *httpConn) interrupted(x *Exchange, err error) error {
 // refused reads an answer with a status that is not success: a JSON-RPC error
 // if the server sent one.
 func (c *httpConn) refused(x *Exchange, s *session, response *http.Response) Reply {
-	data, _ := io.ReadAll(io.LimitReader(response.Body, excerptLimit))
+	limit := excerptLimit
+	if mediaType(response.Header) == "application/json" { // the error is the client's to know, whatever its length
+		limit = c.upstream.config.MaxMessage
+	}
+	data, _ := io.ReadAll(io.LimitReader(response.Body, int64(limit)))
 	refusal, ok := refusalIn(data, x.id)
 	if !ok {
 		return Reply{Err: c.status(response, data)}

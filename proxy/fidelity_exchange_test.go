@@ -1,0 +1,293 @@
+package proxy_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/petrigate/petrigate/internal/fixture"
+	"github.com/petrigate/petrigate/proxy"
+)
+
+// What petrigate promises: the value of params, result and error goes through
+// byte for byte, white space included, but that a line break between tokens
+// becomes a space, since a line is a message over stdio. It changes only what
+// belongs to one hop:
+//
+//   - the id, the progress token and the id of a subscription: each hop has its own;
+//   - members of _meta under io.modelcontextprotocol/ that say who speaks on this
+//     hop: protocolVersion, clientInfo, clientCapabilities, logLevel;
+//   - resultType, which 2026-07-28 demands and older clients do not know, and with
+//     it, where an older server answers, ttlMs and cacheScope of what can be kept;
+//   - requestState, which is sealed;
+//   - names, where they have a prefix.
+
+// eraType is what an era demands in a result.
+func eraType(modern bool) string {
+	if modern {
+		return `,"resultType":"complete"`
+	}
+	return ""
+}
+
+// a typed text is a template for an era.
+func typed(template string, modern bool) string {
+	return strings.Replace(template, "%TYPE%", eraType(modern), 1)
+}
+
+// A parrot says what it is told to, and keeps what it hears.
+type parrot struct {
+	result, failure string
+	before          [][]byte // messages before the answer
+}
+
+func (p *parrot) tool(name string) fixture.Tool {
+	return fixture.Tool{Name: name, Verbatim: true, Run: p.run}
+}
+
+func (p *parrot) run(_ context.Context, c *fixture.Call) (json.RawMessage, error) {
+	for _, m := range p.before {
+		c.Send(m)
+	}
+	if p.failure != "" {
+		return nil, &fixture.Error{Raw: json.RawMessage(p.failure)}
+	}
+	return json.RawMessage(p.result), nil
+}
+
+// eachWay runs a case on every leg, in front of an upstream of each era that
+// answers with one object or with an event stream.
+func eachWay(t *testing.T, f func(t *testing.T, l leg, o fixture.Options)) {
+	eachEra(t, func(t *testing.T, l leg, era fixture.Eras) {
+		for _, stream := range []bool{false, true} {
+			f(t, l, fixture.Options{Eras: era, Stream: stream, Capabilities: whole})
+		}
+	})
+}
+
+// through runs a case behind the proxy, and without it where the client and the
+// upstream are of one era: what a test wants is what there is without petrigate.
+func through(t *testing.T, l leg, o fixture.Options, f func(c *client)) {
+	for _, direct := range []bool{false, true} {
+		if !direct || l.modern == (o.Eras == fixture.Modern) {
+			f(start(t, setup{policy: netPolicy(t), server: o, direct: direct}).connect(l, ""))
+		}
+	}
+}
+
+// answered is the whole message that carries a result or an error.
+func answered(id, member, value string) string {
+	return `{"jsonrpc":"2.0","id":` + id + `,"` + member + `":` + value + `}`
+}
+
+// differ points to the first difference of what was got.
+func differ(t *testing.T, what, got, want string) {
+	t.Helper()
+	if got == want {
+		return
+	}
+	i := 0
+	for i < min(len(got), len(want)) && got[i] == want[i] {
+		i++
+	}
+	from := max(0, i-60)
+	t.Fatalf("%s differs at %d of %d and %d bytes:\ngot  ...%s\nwant ...%s", what, i, len(got), len(want), got[from:min(len(got), i+100)], want[from:min(len(want), i+100)])
+}
+
+// TestFidelityOfResults: what a tool answers is what the client gets.
+func TestFidelityOfResults(t *testing.T) {
+	eachWay(t, func(t *testing.T, l leg, o fixture.Options) {
+		var p parrot
+		o.Tools = []fixture.Tool{p.tool("say")}
+		through(t, l, o, func(c *client) {
+			for _, result := range results() {
+				p.result = typed(result, o.Eras == fixture.Modern)
+				id := c.call("say", `{}`)
+				differ(t, "result", string(c.reply(id).raw), answered(id, "result", typed(result, l.modern)))
+			}
+		})
+	})
+}
+
+// TestFidelityOfErrors: an error is the upstream's own, whatever its code.
+func TestFidelityOfErrors(t *testing.T) {
+	eachWay(t, func(t *testing.T, l leg, o fixture.Options) {
+		var p parrot
+		o.Tools = []fixture.Tool{p.tool("say")}
+		o.Methods = map[string]fixture.Method{"prompts/get": p.run, "prompts/list": p.run, "resources/read": p.run, "completion/complete": p.run}
+		through(t, l, o, func(c *client) {
+			for _, p.failure = range failures() {
+				id := c.call("say", `{}`)
+				differ(t, "error", string(c.reply(id).raw), answered(id, "error", p.failure))
+				if len(p.failure) > 10<<10 {
+					continue
+				}
+				for method, params := range features() {
+					r := c.request(method, params)
+					differ(t, method, string(r.raw), answered(r.id, "error", p.failure))
+				}
+			}
+		})
+	})
+}
+
+// features are the requests that are no tools, with params of theirs.
+func features() map[string]string {
+	return map[string]string{
+		"prompts/list":        `"cursor":"page \u0032"`,
+		"prompts/get":         `"name":"p","arguments":{"a":"<&>\u00e9"}`,
+		"resources/read":      `"uri":"test://a\u002fb"`,
+		"completion/complete": `"ref":{"type":"ref/prompt","name":"p","x":1.0},"argument":{"name":"a","value":"\/"},"context":{"arguments":{"b":"\u0063"}}`,
+	}
+}
+
+// TestFidelityOfFeatures: params and results of what is no tool.
+func TestFidelityOfFeatures(t *testing.T) {
+	eachWay(t, func(t *testing.T, l leg, o fixture.Options) {
+		var p parrot
+		o.Methods = map[string]fixture.Method{}
+		all := features()
+		all["resources/list"], all["resources/templates/list"] = `"y": 1.0`, `"y":[ ]`
+		for method := range all {
+			o.Methods[method] = p.run
+		}
+		through(t, l, o, func(c *client) { repeats(t, c, &p, o.Eras == fixture.Modern, all) })
+	})
+}
+
+// repeats sends every request with odd params and compares what comes of it.
+func repeats(t *testing.T, c *client, p *parrot, modern bool, all map[string]string) {
+	for method, params := range all {
+		params += `,"z":` + together(hostileValues()[:40])
+		for _, result := range results()[:12] {
+			p.result = typed(result, modern)
+			r := c.request(method, params)
+			want := typed(result, c.leg.modern)
+			if c.leg.modern && !modern && (strings.HasSuffix(method, "/list") || method == "resources/read") {
+				want = strings.Replace(want, `"resultType":"complete"`, `"resultType":"complete","ttlMs":0,"cacheScope":"private"`, 1)
+			}
+			differ(t, method, string(r.raw), answered(r.id, "result", want))
+		}
+		heard := c.received(method)
+		if !strings.HasSuffix(strings.TrimSpace(heard), params+`}}`) && !strings.Contains(heard, params+`,"_meta":`) {
+			t.Errorf("%s: the upstream got %.300s", method, heard)
+		}
+	}
+}
+
+// hopMeta is what petrigate says in _meta to an upstream of the newer era.
+var hopMeta = regexp.MustCompile(`,?"io\.modelcontextprotocol/protocolVersion":"2026-07-28","io\.modelcontextprotocol/clientInfo":\{[^}]*\},"io\.modelcontextprotocol/clientCapabilities":\{\}`)
+
+// TestFidelityOfCalls: what the client sends is what the upstream gets.
+func TestFidelityOfCalls(t *testing.T) {
+	eachWay(t, func(t *testing.T, l leg, o fixture.Options) {
+		p := parrot{result: typed(`{"content":[]%TYPE%}`, o.Eras == fixture.Modern)}
+		o.Tools = []fixture.Tool{p.tool("hear")}
+		s := start(t, setup{server: o})
+		c := s.connect(l, "")
+		odd := `"a/b":1.50,"":{"progressToken":1},"traceparent":"\u0030"`
+		for _, value := range hostileValues() {
+			args := `{"v":` + value + `,"_meta":{"progressToken":` + value + `},"n\u0061me":[ ],"arguments":{}}`
+			rest := ` "x": ` + value + ` , "name" : "hear","arguments": ` + args + ` ,"y":[ ] `
+			c.reply(c.sendf(`{"jsonrpc":"2.0","id":%ID%,"method":"tools/call","params":{` + c.meta(odd+`,"progressToken":"\u0074"`) + rest + `}}`))
+			heard := s.received("tools/call")
+			token := at([]byte(heard), "params", "_meta", "progressToken")
+			if token == "" || strings.Contains(token, "t") {
+				t.Fatalf("%s", heard)
+			}
+			want := `{"jsonrpc":"2.0","id":` + at([]byte(heard), "id") + `,"method":"tools/call","params":{"_meta":{` + odd + `,"progressToken":` + token + `},` + rest + `}}`
+			differ(t, "call", hopMeta.ReplaceAllString(strings.TrimSuffix(heard, "\n"), ""), want)
+			if got := s.log.Records(fixture.Executed); string(got[len(got)-1].Args) != args {
+				t.Errorf("arguments %s, want %s", got[len(got)-1].Args, args)
+			}
+		}
+		for _, foul := range foulValues() { // refused, and not mended
+			before := s.log.Executed("")
+			c.call("hear", `{"v":`+foul+`}`)
+			if r := c.reply("null"); r.code() != "-32700" || s.log.Executed("") != before {
+				t.Errorf("%s: %s", foul, r.raw)
+			}
+		}
+	})
+}
+
+// TestFidelityOfTools: what is listed is the upstream's own object, but for a
+// name that has a prefix, and the tool is called by the name that it has there.
+func TestFidelityOfTools(t *testing.T) {
+	eachWay(t, func(t *testing.T, l leg, o fixture.Options) {
+		var raw []string
+		for _, object := range hostileTools() {
+			raw = append(raw, object)
+			o.Tools = append(o.Tools, running(fixture.Tool{Name: "x", Raw: json.RawMessage(object)}))
+		}
+		o.PageSize = 7
+		c := start(t, setup{server: o}).connect(l, "")
+		var list []json.RawMessage
+		if err := json.Unmarshal([]byte(at(c.list().result, "tools")), &list); err != nil || len(list) != len(raw) {
+			t.Fatalf("%d tools of %d: %v", len(list), len(raw), err)
+		}
+		for i, object := range list {
+			want := strings.Replace(raw[i], `"foreign.a/b-C_9"`, at(object, "name"), 1) // no client could say it
+			differ(t, "tool", string(object), want)
+		}
+	})
+}
+
+// TestFidelityOfManyTools: a list of ten thousand tools is whole.
+func TestFidelityOfManyTools(t *testing.T) {
+	o := fixture.Options{PageSize: 3000}
+	var want []string
+	for i := range 10_000 {
+		object := fmt.Sprintf(`{"name":"t%d","inputSchema":{"type":"object","maximum":1.0},"x":-0}`, i)
+		want = append(want, object)
+		o.Tools = append(o.Tools, fixture.Tool{Name: fmt.Sprint("t", i), Raw: json.RawMessage(object)})
+	}
+	s := start(t, setup{policy: netPolicy(t), server: o})
+	eachLeg(t, func(t *testing.T, l leg) {
+		c := s.connect(l, "")
+		differ(t, "list", at(c.list().result, "tools"), "["+strings.Join(want, ",")+"]")
+		c.close()
+	})
+}
+
+// TestFidelityOfMuch: large results and arguments.
+func TestFidelityOfMuch(t *testing.T) {
+	block := `{"type":"text","text":"` + strings.Repeat(`\u00e9 é 😀 \/ 1.0 `, 1<<10) + `"},`
+	large := `{"content":[` + strings.Repeat(block, (20<<20)/len(block)+1) + `{}]%TYPE%}`
+	args := `{"v":"` + strings.Repeat(`\"é\/`, (3900<<10)/7) + `"}`
+	eachEra(t, func(t *testing.T, l leg, era fixture.Eras) {
+		o := fixture.Options{Eras: era, Stream: l.http}
+		p := parrot{result: typed(large, o.Eras == fixture.Modern)}
+		o.Tools = []fixture.Tool{p.tool("much")}
+		s := start(t, setup{server: o})
+		c := s.connect(l, "")
+		id := c.call("much", args)
+		differ(t, "result", string(c.reply(id).raw), answered(id, "result", typed(large, l.modern)))
+		if got := s.log.Records(fixture.Executed); len(got) != 1 || !bytes.Equal(got[0].Args, []byte(args)) {
+			t.Errorf("%d calls, or other arguments", len(got))
+		}
+	})
+}
+
+// TestFidelityOverStdio: the same behind an upstream that speaks stdio.
+func TestFidelityOverStdio(t *testing.T) {
+	up, _ := child(t, "--era legacy")
+	s := start(t, setup{change: func(o *proxy.Options) { o.Upstreams = []proxy.Upstream{up} }})
+	eachLeg(t, func(t *testing.T, l leg) {
+		c := s.connect(l, "")
+		for _, result := range slices.DeleteFunc(results(), func(s string) bool { return strings.Contains(s, "foul") }) {
+			id := c.call("lie", `{"result":`+typed(result, false)+`}`)
+			differ(t, "result", string(c.reply(id).raw), answered(id, "result", typed(result, l.modern)))
+		}
+		for _, failure := range failures()[:40] {
+			id := c.call("lie", `{"error":`+failure+`}`)
+			differ(t, "error", string(c.reply(id).raw), answered(id, "error", failure))
+		}
+		c.close()
+	})
+}

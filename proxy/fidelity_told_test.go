@@ -1,0 +1,199 @@
+package proxy_test
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/petrigate/petrigate/internal/fixture"
+)
+
+// TestFidelityOfNotifications: what an upstream tells of a call reaches the
+// client of that call, before the answer, with a token of the client's own and
+// else as it was.
+func TestFidelityOfNotifications(t *testing.T) {
+	progress := `{"x":1.0, "progressToken" : %TOKEN%,"progress":1E400,"total":-0,"message":"\u00e9\/","_meta":` + strange + `}`
+	notes := map[string][]string{"notifications/progress": {progress}}
+	for _, value := range hostileValues() {
+		notes["notifications/message"] = append(notes["notifications/message"], `{"level":"alert","logger":null,"data":`+value+`,"_meta":`+strange+`,"x":`+value+`}`)
+	}
+	eachWay(t, func(t *testing.T, l leg, o fixture.Options) {
+		var method, params string
+		o.Tools = []fixture.Tool{{Name: "tell", Run: func(_ context.Context, c *fixture.Call) (json.RawMessage, error) {
+			token := at(c.Params["_meta"], "progressToken")
+			c.Send([]byte(`{"jsonrpc":"2.0","method":"` + method + `","params":` + strings.Replace(params, "%TOKEN%", token, 1) + `}`))
+			return fixture.Text("told"), nil
+		}}}
+		meta := `"progressToken":"\u0074"`
+		if l.modern {
+			meta += `,"io.modelcontextprotocol/logLevel":"debug"`
+		}
+		through(t, l, o, func(c *client) {
+			for method = range notes {
+				for _, params = range notes[method] {
+					id := c.callWith("tell", `{}`, meta, "")
+					got := c.await("the next message", func(m message) bool { return m.method != "" || m.id == id })
+					differ(t, method, string(got.raw), `{"jsonrpc":"2.0","method":"`+method+`","params":`+strings.Replace(params, "%TOKEN%", `"\u0074"`, 1)+`}`)
+					c.reply(id)
+				}
+			}
+		})
+	})
+}
+
+// TestFidelityOfNews: what an upstream tells of no call.
+func TestFidelityOfNews(t *testing.T) {
+	legacyLegs(t, func(t *testing.T, l leg) {
+		s := start(t, setup{server: fixture.Options{Eras: fixture.Legacy, Capabilities: whole, Methods: map[string]fixture.Method{"resources/subscribe": says(`{}`)}}})
+		s.awaitSubscribed()
+		c := s.connect(l, "")
+		c.listenToPushes()
+		c.request("resources/subscribe", `"uri":"test://x"`)
+		for _, value := range hostileValues() {
+			for method, params := range map[string]string{
+				"notifications/message":           `{"level":"emergency","data":` + value + `,"_meta":` + strange + `}`,
+				"notifications/resources/updated": `{"x":` + value + `,"uri":"test:\/\/x","title":1.0,"_meta":` + strange + `}`,
+			} {
+				s.upstream.Notify(method, params)
+				got := c.await(method, func(m message) bool { return m.method == method })
+				differ(t, method, string(got.raw), `{"jsonrpc":"2.0","method":"`+method+`","params":`+params+`}`)
+			}
+		}
+	})
+}
+
+// questions are what servers ask, with params that hold more than is known.
+func questions() map[string]string {
+	all := together(hostileValues()[:40])
+	return map[string]string{
+		"elicitation/create":     `{"mode":"form","message":"Who? \u003c😀","requestedSchema":` + keywords() + `,"x":` + all + `,"_meta":` + strange + `}`,
+		"sampling/createMessage": `{"messages":[{"role":"user","content":[` + strings.Join(contents(), ",") + `]}],"maxTokens":1e2,"tools":[` + hostileTools()[0] + `],"toolChoice":{"mode":"auto","x":-0},"temperature":0.10,"metadata":` + all + `}`,
+		"roots/list":             `{"x":` + all + `}`,
+	}
+}
+
+// answersTo are what clients say to them.
+func answersTo() []string {
+	list := []string{
+		`{"action":"accept","content":` + together(hostileValues()[:40]) + `,"_meta":` + strange + `}`,
+		`{"model":"m\u00f6del","role":"assistant","stopReason":null,"content":` + contents()[0] + `}`,
+		`{"roots":[{"uri":"file:\/\/\/a%20b","name":"\u00e9","_meta":` + strange + `,"x":1.0}]}`, `{}`,
+	}
+	for _, value := range hostileValues() {
+		list = append(list, `{"action":"accept","content":{"v":`+value+`}}`)
+	}
+	return list
+}
+
+// TestFidelityOfQuestions: what an upstream of the older era asks its client,
+// and what that says, be it an error.
+func TestFidelityOfQuestions(t *testing.T) {
+	for method, params := range questions() {
+		eachLeg(t, func(t *testing.T, l leg) {
+			s := start(t, setup{server: fixture.Options{Eras: fixture.Legacy, Tools: []fixture.Tool{curious(method, params)}}})
+			c := s.connect(l, canAll)
+			for _, answer := range answersTo() {
+				id := c.call("curious", `{}`)
+				if l.modern {
+					r := c.reply(id)
+					question := `{"method":"` + method + `","params":` + params + `}`
+					differ(t, "question", at(r.result, "inputRequests"), `{"request-1":`+question+`}`)
+					id = c.callWith("curious", `{}`, "", `,"inputResponses":{"request-1":`+answer+`},"requestState":`+at(r.result, "requestState"))
+				} else {
+					q := c.questioned(method)
+					differ(t, "question", string(q.raw), `{"jsonrpc":"2.0","id":`+q.id+`,"method":"`+method+`","params":`+params+`}`)
+					c.respond(q.id, answer)
+				}
+				heard := at(c.reply(id).result, "heard")
+				differ(t, "answer", heard, answered(at([]byte(heard), "id"), "result", answer))
+			}
+			if l.modern {
+				return // its answers are no errors
+			}
+			for _, failure := range failures()[:27] {
+				id := c.call("curious", `{}`)
+				c.fail(c.questioned(method).id, failure)
+				heard := at(c.reply(id).result, "heard")
+				differ(t, "failure", heard, answered(at([]byte(heard), "id"), "error", failure))
+			}
+		})
+	}
+}
+
+// fail answers a request of the proxy with an error.
+func (c *client) fail(id, failure string) {
+	c.send([]byte(answered(id, "error", failure)), nil)
+	if c.leg.http {
+		c.await("202", func(m message) bool { return m.status == http.StatusAccepted })
+	}
+}
+
+// TestFidelityOfRounds: the same of an upstream of the newer era.
+func TestFidelityOfRounds(t *testing.T) {
+	asked := questions()
+	requests := `{"\u0061":{"method":"elicitation/create","params":` + asked["elicitation/create"] + `},"b":{ "method":"sampling/createMessage" ,"x":1.0,"params":` + asked["sampling/createMessage"] +
+		`},"c d":{"method":"roots/list","params":` + asked["roots/list"] + `}}`
+	around := `{"resultType":"input_required","inputRequests":` + requests + `,"x":-0,"requestState":"st\u00e4te","_meta":` + strange + `}`
+	eachLeg(t, func(t *testing.T, l leg) {
+		var heard string
+		s := start(t, setup{server: fixture.Options{Eras: fixture.Modern, Tools: []fixture.Tool{{Name: "curious", Verbatim: true, Run: func(_ context.Context, c *fixture.Call) (json.RawMessage, error) {
+			if heard = string(c.Params["inputResponses"]); heard == "" {
+				return json.RawMessage(around), nil
+			}
+			return json.RawMessage(`{"content":[],"resultType":"complete"}`), nil
+		}}}}})
+		c := s.connect(l, canAll)
+		for _, answer := range answersTo() {
+			id := c.call("curious", `{}`)
+			want := `{"a":` + answer + `,"b":` + answer + `,"c d":` + answer + `}`
+			if l.modern {
+				r := c.reply(id)
+				state := at(r.result, "requestState")
+				differ(t, "round", strings.Replace(string(r.result), state, `"st\u00e4te"`, 1), around)
+				id = c.callWith("curious", `{}`, "", `,"inputResponses":`+want+`,"requestState":`+state)
+			} else {
+				for _, method := range []string{"elicitation/create", "sampling/createMessage", "roots/list"} {
+					q := c.questioned(method)
+					differ(t, "question", string(q.params), asked[method])
+					c.respond(q.id, answer)
+				}
+			}
+			c.reply(id)
+			differ(t, "answers", heard, want)
+		}
+	})
+}
+
+// TestFidelityOfCancellations: why a request is not wanted any more is for the
+// other side to know, in both directions.
+func TestFidelityOfCancellations(t *testing.T) {
+	const reason = `"the p\u00e9rson \u003c went\nhome 😀"`
+	legacyLegs(t, func(t *testing.T, l leg) {
+		asks := fixture.Tool{Name: "asks", Run: func(ctx context.Context, c *fixture.Call) (json.RawMessage, error) {
+			ctx, cancel := context.WithCancel(ctx)
+			cancel()
+			_, _ = c.Ask(ctx, "elicitation/create", asksName) // with the id 1
+			c.Send([]byte(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1,"reason":` + reason + `}}`))
+			<-c.Released
+			return fixture.Text("asked"), nil
+		}}
+		s := start(t, setup{server: fixture.Options{Eras: fixture.Legacy, Tools: append(fixture.Attack(), asks)}})
+		c := s.connect(l, canAll)
+		id := c.call("asks", `{}`)
+		q := c.questioned("elicitation/create")
+		told := c.questioned("notifications/cancelled")
+		if at(told.params, "requestId") != q.id || at(told.params, "reason") != `"the pérson <`+" went\\nhome 😀"+`"` {
+			t.Errorf("%s", told.raw)
+		}
+		s.upstream.Release()
+		c.reply(id)
+		id = c.call("slow", `{}`)
+		s.awaitExecuted("slow", 1)
+		c.send([]byte(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":`+id+`,"reason":`+reason+`}}`), nil)
+		s.eventually("the upstream is told", func() bool { return strings.Contains(s.received("notifications/cancelled"), "home 😀") })
+		c.send([]byte(`{"jsonrpc":"2.0","method":"notifications/roots/list_changed","params":{"_meta":`+strange+`}}`), nil)
+		s.eventually("the upstream is told", func() bool { return strings.Contains(s.received("notifications/roots/list_changed"), strange) })
+	})
+}
