@@ -72,8 +72,8 @@ func (h *handler) sse(w http.ResponseWriter, r *http.Request, v visitor) {
 	defer stop()
 	ctx, cancel := context.WithCancelCause(inner)
 	s := &sseClient{client: c, ctx: ctx, out: out}
+	h.older.add(s) // before the client learns where to send
 	events.begin(messagesPath + "?sessionId=" + c.id)
-	h.older.add(s)
 	defer func() {
 		h.older.remove(s)
 		s.mu.Lock()
