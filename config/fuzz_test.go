@@ -66,7 +66,7 @@ func inside(t *testing.T, src []byte, err error) {
 	if !errors.As(err, &list) || len(list) == 0 {
 		t.Fatalf("%T: %v", err, err)
 	}
-	lines := strings.Split(string(src), "\n")
+	lines := strings.Split(strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(string(src)), "\n")
 	for _, e := range list {
 		if e.Line < 0 || e.Line > len(lines)+1 || (e.Line > 0) != (e.Column > 0) {
 			t.Errorf("%d:%d is outside of the file: %s", e.Line, e.Column, e.Msg)

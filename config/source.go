@@ -49,6 +49,9 @@ func (s *source) normal(src []byte) (string, bool) {
 	src = bytes.TrimPrefix(src, []byte("\ufeff"))
 	text := strings.ReplaceAll(string(src), "\r\n", "\n")
 	line, column, flow := 1, 1, looksJSON(text)
+	if flow { // white space there, and a line end for YAML
+		text = strings.ReplaceAll(text, "\r", "\n")
+	}
 	for i, r := range text {
 		switch {
 		case r == '\n':
