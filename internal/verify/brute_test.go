@@ -26,6 +26,7 @@ type brute struct {
 	begins  [][]int // by state and call: where it leads, -1
 	admits  [][]bool
 	manuals [][]bool
+	nets    [][][]gate.Verdict // by state and call: what had a say in it
 }
 
 type bruteState struct {
@@ -48,10 +49,18 @@ func cloneState(s *gate.State) *gate.State {
 	return &c
 }
 
+// A begun call was admitted and is in flight.
+type begun struct {
+	state  *gate.State // after it
+	number uint64
+	manual bool           // people were asked
+	nets   []gate.Verdict // what the nets said that have a say in it
+}
+
 // begin decides a call; people agree.
-func begin(p *gate.Policy, s *gate.State, c gate.Call) (next *gate.State, number uint64, manual, ok bool) {
+func begin(p *gate.Policy, s *gate.State, c gate.Call) (begun, bool) {
 	d, delta := p.Decide(s, c, nil)
-	next = s
+	next, manual := s, false
 	if ask, isAsk := d.(*gate.Ask); isAsk {
 		next = cloneState(next)
 		next.Apply(delta)
@@ -60,11 +69,11 @@ func begin(p *gate.Policy, s *gate.State, c gate.Call) (next *gate.State, number
 	}
 	allow, isAllow := d.(*gate.Allow)
 	if !isAllow {
-		return nil, 0, false, false
+		return begun{}, false
 	}
 	next = cloneState(next)
 	next.Apply(delta)
-	return next, allow.Ticket.Number, manual, true
+	return begun{state: next, number: allow.Ticket.Number, manual: manual, nets: allow.Nets}, true
 }
 
 func settle(p *gate.Policy, s *gate.State, number uint64, o gate.Outcome) *gate.State {
@@ -133,25 +142,26 @@ func (b *brute) explore(tool, first gate.Tool) {
 		st := b.states[k]
 		b.admits = append(b.admits, make([]bool, len(b.calls)))
 		b.manuals = append(b.manuals, make([]bool, len(b.calls)))
+		b.nets = append(b.nets, make([][]gate.Verdict, len(b.calls)))
 		b.begins = append(b.begins, slices.Repeat([]int{-1}, len(b.calls)))
 		b.steps = append(b.steps, nil)
 		b.happy = append(b.happy, nil)
 		for c, call := range b.calls {
-			next, number, manual, ok := begin(b.policy, st.s, call)
+			now, ok := begin(b.policy, st.s, call)
 			if !ok {
 				continue
 			}
-			b.admits[k][c], b.manuals[k][c] = true, manual
-			n := &bruteState{s: next, mon: st.mon, open: maps.Clone(st.open)}
+			b.admits[k][c], b.manuals[k][c], b.nets[k][c] = true, now.manual, now.nets
+			n := &bruteState{s: now.state, mon: st.mon, open: maps.Clone(st.open)}
 			if b.has(c, tool, false) {
 				n.mon = 0
 			}
-			n.open[number] = c
+			n.open[now.number] = c
 			if n.alike() <= bruteAlike {
 				b.step(k, n)
 				b.begins[k][c] = b.steps[k][len(b.steps[k])-1]
 			}
-			b.happyStep(k, b.ended(n, number, gate.Success, first))
+			b.happyStep(k, b.ended(n, now.number, gate.Success, first))
 		}
 		for number := range st.open {
 			if waits(st.s)[number] == "" {
@@ -212,14 +222,14 @@ func (b *brute) depth(name gate.Tool) (length int, closed bool) {
 		var next []*bruteState
 		for _, st := range layer {
 			for c, call := range b.calls {
-				s, number, _, ok := begin(b.policy, st.s, call)
+				now, ok := begin(b.policy, st.s, call)
 				if !ok {
 					continue
 				}
 				if b.has(c, name, false) {
 					return length, true
 				}
-				n := &bruteState{s: settle(b.policy, s, number, gate.Success), open: map[uint64]int{}}
+				n := &bruteState{s: settle(b.policy, now.state, now.number, gate.Success), open: map[uint64]int{}}
 				if k := n.key(); !seen[k] {
 					seen[k] = true
 					next = append(next, n)
@@ -234,6 +244,13 @@ func (b *brute) depth(name gate.Tool) (length int, closed bool) {
 	return 0, true
 }
 
+// A want is what a run is to reach: an admitted call, with what the nets said
+// to it, or a state that excuses it.
+type want struct {
+	call    func(call int, nets []gate.Verdict) bool
+	excused func(*gate.State) bool // nil: none
+}
+
 // admitted reports whether some state admits a call that ok likes.
 func (b *brute) admitted(ok func(state, call int) bool) bool {
 	for k := range b.admits {
@@ -246,10 +263,13 @@ func (b *brute) admitted(ok func(state, call int) bool) bool {
 	return false
 }
 
-// always reports whether from every state a successful continuation reaches a
-// call that ok likes.
-func (b *brute) always(ok func(state, call int) bool) bool {
+// always reports whether from every state a successful continuation reaches
+// what is wanted.
+func (b *brute) always(w want) bool {
 	good := make([]bool, len(b.states))
+	for k, s := range b.states {
+		good[k] = w.excused != nil && w.excused(s.s)
+	}
 	for again := true; again; {
 		again = false
 		for k := range b.admits {
@@ -257,7 +277,7 @@ func (b *brute) always(ok func(state, call int) bool) bool {
 				continue
 			}
 			for c, yes := range b.admits[k] {
-				good[k] = good[k] || yes && ok(k, c)
+				good[k] = good[k] || yes && w.call(c, b.nets[k][c])
 			}
 			for _, to := range b.happy[k] {
 				good[k] = good[k] || good[to]
@@ -326,17 +346,17 @@ func replay(p *gate.Policy, t verify.Trace) played {
 		}
 		for range max(1, step.Times) {
 			call := gate.Call{Tool: step.Tool, Args: []byte(step.Args)}
-			next, number, manual, ok := begin(p, out.state, call)
+			now, ok := begin(p, out.state, call)
 			if !ok {
 				out.refused = i
 				return out
 			}
-			out.state = next
-			numbers[step.Call] = number
+			out.state = now.state
+			numbers[step.Call] = now.number
 			out.names = append(out.names, p.Names(call))
-			out.manual = append(out.manual, manual)
+			out.manual = append(out.manual, now.manual)
 			if step.Times > 0 {
-				out.state = settle(p, out.state, number, gate.Success)
+				out.state = settle(p, out.state, now.number, gate.Success)
 			}
 		}
 		out.order = append(out.order, fmt.Sprint("begin ", step.Call))

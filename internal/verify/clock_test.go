@@ -52,11 +52,11 @@ func TestWindows(t *testing.T) {
 		if step.Ends {
 			continue
 		}
-		next, number, _, ok := begin(p, s, gate.Call{Tool: step.Tool, Time: now})
+		now, ok := begin(p, s, gate.Call{Tool: step.Tool, Time: now})
 		if !ok {
 			t.Fatalf("%s is refused", step.Name)
 		}
-		s = settle(p, next, number, gate.Success)
+		s = settle(p, now.state, now.number, gate.Success)
 	}
 }
 

@@ -81,7 +81,9 @@ func (g *generator) trial(tr *trial) *trial {
 	tr.nets = compiled.Nets
 	for i := range g.IntN(3) {
 		if g.IntN(2) == 0 {
-			tr.nets = append(tr.nets, g.net(i))
+			n := g.net(i)
+			n.Terminal = terminalPlaces(tr.seed, n.Places)
+			tr.nets = append(tr.nets, n)
 		}
 	}
 	tr.o = verify.Options{Maps: compiled.Maps, Deny: g.IntN(6) == 0, States: 20000}
@@ -95,7 +97,8 @@ func (g *generator) trial(tr *trial) *trial {
 	}
 	for _, n := range tr.policy.Nets() {
 		if !n.Labels {
-			tr.o.Prove = append(tr.o.Prove, verify.Conserved{Net: n.Name}, verify.Exclusive{Net: n.Name, Places: n.Places[:2]})
+			tr.o.Prove = append(tr.o.Prove, verify.Conserved{Net: n.Name}, verify.Exclusive{Net: n.Name, Places: n.Places[:2]},
+				verify.DeadlockFree{Net: n.Name}, verify.NoTerminalStates{Net: n.Name})
 		}
 	}
 	tr.report = verify.Policy(tr.policy, tr.o)
@@ -252,6 +255,29 @@ func (g *generator) net(i int) gate.Net {
 	return n
 }
 
+// terminalPlaces are drawn from a source of their own: what a seed yields else
+// stays as it was.
+func terminalPlaces(seed uint64, places []string) []string {
+	g := rand.New(rand.NewPCG(seed, 4))
+	return places[:g.IntN(2)]
+}
+
+// gatedBy wants a call that the net gates.
+func gatedBy(net string) want {
+	return want{call: func(_ int, nets []gate.Verdict) bool {
+		return slices.ContainsFunc(nets, func(v gate.Verdict) bool { return v.Net == net && v.Kind == gate.Gated })
+	}}
+}
+
+// terminal reports whether a place where the net may stop is marked.
+func (tr *trial) terminal(net string) func(*gate.State) bool {
+	i := slices.IndexFunc(tr.policy.Nets(), func(n gate.NetInfo) bool { return n.Name == net })
+	n := tr.policy.Nets()[i]
+	return func(s *gate.State) bool {
+		return slices.ContainsFunc(n.Terminal, func(p string) bool { return s.Nets[i].Marking[slices.Index(n.Places, p)] > 0 })
+	}
+}
+
 func (tr *trial) errorf(format string, args ...any) {
 	tr.t.Helper()
 	var nets strings.Builder
@@ -376,7 +402,13 @@ func (tr *trial) proof(p verify.Proof) {
 			tr.invariant(p, a.Net, func(net *gate.NetInfo, d *gate.NetData) bool { return marked(net, d, a.Places) < 2 })
 		}
 	case verify.AlwaysPossible:
-		tr.always(p.Result, p.Counterexample, "always "+a.Tool.Name, func(c int) bool { return b.has(c, a.Tool, false) })
+		tr.always(p.Result, p.Counterexample, "always "+a.Tool.Name, want{call: func(c int, _ []gate.Verdict) bool { return b.has(c, a.Tool, false) }})
+	case verify.DeadlockFree:
+		w := gatedBy(a.Net)
+		w.excused = tr.terminal(a.Net)
+		tr.always(p.Result, p.Counterexample, "deadlock-free "+a.Net, w)
+	case verify.NoTerminalStates:
+		tr.always(p.Result, p.Counterexample, "no-terminal-states "+a.Net, gatedBy(a.Net))
 	}
 }
 
@@ -414,10 +446,10 @@ func at(t verify.Trace, call int) int {
 
 // always compares a claim about all states, and checks that the state to which
 // the trace leads has no way on.
-func (tr *trial) always(r verify.Result, t verify.Trace, what string, likes func(call int) bool) {
+func (tr *trial) always(r verify.Result, t verify.Trace, what string, w want) {
 	b := tr.brute
 	if b.closed && r != verify.Unknown {
-		if always := b.always(func(_, c int) bool { return likes(c) }); always && r == verify.Refuted && len(t) < 5 || !always && r == verify.Proved {
+		if always := b.always(w); always && r == verify.Refuted && len(t) < 5 || !always && r == verify.Proved {
 			tr.errorf("%s: %v %+v, brute force %v", what, r, t, always)
 		}
 	}
@@ -430,13 +462,13 @@ func (tr *trial) always(r verify.Result, t verify.Trace, what string, likes func
 		return
 	}
 	from := &brute{policy: tr.policy, calls: b.calls, names: b.names}
-	if from.goesOn(pl.state, likes) {
+	if from.goesOn(pl.state, w) {
 		tr.errorf("%s: %+v can go on", what, t)
 	}
 }
 
-// goesOn reports whether a successful continuation reaches a call that likes wants.
-func (b *brute) goesOn(s *gate.State, likes func(call int) bool) bool {
+// goesOn reports whether a successful continuation reaches what is wanted.
+func (b *brute) goesOn(s *gate.State, w want) bool {
 	open := map[uint64]int{}
 	for number := range waits(s) {
 		open[number] = 0
@@ -445,19 +477,22 @@ func (b *brute) goesOn(s *gate.State, likes func(call int) bool) bool {
 	b.add(&bruteState{s: s, open: open})
 	for k := 0; k < len(b.states) && k < bruteStates; k++ {
 		st := b.states[k]
+		if w.excused != nil && w.excused(st.s) {
+			return true
+		}
 		for c, call := range b.calls {
-			next, number, _, ok := begin(b.policy, st.s, call)
+			now, ok := begin(b.policy, st.s, call)
 			if !ok {
 				continue
 			}
-			if likes(c) {
+			if w.call(c, now.nets) {
 				return true
 			}
-			n := &bruteState{s: next, open: map[uint64]int{}}
+			n := &bruteState{s: now.state, open: map[uint64]int{}}
 			for o := range st.open {
 				n.open[o] = 0
 			}
-			b.add(b.ended(n, number, gate.Success, gate.Tool{}))
+			b.add(b.ended(n, now.number, gate.Success, gate.Tool{}))
 		}
 		for number := range st.open {
 			b.add(b.ended(st, number, gate.Success, gate.Tool{}))
@@ -482,5 +517,5 @@ func (tr *trial) deadlock(g verify.Group, stats map[string]int) {
 		}
 		return
 	}
-	tr.always(g.Deadlock.Result, g.Deadlock.Trace, fmt.Sprint("deadlock of ", g.Nets), func(c int) bool { return gated[c] })
+	tr.always(g.Deadlock.Result, g.Deadlock.Trace, fmt.Sprint("deadlock of ", g.Nets), want{call: func(c int, _ []gate.Verdict) bool { return gated[c] }})
 }

@@ -26,8 +26,8 @@ func (tr *trial) redundant() {
 			s := cloneState(tr.brute.states[k].s)
 			s.Nets = slices.Delete(slices.Clone(s.Nets), i, i+1)
 			for c, call := range tr.brute.calls {
-				_, _, manual, ok := begin(without, s, call)
-				if ok != tr.brute.admits[k][c] || ok && manual != tr.brute.manuals[k][c] {
+				now, ok := begin(without, s, call)
+				if ok != tr.brute.admits[k][c] || ok && now.manual != tr.brute.manuals[k][c] {
 					tr.errorf("%s is not redundant: %s %s in %s", r.Net.Name, call.Tool, call.Args, tr.brute.states[k].key())
 					return
 				}

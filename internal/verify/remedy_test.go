@@ -25,11 +25,11 @@ func refusal(t testing.TB, p *gate.Policy, after, tool string) (*gate.State, gat
 		case '?':
 			outcome = gate.Unknown
 		}
-		next, number, _, ok := begin(p, s, callOf(strings.TrimLeft(name, "-?")))
+		now, ok := begin(p, s, callOf(strings.TrimLeft(name, "-?")))
 		if !ok {
 			t.Fatalf("%s is refused", name)
 		}
-		s = settle(p, next, number, outcome)
+		s = settle(p, now.state, now.number, outcome)
 	}
 	d, _ := p.Decide(s, callOf(tool), nil)
 	r, ok := d.(*gate.Refusal)
@@ -194,9 +194,9 @@ func TestRandomRemedies(t *testing.T) {
 func wander(tr *trial, dice *rand.Rand) *gate.State {
 	s := tr.policy.NewState(nil)
 	for range dice.IntN(6) {
-		next, number, _, ok := begin(tr.policy, s, tr.brute.calls[dice.IntN(len(tr.brute.calls))])
+		now, ok := begin(tr.policy, s, tr.brute.calls[dice.IntN(len(tr.brute.calls))])
 		if ok {
-			s = settle(tr.policy, next, number, gate.Outcome(dice.IntN(3)))
+			s = settle(tr.policy, now.state, now.number, gate.Outcome(dice.IntN(3)))
 		}
 	}
 	return s
@@ -209,15 +209,15 @@ func (b *brute) way(from *gate.State, call int) (length int, closed bool) {
 	for length := 0; len(layer) > 0; length++ {
 		var next []*gate.State
 		for _, s := range layer {
-			if _, _, _, ok := begin(b.policy, s, b.calls[call]); ok {
+			if _, ok := begin(b.policy, s, b.calls[call]); ok {
 				return length, true
 			}
 			for _, c := range b.calls {
-				after, number, _, ok := begin(b.policy, s, c)
+				now, ok := begin(b.policy, s, c)
 				if !ok {
 					continue
 				}
-				after = settle(b.policy, after, number, gate.Success)
+				after := settle(b.policy, now.state, now.number, gate.Success)
 				key := (&bruteState{s: after}).key()
 				if !seen[key] {
 					seen[key] = true
