@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"errors"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"time"
@@ -49,6 +51,9 @@ func newCheck(s stdio) *cobra.Command {
 	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
 	c.RunE = func(c *cobra.Command, files []string) error {
 		for _, file := range files {
+			if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
+				return usage("there is no file %q", file)
+			}
 			if filepath.Ext(file) != ".rules" {
 				return usage("%q is no file of rules; name a configuration by --config, and a net by --net", file)
 			}

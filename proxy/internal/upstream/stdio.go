@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/petrigate/petrigate/proxy/internal/wire"
@@ -289,6 +290,15 @@ func (c *stdioConn) readError(err error) error {
 		return errEOF
 	}
 	return fmt.Errorf("reading the server's output: %w", err)
+}
+
+// reason says of input that nobody takes any more that its reader has ended,
+// if it has.
+func (c *stdioConn) reason(err error) error {
+	if errors.Is(err, syscall.EPIPE) && c.goneWithin(500*time.Millisecond) {
+		return errors.New(describe(c.exit))
+	}
+	return err
 }
 
 // take handles one message. If kept, the bytes are ours.

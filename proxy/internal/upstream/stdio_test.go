@@ -144,6 +144,20 @@ func TestDownAnswersAtOnce(t *testing.T) {
 	}
 }
 
+// TestDeathAtTheStart: the first write may find the child gone before its end is
+// known. What is told is that it ended.
+func TestDeathAtTheStart(t *testing.T) {
+	for range 20 {
+		s := prepare(t, Config{Name: "dead", Command: "false"})
+		s.Start(t.Context())
+		<-s.Settled()
+		if st := s.State(); st.Err == nil || !strings.Contains(st.Err.Error(), "exit status 1") {
+			t.Fatalf("%+v", st)
+		}
+		s.Close()
+	}
+}
+
 func TestBadConfigurations(t *testing.T) {
 	for name, c := range map[string]Config{
 		"nothing":     {},

@@ -163,6 +163,9 @@ func (s *supervisor) attempt(ctx context.Context, protocol string) (conn, agreem
 		c.agree(a.session)
 		return c, a, nil
 	}
+	if child, ok := c.(*stdioConn); ok {
+		err = child.reason(err)
+	}
 	c.retire()
 	if err == nil { // more is to be declared than when the handshake began
 		return s.attempt(ctx, "legacy")
