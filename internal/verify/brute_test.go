@@ -345,7 +345,7 @@ func replay(p *gate.Policy, t verify.Trace) played {
 			continue
 		}
 		for range max(1, step.Times) {
-			call := gate.Call{Tool: step.Tool, Args: []byte(step.Args)}
+			call := callOfStep(step)
 			now, ok := begin(p, out.state, call)
 			if !ok {
 				out.refused = i
@@ -362,4 +362,9 @@ func replay(p *gate.Policy, t verify.Trace) played {
 		out.order = append(out.order, fmt.Sprint("begin ", step.Call))
 	}
 	return out
+}
+
+// callOfStep is the call that a step makes.
+func callOfStep(s verify.Step) gate.Call {
+	return gate.Call{Tool: s.Tool, Also: canonical(s.Tool), Args: []byte(s.Args)}
 }

@@ -20,7 +20,8 @@ type trial struct {
 	t      *testing.T
 	seed   uint64
 	rules  string
-	fields []string // what the field f of calls can hold, as JSON
+	calls  []gate.Call // all that may be told apart, and more
+	alone  bool        // rules only: the calls do not tell apart what random nets read
 	nets   []gate.Net
 	policy *gate.Policy
 	o      verify.Options
@@ -37,16 +38,7 @@ func TestRandomPolicies(t *testing.T) { soak(t, newTrial, 300) }
 func TestRandomScripts(t *testing.T) { soak(t, newScriptTrial, 40) }
 
 func soak(t *testing.T, trial func(*testing.T, uint64) *trial, count int) {
-	from := uint64(0)
-	if testing.Short() {
-		count /= 5
-	}
-	if n, err := strconv.Atoi(os.Getenv("PETRIGATE_SOAK")); err == nil {
-		count = n
-	}
-	if n, err := strconv.ParseUint(os.Getenv("PETRIGATE_SEED"), 10, 64); err == nil {
-		from = n
-	}
+	from, count := soakRange(t, count)
 	stats := map[string]int{}
 	for seed := from; seed < from+uint64(count); seed++ {
 		start := time.Now()
@@ -66,10 +58,27 @@ func soak(t *testing.T, trial func(*testing.T, uint64) *trial, count int) {
 	t.Log(stats)
 }
 
+// soakRange is where to begin and how many to try.
+func soakRange(t *testing.T, usual int) (from uint64, count int) {
+	count = usual
+	if testing.Short() {
+		count /= 5
+	}
+	if n, err := strconv.Atoi(os.Getenv("PETRIGATE_SOAK")); err == nil {
+		count = n
+	}
+	if n, err := strconv.ParseUint(os.Getenv("PETRIGATE_SEED"), 10, 64); err == nil {
+		from = n
+	}
+	t.Logf("seeds from %d", from)
+	return from, count
+}
+
 // newTrial is a random policy of the rules that PetriFlow has, and of nets.
 func newTrial(t *testing.T, seed uint64) *trial {
 	g := &generator{rand.New(rand.NewPCG(seed, 1))}
-	return g.trial(&trial{t: t, seed: seed, rules: g.rules(), fields: fieldsOfWords})
+	src := g.rules()
+	return g.trial(&trial{t: t, seed: seed, rules: src, calls: plainCalls(src, fieldsOfWords)})
 }
 
 func (g *generator) trial(tr *trial) *trial {
@@ -80,13 +89,13 @@ func (g *generator) trial(tr *trial) *trial {
 	}
 	tr.nets = compiled.Nets
 	for i := range g.IntN(3) {
-		if g.IntN(2) == 0 {
+		if g.IntN(2) == 0 && !tr.alone {
 			n := g.net(i)
 			n.Terminal = terminalPlaces(tr.seed, n.Places)
 			tr.nets = append(tr.nets, n)
 		}
 	}
-	tr.o = verify.Options{Maps: compiled.Maps, Deny: g.IntN(6) == 0, States: 20000}
+	tr.o.Maps, tr.o.Deny, tr.o.States = compiled.Maps, g.IntN(6) == 0, 20000
 	if tr.policy, err = gate.NewPolicy(tr.nets, gate.PolicyOptions{Maps: tr.o.Maps, Deny: tr.o.Deny}); err != nil {
 		return nil
 	}
@@ -106,63 +115,6 @@ func (g *generator) trial(tr *trial) *trial {
 	tr.enumerate()
 	tr.brute.explore(a, b)
 	return tr
-}
-
-// fieldsOfWords are texts, and other values, that words and regexes tell apart.
-var fieldsOfWords = []string{"", `"x"`, `"y"`, `"xx"`, `"x y"`, `["xx"]`, `["x"]`, `["y"]`, `["x","y"]`}
-
-// enumerate lists the calls that the gate can tell apart.
-func (tr *trial) enumerate() {
-	seen := map[string]bool{}
-	tools := []string{"a", "b", "c", "d", "ax", "xb", "axb", "q", "qq"}
-	if strings.Contains(tr.rules, `"a.go"`) {
-		tools = append(tools, "a.go") // in quotes it is a tool; otherwise an action of a
-	}
-	for _, label := range []string{"m", "n", "o"} {
-		if !strings.Contains(tr.rules, " as "+label) {
-			tools = append(tools, label)
-		}
-	}
-	for _, tool := range tools {
-		for _, f := range tr.fields {
-			for _, action := range []string{"", `"go"`, `"stop"`, `"zap"`, `"zip.go"`, `["go"]`, `["stop"]`, `["go","stop"]`} {
-				var args []string
-				if f != "" {
-					args = append(args, `"f":`+f)
-				}
-				if action != "" {
-					args = append(args, `"action":`+action)
-				}
-				call := gate.Call{Tool: tool, Args: []byte("{" + strings.Join(args, ",") + "}")}
-				names := tr.policy.Names(call)
-				key := fmt.Sprint(tr.relevant(names), tr.policy.Meaning(call))
-				if !seen[key] {
-					seen[key] = true
-					tr.brute.calls = append(tr.brute.calls, call)
-					tr.brute.names = append(tr.brute.names, names)
-				}
-			}
-		}
-	}
-}
-
-// relevant leaves out names that nothing speaks of, but for tools.
-func (tr *trial) relevant(names []gate.Name) []gate.Name {
-	spoken := map[string]bool{}
-	for _, n := range tr.nets {
-		for _, t := range n.Transitions {
-			for _, tool := range t.Tools {
-				spoken[tool.Name] = true
-			}
-		}
-		for _, f := range n.Free {
-			spoken[f] = true
-		}
-	}
-	for _, t := range []string{"a", "b", "c", "a.go", "a.stop", "b.go", "m", "n", "o", "o0", "o1"} {
-		spoken[t] = true
-	}
-	return slices.DeleteFunc(slices.Clone(names), func(n gate.Name) bool { return !spoken[n.Text] })
 }
 
 type generator struct{ *rand.Rand }
@@ -426,7 +378,7 @@ func (tr *trial) checkBefore(a verify.NeverBefore, t verify.Trace) {
 	pl := tr.reaches(a.Tool, t)
 	fresh := false
 	for _, step := range t[:len(t)-1] {
-		names := tr.policy.Names(gate.Call{Tool: t[at(t, step.Call)].Tool, Args: []byte(t[at(t, step.Call)].Args)})
+		names := tr.policy.Names(callOfStep(t[at(t, step.Call)]))
 		if !step.Ends && hasName(names, a.Tool, false) {
 			fresh = false
 		}

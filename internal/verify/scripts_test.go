@@ -11,7 +11,8 @@ import (
 // PetriFlow has not.
 func newScriptTrial(t *testing.T, seed uint64) *trial {
 	g := &generator{rand.New(rand.NewPCG(seed, 3))}
-	return g.trial(&trial{t: t, seed: seed, rules: g.scriptRules(), fields: fieldsOfScripts})
+	src := g.scriptRules()
+	return g.trial(&trial{t: t, seed: seed, rules: src, calls: plainCalls(src, fieldsOfScripts)})
 }
 
 // fieldsOfScripts are scripts of all sets of commands that the rules look for,

@@ -241,8 +241,9 @@ func (b *shaper) inventTools() {
 	for _, f := range fresh {
 		if i := strings.IndexByte(f.text, '.'); i > 0 && i < len(f.text)-1 {
 			b.dotted(f.text) // as where a name with a dot is written
-		} else if i < 0 {
-			b.tool(f.text)
+		}
+		if !strings.HasPrefix(f.text, ".") {
+			b.tool(f.text) // with a dot it is a tool of an upstream
 		}
 	}
 	if len(dots) == 0 {

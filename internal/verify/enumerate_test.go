@@ -1,0 +1,68 @@
+package verify_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/petrigate/petrigate/gate"
+)
+
+// fieldsOfWords are texts, and other values, that words and regexes tell apart.
+var fieldsOfWords = []string{"", `"x"`, `"y"`, `"xx"`, `"x y"`, `["xx"]`, `["x"]`, `["y"]`, `["x","y"]`}
+
+// enumerate keeps one of the calls that the gate cannot tell apart.
+func (tr *trial) enumerate() {
+	seen := map[string]bool{}
+	for _, call := range tr.calls {
+		names := tr.policy.Names(call)
+		key := fmt.Sprint(tr.relevant(names), tr.policy.Meaning(call))
+		if !seen[key] {
+			seen[key] = true
+			tr.brute.calls = append(tr.brute.calls, call)
+			tr.brute.names = append(tr.brute.names, names)
+		}
+	}
+}
+
+// plainCalls are calls of all tools with all that the field f can hold, as JSON.
+func plainCalls(src string, fields []string) []gate.Call {
+	tools := []string{"a", "b", "c", "d", "ax", "xb", "axb", "q", "qq", "a.x", "x.go", "a.x.go", "a.xb"}
+	if strings.Contains(src, `"a.go"`) {
+		tools = append(tools, "a.go") // in quotes it is a tool; otherwise an action of a
+	}
+	for _, label := range []string{"m", "n", "o"} {
+		if !strings.Contains(src, " as "+label) {
+			tools = append(tools, label)
+		}
+	}
+	var calls []gate.Call
+	for _, tool := range tools {
+		for _, f := range fields {
+			for _, action := range []string{"", `"go"`, `"stop"`, `"zap"`, `"zip.go"`, `["go"]`, `["stop"]`, `["go","stop"]`} {
+				args := strings.TrimPrefix(field("f", f)+field("action", action), ",")
+				calls = append(calls, gate.Call{Tool: tool, Args: []byte("{" + args + "}")})
+			}
+		}
+	}
+	return calls
+}
+
+// relevant leaves out names that nothing speaks of, but for tools.
+func (tr *trial) relevant(names []gate.Name) []gate.Name {
+	spoken := map[string]bool{}
+	for _, n := range tr.nets {
+		for _, t := range n.Transitions {
+			for _, tool := range t.Tools {
+				spoken[tool.Name] = true
+			}
+		}
+		for _, f := range n.Free {
+			spoken[f] = true
+		}
+	}
+	for _, t := range []string{"a", "b", "c", "a.go", "a.stop", "b.go", "m", "n", "o", "o0", "o1"} {
+		spoken[t] = true
+	}
+	return slices.DeleteFunc(slices.Clone(names), func(n gate.Name) bool { return !spoken[n.Text] })
+}
