@@ -249,7 +249,7 @@ func TestCancelledByStdio(t *testing.T) {
 func TestLateAnswerOfChild(t *testing.T) {
 	for _, era := range []string{"legacy", "modern"} {
 		t.Run(era, func(t *testing.T) {
-			up, _ := child(t, "--era "+era)
+			up, records := child(t, "--era "+era)
 			up.Timeout = 200 * time.Millisecond
 			s := start(t, setup{policy: chain(t, "slow", "push"), change: func(o *proxy.Options) { o.Upstreams = []proxy.Upstream{up} }})
 			c := s.connect(legs()[0], "")
@@ -257,7 +257,11 @@ func TestLateAnswerOfChild(t *testing.T) {
 				t.Errorf("%s", r.raw)
 			}
 			s.inFlight()
-			c.must("release", `{}`)
+			s.eventually("it runs", func() bool { return len(ofKind(records(), fixture.Executed, "slow")) == 1 })
+			s.eventually("the answer has come", func() bool { // slow may begin to wait after a release, and a release may be out of time too
+				c.do("release", `{}`)
+				return s.marking("chain", "done") == 1
+			})
 			s.settled("done")
 		})
 	}

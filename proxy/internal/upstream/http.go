@@ -182,7 +182,9 @@ func (c *httpConn) cancel(x *Exchange, reason string) {
 	}
 	go func() {
 		defer c.upstream.work.Done()
-		ctx, cancel := context.WithTimeout(x.ctx, notifyTimeout)
+		// Not with the context of x: what x asked of its client is withdrawn
+		// too, and an answer to that must not keep the server from knowing.
+		ctx, cancel := context.WithTimeout(c.ctx, notifyTimeout)
 		defer cancel()
 		_ = c.notify(ctx, c.current.Load(), "notifications/cancelled", appendCancelled(nil, x.id, reason))
 	}()
