@@ -41,11 +41,10 @@ type toolCall struct {
 	// ctx is what waiting for a person ends with.
 	ctx   context.Context //nolint:containedctx // the call is what it would be passed with
 	aside func(func())    // runs what may wait; where nobody else is kept waiting, at once
-	wake  chan struct{}   // gets a value when there are notes; nil: they are written at once
+	notes *notes          // for the goroutine of the client; nil: they are written at once
 
 	mu      sync.Mutex
 	landed  chan landing // for the goroutine of the client, where one waits
-	notes   [][]byte     // notifications for that goroutine
 	stopped error        // why it is not wanted any more
 	stop    context.CancelCauseFunc
 	flight  *flight

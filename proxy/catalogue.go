@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -78,13 +79,28 @@ func (c *catalogue) set(u *upstreamState, objects [][]byte) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.raw[u], c.once[u] = objects, true
+	before := c.view.Load().problems
 	changed, after := c.renew()
 	close(c.changed)
 	c.changed = make(chan struct{})
-	for _, problem := range after.problems {
-		c.log.Warn("tool left out", "reason", problem)
+	if !slices.Equal(before, after.problems) {
+		c.complain(after.problems)
 	}
 	return changed
+}
+
+// maxComplaints is how many tools that are left out the log says why of, at
+// one time.
+const maxComplaints = 20
+
+func (c *catalogue) complain(problems []string) {
+	for i, problem := range problems {
+		if i == maxComplaints {
+			c.log.Warn("more tools left out", "tools", len(problems)-i)
+			return
+		}
+		c.log.Warn("tool left out", "reason", problem)
+	}
 }
 
 // relist is set where the nets have changed and not the tools.

@@ -171,7 +171,7 @@ func (p *Proxy) inquired(u *upstreamState, q *upstream.Inquiry) {
 			q.Refuse(codeInternal, "it cannot be told which request this belongs to")
 			return
 		}
-		only, s = t.client, t.stream
+		only, s = t.client, t.aloud()
 	}
 	if only == nil {
 		only = p.onlyClient()

@@ -2,15 +2,10 @@ package proxy
 
 import (
 	"context"
-	"slices"
 
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
-
-// maxNotes is how many notifications of a call wait for a client that does
-// not read.
-const maxNotes = 256
 
 // A landing is how a round of a call ends for its client.
 type landing struct {
@@ -49,7 +44,7 @@ func (t *toolCall) receive(l landing) {
 func (p *Proxy) serveCall(ctx context.Context, t *toolCall, reason error) {
 	t.landed = make(chan landing, 2)
 	if t.tool == nil || t.tool.upstream.config.URL == "" {
-		t.wake = make(chan struct{}, 1)
+		t.notes = newNotes()
 	}
 	t.aside = func(f func()) {
 		t.bind(ctx)
@@ -71,12 +66,18 @@ func (t *toolCall) await() bool {
 	if idle {
 		return false
 	}
+	var wake <-chan struct{}
+	if t.notes != nil {
+		wake = t.notes.wake
+	}
 	for {
 		select {
-		case <-t.wake:
-			t.tellRest()
+		case <-wake:
+			t.notes.writeTo(t.stream)
 		case l, open := <-landed:
-			t.tellRest() // what came before the reply
+			if t.notes != nil {
+				t.notes.writeTo(t.stream) // what came before the reply
+			}
 			if !open {
 				return false
 			}
@@ -92,32 +93,11 @@ func (t *toolCall) goesOnAfter(l landing) bool {
 	return !t.ended && t.flight != nil && t.flight != l.flight
 }
 
-// tell passes a notification on. It is called on the reader of an upstream
-// that others share, and so a client that does not read must not hold it up:
-// what there is no room for is dropped.
+// tell passes a notification on. It is called on the reader of an upstream.
 func (t *toolCall) tell(note []byte) {
-	if t.wake == nil {
+	if t.notes == nil {
 		t.stream.send(note)
 		return
 	}
-	t.mu.Lock()
-	if len(t.notes) < maxNotes {
-		t.notes = append(t.notes, note)
-	}
-	t.mu.Unlock()
-	select {
-	case t.wake <- struct{}{}:
-	default:
-	}
-}
-
-// tellRest writes what waits to be told.
-func (t *toolCall) tellRest() {
-	t.mu.Lock()
-	notes := t.notes
-	t.notes = nil
-	t.mu.Unlock()
-	for note := range slices.Values(notes) {
-		t.stream.send(note)
-	}
+	t.notes.add(note)
 }

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"io"
 	"sync"
+
+	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
 var errSlowClient = errors.New("the client does not read what is written to it")
@@ -12,6 +14,7 @@ const (
 	bigPart  = 32 << 10  // a part from this size on is written from where it is
 	maxBurst = 256 << 10 // what is held back at the most while more is about to come
 	maxSpare = 1 << 20   // a buffer above this size is not kept
+	maxNews  = 8 << 20   // notifications are dropped while so much waits to be read
 )
 
 // A lineWriter is the one owner of an output of lines. Whoever finds it idle
@@ -19,6 +22,7 @@ const (
 // that many messages cost one system call and none waits for a goroutine.
 type lineWriter struct {
 	out    io.Writer
+	aside  bool          // a goroutine of its own writes: nobody else may wait for this output
 	broken chan struct{} // closed with the first error
 
 	mu      sync.Mutex
@@ -43,7 +47,8 @@ func (w *lineWriter) send(parts ...[]byte) {
 	defer w.mu.Unlock()
 	switch {
 	case w.err != nil:
-	case !w.writing && isBig(parts):
+	case len(w.queue) > maxNews && wire.IsNotification(parts[0]): // it is no answer to anything
+	case !w.writing && !w.aside && isBig(parts):
 		w.writeBig(parts)
 		w.drain()
 	default:
@@ -73,7 +78,7 @@ func (w *lineWriter) enqueue(parts [][]byte) {
 		w.fail(errSlowClient)
 	case w.writing || w.corks > 0 && len(w.queue) < maxBurst:
 	default:
-		w.drain()
+		w.begin()
 	}
 }
 
@@ -105,8 +110,22 @@ func (w *lineWriter) uncork() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.corks--; w.corks == 0 && !w.writing {
-		w.drain()
+		w.begin()
 	}
+}
+
+// begin writes what is queued, here or aside.
+func (w *lineWriter) begin() {
+	if !w.aside {
+		w.drain()
+		return
+	}
+	w.writing = true
+	go func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.drain()
+	}()
 }
 
 // drain writes until the queue is empty.
@@ -163,4 +182,13 @@ func (w *lineWriter) close() {
 	}
 	w.drain()
 	w.fail(io.ErrClosedPipe)
+}
+
+// awaitIdle waits until nobody writes any more, after close.
+func (w *lineWriter) awaitIdle() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for w.writing {
+		w.idle.Wait()
+	}
 }

@@ -16,8 +16,8 @@ const (
 
 // A subscription is a subscriptions/listen of revision 2026-07-28 that is open.
 type subscription struct {
-	id        string // of the request, on the wire
-	stream    stream
+	id        string          // of the request, on the wire
+	notes     *notes          // for the goroutine that serves it
 	lists     map[string]bool // by the member of the filter
 	resources []string
 }
@@ -29,7 +29,7 @@ func (p *Proxy) listen(ctx context.Context, c *client, m wire.Message, meta wire
 		return
 	}
 	p.awaitUpstreams(ctx)
-	sub := &subscription{id: string(m.ID), stream: s, lists: map[string]bool{}}
+	sub := &subscription{id: string(m.ID), notes: newNotes(), lists: map[string]bool{}}
 	filter, _ := rawjson.Member(m.Params, "notifications")
 	agreed := p.agree(sub, filter)
 	before := p.catalogue.load()
@@ -43,10 +43,7 @@ func (p *Proxy) listen(ctx context.Context, c *client, m wire.Message, meta wire
 			s.send(wire.AppendNotification(nil, listChanged, subscriptionParams(sub.id, "")))
 		}
 		p.rewatch()
-		select {
-		case <-ctx.Done():
-		case <-p.streaming.Done():
-		}
+		p.tellNews(ctx, sub, s)
 	}
 	c.mu.Lock()
 	delete(c.subscriptions, sub.id)
@@ -56,6 +53,20 @@ func (p *Proxy) listen(ctx context.Context, c *client, m wire.Message, meta wire
 	}
 	if ctx.Err() == nil {
 		s.reply(wire.AppendResult(nil, m.ID, subscriptionParams(sub.id, `,"resultType":"complete"`)))
+	}
+}
+
+// tellNews writes what the subscription is about until it ends.
+func (p *Proxy) tellNews(ctx context.Context, sub *subscription, s stream) {
+	for {
+		select {
+		case <-sub.notes.wake:
+			sub.notes.writeTo(s)
+		case <-ctx.Done():
+			return
+		case <-p.streaming.Done():
+			return
+		}
 	}
 }
 

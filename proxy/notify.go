@@ -37,7 +37,7 @@ func (p *Proxy) announce(method string) {
 			out.send(plain)
 		}
 		for _, s := range subscribers {
-			s.stream.send(wire.AppendNotification(nil, method, subscriptionParams(s.id, "")))
+			s.notes.add(wire.AppendNotification(nil, method, subscriptionParams(s.id, "")))
 		}
 	}
 }

@@ -23,6 +23,7 @@ type relayed struct {
 	meta     wire.Meta
 	upstream *upstreamState
 	name     string // for the header of revision 2026-07-28
+	notes    *notes // for the goroutine that waits for the answer
 
 	change func(params []byte) []byte // of the params on their way; nil: none
 	amend  func(result []byte) []byte // of the result on its way back; nil: none
@@ -31,7 +32,7 @@ type relayed struct {
 // relay sends m to u and passes the answer on. It reports whether that is a
 // result.
 func (p *Proxy) relay(ctx context.Context, c *client, m wire.Message, meta wire.Meta, s stream, u *upstreamState) bool {
-	r := &relayed{proxy: p, client: c, stream: s, agent: c.speaker(meta), message: m, meta: meta, upstream: u}
+	r := &relayed{proxy: p, client: c, stream: s, agent: c.speaker(meta), message: m, meta: meta, upstream: u, notes: newNotes()}
 	return r.serve(ctx)
 }
 
@@ -66,16 +67,21 @@ func (r *relayed) exchange(ctx context.Context) (upstream.Reply, error) {
 	timer := time.NewTimer(u.config.Timeout)
 	defer timer.Stop()
 	var err error
-	select {
-	case reply := <-x.Done():
-		if reply.Err != nil {
-			err = fmt.Errorf("upstream %s: %v", u.config.Name, reply.Err)
+	for err == nil {
+		select {
+		case <-r.notes.wake:
+			r.notes.writeTo(r.stream)
+		case reply := <-x.Done():
+			r.notes.writeTo(r.stream) // what came before it
+			if reply.Err != nil {
+				err = fmt.Errorf("upstream %s: %v", u.config.Name, reply.Err)
+			}
+			return reply, err
+		case <-timer.C:
+			err = fmt.Errorf("upstream %s gave no answer within %s", u.config.Name, u.config.Timeout)
+		case <-ctx.Done():
+			err = context.Cause(ctx)
 		}
-		return reply, err
-	case <-timer.C:
-		err = fmt.Errorf("upstream %s gave no answer within %s", u.config.Name, u.config.Timeout)
-	case <-ctx.Done():
-		err = context.Cause(ctx)
 	}
 	x.Cancel(err.Error())
 	return upstream.Reply{}, err
@@ -106,7 +112,7 @@ func (r *relayed) request() (upstream.Request, error) {
 // notify passes a notification that belongs to the request to its client.
 func (r *relayed) notify(method string, params []byte) {
 	if note := r.client.note(r.agent, r.meta, method, params); note != nil {
-		r.stream.send(note)
+		r.notes.add(note)
 	}
 }
 
@@ -117,7 +123,7 @@ func (r *relayed) ask(q *upstream.Inquiry) {
 		refuseInquiry(q)
 		return
 	}
-	r.proxy.passOn(r.client, r.stream, r.upstream, q)
+	r.proxy.passOn(r.client, noteStream{r.notes}, r.upstream, q)
 }
 
 // note is a notification of an upstream that belongs to a request, under the

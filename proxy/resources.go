@@ -103,7 +103,7 @@ func (p *Proxy) complete(ctx context.Context, c *client, m wire.Message, meta wi
 		s.reply(wire.AppendError(nil, m.ID, codeNoMethod, "Method not found: no upstream completes arguments", nil))
 		return
 	}
-	r := &relayed{proxy: p, client: c, stream: s, agent: c.speaker(meta), message: m, meta: meta}
+	r := &relayed{proxy: p, client: c, stream: s, agent: c.speaker(meta), message: m, meta: meta, notes: newNotes()}
 	ref, _ := rawjson.Member(m.Params, "ref")
 	switch member(ref, "type") {
 	case "ref/prompt":

@@ -63,6 +63,7 @@ func (h *handler) sse(w http.ResponseWriter, r *http.Request, v visitor) {
 	p := h.proxy
 	events := &eventLines{w: w}
 	out := newLineWriter(events)
+	out.aside = true // upstreams that others use too write to it
 	c, refusal := h.seats.open(p, v.principal, "sse", out)
 	if c == nil {
 		http.Error(w, refusal, http.StatusTooManyRequests)
@@ -82,7 +83,13 @@ func (h *handler) sse(w http.ResponseWriter, r *http.Request, v visitor) {
 		cancel(errGone)
 		p.dropClient(c)
 		s.work.Wait()
+		select {
+		case <-out.broken: // by a client that does not read: the write under way is to end
+			_ = http.NewResponseController(w).SetWriteDeadline(time.Unix(1, 0))
+		default:
+		}
 		out.close()
+		out.awaitIdle() // nothing may be written once this returns
 	}()
 	tick := time.NewTicker(keepAlive)
 	defer tick.Stop()

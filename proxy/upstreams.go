@@ -21,6 +21,7 @@ type upstreamState struct {
 	queued  atomic.Bool // a listing is due: further announcements change nothing
 	said    atomic.Bool // u announced a change since the last listing
 	listing sync.Mutex  // one listing at a time
+	listed  time.Time   // when the last began; of the one under way
 	missed  int         // listings in a row that failed; of the one under way
 	again   atomic.Bool // one is due because the last failed
 	told    atomic.Bool // the log says that it is up
@@ -96,6 +97,10 @@ func (p *Proxy) relist(u *upstreamState, said bool) {
 	p.background(func() {
 		u.listing.Lock()
 		defer u.listing.Unlock()
+		if !p.sleep(announceEvery - time.Since(u.listed)) {
+			return
+		}
+		u.listed = time.Now()
 		u.queued.Store(false)
 		said := u.said.Swap(false)
 		if u.State().Phase != upstream.Up { // it is listed when it is
@@ -135,19 +140,30 @@ func (p *Proxy) listAgain(u *upstreamState) {
 		return
 	}
 	p.background(func() {
-		timer := time.NewTimer(pause)
-		defer timer.Stop()
-		select {
-		case <-timer.C:
+		if p.sleep(pause) {
 			u.again.Store(false)
 			p.relist(u, false)
-		case <-p.ctx.Done():
 		}
 	})
 }
 
-// announceEvery is the time between two announcements of one list: a flood of
-// them becomes few.
+// sleep waits for d, if that is any time; false: the proxy ends.
+func (p *Proxy) sleep(d time.Duration) bool {
+	if d <= 0 {
+		return p.ctx.Err() == nil
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-p.ctx.Done():
+		return false
+	}
+}
+
+// announceEvery is the time between two announcements of one list, and between
+// two listings of tools: a flood of them becomes few.
 const announceEvery = 50 * time.Millisecond
 
 // announceSoon tells the clients of a change, once for any number of changes
@@ -157,12 +173,7 @@ func (p *Proxy) announceSoon(due *atomic.Bool, method string) {
 		return
 	}
 	p.background(func() {
-		timer := time.NewTimer(announceEvery)
-		defer timer.Stop()
-		select {
-		case <-timer.C:
-		case <-p.ctx.Done():
-		}
+		p.sleep(announceEvery)
 		due.Store(false)
 		p.announce(method)
 	})

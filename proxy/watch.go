@@ -110,7 +110,7 @@ func (p *Proxy) updated(params []byte) {
 			c.out.send(wire.AppendNotification(nil, resourceUpdated, wire.WithSubscription(params, "")))
 		}
 		for _, s := range subscribers {
-			s.stream.send(wire.AppendNotification(nil, resourceUpdated, wire.WithSubscription(params, s.id)))
+			s.notes.add(wire.AppendNotification(nil, resourceUpdated, wire.WithSubscription(params, s.id)))
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"bytes"
 	"strconv"
 
 	"github.com/petrigate/petrigate/internal/rawjson"
@@ -24,6 +25,11 @@ func AppendRequestInt(dst []byte, id int64, method string, params []byte) []byte
 // AppendNotification appends a notification. Params may be nil.
 func AppendNotification(dst []byte, method string, params []byte) []byte {
 	return appendMethod(append(dst, `{"jsonrpc":"2.0"`...), method, params)
+}
+
+// IsNotification reports whether [AppendNotification] has built a message.
+func IsNotification(message []byte) bool {
+	return bytes.HasPrefix(message, []byte(`{"jsonrpc":"2.0","method":`))
 }
 
 func appendMethod(dst []byte, method string, params []byte) []byte {

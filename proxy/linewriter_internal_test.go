@@ -1,0 +1,58 @@
+package proxy
+
+import (
+	"bytes"
+	"fmt"
+	"testing"
+
+	"github.com/petrigate/petrigate/proxy/internal/wire"
+)
+
+// A blocked output takes nothing until it is told to.
+type blocked struct {
+	release, entered chan struct{}
+	out              bytes.Buffer
+}
+
+func (b *blocked) Write(p []byte) (int, error) {
+	select {
+	case b.entered <- struct{}{}:
+	default:
+	}
+	<-b.release
+	return b.out.Write(p)
+}
+
+// TestNewsAreDropped: F022. Where a client does not read, what is no answer is
+// dropped before the connection is, and every answer comes.
+func TestNewsAreDropped(t *testing.T) {
+	for _, aside := range []bool{false, true} {
+		out := &blocked{release: make(chan struct{}), entered: make(chan struct{}, 1)}
+		w := newLineWriter(out)
+		w.aside = aside
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			w.send([]byte(`{"jsonrpc":"2.0","id":0,"result":{}}`)) // waits, unless somebody else writes
+		}()
+		<-out.entered
+		news := wire.AppendNotification(nil, "notifications/message", fmt.Appendf(nil, `{"data":"%01000000d"}`, 0))
+		for range 2 * maxQueued / len(news) {
+			w.send(news)
+		}
+		const answers = 100
+		for i := range answers {
+			w.reply(wire.AppendResult(nil, fmt.Append(nil, i+1), []byte(`{}`)))
+		}
+		close(out.release)
+		<-done
+		w.close()
+		w.awaitIdle()
+		if n := bytes.Count(out.out.Bytes(), []byte(`"result":{}}`+"\n")); n != answers+1 {
+			t.Errorf("aside %t: %d answers came, want %d", aside, n, answers+1)
+		}
+		if n := bytes.Count(out.out.Bytes(), []byte("notifications/message")); n == 0 || n > maxNews/len(news)+2 {
+			t.Errorf("aside %t: %d notifications came", aside, n)
+		}
+	}
+}
