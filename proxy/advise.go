@@ -93,7 +93,7 @@ func (a *advisor) list(c *client) []byte {
 	}
 	a.showing.Unlock()
 	a.report(c.session, s.conflict)
-	return append(appendTools(nil, s.view.order, s.hidden), '}')
+	return append(append(appendTools(nil, s.view.order, s.hidden), s.view.around...), '}')
 }
 
 // has reports whether c is still there.

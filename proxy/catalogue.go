@@ -36,9 +36,10 @@ type catalogue struct {
 	impossible func([]gate.Call) []string // tools that are not listed; nil: all are
 
 	mu      sync.Mutex
-	raw     map[*upstreamState][][]byte // the tool objects, as they came
-	once    map[*upstreamState]bool     // listed at least once
-	changed chan struct{}               // closed at the next listing
+	raw     map[*upstreamState][][]byte          // the tool objects, as they came
+	pages   map[*upstreamState][]json.RawMessage // what stood around them
+	once    map[*upstreamState]bool              // listed at least once
+	changed chan struct{}                        // closed at the next listing
 }
 
 // A toolView is one state of the catalogue. It never changes.
@@ -46,6 +47,8 @@ type toolView struct {
 	tools    map[string]*tool // by exposed name
 	order    []*tool
 	calls    []gate.Call // of order, without arguments
+	around   []byte      // the members of the list beside its tools
+	elements int         // the length of list without them
 	list     []byte      // the result of tools/list, for clients with a handshake
 	modern   []byte      // the same for revision 2026-07-28
 	problems []string
@@ -66,19 +69,19 @@ type tool struct {
 }
 
 func newCatalogue(upstreams []*upstreamState, log *slog.Logger) *catalogue {
-	c := &catalogue{upstreams: upstreams, log: log, raw: map[*upstreamState][][]byte{}, once: map[*upstreamState]bool{}, changed: make(chan struct{})}
+	c := &catalogue{upstreams: upstreams, log: log, raw: map[*upstreamState][][]byte{}, pages: map[*upstreamState][]json.RawMessage{}, once: map[*upstreamState]bool{}, changed: make(chan struct{})}
 	c.view.Store(c.build())
 	return c
 }
 
 func (c *catalogue) load() *toolView { return c.view.Load() }
 
-// set replaces the tools of one upstream and reports whether the list that
-// clients see is another one than before.
-func (c *catalogue) set(u *upstreamState, objects [][]byte) bool {
+// set replaces the tools of one upstream, and what stood around them, and
+// reports whether the tools that clients see are others than before.
+func (c *catalogue) set(u *upstreamState, objects [][]byte, pages []json.RawMessage) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.raw[u], c.once[u] = objects, true
+	c.raw[u], c.pages[u], c.once[u] = objects, pages, true
 	before := c.view.Load().problems
 	changed, after := c.renew()
 	close(c.changed)
@@ -118,7 +121,7 @@ func (c *catalogue) relist() (changed bool) {
 func (c *catalogue) renew() (changed bool, after *toolView) {
 	before, after := c.view.Load(), c.build()
 	c.view.Store(after)
-	return string(before.list) != string(after.list), after
+	return string(before.list[:before.elements]) != string(after.list[:after.elements]), after
 }
 
 // next is closed when an upstream is listed after this.
@@ -141,7 +144,11 @@ func (c *catalogue) build() *toolView {
 	v := &toolView{tools: map[string]*tool{}}
 	taken := map[string][]*tool{}
 	bare := map[string]int{}
+	around := listMembers{alone: len(c.upstreams) == 1}
 	for _, u := range c.upstreams {
+		for _, page := range c.pages[u] {
+			around.add(u, page)
+		}
 		for _, object := range c.raw[u] {
 			t, problem := newTool(u, object, len(c.upstreams) == 1)
 			if problem != "" {
@@ -167,6 +174,7 @@ func (c *catalogue) build() *toolView {
 	for _, t := range v.order {
 		v.calls = append(v.calls, gate.Call{Tool: t.exposed, Also: t.also, Upstream: t.upstream.config.Name, Annotations: t.annotates})
 	}
+	v.around = around.append(nil)
 	v.encode(c.hidden(v.calls))
 	return v
 }
@@ -319,11 +327,13 @@ func clip(b []byte, n int) []byte { return b[:min(len(b), n)] }
 // encode writes the two forms of the list, but for what is hidden.
 func (v *toolView) encode(hidden map[string]bool) {
 	list := appendTools(nil, v.order, hidden)
+	v.elements = len(list)
+	list = append(list, v.around...)
 	v.list = append(list[:len(list):len(list)], '}')
 	v.modern = append(list[:len(list):len(list)], `,"resultType":"complete","ttlMs":0,"cacheScope":"private"}`...)
 }
 
-// appendTools writes the result of tools/list but for its last brace.
+// appendTools writes the result of tools/list up to the end of the tools.
 func appendTools(list []byte, tools []*tool, hidden map[string]bool) []byte {
 	list = append(list, `{"tools":[`...)
 	for _, t := range tools {

@@ -71,11 +71,20 @@ const canElicit = `{"elicitation":{}}`
 // connect opens a client that declares the capabilities, none if empty.
 func (s *site) connect(l leg, capabilities string) *client {
 	s.t.Helper()
-	if capabilities == "" {
-		capabilities = "{}"
+	c := s.unconnected(l)
+	if capabilities != "" {
+		c.capabilities = capabilities
 	}
+	if !l.modern {
+		c.initialize()
+	}
+	return c
+}
+
+// unconnected is a client that has said nothing yet.
+func (s *site) unconnected(l leg) *client {
 	c := &client{
-		site: s, leg: l, mail: newMailbox(), capabilities: capabilities, version: "2025-11-25",
+		site: s, leg: l, mail: newMailbox(), capabilities: "{}", version: "2025-11-25",
 		http: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 100}}, cancels: map[string]context.CancelFunc{},
 	}
 	if l.modern {
@@ -84,9 +93,6 @@ func (s *site) connect(l leg, capabilities string) *client {
 	s.t.Cleanup(c.close)
 	if !l.http {
 		c.pipe()
-	}
-	if !l.modern {
-		c.initialize()
 	}
 	return c
 }

@@ -248,6 +248,9 @@ func (p *Proxy) declare(ctx context.Context, a agent) {
 func (p *Proxy) introduced(ctx context.Context, result []byte) []byte {
 	p.awaitUpstreams(ctx)
 	result = wire.ReplaceMember(nil, result, "capabilities", p.capabilities())
+	if len(p.upstreams) == 1 {
+		result = as(p.upstreams[0].State(), result)
+	}
 	if text := p.instructions(); text != "" {
 		result = wire.AppendStamped(nil, result, rawjson.AppendString([]byte(`"instructions":`), text))
 	}

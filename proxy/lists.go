@@ -53,7 +53,7 @@ func (p *Proxy) list(ctx context.Context, c *client, m wire.Message, meta wire.M
 		s.reply(wire.AppendError(nil, m.ID, codeInvalidParams, "Unknown cursor: the list has one page.", nil))
 		return
 	}
-	items := p.gatherAll(ctx, kind, upstreams)
+	items, around := p.gatherAll(ctx, kind, upstreams)
 	result := append(append([]byte(`{"`), kind.member...), `":[`...)
 	for i, item := range items {
 		if i > 0 {
@@ -61,7 +61,8 @@ func (p *Proxy) list(ctx context.Context, c *client, m wire.Message, meta wire.M
 		}
 		result = append(result, item.object...)
 	}
-	result = p.withOwn(kind, append(result, `]}`...))
+	result = append(around.append(append(result, ']')), '}')
+	result = p.withOwn(kind, result)
 	s.reply(wire.ResultHead(m.ID), ofEra(result, kind.method, meta.Modern()), wire.Tail)
 }
 
@@ -79,13 +80,14 @@ type item struct {
 	object   []byte // as the clients see it
 }
 
-// gatherAll is the elements of the lists of all upstreams that have any. The
-// first of several that are called the same counts.
-func (p *Proxy) gatherAll(ctx context.Context, kind listKind, upstreams []*upstreamState) []item {
+// gatherAll is the elements of the lists of all upstreams that have any, and
+// what stands around them. The first of several that are called the same counts.
+func (p *Proxy) gatherAll(ctx context.Context, kind listKind, upstreams []*upstreamState) ([]item, listMembers) {
 	var all []item
+	around := listMembers{alone: len(p.upstreams) == 1}
 	taken := map[string]*upstreamState{}
 	for _, u := range upstreams {
-		objects, err := u.gather(ctx, kind)
+		objects, err := u.gather(ctx, kind, &around)
 		if err != nil {
 			p.log.Warn("listing what an upstream has", "upstream", u.config.Name, "method", kind.method, "error", err)
 		}
@@ -100,7 +102,7 @@ func (p *Proxy) gatherAll(ctx context.Context, kind listKind, upstreams []*upstr
 		}
 	}
 	p.table(kind).set(all)
-	return all
+	return all, around
 }
 
 func (u *upstreamState) item(kind listKind, object []byte, alone bool) item {
@@ -116,7 +118,7 @@ func (u *upstreamState) item(kind listKind, object []byte, alone bool) item {
 }
 
 // gather asks u for all pages of a list. What came before an error is good.
-func (u *upstreamState) gather(ctx context.Context, kind listKind) (objects [][]byte, err error) {
+func (u *upstreamState) gather(ctx context.Context, kind listKind, around *listMembers) (objects [][]byte, err error) {
 	ctx, cancel := context.WithTimeout(ctx, listTimeout)
 	defer cancel()
 	cursor, seen := []byte(nil), map[string]bool{}
@@ -132,6 +134,7 @@ func (u *upstreamState) gather(ctx context.Context, kind listKind) (objects [][]
 			}
 			return len(objects) < maxListItems
 		})
+		around.add(u, wire.AppendWithout(nil, page, kind.member))
 		cursor, _ = rawjson.Member(page, "nextCursor")
 		switch {
 		case !whole:

@@ -176,7 +176,7 @@ func TestMergedFeatures(t *testing.T) {
 // answers say its name.
 func featured(t *testing.T, name, uri string) proxy.Upstream {
 	of := `"of":"` + name + `"`
-	up := httptest.NewServer(fixture.New(fixture.Options{Capabilities: whole, Methods: map[string]fixture.Method{
+	return serving(t, name, fixture.Options{Capabilities: whole, Methods: map[string]fixture.Method{
 		"prompts/list":             says(`{"prompts":[{"name":"p",` + of + `}]}`),
 		"resources/list":           says(`{"resources":[{"uri":"` + uri + `"},{"uri":"both:1",` + of + `}]}`),
 		"resources/templates/list": says(`{"resourceTemplates":[{"uriTemplate":"` + name + `://{x}/y"}]}`),
@@ -187,7 +187,12 @@ func featured(t *testing.T, name, uri string) proxy.Upstream {
 		"completion/complete": func(_ context.Context, c *fixture.Call) (json.RawMessage, error) {
 			return json.RawMessage(`{"completion":{},` + of + `,"ref":` + at(c.Params["ref"], "name") + `}`), nil
 		},
-	}}))
+	}})
+}
+
+// serving is an upstream over HTTP that is nothing but a fixture.
+func serving(t *testing.T, name string, o fixture.Options) proxy.Upstream {
+	up := httptest.NewServer(fixture.New(o))
 	t.Cleanup(func() {
 		up.CloseClientConnections()
 		up.Close()

@@ -108,7 +108,7 @@ func (p *Proxy) relist(u *upstreamState, said bool) {
 		}
 		ctx, cancel := context.WithTimeout(p.ctx, listTimeout)
 		defer cancel()
-		objects, err := u.ListTools(ctx)
+		list, err := u.ListTools(ctx)
 		if err != nil {
 			p.log.Warn("listing the tools of an upstream", "upstream", u.config.Name, "error", err)
 			u.settle()
@@ -116,11 +116,11 @@ func (p *Proxy) relist(u *upstreamState, said bool) {
 			return
 		}
 		u.missed = 0
-		raw := make([][]byte, len(objects))
-		for i, o := range objects {
+		raw := make([][]byte, len(list.Tools))
+		for i, o := range list.Tools {
 			raw[i] = bytes.Clone(o)
 		}
-		changed := p.catalogue.set(u, raw)
+		changed := p.catalogue.set(u, raw, list.Pages)
 		if u.told.CompareAndSwap(false, true) || changed {
 			p.log.Info("upstream is up", "upstream", u.config.Name, "tools", len(raw), "protocol", u.State().ProtocolVersion)
 		}

@@ -6,7 +6,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/mark3labs/mcp-go/client"
@@ -37,6 +39,7 @@ type agreement struct {
 	serverInfo   json.RawMessage
 	capabilities json.RawMessage
 	instructions string
+	around       json.RawMessage
 	pid          int
 	session      *session
 	declared     []byte // to a server of the older era
@@ -274,11 +277,42 @@ func (a *adapter) agreement() agreement {
 	}
 	instructions, _ := rawjson.Member(a.result, "instructions")
 	g.instructions, _ = rawjson.String(instructions)
-	g.serverInfo, g.capabilities = bytes.Clone(info), bytes.Clone(capabilities)
+	g.serverInfo, g.capabilities, g.around = bytes.Clone(info), bytes.Clone(capabilities), around(a.result)
 	if p, ok := a.conn.(*stdioConn); ok {
 		g.pid = p.pid
 	}
 	return g
+}
+
+// maxAround bounds what is kept of an introduction beside what is known.
+const maxAround = 256 << 10
+
+// around is what the server says in its introduction that no revision knows,
+// and its _meta, as an object; nil: that would be too much. What a client could
+// take for a known member, since it reads keys without regard to case, is left
+// out.
+func around(result []byte) []byte {
+	if len(result) > maxAround {
+		return nil
+	}
+	rest := []byte{'{'}
+	rawjson.Members(result, func(key, value []byte, _ int) bool {
+		known := func(k string) bool { return strings.EqualFold(k, string(key)) }
+		if slices.ContainsFunc(introduction(), known) || known("_meta") && string(key) != "_meta" {
+			return true
+		}
+		if len(rest) > 1 {
+			rest = append(rest, ',')
+		}
+		rest = append(append(rawjson.AppendString(rest, string(key)), ':'), value...)
+		return true
+	})
+	return append(rest, '}')
+}
+
+// introduction is the members of an answer to initialize or server/discover.
+func introduction() []string {
+	return []string{"protocolVersion", "supportedVersions", "capabilities", "serverInfo", "instructions", "resultType", "ttlMs", "cacheScope"}
 }
 
 // requestMeta is the _meta of each request of the modern era, without braces,

@@ -418,8 +418,8 @@ func TestAgainstTheFixtureOverHTTP(t *testing.T) {
 					t.Fatal(got)
 				}
 				tools, err := s.ListTools(t.Context())
-				if err != nil || len(tools) != len(fixture.Attack()) {
-					t.Fatal(len(tools), err)
+				if err != nil || len(tools.Tools) != len(fixture.Attack()) {
+					t.Fatal(len(tools.Tools), err)
 				}
 				params := []byte(`{"name":"echo","arguments":{"a":1.10},"_meta":{` + string(s.RequestMeta(nil)) + `}}`)
 				got := s.answer(s.Send(Request{Method: "tools/call", Name: "echo", Params: params}))
@@ -427,7 +427,7 @@ func TestAgainstTheFixtureOverHTTP(t *testing.T) {
 					t.Error(got)
 				}
 				server.AddTool(fixture.Tool{Name: "fresh"})
-				for len(tools) == len(fixture.Attack()) { // however early it was added, it is heard of
+				for len(tools.Tools) == len(fixture.Attack()) { // however early it was added, it is heard of
 					<-s.notes
 					if tools, err = s.ListTools(t.Context()); err != nil {
 						t.Fatal(err)

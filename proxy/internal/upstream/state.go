@@ -57,5 +57,6 @@ type State struct {
 	ServerInfo      json.RawMessage // as the server gave it; nil if it gave none
 	Capabilities    json.RawMessage
 	Instructions    string
-	Pid             int // of the child; 0 for HTTP
+	Around          json.RawMessage // the rest of what it said of itself, an object; nil: none
+	Pid             int             // of the child; 0 for HTTP
 }

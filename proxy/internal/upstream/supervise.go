@@ -91,6 +91,7 @@ func (s *supervisor) up(c conn, a agreement) {
 		st.Phase, st.Err = Up, nil
 		st.Era, st.ProtocolVersion, st.SpeaksLegacy = a.era, a.version, a.speaksLegacy
 		st.ServerInfo, st.Capabilities, st.Instructions, st.Pid = a.serverInfo, a.capabilities, a.instructions, a.pid
+		st.Around = a.around
 	})
 	if waiting != nil {
 		close(waiting)

@@ -11,6 +11,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/petrigate/petrigate/internal/rawjson"
+	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
 // Bounds of a list: a server that exceeds them is broken or hostile.
@@ -20,34 +21,41 @@ const (
 	maxListBytes = 64 << 20
 )
 
-// ListTools returns the tools of the server, byte for byte as it sent them,
-// from all pages. A server without tools has none.
-func (u *Upstream) ListTools(ctx context.Context) ([]json.RawMessage, error) {
-	var l toolList
+// A ToolList is the tools of a server, byte for byte as it sent them, from all
+// pages, and each page without its tools.
+type ToolList struct {
+	Tools []json.RawMessage
+	Pages []json.RawMessage
+}
+
+// ListTools returns the tools of the server. A server without tools has none.
+func (u *Upstream) ListTools(ctx context.Context) (ToolList, error) {
+	none := ToolList{}
+	var l gathering
 	cursor := []byte(nil)
 	seen := map[string]bool{}
 	for page := 0; page < maxPages; page++ {
 		reply, err := u.call(ctx, Request{Method: "tools/list", Params: u.ListParams(cursor)})
 		switch {
 		case err != nil:
-			return nil, fmt.Errorf("listing tools: %w", err)
+			return none, fmt.Errorf("listing tools: %w", err)
 		case reply.Error != nil && page == 0 && isMethodNotFound(reply.Error):
-			return nil, nil
+			return none, nil
 		case reply.Error != nil:
-			return nil, fmt.Errorf("listing tools: the server refused: %s", printable(errorMessage(reply.Error), 200))
+			return none, fmt.Errorf("listing tools: the server refused: %s", printable(errorMessage(reply.Error), 200))
 		}
 		if cursor, err = l.add(reply.Result); err != nil {
-			return nil, fmt.Errorf("listing tools: %w", err)
+			return none, fmt.Errorf("listing tools: %w", err)
 		}
 		if cursor == nil {
-			return u.usable(l.tools), nil
+			return ToolList{Tools: u.usable(l.tools), Pages: l.pages}, nil
 		}
 		if seen[string(cursor)] {
-			return nil, errors.New("listing tools: the server gave the same cursor twice")
+			return none, errors.New("listing tools: the server gave the same cursor twice")
 		}
 		seen[string(cursor)] = true
 	}
-	return nil, fmt.Errorf("listing tools: more than %d pages", maxPages)
+	return none, fmt.Errorf("listing tools: more than %d pages", maxPages)
 }
 
 // call sends r and waits for the reply.
@@ -77,14 +85,15 @@ func (u *Upstream) ListParams(cursor []byte) []byte {
 	return append(b, '}')
 }
 
-// toolList gathers the pages of a list.
-type toolList struct {
+// gathering is the pages of a list so far.
+type gathering struct {
 	tools []json.RawMessage
+	pages []json.RawMessage
 	bytes int
 }
 
 // add takes a page and returns the cursor of the next, or nil.
-func (l *toolList) add(page []byte) (cursor []byte, err error) {
+func (l *gathering) add(page []byte) (cursor []byte, err error) {
 	if l.bytes += len(page); l.bytes > maxListBytes {
 		return nil, fmt.Errorf("more than %d bytes", maxListBytes)
 	}
@@ -99,6 +108,7 @@ func (l *toolList) add(page []byte) (cursor []byte, err error) {
 	case !whole:
 		return nil, errors.New("the answer has no array of tools")
 	}
+	l.pages = append(l.pages, wire.AppendWithout(nil, page, "tools"))
 	cursor, _ = rawjson.Member(page, "nextCursor")
 	if string(cursor) == "null" || string(cursor) == `""` || cursor == nil {
 		return nil, nil

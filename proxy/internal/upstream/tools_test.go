@@ -45,9 +45,9 @@ func TestListTools(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := start(t, serve(t, pages(c.page)).config())
-			tools, err := s.ListTools(t.Context())
+			list, err := s.ListTools(t.Context())
 			var got []string
-			for _, tool := range tools {
+			for _, tool := range list.Tools {
 				got = append(got, string(tool))
 			}
 			if strings.Join(got, "|") != c.want {
@@ -77,8 +77,8 @@ func TestMarkedArguments(t *testing.T) {
 	})
 	e.modern = true
 	s := start(t, serve(t, e).config())
-	if tools, err := s.ListTools(t.Context()); err != nil || len(tools) != 2 {
-		t.Errorf("%s %v", tools, err)
+	if list, err := s.ListTools(t.Context()); err != nil || len(list.Tools) != 2 {
+		t.Errorf("%s %v", list.Tools, err)
 	}
 	s.answer(s.tool("do", `{"region":"north"}`))
 	if got := e.headers[len(e.headers)-1].Get("Mcp-Param-Region"); got != "north" {

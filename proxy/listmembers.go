@@ -1,0 +1,94 @@
+package proxy
+
+import (
+	"bytes"
+	"strings"
+
+	"github.com/petrigate/petrigate/internal/rawjson"
+)
+
+// listMembers are what upstreams say of their lists beside the elements, put
+// together for the one list that clients see. That of an only upstream is kept
+// whole; of pages that disagree the first one counts. Of several upstreams a
+// member is kept unless two of them say different things: neither may speak for
+// the other. In _meta that holds for each key by itself.
+type listMembers struct {
+	alone bool // there is one upstream
+	keys  []string
+	known map[string]*listMember
+	meta  *listMembers // the members of _meta; nil: there is none
+}
+
+type listMember struct {
+	value  []byte
+	of     *upstreamState
+	clash  bool
+	within bool // the value is that of listMembers.meta
+}
+
+// serverInfoKey is the member of a _meta that says whose answer it is.
+const serverInfoKey = "io.modelcontextprotocol/serverInfo"
+
+// add takes a page of a list of u without its elements.
+func (l *listMembers) add(u *upstreamState, page []byte) {
+	rawjson.Members(page, func(key, value []byte, _ int) bool {
+		switch {
+		case leftOut(string(key)) || string(key) == serverInfoKey && !l.alone:
+		case string(key) == "_meta" && rawjson.Kind(value) == '{':
+			if l.meta == nil {
+				l.meta = &listMembers{alone: l.alone}
+			}
+			l.meta.add(u, value)
+			l.note(string(key), &listMember{within: true})
+		default:
+			l.note(string(key), &listMember{value: bytes.Clone(value), of: u})
+		}
+		return true
+	})
+}
+
+func (l *listMembers) note(key string, m *listMember) {
+	before := l.known[key]
+	switch {
+	case before == nil && l.known == nil:
+		l.known = map[string]*listMember{key: m}
+		l.keys = append(l.keys, key)
+	case before == nil:
+		l.known[key] = m
+		l.keys = append(l.keys, key)
+	case before.within || before.of == m.of || bytes.Equal(before.value, m.value):
+	default:
+		before.clash = true
+	}
+}
+
+// leftOut reports whether a member belongs to one page, or says how long just
+// this answer may be kept: what we answer can change with the nets. So does what
+// a client could take for such a member, or for the elements themselves, since
+// it reads keys without regard to case.
+func leftOut(key string) bool {
+	for _, known := range []string{"nextCursor", "resultType", "ttlMs", "cacheScope", "tools", "prompts", "resources", "resourceTemplates"} {
+		if strings.EqualFold(key, known) {
+			return true
+		}
+	}
+	return key != "_meta" && strings.EqualFold(key, "_meta")
+}
+
+// append appends the members, each behind a comma.
+func (l *listMembers) append(dst []byte) []byte {
+	for _, key := range l.keys {
+		m := l.known[key]
+		if m.clash {
+			continue
+		}
+		value := m.value
+		if m.within {
+			inner := l.meta.append(nil)
+			value = append(append([]byte{'{'}, bytes.TrimPrefix(inner, []byte{','})...), '}')
+		}
+		dst = rawjson.AppendString(append(dst, ','), key)
+		dst = append(append(dst, ':'), value...)
+	}
+	return dst
+}
