@@ -21,6 +21,12 @@ type Listen struct {
 	Idle             time.Duration // how long a session over HTTP lives without use
 	MaxSessions      int           // over HTTP, of one principal; 0: not said
 	MaxSessionsTotal int           // over HTTP; 0: not said
+	Path             string        // of the endpoint; "": not said
+	TLS              *TLS          // nil: without
+	MaxBody          int           // bytes of one message of a client, over stdio too; 0: not said
+	MaxHeader        int           // bytes of the headers of one request; 0: not said
+	MaxConnections   int           // over HTTP; 0: not said
+	Timeouts         Timeouts
 }
 
 // JWT says which authorization server's tokens are taken, and for what.
@@ -34,7 +40,8 @@ type JWT struct {
 }
 
 // httpOnly are the keys of listen that are about HTTP alone. Read-only.
-var httpOnly = []string{"auth", "tokenFile", "jwt", "allowedHosts", "allowedOrigins", "idle", "maxSessions", "maxSessionsTotal"}
+var httpOnly = []string{"auth", "tokenFile", "jwt", "allowedHosts", "allowedOrigins", "idle", "maxSessions", "maxSessionsTotal",
+	"path", "tls", "maxHeader", "maxConnections", "timeouts"}
 
 func (d *decoder) listen(c *Config, l *layers) func(key, value *node) {
 	return func(key, value *node) {
@@ -53,8 +60,12 @@ func (d *decoder) listen(c *Config, l *layers) func(key, value *node) {
 			"allowedOrigins":   d.settings(&c.Listen.AllowedOrigins),
 			"maxSessions":      d.atLeastOne(&c.Listen.MaxSessions),
 			"maxSessionsTotal": d.atLeastOne(&c.Listen.MaxSessionsTotal),
-
-			"maxBody": d.later, "path": d.later, "tls": d.later,
+			"path":             d.endpointPath(&c.Listen.Path),
+			"tls":              d.tls(&c.Listen.TLS),
+			"maxBody":          d.size(&c.Listen.MaxBody, leastBody),
+			"maxHeader":        d.size(&c.Listen.MaxHeader, leastHeader),
+			"maxConnections":   d.atLeastOne(&c.Listen.MaxConnections),
+			"timeouts":         d.timeouts(&c.Listen.Timeouts),
 		})
 		http := value.get("http")
 		switch {

@@ -22,7 +22,7 @@ var definitions = map[string]string{
 	"the configuration": "configuration", "a server": "server", "a net": "net", "a transition": "transition",
 	`an entry of "rules"`: "ruleEntry", `an entry of "nets"`: "netEntry", `an entry of "map"`: "mapEntry",
 	`an entry of "validate"`: "validator", `an entry of "remember"`: "memory",
-	`"listen"`: "listen", `"jwt"`: "jwt", `"approval"`: "approval", `"audit"`: "audit", `"log"`: "log", `"session"`: "session", `"state"`: "state",
+	`"listen"`: "listen", `"jwt"`: "jwt", `"tls"`: "tls", `"timeouts"`: "timeouts", `"approval"`: "approval", `"audit"`: "audit", `"log"`: "log", `"session"`: "session", `"state"`: "state",
 }
 
 // everywhere uses every table of keys that the decoder has.
@@ -30,7 +30,7 @@ const everywhere = `
 mcpServers: { a: { command: x } }
 rules: [ { inline: block rm } ]
 nets: [ { inline: { name: n, transitions: [ {} ], map: [ {} ], validate: [ {} ], remember: [ {} ] } } ]
-listen: { jwt: {} }
+listen: { jwt: {}, tls: {}, timeouts: {} }
 approval: {}
 audit: {}
 log: {}

@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,6 +19,8 @@ import (
 // in: it wants one of Token, Tokens and JWT, or Open on a loopback address.
 type Access struct {
 	Addr    string            // where the listener is, host:port
+	TLS     bool              // it speaks TLS
+	Path    string            // of the endpoint; "": /mcp
 	Token   string            // bearer token that every request must carry
 	Tokens  map[string]string // bearer tokens by the name of who has it; each is a principal of its own
 	JWT     *JWT              // tokens of an authorization server
@@ -29,6 +32,7 @@ type Access struct {
 	MaxSessions int           // that one principal may have at a time; 0: 1000
 	MaxAll      int           // that all of them may have; 0: 10000
 	MaxRequests int           // that one principal may have open, streams too; 0: 5000; all may have four times that
+	BodyTimeout time.Duration // for a client to send a message; 0: 30 s
 }
 
 // JWT makes the endpoint an OAuth 2.1 resource server. The principal of a
@@ -80,7 +84,7 @@ func (p *Proxy) newGuard(a Access) (*guard, error) {
 		return nil, err
 	}
 	if a.JWT != nil {
-		if g.jwt, err = p.verifier(*a.JWT); err != nil {
+		if g.jwt, err = p.verifier(*a.JWT, a.path()); err != nil {
 			return nil, fmt.Errorf("setting up authentication by JWT: %w", err)
 		}
 	}
@@ -91,9 +95,10 @@ func (p *Proxy) newGuard(a Access) (*guard, error) {
 	if !unspecified(host) { // a page of anybody can ask for 0.0.0.0
 		g.hosts[strings.ToLower(host)] = true
 	}
+	usual := map[bool]string{false: "80", true: "443"}[a.TLS] // is left out
 	for _, name := range []string{"localhost", "127.0.0.1", "[::1]"} {
 		g.hosts[name+":"+port] = true
-		g.hosts[name] = g.hosts[name] || port == "80"
+		g.hosts[name] = g.hosts[name] || port == usual
 	}
 	for _, o := range a.Origins {
 		g.origins[strings.ToLower(strings.TrimSuffix(o, "/"))] = true
@@ -105,6 +110,8 @@ func (p *Proxy) newGuard(a Access) (*guard, error) {
 func (a Access) check(host string) error {
 	token := a.Token != "" || len(a.Tokens) > 0
 	switch {
+	case a.path()[0] != '/':
+		return fmt.Errorf("the path of the endpoint is %q, and it must begin with a slash", a.Path)
 	case token && a.JWT != nil:
 		return errors.New("the HTTP listener has tokens of its own and JWTs: choose one")
 	case a.JWT != nil && a.Open:
@@ -119,10 +126,12 @@ func (a Access) check(host string) error {
 	return nil
 }
 
+func (a Access) path() string { return cmp.Or(a.Path, defaultPath) }
+
 // verifier begins to fetch the keys of the issuer.
-func (p *Proxy) verifier(j JWT) (*access.Verifier, error) {
+func (p *Proxy) verifier(j JWT, path string) (*access.Verifier, error) {
 	return access.New(access.Options{
-		Issuer: j.Issuer, Audience: j.Audience, JWKS: j.JWKS, Resource: j.Resource,
+		Issuer: j.Issuer, Audience: j.Audience, JWKS: j.JWKS, Resource: j.Resource, Path: path,
 		PrincipalClaim: j.PrincipalClaim, Scopes: j.Scopes, Logger: p.log, Now: p.options.Now,
 		Background: func(f func(context.Context)) { p.background(func() { f(p.ctx) }) },
 	})

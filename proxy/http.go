@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -18,11 +19,11 @@ import (
 const (
 	sessionHeader  = "Mcp-Session-Id"
 	protocolHeader = "Mcp-Protocol-Version"
-	endpoint       = "/mcp"
+	defaultPath    = "/mcp"
 )
 
-// bodyTimeout is how long a client may take to send a message.
-const bodyTimeout = 30 * time.Second
+// defaultBodyTimeout is how long a client may take to send a message.
+const defaultBodyTimeout = 30 * time.Second
 
 // codeHeaderMismatch is of revision 2026-07-28.
 const codeHeaderMismatch = -32020
@@ -39,23 +40,28 @@ var onlyOnce = [...]string{protocolHeader, sessionHeader, "Mcp-Method", "Mcp-Nam
 
 // A handler is the streamable HTTP endpoint of a proxy.
 type handler struct {
-	proxy *Proxy
-	guard *guard
-	seats *seats
-	crowd *crowd
-	older sseClients
+	proxy       *Proxy
+	path        string
+	bodyTimeout time.Duration
+	guard       *guard
+	seats       *seats
+	crowd       *crowd
+	older       sseClients
 }
 
-// Handler serves streamable HTTP at /mcp, both eras at once, and for clients of
-// revision 2024-11-05 its two endpoints at /sse and /messages. It wants to know
-// who may come in; see [Access].
+// Handler serves streamable HTTP, both eras at once, and for clients of revision
+// 2024-11-05 its two endpoints at /sse and /messages. It wants to know who may
+// come in; see [Access].
 func (p *Proxy) Handler(a Access) (http.Handler, error) {
 	g, err := p.newGuard(a)
 	if err != nil {
 		return nil, err
 	}
 	p.background(func() { p.expireClients(a.IdleTTL) })
-	return &handler{proxy: p, guard: g, seats: newSeats(a), crowd: newCrowd(a.MaxRequests)}, nil
+	return &handler{
+		proxy: p, path: a.path(), bodyTimeout: cmp.Or(a.BodyTimeout, defaultBodyTimeout),
+		guard: g, seats: newSeats(a), crowd: newCrowd(a.MaxRequests),
+	}, nil
 }
 
 // ServeHTTP lets nothing past the guard.
@@ -64,9 +70,9 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header["X-Content-Type-Options"] = noSniff
 	header["Cache-Control"] = noStore
 	if r.ContentLength != 0 { // also of who is turned away: net/http reads the rest
-		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(bodyTimeout)) // where there is none, a test serves
+		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(h.bodyTimeout)) // where there is none, a test serves
 	}
-	if r.URL.Path != endpoint {
+	if r.URL.Path != h.path {
 		if !h.guard.metadata(w, r) && !h.legacy(w, r) {
 			http.NotFound(w, r)
 		}

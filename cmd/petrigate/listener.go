@@ -1,21 +1,28 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"io"
+	"log/slog"
 	"net"
 	"net/http"
+	"sync/atomic"
 	"time"
+
+	"github.com/petrigate/petrigate/config"
 )
 
-// Bounds of a connection. None of them ends a stream that is silent: how long
-// a request may take to arrive is bounded by the endpoint itself, which knows
-// when it is there.
+// Bounds of connections, where the configuration says no others. None of them
+// ends a stream that is silent: how long a request may take to arrive is bounded
+// by the endpoint itself, which knows when it is there.
 const (
-	headerTimeout = 10 * time.Second // to send the headers of a request
-	idleTimeout   = 5 * time.Minute  // between two requests
-	writeTimeout  = 30 * time.Second // for a client to take the next bytes
-	headerBytes   = 64 << 10
-	writeBytes    = 256 << 10 // that a client has to take in writeTimeout
+	headerTimeout  = 10 * time.Second // to send the headers of a request
+	idleTimeout    = 5 * time.Minute  // between two requests
+	writeTimeout   = 30 * time.Second // for a client to take the next bytes
+	headerBytes    = 64 << 10
+	writeBytes     = 256 << 10 // that a client has to take in writeTimeout
+	maxConnections = 25_000    // or half the files that the process may open, if that is less
 )
 
 // How long calls may go on when the program is told to end.
@@ -24,8 +31,13 @@ const (
 	farewellTimeout = time.Second     // for the answers to those that were cut short
 )
 
-func newServer(h http.Handler) *http.Server {
-	return &http.Server{Handler: h, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: headerBytes}
+func newServer(h http.Handler, l config.Listen) *http.Server {
+	return &http.Server{
+		Handler:           h,
+		ReadHeaderTimeout: cmp.Or(l.Timeouts.Header, headerTimeout),
+		IdleTimeout:       cmp.Or(l.Timeouts.KeepAlive, idleTimeout),
+		MaxHeaderBytes:    cmp.Or(l.MaxHeader, headerBytes),
+	}
 }
 
 // shutdown takes no new requests, lets calls end for a while, then has them
@@ -47,22 +59,74 @@ func withTimeout(d time.Duration, f func(context.Context) error) error {
 	return f(ctx)
 }
 
-// A steady listener hands out connections to clients that have to read. The
-// WriteTimeout of net/http would bound a whole response, streams too.
-type steady struct{ net.Listener }
+// A steady listener hands out connections to clients that have to read, and no
+// more of them than it may. The WriteTimeout of net/http would bound a whole
+// response, streams too.
+type steady struct {
+	net.Listener
+	timeout time.Duration  // for a client to take the next bytes
+	most    int64          // connections
+	refuse  func(net.Conn) // says why to one too many
+	log     *slog.Logger
 
-// Accept waits for the next connection.
-func (l steady) Accept() (net.Conn, error) {
-	c, err := l.Listener.Accept()
-	if err != nil {
-		return nil, err
+	open atomic.Int64
+	full atomic.Bool // it is in the log that there are too many
+}
+
+func newSteady(inner net.Listener, l config.Listen, log *slog.Logger) *steady {
+	s := &steady{
+		Listener: inner, log: log, refuse: refuseConnection,
+		timeout: cmp.Or(l.Timeouts.Write, writeTimeout),
+		most:    int64(cmp.Or(l.MaxConnections, min(maxConnections, maxFiles()/2))),
 	}
-	return &steadyConn{Conn: c, timeout: writeTimeout}, nil
+	if l.TLS != nil {
+		s.refuse = func(net.Conn) {} // nothing can be said before the handshake
+	}
+	return s
+}
+
+// Accept waits for the next connection. One too many is told so and closed at
+// once: waiting for room would keep out everybody, as long as somebody wants.
+func (s *steady) Accept() (net.Conn, error) {
+	for {
+		c, err := s.Listener.Accept()
+		if err != nil {
+			return nil, err
+		}
+		if s.open.Add(1) <= s.most {
+			s.full.Store(false)
+			return &steadyConn{Conn: c, timeout: s.timeout, left: s.left}, nil
+		}
+		s.left()
+		if s.full.CompareAndSwap(false, true) {
+			s.log.Warn("too many connections are open: new ones are refused", "most", s.most)
+		}
+		s.refuse(c)
+		_ = c.Close()
+	}
+}
+
+func (s *steady) left() { s.open.Add(-1) }
+
+func refuseConnection(c net.Conn) {
+	_ = c.SetWriteDeadline(time.Now().Add(time.Second))
+	_, _ = io.WriteString(c, "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nConnection: close\r\nContent-Type: text/plain\r\n\r\n"+
+		"this proxy has too many open connections (listen.maxConnections)\n")
 }
 
 type steadyConn struct {
 	net.Conn
 	timeout time.Duration
+	left    func()
+	closed  atomic.Bool
+}
+
+// Close counts once.
+func (c *steadyConn) Close() error {
+	if c.closed.CompareAndSwap(false, true) {
+		c.left()
+	}
+	return c.Conn.Close()
 }
 
 // Write fails when the client does not take the next bytes in time.

@@ -1,17 +1,24 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"os"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/petrigate/petrigate/config"
 )
+
+// quietLog is read-only.
+var quietLog = slog.New(slog.DiscardHandler)
 
 // listenLocal listens at a port of this machine until the test ends.
 func listenLocal(t *testing.T) net.Listener {
@@ -29,9 +36,10 @@ func listenLocal(t *testing.T) net.Listener {
 func TestSlowReader(t *testing.T) {
 	l := listenLocal(t)
 	accepted := make(chan net.Conn, 2)
+	s := newSteady(l, config.Listen{}, quietLog)
 	go func() {
 		for {
-			c, err := steady{l}.Accept()
+			c, err := s.Accept()
 			if err != nil {
 				return
 			}
@@ -70,6 +78,72 @@ func TestSlowReader(t *testing.T) {
 	}
 }
 
+// TestTooManyConnections: one too many is told why, and the next finds room when
+// another has gone.
+func TestTooManyConnections(t *testing.T) {
+	s := newSteady(listenLocal(t), config.Listen{MaxConnections: 2}, quietLog)
+	server := newServer(http.NotFoundHandler(), config.Listen{})
+	left := make(chan struct{}, 4)
+	server.ConnState = func(_ net.Conn, state http.ConnState) {
+		if state == http.StateClosed {
+			left <- struct{}{}
+		}
+	}
+	go func() { _ = server.Serve(s) }()
+	defer func() { _ = server.Close() }()
+	ask := func(c net.Conn) string {
+		_, _ = io.WriteString(c, "GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+		line, _ := bufio.NewReader(c).ReadString('\n')
+		return strings.TrimSpace(line)
+	}
+	open := func() net.Conn {
+		c, err := net.Dial("tcp", s.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = c.Close() })
+		return c
+	}
+	one, two := open(), open()
+	for _, c := range []net.Conn{one, two} {
+		if got := ask(c); got != "HTTP/1.1 404 Not Found" {
+			t.Fatalf("one of two: %q", got)
+		}
+	}
+	answer, _ := io.ReadAll(open()) // it is closed with or without what it wants
+	if !strings.HasPrefix(string(answer), "HTTP/1.1 503 ") || !strings.Contains(string(answer), "listen.maxConnections") {
+		t.Errorf("the third is told %q", answer)
+	}
+	_ = one.Close()
+	<-left
+	if got := ask(open()); got != "HTTP/1.1 404 Not Found" {
+		t.Errorf("after another has gone: %q", got)
+	}
+	if got := ask(two); got != "HTTP/1.1 404 Not Found" {
+		t.Errorf("one that was there all the time: %q", got)
+	}
+}
+
+// TestBoundsOfConnections: what is not said is the listener's own, and what is
+// said is taken over.
+func TestBoundsOfConnections(t *testing.T) {
+	own, said := newServer(nil, config.Listen{}), newServer(nil, config.Listen{
+		MaxHeader: 8 << 10, Timeouts: config.Timeouts{Header: time.Second, KeepAlive: time.Hour},
+	})
+	if own.ReadHeaderTimeout != headerTimeout || own.IdleTimeout != idleTimeout || own.MaxHeaderBytes != headerBytes {
+		t.Errorf("%v %v %v", own.ReadHeaderTimeout, own.IdleTimeout, own.MaxHeaderBytes)
+	}
+	if said.ReadHeaderTimeout != time.Second || said.IdleTimeout != time.Hour || said.MaxHeaderBytes != 8<<10 {
+		t.Errorf("%v %v %v", said.ReadHeaderTimeout, said.IdleTimeout, said.MaxHeaderBytes)
+	}
+	if s := newSteady(nil, config.Listen{Timeouts: config.Timeouts{Write: time.Hour}, MaxConnections: 7}, quietLog); s.timeout != time.Hour || s.most != 7 {
+		t.Errorf("%v %d", s.timeout, s.most)
+	}
+	if s := newSteady(nil, config.Listen{}, quietLog); s.most < 1 || s.most > maxConnections || s.most > int64(maxFiles()/2) {
+		t.Errorf("%d connections of %d files", s.most, maxFiles())
+	}
+}
+
 // TestShutdown: calls end by themselves, or are cut short and answered.
 func TestShutdown(t *testing.T) {
 	l := listenLocal(t)
@@ -78,7 +152,7 @@ func TestShutdown(t *testing.T) {
 		close(entered)
 		<-release
 		_, _ = io.WriteString(w, "answered")
-	}))
+	}), config.Listen{})
 	go func() { _ = server.Serve(l) }()
 	answer := make(chan string, 1)
 	go func() {

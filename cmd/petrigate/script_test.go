@@ -66,6 +66,7 @@ func TestScripts(t *testing.T) {
 			"reply":   awaitReply,
 			"heard":   awaitText,
 			"hangup":  hangUp,
+			"certify": certify,
 		},
 	})
 }

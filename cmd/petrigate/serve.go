@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -99,7 +100,8 @@ func serveHTTP(ctx context.Context, w io.Writer, p *plant, l config.Listen) erro
 		return listenError(l.HTTP, err)
 	}
 	defer func() { _ = listener.Close() }()
-	access, err := accessOf(w, l, listener)
+	at := endpoint(l, listener)
+	access, err := accessOf(w, l, listener, at)
 	if err != nil {
 		return err
 	}
@@ -107,13 +109,16 @@ func serveHTTP(ctx context.Context, w io.Writer, p *plant, l config.Listen) erro
 	if err != nil {
 		return &exit{exitInvalid, err}
 	}
+	server := newServer(newThrift().handler(handler), l)
+	if err := secure(server, l.TLS, p.log); err != nil {
+		return err
+	}
 	p.Start()
-	server := newServer(newThrift().handler(handler))
 	failed := make(chan error, 1)
-	go func() { failed <- server.Serve(steady{listener}) }()
-	p.log.Info("listening", "url", "http://"+shownAddr(listener)+"/mcp")
-	if host, _, _ := net.SplitHostPort(access.Addr); !isLoopback(host) {
-		p.log.Warn("tokens and calls cross the network as they are: put a server that speaks TLS in front")
+	go func() { failed <- listenAndServe(server, newSteady(listener, l, p.log)) }()
+	p.log.Info("listening", "url", at)
+	if host, _, _ := net.SplitHostPort(access.Addr); !isLoopback(host) && l.TLS == nil {
+		p.log.Warn("tokens and calls cross the network as they are: set listen.tls, or put a server that speaks TLS in front")
 	}
 	select {
 	case err := <-failed:
@@ -125,10 +130,10 @@ func serveHTTP(ctx context.Context, w io.Writer, p *plant, l config.Listen) erro
 }
 
 // accessOf says who may come in, and reads or makes their tokens.
-func accessOf(w io.Writer, l config.Listen, listener net.Listener) (proxy.Access, error) {
+func accessOf(w io.Writer, l config.Listen, listener net.Listener, endpoint string) (proxy.Access, error) {
 	a := proxy.Access{
-		Addr: accessAddr(l.HTTP, listener), Hosts: l.AllowedHosts, Origins: l.AllowedOrigins,
-		IdleTTL: l.Idle, MaxSessions: l.MaxSessions, MaxAll: l.MaxSessionsTotal,
+		Addr: accessAddr(l.HTTP, listener), TLS: l.TLS != nil, Path: l.Path, Hosts: l.AllowedHosts, Origins: l.AllowedOrigins,
+		BodyTimeout: l.Timeouts.Body, IdleTTL: l.Idle, MaxSessions: l.MaxSessions, MaxAll: l.MaxSessionsTotal,
 	}
 	switch l.Auth {
 	case "none":
@@ -137,7 +142,7 @@ func accessOf(w io.Writer, l config.Listen, listener net.Listener) (proxy.Access
 		j := proxy.JWT(*l.JWT)
 		a.JWT = &j
 	default:
-		t, err := loadTokens(w, l, shownAddr(listener))
+		t, err := loadTokens(w, l, endpoint)
 		if err != nil {
 			return a, err
 		}
@@ -151,6 +156,15 @@ func listenError(addr string, err error) error {
 		return fmt.Errorf("listening at %s: another program has this port; petrigate status shows whether it is a proxy", addr)
 	}
 	return fmt.Errorf("listening at %s: %w", addr, innermost(err))
+}
+
+// endpoint is the URL by which clients of this machine reach the endpoint.
+func endpoint(l config.Listen, listener net.Listener) string {
+	scheme := "http"
+	if l.TLS != nil {
+		scheme = "https"
+	}
+	return scheme + "://" + shownAddr(listener) + cmp.Or(l.Path, "/mcp")
 }
 
 // accessAddr is the host that was asked for with the port that was given.

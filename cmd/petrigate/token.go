@@ -19,7 +19,7 @@ const leastToken = 16
 
 // loadTokens reads the bearer tokens of the listener, or makes one at the first
 // start. A file that others can read is refused.
-func loadTokens(w io.Writer, l config.Listen, addr string) (tokens, error) {
+func loadTokens(w io.Writer, l config.Listen, endpoint string) (tokens, error) {
 	path := l.TokenFile
 	if path == "" {
 		dir, err := stateDir()
@@ -31,7 +31,7 @@ func loadTokens(w io.Writer, l config.Listen, addr string) (tokens, error) {
 	t, err := readTokens(path)
 	if errors.Is(err, os.ErrNotExist) && l.TokenFile == "" {
 		if t.unnamed, err = makeToken(path); err == nil {
-			announceToken(w, t.unnamed, path, addr)
+			announceToken(w, t.unnamed, path, endpoint)
 		}
 	}
 	if err != nil {
@@ -114,17 +114,17 @@ func makeToken(path string) (string, error) {
 }
 
 // announceToken prints what a client's configuration needs, once.
-func announceToken(w io.Writer, token, path, addr string) {
+func announceToken(w io.Writer, token, path, endpoint string) {
 	_, _ = fmt.Fprintf(w, `A token for clients was made and is kept in %s. Paste this into the client's configuration:
 
 {
   "mcpServers": {
     "petrigate": {
       "type": "http",
-      "url": "http://%s/mcp",
+      "url": "%s",
       "headers": { "Authorization": "Bearer %s" }
     }
   }
 }
-`, path, addr, token)
+`, path, endpoint, token)
 }

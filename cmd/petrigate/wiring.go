@@ -73,7 +73,7 @@ func (p *plant) Close() error {
 func build(c *config.Config, result *policy.Result, log *slog.Logger) (*plant, error) {
 	p := &plant{log: log}
 	o := proxy.Options{
-		Upstreams: upstreams(c), Policy: result.Policy, Active: c.Active, Root: root(c.File), Startup: c.Startup, Advertise: c.Advertise, Logger: log, Version: versionString(),
+		Upstreams: upstreams(c), Policy: result.Policy, Active: c.Active, Root: root(c.File), Startup: c.Startup, Advertise: c.Advertise, Logger: log, Version: versionString(), MaxRequest: c.Listen.MaxBody,
 		Approval: proxy.Approval{
 			Elicit: slices.Contains(c.Approval.Channels, "elicit"), Operator: slices.Contains(c.Approval.Channels, "cli"),
 			Hold: c.Approval.Hold, Expire: c.Approval.Expire,

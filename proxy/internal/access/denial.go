@@ -63,7 +63,7 @@ func (v *Verifier) bearer() string {
 // Metadata is the document for a path, nil if there is none: who gives out
 // tokens for this endpoint.
 func (v *Verifier) Metadata(path string) []byte {
-	if path != wellKnown && path != wellKnown+"/mcp" && path != wellKnown+strings.TrimSuffix(v.resource.Path, "/") {
+	if path != wellKnown && path != wellKnown+v.options.Path && path != wellKnown+strings.TrimSuffix(v.resource.Path, "/") {
 		return nil
 	}
 	b, err := json.Marshal(struct {

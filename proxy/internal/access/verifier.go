@@ -36,6 +36,7 @@ type Options struct {
 	Audience       string   // who the tokens must be for
 	JWKS           string   // URL of the issuer's keys
 	Resource       string   // URL by which clients know this endpoint; "": the audience
+	Path           string   // of this endpoint; "": /mcp
 	PrincipalClaim string   // the claim that names who calls; "": sub
 	Scopes         []string // all of which a token must have
 
@@ -94,6 +95,9 @@ func New(o Options) (*Verifier, error) {
 }
 
 func (o Options) withDefaults() Options {
+	if o.Path == "" {
+		o.Path = "/mcp"
+	}
 	if o.PrincipalClaim == "" {
 		o.PrincipalClaim = "sub"
 	}

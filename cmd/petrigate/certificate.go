@@ -1,0 +1,131 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"fmt"
+	stdlog "log"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/petrigate/petrigate/config"
+)
+
+// secure has a server speak TLS, if there is a certificate for it.
+func secure(server *http.Server, files *config.TLS, log *slog.Logger) error {
+	if files == nil {
+		return nil
+	}
+	c := &certificate{files: *files, log: log}
+	if err := c.open(); err != nil {
+		return &exit{exitInvalid, err}
+	}
+	server.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: c.get}
+	server.ErrorLog = stdlog.New(serverLog{log}, "", 0)
+	return nil
+}
+
+// A serverLog takes what net/http has to say. Of failed handshakes there may be
+// many, of anybody.
+type serverLog struct{ *slog.Logger }
+
+// Write takes one line.
+func (l serverLog) Write(line []byte) (int, error) {
+	level := slog.LevelWarn
+	if bytes.HasPrefix(line, []byte("http: TLS handshake error ")) {
+		level = slog.LevelDebug
+	}
+	l.Log(context.Background(), level, "from the HTTP server", "text", string(bytes.TrimSpace(line)))
+	return len(line), nil
+}
+
+func listenAndServe(server *http.Server, l net.Listener) error {
+	if server.TLSConfig != nil {
+		return server.ServeTLS(l, "", "")
+	}
+	return server.Serve(l)
+}
+
+// A certificate is read again when its files change. If they cannot be read
+// then, or do not belong together, as when one of two is written, the earlier
+// one goes on.
+type certificate struct {
+	files config.TLS
+	log   *slog.Logger
+
+	mu   sync.Mutex
+	seen stamps // of what was read last, or tried
+	pair *tls.Certificate
+}
+
+// stamps tell whether files have changed.
+type stamps [2]stamp
+
+type stamp struct {
+	modified time.Time
+	size     int64
+}
+
+// open reads the certificate for the first time.
+func (c *certificate) open() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	seen, err := stampsOf(c.files)
+	if err == nil {
+		err = c.read()
+	}
+	if err != nil {
+		return fmt.Errorf("reading the certificate for HTTPS: %w", err)
+	}
+	c.seen = seen
+	if info, err := os.Stat(c.files.Key); err == nil && info.Mode().Perm()&0o004 != 0 {
+		c.log.Warn("the key of the certificate can be read by all users of this machine", "file", c.files.Key)
+	}
+	return nil
+}
+
+// get is asked at each handshake.
+func (c *certificate) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	seen, err := stampsOf(c.files)
+	if err != nil || seen == c.seen {
+		return c.pair, nil // files that are gone for a moment have no stamp
+	}
+	c.seen = seen
+	if err := c.read(); err != nil {
+		c.log.Error("the certificate has changed and cannot be read: the earlier one is still used", "error", err.Error())
+		return c.pair, nil
+	}
+	c.log.Info("the certificate has changed", "expires", c.pair.Leaf.NotAfter)
+	return c.pair, nil
+}
+
+// read reads both files. The caller has the lock.
+func (c *certificate) read() error {
+	pair, err := tls.LoadX509KeyPair(c.files.Cert, c.files.Key)
+	if err != nil {
+		return err
+	}
+	c.pair = &pair
+	if time.Now().After(pair.Leaf.NotAfter) {
+		c.log.Warn("the certificate has expired: clients will refuse it", "file", c.files.Cert, "expired", pair.Leaf.NotAfter)
+	}
+	return nil
+}
+
+func stampsOf(files config.TLS) (s stamps, err error) {
+	for i, file := range []string{files.Cert, files.Key} {
+		info, err := os.Stat(file)
+		if err != nil {
+			return s, err
+		}
+		s[i] = stamp{info.ModTime(), info.Size()}
+	}
+	return s, nil
+}

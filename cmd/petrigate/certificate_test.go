@@ -1,0 +1,209 @@
+package main
+
+import (
+	"bytes"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"io"
+	"log/slog"
+	"math/big"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/petrigate/petrigate/config"
+)
+
+// certify NAME: writes a certificate for this machine, and its key.
+func certify(ts *testscript.TestScript, neg bool, args []string) {
+	ts.Check(issue(ts.MkAbs(argument(ts, neg, args, 1)), 1, time.Hour))
+}
+
+// issue writes NAME.pem and NAME.key for this machine.
+func issue(name string, serial int64, valid time.Duration) error {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return err
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(serial), NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(valid),
+		DNSNames: []string{"localhost"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
+	}
+	cert, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	if err != nil {
+		return err
+	}
+	private, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(name+".pem", pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: cert}), 0o644); err != nil {
+		return err
+	}
+	return os.WriteFile(name+".key", pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private}), 0o600)
+}
+
+// A secured is a server that speaks TLS.
+type secured struct {
+	t    *testing.T
+	name string // of its files, without an end
+	addr string
+	log  bytes.Buffer // written only while a handshake is under way
+}
+
+func secureServer(t *testing.T) *secured {
+	s := &secured{t: t, name: filepath.Join(t.TempDir(), "own")}
+	s.issue(1, time.Hour)
+	l := config.Listen{TLS: &config.TLS{Cert: s.name + ".pem", Key: s.name + ".key"}}
+	log := slog.New(slog.NewTextHandler(&s.log, nil))
+	server := newServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, r.Proto) }), l)
+	if err := secure(server, l.TLS, log); err != nil {
+		t.Fatal(err)
+	}
+	inner := listenLocal(t)
+	s.addr = inner.Addr().String()
+	ended := make(chan struct{})
+	go func() { defer close(ended); _ = listenAndServe(server, newSteady(inner, l, log)) }()
+	t.Cleanup(func() { _ = server.Close(); <-ended })
+	return s
+}
+
+// issue replaces the files, by ones whose time is another for certain.
+func (s *secured) issue(serial int64, valid time.Duration) {
+	s.t.Helper()
+	if err := issue(s.name, serial, valid); err != nil {
+		s.t.Fatal(err)
+	}
+	s.touch(serial)
+}
+
+func (s *secured) touch(hours int64) {
+	for _, end := range []string{".pem", ".key"} {
+		when := time.Now().Add(-time.Duration(hours) * time.Hour)
+		if err := os.Chtimes(s.name+end, when, when); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+}
+
+// serial is that of the certificate that a client is shown.
+func (s *secured) serial() int64 {
+	s.t.Helper()
+	c, err := tls.Dial("tcp", s.addr, &tls.Config{InsecureSkipVerify: true}) //nolint:gosec // it is compared
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer func() { _ = c.Close() }()
+	return c.ConnectionState().PeerCertificates[0].SerialNumber.Int64()
+}
+
+// TestHTTPS: both versions of HTTP, and no TLS that is outdated.
+func TestHTTPS(t *testing.T) {
+	s := secureServer(t)
+	text, err := os.ReadFile(s.name + ".pem")
+	if err != nil {
+		t.Fatal(err)
+	}
+	roots := x509.NewCertPool()
+	roots.AppendCertsFromPEM(text)
+	for _, two := range []bool{false, true} {
+		transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots}, ForceAttemptHTTP2: two}
+		r, err := (&http.Client{Transport: transport}).Get("https://" + s.addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, _ := io.ReadAll(r.Body)
+		_ = r.Body.Close()
+		transport.CloseIdleConnections()
+		if want := map[bool]string{false: "HTTP/1.1", true: "HTTP/2.0"}[two]; string(body) != want {
+			t.Errorf("%q, want %s", body, want)
+		}
+	}
+	old := &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS10, MaxVersion: tls.VersionTLS11}
+	if c, err := tls.Dial("tcp", s.addr, old); err == nil {
+		_ = c.Close()
+		t.Error("TLS 1.1 is spoken")
+	}
+	if r, err := http.Get("http://" + s.addr); err == nil {
+		_ = r.Body.Close()
+		if r.StatusCode != http.StatusBadRequest {
+			t.Errorf("without TLS: %s", r.Status)
+		}
+	}
+	if strings.Contains(s.log.String(), "handshake") {
+		t.Errorf("what anybody can do is in the log:\n%s", s.log.String())
+	}
+}
+
+// TestCertificateIsReadAgain: when it changes, and not when it is wrong.
+func TestCertificateIsReadAgain(t *testing.T) {
+	s := secureServer(t)
+	shown := func(want int64, when string) {
+		t.Helper()
+		if got := s.serial(); got != want {
+			t.Errorf("%s: certificate %d is shown, want %d", when, got, want)
+		}
+	}
+	shown(1, "at first")
+	s.issue(2, time.Hour)
+	shown(2, "another one")
+	key, err := os.ReadFile(s.name + ".key")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.issue(3, time.Hour)
+	if err := os.WriteFile(s.name+".key", key, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	shown(2, "a certificate with the key of another")
+	shown(2, "the same again")
+	if err := os.Remove(s.name + ".key"); err != nil {
+		t.Fatal(err)
+	}
+	shown(2, "without its key")
+	s.issue(4, -time.Minute)
+	shown(4, "one that has expired")
+	log := s.log.String()
+	if n := strings.Count(log, "cannot be read"); n != 1 {
+		t.Errorf("it is said %d times that the certificate cannot be read:\n%s", n, log)
+	}
+	if strings.Count(log, "the certificate has changed\"") != 2 || !strings.Contains(log, "the certificate has expired") {
+		t.Errorf("the log:\n%s", log)
+	}
+}
+
+// TestCertificateIsNeeded: files that are none are found at the start.
+func TestCertificateIsNeeded(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"a", "b"} {
+		if err := issue(filepath.Join(dir, name), 1, time.Hour); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for files, want := range map[config.TLS]string{
+		{Cert: "a.pem", Key: "a.key"}: "",
+		{Cert: "a.pem", Key: "b.key"}: "private key does not match public key",
+		{Cert: "a.key", Key: "a.pem"}: "failed to find",
+		{Cert: "c.pem", Key: "a.key"}: "no such file",
+	} {
+		files := config.TLS{Cert: filepath.Join(dir, files.Cert), Key: filepath.Join(dir, files.Key)}
+		err := secure(&http.Server{}, &files, quietLog)
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%v: %v, want %q", files, err, want)
+		}
+	}
+	if server := (&http.Server{}); secure(server, nil, quietLog) != nil || server.TLSConfig != nil {
+		t.Error("TLS without a certificate")
+	}
+}

@@ -1,0 +1,99 @@
+package config
+
+import (
+	"fmt"
+	"net/url"
+	"path"
+	"strings"
+	"time"
+)
+
+// TLS names the files of a certificate, with those that vouch for it behind
+// it, and of its key, in PEM.
+type TLS struct {
+	Cert string
+	Key  string
+}
+
+// Timeouts bound what a client over HTTP can have us wait for. One that is not
+// said is 0, and the listener's own.
+type Timeouts struct {
+	Header    time.Duration // to send the headers of a request, and to agree on TLS
+	Body      time.Duration // to send a message
+	Write     time.Duration // to take the next bytes of an answer
+	KeepAlive time.Duration // between two requests on a connection
+}
+
+// The least that lets a client in at all.
+const (
+	leastBody    = 1 << 10
+	leastHeader  = 4 << 10
+	leastTimeout = time.Second
+)
+
+func (d *decoder) tls(to **TLS) func(key, value *node) {
+	return func(key, value *node) {
+		t := &TLS{}
+		before := len(d.errs)
+		d.mapping(value, quoted(key), keys{"cert": d.filledSetting(&t.Cert), "key": d.filledSetting(&t.Key)})
+		for _, wanted := range []string{"cert", "key"} {
+			if len(d.errs) == before && value.get(wanted) == nil {
+				d.at(key, fmt.Sprintf("%q wants %q", key.text, wanted), `tls: { cert: "cert.pem", key: "key.pem" }`)
+				return
+			}
+		}
+		t.Cert, t.Key = d.absolute(t.Cert), d.absolute(t.Key)
+		*to = t
+	}
+}
+
+func (d *decoder) timeouts(to *Timeouts) func(key, value *node) {
+	return func(key, value *node) {
+		d.mapping(value, quoted(key), keys{
+			"header":    d.period(&to.Header),
+			"body":      d.period(&to.Body),
+			"write":     d.period(&to.Write),
+			"keepAlive": d.period(&to.KeepAlive),
+		})
+	}
+}
+
+// period is a duration that a client can keep to.
+func (d *decoder) period(to *time.Duration) func(key, value *node) {
+	return func(key, value *node) {
+		if value.kind == numberKind {
+			d.at(value, quoted(key)+" needs a unit", fmt.Sprintf("for example %q", value.text+"s"))
+			return
+		}
+		if !d.is(value, textKind, quoted(key)) {
+			return
+		}
+		before := len(d.errs)
+		text := d.interpolated(value)
+		if len(d.errs) > before {
+			return
+		}
+		if msg, hint := checkDuration(leastTimeout)(quoted(key), shown(value), text); msg != "" {
+			d.at(value, msg, hint)
+			return
+		}
+		*to, _ = duration(text)
+	}
+}
+
+// endpointPath is where the endpoint is: a plain path that nothing else has.
+func (d *decoder) endpointPath(to *string) func(key, value *node) {
+	return func(key, value *node) {
+		before := len(d.errs)
+		d.filledSetting(to)(key, value)
+		if value.kind != textKind || len(d.errs) > before {
+			return
+		}
+		switch u, err := url.Parse(*to); {
+		case err != nil || u.Path != *to || u.EscapedPath() != *to || path.Clean(*to) != *to || !strings.HasPrefix(*to, "/"):
+			d.at(value, fmt.Sprintf("%q: %s is no plain path", key.text, shown(value)), `for example "/mcp"`)
+		case *to == "/sse" || *to == "/messages" || strings.HasPrefix(*to+"/", "/.well-known/"):
+			d.at(value, fmt.Sprintf("%q: %s is taken, by clients of revision 2024-11-05 or for metadata", key.text, shown(value)), `for example "/mcp"`)
+		}
+	}
+}
