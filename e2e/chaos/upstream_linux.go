@@ -9,6 +9,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"time"
@@ -30,7 +31,8 @@ func upstreamMain(ctx context.Context, args []string) int {
 	if err := flags.Parse(args); err != nil {
 		return 2
 	}
-	f, err := os.Create(fmt.Sprintf("%s.%d", *records, os.Getpid()))
+	// Numbers of processes come again in ten minutes; names of files must not.
+	f, err := os.CreateTemp(filepath.Dir(*records), filepath.Base(*records)+".*")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
