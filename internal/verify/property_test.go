@@ -26,7 +26,9 @@ type trial struct {
 	policy *gate.Policy
 	o      verify.Options
 	report *verify.Report
-	brute  *brute
+
+	partial bool // verify knows no arguments for some calls: others may be shorter
+	brute   *brute
 }
 
 // TestRandomPolicies holds verify to what the gate does in random policies. A
@@ -111,6 +113,8 @@ func (g *generator) trial(tr *trial) *trial {
 		}
 	}
 	tr.report = verify.Policy(tr.policy, tr.o)
+	_, why := verify.Calls(tr.policy, tr.o)
+	tr.partial = why != ""
 	tr.brute = &brute{policy: tr.policy}
 	tr.enumerate()
 	tr.brute.explore(a, b)
@@ -275,7 +279,7 @@ func (tr *trial) name(n verify.Name, stats map[string]int) {
 	has := func(_, c int) bool { return tr.brute.has(c, n.Tool, false) }
 	switch n.Callable {
 	case verify.Possible:
-		if closed && length != len(n.Shortest.Calls()) {
+		if closed && (length > len(n.Shortest.Calls()) || length < len(n.Shortest.Calls()) && !tr.partial) {
 			tr.errorf("%s: shortest %v, brute force %d", n.Tool.Name, n.Shortest.Calls(), length)
 		}
 		tr.reaches(n.Tool, n.Shortest)
