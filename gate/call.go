@@ -10,6 +10,10 @@ type Call struct {
 	Args []byte    // the JSON object of arguments, valid and without duplicate keys; nil: {}; never changed
 	Time time.Time // when it came: the clock of transitions with [Transition.Every]
 
+	// Others are names of other tools. Where an action makes tool.action of one,
+	// that restricts, and is no evidence of a call of the other. Never changed.
+	Others map[string]bool
+
 	// What a [Reader] may look at besides.
 	Upstream    string // the server that has the tool
 	Annotations []byte // of the tool, a JSON object; nil: {}

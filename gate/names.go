@@ -137,9 +137,10 @@ func (g *naming) labels(c *Call, tools, ls []label) []label {
 // and only those count that a rule is about.
 func (g *naming) actions(c *Call, tool label, ls []label) []label {
 	f := readField(c.Args, "action")
-	l := label{from: fromAction, certain: tool.certain && !f.weak, weak: tool.weak || f.weak}
+	l := label{from: fromAction, certain: tool.certain && !f.weak}
 	for _, action := range f.texts() {
 		l.text = tool.text + "." + action
+		l.weak = tool.weak || f.weak || c.Others[l.text]
 		if !f.weak || g.dotted[l.text] || g.wants(&l, ls) {
 			ls = add(ls, l)
 		}

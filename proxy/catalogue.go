@@ -61,9 +61,10 @@ type tool struct {
 	exposed    string // the client's
 	canonical  string // upstream.tool
 	also       []gate.Name
-	object     []byte // as the client sees it
-	definition string // hash of the upstream's object
-	annotates  []byte // its annotations, as the upstream wrote them; nil: none
+	others     map[string]bool // names of all tools that an action could read like
+	object     []byte          // as the client sees it
+	definition string          // hash of the upstream's object
+	annotates  []byte          // its annotations, as the upstream wrote them; nil: none
 
 	mirrored *mcp.Tool // where arguments are to stand in headers too; nil: nowhere
 }
@@ -143,7 +144,6 @@ func (c *catalogue) listed(u *upstreamState) bool {
 func (c *catalogue) build() *toolView {
 	v := &toolView{tools: map[string]*tool{}}
 	taken := map[string][]*tool{}
-	bare := map[string]int{}
 	around := listMembers{alone: len(c.upstreams) == 1}
 	for _, u := range c.upstreams {
 		for _, page := range c.pages[u] {
@@ -156,23 +156,22 @@ func (c *catalogue) build() *toolView {
 				continue
 			}
 			taken[t.exposed] = append(taken[t.exposed], t)
-			bare[t.name]++
 			v.order = append(v.order, t)
 		}
 	}
+	named(v.order)
 	kept := v.order[:0]
 	for _, t := range v.order {
 		if same := taken[t.exposed]; len(same) > 1 {
 			v.problems = append(v.problems, collision(t, same))
 			continue
 		}
-		t.also = t.names(bare[t.name] > 1)
 		v.tools[t.exposed] = t
 		kept = append(kept, t)
 	}
 	v.order = kept
 	for _, t := range v.order {
-		v.calls = append(v.calls, gate.Call{Tool: t.exposed, Also: t.also, Upstream: t.upstream.config.Name, Annotations: t.annotates})
+		v.calls = append(v.calls, gate.Call{Tool: t.exposed, Also: t.also, Others: t.others, Upstream: t.upstream.config.Name, Annotations: t.annotates})
 	}
 	v.around = around.append(nil)
 	v.encode(c.hidden(v.calls))
@@ -255,16 +254,6 @@ func unreadable(object []byte) string {
 		return "has no inputSchema that is an object"
 	}
 	return ""
-}
-
-// names are the further physical names of t: bare and canonical. A bare name
-// of several upstreams restricts each of them and is evidence for none.
-func (t *tool) names(ambiguous bool) []gate.Name {
-	var names []gate.Name
-	if t.name != t.exposed || ambiguous {
-		names = append(names, gate.Name{Text: t.name, Certain: true, Weak: ambiguous})
-	}
-	return append(names, gate.Name{Text: t.canonical, Certain: true})
 }
 
 func (c Upstream) prefix(alone bool) string {

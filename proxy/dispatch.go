@@ -106,7 +106,7 @@ func (t *toolCall) found(tool *tool) {
 		name = tool.canonical
 	}
 	t.gate = gate.Call{
-		Tool: name, Also: tool.also, Args: t.params.Arguments, Time: t.proxy.options.Now(),
+		Tool: name, Also: tool.also, Others: tool.others, Args: t.params.Arguments, Time: t.proxy.options.Now(),
 		Upstream: tool.upstream.config.Name, Annotations: tool.annotates,
 	}
 	if t.client.session.by == "connection" {

@@ -174,22 +174,15 @@ func prefixOf(s config.Server, alone bool) string {
 }
 
 // joined are the tools under the names that clients see, with their further
-// names. A bare name of several tools restricts each and is evidence for none.
+// names.
 func joined(list []listedTool) []verify.Tool {
-	same := make(map[string]int)
+	all := make([]proxy.ToolNames, 0, len(list))
 	for _, t := range list {
-		same[t.Bare]++
+		all = append(all, proxy.ToolNames{Exposed: t.Exposed, Bare: t.Bare, Canonical: t.Canonical})
 	}
 	tools := []verify.Tool{}
-	for _, t := range list {
-		tool := verify.Tool{Name: t.Exposed}
-		if t.Bare != "" && (t.Bare != t.Exposed || same[t.Bare] > 1) {
-			tool.Also = append(tool.Also, gate.Name{Text: t.Bare, Certain: true, Weak: same[t.Bare] > 1})
-		}
-		if t.Canonical != "" {
-			tool.Also = append(tool.Also, gate.Name{Text: t.Canonical, Certain: true})
-		}
-		tools = append(tools, tool)
+	for i, also := range proxy.FurtherNames(all) {
+		tools = append(tools, verify.Tool{Name: list[i].Exposed, Also: also})
 	}
 	return tools
 }

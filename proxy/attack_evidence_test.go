@@ -1,0 +1,67 @@
+package proxy_test
+
+import (
+	"testing"
+
+	"github.com/petrigate/petrigate/internal/fixture"
+	"github.com/petrigate/petrigate/proxy"
+)
+
+// TestBorrowedNames: A037, A042. A tool is no evidence under a name that is
+// also that of another tool: neither what a second server calls its own tools,
+// nor an action that reads like one. Restrictions hold for both.
+func TestBorrowedNames(t *testing.T) {
+	cases := []struct {
+		name, rules        string
+		tool, args, locked string
+	}{
+		{"the canonical name of another server's", "require x.backup before x.delete\n", "y.x.backup", `{}`, "x_delete"},
+		{"the exposed name of another server's", "require x_backup before x_delete\n", "y.x_backup", `{}`, "x_delete"},
+		{"the bare name of another server's", "require backup before delete\n", "y.backup", `{}`, "x_delete"},
+		{"an action like the tool of a server", "require x.backup before x.delete\n", "y.x", `{"action":"backup"}`, "x_delete"},
+		{"an action like the tool of its own server", "require y.backup before y.delete\n", "y.y", `{"action":"backup"}`, "y_delete"},
+		{"an action like the tool of a server, in a list", "require x.backup before x.delete\n", "y.x", `{"action":["backup"]}`, "x_delete"},
+		{"an action like a name with a dot", "require z.backup before delete\n", "y.z", `{"action":"backup"}`, "y_delete"},
+	}
+	for _, tt := range cases {
+		t.Run(tt.name, func(t *testing.T) {
+			eachLeg(t, func(t *testing.T, l leg) {
+				var logs [2]fixture.Log
+				tools := func(names ...string) (list []fixture.Tool) {
+					for _, name := range names {
+						list = append(list, fixture.Tool{Name: name})
+					}
+					return list
+				}
+				s := start(t, setup{rules: tt.rules, change: func(o *proxy.Options) {
+					o.Upstreams = []proxy.Upstream{
+						upstreamOf(t, "x", &logs[0], tools("backup", "delete")...),
+						upstreamOf(t, "y", &logs[1], tools("x.backup", "x_backup", "backup", "delete", "x", "y", "z", "z.backup")...),
+					}
+				}})
+				c := s.connect(l, "")
+				c.must(exposedAs(t, s, tt.tool), tt.args)
+				c.blocked(tt.locked)
+				if n := logs[0].Executed("delete") + logs[1].Executed("delete"); n != 0 {
+					t.Error("executed")
+				}
+			})
+		})
+	}
+}
+
+// exposedAs is the name by which clients call the tool with a canonical name.
+func exposedAs(t *testing.T, s *site, canonical string) string {
+	t.Helper()
+	tools, err := s.proxy.Tools("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tool := range tools {
+		if tool.Canonical == canonical {
+			return tool.Exposed
+		}
+	}
+	t.Fatalf("no tool %s", canonical)
+	return ""
+}
