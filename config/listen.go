@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"net/url"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -33,7 +34,7 @@ type Listen struct {
 type JWT struct {
 	Issuer         string
 	Audience       string
-	JWKS           string   // URL of the issuer's keys
+	JWKS           string   // URL of the issuer's keys; "": its metadata says
 	Resource       string   // URL by which clients know the endpoint; "": the audience
 	PrincipalClaim string   // "": sub
 	Scopes         []string // all of which a token must have
@@ -150,13 +151,16 @@ func (d *decoder) scopes(to *[]string) func(key, value *node) {
 
 // wantedOfJWT checks that the section is enough to tell good tokens from others.
 func (d *decoder) wantedOfJWT(key, value *node, j *JWT) {
-	for _, wanted := range []string{"issuer", "audience", "jwks"} {
+	for _, wanted := range []string{"issuer", "audience"} {
 		if value.get(wanted) == nil {
 			d.at(key, fmt.Sprintf("%q wants %q", "jwt", wanted), exampleOfJWT)
 		}
 	}
-	if at := value.get("jwks"); at != nil && !trustworthy(j.JWKS) {
+	switch at := value.get("jwks"); {
+	case at != nil && !trustworthy(j.JWKS):
 		d.at(at, fmt.Sprintf("%q must be a URL that begins with https://", "jwks"), "http:// only for this machine")
+	case at == nil && value.get("issuer") != nil && !discoverable(j.Issuer):
+		d.at(value.get("issuer"), `without "jwks" the issuer is asked where its keys are: "issuer" must be a URL that begins with https://`, "http:// only for this machine")
 	}
 	switch at := value.get("resource"); {
 	case at != nil && !isURL(j.Resource):
@@ -166,7 +170,7 @@ func (d *decoder) wantedOfJWT(key, value *node, j *JWT) {
 	}
 }
 
-const exampleOfJWT = `jwt: { issuer: "https://login.example.com", audience: "https://gate.example.com/mcp", jwks: "https://login.example.com/keys" }`
+const exampleOfJWT = `jwt: { issuer: "https://login.example.com", audience: "https://gate.example.com/mcp" }`
 
 func isURL(text string) bool {
 	u, err := url.Parse(text)
@@ -178,6 +182,10 @@ func trustworthy(text string) bool {
 	u, err := url.Parse(text)
 	return err == nil && isURL(text) && (u.Scheme == "https" || loopback(net.JoinHostPort(u.Hostname(), "0")))
 }
+
+// discoverable reports whether an issuer can say of itself where its keys are
+// (RFC 8414).
+func discoverable(issuer string) bool { return trustworthy(issuer) && !strings.Contains(issuer, "?") }
 
 // settleListen checks what the settings of the listener mean together.
 func (c *Config) settleListen(d *decoder, l *layers) {

@@ -40,7 +40,7 @@ type Access struct {
 type JWT struct {
 	Issuer         string   // as it stands in the tokens
 	Audience       string   // who the tokens must be for
-	JWKS           string   // URL of the issuer's keys
+	JWKS           string   // URL of the issuer's keys; "": its metadata says
 	Resource       string   // URL by which clients know this endpoint; "": the audience
 	PrincipalClaim string   // the claim that names who calls; "": sub
 	Scopes         []string // all of which a token must have

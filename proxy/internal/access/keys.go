@@ -1,14 +1,13 @@
 package access
 
 import (
+	"cmp"
 	"context"
 	"crypto/ecdsa"
 	"crypto/ed25519"
 	"crypto/elliptic"
 	"crypto/rsa"
 	"errors"
-	"fmt"
-	"io"
 	"net/http"
 	"sync"
 	"time"
@@ -181,35 +180,28 @@ func (k *keys) arrived(set []jose.JSONWebKey, err error) {
 	k.fetching = nil
 	if err != nil {
 		k.next = now.Add(pauseFailed)
-		k.options.Logger.Warn("the keys of the issuer cannot be fetched", "jwks", k.options.JWKS, "error", err.Error())
+		k.options.Logger.Warn("the keys of the issuer cannot be fetched", "jwks", cmp.Or(k.options.JWKS, "of "+k.options.Issuer), "error", err.Error())
 		return
 	}
 	k.set, k.fetched, k.next = set, now, now.Add(pause)
 	k.count++
 }
 
+// fetch fetches the set. Where it is has to be asked anew each time: an issuer
+// may have moved its keys when it made new ones.
 func (k *keys) fetch(ctx context.Context) ([]jose.JSONWebKey, error) {
 	ctx, cancel := context.WithTimeout(ctx, fetchTimeout)
 	defer cancel()
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, k.options.JWKS, http.NoBody)
+	where := k.options.JWKS
+	if where == "" {
+		var err error
+		if where, err = k.discover(ctx); err != nil {
+			return nil, err
+		}
+	}
+	body, err := k.get(ctx, where, "application/jwk-set+json, application/json", maxSet)
 	if err != nil {
 		return nil, err
-	}
-	r.Header.Set("Accept", "application/jwk-set+json, application/json")
-	response, err := k.options.Client.Do(r)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = response.Body.Close() }()
-	if response.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("the answer is %s", response.Status)
-	}
-	body, err := io.ReadAll(io.LimitReader(response.Body, maxSet+1))
-	if err != nil {
-		return nil, err
-	}
-	if len(body) > maxSet {
-		return nil, errors.New("the set is too large")
 	}
 	return parseSet(body)
 }

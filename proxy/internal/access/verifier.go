@@ -34,7 +34,7 @@ var algorithms = []jose.SignatureAlgorithm{
 type Options struct {
 	Issuer         string   // as it stands in the tokens
 	Audience       string   // who the tokens must be for
-	JWKS           string   // URL of the issuer's keys
+	JWKS           string   // URL of the issuer's keys; "": the issuer is asked for it
 	Resource       string   // URL by which clients know this endpoint; "": the audience
 	Path           string   // of this endpoint; "": /mcp
 	PrincipalClaim string   // the claim that names who calls; "": sub
@@ -72,8 +72,8 @@ func New(o Options) (*Verifier, error) {
 	case o.Audience == "":
 		return nil, errors.New("the audience of tokens is not named: tokens for others would be taken")
 	}
-	if err := Trustworthy(o.JWKS); err != nil {
-		return nil, fmt.Errorf("the address of the issuer's keys: %w", err)
+	if err := o.trustworthy(); err != nil {
+		return nil, err
 	}
 	if o.Resource == "" {
 		o.Resource = o.Audience
@@ -92,6 +92,20 @@ func New(o Options) (*Verifier, error) {
 	v.challenge = v.bearer()
 	v.keys.warm()
 	return v, nil
+}
+
+// trustworthy checks where the keys come from.
+func (o Options) trustworthy() error {
+	if o.JWKS == "" {
+		if _, err := locations(o.Issuer); err != nil {
+			return fmt.Errorf("the issuer cannot be asked for its keys: %w", err)
+		}
+		return nil
+	}
+	if err := Trustworthy(o.JWKS); err != nil {
+		return fmt.Errorf("the address of the issuer's keys: %w", err)
+	}
+	return nil
 }
 
 func (o Options) withDefaults() Options {

@@ -412,7 +412,10 @@ func TestOptions(t *testing.T) {
 	for name, change := range map[string]func(*access.Options){
 		"no issuer":              func(o *access.Options) { o.Issuer = "" },
 		"no audience":            func(o *access.Options) { o.Audience = "" },
-		"no keys":                func(o *access.Options) { o.JWKS = "" },
+		"nobody to ask":          func(o *access.Options) { o.JWKS, o.Issuer = "", "issuer" },
+		"asking in the clear":    func(o *access.Options) { o.JWKS, o.Issuer = "", "http://i.example" },
+		"asking with a query":    func(o *access.Options) { o.JWKS, o.Issuer = "", "https://i.example/?a=b" },
+		"asking with a fragment": func(o *access.Options) { o.JWKS, o.Issuer = "", "https://i.example/#a" },
 		"keys in the clear":      func(o *access.Options) { o.JWKS = "http://i.example/keys" },
 		"keys like this machine": func(o *access.Options) { o.JWKS = "http://localhost.example/keys" },
 		"keys in a file":         func(o *access.Options) { o.JWKS = "file:///keys" },
@@ -434,6 +437,7 @@ func TestOptions(t *testing.T) {
 		"good":               func(*access.Options) {},
 		"IPv6":               func(o *access.Options) { o.JWKS = "http://[::1]/keys" },
 		"named audience":     func(o *access.Options) { o.Audience, o.Resource = "gate", "https://g.example/mcp" },
+		"issuer to ask":      func(o *access.Options) { o.JWKS = "" },
 		"keys from anywhere": func(o *access.Options) { o.JWKS = "https://i.example/keys" },
 	} {
 		o := good

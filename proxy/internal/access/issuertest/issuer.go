@@ -12,6 +12,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -27,26 +28,55 @@ type Issuer struct {
 	t   testing.TB
 	URL string // of the keys
 
+	Base string // URL of the server, without a path
+
 	mu      sync.Mutex
 	secret  map[string]crypto.Signer
 	fetches int
 	answer  http.HandlerFunc // in place of the keys; nil: the keys
-	extra   []any            // further members of the set
+	name    string
+	pages   map[string]http.HandlerFunc // by path
+	extra   []any                       // further members of the set
 }
 
 // New serves an issuer until the test ends.
 func New(t testing.TB) *Issuer {
 	t.Helper()
-	i := &Issuer{t: t, secret: map[string]crypto.Signer{}}
+	i := &Issuer{t: t, secret: map[string]crypto.Signer{}, name: "https://issuer.example", pages: map[string]http.HandlerFunc{}}
 	i.Add("ec")
 	server := httptest.NewServer(i)
 	t.Cleanup(server.Close)
-	i.URL = server.URL + "/keys"
+	i.Base, i.URL = server.URL, server.URL+"/keys"
 	return i
 }
 
 // Name is what its tokens call it.
-func (i *Issuer) Name() string { return "https://issuer.example" }
+func (i *Issuer) Name() string {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.name
+}
+
+// Rename changes what its tokens call it.
+func (i *Issuer) Rename(name string) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.name = name
+}
+
+// Page serves something at a path in place of the keys.
+func (i *Issuer) Page(path string, h http.HandlerFunc) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.pages[path] = h
+}
+
+// Metadata is a page that says where the keys of an issuer are.
+func Metadata(issuer, jwks string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		_ = json.NewEncoder(w).Encode(map[string]any{"issuer": issuer, "jwks_uri": jwks, "response_types_supported": []string{"code"}})
+	}
+}
 
 // Add makes and publishes a key. Its kind is in the first two letters of its
 // id: ec, ed, or else RSA.
@@ -104,9 +134,18 @@ func (i *Issuer) Fetches() int {
 	return i.fetches
 }
 
-// ServeHTTP is the endpoint of the keys.
+// ServeHTTP is the endpoint of the keys, but for the pages. Nothing well-known
+// is there unless it is a page.
 func (i *Issuer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	i.mu.Lock()
+	if page := i.pages[r.URL.Path]; page != nil || strings.Contains(r.URL.Path, "/.well-known/") {
+		i.mu.Unlock()
+		if page == nil {
+			page = http.NotFound
+		}
+		page(w, r)
+		return
+	}
 	i.fetches++
 	set := append([]any{}, i.extra...)
 	for id, key := range i.secret {

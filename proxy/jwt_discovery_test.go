@@ -1,0 +1,30 @@
+package proxy_test
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/petrigate/petrigate/proxy"
+	"github.com/petrigate/petrigate/proxy/internal/access/issuertest"
+)
+
+// TestJWTOfAnIssuerThatSaysItself: the endpoint is told the issuer alone, and
+// takes its tokens and nobody else's.
+func TestJWTOfAnIssuerThatSaysItself(t *testing.T) {
+	s := start(t, setup{rules: "block danger\n"})
+	ours, other := issuertest.New(t), issuertest.New(t)
+	for _, i := range []*issuertest.Issuer{ours, other} {
+		i.Rename(ours.Base + "/tenant")
+	}
+	ours.Page("/.well-known/oauth-authorization-server/tenant", issuertest.Metadata(ours.Name(), ours.URL))
+	s.door(proxy.Access{JWT: &proxy.JWT{Issuer: ours.Name(), Audience: issuertest.Audience}})
+	if status, _, body := s.fetch(s.as(ours.Token("ann"))); status != http.StatusOK {
+		t.Errorf("a good token: status %d: %s", status, body)
+	}
+	if status, _, body := s.fetch(s.as(other.Token("ann"))); status != http.StatusUnauthorized {
+		t.Errorf("a token that others have signed: status %d: %s", status, body)
+	}
+	if n := s.log.Executed("read"); n != 1 {
+		t.Errorf("%d calls were executed, want 1", n)
+	}
+}
