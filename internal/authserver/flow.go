@@ -1,0 +1,222 @@
+package authserver
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// register makes a client known (RFC 7591).
+func (s *Server) register(w http.ResponseWriter, r *http.Request) {
+	var wanted struct {
+		Redirects []string `json:"redirect_uris"`
+		Method    string   `json:"token_endpoint_auth_method"`
+	}
+	if err := json.NewDecoder(r.Body).Decode(&wanted); err != nil || len(wanted.Redirects) == 0 || s.options.Closed {
+		fail(w, http.StatusBadRequest, "invalid_client_metadata")
+		return
+	}
+	s.count("register")
+	c, id := &client{redirects: wanted.Redirects}, "client-"+secret()
+	answer := map[string]any{"client_id": id, "redirect_uris": wanted.Redirects, "token_endpoint_auth_method": "none"}
+	if s.options.Secrets {
+		c.secret = secret()
+		answer["client_secret"], answer["token_endpoint_auth_method"] = c.secret, "client_secret_basic"
+	}
+	s.mu.Lock()
+	s.clients[id] = c
+	s.mu.Unlock()
+	writeJSON(w, http.StatusCreated, answer)
+}
+
+// authorize consents, and sends the browser back with a code.
+func (s *Server) authorize(w http.ResponseWriter, r *http.Request) {
+	s.count("authorize")
+	q := r.URL.Query()
+	id, redirect := q.Get("client_id"), q.Get("redirect_uri")
+	back, err := url.Parse(redirect)
+	if err != nil || !s.knows(id, redirect) {
+		http.Error(w, "unknown client or redirect", http.StatusBadRequest)
+		return
+	}
+	answer := map[string]any{"state": q.Get("state")}
+	if s.options.Iss {
+		answer["iss"] = s.base + s.options.Issuer
+	}
+	if q.Get("response_type") != "code" || q.Get("code_challenge_method") != "S256" || len(q.Get("code_challenge")) != 43 || q.Get("resource") != s.base+"/mcp" {
+		answer["error"] = "invalid_request"
+	} else {
+		c := secret()
+		s.mu.Lock()
+		s.codes[c] = &code{client: id, redirect: redirect, challenge: q.Get("code_challenge"), resource: q.Get("resource"), scopes: strings.Fields(q.Get("scope"))}
+		s.mu.Unlock()
+		answer["code"] = c
+	}
+	if s.options.Change != nil {
+		s.options.Change("redirect", answer)
+	}
+	values := url.Values{}
+	for name, value := range answer {
+		values.Set(name, value.(string))
+	}
+	back.RawQuery = values.Encode()
+	http.Redirect(w, r, back.String(), http.StatusFound)
+}
+
+// knows reports whether a client may have the browser sent to redirect.
+func (s *Server) knows(id, redirect string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c := s.clients[id]
+	if c == nil {
+		return s.options.Documents && strings.HasPrefix(id, "https://")
+	}
+	return c.redirects == nil || slices.Contains(c.redirects, redirect)
+}
+
+// token is the token endpoint.
+func (s *Server) token(w http.ResponseWriter, r *http.Request) {
+	if err := r.ParseForm(); err != nil || r.Method != http.MethodPost {
+		fail(w, http.StatusBadRequest, "invalid_request")
+		return
+	}
+	grant := r.PostForm.Get("grant_type")
+	s.count(grant)
+	s.note(r.PostForm)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.down {
+		http.Error(w, "out of order", http.StatusServiceUnavailable)
+		return
+	}
+	id, ok := s.authenticated(r)
+	if !ok {
+		fail(w, http.StatusUnauthorized, "invalid_client")
+		return
+	}
+	if r.PostForm.Get("resource") != s.base+"/mcp" {
+		fail(w, http.StatusBadRequest, "invalid_target")
+		return
+	}
+	var t *token
+	switch grant {
+	case "authorization_code":
+		t = s.redeem(id, r.PostForm)
+	case "refresh_token":
+		t = s.renew(id, r.PostForm)
+	case "client_credentials":
+		if c := s.clients[id]; c != nil && c.secret != "" {
+			t = &token{client: id, scopes: strings.Fields(r.PostForm.Get("scope"))}
+		}
+	}
+	if t == nil {
+		fail(w, http.StatusBadRequest, "invalid_grant")
+		return
+	}
+	t.resource = r.PostForm.Get("resource")
+	s.issue(w, t, grant != "client_credentials")
+}
+
+// note keeps what was asked.
+func (s *Server) note(form url.Values) {
+	asked := map[string]string{}
+	for _, name := range []string{"grant_type", "resource", "scope", "redirect_uri", "client_id"} {
+		if form.Has(name) {
+			asked[name] = form.Get(name)
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.asked = append(s.asked, asked)
+}
+
+// authenticated is the client that asks, if it has shown its secret.
+func (s *Server) authenticated(r *http.Request) (string, bool) {
+	id, shown, basic := r.BasicAuth()
+	if basic { // encoded before they are put together (RFC 6749, section 2.3.1)
+		id, _ = url.QueryUnescape(id)
+		shown, _ = url.QueryUnescape(shown)
+	} else {
+		id, shown = r.PostForm.Get("client_id"), r.PostForm.Get("client_secret")
+	}
+	c := s.clients[id]
+	if c == nil {
+		return id, s.options.Documents && strings.HasPrefix(id, "https://")
+	}
+	return id, c.secret == shown && (c.secret == "" || basic)
+}
+
+// redeem takes a code, once.
+func (s *Server) redeem(id string, form url.Values) *token {
+	c := s.codes[form.Get("code")]
+	delete(s.codes, form.Get("code"))
+	sum := sha256.Sum256([]byte(form.Get("code_verifier")))
+	if c == nil || c.client != id || c.redirect != form.Get("redirect_uri") || c.resource != form.Get("resource") ||
+		c.challenge != base64.RawURLEncoding.EncodeToString(sum[:]) {
+		return nil
+	}
+	return &token{client: id, scopes: c.scopes, family: secret()}
+}
+
+// renew takes a refresh token, once: one that comes again was stolen, and ends
+// all that came of it.
+func (s *Server) renew(id string, form url.Values) *token {
+	t := s.refresh[form.Get("refresh_token")]
+	if t == nil || t.client != id {
+		return nil
+	}
+	if t.used {
+		s.counts["replayed"]++
+		s.end(t.family)
+		return nil
+	}
+	t.used = true
+	return &token{client: id, scopes: t.scopes, family: t.family}
+}
+
+func (s *Server) end(family string) {
+	for _, tokens := range []map[string]*token{s.access, s.refresh} {
+		for text, t := range tokens {
+			if t.family == family {
+				delete(tokens, text)
+			}
+		}
+	}
+}
+
+func (s *Server) issue(w http.ResponseWriter, t *token, refreshable bool) {
+	access := "access-" + secret()
+	granted := *t
+	granted.expires = s.options.Now().Add(s.options.Lifetime)
+	s.access[access] = &granted
+	answer := map[string]any{
+		"access_token": access, "token_type": "Bearer", "expires_in": int(s.options.Lifetime.Seconds()), "scope": strings.Join(t.scopes, " "),
+	}
+	if refreshable {
+		again, text := *t, "refresh-"+secret()
+		s.refresh[text] = &again
+		answer["refresh_token"] = text
+	}
+	writeJSON(w, http.StatusOK, answer)
+}
+
+// revoke ends what a token is part of (RFC 7009).
+func (s *Server) revoke(w http.ResponseWriter, r *http.Request) {
+	_ = r.ParseForm() // of a bad one nothing is revoked
+	s.count("revoke")
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, ok := s.authenticated(r); !ok {
+		fail(w, http.StatusUnauthorized, "invalid_client")
+		return
+	}
+	for _, tokens := range []map[string]*token{s.access, s.refresh} {
+		if t := tokens[r.PostForm.Get("token")]; t != nil {
+			s.end(t.family)
+		}
+	}
+}

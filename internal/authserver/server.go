@@ -1,0 +1,260 @@
+package authserver
+
+import (
+	"crypto/rand"
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Options say what a server is like. The zero value is one that registers
+// clients and gives tokens for an hour.
+type Options struct {
+	Lifetime  time.Duration     // of access tokens; 0: an hour
+	Now       func() time.Time  // nil: time.Now
+	Scopes    []string          // that the resource wants in the beginning
+	Offers    []string          // scopes_supported of the authorization server
+	Clients   map[string]string // secrets of clients that are known from the start
+	Closed    bool              // it registers no clients
+	Documents bool              // it takes URLs as client ids
+	Secrets   bool              // those that it registers get a secret, for HTTP basic authentication
+	Issuer    string            // path of the issuer, such as /tenant; "": none
+	OpenID    bool              // metadata as OpenID Connect has them
+	NoHint    bool              // the 401 does not say where the metadata are
+	Silent    bool              // it has no protected resource metadata at all
+	Iss       bool              // answers say who they are from, as metadata then promise
+
+	// Change lets a test put lies into what is answered: metadata of the
+	// "resource" and the "server", and the "redirect" with its query.
+	Change func(what string, answer map[string]any)
+}
+
+// A Server is an authorization server and, at /mcp, a resource.
+type Server struct {
+	options  Options
+	resource http.Handler
+
+	mu      sync.Mutex
+	base    string
+	clients map[string]*client
+	codes   map[string]*code
+	access  map[string]*token
+	refresh map[string]*token
+	missing []string // scopes that the resource wants by now
+	down    bool
+	counts  map[string]int
+	asked   []map[string]string // parameters of requests to the token endpoint, without secrets
+}
+
+type client struct {
+	secret    string
+	redirects []string
+}
+
+type code struct {
+	client, redirect, challenge, resource string
+	scopes                                []string
+}
+
+// A token is what an access or a refresh token stands for.
+type token struct {
+	client, resource, family string
+	scopes                   []string
+	expires                  time.Time
+	used                     bool
+}
+
+// New makes a server in front of resource. It has to be told where it is, with
+// At, before it is asked anything.
+func New(resource http.Handler, o Options) *Server {
+	if o.Lifetime == 0 {
+		o.Lifetime = time.Hour
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	s := &Server{
+		options: o, resource: resource, missing: o.Scopes, counts: map[string]int{},
+		clients: map[string]*client{}, codes: map[string]*code{}, access: map[string]*token{}, refresh: map[string]*token{},
+	}
+	for id, secret := range o.Clients {
+		s.clients[id] = &client{secret: secret}
+	}
+	return s
+}
+
+// At says at which origin the server is.
+func (s *Server) At(origin string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.base = origin
+}
+
+// Revoke ends all tokens.
+func (s *Server) Revoke() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	clear(s.access)
+	clear(s.refresh)
+}
+
+// Expire ends the access tokens: those for refreshing stay.
+func (s *Server) Expire() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	clear(s.access)
+}
+
+// Want makes the resource want more scopes.
+func (s *Server) Want(scopes ...string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.missing = append(slices.Clone(s.missing), scopes...)
+}
+
+// Fail lets the token endpoint answer with status 503, or no more.
+func (s *Server) Fail(down bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.down = down
+}
+
+// Count is how often something was asked for: authorize, a grant type,
+// register, revoke, or unauthorized and forbidden requests to the resource.
+func (s *Server) Count(what string) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.counts[what]
+}
+
+// Asked are the parameters that the token endpoint got, without secrets.
+func (s *Server) Asked() []map[string]string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.asked)
+}
+
+// Live are the tokens that are good now: what must show up nowhere.
+func (s *Server) Live() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var all []string
+	for _, tokens := range []map[string]*token{s.access, s.refresh} {
+		for text := range tokens {
+			all = append(all, text)
+		}
+	}
+	return all
+}
+
+// ServeHTTP serves everything.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	o := s.options
+	server := "/.well-known/oauth-authorization-server" + o.Issuer
+	if o.OpenID {
+		server = o.Issuer + "/.well-known/openid-configuration"
+	}
+	switch r.URL.Path {
+	case "/mcp":
+		s.guard(w, r)
+	case "/.well-known/oauth-protected-resource/mcp":
+		if o.Silent {
+			http.NotFound(w, r)
+			return
+		}
+		s.answer(w, "resource", map[string]any{
+			"resource": s.base + "/mcp", "authorization_servers": []string{s.base + o.Issuer}, "scopes_supported": o.Scopes,
+		})
+	case server:
+		s.answer(w, "server", s.metadata())
+	case "/register":
+		s.register(w, r)
+	case "/authorize":
+		s.authorize(w, r)
+	case "/token":
+		s.token(w, r)
+	case "/revoke":
+		s.revoke(w, r)
+	default:
+		http.NotFound(w, r)
+	}
+}
+
+func (s *Server) metadata() map[string]any {
+	m := map[string]any{
+		"issuer": s.base + s.options.Issuer, "authorization_endpoint": s.base + "/authorize", "token_endpoint": s.base + "/token",
+		"revocation_endpoint": s.base + "/revoke", "response_types_supported": []string{"code"},
+		"code_challenge_methods_supported": []string{"S256"}, "scopes_supported": s.options.Offers,
+		"token_endpoint_auth_methods_supported":          []string{"none", "client_secret_basic"},
+		"client_id_metadata_document_supported":          s.options.Documents,
+		"authorization_response_iss_parameter_supported": s.options.Iss,
+	}
+	if !s.options.Closed {
+		m["registration_endpoint"] = s.base + "/register"
+	}
+	if s.options.Secrets {
+		m["token_endpoint_auth_methods_supported"] = []string{"client_secret_basic"}
+	}
+	return m
+}
+
+// answer writes metadata, or what a test makes of them.
+func (s *Server) answer(w http.ResponseWriter, what string, m map[string]any) {
+	if s.options.Change != nil {
+		s.options.Change(what, m)
+	}
+	writeJSON(w, http.StatusOK, m)
+}
+
+func (s *Server) count(what string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.counts[what]++
+}
+
+func writeJSON(w http.ResponseWriter, status int, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(v)
+}
+
+func fail(w http.ResponseWriter, status int, code string) {
+	writeJSON(w, status, map[string]string{"error": code})
+}
+
+// guard lets requests with a good token pass to the resource.
+func (s *Server) guard(w http.ResponseWriter, r *http.Request) {
+	text, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	s.mu.Lock()
+	t := s.access[text]
+	wanted := s.missing
+	good := ok && t != nil && s.options.Now().Before(t.expires) && t.resource == s.base+"/mcp"
+	enough := good && !slices.ContainsFunc(wanted, func(scope string) bool { return !slices.Contains(t.scopes, scope) })
+	s.mu.Unlock()
+	challenge := `Bearer realm="mcp"`
+	if !s.options.NoHint && !s.options.Silent {
+		challenge += `, resource_metadata="` + s.base + `/.well-known/oauth-protected-resource/mcp"`
+	}
+	if len(wanted) > 0 {
+		challenge += `, scope="` + strings.Join(wanted, " ") + `"`
+	}
+	switch {
+	case enough:
+		r.Header.Del("Authorization")
+		s.resource.ServeHTTP(w, r)
+	case good:
+		s.count("forbidden")
+		w.Header().Set("WWW-Authenticate", challenge+`, error="insufficient_scope"`)
+		fail(w, http.StatusForbidden, "insufficient_scope")
+	default:
+		s.count("unauthorized")
+		w.Header().Set("WWW-Authenticate", challenge)
+		fail(w, http.StatusUnauthorized, "invalid_token")
+	}
+}
+
+func secret() string { return rand.Text() }

@@ -1,0 +1,73 @@
+package oauth
+
+import (
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+)
+
+// visited is what a browser is shown at a page of the listener.
+func visited(t *testing.T, address, host string) (int, string) {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if host != "" {
+		request.Host = host
+	}
+	request.Close = true
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return response.StatusCode, string(body)
+}
+
+// TestCallback takes one answer, with the state of the login alone.
+func TestCallback(t *testing.T) {
+	for _, failed := range []bool{false, true} {
+		c, err := listenForCallback(0, "the-state")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, wrong := range []string{"?state=another&code=stolen", "?code=stolen", ""} {
+			if status, _ := visited(t, c.address()+wrong, ""); status != http.StatusBadRequest {
+				t.Errorf("%q: status %d", wrong, status)
+			}
+		}
+		right := c.address() + "?state=the-state&code=%3Cscript%3E"
+		if status, _ := visited(t, right, "evil.example"); status != http.StatusBadRequest {
+			t.Errorf("a name that leads here: status %d", status)
+		}
+		if status, _ := visited(t, strings.Replace(right, "/callback", "/", 1), ""); status != http.StatusNotFound {
+			t.Errorf("another page: status %d", status)
+		}
+		shown := make(chan string)
+		go func() {
+			_, body := visited(t, right, "")
+			shown <- body
+		}()
+		values, err := c.wait(t.Context())
+		if err != nil || values.Get("code") != "<script>" {
+			t.Fatalf("got %v, %v", values, err)
+		}
+		if status, body := visited(t, right, ""); status != http.StatusGone || strings.Contains(body, "script") {
+			t.Errorf("once more: status %d, %s", status, body)
+		}
+		c.close(failed)
+		want := "You are logged in"
+		if failed {
+			want = "The login failed"
+		}
+		if body := <-shown; !strings.Contains(body, want) || strings.Contains(body, "script") {
+			t.Errorf("shown: %s", body)
+		}
+	}
+}

@@ -1,0 +1,108 @@
+package oauth
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"slices"
+	"syscall"
+	"time"
+)
+
+// httpTimeout bounds one request to an authorization server, with its answer.
+const httpTimeout = 15 * time.Second
+
+// newClient makes the client for what s leads to. It follows no redirects, and
+// connects to no address of the inside where s is outside.
+func newClient(s Server) *http.Client {
+	g := &guard{server: host(s.URL), trusted: []string{host(s.URL), host(s.Issuer)}, dialer: net.Dialer{Timeout: 10 * time.Second}}
+	direct := &http.Transport{
+		DialContext:            g.dial,
+		TLSClientConfig:        &tls.Config{MinVersion: tls.VersionTLS12},
+		TLSHandshakeTimeout:    10 * time.Second,
+		ForceAttemptHTTP2:      true,
+		DisableKeepAlives:      true, // there are few requests, and long after each other
+		MaxResponseHeaderBytes: 64 << 10,
+	}
+	proxied := direct.Clone()
+	proxied.Proxy, proxied.DialContext = http.ProxyFromEnvironment, nil
+	return &http.Client{
+		Timeout:       httpTimeout,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		Transport:     chooser{direct: direct, proxied: proxied},
+	}
+}
+
+func host(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return ""
+	}
+	return u.Hostname()
+}
+
+// A chooser sends what goes through a proxy there: then the proxy connects, and
+// where it may is its own affair.
+type chooser struct{ direct, proxied *http.Transport }
+
+// RoundTrip sends request.
+func (c chooser) RoundTrip(request *http.Request) (*http.Response, error) {
+	if !private(request.URL.String()) {
+		return nil, errors.New("the address does not begin with https://")
+	}
+	request = request.Clone(request.Context())
+	request.Header.Set("User-Agent", "petrigate")
+	if proxy, err := http.ProxyFromEnvironment(request); proxy != nil || err != nil {
+		return c.proxied.RoundTrip(request)
+	}
+	return c.direct.RoundTrip(request)
+}
+
+// A guard connects to what a server names. Names are resolved here, so that
+// what is checked is what is connected to.
+type guard struct {
+	server  string
+	trusted []string // hosts that the configuration names
+	dialer  net.Dialer
+}
+
+func (g *guard) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	name, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return nil, err
+	}
+	dialer := g.dialer
+	if !slices.Contains(g.trusted, name) && !g.serverInside(ctx) {
+		dialer.Control = func(_, resolved string, _ syscall.RawConn) error { return outside(resolved) }
+	}
+	return dialer.DialContext(ctx, network, address)
+}
+
+// serverInside reports whether the server itself is on this machine or network.
+func (g *guard) serverInside(ctx context.Context) bool {
+	found, err := net.DefaultResolver.LookupNetIP(ctx, "ip", g.server)
+	return err == nil && len(found) > 0 && !slices.ContainsFunc(found, func(ip netip.Addr) bool { return !inside(ip) })
+}
+
+// outside is an error where an address is not one of the open network.
+func outside(address string) error {
+	at, err := netip.ParseAddrPort(address)
+	if err != nil {
+		return err
+	}
+	if inside(at.Addr()) {
+		return fmt.Errorf("a server of the outside leads to the inner address %s, which is not followed", at.Addr())
+	}
+	return nil
+}
+
+func inside(ip netip.Addr) bool {
+	ip = ip.Unmap()
+	shared := netip.PrefixFrom(netip.AddrFrom4([4]byte{100, 64, 0, 0}), 10) // of carriers
+	return !ip.IsGlobalUnicast() || ip.IsPrivate() || shared.Contains(ip)
+}

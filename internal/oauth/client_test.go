@@ -1,0 +1,89 @@
+package oauth
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"strings"
+	"testing"
+)
+
+func TestInside(t *testing.T) {
+	for _, text := range []string{
+		"127.0.0.1", "::1", "10.1.2.3", "172.16.0.1", "192.168.1.1", "fd00::1", "169.254.169.254", "fe80::1", "100.64.0.1",
+		"0.0.0.0", "::", "224.0.0.1", "255.255.255.255", "::ffff:10.0.0.1", "::ffff:169.254.169.254",
+	} {
+		if !inside(netip.MustParseAddr(text)) {
+			t.Errorf("%s counts as outside", text)
+		}
+	}
+	for _, text := range []string{"93.184.216.34", "2606:2800:220:1::1", "100.128.0.1", "172.32.0.1"} {
+		if inside(netip.MustParseAddr(text)) {
+			t.Errorf("%s counts as inside", text)
+		}
+	}
+}
+
+// TestGuard lets a server of this machine lead to another, and one of the
+// outside to none.
+func TestGuard(t *testing.T) {
+	reached := 0
+	here := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		reached++
+		if r.URL.Path == "/moved" {
+			http.Redirect(w, r, "/elsewhere", http.StatusFound)
+		}
+		_, _ = io.WriteString(w, "here")
+	}))
+	defer here.Close()
+	for _, test := range []struct {
+		name   string
+		server Server
+		url    string
+		want   string // of the error
+	}{
+		{"from this machine", Server{URL: "http://127.0.0.1:1/mcp"}, here.URL, ""},
+		{"from outside", Server{URL: "https://192.0.2.1/mcp"}, here.URL, "leads to the inner address 127.0.0.1"},
+		{"from outside, by a name", Server{URL: "https://192.0.2.1/mcp"}, strings.Replace(here.URL, "127.0.0.1", "localhost", 1), "leads to the inner address"},
+		{"from outside, as the user wants", Server{URL: "https://192.0.2.1/mcp", Issuer: here.URL}, here.URL, ""},
+		{"in the clear", Server{URL: "https://192.0.2.1/mcp"}, "http://192.0.2.2/", "does not begin with https://"},
+		{"redirect", Server{URL: "http://127.0.0.1:1/mcp"}, here.URL + "/moved", ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			reached = 0
+			client := newClient(test.server)
+			response, err := client.Get(test.url)
+			if err == nil {
+				_ = response.Body.Close()
+			}
+			switch {
+			case test.want == "" && (err != nil || reached != 1):
+				t.Errorf("reached %d times, %v", reached, err)
+			case test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want) || reached != 0):
+				t.Errorf("got %v, want %q", err, test.want)
+			}
+		})
+	}
+}
+
+func TestReadChallenge(t *testing.T) {
+	for _, test := range []struct {
+		lines []string
+		want  string
+	}{
+		{[]string{`Bearer resource_metadata="https://a.example/x", scope="a b", error="insufficient_scope"`}, "https://a.example/x|a,b|insufficient_scope"},
+		{[]string{`bearer RESOURCE_METADATA="https://a.example/x"`}, "https://a.example/x||"},
+		{[]string{`Negotiate abc==`, `Bearer scope="a"`}, "|a|"},
+		{[]string{`Basic realm="x", Bearer scope="a"`}, "|a|"},
+		{[]string{`DPoP scope="a"`}, "||"},
+		{[]string{`Bearer scope="a \"; b"`}, "|a,b|"},
+		{[]string{`Bearer "`, "", "Bearer"}, "||"},
+		{nil, "||"},
+	} {
+		c := readChallenge(http.Header{"Www-Authenticate": test.lines})
+		if got := c.metadata + "|" + strings.Join(c.scopes, ",") + "|" + c.code; got != test.want {
+			t.Errorf("%q: got %s, want %s", test.lines, got, test.want)
+		}
+	}
+}

@@ -1,0 +1,153 @@
+package oauth
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/auth"
+	"github.com/modelcontextprotocol/go-sdk/oauthex"
+)
+
+// An authority is the authorization server of a server, and what it is to be
+// asked for.
+type authority struct {
+	resource string
+	scopes   []string
+	meta     *oauthex.AuthServerMeta
+}
+
+// discover finds the authorization server of s (RFC 9728, then RFC 8414 or
+// OpenID Connect Discovery).
+func discover(ctx context.Context, client *http.Client, s Server, c challenge) (*authority, error) {
+	if !private(s.URL) {
+		return nil, errClear
+	}
+	resource, err := describe(ctx, client, s, c)
+	if err != nil {
+		return nil, errors.New(s.redact(err.Error()))
+	}
+	issuer, err := choose(s, resource)
+	if err != nil {
+		return nil, err
+	}
+	meta, err := auth.GetAuthServerMetadata(ctx, issuer, client)
+	if err == nil && meta == nil {
+		err = errors.New("it has no metadata")
+	}
+	if err == nil {
+		err = usable(meta, issuer, s)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("asking the authorization server %s: %s", plain(issuer), plain(s.redact(err.Error())))
+	}
+	a := &authority{resource: resource.Resource, meta: meta, scopes: c.scopes}
+	if a.scopes == nil {
+		a.scopes = goodScopes(resource.ScopesSupported)
+	}
+	if s.Scopes != nil {
+		a.scopes = s.Scopes
+	}
+	return a, nil
+}
+
+// describe reads what s says of itself as a resource. Where it says nothing
+// its own origin is the authorization server, as revision 2025-03-26 has it.
+func describe(ctx context.Context, client *http.Client, s Server, c challenge) (*oauthex.ProtectedResourceMetadata, error) {
+	origin, err := url.Parse(s.URL)
+	if err != nil {
+		return nil, errors.New("the url is not an address")
+	}
+	var unfit error
+	for _, at := range descriptions(s, origin, c) {
+		seen := &lastStatus{next: client.Transport}
+		watched := *client
+		watched.Transport = seen
+		found, err := oauthex.GetProtectedResourceMetadata(ctx, at.url, at.resource, &watched)
+		switch {
+		case err == nil && len(found.AuthorizationServers) == 0:
+			return nil, errors.New("its metadata name no authorization server")
+		case err == nil:
+			return found, nil
+		case unfit == nil && seen.code/100 != 4:
+			unfit = fmt.Errorf("reading what the server says of itself: %s", plain(err.Error()))
+		}
+	}
+	if unfit != nil {
+		return nil, unfit
+	}
+	return &oauthex.ProtectedResourceMetadata{
+		Resource: s.resource(), AuthorizationServers: []string{(&url.URL{Scheme: origin.Scheme, Host: origin.Host}).String()},
+	}, nil
+}
+
+// A description is a place where a server may describe itself, and the resource
+// that is described there.
+type description struct{ url, resource string }
+
+// descriptions are those places in the order of the specification.
+func descriptions(s Server, u *url.URL, c challenge) []description {
+	const known = "/.well-known/oauth-protected-resource"
+	var places []description
+	if c.metadata != "" {
+		places = append(places, description{c.metadata, s.resource()})
+	}
+	origin := url.URL{Scheme: u.Scheme, Host: u.Host}
+	if path := strings.TrimPrefix(u.EscapedPath(), "/"); path != "" {
+		if u.RawQuery != "" {
+			path += "?" + u.RawQuery
+		}
+		places = append(places, description{origin.String() + known + "/" + path, s.resource()})
+		return append(places, description{origin.String() + known, origin.String()})
+	}
+	return append(places, description{origin.String() + known, s.resource()})
+}
+
+// lastStatus remembers the status of the last response.
+type lastStatus struct {
+	next http.RoundTripper
+	code int
+}
+
+// RoundTrip sends request.
+func (l *lastStatus) RoundTrip(request *http.Request) (*http.Response, error) {
+	response, err := l.next.RoundTrip(request)
+	if err == nil {
+		l.code = response.StatusCode
+	}
+	return response, err
+}
+
+// choose is the issuer that the user wants, if the server trusts it, or the
+// first that the server names.
+func choose(s Server, r *oauthex.ProtectedResourceMetadata) (string, error) {
+	if s.Issuer == "" {
+		return r.AuthorizationServers[0], nil
+	}
+	if !slices.Contains(r.AuthorizationServers, s.Issuer) {
+		return "", fmt.Errorf("the server does not name the configured issuer %s as its authorization server, but %s",
+			s.Issuer, plain(strings.Join(r.AuthorizationServers, ", ")))
+	}
+	return s.Issuer, nil
+}
+
+// usable checks the metadata of an authorization server beyond what reading
+// them has.
+func usable(m *oauthex.AuthServerMeta, issuer string, s Server) error {
+	code := s.Grant != ClientCredentials
+	switch {
+	case m.Issuer != issuer:
+		return fmt.Errorf("its metadata are those of the issuer %q", m.Issuer)
+	case !private(m.TokenEndpoint):
+		return errors.New("its metadata name no token endpoint over https")
+	case code && !private(m.AuthorizationEndpoint):
+		return errors.New("its metadata name no authorization endpoint over https")
+	case code && !slices.Contains(m.CodeChallengeMethodsSupported, "S256"):
+		return errors.New("it does not support PKCE with S256")
+	}
+	return nil
+}

@@ -1,0 +1,133 @@
+package oauth
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"golang.org/x/oauth2"
+	"golang.org/x/oauth2/clientcredentials"
+)
+
+// A Grant is what a server has been logged in to with: tokens, and what is
+// needed to refresh them. It prints as the name of its server alone.
+type Grant struct {
+	Server   string `json:"server"`
+	Resource string `json:"resource"`
+	Issuer   string `json:"issuer"`
+
+	ClientID     string           `json:"clientId"`
+	ClientSecret string           `json:"clientSecret,omitempty"`
+	AuthStyle    oauth2.AuthStyle `json:"authStyle"`
+	TokenURL     string           `json:"tokenEndpoint"`
+	RevokeURL    string           `json:"revocationEndpoint,omitempty"`
+
+	Scopes []string `json:"scopes,omitempty"` // that were granted, or asked for where that is not said
+	Wanted []string `json:"wanted,omitempty"` // that the server missed since
+
+	AccessToken  string    `json:"accessToken"`
+	RefreshToken string    `json:"refreshToken,omitempty"`
+	Expiry       time.Time `json:"expiry,omitzero"` // zero: not known
+	Obtained     time.Time `json:"obtained"`
+}
+
+// String is the name of the server.
+func (g *Grant) String() string { return "grant for " + g.Server }
+
+// GoString is the name of the server.
+func (g *Grant) GoString() string { return g.String() }
+
+// header is what a request with g says.
+func (g *Grant) header() string { return "Bearer " + g.AccessToken }
+
+// earlier is how long before its end a token is replaced: a request has to
+// arrive too.
+const earlier = time.Minute
+
+// fresh reports whether the token is good for some time.
+func (g *Grant) fresh(now time.Time) bool {
+	if g.Expiry.IsZero() {
+		return true
+	}
+	margin := min(earlier, g.Expiry.Sub(g.Obtained)/4) // some tokens live for less than a minute
+	return now.Before(g.Expiry.Add(-margin))
+}
+
+// alive reports whether the token has not expired.
+func (g *Grant) alive(now time.Time) bool { return g.Expiry.IsZero() || now.Before(g.Expiry) }
+
+// with is g with the tokens of an answer.
+func (g *Grant) with(t *oauth2.Token, asked []string, now time.Time) (*Grant, error) {
+	if !strings.EqualFold(t.Type(), "bearer") {
+		return nil, fmt.Errorf("the authorization server gave a token of the type %q, which is not known", plain(t.Type()))
+	}
+	if strings.ContainsFunc(t.AccessToken, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return nil, errors.New("the authorization server gave a token with characters that no header can hold")
+	}
+	next := *g
+	next.AccessToken, next.RefreshToken, next.Expiry, next.Obtained = t.AccessToken, t.RefreshToken, t.Expiry, now
+	next.Scopes, next.Wanted = asked, nil
+	if granted, ok := t.Extra("scope").(string); ok && granted != "" {
+		next.Scopes = scopesIn(granted)
+	}
+	return &next, nil
+}
+
+// ask makes one request to the token endpoint. Unlike the token source of
+// oauth2.Config this also says which resource the token is for.
+func (g *Grant) ask(ctx context.Context, client *http.Client, scopes []string, params url.Values) (*oauth2.Token, error) {
+	params.Set("resource", g.Resource)
+	config := clientcredentials.Config{
+		ClientID: g.ClientID, ClientSecret: g.ClientSecret, TokenURL: g.TokenURL, AuthStyle: g.AuthStyle,
+		Scopes: scopes, EndpointParams: params,
+	}
+	return config.Token(context.WithValue(ctx, oauth2.HTTPClient, client))
+}
+
+// refreshed is g with new tokens.
+func (g *Grant) refreshed(ctx context.Context, client *http.Client, now func() time.Time) (*Grant, error) {
+	t, err := g.ask(ctx, client, nil, url.Values{"grant_type": {"refresh_token"}, "refresh_token": {g.RefreshToken}})
+	if err != nil {
+		return nil, err
+	}
+	return g.with(t, g.Scopes, now())
+}
+
+// credentialed is g with a token for the client itself.
+func (g *Grant) credentialed(ctx context.Context, client *http.Client, scopes []string, now func() time.Time) (*Grant, error) {
+	t, err := g.ask(ctx, client, scopes, url.Values{})
+	if err != nil {
+		return nil, err
+	}
+	return g.with(t, scopes, now())
+}
+
+// revoke tells the authorization server that the tokens are not used any more
+// (RFC 7009).
+func (g *Grant) revoke(ctx context.Context, client *http.Client) error {
+	form := url.Values{"token": {first(g.RefreshToken, g.AccessToken)}, "client_id": {g.ClientID}}
+	if g.ClientSecret != "" && g.AuthStyle == oauth2.AuthStyleInParams {
+		form.Set("client_secret", g.ClientSecret)
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, g.RevokeURL, strings.NewReader(form.Encode()))
+	if err != nil {
+		return err
+	}
+	request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	if g.ClientSecret != "" && g.AuthStyle == oauth2.AuthStyleInHeader {
+		request.SetBasicAuth(url.QueryEscape(g.ClientID), url.QueryEscape(g.ClientSecret))
+	}
+	response, err := client.Do(request)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	if response.StatusCode/100 != 2 {
+		return fmt.Errorf("the authorization server answered with HTTP status %d", response.StatusCode)
+	}
+	return nil
+}

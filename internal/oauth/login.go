@@ -1,0 +1,185 @@
+package oauth
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"time"
+
+	"golang.org/x/oauth2"
+)
+
+// LoginOptions say how a person logs in. Open is needed.
+type LoginOptions struct {
+	// Open shows a page to the person. It must not wait for the login.
+	Open func(address string) error
+
+	Port    int              // of the listener that the browser comes back to; 0: any
+	Timeout time.Duration    // for the person; 0: 5 min
+	Now     func() time.Time // nil: time.Now
+}
+
+const loginTimeout = 5 * time.Minute
+
+// Login gets tokens for s with a person at the browser, keeps them in store,
+// and says what was granted, and where that is kept.
+func Login(ctx context.Context, s Server, store *Store, o LoginOptions) (Status, error) {
+	if o.Timeout <= 0 {
+		o.Timeout = loginTimeout
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	l := &login{server: s, store: store, options: o, client: newClient(s)}
+	defer l.client.CloseIdleConnections()
+	c, err := l.challenge(ctx)
+	if err != nil {
+		return Status{}, err
+	}
+	if l.authority, err = discover(ctx, l.client, s, c); err != nil {
+		return Status{}, fmt.Errorf("finding out how to log in to %s: %w", s.Name, err)
+	}
+	if err := l.remember(ctx); err != nil {
+		return Status{}, err
+	}
+	g, err := l.visit(ctx)
+	if err != nil {
+		return Status{}, fmt.Errorf("logging in to %s: %w", s.Name, err)
+	}
+	return l.keep(ctx, g)
+}
+
+// login is what one Login knows.
+type login struct {
+	server    Server
+	store     *Store
+	options   LoginOptions
+	client    *http.Client
+	authority *authority
+	scopes    []string
+}
+
+// challenge is what the server says to a request without a token.
+func (l *login) challenge(ctx context.Context) (challenge, error) {
+	if !private(l.server.URL) {
+		return challenge{}, fmt.Errorf("logging in to %s: %w", l.server.Name, errClear)
+	}
+	const ping = `{"jsonrpc":"2.0","id":1,"method":"ping"}`
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, l.server.URL, bytes.NewReader([]byte(ping)))
+	if err != nil {
+		return challenge{}, errors.New("the url is not an address")
+	}
+	for name, value := range l.server.Headers {
+		request.Header.Set(name, value)
+	}
+	request.Header.Set("Content-Type", "application/json")
+	request.Header.Set("Accept", "application/json, text/event-stream")
+	response, err := l.client.Do(request)
+	if err != nil {
+		var u *url.Error // which holds the address
+		if errors.As(err, &u) {
+			err = u.Err
+		}
+		return challenge{}, fmt.Errorf("asking %s how to log in: %w", l.server.Name, err)
+	}
+	defer response.Body.Close()
+	_, _ = io.CopyN(io.Discard, response.Body, 64<<10) // of no interest
+	return readChallenge(response.Header), nil
+}
+
+// remember adds the scopes that the server missed after the last login, and
+// that for a refresh token where it is one.
+func (l *login) remember(ctx context.Context) error {
+	unlock, err := l.store.lock(ctx, l.server.key())
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	l.scopes = l.authority.scopes
+	before, err := l.store.load(l.server.key())
+	if err == nil && before != nil && before.Wanted != nil && before.Issuer == l.authority.meta.Issuer {
+		l.scopes = union(union(before.Scopes, l.scopes), before.Wanted)
+	}
+	const offline = "offline_access"
+	if slices.Contains(l.authority.meta.ScopesSupported, offline) {
+		l.scopes = union(l.scopes, []string{offline})
+	}
+	return nil // what cannot be read is replaced
+}
+
+// visit sends the person to the authorization server, and gets the tokens.
+func (l *login) visit(ctx context.Context) (g *Grant, err error) {
+	ctx, cancel := context.WithTimeout(ctx, l.options.Timeout)
+	defer cancel()
+	state := rand.Text()
+	back, err := listenForCallback(l.options.Port, state)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { back.close(err != nil) }()
+	id, err := identify(ctx, l.client, l.server, l.authority.meta, back.address())
+	if err != nil {
+		return nil, err
+	}
+	meta := l.authority.meta
+	config := oauth2.Config{
+		ClientID: id.id, ClientSecret: id.secret, RedirectURL: back.address(), Scopes: l.scopes,
+		Endpoint: oauth2.Endpoint{AuthURL: meta.AuthorizationEndpoint, TokenURL: meta.TokenEndpoint, AuthStyle: id.style},
+	}
+	verifier := oauth2.GenerateVerifier()
+	resource := oauth2.SetAuthURLParam("resource", l.authority.resource)
+	if err := l.options.Open(config.AuthCodeURL(state, oauth2.S256ChallengeOption(verifier), resource)); err != nil {
+		return nil, err
+	}
+	answer, err := back.wait(ctx)
+	if err != nil {
+		return nil, err
+	}
+	code, err := l.code(answer)
+	if err != nil {
+		return nil, err
+	}
+	t, err := config.Exchange(context.WithValue(ctx, oauth2.HTTPClient, l.client), code, oauth2.VerifierOption(verifier), resource)
+	if err != nil {
+		return nil, saidBy(err)
+	}
+	g = &Grant{Server: l.server.Name, Resource: l.authority.resource, Issuer: meta.Issuer,
+		ClientID: id.id, ClientSecret: id.secret, AuthStyle: id.style, TokenURL: meta.TokenEndpoint}
+	if private(meta.RevocationEndpoint) {
+		g.RevokeURL = meta.RevocationEndpoint
+	}
+	return g.with(t, l.scopes, l.options.Now())
+}
+
+// code is the code in an answer that is of the right issuer (RFC 9207).
+func (l *login) code(answer url.Values) (string, error) {
+	iss, meta := answer.Get("iss"), l.authority.meta
+	switch {
+	case answer.Has("iss") && iss != meta.Issuer, meta.AuthorizationResponseIssParameterSupported && iss == "":
+		return "", fmt.Errorf("the answer is not from the authorization server %s, but says %q: somebody may have mixed up two of them", meta.Issuer, plain(iss))
+	case answer.Get("error") != "":
+		return "", fmt.Errorf("the authorization server says %s", plain(answer.Get("error")))
+	case answer.Get("code") == "":
+		return "", errors.New("the answer of the authorization server holds no code")
+	}
+	return answer.Get("code"), nil
+}
+
+func (l *login) keep(ctx context.Context, g *Grant) (Status, error) {
+	unlock, err := l.store.lock(ctx, l.server.key())
+	if err != nil {
+		return Status{}, err
+	}
+	defer unlock()
+	where, err := l.store.save(l.server.key(), g)
+	if err != nil {
+		return Status{}, err
+	}
+	return statusOf(g, where, l.options.Now()), nil
+}

@@ -1,0 +1,84 @@
+package oauth
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// A Status is what there is for a server, without the tokens.
+type Status struct {
+	Server   string     `json:"server"`
+	State    string     `json:"state"` // none, valid, expired, or refreshable: expired, and refreshed at the next use
+	Issuer   string     `json:"issuer,omitempty"`
+	Scopes   []string   `json:"scopes,omitempty"`
+	Wanted   []string   `json:"wanted,omitempty"` // scopes that the server missed
+	Expiry   *time.Time `json:"expiry,omitempty"` // nil: not known
+	Refresh  bool       `json:"refreshable"`
+	Store    string     `json:"store,omitempty"`
+	Obtained *time.Time `json:"obtained,omitempty"`
+}
+
+// The states of a login.
+const (
+	StateNone        = "none"
+	StateValid       = "valid"
+	StateExpired     = "expired"
+	StateRefreshable = "refreshable"
+)
+
+// StatusOf is what store has for s.
+func StatusOf(s Server, store *Store, now time.Time) (Status, error) {
+	none := Status{Server: s.Name, State: StateNone}
+	g, err := store.load(s.key())
+	if err != nil || g == nil || !s.fits(g) {
+		return none, err
+	}
+	_, where, err := store.read(s.key())
+	return statusOf(g, where, now), err
+}
+
+func statusOf(g *Grant, where string, now time.Time) Status {
+	s := Status{
+		Server: g.Server, State: StateValid, Issuer: g.Issuer, Scopes: g.Scopes, Wanted: g.Wanted,
+		Refresh: g.RefreshToken != "", Store: where, Obtained: &g.Obtained,
+	}
+	if !g.Expiry.IsZero() {
+		s.Expiry = &g.Expiry
+	}
+	switch {
+	case g.alive(now):
+	case s.Refresh:
+		s.State = StateRefreshable
+	default:
+		s.State = StateExpired
+	}
+	return s
+}
+
+// Logout forgets the tokens for s, and tells the authorization server where
+// that can be told. was is false if there were none; an error that comes with
+// true is about telling alone.
+func Logout(ctx context.Context, s Server, store *Store) (was bool, err error) {
+	if store.changed(s.key()).IsZero() {
+		return false, nil
+	}
+	unlock, err := store.lock(ctx, s.key())
+	if err != nil {
+		return false, err
+	}
+	defer unlock()
+	g, _ := store.load(s.key()) // what cannot be read can be dropped
+	if err := store.drop(s.key()); err != nil {
+		return false, fmt.Errorf("forgetting the tokens for %s: %w", s.Name, err)
+	}
+	if g == nil || g.RevokeURL == "" {
+		return g != nil, nil
+	}
+	client := newClient(s)
+	defer client.CloseIdleConnections()
+	if err := g.revoke(ctx, client); err != nil {
+		return true, fmt.Errorf("revoking the tokens for %s: %s", s.Name, s.redact(err.Error()))
+	}
+	return true, nil
+}

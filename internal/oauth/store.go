@@ -1,0 +1,140 @@
+package oauth
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/gofrs/flock"
+)
+
+// The places where grants are kept.
+const (
+	Auto    = "auto"    // the keyring where there is one, else a file
+	Keyring = "keyring" // of the system
+	File    = "file"    // with mode 0600
+)
+
+// A Store keeps grants. Any number of processes may use one at once.
+type Store struct {
+	dir     string
+	kind    string
+	keyring func() bool // there may be one
+}
+
+// NewStore makes a store. In dir it keeps files, and for each grant, wherever
+// that is, one to lock.
+func NewStore(dir, kind string) *Store {
+	if kind == "" {
+		kind = Auto
+	}
+	return &Store{dir: dir, kind: kind, keyring: keyringHere}
+}
+
+// path is the file of a grant, and mark the one that is locked, which also says
+// by its time when the grant was changed last.
+func (s *Store) path(key string) string { return filepath.Join(s.dir, key+".json") }
+func (s *Store) mark(key string) string { return filepath.Join(s.dir, key+".lock") }
+
+// changed is when a grant was changed last; zero: there never was one, so that
+// nothing has to be asked for it.
+func (s *Store) changed(key string) time.Time {
+	info, err := os.Stat(s.mark(key))
+	if err != nil {
+		return time.Time{}
+	}
+	return info.ModTime()
+}
+
+// lock keeps other processes from the grant until the function is called.
+func (s *Store) lock(ctx context.Context, key string) (unlock func(), err error) {
+	if err := os.MkdirAll(s.dir, 0o700); err != nil {
+		return nil, fmt.Errorf("making the directory of tokens: %w", err)
+	}
+	f := flock.New(s.mark(key), flock.SetPermissions(0o600))
+	if _, err := f.TryLockContext(ctx, 20*time.Millisecond); err != nil {
+		return nil, fmt.Errorf("waiting for another petrigate to be done with the tokens: %w", err)
+	}
+	return func() { _ = f.Close() }, nil
+}
+
+// load is the grant of a server; nil: there is none.
+func (s *Store) load(key string) (*Grant, error) {
+	if s.changed(key).IsZero() {
+		return nil, nil
+	}
+	data, where, err := s.read(key)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading tokens from the %s: %w", where, err)
+	}
+	g := new(Grant)
+	if err := json.Unmarshal(data, g); err != nil || g.AccessToken == "" || g.TokenURL == "" {
+		return nil, fmt.Errorf("reading tokens from the %s: they are not as petrigate writes them; log in again", where)
+	}
+	return g, nil
+}
+
+func (s *Store) read(key string) (data []byte, where string, err error) {
+	if s.kind != File {
+		data, err = s.fromKeyring(key)
+		if err == nil || s.kind == Keyring {
+			return data, Keyring, err
+		}
+	}
+	fromFile, fileErr := readPrivate(s.path(key))
+	if errors.Is(fileErr, os.ErrNotExist) && err != nil && !errors.Is(err, os.ErrNotExist) && !errors.Is(err, errNoKeyring) {
+		return nil, Keyring, err // there may be a grant that cannot be had now
+	}
+	return fromFile, File, fileErr
+}
+
+// save keeps a grant in place of the one before, and says where.
+func (s *Store) save(key string, g *Grant) (where string, err error) {
+	data, err := json.Marshal(g)
+	if err != nil {
+		return "", err
+	}
+	defer s.touch(key)
+	if s.kind != File {
+		if err = s.toKeyring(key, data); err == nil {
+			_ = os.Remove(s.path(key)) // of a time without a keyring; there may be none
+			return Keyring, nil
+		}
+		if s.kind == Keyring {
+			return "", fmt.Errorf("keeping tokens in the keyring: %w", err)
+		}
+	}
+	if err := writePrivate(s.path(key), data); err != nil {
+		return "", fmt.Errorf("keeping tokens in a file: %w", err)
+	}
+	if s.kind == Auto && !errors.Is(err, errNoKeyring) {
+		_ = s.dropFromKeyring(key) // else the older one there would be found first
+	}
+	return File, nil
+}
+
+// drop removes a grant.
+func (s *Store) drop(key string) error {
+	var kept error
+	if s.kind != File {
+		kept = s.dropFromKeyring(key)
+	}
+	if err := os.Remove(s.path(key)); err != nil && !errors.Is(err, os.ErrNotExist) {
+		kept = errors.Join(kept, err)
+	}
+	s.touch(key)
+	return kept
+}
+
+// touch makes other processes look.
+func (s *Store) touch(key string) {
+	now := time.Now()
+	_ = os.Chtimes(s.mark(key), now, now)
+}
