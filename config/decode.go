@@ -70,6 +70,8 @@ func foreign(name string) string {
 		return "inputs"
 	case "out":
 		return "outputs"
+	case "callbackPort":
+		return "redirectPort"
 	}
 	return ""
 }

@@ -61,7 +61,7 @@ func printable(r rune) rune {
 	return r
 }
 
-// markSecrets notes where the values of env and headers stand.
+// markSecrets notes where the values of env, of headers and the secret of a client stand.
 func (s *source) markSecrets(root *node) {
 	servers := root.get("mcpServers")
 	if servers == nil {
@@ -70,6 +70,9 @@ func (s *source) markSecrets(root *node) {
 	for _, server := range servers.fields {
 		for _, key := range []string{"env", "headers"} {
 			s.secret(server.value.get(key))
+		}
+		if o := server.value.get("oauth"); o != nil {
+			s.secret(o.get("clientSecret"))
 		}
 		if u := server.value.get("url"); u != nil && strings.Contains(u.text, "@") {
 			s.secret(u) // a name and a password

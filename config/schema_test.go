@@ -22,12 +22,12 @@ var definitions = map[string]string{
 	"the configuration": "configuration", "a server": "server", "a net": "net", "a transition": "transition",
 	`an entry of "rules"`: "ruleEntry", `an entry of "nets"`: "netEntry", `an entry of "map"`: "mapEntry",
 	`an entry of "validate"`: "validator", `an entry of "remember"`: "memory",
-	`"listen"`: "listen", `"jwt"`: "jwt", `"tls"`: "tls", `"timeouts"`: "timeouts", `"approval"`: "approval", `"audit"`: "audit", `"log"`: "log", `"session"`: "session", `"state"`: "state",
+	`"listen"`: "listen", `"jwt"`: "jwt", `"oauth"`: "oauth", `"tls"`: "tls", `"timeouts"`: "timeouts", `"approval"`: "approval", `"audit"`: "audit", `"log"`: "log", `"session"`: "session", `"state"`: "state",
 }
 
 // everywhere uses every table of keys that the decoder has.
 const everywhere = `
-mcpServers: { a: { command: x } }
+mcpServers: { a: { command: x, oauth: {} } }
 rules: [ { inline: block rm } ]
 nets: [ { inline: { name: n, transitions: [ {} ], map: [ {} ], validate: [ {} ], remember: [ {} ] } } ]
 listen: { jwt: {}, tls: {}, timeouts: {} }

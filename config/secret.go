@@ -37,6 +37,9 @@ func (c *Config) Secrets() []string {
 			_, credential, _ := strings.Cut(value, " ") // of "Bearer x"
 			add(credential)
 		}
+		if s.OAuth != nil {
+			add(s.OAuth.ClientSecret)
+		}
 		for name, value := range s.Env {
 			if secretName(name) {
 				add(value)

@@ -35,6 +35,7 @@ type Server struct {
 	// Of an HTTP server.
 	URL     string
 	Headers map[string]string
+	OAuth   *OAuth `json:",omitempty"` // nil: not said
 
 	Position Position
 }
@@ -69,12 +70,13 @@ func (d *decoder) server(name, n *node) Server {
 		"cwd":      d.setting(&s.Cwd),
 		"url":      d.url(&s.URL),
 		"headers":  d.values(&s.Headers, checkHeader),
+		"oauth":    d.oauth(&s.OAuth),
 		"timeout":  d.timeout(&s.Timeout),
 		"prefix":   d.prefix(&s),
 		"protocol": d.choice(&s.Protocol, []string{"auto", "legacy", "2026-07-28"}, nil),
 		"disabled": d.flag(&s.Disabled),
 
-		"tools": d.laterKeys("allow", "deny"), "isolation": d.later, "envFile": d.later, "oauth": d.later,
+		"tools": d.laterKeys("allow", "deny"), "isolation": d.later, "envFile": d.later,
 	}
 	for _, key := range clientKeys {
 		known[key] = d.ignored
@@ -254,7 +256,8 @@ func (d *decoder) agree(name, n *node, s *Server) {
 	}
 	s.Type = kind
 	d.uniqueHeaders(n.get("headers"))
-	others := map[string][]string{"stdio": {"headers"}, "http": {"args", "env", "cwd"}}
+	d.authorizedOnce(n, s)
+	others := map[string][]string{"stdio": {"headers", "oauth"}, "http": {"args", "env", "cwd"}}
 	for _, f := range n.fields {
 		if slices.Contains(others[kind], f.key.text) {
 			d.at(f.key, fmt.Sprintf("%q has no meaning for a server of type %s", f.key.text, kind), "")

@@ -1,0 +1,98 @@
+package config
+
+import (
+	"fmt"
+	"strings"
+)
+
+// OAuth is how petrigate gets tokens for an HTTP server. Where a server has
+// none, it is used as soon as somebody has logged in.
+type OAuth struct {
+	Disabled     bool   // never send a token
+	Grant        string // "authorization-code" or "client-credentials"
+	ClientID     string // "": petrigate registers itself
+	ClientSecret string
+	Scopes       []string // nil: what the server asks for
+	Issuer       string   // of the authorization server; "": as the server says
+	RedirectPort int      // of the login's listener on this machine; 0: any
+	Store        string   // "auto", "keyring" or "file"
+}
+
+// String shows nothing of o: it may hold a secret.
+func (o OAuth) String() string { return "config.OAuth" }
+
+// GoString shows nothing of o.
+func (o OAuth) GoString() string { return o.String() }
+
+func (d *decoder) oauth(to **OAuth) func(key, value *node) {
+	return func(key, value *node) {
+		o := &OAuth{Grant: "authorization-code", Store: "auto"}
+		*to = o
+		if value.kind == boolKind {
+			o.Disabled = value.text == "false"
+			return
+		}
+		before := len(d.errs)
+		d.mapping(value, quoted(key), keys{
+			"grant":        d.choice(&o.Grant, []string{"authorization-code", "client-credentials"}, nil),
+			"clientId":     d.filledSetting(&o.ClientID),
+			"clientSecret": d.filledSetting(&o.ClientSecret),
+			"scopes":       d.scopes(&o.Scopes),
+			"issuer":       d.filledSetting(&o.Issuer),
+			"redirectPort": d.port(&o.RedirectPort),
+			"store":        d.choice(&o.Store, []string{"auto", "keyring", "file"}, nil),
+		})
+		if len(d.errs) == before {
+			d.wantedOfOAuth(key, value, o)
+		}
+	}
+}
+
+// port is the number of a TCP port.
+func (d *decoder) port(to *int) func(key, value *node) {
+	return func(key, value *node) {
+		n, ok := d.count(value, quoted(key))
+		if ok && (n == 0 || n > 65535) {
+			d.at(value, quoted(key)+" must be a port from 1 to 65535", "")
+		}
+		*to = n
+	}
+}
+
+const exampleOfCredentials = `oauth: { grant: client-credentials, clientId: "petrigate", clientSecret: "${env:CLIENT_SECRET}" }`
+
+// wantedOfOAuth checks that the keys of the section belong together.
+func (d *decoder) wantedOfOAuth(key, value *node, o *OAuth) {
+	secret := value.get("clientSecret")
+	switch {
+	case o.Grant == "client-credentials" && (o.ClientID == "" || secret == nil):
+		d.at(key, `"client-credentials" wants "clientId" and "clientSecret"`, exampleOfCredentials)
+	case secret != nil && o.ClientID == "":
+		d.at(secret, `"clientSecret" wants "clientId"`, "")
+	}
+	if at := value.get("issuer"); at != nil && !trustworthy(o.Issuer) {
+		d.at(at, `"issuer" must be a URL that begins with https://`, "http:// only for this machine")
+	}
+	for _, name := range []string{"redirectPort", "store"} {
+		if at := value.get(name); at != nil && o.Grant == "client-credentials" {
+			d.warn(at, fmt.Sprintf("%q has no effect with %q", name, o.Grant), "")
+		}
+	}
+}
+
+// authorizedOnce checks that one thing alone authorizes the requests to a
+// server, and that a token does not cross the network in the clear.
+func (d *decoder) authorizedOnce(n *node, s *Server) {
+	section := n.get("oauth")
+	if section == nil || s.OAuth == nil || s.OAuth.Disabled {
+		return
+	}
+	for name := range s.Headers {
+		if strings.EqualFold(name, "Authorization") {
+			d.at(section, `"oauth" and a header Authorization exclude each other`, "one of them")
+		}
+	}
+	if s.URL != "" && !trustworthy(s.URL) {
+		d.at(section, `"oauth" wants a "url" that begins with https://`, "http:// only for this machine")
+	}
+}
