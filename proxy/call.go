@@ -237,6 +237,10 @@ func (p *Proxy) unreachable(t *toolCall) answer {
 		return nil
 	}
 	name := t.tool.upstream.config.Name
+	if r, ok := t.unauthorized(state.Err).(refusal); ok {
+		p.recordRefusal(t, r, nil)
+		return r
+	}
 	r := plainRefusal("unavailable", fmt.Sprintf("The upstream %s is not running, so %s was not called and nothing was spent. %s",
 		name, t.tool.exposed, "Other tools may work; try again later."))
 	p.recordRefusal(t, r, nil)
@@ -300,6 +304,9 @@ func (t *toolCall) deliver(r upstream.Reply, facts wire.Facts) {
 // failed is what a client is told where there is no result.
 func (t *toolCall) failed(err error) answer {
 	name := t.tool.upstream.config.Name
+	if a := t.unauthorized(err); a != nil {
+		return a
+	}
 	if errors.Is(err, upstream.ErrNotSent) {
 		return plainRefusal("unavailable", fmt.Sprintf("The upstream %s could not be reached; %s was not called.", name, t.tool.exposed))
 	}

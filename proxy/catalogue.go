@@ -396,7 +396,7 @@ func (p *Proxy) down() string {
 	var names []string
 	for _, u := range p.upstreams {
 		if u.State().Phase != upstream.Up || !u.told.Load() {
-			names = append(names, u.config.Name)
+			names = append(names, u.absence())
 		}
 	}
 	return strings.Join(names, ", ")

@@ -29,13 +29,16 @@ type Recorder interface {
 // An Upstream is one MCP server behind the proxy: a Command that speaks
 // stdio, or the URL of a streamable HTTP endpoint.
 type Upstream struct {
-	Name     string
-	Command  string
-	Args     []string
-	Env      map[string]string
-	Dir      string
-	URL      string
-	Headers  map[string]string
+	Name    string
+	Command string
+	Args    []string
+	Env     map[string]string
+	Dir     string
+	URL     string
+	Headers map[string]string
+
+	Credentials Credentials // over HTTP, beside the headers; nil: none
+
 	Protocol string        // auto (also empty), legacy, or 2026-07-28
 	Timeout  time.Duration // of one call; 0: 60 s
 	Prefix   *string       // of the exposed names; nil: the upstream's name, or none where there is one upstream
@@ -218,7 +221,7 @@ func (p *Proxy) addUpstreams() error {
 func (p *Proxy) connection(c Upstream) upstream.Config {
 	return upstream.Config{
 		Name: c.Name, Command: c.Command, Args: c.Args, Env: c.Env, Dir: c.Dir,
-		URL: c.URL, Headers: c.Headers, Protocol: c.Protocol, Timeout: c.Timeout,
+		URL: c.URL, Headers: c.Headers, Credentials: c.Credentials, Protocol: c.Protocol, Timeout: c.Timeout,
 		MaxMessage: p.options.MaxResult,
 	}
 }

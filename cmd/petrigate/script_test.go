@@ -14,13 +14,15 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/petrigate/petrigate/internal/authserver"
 )
 
 var updateScripts = flag.Bool("update-scripts", false, "rewrite the files that scripts compare with")
 
 // TestMain lets scripts run this test binary as petrigate.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"petrigate": main})
+	testscript.Main(m, map[string]func(){"petrigate": main, "browse": browse})
 }
 
 // TestScripts runs testdata/script: each file is a user at a terminal, with
@@ -52,6 +54,7 @@ func TestScripts(t *testing.T) {
 				}
 			})
 			e.Values[agentsKey{}] = map[string]*scriptAgent{}
+			e.Values[authKey{}] = map[string]*authserver.Server{}
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
@@ -67,6 +70,11 @@ func TestScripts(t *testing.T) {
 			"heard":   awaitText,
 			"hangup":  hangUp,
 			"certify": certify,
+
+			"authserver": startAuthServer,
+			"tokens":     handleTokens,
+			"visit":      visit,
+			"secretless": secretless,
 		},
 	})
 }

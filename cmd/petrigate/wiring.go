@@ -18,6 +18,7 @@ import (
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/audit"
+	"github.com/petrigate/petrigate/internal/oauth"
 	"github.com/petrigate/petrigate/internal/policy"
 	"github.com/petrigate/petrigate/proxy"
 )
@@ -46,6 +47,7 @@ type plant struct {
 	log    *slog.Logger
 	audit  *audit.Log
 	review *review // nil: none
+	tokens []*oauth.Source
 }
 
 // Start starts the proxy, and the review of its policy.
@@ -62,6 +64,9 @@ func (p *plant) Close() error {
 		p.review.Close()
 	}
 	err := p.Proxy.Close()
+	for _, t := range p.tokens {
+		t.Close()
+	}
 	if p.audit != nil {
 		err = errors.Join(err, p.audit.Close())
 	}
@@ -72,8 +77,12 @@ func (p *plant) Close() error {
 // nothing.
 func build(c *config.Config, result *policy.Result, log *slog.Logger) (*plant, error) {
 	p := &plant{log: log}
+	upstreams, err := p.upstreams(c)
+	if err != nil {
+		return nil, err
+	}
 	o := proxy.Options{
-		Upstreams: upstreams(c), Policy: result.Policy, Active: c.Active, Root: root(c.File), Startup: c.Startup, Advertise: c.Advertise, Logger: log, Version: versionString(), MaxRequest: c.Listen.MaxBody,
+		Upstreams: upstreams, Policy: result.Policy, Active: c.Active, Root: root(c.File), Startup: c.Startup, Advertise: c.Advertise, Logger: log, Version: versionString(), MaxRequest: c.Listen.MaxBody,
 		Approval: proxy.Approval{
 			Elicit: slices.Contains(c.Approval.Channels, "elicit"), Operator: slices.Contains(c.Approval.Channels, "cli"),
 			Hold: c.Approval.Hold, Expire: c.Approval.Expire,
@@ -93,7 +102,6 @@ func build(c *config.Config, result *policy.Result, log *slog.Logger) (*plant, e
 		way := newWayfinder(result, c.Default == "deny", func() []gate.Call { return p.Names() })
 		o.Remedy, o.Impossible = way.remedy, impossible(result, c.Default == "deny")
 	}
-	var err error
 	if p.Proxy, err = proxy.New(o); err != nil && p.audit != nil {
 		_ = p.audit.Close()
 	}
@@ -120,7 +128,8 @@ func auditError(file string, err error) error {
 	return fmt.Errorf("opening the audit log %s: %w", file, err)
 }
 
-func upstreams(c *config.Config) []proxy.Upstream {
+// upstreams are the servers of a configuration, with their tokens.
+func (p *plant) upstreams(c *config.Config) ([]proxy.Upstream, error) {
 	var list []proxy.Upstream
 	for _, s := range c.Servers {
 		if s.Disabled {
@@ -133,9 +142,16 @@ func upstreams(c *config.Config) []proxy.Upstream {
 		if s.HasPrefix {
 			u.Prefix = &s.Prefix
 		}
+		tokens, err := sourceOf(c, s, p.log)
+		if err != nil {
+			return nil, err
+		}
+		if tokens != nil {
+			u.Credentials, p.tokens = tokens, append(p.tokens, tokens)
+		}
 		list = append(list, u)
 	}
-	return list
+	return list, nil
 }
 
 // policyOf builds the policy of a configuration and says what is doubtful. A

@@ -69,6 +69,9 @@ func newWrap(s stdio) *cobra.Command {
 	return c
 }
 
+// unnamed is what wrap calls a server that has no name.
+const unnamed = "server"
+
 // wrapped is the one server. Its tools keep their names.
 func wrapped(name, url, protocol string, args []string) (config.Server, error) {
 	server := config.Server{Name: name, HasPrefix: true, Protocol: protocol, URL: url, Type: "http"}
@@ -88,7 +91,7 @@ func wrapped(name, url, protocol string, args []string) (config.Server, error) {
 		server.Type, server.Command, server.Args = "stdio", args[0], args[1:]
 	}
 	if name == "" {
-		server.Name = "server"
+		server.Name = unnamed
 		if base := filepath.Base(server.Command); len(args) > 0 && base != "npx" && base != "uvx" {
 			server.Name = strings.TrimSuffix(base, filepath.Ext(base))
 		}

@@ -49,7 +49,9 @@ type httpConn struct {
 	pending  *pending
 	ctx      context.Context // ends with the upstream, not with the connection
 
-	current  atomic.Pointer[session] // nil before the handshake
+	current    atomic.Pointer[session] // nil before the handshake
+	authorized atomic.Pointer[string]  // what the last request had from the credentials
+
 	renewing sync.Mutex
 	renewed  chan struct{} // gets a value when current was replaced
 	streamed chan struct{} // gets a value when the stream of a session was asked for, and answered
@@ -133,7 +135,7 @@ func (c *httpConn) endSession(s *session) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.ctx), time.Second)
 	defer cancel()
 	if request, err := c.newRequest(ctx, http.MethodDelete, s, nil); err == nil {
-		if response, err := c.upstream.client.Do(request); err == nil {
+		if response, err := c.do(request); err == nil {
 			response.Body.Close()
 		}
 	}
@@ -256,7 +258,7 @@ func (c *httpConn) post(ctx context.Context, s *session, r *Request, data []byte
 		}
 		c.upstream.headers.set(request.Header, r)
 	}
-	return c.upstream.client.Do(request)
+	return c.do(request)
 }
 
 // mediaType is the content type without its parameters.

@@ -82,6 +82,9 @@ func (c *httpConn) once(x *Exchange, s *session, data []byte) (reply Reply, unkn
 // lost says what an error of the transport means for the request. A server
 // that cannot be reached is lost as a whole.
 func (c *httpConn) lost(x *Exchange, err error, sent bool) error {
+	if errors.As(err, new(*Unauthorized)) {
+		return notSent(err)
+	}
 	err = c.transportError(err)
 	if x.ctx.Err() != nil {
 		err = errCancelled
@@ -208,6 +211,7 @@ func (c *httpConn) status(response *http.Response, data []byte) error {
 // redact takes the values of our headers out of a text: a server may say back
 // what it was told.
 func (c *httpConn) redact(text string) string {
+	text = c.unspoken(text)
 	for _, value := range c.upstream.config.Headers {
 		for _, secret := range append(strings.Fields(value), value) {
 			if len(secret) > 5 && !strings.EqualFold(secret, "bearer") {

@@ -186,7 +186,7 @@ func (c *httpConn) get(ctx context.Context, s *session, lastID string) (*http.Re
 	if lastID != "" {
 		request.Header.Set("Last-Event-ID", lastID)
 	}
-	return c.upstream.client.Do(request)
+	return c.do(request)
 }
 
 // drain reads the rest of a body for a moment, so that its connection can be

@@ -109,21 +109,26 @@ func (s *supervisor) failed(ctx context.Context, err error) {
 	}
 	s.log.Warn("connecting to upstream", "error", err)
 	s.change(func(st *State) { st.Phase, st.Err = Down, err })
+	if errors.As(err, new(*Unauthorized)) {
+		s.pauseUntil(ctx, s.config.Credentials.Await)
+		return
+	}
 	s.pause(ctx)
 }
 
 // pause waits before the next attempt: longer each time, and never as long as
 // others who lost the same server at the same moment.
 func (s *supervisor) pause(ctx context.Context) {
+	s.pauseUntil(ctx, func(within context.Context) { <-within.Done() })
+}
+
+// pauseUntil is pause, no longer than f takes, which ends with its context.
+func (s *supervisor) pauseUntil(ctx context.Context, f func(context.Context)) {
 	d := min(firstPause<<min(s.failures, 10), lastPause)
 	s.failures++
-	d = d/2 + rand.N(d)
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-	case <-ctx.Done():
-	}
+	within, cancel := context.WithTimeout(ctx, d/2+rand.N(d))
+	defer cancel()
+	f(within)
 }
 
 // connect opens a connection and shakes hands on it. A child that dies of the

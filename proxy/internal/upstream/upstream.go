@@ -21,8 +21,9 @@ type Config struct {
 	Env     map[string]string // beside the few variables that every child gets
 	Dir     string
 
-	URL     string
-	Headers map[string]string
+	URL         string
+	Headers     map[string]string
+	Credentials Credentials // beside the headers; nil: none
 
 	Protocol   string        // "" or "auto", "legacy", or a revision such as "2026-07-28"
 	Timeout    time.Duration // of one call; not used here

@@ -1,0 +1,251 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/petrigate/petrigate/config"
+	"github.com/petrigate/petrigate/internal/oauth"
+)
+
+// loginFlags name a server to log in to, or out of.
+type loginFlags struct {
+	config, url, name string
+	args              []string
+}
+
+func (f *loginFlags) add(c *cobra.Command) {
+	c.Flags().StringVar(&f.url, "url", "", "a server that wrap --url gates, instead of one of the configuration")
+	c.Flags().StringVar(&f.name, "name", unnamed, "the name that wrap has for it")
+}
+
+func newLogin(s stdio) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "login (SERVER | --url URL | --list)",
+		Short: "Log in to a server that wants OAuth, with the browser",
+		Long: "login gets tokens for a server over HTTP: it opens the browser at the server's authorization\n" +
+			"server, and keeps what that gives in the keyring of the system, or in a file that only you can\n" +
+			"read. serve and wrap use the tokens and refresh them; those that run already need no restart.",
+		Example: "  petrigate login linear",
+		Args:    cobra.MaximumNArgs(1),
+	}
+	var f loginFlags
+	f.add(c)
+	noBrowser := c.Flags().Bool("no-browser", false, "print the address to open instead of opening it")
+	list := c.Flags().Bool("list", false, "say for each server whether there are tokens")
+	asJSON := c.Flags().Bool("json", false, "print JSON, with --list")
+	timeout := c.Flags().Duration("timeout", 5*time.Minute, "how long to wait for the browser")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		f.config, _ = c.Flags().GetString("config")
+		f.args = args
+		switch {
+		case *list && (len(args) > 0 || f.url != ""):
+			return usage("--list is about all servers")
+		case *list:
+			return listLogins(s, f.config, *asJSON)
+		case *asJSON:
+			return usage("--json wants --list")
+		case *timeout <= 0:
+			return usage("--timeout wants a time above 0")
+		}
+		server, err := f.server()
+		if err != nil {
+			return err
+		}
+		return login(c.Context(), s, server, *noBrowser, *timeout)
+	}
+	return c
+}
+
+func newLogout(s stdio) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "logout (SERVER | --url URL)",
+		Short: "Forget the tokens for a server, and revoke them where that is possible",
+		Args:  cobra.MaximumNArgs(1),
+	}
+	var f loginFlags
+	f.add(c)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		f.config, _ = c.Flags().GetString("config")
+		f.args = args
+		server, err := f.server()
+		if err != nil {
+			return err
+		}
+		return logout(c.Context(), s, server)
+	}
+	return c
+}
+
+// server is the one that is meant, if it is one to log in to.
+func (f *loginFlags) server() (config.Server, error) {
+	switch {
+	case f.url != "" && len(f.args) > 0:
+		return config.Server{}, usage("login wants the name of a server or --url, and not both")
+	case f.url != "":
+		return wrapped(f.name, f.url, "auto", nil)
+	case len(f.args) == 0:
+		return config.Server{}, usage("which server? petrigate login --list shows them")
+	}
+	cfg, err := config.Load(config.Options{Path: f.config, WorkDir: true})
+	if err != nil {
+		return config.Server{}, err
+	}
+	name := f.args[0]
+	var known []string
+	for _, server := range cfg.Servers {
+		if server.Name == name {
+			return server, loggable(server)
+		}
+		known = append(known, server.Name)
+	}
+	return config.Server{}, usage("%s has no server %q%s", cfg.File, name, suggestion(name, "", known))
+}
+
+// loggable says why nobody logs in to a server.
+func loggable(s config.Server) error {
+	switch {
+	case s.URL == "":
+		return fmt.Errorf("%s is a command: petrigate logs in to servers over HTTP", s.Name)
+	case s.OAuth != nil && s.OAuth.Disabled:
+		return fmt.Errorf("the configuration of %s says oauth: false", s.Name)
+	case !wantsTokens(s):
+		return fmt.Errorf("the configuration of %s has a header Authorization, which is used instead of a login", s.Name)
+	case s.OAuth != nil && s.OAuth.Grant == oauth.ClientCredentials:
+		return fmt.Errorf("%s needs no login: petrigate gets its tokens with the client's own secret", s.Name)
+	}
+	return nil
+}
+
+func login(ctx context.Context, s stdio, server config.Server, noBrowser bool, timeout time.Duration) error {
+	store, err := storeOf(server)
+	if err != nil {
+		return err
+	}
+	port := 0
+	if server.OAuth != nil {
+		port = server.OAuth.RedirectPort
+	}
+	open := func(address string) error {
+		if noBrowser {
+			_, _ = fmt.Fprintln(s.err, "Open this address in a browser of this machine:")
+			_, err := fmt.Fprintln(s.out, address)
+			return err
+		}
+		_, _ = fmt.Fprintf(s.err, "Opening the browser to log in to %s. If none comes up, open this address in one of this machine:\n%s\n", server.Name, address)
+		return openBrowser(address)
+	}
+	status, err := oauth.Login(ctx, authorized(server), store, oauth.LoginOptions{Open: open, Port: port, Timeout: timeout})
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(s.err, "Logged in to %s: %s.\n", server.Name, strings.Join(facts(status, time.Now()), ", "))
+	return err
+}
+
+// facts are what to know of a login.
+func facts(s oauth.Status, now time.Time) []string {
+	var list []string
+	switch {
+	case s.State == oauth.StateExpired:
+		list = append(list, "expired")
+	case s.Refresh:
+		list = append(list, "refreshed when needed")
+	case s.Expiry != nil:
+		list = append(list, "for "+s.Expiry.Sub(now).Round(time.Second).String()+", and not refreshed after that")
+	default:
+		list = append(list, "until the server ends it")
+	}
+	if len(s.Scopes) > 0 {
+		list = append(list, "scopes "+strings.Join(s.Scopes, " "))
+	}
+	if len(s.Wanted) > 0 {
+		list = append(list, "log in again for "+strings.Join(s.Wanted, " "))
+	}
+	return append(list, "kept in the "+s.Store)
+}
+
+func logout(ctx context.Context, s stdio, server config.Server) error {
+	store, err := storeOf(server)
+	if err != nil {
+		return err
+	}
+	was, err := oauth.Logout(ctx, authorized(server), store)
+	if err != nil && !was {
+		return err
+	}
+	if err != nil {
+		_, _ = fmt.Fprintf(s.err, "petrigate: %v; they are forgotten here\n", err)
+	}
+	text := "Nobody was logged in to %s.\n"
+	if was {
+		text = "Logged out of %s.\n"
+	}
+	_, err = fmt.Fprintf(s.err, text, server.Name)
+	return err
+}
+
+// listLogins says for each server over HTTP what there is.
+func listLogins(s stdio, path string, asJSON bool) error {
+	cfg, err := config.Load(config.Options{Path: path, WorkDir: true})
+	if err != nil {
+		return err
+	}
+	now := time.Now()
+	all := []oauth.Status{}
+	var rows [][]string
+	var failed error
+	for _, server := range cfg.Servers {
+		if loggable(server) != nil {
+			continue
+		}
+		store, err := storeOf(server)
+		if err != nil {
+			return err
+		}
+		status, err := oauth.StatusOf(authorized(server), store, now)
+		if err != nil {
+			failed = errors.Join(failed, fmt.Errorf("%s: %w", server.Name, err))
+		}
+		all = append(all, status)
+		more := ""
+		if status.State != oauth.StateNone {
+			more = strings.Join(facts(status, now), ", ")
+		}
+		rows = append(rows, []string{server.Name, status.State, more})
+	}
+	if asJSON {
+		err = printAnswer(s.out, "logins", all)
+	} else {
+		err = table(s.out, "no servers to log in to", "SERVER|LOGIN|", rows)
+	}
+	return errors.Join(err, failed)
+}
+
+// withoutConfig is the environment of somebody who has not set PETRIGATE_CONFIG.
+func withoutConfig(name string) (string, bool) {
+	if name == "PETRIGATE_CONFIG" {
+		return "", false
+	}
+	return os.LookupEnv(name)
+}
+
+// commandLine is words as a person types them into a shell.
+func commandLine(words []string) string {
+	quoted := make([]string, len(words))
+	for i, word := range words {
+		quoted[i] = word
+		if word == "" || strings.ContainsFunc(word, func(r rune) bool {
+			return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:@%+=,", r))
+		}) {
+			quoted[i] = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+		}
+	}
+	return strings.Join(quoted, " ")
+}
