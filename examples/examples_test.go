@@ -40,7 +40,7 @@ func TestExamples(t *testing.T) {
 
 // environment is what the configurations ask for.
 func environment(name string) (string, bool) {
-	value, ok := map[string]string{"WORKSPACE": "/srv/project", "DEPLOY_TOKEN": "x", "DISCORD_TOKEN": "x", "GITHUB_TOKEN": "x"}[name]
+	value, ok := map[string]string{"WORKSPACE": "/srv/project", "DEPLOY_TOKEN": "x", "CLIENT_SECRET": "x", "DISCORD_TOKEN": "x", "GITHUB_TOKEN": "x"}[name]
 	return value, ok
 }
 
