@@ -85,7 +85,8 @@ func processesOf(dir string) []string {
 	var left []string
 	found, _ := filepath.Glob("/proc/[0-9]*/environ") // the pattern is good
 	for _, path := range found {
-		if text, err := os.ReadFile(path); err == nil && bytes.Contains(text, []byte(dir)) {
+		// The name of one script may be the beginning of another's.
+		if text, err := os.ReadFile(path); err == nil && bytes.Contains(text, []byte(dir+"/")) {
 			line, _ := os.ReadFile(filepath.Join(filepath.Dir(path), "cmdline")) // it may have ended
 			left = append(left, string(bytes.ReplaceAll(line, []byte{0}, []byte(" "))))
 		}
