@@ -49,6 +49,9 @@ func TestEndpoint(t *testing.T) {
 		if w.Code != c.want {
 			t.Errorf("%s: status %d, want %d: %s", c.name, w.Code, c.want, w.Body)
 		}
+		if closed, out := w.Header().Get("Connection") == "close", c.want == 403 || c.want == 404; closed != out {
+			t.Errorf("%s: the connection is closed: %v", c.name, closed)
+		}
 	}
 	if _, err := s.proxy.Handler(proxy.Access{Addr: "127.0.0.1:7", Open: true, Path: "mcp"}); err == nil {
 		t.Error("a path without a slash is taken")

@@ -175,8 +175,10 @@ func (g *guard) admit(w http.ResponseWriter, r *http.Request) (visitor, bool) {
 func (g *guard) addressed(w http.ResponseWriter, r *http.Request) bool {
 	switch {
 	case !g.hostAllowed(r.Host):
+		turnAway(w)
 		http.Error(w, "this Host is not allowed", http.StatusForbidden)
 	case !g.originAllowed(r.Header["Origin"]):
+		turnAway(w)
 		http.Error(w, "this Origin is not allowed", http.StatusForbidden)
 	default:
 		return true
@@ -195,7 +197,12 @@ func (g *guard) granted(w http.ResponseWriter, r *http.Request, token string) (v
 	return visitor{principal: grant.Principal, until: grant.Expires}, true
 }
 
+// turnAway ends the connection behind an answer to somebody who was not let in:
+// it would be theirs for minutes, and connections are bounded.
+func turnAway(w http.ResponseWriter) { w.Header()["Connection"] = closing }
+
 func refuseToken(w http.ResponseWriter, status int, challenge, reason string) {
+	turnAway(w)
 	w.Header().Set("WWW-Authenticate", challenge)
 	http.Error(w, reason, status)
 }
@@ -215,6 +222,7 @@ func (g *guard) metadata(w http.ResponseWriter, r *http.Request) bool {
 		w.Header().Set("Allow", "GET, HEAD")
 		http.Error(w, "method not allowed", http.StatusMethodNotAllowed)
 	default:
+		turnAway(w)
 		writeJSON(w, http.StatusOK, document)
 	}
 	return true

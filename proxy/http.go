@@ -3,8 +3,6 @@ package proxy
 import (
 	"cmp"
 	"context"
-	"errors"
-	"io"
 	"mime"
 	"net/http"
 	"strings"
@@ -33,6 +31,7 @@ var (
 	noSniff  = []string{"nosniff"}
 	noStore  = []string{"no-store"}
 	jsonType = []string{"application/json"}
+	closing  = []string{"close"}
 )
 
 // onlyOnce are the headers that must not be given twice.
@@ -46,6 +45,7 @@ type handler struct {
 	guard       *guard
 	seats       *seats
 	crowd       *crowd
+	load        *load
 	older       sseClients
 }
 
@@ -60,7 +60,7 @@ func (p *Proxy) Handler(a Access) (http.Handler, error) {
 	p.background(func() { p.expireClients(a.IdleTTL) })
 	return &handler{
 		proxy: p, path: a.path(), bodyTimeout: cmp.Or(a.BodyTimeout, defaultBodyTimeout),
-		guard: g, seats: newSeats(a), crowd: newCrowd(a.MaxRequests),
+		guard: g, seats: newSeats(a), crowd: newCrowd(a.MaxRequests), load: newLoad(p.options.MaxRequest),
 	}, nil
 }
 
@@ -74,6 +74,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	if r.URL.Path != h.path {
 		if !h.guard.metadata(w, r) && !h.legacy(w, r) {
+			turnAway(w)
 			http.NotFound(w, r)
 		}
 		return
@@ -101,10 +102,11 @@ func (h *handler) post(w http.ResponseWriter, r *http.Request, v visitor) {
 	if !acceptable(w, r) {
 		return
 	}
-	body, ok := h.body(w, r)
+	body, release, ok := h.body(w, r, v.principal)
 	if !ok {
 		return
 	}
+	defer release()
 	m, fault := wire.Parse(body, wire.Limits{Size: h.proxy.options.MaxRequest})
 	if fault != nil && fault.Silent {
 		http.Error(w, fault.Message, http.StatusBadRequest)
@@ -163,37 +165,6 @@ func first(r *http.Request, name string) string {
 		return values[0]
 	}
 	return ""
-}
-
-// body reads the whole message, within the limit.
-func (h *handler) body(w http.ResponseWriter, r *http.Request) ([]byte, bool) {
-	limit := int64(h.proxy.options.MaxRequest)
-	tooLarge := func() ([]byte, bool) {
-		http.Error(w, "the message is larger than this proxy takes", http.StatusRequestEntityTooLarge)
-		return nil, false
-	}
-	if r.ContentLength > limit {
-		return tooLarge()
-	}
-	reader := http.MaxBytesReader(w, r.Body, limit)
-	var body []byte
-	var err error
-	if r.ContentLength >= 0 {
-		body = make([]byte, r.ContentLength)
-		_, err = io.ReadFull(reader, body)
-	} else {
-		body, err = io.ReadAll(reader)
-	}
-	_ = http.NewResponseController(w).SetReadDeadline(time.Time{}) // a person may take longer
-	var over *http.MaxBytesError
-	switch {
-	case errors.As(err, &over):
-		return tooLarge()
-	case err != nil:
-		http.Error(w, "the body ended early", http.StatusBadRequest)
-		return nil, false
-	}
-	return body, true
 }
 
 // stateless serves one message of revision 2026-07-28: who sends it and what

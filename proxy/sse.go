@@ -114,10 +114,11 @@ func (h *handler) messages(w http.ResponseWriter, r *http.Request, v visitor) {
 	if !acceptable(w, r) {
 		return
 	}
-	body, ok := h.body(w, r)
+	body, release, ok := h.body(w, r, v.principal)
 	if !ok {
 		return
 	}
+	defer release()
 	s := h.older.find(r.URL.Query().Get("sessionId"), v.principal)
 	if s == nil || !s.take(h.proxy, body) {
 		http.Error(w, "unknown session", http.StatusNotFound)

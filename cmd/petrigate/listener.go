@@ -7,6 +7,8 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/netip"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -32,8 +34,11 @@ const (
 )
 
 func newServer(h http.Handler, l config.Listen) *http.Server {
+	protocols := &http.Protocols{}
+	protocols.SetHTTP1(true) // the bounds are those of a connection: it must be one client's, with one request at a time
 	return &http.Server{
 		Handler:           h,
+		Protocols:         protocols,
 		ReadHeaderTimeout: cmp.Or(l.Timeouts.Header, headerTimeout),
 		IdleTimeout:       cmp.Or(l.Timeouts.KeepAlive, idleTimeout),
 		MaxHeaderBytes:    cmp.Or(l.MaxHeader, headerBytes),
@@ -60,24 +65,27 @@ func withTimeout(d time.Duration, f func(context.Context) error) error {
 }
 
 // A steady listener hands out connections to clients that have to read, and no
-// more of them than it may. The WriteTimeout of net/http would bound a whole
-// response, streams too.
+// more of them than it may: one address has half of them at most, unless it is
+// this machine, where a server that stands in front may be. The WriteTimeout of
+// net/http would bound a whole response, streams too.
 type steady struct {
 	net.Listener
 	timeout time.Duration  // for a client to take the next bytes
-	most    int64          // connections
+	most    int            // connections
 	refuse  func(net.Conn) // says why to one too many
 	log     *slog.Logger
 
-	open atomic.Int64
-	full atomic.Bool // it is in the log that there are too many
+	mu   sync.Mutex
+	open int
+	from map[netip.Addr]int // by address; none with 0
+	full bool               // it is in the log that there are too many
 }
 
 func newSteady(inner net.Listener, l config.Listen, log *slog.Logger) *steady {
 	s := &steady{
-		Listener: inner, log: log, refuse: refuseConnection,
+		Listener: inner, log: log, refuse: refuseConnection, from: map[netip.Addr]int{},
 		timeout: cmp.Or(l.Timeouts.Write, writeTimeout),
-		most:    int64(cmp.Or(l.MaxConnections, min(maxConnections, maxFiles()/2))),
+		most:    cmp.Or(l.MaxConnections, min(maxConnections, maxFiles()/2)),
 	}
 	if l.TLS != nil {
 		s.refuse = func(net.Conn) {} // nothing can be said before the handshake
@@ -93,20 +101,58 @@ func (s *steady) Accept() (net.Conn, error) {
 		if err != nil {
 			return nil, err
 		}
-		if s.open.Add(1) <= s.most {
-			s.full.Store(false)
-			return &steadyConn{Conn: c, timeout: s.timeout, left: s.left}, nil
-		}
-		s.left()
-		if s.full.CompareAndSwap(false, true) {
-			s.log.Warn("too many connections are open: new ones are refused", "most", s.most)
+		from := origin(c.RemoteAddr())
+		if s.enter(from) {
+			return &steadyConn{Conn: c, timeout: s.timeout, left: s.leave, from: from}, nil
 		}
 		s.refuse(c)
 		_ = c.Close()
 	}
 }
 
-func (s *steady) left() { s.open.Add(-1) }
+// enter counts a connection, or says once for a time that there are too many.
+func (s *steady) enter(from netip.Addr) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.open < s.most && (!from.IsValid() || s.from[from] < (s.most+1)/2) {
+		s.open++
+		s.from[from]++
+		return true
+	}
+	if !s.full {
+		s.full = true
+		s.log.Warn("too many connections are open: new ones are refused", "most", s.most, "open", s.open, "address", from.String())
+	}
+	return false
+}
+
+func (s *steady) leave(from netip.Addr) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.open--
+	s.full = s.full && s.open > s.most/4
+	if s.from[from]--; s.from[from] == 0 {
+		delete(s.from, from)
+	}
+}
+
+// origin is the address that connections are counted for: of IPv6 the network
+// that one customer has. That of this machine is none.
+func origin(a net.Addr) netip.Addr {
+	tcp, ok := a.(*net.TCPAddr)
+	if !ok {
+		return netip.Addr{}
+	}
+	ip := tcp.AddrPort().Addr().Unmap().WithZone("")
+	switch {
+	case ip.IsLoopback():
+		return netip.Addr{}
+	case ip.Is6():
+		network, _ := ip.Prefix(64) // there is always one
+		return network.Addr()
+	}
+	return ip
+}
 
 func refuseConnection(c net.Conn) {
 	_ = c.SetWriteDeadline(time.Now().Add(time.Second))
@@ -117,14 +163,15 @@ func refuseConnection(c net.Conn) {
 type steadyConn struct {
 	net.Conn
 	timeout time.Duration
-	left    func()
+	left    func(from netip.Addr)
+	from    netip.Addr
 	closed  atomic.Bool
 }
 
 // Close counts once.
 func (c *steadyConn) Close() error {
 	if c.closed.CompareAndSwap(false, true) {
-		c.left()
+		c.left(c.from)
 	}
 	return c.Conn.Close()
 }

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/netip"
 	"os"
 	"strings"
 	"testing"
@@ -124,6 +125,39 @@ func TestTooManyConnections(t *testing.T) {
 	}
 }
 
+// TestConnectionsOfOne: one address leaves room for others.
+func TestConnectionsOfOne(t *testing.T) {
+	at := func(ip string) netip.Addr { return origin(&net.TCPAddr{IP: net.ParseIP(ip), Port: 7}) }
+	s := newSteady(nil, config.Listen{MaxConnections: 4}, quietLog)
+	for i, c := range []struct {
+		ip    string
+		enter bool
+	}{
+		{"192.0.2.1", true}, {"::ffff:192.0.2.1", true}, {"192.0.2.1", false}, {"2001:db8::1", true},
+		{"192.0.2.2", true}, {"192.0.2.3", false},
+	} {
+		if got := s.enter(at(c.ip)); got != c.enter {
+			t.Errorf("%d: %s: %v", i, c.ip, got)
+		}
+	}
+	s.leave(at("192.0.2.2"))
+	s.leave(at("192.0.2.1"))
+	for i, c := range []struct {
+		ip    string
+		enter bool
+	}{{"2001:db8::2:1", true}, {"2001:db8:0:0:7::1", false}, {"2001:db8:0:1::1", true}, {"127.0.0.1", false}} {
+		if got := s.enter(at(c.ip)); got != c.enter {
+			t.Errorf("then %d: %s: %v", i, c.ip, got)
+		}
+	}
+	s = newSteady(nil, config.Listen{MaxConnections: 4}, quietLog)
+	for i, ip := range []string{"127.0.0.1", "::1", "127.0.0.1", "127.0.0.1"} {
+		if !s.enter(at(ip)) {
+			t.Errorf("%d of this machine is refused", i)
+		}
+	}
+}
+
 // TestBoundsOfConnections: what is not said is the listener's own, and what is
 // said is taken over.
 func TestBoundsOfConnections(t *testing.T) {
@@ -139,7 +173,7 @@ func TestBoundsOfConnections(t *testing.T) {
 	if s := newSteady(nil, config.Listen{Timeouts: config.Timeouts{Write: time.Hour}, MaxConnections: 7}, quietLog); s.timeout != time.Hour || s.most != 7 {
 		t.Errorf("%v %d", s.timeout, s.most)
 	}
-	if s := newSteady(nil, config.Listen{}, quietLog); s.most < 1 || s.most > maxConnections || s.most > int64(maxFiles()/2) {
+	if s := newSteady(nil, config.Listen{}, quietLog); s.most < 1 || s.most > maxConnections || s.most > maxFiles()/2 {
 		t.Errorf("%d connections of %d files", s.most, maxFiles())
 	}
 }

@@ -1,0 +1,118 @@
+package proxy
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"net/http"
+	"sync"
+	"time"
+)
+
+// light is the size up to which a message is not weighed: requests are bounded
+// by their number.
+const light = 64 << 10
+
+// errHeavy is the end of a message for which there is no room.
+var errHeavy = errors.New("too much is being sent at a time")
+
+// body reads the whole message, within the limit. Call release when it is not
+// needed any more.
+func (h *handler) body(w http.ResponseWriter, r *http.Request, principal string) (body []byte, release func(), ok bool) {
+	limit := int64(h.proxy.options.MaxRequest)
+	refuse := func(text string, status int) ([]byte, func(), bool) {
+		http.Error(w, text, status)
+		return nil, nil, false
+	}
+	const tooLarge = "the message is larger than this proxy takes"
+	if r.ContentLength > limit {
+		return refuse(tooLarge, http.StatusRequestEntityTooLarge)
+	}
+	reader := http.MaxBytesReader(w, r.Body, limit)
+	release = func() {}
+	var err error
+	if r.ContentLength >= 0 && r.ContentLength <= light {
+		body = make([]byte, r.ContentLength)
+		_, err = io.ReadFull(reader, body)
+	} else {
+		body, release, err = h.load.read(reader, principal)
+	}
+	_ = http.NewResponseController(w).SetReadDeadline(time.Time{}) // a person may take longer
+	var over *http.MaxBytesError
+	switch {
+	case err == nil:
+		return body, release, true
+	case errors.As(err, &over):
+		return refuse(tooLarge, http.StatusRequestEntityTooLarge)
+	case errors.Is(err, errHeavy):
+		w.Header()["Connection"] = closing // the rest of it is not read
+		w.Header().Set("Retry-After", "1")
+		return refuse(err.Error(), http.StatusServiceUnavailable)
+	default:
+		return refuse("the body ended early", http.StatusBadRequest)
+	}
+}
+
+// leastLoad is how much one principal may have us hold of large messages, if
+// single ones may not be larger still.
+const leastLoad = 256 << 20
+
+// A load bounds the large messages that are held at a time. What was only
+// announced is not held: nobody can keep out others without sending it.
+type load struct {
+	each, all int // bytes, of one principal and of all
+
+	mu    sync.Mutex
+	total int
+	held  map[string]int // by principal; none with 0
+}
+
+func newLoad(message int) *load {
+	each := max(leastLoad, 4*message)
+	return &load{each: each, all: 2 * each, held: map[string]int{}}
+}
+
+// read reads to the end, and weighs what it reads.
+func (l *load) read(r io.Reader, principal string) (body []byte, release func(), err error) {
+	var b bytes.Buffer
+	weight := 0
+	release = func() { l.drop(principal, weight) }
+	for {
+		n, err := io.CopyN(&b, r, light)
+		if n > 0 && !l.add(principal, int(n)) {
+			release()
+			return nil, nil, errHeavy
+		}
+		weight += int(n)
+		switch {
+		case err == io.EOF:
+			return b.Bytes(), release, nil
+		case err != nil:
+			release()
+			return nil, nil, err
+		}
+	}
+}
+
+func (l *load) add(principal string, n int) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.held[principal]+n > l.each || l.total+n > l.all {
+		return false
+	}
+	l.held[principal] += n
+	l.total += n
+	return true
+}
+
+func (l *load) drop(principal string, n int) {
+	if n == 0 {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.total -= n
+	if l.held[principal] -= n; l.held[principal] == 0 {
+		delete(l.held, principal)
+	}
+}

@@ -1,0 +1,53 @@
+package proxy
+
+import (
+	"errors"
+	"io"
+	"strings"
+	"testing"
+)
+
+// TestLoad: large messages are bounded by what was sent of them, each principal
+// for themself, and what is let go makes room.
+func TestLoad(t *testing.T) {
+	l := newLoad(4 << 20)
+	if l.each != leastLoad || l.all != 2*leastLoad {
+		t.Errorf("%d and %d", l.each, l.all)
+	}
+	if large := newLoad(leastLoad); large.each < 4*leastLoad {
+		t.Errorf("%d bytes for messages of %d", large.each, leastLoad)
+	}
+	l.each, l.all = 300<<10, 500<<10
+	text := func(n int) io.Reader { return strings.NewReader(strings.Repeat("x", n<<10)) }
+	body, release, err := l.read(text(200), "ann")
+	if err != nil || len(body) != 200<<10 {
+		t.Fatalf("%d bytes, %v", len(body), err)
+	}
+	if _, _, err := l.read(text(200), "ann"); !errors.Is(err, errHeavy) {
+		t.Errorf("more than one may: %v", err)
+	}
+	if _, _, err := l.read(io.MultiReader(text(100), broken{}), "ann"); !errors.Is(err, io.ErrUnexpectedEOF) {
+		t.Errorf("a body that breaks off: %v", err)
+	}
+	_, other, err := l.read(text(250), "bob")
+	if err != nil {
+		t.Fatalf("another principal: %v", err)
+	}
+	if _, _, err := l.read(text(90), "ann"); !errors.Is(err, errHeavy) {
+		t.Errorf("more than all may: %v", err)
+	}
+	other()
+	_, more, err := l.read(text(90), "ann")
+	if err != nil {
+		t.Errorf("after another has ended: %v", err)
+	}
+	more()
+	release()
+	if l.total != 0 || len(l.held) != 0 {
+		t.Errorf("%d bytes are held by %v", l.total, l.held)
+	}
+}
+
+type broken struct{}
+
+func (broken) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
