@@ -233,24 +233,6 @@ func TestMappedFields(t *testing.T) {
 	})
 }
 
-// TestDeclaredAsTask: a call as a task is refused before the gate, so that
-// nothing is spent on it.
-func TestDeclaredAsTask(t *testing.T) {
-	eachLeg(t, func(t *testing.T, l leg) {
-		s := start(t, setup{})
-		c := s.connect(l, "")
-		c.must("safe", `{}`)
-		before := s.state()
-		if r := c.reply(c.callWith("push", `{}`, "", `,"task":{"ttl":1000}`)); r.code() != codeParams {
-			t.Errorf("%s", r.raw)
-		}
-		if s.state() != before {
-			t.Error("the state moved")
-		}
-		s.executed("push", 0)
-	})
-}
-
 // TestOtherMethods: what is no call of a tool never reaches the upstream.
 func TestOtherMethods(t *testing.T) {
 	eachLeg(t, func(t *testing.T, l leg) {

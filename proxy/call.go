@@ -269,11 +269,15 @@ func (t *toolCall) answer(a answer) {
 // answerOnly is answer for a request that is not one of the client's open ones.
 // A refusal can be told as a result only where a tool was called.
 func (t *toolCall) answerOnly(a answer) {
-	if r, refused := a.(refusal); refused && t.method != callTool {
+	r, refused := a.(refusal)
+	switch {
+	case refused && t.method != callTool:
 		t.stream.reply(wire.AppendError(nil, t.id, codeInvalidRequest, r.text, nil))
-		return
+	case refused && t.asTask(): // a result would have to be a task
+		t.stream.reply(wire.AppendError(nil, t.id, codeInvalidRequest, r.text, r.meta()))
+	default:
+		t.stream.reply(a.append(nil, t.id, t.agent.modern))
 	}
-	t.stream.reply(a.append(nil, t.id, t.agent.modern))
 }
 
 // pass sends what the upstream said.
@@ -290,9 +294,9 @@ func (t *toolCall) deliver(r upstream.Reply, facts wire.Facts) {
 		t.answer(t.failed(r.Err))
 	case r.Error != nil:
 		t.pass(wire.ErrorHead(t.id), r.Error)
-	case facts.Task && t.method == callTool:
+	case facts.Handle() && t.method == callTool:
 		t.answer(plainRefusal("unknown", fmt.Sprintf(
-			"The upstream made a task of %s, which is not supported yet: its outcome is unknown. Find out before calling it again.", t.tool.exposed)))
+			"The upstream made a task of %s that cannot be followed: its outcome is unknown. Find out before calling it again.", t.tool.exposed)))
 	case facts.Type == wire.TypeInputRequired:
 		t.answer(plainRefusal("unsupported", fmt.Sprintf(
 			"The upstream asked for more input before it would run %s. That is not supported yet; the call did not complete.", t.tool.exposed)))

@@ -48,7 +48,7 @@ func (p *Proxy) awaitUpstreams(ctx context.Context) {
 
 // capabilities is what clients are offered: the tools, whose list is ours, and
 // else what the upstreams that are connected have, and the status.
-func (p *Proxy) capabilities() []byte {
+func (p *Proxy) capabilities(a agent) []byte {
 	b := []byte(`{"logging":{},"tools":{"listChanged":true}`)
 	for _, c := range [...]struct {
 		name  string
@@ -74,7 +74,7 @@ func (p *Proxy) capabilities() []byte {
 		}
 		b = append(b, '}')
 	}
-	return append(b, '}')
+	return append(p.appendTasks(b, a), '}')
 }
 
 func (p *Proxy) anyCan(capability, flag string) bool {

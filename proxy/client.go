@@ -112,6 +112,9 @@ func (p *Proxy) dropClient(c *client) {
 		call.cancel(errGone)
 	}
 	c.unanswered()
+	if c.session.by == "connection" {
+		p.tasks.forget(c.session)
+	}
 	if watched {
 		p.background(p.rewatch)
 	}

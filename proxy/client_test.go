@@ -294,12 +294,15 @@ func (c *client) standardHeaders(r *http.Request, raw []byte) {
 	}
 	var m struct {
 		Method string
-		Params struct{ Name, URI string }
+		Params struct{ Name, URI, TaskID string }
 	}
 	_ = json.Unmarshal(raw, &m)
 	r.Header.Set("Mcp-Method", m.Method)
 	if m.Method == "resources/read" {
 		m.Params.Name = m.Params.URI
+	}
+	if strings.HasPrefix(m.Method, "tasks/") {
+		m.Params.Name = m.Params.TaskID
 	}
 	if name, ok := mcp.EncodeHeaderValue(m.Params.Name); ok && m.Params.Name != "" {
 		r.Header.Set("Mcp-Name", name)

@@ -107,8 +107,12 @@ func refuseInquiry(q *upstream.Inquiry) {
 func (p *Proxy) passOn(c *client, s stream, u *upstreamState, q *upstream.Inquiry) {
 	id := string(rawjson.AppendString(nil, randomID("pg-")))
 	params, token := retoken(q.Params, []byte(id))
+	params, theirs := p.forClient(u, params)
 	asked := &question{answer: func(result, failure []byte) {
 		if result != nil {
+			if theirs != "" {
+				result = wire.RelateTask(result, theirs)
+			}
 			q.Result(result)
 		} else {
 			q.Fail(failure)
@@ -144,6 +148,19 @@ func cancelledParams(id string, q *upstream.Inquiry) []byte {
 	return append(params, '}')
 }
 
+// forClient is the params of a request of u with our id of the task that it
+// belongs to; theirs is the upstream's. That the client is to make a task of it
+// is left out, since upstreams are not told that clients can.
+func (p *Proxy) forClient(u *upstreamState, params []byte) (changed []byte, theirs string) {
+	if x := p.tasks.called(u, wire.RelatedTask(params)); x != nil {
+		params, theirs = wire.RelateTask(params, x.id), x.theirs
+	}
+	if _, task := rawjson.Member(params, "task"); task {
+		params = wire.AppendWithout(nil, params, "task")
+	}
+	return params, theirs
+}
+
 // retoken puts a progress token of ours in the place of the upstream's, which
 // it returns; nil: there is none.
 func retoken(params, ours []byte) (changed, token []byte) {
@@ -158,6 +175,9 @@ func retoken(params, ours []byte) (changed, token []byte) {
 // inquired takes a request of u that came without a sign of what it belongs
 // to. It goes to the one client that it can be for, and else to nobody.
 func (p *Proxy) inquired(u *upstreamState, q *upstream.Inquiry) {
+	if p.taskInquiry(u, q) {
+		return
+	}
 	flights := u.flights.all()
 	if len(flights) == 1 {
 		flights[0].inquired(q, false)

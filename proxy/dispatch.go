@@ -38,6 +38,10 @@ func (p *Proxy) dispatch(ctx context.Context, c *client, m wire.Message, meta wi
 		p.list(ctx, c, m, meta, s, templateList)
 	case "completion/complete":
 		p.complete(ctx, c, m, meta, s)
+	case "tasks/get", "tasks/result", "tasks/cancel", "tasks/update":
+		p.serveTask(ctx, c, m, meta, s)
+	case "tasks/list":
+		p.listTasks(ctx, c, m, meta, s)
 	case "resources/subscribe", "resources/unsubscribe":
 		if meta.Modern() { // subscriptions/listen says what is watched
 			s.reply(wire.AppendError(nil, m.ID, codeNoMethod, m.Method+" is not of this revision", nil))
@@ -116,25 +120,28 @@ func (t *toolCall) found(tool *tool) {
 
 // accept serves a call that is prepared and noted. It waits only aside.
 func (p *Proxy) accept(t *toolCall) {
-	switch {
-	case t.tool == nil:
+	if t.tool == nil {
 		t.aside(func() { p.acceptLate(t) })
-	case t.params.Task != nil && t.method == callTool:
-		t.refuseAs(codeInvalidParams, "Calls as tasks are not supported yet; call "+t.tool.exposed+" without a task.")
-	default:
-		if err := t.mirrors(); err != nil {
-			t.refuseAs(codeHeaderMismatch, err.Error())
-			return
-		}
-		if !t.agent.modern || t.tool.upstream.Declares(t.agent.capabilities) { // a handshake has declared them
-			p.serve(t)
-			return
-		}
-		t.aside(func() {
-			p.declare(t.ctx, t.agent)
-			p.serve(t)
-		})
+		return
 	}
+	if t.asTask() {
+		if code, text := p.taskless(t); code != 0 {
+			t.refuseAs(code, text)
+			return
+		}
+	}
+	if err := t.mirrors(); err != nil {
+		t.refuseAs(codeHeaderMismatch, err.Error())
+		return
+	}
+	if !t.agent.modern || t.tool.upstream.Declares(t.agent.capabilities) { // a handshake has declared them
+		p.serve(t)
+		return
+	}
+	t.aside(func() {
+		p.declare(t.ctx, t.agent)
+		p.serve(t)
+	})
 }
 
 // mirrors says where the headers do not repeat the arguments that the tool
@@ -214,12 +221,12 @@ func (p *Proxy) shakeHands(ctx context.Context, c *client, m wire.Message, s str
 	if m.Method == "initialize" {
 		c.handshake(m.Params, member(result, "protocolVersion"))
 		p.declare(ctx, c.speaker(wire.Meta{}))
-		result = p.introduced(ctx, result)
+		result = p.introduced(ctx, c.speaker(wire.Meta{}), result)
 	}
 	if m.Method == "server/discover" {
 		meta, _ := wire.ParseMeta(m.Params)
 		p.declare(ctx, c.speaker(meta))
-		result = p.introduced(ctx, result)
+		result = p.introduced(ctx, c.speaker(meta), result)
 	}
 	s.reply(wire.ResultHead(m.ID), result, wire.Tail)
 }
@@ -245,9 +252,9 @@ func (p *Proxy) declare(ctx context.Context, a agent) {
 }
 
 // introduced is the answer to a handshake with what the upstreams offer.
-func (p *Proxy) introduced(ctx context.Context, result []byte) []byte {
+func (p *Proxy) introduced(ctx context.Context, a agent, result []byte) []byte {
 	p.awaitUpstreams(ctx)
-	result = wire.ReplaceMember(nil, result, "capabilities", p.capabilities())
+	result = wire.ReplaceMember(nil, result, "capabilities", p.capabilities(a))
 	if len(p.upstreams) == 1 {
 		result = as(p.upstreams[0].State(), result)
 	}

@@ -19,6 +19,12 @@ type flight struct {
 	ticket *gate.Ticket
 	modern bool // the upstream is of the newer era
 
+	token    int64     // of the progress that the upstream tells; 0: none
+	taskable bool      // it was told that the client takes a task, as it is done since 2026-07-28
+	task     *task     // that it goes on as
+	handle   []byte    // of the task, for the client
+	stands   wire.Task // the task, as the handle shows it
+
 	sentAt     time.Time
 	prev, next *flight // in the queue of its upstream, which guards them
 	queued     bool
@@ -71,13 +77,15 @@ func (f *flight) request() upstream.Request {
 		hop.Name = t.tool.name
 	}
 	if f.modern {
-		hop.Modern, hop.Meta = true, t.client.withLogLevel(t.agent, t.meta, u.RequestMeta(t.agent.relayed()))
+		hop.Modern, hop.Meta = true, t.client.withLogLevel(t.agent, t.meta, u.RequestMeta(f.declared()))
 		hop.InputResponses, hop.RequestState, hop.HasState = t.input.responses, t.input.state, t.input.hasState
 	} else {
 		r.Ask, r.Interrupted = f.asked, f.interrupted
+		hop.Task = t.params.Task
 	}
 	if t.meta.ProgressToken != nil {
 		r.Token = u.NewToken()
+		f.token = r.Token
 		hop.ProgressToken = strconv.AppendInt(nil, r.Token, 10)
 	}
 	r.Params = t.params.AppendForward(nil, hop)
@@ -86,6 +94,9 @@ func (f *flight) request() upstream.Request {
 
 // relay passes a notification that belongs to the call to its client.
 func (f *flight) relay(method string, params []byte) {
+	if f.call.proxy.taskNews(f.call.tool.upstream, method, params) {
+		return
+	}
 	if t := f.receiver(); t != nil {
 		if note := t.client.note(t.agent, t.meta, method, params); note != nil {
 			t.tell(note)
@@ -141,6 +152,7 @@ func (f *flight) finished(r upstream.Reply) {
 	}
 	f.call.tool.upstream.flights.remove(f)
 	f.withdraw()
+	f.adopt(r)
 	switch {
 	case to == nil:
 		f.settleParked(r)
@@ -182,6 +194,10 @@ func (f *flight) finish(t *toolCall, r upstream.Reply) {
 		}
 	}()
 	defer p.recovered(t.method, t.id, t.stream)
+	if open = f.task != nil; open {
+		f.hand(t)
+		return
+	}
 	facts := f.facts(r)
 	if f.modern && r.Result != nil && facts.Type == wire.TypeInputRequired && !facts.Broken {
 		why := f.wantsInput(t, r.Result)
@@ -199,6 +215,9 @@ func (f *flight) finish(t *toolCall, r upstream.Reply) {
 // settleParked is finish for a flight whose client has not come back yet.
 func (f *flight) settleParked(r upstream.Reply) {
 	p := f.call.proxy
+	if f.task != nil {
+		return
+	}
 	defer f.ticket.Close()
 	p.settle(f.call, f.ticket, outcome(r, f.facts(r)), "")
 }
@@ -218,6 +237,9 @@ func (f *flight) facts(r upstream.Reply) wire.Facts {
 func (f *flight) settleLate(r upstream.Reply) {
 	t := f.call
 	defer t.proxy.recovered(t.method, t.id, t.stream)
+	if f.adopt(r); f.task != nil { // its end settles the call
+		return
+	}
 	if o := outcome(r, f.facts(r)); o != gate.Unknown {
 		t.proxy.log.Info("late answer", "tool", t.tool.canonical, "call", f.ticket.Number, "outcome", outcomeName(o))
 		t.proxy.settle(t, f.ticket, o, "late answer")

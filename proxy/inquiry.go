@@ -18,6 +18,9 @@ func (f *flight) asked(q *upstream.Inquiry) { f.inquired(q, true) }
 
 // inquired takes a request of the upstream that belongs to the flight.
 func (f *flight) inquired(q *upstream.Inquiry, own bool) {
+	if f.call.proxy.taskInquiry(f.call.tool.upstream, q) {
+		return
+	}
 	f.mu.Lock()
 	t := f.to
 	switch {
@@ -158,7 +161,7 @@ func (f *flight) attach(t *toolCall, x *pause) {
 	t.mu.Unlock()
 	switch {
 	case held != nil:
-		t.land(landing{reply: *held, settled: true})
+		t.land(landing{flight: f, reply: *held, settled: true})
 	case stopped != nil:
 		f.abandon(stopped)
 	case more && t.input.round >= maxInputRounds:

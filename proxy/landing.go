@@ -32,6 +32,8 @@ func (t *toolCall) receive(l landing) {
 	switch {
 	case l.round != nil:
 		t.pass(wire.ResultHead(t.id), l.round)
+	case l.settled && l.flight.task != nil:
+		l.flight.hand(t)
 	case l.settled:
 		t.deliver(l.reply, wire.ResultFacts(l.reply.Result))
 	default:

@@ -99,6 +99,7 @@ type Proxy struct {
 	recorder  *recorder
 	sealer    *sealer
 	pauses    pauses
+	tasks     tasks
 	shadowed  tally // of all sessions, those that have ended too
 	prompts   table
 	resources resourceTables
@@ -212,6 +213,7 @@ func (p *Proxy) addUpstreams() error {
 			OnState:        func(*upstream.Upstream) { p.stateChanged(u) },
 			OnListen:       func(*upstream.Upstream) { p.listening(u) },
 			OnInquiry:      func(_ *upstream.Upstream, q *upstream.Inquiry) { p.inquired(u, q) },
+			Busy:           func() bool { return p.tasks.busy(u) },
 			OnBurst:        func(begins bool) { p.burst(u, begins) },
 		})
 	}

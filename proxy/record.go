@@ -82,6 +82,17 @@ type outcomeRecord struct {
 	By      string    `json:"by,omitempty"` // who settled it, where it was not the upstream's result
 }
 
+// taskRecord is that the upstream goes on with an admitted call as a task. How
+// that ends is the outcome of the call.
+type taskRecord struct {
+	Time    time.Time `json:"time"`
+	Event   string    `json:"event"` // task
+	Session string    `json:"session"`
+	Call    uint64    `json:"call"`
+	Tool    string    `json:"tool"`
+	Task    string    `json:"task"` // as its client calls it
+}
+
 // switchRecord is a net that an operator switched on or off.
 type switchRecord struct {
 	Time  time.Time `json:"time"`

@@ -151,9 +151,14 @@ func plainRefusal(kind, text string) refusal {
 
 // append writes the whole JSON-RPC answer.
 func (r refusal) append(dst, id []byte, modern bool) []byte {
+	return wire.AppendResult(dst, id, wire.AppendToolError(nil, r.text, r.meta(), modern))
+}
+
+// meta is the refusal for machines.
+func (r refusal) meta() []byte {
 	meta, err := json.Marshal(map[string]facts{decisionKey: r.facts})
 	if err != nil {
 		panic(err) // facts are plain data
 	}
-	return wire.AppendResult(dst, id, wire.AppendToolError(nil, r.text, meta, modern))
+	return meta
 }

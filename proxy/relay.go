@@ -25,6 +25,8 @@ type relayed struct {
 	name     string // for the header of revision 2026-07-28
 	notes    *notes // for the goroutine that waits for the answer
 
+	patient bool // the answer may take longer than the upstream may
+
 	change func(params []byte) []byte // of the params on their way; nil: none
 	amend  func(result []byte) []byte // of the result on its way back; nil: none
 }
@@ -66,6 +68,9 @@ func (r *relayed) exchange(ctx context.Context) (upstream.Reply, error) {
 	x := u.Send(request)
 	timer := time.NewTimer(u.config.Timeout)
 	defer timer.Stop()
+	if r.patient {
+		timer.Stop()
+	}
 	var err error
 	for err == nil {
 		select {
@@ -111,6 +116,9 @@ func (r *relayed) request() (upstream.Request, error) {
 
 // notify passes a notification that belongs to the request to its client.
 func (r *relayed) notify(method string, params []byte) {
+	if r.proxy.taskNews(r.upstream, method, params) {
+		return
+	}
 	if note := r.client.note(r.agent, r.meta, method, params); note != nil {
 		r.notes.add(note)
 	}
@@ -119,6 +127,9 @@ func (r *relayed) notify(method string, params []byte) {
 // ask passes a request of the upstream on to the client, if it has a handshake:
 // in the newer era these methods have no rounds.
 func (r *relayed) ask(q *upstream.Inquiry) {
+	if r.proxy.taskInquiry(r.upstream, q) {
+		return
+	}
 	if r.agent.modern || !r.agent.can(q) {
 		refuseInquiry(q)
 		return

@@ -17,7 +17,7 @@ func outcome(r upstream.Reply, facts wire.Facts) gate.Outcome {
 	switch {
 	case r.Err == nil && r.Error == nil && facts.Success():
 		return gate.Success
-	case r.Err == nil && facts.Task: // the work goes on where we cannot follow it
+	case r.Err == nil && facts.Handle(): // the work goes on where we cannot follow it
 		return gate.Unknown
 	case r.Err == nil:
 		return gate.Failure

@@ -193,6 +193,9 @@ func (p *Proxy) listening(u *upstreamState) {
 // heard takes a notification that belongs to no call. It runs on the
 // connection's reader and hands off what could take time.
 func (p *Proxy) heard(u *upstreamState, method string, params []byte) {
+	if p.taskNews(u, method, params) {
+		return
+	}
 	switch method {
 	case listChanged:
 		p.relist(u, true)

@@ -89,6 +89,9 @@ func await(ctx context.Context, c <-chan struct{}) {
 // and with a child in a new process, if it has nothing to do. So is another era
 // begun.
 func (u *Upstream) redeclare(ctx context.Context, c conn, again <-chan struct{}) {
+	if u.options.Busy != nil && u.options.Busy() {
+		return
+	}
 	h, overHTTP := c.(*httpConn)
 	if overHTTP && u.State().Era == Legacy {
 		h.redeclare(ctx)

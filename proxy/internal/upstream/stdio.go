@@ -359,7 +359,7 @@ func (u *Upstream) route(p *pending, method string, params []byte) {
 	switch method {
 	case "notifications/progress":
 		if x := p.progressing(params); x == nil || !x.notify(method, params) {
-			u.log.Debug("progress of no request dropped")
+			u.heard(method, params) // it may be that of a task
 		}
 	default:
 		u.heard(method, params)

@@ -48,6 +48,10 @@ type Options struct {
 	// It must not wait for the upstream.
 	OnState func(u *Upstream)
 
+	// Busy reports whether the server does work that no request waits for, so
+	// that it must not be ended for a new handshake. nil: it never does.
+	Busy func() bool
+
 	// OnBurst is told when a child's reader has more messages at hand than one,
 	// and when it has none left, for its user to put together what comes of
 	// them. It must not wait.

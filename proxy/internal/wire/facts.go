@@ -31,6 +31,7 @@ const (
 	TypeAbsent        Type = iota
 	TypeComplete           // "complete"
 	TypeInputRequired      // "input_required"
+	TypeTask               // "task": as the member task, since 2026-07-28
 	TypeOther
 )
 
@@ -77,6 +78,8 @@ func resultType(value []byte) Type {
 		return TypeComplete
 	case isString(value, "input_required"):
 		return TypeInputRequired
+	case isString(value, "task"):
+		return TypeTask
 	}
 	return TypeOther
 }
@@ -89,7 +92,11 @@ func (f Facts) Success() bool {
 
 // Ended reports whether the result is the end of the call, good or bad: it
 // asks for no input and hands out no task.
-func (f Facts) Ended() bool { return f.Type != TypeInputRequired && !f.Task }
+func (f Facts) Ended() bool { return f.Type != TypeInputRequired && !f.Handle() }
+
+// Handle reports whether the result is not the end of the call but hands out a
+// task, be it one that nobody asked for.
+func (f Facts) Handle() bool { return f.Task || f.Type == TypeTask }
 
 // Success is [Facts.Success] of a result.
 func Success(result []byte) bool { return ResultFacts(result).Success() }

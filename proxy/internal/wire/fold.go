@@ -26,6 +26,9 @@ var (
 
 	// resultKeys are the members of a result that say how a call ended.
 	resultKeys = [...]string{"isError", "resultType", "task"}
+
+	// taskKeys are the members of a task that say where it stands.
+	taskKeys = [...]string{"taskId", "status", "ttl", "ttlMs", "pollInterval", "pollIntervalMs", "result", "error"}
 )
 
 // variantOf returns the one of the known keys that key is a variant of, or "".

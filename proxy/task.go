@@ -1,0 +1,243 @@
+package proxy
+
+import (
+	"bytes"
+	"errors"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/proxy/internal/upstream"
+	"github.com/petrigate/petrigate/proxy/internal/wire"
+)
+
+// Bounds of the tasks that are known. Those that are over make room for others.
+const (
+	maxTasks    = 128    // of one session
+	maxTasksAll = 10_000 // of all
+)
+
+// A task is a call that goes on after its answer: the upstream has handed out
+// the task for it. The call passed the gate once, and is in flight until the
+// end of the task is known. Its client knows it by an id of ours, which says
+// nothing to any other client.
+type task struct {
+	id       string
+	theirs   string // as the upstream calls it
+	upstream *upstreamState
+	modern   bool      // the upstream made it in the newer era
+	call     *toolCall // what is left of it: no stream, no arguments
+	ticket   *gate.Ticket
+	token    int64 // of the progress that the upstream tells; 0: none
+	made     time.Time
+
+	settling sync.Mutex  // held while the gate is told how it ended
+	checking atomic.Bool // whether it has ended is being found out, for the upstream says so
+
+	mu      sync.Mutex
+	object  []byte // as the upstream showed it last, with our id
+	about   wire.Task
+	asked   time.Time                    // when the upstream last said how it stands
+	settled bool                         // the gate knows how it ended
+	lost    bool                         // its outcome is unknown, and nobody follows it any more
+	orphan  bool                         // its session is gone
+	streams []stream                     // on which its client waits for the result
+	waiting []*upstream.Inquiry          // of the upstream, for a client that cannot be reached yet
+	inputs  map[string]*upstream.Inquiry // shown to a client of the newer era
+	over    chan struct{}                // closed when it is settled or lost
+}
+
+// owner is the session whose task it is.
+func (x *task) owner() *session { return x.call.client.session }
+
+// expired reports whether the upstream may have forgotten the task.
+func (x *task) expired(now time.Time) bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.about.TTL > 0 && now.After(x.made.Add(x.about.TTL))
+}
+
+// finished reports whether nothing more happens to the task.
+func (x *task) finished() bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.settled || x.lost
+}
+
+// shows notes how the upstream shows the task, and returns that under our id.
+func (x *task) shows(object []byte, about wire.Task, now time.Time) []byte {
+	ours := wire.RenameTask(object, x.id)
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.object, x.about, x.asked = ours, about, now
+	x.about.Outcome = nil
+	return ours
+}
+
+// A taskKey is what an upstream calls a task.
+type taskKey struct {
+	upstream *upstreamState
+	id       string
+}
+
+// A tokenKey is by what an upstream tells of the progress of a task.
+type tokenKey struct {
+	upstream *upstreamState
+	token    int64
+}
+
+// tasks are those that there are. Each is found by the session that it belongs
+// to and our id, and by what its upstream calls it, and in no other way.
+type tasks struct {
+	mu        sync.Mutex
+	byID      map[string]*task
+	theirs    map[taskKey]*task
+	tokens    map[tokenKey]*task
+	bySession map[*session][]*task // oldest first
+}
+
+var (
+	errTaskTwice    = errors.New("it is the id of another task")
+	errTooManyTasks = errors.New("too many tasks are under way")
+)
+
+// room reports whether the session may have another task: those that are over
+// make room for it.
+func (s *tasks) room(of *session, now time.Time) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.makeRoom(of, now)
+}
+
+func (s *tasks) makeRoom(of *session, now time.Time) bool {
+	for _, x := range append([]*task(nil), s.bySession[of]...) {
+		if x.finished() && (x.expired(now) || len(s.bySession[of]) >= maxTasks) {
+			s.drop(x)
+		}
+	}
+	return len(s.bySession[of]) < maxTasks && len(s.byID) < maxTasksAll
+}
+
+// add keeps x. An upstream that calls two tasks the same is not believed: what
+// it says of one would be taken for the other.
+func (s *tasks) add(x *task, now time.Time) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	key := taskKey{x.upstream, x.theirs}
+	switch {
+	case s.theirs[key] != nil:
+		return errTaskTwice
+	case !s.makeRoom(x.owner(), now):
+		return errTooManyTasks
+	}
+	if s.byID == nil {
+		s.byID, s.theirs = map[string]*task{}, map[taskKey]*task{}
+		s.tokens, s.bySession = map[tokenKey]*task{}, map[*session][]*task{}
+	}
+	s.byID[x.id], s.theirs[key] = x, x
+	s.bySession[x.owner()] = append(s.bySession[x.owner()], x)
+	if x.token != 0 {
+		s.tokens[tokenKey{x.upstream, x.token}] = x
+	}
+	return nil
+}
+
+func (s *tasks) drop(x *task) {
+	delete(s.byID, x.id)
+	delete(s.theirs, taskKey{x.upstream, x.theirs})
+	delete(s.tokens, tokenKey{x.upstream, x.token})
+	rest := slices.DeleteFunc(s.bySession[x.owner()], func(other *task) bool { return other == x })
+	if len(rest) == 0 {
+		delete(s.bySession, x.owner())
+		return
+	}
+	s.bySession[x.owner()] = rest
+}
+
+// find is the task of a session that its clients know by id; nil: it has none.
+func (s *tasks) find(of *session, id string) *task {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if x := s.byID[id]; x != nil && x.owner() == of {
+		return x
+	}
+	return nil
+}
+
+// called is the task that an upstream calls id; nil: there is none.
+func (s *tasks) called(u *upstreamState, id string) *task {
+	if id == "" {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.theirs[taskKey{u, id}]
+}
+
+// progressing is the task of whose progress an upstream tells with a token.
+func (s *tasks) progressing(u *upstreamState, token int64) *task {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.tokens[tokenKey{u, token}]
+}
+
+// of is the tasks of a session, oldest first.
+func (s *tasks) of(session *session) []*task {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]*task(nil), s.bySession[session]...)
+}
+
+// forget is for a session that is gone. What is under way is still followed:
+// nets that other sessions share may wait for it.
+func (s *tasks) forget(of *session) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, x := range append([]*task(nil), s.bySession[of]...) {
+		x.mu.Lock()
+		x.orphan = true
+		idle := x.settled || x.lost
+		x.mu.Unlock()
+		if idle {
+			s.drop(x)
+		}
+	}
+}
+
+// ended is told that nothing more happens to x.
+func (s *tasks) ended(x *task) {
+	x.mu.Lock()
+	orphan := x.orphan
+	x.mu.Unlock()
+	if orphan {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.byID[x.id] == x {
+			s.drop(x)
+		}
+	}
+}
+
+// busy reports whether an upstream works at a task.
+func (s *tasks) busy(u *upstreamState) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for key, x := range s.theirs {
+		if key.upstream == u && !x.finished() {
+			return true
+		}
+	}
+	return false
+}
+
+// kept is what is left of a call whose task goes on.
+func (t *toolCall) kept() *toolCall {
+	return &toolCall{
+		proxy: t.proxy, client: t.client, method: t.method, tool: t.tool,
+		agent: agent{name: t.agent.name, protocol: t.agent.protocol, modern: t.agent.modern, elicit: t.agent.elicit, capabilities: bytes.Clone(t.agent.capabilities)},
+		meta:  wire.Meta{ProgressToken: bytes.Clone(t.meta.ProgressToken)},
+		gate:  gate.Call{Time: t.gate.Time},
+	}
+}

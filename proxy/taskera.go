@@ -1,0 +1,114 @@
+package proxy
+
+import (
+	"github.com/petrigate/petrigate/internal/rawjson"
+	"github.com/petrigate/petrigate/proxy/internal/upstream"
+)
+
+// In 2025-11-25 the client asks for a task, of a tool that says that it can be
+// one, and fetches its result by a request of its own. Since 2026-07-28 tasks
+// are an extension: the server makes one where it likes, of a client that takes
+// them, and shows the result in the task.
+
+// tasksExtension is the extension of 2026-07-28.
+const tasksExtension = "io.modelcontextprotocol/tasks"
+
+// takesTasks is what our own requests for tasks declare.
+func takesTasks() []byte { return []byte(`{"extensions":{"` + tasksExtension + `":{}}}`) }
+
+// within follows keys through the objects that they name.
+func within(obj []byte, keys ...string) (value []byte, ok bool) {
+	for _, key := range keys {
+		if obj, ok = rawjson.Member(obj, key); !ok {
+			return nil, false
+		}
+	}
+	return obj, true
+}
+
+// declares reports whether capabilities have an object under the keys.
+func declares(capabilities []byte, keys ...string) bool {
+	value, ok := within(capabilities, keys...)
+	return ok && rawjson.Kind(value) == '{'
+}
+
+// takesTasks reports whether a client of the newer era takes a task for an
+// answer.
+func (a agent) takesTasks() bool {
+	return a.modern && declares(a.capabilities, "extensions", tasksExtension)
+}
+
+// makesTasks reports whether the server behind u makes tasks of calls, in the
+// era that it speaks.
+func (u *upstreamState) makesTasks() bool {
+	s := u.State()
+	if s.Era == upstream.Modern {
+		return declares(s.Capabilities, "extensions", tasksExtension)
+	}
+	return declares(s.Capabilities, "tasks", "requests", "tools", "call")
+}
+
+// taskers is the upstreams of an era that are up and make tasks of calls.
+func (p *Proxy) taskers(era upstream.Era) []*upstreamState {
+	var list []*upstreamState
+	for _, u := range p.upstreams {
+		if s := u.State(); s.Phase == upstream.Up && s.Era == era && u.makesTasks() {
+			list = append(list, u)
+		}
+	}
+	return list
+}
+
+// tasksCan reports whether any upstream of the older era can do with tasks what
+// a member of the capability says.
+func (p *Proxy) tasksCan(what string) bool {
+	for _, u := range p.taskers(upstream.Legacy) {
+		if declares(u.State().Capabilities, "tasks", what) {
+			return true
+		}
+	}
+	return false
+}
+
+// appendTasks adds to the capabilities, but for their last brace, what clients
+// of an era can have of tasks.
+func (p *Proxy) appendTasks(b []byte, a agent) []byte {
+	switch {
+	case a.modern && len(p.taskers(upstream.Modern)) > 0:
+		b = append(b, `,"extensions":{"`+tasksExtension+`":{}}`...)
+	case !a.modern && a.protocol >= tasksSince && len(p.taskers(upstream.Legacy)) > 0:
+		b = append(b, `,"tasks":{`...)
+		for _, what := range [...]string{"list", "cancel"} {
+			if p.tasksCan(what) {
+				b = append(b, `"`+what+`":{},`...)
+			}
+		}
+		b = append(b, `"requests":{"tools":{"call":{}}}}`...)
+	}
+	return b
+}
+
+// tasksSince is the first revision with tasks.
+const tasksSince = "2025-11-25"
+
+// declared is what an upstream of the newer era is told of the client of the
+// call: that it takes a task only where there is room for one.
+func (f *flight) declared() []byte {
+	t := f.call
+	capabilities := t.agent.relayed()
+	f.taskable = t.method == callTool && t.agent.takesTasks() && t.tool.upstream.makesTasks() &&
+		t.proxy.tasks.room(t.client.session, t.proxy.options.Now())
+	if !f.taskable {
+		return capabilities
+	}
+	return withTasks(capabilities)
+}
+
+// withTasks adds the extension to the capabilities of a client.
+func withTasks(capabilities []byte) []byte {
+	b := append([]byte(nil), capabilities[:len(capabilities)-1]...)
+	if len(b) > 1 {
+		b = append(b, ',')
+	}
+	return append(b, takesTasks()[1:]...)
+}
