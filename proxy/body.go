@@ -21,6 +21,7 @@ var errHeavy = errors.New("too much is being sent at a time")
 func (h *handler) body(w http.ResponseWriter, r *http.Request, principal string) (body []byte, release func(), ok bool) {
 	limit := int64(h.proxy.options.MaxRequest)
 	refuse := func(text string, status int) ([]byte, func(), bool) {
+		w.Header()["Connection"] = closing // or net/http would wait for the rest of it
 		http.Error(w, text, status)
 		return nil, nil, false
 	}
@@ -37,15 +38,14 @@ func (h *handler) body(w http.ResponseWriter, r *http.Request, principal string)
 	} else {
 		body, release, err = h.load.read(reader, principal)
 	}
-	_ = http.NewResponseController(w).SetReadDeadline(time.Time{}) // a person may take longer
 	var over *http.MaxBytesError
 	switch {
 	case err == nil:
+		_ = http.NewResponseController(w).SetReadDeadline(time.Time{}) // a person may take longer
 		return body, release, true
 	case errors.As(err, &over):
 		return refuse(tooLarge, http.StatusRequestEntityTooLarge)
 	case errors.Is(err, errHeavy):
-		w.Header()["Connection"] = closing // the rest of it is not read
 		w.Header().Set("Retry-After", "1")
 		return refuse(err.Error(), http.StatusServiceUnavailable)
 	default:

@@ -1,10 +1,13 @@
 package proxy_test
 
 import (
+	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/petrigate/petrigate/proxy"
 )
@@ -49,11 +52,44 @@ func TestEndpoint(t *testing.T) {
 		if w.Code != c.want {
 			t.Errorf("%s: status %d, want %d: %s", c.name, w.Code, c.want, w.Body)
 		}
-		if closed, out := w.Header().Get("Connection") == "close", c.want == 403 || c.want == 404; closed != out {
+		if closed := w.Header().Get("Connection") == "close"; closed != (c.want >= 400) {
 			t.Errorf("%s: the connection is closed: %v", c.name, closed)
 		}
 	}
 	if _, err := s.proxy.Handler(proxy.Access{Addr: "127.0.0.1:7", Open: true, Path: "mcp"}); err == nil {
 		t.Error("a path without a slash is taken")
 	}
+}
+
+// TestIdleBody: E010. A client that announces a message and does not send it, or
+// not all of it, is answered and let go.
+func TestIdleBody(t *testing.T) {
+	s := start(t, setup{})
+	s.door(proxy.Access{Open: true, BodyTimeout: time.Millisecond})
+	for name, body := range map[string]string{
+		"nothing":         "Content-Length: 100\r\n\r\n",
+		"half":            "Content-Length: 100\r\n\r\n{\"jsonrpc\"",
+		"half of a large": "Content-Length: 100000\r\n\r\n{\"jsonrpc\"",
+		"half a chunk":    "Transfer-Encoding: chunked\r\n\r\n20\r\n{\"jsonrpc\"",
+		"no last chunk":   "Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n",
+		"too large":       "Content-Length: 100000000\r\n\r\n",
+		"of another type": "Content-Encoding: gzip\r\nContent-Length: 100\r\n\r\n",
+	} {
+		c, err := net.Dial("tcp", s.http.Listener.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = c.Close() })
+		_ = c.SetDeadline(time.Now().Add(patience)) // a connection that is kept fails the test below
+		_, _ = io.WriteString(c, "POST /mcp HTTP/1.1\r\nHost: localhost:"+port(s)+"\r\nContent-Type: application/json\r\n"+body)
+		answer, err := io.ReadAll(c)
+		if err != nil || !strings.HasPrefix(string(answer), "HTTP/1.1 4") {
+			t.Errorf("%s: %q, %v", name, answer, err)
+		}
+	}
+}
+
+func port(s *site) string {
+	_, port, _ := strings.Cut(s.http.Listener.Addr().String(), ":")
+	return port
 }
