@@ -108,7 +108,7 @@ func (p *Proxy) gatherAll(ctx context.Context, kind listKind, upstreams []*upstr
 func (u *upstreamState) item(kind listKind, object []byte, alone bool) item {
 	i := item{upstream: u, key: member(object, kind.key), object: object}
 	i.exposed = i.key
-	if kind.key == "name" {
+	if kind.key == "name" && (!alone || u.config.prefix(alone) != "") { // or else the list goes through as it is
 		i.exposed = exposedName(u.config.prefix(alone), i.key)
 	}
 	if i.exposed != i.key {

@@ -94,6 +94,7 @@ type Proxy struct {
 	catalogue *catalogue
 	approvals *approvals
 	enforces  bool     // some net decides: one that is not in shadow
+	byList    bool     // prompts are those that are listed, since some net names one
 	advisor   *advisor // nil: every client is shown the same tools
 	registry  *registry
 	recorder  *recorder
@@ -153,6 +154,7 @@ func New(o Options) (*Proxy, error) {
 		principals: map[string]*session{},
 	}
 	p.server = newHandshake(o.Version)
+	p.byList = namesPrompts(o.Policy)
 	p.enforces = slices.ContainsFunc(o.Policy.Nets(), func(n gate.NetInfo) bool { return !n.Shadow })
 	if o.Advertise == "enabled" {
 		p.advisor = newAdvisor(p)

@@ -108,7 +108,10 @@ func TestPromptsAndResourcesAreGated(t *testing.T) {
 	eachLeg(t, func(t *testing.T, l leg) {
 		s := start(t, setup{policy: blocking(t, "prompt:up.secret", "resource:up"), server: fixture.Options{
 			Capabilities: whole,
-			Methods:      map[string]fixture.Method{"prompts/get": says(`{"messages":[]}`), "resources/read": says(`{"contents":[]}`)},
+			Methods: map[string]fixture.Method{
+				"prompts/list": says(`{"prompts":[{"name":"open"},{"name":"secret"}]}`),
+				"prompts/get":  says(`{"messages":[]}`), "resources/read": says(`{"contents":[]}`),
+			},
 		}})
 		c := s.connect(l, "")
 		if r := c.request("prompts/get", `"name":"open"`); r.result == nil {

@@ -2,7 +2,11 @@ package proxy
 
 import (
 	"context"
+	"slices"
+	"strings"
 	"sync/atomic"
+
+	"github.com/petrigate/petrigate/gate"
 )
 
 // A table says which upstream has what, as the lists showed it last. It is
@@ -39,6 +43,24 @@ func (p *Proxy) table(kind listKind) *table {
 	return &p.resources.templates
 }
 
+// anyPrompt reports whether every name goes to the only upstream, which knows
+// what prompts it has.
+func (p *Proxy) anyPrompt() bool { return !p.byList && p.passesThrough(promptList) }
+
+// namesPrompts reports whether some net is about a prompt by its name. Then
+// names count that are listed, and no others: a server may be lenient and take
+// another spelling for the one that the net is about.
+func namesPrompts(policy *gate.Policy) bool {
+	for _, n := range policy.Nets() {
+		for _, t := range n.Transitions {
+			if !n.Shadow && slices.ContainsFunc(t.Tools, func(tool gate.Tool) bool { return strings.HasPrefix(tool.Name, "prompt:") }) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // prompt finds the prompt that clients call by a name. It may ask the
 // upstreams for their lists.
 func (p *Proxy) prompt(ctx context.Context, name string) (item, bool) {
@@ -47,7 +69,7 @@ func (p *Proxy) prompt(ctx context.Context, name string) (item, bool) {
 		return i, true
 	}
 	upstreams := p.offering("prompts")
-	if len(upstreams) == 0 || p.passesThrough(promptList) {
+	if len(upstreams) == 0 || p.anyPrompt() {
 		return item{}, false
 	}
 	p.gatherAll(ctx, promptList, upstreams)
@@ -56,7 +78,7 @@ func (p *Proxy) prompt(ctx context.Context, name string) (item, bool) {
 
 // knownPrompt is prompt without asking anybody.
 func (p *Proxy) knownPrompt(name string) (item, bool) {
-	if !p.passesThrough(promptList) {
+	if !p.anyPrompt() {
 		return p.prompts.get(name)
 	}
 	upstreams := p.offering("prompts")
