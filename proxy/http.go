@@ -72,6 +72,9 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.ContentLength != 0 { // also of who is turned away: net/http reads the rest
 		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(h.bodyTimeout)) // where there is none, a test serves
 	}
+	if len(r.TransferEncoding) > 0 { // there may have been a length as well, which net/http does not tell
+		header["Connection"] = closing
+	}
 	if r.URL.Path != h.path {
 		if !h.guard.metadata(w, r) && !h.legacy(w, r) {
 			turnAway(w)
