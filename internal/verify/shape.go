@@ -112,7 +112,7 @@ func (b *shaper) derive(known []Tool) {
 	b.wholes = make(map[string]*whole)
 	b.mentions()
 	b.weigh()
-	b.inventTools()
+	b.inventTools(also)
 	for i := 0; i < len(b.tools); i++ {
 		b.ofTool(b.tools[i], also[b.tools[i]])
 		if len(b.shapes) > maxShapes {
@@ -216,7 +216,7 @@ func (b *shaper) dotted(name string) {
 }
 
 // inventTools adds tools that only patterns are about, and actions likewise.
-func (b *shaper) inventTools() {
+func (b *shaper) inventTools(also map[string][]gate.Name) {
 	var all, dots []string
 	for _, g := range b.patterns() {
 		all = append(all, g.pattern)
@@ -253,7 +253,7 @@ func (b *shaper) inventTools() {
 		b.tool(name)
 	}
 	for _, t := range b.tools {
-		actions, complete := invent(dots, t+".", taken)
+		actions, complete := invent(dots, t+".", b.spoken(t, also[t], taken))
 		if !complete {
 			b.gap("", "the patterns can match actions in more ways than were tried")
 		}
@@ -263,6 +263,18 @@ func (b *shaper) inventTools() {
 			b.joint[t+"."+action] = joint(a, actions)
 		}
 	}
+}
+
+// spoken are the taken names, and those that t has with the actions that rules
+// name by another of its names: they stand for more than the patterns.
+func (b *shaper) spoken(t string, also []gate.Name, taken map[string]bool) map[string]bool {
+	all := maps.Clone(taken)
+	for _, a := range also {
+		for _, action := range b.action[a.Text] {
+			all[t+"."+action] = true
+		}
+	}
+	return all
 }
 
 // plainName is a name that no pattern matches; empty if none was found.
