@@ -169,6 +169,15 @@ func (s *server) call(m incoming) {
 		s.say(`{"jsonrpc":"2.0","id":%s,"result":{"a":"%s"}}`, m.ID, "\xe9")
 	case "exit":
 		os.Exit(3)
+	case "half-exit":
+		fmt.Fprintf(s.out, `{"jsonrpc":"2.0","id":%s,"result":{"content":[`, m.ID)
+		os.Exit(4)
+	case "in-pieces":
+		s.inPieces(m)
+	case "process":
+		s.process(m)
+	case "fork":
+		s.fork(m)
 	case "close-output":
 		s.out.Close()
 	case "answer-and-exit":
@@ -187,6 +196,42 @@ func (s *server) grandchild(m incoming) {
 		os.Exit(9)
 	}
 	s.result(m, fmt.Sprint(a.Process.Pid, " ", b.Process.Pid))
+}
+
+// inPieces answers with garbage around the answer, which comes byte by byte.
+func (s *server) inPieces(m incoming) {
+	answer := fmt.Sprintf("\x00\x00\n\x00{\"jsonrpc\":\"2.0\",\"id\":%[1]s,\"result\":{}}\nnpm notice\r\n{\"jsonrpc\":\"2.0\",\"id\":%[1]s,\"result\":{\"content\":[]}}\r\n\x1b[2J{", m.ID)
+	for i := range len(answer) {
+		_, _ = s.out.WriteString(answer[i : i+1])
+	}
+	s.say("")
+}
+
+// process tells what the process has of the program that started it.
+func (s *server) process(m incoming) {
+	files, _ := os.ReadDir("/proc/self/fd")
+	var open []string
+	for _, f := range files {
+		target, err := os.Readlink("/proc/self/fd/" + f.Name())
+		if err == nil && !strings.HasPrefix(target, "anon_inode:") && !strings.HasPrefix(target, "/proc/") && !strings.HasPrefix(target, "/sys/") { // its own
+			open = append(open, f.Name()+" "+target)
+		}
+	}
+	_, err := os.Open("/dev/tty")
+	p, _ := readProcess(os.Getpid())
+	s.result(m, fmt.Sprintf("leader %t, terminal %t, files %q", p.session == p.pid && p.group == p.pid, err == nil, open))
+}
+
+// fork starts many processes that start others, and leave group and session.
+func (s *server) fork(m incoming) {
+	for range 10 {
+		c := exec.Command("sh", "-c", `for i in 1 2 3; do sleep 1000 & done; setsid sleep 1000 & wait`)
+		c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+		if c.Start() != nil {
+			os.Exit(9)
+		}
+	}
+	s.result(m, "started")
 }
 
 // ask asks the client, under the id of the client's own request, and tells

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"mime"
-	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -81,7 +80,7 @@ func (u *Upstream) dial(ctx context.Context) (*httpConn, error) {
 }
 
 func newHTTPClient() *http.Client {
-	dialer := net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}
+	dialer := newDialer()
 	return &http.Client{
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		Transport: &directTransport{dialer: dialer, other: &http.Transport{

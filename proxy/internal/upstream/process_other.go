@@ -13,6 +13,8 @@ func writeOnce(uintptr, []byte) (int, error) { return 0, nil }
 
 func isolate(*exec.Cmd) {}
 
+func keepFiles() {}
+
 func awaitExit(cmd *exec.Cmd) { _, _ = cmd.Process.Wait() }
 
 func terminate(cmd *exec.Cmd) { _ = cmd.Process.Kill() }

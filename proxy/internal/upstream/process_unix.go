@@ -5,8 +5,20 @@ package upstream
 import (
 	"os"
 	"os/exec"
+	"strconv"
 	"syscall"
 )
+
+// keepFiles lets no child have the files that we were started with, beside the
+// three streams: what we open ourselves no child gets anyway.
+func keepFiles() {
+	names, _ := os.ReadDir("/dev/fd") // where it is not there, nothing can be done
+	for _, name := range names {
+		if fd, err := strconv.Atoi(name.Name()); err == nil && fd > 2 {
+			syscall.CloseOnExec(fd)
+		}
+	}
+}
 
 // writeOnce writes what fd, which does not block, takes at once.
 func writeOnce(fd uintptr, b []byte) (int, error) {

@@ -65,6 +65,7 @@ func (u *Upstream) spawn() (*stdioConn, error) {
 	cmd.Dir, cmd.Env = u.config.Dir, environment(ourEnvironment(), u.config.Env)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = ends.child[0], ends.child[1], ends.child[2]
 	isolate(cmd)
+	keepFiles()
 	err = cmd.Start()
 	ends.closeChild()
 	if err != nil {
