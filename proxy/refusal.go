@@ -20,7 +20,7 @@ const (
 )
 
 // decisionKey is where machines find a decision in the _meta of a result.
-const decisionKey = "io.petrigate/decision"
+const decisionKey = wire.OwnMeta + "decision"
 
 // A refusal is what a client is told instead of a result. The text is for a
 // model; facts is the same for machines.
