@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"os"
 	"syscall"
@@ -62,6 +63,7 @@ func serve(ctx context.Context, s stdio, cfg *config.Config) error {
 		return err
 	}
 	defer func() { _ = p.Close() }()
+	slog.SetDefault(p.log) // what libraries say is a record like any other, without the secrets
 	p.review = review
 	socket, err := control.Listen(runtimeDir(), p)
 	if err != nil {
