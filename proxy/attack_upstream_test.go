@@ -308,3 +308,31 @@ func TestNothingCrosses(t *testing.T) {
 	all.Wait()
 	s.executed("echo", 24*25)
 }
+
+// TestTokensStayApart: D016. What a client shows to come in reaches no server,
+// nor does anything else of its request's head; and nothing of what the server
+// is shown reaches a client.
+func TestTokensStayApart(t *testing.T) {
+	const own = "token-for-the-server"
+	eachLeg(t, func(t *testing.T, l leg) {
+		s := start(t, setup{change: func(o *proxy.Options) {
+			o.Upstreams[0].Headers = map[string]string{"Authorization": "Bearer " + own}
+		}})
+		c := s.connect(l, "")
+		extra := http.Header{"Cookie": {"a=cookie-of-the-client"}, "X-Api-Key": {"key-of-the-client"}, "User-Agent": {"agent-of-the-client"}, "Proxy-Authorization": {"key-of-the-client"}}
+		raw, id := c.fill(callOf(`"name":"safe","arguments":{}`))
+		c.send(raw, extra)
+		if r := c.reply(id); r.isError() || strings.Contains(string(r.raw), own) {
+			t.Errorf("%s", r.raw)
+		}
+		c.refuses("danger", `{}`, "blocked")
+		for _, r := range s.log.Records(fixture.Received) {
+			if got := r.Header["Authorization"]; len(got) != 1 || got[0] != "Bearer "+own {
+				t.Errorf("the server got %q", got)
+			}
+			if text := fmt.Sprint(r.Header); strings.Contains(text, token) || strings.Contains(text, "of-the-client") || c.session != "" && strings.Contains(text, c.session) {
+				t.Error(text)
+			}
+		}
+	})
+}

@@ -247,6 +247,19 @@ func TestRemovedFile(t *testing.T) {
 	}
 }
 
+// E021: a file that is put aside takes its records along, and none is lost.
+func TestRenamedFile(t *testing.T) {
+	l, path := tempLog(t)
+	mustAppend(t, l, `{"n":1}`)
+	if err := os.Rename(path, path+".1"); err != nil {
+		t.Fatal(err)
+	}
+	mustAppend(t, l, `{"n":2}`)
+	if got, want := content(t, path+".1"), "{\"seq\":1,\"n\":1}\n{\"seq\":2,\"n\":2}\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 func TestChangedFile(t *testing.T) {
 	l, path := tempLog(t)
 	mustAppend(t, l, `{}`)
