@@ -138,21 +138,21 @@ func sparse() {
 		return
 	}
 	debug.SetGCPercent(percent(0))
-	follow(percent(0))
+	follow(percent(0), func(p int) { debug.SetGCPercent(p) })
 }
 
-// follow sets the share of garbage anew after each collection. It is what is
-// collected itself that tells of the collection.
-func follow(set int) {
-	runtime.AddCleanup(new(collected), func(set int) {
+// follow has the share of garbage set anew after each collection, where it is
+// another. It is what is collected itself that tells of the collection.
+func follow(now int, set func(percent int)) {
+	runtime.AddCleanup(new(collected), func(now int) {
 		s := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 		metrics.Read(s)
 		p := percent(s[0].Value.Uint64())
-		if p != set { // setting it stops the world
-			debug.SetGCPercent(p)
+		if p != now { // setting it stops the world
+			set(p)
 		}
-		follow(p)
-	}, set)
+		follow(p, set)
+	}, now)
 }
 
 // A collected tells of a collection. It is larger than what the runtime packs

@@ -3,6 +3,7 @@ package main
 import (
 	"net/http"
 	"net/http/httptest"
+	"runtime"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -66,4 +67,21 @@ func TestPercent(t *testing.T) {
 			t.Errorf("percent(%d) = %d, want %d", c.live, got, c.want)
 		}
 	}
+}
+
+// TestFollow: what is in use after a collection counts.
+func TestFollow(t *testing.T) {
+	kept := make([]byte, 64<<20)
+	set := make(chan int, 1)
+	follow(400, func(p int) {
+		select {
+		case set <- p:
+		default: // of a collection after the test
+		}
+	})
+	runtime.GC()
+	if p := <-set; p != 100 {
+		t.Errorf("with %d bytes in use the share of garbage is %d", len(kept), p)
+	}
+	runtime.KeepAlive(kept)
 }
