@@ -166,6 +166,10 @@ type steadyConn struct {
 	left    func(from netip.Addr)
 	from    netip.Addr
 	closed  atomic.Bool
+
+	mu     sync.Mutex
+	sent   int           // of the writeBytes that the client is taking
+	waited time.Duration // for it to take them
 }
 
 // Close counts once.
@@ -176,16 +180,25 @@ func (c *steadyConn) Close() error {
 	return c.Conn.Close()
 }
 
-// Write fails when the client does not take the next bytes in time.
+// Write fails when the client does not take the next bytes in time. TLS writes
+// little at a time: a client must not have the whole time for each of its pieces.
 func (c *steadyConn) Write(b []byte) (int, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	written := 0
 	for {
-		if err := c.SetWriteDeadline(time.Now().Add(c.timeout)); err != nil {
+		start := time.Now()
+		if err := c.SetWriteDeadline(start.Add(c.timeout - c.waited)); err != nil {
 			return written, err
 		}
-		part := b[written:min(len(b), written+writeBytes)]
+		part := b[written:min(len(b), written+writeBytes-c.sent)]
 		n, err := c.Conn.Write(part)
 		written += n
+		c.sent += n
+		c.waited += time.Since(start)
+		if c.sent >= writeBytes {
+			c.sent, c.waited = 0, 0
+		}
 		if err != nil || written == len(b) {
 			return written, err
 		}

@@ -13,6 +13,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/petrigate/petrigate/config"
@@ -77,6 +78,45 @@ func TestSlowReader(t *testing.T) {
 			t.Errorf("%s: %d of %d bytes, %v", name, n, len(all), err)
 		}
 	}
+}
+
+// TestSlowReaderOfPieces: E010. Who takes ten seconds for each piece is dropped as
+// is who takes none, and who takes enough of them is not.
+func TestSlowReaderOfPieces(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSteady(nil, config.Listen{}, quietLog)
+		for piece, want := range map[int]int{16 << 10: 3, writeBytes / 4: 3, writeBytes / 2: 100, writeBytes: 100} {
+			c := &steadyConn{Conn: &slowConn{}, timeout: s.timeout}
+			taken := 0
+			for ; taken < 100; taken++ {
+				if _, err := c.Write(make([]byte, piece)); err != nil {
+					break
+				}
+			}
+			if taken != want {
+				t.Errorf("pieces of %d bytes: %d were taken, want %d", piece, taken, want)
+			}
+		}
+	})
+}
+
+// A slowConn takes ten seconds for a write.
+type slowConn struct {
+	net.Conn
+	deadline time.Time
+}
+
+func (c *slowConn) SetWriteDeadline(at time.Time) error {
+	c.deadline = at
+	return nil
+}
+
+func (c *slowConn) Write(b []byte) (int, error) {
+	if time.Until(c.deadline) < 10*time.Second {
+		return 0, os.ErrDeadlineExceeded
+	}
+	<-time.After(10 * time.Second) // of the bubble: no time passes
+	return len(b), nil
 }
 
 // TestTooManyConnections: one too many is told why, and the next finds room when
