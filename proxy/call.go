@@ -304,7 +304,7 @@ func (t *toolCall) deliver(r upstream.Reply, facts wire.Facts) {
 		t.proxy.log.Debug("an upstream wrote in the name of this proxy: left out", "upstream", t.tool.upstream.config.Name, "tool", t.tool.canonical)
 		t.pass(wire.ResultHead(t.id), ofEra(wire.AppendHonest(nil, r.Result), t.method, t.agent.modern))
 	default:
-		t.pass(wire.ResultHead(t.id), ofEra(r.Result, t.method, t.agent.modern))
+		t.pass(wire.ResultHead(t.id), t.tool.upstream.theirs(r.Result, t.method, t.agent.modern))
 	}
 }
 

@@ -77,6 +77,9 @@ func results() []string {
 		`{"x":1%TYPE%}`, `{"content":null,"_meta":null%TYPE%}`, `{"content":"none"%TYPE%}`,
 		`{"tools":[],"nextCursor":"\u0032","contents":[]%TYPE%}`,
 	}
+	for _, kind := range []string{`"complete"`, `"input_required"`, `"odd"`, `null`, `7`} {
+		list = append(list, `{"resultType":`+kind+`,"content":[],"inputRequests":{}}`) // of two of the older era
+	}
 	for _, kind := range []string{`true`, `false`, `null`, `"true"`, `1`, `{}`} {
 		list = append(list, `{"content":[],"isError":`+kind+`%TYPE%}`)
 	}

@@ -106,6 +106,9 @@ func TestFidelityOfResults(t *testing.T) {
 		o.Tools = []fixture.Tool{p.tool("say")}
 		through(t, l, o, func(c *client) {
 			for _, result := range results() {
+				if (l.modern || o.Eras == fixture.Modern) && strings.HasPrefix(result, `{"resultType"`) {
+					continue // it means something there
+				}
 				p.result = typed(result, o.Eras == fixture.Modern)
 				id := c.call("say", `{}`)
 				differ(t, "result", string(c.reply(id).raw), answered(id, "result", typed(result, l.modern)))
@@ -164,7 +167,7 @@ func TestFidelityOfFeatures(t *testing.T) {
 func repeats(t *testing.T, c *client, p *parrot, modern bool, all map[string]string) {
 	for method, params := range all {
 		params += `,"z":` + together(hostileValues()[:40])
-		for _, result := range results()[:12] {
+		for _, result := range results()[:10] {
 			p.result = typed(result, modern)
 			r := c.request(method, params)
 			want := typed(result, c.leg.modern)
@@ -280,7 +283,7 @@ func TestFidelityOverStdio(t *testing.T) {
 	s := start(t, setup{change: func(o *proxy.Options) { o.Upstreams = []proxy.Upstream{up} }})
 	eachLeg(t, func(t *testing.T, l leg) {
 		c := s.connect(l, "")
-		for _, result := range slices.DeleteFunc(results(), func(s string) bool { return strings.Contains(s, "foul") }) {
+		for _, result := range slices.DeleteFunc(results(), func(s string) bool { return strings.Contains(s, "foul") || strings.HasPrefix(s, `{"resultType"`) }) {
 			id := c.call("lie", `{"result":`+typed(result, false)+`}`)
 			differ(t, "result", string(c.reply(id).raw), answered(id, "result", typed(result, l.modern)))
 		}

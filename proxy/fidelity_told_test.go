@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/petrigate/petrigate/internal/fixture"
+	"github.com/petrigate/petrigate/proxy"
 )
 
 // TestFidelityOfNotifications: what an upstream tells of a call reaches the
@@ -196,4 +197,31 @@ func TestFidelityOfCancellations(t *testing.T) {
 		c.send([]byte(`{"jsonrpc":"2.0","method":"notifications/roots/list_changed","params":{"_meta":`+strange+`}}`), nil)
 		s.eventually("the upstream is told", func() bool { return strings.Contains(s.received("notifications/roots/list_changed"), strange) })
 	})
+}
+
+// TestLogsOverStdio: over stdio no log message says which call it belongs to. It
+// goes to the client of 2026-07-28 that has calls there, if it is the only one.
+func TestLogsOverStdio(t *testing.T) {
+	for _, era := range []string{"legacy", "modern"} {
+		up, _ := child(t, "--era "+era)
+		s := start(t, setup{change: func(o *proxy.Options) { o.Upstreams = []proxy.Upstream{up} }})
+		c := s.connect(legs()[3], "")
+		for _, level := range []string{"debug", "error", ""} {
+			meta, want := "", 0
+			if level != "" {
+				meta = `"io.modelcontextprotocol/logLevel":"` + level + `"`
+			}
+			if level == "debug" {
+				want = 3
+			}
+			c.reply(c.callWith("log", `{"n":3}`, meta, ""))
+			got := c.mail.count(func(m message) bool { return m.method == "notifications/message" })
+			for range got {
+				c.questioned("notifications/message")
+			}
+			if got != want {
+				t.Errorf("%s, level %q: %d messages, want %d", era, level, got, want)
+			}
+		}
+	}
 }

@@ -48,10 +48,12 @@ func (p *Proxy) setUpstreamLevel(u *upstreamState) {
 	}
 }
 
-// broadcastLog passes a log message of an upstream to the clients with a
-// handshake that want its level. It belongs to no request, and so there is
-// no client of 2026-07-28 to give it to.
-func (p *Proxy) broadcastLog(params []byte) {
+// logged passes on a log message of u that says of no request that it belongs
+// to it: to the clients with a handshake that want its level, and to the client
+// of 2026-07-28 whose calls u has, if it is the only one. Over stdio no message
+// says more.
+func (p *Proxy) logged(u *upstreamState, params []byte) {
+	const method = "notifications/message"
 	level := logLevels[member(params, "level")]
 	for _, c := range p.clientList() {
 		c.mu.Lock()
@@ -59,7 +61,27 @@ func (p *Proxy) broadcastLog(params []byte) {
 		out := c.out
 		c.mu.Unlock()
 		if wanted && out != nil {
-			out.send(wire.AppendNotification(nil, "notifications/message", params))
+			out.send(wire.AppendNotification(nil, method, params))
 		}
 	}
+	if t := u.logsFor(params); t != nil {
+		t.tell(wire.AppendNotification(nil, method, params))
+	}
+}
+
+// logsFor is the call of 2026-07-28 that a log message is for; nil: there is
+// none, or it cannot be told.
+func (u *upstreamState) logsFor(params []byte) (wants *toolCall) {
+	var only *client
+	for _, f := range u.flights.all() {
+		t := f.receiver()
+		switch {
+		case t == nil || only != nil && only != t.client:
+			return nil
+		case t.agent.modern && t.client.wantsLog(t.agent, t.meta, params):
+			wants = t
+		}
+		only = t.client
+	}
+	return wants
 }

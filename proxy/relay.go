@@ -51,7 +51,7 @@ func (r *relayed) serve(ctx context.Context) bool {
 		if r.amend != nil {
 			reply.Result = r.amend(reply.Result)
 		}
-		r.stream.reply(wire.ResultHead(r.message.ID), ofEra(reply.Result, r.message.Method, r.agent.modern), wire.Tail)
+		r.stream.reply(wire.ResultHead(r.message.ID), r.upstream.theirs(reply.Result, r.message.Method, r.agent.modern), wire.Tail)
 		return true
 	}
 	return false
@@ -182,6 +182,20 @@ func (c *client) withLogLevel(a agent, m wire.Meta, meta []byte) []byte {
 		return meta
 	}
 	return append(meta[:len(meta):len(meta)], `,"io.modelcontextprotocol/logLevel":"`+level+`"`...)
+}
+
+// theirs is a result of u for a client. Between two of the older era nothing has
+// a meaning that could differ, so that nothing is changed.
+func (u *upstreamState) theirs(result []byte, method string, modern bool) []byte {
+	if u.older(modern) {
+		return result
+	}
+	return ofEra(result, method, modern)
+}
+
+// older reports whether both u and the client are of the older era.
+func (u *upstreamState) older(modern bool) bool {
+	return !modern && u.State().Era == upstream.Legacy
 }
 
 // ofEra is a result for the era of the client: resultType belongs to the hop,

@@ -206,7 +206,7 @@ func (p *Proxy) heard(u *upstreamState, method string, params []byte) {
 	case resourceUpdated:
 		p.updated(params)
 	case "notifications/message":
-		p.broadcastLog(params)
+		p.logged(u, params)
 	default:
 		p.log.Debug("notification of an upstream dropped", "upstream", u.config.Name, "method", method)
 	}

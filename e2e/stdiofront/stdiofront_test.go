@@ -1,0 +1,245 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/petrigate/petrigate/internal/fixture"
+)
+
+var update = flag.Bool("update", false, "write the recordings anew")
+
+// childMark makes the test binary the server: its value is the flags.
+const childMark = "STDIOFRONT_TEST_SERVER"
+
+func TestMain(m *testing.M) {
+	if flags, ok := os.LookupEnv(childMark); ok {
+		os.Exit(fixture.Main(strings.Fields(flags), os.Stdin, os.Stdout))
+	}
+	os.Exit(m.Run())
+}
+
+// A speaker is a client over HTTP that says what it is told to.
+type speaker struct {
+	t       *testing.T
+	url     string
+	modern  bool
+	session string
+	id      int
+}
+
+// say sends a message and reads what comes to the end. %ID% stands for a fresh
+// id and %META% for what the newer era wants in params.
+func (s *speaker) say(ctx context.Context, message string) {
+	s.t.Helper()
+	if strings.Contains(message, "%ID%") {
+		s.id++
+	}
+	meta := ""
+	if s.modern {
+		meta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{},"io.modelcontextprotocol/clientInfo":{"name":"s","version":"1"},"progressToken":"\u0074","io.modelcontextprotocol/logLevel":"debug"},`
+	}
+	message = strings.NewReplacer("%ID%", fmt.Sprint(s.id), "%META%", meta).Replace(message)
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, s.url, strings.NewReader(message))
+	if err != nil {
+		s.t.Error(err)
+		return
+	}
+	var m struct {
+		Method string
+		Params struct{ Name string }
+	}
+	_ = json.Unmarshal([]byte(message), &m)
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Accept", "application/json, text/event-stream")
+	if s.modern {
+		r.Header.Set("Mcp-Protocol-Version", "2026-07-28")
+		r.Header.Set("Mcp-Method", m.Method)
+		r.Header.Set("Mcp-Name", m.Params.Name)
+	} else if s.session != "" {
+		r.Header.Set(sessionHeader, s.session)
+	}
+	response, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}).Do(r)
+	if err != nil {
+		return // given up
+	}
+	defer func() { _ = response.Body.Close() }()
+	if id := response.Header.Get(sessionHeader); id != "" {
+		s.session = id
+	}
+	_, _ = io.Copy(io.Discard, response.Body)
+}
+
+// told is what our client says in both eras.
+func told() []string {
+	var list []string
+	for _, call := range []string{
+		`"name":"echo","arguments":{"n":12345678901234567890,"f":1.0,"e":1E400,"z":-0,"s":"\u00e9 é <&>\/"}`,
+		`"name":"echo"`, `"name":"flaky","arguments":{"fail":true}`, `"name":"flaky","arguments":{"error":{"n":1.50,"a":[1 ,2]}}`,
+		`"name":"lie","arguments":{"result":{"content":[{"type":"hologram"}],"structuredContent":[1.0],"resultType":"complete","x":{"isError":true}}}`,
+		`"name":"lie","arguments":{"error":{"code":-32042,"message":"no","data":{"n":-0},"extra":true}}`,
+		`"name":"progress","arguments":{"n":3}`, `"name":"log","arguments":{"n":3}`, `"name":"unheard"`,
+	} {
+		list = append(list, `{"jsonrpc":"2.0","id":%ID%,"method":"tools/call","params":{%META%`+call+`}}`)
+	}
+	return append(list, `{"jsonrpc":"2.0","id":%ID%,"method":"tools/list","params":{%META%"x":1.0}}`, `{"jsonrpc":"2.0","id":%ID%,"method":"vendor/unheard","params":{%META%"x":1}}`)
+}
+
+// tape records our client in front of the fixture.
+func tape(t *testing.T, modern bool) []byte {
+	t.Helper()
+	var log fixture.Log
+	era := fixture.Legacy
+	if modern {
+		era = fixture.Modern
+	}
+	server := httptest.NewServer(fixture.New(fixture.Options{Tools: fixture.Attack(), Eras: era, Record: log.Add}))
+	defer server.Close()
+	r := newRelay(server.URL)
+	front := httptest.NewServer(r)
+	defer front.Close()
+	defer r.client.CloseIdleConnections()
+	s := &speaker{t: t, url: front.URL, modern: modern}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	if modern {
+		s.say(ctx, `{"jsonrpc":"2.0","id":%ID%,"method":"server/discover","params":{%META%"x":1}}`)
+	} else {
+		s.say(ctx, `{"jsonrpc":"2.0","id":%ID%,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"s","version":"1"}}}`)
+		s.say(ctx, `{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+		s.say(ctx, `{"jsonrpc":"2.0","id":%ID%,"method":"ping"}`)
+		s.say(ctx, `{"jsonrpc":"2.0","id":%ID%,"method":"logging/setLevel","params":{"level":"debug"}}`)
+	}
+	for _, message := range told() {
+		s.say(ctx, message)
+	}
+	s.giveUp(ctx, &log)
+	var b bytes.Buffer
+	if err := r.write(&b); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// giveUp begins a call and cancels it, in the way of the era.
+func (s *speaker) giveUp(ctx context.Context, log *fixture.Log) {
+	s.t.Helper()
+	calling, hangUp := context.WithCancel(ctx)
+	defer hangUp()
+	var call sync.WaitGroup
+	call.Go(func() {
+		s.say(calling, `{"jsonrpc":"2.0","id":%ID%,"method":"tools/call","params":{%META%"name":"slow"}}`)
+	})
+	if err := log.AwaitExecuted(ctx, "slow", 1); err != nil {
+		s.t.Fatal(err)
+	}
+	if s.modern {
+		hangUp()
+		call.Wait()
+		if _, err := log.Await(ctx, func(r []fixture.Record) bool { return len(r) > 0 }, fixture.Closed); err != nil {
+			s.t.Fatal(err)
+		}
+		return
+	}
+	s.say(ctx, fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%d,"reason":"enough"}}`, s.id))
+	call.Wait()
+}
+
+func eachEra(t *testing.T, f func(t *testing.T, modern bool, recording string)) {
+	for _, modern := range []bool{false, true} {
+		name := map[bool]string{false: "legacy", true: "modern"}[modern]
+		t.Run(name, func(t *testing.T) { f(t, modern, filepath.Join("testdata", name+".jsonl")) })
+	}
+}
+
+// TestRecord: the relay records what our client and the fixture say.
+func TestRecord(t *testing.T) {
+	eachEra(t, func(t *testing.T, modern bool, recording string) {
+		got := tape(t, modern)
+		if *update {
+			if err := os.WriteFile(recording, got, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(recording)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(got, want) {
+			t.Errorf("got\n%s\nwant\n%s", got, want)
+		}
+	})
+}
+
+// TestReplay: over stdio the same comes back through petrigate as without it.
+func TestReplay(t *testing.T) {
+	petrigate := filepath.Join(t.TempDir(), "petrigate")
+	if out, err := exec.Command("go", "build", "-o", petrigate, "../../cmd/petrigate").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	eachEra(t, func(t *testing.T, _ bool, recording string) {
+		f, err := os.Open(recording)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = f.Close() }()
+		conversations, err := readRecording(f)
+		if err != nil || len(conversations) != 1 {
+			t.Fatal(len(conversations), err)
+		}
+		direct := []string{"env", childMark + "=--era both", "GORACE=atexit_sleep_ms=0", self}
+		through := append([]string{"env", "XDG_RUNTIME_DIR=" + t.TempDir(), "XDG_STATE_HOME=" + t.TempDir(), petrigate, "wrap", "--"}, direct...)
+		requests, differences, err := both(direct, through, conversations[0], nil)
+		if err != nil || requests < len(told()) {
+			t.Fatal(requests, err)
+		}
+		for _, d := range differences {
+			t.Error(d)
+		}
+	})
+}
+
+// TestCompareTells: what differs is told.
+func TestCompareTells(t *testing.T) {
+	one := func(answer, note string) transcript {
+		return transcript{
+			requests: []entry{{From: "client", Message: json.RawMessage(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{}}`)}},
+			answers:  map[int]json.RawMessage{1: json.RawMessage(answer)}, notifications: []json.RawMessage{json.RawMessage(note)},
+		}
+	}
+	const answer, note = `{"result":{"n":1.0,"requestState":"a"}}`, `{"method":"notifications/progress","params":{"progress":1}}`
+	for _, c := range []struct {
+		answer, note string
+		differences  int
+	}{
+		{answer, note, 0},
+		{`{"result":{"n":1.0,"requestState":"b"}}`, note, 0},
+		{`{"result":{"n":1,"requestState":"a"}}`, note, 1},
+		{`{"error":{"code":-32000}}`, note, 1},
+		{answer, `{"method":"notifications/progress","params":{"progress":1.0}}`, 1},
+	} {
+		if got := compare(one(answer, note), one(c.answer, c.note), nil); len(got) != c.differences {
+			t.Errorf("%s %s: %q", c.answer, c.note, got)
+		}
+	}
+	if got := compare(one(answer, note), transcript{}, nil); len(got) != 2 {
+		t.Errorf("nothing at all: %q", got)
+	}
+}
