@@ -77,7 +77,7 @@ func results() []string {
 		`{"x":1%TYPE%}`, `{"content":null,"_meta":null%TYPE%}`, `{"content":"none"%TYPE%}`,
 		`{"tools":[],"nextCursor":"\u0032","contents":[]%TYPE%}`,
 	}
-	for _, kind := range []string{`"complete"`, `"input_required"`, `"odd"`, `null`, `7`} {
+	for _, kind := range []string{`"complete"`, `"odd"`, `null`, `7`} {
 		list = append(list, `{"resultType":`+kind+`,"content":[],"inputRequests":{}}`) // of two of the older era
 	}
 	for _, kind := range []string{`true`, `false`, `null`, `"true"`, `1`, `{}`} {

@@ -331,7 +331,8 @@ func (h *handler) get(w http.ResponseWriter, r *http.Request, v visitor) {
 		ctx, cancel := v.stream(r.Context(), h.proxy.options.Now())
 		defer cancel()
 		push, _ := c.out.(*pushStream)
-		push.serve(w, r.WithContext(ctx), h.proxy.streaming.Done())
+		reader := pushReader{seen: seenPushed(first(r, "Last-Event-Id")), prime: resumable(c.speaker(wire.Meta{}).protocol)}
+		push.serve(w, r.WithContext(ctx), reader, h.proxy.streaming.Done())
 	}
 }
 

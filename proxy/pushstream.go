@@ -3,6 +3,8 @@ package proxy
 import (
 	"bytes"
 	"net/http"
+	"strconv"
+	"strings"
 	"sync"
 	"time"
 )
@@ -10,19 +12,40 @@ import (
 // keepAlive is the time between two comments on a silent stream.
 const keepAlive = 25 * time.Second
 
-// maxPushed is how many messages wait for a stream that is not open or not
-// read; further ones are dropped, since none of them is an answer.
-const maxPushed = 256
+// Bounds of what is kept for the stream of a session. None of it is an answer.
+// While no stream is open, and of what was written already, there is less: there
+// are many sessions, and most of them never miss anything.
+const (
+	maxPushed      = 256     // messages for a stream that is open
+	maxPushedBytes = 1 << 20 // of them
+	maxKept        = 64
+	maxKeptBytes   = 16 << 10
+)
+
+// pushName is the name of the stream in the ids of its events. Those of POST
+// streams are numbers from one.
+const pushName = "0"
 
 // A pushStream holds what belongs to no request of an HTTP session until the
-// client's GET stream takes it.
+// client's GET stream takes it, and for a while after that: a client whose
+// stream broke says which event it saw last. Nothing is allocated before there
+// is a message.
 type pushStream struct {
-	mu     sync.Mutex
-	queue  [][]byte
-	wake   chan struct{}
-	open   int // GET streams
-	closed chan struct{}
-	once   sync.Once
+	mu       sync.Mutex
+	sent     []pushed // written, maybe not read
+	waiting  []pushed
+	last     int           // number of the last event
+	open     int           // GET streams
+	replaced chan struct{} // closed when the client takes the stream up anew; nil: there was no stream yet
+	wake     chan struct{}
+	closed   chan struct{}
+	once     sync.Once
+}
+
+// A pushed event is one message of the stream.
+type pushed struct {
+	number  int
+	message []byte
 }
 
 func newPushStream() *pushStream {
@@ -30,16 +53,64 @@ func newPushStream() *pushStream {
 }
 
 func (s *pushStream) send(parts ...[]byte) {
+	message := bytes.Join(parts, nil)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.open == 0 || len(s.queue) >= maxPushed {
-		return
+	if isNews(message) {
+		for _, e := range s.waiting {
+			if bytes.Equal(e.message, message) { // the client will look once it hears of it
+				return
+			}
+		}
 	}
-	s.queue = append(s.queue, bytes.Join(parts, nil))
+	s.last++
+	s.waiting = append(s.waiting, pushed{s.last, message})
+	if s.open > 0 {
+		s.waiting = bounded(s.waiting, maxPushed, maxPushedBytes)
+		s.poke()
+	} else {
+		s.waiting = bounded(s.waiting, maxKept, maxKeptBytes)
+	}
+}
+
+func (s *pushStream) poke() {
 	select {
 	case s.wake <- struct{}{}:
 	default:
 	}
+}
+
+// bounded is the events without what is too much of them: the oldest go first,
+// and what only says that something has changed goes last.
+func bounded(events []pushed, count, size int) []pushed {
+	total := 0
+	for _, e := range events {
+		total += len(e.message)
+	}
+	for len(events) > count || total > size {
+		least := 0
+		for i, e := range events {
+			if !isNews(e.message) {
+				least = i
+				break
+			}
+		}
+		total -= len(events[least].message)
+		events = append(events[:least], events[least+1:]...)
+		clear(events[len(events) : len(events)+1])
+	}
+	if len(events) == 0 {
+		return nil
+	}
+	return events
+}
+
+// isNews reports whether a message says that something has changed, which is
+// said as well by one such message as by several.
+func isNews(message []byte) bool {
+	const head = `{"jsonrpc":"2.0","method":"`
+	return bytes.HasPrefix(message, []byte(head+listChanged+`"`)) || bytes.HasPrefix(message, []byte(head+promptsListChanged+`"`)) ||
+		bytes.HasPrefix(message, []byte(head+resourcesListChanged+`"`)) || bytes.HasPrefix(message, []byte(head+resourceUpdated+`"`))
 }
 
 // reply is never called: what is pushed belongs to no request.
@@ -53,24 +124,34 @@ func (s *pushStream) listening() bool {
 
 func (s *pushStream) close() { s.once.Do(func() { close(s.closed) }) }
 
+// A pushReader is one GET stream.
+type pushReader struct {
+	seen  int  // the event that the client saw last; -1: it does not say
+	prime bool // the client knows events without data
+}
+
 // serve writes the stream until the client, the session or the proxy ends it.
-func (s *pushStream) serve(w http.ResponseWriter, r *http.Request, stop <-chan struct{}) {
-	s.count(1)
-	defer s.count(-1)
+func (s *pushStream) serve(w http.ResponseWriter, r *http.Request, reader pushReader, stop <-chan struct{}) {
+	replaced, from, missed := s.join(reader.seen)
+	defer s.leave()
 	startEvents(w)
+	if reader.prime {
+		_, _ = w.Write([]byte("id: " + pushID(from) + "\nretry: " + strconv.FormatInt(usualRetry.Milliseconds(), 10) + "\ndata: \n\n"))
+	}
 	flush(w)
+	writePushed(w, missed)
 	tick := time.NewTicker(keepAlive)
 	defer tick.Stop()
 	for {
+		writePushed(w, s.take())
 		select {
 		case <-s.wake:
-			for _, message := range s.take() {
-				writeEvent(w, [][]byte{message})
-			}
 		case <-tick.C:
 			_, _ = w.Write([]byte(": still here\n\n"))
 			flush(w)
 		case <-r.Context().Done():
+			return
+		case <-replaced:
 			return
 		case <-s.closed:
 			return
@@ -80,18 +161,75 @@ func (s *pushStream) serve(w http.ResponseWriter, r *http.Request, stop <-chan s
 	}
 }
 
-func (s *pushStream) count(n int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.open += n
+func pushID(number int) string { return pushName + "_" + strconv.Itoa(number) }
+
+// seenPushed is the number of an event of the stream by its id; -1: it is none.
+func seenPushed(lastEventID string) int {
+	name, number, _ := strings.Cut(lastEventID, "_")
+	seen, err := strconv.Atoi(number)
+	if err != nil || name != pushName || seen < 0 {
+		return -1
+	}
+	return seen
 }
 
-func (s *pushStream) take() [][]byte {
+func writePushed(w http.ResponseWriter, events []pushed) {
+	for _, e := range events {
+		writeEventID(w, pushID(e.number), [][]byte{e.message})
+	}
+}
+
+// join counts a stream. One that is taken up after the event seen ends those
+// before it, of which the client has lost sight, and gets what was written
+// to them since; from is the event that it begins after.
+func (s *pushStream) join(seen int) (replaced <-chan struct{}, from int, missed []pushed) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	queue := s.queue
-	s.queue = nil
-	return queue
+	s.open++
+	from = s.last
+	if len(s.waiting) > 0 {
+		from = s.waiting[0].number - 1
+	}
+	if seen >= 0 {
+		from = min(from, seen)
+		for _, e := range s.sent {
+			if e.number > seen {
+				missed = append(missed, e)
+			}
+		}
+	}
+	if seen >= 0 && s.replaced != nil {
+		close(s.replaced)
+		s.replaced = nil
+	}
+	if s.replaced == nil {
+		s.replaced = make(chan struct{})
+	}
+	return s.replaced, from, missed
+}
+
+func (s *pushStream) leave() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.open--
+	if len(s.waiting) > 0 { // another stream may have slept through it
+		s.poke()
+	}
+	if s.open == 0 {
+		s.waiting = bounded(s.waiting, maxKept, maxKeptBytes)
+	}
+}
+
+// take is what waits, for one stream. It is kept as far as there is room.
+func (s *pushStream) take() []pushed {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	events := s.waiting
+	s.waiting = nil
+	if len(events) > 0 {
+		s.sent = bounded(append(s.sent, events...), maxKept, maxKeptBytes)
+	}
+	return events
 }
 
 func flush(w http.ResponseWriter) {

@@ -187,15 +187,10 @@ func (c *client) withLogLevel(a agent, m wire.Meta, meta []byte) []byte {
 // theirs is a result of u for a client. Between two of the older era nothing has
 // a meaning that could differ, so that nothing is changed.
 func (u *upstreamState) theirs(result []byte, method string, modern bool) []byte {
-	if u.older(modern) {
+	if !modern && u.State().Era == upstream.Legacy {
 		return result
 	}
 	return ofEra(result, method, modern)
-}
-
-// older reports whether both u and the client are of the older era.
-func (u *upstreamState) older(modern bool) bool {
-	return !modern && u.State().Era == upstream.Legacy
 }
 
 // ofEra is a result for the era of the client: resultType belongs to the hop,

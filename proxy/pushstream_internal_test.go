@@ -1,0 +1,61 @@
+package proxy
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// TestPushedIsBounded: what is kept for a client that does not listen is little,
+// and news are the last that is forgotten.
+func TestPushedIsBounded(t *testing.T) {
+	s := newPushStream()
+	if s.sent != nil || s.waiting != nil {
+		t.Error("a session keeps something before there is anything")
+	}
+	news := `{"jsonrpc":"2.0","method":"` + listChanged + `"}`
+	s.send([]byte(news))
+	s.send([]byte(news))
+	if len(s.waiting) != 1 {
+		t.Errorf("one change is told %d times", len(s.waiting))
+	}
+	for i := range 1000 {
+		s.send([]byte(fmt.Sprintf(`{"n":%d,"pad":"`, i)), []byte(strings.Repeat("x", 1000)+`"}`))
+	}
+	size := 0
+	for _, e := range s.waiting {
+		size += len(e.message)
+	}
+	if size > maxKeptBytes || len(s.waiting) < 10 {
+		t.Errorf("%d messages of %d bytes", len(s.waiting), size)
+	}
+	if string(s.waiting[0].message) != news {
+		t.Errorf("the news are gone: %s", s.waiting[0].message)
+	}
+	if _, _, missed := s.join(-1); missed != nil {
+		t.Error("who asks for nothing gets something again")
+	}
+	events := s.take()
+	if last := events[len(events)-1]; last.number != 1001 || !strings.Contains(string(last.message), `"n":999`) {
+		t.Errorf("the last one is %d", last.number)
+	}
+	for range 1000 {
+		s.send([]byte(strings.Repeat("y", 2000)))
+	}
+	if n := len(s.waiting); n != maxPushed {
+		t.Errorf("%d messages wait for an open stream", n)
+	}
+	s.take()
+	s.send([]byte(strings.Repeat("z", 2*maxKeptBytes)))
+	if got := s.take(); len(got) != 1 {
+		t.Errorf("%d messages", len(got))
+	}
+	if len(s.sent) != 0 && len(s.sent[len(s.sent)-1].message) > maxKeptBytes {
+		t.Error("a large message is kept after it was written")
+	}
+	s.leave()
+	s.send([]byte(strings.Repeat("z", 2*maxKeptBytes)))
+	if s.waiting != nil {
+		t.Error("a large message is kept for nobody")
+	}
+}
