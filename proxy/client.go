@@ -41,6 +41,8 @@ type client struct {
 	since     time.Time
 	out       stream // for what belongs to no request; may drop
 
+	leveled *atomic.Bool // some client has asked for a level of log messages
+
 	seen time.Time // last used; guarded by the lock of the proxy
 
 	streams streamLogs // of a session over HTTP
@@ -82,7 +84,7 @@ func (f cancelFunc) cancel(reason error) { f(reason) }
 func (p *Proxy) newClient(transport, principal string, s *session, out stream) *client {
 	now := p.options.Now()
 	c := &client{
-		id: randomID(""), transport: transport, principal: principal, session: s, out: out, since: now, seen: now,
+		id: randomID(""), transport: transport, principal: principal, session: s, out: out, since: now, seen: now, leveled: &p.leveled,
 		calls: map[string]canceller{}, questions: map[string]*question{}, subscriptions: map[string]*subscription{},
 	}
 	p.mu.Lock()
@@ -102,7 +104,7 @@ func (p *Proxy) dropClient(c *client) {
 	p.mu.Unlock()
 	p.advisor.forget(c)
 	c.mu.Lock()
-	watched := len(c.watched) > 0
+	watched, leveled := len(c.watched) > 0, c.initialized && p.leveled.Load()
 	calls := make([]canceller, 0, len(c.calls))
 	for _, call := range c.calls {
 		calls = append(calls, call)
@@ -117,6 +119,9 @@ func (p *Proxy) dropClient(c *client) {
 	}
 	if watched {
 		p.background(p.rewatch)
+	}
+	if leveled {
+		p.background(func() { p.relevel(p.ctx) })
 	}
 }
 

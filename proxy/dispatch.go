@@ -29,7 +29,7 @@ func (p *Proxy) dispatch(ctx context.Context, c *client, m wire.Message, meta wi
 			s.reply(wire.AppendError(nil, m.ID, codeNoMethod, "logging/setLevel is not of this revision", nil))
 			return
 		}
-		p.setLevel(c, m, s)
+		p.setLevel(ctx, c, m, s)
 	case "prompts/list":
 		p.list(ctx, c, m, meta, s, promptList)
 	case "resources/list":
@@ -60,6 +60,9 @@ func (p *Proxy) notified(c *client, m wire.Message) {
 		c.mu.Lock()
 		c.initialized = true
 		c.mu.Unlock()
+		if p.leveled.Load() {
+			p.background(func() { p.relevel(p.ctx) })
+		}
 		p.rootsChanged(c, nil) // some servers ask for them once they may have changed
 	case "notifications/cancelled":
 		c.cancelled(m.Params)

@@ -1,6 +1,10 @@
 package proxy
 
 import (
+	"context"
+	"sync"
+	"time"
+
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
@@ -12,7 +16,7 @@ var logLevels = map[string]int{
 
 // setLevel serves logging/setLevel: for this client at once, and for the
 // upstreams that log.
-func (p *Proxy) setLevel(c *client, m wire.Message, s stream) {
+func (p *Proxy) setLevel(ctx context.Context, c *client, m wire.Message, s stream) {
 	level := member(m.Params, "level")
 	if _, known := logLevels[level]; !known {
 		s.reply(wire.AppendError(nil, m.ID, codeInvalidParams, "unknown log level", nil))
@@ -21,30 +25,80 @@ func (p *Proxy) setLevel(c *client, m wire.Message, s stream) {
 	c.mu.Lock()
 	c.logLevel = level
 	c.mu.Unlock()
-	for _, u := range p.upstreams {
-		p.setUpstreamLevel(u)
-	}
+	p.leveled.Store(true)
+	p.relevel(ctx)
 	s.reply(wire.AppendResult(nil, m.ID, []byte(`{}`)))
 }
 
+// unasked is the level of a client that has not asked for one, once another
+// has: without us its server would have decided, and most begin there.
+const unasked = "info"
+
+// levelTimeout bounds the wait for upstreams that are told a level.
+const levelTimeout = 5 * time.Second
+
+// relevel tells the upstreams what their clients want, after that has changed,
+// and waits until they know.
+func (p *Proxy) relevel(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, levelTimeout)
+	defer cancel()
+	var all sync.WaitGroup
+	for _, u := range p.upstreams {
+		all.Go(func() { p.setUpstreamLevel(ctx, u, false) })
+	}
+	all.Wait()
+}
+
 // setUpstreamLevel asks a legacy upstream that logs for the most verbose of
-// what the clients want. Each gets what it asked for of that.
-func (p *Proxy) setUpstreamLevel(u *upstreamState) {
+// what the clients want, unless it knows. A server that has just come up knows
+// nothing. Each client gets what it asked for of that.
+func (p *Proxy) setUpstreamLevel(ctx context.Context, u *upstreamState, anew bool) {
+	u.leveling.Lock() // one at a time, so that the last one told is the last one wanted
+	defer u.leveling.Unlock()
+	if anew {
+		u.level = ""
+	}
 	state := u.State()
-	if state.Era == upstream.Modern || !u.has("logging") {
+	most := p.mostVerbose()
+	if state.Era == upstream.Modern || !u.has("logging") || most == "" || most == u.level {
 		return
+	}
+	u.level = most
+	x := u.Send(upstream.Request{Method: "logging/setLevel", Params: []byte(`{"level":"` + most + `"}`)})
+	select {
+	case <-x.Done():
+	case <-ctx.Done():
+	}
+}
+
+// mostVerbose is the lowest level that a client wants; empty: none has ever
+// asked for one, and the upstreams decide.
+func (p *Proxy) mostVerbose() string {
+	if !p.leveled.Load() {
+		return ""
 	}
 	most := ""
 	for _, c := range p.clientList() {
-		c.mu.Lock()
-		level := c.logLevel
-		c.mu.Unlock()
-		if level != "" && (most == "" || logLevels[level] < logLevels[most]) {
+		if level := c.level(); level != "" && (most == "" || logLevels[level] < logLevels[most]) {
 			most = level
 		}
 	}
-	if most != "" {
-		u.Send(upstream.Request{Method: "logging/setLevel", Params: []byte(`{"level":"` + most + `"}`)})
+	if most == "" {
+		return unasked
+	}
+	return most
+}
+
+// level is the least level of log messages that a client with a handshake wants;
+// empty: it has no handshake, or all that there are.
+func (c *client) level() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case c.logLevel == "" && c.initialized && c.leveled.Load():
+		return unasked
+	default:
+		return c.logLevel
 	}
 }
 
@@ -56,8 +110,9 @@ func (p *Proxy) logged(u *upstreamState, params []byte) {
 	const method = "notifications/message"
 	level := logLevels[member(params, "level")]
 	for _, c := range p.clientList() {
+		least := logLevels[c.level()]
 		c.mu.Lock()
-		wanted := c.initialized && level >= logLevels[c.logLevel]
+		wanted := c.initialized && level >= least
 		out := c.out
 		c.mu.Unlock()
 		if wanted && out != nil {

@@ -107,6 +107,8 @@ type Proxy struct {
 	server    *server.MCPServer
 	started   time.Time
 
+	leveled atomic.Bool // a client has asked for a level of log messages
+
 	stdio atomic.Pointer[lineWriter] // of the client over stdio, if there is one
 
 	mu       sync.Mutex

@@ -164,9 +164,7 @@ func (c *client) wantsLog(a agent, meta wire.Meta, params []byte) bool {
 		wanted, asked := logLevels[meta.LogLevel]
 		return asked && level >= wanted
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return level >= logLevels[c.logLevel]
+	return level >= logLevels[c.level()]
 }
 
 // withLogLevel adds to the _meta for a modern upstream the level of the log

@@ -30,6 +30,9 @@ type upstreamState struct {
 
 	promptsChanged, resourcesChanged atomic.Bool // the clients are about to be told
 
+	leveling sync.Mutex // held while the server is told a level
+	level    string     // that it knows; guarded by leveling
+
 	watching sync.Mutex
 	watched  []string // resources whose changes the server was asked to tell of
 
@@ -78,10 +81,12 @@ func (p *Proxy) renew(u *upstreamState) {
 	u.watching.Lock()
 	u.watched = nil
 	u.watching.Unlock()
-	p.setUpstreamLevel(u)
 	if u.has("resources") {
 		u.watch(p.watchedAt(u))
 	}
+	ctx, cancel := context.WithTimeout(p.ctx, levelTimeout)
+	defer cancel()
+	p.setUpstreamLevel(ctx, u, true)
 }
 
 // relist asks u for its tools, once for any number of announcements that come
