@@ -106,7 +106,7 @@ func refuseInquiry(q *upstream.Inquiry) {
 // else. Where u does not want it any more, the client is told.
 func (p *Proxy) passOn(c *client, s stream, u *upstreamState, q *upstream.Inquiry) {
 	id := string(rawjson.AppendString(nil, randomID("pg-")))
-	params, token := retoken(q.Params, []byte(id))
+	params, token := retoken(p.asking(u, q.Params), []byte(id))
 	params, theirs := p.forClient(u, params)
 	asked := &question{answer: func(result, failure []byte) {
 		if result != nil {

@@ -97,7 +97,7 @@ func (f *flight) park(t *toolCall, own bool) {
 		if i > 0 {
 			result = append(result, ',')
 		}
-		result = appendInput(result, key, q)
+		result = appendInput(result, key, q.Method, p.asking(t.tool.upstream, q.Params))
 	}
 	if !p.pauses.add(x, p.waitingFor(), p.abandoned) {
 		f.mu.Unlock()
@@ -132,11 +132,11 @@ func (t *toolCall) hasten() {
 	}
 }
 
-func appendInput(dst []byte, key string, q *upstream.Inquiry) []byte {
+func appendInput(dst []byte, key, method string, params []byte) []byte {
 	dst = append(rawjson.AppendString(dst, key), `:{"method":`...)
-	dst = rawjson.AppendString(dst, q.Method)
-	if q.Params != nil {
-		dst = append(append(dst, `,"params":`...), q.Params...)
+	dst = rawjson.AppendString(dst, method)
+	if params != nil {
+		dst = append(append(dst, `,"params":`...), params...)
 	}
 	return append(dst, '}')
 }

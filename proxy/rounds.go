@@ -117,7 +117,7 @@ func (f *flight) pauseFor(t *toolCall, result []byte) (why string) {
 		state, _ := rawjson.String(lit)
 		r.State = &state
 	}
-	t.pass(wire.ResultHead(t.id), withState(result, p.sealer.seal(r, t.subject())))
+	t.pass(wire.ResultHead(t.id), withState(p.askingRound(t.tool.upstream, result), p.sealer.seal(r, t.subject())))
 	return ""
 }
 
@@ -239,7 +239,7 @@ func (p *Proxy) askClient(ctx context.Context, t *toolCall, r inputRequest) ([]b
 	if !t.client.expect(key, &question{answer: func(result, failure []byte) { answer <- reply{result, failure} }}) {
 		return nil, errors.New("too many requests wait for the client")
 	}
-	t.stream.send(wire.AppendRequest(nil, id, r.method, r.params))
+	t.stream.send(wire.AppendRequest(nil, id, r.method, p.asking(t.tool.upstream, r.params)))
 	select {
 	case a := <-answer:
 		switch {

@@ -1,0 +1,54 @@
+package proxy
+
+import (
+	"github.com/petrigate/petrigate/internal/rawjson"
+	"github.com/petrigate/petrigate/proxy/internal/wire"
+)
+
+// askerKey is the member of _meta that says which of several upstreams asks.
+const askerKey = "io.petrigate/upstream"
+
+// asking is the params of what u asks of a client. Where there are several
+// upstreams they say which one asks, in _meta: the message is what a person
+// reads, and stays as it was written. Nobody else can say it, for what an
+// upstream puts there itself is replaced.
+func (p *Proxy) asking(u *upstreamState, params []byte) []byte {
+	if len(p.upstreams) < 2 {
+		return params
+	}
+	if params == nil {
+		params = []byte(`{}`)
+	}
+	meta, had := rawjson.Member(params, "_meta")
+	if rawjson.Kind(meta) != '{' {
+		meta = []byte(`{}`)
+	}
+	meta = wire.AppendWithout(nil, meta, askerKey)
+	meta = wire.AppendStamped(nil, meta, rawjson.AppendString([]byte(`"`+askerKey+`":`), u.config.Name))
+	if had {
+		return wire.ReplaceMember(nil, params, "_meta", meta)
+	}
+	return wire.AppendStamped(nil, params, append([]byte(`"_meta":`), meta...))
+}
+
+// askingRound is a result of u that asks for input, with the same in each of its
+// questions.
+func (p *Proxy) askingRound(u *upstreamState, result []byte) []byte {
+	requests, ok := rawjson.Member(result, "inputRequests")
+	if !ok || len(p.upstreams) < 2 {
+		return result
+	}
+	changed := requests
+	rawjson.Members(requests, func(key, request []byte, _ int) bool {
+		params, has := rawjson.Member(request, "params")
+		named := p.asking(u, params)
+		if has {
+			request = wire.ReplaceMember(nil, request, "params", named)
+		} else {
+			request = wire.AppendStamped(nil, request, append([]byte(`"params":`), named...))
+		}
+		changed = wire.ReplaceMember(nil, changed, string(key), request)
+		return true
+	})
+	return wire.ReplaceMember(nil, result, "inputRequests", changed)
+}
