@@ -293,6 +293,7 @@ func (t *toolCall) deliver(r upstream.Reply, facts wire.Facts) {
 	case r.Err != nil:
 		t.answer(t.failed(r.Err))
 	case r.Error != nil:
+		t.tool.upstream.away.demands(t.client, r.Error)
 		t.pass(wire.ErrorHead(t.id), r.Error)
 	case facts.Handle() && t.method == callTool:
 		t.answer(plainRefusal("unknown", fmt.Sprintf(

@@ -128,6 +128,7 @@ func (p *Proxy) passOn(c *client, s stream, u *upstreamState, q *upstream.Inquir
 		q.Refuse(codeInternal, "too many requests wait for the client")
 		return
 	}
+	u.away.sends(c, q.Method, q.Params)
 	p.log.Debug("request of an upstream passed to its client", "upstream", u.config.Name, "method", q.Method, "session", c.session.id)
 	s.send(wire.AppendRequest(nil, []byte(id), q.Method, params))
 	context.AfterFunc(q.Context(), func() {

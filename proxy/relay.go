@@ -150,6 +150,10 @@ func (c *client) note(a agent, meta wire.Meta, method string, params []byte) []b
 		if !c.wantsLog(a, meta, params) {
 			return nil
 		}
+	case elicitationComplete:
+		if a.modern {
+			return nil
+		}
 	default:
 		return nil
 	}

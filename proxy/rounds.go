@@ -239,6 +239,7 @@ func (p *Proxy) askClient(ctx context.Context, t *toolCall, r inputRequest) ([]b
 	if !t.client.expect(key, &question{answer: func(result, failure []byte) { answer <- reply{result, failure} }}) {
 		return nil, errors.New("too many requests wait for the client")
 	}
+	t.tool.upstream.away.sends(t.client, r.method, r.params)
 	t.stream.send(wire.AppendRequest(nil, id, r.method, p.asking(t.tool.upstream, r.params)))
 	select {
 	case a := <-answer:

@@ -30,6 +30,8 @@ type upstreamState struct {
 
 	promptsChanged, resourcesChanged atomic.Bool // the clients are about to be told
 
+	away sentAway // persons that it has sent to a URL
+
 	leveling sync.Mutex // held while the server is told a level
 	level    string     // that it knows; guarded by leveling
 
@@ -210,6 +212,8 @@ func (p *Proxy) heard(u *upstreamState, method string, params []byte) {
 		p.announceSoon(&u.resourcesChanged, method)
 	case resourceUpdated:
 		p.updated(params)
+	case elicitationComplete:
+		p.returned(u, params)
 	case "notifications/message":
 		p.logged(u, params)
 	default:

@@ -1,0 +1,79 @@
+package proxy
+
+import (
+	"sync"
+
+	"github.com/petrigate/petrigate/internal/rawjson"
+	"github.com/petrigate/petrigate/proxy/internal/wire"
+)
+
+// elicitationComplete is what an upstream of the older era says once a person
+// has done what it sent them to a URL for.
+const elicitationComplete = "notifications/elicitation/complete"
+
+// maxSentAway bounds the visits of one upstream whose end is not known; those
+// that began first are forgotten first.
+const maxSentAway = 256
+
+// sentAway says which client was told to send its person to a URL, by the id
+// that the upstream gave the visit: only that client hears of the end of it.
+type sentAway struct {
+	mu      sync.Mutex
+	clients map[string]*client
+	order   []string
+}
+
+func (s *sentAway) note(id string, c *client) {
+	if id == "" {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.clients == nil {
+		s.clients = map[string]*client{}
+	}
+	if s.clients[id] == nil {
+		s.order = append(s.order, id)
+	}
+	s.clients[id] = c
+	if len(s.order) > maxSentAway {
+		delete(s.clients, s.order[0])
+		s.order = s.order[1:]
+	}
+}
+
+func (s *sentAway) find(id string) *client {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.clients[id]
+}
+
+// sends notes a question that sends a person away.
+func (s *sentAway) sends(c *client, method string, params []byte) {
+	if method == "elicitation/create" && member(params, "mode") == "url" {
+		s.note(member(params, "elicitationId"), c)
+	}
+}
+
+// demands notes an error that wants a person to visit URLs first.
+func (s *sentAway) demands(c *client, failure []byte) {
+	if code, _ := rawjson.Member(failure, "code"); string(code) != "-32042" {
+		return
+	}
+	data, _ := rawjson.Member(failure, "data")
+	list, _ := rawjson.Member(data, "elicitations")
+	n := 0
+	rawjson.Elements(list, func(visit []byte, _ int) bool {
+		s.note(member(visit, "elicitationId"), c)
+		n++
+		return n < maxSentAway
+	})
+}
+
+// returned tells a client with a handshake that a visit is over.
+func (p *Proxy) returned(u *upstreamState, params []byte) {
+	c := u.away.find(member(params, "elicitationId"))
+	if c != nil && c.out != nil && p.has(c) {
+		c.out.send(wire.AppendNotification(nil, elicitationComplete, params))
+	}
+}

@@ -1,0 +1,41 @@
+package proxy_test
+
+import (
+	"context"
+	"encoding/json"
+	"testing"
+
+	"github.com/petrigate/petrigate/internal/fixture"
+)
+
+// TestVisitIsOver: the client whose person was sent to a URL hears when that is
+// done, be it a question or an error that sent them; other clients do not.
+func TestVisitIsOver(t *testing.T) {
+	legacyLegs(t, func(t *testing.T, l leg) {
+		const done, visit = "notifications/elicitation/complete", `{"mode":"url","elicitationId":"\u0065-1","url":"https://example.com/?a=1&b=2","message":"<Sign in>"}`
+		demand := fixture.Tool{Name: "demand", Run: func(context.Context, *fixture.Call) (json.RawMessage, error) {
+			return nil, &fixture.Error{Raw: json.RawMessage(`{"code":-32042,"message":"visit","data":{"elicitations":[{"mode":"url","elicitationId":"e-2"}]}}`)}
+		}}
+		s := start(t, setup{server: fixture.Options{Eras: fixture.Legacy, Tools: []fixture.Tool{curious("elicitation/create", visit), demand}}})
+		s.awaitSubscribed()
+		c, other := s.connect(l, canAll), s.connect(l, canAll)
+		c.listenToPushes()
+		other.listenToPushes()
+		id := c.call("curious", `{}`)
+		c.respond(c.questioned("elicitation/create").id, `{"action":"accept"}`)
+		c.reply(id)
+		c.do("demand", `{}`)
+		for _, params := range []string{`{"elicitationId":"e-1","x":1.0}`, `{"x":-0,"elicitationId":"e-2"}`} {
+			s.upstream.Notify(done, params)
+			differ(t, "the end", string(c.questioned(done).params), params)
+		}
+		s.upstream.Notify(done, `{"elicitationId":"e-3"}`)
+		s.tell(`"last"`)
+		for _, each := range []*client{c, other} {
+			each.questioned("notifications/message")
+			if n := each.mail.count(func(m message) bool { return m.method == done }); n != 0 {
+				t.Errorf("%s", each.mail)
+			}
+		}
+	})
+}
