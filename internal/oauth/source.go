@@ -21,8 +21,9 @@ type Options struct {
 }
 
 const (
-	grantTimeout = 40 * time.Second       // for all that getting a token takes
-	tooSoon      = 10 * time.Second       // after a token came, another would be no better
+	grantTimeout = 40 * time.Second // for all that getting a token takes
+	tooSoon      = 10 * time.Second // for more than a few tokens after each other
+	aFew         = 3
 	lookEvery    = 500 * time.Millisecond // for a login, while there is none
 )
 
@@ -41,7 +42,7 @@ type Source struct {
 
 	mu   sync.Mutex
 	seen time.Time // of the store, when it was read last
-	got  *Grant    // the last that was got by this process
+	got  []*Grant  // the last few that this process got
 	said error     // that was logged last
 }
 
@@ -237,16 +238,17 @@ func (s *Source) refresh(ctx context.Context, g *Grant) (*Grant, error) {
 func (s *Source) note(g *Grant) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.got = g
+	s.got = append(s.got, g)
+	s.got = s.got[max(0, len(s.got)-aFew):]
 }
 
-// justGot reports whether this process has just got the token that was refused:
-// another one would fare no better.
-func (s *Source) justGot(refused string) bool {
+// inVain reports whether the server has refused what was got for it a few times
+// in a row: another token would fare no better.
+func (s *Source) inVain(refused string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	now := s.options.Now()
-	return s.got != nil && s.got.header() == refused && s.got.alive(now) && now.Sub(s.got.Obtained) < tooSoon
+	n := len(s.got)
+	return n == aFew && s.got[n-1].header() == refused && s.options.Now().Sub(s.got[0].Obtained) < tooSoon
 }
 
 // keep wants the store locked. A grant that cannot be kept still serves this
@@ -287,8 +289,8 @@ func (s *Source) renew(ctx context.Context, refused string, c challenge) (*Grant
 		return nil, s.loginError("nobody is logged in")
 	case g.header() != refused && g.alive(s.options.Now()):
 		return g, nil
-	case s.justGot(refused):
-		return nil, s.loginError("the server refuses a token that it was just given")
+	case s.inVain(refused):
+		return nil, s.loginError("the server refuses the tokens that are got for it")
 	case g.RefreshToken == "":
 		return nil, s.loginError("the login has expired or was revoked")
 	}
@@ -331,8 +333,8 @@ func (s *Source) extend(ctx context.Context, refused string, c challenge) (*Gran
 // renewCredentials gets a token for the client itself.
 func (s *Source) renewCredentials(ctx context.Context, c challenge) (*Grant, error) {
 	g := s.current.Load()
-	if g != nil && s.justGot(g.header()) {
-		return nil, fmt.Errorf("the server %s refuses a token that it was just given", s.server.Name)
+	if g != nil && s.inVain(g.header()) {
+		return nil, fmt.Errorf("the server %s refuses the tokens that are got for it", s.server.Name)
 	}
 	if g == nil {
 		a, err := discover(ctx, s.client, s.server, c)

@@ -114,9 +114,9 @@ func TestOutage(t *testing.T) {
 	s.mustCall(source)
 }
 
-// TestJustGiven does not ask again and again for tokens that the server will
-// not have.
-func TestJustGiven(t *testing.T) {
+// TestInVain does not ask again and again for tokens that the server will not
+// have, and tries once more after a while.
+func TestInVain(t *testing.T) {
 	s := open(t, authserver.Options{})
 	s.mustLogin()
 	source := s.source()
@@ -125,13 +125,22 @@ func TestJustGiven(t *testing.T) {
 		t.Fatal(err)
 	}
 	refused := &http.Response{StatusCode: http.StatusUnauthorized, Header: http.Header{}}
-	if value, err = source.Renew(t.Context(), value, refused); err != nil {
+	for range 3 {
+		if value, err = source.Renew(t.Context(), value, refused); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 5 {
+		if _, err = source.Renew(t.Context(), value, refused); !oauth.NeedsLogin(err) {
+			t.Fatalf("got %v, want that a login is needed", err)
+		}
+	}
+	s.counted("refresh_token", 3)
+	s.clock.move(time.Minute)
+	if _, err = source.Renew(t.Context(), value, refused); err != nil {
 		t.Fatal(err)
 	}
-	if _, err = source.Renew(t.Context(), value, refused); !oauth.NeedsLogin(err) {
-		t.Fatalf("got %v, want that a login is needed", err)
-	}
-	s.counted("refresh_token", 1)
+	s.counted("refresh_token", 4)
 }
 
 // TestOtherRefusals are none of the tokens' affair.

@@ -1,0 +1,54 @@
+package oauth
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+)
+
+// FuzzReadChallenge takes whatever a server says: what comes of it can stand in
+// a request, in bounds, and does not depend on headers that say nothing.
+func FuzzReadChallenge(f *testing.F) {
+	for _, seed := range []string{
+		`Bearer resource_metadata="https://a.example/x", scope="a b", error="insufficient_scope"`, `Bearer`, `Bearer scope=a,b`,
+		`Negotiate abc==`, `Basic realm="x", Bearer scope="a"`, `Bearer scope="\"`, `Bearer "`, `=`, `Bearer a=`, `Bearer scope="a\"b"`, ",,,",
+	} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, line string) {
+		c := readChallenge(http.Header{"Www-Authenticate": {line}})
+		if len(c.scopes) > maxScopes {
+			t.Errorf("%d scopes", len(c.scopes))
+		}
+		for _, scope := range c.scopes {
+			if scope == "" || strings.ContainsFunc(scope, func(r rune) bool { return r <= ' ' || r >= 0x7f || r == '"' || r == '\\' }) {
+				t.Errorf("%q is no scope", scope)
+			}
+		}
+		again := readChallenge(http.Header{"Www-Authenticate": {`Negotiate abc==`, line, `"`}})
+		if strings.Join(again.scopes, " ") != strings.Join(c.scopes, " ") || again.metadata != c.metadata || again.code != c.code {
+			t.Errorf("with other headers %+v, without %+v", again, c)
+		}
+	})
+}
+
+// FuzzDescriptions leads only to the origin of the server, but for what its
+// challenge names.
+func FuzzDescriptions(f *testing.F) {
+	for _, seed := range []string{"https://a.example/mcp", "https://a.example", "https://a.example/", "https://a.example/a//b?x=y#z", "https://u:p@a.example/%2F..", "http://[::1]:80/mcp"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, address string) {
+		u, err := url.Parse(address)
+		if err != nil || !private(address) {
+			return
+		}
+		for _, d := range descriptions(Server{URL: address}, u, challenge{}) {
+			at, err := url.Parse(d.url)
+			if err != nil || at.Scheme != u.Scheme || at.Host != u.Host || at.User != nil || !strings.HasPrefix(at.Path, "/.well-known/oauth-protected-resource") {
+				t.Errorf("%q: described at %q (%v)", address, d.url, err)
+			}
+		}
+	})
+}
