@@ -2,6 +2,7 @@ package proxy_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/petrigate/petrigate/internal/fixture"
 	"github.com/petrigate/petrigate/proxy"
@@ -46,6 +47,34 @@ func TestBorrowedNames(t *testing.T) {
 					t.Error("executed")
 				}
 			})
+		})
+	}
+}
+
+// TestNamesOfServersToCome: A101. The same holds for names that could be those of
+// a server that is not listed yet: it may be any moment, and what was taken for
+// evidence until then would stay.
+func TestNamesOfServersToCome(t *testing.T) {
+	cases := []struct{ rules, tool, args string }{
+		{"require x.backup before delete\n", "y.x.backup", `{}`},
+		{"require x_backup before delete\n", "y.x_backup", `{}`},
+		{"require x.backup before delete\n", "y.x", `{"action":"backup"}`},
+	}
+	mute, _ := child(t, "--hang")
+	mute.Name = "x"
+	for _, tt := range cases {
+		eachLeg(t, func(t *testing.T, l leg) {
+			var log fixture.Log
+			s := start(t, setup{rules: tt.rules + "require y.x_own before own\n", change: func(o *proxy.Options) {
+				o.Startup = 20 * time.Millisecond
+				o.Upstreams = []proxy.Upstream{mute, upstreamOf(t, "y", &log, plainTool("x.backup"), plainTool("x_backup"), plainTool("x"), plainTool("delete"), plainTool("x_own"), plainTool("own"), plainTool("ready"))}
+			}})
+			c := s.connect(l, "")
+			s.eventually("y answers", func() bool { r := c.do("y_ready", `{}`); return r.result != nil && !r.isError() })
+			c.must(exposedAs(t, s, tt.tool), tt.args)
+			c.blocked("y_delete")
+			c.must("y_x_own", `{}`) // under the name that says whose it is
+			c.must("y_own", `{}`)
 		})
 	}
 }

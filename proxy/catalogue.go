@@ -159,7 +159,7 @@ func (c *catalogue) build() *toolView {
 			v.order = append(v.order, t)
 		}
 	}
-	named(v.order)
+	named(v.order, slices.DeleteFunc(slices.Clone(c.upstreams), func(u *upstreamState) bool { return c.once[u] }))
 	kept := v.order[:0]
 	for _, t := range v.order {
 		if same := taken[t.exposed]; len(same) > 1 {

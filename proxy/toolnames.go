@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/petrigate/petrigate/gate"
@@ -44,8 +45,9 @@ func FurtherNames(tools []ToolNames) [][]gate.Name {
 }
 
 // named gives the tools their further names, and those of the others that an
-// action could read like.
-func named(tools []*tool) {
+// action could read like. Of servers that nobody has listed yet, any name that
+// could be one of theirs counts as such.
+func named(tools []*tool, unlisted []*upstreamState) {
 	all := make([]ToolNames, 0, len(tools))
 	others := map[string]bool{}
 	for _, t := range tools {
@@ -57,5 +59,17 @@ func named(tools []*tool) {
 	}
 	for i, names := range FurtherNames(all) {
 		tools[i].also, tools[i].others = names, others
+		for k := range names {
+			foreign := func(u *upstreamState) bool { return u != tools[i].upstream && u.mayMean(names[k].Text) }
+			if names[k].Text != tools[i].canonical && slices.ContainsFunc(unlisted, foreign) {
+				names[k].Weak = true
+			}
+		}
 	}
+}
+
+// mayMean reports whether a name, or one with an action, could be that of a tool
+// of u among others.
+func (u *upstreamState) mayMean(name string) bool {
+	return name == u.config.Name || strings.HasPrefix(name, u.config.Name+".") || strings.HasPrefix(name, u.config.prefix(false)) && u.config.prefix(false) != ""
 }
