@@ -8,10 +8,8 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -38,9 +36,7 @@ func newDemo(s stdio) *cobra.Command {
 			ctx, cancel := context.WithTimeout(c.Context(), demoLimit)
 			defer cancel()
 			// A reader that has seen enough must not end us before we have cleaned up.
-			gone := make(chan os.Signal, 1)
-			signal.Notify(gone, syscall.SIGPIPE)
-			defer signal.Stop(gone)
+			defer outlivePipes()()
 			return runDemo(ctx, newTeller(s.out))
 		},
 	}

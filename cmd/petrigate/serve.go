@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"os/signal"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -63,6 +64,7 @@ func serve(ctx context.Context, s stdio, cfg *config.Config) error {
 		return err
 	}
 	defer func() { _ = p.Close() }()
+	defer outlivePipes()()
 	slog.SetDefault(p.log) // what libraries say is a record like any other, without the secrets
 	p.review = review
 	socket, err := control.Listen(runtimeDir(), p)
@@ -74,6 +76,15 @@ func serve(ctx context.Context, s stdio, cfg *config.Config) error {
 		return serveStdio(ctx, s, p)
 	}
 	return serveHTTP(ctx, s.err, p, cfg.Listen)
+}
+
+// outlivePipes keeps the program going where a client, or whoever reads the
+// log, has closed its end: a write then fails, and what is under way is ended
+// in order and on record. Ignoring the signal would do the same to the servers.
+func outlivePipes() (stop func()) {
+	closed := make(chan os.Signal, 1)
+	signal.Notify(closed, syscall.SIGPIPE)
+	return func() { signal.Stop(closed) }
 }
 
 // serveStdio ends without an error when the client does.

@@ -1,0 +1,123 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// A doomed is a proxy over stdio in front of a server that a shell has
+// started, to be ended in ways that it does not expect.
+type doomed struct {
+	cmd    *exec.Cmd
+	dir    string
+	stdin  io.WriteCloser
+	stdout *os.File // our end
+	stderr *bufio.Reader
+}
+
+func startDoomed(t *testing.T) *doomed {
+	t.Helper()
+	d := &doomed{dir: t.TempDir()}
+	config := "version: 1\nmcpServers: { server: { command: sh, args: [-c, 'petrigate demo-upstream; exit 0'], env: { WHERE: \"" + d.dir + "/here\" } } }\nrules: block danger\naudit: { file: audit.jsonl }\nlog: { format: json }\n"
+	path := filepath.Join(d.dir, "petrigate.yaml")
+	if err := os.WriteFile(path, []byte(config), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d.cmd = exec.Command("petrigate", "serve", "--config", path)
+	d.cmd.Dir = d.dir
+	d.cmd.Env = append(os.Environ(), "PETRIGATE_RUNTIME_DIR="+filepath.Join(d.dir, "run"), "XDG_STATE_HOME="+filepath.Join(d.dir, "state"), "GORACE=atexit_sleep_ms=0")
+	ours, theirs, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.stdout, d.cmd.Stdout = ours, theirs
+	if d.stdin, err = d.cmd.StdinPipe(); err != nil {
+		t.Fatal(err)
+	}
+	stderr, err := d.cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.stderr = bufio.NewReader(stderr)
+	if err := d.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	_ = theirs.Close()
+	t.Cleanup(func() {
+		_ = ours.Close()
+		_ = d.cmd.Process.Kill()
+	})
+	d.hear(t, `"msg":"upstream is up"`)
+	return d
+}
+
+// hear reads the log up to a line with this text.
+func (d *doomed) hear(t *testing.T, text string) {
+	t.Helper()
+	for {
+		line, err := d.stderr.ReadString('\n')
+		if err != nil {
+			t.Fatalf("the log ends without %s", text)
+		}
+		if strings.Contains(line, text) {
+			return
+		}
+	}
+}
+
+// alone waits until no process is left that the proxy has started.
+func (d *doomed) alone(t *testing.T) {
+	t.Helper()
+	rest, _ := io.ReadAll(d.stderr)
+	err := d.cmd.Wait()
+	if strings.Contains(string(rest), "panic") {
+		t.Errorf("%v: %s", err, rest)
+	}
+	for len(processesOf(d.dir)) > 0 { // the test's timeout bounds it
+		runtime.Gosched()
+	}
+}
+
+// TestKilled: F005. Of a proxy that is killed nothing stays, also where a shell
+// stands between it and its server.
+func TestKilled(t *testing.T) {
+	d := startDoomed(t)
+	for len(processesOf(d.dir)) < 3 { // the proxy, the shell and the server
+		runtime.Gosched()
+	}
+	_ = d.cmd.Process.Kill()
+	d.alone(t)
+}
+
+// TestBrokenPipe: E015. A client that takes no more answers, and has not said
+// so, is gone: the proxy ends in order, with what it has done on record.
+func TestBrokenPipe(t *testing.T) {
+	d := startDoomed(t)
+	_ = d.stdout.Close()
+	for i := range 3 {
+		_, _ = fmt.Fprintf(d.stdin, `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"safe"}}`+"\n", i)
+	}
+	d.alone(t)
+	if code := d.cmd.ProcessState.ExitCode(); code < 0 {
+		t.Errorf("it was ended by a signal: %v", d.cmd.ProcessState)
+	}
+	records, err := os.ReadFile(filepath.Join(d.dir, "audit.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	settled := map[string]bool{}
+	for _, m := range regexp.MustCompile(`"event":"outcome".*?"call":(\d+)`).FindAllStringSubmatch(string(records), -1) {
+		settled[m[1]] = true // a late answer is one more outcome
+	}
+	if decisions := strings.Count(string(records), `"event":"decision"`); decisions == 0 || decisions != len(settled) {
+		t.Errorf("%d decisions, of which %d have an outcome: %s", decisions, len(settled), records)
+	}
+}
