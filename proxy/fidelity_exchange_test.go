@@ -258,13 +258,18 @@ func TestFidelityOfManyTools(t *testing.T) {
 	})
 }
 
-// TestFidelityOfMuch: large results and arguments.
+// TestFidelityOfMuch: large results and arguments; the largest only on two legs,
+// since it takes long.
 func TestFidelityOfMuch(t *testing.T) {
 	block := `{"type":"text","text":"` + strings.Repeat(`\u00e9 é 😀 \/ 1.0 `, 1<<10) + `"},`
-	large := `{"content":[` + strings.Repeat(block, (20<<20)/len(block)+1) + `{}]%TYPE%}`
+	blocks := func(size int) string { return `{"content":[` + strings.Repeat(block, size/len(block)+1) + `{}]%TYPE%}` }
 	args := `{"v":"` + strings.Repeat(`\"é\/`, (3900<<10)/7) + `"}`
 	eachEra(t, func(t *testing.T, l leg, era fixture.Eras) {
 		o := fixture.Options{Eras: era, Stream: l.http}
+		large := blocks(2 << 20)
+		if l.http == l.modern && l.modern == (era == fixture.Modern) {
+			large = blocks(20 << 20)
+		}
 		p := parrot{result: typed(large, o.Eras == fixture.Modern)}
 		o.Tools = []fixture.Tool{p.tool("much")}
 		s := start(t, setup{server: o})
