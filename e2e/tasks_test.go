@@ -1,0 +1,43 @@
+package e2e
+
+import (
+	"bytes"
+	"encoding/json"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// TestTasksSeeNoProxy: what the official TypeScript SDK makes of the life of a
+// task is the same through petrigate as without.
+func TestTasksSeeNoProxy(t *testing.T) {
+	binary, npm := need(t)
+	server := func(t *testing.T) endpoint { return scripts()[0].server(t, npm, "", false) }
+	want := tasksOf(t, npm, server(t))
+	if !strings.Contains(string(want), `"completed"`) || !strings.Contains(string(want), `"interpretation"`) {
+		t.Fatalf("the server has no such task: %s", want)
+	}
+	for _, http := range []bool{false, true} {
+		t.Run(kind(http), func(t *testing.T) {
+			if got := tasksOf(t, npm, wrap(t, binary, server(t), http)); !bytes.Equal(got, want) {
+				t.Errorf("got\n%s\nwant\n%s", got, want)
+			}
+		})
+	}
+}
+
+// tasksOf is what the client was told. What an id of a task is in a text is
+// left out.
+func tasksOf(t *testing.T, npm string, e endpoint) []byte {
+	t.Helper()
+	job, err := json.Marshal(e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := program(t, job, []string{"E2E_PACKAGES=" + npm}, filepath.Join("testdata", "tasks.mjs"))
+	if err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	return regexp.MustCompile(`[0-9a-f]{32}`).ReplaceAll(canonical(t, out), []byte("ID"))
+}
