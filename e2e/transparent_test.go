@@ -220,6 +220,9 @@ func compare(t *testing.T, steps []step, got, want []answer, modern bool) {
 			g.Result = items(t, g.Result, list, "")
 			w.Result = items(t, w.Result, list, "")
 		}
+		if modern && strings.Contains(string(g.Error), "-32021") && strings.Contains(string(w.Result), "requires task augmentation") {
+			continue // each era has its own way to refuse a call that can be a task only
+		}
 		for _, pair := range [][2]json.RawMessage{{g.Result, w.Result}, {g.Error, w.Error}} {
 			a, b := steady(pair[0]), steady(pair[1])
 			if modern && s.Method != "tools/list" {

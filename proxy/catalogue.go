@@ -66,6 +66,8 @@ type tool struct {
 	definition string          // hash of the upstream's object
 	annotates  []byte          // its annotations, as the upstream wrote them; nil: none
 
+	onlyTask bool // it can be called as a task only
+
 	mirrored *mcp.Tool // where arguments are to stand in headers too; nil: nowhere
 }
 
@@ -221,6 +223,8 @@ func newTool(u *upstreamState, object []byte, alone bool) (t *tool, problem stri
 		t.object = wire.ReplaceMember(nil, object, "name", rawjson.AppendString(nil, t.exposed))
 	}
 	t.mirrored = mirrored(object)
+	support, _ := within(object, "execution", "taskSupport")
+	t.onlyTask = string(support) == `"required"`
 	t.annotates, _ = rawjson.Member(object, "annotations")
 	return t, ""
 }

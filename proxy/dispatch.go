@@ -127,7 +127,11 @@ func (p *Proxy) accept(t *toolCall) {
 		t.aside(func() { p.acceptLate(t) })
 		return
 	}
-	if t.asTask() {
+	if t.asTaskAnyway() && !t.agent.takesTasks() {
+		t.mustTakeTask()
+		return
+	}
+	if t.asTask() || t.asTaskAnyway() {
 		if code, text := p.taskless(t); code != 0 {
 			t.refuseAs(code, text)
 			return

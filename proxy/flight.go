@@ -20,6 +20,7 @@ type flight struct {
 	modern bool // the upstream is of the newer era
 
 	token    int64     // of the progress that the upstream tells; 0: none
+	asTask   bool      // it was asked to make a task, as it is done in 2025-11-25
 	taskable bool      // it was told that the client takes a task, as it is done since 2026-07-28
 	task     *task     // that it goes on as
 	handle   []byte    // of the task, for the client
@@ -81,7 +82,8 @@ func (f *flight) request() upstream.Request {
 		hop.InputResponses, hop.RequestState, hop.HasState = t.input.responses, t.input.state, t.input.hasState
 	} else {
 		r.Ask, r.Interrupted = f.asked, f.interrupted
-		hop.Task = t.params.Task
+		hop.Task = t.taskFor()
+		f.asTask = hop.Task != nil
 	}
 	if t.meta.ProgressToken != nil {
 		r.Token = u.NewToken()

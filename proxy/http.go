@@ -220,6 +220,9 @@ func checkHeaders(r *http.Request, m wire.Message, meta wire.Meta) (status int, 
 	case m.Kind != wire.Request:
 		return 0, nil
 	}
+	if named := first(r, mcp.HeaderName); aboutTask(m.Method) && named != "" && named != member(m.Params, "taskId") {
+		return mismatch(mcp.HeaderName + " header does not match the request")
+	}
 	if err := mcp.ValidateStandardHeaders(r.Header.Get, header, mcp.MCPMethod(m.Method), m.Params); err != nil {
 		return mismatch(err.Error())
 	}

@@ -100,6 +100,9 @@ func (r *relayed) request() (upstream.Request, error) {
 	}
 	out := upstream.Request{Method: r.message.Method, Name: r.name, Notify: r.notify, Ask: r.ask}
 	hop := wire.Hop{Name: call.Name}
+	if r.message.Method == "tasks/update" { // there they are what it is about
+		hop.InputResponses = call.InputResponses
+	}
 	if r.upstream.State().Era == upstream.Modern {
 		hop.Modern, hop.Meta = true, r.client.withLogLevel(r.agent, r.meta, r.upstream.RequestMeta(r.agent.relayed()))
 	}

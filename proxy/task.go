@@ -46,6 +46,7 @@ type task struct {
 	streams []stream                     // on which its client waits for the result
 	waiting []*upstream.Inquiry          // of the upstream, for a client that cannot be reached yet
 	inputs  map[string]*upstream.Inquiry // shown to a client of the newer era
+	asks    int                          // how many were shown
 	over    chan struct{}                // closed when it is settled or lost
 }
 

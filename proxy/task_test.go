@@ -22,7 +22,11 @@ func tasked(t *testing.T, s setup) *site {
 	if s.server.Tools == nil {
 		s.server.Tools = fixture.Attack()
 	}
-	s.server.Tools = fixture.Tasked(s.server.Tools)
+	support := "optional"
+	if s.server.Eras != fixture.Both { // there the clients of the other era have no choice
+		support = "required"
+	}
+	s.server.Tools = fixture.Tasked(s.server.Tools, support)
 	if s.server.Tasks == nil {
 		s.server.Tasks = &fixture.Tasks{}
 	}

@@ -36,7 +36,7 @@ func (f *flight) mayBecomeTask() bool {
 	if f.modern {
 		return f.taskable
 	}
-	return t.params.Task != nil
+	return f.asTask
 }
 
 // adopt takes the task that the upstream hands out for the call, where it may.
@@ -76,11 +76,17 @@ func (f *flight) begin(result, object []byte, about wire.Task) error {
 		return err
 	}
 	f.task, f.handle, f.stands = x, ours, about
-	if !f.modern {
+	switch {
+	case x.translated():
+		f.handle = modernHandle(result, ours)
+	case !f.modern:
 		f.handle = wire.RelateTask(wire.ReplaceMember(nil, result, "task", ours), x.id)
 	}
 	p.recordTask(x)
 	p.background(func() { p.follow(x) })
+	if x.translated() {
+		p.background(func() { p.drain(x) })
+	}
 	return nil
 }
 

@@ -74,7 +74,7 @@ func (p *Proxy) tasksCan(what string) bool {
 // of an era can have of tasks.
 func (p *Proxy) appendTasks(b []byte, a agent) []byte {
 	switch {
-	case a.modern && len(p.taskers(upstream.Modern)) > 0:
+	case a.modern && len(p.taskers(upstream.Modern))+len(p.taskers(upstream.Legacy)) > 0:
 		b = append(b, `,"extensions":{"`+tasksExtension+`":{}}`...)
 	case !a.modern && a.protocol >= tasksSince && len(p.taskers(upstream.Legacy)) > 0:
 		b = append(b, `,"tasks":{`...)

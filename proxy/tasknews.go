@@ -119,8 +119,12 @@ func (p *Proxy) taskInquiry(u *upstreamState, q *upstream.Inquiry) bool {
 		return false
 	}
 	t := x.call
-	if t.agent.modern || !t.agent.can(q) {
+	switch {
+	case !t.agent.can(q):
 		refuseInquiry(q)
+		return true
+	case t.agent.modern:
+		x.showInput(q)
 		return true
 	}
 	s := x.stream()

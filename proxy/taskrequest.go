@@ -31,14 +31,18 @@ func (p *Proxy) serveTask(ctx context.Context, c *client, m wire.Message, meta w
 	if code, text := p.refuseTask(a, m.Method); code != 0 {
 		var data []byte
 		if code == codeMissingCapability {
-			data = append(append([]byte(`{"requiredCapabilities":`), takesTasks()...), '}')
+			data = missingTasks()
 		}
 		s.reply(wire.AppendError(nil, m.ID, code, text, data))
 		return
 	}
 	x := p.tasks.find(c.session, member(m.Params, "taskId"))
-	if x == nil || x.modern != a.modern {
+	switch {
+	case x == nil || x.modern && !a.modern:
 		s.reply(wire.AppendError(nil, m.ID, codeInvalidParams, noTask, nil))
+		return
+	case a.modern && !x.modern:
+		p.serveOlder(ctx, x, m, s)
 		return
 	}
 	r := &taskRequest{task: x, relayed: relayed{
@@ -54,12 +58,21 @@ func (p *Proxy) serveTask(ctx context.Context, c *client, m wire.Message, meta w
 	r.serve(ctx)
 }
 
+// aboutTask reports whether the requests of a method name a task.
+func aboutTask(method string) bool {
+	switch method {
+	case "tasks/get", "tasks/result", "tasks/cancel", "tasks/update":
+		return true
+	}
+	return false
+}
+
 // refuseTask is why clients of an agent's era cannot send a method; 0: they can.
 func (p *Proxy) refuseTask(a agent, method string) (code int, text string) {
 	offered := false
 	switch {
 	case a.modern:
-		offered = method != "tasks/result" && method != "tasks/list" && len(p.taskers(upstream.Modern)) > 0
+		offered = method != "tasks/result" && method != "tasks/list" && len(p.taskers(upstream.Modern))+len(p.taskers(upstream.Legacy)) > 0
 	case method == "tasks/list" || method == "tasks/cancel":
 		offered = p.tasksCan(method[len("tasks/"):])
 	default:
@@ -183,13 +196,12 @@ func (x *task) leave(s stream) {
 func (p *Proxy) taskless(t *toolCall) (code int, text string) {
 	u := t.tool.upstream
 	switch {
-	case t.agent.modern:
+	case t.agent.modern && t.params.Task != nil:
 		return codeInvalidParams, `A call of this revision does not ask for a task: leave out "task".`
 	case u.State().Phase == upstream.Up && (u.State().Era == upstream.Modern || !u.makesTasks()):
 		return codeNoMethod, fmt.Sprintf("The upstream %s makes no tasks of calls; call %s without a task.", u.config.Name, t.tool.exposed)
 	case !p.tasks.room(t.client.session, p.options.Now()):
-		return codeInvalidRequest, fmt.Sprintf("%d tasks are under way in this session, and no more are allowed; wait until one is over, or call %s without a task.",
-			maxTasks, t.tool.exposed)
+		return codeInvalidRequest, fmt.Sprintf("%d tasks are under way in this session, or %d in all, and no more are allowed; wait until one is over.", maxTasks, maxTasksAll)
 	}
 	return 0, ""
 }

@@ -145,3 +145,32 @@ func RelateTask(obj []byte, id string) []byte {
 func RenameTask(obj []byte, id string) []byte {
 	return ReplaceMember(nil, obj, "taskId", rawjson.AppendString(nil, id))
 }
+
+// ModernTask is a task of 2025-11-25 as 2026-07-28 writes it, with members of
+// that revision, written as "key":value with commas between them, before its
+// own, in whose place they stand where they are called the same.
+func ModernTask(object, members []byte) []byte {
+	out := append([]byte{'{'}, members...)
+	given := append(append([]byte{'{'}, members...), '}')
+	kept := false // how long it is kept
+	rawjson.Members(object, func(key, value []byte, _ int) bool {
+		name := string(key)
+		switch name {
+		case "ttl":
+			name, kept = "ttlMs", true
+		case "pollInterval":
+			name = "pollIntervalMs"
+		case "ttlMs", "pollIntervalMs":
+			return true
+		}
+		if _, has := rawjson.Member(given, name); !has {
+			out = append(rawjson.AppendString(append(out, ','), name), ':')
+			out = append(out, value...)
+		}
+		return true
+	})
+	if !kept { // which it has to say
+		out = append(out, `,"ttlMs":null`...)
+	}
+	return append(out, '}')
+}

@@ -1,0 +1,135 @@
+package proxy_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"testing"
+
+	"github.com/petrigate/petrigate/internal/fixture"
+)
+
+// TestTaskOfOlderUpstream: a client of the newer era, in front of an upstream of
+// the older one, gets a task of a tool that is always one, in its own words.
+func TestTaskOfOlderUpstream(t *testing.T) {
+	modernLegs(t, func(t *testing.T, l leg) {
+		for _, end := range []struct{ args, place, outcome, status string }{
+			{`{}`, "done", "success", "completed"},
+			{`{"fail":true}`, "ready", "failure", "completed"}, // an error of a tool completes the task there
+			{`{"error":1}`, "ready", "failure", "failed"},
+		} {
+			s := tasked(t, setup{policy: chain(t, "flaky"), server: fixture.Options{Eras: fixture.Legacy, Tasks: &fixture.Tasks{TTL: 5000}}})
+			c := s.connect(l, takesTasks)
+			r := c.reply(c.call("flaky", end.args))
+			if at(r.result, "resultType") != `"task"` || at(r.result, "ttlMs") != "5000" || at(r.result, "ttl") != "" || at(r.result, "vendor") != "12345678901234567890" {
+				t.Errorf("%s", r.raw)
+			}
+			id, _ := strconv.Unquote(at(r.result, "taskId"))
+			r = c.outcome(id)
+			if at(r.raw, "result", "status") != strconv.Quote(end.status) || at(r.raw, "result", "resultType") != `"complete"` {
+				t.Errorf("%s", r.raw)
+			}
+			s.settled(end.place)
+			s.oneEnd("flaky", end.outcome)
+		}
+	})
+}
+
+// TestTaskTakenByNone: what can be called as a task only is refused before
+// anything is spent on it, where the client takes none, and says why.
+func TestTaskTakenByNone(t *testing.T) {
+	modernLegs(t, func(t *testing.T, l leg) {
+		s := tasked(t, setup{server: fixture.Options{Eras: fixture.Legacy}})
+		c := s.connect(l, "")
+		before := s.state()
+		r := c.reply(c.call("push", `{}`))
+		if r.code() != "-32021" || at(r.err, "data", "requiredCapabilities") != `{"extensions":{"io.modelcontextprotocol/tasks":{}}}` {
+			t.Errorf("%s", r.raw)
+		}
+		if r := c.reply(c.task("get", "x")); r.code() != "-32021" {
+			t.Errorf("%s", r.raw)
+		}
+		if s.state() != before && s.openCalls() != 0 {
+			t.Error("the state moved")
+		}
+		s.executed("push", 0)
+	})
+}
+
+// TestTaskOfNewerUpstream: clients of the older era are offered no tasks of an
+// upstream of the newer, and told so.
+func TestTaskOfNewerUpstream(t *testing.T) {
+	legacyLegs(t, func(t *testing.T, l leg) {
+		s := tasked(t, setup{server: fixture.Options{Eras: fixture.Modern}})
+		c := s.connect(l, "")
+		if r := c.tasks(); r.code() != "-32601" {
+			t.Errorf("%s", r.raw)
+		}
+		if r := c.reply(c.callAsTask("push", `{}`, "")); r.code() != "-32601" {
+			t.Errorf("%s", r.raw)
+		}
+		if r := c.do("push", `{}`); r.code() != "-32021" { // of the upstream, which insists
+			t.Errorf("%s", r.raw)
+		}
+		s.executed("push", 0)
+	})
+}
+
+// TestTaskUpdate: a client of the newer era finds in its task what the upstream
+// asks, and answers there, whatever the era of the upstream.
+func TestTaskUpdate(t *testing.T) {
+	for _, era := range []fixture.Eras{fixture.Both, fixture.Legacy} {
+		modernLegs(t, func(t *testing.T, l leg) {
+			s := tasked(t, setup{policy: chain(t, "ask"), server: fixture.Options{Eras: era}})
+			c := s.connect(l, takesTasks)
+			id := c.begin("ask", `{}`)
+			var r message
+			s.eventually("it asks", func() bool {
+				r = c.reply(c.task("get", id))
+				return at(r.result, "status") == `"input_required"`
+			})
+			s.inFlight()
+			var asked map[string]struct {
+				Method string
+				Params json.RawMessage
+			}
+			if err := json.Unmarshal([]byte(at(r.result, "inputRequests")), &asked); err != nil || len(asked) != 1 {
+				t.Fatalf("%s", r.raw)
+			}
+			for key, q := range asked {
+				if q.Method != "elicitation/create" || at(q.Params, "message") != `"Who?"` {
+					t.Errorf("%s", r.raw)
+				}
+				r = c.reply(c.sendf(`{"jsonrpc":"2.0","id":%ID%,"method":"tasks/update","params":{%META%"taskId":"` + id +
+					`","inputResponses":{"` + key + `":{"action":"accept","content":{"name":"Luca"}},"other":{"action":"accept"}}}}`))
+				if at(r.result, "resultType") != `"complete"` {
+					t.Errorf("%s", r.raw)
+				}
+			}
+			s.eventually("it is over", func() bool {
+				r = c.reply(c.task("get", id))
+				return at(r.result, "status") == `"completed"`
+			})
+			answer := at(r.result, "result", "structuredContent", "answer")
+			if inner := at([]byte(answer), "result"); inner != "" { // as a whole response, in the older era
+				answer = inner
+			}
+			if at([]byte(answer), "content", "name") != `"Luca"` {
+				t.Errorf("%s", r.raw)
+			}
+			s.settled("done")
+		})
+	}
+}
+
+// TestTaskHeader: the header that names the task says the same as the message.
+func TestTaskHeader(t *testing.T) {
+	s := tasked(t, setup{})
+	c := s.connect(legs()[2], takesTasks)
+	id := c.begin("safe", `{}`)
+	raw, request := c.fill(`{"jsonrpc":"2.0","id":%ID%,"method":"tasks/get","params":{%META%"taskId":"` + id + `"}}`)
+	c.send(raw, http.Header{"Mcp-Name": {"another"}})
+	if r := c.reply(request); r.code() != "-32020" {
+		t.Errorf("%s", r.raw)
+	}
+}
