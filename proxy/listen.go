@@ -20,6 +20,7 @@ type subscription struct {
 	notes     *notes          // for the goroutine that serves it
 	lists     map[string]bool // by the member of the filter
 	resources []string
+	tasks     []string
 }
 
 // listen serves subscriptions/listen of 2026-07-28 until the client ends it.
@@ -31,7 +32,11 @@ func (p *Proxy) listen(ctx context.Context, c *client, m wire.Message, meta wire
 	p.awaitUpstreams(ctx)
 	sub := &subscription{id: string(m.ID), notes: newNotes(), lists: map[string]bool{}}
 	filter, _ := rawjson.Member(m.Params, "notifications")
-	agreed := p.agree(sub, filter)
+	if _, tasks := rawjson.Member(filter, "taskIds"); tasks && !c.speaker(meta).takesTasks() {
+		s.reply(wire.AppendError(nil, m.ID, codeMissingCapability, "Missing required client capability", missingTasks()))
+		return
+	}
+	agreed := p.agree(c, sub, filter)
 	before := p.catalogue.load()
 	if !c.subscribe(sub) {
 		s.reply(wire.AppendError(nil, m.ID, codeInvalidRequest, "too many subscriptions are open", nil))
@@ -81,7 +86,7 @@ func (c *client) subscribe(sub *subscription) bool {
 }
 
 // agree takes of the filter what can be had, and returns it as a member.
-func (p *Proxy) agree(sub *subscription, filter []byte) string {
+func (p *Proxy) agree(c *client, sub *subscription, filter []byte) string {
 	agreed := []byte(`,"notifications":{`)
 	add := func(name string, value []byte) {
 		if agreed[len(agreed)-1] != '{' {
@@ -96,6 +101,12 @@ func (p *Proxy) agree(sub *subscription, filter []byte) string {
 			sub.lists[name] = true
 			add(name, wanted)
 		}
+	}
+	if tasks := p.agreeTasks(c, sub, filter); tasks != nil {
+		if agreed[len(agreed)-1] != '{' {
+			agreed = append(agreed, ',')
+		}
+		agreed = append(agreed, tasks...)
 	}
 	uris, _ := rawjson.Member(filter, "resourceSubscriptions")
 	if p.anyCan("resources", "subscribe") {

@@ -67,14 +67,16 @@ func (x *task) finished() bool {
 	return x.settled || x.lost
 }
 
-// shows notes how the upstream shows the task, and returns that under our id.
-func (x *task) shows(object []byte, about wire.Task, now time.Time) []byte {
-	ours := wire.RenameTask(object, x.id)
+// shows notes how the upstream shows the task, and returns that under our id,
+// and whether it stands otherwise than before.
+func (x *task) shows(object []byte, about wire.Task, now time.Time) (ours []byte, changed bool) {
+	ours = wire.RenameTask(object, x.id)
 	x.mu.Lock()
 	defer x.mu.Unlock()
+	changed = x.about.Status != about.Status
 	x.object, x.about, x.asked = ours, about, now
 	x.about.Outcome = nil
-	return ours
+	return ours, changed
 }
 
 // A taskKey is what an upstream calls a task.

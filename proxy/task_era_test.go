@@ -133,3 +133,30 @@ func TestTaskHeader(t *testing.T) {
 		t.Errorf("%s", r.raw)
 	}
 }
+
+// TestTaskSubscription: a client of the newer era is told of its own tasks, as
+// they stand, where it wants to be, and of no others.
+func TestTaskSubscription(t *testing.T) {
+	for _, era := range []fixture.Eras{fixture.Both, fixture.Legacy} {
+		modernLegs(t, func(t *testing.T, l leg) {
+			s := tasked(t, setup{server: fixture.Options{Eras: era, Tasks: &fixture.Tasks{Poll: 1}}})
+			c := s.connect(l, takesTasks)
+			id := c.begin("slow", `{}`)
+			listen := `{"jsonrpc":"2.0","id":%ID%,"method":"subscriptions/listen","params":{%META%"notifications":{"taskIds":["` + id + `","task-1","x"]}}}`
+			c.sendf(listen)
+			ack := c.await("the acknowledgement", func(m message) bool { return m.method == "notifications/subscriptions/acknowledged" })
+			if got := at(ack.params, "notifications"); got != `{"taskIds":["`+id+`"]}` {
+				t.Errorf("agreed on %s", got)
+			}
+			s.upstream.Release()
+			note := c.await("the end", func(m message) bool { return m.method == "notifications/tasks" })
+			if at(note.params, "taskId") != strconv.Quote(id) || at(note.params, "status") != `"completed"` || at(note.params, "result", "content") == "" || at(note.params, "resultType") != "" {
+				t.Errorf("%s", note.raw)
+			}
+			plain := s.connect(l, "")
+			if r := plain.reply(plain.sendf(listen)); r.code() != "-32021" {
+				t.Errorf("%s", r.raw)
+			}
+		})
+	}
+}

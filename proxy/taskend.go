@@ -71,7 +71,7 @@ func (f *flight) begin(result, object []byte, about wire.Task) error {
 		id: randomID(""), theirs: about.ID, upstream: f.call.tool.upstream, modern: f.modern,
 		call: f.call.kept(), ticket: f.ticket, token: f.token, made: now, over: make(chan struct{}),
 	}
-	ours := x.shows(object, about, now)
+	ours, _ := x.shows(object, about, now)
 	if err := p.tasks.add(x, now); err != nil {
 		return err
 	}
@@ -294,7 +294,9 @@ func (p *Proxy) read(x *task, object []byte) (wire.Task, error) {
 	if err != nil {
 		return wire.Task{}, fmt.Errorf("reading a task: %w", err)
 	}
-	x.shows(object, about, p.options.Now())
+	if _, changed := x.shows(object, about, p.options.Now()); changed {
+		p.changed(x)
+	}
 	return about, nil
 }
 

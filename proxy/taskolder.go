@@ -73,6 +73,7 @@ func (p *Proxy) drain(x *task) {
 	case reply := <-sent.Done():
 		if reply.Result != nil && !x.isCancelled() {
 			p.endTask(x, resultOutcome(x, reply.Result), "task result")
+			_, _ = p.poll(x) // for those who want to be told; it is over all the same
 		}
 	case <-x.over:
 		sent.Cancel("the task is over")
