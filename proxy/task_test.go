@@ -66,7 +66,7 @@ func (c *client) callAsTask(tool, args, meta string) (id string) {
 	if c.leg.modern {
 		return c.callWith(tool, args, meta, "")
 	}
-	return c.callWith(tool, args, meta, `,"task":{"ttl":60000}`)
+	return c.callWith(tool, args, meta, `,"task":{}`) // with a ttl, servers of mcp-go would sleep on
 }
 
 // task sends a request for a task and returns its id.

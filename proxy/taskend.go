@@ -162,6 +162,20 @@ func (p *Proxy) taskOutcome(ctx context.Context, x *task, about wire.Task) (gate
 	return resultOutcome(x, reply.Result), nil
 }
 
+// fetched takes the result that tasks/result has brought. Some servers answer
+// it for a task that was cancelled too, with a result that looks like any other.
+func (p *Proxy) fetched(x *task, result []byte) {
+	about, err := p.poll(x)
+	switch {
+	case err == nil && about.Status == wire.TaskCancelled:
+		p.reached(p.ctx, x, about)
+	case err != nil && !errors.Is(err, errTaskGone): // it is asked for again
+		p.log.Warn("asking how a task ended", "upstream", x.upstream.config.Name, "call", x.ticket.Number, "error", err)
+	default:
+		p.endTask(x, resultOutcome(x, result), "task result")
+	}
+}
+
 // resultOutcome is what the result of a task means for the nets. Like that of
 // a call it has to be strict JSON where a net moves by it.
 func resultOutcome(x *task, result []byte) gate.Outcome {

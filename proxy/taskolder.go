@@ -71,9 +71,8 @@ func (p *Proxy) drain(x *task) {
 	})
 	select {
 	case reply := <-sent.Done():
-		if reply.Result != nil && !x.isCancelled() {
-			p.endTask(x, resultOutcome(x, reply.Result), "task result")
-			_, _ = p.poll(x) // for those who want to be told; it is over all the same
+		if reply.Result != nil {
+			p.fetched(x, reply.Result)
 		}
 	case <-x.over:
 		sent.Cancel("the task is over")

@@ -113,9 +113,7 @@ func (r *taskRequest) answered(ctx context.Context, result []byte) []byte {
 	x, p := r.task, r.proxy
 	switch r.message.Method {
 	case "tasks/result":
-		if !x.isCancelled() {
-			p.endTask(x, resultOutcome(x, result), "task result")
-		}
+		p.fetched(x, result)
 	case "tasks/get", "tasks/cancel":
 		r.shown(ctx, result)
 	}
@@ -139,14 +137,6 @@ func (r *taskRequest) shown(ctx context.Context, result []byte) {
 		return
 	}
 	p.reached(ctx, x, about)
-}
-
-// isCancelled reports whether the upstream has said so. What it still answers
-// is not known to be the end of the work.
-func (x *task) isCancelled() bool {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	return x.about.Status == wire.TaskCancelled
 }
 
 // failed finds out what it means that a request for the task was refused: the
