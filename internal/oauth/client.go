@@ -77,8 +77,9 @@ func (g *guard) dial(ctx context.Context, network, address string) (net.Conn, er
 		return nil, err
 	}
 	dialer := g.dialer
-	if !slices.Contains(g.trusted, name) && !g.serverInside(ctx) {
-		dialer.Control = func(_, resolved string, _ syscall.RawConn) error { return outside(resolved) }
+	if !slices.Contains(g.trusted, name) {
+		within := g.serverInside(ctx)
+		dialer.Control = func(_, resolved string, _ syscall.RawConn) error { return reachable(resolved, within) }
 	}
 	return dialer.DialContext(ctx, network, address)
 }
@@ -89,20 +90,43 @@ func (g *guard) serverInside(ctx context.Context) bool {
 	return err == nil && len(found) > 0 && !slices.ContainsFunc(found, func(ip netip.Addr) bool { return !inside(ip) })
 }
 
-// outside is an error where an address is not one of the open network.
-func outside(address string) error {
+// reachable is an error where nothing that a server names is asked: at the
+// addresses where clouds tell a machine its credentials, and, unless the server
+// is there itself, on this machine and its networks.
+func reachable(address string, within bool) error {
 	at, err := netip.ParseAddrPort(address)
 	if err != nil {
 		return err
 	}
-	if inside(at.Addr()) {
-		return fmt.Errorf("a server of the outside leads to the inner address %s, which is not followed", at.Addr())
+	switch ip := plainAddress(at.Addr()); {
+	case tellsCredentials(ip):
+		return fmt.Errorf("a server leads to %s, an address of the link or of a cloud's metadata service, which is not followed", ip)
+	case !within && inside(ip):
+		return fmt.Errorf("a server of the outside leads to the inner address %s, which is not followed", ip)
 	}
 	return nil
 }
 
+// plainAddress is the address that one of IPv6 stands for.
+func plainAddress(ip netip.Addr) netip.Addr {
+	ip = ip.Unmap().WithZone("")
+	if nat64 := netip.MustParsePrefix("64:ff9b::/96"); nat64.Contains(ip) {
+		b := ip.As16()
+		return netip.AddrFrom4([4]byte(b[12:]))
+	}
+	return ip
+}
+
+func tellsCredentials(ip netip.Addr) bool {
+	switch ip.String() {
+	case "100.100.100.200", "192.0.0.192", "fd00:ec2::254", "fd20:ce::254":
+		return true
+	}
+	return ip.IsLinkLocalUnicast() || ip.IsMulticast() || ip.IsUnspecified()
+}
+
 func inside(ip netip.Addr) bool {
-	ip = ip.Unmap()
+	ip = plainAddress(ip)
 	shared := netip.PrefixFrom(netip.AddrFrom4([4]byte{100, 64, 0, 0}), 10) // of carriers
 	return !ip.IsGlobalUnicast() || ip.IsPrivate() || shared.Contains(ip)
 }

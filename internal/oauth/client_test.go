@@ -12,7 +12,7 @@ import (
 func TestInside(t *testing.T) {
 	for _, text := range []string{
 		"127.0.0.1", "::1", "10.1.2.3", "172.16.0.1", "192.168.1.1", "fd00::1", "169.254.169.254", "fe80::1", "100.64.0.1",
-		"0.0.0.0", "::", "224.0.0.1", "255.255.255.255", "::ffff:10.0.0.1", "::ffff:169.254.169.254",
+		"0.0.0.0", "::", "224.0.0.1", "255.255.255.255", "::ffff:10.0.0.1", "::ffff:169.254.169.254", "64:ff9b::a00:1",
 	} {
 		if !inside(netip.MustParseAddr(text)) {
 			t.Errorf("%s counts as outside", text)
@@ -21,6 +21,36 @@ func TestInside(t *testing.T) {
 	for _, text := range []string{"93.184.216.34", "2606:2800:220:1::1", "100.128.0.1", "172.32.0.1"} {
 		if inside(netip.MustParseAddr(text)) {
 			t.Errorf("%s counts as inside", text)
+		}
+	}
+}
+
+// TestReachable is where a server of this network may lead, and one of the
+// outside.
+func TestReachable(t *testing.T) {
+	for _, test := range []struct {
+		address         string
+		within, outside bool
+	}{
+		{"93.184.216.34:443", true, true},
+		{"10.0.0.1:443", true, false},
+		{"127.0.0.1:443", true, false},
+		{"[fd00::1]:443", true, false},
+		{"100.64.0.1:443", true, false},
+		{"169.254.169.254:80", false, false},
+		{"[::ffff:169.254.169.254]:80", false, false},
+		{"[64:ff9b::a9fe:a9fe]:80", false, false},
+		{"[fe80::1%lo]:80", false, false},
+		{"[fd00:ec2::254]:80", false, false},
+		{"100.100.100.200:80", false, false},
+		{"192.0.0.192:80", false, false},
+		{"0.0.0.0:80", false, false},
+		{"name:80", false, false},
+	} {
+		for within, want := range map[bool]bool{true: test.within, false: test.outside} {
+			if err := reachable(test.address, within); (err == nil) != want {
+				t.Errorf("%s, with a server inside %t: %v", test.address, within, err)
+			}
 		}
 	}
 }
