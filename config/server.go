@@ -25,6 +25,8 @@ type Server struct {
 	Prefix    string // of the exposed names
 	HasPrefix bool   // false: the proxy chooses
 
+	Tools ToolFilter
+
 	// Of a stdio server. A command with a separator in it is a path as seen
 	// from the configuration file; one without is looked up in PATH.
 	Command string
@@ -76,7 +78,9 @@ func (d *decoder) server(name, n *node) Server {
 		"protocol": d.choice(&s.Protocol, []string{"auto", "legacy", "2026-07-28"}, nil),
 		"disabled": d.flag(&s.Disabled),
 
-		"tools": d.laterKeys("allow", "deny"), "isolation": d.later, "envFile": d.later,
+		"tools": d.toolFilter(&s.Tools),
+
+		"isolation": d.later, "envFile": d.later,
 	}
 	for _, key := range clientKeys {
 		known[key] = d.ignored
@@ -98,24 +102,6 @@ var clientKeys = []string{
 
 func (d *decoder) ignored(key, _ *node) {
 	d.warn(key, fmt.Sprintf("%q is for a client and has no effect here", key.text), "")
-}
-
-// laterKeys refuses the keys of a mapping one by one, so that a misspelt one
-// is not taken for a promise.
-func (d *decoder) laterKeys(names ...string) func(key, value *node) {
-	return func(key, value *node) {
-		if value.kind != mapKind || len(value.fields) == 0 {
-			d.later(key, value)
-			return
-		}
-		known := keys{}
-		for _, name := range names {
-			known[name] = func(k, _ *node) {
-				d.at(k, fmt.Sprintf("%q of %q is not supported yet", k.text, key.text), "")
-			}
-		}
-		d.mapping(value, quoted(key), known)
-	}
 }
 
 // serverType accepts the names that clients have for streamable HTTP.

@@ -52,6 +52,9 @@ type toolView struct {
 	list     []byte      // the result of tools/list, for clients with a handshake
 	modern   []byte      // the same for revision 2026-07-28
 	problems []string
+	warnings []string // of what is listed, and of what the configuration says of it
+
+	withheld map[string]*tool // by exposed name; tools that the configuration keeps from clients
 }
 
 // A tool is one tool of an upstream.
@@ -65,6 +68,7 @@ type tool struct {
 	object     []byte          // as the client sees it
 	definition string          // hash of the upstream's object
 	annotates  []byte          // its annotations, as the upstream wrote them; nil: none
+	why        string          // it is withheld; empty: it is not
 
 	onlyTask bool // it can be called as a task only
 
@@ -85,12 +89,17 @@ func (c *catalogue) set(u *upstreamState, objects [][]byte, pages []json.RawMess
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.raw[u], c.pages[u], c.once[u] = objects, pages, true
-	before := c.view.Load().problems
+	before := c.view.Load()
 	changed, after := c.renew()
 	close(c.changed)
 	c.changed = make(chan struct{})
-	if !slices.Equal(before, after.problems) {
+	if !slices.Equal(before.problems, after.problems) {
 		c.complain(after.problems)
+	}
+	for _, warning := range after.warnings {
+		if !slices.Contains(before.warnings, warning) {
+			c.log.Warn("doubtful tool list", "reason", warning)
+		}
 	}
 	return changed
 }
@@ -144,19 +153,14 @@ func (c *catalogue) listed(u *upstreamState) bool {
 // build makes a view of all that is known. Names that collide are all left
 // out: none may silently stand for another.
 func (c *catalogue) build() *toolView {
-	v := &toolView{tools: map[string]*tool{}}
+	v := &toolView{tools: map[string]*tool{}, withheld: map[string]*tool{}}
 	taken := map[string][]*tool{}
 	around := listMembers{alone: len(c.upstreams) == 1}
 	for _, u := range c.upstreams {
 		for _, page := range c.pages[u] {
 			around.add(u, page)
 		}
-		for _, object := range c.raw[u] {
-			t, problem := newTool(u, object, len(c.upstreams) == 1)
-			if problem != "" {
-				v.problems = append(v.problems, u.config.Name+": "+problem)
-				continue
-			}
+		for _, t := range c.toolsOf(u, v) {
 			taken[t.exposed] = append(taken[t.exposed], t)
 			v.order = append(v.order, t)
 		}
@@ -178,6 +182,31 @@ func (c *catalogue) build() *toolView {
 	v.around = around.append(nil)
 	v.encode(c.hidden(v.calls))
 	return v
+}
+
+// toolsOf are the tools of u that can be called. The others, and what is wrong,
+// go to v.
+func (c *catalogue) toolsOf(u *upstreamState, v *toolView) (tools []*tool) {
+	var names []string
+	for _, object := range c.raw[u] {
+		t, problem := newTool(u, object, len(c.upstreams) == 1)
+		if problem != "" {
+			v.problems = append(v.problems, u.config.Name+": "+problem)
+			continue
+		}
+		names = append(names, t.name)
+		if t.why = u.config.Tools.withholds(t.name); t.why != "" {
+			v.withheld[t.exposed] = t
+			continue
+		}
+		tools = append(tools, t)
+	}
+	if c.once[u] {
+		for _, idle := range u.config.Tools.idle(names) {
+			v.warnings = append(v.warnings, u.config.Name+": "+idle)
+		}
+	}
+	return tools
 }
 
 // hidden are the tools that are not listed.

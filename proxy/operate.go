@@ -27,7 +27,8 @@ type Status struct {
 	Tools      int              `json:"tools"`
 	Waiting    int              `json:"waiting"` // approvals
 	Goroutines int              `json:"goroutines"`
-	LeftOut    []string         `json:"leftOut"` // tools that are not exposed, and why
+	LeftOut    []string         `json:"leftOut"`  // tools that are not exposed, and why
+	Warnings   []string         `json:"warnings"` // of the tools, and of what the configuration says of them
 }
 
 // UpstreamStatus is one upstream of a [Status].
@@ -46,7 +47,8 @@ func (p *Proxy) Status() Status {
 	p.mu.Lock()
 	s := Status{
 		Version: p.options.Version, Pid: os.Getpid(), Started: p.started, Policy: p.recorder.policy,
-		Clients: len(p.clients), Sessions: len(p.sessions), Tools: len(view.order), LeftOut: append([]string{}, view.problems...), Goroutines: runtime.NumGoroutine(),
+		Clients: len(p.clients), Sessions: len(p.sessions), Tools: len(view.order), LeftOut: append([]string{}, view.problems...),
+		Warnings: append([]string{}, view.warnings...), Goroutines: runtime.NumGoroutine(),
 		Upstreams: []UpstreamStatus{},
 	}
 	p.mu.Unlock()

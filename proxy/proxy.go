@@ -42,6 +42,7 @@ type Upstream struct {
 	Protocol string        // auto (also empty), legacy, or 2026-07-28
 	Timeout  time.Duration // of one call; 0: 60 s
 	Prefix   *string       // of the exposed names; nil: the upstream's name, or none where there is one upstream
+	Tools    ToolFilter    // which of its tools there are
 }
 
 // Approval says how people are asked. The zero value asks nobody: what needs

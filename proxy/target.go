@@ -96,6 +96,10 @@ func resourceTool(u *upstreamState, uri string) *tool {
 // unknown answers a call of something that there is not.
 func (t *toolCall) unknown() {
 	p := t.proxy
+	if w := p.catalogue.load().withheld[t.params.Name]; w != nil && t.method == callTool {
+		t.withheld(w)
+		return
+	}
 	t.proxy.log.Warn("call of something unknown refused", "method", t.method, "name", visible(t.params.Name), "session", t.client.session.id)
 	down := p.down()
 	switch {

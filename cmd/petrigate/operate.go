@@ -94,6 +94,9 @@ func printStatus(w io.Writer, status proxy.Status) {
 	for _, left := range status.LeftOut {
 		_, _ = fmt.Fprintf(w, "  left out: %s\n", left)
 	}
+	for _, warning := range status.Warnings {
+		_, _ = fmt.Fprintf(w, "  warning: %s\n", warning)
+	}
 }
 
 // age is how long ago something was, for people.

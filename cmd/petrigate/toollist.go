@@ -235,6 +235,9 @@ func liveTools(ctx context.Context, s stdio, cfg *config.Config) ([]listedTool, 
 	for _, left := range status.LeftOut {
 		_, _ = fmt.Fprintln(s.err, "petrigate: a tool is left out:", left)
 	}
+	for _, warning := range status.Warnings {
+		_, _ = fmt.Fprintln(s.err, "petrigate: warning:", warning)
+	}
 	_, _ = fmt.Fprintf(s.err, "%s of %s\n", number(len(tools), "tool"), number(len(status.Upstreams), "upstream"))
 	return asListed(tools), err
 }

@@ -25,6 +25,7 @@ func newTools(s stdio) *cobra.Command {
 		if *asJSON {
 			return printAnswer(s.out, "tools", tools)
 		}
+		warnOfTools(s)
 		var rows [][]string
 		for _, t := range tools {
 			rows = append(rows, []string{t.Canonical, t.Bare, t.Exposed, verdicts(t.Nets)})
@@ -56,6 +57,24 @@ func listTools(session string) ([]proxy.ToolInfo, error) {
 		all = append(all, tools...)
 	}
 	return all, nil
+}
+
+// warnOfTools says what the running proxies find doubtful of their tools. That
+// one does not answer any more is no reason to fail: its tools were told.
+func warnOfTools(s stdio) {
+	found, err := running()
+	if err != nil {
+		return
+	}
+	for _, client := range found {
+		status, err := client.Status()
+		if err != nil {
+			continue
+		}
+		for _, warning := range status.Warnings {
+			_, _ = fmt.Fprintln(s.err, "petrigate: warning:", warning)
+		}
+	}
 }
 
 func verdicts(nets []proxy.ToolVerdict) string {

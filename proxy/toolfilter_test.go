@@ -1,0 +1,68 @@
+package proxy_test
+
+import (
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/petrigate/petrigate/internal/fixture"
+	"github.com/petrigate/petrigate/proxy"
+)
+
+// TestToolFilter: A035. What the configuration keeps from clients is not listed
+// and cannot be called: on no leg, in no session, and not by another of its
+// names. Deny goes before allow.
+func TestToolFilter(t *testing.T) {
+	eachLeg(t, func(t *testing.T, l leg) {
+		s := start(t, setup{change: func(o *proxy.Options) {
+			o.Upstreams[0].Tools = proxy.ToolFilter{Allow: []string{"rea*", "pus?", "safe", "danger"}, Deny: []string{"dang*", "nope*"}}
+		}})
+		c := s.connect(l, "")
+		if names := c.listed(); !slices.Equal(names, []string{"safe", "push", "read"}) {
+			t.Errorf("listed are %q", names)
+		}
+		c.must("read", `{}`)
+		for tool, why := range map[string]string{"danger": `tools.deny has "dang*"`, "backup": "tools.allow does not have it"} {
+			if r := c.refuses(tool, `{}`, "withheld"); !strings.Contains(r.text(), why) {
+				t.Errorf("%s: %s", tool, r.text())
+			}
+		}
+		for _, name := range []string{"up.backup", "up_backup", "Backup", "nope"} {
+			c.unknown(name)
+		}
+		s.executed("", 1)
+		want := []string{`up: tools.deny: "nope*" matches no tool`}
+		if got := s.proxy.Status().Warnings; !slices.Equal(got, want) {
+			t.Errorf("warnings %q, want %q", got, want)
+		}
+	})
+}
+
+// TestToolFilterLater: a tool that the upstream adds later is filtered as well,
+// and one that is withheld takes no name from another.
+func TestToolFilterLater(t *testing.T) {
+	none := ""
+	other := httptest.NewServer(fixture.New(fixture.Options{Tools: fixture.Attack()}))
+	t.Cleanup(other.Close)
+	t.Cleanup(other.CloseClientConnections)
+	s := start(t, setup{change: func(o *proxy.Options) {
+		second := o.Upstreams[0]
+		second.Name, second.URL, second.Prefix = "second", other.URL+"/mcp", &none
+		second.Tools.Allow = []string{"read"}
+		o.Upstreams[0].Prefix = &none
+		o.Upstreams[0].Tools.Deny = []string{"read", "new_*"}
+		o.Upstreams = append(o.Upstreams, second)
+	}})
+	c := s.connect(legs()[0], "")
+	c.must("read", `{}`)
+	s.executed("read", 0)
+	c.must("safe", `{}`)
+	s.upstream.AddTool(fixture.Tool{Name: "new_tool"})
+	s.upstream.AddTool(fixture.Tool{Name: "sentinel"})
+	s.eventually("the list is new", func() bool { return slices.Contains(c.listed(), "sentinel") })
+	if slices.Contains(c.listed(), "new_tool") {
+		t.Error("new_tool is listed")
+	}
+	c.refuses("new_tool", `{}`, "withheld")
+}
