@@ -25,7 +25,8 @@ type Server struct {
 	Prefix    string // of the exposed names
 	HasPrefix bool   // false: the proxy chooses
 
-	Tools ToolFilter
+	Tools     ToolFilter
+	Isolation string // "auto", "session", "shared"
 
 	// Of a stdio server. A command with a separator in it is a path as seen
 	// from the configuration file; one without is looked up in PATH.
@@ -63,7 +64,7 @@ func (d *decoder) servers(to *[]Server) func(key, value *node) {
 }
 
 func (d *decoder) server(name, n *node) Server {
-	s := Server{Name: name.text, Protocol: "auto", Position: d.position(name)}
+	s := Server{Name: name.text, Protocol: "auto", Isolation: "auto", Position: d.position(name)}
 	known := keys{
 		"type":     d.serverType(&s.Type),
 		"command":  d.setting(&s.Command),
@@ -80,7 +81,9 @@ func (d *decoder) server(name, n *node) Server {
 
 		"tools": d.toolFilter(&s.Tools),
 
-		"isolation": d.later, "envFile": d.later,
+		"isolation": d.choice(&s.Isolation, []string{"auto", "session", "shared"}, nil),
+
+		"envFile": d.later,
 	}
 	for _, key := range clientKeys {
 		known[key] = d.ignored

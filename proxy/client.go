@@ -28,6 +28,7 @@ type session struct {
 	since     time.Time
 	gate      *gate.Session
 	shadowed  tally
+	over      atomic.Bool // nothing begins in it any more
 	narrowed  atomic.Bool // a client was shown just the tools that its nets let pass
 }
 
@@ -116,6 +117,7 @@ func (p *Proxy) dropClient(c *client) {
 	c.unanswered()
 	if c.session.by == "connection" {
 		p.tasks.forget(c.session)
+		p.leave(c.session)
 	}
 	if watched {
 		p.background(p.rewatch)

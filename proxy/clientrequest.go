@@ -179,8 +179,11 @@ func (p *Proxy) inquired(u *upstreamState, q *upstream.Inquiry) {
 	if p.taskInquiry(u, q) {
 		return
 	}
+	if u.trunk == nil && !u.branches.asks.Swap(true) && u.config.Isolation != IsolateShared {
+		p.log.Info("an upstream asks clients: sessions that begin now have it for themselves", "upstream", u.config.Name, "method", q.Method)
+	}
 	flights := u.flights.all()
-	if len(flights) == 1 {
+	if len(flights) == 1 && !u.straysOfOthers(flights[0].call.client.session) {
 		flights[0].inquired(q, false)
 		return
 	}
@@ -189,31 +192,35 @@ func (p *Proxy) inquired(u *upstreamState, q *upstream.Inquiry) {
 	for _, f := range flights {
 		t := f.receiver()
 		if t == nil || t.agent.modern || only != nil && only != t.client {
-			q.Refuse(codeInternal, "it cannot be told which request this belongs to")
+			p.unattributed(u, q)
 			return
 		}
-		only, s = t.client, t.aloud()
+		only, s = t.client, t.stream
 	}
 	if only == nil {
-		only = p.onlyClient()
+		only = p.onlyClient(u)
 		if only != nil {
 			s = only.out
 		}
 	}
 	switch {
-	case only == nil || s == nil:
-		q.Refuse(codeInternal, "it cannot be told which client this is for")
+	case only == nil || s == nil || u.straysOfOthers(only.session):
+		p.unattributed(u, q)
 	case !only.speaker(wire.Meta{}).can(q):
 		refuseInquiry(q)
 	default:
+		u.settleDown(only.session)
 		p.passOn(only, s, u, q)
 	}
 }
 
-// onlyClient is the client with a handshake, if there is just one and it can
-// be reached; nil: there is not.
-func (p *Proxy) onlyClient() (only *client) {
+// onlyClient is the client with a handshake that u serves, if there is just one
+// and it can be reached; nil: there is not.
+func (p *Proxy) onlyClient(u *upstreamState) (only *client) {
 	for _, c := range p.clientList() {
+		if !u.serves(c) {
+			continue
+		}
 		c.mu.Lock()
 		shaken := c.initialized
 		c.mu.Unlock()

@@ -71,7 +71,12 @@ func (p *Proxy) sweep(u *upstreamState) {
 		select {
 		case <-p.ctx.Done():
 			return
+		case <-u.closed:
+			return
 		case now := <-tick.C:
+			if u.trunk != nil && p.rest(u, now) {
+				return
+			}
 			for f := u.flights.overdue(now.Add(-timeout)); f != nil; f = u.flights.overdue(now.Add(-timeout)) {
 				if f.holding() {
 					u.flights.postpone(f)

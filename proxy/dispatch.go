@@ -81,7 +81,7 @@ func (p *Proxy) rootsChanged(c *client, params []byte) {
 	if !c.speaker(wire.Meta{}).answers("roots/list", nil) {
 		return
 	}
-	for _, u := range p.upstreams {
+	for _, u := range p.connectionsOf(c) {
 		if state := u.State(); state.Phase == upstream.Up && state.Era == upstream.Legacy {
 			u.Notify("notifications/roots/list_changed", bytes.Clone(params))
 		}
@@ -141,7 +141,10 @@ func (p *Proxy) accept(t *toolCall) {
 		t.refuseAs(codeHeaderMismatch, err.Error())
 		return
 	}
-	if !t.agent.modern || t.tool.upstream.Declares(t.agent.capabilities) { // a handshake has declared them
+	if !t.place() {
+		return
+	}
+	if !t.agent.modern || t.tool.upstream.trunk != nil || t.tool.upstream.Declares(t.agent.capabilities) { // a handshake has declared them
 		p.serve(t)
 		return
 	}

@@ -38,6 +38,8 @@ type flight struct {
 	inquiries []*upstream.Inquiry // of the upstream, that wait for the client
 	exchange  *upstream.Exchange  // nil until it is sent
 	early     error               // why it was abandoned before it was sent off whole
+	came      bool                // the upstream has replied
+	strayed   bool                // its client waits no longer, and the upstream may be busy with it
 }
 
 // launch sends the call. Its end is handled where the reply arrives, or by
@@ -131,8 +133,12 @@ func (f *flight) sent(x *upstream.Exchange) {
 // arrived takes the upstream's reply, whenever it comes.
 func (f *flight) arrived(r upstream.Reply) {
 	f.mu.Lock()
-	late := f.over
+	late, strayed := f.over, f.strayed
+	f.came = true
 	f.mu.Unlock()
+	if strayed {
+		f.call.tool.upstream.stray(f.call.client.session, -1)
+	}
 	if late {
 		f.settleLate(r)
 		return
@@ -177,9 +183,14 @@ func (f *flight) abandon(reason error) {
 	if !over {
 		f.early = reason
 	}
+	strays := !over && x != nil && !f.came && !f.strayed
+	f.strayed = f.strayed || strays
 	f.mu.Unlock()
 	if over || x == nil {
 		return
+	}
+	if strays {
+		f.call.tool.upstream.stray(f.call.client.session, 1)
 	}
 	x.Cancel(reason.Error())
 	f.finished(upstream.Reply{Err: reason})

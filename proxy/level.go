@@ -43,7 +43,7 @@ func (p *Proxy) relevel(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, levelTimeout)
 	defer cancel()
 	var all sync.WaitGroup
-	for _, u := range p.upstreams {
+	for _, u := range p.connections() {
 		all.Go(func() { p.setUpstreamLevel(ctx, u, false) })
 	}
 	all.Wait()
@@ -59,7 +59,7 @@ func (p *Proxy) setUpstreamLevel(ctx context.Context, u *upstreamState, anew boo
 		u.level = ""
 	}
 	state := u.State()
-	most := p.mostVerbose()
+	most := p.mostVerbose(u)
 	if state.Era == upstream.Modern || !u.has("logging") || most == "" || most == u.level {
 		return
 	}
@@ -71,14 +71,17 @@ func (p *Proxy) setUpstreamLevel(ctx context.Context, u *upstreamState, anew boo
 	}
 }
 
-// mostVerbose is the lowest level that a client wants; empty: none has ever
+// mostVerbose is the lowest level that a client of u wants; empty: none has ever
 // asked for one, and the upstreams decide.
-func (p *Proxy) mostVerbose() string {
+func (p *Proxy) mostVerbose(u *upstreamState) string {
 	if !p.leveled.Load() {
 		return ""
 	}
 	most := ""
 	for _, c := range p.clientList() {
+		if !u.serves(c) {
+			continue
+		}
 		if level := c.level(); level != "" && (most == "" || logLevels[level] < logLevels[most]) {
 			most = level
 		}
@@ -115,7 +118,7 @@ func (p *Proxy) logged(u *upstreamState, params []byte) {
 		wanted := c.initialized && level >= least
 		out := c.out
 		c.mu.Unlock()
-		if wanted && out != nil {
+		if wanted && out != nil && u.serves(c) {
 			out.send(wire.AppendNotification(nil, method, params))
 		}
 	}

@@ -39,6 +39,7 @@ type UpstreamStatus struct {
 	Pid      int       `json:"pid,omitempty"`
 	Since    time.Time `json:"since"`
 	Error    string    `json:"error,omitempty"`
+	Sessions int       `json:"sessions,omitempty"` // that have it for themselves
 }
 
 // Status describes the proxy now.
@@ -55,6 +56,7 @@ func (p *Proxy) Status() Status {
 	for _, u := range p.upstreams {
 		state := u.State()
 		one := UpstreamStatus{Name: u.config.Name, State: state.Phase.String(), Protocol: state.ProtocolVersion, Pid: state.Pid, Since: state.Since}
+		one.Sessions = len(u.all()) - 1
 		if state.Err != nil {
 			one.Error = state.Err.Error()
 		}

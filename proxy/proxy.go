@@ -43,6 +43,14 @@ type Upstream struct {
 	Timeout  time.Duration // of one call; 0: 60 s
 	Prefix   *string       // of the exposed names; nil: the upstream's name, or none where there is one upstream
 	Tools    ToolFilter    // which of its tools there are
+
+	Isolation string // whether sessions share it: auto (also empty), session, or shared
+	Limits    Limits
+}
+
+// Limits bound what an upstream is used for at a time.
+type Limits struct {
+	Sessions int // that have it for themselves; 0: 64 processes, or 1000 sessions over HTTP
 }
 
 // Approval says how people are asked. The zero value asks nobody: what needs
@@ -199,6 +207,8 @@ func (p *Proxy) addUpstreams() error {
 			return errors.New("an upstream has no name")
 		case seen[c.Name]:
 			return fmt.Errorf("two upstreams are called %q", c.Name)
+		case !knownIsolation(c.Isolation):
+			return fmt.Errorf("upstream %q: unknown isolation %q", c.Name, c.Isolation)
 		case (c.Command == "") == (c.URL == ""):
 			return fmt.Errorf("upstream %q wants a command or a url, and not both", c.Name)
 		}
@@ -211,18 +221,23 @@ func (p *Proxy) addUpstreams() error {
 		p.catalogue.impossible = func(tools []gate.Call) []string { return p.options.Impossible(tools, p.registry.names()) }
 	}
 	for _, u := range p.upstreams {
-		u.Upstream = upstream.New(p.connection(u.config), upstream.Options{
-			Logger:         p.log,
-			Version:        p.options.Version,
-			OnNotification: func(_ *upstream.Upstream, method string, params []byte) { p.heard(u, method, params) },
-			OnState:        func(*upstream.Upstream) { p.stateChanged(u) },
-			OnListen:       func(*upstream.Upstream) { p.listening(u) },
-			OnInquiry:      func(_ *upstream.Upstream, q *upstream.Inquiry) { p.inquired(u, q) },
-			Busy:           func() bool { return p.tasks.busy(u) },
-			OnBurst:        func(begins bool) { p.burst(u, begins) },
-		})
+		p.attach(u)
 	}
 	return nil
+}
+
+// attach makes the connection of u.
+func (p *Proxy) attach(u *upstreamState) {
+	u.Upstream = upstream.New(p.connection(u.config), upstream.Options{
+		Logger:         p.log,
+		Version:        p.options.Version,
+		OnNotification: func(_ *upstream.Upstream, method string, params []byte) { p.heard(u, method, params) },
+		OnState:        func(*upstream.Upstream) { p.stateChanged(u) },
+		OnListen:       func(*upstream.Upstream) { p.listening(u) },
+		OnInquiry:      func(_ *upstream.Upstream, q *upstream.Inquiry) { p.inquired(u, q) },
+		Busy:           func() bool { return p.tasks.busy(u) },
+		OnBurst:        func(begins bool) { p.burst(u, begins) },
+	})
 }
 
 func (p *Proxy) connection(c Upstream) upstream.Config {
@@ -264,25 +279,27 @@ func (p *Proxy) Close() error {
 	p.mu.Unlock()
 	p.cancel()
 	var all []error
-	for _, u := range p.upstreams {
+	for _, u := range p.connections() {
 		all = append(all, u.Close())
 	}
 	p.work.Wait()
 	return errors.Join(all...)
 }
 
-// background runs f while the proxy lives; Close waits for it.
-func (p *Proxy) background(f func()) {
+// background runs f while the proxy lives; Close waits for it. It reports false
+// where it is too late.
+func (p *Proxy) background(f func()) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed {
-		return
+		return false
 	}
 	p.work.Add(1)
 	go func() {
 		defer p.work.Done()
 		f()
 	}()
+	return true
 }
 
 // randomID is an identifier that nobody can guess.

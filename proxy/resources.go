@@ -121,6 +121,12 @@ func (p *Proxy) complete(ctx context.Context, c *client, m wire.Message, meta wi
 		s.reply(wire.AppendError(nil, m.ID, codeInvalidParams, "no upstream has what the ref names, and completes its arguments", nil))
 		return
 	}
+	at, err := p.placed(ctx, c, r.agent, r.upstream)
+	if err != nil {
+		s.reply(wire.AppendError(nil, m.ID, codeInternal, err.Error(), nil))
+		return
+	}
+	r.upstream = at
 	r.serve(ctx)
 }
 

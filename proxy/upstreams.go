@@ -40,6 +40,15 @@ type upstreamState struct {
 
 	corked *lineWriter // during a burst; of the connection's reader
 
+	branches branches       // of a trunk
+	trunk    *upstreamState // of a branch; nil: this is a trunk
+	session  *session       // whose branch it is
+	closed   chan struct{}  // closed when the branch has ended
+	used     atomic.Int64   // when a request was last sent there
+
+	straying sync.Mutex
+	strays   map[*session]int // calls that their clients gave up, and that have no answer
+
 	once    sync.Once
 	settled chan struct{} // closed when it was listed first, or is known to be down
 }
@@ -66,6 +75,11 @@ func (p *Proxy) stateChanged(u *upstreamState) {
 	state := u.State()
 	switch state.Phase {
 	case upstream.Up:
+		if u.trunk != nil {
+			u.settle()
+			p.background(func() { p.renew(u) })
+			return
+		}
 		p.listening(u)
 		p.background(func() { p.renew(u) })
 	case upstream.Down, upstream.Failed:
@@ -188,6 +202,9 @@ func (p *Proxy) announceSoon(due *atomic.Bool, method string) {
 
 // listening stands in for what u may have said before it was heard.
 func (p *Proxy) listening(u *upstreamState) {
+	if u.trunk != nil { // the lists are the trunk's
+		return
+	}
 	p.relist(u, false)
 	if p.anyCan("prompts", "listChanged") {
 		p.announceSoon(&u.promptsChanged, promptsListChanged)
@@ -203,15 +220,19 @@ func (p *Proxy) heard(u *upstreamState, method string, params []byte) {
 	if p.taskNews(u, method, params) {
 		return
 	}
+	trunk := u
+	if u.trunk != nil {
+		trunk = u.trunk
+	}
 	switch method {
 	case listChanged:
-		p.relist(u, true)
+		p.relist(trunk, true)
 	case promptsListChanged:
-		p.announceSoon(&u.promptsChanged, method)
+		p.announceSoon(&trunk.promptsChanged, method)
 	case resourcesListChanged:
-		p.announceSoon(&u.resourcesChanged, method)
+		p.announceSoon(&trunk.resourcesChanged, method)
 	case resourceUpdated:
-		p.updated(params)
+		p.updated(u, params)
 	case elicitationComplete:
 		p.returned(u, params)
 	case "notifications/message":

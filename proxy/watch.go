@@ -27,12 +27,17 @@ func (p *Proxy) watch(ctx context.Context, c *client, m wire.Message, s stream) 
 		s.reply(unknownResource(m.ID, uri, false))
 		return
 	}
+	u, err := p.placed(ctx, c, c.speaker(wire.Meta{}), u)
+	if err != nil {
+		s.reply(wire.AppendError(nil, m.ID, codeInternal, err.Error(), nil))
+		return
+	}
 	on := m.Method == "resources/subscribe"
 	if !c.watchResource(uri, on) {
 		s.reply(wire.AppendError(nil, m.ID, codeInvalidRequest, "too many resources are watched", nil))
 		return
 	}
-	if u.State().Era == upstream.Modern || on == u.watches(uri) || !on && p.watchers(uri) > 0 {
+	if u.State().Era == upstream.Modern || on == u.watches(uri) || !on && u.watchers(p.clientList(), uri) > 0 {
 		p.rewatch()
 		s.reply(wire.AppendResult(nil, m.ID, []byte(`{}`)))
 		return
@@ -78,9 +83,22 @@ func (c *client) watchResource(uri string, on bool) bool {
 	return true
 }
 
-// watchers is how many clients watch a resource.
-func (p *Proxy) watchers(uri string) (n int) {
-	for _, c := range p.clientList() {
+// watchedBy reports whether u is where c watches resources. What is watched
+// before the client is served anywhere is watched at the trunk.
+func (u *upstreamState) watchedBy(c *client) bool {
+	if u.trunk != nil {
+		return u.session == c.session
+	}
+	at := u.at(c.session, c.speaker(wire.Meta{}))
+	return at == nil || at == u
+}
+
+// watchers is how many clients watch a resource there.
+func (u *upstreamState) watchers(clients []*client, uri string) (n int) {
+	for _, c := range clients {
+		if !u.watchedBy(c) {
+			continue
+		}
 		if told, subscribers := c.watches(uri); told || len(subscribers) > 0 {
 			n++
 		}
@@ -102,9 +120,12 @@ func (c *client) watches(uri string) (told bool, subscribers []*subscription) {
 
 // updated tells those who watch a resource that it has changed. Each message
 // on a subscription names it.
-func (p *Proxy) updated(params []byte) {
+func (p *Proxy) updated(u *upstreamState, params []byte) {
 	uri := member(params, "uri")
 	for _, c := range p.clientList() {
+		if !u.watchedBy(c) {
+			continue
+		}
 		told, subscribers := c.watches(uri)
 		if told && c.out != nil {
 			c.out.send(wire.AppendNotification(nil, resourceUpdated, wire.WithSubscription(params, "")))
@@ -121,6 +142,9 @@ const resourceUpdated = "notifications/resources/updated"
 func (p *Proxy) watchedAt(u *upstreamState) []string {
 	all := map[string]bool{}
 	for _, c := range p.clientList() {
+		if !u.watchedBy(c) {
+			continue
+		}
 		c.mu.Lock()
 		for uri := range c.watched {
 			all[uri] = true
@@ -133,8 +157,12 @@ func (p *Proxy) watchedAt(u *upstreamState) []string {
 		c.mu.Unlock()
 	}
 	var uris []string
+	trunk := u
+	if u.trunk != nil {
+		trunk = u.trunk
+	}
 	for uri := range all {
-		if p.resources.owner(p.upstreams, uri) == u {
+		if p.resources.owner(p.upstreams, uri) == trunk {
 			uris = append(uris, uri)
 		}
 	}
@@ -145,7 +173,7 @@ func (p *Proxy) watchedAt(u *upstreamState) []string {
 // rewatch brings what the upstreams are asked to tell of in line with what the
 // clients watch.
 func (p *Proxy) rewatch() {
-	for _, u := range p.upstreams {
+	for _, u := range p.connections() {
 		if u.has("resources") {
 			u.watch(p.watchedAt(u))
 		}

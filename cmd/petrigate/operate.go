@@ -86,6 +86,9 @@ func printStatus(w io.Writer, status proxy.Status) {
 		if u.Protocol != "" && u.State == "up" {
 			line += ", protocol " + u.Protocol
 		}
+		if u.Sessions > 0 {
+			line += ", and " + number(u.Sessions, "session") + " of its own"
+		}
 		if u.Error != "" {
 			line += ": " + u.Error
 		}

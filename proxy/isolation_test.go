@@ -1,0 +1,235 @@
+//go:build unix
+
+package proxy_test
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"github.com/petrigate/petrigate/proxy"
+)
+
+// isolating is a site in front of a child of the older era that asks its clients.
+func isolating(t *testing.T, isolation string, change func(*proxy.Upstream)) *site {
+	u, _ := child(t, "--tools asking --era legacy")
+	u.Isolation = isolation
+	if change != nil {
+		change(&u)
+	}
+	return start(t, setup{rules: "limit ask to 1000 per session\n", change: func(o *proxy.Options) { o.Upstreams = []proxy.Upstream{u} }})
+}
+
+// pid is the process that serves the client.
+func (c *client) pid() string {
+	c.t.Helper()
+	return c.must("pid", `{}`).text()
+}
+
+// gone waits for the end of a process.
+func (s *site) gone(pid string) {
+	s.t.Helper()
+	n, err := strconv.Atoi(pid)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.eventually("process "+pid+" is gone", func() bool { return syscall.Kill(n, 0) == syscall.ESRCH })
+}
+
+// asksFor answers the question that a call of ask leads to, and fails unless
+// it is that very one.
+func (c *client) asksFor(word string) {
+	c.t.Helper()
+	args := `{"message":"` + word + `"}`
+	id := c.call("ask", args)
+	if c.leg.modern {
+		r := c.reply(id)
+		if got := at(r.result, "inputRequests", "request-1", "params", "message"); got != `"`+word+`"` {
+			c.t.Errorf("asked %s, want %q: %s", got, word, r.raw)
+			return
+		}
+		id = c.callWith("ask", args, "", `,"inputResponses":{"request-1":{"action":"accept","content":{"w":"`+word+`"}}},"requestState":`+at(r.result, "requestState"))
+	} else {
+		q := c.questioned("elicitation/create")
+		if got := at(q.params, "message"); got != `"`+word+`"` {
+			c.t.Errorf("asked %s, want %q", got, word)
+		}
+		c.respond(q.id, `{"action":"accept","content":{"w":"`+word+`"}}`)
+	}
+	if r := c.reply(id); at(r.result, "heard", "result", "content", "w") != `"`+word+`"` {
+		c.t.Errorf("%s", r.raw)
+	}
+}
+
+// TestIsolationSession: each session has a process for itself, which begins
+// with its first call and ends with it; what one client's call leads to is asked
+// of that client and no other, at once and again and again.
+func TestIsolationSession(t *testing.T) {
+	s := isolating(t, proxy.IsolateSession, nil)
+	all := []*client{s.connect(legs()[0], canElicit), s.connect(legs()[1], canElicit), s.connect(legs()[1], canElicit), s.connect(legs()[2], canElicit)}
+	if n := s.proxy.Status().Upstreams[0].Sessions; n != 0 {
+		t.Errorf("%d processes before the first call", n)
+	}
+	var work sync.WaitGroup
+	for i, c := range all {
+		work.Go(func() {
+			for j := range 5 {
+				c.asksFor(strconv.Itoa(i) + "-" + strconv.Itoa(j))
+			}
+		})
+	}
+	work.Wait()
+	var pids []string
+	for i, c := range all {
+		pid := c.pid()
+		if slices.Contains(pids, pid) {
+			t.Errorf("client %d shares a process", i)
+		}
+		pids = append(pids, pid)
+		if got := c.must("count", `{}`).text(); got != "1" {
+			t.Errorf("client %d sees the count of others: %s", i, got)
+		}
+	}
+	if n := s.proxy.Status().Upstreams[0].Sessions; n != len(all) {
+		t.Errorf("%d processes, want %d", n, len(all))
+	}
+	for i, c := range all[:3] { // the last one has no session to end
+		c.close()
+		s.gone(pids[i])
+	}
+	s.eventually("one is left", func() bool { return s.proxy.Status().Upstreams[0].Sessions == 1 })
+	if err := s.proxy.Close(); err != nil {
+		t.Error(err)
+	}
+	s.gone(pids[3])
+}
+
+// TestIsolationAuto: an upstream is shared until it asks. The client that it
+// can only have meant is asked and stays where it is; clients that can be asked
+// and come later have a process each, and the others go on to share.
+func TestIsolationAuto(t *testing.T) {
+	s := isolating(t, "", nil)
+	first, second, mute := s.connect(legs()[1], canElicit), s.connect(legs()[1], canElicit), s.connect(legs()[1], "")
+	shared := first.pid()
+	first.asksFor("a")
+	if got := first.pid(); got != shared {
+		t.Errorf("the first client moved from %s to %s", shared, got)
+	}
+	if got := mute.pid(); got != shared {
+		t.Errorf("a client that cannot be asked is at %s", got)
+	}
+	own := second.pid()
+	if own == shared {
+		t.Error("the second client shares the process of the first")
+	}
+	var work sync.WaitGroup
+	for i, c := range []*client{first, second} {
+		work.Go(func() {
+			for j := range 5 {
+				c.asksFor(strconv.Itoa(i) + "-" + strconv.Itoa(j))
+			}
+		})
+	}
+	work.Wait()
+	second.close()
+	s.gone(own)
+}
+
+// TestIsolationDoubt: where it is not sure whose question it is, nobody is
+// asked: two calls are under way, or one that another client has given up.
+func TestIsolationDoubt(t *testing.T) {
+	for _, isolation := range []string{proxy.IsolateAuto, proxy.IsolateShared} {
+		t.Run(isolation, func(t *testing.T) {
+			s := isolating(t, isolation, nil)
+			one, other := s.connect(legs()[1], canElicit), s.connect(legs()[1], canElicit)
+			if one.pid() != other.pid() {
+				t.Fatal("they do not share")
+			}
+			given := one.call("linger", `{"message":"of one"}`)
+			s.eventually("the call is under way", func() bool { return s.openCalls() == 1 })
+			r := other.reply(other.call("ask", `{"message":"of the other"}`))
+			if !strings.Contains(at(r.result, "heard", "error", "message"), "it cannot be told which client this is for") {
+				t.Errorf("%s", r.raw)
+			}
+			one.cancel(given)
+			r = other.reply(other.call("ask", `{"message":"again"}`))
+			if at(r.result, "heard", "error", "code") != "-32603" {
+				t.Errorf("%s", r.raw)
+			}
+			for _, c := range []*client{one, other} {
+				if n := c.mail.count(func(m message) bool { return m.method == "elicitation/create" }); n != 0 {
+					t.Errorf("asked: %s", c.mail)
+				}
+			}
+			third := s.connect(legs()[1], canElicit)
+			if alone := third.pid() != one.pid(); alone != (isolation == proxy.IsolateAuto) {
+				t.Errorf("the third client has a process of its own: %v", alone)
+			}
+		})
+	}
+}
+
+// TestIsolationBound: there are no more processes than are allowed, what is too
+// much is refused without being counted, and a session that ends makes room.
+func TestIsolationBound(t *testing.T) {
+	s := isolating(t, proxy.IsolateSession, func(u *proxy.Upstream) { u.Limits.Sessions = 2 })
+	first, second, third := s.connect(legs()[1], ""), s.connect(legs()[1], ""), s.connect(legs()[1], "")
+	pid := first.pid()
+	second.pid()
+	r := third.refuses("pid", `{}`, "unavailable")
+	if !strings.Contains(r.text(), "2 sessions have a process of up for themselves, and no more are allowed (limits.sessions)") {
+		t.Errorf("%s", r.text())
+	}
+	first.close()
+	s.gone(pid)
+	third.pid()
+}
+
+// TestIsolationChurn: sessions that come, call and go leave no process behind.
+func TestIsolationChurn(t *testing.T) {
+	s := isolating(t, proxy.IsolateSession, nil)
+	var mu sync.Mutex
+	var pids []string
+	var work sync.WaitGroup
+	for range 4 {
+		work.Go(func() {
+			for range 4 {
+				c := s.connect(legs()[1], canElicit)
+				c.asksFor("x")
+				pid := c.pid()
+				if len(pid)%2 == 0 { // some go in the middle of a call
+					c.call("linger", `{}`)
+				}
+				c.close()
+				mu.Lock()
+				pids = append(pids, pid)
+				mu.Unlock()
+			}
+		})
+	}
+	work.Wait()
+	for _, pid := range pids {
+		s.gone(pid)
+	}
+	s.eventually("nothing is left", func() bool { return s.proxy.Status().Upstreams[0].Sessions == 0 && s.openCalls() == 0 })
+}
+
+// TestIsolationOverHTTP: over HTTP a session for itself is one of the upstream.
+func TestIsolationOverHTTP(t *testing.T) {
+	s := start(t, setup{change: func(o *proxy.Options) {
+		o.Upstreams[0].Isolation = proxy.IsolateSession
+		o.Upstreams[0].Protocol = "legacy"
+	}})
+	for range 2 {
+		c := s.connect(legs()[1], "")
+		c.must("read", `{}`)
+		if n := s.proxy.Status().Upstreams[0].Sessions; n != 1 {
+			t.Errorf("%d sessions of its own, want 1", n)
+		}
+		c.close()
+		s.eventually("it is over", func() bool { return s.proxy.Status().Upstreams[0].Sessions == 0 })
+	}
+}
