@@ -17,7 +17,7 @@ import (
 // name alone.
 type Server struct {
 	Name     string
-	Type     string // "stdio" or "http"
+	Type     string // "stdio", "http" or "sse"
 	Disabled bool
 	Timeout  time.Duration // of one call; 0: the proxy's own
 	Protocol string        // "auto", "legacy", "2026-07-28"
@@ -35,7 +35,7 @@ type Server struct {
 	Env     map[string]string
 	Cwd     string
 
-	// Of an HTTP server.
+	// Of an HTTP server; sse is that of revision 2024-11-05.
 	URL     string
 	Headers map[string]string
 	OAuth   *OAuth `json:",omitempty"` // nil: not said
@@ -117,7 +117,7 @@ func (d *decoder) serverType(to *string) func(key, value *node) {
 		case "streamable-http", "streamableHttp", "streamable_http":
 			*to = "http"
 		default:
-			if d.word(key, value, text, []string{"stdio", "http"}, []string{"sse"}) {
+			if d.word(key, value, text, []string{"stdio", "http", "sse"}, nil) {
 				*to = text
 			}
 		}
@@ -240,13 +240,20 @@ func (d *decoder) agree(name, n *node, s *Server) {
 		d.at(command, `"command" is empty`, "")
 	}
 	kind := map[bool]string{true: "stdio", false: "http"}[command != nil]
+	if s.Type == "sse" && kind == "http" {
+		kind = "sse"
+	}
 	if s.Type != "" && s.Type != kind {
 		d.at(n.get("type"), fmt.Sprintf("type %s does not fit the other keys, which are those of %s", s.Type, kind), "")
 	}
 	s.Type = kind
+	if s.Type == "sse" && s.Protocol != "auto" && s.Protocol != "legacy" {
+		d.at(n.get("protocol"), "a server of type sse is of revision 2024-11-05", "leave protocol out")
+	}
 	d.uniqueHeaders(n.get("headers"))
 	d.authorizedOnce(n, s)
-	others := map[string][]string{"stdio": {"headers", "oauth"}, "http": {"args", "env", "cwd"}}
+	overHTTP := []string{"args", "env", "cwd"}
+	others := map[string][]string{"stdio": {"headers", "oauth"}, "http": overHTTP, "sse": overHTTP}
 	for _, f := range n.fields {
 		if slices.Contains(others[kind], f.key.text) {
 			d.at(f.key, fmt.Sprintf("%q has no meaning for a server of type %s", f.key.text, kind), "")

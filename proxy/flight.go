@@ -48,7 +48,7 @@ func (p *Proxy) launch(t *toolCall, ticket *gate.Ticket) {
 	u := t.tool.upstream
 	f := &flight{call: t, to: t, ticket: ticket, modern: u.State().Era == upstream.Modern}
 	t.mu.Lock()
-	f.here = t.landed != nil && u.config.URL != ""
+	f.here = t.landed != nil && !u.OneReader()
 	stopped := t.stopped
 	if stopped == nil {
 		t.flight = f

@@ -45,7 +45,7 @@ func (t *toolCall) receive(l landing) {
 // is answered. The end of ctx cancels the call, for that reason.
 func (p *Proxy) serveCall(ctx context.Context, t *toolCall, reason error) {
 	t.landed = make(chan landing, 2)
-	if t.tool == nil || t.tool.upstream.config.URL == "" {
+	if t.tool == nil || t.tool.upstream.OneReader() {
 		t.notes = newNotes()
 	}
 	t.aside = func(f func()) {

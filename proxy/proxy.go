@@ -37,6 +37,8 @@ type Upstream struct {
 	URL     string
 	Headers map[string]string
 
+	SSE bool // the URL is one of HTTP+SSE (2024-11-05); servers that know only that are found without it too
+
 	Credentials Credentials // over HTTP, beside the headers; nil: none
 
 	Protocol string        // auto (also empty), legacy, or 2026-07-28
@@ -241,9 +243,13 @@ func (p *Proxy) attach(u *upstreamState) {
 }
 
 func (p *Proxy) connection(c Upstream) upstream.Config {
+	transport := ""
+	if c.SSE {
+		transport = upstream.TransportSSE
+	}
 	return upstream.Config{
 		Name: c.Name, Command: c.Command, Args: c.Args, Env: c.Env, Dir: c.Dir,
-		URL: c.URL, Headers: c.Headers, Credentials: c.Credentials, Protocol: c.Protocol, Timeout: c.Timeout,
+		URL: c.URL, Headers: c.Headers, Credentials: c.Credentials, Transport: transport, Protocol: c.Protocol, Timeout: c.Timeout,
 		MaxMessage: p.options.MaxResult,
 	}
 }

@@ -137,7 +137,7 @@ func (p *plant) upstreams(c *config.Config) ([]proxy.Upstream, error) {
 		}
 		u := proxy.Upstream{
 			Name: s.Name, Command: s.Command, Args: s.Args, Env: s.Env, Dir: s.Cwd,
-			URL: s.URL, Headers: s.Headers, Protocol: s.Protocol, Timeout: s.Timeout,
+			URL: s.URL, SSE: s.Type == "sse", Headers: s.Headers, Protocol: s.Protocol, Timeout: s.Timeout,
 			Isolation: s.Isolation, Tools: proxy.ToolFilter{Allow: s.Tools.Allow, Deny: s.Tools.Deny},
 		}
 		if s.HasPrefix {

@@ -86,7 +86,8 @@ func await(ctx context.Context, c <-chan struct{}) {
 }
 
 // redeclare shakes hands anew: over HTTP in a new session beside the old one,
-// and with a child in a new process, if it has nothing to do. So is another era
+// and with a child in a new process, if it has nothing to do, as with a new
+// stream of HTTP+SSE. So is another era
 // begun.
 func (u *Upstream) redeclare(ctx context.Context, c conn, again <-chan struct{}) {
 	if u.options.Busy != nil && u.options.Busy() {
@@ -97,13 +98,19 @@ func (u *Upstream) redeclare(ctx context.Context, c conn, again <-chan struct{})
 		h.redeclare(ctx)
 		return
 	}
-	if p, ok := c.(*stdioConn); ok && p.pending.busy() {
-		return
-	}
-	if overHTTP {
-		h.fail(errRedeclared)
-	} else if p, ok := c.(*stdioConn); ok {
-		p.fail(errRedeclared)
+	switch c := c.(type) {
+	case *httpConn:
+		c.fail(errRedeclared)
+	case *sseConn:
+		if c.pending.busy() {
+			return
+		}
+		c.fail(errRedeclared)
+	case *stdioConn:
+		if c.pending.busy() {
+			return
+		}
+		c.fail(errRedeclared)
 	}
 	await(ctx, again)
 }

@@ -232,10 +232,10 @@ func (a *adapter) exchange(ctx context.Context, request transport.JSONRPCRequest
 // ended is closed when a child is gone. What is lost with it is told only
 // after the handshake, when the connection is retired.
 func (a *adapter) ended() <-chan struct{} {
-	if _, ok := a.conn.(*stdioConn); ok {
+	if _, ok := a.conn.(*httpConn); !ok {
 		return a.conn.over()
 	}
-	return nil // over HTTP each request ends by itself
+	return nil // over streamable HTTP each request ends by itself
 }
 
 // modernAfterAll reports whether the answer to server/discover came late.

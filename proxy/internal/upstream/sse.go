@@ -10,6 +10,7 @@ import (
 // event is one event of a stream.
 type event struct {
 	id   string
+	kind string // that the server gave it; empty: message
 	data []byte
 }
 
@@ -62,6 +63,8 @@ func (r *eventReader) field(e *event, line []byte, kept bool) {
 	switch string(name) {
 	case "data":
 		e.add(value, kept)
+	case "event":
+		e.kind = string(value)
 	case "id":
 		if bytes.IndexByte(value, 0) < 0 {
 			e.id, r.lastID = string(value), string(value)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"net/http"
 	"runtime"
 	"time"
 )
@@ -39,6 +40,7 @@ type supervisor struct {
 	failures int  // in a row
 	everUp   bool // it worked once, so that it can work
 	legacy   bool // the server does not know, or does not survive, server/discover
+	fellBack bool // the server knows HTTP+SSE and not streamable HTTP
 	gaveUp   bool
 }
 
@@ -142,15 +144,46 @@ func (s *supervisor) connect(ctx context.Context) (conn, agreement, error) {
 	if protocol == "" && s.legacy {
 		protocol = "legacy"
 	}
+	if s.sse.Store(s.config.Transport == TransportSSE || s.fellBack); s.sse.Load() {
+		protocol = "legacy"
+	}
 	c, a, err := s.attempt(ctx, protocol)
+	if err != nil && s.mayFallBack(protocol, err) && ctx.Err() == nil {
+		return s.fallBack(ctx, err)
+	}
 	if err != nil && probing && errors.Is(err, errDiedOfProbe) && ctx.Err() == nil {
 		s.log.Debug("server ended on server/discover, starting it again without")
 		return s.attempt(ctx, "legacy")
 	}
 	if err != nil {
-		s.legacy = false // it may be another program by now
+		s.legacy, s.fellBack = false, false // it may be another program by now
 	}
 	return c, a, err
+}
+
+// mayFallBack reports whether a server that was spoken to by streamable HTTP
+// answered as those do that know only HTTP+SSE.
+func (s *supervisor) mayFallBack(protocol string, err error) bool {
+	var status *StatusError
+	if s.config.URL == "" || s.sse.Load() || protocol != "" && protocol != "legacy" || !errors.As(err, &status) {
+		return false
+	}
+	return status.Code == http.StatusBadRequest || status.Code == http.StatusNotFound || status.Code == http.StatusMethodNotAllowed
+}
+
+// fallBack tries HTTP+SSE. Where that fails too, the first failure counts.
+func (s *supervisor) fallBack(ctx context.Context, first error) (conn, agreement, error) {
+	s.sse.Store(true)
+	c, a, err := s.attempt(ctx, "legacy")
+	if err != nil {
+		s.sse.Store(false)
+		s.legacy = false
+		s.log.Debug("the server does not speak HTTP+SSE either", "error", err)
+		return nil, agreement{}, first
+	}
+	s.fellBack = true
+	s.log.Info("the server does not know streamable HTTP; it is spoken to by HTTP+SSE")
+	return c, a, nil
 }
 
 func (s *supervisor) attempt(ctx context.Context, protocol string) (conn, agreement, error) {
@@ -189,6 +222,8 @@ func (u *Upstream) open(ctx context.Context) (conn, error) {
 		return nil, permanent{errors.New("both a command and a url are given")}
 	case u.config.Command != "":
 		return u.spawn()
+	case u.config.URL != "" && u.sse.Load():
+		return u.dialSSE(ctx)
 	case u.config.URL != "":
 		return u.dial(ctx)
 	}

@@ -24,6 +24,7 @@ type Config struct {
 	URL         string
 	Headers     map[string]string
 	Credentials Credentials // beside the headers; nil: none
+	Transport   string      // TransportSSE; else streamable HTTP, or HTTP+SSE where the server does not know that
 
 	Protocol   string        // "" or "auto", "legacy", or a revision such as "2026-07-28"
 	Timeout    time.Duration // of one call; not used here
@@ -115,7 +116,8 @@ type Upstream struct {
 	state State
 	ended bool // nothing may begin any more
 
-	preferred    bool // a client has decided on the era
+	sse          atomic.Bool // the server speaks HTTP+SSE
+	preferred    bool        // a client has decided on the era
 	preferLegacy bool
 
 	declared []byte        // capabilities of the clients behind us
@@ -176,6 +178,10 @@ func (u *Upstream) Cork() (uncork func()) {
 	}
 	return func() {}
 }
+
+// OneReader reports whether what the server says comes on one stream for all
+// requests, whose reader must not be kept waiting for the sake of one of them.
+func (u *Upstream) OneReader() bool { return u.config.Command != "" || u.sse.Load() }
 
 // Settled is closed once the upstream is up for the first time, or the first
 // attempt has failed.
@@ -239,15 +245,19 @@ func (u *Upstream) Notify(method string, params []byte) {
 		return
 	}
 	c := *current
-	h, overHTTP := c.(*httpConn)
-	if !overHTTP {
+	if _, child := c.(*stdioConn); child {
 		defer u.work.Done()
 		_ = c.notify(context.Background(), nil, method, params)
 		return
 	}
 	go func() {
 		defer u.work.Done()
-		_ = h.notify(h.ctx, h.current.Load(), method, params)
+		switch c := c.(type) {
+		case *httpConn:
+			_ = c.notify(c.ctx, c.current.Load(), method, params)
+		case *sseConn:
+			_ = c.notify(c.ctx, nil, method, params)
+		}
 	}()
 }
 
