@@ -23,12 +23,12 @@ var definitions = map[string]string{
 	`an entry of "rules"`: "ruleEntry", `an entry of "nets"`: "netEntry", `an entry of "map"`: "mapEntry",
 	`an entry of "validate"`: "validator", `an entry of "remember"`: "memory",
 	`"listen"`: "listen", `"jwt"`: "jwt", `"oauth"`: "oauth", `"tls"`: "tls", `"timeouts"`: "timeouts", `"approval"`: "approval", `"audit"`: "audit", `"log"`: "log", `"session"`: "session", `"state"`: "state",
-	`"tools"`: "toolFilter",
+	`"tools"`: "toolFilter", `"tls" of a server`: "serverTLS", `"limits"`: "serverLimits",
 }
 
 // everywhere uses every table of keys that the decoder has.
 const everywhere = `
-mcpServers: { a: { command: x, oauth: {}, tools: {} } }
+mcpServers: { a: { command: x, oauth: {}, tools: {}, tls: {}, limits: {} } }
 rules: [ { inline: block rm } ]
 nets: [ { inline: { name: n, transitions: [ {} ], map: [ {} ], validate: [ {} ], remember: [ {} ] } } ]
 listen: { jwt: {}, tls: {}, timeouts: {} }

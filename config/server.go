@@ -27,6 +27,7 @@ type Server struct {
 
 	Tools     ToolFilter
 	Isolation string // "auto", "session", "shared"
+	Limits    ServerLimits
 
 	// Of a stdio server. A command with a separator in it is a path as seen
 	// from the configuration file; one without is looked up in PATH.
@@ -38,7 +39,8 @@ type Server struct {
 	// Of an HTTP server; sse is that of revision 2024-11-05.
 	URL     string
 	Headers map[string]string
-	OAuth   *OAuth `json:",omitempty"` // nil: not said
+	TLS     *ServerTLS `json:",omitempty"`
+	OAuth   *OAuth     `json:",omitempty"` // nil: not said
 
 	Position Position
 }
@@ -65,6 +67,7 @@ func (d *decoder) servers(to *[]Server) func(key, value *node) {
 
 func (d *decoder) server(name, n *node) Server {
 	s := Server{Name: name.text, Protocol: "auto", Isolation: "auto", Position: d.position(name)}
+	var fromFile map[string]string
 	known := keys{
 		"type":     d.serverType(&s.Type),
 		"command":  d.setting(&s.Command),
@@ -83,7 +86,9 @@ func (d *decoder) server(name, n *node) Server {
 
 		"isolation": d.choice(&s.Isolation, []string{"auto", "session", "shared"}, nil),
 
-		"envFile": d.later,
+		"envFile": d.envFile(&fromFile),
+		"tls":     d.serverTLS(&s.TLS),
+		"limits":  d.serverLimits(&s.Limits),
 	}
 	for _, key := range clientKeys {
 		known[key] = d.ignored
@@ -92,6 +97,7 @@ func (d *decoder) server(name, n *node) Server {
 	if n.kind == mapKind {
 		d.agree(name, n, &s)
 	}
+	s.joinEnv(fromFile)
 	s.Command, s.Cwd = d.command(s.Command), d.absolute(s.Cwd)
 	return s
 }
@@ -252,8 +258,9 @@ func (d *decoder) agree(name, n *node, s *Server) {
 	}
 	d.uniqueHeaders(n.get("headers"))
 	d.authorizedOnce(n, s)
-	overHTTP := []string{"args", "env", "cwd"}
-	others := map[string][]string{"stdio": {"headers", "oauth"}, "http": overHTTP, "sse": overHTTP}
+	d.secureOnly(n, s)
+	overHTTP := []string{"args", "env", "envFile", "cwd"}
+	others := map[string][]string{"stdio": {"headers", "oauth", "tls"}, "http": overHTTP, "sse": overHTTP}
 	for _, f := range n.fields {
 		if slices.Contains(others[kind], f.key.text) {
 			d.at(f.key, fmt.Sprintf("%q has no meaning for a server of type %s", f.key.text, kind), "")

@@ -51,9 +51,14 @@ func (p *Proxy) ask(t *toolCall, q *gate.Ask) {
 			t.answer(a)
 			return
 		}
+		if a := p.reserve(t); a != nil { // so it does
+			t.answer(a)
+			return
+		}
 		if p.redeem(t, q, r) {
 			return
 		}
+		t.release()
 		// Another call used this consent up. This one asks anew.
 	}
 }
@@ -79,8 +84,10 @@ func (p *Proxy) redeem(t *toolCall, q *gate.Ask, r *approval) bool {
 		t.consent = r
 		p.admit(t, d)
 	case *gate.Refusal:
+		t.release()
 		t.answer(p.reject(t, d))
 	case *gate.Ask:
+		t.release()
 		t.answer(p.denied(t, d, fmt.Sprintf("The state changed while a person was asked: %s now asks for more.", t.tool.exposed)))
 	}
 	return used

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"sync"
+	"sync/atomic"
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
@@ -49,6 +50,8 @@ type toolCall struct {
 	stop    context.CancelCauseFunc
 	flight  *flight
 	ended   bool // it has its answer, or will get none
+
+	reserved atomic.Bool // it has a place among the calls under way at its upstream
 }
 
 // An answer is what a client is told instead of an upstream's result.
@@ -73,12 +76,18 @@ func (p *Proxy) serve(t *toolCall) {
 		t.answer(a)
 		return
 	}
+	if a := p.reserve(t); a != nil {
+		t.answer(a)
+		return
+	}
 	switch d := t.client.session.gate.Decide(t.gate, nil).(type) {
 	case *gate.Allow:
 		p.admit(t, d)
 	case *gate.Refusal:
+		t.release()
 		t.answer(p.reject(t, d))
 	case *gate.Ask:
+		t.release()                     // a place is for those that run
 		t.aside(func() { p.ask(t, d) }) // a person may think for long
 	}
 }

@@ -55,6 +55,7 @@ func (p *Proxy) launch(t *toolCall, ticket *gate.Ticket) {
 	}
 	t.mu.Unlock()
 	if stopped != nil { // it is never sent
+		t.release()
 		p.settle(t, ticket, gate.Failure, "")
 		t.conclude(func() {})
 		return
@@ -159,6 +160,7 @@ func (f *flight) finished(r upstream.Reply) {
 		return
 	}
 	f.call.tool.upstream.flights.remove(f)
+	f.call.release()
 	f.withdraw()
 	f.adopt(r)
 	switch {

@@ -1,8 +1,10 @@
 package proxy
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
+	"crypto/tls"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -39,6 +41,8 @@ type Upstream struct {
 
 	SSE bool // the URL is one of HTTP+SSE (2024-11-05); servers that know only that are found without it too
 
+	TLS *tls.Config // how a server over https is known, and who we are to it; nil: as usual
+
 	Credentials Credentials // over HTTP, beside the headers; nil: none
 
 	Protocol string        // auto (also empty), legacy, or 2026-07-28
@@ -52,7 +56,9 @@ type Upstream struct {
 
 // Limits bound what an upstream is used for at a time.
 type Limits struct {
-	Sessions int // that have it for themselves; 0: 64 processes, or 1000 sessions over HTTP
+	InFlight    int // calls under way; 0: no bound
+	MessageSize int // bytes of one message of it; 0: MaxResult of the Options
+	Sessions    int // that have it for themselves; 0: 64 processes, or 1000 sessions over HTTP
 }
 
 // Approval says how people are asked. The zero value asks nobody: what needs
@@ -249,8 +255,8 @@ func (p *Proxy) connection(c Upstream) upstream.Config {
 	}
 	return upstream.Config{
 		Name: c.Name, Command: c.Command, Args: c.Args, Env: c.Env, Dir: c.Dir,
-		URL: c.URL, Headers: c.Headers, Credentials: c.Credentials, Transport: transport, Protocol: c.Protocol, Timeout: c.Timeout,
-		MaxMessage: p.options.MaxResult,
+		URL: c.URL, Headers: c.Headers, Credentials: c.Credentials, TLS: c.TLS, Transport: transport, Protocol: c.Protocol, Timeout: c.Timeout,
+		MaxMessage: cmp.Or(c.Limits.MessageSize, p.options.MaxResult),
 	}
 }
 

@@ -53,6 +53,7 @@ func (p *Proxy) settle(t *toolCall, ticket *gate.Ticket, o gate.Outcome, by stri
 
 // takeBack ends a call that was allowed and is not made.
 func (p *Proxy) takeBack(t *toolCall, ticket *gate.Ticket) {
+	t.release()
 	ticket.SettleAt(gate.Failure, p.options.Now())
 	p.advisor.touch(t.client.session)
 }

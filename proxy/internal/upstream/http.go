@@ -79,14 +79,19 @@ func (u *Upstream) dial(ctx context.Context) (*httpConn, error) {
 	}, nil
 }
 
-func newHTTPClient() *http.Client {
+func newHTTPClient(secure *tls.Config) *http.Client {
+	if secure == nil {
+		secure = new(tls.Config)
+	}
+	secure = secure.Clone()
+	secure.MinVersion = max(secure.MinVersion, tls.VersionTLS12)
 	dialer := newDialer()
 	return &http.Client{
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		Transport: &directTransport{dialer: dialer, other: &http.Transport{
 			Proxy:                 http.ProxyFromEnvironment,
 			DialContext:           dialer.DialContext,
-			TLSClientConfig:       &tls.Config{MinVersion: tls.VersionTLS12},
+			TLSClientConfig:       secure,
 			TLSHandshakeTimeout:   10 * time.Second,
 			ForceAttemptHTTP2:     true,
 			MaxIdleConnsPerHost:   maxIdle,

@@ -2,6 +2,7 @@ package upstream
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -24,6 +25,7 @@ type Config struct {
 	URL         string
 	Headers     map[string]string
 	Credentials Credentials // beside the headers; nil: none
+	TLS         *tls.Config // how the server is known, and who we are to it; nil: as usual. Never less than TLS 1.2
 	Transport   string      // TransportSSE; else streamable HTTP, or HTTP+SSE where the server does not know that
 
 	Protocol   string        // "" or "auto", "legacy", or a revision such as "2026-07-28"
@@ -139,7 +141,7 @@ func New(c Config, o Options) *Upstream {
 	return &Upstream{
 		declared: []byte(`{}`), rewatch: make(chan struct{}, 1), acked: make(chan struct{}, 1),
 		config: c, options: o, log: o.Logger.With("upstream", c.Name), grace: usualGrace(), probe: probeTimeout,
-		meta: requestMeta(o.Version), client: newHTTPClient(),
+		meta: requestMeta(o.Version), client: newHTTPClient(c.TLS),
 		settled: make(chan struct{}), finished: make(chan struct{}),
 		state: State{Since: time.Now(), Err: errors.New("not connected yet")},
 	}

@@ -1,0 +1,18 @@
+package config
+
+// ServerLimits bound what a server is used for; 0: the bound of the proxy.
+type ServerLimits struct {
+	InFlight    int // calls under way at a time
+	MessageSize int // bytes of one message of the server
+	Sessions    int // that have the server for themselves at a time
+}
+
+const leastMessage = 4 << 10
+
+func (d *decoder) serverLimits(to *ServerLimits) func(key, value *node) {
+	return func(key, value *node) {
+		d.mapping(value, quoted(key), keys{
+			"inFlight": d.atLeastOne(&to.InFlight), "messageSize": d.size(&to.MessageSize, leastMessage), "sessions": d.atLeastOne(&to.Sessions),
+		})
+	}
+}

@@ -1,0 +1,64 @@
+package upstream
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"io"
+	"log"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/petrigate/petrigate/internal/fixture"
+)
+
+// TestTLS: a server over https has to be the one that is meant, and a server
+// that wants to know who we are learns it.
+func TestTLS(t *testing.T) {
+	plain := httptest.NewTLSServer(nil)
+	plain.Close()
+	known := x509.NewCertPool()
+	known.AddCert(plain.Certificate())
+	ours := plain.TLS.Certificates // the certificate of these tests, which vouches for itself
+	for name, c := range map[string]struct {
+		server *tls.Config
+		client *tls.Config
+		fails  string // "": it works
+	}{
+		"known":            {client: &tls.Config{RootCAs: known}},
+		"of no one":        {client: nil, fails: "certificate"},
+		"of others":        {client: &tls.Config{RootCAs: x509.NewCertPool()}, fails: "unknown authority"},
+		"name":             {client: &tls.Config{RootCAs: known, ServerName: "example.com"}},
+		"other name":       {client: &tls.Config{RootCAs: known, ServerName: "example.net"}, fails: "example.net"},
+		"client":           {server: &tls.Config{ClientAuth: tls.RequireAnyClientCert}, client: &tls.Config{RootCAs: known, Certificates: ours}},
+		"no client":        {server: &tls.Config{ClientAuth: tls.RequireAnyClientCert}, client: &tls.Config{RootCAs: known}, fails: "certificate required"},
+		"too old":          {server: &tls.Config{MaxVersion: tls.VersionTLS11}, client: &tls.Config{RootCAs: known}, fails: "version"},
+		"old if they like": {server: &tls.Config{MaxVersion: tls.VersionTLS11}, client: &tls.Config{RootCAs: known, MinVersion: tls.VersionTLS10}, fails: "version"},
+	} {
+		for _, transport := range []string{"", TransportSSE} {
+			t.Run(name+" "+transport, func(t *testing.T) {
+				web := httptest.NewUnstartedServer(fixture.New(fixture.Options{Tools: fixture.Attack(), Eras: fixture.Legacy}))
+				web.TLS, web.Config.ErrorLog = c.server.Clone(), log.New(io.Discard, "", 0)
+				web.StartTLS()
+				t.Cleanup(web.Close)
+				t.Cleanup(web.CloseClientConnections)
+				s := prepare(t, Config{Name: "web", URL: web.URL + "/mcp", TLS: c.client, Transport: transport})
+				s.Start(t.Context())
+				st := <-s.states
+				switch {
+				case c.fails == "" && transport == TransportSSE: // TLS is agreed upon, and then it is no such server
+					if st.Err == nil || !strings.Contains(st.Err.Error(), "HTTP status") {
+						t.Errorf("%v %v", st.Phase, st.Err)
+					}
+				case c.fails == "":
+					if st.Phase != Up {
+						t.Fatalf("%v %v", st.Phase, st.Err)
+					}
+					s.answer(s.tool("safe", `{}`))
+				case st.Phase != Down || !strings.Contains(st.Err.Error(), c.fails):
+					t.Errorf("%v %v, want %q", st.Phase, st.Err, c.fails)
+				}
+			})
+		}
+	}
+}

@@ -1,0 +1,89 @@
+package proxy_test
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/petrigate/petrigate/internal/fixture"
+	"github.com/petrigate/petrigate/proxy"
+)
+
+// TestInFlight: what is over the bound is refused before the gate is asked, and
+// a call that ends, in whatever way, makes room.
+func TestInFlight(t *testing.T) {
+	eachLeg(t, func(t *testing.T, l leg) {
+		s := start(t, setup{rules: "limit slow to 4 per session\nlimit safe to 3 per session\nblock danger\n", change: func(o *proxy.Options) {
+			o.Upstreams[0].Limits.InFlight = 2
+		}})
+		c := s.connect(l, "")
+		one, two := c.call("slow", `{}`), c.call("slow", `{}`)
+		s.awaitExecuted("slow", 2)
+		for range 3 {
+			if r := c.refuses("safe", `{}`, "busy"); !strings.Contains(r.text(), "2 calls of the upstream up are under way, and no more are allowed at a time (limits.inFlight)") {
+				t.Errorf("%s", r.text())
+			}
+		}
+		s.upstream.Release()
+		c.reply(one)
+		c.reply(two)
+		c.refuses("danger", `{}`, "blocked") // which takes no place
+		c.refuses("danger", `{}`, "blocked")
+		c.refuses("danger", `{}`, "blocked")
+		c.must("safe", `{}`)
+		given := c.call("slow", `{}`)
+		other := c.call("slow", `{}`)
+		s.awaitExecuted("slow", 4)
+		c.refuses("safe", `{}`, "busy")
+		c.cancel(given)
+		s.eventually("there is room", func() bool { return !c.do("safe", `{}`).isError() })
+		s.upstream.Release()
+		c.reply(other)
+		c.must("safe", `{}`) // the third, and last: the refusals cost nothing
+		c.refuses("safe", `{}`, "blocked")
+	})
+}
+
+// TestInFlightApproval: a call that waits for a person takes no place, and one
+// that finds none when it was approved keeps the consent.
+func TestInFlightApproval(t *testing.T) {
+	s := start(t, setup{change: func(o *proxy.Options) {
+		o.Upstreams[0].Limits.InFlight = 1
+		o.Approval.Operator = true
+	}})
+	c := s.connect(legs()[1], "")
+	waits := c.call("deploy", `{}`)
+	asked := s.pending(1)[0]
+	slow := c.call("slow", `{}`)
+	s.awaitExecuted("slow", 1)
+	if err := s.proxy.Resolve(asked.ID, true, "tester", ""); err != nil {
+		t.Fatal(err)
+	}
+	if r := c.reply(waits); r.decision("kind") != "busy" {
+		t.Errorf("%s", r.raw)
+	}
+	s.upstream.Release()
+	c.reply(slow)
+	c.must("deploy", `{}`)
+	s.executed("deploy", 1)
+}
+
+// TestMessageSize: of a server whose messages are bounded, a longer one is not
+// read; the outcome is unknown, and the rest goes on.
+func TestMessageSize(t *testing.T) {
+	long := fixture.Tool{Name: "long", Run: func(context.Context, *fixture.Call) (json.RawMessage, error) {
+		return fixture.Text(strings.Repeat("x", 20_000)), nil
+	}}
+	for size, fits := range map[int]bool{16_000: false, 0: true} {
+		s := start(t, setup{server: fixture.Options{Tools: append(fixture.Attack(), long)}, change: func(o *proxy.Options) {
+			o.Upstreams[0].Limits.MessageSize = size
+		}})
+		c := s.connect(legs()[1], "")
+		r := c.do("long", `{}`)
+		if fits == r.isError() || !fits && (r.decision("kind") != "unknown" || !strings.Contains(r.text(), "more than 16000 bytes")) {
+			t.Errorf("%d: %.300s", size, r.raw)
+		}
+		c.must("safe", `{}`)
+	}
+}
