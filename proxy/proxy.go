@@ -116,6 +116,7 @@ type Proxy struct {
 	registry  *registry
 	recorder  *recorder
 	sealer    *sealer
+	watchdog  *upstream.Watchdog
 	pauses    pauses
 	tasks     tasks
 	shadowed  tally // of all sessions, those that have ended too
@@ -172,6 +173,7 @@ func New(o Options) (*Proxy, error) {
 
 		principals: map[string]*session{},
 	}
+	p.watchdog = &upstream.Watchdog{Logger: o.Logger}
 	p.server = newHandshake(o.Version)
 	p.byList = namesPrompts(o.Policy)
 	p.enforces = slices.ContainsFunc(o.Policy.Nets(), func(n gate.NetInfo) bool { return !n.Shadow })
@@ -239,6 +241,7 @@ func (p *Proxy) attach(u *upstreamState) {
 	u.Upstream = upstream.New(p.connection(u.config), upstream.Options{
 		Logger:         p.log,
 		Version:        p.options.Version,
+		Watchdog:       p.watchdog,
 		OnNotification: func(_ *upstream.Upstream, method string, params []byte) { p.heard(u, method, params) },
 		OnState:        func(*upstream.Upstream) { p.stateChanged(u) },
 		OnListen:       func(*upstream.Upstream) { p.listening(u) },
@@ -295,7 +298,7 @@ func (p *Proxy) Close() error {
 		all = append(all, u.Close())
 	}
 	p.work.Wait()
-	return errors.Join(all...)
+	return errors.Join(append(all, p.watchdog.Close())...)
 }
 
 // background runs f while the proxy lives; Close waits for it. It reports false

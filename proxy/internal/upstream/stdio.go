@@ -72,6 +72,7 @@ func (u *Upstream) spawn() (*stdioConn, error) {
 		ends.closeOurs()
 		return nil, startError(u.config.Command, err)
 	}
+	u.options.Watchdog.watch(cmd.Process.Pid)
 	return u.adopt(cmd, ends)
 }
 
@@ -129,6 +130,7 @@ func (u *Upstream) adopt(cmd *exec.Cmd, ends pipes) (*stdioConn, error) {
 	var err error
 	if c.stdin, err = newPipe(ends.ours[0], c.fail); err != nil {
 		killTree(cmd, time.Now().Add(u.grace.kill))
+		u.options.Watchdog.forget(cmd.Process.Pid)
 		_ = cmd.Wait()
 		ends.closeOurs()
 		return nil, err
@@ -145,6 +147,9 @@ func (u *Upstream) adopt(cmd *exec.Cmd, ends pipes) (*stdioConn, error) {
 func (c *stdioConn) reap() {
 	awaitExit(c.cmd)
 	c.dead = killTree(c.cmd, time.Now().Add(c.upstream.grace.kill))
+	if c.dead {
+		c.upstream.options.Watchdog.forget(c.pid)
+	}
 	_ = c.cmd.Wait() // its error is in the state
 	c.exit = c.cmd.ProcessState
 	close(c.gone)

@@ -60,6 +60,10 @@ type Options struct {
 	// them. It must not wait.
 	OnBurst func(begins bool)
 
+	// Watchdog ends the processes of children where this one cannot. nil: only
+	// what the system does by itself.
+	Watchdog *Watchdog
+
 	// ConnectTimeout bounds one attempt to connect, with the time that the
 	// server takes to start; 0: 60 s.
 	ConnectTimeout time.Duration
