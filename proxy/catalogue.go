@@ -176,6 +176,9 @@ func (c *catalogue) build() *toolView {
 		kept = append(kept, t)
 	}
 	v.order = kept
+	if warning := crowded(len(kept)); warning != "" {
+		v.warnings = append(v.warnings, warning)
+	}
 	for _, t := range v.order {
 		v.calls = append(v.calls, gate.Call{Tool: t.exposed, Also: t.also, Others: t.others, Upstream: t.upstream.config.Name, Annotations: t.annotates})
 	}
