@@ -179,7 +179,7 @@ func (p *Proxy) inquired(u *upstreamState, q *upstream.Inquiry) {
 	if p.taskInquiry(u, q) {
 		return
 	}
-	if u.trunk == nil && !u.branches.asks.Swap(true) && u.config.Isolation != IsolateShared {
+	if auto := u.config.Isolation == "" || u.config.Isolation == IsolateAuto; u.trunk == nil && auto && !u.branches.asks.Swap(true) {
 		p.log.Info("an upstream asks clients: sessions that begin now have it for themselves", "upstream", u.config.Name, "method", q.Method)
 	}
 	flights := u.flights.all()

@@ -21,9 +21,9 @@ echo $$ >> "$0"
 exec cat >/dev/null
 `
 
-// TestKilled: when petrigate is killed, nothing of what its servers have
+// TestKilledGrandchildren: when petrigate is killed, nothing of what its servers have
 // started goes on, and the watchdog that sees to it goes too.
-func TestKilled(t *testing.T) {
+func TestKilledGrandchildren(t *testing.T) {
 	dir := t.TempDir()
 	binary, pids := filepath.Join(dir, "petrigate"), filepath.Join(dir, "pids")
 	if out, err := exec.Command("go", "build", "-o", binary, ".").CombinedOutput(); err != nil {
