@@ -1,6 +1,8 @@
 package proxy_test
 
 import (
+	"context"
+	"encoding/json"
 	"strconv"
 	"strings"
 	"testing"
@@ -170,4 +172,32 @@ func TestTaskFlood(t *testing.T) {
 		t.Errorf("%s", r.raw)
 	}
 	s.settled("done")
+}
+
+// TestTaskOfCancelledCall: a client that gives its call up before it hears of
+// the task does not leave the token in flight: the end of the task is found out.
+func TestTaskOfCancelledCall(t *testing.T) {
+	legacyLegs(t, func(t *testing.T, l leg) {
+		begins := fixture.Tool{Name: "begins", Task: "never", Run: func(_ context.Context, c *fixture.Call) (json.RawMessage, error) {
+			<-c.Released
+			return json.RawMessage(`{"task":{"taskId":"late","status":"working","pollInterval":1}}`), nil
+		}}
+		s := tasked(t, setup{policy: chain(t, "begins", "push"), server: fixture.Options{Tools: []fixture.Tool{begins}, Methods: map[string]fixture.Method{
+			"tasks/get": func(context.Context, *fixture.Call) (json.RawMessage, error) {
+				return json.RawMessage(`{"taskId":"late","status":"completed"}`), nil
+			},
+			"tasks/result": func(context.Context, *fixture.Call) (json.RawMessage, error) { return fixture.Text("done"), nil },
+		}}})
+		c := s.connect(l, "")
+		call := c.callAsTask("begins", `{}`, "")
+		s.awaitExecuted("begins", 1)
+		c.cancel(call)
+		s.eventually("it is given up", func() bool { return len(s.records.outcomes()) == 1 })
+		s.inFlight()
+		s.upstream.Release()
+		s.settled("done")
+		if got := s.records.outcomes(); len(got) != 2 || got[0].Outcome != "unknown" || got[1].Outcome != "success" {
+			t.Errorf("%+v", got)
+		}
+	})
 }
