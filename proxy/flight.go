@@ -19,12 +19,10 @@ type flight struct {
 	ticket *gate.Ticket
 	modern bool // the upstream is of the newer era
 
-	token    int64     // of the progress that the upstream tells; 0: none
-	asTask   bool      // it was asked to make a task, as it is done in 2025-11-25
-	taskable bool      // it was told that the client takes a task, as it is done since 2026-07-28
-	task     *task     // that it goes on as
-	handle   []byte    // of the task, for the client
-	stands   wire.Task // the task, as the handle shows it
+	token    int64    // of the progress that the upstream tells; 0: none
+	asTask   bool     // it was asked to make a task, as it is done in 2025-11-25
+	taskable bool     // it was told that the client takes a task, as it is done since 2026-07-28
+	handout  *handout // of the task that it goes on as; nil: it does not
 
 	sentAt     time.Time
 	prev, next *flight // in the queue of its upstream, which guards them
@@ -209,7 +207,7 @@ func (f *flight) finish(t *toolCall, r upstream.Reply) {
 		}
 	}()
 	defer p.recovered(t.method, t.id, t.stream)
-	if open = f.task != nil; open {
+	if open = f.handout != nil; open {
 		f.hand(t)
 		return
 	}
@@ -230,7 +228,7 @@ func (f *flight) finish(t *toolCall, r upstream.Reply) {
 // settleParked is finish for a flight whose client has not come back yet.
 func (f *flight) settleParked(r upstream.Reply) {
 	p := f.call.proxy
-	if f.task != nil {
+	if f.handout != nil {
 		return
 	}
 	defer f.ticket.Close()
@@ -252,7 +250,7 @@ func (f *flight) facts(r upstream.Reply) wire.Facts {
 func (f *flight) settleLate(r upstream.Reply) {
 	t := f.call
 	defer t.proxy.recovered(t.method, t.id, t.stream)
-	if f.adopt(r); f.task != nil { // its end settles the call
+	if f.adopt(r); f.handout != nil { // its end settles the call
 		return
 	}
 	if o := outcome(r, f.facts(r)); o != gate.Unknown {

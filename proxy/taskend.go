@@ -25,6 +25,13 @@ const (
 // errTaskGone says that the upstream does not know the task.
 var errTaskGone = errors.New("the upstream does not know the task any more")
 
+// A handout is the task of a call, as its client is to be told of it.
+type handout struct {
+	task   *task
+	handle []byte
+	stands wire.Task // as the handle shows it
+}
+
 // mayBecomeTask reports whether the upstream may answer the call with a task:
 // the client has asked for one, or since 2026-07-28 has said that it would take
 // one.
@@ -75,12 +82,12 @@ func (f *flight) begin(result, object []byte, about wire.Task) error {
 	if err := p.tasks.add(x, now); err != nil {
 		return err
 	}
-	f.task, f.handle, f.stands = x, ours, about
+	f.handout = &handout{task: x, handle: ours, stands: about}
 	switch {
 	case x.translated():
-		f.handle = modernHandle(result, ours)
+		f.handout.handle = modernHandle(result, ours)
 	case !f.modern:
-		f.handle = wire.RelateTask(wire.ReplaceMember(nil, result, "task", ours), x.id)
+		f.handout.handle = wire.RelateTask(wire.ReplaceMember(nil, result, "task", ours), x.id)
 	}
 	p.recordTask(x)
 	p.background(func() { p.follow(x) })
@@ -93,13 +100,14 @@ func (f *flight) begin(result, object []byte, about wire.Task) error {
 // hand gives the client the handle of the task. Where the task is over already,
 // the gate knows before the client does.
 func (f *flight) hand(t *toolCall) {
-	give := func() { t.pass(wire.ResultHead(t.id), f.handle) }
-	if !f.stands.Status.Over() {
+	h := f.handout
+	give := func() { t.pass(wire.ResultHead(t.id), h.handle) }
+	if !h.stands.Status.Over() {
 		give()
 		return
 	}
 	t.besideReader(func() {
-		t.proxy.reached(t.ctx, f.task, f.stands)
+		t.proxy.reached(t.ctx, h.task, h.stands)
 		give()
 	})
 }
