@@ -12,6 +12,8 @@ import (
 	"slices"
 	"syscall"
 	"time"
+
+	"github.com/petrigate/petrigate/internal/inet"
 )
 
 // httpTimeout bounds one request to an authorization server, with its answer.
@@ -87,7 +89,7 @@ func (g *guard) dial(ctx context.Context, network, address string) (net.Conn, er
 // serverInside reports whether the server itself is on this machine or network.
 func (g *guard) serverInside(ctx context.Context) bool {
 	found, err := net.DefaultResolver.LookupNetIP(ctx, "ip", g.server)
-	return err == nil && len(found) > 0 && !slices.ContainsFunc(found, func(ip netip.Addr) bool { return !inside(ip) })
+	return err == nil && len(found) > 0 && !slices.ContainsFunc(found, func(ip netip.Addr) bool { return !inet.Inside(ip) })
 }
 
 // reachable is an error where nothing that a server names is asked: at the
@@ -98,35 +100,11 @@ func reachable(address string, within bool) error {
 	if err != nil {
 		return err
 	}
-	switch ip := plainAddress(at.Addr()); {
-	case tellsCredentials(ip):
+	switch ip := inet.Plain(at.Addr()); {
+	case inet.TellsCredentials(ip), ip.IsMulticast(), ip.IsUnspecified():
 		return fmt.Errorf("a server leads to %s, an address of the link or of a cloud's metadata service, which is not followed", ip)
-	case !within && inside(ip):
+	case !within && inet.Inside(ip):
 		return fmt.Errorf("a server of the outside leads to the inner address %s, which is not followed", ip)
 	}
 	return nil
-}
-
-// plainAddress is the address that one of IPv6 stands for.
-func plainAddress(ip netip.Addr) netip.Addr {
-	ip = ip.Unmap().WithZone("")
-	if nat64 := netip.MustParsePrefix("64:ff9b::/96"); nat64.Contains(ip) {
-		b := ip.As16()
-		return netip.AddrFrom4([4]byte(b[12:]))
-	}
-	return ip
-}
-
-func tellsCredentials(ip netip.Addr) bool {
-	switch ip.String() {
-	case "100.100.100.200", "192.0.0.192", "fd00:ec2::254", "fd20:ce::254":
-		return true
-	}
-	return ip.IsLinkLocalUnicast() || ip.IsMulticast() || ip.IsUnspecified()
-}
-
-func inside(ip netip.Addr) bool {
-	ip = plainAddress(ip)
-	shared := netip.PrefixFrom(netip.AddrFrom4([4]byte{100, 64, 0, 0}), 10) // of carriers
-	return !ip.IsGlobalUnicast() || ip.IsPrivate() || shared.Contains(ip)
 }
