@@ -201,3 +201,24 @@ func TestTaskOfCancelledCall(t *testing.T) {
 		}
 	})
 }
+
+// TestTaskInItsOwnProcess: the tasks of a session that has an upstream for
+// itself are asked for where they are.
+func TestTaskInItsOwnProcess(t *testing.T) {
+	eachLeg(t, func(t *testing.T, l leg) {
+		up, _ := child(t, "--tasks --poll 1")
+		up.Isolation = proxy.IsolateSession
+		s := start(t, setup{policy: chain(t, "slow", "push"), change: func(o *proxy.Options) { o.Upstreams = []proxy.Upstream{up} }})
+		c := s.connect(l, takesTasks)
+		id := c.begin("slow", `{}`)
+		s.inFlight()
+		if got := c.standing(id); got != "working" {
+			t.Errorf("status %q", got)
+		}
+		c.do("release", `{}`)
+		if r := c.outcome(id); !strings.Contains(string(r.raw), "released") {
+			t.Errorf("%s", r.raw)
+		}
+		s.settled("done")
+	})
+}
