@@ -49,6 +49,7 @@ func TestLevels(t *testing.T) {
 		loud, quiet, silent := s.connect(l, ""), s.connect(l, ""), s.connect(l, "")
 		for _, c := range []*client{loud, quiet, silent} {
 			c.listenToPushes()
+			c.list() // what was sent before is read
 		}
 		s.everyLevel() // nobody has asked: the upstream decides
 		silent.logged("debug", "info", "notice", "warning", "error", "critical", "alert")
