@@ -20,6 +20,9 @@ const (
 	demo   = "../cmd/petrigate/testdata/demo.txt"
 )
 
+// fence is a block of a page, with its kind. Read-only.
+var fence = regexp.MustCompile("(?ms)^```([a-z]*)\n(.*?)^```$")
+
 func read(t *testing.T, path string) string {
 	t.Helper()
 	text, err := os.ReadFile(path)
@@ -35,7 +38,6 @@ func TestReadmeBlocks(t *testing.T) {
 		"yaml": checkConfig, "rules": checkRules, "net": checkNet, "json": checkClient, "transcript": checkTranscript,
 	}
 	seen := map[string]int{}
-	fence := regexp.MustCompile("(?ms)^```([a-z]*)\n(.*?)^```$")
 	for _, block := range fence.FindAllStringSubmatch(read(t, readme), -1) {
 		kind, text := block[1], block[2]
 		check, ok := checks[kind]
@@ -49,6 +51,19 @@ func TestReadmeBlocks(t *testing.T) {
 	for kind := range checks {
 		if seen[kind] == 0 {
 			t.Errorf("no block of kind %q", kind)
+		}
+	}
+}
+
+// TestPages loads the configurations of the pages about it.
+func TestPages(t *testing.T) {
+	for _, page := range []string{"servers.md", "http.md", "oauth.md"} {
+		blocks := fence.FindAllStringSubmatch(read(t, "../docs/"+page), -1)
+		for _, block := range blocks {
+			t.Run(page, func(t *testing.T) { checkConfig(t, block[2]) })
+		}
+		if len(blocks) == 0 {
+			t.Errorf("%s has no block", page)
 		}
 	}
 }
