@@ -111,7 +111,7 @@ func (p *Proxy) agree(c *client, sub *subscription, filter []byte) string {
 	uris, _ := rawjson.Member(filter, "resourceSubscriptions")
 	if p.anyCan("resources", "subscribe") {
 		rawjson.Elements(uris, func(value []byte, _ int) bool {
-			if uri, ok := rawjson.String(value); ok && (uri != statusURI || !p.offersStatus()) {
+			if uri, ok := rawjson.String(value); ok && (uri != statusURI || !p.offersStatus()) && !p.barredNews(c, uri) {
 				sub.resources = append(sub.resources, uri)
 			}
 			return len(sub.resources) < maxWatched

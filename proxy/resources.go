@@ -104,18 +104,9 @@ func (p *Proxy) complete(ctx context.Context, c *client, m wire.Message, meta wi
 		return
 	}
 	r := &relayed{proxy: p, client: c, stream: s, agent: c.speaker(meta), message: m, meta: meta, notes: newNotes()}
-	ref, _ := rawjson.Member(m.Params, "ref")
-	switch member(ref, "type") {
-	case "ref/prompt":
-		i, ok := p.prompt(ctx, member(ref, "name"))
-		if r.upstream = i.upstream; ok && i.key != i.exposed {
-			r.change = func(params []byte) []byte { return renamedRef(params, i.key) }
-		}
-	case "ref/resource":
-		r.upstream = p.templateOwner(ctx, member(ref, "uri"))
-	}
-	if r.upstream == nil && len(p.upstreams) == 1 {
-		r.upstream = p.upstreams[0]
+	if why := p.refer(ctx, r); why != "" {
+		s.reply(refusedRequest(m.ID, why))
+		return
 	}
 	if r.upstream == nil || r.upstream.State().Phase != upstream.Up || !r.upstream.has("completions") {
 		s.reply(wire.AppendError(nil, m.ID, codeInvalidParams, "no upstream has what the ref names, and completes its arguments", nil))
@@ -128,6 +119,31 @@ func (p *Proxy) complete(ctx context.Context, c *client, m wire.Message, meta wi
 	}
 	r.upstream = at
 	r.serve(ctx)
+}
+
+// refer finds the upstream of what is to be completed. It returns why that is
+// refused, or nothing.
+func (p *Proxy) refer(ctx context.Context, r *relayed) (why string) {
+	ref, _ := rawjson.Member(r.message.Params, "ref")
+	switch member(ref, "type") {
+	case "ref/prompt":
+		i, ok := p.prompt(ctx, member(ref, "name"))
+		if r.upstream = i.upstream; ok && i.key != i.exposed {
+			r.change = func(params []byte) []byte { return renamedRef(params, i.key) }
+		}
+		if ok {
+			why = p.barred(r.client, promptTool(i), []byte(`{}`))
+		}
+	case "ref/resource":
+		uri := member(ref, "uri")
+		if r.upstream = p.templateOwner(ctx, uri); r.upstream != nil {
+			why = p.barredResource(r.client, r.upstream, uri)
+		}
+	}
+	if r.upstream == nil && len(p.upstreams) == 1 && !p.byList {
+		r.upstream = p.upstreams[0]
+	}
+	return why
 }
 
 func renamedRef(params []byte, name string) []byte {

@@ -27,12 +27,16 @@ func (p *Proxy) watch(ctx context.Context, c *client, m wire.Message, s stream) 
 		s.reply(unknownResource(m.ID, uri, false))
 		return
 	}
+	on := m.Method == "resources/subscribe"
+	if why := p.barredResource(c, u, uri); on && why != "" {
+		s.reply(refusedRequest(m.ID, why))
+		return
+	}
 	u, err := p.placed(ctx, c, c.speaker(wire.Meta{}), u)
 	if err != nil {
 		s.reply(wire.AppendError(nil, m.ID, codeInternal, err.Error(), nil))
 		return
 	}
-	on := m.Method == "resources/subscribe"
 	if !c.watchResource(uri, on) {
 		s.reply(wire.AppendError(nil, m.ID, codeInvalidRequest, "too many resources are watched", nil))
 		return

@@ -1,0 +1,38 @@
+package proxy
+
+import (
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/rawjson"
+	"github.com/petrigate/petrigate/proxy/internal/wire"
+)
+
+// barred is why nothing is told beside the calls of a prompt or a resource:
+// suggestions for their arguments, and news of them, tell something of what the
+// gate refuses as it stands. "": they may be had. It is no decision: nothing is
+// spent and nothing recorded, and no person is asked, whom the call would ask.
+func (p *Proxy) barred(c *client, t *tool, args []byte) string {
+	call := gate.Call{Tool: t.canonical, Args: args, Time: p.options.Now(), Upstream: t.upstream.config.Name}
+	d, _ := p.options.Policy.Decide(c.session.gate.Snapshot(), call, nil)
+	r, refused := d.(*gate.Refusal)
+	if !refused {
+		return ""
+	}
+	p.log.Info("request refused", "about", visible(t.canonical), "session", c.session.id, "kind", string(r.Kind), "reason", r.Text)
+	return r.Text
+}
+
+// barredResource is barred for a resource, or all that a template stands for.
+func (p *Proxy) barredResource(c *client, u *upstreamState, uri string) string {
+	return p.barred(c, resourceTool(u, uri), append(rawjson.AppendString([]byte(`{"uri":`), uri), '}'))
+}
+
+// barredNews reports whether news of a resource are barred.
+func (p *Proxy) barredNews(c *client, uri string) bool {
+	u := p.resources.owner(p.upstreams, uri)
+	return u != nil && p.barredResource(c, u, uri) != ""
+}
+
+// refusedRequest is the answer to a request that is barred.
+func refusedRequest(id []byte, why string) []byte {
+	return wire.AppendError(nil, id, codeInvalidRequest, why, nil)
+}

@@ -1,0 +1,87 @@
+package proxy_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/fixture"
+)
+
+// TestBesideCalls: what the gate refuses to read is not suggested either, and
+// there are no news of it. Nothing is decided by that.
+func TestBesideCalls(t *testing.T) {
+	eachLeg(t, func(t *testing.T, l leg) {
+		s := start(t, setup{policy: blocking(t, "prompt:up.secret", "resource:up"), server: besides})
+		c := s.connect(l, "")
+		for name, ref := range map[string]string{
+			"a blocked prompt":     `{"type":"ref/prompt","name":"secret"}`,
+			"another spelling":     `{"type":"ref/prompt","name":"Secret"}`,
+			"a template":           `{"type":"ref/resource","uri":"a:{x}"}`,
+			"a resource":           `{"type":"ref/resource","uri":"a:b"}`,
+			"something unforeseen": `{"type":"ref/other","name":"secret"}`,
+		} {
+			if r := c.request("completion/complete", `"ref":`+ref+`,"argument":{"name":"a","value":""}`); r.err == nil {
+				t.Errorf("%s: %s", name, r.raw)
+			}
+		}
+		if got := s.received("completion/complete"); got != "" {
+			t.Errorf("relayed: %s", got)
+		}
+		if r := c.request("completion/complete", `"ref":{"type":"ref/prompt","name":"open"},"argument":{"name":"a","value":""}`); r.result == nil {
+			t.Errorf("%s", r.raw)
+		}
+		if l.modern {
+			c.sendf(`{"jsonrpc":"2.0","id":%ID%,"method":"subscriptions/listen","params":{%META%"notifications":{"toolsListChanged":true,"resourceSubscriptions":["a:b"]}}}`)
+			ack := c.await("the acknowledgement", func(m message) bool { return m.method == "notifications/subscriptions/acknowledged" })
+			if !strings.Contains(string(ack.raw), `"toolsListChanged":true`) || strings.Contains(string(ack.raw), "resourceSubscriptions") {
+				t.Errorf("%s", ack.raw)
+			}
+		} else {
+			if r := c.request("resources/subscribe", `"uri":"a:b"`); r.err == nil || !strings.Contains(string(r.raw), "resource:up") {
+				t.Errorf("%s", r.raw)
+			}
+		}
+		if got := s.received("resources/subscribe") + s.received("subscriptions/listen"); strings.Contains(got, "a:b") {
+			t.Errorf("watched: %s", got)
+		}
+		if n := len(s.records.decisions("refuse")); n != 0 {
+			t.Errorf("%d decisions on record", n)
+		}
+	})
+}
+
+// besides is a server with what can be asked beside calls.
+var besides = fixture.Options{
+	Capabilities: whole,
+	Methods: map[string]fixture.Method{
+		"prompts/list": says(`{"prompts":[{"name":"open"},{"name":"secret"}]}`), "resources/list": says(`{"resources":[{"uri":"a:b","name":"b"}]}`),
+		"resources/templates/list": says(`{"resourceTemplates":[{"uriTemplate":"a:{x}","name":"x"}]}`),
+		"completion/complete":      says(`{"completion":{"values":["x"]}}`), "resources/subscribe": says(`{}`),
+	},
+}
+
+// TestBesideCallsLater: it is the state of the session that counts, and a
+// question to a person bars nothing.
+func TestBesideCallsLater(t *testing.T) {
+	eachLeg(t, func(t *testing.T, l leg) {
+		s := start(t, setup{server: besides, policy: netPolicy(t, gate.Net{
+			Name: "order", Places: []string{"locked", "open"}, Initial: map[string]int{"locked": 1},
+			Transitions: []gate.Transition{
+				{Name: "unlock", Inputs: []string{"locked"}, Outputs: []string{"open"}, Tools: gate.Tools("safe"), Deferred: true},
+				{Name: "see", Inputs: []string{"open"}, Outputs: []string{"open"}, Tools: gate.Tools("prompt:up.secret"), Manual: true},
+			},
+		})})
+		c := s.connect(l, "")
+		complete := func() message {
+			return c.request("completion/complete", `"ref":{"type":"ref/prompt","name":"secret"},"argument":{"name":"a","value":""}`)
+		}
+		if r := complete(); r.err == nil {
+			t.Errorf("%s", r.raw)
+		}
+		c.must("safe", "{}")
+		if r := complete(); r.result == nil {
+			t.Errorf("%s", r.raw)
+		}
+	})
+}
