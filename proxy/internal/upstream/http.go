@@ -57,9 +57,7 @@ type httpConn struct {
 	answers  chan struct{} // has room for each answer to the server under way
 	asked    inquiries
 
-	mu    sync.Mutex
-	err   error
-	ended chan struct{}
+	ending
 }
 
 // dial checks the address; the first request opens a connection.
@@ -75,7 +73,7 @@ func (u *Upstream) dial(ctx context.Context) (*httpConn, error) {
 	}
 	return &httpConn{
 		upstream: u, url: u.config.URL, pending: newPending(),
-		ctx: ctx, ended: make(chan struct{}), renewed: make(chan struct{}, 1), streamed: make(chan struct{}, 1), answers: make(chan struct{}, maxAnswers),
+		ctx: ctx, ending: newEnding(), renewed: make(chan struct{}, 1), streamed: make(chan struct{}, 1), answers: make(chan struct{}, maxAnswers),
 	}, nil
 }
 
@@ -105,23 +103,6 @@ func newHTTPClient(secure *tls.Config) *http.Client {
 }
 
 func (c *httpConn) agree(s *session) { c.current.Store(s) }
-
-func (c *httpConn) over() <-chan struct{} { return c.ended }
-
-func (c *httpConn) cause() error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.err
-}
-
-func (c *httpConn) fail(err error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.err == nil {
-		c.err = err
-		close(c.ended)
-	}
-}
 
 // retire ends the session where there is one. Requests under way go on unless
 // the upstream itself ends.

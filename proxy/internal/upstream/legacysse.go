@@ -9,7 +9,6 @@ import (
 	"net/http/httptrace"
 	"net/url"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -40,9 +39,7 @@ type sseConn struct {
 	ctx      context.Context // ends with the connection
 	reader   chan struct{}   // closed when the stream is read no more
 
-	mu    sync.Mutex
-	err   error
-	ended chan struct{}
+	ending
 }
 
 // dialSSE opens the stream and waits until the server has named the address of
@@ -52,7 +49,7 @@ func (u *Upstream) dialSSE(ctx context.Context) (*sseConn, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &sseConn{upstream: u, get: get, pending: newPending(), ended: make(chan struct{}), reader: make(chan struct{})}
+	c := &sseConn{upstream: u, get: get, pending: newPending(), ending: newEnding(), reader: make(chan struct{})}
 	c.ctx, c.stop = context.WithCancel(ctx)
 	late := time.AfterFunc(u.options.ConnectTimeout, c.stop)
 	defer late.Stop()
@@ -270,23 +267,6 @@ func (c *sseConn) notify(ctx context.Context, _ *session, method string, params 
 }
 
 func (c *sseConn) agree(*session) {}
-
-func (c *sseConn) over() <-chan struct{} { return c.ended }
-
-func (c *sseConn) cause() error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.err
-}
-
-func (c *sseConn) fail(err error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.err == nil {
-		c.err = err
-		close(c.ended)
-	}
-}
 
 // retire ends the stream, which is the session. What is under way may have
 // been executed.

@@ -46,9 +46,7 @@ type stdioConn struct {
 	dead    bool           // nothing of its tree is left; set before gone
 	exit    *os.ProcessState
 
-	mu    sync.Mutex
-	err   error
-	ended chan struct{}
+	ending
 }
 
 // spawn starts the child. It must be called on a thread that outlives it.
@@ -125,7 +123,7 @@ func (u *Upstream) adopt(cmd *exec.Cmd, ends pipes) (*stdioConn, error) {
 	c := &stdioConn{
 		upstream: u, cmd: cmd, pid: cmd.Process.Pid, stdout: ends.ours[1], stderr: ends.ours[2], pending: newPending(),
 		malformed: newTrickle(u.log, "malformed output"),
-		gone:      make(chan struct{}), ended: make(chan struct{}),
+		gone:      make(chan struct{}), ending: newEnding(),
 	}
 	var err error
 	if c.stdin, err = newPipe(ends.ours[0], c.fail); err != nil {
@@ -192,24 +190,6 @@ func (c *stdioConn) notify(_ context.Context, _ *session, method string, params 
 }
 
 func (c *stdioConn) agree(*session) {}
-
-func (c *stdioConn) over() <-chan struct{} { return c.ended }
-
-func (c *stdioConn) cause() error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.err
-}
-
-// fail makes the connection useless. The first reason counts.
-func (c *stdioConn) fail(err error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.err == nil {
-		c.err = err
-		close(c.ended)
-	}
-}
 
 // retire ends the child: it sees the end of its input, is asked to end, and
 // is killed with all that belongs to it.
