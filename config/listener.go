@@ -61,23 +61,9 @@ func (d *decoder) timeouts(to *Timeouts) func(key, value *node) {
 // period is a duration that a client can keep to.
 func (d *decoder) period(to *time.Duration) func(key, value *node) {
 	return func(key, value *node) {
-		if value.kind == numberKind {
-			d.at(value, quoted(key)+" needs a unit", fmt.Sprintf("for example %q", value.text+"s"))
-			return
+		if text, ok := d.checked(key, value, true, checkDuration(leastTimeout)); ok {
+			*to, _ = duration(text)
 		}
-		if !d.is(value, textKind, quoted(key)) {
-			return
-		}
-		before := len(d.errs)
-		text := d.interpolated(value)
-		if len(d.errs) > before {
-			return
-		}
-		if msg, hint := checkDuration(leastTimeout)(quoted(key), shown(value), text); msg != "" {
-			d.at(value, msg, hint)
-			return
-		}
-		*to, _ = duration(text)
 	}
 }
 

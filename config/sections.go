@@ -115,20 +115,8 @@ func (d *decoder) log(l *layers) func(key, value *node) {
 func (d *decoder) scalar(l *layers, name string, path bool) func(key, value *node) {
 	return func(key, value *node) {
 		known := scalars[name]
-		if known.duration && value.kind == numberKind {
-			d.at(value, quoted(key)+" needs a unit", fmt.Sprintf("for example %q", value.text+"s"))
-			return
-		}
-		if !d.is(value, textKind, quoted(key)) {
-			return
-		}
-		before := len(d.errs)
-		text := d.interpolated(value)
-		if len(d.errs) > before {
-			return
-		}
-		if msg, hint := known.check(quoted(key), shown(value), text); msg != "" {
-			d.at(value, msg, hint)
+		text, ok := d.checked(key, value, known.duration, known.check)
+		if !ok {
 			return
 		}
 		if path {
@@ -137,4 +125,25 @@ func (d *decoder) scalar(l *layers, name string, path bool) func(key, value *nod
 		l.file[name] = text
 		l.at[name] = value
 	}
+}
+
+// checked is a text that a check lets pass; timed, one that says a duration.
+func (d *decoder) checked(key, value *node, timed bool, check func(what, shown, text string) (msg, hint string)) (text string, ok bool) {
+	if timed && value.kind == numberKind {
+		d.at(value, quoted(key)+" needs a unit", fmt.Sprintf("for example %q", value.text+"s"))
+		return "", false
+	}
+	if !d.is(value, textKind, quoted(key)) {
+		return "", false
+	}
+	before := len(d.errs)
+	text = d.interpolated(value)
+	if len(d.errs) > before {
+		return "", false
+	}
+	if msg, hint := check(quoted(key), shown(value), text); msg != "" {
+		d.at(value, msg, hint)
+		return "", false
+	}
+	return text, true
 }
