@@ -124,17 +124,17 @@ func (p *Proxy) relist(u *upstreamState, said bool) {
 		}
 		u.listed = time.Now()
 		u.queued.Store(false)
-		said := u.said.Swap(false)
 		if u.State().Phase != upstream.Up { // it is listed when it is
 			return
 		}
+		said := u.said.Swap(false)
 		ctx, cancel := context.WithTimeout(p.ctx, listTimeout)
 		defer cancel()
 		list, err := u.ListTools(ctx)
 		if err != nil {
 			p.log.Warn("listing the tools of an upstream", "upstream", u.config.Name, "error", err)
 			u.settle()
-			p.listAgain(u)
+			p.listAgain(u, said)
 			return
 		}
 		u.missed = 0
@@ -155,9 +155,12 @@ func (p *Proxy) relist(u *upstreamState, said bool) {
 
 // listAgain asks for the tools once more after a while: nothing else would,
 // where the upstream stays up and has no change to announce.
-func (p *Proxy) listAgain(u *upstreamState) {
+func (p *Proxy) listAgain(u *upstreamState, said bool) {
 	pause := min(250*time.Millisecond<<min(u.missed, 10), listTimeout)
 	u.missed++
+	if said {
+		u.said.Store(true)
+	}
 	if u.again.Swap(true) {
 		return
 	}
