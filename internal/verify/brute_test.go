@@ -366,5 +366,5 @@ func replay(p *gate.Policy, t verify.Trace) played {
 
 // callOfStep is the call that a step makes.
 func callOfStep(s verify.Step) gate.Call {
-	return gate.Call{Tool: s.Tool, Also: canonical(s.Tool), Args: []byte(s.Args)}
+	return gate.Call{Tool: s.Tool, Also: canonical(s.Tool), Others: upstreamTools, Args: []byte(s.Args)}
 }

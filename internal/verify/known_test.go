@@ -32,6 +32,27 @@ func TestNamesOfOneTool(t *testing.T) {
 	}
 }
 
+// TestActionThatReadsLikeATool: a tool cannot pass for another by its action.
+func TestActionThatReadsLikeATool(t *testing.T) {
+	const rules = "require y.backup before delete\nblock y_backup\n"
+	tools := []verify.Tool{
+		{Name: "y_backup", Also: []gate.Name{{Text: "backup", Certain: true}, {Text: "y.backup", Certain: true}}},
+		{Name: "x_y", Also: []gate.Name{{Text: "y", Certain: true}, {Text: "x.y", Certain: true}}},
+		{Name: "delete"},
+	}
+	for _, c := range []struct {
+		tools []verify.Tool
+		want  verify.Callable
+	}{{tools, verify.Impossible}, {tools[1:], verify.Possible}} {
+		r := report(t, rules, func(o *verify.Options) { o.Tools = c.tools })
+		for _, n := range r.Names {
+			if n.Tool.Name == "delete" && n.Callable != c.want {
+				t.Errorf("of %d tools: %+v", len(c.tools), n)
+			}
+		}
+	}
+}
+
 // TestCalls checks that calls are given for all kinds that a policy tells apart,
 // and that it is said where some were left out.
 func TestCalls(t *testing.T) {

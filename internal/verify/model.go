@@ -51,7 +51,7 @@ func newModel(p *gate.Policy, o *Options) *model {
 		b.extra = append(b.extra, a.tools()...)
 	}
 	m.deny, m.off = o.Deny, make([]bool, len(m.nets))
-	b.nets, b.naming = m.nets, newNaming(o.Maps, m.nets, b.extra)
+	b.nets, b.naming = m.nets, newNaming(o.Maps, m.nets, b.extra, o.Tools)
 	b.derive(o.Tools)
 	m.gaps, m.shaper = b.gaps, b
 	m.adopt(b)

@@ -15,13 +15,19 @@ type naming struct {
 	globs  []glob          // in order of first use
 	dots   bool            // some pattern sees actions
 	used   bool            // some net reads labels
+	others map[string]bool // names with dots of known tools: an action that reads like one is no evidence
 }
 
 // newNaming collects what the rules use, and numbers their patterns. The
 // names in extra are those that assertions speak of; patterns among them come
 // last, so that no net sees a difference.
-func newNaming(maps []gate.Map, nets []*net, extra []gate.Tool) *naming {
-	g := &naming{maps: remembering(maps), dotted: make(map[string]bool), bases: make(map[string]bool)}
+func newNaming(maps []gate.Map, nets []*net, extra []gate.Tool, known []Tool) *naming {
+	g := &naming{maps: remembering(maps), dotted: make(map[string]bool), bases: make(map[string]bool), others: make(map[string]bool)}
+	for _, t := range known {
+		for _, a := range t.Also {
+			g.others[a.Text] = strings.Contains(a.Text, ".")
+		}
+	}
 	for _, n := range nets {
 		if !n.info.Labels {
 			continue
@@ -209,9 +215,10 @@ func (g *naming) actions(f *form, tool label, ls []label) []label {
 	if v == nil {
 		return ls
 	}
-	l := label{from: fromAction, certain: tool.certain && !v.weak, weak: tool.weak || v.weak}
+	l := label{from: fromAction, certain: tool.certain && !v.weak}
 	for _, action := range v.texts {
 		l.text = tool.text + "." + action
+		l.weak = tool.weak || v.weak || g.others[l.text]
 		if !v.weak || g.dotted[l.text] || g.wants(&l, ls) {
 			ls = add(ls, l)
 		}

@@ -55,6 +55,10 @@ func canonical(tool string) []gate.Name {
 	return []gate.Name{{Text: "a", Certain: true}, {Text: "gh.a", Certain: true}}
 }
 
+// upstreamTools are the canonical names that no action can have for itself.
+// Read-only.
+var upstreamTools = map[string]bool{"gh.a": true}
+
 // calls are all calls with all values of the fields.
 func (w wide) calls() []gate.Call {
 	tools := []string{"a", "b", "c", "d", "ax", "q", "qq", "a.x", "x.go", "a.x.go"}
@@ -82,7 +86,7 @@ func (w wide) calls() []gate.Call {
 	var calls []gate.Call
 	for _, tool := range tools {
 		for _, a := range args {
-			calls = append(calls, gate.Call{Tool: tool, Also: canonical(tool), Args: []byte("{" + a + "}")})
+			calls = append(calls, gate.Call{Tool: tool, Also: canonical(tool), Others: upstreamTools, Args: []byte("{" + a + "}")})
 		}
 	}
 	return calls
@@ -105,7 +109,7 @@ func (g *generator) wideCall(w wide) gate.Call {
 	for _, f := range wideFields {
 		args += field(f.name, g.pick(f.values...))
 	}
-	return gate.Call{Tool: tool, Also: canonical(tool), Args: []byte("{" + strings.TrimPrefix(args, ",") + "}")}
+	return gate.Call{Tool: tool, Also: canonical(tool), Others: upstreamTools, Args: []byte("{" + strings.TrimPrefix(args, ",") + "}")}
 }
 
 // wide is a random policy.
