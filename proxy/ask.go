@@ -22,41 +22,43 @@ const (
 // ask puts the question to a person and decides again with the answer. It
 // holds no lock and no token while the person thinks.
 func (p *Proxy) ask(t *toolCall, q *gate.Ask) {
-	defer t.client.session.gate.Withdraw(q)
+	if a := p.asked(t, q); a != nil {
+		t.answer(a)
+	}
+}
+
+// asked is what the client is told after a person was asked; nil: the call goes
+// on its way.
+func (p *Proxy) asked(t *toolCall, q *gate.Ask) answer {
+	defer t.client.session.gate.Withdraw(q) // before the client knows, who may use the id again
 	for {
 		key := p.approvalKey(t, q)
 		r, err := p.approvals.open(key, t.shown(), q)
 		if err != nil {
-			t.answer(p.denied(t, q, fmt.Sprintf("%s requires human approval, and %v.", t.tool.exposed, err)))
-			return
+			return p.denied(t, q, fmt.Sprintf("%s requires human approval, and %v.", t.tool.exposed, err))
 		}
 		state, wait := p.await(t.ctx, t, r)
 		p.approvals.leave(r, wait != nil)
 		switch {
 		case wait != nil:
 			p.recordRefusal(t, refusal{text: "waiting for a person", facts: facts{Decision: "ask", Kind: "approval", Approval: r.id}}, nil)
-			t.answer(wait)
-			return
+			return wait
 		case state == Consumed: // before this call looked
 			continue
 		case state != Approved:
 			t.consent = r // or the lack of it
-			t.answer(p.denied(t, q, t.noConsent(r, state)))
-			return
+			return p.denied(t, q, t.noConsent(r, state))
 		case p.swapped(t):
-			t.answer(p.denied(t, q, fmt.Sprintf("%s is not the tool any more that a person was asked about. Call it again to ask anew.", t.tool.exposed)))
-			return
+			return p.denied(t, q, fmt.Sprintf("%s is not the tool any more that a person was asked about. Call it again to ask anew.", t.tool.exposed))
 		}
 		if a := p.unrecordable(t); a != nil { // the consent stays
-			t.answer(a)
-			return
+			return a
 		}
 		if a := p.reserve(t); a != nil { // so it does
-			t.answer(a)
-			return
+			return a
 		}
-		if p.redeem(t, q, r) {
-			return
+		if a, used := p.redeem(t, q, r); used {
+			return a
 		}
 		t.release()
 		// Another call used this consent up. This one asks anew.
@@ -70,11 +72,11 @@ func (p *Proxy) swapped(t *toolCall) bool {
 	return now == nil || now.canonical != t.tool.canonical || now.definition != t.tool.definition
 }
 
-// redeem decides again with the consent and uses it up if the call passes. It
-// reports false where the consent was used by another call.
-func (p *Proxy) redeem(t *toolCall, q *gate.Ask, r *approval) bool {
+// redeem decides again with the consent and uses it up if the call passes; else
+// a says why it does not. used is false where another call used the consent.
+func (p *Proxy) redeem(t *toolCall, q *gate.Ask, r *approval) (a answer, used bool) {
 	var d gate.Decision
-	used := p.approvals.redeem(r, func() bool {
+	used = p.approvals.redeem(r, func() bool {
 		d = t.client.session.gate.Decide(t.gate, q.Grant())
 		_, allowed := d.(*gate.Allow)
 		return allowed
@@ -85,12 +87,12 @@ func (p *Proxy) redeem(t *toolCall, q *gate.Ask, r *approval) bool {
 		p.admit(t, d)
 	case *gate.Refusal:
 		t.release()
-		t.answer(p.reject(t, d))
+		a = p.reject(t, d)
 	case *gate.Ask:
 		t.release()
-		t.answer(p.denied(t, d, fmt.Sprintf("The state changed while a person was asked: %s now asks for more.", t.tool.exposed)))
+		a = p.denied(t, d, fmt.Sprintf("The state changed while a person was asked: %s now asks for more.", t.tool.exposed))
 	}
-	return used
+	return a, used
 }
 
 // await waits for the answer to r as long as this call may be held. Where it
