@@ -176,6 +176,9 @@ func (v *verdict) judgeGroups(l *ledger) {
 	}
 }
 
+// maxKept is how many connections to one upstream a proxy may keep at rest.
+const maxKept = 256
+
 // judgeFigures compares what petrigate holds at rest. Memory may grow at first:
 // the pools fill, and the collector lets it.
 func (v *verdict) judgeFigures(o *options) {
@@ -190,6 +193,8 @@ func (v *verdict) judgeFigures(o *options) {
 		v.violation("goroutines have grown from %d to %d", start.goroutines, end.goroutines)
 	case end.files > max(start.files, middle.files)+slack:
 		v.violation("open files have grown from %d to %d", start.files, end.files)
+	case end.kept > maxKept*o.upstreams:
+		v.violation("%d connections to upstreams are kept", end.kept)
 	case end.clients > 0:
 		v.violation("%d clients are left", end.clients)
 	case end.children > o.upstreams:

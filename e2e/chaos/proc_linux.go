@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 )
@@ -43,7 +45,8 @@ func processes(dir string) []process {
 type figure struct {
 	when       string
 	goroutines int
-	files      int
+	files      int // but for those that follow
+	kept       int // connections to upstreams, open for the next request
 	threads    int
 	children   int // of this petrigate
 	processes  int // of the whole run
@@ -53,8 +56,8 @@ type figure struct {
 }
 
 func (f figure) String() string {
-	return fmt.Sprintf("%-6s goroutines %d, files %d, threads %d, children %d, processes %d, RSS %.1f MiB, live heap %d MiB",
-		f.when, f.goroutines, f.files, f.threads, f.children, f.processes, float64(f.resident)/1024, f.live)
+	return fmt.Sprintf("%-6s goroutines %d, files %d and %d connections to upstreams, threads %d, children %d, processes %d, RSS %.1f MiB, live heap %d MiB",
+		f.when, f.goroutines, f.files, f.kept, f.threads, f.children, f.processes, float64(f.resident)/1024, f.live)
 }
 
 // measure waits until petrigate is at rest, and says what it holds then: the
@@ -85,7 +88,8 @@ func (p *plant) look(when string) figure {
 	f.goroutines, f.clients = status.Goroutines, status.Clients
 	files, _ := os.ReadDir("/proc/" + pid + "/fd")
 	threads, _ := os.ReadDir("/proc/" + pid + "/task")
-	f.files, f.threads = len(files), len(threads)
+	f.kept = p.kept(pid)
+	f.files, f.threads = len(files)-f.kept, len(threads)
 	for _, t := range threads {
 		children, _ := os.ReadFile("/proc/" + pid + "/task/" + t.Name() + "/children")
 		f.children += len(bytes.Fields(children))
@@ -97,6 +101,33 @@ func (p *plant) look(when string) figure {
 		}
 	}
 	return f
+}
+
+// kept counts the connections of a process to the upstreams over HTTP. They
+// are kept for a while after a busy time, up to a bound for each.
+func (p *plant) kept(pid string) (n int) {
+	own := map[string]bool{}
+	links, _ := filepath.Glob("/proc/" + pid + "/fd/*")
+	for _, link := range links {
+		if to, err := os.Readlink(link); err == nil {
+			own[to] = true
+		}
+	}
+	upstreams := map[string]bool{}
+	for _, w := range p.wild {
+		if _, port, err := net.SplitHostPort(w.addr); err == nil {
+			number, _ := strconv.Atoi(port)
+			upstreams[fmt.Sprintf(":%04X", number)] = true
+		}
+	}
+	table, _ := os.ReadFile("/proc/" + pid + "/net/tcp")
+	for line := range strings.Lines(string(table)) {
+		f := strings.Fields(line) // see proc_pid_net(5)
+		if len(f) > 9 && own["socket:["+f[9]+"]"] && len(f[2]) > 5 && upstreams[f[2][len(f[2])-5:]] {
+			n++
+		}
+	}
+	return n
 }
 
 // A heapLog reads what GODEBUG=gctrace=1 prints: what is left after a
