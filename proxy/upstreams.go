@@ -119,7 +119,7 @@ func (p *Proxy) relist(u *upstreamState, said bool) {
 	p.background(func() {
 		u.listing.Lock()
 		defer u.listing.Unlock()
-		if u.said.Load() && !p.sleep(announceEvery-time.Since(u.listed)) { // for one that has come up somebody waits
+		if !p.sleep(announceEvery - time.Since(u.listed)) {
 			return
 		}
 		u.listed = time.Now()
