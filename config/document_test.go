@@ -2,10 +2,12 @@ package config
 
 import (
 	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/rogpeppe/go-internal/txtar"
 )
 
 func ExampleReadDocument() {
@@ -28,7 +30,7 @@ func ExampleReadDocument() {
 }
 
 // readAll reads a document with one key for each kind of value.
-func readAll(text string) string {
+func readAll(text string, render func(error) string) string {
 	var b strings.Builder
 	say := func(v any, ok bool) { fmt.Fprintf(&b, "%v %v\n", v, ok) }
 	d := ReadDocument("d.yaml", []byte(text))
@@ -47,9 +49,32 @@ func readAll(text string) string {
 		"each": func(v Value) { v.Each(func(key string, v Value) { fmt.Fprintf(&b, "%s=", key); say(v.Text()) }) },
 	})
 	if err := d.Err(); err != nil {
-		fmt.Fprintf(&b, "%v\n", err)
+		fmt.Fprintln(&b, render(err))
 	}
 	return b.String()
+}
+
+// TestDocumentMessages reads every archive in testdata/document: a document, and
+// what a person sees of it.
+func TestDocumentMessages(t *testing.T) {
+	paths, err := filepath.Glob("testdata/document/*.txtar")
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("no goldens: %v", err)
+	}
+	for _, path := range paths {
+		archive, err := txtar.ParseFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := readAll(string(written(t, archive.Files[0].Data)), Text)
+		if *update {
+			archive.Files[1].Data = []byte(got)
+			put(t, path, txtar.Format(archive))
+		}
+		if diff := cmp.Diff(string(archive.Files[1].Data), got); diff != "" {
+			t.Errorf("%s: -want +got\n%s", path, diff)
+		}
+	}
 }
 
 func TestDocuments(t *testing.T) {
@@ -71,7 +96,7 @@ func TestDocuments(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if diff := cmp.Diff(tt.want, readAll(tt.text)); diff != "" {
+			if diff := cmp.Diff(tt.want, readAll(tt.text, error.Error)); diff != "" {
 				t.Error(diff)
 			}
 		})

@@ -9,13 +9,13 @@ import (
 const excerptWidth = 100
 
 // excerpt is the line with a caret under the column. Values that may be
-// secrets are shown as stars.
+// secrets are shown as stars. Of a blank line there is nothing to show.
 func (s *source) excerpt(line, column int) string {
 	if line < 1 || line > len(s.lines) {
 		return ""
 	}
 	text := s.lines[line-1]
-	if s.guess && suspicious.MatchString(text) {
+	if strings.TrimSpace(text) == "" || s.guess && suspicious.MatchString(text) {
 		return ""
 	}
 	shown := s.masked(line, []rune(text))

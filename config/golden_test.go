@@ -1,11 +1,15 @@
 package config
 
 import (
+	"bytes"
+	"encoding/hex"
 	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -16,8 +20,10 @@ import (
 var update = flag.Bool("update", false, "write what the goldens should say")
 
 // TestGolden reads every archive in testdata: petrigate.yaml and the files
-// beside it, "env" with one NAME=value a line, and "want" with what a person
-// sees: the problems, or the warnings and the configuration.
+// beside it, "env" and "flags" with one NAME=value a line, "modes" with the
+// modes of files in that form, and "want" with what a person sees: the
+// problems, or the warnings and the configuration. Where there is no
+// petrigate.yaml, one is looked for.
 func TestGolden(t *testing.T) {
 	paths, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(paths) == 0 {
@@ -35,21 +41,25 @@ func golden(t *testing.T, path string) {
 	}
 	dir := t.TempDir()
 	var want *txtar.File
-	vars := map[string]string{}
+	vars, flags, modes := map[string]string{}, map[string]string{}, map[string]string{}
 	for i, f := range archive.Files {
 		switch f.Name {
 		case "want":
 			want = &archive.Files[i]
 		case "env":
-			for _, line := range strings.Split(strings.TrimSpace(string(f.Data)), "\n") {
-				name, value, _ := strings.Cut(line, "=")
-				vars[name] = value
-			}
+			vars = settings(f.Data)
+		case "flags":
+			flags = settings(f.Data)
+		case "modes":
+			modes = settings(f.Data)
 		default:
-			put(t, filepath.Join(dir, f.Name), f.Data)
+			put(t, filepath.Join(dir, f.Name), written(t, f.Data))
 		}
 	}
-	got := outcome(dir, vars)
+	for name, mode := range modes {
+		chmod(t, filepath.Join(dir, name), mode)
+	}
+	got := outcome(dir, vars, flags)
 	switch {
 	case want == nil && *update:
 		archive.Files = append(archive.Files, txtar.File{Name: "want", Data: []byte(got)})
@@ -78,8 +88,53 @@ func put(t *testing.T, path string, data []byte) {
 	}
 }
 
-func outcome(dir string, vars map[string]string) string {
-	c, err := Load(Options{Path: filepath.Join(dir, "petrigate.yaml"), Env: from(vars)})
+// settings are the lines NAME=value.
+func settings(data []byte) map[string]string {
+	all := map[string]string{}
+	for _, line := range strings.Split(strings.TrimSpace(string(data)), "\n") {
+		name, value, _ := strings.Cut(line, "=")
+		all[name] = value
+	}
+	return all
+}
+
+// written is a file of an archive: «ff» is the byte, «3×x» is xxx.
+func written(t *testing.T, data []byte) []byte {
+	t.Helper()
+	return regexp.MustCompile(`«[^»]*»`).ReplaceAllFunc(data, func(b []byte) []byte {
+		inner := strings.TrimSuffix(strings.TrimPrefix(string(b), "«"), "»")
+		if times, text, ok := strings.Cut(inner, "×"); ok {
+			n, err := strconv.Atoi(times)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return bytes.Repeat([]byte(text), n)
+		}
+		raw, err := hex.DecodeString(inner)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return raw
+	})
+}
+
+func chmod(t *testing.T, path, mode string) {
+	t.Helper()
+	bits, err := strconv.ParseUint(mode, 8, 32)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(path, os.FileMode(bits)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func outcome(dir string, vars, flags map[string]string) string {
+	o := Options{Path: filepath.Join(dir, "petrigate.yaml"), Env: from(vars), Flags: flags}
+	if _, err := os.Stat(o.Path); err != nil {
+		o.Path, vars["XDG_CONFIG_HOME"] = "", dir
+	}
+	c, err := Load(o)
 	var b strings.Builder
 	if err != nil {
 		fmt.Fprintln(&b, Text(err))

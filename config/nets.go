@@ -6,17 +6,20 @@ import (
 
 // ReadNets reads the files of nets that a pattern matches.
 func ReadNets(pattern string) ([]Net, error) {
-	files, err := (&environment{}).match(pattern)
-	if err != nil {
-		return nil, &Error{Msg: err.Error()}
+	files, faults := (&environment{}).match(pattern)
+	if len(faults) > 0 {
+		return nil, withoutPlace(faults)
 	}
 	var nets []Net
+	var errs ErrorList
 	for _, f := range files {
-		more, err := ParseNet(f.name, []byte(f.text))
-		if err != nil {
-			return nil, err
-		}
-		nets = append(nets, more...)
+		d := &decoder{source: &source{name: f.name}}
+		nets = append(nets, d.netFile([]byte(f.text))...)
+		d.errs.sorted()
+		errs = append(errs, d.errs...)
+	}
+	if len(errs) > 0 {
+		return nil, errs
 	}
 	return nets, nil
 }

@@ -20,9 +20,9 @@ func (d *decoder) files(key, value *node) []textFile {
 	if !d.is(value, textKind, quoted(key)) {
 		return nil
 	}
-	files, err := d.match(value.text)
-	if err != nil {
-		d.at(value, err.Error(), "")
+	files, faults := d.match(value.text)
+	for _, f := range faults {
+		d.at(value, f.msg, f.hint)
 	}
 	for _, f := range files {
 		if writable(f.name) {
@@ -32,34 +32,62 @@ func (d *decoder) files(key, value *node) []textFile {
 	return files
 }
 
-// match reads the files of a pattern in the byte order of their names.
-func (e *environment) match(pattern string) ([]textFile, error) {
-	names, err := e.glob(pattern)
-	if err != nil {
-		return nil, err
+// A fault is what is wrong with the files of a pattern.
+type fault struct{ msg, hint string }
+
+// withoutPlace is the error of the faults of a pattern that stands in no file.
+func withoutPlace(faults []fault) error {
+	if len(faults) == 0 {
+		return nil
 	}
-	files := make([]textFile, 0, len(names))
+	var list ErrorList
+	for _, f := range faults {
+		list = append(list, &Error{Msg: f.msg, Hint: f.hint})
+	}
+	return list
+}
+
+// match reads the files of a pattern in the byte order of their names.
+func (e *environment) match(pattern string) (files []textFile, faults []fault) {
+	names, bad := e.glob(pattern)
+	if bad != nil {
+		return nil, []fault{*bad}
+	}
 	for _, name := range names {
 		data, err := readFile(name, maxSize)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
-			return nil, fmt.Errorf("no file matches %q", pattern)
+			faults = append(faults, noFile(pattern, name))
 		case err != nil:
-			return nil, fmt.Errorf("reading %q: %v", name, cause(err))
+			faults = append(faults, fault{fmt.Sprintf("reading %q: %v", name, cause(err)), ""})
 		case strings.TrimSpace(string(data)) == "":
-			return nil, fmt.Errorf("the file %q is empty", name)
+			faults = append(faults, fault{fmt.Sprintf("the file %q is empty", name), ""})
+		default:
+			files = append(files, textFile{name, string(data)})
 		}
-		files = append(files, textFile{name, string(data)})
 	}
-	return files, nil
+	return files, faults
 }
 
-func (e *environment) glob(pattern string) ([]string, error) {
+// noFile suggests a file that is there, if two letters make the difference.
+func noFile(pattern, path string) fault {
+	f := fault{fmt.Sprintf("no file matches %q", pattern), ""}
+	entries, _ := os.ReadDir(filepath.Dir(path))
+	for _, entry := range entries {
+		if d := editDistance(filepath.Base(path), entry.Name()); d == 1 || d == 2 {
+			f.hint = fmt.Sprintf("did you mean %q?", entry.Name())
+			break
+		}
+	}
+	return f
+}
+
+func (e *environment) glob(pattern string) ([]string, *fault) {
 	switch {
 	case pattern == "":
-		return nil, errors.New(`"file" is empty`)
+		return nil, &fault{`"file" is empty`, ""}
 	case strings.Contains(pattern, "**"):
-		return nil, fmt.Errorf("%q: ** is not supported, * stays within one directory", pattern)
+		return nil, &fault{fmt.Sprintf("%q: ** is not supported", pattern), "* stays within one directory"}
 	case !strings.ContainsAny(pattern, "*?["):
 		return []string{e.path(pattern)}, nil
 	}
@@ -73,9 +101,9 @@ func (e *environment) glob(pattern string) ([]string, error) {
 	names, err := filepath.Glob(full)
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("%q is no pattern: %v", pattern, err)
+		return nil, &fault{fmt.Sprintf("%q is no pattern: %v", pattern, err), ""}
 	case len(names) == 0:
-		return nil, fmt.Errorf("no file matches %q", pattern)
+		return nil, &fault{fmt.Sprintf("no file matches %q", pattern), ""}
 	}
 	slices.Sort(names)
 	return names, nil

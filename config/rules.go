@@ -113,9 +113,9 @@ func (d *decoder) indent(n *node) int {
 // ReadRules reads the rules files that a pattern matches, as the "file" key
 // does; relative paths are those of the process.
 func ReadRules(pattern string) ([]RuleText, error) {
-	files, err := (&environment{}).match(pattern)
-	if err != nil {
-		return nil, &Error{Msg: err.Error()}
+	files, faults := (&environment{}).match(pattern)
+	if len(faults) > 0 {
+		return nil, withoutPlace(faults)
 	}
 	texts := make([]RuleText, len(files))
 	for i, f := range files {

@@ -2,6 +2,7 @@ package config
 
 import (
 	"bytes"
+	"fmt"
 	"strings"
 	"unicode/utf8"
 )
@@ -26,15 +27,14 @@ func (s *source) read(src []byte) *node {
 	if !ok {
 		return nil
 	}
-	s.lines = strings.Split(text, "\n")
 	if n, ok := readJSON(text); ok {
+		s.guess = false
 		return n
 	}
 	if len(text) > maxYAML {
 		s.add(0, 0, "the file is too large", "at most 1 MiB of YAML")
 		return nil
 	}
-	s.guess = true
 	n := s.readYAML(text)
 	s.guess = n == nil
 	return n
@@ -52,16 +52,17 @@ func (s *source) normal(src []byte) (string, bool) {
 	if flow { // white space there, and a line end for YAML
 		text = strings.ReplaceAll(text, "\r", "\n")
 	}
+	s.lines, s.guess = strings.Split(text, "\n"), true
 	for i, r := range text {
 		switch {
 		case r == '\n':
 			line, column = line+1, 0
 		case r == utf8.RuneError && !strings.HasPrefix(text[i:], "\ufffd"):
-			s.add(line, column, "the file is not UTF-8 here", "")
+			s.add(line, column, "the file is not UTF-8 here", "save it as UTF-8")
 			return "", false
 		case r < ' ' && r != '\t', r == 0x7f, r == 0x85, r == 0x2028, r == 0x2029:
 			if !flow {
-				s.add(line, column, "a control character is not allowed here", "")
+				s.add(line, column, "a control character is not allowed here", fmt.Sprintf(`delete it; in double quotes it can be written as \u%04x`, r))
 				return "", false
 			}
 		}

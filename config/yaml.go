@@ -56,19 +56,17 @@ func parseYAML(text string) (file *ast.File, err error) {
 		}
 	}()
 	tokens := lexer.Tokenize(text)
-	if tk := tooMuch(tokens); tk != nil {
-		return nil, &yaml.SyntaxError{Message: tooMuchText, Token: tk}
+	if tk, what := tooMuch(tokens); tk != nil {
+		return nil, &yaml.SyntaxError{Message: what, Token: tk}
 	}
 	return parser.Parse(tokens, 0, parser.AllowDuplicateMapKey())
 }
 
-var tooMuchText = fmt.Sprintf("the file has more than %d keys, or nests values more than %d levels deep", maxKeys, maxDepth)
-
 // tooMuch finds a token at which too many brackets are open, or which is the
 // end of too long a run of entries opened on one line, or of too many keys.
 // The parser is recursive: a few megabytes of brackets would exhaust the
-// stack, which nothing can recover.
-func tooMuch(tokens token.Tokens) *token.Token {
+// stack, which nothing can recover. What says which.
+func tooMuch(tokens token.Tokens) (at *token.Token, what string) {
 	flow, run, line, keys := 0, 0, 0, 0
 	for _, tk := range tokens {
 		if tk.Position != nil && tk.Position.Line != line {
@@ -88,11 +86,14 @@ func tooMuch(tokens token.Tokens) *token.Token {
 				keys++
 			}
 		}
-		if flow > maxDepth || (run > maxDepth && flow == 0) || keys > maxKeys {
-			return tk
+		switch {
+		case keys > maxKeys:
+			return tk, fmt.Sprintf("the file has more than %d keys", maxKeys)
+		case flow > maxDepth, run > maxDepth && flow == 0:
+			return tk, fmt.Sprintf("values are nested more than %d levels deep", maxDepth)
 		}
 	}
-	return nil
+	return nil, ""
 }
 
 func (s *source) syntax(err error) {

@@ -1,0 +1,50 @@
+package messagetest
+
+import (
+	"go/parser"
+	"go/token"
+	"maps"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestTexts(t *testing.T) {
+	const src = `package p
+import "a b"
+type s struct {
+	F string ` + "`json:\"f\" yaml:\"f\"`" + `
+}
+var re = regexp.MustCompile("x y")
+func f() {
+	panic("it cannot be")
+	say("two words", "one", ", ", "the word " + x)
+}`
+	file, err := parser.ParseFile(token.NewFileSet(), "p.go", src, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := slices.Sorted(maps.Values(texts(file)))
+	if diff := cmp.Diff([]string{"the word ", "two words"}, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestFormats(t *testing.T) {
+	tests := []struct {
+		format, shown string
+		want          bool
+	}{
+		{"no file %q", `f:1: no file "x"`, true},
+		{"no file %q (%[1]d%%)", `no file "x" (3%)`, true},
+		{"mode %04o is open", "mode 0640 is open", true},
+		{"no (file) %q", `no file "x"`, false},
+		{"one %s two", "one\ntwo", false},
+	}
+	for _, test := range tests {
+		if got := formatOf(test.format).MatchString(test.shown); got != test.want {
+			t.Errorf("%q in %q: %v", test.format, test.shown, got)
+		}
+	}
+}
