@@ -1,7 +1,6 @@
 package proxy
 
 import (
-	"cmp"
 	"context"
 	"mime"
 	"net/http"
@@ -10,6 +9,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/petrigate/petrigate/proxy/internal/door"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
@@ -17,83 +17,60 @@ import (
 const (
 	sessionHeader  = "Mcp-Session-Id"
 	protocolHeader = "Mcp-Protocol-Version"
-	defaultPath    = "/mcp"
 )
-
-// defaultBodyTimeout is how long a client may take to send a message.
-const defaultBodyTimeout = 30 * time.Second
 
 // codeHeaderMismatch is of revision 2026-07-28.
 const codeHeaderMismatch = -32020
 
-// Values of headers that every response has. They are never written to.
-var (
-	noSniff  = []string{"nosniff"}
-	noStore  = []string{"no-store"}
-	jsonType = []string{"application/json"}
-	closing  = []string{"close"}
-)
+// jsonType is the value of a header. It is never written to.
+var jsonType = []string{"application/json"}
 
 // onlyOnce are the headers that must not be given twice.
 var onlyOnce = [...]string{protocolHeader, sessionHeader, "Mcp-Method", "Mcp-Name", "Content-Type"}
 
 // A handler is the streamable HTTP endpoint of a proxy.
 type handler struct {
-	proxy       *Proxy
-	path        string
-	bodyTimeout time.Duration
-	guard       *guard
-	seats       *seats
-	crowd       *crowd
-	load        *load
-	older       sseClients
+	proxy *Proxy
+	path  string
+	door  *door.Door
+	seats *seats
+	older sseClients
 }
 
 // Handler serves streamable HTTP, both eras at once, and for clients of revision
 // 2024-11-05 its two endpoints at /sse and /messages. It wants to know who may
 // come in; see [Access].
 func (p *Proxy) Handler(a Access) (http.Handler, error) {
-	g, err := p.newGuard(a)
+	d, err := p.door(a)
 	if err != nil {
 		return nil, err
 	}
 	p.background(func() { p.expireClients(a.IdleTTL) })
-	return &handler{
-		proxy: p, path: a.path(), bodyTimeout: cmp.Or(a.BodyTimeout, defaultBodyTimeout),
-		guard: g, seats: newSeats(a), crowd: newCrowd(a.MaxRequests), load: newLoad(p.options.MaxRequest),
-	}, nil
+	return &handler{proxy: p, path: a.path(), door: d, seats: newSeats(a)}, nil
 }
 
-// ServeHTTP lets nothing past the guard.
+// ServeHTTP lets nothing past the door.
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	header := w.Header()
-	header["X-Content-Type-Options"] = noSniff
-	header["Cache-Control"] = noStore
-	if r.ContentLength != 0 { // also of who is turned away: net/http reads the rest
-		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(h.bodyTimeout)) // where there is none, a test serves
-	}
-	if len(r.TransferEncoding) > 0 { // there may have been a length as well, which net/http does not tell
-		header["Connection"] = closing
-	}
+	h.door.Receive(w, r)
 	if r.URL.Path != h.path {
-		if !h.guard.metadata(w, r) && !h.legacy(w, r) {
-			turnAway(w)
+		if !h.door.Metadata(w, r) && !h.legacy(w, r) {
+			door.TurnAway(w)
 			http.NotFound(w, r)
 		}
 		return
 	}
-	v, ok := h.guard.admit(w, r)
-	if !ok || !h.crowd.enter(w, v.principal) {
+	v, ok := h.door.Enter(w, r)
+	if !ok {
 		return
 	}
-	defer h.crowd.leave(v.principal)
+	defer v.Leave()
 	switch r.Method {
 	case http.MethodPost:
 		h.post(w, r, v)
 	case http.MethodGet:
 		h.get(w, r, v)
 	case http.MethodDelete:
-		h.delete(w, r, v.principal)
+		h.delete(w, r, v.Principal)
 	default:
 		w.Header().Set("Allow", "GET, POST, DELETE")
 		http.Error(w, "method not allowed", http.StatusMethodNotAllowed)
@@ -101,11 +78,11 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // post takes one message.
-func (h *handler) post(w http.ResponseWriter, r *http.Request, v visitor) {
+func (h *handler) post(w http.ResponseWriter, r *http.Request, v door.Visitor) {
 	if !acceptable(w, r) {
 		return
 	}
-	body, release, ok := h.body(w, r, v.principal)
+	body, release, ok := v.Body(w, r)
 	if !ok {
 		return
 	}
@@ -129,7 +106,7 @@ func (h *handler) post(w http.ResponseWriter, r *http.Request, v visitor) {
 		h.stateless(w, r, v, m, meta)
 		return
 	}
-	h.inSession(w, r, v.principal, m, meta)
+	h.inSession(w, r, v.Principal, m, meta)
 }
 
 // acceptable checks what the request says of its body. What is not plainly
@@ -172,7 +149,7 @@ func first(r *http.Request, name string) string {
 
 // stateless serves one message of revision 2026-07-28: who sends it and what
 // it can do stand in the message, and the headers must say the same.
-func (h *handler) stateless(w http.ResponseWriter, r *http.Request, v visitor, m wire.Message, meta wire.Meta) {
+func (h *handler) stateless(w http.ResponseWriter, r *http.Request, v door.Visitor, m wire.Message, meta wire.Meta) {
 	if status, refusal := checkHeaders(r, m, meta); refusal != nil {
 		writeJSON(w, status, refusal)
 		return
@@ -180,7 +157,7 @@ func (h *handler) stateless(w http.ResponseWriter, r *http.Request, v visitor, m
 	p := h.proxy
 	s := newPostStream(w, r, m.Method)
 	defer s.finish(r)
-	c := p.newClient("http", v.principal, p.sessionOf(v.principal), nil)
+	c := p.newClient("http", v.Principal, p.sessionOf(v.Principal), nil)
 	defer p.dropClient(c)
 	if m.Kind != wire.Request {
 		p.notified(c, m) // finish says that it was accepted
@@ -188,7 +165,7 @@ func (h *handler) stateless(w http.ResponseWriter, r *http.Request, v visitor, m
 	}
 	defer p.recovered(m.Method, m.ID, s)
 	if m.Method == "subscriptions/listen" {
-		ctx, cancel := v.stream(r.Context(), p.options.Now())
+		ctx, cancel := v.Stream(r.Context())
 		defer cancel()
 		p.dispatch(ctx, c, m, meta, s)
 	} else if !isCall(m.Method) {
@@ -323,15 +300,15 @@ func (h *handler) client(w http.ResponseWriter, r *http.Request, principal strin
 }
 
 // get opens the stream for what belongs to no request.
-func (h *handler) get(w http.ResponseWriter, r *http.Request, v visitor) {
+func (h *handler) get(w http.ResponseWriter, r *http.Request, v door.Visitor) {
 	if mcp.IsModernProtocol(first(r, protocolHeader)) {
 		w.Header().Set("Allow", http.MethodPost)
 		http.Error(w, "this revision has no GET stream", http.StatusMethodNotAllowed)
 		return
 	}
-	c := h.client(w, r, v.principal)
+	c := h.client(w, r, v.Principal)
 	if c != nil && !h.resume(w, r, c) {
-		ctx, cancel := v.stream(r.Context(), h.proxy.options.Now())
+		ctx, cancel := v.Stream(r.Context())
 		defer cancel()
 		push, _ := c.out.(*pushStream)
 		reader := pushReader{seen: seenPushed(first(r, "Last-Event-Id")), prime: resumable(c.speaker(wire.Meta{}).protocol)}

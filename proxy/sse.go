@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"sync"
 	"time"
+
+	"github.com/petrigate/petrigate/proxy/internal/door"
 )
 
 // Paths of the transport of revision 2024-11-05: a stream, and where the
@@ -44,11 +46,11 @@ func (h *handler) legacy(w http.ResponseWriter, r *http.Request) bool {
 	default:
 		return false
 	}
-	v, ok := h.guard.admit(w, r)
-	if !ok || !h.crowd.enter(w, v.principal) {
+	v, ok := h.door.Enter(w, r)
+	if !ok {
 		return true
 	}
-	defer h.crowd.leave(v.principal)
+	defer v.Leave()
 	if r.Method != method {
 		w.Header().Set("Allow", method)
 		http.Error(w, "method not allowed", http.StatusMethodNotAllowed)
@@ -59,17 +61,17 @@ func (h *handler) legacy(w http.ResponseWriter, r *http.Request) bool {
 }
 
 // sse serves one client, as long as its stream is open.
-func (h *handler) sse(w http.ResponseWriter, r *http.Request, v visitor) {
+func (h *handler) sse(w http.ResponseWriter, r *http.Request, v door.Visitor) {
 	p := h.proxy
 	events := &eventLines{w: w}
 	out := newLineWriter(events)
 	out.aside = true // upstreams that others use too write to it
-	c, refusal := h.seats.open(p, v.principal, "sse", out)
+	c, refusal := h.seats.open(p, v.Principal, "sse", out)
 	if c == nil {
 		http.Error(w, refusal, http.StatusTooManyRequests)
 		return
 	}
-	inner, stop := v.stream(r.Context(), p.options.Now())
+	inner, stop := v.Stream(r.Context())
 	defer stop()
 	ctx, cancel := context.WithCancelCause(inner)
 	s := &sseClient{client: c, ctx: ctx, out: out}
@@ -110,16 +112,16 @@ func (h *handler) sse(w http.ResponseWriter, r *http.Request, v visitor) {
 
 // messages takes one message of the client of a stream. What comes of it goes
 // to the stream.
-func (h *handler) messages(w http.ResponseWriter, r *http.Request, v visitor) {
+func (h *handler) messages(w http.ResponseWriter, r *http.Request, v door.Visitor) {
 	if !acceptable(w, r) {
 		return
 	}
-	body, release, ok := h.body(w, r, v.principal)
+	body, release, ok := v.Body(w, r)
 	if !ok {
 		return
 	}
 	defer release()
-	s := h.older.find(r.URL.Query().Get("sessionId"), v.principal)
+	s := h.older.find(r.URL.Query().Get("sessionId"), v.Principal)
 	if s == nil || !s.take(h.proxy, body) {
 		http.Error(w, "unknown session", http.StatusNotFound)
 		return

@@ -1,6 +1,7 @@
-package proxy
+package door
 
 import (
+	"cmp"
 	"net/http"
 	"sync"
 )
@@ -20,7 +21,7 @@ type crowd struct {
 }
 
 func newCrowd(each int) *crowd {
-	setDefault(&each, defaultRequests)
+	each = cmp.Or(each, defaultRequests)
 	return &crowd{each: each, all: 4 * each, open: map[string]int{}}
 }
 

@@ -1,12 +1,10 @@
-package proxy
+package door
 
 import (
 	"bytes"
 	"errors"
 	"io"
-	"net/http"
 	"sync"
-	"time"
 )
 
 // light is the size up to which a message is not weighed: requests are bounded
@@ -15,43 +13,6 @@ const light = 64 << 10
 
 // errHeavy is the end of a message for which there is no room.
 var errHeavy = errors.New("too much is being sent at a time")
-
-// body reads the whole message, within the limit. Call release when it is not
-// needed any more.
-func (h *handler) body(w http.ResponseWriter, r *http.Request, principal string) (body []byte, release func(), ok bool) {
-	limit := int64(h.proxy.options.MaxRequest)
-	refuse := func(text string, status int) ([]byte, func(), bool) {
-		w.Header()["Connection"] = closing // or net/http would wait for the rest of it
-		http.Error(w, text, status)
-		return nil, nil, false
-	}
-	const tooLarge = "the message is larger than this proxy takes"
-	if r.ContentLength > limit {
-		return refuse(tooLarge, http.StatusRequestEntityTooLarge)
-	}
-	reader := http.MaxBytesReader(w, r.Body, limit)
-	release = func() {}
-	var err error
-	if r.ContentLength >= 0 && r.ContentLength <= light {
-		body = make([]byte, r.ContentLength)
-		_, err = io.ReadFull(reader, body)
-	} else {
-		body, release, err = h.load.read(reader, principal)
-	}
-	var over *http.MaxBytesError
-	switch {
-	case err == nil:
-		_ = http.NewResponseController(w).SetReadDeadline(time.Time{}) // a person may take longer
-		return body, release, true
-	case errors.As(err, &over):
-		return refuse(tooLarge, http.StatusRequestEntityTooLarge)
-	case errors.Is(err, errHeavy):
-		w.Header().Set("Retry-After", "1")
-		return refuse(err.Error(), http.StatusServiceUnavailable)
-	default:
-		return refuse("the body ended early", http.StatusBadRequest)
-	}
-}
 
 // leastLoad is how much one principal may have us hold of large messages, if
 // single ones may not be larger still.

@@ -1,0 +1,100 @@
+package door
+
+import (
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strings"
+)
+
+// addresses are those by which the endpoint may be asked for, and the pages
+// that may ask.
+type addresses struct {
+	port    string
+	hosts   map[string]bool
+	origins map[string]bool
+}
+
+func newAddresses(o Options, host, port string) addresses {
+	a := addresses{port: port, hosts: map[string]bool{}, origins: map[string]bool{}}
+	for _, h := range o.Hosts {
+		a.hosts[strings.ToLower(h)] = true
+	}
+	if !unspecified(host) { // a page of anybody can ask for 0.0.0.0
+		a.hosts[strings.ToLower(host)] = true
+	}
+	usual := map[bool]string{false: "80", true: "443"}[o.TLS] // is left out
+	for _, name := range []string{"localhost", "127.0.0.1", "[::1]"} {
+		a.hosts[name+":"+port] = true
+		a.hosts[name] = a.hosts[name] || port == usual
+	}
+	for _, origin := range o.Origins {
+		a.origins[strings.ToLower(strings.TrimSuffix(origin, "/"))] = true
+	}
+	return a
+}
+
+// allow checks that a request was meant for this endpoint, and does not
+// come from a page that somebody else wrote.
+func (a *addresses) allow(w http.ResponseWriter, r *http.Request) bool {
+	switch {
+	case !a.hostAllowed(r.Host):
+		TurnAway(w)
+		http.Error(w, "this Host is not allowed", http.StatusForbidden)
+	case !a.originAllowed(r.Header["Origin"]):
+		TurnAway(w)
+		http.Error(w, "this Origin is not allowed", http.StatusForbidden)
+	default:
+		return true
+	}
+	return false
+}
+
+// hostAllowed accepts the names of loopback with our port, the address of the
+// listener, and what the operator listed. It stands against DNS rebinding.
+func (a *addresses) hostAllowed(header string) bool {
+	if a.hosts[header] {
+		return true
+	}
+	header = strings.ToLower(header)
+	if a.hosts[header] {
+		return true
+	}
+	host, port, err := net.SplitHostPort(header)
+	return err == nil && port == a.port && (loopback(host) || a.hosts[host])
+}
+
+// originAllowed accepts no Origin, one of this machine, or one that the
+// operator listed.
+func (a *addresses) originAllowed(values []string) bool {
+	if len(values) == 0 {
+		return true
+	}
+	if len(values) > 1 {
+		return false
+	}
+	if a.origins[strings.ToLower(values[0])] {
+		return true
+	}
+	u, err := url.Parse(values[0])
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" {
+		return false
+	}
+	host := u.Hostname()
+	return loopback(host) && *u == url.URL{Scheme: u.Scheme, Host: u.Host} // nothing but an origin
+}
+
+func loopback(host string) bool {
+	if host == "localhost" {
+		return true
+	}
+	ip := net.ParseIP(host)
+	return ip != nil && ip.IsLoopback()
+}
+
+// unspecified reports whether a host to listen at stands for all networks.
+func unspecified(host string) bool {
+	ip, err := netip.ParseAddr(host)
+	return host == "" || err == nil && ip.Unmap().WithZone("").IsUnspecified()
+}

@@ -1,0 +1,172 @@
+package door
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/petrigate/petrigate/proxy/internal/access"
+)
+
+// TestNew: what would let in more, or fewer, than the operator thinks is no door.
+func TestNew(t *testing.T) {
+	jwt := &access.Options{Issuer: "https://issuer.example", Audience: "https://gate.example/mcp", JWKS: "https://issuer.example/keys"}
+	for _, c := range []struct {
+		name    string
+		options Options
+		want    string // in the message; empty: it is a door
+	}{
+		{"nobody", Options{Addr: "127.0.0.1:7"}, "has no authentication"},
+		{"no port", Options{Addr: "127.0.0.1", Open: true}, "missing port"},
+		{"open", Options{Addr: "127.0.0.1:7", Open: true}, ""},
+		{"open at a name of loopback", Options{Addr: "localhost:7", Open: true}, ""},
+		{"open on all networks", Options{Addr: ":7", Open: true}, "can be reached from other machines"},
+		{"open on another network", Options{Addr: "192.0.2.1:7", Open: true}, "can be reached from other machines"},
+		{"a token on all networks", Options{Addr: "[::]:7", Token: "x"}, ""},
+		{"a token and JWTs", Options{Addr: "127.0.0.1:7", Token: "x", JWT: jwt}, "choose one"},
+		{"JWTs and open", Options{Addr: "127.0.0.1:7", Open: true, JWT: jwt}, "choose one"},
+		{"JWTs of nobody", Options{Addr: "127.0.0.1:7", JWT: &access.Options{}}, "the issuer of tokens is not named"},
+		{"an empty token", Options{Addr: "127.0.0.1:7", Tokens: map[string]string{"ann": ""}}, "is empty"},
+		{"one token of two", Options{Addr: "127.0.0.1:7", Tokens: map[string]string{"ann": "x", "bob": "x"}}, "token:ann and token:bob have the same token"},
+		{"one token with a name and without", Options{Addr: "127.0.0.1:7", Token: "x", Tokens: map[string]string{"bob": "x"}}, "token and token:bob have the same token"},
+	} {
+		switch _, err := New(c.options); {
+		case c.want == "" && err != nil:
+			t.Errorf("%s: %v", c.name, err)
+		case c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)):
+			t.Errorf("%s: %v, want %q", c.name, err, c.want)
+		}
+	}
+}
+
+// knock sends one request by its Host, Origin and Authorization, "-" for none.
+func knock(d *Door, host, origin, authorization string) (Visitor, int) {
+	r := httptest.NewRequest(http.MethodGet, "/mcp", nil)
+	r.Host = host
+	if origin != "-" {
+		r.Header.Set("Origin", origin)
+	}
+	if authorization != "-" {
+		r.Header.Set("Authorization", authorization)
+	}
+	w := httptest.NewRecorder()
+	v, _ := d.Enter(w, r)
+	return v, w.Code
+}
+
+// TestEnter: E001, E002, E004. Host, Origin and token are needed each by itself.
+func TestEnter(t *testing.T) {
+	d, err := New(Options{
+		Addr: "0.0.0.0:7777", Token: "the token", Tokens: map[string]string{"bob": "that of bob"},
+		Hosts: []string{"Gate.example"}, Origins: []string{"https://App.example/"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const good = "Bearer the token"
+	for _, c := range []struct{ host, origin, authorization, principal string }{
+		{"localhost:7777", "-", good, "token"},
+		{"LOCALHOST:7777", "-", "bearer that of bob", "token:bob"},
+		{"gate.example:7777", "https://app.example", good, "token"},
+		{"GATE.example", "http://localhost:5173", good, "token"},
+		{"gate.example:80", "-", good, ""},
+		{"0.0.0.0:7777", "-", good, ""},
+		{"0.0.0.0", "-", good, ""},
+		{"localhost", "-", good, ""},
+		{"127.0.0.1.evil.example:7777", "-", good, ""},
+		{"localhost:7777", "https://evil.example", good, ""},
+		{"localhost:7777", "http://localhost@evil.example", good, ""},
+		{"localhost:7777", "http://localhost/path", good, ""},
+		{"localhost:7777", "file://localhost", good, ""},
+		{"localhost:7777", "", good, ""},
+		{"localhost:7777", "-", "-", ""},
+		{"localhost:7777", "-", "Bearer ", ""},
+		{"localhost:7777", "-", "Basic the token", ""},
+		{"localhost:7777", "-", "Bearer the toke", ""},
+	} {
+		v, status := knock(d, c.host, c.origin, c.authorization)
+		if v.Principal != c.principal || (status == http.StatusOK) != (c.principal != "") {
+			t.Errorf("%+v: %q, status %d", c, v.Principal, status)
+		}
+	}
+}
+
+// TestCrowd: who has too many requests open leaves room for others, until all
+// have too many; who leaves makes room.
+func TestCrowd(t *testing.T) {
+	tokens := map[string]string{}
+	for _, name := range []string{"a", "b", "c", "d", "e"} {
+		tokens[name] = "that of " + name
+	}
+	d, err := New(Options{Addr: "127.0.0.1:7777", Tokens: tokens, MaxRequests: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	enter := func(name string) (Visitor, int) { return knock(d, "127.0.0.1:7777", "-", "Bearer that of "+name) }
+	var inside []Visitor
+	for _, name := range []string{"a", "a", "b", "b", "c", "c", "d", "d"} {
+		v, status := enter(name)
+		if status != http.StatusOK {
+			t.Fatalf("%s: status %d", name, status)
+		}
+		inside = append(inside, v)
+	}
+	if _, status := enter("a"); status != http.StatusTooManyRequests {
+		t.Errorf("a third of one: status %d", status)
+	}
+	if _, status := enter("e"); status != http.StatusServiceUnavailable {
+		t.Errorf("one more than all may have: status %d", status)
+	}
+	inside[0].Leave()
+	v, status := enter("e")
+	if status != http.StatusOK {
+		t.Errorf("after one has left: status %d", status)
+	}
+	for _, v := range append(inside[1:], v) {
+		v.Leave()
+	}
+	if d.crowd.total != 0 || len(d.crowd.open) != 0 {
+		t.Errorf("%d requests are open by %v", d.crowd.total, d.crowd.open)
+	}
+}
+
+// TestBody: messages have a size, said or not.
+func TestBody(t *testing.T) {
+	d, err := New(Options{Addr: "127.0.0.1:7777", Open: true, MaxMessage: 2 * light})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name         string
+		size, length int // length as it is announced; -1: it is not
+		want         int
+	}{
+		{"small", 10, 10, 200},
+		{"nothing", 0, 0, 200},
+		{"large", 2 * light, 2 * light, 200},
+		{"large and not announced", 2 * light, -1, 200},
+		{"too large", 2*light + 1, 2*light + 1, 413},
+		{"too large and not announced", 2*light + 1, -1, 413},
+		{"less than announced", 10, 11, 400},
+	} {
+		r := httptest.NewRequest(http.MethodPost, "http://127.0.0.1:7777/", strings.NewReader(strings.Repeat("x", c.size)))
+		r.ContentLength = int64(c.length)
+		w := httptest.NewRecorder()
+		v, ok := d.Enter(w, r)
+		if !ok {
+			t.Fatal(w.Body)
+		}
+		body, release, ok := v.Body(w, r)
+		if w.Code != c.want || ok != (c.want == 200) || ok && len(body) != c.size {
+			t.Errorf("%s: status %d, %d bytes", c.name, w.Code, len(body))
+		}
+		if ok {
+			release()
+		}
+		v.Leave()
+	}
+	if d.load.total != 0 {
+		t.Errorf("%d bytes are held", d.load.total)
+	}
+}
