@@ -51,7 +51,8 @@ type toolCall struct {
 	flight  *flight
 	ended   bool // it has its answer, or will get none
 
-	reserved atomic.Bool // it has a place among the calls under way at its upstream
+	reserved  atomic.Bool // it has a place among the calls under way at its upstream
+	taskPlace atomic.Bool // and one among the tasks of its session
 }
 
 // An answer is what a client is told instead of an upstream's result.

@@ -158,9 +158,9 @@ func (f *flight) finished(r upstream.Reply) {
 		return
 	}
 	f.call.tool.upstream.flights.remove(f)
-	f.call.release()
 	f.withdraw()
 	f.adopt(r)
+	f.call.release()
 	switch {
 	case to == nil:
 		f.settleParked(r)

@@ -10,29 +10,52 @@ func (u *upstreamState) root() *upstreamState {
 	return u
 }
 
-// reserve takes one of the places that the upstream has for calls under way,
-// before the gate is asked: so nothing is spent on a call that finds none. It
-// says what the client is told instead; nil: there was one.
+// reserve takes what a call needs to run: one of the places that the upstream
+// has for calls under way, and where it is to be a task, one of those that its
+// session has for tasks. That is before the gate is asked: so nothing is spent
+// on a call that finds none. It says what the client is told instead; nil: there
+// was one.
 func (p *Proxy) reserve(t *toolCall) answer {
+	why := t.takePlace()
+	if why == "" && (t.asTask() || t.asTaskAnyway()) && !t.takeTaskPlace() {
+		t.release()
+		why = fmt.Sprintf("%d tasks are under way in this session, or %d in all, and no more are allowed; wait until one is over", maxTasks, maxTasksAll)
+	}
+	if why == "" {
+		return nil
+	}
+	r := plainRefusal("busy", fmt.Sprintf("%s was not called and nothing was spent: %s.", t.tool.exposed, why))
+	p.recordRefusal(t, r, nil)
+	return r
+}
+
+func (t *toolCall) takePlace() (why string) {
 	u := t.tool.upstream.root()
 	limit := int64(u.config.Limits.InFlight)
 	if limit == 0 {
-		return nil
+		return ""
 	}
 	if u.underway.Add(1) > limit {
 		u.underway.Add(-1)
-		r := plainRefusal("busy", fmt.Sprintf("%s was not called and nothing was spent: %d calls of the upstream %s are under way, and no more are allowed at a time (limits.inFlight). Call it again when one of them has ended.",
-			t.tool.exposed, limit, u.config.Name))
-		p.recordRefusal(t, r, nil)
-		return r
+		return fmt.Sprintf("%d calls of the upstream %s are under way, and no more are allowed at a time (limits.inFlight). Call it again when one of them has ended", limit, u.config.Name)
 	}
 	t.reserved.Store(true)
-	return nil
+	return ""
 }
 
-// release gives the place back, once.
+func (t *toolCall) takeTaskPlace() bool {
+	if !t.taskPlace.Load() && t.proxy.tasks.take(t.client.session, t.proxy.options.Now()) {
+		t.taskPlace.Store(true)
+	}
+	return t.taskPlace.Load()
+}
+
+// release gives the places back, once.
 func (t *toolCall) release() {
 	if t.reserved.Swap(false) {
 		t.tool.upstream.root().underway.Add(-1)
+	}
+	if t.taskPlace.Swap(false) {
+		t.proxy.tasks.giveBack(t.client.session)
 	}
 }

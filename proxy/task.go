@@ -99,6 +99,8 @@ type tasks struct {
 	theirs    map[taskKey]*task
 	tokens    map[tokenKey]*task
 	bySession map[*session][]*task // oldest first
+	places    map[*session]int     // kept free for calls on their way; none with 0
+	placesAll int
 }
 
 var (
@@ -106,28 +108,57 @@ var (
 	errTooManyTasks = errors.New("too many tasks are under way")
 )
 
-// room reports whether the session may have another task: those that are over
-// make room for it.
-func (s *tasks) room(of *session, now time.Time) bool {
+// take keeps a place free for the task of a call that is about to be sent: once
+// it has run, it is too late to say that there are too many. It reports whether
+// there is one; those that are over make room. Who takes a place gives it back,
+// or to [tasks.add].
+func (s *tasks) take(of *session, now time.Time) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.makeRoom(of, now)
+	if !s.makeRoom(of, now) {
+		return false
+	}
+	if s.places == nil {
+		s.places = map[*session]int{}
+	}
+	s.places[of]++
+	s.placesAll++
+	return true
+}
+
+// giveBack is for a call that became no task.
+func (s *tasks) giveBack(of *session) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.leave(of)
+}
+
+func (s *tasks) leave(of *session) {
+	s.placesAll--
+	if s.places[of]--; s.places[of] == 0 {
+		delete(s.places, of)
+	}
 }
 
 func (s *tasks) makeRoom(of *session, now time.Time) bool {
+	taken := func() int { return len(s.bySession[of]) + s.places[of] }
 	for _, x := range append([]*task(nil), s.bySession[of]...) {
-		if x.finished() && (x.expired(now) || len(s.bySession[of]) >= maxTasks) {
+		if x.finished() && (x.expired(now) || taken() >= maxTasks) {
 			s.drop(x)
 		}
 	}
-	return len(s.bySession[of]) < maxTasks && len(s.byID) < maxTasksAll
+	return taken() < maxTasks && len(s.byID)+s.placesAll < maxTasksAll
 }
 
-// add keeps x. An upstream that calls two tasks the same is not believed: what
-// it says of one would be taken for the other.
-func (s *tasks) add(x *task, now time.Time) error {
+// add keeps x, in the place that was taken for it, if one was. An upstream that
+// calls two tasks the same is not believed: what it says of one would be taken
+// for the other.
+func (s *tasks) add(x *task, place bool, now time.Time) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if place {
+		s.leave(x.owner())
+	}
 	key := taskKey{x.upstream, x.theirs}
 	switch {
 	case s.theirs[key] != nil:

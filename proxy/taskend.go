@@ -79,7 +79,7 @@ func (f *flight) begin(result, object []byte, about wire.Task) error {
 		call: f.call.kept(), ticket: f.ticket, token: f.token, made: now, over: make(chan struct{}),
 	}
 	ours, _ := x.shows(object, about, now)
-	if err := p.tasks.add(x, now); err != nil {
+	if err := p.tasks.add(x, f.call.taskPlace.Swap(false), now); err != nil {
 		return err
 	}
 	f.handout = &handout{task: x, handle: ours, stands: about}

@@ -96,8 +96,7 @@ const tasksSince = "2025-11-25"
 func (f *flight) declared() []byte {
 	t := f.call
 	capabilities := t.agent.relayed()
-	f.taskable = t.method == callTool && t.agent.takesTasks() && t.tool.upstream.makesTasks() &&
-		t.proxy.tasks.room(t.client.session, t.proxy.options.Now())
+	f.taskable = t.method == callTool && t.agent.takesTasks() && t.tool.upstream.makesTasks() && t.takeTaskPlace()
 	if !f.taskable {
 		return capabilities
 	}

@@ -190,8 +190,6 @@ func (p *Proxy) taskless(t *toolCall) (code int, text string) {
 		return codeInvalidParams, `A call of this revision does not ask for a task: leave out "task".`
 	case u.State().Phase == upstream.Up && (u.State().Era == upstream.Modern || !u.makesTasks()):
 		return codeNoMethod, fmt.Sprintf("The upstream %s makes no tasks of calls; call %s without a task.", u.config.Name, t.tool.exposed)
-	case !p.tasks.room(t.client.session, p.options.Now()):
-		return codeInvalidRequest, fmt.Sprintf("%d tasks are under way in this session, or %d in all, and no more are allowed; wait until one is over.", maxTasks, maxTasksAll)
 	}
 	return 0, ""
 }

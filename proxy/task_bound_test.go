@@ -1,0 +1,63 @@
+package proxy_test
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/petrigate/petrigate/internal/fixture"
+)
+
+// TestTaskBoundExact: of calls that come at once just as many are sent as there
+// is room for their tasks, and each of them gets its task. That an upstream has
+// not said yet that it makes one of a call does not make room for another.
+func TestTaskBoundExact(t *testing.T) {
+	const room, calls = 128, 200
+	eachLeg(t, func(t *testing.T, l leg) {
+		for _, eras := range []fixture.Eras{fixture.Legacy, fixture.Modern} {
+			if !l.modern && eras == fixture.Modern {
+				continue
+			}
+			s := tasked(t, setup{server: fixture.Options{Eras: eras}})
+			c := s.connect(l, takesTasks)
+			var ids []string
+			for range calls {
+				ids = append(ids, c.callAsTask("slow", `{}`, ""))
+			}
+			made := 0
+			for _, id := range ids {
+				if r := c.reply(id); strings.Contains(string(r.raw), `"taskId"`) {
+					made++
+				} else if strings.Contains(string(r.raw), "cannot be followed") {
+					t.Errorf("%s", r.raw)
+				}
+			}
+			if made != room {
+				t.Errorf("%d tasks were made, want %d", made, room)
+			}
+			s.executed("slow", room)
+			if n := s.openCalls(); n != room {
+				t.Errorf("%d calls are open, want %d", n, room)
+			}
+		}
+	})
+}
+
+// TestTaskPlaceGivenBack: a call that is refused, fails, or becomes no task
+// keeps no place.
+func TestTaskPlaceGivenBack(t *testing.T) {
+	plain := fixture.Tool{Name: "plain", Task: "never", Run: func(context.Context, *fixture.Call) (json.RawMessage, error) { return fixture.Text("done"), nil }}
+	eachLeg(t, func(t *testing.T, l leg) {
+		s := tasked(t, setup{server: fixture.Options{Tools: append(fixture.Attack(), plain)}})
+		c := s.connect(l, `{"extensions":{"io.modelcontextprotocol/tasks":{}}}`)
+		for range 130 {
+			c.reply(c.callAsTask("danger", `{}`, ""))  // blocked
+			c.reply(c.callAsTask("deploy", `{}`, ""))  // nobody can be asked
+			c.reply(c.callAsTask("missing", `{}`, "")) // no tool
+			c.reply(c.callAsTask("plain", `{}`, ""))   // the upstream makes no task of it
+		}
+		s.executed("plain", 130)
+		c.begin("slow", `{}`)
+	})
+}
