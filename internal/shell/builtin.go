@@ -18,6 +18,7 @@ func (r *reader) builtin(name string, args []arg) bool {
 		r.rare(name, args)
 	case "export", "declare", "typeset", "local", "readonly":
 		r.declared(args)
+		r.compounds(args)
 	case "set":
 		r.set(args)
 	case "shopt":
@@ -150,6 +151,7 @@ func (r *reader) reads(name string, args []arg) {
 	for _, o := range found {
 		if o.name == "a" || name == "wait" && o.name == "p" {
 			r.named([]arg{o.value})
+			r.vars.arrays.add(o.value.text)
 		}
 	}
 	switch {
@@ -159,6 +161,9 @@ func (r *reader) reads(name string, args []arg) {
 		r.assigned("OPTARG", arg{kind: anything})
 	default:
 		r.named(rest)
+		if name != "read" && len(rest) > 0 {
+			r.vars.arrays.add(rest[0].text) // mapfile
+		}
 	}
 }
 

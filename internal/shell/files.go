@@ -11,6 +11,7 @@ import (
 type files struct {
 	written  []string // base names of the files that redirections write
 	programs []string // and of those that shells and interpreters run
+	system   []string // and of those written where the programs of the system are
 	unknown  bool     // a redirection writes a file whose name is not literal
 }
 
@@ -21,6 +22,9 @@ func (f *files) write(a arg) {
 		return
 	}
 	f.written = append(f.written, path.Base(a.text))
+	if isSystem(a.text) {
+		f.system = append(f.system, path.Base(a.text))
+	}
 }
 
 // program notes that a file is run.
@@ -30,6 +34,9 @@ func (f *files) program(a arg) {
 
 // runsWritten reports whether a program that is run may be one that was written.
 func (f *files) runsWritten(commands []command) bool {
+	if f.runsReplaced(commands) {
+		return true
+	}
 	if len(f.programs) == 0 {
 		return false
 	}
@@ -44,7 +51,10 @@ func (f *files) runsWritten(commands []command) bool {
 		return true
 	}
 	for _, c := range commands {
-		if !writes(c.name) || c.name == "sed" && !c.hasOption("-i", "--in-place") {
+		if c.writesUnknown() {
+			return true
+		}
+		if !c.writes() {
 			continue
 		}
 		for _, a := range c.args {
@@ -54,6 +64,33 @@ func (f *files) runsWritten(commands []command) bool {
 		}
 	}
 	return false
+}
+
+// runsReplaced reports whether a command that is run may be a program of the
+// system which the script itself has put there: ln -s /bin/rm /usr/bin/x; x y.
+func (f *files) runsReplaced(commands []command) bool {
+	replaced := make(map[string]bool)
+	for _, name := range f.system {
+		replaced[name] = true
+	}
+	for _, c := range commands {
+		if !c.writes() {
+			continue
+		}
+		for _, a := range c.args {
+			clean := path.Clean(a.text)
+			if a.kind == literal && isSystem(clean+"/x") && strings.HasPrefix(clean, "/") {
+				return true // into a directory, under any name
+			}
+			if _, value, ok := strings.Cut(a.text, "="); ok {
+				clean = path.Clean(value)
+			}
+			if a.kind == literal && isSystem(clean) {
+				replaced[path.Base(clean)] = true
+			}
+		}
+	}
+	return slices.ContainsFunc(commands, func(c command) bool { return replaced[c.name] })
 }
 
 // hasOption reports whether an argument begins with one of the options.
@@ -72,14 +109,41 @@ func (a arg) file() string {
 	if _, value, ok := strings.Cut(text, "="); ok {
 		text = value
 	}
-	return path.Base(text)
+	return path.Base(text[strings.LastIndexByte(text, ':')+1:]) // host:x
 }
 
-// writes reports whether a program writes the files that its arguments name.
-func writes(name string) bool {
-	switch name {
-	case "tee", "sponge", "dd", "cp", "mv", "ln", "install", "curl", "wget", "scp", "rsync", "sed", "tar", "unzip", "base64", "touch", "patch":
+// writesUnknown reports whether a program may write a file that no argument
+// of its own names.
+func (c *command) writesUnknown() bool {
+	switch c.name {
+	case "awk", "gawk", "mawk", "nawk":
+		return c.holds(">") && c.holds("print")
+	case "patch":
+		return !c.hasOption("--dry-run")
+	case "git":
+		return len(c.args) > 0 && c.args[0].text == "apply"
+	case "split", "csplit":
 		return true
+	}
+	return false
+}
+
+// holds reports whether an argument holds the text.
+func (c *command) holds(text string) bool {
+	return slices.ContainsFunc(c.args, func(a arg) bool { return strings.Contains(a.text, text) })
+}
+
+// writes reports whether a program writes files that its arguments name.
+func (c *command) writes() bool {
+	switch c.name {
+	case "tee", "sponge", "dd", "cp", "mv", "ln", "install", "curl", "wget", "scp", "rsync", "tar", "unzip", "base64", "touch", "xxd":
+		return true
+	case "sed", "gsed":
+		return c.hasOption("-i", "--in-place")
+	case "git", "sort":
+		return c.hasOption("-o", "--o")
+	case "find", "gfind":
+		return c.hasOption("-fprint", "-fls")
 	}
 	return false
 }

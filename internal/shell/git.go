@@ -19,16 +19,33 @@ func (r *reader) git(args []arg) {
 				return
 			}
 			args = args[1:]
-		case strings.HasPrefix(a.text, "--exec-path="), strings.HasPrefix(a.text, "--config-env"):
-			r.unsure("an option that changes what is run")
-			return
 		case strings.HasPrefix(a.text, "-"):
+			if !isGitFlag(a.text) {
+				r.unsure("an option that changes what is run")
+				return
+			}
 		default:
 			r.gitCommand(a.text, args[1:])
 			return
 		}
 		args = args[1:]
 	}
+}
+
+// isGitFlag reports whether an option before the subcommand runs nothing, and
+// has no value of its own. Behind one that had, the next word would not be the
+// subcommand.
+func isGitFlag(text string) bool {
+	switch name, _, _ := strings.Cut(text, "="); name {
+	case "--git-dir", "--work-tree", "--namespace":
+		return true
+	}
+	switch text {
+	case "-v", "--version", "-h", "--help", "-p", "--paginate", "-P", "--no-pager", "--bare", "--no-replace-objects", "--no-lazy-fetch", "--no-optional-locks",
+		"--no-advice", "--literal-pathspecs", "--glob-pathspecs", "--noglob-pathspecs", "--icase-pathspecs", "--exec-path", "--html-path", "--man-path", "--info-path":
+		return true
+	}
+	return false
 }
 
 // gitCommand reads the arguments of a subcommand.
@@ -41,11 +58,14 @@ func (r *reader) gitCommand(name string, args []arg) {
 		if len(args) > 0 && args[0].text == "run" {
 			r.run(args[1:], nil)
 		}
+		if len(args) > 0 && (args[0].text == "visualize" || args[0].text == "view") {
+			r.unsure("a subcommand that runs what it is told")
+		}
 		return
 	case "submodule":
 		r.gitForeach(args)
 		return
-	case "filter-branch", "difftool", "mergetool", "send-email", "instaweb", "daemon", "shell", "credential", "upload-pack", "receive-pack", "for-each-repo", "hook", "maintenance", "remote-ext", "remote-fd", "p4", "svn", "cvsserver", "web--browse", "help":
+	case "filter-branch", "submodule--helper", "difftool", "mergetool", "send-email", "instaweb", "daemon", "shell", "credential", "upload-pack", "receive-pack", "for-each-repo", "hook", "maintenance", "remote-ext", "remote-fd", "p4", "svn", "cvsserver", "web--browse", "help":
 		if len(args) > 0 {
 			r.unsure("a subcommand that runs what it is told")
 		}
@@ -75,6 +95,8 @@ func (r *reader) gitOption(command string, a arg, rest []arg) {
 		r.unsure("an option that runs a command")
 	case shortens(option, "--upload-pack"), shortens(option, "--receive-pack"), shortens(option, "--exec"):
 		r.unsure("an option that runs a command")
+	case command == "init" && shortens(option, "--template"):
+		r.unsure("an option that brings hooks")
 	case command == "clone" && (a.text == "-u" || strings.HasPrefix(a.text, "-c") || option == "--config" || option == "--template"):
 		r.unsure("an option that runs a command")
 	case option == "--ext-diff", option == "--textconv", option == "--extcmd":
@@ -98,19 +120,46 @@ func (r *reader) gitForeach(args []arg) {
 
 // gitConfig reads git config, which can make an alias or a hook of a command.
 func (r *reader) gitConfig(args []arg) {
-	for _, a := range args {
+	all := args
+	for len(args) > 0 {
+		a := args[0]
+		option, _, with := strings.Cut(a.text, "=")
 		switch {
-		case a.kind == literal && strings.HasPrefix(a.text, "-"), a.kind == literal && !strings.Contains(a.text, "."):
-			if a.text == "-e" || a.text == "--edit" || a.text == "edit" {
-				r.unsure("an editor")
+		case a.kind == literal && strings.HasPrefix(a.text, "-"):
+			takes, known := gitConfigOption(option)
+			if !known {
+				r.unsure("an option of git config that may change what is run")
+				return
 			}
-			continue
+			if takes && !with && len(args) > 1 {
+				args = args[1:]
+			}
+		case a.kind == literal && !strings.Contains(a.text, "."):
+			if a.text == "edit" || a.text == "rename-section" {
+				r.unsure("a setting that may run a command")
+			}
+		default:
+			if len(all) > 1 && !reads(all) {
+				r.gitSetting(a)
+			}
+			return
 		}
-		if len(args) > 1 && !reads(args) {
-			r.gitSetting(a)
-		}
-		return
+		args = args[1:]
 	}
+}
+
+// gitConfigOption says whether an option of git config takes a value, and
+// whether it is known to change nothing by itself.
+func gitConfigOption(option string) (takes, known bool) {
+	switch option {
+	case "-f", "--file", "--blob", "--type", "--default", "--comment", "--value", "--url":
+		return true, true
+	case "--global", "--system", "--local", "--worktree", "--add", "--append", "--replace-all", "--get", "--get-all", "--get-regexp", "--get-urlmatch",
+		"--get-color", "--get-colorbool", "--unset", "--unset-all", "--remove-section", "--list", "-l", "--bool", "--int", "--bool-or-int", "--path", "--expiry-date",
+		"--no-type", "-z", "--null", "--name-only", "--show-names", "--show-origin", "--show-scope", "--includes", "--no-includes", "--fixed-value", "--all", "--regexp":
+		return false, true
+	}
+	return false, false
 }
 
 // reads reports whether git config only shows something.

@@ -15,11 +15,11 @@ var interpreters = map[string]struct {
 	code, values       string
 	longCode, longRest string
 }{
-	"python":    {code: "ci", values: "mWX"},
+	"python":    {code: "ci", values: "mWX", longRest: "--check-hash-based-pycs"},
 	"pypy":      {code: "ci", values: "mWX"},
 	"ipython":   {code: "ci", values: "m"},
-	"perl":      {code: "eEMmdDx", values: "ICF0"},
-	"ruby":      {code: "ex", values: "rICEFK0"},
+	"perl":      {code: "eEMmdDx", values: "I"},
+	"ruby":      {code: "ex", values: "rICE"},
 	"node":      {code: "epi", values: "rC", longCode: "--eval --print --interactive", longRest: "--require --import --loader --experimental-loader --env-file --conditions"},
 	"nodejs":    {code: "epi", values: "rC", longCode: "--eval --print --interactive", longRest: "--require --import --loader --env-file --conditions"},
 	"php":       {code: "raBREF", values: "cdtS", longCode: "--run --process-code --interactive"},
@@ -33,7 +33,12 @@ var interpreters = map[string]struct {
 	"julia":     {code: "eELi", values: "JtpC", longCode: "--eval --print --load"},
 	"groovy":    {code: "einp"},
 	"scala":     {code: "e"},
-	"elixir":    {code: "er"},
+	"elixir":    {code: "er", longCode: "--eval --require --rpc-eval"},
+	"iex":       {code: "er", longCode: "--eval --require --rpc-eval"},
+	"clojure":   {code: "eMXT", longCode: "--eval --main --init"},
+	"clj":       {code: "eMXT", longCode: "--eval --main --init"},
+	"mongo":     {longCode: "--eval --shell"},
+	"mongosh":   {longCode: "--eval --shell"},
 	"erl":       {code: "esr"},
 	"osascript": {code: "ei", values: "ls"},
 	"guile":     {code: "cel"},
@@ -48,7 +53,6 @@ var interpreters = map[string]struct {
 	"octave":    {longCode: "--eval --exec"},
 	"gnuplot":   {code: "e"},
 	"m4":        {code: "D"},
-	"ed":        {},
 	"dc":        {code: "e", longCode: "--expression"},
 	"gdb":       {code: "ex", longCode: "--eval-command --init-eval-command --ex --command"},
 	"lldb":      {code: "osOS"},
@@ -60,6 +64,7 @@ func (r *reader) interpreter(family string, args []arg) {
 		return
 	}
 	in := interpreters[family]
+	found, unclear := false, false // a file; whether it is the value of an option
 	for i := 0; i < len(args); i++ {
 		a := args[i]
 		switch {
@@ -68,15 +73,25 @@ func (r *reader) interpreter(family string, args []arg) {
 			return
 		case !strings.HasPrefix(a.text, "-"):
 			r.scriptFile(a)
-			return
+			if found = true; !unclear {
+				return
+			}
+			unclear = false
 		case strings.HasPrefix(a.text, "--"):
-			name, _, with := strings.Cut(a.text, "=")
-			if a.kind > single || (form{long: in.longCode}).hasLong(name) {
+			name, value, with := strings.Cut(a.text, "=")
+			if a.kind > single || opens(in.longCode, name) || isData(value) {
 				r.unsure("a program on the command line")
 				return
 			}
-			if !with && (form{long: in.longRest}).hasLong(name) {
+			switch {
+			case with:
+			case (form{long: in.longRest}).hasLong(name):
 				i++
+				if i < len(args) && isData(args[i].text) {
+					r.unsure("a program on the command line")
+				}
+			default:
+				unclear = true
 			}
 		default:
 			stop, value := letters(a, in.code, in.values)
@@ -92,8 +107,23 @@ func (r *reader) interpreter(family string, args []arg) {
 			}
 		}
 	}
-	r.unsure("a program that is read from the input")
+	if !found {
+		r.unsure("a program that is read from the input")
+	}
 }
+
+// opens reports whether a long option is one of those, or is one cut short.
+func opens(options, name string) bool {
+	for _, o := range strings.Fields(options) {
+		if o == name || shortens(name, o) {
+			return true
+		}
+	}
+	return false
+}
+
+// isData reports whether an address has its content in itself: node --import data:...
+func isData(text string) bool { return strings.HasPrefix(strings.ToLower(text), "data:") }
 
 // letters looks through the letters of an option for one that gives code, or one that takes a value.
 func letters(a arg, code, values string) (stop bool, value byte) {
@@ -121,8 +151,8 @@ func (r *reader) module(args []arg) {
 		}
 		name = args[1].text
 	}
-	switch name {
-	case "timeit", "pdb", "profile", "cProfile", "trace", "code", "runpy", "asyncio", "doctest", "":
+	switch root, _, _ := strings.Cut(name, "."); root {
+	case "timeit", "pdb", "profile", "cProfile", "trace", "code", "runpy", "asyncio", "doctest", "", "idlelib", "IPython", "bpython", "ptpython", "xonsh", "debugpy":
 		r.unsure("a module that runs its arguments")
 	}
 }

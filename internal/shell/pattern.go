@@ -200,14 +200,23 @@ func (c *command) narrowed(p Pattern, best Outcome) Outcome {
 	return NoMatch
 }
 
-// mentions reports whether an argument contains the name as a word.
+// mentions reports whether an argument contains the name as a word, or would
+// for a shell that reads it once more.
 func (c *command) mentions(name string) bool {
 	for _, a := range c.args {
-		if hasWord(a.text, name) || hasWord(a.tail, name) {
+		if hasWord(a.text, name) || hasWord(a.tail, name) || hasWord(unquoted(a.text), name) || hasWord(unquoted(a.tail), name) {
 			return true
 		}
 	}
 	return false
+}
+
+// unquoted drops what shells take for quotes.
+func unquoted(text string) string {
+	if !strings.ContainsAny(text, `\'"`) {
+		return ""
+	}
+	return strings.NewReplacer(`\`, "", "'", "", `"`, "").Replace(text)
 }
 
 // hasWord reports whether text holds word with nothing around it that could belong to a name.

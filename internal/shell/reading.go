@@ -45,6 +45,12 @@ func (r *reader) settle() {
 	if r.vars.evaluated() {
 		r.unsure("arithmetic on text")
 	}
+	if r.vars.arrays.read() {
+		r.unsure("an array that is read from text")
+	}
+	if r.vars.made && r.vars.shells {
+		r.unsure("a text that make expands")
+	}
 	if r.files.runsWritten(r.commands) {
 		r.unsure("a program that the script itself writes")
 	}

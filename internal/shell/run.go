@@ -35,6 +35,7 @@ func (r *reader) run(args []arg, redirs []*syntax.Redirect) {
 	}
 	at := len(r.commands)
 	r.commands = append(r.commands, command{name: name, args: args[1:], possible: r.loose})
+	r.clientInput(name, redirs)
 	known := r.dispatch(strings.ToLower(name), args[1:], redirs)
 	r.commands[at].unknown = !known && !r.covered
 	if lower := strings.ToLower(name); lower != name && isProgram(lower) {

@@ -22,13 +22,14 @@ func (r *reader) special(name string, args []arg) bool {
 		return r.container(args)
 	case "npx", "bunx", "pnpx", "uvx", "pipx", "poetry", "pipenv", "uv", "conda", "mamba", "micromamba", "pixi", "hatch", "pdm", "rye", "bundle", "bundler", "rbenv",
 		"pyenv", "nvm", "mise", "asdf", "rtx", "volta", "fnm", "nix", "nix-shell", "devbox", "guix", "firejail", "bwrap", "proot",
-		"perf", "hyperfine", "entr", "rr", "cgexec", "start-stop-daemon", "daemonize", "chronic", "op", "doppler", "sops", "aws-vault", "envdir",
+		"perf", "hyperfine", "entr", "rr", "cgexec", "start-stop-daemon", "daemonize", "chronic", "mosh", "op", "doppler", "sops", "aws-vault", "envdir",
 		"setuidgid", "softlimit", "torsocks", "proxychains", "proxychains4", "concurrently", "nodemon", "dotenvx", "cross-env", "env-cmd", "watchexec", "lxc-attach", "machinectl", "torify", "trickle", "cpulimit", "schedtool", "runcon", "unionfs", "schroot", "eatmydata", "faketime", "tsocks", "cargo-watch", "reflex":
 		r.launcher(args)
 		return false
 	case "npm", "pnpm", "yarn", "bun", "deno", "go", "cargo", "make", "gmake", "just", "task", "ninja", "rake", "gradle", "mvn":
 		r.builder(name, args)
-	case "tmux", "screen", "at", "batch", "crontab", "byobu", "zellij", "run-parts", "socat", "ncat", "nc", "netcat", "emacs", "emacsclient", "ex", "vipe":
+		return !isRunner(name)
+	case "tmux", "screen", "at", "batch", "crontab", "byobu", "zellij", "run-parts", "socat", "ncat", "nc", "netcat", "ed", "red", "ftp", "lftp", "telnet", "newgrp", "login", "emacs", "emacsclient", "ex", "vipe":
 		r.unsure("a program that runs what it is told: " + name)
 	default:
 		return r.tools(name, args)
@@ -43,7 +44,7 @@ func (r *reader) tools(name string, args []arg) bool {
 		r.awk(args)
 	case "sed", "gsed":
 		r.sed(args)
-	case "ack", "ag", "bat", "batcat", "tar", "gtar", "bsdtar", "rsync", "scp", "sftp", "sort", "split", "rg", "zip", "tcpdump", "man", "less", "more", "most", "vi", "vim", "nvim", "view", "vimdiff", "gvim", "info", "ctags", "wget", "openssl", "dpkg", "rpm", "pip", "pip3", "ansible", "terraform", "gh", "jq", "patch", "cscope", "mysql", "psql", "sqlite3", "ffmpeg", "convert", "gpg", "ssh-keygen", "ssh-copy-id", "sshfs", "autossh", "mosh":
+	case "ack", "ag", "bat", "batcat", "tar", "gtar", "bsdtar", "rsync", "scp", "sftp", "sort", "split", "rg", "zip", "tcpdump", "man", "less", "more", "most", "vi", "vim", "nvim", "view", "vimdiff", "gvim", "info", "ctags", "wget", "openssl", "dpkg", "rpm", "pip", "pip3", "ansible", "terraform", "gh", "jq", "patch", "cscope", "mysql", "psql", "sqlite3", "duckdb", "ffmpeg", "convert", "gpg", "ssh-keygen", "ssh-copy-id", "sshfs":
 		r.telling(name, args)
 	default:
 		return false
@@ -59,8 +60,8 @@ func (r *reader) telling(name string, args []arg) {
 	for i, a := range args {
 		for _, o := range strings.Fields(tellingOptions[name]) {
 			if tells(a, o) {
-				r.tell(o, args[i:])
-				return
+				r.tell(name, o, args[i:])
+				break
 			}
 		}
 	}
@@ -82,10 +83,10 @@ func tells(a arg, option string) bool {
 }
 
 // tell reads the command that an option is told to run, where it is plain.
-func (r *reader) tell(option string, args []arg) {
+func (r *reader) tell(name, option string, args []arg) {
 	_, value, with := strings.Cut(args[0].text, "=")
 	switch {
-	case !strings.Contains(commandOptions, " "+option+" "):
+	case !strings.Contains(commandOptions, " "+option+" "), option == "-e" && name != "rsync":
 		r.unsure("an option that may run a command")
 	case with && strings.HasPrefix(option, "--") && args[0].kind == literal:
 		r.script(value)
@@ -118,7 +119,7 @@ var tellingOptions = map[string]string{
 	"zip":         "-T --unzip-command",
 	"tcpdump":     "-z",
 	"man":         "-P --pager -H --html -C --config-file",
-	"less":        "+ -k -o --lesskey",
+	"less":        "+ -k -o --lesskey --lesskey-src --lesskey-content --cmd",
 	"more":        "+",
 	"most":        "+",
 	"vi":          "-c + -S --cmd -s -es -u -i",
@@ -128,17 +129,18 @@ var tellingOptions = map[string]string{
 	"gvim":        "-c + -S --cmd -s -es -u -i",
 	"vimdiff":     "-c + -S --cmd -s -es -u -i",
 	"wget":        "--use-askpass -e --execute",
+	"convert":     "| msl: ephemeral:",
+	"patch":       "-e --ed",
 	"openssl":     "-engine -provider engine",
 	"dpkg":        "--pre-invoke --post-invoke -D",
 	"rpm":         "--eval -E --define -D --pipe",
 	"ansible":     "-m --module-name -a --args",
 	"psql":        "\\! PROGRAM program \\| \\o \\g",
 	"mysql":       "\\! system --pager",
-	"sqlite3":     ".sh .sys -cmd -init",
+	"sqlite3":     ".sh .sys -cmd -init edit(",
+	"duckdb":      ".sh .sys -cmd -init",
 	"ssh-copy-id": "-o -F",
 	"sshfs":       "ssh_command -o",
-	"autossh":     "-o",
-	"mosh":        "--ssh --server",
 	"gh":          "--extension alias",
 	"gpg":         "--exec-path --photo-viewer",
 	"ssh-keygen":  "-D -w -P11",
@@ -351,71 +353,4 @@ func (r *reader) launcher(args []arg) {
 		}
 	}
 	r.possibly(args)
-}
-
-// builder reads the tools that run what a file of the project says. Of their
-// arguments, a few run something else.
-func (r *reader) builder(name string, args []arg) {
-	for i, a := range args {
-		if a.kind == anything && i == 0 {
-			r.unsure("a subcommand that is not literal")
-			return
-		}
-		if a.kind > single {
-			continue
-		}
-		option, value, with := strings.Cut(a.text, "=")
-		switch option {
-		case "exec", "x", "dlx", "explore", "--command", "script-shell":
-			if name != "make" && name != "go" {
-				r.launcher(args[i+1:])
-				return
-			}
-		case "-exec", "-toolexec", "-vettool", "--exec", "--toolexec", "--vettool":
-			if name == "go" {
-				r.goTool(args[i:], value, with)
-			}
-		case "SHELL", ".SHELLFLAGS", "MAKEFLAGS", "MAKE", "CC", "CXX", "--eval", "--shell", "--script-shell", "-E", "eval", "--chooser", "--shell-arg", "--shell-command", "--config", "-c", "-f", "-f-", "--file", "--makefile", "-C":
-			r.buildOption(name, option, args[i:])
-		}
-	}
-}
-
-// goTool reads go test -exec and its kin.
-func (r *reader) goTool(args []arg, value string, with bool) {
-	switch {
-	case with && args[0].kind == literal:
-		r.script(value)
-	case !with && len(args) > 1:
-		r.text(args[1])
-	default:
-		r.unsure("an option that runs a command")
-	}
-}
-
-// buildOption reads an option or a variable that decides what a build tool runs.
-func (r *reader) buildOption(name, option string, args []arg) {
-	_, value, with := strings.Cut(args[0].text, "=")
-	switch option {
-	case "-C", "-c", "--config":
-		if name == "cargo" && option == "--config" {
-			r.unsure("an option that changes what is run")
-		}
-	case "-f", "--file", "--makefile":
-		if with {
-			r.scriptFile(arg{kind: args[0].kind, text: value, tail: args[0].tail})
-		} else if len(args) > 1 {
-			r.scriptFile(args[1])
-		}
-	case "-f-":
-		r.unsure("a program that is read from the input")
-	case "CC", "CXX", "MAKE":
-		if with && args[0].kind == literal {
-			r.script(value)
-		}
-	default:
-		if name != "go" && name != "cargo" || option == "--eval" {
-			r.unsure("an option that changes what is run")
-		}
-	}
 }

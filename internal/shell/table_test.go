@@ -125,7 +125,7 @@ func TestNarrow(t *testing.T) {
 		{"git push --force", `git push origin "main-$X"`, "no match"},
 		{"git push --force", "git push origin *.txt", "no match"},
 		{"git push --force", "git push origin *", "opaque"},
-		{"git push --force", "git --force push", "no match"},
+		{"git push --force", "git --force push", "opaque"},
 		{"git push --force", "git push\ngit x --force", "no match"},
 		{"npm run build", "npm run x build", "match"},
 		{"find -delete", "find . -name x -delete", "match"},

@@ -16,6 +16,9 @@ type variables struct {
 	wild      bool            // any may get any value
 	tricks    bool            // some text holds an index with a command in it
 	tests     bool            // test has operands that are not literal
+	arrays    arrays
+	made      bool // make gets a value that is not literal
+	shells    bool // some text holds a function of make
 }
 
 // evaluated reports whether a variable that may hold text is evaluated.
@@ -48,6 +51,9 @@ func (r *reader) assigned(name string, value arg) {
 	if isTrick(value.text) || isTrick(value.tail) {
 		r.vars.tricks = true
 	}
+	if strings.Contains(value.text, "$") {
+		r.vars.shells = true
+	}
 	if !isInteger(value) {
 		if r.vars.free == nil {
 			r.vars.free = map[string]bool{}
@@ -56,6 +62,9 @@ func (r *reader) assigned(name string, value arg) {
 	}
 	if steers(name) {
 		r.steer(name, value)
+	}
+	if isCounter(name) && !isInteger(value) {
+		r.unsure("arithmetic on text") // RANDOM='a[$(rm y)]'
 	}
 }
 
@@ -128,27 +137,30 @@ func variableFamily(name string) effect {
 	return none
 }
 
-// assign reads name=value, name[index]=value and name=(...).
-func (r *reader) assign(a *syntax.Assign) {
+// assign reads name=value, name[index]=value and name=(...), and returns the value.
+func (r *reader) assign(a *syntax.Assign) (value arg) {
 	r.side = true
 	if a.Index != nil {
 		r.arithm(a.Index)
 	}
-	value := arg{}
 	switch {
 	case a.Array != nil:
 		value = r.array(a.Array)
 	case a.Value != nil:
 		value = r.value(a.Value)
 	case a.Naked:
-		return
+		return value
 	}
 	if a.Append && !isInteger(value) {
 		value = arg{kind: anything}
 	}
+	if a.Name != nil && (a.Array != nil || a.Index != nil) {
+		r.vars.arrays.add(a.Name.Value)
+	}
 	if a.Name != nil {
 		r.assigned(a.Name.Value, value)
 	}
+	return value
 }
 
 // value reads the value of an assignment. It is never split, and what surely is
@@ -190,11 +202,14 @@ func (r *reader) array(x *syntax.ArrayExpr) arg {
 // declare reads declare, local, export, readonly and typeset.
 func (r *reader) declare(d *syntax.DeclClause) {
 	r.side = true
-	var args []arg
+	var args, assigned []arg
 	for _, a := range d.Args {
 		switch {
 		case !a.Naked:
-			r.assign(a)
+			value := r.assign(a)
+			if a.Array == nil && a.Name != nil {
+				assigned = append(assigned, assignment(a.Name.Value, value))
+			}
 		case a.Value != nil:
 			args = r.expand(args, a.Value)
 		case a.Name != nil && a.Index == nil:
@@ -205,6 +220,7 @@ func (r *reader) declare(d *syntax.DeclClause) {
 	}
 	r.commands = append(r.commands, command{name: d.Variant.Value, args: args})
 	r.declared(args)
+	r.compounds(append(assigned, args...))
 }
 
 // declared reads the arguments of declare and its kin which are not plain assignments.

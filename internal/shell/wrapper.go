@@ -71,6 +71,8 @@ var wrappers = map[string]wrapper{
 	"repeat":           {operands: 1},
 	"jobs":             {form: form{flags: "lnprsx"}, idle: true},
 	"ssh":              {form: form{flags: "46AaCfGgKkMNnqsTtVvXxYy", values: "BbcDEeFIiJLlmopQRSWw"}, operands: 1, joins: true, queries: "N V G Q"},
+	"autossh":          {form: form{flags: "46AaCfGgKkNnqsTtVvXxYy", values: "BbcDEeFIiJLlMmopQRSWw"}, operands: 1, joins: true, queries: "N V G Q"},
+	"ssh-agent":        {form: form{flags: "cDdks", values: "aEtOP"}, idle: true, queries: "k"},
 	"watch":            {form: form{flags: "bcCdegptwxr", values: "nqs", long: "--beep --color --no-color --differences --errexit --chgexit --no-title --precise --no-wrap --exec --interval= --equexit="}, joins: true},
 	"fakechroot":       {},
 	"ccache":           {form: form{flags: "csvzCV", long: "--show-stats --zero-stats --clear --cleanup --version"}, idle: true},
@@ -131,8 +133,10 @@ func (r *reader) optionValues(found []option) {
 			r.unsure("an option that runs a command") // strace -o '|rm x'
 		case o.name == "o" && strings.Contains(strings.ToLower(o.value.text), "command"):
 			r.unsure("an option that runs a command") // ssh -o ProxyCommand=...
-		case o.name == "o" && strings.Contains(strings.ToLower(o.value.text), "exec"):
+		case o.name == "o" && strings.Contains(strings.ToLower(o.value.text), "exec"), o.name == "o" && strings.Contains(strings.ToLower(o.value.text), "include"):
 			r.unsure("an option that runs a command") // ssh -o 'Match exec'
+		case o.name == "I" && strings.ContainsAny(o.value.text, "/."):
+			r.unsure("an option that loads a program") // ssh -I x.so
 		case o.name == "--property" || o.name == "p" && strings.Contains(strings.ToLower(o.value.text), "exec"):
 			r.unsure("an option that runs a command") // systemd-run -p ExecStartPre=...
 		}
