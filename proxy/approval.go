@@ -18,11 +18,11 @@ const maxApprovals = 10_000
 
 // approvalKey is what a consent is for: this very call and nothing near it.
 type approvalKey struct {
-	session, tool, definition, arguments, policy, steps string
+	session, tool, definition, arguments, beside, policy, steps string
 }
 
 func (k approvalKey) bytes() []byte {
-	return []byte(strings.Join([]string{k.session, k.tool, k.definition, k.arguments, k.policy, k.steps}, "\x00"))
+	return []byte(strings.Join([]string{k.session, k.tool, k.definition, k.arguments, k.beside, k.policy, k.steps}, "\x00"))
 }
 
 // ApprovalState is where a question stands.

@@ -48,7 +48,7 @@ func (p *Proxy) asked(t *toolCall, q *gate.Ask) answer {
 		case state != Approved:
 			t.consent = r // or the lack of it
 			return p.denied(t, q, t.noConsent(r, state))
-		case p.swapped(t):
+		case t.swapped():
 			return p.denied(t, q, fmt.Sprintf("%s is not the tool any more that a person was asked about. Call it again to ask anew.", t.tool.exposed))
 		}
 		if a := p.unrecordable(t); a != nil { // the consent stays
@@ -67,8 +67,8 @@ func (p *Proxy) asked(t *toolCall, q *gate.Ask) answer {
 
 // swapped reports whether the upstream has put another tool under the name, or
 // none, since the person was shown what would run.
-func (p *Proxy) swapped(t *toolCall) bool {
-	now := p.catalogue.load().tools[t.tool.exposed]
+func (t *toolCall) swapped() bool {
+	now := t.target()
 	return now == nil || now.canonical != t.tool.canonical || now.definition != t.tool.definition
 }
 
@@ -84,6 +84,7 @@ func (p *Proxy) redeem(t *toolCall, q *gate.Ask, r *approval) (a answer, used bo
 	switch d := d.(type) {
 	case *gate.Allow:
 		t.consent = r
+		t.input = input{ours: t.input.ours} // nobody was shown what the client brought along
 		p.admit(t, d)
 	case *gate.Refusal:
 		t.release()
@@ -302,10 +303,21 @@ func (p *Proxy) approvalKey(t *toolCall, q *gate.Ask) approvalKey {
 	for _, s := range q.Steps {
 		steps += s.Net + "\x00" + s.Transition + "\x00"
 	}
+	beside, _ := t.beside()
 	return approvalKey{
 		session: t.client.session.id, tool: t.tool.canonical, definition: t.tool.definition,
-		arguments: digest(t.params.Arguments), policy: p.recorder.policy, steps: digest([]byte(steps)),
+		arguments: digest(t.params.Arguments), beside: digest(beside), policy: p.recorder.policy, steps: digest([]byte(steps)),
 	}
+}
+
+// beside is what the upstream gets that is neither the name nor the arguments.
+// What stands in _meta is the client's own word and may differ from one call to
+// the next: it is shown, and is not part of what a consent is for.
+func (t *toolCall) beside() (members, meta []byte) {
+	if t.method == readResource {
+		return t.params.Beside("uri")
+	}
+	return t.params.Beside("name", "arguments")
 }
 
 // shown is the call as a person sees it.
@@ -314,7 +326,9 @@ func (t *toolCall) shown() shownCall {
 	if t.agent.version != "" {
 		client += " " + t.agent.version
 	}
+	beside, meta := t.beside()
 	return shownCall{
+		beside: beside, meta: meta,
 		upstream: t.tool.upstream.config.Name, tool: t.tool.name, exposed: t.tool.exposed,
 		arguments: t.params.Arguments, sum: digest(t.params.Arguments),
 		session: t.client.session.id, client: client, principal: t.client.principal,

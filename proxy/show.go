@@ -24,6 +24,7 @@ type shownCall struct {
 	exposed         string
 	arguments       []byte // the source bytes
 	sum             string // their SHA-256
+	beside, meta    []byte // what else is forwarded: objects; nil: nothing
 	session, client string
 	principal       string
 }
@@ -42,8 +43,18 @@ func (p *Proxy) question(call shownCall, ask *gate.Ask, id string, left time.Dur
 	}
 	fmt.Fprintf(&b, "Arguments (%d bytes, sha256 %s):\n", len(call.arguments), call.sum)
 	b.WriteString(visibleLines(rawjson.AppendIndent([]byte("  "), call.shownArguments(), "  ", "  ")))
+	writeBeside(&b, "Beside the arguments", call.beside)
+	writeBeside(&b, "In _meta", call.meta)
 	fmt.Fprintf(&b, "\nApproval %s, good for %s.", id, span(left))
 	return b.String()
+}
+
+// writeBeside shows what is forwarded, and is not among the arguments.
+func writeBeside(b *strings.Builder, what string, object []byte) {
+	if object == nil {
+		return
+	}
+	fmt.Fprintf(b, "\n%s:\n%s", what, visibleLines(rawjson.AppendIndent([]byte("  "), object, "  ", "  ")))
 }
 
 // where is a position as clients and operators read it: from the folder of
