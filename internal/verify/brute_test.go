@@ -40,6 +40,21 @@ const (
 	bruteAlike  = 2 // calls in flight that hold the same
 )
 
+// newBrute plays calls of a policy. Where the clock moves it, calls do.
+func newBrute(p *gate.Policy, o gate.PolicyOptions) *brute {
+	nets, ticks := clockless(p.Nets())
+	if len(ticks) == 0 {
+		return &brute{policy: p}
+	}
+	played, err := gate.NewPolicy(nets, o)
+	if err != nil {
+		panic(err) // the policy with a clock is one
+	}
+	return &brute{policy: played, calls: ticks, names: make([][]gate.Name, len(ticks))}
+}
+
+func isTick(c gate.Call) bool { return strings.HasPrefix(c.Tool, tick) }
+
 func cloneState(s *gate.State) *gate.State {
 	c := *s
 	c.Nets = slices.Clone(s.Nets)
@@ -156,6 +171,12 @@ func (b *brute) explore(tool, first gate.Tool) {
 			if b.has(c, tool, false) {
 				n.mon = 0
 			}
+			if isTick(call) {
+				b.step(k, n)
+				b.happyStep(k, n)
+				b.begins[k][c] = b.steps[k][len(b.steps[k])-1]
+				continue
+			}
 			n.open[now.number] = c
 			if n.alike() <= bruteAlike {
 				b.step(k, n)
@@ -220,7 +241,8 @@ func (b *brute) depth(name gate.Tool) (length int, closed bool) {
 	layer := []*bruteState{{s: b.policy.NewState(nil), open: map[uint64]int{}}}
 	for length := 1; len(layer) > 0; length++ {
 		var next []*bruteState
-		for _, st := range layer {
+		for i := 0; i < len(layer); i++ {
+			st := layer[i]
 			for c, call := range b.calls {
 				now, ok := begin(b.policy, st.s, call)
 				if !ok {
@@ -230,10 +252,15 @@ func (b *brute) depth(name gate.Tool) (length int, closed bool) {
 					return length, true
 				}
 				n := &bruteState{s: settle(b.policy, now.state, now.number, gate.Success), open: map[uint64]int{}}
-				if k := n.key(); !seen[k] {
-					seen[k] = true
+				k := n.key()
+				switch {
+				case seen[k]:
+				case isTick(call): // time is no call
+					layer = append(layer, n)
+				default:
 					next = append(next, n)
 				}
+				seen[k] = true
 			}
 		}
 		if len(seen) > bruteStates {
@@ -277,7 +304,7 @@ func (b *brute) always(w want) bool {
 				continue
 			}
 			for c, yes := range b.admits[k] {
-				good[k] = good[k] || yes && w.call(c, b.nets[k][c])
+				good[k] = good[k] || yes && !isTick(b.calls[c]) && w.call(c, b.nets[k][c])
 			}
 			for _, to := range b.happy[k] {
 				good[k] = good[k] || good[to]
@@ -339,6 +366,15 @@ func replay(p *gate.Policy, t verify.Trace) played {
 	out := played{state: p.NewState(nil), refused: -1}
 	numbers := make(map[int]uint64)
 	for i, step := range t {
+		if step.Wait > 0 {
+			now, ok := begin(p, out.state, tickOf(p))
+			if !ok {
+				out.refused = i
+				return out
+			}
+			out.state = now.state
+			continue
+		}
 		if step.Ends {
 			out.state = settle(p, out.state, numbers[step.Call], step.Outcome)
 			out.order = append(out.order, fmt.Sprint("end ", step.Call, " ", step.Outcome))
@@ -362,6 +398,20 @@ func replay(p *gate.Policy, t verify.Trace) played {
 		out.order = append(out.order, fmt.Sprint("begin ", step.Call))
 	}
 	return out
+}
+
+// tickOf is the call that stands for the only clock of the policy.
+func tickOf(p *gate.Policy) gate.Call {
+	for _, n := range p.Nets() {
+		for _, t := range n.Transitions {
+			for _, tool := range t.Tools {
+				if c := (gate.Call{Tool: tool.Name, Args: []byte("{}")}); isTick(c) {
+					return c
+				}
+			}
+		}
+	}
+	return gate.Call{}
 }
 
 // callOfStep is the call that a step makes.

@@ -23,6 +23,7 @@ type trial struct {
 	calls  []gate.Call // all that may be told apart, and more
 	alone  bool        // rules only: the calls do not tell apart what random nets read
 	nets   []gate.Net
+	change func(*gate.Net) // what else a random net has; nil: nothing
 	policy *gate.Policy
 	o      verify.Options
 	report *verify.Report
@@ -94,6 +95,9 @@ func (g *generator) trial(tr *trial) *trial {
 		if g.IntN(2) == 0 && !tr.alone {
 			n := g.net(i)
 			n.Terminal = terminalPlaces(tr.seed, n.Places)
+			if tr.change != nil {
+				tr.change(&n)
+			}
 			tr.nets = append(tr.nets, n)
 		}
 	}
@@ -115,7 +119,7 @@ func (g *generator) trial(tr *trial) *trial {
 	tr.report = verify.Policy(tr.policy, tr.o)
 	_, why := verify.Calls(tr.policy, tr.o)
 	tr.partial = why != ""
-	tr.brute = &brute{policy: tr.policy}
+	tr.brute = newBrute(tr.policy, gate.PolicyOptions{Maps: tr.o.Maps, Deny: tr.o.Deny})
 	tr.enumerate()
 	tr.brute.explore(a, b)
 	return tr
@@ -299,7 +303,8 @@ func (tr *trial) name(n verify.Name, stats map[string]int) {
 
 // reaches checks that the last call of a trace is admitted and has the name.
 func (tr *trial) reaches(name gate.Tool, t verify.Trace) played {
-	pl := replay(tr.policy, t)
+	pl := replay(tr.brute.policy, t)
+	tr.real(t)
 	switch {
 	case pl.refused >= 0:
 		tr.errorf("%s: step %d of %+v is refused", name.Name, pl.refused, t)
@@ -412,12 +417,12 @@ func (tr *trial) always(r verify.Result, t verify.Trace, what string, w want) {
 	if r != verify.Refuted {
 		return
 	}
-	pl := replay(tr.policy, t)
+	pl := replay(b.policy, t)
 	if pl.refused >= 0 {
 		tr.errorf("%s: step %d of %+v is refused", what, pl.refused, t)
 		return
 	}
-	from := &brute{policy: tr.policy, calls: b.calls, names: b.names}
+	from := &brute{policy: b.policy, calls: b.calls, names: b.names}
 	if from.goesOn(pl.state, w) {
 		tr.errorf("%s: %+v can go on", what, t)
 	}
@@ -441,7 +446,7 @@ func (b *brute) goesOn(s *gate.State, w want) bool {
 			if !ok {
 				continue
 			}
-			if w.call(c, now.nets) {
+			if !isTick(call) && w.call(c, now.nets) {
 				return true
 			}
 			n := &bruteState{s: now.state, open: map[uint64]int{}}
@@ -465,7 +470,7 @@ func (tr *trial) deadlock(g verify.Group, stats map[string]int) {
 	}
 	gated := make([]bool, len(tr.brute.calls))
 	for c, call := range tr.brute.calls {
-		gated[c] = slices.ContainsFunc(tr.policy.Meaning(call), func(m gate.Meaning) bool { return in[m.Net] })
+		gated[c] = !isTick(call) && slices.ContainsFunc(tr.policy.Meaning(call), func(m gate.Meaning) bool { return in[m.Net] })
 	}
 	if !slices.Contains(gated, true) {
 		if g.Deadlock.Result == verify.Refuted && !tr.o.Deny {

@@ -150,43 +150,67 @@ func TestRemediesOfKnownTools(t *testing.T) {
 // admission, none is longer than it has to be, and where none is said to be
 // there is none.
 func TestRandomRemedies(t *testing.T) {
-	found, none, unknown := 0, 0, 0
-	for seed := range uint64(120) {
-		tr := newTrial(t, seed)
-		if tr == nil {
+	for name, make := range map[string]func(*testing.T, uint64) *trial{"usual": newTrial, "features": newFeatureTrial} {
+		t.Run(name, func(t *testing.T) { randomRemedies(t, make) })
+	}
+}
+
+func randomRemedies(t *testing.T, make func(*testing.T, uint64) *trial) {
+	from, count := soakRange(t, 120)
+	stats := map[string]int{}
+	for seed := from; seed < from+uint64(count) && !t.Failed(); seed++ {
+		tr := make(t, seed)
+		if tr == nil || slices.ContainsFunc(tr.brute.calls, isTick) {
+			continue // what the clock changes is not a call
+		}
+		tr.remedies(wander(tr, rand.New(rand.NewPCG(seed, 2))), stats)
+	}
+	t.Log(stats)
+	if stats["found"] == 0 || stats["none"] == 0 {
+		t.Error("the policies are too simple to say anything")
+	}
+}
+
+// remedies compares the ways out of all refusals in a state.
+func (tr *trial) remedies(s *gate.State, stats map[string]int) {
+	guide := verify.NewGuide(tr.policy, verify.Options{Maps: tr.o.Maps, Deny: tr.o.Deny})
+	for c, call := range tr.brute.calls {
+		d, _ := tr.policy.Decide(s, call, nil)
+		r, refused := d.(*gate.Refusal)
+		if !refused {
 			continue
 		}
-		guide := verify.NewGuide(tr.policy, verify.Options{Maps: tr.o.Maps, Deny: tr.o.Deny})
-		s := wander(tr, rand.New(rand.NewPCG(seed, 2)))
-		for c, call := range tr.brute.calls {
-			d, _ := tr.policy.Decide(s, call, nil)
-			r, refused := d.(*gate.Refusal)
-			if !refused {
-				continue
+		length, closed := tr.brute.way(s, c)
+		switch remedy := guide.Remedy(s, call, r); {
+		case remedy.Found:
+			stats["found"]++
+			if closed && length != len(remedy.Steps) {
+				tr.errorf("%s %s: remedy %v, brute force %d", call.Tool, call.Args, remedy.Calls(), length)
 			}
-			length, closed := tr.brute.way(s, c)
-			switch remedy := guide.Remedy(s, call, r); {
-			case remedy.Found:
-				found++
-				if closed && length != len(remedy.Steps) {
-					tr.errorf("%s %s: remedy %v, brute force %d", call.Tool, call.Args, remedy.Calls(), length)
-				}
-			case remedy.None:
-				none++
-				if length >= 0 {
-					tr.errorf("%s %s: no remedy, brute force %d", call.Tool, call.Args, length)
-				}
-			default:
-				unknown++
+			tr.follow(s, call, remedy)
+		case remedy.None:
+			stats["none"]++
+			if length >= 0 {
+				tr.errorf("%s %s: no remedy, brute force %d", call.Tool, call.Args, length)
 			}
-		}
-		if t.Failed() {
-			return
+		default:
+			stats[remedy.Why]++
 		}
 	}
-	t.Logf("%d found, %d none, %d unknown", found, none, unknown)
-	if found == 0 || none == 0 {
-		t.Error("the policies are too simple to say anything")
+}
+
+// follow makes the calls of a remedy and then the one that was refused.
+func (tr *trial) follow(s *gate.State, call gate.Call, r verify.Remedy) {
+	for _, step := range r.Steps {
+		now, ok := begin(tr.policy, s, gate.Call{Tool: step.Tool, Args: []byte(step.Args)})
+		if !ok {
+			tr.errorf("%s %s: %s of the remedy is refused", call.Tool, call.Args, step.Tool)
+			return
+		}
+		s = settle(tr.policy, now.state, now.number, gate.Success)
+	}
+	if _, ok := begin(tr.policy, s, call); !ok {
+		tr.errorf("%s %s: refused after the remedy %v", call.Tool, call.Args, r.Calls())
 	}
 }
 
