@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/gate"
@@ -17,22 +18,30 @@ const longestPlayed = 20_000
 // after is the state of each net where a run has led, in the words of the nets;
 // nil where the run is too long to be played, or not one of the policy.
 func (v *verified) after(t verify.Trace) map[string]gate.NetState {
-	s := gate.NewSession(v.policy, gate.SessionOptions{})
+	now := time.Unix(0, 0)
+	s := gate.NewSession(v.policy, gate.SessionOptions{Time: now})
 	numbers := make(map[int]uint64)
 	played := 0
 	for _, step := range t {
-		if step.Ends {
-			s.Settle(numbers[step.Call], step.Outcome)
+		switch {
+		case step.Wait > 0:
+			now = now.Add(step.Wait * time.Duration(max(1, step.Times)))
+			s.Tick(now)
+			continue
+		case step.Ends:
+			s.SettleAt(numbers[step.Call], step.Outcome, now)
 			continue
 		}
+		call := v.tools.call(step)
+		call.Time = now
 		for range max(1, step.Times) {
-			ticket := admit(s, v.tools.call(step))
+			ticket := admit(s, call)
 			if played++; ticket == nil || played > longestPlayed {
 				return nil
 			}
 			numbers[step.Call] = ticket.Number
 			if step.Times > 0 {
-				s.Settle(ticket.Number, gate.Success)
+				s.SettleAt(ticket.Number, gate.Success, now)
 			}
 		}
 	}

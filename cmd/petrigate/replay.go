@@ -21,7 +21,8 @@ type replayEvent struct {
 	Args    json.RawMessage `json:"args,omitempty"`
 	Approve bool            `json:"approve,omitempty"`
 	Outcome string          `json:"outcome,omitempty"`
-	For     string          `json:"for,omitempty"` // how long time passes
+	For     string          `json:"for,omitempty"`   // how long time passes
+	Times   int             `json:"times,omitempty"` // so often, one after the other, each a success
 }
 
 var outcomeNames = [...]string{gate.Unknown: "unknown", gate.Success: "success", gate.Failure: "failure"}
@@ -36,23 +37,14 @@ func replayed(t verify.Trace) []replayEvent {
 			continue
 		}
 		if s.Wait > 0 {
-			for range max(s.Times, 1) {
-				events = append(events, replayEvent{Type: "wait", For: s.Wait.String()})
-			}
+			events = append(events, replayEvent{Type: "wait", For: (s.Wait * time.Duration(max(s.Times, 1))).String()})
 			continue
 		}
-		call := replayEvent{Type: "call", ID: id, Tool: s.Tool, Approve: true}
+		call := replayEvent{Type: "call", ID: id, Tool: s.Tool, Approve: true, Times: s.Times}
 		if s.Args != "" {
 			call.Args = json.RawMessage(s.Args)
 		}
-		if s.Times == 0 {
-			events = append(events, call)
-			continue
-		}
-		for i := range s.Times {
-			call.ID = fmt.Sprintf("%s.%d", id, i+1)
-			events = append(events, call, replayEvent{Type: "result", ID: call.ID, Outcome: "success"})
-		}
+		events = append(events, call)
 	}
 	return events
 }
@@ -85,37 +77,70 @@ func unasked(events []replayEvent) []replayEvent {
 }
 
 // story is a run in lines for people, one for each call that begins or ends. A
-// call that ends before the next event is one line.
+// call that ends before the next event is one line, and so are many alike.
 func story(t verify.Trace) []string {
 	names := make(map[int]string)
 	var lines []string
-	for i := 0; i < len(t); i++ {
+	for i := 0; i < len(t); {
+		if n := same(t[i:]); n >= manySame {
+			what, steps := happens(t[i:])
+			lines = append(lines, fmt.Sprintf("%s %s %d times", called(t[i]), what, n))
+			i += n * steps
+			continue
+		}
 		s := t[i]
 		switch {
 		case s.Wait > 0:
 			lines = append(lines, fmt.Sprintf("%s pass", s.Wait*time.Duration(max(s.Times, 1))))
-			continue
+			i++
 		case s.Ends:
 			lines = append(lines, fmt.Sprintf("%s %s", names[s.Call], ending(s.Outcome)))
-			continue
+			i++
 		case s.Times > 1:
 			lines = append(lines, fmt.Sprintf("%s succeeds %d times", called(s), s.Times))
-			continue
-		}
-		names[s.Call] = "the " + s.Name + " of step " + strconv.Itoa(len(lines)+1)
-		switch {
-		case s.Times == 1:
-			lines = append(lines, called(s)+" succeeds")
-		case !ends(t[i+1:], s.Call):
-			lines = append(lines, called(s)+" is admitted")
-		case t[i+1].Ends && t[i+1].Call == s.Call:
-			lines = append(lines, fmt.Sprintf("%s %s", called(s), ending(t[i+1].Outcome)))
 			i++
 		default:
-			lines = append(lines, called(s)+" begins")
+			what, steps := happens(t[i:])
+			names[s.Call] = "the " + legible(s.Name) + " of step " + strconv.Itoa(len(lines)+1)
+			lines = append(lines, called(s)+" "+what)
+			i += steps
 		}
 	}
 	return lines
+}
+
+// happens is what becomes of the call with which the run begins, and how many
+// steps that takes.
+func happens(t verify.Trace) (what string, steps int) {
+	switch {
+	case t[0].Times == 1:
+		return "succeeds", 1
+	case !ends(t[1:], t[0].Call):
+		return "is admitted", 1
+	case t[1].Ends && t[1].Call == t[0].Call:
+		return ending(t[1].Outcome), 2
+	}
+	return "begins", 1
+}
+
+// manySame is from how many calls on that do the same they are one line.
+const manySame = 4
+
+// same is how many calls at the beginning of the run are the same, and the same
+// becomes of each. One that begins and ends later has a line of its own.
+func same(t verify.Trace) int {
+	n := 0
+	for i := 0; i < len(t); n++ {
+		if t[i].Ends || t[i].Wait > 0 || t[i].Times > 0 || called(t[i]) != called(t[0]) {
+			break
+		}
+		what, steps := happens(t[i:])
+		if first, _ := happens(t); what != first || what == "begins" {
+			break
+		}
+		i += steps
+	}
+	return n
 }
 
 func ends(t verify.Trace, call int) bool {
@@ -125,9 +150,9 @@ func ends(t verify.Trace, call int) bool {
 // called is a call by its name, with what is sent where that names it.
 func called(s verify.Step) string {
 	if s.Name == s.Tool && (s.Args == "" || s.Args == "{}") {
-		return s.Name
+		return legible(s.Name)
 	}
-	return fmt.Sprintf("%s (%s %s)", s.Name, s.Tool, s.Args)
+	return fmt.Sprintf("%s (%s %s)", legible(s.Name), legible(s.Tool), legible(s.Args))
 }
 
 func ending(o gate.Outcome) string {

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/policy"
@@ -287,4 +289,27 @@ func sum(m map[string]int) int {
 		n += tokens
 	}
 	return n
+}
+
+// TestStory: many calls that do the same are one line, a call that ends later
+// has its own, and steps are counted by lines.
+func TestStory(t *testing.T) {
+	trace := verify.Trace{{Call: 1, Tool: "a", Name: "a"}}
+	for i := range 4 {
+		trace = append(trace, verify.Step{Call: 2 + i, Tool: "x", Name: "x"})
+	}
+	trace = append(trace, verify.Step{Call: 1, Ends: true, Outcome: gate.Failure})
+	for i := range 5 {
+		trace = append(trace, verify.Step{Call: 6 + i, Tool: "x", Name: "x"}, verify.Step{Call: 6 + i, Ends: true, Outcome: gate.Success})
+	}
+	trace = append(trace, verify.Step{Call: 11, Tool: "x", Name: "x", Args: `{"y":1}`}, verify.Step{Wait: time.Second, Times: 3},
+		verify.Step{Call: 12, Tool: "b", Name: "b", Times: 9}, verify.Step{Call: 13, Tool: "b", Name: "b"}, verify.Step{Call: 14, Tool: "b", Name: "b"},
+		verify.Step{Call: 13, Ends: true}, verify.Step{Call: 15, Tool: "b", Name: "b", Times: 1})
+	want := []string{
+		"a begins", "x is admitted 4 times", "the a of step 1 fails", "x succeeds 5 times", `x (x {"y":1}) is admitted`, "3s pass",
+		"b succeeds 9 times", "b begins", "b is admitted", "the b of step 8 ends, nobody knows how", "b succeeds",
+	}
+	if diff := cmp.Diff(want, story(trace)); diff != "" {
+		t.Error(diff)
+	}
 }

@@ -128,31 +128,51 @@ func TestReadPNML(t *testing.T) {
 	}
 }
 
+// TestReadLatin1: some nets of the Model Checking Contest are written so.
+func TestReadLatin1(t *testing.T) {
+	nets, err := Read("f", []byte("<?xml version='1.0' encoding='ISO-8859-1'?><pnml><net id='n'><page id='g'>"+
+		"<place id='p'><name><text>gr\xfcn</text></name><toolspecific tool='x' version='1'><arctype/></toolspecific></place>"+
+		"<transition id='t'><graphics/></transition><arc id='a' source='p' target='t' type='normal'/></page></net></pnml>\n<!-- end -->\n"))
+	if err != nil || nets[0].Places[0] != "grün" || len(nets[0].Petri.Transitions[0].In) != 1 {
+		t.Errorf("%v: %+v", err, nets)
+	}
+}
+
 func TestReadSaysWhatIsWrong(t *testing.T) {
 	pnml := func(nodes string) string {
 		return `<pnml><net id="n"><page id="g"><place id="p"/><transition id="t"/>` + nodes + `</page></net></pnml>`
 	}
 	for want, src := range map[string]string{
-		`f: the place "p" is there twice`:                                            `{"initial":{},"places":["p","p"]}`,
-		`f: the initial marking names the place "q", which is not there`:             `{"initial":{"q":1},"places":["p"]}`,
-		`f: the terminal place "q" is not there`:                                     `{"initial":{},"terminal":["q"]}`,
-		`f: the place "p" starts with -1 tokens; it can be 0 to 2147483647`:          `{"initial":{"p":-1},"places":["p"]}`,
-		`f: the transition "t" is there twice`:                                       `{"transitions":[{"name":"t","in":[]},{"name":"t"}]}`,
-		`f: the transition "t" has an arc to the place "q", which is not there`:      `{"transitions":[{"name":"t","in":[["q",1]]}]}`,
-		`f: the arc between "t" and "p" has the weight 0; it can be 1 to 2147483647`: `{"places":["p"],"transitions":[{"name":"t","in":[["p",0]]}]}`,
-		`f: the arcs between "t" and "p" weigh more than 2147483647 together`:        `{"places":["p"],"transitions":[{"name":"t","in":[["p",2147483647],["p",1]]}]}`,
-		`f: an arc is ["place", weight], not ["p"]`:                                  `{"places":["p"],"transitions":[{"name":"t","in":[["p"]]}]}`,
-		`f: an arc is ["place", weight], not ["p",1.5]`:                              `{"places":["p"],"transitions":[{"name":"t","in":[["p",1.5]]}]}`,
-		`f:2:10: places cannot be number`:                                            "{\"initial\":{},\n\"places\":1}",
-		`f: the file holds no net`:                                                   `<pnml></pnml>`,
-		`f:1: unexpected EOF`:                                                        `<pnml>`,
-		`f: expected element type <pnml> but have <html>`:                            `<html></html>`,
-		`f: the net "n" is of the type "x"; only place/transition nets can be read`:  `<pnml><net id="n" type="x"/></pnml>`,
-		`f: the arc "a" is of the type "inhibitor"; only normal arcs can be read`:    pnml(`<arc id="a" source="p" target="t"><type value="inhibitor"/></arc>`),
-		`f: the arc "a" from "p" to "p" does not join a place and a transition`:      pnml(`<arc id="a" source="p" target="p"/>`),
-		`f: the arc "a" from "r" to "t" does not join a place and a transition`:      pnml(`<referencePlace id="r" ref="r"/><arc id="a" source="r" target="t"/>`),
-		`f: the weight of the arc a is "x" and not a number`:                         pnml(`<arc id="a" source="p" target="t"><inscription><text>x</text></inscription></arc>`),
-		`f: the id "p" is there twice`:                                               pnml(`<transition id="p"/>`),
+		`f: the place "p" is there twice`:                                                                      `{"initial":{},"places":["p","p"]}`,
+		`f: the initial marking names the place "q", which is not there`:                                       `{"initial":{"q":1},"places":["p"]}`,
+		`f: the terminal place "q" is not there`:                                                               `{"initial":{},"terminal":["q"]}`,
+		`f: the place "p" starts with -1 tokens; it can be 0 to 2147483647`:                                    `{"initial":{"p":-1},"places":["p"]}`,
+		`f: the transition "t" is there twice`:                                                                 `{"transitions":[{"name":"t","in":[]},{"name":"t"}]}`,
+		`f: the transition "t" has an arc to the place "q", which is not there`:                                `{"transitions":[{"name":"t","in":[["q",1]]}]}`,
+		`f: the arc between "t" and "p" has the weight 0; it can be 1 to 2147483647`:                           `{"places":["p"],"transitions":[{"name":"t","in":[["p",0]]}]}`,
+		`f: the arcs between "t" and "p" weigh more than 2147483647 together`:                                  `{"places":["p"],"transitions":[{"name":"t","in":[["p",2147483647],["p",1]]}]}`,
+		`f: an arc is ["place", weight], not ["p"]`:                                                            `{"places":["p"],"transitions":[{"name":"t","in":[["p"]]}]}`,
+		`f: an arc is ["place", weight], not ["p",1.5]`:                                                        `{"places":["p"],"transitions":[{"name":"t","in":[["p",1.5]]}]}`,
+		`f:2:10: places cannot be number`:                                                                      "{\"initial\":{},\n\"places\":1}",
+		`f: the file holds no net`:                                                                             `<pnml></pnml>`,
+		`f:1: unexpected EOF`:                                                                                  `<pnml>`,
+		`f: expected element type <pnml> but have <html>`:                                                      `<html></html>`,
+		`f: the net "n" is of the type "x"; only place/transition nets can be read`:                            `<pnml><net id="n" type="x"/></pnml>`,
+		`f: the arc "a" is of the type "inhibitor"; only normal arcs can be read`:                              pnml(`<arc id="a" source="p" target="t"><type value="inhibitor"/></arc>`),
+		`f: the arc "a" from "p" to "p" does not join a place and a transition`:                                pnml(`<arc id="a" source="p" target="p"/>`),
+		`f: the arc "a" from "r" to "t" does not join a place and a transition`:                                pnml(`<referencePlace id="r" ref="r"/><arc id="a" source="r" target="t"/>`),
+		`f: the weight of the arc a is "x" and not a number`:                                                   pnml(`<arc id="a" source="p" target="t"><inscription><text>x</text></inscription></arc>`),
+		`f: the id "p" is there twice`:                                                                         pnml(`<transition id="p"/>`),
+		`f: transition 2 has no name`:                                                                          `{"initial":{},"transitions":[{"name":"t","in":[]},{"in":[]}]}`,
+		`f: the arc "a" has <arctype>, which a place/transition net has not`:                                   pnml(`<arc id="a" source="p" target="t"><arctype><text>inhibitor</text></arctype></arc>`),
+		`f: the arc "a" has type="inhibitor", which a place/transition net has not`:                            pnml(`<arc id="a" source="p" target="t" type="inhibitor"/>`),
+		`f: the place "q" has <capacity>, which a place/transition net has not`:                                pnml(`<place id="q"><capacity><text>2</text></capacity></place>`),
+		`f: the transition "u" has <delay>, which a place/transition net has not`:                              pnml(`<transition id="u"><delay/></transition>`),
+		`f: the net has <inhibitorArc>, which a place/transition net has not`:                                  pnml(`<inhibitorArc id="a" source="p" target="t"/>`),
+		"f:2: <pnml> stands after the end of the document":                                                     pnml("") + "\n<pnml/>",
+		"f:2: text stands after the end of the document":                                                       pnml("") + "<!-- fine -->\nx",
+		"f:2: unexpected end element </x>":                                                                     pnml("") + "\n</x>",
+		`f: xml: opening charset "utf-7": the file is written in utf-7; only UTF-8 and ISO-8859-1 can be read`: `<?xml version="1.0" encoding="utf-7"?><pnml/>`,
 	} {
 		_, err := Read("f", []byte(src))
 		var wrong *Error

@@ -79,7 +79,10 @@ func readPlain(name string, src []byte) (*Net, error) {
 		}
 		b.net.Terminal = append(b.net.Terminal, p)
 	}
-	for _, t := range doc.Transitions {
+	for i, t := range doc.Transitions {
+		if t.Name == "" {
+			b.fail("transition %d has no name", i+1)
+		}
 		b.transition(t.Name, plainArcs(t.In), plainArcs(t.Out))
 	}
 	return b.finish()

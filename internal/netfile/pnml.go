@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -39,13 +40,48 @@ type pnmlPage struct {
 	RefPlaces      []pnmlNode `xml:"referencePlace"`
 	RefTransitions []pnmlNode `xml:"referenceTransition"`
 	Arcs           []pnmlArc  `xml:"arc"`
+	pnmlRest
 }
+
+// pnmlRest is what an element holds besides.
+type pnmlRest struct {
+	Attributes []xml.Attr    `xml:",any,attr"`
+	Elements   []pnmlElement `xml:",any"`
+}
+
+type pnmlElement struct{ XMLName xml.Name }
+
+// foreign is something in the element that could mean more than a
+// place/transition net can hold, such as another kind of arc or a capacity;
+// empty if there is none. What only says how it looks, and what the format
+// leaves to tools, is not.
+func (r pnmlRest) foreign() string {
+	for _, e := range r.Elements {
+		if !slices.Contains(pnmlLooks, e.XMLName.Local) {
+			return "<" + e.XMLName.Local + ">"
+		}
+	}
+	for _, a := range r.Attributes {
+		if a.Name.Space == "" && slices.Contains(pnmlMeanings, a.Name.Local) && a.Value != "normal" {
+			return a.Name.Local + "=" + strconv.Quote(a.Value)
+		}
+	}
+	return ""
+}
+
+// Elements without a meaning for what a net does, and attributes by which some
+// tools give it one. Read-only.
+var (
+	pnmlLooks    = []string{"name", "graphics", "toolspecific"}
+	pnmlMeanings = []string{"type", "initialMarking", "inscription", "weight", "capacity"}
+)
 
 type pnmlNode struct {
 	ID      string    `xml:"id,attr"`
 	Ref     string    `xml:"ref,attr"`
 	Name    pnmlText  `xml:"name"`
 	Initial *pnmlText `xml:"initialMarking"`
+	pnmlRest
 }
 
 type pnmlArc struct {
@@ -56,6 +92,7 @@ type pnmlArc struct {
 	Type   *struct {
 		Value string `xml:"value,attr"`
 	} `xml:"type"`
+	pnmlRest
 }
 
 type pnmlText struct {
@@ -64,7 +101,13 @@ type pnmlText struct {
 
 func readPNML(name string, src []byte) ([]*Net, error) {
 	var doc pnmlDocument
-	if err := xml.NewDecoder(bytes.NewReader(src)).Decode(&doc); err != nil {
+	d := xml.NewDecoder(bytes.NewReader(src))
+	d.CharsetReader = latin1
+	err := d.Decode(&doc)
+	if err == nil {
+		err = ended(d)
+	}
+	if err != nil {
 		e := &Error{File: name, Msg: err.Error()}
 		var syntax *xml.SyntaxError
 		if errors.As(err, &syntax) {
@@ -84,6 +127,44 @@ func readPNML(name string, src []byte) ([]*Net, error) {
 		return nil, &Error{File: name, Msg: "the file holds no net"}
 	}
 	return nets, nil
+}
+
+// latin1 reads a file that says that it is written in Latin-1, as some nets of
+// the Model Checking Contest do, or in ASCII.
+func latin1(charset string, r io.Reader) (io.Reader, error) {
+	switch strings.ToLower(charset) {
+	case "iso-8859-1", "latin1", "us-ascii", "ascii":
+	default:
+		return nil, fmt.Errorf("the file is written in %s; only UTF-8 and ISO-8859-1 can be read", charset)
+	}
+	src, err := io.ReadAll(r)
+	runes := make([]rune, len(src))
+	for i, b := range src {
+		runes[i] = rune(b)
+	}
+	return strings.NewReader(string(runes)), err
+}
+
+// ended is an error if something comes after the document.
+func ended(d *xml.Decoder) error {
+	for {
+		token, err := d.Token()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		switch t := token.(type) {
+		case xml.StartElement:
+			line, _ := d.InputPos()
+			return &xml.SyntaxError{Line: line, Msg: fmt.Sprintf("<%s> stands after the end of the document", t.Name.Local)}
+		case xml.CharData:
+			if line, _ := d.InputPos(); len(bytes.TrimSpace(t)) > 0 {
+				return &xml.SyntaxError{Line: line, Msg: "text stands after the end of the document"}
+			}
+		}
+	}
 }
 
 // pnmlReader collects the nodes of all pages.
@@ -120,6 +201,9 @@ func fromPNML(file string, n *pnmlNet) (*Net, error) {
 }
 
 func (r *pnmlReader) collect(p *pnmlPage) {
+	if f := p.foreign(); f != "" {
+		r.fail("the net has %s, which a place/transition net has not", f)
+	}
 	r.all.Places = append(r.all.Places, p.Places...)
 	r.all.Transitions = append(r.all.Transitions, p.Transitions...)
 	r.all.Arcs = append(r.all.Arcs, p.Arcs...)
@@ -135,6 +219,7 @@ func (r *pnmlReader) places() {
 	r.names = unique(r.all.Places)
 	for _, p := range r.all.Places {
 		r.kind[p.ID] = 'p'
+		r.plain("place", p)
 		r.place(r.names[p.ID], r.count(p.Initial, 0, "the marking of "+r.names[p.ID]))
 	}
 	for _, t := range r.all.Transitions {
@@ -142,6 +227,13 @@ func (r *pnmlReader) places() {
 			r.fail("the id %q is there twice", t.ID)
 		}
 		r.kind[t.ID] = 't'
+		r.plain("transition", t)
+	}
+}
+
+func (r *pnmlReader) plain(kind string, n pnmlNode) {
+	if f := n.foreign(); f != "" {
+		r.fail("the %s %q has %s, which a place/transition net has not", kind, n.ID, f)
 	}
 }
 
@@ -149,6 +241,9 @@ func (r *pnmlReader) arcs() {
 	for _, a := range r.all.Arcs {
 		if a.Type != nil && a.Type.Value != "normal" {
 			r.fail("the arc %q is of the type %q; only normal arcs can be read", a.ID, a.Type.Value)
+		}
+		if f := a.foreign(); f != "" {
+			r.fail("the arc %q has %s, which a place/transition net has not", a.ID, f)
 		}
 		w := r.count(a.Weight, 1, "the weight of the arc "+a.ID)
 		source, target := r.node(a.Source), r.node(a.Target)

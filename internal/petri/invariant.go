@@ -2,6 +2,7 @@ package petri
 
 import (
 	"cmp"
+	"encoding/binary"
 	"math"
 	"math/bits"
 	"slices"
@@ -18,14 +19,21 @@ type Invariant struct {
 const (
 	maxRows          = 400
 	maxInvariantWork = 40_000_000
+	maxFarkasCells   = 30_000_000 // numbers in all rows at the start
 	maxWeight        = math.MaxInt32
 )
 
 // Invariants finds the minimal place invariants (semiflows) of a net by the
 // algorithm of Farkas, with bounded effort. What it returns holds in any case;
 // all reports whether there are no others of minimal support.
+//
+// Of a net that is too large for that, it finds the places that never change.
 func Invariants(n *Net, initial Marking) (found []Invariant, all bool) {
-	f := newFarkas(n)
+	columns := distinctEffects(n)
+	if n.Places*(n.Places+len(columns)) > maxFarkasCells {
+		return unmoved(n, initial, columns), false
+	}
+	f := newFarkas(n, columns)
 	for f.eliminate() {
 	}
 	for _, r := range f.rows {
@@ -88,46 +96,80 @@ func (r *farkasRow) solved() bool {
 	return true
 }
 
-func newFarkas(n *Net) *farkas {
-	columns := distinctEffects(n)
+// unmoved are the places that no transition changes.
+func unmoved(n *Net, initial Marking, columns [][]Arc) (found []Invariant) {
+	moved := make([]bool, n.Places)
+	for _, effect := range columns {
+		for _, a := range effect {
+			moved[a.Place] = true
+		}
+	}
+	for place, yes := range moved {
+		if !yes {
+			found = append(found, Invariant{Weights: []Arc{{Place: place, Weight: 1}}, Constant: initial[place]})
+		}
+	}
+	return found
+}
+
+func newFarkas(n *Net, columns [][]Arc) *farkas {
 	f := &farkas{rows: make([]farkasRow, n.Places)}
 	for place := range f.rows {
 		r := farkasRow{effect: make([]int, len(columns)), weights: make([]int, n.Places), support: make([]uint64, (n.Places+63)/64)}
-		for c, effect := range columns {
-			r.effect[c] = effect[place]
-		}
 		r.weights[place] = 1
 		r.support[place/64] |= 1 << (place % 64)
 		f.rows[place] = r
 	}
-	for c := range columns {
+	for c, effect := range columns {
+		for _, a := range effect {
+			f.rows[a.Place].effect[c] = a.Weight
+		}
 		f.open = append(f.open, c)
 	}
 	return f
 }
 
 // distinctEffects are the effects of the transitions on the places, each once,
-// whatever its sign.
-func distinctEffects(n *Net) [][]int {
-	var columns [][]int
+// whatever its sign. They are sparse: a net with many places has many transitions.
+func distinctEffects(n *Net) [][]Arc {
+	var columns [][]Arc
 	seen := make(map[string]bool)
 	var key []byte
 	for i := range n.Transitions {
-		effect := make(Marking, n.Places)
-		n.Transitions[i].Fire(effect)
-		sign := 0
-		for _, e := range effect {
-			sign = cmp.Or(sign, cmp.Compare(e, 0))
+		effect := n.Transitions[i].effect()
+		if len(effect) == 0 {
+			continue
 		}
-		for place := range effect {
-			effect[place] *= sign
+		key = key[:0]
+		sign := cmp.Compare(effect[0].Weight, 0)
+		for k := range effect {
+			effect[k].Weight *= sign
+			key = binary.AppendVarint(binary.AppendUvarint(key, uint64(effect[k].Place)), int64(effect[k].Weight))
 		}
-		if key = effect.AppendKey(key[:0]); sign != 0 && !seen[string(key)] {
+		if !seen[string(key)] {
 			seen[string(key)] = true
 			columns = append(columns, effect)
 		}
 	}
 	return columns
+}
+
+// effect is by how much a firing changes the places that it changes, in their
+// order.
+func (t *Transition) effect() []Arc {
+	var effect []Arc
+	for _, a := range t.In {
+		if w := weight(t.Out, a.Place) - a.Weight; w != 0 {
+			effect = append(effect, Arc{a.Place, w})
+		}
+	}
+	for _, a := range t.Out {
+		if weight(t.In, a.Place) == 0 {
+			effect = append(effect, a)
+		}
+	}
+	slices.SortFunc(effect, func(a, b Arc) int { return cmp.Compare(a.Place, b.Place) })
+	return effect
 }
 
 // eliminate makes one more column 0. It reports whether there is another.

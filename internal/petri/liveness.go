@@ -45,6 +45,7 @@ type components struct {
 	low    []uint32 // the least number that is known to be reached; done where the component is
 	count  uint32
 	path   []visit
+	work   int      // transitions that were tried
 	open   []uint32 // states whose component is not done
 	next   []uint64
 	here   []bool
@@ -65,14 +66,20 @@ func (c *components) run() bool {
 	c.number, c.low = make([]uint32, n), make([]uint32, n)
 	c.next, c.here = make([]uint64, c.layout.words), make([]bool, len(c.live))
 	c.enter(0)
-	for steps := 0; len(c.path) > 0; steps++ {
-		if steps&0xffff == 0 && c.ask != nil && !c.ask(n) {
-			return false
+	for asked := -askAfter; len(c.path) > 0; {
+		if c.work-asked >= askAfter {
+			if asked = c.work; c.ask != nil && !c.ask(n) {
+				return false
+			}
 		}
 		c.step()
 	}
 	return true
 }
+
+// askAfter is after how many transitions that were tried a search asks whether
+// to go on.
+const askAfter = 1 << 20
 
 func (c *components) enter(state uint32) {
 	c.count++
@@ -87,6 +94,7 @@ func (c *components) step() {
 	for key := c.states.At(int(v.state)); int(v.try) < len(c.firings); {
 		f := &c.firings[v.try]
 		v.try++
+		c.work++
 		if f.idle || !c.enabled(f, key) {
 			continue
 		}
@@ -135,6 +143,7 @@ func (c *components) close(v visit) {
 		c.low[state] = done
 		if !v.leaves {
 			key := c.states.At(int(state))
+			c.work += len(c.firings)
 			for t := range c.firings {
 				c.here[t] = c.here[t] || c.enabled(&c.firings[t], key)
 			}

@@ -410,11 +410,14 @@ func (s *search) path(state int) []int {
 // before is the state from which t leads to m.
 func (s *search) before(m Marking, t int, prev Marking, key []uint64) (state int, ok bool) {
 	tr := &s.net.Transitions[t]
-	copy(prev, m)
 	for _, a := range tr.Out {
-		if prev[a.Place] -= a.Weight; prev[a.Place] < 0 {
+		if m[a.Place] < a.Weight {
 			return 0, false
 		}
+	}
+	copy(prev, m)
+	for _, a := range tr.Out {
+		prev[a.Place] -= a.Weight
 	}
 	tr.GiveBack(prev)
 	if !s.layout.pack(prev, key) {

@@ -33,8 +33,12 @@ type event struct {
 	Approve consent         `json:"approve"`
 	Outcome string          `json:"outcome"`
 	Net     string          `json:"net"`
-	For     string          `json:"for"` // how long time passes, such as 20s
+	For     string          `json:"for"`   // how long time passes, such as 20s
+	Times   int             `json:"times"` // the call is made so often, one after the other, and each succeeds; 0: once, and a result tells how it ends
 }
+
+// maxTimes bounds how often one event makes a call.
+const maxTimes = 10_000_000
 
 // consent is [Consent] as a case writes it.
 type consent Consent
@@ -123,6 +127,12 @@ func (e *event) check() error {
 		}
 		if a := e.arguments(); a != nil && a[0] != '{' {
 			return errors.New("the args are no object")
+		}
+		if e.Times < 0 || e.Times > maxTimes {
+			return fmt.Errorf("a call is made from 1 to %d times", maxTimes)
+		}
+		if e.Times > 0 && e.Approve == consent(Later) {
+			return errors.New("a call that is made several times is answered at once")
 		}
 	case "result":
 		if _, ok := outcomes[e.Outcome]; !ok {

@@ -78,6 +78,7 @@ type decision struct {
 	Nets     []string `json:"nets,omitzero"` // that block or ask, sorted
 	Cause    string   `json:"cause,omitempty"`
 	Reason   string   `json:"reason,omitempty"`
+	Times    int      `json:"times,omitempty"` // how often a call that is made several times was admitted
 }
 
 type netFinal struct {

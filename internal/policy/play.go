@@ -22,6 +22,9 @@ func (p *play) event(e event) decision {
 	switch e.Type {
 	case "call":
 		call := gate.Call{ID: e.ID, Tool: e.Tool, Also: e.also(), Args: e.arguments(), Time: p.now}
+		if e.Times > 0 {
+			return p.repeat(call, Consent(e.Approve), e.Times)
+		}
 		return decided(p.Call(call, Consent(e.Approve)))
 	case "wait":
 		d, _ := time.ParseDuration(e.For) // it was checked
@@ -36,6 +39,20 @@ func (p *play) event(e event) decision {
 		_ = p.session.Deactivate(e.Net)
 	}
 	return decision{Decision: "settled"}
+}
+
+// repeat makes a call again and again, as long as it is admitted. Each succeeds.
+func (p *play) repeat(c gate.Call, says Consent, times int) (d decision) {
+	for d.Times < times {
+		before := d.Times
+		if d = decided(p.Call(c, says)); d.Decision != "allow" {
+			d.Times = before
+			return d
+		}
+		d.Times = before + 1
+		p.SettleAt(c.ID, gate.Success, p.now)
+	}
+	return d
 }
 
 // decided shows a decision.
