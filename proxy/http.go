@@ -52,6 +52,11 @@ func (p *Proxy) Handler(a Access) (http.Handler, error) {
 // ServeHTTP lets nothing past the door.
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.door.Receive(w, r)
+	h.serve(w, r)
+	h.door.Part(w, r)
+}
+
+func (h *handler) serve(w http.ResponseWriter, r *http.Request) {
 	if r.URL.Path != h.path {
 		if !h.door.Metadata(w, r) && !h.legacy(w, r) {
 			door.TurnAway(w)

@@ -180,6 +180,15 @@ func (c *steadyConn) Close() error {
 	return c.Conn.Close()
 }
 
+// CloseWrite tells the client that nothing more comes, before the connection is
+// closed over what it may still be sending.
+func (c *steadyConn) CloseWrite() error {
+	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
+		return half.CloseWrite()
+	}
+	return nil
+}
+
 // Write fails when the client does not take the next bytes in time. TLS writes
 // little at a time: a client must not have the whole time for each of its pieces.
 func (c *steadyConn) Write(b []byte) (int, error) {

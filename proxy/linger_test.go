@@ -1,0 +1,61 @@
+package proxy_test
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/petrigate/petrigate/proxy"
+)
+
+// TestRefusedWhileSending: who is turned away reads why, and then the end of
+// the connection, though not all that was sent has been read.
+func TestRefusedWhileSending(t *testing.T) {
+	s := start(t, setup{change: func(o *proxy.Options) { o.MaxRequest = 2000 }})
+	address := s.http.Listener.Addr().String()
+	cases := []struct {
+		name, head string
+		sent, said int // bytes of the body
+		want       int
+	}{
+		{"too large", "", 100 << 10, 100 << 10, 413},
+		{"larger than is read", "", 1 << 20, 1 << 20, 413},
+		{"larger than was sent", "", 10 << 10, 1 << 30, 413},
+		{"waits to be asked", "Expect: 100-continue\r\n", 0, 1 << 20, 413},
+		{"of no use", "Content-Encoding: gzip\r\n", 100 << 10, 100 << 10, 415},
+		{"of a stranger", "Origin: https://evil.example\r\n", 100 << 10, 100 << 10, 403},
+	}
+	for _, c := range cases {
+		for _, connection := range []string{"close", "keep-alive"} {
+			t.Run(c.name+", "+connection, func(t *testing.T) {
+				t.Parallel()
+				conn, err := net.Dial("tcp", address)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer func() { _ = conn.Close() }()
+				_ = conn.SetDeadline(time.Now().Add(patience))
+				_, _ = fmt.Fprintf(conn, "POST /mcp HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\nConnection: %s\r\nContent-Type: application/json\r\n%sContent-Length: %d\r\n\r\n%s",
+					address, token, connection, c.head, c.said, strings.Repeat(" ", c.sent))
+				r := bufio.NewReader(conn)
+				response, err := http.ReadResponse(r, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if _, err = io.Copy(io.Discard, response.Body); err != nil || response.StatusCode != c.want {
+					t.Errorf("status %d, want %d; %v", response.StatusCode, c.want, err)
+				}
+				if response.Close {
+					if rest, err := io.ReadAll(r); err != nil || len(rest) > 0 {
+						t.Errorf("the connection ended with %q, %v", rest, err)
+					}
+				}
+			})
+		}
+	}
+}
