@@ -1,6 +1,9 @@
 package proxy
 
 import (
+	"context"
+	"slices"
+
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/rawjson"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
@@ -26,10 +29,16 @@ func (p *Proxy) barredResource(c *client, u *upstreamState, uri string) string {
 	return p.barred(c, resourceTool(u, uri), append(rawjson.AppendString([]byte(`{"uri":`), uri), '}'))
 }
 
-// barredNews reports whether news of a resource are barred.
-func (p *Proxy) barredNews(c *client, uri string) bool {
-	u := p.resources.owner(p.upstreams, uri)
-	return u != nil && p.barredResource(c, u, uri) != ""
+// watchable is the part of uris whose news c may have. Those that nobody is
+// known to have, though all were asked, are not among them.
+func (p *Proxy) watchable(ctx context.Context, c *client, uris []string) []string {
+	if slices.ContainsFunc(uris, func(uri string) bool { return p.resources.owner(p.upstreams, uri) == nil }) {
+		p.listResources(ctx, p.offering("resources"))
+	}
+	return slices.DeleteFunc(uris, func(uri string) bool {
+		u := p.resources.owner(p.upstreams, uri)
+		return u == nil || uri == statusURI && p.offersStatus() || p.barredResource(c, u, uri) != ""
+	})
 }
 
 // refusedRequest is the answer to a request that is barred.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/fixture"
+	"github.com/petrigate/petrigate/proxy"
 )
 
 // TestBesideCalls: what the gate refuses to read is not suggested either, and
@@ -82,6 +83,30 @@ func TestBesideCallsLater(t *testing.T) {
 		c.must("safe", "{}")
 		if r := complete(); r.result == nil {
 			t.Errorf("%s", r.raw)
+		}
+	})
+}
+
+// TestBesideCallsUnlisted: news of what one of several servers has are barred
+// before anybody asked for its lists, and what nobody has is not promised.
+func TestBesideCallsUnlisted(t *testing.T) {
+	eachLeg(t, func(t *testing.T, l leg) {
+		s := start(t, setup{policy: blocking(t, "resource:b"), change: func(o *proxy.Options) {
+			o.Upstreams = []proxy.Upstream{featured(t, "a", "a:1"), featured(t, "b", "b:1")}
+		}})
+		c := s.connect(l, "")
+		if !l.modern {
+			for uri, open := range map[string]bool{"b:1": false, "none:1": false, "a:1": true} {
+				if r := c.request("resources/subscribe", `"uri":"`+uri+`"`); (r.err == nil) != open {
+					t.Errorf("%s: %s", uri, r.raw)
+				}
+			}
+			return
+		}
+		c.sendf(`{"jsonrpc":"2.0","id":%ID%,"method":"subscriptions/listen","params":{%META%"notifications":{"resourceSubscriptions":["b:1","none:1","a:1"]}}}`)
+		ack := c.await("the acknowledgement", func(m message) bool { return m.method == "notifications/subscriptions/acknowledged" })
+		if !strings.Contains(string(ack.raw), `"resourceSubscriptions":["a:1"]`) {
+			t.Errorf("%s", ack.raw)
 		}
 	})
 }

@@ -36,7 +36,7 @@ func (p *Proxy) listen(ctx context.Context, c *client, m wire.Message, meta wire
 		s.reply(wire.AppendError(nil, m.ID, codeMissingCapability, "Missing required client capability", missingTasks()))
 		return
 	}
-	agreed := p.agree(c, sub, filter)
+	agreed := p.agree(ctx, c, sub, filter)
 	before := p.catalogue.load()
 	if !c.subscribe(sub) {
 		s.reply(wire.AppendError(nil, m.ID, codeInvalidRequest, "too many subscriptions are open", nil))
@@ -86,7 +86,7 @@ func (c *client) subscribe(sub *subscription) bool {
 }
 
 // agree takes of the filter what can be had, and returns it as a member.
-func (p *Proxy) agree(c *client, sub *subscription, filter []byte) string {
+func (p *Proxy) agree(ctx context.Context, c *client, sub *subscription, filter []byte) string {
 	agreed := []byte(`,"notifications":{`)
 	add := func(name string, value []byte) {
 		if agreed[len(agreed)-1] != '{' {
@@ -110,12 +110,14 @@ func (p *Proxy) agree(c *client, sub *subscription, filter []byte) string {
 	}
 	uris, _ := rawjson.Member(filter, "resourceSubscriptions")
 	if p.anyCan("resources", "subscribe") {
+		var wanted []string
 		rawjson.Elements(uris, func(value []byte, _ int) bool {
-			if uri, ok := rawjson.String(value); ok && (uri != statusURI || !p.offersStatus()) && !p.barredNews(c, uri) {
-				sub.resources = append(sub.resources, uri)
+			if uri, ok := rawjson.String(value); ok {
+				wanted = append(wanted, uri)
 			}
-			return len(sub.resources) < maxWatched
+			return len(wanted) < maxWatched
 		})
+		sub.resources = p.watchable(ctx, c, wanted)
 	}
 	if len(sub.resources) > 0 {
 		list := []byte{'['}

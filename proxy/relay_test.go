@@ -184,6 +184,7 @@ func featured(t *testing.T, name, uri string) proxy.Upstream {
 		"resources/list":           says(`{"resources":[{"uri":"` + uri + `"},{"uri":"both:1",` + of + `}]}`),
 		"resources/templates/list": says(`{"resourceTemplates":[{"uriTemplate":"` + name + `://{x}/y"}]}`),
 		"resources/read":           says(`{"contents":[],` + of + `}`),
+		"resources/subscribe":      says(`{}`),
 		"prompts/get": func(_ context.Context, c *fixture.Call) (json.RawMessage, error) {
 			return json.RawMessage(`{"messages":[],` + of + `,"name":"` + c.Name + `"}`), nil
 		},

@@ -53,9 +53,14 @@ func (p *Proxy) resourceOwner(ctx context.Context, uri string) *upstreamState {
 	if u := p.resources.owner(p.upstreams, uri); u != nil {
 		return u
 	}
+	p.listResources(ctx, upstreams)
+	return p.resources.owner(p.upstreams, uri)
+}
+
+// listResources asks upstreams for what they have, so that owners are known.
+func (p *Proxy) listResources(ctx context.Context, upstreams []*upstreamState) {
 	p.gatherAll(ctx, resourceList, upstreams)
 	p.gatherAll(ctx, templateList, upstreams)
-	return p.resources.owner(p.upstreams, uri)
 }
 
 // matchesTemplate reports whether uri can come of an RFC 6570 template: its
