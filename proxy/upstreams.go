@@ -119,7 +119,7 @@ func (p *Proxy) relist(u *upstreamState, said bool) {
 	p.background(func() {
 		u.listing.Lock()
 		defer u.listing.Unlock()
-		if !p.sleep(announceEvery - time.Since(u.listed)) {
+		if u.said.Load() && !p.sleep(announceEvery-time.Since(u.listed)) {
 			return
 		}
 		u.listed = time.Now()

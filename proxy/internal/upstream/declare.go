@@ -102,15 +102,13 @@ func (u *Upstream) redeclare(ctx context.Context, c conn, again <-chan struct{})
 	case *httpConn:
 		c.fail(errRedeclared)
 	case *sseConn:
-		if c.pending.busy() {
+		if !c.pending.shut(ctx, func() { c.fail(errRedeclared) }) {
 			return
 		}
-		c.fail(errRedeclared)
 	case *stdioConn:
-		if c.pending.busy() {
+		if !c.pending.shut(ctx, func() { c.fail(errRedeclared) }) {
 			return
 		}
-		c.fail(errRedeclared)
 	}
 	await(ctx, again)
 }

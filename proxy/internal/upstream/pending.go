@@ -1,6 +1,7 @@
 package upstream
 
 import (
+	"context"
 	"errors"
 	"strconv"
 	"sync"
@@ -20,7 +21,8 @@ type pending struct {
 	closed    bool
 	byID      map[int64]*Exchange
 	byToken   map[int64]*Exchange
-	cancelled []int64 // oldest first; those answered meanwhile are still here
+	cancelled []int64       // oldest first; those answered meanwhile are still here
+	dropped   chan struct{} // closed when one does not wait any more; nil: nobody wants to know
 }
 
 func newPending() *pending {
@@ -53,22 +55,53 @@ func (p *pending) take(id int64) *Exchange {
 }
 
 func (p *pending) drop(x *Exchange) {
+	p.wake()
 	delete(p.byID, x.id)
 	if x.req.Token != 0 {
 		delete(p.byToken, x.req.Token)
 	}
 }
 
-// busy reports whether anything but a subscription waits.
-func (p *pending) busy() bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for _, x := range p.byID {
-		if x.req.Method != "subscriptions/listen" {
-			return true
+// shut takes no more exchanges and calls end, as soon as only subscriptions
+// wait. It waits for what is soon answered, as long as ctx; where anything else
+// waits it does nothing and reports false: that may be work.
+func (p *pending) shut(ctx context.Context, end func()) bool {
+	for {
+		p.mu.Lock()
+		soon, work := p.waiting()
+		if !soon && !work {
+			p.closed = true
+			end()
+		}
+		if soon && p.dropped == nil {
+			p.dropped = make(chan struct{})
+		}
+		dropped := p.dropped
+		p.mu.Unlock()
+		if work || !soon {
+			return !work
+		}
+		select {
+		case <-dropped:
+		case <-ctx.Done():
+			return false
 		}
 	}
-	return false
+}
+
+// waiting reports whether anything waits that is soon answered, and whether
+// anything else does, but for subscriptions.
+func (p *pending) waiting() (soon, work bool) {
+	for _, x := range p.byID {
+		switch x.req.Method {
+		case "subscriptions/listen":
+		case "tools/list", "prompts/list", "resources/list", "resources/templates/list", "logging/setLevel", "resources/subscribe", "resources/unsubscribe", "ping":
+			soon = true
+		default:
+			work = true
+		}
+	}
+	return soon, work
 }
 
 // progressing returns the exchange that the params of a progress notification
@@ -104,6 +137,13 @@ func (p *pending) cancel(x *Exchange) (forgotten *Exchange) {
 	return nil
 }
 
+func (p *pending) wake() {
+	if p.dropped != nil {
+		close(p.dropped)
+		p.dropped = nil
+	}
+}
+
 // close ends it and returns what was left.
 func (p *pending) close() []*Exchange {
 	p.mu.Lock()
@@ -114,6 +154,7 @@ func (p *pending) close() []*Exchange {
 		left = append(left, x)
 	}
 	clear(p.byID)
+	p.wake()
 	clear(p.byToken)
 	return left
 }

@@ -82,14 +82,12 @@ func (s *supervisor) once(ctx context.Context) {
 }
 
 func (s *supervisor) up(c conn, a agreement) {
-	s.mu.Lock()
-	s.inForce = a.declared
-	waiting := s.upAgain
-	s.upAgain = nil
-	s.mu.Unlock()
-	s.current.Store(&c)
+	var waiting chan struct{}
 	s.log.Info("upstream connected", "protocol", a.version)
-	s.change(func(st *State) {
+	s.change(func(st *State) { // with the connection, or it could be taken for one of the state before
+		s.current.Store(&c)
+		s.inForce = a.declared
+		waiting, s.upAgain = s.upAgain, nil
 		st.Phase, st.Err = Up, nil
 		st.Era, st.ProtocolVersion, st.SpeaksLegacy = a.era, a.version, a.speaksLegacy
 		st.ServerInfo, st.Capabilities, st.Instructions, st.Pid = a.serverInfo, a.capabilities, a.instructions, a.pid
