@@ -20,7 +20,9 @@ type Status struct {
 	Version    string           `json:"version"`
 	Pid        int              `json:"pid"`
 	Started    time.Time        `json:"started"`
-	Policy     string           `json:"policy"` // fingerprint
+	Policy     string           `json:"policy"`           // fingerprint
+	Config     string           `json:"config,omitempty"` // file; what starts the proxy says it
+	Listen     string           `json:"listen,omitempty"` // stdio, or an address; what starts the proxy says it
 	Upstreams  []UpstreamStatus `json:"upstreams"`
 	Clients    int              `json:"clients"`
 	Sessions   int              `json:"sessions"`
@@ -39,6 +41,7 @@ type UpstreamStatus struct {
 	Pid      int       `json:"pid,omitempty"`
 	Since    time.Time `json:"since"`
 	Error    string    `json:"error,omitempty"`
+	Said     []string  `json:"said,omitempty"`     // by its process, lately, where it is not up
 	Sessions int       `json:"sessions,omitempty"` // that have it for themselves
 }
 
@@ -58,7 +61,7 @@ func (p *Proxy) Status() Status {
 		one := UpstreamStatus{Name: u.config.Name, State: state.Phase.String(), Protocol: state.ProtocolVersion, Pid: state.Pid, Since: state.Since}
 		one.Sessions = len(u.all()) - 1
 		if state.Err != nil {
-			one.Error = state.Err.Error()
+			one.Error, one.Said = state.Err.Error(), u.Said()
 		}
 		s.Upstreams = append(s.Upstreams, one)
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -81,18 +82,9 @@ func newStatus(s stdio) *cobra.Command {
 func printStatus(w io.Writer, status proxy.Status) {
 	_, _ = fmt.Fprintf(w, "petrigate %s, pid %d, up %s: %s, %s, %s waiting\n", status.Version, status.Pid, age(status.Started),
 		number(status.Tools, "tool"), number(status.Sessions, "session"), number(status.Waiting, "approval"))
+	_, _ = fmt.Fprintf(w, "  %s; clients at %s\n", cmp.Or(status.Config, "no configuration file"), cmp.Or(status.Listen, "no place yet"))
 	for _, u := range status.Upstreams {
-		line := "  upstream " + u.Name + " is " + u.State
-		if u.Protocol != "" && u.State == "up" {
-			line += ", protocol " + u.Protocol
-		}
-		if u.Sessions > 0 {
-			line += ", and " + number(u.Sessions, "session") + " of its own"
-		}
-		if u.Error != "" {
-			line += ": " + u.Error
-		}
-		_, _ = fmt.Fprintln(w, line)
+		printUpstream(w, u)
 	}
 	for _, left := range status.LeftOut {
 		_, _ = fmt.Fprintf(w, "  left out: %s\n", left)

@@ -18,11 +18,7 @@ func redacted(h slog.Handler, secrets []string) slog.Handler {
 	if len(secrets) == 0 {
 		return h
 	}
-	var pairs []string
-	for _, s := range secrets {
-		pairs = append(pairs, s, "***")
-	}
-	return redactor{h, strings.NewReplacer(pairs...)}
+	return redactor{h, mask(secrets)}
 }
 
 // Handle writes a record.

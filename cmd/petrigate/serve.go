@@ -96,6 +96,7 @@ func serveStdio(ctx context.Context, s stdio, p *plant) error {
 	if isTerminal(in) {
 		p.log.Warn("standard input is a terminal: an MCP client should start this program; petrigate demo shows what it does")
 	}
+	p.about.reachedAt("stdio")
 	p.Start()
 	widen(out)
 	err := p.ServeStdio(ctx, newThrift().reader(in), out)
@@ -114,6 +115,7 @@ func serveHTTP(ctx context.Context, w io.Writer, p *plant, l config.Listen) erro
 	}
 	defer func() { _ = listener.Close() }()
 	at := endpoint(l, listener)
+	p.about.reachedAt(at)
 	access, err := accessOf(w, l, listener, at)
 	if err != nil {
 		return err

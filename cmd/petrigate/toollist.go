@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -228,8 +227,11 @@ func liveTools(ctx context.Context, s stdio, cfg *config.Config) ([]listedTool, 
 	p.Start()
 	p.AwaitTools(ctx)
 	status := p.Status()
-	if err := silent(status.Upstreams); err != nil {
-		return nil, &exit{exitUpstream, err}
+	if down := silent(status.Upstreams, cfg); len(down) > 0 {
+		for _, why := range down {
+			printError(s.err, why)
+		}
+		return nil, &exit{exitUpstream, nil}
 	}
 	tools, err := p.Tools("")
 	for _, left := range status.LeftOut {
@@ -249,18 +251,4 @@ func asListed(tools []proxy.ToolInfo) []listedTool {
 		list = append(list, listedTool{Exposed: t.Exposed, Bare: t.Bare, Canonical: t.Canonical})
 	}
 	return list
-}
-
-// silent names the upstreams that did not answer.
-func silent(upstreams []proxy.UpstreamStatus) error {
-	var all []error
-	for _, u := range upstreams {
-		switch {
-		case u.Error != "":
-			all = append(all, fmt.Errorf("the upstream %s does not answer: %s", u.Name, u.Error))
-		case u.State != "up":
-			all = append(all, fmt.Errorf("the upstream %s has not answered in time", u.Name))
-		}
-	}
-	return errors.Join(all...)
 }

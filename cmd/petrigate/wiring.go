@@ -44,6 +44,7 @@ func isTerminal(w any) bool {
 // A plant is a proxy with what it was built from. Close it.
 type plant struct {
 	*proxy.Proxy
+	about  *about
 	log    *slog.Logger
 	audit  *audit.Log
 	review *review // nil: none
@@ -76,7 +77,7 @@ func (p *plant) Close() error {
 // build makes the proxy of a configuration whose policy is built. It starts
 // nothing.
 func build(c *config.Config, result *policy.Result, log *slog.Logger) (*plant, error) {
-	p := &plant{log: log}
+	p := &plant{about: aboutOf(c), log: log}
 	upstreams, err := p.upstreams(c)
 	if err != nil {
 		return nil, err

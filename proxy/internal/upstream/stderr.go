@@ -17,8 +17,11 @@ func (c *stdioConn) readErrors() {
 		if err != nil {
 			return
 		}
-		if !within && len(line) > 0 && log.allow() {
-			c.upstream.log.Info("upstream says", "stderr", printable(string(line), stderrLine))
+		if !within && len(line) > 0 {
+			c.upstream.hear("", line)
+			if log.allow() {
+				c.upstream.log.Info("upstream says", "stderr", printable(string(line), stderrLine))
+			}
 		}
 		within = more // the rest of a line that is too long is left out
 	}

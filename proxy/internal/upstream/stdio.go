@@ -134,6 +134,7 @@ func (u *Upstream) adopt(cmd *exec.Cmd, ends pipes) (*stdioConn, error) {
 		return nil, err
 	}
 	widen(c.stdout)
+	u.words.begin()
 	c.readers.Add(2)
 	go c.read()
 	go c.readErrors()
@@ -308,6 +309,7 @@ func (c *stdioConn) take(line []byte, kept bool) {
 
 // spoilt logs a line that is no message.
 func (c *stdioConn) spoilt(line []byte, err error) {
+	c.upstream.hear(onStdout, line)
 	if c.malformed.allow() {
 		c.upstream.log.Warn("malformed line from upstream", "error", err, "line", printable(string(line[:min(len(line), 300)]), 200))
 	}

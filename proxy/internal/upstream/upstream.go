@@ -118,6 +118,8 @@ type Upstream struct {
 	finished  chan struct{}  // closed when the supervisor has ended
 	work      sync.WaitGroup // goroutines that outlive a connection; see begin
 
+	words words // of its process
+
 	mu    sync.Mutex
 	state State
 	ended bool // nothing may begin any more

@@ -1,0 +1,64 @@
+package upstream
+
+import (
+	"bytes"
+	"sync"
+)
+
+const (
+	wordsKept = 20  // lines
+	wordsLine = 300 // bytes of one
+)
+
+// words are the last lines that a child has said beside the protocol. Where it
+// cannot be used they mostly say why. Those of one that has ended are kept until
+// the next one says something.
+type words struct {
+	mu    sync.Mutex
+	lines []string
+	old   bool // they are of a child that has ended
+}
+
+// begin says that what comes is of another child.
+func (w *words) begin() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.old = true
+}
+
+// add takes a line, after what says where it stood.
+func (w *words) add(where string, line []byte) {
+	text := where + string(line[:min(len(line), wordsLine)])
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.old {
+		w.lines, w.old = nil, false
+	}
+	if len(w.lines) == wordsKept {
+		w.lines = append(w.lines[:0], w.lines[1:]...)
+	}
+	w.lines = append(w.lines, text)
+}
+
+// Said are the last lines that the server's process has written to standard
+// error, or to standard output without being messages. They are the server's
+// own words, for an operator: no client is to see them.
+func (u *Upstream) Said() []string {
+	u.words.mu.Lock()
+	defer u.words.mu.Unlock()
+	said := make([]string, 0, len(u.words.lines))
+	for _, line := range u.words.lines {
+		said = append(said, printable(line, wordsLine+len(onStdout)))
+	}
+	return said
+}
+
+// onStdout stands before what is on standard output and no message.
+const onStdout = "not a message, on standard output: "
+
+// hear keeps a line, if there is something in it.
+func (u *Upstream) hear(where string, line []byte) {
+	if line = bytes.TrimRight(line, " \t\r\n"); len(line) > 0 {
+		u.words.add(where, line)
+	}
+}
