@@ -26,10 +26,24 @@ func (c *compiler) checkLimit(s *Limit) {
 	if s.Tool.Glob() && !s.Per.Glob() && gate.MatchGlob(s.Tool.Text, s.Per.Text) && !s.spares(*s.Per) {
 		c.warnName(s, *s.Per, NoRefill, "", "%s is one of %s: its calls are counted and give nothing back", s.Per, s.Tool)
 	}
-	if near := Nearest(s.Per.Text, refillWords); near != "" && !s.Per.Quoted {
+	c.checkPeriod(s)
+	c.checkEvidence(s, *s.Per, "refills the limit of "+s.Tool.String())
+}
+
+// longPeriods are the times that no limit is for, and that people write.
+var longPeriods = []string{"week", "month", "quarter", "year"}
+
+// checkPeriod warns of a tool that is called like a time.
+func (c *compiler) checkPeriod(s *Limit) {
+	near := Nearest(s.Per.Text, refillWords)
+	switch {
+	case s.Per.Quoted:
+	case slices.Contains(longPeriods, s.Per.Text):
+		c.warnName(s, *s.Per, KeywordLike, "the longest time of a limit is a day; put the name in quotes where it is that of a tool",
+			"calls of %s refill the limit", s.Per)
+	case near != "":
 		c.warnName(s, *s.Per, KeywordLike, fmt.Sprintf("did you mean %q?", near), "calls of %s refill the limit", s.Per)
 	}
-	c.checkEvidence(s, *s.Per, "refills the limit of "+s.Tool.String())
 }
 
 // checkLimits holds the limits against each other and against what is blocked.

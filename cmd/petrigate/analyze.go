@@ -76,7 +76,7 @@ func newAnalyze(s stdio) *cobra.Command {
 	var f analyzeFlags
 	c.Flags().StringVar(&f.net, "net", "", "the `name` of the net, where FILE holds several")
 	c.Flags().IntVar(&f.maxStates, "max-states", 10_000_000, "give up after so many `states`")
-	c.Flags().DurationVar(&f.timeout, "timeout", time.Minute, "give up after this `time`")
+	c.Flags().DurationVar(&f.timeout, "timeout", time.Minute, "give up after this `duration`")
 	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if f.maxStates < 1 || f.timeout <= 0 {

@@ -134,7 +134,7 @@ func answered(a proxy.ApprovalInfo) string {
 
 func approvalsAnswer(s stdio, verb string, approve bool) *cobra.Command {
 	c := &cobra.Command{Use: verb + " ID", Short: strings.ToUpper(verb[:1]) + verb[1:] + " one call, once", Args: cobra.ExactArgs(1)}
-	reason := c.Flags().String("reason", "", "for the record, and for the agent where it is a denial")
+	reason := c.Flags().String("reason", "", "a `text` for the record, and for the agent where it is a denial")
 	c.RunE = func(_ *cobra.Command, args []string) error {
 		a, err := findApproval(args[0])
 		if err != nil {

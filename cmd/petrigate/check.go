@@ -3,9 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
 	"time"
 
@@ -42,21 +39,16 @@ func newCheck(s stdio) *cobra.Command {
 	var f checkFlags
 	c.Flags().StringArrayVar(&f.rules, "rules", nil, "check this `file` of rules instead of a configuration; may be given more than once")
 	c.Flags().StringArrayVar(&f.nets, "net", nil, "check this `file` with a net; may be given more than once")
-	c.Flags().StringVar(&f.tools, "tools", "", "a recorded tool list, as tools/list gives it: names in rules are held against it")
+	c.Flags().StringVar(&f.tools, "tools", "", "a recorded tool list (`file`), as tools/list gives it: names in rules are held against it")
 	c.Flags().BoolVar(&f.live, "live", false, "start the upstreams and hold names in rules against their tools")
-	c.Flags().IntVar(&f.states, "max-states", verify.DefaultStates, "how many states one search for a proof looks at")
+	c.Flags().IntVar(&f.states, "max-states", verify.DefaultStates, "how many `states` one search for a proof looks at")
 	c.Flags().DurationVar(&f.timeout, "timeout", 10*time.Second, "how long to look for proofs; what is not settled then is unknown")
 	c.Flags().BoolVar(&f.verbose, "verbose", false, "show of every tool whether and how it can be called")
 	c.Flags().BoolVar(&f.strict, "strict", false, "make warnings errors")
 	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
 	c.RunE = func(c *cobra.Command, files []string) error {
-		for _, file := range files {
-			if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
-				return usage("there is no file %q", file)
-			}
-			if filepath.Ext(file) != ".rules" {
-				return usage("%q is no file of rules; name a configuration by --config, and a net by --net", file)
-			}
+		if err := onlyRules(files); err != nil {
+			return err
 		}
 		f.rules = append(f.rules, files...)
 		f.config, _ = c.Flags().GetString("config")

@@ -23,7 +23,7 @@ func newDiff(s stdio) *cobra.Command {
 		Args: cobra.ExactArgs(2),
 	}
 	asJSON := c.Flags().Bool("json", false, "print JSON")
-	states := c.Flags().Int("max-states", 20_000, "how many states to look at")
+	states := c.Flags().Int("max-states", 20_000, "how many `states` to look at")
 	timeout := c.Flags().Duration("timeout", 10*time.Second, "how long to look")
 	c.RunE = func(c *cobra.Command, files []string) error {
 		var sides [2]*side

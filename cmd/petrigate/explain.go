@@ -35,8 +35,7 @@ func newExplain(s stdio) *cobra.Command {
 		Short: "Say what becomes of a call, by which rule, and how it would be allowed",
 		Long: "explain decides a call in a new session, without a server, and says what every net has to do with it, the\n" +
 			"names that the call carries, and the shortest way to have it allowed. --after makes calls before, which\n" +
-			"succeed one after the other; a person who is asked about them agrees.\n\n" +
-			"    petrigate explain bash --args '{\"command\": \"rm -r build\"}' --after 'backup,lint{\"all\": true}'",
+			"succeed one after the other; a person who is asked about them agrees.",
 		Args: cobra.ExactArgs(1),
 	}
 	var f explainFlags

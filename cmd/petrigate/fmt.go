@@ -21,11 +21,12 @@ type formatFlags struct{ write, diff, check bool }
 
 func newFmt(s stdio) *cobra.Command {
 	c := &cobra.Command{
-		Use:   "fmt FILE.rules...",
+		Use:   "fmt (FILE.rules | FOLDER)...",
 		Short: "Format files of rules",
 		Long: "fmt prints files of rules in their canonical form: statements with single spaces, one blank line at a time,\n" +
-			"comments behind neighboring statements in one column. It keeps every comment and what the rules mean. - is\n" +
-			"standard input. A file with mistakes is left alone, and ends it with exit code 3.",
+			"comments behind neighboring statements in one column. It keeps every comment and what the rules mean. A\n" +
+			"folder stands for the files *.rules in it and below it, - for standard input. A file with mistakes is left\n" +
+			"alone, and ends it with exit code 3.",
 		Args: cobra.MinimumNArgs(1),
 	}
 	var f formatFlags
@@ -43,6 +44,10 @@ func (f formatFlags) format(s stdio, files []string) error {
 	}
 	var problems policy.Problems
 	changed := 0
+	files, err := below(files)
+	if err != nil {
+		return err
+	}
 	for _, file := range files {
 		if file == "-" && f.write {
 			return usage("standard input cannot be written to; leave -w out")

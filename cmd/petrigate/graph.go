@@ -27,18 +27,21 @@ type graphFlags struct {
 
 func newGraph(s stdio) *cobra.Command {
 	c := &cobra.Command{
-		Use:   "graph",
+		Use:   "graph [FILE.rules...]",
 		Short: "Draw the nets of a policy as Mermaid, DOT, SVG or PNML",
 		Long: "graph draws the nets of a configuration, or of --rules and --net. A circle is a place with its tokens, a box\n" +
 			"a call; a net lets a call pass when each circle with an arrow to its box holds a token.",
-		Args: cobra.NoArgs,
 	}
 	var f graphFlags
 	c.Flags().StringArrayVar(&f.rules, "rules", nil, "draw this `file` of rules instead of a configuration; may be given more than once")
 	c.Flags().StringArrayVar(&f.nets, "net", nil, "draw this `file` of nets (as in a configuration, plain JSON, PNML); may be given more than once")
 	c.Flags().StringArrayVar(&f.only, "only", nil, "draw the net of this `name` only; may be given more than once")
 	f.format = choose(c.Flags(), "format", "mermaid", "what to write", "mermaid", "dot", "svg", "pnml")
-	c.RunE = func(c *cobra.Command, _ []string) error {
+	c.RunE = func(c *cobra.Command, files []string) error {
+		if err := onlyRules(files); err != nil {
+			return err
+		}
+		f.rules = append(f.rules, files...)
 		f.config, _ = c.Flags().GetString("config")
 		if f.config != "" && len(f.rules)+len(f.nets) > 0 {
 			return usage("graph looks at --config, or at --rules and --net, and not at both")

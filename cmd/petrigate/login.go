@@ -21,8 +21,8 @@ type loginFlags struct {
 }
 
 func (f *loginFlags) add(c *cobra.Command) {
-	c.Flags().StringVar(&f.url, "url", "", "a server that wrap --url gates, instead of one of the configuration")
-	c.Flags().StringVar(&f.name, "name", unnamed, "the name that wrap has for it")
+	c.Flags().StringVar(&f.url, "url", "", "the `URL` of a server that wrap --url gates, instead of one of the configuration")
+	c.Flags().StringVar(&f.name, "name", unnamed, "the `name` that wrap has for it")
 }
 
 func newLogin(s stdio) *cobra.Command {
@@ -32,8 +32,7 @@ func newLogin(s stdio) *cobra.Command {
 		Long: "login gets tokens for a server over HTTP: it opens the browser at the server's authorization\n" +
 			"server, and keeps what that gives in the keyring of the system, or in a file that only you can\n" +
 			"read. serve and wrap use the tokens and refresh them; those that run already need no restart.",
-		Example: "  petrigate login linear",
-		Args:    cobra.MaximumNArgs(1),
+		Args: cobra.MaximumNArgs(1),
 	}
 	var f loginFlags
 	f.add(c)

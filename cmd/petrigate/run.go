@@ -86,18 +86,20 @@ func printError(w io.Writer, err error) { _, _ = fmt.Fprintf(w, "petrigate: %v\n
 
 func newRoot(s stdio) *cobra.Command {
 	root := &cobra.Command{
-		Use:   "petrigate",
-		Short: "An MCP proxy that gates tool calls by Petri nets",
+		Use:     "petrigate",
+		Short:   "An MCP proxy that gates tool calls by Petri nets",
+		Version: versionString(),
 		Long: "petrigate stands between an MCP client and its servers and lets a tool call pass when every rule\n" +
 			"and net of the policy allows it. Begin with: petrigate demo",
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
+	root.SetVersionTemplate("petrigate {{.Version}}\n")
 	root.SetIn(s.in)
 	root.SetOut(s.out)
 	root.SetErr(s.err)
-	root.PersistentFlags().String("config", "", "configuration `file` (default: $PETRIGATE_CONFIG, then the user's configuration directory)")
+	root.PersistentFlags().String("config", "", "configuration `file` (default: see petrigate help environment)")
 	root.AddGroup(&cobra.Group{ID: "gate", Title: "Gate tools:"}, &cobra.Group{ID: "policy", Title: "Write a policy:"},
 		&cobra.Group{ID: "operate", Title: "Operate what runs:"}, &cobra.Group{ID: "more", Title: "More:"})
 	addGroup(root, "gate", newDemo(s), newServe(s), newWrap(s))
@@ -111,7 +113,13 @@ func newRoot(s stdio) *cobra.Command {
 	root.InitDefaultCompletionCmd()
 	if c, _, err := root.Find([]string{"completion"}); err == nil {
 		c.Short, c.RunE = "Print a script that completes commands in your shell", sayWhich
+		c.Long = "completion prints a script for a shell, with which the tab key completes verbs, flags, files, and what\n" +
+			"running proxies have: approvals, sessions, nets. The help of each shell says where the script goes."
 	}
+	root.InitDefaultHelpCmd()
+	root.AddCommand(newTopics()...)
+	illustrate(root, illustrations())
+	completeVerbs(root)
 	strictUsage(root)
 	return root
 }

@@ -132,7 +132,6 @@ func sessionsReset(s stdio) *cobra.Command {
 func sessionsSettle(s stdio) *cobra.Command {
 	c := &cobra.Command{
 		Use: "settle ID CALL", Short: "Say how a call of unknown outcome ended", Args: cobra.ExactArgs(2),
-		Example: "  petrigate sessions settle 3f2a 7 --failure",
 	}
 	success := c.Flags().Bool("success", false, "it took effect")
 	failed := c.Flags().Bool("failure", false, "it did not")

@@ -14,16 +14,19 @@ import (
 
 func newSimulate(s stdio) *cobra.Command {
 	c := &cobra.Command{
-		Use:   "simulate",
+		Use:   "simulate [FILE.rules...]",
 		Short: "Step through a policy: make calls up, and see what moves",
 		Long: "simulate reads commands, one a line, and shows after each what the nets make of it; no server is started.\n" +
 			"It works at a terminal and in a pipe. --record writes what was done as a file for petrigate test.\n\n" + simulateHelp,
-		Args: cobra.NoArgs,
 	}
 	var f stageFlags
 	f.add(c)
 	record := c.Flags().String("record", "", "write the session as a policy test to this new `file`")
-	c.RunE = func(c *cobra.Command, _ []string) error {
+	c.RunE = func(c *cobra.Command, files []string) error {
+		if err := onlyRules(files); err != nil {
+			return err
+		}
+		f.rules = append(f.rules, files...)
 		if *record != "" {
 			if _, err := os.Lstat(*record); err == nil {
 				return fmt.Errorf("recording to %s: the file is there already", *record)

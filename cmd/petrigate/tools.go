@@ -16,7 +16,7 @@ func newTools(s stdio) *cobra.Command {
 		Args:  cobra.NoArgs,
 	}
 	asJSON := c.Flags().Bool("json", false, "print JSON")
-	session := c.Flags().String("session", "", "say what holds in this session (default: in one that begins now)")
+	session := c.Flags().String("session", "", "say what holds in the session of this `ID` (default: in one that begins now)")
 	c.RunE = func(*cobra.Command, []string) error {
 		tools, err := listTools(*session)
 		if err != nil {

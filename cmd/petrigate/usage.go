@@ -80,7 +80,7 @@ func suggestion(word, before string, known []string) string {
 // newHelp is the verb that prints the help of another.
 func newHelp(root *cobra.Command) *cobra.Command {
 	return &cobra.Command{
-		Use: "help [verb]", Short: "Print the help of a verb",
+		Use: "help [verb]", Short: "Print the help of a verb, or of a topic",
 		RunE: func(_ *cobra.Command, args []string) error {
 			c, rest, err := root.Find(args)
 			if err == nil && len(rest) > 0 {
@@ -90,6 +90,7 @@ func newHelp(root *cobra.Command) *cobra.Command {
 				return err
 			}
 			c.InitDefaultHelpFlag()
+			c.InitDefaultVersionFlag()
 			return c.Help()
 		},
 	}

@@ -18,13 +18,12 @@ func newWrap(s stdio) *cobra.Command {
 		Short: "Gate one server, without a configuration file",
 		Long: "wrap runs the proxy in front of one server: the command behind --, or the one at --url.\n" +
 			"Its tools keep their names. What serve says of standard output holds here too.",
-		Example: "  petrigate wrap --rules safety.rules -- npx -y @modelcontextprotocol/server-filesystem /tmp",
 	}
 	f := c.Flags()
 	files := f.StringArray("rules", nil, "`file` of rules; may be given more than once")
 	nets := f.StringArray("net", nil, "`file` with a net; may be given more than once")
-	url := f.String("url", "", "the server's streamable HTTP endpoint, instead of a command")
-	name := f.String("name", "", "name of the server in rules and records (default: from the command)")
+	url := f.String("url", "", "the `URL` of the server's streamable HTTP endpoint, instead of a command")
+	name := f.String("name", "", "`name` of the server in rules and records (default: from the command)")
 	protocol := choose(f, "protocol", "auto", "revision of the protocol that the server speaks", "auto", "legacy", "2026-07-28")
 	deny := f.Bool("deny", false, "refuse calls that no rule or net knows")
 	shadow := f.Bool("shadow", false, "let every call pass, and record what would have been refused")
