@@ -69,17 +69,19 @@ func TestPages(t *testing.T) {
 }
 
 func checkConfig(t *testing.T, text string) {
-	env := func(name string) (string, bool) {
-		if name == "HOME" {
-			return "/home/me", true
-		}
-		return environment(name)
-	}
-	c, err := config.Parse(filepath.Join(t.TempDir(), "petrigate.yaml"), []byte(text), config.Options{Env: env})
+	c, err := config.Parse(filepath.Join(t.TempDir(), "petrigate.yaml"), []byte(text), config.Options{Env: atHome})
 	if err != nil {
 		t.Fatal(config.Text(err))
 	}
 	build(t, c)
+}
+
+// atHome is the environment of a reader.
+func atHome(name string) (string, bool) {
+	if name == "HOME" {
+		return "/home/me", true
+	}
+	return environment(name)
 }
 
 func checkRules(t *testing.T, text string) {
@@ -128,17 +130,6 @@ func checkClient(t *testing.T, text string) {
 func checkTranscript(t *testing.T, text string) {
 	if !strings.Contains(read(t, demo), text) {
 		t.Errorf("the demo does not print this (any more):\n%s", text)
-	}
-}
-
-// TestReadmeLinks wants what the README and its companions link to.
-func TestReadmeLinks(t *testing.T) {
-	for _, file := range []string{readme, "../CHANGELOG.md", "../CONTRIBUTING.md"} {
-		for _, link := range regexp.MustCompile(`\]\(([^)#:]+)\)`).FindAllStringSubmatch(read(t, file), -1) {
-			if _, err := os.Stat(filepath.Join("..", link[1])); err != nil {
-				t.Errorf("%s: %v", file, err)
-			}
-		}
 	}
 }
 

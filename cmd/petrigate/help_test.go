@@ -57,13 +57,13 @@ func TestHelpOfVerbs(t *testing.T) {
 
 // TestIllustrations: what is shown can be typed.
 func TestIllustrations(t *testing.T) {
-	known := illustrations()
+	shown := 0
 	for _, c := range verbs(quietRoot()) {
-		delete(known, c.CommandPath())
 		for _, line := range strings.Split(c.Example, "\n") {
 			if line == "" {
 				continue
 			}
+			shown++
 			words := split(line)
 			root := quietRoot()
 			found, rest, err := root.Find(words[1:])
@@ -79,8 +79,8 @@ func TestIllustrations(t *testing.T) {
 			}
 		}
 	}
-	for path := range known {
-		t.Errorf("there is no verb %q to illustrate", path)
+	if all := strings.Count(firstSteps+illustrations, "\n") - 2; shown != all {
+		t.Errorf("%d lines of %d are shown: of the others there is no such verb", shown, all)
 	}
 }
 

@@ -118,7 +118,7 @@ func newRoot(s stdio) *cobra.Command {
 	}
 	root.InitDefaultHelpCmd()
 	root.AddCommand(newTopics()...)
-	illustrate(root, illustrations())
+	illustrate(root)
 	completeVerbs(root)
 	strictUsage(root)
 	return root

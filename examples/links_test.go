@@ -1,0 +1,92 @@
+package examples
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// pages are the files of the repository that people read in a browser.
+func pages(t *testing.T) []string {
+	t.Helper()
+	var found []string
+	err := filepath.WalkDir("..", func(path string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir() && (entry.Name() == "testdata" || len(entry.Name()) > 2 && strings.HasPrefix(entry.Name(), ".")):
+			return filepath.SkipDir
+		case filepath.Ext(path) == ".md":
+			found = append(found, path)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(found) < 15 {
+		t.Errorf("only %d pages were found", len(found))
+	}
+	return found
+}
+
+// prose is a page without its blocks of code and its code between backticks.
+func prose(text string) string {
+	text = regexp.MustCompile("(?ms)^```.*?^```$").ReplaceAllString(text, "")
+	return regexp.MustCompile("`[^`\n]*`").ReplaceAllString(text, "")
+}
+
+// anchors are what a link into a page can lead to, as GitHub makes them.
+func anchors(text string) []string {
+	text = regexp.MustCompile("(?ms)^```.*?^```$").ReplaceAllString(text, "")
+	var found []string
+	for _, heading := range regexp.MustCompile(`(?m)^#+ (.*)$`).FindAllStringSubmatch(text, -1) {
+		kept := regexp.MustCompile(`[^\pL\pN _-]`).ReplaceAllString(strings.ToLower(heading[1]), "")
+		found = append(found, strings.ReplaceAll(kept, " ", "-"))
+	}
+	return found
+}
+
+// TestLinks wants that every link of every page leads to a file that there is,
+// and, where it names one, to a heading.
+func TestLinks(t *testing.T) {
+	seen := 0
+	for _, page := range pages(t) {
+		for _, link := range regexp.MustCompile(`\]\(([^)\s]+)\)`).FindAllStringSubmatch(prose(read(t, page)), -1) {
+			if strings.Contains(link[1], "://") {
+				continue
+			}
+			seen++
+			path, anchor, _ := strings.Cut(link[1], "#")
+			target := page
+			if path != "" {
+				target = filepath.Join(filepath.Dir(page), path)
+			}
+			if _, err := os.Stat(target); err != nil {
+				t.Errorf("%s: %v", page, err)
+				continue
+			}
+			if anchor != "" && !slices.Contains(anchors(read(t, target)), anchor) {
+				t.Errorf("%s: there is no heading %q in %s", page, anchor, target)
+			}
+		}
+	}
+	if seen < 40 {
+		t.Errorf("only %d links were found", seen)
+	}
+}
+
+// TestPagesAreReached wants that every page of docs can be found from the README.
+func TestPagesAreReached(t *testing.T) {
+	all, _ := filepath.Glob("../docs/*.md")
+	for _, page := range all {
+		name := filepath.Base(page)
+		if !strings.Contains(read(t, readme), "docs/"+name) && !strings.Contains(read(t, "../CONTRIBUTING.md"), "docs/"+name) {
+			t.Errorf("neither the README nor CONTRIBUTING leads to docs/%s", name)
+		}
+	}
+}
