@@ -99,6 +99,10 @@ func tooMuch(tokens token.Tokens) (at *token.Token, what string) {
 func (s *source) syntax(err error) {
 	var bad *yaml.SyntaxError
 	if errors.As(err, &bad) && bad.Token != nil {
+		if strings.Contains(bad.Message, "'\t'") {
+			s.token(bad.Token, "a tab cannot stand here", "YAML is indented by spaces")
+			return
+		}
 		s.token(bad.Token, bad.Message, "")
 		return
 	}

@@ -101,10 +101,32 @@ var (
 
 func (s *scanner) unknownStatement(t token) {
 	hint := "a line begins with require, block, limit, shadow, map, example or prove"
-	if near := Nearest(t.text, statementWords); near != "" && t.kind == bare {
+	near := Nearest(t.text, statementWords)
+	switch meant := meantBy(strings.ToLower(t.text)); {
+	case t.kind != bare:
+	case meant != "":
+		hint = meant
+	case near != "":
 		hint = fmt.Sprintf("did you mean %q?", near)
 	}
 	s.fail(UnknownKeyword, t, hint, "unknown statement %q", s.text[t.off:t.end])
+}
+
+// meantBy says what does here what a word does in other languages of rules.
+func meantBy(word string) string {
+	switch word {
+	case "deny", "forbid", "disallow", "reject", "refuse", "prohibit", "ban", "never":
+		return "write: block A"
+	case "allow", "permit", "accept":
+		return "what no rule names passes by itself; with default: deny, freeTools of a net lets tools pass"
+	case "ask", "confirm", "approve", "approval", "human-approval":
+		return "write: require human-approval before A"
+	case "rate", "max", "at-most", "budget":
+		return "write: limit A to 3 per session"
+	case "only", "after", "before", "needs":
+		return "write: require A before B"
+	}
+	return ""
 }
 
 // name reads one name.

@@ -90,7 +90,7 @@ func findApproval(prefix string) (waiting, error) {
 		if a.ID == prefix {
 			return a, nil
 		}
-		if strings.HasPrefix(a.ID, prefix) {
+		if strings.HasPrefix(strings.ToLower(a.ID), strings.ToLower(prefix)) { // as people type it
 			hits = append(hits, a)
 		}
 	}

@@ -94,7 +94,7 @@ func excerptOf(p policy.Problem) string {
 	if err != nil || p.Line > len(lines) {
 		return ""
 	}
-	line := []rune(strings.TrimRight(lines[p.Line-1], "\r"))
+	line := []rune(strings.TrimRight(strings.TrimPrefix(lines[p.Line-1], "\ufeff"), "\r"))
 	if p.Column < 1 || p.Column > len(line) || len(line) > 200 || slices.ContainsFunc(line, unicode.IsControl) {
 		return ""
 	}

@@ -24,15 +24,16 @@ func loadTokens(w io.Writer, l config.Listen, endpoint string) (tokens, error) {
 	if path == "" {
 		dir, err := stateDir()
 		if err != nil {
-			return tokens{}, err
+			return tokens{}, fmt.Errorf("%w, or listen.tokenFile", err)
 		}
 		path = filepath.Join(dir, "token")
 	}
 	t, err := readTokens(path)
 	if errors.Is(err, os.ErrNotExist) && l.TokenFile == "" {
-		if t.unnamed, err = makeToken(path); err == nil {
-			announceToken(w, t.unnamed, path, endpoint)
+		if t.unnamed, err = makeToken(path); err != nil {
+			return tokens{}, fmt.Errorf("keeping a token for HTTP in %s: %w; set listen.tokenFile, or XDG_STATE_HOME", filepath.Dir(path), innermost(err))
 		}
+		announceToken(w, t.unnamed, path, endpoint)
 	}
 	if err != nil {
 		return tokens{}, fmt.Errorf("reading the token for HTTP: %w", err)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -123,7 +124,10 @@ func root(file string) string {
 
 // auditError names the file, where the error of the audit log does not.
 func auditError(file string, err error) error {
-	if inner := errors.Unwrap(err); inner != nil {
+	var about *fs.PathError
+	if errors.As(err, &about) && about.Path == file {
+		err = about.Err
+	} else if inner := errors.Unwrap(err); inner != nil {
 		err = inner
 	}
 	return fmt.Errorf("opening the audit log %s: %w", file, err)
@@ -202,7 +206,7 @@ func stateDir() (string, error) {
 	}
 	home, err := os.UserHomeDir()
 	if err != nil {
-		return "", fmt.Errorf("looking for a place for state: %w", err)
+		return "", fmt.Errorf("looking for a place for state: %w; set XDG_STATE_HOME", err)
 	}
 	return filepath.Join(home, ".local", "state", "petrigate"), nil
 }
