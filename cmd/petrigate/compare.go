@@ -12,31 +12,45 @@ import (
 
 // A side is one of two policies that are compared.
 type side struct {
-	nets  []gate.NetInfo // those that are active
-	maps  []gate.Map
-	deny  bool
-	tools []verify.Tool
-	whole *gate.Policy // of all nets
+	nets   []gate.NetInfo // those that are active and enforced
+	maps   []gate.Map
+	deny   bool
+	shadow bool // the policy is in shadow: it refuses nothing
+	tools  []verify.Tool
+	whole  *gate.Policy // of all nets
 }
 
 func newSide(r *policy.Result, s policy.Source, tools []verify.Tool) (*side, error) {
-	out := &side{maps: r.Maps, deny: s.Default == "deny", tools: tools}
+	out := &side{maps: r.Maps, deny: s.Default == "deny", shadow: s.Mode == "shadow", tools: tools}
 	for _, n := range r.Policy.Nets() {
-		if s.Active == nil || slices.Contains(s.Active, n.Name) {
+		if !n.Shadow && (s.Active == nil || slices.Contains(s.Active, n.Name)) {
 			out.nets = append(out.nets, n)
 		}
 	}
-	var err error
-	out.whole, err = out.only(func(gate.NetInfo) bool { return true })
-	return out, err
+	return out, out.compile()
 }
 
-// only is the policy of some of the nets.
-func (s *side) only(wanted func(gate.NetInfo) bool) (*gate.Policy, error) {
+func (s *side) compile() (err error) {
+	s.whole, err = s.only(func(gate.NetInfo) bool { return true }, func(n gate.Net) gate.Net { return n })
+	return err
+}
+
+// lift lets a policy in shadow be what it is, if the other one is not in
+// shadow too: it refuses nothing.
+func (s *side) lift(other *side) error {
+	if !s.shadow || other.shadow {
+		return nil
+	}
+	s.nets, s.deny = nil, false
+	return s.compile()
+}
+
+// only is the policy of some of the nets, each as it is seen.
+func (s *side) only(wanted func(gate.NetInfo) bool, seen func(gate.Net) gate.Net) (*gate.Policy, error) {
 	var nets []gate.Net
 	for _, n := range s.nets {
 		if wanted(n) {
-			nets = append(nets, n.Net)
+			nets = append(nets, seen(n.Net))
 		}
 	}
 	return gate.NewPolicy(nets, gate.PolicyOptions{Maps: s.maps, Deny: s.deny})
@@ -97,6 +111,15 @@ func sameMap(a, b gate.Map) bool {
 // A sample is a call that stands for all that neither policy tells from it.
 type sample = verify.Call
 
+// callOf is the call itself.
+func callOf(c sample) gate.Call {
+	call := gate.Call{Tool: c.Tool, Also: c.Also}
+	if c.Args != "" {
+		call.Args = []byte(c.Args)
+	}
+	return call
+}
+
 // aCall is a call that no policy has heard of.
 const aCall = "some-other-tool"
 
@@ -155,13 +178,14 @@ func (p permission) String() string { return [...]string{"allow", "ask", "refuse
 type comparison struct {
 	old, new *side
 	calls    []sample
-	twins    []twin
+	pairs    []twin // the nets that both have
+	twins    []twin // those that are left out until a run needs them
 	kept     []bool // of twins: they are looked at
 	states   int
+	alike    int // calls that only watch: so many are taken to be any number
 
 	stricter, looser *witness
 	complete         bool
-	capped           bool   // of one kind of calls no more than some were in flight at once
 	why              string // it is not complete
 }
 
@@ -173,8 +197,8 @@ type witness struct {
 
 func newComparison(from, to *side) *comparison {
 	single := alone(from, to)
-	d := &comparison{old: from, new: to, complete: true, twins: twins(from, to, single)}
-	d.kept = make([]bool, len(d.twins))
+	d := &comparison{old: from, new: to, complete: true, alike: manyAlike, twins: twins(from, to, single)}
+	d.pairs, d.kept = d.twins, make([]bool, len(d.twins))
 	if len(d.twins) == len(from.nets) && len(d.twins) == len(to.nets) && from.deny == to.deny {
 		return d // the same nets
 	}
@@ -183,6 +207,9 @@ func newComparison(from, to *side) *comparison {
 	}
 	var why string
 	if d.calls, why = d.samples(from, to, single); why != "" {
+		d.partly(why)
+	}
+	if why := d.beyond(); why != "" {
 		d.partly(why)
 	}
 	return d
@@ -211,12 +238,28 @@ func (d *comparison) explore(limit int, stop func() bool) error {
 		}
 		missing := p.search(limit-d.states, stop)
 		d.states += len(p.nodes)
-		if missing == nil {
+		switch {
+		case missing != nil:
+		case d.states < limit && p.unsettled() && d.alike < mostAlike && !stop():
+			d.alike *= 2
+		default:
+			d.conclude(p)
 			return nil
 		}
 		for _, i := range missing {
 			d.kept[i] = true
 		}
+	}
+}
+
+// conclude says what the last search has left open.
+func (d *comparison) conclude(p *product) {
+	switch {
+	case !d.complete:
+	case p.unsettled():
+		d.partly("there is a difference where more calls are in flight at once, and none could be shown")
+	case len(p.waits) > 0 && d.result() != "both":
+		d.partly("calls are compared at some times, and there are others")
 	}
 }
 
@@ -243,11 +286,12 @@ func (d *comparison) product() (*product, error) {
 		}
 	}
 	var err error
-	if p.policies[0], err = d.old.only(left(func(t twin) string { return t.old })); err != nil {
+	if p.policies[0], err = d.old.only(left(func(t twin) string { return t.old }), clockless); err != nil {
 		return nil, fmt.Errorf("taking the old policy apart: %w", err)
 	}
-	if p.policies[1], err = d.new.only(left(func(t twin) string { return t.new })); err != nil {
+	if p.policies[1], err = d.new.only(left(func(t twin) string { return t.new }), clockless); err != nil {
 		return nil, fmt.Errorf("taking the new policy apart: %w", err)
 	}
+	p.waits = waits(p.policies)
 	return p, nil
 }

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/verify"
@@ -12,11 +13,18 @@ import (
 
 // A product is two policies that the same calls are made under: they begin,
 // and end well, badly, or nobody knows how, and others begin meanwhile.
+//
+// Of calls that only watch there can be any number, and many that are alike
+// are taken for any number more. So all that can happen is looked at, and
+// something that cannot: a difference counts where calls can be made that
+// show it.
 type product struct {
 	*comparison
 	policies [2]*gate.Policy
+	waits    []time.Duration
 	nodes    []node
 	seen     map[string]bool
+	unreal   [2]bool // there is a difference for which no calls were found: stricter, looser
 }
 
 // A node is a pair of states, and how it was reached.
@@ -25,8 +33,13 @@ type node struct {
 	open   []flight
 	began  int // calls so far
 	from   int // of nodes
+	double double
 	by     verify.Step
 }
+
+// A double is a call that was made once more, when the first was made: one of
+// many that are alike.
+type double struct{ first, again int }
 
 // A flight is a call that has not ended, and that one of the states remembers.
 type flight struct {
@@ -34,8 +47,13 @@ type flight struct {
 	numbers [2]uint64
 }
 
-// sameInFlight is how many calls that no state tells apart are in flight at once.
-const sameInFlight = 2
+// From so many calls on that only watch and are alike there are taken to be any
+// number. Where that shows a difference which no calls show, it is looked at
+// with more of them: often something else bounds their number.
+const (
+	manyAlike = 3
+	mostAlike = 24
+)
 
 // search visits states breadth first. missing are twins that were left out and
 // are needed to tell whether a difference is one.
@@ -55,10 +73,9 @@ func (p *product) search(limit int, stop func() bool) (missing []int) {
 				return missing
 			}
 		}
-		for i := range p.nodes[k].open {
-			for _, o := range []gate.Outcome{gate.Success, gate.Failure, gate.Unknown} {
-				p.end(k, i, o)
-			}
+		p.endAll(k)
+		for _, d := range p.waits {
+			p.wait(k, d)
 		}
 		if p.stricter != nil && p.looser != nil {
 			return nil
@@ -67,42 +84,62 @@ func (p *product) search(limit int, stop func() bool) (missing []int) {
 	return nil
 }
 
+// unsettled reports whether there is a difference for which no calls were found,
+// and none of its kind for which they were.
+func (p *product) unsettled() bool {
+	return p.unreal[0] && p.stricter == nil || p.unreal[1] && p.looser == nil
+}
+
 // begin makes a call in both policies.
 func (p *product) begin(k int, c sample) (missing []int) {
 	n := p.nodes[k].clone()
-	n.from, n.began = k, n.began+1
+	n.from, n.began, n.double = k, n.began+1, double{}
 	n.by = verify.Step{Call: n.began, Tool: c.Tool, Args: c.Args, Name: c.Name}
 	f := flight{step: n.by}
 	var verdicts [2]permission
 	for i, policy := range p.policies {
-		verdicts[i], f.numbers[i], _ = decide(policy, n.states[i], c)
+		verdicts[i], f.numbers[i], _ = decide(policy, n.states[i], callOf(c))
 	}
 	if found := p.direction(verdicts); found != nil && *found == nil {
-		w, missing := p.confirm(p.path(k, n.by))
+		w, missing := p.confirm(p.path(k, n.by), verdicts)
 		if missing != nil {
 			return missing
 		}
-		*found = w
+		if *found = w; w == nil {
+			p.unreal[0] = p.unreal[0] || found == &p.stricter
+			p.unreal[1] = p.unreal[1] || found == &p.looser
+		}
 	}
 	if max(verdicts[0], verdicts[1]) == refusedCall {
 		return nil
 	}
-	n.forget()
-	if holds := n.holds(f); holds != "" {
-		same := 0
-		for _, other := range n.open {
-			if n.holds(other) == holds {
-				same++
-			}
-		}
-		if same == sameInFlight {
-			p.capped = true
-			return nil
-		}
-		n.open = append(n.open, f)
-	}
+	n.open = append(n.open, f)
+	p.forget(&n)
 	p.visit(n)
 	return nil
+}
+
+// endAll ends each call of a node, one of those that are alike. One of many
+// that succeeds may leave as many.
+func (p *product) endAll(k int) {
+	alike := make(map[string]int)
+	for _, f := range p.nodes[k].open {
+		alike[p.nodes[k].holds(f)]++
+	}
+	done := make(map[string]bool)
+	for i, f := range p.nodes[k].open {
+		holds := p.nodes[k].holds(f)
+		if done[holds] {
+			continue
+		}
+		done[holds] = true
+		for _, o := range []gate.Outcome{gate.Success, gate.Failure, gate.Unknown} {
+			p.end(k, i, o, false)
+		}
+		if alike[holds] >= p.alike && p.nodes[k].watches(f) {
+			p.end(k, i, gate.Success, true)
+		}
+	}
 }
 
 // direction is where a difference is noted; nil if there is none.
@@ -116,21 +153,38 @@ func (d *comparison) direction(verdicts [2]permission) **witness {
 	return nil
 }
 
-// end ends the call.
-func (p *product) end(k, open int, o gate.Outcome) {
+// end ends the call; again: after it was made once more.
+func (p *product) end(k, open int, o gate.Outcome, again bool) {
 	n := p.nodes[k].clone()
 	f := n.open[open]
-	n.from, n.by = k, verify.Step{Call: f.step.Call, Ends: true, Outcome: o}
+	n.from, n.double = k, double{}
+	n.by = verify.Step{Call: f.step.Call, Ends: true, Outcome: o}
+	if again {
+		n.began++
+		n.double = double{f.step.Call, n.began}
+		n.open = append(n.open, n.copyOf(f, n.began))
+	}
 	for i, policy := range p.policies {
 		n.states[i].Apply(policy.Settle(n.states[i], f.numbers[i], o))
 	}
-	n.forget()
+	p.forget(&n)
 	p.visit(n)
 }
 
-// forget drops the calls whose ends change nothing.
-func (n *node) forget() {
-	n.open = slices.DeleteFunc(n.open, func(f flight) bool { return n.holds(f) == "" })
+// forget drops the calls whose ends change nothing, and of many that only
+// watch and are alike those that are too many: as if they had failed.
+func (p *product) forget(n *node) {
+	alike := make(map[string]int)
+	n.open = slices.DeleteFunc(n.open, func(f flight) bool {
+		holds := n.holds(f)
+		if alike[holds]++; holds == "" || alike[holds] <= p.alike || !n.watches(f) {
+			return holds == ""
+		}
+		for i, policy := range p.policies {
+			n.states[i].Apply(policy.Settle(n.states[i], f.numbers[i], gate.Failure))
+		}
+		return true
+	})
 }
 
 func (p *product) visit(n node) {
@@ -184,39 +238,108 @@ func (n node) holds(f flight) string {
 	return b.String()
 }
 
-// path is the run to a node, and a step after it.
+// watches reports whether no tokens are in flight for the call.
+func (n node) watches(f flight) bool {
+	for i, s := range n.states {
+		for _, net := range s.Nets {
+			if slices.ContainsFunc(net.Flights, func(one gate.Flight) bool { return one.Call == f.numbers[i] }) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// copyOf is another call that watches what f watches.
+func (n node) copyOf(f flight, call int) flight {
+	again := flight{step: f.step}
+	again.step.Call = call
+	for i, s := range n.states {
+		s.Last++
+		again.numbers[i] = s.Last
+		if open := s.Calls[f.numbers[i]]; open != nil {
+			c := *open
+			c.Number = s.Last
+			s.Calls[s.Last] = &c
+		}
+		for k, net := range s.Nets {
+			at := slices.IndexFunc(net.Watches, func(one gate.Flight) bool { return one.Call == f.numbers[i] })
+			if at < 0 {
+				continue
+			}
+			data := *net
+			data.Watches = slices.Clone(net.Watches)
+			for _, one := range net.Watches[at:] {
+				if one.Call == f.numbers[i] {
+					one.Call = s.Last
+					data.Watches = append(data.Watches, one)
+				}
+			}
+			s.Nets[k] = &data
+		}
+	}
+	return again
+}
+
+// path is the run to a node, and a step after it. Calls that were made once
+// more stand where the first of them was made.
 func (p *product) path(k int, last verify.Step) verify.Trace {
 	t := verify.Trace{last}
+	var doubles []double
 	for ; p.nodes[k].from >= 0; k = p.nodes[k].from {
 		t = append(t, p.nodes[k].by)
+		if d := p.nodes[k].double; d.again > 0 {
+			doubles = append(doubles, d)
+		}
 	}
 	slices.Reverse(t)
+	slices.Reverse(doubles)
+	for _, d := range doubles {
+		at := slices.IndexFunc(t, func(s verify.Step) bool { return s.Call == d.first && !s.Ends })
+		s := t[at]
+		s.Call = d.again
+		t = slices.Insert(t, at+1, s)
+	}
 	return t
 }
 
-// confirm makes the run under the whole policies. It is no witness where nets
-// that were left out, which both have, decide otherwise; missing are those.
-func (p *product) confirm(t verify.Trace) (w *witness, missing []int) {
+// confirm makes the run under the whole policies, by the clock. It is no
+// witness where nets that were left out, which both have, decide otherwise;
+// missing are those. It is none, either, where it cannot happen.
+func (p *product) confirm(t verify.Trace, found [2]permission) (w *witness, missing []int) {
 	whole := [2]*gate.Policy{p.old.whole, p.new.whole}
 	states := [2]*gate.State{whole[0].NewState(nil), whole[1].NewState(nil)}
 	numbers := make(map[int][2]uint64)
+	now := time.Unix(0, 0)
 	var verdicts [2]permission
-	for _, step := range t {
-		if step.Ends {
+	for k, step := range t {
+		switch {
+		case step.Wait > 0:
+			now = now.Add(step.Wait)
+			continue
+		case step.Ends:
 			for i, policy := range whole {
-				states[i].Apply(policy.Settle(states[i], numbers[step.Call][i], step.Outcome))
+				states[i].Apply(policy.SettleAt(states[i], numbers[step.Call][i], step.Outcome, now))
 			}
 			continue
 		}
 		var by [2][]string
 		var given [2]uint64
+		call := callOf(p.sampleOf(step))
+		call.Time = now
 		for i, policy := range whole {
-			verdicts[i], given[i], by[i] = decide(policy, states[i], p.sampleOf(step))
+			verdicts[i], given[i], by[i] = decide(policy, states[i], call)
 		}
 		numbers[step.Call] = given
 		if missing := p.needed(by[0], by[1]); missing != nil {
 			return nil, missing
 		}
+		if k < len(t)-1 && max(verdicts[0], verdicts[1]) == refusedCall {
+			return nil, nil
+		}
+	}
+	if p.direction(verdicts) != p.direction(found) {
+		return nil, nil
 	}
 	return &witness{t, verdicts[0], verdicts[1]}, nil
 }
@@ -228,11 +351,7 @@ func (d *comparison) sampleOf(step verify.Step) sample {
 
 // decide makes a call in a state, with the consent of whoever is asked. by are
 // the nets that refuse or ask.
-func decide(p *gate.Policy, s *gate.State, c sample) (verdict permission, number uint64, by []string) {
-	call := gate.Call{Tool: c.Tool, Also: c.Also}
-	if c.Args != "" {
-		call.Args = []byte(c.Args)
-	}
+func decide(p *gate.Policy, s *gate.State, call gate.Call) (verdict permission, number uint64, by []string) {
 	decision, delta := p.Decide(s, call, nil)
 	s.Apply(delta)
 	if ask, ok := decision.(*gate.Ask); ok {

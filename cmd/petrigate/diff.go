@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -32,6 +33,9 @@ func newDiff(s stdio) *cobra.Command {
 			if sides[i], err = loadSide(file); err != nil {
 				return err
 			}
+		}
+		if err := errors.Join(sides[0].lift(sides[1]), sides[1].lift(sides[0])); err != nil {
+			return err
 		}
 		deadline := time.Now().Add(*timeout)
 		d := newComparison(sides[0], sides[1])
@@ -142,9 +146,6 @@ func (d *comparison) text(from, to string) string {
 		if w != nil {
 			w.write(&b)
 		}
-	}
-	if d.complete && d.capped && d.result() != "both" {
-		fmt.Fprintf(&b, "of calls that are in flight at once, up to %d of a kind were looked at\n", sameInFlight)
 	}
 	if !d.complete {
 		fmt.Fprintf(&b, "not everything was looked at (%s): %s\n", number(d.states, "state"), d.why)

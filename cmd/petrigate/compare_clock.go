@@ -1,0 +1,90 @@
+package main
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/verify"
+)
+
+// tickOf names the calls that stand for the ticks of the clock: no name of a
+// tool begins like this.
+const tickOf = "\x00tick "
+
+// clockless is the net with calls instead of ticks, which come when they are
+// made. No pattern of a rule is about them.
+func clockless(n gate.Net) gate.Net {
+	if !slices.ContainsFunc(n.Transitions, func(t gate.Transition) bool { return t.Every > 0 }) {
+		return n
+	}
+	n.Transitions = slices.Clone(n.Transitions)
+	for i := range n.Transitions {
+		switch t := &n.Transitions[i]; {
+		case t.Every > 0:
+			t.Tools = []gate.Tool{{Name: tickOf + t.Every.String() + " " + n.Name + " " + t.Name, Kind: gate.Literal}}
+			t.Every = 0
+		case len(t.Tools) > 0:
+			t.Unless = append(slices.Clone(t.Unless), gate.Tool{Name: tickOf + "*", Kind: gate.Glob})
+		}
+	}
+	return n
+}
+
+// A ticking is a transition that goes by the clock, as the call that stands
+// for its tick.
+type ticking struct {
+	tool  string
+	every time.Duration
+}
+
+func tickings(p *gate.Policy) []ticking {
+	var out []ticking
+	for _, n := range p.Nets() {
+		for _, t := range n.Transitions {
+			for _, tool := range t.Tools {
+				if rest, ok := strings.CutPrefix(tool.Name, tickOf); ok {
+					text, _, _ := strings.Cut(rest, " ")
+					every, _ := time.ParseDuration(text) // it was written by String
+					out = append(out, ticking{tool.Name, every})
+				}
+			}
+		}
+	}
+	return out
+}
+
+// waits are how long time passes at once: until some transition ticks.
+func waits(policies [2]*gate.Policy) []time.Duration {
+	var out []time.Duration
+	for _, p := range policies {
+		for _, t := range tickings(p) {
+			out = append(out, t.every)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// wait lets time pass in both policies: each transition ticks as often as it
+// does in that time. What is left of the time is forgotten; a difference is
+// held against the clock of the gate before it counts.
+func (p *product) wait(k int, d time.Duration) {
+	n := p.nodes[k].clone()
+	n.from, n.began, n.double = k, n.began+1, double{}
+	n.by = verify.Step{Call: n.began, Wait: d}
+	for i, policy := range p.policies {
+		for _, t := range tickings(policy) {
+			for range d / t.every {
+				verdict, number, _ := decide(policy, n.states[i], gate.Call{Tool: t.tool})
+				if verdict == refusedCall {
+					break // it has nothing to do
+				}
+				n.states[i].Apply(policy.Settle(n.states[i], number, gate.Success))
+			}
+		}
+	}
+	p.forget(&n)
+	p.visit(n)
+}

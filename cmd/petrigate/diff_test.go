@@ -1,0 +1,136 @@
+package main
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/petrigate/petrigate/gate"
+)
+
+// TestRandomDiffs holds diff to the gate: where it says that policies are
+// alike, or that one is not stricter, or not looser, no calls show otherwise,
+// however many of them are in flight, and whatever time passes.
+func TestRandomDiffs(t *testing.T) {
+	stats := make(map[string]int)
+	count, err := strconv.ParseUint(os.Getenv("PETRIGATE_SOAK"), 10, 64)
+	if err != nil {
+		count = 250
+	}
+	for seed := range count {
+		g := rand.New(rand.NewPCG(seed, 31))
+		old, changed := randomChange(g)
+		d := compared(t, old, changed)
+		if d == nil {
+			continue
+		}
+		stats[fmt.Sprint(d.result(), " ", d.complete)]++
+		stricter, looser := walked(g, d)
+		if d.complete && (stricter && d.stricter == nil || looser && d.looser == nil) {
+			t.Fatalf("seed %d: diff says %s, calls show stricter %v, looser %v\n%s--\n%s", seed, d.result(), stricter, looser, old, changed)
+		}
+	}
+	t.Log(stats)
+	if stats["equal true"] == 0 || stats["both true"] == 0 || stats["stricter true"] == 0 {
+		t.Error("the policies are too simple to say anything")
+	}
+}
+
+// randomChange is a policy, and another that differs from it by a line.
+func randomChange(g *rand.Rand) (old, changed string) {
+	name := func() string { return []string{"a", "b", "c", "*"}[g.IntN(4)] }
+	line := func() string {
+		switch g.IntN(9) {
+		case 0, 1:
+			return fmt.Sprintf("require %s before %s%s", name(), name(), []string{"", "", " once"}[g.IntN(3)])
+		case 2:
+			return fmt.Sprintf("limit %s to %d per session", name(), 1+g.IntN(4))
+		case 3, 4, 5:
+			return fmt.Sprintf("limit %s to %d per successful %s", name(), 1+g.IntN(4), name())
+		case 6:
+			return fmt.Sprintf("limit %s to %d per %s", name(), 1+g.IntN(3), []string{"minute", "hour", "a", "b"}[g.IntN(4)])
+		case 7:
+			return "require human-approval before " + name()
+		default:
+			return "block " + name()
+		}
+	}
+	var lines []string
+	for range 1 + g.IntN(4) {
+		lines = append(lines, line())
+	}
+	other := slices.Clone(lines)
+	switch i := g.IntN(len(lines)); g.IntN(3) {
+	case 0:
+		other = slices.Delete(other, i, i+1)
+	case 1:
+		other[i] = line()
+	default:
+		other = append(other, line())
+	}
+	return strings.Join(lines, "\n") + "\n", strings.Join(other, "\n") + "\n"
+}
+
+// compared is what diff makes of two files of rules; nil where one is none.
+func compared(t *testing.T, old, changed string) *comparison {
+	var sides [2]*side
+	for i, text := range []string{old, changed} {
+		file := filepath.Join(t.TempDir(), "p.rules")
+		if err := os.WriteFile(file, []byte(text+"shadow block nothing\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		var err error
+		if sides[i], err = loadSide(file); err != nil {
+			return nil
+		}
+	}
+	d := newComparison(sides[0], sides[1])
+	if err := d.explore(3000, func() bool { return false }); err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// walked makes random calls under both policies, many of them at once.
+func walked(g *rand.Rand, d *comparison) (stricter, looser bool) {
+	for range 60 {
+		states := [2]*gate.State{d.old.whole.NewState(nil), d.new.whole.NewState(nil)}
+		policies := [2]*gate.Policy{d.old.whole, d.new.whole}
+		now := time.Unix(0, 0)
+		var open [][2]uint64
+		for range 30 {
+			if len(open) > 0 && g.IntN(3) == 0 {
+				i, outcome := g.IntN(len(open)), gate.Outcome(g.IntN(3))
+				for k, p := range policies {
+					states[k].Apply(p.SettleAt(states[k], open[i][k], outcome, now))
+				}
+				open = slices.Delete(open, i, i+1)
+				continue
+			}
+			if g.IntN(8) == 0 {
+				now = now.Add(time.Duration(g.IntN(4000)) * time.Second)
+			}
+			var numbers [2]uint64
+			var verdicts [2]permission
+			tool := []string{"a", "b", "c", "d"}[g.IntN(4)]
+			for k, p := range policies {
+				verdicts[k], numbers[k], _ = decide(p, states[k], gate.Call{Tool: tool, Time: now})
+			}
+			stricter, looser = stricter || verdicts[1] > verdicts[0], looser || verdicts[1] < verdicts[0]
+			if max(verdicts[0], verdicts[1]) == refusedCall {
+				if verdicts[0] != verdicts[1] {
+					break // from here on they may part for good reason
+				}
+				continue
+			}
+			open = append(open, numbers)
+		}
+	}
+	return stricter, looser
+}
