@@ -85,31 +85,3 @@ func (p *Proxy) anyCan(capability, flag string) bool {
 	}
 	return false
 }
-
-// relayed is what the client declared of what an upstream may use through us.
-func (a agent) relayed() []byte {
-	if a.modern {
-		return relayedCapabilities(a.capabilities)
-	}
-	if a.capabilities == nil {
-		return []byte(`{}`)
-	}
-	return a.capabilities
-}
-
-// relayedCapabilities are the members of a client's capabilities that an
-// upstream may use through us.
-func relayedCapabilities(capabilities []byte) []byte {
-	b := []byte{'{'}
-	for _, name := range []string{"roots", "sampling", "elicitation"} {
-		value, ok := rawjson.Member(capabilities, name)
-		if !ok || rawjson.Kind(value) != '{' {
-			continue
-		}
-		if len(b) > 1 {
-			b = append(b, ',')
-		}
-		b = append(append(append(append(b, '"'), name...), `":`...), value...)
-	}
-	return append(b, '}')
-}

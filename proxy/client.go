@@ -70,6 +70,7 @@ type agent struct {
 	modern        bool
 	elicit        bool   // it declared that it can show a form
 	capabilities  []byte // as it declared them
+	newer         []byte // for upstreams of the newer era; nil: the same
 }
 
 // A canceller is a request of a client that has not been answered.
@@ -115,6 +116,7 @@ func (p *Proxy) dropClient(c *client) {
 		call.cancel(errGone)
 	}
 	c.unanswered()
+	p.errands.end(func(of pair) bool { return of.client == c })
 	if c.session.by == "connection" {
 		p.tasks.forget(c.session)
 		p.leave(c.session)
@@ -240,7 +242,7 @@ func (c *client) handshake(params []byte, protocol string) {
 		a.name, a.version = member(info, "name"), member(info, "version")
 	}
 	if capabilities, ok := rawjson.Member(params, "capabilities"); ok {
-		a.elicit, a.capabilities = canElicit(capabilities), relayedCapabilities(capabilities)
+		a.declared(capabilities)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -260,20 +262,6 @@ func (c *client) speaker(m wire.Meta) agent {
 		protocol: m.ProtocolVersion, modern: true, elicit: canElicit(m.ClientCapabilities),
 		capabilities: m.ClientCapabilities,
 	}
-}
-
-// canElicit reports whether capabilities allow a form: elicitation as it was
-// first defined, or with a member form.
-func canElicit(capabilities []byte) bool {
-	e, ok := rawjson.Member(capabilities, "elicitation")
-	if !ok || rawjson.Kind(e) != '{' {
-		return false
-	}
-	if _, form := rawjson.Member(e, "form"); form {
-		return true
-	}
-	_, url := rawjson.Member(e, "url")
-	return !url
 }
 
 func member(obj []byte, key string) string {

@@ -64,17 +64,6 @@ func (c *client) unanswered() {
 	}
 }
 
-// progressed takes a notification of progress with an answer to us.
-func (c *client) progressed(params []byte) {
-	token, _ := rawjson.Member(params, "progressToken")
-	c.mu.Lock()
-	q := c.questions[wire.IDKey(token)]
-	c.mu.Unlock()
-	if q != nil && q.progress != nil {
-		q.progress(params)
-	}
-}
-
 // can reports whether the client declared that it answers such a request.
 func (a agent) can(q *upstream.Inquiry) bool { return a.answers(q.Method, q.Params) }
 
@@ -103,36 +92,38 @@ func refuseInquiry(q *upstream.Inquiry) {
 }
 
 // passOn puts a request of u to c, whose answer goes back to u and nowhere
-// else. Where u does not want it any more, the client is told.
+// else. What it says of a task is for a client that makes one; see mayAsk.
 func (p *Proxy) passOn(c *client, s stream, u *upstreamState, q *upstream.Inquiry) {
 	id := string(rawjson.AppendString(nil, randomID("pg-")))
 	params, token := retoken(p.asking(u, q.Params), []byte(id))
-	params, theirs := p.forClient(u, params)
-	asked := &question{answer: func(result, failure []byte) {
-		if result != nil {
-			if theirs != "" {
-				result = wire.RelateTask(result, theirs)
-			}
-			q.Result(result)
-		} else {
-			q.Fail(failure)
-		}
-	}}
+	w := &wish{proxy: p, pair: pair{u, c}, inquiry: q, progress: p.progressTo(u, c, token)}
+	params, w.task = p.forClient(u, c, params)
 	if token != nil {
-		asked.progress = func(params []byte) {
-			u.Notify("notifications/progress", wire.ReplaceMember(nil, params, "progressToken", token))
-		}
+		w.token = wire.IDKey([]byte(id))
 	}
-	key := wire.IDKey([]byte(id))
-	if !c.expect(key, asked) {
-		q.Refuse(codeInternal, "too many requests wait for the client")
+	if _, w.errand = rawjson.Member(params, "task"); w.errand && !p.errands.take(w.pair, p.options.Now()) {
+		q.Refuse(codeInternal, "too many tasks are under way at the client")
 		return
 	}
 	u.away.sends(c, q.Method, q.Params)
 	p.log.Debug("request of an upstream passed to its client", "upstream", u.config.Name, "method", q.Method, "session", c.session.id)
+	p.put(c, s, q, id, params, &question{answer: w.answered, progress: w.progress}, w.dropped)
+}
+
+// put sends a request of an upstream to c. Where the upstream does not want it
+// any more, or there is no room, dropped is called instead of the answer, and the
+// client is told.
+func (p *Proxy) put(c *client, s stream, q *upstream.Inquiry, id string, params []byte, asked *question, dropped func()) {
+	key := wire.IDKey([]byte(id))
+	if !c.expect(key, asked) {
+		dropped()
+		q.Refuse(codeInternal, "too many requests wait for the client")
+		return
+	}
 	s.send(wire.AppendRequest(nil, []byte(id), q.Method, params))
 	context.AfterFunc(q.Context(), func() {
 		if c.forget(key) {
+			dropped()
 			s.send(wire.AppendNotification(nil, "notifications/cancelled", cancelledParams(id, q)))
 		}
 	})
@@ -149,17 +140,17 @@ func cancelledParams(id string, q *upstream.Inquiry) []byte {
 	return append(params, '}')
 }
 
-// forClient is the params of a request of u with our id of the task that it
-// belongs to; theirs is the upstream's. That the client is to make a task of it
-// is left out, since upstreams are not told that clients can.
-func (p *Proxy) forClient(u *upstreamState, params []byte) (changed []byte, theirs string) {
-	if x := p.tasks.called(u, wire.RelatedTask(params)); x != nil {
-		params, theirs = wire.RelateTask(params, x.id), x.theirs
+// forClient is the params of a request of u to c with the id that c knows of the
+// task that it belongs to; theirs is the upstream's.
+func (p *Proxy) forClient(u *upstreamState, c *client, params []byte) (changed []byte, theirs string) {
+	related := wire.RelatedTask(params)
+	if x := p.tasks.called(u, related); x != nil {
+		return wire.RelateTask(params, x.id), x.theirs
 	}
-	if _, task := rawjson.Member(params, "task"); task {
-		params = wire.AppendWithout(nil, params, "task")
+	if e := p.errands.find(u, related); e != nil && e.client == c {
+		return wire.RelateTask(params, e.theirs), e.id
 	}
-	return params, theirs
+	return params, ""
 }
 
 // retoken puts a progress token of ours in the place of the upstream's, which
@@ -206,9 +197,7 @@ func (p *Proxy) inquired(u *upstreamState, q *upstream.Inquiry) {
 	switch {
 	case only == nil || s == nil || u.straysOfOthers(only.session):
 		p.unattributed(u, q)
-	case !only.speaker(wire.Meta{}).can(q):
-		refuseInquiry(q)
-	default:
+	case u.mayAsk(only.speaker(wire.Meta{}), q):
 		u.settleDown(only.session)
 		p.passOn(only, s, u, q)
 	}

@@ -67,7 +67,9 @@ func (p *Proxy) notified(c *client, m wire.Message) {
 	case "notifications/cancelled":
 		c.cancelled(m.Params)
 	case "notifications/progress":
-		c.progressed(m.Params)
+		p.progressed(c, m.Params)
+	case taskStatus:
+		p.errandNews(c, m.Params)
 	case "notifications/roots/list_changed":
 		p.rootsChanged(c, m.Params)
 	case callTool, getPrompt, readResource:

@@ -21,6 +21,9 @@ func (f *flight) inquired(q *upstream.Inquiry, own bool) {
 	if f.call.proxy.taskInquiry(f.call.tool.upstream, q) {
 		return
 	}
+	if !f.call.tool.upstream.mayAsk(f.asker(), q) {
+		return
+	}
 	f.mu.Lock()
 	t := f.to
 	switch {
@@ -33,9 +36,6 @@ func (f *flight) inquired(q *upstream.Inquiry, own bool) {
 	case t == nil: // parked; it is asked in the next round
 		f.inquiries = append(f.inquiries, q)
 		f.mu.Unlock()
-	case !t.agent.can(q):
-		f.mu.Unlock()
-		refuseInquiry(q)
 	case !t.agent.modern:
 		f.inquiries = append(f.inquiries, q)
 		f.mu.Unlock()
@@ -45,6 +45,14 @@ func (f *flight) inquired(q *upstream.Inquiry, own bool) {
 		f.mu.Unlock()
 		f.park(t, own)
 	}
+}
+
+// asker is the agent that is asked; of a flight that is parked, who made it.
+func (f *flight) asker() agent {
+	if t := f.receiver(); t != nil {
+		return t.agent
+	}
+	return f.call.agent
 }
 
 // withdraw ends what the upstream still asks: the call is over.
@@ -64,7 +72,8 @@ func (f *flight) holding() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.inquiries = waiting(f.inquiries)
-	return !f.over && (f.to == nil || len(f.inquiries) > 0)
+	t := f.call
+	return !f.over && (f.to == nil || len(f.inquiries) > 0 || t.proxy.errands.awaited(t.tool.upstream, t.client, t.proxy.options.Now()))
 }
 
 // waiting is those of the inquiries that have no answer.

@@ -104,13 +104,14 @@ func (r *relayed) request() (upstream.Request, error) {
 		hop.InputResponses = call.InputResponses
 	}
 	if r.upstream.State().Era == upstream.Modern {
-		hop.Modern, hop.Meta = true, r.client.withLogLevel(r.agent, r.meta, r.upstream.RequestMeta(r.agent.relayed()))
+		hop.Modern, hop.Meta = true, r.client.withLogLevel(r.agent, r.meta, r.upstream.RequestMeta(r.agent.relayedNow()))
 	}
 	if r.meta.ProgressToken != nil {
 		out.Token = r.upstream.NewToken()
 		hop.ProgressToken = strconv.AppendInt(nil, out.Token, 10)
 	}
 	out.Params = call.AppendForward(nil, hop)
+	out.Params = r.proxy.related(r.upstream, r.client, out.Params)
 	if r.change != nil {
 		out.Params = r.change(out.Params)
 	}
@@ -133,11 +134,13 @@ func (r *relayed) ask(q *upstream.Inquiry) {
 	if r.proxy.taskInquiry(r.upstream, q) {
 		return
 	}
-	if r.agent.modern || !r.agent.can(q) {
+	if r.agent.modern {
 		refuseInquiry(q)
 		return
 	}
-	r.proxy.passOn(r.client, noteStream{r.notes}, r.upstream, q)
+	if r.upstream.mayAsk(r.agent, q) {
+		r.proxy.passOn(r.client, noteStream{r.notes}, r.upstream, q)
+	}
 }
 
 // note is a notification of an upstream that belongs to a request, under the

@@ -23,14 +23,23 @@ func (p *Proxy) listTasks(ctx context.Context, c *client, m wire.Message, meta w
 		return
 	}
 	all := p.tasks.of(c.session)
-	from, ok := pageOf(all, m.Params)
+	from, ok := cursorOf(m.Params, len(all), func(i int) uint64 { return all[i].ticket.Number })
 	if !ok {
 		s.reply(wire.AppendError(nil, m.ID, codeInvalidParams, "Unknown cursor", nil))
 		return
 	}
 	page := all[from:min(from+tasksOnPage, len(all))]
+	next := ""
+	if from+len(page) < len(all) {
+		next = strconv.FormatUint(page[len(page)-1].ticket.Number, 10)
+	}
+	s.reply(wire.AppendResult(nil, m.ID, taskPage(p.showTasks(page), next)))
+}
+
+// taskPage is a result of tasks/list; tasks that are nil are gone.
+func taskPage(objects [][]byte, next string) []byte {
 	result := []byte(`{"tasks":[`)
-	for _, object := range p.showTasks(page) {
+	for _, object := range objects {
 		if object == nil {
 			continue
 		}
@@ -40,18 +49,16 @@ func (p *Proxy) listTasks(ctx context.Context, c *client, m wire.Message, meta w
 		result = append(result, object...)
 	}
 	result = append(result, ']')
-	if from+len(page) < len(all) {
-		result = rawjson.AppendString(append(result, `,"nextCursor":`...), page[len(page)-1].cursor())
+	if next != "" {
+		result = rawjson.AppendString(append(result, `,"nextCursor":`...), next)
 	}
-	s.reply(wire.AppendResult(nil, m.ID, append(result, '}')))
+	return append(result, '}')
 }
 
-// cursor is a place in a list, behind the task.
-func (x *task) cursor() string { return strconv.FormatUint(x.ticket.Number, 10) }
-
-// pageOf is where the page begins that a request asks for; false: nowhere. A
-// cursor names a call, and so stays good when tasks are forgotten.
-func pageOf(all []*task, params []byte) (from int, ok bool) {
+// cursorOf is where the page of a list of n begins that a request asks for;
+// false: nowhere. A cursor is the number of an element, and they increase: so it
+// stays good when elements are forgotten.
+func cursorOf(params []byte, n int, number func(i int) uint64) (from int, ok bool) {
 	lit, paged := rawjson.Member(params, "cursor")
 	if !paged {
 		return 0, true
@@ -61,7 +68,7 @@ func pageOf(all []*task, params []byte) (from int, ok bool) {
 	if !isString || err != nil {
 		return 0, false
 	}
-	for from < len(all) && all[from].ticket.Number <= after {
+	for from < n && number(from) <= after {
 		from++
 	}
 	return from, true

@@ -19,9 +19,6 @@ import (
 // errRedeclared ends a connection for the sake of such a handshake.
 var errRedeclared = errors.New("more is to be declared to the server")
 
-// declarable are the capabilities that can be had through us.
-var declarable = [...]string{"roots", "sampling", "elicitation"}
-
 // Declares reports whether capabilities are declared to the server already, or
 // are known to it by other means, or cannot be used.
 func (u *Upstream) Declares(capabilities []byte) bool {
@@ -147,6 +144,14 @@ func (u *Upstream) again() <-chan struct{} {
 	return u.upAgain
 }
 
+// Declared is what the server has been told of the capabilities of its client,
+// an object. A modern server is told with each request.
+func (u *Upstream) Declared() []byte {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.inForce
+}
+
 // capabilities is what is declared now.
 func (u *Upstream) capabilities() []byte {
 	u.mu.Lock()
@@ -173,46 +178,4 @@ func (u *Upstream) relayable() []byte {
 		return []byte(`{}`)
 	}
 	return []byte(`{"roots":{"listChanged":true},"sampling":{},"elicitation":{"form":{},"url":{}}}`)
-}
-
-// covers reports whether all that b can do is in a.
-func covers(a, b []byte) bool {
-	for _, name := range declarable {
-		want, ok := rawjson.Member(b, name)
-		if !ok {
-			continue
-		}
-		have, ok := rawjson.Member(a, name)
-		if !ok || name == "elicitation" && asksURL(want) && !asksURL(have) {
-			return false
-		}
-	}
-	return true
-}
-
-func asksURL(elicitation []byte) bool {
-	_, ok := rawjson.Member(elicitation, "url")
-	return ok
-}
-
-// union is what a and b can do together, in the words of whoever said it first.
-func union(a, b []byte) []byte {
-	all := []byte{'{'}
-	for _, name := range declarable {
-		value, ok := rawjson.Member(a, name)
-		other, too := rawjson.Member(b, name)
-		switch {
-		case !ok && !too:
-			continue
-		case !ok:
-			value = other
-		case too && name == "elicitation" && asksURL(value) != asksURL(other):
-			value = []byte(`{"form":{},"url":{}}`)
-		}
-		if len(all) > 1 {
-			all = append(all, ',')
-		}
-		all = append(append(rawjson.AppendString(all, name), ':'), value...)
-	}
-	return append(all, '}')
 }

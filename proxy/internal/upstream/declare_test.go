@@ -9,9 +9,17 @@ import (
 func TestUnionOfCapabilities(t *testing.T) {
 	for _, c := range []struct{ a, b, want string }{
 		{`{}`, `{}`, `{}`},
-		{`{}`, `{"roots":{"listChanged":true},"tasks":{}}`, `{"roots":{"listChanged":true}}`},
+		{`{}`, `{"roots":{"listChanged":true},"experimental":{}}`, `{"roots":{"listChanged":true}}`},
 		{`{"sampling":{"tools":{}}}`, `{"sampling":{}}`, `{"sampling":{"tools":{}}}`},
 		{`{"elicitation":{}}`, `{"elicitation":{"form":{},"url":{}}}`, `{"elicitation":{"form":{},"url":{}}}`},
+		{`{"elicitation":{"url":{}}}`, `{"elicitation":{}}`, `{"elicitation":{"form":{},"url":{}}}`},
+		{`{"sampling":{"context":{}}}`, `{"sampling":{"tools":{"x":1}}}`, `{"sampling":{"context":{},"tools":{}}}`},
+		{`{}`, `{"tasks":{"list":{"x":1}}}`, `{"tasks":{"list":{"x":1}}}`},
+		{
+			`{"tasks":{"cancel":{},"requests":{"sampling":{"createMessage":{}}}}}`, `{"tasks":{"list":{},"requests":{"elicitation":{"create":{}}}}}`,
+			`{"tasks":{"list":{},"cancel":{},"requests":{"sampling":{"createMessage":{}},"elicitation":{"create":{}}}}}`,
+		},
+		{`{"tasks":{"requests":{"sampling":{}}}}`, `{"tasks":{"requests":{"sampling":{"createMessage":{}}}}}`, `{"tasks":{"requests":{"sampling":{"createMessage":{}}}}}`},
 		{`{"elicitation":{}}`, `{"roots":{}}`, `{"roots":{},"elicitation":{}}`},
 	} {
 		got := union([]byte(c.a), []byte(c.b))
@@ -22,8 +30,16 @@ func TestUnionOfCapabilities(t *testing.T) {
 			t.Errorf("%s does not cover %s and %s", got, c.a, c.b)
 		}
 	}
-	if covers([]byte(`{"elicitation":{}}`), []byte(`{"elicitation":{"url":{}}}`)) {
-		t.Error("a form is no URL")
+	for _, c := range []struct{ have, want string }{
+		{`{"elicitation":{}}`, `{"elicitation":{"url":{}}}`},
+		{`{"elicitation":{"url":{}}}`, `{"elicitation":{}}`},
+		{`{"sampling":{}}`, `{"sampling":{"tools":{}}}`},
+		{`{"sampling":{}}`, `{"sampling":{},"tasks":{}}`},
+		{`{"tasks":{"requests":{"sampling":{"createMessage":{}}}}}`, `{"tasks":{"requests":{"elicitation":{"create":{}}}}}`},
+	} {
+		if covers([]byte(c.have), []byte(c.want)) {
+			t.Errorf("%s does not cover %s", c.have, c.want)
+		}
 	}
 }
 
