@@ -14,28 +14,46 @@ import (
 func TestTasksSeeNoProxy(t *testing.T) {
 	binary, npm := need(t)
 	server := func(t *testing.T) endpoint { return scripts()[0].server(t, npm, "", false) }
-	want := tasksOf(t, npm, server(t))
+	want := heardBy(t, "tasks.mjs", npm, server(t))
 	if !strings.Contains(string(want), `"completed"`) || !strings.Contains(string(want), `"interpretation"`) {
 		t.Fatalf("the server has no such task: %s", want)
 	}
 	for _, http := range []bool{false, true} {
 		t.Run(kind(http), func(t *testing.T) {
-			if got := tasksOf(t, npm, wrap(t, binary, server(t), http)); !bytes.Equal(got, want) {
+			if got := heardBy(t, "tasks.mjs", npm, wrap(t, binary, server(t), http)); !bytes.Equal(got, want) {
 				t.Errorf("got\n%s\nwant\n%s", got, want)
 			}
 		})
 	}
 }
 
-// tasksOf is what the client was told. What an id of a task is in a text is
-// left out.
-func tasksOf(t *testing.T, npm string, e endpoint) []byte {
+// TestErrandsSeeNoProxy: what the official TypeScript SDK is asked as a task, and
+// what its server makes of the answer, is the same through petrigate as without.
+func TestErrandsSeeNoProxy(t *testing.T) {
+	binary, npm := need(t)
+	server := func(t *testing.T) endpoint { return scripts()[0].server(t, npm, "", false) }
+	want := heardBy(t, "errands.mjs", npm, server(t))
+	if !strings.Contains(string(want), `"tasks": 2`) && !strings.Contains(string(want), `"tasks":2`) {
+		t.Fatalf("the client made no tasks: %s", want)
+	}
+	for _, http := range []bool{false, true} {
+		t.Run(kind(http), func(t *testing.T) {
+			if got := heardBy(t, "errands.mjs", npm, wrap(t, binary, server(t), http)); !bytes.Equal(got, want) {
+				t.Errorf("got\n%s\nwant\n%s", got, want)
+			}
+		})
+	}
+}
+
+// heardBy is what a client says that it was told. What an id of a task is in a
+// text is left out.
+func heardBy(t *testing.T, script, npm string, e endpoint) []byte {
 	t.Helper()
 	job, err := json.Marshal(e)
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := program(t, job, []string{"E2E_PACKAGES=" + npm}, filepath.Join("testdata", "tasks.mjs"))
+	out, err := program(t, job, []string{"E2E_PACKAGES=" + npm}, filepath.Join("testdata", script))
 	if err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}

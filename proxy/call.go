@@ -66,7 +66,7 @@ type answer interface {
 // produced before the outcome is. It never waits, but aside.
 func (p *Proxy) serve(t *toolCall) {
 	t.readInput()
-	if p.goOn(t) {
+	if p.goOn(t) || p.taskless(t) {
 		return
 	}
 	if a := p.unreachable(t); a != nil {

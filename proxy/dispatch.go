@@ -129,16 +129,6 @@ func (p *Proxy) accept(t *toolCall) {
 		t.aside(func() { p.acceptLate(t) })
 		return
 	}
-	if t.asTaskAnyway() && !t.agent.takesTasks() {
-		t.mustTakeTask()
-		return
-	}
-	if t.asTask() || t.asTaskAnyway() {
-		if code, text := p.taskless(t); code != 0 {
-			t.refuseAs(code, text)
-			return
-		}
-	}
 	if err := t.mirrors(); err != nil {
 		t.refuseAs(codeHeaderMismatch, err.Error())
 		return
@@ -258,7 +248,14 @@ func (p *Proxy) declare(ctx context.Context, a agent) {
 	defer cancel()
 	var all sync.WaitGroup
 	for _, u := range p.upstreams {
-		all.Go(func() { u.Declare(ctx, a.relayed()) })
+		all.Go(func() {
+			if u.Declares(a.relayed()) {
+				return
+			}
+			u.relists.await(ctx) // which would keep it from a new handshake
+			u.Declare(ctx, a.relayed())
+			u.relists.await(ctx) // so that its client finds the tools that it has for it
+		})
 	}
 	all.Wait()
 }

@@ -182,16 +182,22 @@ func (x *task) leave(s stream) {
 	}
 }
 
-// taskless is why a call cannot be made as a task; empty: it can.
-func (p *Proxy) taskless(t *toolCall) (code int, text string) {
+// taskless answers a call that cannot be made as a task and would have to be, or
+// the other way round, and reports whether it did. Its upstream is the one that
+// its session has by now.
+func (p *Proxy) taskless(t *toolCall) bool {
 	u := t.tool.upstream
 	switch {
 	case t.agent.modern && t.params.Task != nil:
-		return codeInvalidParams, `A call of this revision does not ask for a task: leave out "task".`
-	case u.State().Phase == upstream.Up && (u.State().Era == upstream.Modern || !u.makesTasks()):
-		return codeNoMethod, fmt.Sprintf("The upstream %s makes no tasks of calls; call %s without a task.", u.config.Name, t.tool.exposed)
+		t.refuseAs(codeInvalidParams, `A call of this revision does not ask for a task: leave out "task".`)
+	case t.asTaskAnyway() && !t.agent.takesTasks():
+		t.mustTakeTask()
+	case t.asTask() && u.State().Phase == upstream.Up && (u.State().Era == upstream.Modern || !u.makesTasks()):
+		t.refuseAs(codeNoMethod, fmt.Sprintf("The upstream %s makes no tasks of calls; call %s without a task.", u.config.Name, t.tool.exposed))
+	default:
+		return false
 	}
-	return 0, ""
+	return true
 }
 
 // asTask reports whether the client of the call expects a task for an answer,

@@ -22,6 +22,7 @@ type upstreamState struct {
 	said    atomic.Bool // u announced a change since the last listing
 	listing sync.Mutex  // one listing at a time
 	listed  time.Time   // when the last began; of the one under way
+	relists relistings
 	missed  int         // listings in a row that failed; of the one under way
 	again   atomic.Bool // one is due because the last failed
 	told    atomic.Bool // the log says that it is up
@@ -119,7 +120,9 @@ func (p *Proxy) relist(u *upstreamState, said bool) {
 	if u.queued.Swap(true) {
 		return
 	}
-	p.background(func() {
+	end := u.relists.begin()
+	if !p.background(func() {
+		defer end()
 		u.listing.Lock()
 		defer u.listing.Unlock()
 		if u.said.Load() && !p.sleep(announceEvery-time.Since(u.listed)) {
@@ -153,7 +156,9 @@ func (p *Proxy) relist(u *upstreamState, said bool) {
 			p.announce(listChanged)
 		}
 		u.settle()
-	})
+	}) {
+		end()
+	}
 }
 
 // listAgain asks for the tools once more after a while: nothing else would,
