@@ -200,7 +200,7 @@ func TestFidelityOfCancellations(t *testing.T) {
 }
 
 // TestLogsOverStdio: over stdio no log message says which call it belongs to. It
-// goes to the client of 2026-07-28 that has calls there, if it is the only one.
+// goes to the client of 2026-07-28 that has calls there, if nobody else has any.
 func TestLogsOverStdio(t *testing.T) {
 	for _, era := range []string{"legacy", "modern"} {
 		up, _ := child(t, "--era "+era)
@@ -223,5 +223,36 @@ func TestLogsOverStdio(t *testing.T) {
 				t.Errorf("%s, level %q: %d messages, want %d", era, level, got, want)
 			}
 		}
+	}
+}
+
+// TestLogsOfOneSession: requests over HTTP without sessions are all those of one
+// principal, who may see what any of them leads to; others may not.
+func TestLogsOfOneSession(t *testing.T) {
+	const debug = `"io.modelcontextprotocol/logLevel":"debug"`
+	for _, era := range []string{"legacy", "modern"} {
+		up, records := child(t, "--era "+era)
+		s := start(t, setup{policy: netPolicy(t), change: func(o *proxy.Options) { o.Upstreams = []proxy.Upstream{up} }})
+		c := s.connect(legs()[2], "")
+		isNote := func(m message) bool { return m.method == "notifications/message" }
+		busy := func(c *client, n int) (call string) {
+			call = c.callWith("slow", `{}`, debug, "")
+			s.eventually("it has begun", func() bool { return len(ofKind(records(), fixture.Executed, "slow")) == n })
+			return call
+		}
+		first := busy(c, 1)
+		c.reply(c.callWith("log", `{"n":3}`, debug, ""))
+		for range 3 {
+			c.await("a log message", isNote)
+		}
+		other := s.connect(legs()[0], "")
+		second := busy(other, 2)
+		c.reply(c.callWith("log", `{"n":3}`, debug, ""))
+		if n := c.mail.count(isNote); n != 0 {
+			t.Errorf("%s: %d messages that may be another's", era, n)
+		}
+		c.must("release", `{}`)
+		c.reply(first)
+		other.reply(second)
 	}
 }

@@ -107,8 +107,8 @@ func (c *client) level() string {
 
 // logged passes on a log message of u that says of no request that it belongs
 // to it: to the clients with a handshake that want its level, and to the client
-// of 2026-07-28 whose calls u has, if it is the only one. Over stdio no message
-// says more.
+// of 2026-07-28 whose calls u has, if only one session has any. Over stdio no
+// message says more.
 func (p *Proxy) logged(u *upstreamState, params []byte) {
 	const method = "notifications/message"
 	level := logLevels[member(params, "level")]
@@ -130,16 +130,16 @@ func (p *Proxy) logged(u *upstreamState, params []byte) {
 // logsFor is the call of 2026-07-28 that a log message is for; nil: there is
 // none, or it cannot be told.
 func (u *upstreamState) logsFor(params []byte) (wants *toolCall) {
-	var only *client
+	var only *session
 	for _, f := range u.flights.all() {
 		t := f.receiver()
 		switch {
-		case t == nil || only != nil && only != t.client:
+		case t == nil || only != nil && only != t.client.session:
 			return nil
 		case t.agent.modern && t.client.wantsLog(t.agent, t.meta, params):
 			wants = t
 		}
-		only = t.client
+		only = t.client.session
 	}
 	return wants
 }

@@ -240,7 +240,7 @@ func (p *Proxy) askClient(ctx context.Context, t *toolCall, r inputRequest) ([]b
 		return nil, errors.New("too many requests wait for the client")
 	}
 	t.tool.upstream.away.sends(t.client, r.method, r.params)
-	t.stream.send(wire.AppendRequest(nil, id, r.method, p.asking(t.tool.upstream, r.params)))
+	t.stream.send(wire.AppendRequest(nil, id, r.method, withVisit(r.method, p.asking(t.tool.upstream, r.params))))
 	select {
 	case a := <-answer:
 		switch {

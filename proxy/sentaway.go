@@ -55,6 +55,16 @@ func (s *sentAway) sends(c *client, method string, params []byte) {
 	}
 }
 
+// withVisit is the params of what an upstream of the newer era asks of a client
+// of the older, in which a visit to a URL has to have an id. No upstream will say
+// by it that the visit is over, which none ever has to.
+func withVisit(method string, params []byte) []byte {
+	if method != "elicitation/create" || member(params, "mode") != "url" {
+		return params
+	}
+	return wire.AppendStamped(nil, params, rawjson.AppendString([]byte(`"elicitationId":`), randomID("")))
+}
+
 // demands notes an error that wants a person to visit URLs first.
 func (s *sentAway) demands(c *client, failure []byte) {
 	if code, _ := rawjson.Member(failure, "code"); string(code) != "-32042" {

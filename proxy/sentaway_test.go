@@ -39,3 +39,32 @@ func TestVisitIsOver(t *testing.T) {
 		}
 	})
 }
+
+// TestVisitWithoutID: a client of the older era that an upstream of the newer
+// sends to a URL gets the id that it has to have, and each time another.
+func TestVisitWithoutID(t *testing.T) {
+	const visit = `{"mode":"url","message":"Go \u003c","url":"https://example.com/x"}`
+	legacyLegs(t, func(t *testing.T, l leg) {
+		asks := fixture.Tool{Name: "curious", Verbatim: true, Run: func(_ context.Context, c *fixture.Call) (json.RawMessage, error) {
+			if c.Params["inputResponses"] == nil {
+				return json.RawMessage(`{"resultType":"input_required","inputRequests":{"a":{"method":"elicitation/create","params":` + visit + `}},"requestState":"s"}`), nil
+			}
+			return json.RawMessage(`{"resultType":"complete","content":[],"heard":` + at(c.Params["inputResponses"], "a") + `}`), nil
+		}}
+		s := start(t, setup{policy: netPolicy(t), server: fixture.Options{Eras: fixture.Modern, Tools: []fixture.Tool{asks}}})
+		c := s.connect(l, canAll)
+		seen := map[string]bool{}
+		for range 2 {
+			call := c.call("curious", `{}`)
+			q := c.questioned("elicitation/create")
+			id := at(q.params, "elicitationId")
+			differ(t, "question", string(q.params), visit[:len(visit)-1]+`,"elicitationId":`+id+`}`)
+			if len(id) != 34 || seen[id] {
+				t.Errorf("the id is %s", id)
+			}
+			seen[id] = true
+			c.respond(q.id, `{"action":"accept"}`)
+			differ(t, "answer", at(c.reply(call).result, "heard"), `{"action":"accept"}`)
+		}
+	})
+}
