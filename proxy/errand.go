@@ -14,6 +14,7 @@ import (
 const (
 	maxErrands    = 64 // of one client for one upstream
 	maxErrandsAll = 10_000
+	maxErrandKept = 16 << 10 // bytes of what is kept of one
 )
 
 // An errand is a task that a client has made of what an upstream of 2025-11-25
@@ -31,7 +32,7 @@ type errand struct {
 	made     time.Time
 
 	mu      sync.Mutex
-	object  []byte // as the client showed it last, with our id
+	object  []byte // as the client showed it last, with our id; nil: that is too much to keep
 	about   wire.Task
 	asked   time.Time // when the upstream last wanted to know of it
 	awaited int       // requests of it that have no answer
@@ -42,7 +43,10 @@ func (e *errand) shows(object []byte, about wire.Task) []byte {
 	ours := wire.RenameTask(object, e.id)
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.object, e.about = ours, about
+	e.object, e.about = nil, about
+	if len(ours) <= maxErrandKept {
+		e.object = ours
+	}
 	e.about.Outcome = nil
 	return ours
 }
@@ -239,7 +243,7 @@ func (s *errands) end(which func(pair) bool) (ended []*errand) {
 	return ended
 }
 
-// for an upstream, in the order in which they were made.
+// at is what clients run for u, in the order in which they were made.
 func (s *errands) at(u *upstreamState) (list []*errand) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -257,9 +261,9 @@ func (s *errands) at(u *upstreamState) (list []*errand) {
 	return list
 }
 
-// busy reports whether clients run errands for u.
-func (s *errands) busy(u *upstreamState) bool {
-	return slices.ContainsFunc(s.at(u), func(e *errand) bool { return !e.over() })
+// busy reports whether clients run errands for u that it follows.
+func (s *errands) busy(u *upstreamState, now time.Time) bool {
+	return s.some.Load() && slices.ContainsFunc(s.at(u), func(e *errand) bool { return e.followed(now, u.config.Timeout) })
 }
 
 // awaited reports whether u waits for what the client runs for it, so that the

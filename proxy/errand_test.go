@@ -1,6 +1,7 @@
 package proxy_test
 
 import (
+	"context"
 	"encoding/json"
 	"strconv"
 	"strings"
@@ -251,5 +252,36 @@ func TestErrandsOfOneName(t *testing.T) {
 		differ(t, "list", string(b.heard(call).result), `{"tasks":[`+shown(ida, "working")+`,`+shown(idb, "failed")+`]}`)
 		a.close()
 		b.refusesErrand(ida, "-32602")
+	})
+}
+
+// TestErrandInTask: what an upstream asks as a task in the course of a task names
+// that one in the words of each side, and so do the answers.
+func TestErrandInTask(t *testing.T) {
+	legacyLegs(t, func(t *testing.T, l leg) {
+		plan := fixture.Tool{Name: "plan", Run: func(ctx context.Context, c *fixture.Call) (json.RawMessage, error) {
+			answer, err := c.Input(ctx, "elicitation/create", asksTask)
+			if err != nil {
+				return nil, err
+			}
+			return json.RawMessage(`{"content":[],"heard":` + string(answer) + `}`), nil
+		}}
+		s := tasked(t, setup{policy: netPolicy(t), server: fixture.Options{Tools: []fixture.Tool{plan}}})
+		c := s.connect(l, makesErrands)
+		id := c.begin("plan", `{}`)
+		s.eventually("it asks", func() bool { return c.standing(id) == "input_required" })
+		result := c.task("result", id)
+		q := c.questioned("elicitation/create")
+		related := func(task string) string {
+			return `,"_meta":{"io.modelcontextprotocol/related-task":{"taskId":"` + task + `"}}}`
+		}
+		differ(t, "question", string(q.params), asksTask[:len(asksTask)-1]+related(id))
+		c.respond(q.id, `{"task":`+shown("mine", "working")+related(id))
+		heard := at(c.reply(result).result, "heard", "result")
+		errand, _ := strconv.Unquote(at([]byte(heard), "task", "taskId"))
+		if len(errand) != 32 || errand == id {
+			t.Errorf("%s", heard)
+		}
+		differ(t, "handle", heard, `{"task":`+shown(errand, "working")+related("task-1"))
 	})
 }

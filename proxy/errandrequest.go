@@ -77,8 +77,8 @@ func (p *Proxy) passErrand(e *errand, q *upstream.Inquiry) {
 func (p *Proxy) errandSays(e *errand, q *upstream.Inquiry, result, failure []byte) {
 	switch {
 	case result == nil:
-		if code, _ := rawjson.Member(failure, "code"); q.Method == "tasks/get" && string(code) == strconv.Itoa(codeInvalidParams) {
-			p.errands.forget(e) // so its client has
+		if q.Method == "tasks/get" && forgotten(failure) {
+			p.errands.forget(e)
 		}
 		q.Fail(failure)
 		return
@@ -124,6 +124,9 @@ func (e *errand) finishes() {
 func (p *Proxy) listErrands(u *upstreamState, q *upstream.Inquiry) {
 	u.errandList.Lock() // one at a time: it asks for each
 	defer u.errandList.Unlock()
+	if q.Context().Err() != nil {
+		return
+	}
 	var all []*errand
 	for _, e := range p.errands.at(u) {
 		if e.client.speaker(wire.Meta{}).errandsCan("list") {
@@ -154,37 +157,39 @@ func (p *Proxy) listErrands(u *upstreamState, q *upstream.Inquiry) {
 // lookAt is the errand as its client shows it now, or showed it last where it
 // does not answer; nil: it is gone.
 func (p *Proxy) lookAt(ctx context.Context, e *errand) []byte {
-	failure, err := p.askTaskOf(ctx, e)
-	if code, _ := rawjson.Member(failure, "code"); err == nil && string(code) == strconv.Itoa(codeInvalidParams) {
-		p.errands.forget(e)
-		return nil
+	id := rawjson.AppendString(nil, randomID("pg-"))
+	type answer struct{ result, failure []byte }
+	answered := make(chan answer, 1)
+	if !e.client.expect(wire.IDKey(id), &question{answer: func(result, failure []byte) { answered <- answer{result, failure} }}) {
+		return e.known()
 	}
+	params := append(rawjson.AppendString([]byte(`{"taskId":`), e.theirs), '}')
+	p.reach(e.client, e.upstream).send(wire.AppendRequest(nil, id, "tasks/get", params))
+	select {
+	case a := <-answered:
+		if about, err := e.read(a.result); err == nil {
+			return e.shows(a.result, about)
+		}
+		if forgotten(a.failure) {
+			p.errands.forget(e)
+			return nil
+		}
+	case <-ctx.Done():
+		e.client.forget(wire.IDKey(id))
+	}
+	return e.known()
+}
+
+func (e *errand) known() []byte {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.object
 }
 
-// askTaskOf asks the client how the errand stands, on our own account.
-func (p *Proxy) askTaskOf(ctx context.Context, e *errand) (failure []byte, err error) {
-	id := rawjson.AppendString(nil, randomID("pg-"))
-	refused := make(chan []byte, 1)
-	if !e.client.expect(wire.IDKey(id), &question{answer: func(result, failure []byte) {
-		if about, err := e.read(result); err == nil {
-			e.shows(result, about)
-		}
-		refused <- failure
-	}}) {
-		return nil, errors.New("too many requests wait for the client")
-	}
-	params := append(rawjson.AppendString([]byte(`{"taskId":`), e.theirs), '}')
-	p.reach(e.client, e.upstream).send(wire.AppendRequest(nil, id, "tasks/get", params))
-	select {
-	case failure = <-refused:
-		return failure, nil
-	case <-ctx.Done():
-		e.client.forget(wire.IDKey(id))
-		return nil, ctx.Err()
-	}
+// forgotten reports whether a client refuses to show a task because there is none.
+func forgotten(failure []byte) bool {
+	code, _ := rawjson.Member(failure, "code")
+	return string(code) == strconv.Itoa(codeInvalidParams)
 }
 
 // reach is where a client of the older era hears what an upstream wants of it:

@@ -247,7 +247,7 @@ func (p *Proxy) attach(u *upstreamState) {
 		OnState:        func(*upstream.Upstream) { p.stateChanged(u) },
 		OnListen:       func(*upstream.Upstream) { p.listening(u) },
 		OnInquiry:      func(_ *upstream.Upstream, q *upstream.Inquiry) { p.inquired(u, q) },
-		Busy:           func() bool { return p.tasks.busy(u) || p.errands.busy(u) },
+		Busy:           func() bool { return p.tasks.busy(u) || p.errands.busy(u, p.options.Now()) },
 		OnBurst:        func(begins bool) { p.burst(u, begins) },
 	})
 }
