@@ -27,6 +27,8 @@ type Config struct {
 	Warnings ErrorList
 
 	secrets func() []string // a function, so that no printing of c shows them
+
+	origin // its function Of has the places of what stands at the top
 }
 
 // Approval is how people are asked.

@@ -109,6 +109,7 @@ func Parse(name string, src []byte, o Options) (*Config, error) {
 	case n != nil:
 		d.markSecrets(n)
 		d.root(n, c, l)
+		c.origin = origin{d.source, n}
 	case len(d.errs) == 0:
 		d.add(1, 1, "the configuration is empty", "it needs at least mcpServers")
 	}

@@ -2,8 +2,8 @@ package config
 
 import (
 	"fmt"
-	"regexp/syntax"
 	"slices"
+	"strings"
 )
 
 // A Net is a hand-written net as the file has it. What it means, and whether
@@ -30,6 +30,8 @@ type Net struct {
 	Priority int
 	Class    string         // "" or "required", "advisory"
 	Recovery map[string]int // nil: never
+
+	origin
 }
 
 // A Transition is one entry of [Net.Transitions].
@@ -44,6 +46,8 @@ type Transition struct {
 	Via             string // of a manual one: the channel that asks; "": any
 	Unless          []string
 	Position        Position
+
+	origin
 }
 
 // A Map is one entry of [Net.Map]. Exactly one of Word, Pattern, Runs and When
@@ -53,10 +57,12 @@ type Map struct {
 	Field    string // a key of the arguments, or a path that begins with "$."
 	Word     string
 	Pattern  string // RE2
-	Runs     string // the words of a command
+	Runs     []string // the words of a command
 	When     Expression
 	As       string
 	Position Position
+
+	origin
 }
 
 // ParseNet reads nets: one net (a mapping), a list of nets, or a mapping with
@@ -103,7 +109,7 @@ func (d *decoder) netList(n *node) []Net {
 }
 
 func (d *decoder) net(n *node) Net {
-	net := Net{Position: d.position(n)}
+	net := Net{Position: d.position(n), origin: origin{d.source, n}}
 	d.mapping(n, "a net", d.netKeys(&net))
 	if n.kind != mapKind {
 		return net
@@ -180,7 +186,7 @@ func (d *decoder) transitions(to *[]Transition) func(key, value *node) {
 }
 
 func (d *decoder) transition(n *node) Transition {
-	t := Transition{Position: d.position(n)}
+	t := Transition{Position: d.position(n), origin: origin{d.source, n}}
 	d.mapping(n, "a transition", keys{
 		"name":     d.filled(&t.Name),
 		"type":     d.oneOf(&t.Type, []string{"auto", "manual"}, nil),
@@ -217,20 +223,45 @@ func (d *decoder) maps(to *[]Map) func(key, value *node) {
 }
 
 func (d *decoder) mapEntry(n *node) Map {
-	m := Map{Position: d.position(n)}
+	m := Map{Position: d.position(n), origin: origin{d.source, n}}
 	d.mapping(n, "an entry of \"map\"", keys{
 		"tool":    d.filled(&m.Tool),
 		"field":   d.text(&m.Field),
 		"word":    d.filled(&m.Word),
 		"pattern": d.filled(&m.Pattern),
 		"as":      d.filled(&m.As),
-		"runs":    d.filled(&m.Runs),
+		"runs":    d.words(&m.Runs),
 		"when":    d.expression(&m.When),
 	})
 	if n.kind == mapKind {
 		d.checkMap(n)
 	}
 	return m
+}
+
+// ofShells are characters that a shell does not leave as they are.
+const ofShells = "\"'\\`$|&;<>()\n"
+
+// words are those of a command: a list, or plain words with blanks between
+// them. What a shell would make of anything else is not guessed.
+func (d *decoder) words(to *[]string) func(key, value *node) {
+	return func(key, value *node) {
+		if value.kind == listKind {
+			d.notEmpty(key, value)
+			d.list(to)(key, value)
+			return
+		}
+		var text string
+		d.filled(&text)(key, value)
+		if i := strings.IndexAny(text, ofShells); i >= 0 {
+			d.at(value, fmt.Sprintf("%q: %q is not read as a shell would", key.text, text[i:i+1]),
+				`write the words as a list, each as it is: runs: [git, commit, -m, "two words"]`)
+		}
+		*to = strings.Fields(text)
+		if text != "" && len(*to) == 0 {
+			d.at(value, quoted(key)+" is empty", "")
+		}
+	}
 }
 
 // readings are the keys that say what an entry of "map" looks for. Read-only.
@@ -254,11 +285,6 @@ func (d *decoder) checkMap(n *node) {
 	}
 	if found != 1 {
 		d.at(n, what+` needs one of "word", "pattern", "runs" and "when"`, "")
-	}
-	if p := n.get("pattern"); p != nil && p.kind == textKind {
-		if _, err := syntax.Parse(p.text, syntax.Perl); err != nil {
-			d.at(p, err.Error(), "patterns are RE2")
-		}
 	}
 }
 

@@ -83,7 +83,20 @@ func (c *checker) initial() {
 
 func (c *checker) place(transition, name string) {
 	if _, ok := c.places[name]; !ok {
-		c.report(transition, fmt.Sprintf("unknown place %q", name), "places: "+strings.Join(c.net.Places, ", "))
+		c.report(transition, fmt.Sprintf("unknown place %q", name), c.nearPlace(name))
+	}
+}
+
+// nearPlace suggests a place of the net.
+func (c *checker) nearPlace(name string) string {
+	near := Nearest(name, c.net.Places)
+	switch {
+	case near != "":
+		return fmt.Sprintf("did you mean %q?", near)
+	case len(c.net.Places) == 0:
+		return "the net has no places"
+	default:
+		return "places: " + strings.Join(c.net.Places, ", ")
 	}
 }
 
@@ -158,6 +171,7 @@ func (n *net) behave() ErrorList {
 	c := &checker{net: &n.Net}
 	if !n.advance(n.start, nil) {
 		c.report("", fmt.Sprintf("the transitions without tools do not come to rest in %d rounds", maxRounds), "give one of them a tool")
+		return c.errs // that it may be unbounded follows
 	}
 	if n.AllowUnbounded || n.net.NeverGrows() {
 		return c.errs

@@ -267,7 +267,7 @@ func ExampleNewPolicy_errors() {
 	}}, gate.PolicyOptions{})
 	fmt.Println(err)
 	// Output:
-	// nets.yaml:4:3: net "typo": transition "t": unknown place "redy" (places: ready)
+	// nets.yaml:4:3: net "typo": transition "t": unknown place "redy" (did you mean "ready"?)
 }
 
 func ExampleMatchGlob() {

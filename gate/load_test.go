@@ -22,49 +22,49 @@ func TestLoadErrors(t *testing.T) {
 		want string
 	}{
 		{"no name", handNet("", one), "the net has no name"},
-		{"place twice", edit(func(n *gate.Net) { n.Places = []string{"p", "p"} }), `the place "p" is named twice`},
-		{"unknown input", edit(func(n *gate.Net) { n.Transitions[0].Inputs = []string{"q"} }), `net "n": transition "t": unknown place "q" (places: p)`},
-		{"unknown output", edit(func(n *gate.Net) { n.Transitions[0].Outputs = []string{"q"} }), `unknown place "q"`},
-		{"unknown initial", edit(func(n *gate.Net) { n.Initial = map[string]int{"q": 1} }), `unknown place "q"`},
-		{"unknown terminal", edit(func(n *gate.Net) { n.Terminal = []string{"q"} }), `unknown place "q"`},
-		{"negative", edit(func(n *gate.Net) { n.Initial = map[string]int{"p": -1} }), `the place "p" starts with -1 tokens`},
-		{"too many", edit(func(n *gate.Net) { n.Initial = map[string]int{"p": math.MaxInt32 + 1} }), "2147483647 is the most"},
-		{"transition twice", handNet("n", one, "t: p -> p | x", "t: p -> p | y"), `two transitions of this name`},
-		{"transition without name", handNet("n", one, ": p -> p | x"), "a transition has no name"},
-		{"manual", handNet("n", one, "t: p -> p [manual]"), "the transition is manual and has no tools"},
-		{"deferred", handNet("n", one, "t: p -> p [deferred]"), "the transition is deferred and has no tools"},
-		{"observe", handNet("n", one, "t: p -> p [observe]"), "the transition is observe and has no tools"},
-		{"observe manual", handNet("n", one, "t: p -> p [observe] [manual] | x"), "cannot be manual"},
-		{"tool without name", edit(func(n *gate.Net) { n.Transitions[0].Tools = gate.Tools("") }), "a tool has no name"},
-		{"free without name", edit(func(n *gate.Net) { n.Free = []string{""} }), "a free tool has no name"},
-		{"map without name", edit(func(n *gate.Net) { n.Maps = []gate.Map{{Tool: "x"}} }), "lacks a name"},
-		{"map without match", edit(func(n *gate.Net) { n.Maps = []gate.Map{{Tool: "x", Field: "f", As: "y"}} }), "matches nothing"},
+		{"place twice", edit(func(n *gate.Net) { n.Places = []string{"p", "p"} }), `net "n": the place "p" is named twice`},
+		{"unknown input", edit(func(n *gate.Net) { n.Transitions[0].Inputs = []string{"q"} }), `net "n": transition "t": unknown place "q" (did you mean "p"?)`},
+		{"unknown output", edit(func(n *gate.Net) { n.Transitions[0].Outputs = []string{"q"} }), `net "n": transition "t": unknown place "q" (did you mean "p"?)`},
+		{"unknown initial", edit(func(n *gate.Net) { n.Initial = map[string]int{"q": 1} }), `net "n": unknown place "q" (did you mean "p"?)`},
+		{"unknown terminal", edit(func(n *gate.Net) { n.Terminal = []string{"q"} }), `net "n": unknown place "q" (did you mean "p"?)`},
+		{"negative", edit(func(n *gate.Net) { n.Initial = map[string]int{"p": -1} }), `net "n": the place "p" starts with -1 tokens (a marking is never negative)`},
+		{"too many", edit(func(n *gate.Net) { n.Initial = map[string]int{"p": math.MaxInt32 + 1} }), `net "n": the place "p" starts with 2147483648 tokens (2147483647 is the most)`},
+		{"transition twice", handNet("n", one, "t: p -> p | x", "t: p -> p | y"), `net "n": transition "t": the net has two transitions of this name`},
+		{"transition without name", handNet("n", one, ": p -> p | x"), `net "n": a transition has no name`},
+		{"manual", handNet("n", one, "t: p -> p [manual]"), `net "n": transition "t": the transition is manual and has no tools (a transition without tools fires by itself)`},
+		{"deferred", handNet("n", one, "t: p -> p [deferred]"), `net "n": transition "t": the transition is deferred and has no tools (a transition without tools fires by itself)`},
+		{"observe", handNet("n", one, "t: p -> p [observe]"), `net "n": transition "t": the transition is observe and has no tools (a transition without tools fires by itself)`},
+		{"observe manual", handNet("n", one, "t: p -> p [observe] [manual] | x"), `net "n": transition "t": a transition that observes cannot be manual (an observer never forbids a call, so there is nothing to approve)`},
+		{"tool without name", edit(func(n *gate.Net) { n.Transitions[0].Tools = gate.Tools("") }), `net "n": transition "t": a tool has no name`},
+		{"free without name", edit(func(n *gate.Net) { n.Free = []string{""} }), `net "n": a free tool has no name`},
+		{"map without name", edit(func(n *gate.Net) { n.Maps = []gate.Map{{Tool: "x"}} }), `net "n": the map "x"."" as "" lacks a name`},
+		{"map without match", edit(func(n *gate.Net) { n.Maps = []gate.Map{{Tool: "x", Field: "f", As: "y"}} }), `net "n": the map of "x"."f" matches nothing`},
 		{"map with both", edit(func(n *gate.Net) {
 			n.Maps = []gate.Map{{Tool: "x", Field: "f", As: "y", Match: contains("x"), Reader: &commands{}}}
-		}), "a pattern and a reader"},
+		}), `net "n": the map of "x"."f" has a pattern and a reader`},
 		{"map by a bad path", edit(func(n *gate.Net) {
 			n.Maps = []gate.Map{{Tool: "x", Field: "$.f[", As: "y", Match: contains("x")}}
-		}), `the path "$.f[": at byte 3: the bracket is not closed`},
-		{"unless without name", edit(func(n *gate.Net) { n.Transitions[0].Unless = gate.Tools("") }), "a tool has no name"},
+		}), `net "n": the path "$.f[": at byte 3: the bracket is not closed`},
+		{"unless without name", edit(func(n *gate.Net) { n.Transitions[0].Unless = gate.Tools("") }), `net "n": transition "t": a tool has no name`},
 		{"unless without tools", edit(func(n *gate.Net) {
 			n.Transitions[0].Tools, n.Transitions[0].Unless = nil, gate.Tools("x")
-		}), "the transition is limited by unless and has no tools"},
-		{"scope", edit(func(n *gate.Net) { n.Scope = 3 }), "3 is no scope"},
-		{"unknown recovery", edit(func(n *gate.Net) { n.Recovery = map[string]int{"q": 1} }), `unknown place "q"`},
-		{"clock and tools", handNet("n", one, "t: p -> p [1s] | x"), "the transition fires by the clock and has tools"},
-		{"clock and a person", handNet("n", one, "t: p -> p [1s] [manual]"), "the transition is manual and has no tools"},
-		{"clock too fast", handNet("n", one, "t: p -> p [999ns]"), "the transition fires every 999ns (1µs is the shortest time)"},
-		{"clock backwards", handNet("n", one, "t: p -> p [-1s]"), "the transition fires every -1s"},
-		{"unbounded by the clock", handNet("n", one, "t: p -> p q [1s]"), "the net is unbounded"},
-		{"unbounded", handNet("n", one, "t: p -> p q | x"), "the net is unbounded: t repeated adds tokens to q without end"},
-		{"restless", handNet("n", map[string]int{"p": 20_000}, "t: p -> q"), "do not come to rest in 10000 rounds"},
-		{"source", handNet("n", nil, "t: -> q"), "do not come to rest"},
+		}), `net "n": transition "t": the transition is limited by unless and has no tools (a transition without tools fires by itself)`},
+		{"scope", edit(func(n *gate.Net) { n.Scope = 3 }), `net "n": 3 is no scope`},
+		{"unknown recovery", edit(func(n *gate.Net) { n.Recovery = map[string]int{"q": 1} }), `net "n": unknown place "q" (did you mean "p"?)`},
+		{"clock and tools", handNet("n", one, "t: p -> p [1s] | x"), `net "n": transition "t": the transition fires by the clock and has tools (put the tools on a transition of their own)`},
+		{"clock and a person", handNet("n", one, "t: p -> p [1s] [manual]"), `net "n": transition "t": the transition is manual and has no tools (a transition without tools fires by itself)`},
+		{"clock too fast", handNet("n", one, "t: p -> p [999ns]"), `net "n": transition "t": the transition fires every 999ns (1µs is the shortest time)`},
+		{"clock backwards", handNet("n", one, "t: p -> p [-1s]"), `net "n": transition "t": the transition fires every -1s (1µs is the shortest time)`},
+		{"unbounded by the clock", handNet("n", one, "t: p -> p q [1s]"), `net "n": the net is unbounded: t repeated adds tokens to q without end (give a place for what is used up, or set allowUnbounded)`},
+		{"unbounded", handNet("n", one, "t: p -> p q | x"), `net "n": the net is unbounded: t repeated adds tokens to q without end (give a place for what is used up, or set allowUnbounded)`},
+		{"restless", handNet("n", map[string]int{"p": 20_000}, "t: p -> q"), `net "n": the transitions without tools do not come to rest in 10000 rounds (give one of them a tool)`},
+		{"source", handNet("n", nil, "t: -> q"), `net "n": the transitions without tools do not come to rest in 10000 rounds (give one of them a tool)`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			c.net.Rule = gate.Position{File: "f.yaml", Line: 3, Column: 5}
 			_, err := gate.NewPolicy([]gate.Net{c.net}, gate.PolicyOptions{})
-			if err == nil || !strings.Contains(err.Error(), c.want) || !strings.HasPrefix(err.Error(), "f.yaml:3:5: ") {
-				t.Errorf("error is %v, want %q", err, c.want)
+			if err == nil || err.Error() != "f.yaml:3:5: "+c.want {
+				t.Errorf("error is\n%v, want\n%s", err, c.want)
 			}
 			var e *gate.NetError
 			if !errors.As(err, &e) || e.Net != c.net.Name {

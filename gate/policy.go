@@ -82,16 +82,16 @@ func (p *Policy) enforcedFirst() []*net {
 func (p *Policy) adopt(nets []Net) (errs ErrorList) {
 	written := make(map[string]bool) // names of hand-written nets
 	for _, n := range nets {
-		if n.Labels {
-			continue
+		if !n.Labels {
+			written[n.Name] = true
 		}
-		if written[n.Name] {
-			errs = append(errs, &NetError{Net: n.Name, Msg: "two nets have this name", Rule: n.Rule})
-		}
-		written[n.Name] = true
 	}
-	equal := make(map[string]*net)
+	equal, seen := make(map[string]*net), make(map[string]bool)
 	for _, def := range nets {
+		if !def.Labels && seen[def.Name] {
+			errs = append(errs, &NetError{Net: def.Name, Msg: "two nets have this name", Rule: def.Rule})
+		}
+		seen[def.Name] = !def.Labels || seen[def.Name]
 		def.Shadow = def.Shadow || p.shadow
 		n, es := compile(def)
 		if errs = append(errs, es...); len(es) > 0 {

@@ -104,8 +104,12 @@ type Name struct {
 	Text   string // without the quotes
 	Quoted bool   // it stands for itself: no glob, no action, no keyword
 
-	column, width int // in the text of the line
+	span span
 }
+
+// Excerpt is the source line with carets below the name; nothing for a name
+// that was not read.
+func (n Name) Excerpt() string { return n.span.excerpt() }
 
 // Glob reports whether the name is a pattern over the names of a call.
 func (n Name) Glob() bool { return !n.Quoted && strings.ContainsAny(n.Text, "*?") }

@@ -133,7 +133,7 @@ func (c *compiler) warn(s Statement, code Code, hint, format string, args ...any
 
 // warnName warns of a name in a statement.
 func (c *compiler) warnName(s Statement, n Name, code Code, hint, format string, args ...any) {
-	c.warnAt(n.Pos, c.span(s, n), code, hint, format, args...)
+	c.warnAt(n.Pos, n.span, code, hint, format, args...)
 }
 
 func (c *compiler) warnAt(pos gate.Position, at span, code Code, hint, format string, args ...any) {
@@ -142,7 +142,7 @@ func (c *compiler) warnAt(pos gate.Position, at span, code Code, hint, format st
 
 // failName refuses a statement because of a name in it.
 func (c *compiler) failName(s Statement, n Name, code Code, hint, format string, args ...any) {
-	c.fail(s, &Error{Pos: n.Pos, Code: code, Msg: fmt.Sprintf(format, args...), Hint: hint, span: c.span(s, n)})
+	c.fail(s, &Error{Pos: n.Pos, Code: code, Msg: fmt.Sprintf(format, args...), Hint: hint, span: n.span})
 }
 
 // fail refuses a statement. The first reason stays.
@@ -150,10 +150,6 @@ func (c *compiler) fail(s Statement, e *Error) {
 	if c.failed[s] == nil {
 		c.failed[s] = e
 	}
-}
-
-func (c *compiler) span(s Statement, n Name) span {
-	return span{c.fileOf[s].source[s].text, n.column, n.width}
 }
 
 // errors is every error of the files, in order. A line has one: what Parse

@@ -140,7 +140,7 @@ func (s *scanner) name(missing, form string) Name {
 
 func (s *scanner) named(t token) Name {
 	at := s.span(t.off, t.end)
-	return Name{Pos: s.position(t.off), Text: t.text, Quoted: t.kind == quoted, column: at.column, width: at.width}
+	return Name{Pos: s.position(t.off), Text: t.text, Quoted: t.kind == quoted, span: at}
 }
 
 // names reads names with commas between them, each once.

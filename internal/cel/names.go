@@ -37,7 +37,7 @@ func (n *Names) check(src string, a *cel.Ast) (errs ErrorList) {
 			if hint == "" {
 				hint = none
 			}
-			errs = append(errs, errorAt(src, offsetOf(src, at.Line(), at.Column()), fmt.Sprintf(msg, key), hint))
+			errs = append(errs, errorAt(src, keyBehind(src, offsetOf(src, at.Line(), at.Column()), key), fmt.Sprintf(msg, key), hint))
 		}
 		switch of {
 		case "marking":
@@ -47,6 +47,11 @@ func (n *Names) check(src string, a *cel.Ast) (errs ErrorList) {
 		}
 	}
 	return errs
+}
+
+// keyBehind is where a key stands, of which CEL gives what comes before it.
+func keyBehind(src string, at int, key string) int {
+	return at + max(0, strings.Index(src[at:], key))
 }
 
 func contains(list []string, s string) bool {

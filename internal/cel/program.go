@@ -3,6 +3,7 @@ package cel
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"cel.dev/cel-go/cel"
 	"cel.dev/cel-go/common/ast"
@@ -59,7 +60,14 @@ func (e *environment) check(env *cel.Env, src string) (*cel.Ast, ErrorList) {
 		checked, issues = env.Check(parsed)
 	}
 	var errs ErrorList
+	syntax := false
 	for _, problem := range issues.Errors() {
+		if strings.HasPrefix(problem.Message, "Syntax error: ") {
+			if syntax {
+				continue // it follows from the first
+			}
+			syntax = true
+		}
 		errs = append(errs, translate(src, problem, parsed, env, e.variables))
 	}
 	if len(errs) == 0 && issues.Err() != nil {
@@ -104,6 +112,12 @@ func article(t *cel.Type) string {
 	case "string":
 		return "a text"
 	default:
+		if strings.HasPrefix(name, "map(") {
+			return "a map"
+		}
+		if strings.HasPrefix(name, "list(") {
+			return "a list"
+		}
 		return name
 	}
 }

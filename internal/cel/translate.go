@@ -20,16 +20,40 @@ func translate(src string, e *common.Error, parsed *cel.Ast, env *cel.Env, varia
 	case strings.HasPrefix(msg, "Syntax error: "):
 		msg, hint = syntaxError(src, at, strings.TrimPrefix(msg, "Syntax error: "))
 	case undeclared.MatchString(msg):
-		msg, hint = unknown(undeclared.FindStringSubmatch(msg)[1], e.ExprID, parsed, env, variables)
+		name := undeclared.FindStringSubmatch(msg)[1]
+		msg, hint = unknown(name, e.ExprID, parsed, env, variables)
+		at = nameBefore(src, at, name)
 	case overload.MatchString(msg):
 		m := overload.FindStringSubmatch(msg)
 		msg = mismatch(m[1], m[2])
+		at = nameBefore(src, at, m[1])
 	case strings.HasPrefix(msg, "type '") && strings.HasSuffix(msg, "does not support field selection"):
 		msg = strings.NewReplacer("type '", "a value of type ", "' does not", " does not", "support field selection", "have fields").Replace(msg)
+		at = nameBehind(src, at)
+	case strings.HasPrefix(msg, "invalid matches argument"):
+		msg, hint = "the pattern of matches cannot be read", "patterns are RE2"
+	case strings.HasPrefix(msg, "regex program size "):
+		msg = "the pattern of matches is too large"
 	case strings.HasPrefix(msg, "expression recursion limit"), strings.HasPrefix(msg, "comprehension exceeds nesting limit"):
 		msg = "the expression nests too deeply"
 	}
 	return errorAt(src, at, oneLine(msg), hint)
+}
+
+// nameBefore is where the name of a function starts, of which CEL gives the
+// bracket behind it.
+func nameBefore(src string, at int, name string) int {
+	before := strings.TrimRight(src[:at], " \t\n")
+	if strings.HasSuffix(before, name) {
+		return len(before) - len(name)
+	}
+	return at
+}
+
+// nameBehind is where the name of a field starts, of which CEL gives the dot
+// before it.
+func nameBehind(src string, at int) int {
+	return len(src) - len(strings.TrimLeft(src[at:], ".? \t\n"))
 }
 
 // oneLine escapes what would break the line of a message that quotes the text.
@@ -68,6 +92,9 @@ func syntaxError(src string, at int, msg string) (text, hint string) {
 		return "the expression ends too early", ""
 	case m != nil:
 		word := m[1] + m[2]
+		if strings.HasSuffix(strings.TrimSpace(src[:at]), "not") {
+			word = "not"
+		}
 		return fmt.Sprintf("unexpected %q", word), operatorHint(word)
 	case strings.HasPrefix(msg, "token recognition error at: "):
 		return "unexpected " + strings.TrimPrefix(msg, "token recognition error at: "), "texts are in quotes, on one line"
@@ -88,12 +115,20 @@ func operatorHint(word string) string {
 	return ""
 }
 
+// functions are names that other languages have for functions of CEL. Read-only.
+var functions = map[string]string{
+	"len": "size", "length": "size", "count": "size", "includes": "contains", "match": "matches", "test": "matches", "some": "exists", "any": "exists", "every": "all",
+}
+
 // unknown says which name there is not, and what was perhaps meant.
 func unknown(name string, id int64, parsed *cel.Ast, env *cel.Env, variables []string) (msg, hint string) {
 	if isCall(parsed, id) {
 		var known []string
 		for f := range env.Functions() {
 			known = append(known, f)
+		}
+		if ours := functions[name]; ours != "" {
+			return fmt.Sprintf("unknown function %q", name), fmt.Sprintf("did you mean %q?", ours)
 		}
 		return fmt.Sprintf("unknown function %q", name), suggest(name, known)
 	}

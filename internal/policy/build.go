@@ -22,12 +22,14 @@ type Source struct {
 	Active         []string // names of the nets to begin with; nil: all
 	ActivePosition config.Position
 
+	Config *config.Config // where it comes from one: has the places of its keys; may be nil
+
 	Tools []string // every known physical name of a tool; nil: they are not known
 }
 
 // FromConfig is the policy of a configuration. The tools are not in it.
 func FromConfig(c *config.Config) Source {
-	return Source{Rules: c.Rules, Nets: c.Nets, Default: c.Default, Mode: c.Mode, Active: c.Active, ActivePosition: c.ActivePosition}
+	return Source{Rules: c.Rules, Nets: c.Nets, Default: c.Default, Mode: c.Mode, Active: c.Active, ActivePosition: c.ActivePosition, Config: c}
 }
 
 // A Result is a policy, or why there is none.
@@ -132,8 +134,14 @@ func (b *builder) checkActive() {
 		known = append(known, n.Name)
 	}
 	for _, name := range b.source.Active {
-		if !slices.Contains(known, name) {
-			b.add(problem(Error, UnknownActive, position(b.source.ActivePosition), fmt.Sprintf("no net %q to activate", name), didYouMean(name, known)))
+		if slices.Contains(known, name) {
+			continue
 		}
+		p := problem(Error, UnknownActive, position(b.source.ActivePosition), fmt.Sprintf("no net %q to activate", name), nearestNet(name, known))
+		if c := b.source.Config; c != nil {
+			at := c.Of("active", name)
+			p.Line, p.Column, p.Excerpt = at.Line, at.Column, c.Excerpt(at.Line, at.Column)
+		}
+		b.add(p)
 	}
 }

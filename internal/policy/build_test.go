@@ -136,9 +136,9 @@ func TestProblems(t *testing.T) {
 			{Name: "n", Position: config.Position{File: "n.yaml", Line: 9, Column: 1}},
 		}}, []string{
 			`error E003 a.rules:1:1: unknown statement "blok" (did you mean "block"?)`,
-			`error E101 n.yaml:9:1: net "n": two nets have this name`,
-			`error E101 n.yaml:4:3: net "n": transition "t": unknown place "p" (places: )`,
+			`error E101 n.yaml:4:3: net "n": transition "t": unknown place "p" (the net has no places)`,
 			`error E101 n.yaml:1:1: net "n": transition "u": the transition is manual and has no tools (a transition without tools fires by itself)`,
+			`error E101 n.yaml:9:1: net "n": two nets have this name`,
 		}},
 		{"an unbounded net", Source{Nets: []config.Net{{Name: "n", Places: []string{"p"}, Transitions: []config.Transition{
 			{Name: "t", Outputs: []string{"p"}, Tools: []string{"x"}},

@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/gate"
@@ -79,7 +81,7 @@ func transition(t config.Transition) gate.Transition {
 func (b *builder) mapEntry(n *config.Net, m config.Map) gate.Map {
 	out := gate.Map{Tool: m.Tool, Field: m.Field, As: m.As, Rule: position(m.Position)}
 	switch {
-	case m.Runs != "":
+	case len(m.Runs) > 0:
 		b.runs(n, m, &out)
 	case m.When.Text != "":
 		b.when(n, m, &out)
@@ -97,7 +99,7 @@ func (b *builder) mapEntry(n *config.Net, m config.Map) gate.Map {
 func (b *builder) pattern(n *config.Net, m config.Map, out *gate.Map) {
 	match, err := rules.MatchRegex(m.Pattern)
 	if err != nil {
-		b.inNet(n, problem(Error, BadPattern, position(m.Position), err.Error(), "patterns are RE2"))
+		b.inNet(n, problem(Error, BadPattern, at(m.Of("pattern", ""), m.Position), err.Error(), "patterns are RE2"))
 	}
 	out.Match, out.Source = match, "/"+m.Pattern+"/"
 }
@@ -107,12 +109,24 @@ func (b *builder) runs(n *config.Net, m config.Map, out *gate.Map) {
 	if b.scripts == nil {
 		b.scripts = shell.NewReader()
 	}
-	number, err := b.scripts.Command(strings.Fields(m.Runs))
+	number, err := b.scripts.Command(m.Runs)
 	if err != nil {
-		b.inNet(n, problem(Error, BadCommand, position(m.Position), err.Error(), ""))
+		b.inNet(n, problem(Error, BadCommand, at(m.Of("runs", m.Runs[0]), m.Position), err.Error(), ""))
 		return
 	}
-	out.Reader, out.Pattern, out.Source = b.scripts, number, "runs "+m.Runs
+	out.Reader, out.Pattern, out.Source = b.scripts, number, "runs "+written(m.Runs)
+}
+
+// written is a command with quotes around the words that need them.
+func written(words []string) string {
+	var all []string
+	for _, word := range words {
+		if word == "" || strings.ContainsFunc(word, func(r rune) bool { return unicode.IsSpace(r) || r == '"' }) {
+			word = strconv.Quote(word)
+		}
+		all = append(all, word)
+	}
+	return strings.Join(all, " ")
 }
 
 // when has the call held against an expression.
@@ -128,27 +142,33 @@ func (b *builder) when(n *config.Net, m config.Map, out *gate.Map) {
 	out.Field, out.Reader, out.Pattern, out.Source = "", b.calls, number, "when "+m.When.Text
 }
 
+// at is the first place that is known.
+func at(places ...config.Position) gate.Position {
+	return position(cmp.Or(places...))
+}
+
 // inNet records a problem of a net.
 func (b *builder) inNet(n *config.Net, p Problem) {
 	p.Net = n.Name
+	p.Excerpt = cmp.Or(p.Excerpt, n.Excerpt(p.Line, p.Column))
 	b.add(p)
 }
 
 // checkNet warns of what loads and lets more through than its author may think.
 func (b *builder) checkNet(n *config.Net) {
 	if n.Match == "first" && len(n.Map) > 1 {
-		b.inNet(n, problem(Warning, FirstMatch, position(n.Position),
+		b.inNet(n, problem(Warning, FirstMatch, at(n.Of("match", ""), n.Position),
 			`with "match: first" a call that matches several entries passes as the first alone: "cp a && rm a" as a copy`, "leave match out"))
 	}
 	for _, t := range n.Transitions {
 		if t.Unknown == "release" {
-			b.inNet(n, problem(Warning, ReleasedToken, position(t.Position),
+			b.inNet(n, problem(Warning, ReleasedToken, at(t.Of("unknown", ""), t.Position),
 				fmt.Sprintf("the transition %q counts a call whose outcome is unknown as not made, and it may have been", t.Name), ""))
 		}
-		b.warnGlobs(n, t.Tools, position(t.Position))
+		b.warnGlobs(n, t.Tools, func(tool string) gate.Position { return at(t.Of("tools", tool), t.Position) })
 		b.checkUnless(n, t)
 	}
-	b.warnGlobs(n, n.FreeTools, position(n.Position))
+	b.warnGlobs(n, n.FreeTools, func(tool string) gate.Position { return at(n.Of("freeTools", tool), n.Position) })
 	b.warnWindows(n)
 }
 
@@ -159,14 +179,14 @@ func (b *builder) checkUnless(n *config.Net, t config.Transition) {
 		certain := false
 		for i, m := range n.Map {
 			switch {
-			case m.As == name && m.Runs != "":
+			case m.As == name && len(m.Runs) > 0:
 				certain = true
 			case m.As == name:
 				weak = &n.Map[i]
 			}
 		}
 		if weak != nil && !certain {
-			b.inNet(n, problem(Error, WeakUnless, position(t.Position),
+			b.inNet(n, problem(Error, WeakUnless, at(t.Of("unless", name), t.Position),
 				fmt.Sprintf("the transition %q spares %q, which no call carries with certainty", t.Name, name), "map it with runs"))
 		}
 	}
@@ -199,10 +219,10 @@ func (b *builder) warnWindows(n *config.Net) {
 	}
 }
 
-func (b *builder) warnGlobs(n *config.Net, tools []string, at gate.Position) {
+func (b *builder) warnGlobs(n *config.Net, tools []string, where func(tool string) gate.Position) {
 	for _, tool := range tools {
 		if strings.ContainsAny(tool, "*?") {
-			b.inNet(n, problem(Warning, GlobInNet, at, fmt.Sprintf("the tools of a net are exact names: %q is no pattern", tool), "patterns work in rules"))
+			b.inNet(n, problem(Warning, GlobInNet, where(tool), fmt.Sprintf("the tools of a net are exact names: %q is no pattern", tool), "patterns work in rules"))
 		}
 	}
 }
@@ -223,5 +243,6 @@ func (b *builder) netError(e *gate.NetError) Problem {
 			p.Line, p.Column = t.Position.Line, t.Position.Column
 		}
 	}
+	p.Excerpt = b.source.Nets[i].Excerpt(p.Line, p.Column)
 	return p
 }

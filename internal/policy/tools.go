@@ -34,6 +34,12 @@ func (b *builder) checkTools() {
 	}
 }
 
+// atName records a problem of a name in rules.
+func (b *builder) atName(n rules.Name, p Problem) {
+	p.Excerpt = n.Excerpt()
+	b.add(p)
+}
+
 // checkName warns once of a name of rules.
 func (b *builder) checkName(n rules.Name, known []string, warned map[string]bool) {
 	if warned[n.String()] || isKnown(n, known) {
@@ -44,7 +50,7 @@ func (b *builder) checkName(n rules.Name, known []string, warned map[string]bool
 	if n.Glob() {
 		msg = fmt.Sprintf("the pattern %q matches no known tool", n.Text)
 	}
-	b.add(problem(Warning, UnknownTool, n.Pos, msg, didYouMean(n.Text, known)))
+	b.atName(n, problem(Warning, UnknownTool, n.Pos, msg, didYouMean(n.Text, known)))
 }
 
 func isKnown(n rules.Name, known []string) bool {
@@ -63,26 +69,31 @@ func (b *builder) checkNetTools(n *config.Net) {
 	known := slices.Clone(b.source.Tools)
 	for _, m := range n.Map {
 		if !slices.Contains(b.source.Tools, m.Tool) {
-			b.unknown(n, m.Tool, position(m.Position), b.source.Tools)
+			b.unknown(n, m.Tool, at(m.Of("tool", ""), m.Position), b.source.Tools)
 		}
 		known = append(known, m.As)
 	}
 	for _, tool := range n.FreeTools {
 		if !slices.Contains(known, tool) {
-			b.unknown(n, tool, position(n.Position), known)
+			b.unknown(n, tool, at(n.Of("freeTools", tool), n.Position), known)
 		}
 	}
 	for _, t := range n.Transitions {
-		for _, tool := range slices.Concat(t.Tools, t.Unless) {
+		for _, tool := range t.Tools {
 			if !slices.Contains(known, tool) {
-				b.unknown(n, tool, position(t.Position), known)
+				b.unknown(n, tool, at(t.Of("tools", tool), t.Position), known)
+			}
+		}
+		for _, tool := range t.Unless {
+			if !slices.Contains(known, tool) {
+				b.unknown(n, tool, at(t.Of("unless", tool), t.Position), known)
 			}
 		}
 	}
 }
 
-func (b *builder) unknown(n *config.Net, tool string, at gate.Position, known []string) {
-	b.inNet(n, problem(Warning, UnknownTool, at, fmt.Sprintf("unknown tool %q", tool), didYouMean(tool, known)))
+func (b *builder) unknown(n *config.Net, tool string, where gate.Position, known []string) {
+	b.inNet(n, problem(Warning, UnknownTool, where, fmt.Sprintf("unknown tool %q", tool), didYouMean(tool, known)))
 }
 
 func didYouMean(word string, known []string) string {

@@ -1,0 +1,98 @@
+package policy
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/petrigate/petrigate/config"
+	"github.com/petrigate/petrigate/internal/messagetest"
+)
+
+var update = flag.Bool("update", false, "write what the goldens should say")
+
+// TestProblemArchives builds the policy of every archive in testdata/problems:
+// its *.rules and *.yaml with nets, "tools" with the known ones, "active" and
+// "default". It holds all that is said of it to "want".
+func TestProblemArchives(t *testing.T) {
+	paths, err := filepath.Glob("testdata/problems/*.txtar")
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("no archives: %v", err)
+	}
+	for _, path := range paths {
+		t.Run(strings.TrimSuffix(filepath.Base(path), ".txtar"), func(t *testing.T) {
+			archive, err := txtar.ParseFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			last := len(archive.Files) - 1
+			got := said(t, archive.Files[:last])
+			if *update {
+				archive.Files[last].Data = []byte(got)
+				if err := os.WriteFile(path, txtar.Format(archive), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if diff := cmp.Diff(string(archive.Files[last].Data), got); diff != "" {
+				t.Errorf("-want +got:\n%s", diff)
+			}
+		})
+	}
+}
+
+// said are the problems of the policy of some files.
+func said(t *testing.T, files []txtar.File) string {
+	t.Helper()
+	var s Source
+	for _, f := range files {
+		switch text := string(f.Data); {
+		case f.Name == "tools":
+			s.Tools = strings.Fields(text)
+		case f.Name == "active":
+			s.Active = strings.Fields(text)
+			s.ActivePosition = config.Position{File: "petrigate.yaml", Line: 1, Column: 9}
+		case f.Name == "default":
+			s.Default = strings.TrimSpace(text)
+		case filepath.Ext(f.Name) == ".rules":
+			s.Rules = append(s.Rules, config.RuleText{File: f.Name, Text: text})
+		default:
+			nets, err := config.ParseNet(f.Name, f.Data)
+			if err != nil {
+				t.Fatal(config.Text(err))
+			}
+			s.Nets = append(s.Nets, nets...)
+		}
+	}
+	r, err := Build(s)
+	if errs := r.Problems.Of(Error); len(errs) > 0 != (err != nil) {
+		t.Errorf("%d errors: %v", len(errs), err)
+	}
+	var b strings.Builder
+	for _, p := range r.Problems {
+		fmt.Fprintf(&b, "%s %s %s\n", p.Severity, p.Code, p)
+		if excerpt := strings.TrimRight(p.Excerpt, "\n"); excerpt != "" {
+			fmt.Fprintln(&b, excerpt)
+		}
+	}
+	return b.String()
+}
+
+// TestEveryMessage finds messages that neither an archive nor a refusal shows.
+func TestEveryMessage(t *testing.T) {
+	const source, identity = "how a map is written", "is never shown"
+	shown := messagetest.Wanted(t, "testdata/problems/*.txtar")
+	for _, o := range objections {
+		shown += o.want + "\n"
+	}
+	messagetest.Check(t, shown, map[string]string{
+		"runs ":            source,
+		"when ":            source,
+		"validate %q %q\n": identity,
+	}, "build.go", "claim.go", "hooks.go", "nets.go", "problem.go", "tools.go")
+}
