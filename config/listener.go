@@ -13,6 +13,8 @@ import (
 type TLS struct {
 	Cert string
 	Key  string
+
+	origin
 }
 
 // Timeouts bound what a client over HTTP can have us wait for. One that is not
@@ -33,7 +35,7 @@ const (
 
 func (d *decoder) tls(to **TLS) func(key, value *node) {
 	return func(key, value *node) {
-		t := &TLS{}
+		t := &TLS{origin: origin{d.source, value}}
 		before := len(d.errs)
 		d.mapping(value, quoted(key), keys{"cert": d.filledSetting(&t.Cert), "key": d.filledSetting(&t.Key)})
 		for _, wanted := range []string{"cert", "key"} {

@@ -56,7 +56,7 @@ type Map struct {
 	Tool     string
 	Field    string // a key of the arguments, or a path that begins with "$."
 	Word     string
-	Pattern  string // RE2
+	Pattern  string   // RE2
 	Runs     []string // the words of a command
 	When     Expression
 	As       string

@@ -12,11 +12,13 @@ type ServerTLS struct {
 	CA         string // file of those who vouch for the server, in place of those of the system; "": those
 	Cert, Key  string // files of our own certificate; "": none
 	ServerName string // that the certificate of the server has to be for; "": the host of the url
+
+	origin
 }
 
 func (d *decoder) serverTLS(to **ServerTLS) func(key, value *node) {
 	return func(key, value *node) {
-		t := &ServerTLS{}
+		t := &ServerTLS{origin: origin{d.source, value}}
 		before := len(d.errs)
 		d.mapping(value, `"tls" of a server`, keys{
 			"ca": d.filledSetting(&t.CA), "cert": d.filledSetting(&t.Cert), "key": d.filledSetting(&t.Key), "serverName": d.filledSetting(&t.ServerName),

@@ -24,9 +24,13 @@ import (
 	"github.com/petrigate/petrigate/config"
 )
 
-// certify NAME: writes a certificate for this machine, and its key.
+// certify NAME [expired]: writes a certificate for this machine, and its key.
 func certify(ts *testscript.TestScript, neg bool, args []string) {
-	ts.Check(issue(ts.MkAbs(argument(ts, neg, args, 1)), 1, time.Hour))
+	valid := time.Hour
+	if len(args) == 2 && args[1] == "expired" {
+		args, valid = args[:1], time.Until(time.Date(2020, 1, 2, 12, 0, 0, 0, time.UTC))
+	}
+	ts.Check(issue(ts.MkAbs(argument(ts, neg, args, 1)), 1, valid))
 }
 
 // issue writes NAME.pem and NAME.key for this machine.

@@ -65,7 +65,7 @@ func check(ctx context.Context, s stdio, f checkFlags) error {
 	if err != nil {
 		return err
 	}
-	if len(problems.Of(policy.Error)) > 0 { // there is nothing to build
+	if cfg == nil && len(problems.Of(policy.Error)) > 0 { // there is nothing to build
 		return f.answer(s, newReport(problems, &policy.Result{}, toolSet{}, nil))
 	}
 	known, err := f.knownTools(ctx, s, cfg)
@@ -130,7 +130,7 @@ func (f checkFlags) source() (policy.Source, *config.Config, policy.Problems, er
 	}
 	problems = slices.Concat(configWarnings(cfg), noUpstream(cfg))
 	if !f.live { // which has them as errors
-		problems = append(problems, missingCommands(cfg, policy.Warning)...)
+		problems = slices.Concat(problems, missingCommands(cfg, policy.Warning), tlsFiles(cfg, policy.Warning))
 	}
 	return policy.FromConfig(cfg), cfg, problems, nil
 }

@@ -2,6 +2,8 @@ package main
 
 import (
 	"fmt"
+	"io"
+	"slices"
 
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/internal/policy"
@@ -17,6 +19,9 @@ const (
 	codeNoRule        rules.Code = "W203" // a text of rules without a rule
 	codeNoCommand     rules.Code = "E202" // a command that cannot be run
 	codeNoUpstream    rules.Code = "W205" // no server to gate
+	codeTLS           rules.Code = "E203" // a file for TLS that cannot be used
+	codeTLSHere       rules.Code = "W206" // one that is not there, where nothing is started
+	codeExpired       rules.Code = "W207" // a certificate that is not valid now
 )
 
 // emptyPolicy finds policies that let everything pass, or nothing: they load,
@@ -77,6 +82,17 @@ func noUpstream(c *config.Config) policy.Problems {
 	p := warning(codeNoUpstream, config.Position{File: c.File}, "no server is configured: clients will see no tools")
 	p.Hint = `name servers under "mcpServers"`
 	return policy.Problems{p}
+}
+
+// runnable says what of the configuration cannot be used on this machine, all
+// at once, and warns of the rest.
+func runnable(w io.Writer, c *config.Config) error {
+	found := slices.Concat(missingCommands(c, policy.Error), tlsFiles(c, policy.Error))
+	if errs := found.Of(policy.Error); len(errs) > 0 {
+		return errs
+	}
+	printProblems(w, found)
+	return nil
 }
 
 // missingCommands finds commands that cannot be run here. The proxy does not

@@ -16,7 +16,6 @@ import (
 
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/internal/control"
-	"github.com/petrigate/petrigate/internal/policy"
 	"github.com/petrigate/petrigate/proxy"
 )
 
@@ -55,8 +54,8 @@ func serve(ctx context.Context, s stdio, cfg *config.Config) error {
 	if err != nil {
 		return err
 	}
-	if missing := missingCommands(cfg, policy.Error); len(missing) > 0 {
-		return missing
+	if err := runnable(s.err, cfg); err != nil {
+		return err
 	}
 	sparse()
 	p, err := build(cfg, result, newLogger(s.err, cfg.Log, cfg.Secrets()...))

@@ -214,8 +214,8 @@ func (s toolSet) others(seen map[string]bool) []string {
 
 // liveTools asks the upstreams. One that does not answer fails the check.
 func liveTools(ctx context.Context, s stdio, cfg *config.Config) ([]listedTool, error) {
-	if missing := missingCommands(cfg, policy.Error); len(missing) > 0 {
-		return nil, missing
+	if err := runnable(s.err, cfg); err != nil {
+		return nil, err
 	}
 	quiet := *cfg
 	quiet.Audit.File = ""

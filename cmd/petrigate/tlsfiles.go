@@ -1,0 +1,183 @@
+package main
+
+import (
+	"cmp"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/petrigate/petrigate/config"
+	"github.com/petrigate/petrigate/internal/policy"
+)
+
+// tlsFiles finds files for TLS that cannot be used. One that cannot be read is
+// as severe as missing says: where a configuration is only checked, it may be
+// for another machine, or for another user of this one.
+func tlsFiles(c *config.Config, missing policy.Severity) policy.Problems {
+	var all policy.Problems
+	if t := c.Listen.TLS; t != nil {
+		f := &tlsSection{section: t, missing: missing}
+		f.pair(t.Cert, t.Key)
+		all = f.problems
+	}
+	for _, s := range c.Servers {
+		if s.TLS == nil || s.Disabled {
+			continue
+		}
+		f := &tlsSection{section: s.TLS, missing: missing}
+		f.authorities(s.TLS.CA)
+		f.pair(s.TLS.Cert, s.TLS.Key)
+		all = append(all, f.problems...)
+	}
+	slices.SortStableFunc(all, func(a, b policy.Problem) int { return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column)) })
+	return all
+}
+
+// A tlsSection is one key "tls" of a configuration.
+type tlsSection struct {
+	section interface {
+		Of(key, text string) config.Position
+		Excerpt(line, column int) string
+	}
+	missing  policy.Severity
+	problems policy.Problems
+}
+
+func (f *tlsSection) report(severity policy.Severity, key, msg, hint string) {
+	at := f.section.Of(key, "")
+	p := warning(codeTLS, at, msg)
+	p.Severity, p.Hint, p.Excerpt = severity, hint, f.section.Excerpt(at.Line, at.Column)
+	f.problems = append(f.problems, p)
+}
+
+// read is a file that a key names; nil where there is none.
+func (f *tlsSection) read(key, path string) []byte {
+	if path == "" {
+		return nil
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		f.report(f.missing, key, fmt.Sprintf("reading %s: %v", path, innermost(err)), "")
+		if f.missing == policy.Warning {
+			f.problems[len(f.problems)-1].Code = codeTLSHere
+		}
+		return nil
+	}
+	return data
+}
+
+// authorities looks at those who vouch for a server.
+func (f *tlsSection) authorities(path string) {
+	data := f.read("ca", path)
+	if data == nil {
+		return
+	}
+	certs, ok := f.certificates("ca", path, data)
+	if !ok {
+		return
+	}
+	if !slices.ContainsFunc(certs, func(c *x509.Certificate) bool { return invalid(c) == "" }) {
+		f.expired("ca", path, certs[0], "no server can be known by it")
+	}
+}
+
+// pair looks at a certificate and its key.
+func (f *tlsSection) pair(certPath, keyPath string) {
+	cert, key := f.read("cert", certPath), f.read("key", keyPath)
+	var certs []*x509.Certificate
+	ok := false
+	if cert != nil {
+		certs, ok = f.certificates("cert", certPath, cert)
+	}
+	if ok && invalid(certs[0]) != "" {
+		f.expired("cert", certPath, certs[0], "the other side will refuse it")
+	}
+	if key == nil {
+		return
+	}
+	if problem, hint := unusableKey(key); problem != "" {
+		f.report(policy.Error, "key", keyPath+" "+problem, hint)
+		return
+	}
+	if !ok {
+		return
+	}
+	if _, err := tls.X509KeyPair(cert, key); err != nil {
+		f.report(policy.Error, "key", fmt.Sprintf("%s is not the key of the first certificate in %s", keyPath, certPath), "the certificate of the key comes first, those that vouch for it behind it")
+	}
+}
+
+// certificates are those of a file, of which there has to be one.
+func (f *tlsSection) certificates(key, path string, data []byte) ([]*x509.Certificate, bool) {
+	var certs []*x509.Certificate
+	for block, rest := pem.Decode(data); block != nil; block, rest = pem.Decode(rest) {
+		if block.Type != "CERTIFICATE" {
+			continue
+		}
+		cert, err := x509.ParseCertificate(block.Bytes)
+		if err != nil {
+			f.report(policy.Error, key, fmt.Sprintf("%s holds a certificate that cannot be read: %s", path, strings.TrimPrefix(err.Error(), "x509: ")), "")
+			return nil, false
+		}
+		certs = append(certs, cert)
+	}
+	if len(certs) > 0 {
+		return certs, true
+	}
+	hint := "a certificate begins with -----BEGIN CERTIFICATE-----"
+	if isKey(data) {
+		hint = `it holds a private key: that is the file of "key"`
+	}
+	f.report(policy.Error, key, path+" holds no certificate in PEM", hint)
+	return nil, false
+}
+
+// unusableKey says why a file holds no private key that can be used.
+func unusableKey(data []byte) (problem, hint string) {
+	for block, rest := pem.Decode(data); block != nil; block, rest = pem.Decode(rest) {
+		switch {
+		case block.Type == "ENCRYPTED PRIVATE KEY", strings.Contains(block.Headers["Proc-Type"], "ENCRYPTED"):
+			return "holds a key that is encrypted", "openssl pkey decrypts it; keep the file to yourself (chmod 600)"
+		case strings.HasSuffix(block.Type, "PRIVATE KEY"):
+			if !readableKey(block.Bytes) {
+				return "holds a private key that cannot be read", ""
+			}
+			return "", ""
+		}
+	}
+	return "holds no private key in PEM", "a key begins with -----BEGIN PRIVATE KEY-----"
+}
+
+func readableKey(der []byte) bool {
+	_, pkcs8 := x509.ParsePKCS8PrivateKey(der)
+	_, pkcs1 := x509.ParsePKCS1PrivateKey(der)
+	_, ec := x509.ParseECPrivateKey(der)
+	return pkcs8 == nil || pkcs1 == nil || ec == nil
+}
+
+func isKey(data []byte) bool {
+	block, _ := pem.Decode(data)
+	return block != nil && strings.HasSuffix(block.Type, "PRIVATE KEY")
+}
+
+// invalid says since when a certificate is not valid, or from when on; nothing
+// if it is now.
+func invalid(c *x509.Certificate) string {
+	switch now := time.Now(); {
+	case now.After(c.NotAfter):
+		return "has expired on " + c.NotAfter.Format(time.DateOnly)
+	case now.Before(c.NotBefore):
+		return "is not valid before " + c.NotBefore.Format(time.DateOnly)
+	}
+	return ""
+}
+
+func (f *tlsSection) expired(key, path string, c *x509.Certificate, so string) {
+	f.report(policy.Warning, key, fmt.Sprintf("the certificate in %s %s: %s", path, invalid(c), so), "")
+	f.problems[len(f.problems)-1].Code = codeExpired
+}
