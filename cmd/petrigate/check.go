@@ -103,7 +103,7 @@ func fileOf(cfg *config.Config) string {
 }
 
 func (f checkFlags) answer(s stdio, report checkReport) (err error) {
-	report.OK = len(report.Problems.Of(policy.Error)) == 0 && (!f.strict || len(report.Problems) == 0)
+	report.OK = len(report.Problems.Of(policy.Error)) == 0 && (!f.strict || len(report.Problems.Of(policy.Warning)) == 0)
 	if f.json {
 		err = printJSON(s.out, report)
 	} else {

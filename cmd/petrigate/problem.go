@@ -54,8 +54,11 @@ func printProblems(w io.Writer, problems policy.Problems) {
 	ink := newInk(w)
 	for _, p := range problems {
 		style := yellow
-		if p.Severity == policy.Error {
+		switch p.Severity {
+		case policy.Error:
 			style = red
+		case policy.Note:
+			style = cyan
 		}
 		message := p.Message
 		if p.Net != "" {

@@ -34,7 +34,9 @@ func tlsFiles(c *config.Config, missing policy.Severity) policy.Problems {
 		f.pair(s.TLS.Cert, s.TLS.Key)
 		all = append(all, f.problems...)
 	}
-	slices.SortStableFunc(all, func(a, b policy.Problem) int { return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column)) })
+	slices.SortStableFunc(all, func(a, b policy.Problem) int {
+		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+	})
 	return all
 }
 

@@ -183,7 +183,7 @@ func policyOf(ctx context.Context, w io.Writer, c *config.Config) (*policy.Resul
 	if refuted := found.Of(policy.Error); len(refuted) > 0 {
 		return nil, nil, refuted
 	}
-	all := slices.Concat(configWarnings(c), result.Problems, emptyPolicy(c.File, source), noUpstream(c), found)
+	all := slices.Concat(configWarnings(c), result.Problems.Of(policy.Warning), emptyPolicy(c.File, source), noUpstream(c), found)
 	printProblems(w, all)
 	return result, newReview(c, all), nil
 }

@@ -29,6 +29,7 @@ type Severity string
 const (
 	Error   Severity = "error" // it does not
 	Warning Severity = "warning"
+	Note    Severity = "note" // and nothing is wrong: it is only good to know
 )
 
 // The problems of policies; those of rules are in package rules.
@@ -117,6 +118,9 @@ func ruleError(e *rules.Error) Problem {
 
 func ruleWarning(w rules.Warning) Problem {
 	p := problem(Warning, w.Code, w.Pos, w.Msg, w.Hint)
+	if w.Code == rules.Forgotten {
+		p.Severity = Note
+	}
 	p.Excerpt = w.Excerpt()
 	return p
 }
