@@ -25,6 +25,8 @@ func TestLoadErrors(t *testing.T) {
 		{"place twice", edit(func(n *gate.Net) { n.Places = []string{"p", "p"} }), `net "n": the place "p" is named twice`},
 		{"unknown input", edit(func(n *gate.Net) { n.Transitions[0].Inputs = []string{"q"} }), `net "n": transition "t": unknown place "q" (did you mean "p"?)`},
 		{"unknown output", edit(func(n *gate.Net) { n.Transitions[0].Outputs = []string{"q"} }), `net "n": transition "t": unknown place "q" (did you mean "p"?)`},
+		{"an input that is like no place", edit(func(n *gate.Net) { n.Transitions[0].Inputs = []string{"elsewhere"} }), `net "n": transition "t": unknown place "elsewhere" (places: p)`},
+		{"an input where there are no places", edit(func(n *gate.Net) { n.Places, n.Initial, n.Transitions[0].Outputs = nil, nil, nil }), `net "n": transition "t": unknown place "p" (the net has no places)`},
 		{"unknown initial", edit(func(n *gate.Net) { n.Initial = map[string]int{"q": 1} }), `net "n": unknown place "q" (did you mean "p"?)`},
 		{"unknown terminal", edit(func(n *gate.Net) { n.Terminal = []string{"q"} }), `net "n": unknown place "q" (did you mean "p"?)`},
 		{"negative", edit(func(n *gate.Net) { n.Initial = map[string]int{"p": -1} }), `net "n": the place "p" starts with -1 tokens (a marking is never negative)`},

@@ -60,6 +60,17 @@ func netText(n gate.Net) string {
 	return b.String()
 }
 
+func TestExcerptOfAName(t *testing.T) {
+	f, errs := rules.Parse("a.rules", []byte("\n  block \"rm\" # x"))
+	names := f.Names()
+	if len(errs) > 0 || len(names) != 1 || names[0].Excerpt() != "      block \"rm\" # x\n            ^^^^\n" {
+		t.Errorf("%v, %q", errs, names[0].Excerpt())
+	}
+	if got := (rules.Name{Text: "rm"}).Excerpt(); got != "" {
+		t.Errorf("a name from nowhere has %q", got)
+	}
+}
+
 func TestNets(t *testing.T) {
 	const start = "start idle->ready"
 	tests := []struct {

@@ -92,7 +92,6 @@ func TestEveryMessage(t *testing.T) {
 	}
 	messagetest.Check(t, shown, map[string]string{
 		"runs ":            source,
-		"when ":            source,
 		"validate %q %q\n": identity,
 	}, "build.go", "claim.go", "hooks.go", "nets.go", "problem.go", "tools.go")
 }
