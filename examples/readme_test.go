@@ -187,7 +187,7 @@ func TestExamplesAreListed(t *testing.T) {
 			t.Errorf("the README does not list %s", name)
 		}
 		own := read(t, filepath.Join(name, "README.md"))
-		for _, want := range []string{"petrigate eval --cases examples/" + name + "/cases.jsonl", "--config examples/" + name + "/petrigate.yaml"} {
+		for _, want := range []string{"petrigate test examples/" + name + " examples/" + name + "/cases.jsonl", "--config examples/" + name + "/petrigate.yaml"} {
 			if !strings.Contains(own, want) {
 				t.Errorf("%s/README.md does not say %q", name, want)
 			}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -35,6 +36,11 @@ deploy was reached with 5 calls.
 `
 	if out.String() != want {
 		t.Errorf("got\n%swant\n%s", out.String(), want)
+	}
+	page, err := os.ReadFile("README.md")
+	shown := strings.ReplaceAll(strings.ReplaceAll("\n"+want, "(release.rules", "(examples/naive-agent/release.rules"), "\n", "\n    ")
+	if err != nil || !strings.Contains(string(page), strings.TrimRight(shown, " \n")) {
+		t.Errorf("README.md does not show what comes out: %v", err)
 	}
 	out.Reset()
 	wrap[2] = "none.rules"
