@@ -75,7 +75,8 @@ func (r *reader) rare(name string, args []arg) {
 
 // set reads the options that change how the shell reads what follows.
 func (r *reader) set(args []arg) {
-	for i, a := range args {
+	for i := 0; i < len(args); i++ {
+		a := args[i]
 		if a.kind != literal {
 			if i == 0 {
 				r.unsure("options that are not literal")
@@ -89,8 +90,8 @@ func (r *reader) set(args []arg) {
 			r.unsure("an option that changes how a script is read")
 		}
 		if strings.HasSuffix(a.text, "o") && i+1 < len(args) {
-			r.option(args[i+1])
-			return
+			i++
+			r.option(args[i])
 		}
 	}
 }
@@ -107,7 +108,7 @@ func (r *reader) option(a arg) {
 func (r *reader) shopt(args []arg) {
 	for _, a := range args {
 		switch {
-		case a.kind != literal, strings.HasPrefix(a.text, "compat"), a.text == "nocaseglob", a.text == "-o", a.text == "expand_aliases":
+		case a.kind != literal, strings.HasPrefix(a.text, "compat"), a.text == "nocaseglob", isCluster(a.text) && strings.Contains(a.text, "o"), a.text == "expand_aliases":
 			r.unsure("an option that changes how a script is read")
 		}
 	}

@@ -27,7 +27,7 @@ func (v *variables) evaluated() bool {
 		return true
 	}
 	for name := range v.computed {
-		if v.free[name] || v.wild && isName(name) {
+		if v.free[name] || isImplicit(name) || v.wild && isName(name) {
 			return true
 		}
 	}

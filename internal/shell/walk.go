@@ -28,6 +28,8 @@ type reader struct {
 
 	vars  variables
 	files files
+
+	source string // of the script that is read
 }
 
 // unsure notes that the script may do what cannot be seen. The first reason is kept.
@@ -65,10 +67,13 @@ func (r *reader) script(text string) (plain bool) {
 		r.unsure("a script that does not parse")
 		return false
 	}
-	covered := r.covered
-	r.texts, r.covered = r.texts+1, false
+	if strings.Contains(text, "$\\\n") {
+		r.unsure("a line that is broken behind a dollar sign") // "$\ (rm x)" is a substitution
+	}
+	covered, source := r.covered, r.source
+	r.texts, r.covered, r.source = r.texts+1, false, text
 	r.stmts(file.Stmts)
-	r.texts, r.covered = r.texts-1, covered
+	r.texts, r.covered, r.source = r.texts-1, covered, source
 	return isPlain(file.Stmts)
 }
 
@@ -331,6 +336,7 @@ func (r *reader) redirects(list []*syntax.Redirect) {
 		}
 		if rd.Hdoc != nil {
 			r.hereDoc(rd.Hdoc)
+			r.hereEnd(rd)
 		}
 		if rd.Word == nil {
 			continue

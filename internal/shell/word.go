@@ -176,7 +176,7 @@ func (b *wordBuilder) unquoted(r *reader, part syntax.WordPart, first bool) {
 	case *syntax.Lit:
 		b.lit(p.Value, first)
 	case *syntax.SglQuoted:
-		b.single(p)
+		b.single(r, p)
 	case *syntax.DblQuoted:
 		b.double(r, p)
 	case *syntax.ParamExp:
@@ -191,6 +191,9 @@ func (b *wordBuilder) unquoted(r *reader, part syntax.WordPart, first bool) {
 		r.stmts(p.Stmts)
 		b.dynamic(single)
 	case *syntax.ExtGlob:
+		if strings.ContainsAny(p.Pattern.Value, "$`<>") {
+			r.unsure("a pattern that is not read")
+		}
 		b.dynamic(spread)
 	default:
 		r.unsure("a word that bash does not know")
@@ -221,7 +224,10 @@ func (b *wordBuilder) lit(s string, first bool) {
 }
 
 // single adds '...' or $'...'.
-func (b *wordBuilder) single(q *syntax.SglQuoted) {
+func (b *wordBuilder) single(r *reader, q *syntax.SglQuoted) {
+	if q.Dollar {
+		r.doubtPosix() // of another shell it ends at the first quote
+	}
 	if q.Dollar && strings.Contains(q.Value, `\`) {
 		b.dynamic(single)
 		return
@@ -290,6 +296,9 @@ func (r *reader) param(p *syntax.ParamExp, quoted bool) argKind {
 	}
 	if !isLit(p.Index, "@") && !isLit(p.Index, "*") {
 		r.arithm(p.Index)
+	}
+	if quoted {
+		r.quotedOperands(p)
 	}
 	if p.Slice != nil {
 		r.arithm(p.Slice.Offset)

@@ -1,0 +1,112 @@
+package shell
+
+import (
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// hereEnd looks for a here document that bash ends at another line than the
+// parser: unless the delimiter is quoted, bash joins lines at a backslash first.
+func (r *reader) hereEnd(rd *syntax.Redirect) {
+	if !isPlainDelimiter(rd.Word) {
+		r.unsure("a here document whose end is not known")
+	}
+	if isQuoted(rd.Word) {
+		return
+	}
+	from, to := rd.Hdoc.Pos().Offset(), rd.Hdoc.End().Offset()
+	if from > to || to > uint(len(r.source)) {
+		r.unsure("a here document whose end is not known")
+		return
+	}
+	for strings.HasSuffix(r.source[:from], "\\\n") {
+		from -= 2 // the parser has joined these already
+	}
+	body, delimiter := r.source[from:to], rd.Word.Lit()
+	if !strings.Contains(body, "\\\n") {
+		return
+	}
+	if end := strings.LastIndexByte(body, '\n'); strings.TrimLeft(body[end+1:], "\t") == delimiter {
+		body = body[:end]
+	}
+	if strings.HasSuffix(body, "\\") {
+		r.unsure("a here document whose end is not known") // the delimiter is joined to it
+	}
+	joined := ""
+	for line := range strings.SplitSeq(body, "\n") {
+		joined += strings.TrimLeft(line, "\t")
+		rest := strings.TrimRight(joined, "\\")
+		if rest != joined {
+			joined = rest
+			continue
+		}
+		if joined == delimiter {
+			r.unsure("a here document whose end is not known")
+			return
+		}
+		joined = ""
+	}
+}
+
+// isPlainDelimiter reports whether a delimiter is text and quotes alone. An
+// expansion in it is none, and shells differ over quotes behind a dollar sign.
+func isPlainDelimiter(w *syntax.Word) bool {
+	for _, part := range w.Parts {
+		switch p := part.(type) {
+		case *syntax.Lit:
+		case *syntax.SglQuoted:
+			if p.Dollar {
+				return false
+			}
+		case *syntax.DblQuoted:
+			if p.Dollar {
+				return false
+			}
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// quotedOperands is quotedOperand for all that an expansion has.
+func (r *reader) quotedOperands(p *syntax.ParamExp) {
+	if p.Exp != nil {
+		r.quotedOperand(p.Exp.Word)
+	}
+	if p.Repl != nil {
+		r.quotedOperand(p.Repl.Orig)
+		r.quotedOperand(p.Repl.With)
+	}
+}
+
+// quotedOperand reads what stands in ${...} within double quotes, where bash
+// takes single quotes for characters and expands what is between them, though
+// the parser takes them for quotes.
+func (r *reader) quotedOperand(w *syntax.Word) {
+	if w == nil {
+		return
+	}
+	syntax.Walk(w, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.CmdSubst, *syntax.ProcSubst:
+			return false // quotes are quotes again
+		case *syntax.SglQuoted:
+			if strings.ContainsAny(n.Value, "$`\"{}\\") {
+				r.unsure("single quotes within double ones")
+			}
+		}
+		return true
+	})
+}
+
+// isImplicit reports whether bash itself puts text into a variable that a
+// script may have written.
+func isImplicit(name string) bool {
+	switch name {
+	case "_", "REPLY", "MAPFILE", "BASH_REMATCH", "BASH_COMMAND", "BASH_EXECUTION_STRING", "BASH_ARGV", "BASH_ARGV0", "BASH_SOURCE", "FUNCNAME":
+		return true
+	}
+	return false
+}
