@@ -229,7 +229,7 @@ func (c *client) tellOfTools() {
 	ready, out := c.initialized, c.out
 	c.mu.Unlock()
 	if ready && out != nil {
-		out.send(wire.AppendNotification(nil, listChanged, nil))
+		out.Send(wire.AppendNotification(nil, listChanged, nil))
 	}
 }
 

@@ -154,7 +154,7 @@ func (t *toolCall) signOfLife(n int, id string) {
 		return
 	}
 	params := fmt.Appendf(nil, `{"progressToken":%s,"progress":%d,"message":"Waiting for a person: approval %s."}`, t.meta.ProgressToken, n, id)
-	t.stream.send(wire.AppendNotification(nil, "notifications/progress", params))
+	t.stream.Send(wire.AppendNotification(nil, "notifications/progress", params))
 }
 
 // apply reads the answer that a client of 2026-07-28 brings back. An answer

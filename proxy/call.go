@@ -282,17 +282,17 @@ func (t *toolCall) answerOnly(a answer) {
 	r, refused := a.(refusal)
 	switch {
 	case refused && t.method != callTool:
-		t.stream.reply(wire.AppendError(nil, t.id, codeInvalidRequest, r.text, nil))
+		t.stream.Reply(wire.AppendError(nil, t.id, codeInvalidRequest, r.text, nil))
 	case refused && t.asTask(): // a result would have to be a task
-		t.stream.reply(wire.AppendError(nil, t.id, codeInvalidRequest, r.text, r.meta()))
+		t.stream.Reply(wire.AppendError(nil, t.id, codeInvalidRequest, r.text, r.meta()))
 	default:
-		t.stream.reply(a.append(nil, t.id, t.agent.modern))
+		t.stream.Reply(a.append(nil, t.id, t.agent.modern))
 	}
 }
 
 // pass sends what the upstream said.
 func (t *toolCall) pass(head, body []byte) {
-	t.conclude(func() { t.stream.reply(head, body, wire.Tail) })
+	t.conclude(func() { t.stream.Reply(head, body, wire.Tail) })
 }
 
 // deliver sends what the upstream said, byte for byte, or what went wrong.

@@ -15,8 +15,8 @@ import (
 // any number of notifications and requests of ours, and one reply to the
 // request that it belongs to. The parts of one whole message are not kept.
 type stream interface {
-	send(parts ...[]byte)
-	reply(parts ...[]byte)
+	Send(parts ...[]byte)
+	Reply(parts ...[]byte)
 }
 
 // A session is what calls share: the state of the nets. Several clients of

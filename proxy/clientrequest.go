@@ -120,11 +120,11 @@ func (p *Proxy) put(c *client, s stream, q *upstream.Inquiry, id string, params 
 		q.Refuse(codeInternal, "too many requests wait for the client")
 		return
 	}
-	s.send(wire.AppendRequest(nil, []byte(id), q.Method, params))
+	s.Send(wire.AppendRequest(nil, []byte(id), q.Method, params))
 	context.AfterFunc(q.Context(), func() {
 		if c.forget(key) {
 			dropped()
-			s.send(wire.AppendNotification(nil, "notifications/cancelled", cancelledParams(id, q)))
+			s.Send(wire.AppendNotification(nil, "notifications/cancelled", cancelledParams(id, q)))
 		}
 	})
 }

@@ -26,7 +26,7 @@ func (p *Proxy) dispatch(ctx context.Context, c *client, m wire.Message, meta wi
 		p.listen(ctx, c, m, meta, s)
 	case "logging/setLevel":
 		if meta.Modern() { // each request says its level instead
-			s.reply(wire.AppendError(nil, m.ID, codeNoMethod, "logging/setLevel is not of this revision", nil))
+			s.Reply(wire.AppendError(nil, m.ID, codeNoMethod, "logging/setLevel is not of this revision", nil))
 			return
 		}
 		p.setLevel(ctx, c, m, s)
@@ -44,7 +44,7 @@ func (p *Proxy) dispatch(ctx context.Context, c *client, m wire.Message, meta wi
 		p.listTasks(ctx, c, m, meta, s)
 	case "resources/subscribe", "resources/unsubscribe":
 		if meta.Modern() { // subscriptions/listen says what is watched
-			s.reply(wire.AppendError(nil, m.ID, codeNoMethod, m.Method+" is not of this revision", nil))
+			s.Reply(wire.AppendError(nil, m.ID, codeNoMethod, m.Method+" is not of this revision", nil))
 			return
 		}
 		p.watch(ctx, c, m, s)
@@ -96,7 +96,7 @@ func (p *Proxy) prepare(c *client, m wire.Message, meta wire.Meta, s stream) (*t
 	params, fault := parseCall(m)
 	if fault != nil {
 		p.log.Warn("malformed call refused", "session", c.session.id, "reason", fault.Message)
-		s.reply(fault.Append(nil))
+		s.Reply(fault.Append(nil))
 		return nil, false
 	}
 	t := &toolCall{proxy: p, client: c, stream: s, agent: c.speaker(meta), method: m.Method, id: m.ID, params: params, meta: meta}
@@ -174,18 +174,18 @@ func (p *Proxy) acceptLate(t *toolCall) {
 
 // refuseAs answers with a JSON-RPC error.
 func (t *toolCall) refuseAs(code int, text string) {
-	t.end(func() { t.stream.reply(wire.AppendError(nil, t.id, code, text, nil)) })
+	t.end(func() { t.stream.Reply(wire.AppendError(nil, t.id, code, text, nil)) })
 }
 
 // toolsList answers with the list as it is kept. There is one page.
 func (p *Proxy) toolsList(ctx context.Context, c *client, m wire.Message, meta wire.Meta, s stream) {
 	if _, paged := rawjson.Member(m.Params, "cursor"); paged {
-		s.reply(wire.AppendError(nil, m.ID, codeInvalidParams, "Unknown cursor: the list has one page.", nil))
+		s.Reply(wire.AppendError(nil, m.ID, codeInvalidParams, "Unknown cursor: the list has one page.", nil))
 		return
 	}
 	p.awaitList(ctx)
 	if !meta.Modern() && p.advisor != nil {
-		s.reply(wire.ResultHead(m.ID), p.advisor.list(c), wire.Tail)
+		s.Reply(wire.ResultHead(m.ID), p.advisor.list(c), wire.Tail)
 		return
 	}
 	if !meta.Modern() {
@@ -196,7 +196,7 @@ func (p *Proxy) toolsList(ctx context.Context, c *client, m wire.Message, meta w
 	if meta.Modern() {
 		list = view.modern
 	}
-	s.reply(wire.ResultHead(m.ID), list, wire.Tail)
+	s.Reply(wire.ResultHead(m.ID), list, wire.Tail)
 }
 
 // newHandshake is the part of the protocol that mcp-go speaks for us:
@@ -212,11 +212,11 @@ func (p *Proxy) shakeHands(ctx context.Context, c *client, m wire.Message, s str
 	ctx = p.server.WithContext(ctx, &greeter{id: c.id})
 	reply, err := json.Marshal(p.server.HandleMessage(ctx, m.Raw))
 	if err != nil {
-		s.reply(wire.AppendError(nil, m.ID, codeInternal, "no answer could be made", nil))
+		s.Reply(wire.AppendError(nil, m.ID, codeInternal, "no answer could be made", nil))
 		return
 	}
 	if e, failed := rawjson.Member(reply, "error"); failed {
-		s.reply(wire.ErrorHead(m.ID), e, wire.Tail)
+		s.Reply(wire.ErrorHead(m.ID), e, wire.Tail)
 		return
 	}
 	result, _ := rawjson.Member(reply, "result")
@@ -230,7 +230,7 @@ func (p *Proxy) shakeHands(ctx context.Context, c *client, m wire.Message, s str
 		p.declare(ctx, c.speaker(meta))
 		result = p.introduced(ctx, c.speaker(meta), result)
 	}
-	s.reply(wire.ResultHead(m.ID), result, wire.Tail)
+	s.Reply(wire.ResultHead(m.ID), result, wire.Tail)
 }
 
 // declare lets the upstreams of the older era know what a client can do.

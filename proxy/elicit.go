@@ -33,7 +33,7 @@ func (p *Proxy) elicit(t *toolCall, r *approval) {
 		p.approvals.unshow(r)
 		return
 	}
-	t.stream.send(wire.AppendRequest(nil, []byte(id), "elicitation/create", p.elicitParams(r)))
+	t.stream.Send(wire.AppendRequest(nil, []byte(id), "elicitation/create", p.elicitParams(r)))
 	p.background(func() {
 		defer t.client.forget(wire.IDKey([]byte(id)))
 		timer := time.NewTimer(r.expires.Sub(p.options.Now()))
@@ -49,6 +49,6 @@ func (p *Proxy) elicit(t *toolCall, r *approval) {
 		case <-p.ctx.Done():
 		}
 		params := []byte(`{"requestId":` + id + `,"reason":"answered elsewhere or no longer needed"}`)
-		t.stream.send(wire.AppendNotification(nil, "notifications/cancelled", params))
+		t.stream.Send(wire.AppendNotification(nil, "notifications/cancelled", params))
 	})
 }

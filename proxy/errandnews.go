@@ -77,5 +77,5 @@ func (p *Proxy) giveUp(e *errand) {
 		return
 	}
 	params := append(rawjson.AppendString([]byte(`{"taskId":`), e.theirs), '}')
-	p.reach(c, e.upstream).send(wire.AppendRequest(nil, rawjson.AppendString(nil, randomID("pg-")), "tasks/cancel", params))
+	p.reach(c, e.upstream).Send(wire.AppendRequest(nil, rawjson.AppendString(nil, randomID("pg-")), "tasks/cancel", params))
 }

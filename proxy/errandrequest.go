@@ -164,7 +164,7 @@ func (p *Proxy) lookAt(ctx context.Context, e *errand) []byte {
 		return e.known()
 	}
 	params := append(rawjson.AppendString([]byte(`{"taskId":`), e.theirs), '}')
-	p.reach(e.client, e.upstream).send(wire.AppendRequest(nil, id, "tasks/get", params))
+	p.reach(e.client, e.upstream).Send(wire.AppendRequest(nil, id, "tasks/get", params))
 	select {
 	case a := <-answered:
 		if about, err := e.read(a.result); err == nil {

@@ -220,12 +220,12 @@ func (t *toolCall) aloud() stream { return callStream{t} }
 // waits for it, where there is one.
 type callStream struct{ call *toolCall }
 
-func (s callStream) send(parts ...[]byte) {
+func (s callStream) Send(parts ...[]byte) {
 	if len(parts) == 1 {
 		s.call.tell(parts[0])
 		return
 	}
-	s.call.stream.send(parts...)
+	s.call.stream.Send(parts...)
 }
 
-func (s callStream) reply(parts ...[]byte) { s.call.stream.reply(parts...) }
+func (s callStream) Reply(parts ...[]byte) { s.call.stream.Reply(parts...) }

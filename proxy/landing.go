@@ -98,7 +98,7 @@ func (t *toolCall) goesOnAfter(l landing) bool {
 // tell passes a notification on. It is called on the reader of an upstream.
 func (t *toolCall) tell(note []byte) {
 	if t.notes == nil {
-		t.stream.send(note)
+		t.stream.Send(note)
 		return
 	}
 	t.notes.add(note)

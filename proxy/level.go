@@ -19,7 +19,7 @@ var logLevels = map[string]int{
 func (p *Proxy) setLevel(ctx context.Context, c *client, m wire.Message, s stream) {
 	level := member(m.Params, "level")
 	if _, known := logLevels[level]; !known {
-		s.reply(wire.AppendError(nil, m.ID, codeInvalidParams, "unknown log level", nil))
+		s.Reply(wire.AppendError(nil, m.ID, codeInvalidParams, "unknown log level", nil))
 		return
 	}
 	c.mu.Lock()
@@ -27,7 +27,7 @@ func (p *Proxy) setLevel(ctx context.Context, c *client, m wire.Message, s strea
 	c.mu.Unlock()
 	p.leveled.Store(true)
 	p.relevel(ctx)
-	s.reply(wire.AppendResult(nil, m.ID, []byte(`{}`)))
+	s.Reply(wire.AppendResult(nil, m.ID, []byte(`{}`)))
 }
 
 // unasked is the level of a client that has not asked for one, once another
@@ -119,7 +119,7 @@ func (p *Proxy) logged(u *upstreamState, params []byte) {
 		out := c.out
 		c.mu.Unlock()
 		if wanted && out != nil && u.serves(c) {
-			out.send(wire.AppendNotification(nil, method, params))
+			out.Send(wire.AppendNotification(nil, method, params))
 		}
 	}
 	if t := u.logsFor(params); t != nil {

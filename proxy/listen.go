@@ -26,26 +26,26 @@ type subscription struct {
 // listen serves subscriptions/listen of 2026-07-28 until the client ends it.
 func (p *Proxy) listen(ctx context.Context, c *client, m wire.Message, meta wire.Meta, s stream) {
 	if !meta.Modern() {
-		s.reply(wire.AppendError(nil, m.ID, codeNoMethod, "subscriptions/listen is of revision 2026-07-28", nil))
+		s.Reply(wire.AppendError(nil, m.ID, codeNoMethod, "subscriptions/listen is of revision 2026-07-28", nil))
 		return
 	}
 	p.awaitUpstreams(ctx)
 	sub := &subscription{id: string(m.ID), notes: newNotes(), lists: map[string]bool{}}
 	filter, _ := rawjson.Member(m.Params, "notifications")
 	if _, tasks := rawjson.Member(filter, "taskIds"); tasks && !c.speaker(meta).takesTasks() {
-		s.reply(wire.AppendError(nil, m.ID, codeMissingCapability, "Missing required client capability", missingTasks()))
+		s.Reply(wire.AppendError(nil, m.ID, codeMissingCapability, "Missing required client capability", missingTasks()))
 		return
 	}
 	agreed := p.agree(ctx, c, sub, filter)
 	before := p.catalogue.load()
 	if !c.subscribe(sub) {
-		s.reply(wire.AppendError(nil, m.ID, codeInvalidRequest, "too many subscriptions are open", nil))
+		s.Reply(wire.AppendError(nil, m.ID, codeInvalidRequest, "too many subscriptions are open", nil))
 		return
 	}
-	s.send(wire.AppendNotification(nil, "notifications/subscriptions/acknowledged", subscriptionParams(sub.id, agreed)))
+	s.Send(wire.AppendNotification(nil, "notifications/subscriptions/acknowledged", subscriptionParams(sub.id, agreed)))
 	if len(agreed) > len(`,"notifications":{}`) {
 		if sub.lists["toolsListChanged"] && p.catalogue.load() != before { // it may have changed before anybody could tell
-			s.send(wire.AppendNotification(nil, listChanged, subscriptionParams(sub.id, "")))
+			s.Send(wire.AppendNotification(nil, listChanged, subscriptionParams(sub.id, "")))
 		}
 		p.rewatch()
 		p.tellNews(ctx, sub, s)
@@ -57,7 +57,7 @@ func (p *Proxy) listen(ctx context.Context, c *client, m wire.Message, meta wire
 		p.rewatch()
 	}
 	if ctx.Err() == nil {
-		s.reply(wire.AppendResult(nil, m.ID, subscriptionParams(sub.id, `,"resultType":"complete"`)))
+		s.Reply(wire.AppendResult(nil, m.ID, subscriptionParams(sub.id, `,"resultType":"complete"`)))
 	}
 }
 

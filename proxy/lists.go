@@ -41,7 +41,7 @@ func (p *Proxy) list(ctx context.Context, c *client, m wire.Message, meta wire.M
 	upstreams := p.offering(kind.capability)
 	switch {
 	case len(upstreams) == 0 && !p.offersStatus():
-		s.reply(wire.AppendError(nil, m.ID, codeNoMethod, "Method not found: no upstream has "+kind.capability, nil))
+		s.Reply(wire.AppendError(nil, m.ID, codeNoMethod, "Method not found: no upstream has "+kind.capability, nil))
 		return
 	case len(upstreams) > 0 && p.passesThrough(kind):
 		r := &relayed{proxy: p, client: c, stream: s, agent: c.speaker(meta), message: m, meta: meta, upstream: upstreams[0], notes: newNotes()}
@@ -50,7 +50,7 @@ func (p *Proxy) list(ctx context.Context, c *client, m wire.Message, meta wire.M
 		return
 	}
 	if _, paged := rawjson.Member(m.Params, "cursor"); paged {
-		s.reply(wire.AppendError(nil, m.ID, codeInvalidParams, "Unknown cursor: the list has one page.", nil))
+		s.Reply(wire.AppendError(nil, m.ID, codeInvalidParams, "Unknown cursor: the list has one page.", nil))
 		return
 	}
 	items, around := p.gatherAll(ctx, kind, upstreams)
@@ -63,7 +63,7 @@ func (p *Proxy) list(ctx context.Context, c *client, m wire.Message, meta wire.M
 	}
 	result = append(around.append(append(result, ']')), '}')
 	result = p.withOwn(kind, result)
-	s.reply(wire.ResultHead(m.ID), ofEra(result, kind.method, meta.Modern()), wire.Tail)
+	s.Reply(wire.ResultHead(m.ID), ofEra(result, kind.method, meta.Modern()), wire.Tail)
 }
 
 // passesThrough reports whether the list of the only upstream is that of the

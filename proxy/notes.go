@@ -40,13 +40,13 @@ func (n *notes) writeTo(s stream) {
 	n.waiting = nil
 	n.mu.Unlock()
 	for note := range slices.Values(waiting) {
-		s.send(note)
+		s.Send(note)
 	}
 }
 
 // A noteStream is a stream by way of notes.
 type noteStream struct{ *notes }
 
-func (s noteStream) send(parts ...[]byte) { s.add(joined(parts)) }
+func (s noteStream) Send(parts ...[]byte) { s.add(joined(parts)) }
 
-func (s noteStream) reply(parts ...[]byte) { s.send(parts...) }
+func (s noteStream) Reply(parts ...[]byte) { s.Send(parts...) }

@@ -34,7 +34,7 @@ func (p *Proxy) announce(method string) {
 	for _, c := range p.clientList() {
 		told, out, subscribers := c.hearers(method)
 		if told && out != nil {
-			out.send(plain)
+			out.Send(plain)
 		}
 		for _, s := range subscribers {
 			s.notes.add(wire.AppendNotification(nil, method, subscriptionParams(s.id, "")))

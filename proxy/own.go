@@ -91,5 +91,5 @@ func (t *toolCall) answerOwn() {
 		b.WriteString(`}}]}`)
 	}
 	result := ofEra(b.Bytes(), t.method, t.agent.modern)
-	t.end(func() { t.stream.reply(wire.AppendResult(nil, t.id, result)) })
+	t.end(func() { t.stream.Reply(wire.AppendResult(nil, t.id, result)) })
 }

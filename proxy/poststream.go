@@ -60,8 +60,8 @@ func (s *postStream) begin() {
 	}
 }
 
-// send writes a message before the answer.
-func (s *postStream) send(parts ...[]byte) {
+// Send writes a message before the answer.
+func (s *postStream) Send(parts ...[]byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.done {
@@ -86,8 +86,8 @@ func (s *postStream) event(parts [][]byte, last bool) {
 	}
 }
 
-// reply writes the answer, once.
-func (s *postStream) reply(parts ...[]byte) {
+// Reply writes the answer, once.
+func (s *postStream) Reply(parts ...[]byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.done {

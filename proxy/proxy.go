@@ -18,6 +18,7 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/proxy/internal/lines"
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 )
 
@@ -128,7 +129,7 @@ type Proxy struct {
 
 	leveled atomic.Bool // a client has asked for a level of log messages
 
-	stdio atomic.Pointer[lineWriter] // of the client over stdio, if there is one
+	stdio atomic.Pointer[lines.Writer] // of the client over stdio, if there is one
 
 	mu       sync.Mutex
 	closed   bool

@@ -52,7 +52,7 @@ func newPushStream() *pushStream {
 	return &pushStream{wake: make(chan struct{}, 1), closed: make(chan struct{})}
 }
 
-func (s *pushStream) send(parts ...[]byte) {
+func (s *pushStream) Send(parts ...[]byte) {
 	message := bytes.Join(parts, nil)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -113,8 +113,8 @@ func isNews(message []byte) bool {
 		bytes.HasPrefix(message, []byte(head+resourcesListChanged+`"`)) || bytes.HasPrefix(message, []byte(head+resourceUpdated+`"`))
 }
 
-// reply is never called: what is pushed belongs to no request.
-func (s *pushStream) reply(parts ...[]byte) { s.send(parts...) }
+// Reply is never called: what is pushed belongs to no request.
+func (s *pushStream) Reply(parts ...[]byte) { s.Send(parts...) }
 
 func (s *pushStream) listening() bool {
 	s.mu.Lock()

@@ -14,13 +14,13 @@ func TestPushedIsBounded(t *testing.T) {
 		t.Error("a session keeps something before there is anything")
 	}
 	news := `{"jsonrpc":"2.0","method":"` + listChanged + `"}`
-	s.send([]byte(news))
-	s.send([]byte(news))
+	s.Send([]byte(news))
+	s.Send([]byte(news))
 	if len(s.waiting) != 1 {
 		t.Errorf("one change is told %d times", len(s.waiting))
 	}
 	for i := range 1000 {
-		s.send([]byte(fmt.Sprintf(`{"n":%d,"pad":"`, i)), []byte(strings.Repeat("x", 1000)+`"}`))
+		s.Send([]byte(fmt.Sprintf(`{"n":%d,"pad":"`, i)), []byte(strings.Repeat("x", 1000)+`"}`))
 	}
 	size := 0
 	for _, e := range s.waiting {
@@ -40,13 +40,13 @@ func TestPushedIsBounded(t *testing.T) {
 		t.Errorf("the last one is %d", last.number)
 	}
 	for range 1000 {
-		s.send([]byte(strings.Repeat("y", 2000)))
+		s.Send([]byte(strings.Repeat("y", 2000)))
 	}
 	if n := len(s.waiting); n != maxPushed {
 		t.Errorf("%d messages wait for an open stream", n)
 	}
 	s.take()
-	s.send([]byte(strings.Repeat("z", 2*maxKeptBytes)))
+	s.Send([]byte(strings.Repeat("z", 2*maxKeptBytes)))
 	if got := s.take(); len(got) != 1 {
 		t.Errorf("%d messages", len(got))
 	}
@@ -54,7 +54,7 @@ func TestPushedIsBounded(t *testing.T) {
 		t.Error("a large message is kept after it was written")
 	}
 	s.leave()
-	s.send([]byte(strings.Repeat("z", 2*maxKeptBytes)))
+	s.Send([]byte(strings.Repeat("z", 2*maxKeptBytes)))
 	if s.waiting != nil {
 		t.Error("a large message is kept for nobody")
 	}

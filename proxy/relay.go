@@ -44,14 +44,14 @@ func (r *relayed) serve(ctx context.Context) bool {
 	case ctx.Err() != nil:
 		return false // nobody waits for an answer
 	case err != nil:
-		r.stream.reply(wire.AppendError(nil, r.message.ID, codeInternal, err.Error(), nil))
+		r.stream.Reply(wire.AppendError(nil, r.message.ID, codeInternal, err.Error(), nil))
 	case reply.Error != nil:
-		r.stream.reply(wire.ErrorHead(r.message.ID), reply.Error, wire.Tail)
+		r.stream.Reply(wire.ErrorHead(r.message.ID), reply.Error, wire.Tail)
 	default:
 		if r.amend != nil {
 			reply.Result = r.amend(reply.Result)
 		}
-		r.stream.reply(wire.ResultHead(r.message.ID), r.upstream.theirs(reply.Result, r.message.Method, r.agent.modern), wire.Tail)
+		r.stream.Reply(wire.ResultHead(r.message.ID), r.upstream.theirs(reply.Result, r.message.Method, r.agent.modern), wire.Tail)
 		return true
 	}
 	return false

@@ -105,21 +105,21 @@ func unknownResource(id []byte, uri string, modern bool) []byte {
 func (p *Proxy) complete(ctx context.Context, c *client, m wire.Message, meta wire.Meta, s stream) {
 	p.awaitUpstreams(ctx)
 	if len(p.offering("completions")) == 0 {
-		s.reply(wire.AppendError(nil, m.ID, codeNoMethod, "Method not found: no upstream completes arguments", nil))
+		s.Reply(wire.AppendError(nil, m.ID, codeNoMethod, "Method not found: no upstream completes arguments", nil))
 		return
 	}
 	r := &relayed{proxy: p, client: c, stream: s, agent: c.speaker(meta), message: m, meta: meta, notes: newNotes()}
 	if why := p.refer(ctx, r); why != "" {
-		s.reply(refusedRequest(m.ID, why))
+		s.Reply(refusedRequest(m.ID, why))
 		return
 	}
 	if r.upstream == nil || r.upstream.State().Phase != upstream.Up || !r.upstream.has("completions") {
-		s.reply(wire.AppendError(nil, m.ID, codeInvalidParams, "no upstream has what the ref names, and completes its arguments", nil))
+		s.Reply(wire.AppendError(nil, m.ID, codeInvalidParams, "no upstream has what the ref names, and completes its arguments", nil))
 		return
 	}
 	at, err := p.placed(ctx, c, r.agent, r.upstream)
 	if err != nil {
-		s.reply(wire.AppendError(nil, m.ID, codeInternal, err.Error(), nil))
+		s.Reply(wire.AppendError(nil, m.ID, codeInternal, err.Error(), nil))
 		return
 	}
 	r.upstream = at

@@ -240,7 +240,7 @@ func (p *Proxy) askClient(ctx context.Context, t *toolCall, r inputRequest) ([]b
 		return nil, errors.New("too many requests wait for the client")
 	}
 	t.tool.upstream.away.sends(t.client, r.method, r.params)
-	t.stream.send(wire.AppendRequest(nil, id, r.method, withVisit(r.method, p.asking(t.tool.upstream, r.params))))
+	t.stream.Send(wire.AppendRequest(nil, id, r.method, withVisit(r.method, p.asking(t.tool.upstream, r.params))))
 	select {
 	case a := <-answer:
 		switch {
@@ -252,7 +252,7 @@ func (p *Proxy) askClient(ctx context.Context, t *toolCall, r inputRequest) ([]b
 		return nil, fmt.Errorf("the client refused %s: %s", r.method, visible(member(a.failure, "message")))
 	case <-ctx.Done():
 		if t.client.forget(key) {
-			t.stream.send(wire.AppendNotification(nil, "notifications/cancelled", append(append([]byte(`{"requestId":`), id...), '}')))
+			t.stream.Send(wire.AppendNotification(nil, "notifications/cancelled", append(append([]byte(`{"requestId":`), id...), '}')))
 		}
 		return nil, context.Cause(ctx)
 	}

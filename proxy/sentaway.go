@@ -84,6 +84,6 @@ func (s *sentAway) demands(c *client, failure []byte) {
 func (p *Proxy) returned(u *upstreamState, params []byte) {
 	c := u.away.find(member(params, "elicitationId"))
 	if c != nil && c.out != nil && p.has(c) {
-		c.out.send(wire.AppendNotification(nil, elicitationComplete, params))
+		c.out.Send(wire.AppendNotification(nil, elicitationComplete, params))
 	}
 }

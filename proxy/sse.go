@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/proxy/internal/door"
+	"github.com/petrigate/petrigate/proxy/internal/lines"
 )
 
 // Paths of the transport of revision 2024-11-05: a stream, and where the
@@ -29,7 +30,7 @@ type sseClients struct {
 type sseClient struct {
 	*client
 	ctx  context.Context //nolint:containedctx // of the stream, which the requests of other handlers live in
-	out  *lineWriter
+	out  *lines.Writer
 	work sync.WaitGroup
 
 	mu    sync.Mutex // held while a message is taken, one at a time
@@ -64,8 +65,8 @@ func (h *handler) legacy(w http.ResponseWriter, r *http.Request) bool {
 func (h *handler) sse(w http.ResponseWriter, r *http.Request, v door.Visitor) {
 	p := h.proxy
 	events := &eventLines{w: w}
-	out := newLineWriter(events)
-	out.aside = true // upstreams that others use too write to it
+	out := lines.NewWriter(events)
+	out.Aside = true // upstreams that others use too write to it
 	c, refusal := h.seats.open(p, v.Principal, "sse", out)
 	if c == nil {
 		http.Error(w, refusal, http.StatusTooManyRequests)
@@ -86,12 +87,12 @@ func (h *handler) sse(w http.ResponseWriter, r *http.Request, v door.Visitor) {
 		p.dropClient(c)
 		s.work.Wait()
 		select {
-		case <-out.broken: // by a client that does not read: the write under way is to end
+		case <-out.Broken(): // by a client that does not read: the write under way is to end
 			_ = http.NewResponseController(w).SetWriteDeadline(time.Unix(1, 0))
 		default:
 		}
-		out.close()
-		out.awaitIdle() // nothing may be written once this returns
+		out.Close()
+		out.AwaitIdle() // nothing may be written once this returns
 	}()
 	tick := time.NewTicker(keepAlive)
 	defer tick.Stop()
@@ -104,7 +105,7 @@ func (h *handler) sse(w http.ResponseWriter, r *http.Request, v door.Visitor) {
 			return
 		case <-ctx.Done():
 			return
-		case <-out.broken:
+		case <-out.Broken():
 			return
 		}
 	}

@@ -1,8 +1,6 @@
 package proxy
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -13,18 +11,16 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/proxy/internal/lines"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
-
-// maxQueued bounds what waits to be written to a client that does not read.
-const maxQueued = 64 << 20
 
 // ServeStdio serves one client: in carries its messages, one a line, and out
 // carries ours and nothing else. It returns when in ends, when ctx ends, or
 // when out cannot be written; calls that are not answered by then are
 // cancelled. It is called once for a connection.
 func (p *Proxy) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
-	w := newLineWriter(out)
+	w := lines.NewWriter(out)
 	c := p.newClient("stdio", "local", p.newSession("connection", "local"), w)
 	p.stdio.Store(w)
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -34,20 +30,20 @@ func (p *Proxy) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) err
 		cancel(errGone)
 		p.dropClient(c)
 		calls.Wait()
-		w.close()
+		w.Close()
 	}()
-	lines := make(chan error, 1)
-	go func() { lines <- p.readLines(ctx, c, in, w, &calls) }()
+	ended := make(chan error, 1)
+	go func() { ended <- p.readLines(ctx, c, in, w, &calls) }()
 	select {
-	case err := <-lines:
+	case err := <-ended:
 		if err == nil {
 			p.farewell(ctx, c, w)
 		}
 		return err
 	case <-ctx.Done():
 		return context.Cause(ctx)
-	case <-w.broken:
-		return w.err
+	case <-w.Broken():
+		return w.Err()
 	}
 }
 
@@ -56,21 +52,21 @@ const lastWait = time.Second
 
 // farewell lets the requests of a client that has closed its side be answered:
 // it may have said all it wanted to say, as a pipe from a file does.
-func (p *Proxy) farewell(ctx context.Context, c *client, w *lineWriter) {
+func (p *Proxy) farewell(ctx context.Context, c *client, w *lines.Writer) {
 	timer := time.NewTimer(lastWait)
 	defer timer.Stop()
 	select {
 	case <-c.drained():
 	case <-timer.C:
 	case <-ctx.Done():
-	case <-w.broken:
+	case <-w.Broken():
 	}
 }
 
 // readLines takes one message a line to its end. Where more than one is at
 // hand, what comes of them goes out together.
-func (p *Proxy) readLines(ctx context.Context, c *client, in io.Reader, w *lineWriter, calls *sync.WaitGroup) error {
-	r := bufio.NewReaderSize(in, 64<<10)
+func (p *Proxy) readLines(ctx context.Context, c *client, in io.Reader, w *lines.Writer, calls *sync.WaitGroup) error {
+	r := lines.NewReader(in, p.options.MaxRequest)
 	var release func()
 	defer func() {
 		if release != nil {
@@ -78,17 +74,17 @@ func (p *Proxy) readLines(ctx context.Context, c *client, in io.Reader, w *lineW
 		}
 	}()
 	for {
-		line, err := readLine(r, p.options.MaxRequest)
+		line, err := r.Next()
 		switch {
-		case errors.Is(err, errTooLong):
-			w.reply(wire.AppendError(nil, nil, codeInvalidRequest, err.Error(), nil))
+		case errors.Is(err, lines.ErrTooLong):
+			w.Reply(wire.AppendError(nil, nil, codeInvalidRequest, err.Error(), nil))
 			continue
 		case err == io.EOF:
 			return nil
 		case err != nil:
 			return err
 		}
-		more := lineAtHand(r)
+		more := r.More()
 		if more && release == nil {
 			release = p.cork(w)
 		}
@@ -106,9 +102,9 @@ func (p *Proxy) readLines(ctx context.Context, c *client, in io.Reader, w *lineW
 }
 
 // cork holds back what is written to the client and to all upstreams.
-func (p *Proxy) cork(w *lineWriter) (release func()) {
-	w.cork()
-	releases := []func(){w.uncork}
+func (p *Proxy) cork(w *lines.Writer) (release func()) {
+	w.Cork()
+	releases := []func(){w.Uncork}
 	for _, u := range p.upstreams {
 		releases = append(releases, u.Cork())
 	}
@@ -119,20 +115,14 @@ func (p *Proxy) cork(w *lineWriter) (release func()) {
 	}
 }
 
-// lineAtHand reports whether a whole line can be read without waiting.
-func lineAtHand(r *bufio.Reader) bool {
-	buffered, err := r.Peek(r.Buffered())
-	return err == nil && bytes.IndexByte(buffered, '\n') >= 0
-}
-
 // take handles one message. Requests are noted under their id here, by the
 // reader, so that a cancellation that follows finds them.
-func (p *Proxy) take(ctx context.Context, c *client, line []byte, w *lineWriter, calls *sync.WaitGroup) {
+func (p *Proxy) take(ctx context.Context, c *client, line []byte, w *lines.Writer, calls *sync.WaitGroup) {
 	m, fault := wire.Parse(line, wire.Limits{Size: p.options.MaxRequest})
 	switch {
 	case fault != nil:
 		if !fault.Silent {
-			w.reply(fault.Append(nil))
+			w.Reply(fault.Append(nil))
 		}
 	case m.Kind == wire.Response:
 		c.response(m)
@@ -145,15 +135,15 @@ func (p *Proxy) take(ctx context.Context, c *client, line []byte, w *lineWriter,
 
 // request begins one request. A call of a tool is decided and sent here, on
 // the reader, since that never waits; what may wait runs beside it.
-func (p *Proxy) request(ctx context.Context, c *client, m wire.Message, w *lineWriter, calls *sync.WaitGroup) {
+func (p *Proxy) request(ctx context.Context, c *client, m wire.Message, w *lines.Writer, calls *sync.WaitGroup) {
 	meta, fault := wire.ParseMeta(m.Params)
 	if fault != nil {
 		fault.ID = m.ID
-		w.reply(fault.Append(nil))
+		w.Reply(fault.Append(nil))
 		return
 	}
 	if v := meta.ProtocolVersion; meta.Modern() && !mcp.IsValidProtocolVersion(v) { // as over HTTP
-		w.reply(unsupportedVersion(m.ID, v))
+		w.Reply(unsupportedVersion(m.ID, v))
 		return
 	}
 	if isCall(m.Method) {
@@ -208,7 +198,7 @@ func beside(ctx context.Context, t *toolCall, calls *sync.WaitGroup) func(func()
 // duplicate refuses a request whose id is in flight. The first is not touched.
 func (p *Proxy) duplicate(c *client, m wire.Message, s stream) {
 	p.log.Warn("request refused: its id is in flight", "method", m.Method, "session", c.session.id)
-	s.reply(wire.AppendError(nil, m.ID, codeInvalidRequest, "A request with this id is still in flight.", nil))
+	s.Reply(wire.AppendError(nil, m.ID, codeInvalidRequest, "A request with this id is still in flight.", nil))
 }
 
 // duplicateCall is duplicate for a call, which is on record.
@@ -224,40 +214,6 @@ func (p *Proxy) duplicateCall(t *toolCall) {
 func (p *Proxy) recovered(method string, id []byte, s stream) {
 	if v := recover(); v != nil {
 		p.log.Error("a request failed inside", "method", method, "panic", v, "stack", string(debug.Stack()))
-		s.reply(wire.AppendError(nil, id, codeInternal, "The request failed inside the proxy; nothing more was done.", nil))
+		s.Reply(wire.AppendError(nil, id, codeInternal, "The request failed inside the proxy; nothing more was done.", nil))
 	}
-}
-
-var errTooLong = errors.New("the message is longer than this proxy takes")
-
-// readLine reads up to the next LF and gives a line of its own memory. What
-// is longer than limit is skipped to its end.
-func readLine(r *bufio.Reader, limit int) ([]byte, error) {
-	var line []byte
-	tooLong := false
-	for {
-		part, err := r.ReadSlice('\n')
-		if len(line)+len(part) > limit+2 {
-			tooLong, line = true, nil
-		}
-		if !tooLong {
-			line = append(line, part...)
-		}
-		switch {
-		case err == bufio.ErrBufferFull:
-			continue
-		case err != nil && len(line) == 0 && !tooLong:
-			return nil, err
-		case tooLong:
-			return nil, errTooLong
-		}
-		return trimEnd(line), nil
-	}
-}
-
-func trimEnd(line []byte) []byte {
-	for len(line) > 0 && (line[len(line)-1] == '\n' || line[len(line)-1] == '\r') {
-		line = line[:len(line)-1]
-	}
-	return line
 }

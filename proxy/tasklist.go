@@ -19,13 +19,13 @@ const tasksOnPage = 32
 func (p *Proxy) listTasks(ctx context.Context, c *client, m wire.Message, meta wire.Meta, s stream) {
 	p.awaitUpstreams(ctx)
 	if code, text := p.refuseTask(c.speaker(meta), m.Method); code != 0 {
-		s.reply(wire.AppendError(nil, m.ID, code, text, nil))
+		s.Reply(wire.AppendError(nil, m.ID, code, text, nil))
 		return
 	}
 	all := p.tasks.of(c.session)
 	from, ok := cursorOf(m.Params, len(all), func(i int) uint64 { return all[i].ticket.Number })
 	if !ok {
-		s.reply(wire.AppendError(nil, m.ID, codeInvalidParams, "Unknown cursor", nil))
+		s.Reply(wire.AppendError(nil, m.ID, codeInvalidParams, "Unknown cursor", nil))
 		return
 	}
 	page := all[from:min(from+tasksOnPage, len(all))]
@@ -33,7 +33,7 @@ func (p *Proxy) listTasks(ctx context.Context, c *client, m wire.Message, meta w
 	if from+len(page) < len(all) {
 		next = strconv.FormatUint(page[len(page)-1].ticket.Number, 10)
 	}
-	s.reply(wire.AppendResult(nil, m.ID, taskPage(p.showTasks(page), next)))
+	s.Reply(wire.AppendResult(nil, m.ID, taskPage(p.showTasks(page), next)))
 }
 
 // taskPage is a result of tasks/list; tasks that are nil are gone.

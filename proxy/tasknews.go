@@ -87,7 +87,7 @@ func (x *task) tell(method string, params []byte) {
 	t := x.call
 	if note := t.client.note(t.agent, t.meta, method, wire.RelateTask(params, x.id)); note != nil && !t.agent.modern {
 		if s := x.stream(); s != nil {
-			s.send(note)
+			s.Send(note)
 		}
 	}
 }
@@ -95,7 +95,7 @@ func (x *task) tell(method string, params []byte) {
 // notify tells the client of the task, if that is of the older era.
 func (x *task) notify(method string, params []byte) {
 	if s := x.call.client.out; s != nil && !x.call.agent.modern {
-		s.send(wire.AppendNotification(nil, method, params))
+		s.Send(wire.AppendNotification(nil, method, params))
 	}
 }
 

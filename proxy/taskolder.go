@@ -37,7 +37,7 @@ func (t *toolCall) taskFor() []byte {
 // takes none.
 func (t *toolCall) mustTakeTask() {
 	text := fmt.Sprintf("Missing required client capability: %s can be called as a task only", t.tool.exposed)
-	t.end(func() { t.stream.reply(wire.AppendError(nil, t.id, codeMissingCapability, text, missingTasks())) })
+	t.end(func() { t.stream.Reply(wire.AppendError(nil, t.id, codeMissingCapability, text, missingTasks())) })
 }
 
 // missingTasks is the data of an error that says what a client has to declare.
@@ -152,13 +152,13 @@ func (p *Proxy) serveOlder(ctx context.Context, x *task, m wire.Message, s strea
 	var refused refusedError
 	switch {
 	case errors.As(err, &refused):
-		s.reply(wire.ErrorHead(m.ID), refused, wire.Tail)
+		s.Reply(wire.ErrorHead(m.ID), refused, wire.Tail)
 	case errors.Is(err, errTaskGone):
-		s.reply(wire.AppendError(nil, m.ID, codeInvalidParams, noTask, nil))
+		s.Reply(wire.AppendError(nil, m.ID, codeInvalidParams, noTask, nil))
 	case err != nil:
-		s.reply(wire.AppendError(nil, m.ID, codeInternal, fmt.Sprintf("upstream %s: %v", x.upstream.config.Name, err), nil))
+		s.Reply(wire.AppendError(nil, m.ID, codeInternal, fmt.Sprintf("upstream %s: %v", x.upstream.config.Name, err), nil))
 	default:
-		s.reply(wire.ResultHead(m.ID), result, wire.Tail)
+		s.Reply(wire.ResultHead(m.ID), result, wire.Tail)
 	}
 }
 

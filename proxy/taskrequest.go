@@ -33,13 +33,13 @@ func (p *Proxy) serveTask(ctx context.Context, c *client, m wire.Message, meta w
 		if code == codeMissingCapability {
 			data = missingTasks()
 		}
-		s.reply(wire.AppendError(nil, m.ID, code, text, data))
+		s.Reply(wire.AppendError(nil, m.ID, code, text, data))
 		return
 	}
 	x := p.tasks.find(c.session, member(m.Params, "taskId"))
 	switch {
 	case x == nil || x.modern && !a.modern:
-		s.reply(wire.AppendError(nil, m.ID, codeInvalidParams, noTask, nil))
+		s.Reply(wire.AppendError(nil, m.ID, codeInvalidParams, noTask, nil))
 		return
 	case a.modern && !x.modern:
 		p.serveOlder(ctx, x, m, s)
@@ -92,19 +92,19 @@ func (p *Proxy) refuseTask(a agent, method string) (code int, text string) {
 func (r *taskRequest) serve(ctx context.Context) {
 	id, x := r.message.ID, r.task
 	if modern := r.upstream.State().Era == upstream.Modern; modern != x.modern {
-		r.stream.reply(wire.AppendError(nil, id, codeInvalidParams, noTask, nil))
+		r.stream.Reply(wire.AppendError(nil, id, codeInvalidParams, noTask, nil))
 		return
 	}
 	reply, err := r.exchange(ctx)
 	switch {
 	case ctx.Err() != nil: // nobody waits for an answer
 	case err != nil:
-		r.stream.reply(wire.AppendError(nil, id, codeInternal, err.Error(), nil))
+		r.stream.Reply(wire.AppendError(nil, id, codeInternal, err.Error(), nil))
 	case reply.Error != nil:
 		r.failed(ctx)
-		r.stream.reply(wire.ErrorHead(id), reply.Error, wire.Tail)
+		r.stream.Reply(wire.ErrorHead(id), reply.Error, wire.Tail)
 	default:
-		r.stream.reply(wire.ResultHead(id), r.answered(ctx, reply.Result), wire.Tail)
+		r.stream.Reply(wire.ResultHead(id), r.answered(ctx, reply.Result), wire.Tail)
 	}
 }
 

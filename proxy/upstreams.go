@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/petrigate/petrigate/proxy/internal/lines"
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 )
 
@@ -41,7 +42,7 @@ type upstreamState struct {
 	watching sync.Mutex
 	watched  []string // resources whose changes the server was asked to tell of
 
-	corked *lineWriter // during a burst; of the connection's reader
+	corked *lines.Writer // during a burst; of the connection's reader
 
 	branches branches       // of a trunk
 	underway atomic.Int64   // calls at a trunk and its branches, where they are counted
@@ -262,9 +263,9 @@ func (p *Proxy) burst(u *upstreamState, begins bool) {
 	switch {
 	case u.corked == nil:
 	case begins:
-		u.corked.cork()
+		u.corked.Cork()
 	default:
-		u.corked.uncork()
+		u.corked.Uncork()
 		u.corked = nil
 	}
 }

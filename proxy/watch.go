@@ -18,32 +18,32 @@ func (p *Proxy) watch(ctx context.Context, c *client, m wire.Message, s stream) 
 	u := p.resourceOwner(ctx, uri)
 	switch {
 	case uri == statusURI && p.offersStatus():
-		s.reply(wire.AppendError(nil, m.ID, codeInvalidParams, statusURI+" cannot be watched; read it again", nil))
+		s.Reply(wire.AppendError(nil, m.ID, codeInvalidParams, statusURI+" cannot be watched; read it again", nil))
 		return
 	case len(p.offering("resources")) == 0 || !p.anyCan("resources", "subscribe"):
-		s.reply(wire.AppendError(nil, m.ID, codeNoMethod, "no upstream has resources that can be watched", nil))
+		s.Reply(wire.AppendError(nil, m.ID, codeNoMethod, "no upstream has resources that can be watched", nil))
 		return
 	case uri == "" || u == nil:
-		s.reply(unknownResource(m.ID, uri, false))
+		s.Reply(unknownResource(m.ID, uri, false))
 		return
 	}
 	on := m.Method == "resources/subscribe"
 	if why := p.barredResource(c, u, uri); on && why != "" {
-		s.reply(refusedRequest(m.ID, why))
+		s.Reply(refusedRequest(m.ID, why))
 		return
 	}
 	u, err := p.placed(ctx, c, c.speaker(wire.Meta{}), u)
 	if err != nil {
-		s.reply(wire.AppendError(nil, m.ID, codeInternal, err.Error(), nil))
+		s.Reply(wire.AppendError(nil, m.ID, codeInternal, err.Error(), nil))
 		return
 	}
 	if !c.watchResource(uri, on) {
-		s.reply(wire.AppendError(nil, m.ID, codeInvalidRequest, "too many resources are watched", nil))
+		s.Reply(wire.AppendError(nil, m.ID, codeInvalidRequest, "too many resources are watched", nil))
 		return
 	}
 	if u.State().Era == upstream.Modern || on == u.watches(uri) || !on && u.watchers(p.clientList(), uri) > 0 {
 		p.rewatch()
-		s.reply(wire.AppendResult(nil, m.ID, []byte(`{}`)))
+		s.Reply(wire.AppendResult(nil, m.ID, []byte(`{}`)))
 		return
 	}
 	u.noteWatched(uri, on) // what the upstream answers is the client's to know
@@ -132,7 +132,7 @@ func (p *Proxy) updated(u *upstreamState, params []byte) {
 		}
 		told, subscribers := c.watches(uri)
 		if told && c.out != nil {
-			c.out.send(wire.AppendNotification(nil, resourceUpdated, wire.WithSubscription(params, "")))
+			c.out.Send(wire.AppendNotification(nil, resourceUpdated, wire.WithSubscription(params, "")))
 		}
 		for _, s := range subscribers {
 			s.notes.add(wire.AppendNotification(nil, resourceUpdated, wire.WithSubscription(params, s.id)))

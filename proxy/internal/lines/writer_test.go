@@ -1,4 +1,4 @@
-package proxy
+package lines
 
 import (
 	"bytes"
@@ -28,26 +28,26 @@ func (b *blocked) Write(p []byte) (int, error) {
 func TestNewsAreDropped(t *testing.T) {
 	for _, aside := range []bool{false, true} {
 		out := &blocked{release: make(chan struct{}), entered: make(chan struct{}, 1)}
-		w := newLineWriter(out)
-		w.aside = aside
+		w := NewWriter(out)
+		w.Aside = aside
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
-			w.send([]byte(`{"jsonrpc":"2.0","id":0,"result":{}}`)) // waits, unless somebody else writes
+			w.Send([]byte(`{"jsonrpc":"2.0","id":0,"result":{}}`)) // waits, unless somebody else writes
 		}()
 		<-out.entered
 		news := wire.AppendNotification(nil, "notifications/message", fmt.Appendf(nil, `{"data":"%01000000d"}`, 0))
 		for range 2 * maxQueued / len(news) {
-			w.send(news)
+			w.Send(news)
 		}
 		const answers = 100
 		for i := range answers {
-			w.reply(wire.AppendResult(nil, fmt.Append(nil, i+1), []byte(`{}`)))
+			w.Reply(wire.AppendResult(nil, fmt.Append(nil, i+1), []byte(`{}`)))
 		}
 		close(out.release)
 		<-done
-		w.close()
-		w.awaitIdle()
+		w.Close()
+		w.AwaitIdle()
 		if n := bytes.Count(out.out.Bytes(), []byte(`"result":{}}`+"\n")); n != answers+1 {
 			t.Errorf("aside %t: %d answers came, want %d", aside, n, answers+1)
 		}

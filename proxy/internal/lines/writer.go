@@ -1,4 +1,4 @@
-package proxy
+package lines
 
 import (
 	"errors"
@@ -7,6 +7,9 @@ import (
 
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
+
+// maxQueued bounds what waits to be written to a client that does not read.
+const maxQueued = 64 << 20
 
 var errSlowClient = errors.New("the client does not read what is written to it")
 
@@ -17,12 +20,15 @@ const (
 	maxNews  = 8 << 20   // notifications are dropped while so much waits to be read
 )
 
-// A lineWriter is the one owner of an output of lines. Whoever finds it idle
+// A Writer is the one owner of an output of lines. Whoever finds it idle
 // writes; what comes meanwhile is queued and goes out with the next write, so
 // that many messages cost one system call and none waits for a goroutine.
-type lineWriter struct {
+type Writer struct {
+	// Aside lets a goroutine of its own write: nobody else may wait for this
+	// output. It is set before anything is sent.
+	Aside bool
+
 	out    io.Writer
-	aside  bool          // a goroutine of its own writes: nobody else may wait for this output
 	broken chan struct{} // closed with the first error
 
 	mu      sync.Mutex
@@ -34,21 +40,22 @@ type lineWriter struct {
 	err     error
 }
 
-func newLineWriter(out io.Writer) *lineWriter {
-	w := &lineWriter{out: out, broken: make(chan struct{})}
+// NewWriter makes the writer of an output that nobody else writes to.
+func NewWriter(out io.Writer) *Writer {
+	w := &Writer{out: out, broken: make(chan struct{})}
 	w.idle.L = &w.mu
 	return w
 }
 
-// send writes the parts as one line, unless somebody writes: then they are
+// Send writes the parts as one line, unless somebody writes: then they are
 // queued.
-func (w *lineWriter) send(parts ...[]byte) {
+func (w *Writer) Send(parts ...[]byte) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	switch {
 	case w.err != nil:
 	case len(w.queue) > maxNews && wire.IsNotification(parts[0]): // it is no answer to anything
-	case !w.writing && !w.aside && isBig(parts):
+	case !w.writing && !w.Aside && isBig(parts):
 		w.writeBig(parts)
 		w.drain()
 	default:
@@ -56,8 +63,18 @@ func (w *lineWriter) send(parts ...[]byte) {
 	}
 }
 
-// reply is one more line.
-func (w *lineWriter) reply(parts ...[]byte) { w.send(parts...) }
+// Broken is closed with the first error, or by Close.
+func (w *Writer) Broken() <-chan struct{} { return w.broken }
+
+// Err is why nothing is written any more; nil: it still is.
+func (w *Writer) Err() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.err
+}
+
+// Reply is one more line.
+func (w *Writer) Reply(parts ...[]byte) { w.Send(parts...) }
 
 func isBig(parts [][]byte) bool {
 	for _, part := range parts {
@@ -68,7 +85,7 @@ func isBig(parts [][]byte) bool {
 	return false
 }
 
-func (w *lineWriter) enqueue(parts [][]byte) {
+func (w *Writer) enqueue(parts [][]byte) {
 	for _, part := range parts {
 		w.queue = append(w.queue, part...)
 	}
@@ -84,7 +101,7 @@ func (w *lineWriter) enqueue(parts [][]byte) {
 
 // writeBig writes one line without copying its big parts, after what is
 // queued. What others send meanwhile is queued behind it.
-func (w *lineWriter) writeBig(parts [][]byte) {
+func (w *Writer) writeBig(parts [][]byte) {
 	w.writing = true
 	out := w.take()
 	for _, part := range parts {
@@ -99,14 +116,15 @@ func (w *lineWriter) writeBig(parts [][]byte) {
 	w.writeOwn(append(out, '\n'))
 }
 
-// cork holds back what is sent until uncork: more is about to come.
-func (w *lineWriter) cork() {
+// Cork holds back what is sent until Uncork: more is about to come.
+func (w *Writer) Cork() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.corks++
 }
 
-func (w *lineWriter) uncork() {
+// Uncork lets go what one Cork holds back.
+func (w *Writer) Uncork() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.corks--; w.corks == 0 && !w.writing {
@@ -115,8 +133,8 @@ func (w *lineWriter) uncork() {
 }
 
 // begin writes what is queued, here or aside.
-func (w *lineWriter) begin() {
-	if !w.aside {
+func (w *Writer) begin() {
+	if !w.Aside {
 		w.drain()
 		return
 	}
@@ -129,7 +147,7 @@ func (w *lineWriter) begin() {
 }
 
 // drain writes until the queue is empty.
-func (w *lineWriter) drain() {
+func (w *Writer) drain() {
 	w.writing = true
 	for len(w.queue) > 0 && w.err == nil {
 		w.writeOwn(w.take())
@@ -139,14 +157,14 @@ func (w *lineWriter) drain() {
 }
 
 // take is what is queued.
-func (w *lineWriter) take() []byte {
+func (w *Writer) take() []byte {
 	queue := w.queue
 	w.queue, w.spare = w.spare[:0], nil
 	return queue
 }
 
 // writeOwn writes a buffer of ours, which is kept for later.
-func (w *lineWriter) writeOwn(out []byte) {
+func (w *Writer) writeOwn(out []byte) {
 	w.write(out)
 	if cap(out) <= maxSpare {
 		w.spare = out[:0]
@@ -154,7 +172,7 @@ func (w *lineWriter) writeOwn(out []byte) {
 }
 
 // write writes out. The lock is not held meanwhile; writing is set.
-func (w *lineWriter) write(out []byte) {
+func (w *Writer) write(out []byte) {
 	if len(out) == 0 || w.err != nil {
 		return
 	}
@@ -166,15 +184,15 @@ func (w *lineWriter) write(out []byte) {
 	}
 }
 
-func (w *lineWriter) fail(err error) {
+func (w *Writer) fail(err error) {
 	if w.err == nil {
 		w.err = err
 		close(w.broken)
 	}
 }
 
-// close writes what is queued, and then nothing more.
-func (w *lineWriter) close() {
+// Close writes what is queued, and then nothing more.
+func (w *Writer) Close() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for w.writing && w.err == nil {
@@ -184,8 +202,8 @@ func (w *lineWriter) close() {
 	w.fail(io.ErrClosedPipe)
 }
 
-// awaitIdle waits until nobody writes any more, after close.
-func (w *lineWriter) awaitIdle() {
+// AwaitIdle waits until nobody writes any more, after Close.
+func (w *Writer) AwaitIdle() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for w.writing {

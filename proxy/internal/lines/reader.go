@@ -1,0 +1,61 @@
+package lines
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"io"
+)
+
+// ErrTooLong is in the place of a line that is longer than the limit. Those
+// behind it can be read.
+var ErrTooLong = errors.New("the message is longer than this proxy takes")
+
+// A Reader reads the lines of a client.
+type Reader struct {
+	in    *bufio.Reader
+	limit int
+}
+
+// NewReader makes a reader of lines of up to limit bytes, without their ends.
+func NewReader(in io.Reader, limit int) *Reader {
+	return &Reader{bufio.NewReaderSize(in, 64<<10), limit}
+}
+
+// Next reads up to the next LF and gives a line of its own memory, without its
+// end. What is longer than the limit is skipped to its end.
+func (r *Reader) Next() ([]byte, error) {
+	var line []byte
+	tooLong := false
+	for {
+		part, err := r.in.ReadSlice('\n')
+		if len(line)+len(part) > r.limit+2 {
+			tooLong, line = true, nil
+		}
+		if !tooLong {
+			line = append(line, part...)
+		}
+		switch {
+		case err == bufio.ErrBufferFull:
+			continue
+		case err != nil && len(line) == 0 && !tooLong:
+			return nil, err
+		case tooLong:
+			return nil, ErrTooLong
+		}
+		return trimEnd(line), nil
+	}
+}
+
+// More reports whether a whole line can be read without waiting.
+func (r *Reader) More() bool {
+	buffered, err := r.in.Peek(r.in.Buffered())
+	return err == nil && bytes.IndexByte(buffered, '\n') >= 0
+}
+
+func trimEnd(line []byte) []byte {
+	for len(line) > 0 && (line[len(line)-1] == '\n' || line[len(line)-1] == '\r') {
+		line = line[:len(line)-1]
+	}
+	return line
+}
