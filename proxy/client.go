@@ -8,6 +8,7 @@ import (
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/rawjson"
+	"github.com/petrigate/petrigate/proxy/internal/events"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
@@ -46,7 +47,7 @@ type client struct {
 
 	seen time.Time // last used; guarded by the lock of the proxy
 
-	streams streamLogs // of a session over HTTP
+	streams events.Logs // of a session over HTTP
 
 	mu            sync.Mutex
 	agent         agent // of the handshake

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/petrigate/petrigate/internal/rawjson"
+	"github.com/petrigate/petrigate/proxy/internal/events"
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
@@ -216,7 +217,7 @@ func (p *Proxy) onlyClient(u *upstreamState) (only *client) {
 		if !shaken {
 			continue
 		}
-		if push, ok := c.out.(*pushStream); only != nil || ok && !push.listening() {
+		if push, ok := c.out.(*events.Push); only != nil || ok && !push.Listening() {
 			return nil
 		}
 		only = c

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/internal/rawjson"
+	"github.com/petrigate/petrigate/proxy/internal/events"
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
@@ -196,8 +197,8 @@ func forgotten(failure []byte) bool {
 // where it hears what belongs to no request, or if it does not listen there, on
 // the stream of one of its own requests to that upstream.
 func (p *Proxy) reach(c *client, u *upstreamState) stream {
-	push, ok := c.out.(*pushStream)
-	if !ok || push.listening() {
+	push, ok := c.out.(*events.Push)
+	if !ok || push.Listening() {
 		return c.out
 	}
 	for _, f := range u.flights.all() {

@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"context"
+	"encoding/json"
 	"mime"
 	"net/http"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/petrigate/petrigate/proxy/internal/door"
+	"github.com/petrigate/petrigate/proxy/internal/events"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
@@ -21,9 +23,6 @@ const (
 
 // codeHeaderMismatch is of revision 2026-07-28.
 const codeHeaderMismatch = -32020
-
-// jsonType is the value of a header. It is never written to.
-var jsonType = []string{"application/json"}
 
 // onlyOnce are the headers that must not be given twice.
 var onlyOnce = [...]string{protocolHeader, sessionHeader, "Mcp-Method", "Mcp-Name", "Content-Type"}
@@ -160,8 +159,8 @@ func (h *handler) stateless(w http.ResponseWriter, r *http.Request, v door.Visit
 		return
 	}
 	p := h.proxy
-	s := newPostStream(w, r, m.Method)
-	defer s.finish(r)
+	s := newPost(w, r, m.Method, nil)
+	defer s.Finish(r)
 	c := p.newClient("http", v.Principal, p.sessionOf(v.Principal), nil)
 	defer p.dropClient(c)
 	if m.Kind != wire.Request {
@@ -244,13 +243,13 @@ func (h *handler) initialize(w http.ResponseWriter, r *http.Request, principal s
 		writeJSON(w, http.StatusBadRequest, wire.AppendError(nil, m.ID, codeInvalidRequest, "initialize opens a session; it cannot be sent within one", nil))
 		return
 	}
-	c, refusal := h.seats.open(p, principal, "http", newPushStream())
+	c, refusal := h.seats.open(p, principal, "http", events.NewPush(isNews))
 	if c == nil {
 		writeJSON(w, http.StatusTooManyRequests, wire.AppendError(nil, m.ID, codeInternal, refusal, nil))
 		return
 	}
-	s := newPostStream(w, r, m.Method)
-	defer s.finish(r)
+	s := newPost(w, r, m.Method, nil)
+	defer s.Finish(r)
 	defer p.recovered(m.Method, m.ID, s)
 	w.Header().Set(sessionHeader, c.id)
 	p.dispatch(r.Context(), c, m, meta, s)
@@ -260,8 +259,8 @@ func (h *handler) initialize(w http.ResponseWriter, r *http.Request, principal s
 // not cancel it: only the client's word does.
 func (h *handler) request(w http.ResponseWriter, r *http.Request, c *client, m wire.Message, meta wire.Meta) {
 	p := h.proxy
-	s := newPostStream(w, r, m.Method).within(c)
-	defer s.finish(r)
+	s := newPost(w, r, m.Method, c.resumable())
+	defer s.Finish(r)
 	defer p.recovered(m.Method, m.ID, s)
 	if isCall(m.Method) {
 		t, ok := p.prepare(c, m, meta, s)
@@ -283,6 +282,22 @@ func (h *handler) request(w http.ResponseWriter, r *http.Request, c *client, m w
 	defer c.answered()
 	defer c.end(wire.IDKey(m.ID))
 	p.dispatch(ctx, c, m, meta, s)
+}
+
+// newPost is the answer to a request, which its client can take up again from logs.
+func newPost(w http.ResponseWriter, r *http.Request, method string, logs *events.Logs) *events.Post {
+	return events.NewPost(w, events.PostOptions{
+		Method: method, Modern: first(r, protocolHeader) >= "2026-07-28", Accept: first(r, "Accept"), Logs: logs,
+	})
+}
+
+// resumable is where the streams of a session are kept for a client that knows
+// how to take them up again; nil: it does not.
+func (c *client) resumable() *events.Logs {
+	if !events.Resumable(c.speaker(wire.Meta{}).protocol) {
+		return nil
+	}
+	return &c.streams
 }
 
 // client is the one whose session the request names, if it is the principal's.
@@ -312,12 +327,11 @@ func (h *handler) get(w http.ResponseWriter, r *http.Request, v door.Visitor) {
 		return
 	}
 	c := h.client(w, r, v.Principal)
-	if c != nil && !h.resume(w, r, c) {
+	if c != nil && !c.streams.Resume(w, r, h.proxy.streaming.Done()) {
 		ctx, cancel := v.Stream(r.Context())
 		defer cancel()
-		push, _ := c.out.(*pushStream)
-		reader := pushReader{seen: seenPushed(first(r, "Last-Event-Id")), prime: resumable(c.speaker(wire.Meta{}).protocol)}
-		push.serve(w, r.WithContext(ctx), reader, h.proxy.streaming.Done())
+		push, _ := c.out.(*events.Push)
+		push.Serve(w, r.WithContext(ctx), events.Resumable(c.speaker(wire.Meta{}).protocol), h.proxy.streaming.Done())
 	}
 }
 
@@ -337,8 +351,8 @@ func (h *handler) delete(w http.ResponseWriter, r *http.Request, principal strin
 // endClient drops a client whose session is over.
 func (p *Proxy) endClient(c *client) {
 	p.dropClient(c)
-	if push, ok := c.out.(*pushStream); ok {
-		push.close()
+	if push, ok := c.out.(*events.Push); ok {
+		push.Close()
 	}
 }
 
@@ -367,14 +381,14 @@ func (p *Proxy) expireClients(ttl time.Duration) {
 // idle reports whether nobody has used a session for ttl. While it is used, by
 // an open call or stream, it counts as seen.
 func (p *Proxy) idle(c *client, ttl time.Duration) bool {
-	push, ok := c.out.(*pushStream)
+	push, ok := c.out.(*events.Push)
 	if !ok {
 		return false
 	}
 	c.mu.Lock()
 	busy := len(c.calls) > 0
 	c.mu.Unlock()
-	busy = busy || push.listening()
+	busy = busy || push.Listening()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	now := p.options.Now()
@@ -394,4 +408,13 @@ func writeJSON(w http.ResponseWriter, status int, body []byte) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	_, _ = w.Write(body) // a client that is gone needs no answer
+}
+
+// errorReply writes an error of mcp-go under the id of the client.
+func errorReply(id []byte, e any) []byte {
+	body, err := json.Marshal(e)
+	if err != nil {
+		return wire.AppendError(nil, id, codeInternal, "no answer could be made", nil)
+	}
+	return append(append(wire.ErrorHead(id), body...), wire.Tail...)
 }

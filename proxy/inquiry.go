@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/internal/rawjson"
+	"github.com/petrigate/petrigate/proxy/internal/events"
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 )
 
@@ -136,8 +137,8 @@ func (f *flight) park(t *toolCall, own bool) {
 
 // hasten is for an answer that is written while the client's goroutine is busy.
 func (t *toolCall) hasten() {
-	if s, ok := t.stream.(*postStream); ok {
-		s.hasten()
+	if s, ok := t.stream.(*events.Post); ok {
+		s.Hasten()
 	}
 }
 

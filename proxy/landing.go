@@ -2,7 +2,9 @@ package proxy
 
 import (
 	"context"
+	"time"
 
+	"github.com/petrigate/petrigate/proxy/internal/events"
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
@@ -102,4 +104,31 @@ func (t *toolCall) tell(note []byte) {
 		return
 	}
 	t.notes.add(note)
+}
+
+// interrupted is told that the upstream has ended the stream of the flight and
+// will let it be taken up. A client that can do the same is let go meanwhile.
+func (f *flight) interrupted(retry time.Duration) {
+	t := f.receiver()
+	if t == nil {
+		return
+	}
+	s, ok := t.stream.(*events.Post)
+	if !ok || !s.Interrupt(retry) {
+		return
+	}
+	f.mu.Lock()
+	f.here = false
+	x := f.exchange
+	f.mu.Unlock()
+	t.mu.Lock()
+	landed := t.landed
+	t.landed = nil
+	t.mu.Unlock()
+	if landed != nil {
+		close(landed) // its goroutine waits for nothing any more
+	}
+	if x != nil {
+		x.Leave()
+	}
 }

@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"bytes"
 	"slices"
 	"sync"
 )
@@ -47,6 +48,6 @@ func (n *notes) writeTo(s stream) {
 // A noteStream is a stream by way of notes.
 type noteStream struct{ *notes }
 
-func (s noteStream) Send(parts ...[]byte) { s.add(joined(parts)) }
+func (s noteStream) Send(parts ...[]byte) { s.add(bytes.Join(parts, nil)) }
 
 func (s noteStream) Reply(parts ...[]byte) { s.Send(parts...) }

@@ -1,6 +1,8 @@
 package proxy
 
 import (
+	"bytes"
+
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
@@ -10,6 +12,14 @@ const (
 	promptsListChanged   = "notifications/prompts/list_changed"
 	resourcesListChanged = "notifications/resources/list_changed"
 )
+
+// isNews reports whether a message says that something has changed, which is
+// said as well by one such message as by several.
+func isNews(message []byte) bool {
+	const head = `{"jsonrpc":"2.0","method":"`
+	return bytes.HasPrefix(message, []byte(head+listChanged+`"`)) || bytes.HasPrefix(message, []byte(head+promptsListChanged+`"`)) ||
+		bytes.HasPrefix(message, []byte(head+resourcesListChanged+`"`)) || bytes.HasPrefix(message, []byte(head+resourceUpdated+`"`))
+}
 
 // filterOf is the member of the filter of subscriptions/listen that asks for a
 // notification.

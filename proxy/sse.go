@@ -1,14 +1,13 @@
 package proxy
 
 import (
-	"bytes"
 	"context"
-	"io"
 	"net/http"
 	"sync"
 	"time"
 
 	"github.com/petrigate/petrigate/proxy/internal/door"
+	"github.com/petrigate/petrigate/proxy/internal/events"
 	"github.com/petrigate/petrigate/proxy/internal/lines"
 )
 
@@ -64,8 +63,8 @@ func (h *handler) legacy(w http.ResponseWriter, r *http.Request) bool {
 // sse serves one client, as long as its stream is open.
 func (h *handler) sse(w http.ResponseWriter, r *http.Request, v door.Visitor) {
 	p := h.proxy
-	events := &eventLines{w: w}
-	out := lines.NewWriter(events)
+	stream := events.NewLines(w)
+	out := lines.NewWriter(stream)
 	out.Aside = true // upstreams that others use too write to it
 	c, refusal := h.seats.open(p, v.Principal, "sse", out)
 	if c == nil {
@@ -77,7 +76,7 @@ func (h *handler) sse(w http.ResponseWriter, r *http.Request, v door.Visitor) {
 	ctx, cancel := context.WithCancelCause(inner)
 	s := &sseClient{client: c, ctx: ctx, out: out}
 	h.older.add(s) // before the client learns where to send
-	events.begin(messagesPath + "?sessionId=" + c.id)
+	stream.Begin(messagesPath + "?sessionId=" + c.id)
 	defer func() {
 		h.older.remove(s)
 		s.mu.Lock()
@@ -94,12 +93,12 @@ func (h *handler) sse(w http.ResponseWriter, r *http.Request, v door.Visitor) {
 		out.Close()
 		out.AwaitIdle() // nothing may be written once this returns
 	}()
-	tick := time.NewTicker(keepAlive)
+	tick := time.NewTicker(events.KeepAlive)
 	defer tick.Stop()
 	for {
 		select {
 		case <-tick.C:
-			events.comment()
+			stream.Comment()
 		case <-p.streaming.Done():
 			p.farewell(ctx, c, out)
 			return
@@ -164,55 +163,4 @@ func (all *sseClients) find(id, principal string) *sseClient {
 		return s
 	}
 	return nil
-}
-
-// eventLines makes an event of each line that is written.
-type eventLines struct {
-	mu     sync.Mutex
-	w      http.ResponseWriter
-	inside bool // a line has begun
-}
-
-// begin tells the client where to send its messages.
-func (e *eventLines) begin(where string) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	startEvents(e.w)
-	_, _ = io.WriteString(e.w, "event: endpoint\ndata: "+where+"\n\n") // a client that is gone is noticed below
-	flush(e.w)
-}
-
-// comment keeps a silent stream open, unless it is in the middle of a line.
-func (e *eventLines) comment() {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if !e.inside {
-		_, _ = io.WriteString(e.w, ": still here\n\n")
-		flush(e.w)
-	}
-}
-
-// Write takes any part of the lines.
-func (e *eventLines) Write(b []byte) (int, error) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	for rest := b; len(rest) > 0; {
-		line, more, whole := bytes.Cut(rest, []byte("\n"))
-		var parts [][]byte
-		if !e.inside {
-			parts = append(parts, []byte("event: message\ndata: "))
-		}
-		parts = append(parts, line)
-		if whole {
-			parts = append(parts, []byte("\n\n"))
-		}
-		for _, part := range parts {
-			if _, err := e.w.Write(part); err != nil {
-				return 0, err
-			}
-		}
-		e.inside, rest = !whole, more
-	}
-	flush(e.w)
-	return len(b), nil
 }

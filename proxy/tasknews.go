@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"github.com/petrigate/petrigate/internal/rawjson"
+	"github.com/petrigate/petrigate/proxy/internal/events"
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
@@ -130,7 +131,7 @@ func (p *Proxy) taskInquiry(u *upstreamState, q *upstream.Inquiry) bool {
 		return true
 	}
 	s := x.stream()
-	if push, ok := s.(*pushStream); s == nil || ok && !push.listening() {
+	if push, ok := s.(*events.Push); s == nil || ok && !push.Listening() {
 		x.hold(q)
 		return true
 	}

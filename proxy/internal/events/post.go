@@ -1,20 +1,22 @@
-package proxy
+package events
 
 import (
 	"bytes"
-	"encoding/json"
 	"net/http"
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/petrigate/petrigate/internal/rawjson"
-	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// A postStream answers one POST: with one JSON object where the answer is all
+// jsonType is the value of a header. It is never written to.
+var jsonType = []string{"application/json"}
+
+// A Post answers one POST: with one JSON object where the answer is all
 // there is to say, and as an event stream from the first message before it.
-type postStream struct {
+type Post struct {
 	modern bool
 	method string
 	events bool // the client wants an event stream rather than one object
@@ -23,12 +25,21 @@ type postStream struct {
 	w      http.ResponseWriter // nil once the handler has returned
 	stream bool                // the event stream has begun
 	done   bool                // the answer is written
-	log    *streamLog          // of what the client may miss; nil: it cannot come back
-	logs   *streamLogs
+	log    *log                // of what the client may miss; nil: it cannot come back
+	logs   *Logs
 }
 
-func newPostStream(w http.ResponseWriter, r *http.Request, method string) *postStream {
-	return &postStream{w: w, method: method, modern: first(r, protocolHeader) >= "2026-07-28", events: prefersEvents(first(r, "Accept"))}
+// PostOptions say what is answered.
+type PostOptions struct {
+	Method string // of the message that was posted
+	Modern bool   // it is of revision 2026-07-28 or a later one
+	Accept string // the header
+	Logs   *Logs  // where the client can take the stream up again; nil: it cannot
+}
+
+// NewPost makes the answer to a POST. Call Finish before its handler returns.
+func NewPost(w http.ResponseWriter, o PostOptions) *Post {
+	return &Post{w: w, method: o.Method, modern: o.Modern, events: prefersEvents(o.Accept), logs: o.Logs}
 }
 
 // prefersEvents reports whether an Accept header names event streams before
@@ -38,17 +49,8 @@ func prefersEvents(accept string) bool {
 	return events >= 0 && (object < 0 || events < object)
 }
 
-// within makes the stream one of a session, which its client can take up again
-// if it knows how to.
-func (s *postStream) within(c *client) *postStream {
-	if resumable(c.speaker(wire.Meta{}).protocol) {
-		s.logs = &c.streams
-	}
-	return s
-}
-
 // begin starts the event stream, unless it has begun.
-func (s *postStream) begin() {
+func (s *Post) begin() {
 	if s.stream {
 		return
 	}
@@ -56,12 +58,12 @@ func (s *postStream) begin() {
 	startEvents(s.w)
 	if s.logs != nil {
 		s.log = s.logs.open()
-		prime(s.w, s.log)
+		writePrime(s.w, s.log.id(0))
 	}
 }
 
 // Send writes a message before the answer.
-func (s *postStream) Send(parts ...[]byte) {
+func (s *Post) Send(parts ...[]byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.done {
@@ -71,7 +73,7 @@ func (s *postStream) Send(parts ...[]byte) {
 
 // event writes a message to the event stream, or keeps it for a client that
 // comes back.
-func (s *postStream) event(parts [][]byte, last bool) {
+func (s *Post) event(parts [][]byte, last bool) {
 	if s.w != nil {
 		s.begin()
 	}
@@ -80,14 +82,14 @@ func (s *postStream) event(parts [][]byte, last bool) {
 		writeEvent(s.w, parts)
 	case s.log == nil:
 	case s.w != nil:
-		writeEventID(s.w, s.log.add(joined(parts), last), parts)
+		writeEventID(s.w, s.log.add(bytes.Join(parts, nil), last), parts)
 	default:
-		s.log.add(joined(parts), last)
+		s.log.add(bytes.Join(parts, nil), last)
 	}
 }
 
 // Reply writes the answer, once.
-func (s *postStream) Reply(parts ...[]byte) {
+func (s *Post) Reply(parts ...[]byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.done {
@@ -101,9 +103,9 @@ func (s *postStream) Reply(parts ...[]byte) {
 	}
 }
 
-// hasten is for an answer that somebody else gives while the handler is still
+// Hasten is for an answer that somebody else gives while the handler is still
 // busy: the client must not send its next request on this connection.
-func (s *postStream) hasten() {
+func (s *Post) Hasten() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.w != nil && !s.stream && !s.done {
@@ -111,8 +113,24 @@ func (s *postStream) hasten() {
 	}
 }
 
+// Interrupt ends the response for now: the upstream has ended its stream, and
+// wants the client to come back. It reports false where the client would not.
+func (s *Post) Interrupt(retry time.Duration) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.w == nil || s.done || s.logs == nil {
+		return false
+	}
+	s.begin()
+	if retry > 0 {
+		_, _ = s.w.Write([]byte("retry: " + strconv.FormatInt(retry.Milliseconds(), 10) + "\n\n"))
+	}
+	flush(s.w)
+	return true
+}
+
 // whole writes the answer as the body of the response.
-func (s *postStream) whole(parts [][]byte) {
+func (s *Post) whole(parts [][]byte) {
 	size := 0
 	for _, part := range parts {
 		size += len(part)
@@ -134,7 +152,7 @@ func (s *postStream) whole(parts [][]byte) {
 
 // status is what revision 2026-07-28 wants for errors; before it all answers
 // are 200.
-func (s *postStream) status(parts [][]byte) int {
+func (s *Post) status(parts [][]byte) int {
 	if !s.modern || len(parts) > 1 && len(parts[1]) > 4<<10 {
 		return http.StatusOK
 	}
@@ -156,27 +174,9 @@ func (s *postStream) status(parts [][]byte) int {
 	}
 }
 
-func startEvents(w http.ResponseWriter) {
-	h := w.Header()
-	h.Set("Content-Type", "text/event-stream")
-	h.Set("X-Accel-Buffering", "no")
-	w.WriteHeader(http.StatusOK)
-}
-
-func writeEvent(w http.ResponseWriter, parts [][]byte) {
-	_, _ = w.Write([]byte("event: message\ndata: "))
-	for _, part := range parts {
-		_, _ = w.Write(part)
-	}
-	_, _ = w.Write([]byte("\n\n"))
-	if f, ok := w.(http.Flusher); ok {
-		f.Flush()
-	}
-}
-
-// finish is called when the handler returns: nothing may be written after.
+// Finish is called when the handler returns: nothing may be written after.
 // What the client has seen to the end need not be kept.
-func (s *postStream) finish(r *http.Request) {
+func (s *Post) Finish(r *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.log != nil && s.done && r.Context().Err() == nil {
@@ -186,13 +186,4 @@ func (s *postStream) finish(r *http.Request) {
 		s.w.WriteHeader(http.StatusAccepted) // a cancelled request has no answer
 	}
 	s.w = nil
-}
-
-// errorReply writes an error of mcp-go under the id of the client.
-func errorReply(id []byte, e any) []byte {
-	body, err := json.Marshal(e)
-	if err != nil {
-		return wire.AppendError(nil, id, codeInternal, "no answer could be made", nil)
-	}
-	return append(append(wire.ErrorHead(id), body...), wire.Tail...)
 }

@@ -1,4 +1,4 @@
-package proxy
+package events
 
 import (
 	"bytes"
@@ -8,9 +8,6 @@ import (
 	"sync"
 	"time"
 )
-
-// keepAlive is the time between two comments on a silent stream.
-const keepAlive = 25 * time.Second
 
 // Bounds of what is kept for the stream of a session. None of it is an answer.
 // While no stream is open, and of what was written already, there is less: there
@@ -26,11 +23,13 @@ const (
 // streams are numbers from one.
 const pushName = "0"
 
-// A pushStream holds what belongs to no request of an HTTP session until the
+// A Push holds what belongs to no request of an HTTP session until the
 // client's GET stream takes it, and for a while after that: a client whose
 // stream broke says which event it saw last. Nothing is allocated before there
 // is a message.
-type pushStream struct {
+type Push struct {
+	news func(message []byte) bool
+
 	mu       sync.Mutex
 	sent     []pushed // written, maybe not read
 	waiting  []pushed
@@ -48,15 +47,19 @@ type pushed struct {
 	message []byte
 }
 
-func newPushStream() *pushStream {
-	return &pushStream{wake: make(chan struct{}, 1), closed: make(chan struct{})}
+// NewPush makes a stream. News reports of a message that it says only that
+// something has changed: one such message says as much as several.
+func NewPush(news func(message []byte) bool) *Push {
+	return &Push{news: news, wake: make(chan struct{}, 1), closed: make(chan struct{})}
 }
 
-func (s *pushStream) Send(parts ...[]byte) {
+// Send keeps a message for the client, whose stream takes it at once if one is
+// open.
+func (s *Push) Send(parts ...[]byte) {
 	message := bytes.Join(parts, nil)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if isNews(message) {
+	if s.news(message) {
 		for _, e := range s.waiting {
 			if bytes.Equal(e.message, message) { // the client will look once it hears of it
 				return
@@ -66,14 +69,14 @@ func (s *pushStream) Send(parts ...[]byte) {
 	s.last++
 	s.waiting = append(s.waiting, pushed{s.last, message})
 	if s.open > 0 {
-		s.waiting = bounded(s.waiting, maxPushed, maxPushedBytes)
+		s.waiting = s.bounded(s.waiting, maxPushed, maxPushedBytes)
 		s.poke()
 	} else {
-		s.waiting = bounded(s.waiting, maxKept, maxKeptBytes)
+		s.waiting = s.bounded(s.waiting, maxKept, maxKeptBytes)
 	}
 }
 
-func (s *pushStream) poke() {
+func (s *Push) poke() {
 	select {
 	case s.wake <- struct{}{}:
 	default:
@@ -82,7 +85,7 @@ func (s *pushStream) poke() {
 
 // bounded is the events without what is too much of them: the oldest go first,
 // and what only says that something has changed goes last.
-func bounded(events []pushed, count, size int) []pushed {
+func (s *Push) bounded(events []pushed, count, size int) []pushed {
 	total := 0
 	for _, e := range events {
 		total += len(e.message)
@@ -90,7 +93,7 @@ func bounded(events []pushed, count, size int) []pushed {
 	for len(events) > count || total > size {
 		least := 0
 		for i, e := range events {
-			if !isNews(e.message) {
+			if !s.news(e.message) {
 				least = i
 				break
 			}
@@ -105,50 +108,39 @@ func bounded(events []pushed, count, size int) []pushed {
 	return events
 }
 
-// isNews reports whether a message says that something has changed, which is
-// said as well by one such message as by several.
-func isNews(message []byte) bool {
-	const head = `{"jsonrpc":"2.0","method":"`
-	return bytes.HasPrefix(message, []byte(head+listChanged+`"`)) || bytes.HasPrefix(message, []byte(head+promptsListChanged+`"`)) ||
-		bytes.HasPrefix(message, []byte(head+resourcesListChanged+`"`)) || bytes.HasPrefix(message, []byte(head+resourceUpdated+`"`))
-}
-
 // Reply is never called: what is pushed belongs to no request.
-func (s *pushStream) Reply(parts ...[]byte) { s.Send(parts...) }
+func (s *Push) Reply(parts ...[]byte) { s.Send(parts...) }
 
-func (s *pushStream) listening() bool {
+// Listening reports whether the client has a stream open.
+func (s *Push) Listening() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.open > 0
 }
 
-func (s *pushStream) close() { s.once.Do(func() { close(s.closed) }) }
+// Close ends all streams, for good.
+func (s *Push) Close() { s.once.Do(func() { close(s.closed) }) }
 
-// A pushReader is one GET stream.
-type pushReader struct {
-	seen  int  // the event that the client saw last; -1: it does not say
-	prime bool // the client knows events without data
-}
-
-// serve writes the stream until the client, the session or the proxy ends it.
-func (s *pushStream) serve(w http.ResponseWriter, r *http.Request, reader pushReader, stop <-chan struct{}) {
-	replaced, from, missed := s.join(reader.seen)
+// Serve writes the stream to a GET until the client ends it, Close does, or stop
+// is closed. Prime begins it with an event without data, for a client that knows
+// of such.
+func (s *Push) Serve(w http.ResponseWriter, r *http.Request, prime bool, stop <-chan struct{}) {
+	replaced, from, missed := s.join(seenPushed(r.Header.Get("Last-Event-ID")))
 	defer s.leave()
 	startEvents(w)
-	if reader.prime {
-		_, _ = w.Write([]byte("id: " + pushID(from) + "\nretry: " + strconv.FormatInt(usualRetry.Milliseconds(), 10) + "\ndata: \n\n"))
+	if prime {
+		writePrime(w, pushID(from))
 	}
 	flush(w)
 	writePushed(w, missed)
-	tick := time.NewTicker(keepAlive)
+	tick := time.NewTicker(KeepAlive)
 	defer tick.Stop()
 	for {
 		writePushed(w, s.take())
 		select {
 		case <-s.wake:
 		case <-tick.C:
-			_, _ = w.Write([]byte(": still here\n\n"))
-			flush(w)
+			writeComment(w)
 		case <-r.Context().Done():
 			return
 		case <-replaced:
@@ -182,7 +174,7 @@ func writePushed(w http.ResponseWriter, events []pushed) {
 // join counts a stream. One that is taken up after the event seen ends those
 // before it, of which the client has lost sight, and gets what was written
 // to them since; from is the event that it begins after.
-func (s *pushStream) join(seen int) (replaced <-chan struct{}, from int, missed []pushed) {
+func (s *Push) join(seen int) (replaced <-chan struct{}, from int, missed []pushed) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.open++
@@ -208,7 +200,7 @@ func (s *pushStream) join(seen int) (replaced <-chan struct{}, from int, missed 
 	return s.replaced, from, missed
 }
 
-func (s *pushStream) leave() {
+func (s *Push) leave() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.open--
@@ -216,24 +208,18 @@ func (s *pushStream) leave() {
 		s.poke()
 	}
 	if s.open == 0 {
-		s.waiting = bounded(s.waiting, maxKept, maxKeptBytes)
+		s.waiting = s.bounded(s.waiting, maxKept, maxKeptBytes)
 	}
 }
 
 // take is what waits, for one stream. It is kept as far as there is room.
-func (s *pushStream) take() []pushed {
+func (s *Push) take() []pushed {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	events := s.waiting
 	s.waiting = nil
 	if len(events) > 0 {
-		s.sent = bounded(append(s.sent, events...), maxKept, maxKeptBytes)
+		s.sent = s.bounded(append(s.sent, events...), maxKept, maxKeptBytes)
 	}
 	return events
-}
-
-func flush(w http.ResponseWriter) {
-	if f, ok := w.(http.Flusher); ok {
-		f.Flush()
-	}
 }

@@ -1,19 +1,24 @@
-package proxy
+package events
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 	"testing"
 )
 
+const changed = "notifications/tools/list_changed"
+
+func isNews(message []byte) bool { return bytes.Contains(message, []byte(changed)) }
+
 // TestPushedIsBounded: what is kept for a client that does not listen is little,
 // and news are the last that is forgotten.
 func TestPushedIsBounded(t *testing.T) {
-	s := newPushStream()
+	s := NewPush(isNews)
 	if s.sent != nil || s.waiting != nil {
 		t.Error("a session keeps something before there is anything")
 	}
-	news := `{"jsonrpc":"2.0","method":"` + listChanged + `"}`
+	news := `{"jsonrpc":"2.0","method":"` + changed + `"}`
 	s.Send([]byte(news))
 	s.Send([]byte(news))
 	if len(s.waiting) != 1 {

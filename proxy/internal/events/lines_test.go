@@ -1,0 +1,28 @@
+package events
+
+import (
+	"net/http/httptest"
+	"testing"
+)
+
+// TestLines: an event is a line, however it is written, and no comment stands
+// within one.
+func TestLines(t *testing.T) {
+	w := httptest.NewRecorder()
+	e := NewLines(w)
+	e.Begin("/messages")
+	for _, part := range []string{"one\nt", "w", "o\n", "three\nfour\n"} {
+		if n, err := e.Write([]byte(part)); n != len(part) || err != nil {
+			t.Fatalf("%d bytes, %v", n, err)
+		}
+		if part == "w" {
+			e.Comment() // not here
+		}
+	}
+	e.Comment()
+	const want = "event: endpoint\ndata: /messages\n\n" +
+		"event: message\ndata: one\n\nevent: message\ndata: two\n\nevent: message\ndata: three\n\nevent: message\ndata: four\n\n: still here\n\n"
+	if w.Body.String() != want {
+		t.Errorf("%q, want %q", w.Body, want)
+	}
+}
