@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/proxy/internal/record"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
@@ -240,11 +241,11 @@ func (a *advisor) report(s *session, c *gate.Conflict) {
 	}
 	p := a.proxy
 	p.log.Warn("the nets leave no tool that all of them let pass: one alone says what is listed", "session", s.id, "winner", c.Winner, "nets", c.Nets)
-	record := conflictRecord{Time: p.options.Now(), Event: "conflict", Session: s.id, Winner: c.Winner}
+	entry := record.Conflict{Time: p.options.Now(), Event: "conflict", Session: s.id, Winner: c.Winner}
 	for _, net := range c.Nets {
-		record.Nets = append(record.Nets, netName{net})
+		entry.Nets = append(entry.Nets, record.NetName{Net: net})
 	}
-	if err := p.recorder.write(record); err != nil {
+	if err := p.recorder.Write(entry); err != nil {
 		p.log.Error("recording a conflict", "error", err)
 	}
 }

@@ -306,7 +306,7 @@ func (p *Proxy) approvalKey(t *toolCall, q *gate.Ask) approvalKey {
 	beside, _ := t.beside()
 	return approvalKey{
 		session: t.client.session.id, tool: t.tool.canonical, definition: t.tool.definition,
-		arguments: digest(t.params.Arguments), beside: digest(beside), policy: p.recorder.policy, steps: digest([]byte(steps)),
+		arguments: digest(t.params.Arguments), beside: digest(beside), policy: p.policy, steps: digest([]byte(steps)),
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/proxy/internal/record"
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
@@ -182,16 +183,16 @@ func (p *Proxy) admit(t *toolCall, d *gate.Allow) {
 }
 
 func (p *Proxy) recordAllow(t *toolCall, d *gate.Allow) error {
-	if !p.recorder.active() {
+	if !p.recorder.Active() {
 		return nil
 	}
-	record := p.decisionRecord(t, "allow", d.Names)
-	record.Call = d.Ticket.Number
+	entry := p.decisionRecord(t, "allow", d.Names)
+	entry.Call = d.Ticket.Number
 	for _, v := range d.Nets {
-		record.Nets = append(record.Nets, netSays{Net: v.Net, Verdict: verdictName(v.Kind), Transition: v.Transition, Rule: p.where(v.Rule), Shadow: v.Shadow})
+		entry.Nets = append(entry.Nets, record.NetSays{Net: v.Net, Verdict: record.VerdictName(v.Kind), Transition: v.Transition, Rule: p.where(v.Rule), Shadow: v.Shadow})
 	}
-	record.Would = p.would(d.Would)
-	return p.recorder.write(record)
+	entry.Would = p.would(d.Would)
+	return p.recorder.Write(entry)
 }
 
 // reject records a refusal. It is refused whether or not that can be recorded.
@@ -203,29 +204,29 @@ func (p *Proxy) reject(t *toolCall, d *gate.Refusal) answer {
 
 func (p *Proxy) recordRefusal(t *toolCall, r refusal, d *gate.Refusal) {
 	p.log.Info("call refused", "tool", t.tool.canonical, "session", t.client.session.id, "kind", r.facts.Kind, "reason", r.text)
-	if !p.recorder.active() {
+	if !p.recorder.Active() {
 		return
 	}
 	var names []gate.Name
 	if d != nil {
 		names = d.Names
 	}
-	record := p.decisionRecord(t, r.facts.Decision, names)
-	record.Kind, record.Reason, record.Remedy = r.facts.Kind, r.text, r.facts.Remedy
-	if record.Approval == "" {
-		record.Approval = r.facts.Approval
+	entry := p.decisionRecord(t, r.facts.Decision, names)
+	entry.Kind, entry.Reason, entry.Remedy = r.facts.Kind, r.text, r.facts.Remedy
+	if entry.Approval == "" {
+		entry.Approval = r.facts.Approval
 	}
 	for _, b := range r.facts.Nets {
-		record.Nets = append(record.Nets, netSays{Net: b.Net, Verdict: verdictName(gate.Blocked), Rule: b.Rule})
+		entry.Nets = append(entry.Nets, record.NetSays{Net: b.Net, Verdict: record.VerdictName(gate.Blocked), Rule: b.Rule})
 	}
-	if err := p.recorder.write(record); err != nil {
+	if err := p.recorder.Write(entry); err != nil {
 		p.log.Error("recording a refusal", "error", err)
 	}
 }
 
-func (p *Proxy) decisionRecord(t *toolCall, decision string, names []gate.Name) decisionRecord {
-	r := decisionRecord{
-		Time: p.options.Now(), Event: "decision", Decision: decision, Policy: p.recorder.policy,
+func (p *Proxy) decisionRecord(t *toolCall, decision string, names []gate.Name) record.Decision {
+	r := record.Decision{
+		Time: p.options.Now(), Event: "decision", Decision: decision, Policy: p.policy,
 		Session: t.client.session.id, Principal: t.client.principal, Client: t.agent.name, ID: string(t.id),
 		Upstream: t.tool.upstream.config.Name, Tool: t.recorded(), Arguments: digest(t.params.Arguments),
 		Shadow: p.options.Policy.Shadow(),
@@ -260,7 +261,7 @@ func (p *Proxy) unreachable(t *toolCall) answer {
 // unrecordable answers a call before the gate is asked where its decision is
 // known not to go on record.
 func (p *Proxy) unrecordable(t *toolCall) answer {
-	if err := p.recorder.ready(); err != nil {
+	if err := p.recorder.Ready(); err != nil {
 		return p.unrecorded(t, err)
 	}
 	return nil
@@ -268,7 +269,7 @@ func (p *Proxy) unrecordable(t *toolCall) answer {
 
 func (p *Proxy) unrecorded(t *toolCall, err error) answer {
 	p.log.Error("call refused", "tool", t.tool.canonical, "error", err)
-	return plainRefusal("internal", "The call was not made: "+errUnrecorded.Error()+".")
+	return plainRefusal("internal", "The call was not made: "+record.ErrUnrecorded.Error()+".")
 }
 
 // answer sends a whole JSON-RPC answer that is ours, if anybody waits for it.

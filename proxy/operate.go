@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/proxy/internal/record"
 )
 
 // This file is what an operator sees and does. None of it can be reached by a
@@ -50,7 +51,7 @@ func (p *Proxy) Status() Status {
 	view := p.catalogue.load()
 	p.mu.Lock()
 	s := Status{
-		Version: p.options.Version, Pid: os.Getpid(), Started: p.started, Policy: p.recorder.policy,
+		Version: p.options.Version, Pid: os.Getpid(), Started: p.started, Policy: p.policy,
 		Clients: len(p.clients), Sessions: len(p.sessions), Tools: len(view.order), LeftOut: append([]string{}, view.problems...),
 		Warnings: append([]string{}, view.warnings...), Goroutines: runtime.NumGoroutine(),
 		Upstreams: []UpstreamStatus{},
@@ -105,7 +106,7 @@ func (p *Proxy) Tools(sessionID string) ([]ToolInfo, error) {
 		info := ToolInfo{Canonical: t.canonical, Bare: t.name, Exposed: t.exposed, Upstream: t.upstream.config.Name, Nets: []ToolVerdict{}}
 		for _, v := range g.Classify(gate.Call{Tool: t.exposed, Also: t.also, Time: p.options.Now()}) {
 			if v.Kind != gate.Abstain {
-				info.Nets = append(info.Nets, ToolVerdict{Net: v.Net, Verdict: verdictName(v.Kind), Rule: p.where(v.Rule)})
+				info.Nets = append(info.Nets, ToolVerdict{Net: v.Net, Verdict: record.VerdictName(v.Kind), Rule: p.where(v.Rule)})
 			}
 		}
 		list = append(list, info)
@@ -304,14 +305,5 @@ func (p *Proxy) SettleCall(id string, number uint64, success bool, actor string)
 
 func (p *Proxy) recordOperator(event string, s *session, call uint64, actor string) error {
 	p.log.Warn("operator", "event", event, "session", s.id, "call", call, "actor", actor)
-	if !p.recorder.active() {
-		return nil
-	}
-	return p.recorder.write(struct {
-		Time    time.Time `json:"time"`
-		Event   string    `json:"event"`
-		Session string    `json:"session"`
-		Call    uint64    `json:"call,omitempty"`
-		Actor   string    `json:"actor"`
-	}{p.options.Now(), event, s.id, call, actor})
+	return p.recorder.Write(record.Operator{Time: p.options.Now(), Event: event, Session: s.id, Call: call, Actor: actor})
 }

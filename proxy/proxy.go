@@ -19,6 +19,7 @@ import (
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/proxy/internal/lines"
+	"github.com/petrigate/petrigate/proxy/internal/record"
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 )
 
@@ -115,7 +116,8 @@ type Proxy struct {
 	byList    bool     // prompts are those that are listed, since some net names one
 	advisor   *advisor // nil: every client is shown the same tools
 	registry  *registry
-	recorder  *recorder
+	recorder  *record.Recorder
+	policy    string // its fingerprint
 	sealer    *sealer
 	watchdog  *upstream.Watchdog
 	pauses    pauses
@@ -167,7 +169,8 @@ func New(o Options) (*Proxy, error) {
 		log:       o.Logger,
 		approvals: newApprovals(o.Approval.Expire, o.Now),
 		registry:  newRegistry(o.Policy, o.Active),
-		recorder:  newRecorder(o.Recorder, o.Policy.Fingerprint(), o.Now),
+		recorder:  record.New(o.Recorder, o.Now),
+		policy:    o.Policy.Fingerprint(),
 		sealer:    sealer,
 		started:   o.Now(),
 		clients:   map[string]*client{},

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/proxy/internal/record"
 )
 
 // A registry makes the sessions of the gate, and says which nets take part in
@@ -163,5 +164,5 @@ func (p *Proxy) recordSwitch(name string, on bool, actor string) error {
 		event = "activate"
 	}
 	p.log.Warn("operator", "event", event, "net", name, "actor", actor)
-	return p.recorder.write(switchRecord{p.options.Now(), event, name, actor})
+	return p.recorder.Write(record.Switch{Time: p.options.Now(), Event: event, Net: name, Actor: actor})
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/proxy/internal/record"
 )
 
 // maxWould bounds how many different answers of nets in shadow are counted
@@ -136,17 +137,17 @@ func (p *Proxy) noteWould(t *toolCall, r *gate.Refusal) {
 }
 
 // would is what the nets in shadow say against the call, for the record.
-func (p *Proxy) would(r *gate.Refusal) *wouldSay {
+func (p *Proxy) would(r *gate.Refusal) *record.Would {
 	if r == nil {
 		return nil
 	}
-	w := &wouldSay{Decision: wouldDecide(r), Kind: string(r.Kind), Reason: r.Text}
-	verdict := verdictName(gate.Blocked)
+	w := &record.Would{Decision: wouldDecide(r), Kind: string(r.Kind), Reason: r.Text}
+	verdict := record.VerdictName(gate.Blocked)
 	if r.Kind == gate.KindApproval {
-		verdict = verdictName(gate.Gated)
+		verdict = record.VerdictName(gate.Gated)
 	}
 	for _, b := range r.Blocks {
-		w.Nets = append(w.Nets, netSays{Net: b.Net, Verdict: verdict, Rule: p.where(b.Rule), Shadow: true})
+		w.Nets = append(w.Nets, record.NetSays{Net: b.Net, Verdict: verdict, Rule: p.where(b.Rule), Shadow: true})
 	}
 	return w
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/rawjson"
+	"github.com/petrigate/petrigate/proxy/internal/record"
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
@@ -114,10 +115,10 @@ func (f *flight) hand(t *toolCall) {
 
 func (p *Proxy) recordTask(x *task) {
 	p.log.Info("a call goes on as a task", "tool", x.call.tool.canonical, "session", x.owner().id, "call", x.ticket.Number, "task", x.id)
-	if !p.recorder.active() {
+	if !p.recorder.Active() {
 		return
 	}
-	err := p.recorder.write(taskRecord{
+	err := p.recorder.Write(record.Task{
 		Time: x.made, Event: "task", Session: x.owner().id, Call: x.ticket.Number, Tool: x.call.tool.canonical, Task: x.id,
 	})
 	if err != nil {

@@ -1,34 +1,14 @@
-package proxy
+package record
 
 import (
 	"encoding/json"
-	"errors"
-	"fmt"
-	"sync/atomic"
 	"time"
 
 	"github.com/petrigate/petrigate/gate"
 )
 
-// errUnrecorded says that a decision could not be put on record.
-var errUnrecorded = errors.New("the decision cannot be put on record")
-
-// A recorder writes what is decided and what comes of it. Nothing goes to an
-// upstream before its decision is stored.
-type recorder struct {
-	out    Recorder // nil: nothing is recorded
-	policy string
-	now    func() time.Time
-
-	broken atomic.Bool // the last record could not be stored
-}
-
-func newRecorder(out Recorder, policy string, now func() time.Time) *recorder {
-	return &recorder{out: out, policy: policy, now: now}
-}
-
-// decisionRecord is one decision. Arguments are recorded by their hash only.
-type decisionRecord struct {
+// Decision is one decision. Arguments are recorded by their hash only.
+type Decision struct {
 	Time      time.Time       `json:"time"`
 	Event     string          `json:"event"` // decision
 	Session   string          `json:"session"`
@@ -42,18 +22,19 @@ type decisionRecord struct {
 	Arguments string          `json:"arguments,omitempty"` // SHA-256
 	Decision  string          `json:"decision"`            // allow, refuse, ask
 	Kind      string          `json:"kind,omitempty"`
-	Nets      []netSays       `json:"nets,omitempty"`
+	Nets      []NetSays       `json:"nets,omitempty"`
 	Approval  string          `json:"approval,omitempty"`
 	Channel   string          `json:"channel,omitempty"`
 	Actor     string          `json:"actor,omitempty"`
 	Reason    string          `json:"reason,omitempty"`
 	Remedy    json.RawMessage `json:"remedy,omitempty"`
 	Shadow    bool            `json:"shadow,omitempty"` // of a policy that is in shadow: it lets every call pass
-	Would     *wouldSay       `json:"would,omitempty"`
+	Would     *Would          `json:"would,omitempty"`
 	Policy    string          `json:"policy"`
 }
 
-type netSays struct {
+// NetSays is what one net says of a call.
+type NetSays struct {
 	Net        string `json:"net"`
 	Verdict    string `json:"verdict"`
 	Transition string `json:"transition,omitempty"`
@@ -61,16 +42,16 @@ type netSays struct {
 	Shadow     bool   `json:"shadow,omitempty"`
 }
 
-// wouldSay is how the nets in shadow would have answered a call that passed.
-type wouldSay struct {
+// Would is how the nets in shadow would have answered a call that passed.
+type Would struct {
 	Decision string    `json:"decision"` // refuse, or ask
 	Kind     string    `json:"kind"`
-	Nets     []netSays `json:"nets,omitempty"`
+	Nets     []NetSays `json:"nets,omitempty"`
 	Reason   string    `json:"reason"`
 }
 
-// outcomeRecord is how an admitted call ended.
-type outcomeRecord struct {
+// Outcome is how an admitted call ended.
+type Outcome struct {
 	Time    time.Time `json:"time"`
 	Event   string    `json:"event"` // outcome
 	Session string    `json:"session"`
@@ -78,13 +59,12 @@ type outcomeRecord struct {
 	Tool    string    `json:"tool"`
 	Outcome string    `json:"outcome"`
 	Millis  float64   `json:"ms"`
-	Late    bool      `json:"late,omitempty"`
 	By      string    `json:"by,omitempty"` // who settled it, where it was not the upstream's result
 }
 
-// taskRecord is that the upstream goes on with an admitted call as a task. How
+// Task is that the upstream goes on with an admitted call as a task. How
 // that ends is the outcome of the call.
-type taskRecord struct {
+type Task struct {
 	Time    time.Time `json:"time"`
 	Event   string    `json:"event"` // task
 	Session string    `json:"session"`
@@ -93,65 +73,46 @@ type taskRecord struct {
 	Task    string    `json:"task"` // as its client calls it
 }
 
-// switchRecord is a net that an operator switched on or off.
-type switchRecord struct {
+// Switch is a net that an operator switched on or off.
+type Switch struct {
 	Time  time.Time `json:"time"`
 	Event string    `json:"event"` // activate, deactivate
 	Net   string    `json:"net"`
 	Actor string    `json:"actor"`
 }
 
-// conflictRecord is that the nets of a session left no tool which all of them
+// Conflict is that the nets of a session left no tool which all of them
 // would let pass: only the winner was heeded in what its client was shown.
-type conflictRecord struct {
+type Conflict struct {
 	Time    time.Time `json:"time"`
 	Event   string    `json:"event"` // conflict
 	Session string    `json:"session"`
 	Winner  string    `json:"winner"`
-	Nets    []netName `json:"nets"` // those that narrow the list, the winner first
+	Nets    []NetName `json:"nets"` // those that narrow the list, the winner first
 }
 
-// netName is a net as in the other records.
-type netName struct {
+// NetName is a net as in the other records.
+type NetName struct {
 	Net string `json:"net"`
 }
 
-// active reports whether anything is recorded at all.
-func (r *recorder) active() bool { return r.out != nil }
-
-func (r *recorder) write(v any) error {
-	if r.out == nil {
-		return nil
-	}
-	line, err := json.Marshal(v)
-	if err != nil {
-		return fmt.Errorf("%w: %v", errUnrecorded, err)
-	}
-	err = r.out.Append(line)
-	r.broken.Store(err != nil)
-	if err != nil {
-		return fmt.Errorf("%w: %v", errUnrecorded, err)
-	}
-	return nil
+// Operator is what an operator did to a session.
+type Operator struct {
+	Time    time.Time `json:"time"`
+	Event   string    `json:"event"` // reset, settle success, settle failure
+	Session string    `json:"session"`
+	Call    uint64    `json:"call,omitempty"`
+	Actor   string    `json:"actor"`
 }
 
-// resumedRecord says that there is a gap before it, in which every call was refused.
-type resumedRecord struct {
+// resumed says that there is a gap before it, in which every call was refused.
+type resumed struct {
 	Time  time.Time `json:"time"`
 	Event string    `json:"event"` // resumed
 }
 
-// ready reports why nothing can be put on record, as far as that is known: a
-// call is then refused before anything is spent on it. Whether it still is so
-// is tried with a record that marks the gap.
-func (r *recorder) ready() error {
-	if !r.broken.Load() {
-		return nil
-	}
-	return r.write(resumedRecord{Time: r.now(), Event: "resumed"})
-}
-
-func verdictName(k gate.VerdictKind) string {
+// VerdictName is a verdict as records, and operators, have it.
+func VerdictName(k gate.VerdictKind) string {
 	switch k {
 	case gate.Free:
 		return "free"
@@ -164,7 +125,8 @@ func verdictName(k gate.VerdictKind) string {
 	}
 }
 
-func outcomeName(o gate.Outcome) string {
+// OutcomeName is an outcome as records have it.
+func OutcomeName(o gate.Outcome) string {
 	switch o {
 	case gate.Success:
 		return "success"
