@@ -8,6 +8,7 @@ import (
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/rawjson"
+	"github.com/petrigate/petrigate/proxy/internal/plain"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
@@ -251,7 +252,7 @@ func (p *Proxy) park(t *toolCall, r *approval) answer {
 	if p.operated(r) {
 		how = fmt.Sprintf(" A person can run: "+p.options.Approval.Verb+".", r.id)
 	}
-	left := span(r.expires.Sub(p.options.Now()))
+	left := plain.Span(r.expires.Sub(p.options.Now()))
 	return refusal{
 		text: fmt.Sprintf("Waiting for a person: approval %s. %s has not run. Call the same tool again with the same arguments within %s to continue.%s",
 			r.id, t.tool.exposed, left, how),
@@ -268,7 +269,7 @@ func (t *toolCall) noConsent(r *approval, state ApprovalState) string {
 			text = fmt.Sprintf("%s was not approved.", t.tool.exposed)
 		}
 		if r.reason != "" {
-			text += " Reason: " + visible(r.reason) + "."
+			text += " Reason: " + plain.Visible(r.reason) + "."
 		}
 		return text + " Do not call it again with these arguments."
 	case Expired:

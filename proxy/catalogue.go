@@ -16,6 +16,7 @@ import (
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/rawjson"
+	"github.com/petrigate/petrigate/proxy/internal/plain"
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
@@ -234,7 +235,7 @@ func collision(t *tool, same []*tool) string {
 
 func newTool(u *upstreamState, object []byte, alone bool) (t *tool, problem string) {
 	if err := rawjson.Check(object, maxToolDepth); err != nil {
-		return nil, "a tool is not strict JSON: " + visible(err.Error())
+		return nil, "a tool is not strict JSON: " + plain.Visible(err.Error())
 	}
 	lit, ok := rawjson.Member(object, "name")
 	if !ok {
@@ -242,7 +243,7 @@ func newTool(u *upstreamState, object []byte, alone bool) (t *tool, problem stri
 	}
 	name, ok := rawjson.String(lit)
 	if !ok || !validName(name) {
-		return nil, "the tool name " + visible(string(clip(lit, 200))) + " is outside [A-Za-z0-9_./-]{1,128}"
+		return nil, "the tool name " + plain.Visible(string(clip(lit, 200))) + " is outside [A-Za-z0-9_./-]{1,128}"
 	}
 	if problem := unreadable(object); problem != "" {
 		return nil, "the tool " + name + " " + problem

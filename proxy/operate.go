@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/proxy/internal/plain"
 	"github.com/petrigate/petrigate/proxy/internal/record"
 )
 
@@ -149,7 +151,7 @@ func (p *Proxy) Approvals() []ApprovalInfo {
 			Rules: []string{}, Created: r.created, Expires: r.expires, Question: p.text(r),
 		}
 		for _, s := range r.ask.Steps {
-			info.Rules = append(info.Rules, orText(p.where(s.Rule), s.Net))
+			info.Rules = append(info.Rules, cmp.Or(p.where(s.Rule), s.Net))
 		}
 		p.approvals.describe(r, &info)
 		list = append(list, info)
@@ -244,7 +246,7 @@ func (p *Proxy) describe(s *session) SessionInfo {
 	for _, c := range p.clientList() {
 		if c.session == s {
 			c.mu.Lock()
-			info.Clients = append(info.Clients, c.transport+" "+orText(visible(c.agent.name), "(no name)"))
+			info.Clients = append(info.Clients, c.transport+" "+cmp.Or(plain.Visible(c.agent.name), "(no name)"))
 			c.mu.Unlock()
 		}
 	}

@@ -1,16 +1,15 @@
 package proxy
 
 import (
-	"bytes"
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/rawjson"
+	"github.com/petrigate/petrigate/proxy/internal/plain"
 )
 
 // maxShown is how much of a question a client is given to show. What is
@@ -33,19 +32,19 @@ type shownCall struct {
 // are asked. It is plain text for every surface.
 func (p *Proxy) question(call shownCall, ask *gate.Ask, id string, left time.Duration) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "Allow %s on upstream %s?\n", visible(call.tool), visible(call.upstream))
+	fmt.Fprintf(&b, "Allow %s on upstream %s?\n", plain.Visible(call.tool), plain.Visible(call.upstream))
 	for _, s := range ask.Steps {
 		fmt.Fprintf(&b, "Asked by %s: %s (fires %s in net %s)\n",
-			visible(orText(p.where(s.Rule), "the policy")), visible(s.Reason), visible(s.Transition), visible(s.Net))
+			plain.Visible(cmp.Or(p.where(s.Rule), "the policy")), plain.Visible(s.Reason), plain.Visible(s.Transition), plain.Visible(s.Net))
 	}
 	if call.client != "" {
-		fmt.Fprintf(&b, "Client: %s, session %s\n", visible(call.client), visible(call.session))
+		fmt.Fprintf(&b, "Client: %s, session %s\n", plain.Visible(call.client), plain.Visible(call.session))
 	}
 	fmt.Fprintf(&b, "Arguments (%d bytes, sha256 %s):\n", len(call.arguments), call.sum)
-	b.WriteString(visibleLines(rawjson.AppendIndent([]byte("  "), call.shownArguments(), "  ", "  ")))
+	b.WriteString(plain.Lines(rawjson.AppendIndent([]byte("  "), call.shownArguments(), "  ", "  ")))
 	writeBeside(&b, "Beside the arguments", call.beside)
 	writeBeside(&b, "In _meta", call.meta)
-	fmt.Fprintf(&b, "\nApproval %s, good for %s.", id, span(left))
+	fmt.Fprintf(&b, "\nApproval %s, good for %s.", id, plain.Span(left))
 	return b.String()
 }
 
@@ -54,7 +53,7 @@ func writeBeside(b *strings.Builder, what string, object []byte) {
 	if object == nil {
 		return
 	}
-	fmt.Fprintf(b, "\n%s:\n%s", what, visibleLines(rawjson.AppendIndent([]byte("  "), object, "  ", "  ")))
+	fmt.Fprintf(b, "\n%s:\n%s", what, plain.Lines(rawjson.AppendIndent([]byte("  "), object, "  ", "  ")))
 }
 
 // where is a position as clients and operators read it: from the folder of
@@ -68,65 +67,9 @@ func (p *Proxy) where(at gate.Position) string {
 	return at.String()
 }
 
-// span is a time for people: whole seconds, and no seconds of a whole minute.
-func span(d time.Duration) string {
-	text := d.Round(time.Second).String()
-	if d.Round(time.Second)%time.Minute == 0 && d >= time.Minute {
-		text = strings.TrimSuffix(text, "0s")
-	}
-	return text
-}
-
 func (c shownCall) shownArguments() []byte {
 	if len(c.arguments) == 0 {
 		return []byte("{}")
 	}
 	return c.arguments
-}
-
-func orText(s, fallback string) string {
-	if s == "" {
-		return fallback
-	}
-	return s
-}
-
-// visibleLines is visible for the lines of text that we broke ourselves.
-func visibleLines(text []byte) string {
-	lines := bytes.Split(text, []byte("\n"))
-	out := make([]string, len(lines))
-	for i, line := range lines {
-		out[i] = visible(string(line))
-	}
-	return strings.Join(out, "\n")
-}
-
-// visible makes a string show what it is: every character that moves the
-// cursor, changes the direction, is invisible, or only looks like a space
-// becomes an escape. It is the one sanitiser for all that people read.
-func visible(s string) string {
-	var b strings.Builder
-	for i := 0; i < len(s); {
-		r, size := utf8.DecodeRuneInString(s[i:])
-		switch {
-		case r == utf8.RuneError && size == 1:
-			fmt.Fprintf(&b, `\x%02x`, s[i])
-		case hidden(r):
-			fmt.Fprintf(&b, `\u{%x}`, r)
-		default:
-			b.WriteRune(r)
-		}
-		i += size
-	}
-	return b.String()
-}
-
-// hidden reports whether r would not be seen for what it is.
-func hidden(r rune) bool {
-	if r == ' ' {
-		return false
-	}
-	return !unicode.IsPrint(r) || unicode.IsSpace(r) ||
-		unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r) || unicode.Is(unicode.Variation_Selector, r) ||
-		r == '\u3164' || r == '\uffa0' || r == '\u115f' || r == '\u1160' || r == '\u2800'
 }

@@ -1,11 +1,13 @@
 package proxy
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/proxy/internal/plain"
 )
 
 // maxWays is for how many tools the status names the way there: each is a
@@ -90,11 +92,11 @@ func (d *statusDoc) String() string {
 	b.WriteString("\n## State\n\n")
 	for _, n := range d.session.gate.Nets() {
 		if n.Active && !n.Shadow {
-			fmt.Fprintf(&b, "- %s: %s\n", n.Name, orText(n.Marking.String(), "no tokens"))
+			fmt.Fprintf(&b, "- %s: %s\n", n.Name, cmp.Or(n.Marking.String(), "no tokens"))
 		}
 	}
 	for _, h := range d.session.gate.Open() {
-		fmt.Fprintf(&b, "- call #%d of %s has not ended, for %s\n", h.Number, h.Tool, span(d.now.Sub(h.Since)))
+		fmt.Fprintf(&b, "- call #%d of %s has not ended, for %s\n", h.Number, h.Tool, plain.Span(d.now.Sub(h.Since)))
 	}
 	return b.String()
 }
