@@ -8,9 +8,14 @@ import (
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/rawjson"
+	"github.com/petrigate/petrigate/proxy/internal/approval"
 	"github.com/petrigate/petrigate/proxy/internal/plain"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
+
+// maxShown is how much of a question a client is given to show. What is
+// longer is never cut: it is left to a channel that shows all of it.
+const maxShown = 32 << 10
 
 const (
 	maxRounds  = 8                // of input_required that hold no question; clients stop at ten
@@ -34,19 +39,19 @@ func (p *Proxy) asked(t *toolCall, q *gate.Ask) answer {
 	defer t.client.session.gate.Withdraw(q) // before the client knows, who may use the id again
 	for {
 		key := p.approvalKey(t, q)
-		r, err := p.approvals.open(key, t.shown(), q)
+		r, err := p.approvals.Open(key, t.shown(), q)
 		if err != nil {
 			return p.denied(t, q, fmt.Sprintf("%s requires human approval, and %v.", t.tool.exposed, err))
 		}
 		state, wait := p.await(t.ctx, t, r)
-		p.approvals.leave(r, wait != nil)
+		p.approvals.Leave(r, wait != nil)
 		switch {
 		case wait != nil:
-			p.recordRefusal(t, refusal{text: "waiting for a person", facts: facts{Decision: "ask", Kind: "approval", Approval: r.id}}, nil)
+			p.recordRefusal(t, refusal{text: "waiting for a person", facts: facts{Decision: "ask", Kind: "approval", Approval: r.ID}}, nil)
 			return wait
-		case state == Consumed: // before this call looked
+		case state == approval.Consumed: // before this call looked
 			continue
-		case state != Approved:
+		case state != approval.Approved:
 			t.consent = r // or the lack of it
 			return p.denied(t, q, t.noConsent(r, state))
 		case t.swapped():
@@ -75,9 +80,9 @@ func (t *toolCall) swapped() bool {
 
 // redeem decides again with the consent and uses it up if the call passes; else
 // a says why it does not. used is false where another call used the consent.
-func (p *Proxy) redeem(t *toolCall, q *gate.Ask, r *approval) (a answer, used bool) {
+func (p *Proxy) redeem(t *toolCall, q *gate.Ask, r *approval.Question) (a answer, used bool) {
 	var d gate.Decision
-	used = p.approvals.redeem(r, func() bool {
+	used = p.approvals.Redeem(r, func() bool {
 		d = t.client.session.gate.Decide(t.gate, q.Grant())
 		_, allowed := d.(*gate.Allow)
 		return allowed
@@ -99,53 +104,53 @@ func (p *Proxy) redeem(t *toolCall, q *gate.Ask, r *approval) (a answer, used bo
 
 // await waits for the answer to r as long as this call may be held. Where it
 // gives up, it returns what the client is to do instead of waiting.
-func (p *Proxy) await(ctx context.Context, t *toolCall, r *approval) (ApprovalState, answer) {
+func (p *Proxy) await(ctx context.Context, t *toolCall, r *approval.Question) (approval.State, answer) {
 	n := p.apply(t, r)
-	if state, _ := p.approvals.status(r); state != Pending {
+	if state := p.approvals.Status(r).State; state != approval.Pending {
 		return state, nil
 	}
-	formable := p.elicits(r) && t.agent.elicit && !p.approvals.wasUnasked(r) && len(p.text(r)) <= maxShown
+	formable := p.elicits(r) && t.agent.elicit && !p.approvals.WasUnasked(r) && len(p.text(r)) <= maxShown
 	switch {
 	case formable && t.agent.modern:
-		return Pending, p.form(r)
+		return approval.Pending, p.form(r)
 	case formable:
 		p.elicit(t, r)
 	case !p.operated(r):
-		return Withdrawn, nil
+		return approval.Withdrawn, nil
 	}
-	hold := min(p.options.Approval.Hold, r.expires.Sub(p.options.Now()))
+	hold := min(p.options.Approval.Hold, r.Expires.Sub(p.options.Now()))
 	if t.agent.modern {
 		hold = min(hold, roundHold)
 	}
 	p.hold(ctx, t, r, hold)
-	if state, _ := p.approvals.status(r); state != Pending { // answered, or past its time
+	if state := p.approvals.Status(r).State; state != approval.Pending { // answered, or past its time
 		return state, nil
 	}
 	if t.agent.modern && n < maxRounds && ctx.Err() == nil {
-		return Pending, inputRequired{state: p.sealer.seal(round{Approval: r.id, Number: n + 1, Expires: r.expires}, r.key.bytes())}
+		return approval.Pending, inputRequired{state: p.sealer.seal(round{Approval: r.ID, Number: n + 1, Expires: r.Expires}, r.Key.Bytes())}
 	}
 	if ctx.Err() != nil {
-		return Withdrawn, nil
+		return approval.Withdrawn, nil
 	}
-	return Pending, p.park(t, r)
+	return approval.Pending, p.park(t, r)
 }
 
 // hold waits for the answer, with progress as a sign of life for the client.
-func (p *Proxy) hold(ctx context.Context, t *toolCall, r *approval, d time.Duration) {
+func (p *Proxy) hold(ctx context.Context, t *toolCall, r *approval.Question, d time.Duration) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	tick := time.NewTicker(lifeSign)
 	defer tick.Stop()
 	for n := 1; ; n++ {
 		select {
-		case <-r.answered:
+		case <-r.Answered():
 			return
 		case <-timer.C:
 			return
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-			t.signOfLife(n, r.id)
+			t.signOfLife(n, r.ID)
 		}
 	}
 }
@@ -161,12 +166,12 @@ func (t *toolCall) signOfLife(n int, id string) {
 // apply reads the answer that a client of 2026-07-28 brings back. An answer
 // without a state of ours for this very call answers nothing. It returns the
 // number of rounds so far.
-func (p *Proxy) apply(t *toolCall, r *approval) int {
+func (p *Proxy) apply(t *toolCall, r *approval.Question) int {
 	if !t.agent.modern || !t.params.HasState {
 		return 0
 	}
 	state, err := p.sealer.open(t.params.RequestState)
-	if err != nil || state.Approval != r.id || state.Subject != digest(r.key.bytes()) {
+	if err != nil || state.Approval != r.ID || state.Subject != digest(r.Key.Bytes()) {
 		return 0
 	}
 	response, ok := rawjson.Member(t.params.InputResponses, inputKey)
@@ -178,29 +183,29 @@ func (p *Proxy) apply(t *toolCall, r *approval) int {
 
 // answered takes the result of an elicitation. Only an acceptance whose field
 // decision says approve approves. A cancellation means that nobody was asked.
-func (p *Proxy) answered(r *approval, result []byte) {
+func (p *Proxy) answered(r *approval.Question, result []byte) {
 	switch action := member(result, "action"); action {
 	case "accept":
 		content, _ := rawjson.Member(result, "content")
 		approve := member(content, "decision") == approveTag
-		p.resolve(r.id, approve, viaElicit, "the client", member(content, "reason"))
+		p.resolve(r.ID, approve, viaElicit, "the client", member(content, "reason"))
 	case "decline":
-		p.resolve(r.id, false, viaElicit, "the client", "")
+		p.resolve(r.ID, false, viaElicit, "the client", "")
 	default:
-		p.approvals.markUnasked(r, p.operated(r))
+		p.approvals.MarkUnasked(r, p.operated(r))
 	}
 }
 
 func (p *Proxy) resolve(id string, approve bool, channel, actor, reason string) {
-	if err := p.approvals.answer(id, approve, channel, actor, reason); err != nil {
+	if err := p.approvals.Answer(id, approve, channel, actor, reason); err != nil {
 		p.log.Info("answer to an approval ignored", "approval", id, "reason", err)
 	}
 }
 
 // form is the question for a client of 2026-07-28, which answers it when it
 // sends the call again.
-func (p *Proxy) form(r *approval) answer {
-	state := p.sealer.seal(round{Approval: r.id, Expires: r.expires}, r.key.bytes())
+func (p *Proxy) form(r *approval.Question) answer {
+	state := p.sealer.seal(round{Approval: r.ID, Expires: r.Expires}, r.Key.Bytes())
 	return inputRequired{state: state, question: p.elicitParams(r)}
 }
 
@@ -223,7 +228,7 @@ func (a inputRequired) append(dst, id []byte, _ bool) []byte {
 
 // elicitParams ask for one choice without a default: clients answer an empty
 // form by themselves.
-func (p *Proxy) elicitParams(r *approval) []byte {
+func (p *Proxy) elicitParams(r *approval.Question) []byte {
 	params, err := json.Marshal(map[string]any{
 		"message": p.text(r),
 		"requestedSchema": map[string]any{
@@ -241,48 +246,50 @@ func (p *Proxy) elicitParams(r *approval) []byte {
 	return params
 }
 
-func (p *Proxy) text(r *approval) string {
-	return p.question(r.call, r.ask, r.id, r.expires.Sub(p.options.Now()))
+// text is what a person reads.
+func (p *Proxy) text(r *approval.Question) string {
+	return r.Text(p.where, p.options.Now())
 }
 
 // park answers a call that was held long enough: the person may still answer,
 // and the same call again finds the answer.
-func (p *Proxy) park(t *toolCall, r *approval) answer {
+func (p *Proxy) park(t *toolCall, r *approval.Question) answer {
 	how := ""
 	if p.operated(r) {
-		how = fmt.Sprintf(" A person can run: "+p.options.Approval.Verb+".", r.id)
+		how = fmt.Sprintf(" A person can run: "+p.options.Approval.Verb+".", r.ID)
 	}
-	left := plain.Span(r.expires.Sub(p.options.Now()))
+	left := plain.Span(r.Expires.Sub(p.options.Now()))
 	return refusal{
 		text: fmt.Sprintf("Waiting for a person: approval %s. %s has not run. Call the same tool again with the same arguments within %s to continue.%s",
-			r.id, t.tool.exposed, left, how),
-		facts: facts{Decision: "ask", Kind: "approval", Approval: r.id},
+			r.ID, t.tool.exposed, left, how),
+		facts: facts{Decision: "ask", Kind: "approval", Approval: r.ID},
 	}
 }
 
 // noConsent says why there is no consent.
-func (t *toolCall) noConsent(r *approval, state ApprovalState) string {
+func (t *toolCall) noConsent(r *approval.Question, state approval.State) string {
 	switch state {
-	case Denied:
+	case approval.Denied:
 		text := fmt.Sprintf("A person denied %s.", t.tool.exposed)
-		if r.channel == viaElicit && r.reason == "" {
+		said := t.proxy.approvals.Status(r)
+		if said.Channel == viaElicit && said.Reason == "" {
 			text = fmt.Sprintf("%s was not approved.", t.tool.exposed)
 		}
-		if r.reason != "" {
-			text += " Reason: " + plain.Visible(r.reason) + "."
+		if said.Reason != "" {
+			text += " Reason: " + plain.Visible(said.Reason) + "."
 		}
 		return text + " Do not call it again with these arguments."
-	case Expired:
+	case approval.Expired:
 		return fmt.Sprintf("%s requires human approval, and nobody answered in time.", t.tool.exposed)
 	}
 	name := t.tool.exposed
 	switch {
 	case !t.wanted():
 		return fmt.Sprintf("%s requires human approval, and the client went away before a person answered.", name)
-	case t.proxy.approvals.wasUnasked(r):
+	case t.proxy.approvals.WasUnasked(r):
 		return fmt.Sprintf("%s requires human approval, but the client showed the question to nobody, and no other channel is open.", name)
-	case r.via != "":
-		return fmt.Sprintf("%s requires human approval via %s, and nobody can be asked that way now.", name, r.via)
+	case r.Via != "":
+		return fmt.Sprintf("%s requires human approval via %s, and nobody can be asked that way now.", name, r.Via)
 	default:
 		return fmt.Sprintf("%s requires human approval, and there is nobody to ask: this client cannot show a question and no other channel is open.", name)
 	}
@@ -299,15 +306,15 @@ func (p *Proxy) denied(t *toolCall, q *gate.Ask, text string) answer {
 	return r
 }
 
-func (p *Proxy) approvalKey(t *toolCall, q *gate.Ask) approvalKey {
+func (p *Proxy) approvalKey(t *toolCall, q *gate.Ask) approval.Key {
 	steps := ""
 	for _, s := range q.Steps {
 		steps += s.Net + "\x00" + s.Transition + "\x00"
 	}
 	beside, _ := t.beside()
-	return approvalKey{
-		session: t.client.session.id, tool: t.tool.canonical, definition: t.tool.definition,
-		arguments: digest(t.params.Arguments), beside: digest(beside), policy: p.policy, steps: digest([]byte(steps)),
+	return approval.Key{
+		Session: t.client.session.id, Tool: t.tool.canonical, Definition: t.tool.definition,
+		Arguments: digest(t.params.Arguments), Beside: digest(beside), Policy: p.policy, Steps: digest([]byte(steps)),
 	}
 }
 
@@ -322,16 +329,15 @@ func (t *toolCall) beside() (members, meta []byte) {
 }
 
 // shown is the call as a person sees it.
-func (t *toolCall) shown() shownCall {
+func (t *toolCall) shown() approval.Call {
 	client := t.agent.name
 	if t.agent.version != "" {
 		client += " " + t.agent.version
 	}
 	beside, meta := t.beside()
-	return shownCall{
-		beside: beside, meta: meta,
-		upstream: t.tool.upstream.config.Name, tool: t.tool.name, exposed: t.tool.exposed,
-		arguments: t.params.Arguments, sum: digest(t.params.Arguments),
-		session: t.client.session.id, client: client, principal: t.client.principal,
+	return approval.Call{
+		Upstream: t.tool.upstream.config.Name, Tool: t.tool.name,
+		Arguments: t.params.Arguments, SHA256: digest(t.params.Arguments), Beside: beside, Meta: meta,
+		Session: t.client.session.id, Client: client, Principal: t.client.principal,
 	}
 }

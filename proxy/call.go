@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/proxy/internal/approval"
 	"github.com/petrigate/petrigate/proxy/internal/record"
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
@@ -38,7 +39,7 @@ type toolCall struct {
 
 	headers http.Header // of a request that has to mirror arguments in them; nil: it has not
 
-	consent *approval // which let it pass, if one did
+	consent *approval.Question // which let it pass, if one did
 
 	// ctx is what waiting for a person ends with.
 	ctx   context.Context //nolint:containedctx // the call is what it would be passed with
@@ -235,7 +236,8 @@ func (p *Proxy) decisionRecord(t *toolCall, decision string, names []gate.Name) 
 		r.Names = append(r.Names, n.Text)
 	}
 	if c := t.consent; c != nil {
-		r.Approval, r.Channel, r.Actor = c.id, c.channel, c.actor
+		said := p.approvals.Status(c)
+		r.Approval, r.Channel, r.Actor = c.ID, said.Channel, said.Actor
 	}
 	return r
 }

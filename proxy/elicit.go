@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/internal/rawjson"
+	"github.com/petrigate/petrigate/proxy/internal/approval"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
@@ -12,10 +13,10 @@ import (
 // answer is taken as long as the question stands; a parked call finds it
 // later. Calls that ask the same share one prompt. Where another channel
 // answers first, the client is told to stop.
-func (p *Proxy) elicit(t *toolCall, r *approval) {
+func (p *Proxy) elicit(t *toolCall, r *approval.Question) {
 	id := string(rawjson.AppendString(nil, randomID("pg-")))
 	answer := make(chan []byte, 1)
-	if !p.approvals.show(r) {
+	if !p.approvals.Show(r) {
 		return
 	}
 	gone := make(chan struct{})
@@ -30,21 +31,21 @@ func (p *Proxy) elicit(t *toolCall, r *approval) {
 		}
 		answer <- result
 	}}) {
-		p.approvals.unshow(r)
+		p.approvals.Unshow(r)
 		return
 	}
 	t.stream.Send(wire.AppendRequest(nil, []byte(id), "elicitation/create", p.elicitParams(r)))
 	p.background(func() {
 		defer t.client.forget(wire.IDKey([]byte(id)))
-		timer := time.NewTimer(r.expires.Sub(p.options.Now()))
+		timer := time.NewTimer(r.Expires.Sub(p.options.Now()))
 		defer timer.Stop()
 		select {
 		case result := <-answer:
 			p.answered(r, result)
 			return
-		case <-r.answered:
+		case <-r.Answered():
 		case <-gone:
-			p.approvals.unshow(r)
+			p.approvals.Unshow(r)
 		case <-timer.C:
 		case <-p.ctx.Done():
 		}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/proxy/internal/approval"
 	"github.com/petrigate/petrigate/proxy/internal/plain"
 	"github.com/petrigate/petrigate/proxy/internal/record"
 )
@@ -141,29 +142,36 @@ type ApprovalInfo struct {
 	Question  string          `json:"question"` // as a person is shown it
 }
 
+// ApprovalState is where a question stands.
+type ApprovalState string
+
+// The states of an approval. All but Pending and Approved are final.
+const (
+	Pending   = ApprovalState(approval.Pending)
+	Approved  = ApprovalState(approval.Approved)
+	Denied    = ApprovalState(approval.Denied)
+	Expired   = ApprovalState(approval.Expired)
+	Withdrawn = ApprovalState(approval.Withdrawn)
+	Consumed  = ApprovalState(approval.Consumed)
+)
+
 // Approvals lists the questions that wait and those that were answered lately.
 func (p *Proxy) Approvals() []ApprovalInfo {
 	list := []ApprovalInfo{}
-	for _, r := range p.approvals.list() {
+	for _, standing := range p.approvals.List() {
+		r, said := standing.Question, standing.Answer
 		info := ApprovalInfo{
-			ID: r.id, Session: r.call.session, Principal: r.call.principal,
-			Upstream: r.call.upstream, Tool: r.call.tool, Arguments: r.call.shownArguments(), SHA256: r.call.sum,
-			Rules: []string{}, Created: r.created, Expires: r.expires, Question: p.text(r),
+			ID: r.ID, State: ApprovalState(said.State), Session: r.Call.Session, Principal: r.Call.Principal,
+			Upstream: r.Call.Upstream, Tool: r.Call.Tool, Arguments: r.Call.Shown(), SHA256: r.Call.SHA256,
+			Rules: []string{}, Created: r.Created, Expires: r.Expires,
+			Channel: said.Channel, Actor: said.Actor, Reason: said.Reason, Question: p.text(r),
 		}
-		for _, s := range r.ask.Steps {
+		for _, s := range r.Ask.Steps {
 			info.Rules = append(info.Rules, cmp.Or(p.where(s.Rule), s.Net))
 		}
-		p.approvals.describe(r, &info)
 		list = append(list, info)
 	}
 	return list
-}
-
-// describe adds what can change.
-func (a *approvals) describe(r *approval, info *ApprovalInfo) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	info.State, info.Channel, info.Actor, info.Reason = r.state, r.channel, r.actor, r.reason
 }
 
 // Resolve answers a question for a person at an operator's channel.
@@ -171,7 +179,7 @@ func (p *Proxy) Resolve(id string, approve bool, actor, reason string) error {
 	if !p.options.Approval.Operator {
 		return fmt.Errorf("approvals by an operator are off in this proxy")
 	}
-	return p.approvals.answer(id, approve, viaCLI, actor, reason)
+	return p.approvals.Answer(id, approve, viaCLI, actor, reason)
 }
 
 // A SessionInfo is the state of one session.

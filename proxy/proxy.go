@@ -18,6 +18,7 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/proxy/internal/approval"
 	"github.com/petrigate/petrigate/proxy/internal/lines"
 	"github.com/petrigate/petrigate/proxy/internal/record"
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
@@ -111,7 +112,7 @@ type Proxy struct {
 	log       *slog.Logger
 	upstreams []*upstreamState
 	catalogue *catalogue
-	approvals *approvals
+	approvals *approval.Book
 	enforces  bool     // some net decides: one that is not in shadow
 	byList    bool     // prompts are those that are listed, since some net names one
 	advisor   *advisor // nil: every client is shown the same tools
@@ -167,7 +168,7 @@ func New(o Options) (*Proxy, error) {
 	p := &Proxy{
 		options:   o,
 		log:       o.Logger,
-		approvals: newApprovals(o.Approval.Expire, o.Now),
+		approvals: approval.NewBook(o.Approval.Expire, o.Now),
 		registry:  newRegistry(o.Policy, o.Active),
 		recorder:  record.New(o.Recorder, o.Now),
 		policy:    o.Policy.Fingerprint(),

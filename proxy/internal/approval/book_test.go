@@ -1,0 +1,200 @@
+package approval
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/petrigate/petrigate/gate"
+)
+
+// A clock is set by hand.
+type clock struct{ at time.Time }
+
+func (c *clock) now() time.Time { return c.at }
+
+// newTestBook is a book whose questions are good for a minute.
+func newTestBook() (*Book, *clock) {
+	c := &clock{time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
+	return NewBook(time.Minute, c.now), c
+}
+
+func open(t *testing.T, b *Book, key Key) *Question {
+	t.Helper()
+	q, err := b.Open(key, Call{Tool: key.Tool}, &gate.Ask{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return q
+}
+
+func pending(q *Question) bool {
+	select {
+	case <-q.Answered():
+		return false
+	default:
+		return true
+	}
+}
+
+func passes() bool { return true }
+
+// TestOneConsent: calls that ask the same share a question, and one of them
+// uses up the answer, once.
+func TestOneConsent(t *testing.T) {
+	b, _ := newTestBook()
+	first, second := open(t, b, Key{Tool: "push"}), open(t, b, Key{Tool: "push"})
+	if first != second || first == open(t, b, Key{Tool: "push", Arguments: "other"}) {
+		t.Error("a question is not that of its very call")
+	}
+	if b.Redeem(first, passes) {
+		t.Error("nobody has said yes")
+	}
+	if err := b.Answer(first.ID, true, "cli", "ann", "fine"); err != nil || pending(first) {
+		t.Errorf("%v, pending %t", err, pending(first))
+	}
+	if err := b.Answer(first.ID, false, "cli", "bob", ""); err == nil || !strings.Contains(err.Error(), "approved already") {
+		t.Errorf("the second answer counts: %v", err)
+	}
+	if want := (Answer{Approved, "cli", "ann", "fine"}); b.Status(first) != want {
+		t.Errorf("%+v, want %+v", b.Status(first), want)
+	}
+	if !b.Redeem(first, func() bool { return false }) || b.Status(first).State != Approved {
+		t.Error("a call that did not pass used the consent up")
+	}
+	var passed int
+	var group sync.WaitGroup
+	for range 8 {
+		group.Go(func() { b.Redeem(first, func() bool { passed++; return true }) })
+	}
+	group.Wait()
+	if passed != 1 || b.Status(first).State != Consumed {
+		t.Errorf("%d calls passed, %+v", passed, b.Status(first))
+	}
+	if again := open(t, b, Key{Tool: "push"}); again == first || b.Status(again).State != Pending {
+		t.Error("what was used up is asked no more")
+	}
+}
+
+// TestLeave: a question is there as long as somebody waits, or was told to come
+// back; who comes back is told once of a denial.
+func TestLeave(t *testing.T) {
+	b, _ := newTestBook()
+	q := open(t, b, Key{Tool: "alone"})
+	open(t, b, Key{Tool: "alone"})
+	if b.Leave(q, false); b.Status(q).State != Pending {
+		t.Error("one waits still")
+	}
+	if b.Leave(q, false); b.Status(q).State != Withdrawn || pending(q) {
+		t.Error("nobody waits any more")
+	}
+	q = open(t, b, Key{Tool: "parked"})
+	if b.Leave(q, true); b.Status(q).State != Pending {
+		t.Error("a call may come back")
+	}
+	if err := b.Answer(q.ID, false, "cli", "ann", "no"); err != nil {
+		t.Fatal(err)
+	}
+	if open(t, b, Key{Tool: "parked"}) != q || b.Status(q).State != Denied {
+		t.Error("who came back was not told")
+	}
+	if open(t, b, Key{Tool: "parked"}) == q {
+		t.Error("a denial is told twice")
+	}
+}
+
+// TestExpiry: neither a question nor a consent outlives its time.
+func TestExpiry(t *testing.T) {
+	b, c := newTestBook()
+	asked, consent := open(t, b, Key{Tool: "asked"}), open(t, b, Key{Tool: "consent"})
+	if err := b.Answer(consent.ID, true, "cli", "ann", ""); err != nil {
+		t.Fatal(err)
+	}
+	c.at = c.at.Add(time.Minute)
+	if err := b.Answer(asked.ID, true, "cli", "ann", ""); err == nil || pending(asked) {
+		t.Errorf("it was answered too late: %v", err)
+	}
+	if b.Redeem(consent, passes) || b.Status(consent).State != Expired {
+		t.Error("the consent is too old")
+	}
+	if n := len(b.List()); n != 2 {
+		t.Errorf("%d questions can be looked at", n)
+	}
+	c.at = c.at.Add(time.Minute + 1)
+	if n := len(b.List()); n != 0 {
+		t.Errorf("%d questions are kept for ever", n)
+	}
+}
+
+// TestUnasked: a client that asks nobody ends the question where it was the only
+// way to ask.
+func TestUnasked(t *testing.T) {
+	b, _ := newTestBook()
+	for _, other := range []bool{false, true} {
+		q := open(t, b, Key{Tool: fmt.Sprint(other)})
+		if b.WasUnasked(q) || !b.Show(q) || b.Show(q) {
+			t.Error("it is not shown once")
+		}
+		b.Unshow(q)
+		if !b.Show(q) {
+			t.Error("its prompt is gone, and it is not shown again")
+		}
+		b.MarkUnasked(q, other)
+		if !b.WasUnasked(q) || (b.Status(q).State == Pending) != other {
+			t.Errorf("another channel %t: %+v", other, b.Status(q))
+		}
+	}
+}
+
+// TestVia: rules name the channel of an answer, and cannot name two.
+func TestVia(t *testing.T) {
+	b, _ := newTestBook()
+	steps := func(via ...string) *gate.Ask {
+		a := &gate.Ask{}
+		for _, v := range via {
+			a.Steps = append(a.Steps, gate.Step{Via: v})
+		}
+		return a
+	}
+	q, err := b.Open(Key{}, Call{}, steps("", "cli", "cli"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Answer(q.ID, true, "elicit", "the client", ""); err == nil || b.Status(q).State != Pending {
+		t.Errorf("the wrong channel: %v", err)
+	}
+	if err := b.Answer(q.ID, true, "cli", "ann", ""); err != nil {
+		t.Error(err)
+	}
+	if _, err := b.Open(Key{Tool: "two"}, Call{}, steps("cli", "elicit")); err == nil || !strings.Contains(err.Error(), "via cli and via elicit") {
+		t.Errorf("%v", err)
+	}
+	if err := b.Answer("ap_", true, "cli", "ann", ""); err == nil {
+		t.Error("a question that is none was answered")
+	}
+}
+
+// TestTooMany: what waits is bounded, and what has ended makes room.
+func TestTooMany(t *testing.T) {
+	b, c := newTestBook()
+	for i := range maxQuestions {
+		b.byKey[Key{Tool: fmt.Sprint(i)}] = &Question{}
+	}
+	if _, err := b.Open(Key{Tool: "one more"}, Call{}, &gate.Ask{}); !errors.Is(err, errTooMany) {
+		t.Errorf("%v", err)
+	}
+	b, c = newTestBook()
+	var ids []string
+	for i := range 3 {
+		ids = append(ids, open(t, b, Key{Tool: fmt.Sprint(i)}).ID)
+		c.at = c.at.Add(time.Second)
+	}
+	for i, s := range b.List() {
+		if s.Question.ID != ids[i] || s.Answer.State != Pending {
+			t.Errorf("%d: %s, %+v", i, s.Question.ID, s.Answer)
+		}
+	}
+}

@@ -1,0 +1,36 @@
+package approval_test
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/proxy/internal/approval"
+)
+
+func Example() {
+	book := approval.NewBook(15*time.Minute, time.Now)
+	call := approval.Call{Upstream: "git", Tool: "push", Arguments: []byte(`{"force":true}`), SHA256: "5f3c"}
+	ask := &gate.Ask{Steps: []gate.Step{{Net: "pushes", Transition: "push", Reason: "push requires human approval"}}}
+	q, err := book.Open(approval.Key{Tool: "git.push", Arguments: call.SHA256}, call, ask)
+	if err != nil {
+		panic(err)
+	}
+	text := q.Text(gate.Position.String, q.Created)
+	fmt.Println(strings.ReplaceAll(text, q.ID, "ap_EXAMPLE"))
+
+	fmt.Println(book.Answer(q.ID, true, "cli", "ann", "") == nil)
+	forward := func() bool { return true } // it is decided, and let through
+	fmt.Println(book.Redeem(q, forward), book.Redeem(q, forward))
+	// Output:
+	// Allow push on upstream git?
+	// Asked by the policy: push requires human approval (fires push in net pushes)
+	// Arguments (14 bytes, sha256 5f3c):
+	//   {
+	//     "force": true
+	//   }
+	// Approval ap_EXAMPLE, good for 15m.
+	// true
+	// true false
+}
