@@ -177,16 +177,20 @@ func TestVia(t *testing.T) {
 	}
 }
 
-// TestTooMany: what waits is bounded, and what has ended makes room.
+// TestTooMany: what waits is bounded.
 func TestTooMany(t *testing.T) {
-	b, c := newTestBook()
+	b, _ := newTestBook()
 	for i := range maxQuestions {
 		b.byKey[Key{Tool: fmt.Sprint(i)}] = &Question{}
 	}
 	if _, err := b.Open(Key{Tool: "one more"}, Call{}, &gate.Ask{}); !errors.Is(err, errTooMany) {
 		t.Errorf("%v", err)
 	}
-	b, c = newTestBook()
+}
+
+// TestList: the oldest question comes first.
+func TestList(t *testing.T) {
+	b, c := newTestBook()
 	var ids []string
 	for i := range 3 {
 		ids = append(ids, open(t, b, Key{Tool: fmt.Sprint(i)}).ID)

@@ -24,7 +24,7 @@ func TestVisible(t *testing.T) {
 			t.Errorf("%q: %q, want %q", c.in, got, c.want)
 		}
 	}
-	if got, want := string(Lines([]byte("a\u202e\nb\r\n"))), "a\\u{202e}\nb\\u{d}\n"; got != want {
+	if got, want := Lines([]byte("a\u202e\nb\r\n")), "a\\u{202e}\nb\\u{d}\n"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
