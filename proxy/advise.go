@@ -130,7 +130,7 @@ func (a *advisor) look(s *session) showing {
 			b.WriteString(t.definition)
 		}
 	}
-	out.print = digest([]byte(b.String()))
+	out.print = wire.Digest([]byte(b.String()))
 	key := ""
 	if c := advertised.Conflict; c != nil {
 		key = strings.Join(c.Nets, "\x00")

@@ -171,7 +171,7 @@ func (p *Proxy) apply(t *toolCall, r *approval.Question) int {
 		return 0
 	}
 	state, err := p.sealer.open(t.params.RequestState)
-	if err != nil || state.Approval != r.ID || state.Subject != digest(r.Key.Bytes()) {
+	if err != nil || state.Approval != r.ID || state.Subject != wire.Digest(r.Key.Bytes()) {
 		return 0
 	}
 	response, ok := rawjson.Member(t.params.InputResponses, inputKey)
@@ -314,7 +314,7 @@ func (p *Proxy) approvalKey(t *toolCall, q *gate.Ask) approval.Key {
 	beside, _ := t.beside()
 	return approval.Key{
 		Session: t.client.session.id, Tool: t.tool.canonical, Definition: t.tool.definition,
-		Arguments: digest(t.params.Arguments), Beside: digest(beside), Policy: p.policy, Steps: digest([]byte(steps)),
+		Arguments: wire.Digest(t.params.Arguments), Beside: wire.Digest(beside), Policy: p.policy, Steps: wire.Digest([]byte(steps)),
 	}
 }
 
@@ -337,7 +337,7 @@ func (t *toolCall) shown() approval.Call {
 	beside, meta := t.beside()
 	return approval.Call{
 		Upstream: t.tool.upstream.config.Name, Tool: t.tool.name,
-		Arguments: t.params.Arguments, SHA256: digest(t.params.Arguments), Beside: beside, Meta: meta,
+		Arguments: t.params.Arguments, SHA256: wire.Digest(t.params.Arguments), Beside: beside, Meta: meta,
 		Session: t.client.session.id, Client: client, Principal: t.client.principal,
 	}
 }

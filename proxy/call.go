@@ -229,7 +229,7 @@ func (p *Proxy) decisionRecord(t *toolCall, decision string, names []gate.Name) 
 	r := record.Decision{
 		Time: p.options.Now(), Event: "decision", Decision: decision, Policy: p.policy,
 		Session: t.client.session.id, Principal: t.client.principal, Client: t.agent.name, ID: string(t.id),
-		Upstream: t.tool.upstream.config.Name, Tool: t.recorded(), Arguments: digest(t.params.Arguments),
+		Upstream: t.tool.upstream.config.Name, Tool: t.recorded(), Arguments: wire.Digest(t.params.Arguments),
 		Shadow: p.options.Policy.Shadow(),
 	}
 	for _, n := range names {

@@ -1,10 +1,7 @@
 package proxy
 
 import (
-	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"log/slog"
 	"slices"
@@ -15,17 +12,9 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/petrigate/petrigate/gate"
-	"github.com/petrigate/petrigate/internal/rawjson"
-	"github.com/petrigate/petrigate/proxy/internal/plain"
+	"github.com/petrigate/petrigate/proxy/internal/listing"
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
-	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
-
-// maxToolDepth is how deep the object of a tool may be nested.
-const maxToolDepth = 128
-
-// maxExposed is how long a tool name may be in every known client.
-const maxExposed = 64
 
 // A catalogue is the one table of the tools that can be called: what is
 // listed and what is called are looked up here, and nowhere else.
@@ -156,10 +145,10 @@ func (c *catalogue) listed(u *upstreamState) bool {
 func (c *catalogue) build() *toolView {
 	v := &toolView{tools: map[string]*tool{}, withheld: map[string]*tool{}}
 	taken := map[string][]*tool{}
-	around := listMembers{alone: len(c.upstreams) == 1}
+	around := listing.Members{Alone: len(c.upstreams) == 1}
 	for _, u := range c.upstreams {
 		for _, page := range c.pages[u] {
-			around.add(u, page)
+			around.Add(u.config.Name, page)
 		}
 		for _, t := range c.toolsOf(u, v) {
 			taken[t.exposed] = append(taken[t.exposed], t)
@@ -177,13 +166,13 @@ func (c *catalogue) build() *toolView {
 		kept = append(kept, t)
 	}
 	v.order = kept
-	if warning := crowded(len(kept)); warning != "" {
+	if warning := listing.Crowded(len(kept)); warning != "" {
 		v.warnings = append(v.warnings, warning)
 	}
 	for _, t := range v.order {
 		v.calls = append(v.calls, gate.Call{Tool: t.exposed, Also: t.also, Others: t.others, Upstream: t.upstream.config.Name, Annotations: t.annotates})
 	}
-	v.around = around.append(nil)
+	v.around = around.Append(nil)
 	v.encode(c.hidden(v.calls))
 	return v
 }
@@ -234,63 +223,15 @@ func collision(t *tool, same []*tool) string {
 }
 
 func newTool(u *upstreamState, object []byte, alone bool) (t *tool, problem string) {
-	if err := rawjson.Check(object, maxToolDepth); err != nil {
-		return nil, "a tool is not strict JSON: " + plain.Visible(err.Error())
+	read, problem := listing.Read(object, u.config.prefix(alone))
+	if problem != "" {
+		return nil, problem
 	}
-	lit, ok := rawjson.Member(object, "name")
-	if !ok {
-		return nil, "a tool has no name"
-	}
-	name, ok := rawjson.String(lit)
-	if !ok || !validName(name) {
-		return nil, "the tool name " + plain.Visible(string(clip(lit, 200))) + " is outside [A-Za-z0-9_./-]{1,128}"
-	}
-	if problem := unreadable(object); problem != "" {
-		return nil, "the tool " + name + " " + problem
-	}
-	t = &tool{upstream: u, name: name, canonical: u.config.Name + "." + name, definition: digest(object)}
-	t.exposed = exposedName(u.config.prefix(alone), name)
-	if t.exposed == name {
-		t.object = object
-	} else {
-		t.object = wire.ReplaceMember(nil, object, "name", rawjson.AppendString(nil, t.exposed))
-	}
-	t.mirrored = mirrored(object)
-	support, _ := within(object, "execution", "taskSupport")
-	t.onlyTask = string(support) == `"required"`
-	t.annotates, _ = rawjson.Member(object, "annotations")
-	return t, ""
-}
-
-// mirrored is the tool as mcp-go reads it, if some of its arguments have to be
-// repeated in headers.
-func mirrored(object []byte) *mcp.Tool {
-	if !bytes.Contains(object, []byte("x-mcp-header")) {
-		return nil
-	}
-	t := new(mcp.Tool)
-	if json.Unmarshal(object, t) != nil || len(mcp.ExtractParamHeaderBindings(t)) == 0 {
-		return nil
-	}
-	return t
-}
-
-// unreadable is why clients would read the tool as another one, or none of the
-// list at all for its sake; empty: they would not.
-func unreadable(object []byte) string {
-	variant := false
-	rawjson.Members(object, func(key, _ []byte, _ int) bool {
-		variant = string(key) != "name" && bytes.EqualFold(key, []byte("name"))
-		return !variant
-	})
-	schema, _ := rawjson.Member(object, "inputSchema")
-	switch {
-	case variant:
-		return "has a second name in other case"
-	case rawjson.Kind(schema) != '{':
-		return "has no inputSchema that is an object"
-	}
-	return ""
+	return &tool{
+		upstream: u, name: read.Name, exposed: read.Exposed, canonical: u.config.Name + "." + read.Name,
+		object: read.Object, definition: read.Definition, annotates: read.Annotations,
+		onlyTask: read.OnlyTask, mirrored: read.Mirrored,
+	}, ""
 }
 
 func (c Upstream) prefix(alone bool) string {
@@ -305,50 +246,6 @@ func (c Upstream) prefix(alone bool) string {
 		return c.Name + "_"
 	}
 }
-
-// validName is what the revisions of the protocol allow at the most.
-func validName(name string) bool {
-	if name == "" || len(name) > 128 {
-		return false
-	}
-	for i := range len(name) {
-		if c := name[i]; !exposable(c) && c != '.' && c != '/' {
-			return false
-		}
-	}
-	return true
-}
-
-func exposable(c byte) bool {
-	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-'
-}
-
-// exposedName is the name for clients: 64 characters of [A-Za-z0-9_-]. Where
-// that changes the name, a hash of the whole keeps it apart from others.
-func exposedName(prefix, name string) string {
-	full := prefix + name
-	safe := []byte(full)
-	for i, c := range safe {
-		if !exposable(c) {
-			safe[i] = '_'
-		}
-	}
-	if string(safe) == full && len(full) <= maxExposed {
-		return full
-	}
-	suffix := "_" + digest([]byte(full))[:8]
-	if keep := maxExposed - len(suffix); len(safe) > keep {
-		safe = safe[:keep]
-	}
-	return string(safe) + suffix
-}
-
-func digest(b []byte) string {
-	sum := sha256.Sum256(b)
-	return hex.EncodeToString(sum[:])
-}
-
-func clip(b []byte, n int) []byte { return b[:min(len(b), n)] }
 
 // encode writes the two forms of the list, but for what is hidden.
 func (v *toolView) encode(hidden map[string]bool) {

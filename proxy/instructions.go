@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mark3labs/mcp-go/mcp"
+
 	"github.com/petrigate/petrigate/internal/rawjson"
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
@@ -57,7 +59,7 @@ func as(u upstream.State, result []byte) []byte {
 	}
 	if ours, has := rawjson.Member(result, "_meta"); has {
 		if u.ServerInfo != nil {
-			ours = wire.ReplaceMember(nil, ours, serverInfoKey, u.ServerInfo)
+			ours = wire.ReplaceMember(nil, ours, mcp.MetaKeyServerInfo, u.ServerInfo)
 		}
 		meta, _ := rawjson.Member(u.Around, "_meta")
 		result = wire.ReplaceMember(nil, result, "_meta", stamped(ours, meta))

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/petrigate/petrigate/internal/rawjson"
+	"github.com/petrigate/petrigate/proxy/internal/listing"
 	"github.com/petrigate/petrigate/proxy/internal/plain"
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
@@ -62,7 +63,7 @@ func (p *Proxy) list(ctx context.Context, c *client, m wire.Message, meta wire.M
 		}
 		result = append(result, item.object...)
 	}
-	result = append(around.append(append(result, ']')), '}')
+	result = append(around.Append(append(result, ']')), '}')
 	result = p.withOwn(kind, result)
 	s.Reply(wire.ResultHead(m.ID), ofEra(result, kind.method, meta.Modern()), wire.Tail)
 }
@@ -83,9 +84,9 @@ type item struct {
 
 // gatherAll is the elements of the lists of all upstreams that have any, and
 // what stands around them. The first of several that are called the same counts.
-func (p *Proxy) gatherAll(ctx context.Context, kind listKind, upstreams []*upstreamState) ([]item, listMembers) {
+func (p *Proxy) gatherAll(ctx context.Context, kind listKind, upstreams []*upstreamState) ([]item, listing.Members) {
 	var all []item
-	around := listMembers{alone: len(p.upstreams) == 1}
+	around := listing.Members{Alone: len(p.upstreams) == 1}
 	taken := map[string]*upstreamState{}
 	for _, u := range upstreams {
 		objects, err := u.gather(ctx, kind, &around)
@@ -110,7 +111,7 @@ func (u *upstreamState) item(kind listKind, object []byte, alone bool) item {
 	i := item{upstream: u, key: member(object, kind.key), object: object}
 	i.exposed = i.key
 	if kind.key == "name" && (!alone || u.config.prefix(alone) != "") { // or else the list goes through as it is
-		i.exposed = exposedName(u.config.prefix(alone), i.key)
+		i.exposed = listing.ExposedName(u.config.prefix(alone), i.key)
 	}
 	if i.exposed != i.key {
 		i.object = wire.ReplaceMember(nil, object, kind.key, rawjson.AppendString(nil, i.exposed))
@@ -119,7 +120,7 @@ func (u *upstreamState) item(kind listKind, object []byte, alone bool) item {
 }
 
 // gather asks u for all pages of a list. What came before an error is good.
-func (u *upstreamState) gather(ctx context.Context, kind listKind, around *listMembers) (objects [][]byte, err error) {
+func (u *upstreamState) gather(ctx context.Context, kind listKind, around *listing.Members) (objects [][]byte, err error) {
 	ctx, cancel := context.WithTimeout(ctx, listTimeout)
 	defer cancel()
 	cursor, seen := []byte(nil), map[string]bool{}
@@ -130,12 +131,12 @@ func (u *upstreamState) gather(ctx context.Context, kind listKind, around *listM
 		}
 		array, _ := rawjson.Member(page, kind.member)
 		whole := rawjson.Elements(array, func(object []byte, _ int) bool {
-			if rawjson.Check(object, maxToolDepth) == nil && member(object, kind.key) != "" {
+			if rawjson.Check(object, listing.MaxDepth) == nil && member(object, kind.key) != "" {
 				objects = append(objects, object)
 			}
 			return len(objects) < maxListItems
 		})
-		around.add(u, wire.AppendWithout(nil, page, kind.member))
+		around.Add(u.config.Name, wire.AppendWithout(nil, page, kind.member))
 		cursor, _ = rawjson.Member(page, "nextCursor")
 		switch {
 		case !whole:

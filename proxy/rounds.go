@@ -35,7 +35,7 @@ type input struct {
 // subject is what a state of a call is good for: that very call.
 func (t *toolCall) subject() []byte {
 	return []byte(strings.Join([]string{
-		"round", t.client.session.id, t.method, t.tool.canonical, t.tool.definition, digest(t.params.Arguments),
+		"round", t.client.session.id, t.method, t.tool.canonical, t.tool.definition, wire.Digest(t.params.Arguments),
 	}, "\x00"))
 }
 
@@ -57,7 +57,7 @@ func (t *toolCall) readInput() {
 		t.input = input{}
 	case state.Approval != "": // its responses are for us
 		t.input = input{ours: true}
-	case state.Subject == digest(t.subject()):
+	case state.Subject == wire.Digest(t.subject()):
 		t.input = input{responses: t.params.InputResponses, round: state.Number, pause: state.Pause, ours: true}
 		if state.State != nil {
 			t.input.state, t.input.hasState = *state.State, true

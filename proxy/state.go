@@ -8,6 +8,8 @@ import (
 	"encoding/json"
 	"errors"
 	"time"
+
+	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
 // A sealer makes the requestState that a client of 2026-07-28 carries between
@@ -51,7 +53,7 @@ func newSealer(now func() time.Time) (*sealer, error) {
 
 // seal binds r to the subject it may be used for.
 func (s *sealer) seal(r round, subject []byte) string {
-	r.Subject = digest(subject)
+	r.Subject = wire.Digest(subject)
 	plain, err := json.Marshal(r)
 	if err != nil {
 		panic(err) // a round is plain data

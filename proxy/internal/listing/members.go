@@ -1,57 +1,57 @@
-package proxy
+package listing
 
 import (
 	"bytes"
 	"strings"
 
+	"github.com/mark3labs/mcp-go/mcp"
+
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// listMembers are what upstreams say of their lists beside the elements, put
+// Members are what upstreams say of their lists beside the elements, put
 // together for the one list that clients see. That of an only upstream is kept
 // whole; of pages that disagree the first one counts. Of several upstreams a
 // member is kept unless two of them say different things: neither may speak for
 // the other. In _meta that holds for each key by itself.
-type listMembers struct {
-	alone bool // there is one upstream
+type Members struct {
+	Alone bool // there is one upstream
+
 	keys  []string
-	known map[string]*listMember
-	meta  *listMembers // the members of _meta; nil: there is none
+	known map[string]*member
+	meta  *Members // the members of _meta; nil: there is none
 }
 
-type listMember struct {
+type member struct {
 	value  []byte
-	of     *upstreamState
+	of     string // the upstream
 	clash  bool
-	within bool // the value is that of listMembers.meta
+	within bool // the value is that of Members.meta
 }
 
-// serverInfoKey is the member of a _meta that says whose answer it is.
-const serverInfoKey = "io.modelcontextprotocol/serverInfo"
-
-// add takes a page of a list of u without its elements.
-func (l *listMembers) add(u *upstreamState, page []byte) {
+// Add takes a page of a list of an upstream without its elements.
+func (l *Members) Add(upstream string, page []byte) {
 	rawjson.Members(page, func(key, value []byte, _ int) bool {
 		switch {
-		case leftOut(string(key)) || string(key) == serverInfoKey && !l.alone:
+		case leftOut(string(key)) || string(key) == mcp.MetaKeyServerInfo && !l.Alone:
 		case string(key) == "_meta" && rawjson.Kind(value) == '{':
 			if l.meta == nil {
-				l.meta = &listMembers{alone: l.alone}
+				l.meta = &Members{Alone: l.Alone}
 			}
-			l.meta.add(u, value)
-			l.note(string(key), &listMember{within: true})
+			l.meta.Add(upstream, value)
+			l.note(string(key), &member{within: true})
 		default:
-			l.note(string(key), &listMember{value: bytes.Clone(value), of: u})
+			l.note(string(key), &member{value: bytes.Clone(value), of: upstream})
 		}
 		return true
 	})
 }
 
-func (l *listMembers) note(key string, m *listMember) {
+func (l *Members) note(key string, m *member) {
 	before := l.known[key]
 	switch {
 	case before == nil && l.known == nil:
-		l.known = map[string]*listMember{key: m}
+		l.known = map[string]*member{key: m}
 		l.keys = append(l.keys, key)
 	case before == nil:
 		l.known[key] = m
@@ -75,8 +75,8 @@ func leftOut(key string) bool {
 	return key != "_meta" && strings.EqualFold(key, "_meta")
 }
 
-// append appends the members, each behind a comma.
-func (l *listMembers) append(dst []byte) []byte {
+// Append appends the members, each behind a comma.
+func (l *Members) Append(dst []byte) []byte {
 	for _, key := range l.keys {
 		m := l.known[key]
 		if m.clash {
@@ -84,7 +84,7 @@ func (l *listMembers) append(dst []byte) []byte {
 		}
 		value := m.value
 		if m.within {
-			inner := l.meta.append(nil)
+			inner := l.meta.Append(nil)
 			value = append(append([]byte{'{'}, bytes.TrimPrefix(inner, []byte{','})...), '}')
 		}
 		dst = rawjson.AppendString(append(dst, ','), key)

@@ -1,10 +1,10 @@
-package proxy
+package listing
 
 import "fmt"
 
-// crowded is the most of those numbers of tools that n is over, from which on
+// Crowded is the most of those numbers of tools that n is over, from which on
 // known clients do worse, or take no more.
-func crowded(n int) (warning string) {
+func Crowded(n int) (warning string) {
 	for _, c := range [...]struct {
 		more    int
 		clients string

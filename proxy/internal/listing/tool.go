@@ -1,0 +1,88 @@
+package listing
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/petrigate/petrigate/internal/rawjson"
+	"github.com/petrigate/petrigate/proxy/internal/plain"
+	"github.com/petrigate/petrigate/proxy/internal/wire"
+)
+
+// MaxDepth is how deep an element of a list may be nested.
+const MaxDepth = 128
+
+// maxName is how much of a name that is none a problem tells.
+const maxName = 200
+
+// A Tool is what the element of a list of tools says.
+type Tool struct {
+	Name        string    // the upstream's
+	Exposed     string    // the client's
+	Object      []byte    // as the client sees it
+	Definition  string    // hash of the upstream's object
+	Annotations []byte    // as the upstream wrote them; nil: none
+	OnlyTask    bool      // it can be called as a task only
+	Mirrored    *mcp.Tool // where arguments are to stand in headers too; nil: nowhere
+}
+
+// Read reads the tool of an upstream with a prefix, or says why clients could
+// not call it, or would take it for another.
+func Read(object []byte, prefix string) (t Tool, problem string) {
+	if err := rawjson.Check(object, MaxDepth); err != nil {
+		return t, "a tool is not strict JSON: " + plain.Visible(err.Error())
+	}
+	lit, ok := rawjson.Member(object, "name")
+	if !ok {
+		return t, "a tool has no name"
+	}
+	name, ok := rawjson.String(lit)
+	if !ok || !validName(name) {
+		return t, "the tool name " + plain.Visible(string(lit[:min(len(lit), maxName)])) + " is outside [A-Za-z0-9_./-]{1,128}"
+	}
+	if problem := unreadable(object); problem != "" {
+		return t, "the tool " + name + " " + problem
+	}
+	t = Tool{Name: name, Exposed: ExposedName(prefix, name), Object: object, Definition: wire.Digest(object), Mirrored: mirrored(object)}
+	if t.Exposed != name {
+		t.Object = wire.ReplaceMember(nil, object, "name", rawjson.AppendString(nil, t.Exposed))
+	}
+	execution, _ := rawjson.Member(object, "execution")
+	support, _ := rawjson.Member(execution, "taskSupport")
+	t.OnlyTask = string(support) == `"required"`
+	t.Annotations, _ = rawjson.Member(object, "annotations")
+	return t, ""
+}
+
+// mirrored is the tool as mcp-go reads it, if some of its arguments have to be
+// repeated in headers.
+func mirrored(object []byte) *mcp.Tool {
+	if !bytes.Contains(object, []byte("x-mcp-header")) {
+		return nil
+	}
+	t := new(mcp.Tool)
+	if json.Unmarshal(object, t) != nil || len(mcp.ExtractParamHeaderBindings(t)) == 0 {
+		return nil
+	}
+	return t
+}
+
+// unreadable is why clients would read the tool as another one, or none of the
+// list at all for its sake; empty: they would not.
+func unreadable(object []byte) string {
+	variant := false
+	rawjson.Members(object, func(key, _ []byte, _ int) bool {
+		variant = string(key) != "name" && bytes.EqualFold(key, []byte("name"))
+		return !variant
+	})
+	schema, _ := rawjson.Member(object, "inputSchema")
+	switch {
+	case variant:
+		return "has a second name in other case"
+	case rawjson.Kind(schema) != '{':
+		return "has no inputSchema that is an object"
+	}
+	return ""
+}

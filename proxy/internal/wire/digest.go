@@ -1,0 +1,12 @@
+package wire
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+)
+
+// Digest is the SHA-256 of bytes as it stands in names and on record.
+func Digest(b []byte) string {
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:])
+}
