@@ -142,7 +142,7 @@ func (s *site) mustCall(source *oauth.Source) {
 func (s *site) wantsLogin(source *oauth.Source, why string) {
 	s.t.Helper()
 	err := s.call(s.t.Context(), source)
-	if !oauth.NeedsLogin(err) || !strings.Contains(err.Error(), why) || !strings.Contains(err.Error(), "petrigate login notes") {
+	if !needsLogin(err) || !strings.Contains(err.Error(), why) || !strings.Contains(err.Error(), "petrigate login notes") {
 		s.t.Fatalf("got %v, want that a login is needed: %s", err, why)
 	}
 }
@@ -163,3 +163,6 @@ func (s *site) counted(what string, want int) {
 		s.t.Errorf("%s: %d times, want %d", what, got, want)
 	}
 }
+
+// needsLogin reports whether err is about a login that a person has to make.
+func needsLogin(err error) bool { return errors.As(err, new(*oauth.LoginError)) }

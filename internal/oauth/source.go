@@ -2,7 +2,6 @@ package oauth
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -363,6 +362,3 @@ func (s *Source) credentials(ctx context.Context, g *Grant, scopes []string) (*G
 func (s *Source) loginError(why string) error {
 	return &LoginError{Server: s.server.Name, Why: why, Command: s.options.Command}
 }
-
-// NeedsLogin reports whether err is about a login that a person has to make.
-func NeedsLogin(err error) bool { return errors.As(err, new(*LoginError)) }

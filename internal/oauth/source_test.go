@@ -107,7 +107,7 @@ func TestOutage(t *testing.T) {
 	s.mustCall(source)
 	s.clock.move(time.Minute)
 	err := s.call(t.Context(), source)
-	if err == nil || oauth.NeedsLogin(err) || !strings.Contains(err.Error(), "HTTP status 503") {
+	if err == nil || needsLogin(err) || !strings.Contains(err.Error(), "HTTP status 503") {
 		t.Fatalf("got %v, want that the authorization server is out of order", err)
 	}
 	s.server.Fail(false)
@@ -131,7 +131,7 @@ func TestInVain(t *testing.T) {
 		}
 	}
 	for range 5 {
-		if _, err = source.Renew(t.Context(), value, refused); !oauth.NeedsLogin(err) {
+		if _, err = source.Renew(t.Context(), value, refused); !needsLogin(err) {
 			t.Fatalf("got %v, want that a login is needed", err)
 		}
 	}
@@ -198,7 +198,7 @@ func TestClientCredentials(t *testing.T) {
 
 	s.is.ClientSecret = "another secret"
 	err := s.call(t.Context(), s.source())
-	if err == nil || oauth.NeedsLogin(err) || !strings.Contains(err.Error(), "invalid_client") || strings.Contains(err.Error(), "another secret") {
+	if err == nil || needsLogin(err) || !strings.Contains(err.Error(), "invalid_client") || strings.Contains(err.Error(), "another secret") {
 		t.Fatalf("got %v, want that the client is not known", err)
 	}
 }

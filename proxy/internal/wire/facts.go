@@ -118,9 +118,6 @@ func (f Facts) Handle() bool { return f.Task || f.Type == TypeTask }
 // Success is [Facts.Success] of a result.
 func Success(result []byte) bool { return ResultFacts(result).Success() }
 
-// Ended is [Facts.Ended] of a result.
-func Ended(result []byte) bool { return ResultFacts(result).Ended() }
-
 // AppendHonest appends a result without the keys of _meta that are ours; without
 // the whole _meta where it is not plain which one counts.
 func AppendHonest(dst, result []byte) []byte {

@@ -105,7 +105,7 @@ func TestFacts(t *testing.T) {
 		{`{"isError":false`, false, true},
 	}
 	for _, tt := range tests {
-		success, ended := Success([]byte(tt.result)), Ended([]byte(tt.result))
+		success, ended := Success([]byte(tt.result)), ResultFacts([]byte(tt.result)).Ended()
 		if success != tt.success || ended != tt.ended {
 			t.Errorf("%s: success %v, ended %v, want %v, %v", tt.result, success, ended, tt.success, tt.ended)
 		}

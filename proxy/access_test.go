@@ -1,0 +1,236 @@
+package proxy_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/petrigate/petrigate/proxy"
+)
+
+// TestNamedTokens: each name is a principal.
+func TestNamedTokens(t *testing.T) {
+	s := start(t, setup{rules: "block danger\n"})
+	s.door(proxy.Access{Token: "the token of nobody", Tokens: map[string]string{"ann": "token of ann", "bob": "token of bob"}})
+	for given, want := range map[string]string{"token of ann": "token:ann", "token of bob": "token:bob", "the token of nobody": "token"} {
+		before := len(s.records.decisions(""))
+		if status, _, body := s.fetch(s.as(given)); status != 200 {
+			t.Errorf("%s: %d %s", given, status, body)
+			continue
+		}
+		if got := s.records.decisions("")[before].Principal; got != want {
+			t.Errorf("%s: %q, want %q", given, got, want)
+		}
+	}
+	session := s.open("token of ann")
+	if status, _, _ := s.inSession("token of bob", session, pushing); status != 404 {
+		t.Errorf("the session of ann is bob's: %d", status)
+	}
+	for _, given := range []string{"ann", "token of", "token of annx", token} {
+		if status, _, _ := s.fetch(s.as(given)); status != 401 {
+			t.Errorf("%q: %d", given, status)
+		}
+	}
+	for _, a := range []proxy.Access{
+		{Tokens: map[string]string{"ann": ""}}, {Tokens: map[string]string{"": "x"}}, {Token: "x", Tokens: map[string]string{"ann": "x"}},
+		{Tokens: map[string]string{"a": "x", "b": "x"}}, {Token: "x", JWT: &proxy.JWT{}}, {Open: true, JWT: &proxy.JWT{}}, {JWT: &proxy.JWT{}},
+	} {
+		a.Addr = "127.0.0.1:80"
+		if _, err := s.proxy.Handler(a); err == nil {
+			t.Errorf("%+v is served", a)
+		}
+	}
+}
+
+// TestSeats: what is over the bound is refused with a reason, for one principal
+// and for all, and a session that ends makes room.
+func TestSeats(t *testing.T) {
+	s := start(t, setup{rules: "block danger\n"})
+	s.door(proxy.Access{Tokens: map[string]string{"ann": "token of ann", "bob": "token of bob", "cid": "token of cid"}, MaxSessions: 2, MaxAll: 3})
+	refused := func(token, why string) {
+		t.Helper()
+		status, header, body := s.inSession(token, "", opening)
+		if m := parseMessage([]byte(body), status); status != 429 || m.id != "7" || m.code() != "-32603" || !strings.Contains(body, why) || header.Get("Mcp-Session-Id") != "" {
+			t.Errorf("%d %s", status, body)
+		}
+	}
+	first := s.open("token of ann")
+	s.open("token of ann")
+	refused("token of ann", "you have 2 open sessions")
+	s.open("token of bob")
+	refused("token of cid", "this proxy has 3 open sessions")
+	if status, _, body := s.fetch(s.as("token of cid")); status != 200 { // it has no session
+		t.Errorf("%d %s", status, body)
+	}
+	if status, _, body := s.inSession("token of ann", first, strings.Replace(pushing, "push", "read", 1)); status != 200 {
+		t.Errorf("the rest goes on: %d %s", status, body)
+	}
+	p := s.as("token of ann")
+	p.method = "DELETE"
+	p.header.Set("Mcp-Protocol-Version", "2025-11-25")
+	p.header.Set("Mcp-Session-Id", first)
+	if status, _, _ := s.fetch(p); status != 200 {
+		t.Errorf("DELETE: %d", status)
+	}
+	var all sync.WaitGroup
+	opened := make(chan int, 20)
+	for range cap(opened) { // at once: one
+		all.Go(func() {
+			status, _, _ := s.inSession("token of cid", "", opening)
+			opened <- status
+		})
+	}
+	all.Wait()
+	close(opened)
+	count := map[int]int{}
+	for status := range opened {
+		count[status]++
+	}
+	if count[200] != 1 || count[429] != cap(opened)-1 {
+		t.Errorf("%v", count)
+	}
+}
+
+// TestIdleWhileBusy: a session with an open stream does not end, and its time
+// begins when the stream has ended.
+func TestIdleWhileBusy(t *testing.T) {
+	now := &clock{now: time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC)}
+	s := start(t, setup{rules: "block danger\n", change: func(o *proxy.Options) { o.Now = now.Now }})
+	s.door(proxy.Access{Token: "a token", IdleTTL: 40 * time.Millisecond}) // looked at every 5 ms
+	session := s.open("a token")
+	idle := s.open("a token")
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	stream := s.listen(ctx, "a token", session)
+	defer func() { _ = stream.Close() }()
+	now.move(time.Hour)
+	s.eventually("the other session has ended", func() bool { return len(s.proxy.Sessions()) == 1 })
+	if status, _, body := s.inSession("a token", session, strings.Replace(pushing, "push", "read", 1)); status != 200 {
+		t.Errorf("%d %s", status, body)
+	}
+	if status, _, _ := s.inSession("a token", idle, pushing); status != 404 {
+		t.Errorf("the idle session: %d", status)
+	}
+}
+
+// TestListed: E001, E002. What the operator lists is let in, and nothing that
+// looks like it; a listener on all networks does not answer to its address.
+func TestListed(t *testing.T) {
+	s := start(t, setup{rules: "block danger\n"})
+	handler, err := s.proxy.Handler(proxy.Access{Addr: "0.0.0.0:7777", Token: token, Hosts: []string{"Gate.example", "other.example:8443"}, Origins: []string{"https://App.example/", "http://app.example:3000"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		host, origin string
+		want         int
+	}{
+		{"gate.example", "", 200}, {"GATE.example", "", 200}, {"gate.example:7777", "", 200}, {"localhost:7777", "", 200}, {"[::1]:7777", "", 200},
+		{"gate.example:7778", "", 403}, {"gate.example.", "", 403}, {"x.gate.example", "", 403}, {"gate.example.evil.example", "", 403},
+		{"other.example:8443", "", 200}, {"other.example", "", 403}, {"other.example:7777", "", 403},
+		{"0.0.0.0:7777", "", 403}, {"", "", 403}, {":7777", "", 403}, {"[::]:7777", "", 403},
+		{"gate.example", "https://app.example", 200}, {"gate.example", "HTTPS://APP.example", 200}, {"gate.example", "http://app.example:3000", 200},
+		{"gate.example", "http://app.example", 403}, {"gate.example", "https://app.example:3000", 403}, {"gate.example", "https://app.example.", 403},
+		{"gate.example", "https://gate.example", 403}, {"gate.example", "null", 403}, {"gate.example", "*", 403},
+		{"gate.example", "http://localhost:5173", 200}, {"gate.example", "http://[::1]:5173", 200}, {"gate.example", "http://localhost.", 403},
+		{"gate.example", "http://localhost/", 403}, {"gate.example", "http://localhost?x", 403}, {"gate.example", "http://localhost#x", 403},
+		{"gate.example", "http://0.0.0.0:7777", 403}, {"gate.example", "http://127.0.0.1.nip.io", 403}, {"gate.example", "chrome-extension://abc", 403},
+		{"gate.example", "http://localhost, https://evil.example", 403}, {"gate.example", "http://localhost http://evil.example", 403},
+		{"evil.example", "https://app.example", 403},
+	} {
+		p := s.modernCall()
+		r := httptest.NewRequest(p.method, p.path, strings.NewReader(p.body))
+		r.Header, r.Host = p.header, c.host
+		if c.origin != "" {
+			r.Header.Set("Origin", c.origin)
+		}
+		w := httptest.NewRecorder()
+		handler.ServeHTTP(w, r)
+		if w.Code != c.want {
+			t.Errorf("Host %q Origin %q: %d, want %d", c.host, c.origin, w.Code, c.want)
+		}
+	}
+}
+
+// TestCrowd: E012. Who has too many open requests is told so at once, others
+// go on, and a request that ends makes room; all together have a bound too.
+func TestCrowd(t *testing.T) {
+	s := start(t, setup{rules: "block danger\n"})
+	named := map[string]string{}
+	for i := range 6 {
+		named[fmt.Sprint(i)] = fmt.Sprintf("token %d", i)
+	}
+	s.door(proxy.Access{Tokens: named, MaxRequests: 2})
+	session := s.open("token 0")
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	for range 2 {
+		stream := s.listen(ctx, "token 0", session)
+		defer func() { _ = stream.Close() }()
+	}
+	if status, header, body := s.fetch(s.as("token 0")); status != 429 || header.Get("Retry-After") != "1" {
+		t.Errorf("%d %s", status, body)
+	}
+	s.executed("", 0)
+	if status, _, body := s.fetch(s.as("token 1")); status != 200 {
+		t.Errorf("another: %d %s", status, body)
+	}
+	for i := range 3 {
+		token := fmt.Sprintf("token %d", i+1)
+		session := s.open(token)
+		for range 2 {
+			stream := s.listen(ctx, token, session)
+			defer func() { _ = stream.Close() }()
+		}
+	}
+	if status, _, body := s.fetch(s.as("token 4")); status != 503 {
+		t.Errorf("all: %d %s", status, body)
+	}
+	cancel()
+	s.eventually("there is room", func() bool {
+		status, _, _ := s.fetch(s.as("token 0"))
+		return status == 200
+	})
+}
+
+// deadlines is a response that notes until when the body may take.
+type deadlines struct {
+	*httptest.ResponseRecorder
+	set []bool // whether there was one
+}
+
+func (d *deadlines) SetReadDeadline(t time.Time) error {
+	d.set = append(d.set, !t.IsZero())
+	return nil
+}
+
+// TestBodyDeadline: E010. A body has to arrive in time, also that of who is
+// turned away, of which little is read; an answer may take as long as a person.
+func TestBodyDeadline(t *testing.T) {
+	s := start(t, setup{rules: "block danger\n"})
+	for name, c := range map[string]struct {
+		change func(*http.Request)
+		want   string
+	}{
+		"let in":     {func(*http.Request) {}, "[true false]"},
+		"no token":   {func(r *http.Request) { r.Header.Del("Authorization") }, "[true true]"},
+		"other path": {func(r *http.Request) { r.URL.Path = "/x" }, "[true true]"},
+		"no length":  {func(r *http.Request) { r.ContentLength = -1; r.Header.Del("Authorization") }, "[true true]"},
+		"no body":    {func(r *http.Request) { r.ContentLength = 0; r.Method = "PUT" }, "[]"},
+	} {
+		p := s.modernCall()
+		r := httptest.NewRequest(p.method, p.path, strings.NewReader(p.body))
+		r.Header, r.Host = p.header, s.http.Listener.Addr().String()
+		c.change(r)
+		w := &deadlines{ResponseRecorder: httptest.NewRecorder()}
+		s.http.Config.Handler.ServeHTTP(w, r)
+		if got := fmt.Sprint(w.set); got != c.want {
+			t.Errorf("%s: %s, want %s", name, got, c.want)
+		}
+	}
+}
