@@ -18,4 +18,17 @@
 //
 // Operators see and mend a running proxy by the methods of operate.go, which
 // no client can reach.
+//
+// What knows no proxy stands below internal, and package proxy puts it together:
+//
+//	door      who may come in over HTTP, and how much of what comes in at a time
+//	access    the JWTs of visitors
+//	lines     the messages of a client, one a line
+//	events    what a client over HTTP is told, and what of it is kept
+//	wire      messages, parsed strictly and written without loss
+//	upstream  the connections to servers, of all transports and eras
+//	listing   what servers list, as clients see it
+//	approval  questions to people, and their answers
+//	record    what is put on record
+//	plain     text that people read without being misled by it
 package proxy

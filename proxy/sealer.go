@@ -13,10 +13,11 @@ import (
 )
 
 // A sealer makes the requestState that a client of 2026-07-28 carries between
-// the rounds of an approval, or of a call whose upstream asks for input. It is encrypted and authenticated, and bound to
-// what it was made for; the approval itself is used up on our side, so a
-// state that is sent twice opens nothing twice. The key lives as long as the
-// approvals do, which is as long as the process.
+// the rounds of an approval, or of a call whose upstream asks for input. It is
+// encrypted and authenticated, and bound to what it was made for; the approval
+// itself is used up on our side, so a state that is sent twice opens nothing
+// twice. The key lives as long as the approvals do, which is as long as the
+// process.
 type sealer struct {
 	aead cipher.AEAD
 	now  func() time.Time
