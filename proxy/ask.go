@@ -10,6 +10,7 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 	"github.com/petrigate/petrigate/proxy/internal/approval"
 	"github.com/petrigate/petrigate/proxy/internal/plain"
+	"github.com/petrigate/petrigate/proxy/internal/seal"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
@@ -127,7 +128,7 @@ func (p *Proxy) await(ctx context.Context, t *toolCall, r *approval.Question) (a
 		return state, nil
 	}
 	if t.agent.modern && n < maxRounds && ctx.Err() == nil {
-		return approval.Pending, inputRequired{state: p.sealer.seal(round{Approval: r.ID, Number: n + 1, Expires: r.Expires}, r.Key.Bytes())}
+		return approval.Pending, inputRequired{state: p.sealer.Seal(seal.Round{Approval: r.ID, Number: n + 1, Expires: r.Expires}, r.Key.Bytes())}
 	}
 	if ctx.Err() != nil {
 		return approval.Withdrawn, nil
@@ -170,8 +171,8 @@ func (p *Proxy) apply(t *toolCall, r *approval.Question) int {
 	if !t.agent.modern || !t.params.HasState {
 		return 0
 	}
-	state, err := p.sealer.open(t.params.RequestState)
-	if err != nil || state.Approval != r.ID || state.Subject != wire.Digest(r.Key.Bytes()) {
+	state, err := p.sealer.Open(t.params.RequestState)
+	if err != nil || state.Approval != r.ID || !state.For(r.Key.Bytes()) {
 		return 0
 	}
 	response, ok := rawjson.Member(t.params.InputResponses, inputKey)
@@ -205,7 +206,7 @@ func (p *Proxy) resolve(id string, approve bool, channel, actor, reason string) 
 // form is the question for a client of 2026-07-28, which answers it when it
 // sends the call again.
 func (p *Proxy) form(r *approval.Question) answer {
-	state := p.sealer.seal(round{Approval: r.ID, Expires: r.Expires}, r.Key.Bytes())
+	state := p.sealer.Seal(seal.Round{Approval: r.ID, Expires: r.Expires}, r.Key.Bytes())
 	return inputRequired{state: state, question: p.elicitParams(r)}
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/proxy/internal/approval"
 	"github.com/petrigate/petrigate/proxy/internal/record"
+	"github.com/petrigate/petrigate/proxy/internal/seal"
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
@@ -170,7 +171,7 @@ func (t *toolCall) wanted() bool {
 func (p *Proxy) admit(t *toolCall, d *gate.Allow) {
 	if t.params.HasState && t.agent.modern && !t.input.ours {
 		p.takeBack(t, d.Ticket)
-		t.refuseAs(codeInvalidParams, errState.Error())
+		t.refuseAs(codeInvalidParams, seal.ErrState.Error())
 		return
 	}
 	if err := p.recordAllow(t, d); err != nil {

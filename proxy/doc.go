@@ -29,6 +29,7 @@
 //	upstream  the connections to servers, of all transports and eras
 //	listing   what servers list, as clients see it
 //	approval  questions to people, and their answers
+//	seal      what clients carry for us between two requests
 //	record    what is put on record
 //	plain     text that people read without being misled by it
 package proxy

@@ -6,6 +6,7 @@ import (
 
 	"github.com/petrigate/petrigate/internal/rawjson"
 	"github.com/petrigate/petrigate/proxy/internal/events"
+	"github.com/petrigate/petrigate/proxy/internal/seal"
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 )
 
@@ -119,7 +120,7 @@ func (f *flight) park(t *toolCall, own bool) {
 	exchange := f.exchange
 	f.mu.Unlock()
 	expires := p.options.Now().Add(p.waitingFor())
-	state := p.sealer.seal(round{Number: t.input.round + 1, Pause: x.id, Expires: expires}, t.subject())
+	state := p.sealer.Seal(seal.Round{Number: t.input.round + 1, Pause: x.id, Expires: expires}, t.subject())
 	result = append(append(append(result, `},`...), stateMember(state)...), '}')
 	t.mu.Lock()
 	t.flight = nil

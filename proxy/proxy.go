@@ -21,6 +21,7 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/approval"
 	"github.com/petrigate/petrigate/proxy/internal/lines"
 	"github.com/petrigate/petrigate/proxy/internal/record"
+	"github.com/petrigate/petrigate/proxy/internal/seal"
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 )
 
@@ -119,7 +120,7 @@ type Proxy struct {
 	registry  *registry
 	recorder  *record.Recorder
 	policy    string // its fingerprint
-	sealer    *sealer
+	sealer    *seal.Sealer
 	watchdog  *upstream.Watchdog
 	pauses    pauses
 	tasks     tasks
@@ -161,7 +162,7 @@ func New(o Options) (*Proxy, error) {
 		}
 		o.Policy = empty
 	}
-	sealer, err := newSealer(o.Now)
+	sealer, err := seal.New(o.Now)
 	if err != nil {
 		return nil, err
 	}

@@ -2,9 +2,9 @@ package proxy
 
 import (
 	"context"
-	"strings"
 
 	"github.com/petrigate/petrigate/internal/rawjson"
+	"github.com/petrigate/petrigate/proxy/internal/listing"
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
@@ -34,7 +34,7 @@ func (r *resourceTables) owner(upstreams []*upstreamState, uri string) *upstream
 	}
 	for _, u := range upstreams {
 		for template, i := range *view {
-			if i.upstream == u && matchesTemplate(template, uri) {
+			if i.upstream == u && listing.MatchesTemplate(template, uri) {
 				return u
 			}
 		}
@@ -61,34 +61,6 @@ func (p *Proxy) resourceOwner(ctx context.Context, uri string) *upstreamState {
 func (p *Proxy) listResources(ctx context.Context, upstreams []*upstreamState) {
 	p.gatherAll(ctx, resourceList, upstreams)
 	p.gatherAll(ctx, templateList, upstreams)
-}
-
-// matchesTemplate reports whether uri can come of an RFC 6570 template: its
-// literal parts stand in it, in order, and each expression stands for
-// something between them.
-func matchesTemplate(template, uri string) bool {
-	first := true
-	for template != "" {
-		literal, rest, more := strings.Cut(template, "{")
-		at := strings.Index(uri, literal)
-		switch {
-		case first && !strings.HasPrefix(uri, literal):
-			return false
-		case !first && !more:
-			return strings.HasSuffix(uri, literal)
-		case at < 0:
-			return false
-		case !more:
-			return uri == literal
-		}
-		uri = uri[at+len(literal):]
-		_, template, more = strings.Cut(rest, "}")
-		if !more {
-			return false
-		}
-		first = false
-	}
-	return !first || uri == ""
 }
 
 // unknownResource is the error for a URI that no upstream has.

@@ -11,6 +11,7 @@ import (
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/rawjson"
 	"github.com/petrigate/petrigate/proxy/internal/plain"
+	"github.com/petrigate/petrigate/proxy/internal/seal"
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
@@ -51,13 +52,13 @@ func (t *toolCall) readInput() {
 		t.input = input{responses: t.params.InputResponses, ours: true}
 		return
 	}
-	state, err := t.proxy.sealer.open(t.params.RequestState)
+	state, err := t.proxy.sealer.Open(t.params.RequestState)
 	switch {
 	case err != nil:
 		t.input = input{}
 	case state.Approval != "": // its responses are for us
 		t.input = input{ours: true}
-	case state.Subject == wire.Digest(t.subject()):
+	case state.For(t.subject()):
 		t.input = input{responses: t.params.InputResponses, round: state.Number, pause: state.Pause, ours: true}
 		if state.State != nil {
 			t.input.state, t.input.hasState = *state.State, true
@@ -113,12 +114,12 @@ func (f *flight) pauseFor(t *toolCall, result []byte) (why string) {
 	if !p.pauses.add(x, p.options.Approval.Expire, p.paused) {
 		return "Too many calls wait for input."
 	}
-	r := round{Number: t.input.round + 1, Pause: x.id, Expires: p.options.Now().Add(p.options.Approval.Expire)}
+	r := seal.Round{Number: t.input.round + 1, Pause: x.id, Expires: p.options.Now().Add(p.options.Approval.Expire)}
 	if lit, ok := rawjson.Member(result, "requestState"); ok {
 		state, _ := rawjson.String(lit)
 		r.State = &state
 	}
-	t.pass(wire.ResultHead(t.id), withState(p.askingRound(t.tool.upstream, result), p.sealer.seal(r, t.subject())))
+	t.pass(wire.ResultHead(t.id), withState(p.askingRound(t.tool.upstream, result), p.sealer.Seal(r, t.subject())))
 	return ""
 }
 

@@ -1,4 +1,6 @@
-package proxy
+// Package seal lets a client carry what we want to know again, without reading
+// or changing it.
+package seal
 
 import (
 	"crypto/aes"
@@ -7,25 +9,26 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// A sealer makes the requestState that a client of 2026-07-28 carries between
+// A Sealer makes the requestState that a client of 2026-07-28 carries between
 // the rounds of an approval, or of a call whose upstream asks for input. It is
 // encrypted and authenticated, and bound to what it was made for; the approval
 // itself is used up on our side, so a state that is sent twice opens nothing
 // twice. The key lives as long as the approvals do, which is as long as the
 // process.
-type sealer struct {
+type Sealer struct {
 	aead cipher.AEAD
 	now  func() time.Time
 }
 
-// round is what a requestState holds: of an approval of ours, or of a call
+// A Round is what a requestState holds: of an approval of ours, or of a call
 // whose upstream asked for input.
-type round struct {
+type Round struct {
 	Subject  string    `json:"k"` // what it may be used for, by its hash
 	Approval string    `json:"a,omitempty"`
 	Pause    string    `json:"p,omitempty"`
@@ -34,9 +37,14 @@ type round struct {
 	Expires  time.Time `json:"e"`
 }
 
-var errState = errors.New("requestState is not one of ours for this call, or is too old")
+// For reports whether a state that was opened was made for the subject.
+func (r Round) For(subject []byte) bool { return r.Subject == wire.Digest(subject) }
 
-func newSealer(now func() time.Time) (*sealer, error) {
+// ErrState is all that is said of a state that was not taken.
+var ErrState = errors.New("requestState is not one of ours for this call, or is too old")
+
+// New makes a sealer with a key of its own.
+func New(now func() time.Time) (*Sealer, error) {
 	key := make([]byte, 32)
 	if _, err := rand.Read(key); err != nil {
 		return nil, err
@@ -49,11 +57,11 @@ func newSealer(now func() time.Time) (*sealer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &sealer{aead: aead, now: now}, nil
+	return &Sealer{aead: aead, now: now}, nil
 }
 
-// seal binds r to the subject it may be used for.
-func (s *sealer) seal(r round, subject []byte) string {
+// Seal binds r to the subject it may be used for.
+func (s *Sealer) Seal(r Round, subject []byte) string {
 	r.Subject = wire.Digest(subject)
 	plain, err := json.Marshal(r)
 	if err != nil {
@@ -62,15 +70,16 @@ func (s *sealer) seal(r round, subject []byte) string {
 	return base64.RawURLEncoding.EncodeToString(s.aead.Seal(nil, nil, plain, nil))
 }
 
-// open reads a state of ours. The caller compares the subject.
-func (s *sealer) open(state string) (r round, err error) {
+// Open reads a state of ours, as it was sent. The caller asks whether it is
+// [Round.For] what it is used for.
+func (s *Sealer) Open(state string) (r Round, err error) {
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(state)
-	if err != nil {
-		return r, errState
+	if err != nil || strings.ContainsAny(state, "\r\n") { // which the decoder passes over
+		return r, ErrState
 	}
 	plain, err := s.aead.Open(nil, nil, raw, nil)
 	if err != nil || json.Unmarshal(plain, &r) != nil || s.now().After(r.Expires) {
-		return round{}, errState
+		return Round{}, ErrState
 	}
 	return r, nil
 }

@@ -1,4 +1,4 @@
-package proxy
+package listing
 
 import "testing"
 
@@ -21,7 +21,7 @@ func TestMatchesTemplate(t *testing.T) {
 		{"a{x}b{y}c", "a-b-c", true},
 		{"a{x}b{y}c", "a-c-b", false},
 	} {
-		if got := matchesTemplate(c.template, c.uri); got != c.want {
+		if got := MatchesTemplate(c.template, c.uri); got != c.want {
 			t.Errorf("%q, %q: %v", c.template, c.uri, got)
 		}
 	}

@@ -1,0 +1,31 @@
+package listing
+
+import "strings"
+
+// MatchesTemplate reports whether uri can come of an RFC 6570 template: its
+// literal parts stand in it, in order, and each expression stands for
+// something between them.
+func MatchesTemplate(template, uri string) bool {
+	first := true
+	for template != "" {
+		literal, rest, more := strings.Cut(template, "{")
+		at := strings.Index(uri, literal)
+		switch {
+		case first && !strings.HasPrefix(uri, literal):
+			return false
+		case !first && !more:
+			return strings.HasSuffix(uri, literal)
+		case at < 0:
+			return false
+		case !more:
+			return uri == literal
+		}
+		uri = uri[at+len(literal):]
+		_, template, more = strings.Cut(rest, "}")
+		if !more {
+			return false
+		}
+		first = false
+	}
+	return !first || uri == ""
+}
