@@ -85,6 +85,33 @@ func Text(t *testing.T, glob string) string {
 	return b.String()
 }
 
+// exceptions is the file of a package that calls [Check], and is no table.
+const exceptions = "messages_test.go"
+
+// Tables is what the tests that match a glob write out. It is for packages
+// whose tests compare messages as a whole, in tables.
+func Tables(t *testing.T, glob string) string {
+	t.Helper()
+	var b strings.Builder
+	for _, path := range matches(t, glob) {
+		if filepath.Base(path) == exceptions {
+			continue
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			if l, ok := n.(*ast.BasicLit); ok && l.Kind == token.STRING {
+				text, _ := strconv.Unquote(l.Value)
+				b.WriteString(text + "\n")
+			}
+			return true
+		})
+	}
+	return b.String()
+}
+
 func matches(t *testing.T, glob string) []string {
 	t.Helper()
 	paths, err := filepath.Glob(glob)

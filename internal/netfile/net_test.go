@@ -161,6 +161,7 @@ func TestReadSaysWhatIsWrong(t *testing.T) {
 		`f: the arc "a" is of the type "inhibitor"; only normal arcs can be read`:                              pnml(`<arc id="a" source="p" target="t"><type value="inhibitor"/></arc>`),
 		`f: the arc "a" from "p" to "p" does not join a place and a transition`:                                pnml(`<arc id="a" source="p" target="p"/>`),
 		`f: the arc "a" from "r" to "t" does not join a place and a transition`:                                pnml(`<referencePlace id="r" ref="r"/><arc id="a" source="r" target="t"/>`),
+		`f: the marking of p2 is "x" and not a number`:                                                         pnml(`<place id="p2"><initialMarking><text>x</text></initialMarking></place>`),
 		`f: the weight of the arc a is "x" and not a number`:                                                   pnml(`<arc id="a" source="p" target="t"><inscription><text>x</text></inscription></arc>`),
 		`f: the id "p" is there twice`:                                                                         pnml(`<transition id="p"/>`),
 		`f: transition 2 has no name`:                                                                          `{"initial":{},"transitions":[{"name":"t","in":[]},{"in":[]}]}`,

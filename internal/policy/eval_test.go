@@ -50,6 +50,7 @@ func TestEvalLines(t *testing.T) {
 		{"no arguments", `{"events":[{"type":"call","tool":"a","args":[1]}]}`, errorsOf("", "event 0: the args are no object")},
 		{"an outcome", `{"events":[{"type":"result","id":"1","outcome":"good"}]}`, errorsOf("", `event 0: unknown outcome \"good\"`)},
 		{"an answer", `{"events":[{"type":"answer","id":"1"}]}`, errorsOf("", "event 0: the answer is neither true nor false")},
+		{"a second value", `{"name":"n"} {}`, errorsOf("n", "something follows the case")},
 		{"consent", `{"events":[{"type":"call","tool":"a","approve":"yes"}]}`, errorsOf("", `approve is true, false or \"wait\", not \"yes\"`)},
 		{"a type", `{"events":[{"type":"activate"},{"type":"sing"}]}`, errorsOf("", `event 1: unknown type \"sing\"`)},
 		{"null for what is absent", `{"rules":null,"nets":null,"active":null,"events":[{"type":"call","tool":"a","args":null,"approve":null}]}`,
@@ -157,10 +158,10 @@ type brokenWriter struct{}
 func (brokenWriter) Write([]byte) (int, error) { return 0, io.ErrShortWrite }
 
 func TestEvalErrors(t *testing.T) {
-	if _, err := Eval(iotest.ErrReader(io.ErrUnexpectedEOF), io.Discard); !errors.Is(err, io.ErrUnexpectedEOF) {
+	if _, err := Eval(iotest.ErrReader(io.ErrUnexpectedEOF), io.Discard); !errors.Is(err, io.ErrUnexpectedEOF) || err.Error() != "reading cases: unexpected EOF" {
 		t.Errorf("reading: %v", err)
 	}
-	if _, err := Eval(strings.NewReader("{}"), brokenWriter{}); !errors.Is(err, io.ErrShortWrite) {
+	if _, err := Eval(strings.NewReader("{}"), brokenWriter{}); !errors.Is(err, io.ErrShortWrite) || err.Error() != "writing answers: short write" {
 		t.Errorf("the last write: %v", err)
 	}
 	if _, err := Eval(strings.NewReader(strings.Repeat("{}\n", 10_000)), brokenWriter{}); !errors.Is(err, io.ErrShortWrite) {

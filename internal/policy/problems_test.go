@@ -12,7 +12,6 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/petrigate/petrigate/config"
-	"github.com/petrigate/petrigate/internal/messagetest"
 )
 
 var update = flag.Bool("update", false, "write what the goldens should say")
@@ -81,17 +80,4 @@ func said(t *testing.T, files []txtar.File) string {
 		}
 	}
 	return b.String()
-}
-
-// TestEveryMessage finds messages that neither an archive nor a refusal shows.
-func TestEveryMessage(t *testing.T) {
-	const source, identity = "how a map is written", "is never shown"
-	shown := messagetest.Wanted(t, "testdata/problems/*.txtar")
-	for _, o := range objections {
-		shown += o.want + "\n"
-	}
-	messagetest.Check(t, shown, map[string]string{
-		"runs ":            source,
-		"validate %q %q\n": identity,
-	}, "build.go", "claim.go", "hooks.go", "nets.go", "problem.go", "tools.go")
 }

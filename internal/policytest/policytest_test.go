@@ -1,11 +1,13 @@
 package policytest
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -211,6 +213,7 @@ func TestMistakes(t *testing.T) {
 		{"steps and events", "tests: [{name: a, steps: [{call: x}], expect: ask}]", "1:9: a test has steps, or the events of a counterexample with what is expected of its last call (leave events and expect out)"},
 		{"no event", "tests: [{name: a, events: [{type: call}]}]", `1:28: it is no event of a counterexample (as {"type": "call", "id": "1", "tool": "a"} and {"type": "result", "id": "1", "outcome": "success"})`},
 		{"an end without a call", "tests: [{name: a, events: [{type: result, id: x, outcome: success}]}]", "1:28: no earlier call has this id"},
+		{"a key of an event", "tests: [{name: a, events: [{tpe: call}]}]", "1:29: unknown key \"tpe\" in an event (did you mean \"type\"?)"},
 		{"another event", "tests: [{name: a, events: [{type: answer}]}]", `1:35: "type": "answer" is not known (one of: call, result, wait)`},
 		{"no consent", step("{call: x, approve: yes}"), `5:24: "approve" must be true or false, not text (write true)`},
 		{"no pattern", step("{call: x, reason: '/(/'}"), "5:23: missing closing ): `(` (patterns are RE2)"},
@@ -311,6 +314,13 @@ func TestFind(t *testing.T) {
 		if got != tt.want {
 			t.Errorf("%s: %s, want %s", tt.path, got, tt.want)
 		}
+	}
+}
+
+func TestCasesThatCannotBeRead(t *testing.T) {
+	_, err := RunCases(iotest.ErrReader(errors.New("gone")))
+	if err == nil || err.Error() != "reading cases: gone" {
+		t.Error(err)
 	}
 }
 

@@ -1,0 +1,16 @@
+package policytest
+
+import (
+	"testing"
+
+	"github.com/petrigate/petrigate/internal/messagetest"
+)
+
+// TestEveryMessage finds messages that no table of the tests shows.
+func TestEveryMessage(t *testing.T) {
+	messagetest.Check(t, messagetest.Tables(t, "*_test.go"), map[string]string{
+		"reading an answer: %w":  "policy.Eval writes JSON",
+		" %q=%q":                 "is never shown",
+		"error parsing regexp: ": "what the standard library says",
+	}, "*.go")
+}
