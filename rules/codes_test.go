@@ -73,14 +73,17 @@ func TestCodesPageExamples(t *testing.T) {
 	}
 	for _, entry := range strings.Split(string(page), "\n### ")[1:] {
 		code := entry[:4]
+		if code[1] != '0' {
+			continue // cmd/petrigate checks these
+		}
 		blocks := regexp.MustCompile("(?s)```rules\n(.*?)```").FindAllStringSubmatch(entry, -1)
-		if strings.Contains("EW", code[:1]) && code[1] == '0' && len(blocks) != 2 {
+		if len(blocks) != 2 {
 			t.Errorf("%s shows %d texts, not one with the problem and one without", code, len(blocks))
 		}
 		for i, block := range blocks {
 			got := codesOf(t, block[1])
 			switch {
-			case i == 0 && !slices.Contains(got, code):
+			case i == 0 && !slices.Equal(slices.Compact(got), []string{code}):
 				t.Errorf("%s: the example has %v", code, got)
 			case i == 1 && len(got) > 0:
 				t.Errorf("%s: what is right has %v", code, got)

@@ -1,0 +1,128 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// argumentsOf are what check needs beside the example of a code.
+var argumentsOf = map[string][]string{
+	"E202": {"--live"}, // which wants to start what W204 only looks for
+	"W101": {"--tools", "tools.json"},
+	"W305": {"--max-states", "1"},
+}
+
+// TestCodesPageExamples checks what the page shows of all codes but those of
+// lines of rules, which package rules checks: the first text of an entry has
+// that problem and no other, the second has none.
+func TestCodesPageExamples(t *testing.T) {
+	page, err := os.ReadFile("../../docs/codes.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(t.TempDir())
+	write(t, "tools.json", `{"tools": [{"name": "delete_file", "inputSchema": {"type": "object"}}]}`)
+	for name, valid := range map[string]time.Duration{"own": time.Hour, "expired": -time.Minute} {
+		if err := issue(name, 1, valid); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, entry := range strings.Split(string(page), "\n### ")[1:] {
+		code := entry[:4]
+		if code[1] == '0' {
+			continue
+		}
+		t.Run(code, func(t *testing.T) {
+			blocks := regexp.MustCompile("(?s)```(\\w+)\n(.*?)```").FindAllStringSubmatch(entry, -1)
+			if len(blocks) == 0 || len(blocks) > 2 {
+				t.Fatalf("%d examples", len(blocks))
+			}
+			if got := codesOf(t, blocks[0][1], blocks[0][2], argumentsOf[code]); !slices.Equal(got, []string{code}) {
+				t.Errorf("the example has %v:\n%s", got, blocks[0][2])
+			}
+			if len(blocks) < 2 {
+				return
+			}
+			arguments := argumentsOf[code]
+			if slices.Contains(arguments, "--live") {
+				arguments = nil
+			}
+			if got := codesOf(t, blocks[1][1], blocks[1][2], arguments); len(got) > 0 {
+				t.Errorf("what is right has %v:\n%s", got, blocks[1][2])
+			}
+		})
+	}
+}
+
+func write(t *testing.T, name, text string) {
+	t.Helper()
+	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// codesOf are the codes of the problems of a text, each once.
+func codesOf(t *testing.T, kind, text string, arguments []string) []string {
+	t.Helper()
+	var out, errs bytes.Buffer
+	s := stdio{in: strings.NewReader(text), out: &out, err: &errs}
+	of := func(args ...string) {
+		run(t.Context(), args, s)
+	}
+	switch {
+	case kind == "json":
+		text = strings.TrimSpace(text) + "\n"
+		s.in = strings.NewReader(text)
+		of("eval", "--cases", "-")
+		var answer struct{ Errors []struct{ Code string } }
+		if err := json.Unmarshal(out.Bytes(), &answer); err != nil {
+			t.Fatal(err, out.String(), errs.String())
+		}
+		var codes []string
+		for _, e := range answer.Errors {
+			codes = append(codes, e.Code)
+		}
+		return codes
+	case kind == "rules":
+		write(t, "page.rules", text)
+		of(append([]string{"check", "--json", "--rules", "page.rules"}, arguments...)...)
+	case strings.Contains(text, "mcpServer"):
+		write(t, "page.yaml", text)
+		of(append([]string{"check", "--json", "--config", "page.yaml"}, arguments...)...)
+	default:
+		write(t, "page.net.yaml", text)
+		of(append([]string{"check", "--json", "--net", "page.net.yaml"}, arguments...)...)
+	}
+	if out.Len() == 0 { // check --live says of a configuration why it cannot start
+		return uniqueCodes(regexp.MustCompile(`\[([A-Z]\d{3})\]: `).FindAllStringSubmatch(errs.String(), -1))
+	}
+	var report struct {
+		Problems []struct{ Severity, Code string }
+	}
+	if err := json.Unmarshal(out.Bytes(), &report); err != nil {
+		t.Fatal(err, out.String(), errs.String())
+	}
+	var found [][]string
+	for _, p := range report.Problems {
+		if p.Severity == "note" { // nothing is wrong
+			continue
+		}
+		found = append(found, []string{"", p.Code})
+	}
+	return uniqueCodes(found)
+}
+
+func uniqueCodes(found [][]string) []string {
+	var codes []string
+	for _, m := range found {
+		codes = append(codes, m[1])
+	}
+	slices.Sort(codes)
+	return slices.Compact(codes)
+}
