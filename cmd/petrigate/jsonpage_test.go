@@ -1,0 +1,75 @@
+package main
+
+import (
+	"os"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/petrigate/petrigate/internal/oauth"
+	"github.com/petrigate/petrigate/internal/policy"
+	"github.com/petrigate/petrigate/proxy"
+)
+
+// members are the names under which a value of type t and all in it is written.
+func members(t reflect.Type, seen map[reflect.Type]bool, into map[string]bool) {
+	if seen[t] || t.PkgPath() == "time" {
+		return
+	}
+	seen[t] = true
+	switch t.Kind() {
+	case reflect.Pointer, reflect.Slice, reflect.Array, reflect.Map:
+		members(t.Elem(), seen, into)
+	case reflect.Struct:
+		for f := range t.Fields() {
+			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+			if name != "-" && name != "" {
+				into[name] = true
+			}
+			members(f.Type, seen, into)
+		}
+	}
+}
+
+// TestJSONPage: docs/json.md names every member of every answer, under the verb
+// that gives it or, for what several give, at its head.
+func TestJSONPage(t *testing.T) {
+	text, err := os.ReadFile("../../docs/json.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := strings.Split(string(text), "\n## ")
+	sections := make(map[string]string)
+	for _, section := range page[1:] {
+		verb, rest, _ := strings.Cut(section, "\n")
+		sections[verb] = page[0] + rest
+	}
+	for verb, answers := range map[string][]any{
+		"check": {checkReport{}}, "analyze": {analyzeReport{}}, "explain": {explainReport{}}, "test": {testReport{}, policy.Problem{}},
+		"diff": {diffReport{}}, "status": {proxy.Status{}}, "tools": {proxy.ToolInfo{}}, "approvals": {proxy.ApprovalInfo{}},
+		"sessions": {proxy.SessionInfo{}, proxy.ShadowInfo{}}, "nets": {proxy.PolicyNet{}}, "login": {oauth.Status{}},
+	} {
+		names := make(map[string]bool)
+		for _, answer := range answers {
+			members(reflect.TypeOf(answer), map[reflect.Type]bool{}, names)
+		}
+		if len(names) < 4 {
+			t.Errorf("%s: only %d members were found", verb, len(names))
+		}
+		said := sections[verb]
+		if verb == "test" {
+			said += sections["check"]
+		}
+		for name := range names {
+			if !strings.Contains(said, "`"+name+"`") && !strings.Contains(said, `"`+name+`"`) {
+				t.Errorf("%s: the page does not name %q", verb, name)
+			}
+		}
+	}
+	for _, c := range verbs(quietRoot()) {
+		top, _, _ := strings.Cut(verb(c), " ")
+		if c.Flags().Lookup("json") != nil && sections[top] == "" {
+			t.Errorf("the page has no section for %s", c.CommandPath())
+		}
+	}
+}
