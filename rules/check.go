@@ -46,6 +46,9 @@ func (c *compiler) checkNames(s Statement) {
 		if r, ok := invisible(n.Text); ok {
 			c.warnName(s, n, InvisibleChar, "", "the name holds %U, which nobody sees", r)
 		}
+		if strings.Contains(n.Text, "${") && !n.Quoted {
+			c.warnName(s, n, KeywordLike, "write the name out; in quotes it is meant as it is", "nothing is put in the place of ${...} in rules")
+		}
 	}
 }
 
