@@ -77,6 +77,8 @@ func TestBounds(t *testing.T) {
 		"braces of many":      {"{" + strings.Repeat("a,", 100_000) + "b}", "opaque"},
 		"many here documents": {strings.Repeat("cat <<E\nx\nE\n", 20_000) + "rm x", "match"},
 		"many variables":      {strings.Repeat("x=1;", 3_000) + "rm x", "match"},
+		"many broken lines":   {"cat <<E\n" + strings.Repeat("x\\\n", 300_000) + "\nE\nrm x", "match"},
+		"quoted expansions":   {": " + strings.Repeat(`"${x:-`, 3_000) + "$(rm x)" + strings.Repeat(`}"`, 3_000), "match"},
 		"nested finds":        {strings.Repeat("find . -exec ", 70_000) + "rm", "opaque"},
 		"nested xargs":        {strings.Repeat("xargs ", 150_000) + "rm", "opaque"},
 		"containers of rm":    {"docker exec " + strings.Repeat("rm ", 300_000), "opaque"},

@@ -33,20 +33,28 @@ func (r *reader) hereEnd(rd *syntax.Redirect) {
 	if strings.HasSuffix(body, "\\") {
 		r.unsure("a here document whose end is not known") // the delimiter is joined to it
 	}
+	if endsEarly(body, delimiter) {
+		r.unsure("a here document whose end is not known")
+	}
+}
+
+// endsEarly reports whether a line of the body is the delimiter once lines are
+// joined at their backslashes. Of a joined line only as much is kept as matters.
+func endsEarly(body, delimiter string) bool {
 	joined := ""
 	for line := range strings.SplitSeq(body, "\n") {
-		joined += strings.TrimLeft(line, "\t")
-		rest := strings.TrimRight(joined, "\\")
-		if rest != joined {
-			joined = rest
+		line = strings.TrimLeft(line, "\t")
+		part := strings.TrimRight(line, "\\")
+		joined += part[:min(len(part), max(0, len(delimiter)+1-len(joined)))]
+		if part != line {
 			continue
 		}
 		if joined == delimiter {
-			r.unsure("a here document whose end is not known")
-			return
+			return true
 		}
 		joined = ""
 	}
+	return false
 }
 
 // isPlainDelimiter reports whether a delimiter is text and quotes alone. An
@@ -70,25 +78,15 @@ func isPlainDelimiter(w *syntax.Word) bool {
 	return true
 }
 
-// quotedOperands is quotedOperand for all that an expansion has.
-func (r *reader) quotedOperands(p *syntax.ParamExp) {
-	if p.Exp != nil {
-		r.quotedOperand(p.Exp.Word)
-	}
-	if p.Repl != nil {
-		r.quotedOperand(p.Repl.Orig)
-		r.quotedOperand(p.Repl.With)
-	}
-}
-
-// quotedOperand reads what stands in ${...} within double quotes, where bash
+// quotedExpansion reads what stands in ${...} within double quotes, where bash
 // takes single quotes for characters and expands what is between them, though
-// the parser takes them for quotes.
-func (r *reader) quotedOperand(w *syntax.Word) {
-	if w == nil {
+// the parser takes them for quotes. It looks at what is within it as well, so
+// that it is for the outermost one alone.
+func (r *reader) quotedExpansion(p *syntax.ParamExp) {
+	if r.expanding {
 		return
 	}
-	syntax.Walk(w, func(n syntax.Node) bool {
+	syntax.Walk(p, func(n syntax.Node) bool {
 		switch n := n.(type) {
 		case *syntax.CmdSubst, *syntax.ProcSubst:
 			return false // quotes are quotes again

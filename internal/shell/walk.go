@@ -29,7 +29,8 @@ type reader struct {
 	vars  variables
 	files files
 
-	source string // of the script that is read
+	source    string // of the script that is read
+	expanding bool   // within ${...} in double quotes, which is looked through as a whole
 }
 
 // unsure notes that the script may do what cannot be seen. The first reason is kept.
@@ -151,6 +152,8 @@ func isPlain(stmts []*syntax.Stmt) bool {
 
 // stmts reads statements.
 func (r *reader) stmts(list []*syntax.Stmt) {
+	defer func(before bool) { r.expanding = before }(r.expanding)
+	r.expanding = false
 	for _, s := range list {
 		r.stmt(s)
 	}

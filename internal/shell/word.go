@@ -290,15 +290,17 @@ func (r *reader) param(p *syntax.ParamExp, quoted bool) argKind {
 		r.unsure("an expansion that bash does not know")
 		return anything
 	}
+	if quoted {
+		r.quotedExpansion(p)
+		defer func(before bool) { r.expanding = before }(r.expanding)
+		r.expanding = true
+	}
 	all := p.Param.Value == "@" || isLit(p.Index, "@") || p.Names == syntax.NamesPrefixWords
 	if p.Excl && p.Names == 0 && !isLit(p.Index, "@") && !isLit(p.Index, "*") {
 		r.unsure("an indirect expansion")
 	}
 	if !isLit(p.Index, "@") && !isLit(p.Index, "*") {
 		r.arithm(p.Index)
-	}
-	if quoted {
-		r.quotedOperands(p)
 	}
 	if p.Slice != nil {
 		r.arithm(p.Slice.Offset)
