@@ -147,19 +147,23 @@ func gateNet(info gate.NetInfo) draw.Net {
 		return petri.Arcs(numbers)
 	}
 	for _, t := range info.Transitions {
-		var tools []string
-		for _, tool := range t.Tools {
-			tools = append(tools, tool.Name)
-		}
 		n.Transitions = append(n.Transitions, draw.Transition{
-			Name: t.Name, Tools: tools, In: arcs(t.Inputs), Out: arcs(t.Outputs),
-			Manual: t.Manual, Deferred: t.Deferred, Observe: t.Observe,
+			Name: t.Name, Tools: texts(t.Tools), In: arcs(t.Inputs), Out: arcs(t.Outputs),
+			Manual: t.Manual, Deferred: t.Deferred, Observe: t.Observe, Every: t.Every, Unless: texts(t.Unless),
 		})
 	}
 	if len(info.Free) > 0 {
 		n.Transitions = append(n.Transitions, draw.Transition{Name: "always", Tools: info.Free})
 	}
 	return n
+}
+
+func texts(tools []gate.Tool) []string {
+	var names []string
+	for _, tool := range tools {
+		names = append(names, tool.Name)
+	}
+	return names
 }
 
 // ruleLine is where the user wrote a net, as short as a picture wants it.

@@ -9,6 +9,7 @@ package draw
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/petrigate/petrigate/internal/petri"
 )
@@ -34,10 +35,12 @@ type Transition struct {
 	Tools   []string // what it gates; none: it fires by itself
 	In, Out []petri.Arc
 
-	Manual   bool // a person is asked
-	Deferred bool // it waits for the success of the call
-	Observe  bool // it never forbids the call
-	Never    bool // it is known that it cannot fire
+	Manual   bool          // a person is asked
+	Deferred bool          // it waits for the success of the call
+	Observe  bool          // it never forbids the call
+	Never    bool          // it is known that it cannot fire
+	Every    time.Duration // it fires by the clock; 0: it does not
+	Unless   []string      // calls with one of these names are spared
 }
 
 // mostTools is how many tools a box names.
@@ -60,12 +63,17 @@ func (t *Transition) namesTool() bool {
 func (t *Transition) notes() string {
 	var notes []string
 	switch {
+	case t.Every > 0:
+		notes = append(notes, "every "+t.Every.String())
 	case len(t.Tools) == 0:
 		notes = append(notes, "by itself")
 	case len(t.Tools) > mostTools:
 		notes = append(notes, fmt.Sprintf("%s and %d more", strings.Join(t.Tools[:mostTools], ", "), len(t.Tools)-mostTools))
 	case !t.namesTool():
 		notes = append(notes, strings.Join(t.Tools, ", "))
+	}
+	if len(t.Unless) > 0 {
+		notes = append(notes, "unless "+strings.Join(t.Unless, ", "))
 	}
 	for _, note := range []struct {
 		is   bool

@@ -296,6 +296,7 @@ func (tr *trial) name(n verify.Name, stats map[string]int) {
 		if length > 0 || tr.brute.admitted(has) {
 			tr.errorf("%s: impossible because of %v, brute force %d", n.Tool.Name, n.Because, length)
 		}
+		tr.because(n)
 	default:
 		stats["why "+n.Why]++
 	}
