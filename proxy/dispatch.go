@@ -249,10 +249,6 @@ func (p *Proxy) declare(ctx context.Context, a agent) {
 	var all sync.WaitGroup
 	for _, u := range p.upstreams {
 		all.Go(func() {
-			if u.Declares(a.relayed()) {
-				return
-			}
-			u.relists.await(ctx) // which would keep it from a new handshake
 			u.Declare(ctx, a.relayed())
 			u.relists.await(ctx) // so that its client finds the tools that it has for it
 		})
