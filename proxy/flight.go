@@ -212,6 +212,11 @@ func (f *flight) finish(t *toolCall, r upstream.Reply) {
 		f.hand(t)
 		return
 	}
+	if open = f.mustDrive(r); open {
+		t.driven = true
+		t.besideReader(func() { p.launch(t, f.ticket) })
+		return
+	}
 	facts := f.facts(r)
 	if f.modern && r.Result != nil && facts.Type == wire.TypeInputRequired && !facts.Broken {
 		why := f.wantsInput(t, r.Result)

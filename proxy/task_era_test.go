@@ -68,9 +68,6 @@ func TestTaskOfNewerUpstream(t *testing.T) {
 		if r := c.reply(c.callAsTask("push", `{}`, "")); r.code() != "-32601" {
 			t.Errorf("%s", r.raw)
 		}
-		if r := c.do("push", `{}`); r.code() != "-32021" { // of the upstream, which insists
-			t.Errorf("%s", r.raw)
-		}
 		s.executed("push", 0)
 	})
 }

@@ -102,6 +102,10 @@ func (f *flight) begin(result, object []byte, about wire.Task) error {
 // hand gives the client the handle of the task. Where the task is over already,
 // the gate knows before the client does.
 func (f *flight) hand(t *toolCall) {
+	if t.driven {
+		f.drive(t)
+		return
+	}
 	h := f.handout
 	give := func() { t.pass(wire.ResultHead(t.id), h.handle) }
 	if !h.stands.Status.Over() {
@@ -335,13 +339,14 @@ func unknownTask(failure []byte) bool {
 	return false
 }
 
-// askUpstream asks for the task on our own account.
-func (p *Proxy) askUpstream(ctx context.Context, x *task, method string) (upstream.Reply, error) {
+// askUpstream asks for the task on our own account. The members are further ones
+// of the params, each after a comma.
+func (p *Proxy) askUpstream(ctx context.Context, x *task, method string, members ...byte) (upstream.Reply, error) {
 	u := x.upstream
 	if modern := u.State().Era == upstream.Modern; u.State().Phase == upstream.Up && modern != x.modern {
 		return upstream.Reply{}, errTaskGone // it has begun anew, in the other era
 	}
-	params := append(rawjson.AppendString([]byte(`{"taskId":`), x.theirs), '}')
+	params := append(append(rawjson.AppendString([]byte(`{"taskId":`), x.theirs), members...), '}')
 	request := upstream.Request{Method: method, Name: x.theirs, Params: params}
 	if x.modern {
 		meta := append(append([]byte(`"_meta":{`), u.RequestMeta(takesTasks())...), '}')

@@ -96,7 +96,7 @@ const tasksSince = "2025-11-25"
 func (f *flight) declared() []byte {
 	t := f.call
 	capabilities := t.agent.relayedNow()
-	f.taskable = t.method == callTool && t.agent.takesTasks() && t.tool.upstream.makesTasks() && t.takeTaskPlace()
+	f.taskable = t.method == callTool && (t.agent.takesTasks() || t.driven) && t.tool.upstream.makesTasks() && t.takeTaskPlace()
 	if !f.taskable {
 		return capabilities
 	}

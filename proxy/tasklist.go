@@ -3,6 +3,7 @@ package proxy
 import (
 	"context"
 	"errors"
+	"slices"
 	"strconv"
 	"sync"
 
@@ -22,7 +23,7 @@ func (p *Proxy) listTasks(ctx context.Context, c *client, m wire.Message, meta w
 		s.Reply(wire.AppendError(nil, m.ID, code, text, nil))
 		return
 	}
-	all := p.tasks.of(c.session)
+	all := slices.DeleteFunc(p.tasks.of(c.session), func(x *task) bool { return x.modern })
 	from, ok := cursorOf(m.Params, len(all), func(i int) uint64 { return all[i].ticket.Number })
 	if !ok {
 		s.Reply(wire.AppendError(nil, m.ID, codeInvalidParams, "Unknown cursor", nil))
