@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -75,7 +76,7 @@ func newTest(s stdio) *cobra.Command {
 func test(ctx context.Context, s stdio, f testFlags, paths []string) error {
 	name, err := regexp.Compile(f.run)
 	if err != nil {
-		return usage("--run: %v", err)
+		return usage("--run: %s", strings.TrimPrefix(err.Error(), "error parsing regexp: "))
 	}
 	r := &testRun{flags: f, name: name, loader: policytest.Loader{Call: callsUnder, Cover: f.cover, Config: f.config}}
 	if err := r.load(paths); err != nil {

@@ -10,9 +10,11 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -24,6 +26,28 @@ import (
 // apart, which shown does not hold. Except names texts that are no messages, or
 // are shown elsewhere, with the reason; one that is not needed is a failure too.
 func Check(t *testing.T, shown string, except map[string]string, globs ...string) {
+	t.Helper()
+	check(t, shown, except, globs, texts)
+}
+
+// CheckCalls is [Check] of what is handed to the functions of some names.
+func CheckCalls(t *testing.T, functions []string, shown string, globs ...string) {
+	t.Helper()
+	check(t, shown, nil, globs, func(in ast.Node) map[token.Pos]string {
+		all := make(map[token.Pos]string)
+		ast.Inspect(in, func(n ast.Node) bool {
+			if call, ok := n.(*ast.CallExpr); ok {
+				if f, ok := call.Fun.(*ast.Ident); ok && slices.Contains(functions, f.Name) {
+					maps.Copy(all, texts(call))
+				}
+			}
+			return true
+		})
+		return all
+	})
+}
+
+func check(t *testing.T, shown string, except map[string]string, globs []string, texts func(ast.Node) map[token.Pos]string) {
 	t.Helper()
 	used := make(map[string]bool)
 	files, found := token.NewFileSet(), 0
@@ -138,8 +162,9 @@ func sources(t *testing.T, globs []string) []string {
 var words = regexp.MustCompile(`\pL.* | .*\pL`)
 
 // texts are the texts of a file, by their places, but for those that only a
-// developer sees: of imports, tags, panics and regular expressions.
-func texts(file *ast.File) map[token.Pos]string {
+// developer sees, of imports, tags, panics and regular expressions, and the help
+// of commands.
+func texts(file ast.Node) map[token.Pos]string {
 	all, tags := make(map[token.Pos]string), make(map[*ast.BasicLit]bool)
 	ast.Inspect(file, func(n ast.Node) bool {
 		switch n := n.(type) {
@@ -148,7 +173,10 @@ func texts(file *ast.File) map[token.Pos]string {
 		case *ast.Field:
 			tags[n.Tag] = true
 		case *ast.CallExpr:
-			return !ofDevelopers(n)
+			return !ofDevelopers(n) && !ofFlags(n)
+		case *ast.KeyValueExpr:
+			key, ok := n.Key.(*ast.Ident)
+			return !ok || !slices.Contains([]string{"Use", "Short", "Long", "Example"}, key.Name)
 		case *ast.BasicLit:
 			if text, err := strconv.Unquote(n.Value); err == nil && n.Kind == token.STRING && words.MatchString(text) && !tags[n] {
 				all[n.Pos()] = text
@@ -167,6 +195,20 @@ func ofDevelopers(call *ast.CallExpr) bool {
 		return f.Sel.Name == "MustCompile"
 	}
 	return false
+}
+
+// ofFlags finds what declares flags of a command: their help is no message.
+func ofFlags(call *ast.CallExpr) bool {
+	method, ok := call.Fun.(*ast.SelectorExpr)
+	if !ok {
+		return false
+	}
+	flags, ok := method.X.(*ast.CallExpr)
+	if !ok {
+		return false
+	}
+	of, ok := flags.Fun.(*ast.SelectorExpr)
+	return ok && strings.HasSuffix(of.Sel.Name, "Flags")
 }
 
 // formatOf matches what a format can become, on one line.

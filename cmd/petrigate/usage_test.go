@@ -1,0 +1,101 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/petrigate/petrigate/internal/messagetest"
+)
+
+// misused are command lines that are wrong.
+var misused = [][]string{
+	{"frob"},
+	{"serv"},
+	{"status", "now"},
+	{"approvals"},
+	{"approvals", "aprove", "ap_1"},
+	{"approvals", "show"},
+	{"approvals", "approve", ""},
+	{"sessions", "reset", ""},
+	{"sessions", "settle", "x", "y", "--success"},
+	{"check", "--strikt"},
+	{"check", "--rules"},
+	{"check", "nosuch.rules"},
+	{"check", "nets.yaml"},
+	{"check", "a.rules", "--config", "petrigate.yaml"},
+	{"check", "a.rules", "--live"},
+	{"explain", "rm", "--rules", "a.rules", "--config", "petrigate.yaml"},
+	{"explain", "rm", "--rules", "a.rules", "--args", "[1]"},
+	{"explain", "rm", "--rules", "a.rules", "--after", "backup,,rm"},
+	{"explain", "rm", "--rules", "a.rules", "--after", "backup{}rm"},
+	{"explain", "rm", "--rules", "a.rules", "--after", "backup{path: a}"},
+	{"graph", "--rules", "a.rules", "--config", "petrigate.yaml"},
+	{"graph", "--rules", "a.rules", "--only", "block-rmm"},
+	{"analyze", "nets.yaml"},
+	{"analyze", "nets.yaml", "--net", "on"},
+	{"analyze", "nets.yaml", "--max-states", "0"},
+	{"eval"},
+	{"fmt", "-w", "-d", "a.rules"},
+	{"fmt", "-w", "-"},
+	{"test", "a.rules"},
+	{"test", "--min-cover", "101"},
+	{"test", "--run", "("},
+	{"login"},
+	{"login", "files", "--url", "https://h.example/mcp"},
+	{"login", "files", "--list"},
+	{"login", "files", "--json"},
+	{"login", "files", "--timeout", "0s"},
+	{"login", "filse", "--config", "petrigate.yaml"},
+	{"serve", "--auth", "tokn"},
+	{"serve", "--http", "7777"},
+	{"wrap"},
+	{"wrap", "--config", "petrigate.yaml", "--", "server"},
+	{"wrap", "npx", "--", "server"},
+	{"wrap", "--stdio"},
+	{"wrap", "--url", "https://h.example/mcp", "--", "server"},
+}
+
+// TestUsageErrors compares what is said of them, as a whole. Nothing is said on
+// standard output.
+func TestUsageErrors(t *testing.T) {
+	golden, err := os.ReadFile("testdata/usage.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	here, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(t.TempDir())
+	write(t, "a.rules", "block rm\n")
+	write(t, "nets.yaml", "- { name: one }\n- { name: other }\n")
+	write(t, "petrigate.yaml", "mcpServers: { files: { url: \"https://files.example/mcp\" } }\n")
+	var b strings.Builder
+	for _, args := range misused {
+		var out, errs bytes.Buffer
+		code := run(t.Context(), args, stdio{in: strings.NewReader(""), out: &out, err: &errs})
+		if code != exitUsage || out.Len() > 0 {
+			t.Errorf("%q: exit code %d, output %q", args, code, out.String())
+		}
+		fmt.Fprintf(&b, "%s\n%s\n", strings.Join(args, " "), errs.String())
+	}
+	if *updateScripts {
+		t.Chdir(here)
+		write(t, "testdata/usage.txt", b.String())
+		return
+	}
+	if diff := cmp.Diff(string(golden), b.String()); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+// TestEveryUsageError finds what is said of wrong usage that no golden shows.
+func TestEveryUsageError(t *testing.T) {
+	shown := messagetest.Text(t, "testdata/usage.txt") + "error parsing regexp: " // which is taken away
+	messagetest.CheckCalls(t, []string{"usage"}, shown, "*.go")
+}
