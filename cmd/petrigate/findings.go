@@ -51,7 +51,7 @@ func (v *verified) refuted(p proof) policy.Problem {
 		q.Detail = "  these calls are admitted" + brokenBy(p) + ":\n" + steps(p.Counterexample)
 	case len(p.Because) > 0:
 		q.Hint = "because of " + together(p.Because)
-	case p.Kind == rules.AlwaysPossible || p.Kind == rules.DeadlockFree || p.Kind == rules.NoTerminalStates:
+	case p.Kind == rules.AlwaysPossible || p.Kind == rules.DeadlockFree || p.Kind == rules.NoTerminalStates || p.Kind == rules.Exclusive:
 		q.Hint = "it does not hold at the start already"
 	}
 	q.Detail += v.refutingState(p)

@@ -1,0 +1,18 @@
+package main
+
+import (
+	"testing"
+
+	"github.com/petrigate/petrigate/internal/messagetest"
+)
+
+// TestEveryProblem finds problems of policies and configurations that no script
+// shows.
+func TestEveryProblem(t *testing.T) {
+	shown := messagetest.Text(t, "testdata/script/*.txtar")
+	messagetest.Check(t, shown, map[string]string{
+		"x509: ":               "what the standard library says",
+		"is not valid before ": "its date is another each time",
+		"the default refuses what no rule and no net knows": "nothing is known that leads to it",
+	}, "doubt.go", "findings.go", "findings_maps.go", "problem.go", "tlsfiles.go")
+}
