@@ -52,7 +52,11 @@ func (e *exit) Unwrap() error { return e.err }
 func run(ctx context.Context, args []string, s stdio) int {
 	root := newRoot(s)
 	root.SetArgs(args)
-	return report(s.err, root.ExecuteContext(ctx))
+	err := root.ExecuteContext(ctx)
+	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		err = errors.New("interrupted") // by whoever sent the signal: where it was is no news
+	}
+	return report(s.err, err)
 }
 
 // report says what went wrong, once, and classifies it.

@@ -1,0 +1,19 @@
+package main
+
+import (
+	"context"
+	"io"
+	"strings"
+	"testing"
+)
+
+// TestInterrupted: who ends the program is not told where it was.
+func TestInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	var said strings.Builder
+	code := run(ctx, []string{"demo"}, stdio{in: strings.NewReader(""), out: io.Discard, err: &said})
+	if code != exitFailed || said.String() != "petrigate: interrupted\n" {
+		t.Errorf("%d: %s", code, said.String())
+	}
+}
