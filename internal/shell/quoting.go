@@ -94,9 +94,33 @@ func (r *reader) quotedExpansion(p *syntax.ParamExp) {
 			if strings.ContainsAny(n.Value, "$`\"{}\\") {
 				r.unsure("single quotes within double ones")
 			}
+		case *syntax.DblQuoted: // of "$"(rm x) only the quotes are lost
+			for _, part := range n.Parts {
+				if l, ok := part.(*syntax.Lit); ok && strings.ContainsAny(l.Value, "$`<>") {
+					r.unsure("double quotes within double ones")
+				}
+			}
+			if n.Dollar {
+				r.unsure("double quotes within double ones")
+			}
 		}
 		return true
 	})
+}
+
+// within reads a word in ${...}. bash runs a process substitution there, which
+// the parser takes for text.
+func (r *reader) within(w *syntax.Word) arg {
+	if w == nil {
+		return arg{}
+	}
+	for _, part := range w.Parts {
+		l, ok := part.(*syntax.Lit)
+		if ok && strings.ContainsAny(l.Value, "<>") && strings.Contains(l.Value, "(") {
+			r.unsure("a process substitution that is not read")
+		}
+	}
+	return r.word(w)
 }
 
 // isImplicit reports whether bash itself puts text into a variable that a

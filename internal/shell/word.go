@@ -307,8 +307,8 @@ func (r *reader) param(p *syntax.ParamExp, quoted bool) argKind {
 		r.arithm(p.Slice.Length)
 	}
 	if p.Repl != nil {
-		r.operand(p.Repl.Orig)
-		r.operand(p.Repl.With)
+		r.within(p.Repl.Orig)
+		r.within(p.Repl.With)
 	}
 	if p.Exp != nil && !r.expansion(p) {
 		all = true
@@ -330,7 +330,7 @@ func (r *reader) expansion(p *syntax.ParamExp) bool {
 	if p.Exp.Word == nil {
 		return true
 	}
-	a := r.word(p.Exp.Word)
+	a := r.within(p.Exp.Word)
 	if p.Exp.Op == syntax.AssignUnset || p.Exp.Op == syntax.AssignUnsetOrNull {
 		r.assigned(p.Param.Value, a)
 	}
