@@ -135,13 +135,15 @@ func (v *verified) transitionAt(net, name string) gate.Position {
 // stuck says of each net what it waits for where a run has led.
 func (v *verified) stuck(t verify.Trace, nets []verify.Net) string {
 	states := v.after(t)
-	if states == nil || len(nets) == 0 {
-		return ""
-	}
 	var b strings.Builder
-	b.WriteString("  then:\n")
 	for _, n := range nets {
 		info := v.nets[n.Name]
+		if states == nil && !info.Labels {
+			continue // where the run has led is not known
+		}
+		if b.Len() == 0 {
+			b.WriteString("  then:\n")
+		}
 		if info.Labels {
 			fmt.Fprintf(&b, "     - %s: %s\n", cited(n), info.Reason)
 			continue

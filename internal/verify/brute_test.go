@@ -1,6 +1,7 @@
 package verify_test
 
 import (
+	"encoding/binary"
 	"fmt"
 	"maps"
 	"slices"
@@ -115,7 +116,7 @@ func (b *bruteState) key() string {
 	k := []byte{byte(b.mon)}
 	for _, n := range b.s.Nets {
 		for _, tokens := range n.Marking {
-			k = append(k, byte(tokens))
+			k = binary.AppendUvarint(k, uint64(tokens))
 		}
 		if n.Stuck {
 			k = append(k, '!')

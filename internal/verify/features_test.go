@@ -19,13 +19,17 @@ import (
 func TestRandomFeatures(t *testing.T) { soak(t, newFeatureTrial, 150) }
 
 func newFeatureTrial(t *testing.T, seed uint64) *trial {
-	g := &generator{rand.New(rand.NewPCG(seed, 5))}
+	g := &generator{Rand: rand.New(rand.NewPCG(seed, 5))}
 	src := g.featureRules()
+	return g.trial(&trial{t: t, seed: seed, rules: src, calls: featureCalls(src), change: g.change})
+}
+
+func featureCalls(src string) []gate.Call {
 	calls := plainCalls(src, fieldsOfWords[:3])
 	for _, tool := range []string{"prompt:s.p", "resource:s", "bx"} {
 		calls = append(calls, gate.Call{Tool: tool, Args: []byte("{}")})
 	}
-	return g.trial(&trial{t: t, seed: seed, rules: src, calls: calls, change: g.change})
+	return calls
 }
 
 func (g *generator) featureName() string {

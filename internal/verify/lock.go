@@ -91,19 +91,10 @@ func (m *model) real(s *space, ms []move, nets []int, likes func(*shape) bool) (
 		return ms, true
 	}
 	longer, ok := m.lengthenTo(s, ms, holds)
-	if short := shorten(longer); ok && (longest(short) > maxReplay || holds(short)) {
+	if short := shorten(longer); ok && holds(short) {
 		return short, true
 	}
 	return longer, ok
-}
-
-// longest is how often a run repeats one call.
-func longest(ms []move) int {
-	times := 0
-	for _, mv := range ms {
-		times = max(times, mv.times)
-	}
-	return times
 }
 
 // locking is a set of nets of which none can be left out, that forbid every
@@ -141,7 +132,9 @@ func (m *model) locks(all []*net, calls []*shape, ms []move, nets []int, likes f
 	for _, n := range nets {
 		r.nets[n] = all[n]
 	}
-	r.play(ms)
+	if r.play(ms); r.long {
+		return false
+	}
 	runs, seen := []*run{r}, map[string]bool{r.key(): true}
 	for k, asked := 0, -askEvery; k < len(runs); k++ {
 		if k == m.limit || m.due(&asked, k) {
@@ -180,12 +173,8 @@ func (m *model) callsOf(v *view, likes func(*shape) bool) []*shape {
 	return out
 }
 
-// stands reports whether all nets let the run happen. One that is too long to
-// be played does not stand.
+// stands reports whether all nets let the run happen.
 func (m *model) stands(ms []move) bool {
-	if longest(ms) > maxReplay {
-		return false
-	}
 	_, stopped := m.replay(ms)
 	return stopped < 0
 }

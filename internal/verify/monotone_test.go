@@ -29,7 +29,7 @@ func TestOneMoreRule(t *testing.T) {
 }
 
 func oneMoreRule(t *testing.T, seed uint64, stats map[string]int) {
-	g := &generator{rand.New(rand.NewPCG(seed, 99))}
+	g := &generator{Rand: rand.New(rand.NewPCG(seed, 99))}
 	w := g.wide(true)
 	if g.IntN(3) == 0 {
 		w.rules += fmt.Sprintf("limit %s to %d per %s\n", g.pick("a", "m", "n", "*", "b"), 1+g.IntN(3), g.pick("minute", "second", "hour"))

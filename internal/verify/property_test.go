@@ -40,6 +40,16 @@ func TestRandomPolicies(t *testing.T) { soak(t, newTrial, 300) }
 // TestRandomScripts does it for what rules say of scripts.
 func TestRandomScripts(t *testing.T) { soak(t, newScriptTrial, 40) }
 
+// TestRandomCounters does it for large limits: no brute force comes to their
+// end, and the runs that verify makes do.
+func TestRandomCounters(t *testing.T) { soak(t, newCounterTrial, 60) }
+
+func newCounterTrial(t *testing.T, seed uint64) *trial {
+	g := &generator{Rand: rand.New(rand.NewPCG(seed, 6)), large: true}
+	src := g.featureRules()
+	return g.trial(&trial{t: t, seed: seed, rules: src, calls: featureCalls(src), alone: true})
+}
+
 func soak(t *testing.T, trial func(*testing.T, uint64) *trial, count int) {
 	from, count := soakRange(t, count)
 	stats := map[string]int{}
@@ -79,7 +89,7 @@ func soakRange(t *testing.T, usual int) (from uint64, count int) {
 
 // newTrial is a random policy of the rules that PetriFlow has, and of nets.
 func newTrial(t *testing.T, seed uint64) *trial {
-	g := &generator{rand.New(rand.NewPCG(seed, 1))}
+	g := &generator{Rand: rand.New(rand.NewPCG(seed, 1))}
 	src := g.rules()
 	return g.trial(&trial{t: t, seed: seed, rules: src, calls: plainCalls(src, fieldsOfWords)})
 }
@@ -106,6 +116,9 @@ func (g *generator) trial(tr *trial) *trial {
 		return nil
 	}
 	a, b, count := g.asserted(tr.rules), g.asserted(tr.rules), 1+g.IntN(3)
+	if g.large {
+		count = g.count()
+	}
 	tr.o.Prove = []verify.Assertion{
 		verify.Never{Tool: a}, verify.NeverBefore{Tool: a, First: b}, verify.NeverWithoutApproval{Tool: a},
 		verify.AtMost{Count: count, Tool: a}, verify.Reachable{Tool: a}, verify.AlwaysPossible{Tool: a},
@@ -125,7 +138,10 @@ func (g *generator) trial(tr *trial) *trial {
 	return tr
 }
 
-type generator struct{ *rand.Rand }
+type generator struct {
+	*rand.Rand
+	large bool // many counters are
+}
 
 func (g *generator) pick(from ...string) string { return from[g.IntN(len(from))] }
 
@@ -173,6 +189,9 @@ func (g *generator) rules() string {
 
 // count is mostly small, and sometimes a large counter.
 func (g *generator) count() int {
+	if g.large && g.IntN(3) > 0 {
+		return 20 + g.IntN(400)
+	}
 	if g.IntN(12) == 0 {
 		return 9 + g.IntN(4)
 	}

@@ -13,6 +13,7 @@ type run struct {
 	nets  []*net // by number; nil: not followed
 	local []int
 	calls []*live
+	long  bool // it repeats more calls than were played: it is not followed to its end
 }
 
 // A live call is one that was admitted.
@@ -183,20 +184,30 @@ func (r *run) play(ms []move) {
 	}
 }
 
+// maxReplay bounds the calls of one move that are played one by one.
+const maxReplay = 20_000
+
 // make makes one move as long as ok agrees with the nets that block it.
 func (r *run) make(mv move, ok func(blocking []int) bool) bool {
 	if mv.shape == nil {
 		r.end(r.calls[mv.call], mv.end)
 		return true
 	}
-	for range max(1, mv.times) {
+	played := 0
+	for left := max(1, mv.times); left > 0; left-- {
 		if blocking, _ := r.judge(mv.shape); !ok(blocking) {
 			return false
 		}
+		if played++; played > maxReplay {
+			r.long = true
+			return false
+		}
+		before := slices.Clone(r.local)
 		r.begin(mv.shape)
 		if mv.times > 0 {
 			r.end(r.calls[len(r.calls)-1], gate.Success)
 			r.calls = r.calls[:mv.call]
+			left -= r.leap(before, left-1)
 		}
 	}
 	if mv.times > 0 {
@@ -205,7 +216,8 @@ func (r *run) make(mv move, ok func(blocking []int) bool) bool {
 	return true
 }
 
-// replay plays moves in all nets. stopped is a net that forbids one of them, or -1.
+// replay plays moves in all nets. stopped is a net that forbids one of them, or
+// of which that is not known; -1 if there is none.
 func (m *model) replay(ms []move) (r *run, stopped int) {
 	r, stopped = m.newRun(), -1
 	for _, mv := range ms {
@@ -215,6 +227,9 @@ func (m *model) replay(ms []move) (r *run, stopped int) {
 			}
 			return len(blocking) == 0
 		}) {
+			if r.long { // nobody knows what it says to the rest
+				stopped = mv.shape.touches[0].net
+			}
 			break
 		}
 	}

@@ -10,7 +10,7 @@ import (
 // newScriptTrial is a random policy about scripts, with the statements that
 // PetriFlow has not.
 func newScriptTrial(t *testing.T, seed uint64) *trial {
-	g := &generator{rand.New(rand.NewPCG(seed, 3))}
+	g := &generator{Rand: rand.New(rand.NewPCG(seed, 3))}
 	src := g.scriptRules()
 	return g.trial(&trial{t: t, seed: seed, rules: src, calls: plainCalls(src, fieldsOfScripts)})
 }

@@ -167,9 +167,6 @@ func (m *model) notAlone(sole int, blocking, asking []int, s *shape) int {
 	return sole // it does not do it
 }
 
-// maxReplay bounds the calls of a run that is made longer.
-const maxReplay = 20_000
-
 // lengthen makes the run longer until it meets the query with the counters as
 // they are written.
 func (m *model) lengthen(q *query, s *space, ms []move) ([]move, bool) {
@@ -183,12 +180,6 @@ func (m *model) lengthenTo(s *space, ms []move, ok func([]move) bool) ([]move, b
 		n := s.nets[pos]
 		place := n.info.Places[n.counterAt]
 		more := m.nets[n.index].info.Initial[place] - n.info.Initial[place]
-		if more > maxReplay {
-			if len(s.limits) > 1 {
-				continue
-			}
-			return m.repeatBlindly(s, ms, more)
-		}
 		for i := range ms {
 			if ms[i].shape == nil {
 				continue
@@ -229,43 +220,6 @@ func shorten(ms []move) []move {
 
 func endsLater(ms []move, call int) bool {
 	return slices.ContainsFunc(ms, func(mv move) bool { return mv.shape == nil && mv.call == call })
-}
-
-// repeatBlindly makes the run longer by more calls than are played.
-func (m *model) repeatBlindly(s *space, ms []move, more int) ([]move, bool) {
-	r := s.newRun()
-	for i, mv := range ms {
-		if mv.shape == nil {
-			r.end(r.calls[mv.call], mv.end)
-			continue
-		}
-		before := slices.Clone(r.local)
-		if b, _ := r.judge(mv.shape); len(b) > 0 {
-			return nil, false
-		}
-		r.begin(mv.shape)
-		if i+1 < len(ms) && s.onlyCounts(r, before) && len(r.calls[len(r.calls)-1].holds) == 0 {
-			return repeat(ms, i, more), true
-		}
-	}
-	return nil, false
-}
-
-// onlyCounts reports whether nothing but the counter has moved, by one.
-func (s *space) onlyCounts(r *run, before []int) bool {
-	for pos, n := range s.nets {
-		a, b := &n.locals[before[n.index]], &n.locals[r.local[n.index]]
-		if pos != s.limits[0] {
-			if before[n.index] != r.local[n.index] {
-				return false
-			}
-			continue
-		}
-		if b.marking[n.counterAt] != a.marking[n.counterAt]-1 {
-			return false
-		}
-	}
-	return true
 }
 
 // repeat puts more calls of the shape of move i before it, each of which

@@ -34,7 +34,7 @@ var wideFields = []struct {
 }
 
 func newWideTrial(t *testing.T, seed uint64) *trial {
-	g := &generator{rand.New(rand.NewPCG(seed, 77))}
+	g := &generator{Rand: rand.New(rand.NewPCG(seed, 77))}
 	w := g.wide(g.IntN(3) == 0)
 	return g.trial(&trial{t: t, seed: seed, rules: w.rules, calls: w.calls(), alone: true, o: verify.Options{Tools: w.tools()}})
 }
