@@ -1,0 +1,91 @@
+package verify
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/petrigate/petrigate/gate"
+)
+
+// TestLeap: calls that are made in one step lead where they lead one by one,
+// through every change of what is enabled on the way.
+func TestLeap(t *testing.T) {
+	many := func(place string, n int) []string { return slices.Repeat([]string{place}, n) }
+	nets := []gate.Net{
+		{ // another transition below ten tokens
+			Name: "falls", Places: []string{"p", "q"}, Initial: map[string]int{"p": 60},
+			Transitions: []gate.Transition{
+				{Name: "much", Inputs: many("p", 10), Outputs: many("p", 9), Tools: gate.Tools("x")},
+				{Name: "little", Inputs: []string{"p"}, Outputs: []string{"q"}, Tools: gate.Tools("x")},
+			},
+		},
+		{ // something happens by itself at a height of twenty
+			Name: "rises", Places: []string{"p", "q", "r"}, Initial: map[string]int{"p": 200},
+			Transitions: []gate.Transition{
+				{Name: "up", Inputs: []string{"p"}, Outputs: []string{"q"}, Tools: gate.Tools("x")},
+				{Name: "over", Inputs: many("q", 20), Outputs: []string{"r"}},
+			},
+		},
+		{ // it ends its watch, and does not at every call
+			Name: "watched", Places: []string{"p", "q"}, Initial: map[string]int{"p": 90},
+			Transitions: []gate.Transition{
+				{Name: "seen", Inputs: []string{"p", "p"}, Outputs: []string{"q"}, Tools: gate.Tools("x"), Observe: true, Deferred: true},
+			},
+		},
+		{ // in flight, and back with less
+			Name: "flies", Places: []string{"p", "q"}, Initial: map[string]int{"p": 150},
+			Transitions: []gate.Transition{
+				{Name: "go", Inputs: many("p", 3), Outputs: []string{"p", "q"}, Tools: gate.Tools("x"), Deferred: true},
+			},
+		},
+	}
+	for _, n := range nets {
+		p, err := gate.NewPolicy([]gate.Net{n}, gate.PolicyOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := newModel(p, &Options{})
+		x := m.shapes[slices.IndexFunc(m.shapes, func(s *shape) bool { return s.tool == "x" })]
+		for times := 1; times <= 70; times++ {
+			at, slow := m.newRun(), m.newRun()
+			passes := func(blocking []int) bool { return len(blocking) == 0 }
+			made := at.make(move{shape: x, times: times}, passes)
+			all := true
+			for i := range times {
+				if all = all && slow.make(move{call: i, shape: x}, passes); all {
+					slow.end(slow.calls[i], gate.Success)
+				}
+			}
+			if got, want := fmt.Sprint(made, marking(at)), fmt.Sprint(all, marking(slow)); made != all || made && got != want {
+				t.Errorf("%s: %d calls in one step: %s, one by one: %s", n.Name, times, got, want)
+			}
+		}
+		if steps := len(m.nets[0].locals); steps < 10 {
+			t.Errorf("%s: %d states: nothing was made one by one", n.Name, steps)
+		}
+	}
+}
+
+func marking(r *run) []int { return r.nets[0].locals[r.local[0]].marking }
+
+// TestLeapIsBounded: what cannot be leapt over is played so far, and then not
+// taken to be known.
+func TestLeapIsBounded(t *testing.T) {
+	flips := gate.Net{Name: "flips", Places: []string{"p", "q"}, Initial: map[string]int{"p": 1}, Transitions: []gate.Transition{
+		{Name: "there", Inputs: []string{"p"}, Outputs: []string{"q"}, Tools: gate.Tools("x")},
+		{Name: "back", Inputs: []string{"q"}, Outputs: []string{"p"}, Tools: gate.Tools("x")},
+	}}
+	p, err := gate.NewPolicy([]gate.Net{flips}, gate.PolicyOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := newModel(p, &Options{})
+	x := m.shapes[slices.IndexFunc(m.shapes, func(s *shape) bool { return s.tool == "x" })]
+	if r, stopped := m.replay([]move{{shape: x, times: maxReplay + 1}}); !r.long || stopped != 0 {
+		t.Errorf("long %v, stopped by %d", r.long, stopped)
+	}
+	if r, stopped := m.replay([]move{{shape: x, times: maxReplay}}); r.long || stopped >= 0 {
+		t.Errorf("long %v, stopped by %d", r.long, stopped)
+	}
+}
