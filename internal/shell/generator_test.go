@@ -27,6 +27,9 @@ func generate(seed uint64) string {
 				return g.pick("ls x", "cat f", "echo rm", "ls | cat") + g.pick(";", " && ", "\n", " | ") + g.simple(1) + g.last()
 			},
 		)
+		if g.IntN(6) == 0 {
+			s = g.within()
+		}
 		if g.IntN(4) == 0 {
 			s = g.mutate(s)
 		}
