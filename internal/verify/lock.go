@@ -44,6 +44,7 @@ func (m *model) lock(s *space, ok func(k int32, class int) bool, excused func(k 
 	if ms, made = m.real(s, ms, nets, likes); !made {
 		return Deadlock{Why: whyLong}
 	}
+	ms = m.tidy(ms, nil)
 	d.Trace, d.moves = m.trace(ms), ms
 	return d
 }

@@ -97,7 +97,7 @@ func (m *model) safe(q *query, nets ...int) Proof {
 	p := Proof{Result: f.result, Why: f.why}
 	switch f.result {
 	case Refuted:
-		p.Counterexample = m.trace(f.moves)
+		p.Counterexample = m.trace(m.tidy(f.moves, q.tag))
 	case Proved:
 		p.Because = m.named(f.nets)
 	}
