@@ -23,7 +23,7 @@ func (tr *trial) invariant(p verify.Proof, name string, holds func(*gate.NetInfo
 	case p.Result == verify.Proved && broken, p.Result == verify.Refuted && !broken && tr.brute.closed && len(p.Counterexample) < 6:
 		tr.errorf("%T %+v: broken %v", p.Assertion, p, broken)
 	case p.Result == verify.Refuted:
-		if pl := replay(tr.policy, p.Counterexample); pl.refused >= 0 || holds(net, pl.state.Nets[i]) {
+		if pl := replay(tr.brute.policy, p.Counterexample); pl.refused >= 0 || holds(net, pl.state.Nets[i]) {
 			tr.errorf("%T %+v: it holds at the end", p.Assertion, p)
 		}
 	}
