@@ -88,7 +88,7 @@ func TestResultIsVerbatim(t *testing.T) {
 					continue // the fixture would break its own event
 				}
 				result = strings.Replace(result, "%TYPE%", kind, 1)
-				want := strings.NewReplacer("\n", " ", "\r", " ").Replace(result)
+				want := strings.NewReplacer("\n", "\t", "\r", "\t").Replace(result)
 				if got := string(c.do("tell", `{}`).result); got != want {
 					t.Errorf("got  %q\nwant %q", got, want)
 				}

@@ -137,7 +137,7 @@ func TestHTTPAnswers(t *testing.T) {
 		err    string
 	}{
 		"json":         {body: good, result: `{"n":9007199254740993,"f":1.10}`},
-		"pretty":       {body: "{\"jsonrpc\":\"2.0\",\n\"id\":ID,\r\n\"result\":{\n\"a\": 1}}\n", result: `{ "a": 1}`},
+		"pretty":       {body: "{\"jsonrpc\":\"2.0\",\n\"id\":ID,\r\n\"result\":{\n\"a\": 1}}\n", result: "{\t\"a\": 1}"},
 		"error":        {body: `{"jsonrpc":"2.0","id":ID,"error":{"code":-32602,"message":"no","data":1.0}}`, refuse: `{"code":-32602,"message":"no","data":1.0}`},
 		"status error": {answer: status(400), body: `{"jsonrpc":"2.0","id":ID,"error":{"code":-32602,"message":"no"}}`, refuse: `{"code":-32602,"message":"no"}`},
 		"status null":  {answer: status(500), body: `{"jsonrpc":"2.0","id":null,"error":{"code":-32603,"message":"no"}}`, refuse: `{"code":-32603,"message":"no"}`},

@@ -101,7 +101,7 @@ func (p *pipe) write(position *int64, size int, build func([]byte) []byte) error
 	*position = p.queued
 	before := len(p.pending)
 	p.pending = build(p.pending)
-	oneLine(p.pending[before:])
+	oneLine(p.pending[before:], ' ')
 	p.pending = append(p.pending, '\n')
 	p.queued += int64(len(p.pending) - before)
 	if p.busy || p.corks > 0 && len(p.pending) < maxBurst {

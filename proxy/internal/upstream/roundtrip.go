@@ -177,7 +177,7 @@ func (c *httpConn) refused(x *Exchange, s *session, response *http.Response) Rep
 // refusalIn is the JSON-RPC error in the body of a refusal. Its id is that of
 // the request, or null or missing where the server did not read so far.
 func refusalIn(data []byte, id int64) ([]byte, bool) {
-	oneLine(data)
+	oneLine(data, '\t')
 	if !utf8.Valid(data) || !json.Valid(data) {
 		return nil, false
 	}

@@ -125,7 +125,7 @@ func sameForAll(t *testing.T, raw []byte, c Call) {
 	if err := json.Unmarshal(raw, &m); err != nil {
 		t.Fatalf("accepted %s: %v", raw, err)
 	}
-	if m.Params.Name != c.Name || !bytes.Equal(oneLine(m.Params.Arguments), c.Arguments) || (m.Params.Task == nil) != (c.Task == nil) {
+	if m.Params.Name != c.Name || !bytes.Equal(oneLine(m.Params.Arguments, ' '), c.Arguments) || (m.Params.Task == nil) != (c.Task == nil) {
 		t.Fatalf("%s is read as a call of %q with %s by others, %q with %s here", raw, m.Params.Name, m.Params.Arguments, c.Name, c.Arguments)
 	}
 }

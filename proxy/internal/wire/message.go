@@ -66,7 +66,7 @@ func Parse(raw []byte, l Limits) (Message, *Fault) {
 	default:
 		return Message{}, &Fault{Code: CodeInvalidRequest, Message: "invalid request: not an object"}
 	}
-	raw = oneLine(raw)
+	raw = oneLine(raw, ' ')
 	var e envelope
 	rawjson.Members(raw, e.take)
 	return e.message(raw)
@@ -74,15 +74,16 @@ func Parse(raw []byte, l Limits) (Message, *Fault) {
 
 // oneLine returns doc without line breaks, which can only be white space in a
 // checked document. Forwarded as they came, they would let one message hide
-// another from upstreams whose messages are lines.
-func oneLine(doc []byte) []byte {
+// another from upstreams whose messages are lines. In a document that was not
+// checked they can stand in a string, where a tab is as wrong as they are.
+func oneLine(doc []byte, space byte) []byte {
 	if bytes.IndexByte(doc, '\n') < 0 && bytes.IndexByte(doc, '\r') < 0 {
 		return doc
 	}
 	doc = bytes.Clone(doc)
 	for i, c := range doc {
 		if c == '\n' || c == '\r' {
-			doc[i] = ' '
+			doc[i] = space
 		}
 	}
 	return doc

@@ -13,7 +13,7 @@ import (
 // ignored. The id of a response is an integer, since only those are sent; that
 // of a request is what the upstream chose.
 func ParseUpstream(line []byte) (Message, error) {
-	line = oneLine(line)
+	line = oneLine(line, '\t')
 	var e envelope
 	variant := ""
 	whole := rawjson.Members(line, func(key, value []byte, at int) bool {

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+
+	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
 func TestParseUpstream(t *testing.T) {
@@ -23,7 +25,7 @@ func TestParseUpstream(t *testing.T) {
 		{`{"jsonrpc":"2.0","id":5,"result":{},"_vendor":1}`, Response, 5, "", `{}`},
 		{`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progress":1}}`, Notification, 0, "notifications/progress", `{"progress":1}`},
 		{`{"jsonrpc":"2.0","id":1,"method":"roots/list"}`, Request, 1, "roots/list", ``},
-		{"{\"jsonrpc\":\"2.0\",\r\n\"id\":5,\"result\":{\n}}", Response, 5, "", `{ }`},
+		{"{\"jsonrpc\":\"2.0\",\r\n\"id\":5,\"result\":{\n}}", Response, 5, "", "{\t}"},
 	}
 	for _, tt := range tests {
 		m, err := ParseUpstream([]byte(tt.line))
@@ -193,4 +195,20 @@ func FuzzParseUpstream(f *testing.F) {
 			t.Fatalf("%s is read as %+v", line, m)
 		}
 	})
+}
+
+// TestBrokenString: a line break in a string of an upstream does not make a
+// message right that is none, nor another text of it. Between tokens it is white space.
+func TestBrokenString(t *testing.T) {
+	for _, br := range []string{"\r", "\n"} {
+		for body, right := range map[string]bool{`{"a":"b` + br + `c"}`: false, `{` + br + `"a":"b"` + br + `}`: true} {
+			m, err := ParseUpstream([]byte(`{"jsonrpc":"2.0",` + br + `"id":1,"result":` + body + `}`))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := rawjson.Check(m.Result, rawjson.MaxDepth); (err == nil) != right || strings.ContainsAny(string(m.Result), "\r\n") {
+				t.Errorf("%q became %q: %v", body, m.Result, err)
+			}
+		}
+	}
 }
