@@ -268,17 +268,20 @@ func (s *site) listen(ctx context.Context, token, session string) io.ReadCloser 
 // TestStreamEndsWithToken: a stream of news does not outlive the token that
 // opened it.
 func TestStreamEndsWithToken(t *testing.T) {
-	s := start(t, setup{rules: "block danger\n"})
+	exp := time.Now().Truncate(time.Second)
+	now := &clock{now: exp.Add(30*time.Second - 20*time.Millisecond)} // within the leeway for a moment, which begins when the stream does
+	s := start(t, setup{rules: "block danger\n", change: func(o *proxy.Options) { o.Now = now.Now }})
 	i := s.jwtDoor()
 	session := s.open(i.Token("ann"))
-	claims := i.Claims("ann", time.Now())
-	claims["exp"] = time.Now().Unix() - 28 // within the leeway for a moment
+	claims := i.Claims("ann", exp.Add(-time.Minute))
+	claims["exp"] = exp.Unix()
 	short := i.Sign("ec", jose.ES256, nil, claims)
 	stream := s.listen(t.Context(), short, session)
 	defer func() { _ = stream.Close() }()
 	if _, err := io.ReadAll(stream); err != nil { // it ends
 		t.Error(err)
 	}
+	now.move(20 * time.Millisecond)
 	if status, _, _ := s.inSession(short, session, pushing); status != 401 {
 		t.Errorf("the token is good after that: %d", status)
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"runtime"
 	"slices"
 	"time"
 
@@ -9,8 +10,8 @@ import (
 	"github.com/petrigate/petrigate/internal/verify"
 )
 
-// impossibleTime bounds the look for tools that can never be called. Who asks
-// for the list of tools waits for it; what is not proved by then is listed.
+// impossibleTime bounds the work of looking for tools that can never be called.
+// Who asks for the list of tools waits for it; what is not proved by then is listed.
 const impossibleTime = 250 * time.Millisecond
 
 // impossible finds the tools that can never be called under a policy: those of
@@ -21,10 +22,12 @@ func impossible(result *policy.Result, deny bool) func([]gate.Call, []string) []
 		if err != nil || p.Shadow() {
 			return nil // all can be called, or nothing is known
 		}
-		began := time.Now()
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		spent := effort{work: true}.clock()
 		o := verify.Options{
 			Maps: result.Maps, Deny: deny, States: startStates,
-			Stop: func() bool { return time.Since(began) > impossibleTime },
+			Stop: func() bool { return spent() > impossibleTime },
 		}
 		for _, c := range tools {
 			o.Tools = append(o.Tools, verify.Tool{Name: c.Tool, Also: c.Also})

@@ -69,7 +69,7 @@ func TestKilledGrandchildren(t *testing.T) {
 // until waits; the processes of others tell nobody of a change.
 func until(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	limit := time.NewTimer(20 * time.Second)
+	limit := time.NewTimer(agentLimit)
 	defer limit.Stop()
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"slices"
 	"time"
 
@@ -18,11 +19,24 @@ import (
 type effort struct {
 	states int // of one search; 0: as many as usual
 	time   time.Duration
+	work   bool      // the time is that which is worked, and not that of the wall
 	watch  *progress // says how long it takes
 }
 
+// clock tells what has been spent of the time. The caller keeps to its thread.
+func (e effort) clock() func() time.Duration {
+	now := workTime
+	if !e.work {
+		began := time.Now()
+		now = func() time.Duration { return time.Since(began) }
+	}
+	began := now()
+	return func() time.Duration { return now() - began }
+}
+
 // The efforts at the start of a proxy: a client waits for it, and a policy that
-// claims nothing is not held up.
+// claims nothing is not held up. What is refused at the start must not depend on
+// what else the machine does, so that only the work counts.
 const (
 	startTime        = 2 * time.Second
 	startTimeNoClaim = 25 * time.Millisecond
@@ -32,9 +46,9 @@ const (
 // atStart is the effort for a policy that is about to be enforced.
 func atStart(claims int) effort {
 	if claims == 0 {
-		return effort{states: startStates, time: startTimeNoClaim}
+		return effort{states: startStates, time: startTimeNoClaim, work: true}
 	}
-	return effort{time: startTime}
+	return effort{time: startTime, work: true}
 }
 
 // A verified is what is known of a policy before anybody calls anything.
@@ -78,16 +92,18 @@ func verifyPolicy(ctx context.Context, result *policy.Result, source policy.Sour
 		return nil, err
 	}
 	v.policy = p
-	began := time.Now()
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	spent := e.clock()
 	o := verify.Options{
 		Maps: result.Maps, Deny: source.Default == "deny", Tools: tools.tools, States: e.states,
 		Stop: func() bool {
 			if e.watch != nil {
 				e.watch.say(func() string {
-					return fmt.Sprintf("looking for proofs: %.0f of at most %.0f s", time.Since(began).Seconds(), e.time.Seconds())
+					return fmt.Sprintf("looking for proofs: %.0f of at most %.0f s", spent().Seconds(), e.time.Seconds())
 				})
 			}
-			return ctx.Err() != nil || time.Since(began) > e.time
+			return ctx.Err() != nil || spent() > e.time
 		},
 	}
 	for _, c := range result.Claims {

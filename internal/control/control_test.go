@@ -16,12 +16,12 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"go.uber.org/goleak"
 
+	"github.com/petrigate/petrigate/internal/leftover"
 	"github.com/petrigate/petrigate/proxy"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leftover.Main(m) }
 
 // A booth is an operator's side without a proxy: it answers with what it is
 // given and notes what it is told.

@@ -13,13 +13,12 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"github.com/petrigate/petrigate/internal/authserver"
+	"github.com/petrigate/petrigate/internal/leftover"
 	"github.com/petrigate/petrigate/internal/oauth"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leftover.Main(m) }
 
 // A site is a resource with its authorization server, a store, and a person
 // who consents to everything.

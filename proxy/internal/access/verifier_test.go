@@ -14,13 +14,13 @@ import (
 	"time"
 
 	"github.com/go-jose/go-jose/v4"
-	"go.uber.org/goleak"
 
+	"github.com/petrigate/petrigate/internal/leftover"
 	"github.com/petrigate/petrigate/proxy/internal/access"
 	"github.com/petrigate/petrigate/proxy/internal/access/issuertest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leftover.Main(m) }
 
 // A desk is a verifier with its issuer and a clock.
 type desk struct {
@@ -350,7 +350,7 @@ func TestIssuerDown(t *testing.T) {
 
 func await(t *testing.T, ok func() bool) {
 	t.Helper()
-	limit := time.NewTimer(20 * time.Second)
+	limit := time.NewTimer(time.Minute)
 	defer limit.Stop()
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()

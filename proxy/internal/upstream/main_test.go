@@ -9,9 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"github.com/petrigate/petrigate/internal/fixture"
+	"github.com/petrigate/petrigate/internal/leftover"
 )
 
 // roleVariable tells a copy of the test program that it is a server.
@@ -20,7 +19,7 @@ const roleVariable = "PETRIGATE_TEST_ROLE"
 func TestMain(m *testing.M) {
 	switch role := os.Getenv(roleVariable); role {
 	case "":
-		goleak.VerifyTestMain(m)
+		leftover.Main(m)
 	case "fixture":
 		os.Exit(fixture.Main(os.Args[1:], os.Stdin, os.Stdout))
 	default:
@@ -58,7 +57,7 @@ func prepare(t testing.TB, c Config) *subject {
 		OnNotification: func(_ *Upstream, method string, params []byte) { s.notes <- method + " " + string(params) },
 	})
 	s.grace = grace{exit: 500 * time.Millisecond, term: 500 * time.Millisecond, kill: 10 * time.Second}
-	s.probe = 20 * time.Second
+	s.probe = time.Minute
 	t.Cleanup(func() { s.Close() })
 	return s
 }

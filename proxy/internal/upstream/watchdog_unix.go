@@ -95,13 +95,14 @@ func (w *Watchdog) launch() error {
 	cmd := exec.Command("/bin/sh", "-c", watchdogScript, "petrigate-watchdog")
 	cmd.Env, cmd.Dir, cmd.Stdin = []string{}, "/", r
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // what is sent to our group is not for it
+	w.pipe = pipe
+	for pid := range w.pids { // before it starts, so that it knows them if we are killed now
+		w.say('+', pid)
+	}
 	if err := cmd.Start(); err != nil {
 		pipe.Close()
+		w.pipe = nil
 		return startError("/bin/sh", err)
-	}
-	w.pipe = pipe
-	for pid := range w.pids {
-		w.say('+', pid)
 	}
 	w.watcher.Go(func() { w.await(cmd) })
 	return nil
