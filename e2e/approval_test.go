@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/mark3labs/mcp-go/client"
 	"github.com/mark3labs/mcp-go/mcp"
@@ -19,11 +20,12 @@ func approvals() map[string]bool {
 	}
 }
 
-func approvalServer(t *testing.T, binary, npm string, http bool) endpoint {
+// approvalServer holds a call for as long as it says.
+func approvalServer(t *testing.T, binary, npm string, http bool, hold time.Duration) endpoint {
 	upstream := map[string]endpoint{"everything": scripts()[0].server(t, npm, "", false)}
 	settings := map[string]any{
 		"rules":    "require human-approval before echo\n",
-		"approval": map[string]any{"hold": "1s"},
+		"approval": map[string]any{"hold": hold.String()},
 	}
 	return serve(t, binary, upstream, settings, http)
 }
@@ -35,7 +37,7 @@ func TestApprovalByTheTypeScriptClient(t *testing.T) {
 	for _, http := range []bool{false, true} {
 		for elicit, passes := range approvals() {
 			t.Run(kind(http)+"/"+elicit, func(t *testing.T) {
-				e := approvalServer(t, binary, npm, http)
+				e := approvalServer(t, binary, npm, http, patience)
 				got := typescript(t, npm, e, []step{{Method: "tools/call", Params: json.RawMessage(echoCall)}}, json.RawMessage(elicit))
 				if failed := isError(t, got.Answers[0]); failed == passes {
 					t.Errorf("error %t: %s", failed, got.Answers[0].Result)
@@ -52,7 +54,7 @@ func TestApprovalIsParkedWhereNobodyCanBeAsked(t *testing.T) {
 	binary, npm := need(t)
 	for _, http := range []bool{false, true} {
 		t.Run(kind(http), func(t *testing.T) {
-			e := approvalServer(t, binary, npm, http)
+			e := approvalServer(t, binary, npm, http, time.Second)
 			steps := []step{
 				{Method: "tools/call", Params: json.RawMessage(echoCall)},
 				{Method: "tools/call", Params: json.RawMessage(`{"name":"get-sum","arguments":{"a":1,"b":2}}`)},
@@ -97,7 +99,7 @@ func TestApprovalByMCPGo(t *testing.T) {
 					if legacy {
 						options = append(options, client.WithProtocolVersion(mcp.LATEST_LEGACY_PROTOCOL_VERSION))
 					}
-					c, _ := connect(t, approvalServer(t, binary, npm, http), options...)
+					c, _ := connect(t, approvalServer(t, binary, npm, http, patience), options...)
 					var call mcp.CallToolRequest
 					if err := json.Unmarshal([]byte(echoCall), &call.Params); err != nil {
 						t.Fatal(err)

@@ -10,7 +10,6 @@ import (
 	"regexp"
 	"strconv"
 	"testing"
-	"time"
 
 	gosdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
@@ -123,12 +122,12 @@ func canonical(t *testing.T, b json.RawMessage) []byte {
 // program runs a Node program, and returns what it prints.
 func program(t *testing.T, stdin []byte, env []string, args ...string) ([]byte, error) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	c := exec.CommandContext(ctx, "node", args...)
 	c.Env = append(os.Environ(), env...)
 	c.Stdin = bytes.NewReader(stdin)
-	c.WaitDelay = 10 * time.Second
+	c.WaitDelay = patience
 	var stderr bytes.Buffer
 	c.Stderr = &stderr
 	out, err := c.Output()
@@ -163,7 +162,7 @@ func typescript2(t *testing.T, npm string, e endpoint, mode string) visit {
 // goSDK runs the official Go SDK.
 func goSDK(t *testing.T, e endpoint) visit {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	var transport gosdk.Transport = &gosdk.StreamableClientTransport{Endpoint: e.URL}
 	if e.URL == "" {

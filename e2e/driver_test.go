@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"testing"
-	"time"
 
 	"github.com/mark3labs/mcp-go/client"
 	"github.com/mark3labs/mcp-go/client/transport"
@@ -74,12 +73,12 @@ func typescript(t *testing.T, npm string, e endpoint, steps []step, elicit json.
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	c := exec.CommandContext(ctx, "node", script)
 	c.Env = append(os.Environ(), "E2E_PACKAGES="+npm)
 	c.Stdin = bytes.NewReader(job)
-	c.WaitDelay = 10 * time.Second
+	c.WaitDelay = patience
 	var stderr bytes.Buffer
 	c.Stderr = &stderr
 	out, err := c.Output()
@@ -113,7 +112,7 @@ func connect(t *testing.T, e endpoint, options ...client.ClientOption) (*client.
 	}
 	c := client.NewClient(trans, options...)
 	t.Cleanup(func() { _ = c.Close() })
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	t.Cleanup(cancel)
 	if err := c.Start(ctx); err != nil {
 		t.Fatal(err)

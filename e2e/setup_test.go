@@ -7,16 +7,22 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
 	"time"
 )
+
+// patience bounds every wait for another program: it ends tests that would
+// hang, and nothing is measured with it.
+const patience = 3 * time.Minute
 
 func TestMain(m *testing.M) {
 	code := m.Run()
@@ -150,15 +156,19 @@ func list(env map[string]string) []string {
 	return out
 }
 
-// freePort returns a port that nobody listens at.
+// freePort returns a port that nobody listens at, and that no system gives to
+// those who want any: else another test could have it before the program that
+// it is for.
 func freePort(t *testing.T) string {
-	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	for range 100 {
+		port := strconv.Itoa(20_000 + rand.IntN(10_000))
+		if l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:"+port); err == nil {
+			_ = l.Close()
+			return port
+		}
 	}
-	defer func() { _ = l.Close() }()
-	_, port, _ := net.SplitHostPort(l.Addr().String())
-	return port
+	t.Fatal("all ports are taken")
+	return ""
 }
 
 // start runs a program that listens at the port until the test ends, and
@@ -173,7 +183,7 @@ func start(t *testing.T, e endpoint, port string) {
 	c := exec.CommandContext(ctx, e.Command, e.Args...)
 	c.Env, c.Stdout, c.Stderr = list(e.Env), out, out
 	c.Cancel = func() error { return c.Process.Signal(syscall.SIGTERM) }
-	c.WaitDelay = 10 * time.Second
+	c.WaitDelay = patience
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -204,7 +214,7 @@ func awaitPort(t *testing.T, port string, ended <-chan struct{}) {
 	t.Helper()
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
-	for range 1500 {
+	for began := time.Now(); time.Since(began) < patience; {
 		conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", "127.0.0.1:"+port)
 		if err == nil {
 			_ = conn.Close()

@@ -29,7 +29,7 @@ func (f *flight) inquired(q *upstream.Inquiry, own bool) {
 	f.mu.Lock()
 	t := f.to
 	switch {
-	case f.over:
+	case f.over || f.early != nil: // or is about to be, which the server knows already
 		f.mu.Unlock()
 		q.Refuse(codeInternal, "the call is over")
 	case len(f.inquiries) >= maxInputs:

@@ -189,7 +189,7 @@ func (v *verdict) judgeFigures(o *options) {
 	start, middle, end := v.stable[0], v.stable[1], v.stable[2]
 	slack := 4 * o.upstreams // what is up and what is down changes it
 	switch {
-	case end.goroutines > max(start.goroutines, middle.goroutines)+slack:
+	case end.busy() > max(start.busy(), middle.busy())+slack:
 		v.violation("goroutines have grown from %d to %d", start.goroutines, end.goroutines)
 	case end.files > max(start.files, middle.files)+slack:
 		v.violation("open files have grown from %d to %d", start.files, end.files)
@@ -201,7 +201,7 @@ func (v *verdict) judgeFigures(o *options) {
 		v.violation("petrigate has %d children", end.children)
 	case end.resident > 2*middle.resident && end.resident > 128<<10:
 		v.violation("memory has grown from %d to %d KiB", middle.resident, end.resident)
-	case end.live > 2*middle.live+8:
+	case middle.live > 0 && end.live > 2*middle.live+8:
 		v.violation("the live heap has grown from %d to %d MiB", middle.live, end.live)
 	}
 }

@@ -9,8 +9,9 @@ import (
 	"time"
 )
 
-// patience is longer than any call can take whose upstream is lost.
-const patience = time.Minute
+// patience is longer than any call can take whose upstream is lost, and than a
+// petrigate takes to begin and to end, on a busy machine too.
+const patience = 3 * time.Minute
 
 // A load is the clients, and what they have seen.
 type load struct {
@@ -18,6 +19,7 @@ type load struct {
 	plant   *plant
 	ledger  *ledger
 
+	reached  sync.Map // upstreams, by name, that have executed something
 	nonces   atomic.Int64
 	sessions atomic.Int64
 
@@ -46,6 +48,9 @@ func (l *load) run(ctx context.Context) []figure {
 		if !wait(ctx, phase.span) {
 			break
 		}
+		if phase.when == "end" {
+			l.awaitReached(ctx)
+		}
 		l.resting.Store(true)
 		l.rest.Lock()
 		figures = append(figures, l.plant.measure(ctx, phase.when))
@@ -58,6 +63,19 @@ func (l *load) run(ctx context.Context) []figure {
 	stop()
 	actors.Wait()
 	return figures
+}
+
+// awaitReached lets the clients work on until each upstream has been of use: a
+// slow machine may need longer for that than the load was to last.
+func (l *load) awaitReached(ctx context.Context) {
+	began := time.Now()
+	for i := range l.options.upstreams {
+		for time.Since(began) < patience {
+			if _, ok := l.reached.Load(name(i)); ok || !wait(ctx, 100*time.Millisecond) {
+				break
+			}
+		}
+	}
 }
 
 // act is one client: session after session, until ctx ends.
@@ -184,6 +202,9 @@ func (a *actor) call(upstream, tool string) {
 	default:
 		if wrong := c.told(r); wrong != "" {
 			a.load.ledger.wrong(fmt.Sprintf("%s %s of %s: %s", c.nonce, exposed, c.group, wrong))
+		}
+		if c.fate == succeeded {
+			a.load.reached.Store(upstream, true)
 		}
 	}
 }

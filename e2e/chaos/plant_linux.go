@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -79,13 +80,16 @@ func newPlant(ctx context.Context, o *options) (*plant, error) {
 	return p, nil
 }
 
+// freeAddr is an address that nobody listens at, and that no system gives to
+// those who want any: nobody else is to be found there while its program is down.
 func freeAddr() (string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
+	for range 100 {
+		addr := "127.0.0.1:" + strconv.Itoa(20_000+rand.IntN(10_000))
+		if l, err := net.Listen("tcp", addr); err == nil {
+			return addr, l.Close()
+		}
 	}
-	defer func() { _ = l.Close() }()
-	return l.Addr().String(), nil
+	return "", errors.New("all ports are taken")
 }
 
 func (p *plant) upstreamArgs(i int) []string {
@@ -133,7 +137,7 @@ func (p *plant) start(ctx context.Context) error {
 		_ = log.Close()
 		close(p.exited)
 	}()
-	for range 300 {
+	for range patience / (100 * time.Millisecond) {
 		if found, err := control.Find(filepath.Join(p.options.dir, "run")); err == nil && len(found) == 1 {
 			p.control = found[0]
 			if conn, err := net.Dial("tcp", addr); err == nil {
@@ -222,7 +226,7 @@ func (p *plant) close() {
 			_ = p.serve.Process.Signal(syscall.SIGTERM)
 			select {
 			case <-p.exited:
-			case <-time.After(30 * time.Second):
+			case <-time.After(patience):
 				_ = p.serve.Process.Kill()
 				<-p.exited
 			}

@@ -125,7 +125,7 @@ func (c *stdioClient) close() error {
 	_ = c.in.Close()
 	select {
 	case <-c.ended:
-	case <-time.After(30 * time.Second):
+	case <-time.After(patience):
 		_ = c.cmd.Process.Kill()
 		return errors.Join(fmt.Errorf("%w: petrigate does not end with its input", errWrong), c.cmd.Wait())
 	}

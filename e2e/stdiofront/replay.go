@@ -12,7 +12,7 @@ import (
 )
 
 // patience bounds the wait for what came in the recording.
-const patience = 10 * time.Second
+const patience = 2 * time.Minute
 
 // A transcript is what came back in a replay.
 type transcript struct {

@@ -15,7 +15,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/petrigate/petrigate/internal/fixture"
 )
@@ -113,7 +112,7 @@ func tape(t *testing.T, modern bool) []byte {
 	defer front.Close()
 	defer r.client.CloseIdleConnections()
 	s := &speaker{t: t, url: front.URL, modern: modern}
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	if modern {
 		s.say(ctx, `{"jsonrpc":"2.0","id":%ID%,"method":"server/discover","params":{%META%"x":1}}`)
