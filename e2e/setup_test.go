@@ -90,10 +90,16 @@ func install(dir string, lock []byte) error {
 			return err
 		}
 	}
-	c := exec.Command("npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error")
-	c.Dir = temp
-	if out, err := c.CombinedOutput(); err != nil {
-		return fmt.Errorf("npm ci: %w\n%s", err, out)
+	for try := 1; ; try++ { // the network may fail once
+		c := exec.Command("npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error")
+		c.Dir = temp
+		out, err := c.CombinedOutput()
+		if err == nil {
+			break
+		}
+		if try == 3 {
+			return fmt.Errorf("npm ci: %w\n%s", err, out)
+		}
 	}
 	if err := os.Rename(temp, dir); err != nil && !errors.Is(err, os.ErrExist) && !errors.Is(err, syscall.ENOTEMPTY) {
 		return err

@@ -33,6 +33,10 @@ func TestSearchStaysWithinItsBounds(t *testing.T) {
 
 func TestMemoryForWiderLanes(t *testing.T) {
 	// The invariants say nothing of these places, so their lanes begin narrow.
+	step := int64(1_500)
+	if underRace {
+		step *= 9
+	}
 	for _, places := range []int{3, 40} {
 		n := &Net{Places: places}
 		for p := range places - 1 {
@@ -40,7 +44,7 @@ func TestMemoryForWiderLanes(t *testing.T) {
 		}
 		m := make(Marking, places)
 		m[0] = 25
-		for most := int64(2_000); most < 100_000; most += 1_500 {
+		for most := int64(2_000); most < 100_000; most += step {
 			if a := Analyze(n, m, Options{MaxStates: 1 << 30, MaxBytes: most}); a.Stop != Finished && a.Stop != StopMemory {
 				t.Errorf("stop %d", a.Stop)
 			}

@@ -144,7 +144,7 @@ func randomNet(r *rand.Rand, tokens int) (*Net, Marking) {
 func TestRandomNets(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 14))
 	rounds := 250
-	if testing.Short() {
+	if testing.Short() || underRace {
 		rounds = 100
 	}
 	bounded, counted := 0, 0

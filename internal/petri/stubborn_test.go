@@ -58,7 +58,11 @@ func checkTrap(t *testing.T, n *Net, initial Marking, d *Deadlocks) {
 
 func TestDeadlocksOfRandomNets(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 7))
-	for range 3000 {
+	rounds := 3000
+	if underRace {
+		rounds /= 10
+	}
+	for range rounds {
 		n, initial := &Net{Places: 2 + r.IntN(5)}, Marking{}
 		for range n.Places {
 			initial = append(initial, r.IntN(3))

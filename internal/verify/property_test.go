@@ -74,7 +74,7 @@ func soak(t *testing.T, trial func(*testing.T, uint64) *trial, count int) {
 // soakRange is where to begin and how many to try.
 func soakRange(t *testing.T, usual int) (from uint64, count int) {
 	count = usual
-	if testing.Short() {
+	if testing.Short() || underRace {
 		count /= 5
 	}
 	if n, err := strconv.Atoi(os.Getenv("PETRIGATE_SOAK")); err == nil {
