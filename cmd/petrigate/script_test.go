@@ -45,6 +45,7 @@ func TestScripts(t *testing.T) {
 				"SUDO_USER":             "",
 				"PETRIGATE_CONFIG":      "",
 				"GORACE":                "atexit_sleep_ms=0", // else each process ends a second late
+				"PETRIGATE_STARTUP":     "5m",                // on a busy machine a server may take more than usual
 			} {
 				e.Setenv(name, value)
 			}
