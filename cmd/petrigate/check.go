@@ -42,7 +42,7 @@ func newCheck(s stdio) *cobra.Command {
 	c.Flags().StringVar(&f.tools, "tools", "", "a recorded tool list (`file`), as tools/list gives it: names in rules are held against it")
 	c.Flags().BoolVar(&f.live, "live", false, "start the upstreams and hold names in rules against their tools")
 	c.Flags().IntVar(&f.states, "max-states", verify.DefaultStates, "how many `states` one search for a proof looks at")
-	c.Flags().DurationVar(&f.timeout, "timeout", 10*time.Second, "how long to look for proofs; what is not settled then is unknown")
+	c.Flags().DurationVar(&f.timeout, "timeout", 10*time.Second, "how long to work on proofs; what is not settled then is unknown")
 	c.Flags().BoolVar(&f.verbose, "verbose", false, "show of every tool whether and how it can be called")
 	c.Flags().BoolVar(&f.strict, "strict", false, "make warnings errors")
 	c.Flags().BoolVar(&f.json, "json", false, "print JSON")

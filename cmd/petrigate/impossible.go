@@ -24,7 +24,7 @@ func impossible(result *policy.Result, deny bool) func([]gate.Call, []string) []
 		}
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
-		spent := effort{work: true}.clock()
+		spent := workClock()
 		o := verify.Options{
 			Maps: result.Maps, Deny: deny, States: startStates,
 			Stop: func() bool { return spent() > impossibleTime },

@@ -17,26 +17,20 @@ import (
 // An effort is how much work a verification may be. What does not fit is
 // unknown.
 type effort struct {
-	states int // of one search; 0: as many as usual
-	time   time.Duration
-	work   bool      // the time is that which is worked, and not that of the wall
-	watch  *progress // says how long it takes
+	states int           // of one search; 0: as many as usual
+	time   time.Duration // of work: what is found must not depend on what else the machine does
+	watch  *progress     // says how long it takes
 }
 
-// clock tells what has been spent of the time. The caller keeps to its thread.
-func (e effort) clock() func() time.Duration {
-	now := workTime
-	if !e.work {
-		began := time.Now()
-		now = func() time.Duration { return time.Since(began) }
-	}
-	began := now()
-	return func() time.Duration { return now() - began }
+// workClock tells how much was worked since it was made. The caller keeps to its
+// thread.
+func workClock() (spent func() time.Duration) {
+	began := workTime()
+	return func() time.Duration { return workTime() - began }
 }
 
 // The efforts at the start of a proxy: a client waits for it, and a policy that
-// claims nothing is not held up. What is refused at the start must not depend on
-// what else the machine does, so that only the work counts.
+// claims nothing is not held up.
 const (
 	startTime        = 2 * time.Second
 	startTimeNoClaim = 25 * time.Millisecond
@@ -46,9 +40,9 @@ const (
 // atStart is the effort for a policy that is about to be enforced.
 func atStart(claims int) effort {
 	if claims == 0 {
-		return effort{states: startStates, time: startTimeNoClaim, work: true}
+		return effort{states: startStates, time: startTimeNoClaim}
 	}
-	return effort{time: startTime, work: true}
+	return effort{time: startTime}
 }
 
 // A verified is what is known of a policy before anybody calls anything.
@@ -94,7 +88,7 @@ func verifyPolicy(ctx context.Context, result *policy.Result, source policy.Sour
 	v.policy = p
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	spent := e.clock()
+	spent := workClock()
 	o := verify.Options{
 		Maps: result.Maps, Deny: source.Default == "deny", Tools: tools.tools, States: e.states,
 		Stop: func() bool {

@@ -160,7 +160,7 @@ func (w *world) run(t *testing.T, first uint64, n int, count *tally) {
 // drive starts the driver and waits until the last descendant is gone, which
 // closes the pipe that all of them inherit.
 func (w *world) drive(t *testing.T, dir, work string) {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
 	defer cancel()
 	r, alive, err := os.Pipe()
 	if err != nil {
@@ -178,7 +178,7 @@ func (w *world) drive(t *testing.T, dir, work string) {
 	}
 	alive.Close()
 	err = cmd.Wait()
-	r.SetReadDeadline(time.Now().Add(time.Second))
+	r.SetReadDeadline(time.Now().Add(5 * time.Second))
 	if _, rest := io.Copy(io.Discard, r); rest != nil {
 		syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // what waits for the other end of a coprocess
 	}
