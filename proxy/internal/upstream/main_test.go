@@ -34,7 +34,10 @@ func child(t testing.TB, role string, args ...string) Config {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Config{Name: role, Command: self, Args: args, Env: map[string]string{roleVariable: role}, Protocol: "legacy"}
+	return Config{Name: role, Command: self, Args: args, Protocol: "legacy", Env: map[string]string{
+		roleVariable: role,
+		"GORACE":     "atexit_sleep_ms=0", // or else each one takes a second to end
+	}}
 }
 
 // subject is an upstream under test with what it said.
@@ -56,7 +59,7 @@ func prepare(t testing.TB, c Config) *subject {
 		OnListen:       func(*Upstream) { s.notes <- "listening" },
 		OnNotification: func(_ *Upstream, method string, params []byte) { s.notes <- method + " " + string(params) },
 	})
-	s.grace = grace{exit: 500 * time.Millisecond, term: 500 * time.Millisecond, kill: 10 * time.Second}
+	s.grace = grace{exit: 500 * time.Millisecond, term: 500 * time.Millisecond, kill: time.Minute, tell: time.Minute}
 	s.probe = time.Minute
 	t.Cleanup(func() { s.Close() })
 	return s

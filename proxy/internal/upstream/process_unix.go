@@ -34,6 +34,18 @@ func writeOnce(fd uintptr, b []byte) (int, error) {
 	}
 }
 
+// readOnce reads what fd, which does not block, has at once: nothing at its end.
+// waits says that there is nothing yet.
+func readOnce(fd uintptr, b []byte) (n int, waits bool) {
+	for {
+		n, err := syscall.Read(int(fd), b)
+		if err == syscall.EINTR {
+			continue
+		}
+		return max(n, 0), err != nil
+	}
+}
+
 // terminate asks all processes of the child's group to end.
 func terminate(cmd *exec.Cmd) {
 	_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM)

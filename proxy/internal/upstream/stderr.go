@@ -11,7 +11,7 @@ func (c *stdioConn) readErrors() {
 	defer c.stderr.Close()
 	log := newTrickle(c.upstream.log, "standard error")
 	defer log.flush()
-	r := bufio.NewReaderSize(c.stderr, stderrLine)
+	r := bufio.NewReaderSize(&tail{file: c.stderr}, stderrLine)
 	for within := false; ; {
 		line, more, err := r.ReadLine()
 		if err != nil {

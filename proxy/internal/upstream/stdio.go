@@ -21,10 +21,11 @@ type grace struct {
 	exit time.Duration // after the end of its input, before it is asked to end
 	term time.Duration // after that, before it is killed
 	kill time.Duration // after that, before it is reported as not killable
+	tell time.Duration // after the end of its output, for its exit status
 }
 
 func usualGrace() grace {
-	return grace{exit: 2 * time.Second, term: 2 * time.Second, kill: 5 * time.Second}
+	return grace{exit: 2 * time.Second, term: 2 * time.Second, kill: 5 * time.Second, tell: 2 * time.Second}
 }
 
 var errEOF = errors.New("the server closed its output")
@@ -234,7 +235,7 @@ func (c *stdioConn) goneWithin(d time.Duration) bool {
 func (c *stdioConn) read() {
 	defer c.readers.Done()
 	defer c.stdout.Close()
-	lines := newLineReader(c.stdout, c.upstream.config.MaxMessage)
+	lines := newLineReader(&tail{file: c.stdout}, c.upstream.config.MaxMessage)
 	burst := burst{told: c.upstream.options.OnBurst}
 	defer burst.set(false)
 	for {
@@ -270,7 +271,7 @@ func (c *stdioConn) readError(err error) error {
 	if errors.Is(err, errTooLong) {
 		return fmt.Errorf("%w: more than %d bytes", err, c.upstream.config.MaxMessage)
 	}
-	if c.goneWithin(500 * time.Millisecond) {
+	if c.goneWithin(c.upstream.grace.tell) {
 		return errors.New(describe(c.exit))
 	}
 	if errors.Is(err, io.EOF) {
@@ -282,7 +283,7 @@ func (c *stdioConn) readError(err error) error {
 // reason says of input that nobody takes any more that its reader has ended,
 // if it has.
 func (c *stdioConn) reason(err error) error {
-	if errors.Is(err, syscall.EPIPE) && c.goneWithin(500*time.Millisecond) {
+	if errors.Is(err, syscall.EPIPE) && c.goneWithin(c.upstream.grace.tell) {
 		return errors.New(describe(c.exit))
 	}
 	return err

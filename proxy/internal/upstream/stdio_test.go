@@ -118,7 +118,10 @@ func TestLastWordsAreHeard(t *testing.T) {
 }
 
 func TestClosedOutputEndsTheChild(t *testing.T) {
-	s := start(t, child(t, "plain"))
+	s := prepare(t, child(t, "plain"))
+	s.grace.tell = 0 // it has no exit status to wait for
+	s.Start(t.Context())
+	s.await(Up)
 	pid := s.State().Pid
 	r := <-s.tool("close-output", "{}").Done()
 	var lost *Lost
