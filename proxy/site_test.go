@@ -95,6 +95,7 @@ func start(t *testing.T, s setup) *site {
 		Policy: s.policy, Recorder: st.records,
 		Upstreams: []proxy.Upstream{{Name: "up", URL: up.URL + "/mcp"}},
 		Approval:  proxy.Approval{Elicit: true},
+		Startup:   patience,
 	}
 	if s.change != nil {
 		s.change(&o)

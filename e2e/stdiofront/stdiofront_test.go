@@ -126,6 +126,7 @@ func tape(t *testing.T, modern bool) []byte {
 		s.say(ctx, message)
 	}
 	s.giveUp(ctx, &log)
+	front.Close() // waits until the relay has noticed that the client left
 	var b bytes.Buffer
 	if err := r.write(&b); err != nil {
 		t.Fatal(err)
