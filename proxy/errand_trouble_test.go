@@ -374,7 +374,7 @@ func TestErrandPages(t *testing.T) {
 // task of the client; what has to be known soon is.
 func TestErrandTakesTime(t *testing.T) {
 	legacyLegs(t, func(t *testing.T, l leg) {
-		s := inquisitive(t, func(u *proxy.Upstream) { u.Timeout = 300 * time.Millisecond })
+		s := inquisitive(t, func(u *proxy.Upstream) { u.Timeout = 2 * time.Second }) // what is answered takes much less
 		c, other := s.connect(l, makesErrands), s.connect(l, "")
 		id := c.begins("mine")
 		call := c.put("tasks/result", `{"taskId":"`+id+`"}`)
@@ -387,7 +387,7 @@ func TestErrandTakesTime(t *testing.T) {
 		id = c.begins("another")
 		call = c.put("tasks/get", `{"taskId":"`+id+`"}`)
 		c.questioned("tasks/get")
-		if r := c.heard(call); r.code() != "-32603" || !strings.Contains(string(r.raw), "the client gave no answer within 300ms") {
+		if r := c.heard(call); r.code() != "-32603" || !strings.Contains(string(r.raw), "the client gave no answer within 2s") {
 			t.Errorf("%s", r.raw)
 		}
 		c.await("that it is not wanted any more", func(m message) bool { return m.method == "notifications/cancelled" })

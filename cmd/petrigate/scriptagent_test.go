@@ -183,7 +183,7 @@ func (a *scriptAgent) end(signal bool) error {
 	} else {
 		_ = a.stdin.Close()
 	}
-	stuck := time.AfterFunc(agentLimit/4, func() { _ = a.cmd.Process.Kill() })
+	stuck := time.AfterFunc(agentLimit, func() { _ = a.cmd.Process.Kill() })
 	defer stuck.Stop()
 	a.readers.Wait()
 	a.exit = a.cmd.Wait()
