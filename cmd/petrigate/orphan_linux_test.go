@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -49,6 +50,13 @@ func TestKilledGrandchildren(t *testing.T) {
 		b, _ := os.ReadFile(pids)
 		all = strings.Fields(string(b))
 		return len(all) == 3
+	})
+	t.Cleanup(func() {
+		for _, pid := range all {
+			if n, err := strconv.Atoi(pid); err == nil && t.Failed() { // or else they are gone, and their numbers may be those of others
+				_ = syscall.Kill(n, syscall.SIGKILL)
+			}
+		}
 	})
 	watchdog := ""
 	until(t, "the watchdog runs", func() bool {
