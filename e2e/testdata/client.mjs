@@ -6,24 +6,10 @@
 //   "steps": [{"method", "params", "progress"}]
 // Standard output is one JSON object: "answers" with a result or an error for
 // each step, in order, and "asked" with the params of every elicitation.
-import { createRequire } from 'node:module';
-import { pathToFileURL } from 'node:url';
-import { text } from 'node:stream/consumers';
+import { Client, job, load, transport, types } from './job.mjs';
 
-// The packages lie in a cache, not beside this file.
-const require = createRequire(process.env.E2E_PACKAGES + '/package.json');
-const load = name => import(pathToFileURL(require.resolve(name)));
-const sdk = '@modelcontextprotocol/sdk/';
-const { Client } = await load(sdk + 'client/index.js');
-const { StdioClientTransport } = await load(sdk + 'client/stdio.js');
-const { StreamableHTTPClientTransport } = await load(sdk + 'client/streamableHttp.js');
-const { ElicitRequestSchema } = await load(sdk + 'types.js');
+const { ElicitRequestSchema } = types;
 const { z } = await load('zod');
-
-const job = JSON.parse(await text(process.stdin));
-const transport = job.url
-  ? new StreamableHTTPClientTransport(new URL(job.url))
-  : new StdioClientTransport({ command: job.command, args: job.args, env: job.env, stderr: 'inherit' });
 const capabilities = job.elicit ? { elicitation: {} } : {};
 const client = new Client({ name: 'e2e', version: '1.0.0' }, { capabilities });
 const asked = [];

@@ -3,23 +3,10 @@
 // Standard input is one JSON object, {"command", "args", "env"} or {"url"}: the
 // server. Standard output is one JSON object: what the client was asked and the
 // server made of the answers, without ids and times.
-import { createRequire } from 'node:module';
-import { pathToFileURL } from 'node:url';
-import { text } from 'node:stream/consumers';
+import { Client, load, transport, types } from './job.mjs';
 
-const require = createRequire(process.env.E2E_PACKAGES + '/package.json');
-const load = name => import(pathToFileURL(require.resolve(name)));
-const sdk = '@modelcontextprotocol/sdk/';
-const { Client } = await load(sdk + 'client/index.js');
-const { StdioClientTransport } = await load(sdk + 'client/stdio.js');
-const { StreamableHTTPClientTransport } = await load(sdk + 'client/streamableHttp.js');
-const { InMemoryTaskStore } = await load(sdk + 'experimental/tasks/stores/in-memory.js');
-const { ElicitRequestSchema, CreateMessageRequestSchema } = await load(sdk + 'types.js');
-
-const job = JSON.parse(await text(process.stdin));
-const transport = job.url
-  ? new StreamableHTTPClientTransport(new URL(job.url))
-  : new StdioClientTransport({ command: job.command, args: job.args, env: job.env, stderr: 'inherit' });
+const { ElicitRequestSchema, CreateMessageRequestSchema } = types;
+const { InMemoryTaskStore } = await load('@modelcontextprotocol/sdk/experimental/tasks/stores/in-memory.js');
 const taskStore = new InMemoryTaskStore();
 const client = new Client({ name: 'e2e', version: '1.0.0' }, {
   taskStore,

@@ -3,22 +3,9 @@
 // Standard input is one JSON object, {"command", "args", "env"} or {"url"}: the
 // server. Standard output is one JSON object: what the client was told, without
 // times, and with T1, T2 ... for the ids of tasks.
-import { createRequire } from 'node:module';
-import { pathToFileURL } from 'node:url';
-import { text } from 'node:stream/consumers';
+import { Client, transport, types } from './job.mjs';
 
-const require = createRequire(process.env.E2E_PACKAGES + '/package.json');
-const load = name => import(pathToFileURL(require.resolve(name)));
-const sdk = '@modelcontextprotocol/sdk/';
-const { Client } = await load(sdk + 'client/index.js');
-const { StdioClientTransport } = await load(sdk + 'client/stdio.js');
-const { StreamableHTTPClientTransport } = await load(sdk + 'client/streamableHttp.js');
-const { ElicitRequestSchema, CallToolResultSchema } = await load(sdk + 'types.js');
-
-const job = JSON.parse(await text(process.stdin));
-const transport = job.url
-  ? new StreamableHTTPClientTransport(new URL(job.url))
-  : new StdioClientTransport({ command: job.command, args: job.args, env: job.env, stderr: 'inherit' });
+const { ElicitRequestSchema, CallToolResultSchema } = types;
 const client = new Client({ name: 'e2e', version: '1.0.0' }, { capabilities: { elicitation: {} } });
 
 const ids = [];
