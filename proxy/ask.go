@@ -110,12 +110,13 @@ func (p *Proxy) await(ctx context.Context, t *toolCall, r *approval.Question) (a
 	if state := p.approvals.Status(r).State; state != approval.Pending {
 		return state, nil
 	}
+	var told <-chan struct{} // that the question does not stand any more; nil: nobody is
 	formable := p.elicits(r) && t.agent.elicit && !p.approvals.WasUnasked(r) && len(p.text(r)) <= maxShown
 	switch {
 	case formable && t.agent.modern:
 		return approval.Pending, p.form(r)
 	case formable:
-		p.elicit(t, r)
+		told = p.elicit(t, r)
 	case !p.operated(r):
 		return approval.Withdrawn, nil
 	}
@@ -125,6 +126,9 @@ func (p *Proxy) await(ctx context.Context, t *toolCall, r *approval.Question) (a
 	}
 	p.hold(ctx, t, r, hold)
 	if state := p.approvals.Status(r).State; state != approval.Pending { // answered, or past its time
+		if told != nil {
+			<-told // before the answer to the call, which ends the stream
+		}
 		return state, nil
 	}
 	if t.agent.modern && n < maxRounds && ctx.Err() == nil {

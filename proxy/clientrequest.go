@@ -122,7 +122,7 @@ func (p *Proxy) put(c *client, s stream, q *upstream.Inquiry, id string, params 
 		return
 	}
 	s.Send(wire.AppendRequest(nil, []byte(id), q.Method, params))
-	context.AfterFunc(q.Context(), func() {
+	q.OnOver(func() {
 		if c.forget(key) {
 			dropped()
 			s.Send(wire.AppendNotification(nil, "notifications/cancelled", cancelledParams(id, q)))

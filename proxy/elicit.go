@@ -12,12 +12,15 @@ import (
 // elicit asks a client with a handshake, on the stream of the call. The
 // answer is taken as long as the question stands; a parked call finds it
 // later. Calls that ask the same share one prompt. Where another channel
-// answers first, the client is told to stop.
-func (p *Proxy) elicit(t *toolCall, r *approval.Question) {
+// answers first, the client is told to stop, and what is returned closed when it
+// has been: soon after the question is answered.
+func (p *Proxy) elicit(t *toolCall, r *approval.Question) <-chan struct{} {
 	id := string(rawjson.AppendString(nil, randomID("pg-")))
 	answer := make(chan []byte, 1)
+	told := make(chan struct{})
 	if !p.approvals.Show(r) {
-		return
+		close(told)
+		return told
 	}
 	gone := make(chan struct{})
 	context.AfterFunc(t.ctx, func() {
@@ -32,10 +35,12 @@ func (p *Proxy) elicit(t *toolCall, r *approval.Question) {
 		answer <- result
 	}}) {
 		p.approvals.Unshow(r)
-		return
+		close(told)
+		return told
 	}
 	t.stream.Send(wire.AppendRequest(nil, []byte(id), "elicitation/create", p.elicitParams(r)))
-	p.background(func() {
+	if !p.background(func() {
+		defer close(told)
 		defer t.client.forget(wire.IDKey([]byte(id)))
 		timer := time.NewTimer(r.Expires.Sub(p.options.Now()))
 		defer timer.Stop()
@@ -51,5 +56,8 @@ func (p *Proxy) elicit(t *toolCall, r *approval.Question) {
 		}
 		params := []byte(`{"requestId":` + id + `,"reason":"answered elsewhere or no longer needed"}`)
 		t.stream.Send(wire.AppendNotification(nil, "notifications/cancelled", params))
-	})
+	}) {
+		close(told)
+	}
+	return told
 }

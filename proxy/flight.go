@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"errors"
 	"strconv"
 	"sync"
 	"time"
@@ -217,6 +218,7 @@ func (f *flight) finish(t *toolCall, r upstream.Reply) {
 		t.besideReader(func() { p.launch(t, f.ticket) })
 		return
 	}
+	r.Err = f.cause(r.Err)
 	facts := f.facts(r)
 	if f.modern && r.Result != nil && facts.Type == wire.TypeInputRequired && !facts.Broken {
 		why := f.wantsInput(t, r.Result)
@@ -229,6 +231,18 @@ func (f *flight) finish(t *toolCall, r upstream.Reply) {
 	}
 	p.settle(f.call, f.ticket, outcome(r, facts), "")
 	t.deliver(r, facts)
+}
+
+// cause is why no reply came, which err says. That the upstream let go of a
+// request that we had called back is not why.
+func (f *flight) cause(err error) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var lost *upstream.Lost
+	if f.early != nil && errors.As(err, &lost) && lost.Sent && !lost.Dead {
+		return f.early
+	}
+	return err
 }
 
 // settleParked is finish for a flight whose client has not come back yet.

@@ -25,6 +25,7 @@ type Inquiry struct {
 
 	ctx    context.Context //nolint:containedctx // ends with the wish for an answer
 	cancel context.CancelCauseFunc
+	over   func() // guarded by the lock of from; nil: nobody wants to know
 }
 
 // A Withdrawn is the cause of the end of an [Inquiry] that the server has
@@ -36,6 +37,29 @@ func (w Withdrawn) Error() string { return string(w) }
 // Context ends when no answer is wanted any more: one was given, the server
 // has cancelled the request, or the connection is over.
 func (q *Inquiry) Context() context.Context { return q.ctx }
+
+// OnOver has f called, once, when [Inquiry.Context] has ended and before anything
+// that follows from that: before the answer is sent, and before what the server
+// says after it cancelled. f must not wait. There is one f.
+func (q *Inquiry) OnOver(f func()) {
+	q.from.mu.Lock()
+	waits := q.from.byID[q.key] == q
+	if waits {
+		q.over = f
+	}
+	q.from.mu.Unlock()
+	if !waits {
+		f()
+	}
+}
+
+// ends is called by whoever took q out of the inquiries that wait.
+func (q *Inquiry) ends(reason error) {
+	q.cancel(reason)
+	if q.over != nil {
+		q.over()
+	}
+}
 
 // Result answers with a result, raw JSON.
 func (q *Inquiry) Result(result []byte) {
@@ -96,7 +120,9 @@ func (t *inquiries) end(q *Inquiry, reason error) bool {
 		delete(t.byID, q.key)
 	}
 	t.mu.Unlock()
-	q.cancel(reason)
+	if waits {
+		q.ends(reason)
+	}
 	return waits
 }
 
@@ -121,7 +147,7 @@ func (t *inquiries) close() {
 	t.byID = nil
 	t.mu.Unlock()
 	for _, q := range left {
-		q.cancel(nil)
+		q.ends(nil)
 	}
 }
 
