@@ -398,3 +398,37 @@ func TestEditDistance(t *testing.T) {
 		}
 	}
 }
+
+// TestServersAlone reads the servers of files that [Load] refuses.
+func TestServersAlone(t *testing.T) {
+	tests := []struct{ src, want string }{
+		{"mcpServers:\n  a: { command: x, env: { V: '${V}' } }\n  b: { url: 'https://b.example' }\n", "a: f:2:31: the variable V is not set (set it, or write ${V:-default})\nb: \n"},
+		{"mcpServers:\n  '': { command: x }\n", ": f:2:3: the name of a server is empty or holds a control character\n"},
+		{"mcpServers: { a: { command: x, cwd: '${B}', args: ['${A}'] } }", "a: f:1:38: the variable B is not set (set it, or write ${B:-default})\nf:1:53: the variable A is not set (set it, or write ${A:-default})\n"},
+		{"mcpServers: { a: 1 }\n", "a: f:1:18: a server must be a mapping, not a number\n"},
+		{"audit: { file: '${V}' }\nnets: 1\nrules: x\nlog: { level: loud }\n", ""},
+		{"mcpServers: []\n", "f:1:13: \"mcpServers\" must be a mapping, not a list"},
+		{"mcpServer: {}\n", "f:1:1: unknown key \"mcpServer\" in the configuration (did you mean \"mcpServers\"?)"},
+		{"", "f:1:1: the configuration is empty (it needs at least mcpServers)"},
+	}
+	t.Chdir(t.TempDir())
+	for _, test := range tests {
+		put(t, "f", []byte(test.src))
+		file, servers, err := Servers(Options{Path: "f", Env: from(nil)})
+		var b strings.Builder
+		for _, s := range servers {
+			fmt.Fprintf(&b, "%s: %v\n", s.Name, s.Problems)
+		}
+		if err != nil {
+			b.WriteString(err.Error())
+		} else if file != "f" {
+			t.Errorf("%q: the file is %q", test.src, file)
+		}
+		if b.String() != test.want {
+			t.Errorf("%q: got %q, want %q", test.src, b.String(), test.want)
+		}
+	}
+	if _, _, err := Servers(Options{Path: "none"}); err == nil {
+		t.Error("a file that is not there is read")
+	}
+}

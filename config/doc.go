@@ -15,5 +15,6 @@
 //	audit: { file: audit.jsonl }
 //
 // JSON is YAML, so the mcpServers block of a client can be pasted as it is.
-// [Load] finds and reads a file, [Parse] reads bytes, [ParseNet] reads nets.
+// [Load] finds and reads a file, [Servers] the servers of one, [Parse] reads bytes,
+// [ParseNet] reads nets.
 package config

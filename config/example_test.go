@@ -63,6 +63,30 @@ func ExampleLoad() {
 	// Output: debug <nil>
 }
 
+func ExampleServers() {
+	dir, err := os.MkdirTemp("", "config")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer os.RemoveAll(dir)
+	path := filepath.Join(dir, "petrigate.yaml")
+	src := "mcpServers:\n  notes: { url: 'https://notes.example/mcp' }\n  hosted: { url: '${HOSTED}' }\naudit: { file: '${AUDIT}' }\n"
+	if err := os.WriteFile(path, []byte(src), 0o600); err != nil {
+		fmt.Println(err)
+		return
+	}
+	_, servers, err := config.Servers(config.Options{Path: path, Env: func(string) (string, bool) { return "", false }})
+	for _, s := range servers {
+		fmt.Println(s.Name, len(s.Problems))
+	}
+	fmt.Println(err)
+	// Output:
+	// notes 0
+	// hosted 1
+	// <nil>
+}
+
 func ExampleParseNet() {
 	nets, err := config.ParseNet("lock.net.yaml", []byte(`
 name: lock

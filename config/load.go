@@ -78,13 +78,9 @@ func (o Options) userDir() string {
 // [ErrorList]; a file that cannot be read is an [Error] without a line; no
 // file at all is [ErrNotFound].
 func Load(o Options) (*Config, error) {
-	path, err := Lookup(o)
+	path, src, err := open(o)
 	if err != nil {
 		return nil, err
-	}
-	src, err := readFile(path, maxSize)
-	if err != nil {
-		return nil, &Error{File: path, Msg: fmt.Sprintf("reading the configuration: %v", cause(err))}
 	}
 	c, err := Parse(path, src, o)
 	if err == nil && writable(path) {
@@ -93,25 +89,48 @@ func Load(o Options) (*Config, error) {
 	return c, err
 }
 
+// open finds and reads a configuration.
+func open(o Options) (path string, src []byte, err error) {
+	if path, err = Lookup(o); err != nil {
+		return "", nil, err
+	}
+	if src, err = readFile(path, maxSize); err != nil {
+		return "", nil, &Error{File: path, Msg: fmt.Sprintf("reading the configuration: %v", cause(err))}
+	}
+	return path, src, nil
+}
+
+// Servers finds and reads the servers of a configuration, for verbs that are
+// about one of them: no other section is looked at, and what is wrong with a
+// server, as a variable that is not set, is in its Problems alone. The errors
+// are those of [Load].
+func Servers(o Options) (file string, servers []Server, err error) {
+	file, src, err := open(o)
+	if err != nil {
+		return "", nil, err
+	}
+	d := newDecoder(file, o)
+	if n := d.tree(src); n != nil {
+		d.serversAlone(n, &servers)
+	}
+	if len(d.errs) > 0 {
+		d.errs.sorted()
+		return "", nil, d.errs
+	}
+	return file, servers, nil
+}
+
 // Parse checks the bytes of a configuration; Options.Path is not looked at.
 // Relative paths are those of the directory of name. The error is an
 // [ErrorList]. The bytes {} give the defaults, with the environment and the
 // flags laid over them.
 func Parse(name string, src []byte, o Options) (*Config, error) {
-	d := &decoder{
-		source:      &source{name: name},
-		environment: &environment{dir: filepath.Dir(name), lookup: o.lookup},
-	}
+	d := newDecoder(name, o)
 	c := &Config{File: name, Default: "allow", Mode: "enforce", Advertise: "all"}
 	l := &layers{file: map[string]any{}, at: map[string]*node{}}
-	n := d.read(src)
-	switch {
-	case n != nil:
-		d.markSecrets(n)
+	if n := d.tree(src); n != nil {
 		d.root(n, c, l)
 		c.origin = origin{d.source, n}
-	case len(d.errs) == 0:
-		d.add(1, 1, "the configuration is empty", "it needs at least mcpServers")
 	}
 	c.settle(l.merge(o, &d.errs), d, l)
 	if len(d.errs) > 0 {
@@ -120,6 +139,25 @@ func Parse(name string, src []byte, o Options) (*Config, error) {
 	}
 	c.Warnings, c.secrets = d.warns, func() []string { return slices.Clone(d.environment.secrets) }
 	return c, nil
+}
+
+func newDecoder(name string, o Options) *decoder {
+	return &decoder{
+		source:      &source{name: name},
+		environment: &environment{dir: filepath.Dir(name), lookup: o.lookup},
+	}
+}
+
+// tree is the tree of a configuration; nil: d.errs says why there is none.
+func (d *decoder) tree(src []byte) *node {
+	n := d.read(src)
+	switch {
+	case n != nil:
+		d.markSecrets(n)
+	case len(d.errs) == 0:
+		d.add(1, 1, "the configuration is empty", "it needs at least mcpServers")
+	}
+	return n
 }
 
 // settle takes over the scalars and checks what they mean together.

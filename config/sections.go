@@ -8,7 +8,35 @@ import (
 // root decodes the whole file into c; the scalars that other layers may
 // override go to l.
 func (d *decoder) root(n *node, c *Config, l *layers) {
-	d.mapping(n, "the configuration", keys{
+	d.mapping(n, theConfiguration, d.sections(c, l))
+	if n.kind == mapKind && c.Active != nil && n.get("nets") == nil {
+		d.at(n.get("active"), `"active" has no meaning without "nets"`, "")
+	}
+}
+
+const theConfiguration = "the configuration"
+
+// serversAlone decodes the servers, and leaves the other sections as they are.
+func (d *decoder) serversAlone(n *node, to *[]Server) {
+	known := d.sections(&Config{}, &layers{})
+	for name := range known {
+		known[name] = func(_, _ *node) {}
+	}
+	known["mcpServers"] = func(key, value *node) {
+		d.each(value, quoted(key), func(name, entry *node) {
+			before := len(d.errs)
+			s := d.server(name, entry)
+			s.Problems, d.errs = slices.Clone(d.errs[before:]), d.errs[:before]
+			s.Problems.sorted()
+			*to = append(*to, s)
+		})
+	}
+	d.mapping(n, theConfiguration, known)
+}
+
+// sections is what the file has at its top.
+func (d *decoder) sections(c *Config, l *layers) keys {
+	return keys{
 		"version":    d.version,
 		"mcpServers": d.servers(&c.Servers),
 		"rules":      d.rules(&c.Rules),
@@ -25,9 +53,6 @@ func (d *decoder) root(n *node, c *Config, l *layers) {
 		"advertise": d.oneOf(&c.Advertise, []string{"all", "possible", "enabled"}, nil),
 		"session":   d.section("by", "connection", "principal", "name", "header", "meta"),
 		"state":     d.section("driver", "memory", "sqlite", "postgres"),
-	})
-	if n.kind == mapKind && c.Active != nil && n.get("nets") == nil {
-		d.at(n.get("active"), `"active" has no meaning without "nets"`, "")
 	}
 }
 

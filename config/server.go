@@ -43,6 +43,7 @@ type Server struct {
 	OAuth   *OAuth     `json:",omitempty"` // nil: not said
 
 	Position Position
+	Problems ErrorList `json:",omitempty"` // what is wrong with it, of [Servers]; [Load] fails instead
 }
 
 // String is the name of s.
@@ -57,15 +58,15 @@ func (s Server) LogValue() slog.Value { return slog.StringValue(s.Name) }
 func (d *decoder) servers(to *[]Server) func(key, value *node) {
 	return func(key, value *node) {
 		d.each(value, quoted(key), func(name, entry *node) {
-			if name.text == "" || strings.ContainsFunc(name.text, unicode.IsControl) {
-				d.at(name, "the name of a server is empty or holds a control character", "")
-			}
 			*to = append(*to, d.server(name, entry))
 		})
 	}
 }
 
 func (d *decoder) server(name, n *node) Server {
+	if name.text == "" || strings.ContainsFunc(name.text, unicode.IsControl) {
+		d.at(name, "the name of a server is empty or holds a control character", "")
+	}
 	s := Server{Name: name.text, Protocol: "auto", Isolation: "auto", Position: d.position(name)}
 	var fromFile map[string]string
 	known := keys{

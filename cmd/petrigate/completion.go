@@ -138,9 +138,10 @@ func configured(c *cobra.Command) (*config.Config, error) {
 
 func serverNames(c *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	var names []cobra.Completion
-	if cfg, err := configured(c); err == nil && len(args) == 0 {
-		for _, s := range enabled(cfg) {
-			if s.URL != "" {
+	path, _ := c.Flags().GetString("config")
+	if _, servers, err := config.Servers(config.Options{Path: path, WorkDir: true}); err == nil && len(args) == 0 {
+		for _, s := range servers {
+			if s.URL != "" && !s.Disabled {
 				names = append(names, cobra.CompletionWithDesc(s.Name, s.URL))
 			}
 		}

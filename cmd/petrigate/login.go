@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -92,32 +93,35 @@ func (f *loginFlags) server() (config.Server, error) {
 	case len(f.args) == 0:
 		return config.Server{}, usage("which server? petrigate login --list shows them")
 	}
-	cfg, err := config.Load(config.Options{Path: f.config, WorkDir: true})
+	file, servers, err := config.Servers(config.Options{Path: f.config, WorkDir: true})
 	if err != nil {
 		return config.Server{}, err
 	}
 	name := f.args[0]
 	var known []string
-	for _, server := range cfg.Servers {
+	for _, server := range servers {
 		if server.Name == name {
 			return server, loggable(server)
 		}
 		known = append(known, server.Name)
 	}
-	return config.Server{}, usage("%s has no server %q%s", cfg.File, name, suggestion(name, "", known))
+	return config.Server{}, usage("%s has no server %q%s", file, name, suggestion(name, "", known))
 }
 
-// loggable says why nobody logs in to a server.
+// loggable says why nobody logs in to a server. What is wrong with one comes
+// last: a variable that a command wants is nothing to a login.
 func loggable(s config.Server) error {
 	switch {
-	case s.URL == "":
+	case s.Type == "stdio":
 		return fmt.Errorf("%s is a command: petrigate logs in to servers over HTTP", s.Name)
 	case s.OAuth != nil && s.OAuth.Disabled:
 		return fmt.Errorf("the configuration of %s says oauth: false", s.Name)
-	case !wantsTokens(s):
+	case bringsTokens(s):
 		return fmt.Errorf("the configuration of %s has a header Authorization, which is used instead of a login", s.Name)
 	case s.OAuth != nil && s.OAuth.Grant == oauth.ClientCredentials:
 		return fmt.Errorf("%s needs no login: petrigate gets its tokens with the client's own secret", s.Name)
+	case len(s.Problems) > 0:
+		return s.Problems
 	}
 	return nil
 }
@@ -190,18 +194,23 @@ func logout(ctx context.Context, s stdio, server config.Server) error {
 	return err
 }
 
-// listLogins says for each server over HTTP what there is.
+// listLogins says for each server over HTTP what there is, or what is wrong
+// with it.
 func listLogins(s stdio, path string, asJSON bool) error {
-	cfg, err := config.Load(config.Options{Path: path, WorkDir: true})
+	_, servers, err := config.Servers(config.Options{Path: path, WorkDir: true})
 	if err != nil {
 		return err
 	}
 	now := time.Now()
 	all := []oauth.Status{}
 	var rows [][]string
-	var failed error
-	for _, server := range cfg.Servers {
-		if loggable(server) != nil {
+	var failed, invalid error
+	for _, server := range servers {
+		if err := loggable(server); err != nil {
+			if problems, rest := configProblems(err); rest == nil {
+				printProblems(s.err, problems)
+				invalid = &exit{code: exitInvalid}
+			}
 			continue
 		}
 		store, err := storeOf(server)
@@ -224,7 +233,7 @@ func listLogins(s stdio, path string, asJSON bool) error {
 	} else {
 		err = table(s.out, "no servers to log in to", "SERVER|LOGIN|", rows)
 	}
-	return errors.Join(err, failed)
+	return cmp.Or(errors.Join(err, failed), invalid)
 }
 
 // withoutConfig is the environment of somebody who has not set PETRIGATE_CONFIG.

@@ -14,10 +14,14 @@ import (
 // wantsTokens reports whether petrigate gets the tokens of a server: of each
 // over HTTP, unless its configuration has them or will have none.
 func wantsTokens(s config.Server) bool {
-	set := slices.ContainsFunc(slices.Collect(maps.Keys(s.Headers)), func(name string) bool {
+	return s.URL != "" && !bringsTokens(s) && (s.OAuth == nil || !s.OAuth.Disabled)
+}
+
+// bringsTokens reports whether the configuration of a server has them.
+func bringsTokens(s config.Server) bool {
+	return slices.ContainsFunc(slices.Collect(maps.Keys(s.Headers)), func(name string) bool {
 		return strings.EqualFold(name, "Authorization")
 	})
-	return s.URL != "" && !set && (s.OAuth == nil || !s.OAuth.Disabled)
 }
 
 // authorized is a server as the package of tokens knows it.
