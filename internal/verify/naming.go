@@ -122,6 +122,7 @@ type value struct {
 	weak  bool     // not a string; texts are its leaves, then all of them in one
 	texts []string // nil in an abstract value: hits says what matches
 	hits  []hit    // of an abstract value
+	like  string   // of an abstract value: an action that the same patterns of names match; may be empty
 }
 
 // A hit is a map that matches, and what its label is worth.
@@ -216,7 +217,11 @@ func (g *naming) actions(f *form, tool label, ls []label) []label {
 		return ls
 	}
 	l := label{from: fromAction, certain: tool.certain && !v.weak}
-	for _, action := range v.texts {
+	actions := v.texts
+	if v.like != "" {
+		actions = []string{v.like}
+	}
+	for _, action := range actions {
 		l.text = tool.text + "." + action
 		l.weak = tool.weak || v.weak || g.others[l.text]
 		if !v.weak || g.dotted[l.text] || g.wants(&l, ls) {

@@ -74,7 +74,8 @@ func (b *shaper) openField(name string, base []label) openField {
 		}
 		return f
 	}
-	texts, lists := b.actionTexts(base, ps)
+	texts, lists, others := b.actionTexts(base, ps, keys)
+	f.fixed = others
 	for _, s := range texts {
 		f.fixed = append(f.fixed, &value{field: name, texts: []string{s}})
 	}

@@ -36,7 +36,7 @@ func (b *shaper) values(field string, tools []label) (values []*value, ok bool) 
 		return nil, false
 	}
 	if field == "action" {
-		return b.actionValues(tools, ps)
+		return b.actionValues(tools, ps, keys)
 	}
 	var out []*value
 	for set := uint64(1); set < 1<<len(ps); set++ {
@@ -96,8 +96,8 @@ func leavesOf(leaves []string) []string {
 
 // actionValues are the actions that the policy tells apart, alone or, as a
 // value that is no string, together.
-func (b *shaper) actionValues(tools []label, ps []pattern) (values []*value, ok bool) {
-	texts, lists := b.actionTexts(tools, ps)
+func (b *shaper) actionValues(tools []label, ps []pattern, keys []mapKey) (values []*value, ok bool) {
+	texts, lists, values := b.actionTexts(tools, ps, keys)
 	if len(lists) > maxMapsOfField {
 		return nil, false
 	}
@@ -118,7 +118,8 @@ func (b *shaper) actionValues(tools []label, ps []pattern) (values []*value, ok 
 
 // actionTexts are the actions that the policy tells apart, and those of them
 // that make a difference in a list: actions that others stand for together do not.
-func (b *shaper) actionTexts(tools []label, ps []pattern) (texts, lists []string) {
+// Others are actions of which no text is known.
+func (b *shaper) actionTexts(tools []label, ps []pattern, keys []mapKey) (texts, lists []string, others []*value) {
 	for _, t := range tools {
 		for _, a := range b.action[t.text] {
 			if !slices.Contains(texts, a) {
@@ -126,14 +127,47 @@ func (b *shaper) actionTexts(tools []label, ps []pattern) (texts, lists []string
 			}
 		}
 	}
+	invented := slices.DeleteFunc(slices.Clone(texts), func(s string) bool { _, made := b.joint[tools[0].text+"."+s]; return !made })
+	complete := len(ps) <= maxMapsOfField && (len(invented) == 0 || !slices.ContainsFunc(ps, func(p pattern) bool { return p.read != nil }))
 	for set := uint64(1); set < 1<<min(len(ps), maxMapsOfField); set++ {
-		if s, ok := witness(ps, set); ok && !slices.Contains(texts, s) {
-			texts = append(texts, s)
+		known, unknown, ok := b.actionsOf(ps, keys, set, invented)
+		complete = complete && ok
+		for _, s := range known {
+			if !slices.Contains(texts, s) {
+				texts = append(texts, s)
+			}
 		}
+		others = append(others, unknown...)
 	}
-	if len(ps) > maxMapsOfField {
+	for _, k := range keys[min(len(keys), maxMapsOfField):] { // so that it is known what the gap is about
+		others = append(others, &value{field: "action", hits: []hit{{key: k}}})
+	}
+	if !complete {
 		b.gap(tools[0].text, "the maps of %s.action can match in more ways than were tried", tools[0].text)
 	}
 	lists = slices.DeleteFunc(slices.Clone(texts), func(s string) bool { return b.joint[tools[0].text+"."+s] })
-	return texts, lists
+	return texts, lists, others
+}
+
+// actionsOf are the actions that exactly the patterns of the set match: texts,
+// and where none are known, or where patterns of names match too, what the maps
+// make of them.
+func (b *shaper) actionsOf(ps []pattern, keys []mapKey, set uint64, invented []string) (texts []string, others []*value, ok bool) {
+	values, ok := b.kindsOf("action", ps, keys, set)
+	for _, v := range values {
+		if v.texts == nil {
+			others = append(others, v)
+		} else {
+			texts = append(texts, v.texts...)
+		}
+	}
+	if len(others) > 0 {
+		others = append(others, weakValue("action", ps, keys, set))
+	}
+	if len(values) > 0 {
+		for _, s := range invented {
+			others = append(others, &value{field: "action", like: s, hits: hitsOf(keys, set)})
+		}
+	}
+	return texts, others, ok
 }
