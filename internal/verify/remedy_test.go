@@ -111,7 +111,7 @@ func TestRemediesThatAreNotKnown(t *testing.T) {
 	}
 	guide := verify.NewGuide(validated, verify.Options{Deny: true})
 	s, call, r = refusal(t, validated, "", "pay")
-	if got := guide.Remedy(s, call, r); got.Found || got.None || got.Sentence("pay") != "" {
+	if got := guide.Remedy(s, call, r); got.Why != "no other call changes what was refused" || got.Sentence("pay") != "" {
 		t.Errorf("of a validator: %+v", got)
 	}
 	s, call, r = refusal(t, validated, "", "work")
@@ -121,6 +121,21 @@ func TestRemediesThatAreNotKnown(t *testing.T) {
 	s, call, r = refusal(t, validated, "", "other")
 	if got := guide.Remedy(s, call, r); !got.None {
 		t.Errorf("of the default: %+v", got)
+	}
+}
+
+// TestRemedyThatHasHappened: between a refusal and the question for a way out,
+// another call of the session may have opened one.
+func TestRemedyThatHasHappened(t *testing.T) {
+	p, o := build(t, map[string]string{"policy.rules": "require backup before delete\n"})
+	_, call, r := refusal(t, p, "", "delete")
+	now, ok := begin(p, p.NewState(nil), callOf("backup"))
+	if !ok {
+		t.Fatal("backup is refused")
+	}
+	got := verify.NewGuide(p, o).Remedy(settle(p, now.state, now.number, gate.Success), call, r)
+	if text := got.Sentence(call.Tool); text != "Call `delete` again: it is possible now." {
+		t.Errorf("%q of %+v", text, got)
 	}
 }
 
