@@ -39,6 +39,8 @@ type flight struct {
 	exchange  *upstream.Exchange  // nil until it is sent
 	early     error               // why it was abandoned before it was sent off whole
 	came      bool                // the upstream has replied
+	settled   bool                // its end is on record, and the nets know
+	late      *upstream.Reply     // that came after its end, and before that was settled
 	strayed   bool                // its client waits no longer, and the upstream may be busy with it
 }
 
@@ -59,6 +61,9 @@ func (p *Proxy) launch(t *toolCall, ticket *gate.Ticket) {
 		p.settle(t, ticket, gate.Failure, "")
 		t.conclude(func() {})
 		return
+	}
+	if f.here && t.notes != nil { // its tool was not known before
+		t.notes = nil // what is told of it is read here: nobody else is kept waiting
 	}
 	f.sentAt = time.Now()
 	u.flights.push(f)
@@ -134,17 +139,34 @@ func (f *flight) sent(x *upstream.Exchange) {
 // arrived takes the upstream's reply, whenever it comes.
 func (f *flight) arrived(r upstream.Reply) {
 	f.mu.Lock()
-	late, strayed := f.over, f.strayed
+	over, settled, strayed := f.over, f.settled, f.strayed
 	f.came = true
+	if over && !settled {
+		late := r
+		f.late = &late
+	}
 	f.mu.Unlock()
 	if strayed {
 		f.call.tool.upstream.stray(f.call.client.session, -1)
 	}
-	if late {
+	switch {
+	case !over:
+		f.finished(r)
+	case settled:
 		f.settleLate(r)
-		return
 	}
-	f.finished(r)
+}
+
+// settles notes that the end is settled: what came later is the last word.
+func (f *flight) settles() {
+	f.mu.Lock()
+	f.settled = true
+	late := f.late
+	f.late = nil
+	f.mu.Unlock()
+	if late != nil {
+		f.settleLate(*late)
+	}
 }
 
 // finished ends the flight by r, and hands r to whoever waits for it.
@@ -169,7 +191,7 @@ func (f *flight) finished(r upstream.Reply) {
 	case here && f.abandoned(r): // the client's goroutine cannot answer now
 		to.hasten()
 		f.finish(to, r)
-		close(to.landed)
+		to.letGo()
 	default:
 		to.land(landing{flight: f, reply: r})
 	}
@@ -178,23 +200,25 @@ func (f *flight) finished(r upstream.Reply) {
 // abandoned reports whether it is we who ended the flight.
 func (f *flight) abandoned(r upstream.Reply) bool { return r.Err != nil && r.Err == f.early }
 
-// abandon stops waiting for the reply and tells the upstream.
+// abandon stops waiting for the reply and tells the upstream, unless the reply
+// has come. The first reason is the one that counts.
 func (f *flight) abandon(reason error) {
 	f.mu.Lock()
-	over, x := f.over, f.exchange
-	if !over {
+	done, x := f.over || f.came, f.exchange
+	if f.early == nil && !done {
 		f.early = reason
 	}
-	strays := !over && x != nil && !f.came && !f.strayed
+	reason = f.early
+	strays := !done && x != nil && !f.strayed
 	f.strayed = f.strayed || strays
 	f.mu.Unlock()
-	if over || x == nil {
+	if done || x == nil {
 		return
 	}
 	if strays {
 		f.call.tool.upstream.stray(f.call.client.session, 1)
+		x.Cancel(reason.Error())
 	}
-	x.Cancel(reason.Error())
 	f.finished(upstream.Reply{Err: reason})
 }
 
@@ -203,6 +227,7 @@ func (f *flight) abandon(reason error) {
 func (f *flight) finish(t *toolCall, r upstream.Reply) {
 	p := t.proxy
 	open := false
+	defer f.settles()
 	defer func() {
 		if !open {
 			f.ticket.Close() // a panic settles as unknown
@@ -251,6 +276,7 @@ func (f *flight) settleParked(r upstream.Reply) {
 	if f.handout != nil {
 		return
 	}
+	defer f.settles()
 	defer f.ticket.Close()
 	p.settle(f.call, f.ticket, outcome(r, f.facts(r)), "")
 }

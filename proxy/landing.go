@@ -121,14 +121,18 @@ func (f *flight) interrupted(retry time.Duration) {
 	f.here = false
 	x := f.exchange
 	f.mu.Unlock()
-	t.mu.Lock()
-	landed := t.landed
-	t.landed = nil
-	t.mu.Unlock()
-	if landed != nil {
-		close(landed) // its goroutine waits for nothing any more
-	}
+	t.letGo()
 	if x != nil {
 		x.Leave()
+	}
+}
+
+// letGo lets the goroutine of the client wait for nothing any more.
+func (t *toolCall) letGo() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.landed != nil {
+		close(t.landed)
+		t.landed = nil
 	}
 }
