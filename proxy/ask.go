@@ -125,10 +125,11 @@ func (p *Proxy) await(ctx context.Context, t *toolCall, r *approval.Question) (a
 		hold = min(hold, roundHold)
 	}
 	p.hold(ctx, t, r, hold)
-	if state := p.approvals.Status(r).State; state != approval.Pending { // answered, or past its time
-		if told != nil {
-			<-told // before the answer to the call, which ends the stream
-		}
+	state := p.approvals.Status(r).State
+	if told != nil && (state != approval.Pending || ctx.Err() != nil) {
+		<-told // before the end of the call, with which the stream ends
+	}
+	if state != approval.Pending { // answered, or past its time
 		return state, nil
 	}
 	if t.agent.modern && n < maxRounds && ctx.Err() == nil {

@@ -141,8 +141,8 @@ func (t *toolCall) close() bool {
 	return first
 }
 
-// end is conclude for an answer of ours, which is not written where nobody
-// waits for it.
+// end is conclude with an answer, which is not written where nobody waits for
+// it: what a server says to a cancellation may come before we have done with it.
 func (t *toolCall) end(send func()) {
 	wanted := t.wanted()
 	t.conclude(func() {
@@ -152,9 +152,13 @@ func (t *toolCall) end(send func()) {
 	})
 }
 
-// conclude ends the call for its client by the answer that send writes.
+// conclude ends the call for its client by the answer that send writes, after
+// all that its upstream has told before.
 func (t *toolCall) conclude(send func()) {
 	if t.close() {
+		if t.notes != nil {
+			t.notes.writeTo(t.stream)
+		}
 		send()
 		t.client.answered()
 	}
@@ -297,7 +301,7 @@ func (t *toolCall) answerOnly(a answer) {
 
 // pass sends what the upstream said.
 func (t *toolCall) pass(head, body []byte) {
-	t.conclude(func() { t.stream.Reply(head, body, wire.Tail) })
+	t.end(func() { t.stream.Reply(head, body, wire.Tail) })
 }
 
 // deliver sends what the upstream said, byte for byte, or what went wrong.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/petrigate/petrigate/internal/rawjson"
 	"github.com/petrigate/petrigate/proxy/internal/approval"
+	"github.com/petrigate/petrigate/proxy/internal/events"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
@@ -41,7 +42,6 @@ func (p *Proxy) elicit(t *toolCall, r *approval.Question) <-chan struct{} {
 	t.stream.Send(wire.AppendRequest(nil, []byte(id), "elicitation/create", p.elicitParams(r)))
 	if !p.background(func() {
 		defer close(told)
-		defer t.client.forget(wire.IDKey([]byte(id)))
 		timer := time.NewTimer(r.Expires.Sub(p.options.Now()))
 		defer timer.Stop()
 		select {
@@ -50,14 +50,31 @@ func (p *Proxy) elicit(t *toolCall, r *approval.Question) <-chan struct{} {
 			return
 		case <-r.Answered():
 		case <-gone:
-			p.approvals.Unshow(r)
 		case <-timer.C:
 		case <-p.ctx.Done():
 		}
+		if !t.client.forget(wire.IDKey([]byte(id))) { // the client has just answered
+			p.answered(r, <-answer)
+			return
+		}
+		p.approvals.Unshow(r)
 		params := []byte(`{"requestId":` + id + `,"reason":"answered elsewhere or no longer needed"}`)
-		t.stream.Send(wire.AppendNotification(nil, "notifications/cancelled", params))
+		t.say(wire.AppendNotification(nil, "notifications/cancelled", params))
 	}) {
+		t.client.forget(wire.IDKey([]byte(id)))
 		close(told)
 	}
 	return told
+}
+
+// say tells the client something on the stream of the call, or where that has
+// ended, on the one for what belongs to no request.
+func (t *toolCall) say(note []byte) {
+	post, ok := t.stream.(*events.Post)
+	switch {
+	case !ok:
+		t.stream.Send(note)
+	case !post.Try(note):
+		t.client.out.Send(note)
+	}
 }

@@ -31,9 +31,7 @@ func (f *flight) mustDrive(r upstream.Reply) bool {
 
 // driveTask stays with a task until it is over, and answers the call.
 func (p *Proxy) driveTask(t *toolCall, x *task) {
-	here := t.aloud()
-	x.await(here)
-	defer x.leave(here)
+	defer x.leave(t.aloud())
 	asked := map[string]bool{}
 	for misses := 0; misses <= maxMisses; {
 		detail, err := p.detail(t.ctx, x)

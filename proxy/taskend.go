@@ -80,6 +80,9 @@ func (f *flight) begin(result, object []byte, about wire.Task) error {
 		id: randomID(""), theirs: about.ID, upstream: f.call.tool.upstream, modern: f.modern,
 		call: f.call.kept(), ticket: f.ticket, token: f.token, made: now, over: make(chan struct{}),
 	}
+	if f.call.driven { // its client waits for the result from the first
+		x.streams = []stream{f.call.aloud()}
+	}
 	ours, _ := x.shows(object, about, now)
 	if err := p.tasks.add(x, f.call.taskPlace.Swap(false), now); err != nil {
 		return err

@@ -63,12 +63,18 @@ func (s *Post) begin() {
 }
 
 // Send writes a message before the answer.
-func (s *Post) Send(parts ...[]byte) {
+func (s *Post) Send(parts ...[]byte) { s.Try(parts...) }
+
+// Try is Send, and reports whether there was a place for the message: after the
+// answer, or the end of the response without one, there is none.
+func (s *Post) Try(parts ...[]byte) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !s.done {
-		s.event(parts, false)
+	if s.done || s.w == nil && s.log == nil {
+		return false
 	}
+	s.event(parts, false)
+	return true
 }
 
 // event writes a message to the event stream, or keeps it for a client that

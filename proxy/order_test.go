@@ -1,0 +1,103 @@
+package proxy_test
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/petrigate/petrigate/internal/fixture"
+	"github.com/petrigate/petrigate/proxy"
+)
+
+// askingBack is a method of the older era that tells of its progress, asks its
+// client, and answers with what it heard.
+func askingBack(ctx context.Context, c *fixture.Call) (json.RawMessage, error) {
+	c.Progress(1, 2)
+	answer, err := c.Ask(ctx, "elicitation/create", asksName)
+	if err != nil {
+		return nil, err
+	}
+	return json.RawMessage(`{"messages":[],"heard":` + string(answer) + `}`), nil
+}
+
+// TestAskedBeforeListed: where it has to be found out first whose a prompt is, its
+// server is heard while the client waits, and not only after it has answered.
+func TestAskedBeforeListed(t *testing.T) {
+	legacyLegs(t, func(t *testing.T, l leg) {
+		s := start(t, setup{policy: blocking(t, "prompt:up.secret"), server: fixture.Options{
+			Eras: fixture.Legacy, Capabilities: whole,
+			Methods: map[string]fixture.Method{"prompts/list": says(`{"prompts":[{"name":"open"}]}`), "prompts/get": askingBack},
+		}})
+		c := s.connect(l, canAll)
+		id := c.ask("prompts/get", `"name":"open","x":{"progressToken":1}`)
+		q := c.questioned("elicitation/create")
+		c.respond(q.id, nameGiven)
+		if r := c.reply(id); at(r.result, "heard", "result") != nameGiven {
+			t.Errorf("%s", r.raw)
+		}
+	})
+}
+
+// TestDrivenTaskIsTold: what a server says in the course of a call comes before
+// its answer, also where it runs the call as a task and is done before the task
+// is looked at.
+func TestDrivenTaskIsTold(t *testing.T) {
+	legacyLegs(t, func(t *testing.T, l leg) {
+		u, records := child(t, "--era modern --insist --poll 1")
+		s := start(t, setup{change: func(o *proxy.Options) { o.Upstreams = []proxy.Upstream{u} }})
+		c := s.connect(l, "")
+		s.eventually("it is heard", func() bool { return len(ofKind(records(), fixture.Subscribed, "")) > 0 })
+		id := c.callWith("progress", `{"n":3}`, `"progressToken":7`, "")
+		if r := c.reply(id); r.text() != "done" {
+			t.Errorf("%s", r.raw)
+		}
+		if n := c.mail.count(func(m message) bool { return m.method == "notifications/progress" }); n != 3 {
+			t.Errorf("told of %d of 3 steps before the answer: %s", n, c.mail)
+		}
+	})
+}
+
+// TestPromptIsTakenBack: a client whose person is asked in vain hears of it,
+// whatever has become of the call by then.
+func TestPromptIsTakenBack(t *testing.T) {
+	for name, end := range map[string]func(*site, question){
+		"answered elsewhere": func(s *site, _ question) {
+			if err := s.proxy.Resolve(s.pending(1)[0].ID, false, "ada", ""); err != nil {
+				s.t.Fatal(err)
+			}
+		},
+		"cancelled": func(_ *site, q question) { q.c.cancel(q.call) },
+		"parked, and answered elsewhere": func(s *site, q question) {
+			if r := q.c.reply(q.call); r.decision("decision") != "ask" {
+				s.t.Fatalf("%s", r.raw)
+			}
+			if err := s.proxy.Resolve(s.pending(1)[0].ID, true, "ada", ""); err != nil {
+				s.t.Fatal(err)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			parked := strings.HasPrefix(name, "parked")
+			legacyLegs(t, func(t *testing.T, l leg) {
+				s := start(t, setup{change: func(o *proxy.Options) {
+					o.Approval = proxy.Approval{Elicit: true, Operator: true, Hold: patience}
+					if parked {
+						o.Approval.Hold = time.Millisecond
+					}
+				}})
+				c := s.connect(l, canElicit)
+				if parked { // the stream of its call has ended
+					c.listenToPushes()
+				}
+				q := c.asks("deploy", `{}`)
+				end(s, q)
+				m := c.await("a cancellation", func(m message) bool { return m.method == "notifications/cancelled" })
+				if at(m.params, "requestId") != q.elicit {
+					t.Errorf("%s", m.raw)
+				}
+			})
+		})
+	}
+}
