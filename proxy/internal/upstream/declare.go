@@ -48,9 +48,13 @@ func (u *Upstream) Prefer(era Era) {
 // otherEra reports whether the server is to be spoken to in the older era
 // instead of the newer one.
 func (u *Upstream) otherEra(a agreement) bool {
+	return a.era == Modern && a.speaksLegacy && u.prefersLegacy()
+}
+
+func (u *Upstream) prefersLegacy() bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	return u.preferLegacy && a.era == Modern && a.speaksLegacy
+	return u.preferLegacy
 }
 
 // Intend adds the capabilities of a client to those that the next handshake

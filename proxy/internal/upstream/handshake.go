@@ -44,20 +44,23 @@ type agreement struct {
 	session      *session
 	declared     []byte // to a server of the older era
 	speaksLegacy bool   // a server of the newer one knows the older one too
+	lateModern   bool   // a server of the older one said too late that it knows the newer one
 }
 
 // shake negotiates with the server on c. mcp-go knows how, in both eras.
 func (u *Upstream) shake(ctx context.Context, c conn, protocol string) (agreement, error) {
 	a := &adapter{upstream: u, conn: c, session: new(session), modernOnly: mcp.IsModernProtocol(protocol) && protocol != "legacy"}
 	_, err := a.initialize(ctx, protocol)
-	if err != nil && a.modernAfterAll() {
-		// It was still starting when the probe ran out of time.
+	late := a.modernAfterAll() // it was still starting when the probe ran out of time
+	if err != nil && late {
 		a = &adapter{upstream: u, conn: c, session: new(session), modernOnly: true}
 		_, err = a.initialize(ctx, mcp.ProtocolVersion20260728)
 	}
 	switch {
 	case err == nil:
-		return a.agreement(), nil
+		g := a.agreement()
+		g.lateModern = late && g.era == Legacy
+		return g, nil
 	case a.diedOfProbe:
 		return agreement{}, fmt.Errorf("%w: %w", errDiedOfProbe, a.err)
 	case a.err != nil && ctx.Err() == nil:
@@ -93,7 +96,11 @@ type adapter struct {
 }
 
 func (a *adapter) initialize(ctx context.Context, protocol string) (*mcp.InitializeResult, error) {
-	options := []client.ClientOption{client.WithDiscoverTimeout(a.upstream.probe)}
+	probe := a.upstream.probe
+	if a.modernOnly { // there is nothing else to ask for: it may take as long as ctx
+		probe = -1
+	}
+	options := []client.ClientOption{client.WithDiscoverTimeout(probe)}
 	switch protocol {
 	case "":
 	case "legacy":
@@ -216,16 +223,34 @@ func (a *adapter) exchange(ctx context.Context, request transport.JSONRPCRequest
 		a.probe = x
 	}
 	a.conn.send(x)
+	reply, err := a.wait(ctx, x)
+	if err == nil {
+		a.session.id = version.id
+	}
+	return reply, err
+}
+
+// wait takes the reply to x. What the server said before it ended counts, however
+// late we come to look.
+func (a *adapter) wait(ctx context.Context, x *Exchange) (Reply, error) {
+	var err error
 	select {
 	case reply := <-x.done:
-		a.session.id = version.id
 		return reply, nil
 	case <-a.ended():
-		a.diedOfProbe = probe
-		return Reply{}, a.conn.cause()
+		err = a.conn.cause()
+		// It may have taken its time to start, and so to find the first question.
+		a.diedOfProbe = a.probe != nil && !a.probe.answered.Load()
 	case <-ctx.Done():
+		err = ctx.Err()
+	}
+	select {
+	case reply := <-x.done:
+		a.diedOfProbe = false
+		return reply, nil
+	default:
 		x.giveUp()
-		return Reply{}, ctx.Err()
+		return Reply{}, err
 	}
 }
 
@@ -238,14 +263,15 @@ func (a *adapter) ended() <-chan struct{} {
 	return nil // over streamable HTTP each request ends by itself
 }
 
-// modernAfterAll reports whether the answer to server/discover came late.
+// modernAfterAll reports whether the answer to server/discover came late, and
+// offers the newer era.
 func (a *adapter) modernAfterAll() bool {
 	if a.modernOnly || a.probe == nil {
 		return false
 	}
 	select {
 	case reply := <-a.probe.done:
-		return reply.Result != nil
+		return offersModern(reply.Result)
 	default:
 		return false
 	}

@@ -112,6 +112,18 @@ func (s *server) discover(m incoming) {
 	answer := fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{"tools":{"listChanged":true}},"instructions":"be \"nice\"","_meta":{"io.modelcontextprotocol/serverInfo":{"name":"m","version":"1"}}}}`, m.ID)
 	switch s.role {
 	case "modern":
+	case "late-both":
+		if first() {
+			second, _ := s.next()
+			s.say("%s", answer)
+			s.handle(second)
+			return
+		}
+	case "late-death":
+		if first() {
+			_, _ = s.next()
+		}
+		os.Exit(5)
 	case "late":
 		if second, ok := s.next(); ok && second.Method == "initialize" {
 			s.say("%s", answer)
@@ -126,6 +138,11 @@ func (s *server) discover(m incoming) {
 		return
 	}
 	s.say("%s", answer)
+}
+
+// first reports whether no other process was asked before, by a file that it makes.
+func first() bool {
+	return os.Mkdir(os.Getenv("MARK"), 0o700) == nil
 }
 
 func (s *server) call(m incoming) {

@@ -357,6 +357,38 @@ func TestLateModernServer(t *testing.T) {
 	}
 }
 
+// How fast a server starts does not decide how it is spoken to: one that speaks
+// both eras, and was asked for the older one before it had read the first question,
+// and one that dies of that question, which it had not read when it was asked again.
+func TestLateToTheProbe(t *testing.T) {
+	for role, want := range map[string]Era{"late-both": Modern, "late-death": Legacy} {
+		t.Run(role, func(t *testing.T) {
+			c := child(t, role)
+			c.Protocol = ""
+			c.Env["MARK"] = t.TempDir() + "/asked"
+			s := prepare(t, c)
+			s.probe = 50 * time.Millisecond
+			s.Start(t.Context())
+			if st := <-s.states; st.Phase != Up || st.Era != want {
+				t.Errorf("%+v\n%s", st, s.log)
+			}
+		})
+	}
+}
+
+// Where there is nothing else to ask for, a server may take as long to start as
+// it is given at all.
+func TestLateAndModernOnly(t *testing.T) {
+	c := child(t, "modern")
+	c.Protocol = "2026-07-28"
+	s := prepare(t, c)
+	s.probe = time.Nanosecond
+	s.Start(t.Context())
+	if st := <-s.states; st.Phase != Up || st.Era != Modern {
+		t.Errorf("%+v\n%s", st, s.log)
+	}
+}
+
 func TestModernIsNotLegacy(t *testing.T) {
 	c := child(t, "plain")
 	c.Protocol = "2026-07-28"

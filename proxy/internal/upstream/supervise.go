@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"runtime"
 	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
 )
 
 const (
@@ -195,6 +197,10 @@ func (s *supervisor) attempt(ctx context.Context, protocol string) (conn, agreem
 	if err == nil && s.otherEra(a) {
 		c.retire()
 		return s.attempt(ctx, "legacy")
+	}
+	if err == nil && a.lateModern && !s.prefersLegacy() { // how fast it starts must not decide
+		c.retire()
+		return s.attempt(ctx, mcp.ProtocolVersion20260728)
 	}
 	if err == nil && (a.era == Modern || covers(a.declared, s.capabilities())) {
 		c.agree(a.session)
