@@ -110,7 +110,7 @@ func connect(t *testing.T, e endpoint, options ...client.ClientOption) (*client.
 		}
 		trans = transport.NewStdioWithOptions(e.Command, list(e.Env), e.Args, transport.WithCommandFunc(command))
 	}
-	c := client.NewClient(trans, options...)
+	c := client.NewClient(trans, append(options, client.WithDiscoverTimeout(patience))...)
 	t.Cleanup(func() { _ = c.Close() })
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	t.Cleanup(cancel)

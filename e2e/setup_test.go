@@ -25,6 +25,9 @@ import (
 const patience = 3 * time.Minute
 
 func TestMain(m *testing.M) {
+	if len(os.TempDir()) > 28 { // else the paths of sockets would be too long
+		_ = os.Setenv("TMPDIR", "/tmp")
+	}
 	code := m.Run()
 	if dir, err := binaryDir(); err == nil {
 		_ = os.RemoveAll(dir)

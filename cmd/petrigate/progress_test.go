@@ -11,8 +11,12 @@ import (
 func TestProgress(t *testing.T) {
 	var out strings.Builder
 	p := &progress{w: &out}
-	p.show(1234)
-	p.say(func() string { t.Error("said again at once"); return "" })
+	before := time.Now()
+	if p.show(1234); !p.next.After(before) {
+		t.Error("it may be said again at once")
+	}
+	p.next = before.Add(time.Hour) // however long it takes to say more
+	p.say(func() string { t.Error("said again too early"); return "" })
 	p.next = time.Time{}
 	p.say(func() string { return "more" })
 	p.clear()

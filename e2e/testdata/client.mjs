@@ -23,7 +23,7 @@ await client.connect(transport);
 const answers = [];
 for (const { method, params, progress } of job.steps) {
   let n = 0;
-  const options = { timeout: 30000, ...(progress && { onprogress: () => n++ }) };
+  const options = { timeout: 180000, ...(progress && { onprogress: () => n++ }) };
   try {
     const result = await client.request({ method, params }, z.any(), options);
     answers.push({ result, progress: n });

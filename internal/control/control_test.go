@@ -21,7 +21,12 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-func TestMain(m *testing.M) { leftover.Main(m) }
+func TestMain(m *testing.M) {
+	if len(os.TempDir()) > 28 { // else the paths of sockets would be too long
+		_ = os.Setenv("TMPDIR", "/tmp")
+	}
+	leftover.Main(m)
+}
 
 // A booth is an operator's side without a proxy: it answers with what it is
 // given and notes what it is told.
@@ -79,13 +84,13 @@ func (b *booth) SettleCall(session string, call uint64, success bool, actor stri
 	return b.tell("settle %q %d %t %q", session, call, success, actor)
 }
 
-// socketDir is a place for sockets, short enough for the path of a socket.
 func (b *booth) Nets() []proxy.PolicyNet { return []proxy.PolicyNet{{Name: "n/1", Active: true}} }
 
 func (b *booth) SwitchNet(name string, on bool, actor string) error {
 	return b.tell("switch %q %t %q", name, on, actor)
 }
 
+// socketDir is a place for sockets, short enough for the path of a socket.
 func socketDir(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "pg")
