@@ -54,13 +54,15 @@ func newPlant(ctx context.Context, o *options) (*plant, error) {
 		return nil, err
 	}
 	p := &plant{options: o, self: self, exited: make(chan struct{}), heap: &heapLog{}}
+	addrs, err := freeAddrs(o.upstreams + 1)
+	if err != nil {
+		return nil, err
+	}
 	ctx, p.stop = context.WithCancel(ctx)
 	for i := range o.upstreams {
 		w := &wild{}
 		if overHTTP(i) {
-			if w.addr, err = freeAddr(); err != nil {
-				return nil, err
-			}
+			w.addr = addrs[i]
 		}
 		p.wild = append(p.wild, w)
 	}
@@ -72,7 +74,7 @@ func newPlant(ctx context.Context, o *options) (*plant, error) {
 			p.tasks.Go(func() { p.keepUp(ctx, i) })
 		}
 	}
-	if err := p.start(ctx); err != nil {
+	if err := p.start(ctx, addrs[o.upstreams]); err != nil {
 		p.close()
 		return nil, err
 	}
@@ -80,16 +82,21 @@ func newPlant(ctx context.Context, o *options) (*plant, error) {
 	return p, nil
 }
 
-// freeAddr is an address that nobody listens at, and that no system gives to
+// freeAddrs are addresses that nobody listens at, and that no system gives to
 // those who want any: nobody else is to be found there while its program is down.
-func freeAddr() (string, error) {
-	for range 100 {
+func freeAddrs(n int) (addrs []string, err error) {
+	for range 100 * n {
 		addr := "127.0.0.1:" + strconv.Itoa(20_000+rand.IntN(10_000))
-		if l, err := net.Listen("tcp", addr); err == nil {
-			return addr, l.Close()
+		l, err := net.Listen("tcp", addr)
+		if err != nil {
+			continue
+		}
+		defer func() { _ = l.Close() }() // when there are all, or one could come twice
+		if addrs = append(addrs, addr); len(addrs) == n {
+			return addrs, nil
 		}
 	}
-	return "", errors.New("all ports are taken")
+	return nil, errors.New("all ports are taken")
 }
 
 func (p *plant) upstreamArgs(i int) []string {
@@ -116,11 +123,7 @@ func (p *plant) environment() []string {
 }
 
 // start starts the petrigate that serves HTTP, and waits until it listens.
-func (p *plant) start(ctx context.Context) error {
-	addr, err := freeAddr()
-	if err != nil {
-		return err
-	}
+func (p *plant) start(ctx context.Context, addr string) error {
 	p.url = "http://" + addr + "/mcp"
 	p.serve = exec.Command(p.options.petrigate, "serve", "--config", p.configFile(), "--http", addr, "--auth", "none")
 	p.serve.Env = p.environment()

@@ -344,6 +344,7 @@ func TestServerThatIsGone(t *testing.T) {
 	address := e.Listener.Addr().String()
 	s := start(t, e.config())
 	e.Close()
+	s.client.CloseIdleConnections() // whose end may be told late
 	r := <-s.tool("x", "{}").Done()
 	if !errors.Is(r.Err, ErrNotSent) {
 		t.Fatal(r.Err)
