@@ -85,13 +85,19 @@ func newPlant(ctx context.Context, o *options) (*plant, error) {
 // freeAddrs are addresses that nobody listens at, and that no system gives to
 // those who want any: nobody else is to be found there while its program is down.
 func freeAddrs(n int) (addrs []string, err error) {
+	var open []net.Listener
+	defer func() {
+		for _, l := range open {
+			_ = l.Close() // not before there are all: one could come twice
+		}
+	}()
 	for range 100 * n {
 		addr := "127.0.0.1:" + strconv.Itoa(20_000+rand.IntN(10_000))
 		l, err := net.Listen("tcp", addr)
 		if err != nil {
 			continue
 		}
-		defer func() { _ = l.Close() }() // when there are all, or one could come twice
+		open = append(open, l)
 		if addrs = append(addrs, addr); len(addrs) == n {
 			return addrs, nil
 		}

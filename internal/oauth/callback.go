@@ -5,6 +5,7 @@ import (
 	"crypto/subtle"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/url"
@@ -23,6 +24,7 @@ type callback struct {
 	taken    sync.Once
 	done     chan struct{} // closed when it is known how the login ended
 	failed   bool          // set before done is closed
+	shown    chan struct{} // closed when the browser has been told
 }
 
 // listenForCallback listens at a port of this machine; 0: any.
@@ -31,7 +33,7 @@ func listenForCallback(port int, state string) (*callback, error) {
 	if err != nil {
 		return nil, fmt.Errorf("listening for the browser to come back: %w", err)
 	}
-	c := &callback{listener: l, state: state, answers: make(chan url.Values, 1), done: make(chan struct{})}
+	c := &callback{listener: l, state: state, answers: make(chan url.Values, 1), done: make(chan struct{}), shown: make(chan struct{})}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /callback", c.arrive)
 	c.server = &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: 64 << 10}
@@ -61,6 +63,7 @@ func (c *callback) arrive(w http.ResponseWriter, r *http.Request) {
 		page(w, http.StatusGone, "This login has been used", "Each is good for one time. Run petrigate login again if you need another.")
 		return
 	}
+	defer close(c.shown)
 	c.answers <- query
 	select {
 	case <-c.done:
@@ -76,11 +79,14 @@ func (c *callback) arrive(w http.ResponseWriter, r *http.Request) {
 
 // page shows fixed texts only: nothing of the request.
 func page(w http.ResponseWriter, status int, title, text string) {
-	w.WriteHeader(status)
-	_, _ = fmt.Fprintf(w, `<!doctype html><html lang="en"><meta charset="utf-8"><title>petrigate: %[1]s</title>
+	html := fmt.Sprintf(`<!doctype html><html lang="en"><meta charset="utf-8"><title>petrigate: %[1]s</title>
 <body style="font-family:system-ui,sans-serif;max-width:32em;margin:15vh auto;padding:0 1em;line-height:1.5">
 <h1 style="font-size:1.4em">%[1]s</h1><p>%[2]s</p></body></html>
 `, title, text)
+	w.Header().Set("Content-Length", strconv.Itoa(len(html)))
+	w.WriteHeader(status)
+	_, _ = io.WriteString(w, html)
+	_ = http.NewResponseController(w).Flush() // whatever becomes of the connection
 }
 
 // wait is the answer of the authorization server.
@@ -100,6 +106,8 @@ func (c *callback) wait(ctx context.Context) (url.Values, error) {
 func (c *callback) close(failed bool) {
 	c.failed = failed
 	close(c.done)
+	c.taken.Do(func() { close(c.shown) }) // nobody came
+	<-c.shown
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
 	if c.server.Shutdown(ctx) != nil {

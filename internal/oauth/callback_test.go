@@ -3,6 +3,8 @@ package oauth
 import (
 	"io"
 	"net/http"
+	"net/http/httptest"
+	"runtime"
 	"strings"
 	"testing"
 )
@@ -69,5 +71,51 @@ func TestCallback(t *testing.T) {
 		if body := <-shown; !strings.Contains(body, want) || strings.Contains(body, "script") {
 			t.Errorf("shown: %s", body)
 		}
+	}
+}
+
+// A slowPage is what a browser is shown, which takes its time.
+type slowPage struct {
+	*httptest.ResponseRecorder
+	comes   chan struct{} // closed when it begins
+	release chan struct{}
+}
+
+func (p *slowPage) WriteHeader(status int) {
+	close(p.comes)
+	<-p.release
+	p.ResponseRecorder.WriteHeader(status)
+}
+
+// TestCallbackIsShown: the listener is there until the browser has been told how
+// the login ended, however long that takes.
+func TestCallbackIsShown(t *testing.T) {
+	c, err := listenForCallback(0, "the-state")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &slowPage{ResponseRecorder: httptest.NewRecorder(), comes: make(chan struct{}), release: make(chan struct{})}
+	go c.arrive(p, httptest.NewRequest(http.MethodGet, c.address()+"?state=the-state&code=x", nil))
+	if _, err := c.wait(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	closed := make(chan struct{})
+	go func() {
+		c.close(false)
+		close(closed)
+	}()
+	<-p.comes
+	for range 1000 {
+		select {
+		case <-closed:
+			t.Fatal("it is closed before the page was shown")
+		default:
+			runtime.Gosched()
+		}
+	}
+	close(p.release)
+	<-closed
+	if !strings.Contains(p.Body.String(), "You are logged in") {
+		t.Errorf("shown: %s", p.Body)
 	}
 }

@@ -70,6 +70,9 @@ func (g *Grant) with(t *oauth2.Token, asked []string, now time.Time) (*Grant, er
 	}
 	next := *g
 	next.AccessToken, next.RefreshToken, next.Expiry, next.Obtained = t.AccessToken, t.RefreshToken, t.Expiry, now
+	if !t.Expiry.IsZero() {
+		next.Expiry = now.Add(time.Until(t.Expiry)) // by the clock that it is held against
+	}
 	next.Scopes, next.Wanted = asked, nil
 	if granted, ok := t.Extra("scope").(string); ok && granted != "" {
 		next.Scopes = scopesIn(granted)

@@ -29,6 +29,8 @@ type site struct {
 	dir    string
 	clock  *clock
 	log    *bytes.Buffer // of the sources
+
+	browsing sync.WaitGroup
 }
 
 // A clock stands still until it is moved.
@@ -61,6 +63,7 @@ func open(t *testing.T, o authserver.Options) *site {
 	}), o)
 	listening := httptest.NewServer(s.server)
 	t.Cleanup(listening.Close)
+	t.Cleanup(s.browsing.Wait)
 	s.server.At(listening.URL)
 	s.is = oauth.Server{Name: "notes", URL: listening.URL + "/mcp"}
 	return s
@@ -70,7 +73,7 @@ func (s *site) store() *oauth.Store { return oauth.NewStore(s.dir, oauth.File) }
 
 // browse follows the redirects as a browser does.
 func (s *site) browse(address string) error {
-	go func() {
+	s.browsing.Go(func() {
 		response, err := http.Get(address)
 		if err != nil {
 			s.t.Error(err)
@@ -79,7 +82,7 @@ func (s *site) browse(address string) error {
 		defer response.Body.Close()
 		_, _ = io.Copy(io.Discard, response.Body)
 		http.DefaultClient.CloseIdleConnections()
-	}()
+	})
 	return nil
 }
 

@@ -133,9 +133,8 @@ func (s *Source) Close() {
 // once runs f for all who want the same at one moment. It goes on when they
 // have gone.
 func (s *Source) once(ctx context.Context, what string, f func(context.Context) (*Grant, error)) (*Grant, error) {
+	s.work.Add(1) // here: it may begin when the caller has gone already
 	results := s.flight.DoChan(what, func() (any, error) {
-		s.work.Add(1)
-		defer s.work.Done()
 		within, cancel := context.WithTimeout(context.WithoutCancel(ctx), grantTimeout)
 		defer cancel()
 		g, err := f(within)
@@ -147,9 +146,14 @@ func (s *Source) once(ctx context.Context, what string, f func(context.Context) 
 	})
 	select {
 	case r := <-results:
+		s.work.Done()
 		g, _ := r.Val.(*Grant)
 		return g, r.Err
 	case <-ctx.Done():
+		go func() {
+			<-results
+			s.work.Done()
+		}()
 		return nil, ctx.Err()
 	}
 }

@@ -29,6 +29,7 @@ func TestRefreshAhead(t *testing.T) {
 		})
 	}
 	calls.Wait()
+	s.mustCall(source) // however late
 	s.counted("refresh_token", 1)
 	s.counted("unauthorized", 1) // of the login
 }
@@ -216,6 +217,8 @@ func TestCancelled(t *testing.T) {
 	if _, err := source.Authorization(ctx); !errors.Is(err, context.Canceled) {
 		t.Fatalf("got %v, want the end of the call", err)
 	}
+	source.Close() // however early, the refresh is waited for
+	s.counted("refresh_token", 1)
 	s.mustCall(source)
 	s.counted("refresh_token", 1)
 	s.counted("replayed", 0)
@@ -231,7 +234,7 @@ func TestOtherClient(t *testing.T) {
 		func(o *oauth.Server) { o.URL += "?other" },
 		func(o *oauth.Server) { o.Name = "other" },
 	} {
-		other := *s
+		other := &site{t: t, is: s.is, dir: s.dir, clock: s.clock, log: s.log}
 		change(&other.is)
 		if value, err := other.source().Authorization(t.Context()); value != "" || err != nil {
 			t.Errorf("%s: got a token, or %v", other.is.URL, err)
