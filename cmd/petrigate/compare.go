@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -287,10 +286,10 @@ func (d *comparison) product() (*product, error) {
 	}
 	var err error
 	if p.policies[0], err = d.old.only(left(func(t twin) string { return t.old }), clockless); err != nil {
-		return nil, fmt.Errorf("taking the old policy apart: %w", err)
+		return nil, err
 	}
 	if p.policies[1], err = d.new.only(left(func(t twin) string { return t.new }), clockless); err != nil {
-		return nil, fmt.Errorf("taking the new policy apart: %w", err)
+		return nil, err
 	}
 	p.waits = waits(p.policies)
 	return p, nil

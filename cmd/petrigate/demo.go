@@ -37,7 +37,11 @@ func newDemo(s stdio) *cobra.Command {
 			defer cancel()
 			// A reader that has seen enough must not end us before we have cleaned up.
 			defer outlivePipes()()
-			return runDemo(ctx, newTeller(s.out))
+			exe, err := os.Executable()
+			if err != nil {
+				return err
+			}
+			return runDemo(ctx, exe, newTeller(s.out))
 		},
 	}
 }
@@ -55,17 +59,14 @@ func newDemoUpstream(s stdio) *cobra.Command {
 	}
 }
 
-// runDemo tells the story and holds every reply against what it should be.
-func runDemo(ctx context.Context, t *teller) error {
+// runDemo tells the story, with the program as the proxy, and holds every reply
+// against what it should be.
+func runDemo(ctx context.Context, exe string, t *teller) error {
 	dir, err := os.MkdirTemp("", "petrigate-demo-")
 	if err != nil {
 		return fmt.Errorf("making a directory for the demo: %w", err)
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	exe, err := os.Executable()
-	if err != nil {
-		return fmt.Errorf("looking for this program: %w", err)
-	}
 	if err := writeDemo(dir, exe); err != nil {
 		return err
 	}

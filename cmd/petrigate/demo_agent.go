@@ -56,11 +56,11 @@ func startDemoAgent(ctx context.Context, exe, dir string) (*demoAgent, error) {
 	a.proxy.WaitDelay = 3 * time.Second
 	in, err := a.proxy.StdinPipe()
 	if err != nil {
-		return nil, fmt.Errorf("making a pipe: %w", err)
+		return nil, err
 	}
 	out, err := a.proxy.StdoutPipe()
 	if err != nil {
-		return nil, fmt.Errorf("making a pipe: %w", err)
+		return nil, err
 	}
 	a.in, a.out = in, bufio.NewReader(out)
 	if err := a.proxy.Start(); err != nil {

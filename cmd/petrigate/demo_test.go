@@ -119,24 +119,24 @@ func TestDemoChecks(t *testing.T) {
 		name  string
 		step  demoStep
 		reply string
-		err   string // "": none
+		err   string // "": none; a colon at its end: and what the standard library says
 	}{
 		{"as expected", step, passed, ""},
 		{"asked as expected", asking, question + passed, ""},
 		{"after a notification and a ping", step, `{"method":"n"}` + "\n" + `{"id":1,"method":"ping"}` + "\n" + passed, ""},
 		{"after a request that it does not know", step, `{"id":7,"method":"roots/list"}` + "\n" + passed, ""},
-		{"failed", step, failed, `expected passed with "done", got failed`},
-		{"refused", step, refused, `expected passed with "done", got refused`},
-		{"another text", demoStep{tool: "x", args: "{}", want: demoPassed, text: "gone"}, passed, `expected passed with "gone", got passed with "done"`},
-		{"not asked", asking, passed, "the person was asked 0 times"},
-		{"asked twice", asking, question + question + passed, "the person was asked 2 times"},
-		{"asked for nothing", step, question + passed, "where it should not"},
-		{"an error", step, `{"id":1,"error":{"code":1}}` + "\n", `error {"code":1}`},
-		{"another response", step, `{"id":2,"result":{}}` + "\n", "response to 2"},
-		{"garbage", step, `garbage` + "\n", "reading what the proxy sent"},
-		{"no result", step, `{"id":1,"result":7}` + "\n", "reading the result of x"},
-		{"a question that cannot be read", step, `{"id":1,"method":"elicitation/create","params":7}` + "\n", "reading a question"},
-		{"nothing", step, `{"id"`, "waiting for the proxy: EOF"},
+		{"failed", step, failed, `x {}: expected passed with "done", got failed with "done"`},
+		{"refused", step, refused, `x {}: expected passed with "done", got refused with "done"`},
+		{"another text", demoStep{tool: "x", args: "{}", want: demoPassed, text: "gone"}, passed, `x {}: expected passed with "gone", got passed with "done"`},
+		{"not asked", asking, passed, "x {}: the person was asked 0 times"},
+		{"asked twice", asking, question + question + passed, "x {}: the person was asked 2 times"},
+		{"asked for nothing", step, question + passed, "calling x: the proxy asks a person where it should not"},
+		{"an error", step, `{"id":1,"error":{"code":1}}` + "\n", `calling x: error {"code":1}`},
+		{"another response", step, `{"id":2,"result":{}}` + "\n", "calling x: response to 2, which was not asked"},
+		{"garbage", step, `garbage` + "\n", "calling x: reading what the proxy sent: "},
+		{"no result", step, `{"id":1,"result":7}` + "\n", "reading the result of x: "},
+		{"a question that cannot be read", step, `{"id":1,"method":"elicitation/create","params":7}` + "\n", "calling x: reading a question: "},
+		{"nothing", step, `{"id"`, "calling x: waiting for the proxy: EOF"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -145,7 +145,7 @@ func TestDemoChecks(t *testing.T) {
 			switch {
 			case tt.err == "" && err != nil:
 				t.Errorf("got %v", err)
-			case tt.err != "" && (err == nil || !strings.Contains(err.Error(), tt.err)):
+			case tt.err != "" && (err == nil || err.Error() != tt.err && !(strings.HasSuffix(tt.err, ": ") && strings.HasPrefix(err.Error(), tt.err))):
 				t.Errorf("got %v, want %q in it", err, tt.err)
 			}
 		})
@@ -159,14 +159,22 @@ func (discard) Close() error                { return nil }
 
 func TestDemoEndingNeedsTheRecords(t *testing.T) {
 	made := demoTally{demoPassed: 2, demoFailed: 1, demoRefused: 4}
-	for seen, ok := range map[demoSeen]bool{
-		{allowed: 3, refused: 4, executed: 3}: true,
-		{allowed: 3, refused: 4, executed: 4}: false,
-		{allowed: 3, refused: 3, executed: 3}: false,
-		{allowed: 2, refused: 4, executed: 3}: false,
+	for seen, want := range map[demoSeen]string{
+		{allowed: 3, refused: 4, executed: 3}: "",
+		{allowed: 3, refused: 4, executed: 4}: "3 calls ran and 4 were refused, but the audit log has 3 and 4, and 4 reached the server",
+		{allowed: 3, refused: 3, executed: 3}: "3 calls ran and 4 were refused, but the audit log has 3 and 3, and 3 reached the server",
+		{allowed: 2, refused: 4, executed: 3}: "3 calls ran and 4 were refused, but the audit log has 2 and 4, and 3 reached the server",
 	} {
-		if err := (&teller{w: io.Discard}).ending(made, seen); (err == nil) != ok {
-			t.Errorf("%+v: %v", seen, err)
+		if got := said((&teller{w: io.Discard}).ending(made, seen)); got != want {
+			t.Errorf("%+v: got %q, want %q", seen, got, want)
 		}
 	}
+}
+
+// said is the text of an error; empty where there is none.
+func said(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
 }

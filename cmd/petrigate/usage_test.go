@@ -97,5 +97,5 @@ func TestUsageErrors(t *testing.T) {
 // TestEveryUsageError finds what is said of wrong usage that no golden shows.
 func TestEveryUsageError(t *testing.T) {
 	shown := messagetest.Text(t, "testdata/usage.txt") + "error parsing regexp: " // which is taken away
-	messagetest.CheckCalls(t, []string{"usage"}, shown, "*.go")
+	messagetest.CheckCalls(t, []string{"usage"}, shown, nil, "*.go")
 }

@@ -30,14 +30,15 @@ func Check(t *testing.T, shown string, except map[string]string, globs ...string
 	check(t, shown, except, globs, texts)
 }
 
-// CheckCalls is [Check] of what is handed to the functions of some names.
-func CheckCalls(t *testing.T, functions []string, shown string, globs ...string) {
+// CheckCalls is [Check] of what is handed to the functions of some names, as
+// "usage" and "fmt.Errorf".
+func CheckCalls(t *testing.T, functions []string, shown string, except map[string]string, globs ...string) {
 	t.Helper()
-	check(t, shown, nil, globs, func(in ast.Node) map[token.Pos]string {
+	check(t, shown, except, globs, func(in ast.Node) map[token.Pos]string {
 		all := make(map[token.Pos]string)
 		ast.Inspect(in, func(n ast.Node) bool {
 			if call, ok := n.(*ast.CallExpr); ok {
-				if f, ok := call.Fun.(*ast.Ident); ok && slices.Contains(functions, f.Name) {
+				if slices.Contains(functions, nameOf(call.Fun)) {
 					maps.Copy(all, texts(call))
 				}
 			}
@@ -45,6 +46,19 @@ func CheckCalls(t *testing.T, functions []string, shown string, globs ...string)
 		})
 		return all
 	})
+}
+
+// nameOf is how a function is called, with the package that it is from.
+func nameOf(function ast.Expr) string {
+	switch f := function.(type) {
+	case *ast.Ident:
+		return f.Name
+	case *ast.SelectorExpr:
+		if from, ok := f.X.(*ast.Ident); ok {
+			return from.Name + "." + f.Sel.Name
+		}
+	}
+	return ""
 }
 
 func check(t *testing.T, shown string, except map[string]string, globs []string, texts func(ast.Node) map[token.Pos]string) {

@@ -1,0 +1,23 @@
+package main
+
+import (
+	"runtime"
+	"testing"
+)
+
+// TestOpenBrowser compares what is said of pages that are not opened.
+func TestOpenBrowser(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("programs are looked for in another way")
+	}
+	t.Setenv("BROWSER", "no-such-browser")
+	for address, want := range map[string]string{
+		"javascript:alert(1)": "the page to open is none of the web",
+		"%":                   "the page to open is none of the web",
+		"https://h.example/":  `opening the browser: exec: "no-such-browser": executable file not found in $PATH (petrigate login --no-browser prints the address)`,
+	} {
+		if got := said(openBrowser(address)); got != want {
+			t.Errorf("%s: got %q, want %q", address, got, want)
+		}
+	}
+}

@@ -1,0 +1,32 @@
+package main
+
+import (
+	"io"
+	"log/slog"
+	"net/http"
+	"testing"
+
+	"github.com/petrigate/petrigate/config"
+)
+
+// TestTLSFilesThatHaveGone: between the check of a configuration and its use,
+// files may be replaced by others.
+func TestTLSFilesThatHaveGone(t *testing.T) {
+	t.Chdir(t.TempDir())
+	write(t, "empty.pem", "")
+	server := config.Server{Name: "files", Position: config.Position{File: "petrigate.yaml", Line: 2, Column: 3}}
+	for ca, want := range map[string]string{
+		"none.pem":  "petrigate.yaml:2:3: reading the tls of the server files: none.pem: no such file or directory",
+		"empty.pem": "petrigate.yaml:2:3: reading the tls of the server files: empty.pem: there is no certificate in PEM",
+	} {
+		server.TLS = &config.ServerTLS{CA: ca}
+		if _, err := upstreamTLS(server); said(err) != want {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
+	const want = "reading the certificate for HTTPS: stat none.pem: no such file or directory"
+	log := slog.New(slog.NewTextHandler(io.Discard, nil))
+	if err := secure(&http.Server{}, &config.TLS{Cert: "none.pem", Key: "none.pem"}, log); said(err) != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+}
