@@ -74,7 +74,7 @@ func (p *Proxy) sweep(u *upstreamState) {
 		case <-u.closed:
 			return
 		case now := <-tick.C:
-			if u.trunk != nil && p.rest(u, now) {
+			if u.trunk != nil && p.rest(u, p.options.Now()) {
 				return
 			}
 			for f := u.flights.overdue(now.Add(-timeout)); f != nil; f = u.flights.overdue(now.Add(-timeout)) {

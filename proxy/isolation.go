@@ -346,13 +346,24 @@ func (p *Proxy) unattributed(u *upstreamState, q *upstream.Inquiry) {
 // rest ends a branch of clients without sessions that nobody has used for long.
 // It reports whether it did.
 func (p *Proxy) rest(b *upstreamState, now time.Time) bool {
-	if b.session.by == "connection" || now.UnixNano()-b.used.Load() < int64(branchIdle) || len(b.flights.all()) > 0 || p.tasks.busy(b) {
-		return false
-	}
-	if b.trunk.forget(b.session) == nil {
+	if b.session.by == "connection" || len(b.flights.all()) > 0 || p.tasks.busy(b) || !b.trunk.dismiss(b, now.Add(-branchIdle)) {
 		return false
 	}
 	p.endBranch(b)
+	return true
+}
+
+// dismiss forgets a branch of u that was not used since. A request that is
+// placed there meanwhile uses it.
+func (u *upstreamState) dismiss(branch *upstreamState, since time.Time) bool {
+	b := &u.branches
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.of[branch.session] != branch || branch.used.Load() > since.UnixNano() {
+		return false
+	}
+	delete(b.of, branch.session)
+	b.n--
 	return true
 }
 

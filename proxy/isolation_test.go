@@ -9,6 +9,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/petrigate/petrigate/proxy"
 )
@@ -186,6 +187,36 @@ func TestIsolationBound(t *testing.T) {
 	first.close()
 	s.gone(pid)
 	third.pid()
+}
+
+// TestIsolationRests: what clients without sessions have for themselves ends when
+// nobody has used it for half an hour, and makes room; the next call has a new one.
+func TestIsolationRests(t *testing.T) {
+	u, _ := child(t, "--tools asking --era legacy")
+	u.Isolation, u.Limits.Sessions = proxy.IsolateSession, 2
+	now := &clock{now: time.Now().AddDate(1, 0, 0)} // by no other clock has anything been unused for long
+	s := start(t, setup{rules: "block danger\n", change: func(o *proxy.Options) { o.Upstreams, o.Now = []proxy.Upstream{u}, now.Now }})
+	guest, resident, late := s.connect(legs()[2], ""), s.connect(legs()[1], ""), s.connect(legs()[1], "")
+	count := func(c *client, want string) {
+		t.Helper()
+		if got := c.must("count", `{}`).text(); got != want {
+			t.Errorf("call %s of a process, want %s", got, want)
+		}
+	}
+	pid := guest.pid()
+	for _, nth := range []string{"1", "2", "3"} { // each of them less than half an hour after the one before
+		count(guest, nth)
+		count(resident, nth)
+		now.move(29 * time.Minute)
+	}
+	late.refuses("pid", `{}`, "unavailable")
+	now.move(2 * time.Minute)
+	s.gone(pid)
+	count(late, "1")
+	count(resident, "4")
+	late.close()
+	s.eventually("there is room", func() bool { return s.proxy.Status().Upstreams[0].Sessions == 1 })
+	count(guest, "1")
 }
 
 // TestIsolationChurn: sessions that come, call and go leave no process behind.
