@@ -180,10 +180,10 @@ func TestCertificateIsReadAgain(t *testing.T) {
 	s.issue(4, -time.Minute)
 	shown(4, "one that has expired")
 	log := s.log.String()
-	if n := strings.Count(log, "cannot be read"); n != 1 {
+	if n := strings.Count(log, "the certificate has changed and cannot be read: the earlier one is still used"); n != 1 {
 		t.Errorf("it is said %d times that the certificate cannot be read:\n%s", n, log)
 	}
-	if strings.Count(log, "the certificate has changed\"") != 2 || !strings.Contains(log, "the certificate has expired") {
+	if strings.Count(log, "the certificate has changed\"") != 2 || !strings.Contains(log, "the certificate has expired: clients will refuse it") {
 		t.Errorf("the log:\n%s", log)
 	}
 }
@@ -210,5 +210,23 @@ func TestCertificateIsNeeded(t *testing.T) {
 	}
 	if server := (&http.Server{}); secure(server, nil, quietLog) != nil || server.TLSConfig != nil {
 		t.Error("TLS without a certificate")
+	}
+}
+
+// TestServerLog: of handshakes that fail there may be many, and of nothing else.
+func TestServerLog(t *testing.T) {
+	for line, want := range map[string]string{
+		"http: TLS handshake error from 192.0.2.1:7: EOF\n":   "",
+		"http: panic serving 192.0.2.1:7: a bug\n":            `level=WARN msg="from the HTTP server" text="http: panic serving 192.0.2.1:7: a bug"` + "\n",
+		"http: Accept error: too many open files; retrying\n": `level=WARN msg="from the HTTP server" text="http: Accept error: too many open files; retrying"` + "\n",
+	} {
+		var b bytes.Buffer
+		l := serverLog{slog.New(slog.NewTextHandler(&b, nil))}
+		if n, err := l.Write([]byte(line)); n != len(line) || err != nil {
+			t.Errorf("%q: %d, %v", line, n, err)
+		}
+		if _, got, _ := strings.Cut(b.String(), " "); got != want {
+			t.Errorf("%q: %q, want %q", line, got, want)
+		}
 	}
 }

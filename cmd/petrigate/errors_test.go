@@ -11,8 +11,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/petrigate/petrigate/internal/messagetest"
 )
 
 // long is a name of a file that leaves no room for a longer one.
@@ -144,10 +142,4 @@ func failure(t *testing.T, line []string) string {
 		t.Errorf("%q: exit code %d, output %q", line, code, out.String())
 	}
 	return fmt.Sprintf("%sexit code %d\n", errs.String(), code)
-}
-
-// TestEveryError finds errors that no test and no script shows.
-func TestEveryError(t *testing.T) {
-	shown := messagetest.Text(t, "testdata/script/*.txtar") + messagetest.Text(t, "testdata/*.txt") + messagetest.Tables(t, "*_test.go")
-	messagetest.CheckCalls(t, []string{"errors.New", "fmt.Errorf"}, shown, nil, "*.go")
 }

@@ -152,7 +152,9 @@ func TestTooManyConnections(t *testing.T) {
 		}
 	}
 	answer, _ := io.ReadAll(open()) // it is closed with or without what it wants
-	if !strings.HasPrefix(string(answer), "HTTP/1.1 503 ") || !strings.Contains(string(answer), "listen.maxConnections") {
+	const want = "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nConnection: close\r\nContent-Type: text/plain\r\n\r\n" +
+		"this proxy has too many open connections (listen.maxConnections)\n"
+	if string(answer) != want {
 		t.Errorf("the third is told %q", answer)
 	}
 	_ = one.Close()
@@ -168,7 +170,8 @@ func TestTooManyConnections(t *testing.T) {
 // TestConnectionsOfOne: one address leaves room for others.
 func TestConnectionsOfOne(t *testing.T) {
 	at := func(ip string) netip.Addr { return origin(&net.TCPAddr{IP: net.ParseIP(ip), Port: 7}) }
-	s := newSteady(nil, config.Listen{MaxConnections: 4}, quietLog)
+	var said bytes.Buffer
+	s := newSteady(nil, config.Listen{MaxConnections: 4}, slog.New(slog.NewTextHandler(&said, nil)))
 	for i, c := range []struct {
 		ip    string
 		enter bool
@@ -179,6 +182,9 @@ func TestConnectionsOfOne(t *testing.T) {
 		if got := s.enter(at(c.ip)); got != c.enter {
 			t.Errorf("%d: %s: %v", i, c.ip, got)
 		}
+	}
+	if n := strings.Count(said.String(), "too many connections are open: new ones are refused"); n != 1 {
+		t.Errorf("it is said %d times that there are too many:\n%s", n, said.String())
 	}
 	s.leave(at("192.0.2.2"))
 	s.leave(at("192.0.2.1"))
@@ -255,6 +261,27 @@ func TestShutdown(t *testing.T) {
 	}
 	if got := <-answer; got != "answered" {
 		t.Error(got)
+	}
+}
+
+// TestAnnounceToken compares what is said of a token that was made.
+func TestAnnounceToken(t *testing.T) {
+	const want = `A token for clients was made and is kept in state/token. Paste this into the client's configuration:
+
+{
+  "mcpServers": {
+    "petrigate": {
+      "type": "http",
+      "url": "http://localhost:7777/mcp",
+      "headers": { "Authorization": "Bearer 0123" }
+    }
+  }
+}
+`
+	var b strings.Builder
+	announceToken(&b, "0123", "state/token", "http://localhost:7777/mcp")
+	if b.String() != want {
+		t.Errorf("got %q", b.String())
 	}
 }
 

@@ -14,8 +14,6 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
-
-	"github.com/petrigate/petrigate/internal/authserver"
 )
 
 var updateScripts = flag.Bool("update-scripts", false, "rewrite the files that scripts compare with")
@@ -58,7 +56,7 @@ func TestScripts(t *testing.T) {
 				}
 			})
 			e.Values[agentsKey{}] = map[string]*scriptAgent{}
-			e.Values[authKey{}] = map[string]*authserver.Server{}
+			e.Values[authKey{}] = map[string]*authSite{}
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){

@@ -21,6 +21,12 @@ import (
 
 type authKey struct{}
 
+// An authSite is an authorization server, and how to close it.
+type authSite struct {
+	*authserver.Server
+	close func()
+}
+
 // browse is a program that stands in for the browser: it opens the page and
 // goes where that sends it.
 func browse() {
@@ -76,25 +82,28 @@ func startAuthServer(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	s := authserver.New(fixture.New(fixture.Options{Tools: fixture.Demo()}), o)
 	listening := httptest.NewServer(s)
-	ts.Defer(func() {
+	closes := func() {
 		listening.CloseClientConnections()
 		listening.Close()
-	})
+	}
+	ts.Defer(closes)
 	s.At(listening.URL)
-	ts.Value(authKey{}).(map[string]*authserver.Server)[name] = s
+	ts.Value(authKey{}).(map[string]*authSite)[name] = &authSite{s, closes}
 	ts.Setenv(name, listening.URL+"/mcp")
 }
 
-// handleTokens NAME revoke|expire|want SCOPE|count WHAT N: does something to the
-// tokens of an authorization server, or counts what it was asked for.
+// handleTokens NAME revoke|expire|want SCOPE|count WHAT N|close: does something to
+// the tokens of an authorization server, counts what it was asked for, or ends it.
 func handleTokens(ts *testscript.TestScript, neg bool, args []string) {
-	s := ts.Value(authKey{}).(map[string]*authserver.Server)[argument(ts, neg, args, 2)]
+	s := ts.Value(authKey{}).(map[string]*authSite)[argument(ts, neg, args, 2)]
 	if s == nil {
 		ts.Fatalf("no authorization server %s", args[0])
 	}
 	switch {
 	case args[1] == "revoke":
 		s.Revoke()
+	case args[1] == "close":
+		s.close()
 	case args[1] == "expire":
 		s.Expire()
 	case args[1] == "want" && len(args) == 3:
@@ -111,7 +120,7 @@ func handleTokens(ts *testscript.TestScript, neg bool, args []string) {
 // secretless NAME: fails if a token of an authorization server stands in a file
 // of the script, but for those where tokens are kept, or was printed last.
 func secretless(ts *testscript.TestScript, neg bool, args []string) {
-	live := ts.Value(authKey{}).(map[string]*authserver.Server)[argument(ts, neg, args, 1)].Live()
+	live := ts.Value(authKey{}).(map[string]*authSite)[argument(ts, neg, args, 1)].Live()
 	if len(live) == 0 {
 		ts.Fatalf("there are no tokens to look for")
 	}

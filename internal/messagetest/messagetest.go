@@ -31,14 +31,15 @@ func Check(t *testing.T, shown string, except map[string]string, globs ...string
 }
 
 // CheckCalls is [Check] of what is handed to the functions of some names, as
-// "usage" and "fmt.Errorf".
+// "usage" and "fmt.Errorf"; ".Warn" is each that ends so.
 func CheckCalls(t *testing.T, functions []string, shown string, except map[string]string, globs ...string) {
 	t.Helper()
 	check(t, shown, except, globs, func(in ast.Node) map[token.Pos]string {
 		all := make(map[token.Pos]string)
 		ast.Inspect(in, func(n ast.Node) bool {
 			if call, ok := n.(*ast.CallExpr); ok {
-				if slices.Contains(functions, nameOf(call.Fun)) {
+				name := nameOf(call.Fun)
+				if slices.ContainsFunc(functions, func(f string) bool { return name == f || f[0] == '.' && strings.HasSuffix(name, f) }) {
 					maps.Copy(all, texts(call))
 				}
 			}
@@ -48,15 +49,13 @@ func CheckCalls(t *testing.T, functions []string, shown string, except map[strin
 	})
 }
 
-// nameOf is how a function is called, with the package that it is from.
+// nameOf is how a function is called, with what stands before it.
 func nameOf(function ast.Expr) string {
 	switch f := function.(type) {
 	case *ast.Ident:
 		return f.Name
 	case *ast.SelectorExpr:
-		if from, ok := f.X.(*ast.Ident); ok {
-			return from.Name + "." + f.Sel.Name
-		}
+		return nameOf(f.X) + "." + f.Sel.Name
 	}
 	return ""
 }
@@ -73,7 +72,7 @@ func check(t *testing.T, shown string, except map[string]string, globs []string,
 		for at, text := range texts(file) {
 			found++
 			switch {
-			case formatOf(text).MatchString(shown):
+			case isShown(text, shown):
 			case except[text] != "":
 				used[text] = true
 			default:
@@ -223,6 +222,16 @@ func ofFlags(call *ast.CallExpr) bool {
 	}
 	of, ok := flags.Fun.(*ast.SelectorExpr)
 	return ok && strings.HasSuffix(of.Sel.Name, "Flags")
+}
+
+// isShown reports whether each line of a text is in what is shown.
+func isShown(text, shown string) bool {
+	for line := range strings.Lines(text) {
+		if line = strings.TrimRight(line, "\r\n"); words.MatchString(line) && !formatOf(line).MatchString(shown) {
+			return false
+		}
+	}
+	return true
 }
 
 // formatOf matches what a format can become, on one line.

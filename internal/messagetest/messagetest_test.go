@@ -1,6 +1,7 @@
 package messagetest
 
 import (
+	"go/ast"
 	"go/parser"
 	"go/token"
 	"maps"
@@ -28,6 +29,37 @@ func f() {
 	got := slices.Sorted(maps.Values(texts(file)))
 	if diff := cmp.Diff([]string{"the word ", "two words"}, got); diff != "" {
 		t.Error(diff)
+	}
+}
+
+func TestLines(t *testing.T) {
+	tests := []struct {
+		text, shown string
+		want        bool
+	}{
+		{"no file %s\n", "stderr 'no file a$'", true},
+		{"no file %s:\nmake one\n", "no file a:, make one", true},
+		{"no file %s:\nmake one\n", "no file a:", false},
+		{"no file:\n%s\n", "no file:", true},
+	}
+	for _, test := range tests {
+		if got := isShown(test.text, test.shown); got != test.want {
+			t.Errorf("%q in %q: %v", test.text, test.shown, got)
+		}
+	}
+}
+
+func TestNames(t *testing.T) {
+	for source, want := range map[string]string{
+		"usage()": "usage", "fmt.Errorf()": "fmt.Errorf", "p.log.Warn()": "p.log.Warn", "f()()": "", "f().Warn()": ".Warn",
+	} {
+		e, err := parser.ParseExpr(source)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := nameOf(e.(*ast.CallExpr).Fun); got != want {
+			t.Errorf("%s is %q, want %q", source, got, want)
+		}
 	}
 }
 
