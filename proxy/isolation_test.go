@@ -7,10 +7,12 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/petrigate/petrigate/internal/fixture"
 	"github.com/petrigate/petrigate/proxy"
 )
 
@@ -217,6 +219,46 @@ func TestIsolationRests(t *testing.T) {
 	late.close()
 	s.eventually("there is room", func() bool { return s.proxy.Status().Upstreams[0].Sessions == 1 })
 	count(guest, "1")
+}
+
+// An askedClock counts how often it is asked for the time.
+type askedClock struct {
+	clock
+	asked atomic.Int64
+}
+
+func (c *askedClock) Now() time.Time {
+	c.asked.Add(1)
+	return c.clock.Now()
+}
+
+// TestIsolationStays: what a client without a session has for itself does not end
+// before its time, nor while a call is under way there, however often that is
+// looked at.
+func TestIsolationStays(t *testing.T) {
+	u, records := child(t, "--tools asking --era legacy")
+	u.Isolation, u.Timeout = proxy.IsolateSession, patience
+	now := &askedClock{clock: clock{now: time.Now()}}
+	s := start(t, setup{rules: "block danger\n", change: func(o *proxy.Options) { o.Upstreams, o.Now = []proxy.Upstream{u}, now.Now }})
+	guest := s.connect(legs()[2], "")
+	pid := guest.pid()
+	looked := func(when string) {
+		t.Helper()
+		first := now.asked.Load() // only who looks asks for the time: nobody calls
+		s.eventually("it is looked at "+when, func() bool { return now.asked.Load() > first+1 })
+		if n := s.proxy.Status().Upstreams[0].Sessions; n != 1 {
+			t.Errorf("%s: %d processes", when, n)
+		}
+	}
+	now.move(29 * time.Minute)
+	looked("before its time")
+	id := guest.call("linger", `{}`)
+	s.eventually("the call is under way", func() bool { return len(ofKind(records(), fixture.Executed, "linger")) == 1 })
+	now.move(31 * time.Minute)
+	looked("while a call is under way")
+	guest.cancel(id)
+	now.move(31 * time.Minute)
+	s.gone(pid)
 }
 
 // TestIsolationChurn: sessions that come, call and go leave no process behind.
