@@ -132,7 +132,7 @@ func (g *generator) wide(known bool) wide {
 
 func (g *generator) wideMap() string {
 	label := g.pick("m", "n", "o")
-	switch g.IntN(9) {
+	switch g.IntN(7) {
 	case 0, 1:
 		return fmt.Sprintf("map a.f runs %s as %s", g.pick("ls", "rm"), label)
 	case 2, 3:
@@ -141,8 +141,6 @@ func (g *generator) wideMap() string {
 		return fmt.Sprintf("map a.$.r.k %s as %s", g.pick("x", "y"), label)
 	case 5:
 		return fmt.Sprintf("map a.$.r[*].k %s as %s", g.pick("x", "y"), label)
-	case 6:
-		return fmt.Sprintf("map a.action %s as %s", g.pick("go", "stop", "/^[f-h]o/", "/^[n-z][a-z.]*o/", "/o/", "runs go"), label)
 	}
 	return fmt.Sprintf("map a.f %s as %s", g.pick("ls", "rm", "/(ls|rm)/"), label)
 }
