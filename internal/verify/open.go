@@ -17,6 +17,7 @@ type openTool struct {
 	concerns [][]int // by net: the atoms that it can see
 	plain    *shape  // no field is there
 	single   []*shape
+	known    []int            // atoms that can make a net know the call
 	made     map[string]kinds // by atoms
 }
 
@@ -113,8 +114,12 @@ func (b *shaper) relate(o *openTool) {
 				v.hits[0].certain = true
 				certain = b.shape(o.name, &form{tools: o.base, fields: []value{*v}})
 			}
+			if len(certain.knowers) > 0 {
+				o.known = append(o.known, f.first+i)
+			}
 			for _, n := range b.nets {
-				if plain := o.plain.effectIn(n.index); s.effectIn(n.index) != plain || certain.effectIn(n.index) != plain || n.info.MatchFirst && f.atoms[i].key.net == n.index {
+				if plain := o.plain.effectIn(n.index); s.effectIn(n.index) != plain || certain.effectIn(n.index) != plain ||
+					n.info.MatchFirst && f.atoms[i].key.net == n.index || f.ps != nil && n.exempts(f.ps[i].label) {
 					o.concerns[n.index] = append(o.concerns[n.index], f.first+i)
 				}
 			}
@@ -216,10 +221,20 @@ func (b *shaper) kindsOfTool(o *openTool, atoms []int) kinds {
 		eachForm(o.base, options, count, func(f *form) { k.shapes = append(k.shapes, b.shape(o.name, f)) })
 	}
 	if b.deny {
-		k.shapes = slices.DeleteFunc(k.shapes, func(s *shape) bool { return len(s.knowers) == 0 })
+		k.shapes = o.admitted(k.shapes, atoms)
 	}
 	o.made[string(key)] = k
 	return k
+}
+
+// admitted are the shapes that the default lets pass. What else than the atoms
+// calls match may be what a net knows them by: then no arguments are known.
+func (o *openTool) admitted(shapes []*shape, atoms []int) []*shape {
+	unseen := slices.ContainsFunc(o.known, func(a int) bool { return !slices.Contains(atoms, a) })
+	return slices.DeleteFunc(shapes, func(s *shape) bool {
+		s.doubtful = s.doubtful || len(s.knowers) == 0
+		return len(s.knowers) == 0 && !unseen
+	})
 }
 
 // subsets are values for each set of the atoms, with texts where some are

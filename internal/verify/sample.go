@@ -214,7 +214,9 @@ func impossible(ps []pattern, set uint64) bool {
 }
 
 // includes reports whether every script that runs the narrow command runs what the
-// wide pattern looks for too.
+// wide pattern looks for too. A command of which that cannot be told may have
+// words that tell it.
 func includes(wide, narrow *pattern) bool {
-	return wide.script != nil && narrow.script != nil && wide.script[0] == narrow.script[0] && wide.match(strings.Join(narrow.script, " "))
+	return wide.script != nil && narrow.script != nil && wide.script[0] == narrow.script[0] &&
+		wide.read(strings.Join(narrow.script, " ")).Finds(wide.number) == gate.Surely
 }

@@ -51,16 +51,16 @@ func (b *shaper) proves(name string) bool {
 // exempts reports whether the label, if it is certain, takes calls out of the
 // reach of something.
 func (b *shaper) exempts(name string) bool {
+	return slices.ContainsFunc(b.nets, func(n *net) bool { return n.exempts(name) })
+}
+
+// exempts reports it of the net.
+func (n *net) exempts(name string) bool {
 	l := &label{text: name, from: fromMap}
-	for _, n := range b.nets {
-		for _, t := range n.info.Transitions {
-			if slices.ContainsFunc(t.Unless, func(u gate.Tool) bool { return speaksOf(u, l) }) ||
-				slices.ContainsFunc(t.Tools, func(tool gate.Tool) bool { return tool.Except == name }) {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(n.info.Transitions, func(t gate.Transition) bool {
+		return slices.ContainsFunc(t.Unless, func(u gate.Tool) bool { return speaksOf(u, l) }) ||
+			slices.ContainsFunc(t.Tools, func(tool gate.Tool) bool { return tool.Except == name })
+	})
 }
 
 // kindsOf are values that exactly the patterns of the set match, one for each

@@ -1,0 +1,83 @@
+package verify_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/verify"
+)
+
+// openMaps leave the tool sh with more maps of one field than all sets are
+// listed of.
+const openMaps = `map sh.c /zz/ as n
+map sh.c runs rm as m
+map sh.c k1 as k1
+map sh.c k2 as k2
+map sh.c k3 as k3
+map sh.c k4 as k4
+limit k1 to 1 per session
+limit k2 to 1 per session
+limit k3 to 1 per session
+limit k4 to 1 per session
+`
+
+// overlooked are calls that refute what is claimed, each of a kind that is easy
+// not to think of.
+var overlooked = []struct {
+	name, rules, claims string
+	calls               []string
+	tools               []verify.Tool
+	deny                bool
+}{
+	{name: "exempted by a map beside the one that is asked about", rules: openMaps + "block n unless m\n", claims: "never n", calls: []string{`sh{"c":"rm zz"}`}},
+	{name: "evidence of a call that another map exempts", rules: openMaps + "block n unless m\nrequire n before pay\n", claims: "never pay", calls: []string{`sh{"c":"rm zz"}`, "pay"}},
+	{name: "known by a map beside the one that is asked about", deny: true, rules: openMaps + "limit m to 5 per session\nrequire n before pay\n", claims: "never pay\nnever n", calls: []string{`sh{"c":"rm zz"}`, "pay"}},
+	{name: "a command that more words make certain", rules: "map sh.c runs sh -c as n\nmap sh.c runs sh x as m\nblock m\nrequire human-approval before n\n", claims: "never n", calls: []string{`sh{"c":"sh -c ls"}`}},
+}
+
+// TestOverlooked: no claim is proved that a call refutes.
+func TestOverlooked(t *testing.T) {
+	for _, test := range overlooked {
+		t.Run(test.name, func(t *testing.T) {
+			text := map[string]string{"policy.rules": test.rules, "prove": test.claims}
+			if test.deny {
+				text["deny"] = ""
+			}
+			p, o := build(t, text)
+			o.Tools = test.tools
+			playAll(t, p, o.Tools, test.calls)
+			r := verify.Policy(p, o)
+			for _, proof := range r.Proofs {
+				if proof.Result == verify.Proved {
+					t.Errorf("%sproved: %+v", test.rules, proof.Assertion)
+				}
+			}
+			last, _, _ := strings.Cut(test.calls[len(test.calls)-1], "{")
+			for _, n := range r.Names {
+				if n.Tool.Name == last && n.Callable == verify.Impossible {
+					t.Errorf("%snever: %+v", test.rules, n)
+				}
+			}
+		})
+	}
+}
+
+// playAll makes calls that the gate admits, each after the success of the one before.
+func playAll(t *testing.T, p *gate.Policy, tools []verify.Tool, calls []string) {
+	t.Helper()
+	s := p.NewState(nil)
+	for _, text := range calls {
+		call := callOf(text)
+		for _, known := range tools {
+			if known.Name == call.Tool {
+				call.Also = known.Also
+			}
+		}
+		now, ok := begin(p, s, call)
+		if !ok {
+			t.Fatalf("%s is refused", text)
+		}
+		s = settle(p, now.state, now.number, gate.Success)
+	}
+}
