@@ -25,6 +25,10 @@ func TestMappedActions(t *testing.T) {
 		{many.String(), "never l9\nat-most 1 l8\n", []string{`x{"action":"a8"}`, `x{"action":"a8, a9"}`}},
 		{"map x.action /now/ as urgent\nlimit x* to 1 per session\nrequire urgent before pay\nrequire x.del* before pay\n", "never pay\n", []string{`x{"action":"delete now"}`, "pay"}},
 		{"map x.action runs rm as wipe\nlimit x* to 1 per session\nrequire wipe before pay\nrequire x.rm* before pay\n", "never pay\n", []string{`x{"action":"rm a"}`, "pay"}},
+		{"map a.action go as m\nblock a.go\nlimit m to 5 per session\n", "never m\n", []string{`a{"action":"zip.go"}`}},
+		{"map a.action go as m\nrequire x before a.go\nlimit m to 5 per session\n", "never m before x\n", []string{`a{"action":"zip.go"}`}},
+		{"map a.action go as m\nblock a.g*\nrequire m before pay\n", "never pay\n", []string{`a{"action":"no go"}`, "pay"}},
+		{"map a.action runs rm as m\nblock \"a.rm\"\nrequire m before pay\n", "never pay\n", []string{`a{"action":"rm y"}`, "pay"}},
 	}
 	for _, test := range tests {
 		p, o := build(t, map[string]string{"policy.rules": test.rules, "prove": test.claims})

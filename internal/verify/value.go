@@ -130,7 +130,7 @@ func (b *shaper) actionTexts(tools []label, ps []pattern, keys []mapKey) (texts,
 	invented := slices.DeleteFunc(slices.Clone(texts), func(s string) bool { _, made := b.joint[tools[0].text+"."+s]; return !made })
 	complete := len(ps) <= maxMapsOfField && (len(invented) == 0 || !slices.ContainsFunc(ps, func(p pattern) bool { return p.read != nil }))
 	for set := uint64(1); set < 1<<min(len(ps), maxMapsOfField); set++ {
-		known, unknown, ok := b.actionsOf(ps, keys, set, invented)
+		known, unknown, ok := b.actionsOf(tools, ps, keys, set, invented)
 		complete = complete && ok
 		for _, s := range known {
 			if !slices.Contains(texts, s) {
@@ -150,11 +150,15 @@ func (b *shaper) actionTexts(tools []label, ps []pattern, keys []mapKey) (texts,
 }
 
 // actionsOf are the actions that exactly the patterns of the set match: texts,
-// and where none are known, or where patterns of names match too, what the maps
-// make of them.
-func (b *shaper) actionsOf(ps []pattern, keys []mapKey, set uint64, invented []string) (texts []string, others []*value, ok bool) {
+// some of which no rule speaks of, and where none are known, or where patterns of
+// names match too, what the maps make of them.
+func (b *shaper) actionsOf(tools []label, ps []pattern, keys []mapKey, set uint64, invented []string) (texts []string, others []*value, ok bool) {
 	values, ok := b.kindsOf("action", ps, keys, set)
 	for _, v := range values {
+		if v.texts != nil && b.named(tools, v.texts[0]) {
+			texts = append(texts, v.texts...)
+			v = b.unnamed(tools, ps, keys, set, v.texts[0])
+		}
 		if v.texts == nil {
 			others = append(others, v)
 		} else {
@@ -170,4 +174,25 @@ func (b *shaper) actionsOf(ps []pattern, keys []mapKey, set uint64, invented []s
 		}
 	}
 	return texts, others, ok
+}
+
+// named reports whether rules speak of the action itself, and not only of what
+// maps make of it.
+func (b *shaper) named(tools []label, action string) bool {
+	return slices.ContainsFunc(tools, func(t label) bool {
+		l := label{text: t.text + "." + action, from: fromAction, certain: t.certain}
+		return b.naming.dotted[l.text] || b.naming.wants(&l, tools)
+	})
+}
+
+// unnamed is an action that no rule speaks of and of which the maps make the
+// same: a longer text, where one is found.
+func (b *shaper) unnamed(tools []label, ps []pattern, keys []mapKey, set uint64, action string) *value {
+	hits, _ := b.reads(ps, keys, set, action)
+	for _, s := range join(action, "x") {
+		if longer, exact := b.reads(ps, keys, set, s); exact && spell(longer) == spell(hits) && !b.named(tools, s) {
+			return &value{field: "action", texts: []string{s}}
+		}
+	}
+	return &value{field: "action", hits: hits}
 }
