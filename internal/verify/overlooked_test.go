@@ -34,7 +34,19 @@ var overlooked = []struct {
 	{name: "evidence of a call that another map exempts", rules: openMaps + "block n unless m\nrequire n before pay\n", claims: "never pay", calls: []string{`sh{"c":"rm zz"}`, "pay"}},
 	{name: "known by a map beside the one that is asked about", deny: true, rules: openMaps + "limit m to 5 per session\nrequire n before pay\n", claims: "never pay\nnever n", calls: []string{`sh{"c":"rm zz"}`, "pay"}},
 	{name: "a command that more words make certain", rules: "map sh.c runs sh -c as n\nmap sh.c runs sh x as m\nblock m\nrequire human-approval before n\n", claims: "never n", calls: []string{`sh{"c":"sh -c ls"}`}},
+	{name: "an empty action", rules: "require a.* before pay\nblock a.?*\n", claims: "never pay", calls: []string{`a{"action":""}`, "pay"}},
+	{name: "a name like two that are named", rules: "require a? before pay\nblock aa\nblock ax\n", claims: "never pay", calls: []string{"ab", "pay"}},
+	{name: "a longer name than two that are named", rules: "require *b* before pay\nblock *b* unless *a*\nblock ab\nblock ba\n", claims: "never pay", calls: []string{"xab", "pay"}},
+	{name: "an action like two that are named", rules: "require a.a? before pay\nblock a.aa\nblock a.ax\n", claims: "never pay", calls: []string{`a{"action":"ab"}`, "pay"}},
+	{name: "an action of a tool that another pattern matches by its end", rules: "block a*.go unless *e\nrequire a*.go before pay\n", claims: "never pay", calls: []string{`ae{"action":"go"}`, "pay"}},
+	{name: "letters of two bytes", rules: "block a.?\nblock a.??\nrequire a.é* before pay\n", claims: "never pay", calls: []string{`a{"action":"éxx"}`, "pay"}},
+	{name: "an action that has the name of a label", rules: "map a.f x as b.go\nblock a\nlimit b to 5 per session\nrequire b.go before pay\n", claims: "never pay", calls: []string{`b{"action":"go"}`, "pay"}},
+	{name: "an action of the shorter of two tools", rules: "block \"a.b\"\nlimit a to 9 per session\nrequire a.b.c before pay\n", claims: "never pay", calls: []string{`a{"action":"b.c"}`, "pay"}},
+	{name: "an action by two names of its tool", rules: "block a.d* unless gh_a.*e\nrequire a.d* before pay\n", claims: "never pay", calls: []string{`gh_a{"action":"de"}`, "pay"}, tools: hub},
 }
+
+// hub lists a tool under three names.
+var hub = []verify.Tool{{Name: "gh_a", Also: []gate.Name{{Text: "a", Certain: true}, {Text: "gh.a", Certain: true}}}}
 
 // TestOverlooked: no claim is proved that a call refutes.
 func TestOverlooked(t *testing.T) {

@@ -145,12 +145,15 @@ func (b *shaper) mentions() {
 		made[b.naming.maps[i].As] = true
 		b.tool(b.naming.maps[i].Tool)
 	}
-	var dotted []string
+	var dotted, labels []string
 	name := func(t gate.Tool, made map[string]bool, rules bool) {
 		b.listed[t.Name] = true
+		action := t.Kind == gate.Plain && rules && strings.Contains(strings.TrimPrefix(t.Name, "."), ".")
 		switch {
-		case t.Kind == gate.Glob || made[t.Name]:
-		case t.Kind == gate.Plain && rules && strings.Contains(strings.TrimPrefix(t.Name, "."), "."):
+		case t.Kind == gate.Glob || made[t.Name] && !action:
+		case made[t.Name]:
+			labels = append(labels, t.Name)
+		case action:
 			dotted = append(dotted, t.Name)
 		default:
 			b.tool(t.Name)
@@ -181,6 +184,9 @@ func (b *shaper) mentions() {
 	for _, d := range dotted {
 		b.dotted(d)
 	}
+	for _, l := range labels {
+		b.actionsNamed(l)
+	}
 }
 
 // madeBy is made and the names that maps of nets give.
@@ -197,118 +203,31 @@ func (b *shaper) madeBy(made map[string]bool) map[string]bool {
 	return all
 }
 
-// dotted takes a name for the action of the longest tool that is known, or of
-// what stands before the first dot.
+// dotted takes a name for the action of each tool that is known, and of what
+// stands before the first dot if nobody knows the tools.
 func (b *shaper) dotted(name string) {
-	base := ""
+	if listed := b.actionsNamed(name); listed || b.known[name] {
+		return // or a known tool is called so
+	}
+	first := 1 + strings.IndexByte(name[1:], '.')
+	b.tool(name[:first])
+	b.actionsNamed(name)
+}
+
+// actionsNamed takes a name for the action of each tool of which it can be one.
+// It reports whether one of them is listed.
+func (b *shaper) actionsNamed(name string) (listed bool) {
 	for i := 1; i < len(name); i++ {
-		if name[i] == '.' && (base == "" || b.isTool[name[:i]]) {
-			base = name[:i]
+		base, action := name[:i], name[i+1:]
+		if name[i] != '.' || !b.isTool[base] {
+			continue
+		}
+		listed = listed || b.known[base]
+		if !slices.Contains(b.action[base], action) {
+			b.action[base] = append(b.action[base], action)
 		}
 	}
-	if b.known[name] && !b.isTool[base] {
-		return // a known tool is called so
-	}
-	b.tool(base)
-	if action := name[len(base)+1:]; !slices.Contains(b.action[base], action) {
-		b.action[base] = append(b.action[base], action)
-	}
-}
-
-// inventTools adds tools that only patterns are about, and actions likewise.
-func (b *shaper) inventTools(also map[string][]gate.Name) {
-	var all, dots []string
-	for _, g := range b.patterns() {
-		all = append(all, g.pattern)
-		if g.actions {
-			dots = append(dots, g.pattern)
-		}
-	}
-	if len(all) == 0 {
-		return
-	}
-	taken := maps.Clone(b.isTool)
-	for name := range b.naming.dotted {
-		taken[name] = true
-	}
-	for i := range b.naming.maps {
-		taken[b.naming.maps[i].As] = true
-	}
-	fresh, complete := invent(all, "", taken)
-	if !complete {
-		b.gap("", "the patterns can match names in more ways than were tried")
-	}
-	for _, f := range fresh {
-		if i := strings.IndexByte(f.text, '.'); i > 0 && i < len(f.text)-1 {
-			b.dotted(f.text) // as where a name with a dot is written
-		}
-		if !strings.HasPrefix(f.text, ".") {
-			b.tool(f.text) // with a dot it is a tool of an upstream
-		}
-	}
-	if len(dots) == 0 {
-		return
-	}
-	if name := plainName(all, taken); name != "" {
-		b.tool(name)
-	}
-	for _, t := range b.tools {
-		actions, complete := invent(dots, t+".", b.spoken(t, also[t], taken))
-		if !complete {
-			b.gap("", "the patterns can match actions in more ways than were tried")
-		}
-		for _, a := range actions {
-			action := strings.TrimPrefix(a.text, t+".")
-			b.action[t] = append(b.action[t], action)
-			b.joint[t+"."+action] = joint(a, actions)
-		}
-	}
-}
-
-// spoken are the taken names, and those that t has with the actions that rules
-// name by another of its names: they stand for more than the patterns.
-func (b *shaper) spoken(t string, also []gate.Name, taken map[string]bool) map[string]bool {
-	all := maps.Clone(taken)
-	for _, a := range also {
-		for _, action := range b.action[a.Text] {
-			all[t+"."+action] = true
-		}
-	}
-	return all
-}
-
-// plainName is a name that no pattern matches; empty if none was found.
-func plainName(patterns []string, taken map[string]bool) string {
-	names := []string{"tool"}
-	for k := range 2 * maxMapsOfField {
-		names = append(names, strings.Repeat(string(letters(patterns)[0]), k+1))
-	}
-	for _, name := range names {
-		if !taken[name] && !slices.ContainsFunc(patterns, func(p string) bool { return matchGlob(p, name) }) {
-			return name
-		}
-	}
-	return ""
-}
-
-// patterns are those of the policy, and of nets with names of their own.
-func (b *shaper) patterns() []glob {
-	all := slices.Clone(b.naming.globs)
-	for _, n := range b.nets {
-		if !n.info.Labels {
-			for _, r := range n.globs {
-				all = append(all, r.glob)
-			}
-		}
-		for _, t := range n.info.Transitions {
-			for _, u := range t.Unless {
-				if u.Kind == gate.Glob {
-					all = append(all, toolGlob(u))
-				}
-			}
-		}
-	}
-	return all
+	return listed
 }
 
 // ofTool adds the shapes of one tool: every combination of what its fields can

@@ -1,0 +1,145 @@
+package verify
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/petrigate/petrigate/gate"
+)
+
+// inventTools adds tools that only patterns are about, and actions likewise.
+func (b *shaper) inventTools(also map[string][]gate.Name) {
+	var all, dots []string
+	for _, g := range b.patterns() {
+		all = append(all, g.pattern)
+		if g.actions {
+			dots = append(dots, g.pattern)
+		}
+	}
+	if len(all) == 0 {
+		return
+	}
+	taken := maps.Clone(b.isTool)
+	for name := range b.naming.dotted {
+		taken[name] = true
+	}
+	for i := range b.naming.maps {
+		taken[b.naming.maps[i].As] = true
+	}
+	whole := invention{patterns: all, prefixes: []string{""}, taken: taken}
+	fresh, complete := whole.names()
+	if !complete {
+		b.gap("", "the patterns can match names in more ways than were tried")
+	}
+	for _, f := range fresh {
+		if i := strings.IndexByte(f.text, '.'); i > 0 && i < len(f.text)-1 {
+			b.dotted(f.text) // as where a name with a dot is written
+		}
+		if !strings.HasPrefix(f.text, ".") {
+			b.tool(f.text) // with a dot it is a tool of an upstream
+		}
+	}
+	if len(dots) == 0 {
+		return
+	}
+	if name := plainName(all, taken); name != "" {
+		b.tool(name)
+	}
+	b.inventBases(whole)
+	for _, t := range b.tools {
+		v := invention{patterns: dots, prefixes: []string{t + "."}, taken: b.spoken(t, also[t], taken)}
+		for _, a := range also[t] {
+			v.prefixes = append(v.prefixes, a.Text+".")
+		}
+		actions, complete := v.names()
+		if !complete {
+			b.gap("", "the patterns can match actions in more ways than were tried")
+		}
+		for _, a := range actions {
+			action := strings.TrimPrefix(a.text, t+".")
+			b.action[t] = append(b.action[t], action)
+			b.joint[t+"."+action] = joint(a, actions)
+		}
+	}
+}
+
+// inventBases adds tools that the patterns do not tell from others, but their actions.
+func (b *shaper) inventBases(v invention) {
+	v.apart = func(at []uint64) string {
+		after := v.step(at, '.')
+		for i, p := range v.patterns {
+			if !strings.Contains(p, ".") {
+				after[i] = 0 // it sees no actions
+			}
+		}
+		if !slices.ContainsFunc(after, func(at uint64) bool { return at != 0 }) {
+			return ""
+		}
+		return stateKey(after)
+	}
+	known := make(map[string]bool)
+	for _, t := range b.tools {
+		at := v.start()
+		for _, c := range t {
+			at = v.step(at, c)
+		}
+		set, _ := v.accepted(at)
+		known[set] = true
+	}
+	bases, complete := v.names()
+	if !complete {
+		b.gap("", "the patterns can match actions in more ways than were tried")
+	}
+	for _, f := range bases {
+		if !known[f.set] && !strings.HasPrefix(f.text, ".") {
+			b.tool(f.text)
+		}
+	}
+}
+
+// spoken are the taken names, and those that t has with the actions that rules
+// name by another of its names: they stand for more than the patterns.
+func (b *shaper) spoken(t string, also []gate.Name, taken map[string]bool) map[string]bool {
+	all := maps.Clone(taken)
+	for _, a := range also {
+		for _, action := range b.action[a.Text] {
+			all[t+"."+action] = true
+		}
+	}
+	return all
+}
+
+// plainName is a name that no pattern matches; empty if none was found.
+func plainName(patterns []string, taken map[string]bool) string {
+	names := []string{"tool"}
+	for k := range 2 * maxMapsOfField {
+		names = append(names, strings.Repeat(string(letters(patterns, taken)[0]), k+1))
+	}
+	for _, name := range names {
+		if !taken[name] && !slices.ContainsFunc(patterns, func(p string) bool { return matchGlob(p, name) }) {
+			return name
+		}
+	}
+	return ""
+}
+
+// patterns are those of the policy, and of nets with names of their own.
+func (b *shaper) patterns() []glob {
+	all := slices.Clone(b.naming.globs)
+	for _, n := range b.nets {
+		if !n.info.Labels {
+			for _, r := range n.globs {
+				all = append(all, r.glob)
+			}
+		}
+		for _, t := range n.info.Transitions {
+			for _, u := range t.Unless {
+				if u.Kind == gate.Glob {
+					all = append(all, toolGlob(u))
+				}
+			}
+		}
+	}
+	return all
+}
