@@ -21,12 +21,13 @@ type doomed struct {
 	stdin  io.WriteCloser
 	stdout *os.File // our end
 	stderr *bufio.Reader
+	log    io.Closer // our end of stderr
 }
 
 func startDoomed(t *testing.T) *doomed {
 	t.Helper()
 	d := &doomed{dir: t.TempDir()}
-	config := "version: 1\nmcpServers: { server: { command: sh, args: [-c, 'petrigate demo-upstream; exit 0'], env: { WHERE: \"" + d.dir + "/here\" } } }\nrules: block danger\naudit: { file: audit.jsonl }\nlog: { format: json }\n"
+	config := "version: 1\nmcpServers: { server: { command: sh, args: [-c, 'petrigate demo-upstream; exit 0'], env: { WHERE: \"" + d.dir + "/here\" } } }\nrules: block danger\naudit: { file: audit.jsonl }\nlog: { format: json, level: debug }\n"
 	path := filepath.Join(d.dir, "petrigate.yaml")
 	if err := os.WriteFile(path, []byte(config), 0o600); err != nil {
 		t.Fatal(err)
@@ -46,7 +47,7 @@ func startDoomed(t *testing.T) *doomed {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d.stderr = bufio.NewReader(stderr)
+	d.stderr, d.log = bufio.NewReader(stderr), stderr
 	if err := d.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -119,5 +120,19 @@ func TestBrokenPipe(t *testing.T) {
 	}
 	if decisions := strings.Count(string(records), `"event":"decision"`); decisions == 0 || decisions != len(settled) {
 		t.Errorf("%d decisions, of which %d have an outcome: %s", decisions, len(settled), records)
+	}
+}
+
+// TestNobodyReads: who reads neither the log nor the answers any more does not keep
+// the proxy from ending in order.
+func TestNobodyReads(t *testing.T) {
+	d := startDoomed(t)
+	_ = d.log.Close()
+	_ = d.stdout.Close()
+	_, _ = io.WriteString(d.stdin, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"slow"}}`+"\n")
+	_ = d.stdin.Close()
+	d.alone(t)
+	if code := d.cmd.ProcessState.ExitCode(); code < 0 {
+		t.Errorf("it ended with %v", d.cmd.ProcessState)
 	}
 }

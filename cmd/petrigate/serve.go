@@ -58,12 +58,12 @@ func serve(ctx context.Context, s stdio, cfg *config.Config) error {
 		return err
 	}
 	sparse()
+	defer outlivePipes()() // until all has ended, and said so
 	p, err := build(cfg, result, newLogger(s.err, cfg.Log, cfg.Secrets()...))
 	if err != nil {
 		return err
 	}
 	defer func() { _ = p.Close() }()
-	defer outlivePipes()()
 	slog.SetDefault(p.log) // what libraries say is a record like any other, without the secrets
 	p.review = review
 	socket, err := control.Listen(runtimeDir(), p)
