@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"strconv"
 	"time"
 
 	"github.com/petrigate/petrigate/internal/rawjson"
@@ -93,6 +94,18 @@ func (u *Upstream) subscribe(ctx context.Context, c conn, capabilities []byte) {
 	}
 }
 
+// acknowledged is the id of the subscription that the server says it has begun;
+// 0: it does not say of which.
+func acknowledged(params []byte) int64 {
+	meta, _ := rawjson.Member(params, "_meta")
+	id, _ := rawjson.Member(meta, "io.modelcontextprotocol/subscriptionId")
+	n, err := strconv.ParseInt(string(id), 10, 64)
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
 // subscription is the state of subscribe.
 type subscription struct {
 	upstream *Upstream
@@ -127,7 +140,10 @@ func (s *subscription) follow(ctx context.Context) bool {
 		select {
 		case reply := <-done:
 			return s.ended(ctx, reply)
-		case <-s.upstream.acked: // from now on nothing is missed
+		case id := <-s.upstream.acked: // from now on nothing is missed
+			if s.current == nil || id != 0 && id != s.current.id {
+				continue // it is of one before
+			}
 			if s.old != nil {
 				s.old.Cancel("replaced")
 				s.old = nil

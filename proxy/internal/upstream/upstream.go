@@ -103,7 +103,7 @@ type Upstream struct {
 
 	watched atomic.Pointer[[]string] // resources whose changes are wanted
 	rewatch chan struct{}            // gets a value when they have changed
-	acked   chan struct{}            // gets a value when a subscription is acknowledged
+	acked   chan int64               // gets the id of a subscription that is acknowledged; 0: it is not known
 
 	client  *http.Client
 	ids     atomic.Int64
@@ -145,7 +145,7 @@ func New(c Config, o Options) *Upstream {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	return &Upstream{
-		declared: []byte(`{}`), rewatch: make(chan struct{}, 1), acked: make(chan struct{}, 1),
+		declared: []byte(`{}`), rewatch: make(chan struct{}, 1), acked: make(chan int64, 4),
 		config: c, options: o, log: o.Logger.With("upstream", c.Name), grace: usualGrace(), probe: probeTimeout,
 		meta: requestMeta(o.Version), client: newHTTPClient(c.TLS),
 		settled: make(chan struct{}), finished: make(chan struct{}),
@@ -315,7 +315,10 @@ func (u *Upstream) end() {
 // heard takes a notification that belongs to no request.
 func (u *Upstream) heard(method string, params []byte) {
 	if method == "notifications/subscriptions/acknowledged" { // from now on nothing is missed
-		poke(u.acked)
+		select {
+		case u.acked <- acknowledged(params):
+		default: // nobody listens
+		}
 		return
 	}
 	if u.options.OnNotification != nil {
