@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"time"
 
@@ -37,12 +38,14 @@ func newDiff(s stdio) *cobra.Command {
 		if err := errors.Join(sides[0].lift(sides[1]), sides[1].lift(sides[0])); err != nil {
 			return err
 		}
-		deadline := time.Now().Add(*timeout)
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		spent := workClock()
 		d := newComparison(sides[0], sides[1])
 		watch := newProgress(s.err)
 		err := d.explore(*states, func() bool {
 			watch.say(func() string { return "comparing" })
-			return c.Context().Err() != nil || time.Now().After(deadline)
+			return c.Context().Err() != nil || spent() > *timeout
 		})
 		watch.clear()
 		if err != nil {
