@@ -209,6 +209,18 @@ func (c *client) end(id string) {
 	delete(c.calls, id)
 }
 
+// An ending stream is that of a request which is over before its answer is
+// written: whoever has read that may use the id again.
+type ending struct {
+	stream
+	end func()
+}
+
+func (s ending) Reply(parts ...[]byte) {
+	s.end()
+	s.stream.Reply(parts...)
+}
+
 // cancelled acts on notifications/cancelled: the id must be the very one of
 // the request, so that the string "7" does not cancel the number 7.
 func (c *client) cancelled(params []byte) {

@@ -6,6 +6,7 @@ import (
 	"mime"
 	"net/http"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -280,8 +281,9 @@ func (h *handler) request(w http.ResponseWriter, r *http.Request, c *client, m w
 		return
 	}
 	defer c.answered()
-	defer c.end(wire.IDKey(m.ID))
-	p.dispatch(ctx, c, m, meta, s)
+	end := sync.OnceFunc(func() { c.end(wire.IDKey(m.ID)) })
+	defer end()
+	p.dispatch(ctx, c, m, meta, ending{s, end})
 }
 
 // newPost is the answer to a request, which its client can take up again from logs.

@@ -3,6 +3,7 @@ package proxy_test
 import (
 	"context"
 	"encoding/json"
+	"io"
 	"strings"
 	"testing"
 	"time"
@@ -100,4 +101,36 @@ func TestPromptIsTakenBack(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestEndWhileTaking: the end of a connection over stdio does not meet a message
+// that is just being taken.
+func TestEndWhileTaking(t *testing.T) {
+	s := start(t, setup{})
+	for range 300 {
+		in, out := io.Pipe()
+		ctx, cancel := context.WithCancel(t.Context())
+		served := make(chan error)
+		go func() { served <- s.proxy.ServeStdio(ctx, in, io.Discard) }()
+		write := func() { _, _ = io.WriteString(out, `{"jsonrpc":"2.0","id":1,"method":"resources/list"}`+"\n") }
+		write()
+		go write()
+		cancel()
+		<-served
+		_ = in.Close()
+	}
+}
+
+// TestSameIDAgain: whoever has read the answer to a request may use its id again.
+func TestSameIDAgain(t *testing.T) {
+	legacyLegs(t, func(t *testing.T, l leg) {
+		s := start(t, setup{})
+		c := s.connect(l, "")
+		for range 200 {
+			c.send([]byte(`{"jsonrpc":"2.0","id":"again","method":"tools/list"}`), nil)
+			if r := c.reply(`"again"`); r.result == nil {
+				t.Fatalf("%s", r.raw)
+			}
+		}
+	})
 }

@@ -25,15 +25,26 @@ func (p *Proxy) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) err
 	p.stdio.Store(w)
 	ctx, cancel := context.WithCancelCause(ctx)
 	var calls sync.WaitGroup
+	var taking sync.Mutex // held while a message is taken, one at a time
 	defer func() {
 		p.stdio.CompareAndSwap(w, nil)
 		cancel(errGone)
+		taking.Lock() // no message is taken after this
 		p.dropClient(c)
+		taking.Unlock()
 		calls.Wait()
 		w.Close()
 	}()
+	take := func(line []byte) error {
+		taking.Lock()
+		defer taking.Unlock()
+		if ctx.Err() == nil && len(line) > 0 {
+			p.take(ctx, c, line, w, &calls)
+		}
+		return context.Cause(ctx)
+	}
 	ended := make(chan error, 1)
-	go func() { ended <- p.readLines(ctx, c, in, w, &calls) }()
+	go func() { ended <- p.readLines(in, w, take) }()
 	select {
 	case err := <-ended:
 		if err == nil {
@@ -63,9 +74,9 @@ func (p *Proxy) farewell(ctx context.Context, c *client, w *lines.Writer) {
 	}
 }
 
-// readLines takes one message a line to its end. Where more than one is at
-// hand, what comes of them goes out together.
-func (p *Proxy) readLines(ctx context.Context, c *client, in io.Reader, w *lines.Writer, calls *sync.WaitGroup) error {
+// readLines takes one message a line to its end, or until take has an error.
+// Where more than one is at hand, what comes of them goes out together.
+func (p *Proxy) readLines(in io.Reader, w *lines.Writer, take func(line []byte) error) error {
 	r := lines.NewReader(in, p.options.MaxRequest)
 	var release func()
 	defer func() {
@@ -88,11 +99,8 @@ func (p *Proxy) readLines(ctx context.Context, c *client, in io.Reader, w *lines
 		if more && release == nil {
 			release = p.cork(w)
 		}
-		if ctx.Err() != nil { // it came when nothing is served any more
-			return context.Cause(ctx)
-		}
-		if len(line) > 0 {
-			p.take(ctx, c, line, w, calls)
+		if err := take(line); err != nil {
+			return err
 		}
 		if !more && release != nil {
 			release()
@@ -162,9 +170,11 @@ func (p *Proxy) request(ctx context.Context, c *client, m wire.Message, w *lines
 	serve := func() {
 		defer cancel(nil)
 		defer c.answered()
-		defer c.end(wire.IDKey(m.ID))
-		defer p.recovered(m.Method, m.ID, w)
-		p.dispatch(ctx, c, m, meta, w)
+		end := sync.OnceFunc(func() { c.end(wire.IDKey(m.ID)) })
+		defer end()
+		s := ending{w, end}
+		defer p.recovered(m.Method, m.ID, s)
+		p.dispatch(ctx, c, m, meta, s)
 	}
 	if m.Method == "initialize" { // what follows may depend on it
 		serve()
