@@ -123,7 +123,12 @@ func (c *catalogue) relist() (changed bool) {
 func (c *catalogue) renew() (changed bool, after *toolView) {
 	before, after := c.view.Load(), c.build()
 	c.view.Store(after)
-	return string(before.list[:before.elements]) != string(after.list[:after.elements]), after
+	return !before.shows(after), after
+}
+
+// shows reports whether clients see the same tools in v as in another state.
+func (v *toolView) shows(other *toolView) bool {
+	return string(v.list[:v.elements]) == string(other.list[:other.elements])
 }
 
 // next is closed when an upstream is listed after this.

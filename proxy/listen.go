@@ -44,7 +44,7 @@ func (p *Proxy) listen(ctx context.Context, c *client, m wire.Message, meta wire
 	}
 	s.Send(wire.AppendNotification(nil, "notifications/subscriptions/acknowledged", subscriptionParams(sub.id, agreed)))
 	if len(agreed) > len(`,"notifications":{}`) {
-		if sub.lists["toolsListChanged"] && p.catalogue.load() != before { // it may have changed before anybody could tell
+		if sub.lists["toolsListChanged"] && !p.catalogue.load().shows(before) { // it may have changed before anybody could tell
 			s.Send(wire.AppendNotification(nil, listChanged, subscriptionParams(sub.id, "")))
 		}
 		p.rewatch()
@@ -57,6 +57,7 @@ func (p *Proxy) listen(ctx context.Context, c *client, m wire.Message, meta wire
 		p.rewatch()
 	}
 	if ctx.Err() == nil {
+		sub.notes.writeTo(s) // what came before the end
 		s.Reply(wire.AppendResult(nil, m.ID, subscriptionParams(sub.id, `,"resultType":"complete"`)))
 	}
 }

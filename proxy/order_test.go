@@ -1,6 +1,7 @@
 package proxy_test
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"io"
@@ -8,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/fixture"
 	"github.com/petrigate/petrigate/proxy"
 )
@@ -133,4 +135,44 @@ func TestSameIDAgain(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestNewsBeforeTheEnd: what a subscription had to tell when the proxy was to end
+// is told before it ends, also to a client that was slow to read.
+func TestNewsBeforeTheEnd(t *testing.T) {
+	for range 10 {
+		quiet := fixture.Options{Eras: fixture.Modern, Capabilities: `{"tools":{}}`} // it is listed once
+		s := start(t, setup{rules: "block danger\n", server: quiet, change: func(o *proxy.Options) {
+			o.Advertise = "possible"
+			o.Impossible = func(_ []gate.Call, active []string) []string {
+				if active == nil || len(active) > 0 {
+					return []string{"danger"}
+				}
+				return nil
+			}
+		}})
+		in, inWriter := io.Pipe()
+		outReader, out := io.Pipe()
+		served := make(chan error)
+		go func() { served <- s.proxy.ServeStdio(context.WithoutCancel(t.Context()), in, out) }()
+		c := &client{leg: legs()[3], site: s, version: "2026-07-28", capabilities: "{}"}
+		listen, _ := c.fill(`{"jsonrpc":"2.0","id":%ID%,"method":"subscriptions/listen","params":{%META%"notifications":{"toolsListChanged":true}}}` + "\n")
+		if _, err := inWriter.Write(listen); err != nil {
+			t.Fatal(err)
+		}
+		lines := bufio.NewScanner(outReader)
+		lines.Scan() // that it is open
+		s.switchNet("block-danger", false)
+		s.switchNet("block-danger", true)
+		s.proxy.Drain()
+		news := 0
+		for lines.Scan() && !strings.Contains(lines.Text(), `"complete"`) {
+			news++
+		}
+		if news < 2 {
+			t.Errorf("told of %d of 2 changes", news)
+		}
+		_ = inWriter.Close()
+		<-served
+	}
 }
