@@ -75,11 +75,12 @@ func twins(from, to *side, alone []gate.Map) []twin {
 	return pairs
 }
 
-// reads reports whether one of the maps gives a name that the net reads.
+// reads reports whether one of the maps gives a name that the net reads, or by
+// which it exempts.
 func reads(n gate.NetInfo, maps []gate.Map) bool {
 	return n.Labels && slices.ContainsFunc(maps, func(m gate.Map) bool {
 		return slices.ContainsFunc(n.Transitions, func(t gate.Transition) bool {
-			return slices.ContainsFunc(t.Tools, func(tool gate.Tool) bool {
+			return slices.ContainsFunc(slices.Concat(t.Tools, t.Unless), func(tool gate.Tool) bool {
 				return tool.Name == m.As || tool.Except == m.As || tool.Kind == gate.Glob && gate.MatchGlob(tool.Name, m.As)
 			})
 		})
@@ -198,6 +199,9 @@ func newComparison(from, to *side) *comparison {
 	single := alone(from, to)
 	d := &comparison{old: from, new: to, complete: true, alike: manyAlike, twins: twins(from, to, single)}
 	d.pairs, d.kept = d.twins, make([]bool, len(d.twins))
+	if why := doubted(from, to, single); why != "" {
+		d.partly(why)
+	}
 	if len(d.twins) == len(from.nets) && len(d.twins) == len(to.nets) && from.deny == to.deny {
 		return d // the same nets
 	}

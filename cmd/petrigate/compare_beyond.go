@@ -37,3 +37,20 @@ func (d *comparison) apart() []gate.NetInfo {
 	}
 	return out
 }
+
+// doubted says which field only one of the policies reads as a script. Where a
+// call has it, what other fields say is in doubt under that policy, and no call
+// is known to the samples by that.
+func doubted(from, to *side, alone []gate.Map) string {
+	reads := func(maps []gate.Map, wanted func(gate.Map) bool) bool {
+		return slices.ContainsFunc(maps, func(m gate.Map) bool { return m.Reader != nil && m.Field != "" && wanted(m) })
+	}
+	for _, m := range alone {
+		here := func(o gate.Map) bool { return o.Tool == m.Tool && o.Field == m.Field }
+		other := func(o gate.Map) bool { return o.Field != m.Field }
+		if m.Reader != nil && m.Field != "" && reads(from.maps, here) != reads(to.maps, here) && (reads(from.maps, other) || reads(to.maps, other)) {
+			return fmt.Sprintf("%s.%s is read by one policy only, which puts in doubt what is read beside it", m.Tool, m.Field)
+		}
+	}
+	return ""
+}
