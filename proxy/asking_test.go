@@ -81,6 +81,28 @@ func TestUpstreamAsks(t *testing.T) {
 	}
 }
 
+// TestAskedWithoutParams: what an upstream asks without params has some for a client
+// of the newer era, since there are clients that read it only then.
+func TestAskedWithoutParams(t *testing.T) {
+	eachLeg(t, func(t *testing.T, l leg) {
+		s := start(t, setup{server: fixture.Options{Eras: fixture.Legacy, Tools: []fixture.Tool{curious("roots/list", "")}}})
+		c := s.connect(l, canAll)
+		id := c.call("curious", `{}`)
+		if l.modern {
+			r := c.reply(id)
+			if got := at(r.result, "inputRequests", "request-1"); got != `{"method":"roots/list","params":{}}` {
+				t.Fatalf("%s", r.raw)
+			}
+			id = c.callWith("curious", `{}`, "", `,"inputResponses":{"request-1":{"roots":[]}},"requestState":`+at(r.result, "requestState"))
+		} else {
+			c.respond(c.questioned("roots/list").id, `{"roots":[]}`)
+		}
+		if r := c.reply(id); at(r.result, "heard", "result") != `{"roots":[]}` {
+			t.Errorf("%s", r.raw)
+		}
+	})
+}
+
 // TestUpstreamAsksInVain: a client that did not declare it is not asked.
 func TestUpstreamAsksInVain(t *testing.T) {
 	for method, capabilities := range map[string]string{"elicitation/create": `{"sampling":{}}`, "sampling/createMessage": canElicit, "roots/list": `{}`} {

@@ -143,13 +143,15 @@ func (t *toolCall) hasten() {
 	}
 }
 
+// appendInput appends one of the inputRequests. It always has params: a request
+// for roots may do without, and there are clients that cannot read it then.
 func appendInput(dst []byte, key, method string, params []byte) []byte {
-	dst = append(rawjson.AppendString(dst, key), `:{"method":`...)
-	dst = rawjson.AppendString(dst, method)
-	if params != nil {
-		dst = append(append(dst, `,"params":`...), params...)
+	if params == nil {
+		params = []byte(`{}`)
 	}
-	return append(dst, '}')
+	dst = append(rawjson.AppendString(dst, key), `:{"method":`...)
+	dst = append(rawjson.AppendString(dst, method), `,"params":`...)
+	return append(append(dst, params...), '}')
 }
 
 // attach gives the flight to the call that brings the answers. What is still
