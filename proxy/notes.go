@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"slices"
 	"sync"
+
+	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
 // maxNotes is how many notifications wait for a client that does not read.
@@ -11,7 +13,8 @@ const maxNotes = 256
 
 // notes are notifications on their way from the reader of an upstream, which
 // others share, to the goroutine that writes to one client. A client that does
-// not read must not hold the reader up: what there is no room for is dropped.
+// not read must not hold the reader up: what there is no room for is dropped, but
+// for requests, which are bounded elsewhere and whose answers are waited for.
 type notes struct {
 	wake chan struct{} // gets a value when there are some
 
@@ -24,7 +27,7 @@ func newNotes() *notes { return &notes{wake: make(chan struct{}, 1)} }
 // add never waits.
 func (n *notes) add(note []byte) {
 	n.mu.Lock()
-	if len(n.waiting) < maxNotes {
+	if len(n.waiting) < maxNotes || !wire.IsNotification(note) {
 		n.waiting = append(n.waiting, note)
 	}
 	n.mu.Unlock()

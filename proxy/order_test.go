@@ -2,9 +2,11 @@ package proxy_test
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"io"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -174,5 +176,78 @@ func TestNewsBeforeTheEnd(t *testing.T) {
 		}
 		_ = inWriter.Close()
 		<-served
+	}
+}
+
+// TestWatchedMeanwhile: a client that came to watch a resource while another one
+// asked for it hears of its changes, though the other one has given up.
+func TestWatchedMeanwhile(t *testing.T) {
+	legacyLegs(t, func(t *testing.T, l leg) {
+		first := make(chan struct{}, 1)
+		first <- struct{}{}
+		s := start(t, setup{server: fixture.Options{Eras: fixture.Legacy, Capabilities: whole, Methods: map[string]fixture.Method{
+			"resources/subscribe": func(ctx context.Context, _ *fixture.Call) (json.RawMessage, error) {
+				select {
+				case <-first:
+					<-ctx.Done()
+					return nil, ctx.Err()
+				default:
+					return json.RawMessage(`{}`), nil
+				}
+			},
+		}}})
+		a, b := s.connect(l, ""), s.connect(legs()[1], "")
+		given := a.ask("resources/subscribe", `"uri":"a:1"`)
+		s.awaitExecuted("resources/subscribe", 1)
+		if r := b.request("resources/subscribe", `"uri":"a:1"`); string(r.result) != `{}` {
+			t.Errorf("%s", r.raw)
+		}
+		a.cancel(given)
+		s.awaitExecuted("resources/subscribe", 2)
+	})
+}
+
+// TestAskedBehindAFlood: what a client has not read yet of what it was told does
+// not keep from it what it is asked.
+func TestAskedBehindAFlood(t *testing.T) {
+	told := make(chan struct{})
+	s := start(t, setup{server: fixture.Options{Eras: fixture.Legacy, Capabilities: whole, Methods: map[string]fixture.Method{
+		"prompts/list": func(ctx context.Context, c *fixture.Call) (json.RawMessage, error) {
+			for range 600 {
+				c.Log("info", strings.Repeat("x", 64<<10))
+			}
+			close(told)
+			return askingBack(ctx, c)
+		},
+	}}})
+	c := s.connect(legs()[1], canAll)
+	list, _ := c.fill(`{"jsonrpc":"2.0","id":%ID%,"method":"prompts/list"}`)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, c.site.http.URL+"/mcp", bytes.NewReader(list))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.setHeaders(r)
+	response, err := c.http.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	<-told // of which nothing was read
+	asked := false
+	for lines := bufio.NewReader(response.Body); ; {
+		line, err := lines.ReadBytes('\n')
+		if err != nil {
+			break
+		}
+		data, _ := bytes.CutPrefix(bytes.TrimSpace(line), []byte("data: "))
+		if m := parseMessage(data, 0); m.method == "elicitation/create" {
+			asked = true
+			c.respond(m.id, nameGiven)
+		}
+	}
+	if !asked {
+		t.Error("the question was lost")
 	}
 }

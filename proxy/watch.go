@@ -47,9 +47,13 @@ func (p *Proxy) watch(ctx context.Context, c *client, m wire.Message, s stream) 
 		return
 	}
 	u.noteWatched(uri, on) // what the upstream answers is the client's to know
-	if done := p.relay(ctx, c, m, wire.Meta{}, s, u); on && !done {
+	done := p.relay(ctx, c, m, wire.Meta{}, s, u)
+	if on && !done {
 		c.watchResource(uri, false)
 		u.noteWatched(uri, false)
+	}
+	if !on || !done {
+		p.rewatch() // for whoever has come to watch it meanwhile
 	}
 }
 
