@@ -291,7 +291,7 @@ func (m *model) gap(nets []int, tag func(*shape) uint8) string {
 		if g.tool == "" {
 			return g.text
 		}
-		for _, s := range m.shapes {
+		for _, s := range m.shaper.shapes { // what makes others known may be among what was left out
 			if s.tool != g.tool {
 				continue
 			}

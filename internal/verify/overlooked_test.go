@@ -22,6 +22,18 @@ limit k3 to 1 per session
 limit k4 to 1 per session
 `
 
+// openActions are more maps of an action than all sets are tried of.
+const openActions = `map x.action k1 as l1
+map x.action k2 as l1
+map x.action k3 as l1
+map x.action k4 as l1
+map x.action k5 as l1
+map x.action k6 as l1
+map x.action k7 as l1
+map x.action k9 as l9
+limit l1 to 1 per session
+`
+
 // overlooked are calls that refute what is claimed, each of a kind that is easy
 // not to think of.
 var overlooked = []struct {
@@ -43,6 +55,8 @@ var overlooked = []struct {
 	{name: "an action that has the name of a label", rules: "map a.f x as b.go\nblock a\nlimit b to 5 per session\nrequire b.go before pay\n", claims: "never pay", calls: []string{`b{"action":"go"}`, "pay"}},
 	{name: "an action of the shorter of two tools", rules: "block \"a.b\"\nlimit a to 9 per session\nrequire a.b.c before pay\n", claims: "never pay", calls: []string{`a{"action":"b.c"}`, "pay"}},
 	{name: "an action by two names of its tool", rules: "block a.d* unless gh_a.*e\nrequire a.d* before pay\n", claims: "never pay", calls: []string{`gh_a{"action":"de"}`, "pay"}, tools: hub},
+	{name: "a map that what is not tried is the same as", rules: "map x.action k9 as n\n" + openActions + "require n before pay\n", claims: "never pay", calls: []string{`x{"action":"k9"}`, "pay"}},
+	{name: "known by an action beside the one that is asked about", deny: true, rules: "map x.action runs go as m\nlimit m to 5 per session\n" + openActions + "require l9 before pay\n", claims: "never pay", calls: []string{`x{"action":"go k9"}`, "pay"}},
 }
 
 // hub lists a tool under three names.
@@ -60,6 +74,7 @@ func TestOverlooked(t *testing.T) {
 			o.Tools = test.tools
 			playAll(t, p, o.Tools, test.calls)
 			r := verify.Policy(p, o)
+			replayAll(t, p, r)
 			for _, proof := range r.Proofs {
 				if proof.Result == verify.Proved {
 					t.Errorf("%sproved: %+v", test.rules, proof.Assertion)
@@ -92,4 +107,11 @@ func playAll(t *testing.T, p *gate.Policy, tools []verify.Tool, calls []string) 
 		}
 		s = settle(p, now.state, now.number, gate.Success)
 	}
+}
+
+// TestElementsOfArguments: a path to an element is no key, and no call is made
+// up that has it for one.
+func TestElementsOfArguments(t *testing.T) {
+	p, o := build(t, map[string]string{"policy.rules": "map a.$[0] runs x as o\nmap a.f y as p\nblock a unless o\nlimit p to 2 per session\n", "prove": "never a"})
+	replayAll(t, p, verify.Policy(p, o))
 }

@@ -367,11 +367,11 @@ func (b *shaper) note(key *strings.Builder, ls []label) {
 // whether the content can stand there.
 func put(object map[string]any, field string, content any) bool {
 	path, deep := strings.CutPrefix(field, "$.")
-	if !deep {
+	if !isPath(field) {
 		object[field] = content
 		return true
 	}
-	if strings.ContainsAny(path, `["`) {
+	if !deep || strings.ContainsAny(path, `["`) {
 		return false
 	}
 	keys := strings.Split(path, ".")

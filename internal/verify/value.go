@@ -129,8 +129,9 @@ func (b *shaper) actionTexts(tools []label, ps []pattern, keys []mapKey) (texts,
 	}
 	invented := slices.DeleteFunc(slices.Clone(texts), func(s string) bool { _, made := b.joint[tools[0].text+"."+s]; return !made })
 	complete := len(ps) <= maxMapsOfField && (len(invented) == 0 || !slices.ContainsFunc(ps, func(p pattern) bool { return p.read != nil }))
-	for set := uint64(1); set < 1<<min(len(ps), maxMapsOfField); set++ {
-		known, unknown, ok := b.actionsOf(tools, ps, keys, set, invented)
+	tried := min(len(ps), maxMapsOfField)
+	for set := uint64(1); set < 1<<tried; set++ {
+		known, unknown, ok := b.actionsOf(tools, ps[:tried], keys[:tried], set, invented)
 		complete = complete && ok
 		for _, s := range known {
 			if !slices.Contains(texts, s) {
@@ -139,7 +140,7 @@ func (b *shaper) actionTexts(tools []label, ps []pattern, keys []mapKey) (texts,
 		}
 		others = append(others, unknown...)
 	}
-	for _, k := range keys[min(len(keys), maxMapsOfField):] { // so that it is known what the gap is about
+	for _, k := range keys[tried:] { // so that it is known what the gap is about
 		others = append(others, &value{field: "action", hits: []hit{{key: k}}})
 	}
 	if !complete {
