@@ -36,13 +36,15 @@ for await (const m of tasks.callToolStream({ name, arguments: { topic: 'a & b', 
   else if (m.type === 'error') told.error = failed(m.error);
   else told[m.type] = m.task ?? m.result;
 }
+statuses.delete('working'); // which is seen or not, by when one looks
 told.statuses = [...statuses].sort();
 told.asked = plain(told.asked);
 told.again = await tasks.getTaskResult(told.taskCreated.taskId, CallToolResultSchema);
 told.list = (await tasks.listTasks()).tasks;
 
-// Another one, which is cancelled, and what there is to be refused.
-const stream = tasks.callToolStream({ name, arguments: { topic: 'x' } }, CallToolResultSchema, { task: { ttl: 60000 } });
+// Another one, which is cancelled, and what there is to be refused. It cannot have
+// ended by then: it waits for an answer that nobody gives.
+const stream = tasks.callToolStream({ name, arguments: { topic: 'x', ambiguous: true } }, CallToolResultSchema, { task: { ttl: 60000 } });
 const second = (await stream.next()).value.task;
 const cancelled = await tasks.cancelTask(second.taskId);
 told.cancelled = cancelled.status;
