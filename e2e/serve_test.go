@@ -36,7 +36,7 @@ func serve(t *testing.T, binary string, upstreams map[string]endpoint, settings 
 	if err := os.WriteFile(file, b, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	e := endpoint{Command: binary, Args: []string{"serve", "--config", file}, Env: environment(t)}
+	e := endpoint{Command: binary, Args: []string{"serve", "--config", file}, Env: ours(t)}
 	if !http {
 		return e
 	}

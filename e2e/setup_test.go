@@ -157,6 +157,14 @@ func environment(t *testing.T) map[string]string {
 	return env
 }
 
+// ours is the environment of petrigate: servers may take as long to start as a
+// busy machine makes them.
+func ours(t *testing.T) map[string]string {
+	env := environment(t)
+	env["PETRIGATE_STARTUP"] = patience.String()
+	return env
+}
+
 func list(env map[string]string) []string {
 	var out []string
 	for k, v := range env {

@@ -151,7 +151,7 @@ func wrap(t *testing.T, binary string, upstream endpoint, http bool) endpoint {
 	if upstream.URL != "" {
 		args = append(args, "--url", upstream.URL)
 	}
-	e := endpoint{Command: binary, Env: environment(t)}
+	e := endpoint{Command: binary, Env: ours(t)}
 	if http {
 		port := freePort(t)
 		args = append(args, "--http", "127.0.0.1:"+port, "--auth", "none")

@@ -205,7 +205,7 @@ func TestReplay(t *testing.T) {
 			t.Fatal(len(conversations), err)
 		}
 		direct := []string{"env", childMark + "=--era both", "GORACE=atexit_sleep_ms=0", self}
-		through := append([]string{"env", "XDG_RUNTIME_DIR=" + t.TempDir(), "XDG_STATE_HOME=" + t.TempDir(), petrigate, "wrap", "--"}, direct...)
+		through := append([]string{"env", "XDG_RUNTIME_DIR=" + t.TempDir(), "XDG_STATE_HOME=" + t.TempDir(), "PETRIGATE_STARTUP=5m", petrigate, "wrap", "--"}, direct...)
 		requests, differences, err := both(direct, through, conversations[0], nil)
 		if err != nil || requests < len(told()) {
 			t.Fatal(requests, err)
