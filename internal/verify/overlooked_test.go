@@ -109,9 +109,14 @@ func playAll(t *testing.T, p *gate.Policy, tools []verify.Tool, calls []string) 
 	}
 }
 
-// TestElementsOfArguments: a path to an element is no key, and no call is made
-// up that has it for one.
-func TestElementsOfArguments(t *testing.T) {
-	p, o := build(t, map[string]string{"policy.rules": "map a.$[0] runs x as o\nmap a.f y as p\nblock a unless o\nlimit p to 2 per session\n", "prove": "never a"})
-	replayAll(t, p, verify.Policy(p, o))
+// TestPathsOfArguments: no call is made up that has a path to an element for a
+// key, or one value where a path leads into another.
+func TestPathsOfArguments(t *testing.T) {
+	for _, rules := range []string{
+		"map a.$[0] runs x as o\nmap a.f y as p\nblock a unless o\nlimit p to 2 per session\n",
+		"map a.$.action.k runs x as o\nrequire human-approval before a.*\nblock a unless o\n",
+	} {
+		p, o := build(t, map[string]string{"policy.rules": rules, "prove": "never a"})
+		replayAll(t, p, verify.Policy(p, o))
+	}
 }

@@ -368,8 +368,9 @@ func (b *shaper) note(key *strings.Builder, ls []label) {
 func put(object map[string]any, field string, content any) bool {
 	path, deep := strings.CutPrefix(field, "$.")
 	if !isPath(field) {
+		_, taken := object[field] // by a path into it
 		object[field] = content
-		return true
+		return !taken
 	}
 	if !deep || strings.ContainsAny(path, `["`) {
 		return false
