@@ -43,7 +43,7 @@ func isPath(field string) bool {
 }
 
 // meets reports whether the same value can matter to two fields: the steps of
-// one are the first of the other, or where they part one is a key and the other
+// one are those of the other, or the first of them, or where they part one is a key and the other
 // is an element.
 func meets(a, b string) bool {
 	if !isPath(a) && !isPath(b) {
@@ -55,7 +55,7 @@ func meets(a, b string) bool {
 			return strings.HasPrefix(p[i], "[") || strings.HasPrefix(q[i], "[")
 		}
 	}
-	return len(p) != len(q)
+	return true
 }
 
 // steps are the keys and the brackets of a field. A key with a dot is taken for

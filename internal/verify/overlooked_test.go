@@ -110,11 +110,12 @@ func playAll(t *testing.T, p *gate.Policy, tools []verify.Tool, calls []string) 
 }
 
 // TestPathsOfArguments: no call is made up that has a path to an element for a
-// key, or one value where a path leads into another.
+// key, or one value where a path leads to it or into another.
 func TestPathsOfArguments(t *testing.T) {
 	for _, rules := range []string{
 		"map a.$[0] runs x as o\nmap a.f y as p\nblock a unless o\nlimit p to 2 per session\n",
 		"map a.$.action.k runs x as o\nrequire human-approval before a.*\nblock a unless o\n",
+		"map a.$.action x as o\nrequire human-approval before a.x\nblock o\n",
 	} {
 		p, o := build(t, map[string]string{"policy.rules": rules, "prove": "never a"})
 		replayAll(t, p, verify.Policy(p, o))
