@@ -19,6 +19,8 @@ type brute struct {
 	calls  []gate.Call
 	names  [][]gate.Name
 
+	sampled bool // there are more calls
+
 	states  []*bruteState
 	index   map[string]int
 	steps   [][]int // by state: where one more event leads
@@ -152,7 +154,7 @@ func (b *brute) has(call int, name gate.Tool, evidence bool) bool {
 // it says whether a call of first has succeeded since the last of tool.
 func (b *brute) explore(tool, first gate.Tool) {
 	b.index = make(map[string]int)
-	b.closed = true
+	b.closed = !b.sampled
 	b.add(&bruteState{s: b.policy.NewState(nil), open: map[uint64]int{}})
 	for k := 0; k < len(b.states); k++ {
 		st := b.states[k]
@@ -250,7 +252,7 @@ func (b *brute) depth(name gate.Tool) (length int, closed bool) {
 					continue
 				}
 				if b.has(c, name, false) {
-					return length, true
+					return length, !b.sampled
 				}
 				n := &bruteState{s: settle(b.policy, now.state, now.number, gate.Success), open: map[uint64]int{}}
 				k := n.key()
@@ -269,7 +271,7 @@ func (b *brute) depth(name gate.Tool) (length int, closed bool) {
 		}
 		layer = next
 	}
-	return 0, true
+	return 0, !b.sampled
 }
 
 // A want is what a run is to reach: an admitted call, with what the nets said
@@ -314,6 +316,40 @@ func (b *brute) always(w want) bool {
 		}
 	}
 	return !slices.Contains(good[:len(b.admits)], false)
+}
+
+// goesOn reports whether a successful continuation reaches what is wanted.
+func (b *brute) goesOn(s *gate.State, w want) bool {
+	open := map[uint64]int{}
+	for number := range waits(s) {
+		open[number] = 0
+	}
+	b.index = map[string]int{}
+	b.add(&bruteState{s: s, open: open})
+	for k := 0; k < len(b.states) && k < bruteStates; k++ {
+		st := b.states[k]
+		if w.excused != nil && w.excused(st.s) {
+			return true
+		}
+		for c, call := range b.calls {
+			now, ok := begin(b.policy, st.s, call)
+			if !ok {
+				continue
+			}
+			if !isTick(call) && w.call(c, now.nets) {
+				return true
+			}
+			n := &bruteState{s: now.state, open: map[uint64]int{}}
+			for o := range st.open {
+				n.open[o] = 0
+			}
+			b.add(b.ended(n, now.number, gate.Success, gate.Tool{}))
+		}
+		for number := range st.open {
+			b.add(b.ended(st, number, gate.Success, gate.Tool{}))
+		}
+	}
+	return false
 }
 
 // most is the largest number of calls with the name in one run, up to limit.

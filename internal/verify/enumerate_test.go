@@ -11,12 +11,13 @@ import (
 // fieldsOfWords are texts, and other values, that words and regexes tell apart.
 var fieldsOfWords = []string{"", `"x"`, `"y"`, `"xx"`, `"x y"`, `["xx"]`, `["x"]`, `["y"]`, `["x","y"]`}
 
-// enumerate keeps one of the calls that the gate cannot tell apart.
-func (tr *trial) enumerate() {
-	seen := map[string]bool{}
+// enumerate keeps one of the calls that the gate cannot tell apart, nor claims
+// about the names.
+func (tr *trial) enumerate(names ...string) {
+	seen, spoken := map[string]bool{}, tr.spoken(names)
 	for _, call := range tr.calls {
 		names := tr.policy.Names(call)
-		key := fmt.Sprint(tr.relevant(names), tr.policy.Meaning(call))
+		key := fmt.Sprint(relevant(names, spoken), tr.policy.Meaning(call))
 		if !seen[key] {
 			seen[key] = true
 			tr.brute.calls = append(tr.brute.calls, call)
@@ -48,9 +49,12 @@ func plainCalls(src string, fields []string) []gate.Call {
 	return calls
 }
 
-// relevant leaves out names that nothing speaks of, but for tools.
-func (tr *trial) relevant(names []gate.Name) []gate.Name {
+// spoken are the names that something speaks of.
+func (tr *trial) spoken(names []string) map[string]bool {
 	spoken := map[string]bool{}
+	for _, name := range names {
+		spoken[name] = true
+	}
 	for _, n := range tr.nets {
 		for _, t := range n.Transitions {
 			for _, tool := range t.Tools {
@@ -64,5 +68,10 @@ func (tr *trial) relevant(names []gate.Name) []gate.Name {
 	for _, t := range []string{"a", "b", "c", "a.go", "a.stop", "b.go", "m", "n", "o", "o0", "o1"} {
 		spoken[t] = true
 	}
+	return spoken
+}
+
+// relevant leaves out names that nothing speaks of.
+func relevant(names []gate.Name, spoken map[string]bool) []gate.Name {
 	return slices.DeleteFunc(slices.Clone(names), func(n gate.Name) bool { return !spoken[n.Text] })
 }

@@ -23,10 +23,7 @@ type wide struct {
 
 // Values of the fields that the maps of a wide policy read, as JSON; none
 // where it is empty.
-var wideFields = []struct {
-	name   string
-	values []string
-}{
+var wideFields = []argument{
 	{"f", []string{"", `"ls"`, `"rm"`, `"ls; rm"`, `"ls; true"`, `"$x"`, `["ls"]`, `"true"`, `"ls; ls"`, `["rm"]`, `"echo ls rm"`, `"rm ls"`, `["ls rm"]`, `["ls","$x"]`}},
 	{"s", []string{"", `"ls"`, `"rm"`, `"true"`, `["rm"]`, `"x"`}},
 	{"r", []string{"", `{"k":"x"}`, `[{"k":"x"}]`, `"x"`, `{"k":"y"}`, `{"k":["x"]}`, `{"k":"x y"}`}},
@@ -73,23 +70,7 @@ func (w wide) calls() []gate.Call {
 	if strings.Contains(w.rules, `"a.go"`) {
 		tools = append(tools, "a.go")
 	}
-	args := []string{""}
-	for _, f := range wideFields {
-		var longer []string
-		for _, a := range args {
-			for _, v := range f.values {
-				longer = append(longer, strings.TrimPrefix(a+field(f.name, v), ","))
-			}
-		}
-		args = longer
-	}
-	var calls []gate.Call
-	for _, tool := range tools {
-		for _, a := range args {
-			calls = append(calls, gate.Call{Tool: tool, Also: canonical(tool), Others: upstreamTools, Args: []byte("{" + a + "}")})
-		}
-	}
-	return calls
+	return callsOf(tools, wideFields)
 }
 
 func field(name, value string) string {
