@@ -145,14 +145,12 @@ func (b *shaper) mentions() {
 		made[b.naming.maps[i].As] = true
 		b.tool(b.naming.maps[i].Tool)
 	}
-	var dotted, labels []string
+	var dotted []string
 	name := func(t gate.Tool, made map[string]bool, rules bool) {
 		b.listed[t.Name] = true
 		action := t.Kind == gate.Plain && rules && strings.Contains(strings.TrimPrefix(t.Name, "."), ".")
 		switch {
 		case t.Kind == gate.Glob || made[t.Name] && !action:
-		case made[t.Name]:
-			labels = append(labels, t.Name)
 		case action:
 			dotted = append(dotted, t.Name)
 		default:
@@ -183,9 +181,6 @@ func (b *shaper) mentions() {
 	}
 	for _, d := range dotted {
 		b.dotted(d)
-	}
-	for _, l := range labels {
-		b.actionsNamed(l)
 	}
 }
 
