@@ -68,7 +68,7 @@ func (v *invention) search(passes map[string]int) (names []invented, sets int, c
 		}
 		for _, c := range alphabet {
 			next := v.step(nd.at, c)
-			key := stateKey(next)
+			key := keyAfter(c, next)
 			if !slices.ContainsFunc(next, func(at uint64) bool { return at != 0 }) || visits[key] >= 2+passes[key] {
 				continue
 			}
@@ -123,10 +123,19 @@ func (v *invention) passes() map[string]int {
 		at := v.start()
 		for _, c := range rest {
 			at = v.step(at, c)
-			passes[stateKey(at)]++
+			passes[keyAfter(c, at)]++
 		}
 	}
 	return passes
+}
+
+// keyAfter is the key of a state to which a letter leads. What ends in a dot is
+// no name, and does not stand for one that comes to the same state.
+func keyAfter(c rune, at []uint64) string {
+	if c == '.' {
+		return "." + stateKey(at)
+	}
+	return stateKey(at)
 }
 
 // accepted is which of the patterns match, and whether such a name is wanted.
