@@ -20,7 +20,7 @@ func (b *shaper) inventTools(also map[string][]gate.Name) {
 	if len(all) == 0 {
 		return
 	}
-	taken := maps.Clone(b.isTool)
+	taken, named := maps.Clone(b.isTool), len(b.tools)
 	for name := range b.naming.dotted {
 		taken[name] = true
 	}
@@ -46,7 +46,7 @@ func (b *shaper) inventTools(also map[string][]gate.Name) {
 	if name := plainName(all, taken); name != "" {
 		b.tool(name)
 	}
-	b.inventBases(whole)
+	b.inventBases(whole, b.tools[named:])
 	for _, t := range b.tools {
 		v := invention{patterns: dots, prefixes: []string{t + "."}, taken: b.spoken(t, also[t], taken)}
 		for _, a := range also[t] {
@@ -64,8 +64,9 @@ func (b *shaper) inventTools(also map[string][]gate.Name) {
 	}
 }
 
-// inventBases adds tools that the patterns do not tell from others, but their actions.
-func (b *shaper) inventBases(v invention) {
+// inventBases adds tools that the patterns do not tell from others, but their
+// actions. Unnamed are those that no rule names: others stand for themselves.
+func (b *shaper) inventBases(v invention, unnamed []string) {
 	v.apart = func(at []uint64) string {
 		after := v.step(at, '.')
 		for i, p := range v.patterns {
@@ -79,7 +80,7 @@ func (b *shaper) inventBases(v invention) {
 		return stateKey(after)
 	}
 	known := make(map[string]bool)
-	for _, t := range b.tools {
+	for _, t := range unnamed {
 		at := v.start()
 		for _, c := range t {
 			at = v.step(at, c)
