@@ -56,6 +56,7 @@ var overlooked = []struct {
 	{name: "an action of the shorter of two tools", rules: "block \"a.b\"\nlimit a to 9 per session\nrequire a.b.c before pay\n", claims: "never pay", calls: []string{`a{"action":"b.c"}`, "pay"}},
 	{name: "a tool like one that is named, by its empty action", rules: "require a.? before a.* once\nlimit a?.* to 1 per session\nblock ab unless ?\n", claims: "never a?.*", calls: []string{`aa{"action":""}`}},
 	{name: "a tool of which patterns see the action, and nothing else", rules: "limit a*.go to 2 per session unless a.b\nblock ?b unless b.go\nblock a\nblock *o\n", claims: "never a*.go", calls: []string{`aa{"action":"go"}`}},
+	{name: "an action that only patterns match, made up as one that a map matches", rules: "map b.action x as n\nblock n\nblock ? unless b.*\nlimit m to 1 per successful b\n", claims: "never b", calls: []string{`b{"action":"y"}`}},
 	{name: "an action that has the name of a label, of a tool that nothing names", rules: "map a.f x as b.go\nblock a\nrequire b.go before pay\n", claims: "never pay", calls: []string{`b{"action":"go"}`, "pay"}},
 	{name: "an action that patterns match and that has the name of a label", rules: "map a.f x as b.y\nblock ? unless b.*\nblock \"a\"\n", claims: "never b.y", calls: []string{`b{"action":"y"}`}},
 	{name: "an action by two names of its tool", rules: "block a.d* unless gh_a.*e\nrequire a.d* before pay\n", claims: "never pay", calls: []string{`gh_a{"action":"de"}`, "pay"}, tools: hub},

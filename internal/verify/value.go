@@ -129,6 +129,11 @@ func (b *shaper) actionTexts(tools []label, ps []pattern, keys []mapKey) (texts,
 	}
 	invented := slices.DeleteFunc(slices.Clone(texts), func(s string) bool { _, made := b.joint[tools[0].text+"."+s]; return !made })
 	complete := len(ps) <= maxMapsOfField && (len(invented) == 0 || !slices.ContainsFunc(ps, func(p pattern) bool { return p.read != nil }))
+	if len(ps) > 0 {
+		for _, s := range invented { // which a map may match, and not all that it stands for
+			others = append(others, &value{field: "action", like: s})
+		}
+	}
 	tried := min(len(ps), maxMapsOfField)
 	for set := uint64(1); set < 1<<tried; set++ {
 		known, unknown, ok := b.actionsOf(tools, ps[:tried], keys[:tried], set, invented)
