@@ -136,7 +136,7 @@ func (s *Push) Serve(w http.ResponseWriter, r *http.Request, prime bool, stop <-
 	tick := time.NewTicker(KeepAlive)
 	defer tick.Stop()
 	for {
-		writePushed(w, s.take())
+		writePushed(w, s.take(replaced))
 		select {
 		case <-s.wake:
 		case <-tick.C:
@@ -212,10 +212,16 @@ func (s *Push) leave() {
 	}
 }
 
-// take is what waits, for one stream. It is kept as far as there is room.
-func (s *Push) take() []pushed {
+// take is what waits, for one stream: nothing where another has taken its place,
+// whose client does not see this one any more. It is kept as far as there is room.
+func (s *Push) take(replaced <-chan struct{}) []pushed {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	select {
+	case <-replaced:
+		return nil
+	default:
+	}
 	events := s.waiting
 	s.waiting = nil
 	if len(events) > 0 {

@@ -40,7 +40,7 @@ func TestPushedIsBounded(t *testing.T) {
 	if _, _, missed := s.join(-1); missed != nil {
 		t.Error("who asks for nothing gets something again")
 	}
-	events := s.take()
+	events := s.take(nil)
 	if last := events[len(events)-1]; last.number != 1001 || !strings.Contains(string(last.message), `"n":999`) {
 		t.Errorf("the last one is %d", last.number)
 	}
@@ -50,9 +50,9 @@ func TestPushedIsBounded(t *testing.T) {
 	if n := len(s.waiting); n != maxPushed {
 		t.Errorf("%d messages wait for an open stream", n)
 	}
-	s.take()
+	s.take(nil)
 	s.Send([]byte(strings.Repeat("z", 2*maxKeptBytes)))
-	if got := s.take(); len(got) != 1 {
+	if got := s.take(nil); len(got) != 1 {
 		t.Errorf("%d messages", len(got))
 	}
 	if len(s.sent) != 0 && len(s.sent[len(s.sent)-1].message) > maxKeptBytes {
@@ -62,5 +62,20 @@ func TestPushedIsBounded(t *testing.T) {
 	s.Send([]byte(strings.Repeat("z", 2*maxKeptBytes)))
 	if s.waiting != nil {
 		t.Error("a large message is kept for nobody")
+	}
+}
+
+// TestReplacedPush: what comes after a stream was taken up anew is for the new
+// one, even if the old one has not noticed yet.
+func TestReplacedPush(t *testing.T) {
+	s := NewPush(func([]byte) bool { return false })
+	old, _, _ := s.join(-1)
+	current, _, _ := s.join(0)
+	s.Send([]byte("1"))
+	if got := s.take(old); got != nil {
+		t.Errorf("the stream that was replaced takes %v", got)
+	}
+	if got := s.take(current); len(got) != 1 {
+		t.Errorf("the new one takes %v", got)
 	}
 }
