@@ -111,13 +111,13 @@ func (p *Proxy) await(ctx context.Context, t *toolCall, r *approval.Question) (a
 		return state, nil
 	}
 	var told <-chan struct{} // that the question does not stand any more; nil: nobody is
-	formable := p.elicits(r) && t.agent.elicit && !p.approvals.WasUnasked(r) && len(p.text(r)) <= maxShown
+	formable := r.Allows(approval.Elicit) && t.agent.elicit && !p.approvals.WasUnasked(r) && len(p.text(r)) <= maxShown
 	switch {
 	case formable && t.agent.modern:
 		return approval.Pending, p.form(r)
 	case formable:
 		told = p.elicit(t, r)
-	case !p.operated(r):
+	case !r.Allows(approval.CLI):
 		return approval.Withdrawn, nil
 	}
 	hold := min(p.options.Approval.Hold, r.Expires.Sub(p.options.Now()))
@@ -170,8 +170,8 @@ func (t *toolCall) signOfLife(n int, id string) {
 }
 
 // apply reads the answer that a client of 2026-07-28 brings back. An answer
-// without a state of ours for this very call answers nothing. It returns the
-// number of rounds so far.
+// without a state of ours for this very call, or with that of a round that
+// carried no question, answers nothing. It returns the number of rounds so far.
 func (p *Proxy) apply(t *toolCall, r *approval.Question) int {
 	if !t.agent.modern || !t.params.HasState {
 		return 0
@@ -182,23 +182,24 @@ func (p *Proxy) apply(t *toolCall, r *approval.Question) int {
 	}
 	response, ok := rawjson.Member(t.params.InputResponses, inputKey)
 	if ok {
-		p.answered(r, response)
+		p.answered(r, state.Channel, response)
 	}
 	return state.Number
 }
 
-// answered takes the result of an elicitation. Only an acceptance whose field
-// decision says approve approves. A cancellation means that nobody was asked.
-func (p *Proxy) answered(r *approval.Question, result []byte) {
+// answered takes the result of an elicitation that came by the channel. Only an
+// acceptance whose field decision says approve approves. A cancellation means
+// that nobody was asked.
+func (p *Proxy) answered(r *approval.Question, channel string, result []byte) {
 	switch action := member(result, "action"); action {
 	case "accept":
 		content, _ := rawjson.Member(result, "content")
 		approve := member(content, "decision") == approveTag
-		p.resolve(r.ID, approve, viaElicit, "the client", member(content, "reason"))
+		p.resolve(r.ID, approve, channel, "the client", member(content, "reason"))
 	case "decline":
-		p.resolve(r.ID, false, viaElicit, "the client", "")
+		p.resolve(r.ID, false, channel, "the client", "")
 	default:
-		p.approvals.MarkUnasked(r, p.operated(r))
+		p.approvals.MarkUnasked(r, channel)
 	}
 }
 
@@ -211,7 +212,8 @@ func (p *Proxy) resolve(id string, approve bool, channel, actor, reason string) 
 // form is the question for a client of 2026-07-28, which answers it when it
 // sends the call again.
 func (p *Proxy) form(r *approval.Question) answer {
-	state := p.sealer.Seal(seal.Round{Approval: r.ID, Expires: r.Expires}, r.Key.Bytes())
+	p.approvals.Put(r, approval.Elicit)
+	state := p.sealer.Seal(seal.Round{Approval: r.ID, Channel: approval.Elicit, Expires: r.Expires}, r.Key.Bytes())
 	return inputRequired{state: state, question: p.elicitParams(r)}
 }
 
@@ -261,7 +263,7 @@ func (p *Proxy) text(r *approval.Question) string {
 // and the same call again finds the answer.
 func (p *Proxy) park(t *toolCall, r *approval.Question) answer {
 	how := ""
-	if p.operated(r) {
+	if r.Allows(approval.CLI) {
 		how = fmt.Sprintf(" A person can run: "+p.options.Approval.Verb+".", r.ID)
 	}
 	left := plain.Span(r.Expires.Sub(p.options.Now()))
@@ -278,7 +280,7 @@ func (t *toolCall) noConsent(r *approval.Question, state approval.State) string 
 	case approval.Denied:
 		text := fmt.Sprintf("A person denied %s.", t.tool.exposed)
 		said := t.proxy.approvals.Status(r)
-		if said.Channel == viaElicit && said.Reason == "" {
+		if said.Channel == approval.Elicit && said.Reason == "" {
 			text = fmt.Sprintf("%s was not approved.", t.tool.exposed)
 		}
 		if said.Reason != "" {

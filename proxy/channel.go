@@ -2,18 +2,14 @@ package proxy
 
 import "github.com/petrigate/petrigate/proxy/internal/approval"
 
-// Channels by which people answer.
-const (
-	viaElicit = "elicit" // the client asks
-	viaCLI    = "cli"    // an operator's terminal
-)
-
-// elicits reports whether r may be put before the client's person.
-func (p *Proxy) elicits(r *approval.Question) bool {
-	return p.options.Approval.Elicit && r.Allows(viaElicit)
-}
-
-// operated reports whether r may be answered at an operator's terminal.
-func (p *Proxy) operated(r *approval.Question) bool {
-	return p.options.Approval.Operator && r.Allows(viaCLI)
+// channels are those by which people may answer at all.
+func (a Approval) channels() []string {
+	var open []string
+	if a.Elicit {
+		open = append(open, approval.Elicit)
+	}
+	if a.Operator {
+		open = append(open, approval.CLI)
+	}
+	return open
 }

@@ -39,6 +39,7 @@ func (p *Proxy) elicit(t *toolCall, r *approval.Question) <-chan struct{} {
 		close(told)
 		return told
 	}
+	p.approvals.Put(r, approval.Elicit)
 	t.stream.Send(wire.AppendRequest(nil, []byte(id), "elicitation/create", p.elicitParams(r)))
 	if !p.background(func() {
 		defer close(told)
@@ -46,7 +47,7 @@ func (p *Proxy) elicit(t *toolCall, r *approval.Question) <-chan struct{} {
 		defer timer.Stop()
 		select {
 		case result := <-answer:
-			p.answered(r, result)
+			p.answered(r, approval.Elicit, result)
 			return
 		case <-r.Answered():
 		case <-gone:
@@ -54,7 +55,7 @@ func (p *Proxy) elicit(t *toolCall, r *approval.Question) <-chan struct{} {
 		case <-p.ctx.Done():
 		}
 		if !t.client.forget(wire.IDKey([]byte(id))) { // the client has just answered
-			p.answered(r, <-answer)
+			p.answered(r, approval.Elicit, <-answer)
 			return
 		}
 		p.approvals.Unshow(r)

@@ -179,7 +179,7 @@ func (p *Proxy) Resolve(id string, approve bool, actor, reason string) error {
 	if !p.options.Approval.Operator {
 		return fmt.Errorf("approvals by an operator are off in this proxy")
 	}
-	return p.approvals.Answer(id, approve, viaCLI, actor, reason)
+	return p.approvals.Answer(id, approve, approval.CLI, actor, reason)
 }
 
 // A SessionInfo is the state of one session.

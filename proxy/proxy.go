@@ -169,7 +169,7 @@ func New(o Options) (*Proxy, error) {
 	p := &Proxy{
 		options:   o,
 		log:       o.Logger,
-		approvals: approval.NewBook(o.Approval.Expire, o.Now),
+		approvals: approval.NewBook(o.Approval.Expire, o.Approval.channels(), o.Now),
 		registry:  newRegistry(o.Policy, o.Active),
 		recorder:  record.New(o.Recorder, o.Now),
 		policy:    o.Policy.Fingerprint(),

@@ -18,17 +18,19 @@ const maxQuestions = 10_000
 
 // A Book holds every question. A consent is used up once, under its lock.
 type Book struct {
-	expire time.Duration
-	now    func() time.Time
+	expire   time.Duration
+	channels []string // that are configured
+	now      func() time.Time
 
 	mu    sync.Mutex
 	byID  map[string]*Question
 	byKey map[Key]*Question // the pending or approved one
 }
 
-// NewBook makes a book whose questions, and consents, are good for a time.
-func NewBook(expire time.Duration, now func() time.Time) *Book {
-	return &Book{expire: expire, now: now, byID: map[string]*Question{}, byKey: map[Key]*Question{}}
+// NewBook makes a book whose questions, and consents, are good for a time, and
+// are answered by the channels alone.
+func NewBook(expire time.Duration, channels []string, now func() time.Time) *Book {
+	return &Book{expire: expire, channels: channels, now: now, byID: map[string]*Question{}, byKey: map[Key]*Question{}}
 }
 
 var errTooMany = errors.New("too many approvals are waiting")
@@ -57,6 +59,14 @@ func (b *Book) Open(key Key, call Call, ask *gate.Ask) (*Question, error) {
 	q := &Question{
 		ID: b.newID(), Key: key, Call: call, Ask: ask, Via: via, Created: now, Expires: now.Add(b.expire),
 		answer: Answer{State: Pending}, waiters: 1, answered: make(chan struct{}),
+	}
+	for _, channel := range b.channels {
+		if via == "" || via == channel {
+			q.channels = append(q.channels, channel)
+		}
+	}
+	if q.Allows(CLI) {
+		q.open = []string{CLI} // operators see every question of the book
 	}
 	b.byID[q.ID], b.byKey[key] = q, q
 	return q, nil
@@ -88,7 +98,20 @@ func (b *Book) Leave(q *Question, parked bool) {
 	}
 }
 
-// Answer notes what a person said. The first answer stands.
+// Put notes that q is put to a person by the channel, and reports false where
+// it may not be. No answer counts that comes by a channel where q was not put.
+func (b *Book) Put(q *Question, channel string) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if q.Allows(channel) && !slices.Contains(q.open, channel) {
+		q.open = append(q.open, channel)
+	}
+	return q.Allows(channel)
+}
+
+// Answer notes what a person said. The first answer stands. It is the one door
+// for answers of all channels: one counts only by a channel that is configured,
+// that the rules of the question allow, and where this very question was put.
 func (b *Book) Answer(id string, approve bool, channel, actor, reason string) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -99,8 +122,10 @@ func (b *Book) Answer(id string, approve bool, channel, actor, reason string) er
 		return fmt.Errorf("no approval %s is waiting", id)
 	case q.answer.State != Pending:
 		return fmt.Errorf("approval %s is %s already", id, q.answer.State)
-	case !q.Allows(channel):
+	case q.Via != "" && q.Via != channel:
 		return fmt.Errorf("approval %s is to be answered via %s only: its rule says so", id, q.Via)
+	case !slices.Contains(q.open, channel):
+		return fmt.Errorf("approval %s was not put to anybody where this answer comes from", id)
 	}
 	q.answer.Channel, q.answer.Actor, q.answer.Reason = channel, actor, reason
 	if !approve {
@@ -137,18 +162,23 @@ func (b *Book) Status(q *Question) Answer {
 	return q.answer
 }
 
-// MarkUnasked notes that the client showed the question to nobody. Where no
-// other channel is open, that ends it.
-func (b *Book) MarkUnasked(q *Question, otherChannel bool) {
+// MarkUnasked notes that by the channel, where q was put, nobody was shown it.
+// Where no other channel is open, that ends it.
+func (b *Book) MarkUnasked(q *Question, channel string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	at := slices.Index(q.open, channel)
+	if at < 0 {
+		return
+	}
 	q.unasked = true
-	if q.answer.State == Pending && !otherChannel {
+	q.open = slices.Delete(q.open, at, at+1)
+	if q.answer.State == Pending && len(q.open) == 0 {
 		b.finish(q, Withdrawn)
 	}
 }
 
-// WasUnasked reports whether MarkUnasked was called.
+// WasUnasked reports whether a channel showed the question to nobody.
 func (b *Book) WasUnasked(q *Question) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()

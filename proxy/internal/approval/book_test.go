@@ -3,6 +3,7 @@ package approval
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -19,7 +20,7 @@ func (c *clock) now() time.Time { return c.at }
 // newTestBook is a book whose questions are good for a minute.
 func newTestBook() (*Book, *clock) {
 	c := &clock{time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
-	return NewBook(time.Minute, c.now), c
+	return NewBook(time.Minute, []string{Elicit, CLI}, c.now), c
 }
 
 func open(t *testing.T, b *Book, key Key) *Question {
@@ -130,21 +131,59 @@ func TestExpiry(t *testing.T) {
 }
 
 // TestUnasked: a client that asks nobody ends the question where it was the only
-// way to ask.
+// way to ask. It answers nothing after that, nor before it was asked.
 func TestUnasked(t *testing.T) {
-	b, _ := newTestBook()
 	for _, other := range []bool{false, true} {
-		q := open(t, b, Key{Tool: fmt.Sprint(other)})
-		if b.WasUnasked(q) || !b.Show(q) || b.Show(q) {
+		b, _ := newTestBook()
+		if !other {
+			b.channels = []string{Elicit}
+		}
+		q := open(t, b, Key{})
+		b.MarkUnasked(q, Elicit)
+		if b.WasUnasked(q) || b.Status(q).State != Pending {
+			t.Error("nobody was asked to ask")
+		}
+		if !b.Put(q, Elicit) || !b.Show(q) || b.Show(q) {
 			t.Error("it is not shown once")
 		}
 		b.Unshow(q)
 		if !b.Show(q) {
 			t.Error("its prompt is gone, and it is not shown again")
 		}
-		b.MarkUnasked(q, other)
+		b.MarkUnasked(q, Elicit)
 		if !b.WasUnasked(q) || (b.Status(q).State == Pending) != other {
 			t.Errorf("another channel %t: %+v", other, b.Status(q))
+		}
+		if err := b.Answer(q.ID, true, Elicit, "the client", ""); err == nil {
+			t.Error("who showed it to nobody answered it")
+		}
+	}
+}
+
+// TestOneDoor: an answer counts only by a channel that is configured, that the
+// rule of the question allows, and where the question was put.
+func TestOneDoor(t *testing.T) {
+	all := []string{Elicit, CLI}
+	for _, configured := range [][]string{nil, {Elicit}, {CLI}, all} {
+		for _, via := range []string{"", Elicit, CLI} {
+			for _, put := range []string{"", Elicit, CLI} {
+				for _, channel := range []string{Elicit, CLI, "web", ""} {
+					b, _ := newTestBook()
+					b.channels = configured
+					q, err := b.Open(Key{}, Call{}, &gate.Ask{Steps: []gate.Step{{Via: via}}})
+					if err != nil {
+						t.Fatal(err)
+					}
+					usable := slices.Contains(configured, channel) && (via == "" || via == channel)
+					if got := put == "" || b.Put(q, put); got != (put == "" || slices.Contains(configured, put) && (via == "" || via == put)) {
+						t.Errorf("configured %v, via %q: put by %q: %t", configured, via, put, got)
+					}
+					want := usable && (put == channel || channel == CLI) // operators see every question
+					if err := b.Answer(q.ID, true, channel, "ann", ""); (err == nil) != want {
+						t.Errorf("configured %v, via %q, put by %q: the answer by %q: %v", configured, via, put, channel, err)
+					}
+				}
+			}
 		}
 	}
 }

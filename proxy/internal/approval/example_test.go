@@ -10,7 +10,7 @@ import (
 )
 
 func Example() {
-	book := approval.NewBook(15*time.Minute, time.Now)
+	book := approval.NewBook(15*time.Minute, []string{approval.CLI}, time.Now)
 	call := approval.Call{Upstream: "git", Tool: "push", Arguments: []byte(`{"force":true}`), SHA256: "5f3c"}
 	ask := &gate.Ask{Steps: []gate.Step{{Net: "pushes", Transition: "push", Reason: "push requires human approval"}}}
 	q, err := book.Open(approval.Key{Tool: "git.push", Arguments: call.SHA256}, call, ask)

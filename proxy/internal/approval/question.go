@@ -3,6 +3,7 @@ package approval
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -53,6 +54,12 @@ const (
 	Consumed  State = "consumed"
 )
 
+// Channels by which people answer.
+const (
+	Elicit = "elicit" // the client asks
+	CLI    = "cli"    // an operator's terminal
+)
+
 // A Question is one question to a person. How it stands, its [Book] knows.
 type Question struct {
 	ID      string
@@ -63,14 +70,16 @@ type Question struct {
 	Created time.Time
 	Expires time.Time
 
+	channels []string      // by which it may be answered: configured, and allowed by its rules
 	answered chan struct{} // closed when it leaves pending
 
 	// Guarded by the lock of the book.
 	answer  Answer
-	waiters int  // calls that wait for the answer
-	parked  bool // a call was told to come back for the answer
-	unasked bool // the client said that it asked nobody
-	shown   bool // the client of the session has it before it
+	open    []string // channels where it was put
+	waiters int      // calls that wait for the answer
+	parked  bool     // a call was told to come back for the answer
+	unasked bool     // the client said that it asked nobody
+	shown   bool     // the client of the session has it before it
 }
 
 // An Answer is where a question stands and, once it is answered, who said what.
@@ -84,8 +93,8 @@ type Answer struct {
 // Answered is closed when the question is pending no more.
 func (q *Question) Answered() <-chan struct{} { return q.answered }
 
-// Allows reports whether an answer may come by the channel.
-func (q *Question) Allows(channel string) bool { return q.Via == "" || q.Via == channel }
+// Allows reports whether the question may be put by the channel.
+func (q *Question) Allows(channel string) bool { return slices.Contains(q.channels, channel) }
 
 // Text is what a person reads: what would run, who wants it, and why they are
 // asked. It is plain text for every surface. Where writes the position of a rule.

@@ -31,6 +31,7 @@ type Sealer struct {
 type Round struct {
 	Subject  string    `json:"k"` // what it may be used for, by its hash
 	Approval string    `json:"a,omitempty"`
+	Channel  string    `json:"c,omitempty"` // by which the round put the question of the approval; empty: it carried none
 	Pause    string    `json:"p,omitempty"`
 	State    *string   `json:"s,omitempty"` // the upstream's own
 	Number   int       `json:"n"`           // of the rounds so far
