@@ -16,9 +16,10 @@ func TestQuestionShowsWhatIsBeside(t *testing.T) {
 		c := s.connect(l, "")
 		id := c.callWith("deploy", `{}`, `"com.example/force":"`+"\u202e"+`","traceparent":"00-1"`, `,"target":"staging"`)
 		first := s.pending(1)[0]
+		question := s.question(first.ID)
 		for _, want := range []string{"Beside the arguments:\n  {\n    \"target\": \"staging\"\n  }", "In _meta:\n  {\n    \"com.example/force\": \"\\u{202e}\"\n  }"} {
-			if !strings.Contains(first.Question, want) {
-				t.Errorf("the question lacks %s:\n%s", want, first.Question)
+			if !strings.Contains(question, want) {
+				t.Errorf("the question lacks %s:\n%s", want, question)
 			}
 		}
 		other := c.callWith("deploy", `{}`, "", `,"target":"production"`)
@@ -29,8 +30,8 @@ func TestQuestionShowsWhatIsBeside(t *testing.T) {
 		if r := c.reply(id); r.isError() {
 			t.Errorf("%s", r.raw)
 		}
-		if got := s.pending(1)[0]; !strings.Contains(got.Question, "production") {
-			t.Errorf("still pending: %s", got.Question)
+		if got := s.question(s.pending(1)[0].ID); !strings.Contains(got, "production") {
+			t.Errorf("still pending: %s", got)
 		}
 		s.executed("deploy", 1)
 		c.cancel(other)

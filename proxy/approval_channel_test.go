@@ -106,7 +106,7 @@ func TestQuestionTooLong(t *testing.T) {
 		c = s.connect(l, canElicit)
 		id := c.call("deploy", long)
 		a := s.pending(1)[0]
-		if !strings.Contains(a.Question, long[10:len(long)-10]) {
+		if !strings.Contains(s.question(a.ID), long[10:len(long)-10]) {
 			t.Error("the operator is not shown everything")
 		}
 		if err := s.proxy.Resolve(a.ID, true, "ada", ""); err != nil {

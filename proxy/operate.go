@@ -69,11 +69,7 @@ func (p *Proxy) Status() Status {
 		}
 		s.Upstreams = append(s.Upstreams, one)
 	}
-	for _, a := range p.Approvals() {
-		if a.State == Pending {
-			s.Waiting++
-		}
-	}
+	s.Waiting = p.approvals.Waiting()
 	return s
 }
 
@@ -131,7 +127,8 @@ type ApprovalInfo struct {
 	Principal string          `json:"principal"`
 	Upstream  string          `json:"upstream"`
 	Tool      string          `json:"tool"`
-	Arguments json.RawMessage `json:"arguments"`
+	Arguments json.RawMessage `json:"arguments"` // null in a list where they are long
+	Size      int             `json:"size"`      // of the arguments, in bytes
 	SHA256    string          `json:"sha256"`
 	Rules     []string        `json:"rules"`
 	Created   time.Time       `json:"created"`
@@ -139,7 +136,7 @@ type ApprovalInfo struct {
 	Channel   string          `json:"channel,omitempty"`
 	Actor     string          `json:"actor,omitempty"`
 	Reason    string          `json:"reason,omitempty"`
-	Question  string          `json:"question"` // as a person is shown it
+	Question  string          `json:"question,omitempty"` // as a person is shown it; not in a list
 }
 
 // ApprovalState is where a question stands.
@@ -155,23 +152,48 @@ const (
 	Consumed  = ApprovalState(approval.Consumed)
 )
 
+// maxListed is how many bytes of arguments a list of approvals gives: it stays
+// small whatever is asked about.
+const maxListed = 1 << 10
+
 // Approvals lists the questions that wait and those that were answered lately.
+// It renders none of them, and leaves long arguments out.
 func (p *Proxy) Approvals() []ApprovalInfo {
 	list := []ApprovalInfo{}
 	for _, standing := range p.approvals.List() {
-		r, said := standing.Question, standing.Answer
-		info := ApprovalInfo{
-			ID: r.ID, State: ApprovalState(said.State), Session: r.Call.Session, Principal: r.Call.Principal,
-			Upstream: r.Call.Upstream, Tool: r.Call.Tool, Arguments: r.Call.Shown(), SHA256: r.Call.SHA256,
-			Rules: []string{}, Created: r.Created, Expires: r.Expires,
-			Channel: said.Channel, Actor: said.Actor, Reason: said.Reason, Question: p.text(r),
-		}
-		for _, s := range r.Ask.Steps {
-			info.Rules = append(info.Rules, cmp.Or(p.where(s.Rule), s.Net))
+		info := p.approvalInfo(standing)
+		if info.Size > maxListed {
+			info.Arguments = nil
 		}
 		list = append(list, info)
 	}
 	return list
+}
+
+// Approval is one question, whole, as a person is shown it.
+func (p *Proxy) Approval(id string) (ApprovalInfo, error) {
+	for _, standing := range p.approvals.List() {
+		if standing.Question.ID == id {
+			info := p.approvalInfo(standing)
+			info.Question = p.text(standing.Question)
+			return info, nil
+		}
+	}
+	return ApprovalInfo{}, fmt.Errorf("no approval %q", id)
+}
+
+func (p *Proxy) approvalInfo(standing approval.Standing) ApprovalInfo {
+	r, said := standing.Question, standing.Answer
+	info := ApprovalInfo{
+		ID: r.ID, State: ApprovalState(said.State), Session: r.Call.Session, Principal: r.Call.Principal,
+		Upstream: r.Call.Upstream, Tool: r.Call.Tool, Arguments: r.Call.Shown(), Size: len(r.Call.Arguments), SHA256: r.Call.SHA256,
+		Rules: []string{}, Created: r.Created, Expires: r.Expires,
+		Channel: said.Channel, Actor: said.Actor, Reason: said.Reason,
+	}
+	for _, s := range r.Ask.Steps {
+		info.Rules = append(info.Rules, cmp.Or(p.where(s.Rule), s.Net))
+	}
+	return info
 }
 
 // Resolve answers a question for a person at an operator's channel.

@@ -1,8 +1,12 @@
 package proxy_test
 
 import (
+	"encoding/json"
+	"fmt"
+	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/petrigate/petrigate/internal/fixture"
 	"github.com/petrigate/petrigate/proxy"
@@ -91,6 +95,46 @@ func TestReset(t *testing.T) {
 			t.Error("no call was settled")
 		}
 	})
+}
+
+// TestHugeQuestions: operators see what waits however large it is. Lists and
+// summaries render no question, and only a look at one gives all of it.
+func TestHugeQuestions(t *testing.T) {
+	s := start(t, byOperator(time.Hour))
+	c := s.connect(legs()[0], "")
+	const n = 4
+	for i := range n {
+		c.call("deploy", fmt.Sprintf(`{"n":%d,"a":"%s"}`, i, strings.Repeat("x", 3<<20)))
+	}
+	waiting := s.pending(n)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	status, list := s.proxy.Status(), s.proxy.Approvals()
+	runtime.ReadMemStats(&after)
+	if status.Waiting != n || len(list) != n {
+		t.Errorf("%d wait, %d are listed", status.Waiting, len(list))
+	}
+	if took := after.TotalAlloc - before.TotalAlloc; took > 1<<20 {
+		t.Errorf("it took %d bytes to list questions", took)
+	}
+	text, err := json.Marshal(list)
+	if err != nil || len(text) > n<<10 {
+		t.Errorf("the list has %d bytes, %v", len(text), err)
+	}
+	first := waiting[0]
+	if first.Arguments != nil || first.Size < 3<<20 || first.Question != "" {
+		t.Errorf("listed: %d bytes of arguments, of %d; question %.100q", len(first.Arguments), first.Size, first.Question)
+	}
+	whole, err := s.proxy.Approval(first.ID)
+	if err != nil || len(whole.Arguments) != first.Size || len(whole.Question) < first.Size || whole.SHA256 != first.SHA256 {
+		t.Errorf("%v, %d bytes, a question of %d", err, len(whole.Arguments), len(whole.Question))
+	}
+	if _, err := s.proxy.Approval("ap_NOTHING"); err == nil {
+		t.Error("a question that there is not was shown")
+	}
+	if err := s.proxy.Resolve(first.ID, false, "ada", ""); err != nil {
+		t.Error(err)
+	}
 }
 
 // TestOperatorOff: without that channel nobody can answer for an operator.

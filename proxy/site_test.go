@@ -261,6 +261,16 @@ func (s *site) pending(n int) []proxy.ApprovalInfo {
 	return waiting
 }
 
+// question is what a person is shown of an approval.
+func (s *site) question(id string) string {
+	s.t.Helper()
+	a, err := s.proxy.Approval(id)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return a.Question
+}
+
 // memory is a recorder that can be made to fail.
 type memory struct {
 	mu    sync.Mutex

@@ -104,14 +104,18 @@ func approvalsShow(s stdio) *cobra.Command {
 	c := &cobra.Command{Use: "show ID", Short: "Show one question, whole", Args: cobra.ExactArgs(1)}
 	asJSON := c.Flags().Bool("json", false, "print JSON")
 	c.RunE = func(_ *cobra.Command, args []string) error {
-		a, err := findApproval(args[0])
+		found, err := findApproval(args[0])
+		if err != nil {
+			return err
+		}
+		a, err := found.client.Approval(found.ID)
 		if err != nil {
 			return err
 		}
 		if *asJSON {
-			return printAnswer(s.out, "approval", a.ApprovalInfo)
+			return printAnswer(s.out, "approval", a)
 		}
-		_, err = fmt.Fprintf(s.out, "%s\nState: %s%s\n", a.Question, a.State, answered(a.ApprovalInfo))
+		_, err = fmt.Fprintf(s.out, "%s\nState: %s%s\n", a.Question, a.State, answered(a))
 		return err
 	}
 	return c

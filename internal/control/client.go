@@ -53,11 +53,11 @@ func Find(dir string) ([]*Client, error) {
 	return found, nil
 }
 
-// answers asks for no longer than one would wait for a proxy that hangs.
+// answers asks for no longer than one would wait for a proxy that hangs. What
+// it asks for takes a proxy no work, however much waits there.
 func (c *Client) answers() bool {
 	c.http.Timeout = 5 * time.Second
-	_, err := c.Status()
-	return err == nil
+	return c.do(http.MethodGet, "/ping", nil, &struct{}{}) == nil
 }
 
 // Dial makes a client for the socket at path. It does not connect yet.
@@ -85,6 +85,11 @@ func (c *Client) Tools(session string) (list []proxy.ToolInfo, err error) {
 // Approvals is [proxy.Proxy.Approvals] of the running proxy.
 func (c *Client) Approvals() (list []proxy.ApprovalInfo, err error) {
 	return list, c.do(http.MethodGet, "/approvals", nil, &list)
+}
+
+// Approval is [proxy.Proxy.Approval] of the running proxy.
+func (c *Client) Approval(id string) (a proxy.ApprovalInfo, err error) {
+	return a, c.do(http.MethodGet, "/approvals/"+url.PathEscape(id), nil, &a)
 }
 
 // Resolve answers an approval.

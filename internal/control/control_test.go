@@ -34,8 +34,11 @@ type booth struct {
 	version string
 	err     error // of everything that can fail
 	told    []string
-	tools   chan struct{} // not nil: the tools are not known before it is closed
-	asked   chan struct{} // gets one when somebody waits for the tools
+
+	summaries int // that were asked for
+
+	tools chan struct{} // not nil: the tools are not known before it is closed
+	asked chan struct{} // gets one when somebody waits for the tools
 }
 
 func (b *booth) tell(format string, args ...any) error {
@@ -43,7 +46,10 @@ func (b *booth) tell(format string, args ...any) error {
 	return b.err
 }
 
-func (b *booth) Status() proxy.Status { return proxy.Status{Version: b.version} }
+func (b *booth) Status() proxy.Status {
+	b.summaries++
+	return proxy.Status{Version: b.version}
+}
 
 func (b *booth) AwaitTools(ctx context.Context) {
 	if b.tools == nil {
@@ -62,6 +68,10 @@ func (b *booth) Tools(session string) ([]proxy.ToolInfo, error) {
 
 func (b *booth) Approvals() []proxy.ApprovalInfo {
 	return []proxy.ApprovalInfo{{ID: "ap_1", State: proxy.Pending, Arguments: json.RawMessage(`{"a":1e400}`)}}
+}
+
+func (b *booth) Approval(id string) (proxy.ApprovalInfo, error) {
+	return proxy.ApprovalInfo{ID: id, Question: "May it?"}, b.tell("approval %q", id)
 }
 
 func (b *booth) Resolve(id string, approve bool, actor, reason string) error {
@@ -123,6 +133,9 @@ func TestEveryQuestionAndOrderArrives(t *testing.T) {
 	if list, err := c.Approvals(); err != nil || len(list) != 1 || string(list[0].Arguments) != `{"a":1e400}` {
 		t.Errorf("approvals: %+v, %v", list, err)
 	}
+	if a, err := c.Approval("ap/2?"); err != nil || a.ID != "ap/2?" || a.Question != "May it?" {
+		t.Errorf("approval: %+v, %v", a, err)
+	}
 	if list, err := c.Sessions(); err != nil || len(list) != 1 || list[0].ID != "s/1" {
 		t.Errorf("sessions: %+v, %v", list, err)
 	}
@@ -144,7 +157,7 @@ func TestEveryQuestionAndOrderArrives(t *testing.T) {
 		}
 	}
 	want := []string{
-		`tools of "a b/ü"`, `shadow of "s/1"`, `resolve "ap_1" true "ann" ""`, `resolve "ap/2?x=%" false "bob" "no \"thanks\""`,
+		`tools of "a b/ü"`, `approval "ap/2?"`, `shadow of "s/1"`, `resolve "ap_1" true "ann" ""`, `resolve "ap/2?x=%" false "bob" "no \"thanks\""`,
 		`reset "s/1" "ann"`, `settle "s/1" 18446744073709551615 true "ann"`,
 		`switch "n/1?" true "ann"`,
 	}
@@ -285,6 +298,15 @@ func TestProxiesOfOneProcessDoNotClash(t *testing.T) {
 	}
 	if diff := cmp.Diff(paths, at); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// TestFindAsksForNothing: that a proxy is there costs it no work.
+func TestFindAsksForNothing(t *testing.T) {
+	dir, b := socketDir(t), &booth{}
+	listen(t, dir, b)
+	if found, err := Find(dir); err != nil || len(found) != 1 || b.summaries != 0 || len(b.told) != 0 {
+		t.Errorf("found %v, %v; it had to tell %d times, and %q", found, err, b.summaries, b.told)
 	}
 }
 

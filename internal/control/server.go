@@ -19,6 +19,7 @@ type Operator interface {
 	Tools(session string) ([]proxy.ToolInfo, error)
 	AwaitTools(ctx context.Context)
 	Approvals() []proxy.ApprovalInfo
+	Approval(id string) (proxy.ApprovalInfo, error)
 	Resolve(id string, approve bool, actor, reason string) error
 	Sessions() []proxy.SessionInfo
 	Session(id string) (proxy.SessionInfo, error)
@@ -96,12 +97,14 @@ func routes(o Operator) http.Handler {
 	post := func(path string, f func(*http.Request) (any, error)) {
 		mux.HandleFunc("POST "+path, func(w http.ResponseWriter, r *http.Request) { respond(w, r, f) })
 	}
+	get("/ping", func(*http.Request) (any, error) { return struct{}{}, nil })
 	get("/status", func(*http.Request) (any, error) { return o.Status(), nil })
 	get("/tools", func(r *http.Request) (any, error) {
 		o.AwaitTools(r.Context())
 		return o.Tools(r.URL.Query().Get("session"))
 	})
 	get("/approvals", func(*http.Request) (any, error) { return o.Approvals(), nil })
+	get("/approvals/{id}", func(r *http.Request) (any, error) { return o.Approval(r.PathValue("id")) })
 	get("/sessions", func(*http.Request) (any, error) { return o.Sessions(), nil })
 	get("/sessions/{id}", func(r *http.Request) (any, error) { return o.Session(r.PathValue("id")) })
 	get("/shadow", func(r *http.Request) (any, error) { return o.Shadow(r.URL.Query().Get("session")) })

@@ -228,6 +228,20 @@ func (b *Book) finish(q *Question, s State) {
 	}
 }
 
+// Waiting is how many questions wait for an answer.
+func (b *Book) Waiting() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.sweep()
+	n := 0
+	for _, q := range b.byID {
+		if q.answer.State == Pending {
+			n++
+		}
+	}
+	return n
+}
+
 // A Standing is a question and where it stands.
 type Standing struct {
 	Question *Question
