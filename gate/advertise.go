@@ -219,7 +219,7 @@ func (j *judgement) open(f *finding) bool {
 // speaks of.
 func (j *judgement) gives(n *net, u Tool) bool {
 	maps := n.maps
-	if n.Labels {
+	if n.Labels != nil {
 		maps = j.policy.names.mapping
 	}
 	for i := range j.tools {
@@ -230,7 +230,7 @@ func (j *judgement) gives(n *net, u Tool) bool {
 		}) {
 			return true
 		}
-		if n.Labels && (strings.HasPrefix(u.Name, tool+".") || u.Kind == Glob && strings.Contains(u.Name, ".")) && u.Kind != Literal {
+		if n.Labels != nil && (strings.HasPrefix(u.Name, tool+".") || u.Kind == Glob && strings.Contains(u.Name, ".")) && u.Kind != Literal {
 			return true
 		}
 	}

@@ -158,7 +158,7 @@ func TestArgumentsKeepATool(t *testing.T) {
 		{"no actions in a net of its own", unless(handNet("n", nil, "t: p -> p | sh"), label("sh.list")), "x"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			p := play(t, gate.PolicyOptions{Maps: shellMaps(words)}, c.net)
+			p := play(t, gate.PolicyOptions{Labels: labels(shellMaps(words)...)}, c.net)
 			shown := p.Advertise([]gate.Call{{Tool: "sh"}, {Tool: "x"}}, noon).Tools
 			if got := strings.Join(shown, " "); got != c.want {
 				t.Errorf("%q, want %q", got, c.want)
@@ -166,7 +166,7 @@ func TestArgumentsKeepATool(t *testing.T) {
 		})
 	}
 	// A word that matches exempts nothing.
-	o := gate.PolicyOptions{Maps: []gate.Map{{Tool: "sh", Field: "c", As: "read", Match: contains("ls")}}}
+	o := gate.PolicyOptions{Labels: labels(gate.Map{Tool: "sh", Field: "c", As: "read", Match: contains("ls")})}
 	if got := advertised(play(t, o, unless(blockNet("sh"), label("read"))).Session, "sh x"); got != "x; sh by block-sh" {
 		t.Error(got)
 	}

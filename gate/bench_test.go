@@ -24,7 +24,7 @@ func sixtyRules(b *testing.B) *gate.Policy {
 		{Tool: "bash", Field: "command", As: "delete", Source: "rm", Match: regexp.MustCompile(`\brm\b`).MatchString},
 		{Tool: "bash", Field: "command", As: "single", Source: "git", Match: regexp.MustCompile(`\bgit\b`).MatchString},
 	}
-	p, err := gate.NewPolicy(nets, gate.PolicyOptions{Maps: maps})
+	p, err := gate.NewPolicy(nets, gate.PolicyOptions{Labels: labels(maps...)})
 	if err != nil {
 		b.Fatal(err)
 	}

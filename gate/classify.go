@@ -100,7 +100,7 @@ func (j *judgement) now(n *net, data *NetData) *NetData {
 // ask adds the verdict of one net.
 func (j *judgement) ask(n *net, data *NetData) {
 	f := finding{net: n, data: data, labels: j.labels, first: len(j.choices), label: -1}
-	if !n.Labels {
+	if n.Labels == nil {
 		var ok bool
 		if f.labels, ok = j.own(n); !ok {
 			f.kind, f.broken = Blocked, true

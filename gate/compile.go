@@ -77,7 +77,7 @@ func compile(def Net) (*net, ErrorList) {
 	n.start = slices.Clone(n.initial)
 	n.prepareClock()
 	n.list()
-	if !n.Labels && len(n.Maps) > 0 {
+	if n.Labels == nil && len(n.Maps) > 0 {
 		n.maps = newMapping(n.Maps)
 	}
 	n.print = fingerprintNet(n)

@@ -230,12 +230,13 @@ func ExampleSession_Replay() {
 }
 
 func ExamplePolicy_Names() {
-	policy, err := gate.NewPolicy([]gate.Net{{
-		Name: "block-chat.send", Labels: true, Places: []string{"locked"},
-		Transitions: []gate.Transition{{Name: "do", Inputs: []string{"locked"}, Tools: gate.Tools("chat.send")}},
-	}}, gate.PolicyOptions{Maps: []gate.Map{
+	labels := gate.Labels{Maps: []gate.Map{
 		{Tool: "chat", Field: "text", As: "loud", Match: func(s string) bool { return strings.Contains(s, "!") }},
-	}})
+	}}
+	policy, err := gate.NewPolicy([]gate.Net{{
+		Name: "block-chat.send", Labels: &labels, Places: []string{"locked"},
+		Transitions: []gate.Transition{{Name: "do", Inputs: []string{"locked"}, Tools: gate.Tools("chat.send")}},
+	}}, gate.PolicyOptions{})
 	if err != nil {
 		panic(err)
 	}
@@ -246,6 +247,38 @@ func ExamplePolicy_Names() {
 	// chat true
 	// chat.send true
 	// loud false
+}
+
+// A policy of some of the nets decides by the names and under the options of the whole.
+func ExamplePolicy_Options() {
+	all, err := gate.NewPolicy([]gate.Net{backupBeforeDelete, toolApproval}, gate.PolicyOptions{Deny: true})
+	if err != nil {
+		panic(err)
+	}
+	one, err := gate.NewPolicy([]gate.Net{all.Nets()[0].Net}, all.Options())
+	if err != nil {
+		panic(err)
+	}
+	try(gate.NewSession(one, gate.SessionOptions{}), "bash", gate.Success)
+	// Output:
+	// bash: Tool 'bash' is not named by any active net, and the policy denies such calls.
+}
+
+func ExamplePolicy_Maps() {
+	labels := &gate.Labels{Maps: []gate.Map{
+		{Tool: "bash", Field: "command", As: "delete", Match: func(s string) bool { return strings.Contains(s, "rm") }},
+	}}
+	net := backupBeforeDelete
+	net.Labels = labels
+	policy, err := gate.NewPolicy([]gate.Net{net}, gate.PolicyOptions{})
+	if err != nil {
+		panic(err)
+	}
+	for _, m := range policy.Maps() {
+		fmt.Println(m.Tool, m.Field, "as", m.As)
+	}
+	// Output:
+	// bash command as delete
 }
 
 func ExamplePolicy_Explore() {

@@ -52,13 +52,13 @@ func fingerprintNet(n *net) string {
 	}
 	return hash(identity{
 		Places: solid(n.Places), Initial: n.initial, Free: solid(n.Free), Transitions: ts,
-		Maps: mapIdentities(n.Maps), Labels: n.Labels, MatchFirst: n.MatchFirst,
+		Maps: mapIdentities(n.Maps), Labels: n.Labels != nil, MatchFirst: n.MatchFirst,
 		Hooks:    [3]bool{n.Mapper != nil, n.Validate != nil, n.OnSuccess != nil},
 		Identity: n.Identity, Scope: n.Scope,
 	})
 }
 
-func fingerprintPolicy(p *Policy, o PolicyOptions) string {
+func fingerprintPolicy(p *Policy, maps []Map) string {
 	type named struct {
 		Name, Print, Reason string
 		Shadow              bool `json:",omitempty"`
@@ -72,7 +72,7 @@ func fingerprintPolicy(p *Policy, o PolicyOptions) string {
 		Maps   []mapIdentity
 		Deny   bool
 		Shadow bool `json:",omitempty"`
-	}{nets, mapIdentities(o.Maps), o.Deny, o.Shadow})
+	}{nets, mapIdentities(maps), p.deny, p.shadow})
 }
 
 func mapIdentities(maps []Map) []mapIdentity {

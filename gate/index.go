@@ -11,7 +11,7 @@ type index struct {
 func newIndex(g *naming, nets []*net) index {
 	x := index{byName: make(map[string][]int), byGlob: make([][]int, len(g.globs)), words: (len(nets) + 63) / 64}
 	for _, n := range nets {
-		if !n.Labels && (n.Mapper != nil || len(n.globs) > 0) {
+		if n.Labels == nil && (n.Mapper != nil || len(n.globs) > 0) {
 			x.always = append(x.always, n.index)
 			continue
 		}

@@ -79,7 +79,7 @@ func TestLoadErrors(t *testing.T) {
 func TestAllErrorsAtOnce(t *testing.T) {
 	n := handNet("n", map[string]int{"p": -1}, "t: p -> p [manual]")
 	maps := []gate.Map{{Tool: "t"}}
-	_, err := gate.NewPolicy([]gate.Net{n, n}, gate.PolicyOptions{Maps: maps})
+	_, err := gate.NewPolicy([]gate.Net{n, n}, gate.PolicyOptions{Labels: labels(maps...)})
 	const want = `net "n": the place "p" starts with -1 tokens (a marking is never negative)
 net "n": transition "t": the transition is manual and has no tools (a transition without tools fires by itself)
 net "n": two nets have this name
@@ -147,13 +147,13 @@ func TestEqualStatementsAreOneNet(t *testing.T) {
 func TestFingerprints(t *testing.T) {
 	base := func() ([]gate.Net, gate.PolicyOptions) {
 		m := gate.Map{Tool: "t", Field: "f", As: "x", Source: "a", Match: contains("a")}
-		return []gate.Net{limitNet("x", 1, "session")}, gate.PolicyOptions{Maps: []gate.Map{m}}
+		return []gate.Net{limitNet("x", 1, "session")}, gate.PolicyOptions{Labels: labels(m)}
 	}
 	prints := make(map[string]string)
 	for name, edit := range map[string]func([]gate.Net, *gate.PolicyOptions){
 		"base":    func([]gate.Net, *gate.PolicyOptions) {},
 		"deny":    func(_ []gate.Net, o *gate.PolicyOptions) { o.Deny = true },
-		"map":     func(_ []gate.Net, o *gate.PolicyOptions) { o.Maps[0].Source = "b" },
+		"map":     func(_ []gate.Net, o *gate.PolicyOptions) { o.Labels[0].Maps[0].Source = "b" },
 		"initial": func(n []gate.Net, _ *gate.PolicyOptions) { n[0].Initial["budget"] = 2 },
 		"name":    func(n []gate.Net, _ *gate.PolicyOptions) { n[0].Name = "other" },
 		"hook":    func(n []gate.Net, _ *gate.PolicyOptions) { n[0].OnSuccess = func(gate.Firing) {} },

@@ -27,7 +27,7 @@ func (p *Policy) Meaning(c Call) []Meaning {
 	var all []Meaning
 	for _, n := range p.nets {
 		ls, ok := labels, true
-		if !n.Labels {
+		if n.Labels == nil {
 			ls, ok = n.labels(&c, tools)
 		}
 		if !ok {

@@ -15,7 +15,7 @@ func TestMeaning(t *testing.T) {
 	broken := handNet("broken", map[string]int{"p": 1}, "t: p -> p | sh")
 	broken.Mapper = func(gate.Call) []gate.Name { panic("no names") }
 	nets := []gate.Net{unless(blockNet("sh"), gate.Tool{Name: "read"}), limitNet("read", 2, "session"), blockNet("other"), free, broken}
-	p, err := gate.NewPolicy(nets, gate.PolicyOptions{Maps: shellMaps(&commands{words: []string{"ls", "cat", "rm"}})})
+	p, err := gate.NewPolicy(nets, gate.PolicyOptions{Labels: labels(shellMaps(&commands{words: []string{"ls", "cat", "rm"}})...)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -58,7 +58,7 @@ func newNaming(maps []Map, nets []*net) *naming {
 		g.mapping = newMapping(maps)
 	}
 	for _, n := range nets {
-		if !n.Labels {
+		if n.Labels == nil {
 			continue
 		}
 		g.used = true
@@ -255,7 +255,7 @@ func merge(ls, more []label) []label {
 }
 
 // own reports whether the net can have names for calls that the policy has not.
-func (n *net) own() bool { return !n.Labels && (n.Mapper != nil || n.maps != nil) }
+func (n *net) own() bool { return n.Labels == nil && (n.Mapper != nil || n.maps != nil) }
 
 // names is ls for others to read. A pattern in two versions is one name.
 func names(ls []label) []Name {

@@ -50,7 +50,7 @@ func TestNames(t *testing.T) {
 	}
 	maps = append(maps[3:4:4], append(maps[:3:3], maps[4])...)
 	rules := []gate.Net{blockNet("chat.send"), blockGlob("re*", ""), blockGlob("*.x", ""), blockGlob("re*", "sh"), blockGlob("s?", ""), blockGlob("deep.*", "")}
-	policy, err := gate.NewPolicy(rules, gate.PolicyOptions{Maps: maps})
+	policy, err := gate.NewPolicy(rules, gate.PolicyOptions{Labels: labels(maps...)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,7 +120,7 @@ func TestLiteralNamesAreNoActions(t *testing.T) {
 
 	// In one net, some transitions list it literally and others do not.
 	n := handNet("n", map[string]int{"p": 1}, "a: q -> q | chat.send", "b: p -> p | chat.send")
-	n.Labels = true
+	n.Labels = &gate.Labels{}
 	n.Transitions[1].Tools[0].Kind = gate.Literal
 	p = play(t, gate.PolicyOptions{}, n)
 	p.allow("chat.send")
@@ -128,7 +128,7 @@ func TestLiteralNamesAreNoActions(t *testing.T) {
 
 	// A map that gives the name makes it more than an action.
 	m := gate.Map{Tool: "chat", Field: "text", As: "chat.send", Match: contains("x")}
-	p = play(t, gate.PolicyOptions{Maps: []gate.Map{m}}, literally(blockNet("chat.send")), blockNet("chat.other"))
+	p = play(t, gate.PolicyOptions{Labels: labels(m)}, literally(blockNet("chat.send")), blockNet("chat.other"))
 	p.allowCall(action, nil)
 	p.refuse(`chat {"action":"send","text":"x"}`, gate.KindBlocked, "block-chat.send")
 }
@@ -141,7 +141,7 @@ func TestExceptions(t *testing.T) {
 		return n
 	}
 	backup := gate.Map{Tool: "sh", Field: "c", As: "backup", Match: contains("cp")}
-	p := play(t, gate.PolicyOptions{Maps: []gate.Map{backup}}, sequence(gate.Plain, "backup"))
+	p := play(t, gate.PolicyOptions{Labels: labels(backup)}, sequence(gate.Plain, "backup"))
 	p.refuse("delete", gate.KindBlocked, "require-backup-before-*")
 	p.refuse(`sh {"c":"cp"}`, gate.KindBlocked, "require-backup-before-*")
 	p.success("backup")
@@ -168,7 +168,7 @@ func TestDefaultDeny(t *testing.T) {
 	first := handNet("first", map[string]int{"p": 1}, "t: p -> p | commit git")
 	first.MatchFirst = true
 	first.Maps = []gate.Map{{Tool: "git", Field: "c", As: "commit", Match: contains("commit")}}
-	p := play(t, gate.PolicyOptions{Deny: true, Maps: maps}, sequenceNet("copy", "delete"), blockGlob("get*", "getaway"), blockNet("chat.send"), free, first)
+	p := play(t, gate.PolicyOptions{Deny: true, Labels: labels(maps...)}, sequenceNet("copy", "delete"), blockGlob("get*", "getaway"), blockNet("chat.send"), free, first)
 	if r := p.refuse("other", gate.KindDefault); r.Text != "Tool 'other' is not named by any active net, and the policy denies such calls." {
 		t.Error(r.Text)
 	}

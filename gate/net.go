@@ -18,7 +18,7 @@ type Net struct {
 	// How the net names a call. The first of these that is set decides; where
 	// none is, the names are the physical names of the call.
 	Mapper     func(Call) []Name // a Go function that returns what it wants
-	Labels     bool              // the labels of the policy, see [PolicyOptions]; set by rules
+	Labels     *Labels           // the labels of the policy; rules bring theirs with every net
 	Maps       []Map             // the net's own maps, after the physical names
 	MatchFirst bool              // the first matching entry of Maps alone, or the physical names
 
@@ -117,6 +117,15 @@ func Tools(names ...string) []Tool {
 		tools[i] = Tool{Name: name}
 	}
 	return tools
+}
+
+// Labels are names that maps give to calls, for the nets that share them. A
+// policy gives the labels of all its nets to each net that has Labels: every
+// map that matches counts, beside the physical names, tool.action and globs.
+// Nets of one origin hold one pointer, so that a map counts once. It must not be
+// changed once a net has it.
+type Labels struct {
+	Maps []Map
 }
 
 // A Map gives a call of Tool a further name where the arguments match. Either

@@ -70,7 +70,7 @@ func TestPathsOfMaps(t *testing.T) {
 		{`$["a"]["b.c"]`, `{"a":{"b.c":"x"}}`, "t! hit"},
 	} {
 		m := gate.Map{Tool: "t", Field: c.field, As: "hit", Source: "x", Match: contains("x")}
-		p, err := gate.NewPolicy([]gate.Net{blockNet("hit")}, gate.PolicyOptions{Maps: []gate.Map{m}})
+		p, err := gate.NewPolicy([]gate.Net{blockNet("hit")}, gate.PolicyOptions{Labels: labels(m)})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -151,3 +151,6 @@ func (p *player) marking(want string) {
 		p.t.Errorf("marking is %s, want %s", got, want)
 	}
 }
+
+// labels are those of a policy whose nets bring none.
+func labels(maps ...gate.Map) []*gate.Labels { return []*gate.Labels{{Maps: maps}} }

@@ -9,11 +9,13 @@ import (
 
 // PolicyOptions are what the nets of a policy share. The zero value is ready to use.
 type PolicyOptions struct {
-	Maps []Map // give labels to calls, for the nets with Labels
-	Deny bool  // default: deny; a call that no active net knows is refused
+	Deny   bool // default: deny; a call that no active net knows is refused
+	Shadow bool // every net is in shadow, and the default too
 
-	// Shadow puts every net in shadow, and the default too.
-	Shadow bool
+	// Labels are those that calls have besides the labels of the nets. A policy
+	// needs them where none of its nets has labels and somebody asks for the
+	// names of a call.
+	Labels []*Labels
 }
 
 // Policy is an immutable set of nets that decide together. It is safe for concurrent use.
@@ -27,8 +29,9 @@ type Policy struct {
 
 	timed []int // the nets that go by the clock
 
-	names *naming // labels of the calls
-	touch index   // which nets a call can be about
+	labels []*Labels // of the nets and the options, each once
+	names  *naming   // of the calls
+	touch  index     // which nets a call can be about
 }
 
 // A Merge is a statement that says the same as an earlier one; the two are one
@@ -46,7 +49,9 @@ type Merge struct {
 func NewPolicy(nets []Net, o PolicyOptions) (*Policy, error) {
 	p := &Policy{deny: o.Deny, shadow: o.Shadow, byName: make(map[string]*net, len(nets))}
 	errs := p.adopt(nets)
-	for _, m := range o.Maps {
+	p.collect(nets, o)
+	maps := p.Maps()
+	for _, m := range maps {
 		if msg := m.fault(); msg != "" {
 			errs = append(errs, &NetError{Msg: msg, Rule: m.Rule})
 		}
@@ -54,10 +59,40 @@ func NewPolicy(nets []Net, o PolicyOptions) (*Policy, error) {
 	if err := errs.err(); err != nil {
 		return nil, err
 	}
-	p.names = newNaming(o.Maps, p.enforcedFirst())
+	p.names = newNaming(maps, p.enforcedFirst())
 	p.touch = newIndex(p.names, p.nets)
-	p.print = fingerprintPolicy(p, o)
+	p.print = fingerprintPolicy(p, maps)
 	return p, nil
+}
+
+// collect takes the labels of the nets, in their order, and those of the options.
+func (p *Policy) collect(nets []Net, o PolicyOptions) {
+	add := func(l *Labels) {
+		if l != nil && !slices.Contains(p.labels, l) {
+			p.labels = append(p.labels, l)
+		}
+	}
+	for i := range nets {
+		add(nets[i].Labels)
+	}
+	for _, l := range o.Labels {
+		add(l)
+	}
+}
+
+// Maps are all that give labels to calls, in the order in which they do.
+func (p *Policy) Maps() []Map {
+	var maps []Map
+	for _, l := range p.labels {
+		maps = append(maps, l.Maps...)
+	}
+	return maps
+}
+
+// Options are those under which the policy decides, with all of its labels: a
+// policy of some of its nets is made under them.
+func (p *Policy) Options() PolicyOptions {
+	return PolicyOptions{Deny: p.deny, Shadow: p.shadow, Labels: slices.Clone(p.labels)}
 }
 
 // enforcedFirst are the nets, those in shadow last: they do not change the
@@ -82,22 +117,22 @@ func (p *Policy) enforcedFirst() []*net {
 func (p *Policy) adopt(nets []Net) (errs ErrorList) {
 	written := make(map[string]bool) // names of hand-written nets
 	for _, n := range nets {
-		if !n.Labels {
+		if n.Labels == nil {
 			written[n.Name] = true
 		}
 	}
 	equal, seen := make(map[string]*net), make(map[string]bool)
 	for _, def := range nets {
-		if !def.Labels && seen[def.Name] {
+		if def.Labels == nil && seen[def.Name] {
 			errs = append(errs, &NetError{Net: def.Name, Msg: "two nets have this name", Rule: def.Rule})
 		}
-		seen[def.Name] = !def.Labels || seen[def.Name]
+		seen[def.Name] = def.Labels == nil || seen[def.Name]
 		def.Shadow = def.Shadow || p.shadow
 		n, es := compile(def)
 		if errs = append(errs, es...); len(es) > 0 {
 			continue
 		}
-		if def.Labels {
+		if def.Labels != nil {
 			key := fmt.Sprint(n.Name, "\x00", n.print, "\x00", n.Reason, "\x00", n.Shadow)
 			if first := equal[key]; first != nil {
 				p.merged = append(p.merged, Merge{Net: first.Name, First: first.Rule, Again: def.Rule})

@@ -59,7 +59,7 @@ func shellMaps(c *commands) []gate.Map {
 }
 
 func TestNamesByReaders(t *testing.T) {
-	p, err := gate.NewPolicy([]gate.Net{blockNet("x")}, gate.PolicyOptions{Maps: shellMaps(&commands{words: []string{"ls", "cat", "rm"}})})
+	p, err := gate.NewPolicy([]gate.Net{blockNet("x")}, gate.PolicyOptions{Labels: labels(shellMaps(&commands{words: []string{"ls", "cat", "rm"}})...)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +91,7 @@ func TestReadersReadOnce(t *testing.T) {
 	shell, whole := &commands{words: []string{"ls", "cat", "rm"}}, &commands{words: []string{""}}
 	maps := append(shellMaps(shell), gate.Map{Tool: "sh", Reader: whole, As: "any", Source: "true"},
 		gate.Map{Tool: "sh", Reader: whole, As: "each", Source: "true"})
-	p, err := gate.NewPolicy([]gate.Net{blockNet("x")}, gate.PolicyOptions{Maps: maps})
+	p, err := gate.NewPolicy([]gate.Net{blockNet("x")}, gate.PolicyOptions{Labels: labels(maps...)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,7 +105,7 @@ func TestReadersReadOnce(t *testing.T) {
 
 func TestReadersProve(t *testing.T) {
 	words := &commands{words: []string{"ls", "cat", "rm"}}
-	p := play(t, gate.PolicyOptions{Maps: shellMaps(words)}, sequenceNet("read", "deploy"))
+	p := play(t, gate.PolicyOptions{Labels: labels(shellMaps(words)...)}, sequenceNet("read", "deploy"))
 	for _, args := range []string{`{"c":"ls; cat"}`, `{"c":"?"}`, `{"c":["ls"]}`} {
 		p.success("sh " + args)
 		p.refuse("deploy", gate.KindBlocked, "require-read-before-deploy")
@@ -122,7 +122,7 @@ func unless(n gate.Net, names ...gate.Tool) gate.Net {
 
 func TestUnless(t *testing.T) {
 	words := &commands{words: []string{"ls", "cat", "rm"}}
-	o := gate.PolicyOptions{Maps: shellMaps(words)}
+	o := gate.PolicyOptions{Labels: labels(shellMaps(words)...)}
 	p := play(t, o, unless(blockNet("sh"), gate.Tool{Name: "read"}))
 	p.allow(`sh {"c":"ls"}`)
 	p.allow(`sh {"c":"ls; cat"}`)
@@ -152,7 +152,7 @@ func TestTwoScripts(t *testing.T) {
 		gate.Map{Tool: "other", Field: "more", Reader: words, Pattern: 2, As: "remove", Source: "rm"},
 		gate.Map{Tool: "sh", Field: "d", As: "d", Source: "x", Match: contains("x")},
 	)
-	p, err := gate.NewPolicy([]gate.Net{blockNet("x")}, gate.PolicyOptions{Maps: maps})
+	p, err := gate.NewPolicy([]gate.Net{blockNet("x")}, gate.PolicyOptions{Labels: labels(maps...)})
 	if err != nil {
 		t.Fatal(err)
 	}

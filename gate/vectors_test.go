@@ -110,7 +110,7 @@ func (v *vector) run(t *testing.T) {
 	for _, n := range v.Case.Nets {
 		nets = append(nets, n.net(t))
 	}
-	p, err := gate.NewPolicy(nets, gate.PolicyOptions{Maps: vmaps, Deny: v.Case.Default == "deny"})
+	p, err := gate.NewPolicy(nets, gate.PolicyOptions{Labels: labels(vmaps...), Deny: v.Case.Default == "deny"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -298,7 +298,7 @@ func readRules(text string) (nets []gate.Net, vmaps []gate.Map, ok bool) {
 }
 
 func ruleNet(name string, cause gate.Cause, reason string, more map[string]int, ts ...gate.Transition) gate.Net {
-	n := gate.Net{Name: name, Labels: true, Cause: cause, Reason: reason, Places: []string{"idle", "ready"}, Initial: map[string]int{"idle": 1}}
+	n := gate.Net{Name: name, Labels: &gate.Labels{}, Cause: cause, Reason: reason, Places: []string{"idle", "ready"}, Initial: map[string]int{"idle": 1}}
 	for _, place := range slices.Sorted(maps.Keys(more)) {
 		n.Places = append(n.Places, place)
 		n.Initial[place] = more[place]

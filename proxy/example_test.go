@@ -21,7 +21,7 @@ func onlyAfter() *gate.Policy {
 	if err != nil {
 		panic(err)
 	}
-	p, err := gate.NewPolicy(compiled.Nets, gate.PolicyOptions{Maps: compiled.Maps})
+	p, err := gate.NewPolicy(compiled.Nets, gate.PolicyOptions{})
 	if err != nil {
 		panic(err)
 	}

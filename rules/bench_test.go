@@ -83,7 +83,7 @@ func BenchmarkLoad(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				if _, err := gate.NewPolicy(c.Nets, gate.PolicyOptions{Maps: c.Maps}); err != nil {
+				if _, err := gate.NewPolicy(c.Nets, gate.PolicyOptions{}); err != nil {
 					b.Fatal(err)
 				}
 			}

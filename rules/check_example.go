@@ -14,7 +14,7 @@ type giver struct{ tool, as string }
 // checkExamples asks the gate what the maps make of each example.
 func (c *compiler) checkExamples() {
 	maps, refused := make(map[giver][]gate.Map), make(map[giver]bool)
-	for _, m := range c.out.Maps {
+	for _, m := range c.out.Labels.Maps {
 		g := giver{m.Tool, m.As}
 		maps[g] = append(maps[g], m)
 	}
@@ -62,7 +62,7 @@ func (c *compiler) nearLabel(e *Example) string {
 // namer is a policy that only names calls. Maps that were compiled have no fault
 // that the gate could find.
 func namer(maps []gate.Map) *gate.Policy {
-	p, _ := gate.NewPolicy([]gate.Net{{Name: "example", Labels: true}}, gate.PolicyOptions{Maps: maps})
+	p, _ := gate.NewPolicy([]gate.Net{{Name: "example", Labels: &gate.Labels{Maps: maps}}}, gate.PolicyOptions{})
 	return p
 }
 

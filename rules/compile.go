@@ -8,12 +8,13 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// Compiled is what rules mean: nets, and maps that name calls for all of them.
+// Compiled is what rules mean: nets, each of which holds the labels that the
+// maps give, so that [gate.NewPolicy] of the nets is the whole of it.
 type Compiled struct {
-	Nets     []gate.Net // in the order of the statements
-	Maps     []gate.Map // for [gate.PolicyOptions]
-	Claims   []*Prove   // that must hold of the policy that the nets are part of
-	Warnings []Warning  // in the order of the files and lines
+	Nets     []gate.Net   // in the order of the statements
+	Labels   *gate.Labels // of the nets; where there are maps and no rules, nothing else holds them
+	Claims   []*Prove     // that must hold of the policy that the nets are part of
+	Warnings []Warning    // in the order of the files and lines
 
 	verified []Verification // of Nets
 }
@@ -67,7 +68,7 @@ func newCompiler(files []*File) *compiler {
 		named:  make(map[string]int),
 		failed: make(map[Statement]*Error),
 		fileOf: make(map[Statement]*File),
-		out:    &Compiled{},
+		out:    &Compiled{Labels: &gate.Labels{}},
 	}
 	first := make(map[string]Statement)
 	for _, f := range files {
@@ -106,7 +107,7 @@ func (c *compiler) add(s Statement) {
 		c.net(limitNet(s), v)
 	case *Map:
 		if m, ok := c.gateMap(s); ok {
-			c.out.Maps = append(c.out.Maps, m)
+			c.out.Labels.Maps = append(c.out.Labels.Maps, m)
 		}
 	case *Prove:
 		c.out.Claims = append(c.out.Claims, s)
@@ -120,7 +121,7 @@ func (c *compiler) net(n gate.Net, v Verification) {
 	if k := c.named[n.Name]; k > 1 {
 		n.Name = fmt.Sprintf("%s#%d", n.Name, k)
 	}
-	v.Name = n.Name
+	n.Labels, v.Name = c.out.Labels, n.Name
 	c.out.Nets = append(c.out.Nets, n)
 	c.out.verified = append(c.out.verified, v)
 }

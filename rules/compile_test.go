@@ -135,7 +135,7 @@ func TestNets(t *testing.T) {
 			if diff := cmp.Diff(test.want, netText(n)); diff != "" {
 				t.Errorf("net: -want +got:\n%s", diff)
 			}
-			if n.Cause != test.cause || n.Reason != test.reason || !n.Labels {
+			if n.Cause != test.cause || n.Reason != test.reason || n.Labels != c.Labels {
 				t.Errorf("cause %s, reason %q, labels %v", n.Cause, n.Reason, n.Labels)
 			}
 			if want := (gate.Position{File: "t.rules", Line: 2, Column: 3}); n.Rule != want {
@@ -182,6 +182,49 @@ limit a to 7 per day`)
 	}
 }
 
+// TestNetsBringTheirLabels: whatever nets of compiled rules a policy is made of,
+// its calls have the names that the maps of the rules give.
+func TestNetsBringTheirLabels(t *testing.T) {
+	c := compile(t, "map bash.command rm as delete\nrequire backup before delete\nblock push")
+	more := compile(t, "map sh.c rm as delete\nmap sh.c cp as delete")
+	written := gate.Net{Name: "written", Places: []string{"p"}, Transitions: []gate.Transition{{Name: "t", Inputs: []string{"p"}, Outputs: []string{"p"}, Tools: gate.Tools("delete")}}}
+	rm := gate.Call{Tool: "bash", Args: []byte(`{"command":"rm -rf build/"}`)}
+	sh := gate.Call{Tool: "sh", Args: []byte(`{"c":"cp a b"}`)}
+	for _, test := range []struct {
+		name    string
+		nets    []gate.Net
+		o       gate.PolicyOptions
+		refused []gate.Call
+		names   int // of sh
+		maps    int
+	}{
+		{"all", c.Nets, gate.PolicyOptions{}, []gate.Call{rm}, 1, 1},
+		{"one", c.Nets[:1], gate.PolicyOptions{}, []gate.Call{rm}, 1, 1},
+		{"one besides others", append([]gate.Net{written}, c.Nets[0]), gate.PolicyOptions{}, []gate.Call{rm}, 1, 1},
+		{"of two compilations", append(compile(t, "map sh.c cp as delete\nblock pull").Nets, c.Nets...), gate.PolicyOptions{}, []gate.Call{rm, sh}, 2, 2},
+		{"with maps that no net has", c.Nets, gate.PolicyOptions{Labels: []*gate.Labels{more.Labels, c.Labels}}, []gate.Call{rm, sh}, 2, 3},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			p, err := gate.NewPolicy(test.nets, test.o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			again, err := gate.NewPolicy(test.nets, p.Options())
+			if err != nil || len(p.Maps()) != test.maps || again.Fingerprint() != p.Fingerprint() {
+				t.Errorf("%d maps, %v, made anew it is another policy: %v", len(p.Maps()), err, again.Fingerprint() != p.Fingerprint())
+			}
+			if got := p.Names(sh); len(got) != test.names {
+				t.Errorf("names of sh: %v", got)
+			}
+			for _, call := range test.refused {
+				if r, ok := gate.NewSession(p, gate.SessionOptions{}).Decide(call, nil).(*gate.Refusal); !ok || r.Text != "delete requires a successful call to backup first." {
+					t.Errorf("%s is not refused: %v", call.Tool, r)
+				}
+			}
+		})
+	}
+}
+
 func TestNumberedNames(t *testing.T) {
 	c := compile(t, "require a-before-b before c\nrequire a before b-before-c\nrequire a before b-before-c")
 	if len(c.Nets) != 2 || c.Nets[0].Name != "require-a-before-b-before-c" || c.Nets[1].Name != "require-a-before-b-before-c#2" {
@@ -191,10 +234,10 @@ func TestNumberedNames(t *testing.T) {
 
 func TestMaps(t *testing.T) {
 	c := compile(t, "map bash.command rm as delete\nmap \"my.tool\".a.b /^x y#\\/$/i as \"z z\"\nblock delete\nblock \"z z\"")
-	if len(c.Maps) != 2 {
-		t.Fatalf("%d maps", len(c.Maps))
+	if len(c.Labels.Maps) != 2 {
+		t.Fatalf("%d maps", len(c.Labels.Maps))
 	}
-	word, regex := c.Maps[0], c.Maps[1]
+	word, regex := c.Labels.Maps[0], c.Labels.Maps[1]
 	if word.Tool != "bash" || word.Field != "command" || word.As != "delete" || word.Source != "rm" || word.Rule.Line != 1 {
 		t.Errorf("word: %+v", word)
 	}
@@ -225,7 +268,7 @@ example charge {"amount": 60} not as big
 example charge {} as big # nobody knows
 example http {"request": {"method": "DELETE"}} as gone
 example many {"files": [{"path": "echo"}, {"path": "rm x"}]} as delete`)
-	p, err := gate.NewPolicy(c.Nets, gate.PolicyOptions{Maps: c.Maps})
+	p, err := gate.NewPolicy(c.Nets, gate.PolicyOptions{})
 	if err != nil || len(c.Warnings) > 0 {
 		t.Fatal(err, c.Warnings)
 	}
@@ -301,7 +344,7 @@ func TestLoad(t *testing.T) {
 		"c.rules": {Data: []byte("blok rm\n")},
 	}
 	c, err := rules.Load(fsys, "a.rules", "b.rules")
-	if err != nil || len(c.Nets) != 2 || len(c.Maps) != 1 || len(c.Warnings) != 1 || c.Nets[1].Rule.File != "b.rules" {
+	if err != nil || len(c.Nets) != 2 || len(c.Labels.Maps) != 1 || len(c.Warnings) != 1 || c.Nets[1].Rule.File != "b.rules" {
 		t.Errorf("%+v, %v", c, err)
 	}
 	if _, err := rules.Load(fsys, "a.rules", "missing.rules"); err == nil || !strings.HasPrefix(err.Error(), "reading rules: open missing.rules") {

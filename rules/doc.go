@@ -16,7 +16,12 @@
 //	prove never deploy before test             # what must hold of all of it
 //
 // [Parse] reads a file to its end and reports every error with its place,
-// [Compile] makes nets of the files of a policy, [Load] does both.
+// [Compile] makes nets of the files of a policy, [Load] does both. The nets hold
+// the names that the maps give, so that nothing but them has to be passed on:
+//
+//	compiled, err := rules.Load(os.DirFS("."), "safety.rules")
+//	...
+//	policy, err := gate.NewPolicy(compiled.Nets, gate.PolicyOptions{})
 //
 // # Grammar
 //

@@ -32,25 +32,25 @@ func ExampleParseAt() {
 }
 
 func ExampleCompile() {
-	f, _ := rules.Parse("safety.rules", []byte("require backup before delete\nblock rm # never\nblock rm\n"))
+	f, _ := rules.Parse("safety.rules", []byte("map bash.command rm as delete\nrequire backup before delete\nblock push # never\nblock push\n"))
 	c, err := rules.Compile(f)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	p, err := gate.NewPolicy(c.Nets, gate.PolicyOptions{Maps: c.Maps})
+	p, err := gate.NewPolicy(c.Nets, gate.PolicyOptions{})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	s := gate.NewSession(p, gate.SessionOptions{})
-	if r, ok := s.Decide(gate.Call{ID: "1", Tool: "delete"}, nil).(*gate.Refusal); ok {
+	if r, ok := s.Decide(gate.Call{Tool: "bash", Args: []byte(`{"command":"rm -rf build/"}`)}, nil).(*gate.Refusal); ok {
 		fmt.Println(r.Text)
 	}
 	fmt.Println(c.Warnings[0])
 	// Output:
 	// delete requires a successful call to backup first.
-	// safety.rules:3:1: "block rm" stands already at safety.rules:2:1 and counts once
+	// safety.rules:4:1: "block push" stands already at safety.rules:3:1 and counts once
 }
 
 func ExampleLoad() {
@@ -129,7 +129,7 @@ example bash.command "echo rm" not as delete
 		fmt.Println(err)
 		return
 	}
-	p, err := gate.NewPolicy(c.Nets, gate.PolicyOptions{Maps: c.Maps})
+	p, err := gate.NewPolicy(c.Nets, gate.PolicyOptions{})
 	if err != nil {
 		fmt.Println(err)
 		return

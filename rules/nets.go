@@ -25,7 +25,6 @@ func ruleNet(name string, r Rule, cause gate.Cause, places []string, ts ...gate.
 		Places:      append([]string{idle, ready}, places...),
 		Initial:     map[string]int{idle: 1},
 		Transitions: append([]gate.Transition{start}, ts...),
-		Labels:      true,
 		Cause:       cause,
 		Rule:        r.Pos,
 		Shadow:      r.Shadow,

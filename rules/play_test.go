@@ -40,7 +40,7 @@ func TestPlay(t *testing.T) {
 func play(t *testing.T, src, steps string) string {
 	t.Helper()
 	c := compile(t, src)
-	p, err := gate.NewPolicy(c.Nets, gate.PolicyOptions{Maps: c.Maps})
+	p, err := gate.NewPolicy(c.Nets, gate.PolicyOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

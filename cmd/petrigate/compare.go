@@ -12,7 +12,8 @@ import (
 // A side is one of two policies that are compared.
 type side struct {
 	nets   []gate.NetInfo // those that are active and enforced
-	maps   []gate.Map
+	labels []*gate.Labels
+	maps   []gate.Map // of labels
 	deny   bool
 	shadow bool // the policy is in shadow: it refuses nothing
 	tools  []verify.Tool
@@ -20,7 +21,8 @@ type side struct {
 }
 
 func newSide(r *policy.Result, s policy.Source, tools []verify.Tool) (*side, error) {
-	out := &side{maps: r.Maps, deny: s.Default == "deny", shadow: s.Mode == "shadow", tools: tools}
+	o := r.Policy.Options()
+	out := &side{labels: o.Labels, maps: r.Policy.Maps(), deny: o.Deny, shadow: s.Mode == "shadow", tools: tools}
 	for _, n := range r.Policy.Nets() {
 		if !n.Shadow && (s.Active == nil || slices.Contains(s.Active, n.Name)) {
 			out.nets = append(out.nets, n)
@@ -52,7 +54,7 @@ func (s *side) only(wanted func(gate.NetInfo) bool, seen func(gate.Net) gate.Net
 			nets = append(nets, seen(n.Net))
 		}
 	}
-	return gate.NewPolicy(nets, gate.PolicyOptions{Maps: s.maps, Deny: s.deny})
+	return gate.NewPolicy(nets, gate.PolicyOptions{Labels: s.labels, Deny: s.deny})
 }
 
 // A twin is a net that both policies have, by its names in them. What both
@@ -65,7 +67,7 @@ func twins(from, to *side, alone []gate.Map) []twin {
 	var pairs []twin
 	for _, a := range from.nets {
 		for _, b := range to.nets {
-			if a.Fingerprint == b.Fingerprint && a.Labels == b.Labels && a.Scope == b.Scope && a.Shadow == b.Shadow && !taken[b.Name] && !reads(a, alone) {
+			if a.Fingerprint == b.Fingerprint && (a.Labels == nil) == (b.Labels == nil) && a.Scope == b.Scope && a.Shadow == b.Shadow && !taken[b.Name] && !reads(a, alone) {
 				taken[b.Name] = true
 				pairs = append(pairs, twin{a.Name, b.Name})
 				break
@@ -78,7 +80,7 @@ func twins(from, to *side, alone []gate.Map) []twin {
 // reads reports whether one of the maps gives a name that the net reads, or by
 // which it exempts.
 func reads(n gate.NetInfo, maps []gate.Map) bool {
-	return n.Labels && slices.ContainsFunc(maps, func(m gate.Map) bool {
+	return n.Labels != nil && slices.ContainsFunc(maps, func(m gate.Map) bool {
 		return slices.ContainsFunc(n.Transitions, func(t gate.Transition) bool {
 			return slices.ContainsFunc(slices.Concat(t.Tools, t.Unless), func(tool gate.Tool) bool {
 				return tool.Name == m.As || tool.Except == m.As || tool.Kind == gate.Glob && gate.MatchGlob(tool.Name, m.As)
@@ -126,31 +128,20 @@ const aCall = "some-other-tool"
 // samples are calls of every kind that one of the policies tells apart. why
 // says what was left out.
 func (d *comparison) samples(from, to *side, single []gate.Map) (calls []sample, why string) {
-	nets := []gate.Net{}
-	for _, n := range from.nets {
-		nets = append(nets, n.Net)
-	}
-	for _, n := range to.nets {
-		other := n.Net
-		if !n.Labels {
-			other.Name += " (new)"
-		}
-		nets = append(nets, other)
-	}
-	o := verify.Options{Tools: d.tools().tools}
+	o, labels := verify.Options{Tools: d.tools().tools}, &gate.Labels{}
 	for _, m := range from.maps {
 		if !hasMap(single, m) {
-			o.Maps = append(o.Maps, m)
+			labels.Maps = append(labels.Maps, m)
 		}
 	}
 	names := make(map[string]string)
 	for i, m := range single { // names of their own tell them from maps of the other side
 		mark := strings.Repeat("\x00", i+2)
 		names[mark], m.As = m.As, mark
-		o.Maps = append(o.Maps, m)
+		labels.Maps = append(labels.Maps, m)
 		o.Prove = append(o.Prove, verify.Reachable{Tool: gate.Tool{Name: mark, Kind: gate.Literal}})
 	}
-	p, err := gate.NewPolicy(nets, gate.PolicyOptions{Maps: o.Maps})
+	p, err := gate.NewPolicy(bothNets(from, to, labels), gate.PolicyOptions{Labels: []*gate.Labels{labels}})
 	if err != nil {
 		return nil, "the two policies cannot be looked at together"
 	}
@@ -161,6 +152,24 @@ func (d *comparison) samples(from, to *side, single []gate.Map) (calls []sample,
 		}
 	}
 	return append(calls, sample{Name: aCall, Tool: aCall}), why
+}
+
+// bothNets are the nets of both sides, with these labels.
+func bothNets(from, to *side, labels *gate.Labels) []gate.Net {
+	var nets []gate.Net
+	for i, s := range []*side{from, to} {
+		for _, n := range s.nets {
+			one := n.Net
+			switch {
+			case one.Labels != nil:
+				one.Labels = labels
+			case i == 1:
+				one.Name += " (new)"
+			}
+			nets = append(nets, one)
+		}
+	}
+	return nets
 }
 
 // A permission is what becomes of a call, the strictest last.

@@ -51,7 +51,7 @@ func (e *explanation) reasons(b *strings.Builder, k ink) {
 // waiting says of a hand-written net what the call waits for.
 func (e *explanation) waiting(b *strings.Builder, block gate.Block) {
 	net := e.stage.net(block.Net)
-	if net.Labels || e.refusal.Kind != gate.KindBlocked {
+	if net.Labels != nil || e.refusal.Kind != gate.KindBlocked {
 		return
 	}
 	state := e.states[block.Net]

@@ -59,7 +59,7 @@ func (f *stageFlags) open(c *cobra.Command) (*stage, error) {
 		return nil, err
 	}
 	s.call = callsOf(s.config)
-	s.guide = verify.NewGuide(s.result.Policy, verify.Options{Maps: s.result.Maps, Deny: s.source.Default == "deny"})
+	s.guide = verify.NewGuide(s.result.Policy, verify.Options{})
 	s.restart()
 	return s, nil
 }

@@ -130,7 +130,7 @@ func (v *verified) forbids(n verify.Name) gate.Position {
 func (v *verified) reasons(nets []verify.Net) string {
 	var b strings.Builder
 	for _, n := range nets {
-		if info := v.nets[n.Name]; info.Labels {
+		if info := v.nets[n.Name]; info.Labels != nil {
 			fmt.Fprintf(&b, "  %s:%d: %s\n", n.Rule.File, n.Rule.Line, info.Reason)
 		}
 	}

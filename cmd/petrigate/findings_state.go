@@ -138,13 +138,13 @@ func (v *verified) stuck(t verify.Trace, nets []verify.Net) string {
 	var b strings.Builder
 	for _, n := range nets {
 		info := v.nets[n.Name]
-		if states == nil && !info.Labels {
+		if states == nil && info.Labels == nil {
 			continue // where the run has led is not known
 		}
 		if b.Len() == 0 {
 			b.WriteString("  then:\n")
 		}
-		if info.Labels {
+		if info.Labels != nil {
 			fmt.Fprintf(&b, "     - %s: %s\n", cited(n), info.Reason)
 			continue
 		}

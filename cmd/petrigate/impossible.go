@@ -16,9 +16,9 @@ const impossibleTime = 250 * time.Millisecond
 
 // impossible finds the tools that can never be called under a policy: those of
 // which it is proved. One that could be called after a failure is not among them.
-func impossible(result *policy.Result, deny bool) func([]gate.Call, []string) []string {
+func impossible(result *policy.Result) func([]gate.Call, []string) []string {
 	return func(tools []gate.Call, active []string) []string {
-		p, err := activeNets(result, deny, active)
+		p, err := activeNets(result.Policy, active)
 		if err != nil || p.Shadow() {
 			return nil // all can be called, or nothing is known
 		}
@@ -26,8 +26,8 @@ func impossible(result *policy.Result, deny bool) func([]gate.Call, []string) []
 		defer runtime.UnlockOSThread()
 		spent := workClock()
 		o := verify.Options{
-			Maps: result.Maps, Deny: deny, States: startStates,
-			Stop: func() bool { return spent() > impossibleTime },
+			States: startStates,
+			Stop:   func() bool { return spent() > impossibleTime },
 		}
 		for _, c := range tools {
 			o.Tools = append(o.Tools, verify.Tool{Name: c.Tool, Also: c.Also})
@@ -44,15 +44,15 @@ func impossible(result *policy.Result, deny bool) func([]gate.Call, []string) []
 }
 
 // activeNets is the policy of the nets of these names, of all if active is nil.
-func activeNets(result *policy.Result, deny bool, active []string) (*gate.Policy, error) {
+func activeNets(p *gate.Policy, active []string) (*gate.Policy, error) {
 	if active == nil {
-		return result.Policy, nil
+		return p, nil
 	}
 	var nets []gate.Net
-	for _, n := range result.Policy.Nets() {
+	for _, n := range p.Nets() {
 		if slices.Contains(active, n.Name) {
 			nets = append(nets, n.Net)
 		}
 	}
-	return gate.NewPolicy(nets, gate.PolicyOptions{Maps: result.Maps, Deny: deny, Shadow: result.Policy.Shadow()})
+	return gate.NewPolicy(nets, p.Options())
 }

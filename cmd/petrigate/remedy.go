@@ -12,17 +12,16 @@ import (
 
 // A wayfinder names the way out of refusals, by the tools that are there.
 type wayfinder struct {
-	policy  *gate.Policy
-	options verify.Options
-	names   func() []gate.Call // of the tools that can be called
+	policy *gate.Policy
+	names  func() []gate.Call // of the tools that can be called
 
 	mu    sync.Mutex
 	known []gate.Call
 	guide *verify.Guide // for known; nil: none was needed yet
 }
 
-func newWayfinder(result *policy.Result, deny bool, names func() []gate.Call) *wayfinder {
-	return &wayfinder{policy: result.Policy, options: verify.Options{Maps: result.Maps, Deny: deny}, names: names}
+func newWayfinder(result *policy.Result, names func() []gate.Call) *wayfinder {
+	return &wayfinder{policy: result.Policy, names: names}
 }
 
 // remedy is what a client is told about a refusal.
@@ -43,8 +42,7 @@ func (w *wayfinder) of(names []gate.Call) *verify.Guide {
 	if w.guide != nil && slices.EqualFunc(names, w.known, same) {
 		return w.guide
 	}
-	o := w.options
-	o.Tools = make([]verify.Tool, len(names))
+	o := verify.Options{Tools: make([]verify.Tool, len(names))}
 	for i, n := range names {
 		o.Tools[i] = verify.Tool{Name: n.Tool, Also: n.Also}
 	}

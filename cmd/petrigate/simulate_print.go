@@ -75,7 +75,7 @@ func (m *simulator) moved(before []gate.NetState) {
 // title is the line of a rule, or the name of a net.
 func (m *simulator) title(net string) string {
 	n := m.stage.net(net)
-	if !n.Labels {
+	if n.Labels == nil {
 		return net
 	}
 	_, text, _ := strings.Cut(quotedRule(n.Rule, net), "  ")

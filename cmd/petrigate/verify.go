@@ -90,7 +90,7 @@ func verifyPolicy(ctx context.Context, result *policy.Result, source policy.Sour
 	defer runtime.UnlockOSThread()
 	spent := workClock()
 	o := verify.Options{
-		Maps: result.Maps, Deny: source.Default == "deny", Tools: tools.tools, States: e.states,
+		Tools: tools.tools, States: e.states,
 		Stop: func() bool {
 			if e.watch != nil {
 				e.watch.say(func() string {
@@ -129,7 +129,7 @@ func (v *verified) active(result *policy.Result, source policy.Source) (*gate.Po
 	var nets []gate.Net
 	for i, n := range result.Policy.Nets() {
 		v.nets[n.Name] = n
-		if !n.Labels && i < len(result.Nets) {
+		if n.Labels == nil && i < len(result.Nets) {
 			v.dead[n.Name] = result.Nets[i].DeadTransitions
 		}
 		if source.Active == nil || slices.Contains(source.Active, n.Name) {
@@ -141,7 +141,7 @@ func (v *verified) active(result *policy.Result, source policy.Source) (*gate.Po
 	if len(v.idle) == 0 {
 		return result.Policy, nil
 	}
-	return gate.NewPolicy(nets, gate.PolicyOptions{Maps: result.Maps, Deny: source.Default == "deny"})
+	return gate.NewPolicy(nets, result.Policy.Options())
 }
 
 // others are free tools, those that only nets in shadow speak of, and the known ones that no net lists by name.

@@ -101,8 +101,8 @@ func build(c *config.Config, result *policy.Result, log *slog.Logger) (*plant, e
 		log.Warn("the policy is in shadow: every call passes, and what would have been refused is recorded")
 	}
 	if result.Policy != nil {
-		way := newWayfinder(result, c.Default == "deny", func() []gate.Call { return p.Names() })
-		o.Remedy, o.Impossible = way.remedy, impossible(result, c.Default == "deny")
+		way := newWayfinder(result, func() []gate.Call { return p.Names() })
+		o.Remedy, o.Impossible = way.remedy, impossible(result)
 	}
 	if p.Proxy, err = proxy.New(o); err != nil && p.audit != nil {
 		_ = p.audit.Close()

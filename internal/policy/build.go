@@ -38,7 +38,6 @@ type Result struct {
 	Problems Problems     // rules first, in their order, then nets
 	Nets     []Net        // of the policy: those of rules, then the others
 	Claims   []Claim      // to be proved of the policy: those of rules, then of nets
-	Maps     []gate.Map   // as the policy was given them
 }
 
 // Build makes the policy of a source. Its error is the [Problems] that keep it
@@ -48,8 +47,8 @@ func Build(s Source) (*Result, error) {
 	compiled := b.rules()
 	nets := append(compiled.Nets, b.nets()...)
 	deny := b.deny()
-	b.result.Maps = compiled.Maps
-	b.policy(nets, gate.PolicyOptions{Maps: compiled.Maps, Deny: deny, Shadow: s.Mode == "shadow"})
+	b.labels = compiled.Labels
+	b.policy(nets, gate.PolicyOptions{Labels: []*gate.Labels{compiled.Labels}, Deny: deny, Shadow: s.Mode == "shadow"})
 	b.checkTools()
 	b.checkActive()
 	b.invalid = len(b.errors()) > 0
@@ -66,6 +65,7 @@ type builder struct {
 	source Source
 	files  []*rules.File
 	result *Result
+	labels *gate.Labels // of the rules
 
 	invalid bool // apart from its claims
 

@@ -145,7 +145,7 @@ func (b *builder) checkClaimed(n rules.Name, nets []gate.Net) {
 			known = append(known, m.As, m.Tool)
 		}
 	}
-	for _, m := range b.result.Maps {
+	for _, m := range b.labels.Maps {
 		known = append(known, m.As, m.Tool)
 	}
 	if !isKnown(n, known) {

@@ -9,14 +9,14 @@ type Watch struct {
 	Fired  func(net, transition string) // has fired, by a result
 }
 
-// Watched is the policy of a source once more, with somebody who watches it. It
+// Watched is the policy once more, with somebody who watches it. It
 // decides as the policy does.
-func (r *Result) Watched(s Source, w Watch) (*gate.Policy, error) {
+func (r *Result) Watched(w Watch) (*gate.Policy, error) {
 	var nets []gate.Net
 	for _, n := range r.Policy.Nets() {
 		nets = append(nets, w.net(n.Net))
 	}
-	return gate.NewPolicy(nets, gate.PolicyOptions{Maps: r.Maps, Deny: s.Default == "deny", Shadow: s.Mode == "shadow"})
+	return gate.NewPolicy(nets, r.Policy.Options())
 }
 
 // net is the net with hooks before its own.

@@ -65,7 +65,7 @@ func newCoverage(p *Policy) (*Coverage, error) {
 		rules: make(map[string]*Item), moves: make(map[firing]*Item), maps: make(map[string][]*Item), passive: make(map[string]bool),
 	}
 	var err error
-	c.watched, err = p.Result.Watched(p.Source, policy.Watch{
+	c.watched, err = p.Result.Watched(policy.Watch{
 		Chosen: func(net, transition string) { c.chosen = append(c.chosen, firing{net, transition}) },
 		Fired:  func(net, transition string) { c.moves[firing{net, transition}].hit() },
 	})
@@ -77,7 +77,7 @@ func newCoverage(p *Policy) (*Coverage, error) {
 			c.net(p, n, p.Result.Nets[i].DeadTransitions)
 		}
 	}
-	c.named("", p.Result.Maps)
+	c.named("", p.Result.Policy.Maps())
 	return c, nil
 }
 

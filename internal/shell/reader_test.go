@@ -54,9 +54,9 @@ func ExampleReader() {
 		fmt.Println(err)
 		return
 	}
-	p, err := gate.NewPolicy([]gate.Net{{Name: "names", Labels: true}}, gate.PolicyOptions{
+	p, err := gate.NewPolicy([]gate.Net{{Name: "names", Labels: &gate.Labels{
 		Maps: []gate.Map{{Tool: "bash", Field: "command", Reader: r, Pattern: rm, As: "delete"}},
-	})
+	}}}, gate.PolicyOptions{})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -10,7 +10,7 @@ import (
 // because checks that the nets which are said to forbid a name do so by
 // themselves, and that without any one of them the name can be called.
 func (tr *trial) because(n verify.Name) {
-	if n.Default || tr.o.Deny || tr.partial {
+	if n.Default || tr.policy.Options().Deny || tr.partial {
 		return // without a net the default forbids more
 	}
 	if admitted, closed := tr.admits(n.Because, n.Tool); admitted || !closed {
@@ -35,7 +35,7 @@ func (tr *trial) admits(nets []verify.Net, name gate.Tool) (admitted, closed boo
 			few = append(few, info.Net)
 		}
 	}
-	p, err := gate.NewPolicy(few, gate.PolicyOptions{Maps: tr.o.Maps})
+	p, err := gate.NewPolicy(few, gate.PolicyOptions{Labels: tr.policy.Options().Labels})
 	if err != nil {
 		return false, false
 	}

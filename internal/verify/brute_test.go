@@ -44,12 +44,12 @@ const (
 )
 
 // newBrute plays calls of a policy. Where the clock moves it, calls do.
-func newBrute(p *gate.Policy, o gate.PolicyOptions) *brute {
+func newBrute(p *gate.Policy) *brute {
 	nets, ticks := clockless(p.Nets())
 	if len(ticks) == 0 {
 		return &brute{policy: p}
 	}
-	played, err := gate.NewPolicy(nets, o)
+	played, err := gate.NewPolicy(nets, p.Options())
 	if err != nil {
 		panic(err) // the policy with a clock is one
 	}

@@ -18,7 +18,7 @@ type Call struct {
 // Calls are calls of every kind that the nets of the policy and the names of
 // Options.Prove tell apart. why is empty where none was left out.
 func Calls(p *gate.Policy, o Options) (calls []Call, why string) {
-	o.Deny = false // what no net knows is a kind of its own
+	o.passes = true // what no net knows is a kind of its own
 	m := newModel(p, &o)
 	why = m.anyGap()
 	also := make(map[string][]gate.Name)

@@ -17,7 +17,6 @@ import (
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/policy"
 	"github.com/petrigate/petrigate/internal/verify"
-	"github.com/petrigate/petrigate/rules"
 )
 
 // TestCorpus holds the report of small policies to answers that were found by
@@ -66,7 +65,7 @@ func build(t testing.TB, text map[string]string) (*gate.Policy, verify.Options) 
 	s := policy.Source{Rules: []config.RuleText{{File: "policy.rules", Text: text["policy.rules"]}}}
 	var o verify.Options
 	if _, deny := text["deny"]; deny {
-		s.Default, o.Deny = "deny", true
+		s.Default = "deny"
 	}
 	if text["nets.yaml"] != "" {
 		nets, err := config.ParseNet("nets.yaml", []byte(text["nets.yaml"]))
@@ -79,12 +78,6 @@ func build(t testing.TB, text map[string]string) (*gate.Policy, verify.Options) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, _ := rules.Parse("policy.rules", []byte(text["policy.rules"]))
-	compiled, err := rules.Compile(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	o.Maps = compiled.Maps
 	for line := range strings.Lines(text["prove"]) {
 		o.Prove = append(o.Prove, assertion(t, strings.Fields(line)))
 	}

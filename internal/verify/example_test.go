@@ -15,14 +15,13 @@ func ExamplePolicy() {
 		fmt.Println(err)
 		return
 	}
-	policy, err := gate.NewPolicy(compiled.Nets, gate.PolicyOptions{Maps: compiled.Maps})
+	policy, err := gate.NewPolicy(compiled.Nets, gate.PolicyOptions{})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	deploy := gate.Tool{Name: "deploy"}
 	report := verify.Policy(policy, verify.Options{
-		Maps:  compiled.Maps,
 		Prove: []verify.Assertion{verify.NeverBefore{Tool: deploy, First: gate.Tool{Name: "test"}}},
 	})
 	for _, n := range report.Names {

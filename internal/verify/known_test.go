@@ -60,17 +60,14 @@ func TestCalls(t *testing.T) {
 		return func(text string) bool { return strings.Contains(text, word) }
 	}
 	p, err := gate.NewPolicy([]gate.Net{{
-		Name: "n", Places: []string{"p"}, Labels: true,
+		Name: "n", Places: []string{"p"}, Labels: &gate.Labels{Maps: []gate.Map{{Tool: "sh", Field: "c", Match: match("rm"), As: "rm", Source: "rm"}}},
 		Transitions: []gate.Transition{{Name: "t", Inputs: []string{"p"}, Outputs: []string{"p"}, Tools: gate.Tools("gh_push", "rm")}},
 	}}, gate.PolicyOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	also := []gate.Name{{Text: "push", Certain: true}}
-	o := verify.Options{
-		Maps:  []gate.Map{{Tool: "sh", Field: "c", Match: match("rm"), As: "rm", Source: "rm"}},
-		Tools: []verify.Tool{{Name: "gh_push", Also: also}},
-	}
+	o := verify.Options{Tools: []verify.Tool{{Name: "gh_push", Also: also}}}
 	calls, why := verify.Calls(p, o)
 	tools := make(map[string]bool)
 	for _, c := range calls {

@@ -35,7 +35,7 @@ func newModel(p *gate.Policy, o *Options) *model {
 		m.limit = DefaultStates
 	}
 	m.stop = lasting(o.Stop)
-	b := &shaper{deny: o.Deny}
+	b := &shaper{deny: p.Options().Deny && !o.passes}
 	for i, info := range p.Nets() {
 		n := newNet(info, i)
 		m.nets = append(m.nets, n)
@@ -50,8 +50,8 @@ func newModel(p *gate.Policy, o *Options) *model {
 	for _, a := range o.Prove {
 		b.extra = append(b.extra, a.tools()...)
 	}
-	m.deny, m.off = o.Deny, make([]bool, len(m.nets))
-	b.nets, b.naming = m.nets, newNaming(o.Maps, m.nets, b.extra, o.Tools)
+	m.deny, m.off = b.deny, make([]bool, len(m.nets))
+	b.nets, b.naming = m.nets, newNaming(p.Maps(), m.nets, b.extra, o.Tools)
 	b.derive(o.Tools)
 	m.gaps, m.shaper = b.gaps, b
 	m.adopt(b)

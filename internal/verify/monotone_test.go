@@ -65,7 +65,7 @@ func policyOf(src string) (*gate.Policy, bool) {
 	if err != nil {
 		return nil, false
 	}
-	p, err := gate.NewPolicy(c.Nets, gate.PolicyOptions{Maps: c.Maps})
+	p, err := gate.NewPolicy(c.Nets, gate.PolicyOptions{})
 	return p, err == nil
 }
 

@@ -29,7 +29,7 @@ func newNaming(maps []gate.Map, nets []*net, extra []gate.Tool, known []Tool) *n
 		}
 	}
 	for _, n := range nets {
-		if !n.info.Labels {
+		if n.info.Labels == nil {
 			continue
 		}
 		g.used = true

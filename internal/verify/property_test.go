@@ -112,8 +112,8 @@ func (g *generator) trial(tr *trial) *trial {
 			tr.nets = append(tr.nets, n)
 		}
 	}
-	tr.o.Maps, tr.o.Deny, tr.o.States = compiled.Maps, g.IntN(6) == 0, 20000
-	if tr.policy, err = gate.NewPolicy(tr.nets, gate.PolicyOptions{Maps: tr.o.Maps, Deny: tr.o.Deny}); err != nil {
+	tr.o.States = 20000
+	if tr.policy, err = gate.NewPolicy(tr.nets, gate.PolicyOptions{Labels: []*gate.Labels{compiled.Labels}, Deny: g.IntN(6) == 0}); err != nil {
 		return nil
 	}
 	a, b, count := g.asserted(tr.rules), g.asserted(tr.rules), 1+g.IntN(3)
@@ -125,7 +125,7 @@ func (g *generator) trial(tr *trial) *trial {
 		verify.AtMost{Count: count, Tool: a}, verify.Reachable{Tool: a}, verify.AlwaysPossible{Tool: a},
 	}
 	for _, n := range tr.policy.Nets() {
-		if !n.Labels {
+		if n.Labels == nil {
 			tr.o.Prove = append(tr.o.Prove, verify.Conserved{Net: n.Name}, verify.Exclusive{Net: n.Name, Places: n.Places[:2]},
 				verify.DeadlockFree{Net: n.Name}, verify.NoTerminalStates{Net: n.Name})
 		}
@@ -136,7 +136,7 @@ func (g *generator) trial(tr *trial) *trial {
 		_, why := verify.Calls(tr.policy, tr.o)
 		tr.partial = why != ""
 	}
-	tr.brute = newBrute(tr.policy, gate.PolicyOptions{Maps: tr.o.Maps, Deny: tr.o.Deny})
+	tr.brute = newBrute(tr.policy)
 	tr.brute.sampled = tr.sampled
 	tr.enumerate(a.Name, b.Name)
 	tr.brute.explore(a, b)
@@ -270,7 +270,7 @@ func (tr *trial) errorf(format string, args ...any) {
 	tr.t.Helper()
 	var nets strings.Builder
 	for _, n := range tr.nets {
-		if !n.Labels {
+		if n.Labels == nil {
 			fmt.Fprintf(&nets, "%s %v free %v first %v\n", n.Name, n.Initial, n.Free, n.MatchFirst)
 			for _, t := range n.Transitions {
 				fmt.Fprintf(&nets, "  %+v\n", t)
@@ -280,7 +280,7 @@ func (tr *trial) errorf(format string, args ...any) {
 			}
 		}
 	}
-	tr.t.Errorf("seed %d deny %v\n%s%s%s", tr.seed, tr.o.Deny, tr.rules, nets.String(), fmt.Sprintf(format, args...))
+	tr.t.Errorf("seed %d deny %v\n%s%s%s", tr.seed, tr.policy.Options().Deny, tr.rules, nets.String(), fmt.Sprintf(format, args...))
 }
 
 func (tr *trial) check(stats map[string]int) {
@@ -468,7 +468,7 @@ func (tr *trial) deadlock(g verify.Group, stats map[string]int) {
 		gated[c] = !isTick(call) && slices.ContainsFunc(tr.policy.Meaning(call), func(m gate.Meaning) bool { return in[m.Net] })
 	}
 	if !slices.Contains(gated, true) {
-		if g.Deadlock.Result == verify.Refuted && !tr.o.Deny && !tr.sampled {
+		if g.Deadlock.Result == verify.Refuted && !tr.policy.Options().Deny && !tr.sampled {
 			tr.errorf("deadlock of %v, which gate nothing", g.Nets)
 		}
 		return

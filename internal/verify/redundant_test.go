@@ -17,7 +17,7 @@ func (tr *trial) redundant() {
 				fewer = append(fewer, n.Net)
 			}
 		}
-		without, err := gate.NewPolicy(fewer, gate.PolicyOptions{Maps: tr.o.Maps, Deny: tr.o.Deny})
+		without, err := gate.NewPolicy(fewer, tr.brute.policy.Options())
 		if err != nil {
 			tr.errorf("without %s: %v", r.Net.Name, err)
 			continue

@@ -36,10 +36,10 @@ const guideStates = 2000
 // grow with each refusal.
 const guideRoom = 1_000_000
 
-// NewGuide prepares remedies for the policy. Of the options it takes Maps,
-// Deny and Tools; where Tools are given, no others are part of a remedy.
+// NewGuide prepares remedies for the policy. Of the options it takes Tools;
+// where they are given, no others are part of a remedy.
 func NewGuide(p *gate.Policy, o Options) *Guide {
-	g := &Guide{policy: p, options: Options{Maps: o.Maps, Deny: o.Deny, Tools: o.Tools, States: guideStates}}
+	g := &Guide{policy: p, options: Options{Tools: o.Tools, States: guideStates}}
 	if o.Tools != nil {
 		g.also = make(map[string][]gate.Name)
 		for _, t := range o.Tools {

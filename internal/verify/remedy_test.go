@@ -71,12 +71,12 @@ func TestRemedies(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := gate.NewPolicy(compiled.Nets, gate.PolicyOptions{Maps: compiled.Maps})
+		p, err := gate.NewPolicy(compiled.Nets, gate.PolicyOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		s, call, r := refusal(t, p, c.after, c.tool)
-		remedy := verify.NewGuide(p, verify.Options{Maps: compiled.Maps}).Remedy(s, call, r)
+		remedy := verify.NewGuide(p, verify.Options{}).Remedy(s, call, r)
 		if got := remedy.Sentence(call.Tool); got != c.want {
 			t.Errorf("%q after %q, %s: %s (%s)", c.rules, c.after, c.tool, got, remedy.Why)
 		}
@@ -109,7 +109,7 @@ func TestRemediesThatAreNotKnown(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	guide := verify.NewGuide(validated, verify.Options{Deny: true})
+	guide := verify.NewGuide(validated, verify.Options{})
 	s, call, r = refusal(t, validated, "", "pay")
 	if got := guide.Remedy(s, call, r); got.Why != "no other call changes what was refused" || got.Sentence("pay") != "" {
 		t.Errorf("of a validator: %+v", got)
@@ -188,7 +188,7 @@ func randomRemedies(t *testing.T, make func(*testing.T, uint64) *trial) {
 
 // remedies compares the ways out of all refusals in a state.
 func (tr *trial) remedies(s *gate.State, stats map[string]int) {
-	guide := verify.NewGuide(tr.policy, verify.Options{Maps: tr.o.Maps, Deny: tr.o.Deny})
+	guide := verify.NewGuide(tr.policy, verify.Options{})
 	for c, call := range tr.brute.calls {
 		d, _ := tr.policy.Decide(s, call, nil)
 		r, refused := d.(*gate.Refusal)

@@ -10,16 +10,15 @@ import (
 const DefaultStates = 50_000
 
 // Options say what to verify, and how much work it may be. The zero value is
-// right for a policy without maps that passes what it does not know.
+// ready to use.
 type Options struct {
-	Maps []gate.Map // as in gate.PolicyOptions
-	Deny bool       // as in gate.PolicyOptions
-
 	Prove []Assertion
 	Tools []Tool // that are known to be there; those that the policy speaks of may be there too
 
 	States int         // of one search; less than 1: DefaultStates
 	Stop   func() bool // asked now and then; true ends the searches; nil: never
+
+	passes bool // what no net knows passes, whatever the default is
 }
 
 // A Tool is a tool that can be called, with its further physical names.

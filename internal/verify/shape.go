@@ -159,7 +159,7 @@ func (b *shaper) mentions() {
 	}
 	for _, n := range b.nets {
 		names := made
-		if !n.info.Labels {
+		if n.info.Labels == nil {
 			names = make(map[string]bool)
 			for _, m := range n.info.Maps {
 				names[m.As] = true
@@ -168,11 +168,11 @@ func (b *shaper) mentions() {
 		}
 		for _, t := range n.info.Transitions {
 			for _, tool := range slices.Concat(t.Tools, t.Unless) {
-				name(tool, names, n.info.Labels)
+				name(tool, names, n.info.Labels != nil)
 			}
 		}
 		for _, f := range n.info.Free {
-			name(gate.Tool{Name: f}, names, n.info.Labels)
+			name(gate.Tool{Name: f}, names, n.info.Labels != nil)
 		}
 	}
 	all := b.madeBy(made)
@@ -271,7 +271,7 @@ func (b *shaper) fields(tools []label) []string {
 	}
 	each(b.naming.maps)
 	for _, n := range b.nets {
-		if !n.info.Labels {
+		if n.info.Labels == nil {
 			each(n.info.Maps)
 		}
 	}
@@ -306,7 +306,7 @@ func (b *shaper) shape(tool string, f *form) *shape {
 	policy := s.labels
 	for _, n := range b.nets {
 		ls := policy
-		if !n.info.Labels {
+		if n.info.Labels == nil {
 			ls = n.own(f)
 			for _, l := range ls {
 				if l.glob == 0 {
@@ -317,7 +317,7 @@ func (b *shaper) shape(tool string, f *form) *shape {
 		if n.info.Shadow {
 			continue // it is as if it were not there
 		}
-		if n.knows(ls) || n.info.MatchFirst && !n.info.Labels && n.knows(f.tools) {
+		if n.knows(ls) || n.info.MatchFirst && n.info.Labels == nil && n.knows(f.tools) {
 			s.knowers = append(s.knowers, n.index)
 		}
 		if e := n.effect(ls); len(e) > 0 {
@@ -338,7 +338,7 @@ func (b *shaper) keyOf(s *shape, f *form) string {
 	fmt.Fprintf(&key, "%q", s.tool)
 	b.note(&key, b.naming.labels(f))
 	for _, n := range b.nets {
-		if !n.info.Labels {
+		if n.info.Labels == nil {
 			b.note(&key, n.own(f))
 		}
 	}

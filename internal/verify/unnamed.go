@@ -129,7 +129,7 @@ func plainName(patterns []string, taken map[string]bool) string {
 func (b *shaper) patterns() []glob {
 	all := slices.Clone(b.naming.globs)
 	for _, n := range b.nets {
-		if !n.info.Labels {
+		if n.info.Labels == nil {
 			for _, r := range n.globs {
 				all = append(all, r.glob)
 			}

@@ -21,7 +21,7 @@ func (b *shaper) mapsOf(field string, tools []label) (ps []pattern, keys []mapKe
 	}
 	each(b.naming.maps, -1)
 	for _, n := range b.nets {
-		if !n.info.Labels {
+		if n.info.Labels == nil {
 			each(n.info.Maps, n.index)
 		}
 	}

@@ -9,7 +9,7 @@ import (
 // Policy says what can and what cannot happen under a policy.
 func Policy(p *gate.Policy, o Options) *Report {
 	m := newModel(p, &o)
-	r := &Report{Overlaps: m.overlaps(o.Maps)}
+	r := &Report{Overlaps: m.overlaps(p.Maps())}
 	for _, t := range m.listed {
 		r.Names = append(r.Names, m.callable(t))
 	}
@@ -219,7 +219,7 @@ func (m *model) minimalWith(q *query, nets []int, keep int) []int {
 func (m *model) overlaps(maps []gate.Map) []Overlap {
 	out := m.overlapping(maps)
 	for _, n := range m.nets {
-		if !n.info.Labels {
+		if n.info.Labels == nil {
 			out = append(out, m.overlapping(n.info.Maps)...)
 		}
 	}

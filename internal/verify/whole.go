@@ -44,7 +44,7 @@ func (b *shaper) wholeOf(tools []label) *whole {
 	}
 	each(b.naming.maps, -1)
 	for _, n := range b.nets {
-		if !n.info.Labels {
+		if n.info.Labels == nil {
 			each(n.info.Maps, n.index)
 		}
 	}

@@ -24,8 +24,7 @@ func TestConditions(t *testing.T) {
 			for _, n := range p.Nets() {
 				nets = append(nets, n.Net)
 			}
-			o.Deny = deny
-			p, err := gate.NewPolicy(nets, gate.PolicyOptions{Maps: o.Maps, Deny: deny})
+			p, err := gate.NewPolicy(nets, gate.PolicyOptions{Labels: p.Options().Labels, Deny: deny})
 			if err != nil {
 				t.Fatal(err)
 			}
