@@ -39,18 +39,25 @@ func (n *net) restless(m petri.Marking) bool {
 	return false
 }
 
-// round fires, in order, the structural transitions that compete with no
-// other; it reports whether one fired.
+// round fires, in order, the structural transitions that are enabled and compete
+// with no other; it reports whether one fired. What one of them enables waits
+// for the next round: its rivals would be enabled only then, and the order of
+// the declarations would decide between them.
 func (n *net) round(m petri.Marking, flights []Flight) bool {
 	present := n.displayed(&NetData{Marking: m, Flights: flights})
-	fired := false
+	var room [8]int
+	ready := room[:0]
 	for _, t := range n.structural {
-		tr := &n.net.Transitions[t]
-		if n.competes(t, present) || !tr.Enabled(m) {
-			continue
+		if n.net.Transitions[t].Enabled(m) && !n.competes(t, present) {
+			ready = append(ready, t)
 		}
-		tr.Fire(m)
-		fired = true
+	}
+	fired := false
+	for _, t := range ready {
+		if tr := &n.net.Transitions[t]; tr.Enabled(m) { // a clash of three is none of two
+			tr.Fire(m)
+			fired = true
+		}
 	}
 	return fired
 }

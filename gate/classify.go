@@ -18,7 +18,7 @@ type judgement struct {
 	choices  []choice  // of all nets
 	blocked  bool
 	manual   bool
-	known    bool       // an active net lists a certain name
+	known    bool       // an active net gates a certain name, or holds it free
 	bare     bool       // no map gives a name
 	world    world      // acting, where not said otherwise
 	ticked   []NetDelta // what the clock has changed in the nets that were asked
@@ -128,13 +128,15 @@ func (j *judgement) own(n *net) ([]label, bool) {
 	return n.labels(j.call, j.tools)
 }
 
-// knows reports whether the net lists, or holds free, a certain one of ls.
+// knows reports whether the net gates, or holds free, a certain one of ls: under
+// "default: deny" it puts the name on the list of what may be called. To be
+// evidence for another call, or to refill its budget, does not.
 func (n *net) knows(ls []label) bool {
 	for i := range ls {
 		if !ls[i].certain {
 			continue
 		}
-		if lists, free := n.lookup(&ls[i]); free || len(lists) > 0 {
+		if lists, free := n.lookup(&ls[i]); free || !n.onlyObserve(lists) {
 			return true
 		}
 	}

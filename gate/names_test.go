@@ -169,20 +169,37 @@ func TestDefaultDeny(t *testing.T) {
 	first.MatchFirst = true
 	first.Maps = []gate.Map{{Tool: "git", Field: "c", As: "commit", Match: contains("commit")}}
 	p := play(t, gate.PolicyOptions{Deny: true, Labels: labels(maps...)}, sequenceNet("copy", "delete"), blockGlob("get*", "getaway"), blockNet("chat.send"), free, first)
-	if r := p.refuse("other", gate.KindDefault); r.Text != "Tool 'other' is not named by any active net, and the policy denies such calls." {
+	if r := p.refuse("other", gate.KindDefault); r.Text != "other is not on the list of allowed tools." {
 		t.Error(r.Text)
 	}
 	p.refuse(`sh {"c":"cp"}`, gate.KindDefault)
 	p.refuse(`chat {"action":["send"]}`, gate.KindBlocked, "block-chat.send")
 	p.refuse("chat", gate.KindDefault)
 	p.refuse("getaway", gate.KindDefault)
-	p.allow("copy")
+	p.refuse("copy", gate.KindDefault) // it is evidence for delete, and no more
 	p.allow("look")
 	p.allow(`git {"c":"git commit"}`)
 	if err := p.Deactivate("free"); err != nil {
 		t.Fatal(err)
 	}
 	p.refuse("look", gate.KindDefault)
+}
+
+// TestEvidenceIsNotAllowed: under "default: deny" a call that only earns credit is
+// on no list, whether it is named by itself or by a pattern.
+func TestEvidenceIsNotAllowed(t *testing.T) {
+	glob := handNet("glob", map[string]int{"p": 1}, "see: p -> p [observe] | x")
+	glob.Transitions[0].Tools = []gate.Tool{{Name: "re*", Kind: gate.Glob}}
+	p := play(t, gate.PolicyOptions{Deny: true}, sequenceNet("backup", "delete"), limitNet("push", 1, "test"), glob)
+	for _, tool := range []string{"backup", "test", "read"} {
+		p.refuse(tool, gate.KindDefault)
+	}
+	p.refuse("delete", gate.KindBlocked, "require-backup-before-delete")
+	p.allow("push")
+
+	p = play(t, gate.PolicyOptions{Deny: true}, sequenceNet("backup", "delete"), limitNet("backup", 1, "session"))
+	p.success("backup") // the limit gates it
+	p.allow("delete")
 }
 
 func TestGlobsOfOtherRules(t *testing.T) {

@@ -25,7 +25,7 @@ func (r *Refusal) sentence(c *Call) string {
 	case KindDuplicate:
 		return fmt.Sprintf("A call with the id %s is still in progress.", strconv.Quote(c.ID))
 	case KindDefault:
-		return fmt.Sprintf("Tool '%s' is not named by any active net, and the policy denies such calls.", c.Tool)
+		return fmt.Sprintf("%s is not on the list of allowed tools.", c.Tool)
 	case KindStateChanged:
 		return "The state changed while the call waited for approval: " + sentences(r.Blocks, c.Time)
 	default:

@@ -137,6 +137,29 @@ func TestStructuralCompetition(t *testing.T) {
 	p.status("n (active): a:1, c:1")
 }
 
+// TestStructuralRounds: what a firing enables waits for the next round, so that two
+// rivals never win by the order of their declarations.
+func TestStructuralRounds(t *testing.T) {
+	initial := map[string]int{"p": 1, "q": 2}
+	for _, c := range []struct {
+		name, want  string
+		transitions []string
+	}{
+		{"enabled in this round", "s:2, p:1", []string{"t0: q -> s", "t2: p s -> ", "t3: p s -> p"}},
+		{"enabled in this round, alone", "s:1", []string{"t0: q -> s", "t2: p s -> "}},
+		{"a clash of three", "a:1, b:1", []string{"t: p -> a", "u: p -> b", "v: p -> c"}},
+	} {
+		n := handNet("n", initial, c.transitions...)
+		if c.name == "a clash of three" {
+			n.Initial = map[string]int{"p": 2}
+		}
+		p := play(t, gate.PolicyOptions{}, n)
+		if got := p.Nets()[0].Marking.String(); got != c.want {
+			t.Errorf("%s: %s, want %s", c.name, got, c.want)
+		}
+	}
+}
+
 func TestAFailureLetsTheNetAdvance(t *testing.T) {
 	n := handNet("n", map[string]int{"q": 1}, "u: p q -> b", "hold: q -> c [deferred] | hold", "give: s -> p | give")
 	n.Initial["s"] = 1

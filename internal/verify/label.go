@@ -222,10 +222,11 @@ func speaksOf(t gate.Tool, l *label) bool {
 	}
 }
 
-// knows reports whether the net lists, or holds free, a certain one of ls.
+// knows reports whether the net gates, or holds free, a certain one of ls; to
+// observe it is not enough.
 func (n *net) knows(ls []label) bool {
 	return slices.ContainsFunc(ls, func(l label) bool {
 		a := n.ask(&l)
-		return l.certain && (a.free || len(a.lists) > 0)
+		return l.certain && (a.free || !n.observed(a.lists))
 	})
 }

@@ -240,13 +240,18 @@ func (n *net) advance(l *local) bool {
 
 func (n *net) round(l *local) bool {
 	present := n.present(l)
-	fired := false
+	var ready []int
 	for _, t := range n.free {
-		if !n.trans[t].Enabled(l.marking) || n.competes(t, present) {
-			continue
+		if n.trans[t].Enabled(l.marking) && !n.competes(t, present) {
+			ready = append(ready, t)
 		}
-		n.trans[t].Fire(l.marking)
-		fired = true
+	}
+	fired := false
+	for _, t := range ready {
+		if n.trans[t].Enabled(l.marking) {
+			n.trans[t].Fire(l.marking)
+			fired = true
+		}
 	}
 	return fired
 }
