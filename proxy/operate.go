@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/rawjson"
 	"github.com/petrigate/petrigate/proxy/internal/approval"
 	"github.com/petrigate/petrigate/proxy/internal/plain"
 	"github.com/petrigate/petrigate/proxy/internal/record"
@@ -80,6 +81,8 @@ type ToolInfo struct {
 	Exposed   string        `json:"exposed"`
 	Upstream  string        `json:"upstream"`
 	Nets      []ToolVerdict `json:"nets"` // those that do not abstain from a call without arguments
+
+	InputSchema json.RawMessage `json:"-"` // of the arguments; nil: the upstream gives none
 }
 
 // A ToolVerdict is what one net says of a tool now.
@@ -103,6 +106,7 @@ func (p *Proxy) Tools(sessionID string) ([]ToolInfo, error) {
 	list := []ToolInfo{}
 	for _, t := range p.catalogue.load().order {
 		info := ToolInfo{Canonical: t.canonical, Bare: t.name, Exposed: t.exposed, Upstream: t.upstream.config.Name, Nets: []ToolVerdict{}}
+		info.InputSchema, _ = rawjson.Member(t.object, "inputSchema")
 		for _, v := range g.Classify(gate.Call{Tool: t.exposed, Also: t.also, Time: p.options.Now()}) {
 			if v.Kind != gate.Abstain {
 				info.Nets = append(info.Nets, ToolVerdict{Net: v.Net, Verdict: record.VerdictName(v.Kind), Rule: p.where(v.Rule)})

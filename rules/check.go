@@ -76,10 +76,16 @@ func (c *compiler) checkRequire(s *Require) {
 	if len(tools) > 0 && !slices.ContainsFunc(tools, other) && !s.spares(s.First) {
 		c.warn(s, Locked, "", "%s stays locked: every call that is named %s is itself a call of %s", s.Before, s.First, s.Before)
 	}
-	if !s.First.Quoted && s.First.Text != "human-approval" && Nearest(s.First.Text, []string{"human-approval"}) != "" {
+	if !s.First.Quoted && likeApproval(s.First.Text) {
 		c.warnName(s, s.First, KeywordLike, `write human-approval to ask a person`, "the call %s is required, not the approval of a person", s.First)
 	}
 	c.checkEvidence(s, s.First, "unlocks "+s.Before.String())
+}
+
+// likeApproval reports whether a name looks as if a person were meant.
+func likeApproval(name string) bool {
+	return slices.Contains([]string{"approval", "approve", "approved", "human", "person", "confirmation"}, strings.ToLower(name)) ||
+		Nearest(name, []string{"human-approval"}) != ""
 }
 
 // spares reports whether the rule exempts calls of this name.

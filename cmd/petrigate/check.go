@@ -72,7 +72,7 @@ func check(ctx context.Context, s stdio, f checkFlags) error {
 	if err != nil {
 		return err
 	}
-	source.Tools = known.names()
+	source.Tools, source.Schemas = known.names(), known.schemas
 	result, err := policy.Build(source)
 	var invalid policy.Problems
 	if err != nil && !errors.As(err, &invalid) {

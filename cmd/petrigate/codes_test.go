@@ -15,6 +15,7 @@ import (
 var argumentsOf = map[string][]string{
 	"E202": {"--live"}, // which wants to start what W204 only looks for
 	"W101": {"--tools", "tools.json"},
+	"W107": {"--tools", "tools.json"},
 	"W305": {"--max-states", "1"},
 }
 
@@ -27,7 +28,8 @@ func TestCodesPageExamples(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Chdir(t.TempDir())
-	write(t, "tools.json", `{"tools": [{"name": "delete_file", "inputSchema": {"type": "object"}}]}`)
+	write(t, "tools.json", `{"tools": [{"name": "delete_file", "inputSchema": {"type": "object"}},
+		{"name": "post_message", "inputSchema": {"type": "object", "properties": {"channel": {}, "text": {}}}}]}`)
 	for name, valid := range map[string]time.Duration{"own": time.Hour, "expired": -time.Minute} {
 		if err := issue(name, 1, valid); err != nil {
 			t.Fatal(err)

@@ -18,13 +18,31 @@ import (
 
 // A listedTool is an entry of a tool list: as tools/list gives it, or as
 // petrigate tools --json does.
-type listedTool struct{ Name, Exposed, Bare, Canonical string }
+type listedTool struct {
+	Name, Exposed, Bare, Canonical string
+	InputSchema                    json.RawMessage
+}
 
 // A toolSet is tools with all the names that a call of each carries.
 type toolSet struct {
 	tools []verify.Tool
 	known bool     // they are all that there is; else rules make them likely
 	maybe []string // tools that no rule names, and that may be there for what rules say of others
+
+	schemas map[string][]policy.Schema // of their arguments, by each of their names; of likely tools none
+}
+
+// knownSet are tools that are all that there is.
+func knownSet(list []listedTool) toolSet {
+	set := toolSet{tools: joined(list), known: true, schemas: make(map[string][]policy.Schema)}
+	for i, t := range set.tools {
+		schema := policy.ParseSchema(list[i].InputSchema)
+		set.schemas[t.Name] = append(set.schemas[t.Name], schema)
+		for _, also := range t.Also {
+			set.schemas[also.Text] = append(set.schemas[also.Text], schema)
+		}
+	}
+	return set
 }
 
 // knownTools are the tools that can be called, where that is asked for.
@@ -35,12 +53,12 @@ func (f checkFlags) knownTools(ctx context.Context, s stdio, cfg *config.Config)
 		for i := range list {
 			list[i].complete(cfg)
 		}
-		return toolSet{tools: joined(list), known: true}, err
+		return knownSet(list), err
 	case f.live && cfg == nil:
 		return toolSet{}, usage("--live wants a configuration: --rules and --net name no servers to ask")
 	case f.live:
 		list, err := liveTools(ctx, s, cfg)
-		return toolSet{tools: joined(list), known: true}, err
+		return knownSet(list), err
 	default:
 		return toolSet{}, nil
 	}
@@ -248,7 +266,7 @@ func liveTools(ctx context.Context, s stdio, cfg *config.Config) ([]listedTool, 
 func asListed(tools []proxy.ToolInfo) []listedTool {
 	list := []listedTool{}
 	for _, t := range tools {
-		list = append(list, listedTool{Exposed: t.Exposed, Bare: t.Bare, Canonical: t.Canonical})
+		list = append(list, listedTool{Exposed: t.Exposed, Bare: t.Bare, Canonical: t.Canonical, InputSchema: t.InputSchema})
 	}
 	return list
 }

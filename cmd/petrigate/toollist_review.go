@@ -37,7 +37,7 @@ func (r *review) start(p *plant) {
 		if err != nil || len(tools) == 0 || len(silentNames(p)) > 0 || ctx.Err() != nil {
 			return // tools that are not there yet are no mistake
 		}
-		for _, found := range r.problems(ctx, toolSet{tools: joined(asListed(tools)), known: true}) {
+		for _, found := range r.problems(ctx, knownSet(asListed(tools))) {
 			if !r.shown[found.Error()] {
 				p.log.Warn("policy problem, now that the tools are known", "problem", found.Error())
 			}
@@ -56,7 +56,7 @@ func (r *review) Close() {
 // problems are what is wrong with the policy where these are the tools.
 func (r *review) problems(ctx context.Context, tools toolSet) policy.Problems {
 	source := policy.FromConfig(r.config)
-	source.Tools = tools.names()
+	source.Tools, source.Schemas = tools.names(), tools.schemas
 	result, err := policy.Build(source)
 	if err != nil {
 		return nil // it was built before

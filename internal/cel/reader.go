@@ -42,6 +42,10 @@ func (r *Reader) Expr(src string) (pattern int, err error) {
 	return len(r.programs) - 1, nil
 }
 
+// Arguments are the members of args at which an expression looks; nil: it looks
+// at none, or at the whole.
+func (r *Reader) Arguments(pattern int) []string { return r.programs[pattern].uses["args"] }
+
 // Read understands a call; the text is not looked at.
 func (r *Reader) Read(c *gate.Call, _ string) gate.Reading {
 	return &reading{reader: r, call: newCallData(c), found: make([]answer, len(r.programs))}

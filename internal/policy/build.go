@@ -24,7 +24,8 @@ type Source struct {
 
 	Config *config.Config // where it comes from one: has the places of its keys; may be nil
 
-	Tools []string // every known physical name of a tool; nil: they are not known
+	Tools   []string            // every known physical name of a tool; nil: they are not known
+	Schemas map[string][]Schema // of the arguments of the known tools, by each of their names
 }
 
 // FromConfig is the policy of a configuration. The tools are not in it.
@@ -43,9 +44,13 @@ type Result struct {
 // Build makes the policy of a source. Its error is the [Problems] that keep it
 // from loading; the result is never nil and holds the warnings too.
 func Build(s Source) (*Result, error) {
-	b := &builder{source: s, result: &Result{}}
+	b := &builder{source: s, result: &Result{}, netMaps: make(map[string][]gate.Map)}
 	compiled := b.rules()
-	nets := append(compiled.Nets, b.nets()...)
+	written := b.nets()
+	for _, n := range written {
+		b.netMaps[n.Name] = n.Maps
+	}
+	nets := append(compiled.Nets, written...)
 	deny := b.deny()
 	b.labels = compiled.Labels
 	b.policy(nets, gate.PolicyOptions{Labels: []*gate.Labels{compiled.Labels}, Deny: deny, Shadow: s.Mode == "shadow"})
@@ -67,7 +72,8 @@ type builder struct {
 	result *Result
 	labels *gate.Labels // of the rules
 
-	invalid bool // apart from its claims
+	netMaps map[string][]gate.Map // of the hand-written nets, by name
+	invalid bool                  // apart from its claims
 
 	// Made when a net needs them.
 	cel     *cel.Compiler

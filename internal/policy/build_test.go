@@ -170,22 +170,23 @@ func TestProblems(t *testing.T) {
 		{"tools of rules", Source{Tools: []string{"bash", "delete_file", "chat"}, Rules: ruleTexts(
 			"map bahs.command rm as rm\nblock rm\nblock delte_file\nlimit delte_file to 3 per chat.send\nblock read_*\nblock *.drop\nblock delete_*\nblock \"chat.send\"")}, []string{
 			`warning W016 a.rules:4:1: the limit is never reached: delte_file is blocked at a.rules:3:1`,
-			`warning W101 a.rules:1:5: unknown tool "bahs" (did you mean "bash"?)`,
-			`warning W101 a.rules:3:7: unknown tool "delte_file" (did you mean "delete_file"?)`,
-			`warning W101 a.rules:5:7: the pattern "read_*" matches no known tool`,
-			`warning W101 a.rules:8:7: unknown tool "chat.send"`,
+			`warning W101 a.rules:1:5: unknown tool "bahs", so this map never applies (did you mean "bash"?)`,
+			`warning W101 a.rules:2:7: no call is ever named rm, so this rule never applies (the map at a.rules:1:1 never applies)`,
+			`warning W101 a.rules:3:7: unknown tool "delte_file", so this rule never applies (did you mean "delete_file"?)`,
+			`warning W101 a.rules:5:7: the pattern "read_*" matches no known tool, so this rule never applies`,
+			`warning W101 a.rules:8:7: unknown tool "chat.send", so this rule never applies`,
 		}},
 		{"tools of nets", Source{Tools: []string{"bash"}, Nets: []config.Net{{Name: "n", FreeTools: []string{"bash", "bsh"},
 			Map:    []config.Map{{Tool: "basj", Field: "f", Word: "a", As: "x"}},
 			Places: []string{"p"}, Transitions: []config.Transition{{Name: "t", Inputs: []string{"p"}, Tools: []string{"x", "y"}, Unless: []string{"bahs"}}},
 		}}}, []string{
-			`warning W101 net "n": unknown tool "basj" (did you mean "bash"?)`,
-			`warning W101 net "n": unknown tool "bsh" (did you mean "bash"?)`,
-			`warning W101 net "n": unknown tool "y" (did you mean "x"?)`,
-			`warning W101 net "n": unknown tool "bahs" (did you mean "bash"?)`,
+			`warning W101 net "n": unknown tool "basj", so this map never applies (did you mean "bash"?)`,
+			`warning W101 net "n": unknown tool "bsh", so this entry does nothing (did you mean "bash"?)`,
+			`warning W101 net "n": unknown tool "y", so no call of it fires "t" (did you mean "x"?)`,
+			`warning W101 net "n": unknown tool "bahs", so nothing is exempt as bahs (did you mean "bash"?)`,
 		}},
 		{"no tools at all", Source{Tools: []string{}, Rules: ruleTexts("block rm")}, []string{
-			`warning W101 a.rules:1:7: unknown tool "rm"`,
+			`warning W101 a.rules:1:7: unknown tool "rm", so this rule never applies`,
 		}},
 	}
 	for _, test := range tests {

@@ -25,7 +25,7 @@ func ExampleBuild() {
 		fmt.Println(n.Name, *n.States)
 	}
 	// Output:
-	// warning safety.rules:1:7: unknown tool "delte" (did you mean "delete"?)
+	// warning safety.rules:1:7: unknown tool "delte", so this rule never applies (did you mean "delete"?)
 	// block-delte 2
 	// limit-push-3 5
 }

@@ -52,6 +52,7 @@ const (
 
 	UnknownClaimed rules.Code = "W105" // a claim about a call that nothing gates
 	TwoWindows     rules.Code = "W106" // a net of one session that is meant for all of them
+	UnknownField   rules.Code = "W107" // a map that reads an argument which the tool does not take
 )
 
 // Error is the problem on one line: file:line:column: message (hint).

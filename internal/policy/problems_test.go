@@ -1,10 +1,13 @@
 package policy
 
 import (
+	"encoding/json"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -17,8 +20,8 @@ import (
 var update = flag.Bool("update", false, "write what the goldens should say")
 
 // TestProblemArchives builds the policy of every archive in testdata/problems:
-// its *.rules and *.yaml with nets, "tools" with the known ones, "active" and
-// "default". It holds all that is said of it to "want".
+// its *.rules and *.yaml with nets, "tools" with the known ones or "schemas"
+// of their arguments, "servers" of a configuration, "active" and "default". It holds all that is said of it to "want".
 func TestProblemArchives(t *testing.T) {
 	paths, err := filepath.Glob("testdata/problems/*.txtar")
 	if err != nil || len(paths) == 0 {
@@ -45,6 +48,22 @@ func TestProblemArchives(t *testing.T) {
 	}
 }
 
+// schemas reads a list of the schemas of each tool.
+func schemas(t *testing.T, src []byte) map[string][]Schema {
+	t.Helper()
+	var tools map[string][]json.RawMessage
+	if err := json.Unmarshal(src, &tools); err != nil {
+		t.Fatal(err)
+	}
+	all := make(map[string][]Schema)
+	for name, texts := range tools {
+		for _, text := range texts {
+			all[name] = append(all[name], ParseSchema(text))
+		}
+	}
+	return all
+}
+
 // said are the problems of the policy of some files.
 func said(t *testing.T, files []txtar.File) string {
 	t.Helper()
@@ -53,6 +72,14 @@ func said(t *testing.T, files []txtar.File) string {
 		switch text := string(f.Data); {
 		case f.Name == "tools":
 			s.Tools = strings.Fields(text)
+		case f.Name == "schemas":
+			s.Schemas = schemas(t, f.Data)
+			s.Tools = slices.Sorted(maps.Keys(s.Schemas))
+		case f.Name == "servers":
+			s.Config = &config.Config{}
+			for name := range strings.FieldsSeq(text) {
+				s.Config.Servers = append(s.Config.Servers, config.Server{Name: name})
+			}
 		case f.Name == "active":
 			s.Active = strings.Fields(text)
 			s.ActivePosition = config.Position{File: "petrigate.yaml", Line: 1, Column: 9}

@@ -10,27 +10,25 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// checkTools warns of names that no known tool has: a rule about a misspelt
-// tool holds for nothing.
+// checkTools warns of names that no known tool has, and of arguments that none
+// of them takes: such a rule does not do what its author means.
 func (b *builder) checkTools() {
 	if b.source.Tools == nil {
+		b.noteNames()
 		return
 	}
-	labels := slices.Clone(b.source.Tools)
-	for _, f := range b.files {
-		labels = append(labels, f.Labels()...)
-	}
+	given := b.checkMaps()
+	known := slices.Concat(b.source.Tools, given)
 	warned := make(map[string]bool)
 	for _, f := range b.files {
-		for _, n := range f.Tools() {
-			b.checkName(n, b.source.Tools, warned)
-		}
-		for _, n := range f.Names() {
-			b.checkName(n, labels, warned)
+		for _, s := range f.Statements {
+			for _, m := range mentions(s) {
+				b.checkName(m, known, warned)
+			}
 		}
 	}
 	for i := range b.source.Nets {
-		b.checkNetTools(&b.source.Nets[i])
+		b.checkNetTools(&b.source.Nets[i], given)
 	}
 }
 
@@ -40,17 +38,95 @@ func (b *builder) atName(n rules.Name, p Problem) {
 	b.add(p)
 }
 
-// checkName warns once of a name of rules.
-func (b *builder) checkName(n rules.Name, known []string, warned map[string]bool) {
-	if warned[n.String()] || isKnown(n, known) {
+// A mention is a name in a rule, with what follows where no call has it.
+type mention struct {
+	rules.Name
+	so string
+}
+
+const neverApplies = "so this rule never applies"
+
+// mentions are the names of calls that a rule or a claim speaks of.
+func mentions(s rules.Statement) []mention {
+	switch s := s.(type) {
+	case *rules.Require:
+		return append([]mention{{s.First, locked(s)}, {s.Before, neverApplies}}, exempt(s.Unless)...)
+	case *rules.Approve:
+		return append([]mention{{s.Before, neverApplies}}, exempt(s.Unless)...)
+	case *rules.Block:
+		return append([]mention{{s.Tool, neverApplies}}, exempt(s.Unless)...)
+	case *rules.Limit:
+		all := []mention{{s.Tool, neverApplies}}
+		if s.Per != nil {
+			all = append(all, mention{*s.Per, "so this limit never starts anew"})
+		}
+		return append(all, exempt(s.Unless)...)
+	}
+	var all []mention
+	for _, n := range (&rules.File{Statements: []rules.Statement{s}}).Names() {
+		all = append(all, mention{n, "so the claim says nothing"})
+	}
+	return all
+}
+
+// locked is what follows where nothing is ever what a rule requires.
+func locked(s *rules.Require) string {
+	switch {
+	case s.Shadow:
+		return fmt.Sprintf("so this rule would refuse every call of %s", s.Before)
+	case len(s.Unless) > 0:
+		return fmt.Sprintf("so %s can be called only where the rule exempts it", s.Before)
+	default:
+		return fmt.Sprintf("so %s can never be called", s.Before)
+	}
+}
+
+func exempt(names []rules.Name) []mention {
+	var all []mention
+	for _, n := range names {
+		all = append(all, mention{n, "so nothing is exempt as " + n.String()})
+	}
+	return all
+}
+
+// checkName warns of a name of rules, once for each thing that follows.
+func (b *builder) checkName(m mention, known []string, warned map[string]bool) {
+	n := m.Name
+	key := n.String() + " " + m.so
+	if warned[key] || beyondTools(n.Text) {
 		return
 	}
-	warned[n.String()] = true
-	msg := fmt.Sprintf("unknown tool %q", n.Text)
-	if n.Glob() {
-		msg = fmt.Sprintf("the pattern %q matches no known tool", n.Text)
+	var msg, hint string
+	switch action, of := b.unknownAction(n); {
+	case action != "":
+		msg, hint = fmt.Sprintf("%s has no action %q", of, action), b.nearestAction(of, action)
+	case isKnown(n, known):
+		return
+	case n.Glob():
+		msg, hint = fmt.Sprintf("the pattern %q matches no known tool", n.Text), didYouMean(n.Text, known)
+	case b.givenBy(n.Text) != "":
+		msg, hint = fmt.Sprintf("no call is ever named %s", n), "the map at "+b.givenBy(n.Text)+" never applies"
+	default:
+		msg, hint = fmt.Sprintf("unknown tool %q", n.Text), b.nearestTool(n.Text, known)
 	}
-	b.atName(n, problem(Warning, UnknownTool, n.Pos, msg, didYouMean(n.Text, known)))
+	warned[key] = true
+	b.atName(n, problem(Warning, UnknownTool, n.Pos, msg+", "+m.so, hint))
+}
+
+// beyondTools reports whether a name is of a prompt or a resource, which no
+// list of tools knows.
+func beyondTools(name string) bool {
+	return strings.HasPrefix(name, "prompt:") || strings.HasPrefix(name, "resource:")
+}
+
+// givenBy is where the first map stands that gives a name; empty: none does.
+func (b *builder) givenBy(label string) string {
+	for _, m := range b.labels.Maps {
+		if m.As == label {
+			return m.Rule.String()
+		}
+	}
+	return ""
 }
 
 func isKnown(n rules.Name, known []string) bool {
@@ -65,35 +141,49 @@ func isKnown(n rules.Name, known []string) bool {
 }
 
 // checkNetTools warns of names in a net that neither a tool has nor its maps give.
-func (b *builder) checkNetTools(n *config.Net) {
-	known := slices.Clone(b.source.Tools)
+func (b *builder) checkNetTools(n *config.Net, given []string) {
+	known := slices.Concat(b.source.Tools, given)
 	for _, m := range n.Map {
 		if !slices.Contains(b.source.Tools, m.Tool) {
-			b.unknown(n, m.Tool, at(m.Of("tool", ""), m.Position), b.source.Tools)
+			b.unknown(n, m.Tool, at(m.Of("tool", ""), m.Position), b.source.Tools, "so this map never applies")
 		}
+		b.checkNetField(n, m)
 		known = append(known, m.As)
 	}
 	for _, tool := range n.FreeTools {
 		if !slices.Contains(known, tool) {
-			b.unknown(n, tool, at(n.Of("freeTools", tool), n.Position), known)
+			b.unknown(n, tool, at(n.Of("freeTools", tool), n.Position), known, "so this entry does nothing")
 		}
 	}
 	for _, t := range n.Transitions {
 		for _, tool := range t.Tools {
 			if !slices.Contains(known, tool) {
-				b.unknown(n, tool, at(t.Of("tools", tool), t.Position), known)
+				b.unknown(n, tool, at(t.Of("tools", tool), t.Position), known, fmt.Sprintf("so no call of it fires %q", t.Name))
 			}
 		}
 		for _, tool := range t.Unless {
 			if !slices.Contains(known, tool) {
-				b.unknown(n, tool, at(t.Of("unless", tool), t.Position), known)
+				b.unknown(n, tool, at(t.Of("unless", tool), t.Position), known, "so nothing is exempt as "+tool)
 			}
 		}
 	}
 }
 
-func (b *builder) unknown(n *config.Net, tool string, where gate.Position, known []string) {
-	b.inNet(n, problem(Warning, UnknownTool, where, fmt.Sprintf("unknown tool %q", tool), didYouMean(tool, known)))
+func (b *builder) unknown(n *config.Net, tool string, where gate.Position, known []string, so string) {
+	if !beyondTools(tool) {
+		b.inNet(n, problem(Warning, UnknownTool, where, fmt.Sprintf("unknown tool %q, %s", tool, so), b.nearestTool(tool, known)))
+	}
+}
+
+// nearestTool suggests a tool. A server and its tool are often joined by
+// something else than a dot.
+func (b *builder) nearestTool(name string, known []string) string {
+	for _, sign := range []string{":", "/", "__"} {
+		if dotted := strings.Replace(name, sign, ".", 1); dotted != name && slices.Contains(known, dotted) {
+			return fmt.Sprintf("did you mean %q?", dotted)
+		}
+	}
+	return didYouMean(name, known)
 }
 
 func didYouMean(word string, known []string) string {

@@ -1,0 +1,249 @@
+package policy
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/petrigate/petrigate/config"
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/cel"
+	"github.com/petrigate/petrigate/rules"
+)
+
+// A Schema is the JSON Schema of the arguments of a tool. It is only asked
+// which members it lists: where it leaves that open, every member may be there.
+type Schema map[string]any
+
+// ParseSchema reads a schema; one that is none leaves everything open.
+func ParseSchema(src []byte) Schema {
+	var s Schema
+	if json.Unmarshal(src, &s) != nil {
+		return nil
+	}
+	return s
+}
+
+// openWords are those of schemas that may allow further members.
+var openWords = []string{"$ref", "$dynamicRef", "allOf", "anyOf", "oneOf", "if", "then", "else", "patternProperties", "dependentSchemas", "propertyNames"}
+
+// members are those that the schema lists; ok is false where there may be others.
+func (s Schema) members() (members map[string]any, ok bool) {
+	for _, word := range openWords {
+		if _, there := s[word]; there {
+			return nil, false
+		}
+	}
+	switch more := s["additionalProperties"].(type) {
+	case nil:
+	case bool:
+		if more {
+			return nil, false
+		}
+	default:
+		return nil, false
+	}
+	members, ok = s["properties"].(map[string]any)
+	return members, ok
+}
+
+// lacks is the first key on the way that the schema does not list, and those
+// that it lists there. An empty key goes to the elements of an array.
+func (s Schema) lacks(way []string) (key string, known []string) {
+	for _, step := range way {
+		var next any
+		if step == "" {
+			next = s["items"]
+		} else {
+			members, ok := s.members()
+			if !ok {
+				return "", nil
+			}
+			if next, ok = members[step]; !ok {
+				return step, slices.Sorted(maps.Keys(members))
+			}
+		}
+		inner, ok := next.(map[string]any)
+		if !ok {
+			return "", nil
+		}
+		s = inner
+	}
+	return "", nil
+}
+
+// fieldLacking finds a field that no schema of the tools with this name lists.
+func (b *builder) fieldLacking(matches func(tool string) bool, way []string) (key string, known []string) {
+	for _, tool := range slices.Sorted(maps.Keys(b.source.Schemas)) {
+		if !matches(tool) {
+			continue
+		}
+		for _, s := range b.source.Schemas[tool] {
+			if key, known = s.lacks(way); key == "" {
+				return "", nil
+			}
+		}
+	}
+	return key, known
+}
+
+// pathStep is one step of a path that the gate has accepted.
+var pathStep = regexp.MustCompile(`^(?:\.([^.\[]+)|\[(?:\*|\d+)\]|\[("(?:[^"\\]|\\.)*")\])`)
+
+// wayOf is where a field of a map leads.
+func wayOf(field string) []string {
+	if !strings.HasPrefix(field, "$.") && !strings.HasPrefix(field, "$[") {
+		return []string{field}
+	}
+	var way []string
+	for rest := field[1:]; rest != ""; {
+		step := pathStep.FindStringSubmatch(rest)
+		if step == nil {
+			return nil
+		}
+		key := step[1]
+		if step[2] != "" && json.Unmarshal([]byte(step[2]), &key) != nil {
+			return nil
+		}
+		way, rest = append(way, key), rest[len(step[0]):]
+	}
+	return way
+}
+
+// looked are the fields at which a map looks.
+func looked(m gate.Map) [][]string {
+	if m.Field != "" {
+		return [][]string{wayOf(m.Field)}
+	}
+	reader, ok := m.Reader.(*cel.Reader)
+	if !ok {
+		return nil
+	}
+	var ways [][]string
+	for _, key := range reader.Arguments(m.Pattern) {
+		ways = append(ways, []string{key})
+	}
+	return ways
+}
+
+// checkMaps warns of maps of rules that read what no call has. It returns the
+// names that the others give.
+func (b *builder) checkMaps() (given []string) {
+	byPlace := make(map[gate.Position]gate.Map)
+	for _, m := range b.labels.Maps {
+		byPlace[m.Rule] = m
+	}
+	for _, f := range b.files {
+		for _, s := range f.Statements {
+			m, ok := s.(*rules.Map)
+			if !ok {
+				continue
+			}
+			if b.mapApplies(m, byPlace[m.Pos]) {
+				given = append(given, m.As.Text)
+			}
+		}
+	}
+	return given
+}
+
+// mapApplies reports whether there are calls that the map can name.
+func (b *builder) mapApplies(m *rules.Map, of gate.Map) bool {
+	if !isKnown(m.Tool, b.source.Tools) {
+		b.atName(m.Tool, problem(Warning, UnknownTool, m.Tool.Pos, fmt.Sprintf("unknown tool %q, so this map never applies", m.Tool.Text), b.nearestTool(m.Tool.Text, b.source.Tools)))
+		return false
+	}
+	applies := true
+	for _, way := range looked(of) {
+		key, known := b.fieldLacking(m.Tool.Matches, way)
+		if key == "" {
+			continue
+		}
+		b.atName(m.Tool, noField(m.Tool.Text, key, known, of, m.Tool.Pos))
+		applies = applies && of.Field == ""
+	}
+	return applies
+}
+
+// checkNetField is mapApplies for the map of a net.
+func (b *builder) checkNetField(n *config.Net, m config.Map) {
+	for _, of := range b.netMaps[n.Name] {
+		if of.Rule != position(m.Position) {
+			continue
+		}
+		for _, way := range looked(of) {
+			if key, known := b.fieldLacking(func(tool string) bool { return tool == m.Tool }, way); key != "" {
+				b.inNet(n, noField(m.Tool, key, known, of, at(m.Of("field", ""), m.Of("when", ""), m.Position)))
+			}
+		}
+	}
+}
+
+func noField(tool, key string, known []string, m gate.Map, where gate.Position) Problem {
+	so := "so this map never applies"
+	if m.Field == "" {
+		so = "which the expression of this map reads"
+	}
+	hint := didYouMean(key, known)
+	if hint == "" && len(known) > 0 {
+		hint = "its arguments are " + strings.Join(known, ", ")
+	}
+	return problem(Warning, UnknownField, where, fmt.Sprintf("%s has no argument %q, %s", tool, key, so), hint)
+}
+
+// unknownAction reads tool.action, where the schema of the tool says that it
+// has no such action.
+func (b *builder) unknownAction(n rules.Name) (action, tool string) {
+	if n.Quoted || n.Glob() {
+		return "", ""
+	}
+	for i := range n.Text {
+		if n.Text[i] != '.' || slices.Contains(b.source.Tools, n.Text) {
+			continue
+		}
+		if schemas := b.source.Schemas[n.Text[:i]]; len(schemas) > 0 && !slices.ContainsFunc(schemas, func(s Schema) bool { return s.acts(n.Text[i+1:]) }) {
+			return n.Text[i+1:], n.Text[:i]
+		}
+	}
+	return "", ""
+}
+
+// acts reports whether calls may have this action.
+func (s Schema) acts(action string) bool {
+	if key, _ := s.lacks([]string{"action"}); key != "" {
+		return false
+	}
+	known := s.actions()
+	return known == nil || slices.Contains(known, action)
+}
+
+// actions are those that the schema lists; nil: it lists none.
+func (s Schema) actions() []string {
+	members, _ := s.members()
+	field, _ := members["action"].(map[string]any)
+	list, _ := field["enum"].([]any)
+	var actions []string
+	for _, v := range list {
+		if text, ok := v.(string); ok {
+			actions = append(actions, text)
+		}
+	}
+	return actions
+}
+
+func (b *builder) nearestAction(tool, action string) string {
+	var known []string
+	for _, s := range b.source.Schemas[tool] {
+		known = append(known, s.actions()...)
+	}
+	if near := rules.Nearest(action, known); near != "" {
+		return fmt.Sprintf("did you mean %q?", tool+"."+near)
+	}
+	if len(known) == 0 {
+		return tool + " has no argument \"action\""
+	}
+	return "its actions are " + strings.Join(known, ", ")
+}
