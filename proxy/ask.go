@@ -8,8 +8,8 @@ import (
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/rawjson"
+	"github.com/petrigate/petrigate/internal/text"
 	"github.com/petrigate/petrigate/proxy/internal/approval"
-	"github.com/petrigate/petrigate/proxy/internal/plain"
 	"github.com/petrigate/petrigate/proxy/internal/seal"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
@@ -266,7 +266,7 @@ func (p *Proxy) park(t *toolCall, r *approval.Question) answer {
 	if r.Allows(approval.CLI) {
 		how = fmt.Sprintf(" A person can run: "+p.options.Approval.Verb+".", r.ID)
 	}
-	left := plain.Span(r.Expires.Sub(p.options.Now()))
+	left := text.Duration(r.Expires.Sub(p.options.Now()))
 	return refusal{
 		text: fmt.Sprintf("Waiting for a person: approval %s. %s has not run. Call the same tool again with the same arguments within %s to continue.%s",
 			r.ID, t.tool.exposed, left, how),
@@ -278,15 +278,15 @@ func (p *Proxy) park(t *toolCall, r *approval.Question) answer {
 func (t *toolCall) noConsent(r *approval.Question, state approval.State) string {
 	switch state {
 	case approval.Denied:
-		text := fmt.Sprintf("A person denied %s.", t.tool.exposed)
+		denial := fmt.Sprintf("A person denied %s.", t.tool.exposed)
 		said := t.proxy.approvals.Status(r)
 		if said.Channel == approval.Elicit && said.Reason == "" {
-			text = fmt.Sprintf("%s was not approved.", t.tool.exposed)
+			denial = fmt.Sprintf("%s was not approved.", t.tool.exposed)
 		}
 		if said.Reason != "" {
-			text += " Reason: " + plain.Visible(said.Reason) + "."
+			denial += " Reason: " + text.Escape(said.Reason) + "."
 		}
-		return text + " Do not call it again with these arguments."
+		return denial + " Do not call it again with these arguments."
 	case approval.Expired:
 		return fmt.Sprintf("%s requires human approval, and nobody answered in time.", t.tool.exposed)
 	}

@@ -6,7 +6,7 @@ import (
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/rawjson"
-	"github.com/petrigate/petrigate/proxy/internal/plain"
+	"github.com/petrigate/petrigate/internal/text"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
@@ -21,7 +21,7 @@ func (p *Proxy) barred(c *client, t *tool, args []byte) string {
 	if !refused {
 		return ""
 	}
-	p.log.Info("request refused", "about", plain.Visible(t.canonical), "session", c.session.id, "kind", string(r.Kind), "reason", r.Text)
+	p.log.Info("request refused", "about", text.Escape(t.canonical), "session", c.session.id, "kind", string(r.Kind), "reason", r.Text)
 	return r.Text
 }
 

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/petrigate/petrigate/proxy/internal/plain"
+	"github.com/petrigate/petrigate/internal/text"
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 )
 
@@ -19,7 +19,7 @@ func (t *toolCall) unauthorized(err error) answer {
 	if !errors.As(err, &u) {
 		return nil
 	}
-	return plainRefusal("unauthorized", fmt.Sprintf("%s was not called: %s.", t.tool.exposed, plain.Visible(u.Error())))
+	return plainRefusal("unauthorized", fmt.Sprintf("%s was not called: %s.", t.tool.exposed, text.Escape(u.Error())))
 }
 
 // absence is the name of an upstream that is not there, with the reason where
@@ -27,7 +27,7 @@ func (t *toolCall) unauthorized(err error) answer {
 func (u *upstreamState) absence() string {
 	var why *upstream.Unauthorized
 	if errors.As(u.State().Err, &why) {
-		return u.config.Name + " (" + plain.Visible(why.Error()) + ")"
+		return u.config.Name + " (" + text.Escape(why.Error()) + ")"
 	}
 	return u.config.Name
 }

@@ -31,5 +31,4 @@
 //	approval  questions to people, and their answers
 //	seal      what clients carry for us between two requests
 //	record    what is put on record
-//	plain     text that people read without being misled by it
 package proxy

@@ -6,8 +6,8 @@ import (
 	"fmt"
 
 	"github.com/petrigate/petrigate/internal/rawjson"
+	"github.com/petrigate/petrigate/internal/text"
 	"github.com/petrigate/petrigate/proxy/internal/listing"
-	"github.com/petrigate/petrigate/proxy/internal/plain"
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
@@ -96,7 +96,7 @@ func (p *Proxy) gatherAll(ctx context.Context, kind listKind, upstreams []*upstr
 		for _, object := range objects {
 			i := u.item(kind, object, len(p.upstreams) == 1)
 			if first := taken[i.exposed]; first != nil {
-				p.log.Warn("left out of a list", "upstream", u.config.Name, "method", kind.method, kind.key, plain.Visible(i.exposed), "as of", first.config.Name)
+				p.log.Warn("left out of a list", "upstream", u.config.Name, "method", kind.method, kind.key, text.Escape(i.exposed), "as of", first.config.Name)
 				continue
 			}
 			taken[i.exposed] = u
@@ -160,7 +160,7 @@ func (u *upstreamState) page(ctx context.Context, kind listKind, cursor []byte) 
 		case reply.Err != nil:
 			return nil, reply.Err
 		case reply.Error != nil:
-			return nil, errors.New("refused: " + plain.Visible(member(reply.Error, "message")))
+			return nil, errors.New("refused: " + text.Escape(member(reply.Error, "message")))
 		}
 		return reply.Result, nil
 	case <-ctx.Done():

@@ -12,8 +12,8 @@ import (
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/rawjson"
+	"github.com/petrigate/petrigate/internal/text"
 	"github.com/petrigate/petrigate/proxy/internal/approval"
-	"github.com/petrigate/petrigate/proxy/internal/plain"
 	"github.com/petrigate/petrigate/proxy/internal/record"
 )
 
@@ -280,7 +280,7 @@ func (p *Proxy) describe(s *session) SessionInfo {
 	for _, c := range p.clientList() {
 		if c.session == s {
 			c.mu.Lock()
-			info.Clients = append(info.Clients, c.transport+" "+cmp.Or(plain.Visible(c.agent.name), "(no name)"))
+			info.Clients = append(info.Clients, c.transport+" "+cmp.Or(text.Escape(c.agent.name), "(no name)"))
 			c.mu.Unlock()
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/gate"
-	"github.com/petrigate/petrigate/proxy/internal/plain"
+	"github.com/petrigate/petrigate/internal/text"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
@@ -140,9 +140,9 @@ func (p *Proxy) refusalText(r *gate.Refusal, now time.Time) string {
 // session means nothing to the reader.
 func held(h gate.Holder, now time.Time) string {
 	if h.Other {
-		return fmt.Sprintf(" A call of %s in another session has been in flight for %s and holds the token.", h.Tool, plain.Span(now.Sub(h.Since)))
+		return fmt.Sprintf(" A call of %s in another session has been in flight for %s and holds the token.", h.Tool, text.Duration(now.Sub(h.Since)))
 	}
-	return fmt.Sprintf(" Call #%d of %s has been in flight for %s and holds the token.", h.Number, h.Tool, plain.Span(now.Sub(h.Since)))
+	return fmt.Sprintf(" Call #%d of %s has been in flight for %s and holds the token.", h.Number, h.Tool, text.Duration(now.Sub(h.Since)))
 }
 
 // plainRefusal is a refusal that no net is the cause of.

@@ -10,7 +10,7 @@ import (
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/rawjson"
-	"github.com/petrigate/petrigate/proxy/internal/plain"
+	"github.com/petrigate/petrigate/internal/text"
 	"github.com/petrigate/petrigate/proxy/internal/seal"
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
@@ -150,7 +150,7 @@ func inputRequests(result []byte) (list []inputRequest, err error) {
 func (a agent) answersAll(requests []inputRequest) error {
 	for _, r := range requests {
 		if !a.answers(r.method, r.params) {
-			return fmt.Errorf("the client does not support %s", plain.Visible(r.method))
+			return fmt.Errorf("the client does not support %s", text.Escape(r.method))
 		}
 	}
 	return nil
@@ -251,7 +251,7 @@ func (p *Proxy) askClient(ctx context.Context, t *toolCall, r inputRequest) ([]b
 		case r.method == "elicitation/create":
 			return []byte(`{"action":"cancel"}`), nil
 		}
-		return nil, fmt.Errorf("the client refused %s: %s", r.method, plain.Visible(member(a.failure, "message")))
+		return nil, fmt.Errorf("the client refused %s: %s", r.method, text.Escape(member(a.failure, "message")))
 	case <-ctx.Done():
 		if t.client.forget(key) {
 			t.stream.Send(wire.AppendNotification(nil, "notifications/cancelled", append(append([]byte(`{"requestId":`), id...), '}')))

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/gate"
-	"github.com/petrigate/petrigate/proxy/internal/plain"
+	"github.com/petrigate/petrigate/internal/text"
 )
 
 // maxWays is for how many tools the status names the way there: each is a
@@ -96,7 +96,7 @@ func (d *statusDoc) String() string {
 		}
 	}
 	for _, h := range d.session.gate.Open() {
-		fmt.Fprintf(&b, "- call #%d of %s has not ended, for %s\n", h.Number, h.Tool, plain.Span(d.now.Sub(h.Since)))
+		fmt.Fprintf(&b, "- call #%d of %s has not ended, for %s\n", h.Number, h.Tool, text.Duration(d.now.Sub(h.Since)))
 	}
 	return b.String()
 }

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/petrigate/petrigate/internal/rawjson"
-	"github.com/petrigate/petrigate/proxy/internal/plain"
+	"github.com/petrigate/petrigate/internal/text"
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
@@ -83,7 +83,7 @@ func (t *toolCall) awaitTarget(ctx context.Context) *tool {
 // prompt:upstream.name.
 func promptTool(i item) *tool {
 	return &tool{
-		upstream: i.upstream, name: i.key, exposed: "prompt " + plain.Visible(i.exposed),
+		upstream: i.upstream, name: i.key, exposed: "prompt " + text.Escape(i.exposed),
 		canonical: "prompt:" + i.upstream.config.Name + "." + i.key,
 	}
 }
@@ -91,7 +91,7 @@ func promptTool(i item) *tool {
 // resourceTool is the resources of an upstream as the gate knows them: a rule
 // may name resource:upstream.
 func resourceTool(u *upstreamState, uri string) *tool {
-	return &tool{upstream: u, name: uri, exposed: "resource " + plain.Visible(uri), canonical: "resource:" + u.config.Name}
+	return &tool{upstream: u, name: uri, exposed: "resource " + text.Escape(uri), canonical: "resource:" + u.config.Name}
 }
 
 // unknown answers a call of something that there is not.
@@ -101,7 +101,7 @@ func (t *toolCall) unknown() {
 		t.withheld(w)
 		return
 	}
-	t.proxy.log.Warn("call of something unknown refused", "method", t.method, "name", plain.Visible(t.params.Name), "session", t.client.session.id)
+	t.proxy.log.Warn("call of something unknown refused", "method", t.method, "name", text.Escape(t.params.Name), "session", t.client.session.id)
 	down := p.down()
 	switch {
 	case t.method == readResource && (p.offersStatus() || len(p.offering("resources")) > 0):
@@ -115,14 +115,14 @@ func (t *toolCall) unknown() {
 		t.refuseAs(codeNoMethod, "Method not found: no upstream has prompts")
 		return
 	}
-	text := "Unknown tool: " + plain.Visible(t.params.Name)
+	unknown := "Unknown tool: " + text.Escape(t.params.Name)
 	if t.method == getPrompt {
-		text = "Unknown prompt: " + plain.Visible(t.params.Name)
+		unknown = "Unknown prompt: " + text.Escape(t.params.Name)
 	}
 	if down != "" {
-		text += ". It may be one of an upstream that is not running, or not listed yet: " + down
+		unknown += ". It may be one of an upstream that is not running, or not listed yet: " + down
 	}
-	t.refuseAs(codeInvalidParams, text)
+	t.refuseAs(codeInvalidParams, unknown)
 }
 
 // recorded is how the audit names what the call is of.

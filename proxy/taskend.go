@@ -8,7 +8,7 @@ import (
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/rawjson"
-	"github.com/petrigate/petrigate/proxy/internal/plain"
+	"github.com/petrigate/petrigate/internal/text"
 	"github.com/petrigate/petrigate/proxy/internal/record"
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
@@ -311,7 +311,7 @@ func (p *Proxy) poll(x *task) (wire.Task, error) {
 	case reply.Error != nil && unknownTask(reply.Error):
 		return wire.Task{}, errTaskGone
 	case reply.Error != nil:
-		return wire.Task{}, errors.New("refused: " + plain.Visible(member(reply.Error, "message")))
+		return wire.Task{}, errors.New("refused: " + text.Escape(member(reply.Error, "message")))
 	}
 	return p.read(x, reply.Result)
 }

@@ -8,7 +8,7 @@ import (
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/rawjson"
-	"github.com/petrigate/petrigate/proxy/internal/plain"
+	"github.com/petrigate/petrigate/internal/text"
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
@@ -166,7 +166,7 @@ func (p *Proxy) serveOlder(ctx context.Context, x *task, m wire.Message, s strea
 // refusedError is the error that an upstream answered with, raw JSON.
 type refusedError []byte
 
-func (e refusedError) Error() string { return plain.Visible(member(e, "message")) }
+func (e refusedError) Error() string { return text.Escape(member(e, "message")) }
 
 func (p *Proxy) cancelOlder(ctx context.Context, x *task) ([]byte, error) {
 	reply, err := p.askUpstream(ctx, x, "tasks/cancel")

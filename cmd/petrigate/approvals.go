@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/petrigate/petrigate/internal/control"
+	"github.com/petrigate/petrigate/internal/text"
 	"github.com/petrigate/petrigate/proxy"
 )
 
@@ -123,17 +124,17 @@ func approvalsShow(s stdio) *cobra.Command {
 
 // answered says who gave the answer, and how.
 func answered(a proxy.ApprovalInfo) string {
-	var text string
+	var by string
 	if a.Actor != "" {
-		text = ", by " + a.Actor
+		by = ", by " + text.Escape(a.Actor)
 	}
 	if a.Channel != "" {
-		text += ", via " + a.Channel
+		by += ", via " + a.Channel
 	}
 	if a.Reason != "" {
-		text += fmt.Sprintf(": %q", a.Reason)
+		by += fmt.Sprintf(": %q", a.Reason)
 	}
-	return text
+	return by
 }
 
 func approvalsAnswer(s stdio, verb string, approve bool) *cobra.Command {
@@ -148,7 +149,7 @@ func approvalsAnswer(s stdio, verb string, approve bool) *cobra.Command {
 			return err
 		}
 		past := map[bool]string{true: "approved", false: "denied"}[approve]
-		_, err = fmt.Fprintf(s.out, "%s %s: %s on %s\n", a.ID, past, a.Tool, a.Upstream)
+		_, err = fmt.Fprintf(s.out, "%s %s: %s on %s\n", a.ID, past, text.Escape(a.Tool), text.Escape(a.Upstream))
 		return err
 	}
 	return c

@@ -7,6 +7,7 @@ import (
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/policy"
+	"github.com/petrigate/petrigate/internal/text"
 	"github.com/petrigate/petrigate/internal/verify"
 	"github.com/petrigate/petrigate/rules"
 )
@@ -65,13 +66,13 @@ func (v *verified) refuted(p proof) policy.Problem {
 func brokenBy(p proof) string {
 	switch p.Kind {
 	case rules.AtMost:
-		return fmt.Sprintf(", and more than %d of them are %s", p.Count, legible(p.Tool.Name))
+		return fmt.Sprintf(", and more than %d of them are %s", p.Count, text.Escape(p.Tool.Name))
 	case rules.NeverBefore:
-		return fmt.Sprintf(", and the last %s has no successful %s of its own before it", legible(p.Tool.Name), legible(p.First.Name))
+		return fmt.Sprintf(", and the last %s has no successful %s of its own before it", text.Escape(p.Tool.Name), text.Escape(p.First.Name))
 	case rules.NeverWithoutApproval:
 		return ", and nobody is asked about the last"
 	case rules.AlwaysPossible:
-		return ", and no calls that succeed lead to " + legible(p.Tool.Name) + " from there"
+		return ", and no calls that succeed lead to " + text.Escape(p.Tool.Name) + " from there"
 	case rules.DeadlockFree, rules.NoTerminalStates:
 		return ", and no call that " + p.Net + " gates can be made after them"
 	case rules.Conserved:
@@ -101,7 +102,7 @@ func (v *verified) uncallable() policy.Problems {
 		names[cause], because[cause] = append(names[cause], n.Tool.Name), n.Because
 	}
 	for i, cause := range causes {
-		ps[i].Message = and(allLegible(names[cause])) + " can never be called"
+		ps[i].Message = and(allEscaped(names[cause])) + " can never be called"
 		if cause == "" {
 			ps[i].Hint = "the default refuses what no rule and no net knows"
 			continue
@@ -148,7 +149,7 @@ func (v *verified) failing() policy.Problems {
 		if n.Callable != verify.AfterFailure {
 			continue
 		}
-		p := at(policy.Warning, codeFailing, v.speaksOf(n.Tool), fmt.Sprintf("%s can be called only after calls that fail or overlap", legible(n.Tool.Name)))
+		p := at(policy.Warning, codeFailing, v.speaksOf(n.Tool), fmt.Sprintf("%s can be called only after calls that fail or overlap", text.Escape(n.Tool.Name)))
 		if len(n.Failing) > 0 {
 			p.Detail = "  such as:\n" + steps(n.Failing)
 		}
@@ -258,7 +259,7 @@ func (v *verified) notes() []string {
 		}
 	}
 	if len(unsure) > 0 && len(v.report.Gaps) == 0 {
-		notes = append(notes, fmt.Sprintf("not known whether %s can be called: %s", and(allLegible(unsure)), why))
+		notes = append(notes, fmt.Sprintf("not known whether %s can be called: %s", and(allEscaped(unsure)), why))
 	}
 	return notes
 }

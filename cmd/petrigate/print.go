@@ -8,7 +8,8 @@ import (
 	"os"
 	"strings"
 	"text/tabwriter"
-	"unicode"
+
+	"github.com/petrigate/petrigate/internal/text"
 )
 
 func printJSON(w io.Writer, v any) error {
@@ -63,7 +64,7 @@ func table(w io.Writer, none, head string, rows [][]string) error {
 	}
 	for _, row := range rows {
 		for i := range row {
-			row[i] = legible(row[i])
+			row[i] = text.Escape(row[i])
 		}
 		if _, err := fmt.Fprintln(t, strings.Join(row, "\t")); err != nil {
 			return err
@@ -72,27 +73,10 @@ func table(w io.Writer, none, head string, rows [][]string) error {
 	return t.Flush()
 }
 
-// legible keeps a terminal from obeying a name: servers choose those of tools.
-// What cannot be printed is written as in JSON.
-func legible(text string) string {
-	var b strings.Builder
-	for _, r := range text {
-		switch {
-		case unicode.IsPrint(r):
-			b.WriteRune(r)
-		case r > 0xffff:
-			fmt.Fprintf(&b, `\U%08x`, r)
-		default:
-			fmt.Fprintf(&b, `\u%04x`, r)
-		}
-	}
-	return b.String()
-}
-
-func allLegible(texts []string) []string {
+func allEscaped(texts []string) []string {
 	out := make([]string, len(texts))
-	for i, text := range texts {
-		out[i] = legible(text)
+	for i, each := range texts {
+		out[i] = text.Escape(each)
 	}
 	return out
 }

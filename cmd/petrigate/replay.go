@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/text"
 	"github.com/petrigate/petrigate/internal/verify"
 )
 
@@ -101,7 +102,7 @@ func story(t verify.Trace) []string {
 			i++
 		default:
 			what, steps := happens(t[i:])
-			names[s.Call] = "the " + legible(s.Name) + " of step " + strconv.Itoa(len(lines)+1)
+			names[s.Call] = "the " + text.Escape(s.Name) + " of step " + strconv.Itoa(len(lines)+1)
 			lines = append(lines, called(s)+" "+what)
 			i += steps
 		}
@@ -150,9 +151,9 @@ func ends(t verify.Trace, call int) bool {
 // called is a call by its name, with what is sent where that names it.
 func called(s verify.Step) string {
 	if s.Name == s.Tool && (s.Args == "" || s.Args == "{}") {
-		return legible(s.Name)
+		return text.Escape(s.Name)
 	}
-	return fmt.Sprintf("%s (%s %s)", legible(s.Name), legible(s.Tool), legible(s.Args))
+	return fmt.Sprintf("%s (%s %s)", text.Escape(s.Name), text.Escape(s.Tool), text.Escape(s.Args))
 }
 
 func ending(o gate.Outcome) string {

@@ -11,6 +11,8 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/auth"
 	"github.com/modelcontextprotocol/go-sdk/oauthex"
+
+	"github.com/petrigate/petrigate/internal/text"
 )
 
 // An authority is the authorization server of a server, and what it is to be
@@ -43,7 +45,7 @@ func discover(ctx context.Context, client *http.Client, s Server, c challenge) (
 		err = usable(meta, issuer, s)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("asking the authorization server %s: %s", plain(issuer), plain(s.redact(err.Error())))
+		return nil, fmt.Errorf("asking the authorization server %s: %s", text.Excerpt(issuer, maxSaid), text.Excerpt(s.redact(err.Error()), maxSaid))
 	}
 	a := &authority{resource: resource.Resource, meta: meta, scopes: c.scopes}
 	if a.scopes == nil {
@@ -74,7 +76,7 @@ func describe(ctx context.Context, client *http.Client, s Server, c challenge) (
 		case err == nil:
 			return found, nil
 		case unfit == nil && seen.code/100 != 4:
-			unfit = fmt.Errorf("reading what the server says of itself: %s", plain(err.Error()))
+			unfit = fmt.Errorf("reading what the server says of itself: %s", text.Excerpt(err.Error(), maxSaid))
 		}
 	}
 	if unfit != nil {
@@ -130,7 +132,7 @@ func choose(s Server, r *oauthex.ProtectedResourceMetadata) (string, error) {
 	}
 	if !slices.Contains(r.AuthorizationServers, s.Issuer) {
 		return "", fmt.Errorf("the server does not name the configured issuer %s as its authorization server, but %s",
-			s.Issuer, plain(strings.Join(r.AuthorizationServers, ", ")))
+			s.Issuer, text.Excerpt(strings.Join(r.AuthorizationServers, ", "), maxSaid))
 	}
 	return s.Issuer, nil
 }

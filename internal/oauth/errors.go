@@ -3,11 +3,11 @@ package oauth
 import (
 	"errors"
 	"fmt"
-	"strings"
-	"unicode"
 
 	"github.com/modelcontextprotocol/go-sdk/oauthex"
 	"golang.org/x/oauth2"
+
+	"github.com/petrigate/petrigate/internal/text"
 )
 
 // A LoginError says that a server cannot be used until a person has logged in.
@@ -31,11 +31,11 @@ func saidBy(err error) error {
 	var registration *oauthex.ClientRegistrationError
 	switch {
 	case errors.As(err, &token) && token.ErrorCode != "":
-		return fmt.Errorf("the authorization server says %s", plain(token.ErrorCode))
+		return fmt.Errorf("the authorization server says %s", text.Excerpt(token.ErrorCode, maxSaid))
 	case errors.As(err, &token) && token.Response != nil:
 		return fmt.Errorf("the authorization server answered with HTTP status %d", token.Response.StatusCode)
 	case errors.As(err, &registration):
-		return fmt.Errorf("the authorization server says %s: %s", plain(registration.ErrorCode), plain(registration.ErrorDescription))
+		return fmt.Errorf("the authorization server says %s: %s", text.Excerpt(registration.ErrorCode, maxSaid), text.Excerpt(registration.ErrorDescription, maxSaid))
 	}
 	return err
 }
@@ -54,16 +54,5 @@ func refusedForGood(err error) bool {
 	return false
 }
 
-// plain is the beginning of a text of a server, on one line and printable.
-func plain(text string) string {
-	text = strings.Map(func(r rune) rune {
-		if unicode.IsPrint(r) {
-			return r
-		}
-		return -1
-	}, text)
-	if runes := []rune(text); len(runes) > 200 {
-		return string(runes[:200]) + "…"
-	}
-	return text
-}
+// maxSaid bounds what is repeated of what a server says, in bytes.
+const maxSaid = 200

@@ -11,6 +11,8 @@ import (
 
 	"golang.org/x/oauth2"
 	"golang.org/x/oauth2/clientcredentials"
+
+	"github.com/petrigate/petrigate/internal/text"
 )
 
 // A Grant is what a server has been logged in to with: tokens, and what is
@@ -63,7 +65,7 @@ func (g *Grant) alive(now time.Time) bool { return g.Expiry.IsZero() || now.Befo
 // with is g with the tokens of an answer.
 func (g *Grant) with(t *oauth2.Token, asked []string, now time.Time) (*Grant, error) {
 	if !strings.EqualFold(t.Type(), "bearer") {
-		return nil, fmt.Errorf("the authorization server gave a token of the type %q, which is not known", plain(t.Type()))
+		return nil, fmt.Errorf("the authorization server gave a token of the type %q, which is not known", text.Excerpt(t.Type(), maxSaid))
 	}
 	if strings.ContainsFunc(t.AccessToken, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		return nil, errors.New("the authorization server gave a token with characters that no header can hold")

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"golang.org/x/oauth2"
+
+	"github.com/petrigate/petrigate/internal/text"
 )
 
 // LoginOptions say how a person logs in. Open is needed.
@@ -162,9 +164,9 @@ func (l *login) code(answer url.Values) (string, error) {
 	iss, meta := answer.Get("iss"), l.authority.meta
 	switch {
 	case answer.Has("iss") && iss != meta.Issuer, meta.AuthorizationResponseIssParameterSupported && iss == "":
-		return "", fmt.Errorf("the answer is not from the authorization server %s, but says %q: somebody may have mixed up two of them", meta.Issuer, plain(iss))
+		return "", fmt.Errorf("the answer is not from the authorization server %s, but says %q: somebody may have mixed up two of them", meta.Issuer, text.Excerpt(iss, maxSaid))
 	case answer.Get("error") != "":
-		return "", fmt.Errorf("the authorization server says %s", plain(answer.Get("error")))
+		return "", fmt.Errorf("the authorization server says %s", text.Excerpt(answer.Get("error"), maxSaid))
 	case answer.Get("code") == "":
 		return "", errors.New("the answer of the authorization server holds no code")
 	}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/rawjson"
-	"github.com/petrigate/petrigate/proxy/internal/plain"
+	"github.com/petrigate/petrigate/internal/text"
 )
 
 // A Key is what a consent is for: this very call and nothing near it.
@@ -100,19 +100,19 @@ func (q *Question) Allows(channel string) bool { return slices.Contains(q.channe
 // asked. It is plain text for every surface. Where writes the position of a rule.
 func (q *Question) Text(where func(gate.Position) string, now time.Time) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "Allow %s on upstream %s?\n", plain.Visible(q.Call.Tool), plain.Visible(q.Call.Upstream))
+	fmt.Fprintf(&b, "Allow %s on upstream %s?\n", text.Escape(q.Call.Tool), text.Escape(q.Call.Upstream))
 	for _, s := range q.Ask.Steps {
 		fmt.Fprintf(&b, "Asked by %s: %s (fires %s in net %s)\n",
-			plain.Visible(cmp.Or(where(s.Rule), "the policy")), plain.Visible(s.Reason), plain.Visible(s.Transition), plain.Visible(s.Net))
+			text.Escape(cmp.Or(where(s.Rule), "the policy")), text.Escape(s.Reason), text.Escape(s.Transition), text.Escape(s.Net))
 	}
 	if q.Call.Client != "" {
-		fmt.Fprintf(&b, "Client: %s, session %s\n", plain.Visible(q.Call.Client), plain.Visible(q.Call.Session))
+		fmt.Fprintf(&b, "Client: %s, session %s\n", text.Escape(q.Call.Client), text.Escape(q.Call.Session))
 	}
 	fmt.Fprintf(&b, "Arguments (%d bytes, sha256 %s):\n", len(q.Call.Arguments), q.Call.SHA256)
-	b.WriteString(plain.Lines(rawjson.AppendIndent([]byte("  "), q.Call.Shown(), "  ", "  ")))
+	b.WriteString(text.EscapeLines(rawjson.AppendIndent([]byte("  "), q.Call.Shown(), "  ", "  ")))
 	writeBeside(&b, "Beside the arguments", q.Call.Beside)
 	writeBeside(&b, "In _meta", q.Call.Meta)
-	fmt.Fprintf(&b, "\nApproval %s, good for %s.", q.ID, plain.Span(q.Expires.Sub(now)))
+	fmt.Fprintf(&b, "\nApproval %s, good for %s.", q.ID, text.Duration(q.Expires.Sub(now)))
 	return b.String()
 }
 
@@ -121,7 +121,7 @@ func writeBeside(b *strings.Builder, what string, object []byte) {
 	if object == nil {
 		return
 	}
-	fmt.Fprintf(b, "\n%s:\n%s", what, plain.Lines(rawjson.AppendIndent([]byte("  "), object, "  ", "  ")))
+	fmt.Fprintf(b, "\n%s:\n%s", what, text.EscapeLines(rawjson.AppendIndent([]byte("  "), object, "  ", "  ")))
 }
 
 // viaOf is the channel by which the steps of a question want it answered; empty:

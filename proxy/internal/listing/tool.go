@@ -7,7 +7,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/petrigate/petrigate/internal/rawjson"
-	"github.com/petrigate/petrigate/proxy/internal/plain"
+	"github.com/petrigate/petrigate/internal/text"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
@@ -32,7 +32,7 @@ type Tool struct {
 // not call it, or would take it for another.
 func Read(object []byte, prefix string) (t Tool, problem string) {
 	if err := rawjson.Check(object, MaxDepth); err != nil {
-		return t, "a tool is not strict JSON: " + plain.Visible(err.Error())
+		return t, "a tool is not strict JSON: " + text.Escape(err.Error())
 	}
 	lit, ok := rawjson.Member(object, "name")
 	if !ok {
@@ -40,7 +40,7 @@ func Read(object []byte, prefix string) (t Tool, problem string) {
 	}
 	name, ok := rawjson.String(lit)
 	if !ok || !validName(name) {
-		return t, "the tool name " + plain.Visible(string(lit[:min(len(lit), maxName)])) + " is outside [A-Za-z0-9_./-]{1,128}"
+		return t, "the tool name " + text.Escape(string(lit[:min(len(lit), maxName)])) + " is outside [A-Za-z0-9_./-]{1,128}"
 	}
 	if problem := unreadable(object); problem != "" {
 		return t, "the tool " + name + " " + problem

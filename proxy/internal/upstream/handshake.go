@@ -16,6 +16,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/petrigate/petrigate/internal/rawjson"
+	"github.com/petrigate/petrigate/internal/text"
 )
 
 // clientName is how this program introduces itself to servers.
@@ -159,7 +160,7 @@ func (a *adapter) SendRequest(ctx context.Context, request transport.JSONRPCRequ
 	if err := json.Unmarshal(reply.Error, response.Error); err != nil {
 		response.Error = &mcp.JSONRPCErrorDetails{Code: mcp.INTERNAL_ERROR, Message: "malformed error"}
 	}
-	a.err = fmt.Errorf("the server refused %s: %s", request.Method, printable(response.Error.Message, 200))
+	a.err = fmt.Errorf("the server refused %s: %s", request.Method, text.Excerpt(response.Error.Message, 200))
 	return response, nil
 }
 

@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/petrigate/petrigate/internal/text"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
@@ -83,7 +84,7 @@ func (c *sseConn) open() (*eventReader, error) {
 	if t := mediaType(response.Header); response.StatusCode != http.StatusOK || t != "text/event-stream" {
 		defer response.Body.Close()
 		if response.StatusCode == http.StatusOK {
-			return nil, fmt.Errorf("the server answered with content type %q", printable(t, 100))
+			return nil, fmt.Errorf("the server answered with content type %q", text.Excerpt(t, 100))
 		}
 		return nil, c.get.statusError(response)
 	}

@@ -126,20 +126,6 @@ func FuzzEvents(f *testing.F) {
 	})
 }
 
-func TestPrintable(t *testing.T) {
-	for in, want := range map[string]string{
-		"grüß\tgott":       "grüß gott",
-		"\x1b[31m\x00\x7f": `\x1b[31m\x00\x7f`,
-		"a\u202eb\u200b":   `a\u202eb\u200b`,
-		"\xff":             `\xff`,
-		"12345678901":      "1234567890...",
-	} {
-		if got := printable(in, 10); got != want && len(in) <= 10 || len(in) == 11 && !strings.HasSuffix(got, "...") {
-			t.Errorf("%q, want %q", got, want)
-		}
-	}
-}
-
 func TestForgottenCancellations(t *testing.T) {
 	p := newPending()
 	var first *Exchange

@@ -16,6 +16,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/petrigate/petrigate/internal/rawjson"
+	"github.com/petrigate/petrigate/internal/text"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
@@ -73,7 +74,7 @@ func (c *httpConn) once(x *Exchange, s *session, data []byte) (reply Reply, unkn
 		return Reply{Err: &Lost{Sent: true, Cause: errNoAnswer}}, false
 	}
 	if t := mediaType(response.Header); t != "application/json" {
-		err := fmt.Errorf("the server answered with content type %q", printable(t, 100))
+		err := fmt.Errorf("the server answered with content type %q", text.Excerpt(t, 100))
 		return Reply{Err: &Lost{Sent: true, Cause: err}}, false
 	}
 	return c.readJSON(x, response), false
@@ -205,7 +206,7 @@ func (c *httpConn) status(response *http.Response, data []byte) error {
 	if response.StatusCode/100 == 3 {
 		return &StatusError{Code: response.StatusCode, Excerpt: errRedirect.Error()}
 	}
-	return &StatusError{Code: response.StatusCode, Excerpt: printable(c.redact(string(data)), 200)}
+	return &StatusError{Code: response.StatusCode, Excerpt: text.Excerpt(c.redact(string(data)), 200)}
 }
 
 // redact takes the values of our headers out of a text: a server may say back

@@ -1,6 +1,10 @@
 package upstream
 
-import "bufio"
+import (
+	"bufio"
+
+	"github.com/petrigate/petrigate/internal/text"
+)
 
 // stderrLine is the longest part of a line on standard error that is logged.
 const stderrLine = 4 << 10
@@ -20,7 +24,7 @@ func (c *stdioConn) readErrors() {
 		if !within && len(line) > 0 {
 			c.upstream.hear("", line)
 			if log.allow() {
-				c.upstream.log.Info("upstream says", "stderr", printable(string(line), stderrLine))
+				c.upstream.log.Info("upstream says", "stderr", text.Excerpt(string(line), stderrLine))
 			}
 		}
 		within = more // the rest of a line that is too long is left out

@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/petrigate/petrigate/internal/text"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
@@ -312,7 +313,7 @@ func (c *stdioConn) take(line []byte, kept bool) {
 func (c *stdioConn) spoilt(line []byte, err error) {
 	c.upstream.hear(onStdout, line)
 	if c.malformed.allow() {
-		c.upstream.log.Warn("malformed line from upstream", "error", err, "line", printable(string(line[:min(len(line), 300)]), 200))
+		c.upstream.log.Warn("malformed line from upstream", "error", err, "line", text.Excerpt(string(line[:min(len(line), 300)]), 200))
 	}
 	if id, ok := spoiltAnswer(line); ok {
 		if x := c.pending.take(id); x != nil {

@@ -2,42 +2,10 @@ package upstream
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
-	"strconv"
-	"strings"
 	"sync"
 	"time"
-	"unicode/utf8"
 )
-
-// printable makes foreign text fit for a log or an error: no control or
-// formatting characters, and at most limit bytes of the source.
-func printable(s string, limit int) string {
-	cut := len(s) > limit
-	if cut {
-		s = s[:limit]
-	}
-	var b strings.Builder
-	for i, r := range s {
-		switch {
-		case r == utf8.RuneError && s[i] != 0xEF:
-			fmt.Fprintf(&b, `\x%02x`, s[i])
-		case strconv.IsPrint(r):
-			b.WriteRune(r)
-		case r == '\t':
-			b.WriteByte(' ')
-		case r < 0x80:
-			fmt.Fprintf(&b, `\x%02x`, r)
-		default:
-			fmt.Fprintf(&b, `\u%04x`, r)
-		}
-	}
-	if cut {
-		b.WriteString("...")
-	}
-	return b.String()
-}
 
 // A trickle lets a burst of log lines through, and then some each second. It
 // says how many it held back.

@@ -11,6 +11,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/petrigate/petrigate/internal/rawjson"
+	"github.com/petrigate/petrigate/internal/text"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
@@ -42,7 +43,7 @@ func (u *Upstream) ListTools(ctx context.Context) (ToolList, error) {
 		case reply.Error != nil && page == 0 && isMethodNotFound(reply.Error):
 			return none, nil
 		case reply.Error != nil:
-			return none, fmt.Errorf("listing tools: the server refused: %s", printable(errorMessage(reply.Error), 200))
+			return none, fmt.Errorf("listing tools: the server refused: %s", text.Excerpt(errorMessage(reply.Error), 200))
 		}
 		if cursor, err = l.add(reply.Result); err != nil {
 			return none, fmt.Errorf("listing tools: %w", err)
@@ -184,7 +185,7 @@ func markedTool(raw []byte) (*mcp.Tool, error) {
 	}
 	tool.Name, tool.RawInputSchema = wire.Name, wire.InputSchema
 	if err := mcp.ValidateParamHeaderAnnotations(&tool); err != nil {
-		return nil, fmt.Errorf("tool %q: %s", printable(wire.Name, 64), printable(err.Error(), 200))
+		return nil, fmt.Errorf("tool %q: %s", text.Excerpt(wire.Name, 64), text.Excerpt(err.Error(), 200))
 	}
 	if len(mcp.ExtractParamHeaderBindings(&tool)) == 0 {
 		return nil, nil

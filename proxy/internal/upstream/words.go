@@ -3,6 +3,8 @@ package upstream
 import (
 	"bytes"
 	"sync"
+
+	"github.com/petrigate/petrigate/internal/text"
 )
 
 const (
@@ -48,7 +50,7 @@ func (u *Upstream) Said() []string {
 	defer u.words.mu.Unlock()
 	said := make([]string, 0, len(u.words.lines))
 	for _, line := range u.words.lines {
-		said = append(said, printable(line, wordsLine+len(onStdout)))
+		said = append(said, text.Excerpt(line, wordsLine+len(onStdout)))
 	}
 	return said
 }

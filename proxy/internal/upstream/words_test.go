@@ -27,7 +27,7 @@ func TestWords(t *testing.T) {
 		t.Errorf("another child that says nothing yet: %q", got)
 	}
 	u.hear(onStdout, []byte("\x1b[31m"+strings.Repeat("x", 2*wordsLine)))
-	want := onStdout + `\x1b[31m` + strings.Repeat("x", wordsLine-5)
+	want := onStdout + `\u{1b}[31m` + strings.Repeat("x", wordsLine-5)
 	if got := u.Said(); len(got) != 1 || got[0] != want {
 		t.Errorf("%q", got)
 	}

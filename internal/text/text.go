@@ -1,0 +1,79 @@
+// Package text makes text that people read without being misled by it: in
+// questions, refusals, logs, lists and at terminals.
+package text
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Duration is a time for people: whole seconds, and no seconds of a whole minute.
+func Duration(d time.Duration) string {
+	s := d.Round(time.Second).String()
+	if d.Round(time.Second)%time.Minute == 0 && d >= time.Minute {
+		s = strings.TrimSuffix(s, "0s")
+	}
+	return s
+}
+
+// EscapeLines is [Escape] of each line of a text that we broke ourselves.
+func EscapeLines(text []byte) string {
+	lines := bytes.Split(text, []byte("\n"))
+	out := make([]string, len(lines))
+	for i, line := range lines {
+		out[i] = Escape(string(line))
+	}
+	return strings.Join(out, "\n")
+}
+
+// Excerpt is [Escape] of the beginning of a foreign text, of at most limit bytes
+// of it, on one line. A tab becomes a space; dots stand for what was cut.
+func Excerpt(s string, limit int) string {
+	dots := ""
+	if len(s) > limit {
+		for limit > 0 && !utf8.RuneStart(s[limit]) {
+			limit--
+		}
+		s, dots = s[:limit], "..."
+	}
+	return Escape(strings.ReplaceAll(s, "\t", " ")) + dots
+}
+
+// Escape makes a string show what it is: every character that moves the
+// cursor, changes the direction, is invisible, or only looks like a space
+// becomes an escape. It is the one sanitiser for all that people read.
+func Escape(s string) string {
+	var b strings.Builder
+	for i := 0; i < len(s); {
+		r, size := utf8.DecodeRuneInString(s[i:])
+		switch {
+		case r == utf8.RuneError && size == 1:
+			fmt.Fprintf(&b, `\x%02x`, s[i])
+		case hidden(r):
+			fmt.Fprintf(&b, `\u{%x}`, r)
+		default:
+			b.WriteRune(r)
+		}
+		i += size
+	}
+	return b.String()
+}
+
+// hidden reports whether r would not be seen for what it is.
+func hidden(r rune) bool {
+	if ' ' <= r && r <= '~' {
+		return false
+	}
+	return !unicode.IsPrint(r) || unicode.IsSpace(r) ||
+		unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r) || unicode.Is(unicode.Variation_Selector, r) ||
+		strings.ContainsRune(blanks, r)
+}
+
+// blanks have no property that says so, and are drawn as nothing: fillers, the
+// empty Braille pattern, the object replacement character, blank hieroglyphs and
+// the null note head.
+const blanks = "\u3164\uffa0\u115f\u1160\u2800\ufffc\U00013441\U00013442\U0001d159"

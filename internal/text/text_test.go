@@ -1,0 +1,61 @@
+package text
+
+import (
+	"strings"
+	"testing"
+	"unicode"
+)
+
+// TestEscape: what would not be seen for what it is becomes an escape, and
+// nothing else does.
+func TestEscape(t *testing.T) {
+	for _, c := range []struct{ in, want string }{
+		{"as it is: naïve, 日本, 🙂 \\", "as it is: naïve, 日本, 🙂 \\"},
+		{"a\nb\tc\x00", `a\u{a}b\u{9}c\u{0}`},
+		{"\x1b[2J", `\u{1b}[2J`},
+		{"\u200badm\u00adin\ufeff", `\u{200b}adm\u{ad}in\u{feff}`},
+		{"\u2028\u00a0\u3000", `\u{2028}\u{a0}\u{3000}`},
+		{"\ufffc\U0001d159\U00013441", `\u{fffc}\u{1d159}\u{13441}`},
+		{"\u3164\uffa0\u115f\u1160\u2800", `\u{3164}\u{ffa0}\u{115f}\u{1160}\u{2800}`},
+		{"a\ufe0f\U000e0041", `a\u{fe0f}\u{e0041}`},
+		{"\xff\xe2\x82", `\xff\xe2\x82`},
+		{"\ufffd", "\ufffd"},
+	} {
+		if got := Escape(c.in); got != c.want {
+			t.Errorf("%q: %q, want %q", c.in, got, c.want)
+		}
+	}
+	if got, want := EscapeLines([]byte("a\u202e\nb\r\n")), "a\\u{202e}\nb\\u{d}\n"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// TestExcerpt: a foreign text is cut between characters, and says so.
+func TestExcerpt(t *testing.T) {
+	for _, c := range []struct {
+		in    string
+		limit int
+		want  string
+	}{
+		{"a\tb\x1b[m", 9, `a b\u{1b}[m`}, {"abc", 3, "abc"}, {"abcd", 3, "abc..."}, {"aé", 2, "a..."}, {"日", 1, "..."}, {"\xff\xff\xff", 2, `\xff\xff...`},
+	} {
+		if got := Excerpt(c.in, c.limit); got != c.want {
+			t.Errorf("%q up to %d: %q, want %q", c.in, c.limit, got, c.want)
+		}
+	}
+}
+
+// FuzzEscape: whatever comes is one line that shows all of itself.
+func FuzzEscape(f *testing.F) {
+	f.Add("a\u202eb")
+	f.Add("\xf0\x28")
+	f.Fuzz(func(t *testing.T, s string) {
+		got := Escape(s)
+		if strings.ContainsFunc(got, func(r rune) bool { return r != ' ' && !unicode.IsPrint(r) }) {
+			t.Errorf("%q: %q", s, got)
+		}
+		if Escape(got) != got {
+			t.Errorf("%q is not plain", got)
+		}
+	})
+}
