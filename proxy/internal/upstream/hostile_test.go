@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"os/exec"
 	"os/signal"
 	"strings"
 	"syscall"
@@ -161,8 +160,6 @@ func (s *server) call(m incoming) {
 		}
 		fmt.Fprintln(os.Stderr, strings.Repeat("x", 1<<20))
 		s.result(m, "done")
-	case "grandchild":
-		s.grandchild(m)
 	case "long":
 		s.say(`{"jsonrpc":"2.0","id":%s,"result":{"x":"%s"}}`, m.ID, strings.Repeat("x", 1<<20))
 	case "endless":
@@ -191,28 +188,14 @@ func (s *server) call(m incoming) {
 		os.Exit(4)
 	case "in-pieces":
 		s.inPieces(m)
-	case "process":
-		s.process(m)
-	case "fork":
-		s.fork(m)
+	case "grandchild", "process", "fork":
+		s.processTool(m)
 	case "close-output":
 		s.out.Close()
 	case "answer-and-exit":
 		s.result(m, strings.Repeat("z", 100_000))
 		os.Exit(0)
 	}
-}
-
-// grandchild starts a process of its own group that outlives its parent, and
-// one that ignores what can be ignored.
-func (s *server) grandchild(m incoming) {
-	a := exec.Command("sh", "-c", `trap "" TERM HUP; sleep 1000 & wait`)
-	a.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	b := exec.Command("sleep", "1000")
-	if a.Start() != nil || b.Start() != nil {
-		os.Exit(9)
-	}
-	s.result(m, fmt.Sprint(a.Process.Pid, " ", b.Process.Pid))
 }
 
 // inPieces answers with garbage around the answer, which comes byte by byte.
@@ -222,33 +205,6 @@ func (s *server) inPieces(m incoming) {
 		_, _ = s.out.WriteString(answer[i : i+1])
 	}
 	s.say("")
-}
-
-// process tells what the process has of the program that started it.
-func (s *server) process(m incoming) {
-	files, _ := os.ReadDir("/proc/self/fd")
-	var open []string
-	for _, f := range files {
-		target, err := os.Readlink("/proc/self/fd/" + f.Name())
-		if err == nil && !strings.HasPrefix(target, "anon_inode:") && !strings.HasPrefix(target, "/proc/") && !strings.HasPrefix(target, "/sys/") { // its own
-			open = append(open, f.Name()+" "+target)
-		}
-	}
-	_, err := os.Open("/dev/tty")
-	p, _ := readProcess(os.Getpid())
-	s.result(m, fmt.Sprintf("leader %t, terminal %t, files %q", p.session == p.pid && p.group == p.pid, err == nil, open))
-}
-
-// fork starts many processes that start others, and leave group and session.
-func (s *server) fork(m incoming) {
-	for range 10 {
-		c := exec.Command("sh", "-c", `for i in 1 2 3; do sleep 1000 & done; setsid sleep 1000 & wait`)
-		c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-		if c.Start() != nil {
-			os.Exit(9)
-		}
-	}
-	s.result(m, "started")
 }
 
 // ask asks the client, under the id of the client's own request, and tells

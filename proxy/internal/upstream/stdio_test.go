@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -211,28 +210,6 @@ func TestOtherCallsWhileTheChildDoesNotRead(t *testing.T) {
 		if !errors.As(r.Err, &lost) || lost.Sent != (i == 0) || lost.Sent == errors.Is(r.Err, ErrNotSent) {
 			t.Fatalf("%d: %+v", i, r.Err)
 		}
-	}
-}
-
-func TestCloseEndsTheWholeTree(t *testing.T) {
-	for _, role := range []string{"plain", "stubborn"} {
-		t.Run(role, func(t *testing.T) {
-			s := start(t, child(t, role))
-			pid := s.State().Pid
-			got := s.answer(s.tool("grandchild", "{}"))
-			silent := s.tool("silent", "{}")
-			s.Close()
-			checkGone(t, pid)
-			var a, b int
-			fmt.Sscanf(got[strings.Index(got, `"text":"`)+8:], "%d %d", &a, &b)
-			checkGone(t, a)
-			checkGone(t, b)
-			r := <-silent.Done()
-			var lost *Lost
-			if !errors.As(r.Err, &lost) || !lost.Sent || !lost.Dead {
-				t.Error(r.Err)
-			}
-		})
 	}
 }
 
@@ -442,18 +419,4 @@ func TestCancelReachesTheServer(t *testing.T) {
 	s.Close()
 	<-x.Done() // however it ends, there is a reply
 	x.Cancel("again")
-}
-
-// checkGone checks that there is no such process, not even as a zombie of ours.
-func checkGone(t *testing.T, pid int) {
-	t.Helper()
-	if runtime.GOOS != "linux" {
-		return
-	}
-	if p, alive := readProcess(pid); alive {
-		t.Errorf("process %+v is alive", p)
-	}
-	if alive := tree(pid); len(alive) > 0 {
-		t.Errorf("processes %v are left", alive)
-	}
 }

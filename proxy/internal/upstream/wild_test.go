@@ -3,10 +3,7 @@ package upstream
 import (
 	"errors"
 	"fmt"
-	"os"
-	"runtime"
 	"strings"
-	"syscall"
 	"testing"
 )
 
@@ -35,52 +32,6 @@ func TestAnswerInPieces(t *testing.T) {
 	s.answer(s.tool("echo", "{}"))
 	if log := s.log.String(); strings.ContainsAny(log, "\x00\x1b") || !strings.Contains(log, "malformed line") {
 		t.Errorf("%q", log)
-	}
-}
-
-// TestChildInheritsNothing: D013. A child has its three streams, a session of
-// its own, and no terminal.
-func TestChildInheritsNothing(t *testing.T) {
-	if runtime.GOOS != "linux" {
-		t.Skip("it is read from /proc")
-	}
-	r, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Close()
-	defer w.Close()
-	leaked, err := syscall.Dup(int(r.Fd())) // as what we were started with, it is not closed by itself
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer syscall.Close(leaked)
-	one := start(t, child(t, "plain")) // whose pipes the other must not get
-	two := start(t, child(t, "plain"))
-	for _, s := range []*subject{one, two} {
-		got := s.answer(s.tool("process", "{}"))
-		if !strings.Contains(got, "leader true, terminal false") || strings.Count(got, "pipe:") != 3 || strings.Count(got, `\" \"`) != 2 {
-			t.Error(got)
-		}
-	}
-}
-
-// TestForks: D013, F005. Of a child that starts many processes nothing is
-// left, whatever groups and sessions they are in.
-func TestForks(t *testing.T) {
-	if runtime.GOOS != "linux" {
-		t.Skip("processes are found in /proc")
-	}
-	s := start(t, child(t, "plain"))
-	pid := s.State().Pid
-	s.answer(s.tool("fork", "{}"))
-	for len(tree(pid)) < 41 { // the test's timeout bounds it
-		runtime.Gosched()
-	}
-	before := tree(pid)
-	s.Close()
-	for _, p := range before {
-		checkGone(t, p)
 	}
 }
 

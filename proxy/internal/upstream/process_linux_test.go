@@ -1,0 +1,136 @@
+package upstream
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// processTool is a tool that is about processes, which are found in /proc.
+func (s *server) processTool(m incoming) {
+	switch m.Params.Name {
+	case "grandchild":
+		s.grandchild(m)
+	case "process":
+		s.process(m)
+	case "fork":
+		s.fork(m)
+	}
+}
+
+// grandchild starts a process of its own group that outlives its parent, and
+// one that ignores what can be ignored.
+func (s *server) grandchild(m incoming) {
+	a := exec.Command("sh", "-c", `trap "" TERM HUP; sleep 1000 & wait`)
+	a.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	b := exec.Command("sleep", "1000")
+	if a.Start() != nil || b.Start() != nil {
+		os.Exit(9)
+	}
+	s.result(m, fmt.Sprint(a.Process.Pid, " ", b.Process.Pid))
+}
+
+// process tells what the process has of the program that started it.
+func (s *server) process(m incoming) {
+	files, _ := os.ReadDir("/proc/self/fd")
+	var open []string
+	for _, f := range files {
+		target, err := os.Readlink("/proc/self/fd/" + f.Name())
+		if err == nil && !strings.HasPrefix(target, "anon_inode:") && !strings.HasPrefix(target, "/proc/") && !strings.HasPrefix(target, "/sys/") { // its own
+			open = append(open, f.Name()+" "+target)
+		}
+	}
+	_, err := os.Open("/dev/tty")
+	p, _ := readProcess(os.Getpid())
+	s.result(m, fmt.Sprintf("leader %t, terminal %t, files %q", p.session == p.pid && p.group == p.pid, err == nil, open))
+}
+
+// fork starts many processes that start others, and leave group and session.
+func (s *server) fork(m incoming) {
+	for range 10 {
+		c := exec.Command("sh", "-c", `for i in 1 2 3; do sleep 1000 & done; setsid sleep 1000 & wait`)
+		c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+		if c.Start() != nil {
+			os.Exit(9)
+		}
+	}
+	s.result(m, "started")
+}
+
+// checkGone checks that there is no such process, not even as a zombie of ours.
+func checkGone(t *testing.T, pid int) {
+	t.Helper()
+	if p, alive := readProcess(pid); alive {
+		t.Errorf("process %+v is alive", p)
+	}
+	if alive := tree(pid); len(alive) > 0 {
+		t.Errorf("processes %v are left", alive)
+	}
+}
+
+func TestCloseEndsTheWholeTree(t *testing.T) {
+	for _, role := range []string{"plain", "stubborn"} {
+		t.Run(role, func(t *testing.T) {
+			s := start(t, child(t, role))
+			pid := s.State().Pid
+			got := s.answer(s.tool("grandchild", "{}"))
+			silent := s.tool("silent", "{}")
+			s.Close()
+			checkGone(t, pid)
+			var a, b int
+			fmt.Sscanf(got[strings.Index(got, `"text":"`)+8:], "%d %d", &a, &b)
+			checkGone(t, a)
+			checkGone(t, b)
+			r := <-silent.Done()
+			var lost *Lost
+			if !errors.As(r.Err, &lost) || !lost.Sent || !lost.Dead {
+				t.Error(r.Err)
+			}
+		})
+	}
+}
+
+// TestChildInheritsNothing: D013. A child has its three streams, a session of
+// its own, and no terminal.
+func TestChildInheritsNothing(t *testing.T) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	defer w.Close()
+	leaked, err := syscall.Dup(int(r.Fd())) // as what we were started with, it is not closed by itself
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer syscall.Close(leaked)
+	one := start(t, child(t, "plain")) // whose pipes the other must not get
+	two := start(t, child(t, "plain"))
+	for _, s := range []*subject{one, two} {
+		got := s.answer(s.tool("process", "{}"))
+		if !strings.Contains(got, "leader true, terminal false") || strings.Count(got, "pipe:") != 3 || strings.Count(got, `\" \"`) != 2 {
+			t.Error(got)
+		}
+	}
+}
+
+// TestForks: D013, F005. Of a child that starts many processes nothing is
+// left, whatever groups and sessions they are in.
+func TestForks(t *testing.T) {
+	s := start(t, child(t, "plain"))
+	pid := s.State().Pid
+	s.answer(s.tool("fork", "{}"))
+	for len(tree(pid)) < 41 { // the test's timeout bounds it
+		runtime.Gosched()
+	}
+	before := tree(pid)
+	s.Close()
+	for _, p := range before {
+		checkGone(t, p)
+	}
+}
