@@ -8,10 +8,10 @@ import (
 // OAuth is how petrigate gets tokens for an HTTP server. Where a server has
 // none, it is used as soon as somebody has logged in.
 type OAuth struct {
-	Disabled     bool   // never send a token
-	Grant        string // "authorization-code" or "client-credentials"
-	ClientID     string // "": petrigate registers itself
-	ClientSecret string
+	Disabled     bool     // never send a token
+	Grant        string   // "authorization-code" or "client-credentials"
+	ClientID     string   // "": petrigate registers itself
+	ClientSecret string   // for Issuer, which then is there
 	Scopes       []string // nil: what the server asks for
 	Issuer       string   // of the authorization server; "": as the server says
 	RedirectPort int      // of the login's listener on this machine; 0: any
@@ -59,7 +59,7 @@ func (d *decoder) port(to *int) func(key, value *node) {
 	}
 }
 
-const exampleOfCredentials = `oauth: { grant: client-credentials, clientId: "petrigate", clientSecret: "${env:CLIENT_SECRET}" }`
+const exampleOfCredentials = `oauth: { grant: client-credentials, clientId: "petrigate", clientSecret: "${env:CLIENT_SECRET}", issuer: "https://login.example.com" }`
 
 // wantedOfOAuth checks that the keys of the section belong together.
 func (d *decoder) wantedOfOAuth(key, value *node, o *OAuth) {
@@ -69,6 +69,8 @@ func (d *decoder) wantedOfOAuth(key, value *node, o *OAuth) {
 		d.at(key, `"client-credentials" wants "clientId" and "clientSecret"`, exampleOfCredentials)
 	case secret != nil && o.ClientID == "":
 		d.at(secret, `"clientSecret" wants "clientId"`, "")
+	case secret != nil && o.Issuer == "":
+		d.at(secret, `"clientSecret" wants "issuer", the authorization server that it is for: the server could name any other`, `issuer: "https://login.example.com"`)
 	}
 	if at := value.get("issuer"); at != nil && !trustworthy(o.Issuer) {
 		d.at(at, `"issuer" must be a URL that begins with https://`, "http:// only for this machine")

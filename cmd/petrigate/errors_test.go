@@ -85,7 +85,7 @@ func filesOfErrors(t *testing.T) {
 	write(t, "notes.txt", "not JSON\n")
 	write(t, "one.yaml", "name: one\nplaces: [a]\ntransitions: [{ name: t, inputs: [a], outputs: [a], tools: [x] }]\n")
 	write(t, "others.yaml", `mcpServers:
-  robot: { url: "https://robot.example/mcp", oauth: { grant: client-credentials, clientId: x, clientSecret: hidden } }
+  robot: { url: "https://robot.example/mcp", oauth: { grant: client-credentials, clientId: x, clientSecret: hidden, issuer: "https://login.example" } }
   fixed: { url: "https://fixed.example/mcp", headers: { authorization: "Bearer hidden" } }
   closed: { url: "https://closed.example/mcp", oauth: false }
   local: { command: petrigate }

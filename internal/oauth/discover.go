@@ -29,6 +29,9 @@ func discover(ctx context.Context, client *http.Client, s Server, c challenge) (
 	if !private(s.URL) {
 		return nil, errClear
 	}
+	if s.ClientSecret != "" && s.Issuer == "" { // the server could name whom it likes
+		return nil, errors.New("the secret of the client is for one authorization server: set oauth.issuer")
+	}
 	resource, err := describe(ctx, client, s, c)
 	if err != nil {
 		return nil, errors.New(s.redact(err.Error()))

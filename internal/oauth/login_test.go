@@ -10,6 +10,17 @@ import (
 	"github.com/petrigate/petrigate/internal/oauth"
 )
 
+// here stands for the issuer of the site.
+const here = "here"
+
+// resolved is o with the issuer of the site where it wants that.
+func resolved(s *site, o oauth.Server) oauth.Server {
+	if o.Issuer == here {
+		o.Issuer = strings.TrimSuffix(s.is.URL, "/mcp")
+	}
+	return o
+}
+
 // TestLogin logs in to servers of every kind, and calls them.
 func TestLogin(t *testing.T) {
 	const document = "https://petrigate.example/client.json"
@@ -23,7 +34,7 @@ func TestLogin(t *testing.T) {
 		{name: "registers itself and gets a secret", server: authserver.Options{Secrets: true}},
 		{name: "client of the configuration", server: authserver.Options{Closed: true, Clients: map[string]string{"mine": ""}}, client: oauth.Server{ClientID: "mine"}},
 		{name: "client with a secret", server: authserver.Options{Closed: true, Clients: map[string]string{"mine": "a+b c"}},
-			client: oauth.Server{ClientID: "mine", ClientSecret: "a+b c"}},
+			client: oauth.Server{ClientID: "mine", ClientSecret: "a+b c", Issuer: here}},
 		{name: "client id metadata document", server: authserver.Options{Closed: true, Documents: true}, client: oauth.Server{ClientID: document}},
 		{name: "document that the server does not take", client: oauth.Server{ClientID: document}},
 		{name: "issuer with a path", server: authserver.Options{Issuer: "/tenant"}},
@@ -40,7 +51,7 @@ func TestLogin(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			s := open(t, test.server)
 			test.client.Name, test.client.URL = s.is.Name, s.is.URL
-			s.is = test.client
+			s.is = resolved(s, test.client)
 			status := s.mustLogin()
 			if got := strings.Join(status.Scopes, " "); got != test.scopes || status.State != oauth.StateValid || !status.Refresh {
 				t.Errorf("status %+v, want the scopes %q", status, test.scopes)
@@ -105,7 +116,9 @@ func TestLoginRefused(t *testing.T) {
 		{name: "no code", server: without("redirect", "code"), want: "holds no code"},
 		{name: "no registration", server: authserver.Options{Closed: true}, want: "set oauth.clientId"},
 		{name: "client that is not known", server: authserver.Options{Clients: map[string]string{"mine": "right"}},
-			client: oauth.Server{ClientID: "mine", ClientSecret: "wrong secret"}, want: "the authorization server says invalid_client"},
+			client: oauth.Server{ClientID: "mine", ClientSecret: "wrong secret", Issuer: here}, want: "the authorization server says invalid_client"},
+		{name: "secret for any issuer", server: authserver.Options{Clients: map[string]string{"mine": "right"}},
+			client: oauth.Server{ClientID: "mine", ClientSecret: "right"}, want: "set oauth.issuer"},
 		{name: "another issuer than configured", client: oauth.Server{Issuer: "https://login.example"}, want: "does not name the configured issuer"},
 		{name: "server in the clear", client: oauth.Server{URL: "http://notes.example/mcp"}, want: "cross the network in the clear"},
 		{name: "server that does not exist", client: oauth.Server{URL: "http://127.0.0.1:1/mcp?key=hidden"}, want: "connection refused"},
@@ -117,7 +130,7 @@ func TestLoginRefused(t *testing.T) {
 			if test.client.URL == "" {
 				test.client.URL = s.is.URL
 			}
-			s.is = test.client
+			s.is = resolved(s, test.client)
 			_, err := s.login()
 			if err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Fatalf("got %v, want %q", err, test.want)

@@ -22,9 +22,9 @@ type Server struct {
 	URL     string
 	Headers map[string]string // of each request to it
 
-	Grant        string // AuthorizationCode, also where it is empty, or ClientCredentials
-	ClientID     string // "": petrigate registers itself. A URL names a client id metadata document
-	ClientSecret string
+	Grant        string   // AuthorizationCode, also where it is empty, or ClientCredentials
+	ClientID     string   // "": petrigate registers itself. A URL names a client id metadata document
+	ClientSecret string   // wants Issuer: it is sent to nobody else
 	Scopes       []string // nil: what the server asks for
 	Issuer       string   // of the authorization server; "": as the server says
 }

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -181,6 +183,7 @@ func TestMoreScopes(t *testing.T) {
 func TestClientCredentials(t *testing.T) {
 	s := open(t, authserver.Options{Clients: map[string]string{"robot": "its secret"}, Scopes: []string{"read"}})
 	s.is.Grant, s.is.ClientID, s.is.ClientSecret = oauth.ClientCredentials, "robot", "its secret"
+	s.is.Issuer = strings.TrimSuffix(s.is.URL, "/mcp")
 	source := s.source()
 	s.mustCall(source)
 	s.mustCall(source)
@@ -201,6 +204,39 @@ func TestClientCredentials(t *testing.T) {
 	err := s.call(t.Context(), s.source())
 	if err == nil || needsLogin(err) || !strings.Contains(err.Error(), "invalid_client") || strings.Contains(err.Error(), "another secret") {
 		t.Fatalf("got %v, want that the client is not known", err)
+	}
+}
+
+// TestSecretStays sends nothing to an authorization server that the server has
+// named and the configuration has not: not the secret of the client, and no
+// question either.
+func TestSecretStays(t *testing.T) {
+	for _, issuer := range []string{"", here, "https://login.example"} {
+		for _, grant := range []string{oauth.AuthorizationCode, oauth.ClientCredentials} {
+			t.Run(grant+" for "+issuer, func(t *testing.T) {
+				var asked atomic.Int32
+				rogue := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked.Add(1) }))
+				t.Cleanup(rogue.Close)
+				s := open(t, authserver.Options{Clients: map[string]string{"robot": "its secret"}, Change: func(what string, answer map[string]any) {
+					if what == "resource" {
+						answer["authorization_servers"] = []string{rogue.URL}
+					}
+				}})
+				s.is.Grant, s.is.ClientID, s.is.ClientSecret, s.is.Issuer = grant, "robot", "its secret", issuer
+				s.is = resolved(s, s.is)
+				_, err := s.login()
+				if grant == oauth.ClientCredentials {
+					err = s.call(t.Context(), s.source())
+				}
+				if err == nil || !strings.Contains(err.Error(), "issuer") || strings.Contains(err.Error(), "its secret") {
+					t.Errorf("got %v, want that it is another issuer", err)
+				}
+				if n := asked.Load(); n > 0 {
+					t.Errorf("the authorization server that the server names was asked %d times", n)
+				}
+				s.counted("client_credentials", 0)
+			})
+		}
 	}
 }
 
