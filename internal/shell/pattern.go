@@ -31,14 +31,18 @@ func (o Outcome) String() string {
 // A Pattern is a command to look for, as in `runs git push --force`. It is made
 // by [Compile]; the zero value matches nothing.
 type Pattern struct {
-	name  string
-	words []string
-	lead  int // how many of the words come before the first option
+	name     string
+	words    []string // behind the name, as written
+	operands []string // those that are no options
+	options  []wanted
+	known    *knownOptions // of the program; nil: it is in no table
 }
 
 // Compile makes a pattern of words. The first is the name of the command; the
-// others narrow it: each has to be an argument of the command, in this order,
-// whatever stands between them.
+// others narrow it. Words that are no options have to be arguments of the
+// command, in this order, whatever stands between them. Options may stand
+// anywhere and in any of their spellings: -rf is -r and -f, and where the tables
+// know the program, --recursive and --force as well.
 func Compile(words []string) (Pattern, error) {
 	if len(words) == 0 || words[0] == "" {
 		return Pattern{}, errors.New("a pattern of commands needs the name of a command")
@@ -47,11 +51,35 @@ func Compile(words []string) (Pattern, error) {
 		return Pattern{}, fmt.Errorf("%q is a path; write the name of the command alone, here %q", words[0], path.Base(words[0]))
 	}
 	p := Pattern{name: words[0], words: append([]string(nil), words[1:]...)}
-	for p.lead < len(p.words) && !strings.HasPrefix(p.words[p.lead], "-") {
-		p.lead++
+	for _, w := range p.words {
+		if !isOption(w) {
+			p.operands = append(p.operands, w)
+		}
+	}
+	_, p.known, _, _ = programOf(p.name, literals(p.operands))
+	p.operands = nil
+	for rest := p.words; len(rest) > 0; {
+		if !isOption(rest[0]) {
+			p.operands, rest = append(p.operands, rest[0]), rest[1:]
+			continue
+		}
+		found, n := p.known.wanted(rest)
+		p.options, rest = append(p.options, found...), rest[n:]
 	}
 	return p, nil
 }
+
+// literals are words as arguments.
+func literals(words []string) []arg {
+	args := make([]arg, len(words))
+	for i, w := range words {
+		args[i] = arg{text: w}
+	}
+	return args
+}
+
+// isOption reports whether a word of a pattern is an option.
+func isOption(word string) bool { return len(word) > 1 && word[0] == '-' && word != "--" }
 
 // String returns the words of the pattern.
 func (p Pattern) String() string {
@@ -80,87 +108,6 @@ func (r *Reading) Runs(p Pattern) Outcome {
 	return best
 }
 
-// Only says whether the script certainly runs nothing but what the patterns
-// describe. Every command has to carry one of them, wrappers such as sudo
-// included; the script may not write to a file (other than /dev/null), assign a
-// variable or define a function, and nothing of it may be opaque.
-// The words of a pattern up to its first option have to be the first arguments
-// here: `git push status` is no certain `git status`.
-func (r *Reading) Only(p ...Pattern) bool {
-	if r.doubt != "" || r.side || len(r.commands) == 0 {
-		return false
-	}
-	for i := range r.commands {
-		if !r.commands[i].surelyOneOf(p) {
-			return false
-		}
-	}
-	return true
-}
-
-// Evidence says whether the success of the script shows that p was done. The
-// script has to be one simple command of literal words, with nothing around it
-// that changes what it does or what its success says: no pipe, list, `!`, `&`,
-// substitution, assignment, file redirected or wrapper, and no argument that
-// keeps it from its work (--help, --version, --dry-run, /dev/null and their like).
-// As with [Reading.Only], the words of p have to lead.
-func (r *Reading) Evidence(p Pattern) bool {
-	if r.doubt != "" || r.side || !r.plain || len(r.commands) != 1 {
-		return false
-	}
-	c := &r.commands[0]
-	for _, a := range c.args {
-		if a.kind != literal || isIdle(a.text) {
-			return false
-		}
-	}
-	return c.surelyOneOf([]Pattern{p})
-}
-
-// isIdle reports whether a command with this argument may do nothing.
-func isIdle(arg string) bool {
-	switch arg {
-	case "-h", "-?", "-V", "-help", "-version", "--usage", "--dry-run", "--dryrun", "--just-print", "--recon":
-		return true
-	}
-	if arg == "--h" || shortens(arg, "--help") || shortens(arg, "--version") || shortens(arg, "--dry-run") {
-		return true
-	}
-	return strings.HasPrefix(arg, "--help=") || strings.HasPrefix(arg, "--dry-run=") || isDevice(arg)
-}
-
-// isDevice reports whether an argument names a device, such as /dev/null.
-func isDevice(arg string) bool {
-	if !strings.Contains(arg, "dev") {
-		return false
-	}
-	clean := "/" + path.Clean(arg)
-	return strings.Contains(clean, "/dev/") || strings.HasSuffix(clean, "/dev") || strings.Contains(clean, "=dev/")
-}
-
-// surelyOneOf reports whether the command carries one of the patterns, led by its words.
-func (c *command) surelyOneOf(patterns []Pattern) bool {
-	for _, p := range patterns {
-		if c.carries(p) == Match && c.led(p) {
-			return true
-		}
-	}
-	return false
-}
-
-// led reports whether the first arguments are the words of p up to its first option.
-func (c *command) led(p Pattern) bool {
-	if len(c.args) < p.lead {
-		return false
-	}
-	for i, w := range p.words[:p.lead] {
-		if c.args[i].kind != literal || c.args[i].text != w {
-			return false
-		}
-	}
-	return true
-}
-
 // carries says whether the command is what p describes.
 func (c *command) carries(p Pattern) Outcome {
 	switch {
@@ -181,23 +128,31 @@ func (c *command) carries(p Pattern) Outcome {
 
 // narrowed is the outcome for a command whose name is right, which is at most best.
 func (c *command) narrowed(p Pattern, best Outcome) Outcome {
-	if len(p.words) == 0 {
-		return best
-	}
-	sure, may := 0, 0 // words found for certain, and perhaps
+	sure, may := 0, 0 // operands found for certain, and perhaps
 	for _, a := range c.args {
-		if sure < len(p.words) && a.kind == literal && a.text == p.words[sure] {
+		if len(p.operands) == 0 {
+			break
+		}
+		if sure < len(p.operands) && a.kind == literal && a.text == p.operands[sure] {
 			sure++
 		}
-		may = a.advance(p.words, may)
+		may = a.advance(p.operands, may)
 	}
 	switch {
-	case sure == len(p.words):
-		return best
-	case may == len(p.words):
-		return Opaque
+	case may < len(p.operands):
+		return NoMatch
+	case sure < len(p.operands):
+		best = Opaque
 	}
-	return NoMatch
+	for i := range p.options {
+		switch p.options[i].given(p.known, c.args) {
+		case NoMatch:
+			return NoMatch
+		case Opaque:
+			best = Opaque
+		}
+	}
+	return best
 }
 
 // mentions reports whether an argument contains the name as a word, or would

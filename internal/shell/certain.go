@@ -1,0 +1,117 @@
+package shell
+
+import (
+	"path"
+	"slices"
+	"strings"
+)
+
+// Only says whether the script certainly runs nothing but what the patterns
+// describe. Every command has to carry one of them, wrappers such as sudo
+// included; the script may not write to a file (other than /dev/null), assign a
+// variable or define a function, and nothing of it may be opaque.
+//
+// A command certainly carries a pattern if its tables say of every option and
+// operand that the pattern does not name that the command does with it what its
+// name says, and no more and no less: `git log --output=f` writes a file and is no certain
+// `git log`, and `make -n test` makes nothing. Of a program that is in no table only the
+// words of the pattern are certain. The words of a pattern up to its first option have to be the first
+// operands: `git push status` is no certain `git status`.
+func (r *Reading) Only(p ...Pattern) bool {
+	if r.doubt != "" || r.side || len(r.commands) == 0 {
+		return false
+	}
+	for i := range r.commands {
+		if !slices.ContainsFunc(p, r.commands[i].certainly) {
+			return false
+		}
+	}
+	return true
+}
+
+// Evidence says whether the success of the script shows that p was done. The
+// script has to be one simple command of literal words that certainly carries
+// p, as with [Reading.Only], with nothing around it that changes what it does
+// or what its success says: no pipe, list, `!`, `&`, substitution, assignment,
+// file redirected or wrapper, and no device among its arguments.
+func (r *Reading) Evidence(p Pattern) bool {
+	if r.doubt != "" || r.side || !r.plain || len(r.commands) != 1 {
+		return false
+	}
+	c := &r.commands[0]
+	for _, a := range c.args {
+		if a.kind != literal || isDevice(a.text) {
+			return false
+		}
+	}
+	return c.carries(p) == Match && c.inert(p)
+}
+
+// isDevice reports whether an argument names a device, such as /dev/null.
+func isDevice(arg string) bool {
+	if !strings.Contains(arg, "dev") {
+		return false
+	}
+	clean := "/" + path.Clean(arg)
+	return strings.Contains(clean, "/dev/") || strings.HasSuffix(clean, "/dev") || strings.Contains(clean, "=dev/")
+}
+
+// certainly reports whether the command is what p describes, and does no more.
+func (c *command) certainly(p Pattern) bool {
+	if c.carries(p) != Match {
+		return false
+	}
+	if known := programs[c.name]; known.free {
+		return startsWith(c.args, p.operands)
+	}
+	return c.inert(p)
+}
+
+// inert reports whether the tables know all options and operands of a command
+// that carries p, and that they leave it what its name says.
+func (c *command) inert(p Pattern) bool {
+	known, options, lead, ok := programOf(c.name, c.args)
+	if !ok {
+		return len(c.args) == len(p.words) && startsWith(c.args, p.words)
+	}
+	given, operands, ok := options.given(c.args[lead:])
+	if !ok {
+		return false
+	}
+	for i := range given {
+		if !given[i].inert() && !p.names(&given[i]) {
+			return false
+		}
+	}
+	operands = append(c.args[:lead:lead], operands...)
+	if !startsWith(operands, p.operands) {
+		return false
+	}
+	return known.operands.allow(operands[max(lead, len(p.operands)):])
+}
+
+// names reports whether the pattern itself has the option.
+func (p *Pattern) names(o *givenOption) bool {
+	return slices.ContainsFunc(p.options, func(w wanted) bool {
+		switch {
+		case o.known == nil || !w.is(o.known):
+			return false
+		case w.with:
+			return o.set && o.value.kind == literal && o.value.text == w.value
+		}
+		return true
+	})
+}
+
+// startsWith reports whether arguments are these words, and perhaps others behind them.
+func startsWith(args []arg, words []string) bool {
+	if len(args) < len(words) {
+		return false
+	}
+	for i, w := range words {
+		if args[i].kind != literal || args[i].text != w {
+			return false
+		}
+	}
+	return true
+}

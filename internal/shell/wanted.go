@@ -1,0 +1,245 @@
+package shell
+
+import (
+	"slices"
+	"strings"
+)
+
+// A wanted option is one that a pattern has.
+type wanted struct {
+	text    string   // as written
+	names   []string // by which it goes, see [program.options]
+	letters []wanted // of -rf, where it is not known whether that is one option
+	value   string
+	with    bool // it has to have the value
+}
+
+// wanted reads the option that leads the words of a pattern, and returns how
+// many words it takes.
+func (k *knownOptions) wanted(words []string) (found []wanted, n int) {
+	text := words[0]
+	name, value, with := strings.Cut(text, "=")
+	if k == nil {
+		return unknownWanted(text, name, value, with), 1
+	}
+	long, ok := strings.CutPrefix(name, "--")
+	if !ok && k.dashed && len(name) > 2 {
+		long, ok = name, true
+	}
+	if ok {
+		o := k.named(long)
+		if o != nil && o.takes && !with && len(words) > 1 {
+			return []wanted{{text: text, names: o.names, value: words[1], with: true}}, 2
+		}
+		return o.wants(k, wanted{text: text, names: []string{long}, value: value, with: with}), 1
+	}
+	for i := 1; i < len(text); i++ {
+		letter := text[i : i+1]
+		o := k.byName[letter]
+		switch {
+		case o == nil || !o.takes:
+			found = append(found, o.wants(k, wanted{text: "-" + letter, names: []string{letter}})...)
+		case i+1 < len(text):
+			return append(found, wanted{text: text, names: o.names, value: text[i+1:], with: true}), 1
+		case len(words) > 1:
+			return append(found, wanted{text: text, names: o.names, value: words[1], with: true}), 2
+		default:
+			found = append(found, wanted{text: text, names: o.names})
+		}
+	}
+	return found, 1
+}
+
+// named is the option with this long name.
+func (k *knownOptions) named(name string) *knownOption {
+	switch o := k.byName[name]; {
+	case len(name) > 1 && o != nil:
+		return o
+	case k.dashed:
+		return k.byName["-"+name] // go test --race
+	}
+	return nil
+}
+
+// wants is what a pattern wants that names the option: all spellings, or what
+// it stands for.
+func (o *knownOption) wants(k *knownOptions, w wanted) []wanted {
+	switch {
+	case o == nil:
+		return []wanted{w}
+	case o.implies == nil:
+		w.names = o.names
+		return []wanted{w}
+	}
+	var all []wanted
+	for _, name := range o.implies {
+		all = append(all, wanted{text: "-" + name, names: k.byName[name].names})
+	}
+	return all
+}
+
+// unknownWanted is an option of a program that is in no table.
+func unknownWanted(text, name, value string, with bool) []wanted {
+	if long, ok := strings.CutPrefix(name, "--"); ok {
+		return []wanted{{text: text, names: []string{long}, value: value, with: with}}
+	}
+	w := wanted{text: text, names: []string{name[1:]}, value: value, with: with}
+	if len(name) > 2 {
+		w.names[0] = name
+		for i := 1; i < len(name); i++ {
+			w.letters = append(w.letters, wanted{text: "-" + name[i:i+1], names: []string{name[i : i+1]}})
+		}
+	}
+	return []wanted{w}
+}
+
+// given says whether the option is among the arguments.
+func (w *wanted) given(k *knownOptions, args []arg) Outcome {
+	best := NoMatch
+	for i := range args {
+		switch w.in(k, args[i:]) {
+		case Match:
+			return Match
+		case Opaque:
+			best = Opaque
+		}
+	}
+	if len(w.letters) == 0 {
+		return best
+	}
+	together := Match
+	for i := range w.letters {
+		switch w.letters[i].given(k, args) {
+		case NoMatch:
+			return best
+		case Opaque:
+			together = Opaque
+		}
+	}
+	return together
+}
+
+// in says whether the first of the arguments is the option, or holds it.
+func (w *wanted) in(k *knownOptions, args []arg) Outcome {
+	a := args[0]
+	switch {
+	case a.kind == literal && a.text == w.text && !w.with:
+		return Match
+	case a.kind == anything:
+		return Opaque
+	case a.kind != literal && a.text == "":
+		return w.ends(a)
+	case strings.HasPrefix(a.text, "--"):
+		return w.inLong(k, args)
+	case strings.HasPrefix(a.text, "-") && len(a.text) > 1:
+		return w.inLetters(k, args)
+	case a.text == "-" && a.kind != literal:
+		return Opaque
+	case a.text != "" && strings.Contains("+:", a.text[:1]) && slices.Contains(w.names, a.text[:1]):
+		return Match // git push origin +main
+	}
+	return NoMatch
+}
+
+// ends says whether a word of which only the end is known may be the option.
+func (w *wanted) ends(a arg) Outcome {
+	if a.may(w.text) {
+		return Opaque
+	}
+	for _, n := range w.names {
+		if a.may("-"+n) || a.may("--"+n) {
+			return Opaque
+		}
+	}
+	return NoMatch
+}
+
+// inLong reads --name or --name=value.
+func (w *wanted) inLong(k *knownOptions, args []arg) Outcome {
+	name, value, with := strings.Cut(args[0].text[2:], "=")
+	var o *knownOption
+	if k != nil && (args[0].kind == literal || with) {
+		o = k.named(name)
+	}
+	switch {
+	case o != nil && w.is(o):
+		return w.valued(arg{kind: args[0].kind, text: value, tail: args[0].tail}, with, args[1:])
+	case o != nil:
+		return NoMatch
+	case len(name) > 1 && slices.Contains(w.names, name) && (args[0].kind == literal || with):
+		return w.valued(arg{kind: args[0].kind, text: value, tail: args[0].tail}, with, args[1:])
+	}
+	for _, n := range w.names {
+		n = strings.TrimPrefix(n, "-")
+		short := len(n) == 1 && len(w.names) == 1
+		if name != "" && strings.HasPrefix(n, name) && (len(n) > 1 || args[0].kind != literal) || k == nil && short && strings.HasPrefix(name, n) {
+			return Opaque // --forc, or what -f may be in full
+		}
+	}
+	return NoMatch
+}
+
+// inLetters reads -abc or, where it is one option, -name.
+func (w *wanted) inLetters(k *knownOptions, args []arg) Outcome {
+	a := args[0]
+	if k != nil && k.dashed && len(a.text) > 2 {
+		name, value, with := strings.Cut(a.text, "=")
+		switch {
+		case slices.Contains(w.names, name):
+			return w.valued(arg{kind: a.kind, text: value, tail: a.tail}, with, args[1:])
+		case a.kind != literal && slices.ContainsFunc(w.names, func(n string) bool { return strings.HasPrefix(n, name) }):
+			return Opaque
+		}
+		return NoMatch
+	}
+	for i := 1; i < len(a.text); i++ {
+		letter := a.text[i : i+1]
+		var o *knownOption
+		if k != nil {
+			o = k.byName[letter]
+		}
+		switch {
+		case o != nil && w.is(o), slices.Contains(w.names, letter):
+			rest := arg{kind: a.kind, text: a.text[i+1:], tail: a.tail}
+			return w.valued(rest, rest.text != "" || rest.kind != literal, args[1:])
+		case o != nil && o.takes:
+			return NoMatch // the rest is its value
+		case k == nil && w.begins(letter):
+			return Opaque // -f may be --force
+		}
+	}
+	if a.kind != literal && slices.ContainsFunc(w.names, func(n string) bool { return len(n) == 1 }) {
+		return Opaque
+	}
+	return NoMatch
+}
+
+// is reports whether an option of the table is the one wanted, or stands for it.
+func (w *wanted) is(o *knownOption) bool {
+	return slices.ContainsFunc(w.names, func(n string) bool { return slices.Contains(o.names, n) || slices.Contains(o.implies, n) })
+}
+
+// begins reports whether a letter may be short for the option, of a program
+// that is in no table.
+func (w *wanted) begins(letter string) bool {
+	return len(w.names) == 1 && len(w.names[0]) > 1 && w.names[0][0] != '-' && strings.EqualFold(w.names[0][:1], letter)
+}
+
+// valued says whether the option that was found has the value that is wanted.
+func (w *wanted) valued(attached arg, with bool, rest []arg) Outcome {
+	switch {
+	case !w.with:
+		return Match
+	case !with && len(rest) > 0:
+		attached = rest[0]
+	case !with:
+		return NoMatch
+	}
+	switch {
+	case attached.kind == literal && attached.text == w.value:
+		return Match
+	case attached.kind == anything || attached.may(w.value):
+		return Opaque
+	}
+	return NoMatch
+}
