@@ -2,6 +2,7 @@
 // and real servers: what a client sees through it is what it sees without it.
 //
 // The servers and the TypeScript SDK come from npm, pinned by
-// testdata/package-lock.json, and are kept in the user's cache directory. Where
-// they cannot be had the tests are skipped, unless PETRIGATE_E2E is "required".
+// testdata/package-lock.json, and are kept in the user's cache directory. The
+// tests run where PETRIGATE_E2E is set: to "required", and they fail where the
+// packages cannot be had; to anything else, and they are skipped then.
 package e2e

@@ -18,6 +18,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/petrigate/petrigate/internal/testbinary"
 )
 
 // patience bounds every wait for another program: it ends tests that would
@@ -37,20 +39,22 @@ func TestMain(m *testing.M) {
 
 var binaryDir = sync.OnceValues(func() (string, error) { return os.MkdirTemp("", "petrigate-e2e-") })
 
-// build builds the binary once, and returns its path.
-var build = sync.OnceValues(func() (string, error) {
+var builtOnce sync.Once
+
+// build is the path of the binary, which is built once where no other is named.
+func build(t *testing.T) string {
+	t.Helper()
+	if os.Getenv(testbinary.Variable) != "" {
+		return testbinary.Path(t)
+	}
 	dir, err := binaryDir()
 	if err != nil {
-		return "", err
+		t.Fatal(err)
 	}
 	path := filepath.Join(dir, "petrigate")
-	args := append([]string{"build", "-o", path}, buildFlags()...)
-	out, err := exec.Command("go", append(args, "github.com/petrigate/petrigate/cmd/petrigate")...).CombinedOutput()
-	if err != nil {
-		return "", fmt.Errorf("building petrigate: %w\n%s", err, out)
-	}
-	return path, nil
-})
+	builtOnce.Do(func() { testbinary.Build(t, path) })
+	return path
+}
 
 // packages installs the npm packages once, and returns their directory.
 var packages = sync.OnceValues(func() (string, error) {
@@ -110,24 +114,31 @@ func install(dir string, lock []byte) error {
 	return nil
 }
 
+// wanted skips the test unless end-to-end tests are asked for, and reports
+// whether what they need may not be missing.
+func wanted(t *testing.T) (required bool) {
+	t.Helper()
+	switch mode := os.Getenv("PETRIGATE_E2E"); mode {
+	case "required":
+		return true
+	case "":
+		t.Skip("PETRIGATE_E2E=1 runs the end-to-end tests")
+	}
+	return false
+}
+
 // need returns the binary and the packages, or skips the test.
 func need(t *testing.T) (binary, npm string) {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("end-to-end tests are long")
-	}
+	required := wanted(t)
 	npm, err := packages()
-	if err != nil && os.Getenv("PETRIGATE_E2E") != "required" {
+	if err != nil && !required {
 		t.Skipf("no servers to test with: %v", err)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	binary, err = build()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return binary, npm
+	return build(t), npm
 }
 
 // An endpoint is a server: a command that speaks stdio, or a URL.

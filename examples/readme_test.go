@@ -6,11 +6,11 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"strings"
 	"testing"
 
 	"github.com/petrigate/petrigate/config"
+	"github.com/petrigate/petrigate/internal/testbinary"
 )
 
 // readme is the README, and demo what the demo printed when it was last run by
@@ -133,15 +133,14 @@ func checkTranscript(t *testing.T, text string) {
 	}
 }
 
-// program builds petrigate and puts it into the PATH of the test.
+// program puts petrigate into the PATH of the test.
 func program(t *testing.T) string {
 	t.Helper()
-	dir := t.TempDir()
-	exe := filepath.Join(dir, "petrigate"+map[bool]string{true: ".exe"}[runtime.GOOS == "windows"])
-	if out, err := exec.Command("go", "build", "-o", exe, "../cmd/petrigate").CombinedOutput(); err != nil {
-		t.Fatalf("building: %v\n%s", err, out)
+	exe := testbinary.Path(t)
+	if name := filepath.Base(exe); strings.TrimSuffix(name, ".exe") != "petrigate" {
+		t.Fatalf("a binary named %q is not found as petrigate", name)
 	}
-	t.Setenv("PATH", dir+string(filepath.ListSeparator)+os.Getenv("PATH"))
+	t.Setenv("PATH", filepath.Dir(exe)+string(filepath.ListSeparator)+os.Getenv("PATH"))
 	return exe
 }
 

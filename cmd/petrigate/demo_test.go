@@ -9,21 +9,19 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/petrigate/petrigate/internal/testbinary"
 )
 
 var updateDemo = flag.Bool("update-demo", false, "rewrite testdata/demo.txt")
 
 // TestDemoRuns plays the demo as a user does, by a process of its own.
 func TestDemoRuns(t *testing.T) {
-	exe := filepath.Join(t.TempDir(), "petrigate"+map[bool]string{true: ".exe"}[runtime.GOOS == "windows"])
-	if out, err := exec.Command("go", "build", "-o", exe, ".").CombinedOutput(); err != nil {
-		t.Fatalf("building: %v\n%s", err, out)
-	}
+	exe := testbinary.Path(t)
 	tmp := t.TempDir()
 	demo := exec.Command(exe, "demo")
 	demo.Env = append(os.Environ(), "TMPDIR="+tmp, "TMP="+tmp, "PETRIGATE_LISTEN_HTTP=nonsense")

@@ -9,6 +9,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/petrigate/petrigate/internal/testbinary"
 )
 
 // stubborn has grandchildren that end by nothing but a kill: both deaf to the
@@ -26,10 +28,7 @@ exec cat >/dev/null
 // started goes on, and the watchdog that sees to it goes too.
 func TestKilledGrandchildren(t *testing.T) {
 	dir := t.TempDir()
-	binary, pids := filepath.Join(dir, "petrigate"), filepath.Join(dir, "pids")
-	if out, err := exec.Command("go", "build", "-o", binary, ".").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	binary, pids := testbinary.Path(t), filepath.Join(dir, "pids")
 	cmd := exec.Command(binary, "wrap", "--", "sh", "-c", stubborn, pids)
 	short, err := os.MkdirTemp("", "pg-") // as paths of sockets have to be
 	if err != nil {

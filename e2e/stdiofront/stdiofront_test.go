@@ -10,13 +10,13 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/petrigate/petrigate/internal/fixture"
+	"github.com/petrigate/petrigate/internal/testbinary"
 )
 
 var update = flag.Bool("update", false, "write the recordings anew")
@@ -186,10 +186,7 @@ func TestRecord(t *testing.T) {
 
 // TestReplay: over stdio the same comes back through petrigate as without it.
 func TestReplay(t *testing.T) {
-	petrigate := filepath.Join(t.TempDir(), "petrigate")
-	if out, err := exec.Command("go", "build", "-o", petrigate, "../../cmd/petrigate").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	petrigate := testbinary.Path(t)
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)

@@ -3,19 +3,17 @@ package main
 import (
 	"bytes"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/petrigate/petrigate/internal/testbinary"
 )
 
 // TestNaiveAgent lets the agent loose on a real proxy in front of a real server:
 // with nothing but the text of a refusal it gets there on the shortest way.
 func TestNaiveAgent(t *testing.T) {
-	petrigate := filepath.Join(t.TempDir(), "petrigate")
-	if out, err := exec.Command("go", "build", "-o", petrigate, "../../cmd/petrigate").CombinedOutput(); err != nil {
-		t.Fatalf("building petrigate: %v\n%s", err, out)
-	}
+	petrigate := testbinary.Path(t)
 	t.Setenv("PETRIGATE_RUNTIME_DIR", filepath.Join(t.TempDir(), "run"))
 	wrap := []string{"wrap", "--rules", "release.rules", "--", petrigate, "demo-upstream", "--tools", "demo"}
 	var out bytes.Buffer

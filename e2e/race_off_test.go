@@ -1,6 +1,0 @@
-//go:build !race
-
-package e2e
-
-// buildFlags build petrigate as these tests are built.
-func buildFlags() []string { return nil }

@@ -1,0 +1,5 @@
+//go:build race
+
+package testbinary
+
+func flags() []string { return []string{"-race"} }
