@@ -261,7 +261,7 @@ func ExamplePolicy_Options() {
 	}
 	try(gate.NewSession(one, gate.SessionOptions{}), "bash", gate.Success)
 	// Output:
-	// bash: Tool 'bash' is not named by any active net, and the policy denies such calls.
+	// bash: bash is not on the list of allowed tools.
 }
 
 func ExamplePolicy_Maps() {
