@@ -44,17 +44,28 @@ func readOnce(read []field, args []byte, at place) ([]field, *field) {
 // readField reads a member of the arguments.
 func readField(args []byte, key string) field {
 	f := field{key: key}
-	if raw, ok := rawjson.Member(args, key); ok {
-		f.put(raw, false)
-	}
+	eachMember(args, key, false, f.put)
 	f.join()
 	return f
+}
+
+// eachMember yields the member of this key. Where keys differ from it in letter
+// case only, there are servers that take one of those for it, and the gate cannot
+// know which: then it yields all of them, each as a doubt.
+func eachMember(object []byte, key string, doubt bool, yield func(value []byte, doubt bool)) {
+	value, ok, variants := rawjson.Variants(object, key)
+	switch {
+	case variants:
+		rawjson.EachVariant(object, key, func(v []byte) { yield(v, true) })
+	case ok:
+		yield(value, doubt)
+	}
 }
 
 // readPath reads the values to which a path leads. Of several none is a proof.
 func readPath(args []byte, at place) field {
 	f := field{key: at.key, weak: at.path.Many()}
-	at.path.values(args, f.put)
+	at.path.values(args, false, f.put)
 	f.join()
 	return f
 }

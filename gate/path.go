@@ -119,23 +119,22 @@ func (p Path) Many() bool {
 
 // values yields the values in doc to which the path leads, in their order.
 // Where it meets a value of another kind than the step is for, whoever reads
-// the call may take that for what is meant: it yields the value as a doubt.
-func (p Path) values(doc []byte, yield func(value []byte, doubt bool)) {
+// the call may take that for what is meant: it yields the value as a doubt, as it
+// does with all that lies below a doubtful key.
+func (p Path) values(doc []byte, doubt bool, yield func(value []byte, doubt bool)) {
 	if len(p.steps) == 0 {
-		yield(doc, false)
+		yield(doc, doubt)
 		return
 	}
 	step, rest := p.steps[0], Path{steps: p.steps[1:]}
 	switch {
 	case step.index == noIndex && rawjson.Kind(doc) == '{':
-		if v, ok := rawjson.Member(doc, step.key); ok {
-			rest.values(v, yield)
-		}
+		eachMember(doc, step.key, doubt, func(v []byte, doubt bool) { rest.values(v, doubt, yield) })
 	case step.index != noIndex && rawjson.Kind(doc) == '[':
 		number := 0
 		rawjson.Elements(doc, func(v []byte, _ int) bool {
 			if step.index == every || step.index == number {
-				rest.values(v, yield)
+				rest.values(v, doubt, yield)
 			}
 			number++
 			return step.index == every || number <= step.index

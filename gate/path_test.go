@@ -68,6 +68,19 @@ func TestPathsOfMaps(t *testing.T) {
 		{"$.a[*].p", `{"a":{"p":"x"}}`, "t! hit~"},
 		{"$.a[*].p", `{"a":[[{"p":"x"}],{"q":"y"}]}`, "t! hit~"},
 		{`$["a"]["b.c"]`, `{"a":{"b.c":"x"}}`, "t! hit"},
+		{"a", `{"A":"x"}`, "t! hit~"},
+		{"a", `{"A":"x","a":"y"}`, "t! hit~"},
+		{"a", `{"A":"y","a":"x"}`, "t! hit~"},
+		{"a", `{"a":"x","A":null}`, "t! hit~"},
+		{"a", `{"A":{"b":["x"]}}`, "t! hit~"},
+		{"a", `{"A":"y"}`, "t!"},
+		{"task", `{"ta\u017f\u212a":"x"}`, "t! hit~"},
+		{"$.a.b", `{"A":{"b":"x"}}`, "t! hit~"},
+		{"$.a.b", `{"a":{"b":"x"},"A":{}}`, "t! hit~"},
+		{"$.a.b", `{"a":{"b":"y","B":"x"}}`, "t! hit~"},
+		{"$.a.b", `{"a":{"b":"x","c":{"B":"y"}},"B":"y"}`, "t! hit"},
+		{"$.a[1].b", `{"a":["y",{"b":"y","B":"x"}]}`, "t! hit~"},
+		{"$.a[*].b", `{"A":[{"b":"y"},{"B":"x"}]}`, "t! hit~"},
 	} {
 		m := gate.Map{Tool: "t", Field: c.field, As: "hit", Source: "x", Match: contains("x")}
 		p, err := gate.NewPolicy([]gate.Net{blockNet("hit")}, gate.PolicyOptions{Labels: labels(m)})

@@ -196,14 +196,16 @@ func TestRefusals(t *testing.T) {
 }
 
 // TestActions: A051 to A053. What an action that is no string holds restricts;
-// an action that is absent, or another word, does not match.
+// an action that is absent, or another word, does not match. Nor does the action
+// hide in a key that differs in letter case.
 func TestActions(t *testing.T) {
 	blocked := []string{
 		`{"action":"timeout"}`, `{"action":"time\u006fut"}`, `{"\u0061ction":"timeout"}`,
 		`{"action":["timeout"]}`, `{"action":{"$eq":"timeout"}}`, `{"action":[["a"],{"b":["timeout"]}]}`,
+		`{"Action":"timeout"}`, `{"action":"read","ACTION":"timeout"}`, `{"action":"timeout","Action":"read"}`,
 	}
 	passed := []string{
-		`{}`, ``, `{"action":null}`, `{"action":"Timeout"}`, `{"action":" timeout"}`, `{"Action":"timeout"}`, `{"act":"timeout"}`,
+		`{}`, ``, `{"action":null}`, `{"action":"Timeout"}`, `{"action":" timeout"}`, `{"Action":"read"}`, `{"act":"timeout"}`,
 		`{"nested":{"action":"timeout"}}`, `{"action":{"timeout":1}}`, `{"action":7}`,
 	}
 	eachLeg(t, func(t *testing.T, l leg) {
@@ -226,6 +228,7 @@ func TestMappedFields(t *testing.T) {
 	rules := "map bash.command rm as delete\nrequire backup before delete\nmap bash.command backup as backup\n"
 	blocked := []string{
 		`{"command":["rm","-rf","x"]}`, `{"command":{"cmd":"rm"}}`, `{"command":[["ls"],"rm x"]}`, `{"command":"r\u006d x"}`, `{"command":"a;rm"}`,
+		`{"Command":"rm x"}`, `{"command":"ls","COMMAND":"rm x"}`, `{"command":"rm x","Command":"ls"}`,
 	}
 	eachLeg(t, func(t *testing.T, l leg) {
 		s := start(t, setup{rules: rules})
@@ -238,9 +241,43 @@ func TestMappedFields(t *testing.T) {
 			c.must("bash", a)
 		}
 		c.must("bash", `{"command":["backup"]}`) // restricts only: it is no evidence of a backup
+		c.must("bash", `{"command":"backup","Command":"ls"}`)
 		c.refuses("delete", `{}`, "blocked")
 		c.must("bash", `{"command":"backup"}`)
 		c.must("delete", `{}`)
+	})
+}
+
+// TestKeysInOtherCase: servers that match keys without regard to case read another
+// argument than the one that is written as a rule writes it. Such a call is
+// restricted by all of them, exempt by none, and no expression can be told.
+func TestKeysInOtherCase(t *testing.T) {
+	rules := "map bash.command runs rm as delete\nmap bash.command runs ls as listing\nblock delete\n" +
+		"require human-approval before bash unless listing\n" +
+		"map safe when \"args.amount > 10\" as large\nblock large\n" +
+		"map push.$.request.files[*].path runs rm as push-delete\nblock push-delete\n"
+	eachLeg(t, func(t *testing.T, l leg) {
+		s := start(t, setup{rules: rules})
+		c := s.connect(l, "")
+		c.must("bash", `{"command":"ls"}`)
+		for _, a := range []string{`{"command":"ls","Command":"rm -rf /"}`, `{"COMMAND":"rm -rf /"}`, `{"command":"rm -rf /","Command":"ls"}`} {
+			c.refuses("bash", a, "blocked")
+		}
+		c.refuses("bash", `{"command":"ls","Command":"ls"}`, "approval")
+		c.refuses("bash", `{"Command":"ls"}`, "approval")
+		c.must("safe", `{"amount":1}`)
+		for _, a := range []string{`{"amount":1,"Amount":11}`, `{"AMOUNT":1}`, `{"amount":11}`} {
+			c.refuses("safe", a, "blocked")
+		}
+		c.must("push", `{"request":{"files":[{"path":"ls"}]}}`)
+		for _, a := range []string{
+			`{"Request":{"files":[{"path":"rm x"}]}}`, `{"request":{"files":[]},"REQUEST":{"files":[{"path":"rm x"}]}}`,
+			`{"request":{"files":[{"path":"ls"}],"Files":[{"path":"rm x"}]}}`, `{"request":{"files":[{"path":"ls","Path":"rm x"}]}}`,
+		} {
+			c.refuses("push", a, "blocked")
+		}
+		s.executed("bash", 1)
+		s.executed("safe", 1)
 	})
 }
 

@@ -86,7 +86,9 @@
 // is restricted as if it matched, and is never evidence. A word of the command
 // that needs it stands in quotes. when is a CEL expression over args, tool,
 // upstream and annotations, in a JSON string; where it fails, the call is
-// restricted too. Maps apply to every rule of the policy, wherever they stand.
+// restricted too. A key that differs from the field in letter case only counts as
+// well: the field then stands for all their values, as a restriction only. Maps
+// apply to every rule of the policy, wherever they stand.
 //
 // An example shows what the maps make of a call: the text of one field, or all
 // arguments as a JSON object. Maps whose examples fail do not load.

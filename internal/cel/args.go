@@ -1,6 +1,7 @@
 package cel
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -29,6 +30,7 @@ func (e *Unreadable) Error() string { return e.Msg }
 type document struct {
 	doc   []byte
 	parts map[string]piece // what was looked for
+	keys  keys             // of the object itself
 	whole piece
 }
 
@@ -36,24 +38,35 @@ type document struct {
 type piece struct {
 	value any
 	ok    bool // it is there
+	keys  keys // in it
 	err   error
 }
 
-// get is the object with these members, or with all where keys is nil. Others
-// may be in it too.
-func (d *document) get(keys []string) (map[string]any, error) {
-	if keys == nil {
-		return d.everything()
+// read is an error if the piece cannot be told, or not by these keys.
+func (p *piece) read(wanted []string) error {
+	for _, key := range wanted {
+		if err := p.keys.doubt(key); err != nil {
+			return cmp.Or(p.err, err)
+		}
 	}
-	if err := d.look(keys); err != nil {
+	return p.err
+}
+
+// get is the object with the members that are wanted. Others may be in it too.
+func (d *document) get(want lookup) (map[string]any, error) {
+	if want.members == nil {
+		return d.everything(want.keys)
+	}
+	if err := d.look(want.members); err != nil {
 		return nil, err
 	}
-	m := make(map[string]any, len(keys))
-	for _, key := range keys {
-		switch p := d.parts[key]; {
-		case p.err != nil:
-			return nil, p.err
-		case p.ok:
+	m := make(map[string]any, len(want.members))
+	for _, key := range want.members {
+		p := d.parts[key]
+		if err := cmp.Or(d.keys.doubt(key), p.read(want.keys)); err != nil {
+			return nil, err
+		}
+		if p.ok {
 			m[key] = p.value
 		}
 	}
@@ -61,38 +74,37 @@ func (d *document) get(keys []string) (map[string]any, error) {
 }
 
 // everything converts the object as a whole.
-func (d *document) everything() (map[string]any, error) {
+func (d *document) everything(wanted []string) (map[string]any, error) {
 	if !d.whole.ok {
-		m, err := convert(d.doc)
-		d.whole = piece{value: m, ok: true, err: err}
+		d.whole = convert(d.doc)
 	}
 	m, _ := d.whole.value.(map[string]any)
-	return m, d.whole.err
+	return m, d.whole.read(wanted)
 }
 
 // look converts the members that were not looked for before.
-func (d *document) look(keys []string) error {
+func (d *document) look(members []string) error {
 	if d.parts == nil {
-		d.parts = make(map[string]piece)
+		d.parts, d.keys = make(map[string]piece), make(keys)
 	}
 	missing := false
-	for _, key := range keys {
+	for _, key := range members {
 		_, known := d.parts[key]
 		missing = missing || !known
 	}
 	if !missing || len(d.doc) == 0 {
 		return nil
 	}
-	wanted := make(map[string]bool, len(keys))
-	for _, key := range keys {
+	wanted := make(map[string]bool, len(members))
+	for _, key := range members {
 		if _, known := d.parts[key]; !known {
 			wanted[key], d.parts[key] = true, piece{}
 		}
 	}
 	if !rawjson.Members(d.doc, func(key, value []byte, _ int) bool {
+		d.keys.add(string(key))
 		if wanted[string(key)] {
-			v, err := converted(value)
-			d.parts[string(key)] = piece{value: v, ok: true, err: err}
+			d.parts[string(key)] = converted(value)
 		}
 		return true
 	}) {
@@ -103,35 +115,35 @@ func (d *document) look(keys []string) error {
 }
 
 // converter makes Go values of one JSON document.
-type converter struct{ values int }
+type converter struct {
+	values int
+	keys   keys
+}
 
 // convert makes Go values of a JSON object: map[string]any, []any, string,
 // bool, nil, int64, uint64 and float64. No object is an empty one.
-func convert(doc []byte) (map[string]any, error) {
+func convert(doc []byte) piece {
 	if len(doc) == 0 {
-		return map[string]any{}, nil
+		return piece{value: map[string]any{}, ok: true}
 	}
-	v, err := converted(doc)
-	if err != nil {
-		return nil, err
+	p := converted(doc)
+	if _, ok := p.value.(map[string]any); !ok && p.err == nil {
+		p.err = &Unreadable{"the arguments are no object"}
 	}
-	m, ok := v.(map[string]any)
-	if !ok {
-		return nil, &Unreadable{"the arguments are no object"}
-	}
-	return m, nil
+	return p
 }
 
 // converted is a value within the limits.
-func converted(doc []byte) (any, error) {
+func converted(doc []byte) piece {
 	if len(doc) > maxArgs {
-		return nil, &Unreadable{fmt.Sprintf("the arguments are too large for an expression: %d bytes, and %d are the most", len(doc), maxArgs)}
+		return piece{ok: true, err: &Unreadable{fmt.Sprintf("the arguments are too large for an expression: %d bytes, and %d are the most", len(doc), maxArgs)}}
 	}
-	v, err := (&converter{}).value(doc)
+	c := converter{keys: make(keys)}
+	v, err := c.value(doc)
 	if err != nil {
-		return nil, &Unreadable{"the arguments cannot be read by an expression: " + err.Error()}
+		return piece{ok: true, err: &Unreadable{"the arguments cannot be read by an expression: " + err.Error()}}
 	}
-	return v, nil
+	return piece{value: v, ok: true, keys: c.keys}
 }
 
 var errBroken = errors.New("they are no JSON")
@@ -167,6 +179,7 @@ func (c *converter) object(doc []byte) (any, error) {
 	m := make(map[string]any)
 	var err error
 	whole := rawjson.Members(doc, func(key, v []byte, _ int) bool {
+		c.keys.add(string(key))
 		m[string(key)], err = c.value(v)
 		return err == nil
 	})

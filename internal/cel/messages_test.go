@@ -61,6 +61,7 @@ var failing = []struct{ src, args string }{
 	{`args.path.startsWith("x")`, `{"path":7}`},
 	{`args.path.matches("x")`, `{"path":7}`},
 	{`args.path`, `{"path":"x"}`},
+	{`args.path == "x"`, `{"path":"x","Path":"y"}`},
 	{`args.n == 1`, `{"n":99999999999999999999}`},
 	{`args.n == 1`, `{"n":1e999}`},
 	{`args.n == 1`, `{"n":1e-999}`},

@@ -31,10 +31,10 @@ func (in *Input) Named(name string) *Input {
 }
 
 // variable is one that a net's expression may name.
-func (in *Input) variable(name string, members []string) (any, error) {
+func (in *Input) variable(name string, want lookup) (any, error) {
 	switch name {
 	case "args":
-		return in.call.args.get(members)
+		return in.call.args.get(want)
 	case "tool":
 		return in.firing.Name, nil
 	case "meta":

@@ -16,6 +16,13 @@ import (
 type program struct {
 	run  cel.Program
 	uses map[string][]string // the variables that it names, with the members that it looks at; nil: all
+	keys []string            // what it reads by its name
+}
+
+// lookup is what an expression wants of an object.
+type lookup struct {
+	members []string // nil: all
+	keys    []string // which it reads in the object or below
 }
 
 // compile checks an expression; the result is of one of these types, where
@@ -46,7 +53,7 @@ func (e *environment) compile(src string, names *Names, want ...*cel.Type) (*pro
 	if err != nil {
 		return nil, whole(err.Error(), "")
 	}
-	return &program{run: run, uses: idents(checked)}, nil
+	return &program{run: run, uses: idents(checked), keys: keysOf(checked)}, nil
 }
 
 // matching is how "matches" runs. Read-only.
@@ -146,7 +153,7 @@ func idents(a *cel.Ast) map[string][]string {
 }
 
 // eval runs the program. Whatever goes wrong is an error.
-func (p *program) eval(variables func(name string, members []string) (any, error)) (v ref.Val, err error) {
+func (p *program) eval(variables func(name string, want lookup) (any, error)) (v ref.Val, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			v, err = nil, fmt.Errorf("evaluating the expression: %v", r)
@@ -154,7 +161,7 @@ func (p *program) eval(variables func(name string, members []string) (any, error
 	}()
 	vars := make(map[string]any, len(p.uses))
 	for name, members := range p.uses {
-		if vars[name], err = variables(name, members); err != nil {
+		if vars[name], err = variables(name, lookup{members, p.keys}); err != nil {
 			return nil, err
 		}
 	}

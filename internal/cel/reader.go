@@ -105,18 +105,17 @@ func newCallData(c *gate.Call) *callData {
 	return &callData{call: c, args: document{doc: c.Args}, annotations: document{doc: c.Annotations}}
 }
 
-// variable is one that a map's expression may name, with the members that it
-// looks at.
-func (d *callData) variable(name string, members []string) (any, error) {
+// variable is one that a map's expression may name, with what it wants of it.
+func (d *callData) variable(name string, want lookup) (any, error) {
 	switch name {
 	case "args":
-		return d.args.get(members)
+		return d.args.get(want)
 	case "tool":
 		return d.call.Tool, nil
 	case "upstream":
 		return d.call.Upstream, nil
 	case "annotations":
-		return d.annotations.get(members)
+		return d.annotations.get(want)
 	}
 	return nil, nil // a variable of a comprehension, which nobody asks for
 }
