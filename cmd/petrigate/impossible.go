@@ -26,8 +26,8 @@ func impossible(result *policy.Result) func([]gate.Call, []string) []string {
 		defer runtime.UnlockOSThread()
 		spent := workClock()
 		o := verify.Options{
-			States: startStates,
-			Stop:   func() bool { return spent() > impossibleTime },
+			Known: true, States: startStates,
+			Stop: func() bool { return spent() > impossibleTime },
 		}
 		for _, c := range tools {
 			o.Tools = append(o.Tools, verify.Tool{Name: c.Tool, Also: c.Also})
@@ -35,7 +35,7 @@ func impossible(result *policy.Result) func([]gate.Call, []string) []string {
 		}
 		var dead []string
 		for i, found := range verify.Policy(p, o).Proofs {
-			if nameOf(tools[i].Tool, found).Callable == verify.Impossible {
+			if nameOf(gate.Tool{Name: tools[i].Tool}, found).Callable == verify.Impossible {
 				dead = append(dead, tools[i].Tool)
 			}
 		}

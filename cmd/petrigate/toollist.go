@@ -26,8 +26,7 @@ type listedTool struct {
 // A toolSet is tools with all the names that a call of each carries.
 type toolSet struct {
 	tools []verify.Tool
-	known bool     // they are all that there is; else rules make them likely
-	maybe []string // tools that no rule names, and that may be there for what rules say of others
+	known bool // they are all that there is; else rules make them likely
 
 	schemas map[string][]policy.Schema // of their arguments, by each of their names; of likely tools none
 }
@@ -118,7 +117,8 @@ func likelyTools(cfg *config.Config, result *policy.Result) toolSet {
 }
 
 // likely joins the names of tools of which nobody knows whether they are there:
-// a bare name may be that of one of them alone. The first so many are named.
+// a bare name may be that of one of them alone. The first so many are named; of
+// the others no claim is to depend.
 func likely(list []listedTool, named int) toolSet {
 	var set toolSet
 	seen := make(map[string]bool)
@@ -127,10 +127,9 @@ func likely(list []listedTool, named int) toolSet {
 			continue
 		}
 		seen[t.Exposed] = true
-		set.tools = append(set.tools, joined([]listedTool{t})...)
-		if i >= named {
-			set.maybe = append(set.maybe, t.Exposed)
-		}
+		tool := joined([]listedTool{t})[0]
+		tool.Supposed = i >= named
+		set.tools = append(set.tools, tool)
 	}
 	return set
 }

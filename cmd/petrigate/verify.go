@@ -90,7 +90,7 @@ func verifyPolicy(ctx context.Context, result *policy.Result, source policy.Sour
 	defer runtime.UnlockOSThread()
 	spent := workClock()
 	o := verify.Options{
-		Tools: tools.tools, States: e.states,
+		Tools: tools.tools, Known: tools.known, States: e.states,
 		Stop: func() bool {
 			if e.watch != nil {
 				e.watch.say(func() string {
@@ -104,12 +104,15 @@ func verifyPolicy(ctx context.Context, result *policy.Result, source policy.Sour
 		o.Prove = append(o.Prove, assertion(c))
 	}
 	others := v.others(p, tools)
-	v.unlisted = others
-	for _, name := range others {
-		o.Prove = append(o.Prove, verify.Reachable{Tool: gate.Tool{Name: name}})
+	for _, tool := range others {
+		v.unlisted = append(v.unlisted, tool.Name)
+		o.Prove = append(o.Prove, verify.Reachable{Tool: tool})
 	}
 	v.report = verify.Policy(p, o)
-	v.names = v.report.Names
+	for _, n := range v.report.Names {
+		n.Why = tellable(n.Why, n.Supposed)
+		v.names = append(v.names, n)
+	}
 	for i, found := range v.report.Proofs {
 		if i >= len(result.Claims) {
 			v.names = append(v.names, nameOf(others[i-len(result.Claims)], found))
@@ -119,7 +122,8 @@ func verifyPolicy(ctx context.Context, result *policy.Result, source policy.Sour
 		if slices.Contains(v.idle, c.Net) {
 			found = verify.Proof{Why: "the net is not active"}
 		}
-		v.proofs = append(v.proofs, proof{c, tools.doubt(found)})
+		found.Why = tellable(found.Why, found.Supposed)
+		v.proofs = append(v.proofs, proof{c, found})
 	}
 	return v, nil
 }
@@ -145,45 +149,47 @@ func (v *verified) active(result *policy.Result, source policy.Source) (*gate.Po
 }
 
 // others are free tools, those that only nets in shadow speak of, and the known ones that no net lists by name.
-func (v *verified) others(p *gate.Policy, tools toolSet) []string {
+func (v *verified) others(p *gate.Policy, tools toolSet) []gate.Tool {
 	seen := make(map[string]bool)
-	var free []string
+	var free []gate.Tool
 	for _, n := range p.Nets() {
 		for _, t := range n.Transitions {
 			for _, tool := range t.Tools {
 				if n.Shadow {
-					free = append(free, tool.Name)
+					free = append(free, tool)
 				} else {
 					seen[tool.Name] = true
 				}
 			}
 		}
-		free = append(free, n.Free...)
-	}
-	var others []string
-	for _, name := range free {
-		if !seen[name] {
-			seen[name] = true
-			others = append(others, name)
+		for _, name := range n.Free {
+			free = append(free, gate.Tool{Name: name})
 		}
 	}
-	return append(others, tools.others(seen)...)
+	var others []gate.Tool
+	for _, tool := range free {
+		if !seen[tool.Name] {
+			seen[tool.Name] = true
+			others = append(others, gate.Tool{Name: tool.Name, Kind: tool.Kind})
+		}
+	}
+	for _, name := range tools.others(seen) {
+		others = append(others, gate.Tool{Name: name})
+	}
+	return others
 }
 
-// doubt leaves open what only tools refute of which nobody knows whether they
-// are there.
-func (s toolSet) doubt(p verify.Proof) verify.Proof {
-	for _, step := range p.Counterexample {
-		if slices.Contains(s.maybe, step.Tool) {
-			return verify.Proof{Assertion: p.Assertion, Why: fmt.Sprintf("it does not hold if there is a tool %s, which petrigate check --live can tell", step.Tool)}
-		}
+// tellable says of what depends on whether there is a tool how to find out.
+func tellable(why, supposed string) string {
+	if supposed == "" {
+		return why
 	}
-	return p
+	return why + ", which petrigate check --live can tell"
 }
 
 // nameOf reads the claim that a name can be reached as what is known of it.
-func nameOf(name string, p verify.Proof) verify.Name {
-	n := verify.Name{Tool: gate.Tool{Name: name}, Because: p.Because, Why: p.Why}
+func nameOf(tool gate.Tool, p verify.Proof) verify.Name {
+	n := verify.Name{Tool: tool, Because: p.Because, Why: tellable(p.Why, p.Supposed)}
 	switch {
 	case p.Result == verify.Proved:
 		n.Callable, n.Shortest = verify.Possible, p.Witness

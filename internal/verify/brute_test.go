@@ -147,7 +147,7 @@ func (b *bruteState) alike() int {
 }
 
 func (b *brute) has(call int, name gate.Tool, evidence bool) bool {
-	return slices.ContainsFunc(b.names[call], func(n gate.Name) bool { return n.Text == name.Name && !(evidence && n.Weak) })
+	return carried(b.calls[call], b.names[call], name, evidence)
 }
 
 // explore visits what can be reached. The monitor of never-before goes along:
@@ -392,6 +392,7 @@ func (b *brute) most(name gate.Tool, limit int) int {
 // A played trace: what the gate said.
 type played struct {
 	state   *gate.State
+	calls   []gate.Call
 	names   [][]gate.Name // by call
 	manual  []bool
 	refused int // step that was not admitted, -1
@@ -426,7 +427,7 @@ func replay(p *gate.Policy, t verify.Trace) played {
 			}
 			out.state = now.state
 			numbers[step.Call] = now.number
-			out.names = append(out.names, p.Names(call))
+			out.calls, out.names = append(out.calls, call), append(out.names, p.Names(call))
 			out.manual = append(out.manual, now.manual)
 			if step.Times > 0 {
 				out.state = settle(p, out.state, now.number, gate.Success)

@@ -20,8 +20,8 @@ import (
 )
 
 // TestCorpus holds the report of small policies to answers that were found by
-// hand. A file has policy.rules, nets.yaml, deny, prove and expect; all but
-// the last may be absent.
+// hand. A file has policy.rules, nets.yaml, deny, known, prove and expect; all but
+// the last may be absent. Where there is known, no tool is called as a label or an action.
 func TestCorpus(t *testing.T) {
 	files, err := filepath.Glob("testdata/corpus/*.txtar")
 	if err != nil || len(files) < 60 {
@@ -67,6 +67,7 @@ func build(t testing.TB, text map[string]string) (*gate.Policy, verify.Options) 
 	if _, deny := text["deny"]; deny {
 		s.Default = "deny"
 	}
+	_, o.Known = text["known"]
 	if text["nets.yaml"] != "" {
 		nets, err := config.ParseNet("nets.yaml", []byte(text["nets.yaml"]))
 		if err != nil {

@@ -9,8 +9,9 @@
 // that one real call can have together. They are derived from the policy, each
 // with arguments that have just these names where some are found. A name with
 // a dot is an action of a tool, as rules read it, unless it stands in quotes or
-// [Options.Tools] has a tool of that name. A name that a map gives is no tool's,
-// unless a map reads it or [Options.Tools] has it.
+// [Options.Tools] has a tool of that name. Unless [Options.Known] says that there
+// is none, a tool may be called so too, or as a map names calls: nothing is
+// proved that such a tool breaks, and nothing is refuted by it.
 //
 // What is never to happen is looked for over all shapes, outcomes and
 // interleavings: a call begins; it ends with a success, a failure, or nobody

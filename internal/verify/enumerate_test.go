@@ -13,11 +13,14 @@ var fieldsOfWords = []string{"", `"x"`, `"y"`, `"xx"`, `"x y"`, `["xx"]`, `["x"]
 
 // enumerate keeps one of the calls that the gate cannot tell apart, nor claims
 // about the names.
-func (tr *trial) enumerate(names ...string) {
-	seen, spoken := map[string]bool{}, tr.spoken(names)
+func (tr *trial) enumerate(claimed ...gate.Tool) {
+	seen, spoken := map[string]bool{}, tr.spoken(claimed)
 	for _, call := range tr.calls {
 		names := tr.policy.Names(call)
 		key := fmt.Sprint(relevant(names, spoken), tr.policy.Meaning(call))
+		for _, t := range claimed {
+			key += fmt.Sprint(carried(call, names, t, false), carried(call, names, t, true))
+		}
 		if !seen[key] {
 			seen[key] = true
 			tr.brute.calls = append(tr.brute.calls, call)
@@ -27,13 +30,17 @@ func (tr *trial) enumerate(names ...string) {
 }
 
 // plainCalls are calls of all tools with all that the field f can hold, as JSON.
-func plainCalls(src string, fields []string) []gate.Call {
-	tools := []string{"a", "b", "c", "d", "ax", "xb", "axb", "q", "qq", "a.x", "x.go", "a.x.go", "a.xb"}
-	if strings.Contains(src, `"a.go"`) {
+// Where the tools are not known, tools may be called as labels and actions are.
+func plainCalls(src string, fields []string, known bool) []gate.Call {
+	tools := []string{"a", "b", "c", "d", "ax", "xb", "axb", "q", "qq", "a.x", "x.go", "a.x.go", "a.xb", "mx", "ox", "x0", "ax0", "m0", "o0x"}
+	if !known {
+		tools = append(tools, "a.stop", "b.go", "o0", "o1", "o2", "o3", "o4")
+	}
+	if !known || strings.Contains(src, `"a.go"`) {
 		tools = append(tools, "a.go") // in quotes it is a tool; otherwise an action of a
 	}
 	for _, label := range []string{"m", "n", "o"} {
-		if !strings.Contains(src, " as "+label) {
+		if !known || !strings.Contains(src, " as "+label) {
 			tools = append(tools, label)
 		}
 	}
@@ -50,10 +57,10 @@ func plainCalls(src string, fields []string) []gate.Call {
 }
 
 // spoken are the names that something speaks of.
-func (tr *trial) spoken(names []string) map[string]bool {
+func (tr *trial) spoken(claimed []gate.Tool) map[string]bool {
 	spoken := map[string]bool{}
-	for _, name := range names {
-		spoken[name] = true
+	for _, t := range claimed {
+		spoken[t.Name] = true
 	}
 	for _, n := range tr.nets {
 		for _, t := range n.Transitions {

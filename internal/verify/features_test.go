@@ -20,12 +20,12 @@ func TestRandomFeatures(t *testing.T) { soak(t, newFeatureTrial, 150) }
 
 func newFeatureTrial(t *testing.T, seed uint64) *trial {
 	g := &generator{Rand: rand.New(rand.NewPCG(seed, 5))}
-	src := g.featureRules()
-	return g.trial(&trial{t: t, seed: seed, rules: src, calls: featureCalls(src), change: g.change})
+	src, known := g.featureRules(), toolsKnown(seed)
+	return g.trial(&trial{t: t, seed: seed, rules: src, known: known, calls: featureCalls(src, known), change: g.change})
 }
 
-func featureCalls(src string) []gate.Call {
-	calls := plainCalls(src, fieldsOfWords[:3])
+func featureCalls(src string, known bool) []gate.Call {
+	calls := plainCalls(src, fieldsOfWords[:3], known)
 	for _, tool := range []string{"prompt:s.p", "resource:s", "bx"} {
 		calls = append(calls, gate.Call{Tool: tool, Args: []byte("{}")})
 	}

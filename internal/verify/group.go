@@ -174,9 +174,9 @@ func (s *space) admits(k int32, c int) bool {
 // escapes reports, for each state, whether a successful continuation reaches
 // one in which a call of a class that ok likes is admitted.
 //
-// Only calls whose arguments are known count. It is right to stop in a state
-// that is excused.
-func (s *space) escapes(ok func(k int32, class int) bool, excused func(k int32) bool) []bool {
+// Calls of which nobody knows that they can be made count where unsure is true.
+// It is right to stop in a state that is excused.
+func (s *space) escapes(ok func(k int32, class int) bool, excused func(k int32) bool, unsure bool) []bool {
 	good := make([]bool, len(s.at))
 	var queue []int32
 	for k := range s.at {
@@ -186,14 +186,14 @@ func (s *space) escapes(ok func(k int32, class int) bool, excused func(k int32) 
 			continue
 		}
 		for c := range s.classes {
-			if sh := s.classes[c].shape; !sh.doubtful && !sh.waits && s.admits(int32(k), c) && ok(int32(k), c) {
+			if sh := s.classes[c].shape; (unsure || !sh.unsure()) && !sh.waits && s.admits(int32(k), c) && ok(int32(k), c) {
 				good[k] = true
 				queue = append(queue, int32(k))
 				break
 			}
 		}
 	}
-	back := s.successful()
+	back := s.successful(unsure)
 	for len(queue) > 0 {
 		k := queue[0]
 		queue = queue[1:]
@@ -209,13 +209,13 @@ func (s *space) escapes(ok func(k int32, class int) bool, excused func(k int32) 
 
 // successful are the steps of successful continuations, backwards: a call in
 // flight succeeds, or a call begins and succeeds at once.
-func (s *space) successful() [][]int32 {
+func (s *space) successful(unsure bool) [][]int32 {
 	back := make([][]int32, len(s.at))
 	for _, e := range s.edges {
 		switch {
 		case e.by.kind == succeeds:
 			back[e.to] = append(back[e.to], e.from)
-		case e.by.kind == starts && !s.classes[e.by.arg].shape.doubtful:
+		case e.by.kind == starts && (unsure || !s.classes[e.by.arg].shape.unsure()):
 			if to, ok := s.atOnce(e.from, e.by.arg); ok {
 				back[to] = append(back[to], e.from)
 			}

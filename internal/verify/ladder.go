@@ -32,7 +32,7 @@ func (m *model) climb() *ladder {
 	for again := true; again; {
 		again = false
 		for i, s := range m.shapes {
-			if l.ok[i] || s.waits || s.doubtful || len(s.shut) > 0 {
+			if l.ok[i] || s.waits || s.unsure() || len(s.shut) > 0 {
 				continue
 			}
 			if m.stop() {

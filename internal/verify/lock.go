@@ -18,27 +18,26 @@ func (m *model) deadlock(s *space) Deadlock {
 // continuation reaches a call that ok likes; likes says the same of shapes, as
 // far as it can without a state.
 func (m *model) lock(s *space, ok func(k int32, class int) bool, excused func(k int32) bool, likes func(*shape) bool) Deadlock {
-	good := s.escapes(ok, excused)
+	good := s.escapes(ok, excused, false)
 	if !slices.Contains(good, false) {
 		return Deadlock{Result: Proved}
 	}
-	// Where there is one, there is one with nothing in flight: it is what
-	// comes of it when all that is in flight succeeds.
-	k := slices.IndexFunc(good, func(ok bool) bool { return !ok })
-	for i := range good {
-		if !good[i] && len(s.opens(int32(i))) == 0 {
-			k = i
-			break
-		}
+	unsure := s.leastSure()
+	if unsure != nil {
+		good = s.escapes(ok, excused, true)
+		s.surely()
 	}
-	if slices.ContainsFunc(s.classes, func(c class) bool { return c.shape.doubtful }) {
-		return Deadlock{Why: whyDoubtful}
+	k := s.locked(good)
+	if k < 0 {
+		var d Deadlock
+		d.Why, d.supposed = unsure.doubt("it depends on whether there is a tool ")
+		return d
 	}
-	ms, made := s.moves(s.path(int32(k)))
+	ms, made := s.moves(s.path(k))
 	if !made {
 		return Deadlock{Why: whyNoRun}
 	}
-	ms = s.settleSurplus(ms, int32(k))
+	ms = s.settleSurplus(ms, k)
 	nets := m.locking(s, ms, likes)
 	d := Deadlock{Result: Refuted, Because: m.named(nets)}
 	if ms, made = m.real(s, ms, nets, likes); !made {
@@ -47,6 +46,58 @@ func (m *model) lock(s *space, ok func(k int32, class int) bool, excused func(k 
 	ms = m.tidy(ms, nil)
 	d.Trace, d.moves = m.trace(ms), ms
 	return d
+}
+
+// locked is a state that is not good and that is reached, -1 if there is none.
+// Where there is one, there is one with nothing in flight: it is what comes of it
+// when all that is in flight succeeds.
+func (s *space) locked(good []bool) int32 {
+	found := int32(-1)
+	for i := range good {
+		k := int32(i)
+		if good[i] || k > 0 && s.from[k] < 0 {
+			continue
+		}
+		if len(s.opens(k)) == 0 {
+			return k
+		}
+		if found < 0 {
+			found = k
+		}
+	}
+	return found
+}
+
+// surely forgets of the states how they are reached, and finds it anew without
+// calls of which nobody knows that they can be made.
+func (s *space) surely() {
+	next := make([][]int, len(s.at))
+	for i, e := range s.edges {
+		if e.by.kind != starts || !s.classes[e.by.arg].shape.unsure() {
+			next[e.from] = append(next[e.from], i)
+		}
+	}
+	for k := range s.from {
+		s.from[k] = -1
+	}
+	for queue := []int32{0}; len(queue) > 0; queue = queue[1:] {
+		for _, i := range next[queue[0]] {
+			if e := s.edges[i]; e.to != 0 && s.from[e.to] < 0 {
+				s.from[e.to], s.by[e.to] = e.from, e.by
+				queue = append(queue, e.to)
+			}
+		}
+	}
+}
+
+// leastSure is a call of which nobody knows that it can be made; one of unknown
+// arguments if there is one.
+func (s *space) leastSure() *shape {
+	var ms []move
+	for _, c := range s.classes {
+		ms = append(ms, move{shape: c.shape})
+	}
+	return unsureOf(ms)
 }
 
 // settleSurplus lets the calls fail that the run has in flight and the state

@@ -35,7 +35,7 @@ func newModel(p *gate.Policy, o *Options) *model {
 		m.limit = DefaultStates
 	}
 	m.stop = lasting(o.Stop)
-	b := &shaper{deny: p.Options().Deny && !o.passes}
+	b := &shaper{deny: p.Options().Deny && !o.passes, complete: o.Known}
 	for i, info := range p.Nets() {
 		n := newNet(info, i)
 		m.nets = append(m.nets, n)
@@ -120,6 +120,8 @@ func (m *model) waits() {
 func (s *shape) rank() int {
 	switch {
 	case s.doubtful:
+		return 3
+	case s.supposed:
 		return 2
 	case len(s.shut) > 0:
 		return 1
@@ -214,7 +216,7 @@ type class struct {
 // viewOptions choose what is seen.
 type viewOptions struct {
 	tag       func(*shape) uint8 // what the question asks about; nil: nothing
-	witnessed bool               // only calls with arguments that are known
+	witnessed bool               // only calls of tools and with arguments that are known
 	cap       int                // large counters begin here; 0: where they do
 	limit     int                // states of a search
 	until     int                // effort of the model at which searches end; 0: any
@@ -238,10 +240,10 @@ func (m *model) view(nets []int, o viewOptions) *view {
 		v.nets = append(v.nets, use)
 	}
 	var key []byte
-	seen := make(map[string]bool)
+	seen := make(map[string]int)
 	kinds, _ := m.kinds(nets, o.tag)
 	for _, s := range slices.Concat(m.shapes, kinds) {
-		if o.witnessed && s.doubtful || slices.ContainsFunc(s.shut, func(n int) bool { return v.at[n] >= 0 && n != o.about-1 }) {
+		if o.witnessed && s.unsure() || slices.ContainsFunc(s.shut, func(n int) bool { return v.at[n] >= 0 && n != o.about-1 }) {
 			continue
 		}
 		c := class{shape: s}
@@ -255,10 +257,16 @@ func (m *model) view(nets []int, o viewOptions) *view {
 				key = append(key, byte(at), byte(at>>8), byte(t.effect), byte(t.effect>>8))
 			}
 		}
-		if len(c.touches) == 0 && c.tag == 0 || seen[string(key)] {
+		if len(c.touches) == 0 && c.tag == 0 {
 			continue
 		}
-		seen[string(key)] = true
+		if i, ok := seen[string(key)]; ok {
+			if v.classes[i].shape.unsure() && !s.unsure() {
+				v.classes[i].shape = s
+			}
+			continue
+		}
+		seen[string(key)] = len(v.classes)
 		v.classes = append(v.classes, c)
 	}
 	return v

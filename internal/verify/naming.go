@@ -201,7 +201,12 @@ func (g *naming) labels(f *form) []label {
 	for _, l := range mapped(g.maps, -1, f) {
 		ls = add(ls, l)
 	}
-	names := ls[:len(ls):len(ls)]
+	return g.patterns(ls)
+}
+
+// patterns are the names, and the patterns that match them.
+func (g *naming) patterns(names []label) []label {
+	ls := names[:len(names):len(names)]
 	for i := range g.globs {
 		if l, ok := g.globs[i].match(names); ok {
 			l.glob = i + 1

@@ -179,7 +179,11 @@ func newNarrowTrial(t *testing.T, seed uint64) *trial {
 			g.names = append(g.names, n) // the gate does not look at actions that no rule names
 		}
 	}
-	return g.trial(&trial{t: t, seed: seed, rules: src, calls: callsOf(kind.tools, kind.fields), alone: true, sampled: true, o: verify.Options{Tools: kind.known}})
+	tools, known := kind.tools, toolsKnown(seed)
+	if !known {
+		tools = append(slices.Clone(tools), "m", "n", "o", "a.x", "a.go")
+	}
+	return g.trial(&trial{t: t, seed: seed, rules: src, known: known, calls: callsOf(tools, kind.fields), alone: true, sampled: true, o: verify.Options{Tools: kind.known}})
 }
 
 // callsOf are calls of all tools with all values of the fields.

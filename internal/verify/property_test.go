@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,6 +22,7 @@ type trial struct {
 	seed    uint64
 	rules   string
 	calls   []gate.Call // all that may be told apart, and more
+	known   bool        // no tools are called as labels and actions are
 	sampled bool        // there are more calls: what these do not show is not held against verify
 	alone   bool        // rules only: the calls do not tell apart what random nets read
 	nets    []gate.Net
@@ -29,7 +31,7 @@ type trial struct {
 	o       verify.Options
 	report  *verify.Report
 
-	partial bool // verify knows no arguments for some calls: others may be shorter
+	partial bool // verify does not know that some calls can be made: others may be shorter
 	brute   *brute
 }
 
@@ -47,8 +49,8 @@ func TestRandomCounters(t *testing.T) { soak(t, newCounterTrial, 60) }
 
 func newCounterTrial(t *testing.T, seed uint64) *trial {
 	g := &generator{Rand: rand.New(rand.NewPCG(seed, 6)), large: true}
-	src := g.featureRules()
-	return g.trial(&trial{t: t, seed: seed, rules: src, calls: featureCalls(src), alone: true})
+	src, known := g.featureRules(), toolsKnown(seed)
+	return g.trial(&trial{t: t, seed: seed, rules: src, known: known, calls: featureCalls(src, known), alone: true})
 }
 
 func soak(t *testing.T, trial func(*testing.T, uint64) *trial, count int) {
@@ -91,9 +93,13 @@ func soakRange(t *testing.T, usual int) (from uint64, count int) {
 // newTrial is a random policy of the rules that PetriFlow has, and of nets.
 func newTrial(t *testing.T, seed uint64) *trial {
 	g := &generator{Rand: rand.New(rand.NewPCG(seed, 1))}
-	src := g.rules()
-	return g.trial(&trial{t: t, seed: seed, rules: src, calls: plainCalls(src, fieldsOfWords)})
+	src, known := g.rules(), toolsKnown(seed)
+	return g.trial(&trial{t: t, seed: seed, rules: src, known: known, calls: plainCalls(src, fieldsOfWords, known)})
 }
+
+// toolsKnown says of half of the policies that no tools are called as labels and
+// actions are.
+func toolsKnown(seed uint64) bool { return rand.New(rand.NewPCG(seed, 9)).IntN(2) == 0 }
 
 func (g *generator) trial(tr *trial) *trial {
 	f, _ := rules.Parse("policy.rules", []byte(tr.rules))
@@ -112,11 +118,11 @@ func (g *generator) trial(tr *trial) *trial {
 			tr.nets = append(tr.nets, n)
 		}
 	}
-	tr.o.States = 20000
+	tr.o.States, tr.o.Known = 20000, tr.known
 	if tr.policy, err = gate.NewPolicy(tr.nets, gate.PolicyOptions{Labels: []*gate.Labels{compiled.Labels}, Deny: g.IntN(6) == 0}); err != nil {
 		return nil
 	}
-	a, b, count := g.asserted(tr.rules), g.asserted(tr.rules), 1+g.IntN(3)
+	a, b, count := g.claimed(tr), g.claimed(tr), 1+g.IntN(3)
 	if g.large {
 		count = g.count()
 	}
@@ -131,14 +137,14 @@ func (g *generator) trial(tr *trial) *trial {
 		}
 	}
 	tr.report = verify.Policy(tr.policy, tr.o)
-	tr.partial = tr.sampled
-	if !tr.sampled {
+	tr.partial = tr.sampled || !tr.known
+	if !tr.partial {
 		_, why := verify.Calls(tr.policy, tr.o)
 		tr.partial = why != ""
 	}
 	tr.brute = newBrute(tr.policy)
 	tr.brute.sampled = tr.sampled
-	tr.enumerate(a.Name, b.Name)
+	tr.enumerate(a, b)
 	tr.brute.explore(a, b)
 	return tr
 }
@@ -164,6 +170,35 @@ func (g *generator) asserted(rules string) gate.Tool {
 		name = "a" // the gate does not look at actions that no rule names
 	}
 	return gate.Tool{Name: name}
+}
+
+// claimed is a name, or a pattern that no rule has, which sees the names that
+// nets give by maps of their own. They are drawn from a source of their own.
+func (g *generator) claimed(tr *trial) gate.Tool {
+	name := g.asserted(tr.rules)
+	own := rand.New(rand.NewPCG(tr.seed, uint64(len(name.Name))))
+	labels := slices.ContainsFunc(tr.nets, func(n gate.Net) bool { return n.Labels != nil }) // else the gate gives none
+	if !labels || tr.sampled || tr.o.Tools != nil || own.IntN(4) > 0 {
+		return name
+	}
+	return gate.Tool{Name: []string{"a**", "o**", "?**", "m**", "**0", "**"}[own.IntN(6)], Kind: gate.Glob}
+}
+
+// carried reports whether a call with the names has the one that a claim is
+// about; with evidence, as more than a restriction.
+func carried(c gate.Call, names []gate.Name, t gate.Tool, evidence bool) bool {
+	return slices.ContainsFunc(names, func(n gate.Name) bool {
+		switch {
+		case evidence && n.Weak:
+			return false
+		case !strings.Contains(t.Name, "**"):
+			return n.Text == t.Name
+		case strings.ContainsAny(n.Text, "*?"), n.Text != c.Tool && strings.HasPrefix(n.Text, c.Tool+"."):
+			return false // a pattern of a rule, or an action
+		}
+		yes, err := path.Match(strings.ReplaceAll(t.Name, "**", "*"), n.Text)
+		return err == nil && yes
+	})
 }
 
 func (g *generator) rules() string {
@@ -337,14 +372,10 @@ func (tr *trial) reaches(name gate.Tool, t verify.Trace) played {
 	switch {
 	case pl.refused >= 0:
 		tr.errorf("%s: step %d of %+v is refused", name.Name, pl.refused, t)
-	case len(pl.names) == 0 || !hasName(pl.names[len(pl.names)-1], name, false):
+	case len(pl.names) == 0 || !carried(pl.calls[len(pl.names)-1], pl.names[len(pl.names)-1], name, false):
 		tr.errorf("%s: the end of %+v has not the name", name.Name, t)
 	}
 	return pl
-}
-
-func hasName(names []gate.Name, t gate.Tool, evidence bool) bool {
-	return slices.ContainsFunc(names, func(n gate.Name) bool { return n.Text == t.Name && !(evidence && n.Weak) })
 }
 
 func (tr *trial) proof(p verify.Proof) {
@@ -370,9 +401,9 @@ func (tr *trial) proof(p verify.Proof) {
 	case verify.AtMost:
 		tr.safety(p, b.most(a.Tool, a.Count+1) > a.Count)
 		if p.Result == verify.Refuted {
-			count := 0
-			for _, names := range tr.reaches(a.Tool, p.Counterexample).names {
-				if hasName(names, a.Tool, false) {
+			pl, count := tr.reaches(a.Tool, p.Counterexample), 0
+			for i, names := range pl.names {
+				if carried(pl.calls[i], names, a.Tool, false) {
 					count++
 				}
 			}
@@ -416,11 +447,12 @@ func (tr *trial) checkBefore(a verify.NeverBefore, t verify.Trace) {
 	pl := tr.reaches(a.Tool, t)
 	fresh := false
 	for _, step := range t[:len(t)-1] {
-		names := tr.policy.Names(callOfStep(t[at(t, step.Call)]))
-		if !step.Ends && hasName(names, a.Tool, false) {
+		call := callOfStep(t[at(t, step.Call)])
+		names := tr.policy.Names(call)
+		if !step.Ends && carried(call, names, a.Tool, false) {
 			fresh = false
 		}
-		if step.Ends && step.Outcome == gate.Success && hasName(names, a.First, true) {
+		if step.Ends && step.Outcome == gate.Success && carried(call, names, a.First, true) {
 			fresh = true
 		}
 	}

@@ -67,6 +67,7 @@ type Proof struct {
 	Witness        Trace // of Reachable, where Proved
 	Because        []Net // nets that cause it, of which none can be left out
 	Why            string
+	Supposed       string // where Unknown: the tool of which it depends whether it is there
 }
 
 func (a Never) tools() []gate.Tool                { return []gate.Tool{a.Tool} }
@@ -94,7 +95,7 @@ func (m *model) prove(a Assertion) Proof {
 // safe is the proof that a query is never met.
 func (m *model) safe(q *query, nets ...int) Proof {
 	f := m.never(q, nets)
-	p := Proof{Result: f.result, Why: f.why}
+	p := Proof{Result: f.result, Why: f.why, Supposed: f.supposed}
 	switch f.result {
 	case Refuted:
 		p.Counterexample = m.trace(m.tidy(f.moves, q.tag))
@@ -233,7 +234,7 @@ func (a Reachable) prove(m *model) Proof {
 	case Possible:
 		return Proof{Result: Proved, Witness: n.Shortest}
 	case Unsure:
-		return Proof{Why: n.Why}
+		return Proof{Why: n.Why, Supposed: n.Supposed}
 	case AfterFailure:
 		return Proof{Result: Refuted, Why: "only calls that fail or overlap lead there"}
 	}
@@ -245,7 +246,7 @@ func (a AlwaysPossible) prove(m *model) Proof {
 	var nets []int
 	l := m.climb()
 	for i, s := range m.shapes {
-		if !likes(s) || s.doubtful {
+		if !likes(s) || s.unsure() {
 			continue
 		}
 		if l.ok[i] {
@@ -307,7 +308,7 @@ func (m *model) always(nets []int, ok func(*space, int32, int) bool, excused fun
 	if d.Why == whyLong {
 		d = lock(m.exact(nets, tag))
 	}
-	return Proof{Result: d.Result, Counterexample: d.Trace, Because: d.Because, Why: d.Why}
+	return Proof{Result: d.Result, Counterexample: d.Trace, Because: d.Because, Why: d.Why, Supposed: d.supposed}
 }
 
 // find is the number of a net.

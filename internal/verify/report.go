@@ -14,6 +14,7 @@ const DefaultStates = 50_000
 type Options struct {
 	Prove []Assertion
 	Tools []Tool // that are known to be there; those that the policy speaks of may be there too
+	Known bool   // Tools are all that there is: none is called as an action, or as what a map gives
 
 	States int         // of one search; less than 1: DefaultStates
 	Stop   func() bool // asked now and then; true ends the searches; nil: never
@@ -23,8 +24,9 @@ type Options struct {
 
 // A Tool is a tool that can be called, with its further physical names.
 type Tool struct {
-	Name string
-	Also []gate.Name
+	Name     string
+	Also     []gate.Name
+	Supposed bool // nobody knows whether it is there
 }
 
 // A Report is what is known of a policy before anybody calls anything. It is
@@ -49,6 +51,7 @@ type Name struct {
 	Because  []Net  // where Callable is Impossible: nets that forbid it, none of which can be left out
 	Default  bool   // where Callable is Impossible: the default denies it
 	Why      string // where Callable is Unsure
+	Supposed string // where Callable is Unsure: the tool of which it depends whether it is there
 }
 
 // Callable says whether a name can be called.
@@ -84,7 +87,8 @@ type Deadlock struct {
 	Because []Net  // forbid all calls from there on; none of them can be left out
 	Why     string // where it is Unknown
 
-	moves []move
+	moves    []move
+	supposed string // where it is Unknown: the tool of which it depends whether it is there
 }
 
 // Result is the answer to an assertion.

@@ -11,8 +11,8 @@ import (
 // PetriFlow has not.
 func newScriptTrial(t *testing.T, seed uint64) *trial {
 	g := &generator{Rand: rand.New(rand.NewPCG(seed, 3))}
-	src := g.scriptRules()
-	return g.trial(&trial{t: t, seed: seed, rules: src, calls: plainCalls(src, fieldsOfScripts)})
+	src, known := g.scriptRules(), toolsKnown(seed)
+	return g.trial(&trial{t: t, seed: seed, rules: src, known: known, calls: plainCalls(src, fieldsOfScripts, known)})
 }
 
 // fieldsOfScripts are scripts of all sets of commands that the rules look for,

@@ -4,10 +4,11 @@ import "slices"
 
 // A found is the answer to a query about what can happen.
 type found struct {
-	result Result // Proved: it never happens; Refuted: moves show that it does
-	moves  []move
-	nets   []int  // Proved: nets that forbid it by themselves
-	why    string // Unknown: the reason
+	result   Result // Proved: it never happens; Refuted: moves show that it does
+	moves    []move
+	nets     []int  // Proved: nets that forbid it by themselves
+	why      string // Unknown: the reason
+	supposed string // Unknown: the tool of which it depends whether it is there
 }
 
 // never asks whether the query is met in any run, over all outcomes and
@@ -16,13 +17,35 @@ type found struct {
 // states, and what they forbid the whole policy forbids.
 func (m *model) never(q *query, nets []int) found {
 	f := m.neverOf(q, nets, viewOptions{tag: q.tag, about: q.sole + 1})
-	if f.result == Refuted && slices.ContainsFunc(f.moves, func(mv move) bool { return mv.shape != nil && mv.shape.doubtful }) {
+	if unsure := unsureOf(f.moves); unsure != nil {
 		f = m.neverOf(q, nets, viewOptions{tag: q.tag, witnessed: true, about: q.sole + 1})
 		if f.result == Proved {
-			f = found{result: Unknown, why: whyDoubtful}
+			f = found{result: Unknown}
+			f.why, f.supposed = unsure.doubt("it does not hold if there is a tool ")
 		}
 	}
 	return f
+}
+
+// unsureOf is a call of the run of which nobody knows that it can be made, nil
+// if there is none; one of unknown arguments if there is one.
+func unsureOf(ms []move) *shape {
+	var unsure *shape
+	for _, mv := range ms {
+		if mv.shape != nil && mv.shape.unsure() && (unsure == nil || mv.shape.doubtful) {
+			unsure = mv.shape
+		}
+	}
+	return unsure
+}
+
+// doubt is why an answer that needs the call is none. Where it depends on
+// whether there is a tool, that is named.
+func (s *shape) doubt(tool string) (why, supposed string) {
+	if s.doubtful {
+		return whyDoubtful, ""
+	}
+	return tool + s.tool, s.tool
 }
 
 func (m *model) neverOf(q *query, nets []int, o viewOptions) found {

@@ -16,7 +16,8 @@ type shape struct {
 	tool     string
 	args     string  // JSON of such a call; empty: {}
 	doubtful bool    // no arguments are known that have these names
-	labels   []label // of the policy, then what nets of their own maps add
+	supposed bool    // nobody knows whether there is such a tool
+	labels   []label // of the policy, then what nets of their own maps add, then patterns that match one of them
 	touches  []touch // by net
 	knowers  []int   // nets that know it, where the default denies what none knows
 	waits    bool    // it is no call: time passes, and a transition fires by the clock
@@ -40,6 +41,9 @@ func (s *shape) carries(t gate.Tool, evidence bool) bool {
 		return true
 	})
 }
+
+// unsure reports whether nobody knows that such a call can be made.
+func (s *shape) unsure() bool { return s.doubtful || s.supposed }
 
 // nets are those that the shape touches.
 func (s *shape) nets() []int {
@@ -80,6 +84,8 @@ type shaper struct {
 	tools     []string            // physical names
 	isTool    map[string]bool     // these, and the further names that known tools have
 	known     map[string]bool     // names of tools that are known
+	supposed  map[string]bool     // tools of which nobody knows whether they are there
+	complete  bool                // there are no tools but those that are known and those that something names
 	action    map[string][]string // of a tool: actions that rules name
 	joint     map[string]bool     // tool.action that several others together stand for
 	shapes    []*shape
@@ -96,12 +102,13 @@ type shaper struct {
 
 func (b *shaper) derive(known []Tool) {
 	b.isTool, b.action, b.seen = make(map[string]bool), make(map[string][]string), make(map[string]int)
-	b.listed, b.joint = make(map[string]bool), make(map[string]bool)
+	b.listed, b.joint, b.supposed = make(map[string]bool), make(map[string]bool), make(map[string]bool)
 	b.paths = make(map[string][]string)
 	also := make(map[string][]gate.Name)
 	for _, t := range known {
 		b.tool(t.Name)
 		also[t.Name] = t.Also
+		b.supposed[t.Name] = t.Supposed
 	}
 	for _, t := range known {
 		for _, a := range t.Also { // which is no further tool
@@ -181,6 +188,31 @@ func (b *shaper) mentions() {
 	}
 	for _, d := range dotted {
 		b.dotted(d)
+	}
+	if !b.complete {
+		b.suppose(dotted)
+	}
+}
+
+// suppose adds tools that are called as what else than a tool the policy speaks
+// of: an action, or what a map makes of a call.
+func (b *shaper) suppose(names []string) {
+	each := func(maps []gate.Map) {
+		for i := range maps {
+			if b.listed[maps[i].As] {
+				names = append(names, maps[i].As)
+			}
+		}
+	}
+	each(b.naming.maps)
+	for _, n := range b.nets {
+		each(n.info.Maps)
+	}
+	for _, name := range names {
+		if !b.isTool[name] {
+			b.supposed[name] = true
+			b.tool(name)
+		}
 	}
 }
 
@@ -295,22 +327,23 @@ func (b *shaper) add(tool string, f *form) {
 	case !seen:
 		b.seen[key] = len(b.shapes)
 		b.shapes = append(b.shapes, s)
-	case b.shapes[at].doubtful && !s.doubtful:
+	case b.shapes[at].unsure() && !s.unsure():
 		b.shapes[at] = s // the same, and arguments are known
 	}
 }
 
 // shape is that of a form.
 func (b *shaper) shape(tool string, f *form) *shape {
-	s := &shape{tool: tool, labels: b.naming.labels(f)}
-	policy := s.labels
+	s := &shape{tool: tool, supposed: b.supposed[tool]}
+	policy := b.naming.labels(f)
+	all := slices.DeleteFunc(slices.Clone(policy), func(l label) bool { return l.glob > 0 })
 	for _, n := range b.nets {
 		ls := policy
 		if n.info.Labels == nil {
 			ls = n.own(f)
 			for _, l := range ls {
 				if l.glob == 0 {
-					s.labels = add(s.labels[:len(s.labels):len(s.labels)], l)
+					all = add(all, l)
 				}
 			}
 		}
@@ -327,6 +360,7 @@ func (b *shaper) shape(tool string, f *form) *shape {
 			}
 		}
 	}
+	s.labels = b.naming.patterns(all)
 	args, known := b.arguments(f)
 	s.args, s.doubtful = args, !known || b.entangled(f)
 	return s
@@ -342,6 +376,7 @@ func (b *shaper) keyOf(s *shape, f *form) string {
 			b.note(&key, n.own(f))
 		}
 	}
+	b.note(&key, s.labels)        // as assertions see them
 	for _, t := range s.touches { // what exempts a call is seen in its effect
 		fmt.Fprintf(&key, "%d:%d,", t.net, t.effect)
 	}

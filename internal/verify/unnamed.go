@@ -27,6 +27,11 @@ func (b *shaper) inventTools(also map[string][]gate.Name) {
 	for i := range b.naming.maps {
 		taken[b.naming.maps[i].As] = true
 	}
+	for _, n := range b.nets {
+		for i := range n.info.Maps {
+			taken[n.info.Maps[i].As] = true
+		}
+	}
 	whole := invention{patterns: all, prefixes: []string{""}, taken: taken}
 	fresh, complete := whole.names()
 	if !complete {

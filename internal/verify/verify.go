@@ -77,7 +77,10 @@ func (m *model) callable(t gate.Tool) Name {
 		return name
 	}
 	if doubtful := m.plan(q.tag, false); doubtful.result == Refuted {
-		name.Why = whyDoubtful
+		name.Why, name.Supposed = whyDoubtful, ""
+		if unsure := unsureOf(doubtful.moves); unsure != nil {
+			name.Why, name.Supposed = unsure.doubt("only if there is a tool ")
+		}
 		return name
 	}
 	f := m.never(q, plan.nets)
@@ -88,7 +91,7 @@ func (m *model) callable(t gate.Tool) Name {
 	case Proved:
 		name.Callable, name.Because = Impossible, m.named(m.minimal(q, f.nets))
 	default:
-		name.Why = f.why
+		name.Why, name.Supposed = f.why, f.supposed
 	}
 	return name
 }

@@ -97,7 +97,11 @@ func TestMapper(t *testing.T) {
 func TestKnownTools(t *testing.T) {
 	rules := "block github\nlimit github.delete to 1 per session\n"
 	callable := func(r *verify.Report) verify.Callable { return r.Names[1].Callable }
-	if c := callable(report(t, rules, nil)); c != verify.Impossible {
+	if n := report(t, rules, nil).Names[1]; n.Callable != verify.Unsure || n.Supposed != "github.delete" {
+		t.Errorf("an action of a blocked tool, or a tool: %+v", n)
+	}
+	alone := func(o *verify.Options) { o.Known, o.Tools = true, []verify.Tool{{Name: "github"}} }
+	if c := callable(report(t, rules, alone)); c != verify.Impossible {
 		t.Errorf("an action of a blocked tool: %v", c)
 	}
 	r := report(t, rules, func(o *verify.Options) {
@@ -210,6 +214,7 @@ func TestManyMaps(t *testing.T) {
 		return tools
 	}("gmail-send", "gmail-read", "slack-send", "pay-send", "db-drop", "k8s-delete")
 	r := report(t, assistant(), func(o *verify.Options) {
+		o.Known = true // a tool called gmail-read would not need exec
 		o.Prove = []verify.Assertion{
 			verify.NeverBefore{Tool: names[0], First: names[1]},
 			verify.NeverBefore{Tool: names[1], First: names[0]},

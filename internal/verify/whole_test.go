@@ -39,7 +39,7 @@ func TestConditions(t *testing.T) {
 				}
 				shown++
 				pl := replay(p, trace)
-				if pl.refused >= 0 || !hasName(pl.names[len(pl.names)-1], n.Tool, false) {
+				if pl.refused >= 0 || !carried(pl.calls[len(pl.names)-1], pl.names[len(pl.names)-1], n.Tool, false) {
 					t.Errorf("%sdeny %v: %s by %+v", rules, deny, n.Tool.Name, trace)
 				}
 			}

@@ -36,6 +36,7 @@ func TestReasons(t *testing.T) {
     - { name: start, inputs: [none], outputs: [begun], tools: [start] }
     - { name: recover, inputs: [begun], outputs: [none], tools: [recover] }
 `}
+	known := func(o *verify.Options) { o.Known = true }
 	stopped := func(o *verify.Options) { o.Stop = func() bool { return true } }
 	tests := []struct {
 		name, rules, prove string
@@ -43,14 +44,17 @@ func TestReasons(t *testing.T) {
 		want               []string
 	}{
 		{"known", "require backup before delete\n", "never delete before backup\n", nil, nil},
-		{"no text", "map sh.c /^x{9}y?$/ as long\nmap sh.c /x{3}/ as short\nblock short\nlimit long to 1 per session\n", "never long\n", nil, []string{noSuchText, someTexts}},
+		{"no text", "map sh.c /^x{9}y?$/ as long\nmap sh.c /x{3}/ as short\nblock short\nlimit long to 1 per session\n", "never long\n", known, []string{noSuchText, someTexts}},
+		{"tools", "map sh.c rm as delete\nrequire human-approval before sh\nblock run\nlimit run.x to 1 per session\n", "never delete without approval\nalways-possible run.x\n", nil, []string{
+			"only if there is a tool run.x", "it does not hold if there is a tool delete", "it depends on whether there is a tool run.x",
+		}},
 		{"too long", "require backup before delete\n", "at-most 100 delete\n", nil, []string{"it takes more calls than were tried"}},
 		{"no run", "require a before *\nlimit a to 2 per successful c\n", "at-most 2 b\n", nil, []string{"a run could not be made of the states that were found"}},
 		{"no net", "limit a to 1 per session\n", "conserved x\nexclusive limit-a-1 nowhere\n", nil, []string{`there is no net "x" that is enforced`, `the net "limit-a-1" has no place "nowhere"`}},
 		{"failure", "", "reachable recover\n", nil, []string{"only calls that fail or overlap lead there"}},
 		{"states", hard(), "", func(o *verify.Options) { o.States = 100 }, []string{moreStates}},
 		{"time", "limit a to 1 per session\n", "never a\n", stopped, []string{"the time ran out"}},
-		{"actions", each(10, "map x.action /a#/ as l#\nlimit l# to 1 per session\n"), "", nil, []string{
+		{"actions", each(10, "map x.action /a#/ as l#\nlimit l# to 1 per session\n"), "", known, []string{
 			noSuchText, "the maps of x.action can match in more ways than were tried", "the calls of x can have more names together than were tried", someTexts,
 		}},
 		{"names", each(12, "block *@*\n"), "", nil, []string{"the patterns can match names in more ways than were tried"}},

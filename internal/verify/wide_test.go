@@ -33,7 +33,7 @@ var wideFields = []argument{
 func newWideTrial(t *testing.T, seed uint64) *trial {
 	g := &generator{Rand: rand.New(rand.NewPCG(seed, 77))}
 	w := g.wide(g.IntN(3) == 0)
-	return g.trial(&trial{t: t, seed: seed, rules: w.rules, calls: w.calls(), alone: true, o: verify.Options{Tools: w.tools()}})
+	return g.trial(&trial{t: t, seed: seed, rules: w.rules, known: true, calls: w.calls(), alone: true, o: verify.Options{Tools: w.tools()}})
 }
 
 // tools are what an upstream lists of a known policy; nil: nobody knows.
@@ -58,7 +58,7 @@ var upstreamTools = map[string]bool{"gh.a": true}
 
 // calls are all calls with all values of the fields.
 func (w wide) calls() []gate.Call {
-	tools := []string{"a", "b", "c", "d", "ax", "q", "qq", "a.x", "x.go", "a.x.go"}
+	tools := []string{"a", "b", "c", "d", "ax", "q", "qq", "a.x", "x.go", "a.x.go", "mx", "ox", "x0", "ax0"}
 	if w.known { // the list does not forbid that there are others
 		tools = append(tools[1:], "gh_a", "gh_q")
 	}
