@@ -24,8 +24,10 @@ func TestAnswerWithoutQuestion(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			eachLeg(t, func(t *testing.T, l leg) {
-				given.channels.Hold = atOnce
-				s := start(t, setup{change: func(o *proxy.Options) { o.Approval = given.channels }})
+				s := start(t, setup{change: func(o *proxy.Options) {
+					o.Approval = given.channels
+					o.Approval.Hold = atOnce
+				}})
 				c := s.connect(l, given.capabilities)
 				for _, answer := range []string{approve, decline, cancel} {
 					unasked(c, given.args, answer)

@@ -28,21 +28,30 @@ func legs() []leg {
 
 func eachLeg(t *testing.T, f func(t *testing.T, l leg)) {
 	for _, l := range legs() {
-		t.Run(l.name, func(t *testing.T) { f(t, l) })
+		t.Run(l.name, func(t *testing.T) {
+			t.Parallel() // legs share nothing, and wait most of their time
+			f(t, l)
+		})
 	}
 }
 
 // legacyLegs are those with a handshake.
 func legacyLegs(t *testing.T, f func(t *testing.T, l leg)) {
 	for _, l := range legs()[:2] {
-		t.Run(l.name, func(t *testing.T) { f(t, l) })
+		t.Run(l.name, func(t *testing.T) {
+			t.Parallel()
+			f(t, l)
+		})
 	}
 }
 
 // modernLegs are those of revision 2026-07-28.
 func modernLegs(t *testing.T, f func(t *testing.T, l leg)) {
 	for _, l := range legs()[2:] {
-		t.Run(l.name, func(t *testing.T) { f(t, l) })
+		t.Run(l.name, func(t *testing.T) {
+			t.Parallel()
+			f(t, l)
+		})
 	}
 }
 
