@@ -15,11 +15,12 @@ func Confirm(ctx context.Context, s *Session, c Call, ask func(context.Context, 
 		return d
 	}
 	defer s.Withdraw(a) // also where ask panics; of no effect after an admission
-	if ask == nil {
-		return a.Refusal()
+	if ask != nil {
+		if yes, err := ask(ctx, a); err == nil && yes && ctx.Err() == nil {
+			return s.Decide(c, a.Grant())
+		}
 	}
-	if yes, err := ask(ctx, a); err != nil || !yes || ctx.Err() != nil {
-		return a.Refusal()
-	}
-	return s.Decide(c, a.Grant())
+	r := a.Refusal()
+	s.tell(c, r)
+	return r
 }

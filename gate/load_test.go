@@ -2,6 +2,7 @@ package gate_test
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -176,6 +177,79 @@ func TestFingerprints(t *testing.T) {
 	p, _ := gate.NewPolicy(nets, o)
 	if prints[p.Fingerprint()] != "base" {
 		t.Error("a position is no part of what decides")
+	}
+}
+
+func TestStates(t *testing.T) {
+	loose := handNet("loose", map[string]int{"p": 1}, "go: p -> q | x", "pump: q -> q r | y")
+	loose.AllowUnbounded = true
+	end := handNet("end", map[string]int{"p": 2}, "go: p -> q | x", "both: q q -> r | y", "never: s -> p | z")
+	end.Terminal = []string{"q"}
+	policy, err := gate.NewPolicy([]gate.Net{loose, end}, gate.PolicyOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	states := func(name string, most int) string {
+		var got []string
+		for s := range policy.States(name) {
+			got = append(got, fmt.Sprintf("%s %v", s.Marking, s.Enabled))
+			if len(got) == most {
+				break
+			}
+		}
+		return strings.Join(got, "; ")
+	}
+	if got := states("end", 0); got != "p:2 [go]; p:1, q:1 [go]; q:2 [both]; r:1 []" {
+		t.Errorf("end: %s", got)
+	}
+	if got := states("loose", 3); got != "p:1 [go]; q:1 [pump]; q:1, r:1 [pump]" {
+		t.Errorf("loose: %s", got)
+	}
+	if got := states("nothing", 0); got != "" {
+		t.Errorf("nothing: %s", got)
+	}
+	e, _ := policy.Explore("end", 0)
+	if e.Deadlocks != 1 || e.Trapped != 1 || strings.Join(e.Trap, " ") != "go go both" || fmt.Sprint(e.Invariants) != "[p + q + 2 r + s = 2]" {
+		t.Errorf("%+v", e)
+	}
+}
+
+// TestConserves holds what is said of weights to the states themselves.
+func TestConserves(t *testing.T) {
+	grows := handNet("grows", map[string]int{"p": 1}, "go: p -> q | x", "pump: q -> q r | y", "never: s -> p | z")
+	grows.AllowUnbounded = true
+	vast := handNet("vast", map[string]int{"a": 20, "q": 1}, "ab: a -> b | x", "bc: b -> c | x", "cd: c -> d | x", "de: d -> e | x", "ef: e -> f | x",
+		"pump: q -> q r | y", "never: s -> p | z")
+	vast.AllowUnbounded = true
+	long := handNet("long", map[string]int{"a": 10}, "ab: a -> b | x", "last: b b b b b b b b b b -> c | y", "never: s -> a | z")
+	policy, err := gate.NewPolicy([]gate.Net{grows, vast, long}, gate.PolicyOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	type weights = map[string]int
+	for _, c := range []struct {
+		net   string
+		w     weights
+		limit int
+		want  gate.Answer
+	}{
+		{"nothing", weights{}, 0, gate.Unsure},
+		{"grows", weights{"t": 1}, 0, gate.Unsure},
+		{"grows", weights{"p": 1 << 31}, 0, gate.Unsure},
+		{"grows", weights{"p": -1 << 31}, 0, gate.Unsure},
+		{"grows", weights{}, 0, gate.Yes},
+		{"grows", weights{"p": 1, "q": 1}, 0, gate.Yes}, // but for what never fires
+		{"grows", weights{"p": 1, "q": 1, "r": 1}, 0, gate.No},
+		{"vast", weights{"q": 1}, 0, gate.Yes},
+		{"vast", weights{"p": 1}, 0, gate.Unsure},
+		{"long", weights{"a": 1, "b": 1, "c": 10}, 0, gate.Yes},
+		{"long", weights{"a": 1, "b": 1}, 0, gate.No},
+		{"long", weights{"a": 1, "b": 1}, 5, gate.Unsure},
+		{"long", weights{"a": 1, "c": 10}, 5, gate.No},
+	} {
+		if got := policy.Conserves(c.net, c.w, c.limit); got != c.want {
+			t.Errorf("%s %v within %d: %v, want %v", c.net, c.w, c.limit, got, c.want)
+		}
 	}
 }
 

@@ -44,6 +44,7 @@ type Net struct {
 
 	Scope  Scope // whose calls it counts
 	Shadow bool  // it records what it would have refused, and never blocks or asks
+	Static bool  // it cannot be switched on or off at run time
 
 	// What the net has to say when the lists of tools that are advertised
 	// contradict each other; see [Session.Advertise].

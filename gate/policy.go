@@ -3,14 +3,13 @@ package gate
 import (
 	"fmt"
 	"slices"
-
-	"github.com/petrigate/petrigate/internal/petri"
 )
 
 // PolicyOptions are what the nets of a policy share. The zero value is ready to use.
 type PolicyOptions struct {
 	Deny   bool // default: deny; a call that no active net knows is refused
 	Shadow bool // every net is in shadow, and the default too
+	Static bool // no net can be switched on or off at run time
 
 	// Labels are those that calls have besides the labels of the nets. A policy
 	// needs them where none of its nets has labels and somebody asks for the
@@ -25,6 +24,7 @@ type Policy struct {
 	merged []Merge
 	deny   bool
 	shadow bool // all of it
+	static bool // likewise
 	print  string
 
 	timed []int // the nets that go by the clock
@@ -47,7 +47,7 @@ type Merge struct {
 // unequal ones of one name get "#2", "#3" and so on. Two other nets of one
 // name are an error.
 func NewPolicy(nets []Net, o PolicyOptions) (*Policy, error) {
-	p := &Policy{deny: o.Deny, shadow: o.Shadow, byName: make(map[string]*net, len(nets))}
+	p := &Policy{deny: o.Deny, shadow: o.Shadow, static: o.Static, byName: make(map[string]*net, len(nets))}
 	errs := p.adopt(nets)
 	p.collect(nets, o)
 	maps := p.Maps()
@@ -92,7 +92,7 @@ func (p *Policy) Maps() []Map {
 // Options are those under which the policy decides, with all of its labels: a
 // policy of some of its nets is made under them.
 func (p *Policy) Options() PolicyOptions {
-	return PolicyOptions{Deny: p.deny, Shadow: p.shadow, Labels: slices.Clone(p.labels)}
+	return PolicyOptions{Deny: p.deny, Shadow: p.shadow, Static: p.static, Labels: slices.Clone(p.labels)}
 }
 
 // enforcedFirst are the nets, those in shadow last: they do not change the
@@ -127,7 +127,7 @@ func (p *Policy) adopt(nets []Net) (errs ErrorList) {
 			errs = append(errs, &NetError{Net: def.Name, Msg: "two nets have this name", Rule: def.Rule})
 		}
 		seen[def.Name] = def.Labels == nil || seen[def.Name]
-		def.Shadow = def.Shadow || p.shadow
+		def.Shadow, def.Static = def.Shadow || p.shadow, def.Static || p.static
 		n, es := compile(def)
 		if errs = append(errs, es...); len(es) > 0 {
 			continue
@@ -183,50 +183,4 @@ func (p *Policy) Nets() []NetInfo {
 		infos[i] = NetInfo{Net: n.Net, Fingerprint: n.print}
 	}
 	return infos
-}
-
-// An Exploration is what is known of the reachable states of one net. It
-// counts from the initial marking over all transitions, whatever they gate.
-type Exploration struct {
-	States          int
-	Complete        bool // every state was visited; otherwise the rest is a part of the truth
-	Deadlocks       int
-	DeadTransitions []string
-	Bounded         Answer
-	Unbounded       []string // places that can grow without end
-	Pump            []string // the transitions that make them grow, after Prefix
-	Prefix          []string
-}
-
-// Answer is yes, no, or that it is not known.
-type Answer uint8
-
-const (
-	Unsure Answer = iota
-	Yes
-	No
-)
-
-// Explore counts the reachable states of a net. Those that have to be visited
-// one by one are at most limit; a limit below 1 is 100,000. A large counter
-// costs nothing of that, and a net that is unbounded has no states to count. It reports whether the policy has such a net.
-func (p *Policy) Explore(name string, limit int) (Exploration, bool) {
-	n := p.byName[name]
-	if n == nil {
-		return Exploration{}, false
-	}
-	g := petri.Analyze(&n.net, n.initial, petri.Options{MaxStates: limit})
-	e := Exploration{States: g.States, Complete: g.Bounded == petri.Yes && g.Stop == petri.Finished, Deadlocks: g.Deadlocks}
-	e.DeadTransitions = n.named(g.Dead)
-	switch g.Bounded {
-	case petri.No:
-		e.Bounded = No
-		for _, place := range g.Pump.Places {
-			e.Unbounded = append(e.Unbounded, n.Places[place])
-		}
-		e.Prefix, e.Pump = n.named(g.Pump.Prefix), n.named(g.Pump.Cycle)
-	case petri.Yes:
-		e.Bounded = Yes
-	}
-	return e, true
 }

@@ -8,7 +8,7 @@ import (
 
 // Activate makes a net take part in decisions again, from where it left off;
 // a net that is shared for all its sessions. Old credit comes back with it.
-// Its error is about the name, or says that the net is active.
+// Its error is about the name, or says that the net is active or is [Net.Static].
 //
 // It is for this session; see [Policy.Switch] for those that are made later.
 func (s *Session) Activate(net string) error { return s.toggle(net, true) }
@@ -16,20 +16,20 @@ func (s *Session) Activate(net string) error { return s.toggle(net, true) }
 // Deactivate takes a net out of decisions, a net that is shared for all its
 // sessions; its state is kept, it settles its calls in flight, its watches end
 // and its clock stands still. Its error is about the name, or says that the net
-// is not active.
+// is not active or is [Net.Static].
 //
 // It is for this session; see [Policy.Switch] for those that are made later.
 func (s *Session) Deactivate(net string) error { return s.toggle(net, false) }
 
 func (s *Session) toggle(name string, on bool) error {
-	n, err := s.policy.find(name)
+	n, err := s.policy.dynamic(name)
 	if err != nil {
 		return err
 	}
 	s.update(func(state *State) *Delta {
 		data := state.Nets[n.index]
 		if data.Active == on {
-			err = n.already(on)
+			err = n.already(on, s.policy.netNames(func(n *net) bool { return state.Nets[n.index].Active }))
 			return nil
 		}
 		return &Delta{Nets: []NetDelta{{Net: n.index, Data: data.switched(on)}}}
@@ -41,44 +41,50 @@ func (s *Session) toggle(name string, on bool) error {
 // the order of the policy: the [SessionOptions].Active and [SharedOptions].Active
 // of what is made from then on. A nil list is all nets. Its error is that of
 // [Session.Activate] and [Session.Deactivate].
-func (p *Policy) Switch(active []string, net string, on bool) ([]string, error) {
-	n, err := p.find(net)
+func (p *Policy) Switch(active []string, name string, on bool) ([]string, error) {
+	n, err := p.dynamic(name)
 	if err != nil {
 		return nil, err
 	}
-	if was := active == nil || slices.Contains(active, net); was == on {
-		return nil, n.already(on)
+	if was := active == nil || slices.Contains(active, name); was == on {
+		return nil, n.already(on, p.netNames(func(n *net) bool { return active == nil || slices.Contains(active, n.Name) }))
 	}
-	names := []string{}
-	for _, name := range p.netNames() {
-		if name == net && on || name != net && (active == nil || slices.Contains(active, name)) {
-			names = append(names, name)
-		}
-	}
-	return names, nil
+	return p.netNames(func(n *net) bool {
+		return n.Name == name && on || n.Name != name && (active == nil || slices.Contains(active, n.Name))
+	}), nil
 }
 
-// find is the net of that name; its error helps who misspelt it.
-func (p *Policy) find(name string) (*net, error) {
+// dynamic is the net of that name, which can be switched; its error helps who misspelt it.
+func (p *Policy) dynamic(name string) (*net, error) {
 	if n := p.byName[name]; n != nil {
+		if n.Static {
+			return nil, fmt.Errorf("net %q cannot be switched at run time", name)
+		}
 		return n, nil
 	}
-	known := p.netNames()
+	known := p.netNames(func(*net) bool { return true })
 	if near := Nearest(name, known); near != "" {
 		return nil, fmt.Errorf("unknown net %q; did you mean %q?", name, near)
 	}
 	return nil, fmt.Errorf("unknown net %q; the nets are: %s", name, strings.Join(known, ", "))
 }
 
-func (n *net) already(active bool) error {
-	d := NetData{Active: active}
-	return fmt.Errorf("net %q is %s", n.Name, d.activity())
+// already says that the net is as it was to become. The others that are active tell
+// who meant one of them.
+func (n *net) already(on bool, active []string) error {
+	if on {
+		return fmt.Errorf("net %q is already active", n.Name)
+	}
+	return fmt.Errorf("net %q is not active; active: %s", n.Name, list(active))
 }
 
-func (p *Policy) netNames() []string {
-	names := make([]string, len(p.nets))
-	for i, n := range p.nets {
-		names[i] = n.Name
+// netNames are the names of the nets that are wanted, in the order of the policy.
+func (p *Policy) netNames(wanted func(*net) bool) []string {
+	names := []string{}
+	for _, n := range p.nets {
+		if wanted(n) {
+			names = append(names, n.Name)
+		}
 	}
 	return names
 }

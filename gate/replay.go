@@ -9,11 +9,16 @@ type Entry struct {
 // Replay moves the active nets as if these calls had been made now, in order:
 // each net on its own, whatever another net says, with every approval given
 // and without validators. A net in which a call would be blocked does not
-// move. It is for a session that is rebuilt from a history. A call whose
-// outcome is [Unknown] stays open.
+// move. It is for a session that is rebuilt from a history.
+//
+// A call that failed is left out: it counts for nothing, also where it used
+// something up when it was made. A call whose outcome is [Unknown] stays open.
 func (s *Session) Replay(entries []Entry) {
 	for i := range entries {
 		e := &entries[i]
+		if e.Outcome == Failure {
+			continue
+		}
 		j := judgement{policy: s.policy, call: &e.Call}
 		j.name()
 		var number uint64

@@ -10,8 +10,9 @@ import (
 // A Session holds the state of every net of a policy for one conversation.
 // It is safe for concurrent use.
 type Session struct {
-	policy *Policy   // never changes
-	shared []*Shared // in the order of locking; never changes
+	policy *Policy              // never changes
+	shared []*Shared            // in the order of locking; never changes
+	told   func(Call, Decision) // of each decision; never changes
 
 	mu    sync.Mutex
 	state *State // accessed only in update
@@ -28,12 +29,17 @@ type SessionOptions struct {
 	// Principal and Global hold the nets of these scopes, see [NewShared]. Where
 	// one is nil the session has such nets for itself.
 	Principal, Global *Shared
+
+	// OnDecision is told of each decision, also of one in shadow, where
+	// [Allow].Would says how it would have been. It runs after the decision, before its
+	// caller has it, and no lock is held. The ticket of an Allow is its caller's to settle.
+	OnDecision func(Call, Decision)
 }
 
 // NewSession makes a session in the initial state. What it shares must be of
 // the same policy and of the right scope.
 func NewSession(p *Policy, o SessionOptions) *Session {
-	s := &Session{policy: p, state: p.NewState(o.Active)}
+	s := &Session{policy: p, told: o.OnDecision, state: p.NewState(o.Active)}
 	s.share(ScopePrincipal, o.Principal)
 	s.share(ScopeGlobal, o.Global)
 	s.Tick(o.Time)
@@ -89,7 +95,15 @@ func (s *Session) Decide(c Call, g *Grant) (d Decision) {
 	if a, ok := d.(*Allow); ok {
 		a.Ticket.session = s
 	}
+	s.tell(c, d)
 	return d
+}
+
+// tell reports a decision to who wants to know.
+func (s *Session) tell(c Call, d Decision) {
+	if s.told != nil {
+		s.told(c, d)
+	}
 }
 
 // Withdraw ends a waiting call that will not be decided again.

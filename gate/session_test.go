@@ -24,8 +24,8 @@ func TestRegistry(t *testing.T) {
 	for _, c := range []struct{ err, want error }{
 		{p.Activate("z"), errors.New(`unknown net "z"; the nets are: limit-x-1, block-y`)},
 		{p.Activate("limit-x-2"), errors.New(`unknown net "limit-x-2"; did you mean "limit-x-1"?`)},
-		{p.Activate("limit-x-1"), errors.New(`net "limit-x-1" is active`)},
-		{p.Deactivate("block-y"), errors.New(`net "block-y" is inactive`)},
+		{p.Activate("limit-x-1"), errors.New(`net "limit-x-1" is already active`)},
+		{p.Deactivate("block-y"), errors.New(`net "block-y" is not active; active: limit-x-1`)},
 		{p.Deactivate("limit-x-1"), nil},
 		{p.Activate("block-y"), nil},
 	} {
@@ -56,8 +56,8 @@ func TestSwitch(t *testing.T) {
 		{nil, "block-b", false, "[block-a block-c] <nil>"},
 		{[]string{"block-c"}, "block-a", true, "[block-a block-c] <nil>"},
 		{[]string{"block-a"}, "block-a", false, "[] <nil>"},
-		{nil, "block-b", true, `[] net "block-b" is active`},
-		{[]string{}, "block-b", false, `[] net "block-b" is inactive`},
+		{nil, "block-b", true, `[] net "block-b" is already active`},
+		{[]string{}, "block-b", false, `[] net "block-b" is not active; active: none`},
 		{nil, "blok-b", false, `[] unknown net "blok-b"; did you mean "block-b"?`},
 	} {
 		active, err := p.Switch(c.active, c.net, c.on)
@@ -150,7 +150,8 @@ func TestReplay(t *testing.T) {
 	p.Replay([]gate.Entry{
 		{Call: call("delete"), Outcome: gate.Success}, // blocked by the first net, counted by the second
 		{Call: call("backup"), Outcome: gate.Success},
-		{Call: call("delete"), Outcome: gate.Failure},
+		{Call: call("delete"), Outcome: gate.Success},
+		{Call: call("delete"), Outcome: gate.Failure}, // counts for nothing
 		{Call: call("backup"), Outcome: gate.Success},
 		{Call: call("backup")},
 	})
@@ -161,6 +162,87 @@ func TestReplay(t *testing.T) {
 	p = play(t, gate.PolicyOptions{}, restless(""))
 	p.Replay([]gate.Entry{{Call: call("x"), Outcome: gate.Success}})
 	p.status("n (active): a:20000, c:1")
+}
+
+// TestReplayedFailure: what failed has used nothing up.
+func TestReplayedFailure(t *testing.T) {
+	p := play(t, gate.PolicyOptions{}, limitNet("push", 1, "session"))
+	p.Replay([]gate.Entry{{Call: call("push"), Outcome: gate.Failure}, {Call: call("push"), Outcome: gate.Failure}})
+	p.status("limit-push-1 (active): ready:1, budget:1")
+	if open := p.Open(); len(open) > 0 {
+		t.Errorf("open %v", open)
+	}
+}
+
+func TestStaticNets(t *testing.T) {
+	fixed := blockNet("a")
+	fixed.Static = true
+	for _, c := range []struct {
+		o    gate.PolicyOptions
+		want string // of the nets a and b
+	}{
+		{gate.PolicyOptions{}, "true false"},
+		{gate.PolicyOptions{Static: true}, "true true"},
+	} {
+		policy, err := gate.NewPolicy([]gate.Net{fixed, blockNet("b")}, c.o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := gate.NewSession(policy, gate.SessionOptions{Active: []string{"block-a"}})
+		nets := s.Nets()
+		if got := fmt.Sprint(nets[0].Static, " ", nets[1].Static); got != c.want || policy.Options().Static != c.o.Static {
+			t.Errorf("static: %s, want %s", got, c.want)
+		}
+		const refused = `net "block-a" cannot be switched at run time`
+		_, switched := policy.Switch(nil, "block-a", false)
+		for _, err := range []error{s.Activate("block-a"), s.Deactivate("block-a"), switched} {
+			if fmt.Sprint(err) != refused {
+				t.Errorf("%v, want %s", err, refused)
+			}
+		}
+		if err := s.Activate("block-b"); (err != nil) != c.o.Static {
+			t.Errorf("%+v: %v", c.o, err)
+		}
+	}
+}
+
+// TestOnDecision: who is told of decisions is told of each, in the end also of
+// what a person says.
+func TestOnDecision(t *testing.T) {
+	shadow := limitNet("fetch", 1, "session")
+	shadow.Shadow = true
+	policy, err := gate.NewPolicy([]gate.Net{blockNet("rm"), approvalNet("deploy"), shadow}, gate.PolicyOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var told []string
+	var s *gate.Session
+	s = gate.NewSession(policy, gate.SessionOptions{OnDecision: func(c gate.Call, d gate.Decision) {
+		word := ""
+		switch d := d.(type) {
+		case *gate.Allow:
+			word = "allow"
+			if d.Would != nil {
+				word += ", would be " + string(d.Would.Kind)
+			}
+		case *gate.Refusal:
+			word = string(d.Kind)
+		case *gate.Ask:
+			word = "ask"
+		}
+		told = append(told, c.Tool+" "+word)
+		s.Status() // no lock is held
+	}})
+	for _, tool := range []string{"rm", "read", "fetch", "fetch"} {
+		s.Decide(call(tool), nil)
+	}
+	for _, yes := range []bool{true, false} {
+		gate.Confirm(context.Background(), s, call("deploy"), func(context.Context, *gate.Ask) (bool, error) { return yes, nil })
+	}
+	want := "rm blocked; read allow; fetch allow; fetch allow, would be blocked; deploy ask; deploy allow; deploy ask; deploy approval"
+	if got := strings.Join(told, "; "); got != want {
+		t.Errorf("told %s\nwant %s", got, want)
+	}
 }
 
 func TestConfirm(t *testing.T) {

@@ -14,6 +14,7 @@ type NetState struct {
 	Scope    Scope
 	Active   bool
 	Shadow   bool
+	Static   bool      // it cannot be switched at run time
 	Marking  Marking   // tokens in flight are counted where they came from
 	Enforced Marking   // in shadow: as it would be had the nets in shadow blocked; nil otherwise
 	Next     time.Time // when the clock moves it next, as far as it was told the time; zero: never, as things stand
@@ -38,7 +39,8 @@ type Tokens struct {
 	InFlight int
 }
 
-// String is the marked places: "ready:1 (1 in flight), budget:2".
+// String is the marked places: "ready:1 (1 in flight), budget:2". A place
+// without tokens is left out, and where there are none it is empty.
 func (m Marking) String() string {
 	var parts []string
 	for _, t := range m {
@@ -82,7 +84,7 @@ func (s *Session) Nets() (nets []NetState) {
 
 func (n *net) state(state *State, data *NetData) NetState {
 	s := NetState{
-		Name: n.Name, Scope: n.Scope, Active: data.Active, Shadow: n.Shadow,
+		Name: n.Name, Scope: n.Scope, Active: data.Active, Shadow: n.Shadow, Static: n.Static,
 		Marking: n.show(data), Meta: maps.Clone(data.Meta),
 	}
 	_, s.Next = n.next(data.deciding())

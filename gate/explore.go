@@ -1,0 +1,204 @@
+package gate
+
+import (
+	"fmt"
+	"iter"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/petrigate/petrigate/internal/petri"
+)
+
+// An Exploration is what is known of the reachable states of one net. It
+// counts from the initial marking over all transitions, whatever they gate.
+type Exploration struct {
+	States          int
+	Complete        bool // every state was visited; otherwise the rest is a part of the truth
+	Deadlocks       int  // states in which no transition can fire: terminal states
+	DeadTransitions []string
+	Bounded         Answer
+	Unbounded       []string // places that can grow without end
+	Pump            []string // the transitions that make them grow, after Prefix
+	Prefix          []string
+
+	// Trapped counts the deadlocks in which no place of [Net.Terminal] is marked,
+	// and Trap is a shortest sequence of transitions into one of them; nil where
+	// none is known.
+	Trapped int
+	Trap    []string
+
+	// Invariants are the sums of tokens that never change, as few places in each as
+	// there can be. They hold also where the exploration is not complete; there
+	// may then be others.
+	Invariants []Invariant
+}
+
+// Answer is yes, no, or that it is not known.
+type Answer uint8
+
+const (
+	Unsure Answer = iota
+	Yes
+	No
+)
+
+// An Invariant says that the tokens of some places, each times its weight, are
+// so many in every state that can be reached.
+type Invariant struct {
+	Terms []Term // in the order of the places
+	Sum   int
+}
+
+// A Term is a place of an [Invariant] with its weight, which is above 0.
+type Term struct {
+	Place  string
+	Weight int
+}
+
+// String is a sum: "idle + 2 running = 1".
+func (i Invariant) String() string {
+	var parts []string
+	for _, t := range i.Terms {
+		if t.Weight > 1 {
+			parts = append(parts, fmt.Sprintf("%d %s", t.Weight, t.Place))
+		} else {
+			parts = append(parts, t.Place)
+		}
+	}
+	return fmt.Sprintf("%s = %d", strings.Join(parts, " + "), i.Sum)
+}
+
+// Explore counts the reachable states of a net. Those that have to be visited
+// one by one are at most limit; a limit below 1 is 100,000. A large counter
+// costs nothing of that, and a net that is unbounded has no states to count. It reports whether the policy has such a net.
+func (p *Policy) Explore(name string, limit int) (Exploration, bool) {
+	n := p.byName[name]
+	if n == nil {
+		return Exploration{}, false
+	}
+	g := n.analyze(limit)
+	e := Exploration{
+		States: g.States, Complete: g.Bounded == petri.Yes && g.Stop == petri.Finished,
+		Deadlocks: g.Deadlocks, Trapped: g.Trapped, Trap: n.named(g.Trap),
+	}
+	e.DeadTransitions = n.named(g.Dead)
+	for _, inv := range g.Invariants {
+		e.Invariants = append(e.Invariants, n.invariant(inv))
+	}
+	switch g.Bounded {
+	case petri.No:
+		e.Bounded = No
+		for _, place := range g.Pump.Places {
+			e.Unbounded = append(e.Unbounded, n.Places[place])
+		}
+		e.Prefix, e.Pump = n.named(g.Pump.Prefix), n.named(g.Pump.Cycle)
+	case petri.Yes:
+		e.Bounded = Yes
+	}
+	return e, true
+}
+
+func (n *net) analyze(limit int) *petri.Analysis {
+	o := petri.Options{MaxStates: limit}
+	for _, place := range n.Terminal {
+		o.Terminal = append(o.Terminal, slices.Index(n.Places, place))
+	}
+	return petri.Analyze(&n.net, n.initial, o)
+}
+
+func (n *net) invariant(inv petri.Invariant) Invariant {
+	out := Invariant{Sum: inv.Constant}
+	for _, w := range inv.Weights {
+		out.Terms = append(out.Terms, Term{n.Places[w.Place], w.Weight})
+	}
+	return out
+}
+
+// Conserves says whether the tokens of the places, each times its weight, are
+// equally many in every state that a net can reach; a place without a weight does
+// not count. It looks at no more states than [Policy.Explore] does with that
+// limit. Of a net or a place that there is not, nothing is known.
+func (p *Policy) Conserves(name string, weights map[string]int, limit int) Answer {
+	n := p.byName[name]
+	if n == nil {
+		return Unsure
+	}
+	places := make([]int, len(n.Places))
+	for place, weight := range weights {
+		i := slices.Index(n.Places, place)
+		if i < 0 || weight < -math.MaxInt32 || weight > math.MaxInt32 {
+			return Unsure
+		}
+		places[i] = weight
+	}
+	var changing []int // transitions
+	for i := range n.net.Transitions {
+		if t := &n.net.Transitions[i]; weigh(t.In, places) != weigh(t.Out, places) {
+			changing = append(changing, i)
+		}
+	}
+	if len(changing) == 0 {
+		return Yes
+	}
+	g := n.analyze(limit)
+	fires := slices.ContainsFunc(changing, func(t int) bool { return !slices.Contains(g.Dead, t) })
+	switch {
+	case g.Stop != petri.Finished && (g.Bounded == petri.No || !fires):
+		return Unsure // which of them can ever fire was not found out
+	case fires:
+		return No
+	}
+	return Yes
+}
+
+// weigh is the tokens of the arcs, each times the weight of its place.
+func weigh(arcs []petri.Arc, weights []int) int {
+	sum := 0
+	for _, a := range arcs {
+		sum += a.Weight * weights[a.Place]
+	}
+	return sum
+}
+
+// A Reached is one state that a net can reach.
+type Reached struct {
+	Marking Marking
+	Enabled []string // the transitions that can fire in it; none: it is terminal, a deadlock
+}
+
+// States are the states that a net can reach from its initial marking, over all
+// transitions and whatever they gate: each once, those that are nearest first.
+// It ends when all were seen, which for an unbounded net is never. For a net that
+// the policy has not there are none.
+func (p *Policy) States(name string) iter.Seq[Reached] {
+	return func(yield func(Reached) bool) {
+		n := p.byName[name]
+		if n == nil {
+			return
+		}
+		seen := make(map[string]bool)
+		var queue []petri.Marking
+		visit := func(m petri.Marking) {
+			if key := fmt.Sprint(m); !seen[key] {
+				seen[key] = true
+				queue = append(queue, m)
+			}
+		}
+		for visit(n.initial); len(queue) > 0; queue = queue[1:] {
+			m := queue[0]
+			var enabled []int
+			for i := range n.net.Transitions {
+				if t := &n.net.Transitions[i]; t.Enabled(m) {
+					enabled = append(enabled, i)
+					next := slices.Clone(m)
+					t.Fire(next)
+					visit(next)
+				}
+			}
+			if !yield(Reached{n.show(&NetData{Marking: m}), n.named(enabled)}) {
+				return
+			}
+		}
+	}
+}
