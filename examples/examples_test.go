@@ -83,11 +83,11 @@ func checkCases(t *testing.T, path string, c *config.Config) {
 			path, cmp.Diff(strings.Split(string(old), "\n"), strings.Split(fresh.String(), "\n")))
 	}
 	var answers bytes.Buffer
-	differences, err := policy.Eval(&fresh, &answers)
+	evaluation, err := policy.Eval(&fresh, &answers)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, d := range differences {
+	for _, d := range evaluation.Differences {
 		t.Error(d)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -112,6 +113,9 @@ func (f analyzeFlags) read(s stdio, path string) (*netfile.Net, error) {
 
 // readNets reads a file of nets in any format.
 func readNets(s stdio, path string) ([]*netfile.Net, error) {
+	if filepath.Ext(path) == ".rules" {
+		return nil, usage("%s is a file of rules: use petrigate check %s", path, path)
+	}
 	var src []byte
 	var err error
 	name := path

@@ -29,12 +29,13 @@ type checkFlags struct {
 
 func newCheck(s stdio) *cobra.Command {
 	c := &cobra.Command{
-		Use:   "check [FILE.rules...]",
+		Use:   "check [FILE...]",
 		Short: "Check a configuration, rules and nets before an agent runs",
 		Long: "check reads a configuration with all that it names, or only the rules and nets that are given, and\n" +
 			"reports every problem with its place. Before any agent runs it finds tools that can never be called, rules\n" +
 			"that change nothing and policies that get stuck, and proves the lines that begin with prove or says what\n" +
-			"calls break them. It ends with exit code 3 where something does not load or a claim does not hold.",
+			"calls break them. FILE is a configuration, rules, a net, or a folder with them. It ends with exit code 3\n" +
+			"where something does not load or a claim does not hold.",
 	}
 	var f checkFlags
 	c.Flags().StringArrayVar(&f.rules, "rules", nil, "check this `file` of rules instead of a configuration; may be given more than once")
@@ -47,10 +48,9 @@ func newCheck(s stdio) *cobra.Command {
 	c.Flags().BoolVar(&f.strict, "strict", false, "make warnings errors")
 	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
 	c.RunE = func(c *cobra.Command, files []string) error {
-		if err := onlyRules(files); err != nil {
+		if err := givenFiles(c, files, &f.rules, &f.nets); err != nil {
 			return err
 		}
-		f.rules = append(f.rules, files...)
 		f.config, _ = c.Flags().GetString("config")
 		if f.config != "" && len(f.rules)+len(f.nets) > 0 {
 			return usage("check looks at --config, or at --rules and --net, and not at both")

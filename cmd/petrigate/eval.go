@@ -16,7 +16,14 @@ func newEval(s stdio) *cobra.Command {
 		Short: "Try a policy offline, case by case",
 		Long: "eval reads cases, one JSON object a line, and prints one answer a line in the same order.\n" +
 			"Where a line is {\"case\": ..., \"expect\": ...} the answer is compared; a difference ends it with exit code 4.\n" +
-			"Claims in the rules and nets of a case (prove) are read and not proved: petrigate check proves them.",
+			"Claims in the rules and nets of a case (prove) are read and not proved: petrigate check proves them.\n" +
+			"A line that is not a case ends it with exit code 1, after the others.\n\n" +
+			"A case, which stands on one line:\n" +
+			`  {"rules": "require backup before delete", "events": [` + "\n" +
+			`    {"type": "call", "id": "1", "tool": "delete", "args": {"path": "a"}},` + "\n" +
+			`    {"type": "call", "id": "2", "tool": "backup"}, {"type": "result", "id": "2", "outcome": "success"},` + "\n" +
+			`    {"type": "call", "id": "3", "tool": "delete"}]}` + "\n" +
+			"docs/json.md lists the other fields, and what the answers hold.",
 		Args: cobra.NoArgs,
 	}
 	file := c.Flags().String("cases", "", "`file` of cases; - is standard input")
@@ -26,15 +33,21 @@ func newEval(s stdio) *cobra.Command {
 			return err
 		}
 		defer done()
-		differences, err := policy.Eval(in, s.out)
+		e, err := policy.Eval(in, s.out)
 		if err != nil {
 			return err
 		}
-		for _, d := range differences {
+		for _, d := range e.Differences {
 			_, _ = fmt.Fprintln(s.err, d)
 		}
-		if len(differences) > 0 {
-			return &exit{exitDiffers, fmt.Errorf("%s from what was expected", differ(len(differences)))}
+		for _, u := range e.Unreadable {
+			_, _ = fmt.Fprintln(s.err, u)
+		}
+		switch {
+		case len(e.Unreadable) > 0:
+			return fmt.Errorf("%s could not be read; petrigate eval --help shows the form of one", number(len(e.Unreadable), "case"))
+		case len(e.Differences) > 0:
+			return &exit{exitDiffers, fmt.Errorf("%s from what was expected", differ(len(e.Differences)))}
 		}
 		return nil
 	}

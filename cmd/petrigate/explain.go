@@ -22,6 +22,7 @@ const (
 type explainFlags struct {
 	stageFlags
 	args     string
+	tools    string
 	after    []string
 	exitCode bool
 	verbose  bool
@@ -39,6 +40,7 @@ func newExplain(s stdio) *cobra.Command {
 	}
 	var f explainFlags
 	f.add(c)
+	c.Flags().StringVar(&f.tools, "tools", "", "a recorded tool list (`file`), as tools/list gives it; default: the tools of a running proxy with this configuration")
 	c.Flags().StringVar(&f.args, "args", "", "the arguments of the call, a `JSON` object")
 	c.Flags().StringArrayVar(&f.after, "after", nil, "`calls` that are made before: a,b{\"x\": 1}")
 	c.Flags().BoolVar(&f.exitCode, "exit-code", false, "end with 5 where the call is refused, and with 6 where a person is asked")
@@ -47,6 +49,9 @@ func newExplain(s stdio) *cobra.Command {
 	c.RunE = func(c *cobra.Command, tool []string) error {
 		st, err := f.open(c)
 		if err != nil {
+			return err
+		}
+		if err := st.learn(f.tools); err != nil {
 			return err
 		}
 		return f.explain(s, st, writtenCall{tool: tool[0]})
@@ -145,6 +150,7 @@ type explainReport struct {
 	Version  int             `json:"version"`
 	Tool     string          `json:"tool"`
 	Args     json.RawMessage `json:"args,omitempty"`
+	Unknown  bool            `json:"unknown,omitempty"` // the tools are known, and none has this name
 	Decision string          `json:"decision"`
 	Names    []string        `json:"names"`
 	Certain  []string        `json:"certain"` // of the names: they exempt, and make a call known
@@ -174,7 +180,7 @@ var verdictWords = [...]string{gate.Abstain: "abstain", gate.Free: "free", gate.
 
 func (e *explanation) report(verbose bool) explainReport {
 	r := explainReport{
-		Version: 1, Tool: e.call.tool, Args: e.call.args, Decision: e.decision,
+		Version: 1, Tool: e.call.tool, Args: e.call.args, Unknown: e.stage.unknown(e.call.tool), Decision: e.decision,
 		Names: []string{}, Certain: []string{}, Weak: []string{}, Nets: []explainedNet{}, Remedy: []string{},
 	}
 	for _, n := range e.names {
@@ -223,8 +229,11 @@ func (e *explanation) net(v gate.Verdict) explainedNet {
 
 // way is how the call would be allowed; empty where that is not known.
 func (e *explanation) way() string {
-	if e.remedy.None && e.refusal.Retry > 0 {
+	switch {
+	case e.remedy.None && e.refusal.Retry > 0:
 		return "" // time will do
+	case e.refusal.Kind == gate.KindValidation:
+		return "Other arguments may be allowed."
 	}
 	return e.remedy.Sentence(e.call.tool)
 }

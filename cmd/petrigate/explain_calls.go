@@ -52,7 +52,7 @@ func parseCalls(text string) ([]writtenCall, error) {
 func object(text string) (object json.RawMessage, rest string, err error) {
 	d := json.NewDecoder(strings.NewReader(text))
 	if err := d.Decode(&object); err != nil {
-		return nil, "", fmt.Errorf("they are no JSON object: %w", err)
+		return nil, "", fmt.Errorf("they are not a JSON object, such as {\"path\": \"a.txt\"}: %w", err)
 	}
 	object, err = arguments(string(object))
 	return object, text[d.InputOffset():], err
@@ -62,10 +62,10 @@ func object(text string) (object json.RawMessage, rest string, err error) {
 func arguments(text string) (json.RawMessage, error) {
 	text = strings.TrimSpace(text)
 	if err := rawjson.Check([]byte(text), rawjson.MaxDepth); err != nil {
-		return nil, fmt.Errorf("they are no JSON object: %w", err)
+		return nil, fmt.Errorf("they are not a JSON object, such as {\"path\": \"a.txt\"}: %w", err)
 	}
 	if rawjson.Kind([]byte(text)) != '{' {
-		return nil, fmt.Errorf(`they are no JSON object, as {"path": "a"}: %s`, text)
+		return nil, fmt.Errorf(`they are not a JSON object, such as {"path": "a.txt"}: %s`, text)
 	}
 	return bytes.Clone(rawjson.AppendCompact(nil, []byte(text))), nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/policy"
+	"github.com/petrigate/petrigate/internal/text"
 )
 
 // text is the explanation for people.
@@ -14,6 +15,10 @@ func (e *explanation) text(k ink, verbose bool) string {
 	var b strings.Builder
 	style := map[string]string{"allow": green, "refuse": red, "ask": yellow}[e.decision]
 	fmt.Fprintf(&b, "%s: %s\n", k.in(style, e.decision), strings.TrimSpace(e.call.tool+" "+string(e.call.args)))
+	if e.stage.unknown(e.call.tool) {
+		fmt.Fprintf(&b, "There is no tool %q%s: %s known, and none has this name.\n",
+			e.call.tool, suggestion(e.call.tool, "", e.stage.tools.names()), tools(len(e.stage.tools.tools)))
+	}
 	if e.decision == "allow" && e.refusal != nil {
 		fmt.Fprintf(&b, "in shadow %s:\n", wouldSay(e.refusal))
 	}
@@ -68,43 +73,57 @@ func (e *explanation) waiting(b *strings.Builder, block gate.Block) {
 func namesText(names []gate.Name) string {
 	var parts []string
 	for _, n := range names {
-		text := n.Text
+		name := text.Escape(n.Text)
 		switch {
-		case n.Weak && n.Certain:
-			text += " (certain, weak)"
-		case n.Certain:
-			text += " (certain)"
 		case n.Weak:
-			text += " (weak)"
+			name += " (in doubt: rules forbid by it, and it proves nothing)"
+		case !n.Certain:
+			name += " (not for certain: it exempts from no rule)"
 		}
-		parts = append(parts, text)
+		parts = append(parts, name)
 	}
 	return strings.Join(parts, ", ")
 }
 
-// nets is a table of what the nets say.
+// nets is a table of what the nets say, with their inner state for those who
+// want to know.
 func (e *explanation) nets(b *strings.Builder, verbose bool) {
+	head := "NET|SAYS|RULE"
+	if verbose {
+		head += "|TRANSITION|MARKING"
+	}
 	var rows [][]string
 	for _, v := range e.verdicts {
 		if v.Kind == gate.Abstain && !verbose {
 			continue
 		}
-		verdict := verdictWords[v.Kind]
-		if v.Manual {
-			verdict += ", asks"
+		row := []string{v.Net, says(v), v.Rule.String()}
+		if verbose {
+			row = append(row, v.Transition, e.states[v.Net].Marking.String())
 		}
-		if v.Shadow {
-			verdict += " (shadow)"
-		}
-		rows = append(rows, []string{v.Net, verdict, v.Transition, v.Rule.String(), e.states[v.Net].Marking.String()})
+		rows = append(rows, row)
 	}
-	if len(rows) == 0 {
-		near := ""
-		if !slices.Contains(e.stage.names(), e.call.tool) {
-			near = suggestion(e.call.tool, "", e.stage.names())
-		}
-		fmt.Fprintf(b, "no rule and no net has to do with the call%s\n", near)
+	if len(rows) > 0 {
+		_ = table(b, "", head, rows) // a string takes everything
 		return
 	}
-	_ = table(b, "", "NET|VERDICT|TRANSITION|RULE|MARKING", rows) // a string takes everything
+	near := ""
+	if !slices.Contains(e.stage.names(), e.call.tool) {
+		near = suggestion(e.call.tool, "", e.stage.names())
+	}
+	fmt.Fprintf(b, "No rule and no net speaks of this call%s.\n", near)
+}
+
+// says is the verdict of one net in plain words.
+func says(v gate.Verdict) string {
+	text := map[gate.VerdictKind]string{
+		gate.Abstain: "nothing", gate.Free: "always passes", gate.Gated: "passes now", gate.Blocked: "refuses",
+	}[v.Kind]
+	if v.Manual && v.Kind == gate.Gated {
+		text = "asks a person"
+	}
+	if v.Shadow {
+		text += " (in shadow)"
+	}
+	return text
 }

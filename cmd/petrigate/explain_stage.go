@@ -29,6 +29,7 @@ type stage struct {
 	player *policy.Player
 	call   func(tool string) gate.Call
 	guide  *verify.Guide
+	tools  toolSet // those that can be called, where they are known
 	now    time.Time
 }
 

@@ -27,7 +27,7 @@ type graphFlags struct {
 
 func newGraph(s stdio) *cobra.Command {
 	c := &cobra.Command{
-		Use:   "graph [FILE.rules...]",
+		Use:   "graph [FILE...]",
 		Short: "Draw the nets of a policy as Mermaid, DOT, SVG or PNML",
 		Long: "graph draws the nets of a configuration, or of --rules and --net. A circle is a place with its tokens, a box\n" +
 			"a call; a net lets a call pass when each circle with an arrow to its box holds a token.",
@@ -38,10 +38,9 @@ func newGraph(s stdio) *cobra.Command {
 	c.Flags().StringArrayVar(&f.only, "only", nil, "draw the net of this `name` only; may be given more than once")
 	f.format = choose(c.Flags(), "format", "mermaid", "what to write", "mermaid", "dot", "svg", "pnml")
 	c.RunE = func(c *cobra.Command, files []string) error {
-		if err := onlyRules(files); err != nil {
+		if err := givenFiles(c, files, &f.rules, &f.nets); err != nil {
 			return err
 		}
-		f.rules = append(f.rules, files...)
 		f.config, _ = c.Flags().GetString("config")
 		if f.config != "" && len(f.rules)+len(f.nets) > 0 {
 			return usage("graph looks at --config, or at --rules and --net, and not at both")

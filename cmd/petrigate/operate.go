@@ -36,10 +36,12 @@ func ambiguous(what, prefix string, hits int, list string) error {
 	return fmt.Errorf("%s have an id that begins with %q; %s lists them", number(hits, what), prefix, list)
 }
 
-// group is a verb that only holds others.
-func group(use, short string, subs ...*cobra.Command) *cobra.Command {
-	c := &cobra.Command{Use: use, Short: short, Args: cobra.NoArgs}
-	c.RunE = sayWhich
+// group is a verb that only holds others. Alone it does what the first of them
+// does, which lists.
+func group(use, short string, ls *cobra.Command, subs ...*cobra.Command) *cobra.Command {
+	c := &cobra.Command{Use: use, Short: short, Args: cobra.NoArgs, RunE: ls.RunE}
+	c.Flags().AddFlagSet(ls.Flags())
+	c.AddCommand(ls)
 	c.AddCommand(subs...)
 	return c
 }

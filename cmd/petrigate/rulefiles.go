@@ -6,21 +6,120 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
+
+	"github.com/spf13/cobra"
 )
 
-// onlyRules wants that the arguments of a verb are files of rules: the other
-// parts of a policy have flags.
-func onlyRules(files []string) error {
+// givenFiles sorts the arguments of a verb into rules, nets and the
+// configuration that --config would have named. A folder stands for its
+// configuration, or else for the rules and nets in it.
+func givenFiles(c *cobra.Command, files []string, ruleFiles, nets *[]string) error {
 	for _, file := range files {
-		if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
+		info, err := os.Stat(file)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
 			return usage("there is no file %q", file)
+		case err == nil && info.IsDir():
+			err = givenFolder(c, file, ruleFiles, nets)
+		default:
+			err = givenFile(c, file, ruleFiles, nets)
 		}
-		if filepath.Ext(file) != ".rules" {
-			return usage("%q is no file of rules; name a configuration by --config, and a net by --net", file)
+		if err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+func givenFile(c *cobra.Command, file string, ruleFiles, nets *[]string) error {
+	switch kindOf(file) {
+	case rulesFile:
+		*ruleFiles = append(*ruleFiles, file)
+	case netFile:
+		*nets = append(*nets, file)
+	case configFile:
+		return configure(c, file)
+	default:
+		return usage("%q is neither rules (.rules) nor a net or a configuration (.yaml, .json)", file)
+	}
+	return nil
+}
+
+// configure makes a file that was given as an argument that of --config.
+func configure(c *cobra.Command, file string) error {
+	if named, _ := c.Flags().GetString("config"); named != "" && named != file {
+		return usage("%s looks at one configuration, not at %s and %s", c.Name(), named, file)
+	}
+	return c.Flags().Set("config", file)
+}
+
+func givenFolder(c *cobra.Command, folder string, ruleFiles, nets *[]string) error {
+	if file := configIn(folder); file != "" {
+		return configure(c, file)
+	}
+	found := false
+	for _, pattern := range []string{"*.rules", "*.net.yaml", "*.net.json"} {
+		files, err := filepath.Glob(filepath.Join(folder, pattern))
+		if err != nil {
+			return err
+		}
+		for _, file := range files {
+			found = true
+			if err := givenFile(c, file, ruleFiles, nets); err != nil {
+				return err
+			}
+		}
+	}
+	if !found {
+		return usage("%q holds no petrigate.yaml, no *.rules and no *.net.yaml", folder)
+	}
+	return nil
+}
+
+// configIn is the configuration of a folder; empty: it has none.
+func configIn(folder string) string {
+	file := filepath.Join(folder, "petrigate.yaml")
+	if _, err := os.Stat(file); err != nil {
+		return ""
+	}
+	return file
+}
+
+// A fileKind is what a file holds.
+type fileKind uint8
+
+const (
+	otherFile fileKind = iota
+	rulesFile
+	netFile
+	configFile
+)
+
+var (
+	ofConfig = regexp.MustCompile(`(?m)^\s*\{?\s*["']?(mcpServers|servers|context_servers|version)["']?\s*:`)
+	ofNet    = regexp.MustCompile(`(?m)^- |^\s*(- |\{)?\s*["']?(places|transitions|nets)["']?\s*:`)
+)
+
+// kindOf tells by its name what a file holds, and by its keys whether it is a
+// net or a configuration. What is wrong with a file is said by who reads it.
+func kindOf(file string) fileKind {
+	ext := filepath.Ext(file)
+	switch {
+	case ext == ".rules":
+		return rulesFile
+	case ext == ".pnml" || filepath.Ext(strings.TrimSuffix(file, ext)) == ".net":
+		return netFile
+	case !slices.Contains([]string{".yaml", ".yml", ".json", ".jsonc"}, ext):
+		return otherFile
+	}
+	src, err := os.ReadFile(file)
+	if err == nil && !ofConfig.Match(src) && ofNet.Match(src) {
+		return netFile
+	}
+	return configFile
 }
 
 // below gives for each folder the files of rules in it and below it, and for

@@ -21,17 +21,20 @@ import (
 
 func newServe(s stdio) *cobra.Command {
 	c := &cobra.Command{
-		Use:   "serve",
+		Use:   "serve [FILE]",
 		Short: "Run the proxy that a configuration describes",
 		Long: "serve runs the proxy: over stdio, so that an MCP client can start it, or at an HTTP address.\n" +
 			"In stdio mode standard output carries the protocol alone; logs go to standard error.",
-		Args: cobra.NoArgs,
+		Args: cobra.MaximumNArgs(1),
 	}
 	var addr address
 	c.Flags().Var(&addr, "http", "serve streamable HTTP there instead of stdio")
 	auth := choose(c.Flags(), "auth", "", "authentication over HTTP", "token", "jwt", "none")
 	level := choose(c.Flags(), "log-level", "", "what to log", "debug", "info", "warn", "error")
-	c.RunE = func(c *cobra.Command, _ []string) error {
+	c.RunE = func(c *cobra.Command, files []string) error {
+		if err := servedFile(c, files); err != nil {
+			return err
+		}
 		flags := map[string]string{}
 		for name, value := range map[string]string{"listen.http": string(addr), "listen.auth": *auth, "log.level": *level} {
 			if value != "" {
@@ -40,12 +43,30 @@ func newServe(s stdio) *cobra.Command {
 		}
 		path, _ := c.Flags().GetString("config")
 		cfg, err := config.Load(config.Options{Path: path, Flags: flags})
+		if file := configIn("."); errors.Is(err, config.ErrNotFound) && file != "" {
+			return fmt.Errorf("%w; the one in this folder is served by petrigate serve --config ./%s", err, file)
+		}
 		if err != nil {
 			return err
 		}
 		return serve(c.Context(), s, cfg)
 	}
 	return c
+}
+
+// servedFile takes a configuration that was given without --config.
+func servedFile(c *cobra.Command, files []string) error {
+	if len(files) == 0 {
+		return nil
+	}
+	var ruleFiles, nets []string
+	if err := givenFiles(c, files, &ruleFiles, &nets); err != nil {
+		return err
+	}
+	if len(ruleFiles)+len(nets) > 0 {
+		return usage("serve wants a configuration, and %q is none; petrigate wrap takes rules and nets for one server", files[0])
+	}
+	return nil
 }
 
 // serve runs a proxy until ctx or its client ends it.

@@ -14,7 +14,7 @@ import (
 
 func newSimulate(s stdio) *cobra.Command {
 	c := &cobra.Command{
-		Use:   "simulate [FILE.rules...]",
+		Use:   "simulate [FILE...]",
 		Short: "Step through a policy: make calls up, and see what moves",
 		Long: "simulate reads commands, one a line, and shows after each what the nets make of it; no server is started.\n" +
 			"It works at a terminal and in a pipe. --record writes what was done as a file for petrigate test.\n\n" + simulateHelp,
@@ -23,10 +23,9 @@ func newSimulate(s stdio) *cobra.Command {
 	f.add(c)
 	record := c.Flags().String("record", "", "write the session as a policy test to this new `file`")
 	c.RunE = func(c *cobra.Command, files []string) error {
-		if err := onlyRules(files); err != nil {
+		if err := givenFiles(c, files, &f.rules, &f.nets); err != nil {
 			return err
 		}
-		f.rules = append(f.rules, files...)
 		if *record != "" {
 			if _, err := os.Lstat(*record); err == nil {
 				return fmt.Errorf("recording to %s: the file is there already", *record)
@@ -94,6 +93,9 @@ func (m *simulator) run(ctx context.Context, in io.Reader) error {
 			return nil
 		case line, ok := <-lines:
 			if !ok {
+				if m.terminal {
+					m.printf("\n") // behind the prompt
+				}
 				return <-failed
 			}
 			if m.line(strings.TrimSpace(line)) {

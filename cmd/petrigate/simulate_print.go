@@ -48,7 +48,7 @@ func (m *simulator) unconcerned(c writtenCall) {
 	}
 	names := m.stage.names()
 	if !slices.Contains(names, c.tool) {
-		m.printf("  no rule and no net has to do with the call%s\n", suggestion(c.tool, "", names))
+		m.printf("  no rule and no net speaks of this call%s\n", suggestion(c.tool, "", names))
 	}
 }
 

@@ -17,7 +17,7 @@ var misused = [][]string{
 	{"frob"},
 	{"serv"},
 	{"status", "now"},
-	{"approvals"},
+	{"completion"},
 	{"approvals", "aprove", "ap_1"},
 	{"approvals", "show"},
 	{"approvals", "approve", ""},
@@ -26,7 +26,12 @@ var misused = [][]string{
 	{"check", "--strikt"},
 	{"check", "--rules"},
 	{"check", "nosuch.rules"},
-	{"check", "nets.yaml"},
+	{"check", "notes.txt"},
+	{"check", "empty"},
+	{"check", "petrigate.yaml", "nets.json"},
+	{"analyze", "a.rules"},
+	{"serve", "a.rules"},
+	{"serve", "petrigate.yaml", "petrigate.yaml"},
 	{"check", "a.rules", "--config", "petrigate.yaml"},
 	{"check", "a.rules", "--live"},
 	{"explain", "rm", "--rules", "a.rules", "--config", "petrigate.yaml"},
@@ -74,6 +79,11 @@ func TestUsageErrors(t *testing.T) {
 	t.Chdir(t.TempDir())
 	write(t, "a.rules", "block rm\n")
 	write(t, "nets.yaml", "- { name: one }\n- { name: other }\n")
+	write(t, "notes.txt", "")
+	write(t, "nets.json", "{}")
+	if err := os.Mkdir("empty", 0o700); err != nil {
+		t.Fatal(err)
+	}
 	write(t, "petrigate.yaml", "mcpServers: { files: { url: \"https://files.example/mcp\" } }\n")
 	var b strings.Builder
 	for _, args := range misused {

@@ -6,9 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/rules"
 )
 
 // A tryout is one case: a policy, and what happens under it.
@@ -69,9 +74,49 @@ func readCase(line []byte) (*tryout, json.RawMessage, error) {
 	}
 	c := &tryout{}
 	if err := strict(inner, c); err != nil {
-		return c, expect, err // with its name, where that was read
+		return c, expect, unknownField(inner, err) // with its name, where that was read
 	}
 	return c, expect, c.check()
+}
+
+// unknownField says which fields there are, where err is about one that there
+// is not.
+func unknownField(src []byte, err error) error {
+	var outer map[string]json.RawMessage
+	if json.Unmarshal(src, &outer) != nil {
+		return err
+	}
+	if wrong := fieldsBut(outer, tryout{}); wrong != nil {
+		return wrong
+	}
+	var events []map[string]json.RawMessage
+	if json.Unmarshal(outer["events"], &events) != nil {
+		return err
+	}
+	for i, e := range events {
+		if wrong := fieldsBut(e, event{}); wrong != nil {
+			return fmt.Errorf("event %d: %w", i, wrong)
+		}
+	}
+	return err
+}
+
+// fieldsBut is an error about the first key that the type of v has no field for.
+func fieldsBut(keys map[string]json.RawMessage, v any) error {
+	var known []string
+	for f := range reflect.TypeOf(v).Fields() {
+		known = append(known, f.Tag.Get("json"))
+	}
+	for _, key := range slices.Sorted(maps.Keys(keys)) {
+		if slices.ContainsFunc(known, func(name string) bool { return strings.EqualFold(name, key) }) {
+			continue
+		}
+		if near := rules.Nearest(key, known); near != "" {
+			return fmt.Errorf("unknown field %q (did you mean %q?)", key, near)
+		}
+		return fmt.Errorf("unknown field %q (the fields are %s)", key, strings.Join(known, ", "))
+	}
+	return nil
 }
 
 // split takes {"case": ..., "expect": ...} apart, and leaves other lines as they are.

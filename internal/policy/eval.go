@@ -19,34 +19,51 @@ import (
 // A line that is no case is answered with errors, and the rest go on.
 //
 // A line may also be {"case": ..., "expect": ...}; where the answer is not the
-// expected one, Eval returns the difference, and goes on. The error is one of
-// r or w.
-func Eval(r io.Reader, w io.Writer) ([]Difference, error) {
+// expected one, it is among the differences. The error is one of r or w.
+func Eval(r io.Reader, w io.Writer) (Evaluation, error) {
 	in, out := bufio.NewReader(r), bufio.NewWriter(w)
-	var differences []Difference
+	var e Evaluation
 	for number := 1; ; number++ {
 		line, err := in.ReadBytes('\n')
 		if err != nil && err != io.EOF {
-			return differences, fmt.Errorf("reading cases: %w", err)
+			return e, fmt.Errorf("reading cases: %w", err)
 		}
 		if err == io.EOF && len(line) == 0 {
 			break
 		}
-		answer, expect := evalLine(bytes.TrimSuffix(line, []byte("\n")))
+		answer, expect, unreadable := evalLine(bytes.TrimSuffix(line, []byte("\n")))
 		text := marshal(answer)
 		if _, err := out.Write(append(text, '\n')); err != nil {
-			return differences, fmt.Errorf("writing answers: %w", err)
+			return e, fmt.Errorf("writing answers: %w", err)
 		}
 		if d := compare(text, expect); d != nil {
 			d.Line, d.Name = number, answer.Name
-			differences = append(differences, *d)
+			e.Differences = append(e.Differences, *d)
+		}
+		if unreadable != nil && expect == nil {
+			e.Unreadable = append(e.Unreadable, UnreadableCase{number, unreadable.Error()})
 		}
 	}
 	if err := out.Flush(); err != nil {
-		return differences, fmt.Errorf("writing answers: %w", err)
+		return e, fmt.Errorf("writing answers: %w", err)
 	}
-	return differences, nil
+	return e, nil
 }
+
+// An Evaluation is what there is to say of cases beside their answers.
+type Evaluation struct {
+	Differences []Difference
+	Unreadable  []UnreadableCase // of which no answer was expected
+}
+
+// An UnreadableCase is a line that is no case.
+type UnreadableCase struct {
+	Line int
+	Why  string
+}
+
+// String is one line for people.
+func (u UnreadableCase) String() string { return fmt.Sprintf("line %d: not a case: %s", u.Line, u.Why) }
 
 // An answer is what the gate makes of a case. Either Errors is there, or the rest.
 type answer struct {
@@ -98,16 +115,16 @@ func marshal(a *answer) []byte {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
 
-func evalLine(line []byte) (*answer, json.RawMessage) {
+func evalLine(line []byte) (_ *answer, expect json.RawMessage, unreadable error) {
 	c, expect, err := readCase(line)
 	if err != nil {
-		a := &answer{Errors: []caseError{{Message: "no case: " + err.Error()}}}
+		a := &answer{Errors: []caseError{{Message: "not a case: " + err.Error()}}}
 		if c != nil {
 			a.Name = c.Name
 		}
-		return a, expect
+		return a, expect, err
 	}
-	return c.eval(), expect
+	return c.eval(), expect, nil
 }
 
 // eval builds the policy of the case and plays its events.

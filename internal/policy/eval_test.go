@@ -14,16 +14,31 @@ import (
 func evalText(t *testing.T, in string) ([]string, []Difference) {
 	t.Helper()
 	var out bytes.Buffer
-	differences, err := Eval(strings.NewReader(in), &out)
+	evaluation, err := Eval(strings.NewReader(in), &out)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n"), differences
+	return strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n"), evaluation.Differences
+}
+
+func TestEvalCountsWhatItCannotRead(t *testing.T) {
+	in := "{}\n{\"calls\":[]}\n{\"case\":{\"x\":1},\"expect\":{\"errors\":[{\"line\":0}]}}\n{\"rules\":\"bloc\"}\n"
+	e, err := Eval(strings.NewReader(in), io.Discard)
+	if err != nil || len(e.Differences) > 0 {
+		t.Fatalf("%v, %v", e.Differences, err)
+	}
+	want := []UnreadableCase{{2, `unknown field "calls" (the fields are name, rules, nets, active, default, mode, events)`}}
+	if diff := cmp.Diff(want, e.Unreadable); diff != "" {
+		t.Error(diff)
+	}
+	if got := e.Unreadable[0].String(); got != `line 2: not a case: unknown field "calls" (the fields are name, rules, nets, active, default, mode, events)` {
+		t.Error(got)
+	}
 }
 
 // errorsOf makes the answer to a line that is no case.
 func errorsOf(name, message string) string {
-	return `{"name":"` + name + `","errors":[{"line":0,"column":0,"message":"no case: ` + message + `"}]}`
+	return `{"name":"` + name + `","errors":[{"line":0,"column":0,"message":"not a case: ` + message + `"}]}`
 }
 
 func TestEvalLines(t *testing.T) {
@@ -35,7 +50,10 @@ func TestEvalLines(t *testing.T) {
 		{"a list with a case", `[{"case":{}}]`, errorsOf("", "json: cannot unmarshal array into Go value of type map[string]json.RawMessage")},
 		{"a case by name", `{"name":"n","mode":"case"}`, errorsOf("n", `unknown mode \"case\": enforce or shadow`)},
 		{"a case in a value", `{"name":"case"}`, `{"name":"case","nets":[],"decisions":[],"final":[]}`},
-		{"an unknown key", `{"name":"n","rulez":""}`, errorsOf("n", `json: unknown field \"rulez\"`)},
+		{"an unknown key", `{"name":"n","rulez":""}`, errorsOf("n", `unknown field \"rulez\" (did you mean \"rules\"?)`)},
+		{"a key that is near none", `{"calls":[]}`, errorsOf("", `unknown field \"calls\" (the fields are name, rules, nets, active, default, mode, events)`)},
+		{"an unknown key of an event", `{"events":[{"type":"call","tool":"a"},{"type":"call","tol":"a"}]}`, errorsOf("", `event 1: unknown field \"tol\" (did you mean \"tool\"?)`)},
+		{"events of another type", `{"events":3}`, errorsOf("", "json: cannot unmarshal number into Go struct field tryout.events of type []policy.event")},
 		{"an unknown key beside the case", `{"case":{},"except":{}}`, errorsOf("", `unknown key \"except\" beside the case`)},
 		{"no case in it", `{"case":1}`, errorsOf("", "json: cannot unmarshal number into Go value of type policy.tryout")},
 		{"a wait", `{"events":[{"type":"wait","for":"soon"}]}`, errorsOf("", `event 0: \"soon\" is not how long time passes, such as 20s`)},
@@ -195,9 +213,9 @@ func BenchmarkEval(b *testing.B) {
 	}
 	all := bytes.Join(cases, []byte("\n"))
 	for b.Loop() {
-		differences, err := Eval(bytes.NewReader(all), io.Discard)
-		if err != nil || len(differences) > 0 {
-			b.Fatal(err, differences)
+		e, err := Eval(bytes.NewReader(all), io.Discard)
+		if err != nil || len(e.Differences) > 0 {
+			b.Fatal(err, e.Differences)
 		}
 	}
 	b.ReportMetric(float64(len(cases))*float64(b.N)/b.Elapsed().Seconds(), "cases/s")

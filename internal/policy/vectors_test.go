@@ -29,11 +29,11 @@ func TestVectors(t *testing.T) {
 
 func testVector(t *testing.T, line []byte) {
 	var out bytes.Buffer
-	differences, err := Eval(bytes.NewReader(line), &out)
+	evaluation, err := Eval(bytes.NewReader(line), &out)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, d := range differences {
+	for _, d := range evaluation.Differences {
 		t.Errorf("%s\nanswer: %s", d, out.Bytes())
 	}
 }

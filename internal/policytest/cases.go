@@ -42,7 +42,7 @@ func RunCases(r io.Reader) ([]Case, error) {
 
 func runCase(line []byte) (Case, error) {
 	var out bytes.Buffer
-	differences, err := policy.Eval(bytes.NewReader(line), &out)
+	evaluation, err := policy.Eval(bytes.NewReader(line), &out)
 	if err != nil {
 		return Case{}, err
 	}
@@ -59,8 +59,8 @@ func runCase(line []byte) (Case, error) {
 	}
 	c := Case{Name: answer.Name}
 	switch _ = json.Unmarshal(line, &with); { // what is no case has errors
-	case len(differences) > 0:
-		d := differences[0]
+	case len(evaluation.Differences) > 0:
+		d := evaluation.Differences[0]
 		c.Failure = fmt.Sprintf("%s is %s, expected %s", d.Path, d.Got, d.Want)
 	case with.Expect != nil:
 	case len(answer.Errors) > 0:

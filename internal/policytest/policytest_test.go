@@ -344,7 +344,7 @@ func TestCases(t *testing.T) {
 		{Name: "bare", Line: 3, Nothing: true},
 		{Name: "broken", Line: 4, Failure: `unknown statement "blok"`},
 		{Name: "known to be broken", Line: 5},
-		{Line: 6, Failure: "no case: invalid character 'o' in literal null (expecting 'u')"},
+		{Line: 6, Failure: "not a case: invalid character 'o' in literal null (expecting 'u')"},
 	}
 	if diff := cmp.Diff(want, cases); diff != "" {
 		t.Error(diff)

@@ -26,6 +26,9 @@ type Remedy struct {
 	Steps Trace  // each call succeeds before the next begins; the refused one is not among them
 	Asks  []int  // which of Steps a person has to approve; len(Steps) is the refused call itself
 	Why   string // where neither is known
+
+	shared bool              // nets refuse that count the calls of other sessions too
+	madeUp map[string]string // tools of Steps that stand for all that a pattern matches, with the pattern
 }
 
 // guideStates is how many states are looked at for one refusal: an answer waits
@@ -66,7 +69,47 @@ func (g *Guide) Remedy(s *gate.State, c gate.Call, r *gate.Refusal) Remedy {
 	}
 	t := &trip{guide: g, model: g.model, state: s, call: c}
 	t.aim()
-	return t.find(g.numbers(r))
+	refusing := g.numbers(r)
+	remedy := t.find(refusing)
+	remedy.shared = slices.ContainsFunc(refusing, func(n int) bool { return g.policy.Nets()[n].Scope != gate.ScopeSession })
+	remedy.madeUp = g.madeUp(remedy.Steps)
+	return remedy
+}
+
+// madeUp are the tools that no rule names and that stand for what a pattern
+// matches: which tools there are is not known.
+func (g *Guide) madeUp(steps Trace) map[string]string {
+	if g.also != nil {
+		return nil
+	}
+	made := make(map[string]string)
+	for _, step := range steps {
+		if step.Name != step.Tool || step.Args != "" {
+			continue // it is written in a map, or with an action
+		}
+		if pattern, named := g.patternOf(step.Tool); !named && pattern != "" {
+			made[step.Tool] = pattern
+		}
+	}
+	return made
+}
+
+// patternOf is the longest pattern that matches a tool, and whether rules name
+// the tool itself.
+func (g *Guide) patternOf(tool string) (longest string, named bool) {
+	for _, n := range g.policy.Nets() {
+		for _, t := range n.Transitions {
+			for _, listed := range t.Tools {
+				switch {
+				case listed.Name == tool:
+					return "", true
+				case listed.Kind == gate.Glob && gate.MatchGlob(listed.Name, tool) && len(listed.Name) > len(longest):
+					longest = listed.Name
+				}
+			}
+		}
+	}
+	return longest, false
 }
 
 // numbers are the nets that refuse.

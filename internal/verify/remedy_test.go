@@ -64,6 +64,10 @@ func TestRemedies(t *testing.T) {
 		{"require a before b\nrequire b before a", "", "a", "No other call changes that in this session."},
 		{"map bash.command cp as backup\nrequire backup before delete", "", "delete", "Way out: call `bash` with {\"command\":\"cp\"} (backup); after that `delete` is allowed."},
 		{"require backup before delete\nblock *.x\nlimit delete to 3 per session", "", `delete{"path":"a"}`, "Way out: call `backup`; after that `delete` is allowed."},
+		{"limit push to 1 per user", "push", "push", "No other call changes that."},
+		{"require read_* before edit_file\nlimit r* to 3 per session", "", "edit_file", "Way out: call a tool that matches `read_*`; after that `edit_file` is allowed."},
+		{"require read_* before edit_file\nblock *_a", "", "edit_file", "Way out: call a tool that matches `read_*`; after that `edit_file` is allowed."},
+		{"map bash.command cp as copy\nrequire copy before delete\nlimit b* to 3 per session", "", "delete", "Way out: call `bash` with {\"command\":\"cp\"} (copy); after that `delete` is allowed."},
 		{"require backup before delete", "?backup", "delete", "Way out: call `backup`; after that `delete` is allowed."},
 	} {
 		f, _ := rules.Parse("policy.rules", []byte(c.rules))

@@ -1,19 +1,28 @@
 package verify
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 )
 
 // Calls are the names of the steps, those that are made several times so many
-// times.
-func (r *Remedy) Calls() []string { return r.Steps.Calls() }
+// times. Where any tool does that a pattern matches it is the pattern.
+func (r *Remedy) Calls() []string {
+	names := r.Steps.Calls()
+	for i, name := range names {
+		names[i] = cmp.Or(r.madeUp[name], name)
+	}
+	return names
+}
 
 // Sentence tells a model what to do about the refusal of tool; it is empty
 // where nothing is known.
 func (r *Remedy) Sentence(tool string) string {
 	switch {
+	case r.None && r.shared:
+		return "No other call changes that."
 	case r.None:
 		return "No other call changes that in this session."
 	case !r.Found:
@@ -43,7 +52,9 @@ func (r *Remedy) asks(step int) bool { return slices.Contains(r.Asks, step) }
 func (r *Remedy) step(i, times int) string {
 	s := &r.Steps[i]
 	text := quoted(s.Name)
-	if s.Name != s.Tool || s.Args != "" {
+	if pattern := r.madeUp[s.Tool]; pattern != "" {
+		text = "a tool that matches " + quoted(pattern)
+	} else if s.Name != s.Tool || s.Args != "" {
 		text = quoted(s.Tool)
 		if s.Args != "" {
 			text += " with " + s.Args
