@@ -43,6 +43,7 @@ type Transition struct {
 	Deferred        bool
 	Observe         bool
 	Unknown         string // "" or "hold"; "release": an unknown outcome gives the tokens back
+	Weak            string // "" or "block"; "progress": a weak name can make the net progress
 	Via             string // of a manual one: the channel that asks; "": any
 	Unless          []string
 	Position        Position
@@ -196,6 +197,7 @@ func (d *decoder) transition(n *node) Transition {
 		"deferred": d.flag(&t.Deferred),
 		"observe":  d.flag(&t.Observe),
 		"unknown":  d.oneOf(&t.Unknown, []string{"hold", "release"}, nil),
+		"weak":     d.oneOf(&t.Weak, []string{"block", "progress"}, nil),
 		"via":      d.oneOf(&t.Via, approvalChannels, laterChannels),
 		"unless":   d.list(&t.Unless),
 	})

@@ -40,6 +40,7 @@ type finding struct {
 	kind        VerdictKind
 	labels      []label // as this net names the call
 	label       int     // the first that is blocked
+	doubtful    bool    // because it is weak
 	first, last int     // its part of choices
 	broken      bool    // its mapper or its structural transitions failed
 }
@@ -182,6 +183,8 @@ func (j *judgement) judge(f *finding) {
 				j.choose(f, t, i)
 			}
 		case j.chosen(f, t):
+		case f.labels[i].weak && f.net.progress[t]:
+			f.doubt(i)
 		case !scratch.take(t):
 			f.block(i)
 		default:
@@ -231,6 +234,12 @@ func (j *judgement) choose(f *finding, t, label int) {
 	f.kind = max(f.kind, Gated)
 	j.manual = j.manual || f.net.Transitions[t].Manual
 	j.choices = append(j.choices, choice{transition: t, name: f.labels[label].text})
+}
+
+// doubt blocks a weak name that would make the net progress.
+func (f *finding) doubt(label int) {
+	f.doubtful = f.doubtful || f.kind != Blocked
+	f.block(label)
 }
 
 func (f *finding) block(label int) {

@@ -16,9 +16,10 @@ type net struct {
 
 	net        petri.Net // its transitions stand in the order of Net.Transitions
 	lasting    [][]petri.Arc
-	structural []int // without tools, but for those that are timed
-	timed      []int // fire by the clock
-	alone      bool  // every timed transition ticks as if it were alone
+	progress   []bool // transitions for which a weak name is not enough
+	structural []int  // without tools, but for those that are timed
+	timed      []int  // fire by the clock
+	alone      bool   // every timed transition ticks as if it were alone
 	initial    petri.Marking
 	start      petri.Marking // at rest
 	rows       map[string]row
@@ -62,6 +63,7 @@ func compile(def Net) (*net, ErrorList) {
 		pt := petri.Transition{In: arcs(places, t.Inputs), Out: arcs(places, t.Outputs)}
 		n.net.Transitions = append(n.net.Transitions, pt)
 		n.lasting = append(n.lasting, pt.Lasting())
+		n.progress = append(n.progress, n.Labels == nil && !t.WeakProgress && pt.Adds())
 		n.spares = n.spares || len(t.Unless) > 0
 		switch {
 		case t.Every > 0:

@@ -37,6 +37,7 @@ type transitionIdentity struct {
 	Via                                string
 	Unless                             []Tool
 	Every                              time.Duration
+	WeakProgress                       bool `json:",omitempty"`
 }
 
 type mapIdentity struct{ Tool, Field, As, Source string }
@@ -47,7 +48,7 @@ func fingerprintNet(n *net) string {
 		ts[i] = transitionIdentity{
 			Name: t.Name, In: n.net.Transitions[i].In, Out: n.net.Transitions[i].Out, Tools: solid(t.Tools),
 			Manual: t.Manual, Deferred: t.Deferred, Observe: t.Observe, Release: t.Release,
-			Via: t.Via, Unless: solid(t.Unless), Every: t.Every,
+			Via: t.Via, Unless: solid(t.Unless), Every: t.Every, WeakProgress: t.WeakProgress,
 		}
 	}
 	return hash(identity{

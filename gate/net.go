@@ -81,6 +81,12 @@ type Transition struct {
 	Observe  bool   // it follows the tool and never forbids it
 	Release  bool   // an unknown outcome gives the tokens back at once
 
+	// WeakProgress lets the transition be chosen for a weak [Name] although it puts
+	// a token anywhere but back where it took it. In a net without Labels such a
+	// name may only use tokens up: where it cannot be told whether a call is what
+	// the net waits for, the net blocks.
+	WeakProgress bool
+
 	// Unless spares calls that certainly carry one of these names: for them the
 	// transition lists no tools.
 	Unless []Tool

@@ -82,6 +82,10 @@ func (j *judgement) block(f *finding) Block {
 	if l.glob == 0 {
 		b.Name = l.text
 	}
+	if f.doubtful {
+		b.Reason = doubt(l, b.Name)
+		return b
+	}
 	b.Reason = f.net.reason(b.Name)
 	if f.data.Stuck {
 		b.Reason = f.net.unrest()
@@ -91,6 +95,14 @@ func (j *judgement) block(f *finding) Block {
 	b.Holds = f.holders(j.state, lists)
 	j.wait(f, lists, &b)
 	return b
+}
+
+// doubt is the reason of a net that a weak name would make progress.
+func doubt(l *label, name string) string {
+	if l.from&fromTool != 0 {
+		return fmt.Sprintf("Cannot tell which server's %s this net waits for: it has to name the server too.", name)
+	}
+	return fmt.Sprintf("Cannot tell whether this is %s: write the command plainly.", name)
 }
 
 // wait says when the clock lets the call pass, if it does.

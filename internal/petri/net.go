@@ -91,6 +91,16 @@ func (t *Transition) Lasting() []Arc {
 	return lasting
 }
 
+// Adds reports whether a firing of t leaves more tokens in some place than it found there.
+func (t *Transition) Adds() bool {
+	for _, a := range t.Out {
+		if a.Weight > weight(t.In, a.Place) {
+			return true
+		}
+	}
+	return false
+}
+
 // Clash reports whether m has too few tokens in a shared input place of t and
 // u for both of them.
 func (t *Transition) Clash(u *Transition, m Marking) bool {

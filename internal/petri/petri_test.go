@@ -60,6 +60,24 @@ func TestFiring(t *testing.T) {
 	}
 }
 
+func TestAdds(t *testing.T) {
+	for _, c := range []struct {
+		in, out []int
+		want    bool
+	}{
+		{nil, nil, false},
+		{nil, []int{0}, true},
+		{[]int{0}, []int{0}, false},
+		{[]int{0, 0, 1}, []int{0}, false},
+		{[]int{0}, []int{0, 0}, true},
+		{[]int{0}, []int{1}, true},
+	} {
+		if tr := (Transition{In: Arcs(c.in), Out: Arcs(c.out)}); tr.Adds() != c.want {
+			t.Errorf("%v -> %v: %v", c.in, c.out, tr.Adds())
+		}
+	}
+}
+
 func TestClash(t *testing.T) {
 	a, b, c := trans([]int{0}, nil), trans([]int{0, 1}, nil), trans([]int{2}, nil)
 	if !a.Clash(&b, Marking{1, 1, 1}) || a.Clash(&b, Marking{2, 1, 1}) || a.Clash(&c, Marking{1, 1, 1}) {

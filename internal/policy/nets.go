@@ -75,6 +75,8 @@ func transition(t config.Transition) gate.Transition {
 		Release:  t.Unknown == "release",
 		Via:      t.Via,
 		Unless:   gate.Tools(t.Unless...),
+
+		WeakProgress: t.Weak == "progress",
 	}
 }
 
@@ -164,6 +166,10 @@ func (b *builder) checkNet(n *config.Net) {
 		if t.Unknown == "release" {
 			b.inNet(n, problem(Warning, ReleasedToken, at(t.Of("unknown", ""), t.Position),
 				fmt.Sprintf("the transition %q counts a call whose outcome is unknown as not made, and it may have been", t.Name), ""))
+		}
+		if t.Weak == "progress" {
+			b.inNet(n, problem(Warning, WeakProgress, at(t.Of("weak", ""), t.Position),
+				fmt.Sprintf("the transition %q fires for calls of which it cannot be told whether they are what it waits for", t.Name), ""))
 		}
 		b.warnGlobs(n, t.Tools, func(tool string) gate.Position { return at(t.Of("tools", tool), t.Position) })
 		b.checkUnless(n, t)

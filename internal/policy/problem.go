@@ -53,6 +53,7 @@ const (
 	UnknownClaimed rules.Code = "W105" // a claim about a call that nothing gates
 	TwoWindows     rules.Code = "W106" // a net of one session that is meant for all of them
 	UnknownField   rules.Code = "W107" // a map that reads an argument which the tool does not take
+	WeakProgress   rules.Code = "W108" // "weak: progress", which takes a doubtful name for the name
 )
 
 // Error is the problem on one line: file:line:column: message (hint).

@@ -15,6 +15,7 @@ type net struct {
 	index   int
 	trans   []petri.Transition
 	lasting [][]petri.Arc
+	adds    []bool         // transitions for which a weak name is not enough
 	free    []int          // structural transitions
 	timed   []int          // those that fire by the clock
 	watchAt []int          // number of an observe + deferred transition among the watches, -1
@@ -130,6 +131,7 @@ func newNet(info gate.NetInfo, index int) *net {
 		pt := petri.Transition{In: n.arcs(t.Inputs), Out: n.arcs(t.Outputs)}
 		n.trans = append(n.trans, pt)
 		n.lasting = append(n.lasting, pt.Lasting())
+		n.adds = append(n.adds, info.Labels == nil && !t.WeakProgress && pt.Adds())
 		n.watchAt = append(n.watchAt, -1)
 		switch {
 		case t.Every > 0:

@@ -272,6 +272,7 @@ func (g *generator) net(i int) gate.Net {
 		if len(t.Tools) > 0 {
 			t.Deferred, t.Observe, t.Release = g.IntN(2) == 0, g.IntN(3) == 0, g.IntN(5) == 0
 			t.Manual = !t.Observe && g.IntN(4) == 0
+			t.WeakProgress = k == 1
 		}
 		n.Transitions = append(n.Transitions, t)
 	}

@@ -73,6 +73,8 @@ func (n *net) judge(l *local, e effect) (v verdict, chosen []int) {
 				chosen, v = append(chosen, t), max(v, gates)
 			}
 		case slices.Contains(chosen, t):
+		case a.weak && n.adds[t]:
+			blocked = true
 		case !n.take(t, scratch):
 			blocked = true
 		default:

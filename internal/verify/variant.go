@@ -35,12 +35,12 @@ func (b *shaper) weigh() {
 	}
 }
 
-// proves reports whether somebody asks for the label as evidence.
+// proves reports whether somebody asks for the label as evidence, or waits for it.
 func (b *shaper) proves(name string) bool {
 	l := &label{text: name, from: fromMap}
 	for _, n := range b.nets {
-		for _, t := range n.info.Transitions {
-			if t.Observe && slices.ContainsFunc(t.Tools, func(tool gate.Tool) bool { return speaksOf(tool, l) }) {
+		for i, t := range n.info.Transitions {
+			if (t.Observe || n.adds[i]) && slices.ContainsFunc(t.Tools, func(tool gate.Tool) bool { return speaksOf(tool, l) }) {
 				return true
 			}
 		}
