@@ -121,11 +121,32 @@ func (f *field) read(c *Call, r Reader) []Reading {
 		}
 	}
 	made := readings{reader: r}
-	for _, s := range f.texts() {
-		made.all = append(made.all, readSafely(r, c, s))
+	switch texts := f.texts(); {
+	case f.weak && tooMany(texts):
+		made.all = []Reading{nil} // nothing can be told
+	default:
+		for _, s := range texts {
+			made.all = append(made.all, readSafely(r, c, s))
+		}
 	}
 	f.readings = append(f.readings, made)
 	return made.all
+}
+
+// Bounds of what a reader reads of a field that is not one string, so that the
+// work for one call is bounded. A reader bounds what it does for one text.
+const (
+	maxTexts     = 1000
+	maxTextBytes = 64 << 10
+)
+
+// tooMany reports whether texts are more than a reader reads.
+func tooMany(texts []string) bool {
+	size := 0
+	for _, s := range texts {
+		size += len(s)
+	}
+	return len(texts) > maxTexts || size > 2*maxTextBytes // they are there a second time, in one
 }
 
 // readSafely reads a text. It is nil of a reader that panics: nothing can be told.

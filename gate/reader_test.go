@@ -1,6 +1,7 @@
 package gate_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -55,6 +56,34 @@ func shellMaps(c *commands) []gate.Map {
 		{Tool: "sh", Field: "c", Reader: c, Pattern: 0, As: "read", Source: "ls"},
 		{Tool: "sh", Field: "c", Reader: c, Pattern: 1, As: "read", Source: "cat"},
 		{Tool: "sh", Field: "c", Reader: c, Pattern: 2, As: "remove", Source: "rm"},
+	}
+}
+
+// TestManyTexts: of a field that holds very many strings, or very long ones,
+// nothing is read, and it restricts.
+func TestManyTexts(t *testing.T) {
+	array := func(n int, text string) string {
+		return `{"c":[` + strings.TrimSuffix(strings.Repeat(fmt.Sprintf("%q,", text), n), ",") + `]}`
+	}
+	for _, tt := range []struct {
+		args, want string
+		reads      int
+	}{
+		{array(999, "echo"), "sh!", 1000}, // one by one, and all in one
+		{array(1000, "echo"), "sh! read~ remove~", 0},
+		{array(300_000, "a"), "sh! read~ remove~", 0},
+		{array(2, strings.Repeat("a", 32<<10-1)), "sh!", 3},
+		{array(2, strings.Repeat("a", 32<<10)), "sh! read~ remove~", 0},
+		{fmt.Sprintf(`{"c":%q}`, strings.Repeat("a", 1<<20)), "sh!", 1},
+	} {
+		c := &commands{words: []string{"ls", "cat", "rm"}}
+		p, err := gate.NewPolicy([]gate.Net{blockNet("x")}, gate.PolicyOptions{Labels: labels(shellMaps(c)...)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := spell(p.Names(call("sh " + tt.args))); got != tt.want || c.reads != tt.reads {
+			t.Errorf("%.20s..., %d bytes: %s after %d readings, want %s after %d", tt.args, len(tt.args), got, c.reads, tt.want, tt.reads)
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -90,5 +91,37 @@ func BenchmarkDecideOperator(b *testing.B) {
 				}
 			})
 		}
+	}
+}
+
+// BenchmarkWorstCall is a decision under 20 maps that look for commands, on the
+// calls of 1 MiB that take longest.
+func BenchmarkWorstCall(b *testing.B) {
+	fill := func(unit string) string { return strings.Repeat(unit, 1<<20/len(unit)) }
+	for name, value := range map[string]any{
+		"unknown programs": fill(`zz 'a"b' \c;`),
+		"commands":         fill("ls a;"),
+		"bound":            strings.Repeat("a;", 12_000),
+		"words":            strings.Repeat("ls -a -b ", 2700),
+		"nested":           fill("$(a "),
+		"text":             "cat <<'E'\n" + fill("some text\n") + "E\n",
+		"a long word":      fill("a"),
+		"array":            strings.Split(fill("a, "), ", "),
+		"array of scripts": strings.Split(fill("sh -c 'rm a', "), ", "),
+		"object":           map[string]string{"a": fill("ls a;")},
+	} {
+		args, err := json.Marshal(map[string]any{"command": value})
+		if err != nil {
+			b.Fatal(err)
+		}
+		s := gate.NewSession(buildRules(b, operator(20, 20, runs)).Policy, gate.SessionOptions{})
+		call := gate.Call{Tool: "bash", Args: args}
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				if a, ok := s.Decide(call, nil).(*gate.Allow); ok {
+					a.Ticket.Settle(gate.Success)
+				}
+			}
+		})
 	}
 }

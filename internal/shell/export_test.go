@@ -1,6 +1,9 @@
 package shell
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // TableProblems are the mistakes in the table of programs.
 func TableProblems() (problems []string) {
@@ -23,3 +26,35 @@ func TableProblems() (problems []string) {
 	}
 	return problems
 }
+
+// Fitting is how many bytes of a unit are not too many pieces to be parsed.
+func Fitting(unit string) int {
+	n := 1
+	for text := unit; len(text) < maxScript; text += text {
+		if pieces(text) > maxPieces || weight(text) > maxWeight {
+			break
+		}
+		n = len(text)
+	}
+	for _, more := range []int{n / 2, n / 4, n / 8} {
+		text := strings.Repeat(unit, (n+more)/len(unit))
+		if pieces(text) <= maxPieces && weight(text) <= maxWeight {
+			n += more
+		}
+	}
+	return n
+}
+
+// Work is how much was done to read a script for the patterns of a reader.
+func Work(r *Reader, script string) (pieces, arguments, looks int) {
+	read := &reader{budget: 2 * maxScript}
+	read.script(script)
+	return read.work, read.kept, r.Read(nil, script).(*numbered).work
+}
+
+// The bounds of it.
+const (
+	MaxWork  = maxWork
+	MaxKept  = maxKept
+	MaxLooks = maxLooks
+)

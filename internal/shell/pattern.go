@@ -91,9 +91,6 @@ func (p Pattern) String() string {
 // none can.
 func (r *Reading) Runs(p Pattern) Outcome {
 	best := NoMatch
-	if p.name == "" {
-		return best
-	}
 	for i := range r.commands {
 		switch r.commands[i].carries(p) {
 		case Match:
@@ -102,21 +99,26 @@ func (r *Reading) Runs(p Pattern) Outcome {
 			best = Opaque
 		}
 	}
-	if r.doubt != "" {
+	if r.perhaps(p) {
 		return Opaque
 	}
 	return best
 }
 
+// perhaps reports whether the script may run p though none of its commands carries it.
+func (r *Reading) perhaps(p Pattern) bool {
+	return p.name != "" && (r.doubt != "" || r.mentions.has(p.name))
+}
+
 // carries says whether the command is what p describes.
 func (c *command) carries(p Pattern) Outcome {
 	switch {
+	case p.name == "":
+		return NoMatch
 	case c.name == p.name:
 	case sameFile(c.name, p.name):
 		// Some file systems find RM and rm.exe as well.
 		return c.narrowed(p, Opaque)
-	case c.unknown && c.mentions(p.name):
-		return Opaque
 	default:
 		return NoMatch
 	}
@@ -153,45 +155,6 @@ func (c *command) narrowed(p Pattern, best Outcome) Outcome {
 		}
 	}
 	return best
-}
-
-// mentions reports whether an argument contains the name as a word, or would
-// for a shell that reads it once more.
-func (c *command) mentions(name string) bool {
-	for _, a := range c.args {
-		if hasWord(a.text, name) || hasWord(a.tail, name) || hasWord(unquoted(a.text), name) || hasWord(unquoted(a.tail), name) {
-			return true
-		}
-	}
-	return false
-}
-
-// unquoted drops what shells take for quotes.
-func unquoted(text string) string {
-	if !strings.ContainsAny(text, `\'"`) {
-		return ""
-	}
-	return strings.NewReplacer(`\`, "", "'", "", `"`, "").Replace(text)
-}
-
-// hasWord reports whether text holds word with nothing around it that could belong to a name.
-func hasWord(text, word string) bool {
-	for from := 0; ; {
-		i := strings.Index(text[from:], word)
-		if i < 0 {
-			return false
-		}
-		start, end := from+i, from+i+len(word)
-		if (start == 0 || !isNameByte(text[start-1])) && (end == len(text) || !isNameByte(text[end])) {
-			return true
-		}
-		from = start + 1
-	}
-}
-
-func isNameByte(b byte) bool {
-	return b == '_' || b == '-' || b == '.' || b >= 0x80 ||
-		'0' <= b && b <= '9' || 'a' <= b && b <= 'z' || 'A' <= b && b <= 'Z'
 }
 
 // sameFile reports whether a file system that ignores case, or one that adds

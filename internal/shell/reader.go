@@ -1,7 +1,9 @@
 package shell
 
 import (
+	"fmt"
 	"strings"
+	"unicode"
 
 	"github.com/petrigate/petrigate/gate"
 )
@@ -14,10 +16,13 @@ import (
 type Reader struct {
 	patterns []Pattern
 	numbers  map[string]int
+	byName   map[string][]int // the patterns of a name, see folded
 }
 
 // NewReader returns a reader that looks for nothing yet.
-func NewReader() *Reader { return &Reader{numbers: make(map[string]int)} }
+func NewReader() *Reader {
+	return &Reader{numbers: make(map[string]int), byName: make(map[string][]int)}
+}
 
 // Command adds the words of a command, see [Compile]. The pattern is its
 // number, for [gate.Map.Pattern]; equal commands have one.
@@ -30,25 +35,88 @@ func (r *Reader) Command(words []string) (pattern int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	r.numbers[key] = len(r.patterns)
+	if len(p.name) > maxName {
+		return 0, fmt.Errorf("no file system has a name of %d bytes", len(p.name))
+	}
+	n := len(r.patterns)
+	r.numbers[key] = n
+	r.byName[folded(p.name)] = append(r.byName[folded(p.name)], n)
 	r.patterns = append(r.patterns, p)
-	return len(r.patterns) - 1, nil
+	return n, nil
 }
 
-// Read reads a field as a script.
+// folded is what the names have in common that a file system may take for one.
+func folded(name string) string {
+	return strings.Map(func(c rune) rune {
+		least := c
+		for f := unicode.SimpleFold(c); f != c; f = unicode.SimpleFold(f) {
+			least = min(least, f)
+		}
+		return least
+	}, name)
+}
+
+// named are the patterns that a command with this name may carry, see sameFile.
+func (r *Reader) named(name string) []int {
+	if len(name) > maxName {
+		return nil
+	}
+	name = folded(name)
+	found := r.byName[name]
+	if short, ok := strings.CutSuffix(name, ".EXE"); ok {
+		return append(found[:len(found):len(found)], r.byName[short]...)
+	}
+	return found
+}
+
+// Read reads a field as a script, in one pass for all commands.
 func (r *Reader) Read(_ *gate.Call, text string) gate.Reading {
-	return numbered{reader: r, script: Read(text)}
+	n := &numbered{reader: r, script: Read(text), found: make([]Outcome, len(r.patterns))}
+	n.look()
+	return n
 }
 
 // numbered is a [Reading] that is asked for patterns by number.
 type numbered struct {
 	reader *Reader
 	script *Reading
+	found  []Outcome
+	work   int // arguments that were looked at for patterns
+}
+
+// look finds all patterns. Each command is held against those of its name.
+func (n *numbered) look() {
+	for i := range n.script.commands {
+		c := &n.script.commands[i]
+		for _, number := range n.reader.named(c.name) {
+			if n.work+1+len(c.args) > maxLooks {
+				n.giveUp()
+				return
+			}
+			n.work += 1 + len(c.args)
+			if found := c.carries(n.reader.patterns[number]); found == Match || n.found[number] == NoMatch {
+				n.found[number] = found
+			}
+		}
+	}
+	for number, found := range n.found {
+		if found == NoMatch && n.script.perhaps(n.reader.patterns[number]) {
+			n.found[number] = Opaque
+		}
+	}
+}
+
+// giveUp makes the script opaque for all patterns.
+func (n *numbered) giveUp() {
+	n.script = &Reading{doubt: "too many commands"}
+	for i := range n.found {
+		n.found[i] = Opaque
+	}
 }
 
 // Finds says whether the script runs the command.
-func (n numbered) Finds(pattern int) gate.Found {
-	switch n.script.Runs(n.reader.patterns[pattern]) {
+func (n *numbered) Finds(pattern int) gate.Found {
+	switch n.found[pattern] {
 	case Match:
 		return gate.Surely
 	case Opaque:
@@ -59,7 +127,7 @@ func (n numbered) Finds(pattern int) gate.Found {
 }
 
 // Only says whether the script runs nothing but these commands.
-func (n numbered) Only(patterns []int) bool {
+func (n *numbered) Only(patterns []int) bool {
 	commands := make([]Pattern, len(patterns))
 	for i, p := range patterns {
 		commands[i] = n.reader.patterns[p]
@@ -68,6 +136,6 @@ func (n numbered) Only(patterns []int) bool {
 }
 
 // Evidence says whether the success of the script proves the command.
-func (n numbered) Evidence(pattern int) bool {
+func (n *numbered) Evidence(pattern int) bool {
 	return n.script.Evidence(n.reader.patterns[pattern])
 }

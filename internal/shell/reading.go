@@ -6,6 +6,7 @@ type Reading struct {
 	doubt    string // why the script is not understood; empty if it is
 	side     bool   // it does something besides running commands
 	plain    bool   // it is one simple command and nothing else
+	mentions mentions
 }
 
 // A command is one that the script runs.
@@ -22,22 +23,33 @@ type command struct {
 
 // Bounds of what is read. Beyond them a script is opaque.
 const (
-	maxScript   = 1 << 20 // bytes of a script
-	maxWeight   = 20_000  // what could nest, see weight
-	maxCommands = 100_000
-	maxKept     = 2_000_000 // arguments of commands
-	maxDepth    = 10_000    // nodes within one another
-	maxTexts    = 16        // scripts within scripts, such as sh -c "sh -c ..."
+	maxScript = 1 << 20 // bytes of a script
+	maxWeight = 20_000  // what could nest, see weight
+	maxPieces = 25_000  // words and what divides them, see pieces
+	maxWork   = 40_000  // pieces, with those of scripts within scripts
+	maxKept   = 100_000 // arguments of commands, those of wrappers counted again
+	maxLooks  = 100_000 // arguments that are looked at for all patterns together
+	maxName   = 1024    // bytes of the name of a command, of which file systems have 255
+	maxDepth  = 10_000  // nodes within one another
+	maxTexts  = 16      // scripts within scripts, such as sh -c "sh -c ..."
+
+	piecesOfParser = 8 // what it takes to parse a script without words
 )
 
 // Read parses a script. It never fails: what it cannot understand makes the
-// reading opaque. The time it takes is linear in the length of the script, and
-// a script that is too long or nested too deeply is not read at all.
+// reading opaque. The work is bounded: a script that is too long, nested too
+// deeply or of too many words is not read at all.
 func Read(script string) *Reading {
 	r := &reader{budget: 2 * maxScript}
 	plain := r.script(script)
 	r.settle()
-	return &Reading{commands: r.commands, doubt: r.doubt, side: r.side, plain: plain}
+	read := &Reading{commands: r.commands, doubt: r.doubt, side: r.side, plain: plain}
+	for i := range r.commands {
+		if r.commands[i].unknown {
+			read.mentions.add(r.commands[i].args)
+		}
+	}
+	return read
 }
 
 // settle draws the conclusions that need the whole script.

@@ -26,10 +26,11 @@ func (r *reader) run(args []arg, redirs []*syntax.Redirect) {
 	if name == "" || name == "." && args[0].text != "." {
 		return // no command has this name
 	}
-	if r.kept += len(args); len(r.commands) >= maxCommands || r.kept > maxKept {
+	if r.kept+len(args) > maxKept {
 		r.unsure("too many commands")
 		return
 	}
+	r.kept += len(args)
 	for _, a := range args {
 		r.vars.tricks = r.vars.tricks || isTrick(a.text)
 	}

@@ -25,6 +25,7 @@ type reader struct {
 	// each has its turn as the beginning of a command.
 	covered bool
 	kept    int // arguments of all commands, those of wrappers counted again
+	work    int // pieces of what was parsed, also in scripts within scripts
 
 	vars  variables
 	files files
@@ -59,10 +60,12 @@ func (r *reader) script(text string) (plain bool) {
 		r.unsure(why)
 		return false
 	}
-	if r.budget -= len(text); r.budget < 0 || r.texts >= maxTexts {
+	work := pieces(text) + piecesOfParser
+	if r.budget < len(text) || r.work+work > maxWork || r.texts >= maxTexts {
 		r.unsure("too many scripts within scripts")
 		return false
 	}
+	r.budget, r.work = r.budget-len(text), r.work+work
 	file, err := parse(text)
 	if err != nil {
 		r.unsure("a script that does not parse")
@@ -107,6 +110,9 @@ func unreadable(text string) string {
 	if weight(text) > maxWeight {
 		return "a script that may be nested too deeply"
 	}
+	if pieces(text) > maxPieces {
+		return "a script of too many words"
+	}
 	return ""
 }
 
@@ -122,6 +128,26 @@ func weight(text string) int {
 	}
 	for _, word := range []string{"if", "while", "until", "for", "case", "select", "time", "coproc", "function"} {
 		n += 2 * strings.Count(text, word)
+	}
+	return n
+}
+
+// pieces bounds how much there is to parse in a text: its words, wherever they
+// stand, and the characters that may divide a word into parts.
+func pieces(text string) int {
+	n, space := 0, true
+	for i := range len(text) {
+		switch c := text[i]; c {
+		case ' ', '\t', '\n':
+			space = true
+			continue
+		case ';', '&', '|', '<', '>', '(', ')', '$', '`', '\'', '"', '{', '}', '[':
+			n++
+		}
+		if space {
+			n++
+		}
+		space = false
 	}
 	return n
 }
