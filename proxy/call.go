@@ -31,8 +31,9 @@ type toolCall struct {
 	stream stream
 	agent  agent
 	method string
-	id     []byte // on the wire
-	params wire.Call
+	id     []byte    // on the wire
+	params wire.Call // what is left of them once it is sent
+	digest string    // of the arguments, once it is sent
 	meta   wire.Meta
 	tool   *tool
 	gate   gate.Call
@@ -95,6 +96,24 @@ func (p *Proxy) serve(t *toolCall) {
 		t.release()                     // a place is for those that run
 		t.aside(func() { p.ask(t, d) }) // a person may think for long
 	}
+}
+
+// sent forgets the message that the call came in, whose arguments may be large:
+// the upstream has them. A client, or an upstream that does not answer, would
+// otherwise have us keep them for as long as it likes. Of the arguments only
+// their hash stays.
+func (t *toolCall) sent() {
+	t.digest = t.argumentsDigest()
+	t.params, t.input.responses = t.params.Sent(), nil
+	t.gate = gate.Call{Time: t.gate.Time}
+}
+
+// argumentsDigest is the SHA-256 of the arguments.
+func (t *toolCall) argumentsDigest() string {
+	if t.digest != "" {
+		return t.digest
+	}
+	return wire.Digest(t.params.Arguments)
 }
 
 // cancel is for a client that does not want the answer any more, or is gone.
@@ -235,7 +254,7 @@ func (p *Proxy) decisionRecord(t *toolCall, decision string, names []gate.Name) 
 	r := record.Decision{
 		Time: p.options.Now(), Event: "decision", Decision: decision, Policy: p.policy,
 		Session: t.client.session.id, Principal: t.client.principal, Client: t.agent.name, ID: string(t.id),
-		Upstream: t.tool.upstream.config.Name, Tool: t.recorded(), Arguments: wire.Digest(t.params.Arguments),
+		Upstream: t.tool.upstream.config.Name, Tool: t.recorded(), Arguments: t.argumentsDigest(),
 		Shadow: p.options.Policy.Shadow(),
 	}
 	for _, n := range names {

@@ -90,6 +90,10 @@ func (p *Proxy) rootsChanged(c *client, params []byte) {
 	}
 }
 
+// maxKeptWhole is the size up to which a message may be kept for the sake of what
+// its _meta says: that is needed to the end of the call.
+const maxKeptWhole = 4 << 10
+
 // prepare reads a call and looks its tool up. Where that fails the call
 // is answered, or in the first moments of the proxy the tool is still missing.
 func (p *Proxy) prepare(c *client, m wire.Message, meta wire.Meta, s stream) (*toolCall, bool) {
@@ -98,6 +102,9 @@ func (p *Proxy) prepare(c *client, m wire.Message, meta wire.Meta, s stream) (*t
 		p.log.Warn("malformed call refused", "session", c.session.id, "reason", fault.Message)
 		s.Reply(fault.Append(nil))
 		return nil, false
+	}
+	if len(m.Raw) > maxKeptWhole {
+		meta = meta.Clone()
 	}
 	t := &toolCall{proxy: p, client: c, stream: s, agent: c.speaker(meta), method: m.Method, id: m.ID, params: params, meta: meta}
 	t.found(t.target())

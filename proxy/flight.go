@@ -65,9 +65,12 @@ func (p *Proxy) launch(t *toolCall, ticket *gate.Ticket) {
 	if f.here && t.notes != nil { // its tool was not known before
 		t.notes = nil // what is told of it is read here: nobody else is kept waiting
 	}
+	request := f.request()
+	if !f.repeats() {
+		t.sent()
+	}
 	f.sentAt = time.Now()
 	u.flights.push(f)
-	request := f.request()
 	if f.here {
 		request.Here, request.Begin = true, f.begins
 		u.Send(request)
@@ -75,6 +78,10 @@ func (p *Proxy) launch(t *toolCall, ticket *gate.Ticket) {
 	}
 	f.sent(u.Send(request))
 }
+
+// repeats reports whether the call may have to be sent again, with what its client
+// is asked for meanwhile.
+func (f *flight) repeats() bool { return f.modern && !f.call.agent.modern }
 
 // request is the call as the upstream gets it.
 func (f *flight) request() upstream.Request {
@@ -182,6 +189,9 @@ func (f *flight) finished(r upstream.Reply) {
 		return
 	}
 	f.call.tool.upstream.flights.remove(f)
+	if f.repeats() && f.abandoned(r) {
+		f.call.sent() // it is not sent again
+	}
 	f.withdraw()
 	f.adopt(r)
 	f.call.release()

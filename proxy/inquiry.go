@@ -162,6 +162,7 @@ func (f *flight) attach(t *toolCall, x *pause) {
 			q.Result(response)
 		}
 	}
+	t.sent()
 	f.mu.Lock()
 	f.inquiries = waiting(f.inquiries)
 	more := len(f.inquiries) > 0 && f.held == nil

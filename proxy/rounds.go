@@ -36,7 +36,7 @@ type input struct {
 // subject is what a state of a call is good for: that very call.
 func (t *toolCall) subject() []byte {
 	return []byte(strings.Join([]string{
-		"round", t.client.session.id, t.method, t.tool.canonical, t.tool.definition, wire.Digest(t.params.Arguments),
+		"round", t.client.session.id, t.method, t.tool.canonical, t.tool.definition, t.argumentsDigest(),
 	}, "\x00"))
 }
 

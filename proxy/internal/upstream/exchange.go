@@ -43,7 +43,8 @@ type Request struct {
 	// soon after Exchange.Leave was called.
 	Here bool
 
-	session *session // of a handshake over HTTP
+	session *session          // of a handshake over HTTP
+	marked  map[string]string // arguments that go into headers as well
 }
 
 // A Reply is the end of an exchange. One of its fields is set.
@@ -63,6 +64,7 @@ type Exchange struct {
 	done chan Reply
 
 	position int64              // stdio: of its first byte in the stream; guarded by the pipe
+	body     body               // HTTP: what is sent
 	ctx      context.Context    // HTTP: of its round trip
 	abort    context.CancelFunc // HTTP
 

@@ -133,17 +133,19 @@ func (c *httpConn) send(x *Exchange) {
 		x.deliver(Reply{Err: notSent(errClosed)})
 		return
 	}
-	body := wire.AppendRequestInt(make([]byte, 0, len(x.req.Params)+len(x.req.Method)+64), x.id, x.req.Method, x.req.Params)
+	x.body.data = wire.AppendRequestInt(make([]byte, 0, len(x.req.Params)+len(x.req.Method)+64), x.id, x.req.Method, x.req.Params)
+	x.req.marked = c.upstream.headers.of(&x.req)
+	x.req.Params = nil
 	if x.req.Here {
-		c.perform(x, body)
+		c.perform(x)
 	} else {
-		go c.perform(x, body)
+		go c.perform(x)
 	}
 }
 
 // perform makes the request of x and delivers its reply.
-func (c *httpConn) perform(x *Exchange, body []byte) {
-	reply := c.roundTrip(x, body)
+func (c *httpConn) perform(x *Exchange) {
+	reply := c.roundTrip(x)
 	if reply.rest != nil {
 		go func() { c.conclude(x, reply.rest()) }()
 		return
@@ -175,6 +177,7 @@ func (c *httpConn) cancel(x *Exchange, reason string) {
 		defer cancel()
 		_ = c.notify(ctx, c.current.Load(), "notifications/cancelled", appendCancelled(nil, x.id, reason))
 	}()
+	x.body.forget()
 	stop := time.AfterFunc(cancelledGrace, x.abort)
 	context.AfterFunc(x.ctx, func() { stop.Stop() })
 }
@@ -190,7 +193,7 @@ func (c *httpConn) push(ctx context.Context, s *session, method string, data []b
 		ctx, cancel = context.WithTimeout(ctx, notifyTimeout)
 		defer cancel()
 	}
-	response, err := c.post(ctx, s, &Request{Method: method}, data)
+	response, err := c.post(ctx, s, &Request{Method: method}, &body{data: data})
 	if err != nil {
 		return c.transportError(err)
 	}
@@ -230,8 +233,8 @@ func (c *httpConn) newRequest(ctx context.Context, method string, s *session, da
 	return request, nil
 }
 
-func (c *httpConn) post(ctx context.Context, s *session, r *Request, data []byte) (*http.Response, error) {
-	request, err := c.newRequest(ctx, http.MethodPost, s, data)
+func (c *httpConn) post(ctx context.Context, s *session, r *Request, b *body) (*http.Response, error) {
+	request, err := b.request(ctx, c, s)
 	if err != nil {
 		return nil, err
 	}
@@ -241,7 +244,9 @@ func (c *httpConn) post(ctx context.Context, s *session, r *Request, data []byte
 		if name, ok := mcp.EncodeHeaderValue(r.Name); ok && r.Name != "" {
 			request.Header.Set(mcp.HeaderName, name)
 		}
-		c.upstream.headers.set(request.Header, r)
+		for name, value := range r.marked {
+			request.Header.Set(name, value)
+		}
 	}
 	return c.do(request)
 }

@@ -204,6 +204,7 @@ func (c *sseConn) send(x *Exchange) {
 		return
 	}
 	body := wire.AppendRequestInt(make([]byte, 0, len(x.req.Params)+len(x.req.Method)+64), x.id, x.req.Method, x.req.Params)
+	x.req.Params = nil
 	go func() {
 		defer c.upstream.work.Done()
 		if err := c.post(c.ctx, body); err != nil && c.pending.take(x.id) != nil {

@@ -29,32 +29,32 @@ var (
 // roundTrip sends the request of x and waits for its reply. Only a request
 // that a server turned away because it does not know the session any more is
 // sent again, in a new session.
-func (c *httpConn) roundTrip(x *Exchange, data []byte) Reply {
+func (c *httpConn) roundTrip(x *Exchange) Reply {
 	if x.req.session != nil { // of a handshake
-		reply, _ := c.once(x, x.req.session, data)
+		reply, _ := c.once(x, x.req.session)
 		return reply
 	}
 	s := c.current.Load()
 	if s == nil {
 		return Reply{Err: notSent(errClosed)}
 	}
-	reply, unknownSession := c.once(x, s, data)
+	reply, unknownSession := c.once(x, s)
 	if !unknownSession {
 		return reply
 	}
 	if err := c.renew(x.ctx, s); err != nil {
 		return Reply{Err: notSent(fmt.Errorf("opening a new session: %w", err))}
 	}
-	reply, _ = c.once(x, c.current.Load(), data)
+	reply, _ = c.once(x, c.current.Load())
 	return reply
 }
 
 // once sends x in session s. unknownSession says that the server refused it
 // because of the session, with status 404, and so did not execute it.
-func (c *httpConn) once(x *Exchange, s *session, data []byte) (reply Reply, unknownSession bool) {
+func (c *httpConn) once(x *Exchange, s *session) (reply Reply, unknownSession bool) {
 	var sent atomic.Bool // there was a connection to write to
 	ctx := httptrace.WithClientTrace(x.ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { sent.Store(true) }})
-	response, err := c.post(ctx, s, &x.req, data)
+	response, err := c.post(ctx, s, &x.req, &x.body)
 	if err != nil {
 		return Reply{Err: c.lost(x, err, sent.Load())}, false
 	}
@@ -87,7 +87,7 @@ func (c *httpConn) lost(x *Exchange, err error, sent bool) error {
 		return notSent(err)
 	}
 	err = c.transportError(err)
-	if x.ctx.Err() != nil {
+	if x.ctx.Err() != nil || errors.Is(err, errBodyGone) {
 		err = errCancelled
 		if c.ctx.Err() != nil {
 			err = errClosed

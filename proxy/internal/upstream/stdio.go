@@ -173,6 +173,7 @@ func (c *stdioConn) send(x *Exchange) {
 	err := c.stdin.write(&x.position, len(r.Params)+len(r.Method)+64, func(b []byte) []byte {
 		return wire.AppendRequestInt(b, x.id, r.Method, r.Params)
 	})
+	r.Params = nil
 	if err != nil && c.pending.take(x.id) != nil {
 		x.deliver(Reply{Err: notSent(err)})
 	}

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
 	"sync/atomic"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -137,17 +136,16 @@ type paramHeaders struct {
 	tools atomic.Pointer[map[string]*mcp.Tool]
 }
 
-// set adds the headers that a call of a tool needs.
-func (p *paramHeaders) set(h http.Header, r *Request) {
+// of is the headers that a call of a tool needs.
+func (p *paramHeaders) of(r *Request) map[string]string {
 	tools := p.tools.Load()
 	if tools == nil || r.Method != string(mcp.MethodToolsCall) {
-		return
+		return nil
 	}
 	if tool := (*tools)[r.Name]; tool != nil {
-		for name, value := range mcp.GenerateParamHeaders(tool, r.Params) {
-			h.Set(name, value)
-		}
+		return mcp.GenerateParamHeaders(tool, r.Params)
 	}
+	return nil
 }
 
 // usable remembers which tools want headers, and leaves out those that ask

@@ -25,6 +25,16 @@ type Call struct {
 	index  index
 }
 
+// Sent is what is left of c once it is on its way to an upstream: whom it is for,
+// and whether it asked for a task. It holds nothing of the message that c came in.
+func (c Call) Sent() Call {
+	left := Call{Name: c.Name, HasState: c.HasState}
+	if c.Task != nil {
+		left.Task = []byte(`{}`)
+	}
+	return left
+}
+
 // Source is the params as they came.
 func (c Call) Source() []byte { return c.params }
 

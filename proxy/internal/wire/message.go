@@ -17,7 +17,8 @@ const (
 )
 
 // A Message is the envelope of one JSON-RPC message. Its byte slices are
-// source bytes and must not be changed.
+// source bytes and must not be changed. The ID of a message that is not small has
+// memory of its own: it is kept as long as the request is under way.
 type Message struct {
 	Kind   Kind
 	ID     []byte // a string or an integer, as it was written; nil: a notification
@@ -69,8 +70,15 @@ func Parse(raw []byte, l Limits) (Message, *Fault) {
 	raw = oneLine(raw, ' ')
 	var e envelope
 	rawjson.Members(raw, e.take)
-	return e.message(raw)
+	m, fault := e.message(raw)
+	if len(raw) > small {
+		m.ID = bytes.Clone(m.ID)
+	}
+	return m, fault
 }
+
+// small is the size up to which a message may be kept for the sake of its id.
+const small = 4 << 10
 
 // oneLine returns doc without line breaks, which can only be white space in a
 // checked document. Forwarded as they came, they would let one message hide

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"bytes"
 	"strconv"
 
 	"github.com/petrigate/petrigate/internal/rawjson"
@@ -31,6 +32,12 @@ type Meta struct {
 
 // Modern reports whether the request speaks revision 2026-07-28 or a later one.
 func (m Meta) Modern() bool { return m.ProtocolVersion >= modern }
+
+// Clone is m with memory of its own, for whoever keeps it longer than the message.
+func (m Meta) Clone() Meta {
+	m.ProgressToken, m.ClientInfo, m.ClientCapabilities = bytes.Clone(m.ProgressToken), bytes.Clone(m.ClientInfo), bytes.Clone(m.ClientCapabilities)
+	return m
+}
 
 // ParseMeta reads the _meta of the params of any method. Params may be nil.
 // The fault has no ID: the caller knows it.

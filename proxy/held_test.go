@@ -1,0 +1,123 @@
+package proxy_test
+
+import (
+	"bufio"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/petrigate/petrigate/proxy"
+)
+
+// childURL runs the test binary as an upstream over HTTP, whose memory is not ours.
+func childURL(t *testing.T, flags string) string {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), self)
+	cmd.Env = append(os.Environ(), childMark+"=--http 127.0.0.1:0 "+flags)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	})
+	line, err := bufio.NewReader(out).ReadString('\n')
+	url, ok := strings.CutPrefix(strings.TrimSpace(line), "listening ")
+	if !ok {
+		t.Fatalf("%q, %v", line, err)
+	}
+	return url
+}
+
+// held is the memory that is in use.
+func held() int {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	return int(m.HeapAlloc)
+}
+
+// leave gives up waiting for the answers to requests over HTTP, whose bodies the
+// client itself would keep.
+func (c *client) leave(ids []string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, id := range ids {
+		if cancel := c.cancels[id]; cancel != nil {
+			cancel()
+		}
+	}
+}
+
+// upstreamKinds are upstreams of either era over either transport.
+func upstreamKinds(t *testing.T, f func(t *testing.T, up func(t *testing.T) proxy.Upstream)) {
+	for _, era := range []string{"legacy", "modern"} {
+		t.Run("stdio upstream "+era, func(t *testing.T) {
+			f(t, func(t *testing.T) proxy.Upstream {
+				u, _ := child(t, "--era "+era)
+				return u
+			})
+		})
+		t.Run("http upstream "+era, func(t *testing.T) {
+			f(t, func(t *testing.T) proxy.Upstream {
+				return proxy.Upstream{Name: "up", URL: childURL(t, "--era "+era)}
+			})
+		})
+	}
+}
+
+// TestUnansweredCallsHoldNothing: a call whose upstream does not answer costs its
+// arguments until they are sent, and not for as long as nobody answers: neither
+// after it was cancelled nor after its time is over.
+func TestUnansweredCallsHoldNothing(t *testing.T) {
+	const calls, size, most = 4, 1 << 20, 2 << 20
+	large := `{"silent":true,"x":"` + strings.Repeat("x", size) + `"}`
+	unanswered := func(t *testing.T, l leg, u proxy.Upstream, timeout time.Duration) {
+		s := start(t, setup{rules: "block danger\n", change: func(o *proxy.Options) {
+			u.Timeout = timeout
+			o.Upstreams = []proxy.Upstream{u}
+		}})
+		c := s.connect(l, "")
+		before, ids := held(), []string{}
+		for i := range calls {
+			id := c.call("lie", large)
+			s.eventually("it is let pass", func() bool { return len(s.records.decisions("allow")) == i+1 })
+			if timeout == patience {
+				c.cancel(id)
+			}
+			ids = append(ids, id)
+		}
+		s.eventually("none is waited for", func() bool { return len(s.records.outcomes()) >= calls })
+		c.leave(ids)
+		s.eventually("the upstream has read all of it", func() bool { return !c.do("safe", `{}`).isError() })
+		now := held() - before
+		for range 100 { // what is given up beside the call goes a little later
+			if now > most {
+				c.do("safe", `{}`)
+				now = held() - before
+			}
+		}
+		if now > most {
+			t.Errorf("%d bytes are held of %d calls of %d", now, calls, size)
+		}
+	}
+	upstreamKinds(t, func(t *testing.T, up func(t *testing.T) proxy.Upstream) {
+		eachLeg(t, func(t *testing.T, l leg) {
+			unanswered(t, l, up(t), patience)
+			if l.name == "http" {
+				unanswered(t, l, up(t), 100*time.Millisecond)
+			}
+		})
+	})
+}
