@@ -9,9 +9,9 @@ import (
 
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/gate"
+	policycheck "github.com/petrigate/petrigate/internal/check"
 	"github.com/petrigate/petrigate/internal/policy"
 	"github.com/petrigate/petrigate/internal/verify"
-	"github.com/petrigate/petrigate/rules"
 )
 
 // An effort is how much work a verification may be. What does not fit is
@@ -101,7 +101,7 @@ func verifyPolicy(ctx context.Context, result *policy.Result, source policy.Sour
 		},
 	}
 	for _, c := range result.Claims {
-		o.Prove = append(o.Prove, assertion(c))
+		o.Prove = append(o.Prove, policycheck.Assertion(c))
 	}
 	others := v.others(p, tools)
 	for _, tool := range others {
@@ -199,30 +199,4 @@ func nameOf(tool gate.Tool, p verify.Proof) verify.Name {
 		n.Callable, n.Default = verify.Impossible, len(p.Because) == 0
 	}
 	return n
-}
-
-// assertion is a claim as it is proved.
-func assertion(c policy.Claim) verify.Assertion {
-	switch c.Kind {
-	case rules.Never:
-		return verify.Never{Tool: c.Tool}
-	case rules.NeverBefore:
-		return verify.NeverBefore{Tool: c.Tool, First: c.First}
-	case rules.NeverWithoutApproval:
-		return verify.NeverWithoutApproval{Tool: c.Tool}
-	case rules.AtMost:
-		return verify.AtMost{Count: c.Count, Tool: c.Tool}
-	case rules.Reachable:
-		return verify.Reachable{Tool: c.Tool}
-	case rules.AlwaysPossible:
-		return verify.AlwaysPossible{Tool: c.Tool}
-	case rules.Conserved:
-		return verify.Conserved{Net: c.Net}
-	case rules.Exclusive:
-		return verify.Exclusive{Net: c.Net, Places: c.Places}
-	case rules.DeadlockFree:
-		return verify.DeadlockFree{Net: c.Net}
-	default:
-		return verify.NoTerminalStates{Net: c.Net}
-	}
 }
