@@ -23,6 +23,7 @@ type checkFlags struct {
 	states      int
 	timeout     time.Duration
 	strict      bool
+	unknown     bool // a claim of which it is not known whether it holds is none that does not
 	verbose     bool
 	json        bool
 }
@@ -35,7 +36,7 @@ func newCheck(s stdio) *cobra.Command {
 			"reports every problem with its place. Before any agent runs it finds tools that can never be called, rules\n" +
 			"that change nothing and policies that get stuck, and proves the lines that begin with prove or says what\n" +
 			"calls break them. FILE is a configuration, rules, a net, or a folder with them. It ends with exit code 3\n" +
-			"where something does not load or a claim does not hold.",
+			"where something does not load or a claim is not proved.",
 	}
 	var f checkFlags
 	c.Flags().StringArrayVar(&f.rules, "rules", nil, "check this `file` of rules instead of a configuration; may be given more than once")
@@ -45,6 +46,7 @@ func newCheck(s stdio) *cobra.Command {
 	c.Flags().IntVar(&f.states, "max-states", verify.DefaultStates, "how many `states` one search for a proof looks at")
 	c.Flags().DurationVar(&f.timeout, "timeout", 10*time.Second, "how long to work on proofs; what is not settled then is unknown")
 	c.Flags().BoolVar(&f.verbose, "verbose", false, "show of every tool whether and how it can be called")
+	c.Flags().BoolVar(&f.unknown, "allow-unknown", false, "accept claims of which it is not known whether they hold")
 	c.Flags().BoolVar(&f.strict, "strict", false, "make warnings errors")
 	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
 	c.RunE = func(c *cobra.Command, files []string) error {
@@ -103,7 +105,10 @@ func fileOf(cfg *config.Config) string {
 }
 
 func (f checkFlags) answer(s stdio, report checkReport) (err error) {
-	report.OK = len(report.Problems.Of(policy.Error)) == 0 && (!f.strict || len(report.Problems.Of(policy.Warning)) == 0)
+	if !f.unknown {
+		report.open = report.unknown()
+	}
+	report.OK = len(report.Problems.Of(policy.Error)) == 0 && report.open == 0 && (!f.strict || len(report.Problems.Of(policy.Warning)) == 0)
 	if f.json {
 		err = printJSON(s.out, report)
 	} else {

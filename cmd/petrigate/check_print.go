@@ -151,6 +151,8 @@ func (r checkReport) summary() string {
 		of += r.proved()
 	}
 	switch {
+	case !r.OK && errs == 0 && r.open > 0:
+		verdict = "not ok, by claims that are not proved (--allow-unknown accepts them)"
 	case !r.OK && errs == 0:
 		verdict = "not ok, by --strict"
 	case !r.OK:

@@ -16,6 +16,7 @@ type checkReport struct {
 	Redundant []string        `json:"redundant"`
 
 	verified *verified // nil: nothing was to be verified
+	open     int       // claims that are not ok because it is not known whether they hold
 }
 
 // checkedTool is one name. The events are the sequence as eval reads it; of a
@@ -69,6 +70,17 @@ func newReport(problems policy.Problems, result *policy.Result, known toolSet, v
 		r.Redundant = append(r.Redundant, n.Net.Name)
 	}
 	return r
+}
+
+// unknown counts the claims of which it is not known whether they hold.
+func (r checkReport) unknown() int {
+	n := 0
+	for _, p := range r.Proofs {
+		if p.Result == verify.Unknown.String() {
+			n++
+		}
+	}
+	return n
 }
 
 // events are the counterexample.

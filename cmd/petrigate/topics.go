@@ -69,7 +69,7 @@ Where things are:
 const exitTopic = `  0  well
   1  an error at run time; a file is not formatted (fmt --check)
   2  wrong usage
-  3  the configuration, rules or a net are invalid, or a claim is refuted
+  3  the configuration, rules or a net are invalid, or a claim is not proved
   4  an answer of eval is not the expected one, or a policy test fails
   5  the call is refused (explain --exit-code)
   6  a person is asked about the call (explain --exit-code)

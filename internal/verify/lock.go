@@ -124,6 +124,7 @@ func (s *space) settleSurplus(ms []move, k int32) []move {
 // Reasons for an unknown answer.
 const (
 	whyDoubtful = "no arguments are known that match the maps as this would need"
+	whyStates   = "there are more states than were looked at"
 	whyLong     = "it takes more calls than were tried"
 	whyNoRun    = "a run could not be made of the states that were found"
 )

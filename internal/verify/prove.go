@@ -81,6 +81,27 @@ func (a Exclusive) tools() []gate.Tool            { return nil }
 func (a DeadlockFree) tools() []gate.Tool         { return nil }
 func (a NoTerminalStates) tools() []gate.Tool     { return nil }
 
+// easyStates is how many states a search looks at before others have had their turn.
+const easyStates = 2000
+
+// proofs are those of all assertions: first those that are easy, so that none
+// is unknown for the time that another one takes.
+func (m *model) proofs(all []Assertion) []Proof {
+	limit := m.limit
+	m.limit = min(limit, easyStates)
+	proofs := make([]Proof, len(all))
+	for i, a := range all {
+		proofs[i] = m.prove(a)
+	}
+	m.limit = limit
+	for i, a := range all {
+		if proofs[i].Result == Unknown && proofs[i].Why == whyStates && !m.stop() {
+			proofs[i] = m.prove(a)
+		}
+	}
+	return proofs
+}
+
 func (m *model) prove(a Assertion) Proof {
 	var p Proof
 	if m.stop() {

@@ -118,7 +118,7 @@ func (m *model) spent() string {
 	if m.stop() {
 		return "the time ran out"
 	}
-	return "there are more states than were looked at"
+	return whyStates
 }
 
 // movesToHit is the run that meets the query.

@@ -6,10 +6,12 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// Policy says what can and what cannot happen under a policy.
+// Policy says what can and what cannot happen under a policy. Where the time is
+// short, assertions have it before all else.
 func Policy(p *gate.Policy, o Options) *Report {
 	m := newModel(p, &o)
-	r := &Report{Overlaps: m.overlaps(p.Maps())}
+	r := &Report{Proofs: m.proofs(o.Prove)}
+	r.Overlaps = m.overlaps(p.Maps())
 	for _, t := range m.listed {
 		r.Names = append(r.Names, m.callable(t))
 	}
@@ -17,9 +19,6 @@ func Policy(p *gate.Policy, o Options) *Report {
 		group := m.group(g)
 		r.States += group.States
 		r.Groups = append(r.Groups, group)
-	}
-	for _, a := range o.Prove {
-		r.Proofs = append(r.Proofs, m.prove(a))
 	}
 	r.Redundant = m.allRedundant()
 	r.Visited = m.states
