@@ -4,8 +4,13 @@ import "time"
 
 // A Call is one call of a tool that asks to be let through.
 type Call struct {
-	ID   string    // the caller's; a second one in flight or waiting is a duplicate; empty: never one
-	Tool string    // the physical name
+	ID   string // the caller's; a second one in flight or waiting is a duplicate; empty: never one
+	Tool string // the physical name
+
+	// Foreign says that Tool could also be the name of another tool: then it
+	// restricts, and neither exempts, nor makes the call known, nor is evidence.
+	Foreign bool
+
 	Also []Name    // further physical names of the same tool; say which are certain
 	Args []byte    // the JSON object of arguments, valid and without duplicate keys; nil: {}; never changed
 	Time time.Time // when it came: the clock of transitions with [Transition.Every]

@@ -109,7 +109,7 @@ func (g *naming) number(row *globRow) {
 
 // physical appends the names that the call has without a look at its arguments.
 func physical(c *Call, ls []label) []label {
-	ls = append(ls, label{text: c.Tool, from: fromTool, certain: true})
+	ls = append(ls, label{text: c.Tool, from: fromTool, certain: !c.Foreign, weak: c.Foreign})
 	for _, n := range c.Also {
 		ls = add(ls, label{text: n.Text, from: fromTool, certain: n.Certain, weak: n.Weak})
 	}

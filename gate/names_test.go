@@ -80,6 +80,23 @@ func TestNames(t *testing.T) {
 	}
 }
 
+// A name that could be that of another tool restricts, and does nothing else.
+func TestForeignTool(t *testing.T) {
+	foreign := call("a")
+	foreign.Foreign = true
+	p, err := gate.NewPolicy([]gate.Net{blockNet("b")}, gate.PolicyOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := spell(p.Names(foreign)); got != "a~" {
+		t.Error(got)
+	}
+	foreign.Also = []gate.Name{{Text: "a", Certain: true}}
+	if got := spell(p.Names(foreign)); got != "a!" {
+		t.Error(got)
+	}
+}
+
 func TestNamesOfNets(t *testing.T) {
 	own := handNet("own", map[string]int{"p": 1}, "t: p -> p | b")
 	own.Maps = []gate.Map{

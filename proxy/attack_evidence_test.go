@@ -4,7 +4,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/internal/fixture"
+	"github.com/petrigate/petrigate/internal/policy"
 	"github.com/petrigate/petrigate/proxy"
 )
 
@@ -45,6 +47,57 @@ func TestBorrowedNames(t *testing.T) {
 				c.blocked(tt.locked)
 				if n := logs[0].Executed("delete") + logs[1].Executed("delete"); n != 0 {
 					t.Error("executed")
+				}
+			})
+		})
+	}
+}
+
+// TestBareNamesRestrictOnly: A037. With several servers the bare name of a tool
+// exempts nothing and lets nothing pass, whichever of them lists it, and neither does
+// a name that reads like one of another server. What says whose tool it is does.
+func TestBareNamesRestrictOnly(t *testing.T) {
+	nothing := ""
+	cases := []struct {
+		name, rules     string
+		deny            bool
+		passes, refused []string
+	}{
+		{"bare exemption", "require human-approval before * unless read\n", false, nil, []string{"evil_read", "files_read"}},
+		{"pattern of bare names", "require human-approval before * unless rea*\n", false, nil, []string{"evil_read", "files_read"}},
+		{"exemption of one server", "require human-approval before * unless files.read\n", false, []string{"files_read"}, []string{"evil_read"}},
+		{"bare limit", "limit read to 100 per session\n", true, nil, []string{"evil_read", "files_read"}},
+		{"limit of one server", "limit files_read to 100 per session\n", true, []string{"files_read"}, []string{"evil_read"}},
+		{"label of a bare tool", "map read.say hi as told\nlimit told to 1 per session\n", true, nil, []string{"evil_read", "files_read"}},
+		{"exposed name of another server", "require human-approval before * unless files_late\n", false, nil, []string{"files_late"}},
+		{"action like a tool of another server", "require human-approval before * unless files.late\n", false, nil, []string{"files"}},
+	}
+	for _, tt := range cases {
+		t.Run(tt.name, func(t *testing.T) {
+			r, err := policy.Build(policy.Source{Rules: []config.RuleText{{File: "test.rules", Text: tt.rules}}, Default: map[bool]string{true: "deny"}[tt.deny]})
+			if err != nil {
+				t.Fatal(err)
+			}
+			eachLeg(t, func(t *testing.T, l leg) {
+				var log fixture.Log
+				s := start(t, setup{policy: r.Policy, change: func(o *proxy.Options) {
+					o.Approval = proxy.Approval{}
+					plain := upstreamOf(t, "plain", &log, plainTool("files"), plainTool("files_late")) // whose tools have no prefix
+					plain.Prefix = &nothing
+					o.Upstreams = []proxy.Upstream{upstreamOf(t, "evil", &log, plainTool("read")), upstreamOf(t, "files", &log, plainTool("read")), plain}
+				}})
+				c := s.connect(l, "")
+				for _, name := range tt.passes {
+					c.must(name, `{}`)
+				}
+				before := log.Executed("read")
+				for _, name := range tt.refused {
+					if r := c.do(name, `{"action":"late","say":"hi"}`); !r.isError() {
+						t.Errorf("%s passes: %s", name, r.raw)
+					}
+				}
+				if n := log.Executed("read") - before + log.Executed("files") + log.Executed("files_late"); n != 0 {
+					t.Errorf("%d calls were executed", n)
 				}
 			})
 		})

@@ -55,6 +55,7 @@ type tool struct {
 	canonical  string // upstream.tool
 	also       []gate.Name
 	others     map[string]bool // names of all tools that an action could read like
+	foreign    bool            // the exposed name could be one of another upstream
 	object     []byte          // as the client sees it
 	definition string          // hash of the upstream's object
 	annotates  []byte          // its annotations, as the upstream wrote them; nil: none
@@ -160,7 +161,7 @@ func (c *catalogue) build() *toolView {
 			v.order = append(v.order, t)
 		}
 	}
-	named(v.order, slices.DeleteFunc(slices.Clone(c.upstreams), func(u *upstreamState) bool { return c.once[u] }))
+	named(v.order, c.owners())
 	kept := v.order[:0]
 	for _, t := range v.order {
 		if same := taken[t.exposed]; len(same) > 1 {
@@ -175,7 +176,7 @@ func (c *catalogue) build() *toolView {
 		v.warnings = append(v.warnings, warning)
 	}
 	for _, t := range v.order {
-		v.calls = append(v.calls, gate.Call{Tool: t.exposed, Also: t.also, Others: t.others, Upstream: t.upstream.config.Name, Annotations: t.annotates})
+		v.calls = append(v.calls, t.call())
 	}
 	v.around = around.Append(nil)
 	v.encode(c.hidden(v.calls))

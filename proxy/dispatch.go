@@ -4,12 +4,12 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"strings"
 	"sync"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
-	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/rawjson"
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
@@ -117,13 +117,13 @@ func (t *toolCall) found(tool *tool) {
 		return
 	}
 	t.tool = tool
-	name := tool.exposed
+	t.gate = tool.call()
+	t.gate.Args, t.gate.Time = t.params.Arguments, t.proxy.options.Now()
 	if t.method != callTool {
-		name = tool.canonical
+		t.gate.Tool = tool.canonical
 	}
-	t.gate = gate.Call{
-		Tool: name, Also: tool.also, Others: tool.others, Args: t.params.Arguments, Time: t.proxy.options.Now(),
-		Upstream: tool.upstream.config.Name, Annotations: tool.annotates,
+	if t.method == getPrompt {
+		t.gate.Foreign = t.proxy.catalogue.owners().canonical(strings.TrimPrefix(tool.canonical, "prompt:")) != tool.upstream.config.Name
 	}
 	if t.client.session.by == "connection" {
 		t.gate.ID = wire.IDKey(t.id)

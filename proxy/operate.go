@@ -107,7 +107,9 @@ func (p *Proxy) Tools(sessionID string) ([]ToolInfo, error) {
 	for _, t := range p.catalogue.load().order {
 		info := ToolInfo{Canonical: t.canonical, Bare: t.name, Exposed: t.exposed, Upstream: t.upstream.config.Name, Nets: []ToolVerdict{}}
 		info.InputSchema, _ = rawjson.Member(t.object, "inputSchema")
-		for _, v := range g.Classify(gate.Call{Tool: t.exposed, Also: t.also, Time: p.options.Now()}) {
+		c := t.call()
+		c.Time = p.options.Now()
+		for _, v := range g.Classify(c) {
 			if v.Kind != gate.Abstain {
 				info.Nets = append(info.Nets, ToolVerdict{Net: v.Net, Verdict: record.VerdictName(v.Kind), Rule: p.where(v.Rule)})
 			}

@@ -3,6 +3,7 @@ package proxy
 import (
 	"context"
 
+	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/rawjson"
 	"github.com/petrigate/petrigate/internal/text"
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
@@ -77,6 +78,11 @@ func (t *toolCall) awaitTarget(ctx context.Context) *tool {
 		}
 	}
 	return nil
+}
+
+// call is a call of the tool without arguments, as the gate knows it.
+func (t *tool) call() gate.Call {
+	return gate.Call{Tool: t.exposed, Foreign: t.foreign, Also: t.also, Others: t.others, Upstream: t.upstream.config.Name, Annotations: t.annotates}
 }
 
 // promptTool is a prompt as the gate knows it: a rule may name

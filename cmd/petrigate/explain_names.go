@@ -20,12 +20,13 @@ func callsOf(cfg *config.Config) func(tool string) gate.Call {
 		servers := enabled(cfg)
 		for _, s := range servers {
 			if bare, ok := strings.CutPrefix(tool, s.Name+"."); ok {
-				listed = listedTool{Exposed: prefixOf(s, len(servers) == 1) + bare, Bare: bare, Canonical: tool}
+				listed = listedTool{Exposed: s.ExposedPrefix(len(servers) == 1) + bare, Bare: bare, Canonical: tool}
 			}
 		}
-		listed.complete(cfg)
-		named := joined([]listedTool{listed})[0]
-		return gate.Call{Tool: named.Name, Also: named.Also, Upstream: strings.TrimSuffix(strings.TrimSuffix(listed.Canonical, listed.Bare), ".")}
+		owners := ownersIn(cfg)
+		listed.complete(owners)
+		named := joined([]listedTool{listed}, owners)[0]
+		return gate.Call{Tool: named.Name, Foreign: owners.Foreign(listed.names()), Also: named.Also, Upstream: listed.names().Upstream}
 	}
 }
 

@@ -22,9 +22,9 @@ func (s *stage) learn(file string) error {
 			return err
 		}
 		for i := range list {
-			list[i].complete(s.config)
+			list[i].complete(ownersIn(s.config))
 		}
-		s.tools = knownSet(list)
+		s.tools = knownSet(list, s.config)
 	}
 	if !s.tools.known {
 		return nil
@@ -34,7 +34,7 @@ func (s *stage) learn(file string) error {
 	s.call = func(tool string) gate.Call {
 		call := guess(tool)
 		if known, ok := s.tools.find(tool); ok {
-			call.Tool, call.Also = known.Name, known.Also
+			call.Tool, call.Foreign, call.Also = known.Name, guess(known.Name).Foreign, known.Also
 		}
 		return call
 	}
@@ -59,25 +59,30 @@ func runningTools(cfg *config.Config) toolSet {
 			continue
 		}
 		if tools, err := client.Tools(""); err == nil && len(tools) > 0 {
-			return knownSet(asListed(tools))
+			return knownSet(asListed(tools), cfg)
 		}
 	}
 	return toolSet{}
 }
 
-// find is the tool that has this name, the exposed one before others.
+// find is the tool that has this name, the exposed one before others; none if
+// several have it.
 func (s toolSet) find(name string) (verify.Tool, bool) {
 	for _, t := range s.tools {
 		if t.Name == name {
 			return t, true
 		}
 	}
+	var found []verify.Tool
 	for _, t := range s.tools {
 		if slices.ContainsFunc(t.Also, func(n gate.Name) bool { return n.Text == name }) {
-			return t, true
+			found = append(found, t)
 		}
 	}
-	return verify.Tool{}, false
+	if len(found) != 1 {
+		return verify.Tool{}, false
+	}
+	return found[0], true
 }
 
 // unknown reports whether the tools are known and none has this name.

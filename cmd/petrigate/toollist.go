@@ -32,8 +32,12 @@ type toolSet struct {
 }
 
 // knownSet are tools that are all that there is.
-func knownSet(list []listedTool) toolSet {
-	set := toolSet{tools: joined(list), known: true, schemas: make(map[string][]policy.Schema)}
+func knownSet(list []listedTool, cfg *config.Config) toolSet {
+	owners := ownersIn(cfg)
+	if cfg == nil {
+		owners = ownersOf(list)
+	}
+	set := toolSet{tools: joined(list, owners), known: true, schemas: make(map[string][]policy.Schema)}
 	for i, t := range set.tools {
 		schema := policy.ParseSchema(list[i].InputSchema)
 		set.schemas[t.Name] = append(set.schemas[t.Name], schema)
@@ -50,14 +54,14 @@ func (f checkFlags) knownTools(ctx context.Context, s stdio, cfg *config.Config)
 	case f.tools != "":
 		list, err := recordedTools(f.tools)
 		for i := range list {
-			list[i].complete(cfg)
+			list[i].complete(ownersIn(cfg))
 		}
-		return knownSet(list), err
+		return knownSet(list, cfg), err
 	case f.live && cfg == nil:
 		return toolSet{}, usage("--live wants a configuration: --rules and --net name no servers to ask")
 	case f.live:
 		list, err := liveTools(ctx, s, cfg)
-		return knownSet(list), err
+		return knownSet(list, cfg), err
 	default:
 		return toolSet{}, nil
 	}
@@ -97,7 +101,7 @@ func likelyTools(cfg *config.Config, result *policy.Result) toolSet {
 	var list []listedTool
 	for _, name := range namesIn(result) {
 		for _, s := range servers {
-			prefix := prefixOf(s, len(servers) == 1)
+			prefix := s.ExposedPrefix(len(servers) == 1)
 			bare, canonical := strings.CutPrefix(name, s.Name+".")
 			if !canonical {
 				bare = strings.TrimPrefix(name, prefix)
@@ -110,16 +114,16 @@ func likelyTools(cfg *config.Config, result *policy.Result) toolSet {
 	named := len(list)
 	for _, t := range list[:named] {
 		for _, s := range servers {
-			list = append(list, listedTool{Exposed: prefixOf(s, len(servers) == 1) + t.Bare, Bare: t.Bare, Canonical: s.Name + "." + t.Bare})
+			list = append(list, listedTool{Exposed: s.ExposedPrefix(len(servers) == 1) + t.Bare, Bare: t.Bare, Canonical: s.Name + "." + t.Bare})
 		}
 	}
-	return likely(list, named)
+	return likely(list, named, ownersIn(cfg))
 }
 
 // likely joins the names of tools of which nobody knows whether they are there:
 // a bare name may be that of one of them alone. The first so many are named; of
 // the others no claim is to depend.
-func likely(list []listedTool, named int) toolSet {
+func likely(list []listedTool, named int, owners proxy.Owners) toolSet {
 	var set toolSet
 	seen := make(map[string]bool)
 	for i, t := range list {
@@ -127,7 +131,7 @@ func likely(list []listedTool, named int) toolSet {
 			continue
 		}
 		seen[t.Exposed] = true
-		tool := joined([]listedTool{t})[0]
+		tool := joined([]listedTool{t}, owners)[0]
 		tool.Supposed = i >= named
 		set.tools = append(set.tools, tool)
 	}
@@ -151,53 +155,61 @@ func enabled(cfg *config.Config) []config.Server {
 	return slices.DeleteFunc(slices.Clone(cfg.Servers), func(s config.Server) bool { return s.Disabled })
 }
 
+// ownersIn are the servers with the prefixes of their tools.
+func ownersIn(cfg *config.Config) proxy.Owners {
+	if cfg == nil {
+		return nil
+	}
+	var owners proxy.Owners
+	servers := enabled(cfg)
+	for _, s := range servers {
+		owners = append(owners, proxy.Owner{Upstream: s.Name, Prefix: s.ExposedPrefix(len(servers) == 1)})
+	}
+	return owners
+}
+
+// ownersOf are the servers of tools that were recorded.
+func ownersOf(list []listedTool) proxy.Owners {
+	var owners proxy.Owners
+	for _, t := range list {
+		o := proxy.Owner{Upstream: t.names().Upstream, Prefix: strings.TrimSuffix(t.Exposed, t.Bare)}
+		if o.Upstream != "" && !slices.ContainsFunc(owners, func(k proxy.Owner) bool { return k.Upstream == o.Upstream }) {
+			owners = append(owners, o)
+		}
+	}
+	return owners
+}
+
 // complete fills in the names of a tool of which only the one that clients see
 // is known: its prefix says of which server it is.
-func (t *listedTool) complete(cfg *config.Config) {
+func (t *listedTool) complete(owners proxy.Owners) {
 	if t.Exposed != "" {
 		return
 	}
 	t.Exposed = t.Name
-	if cfg == nil {
-		return
-	}
-	servers := enabled(cfg)
-	longest, several := -1, false
-	for _, s := range servers {
-		prefix := prefixOf(s, len(servers) == 1)
-		if !strings.HasPrefix(t.Name, prefix) || len(prefix) < longest {
-			continue
+	owner := owners.Exposed(t.Name)
+	for _, o := range owners {
+		if o.Upstream == owner {
+			t.Bare = t.Name[len(o.Prefix):]
+			t.Canonical = owner + "." + t.Bare
 		}
-		longest, several = len(prefix), len(prefix) == longest
-		t.Bare = t.Name[len(prefix):]
-		t.Canonical = s.Name + "." + t.Bare
-	}
-	if several {
-		t.Bare, t.Canonical = "", ""
 	}
 }
 
-// prefixOf is what the proxy puts before the names of a server's tools.
-func prefixOf(s config.Server, alone bool) string {
-	switch {
-	case s.HasPrefix && s.Prefix == "" || !s.HasPrefix && alone:
-		return ""
-	case s.HasPrefix:
-		return s.Prefix + "_"
-	default:
-		return s.Name + "_"
-	}
+// names are those of the tool for the proxy.
+func (t listedTool) names() proxy.ToolNames {
+	return proxy.ToolNames{Upstream: strings.TrimSuffix(strings.TrimSuffix(t.Canonical, t.Bare), "."), Exposed: t.Exposed, Bare: t.Bare, Canonical: t.Canonical}
 }
 
 // joined are the tools under the names that clients see, with their further
 // names.
-func joined(list []listedTool) []verify.Tool {
+func joined(list []listedTool, owners proxy.Owners) []verify.Tool {
 	all := make([]proxy.ToolNames, 0, len(list))
 	for _, t := range list {
-		all = append(all, proxy.ToolNames{Exposed: t.Exposed, Bare: t.Bare, Canonical: t.Canonical})
+		all = append(all, t.names())
 	}
 	tools := []verify.Tool{}
-	for i, also := range proxy.FurtherNames(all) {
+	for i, also := range proxy.FurtherNames(all, owners) {
 		tools = append(tools, verify.Tool{Name: list[i].Exposed, Also: also})
 	}
 	return tools

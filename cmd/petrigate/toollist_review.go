@@ -37,7 +37,7 @@ func (r *review) start(p *plant) {
 		if err != nil || len(tools) == 0 || len(silentNames(p)) > 0 || ctx.Err() != nil {
 			return // tools that are not there yet are no mistake
 		}
-		for _, found := range r.problems(ctx, knownSet(asListed(tools))) {
+		for _, found := range r.problems(ctx, knownSet(asListed(tools), r.config)) {
 			if !r.shown[found.Error()] {
 				p.log.Warn("policy problem, now that the tools are known", "problem", found.Error())
 			}

@@ -54,6 +54,7 @@ func Build(s Source) (*Result, error) {
 	deny := b.deny()
 	b.labels = compiled.Labels
 	b.policy(nets, gate.PolicyOptions{Labels: []*gate.Labels{compiled.Labels}, Deny: deny, Shadow: s.Mode == "shadow"})
+	b.checkBare()
 	b.checkTools()
 	b.checkActive()
 	b.invalid = len(b.errors()) > 0

@@ -45,6 +45,8 @@ const (
 	BadCommand    rules.Code = "E109" // the words of a command in the map of a net
 	WeakUnless    rules.Code = "E110" // an exemption for a name that is never certain
 
+	BareName rules.Code = "E111" // a name that tools of several servers may have, where it is to count
+
 	UnknownTool   rules.Code = "W101" // a name that no known tool has
 	FirstMatch    rules.Code = "W102" // "match: first", which lets combined commands through
 	ReleasedToken rules.Code = "W103" // "unknown: release", which counts a lost call as not made

@@ -21,7 +21,7 @@ var update = flag.Bool("update", false, "write what the goldens should say")
 
 // TestProblemArchives builds the policy of every archive in testdata/problems:
 // its *.rules and *.yaml with nets, "tools" with the known ones or "schemas"
-// of their arguments, "servers" of a configuration, "active" and "default". It holds all that is said of it to "want".
+// of their arguments, "servers" of a configuration (name/prefix, name! if it is disabled), "active" and "default". It holds all that is said of it to "want".
 func TestProblemArchives(t *testing.T) {
 	paths, err := filepath.Glob("testdata/problems/*.txtar")
 	if err != nil || len(paths) == 0 {
@@ -78,7 +78,9 @@ func said(t *testing.T, files []txtar.File) string {
 		case f.Name == "servers":
 			s.Config = &config.Config{}
 			for name := range strings.FieldsSeq(text) {
-				s.Config.Servers = append(s.Config.Servers, config.Server{Name: name})
+				name, disabled := strings.CutSuffix(name, "!")
+				name, prefix, has := strings.Cut(name, "/")
+				s.Config.Servers = append(s.Config.Servers, config.Server{Name: name, Prefix: prefix, HasPrefix: has, Disabled: disabled})
 			}
 		case f.Name == "active":
 			s.Active = strings.Fields(text)

@@ -1,0 +1,243 @@
+package policy
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/petrigate/petrigate/config"
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/rules"
+)
+
+// servers are those that a proxy runs at once, by name, with the prefixes of
+// their tools. With several of them a bare name may be that of a tool of each,
+// whatever they list now: it restricts all of them and counts for none.
+type servers []server
+
+type server struct{ name, prefix string }
+
+func serversOf(c *config.Config) servers {
+	if c == nil {
+		return nil
+	}
+	enabled := slices.DeleteFunc(slices.Clone(c.Servers), func(s config.Server) bool { return s.Disabled })
+	all := make(servers, 0, len(enabled))
+	for _, s := range enabled {
+		all = append(all, server{s.Name, s.ExposedPrefix(len(enabled) == 1)})
+	}
+	return all
+}
+
+// own reports whether the name, or the pattern, says of which server it is.
+func (all servers) own(name string, glob bool) bool {
+	begins := func(prefix string) bool {
+		return strings.HasPrefix(name, prefix) && len(name) > len(prefix) || glob && mayBegin(name, prefix)
+	}
+	if begins("prompt:") || begins("resource:") {
+		return true
+	}
+	prefixes := make(map[string]int)
+	for _, s := range all {
+		prefixes[s.prefix]++
+	}
+	return slices.ContainsFunc(all, func(s server) bool {
+		return begins(s.name+".") || prefixes[s.prefix] == 1 && begins(s.prefix)
+	})
+}
+
+// mayBegin reports whether the pattern matches a name that begins so.
+func mayBegin(pattern, prefix string) bool {
+	for i := range len(prefix) {
+		switch {
+		case i == len(pattern):
+			return false
+		case pattern[i] == '*':
+			return true
+		case pattern[i] != '?' && pattern[i] != prefix[i]:
+			return false
+		}
+	}
+	return true
+}
+
+// A use is what a name in a policy is to do besides restricting.
+type use string
+
+const (
+	proves  use = "it proves nothing"
+	exempts use = "it exempts nothing"
+	admits  use = `"default: deny" lets none of them pass`
+)
+
+// checkBare finds bare names where several servers may have a tool of that name,
+// and a tool of another must not count.
+func (b *builder) checkBare() {
+	all := serversOf(b.source.Config)
+	if len(all) < 2 {
+		return
+	}
+	c := &bareNames{builder: b, servers: all, labels: make(map[string][]string)}
+	for _, f := range b.files {
+		for _, s := range f.Statements {
+			if m, ok := s.(*rules.Map); ok {
+				c.labels[m.As.Text] = append(c.labels[m.As.Text], m.Tool.Text)
+			}
+		}
+	}
+	for _, f := range b.files {
+		for _, s := range f.Statements {
+			c.statement(s)
+		}
+	}
+	for i := range b.source.Nets {
+		c.net(&b.source.Nets[i])
+	}
+}
+
+// bareNames looks at the names of one policy.
+type bareNames struct {
+	*builder
+	servers servers
+	labels  map[string][]string // of rules: the tools whose calls their maps read
+}
+
+func (c *bareNames) statement(s rules.Statement) {
+	switch s := s.(type) {
+	case *rules.Require:
+		c.name(proves, s.First)
+		c.name(admits, s.Before)
+		c.name(exempts, s.Unless...)
+	case *rules.Approve:
+		c.name(admits, s.Before)
+		c.name(exempts, s.Unless...)
+	case *rules.Limit:
+		c.name(admits, s.Tool)
+		if s.Per != nil {
+			c.name(proves, *s.Per)
+		}
+		c.name(exempts, s.Unless...)
+	case *rules.Block:
+		c.name(exempts, s.Unless...)
+	}
+}
+
+func (c *bareNames) name(u use, names ...rules.Name) {
+	for _, n := range names {
+		if msg, hint := c.fault(u, n.Text, n.Glob(), c.labels); msg != "" {
+			c.atName(n, problem(Error, BareName, n.Pos, msg, hint))
+		}
+	}
+}
+
+func (c *bareNames) net(n *config.Net) {
+	labels := make(map[string][]string)
+	for _, m := range n.Map {
+		labels[m.As] = append(labels[m.As], m.Tool)
+	}
+	check := func(u use, names []string, where func(string) gate.Position) {
+		for _, name := range names {
+			if msg, hint := c.fault(u, name, false, labels); msg != "" {
+				c.inNet(n, problem(Error, BareName, where(name), msg, hint))
+			}
+		}
+	}
+	check(admits, n.FreeTools, func(tool string) gate.Position { return at(n.Of("freeTools", tool), n.Position) })
+	for _, t := range n.Transitions {
+		u := admits
+		if progresses(t) {
+			u = proves
+		}
+		if u == proves || !t.Observe {
+			check(u, t.Tools, func(tool string) gate.Position { return at(t.Of("tools", tool), t.Position) })
+		}
+		check(exempts, t.Unless, func(tool string) gate.Position { return at(t.Of("unless", tool), t.Position) })
+	}
+}
+
+// progresses reports whether the transition puts a token anywhere but back where
+// it took it.
+func progresses(t config.Transition) bool {
+	left := slices.Clone(t.Inputs)
+	for _, place := range t.Outputs {
+		i := slices.Index(left, place)
+		if i < 0 {
+			return true
+		}
+		left = slices.Delete(left, i, i+1)
+	}
+	return false
+}
+
+// fault is what is wrong with a name in such a place; nothing if it says whose
+// it is, or is a label of calls of which that is clear.
+func (c *bareNames) fault(u use, name string, glob bool, labels map[string][]string) (msg, hint string) {
+	if c.servers.own(name, glob) || u == admits && c.source.Default != "deny" {
+		return "", ""
+	}
+	var read []string
+	for label, tools := range labels {
+		if label == name || glob && gate.MatchGlob(name, label) {
+			read = append(read, tools...)
+		}
+	}
+	if len(read) == 0 {
+		return c.bare(u, name, glob)
+	}
+	slices.Sort(read)
+	if u == admits || slices.ContainsFunc(read, func(tool string) bool { return c.servers.own(tool, false) }) {
+		return "", ""
+	}
+	return fmt.Sprintf("%q is a label of calls of %s, which may be a tool of %s, so %s", name, read[0], c.servers.list(), u),
+		"write whose tool the map reads: " + c.ways(read[0], "_")
+}
+
+func (c *bareNames) bare(u use, name string, glob bool) (msg, hint string) {
+	verb := "be"
+	if glob {
+		verb = "match"
+	}
+	return fmt.Sprintf("%q may %s a tool of %s, so %s", name, verb, c.servers.list(), u), "write " + c.ways(name, ".")
+}
+
+// list is the servers in words.
+func (all servers) list() string {
+	var names []string
+	for _, s := range all {
+		names = append(names, s.name)
+	}
+	return enumerate(names)
+}
+
+// ways are the names that say whose tool it is: of the servers that have it, where
+// the tools are known.
+func (c *bareNames) ways(name, dot string) string {
+	var ways, known []string
+	for _, s := range c.servers {
+		way := s.name + dot + name
+		if dot == "_" {
+			way = s.prefix + name
+		}
+		ways = append(ways, way)
+		if slices.Contains(c.source.Tools, s.name+"."+name) {
+			known = append(known, way)
+		}
+	}
+	if len(known) > 0 {
+		ways = known
+	}
+	return enumerate(ways)
+}
+
+// enumerate joins a few words; of many it names the first.
+func enumerate(words []string) string {
+	const few = 4
+	if len(words) > few {
+		words = append(slices.Clone(words[:few-1]), "another")
+	}
+	n := len(words) - 1
+	if n == 0 {
+		return words[0]
+	}
+	return strings.Join(words[:n], ", ") + " or " + words[n]
+}
