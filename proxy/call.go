@@ -334,10 +334,10 @@ func (t *toolCall) deliver(r upstream.Reply, facts wire.Facts) {
 		t.tool.upstream.away.demands(t.client, r.Error)
 		t.pass(wire.ErrorHead(t.id), r.Error)
 	case facts.Handle() && t.method == callTool:
-		t.answer(plainRefusal("unknown", fmt.Sprintf(
+		t.answer(unanswered("unknown", gate.Unknown, fmt.Sprintf(
 			"The upstream made a task of %s that cannot be followed: its outcome is unknown. Find out before calling it again.", t.tool.exposed)))
 	case facts.Type == wire.TypeInputRequired:
-		t.answer(plainRefusal("unsupported", fmt.Sprintf(
+		t.answer(unanswered("unsupported", gate.Failure, fmt.Sprintf(
 			"The upstream asked for more input before it would run %s. That is not supported yet; the call did not complete.", t.tool.exposed)))
 	case facts.Forged:
 		t.proxy.log.Debug("an upstream wrote in the name of this proxy: left out", "upstream", t.tool.upstream.config.Name, "tool", t.tool.canonical)
@@ -354,13 +354,13 @@ func (t *toolCall) failed(err error) answer {
 		return a
 	}
 	if errors.Is(err, upstream.ErrNotSent) {
-		return plainRefusal("unavailable", fmt.Sprintf("The upstream %s could not be reached; %s was not called.", name, t.tool.exposed))
+		return unanswered("unavailable", gate.Failure, fmt.Sprintf("The upstream %s could not be reached; %s was not called.", name, t.tool.exposed))
 	}
 	var status *upstream.StatusError
 	if errors.As(err, &status) && !status.Executed() {
-		return plainRefusal("unavailable", fmt.Sprintf("The upstream %s turned the request away: %v. %s did not run.", name, err, t.tool.exposed))
+		return unanswered("unavailable", gate.Failure, fmt.Sprintf("The upstream %s turned the request away: %v. %s did not run.", name, err, t.tool.exposed))
 	}
-	return plainRefusal("unknown", fmt.Sprintf(
+	return unanswered("unknown", gate.Unknown, fmt.Sprintf(
 		"The outcome of %s is unknown: upstream %s: %v. It may or may not have taken effect; find out before calling it again.",
 		t.tool.exposed, name, err))
 }

@@ -261,7 +261,7 @@ func (f *flight) finish(t *toolCall, r upstream.Reply) {
 			return
 		}
 		p.settle(f.call, f.ticket, gate.Failure, "")
-		t.answer(plainRefusal("unsupported", why))
+		t.answer(unanswered("unsupported", gate.Failure, why))
 		return
 	}
 	p.settle(f.call, f.ticket, outcome(r, facts), "")

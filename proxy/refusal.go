@@ -8,6 +8,7 @@ import (
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/text"
+	"github.com/petrigate/petrigate/proxy/internal/record"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
@@ -31,7 +32,8 @@ type refusal struct {
 }
 
 type facts struct {
-	Decision string  `json:"decision"` // refuse, or ask while a person is waited for
+	Decision string  `json:"decision"`          // refuse, ask while a person is waited for, or allow
+	Outcome  string  `json:"outcome,omitempty"` // of a call that was allowed: unknown, or failure
 	Kind     string  `json:"kind"`
 	Cause    string  `json:"cause,omitempty"`
 	Approval string  `json:"approval,omitempty"`
@@ -148,6 +150,12 @@ func held(h gate.Holder, now time.Time) string {
 // plainRefusal is a refusal that no net is the cause of.
 func plainRefusal(kind, text string) refusal {
 	return refusal{text: text, facts: facts{Decision: "refuse", Kind: kind}}
+}
+
+// unanswered is what a client is told of a call that was allowed where its
+// upstream has no result for it.
+func unanswered(kind string, o gate.Outcome, text string) refusal {
+	return refusal{text: text, facts: facts{Decision: "allow", Outcome: record.OutcomeName(o), Kind: kind}}
 }
 
 // append writes the whole JSON-RPC answer.

@@ -180,7 +180,7 @@ func (p *Proxy) askRound(f *flight, t *toolCall, requests []inputRequest, result
 	if err != nil {
 		p.settle(t, f.ticket, gate.Failure, "no input")
 		if t.wanted() {
-			t.answer(plainRefusal("unsupported", fmt.Sprintf("%s did not complete: %v.", t.tool.exposed, err)))
+			t.answer(unanswered("unsupported", gate.Failure, fmt.Sprintf("%s did not complete: %v.", t.tool.exposed, err)))
 		} else {
 			t.conclude(func() {})
 		}

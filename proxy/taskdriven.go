@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/rawjson"
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
@@ -51,7 +52,7 @@ func (p *Proxy) driveTask(t *toolCall, x *task) {
 			misses = 0
 			if why := p.driveInput(t, x, detail, asked); why != "" && t.ctx.Err() == nil {
 				p.cancelTask(x)
-				t.answer(plainRefusal("unsupported", why))
+				t.answer(unanswered("unsupported", gate.Failure, why))
 				return
 			}
 		}
@@ -59,7 +60,7 @@ func (p *Proxy) driveTask(t *toolCall, x *task) {
 			t.untilLook(x)
 		}
 	}
-	t.answer(plainRefusal("unknown", fmt.Sprintf("The outcome of %s is unknown: its upstream ran it as a task, and that was cancelled, or is lost. Find out before calling it again.", t.tool.exposed)))
+	t.answer(unanswered("unknown", gate.Unknown, fmt.Sprintf("The outcome of %s is unknown: its upstream ran it as a task, and that was cancelled, or is lost. Find out before calling it again.", t.tool.exposed)))
 }
 
 // deliverTask answers with the end of a task.

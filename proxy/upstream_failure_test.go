@@ -104,7 +104,7 @@ func TestConnectionDies(t *testing.T) {
 	eachLeg(t, func(t *testing.T, l leg) {
 		s := start(t, setup{policy: chain(t, "die", "push")})
 		c := s.connect(l, "")
-		if r := c.do("die", `{}`); !r.isError() || r.decision("kind") != "unknown" {
+		if r := c.do("die", `{}`); !r.isError() || r.decision("kind") != "unknown" || r.decision("decision") != "allow" || r.decision("outcome") != "unknown" {
 			t.Errorf("%s", r.raw)
 		}
 		s.inFlight()
@@ -138,6 +138,9 @@ func (c *client) runsOut(tool, args string) message {
 		return r.decision("kind") == "unknown"
 	})
 	c.awaitExecuted(tool, 1)
+	if r.decision("decision") != "allow" || r.decision("outcome") != "unknown" { // it was not refused: it may have run
+		c.t.Errorf("%s", r.raw)
+	}
 	return r
 }
 
@@ -441,7 +444,7 @@ func TestTaskHandle(t *testing.T) {
 			}
 			s.settled("ready")
 		}
-		if r := c.do("lie", `{"result":{"task":{"taskId":"1","status":"working"}}}`); !r.isError() || r.decision("kind") != "unknown" {
+		if r := c.do("lie", `{"result":{"task":{"taskId":"1","status":"working"}}}`); !r.isError() || r.decision("kind") != "unknown" || r.decision("decision") != "allow" || r.decision("outcome") != "unknown" {
 			t.Errorf("%s", r.raw)
 		}
 		s.inFlight()
