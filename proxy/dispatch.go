@@ -172,6 +172,7 @@ func (p *Proxy) acceptLate(t *toolCall) {
 		t.answerOwn()
 		return
 	}
+	p.ensureDeclared(t.ctx, t.agent)
 	if t.found(t.awaitTarget(t.ctx)); t.tool != nil {
 		p.accept(t)
 		return
@@ -190,6 +191,7 @@ func (p *Proxy) toolsList(ctx context.Context, c *client, m wire.Message, meta w
 		s.Reply(wire.AppendError(nil, m.ID, codeInvalidParams, "Unknown cursor: the list has one page.", nil))
 		return
 	}
+	p.ensureDeclared(ctx, c.speaker(meta))
 	p.awaitList(ctx)
 	if !meta.Modern() && p.advisor != nil {
 		s.Reply(wire.ResultHead(m.ID), p.advisor.list(c), wire.Tail)
@@ -238,6 +240,21 @@ func (p *Proxy) shakeHands(ctx context.Context, c *client, m wire.Message, s str
 		result = p.introduced(ctx, c.speaker(meta), result)
 	}
 	s.Reply(wire.ResultHead(m.ID), result, wire.Tail)
+}
+
+// ensureDeclared is declare for a client of 2026-07-28, which need not ask
+// server/discover: what it can do comes with each of its requests.
+func (p *Proxy) ensureDeclared(ctx context.Context, a agent) {
+	if !a.modern {
+		return // its handshake has declared it
+	}
+	capabilities := a.relayed()
+	for _, u := range p.upstreams {
+		if !u.Declares(capabilities) {
+			p.declare(ctx, a)
+			return
+		}
+	}
 }
 
 // declare lets the upstreams of the older era know what a client can do.

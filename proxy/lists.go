@@ -37,6 +37,7 @@ var (
 // those of several are one list, in the order of the configuration.
 func (p *Proxy) list(ctx context.Context, c *client, m wire.Message, meta wire.Meta, s stream, kind listKind) {
 	p.awaitUpstreams(ctx)
+	p.ensureDeclared(ctx, c.speaker(meta))
 	if !meta.Modern() {
 		c.lists("notifications/" + kind.capability + "/list_changed")
 	}
