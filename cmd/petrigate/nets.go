@@ -1,9 +1,9 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 
 	"github.com/spf13/cobra"
 
@@ -24,24 +24,34 @@ func netsList(s stdio) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		all := []proxy.PolicyNet{}
+		all := []runningNet{}
 		var rows [][]string
 		for _, client := range found {
+			status, err := client.Status()
+			if err != nil {
+				return err
+			}
 			nets, err := client.Nets()
 			if err != nil {
 				return err
 			}
 			for _, n := range nets {
-				all = append(all, n)
-				rows = append(rows, []string{n.Name, netState(n), n.Scope, n.Rule})
+				all = append(all, runningNet{n, status.Pid})
+				rows = append(rows, []string{n.Name, netState(n), n.Scope, n.Rule, strconv.Itoa(status.Pid)})
 			}
 		}
 		if *asJSON {
 			return printAnswer(s.out, "nets", all)
 		}
-		return table(s.out, "no nets", "NET|STATE|SCOPE|RULE", rows)
+		return tableOf(s.out, len(found), "no nets", "NET|STATE|SCOPE|RULE", rows)
 	}
 	return c
+}
+
+// A runningNet is a net with the process that has it.
+type runningNet struct {
+	proxy.PolicyNet
+	Pid int `json:"pid"`
 }
 
 func netState(n proxy.PolicyNet) string {
@@ -60,28 +70,29 @@ func netsSwitch(s stdio, on bool) *cobra.Command {
 	done := "is off: it takes no part in decisions, of sessions that begin later neither, and keeps its state"
 	if on {
 		c.Use, c.Short = "activate NET", "Let a net take part in decisions again"
-		c.Long = "activate lets a net take part in decisions again, in all sessions of the running proxies that have it.\n" +
+		c.Long = "activate lets a net take part in decisions again, in all sessions of the running proxy that has it.\n" +
 			"It goes on from where it was switched off: what was earned by then counts again."
 		done = "is active: it goes on from where it was switched off, and what was earned by then counts again"
 	} else {
 		c.Use, c.Short = "deactivate NET", "Take a net out of decisions"
-		c.Long = "deactivate takes a net out of decisions, in all sessions of the running proxies that have it. Its state is\n" +
+		c.Long = "deactivate takes a net out of decisions, in all sessions of the running proxy that has it. Its state is\n" +
 			"kept. What was proved of the policy does not hold without it."
 	}
+	pid := c.Flags().Int("proxy", 0, "of the proxy with this process `id` alone, as status shows it")
 	c.RunE = func(_ *cobra.Command, args []string) error {
 		having, err := proxiesWith(args[0])
 		if err != nil {
 			return err
 		}
-		var errs []error
-		for _, client := range having {
-			if err := client.SwitchNet(control.Switch{Net: args[0], Active: on, Actor: actor()}); err != nil {
-				errs = append(errs, err)
-				continue
-			}
-			_, _ = fmt.Fprintf(s.out, "%s %s\n", args[0], done)
+		client, err := theProxy(having, *pid, fmt.Sprintf("a net %q", args[0]))
+		if err != nil {
+			return err
 		}
-		return errors.Join(errs...)
+		if err := client.SwitchNet(control.Switch{Net: args[0], Active: on, Actor: actor()}); err != nil {
+			return err
+		}
+		_, err = fmt.Fprintf(s.out, "%s %s\n", args[0], done)
+		return err
 	}
 	return c
 }

@@ -28,6 +28,47 @@ func running() ([]*control.Client, error) {
 	return found, nil
 }
 
+// theProxy is the one that is meant where several running proxies have
+// something that is to be changed. No pid is 0.
+func theProxy(having []*control.Client, pid int, what string) (*control.Client, error) {
+	var choices []string
+	for _, client := range having {
+		status, err := client.Status()
+		if err != nil {
+			return nil, err
+		}
+		if status.Pid == pid || pid == 0 && len(having) == 1 {
+			return client, nil
+		}
+		choices = append(choices, fmt.Sprintf("--proxy %d (%s)", status.Pid, cmp.Or(status.Config, "no configuration file")))
+	}
+	if pid != 0 {
+		return nil, usage("no running proxy with the process id %d has %s; choose one of: %s", pid, what, strings.Join(choices, ", "))
+	}
+	return nil, usage("%d running proxies have %s; choose one of: %s", len(having), what, strings.Join(choices, ", "))
+}
+
+// pidOf is the process of a running proxy, asked once.
+func pidOf(client *control.Client, known map[*control.Client]int) (int, error) {
+	if pid, ok := known[client]; ok {
+		return pid, nil
+	}
+	status, err := client.Status()
+	return status.Pid, err
+}
+
+// tableOf is a table of what several proxies have: its last column, the process,
+// is there where it tells them apart.
+func tableOf(w io.Writer, proxies int, none, head string, rows [][]string) error {
+	if proxies > 1 {
+		return table(w, none, head+"|PROXY", rows)
+	}
+	for i, row := range rows {
+		rows[i] = row[:len(row)-1]
+	}
+	return table(w, none, head, rows)
+}
+
 // ambiguous says that a prefix of an id does not name one thing.
 func ambiguous(what, prefix string, hits int, list string) error {
 	if hits == 0 {

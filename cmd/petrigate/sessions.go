@@ -71,14 +71,18 @@ func sessionsList(s stdio) *cobra.Command {
 		}
 		infos := []proxy.SessionInfo{}
 		var rows [][]string
+		pids := make(map[*control.Client]int)
 		for _, o := range all {
+			if pids[o.client], err = pidOf(o.client, pids); err != nil {
+				return err
+			}
 			infos = append(infos, o.SessionInfo)
-			rows = append(rows, []string{o.ID, o.Principal, strings.Join(o.Clients, ", "), age(o.Since), strconv.Itoa(len(o.Calls))})
+			rows = append(rows, []string{o.ID, o.Principal, strings.Join(o.Clients, ", "), age(o.Since), strconv.Itoa(len(o.Calls)), strconv.Itoa(pids[o.client])})
 		}
 		if *asJSON {
 			return printAnswer(s.out, "sessions", infos)
 		}
-		return table(s.out, "no sessions", "ID|PRINCIPAL|CLIENTS|AGE|OPEN CALLS", rows)
+		return tableOf(s.out, len(pids), "no sessions", "ID|PRINCIPAL|CLIENTS|AGE|OPEN CALLS", rows)
 	}
 	return c
 }
@@ -120,13 +124,31 @@ func sessionsReset(s stdio) *cobra.Command {
 		if err != nil {
 			return err
 		}
+		nets, err := o.client.Nets()
+		if err != nil {
+			return err
+		}
 		if err := o.client.ResetSession(o.ID, control.Reset{Actor: actor()}); err != nil {
 			return err
 		}
-		_, err = fmt.Fprintf(s.out, "session %s is as it began\n", o.ID)
+		_, err = fmt.Fprintf(s.out, "session %s is as it began%s\n", o.ID, keptBy(nets))
 		return err
 	}
 	return c
+}
+
+// keptBy says which nets a reset of one session leaves alone.
+func keptBy(nets []proxy.PolicyNet) string {
+	var shared []string
+	for _, n := range nets {
+		if n.Scope != "session" {
+			shared = append(shared, n.Name)
+		}
+	}
+	if len(shared) == 0 {
+		return ""
+	}
+	return ", except for what it shares with other sessions: " + strings.Join(allEscaped(shared), ", ")
 }
 
 func sessionsSettle(s stdio) *cobra.Command {

@@ -64,6 +64,9 @@ func (t *testedTest) printFailure(b *strings.Builder, k ink, file string) {
 	fmt.Fprintf(b, "        %s: step %d: %s\n", k.in(bold, fmt.Sprintf("%s:%d:%d", file, s.Line, s.Column)), s.Step, s.Text)
 	row("expected", t.Failure.Expected)
 	row("got", t.Failure.Got)
+	if len(s.Names) > 1 || len(s.Names) == 1 && s.Names[0] != s.Call {
+		row("names", strings.Join(allEscaped(s.Names), ", "))
+	}
 	if s.Reason != "" {
 		row("reason", s.Reason)
 	}

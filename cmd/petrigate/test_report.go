@@ -1,7 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
+	"slices"
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/policy"
@@ -46,6 +48,7 @@ type testedStep struct {
 	Text    string          `json:"text"`
 	Call    string          `json:"call,omitempty"`
 	Args    json.RawMessage `json:"args,omitempty"`
+	Names   []string        `json:"names,omitempty"` // that the call carries
 	Verdict string          `json:"verdict,omitempty"`
 	Result  string          `json:"result,omitempty"`
 	Would   string          `json:"would,omitempty"` // what nets in shadow would have said
@@ -133,7 +136,7 @@ func marked(m gate.Marking) map[string]int {
 func testedStepOf(p policytest.Played) testedStep {
 	s := testedStep{
 		Step: p.Number, Line: p.Step.Position.Line, Column: p.Step.Position.Column, Text: p.Step.What(),
-		Call: p.Step.Tool, Args: p.Step.Args, Verdict: p.Verdict,
+		Call: p.Step.Tool, Args: p.Step.Args, Names: p.Names, Verdict: p.Verdict,
 	}
 	if p.Verdict == "allow" {
 		s.Result = p.Step.Result
@@ -183,5 +186,8 @@ func covered(c policytest.Coverage) *testCoverage {
 			out.Missing = append(out.Missing, testMissing{i.Kind, i.Net, i.Name, policy.Rule(i.Rule)})
 		}
 	}
+	slices.SortStableFunc(out.Missing, func(a, b testMissing) int {
+		return cmp.Or(cmp.Compare(a.Rule.File, b.Rule.File), cmp.Compare(a.Rule.Line, b.Rule.Line))
+	})
 	return out
 }

@@ -1,14 +1,22 @@
 package main
 
-import "github.com/spf13/cobra"
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+)
 
 // newTopics are pages of help that belong to no verb.
 func newTopics() []*cobra.Command {
-	return []*cobra.Command{
+	topics := []*cobra.Command{
 		{Use: "rules", Short: "The language of rules on one screen", Long: rulesTopic},
 		{Use: "environment", Short: "Environment variables, and where files are", Long: environmentTopic},
 		{Use: "exit-codes", Short: "What the exit codes mean", Long: exitTopic},
 	}
+	for _, c := range topics {
+		c.SetHelpFunc(func(c *cobra.Command, _ []string) { _, _ = fmt.Fprint(c.OutOrStdout(), c.Long) })
+	}
+	return topics
 }
 
 const rulesTopic = `A file of rules has one rule a line; # begins a comment. All rules hold at once, whatever their
@@ -18,7 +26,7 @@ order: one that refuses is enough. What no rule names passes (default: deny refu
   require review before release once          one is enough for the session
   require human-approval before deploy        a person is asked; "via cli" or "via elicit": how
   block shutdown                              never
-  limit push to 3 per session                 or per user, second, minute, hour, day
+  limit push to 3 per session                 or per second, minute, hour, day of the session; per user: all of theirs
   limit retry to 2 per test                   each test gives one back
   limit upload to 1 per successful scan       each scan that succeeds gives one back
 
@@ -66,8 +74,8 @@ Where things are:
                            temporary directory
 `
 
-const exitTopic = `  0  well
-  1  an error at run time; a file is not formatted (fmt --check)
+const exitTopic = `  0  success
+  1  an error at run time; a file is not formatted (fmt --check); a case cannot be read (eval)
   2  wrong usage
   3  the configuration, rules or a net are invalid, or a claim is not proved
   4  an answer of eval is not the expected one, or a policy test fails

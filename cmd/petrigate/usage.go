@@ -48,7 +48,7 @@ func noVerb(c *cobra.Command, got []string) error {
 	}
 	var known []string
 	for _, sub := range c.Commands() {
-		if sub.IsAvailableCommand() {
+		if sub.IsAvailableCommand() || sub.Name() == "help" {
 			known = append(known, sub.Name())
 		}
 	}

@@ -107,5 +107,9 @@ func TestUsageErrors(t *testing.T) {
 // TestEveryUsageError finds what is said of wrong usage that no golden shows.
 func TestEveryUsageError(t *testing.T) {
 	shown := messagetest.Text(t, "testdata/usage.txt") + "error parsing regexp: " // which is taken away
-	messagetest.CheckCalls(t, []string{"usage"}, shown, nil, "*.go")
+	const two = "testdata/script/two.txtar: it wants proxies that run"
+	messagetest.CheckCalls(t, []string{"usage"}, shown, map[string]string{
+		"no running proxy with the process id %d has %s; choose one of: %s": two,
+		"%d running proxies have %s; choose one of: %s":                     two,
+	}, "*.go")
 }

@@ -110,11 +110,9 @@ func build(c *config.Config, result *policy.Result, log *slog.Logger) (*plant, e
 	return p, err
 }
 
-// root is the folder of the configuration.
+// root is the folder of the configuration or, where there is none, that in which
+// the program was started.
 func root(file string) string {
-	if file == "" {
-		return ""
-	}
 	dir, err := filepath.Abs(filepath.Dir(file))
 	if err != nil {
 		return ""

@@ -4,6 +4,7 @@ import (
 	"errors"
 	neturl "net/url"
 	"path/filepath"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -91,11 +92,56 @@ func wrapped(name, url, protocol string, args []string) (config.Server, error) {
 	}
 	if name == "" {
 		server.Name = unnamed
-		if base := filepath.Base(server.Command); len(args) > 0 && base != "npx" && base != "uvx" {
-			server.Name = strings.TrimSuffix(base, filepath.Ext(base))
+		if len(args) > 0 {
+			server.Name = commandName(args[0], args[1:])
 		}
 	}
 	return server, nil
+}
+
+// runners start packages, which name a server better than they do.
+var runners = []string{"npx", "bunx", "uvx", "pipx", "pnpm", "yarn", "uv"}
+
+// commandName is what the command of a server calls it: the program or, of one
+// that runs packages, the package without its scope, version, and the words
+// that every server has.
+func commandName(command string, args []string) string {
+	base := filepath.Base(command)
+	name := strings.TrimSuffix(base, filepath.Ext(base))
+	if !slices.Contains(runners, name) {
+		return name
+	}
+	for i := 0; i < len(args); i++ {
+		switch arg := args[i]; {
+		case arg == "-p", arg == "--package", arg == "--from", arg == "--python", arg == "--with":
+			i++ // its value is not what is run
+		case strings.HasPrefix(arg, "-"), slices.Contains([]string{"run", "dlx", "exec", "x", "tool"}, arg):
+		default:
+			return packageName(arg)
+		}
+	}
+	return unnamed
+}
+
+func packageName(spec string) string {
+	name := spec[strings.LastIndexByte(spec, '/')+1:]
+	if at := strings.IndexAny(name, "@=["); at > 0 {
+		name = name[:at]
+	}
+	for _, word := range []string{"mcp-", "server-"} {
+		if rest := strings.TrimPrefix(name, word); rest != "" {
+			name = rest
+		}
+	}
+	for _, word := range []string{"-server", "-mcp"} {
+		if rest := strings.TrimSuffix(name, word); rest != "" {
+			name = rest
+		}
+	}
+	if strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) || unicode.IsSpace(r) }) || name == "" {
+		return unnamed
+	}
+	return name
 }
 
 // policyFiles reads the files of rules and nets that flags name.

@@ -176,6 +176,25 @@ func (b *builder) checkNet(n *config.Net) {
 	}
 	b.warnGlobs(n, n.FreeTools, func(tool string) gate.Position { return at(n.Of("freeTools", tool), n.Position) })
 	b.warnWindows(n)
+	b.warnPlaces(n)
+}
+
+// warnPlaces finds places that neither a transition nor an expression can mean.
+func (b *builder) warnPlaces(n *config.Net) {
+	if len(n.Validate)+len(n.Remember) > 0 || len(n.Transitions) == 0 {
+		return // expressions may look at its tokens
+	}
+	for i, place := range n.Places {
+		if slices.Contains(n.Places[:i], place) {
+			continue // which is an error
+		}
+		used := slices.ContainsFunc(n.Transitions, func(t config.Transition) bool {
+			return slices.Contains(t.Inputs, place) || slices.Contains(t.Outputs, place)
+		})
+		if !used {
+			b.inNet(n, problem(Warning, UnusedPlace, at(n.Of("places", place), n.Position), fmt.Sprintf("no transition uses the place %q", place), "leave it out, or name it in inputs or outputs"))
+		}
+	}
 }
 
 // checkUnless finds exemptions for names that no call certainly carries.

@@ -43,12 +43,11 @@ func (b *builder) oddName(n rules.Name, servers []string, before []rules.Name) (
 			return fmt.Sprintf("%q names no tool of the server %s", n.Text, server), fmt.Sprintf("did you mean %q?", server+"."+tool)
 		}
 	}
-	if server, tool, ok := strings.Cut(n.Text, "."); ok && !n.Glob() && len(servers) > 0 && !slices.Contains(servers, server) && !b.isTool(server) {
-		hint = fmt.Sprintf("then it is the action %s of a tool %s; check --live tells whether there is one", tool, server)
+	// A server that is near none is left alone: it may be a tool, and this its action.
+	if server, tool, ok := strings.Cut(n.Text, "."); ok && !n.Glob() && !slices.Contains(servers, server) && !b.isTool(server) {
 		if near := rules.Nearest(server, servers); near != "" {
-			hint = fmt.Sprintf("did you mean %q?", near+"."+tool)
+			return fmt.Sprintf("no server is named %s", server), fmt.Sprintf("did you mean %q?", near+"."+tool)
 		}
-		return fmt.Sprintf("no server is named %s", server), hint
 	}
 	for _, other := range before {
 		if other.Text != n.Text && strings.EqualFold(other.Text, n.Text) {

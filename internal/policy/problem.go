@@ -56,6 +56,7 @@ const (
 	TwoWindows     rules.Code = "W106" // a net of one session that is meant for all of them
 	UnknownField   rules.Code = "W107" // a map that reads an argument which the tool does not take
 	WeakProgress   rules.Code = "W108" // "weak: progress", which takes a doubtful name for the name
+	UnusedPlace    rules.Code = "W109" // a place with which no transition has to do
 )
 
 // Error is the problem on one line: file:line:column: message (hint).

@@ -29,6 +29,7 @@ type Played struct {
 	Step    *Step
 	Verdict string        // "allow", "refuse", "ask"; empty: the step makes no call
 	Refusal *gate.Refusal // what is against the call, or what a person is asked; nil: nothing
+	Names   []string      // that the call carries
 	Would   *gate.Refusal // what nets in shadow have against a call that passes; nil: nothing
 }
 
@@ -156,6 +157,10 @@ type decided struct {
 // decide has a call decided, and the person who is asked answer.
 func (g *game) decide(player *policy.Player, c gate.Call, s *Step, played *Played) decided {
 	about := decided{g.policy.Result.Policy.Names(c), player.Session().Classify(c)}
+	played.Names = nil
+	for _, n := range about.names {
+		played.Names = append(played.Names, n.Text)
+	}
 	d := player.Call(c, policy.Later)
 	asked, waited := d.(*gate.Ask)
 	if waited {
