@@ -2,6 +2,7 @@ package rules_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -90,7 +91,7 @@ func TestNets(t *testing.T) {
 			gate.CauseSequence, "* requires a successful call to a* first.", 3},
 		{`require "a b" before c.d`, `require-"a b"-before-c.d: idle(1) ready(0) gate(0); ` + start + `; do-"a b" ready->gate a b literal deferred observe; do-c.d gate->ready c.d`,
 			gate.CauseSequence, `c.d requires a successful call to "a b" first.`, 3},
-		{`require "human-approval" before b`, `require-"human-approval"-before-b: idle(1) ready(0) gate(0); ` + start + `; do-"human-approval" ready->gate human-approval literal deferred observe; do-b gate->ready b`,
+		{`require "human-approval" before b`, `require-human-approval-before-b: idle(1) ready(0) gate(0); ` + start + `; do-human-approval ready->gate human-approval literal deferred observe; do-b gate->ready b`,
 			gate.CauseSequence, `b requires a successful call to "human-approval" first.`, 3},
 		{"require human-approval before B", "approve-before-B: idle(1) ready(0); " + start + "; approve ready->ready B manual",
 			gate.CauseApproval, "B requires human approval.", 2},
@@ -100,7 +101,7 @@ func TestNets(t *testing.T) {
 			gate.CauseLimit, "A has reached its limit of 3 calls per session.", 5},
 		{"limit A to 1 per test", "limit-A-1-per-test: idle(1) ready(0) budget(1) spent(0); " + start + "; do-A ready+budget->ready+spent A; refill ready+spent->ready+budget test observe",
 			gate.CauseLimit, "A has reached its limit of 1 call per test.", 3},
-		{`limit A to 2147483647 per "session"`, `limit-A-2147483647-per-"session": idle(1) ready(0) budget(2147483647) spent(0); ` + start + `; do-A ready+budget->ready+spent A; refill ready+spent->ready+budget session literal observe`,
+		{`limit A to 2147483647 per "session"`, `limit-A-2147483647-per-session: idle(1) ready(0) budget(2147483647) spent(0); ` + start + `; do-A ready+budget->ready+spent A; refill ready+spent->ready+budget session literal observe`,
 			gate.CauseLimit, `A has reached its limit of 2147483647 calls per "session".`, 2147483649},
 		{"require A before B once", "require-A-before-B-once: idle(1) ready(0) gate(0); " + start + "; do-A ready->gate A deferred observe; do-B gate->gate B",
 			gate.CauseSequence, "B requires a successful call to A first.", 3},
@@ -400,5 +401,35 @@ func BenchmarkCompile60(b *testing.B) {
 		if _, err := rules.Compile(f); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+// TestNamesOfNets: a quoted name is called in the names of nets as a bare one, where
+// it could stand bare.
+func TestNamesOfNets(t *testing.T) {
+	const src = `block "rm"
+require "a" before "b"
+require human-approval before "c"
+limit "d" to 2 per "e"
+limit "d" to 2 per successful "e"
+block "drop table"
+block "a#b"
+block "read_*"
+block rm
+`
+	p, err := gate.NewPolicy(compile(t, src).Nets, gate.PolicyOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, n := range p.Nets() {
+		got = append(got, n.Name)
+	}
+	want := []string{"block-rm", "require-a-before-b", "approve-before-c", "limit-d-2-per-e", "limit-d-2-per-successful-e", `block-"drop table"`, `block-"a#b"`, "block-read_*", "block-rm#2"}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if n := p.Nets()[1]; n.Transitions[1].Name != "do-a" || n.Reason != `"b" requires a successful call to "a" first.` {
+		t.Errorf("%+v", n)
 	}
 }

@@ -108,6 +108,7 @@ const (
 	BadExample     Code = "E027" // the text or the arguments of an example
 	NoSuchMap      Code = "E028" // an example of a name that no map gives
 	FailedExample  Code = "E029" // an example that the maps do not meet
+	PatternName    Code = "E030" // a regex in the place of a name
 )
 
 // The warnings.

@@ -3,6 +3,7 @@ package rules
 import (
 	"fmt"
 	"time"
+	"unicode"
 
 	"github.com/petrigate/petrigate/gate"
 )
@@ -49,7 +50,7 @@ func requireNet(s *Require) gate.Net {
 	if s.First.same(s.Before) {
 		second += "#2"
 	}
-	name := fmt.Sprintf("require-%s-before-%s", s.First, s.Before)
+	name := fmt.Sprintf("require-%s-before-%s", s.First.inNet(), s.Before.inNet())
 	if s.Once {
 		name, after = name+"-once", gated
 	}
@@ -64,7 +65,7 @@ func requireNet(s *Require) gate.Net {
 }
 
 func approveNet(s *Approve) gate.Net {
-	n := ruleNet(fmt.Sprintf("approve-before-%s", s.Before), s.Rule, gate.CauseApproval, nil,
+	n := ruleNet(fmt.Sprintf("approve-before-%s", s.Before.inNet()), s.Rule, gate.CauseApproval, nil,
 		gate.Transition{Name: "approve", Inputs: []string{ready}, Outputs: []string{ready},
 			Tools: []gate.Tool{s.Before.Call()}, Manual: true, Via: s.Via, Unless: s.exempt()},
 	)
@@ -73,7 +74,7 @@ func approveNet(s *Approve) gate.Net {
 }
 
 func blockNet(s *Block) gate.Net {
-	n := ruleNet(fmt.Sprintf("block-%s", s.Tool), s.Rule, gate.CauseBlock, []string{locked},
+	n := ruleNet(fmt.Sprintf("block-%s", s.Tool.inNet()), s.Rule, gate.CauseBlock, []string{locked},
 		gate.Transition{Name: do(s.Tool), Inputs: []string{locked}, Outputs: []string{locked},
 			Tools: []gate.Tool{s.Tool.Call()}, Unless: s.exempt()},
 	)
@@ -82,7 +83,7 @@ func blockNet(s *Block) gate.Net {
 }
 
 func limitNet(s *Limit) gate.Net {
-	name, places := fmt.Sprintf("limit-%s-%d", s.Tool, s.Count), []string{budget}
+	name, places := fmt.Sprintf("limit-%s-%d", s.Tool.inNet(), s.Count), []string{budget}
 	call := gate.Transition{Name: do(s.Tool), Inputs: []string{ready, budget}, Outputs: []string{ready},
 		Tools: []gate.Tool{s.Tool.Call()}, Unless: s.exempt()}
 	transitions := []gate.Transition{call}
@@ -93,9 +94,11 @@ func limitNet(s *Limit) gate.Net {
 	}
 	switch {
 	case s.Per != nil && s.Successful:
-		name += fmt.Sprintf("-per-successful-%s", *s.Per)
-	case s.Per != nil || s.Over != Session:
-		name += "-per-" + s.scope()
+		name += fmt.Sprintf("-per-successful-%s", s.Per.inNet())
+	case s.Per != nil:
+		name += "-per-" + s.Per.inNet()
+	case s.Over != Session:
+		name += "-per-" + s.Over.String()
 	}
 	n := ruleNet(name, s.Rule, gate.CauseLimit, places, transitions...)
 	n.Initial[budget] = s.Count
@@ -133,7 +136,18 @@ func (s *Limit) refill() gate.Transition {
 }
 
 // do names the transition that the calls of n fire.
-func do(n Name) string { return "do-" + n.String() }
+func do(n Name) string { return "do-" + n.inNet() }
+
+// inNet is the name as the names of nets and transitions have it: without the
+// quotes, where it could stand without them.
+func (n Name) inNet() string {
+	for _, r := range n.Text {
+		if isSeparator(r) || !unicode.IsPrint(r) || r == '"' || r == '#' {
+			return n.String()
+		}
+	}
+	return n.Text
+}
 
 func calls(n int) string {
 	if n == 1 {

@@ -139,6 +139,9 @@ func (s *scanner) name(missing, form string) Name {
 }
 
 func (s *scanner) named(t token) Name {
+	if t.kind == bare && len(t.text) > 1 && t.text[0] == '/' && t.text[len(t.text)-1] == '/' {
+		s.fail(PatternName, t, "patterns belong to map: map bash.command /rm/ as dangerous", "%q is no name", t.text)
+	}
 	at := s.span(t.off, t.end)
 	return Name{Pos: s.position(t.off), Text: t.text, Quoted: t.kind == quoted, span: at}
 }

@@ -90,6 +90,9 @@ func (s *scanner) block(r Rule) Statement {
 }
 
 func (s *scanner) limit(r Rule) Statement {
+	if t := s.peek(); t.is("session") { // it is what a limit is per
+		s.fail(Unexpected, t, `a tool of this name stands in quotes: limit "session" to`, "%q is no call", t.text)
+	}
 	l := &Limit{Tool: s.name("the name to limit is missing", limitForm)}
 	s.keyword("to", limitForm)
 	l.Count = s.count(limitForm)
