@@ -24,7 +24,7 @@ func newSide(r *policy.Result, s policy.Source, tools []verify.Tool) (*side, err
 	o := r.Policy.Options()
 	out := &side{labels: o.Labels, maps: r.Policy.Maps(), deny: o.Deny, shadow: s.Mode == "shadow", tools: tools}
 	for _, n := range r.Policy.Nets() {
-		if !n.Shadow && (s.Active == nil || slices.Contains(s.Active, n.Name)) {
+		if !n.Shadow && (r.Active == nil || slices.Contains(r.Active, n.Name)) {
 			out.nets = append(out.nets, n)
 		}
 	}

@@ -28,7 +28,7 @@ const (
 // and are hardly what is meant. The file is that of the configuration, if any.
 func emptyPolicy(file string, s policy.Source) policy.Problems {
 	var problems policy.Problems
-	gates := len(s.Nets)
+	gates := 0
 	for _, text := range s.Rules {
 		n, claims := countRules(text)
 		gates += n
@@ -43,9 +43,10 @@ func emptyPolicy(file string, s policy.Source) policy.Problems {
 		so = ` and the default is "deny": every call is refused`
 	}
 	switch {
+	case gates > 0:
 	case s.Active != nil && len(s.Active) == 0:
 		problems = append(problems, warning(codeNoPolicy, s.ActivePosition, "no net is active"+so))
-	case gates == 0:
+	case len(s.Nets) == 0:
 		problems = append(problems, warning(codeNoPolicy, config.Position{File: file}, "no rule and no net gates anything"+so))
 	}
 	return problems

@@ -68,7 +68,7 @@ func (f *stageFlags) open(c *cobra.Command) (*stage, error) {
 // restart begins a new session.
 func (s *stage) restart() {
 	s.now = curtain
-	s.player = policy.NewPlayer(gate.NewSession(s.result.Policy, gate.SessionOptions{Active: s.source.Active, Time: curtain}))
+	s.player = policy.NewPlayer(gate.NewSession(s.result.Policy, gate.SessionOptions{Active: s.result.Active, Time: curtain}))
 }
 
 // names are those that the policy speaks of.

@@ -81,7 +81,7 @@ func verifyPolicy(ctx context.Context, result *policy.Result, source policy.Sour
 		}
 		result = enforced
 	}
-	p, err := v.active(result, source)
+	p, err := v.active(result)
 	if err != nil {
 		return nil, err
 	}
@@ -129,14 +129,14 @@ func verifyPolicy(ctx context.Context, result *policy.Result, source policy.Sour
 }
 
 // active is the policy of the nets that are active.
-func (v *verified) active(result *policy.Result, source policy.Source) (*gate.Policy, error) {
+func (v *verified) active(result *policy.Result) (*gate.Policy, error) {
 	var nets []gate.Net
 	for i, n := range result.Policy.Nets() {
 		v.nets[n.Name] = n
 		if n.Labels == nil && i < len(result.Nets) {
 			v.dead[n.Name] = result.Nets[i].DeadTransitions
 		}
-		if source.Active == nil || slices.Contains(source.Active, n.Name) {
+		if result.Active == nil || slices.Contains(result.Active, n.Name) {
 			nets = append(nets, n.Net)
 		} else {
 			v.idle = append(v.idle, n.Name)

@@ -19,7 +19,7 @@ type Source struct {
 	Default string // "", "allow" or "deny"
 	Mode    string // "", "enforce" or "shadow"
 
-	Active         []string // names of the nets to begin with; nil: all
+	Active         []string // of the hand-written nets, those to begin with; nil: all. Nets of rules are always active
 	ActivePosition config.Position
 
 	Config *config.Config // where it comes from one: has the places of its keys; may be nil
@@ -39,6 +39,7 @@ type Result struct {
 	Problems Problems     // rules first, in their order, then nets
 	Nets     []Net        // of the policy: those of rules, then the others
 	Claims   []Claim      // to be proved of the policy: those of rules, then of nets
+	Active   []string     // the nets to begin with, for gate.SessionOptions; nil: all
 }
 
 // Build makes the policy of a source. Its error is the [Problems] that keep it
@@ -56,7 +57,7 @@ func Build(s Source) (*Result, error) {
 	b.policy(nets, gate.PolicyOptions{Labels: []*gate.Labels{compiled.Labels}, Deny: deny, Shadow: s.Mode == "shadow"})
 	b.checkBare()
 	b.checkTools()
-	b.checkActive()
+	b.active()
 	b.invalid = len(b.errors()) > 0
 	b.claims(compiled.Claims, nets)
 	if errs := b.errors(); len(errs) > 0 {
@@ -129,22 +130,32 @@ func (b *builder) policy(nets []gate.Net, o gate.PolicyOptions) {
 	b.result.Policy = p
 }
 
-// checkActive finds names in "active" that mean no net: a net that is not
-// active gates nothing, so a misspelt name must not pass. It looks only where
-// all nets are there.
-func (b *builder) checkActive() {
-	if b.result.Policy == nil || len(b.errors()) > 0 {
+// active finds which nets are active at the start: "active" chooses among the
+// hand-written ones, and a rule holds whatever it says. A net that is not active
+// gates nothing, so a misspelt name must not pass. It looks only where all nets
+// are there.
+func (b *builder) active() {
+	if b.result.Policy == nil || len(b.errors()) > 0 || b.source.Active == nil {
 		return
 	}
-	var known []string
+	var written, ofRules []string
 	for _, n := range b.result.Policy.Nets() {
-		known = append(known, n.Name)
-	}
-	for _, name := range b.source.Active {
-		if slices.Contains(known, name) {
-			continue
+		if n.Labels != nil {
+			ofRules = append(ofRules, n.Name)
+		} else {
+			written = append(written, n.Name)
 		}
-		p := problem(Error, UnknownActive, position(b.source.ActivePosition), fmt.Sprintf("no net %q to activate", name), nearestNet(name, known))
+	}
+	b.result.Active = append(ofRules, b.source.Active...)
+	for _, name := range b.source.Active {
+		msg, hint := fmt.Sprintf("no net %q to activate", name), nearestNet(name, written)
+		switch {
+		case slices.Contains(written, name):
+			continue
+		case slices.Contains(ofRules, name):
+			msg, hint = fmt.Sprintf("%q is a net of a rule, and rules are always active", name), "leave it out"
+		}
+		p := problem(Error, UnknownActive, position(b.source.ActivePosition), msg, hint)
 		if c := b.source.Config; c != nil {
 			at := c.Of("active", name)
 			p.Line, p.Column, p.Excerpt = at.Line, at.Column, c.Excerpt(at.Line, at.Column)

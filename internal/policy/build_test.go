@@ -3,6 +3,7 @@ package policy
 import (
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -51,7 +52,7 @@ func TestBuild(t *testing.T) {
 		Rules:   ruleTexts("block rm\nlimit push to 3 per session", "block rm\nrequire human-approval before deploy"),
 		Nets:    parseNets(t, pipeline),
 		Default: "deny",
-		Active:  []string{"block-rm", "pipeline"},
+		Active:  []string{"pipeline"},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -155,7 +156,8 @@ func TestProblems(t *testing.T) {
 		}},
 		{"active names", Source{Rules: ruleTexts("block rm"), Active: []string{"block-rm", "blok-rm"},
 			ActivePosition: config.Position{File: "c.yaml", Line: 7, Column: 9}}, []string{
-			`error E103 c.yaml:7:9: no net "blok-rm" to activate (did you mean "block-rm"?)`,
+			`error E103 c.yaml:7:9: "block-rm" is a net of a rule, and rules are always active (leave it out)`,
+			`error E103 c.yaml:7:9: no net "blok-rm" to activate`,
 		}},
 		{"what lets more through", Source{Nets: []config.Net{{Name: "n", Match: "first", FreeTools: []string{"read_*"},
 			Map:    []config.Map{{Tool: "t", Field: "f", Word: "a", As: "x"}, {Tool: "t", Field: "f", Word: "b", As: "y"}},
@@ -218,5 +220,34 @@ func TestFromConfig(t *testing.T) {
 	c := &config.Config{Rules: ruleTexts("block rm"), Default: "deny", Active: []string{"block-rm"}}
 	if s := FromConfig(c); len(s.Rules) != 1 || s.Default != "deny" || len(s.Active) != 1 {
 		t.Errorf("%+v", s)
+	}
+}
+
+// TestActiveLeavesRulesAlone: "active" of a configuration chooses among the nets that
+// are written by hand. A rule cannot be switched off by what it does not name.
+func TestActiveLeavesRulesAlone(t *testing.T) {
+	source := Source{
+		Rules:  []config.RuleText{{Text: "block rm"}},
+		Nets:   []config.Net{{Name: "one", FreeTools: []string{"a"}}, {Name: "two", FreeTools: []string{"b"}}},
+		Active: []string{"two"},
+	}
+	r, err := Build(source)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{"block-rm", "two"}; !slices.Equal(r.Active, want) {
+		t.Errorf("active are %v, want %v", r.Active, want)
+	}
+	s := gate.NewSession(r.Policy, gate.SessionOptions{Active: r.Active})
+	if _, refused := s.Decide(gate.Call{Tool: "rm"}, nil).(*gate.Refusal); !refused {
+		t.Error("rm passes")
+	}
+	source.Active = []string{}
+	if r, err = Build(source); err != nil || !slices.Equal(r.Active, []string{"block-rm"}) {
+		t.Errorf("%v, %v", r.Active, err)
+	}
+	source.Active = nil
+	if r, err = Build(source); err != nil || r.Active != nil {
+		t.Errorf("%v, %v", r.Active, err)
 	}
 }

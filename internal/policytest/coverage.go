@@ -73,7 +73,7 @@ func newCoverage(p *Policy) (*Coverage, error) {
 		return nil, err
 	}
 	for i, n := range p.Result.Policy.Nets() {
-		if p.Source.Active == nil || slices.Contains(p.Source.Active, n.Name) {
+		if p.Result.Active == nil || slices.Contains(p.Result.Active, n.Name) {
 			c.net(p, n, p.Result.Nets[i].DeadTransitions)
 		}
 	}

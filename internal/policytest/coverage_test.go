@@ -18,12 +18,12 @@ rules: |
   map sh.c rm as rm
   map sh.c ls as ls
   block rm
-  block sleeping
+  # a comment
   require human-approval before ls
   limit push to 2 per read
 nets:
   - file: a.net.yaml
-active: [block-rm, approve-before-ls, limit-push-2-per-read, looking, flow]
+active: [looking, flow]
 `, `a.net.yaml
 - name: looking
   freeTools: [look]
@@ -36,6 +36,8 @@ active: [block-rm, approve-before-ls, limit-push-2-per-read, looking, flow]
     - {name: go, inputs: [a], outputs: [b], tools: [going], deferred: true}
     - {name: on, inputs: [b], outputs: [c], tools: [on]}
     - {name: dead, inputs: [a, b], outputs: [a, b], tools: [on]}
+- name: sleeping
+  freeTools: [sleep]
 `)
 	f, err := Parse(filepath.Join(dir, "p_test.yaml"), []byte(`tests:
 - name: t

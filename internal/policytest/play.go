@@ -72,8 +72,8 @@ func newGame(p *Policy, t *Test) *game {
 	if p.coverage != nil {
 		pol = p.coverage.watched
 	}
-	shared := gate.SharedOptions{Active: p.Source.Active, Time: start}
-	o := gate.SessionOptions{Active: p.Source.Active, Time: start, Global: gate.NewShared(pol, gate.ScopeGlobal, shared)}
+	shared := gate.SharedOptions{Active: p.Result.Active, Time: start}
+	o := gate.SessionOptions{Active: p.Result.Active, Time: start, Global: gate.NewShared(pol, gate.ScopeGlobal, shared)}
 	principals := make(map[string]*gate.Shared)
 	for _, s := range t.Sessions {
 		if principals[s.Principal] == nil {
