@@ -10,8 +10,8 @@ const askerKey = "io.petrigate/upstream"
 
 // asking is the params of what u asks of a client. Where there are several
 // upstreams they say which one asks, in _meta: the message is what a person
-// reads, and stays as it was written. Nobody else can say it, for what an
-// upstream puts there itself is replaced.
+// reads, and stays as it was written. Nobody else can say it: what an upstream
+// writes in our name is left out of its messages.
 func (p *Proxy) asking(u *upstreamState, params []byte) []byte {
 	if len(p.upstreams) < 2 {
 		return params
@@ -23,7 +23,6 @@ func (p *Proxy) asking(u *upstreamState, params []byte) []byte {
 	if rawjson.Kind(meta) != '{' {
 		meta = []byte(`{}`)
 	}
-	meta = wire.AppendWithout(nil, meta, askerKey)
 	meta = wire.AppendStamped(nil, meta, rawjson.AppendString([]byte(`"`+askerKey+`":`), u.config.Name))
 	if had {
 		return wire.ReplaceMember(nil, params, "_meta", meta)

@@ -52,6 +52,30 @@ func TestBesideCalls(t *testing.T) {
 	})
 }
 
+// TestUnknownReferences: under a policy that lets nothing pass that it does not
+// name, arguments are completed of nothing whose kind nobody knows.
+func TestUnknownReferences(t *testing.T) {
+	eachLeg(t, func(t *testing.T, l leg) {
+		p, err := gate.NewPolicy(nil, gate.PolicyOptions{Deny: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := start(t, setup{policy: p, server: besides})
+		c := s.connect(l, "")
+		for _, params := range []string{
+			`"ref":{"type":"ref/Prompt","name":"open"},`, `"ref":{"type":"ref/tool","name":"open"},`, `"ref":{"name":"open"},`, `"ref":{"type":1,"name":"open"},`,
+			`"ref":"open",`, ``, `"ref":{"type":"ref/prompt","name":"open"},`, `"ref":{"type":"ref/prompt","name":"other"},`, `"ref":{"type":"ref/resource","uri":"z:1"},`,
+		} {
+			if r := c.request("completion/complete", params+`"argument":{"name":"a","value":""}`); r.err == nil {
+				t.Errorf("%s: %s", params, r.raw)
+			}
+		}
+		if got := s.received("completion/complete"); got != "" {
+			t.Errorf("relayed: %s", got)
+		}
+	})
+}
+
 // besides is a server with what can be asked beside calls.
 var besides = fixture.Options{
 	Capabilities: whole,

@@ -339,9 +339,6 @@ func (t *toolCall) deliver(r upstream.Reply, facts wire.Facts) {
 	case facts.Type == wire.TypeInputRequired:
 		t.answer(unanswered("unsupported", gate.Failure, fmt.Sprintf(
 			"The upstream asked for more input before it would run %s. That is not supported yet; the call did not complete.", t.tool.exposed)))
-	case facts.Forged:
-		t.proxy.log.Debug("an upstream wrote in the name of this proxy: left out", "upstream", t.tool.upstream.config.Name, "tool", t.tool.canonical)
-		t.pass(wire.ResultHead(t.id), ofEra(wire.AppendHonest(nil, r.Result), t.method, t.agent.modern))
 	default:
 		t.pass(wire.ResultHead(t.id), t.tool.upstream.theirs(r.Result, t.method, t.agent.modern))
 	}

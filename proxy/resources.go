@@ -116,6 +116,8 @@ func (p *Proxy) refer(ctx context.Context, r *relayed) (why string) {
 		if r.upstream = p.templateOwner(ctx, uri); r.upstream != nil {
 			why = p.barredResource(r.client, r.upstream, uri)
 		}
+	default: // of what nobody knows, no gate can say whether it may be seen
+		return ""
 	}
 	if r.upstream == nil && len(p.upstreams) == 1 && !p.byList {
 		r.upstream = p.upstreams[0]

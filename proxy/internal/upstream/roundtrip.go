@@ -187,6 +187,7 @@ func refusalIn(data []byte, id int64) ([]byte, bool) {
 		return nil, false
 	}
 	refusal, ok := rawjson.Member(data, "error")
+	refusal = wire.UpstreamError(refusal)
 	return refusal, ok && rawjson.Kind(refusal) == '{'
 }
 

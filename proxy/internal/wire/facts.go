@@ -1,14 +1,6 @@
 package wire
 
-import (
-	"bytes"
-
-	"github.com/petrigate/petrigate/internal/rawjson"
-)
-
-// OwnMeta begins the keys of _meta that are this proxy's: what stands there is
-// never an upstream's.
-const OwnMeta = "io.petrigate/"
+import "github.com/petrigate/petrigate/internal/rawjson"
 
 // Facts are what the top level of a tool's result says about how the call
 // ended.
@@ -17,7 +9,6 @@ type Facts struct {
 	Type    Type // resultType
 	Task    bool // there is a member task: a handle of work that goes on
 	Meta    bool // there is a member _meta
-	Forged  bool // and it has keys that are ours
 
 	// Broken: no object, a member twice, or one that differs from a known one
 	// in case only. It could be read as anything, so it is no success.
@@ -70,10 +61,6 @@ func (f *Facts) take(key, value []byte) {
 	case "_meta":
 		f.Broken = f.Broken || f.Meta
 		f.Meta = true
-		rawjson.Members(value, func(key, _ []byte, _ int) bool {
-			f.Forged = f.Forged || bytes.HasPrefix(key, []byte(OwnMeta))
-			return true
-		})
 	default:
 		f.Broken = f.Broken || variantOf(key, resultKeys[:]) != ""
 	}
@@ -117,23 +104,3 @@ func (f Facts) Handle() bool { return f.Task || f.Type == TypeTask }
 
 // Success is [Facts.Success] of a result.
 func Success(result []byte) bool { return ResultFacts(result).Success() }
-
-// AppendHonest appends a result without the keys of _meta that are ours; without
-// the whole _meta where it is not plain which one counts.
-func AppendHonest(dst, result []byte) []byte {
-	meta, ok := rawjson.Member(result, "_meta")
-	if !ok || ResultFacts(result).Broken {
-		return AppendWithout(dst, result, "_meta")
-	}
-	var forged []string
-	rawjson.Members(meta, func(key, _ []byte, _ int) bool {
-		if bytes.HasPrefix(key, []byte(OwnMeta)) {
-			forged = append(forged, string(key))
-		}
-		return true
-	})
-	for _, key := range forged {
-		meta = AppendWithout(nil, meta, key)
-	}
-	return ReplaceMember(dst, result, "_meta", meta)
-}

@@ -89,13 +89,13 @@ func (m *Meta) take(key, value []byte) (ok bool) {
 }
 
 // ofHop reports whether a member of _meta says something about one hop only,
-// so that it is not forwarded.
+// so that it is not forwarded. So it is with those in our name.
 func ofHop(key []byte) bool {
 	switch string(key) {
 	case keyProtocolVersion, keyClientInfo, keyClientCapabilities, keyLogLevel, keyServerInfo, keySubscriptionID:
 		return true
 	}
-	return false
+	return isOwn(key) // nobody but us speaks to an upstream in our name
 }
 
 // checkMeta is the reason why meta is no _meta of any method, or empty.

@@ -10,8 +10,9 @@ import (
 // ParseUpstream reads the envelope of one message of an upstream. What is in
 // params, result and error is known to be balanced, so that it cannot reach
 // out of its place, and nothing else. Members that JSON-RPC does not know are
-// ignored. The id of a response is an integer, since only those are sent; that
-// of a request is what the upstream chose.
+// ignored, and those in our own name are left out, wherever they stand. The id of
+// a response is an integer, since only those are sent; that of a request is what
+// the upstream chose.
 func ParseUpstream(line []byte) (Message, error) {
 	line = oneLine(line, '\t')
 	var e envelope
@@ -58,5 +59,10 @@ func (e *envelope) upstreamMessage(raw []byte) (Message, error) {
 	if reason != "" {
 		return Message{}, errors.New("reading a message: " + reason)
 	}
+	m.Params, m.Result, m.Error = withoutOwn(m.Params), withoutOwn(m.Result), withoutOwn(m.Error)
 	return m, nil
 }
+
+// UpstreamError is an error object that came in no message that [ParseUpstream]
+// could read, without the members that are ours.
+func UpstreamError(failure []byte) []byte { return withoutOwn(failure) }

@@ -1,0 +1,132 @@
+package wire
+
+import (
+	"bytes"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/petrigate/petrigate/internal/rawjson"
+)
+
+// OwnMeta begins the names of members that are this proxy's: by them it tells what
+// it decided, and which upstream asks. What an upstream writes under such a name
+// is taken out of its messages, wherever it stands in them.
+const OwnMeta = "io.petrigate/"
+
+// isOwn reports whether a name is one of ours, in any letter case: there are readers
+// that do not tell the cases apart.
+func isOwn(name []byte) bool {
+	return len(name) >= len(OwnMeta) && bytes.EqualFold(name[:len(OwnMeta)], []byte(OwnMeta))
+}
+
+// withoutOwn is a message, or a part of one, without the members that are ours. One
+// that names us and cannot be read to its end is null: it could be read as anything.
+func withoutOwn(doc []byte) []byte {
+	if !mayNameUs(doc) {
+		return doc
+	}
+	s := scrubber{src: doc}
+	if !s.copy() {
+		return []byte("null")
+	}
+	if !s.dropped {
+		return doc
+	}
+	return s.dst
+}
+
+// mayNameUs reports whether a name of ours may stand in doc: most documents are told
+// apart without reading them as JSON.
+func mayNameUs(doc []byte) bool {
+	for at := 0; ; at++ {
+		i := bytes.IndexByte(doc[at:], '/')
+		if i < 0 {
+			break
+		}
+		at += i
+		before := bytes.TrimSuffix(doc[:at], []byte(`\`))
+		if n := len(OwnMeta) - 1; len(before) >= n && bytes.EqualFold(before[len(before)-n:], []byte(OwnMeta[:n])) {
+			return true
+		}
+	}
+	for at := 0; ; at += 2 {
+		i := bytes.IndexByte(doc[at:], '\\')
+		if i < 0 || at+i+6 > len(doc) {
+			return false
+		}
+		at += i
+		if doc[at+1] == 'u' && spelled(doc[at+2:at+6]) {
+			return true
+		}
+	}
+}
+
+// spelled reports whether the digits of an escape stand for a letter of our name.
+func spelled(digits []byte) bool {
+	n, err := strconv.ParseUint(string(digits), 16, 16)
+	return err == nil && n < utf8.RuneSelf && strings.ContainsRune(OwnMeta, unicode.ToLower(rune(n)))
+}
+
+// A scrubber copies a document in one pass, whatever its depth.
+type scrubber struct {
+	dst, src []byte
+	at       int // what is before it is copied, or left out
+	dropped  bool
+}
+
+// copy reports whether the document could be read as far as that takes.
+func (s *scrubber) copy() bool {
+	for i := 0; i < len(s.src); {
+		if s.src[i] != '"' {
+			i++
+			continue
+		}
+		end := rawjson.Skip(s.src, i)
+		if end < 0 {
+			return false
+		}
+		colon := afterSpace(s.src, end)
+		if colon == len(s.src) || s.src[colon] != ':' || !ownLiteral(s.src[i:end]) {
+			i = end
+			continue
+		}
+		value := rawjson.Skip(s.src, afterSpace(s.src, colon+1))
+		if value < 0 {
+			return false
+		}
+		i = s.leaveOut(i, value)
+	}
+	s.dst = append(s.dst, s.src[s.at:]...)
+	return true
+}
+
+func ownLiteral(lit []byte) bool {
+	if bytes.IndexByte(lit, '\\') < 0 {
+		return isOwn(lit[1 : len(lit)-1])
+	}
+	name, ok := rawjson.String(lit)
+	return !ok || isOwn([]byte(name)) // what cannot be read may be any name
+}
+
+// leaveOut leaves the member from..to out, with one of the commas beside it, and
+// returns where the copy goes on.
+func (s *scrubber) leaveOut(from, to int) int {
+	s.dst = append(s.dst, s.src[s.at:from]...)
+	s.dropped = true
+	if before := bytes.TrimRight(s.dst, " \t"); bytes.HasSuffix(before, []byte{','}) {
+		s.dst = before[:len(before)-1]
+	} else if next := afterSpace(s.src, to); next < len(s.src) && s.src[next] == ',' {
+		to = next + 1
+	}
+	s.at = to
+	return to
+}
+
+func afterSpace(doc []byte, i int) int {
+	for i < len(doc) && (doc[i] == ' ' || doc[i] == '\t' || doc[i] == '\n' || doc[i] == '\r') {
+		i++
+	}
+	return i
+}
