@@ -2,7 +2,8 @@ package gate
 
 import "time"
 
-// A Decision is an [*Allow], a [*Refusal] or an [*Ask].
+// A Decision is an [*Allow], a [*Refusal] or an [*Ask]. An Allow alone lets a call
+// pass: who only looks for a Refusal makes calls that a person is to approve first.
 type Decision interface{ decision() }
 
 // Allow lets a call pass.

@@ -7,7 +7,7 @@ import (
 
 // PolicyOptions are what the nets of a policy share. The zero value is ready to use.
 type PolicyOptions struct {
-	Deny   bool // default: deny; a call that no active net knows is refused
+	Deny   bool // default: deny; a call that no active net knows is refused, as a net that stands alone may want
 	Shadow bool // every net is in shadow, and the default too
 	Static bool // no net can be switched on or off at run time
 
