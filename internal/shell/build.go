@@ -5,8 +5,12 @@ import "strings"
 // builder reads the tools that run what a file of the project says. Of their
 // arguments, a few run something else.
 func (r *reader) builder(name string, args []arg) {
+	r.recognized = true
 	for _, file := range buildFiles(name) {
 		r.files.program(arg{text: file})
+	}
+	if name == "cargo" && len(args) > 0 && (args[0].text == "rustc" || args[0].text == "rustdoc") {
+		r.unsure("options of the compiler, which may run a command")
 	}
 	for i, a := range args {
 		r.buildValue(name, a)
@@ -22,6 +26,10 @@ func (r *reader) builder(name string, args []arg) {
 		case "exec", "x", "dlx", "explore", "--command", "script-shell":
 			if name != "make" && name != "go" {
 				r.launcher(args[i+1:])
+			}
+		case "edit", "help", "--editor", "--viewer", "--node-options", "--call":
+			if isNpm(name) && (len(args) > i+1 || option != "help") {
+				r.unsure("an option that may run a command")
 			}
 		case "pkg", "set-script":
 			if name != "make" && mentionsScripts(args[i:]) {
@@ -87,6 +95,13 @@ func (r *reader) buildOption(name, option string, args []arg) {
 // buildValue reads an argument of make for functions, which may run a command,
 // and for options that stand among other letters.
 func (r *reader) buildValue(name string, a arg) {
+	switch {
+	case isNpm(name) && isShortened(a.text, "--editor", "--viewer", "--node-options", "--call", "--script-shell", "--shell"):
+		r.unsure("an option that may run a command")
+	case name == "go" && strings.Contains(a.text+a.tail, "ext") && (strings.Contains(a.text, "flags") || strings.HasPrefix(a.text, "-ext")),
+		name == "go" && strings.Contains(a.text+a.tail, " -ext"):
+		r.unsure("an option that may run a command") // -ldflags=-extld=x
+	}
 	if name != "make" && name != "gmake" {
 		return
 	}
@@ -101,6 +116,9 @@ func (r *reader) buildValue(name string, a arg) {
 		r.unsure("an option that changes what is run") // -kf x
 	}
 }
+
+// isNpm reports whether a program is npm or one of its kin.
+func isNpm(name string) bool { return name == "npm" || name == "pnpm" || name == "yarn" }
 
 // isShortened reports whether an option is one of those, cut short.
 func isShortened(text string, options ...string) bool {

@@ -19,6 +19,7 @@ func (r *reader) builtin(name string, args []arg) bool {
 	case "export", "declare", "typeset", "local", "readonly":
 		r.declared(args)
 		r.compounds(args)
+		r.exports(name, args)
 	case "set":
 		r.set(args)
 	case "shopt":
@@ -86,7 +87,7 @@ func (r *reader) set(args []arg) {
 		if a.text == "--" || a.text == "-" || len(a.text) < 2 || a.text[0] != '-' && a.text[0] != '+' {
 			return
 		}
-		if strings.ContainsAny(a.text, "kHB") {
+		if strings.ContainsAny(a.text, "akHB") && a.text[0] == '-' || strings.ContainsAny(a.text, "kHB") {
 			r.unsure("an option that changes how a script is read")
 		}
 		if strings.HasSuffix(a.text, "o") && i+1 < len(args) {
@@ -99,7 +100,7 @@ func (r *reader) set(args []arg) {
 // option reads the name of an option of set -o.
 func (r *reader) option(a arg) {
 	switch {
-	case a.kind != literal, a.text == "keyword", a.text == "histexpand", a.text == "posix", a.text == "braceexpand":
+	case a.kind != literal, a.text == "allexport", a.text == "keyword", a.text == "histexpand", a.text == "posix", a.text == "braceexpand":
 		r.unsure("an option that changes how a script is read")
 	}
 }

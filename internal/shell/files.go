@@ -13,10 +13,24 @@ type files struct {
 	programs []string // and of those that shells and interpreters run
 	system   []string // and of those written where the programs of the system are
 	unknown  bool     // a redirection writes a file whose name is not literal
+
+	// What a script writes can be what a later command obeys, though no argument
+	// names it: a test, a hook, a module, a configuration.
+	writing bool     // something is written in the list that is read now
+	git     bool     // and it may be something that git obeys
+	after   int      // the number of commands up to the first that wrote, plus one
+	dashed  bool     // a file is made whose name a program may take for an option
+	loops   bool     // so that a command can come before another and after it
+	texts   []arg    // here documents and here strings of the list that is read now
+	data    mentions // the words of what was written
 }
 
 // write notes that a redirection writes a file.
 func (f *files) write(a arg) {
+	if a.kind != literal || !isInertFile(a.text) {
+		f.writing = true
+		f.git = f.git || a.kind != literal || isForGit(a.text)
+	}
 	if a.kind != literal {
 		f.unknown = true
 		return
@@ -52,6 +66,9 @@ func (f *files) runsWritten(commands []command) bool {
 	}
 	for _, c := range commands {
 		if c.writesUnknown() {
+			return true
+		}
+		if (c.writes() || c.makes()) && c.namesPartOf(f.programs) {
 			return true
 		}
 		if !c.writes() {
@@ -118,6 +135,8 @@ func (c *command) writesUnknown() bool {
 	switch c.name {
 	case "awk", "gawk", "mawk", "nawk":
 		return c.holds(">") && c.holds("print")
+	case "cp", "mv", "ln", "install":
+		return c.hasOption("-b", "-S", "--b", "--s")
 	case "patch":
 		return !c.hasOption("--dry-run")
 	case "git":

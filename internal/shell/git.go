@@ -74,6 +74,41 @@ func (r *reader) gitCommand(name string, args []arg) {
 	for i, a := range args {
 		r.gitOption(name, a, args[i+1:])
 	}
+	r.gitKnown(name, args)
+}
+
+// gitKnown reads the options of the subcommands of which some run what they are
+// told. One that the table does not have may be one of them, cut short or among others.
+func (r *reader) gitKnown(name string, args []arg) {
+	switch name {
+	case "grep", "clone", "fetch", "pull", "push", "rebase", "ls-remote", "archive", "init":
+	default:
+		return
+	}
+	known := knownPrograms()["git "+name]
+	for len(args) > 0 {
+		a := args[0]
+		args = args[1:]
+		switch {
+		case a.text == "--" && a.kind == literal:
+			return
+		case !strings.HasPrefix(a.text, "-") || a.text == "-":
+			continue
+		}
+		found, n := known.option(append([]arg{a}, args...))
+		for _, o := range found {
+			exec := a.text == "-x" || strings.HasPrefix(a.text, "--exec") // read already
+			if o.known == nil && !strings.HasPrefix(strings.TrimLeft(o.name, "-"), "no-") || o.known != nil && o.known.tells && !(exec && name == "rebase") {
+				r.unsure("an option that may run a command")
+			}
+		}
+		if n == 0 && a.kind != literal {
+			r.unsure("an option that is not literal")
+		}
+		if n == 2 {
+			args = args[1:]
+		}
+	}
 }
 
 // gitOption reads an option of a subcommand.
@@ -99,7 +134,7 @@ func (r *reader) gitOption(command string, a arg, rest []arg) {
 		r.unsure("an option that brings hooks")
 	case command == "clone" && (a.text == "-u" || strings.HasPrefix(a.text, "-c") || option == "--config" || option == "--template"):
 		r.unsure("an option that runs a command")
-	case option == "--ext-diff", option == "--textconv", option == "--extcmd":
+	case shortens(option, "--ext-diff"), shortens(option, "--textconv"), shortens(option, "--extcmd"):
 		r.unsure("an option that runs a command")
 	}
 }

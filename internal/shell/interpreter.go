@@ -60,6 +60,7 @@ var interpreters = map[string]struct {
 
 // interpreter reads a call of an interpreter: opaque unless the program is in a file.
 func (r *reader) interpreter(family string, args []arg) {
+	r.recognized = true
 	if asksHelp(args) || len(args) == 1 && args[0].kind == literal && (args[0].text == "-V" || args[0].text == "-v") {
 		return
 	}
@@ -68,6 +69,9 @@ func (r *reader) interpreter(family string, args []arg) {
 	for i := 0; i < len(args); i++ {
 		a := args[i]
 		switch {
+		case isData(a.text):
+			r.unsure("a program on the command line")
+			return
 		case a.text == "-", a.kind == literal && a.text == "":
 			r.unsure("a program that is read from the input")
 			return

@@ -59,6 +59,16 @@ func (m *mentions) has(name string) bool {
 	return ok
 }
 
+// hasAll reports whether the texts hold the words of a pattern, options left aside.
+func (m *mentions) hasAll(p Pattern) bool {
+	for _, w := range p.operands {
+		if !m.has(w) {
+			return false
+		}
+	}
+	return m.has(p.name)
+}
+
 // holds looks for a name that no word can be, such as g++ or [.
 func (m *mentions) holds(name string) bool {
 	for _, text := range m.texts {

@@ -120,5 +120,5 @@ func has(found []option, names ...string) bool {
 
 // shortens reports whether an argument is a long option, or one that is cut short.
 func shortens(text, option string) bool {
-	return len(text) > 3 && strings.HasPrefix(option, text)
+	return len(text) > 2 && strings.HasPrefix(option, text)
 }

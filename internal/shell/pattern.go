@@ -107,7 +107,7 @@ func (r *Reading) Runs(p Pattern) Outcome {
 
 // perhaps reports whether the script may run p though none of its commands carries it.
 func (r *Reading) perhaps(p Pattern) bool {
-	return p.name != "" && (r.doubt != "" || r.mentions.has(p.name))
+	return p.name != "" && (r.doubt != "" || r.mentions.has(p.name) || r.written != nil && r.written.hasAll(p))
 }
 
 // carries says whether the command is what p describes.

@@ -13,7 +13,7 @@ type program struct {
 	// dash. Behind a name, "=" takes a value, "=1,2" is inert with these values
 	// alone, and "~" takes a value only where it is attached. "!" before it: the
 	// option is known, and with it the command does more or less than its name
-	// says. "D>d+f" is an option that stands for others. "#" is -1, -20 ... The
+	// says; "?" before it: the option may run something. "D>d+f" is an option that stands for others. "#" is -1, -20 ... The
 	// names "+" and ":" are operands that begin so, as in git push origin +main.
 	options string
 
@@ -68,6 +68,7 @@ type knownOption struct {
 	attached bool     // a value, but only if it is attached
 	values   []string // with which alone it is inert; nil: any
 	inert    bool
+	tells    bool     // it may run something
 	implies  []string // the names for which it stands
 }
 
@@ -97,8 +98,8 @@ func parseOptions(text string) *knownOptions {
 			known.digits = true
 			continue
 		}
-		o := &knownOption{inert: word[0] != '!'}
-		word = strings.TrimPrefix(word, "!")
+		o := &knownOption{inert: word[0] != '!' && word[0] != '?', tells: word[0] == '?'}
+		word = strings.TrimLeft(word, "!?")
 		if before, values, ok := strings.Cut(word, "="); ok {
 			word, o.takes = before, true
 			if values != "" {
@@ -201,12 +202,12 @@ func (k *knownOptions) option(args []arg) (found []givenOption, n int) {
 		case o.takes && isValue(args[1:]):
 			return append(found, givenOption{o, letter, args[1], true}), 2
 		case o.takes:
-			return nil, 0
+			return append(found, givenOption{known: o, name: letter}), 0
 		}
 		found = append(found, givenOption{known: o, name: letter})
 	}
 	if a.kind != literal {
-		return nil, 0
+		return found, 0
 	}
 	return found, 1
 }

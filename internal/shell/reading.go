@@ -7,6 +7,7 @@ type Reading struct {
 	side     bool   // it does something besides running commands
 	plain    bool   // it is one simple command and nothing else
 	mentions mentions
+	written  *mentions // the words of what it writes to files, if later commands may obey those
 }
 
 // A command is one that the script runs.
@@ -19,6 +20,8 @@ type command struct {
 	// unknown: a program of which the tables say nothing. It may run what its
 	// arguments name.
 	unknown bool
+	// stranger: no table has the program at all.
+	stranger bool
 }
 
 // Bounds of what is read. Beyond them a script is opaque.
@@ -49,6 +52,9 @@ func Read(script string) *Reading {
 			read.mentions.add(r.commands[i].args)
 		}
 	}
+	if r.files.obeyed(r.commands) {
+		read.written = &r.files.data
+	}
 	return read
 }
 
@@ -62,6 +68,16 @@ func (r *reader) settle() {
 	}
 	if r.vars.made && r.vars.shells {
 		r.unsure("a text that make expands")
+	}
+	if r.files.dashed {
+		for i := range r.commands {
+			if c := &r.commands[i]; !isDeaf(c.name) && c.takesOptions() {
+				r.unsure("names of files that may be options")
+			}
+		}
+	}
+	if r.vars.exported {
+		r.obeyed(r.commands)
 	}
 	if r.files.runsWritten(r.commands) {
 		r.unsure("a program that the script itself writes")

@@ -36,9 +36,13 @@ func (r *reader) run(args []arg, redirs []*syntax.Redirect) {
 	}
 	at := len(r.commands)
 	r.commands = append(r.commands, command{name: name, args: args[1:], possible: r.loose})
-	r.clientInput(name, redirs)
+	r.clientInput(name, args[1:], redirs)
+	before := r.recognized
+	r.recognized = false
 	known := r.dispatch(strings.ToLower(name), args[1:], redirs)
 	r.commands[at].unknown = !known && !r.covered
+	r.commands[at].stranger = !known && !r.recognized
+	r.recognized = before
 	if lower := strings.ToLower(name); lower != name && isProgram(lower) {
 		r.unsure("a name in the wrong case")
 	}

@@ -57,6 +57,16 @@ func (r *reader) telling(name string, args []arg) {
 	if strings.HasSuffix(name, "tar") && len(args) > 0 && !strings.HasPrefix(args[0].text, "-") && strings.ContainsAny(args[0].text, "IF") {
 		r.unsure("an option that may run a command") // tar cIf PROGRAM a b
 	}
+	switch name {
+	case "sqlite3", "duckdb":
+		r.clientArgs(args)
+	case "psql":
+		for i, a := range args {
+			if (a.text == "-f" || a.text == "--file") && i+1 < len(args) {
+				r.scriptFile(args[i+1])
+			}
+		}
+	}
 	for i, a := range args {
 		for _, o := range strings.Fields(tellingOptions[name]) {
 			if tells(a, o) {
@@ -111,7 +121,7 @@ var tellingOptions = map[string]string{
 	"batcat":      "--pager",
 	"bsdtar":      "--use-compress-program",
 	"rsync":       "--rsh --rsync-path -e",
-	"scp":         "-S -o -F",
+	"scp":         "-S -o -F -D",
 	"sftp":        "-S -o -F -b -D",
 	"sort":        "--compress-program",
 	"split":       "--filter",
@@ -137,8 +147,6 @@ var tellingOptions = map[string]string{
 	"ansible":     "-m --module-name -a --args",
 	"psql":        "\\! PROGRAM program \\| \\o \\g",
 	"mysql":       "\\! system --pager",
-	"sqlite3":     ".sh .sys -cmd -init edit(",
-	"duckdb":      ".sh .sys -cmd -init",
 	"ssh-copy-id": "-o -F",
 	"sshfs":       "ssh_command -o",
 	"gh":          "--extension alias",
@@ -249,6 +257,9 @@ func (r *reader) xargs(args []arg) {
 		}
 	}
 	if len(rest) > 0 {
+		if _, ok := clients[rest[0].text]; ok {
+			r.unsure("statements from the input")
+		}
 		r.run(append(rest[:len(rest):len(rest)], arg{kind: anything}), nil)
 	}
 }
@@ -347,6 +358,7 @@ func (r *reader) container(args []arg) bool {
 
 // launcher reads programs of which any argument may begin a command.
 func (r *reader) launcher(args []arg) {
+	r.recognized = true
 	for _, a := range args {
 		if a.kind == literal && strings.ContainsAny(a.text, " ;|&$`") {
 			r.unsure("an argument that may be a script")

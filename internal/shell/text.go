@@ -56,7 +56,10 @@ func (r *reader) sed(args []arg) {
 			operands = append(operands, a)
 		case a.text == "-f" || name == "--file":
 			given = true
-			if !with && i+1 < len(args) {
+			switch {
+			case with:
+				r.scriptFile(arg{kind: a.kind, text: value, tail: a.tail})
+			case i+1 < len(args):
 				i++
 				r.scriptFile(args[i])
 			}

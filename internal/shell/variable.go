@@ -19,6 +19,8 @@ type variables struct {
 	arrays    arrays
 	made      bool // make gets a value that is not literal
 	shells    bool // some text holds a function of make
+	given     bool // a program gets a variable that is not known to be inert
+	exported  bool // all programs get one
 }
 
 // evaluated reports whether a variable that may hold text is evaluated.
@@ -115,8 +117,8 @@ func variableEffect(name string) effect {
 		"PERL5OPT", "PERL5DB", "RUBYOPT", "PYTHONSTARTUP", "PYTHONINSPECT", "PYTHONWARNINGS", "PYTHONHOME",
 		"JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS", "JDK_JAVA_OPTIONS", "TAR_OPTIONS", "TAPE", "VIMINIT", "EXINIT", "GVIMINIT",
 		"LUA_INIT", "MANOPT", "PERLLIB", "NODE_REPL_EXTERNAL_MODULE", "ZDOTDIR", "FPATH", "NULLCMD", "READNULLCMD",
-		"RIPGREP_CONFIG_PATH", "GCONV_PATH", "AWKPATH", "AWKLIBPATH", "MANPATH", "TERMINFO", "NPM_CONFIG_SCRIPT_SHELL",
-		"npm_config_script_shell", "npm_config_shell", "DOCKER_HOST", "DOCKER_CONFIG":
+		"RIPGREP_CONFIG_PATH", "GCONV_PATH", "AWKPATH", "AWKLIBPATH", "MANPATH", "TERMINFO",
+		"DOCKER_HOST", "DOCKER_CONFIG", "HOME", "XDG_CONFIG_HOME", "NODE_OPTIONS", "GOFLAGS", "GOENV", "RUSTFLAGS", "PYTHONBREAKPOINT", "CFLAGS", "CXXFLAGS", "LDFLAGS":
 		return steered
 	}
 	return variableFamily(name)
@@ -129,7 +131,7 @@ func variableFamily(name string) effect {
 			return none
 		}
 	}
-	for _, p := range []string{"LD_", "DYLD_", "GIT_", "BASH_FUNC_", "LUA_INIT", "CARGO_TARGET_", "CARGO_BUILD_"} {
+	for _, p := range []string{"LD_", "DYLD_", "GIT_", "npm_config_", "NPM_CONFIG_", "BASH_FUNC_", "LUA_INIT", "CARGO_TARGET_", "CARGO_BUILD_"} {
 		if strings.HasPrefix(name, p) {
 			return steered
 		}
@@ -209,6 +211,7 @@ func (r *reader) declare(d *syntax.DeclClause) {
 			value := r.assign(a)
 			if a.Array == nil && a.Name != nil {
 				assigned = append(assigned, assignment(a.Name.Value, value))
+				r.given(a.Name.Value, value)
 			}
 		case a.Value != nil:
 			args = r.expand(args, a.Value)
@@ -221,6 +224,26 @@ func (r *reader) declare(d *syntax.DeclClause) {
 	r.commands = append(r.commands, command{name: d.Variant.Value, args: args})
 	r.declared(args)
 	r.compounds(append(assigned, args...))
+	r.exports(d.Variant.Value, args)
+}
+
+// exports notes what export, or declare -x, gives to all programs.
+func (r *reader) exports(builtin string, args []arg) {
+	exported := builtin == "export"
+	for _, a := range args {
+		name, value, _ := strings.Cut(a.text, "=")
+		switch {
+		case strings.HasPrefix(a.text, "-"):
+			exported = exported || strings.Contains(a.text, "x")
+			if strings.Contains(a.text, "f") {
+				return // functions
+			}
+		default:
+			r.given(name, arg{kind: max(a.kind, single), text: value})
+		}
+	}
+	r.vars.exported = r.vars.exported || exported && r.vars.given
+	r.vars.given = false
 }
 
 // declared reads the arguments of declare and its kin which are not plain assignments.

@@ -1,7 +1,6 @@
 package shell
 
 import (
-	"bytes"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -24,13 +23,17 @@ type reader struct {
 	// covered: the arguments that are read now are some of those of which
 	// each has its turn as the beginning of a command.
 	covered bool
-	kept    int // arguments of all commands, those of wrappers counted again
-	work    int // pieces of what was parsed, also in scripts within scripts
+	// recognized: a table has the program that is read now, though its
+	// arguments may yet name a command.
+	recognized bool
+	kept       int // arguments of all commands, those of wrappers counted again
+	work       int // pieces of what was parsed, also in scripts within scripts
 
 	vars  variables
 	files files
 
 	source    string // of the script that is read
+	input     bool   // what is read gets its input from the script itself
 	expanding bool   // within ${...} in double quotes, which is looked through as a whole
 }
 
@@ -192,25 +195,41 @@ func (r *reader) stmt(s *syntax.Stmt) {
 		return
 	}
 	defer r.leave()
-	var rest []*syntax.Stmt
+	type right struct {
+		stmt  *syntax.Stmt
+		piped bool
+	}
+	var rest []right
 	for {
 		b, ok := s.Cmd.(*syntax.BinaryCmd)
 		if !ok {
 			break
 		}
 		r.redirects(s.Redirs)
-		rest = append(rest, b.Y)
+		rest = append(rest, right{b.Y, b.Op == syntax.Pipe || b.Op == syntax.PipeAll})
 		s = b.X
 	}
-	r.redirects(s.Redirs)
-	r.command(s)
+	at := len(r.commands)
+	r.list(at, func() {
+		r.redirects(s.Redirs)
+		r.command(s)
+	})
 	for i := len(rest) - 1; i >= 0; i-- {
-		r.stmt(rest[i])
+		if !rest[i].piped {
+			at = len(r.commands)
+		}
+		r.list(at, func() { r.fed(rest[i].piped, func() { r.stmt(rest[i].stmt) }) })
 	}
 }
 
 // command reads what a statement runs.
 func (r *reader) command(s *syntax.Stmt) {
+	if call, ok := s.Cmd.(*syntax.CallExpr); s.Cmd != nil && !ok {
+		defer func(before bool) { r.input = before }(r.input)
+		r.input = r.input || feeds(s.Redirs)
+	} else if ok && len(call.Args) == 1 && call.Args[0].Lit() == "exec" && feeds(s.Redirs) {
+		r.input = true // from here on
+	}
 	switch c := s.Cmd.(type) {
 	case nil: // redirections alone
 	case *syntax.CallExpr:
@@ -225,6 +244,7 @@ func (r *reader) command(s *syntax.Stmt) {
 			r.stmts(c.Then)
 		}
 	case *syntax.WhileClause:
+		r.files.loops = true
 		r.stmts(c.Cond)
 		r.stmts(c.Do)
 	case *syntax.ForClause:
@@ -264,13 +284,23 @@ func (r *reader) doubtPosix() {
 
 // call reads a simple command.
 func (r *reader) call(c *syntax.CallExpr, redirs []*syntax.Redirect) {
+	defer func(at int, given bool) {
+		if r.vars.given {
+			r.obeyed(r.commands[at:])
+		}
+		r.vars.given = given
+	}(len(r.commands), r.vars.given)
+	r.vars.given = false
 	for _, a := range c.Assigns {
 		if a.Name != nil && a.Name.Value == "IFS" && a.Array == nil && len(c.Args) > 0 && c.Args[0].Lit() == "read" {
 			r.side = true // it holds for read alone, which splits a line by it
 			r.operand(a.Value)
 			continue
 		}
-		r.assign(a)
+		value := r.assign(a)
+		if len(c.Args) > 0 && a.Name != nil {
+			r.given(a.Name.Value, value)
+		}
 	}
 	if len(c.Args) > 0 {
 		if l, ok := c.Args[0].Parts[0].(*syntax.Lit); ok && strings.Contains(l.Value, "=") {
@@ -282,6 +312,7 @@ func (r *reader) call(c *syntax.CallExpr, redirs []*syntax.Redirect) {
 
 // loop reads for and select.
 func (r *reader) loop(c *syntax.ForClause) {
+	r.files.loops = true
 	switch l := c.Loop.(type) {
 	case *syntax.WordIter:
 		value := arg{text: "0"}
@@ -324,14 +355,16 @@ func (r *reader) cases(c *syntax.CaseClause) {
 // function reads a definition. The body counts, whether or not it is called.
 func (r *reader) function(f *syntax.FuncDecl) {
 	r.side = true
-	r.vars.functions = true
-	r.stmt(f.Body)
+	r.vars.functions, r.files.loops = true, true
+	r.fed(true, func() { r.stmt(f.Body) })
 }
 
 // coproc reads coproc. Only a compound command has a name before it; of a simple
 // one that is the first word, though the parser takes it for a name. It also
 // takes a redirection for all of the command.
 func (r *reader) coproc(c *syntax.CoprocClause) {
+	defer func(before bool) { r.input = before }(r.input)
+	r.input = true
 	call, simple := c.Stmt.Cmd.(*syntax.CallExpr)
 	if c.Stmt.Cmd == nil || simple && (len(c.Stmt.Redirs) > 0 || len(call.Assigns) > 0) {
 		r.unsure("a coprocess that is not known")
@@ -364,7 +397,7 @@ func (r *reader) redirects(list []*syntax.Redirect) {
 			r.assigned(strings.Trim(rd.N.Value, "{}"), arg{text: "0"})
 		}
 		if rd.Hdoc != nil {
-			r.hereDoc(rd.Hdoc)
+			r.files.texts = append(r.files.texts, r.hereDoc(rd.Hdoc))
 			r.hereEnd(rd)
 		}
 		if rd.Word == nil {
@@ -372,6 +405,7 @@ func (r *reader) redirects(list []*syntax.Redirect) {
 		}
 		target := r.word(rd.Word)
 		if rd.Op == syntax.Hdoc || rd.Op == syntax.DashHdoc || rd.Op == syntax.WordHdoc {
+			r.files.texts = append(r.files.texts, target)
 			continue
 		}
 		if !harmless(rd.Op, target) {
@@ -393,90 +427,4 @@ func harmless(op syntax.RedirOperator, target arg) bool {
 		return !strings.Contains(target.text, "dev/") || target.text == "/dev/null"
 	}
 	return target.text == "/dev/null"
-}
-
-// hereDoc reads a here document and returns it.
-func (r *reader) hereDoc(w *syntax.Word) arg {
-	var b wordBuilder
-	for _, part := range w.Parts {
-		b.quoted(r, part)
-	}
-	return b.arg()
-}
-
-// stdin returns the text that a statement is given with << or <<<, if it is literal.
-func stdin(list []*syntax.Redirect) (text string, ok bool) {
-	var found *syntax.Redirect
-	for _, rd := range list {
-		switch rd.Op {
-		case syntax.DplOut, syntax.RdrOut, syntax.AppOut, syntax.RdrAll, syntax.AppAll, syntax.RdrClob:
-			if rd.N == nil || rd.N.Value != "0" {
-				continue
-			}
-		}
-		if found != nil || rd.N != nil && rd.N.Value != "0" {
-			return "", false
-		}
-		found = rd
-	}
-	if found == nil {
-		return "", false
-	}
-	switch found.Op {
-	case syntax.WordHdoc:
-		return constant(found.Word, (*reader).word)
-	case syntax.Hdoc, syntax.DashHdoc:
-		return hereText(found)
-	}
-	return "", false
-}
-
-// hereText returns the text of a here document. A quoted delimiter keeps it as it is.
-func hereText(rd *syntax.Redirect) (text string, ok bool) {
-	if rd.Hdoc == nil {
-		return "", true
-	}
-	if !isQuoted(rd.Word) {
-		return constant(rd.Hdoc, (*reader).hereDoc)
-	}
-	var b bytes.Buffer
-	for _, part := range rd.Hdoc.Parts {
-		l, ok := part.(*syntax.Lit)
-		if !ok {
-			return "", false
-		}
-		b.WriteString(l.Value)
-	}
-	return b.String(), true
-}
-
-// constant returns the text of a word without expansions. What can be expanded
-// has been read already and is not read again.
-func constant(w *syntax.Word, read func(*reader, *syntax.Word) arg) (text string, ok bool) {
-	for _, part := range w.Parts {
-		switch p := part.(type) {
-		case *syntax.Lit, *syntax.SglQuoted:
-		case *syntax.DblQuoted:
-			for _, inner := range p.Parts {
-				if _, lit := inner.(*syntax.Lit); !lit {
-					return "", false
-				}
-			}
-		default:
-			return "", false
-		}
-	}
-	a := read(&reader{}, w)
-	return a.text, a.kind == literal
-}
-
-// isQuoted reports whether a part of a word is quoted.
-func isQuoted(w *syntax.Word) bool {
-	for _, part := range w.Parts {
-		l, ok := part.(*syntax.Lit)
-		if !ok || strings.Contains(l.Value, `\`) {
-			return true
-		}
-	}
-	return false
 }

@@ -135,7 +135,7 @@ func (w *wanted) in(k *knownOptions, args []arg) Outcome {
 		return w.inLetters(k, args)
 	case a.text == "-" && a.kind != literal:
 		return Opaque
-	case a.text != "" && strings.Contains("+:", a.text[:1]) && slices.Contains(w.names, a.text[:1]):
+	case (strings.HasPrefix(a.text, "+") || strings.HasPrefix(a.text, ":")) && slices.Contains(w.names, a.text[:1]):
 		return Match // git push origin +main
 	}
 	return NoMatch

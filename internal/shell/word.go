@@ -188,7 +188,7 @@ func (b *wordBuilder) unquoted(r *reader, part syntax.WordPart, first bool) {
 		r.arithm(p.X)
 		b.dynamic(single)
 	case *syntax.ProcSubst:
-		r.stmts(p.Stmts)
+		r.fed(p.Op == syntax.CmdOut, func() { r.stmts(p.Stmts) })
 		b.dynamic(single)
 	case *syntax.ExtGlob:
 		if strings.ContainsAny(p.Pattern.Value, "$`<>") {

@@ -125,12 +125,14 @@ func (r *reader) wrapper(w wrapper, args []arg, redirs []*syntax.Redirect) {
 func (r *reader) optionValues(found []option) {
 	for _, o := range found {
 		switch {
+		case strings.HasPrefix(o.value.text, "|"), strings.HasPrefix(o.value.text, "!"):
+			r.unsure("an option that runs a command") // strace --output '|rm x'
 		case o.name == "--setenv", o.name == "E" && strings.Contains(o.value.text, "="):
 			r.environment([]arg{o.value})
 		case o.name == "o" && o.value.kind != literal:
 			r.unsure("an option that is not literal")
-		case o.name == "o" && strings.HasPrefix(o.value.text, "|"), o.name == "o" && strings.HasPrefix(o.value.text, "!"):
-			r.unsure("an option that runs a command") // strace -o '|rm x'
+		case (o.name == "o" || o.name == "--output") && !strings.ContainsAny(o.value.text, "= "):
+			r.files.write(o.value) // strace -o f
 		case o.name == "o" && strings.Contains(strings.ToLower(o.value.text), "command"):
 			r.unsure("an option that runs a command") // ssh -o ProxyCommand=...
 		case o.name == "o" && strings.Contains(strings.ToLower(o.value.text), "exec"), o.name == "o" && strings.Contains(strings.ToLower(o.value.text), "include"):
@@ -152,6 +154,7 @@ func (r *reader) environment(args []arg) []arg {
 		}
 		v := arg{kind: args[0].kind, text: value, tail: args[0].tail}
 		r.assigned(name, v)
+		r.given(name, v)
 		args = args[1:]
 	}
 	return args

@@ -1,0 +1,114 @@
+package shell
+
+import (
+	"bytes"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// fed reads what gets its input from the script itself, if it does.
+func (r *reader) fed(fed bool, read func()) {
+	defer func(before bool) { r.input = before }(r.input)
+	r.input = r.input || fed
+	read()
+}
+
+// feeds reports whether a redirection gives a command its input.
+func feeds(list []*syntax.Redirect) bool {
+	for _, rd := range list {
+		switch rd.Op {
+		case syntax.RdrIn, syntax.Hdoc, syntax.DashHdoc, syntax.WordHdoc, syntax.DplIn, syntax.RdrInOut:
+			if rd.Word == nil || rd.Word.Lit() != "/dev/null" {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// hereDoc reads a here document and returns it.
+func (r *reader) hereDoc(w *syntax.Word) arg {
+	var b wordBuilder
+	for _, part := range w.Parts {
+		b.quoted(r, part)
+	}
+	return b.arg()
+}
+
+// stdin returns the text that a statement is given with << or <<<, if it is literal.
+func stdin(list []*syntax.Redirect) (text string, ok bool) {
+	var found *syntax.Redirect
+	for _, rd := range list {
+		switch rd.Op {
+		case syntax.DplOut, syntax.RdrOut, syntax.AppOut, syntax.RdrAll, syntax.AppAll, syntax.RdrClob:
+			if rd.N == nil || rd.N.Value != "0" {
+				continue
+			}
+		}
+		if found != nil || rd.N != nil && rd.N.Value != "0" {
+			return "", false
+		}
+		found = rd
+	}
+	if found == nil {
+		return "", false
+	}
+	switch found.Op {
+	case syntax.WordHdoc:
+		return constant(found.Word, (*reader).word)
+	case syntax.Hdoc, syntax.DashHdoc:
+		return hereText(found)
+	}
+	return "", false
+}
+
+// hereText returns the text of a here document. A quoted delimiter keeps it as it is.
+func hereText(rd *syntax.Redirect) (text string, ok bool) {
+	if rd.Hdoc == nil {
+		return "", true
+	}
+	if !isQuoted(rd.Word) {
+		return constant(rd.Hdoc, (*reader).hereDoc)
+	}
+	var b bytes.Buffer
+	for _, part := range rd.Hdoc.Parts {
+		l, ok := part.(*syntax.Lit)
+		if !ok {
+			return "", false
+		}
+		b.WriteString(l.Value)
+	}
+	return b.String(), true
+}
+
+// constant returns the text of a word without expansions. What can be expanded
+// has been read already and is not read again.
+func constant(w *syntax.Word, read func(*reader, *syntax.Word) arg) (text string, ok bool) {
+	for _, part := range w.Parts {
+		switch p := part.(type) {
+		case *syntax.Lit, *syntax.SglQuoted:
+		case *syntax.DblQuoted:
+			for _, inner := range p.Parts {
+				if _, lit := inner.(*syntax.Lit); !lit {
+					return "", false
+				}
+			}
+		default:
+			return "", false
+		}
+	}
+	a := read(&reader{}, w)
+	return a.text, a.kind == literal
+}
+
+// isQuoted reports whether a part of a word is quoted.
+func isQuoted(w *syntax.Word) bool {
+	for _, part := range w.Parts {
+		l, ok := part.(*syntax.Lit)
+		if !ok || strings.Contains(l.Value, `\`) {
+			return true
+		}
+	}
+	return false
+}
