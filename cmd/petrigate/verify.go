@@ -100,6 +100,11 @@ func verifyPolicy(ctx context.Context, result *policy.Result, source policy.Sour
 			return ctx.Err() != nil || spent() > e.time
 		},
 	}
+	for _, n := range source.Nets {
+		for _, judge := range n.Validate {
+			o.Conditions = append(o.Conditions, judge.Require.Text)
+		}
+	}
 	for _, c := range result.Claims {
 		o.Prove = append(o.Prove, policycheck.Assertion(c))
 	}

@@ -74,6 +74,11 @@ func build(t testing.TB, text map[string]string) (*gate.Policy, verify.Options) 
 			t.Fatal(err)
 		}
 		s.Nets = nets
+		for _, n := range nets {
+			for _, judge := range n.Validate {
+				o.Conditions = append(o.Conditions, judge.Require.Text)
+			}
+		}
 	}
 	result, err := policy.Build(s)
 	if err != nil {

@@ -1,6 +1,7 @@
 package verify_test
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -22,6 +23,28 @@ func newFeatureTrial(t *testing.T, seed uint64) *trial {
 	g := &generator{Rand: rand.New(rand.NewPCG(seed, 5))}
 	src, known := g.featureRules(), toolsKnown(seed)
 	return g.trial(&trial{t: t, seed: seed, rules: src, known: known, calls: featureCalls(src, known), change: g.change})
+}
+
+// TestRandomValidators: no run refutes anything with arguments that a net
+// refuses, and nothing is proved that the gate was seen to break.
+func TestRandomValidators(t *testing.T) { soak(t, newJudgedTrial, 60) }
+
+func newJudgedTrial(t *testing.T, seed uint64) *trial {
+	g := &generator{Rand: rand.New(rand.NewPCG(seed, 8))}
+	src := g.featureRules()
+	judged := func(n *gate.Net) {
+		g.change(n)
+		word := g.pick("x", "y", `"s":1`)
+		n.Validate = func(f gate.Firing) error {
+			if strings.Contains(string(f.Call.Args), word) {
+				return nil
+			}
+			return errors.New("no " + word)
+		}
+	}
+	return g.trial(&trial{t: t, seed: seed, rules: src, known: true, judged: true, calls: featureCalls(src, true), change: judged, o: verify.Options{
+		Conditions: []string{"args.s == 1"},
+	}})
 }
 
 func featureCalls(src string, known bool) []gate.Call {

@@ -8,6 +8,15 @@ import (
 
 // group explores the nets of a group whole, and looks for a deadlock.
 func (m *model) group(nets []int) Group {
+	g := m.explored(nets)
+	run, why := m.accepted(g.Deadlock.Trace)
+	if g.Deadlock.Trace = run; why != "" {
+		g.Deadlock = Deadlock{Why: why}
+	}
+	return g
+}
+
+func (m *model) explored(nets []int) Group {
 	g := Group{Nets: m.named(nets)}
 	if m.stop() {
 		g.Deadlock.Why = m.spent()

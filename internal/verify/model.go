@@ -24,13 +24,20 @@ type model struct {
 	deny   bool
 	shaper *shaper
 	off    []bool // nets that are left out, because they were found redundant
+
+	policy     *gate.Policy
+	also       map[string][]gate.Name // of tools that are known: their further names
+	conditions []string               // by which nets judge arguments
 }
 
 // lowered names a net whose counters begin at a smaller number.
 type lowered struct{ net, to int }
 
 func newModel(p *gate.Policy, o *Options) *model {
-	m := &model{limit: o.States, capped: make(map[lowered]*net)}
+	m := &model{limit: o.States, capped: make(map[lowered]*net), policy: p, conditions: o.Conditions, also: make(map[string][]gate.Name)}
+	for _, t := range o.Tools {
+		m.also[t.Name] = t.Also
+	}
 	if m.limit < 1 {
 		m.limit = DefaultStates
 	}

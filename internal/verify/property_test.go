@@ -23,6 +23,7 @@ type trial struct {
 	rules   string
 	calls   []gate.Call // all that may be told apart, and more
 	known   bool        // no tools are called as labels and actions are
+	judged  bool        // validators refuse calls: what is possible is where they agree
 	sampled bool        // there are more calls: what these do not show is not held against verify
 	alone   bool        // rules only: the calls do not tell apart what random nets read
 	nets    []gate.Net
@@ -323,6 +324,14 @@ func (tr *trial) check(stats map[string]int) {
 	stats["policies"]++
 	if tr.brute.closed {
 		stats["closed"]++
+	}
+	if tr.judged {
+		tr.brute.closed, tr.brute.sampled = false, true
+		for _, p := range tr.report.Proofs {
+			stats[p.Result.String()]++
+			tr.proof(p)
+		}
+		return
 	}
 	for _, n := range tr.report.Names {
 		tr.name(n, stats)

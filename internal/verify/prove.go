@@ -107,7 +107,7 @@ func (m *model) prove(a Assertion) Proof {
 	if m.stop() {
 		p.Why = m.spent()
 	} else {
-		p = a.prove(m)
+		p = m.judged(a.prove(m))
 	}
 	p.Assertion = a
 	return p

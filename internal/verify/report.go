@@ -16,6 +16,8 @@ type Options struct {
 	Tools []Tool // that are known to be there; those that the policy speaks of may be there too
 	Known bool   // Tools are all that there is: none is called as an action, or as what a map gives
 
+	Conditions []string // in CEL, by which nets judge arguments: some are made of what these name
+
 	States int         // of one search; less than 1: DefaultStates
 	Stop   func() bool // asked now and then; true ends the searches; nil: never
 

@@ -13,7 +13,10 @@ func Policy(p *gate.Policy, o Options) *Report {
 	r := &Report{Proofs: m.proofs(o.Prove)}
 	r.Overlaps = m.overlaps(p.Maps())
 	for _, t := range m.listed {
-		r.Names = append(r.Names, m.callable(t))
+		n := m.callable(t)
+		n.Shortest, _ = m.accepted(n.Shortest)
+		n.Failing, _ = m.accepted(n.Failing)
+		r.Names = append(r.Names, n)
 	}
 	for _, g := range m.groups() {
 		group := m.group(g)

@@ -51,7 +51,11 @@ func (b *shaper) wholeOf(tools []label) *whole {
 	if len(w.maps) == 0 {
 		w = nil
 	} else {
-		w.sample(b.fields(tools))
+		var sources []string
+		for i := range w.maps {
+			sources = append(sources, w.maps[i].get().Source)
+		}
+		w.samples = samples(sources, b.fields(tools))
 	}
 	b.wholes[tool] = w
 	return w
@@ -69,13 +73,13 @@ var (
 	quote  = regexp.MustCompile(`"[^"\\]*"|'[^'\\]*'`)
 )
 
-// sample makes arguments of the members that the conditions name, and of the
+// samples are arguments of the members that the conditions name, and of the
 // values in them and next to them. Fields that other maps read are left alone.
-func (w *whole) sample(fields []string) {
+// The first has no members.
+func samples(conditions, fields []string) []map[string]any {
 	var members []string
 	values := []any{"", 0, true, false, []any{}}
-	for i := range w.maps {
-		source := w.maps[i].get().Source
+	for _, source := range conditions {
 		for _, m := range member.FindAllStringSubmatch(source, -1) {
 			path := strings.ReplaceAll(m[1][1:], "?", "")
 			if m[2] != "" { // the last step is a function
@@ -88,20 +92,21 @@ func (w *whole) sample(fields []string) {
 		}
 		values = append(values, literals(source)...)
 	}
-	w.samples = []map[string]any{{}}
+	all := []map[string]any{{}}
 	for _, m := range members[:min(len(members), maxMembers)] {
-		for _, s := range w.samples {
+		for _, s := range all {
 			for _, v := range values {
-				if len(w.samples) == maxSampled {
-					return
+				if len(all) == maxSampled {
+					return all
 				}
 				more := clone(s)
 				if put(more, "$."+m, v) {
-					w.samples = append(w.samples, more)
+					all = append(all, more)
 				}
 			}
 		}
 	}
+	return all
 }
 
 // literals are the values in a source, and those next to them.

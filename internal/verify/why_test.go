@@ -22,7 +22,13 @@ const (
 // TestReasons compares why something is not known of small policies, in the
 // order in which a report has it.
 func TestReasons(t *testing.T) {
-	nets := map[string]string{"failure": `
+	nets := map[string]string{"judged": `
+- name: guard
+  places: [p]
+  initialMarking: { p: 1 }
+  transitions: [{ name: w, inputs: [p], outputs: [p], tools: [write] }]
+  validate: [{ tools: [write], require: "false", reason: no }]
+`, "failure": `
 - name: job
   places: [ready, done]
   initialMarking: { ready: 1 }
@@ -52,6 +58,7 @@ func TestReasons(t *testing.T) {
 		{"no run", "require a before *\nlimit a to 2 per successful c\n", "at-most 2 b\n", nil, []string{"a run could not be made of the states that were found"}},
 		{"no net", "limit a to 1 per session\n", "conserved x\nexclusive limit-a-1 nowhere\n", nil, []string{`there is no net "x" that is enforced`, `the net "limit-a-1" has no place "nowhere"`}},
 		{"failure", "", "reachable recover\n", nil, []string{"only calls that fail or overlap lead there"}},
+		{"judged", "", "never write\n", nil, []string{"it does not hold if the net guard accepts arguments of write, and none were found"}},
 		{"states", hard(), "", func(o *verify.Options) { o.States = 100 }, []string{moreStates}},
 		{"time", "limit a to 1 per session\n", "never a\n", stopped, []string{"the time ran out"}},
 		{"actions", each(10, "map x.action /a#/ as l#\nlimit l# to 1 per session\n"), "", known, []string{

@@ -1,0 +1,159 @@
+package verify
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
+	"time"
+
+	"github.com/petrigate/petrigate/gate"
+)
+
+// Nets can judge the arguments of calls, and what they say is not looked at in a
+// search. A run that is shown to refute something is played with what they say:
+// where they refuse the arguments, others are tried that they name.
+
+// maxRehearsed bounds the calls of a run that is played.
+const maxRehearsed = 20_000
+
+// judging reports whether some net that is enforced judges arguments.
+func (m *model) judging() bool {
+	return slices.ContainsFunc(m.nets, func(n *net) bool { return n.info.Validate != nil && !n.info.Shadow })
+}
+
+// judged is the proof, or that it is unknown where its run has arguments that
+// nets refuse and no others were found.
+func (m *model) judged(p Proof) Proof {
+	if !m.judging() {
+		return p
+	}
+	p.Witness, _ = m.accepted(p.Witness)
+	run, why := m.accepted(p.Counterexample)
+	if why != "" {
+		return Proof{Assertion: p.Assertion, Why: why}
+	}
+	p.Counterexample = run
+	return p
+}
+
+// accepted is the run with arguments that the nets accept. Where none were
+// found, why says of what; the run is as it was then.
+func (m *model) accepted(t Trace) (run Trace, why string) {
+	if !m.judging() || len(t) == 0 {
+		return t, ""
+	}
+	r := &rehearsal{model: m, session: gate.NewSession(m.policy, gate.SessionOptions{Time: time.Unix(0, 0)}), now: time.Unix(0, 0), numbers: make(map[int]uint64)}
+	run = slices.Clone(t)
+	for i := range run {
+		if why := r.play(&run[i]); why != "" {
+			return t, why
+		}
+	}
+	return run, ""
+}
+
+// A rehearsal is a session in which a run is played as the gate decides.
+type rehearsal struct {
+	model   *model
+	session *gate.Session
+	now     time.Time
+	numbers map[int]uint64 // of calls, by their number in the run
+	played  int
+}
+
+// play plays one step, with other arguments where those of the step are not
+// accepted. It returns why it cannot.
+func (r *rehearsal) play(s *Step) (why string) {
+	switch {
+	case s.Wait > 0:
+		r.now = r.now.Add(s.Wait * time.Duration(max(1, s.Times)))
+		r.session.Tick(r.now)
+		return ""
+	case s.Ends:
+		r.session.SettleAt(r.numbers[s.Call], s.Outcome, r.now)
+		return ""
+	}
+	for range max(1, s.Times) {
+		if r.played++; r.played > maxRehearsed {
+			return whyLong
+		}
+		number, refused := r.admit(s)
+		if refused != nil {
+			return whyRefused(s, refused)
+		}
+		r.numbers[s.Call] = number
+		if s.Times > 0 {
+			r.session.SettleAt(number, gate.Success, r.now)
+		}
+	}
+	return ""
+}
+
+func whyRefused(s *Step, r *gate.Refusal) string {
+	var net string
+	if len(r.Blocks) > 0 {
+		net = r.Blocks[0].Net
+	}
+	return fmt.Sprintf("it does not hold if the net %s accepts arguments of %s, and none were found", net, s.Name)
+}
+
+// admit makes the call of a step with the consent of whoever is asked, and
+// changes its arguments where the nets accept others alone.
+func (r *rehearsal) admit(s *Step) (number uint64, refused *gate.Refusal) {
+	if number, refused = r.decide(s.Tool, s.Args); refused == nil || refused.Kind != gate.KindValidation {
+		return number, refused
+	}
+	for _, args := range r.model.others(s) {
+		if number, again := r.decide(s.Tool, args); again == nil {
+			s.Args = args
+			return number, nil
+		}
+	}
+	return 0, refused
+}
+
+func (r *rehearsal) decide(tool, args string) (number uint64, refused *gate.Refusal) {
+	c := r.model.call(tool, args)
+	c.Time = r.now
+	d := r.session.Decide(c, nil)
+	if ask, ok := d.(*gate.Ask); ok {
+		d = r.session.Decide(c, ask.Grant())
+	}
+	switch d := d.(type) {
+	case *gate.Allow:
+		return d.Ticket.Number, nil
+	case *gate.Refusal:
+		return 0, d
+	}
+	return 0, &gate.Refusal{}
+}
+
+func (m *model) call(tool, args string) gate.Call {
+	c := gate.Call{Tool: tool, Also: m.also[tool]}
+	if args != "" {
+		c.Args = []byte(args)
+	}
+	return c
+}
+
+// others are arguments with members that the conditions of nets name, beside
+// those of the step, where the call has the same names with them.
+func (m *model) others(s *Step) []string {
+	base := make(object)
+	if s.Args != "" && json.Unmarshal([]byte(s.Args), &base) != nil {
+		return nil
+	}
+	names := m.policy.Names(m.call(s.Tool, s.Args))
+	var all []string
+	for _, sample := range samples(m.conditions, nil)[1:] {
+		with, ok := base.with(sample)
+		if !ok {
+			continue
+		}
+		if args := with.text(); reflect.DeepEqual(m.policy.Names(m.call(s.Tool, args)), names) {
+			all = append(all, args)
+		}
+	}
+	return all
+}
