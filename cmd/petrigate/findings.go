@@ -221,9 +221,6 @@ func (v *verified) redundant() policy.Problems {
 // notes are what is worth knowing, and no problem.
 func (v *verified) notes() []string {
 	var notes []string
-	for _, gap := range v.report.Gaps {
-		notes = append(notes, "nothing is proved: "+gap)
-	}
 	if len(v.idle) > 0 {
 		notes = append(notes, "not active, and not looked at: "+strings.Join(v.idle, ", "))
 	}
@@ -251,15 +248,25 @@ func (v *verified) notes() []string {
 	if len(shared) > 0 {
 		notes = append(notes, "claims are about one session, and what others spend or earn in these nets is not looked at: "+strings.Join(shared, ", "))
 	}
-	var unsure []string
-	why := ""
+	return append(notes, v.unsure()...)
+}
+
+// unsure are the names of which it is not known whether they can be called, by
+// why that is so.
+func (v *verified) unsure() []string {
+	var reasons []string
+	names := make(map[string][]string)
 	for _, n := range v.names {
 		if n.Callable == verify.Unsure {
-			unsure, why = append(unsure, n.Tool.Name), n.Why
+			if names[n.Why] == nil {
+				reasons = append(reasons, n.Why)
+			}
+			names[n.Why] = append(names[n.Why], n.Tool.Name)
 		}
 	}
-	if len(unsure) > 0 && len(v.report.Gaps) == 0 {
-		notes = append(notes, fmt.Sprintf("not known whether %s can be called: %s", and(allEscaped(unsure)), why))
+	var notes []string
+	for _, why := range reasons {
+		notes = append(notes, fmt.Sprintf("not known whether %s can be called: %s", and(allEscaped(names[why])), why))
 	}
 	return notes
 }

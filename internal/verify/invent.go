@@ -15,6 +15,7 @@ type invented struct {
 // An invention looks for names.
 type invention struct {
 	patterns []string
+	tries    int
 	prefixes []string        // a name follows each of them; a pattern matches if it does behind one
 	taken    map[string]bool // what is not to stand behind the first prefix
 	apart    func(at []uint64) string
@@ -22,7 +23,7 @@ type invention struct {
 	// patterns; empty: no such name is wanted. Nil: those that no pattern matches are not.
 }
 
-// maxInventions bounds the search for names.
+// maxInventions bounds the search for names, unless [Options] has another bound.
 const maxInventions = 3000
 
 // names finds, for each set of patterns that one name can match together, a
@@ -59,7 +60,7 @@ func (v *invention) search(passes map[string]int) (names []invented, sets int, c
 		}
 	}
 	for k := 0; k < len(queue); k++ {
-		if k == maxInventions {
+		if k == v.tries {
 			return names, len(found), false
 		}
 		nd := queue[k]

@@ -42,7 +42,7 @@ func newModel(p *gate.Policy, o *Options) *model {
 		m.limit = DefaultStates
 	}
 	m.stop = lasting(o.Stop)
-	b := &shaper{deny: p.Options().Deny && !o.passes, complete: o.Known}
+	b := &shaper{deny: p.Options().Deny && !o.passes, complete: o.Known, tries: cmp.Or(o.inventions, maxInventions)}
 	for i, info := range p.Nets() {
 		n := newNet(info, i)
 		m.nets = append(m.nets, n)
@@ -181,6 +181,19 @@ func (m *model) groups() [][]int {
 			}
 			if first < 0 {
 				first = root(n)
+			}
+			a, b := root(first), root(n)
+			parent[max(a, b)] = min(a, b)
+		}
+	}
+	if o := m.shaper.invented; o != nil { // one name can match all
+		first := -1
+		for n, patterns := range o.byNet {
+			if len(patterns) == 0 {
+				continue
+			}
+			if first < 0 {
+				first = n
 			}
 			a, b := root(first), root(n)
 			parent[max(a, b)] = min(a, b)

@@ -156,6 +156,12 @@ func (f *openField) value(atoms []int, weak bool) *value {
 
 // kinds are all calls of open tools, as nets and a tag can tell them apart.
 func (m *model) kinds(nets []int, tag func(*shape) uint8) (shapes []*shape, gap string) {
+	if o := m.shaper.invented; o != nil {
+		k := o.kinds(o.seen(nets, tag))
+		if shapes, gap = k.shapes, k.gap; gap != "" {
+			m.shaper.overflows = append(m.shaper.overflows, gap)
+		}
+	}
 	for _, o := range m.shaper.opened {
 		k := m.shaper.kindsOfTool(o, o.seen(nets, tag))
 		shapes = append(shapes, k.shapes...)

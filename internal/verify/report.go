@@ -21,7 +21,8 @@ type Options struct {
 	States int         // of one search; less than 1: DefaultStates
 	Stop   func() bool // asked now and then; true ends the searches; nil: never
 
-	passes bool // what no net knows passes, whatever the default is
+	passes     bool // what no net knows passes, whatever the default is
+	inventions int  // how many names are tried of those that patterns match; 0: maxInventions
 }
 
 // A Tool is a tool that can be called, with its further physical names.
@@ -39,7 +40,7 @@ type Report struct {
 	Groups    []Group
 	Redundant []Redundant
 	Overlaps  []Overlap
-	Gaps      []string // why the kinds of calls are not complete; then nothing is proved
+	Gaps      []string // why not all kinds of calls were looked at; nothing is proved of those that it concerns
 	States    int      // of the groups that could be explored whole
 	Visited   int      // states of all searches
 }

@@ -93,7 +93,10 @@ type shaper struct {
 	listed    map[string]bool // names that a net or an assertion speaks of
 	gaps      []gap           // what was left out
 	opened    []*openTool
-	overflows []string // gaps of open tools that were met
+	tries     int           // of making up names
+	invented  *openNames    // nil: all names that patterns tell apart were made up
+	only      map[glob]bool // patterns that names are made up for; nil: all
+	overflows []string      // gaps of open tools that were met
 	deny      bool
 	worths    map[string]worth    // of labels that readers give
 	wholes    map[string]*whole   // by tool
@@ -119,7 +122,11 @@ func (b *shaper) derive(known []Tool) {
 	b.wholes = make(map[string]*whole)
 	b.mentions()
 	b.weigh()
-	b.inventTools(also)
+	before := b.copy()
+	if !b.inventTools(also) {
+		b.tools, b.isTool, b.action, b.joint = before.tools, before.isTool, before.action, before.joint
+		b.openPatterns(before, also)
+	}
 	for i := 0; i < len(b.tools); i++ {
 		b.ofTool(b.tools[i], also[b.tools[i]])
 		if len(b.shapes) > maxShapes {

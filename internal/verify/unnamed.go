@@ -8,17 +8,21 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// inventTools adds tools that only patterns are about, and actions likewise.
-func (b *shaper) inventTools(also map[string][]gate.Name) {
+// inventTools adds tools that only patterns are about, and actions likewise. It
+// reports whether these are all that can be told apart.
+func (b *shaper) inventTools(also map[string][]gate.Name) bool {
 	var all, dots []string
 	for _, g := range b.patterns() {
+		if b.only != nil && !b.only[g] {
+			continue
+		}
 		all = append(all, g.pattern)
 		if g.actions {
 			dots = append(dots, g.pattern)
 		}
 	}
 	if len(all) == 0 {
-		return
+		return true
 	}
 	taken, named := maps.Clone(b.isTool), len(b.tools)
 	for name := range b.naming.dotted {
@@ -32,10 +36,10 @@ func (b *shaper) inventTools(also map[string][]gate.Name) {
 			taken[n.info.Maps[i].As] = true
 		}
 	}
-	whole := invention{patterns: all, prefixes: []string{""}, taken: taken}
+	whole := invention{tries: b.tries, patterns: all, prefixes: []string{""}, taken: taken}
 	fresh, complete := whole.names()
 	if !complete {
-		b.gap("", "the patterns can match names in more ways than were tried")
+		return false
 	}
 	for _, f := range fresh {
 		if i := strings.IndexByte(f.text, '.'); i > 0 && i < len(f.text)-1 {
@@ -46,20 +50,22 @@ func (b *shaper) inventTools(also map[string][]gate.Name) {
 		}
 	}
 	if len(dots) == 0 {
-		return
+		return true
 	}
 	if name := plainName(all, taken); name != "" {
 		b.tool(name)
 	}
-	b.inventBases(whole, b.tools[named:])
+	if !b.inventBases(whole, b.tools[named:]) {
+		return false
+	}
 	for _, t := range b.tools {
-		v := invention{patterns: dots, prefixes: []string{t + "."}, taken: b.spoken(t, also[t], taken)}
+		v := invention{tries: b.tries, patterns: dots, prefixes: []string{t + "."}, taken: b.spoken(t, also[t], taken)}
 		for _, a := range also[t] {
 			v.prefixes = append(v.prefixes, a.Text+".")
 		}
 		actions, complete := v.names()
 		if !complete {
-			b.gap("", "the patterns can match actions in more ways than were tried")
+			return false
 		}
 		for _, a := range actions {
 			action := strings.TrimPrefix(a.text, t+".")
@@ -67,11 +73,12 @@ func (b *shaper) inventTools(also map[string][]gate.Name) {
 			b.joint[t+"."+action] = joint(a, actions)
 		}
 	}
+	return true
 }
 
 // inventBases adds tools that the patterns do not tell from others, but their
 // actions. Unnamed are those that no rule names: others stand for themselves.
-func (b *shaper) inventBases(v invention, unnamed []string) {
+func (b *shaper) inventBases(v invention, unnamed []string) (complete bool) {
 	v.apart = func(at []uint64) string {
 		after := v.step(at, '.')
 		for i, p := range v.patterns {
@@ -94,14 +101,12 @@ func (b *shaper) inventBases(v invention, unnamed []string) {
 		known[set] = true
 	}
 	bases, complete := v.names()
-	if !complete {
-		b.gap("", "the patterns can match actions in more ways than were tried")
-	}
 	for _, f := range bases {
 		if !known[f.set] && !strings.HasPrefix(f.text, ".") {
 			b.tool(f.text)
 		}
 	}
+	return complete
 }
 
 // spoken are the taken names, and those that t has with the actions that rules
@@ -134,16 +139,21 @@ func plainName(patterns []string, taken map[string]bool) string {
 func (b *shaper) patterns() []glob {
 	all := slices.Clone(b.naming.globs)
 	for _, n := range b.nets {
-		if n.info.Labels == nil {
-			for _, r := range n.globs {
-				all = append(all, r.glob)
-			}
-		}
-		for _, t := range n.info.Transitions {
-			for _, u := range t.Unless {
-				if u.Kind == gate.Glob {
-					all = append(all, toolGlob(u))
-				}
+		all = append(all, n.patterns()...)
+	}
+	return all
+}
+
+// patterns are those of the net.
+func (n *net) patterns() []glob {
+	var all []glob
+	for _, r := range n.globs {
+		all = append(all, r.glob)
+	}
+	for _, t := range n.info.Transitions {
+		for _, u := range t.Unless {
+			if u.Kind == gate.Glob {
+				all = append(all, toolGlob(u))
 			}
 		}
 	}

@@ -64,9 +64,9 @@ func TestReasons(t *testing.T) {
 		{"actions", each(10, "map x.action /a#/ as l#\nlimit l# to 1 per session\n"), "", known, []string{
 			noSuchText, "the maps of x.action can match in more ways than were tried", "the calls of x can have more names together than were tried", someTexts,
 		}},
-		{"names", each(12, "block *@*\n"), "", nil, []string{"the patterns can match names in more ways than were tried"}},
+		{"names", each(12, "block *@*\n"), "never push\n", nil, []string{"the patterns *a*, *b*, *c*, *d*, *e*, *f*, *g*, *h*, *i*, *j*, *k*, *l* can match names in more ways than were tried"}},
 		{"names of actions", each(12, "block *.*@*\n"), "", nil, []string{
-			"the patterns can match names in more ways than were tried", "the patterns can match actions in more ways than were tried",
+			"the patterns *.*a*, *.*b*, *.*c*, *.*d*, *.*e*, *.*f*, *.*g*, *.*h*, *.*i*, *.*j*, *.*k*, *.*l* can match names in more ways than were tried",
 		}},
 		{"kinds", manyKinds("v") + manyKinds("w") + manyKinds("x") + manyKinds("y") + manyKinds("z"), "", stopped, []string{"the time ran out", "the policy has more than 8192 kinds of calls"}},
 	}
