@@ -36,6 +36,7 @@ type Approval struct {
 	Channels []string      // of "elicit" and "cli", in order; all are open at once
 	Hold     time.Duration // how long a call waits before it is parked
 	Expire   time.Duration // how long an approval can be answered and used
+	Cooldown time.Duration // how long a denial stands against the same call
 }
 
 // Audit is where decisions are recorded.

@@ -30,16 +30,17 @@ type scalar struct {
 
 // scalars is read-only.
 var scalars = map[string]scalar{
-	"listen.http":      {"", false, checkAddress},
-	"listen.auth":      {"token", false, checkWord([]string{"token", "jwt", "none"})},
-	"listen.tokenFile": {"", false, checkFilled},
-	"listen.idle":      {"1h", true, checkDuration(time.Minute)},
-	"approval.hold":    {"45s", true, checkDuration(0)},
-	"approval.expire":  {"15m", true, checkDuration(time.Second)},
-	"audit.file":       {"", false, checkFilled},
-	"log.level":        {"info", false, checkWord([]string{"debug", "info", "warn", "error"})},
-	"log.format":       {"auto", false, checkWord([]string{"auto", "text", "json"})},
-	"startup":          {"10s", true, checkDuration(0)},
+	"listen.http":       {"", false, checkAddress},
+	"listen.auth":       {"token", false, checkWord([]string{"token", "jwt", "none"})},
+	"listen.tokenFile":  {"", false, checkFilled},
+	"listen.idle":       {"1h", true, checkDuration(time.Minute)},
+	"approval.hold":     {"45s", true, checkDuration(0)},
+	"approval.expire":   {"15m", true, checkDuration(time.Second)},
+	"approval.cooldown": {"10m", true, checkDuration(time.Second)},
+	"audit.file":        {"", false, checkFilled},
+	"log.level":         {"info", false, checkWord([]string{"debug", "info", "warn", "error"})},
+	"log.format":        {"auto", false, checkWord([]string{"auto", "text", "json"})},
+	"startup":           {"10s", true, checkDuration(0)},
 }
 
 func checkWord(words []string, later ...string) func(what, shown, text string) (msg, hint string) {
@@ -81,7 +82,7 @@ type effective struct {
 		HTTP, Auth, TokenFile string
 		Idle                  time.Duration
 	}
-	Approval struct{ Hold, Expire time.Duration }
+	Approval struct{ Hold, Expire, Cooldown time.Duration }
 	Audit    struct{ File string }
 	Log      struct{ Level, Format string }
 	Startup  time.Duration

@@ -165,7 +165,7 @@ func (c *Config) settle(e effective, d *decoder, l *layers) {
 	c.Listen.HTTP, c.Listen.Auth, c.Listen.TokenFile = e.Listen.HTTP, e.Listen.Auth, e.Listen.TokenFile
 	c.Listen.Idle = e.Listen.Idle
 	c.Listen.Stdio = e.Listen.HTTP == ""
-	c.Approval.Hold, c.Approval.Expire = e.Approval.Hold, e.Approval.Expire
+	c.Approval.Hold, c.Approval.Expire, c.Approval.Cooldown = e.Approval.Hold, e.Approval.Expire, e.Approval.Cooldown
 	if c.Approval.Channels == nil {
 		c.Approval.Channels = []string{"elicit", "cli"}
 	}

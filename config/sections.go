@@ -91,7 +91,8 @@ func (d *decoder) approval(c *Config, l *layers) func(key, value *node) {
 			"channels": d.channels(&c.Approval.Channels),
 			"hold":     d.scalar(l, "approval.hold", false),
 			"expire":   d.scalar(l, "approval.expire", false),
-			"mask":     d.later, "webhook": d.later, "cooldown": d.later,
+			"cooldown": d.scalar(l, "approval.cooldown", false),
+			"mask":     d.later, "webhook": d.later,
 		})
 	}
 }

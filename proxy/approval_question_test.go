@@ -156,8 +156,8 @@ func TestAnswersTwice(t *testing.T) {
 			t.Fatalf("%s", r.raw)
 		}
 		id := q.send(approve)
-		if l.modern { // the question is closed: the call asks anew
-			if r := c.reply(id); at(r.result, "resultType") != `"input_required"` {
+		if l.modern { // the question is closed, and the denial stands
+			if r := c.reply(id); !r.isError() || r.decision("kind") != "approval" {
 				t.Errorf("%s", r.raw)
 			}
 		}
@@ -214,13 +214,14 @@ func TestPreemptive(t *testing.T) {
 	eachLeg(t, func(t *testing.T, l leg) {
 		s := start(t, setup{})
 		c := s.connect(l, canElicit)
-		for _, extra := range []string{
+		for i, extra := range []string{
 			`,"inputResponses":{"approval":` + approve + `}`,
 			`,"inputResponses":{"approval":` + approve + `},"requestState":""`,
 			`,"inputResponses":{"approval":` + approve + `},"requestState":"x"`,
 			`,"inputResponses":{"confirm":{"action":"accept"}},"requestState":"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"`,
 		} {
-			q := c.asked("deploy", `{}`, c.callWith("deploy", `{}`, "", extra))
+			args := `{"n":` + strconv.Itoa(i) + `}`
+			q := c.asked("deploy", args, c.callWith("deploy", args, "", extra))
 			s.executed("deploy", 0)
 			if !l.modern {
 				q.answer(decline)

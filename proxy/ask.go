@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -83,7 +84,7 @@ func (t *toolCall) swapped() bool {
 // a says why it does not. used is false where another call used the consent.
 func (p *Proxy) redeem(t *toolCall, q *gate.Ask, r *approval.Question) (a answer, used bool) {
 	var d gate.Decision
-	used = p.approvals.Redeem(r, func() bool {
+	used = p.approvals.Redeem(r, func(approval.Call) bool {
 		d = t.client.session.gate.Decide(t.gate, q.Grant())
 		_, allowed := d.(*gate.Allow)
 		return allowed
@@ -107,65 +108,99 @@ func (p *Proxy) redeem(t *toolCall, q *gate.Ask, r *approval.Question) (a answer
 // gives up, it returns what the client is to do instead of waiting.
 func (p *Proxy) await(ctx context.Context, t *toolCall, r *approval.Question) (approval.State, answer) {
 	n := p.apply(t, r)
-	if state := p.approvals.Status(r).State; state != approval.Pending {
+	state := p.approvals.Status(r).State
+	switch {
+	case ctx.Err() != nil: // it asks for nothing any more, and uses up nothing
+		return approval.Withdrawn, nil
+	case state != approval.Pending:
 		return state, nil
 	}
-	var told <-chan struct{} // that the question does not stand any more; nil: nobody is
-	formable := r.Allows(approval.Elicit) && t.agent.elicit && !p.approvals.WasUnasked(r) && len(p.text(r)) <= maxShown
-	switch {
-	case formable && t.agent.modern:
-		return approval.Pending, p.form(r)
-	case formable:
-		told = p.elicit(t, r)
-	case !r.Allows(approval.CLI):
+	formable := p.formable(t, r)
+	if !formable && !r.Allows(approval.CLI) {
 		return approval.Withdrawn, nil
+	}
+	p.tellOperators(t, r)
+	if formable && t.agent.modern {
+		return approval.Pending, p.form(r)
+	}
+	var shown prompt
+	if formable {
+		shown = p.elicit(t, r)
 	}
 	hold := min(p.options.Approval.Hold, r.Expires.Sub(p.options.Now()))
 	if t.agent.modern {
 		hold = min(hold, roundHold)
 	}
-	p.hold(ctx, t, r, hold)
-	state := p.approvals.Status(r).State
-	if told != nil && (state != approval.Pending || ctx.Err() != nil) {
-		<-told // before the end of the call, with which the stream ends
+	shown = p.hold(ctx, t, r, shown, hold)
+	state = p.approvals.Status(r).State
+	if shown.told != nil && (state != approval.Pending || ctx.Err() != nil) {
+		<-shown.told // before the end of the call, with which the stream ends
 	}
-	if state != approval.Pending { // answered, or past its time
+	switch {
+	case ctx.Err() != nil:
+		return approval.Withdrawn, nil
+	case state != approval.Pending: // answered, or past its time
 		return state, nil
-	}
-	if t.agent.modern && n < maxRounds && ctx.Err() == nil {
+	case t.agent.modern && n < maxRounds:
 		return approval.Pending, inputRequired{state: p.sealer.Seal(seal.Round{Approval: r.ID, Number: n + 1, Expires: r.Expires}, r.Key.Bytes())}
 	}
-	if ctx.Err() != nil {
-		return approval.Withdrawn, nil
+	return approval.Pending, parked(r)
+}
+
+// formable reports whether the client can show all of r to its person.
+func (p *Proxy) formable(t *toolCall, r *approval.Question) bool {
+	return r.Allows(approval.Elicit) && t.agent.elicit && r.Size <= maxShown && !p.approvals.WasUnasked(r) && len(p.text(r)) <= maxShown
+}
+
+// tellOperators tells them, once, that a call has begun to wait for a person.
+func (p *Proxy) tellOperators(t *toolCall, r *approval.Question) {
+	if !p.approvals.Announce(r) {
+		return
 	}
-	return approval.Pending, p.park(t, r)
+	how := "at the client"
+	if r.Allows(approval.CLI) {
+		how = p.options.Approval.Verb
+	}
+	p.log.Info(fmt.Sprintf("approval %s wanted: %s on %s, by %s; answer: %s",
+		r.ID, text.Escape(t.tool.name), text.Escape(t.tool.upstream.config.Name), cmp.Or(text.Escape(t.agent.name), "a client without a name"), how))
 }
 
 // hold waits for the answer, with progress as a sign of life for the client.
-func (p *Proxy) hold(ctx context.Context, t *toolCall, r *approval.Question, d time.Duration) {
+// Where another call showed the question to the client and has gone away, this
+// one shows it again.
+func (p *Proxy) hold(ctx context.Context, t *toolCall, r *approval.Question, shown prompt, d time.Duration) prompt {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	tick := time.NewTicker(lifeSign)
 	defer tick.Stop()
-	for n := 1; ; n++ {
+	unasked := r.Unasked()
+	for n := 1; ; {
 		select {
 		case <-r.Answered():
-			return
+			return shown
 		case <-timer.C:
-			return
+			return shown
 		case <-ctx.Done():
-			return
+			return shown
+		case <-shown.gone:
+			shown = p.elicit(t, r)
+		case <-unasked:
+			unasked = nil
+			t.signOfLife(n, "The client showed the question to nobody. An operator can still answer approval "+r.ID+".")
+			n++
 		case <-tick.C:
-			t.signOfLife(n, r.ID)
+			t.signOfLife(n, "Waiting for a person: approval "+r.ID+".")
+			n++
 		}
 	}
 }
 
-func (t *toolCall) signOfLife(n int, id string) {
+func (t *toolCall) signOfLife(n int, message string) {
 	if t.meta.ProgressToken == nil {
 		return
 	}
-	params := fmt.Appendf(nil, `{"progressToken":%s,"progress":%d,"message":"Waiting for a person: approval %s."}`, t.meta.ProgressToken, n, id)
+	params := fmt.Appendf(nil, `{"progressToken":%s,"progress":%d,"message":`, t.meta.ProgressToken, n)
+	params = append(rawjson.AppendString(params, message), '}')
 	t.stream.Send(wire.AppendNotification(nil, "notifications/progress", params))
 }
 
@@ -195,18 +230,34 @@ func (p *Proxy) answered(r *approval.Question, channel string, result []byte) {
 	case "accept":
 		content, _ := rawjson.Member(result, "content")
 		approve := member(content, "decision") == approveTag
-		p.resolve(r.ID, approve, channel, "the client", member(content, "reason"))
+		p.heed(r.ID, approve, channel, member(content, "reason"))
 	case "decline":
-		p.resolve(r.ID, false, channel, "the client", "")
+		p.heed(r.ID, false, channel, "")
 	default:
 		p.approvals.MarkUnasked(r, channel)
 	}
 }
 
-func (p *Proxy) resolve(id string, approve bool, channel, actor, reason string) {
-	if err := p.approvals.Answer(id, approve, channel, actor, reason); err != nil {
+// heed takes what the client says that its person has answered.
+func (p *Proxy) heed(id string, approve bool, channel, reason string) {
+	if err := p.resolve(id, approve, channel, "the client", reason); err != nil {
 		p.log.Info("answer to an approval ignored", "approval", id, "reason", err)
 	}
+}
+
+// resolve takes an answer, and tells operators who gave it where.
+func (p *Proxy) resolve(id string, approve bool, channel, actor, reason string) error {
+	if err := p.approvals.Answer(id, approve, channel, actor, reason); err != nil {
+		return err
+	}
+	verb := "denied"
+	if approve {
+		verb = "approved"
+	}
+	found, _ := p.approvals.Find(id)
+	p.log.Info(fmt.Sprintf("approval %s %s: %s on %s, by %s via %s", id, verb, text.Escape(found.Call.Tool), text.Escape(found.Call.Upstream),
+		text.Escape(actor), channel), "reason", text.Escape(found.Answer.Reason))
+	return nil
 }
 
 // form is the question for a client of 2026-07-28, which answers it when it
@@ -256,20 +307,15 @@ func (p *Proxy) elicitParams(r *approval.Question) []byte {
 
 // text is what a person reads.
 func (p *Proxy) text(r *approval.Question) string {
-	return r.Text(p.where, p.options.Now())
+	return p.approvals.Look(r).Text(p.where, p.options.Now())
 }
 
-// park answers a call that was held long enough: the person may still answer,
-// and the same call again finds the answer.
-func (p *Proxy) park(t *toolCall, r *approval.Question) answer {
-	how := ""
-	if r.Allows(approval.CLI) {
-		how = fmt.Sprintf(" A person can run: "+p.options.Approval.Verb+".", r.ID)
-	}
-	left := text.Duration(r.Expires.Sub(p.options.Now()))
+// parked answers a call that was held long enough: the person may still answer,
+// and the same call again finds the answer. The model reads this, and may have a
+// shell: it is not told how to answer.
+func parked(r *approval.Question) answer {
 	return refusal{
-		text: fmt.Sprintf("Waiting for a person: approval %s. %s has not run. Call the same tool again with the same arguments within %s to continue.%s",
-			r.ID, t.tool.exposed, left, how),
+		text:  fmt.Sprintf("A person has been asked (approval %s) and has not answered yet. Call the same tool again with the same arguments later.", r.ID),
 		facts: facts{Decision: "ask", Kind: "approval", Approval: r.ID},
 	}
 }
@@ -278,15 +324,18 @@ func (p *Proxy) park(t *toolCall, r *approval.Question) answer {
 func (t *toolCall) noConsent(r *approval.Question, state approval.State) string {
 	switch state {
 	case approval.Denied:
-		denial := fmt.Sprintf("A person denied %s.", t.tool.exposed)
 		said := t.proxy.approvals.Status(r)
+		why := "A person denied " + t.tool.exposed
 		if said.Channel == approval.Elicit && said.Reason == "" {
-			denial = fmt.Sprintf("%s was not approved.", t.tool.exposed)
+			why = t.tool.exposed + " was not approved"
+		}
+		if ago := t.proxy.options.Now().Sub(said.At); ago >= time.Second {
+			why += " " + text.Duration(ago) + " ago"
 		}
 		if said.Reason != "" {
-			denial += " Reason: " + text.Escape(said.Reason) + "."
+			why += ": " + text.Escape(said.Reason)
 		}
-		return denial + " Do not call it again with these arguments."
+		return why + ". Do not call it again with these arguments."
 	case approval.Expired:
 		return fmt.Sprintf("%s requires human approval, and nobody answered in time.", t.tool.exposed)
 	}
@@ -345,7 +394,7 @@ func (t *toolCall) shown() approval.Call {
 	beside, meta := t.beside()
 	return approval.Call{
 		Upstream: t.tool.upstream.config.Name, Tool: t.tool.name,
-		Arguments: t.params.Arguments, SHA256: wire.Digest(t.params.Arguments), Beside: beside, Meta: meta,
+		Arguments: t.params.Arguments, Size: len(t.params.Arguments), SHA256: wire.Digest(t.params.Arguments), Beside: beside, Meta: meta,
 		Session: t.client.session.id, Client: client, Principal: t.client.principal,
 	}
 }

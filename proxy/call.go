@@ -229,7 +229,9 @@ func (p *Proxy) reject(t *toolCall, d *gate.Refusal) answer {
 }
 
 func (p *Proxy) recordRefusal(t *toolCall, r refusal, d *gate.Refusal) {
-	p.log.Info("call refused", "tool", t.tool.canonical, "session", t.client.session.id, "kind", r.facts.Kind, "reason", r.text)
+	if r.facts.Decision != "ask" { // which is told once, and not at each round
+		p.log.Info("call refused", "tool", t.tool.canonical, "session", t.client.session.id, "kind", r.facts.Kind, "reason", r.text)
+	}
 	if !p.recorder.Active() {
 		return
 	}

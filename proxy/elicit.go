@@ -10,19 +10,24 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
+// A prompt is a question that stands before the client of a call.
+type prompt struct {
+	told <-chan struct{} // closed when the client knows that it does not any more; nil: another call showed it, or none did
+	gone <-chan struct{} // closed when the call that showed it is gone, and the prompt with it; nil: it is this one
+}
+
 // elicit asks a client with a handshake, on the stream of the call. The
 // answer is taken as long as the question stands; a parked call finds it
 // later. Calls that ask the same share one prompt. Where another channel
-// answers first, the client is told to stop, and what is returned closed when it
-// has been: soon after the question is answered.
-func (p *Proxy) elicit(t *toolCall, r *approval.Question) <-chan struct{} {
+// answers first, the client is told to stop, soon after the question is answered.
+func (p *Proxy) elicit(t *toolCall, r *approval.Question) prompt {
+	first, over := p.approvals.Show(r)
+	if !first {
+		return prompt{gone: over}
+	}
 	id := string(rawjson.AppendString(nil, randomID("pg-")))
 	answer := make(chan []byte, 1)
 	told := make(chan struct{})
-	if !p.approvals.Show(r) {
-		close(told)
-		return told
-	}
 	gone := make(chan struct{})
 	context.AfterFunc(t.ctx, func() {
 		if !t.wanted() {
@@ -36,8 +41,7 @@ func (p *Proxy) elicit(t *toolCall, r *approval.Question) <-chan struct{} {
 		answer <- result
 	}}) {
 		p.approvals.Unshow(r)
-		close(told)
-		return told
+		return prompt{}
 	}
 	p.approvals.Put(r, approval.Elicit)
 	t.stream.Send(wire.AppendRequest(nil, []byte(id), "elicitation/create", p.elicitParams(r)))
@@ -65,7 +69,7 @@ func (p *Proxy) elicit(t *toolCall, r *approval.Question) <-chan struct{} {
 		t.client.forget(wire.IDKey([]byte(id)))
 		close(told)
 	}
-	return told
+	return prompt{told: told}
 }
 
 // say tells the client something on the stream of the call, or where that has

@@ -133,7 +133,7 @@ type ApprovalInfo struct {
 	Principal string          `json:"principal"`
 	Upstream  string          `json:"upstream"`
 	Tool      string          `json:"tool"`
-	Arguments json.RawMessage `json:"arguments"` // null in a list where they are long
+	Arguments json.RawMessage `json:"arguments"` // null in a list where they are long, and where they are not kept
 	Size      int             `json:"size"`      // of the arguments, in bytes
 	SHA256    string          `json:"sha256"`
 	Rules     []string        `json:"rules"`
@@ -178,25 +178,24 @@ func (p *Proxy) Approvals() []ApprovalInfo {
 
 // Approval is one question, whole, as a person is shown it.
 func (p *Proxy) Approval(id string) (ApprovalInfo, error) {
-	for _, standing := range p.approvals.List() {
-		if standing.Question.ID == id {
-			info := p.approvalInfo(standing)
-			info.Question = p.text(standing.Question)
-			return info, nil
-		}
+	standing, ok := p.approvals.Find(id)
+	if !ok {
+		return ApprovalInfo{}, fmt.Errorf("no approval %q", id)
 	}
-	return ApprovalInfo{}, fmt.Errorf("no approval %q", id)
+	info := p.approvalInfo(standing)
+	info.Question = standing.Text(p.where, p.options.Now())
+	return info, nil
 }
 
 func (p *Proxy) approvalInfo(standing approval.Standing) ApprovalInfo {
-	r, said := standing.Question, standing.Answer
+	r, c, said := standing.Question, standing.Call, standing.Answer
 	info := ApprovalInfo{
-		ID: r.ID, State: ApprovalState(said.State), Session: r.Call.Session, Principal: r.Call.Principal,
-		Upstream: r.Call.Upstream, Tool: r.Call.Tool, Arguments: r.Call.Shown(), Size: len(r.Call.Arguments), SHA256: r.Call.SHA256,
+		ID: r.ID, State: ApprovalState(said.State), Session: c.Session, Principal: c.Principal,
+		Upstream: c.Upstream, Tool: c.Tool, Arguments: c.Shown(), Size: c.Size, SHA256: c.SHA256,
 		Rules: []string{}, Created: r.Created, Expires: r.Expires,
 		Channel: said.Channel, Actor: said.Actor, Reason: said.Reason,
 	}
-	for _, s := range r.Ask.Steps {
+	for _, s := range standing.Steps {
 		info.Rules = append(info.Rules, cmp.Or(p.where(s.Rule), s.Net))
 	}
 	return info
@@ -207,7 +206,7 @@ func (p *Proxy) Resolve(id string, approve bool, actor, reason string) error {
 	if !p.options.Approval.Operator {
 		return fmt.Errorf("approvals by an operator are off in this proxy")
 	}
-	return p.approvals.Answer(id, approve, approval.CLI, actor, reason)
+	return p.resolve(id, approve, approval.CLI, actor, reason)
 }
 
 // A SessionInfo is the state of one session.

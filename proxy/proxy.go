@@ -72,7 +72,8 @@ type Approval struct {
 	Operator bool          // hold the call for [Proxy.Resolve]
 	Hold     time.Duration // how long a call waits before it is parked; 0: 45 s
 	Expire   time.Duration // how long a question and its answer are good; 0: 15 min
-	Verb     string        // what the text of a parked call tells the operator to run; it may hold one %s for the id
+	Cooldown time.Duration // how long a denial stands against the same call of the session; 0: 10 min
+	Verb     string        // what the log tells operators to run who are to answer; empty: petrigate approvals
 }
 
 // Options configures a Proxy. The zero value is ready to use and fails
@@ -169,7 +170,7 @@ func New(o Options) (*Proxy, error) {
 	p := &Proxy{
 		options:   o,
 		log:       o.Logger,
-		approvals: approval.NewBook(o.Approval.Expire, o.Approval.channels(), o.Now),
+		approvals: approval.NewBook(approval.Options{Expire: o.Approval.Expire, Cooldown: o.Approval.Cooldown, Channels: o.Approval.channels(), Now: o.Now}),
 		registry:  newRegistry(o.Policy, o.Active),
 		recorder:  record.New(o.Recorder, o.Now),
 		policy:    o.Policy.Fingerprint(),
@@ -196,7 +197,8 @@ func New(o Options) (*Proxy, error) {
 func (o Options) withDefaults() Options {
 	setDefault(&o.Approval.Hold, 45*time.Second)
 	setDefault(&o.Approval.Expire, 15*time.Minute)
-	setDefault(&o.Approval.Verb, "petrigate approvals approve %s")
+	setDefault(&o.Approval.Verb, "petrigate approvals")
+	setDefault(&o.Approval.Cooldown, 10*time.Minute)
 	setDefault(&o.Startup, 10*time.Second)
 	setDefault(&o.MaxRequest, 4<<20)
 	setDefault(&o.MaxResult, 64<<20)

@@ -87,7 +87,7 @@ func build(c *config.Config, result *policy.Result, log *slog.Logger) (*plant, e
 		Upstreams: upstreams, Policy: result.Policy, Active: result.Active, Root: root(c.File), Startup: c.Startup, Advertise: c.Advertise, Logger: log, Version: versionString(), MaxRequest: c.Listen.MaxBody,
 		Approval: proxy.Approval{
 			Elicit: slices.Contains(c.Approval.Channels, "elicit"), Operator: slices.Contains(c.Approval.Channels, "cli"),
-			Hold: c.Approval.Hold, Expire: c.Approval.Expire,
+			Hold: c.Approval.Hold, Expire: c.Approval.Expire, Cooldown: c.Approval.Cooldown,
 		},
 	}
 	if c.Audit.File != "" {

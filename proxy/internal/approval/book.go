@@ -2,9 +2,9 @@ package approval
 
 import (
 	"cmp"
+	"container/list"
 	"crypto/rand"
 	"encoding/base32"
-	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -13,54 +13,97 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// maxQuestions bounds the questions that wait at one time.
-const maxQuestions = 10_000
-
-// A Book holds every question. A consent is used up once, under its lock.
+// A Book holds every question. A consent is used up once, under its lock. What
+// a session, a principal and all together keep in it is bounded in number and
+// in bytes.
 type Book struct {
-	expire   time.Duration
-	channels []string // that are configured
-	now      func() time.Time
+	options Options
 
-	mu    sync.Mutex
-	byID  map[string]*Question
-	byKey map[Key]*Question // the pending or approved one
+	mu       sync.Mutex
+	byID     map[string]*Question
+	byKey    map[Key]*Question // the live one, or the denial that stands
+	accounts map[string]*account
+
+	// In the order of time.
+	live   list.List // pending or approved
+	ended  list.List // without a denial
+	denied list.List
+	recent list.List // opened within the last minute, and not approved
 }
 
-// NewBook makes a book whose questions, and consents, are good for a time, and
-// are answered by the channels alone.
-func NewBook(expire time.Duration, channels []string, now func() time.Time) *Book {
-	return &Book{expire: expire, channels: channels, now: now, byID: map[string]*Question{}, byKey: map[Key]*Question{}}
+// Options are how questions are asked and kept.
+type Options struct {
+	Expire   time.Duration // how long a question, and a consent, is good
+	Cooldown time.Duration // how long a denial stands
+	Channels []string      // that are configured; answers count by these alone
+	Now      func() time.Time
 }
 
-var errTooMany = errors.New("too many approvals are waiting")
+// NewBook makes an empty book.
+func NewBook(o Options) *Book {
+	return &Book{options: o, byID: map[string]*Question{}, byKey: map[Key]*Question{}, accounts: map[string]*account{}}
+}
 
-// Open joins the question that waits for key, or the answer that is good for
+// Open joins the question that waits for key, or the answer that stands for
 // it, or else makes a new question. The caller waits on it and must Leave it.
 func (b *Book) Open(key Key, call Call, ask *gate.Ask) (*Question, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.sweep()
-	if q := b.byKey[key]; q != nil {
-		q.waiters++
-		if q.answer.State == Denied {
-			delete(b.byKey, key) // told once
+	if q := b.known(key); q != nil {
+		if !q.room(q.weight(q.waiters+1) - q.weighed) {
+			return nil, errBytes
 		}
+		q.waiters++
+		b.weigh(q)
 		return q, nil
 	}
-	if len(b.byKey) >= maxQuestions {
-		return nil, errTooMany
+	q, err := b.question(key, call, ask)
+	if err != nil {
+		return nil, err
 	}
+	b.byID[q.ID], b.byKey[key] = q, q
+	q.place, q.new = b.live.PushBack(q), b.recent.PushBack(q)
+	b.put(q, func(a *account) { a.waiting, a.recent = a.waiting+1, a.recent+1 })
+	b.weigh(q)
+	return q, nil
+}
+
+// known is the question that stands for key, or nil.
+func (b *Book) known(key Key) *Question {
+	q := b.byKey[key]
+	switch {
+	case q == nil || b.check(q) == Expired:
+		return nil
+	case q.answer.State == Denied && !b.options.Now().Before(q.stands):
+		delete(b.byKey, key)
+		return nil
+	}
+	return q
+}
+
+// question makes a new one that its session, its principal and the book have
+// room for.
+func (b *Book) question(key Key, call Call, ask *gate.Ask) (*Question, error) {
 	via, err := viaOf(ask)
 	if err != nil {
 		return nil, err
 	}
-	now := b.now()
+	now := b.options.Now()
 	q := &Question{
-		ID: b.newID(), Key: key, Call: call, Ask: ask, Via: via, Created: now, Expires: now.Add(b.expire),
-		answer: Answer{State: Pending}, waiters: 1, answered: make(chan struct{}),
+		ID: b.newID(), Key: key, Via: via, Size: call.bytes(ask.Steps), Created: now, Expires: now.Add(b.options.Expire),
+		call: call, steps: ask.Steps, accounts: b.accountsOf(call),
+		answer: Answer{State: Pending}, waiters: 1, answered: make(chan struct{}), unasked: make(chan struct{}),
 	}
-	for _, channel := range b.channels {
+	for _, a := range q.accounts {
+		if err := a.full(); err != nil {
+			return nil, err
+		}
+	}
+	if !q.room(q.weight(1)) {
+		return nil, errBytes
+	}
+	for _, channel := range b.options.Channels {
 		if via == "" || via == channel {
 			q.channels = append(q.channels, channel)
 		}
@@ -68,7 +111,6 @@ func (b *Book) Open(key Key, call Call, ask *gate.Ask) (*Question, error) {
 	if q.Allows(CLI) {
 		q.open = []string{CLI} // operators see every question of the book
 	}
-	b.byID[q.ID], b.byKey[key] = q, q
 	return q, nil
 }
 
@@ -96,6 +138,16 @@ func (b *Book) Leave(q *Question, parked bool) {
 	if q.waiters == 0 && !q.parked && q.answer.State == Pending {
 		b.finish(q, Withdrawn)
 	}
+	b.weigh(q)
+}
+
+// Announce reports whether nobody was told yet that q waits for an answer.
+func (b *Book) Announce(q *Question) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	first := !q.announced
+	q.announced = true
+	return first
 }
 
 // Put notes that q is put to a person by the channel, and reports false where
@@ -120,35 +172,36 @@ func (b *Book) Answer(id string, approve bool, channel, actor, reason string) er
 	switch {
 	case q == nil:
 		return fmt.Errorf("no approval %s is waiting", id)
-	case q.answer.State != Pending:
+	case b.check(q) != Pending:
 		return fmt.Errorf("approval %s is %s already", id, q.answer.State)
 	case q.Via != "" && q.Via != channel:
 		return fmt.Errorf("approval %s is to be answered via %s only: its rule says so", id, q.Via)
 	case !slices.Contains(q.open, channel):
 		return fmt.Errorf("approval %s was not put to anybody where this answer comes from", id)
 	}
-	q.answer.Channel, q.answer.Actor, q.answer.Reason = channel, actor, reason
+	q.answer.Channel, q.answer.Actor, q.answer.Reason, q.answer.At = channel, actor, clip(reason, maxReason), b.options.Now()
 	if !approve {
 		b.finish(q, Denied)
 		return nil
 	}
 	q.answer.State = Approved
+	b.settleDown(q)
 	close(q.answered)
 	return nil
 }
 
-// Redeem uses q up for one call: commit decides it, and q is consumed only if
-// commit says that it was let through. The lock makes that one step, so that
-// two calls never share a consent; commit must not wait. It reports false
-// where q is no consent any more, and commit was not called.
-func (b *Book) Redeem(q *Question, commit func() bool) bool {
+// Redeem uses q up for one call: commit decides it with what q was about, and q
+// is consumed only if commit says that it was let through. The lock makes that
+// one step, so that two calls never share a consent; commit must not wait. It
+// reports false where q is no consent any more, and commit was not called.
+func (b *Book) Redeem(q *Question, commit func(Call) bool) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.sweep()
-	if q.answer.State != Approved {
+	if b.check(q) != Approved {
 		return false
 	}
-	if commit() {
+	if commit(q.call) {
 		b.finish(q, Consumed)
 	}
 	return true
@@ -158,7 +211,7 @@ func (b *Book) Redeem(q *Question, commit func() bool) bool {
 func (b *Book) Status(q *Question) Answer {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.sweep()
+	b.check(q)
 	return q.answer
 }
 
@@ -171,7 +224,9 @@ func (b *Book) MarkUnasked(q *Question, channel string) {
 	if at < 0 {
 		return
 	}
-	q.unasked = true
+	if !q.wasUnasked() {
+		close(q.unasked)
+	}
 	q.open = slices.Delete(q.open, at, at+1)
 	if q.answer.State == Pending && len(q.open) == 0 {
 		b.finish(q, Withdrawn)
@@ -180,52 +235,26 @@ func (b *Book) MarkUnasked(q *Question, channel string) {
 
 // WasUnasked reports whether a channel showed the question to nobody.
 func (b *Book) WasUnasked(q *Question) bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return q.unasked
+	return q.wasUnasked()
 }
 
 // Show reports whether the caller is to show q to the client: calls that ask
-// the same make one prompt.
-func (b *Book) Show(q *Question) bool {
+// the same make one prompt. Who is not to may show it once gone is closed.
+func (b *Book) Show(q *Question) (first bool, gone <-chan struct{}) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	first := !q.shown
-	q.shown = true
-	return first
+	if first = q.shown == nil; first {
+		q.shown = make(chan struct{})
+	}
+	return first, q.shown
 }
 
 // Unshow notes that the call whose prompt it was is gone, and the prompt with it.
 func (b *Book) Unshow(q *Question) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	q.shown = false
-}
-
-// sweep ends what is past its time, and forgets what ended long ago.
-func (b *Book) sweep() {
-	now := b.now()
-	for id, q := range b.byID {
-		switch {
-		case now.Before(q.Expires):
-		case q.answer.State == Pending || q.answer.State == Approved:
-			b.finish(q, Expired)
-		case now.After(q.Expires.Add(b.expire)):
-			delete(b.byID, id)
-		}
-	}
-}
-
-// finish puts q into a final state. A denial of a parked call is kept for the
-// call that comes back for the answer.
-func (b *Book) finish(q *Question, s State) {
-	if q.answer.State == Pending {
-		close(q.answered)
-	}
-	q.answer.State = s
-	if told := q.waiters > 0 || !q.parked; b.byKey[q.Key] == q && (s != Denied || told) {
-		delete(b.byKey, q.Key)
-	}
+	close(q.shown)
+	q.shown = nil
 }
 
 // Waiting is how many questions wait for an answer.
@@ -234,18 +263,32 @@ func (b *Book) Waiting() int {
 	defer b.mu.Unlock()
 	b.sweep()
 	n := 0
-	for _, q := range b.byID {
-		if q.answer.State == Pending {
+	for at := b.live.Front(); at != nil; at = at.Next() {
+		if at.Value.(*Question).answer.State == Pending {
 			n++
 		}
 	}
 	return n
 }
 
-// A Standing is a question and where it stands.
-type Standing struct {
-	Question *Question
-	Answer   Answer
+// Look is q as it stands.
+func (b *Book) Look(q *Question) Standing {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.check(q)
+	return q.standing()
+}
+
+// Find is the question of that id, if it is kept.
+func (b *Book) Find(id string) (s Standing, ok bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.sweep()
+	q := b.byID[id]
+	if q == nil {
+		return Standing{}, false
+	}
+	return q.standing(), true
 }
 
 // List is every question that is kept, oldest first.
@@ -255,7 +298,7 @@ func (b *Book) List() []Standing {
 	b.sweep()
 	all := make([]Standing, 0, len(b.byID))
 	for _, q := range b.byID {
-		all = append(all, Standing{q, q.answer})
+		all = append(all, q.standing())
 	}
 	slices.SortFunc(all, func(x, y Standing) int {
 		return cmp.Or(x.Question.Created.Compare(y.Question.Created), cmp.Compare(x.Question.ID, y.Question.ID))

@@ -1,7 +1,6 @@
 package approval
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -20,7 +19,11 @@ func (c *clock) now() time.Time { return c.at }
 // newTestBook is a book whose questions are good for a minute.
 func newTestBook() (*Book, *clock) {
 	c := &clock{time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
-	return NewBook(time.Minute, []string{Elicit, CLI}, c.now), c
+	return newBookOf([]string{Elicit, CLI}, c.now), c
+}
+
+func newBookOf(channels []string, now func() time.Time) *Book {
+	return NewBook(Options{Expire: time.Minute, Cooldown: 30 * time.Second, Channels: channels, Now: now})
 }
 
 func open(t *testing.T, b *Book, key Key) *Question {
@@ -32,16 +35,18 @@ func open(t *testing.T, b *Book, key Key) *Question {
 	return q
 }
 
-func pending(q *Question) bool {
+func pending(q *Question) bool { return !closed(q.Answered()) }
+
+func closed(c <-chan struct{}) bool {
 	select {
-	case <-q.Answered():
-		return false
-	default:
+	case <-c:
 		return true
+	default:
+		return false
 	}
 }
 
-func passes() bool { return true }
+func passes(Call) bool { return true }
 
 // TestOneConsent: calls that ask the same share a question, and one of them
 // uses up the answer, once.
@@ -60,16 +65,16 @@ func TestOneConsent(t *testing.T) {
 	if err := b.Answer(first.ID, false, "cli", "bob", ""); err == nil || !strings.Contains(err.Error(), "approved already") {
 		t.Errorf("the second answer counts: %v", err)
 	}
-	if want := (Answer{Approved, "cli", "ann", "fine"}); b.Status(first) != want {
+	if want := (Answer{Approved, "cli", "ann", "fine", b.options.Now()}); b.Status(first) != want {
 		t.Errorf("%+v, want %+v", b.Status(first), want)
 	}
-	if !b.Redeem(first, func() bool { return false }) || b.Status(first).State != Approved {
+	if !b.Redeem(first, func(Call) bool { return false }) || b.Status(first).State != Approved {
 		t.Error("a call that did not pass used the consent up")
 	}
 	var passed int
 	var group sync.WaitGroup
 	for range 8 {
-		group.Go(func() { b.Redeem(first, func() bool { passed++; return true }) })
+		group.Go(func() { b.Redeem(first, func(Call) bool { passed++; return true }) })
 	}
 	group.Wait()
 	if passed != 1 || b.Status(first).State != Consumed {
@@ -81,7 +86,7 @@ func TestOneConsent(t *testing.T) {
 }
 
 // TestLeave: a question is there as long as somebody waits, or was told to come
-// back; who comes back is told once of a denial.
+// back.
 func TestLeave(t *testing.T) {
 	b, _ := newTestBook()
 	q := open(t, b, Key{Tool: "alone"})
@@ -96,14 +101,41 @@ func TestLeave(t *testing.T) {
 	if b.Leave(q, true); b.Status(q).State != Pending {
 		t.Error("a call may come back")
 	}
-	if err := b.Answer(q.ID, false, "cli", "ann", "no"); err != nil {
-		t.Fatal(err)
-	}
-	if open(t, b, Key{Tool: "parked"}) != q || b.Status(q).State != Denied {
-		t.Error("who came back was not told")
-	}
-	if open(t, b, Key{Tool: "parked"}) == q {
-		t.Error("a denial is told twice")
+}
+
+// TestDenialStands: who comes back for a denial is told of it, and so is
+// whoever asks the same again while it stands. Other sessions are asked.
+func TestDenialStands(t *testing.T) {
+	for _, c := range []struct {
+		parked bool
+		stands time.Duration
+	}{{false, 30 * time.Second}, {true, 50 * time.Second}} { // as long as one may come back for it
+		b, clock := newTestBook()
+		q := open(t, b, Key{Tool: "drop"})
+		clock.at = clock.at.Add(10 * time.Second)
+		if c.parked {
+			b.Leave(q, true)
+		}
+		if err := b.Answer(q.ID, false, CLI, "ann", "no"); err != nil {
+			t.Fatal(err)
+		}
+		if !c.parked {
+			b.Leave(q, false)
+		}
+		for at := time.Duration(0); at < c.stands; at += time.Second {
+			again := open(t, b, Key{Tool: "drop"})
+			if again != q || b.Status(again).State != Denied || b.Redeem(q, passes) {
+				t.Fatalf("parked %t, after %s: asked again: %+v", c.parked, at, b.Status(again))
+			}
+			b.Leave(again, false)
+			clock.at = clock.at.Add(time.Second)
+		}
+		if other := open(t, b, Key{Tool: "drop", Session: "other"}); b.Status(other).State != Pending {
+			t.Error("what one session was denied, another is not asked about")
+		}
+		if again := open(t, b, Key{Tool: "drop"}); again == q || b.Status(again).State != Pending {
+			t.Error("a denial stands for ever")
+		}
 	}
 }
 
@@ -125,6 +157,9 @@ func TestExpiry(t *testing.T) {
 		t.Errorf("%d questions can be looked at", n)
 	}
 	c.at = c.at.Add(time.Minute + 1)
+	if _, ok := b.Find(asked.ID); ok {
+		t.Error("a question that ended long ago is found")
+	}
 	if n := len(b.List()); n != 0 {
 		t.Errorf("%d questions are kept for ever", n)
 	}
@@ -136,22 +171,26 @@ func TestUnasked(t *testing.T) {
 	for _, other := range []bool{false, true} {
 		b, _ := newTestBook()
 		if !other {
-			b.channels = []string{Elicit}
+			b.options.Channels = []string{Elicit}
 		}
 		q := open(t, b, Key{})
 		b.MarkUnasked(q, Elicit)
 		if b.WasUnasked(q) || b.Status(q).State != Pending {
 			t.Error("nobody was asked to ask")
 		}
-		if !b.Put(q, Elicit) || !b.Show(q) || b.Show(q) {
-			t.Error("it is not shown once")
+		if first, _ := b.Show(q); !b.Put(q, Elicit) || !first {
+			t.Error("it is not shown")
+		}
+		again, gone := b.Show(q)
+		if again || closed(gone) {
+			t.Error("it is shown twice")
 		}
 		b.Unshow(q)
-		if !b.Show(q) {
+		if first, _ := b.Show(q); !first || !closed(gone) {
 			t.Error("its prompt is gone, and it is not shown again")
 		}
 		b.MarkUnasked(q, Elicit)
-		if !b.WasUnasked(q) || (b.Status(q).State == Pending) != other {
+		if !b.WasUnasked(q) || !closed(q.Unasked()) || (b.Status(q).State == Pending) != other {
 			t.Errorf("another channel %t: %+v", other, b.Status(q))
 		}
 		if err := b.Answer(q.ID, true, Elicit, "the client", ""); err == nil {
@@ -169,7 +208,7 @@ func TestOneDoor(t *testing.T) {
 			for _, put := range []string{"", Elicit, CLI} {
 				for _, channel := range []string{Elicit, CLI, "web", ""} {
 					b, _ := newTestBook()
-					b.channels = configured
+					b.options.Channels = configured
 					q, err := b.Open(Key{}, Call{}, &gate.Ask{Steps: []gate.Step{{Via: via}}})
 					if err != nil {
 						t.Fatal(err)
@@ -213,17 +252,6 @@ func TestVia(t *testing.T) {
 	}
 	if err := b.Answer("ap_", true, "cli", "ann", ""); err == nil {
 		t.Error("a question that is none was answered")
-	}
-}
-
-// TestTooMany: what waits is bounded.
-func TestTooMany(t *testing.T) {
-	b, _ := newTestBook()
-	for i := range maxQuestions {
-		b.byKey[Key{Tool: fmt.Sprint(i)}] = &Question{}
-	}
-	if _, err := b.Open(Key{Tool: "one more"}, Call{}, &gate.Ask{}); !errors.Is(err, errTooMany) {
-		t.Errorf("%v", err)
 	}
 }
 

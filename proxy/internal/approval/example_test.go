@@ -10,18 +10,18 @@ import (
 )
 
 func Example() {
-	book := approval.NewBook(15*time.Minute, []string{approval.CLI}, time.Now)
-	call := approval.Call{Upstream: "git", Tool: "push", Arguments: []byte(`{"force":true}`), SHA256: "5f3c"}
+	book := approval.NewBook(approval.Options{Expire: 15 * time.Minute, Channels: []string{approval.CLI}, Now: time.Now})
+	call := approval.Call{Upstream: "git", Tool: "push", Arguments: []byte(`{"force":true}`), Size: 14, SHA256: "5f3c"}
 	ask := &gate.Ask{Steps: []gate.Step{{Net: "pushes", Transition: "push", Reason: "push requires human approval"}}}
 	q, err := book.Open(approval.Key{Tool: "git.push", Arguments: call.SHA256}, call, ask)
 	if err != nil {
 		panic(err)
 	}
-	text := q.Text(gate.Position.String, q.Created)
+	text := book.Look(q).Text(gate.Position.String, q.Created)
 	fmt.Println(strings.ReplaceAll(text, q.ID, "ap_EXAMPLE"))
 
 	fmt.Println(book.Answer(q.ID, true, "cli", "ann", "") == nil)
-	forward := func() bool { return true } // it is decided, and let through
+	forward := func(approval.Call) bool { return true } // it is decided, and let through
 	fmt.Println(book.Redeem(q, forward), book.Redeem(q, forward))
 	// Output:
 	// Allow push on upstream git?

@@ -2,6 +2,7 @@ package approval
 
 import (
 	"cmp"
+	"container/list"
 	"fmt"
 	"slices"
 	"strings"
@@ -27,18 +28,33 @@ func (k Key) Bytes() []byte {
 type Call struct {
 	Upstream, Tool  string // the upstream's names
 	Arguments       []byte // the source bytes; empty: it has none
+	Size            int    // of them
 	SHA256          string // of them
 	Beside, Meta    []byte // what else is forwarded: objects; nil: nothing
 	Session, Client string
 	Principal       string
+
+	Dropped bool // the call cannot run any more, and what it would have sent is not kept
 }
 
-// Shown is the arguments as a person sees them.
+// Shown is the arguments as a person sees them; nil: they are not kept.
 func (c Call) Shown() []byte {
-	if len(c.Arguments) == 0 {
+	switch {
+	case c.Dropped:
+		return nil
+	case len(c.Arguments) == 0:
 		return []byte("{}")
 	}
 	return c.Arguments
+}
+
+// bytes is how much of c, and of why it is asked about, its client has written.
+func (c Call) bytes(steps []gate.Step) int {
+	n := len(c.Arguments) + len(c.Beside) + len(c.Meta) + len(c.Client)
+	for _, s := range steps {
+		n += len(s.Name) + len(s.Reason)
+	}
+	return n
 }
 
 // State is where a question stands.
@@ -64,23 +80,39 @@ const (
 type Question struct {
 	ID      string
 	Key     Key
-	Call    Call
-	Ask     *gate.Ask
 	Via     string // the only channel by which it may be answered; empty: any
+	Size    int    // bytes that its client has written
 	Created time.Time
 	Expires time.Time
 
 	channels []string      // by which it may be answered: configured, and allowed by its rules
 	answered chan struct{} // closed when it leaves pending
+	unasked  chan struct{} // closed when the client said that it asked nobody
+
+	accounts [3]*account // of its session, of its principal, and of all
 
 	// Guarded by the lock of the book.
-	answer  Answer
-	open    []string // channels where it was put
-	waiters int      // calls that wait for the answer
-	parked  bool     // a call was told to come back for the answer
-	unasked bool     // the client said that it asked nobody
-	shown   bool     // the client of the session has it before it
+	call      Call // that is forwarded; what is left of it once the question has ended
+	steps     []gate.Step
+	answer    Answer
+	open      []string      // channels where it was put
+	waiters   int           // calls that wait for the answer
+	parked    bool          // a call was told to come back for the answer
+	announced bool          // somebody was told that it waits
+	shown     chan struct{} // not nil: the client of the session has it before it, until it is closed
+	weighed   int           // bytes that are put down to its accounts
+	endedAt   time.Time
+	stands    time.Time // until when a denial does
+
+	place *list.Element // in one of the lists of the book
+	new   *list.Element // among the recent ones; nil: it is none of them
+	own   *list.Element // among those of its principal that have ended
 }
+
+// live reports whether the call of q can still run.
+func (q *Question) live() bool { return q.answer.State == Pending || q.answer.State == Approved }
+
+func (q *Question) standing() Standing { return Standing{q, q.call, q.steps, q.answer} }
 
 // An Answer is where a question stands and, once it is answered, who said what.
 type Answer struct {
@@ -88,31 +120,63 @@ type Answer struct {
 	Channel string
 	Actor   string
 	Reason  string
+	At      time.Time
+}
+
+// A Standing is a question as it stood when it was looked at.
+type Standing struct {
+	Question *Question
+	Call     Call
+	Steps    []gate.Step
+	Answer   Answer
 }
 
 // Answered is closed when the question is pending no more.
 func (q *Question) Answered() <-chan struct{} { return q.answered }
+
+// Unasked is closed when a channel, where it was put, has shown the question to
+// nobody.
+func (q *Question) Unasked() <-chan struct{} { return q.unasked }
+
+func (q *Question) wasUnasked() bool {
+	select {
+	case <-q.unasked:
+		return true
+	default:
+		return false
+	}
+}
 
 // Allows reports whether the question may be put by the channel.
 func (q *Question) Allows(channel string) bool { return slices.Contains(q.channels, channel) }
 
 // Text is what a person reads: what would run, who wants it, and why they are
 // asked. It is plain text for every surface. Where writes the position of a rule.
-func (q *Question) Text(where func(gate.Position) string, now time.Time) string {
+func (s Standing) Text(where func(gate.Position) string, now time.Time) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "Allow %s on upstream %s?\n", text.Escape(q.Call.Tool), text.Escape(q.Call.Upstream))
-	for _, s := range q.Ask.Steps {
+	c := s.Call
+	fmt.Fprintf(&b, "Allow %s on upstream %s?\n", text.Escape(c.Tool), text.Escape(c.Upstream))
+	for _, s := range s.Steps {
 		fmt.Fprintf(&b, "Asked by %s: %s (fires %s in net %s)\n",
 			text.Escape(cmp.Or(where(s.Rule), "the policy")), text.Escape(s.Reason), text.Escape(s.Transition), text.Escape(s.Net))
 	}
-	if q.Call.Client != "" {
-		fmt.Fprintf(&b, "Client: %s, session %s\n", text.Escape(q.Call.Client), text.Escape(q.Call.Session))
+	if c.Client != "" {
+		fmt.Fprintf(&b, "Client: %s, session %s\n", text.Escape(c.Client), text.Escape(c.Session))
 	}
-	fmt.Fprintf(&b, "Arguments (%d bytes, sha256 %s):\n", len(q.Call.Arguments), q.Call.SHA256)
-	b.WriteString(text.EscapeLines(rawjson.AppendIndent([]byte("  "), q.Call.Shown(), "  ", "  ")))
-	writeBeside(&b, "Beside the arguments", q.Call.Beside)
-	writeBeside(&b, "In _meta", q.Call.Meta)
-	fmt.Fprintf(&b, "\nApproval %s, good for %s.", q.ID, text.Duration(q.Expires.Sub(now)))
+	fmt.Fprintf(&b, "Arguments (%d bytes, sha256 %s):", c.Size, c.SHA256)
+	if c.Dropped {
+		b.WriteString(" not kept, since the call cannot run any more.")
+	} else {
+		b.WriteString("\n" + text.EscapeLines(rawjson.AppendIndent([]byte("  "), c.Shown(), "  ", "  ")))
+	}
+	writeBeside(&b, "Beside the arguments", c.Beside)
+	writeBeside(&b, "In _meta", c.Meta)
+	fmt.Fprintf(&b, "\nApproval %s, ", s.Question.ID)
+	if left := s.Question.Expires.Sub(now); s.Answer.State == Pending || s.Answer.State == Approved {
+		fmt.Fprintf(&b, "good for %s.", text.Duration(left))
+	} else {
+		fmt.Fprintf(&b, "%s.", s.Answer.State)
+	}
 	return b.String()
 }
 

@@ -1,0 +1,197 @@
+package approval
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/petrigate/petrigate/gate"
+)
+
+// ask opens the question of a call with n bytes of arguments.
+func ask(b *Book, session, principal, tool string, n int) (*Question, error) {
+	c := Call{Tool: tool, Session: session, Principal: principal, Arguments: make([]byte, n), Size: n, Client: "tester"}
+	return b.Open(Key{Session: session, Tool: tool}, c, &gate.Ask{Steps: []gate.Step{{Net: "n", Reason: "asks"}}})
+}
+
+// flood opens questions until the book has no more room for them, and returns
+// those that it took. Each is left by its call as parked says.
+func flood(b *Book, session, principal string, n int, parked bool) (taken []*Question, err error) {
+	known := len(b.byID)
+	for i := range 100_000 {
+		q, err := ask(b, session, principal, fmt.Sprint(known+i), n)
+		if err != nil {
+			return taken, err
+		}
+		taken = append(taken, q)
+		b.Leave(q, parked)
+	}
+	return taken, nil
+}
+
+// held is what all the questions of the book keep of their calls.
+func held(b *Book) (n int) {
+	for _, s := range b.List() {
+		n += s.Call.bytes(s.Steps)
+	}
+	return n
+}
+
+// TestShares: neither a session nor a principal can take what the others need,
+// in whatever way it asks for too much.
+func TestShares(t *testing.T) {
+	for name, c := range map[string]struct {
+		bytes  int
+		minute bool // between two floods
+		deny   bool
+		want   error
+		most   int
+	}{
+		"at once":     {1, false, false, errRecent, limits.session.recent},
+		"in time":     {1, true, false, errWaiting, limits.session.waiting},
+		"large calls": {3 << 20, false, false, errBytes, limits.session.bytes / (3 << 20)},
+		"denied":      {1, true, true, errDenied, limits.session.denied + limits.session.recent},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b, clock := newTestBook()
+			b.options.Expire, b.options.Cooldown = time.Hour, time.Hour
+			var all []*Question
+			var err error
+			for range 5 {
+				var some []*Question
+				if some, err = flood(b, "one", "mallory", c.bytes, true); c.minute {
+					clock.at = clock.at.Add(time.Minute)
+				}
+				if all = append(all, some...); c.deny {
+					for _, q := range some {
+						if err := b.Answer(q.ID, false, CLI, "ann", ""); err != nil {
+							t.Fatal(err)
+						}
+					}
+				}
+			}
+			if !errors.Is(err, c.want) || len(all) > c.most {
+				t.Errorf("it took %d questions, and then: %v", len(all), err)
+			}
+			if _, err := ask(b, "two", "mallory", "deploy", 1); err != nil {
+				t.Errorf("another session of the principal: %v", err)
+			}
+			for i := range 20 { // its other sessions fill up the share of the principal
+				_, _ = flood(b, fmt.Sprint("many", i), "mallory", c.bytes, true)
+			}
+			if _, err := ask(b, "new", "mallory", "deploy", 1<<20); err == nil {
+				t.Error("the sessions of one principal have no bound together")
+			}
+			if q, err := ask(b, "three", "ann", "deploy", 3<<20); err != nil || b.Answer(q.ID, true, CLI, "bob", "") != nil || !b.Redeem(q, passes) {
+				t.Errorf("another principal: %v", err)
+			}
+			if n := held(b); n > limits.principal.bytes+1<<20 {
+				t.Errorf("%d bytes are kept", n)
+			}
+		})
+	}
+}
+
+// TestRoomAgain: what was taken is given back, however a question ends; the one
+// that is known is always found.
+func TestRoomAgain(t *testing.T) {
+	b, clock := newTestBook()
+	all, err := flood(b, "s", "p", 1, true)
+	if !errors.Is(err, errRecent) {
+		t.Fatal(err)
+	}
+	if again, err := ask(b, "s", "p", "0", 1); err != nil || again != all[0] {
+		t.Errorf("who comes back: %v", err)
+	}
+	for _, q := range all[:limits.session.recent/2] {
+		if err := b.Answer(q.ID, true, CLI, "ann", ""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := ask(b, "s", "p", "one more", 1); err != nil {
+		t.Errorf("people who approve are not asked: %v", err)
+	}
+	clock.at = clock.at.Add(time.Hour)
+	if n := len(b.List()); n == 0 || len(b.byKey) != 0 {
+		t.Errorf("%d questions, %d of them can be asked for", n, len(b.byKey))
+	}
+	clock.at = clock.at.Add(time.Hour)
+	if b.sweep(); len(b.byID)+len(b.byKey)+len(b.accounts)+b.recent.Len()+b.live.Len()+b.ended.Len()+b.denied.Len() != 0 {
+		t.Errorf("something is left: %d %d %d", len(b.byID), len(b.byKey), len(b.accounts))
+	}
+}
+
+// TestEndedKeepsLittle: of a call that cannot run any more only little is kept,
+// with its size and its digest, and of such calls only so many.
+func TestEndedKeepsLittle(t *testing.T) {
+	b, clock := newTestBook()
+	b.options.Channels = nil // nobody can be asked
+	for i := range 1000 {
+		q, err := ask(b, fmt.Sprint("s", i%7), fmt.Sprint("p", i%2), fmt.Sprint(i), 2<<20)
+		if err != nil {
+			t.Fatalf("%d: %v", i, err)
+		}
+		b.Leave(q, false)
+		clock.at = clock.at.Add(time.Millisecond)
+	}
+	if n := len(b.List()); n != 2*maxEnded {
+		t.Errorf("%d questions that ended are kept", n)
+	}
+	if n := held(b); n > 2*maxEnded*100 {
+		t.Errorf("%d bytes of calls are kept that cannot run", n)
+	}
+	for _, a := range b.accounts {
+		if a.bytes != 0 || a.waiting != 0 || a.recent != 0 {
+			t.Errorf("%+v", a)
+		}
+	}
+	text := b.List()[0].Text(gate.Position.String, clock.at)
+	for _, want := range []string{"Arguments (2097152 bytes", "not kept", "withdrawn."} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the text lacks %q:\n%s", want, text)
+		}
+	}
+}
+
+// TestLongWords: what is said to an answer, and what a client says of itself,
+// is kept as far as it can be read.
+func TestLongWords(t *testing.T) {
+	b, _ := newTestBook()
+	long := strings.Repeat("é", 1<<20)
+	q, err := b.Open(Key{}, Call{Client: long}, &gate.Ask{Steps: []gate.Step{{Reason: long, Name: long}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Answer(q.ID, false, CLI, "ann", long); err != nil {
+		t.Fatal(err)
+	}
+	s := b.Look(q)
+	for _, text := range []string{s.Answer.Reason, s.Call.Client, s.Steps[0].Reason, s.Steps[0].Name} {
+		if len(text) > 2<<10 || !strings.HasSuffix(text, "é... (2097152 bytes)") {
+			t.Errorf("%d bytes: %.20q", len(text), text)
+		}
+	}
+}
+
+// BenchmarkFlooded opens and leaves a question beside as many as there may be.
+func BenchmarkFlooded(b *testing.B) {
+	book, clock := newTestBook()
+	book.options.Expire = time.Hour
+	for i := range 50 {
+		for j := range 4 {
+			_, _ = flood(book, fmt.Sprint(i, j), fmt.Sprint(i), 1, true)
+		}
+	}
+	clock.at = clock.at.Add(time.Minute)
+	for b.Loop() {
+		q, err := ask(book, "s", "p", "deploy", 1)
+		if err != nil {
+			b.Fatal(err)
+		}
+		_ = book.Answer(q.ID, true, CLI, "ann", "")
+		book.Redeem(q, passes)
+		book.Leave(q, false)
+	}
+}

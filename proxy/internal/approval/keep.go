@@ -1,0 +1,150 @@
+package approval
+
+import (
+	"container/list"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/petrigate/petrigate/gate"
+)
+
+const (
+	maxKept   = 1 << 10 // bytes of a call that are kept when its question has ended
+	maxReason = 1 << 10 // bytes of what a person says to an answer
+
+	recently = time.Minute // that limit.recent is about
+)
+
+// sweep ends what is past its time, and forgets what ended long ago. It looks at
+// no question that neither is to happen to.
+func (b *Book) sweep() {
+	now := b.options.Now()
+	for q := oldest(&b.recent); q != nil && !now.Before(q.Created.Add(recently)); q = oldest(&b.recent) {
+		b.settleDown(q)
+	}
+	for q := oldest(&b.live); q != nil && !now.Before(q.Expires); q = oldest(&b.live) {
+		b.finish(q, Expired)
+	}
+	keep := max(b.options.Expire, b.options.Cooldown)
+	for _, ended := range []*list.List{&b.ended, &b.denied} {
+		for q := oldest(ended); q != nil && now.After(q.endedAt.Add(keep)); q = oldest(ended) {
+			b.forget(q)
+		}
+	}
+}
+
+func oldest(l *list.List) *Question {
+	if l.Len() == 0 {
+		return nil
+	}
+	return l.Front().Value.(*Question)
+}
+
+// check is the state of q. One past its time ends, also where the clock was set
+// back since another question was opened.
+func (b *Book) check(q *Question) State {
+	if q.live() && !b.options.Now().Before(q.Expires) {
+		b.finish(q, Expired)
+	}
+	return q.answer.State
+}
+
+// settleDown notes that q is none any more of those that people were asked in vain
+// lately.
+func (b *Book) settleDown(q *Question) {
+	if q.new != nil {
+		b.recent.Remove(q.new)
+		q.new = nil
+		b.put(q, func(a *account) { a.recent-- })
+	}
+}
+
+// finish puts q into a final state. Nobody can run its call any more, so that
+// only what people are to look at is kept of it. A denial stands for the call
+// that comes again.
+func (b *Book) finish(q *Question, s State) {
+	if q.answer.State == Pending {
+		close(q.answered)
+	}
+	if s == Consumed || s == Withdrawn && len(q.open) == 0 && !q.wasUnasked() { // who was asked said yes; or nobody was
+		b.settleDown(q)
+	}
+	now := b.options.Now()
+	q.answer.State, q.endedAt = s, now
+	b.weigh(q)
+	q.trim()
+	b.live.Remove(q.place)
+	if s == Denied {
+		q.place = b.denied.PushBack(q)
+		b.put(q, func(a *account) { a.waiting, a.denied = a.waiting-1, a.denied+1 })
+		if q.stands = now.Add(b.options.Cooldown); q.waiters == 0 && q.Expires.After(q.stands) {
+			q.stands = q.Expires // a call was told to come back by then
+		}
+		return
+	}
+	if b.byKey[q.Key] == q {
+		delete(b.byKey, q.Key)
+	}
+	q.place = b.ended.PushBack(q)
+	principal := q.accounts[1]
+	b.put(q, func(a *account) {
+		if a.waiting--; a == principal {
+			q.own = a.ended.PushBack(q)
+		}
+	})
+	if principal.ended.Len() > maxEnded {
+		b.forget(oldest(&principal.ended))
+	}
+	if b.ended.Len() > maxEndedAll {
+		b.forget(oldest(&b.ended))
+	}
+}
+
+// forget drops a question that has ended.
+func (b *Book) forget(q *Question) {
+	delete(b.byID, q.ID)
+	if b.byKey[q.Key] == q {
+		delete(b.byKey, q.Key)
+	}
+	if q.answer.State == Denied {
+		b.denied.Remove(q.place)
+		b.put(q, func(a *account) { a.denied-- })
+		return
+	}
+	b.ended.Remove(q.place)
+	b.put(q, func(a *account) {
+		if a == q.accounts[1] {
+			a.ended.Remove(q.own)
+		}
+	})
+}
+
+// trim drops what is long of a call that cannot run any more. The rest is
+// copied: it may be a part of a message that was longer.
+func (q *Question) trim() {
+	c := &q.call
+	c.Dropped = q.Size > maxKept
+	if c.Dropped {
+		c.Arguments, c.Beside, c.Meta = nil, nil, nil
+		c.Client = clip(c.Client, maxKept)
+	} else {
+		c.Arguments, c.Beside, c.Meta = slices.Clone(c.Arguments), slices.Clone(c.Beside), slices.Clone(c.Meta)
+	}
+	steps := make([]gate.Step, len(q.steps))
+	for i, s := range q.steps {
+		s.Name, s.Reason = clip(s.Name, maxKept), clip(s.Reason, maxKept)
+		steps[i] = s
+	}
+	q.steps = steps
+}
+
+// clip is s, or where that is longer than n bytes, its beginning with how long
+// it is.
+func clip(s string, n int) string {
+	if len(s) <= n {
+		return strings.Clone(s)
+	}
+	return strings.ToValidUTF8(s[:n], "") + fmt.Sprintf("... (%d bytes)", len(s))
+}
