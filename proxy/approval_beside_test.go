@@ -14,7 +14,7 @@ func TestQuestionShowsWhatIsBeside(t *testing.T) {
 	eachLeg(t, func(t *testing.T, l leg) {
 		s := start(t, byOperator(time.Hour))
 		c := s.connect(l, "")
-		id := c.callWith("deploy", `{}`, `"com.example/force":"`+"\u202e"+`","traceparent":"00-1"`, `,"target":"staging"`)
+		id := c.callWith("deploy", `{}`, `"com.example/force":"`+"\u202e"+`",`+traced, `,"target":"staging"`)
 		first := s.pending(1)[0]
 		question := s.question(first.ID)
 		for _, want := range []string{"Beside the arguments:\n  {\n    \"target\": \"staging\"\n  }", "In _meta:\n  {\n    \"com.example/force\": \"\\u{202e}\"\n  }"} {
@@ -35,6 +35,106 @@ func TestQuestionShowsWhatIsBeside(t *testing.T) {
 		}
 		s.executed("deploy", 1)
 		c.cancel(other)
+		s.pending(0)
+	})
+}
+
+// traced is what clients that trace their calls put into _meta.
+const traced = `"traceparent":"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"`
+
+// TestShownIsForwarded: the upstream gets the _meta that the person was shown,
+// whatever the call that finds the answer says there, and no free text that
+// they were not shown.
+func TestShownIsForwarded(t *testing.T) {
+	for _, era := range []fixture.Eras{fixture.Legacy, fixture.Modern} {
+		eachLeg(t, func(t *testing.T, l leg) {
+			s := byOperator(atOnce)
+			s.server.Eras = era
+			st := start(t, s)
+			c := st.connect(l, "")
+			parked := func(meta string) string {
+				r := c.reply(c.callWith("deploy", `{}`, meta, ""))
+				for l.modern && at(r.result, "resultType") == `"input_required"` {
+					r = c.reply(c.callWith("deploy", `{}`, meta, `,"requestState":`+at(r.result, "requestState")))
+				}
+				return r.decision("approval")
+			}
+			id := parked(`"com.example/mode":"dry-run","com.example/call":1`)
+			if again := parked(`"com.example/mode":"REALLY","com.example/call":2`); again != id {
+				t.Errorf("who comes back is asked anew: %s and %s", id, again)
+			}
+			if text := st.question(id); !strings.Contains(text, "dry-run") || strings.Contains(text, "REALLY") {
+				t.Errorf("shown:\n%s", text)
+			}
+			if err := st.proxy.Resolve(id, true, "ada", ""); err != nil {
+				t.Fatal(err)
+			}
+			r := c.reply(c.callWith("deploy", `{}`, `"com.example/mode":"REALLY","com.example/more":1,"baggage":"mode=REALLY","tracestate":"mode=REALLY",`+traced, ""))
+			if r.isError() || r.result == nil {
+				t.Fatalf("%s", r.raw)
+			}
+			got := st.received("tools/call")
+			if !strings.Contains(got, `"com.example/mode":"dry-run","com.example/call":1,`+traced) || strings.Contains(got, "REALLY") || strings.Contains(got, "more") {
+				t.Errorf("forwarded: %s", got)
+			}
+		})
+	}
+}
+
+// TestLaterRoundsAreAsShown: so it is in the rounds after the approval, in which
+// the upstream asks for more: what was not shown does not come in with them.
+func TestLaterRoundsAreAsShown(t *testing.T) {
+	modernLegs(t, func(t *testing.T, l leg) {
+		s := byOperator(time.Hour)
+		s.rules = "require human-approval before curious\n"
+		s.server = fixture.Options{Eras: fixture.Modern, Tools: []fixture.Tool{rounds()}}
+		st := start(t, s)
+		c := st.connect(l, canAll)
+		approved := func(meta string) message {
+			id := c.callWith("curious", `{}`, meta, `,"x-kept":1`)
+			if err := st.proxy.Resolve(st.pending(1)[0].ID, true, "ada", ""); err != nil {
+				t.Fatal(err)
+			}
+			return c.reply(id)
+		}
+		round := func(meta, beside string, r message) string {
+			return c.callWith("curious", `{}`, meta, beside+`,"inputResponses":{"who":`+nameGiven+`},"requestState":`+at(r.result, "requestState"))
+		}
+		r := c.reply(round(`"a/mode":"REALLY","baggage":"mode=REALLY"`, `,"x-kept":1`, approved(`"a/mode":"dry-run"`)))
+		if at(r.result, "heard") != nameGiven {
+			t.Errorf("%s", r.raw)
+		}
+		if got := st.received("tools/call"); !strings.Contains(got, "dry-run") || strings.Contains(got, "REALLY") || !strings.Contains(got, `"x-kept":1`) {
+			t.Errorf("forwarded: %s", got)
+		}
+		st.executed("curious", 2)
+		for _, beside := range []string{`,"x-kept":1,"x-extra":{"force":true}`, `,"x-kept":2`, ``} { // is another call
+			id := round("", beside, approved(""))
+			if text := st.question(st.pending(1)[0].ID); strings.Contains(text, "x-extra") != strings.Contains(beside, "x-extra") {
+				t.Errorf("shown:\n%s", text)
+			}
+			if err := st.proxy.Resolve(st.pending(1)[0].ID, false, "ada", ""); err != nil {
+				t.Fatal(err)
+			}
+			if r := c.reply(id); !r.isError() {
+				t.Errorf("%s: %s", beside, r.raw)
+			}
+		}
+		st.executed("curious", 5)
+	})
+}
+
+// TestTaskIsShown: how a call is to be made a task is forwarded as well.
+func TestTaskIsShown(t *testing.T) {
+	taskLegs(t, func(*testing.T) setup { return byOperator(time.Hour) }, func(t *testing.T, s *site, c *client) {
+		if c.leg.modern { // says it in no such way
+			return
+		}
+		id := c.callWith("deploy", `{}`, "", `,"task":{"x/mode":"force"}`)
+		if text := s.question(s.pending(1)[0].ID); !strings.Contains(text, `"x/mode": "force"`) {
+			t.Errorf("shown:\n%s", text)
+		}
+		c.cancel(id)
 		s.pending(0)
 	})
 }

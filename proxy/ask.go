@@ -84,7 +84,8 @@ func (t *toolCall) swapped() bool {
 // a says why it does not. used is false where another call used the consent.
 func (p *Proxy) redeem(t *toolCall, q *gate.Ask, r *approval.Question) (a answer, used bool) {
 	var d gate.Decision
-	used = p.approvals.Redeem(r, func(approval.Call) bool {
+	used = p.approvals.Redeem(r, func(shown approval.Call) bool {
+		t.params = t.params.AsShown(shown.Meta)
 		d = t.client.session.gate.Decide(t.gate, q.Grant())
 		_, allowed := d.(*gate.Allow)
 		return allowed
@@ -92,6 +93,7 @@ func (p *Proxy) redeem(t *toolCall, q *gate.Ask, r *approval.Question) (a answer
 	switch d := d.(type) {
 	case *gate.Allow:
 		t.consent = r
+		t.approved = t.shownBeside()
 		t.input = input{ours: t.input.ours} // nobody was shown what the client brought along
 		p.admit(t, d)
 	case *gate.Refusal:
@@ -368,16 +370,37 @@ func (p *Proxy) approvalKey(t *toolCall, q *gate.Ask) approval.Key {
 	for _, s := range q.Steps {
 		steps += s.Net + "\x00" + s.Transition + "\x00"
 	}
-	beside, _ := t.beside()
 	return approval.Key{
 		Session: t.client.session.id, Tool: t.tool.canonical, Definition: t.tool.definition,
-		Arguments: wire.Digest(t.params.Arguments), Beside: wire.Digest(beside), Policy: p.policy, Steps: wire.Digest([]byte(steps)),
+		Arguments: wire.Digest(t.params.Arguments), Beside: t.besideDigest(), Policy: p.policy, Steps: wire.Digest([]byte(steps)),
 	}
 }
 
+// approvedBeside is what a person who approved a call was shown beside its
+// arguments, for the rounds to come.
+type approvedBeside struct {
+	beside string // hash of the members of params
+	meta   []byte // nil: nothing, or more than is kept; then nothing of it is sent again
+}
+
+func (t *toolCall) shownBeside() *approvedBeside {
+	members, meta := t.beside()
+	if len(meta) > maxKeptWhole {
+		meta = nil
+	}
+	return &approvedBeside{wire.Digest(members), meta}
+}
+
+// besideDigest is that of the members beside the name and the arguments.
+func (t *toolCall) besideDigest() string {
+	members, _ := t.beside()
+	return wire.Digest(members)
+}
+
 // beside is what the upstream gets that is neither the name nor the arguments.
-// What stands in _meta is the client's own word and may differ from one call to
-// the next: it is shown, and is not part of what a consent is for.
+// What stands in _meta may differ from one call to the next, since clients write
+// there which call it is: it is no part of what a consent is for, but is shown,
+// and what was shown is what is forwarded.
 func (t *toolCall) beside() (members, meta []byte) {
 	if t.method == readResource {
 		return t.params.Beside("uri")

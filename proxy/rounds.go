@@ -58,7 +58,7 @@ func (t *toolCall) readInput() {
 		t.input = input{}
 	case state.Approval != "": // its responses are for us
 		t.input = input{ours: true}
-	case state.For(t.subject()):
+	case state.For(t.subject()) && (state.Beside == "" || state.Beside == t.besideDigest()):
 		t.input = input{responses: t.params.InputResponses, round: state.Number, pause: state.Pause, ours: true}
 		if state.State != nil {
 			t.input.state, t.input.hasState = *state.State, true
@@ -73,6 +73,9 @@ func (p *Proxy) goOn(t *toolCall) bool {
 		return false
 	}
 	x := p.pauses.take(t.input.pause)
+	if x != nil && x.call.approved != nil { // what runs stays what was shown
+		t.approved, t.params = x.call.approved, t.params.AsShown(x.call.approved.meta)
+	}
 	switch {
 	case x == nil && t.tool.upstream.State().Era == upstream.Modern:
 		return false // a state that came before is another call, which the gate decides on
@@ -115,6 +118,9 @@ func (f *flight) pauseFor(t *toolCall, result []byte) (why string) {
 		return "Too many calls wait for input."
 	}
 	r := seal.Round{Number: t.input.round + 1, Pause: x.id, Expires: p.options.Now().Add(p.options.Approval.Expire)}
+	if t.approved != nil {
+		r.Beside = t.approved.beside
+	}
 	if lit, ok := rawjson.Member(result, "requestState"); ok {
 		state, _ := rawjson.String(lit)
 		r.State = &state

@@ -34,6 +34,7 @@ type Round struct {
 	Channel  string    `json:"c,omitempty"` // by which the round put the question of the approval; empty: it carried none
 	Pause    string    `json:"p,omitempty"`
 	State    *string   `json:"s,omitempty"` // the upstream's own
+	Beside   string    `json:"b,omitempty"` // of a call that a person approved: what they were shown beside its arguments, by its hash
 	Number   int       `json:"n"`           // of the rounds so far
 	Expires  time.Time `json:"e"`
 }
