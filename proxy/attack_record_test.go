@@ -3,6 +3,7 @@ package proxy_test
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"strings"
 	"testing"
 )
 
@@ -31,6 +32,35 @@ func TestArgumentsOnRecord(t *testing.T) {
 				t.Errorf("%s and %s have one digest", a, other)
 			}
 			seen[want] = a
+		}
+	})
+}
+
+// TestRecordsAreBounded: what a caller can choose of a record takes little of it,
+// however long it is, and shows what it is.
+func TestRecordsAreBounded(t *testing.T) {
+	const most = 8 << 10
+	hidden := "\u009b31m\u202e\u200b\U0001d159"
+	long := hidden + strings.Repeat("x", 1<<20)
+	eachLeg(t, func(t *testing.T, l leg) {
+		s := start(t, setup{rules: "block danger\nblock flaky.*\nmap read.command rm as delete\n"})
+		s.clientName = long
+		c := s.connect(l, "")
+		for _, tool := range []string{"safe", "danger", "flaky"} {
+			c.do(tool, `{"action":"`+long+`","a":"`+hidden+`"}`)
+		}
+		s.records.mu.Lock()
+		defer s.records.mu.Unlock()
+		if len(s.records.lines) < 4 {
+			t.Errorf("%d records", len(s.records.lines))
+		}
+		for _, line := range s.records.lines {
+			if len(line) > most {
+				t.Errorf("%d bytes: %s...", len(line), line[:most/4])
+			}
+			if strings.ContainsAny(string(line), hidden[:len("\u009b")]+"\u202e\u200b\U0001d159") {
+				t.Errorf("%q", line)
+			}
 		}
 	})
 }

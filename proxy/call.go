@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/text"
 	"github.com/petrigate/petrigate/proxy/internal/approval"
 	"github.com/petrigate/petrigate/proxy/internal/record"
 	"github.com/petrigate/petrigate/proxy/internal/seal"
@@ -242,6 +243,9 @@ func (p *Proxy) recordRefusal(t *toolCall, r refusal, d *gate.Refusal) {
 	}
 	entry := p.decisionRecord(t, r.facts.Decision, names)
 	entry.Kind, entry.Reason, entry.Remedy = r.facts.Kind, r.text, r.facts.Remedy
+	if len(entry.Reason) > maxRecordedReason {
+		entry.Reason = text.Excerpt(entry.Reason, maxRecordedReason)
+	}
 	if entry.Approval == "" {
 		entry.Approval = r.facts.Approval
 	}
@@ -256,12 +260,12 @@ func (p *Proxy) recordRefusal(t *toolCall, r refusal, d *gate.Refusal) {
 func (p *Proxy) decisionRecord(t *toolCall, decision string, names []gate.Name) record.Decision {
 	r := record.Decision{
 		Time: p.options.Now(), Event: "decision", Decision: decision, Policy: p.policy,
-		Session: t.client.session.id, Principal: t.client.principal, Client: t.agent.name, ID: string(t.id),
+		Session: t.client.session.id, Principal: t.client.principal, Client: recorded(t.agent.name), ID: string(t.id),
 		Upstream: t.tool.upstream.config.Name, Tool: t.recorded(), Arguments: t.argumentsDigest(),
 		Shadow: p.options.Policy.Shadow(),
 	}
-	for _, n := range names {
-		r.Names = append(r.Names, n.Text)
+	for _, n := range names[:min(len(names), maxRecordedNames)] {
+		r.Names = append(r.Names, recorded(n.Text))
 	}
 	if c := t.consent; c != nil {
 		said := p.approvals.Status(c)
@@ -269,6 +273,17 @@ func (p *Proxy) decisionRecord(t *toolCall, decision string, names []gate.Name) 
 	}
 	return r
 }
+
+// Bounds of what callers can write into one record.
+const (
+	maxRecordedNames  = 64
+	maxRecordedText   = 256
+	maxRecordedReason = 4 << 10
+)
+
+// recorded is a text that a caller has chosen as it stands on record: a name may
+// come from an argument of any length.
+func recorded(name string) string { return text.Excerpt(name, maxRecordedText) }
 
 // unreachable answers a call whose upstream is known to be down before the
 // gate is asked, so that nothing is spent on it.

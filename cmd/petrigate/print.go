@@ -13,10 +13,15 @@ import (
 )
 
 func printJSON(w io.Writer, v any) error {
-	e := json.NewEncoder(w)
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
-	return e.Encode(v)
+	if err := e.Encode(v); err != nil {
+		return err
+	}
+	_, err := w.Write(text.EscapeJSON(b.Bytes()))
+	return err
 }
 
 // printAnswer writes the one object that a verb answers with.

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 	"unicode"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -62,6 +63,29 @@ func Escape(s string) string {
 	}
 	return b.String()
 }
+
+// EscapeJSON is JSON that says the same with escapes for what [Escape] escapes: such
+// characters can only stand within its strings.
+func EscapeJSON(doc []byte) []byte {
+	if !bytes.ContainsFunc(doc, hiddenInJSON) {
+		return doc
+	}
+	out := make([]byte, 0, len(doc)+16)
+	for _, r := range string(doc) {
+		switch {
+		case !hiddenInJSON(r):
+			out = utf8.AppendRune(out, r)
+		case r > 0xffff:
+			high, low := utf16.EncodeRune(r)
+			out = fmt.Appendf(out, `\u%04x\u%04x`, high, low)
+		default:
+			out = fmt.Appendf(out, `\u%04x`, r)
+		}
+	}
+	return out
+}
+
+func hiddenInJSON(r rune) bool { return r >= 0x7f && hidden(r) }
 
 // hidden reports whether r would not be seen for what it is.
 func hidden(r rune) bool {

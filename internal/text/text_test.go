@@ -1,6 +1,9 @@
 package text
 
 import (
+	"encoding/json"
+	"errors"
+	"reflect"
 	"strings"
 	"testing"
 	"unicode"
@@ -31,6 +34,19 @@ func TestEscape(t *testing.T) {
 }
 
 // TestExcerpt: a foreign text is cut between characters, and says so.
+func TestEscapeJSON(t *testing.T) {
+	for doc, want := range map[string]string{
+		`{"a":"é\u003c 漢"}`: `{"a":"é\u003c 漢"}`,
+		"{\"\u009b31m\":\"\u202e\u200b\x7f\U0001d159\",\n \"b\":1}": `{"\u009b31m":"\u202e\u200b\u007f\ud834\udd59",` + "\n" + ` "b":1}`,
+	} {
+		got := string(EscapeJSON([]byte(doc)))
+		var before, after any
+		if err := errors.Join(json.Unmarshal([]byte(doc), &before), json.Unmarshal([]byte(got), &after)); err != nil || got != want || !reflect.DeepEqual(before, after) {
+			t.Errorf("%q: got %q, want %q (%v)", doc, got, want, err)
+		}
+	}
+}
+
 func TestExcerpt(t *testing.T) {
 	for _, c := range []struct {
 		in    string

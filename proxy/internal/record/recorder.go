@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"sync/atomic"
 	"time"
+
+	"github.com/petrigate/petrigate/internal/text"
 )
 
 // ErrUnrecorded says that a decision could not be put on record.
@@ -44,7 +46,7 @@ func (r *Recorder) Write(v any) error {
 	if err != nil {
 		return fmt.Errorf("%w: %v", ErrUnrecorded, err)
 	}
-	err = r.out.Append(line)
+	err = r.out.Append(text.EscapeJSON(line))
 	r.broken.Store(err != nil)
 	if err != nil {
 		return fmt.Errorf("%w: %v", ErrUnrecorded, err)
