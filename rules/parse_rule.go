@@ -29,7 +29,7 @@ func (s *scanner) require(r Rule) Statement {
 		s.wrongCase(first, "human-approval")
 	case first.kind == atEnd:
 		s.fail(Missing, first, requireForm, "what is required is missing")
-	case first.is("human") && s.peek().is("approval"):
+	case first.text == "human" && s.peek().text == "approval":
 		s.fail(Unexpected, token{off: first.off, end: s.peek().end}, approveForm, "human-approval is one word, with a hyphen")
 	}
 	s.keyword("before", requireForm)

@@ -134,9 +134,7 @@ func (v *verified) details() []string {
 			lines = append(lines, of+": not known whether it can get stuck: "+g.Deadlock.Why)
 		}
 	}
-	for _, gap := range v.report.Gaps {
-		lines = append(lines, "not all kinds of calls were looked at: "+gap)
-	}
+	lines = append(lines, v.gaps()...)
 	for _, o := range v.report.Overlaps {
 		lines = append(lines, fmt.Sprintf("the maps at %s and %s both match %q", o.First.Rule, o.Second.Rule, o.Text))
 	}

@@ -248,7 +248,20 @@ func (v *verified) notes() []string {
 	if len(shared) > 0 {
 		notes = append(notes, "claims are about one session, and what others spend or earn in these nets is not looked at: "+strings.Join(shared, ", "))
 	}
-	return append(notes, v.unsure()...)
+	unsure := v.unsure()
+	if len(unsure) == 0 && len(v.proofs) == 0 {
+		unsure = v.gaps()
+	}
+	return append(notes, unsure...)
+}
+
+// gaps says which kinds of calls were not looked at.
+func (v *verified) gaps() []string {
+	var lines []string
+	for _, gap := range v.report.Gaps {
+		lines = append(lines, "not all kinds of calls were looked at: "+gap)
+	}
+	return lines
 }
 
 // unsure are the names of which it is not known whether they can be called, by
