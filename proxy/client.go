@@ -89,6 +89,7 @@ func (p *Proxy) newClient(transport, principal string, s *session, out stream) *
 	c := &client{
 		id: randomID(""), transport: transport, principal: principal, session: s, out: out, since: now, seen: now, leveled: &p.leveled,
 		calls: map[string]canceller{}, questions: map[string]*question{}, subscriptions: map[string]*subscription{},
+		streams: events.Logs{Budget: &p.streams, Principal: principal},
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -160,7 +160,7 @@ func (h *handler) stateless(w http.ResponseWriter, r *http.Request, v door.Visit
 		return
 	}
 	p := h.proxy
-	s := newPost(w, r, m.Method, nil)
+	s := newPost(w, r, m, nil)
 	defer s.Finish(r)
 	c := p.newClient("http", v.Principal, p.sessionOf(v.Principal), nil)
 	defer p.dropClient(c)
@@ -249,7 +249,7 @@ func (h *handler) initialize(w http.ResponseWriter, r *http.Request, principal s
 		writeJSON(w, http.StatusTooManyRequests, wire.AppendError(nil, m.ID, codeInternal, refusal, nil))
 		return
 	}
-	s := newPost(w, r, m.Method, nil)
+	s := newPost(w, r, m, nil)
 	defer s.Finish(r)
 	defer p.recovered(m.Method, m.ID, s)
 	w.Header().Set(sessionHeader, c.id)
@@ -260,7 +260,7 @@ func (h *handler) initialize(w http.ResponseWriter, r *http.Request, principal s
 // not cancel it: only the client's word does.
 func (h *handler) request(w http.ResponseWriter, r *http.Request, c *client, m wire.Message, meta wire.Meta) {
 	p := h.proxy
-	s := newPost(w, r, m.Method, c.resumable())
+	s := newPost(w, r, m, c.resumable())
 	defer s.Finish(r)
 	defer p.recovered(m.Method, m.ID, s)
 	if isCall(m.Method) {
@@ -286,10 +286,10 @@ func (h *handler) request(w http.ResponseWriter, r *http.Request, c *client, m w
 	p.dispatch(ctx, c, m, meta, ending{s, end})
 }
 
-// newPost is the answer to a request, which its client can take up again from logs.
-func newPost(w http.ResponseWriter, r *http.Request, method string, logs *events.Logs) *events.Post {
+// newPost is the answer to m, which its client can take up again from logs.
+func newPost(w http.ResponseWriter, r *http.Request, m wire.Message, logs *events.Logs) *events.Post {
 	return events.NewPost(w, events.PostOptions{
-		Method: method, Modern: first(r, protocolHeader) >= "2026-07-28", Accept: first(r, "Accept"), Logs: logs,
+		Method: m.Method, ID: m.ID, Modern: first(r, protocolHeader) >= "2026-07-28", Accept: first(r, "Accept"), Logs: logs,
 	})
 }
 
@@ -353,6 +353,7 @@ func (h *handler) delete(w http.ResponseWriter, r *http.Request, principal strin
 // endClient drops a client whose session is over.
 func (p *Proxy) endClient(c *client) {
 	p.dropClient(c)
+	c.streams.Close()
 	if push, ok := c.out.(*events.Push); ok {
 		push.Close()
 	}

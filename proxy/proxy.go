@@ -19,6 +19,7 @@ import (
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/proxy/internal/approval"
+	"github.com/petrigate/petrigate/proxy/internal/events"
 	"github.com/petrigate/petrigate/proxy/internal/lines"
 	"github.com/petrigate/petrigate/proxy/internal/record"
 	"github.com/petrigate/petrigate/proxy/internal/seal"
@@ -133,6 +134,8 @@ type Proxy struct {
 	started   time.Time
 
 	leveled atomic.Bool // a client has asked for a level of log messages
+
+	streams events.Budget // of what clients over HTTP can come back for
 
 	stdio atomic.Pointer[lines.Writer] // of the client over stdio, if there is one
 

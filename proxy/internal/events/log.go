@@ -1,57 +1,79 @@
 package events
 
 import (
+	"bytes"
+	"container/list"
+	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
 )
 
-// Bounds of what is kept for clients that lost a stream.
+// Bounds of what is kept for clients that lost a stream; see [Budget] for that of
+// all streams.
 const (
 	maxStreams     = 64      // of one client
 	maxEvents      = 256     // of one stream
-	maxStreamBytes = 1 << 20 // of one stream, but for its last event
+	maxStreamBytes = 4 << 20 // of one stream
+	maxKeptID      = 128     // bytes of the id of a request whose answer was lost
 )
 
 // A log is what an event stream of a session has carried, from the first
 // event that its client may have missed. It is kept while the stream lives, and
-// after that only if the client may have missed its end.
+// after that only if the client may have missed its end. An answer for which there
+// is no room is lost, and its client is told so in its place.
 type log struct {
-	name string
+	name      string
+	principal string
+	request   []byte // its id; nil: too long to be kept
+	budget    *Budget
 
-	mu     sync.Mutex
-	first  int // number of events[0]
-	events [][]byte
-	size   int
-	done   bool
-	more   chan struct{} // closed with the next event
+	// Guarded by the lock of the budget.
+	next    int // number of the next event
+	events  [][]byte
+	size    int           // of events, as it is counted
+	place   *list.Element // among the logs of its principal; nil: nothing is kept
+	done    bool
+	lost    bool          // the answer is not among the events
+	dropped bool          // nobody comes back
+	more    chan struct{} // closed with the next event
 }
 
-// Logs are those of the streams of one client. The zero value has none.
+// Logs are those of the streams of one client, without any at first.
 type Logs struct {
+	Budget    *Budget // that they are counted in
+	Principal string  // whose they are
+
 	mu     sync.Mutex
 	last   int
 	byName map[string]*log
-	order  []string // oldest first
+	order  []*log // oldest first
+	closed bool
 }
 
-// open begins the log of a new stream. Where there are too many, the oldest
-// cannot be taken up any more.
-func (s *Logs) open() *log {
+// open begins the log of a new stream, in which request is answered. Where there
+// are too many, the oldest cannot be taken up any more.
+func (s *Logs) open(request []byte) *log {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.byName == nil {
 		s.byName = map[string]*log{}
 	}
 	s.last++
-	l := &log{name: strconv.Itoa(s.last), first: 1, more: make(chan struct{})}
+	l := &log{name: strconv.Itoa(s.last), principal: s.Principal, budget: s.Budget, next: 1, dropped: s.closed, more: make(chan struct{})}
+	if len(request) <= maxKeptID {
+		l.request = bytes.Clone(request)
+	}
+	if s.closed {
+		return l
+	}
 	s.byName[l.name] = l
-	s.order = append(s.order, l.name)
+	s.order = append(s.order, l)
 	if len(s.order) > maxStreams {
-		delete(s.byName, s.order[0])
-		s.order = s.order[1:]
+		s.forget(0)
 	}
 	return l
 }
@@ -60,12 +82,25 @@ func (s *Logs) open() *log {
 func (s *Logs) drop(l *log) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if i := slices.Index(s.order, l); i >= 0 {
+		s.forget(i)
+	}
+}
+
+func (s *Logs) forget(i int) {
+	l := s.order[i]
 	delete(s.byName, l.name)
-	for i, name := range s.order {
-		if name == l.name {
-			s.order = append(s.order[:i], s.order[i+1:]...)
-			return
-		}
+	s.order = slices.Delete(s.order, i, i+1)
+	l.drop()
+}
+
+// Close forgets all streams: the client does not come back.
+func (s *Logs) Close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.closed = true
+	for len(s.order) > 0 {
+		s.forget(0)
 	}
 }
 
@@ -81,21 +116,52 @@ func (s *Logs) find(lastEventID string) (l *log, seen int) {
 	return s.byName[name], seen
 }
 
+// drop keeps nothing any more, neither of what came nor of what comes.
+func (l *log) drop() {
+	l.budget.mu.Lock()
+	defer l.budget.mu.Unlock()
+	l.empty()
+	l.dropped = true
+}
+
 // add keeps an event and returns its id. What is too much is forgotten from
 // the beginning.
-func (l *log) add(event []byte, last bool) (id string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.events = append(l.events, event)
-	l.size += len(event)
-	for len(l.events) > 1 && (len(l.events) > maxEvents || l.size-len(event) > maxStreamBytes) {
-		l.size -= len(l.events[0])
-		l.events, l.first = l.events[1:], l.first+1
+func (l *log) add(parts [][]byte, last bool) (id string) {
+	size := eventCost
+	for _, part := range parts {
+		size += len(part)
 	}
+	var event []byte
+	if size <= maxStreamBytes {
+		event = bytes.Join(parts, nil)
+	}
+	b := l.budget
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	number := l.next
+	l.next++
 	l.done = l.done || last
+	if event == nil || l.dropped {
+		l.empty()
+		l.lost = last
+	} else {
+		l.events = append(l.events, event)
+		for len(l.events) > maxEvents || l.size+size > maxStreamBytes {
+			b.uncount(l, eventCost+len(l.events[0]))
+			l.events[0], l.events = nil, l.events[1:]
+		}
+		b.count(l, size)
+	}
 	close(l.more)
 	l.more = make(chan struct{})
-	return l.id(l.first + len(l.events) - 1)
+	return l.id(number)
+}
+
+// empty forgets all events. The budget is locked.
+func (l *log) empty() {
+	l.lost = l.lost || l.done && len(l.events) > 0
+	l.events = nil
+	l.budget.uncount(l, l.size)
 }
 
 func (l *log) id(number int) string { return l.name + "_" + strconv.Itoa(number) }
@@ -103,13 +169,21 @@ func (l *log) id(number int) string { return l.name + "_" + strconv.Itoa(number)
 // since is the events after a number, whether there will be others, and what
 // tells of them.
 func (l *log) since(seen int) (events [][]byte, from int, done bool, more <-chan struct{}) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	from = max(seen+1, l.first)
-	if skip := from - l.first; skip < len(l.events) {
-		events = l.events[skip:]
+	l.budget.mu.Lock()
+	defer l.budget.mu.Unlock()
+	events = l.events
+	if l.lost && l.request != nil {
+		events = [][]byte{l.notKept()}
 	}
-	return events, from, l.done, l.more
+	first := l.next - len(events)
+	from = max(seen+1, first)
+	return slices.Clone(events[min(from-first, len(events)):]), from, l.done, l.more
+}
+
+// notKept is told in place of an answer that was lost.
+func (l *log) notKept() []byte {
+	return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"error":{"code":-32603,"message":%q}}`, l.request,
+		"The request has been answered, but the client had left the stream and the proxy keeps only so much for those that come back: the answer is lost. Find out what it was before repeating the request.")
 }
 
 // serve writes what a client has missed of the stream, and the rest of it.

@@ -19,7 +19,8 @@ var jsonType = []string{"application/json"}
 type Post struct {
 	modern bool
 	method string
-	events bool // the client wants an event stream rather than one object
+	id     []byte // of the message
+	events bool   // the client wants an event stream rather than one object
 
 	mu     sync.Mutex
 	w      http.ResponseWriter // nil once the handler has returned
@@ -32,6 +33,7 @@ type Post struct {
 // PostOptions say what is answered.
 type PostOptions struct {
 	Method string // of the message that was posted
+	ID     []byte // of the message
 	Modern bool   // it is of revision 2026-07-28 or a later one
 	Accept string // the header
 	Logs   *Logs  // where the client can take the stream up again; nil: it cannot
@@ -39,7 +41,7 @@ type PostOptions struct {
 
 // NewPost makes the answer to a POST. Call Finish before its handler returns.
 func NewPost(w http.ResponseWriter, o PostOptions) *Post {
-	return &Post{w: w, method: o.Method, modern: o.Modern, events: prefersEvents(o.Accept), logs: o.Logs}
+	return &Post{w: w, method: o.Method, id: o.ID, modern: o.Modern, events: prefersEvents(o.Accept), logs: o.Logs}
 }
 
 // prefersEvents reports whether an Accept header names event streams before
@@ -57,7 +59,7 @@ func (s *Post) begin() {
 	s.stream = true
 	startEvents(s.w)
 	if s.logs != nil {
-		s.log = s.logs.open()
+		s.log = s.logs.open(s.id)
 		writePrime(s.w, s.log.id(0))
 	}
 }
@@ -88,9 +90,9 @@ func (s *Post) event(parts [][]byte, last bool) {
 		writeEvent(s.w, parts)
 	case s.log == nil:
 	case s.w != nil:
-		writeEventID(s.w, s.log.add(bytes.Join(parts, nil), last), parts)
+		writeEventID(s.w, s.log.add(parts, last), parts)
 	default:
-		s.log.add(bytes.Join(parts, nil), last)
+		s.log.add(parts, last)
 	}
 }
 

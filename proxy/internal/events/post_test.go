@@ -57,7 +57,7 @@ func TestPostUnanswered(t *testing.T) {
 // TestResume: a client that lost its stream gets the rest, once; one that has
 // it all can ask for nothing.
 func TestResume(t *testing.T) {
-	var logs Logs
+	logs := newLogs(new(Budget), "ann")
 	resume := func(seen string) (string, bool) {
 		w, r := httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/", nil)
 		r.Header.Set("Last-Event-ID", seen)
@@ -66,7 +66,7 @@ func TestResume(t *testing.T) {
 	}
 	lost, cancel := context.WithCancel(t.Context())
 	w := httptest.NewRecorder()
-	s := NewPost(w, PostOptions{Method: "tools/call", Logs: &logs})
+	s := NewPost(w, PostOptions{Method: "tools/call", Logs: logs})
 	s.Send([]byte("one"))
 	cancel()
 	s.Finish(httptest.NewRequest(http.MethodPost, "/", nil).WithContext(lost))
@@ -82,7 +82,7 @@ func TestResume(t *testing.T) {
 	if got, found := resume("1_1"); found {
 		t.Errorf("the rest comes twice: %q", got)
 	}
-	s = NewPost(httptest.NewRecorder(), PostOptions{Method: "tools/call", Logs: &logs})
+	s = NewPost(httptest.NewRecorder(), PostOptions{Method: "tools/call", Logs: logs})
 	s.Send([]byte("one"))
 	s.Reply([]byte("two"))
 	s.Finish(httptest.NewRequest(http.MethodPost, "/", nil))
@@ -93,7 +93,7 @@ func TestResume(t *testing.T) {
 
 // TestInterrupt: only a client that would come back is let go.
 func TestInterrupt(t *testing.T) {
-	for _, logs := range []*Logs{nil, {}} {
+	for _, logs := range []*Logs{nil, newLogs(new(Budget), "ann")} {
 		w := httptest.NewRecorder()
 		s := NewPost(w, PostOptions{Method: "tools/call", Logs: logs})
 		if gone := s.Interrupt(usualRetry); gone != (logs != nil) || strings.Contains(w.Body.String(), "retry: 1000\n\n") != gone {
