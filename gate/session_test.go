@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -143,6 +144,41 @@ State: ready:1
 	if s := strings.Join(got, ", "); s != "n/t 2 false, n/u 1 true" {
 		t.Error(s)
 	}
+}
+
+// TestLeft: what is left of a limit counts down, and only limits have it.
+func TestLeft(t *testing.T) {
+	pairs := gate.Net{
+		Name: "pairs", Cause: gate.CauseLimit, Places: []string{"a", "b"}, Initial: map[string]int{"a": 5, "b": 9},
+		Transitions: []gate.Transition{
+			{Name: "two", Inputs: []string{"a", "a", "b", "b"}, Outputs: []string{"b"}, Tools: gate.Tools("two")},
+			{Name: "loop", Inputs: []string{"a"}, Outputs: []string{"a"}, Tools: gate.Tools("loop")},
+		},
+	}
+	p := play(t, gate.PolicyOptions{}, limitNet("push", 2, "session"), pairs, blockNet("off"))
+	left := func(tool string) (list []string) {
+		for _, v := range p.Classify(call(tool)) {
+			if n, ok := p.Left(v); ok {
+				list = append(list, fmt.Sprintf("%s %d", v.Net, n))
+			}
+		}
+		return list
+	}
+	want := func(tool string, said ...string) {
+		t.Helper()
+		if got := left(tool); !slices.Equal(got, said) {
+			t.Errorf("%s: %v, want %v", tool, got, said)
+		}
+	}
+	want("push", "limit-push-2 2")
+	want("two", "pairs 2")
+	want("loop")
+	want("off")
+	p.Replay([]gate.Entry{{Call: call("push"), Outcome: gate.Success}, {Call: call("two"), Outcome: gate.Success}, {Call: call("two"), Outcome: gate.Success}})
+	want("push", "limit-push-2 1")
+	want("two")
+	p.Replay([]gate.Entry{{Call: call("push"), Outcome: gate.Success}})
+	want("push")
 }
 
 func TestReplay(t *testing.T) {

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/petrigate/petrigate/internal/petri"
 )
 
 // A NetState is a copy of the state of one net.
@@ -160,6 +162,41 @@ func (n *net) enabled(d *NetData) (list []Enabled) {
 		}
 	}
 	return list
+}
+
+// Left counts the calls that a net still lets pass by the transition of the
+// verdict until its tokens are used up, none of them given back. ok is false
+// where the net is not one of a limit, or the verdict names no transition.
+func (s *Session) Left(v Verdict) (calls int, ok bool) {
+	s.update(func(state *State) *Delta {
+		for i, n := range s.policy.nets {
+			if n.Name == v.Net && n.Cause == CauseLimit {
+				calls, ok = n.left(v.Transition, state.Nets[i].deciding().Marking)
+			}
+		}
+		return nil
+	})
+	return calls, ok
+}
+
+// left counts how often the transition can fire one after the other.
+func (n *net) left(transition string, m petri.Marking) (firings int, ok bool) {
+	t := slices.IndexFunc(n.Transitions, func(t Transition) bool { return t.Name == transition })
+	if t < 0 {
+		return 0, false
+	}
+	given := make([]int, n.net.Places)
+	for _, a := range n.net.Transitions[t].Out {
+		given[a.Place] = a.Weight
+	}
+	for _, a := range n.net.Transitions[t].In {
+		if used := a.Weight - given[a.Place]; used > 0 {
+			if each := max(0, m[a.Place]-given[a.Place]) / used; !ok || each < firings {
+				firings, ok = each, true
+			}
+		}
+	}
+	return firings, ok
 }
 
 // Prompt describes the active nets for the prompt of a model: what can be

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/gate"
-	"github.com/petrigate/petrigate/internal/rawjson"
 	"github.com/petrigate/petrigate/internal/text"
 	"github.com/petrigate/petrigate/proxy/internal/approval"
 	"github.com/petrigate/petrigate/proxy/internal/record"
@@ -28,6 +27,7 @@ type Status struct {
 	Policy     string           `json:"policy"`           // fingerprint
 	Config     string           `json:"config,omitempty"` // file; what starts the proxy says it
 	Listen     string           `json:"listen,omitempty"` // stdio, or an address; what starts the proxy says it
+	Shadow     bool             `json:"shadow"`           // no net enforces: nothing is refused
 	Upstreams  []UpstreamStatus `json:"upstreams"`
 	Clients    int              `json:"clients"`
 	Sessions   int              `json:"sessions"`
@@ -57,7 +57,7 @@ func (p *Proxy) Status() Status {
 	s := Status{
 		Version: p.options.Version, Pid: os.Getpid(), Started: p.started, Policy: p.policy,
 		Clients: len(p.clients), Sessions: len(p.sessions), Tools: len(view.order), LeftOut: append([]string{}, view.problems...),
-		Warnings: append([]string{}, view.warnings...), Goroutines: runtime.NumGoroutine(),
+		Warnings: append([]string{}, view.warnings...), Shadow: p.inShadow(), Goroutines: runtime.NumGoroutine(),
 		Upstreams: []UpstreamStatus{},
 	}
 	p.mu.Unlock()
@@ -72,51 +72,6 @@ func (p *Proxy) Status() Status {
 	}
 	s.Waiting = p.approvals.Waiting()
 	return s
-}
-
-// A ToolInfo is one tool that clients can call.
-type ToolInfo struct {
-	Canonical string        `json:"canonical"`
-	Bare      string        `json:"bare"`
-	Exposed   string        `json:"exposed"`
-	Upstream  string        `json:"upstream"`
-	Nets      []ToolVerdict `json:"nets"` // those that do not abstain from a call without arguments
-
-	InputSchema json.RawMessage `json:"-"` // of the arguments; nil: the upstream gives none
-}
-
-// A ToolVerdict is what one net says of a tool now.
-type ToolVerdict struct {
-	Net     string `json:"net"`
-	Verdict string `json:"verdict"`
-	Rule    string `json:"rule,omitempty"`
-}
-
-// Tools lists what can be called and what the nets of a session say of it. An
-// empty session is one that begins now.
-func (p *Proxy) Tools(sessionID string) ([]ToolInfo, error) {
-	g := gate.NewSession(p.options.Policy, gate.SessionOptions{Active: p.options.Active})
-	if sessionID != "" {
-		s, err := p.session(sessionID)
-		if err != nil {
-			return nil, err
-		}
-		g = s.gate
-	}
-	list := []ToolInfo{}
-	for _, t := range p.catalogue.load().order {
-		info := ToolInfo{Canonical: t.canonical, Bare: t.name, Exposed: t.exposed, Upstream: t.upstream.config.Name, Nets: []ToolVerdict{}}
-		info.InputSchema, _ = rawjson.Member(t.object, "inputSchema")
-		c := t.call()
-		c.Time = p.options.Now()
-		for _, v := range g.Classify(c) {
-			if v.Kind != gate.Abstain {
-				info.Nets = append(info.Nets, ToolVerdict{Net: v.Net, Verdict: record.VerdictName(v.Kind), Rule: p.where(v.Rule)})
-			}
-		}
-		list = append(list, info)
-	}
-	return list, nil
 }
 
 // AwaitTools waits until every upstream was listed or is known to be down, at
@@ -217,7 +172,8 @@ type SessionInfo struct {
 	Since     time.Time  `json:"since"`
 	Clients   []string   `json:"clients"`
 	Nets      []NetInfo  `json:"nets"`
-	Calls     []CallInfo `json:"calls"` // in flight, or of unknown outcome
+	Calls     []CallInfo `json:"calls"`   // in flight, or of unknown outcome
+	Waiting   int        `json:"waiting"` // calls about which a person is asked
 }
 
 // A NetInfo is the state of one net in a session.
@@ -299,6 +255,11 @@ func (p *Proxy) describe(s *session) SessionInfo {
 	shadow := s.gate.Shadow()
 	for i := range info.Nets {
 		info.Nets[i].Shadow = netShadow(shadow, info.Nets[i].Name)
+	}
+	for _, a := range p.approvals.List() {
+		if a.Call.Session == s.id && a.Answer.State == approval.Pending {
+			info.Waiting++
+		}
 	}
 	for _, h := range s.gate.Open() {
 		info.Calls = append(info.Calls, CallInfo{Number: h.Number, Tool: h.Tool, Since: h.Since})

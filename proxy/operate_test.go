@@ -48,6 +48,10 @@ func TestTools(t *testing.T) {
 		return ""
 	}
 	session := s.proxy.Sessions()[0].ID
+	if got, want := verdict("", "push"), verdict(session, "push"); got != want {
+		t.Errorf("the only session is not the one that is meant: %q, want %q", got, want)
+	}
+	s.connect(legs()[1], "")
 	for range 3 {
 		c.must("push", `{}`)
 	}
@@ -61,6 +65,89 @@ func TestTools(t *testing.T) {
 	if _, err := s.proxy.Tools("nonsense"); err == nil {
 		t.Error("the tools of no session")
 	}
+}
+
+// TestToolsSayWhatBecomes: an operator is told what becomes of a call now: who is
+// asked, what is left of limits, also of shared ones, and what shadow does.
+func TestToolsSayWhatBecomes(t *testing.T) {
+	s := start(t, setup{rules: `limit push to 2 per session
+limit safe to 1 per user
+require human-approval before deploy
+require backup before delete
+block danger
+shadow block read
+shadow require human-approval before slow
+shadow limit echo to 5 per session
+map bash.command rm as wipe
+block wipe
+`})
+	c := s.connect(legs()[1], "")
+	other := s.connect(legs()[1], "")
+	says := func(session string) map[string]proxy.ToolInfo {
+		t.Helper()
+		list, err := s.proxy.Tools(session)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tools := make(map[string]proxy.ToolInfo)
+		for _, info := range list {
+			tools[info.Exposed] = info
+		}
+		return tools
+	}
+	check := func(session string, want map[string][2]string) {
+		t.Helper()
+		tools := says(session)
+		for tool, w := range want {
+			if got := tools[tool]; got.Decision != w[0] || got.Says != w[1] || got.Session != session {
+				t.Errorf("%s in %q: %s, %q of %q, want %s, %q", tool, session, got.Decision, got.Says, got.Session, w[0], w[1])
+			}
+		}
+	}
+	first := s.proxy.Sessions()[0].ID
+	check(first, map[string][2]string{
+		"push":   {"allow", "passes, 2 left (test.rules:1:1)"},
+		"safe":   {"allow", "passes, 1 left (test.rules:2:1)"},
+		"deploy": {"ask", "asks a person (test.rules:3:1)"},
+		"delete": {"refuse", "refused: delete requires a successful call to backup first. (test.rules:4:1)"},
+		"danger": {"refuse", "refused: danger is blocked and cannot be called. (test.rules:5:1)"},
+		"read":   {"allow", "passes; what is in shadow would refuse: read is blocked and cannot be called. (test.rules:6:1)"},
+		"slow":   {"allow", "passes; what is in shadow would ask a person"},
+		"echo":   {"allow", "passes"},
+		"backup": {"allow", "passes"},
+		"bash":   {"allow", "depends on the arguments; without them: passes"},
+	})
+	c.must("push", `{}`)
+	c.must("backup", `{}`)
+	other.must("safe", `{}`)
+	s.switchNet("block-danger", false)
+	check(first, map[string][2]string{
+		"push": {"allow", "passes, 1 left (test.rules:1:1)"}, "delete": {"allow", "passes"}, "danger": {"allow", "passes"},
+		"safe": {"refuse", "refused: safe has reached its limit of 1 call per user. (test.rules:2:1)"},
+	})
+	check("", map[string][2]string{ // one that begins now has what others share
+		"push": {"allow", "passes, 2 left (test.rules:1:1)"}, "danger": {"allow", "passes"},
+		"safe": {"refuse", "refused: safe has reached its limit of 1 call per user. (test.rules:2:1)"},
+	})
+	if s.proxy.Status().Shadow {
+		t.Error("the policy is said to be in shadow")
+	}
+	shadowed := start(t, setup{rules: "shadow block read\n"})
+	if !shadowed.proxy.Status().Shadow {
+		t.Error("nothing is enforced, and that is not said")
+	}
+}
+
+// TestWaitingOfASession: a call about which a person is asked is seen where the sessions are.
+func TestWaitingOfASession(t *testing.T) {
+	s := start(t, setup{rules: "require human-approval before deploy\n"})
+	c := s.connect(legs()[0], canElicit)
+	s.connect(legs()[1], "")
+	q := c.asks("deploy", `{}`)
+	if a, b := s.proxy.Sessions()[0].Waiting, s.proxy.Sessions()[1].Waiting; a+b != 1 {
+		t.Errorf("%d and %d wait", a, b)
+	}
+	q.answer(decline)
 }
 
 // TestReset: an operator gives a session its start back, which is on record,

@@ -44,6 +44,20 @@ func (r *registry) session(principal string, o gate.SessionOptions, keep func(*g
 	keep(s)
 }
 
+// fresh is a session that takes part in nothing: at its start, with what
+// sessions share as it stands. What one principal shares is that of the only one.
+func (r *registry) fresh() *gate.Session {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	o := gate.SessionOptions{Active: r.active, Global: r.global}
+	if len(r.principals) == 1 {
+		for _, shared := range r.principals {
+			o.Principal = shared
+		}
+	}
+	return gate.NewSession(r.policy, o)
+}
+
 // names are the nets that are active; nil: all.
 func (r *registry) names() []string {
 	r.mu.Lock()

@@ -126,6 +126,9 @@ func printStatus(w io.Writer, status proxy.Status) {
 	_, _ = fmt.Fprintf(w, "petrigate %s, pid %d, up %s: %s, %s, %s waiting\n", status.Version, status.Pid, age(status.Started),
 		number(status.Tools, "tool"), number(status.Sessions, "session"), number(status.Waiting, "approval"))
 	_, _ = fmt.Fprintf(w, "  %s; clients at %s\n", cmp.Or(status.Config, "no configuration file"), cmp.Or(status.Listen, "no place yet"))
+	if status.Shadow {
+		_, _ = fmt.Fprintln(w, "  in shadow: every call passes; petrigate sessions shadow says what would have been refused")
+	}
 	for _, u := range status.Upstreams {
 		printUpstream(w, u)
 	}

@@ -10,7 +10,6 @@ import (
 	"os"
 	"os/exec"
 	"regexp"
-	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -66,7 +65,7 @@ func startProxy(ts *testscript.TestScript, neg bool, args []string) {
 	a.readers.Go(func() { a.read(stdout) })
 	a.readers.Go(func() { a.note(stderr) })
 	ts.Defer(func() {
-		a.end(false)
+		a.end(nil)
 		ts.Logf("[stderr of %s]\n%s", name, a.stderr())
 	})
 }
@@ -173,13 +172,13 @@ func (a *scriptAgent) pure() error {
 
 // end lets the proxy end, by the end of its input or with a signal, and kills
 // one that does not.
-func (a *scriptAgent) end(signal bool) error {
+func (a *scriptAgent) end(signal os.Signal) error {
 	if a.waited {
 		return a.exit
 	}
 	a.waited = true
-	if signal {
-		_ = a.cmd.Process.Signal(syscall.SIGTERM)
+	if signal != nil {
+		_ = a.cmd.Process.Signal(signal)
 	} else {
 		_ = a.stdin.Close()
 	}
@@ -289,15 +288,22 @@ func awaitText(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 }
 
-// hangUp NAME [term] [CODE]: closes the input of a proxy, or ends it with a
+// signals are those that scripts can send.
+var signals = map[string]os.Signal{"term": syscall.SIGTERM, "hup": syscall.SIGHUP}
+
+// hangUp NAME [term|hup] [CODE]: closes the input of a proxy, or ends it with a
 // signal, and prints what it said on stderr. It must end with the exit code,
 // with nothing but the protocol on stdout, and leave no socket and no process.
 func hangUp(ts *testscript.TestScript, neg bool, args []string) {
 	a := agentOf(ts, argument(ts, neg, args, 1))
-	signal := slices.Contains(args[1:], "term")
+	var signal os.Signal
 	want := "0"
-	if last := args[len(args)-1]; len(args) > 1 && last != "term" {
-		want = last
+	for _, arg := range args[1:] {
+		if s := signals[arg]; s != nil {
+			signal = s
+		} else {
+			want = arg
+		}
 	}
 	err := a.end(signal)
 	_, _ = fmt.Fprint(ts.Stderr(), a.stderr())

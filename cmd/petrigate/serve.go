@@ -87,6 +87,7 @@ func serve(ctx context.Context, s stdio, cfg *config.Config) error {
 	defer func() { _ = p.Close() }()
 	slog.SetDefault(p.log) // what libraries say is a record like any other, without the secrets
 	p.review = review
+	defer announceEnd(ctx, p.log)()
 	socket, err := control.Listen(runtimeDir(), p)
 	if err != nil {
 		return err
@@ -96,6 +97,21 @@ func serve(ctx context.Context, s stdio, cfg *config.Config) error {
 		return serveStdio(ctx, s, p)
 	}
 	return serveHTTP(ctx, s.err, p, cfg.Listen)
+}
+
+// announceEnd logs which signal ends the proxy when it arrives: what is under
+// way may take a while to end. The function that it returns waits for the line.
+func announceEnd(ctx context.Context, log *slog.Logger) (wait func()) {
+	said := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		defer close(said)
+		log.Info("petrigate ends", "cause", context.Cause(ctx).Error())
+	})
+	return func() {
+		if !stop() {
+			<-said
+		}
+	}
 }
 
 // outlivePipes keeps the program going where a client, or whoever reads the

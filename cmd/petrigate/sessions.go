@@ -77,12 +77,12 @@ func sessionsList(s stdio) *cobra.Command {
 				return err
 			}
 			infos = append(infos, o.SessionInfo)
-			rows = append(rows, []string{o.ID, o.Principal, strings.Join(o.Clients, ", "), age(o.Since), strconv.Itoa(len(o.Calls)), strconv.Itoa(pids[o.client])})
+			rows = append(rows, []string{o.ID, o.Principal, strings.Join(o.Clients, ", "), age(o.Since), strconv.Itoa(o.Waiting), strconv.Itoa(len(o.Calls)), strconv.Itoa(pids[o.client])})
 		}
 		if *asJSON {
 			return printAnswer(s.out, "sessions", infos)
 		}
-		return tableOf(s.out, len(pids), "no sessions", "ID|PRINCIPAL|CLIENTS|AGE|OPEN CALLS", rows)
+		return tableOf(s.out, len(pids), "no sessions", "ID|PRINCIPAL|CLIENTS|AGE|WAITING|OPEN CALLS", rows)
 	}
 	return c
 }
@@ -108,6 +108,9 @@ func sessionsShow(s stdio) *cobra.Command {
 			if n.Shadow != nil {
 				_, _ = fmt.Fprintf(s.out, "    in shadow: %s\n", shadowState(*n.Shadow))
 			}
+		}
+		if o.Waiting > 0 {
+			_, _ = fmt.Fprintf(s.out, "  waiting for a person: %s, see petrigate approvals\n", number(o.Waiting, "call"))
 		}
 		for _, call := range o.Calls {
 			_, _ = fmt.Fprintf(s.out, "  open call #%d: %s, for %s\n", call.Number, call.Tool, age(call.Since))

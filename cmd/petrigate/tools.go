@@ -2,10 +2,11 @@ package main
 
 import (
 	"fmt"
-	"strings"
+	"io"
 
 	"github.com/spf13/cobra"
 
+	"github.com/petrigate/petrigate/internal/text"
 	"github.com/petrigate/petrigate/proxy"
 )
 
@@ -16,7 +17,7 @@ func newTools(s stdio) *cobra.Command {
 		Args:  cobra.NoArgs,
 	}
 	asJSON := c.Flags().Bool("json", false, "print JSON")
-	session := c.Flags().String("session", "", "say what holds in the session of this `ID` (default: in one that begins now)")
+	session := c.Flags().String("session", "", "say what holds in the session of this `ID` (default: the only one, else one that begins now)")
 	c.RunE = func(*cobra.Command, []string) error {
 		tools, err := listTools(*session)
 		if err != nil {
@@ -28,9 +29,12 @@ func newTools(s stdio) *cobra.Command {
 		warnOfTools(s)
 		var rows [][]string
 		for _, t := range tools {
-			rows = append(rows, []string{t.Canonical, t.Bare, t.Exposed, verdicts(t.Nets)})
+			rows = append(rows, []string{t.Canonical, t.Bare, t.Exposed, t.Says})
 		}
-		return table(s.out, "no tools", "CANONICAL|BARE|EXPOSED|NOW", rows)
+		if err := table(s.out, "no tools", "CANONICAL|BARE|EXPOSED|NOW", rows); err != nil {
+			return err
+		}
+		return sayWhose(s.out, tools)
 	}
 	return c
 }
@@ -77,23 +81,21 @@ func warnOfTools(s stdio) {
 	}
 }
 
-func verdicts(nets []proxy.ToolVerdict) string {
-	if len(nets) == 0 {
-		return "passes"
-	}
-	var parts []string
-	for _, n := range nets {
-		part := n.Verdict + " by " + n.Net
-		switch n.Verdict {
-		case "gated": // a person may have to be asked first
-			part = "may pass " + n.Net
-		case "free":
-			part = "free in " + n.Net
+// sayWhose says of which sessions it was told what becomes of calls.
+func sayWhose(w io.Writer, tools []proxy.ToolInfo) error {
+	said := make(map[string]bool)
+	for _, t := range tools {
+		if said[t.Session] {
+			continue
 		}
-		if n.Rule != "" {
-			part += fmt.Sprintf(" (%s)", n.Rule)
+		said[t.Session] = true
+		line := "\nNOW is what holds in session " + text.Escape(t.Session) + "."
+		if t.Session == "" {
+			line = "\nNOW is what holds in a session that begins now; --session ID says it of one that petrigate sessions lists."
 		}
-		parts = append(parts, part)
+		if _, err := fmt.Fprintln(w, line); err != nil {
+			return err
+		}
 	}
-	return strings.Join(parts, ", ")
+	return nil
 }

@@ -1,0 +1,148 @@
+package proxy
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/rawjson"
+	"github.com/petrigate/petrigate/proxy/internal/record"
+)
+
+// A ToolInfo is one tool that clients can call, and what would become of a call
+// of it now.
+type ToolInfo struct {
+	Canonical string        `json:"canonical"`
+	Bare      string        `json:"bare"`
+	Exposed   string        `json:"exposed"`
+	Upstream  string        `json:"upstream"`
+	Session   string        `json:"session"`  // of which the rest is said; empty: one that begins now
+	Decision  string        `json:"decision"` // about a call without arguments: allow, ask or refuse
+	Depends   bool          `json:"depends"`  // other arguments may be decided upon in another way
+	Says      string        `json:"says"`     // the same for people
+	Nets      []ToolVerdict `json:"nets"`     // those that do not abstain from a call without arguments
+
+	InputSchema json.RawMessage `json:"-"` // of the arguments; nil: the upstream gives none
+}
+
+// A ToolVerdict is what one net says of a tool now.
+type ToolVerdict struct {
+	Net     string `json:"net"`
+	Verdict string `json:"verdict"`
+	Rule    string `json:"rule,omitempty"`
+	Shadow  bool   `json:"shadow,omitempty"` // the net is in shadow: what it says has no effect
+	Left    *int   `json:"left,omitempty"`   // calls that a limit still lets pass
+}
+
+// Tools lists what can be called and what becomes of it in a session: the one
+// with that ID. Without an ID it is the only session there is, or else one that
+// begins now, with what sessions share as it stands.
+func (p *Proxy) Tools(sessionID string) ([]ToolInfo, error) {
+	s := p.registry.fresh()
+	if sessions := p.sessionList(); sessionID == "" && len(sessions) == 1 {
+		sessionID = sessions[0].id
+	}
+	if sessionID != "" {
+		found, err := p.session(sessionID)
+		if err != nil {
+			return nil, err
+		}
+		s = found.gate
+	}
+	now := p.options.Now()
+	s.Tick(now)
+	state := s.Snapshot()
+	list := []ToolInfo{}
+	for _, t := range p.catalogue.load().order {
+		info := ToolInfo{Canonical: t.canonical, Bare: t.name, Exposed: t.exposed, Upstream: t.upstream.config.Name, Session: sessionID}
+		info.InputSchema, _ = rawjson.Member(t.object, "inputSchema")
+		c := t.call()
+		c.Time = now
+		info.Nets = p.toolVerdicts(s, c)
+		info.Depends = p.reads(c)
+		decision, _ := p.options.Policy.Decide(state, c, nil) // nothing comes of it
+		info.Decision, info.Says = p.foretell(decision, info, now)
+		list = append(list, info)
+	}
+	return list, nil
+}
+
+func (p *Proxy) toolVerdicts(s *gate.Session, c gate.Call) []ToolVerdict {
+	list := []ToolVerdict{}
+	for _, v := range s.Classify(c) {
+		if v.Kind == gate.Abstain {
+			continue
+		}
+		one := ToolVerdict{Net: v.Net, Verdict: record.VerdictName(v.Kind), Rule: p.where(v.Rule), Shadow: v.Shadow || p.options.Policy.Shadow()}
+		if left, ok := s.Left(v); ok && v.Kind == gate.Gated {
+			one.Left = &left
+		}
+		list = append(list, one)
+	}
+	return list
+}
+
+// reads reports whether a map of the policy reads the arguments of the tool.
+func (p *Proxy) reads(c gate.Call) bool {
+	names := p.options.Policy.Names(c)
+	return slices.ContainsFunc(p.options.Policy.Maps(), func(m gate.Map) bool {
+		return slices.ContainsFunc(names, func(n gate.Name) bool { return n.Text == m.Tool })
+	})
+}
+
+// foretell says what a decision about a call without arguments means for calls
+// of the tool.
+func (p *Proxy) foretell(d gate.Decision, info ToolInfo, now time.Time) (decision, says string) {
+	switch d := d.(type) {
+	case *gate.Ask:
+		decision, says = "ask", "asks a person"+p.askedBy(d)
+	case *gate.Refusal:
+		decision, says = "refuse", "refused: "+p.refusalText(d, now)
+	case *gate.Allow:
+		decision, says = "allow", "passes"+left(info.Nets)
+		if w := d.Would; w != nil && w.Kind == gate.KindApproval {
+			says += "; what is in shadow would ask a person"
+		} else if w != nil {
+			says += "; what is in shadow would refuse: " + p.refusalText(w, now)
+		}
+	}
+	if info.Depends {
+		says = "depends on the arguments; without them: " + says
+	}
+	return decision, says
+}
+
+// askedBy names the rules that want a person to be asked.
+func (p *Proxy) askedBy(a *gate.Ask) string {
+	var rules []string
+	for _, step := range a.Steps {
+		if rule := p.where(step.Rule); rule != "" && !slices.Contains(rules, rule) {
+			rules = append(rules, rule)
+		}
+	}
+	if len(rules) == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (%s)", strings.Join(rules, ", "))
+}
+
+// left says how many calls the limits still let pass.
+func left(nets []ToolVerdict) string {
+	text := ""
+	for _, n := range nets {
+		if n.Left == nil || n.Shadow {
+			continue
+		}
+		text += fmt.Sprintf(", %d left", *n.Left)
+		if n.Rule != "" {
+			text += fmt.Sprintf(" (%s)", n.Rule)
+		}
+	}
+	return text
+}
+
+// inShadow reports whether no net of the policy enforces anything, though it has nets.
+func (p *Proxy) inShadow() bool { return !p.enforces && len(p.options.Policy.Nets()) > 0 }
