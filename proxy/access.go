@@ -46,6 +46,11 @@ const defaultPath = "/mcp"
 
 func (a Access) path() string { return cmp.Or(a.Path, defaultPath) }
 
+// several reports whether more than one principal may come.
+func (a Access) several() bool {
+	return a.JWT != nil || len(a.Tokens) > 1 || len(a.Tokens) == 1 && a.Token != ""
+}
+
 // door makes the door of the endpoint, and begins to fetch the keys of the
 // issuer if there is one.
 func (p *Proxy) door(a Access) (*door.Door, error) {

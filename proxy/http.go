@@ -45,6 +45,9 @@ func (p *Proxy) Handler(a Access) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
+	if a.several() {
+		p.several.Store(true)
+	}
 	p.background(func() { p.expireClients(a.IdleTTL) })
 	return &handler{proxy: p, path: a.path(), door: d, seats: newSeats(a)}, nil
 }

@@ -49,7 +49,8 @@ type branches struct {
 
 	mu sync.Mutex
 	of map[*session]*upstreamState // a branch, or the trunk
-	n  int                         // of them that are branches
+
+	own share // of those that are branches
 }
 
 // isolates reports whether a session that comes now does not share the trunk.
@@ -83,17 +84,30 @@ func (p *Proxy) place(s *session, u *upstreamState, a agent) (*upstreamState, er
 		return nil, errProxyEnds
 	case !u.isolates(a):
 		at = u
-	case b.n >= u.config.maxBranches():
-		return nil, fmt.Errorf("%d sessions have a %s of %s for themselves, and no more are allowed (limits.sessions)", b.n, u.config.kind(), u.config.Name)
 	default:
+		if err := u.takeBranch(s, p.several.Load()); err != nil {
+			return nil, err
+		}
 		at = p.branch(s, u, a)
-		b.n++
 	}
 	if b.of == nil {
 		b.of = map[*session]*upstreamState{}
 	}
 	b.of[s] = at
 	return at, nil
+}
+
+// takeBranch counts a branch for the session, or says why it gets none.
+func (u *upstreamState) takeBranch(s *session, several bool) error {
+	limit, kind, name := u.config.maxBranches(), u.config.kind(), u.config.Name
+	switch own, ok := u.branches.own.take(s.principal, limit, several); {
+	case ok:
+		return nil
+	case own == limit || own == 0 || !several:
+		return fmt.Errorf("%d sessions have a %s of %s for themselves, and no more are allowed (limits.sessions)", limit, kind, name)
+	default:
+		return fmt.Errorf("%d of the %d sessions that may have a %s of %s for themselves (limits.sessions) are yours, and what is left is for others", own, limit, kind, name)
+	}
 }
 
 func (c Upstream) kind() string {
@@ -196,7 +210,7 @@ func (u *upstreamState) forget(s *session) (branch *upstreamState) {
 	if at == nil || at == u {
 		return nil
 	}
-	b.n--
+	b.own.give(s.principal)
 	return at
 }
 
@@ -363,7 +377,7 @@ func (u *upstreamState) dismiss(branch *upstreamState, since time.Time) bool {
 		return false
 	}
 	delete(b.of, branch.session)
-	b.n--
+	b.own.give(branch.session.principal)
 	return true
 }
 

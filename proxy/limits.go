@@ -19,7 +19,7 @@ func (p *Proxy) reserve(t *toolCall) answer {
 	why := t.takePlace()
 	if why == "" && (t.asTask() || t.asTaskAnyway()) && !t.takeTaskPlace() {
 		t.release()
-		why = fmt.Sprintf("%d tasks are under way in this session, or %d in all, and no more are allowed; wait until one is over", maxTasks, maxTasksAll)
+		why = fmt.Sprintf("%d tasks are under way in this session, or your share of %d in all, and no more are allowed; wait until one is over", maxTasks, maxTasksAll)
 	}
 	if why == "" {
 		return nil
@@ -31,20 +31,23 @@ func (p *Proxy) reserve(t *toolCall) answer {
 
 func (t *toolCall) takePlace() (why string) {
 	u := t.tool.upstream.root()
-	limit := int64(u.config.Limits.InFlight)
+	limit := u.config.Limits.InFlight
 	if limit == 0 {
 		return ""
 	}
-	if u.underway.Add(1) > limit {
-		u.underway.Add(-1)
+	switch own, ok := u.underway.take(t.client.principal, limit, t.proxy.several.Load()); {
+	case ok:
+	case own == limit || own == 0 || !t.proxy.several.Load():
 		return fmt.Sprintf("%d calls of the upstream %s are under way, and no more are allowed at a time (limits.inFlight). Call it again when one of them has ended", limit, u.config.Name)
+	default:
+		return fmt.Sprintf("%d of the %d calls of the upstream %s that may be under way at a time (limits.inFlight) are yours, and what is left is for others. Call it again when one of yours has ended", own, limit, u.config.Name)
 	}
 	t.reserved.Store(true)
 	return ""
 }
 
 func (t *toolCall) takeTaskPlace() bool {
-	if !t.taskPlace.Load() && t.proxy.tasks.take(t.client.session, t.proxy.options.Now()) {
+	if !t.taskPlace.Load() && t.proxy.tasks.take(t.client.session, t.proxy.several.Load(), t.proxy.options.Now()) {
 		t.taskPlace.Store(true)
 	}
 	return t.taskPlace.Load()
@@ -53,7 +56,7 @@ func (t *toolCall) takeTaskPlace() bool {
 // release gives the places back, once.
 func (t *toolCall) release() {
 	if t.reserved.Swap(false) {
-		t.tool.upstream.root().underway.Add(-1)
+		t.tool.upstream.root().underway.give(t.client.principal)
 	}
 	if t.taskPlace.Swap(false) {
 		t.proxy.tasks.giveBack(t.client.session)

@@ -133,6 +133,7 @@ type Proxy struct {
 	server    *server.MCPServer
 	started   time.Time
 
+	several atomic.Bool // more than one principal may come over HTTP
 	leveled atomic.Bool // a client has asked for a level of log messages
 
 	streams events.Budget // of what clients over HTTP can come back for

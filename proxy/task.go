@@ -110,12 +110,12 @@ var (
 
 // take keeps a place free for the task of a call that is about to be sent: once
 // it has run, it is too late to say that there are too many. It reports whether
-// there is one; those that are over make room. Who takes a place gives it back,
-// or to [tasks.add].
-func (s *tasks) take(of *session, now time.Time) bool {
+// there is one, where there are several principals in the share of this one; those
+// that are over make room. Who takes a place gives it back, or to [tasks.add].
+func (s *tasks) take(of *session, several bool, now time.Time) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !s.makeRoom(of, now) {
+	if !s.makeRoom(of, now) || several && !fair(s.taken(of.principal), s.free()) {
 		return false
 	}
 	if s.places == nil {
@@ -147,7 +147,25 @@ func (s *tasks) makeRoom(of *session, now time.Time) bool {
 			s.drop(x)
 		}
 	}
-	return taken() < maxTasks && len(s.byID)+s.placesAll < maxTasksAll
+	return taken() < maxTasks && s.free() > 0
+}
+
+// free is how many tasks there can be besides those that there are.
+func (s *tasks) free() int { return maxTasksAll - len(s.byID) - s.placesAll }
+
+// taken is how many of them a principal has.
+func (s *tasks) taken(principal string) (n int) {
+	for of, list := range s.bySession {
+		if of.principal == principal {
+			n += len(list)
+		}
+	}
+	for of, places := range s.places {
+		if of.principal == principal {
+			n += places
+		}
+	}
+	return n
 }
 
 // add keeps x, in the place that was taken for it, if one was. An upstream that

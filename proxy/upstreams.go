@@ -45,7 +45,7 @@ type upstreamState struct {
 	corked *lines.Writer // during a burst; of the connection's reader
 
 	branches branches       // of a trunk
-	underway atomic.Int64   // calls at a trunk and its branches, where they are counted
+	underway share          // calls at a trunk and its branches, where they are counted
 	trunk    *upstreamState // of a branch; nil: this is a trunk
 	session  *session       // whose branch it is
 	closed   chan struct{}  // closed when the branch has ended
