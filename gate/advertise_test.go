@@ -34,13 +34,17 @@ func advertised(s *gate.Session, tools string) string {
 	for _, tool := range strings.Fields(tools) {
 		calls = append(calls, gate.Call{Tool: tool, Args: []byte(`not looked at`)})
 	}
-	a := s.Advertise(calls, noon)
+	s.Offer(calls)
+	a := s.Advertise(noon)
 	text := strings.Join(a.Tools, " ")
 	for _, h := range a.Hidden {
 		text += "; " + h.Tool + " by " + h.Net
 	}
 	if c := a.Conflict; c != nil {
-		text += "; conflict of " + strings.Join(c.Nets, ", ") + " won by " + c.Winner
+		text += "; conflict of " + strings.Join(c.Nets, ", ")
+		if len(c.Yields) > 0 {
+			text += ", " + strings.Join(c.Yields, ", ") + " yield to " + c.Winner
+		}
 	}
 	if len(a.Ignored) > 0 {
 		text += "; ignored " + strings.Join(a.Ignored, ", ")
@@ -62,10 +66,17 @@ func TestAdvertise(t *testing.T) {
 		{"the more important net hides", []gate.Net{hides("n", 1, "b"), hides("m", 0, "b c")}, "a d; b by n; c by m"},
 		{"a pattern", []gate.Net{hideAll("*")}, "; a by glob; b by glob; c by glob; d by glob"},
 		{"everything is no conflict", []gate.Net{hideAll("*"), hides("n", 9, "a b")}, "; a by n; b by n; c by glob; d by glob"},
-		{"conflict: priority", []gate.Net{hides("n", 0, "a b"), hides("m", 1, "c d")}, "a b; c by m; d by m; conflict of m, n won by m"},
-		{"conflict: shorter", []gate.Net{hides("n", 0, "a"), hides("m", 0, "b c d")}, "a; b by m; c by m; d by m; conflict of m, n won by m"},
-		{"conflict: name", []gate.Net{hides("n", 0, "a b"), hides("m", 0, "c d")}, "a b; c by m; d by m; conflict of m, n won by m"},
-		{"conflict of three", []gate.Net{hides("n", 0, "a b"), hides("m", 0, "c"), hides("o", 0, "d")}, "c d; a by n; b by n; conflict of n, m, o won by n"},
+		{"required nets conflict", []gate.Net{hides("n", 0, "a b"), hides("m", 1, "c d")}, "; a by n; b by n; c by m; d by m; conflict of m, n"},
+		{"the shorter list first", []gate.Net{hides("n", 0, "a"), hides("m", 0, "b c d")}, "; a by n; b by m; c by m; d by m; conflict of m, n"},
+		{"then by name", []gate.Net{hides("n", 0, "a b"), hides("m", 0, "c d")}, "; a by n; b by n; c by m; d by m; conflict of m, n"},
+		{"three conflict", []gate.Net{hides("n", 0, "a b"), hides("m", 0, "c"), hides("o", 0, "d")}, "; a by n; b by n; c by m; d by o; conflict of n, m, o"},
+		{"required nets conflict beside an advisory one", []gate.Net{hides("n", 0, "a b"), hides("m", 1, "c d"), advisory(hides("o", 2, "a"))}, "; a by o; b by n; c by m; d by m; conflict of m, n"},
+		{"advisory yields to required", []gate.Net{hides("n", 0, "a b"), advisory(hides("m", 1, "c d"))}, "c d; a by n; b by n; conflict of m, n, m yield to n; ignored m"},
+		{"advisory yields to a higher priority", []gate.Net{advisory(hides("n", 0, "a b")), advisory(hides("m", 1, "c d"))}, "a b; c by m; d by m; conflict of m, n, n yield to m; ignored n"},
+		{"advisory yields to a shorter list", []gate.Net{advisory(hides("n", 0, "a")), advisory(hides("m", 0, "b c d"))}, "a; b by m; c by m; d by m; conflict of m, n, n yield to m; ignored n"},
+		{"only what leaves none yields", []gate.Net{advisory(hides("n", 3, "a")), advisory(hides("m", 2, "b c d")), advisory(hides("o", 1, "b"))}, "c d; a by n; b by o; conflict of n, m, o, m yield to n; ignored m"},
+		{"advisory blocks everything", []gate.Net{advisory(hides("n", 0, "a b c d"))}, "a b c d; conflict of n, n yield to ; ignored n"},
+		{"nothing is left for an advisory one", []gate.Net{hideAll("*"), advisory(hides("n", 9, "a"))}, "; a by n; b by glob; c by glob; d by glob"},
 		{"shadow", []gate.Net{shadow(hides("n", 0, "a b")), hides("m", 0, "c")}, "a b d; c by m"},
 		{"advisory alone", []gate.Net{advisory(hides("n", 0, "a"))}, "b c d; a by n"},
 		{"recovery", []gate.Net{advisory(hides("n", 0, "a")), recovering(hides("m", 1, "b"), locked)}, "a c d; b by m; ignored n"},
@@ -75,7 +86,7 @@ func TestAdvertise(t *testing.T) {
 		{"recovery spares what is required", []gate.Net{hides("n", 0, "a"), recovering(hides("m", 1, "b"), locked)}, "c d; a by n; b by m"},
 		{"recovery in shadow", []gate.Net{advisory(hides("n", 0, "a")), shadow(recovering(hides("m", 1, "b"), locked))}, "b c d; a by n"},
 		{"the highest recovery", []gate.Net{advisory(hides("n", 2, "a")), recovering(hides("m", 1, "x"), locked), recovering(hides("o", 3, "x"), locked), recovering(hides("p", 2, "x"), locked)}, "a b c d; ignored n"},
-		{"recovery settles a conflict", []gate.Net{advisory(hides("n", 0, "a b")), recovering(hides("m", 1, "c d"), locked)}, "a b; c by m; d by m; ignored n"},
+		{"no conflict in recovery", []gate.Net{advisory(hides("n", 0, "a b")), recovering(hides("m", 1, "c d"), locked)}, "a b; c by m; d by m; ignored n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if got := advertised(gate.NewSession(newPolicy(t, c.nets...), gate.SessionOptions{}), "a b c d"); got != c.want {
@@ -105,11 +116,12 @@ func TestAdvertiseFollows(t *testing.T) {
 	show("a b x")
 	p.allowCall(callAt("x", noon.Add(-20*time.Second)), nil)
 	show("a b; x by limit-x")
-	h := p.Advertise([]gate.Call{{Tool: "x"}}, noon).Hidden[0]
+	p.Offer([]gate.Call{{Tool: "x"}})
+	h := p.Advertise(noon).Hidden[0]
 	if want := "x has reached its limit of 1 calls; the next is possible in 40s."; h.Reason != want || h.Retry != 40*time.Second {
 		t.Error(h.Reason)
 	}
-	if a := p.Advertise([]gate.Call{{Tool: "x"}}, noon.Add(40*time.Second)); len(a.Hidden) > 0 {
+	if a := p.Advertise(noon.Add(40 * time.Second)); len(a.Hidden) > 0 {
 		t.Errorf("%+v", a)
 	}
 	if err := p.Deactivate("limit-x"); err != nil {
@@ -159,7 +171,8 @@ func TestArgumentsKeepATool(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := play(t, gate.PolicyOptions{Labels: labels(shellMaps(words)...)}, c.net)
-			shown := p.Advertise([]gate.Call{{Tool: "sh"}, {Tool: "x"}}, noon).Tools
+			p.Offer([]gate.Call{{Tool: "sh"}, {Tool: "x"}})
+			shown := p.Advertise(noon).Tools
 			if got := strings.Join(shown, " "); got != c.want {
 				t.Errorf("%q, want %q", got, c.want)
 			}
@@ -182,7 +195,8 @@ func TestAdvertiseWithMappers(t *testing.T) {
 	}
 	n.Mapper = func(gate.Call) []gate.Name { panic("out of order") }
 	p := play(t, gate.PolicyOptions{}, n)
-	h := p.Advertise([]gate.Call{{Tool: "a"}}, noon).Hidden
+	p.Offer([]gate.Call{{Tool: "a"}})
+	h := p.Advertise(noon).Hidden
 	want := []gate.Hidden{{Tool: "a", Block: gate.Block{Net: "n", Cause: gate.CauseNet, Name: "a", Reason: "Net 'n' cannot judge the call, because its mapper failed."}}}
 	if diff := cmp.Diff(want, h); diff != "" {
 		t.Error(diff)
@@ -193,8 +207,9 @@ func TestAdvertiseWithMappers(t *testing.T) {
 // what is shown is not, whatever the arguments.
 func TestHiddenIsRefused(t *testing.T) {
 	p := play(t, gate.PolicyOptions{}, hides("n", 0, "a b"), sequenceNet("c", "d"), limitNet("a", 1, "session"))
+	p.Offer([]gate.Call{{Tool: "a"}, {Tool: "b"}, {Tool: "c"}, {Tool: "d"}})
 	for range 2 {
-		a := p.Advertise([]gate.Call{{Tool: "a"}, {Tool: "b"}, {Tool: "c"}, {Tool: "d"}}, noon)
+		a := p.Advertise(noon)
 		for _, h := range a.Hidden {
 			if r, ok := p.Decide(gate.Call{Tool: h.Tool}, nil).(*gate.Refusal); !ok || !strings.Contains(r.Text, h.Reason) {
 				t.Errorf("%s: %+v, hidden because %s", h.Tool, r, h.Reason)
@@ -207,14 +222,28 @@ func TestHiddenIsRefused(t *testing.T) {
 	}
 }
 
+func ExampleSession_Advertise() {
+	s := newSession(backupBeforeDelete)
+	s.Offer([]gate.Call{{Tool: "backup"}, {Tool: "delete"}, {Tool: "read"}})
+	a := s.Advertise(time.Time{})
+	fmt.Println(a.Tools)
+	for _, h := range a.Hidden {
+		fmt.Printf("%s: %s\n", h.Tool, h.Reason)
+	}
+	// Output:
+	// [backup read]
+	// delete: delete requires a successful call to backup first.
+}
+
 func BenchmarkAdvertise(b *testing.B) {
 	s := gate.NewSession(sixtyRules(b), gate.SessionOptions{})
 	var tools []gate.Call
 	for i := range 200 {
 		tools = append(tools, gate.Call{Tool: fmt.Sprintf("%stool%d", []string{"", "rm", "deploy", "check"}[i%4], i/4), Also: []gate.Name{{Text: "x"}, {Text: fmt.Sprint("up.", i)}}})
 	}
+	s.Offer(tools)
 	b.ReportAllocs()
 	for b.Loop() {
-		s.Advertise(tools, noon)
+		s.Advertise(noon)
 	}
 }

@@ -26,6 +26,7 @@ func (j *judgement) decide(s *State, g *Grant) (Decision, *Delta) {
 		return j.duplicate(), nil
 	}
 	j.classify(s) // structural: what each net says
+	j.yield()
 	if r := j.refusal(g); r != nil {
 		return r, j.answered(asked)
 	}

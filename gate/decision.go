@@ -105,6 +105,7 @@ const (
 	Free
 	Gated
 	Blocked
+	Yields // an advisory net would block and is not heeded now, see [Net.Advisory]
 )
 
 func (*Allow) decision()   {}

@@ -488,15 +488,3 @@ func ExampleNearest() {
 	fmt.Println(gate.Nearest("delte_file", []string{"read_file", "delete_file"}))
 	// Output: delete_file
 }
-
-func ExampleSession_Advertise() {
-	s := newSession(backupBeforeDelete)
-	a := s.Advertise([]gate.Call{{Tool: "backup"}, {Tool: "delete"}, {Tool: "read"}}, time.Time{})
-	fmt.Println(a.Tools)
-	for _, h := range a.Hidden {
-		fmt.Printf("%s: %s\n", h.Tool, h.Reason)
-	}
-	// Output:
-	// [backup read]
-	// delete: delete requires a successful call to backup first.
-}

@@ -62,11 +62,14 @@ func fingerprintNet(n *net) string {
 func fingerprintPolicy(p *Policy, maps []Map) string {
 	type named struct {
 		Name, Print, Reason string
-		Shadow              bool `json:",omitempty"`
+		Shadow              bool           `json:",omitempty"`
+		Priority            int            `json:",omitempty"`
+		Advisory            bool           `json:",omitempty"`
+		Recovery            map[string]int `json:",omitempty"`
 	}
 	nets := make([]named, len(p.nets))
 	for i, n := range p.nets {
-		nets[i] = named{n.Name, n.print, n.Reason, n.Shadow}
+		nets[i] = named{n.Name, n.print, n.Reason, n.Shadow, n.Priority, n.Advisory, n.Recovery}
 	}
 	return hash(struct {
 		Nets   []named

@@ -46,10 +46,15 @@ type Net struct {
 	Shadow bool  // it records what it would have refused, and never blocks or asks
 	Static bool  // it cannot be switched on or off at run time
 
-	// What the net has to say when the lists of tools that are advertised
-	// contradict each other; see [Session.Advertise].
+	// Priority orders nets where they contradict each other.
 	Priority int
-	Advisory bool           // it yields to a recovery net of a higher priority
+
+	// Advisory makes the net yield: it does not block while a net of a higher
+	// priority is in recovery, nor while it would leave none of the offered tools
+	// (see [Session.Offer]) that the required nets, and advisory ones of a higher
+	// priority, let pass. Of equals the one that leaves fewer tools comes first, then
+	// by name. All other nets are required: they always block.
+	Advisory bool
 	Recovery map[string]int // the net is in recovery while these places hold so many tokens; nil: never
 }
 

@@ -175,7 +175,10 @@ func (s *Session) Classify(c Call) (vs []Verdict) {
 	j.name()
 	s.update(func(state *State) *Delta {
 		j.classify(state)
-		said := j.verdicts(j.in(enforced))
+		j.yield()
+		shadow := j.in(enforced)
+		shadow.yield()
+		said := j.verdicts(shadow)
 		for i, n := range s.policy.nets {
 			switch {
 			case len(said) > 0 && said[0].Net == n.Name:

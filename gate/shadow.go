@@ -34,7 +34,7 @@ type inShadow struct {
 
 // in is what the nets in shadow say of the call in that world.
 func (j *judgement) in(w world) *judgement {
-	k := &judgement{policy: j.policy, call: j.call, state: j.state, tools: j.tools, labels: j.labels, world: w, known: j.known}
+	k := &judgement{policy: j.policy, call: j.call, state: j.state, tools: j.tools, labels: j.labels, bare: j.bare, world: w, known: j.known}
 	k.findings, k.choices = k.findingRoom[:0], k.choiceRoom[:0]
 	for _, s := range j.shadows {
 		if w == enforced {
@@ -75,6 +75,7 @@ func (j *judgement) shadow(d *Delta, number uint64) (*judgement, *Refusal) {
 
 // enforce makes the moves of a world in which the nets in shadow block, or none.
 func (j *judgement) enforce(d *Delta, number uint64) *Refusal {
+	j.yield()
 	if r := j.refusal(nil); r != nil {
 		return r
 	}

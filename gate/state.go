@@ -16,6 +16,8 @@ type State struct {
 	Spent []uint64             // numbers of grants that were used
 	Last  uint64               // the number given last
 
+	Tools []Call // that can be called; nil: not known, see [Session.Offer]
+
 	Would WouldCount // what the nets in shadow would have done
 
 	// Owners tells the session's own flights from those of others, by the scope
@@ -69,6 +71,7 @@ type Delta struct {
 	Opened   *OpenCall // a call was admitted, or its record has changed
 	Closed   uint64    // a call was settled
 	Would    Kind      // how the nets in shadow would have answered; empty: they agree
+	Tools    []Call    // that can be called from now on; nil: as before
 }
 
 // A NetDelta is the new state of one net.
@@ -158,6 +161,9 @@ func (s *State) Apply(d *Delta) {
 		delete(s.Calls, d.Closed)
 	}
 	s.Would.add(d.Would)
+	if d.Tools != nil {
+		s.Tools = d.Tools
+	}
 	if d.Spent > 0 {
 		s.Spent = append(s.Spent[:len(s.Spent):len(s.Spent)], d.Spent)
 	}

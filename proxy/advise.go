@@ -118,7 +118,7 @@ func (a *advisor) forget(c *client) {
 // look asks the nets what a client of s is to be shown. It wants the lock.
 func (a *advisor) look(s *session) showing {
 	view := a.proxy.catalogue.load()
-	advertised := s.gate.Advertise(view.calls, a.proxy.options.Now())
+	advertised := s.knowing(view).Advertise(a.proxy.options.Now())
 	out := showing{view: view, hidden: make(map[string]bool, len(advertised.Hidden))}
 	for _, h := range advertised.Hidden {
 		out.hidden[h.Tool] = true
@@ -133,13 +133,22 @@ func (a *advisor) look(s *session) showing {
 	out.print = wire.Digest([]byte(b.String()))
 	key := ""
 	if c := advertised.Conflict; c != nil {
-		key = strings.Join(c.Nets, "\x00")
+		key = strings.Join(c.Nets, "\x00") + "\x00\x00" + strings.Join(c.Yields, "\x00")
 	}
 	if key != a.conflicts[s] {
 		a.conflicts[s] = key
 		out.conflict = advertised.Conflict
 	}
 	return out
+}
+
+// netNames are nets as records name them.
+func netNames(nets []string) []record.NetName {
+	names := []record.NetName{}
+	for _, net := range nets {
+		names = append(names, record.NetName{Net: net})
+	}
+	return names
 }
 
 // run tells clients of changes while the proxy lives.
@@ -240,11 +249,12 @@ func (a *advisor) report(s *session, c *gate.Conflict) {
 		return
 	}
 	p := a.proxy
-	p.log.Warn("the nets leave no tool that all of them let pass: one alone says what is listed", "session", s.id, "winner", c.Winner, "nets", c.Nets)
-	entry := record.Conflict{Time: p.options.Now(), Event: "conflict", Session: s.id, Winner: c.Winner}
-	for _, net := range c.Nets {
-		entry.Nets = append(entry.Nets, record.NetName{Net: net})
+	if len(c.Yields) == 0 {
+		p.log.Warn("required nets leave no tool that all of them let pass: none that they block is listed", "session", s.id, "nets", c.Nets)
+	} else {
+		p.log.Warn("the nets leave no tool that all of them let pass: advisory ones yield", "session", s.id, "nets", c.Nets, "yields", c.Yields)
 	}
+	entry := record.Conflict{Time: p.options.Now(), Event: "conflict", Session: s.id, Winner: c.Winner, Nets: netNames(c.Nets), Yields: netNames(c.Yields)}
 	if err := p.recorder.Write(entry); err != nil {
 		p.log.Error("recording a conflict", "error", err)
 	}

@@ -2,6 +2,7 @@ package proxy_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -133,41 +134,113 @@ func TestAdvertiseOthers(t *testing.T) {
 	})
 }
 
-// TestAdvertiseConflict: nets that leave no tool to agree upon are on record,
-// once for as long as they disagree.
-func TestAdvertiseConflict(t *testing.T) {
-	only := func(name string, priority int, tools ...string) gate.Net {
-		n := gate.Net{Name: name, Priority: priority, Places: []string{"never", "once"}, Initial: map[string]int{"once": 1}}
-		for _, tool := range tools {
-			n.Transitions = append(n.Transitions, gate.Transition{Name: "no-" + tool, Inputs: []string{"never"}, Tools: []gate.Tool{{Name: tool}}})
-		}
-		return n
-	}
+// TestNoConflict: nets that leave a tool together are not on record.
+func TestNoConflict(t *testing.T) {
 	legacyLegs(t, func(t *testing.T, l leg) {
-		s := start(t, setup{policy: netPolicy(t, only("weak", 0, "safe", "push"), only("strong", 1, "read")), change: func(o *proxy.Options) { o.Advertise = "enabled" }})
+		s := start(t, setup{policy: netPolicy(t, only("weak", 0, false, "safe", "push"), only("strong", 1, false, "read")), change: func(o *proxy.Options) { o.Advertise = "enabled" }})
 		c := s.connect(l, "")
 		c.shows("delete", "safe", "push", "read")
 		if n := len(s.conflicts()); n != 0 {
 			t.Errorf("%d conflicts where there are none", n)
 		}
 	})
-	legacyLegs(t, func(t *testing.T, l leg) {
-		var rest []string
-		for _, tool := range fixture.Attack() {
-			if tool.Name != "safe" && tool.Name != "push" {
-				rest = append(rest, tool.Name)
-			}
+}
+
+// only is a net that never lets the tools pass.
+func only(name string, priority int, advisory bool, tools ...string) gate.Net {
+	n := gate.Net{Name: name, Priority: priority, Advisory: advisory, Places: []string{"never", "once"}, Initial: map[string]int{"once": 1}}
+	for _, tool := range tools {
+		n.Transitions = append(n.Transitions, gate.Transition{Name: "no-" + tool, Inputs: []string{"never"}, Tools: []gate.Tool{{Name: tool}}})
+	}
+	return n
+}
+
+// threeTools is a site with the tools safe, push and read.
+func threeTools(t *testing.T, nets ...gate.Net) *site {
+	var tools []fixture.Tool
+	for _, tool := range fixture.Attack() {
+		if tool.Name == "safe" || tool.Name == "push" || tool.Name == "read" {
+			tools = append(tools, tool)
 		}
-		weak, strong := only("weak", 0, append(rest[:len(rest):len(rest)], "safe")...), only("strong", 1, append(rest[:len(rest):len(rest)], "push")...)
-		s := start(t, setup{policy: netPolicy(t, weak, strong), change: func(o *proxy.Options) { o.Advertise = "enabled" }})
+	}
+	return start(t, setup{policy: netPolicy(t, nets...), server: fixture.Options{Tools: tools}, change: func(o *proxy.Options) { o.Advertise = "enabled" }})
+}
+
+// TestRequiredNetsConflict: where required nets leave no tool together, none is
+// listed, none can be called, the status says so, and it is on record once.
+func TestRequiredNetsConflict(t *testing.T) {
+	eachLeg(t, func(t *testing.T, l leg) {
+		s := threeTools(t, only("g1", 5, false, "push", "read"), only("g2", 1, false, "safe"))
 		c := s.connect(l, "")
-		for range 3 {
-			c.shows("safe", "push", "read")
-			c.refuses("safe", `{}`, "blocked")
+		text := c.status()
+		if !strings.Contains(text, "leave no tool that can be called: g1, g2. They are required") || strings.Contains(text, "Available now") || strings.Contains(text, "Depends") {
+			t.Error(text)
 		}
-		found := s.conflicts()
-		if len(found) != 1 || found[0].Winner != "strong" || len(found[0].Nets) != 2 || found[0].Nets[0].Net != "strong" || found[0].Session == "" {
+		for range 2 {
+			if !l.modern { // whose list never changes
+				c.shows("", "safe", "push", "read")
+			}
+			c.refuses("safe", `{}`, "blocked")
+			c.refuses("push", `{}`, "blocked")
+		}
+		if found := s.conflicts(); !l.modern && (len(found) != 1 || found[0].Winner != "" || fmt.Sprint(found[0].Nets, found[0].Yields) != "[{g1} {g2}] []" || found[0].Session == "") {
 			t.Errorf("%+v", found)
+		}
+	})
+}
+
+// TestAdvisoryNetYields: what an advisory net that yields would hide is listed, can
+// be called, and is available in the status; the record of the call tells.
+func TestAdvisoryNetYields(t *testing.T) {
+	eachLeg(t, func(t *testing.T, l leg) {
+		s := threeTools(t, only("g1", 1, false, "push", "read"), only("g2", 5, true, "safe"))
+		c := s.connect(l, "")
+		if !l.modern {
+			c.shows("safe", "push", "read")
+		}
+		text := c.status()
+		if !strings.Contains(text, "Advisory nets yield, and do not block now: g2.") || !strings.Contains(text, "## Available now\n\nsafe\n") || strings.Contains(text, "Depends") || !strings.Contains(text, "- g2: once:1 (advisory: it does not block now)") {
+			t.Error(text)
+		}
+		c.must("safe", `{}`)
+		c.refuses("push", `{}`, "blocked")
+		if found := s.conflicts(); !l.modern && (len(found) != 1 || found[0].Winner != "g1" || fmt.Sprint(found[0].Nets, found[0].Yields) != "[{g2} {g1}] [{g2}]") {
+			t.Errorf("%+v", found)
+		}
+		if !s.recordsHave(`{"net":"g2","verdict":"yields"`) {
+			t.Error("the record of the call does not say that g2 yields")
+		}
+		tools, err := s.proxy.Tools("")
+		if err != nil || tools[0].Exposed != "safe" || len(tools[0].Nets) != 1 || tools[0].Nets[0].Verdict != "yields" {
+			t.Errorf("%+v, %v", tools, err)
+		}
+	})
+}
+
+// TestRecoveryOverrulesAdvisory: while a net is in recovery, what an advisory net
+// below it would block is listed, can be called, and is available in the status.
+func TestRecoveryOverrulesAdvisory(t *testing.T) {
+	eachLeg(t, func(t *testing.T, l leg) {
+		repair := gate.Net{
+			Name: "repairs", Priority: 1, Places: []string{"broken", "whole"}, Initial: map[string]int{"broken": 1}, Recovery: map[string]int{"broken": 1},
+			Transitions: []gate.Transition{{Name: "repair", Inputs: []string{"broken"}, Outputs: []string{"whole"}, Tools: gate.Tools("push")}},
+		}
+		s := threeTools(t, only("phases", 0, true, "safe"), repair)
+		c := s.connect(l, "")
+		if text := c.status(); !strings.Contains(text, "## Available now\n\nsafe, push, read\n") || strings.Contains(text, "Depends") {
+			t.Error(text)
+		}
+		if !l.modern {
+			c.shows("safe push read")
+		}
+		c.must("safe", `{}`)
+		c.must("push", `{}`)
+		c.refuses("safe", `{}`, "blocked")
+		if !l.modern {
+			c.shows("read", "safe")
+		}
+		if text := c.status(); !strings.Contains(text, "## Available now\n\nread\n") || !strings.Contains(text, "- safe: ") {
+			t.Error(text)
 		}
 	})
 }
@@ -175,7 +248,7 @@ func TestAdvertiseConflict(t *testing.T) {
 // A conflict is a record of one.
 type conflict struct {
 	Event, Winner, Session string
-	Nets                   []struct{ Net string }
+	Nets, Yields           []struct{ Net string }
 }
 
 func (s *site) conflicts() (found []conflict) {
@@ -188,6 +261,13 @@ func (s *site) conflicts() (found []conflict) {
 		}
 	}
 	return found
+}
+
+// recordsHave reports whether a record contains the text.
+func (s *site) recordsHave(text string) bool {
+	s.records.mu.Lock()
+	defer s.records.mu.Unlock()
+	return slices.ContainsFunc(s.records.lines, func(line []byte) bool { return strings.Contains(string(line), text) })
 }
 
 // TestAdvertisePossible: what can never be called is listed on no leg, until

@@ -86,7 +86,7 @@ func (p *Proxy) redeem(t *toolCall, q *gate.Ask, r *approval.Question) (a answer
 	var d gate.Decision
 	used = p.approvals.Redeem(r, func(shown approval.Call) bool {
 		t.params = t.params.AsShown(shown.Meta)
-		d = t.client.session.gate.Decide(t.gate, q.Grant())
+		d = t.client.session.knowing(p.catalogue.load()).Decide(t.gate, q.Grant())
 		_, allowed := d.(*gate.Allow)
 		return allowed
 	})

@@ -88,7 +88,7 @@ func (p *Proxy) serve(t *toolCall) {
 		t.answer(a)
 		return
 	}
-	switch d := t.client.session.gate.Decide(t.gate, nil).(type) {
+	switch d := t.client.session.knowing(p.catalogue.load()).Decide(t.gate, nil).(type) {
 	case *gate.Allow:
 		p.admit(t, d)
 	case *gate.Refusal:

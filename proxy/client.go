@@ -31,6 +31,17 @@ type session struct {
 	shadowed  tally
 	over      atomic.Bool // nothing begins in it any more
 	narrowed  atomic.Bool // a client was shown just the tools that its nets let pass
+
+	offered atomic.Pointer[toolView] // the tools that its gate knows of
+}
+
+// knowing is the gate of the session, told which tools there are.
+func (s *session) knowing(view *toolView) *gate.Session {
+	if s.offered.Load() != view {
+		s.gate.Offer(view.calls)
+		s.offered.Store(view)
+	}
+	return s.gate
 }
 
 // A client is one conversation with an MCP client: a stdio connection, a

@@ -3,6 +3,7 @@ package proxy
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -23,16 +24,23 @@ type statusDoc struct {
 	now     time.Time
 	ways    int // that were looked for
 
+	advertised gate.Advertised
+	hidden     map[string]bool // tools that no arguments let pass
+
 	free, asking, depends []string // names of tools
 	refused               []string // lines
 }
 
 // status is the status of a session as Markdown.
 func (p *Proxy) status(s *session) string {
-	d := &statusDoc{proxy: p, session: s, now: p.options.Now()}
-	s.gate.Tick(d.now)
+	d := &statusDoc{proxy: p, session: s, now: p.options.Now(), hidden: map[string]bool{}}
+	view := p.catalogue.load()
+	d.advertised = s.knowing(view).Advertise(d.now)
+	for _, h := range d.advertised.Hidden {
+		d.hidden[h.Tool] = true
+	}
 	state := s.gate.Snapshot()
-	for _, c := range p.catalogue.load().calls {
+	for _, c := range view.calls {
 		c.Time = d.now
 		decision, _ := p.options.Policy.Decide(state, c, nil) // nothing comes of it
 		d.add(c, decision)
@@ -60,7 +68,7 @@ func (d *statusDoc) add(c gate.Call, decision gate.Decision) {
 func (d *statusDoc) certain(c gate.Call, r *gate.Refusal) bool {
 	switch r.Kind {
 	case gate.KindBlocked:
-		return len(d.session.gate.Advertise([]gate.Call{c}, d.now).Hidden) > 0
+		return d.hidden[c.Tool]
 	case gate.KindDefault:
 		return true
 	}
@@ -89,16 +97,36 @@ func (d *statusDoc) String() string {
 	if len(d.refused) > 0 {
 		fmt.Fprintf(&b, "\n## Not available now\n\n%s\n", strings.Join(d.refused, "\n"))
 	}
+	d.conflict(&b)
 	b.WriteString("\n## State\n\n")
 	for _, n := range d.session.gate.Nets() {
-		if n.Active && !n.Shadow {
-			fmt.Fprintf(&b, "- %s: %s\n", n.Name, cmp.Or(n.Marking.String(), "no tokens"))
+		if !n.Active || n.Shadow {
+			continue
 		}
+		yields := ""
+		if slices.Contains(d.advertised.Ignored, n.Name) {
+			yields = " (advisory: it does not block now)"
+		}
+		fmt.Fprintf(&b, "- %s: %s%s\n", n.Name, cmp.Or(n.Marking.String(), "no tokens"), yields)
 	}
 	for _, h := range d.session.gate.Open() {
 		fmt.Fprintf(&b, "- call #%d of %s has not ended, for %s\n", h.Number, h.Tool, text.Duration(d.now.Sub(h.Since)))
 	}
 	return b.String()
+}
+
+// conflict says which nets leave no tool together, and what follows.
+func (d *statusDoc) conflict(b *strings.Builder) {
+	c := d.advertised.Conflict
+	if c == nil {
+		return
+	}
+	fmt.Fprintf(b, "\n## Conflict\n\nTogether these nets leave no tool that can be called: %s. ", strings.Join(c.Nets, ", "))
+	if len(c.Yields) == 0 {
+		b.WriteString("They are required, so each of them blocks calls.\n")
+	} else {
+		fmt.Fprintf(b, "Advisory nets yield, and do not block now: %s.\n", strings.Join(c.Yields, ", "))
+	}
 }
 
 // section is the names under a heading, if there are any.

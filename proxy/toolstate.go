@@ -53,10 +53,12 @@ func (p *Proxy) Tools(sessionID string) ([]ToolInfo, error) {
 		s = found.gate
 	}
 	now := p.options.Now()
+	view := p.catalogue.load()
+	s.Offer(view.calls)
 	s.Tick(now)
 	state := s.Snapshot()
 	list := []ToolInfo{}
-	for _, t := range p.catalogue.load().order {
+	for _, t := range view.order {
 		info := ToolInfo{Canonical: t.canonical, Bare: t.name, Exposed: t.exposed, Upstream: t.upstream.config.Name, Session: sessionID}
 		info.InputSchema, _ = rawjson.Member(t.object, "inputSchema")
 		c := t.call()

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -67,7 +68,7 @@ func twins(from, to *side, alone []gate.Map) []twin {
 	var pairs []twin
 	for _, a := range from.nets {
 		for _, b := range to.nets {
-			if a.Fingerprint == b.Fingerprint && (a.Labels == nil) == (b.Labels == nil) && a.Scope == b.Scope && a.Shadow == b.Shadow && !taken[b.Name] && !reads(a, alone) {
+			if a.Fingerprint == b.Fingerprint && (a.Labels == nil) == (b.Labels == nil) && a.Scope == b.Scope && a.Shadow == b.Shadow && sameClass(a, b) && !taken[b.Name] && !reads(a, alone) {
 				taken[b.Name] = true
 				pairs = append(pairs, twin{a.Name, b.Name})
 				break
@@ -75,6 +76,16 @@ func twins(from, to *side, alone []gate.Map) []twin {
 		}
 	}
 	return pairs
+}
+
+// sameClass reports whether the nets yield alike, and to the same ones.
+func sameClass(a, b gate.NetInfo) bool {
+	return a.Advisory == b.Advisory && a.Priority == b.Priority && maps.Equal(a.Recovery, b.Recovery)
+}
+
+// yields reports whether a net of the side can yield.
+func (s *side) yields() bool {
+	return slices.ContainsFunc(s.nets, func(n gate.NetInfo) bool { return n.Advisory })
 }
 
 // reads reports whether one of the maps gives a name that the net reads, or by
@@ -213,6 +224,9 @@ func newComparison(from, to *side) *comparison {
 	}
 	if len(d.twins) == len(from.nets) && len(d.twins) == len(to.nets) && from.deny == to.deny {
 		return d // the same nets
+	}
+	if from.yields() || to.yields() {
+		d.partly("advisory nets yield where they would leave no tool, and which tools there are is not looked at")
 	}
 	if from.deny || to.deny { // what a net names is known by it: none is left out
 		d.twins = nil

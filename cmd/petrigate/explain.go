@@ -167,7 +167,7 @@ type explainReport struct {
 
 type explainedNet struct {
 	Name       string      `json:"name"`
-	Verdict    string      `json:"verdict"` // "blocked", "gated", "free", "abstain"
+	Verdict    string      `json:"verdict"` // "blocked", "yields", "gated", "free", "abstain"
 	Manual     bool        `json:"manual,omitempty"`
 	Shadow     bool        `json:"shadow,omitempty"`
 	Transition string      `json:"transition"`
@@ -176,7 +176,7 @@ type explainedNet struct {
 	Marking    string      `json:"marking"`
 }
 
-var verdictWords = [...]string{gate.Abstain: "abstain", gate.Free: "free", gate.Gated: "gated", gate.Blocked: "blocked"}
+var verdictWords = [...]string{gate.Abstain: "abstain", gate.Free: "free", gate.Gated: "gated", gate.Blocked: "blocked", gate.Yields: "yields"}
 
 func (e *explanation) report(verbose bool) explainReport {
 	r := explainReport{

@@ -117,7 +117,7 @@ func (e *explanation) nets(b *strings.Builder, verbose bool) {
 // says is the verdict of one net in plain words.
 func says(v gate.Verdict) string {
 	text := map[gate.VerdictKind]string{
-		gate.Abstain: "nothing", gate.Free: "always passes", gate.Gated: "passes now", gate.Blocked: "refuses",
+		gate.Abstain: "nothing", gate.Free: "always passes", gate.Gated: "passes now", gate.Blocked: "refuses", gate.Yields: "does not block now: it is advisory",
 	}[v.Kind]
 	if v.Manual && v.Kind == gate.Gated {
 		text = "asks a person"

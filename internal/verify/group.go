@@ -26,6 +26,9 @@ func (m *model) explored(nets []int) Group {
 		g.Complete, g.Deadlock.Result = true, Proved
 		return g
 	}
+	if g.Deadlock.Why = m.yielding(nets); g.Deadlock.Why != "" {
+		return g
+	}
 	gap := m.gap(nets, nil)
 	var w *space
 	if gap == "" {

@@ -177,7 +177,7 @@ func (m *model) seed(q *query) (nets []int, barred bool) {
 // barred says that the query is never met, where that is plain.
 func (m *model) barred(q *query) found {
 	nets, barred := m.seed(q)
-	if !barred || m.gap(nets, q.tag) != "" || !m.view(nets, viewOptions{tag: q.tag}).barred() {
+	if !barred || m.gap(nets, q.tag) != "" || m.yielding(nets) != "" || !m.view(nets, viewOptions{tag: q.tag}).barred() {
 		return found{} // a call of an open tool may do what no listed one does
 	}
 	return found{result: Proved, nets: nets}

@@ -240,6 +240,7 @@ type viewOptions struct {
 	cap       int                // large counters begin here; 0: where they do
 	limit     int                // states of a search
 	until     int                // effort of the model at which searches end; 0: any
+	required  bool               // nothing is proved by what advisory nets block
 	about     int                // 1 + the net whose verdicts are asked about: it is seen to block; 0: none
 }
 

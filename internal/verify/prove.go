@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -210,6 +211,9 @@ func (m *model) budgeted(a AtMost) (net int, ok bool) {
 		return 0, false
 	}
 	for _, n := range m.nets {
+		if n.info.Advisory {
+			continue
+		}
 		for p, name := range n.info.Places {
 			if tokens := n.info.Initial[name]; tokens > 0 && tokens <= a.Count && m.pays(n, p, a.Tool) {
 				return n.index, true
@@ -264,6 +268,9 @@ func (a Reachable) prove(m *model) Proof {
 
 func (a AlwaysPossible) prove(m *model) Proof {
 	likes := func(s *shape) bool { return s.carries(a.Tool, false) }
+	if why := m.yieldingAround(likes); why != "" {
+		return Proof{Why: why}
+	}
 	var nets []int
 	l := m.climb()
 	for i, s := range m.shapes {
@@ -312,7 +319,7 @@ func (m *model) always(nets []int, ok func(*space, int32, int) bool, excused fun
 		}
 		return 0
 	}
-	if why := m.gap(nets, tag); why != "" {
+	if why := cmp.Or(m.gap(nets, tag), m.yielding(nets)); why != "" {
 		return Proof{Why: why}
 	}
 	lock := func(s *space) Deadlock {

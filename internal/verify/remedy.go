@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"cmp"
 	"slices"
 	"sync"
 
@@ -170,8 +171,8 @@ func (t *trip) find(nets []int) Remedy {
 // hopeless says that no plan was found: that there is none, if nothing else can
 // move the nets than what was planned with.
 func (t *trip) hopeless(nets []int) Remedy {
-	if gap := t.model.gap(nets, nil); gap != "" {
-		return Remedy{Why: gap}
+	if why := cmp.Or(t.model.gap(nets, nil), t.model.yielding(nets)); why != "" {
+		return Remedy{Why: why}
 	}
 	for _, n := range nets {
 		data := t.state.Nets[n]

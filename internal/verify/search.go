@@ -49,6 +49,7 @@ func (s *shape) doubt(tool string) (why, supposed string) {
 }
 
 func (m *model) neverOf(q *query, nets []int, o viewOptions) found {
+	about := nets
 	nets = slices.Clone(nets)
 	if o.limit == 0 {
 		o.limit = m.limit
@@ -62,7 +63,7 @@ func (m *model) neverOf(q *query, nets []int, o viewOptions) found {
 			if why := m.gap(nets, q.tag); why != "" {
 				return found{result: Unknown, why: why}
 			}
-			return found{result: Proved, nets: nets}
+			return m.unadvised(q, about, nets, o)
 		}
 		ms, ok := s.movesToHit()
 		if !ok {
@@ -71,6 +72,9 @@ func (m *model) neverOf(q *query, nets []int, o viewOptions) found {
 		n := m.objection(q, ms)
 		if n < 0 {
 			return found{result: Refuted, moves: ms}
+		}
+		if o.required && m.nets[n].info.Advisory {
+			return found{result: Unknown, why: m.yielding([]int{n})}
 		}
 		if slices.Contains(nets, n) { // a counter that was made smaller does not show it
 			if ms, ok = m.lengthen(q, s, ms); ok {

@@ -86,6 +86,10 @@ func (m *model) callable(t gate.Tool) Name {
 		return name
 	}
 	f := m.never(q, plan.nets)
+	if why := m.yielding(plan.nets); f.result == Refuted && why != "" {
+		name.Why = why
+		return name
+	}
 	switch f.result {
 	case Refuted:
 		name.Callable, name.Failing = AfterFailure, m.trace(f.moves)
@@ -164,6 +168,9 @@ const (
 func (m *model) redundant(n, effort int) (because []int, ok bool) {
 	if m.nets[n].info.Validate != nil {
 		return nil, false // it judges arguments, and those are not looked at here
+	}
+	if m.nets[n].info.Advisory || m.nets[n].info.Recovery != nil {
+		return nil, false // which nets yield depends on it
 	}
 	if m.nets[n].info.Shadow || m.gap([]int{n}, nil) != "" {
 		return nil, false

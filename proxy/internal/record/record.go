@@ -82,13 +82,14 @@ type Switch struct {
 }
 
 // Conflict is that the nets of a session left no tool which all of them
-// would let pass: only the winner was heeded in what its client was shown.
+// would let pass.
 type Conflict struct {
 	Time    time.Time `json:"time"`
 	Event   string    `json:"event"` // conflict
 	Session string    `json:"session"`
-	Winner  string    `json:"winner"`
-	Nets    []NetName `json:"nets"` // those that narrow the list, the winner first
+	Winner  string    `json:"winner,omitempty"` // the most important net that is heeded; empty where none yields
+	Nets    []NetName `json:"nets"`             // those in conflict, the most important first
+	Yields  []NetName `json:"yields"`           // the advisory ones among them that are not heeded
 }
 
 // NetName is a net as in the other records.
@@ -120,6 +121,8 @@ func VerdictName(k gate.VerdictKind) string {
 		return "gated"
 	case gate.Blocked:
 		return "blocked"
+	case gate.Yields:
+		return "yields"
 	default:
 		return "abstain"
 	}

@@ -76,7 +76,7 @@ func TestNothing(t *testing.T) {
 
 // TestNames: what is none of the known is no permission, and no end.
 func TestNames(t *testing.T) {
-	for k, want := range map[gate.VerdictKind]string{gate.Free: "free", gate.Gated: "gated", gate.Blocked: "blocked", gate.Abstain: "abstain"} {
+	for k, want := range map[gate.VerdictKind]string{gate.Free: "free", gate.Gated: "gated", gate.Blocked: "blocked", gate.Yields: "yields", gate.Abstain: "abstain"} {
 		if got := VerdictName(k); got != want {
 			t.Errorf("%v: %q", k, got)
 		}

@@ -1,0 +1,211 @@
+package gate
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+)
+
+// yield drops what advisory nets that yield now say against the call.
+func (j *judgement) yield() {
+	if !j.blocked || !slices.ContainsFunc(j.findings, func(f finding) bool { return f.kind == Blocked && f.net.Advisory }) {
+		return
+	}
+	v := newAdviser(j.policy, j.state, j.world, j.call.Time)
+	v.heed()
+	j.blocked = false
+	for i := range j.findings {
+		f := &j.findings[i]
+		if f.kind == Blocked && v.yields[f.net.index] {
+			f.kind = Yields
+		}
+		j.blocked = j.blocked || f.kind == Blocked
+	}
+	j.manual = len(j.steps()) > 0
+}
+
+// adviser finds out which tools the nets block now, and which nets yield.
+type adviser struct {
+	policy *Policy
+	state  *State
+	world  world // acting, or enforced
+	now    time.Time
+
+	lists    []*allowlist // by net; nil: it narrows nothing
+	yields   []bool       // by net
+	heeded   []*allowlist // the most important first
+	ignored  []string     // nets with a list that yield
+	conflict *Conflict
+	j        judgement
+}
+
+// allowlist is the tools that one net lets pass, kept as those that it blocks.
+type allowlist struct {
+	net     *net
+	blocked []bool // by tool
+	left    int    // how many tools it lets pass
+}
+
+func newAdviser(p *Policy, s *State, w world, now time.Time) *adviser {
+	return &adviser{policy: p, state: s, world: w, now: now, lists: make([]*allowlist, len(p.nets)), yields: make([]bool, len(p.nets))}
+}
+
+// heed decides which nets are heeded: all required ones, and then, by priority,
+// each advisory one that no recovery net overrules and that leaves a tool which
+// those before it let pass.
+func (v *adviser) heed() {
+	for i := range v.state.Tools {
+		v.judge(i)
+		v.add(&v.j, i)
+		if v.world == enforced {
+			v.add(v.j.in(enforced), i)
+		}
+	}
+	v.recover()
+	lists := v.ordered()
+	blocked := make([]bool, len(v.state.Tools))
+	for _, l := range lists {
+		if !l.net.Advisory {
+			l.narrow(blocked)
+		}
+	}
+	some := slices.Contains(blocked, false)
+	var yield []string
+	for _, l := range lists {
+		switch {
+		case !l.net.Advisory:
+		case some && !l.leaves(blocked):
+			v.yields[l.net.index] = true
+			yield = append(yield, l.net.Name)
+		default:
+			l.narrow(blocked)
+		}
+	}
+	for _, l := range lists {
+		if !v.yields[l.net.index] {
+			v.heeded = append(v.heeded, l)
+		}
+	}
+	v.ignored = append(v.ignored, yield...)
+	v.conflict = v.disagreement(lists, yield, some)
+}
+
+// disagreement is the conflict of the lists; nil if there is none. A required
+// net that blocks every tool is none: it agrees with all others.
+func (v *adviser) disagreement(lists []*allowlist, yield []string, some bool) *Conflict {
+	c := &Conflict{Yields: yield}
+	switch {
+	case len(yield) > 0:
+		if len(v.heeded) > 0 {
+			c.Winner = v.heeded[0].net.Name
+		}
+	case some:
+		return nil
+	default:
+		lists = slices.DeleteFunc(lists, func(l *allowlist) bool { return l.net.Advisory })
+		if len(lists) == 0 || slices.ContainsFunc(lists, func(l *allowlist) bool { return l.left == 0 }) {
+			return nil
+		}
+	}
+	for _, l := range lists {
+		c.Nets = append(c.Nets, l.net.Name)
+	}
+	return c
+}
+
+// judge asks the nets about one tool.
+func (v *adviser) judge(tool int) {
+	c := v.state.Tools[tool]
+	c.Args, c.Time = nil, v.now
+	v.j = judgement{policy: v.policy, call: &c, bare: true}
+	v.j.name()
+	v.j.classify(v.state)
+}
+
+// add notes which nets block the tool whatever its arguments are.
+func (v *adviser) add(j *judgement, tool int) {
+	for i := range j.findings {
+		if f := &j.findings[i]; j.hides(f) {
+			v.list(f.net).block(tool)
+		}
+	}
+}
+
+// list is the list of the net, made if it is not there.
+func (v *adviser) list(n *net) *allowlist {
+	if v.lists[n.index] == nil {
+		v.lists[n.index] = &allowlist{net: n, blocked: make([]bool, len(v.state.Tools)), left: len(v.state.Tools)}
+	}
+	return v.lists[n.index]
+}
+
+func (l *allowlist) block(tool int) {
+	l.blocked[tool] = true
+	l.left--
+}
+
+// narrow adds what the net blocks.
+func (l *allowlist) narrow(blocked []bool) {
+	for i := range blocked {
+		blocked[i] = blocked[i] || l.blocked[i]
+	}
+}
+
+// leaves reports whether the net lets a tool pass that is not blocked.
+func (l *allowlist) leaves(blocked []bool) bool {
+	for i := range blocked {
+		if !blocked[i] && !l.blocked[i] {
+			return true
+		}
+	}
+	return false
+}
+
+// ordered are the lists of the nets that no recovery net overrules, the most
+// important first.
+func (v *adviser) ordered() []*allowlist {
+	var lists []*allowlist
+	for i, l := range v.lists {
+		switch {
+		case l == nil:
+		case v.yields[i]:
+			v.ignored = append(v.ignored, l.net.Name)
+		default:
+			lists = append(lists, l)
+		}
+	}
+	slices.SortFunc(lists, func(a, b *allowlist) int {
+		return cmp.Or(cmp.Compare(b.net.Priority, a.net.Priority), cmp.Compare(a.left, b.left), strings.Compare(a.net.Name, b.net.Name))
+	})
+	return lists
+}
+
+// recover lets the advisory nets yield whose priority is below that of a net in
+// recovery.
+func (v *adviser) recover() {
+	in, priority := false, 0
+	for _, n := range v.policy.nets {
+		if (!in || n.Priority > priority) && v.recovering(n) {
+			in, priority = true, n.Priority
+		}
+	}
+	for i, n := range v.policy.nets {
+		v.yields[i] = in && n.Advisory && n.Priority < priority
+	}
+}
+
+// recovering reports whether the marking of an active net, as it is shown, is
+// that of recovery. A net in shadow overrules none that is enforced.
+func (v *adviser) recovering(n *net) bool {
+	data := v.state.Nets[n.index]
+	if n.Recovery == nil || !data.Active || n.Shadow && v.world != enforced {
+		return false
+	}
+	for _, tokens := range n.show(n.at(data, v.now).deciding()) {
+		if tokens.Count < n.Recovery[tokens.Place] {
+			return false
+		}
+	}
+	return true
+}

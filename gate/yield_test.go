@@ -1,0 +1,199 @@
+package gate_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/petrigate/petrigate/gate"
+)
+
+// offer plays nets whose session knows the tools.
+func offer(t *testing.T, tools string, nets ...gate.Net) *player {
+	t.Helper()
+	p := play(t, gate.PolicyOptions{}, nets...)
+	var calls []gate.Call
+	for _, tool := range strings.Fields(tools) {
+		calls = append(calls, gate.Call{Tool: tool})
+	}
+	p.Offer(calls)
+	return p
+}
+
+// shows checks that what is advertised and what is allowed agree: just these
+// tools are shown, and a call of any other is refused by the net that hides it.
+func (p *player) shows(want string) gate.Advertised {
+	p.t.Helper()
+	a := p.Advertise(noon)
+	if got := strings.Join(a.Tools, " "); got != want {
+		p.t.Errorf("shows %q, want %q", got, want)
+	}
+	for _, tool := range a.Tools {
+		if vs := p.Classify(gate.Call{Tool: tool}); slices.ContainsFunc(vs, func(v gate.Verdict) bool { return v.Kind == gate.Blocked }) {
+			p.t.Errorf("%s is shown and blocked: %+v", tool, vs)
+		}
+	}
+	for _, h := range a.Hidden {
+		r, ok := p.Decide(gate.Call{Tool: h.Tool}, nil).(*gate.Refusal)
+		if !ok || !slices.ContainsFunc(r.Blocks, func(b gate.Block) bool { return b.Net == h.Net && b.Reason == h.Reason }) {
+			p.t.Errorf("%s: %+v, hidden by %s", h.Tool, r, h.Net)
+		}
+	}
+	return a
+}
+
+// TestRequiredNetsConflict: where required nets leave no tool together, none is
+// shown and none is allowed.
+func TestRequiredNetsConflict(t *testing.T) {
+	p := offer(t, "a b c", hides("g1", 5, "b c"), hides("g2", 1, "a"))
+	if diff := cmp.Diff(&gate.Conflict{Nets: []string{"g1", "g2"}}, p.shows("").Conflict); diff != "" {
+		t.Error(diff)
+	}
+	p.refuse("a", gate.KindBlocked, "g2")
+	p.refuse("b", gate.KindBlocked, "g1")
+}
+
+// TestAdvisoryNetYields: an advisory net that would leave no tool does not block
+// the calls which the others let pass, and does not move with them.
+func TestAdvisoryNetYields(t *testing.T) {
+	p := offer(t, "a b c", hides("g1", 1, "b c"), advisory(hides("g2", 5, "a")))
+	if diff := cmp.Diff(&gate.Conflict{Winner: "g1", Nets: []string{"g2", "g1"}, Yields: []string{"g2"}}, p.shows("a").Conflict); diff != "" {
+		t.Error(diff)
+	}
+	before := p.Status()
+	if diff := cmp.Diff([]gate.Verdict{{Net: "g2", Kind: gate.Yields}}, p.allow("a").Nets); diff != "" {
+		t.Error(diff)
+	}
+	if after := p.Status(); after != before {
+		t.Errorf("%s became %s", before, after)
+	}
+	p.refuse("b", gate.KindBlocked, "g1")
+	p.allow("unlock")
+	p.shows("a b c")
+}
+
+// TestAdvisoryNetBlocks: it does where the tools are not known, and where it
+// leaves one.
+func TestAdvisoryNetBlocks(t *testing.T) {
+	nets := []gate.Net{hides("g1", 1, "b c"), advisory(hides("g2", 5, "a"))}
+	play(t, gate.PolicyOptions{}, nets...).refuse("a", gate.KindBlocked, "g2")
+	p := offer(t, "a b c d", nets...)
+	p.shows("d")
+	p.refuse("a", gate.KindBlocked, "g2")
+	p.Offer([]gate.Call{{Tool: "a"}, {Tool: "b"}, {Tool: "c"}})
+	p.shows("a")
+}
+
+// phases is an advisory net that wants a plan before an act, and repairs one that
+// overrules it until the repair.
+func phases() []gate.Net {
+	plan := advisory(handNet("phases", map[string]int{"start": 1}, "plan: start -> planned | plan", "act: planned -> planned | act write"))
+	repair := handNet("repairs", map[string]int{"broken": 1}, "repair: broken -> whole | repair")
+	repair.Priority = 1
+	return []gate.Net{plan, recovering(repair, map[string]int{"broken": 1})}
+}
+
+// TestRecoveryOverrulesAdvisory: while a net is in recovery, what an advisory net
+// below it blocks is shown and allowed; after it, neither.
+func TestRecoveryOverrulesAdvisory(t *testing.T) {
+	p := offer(t, "repair plan act write read", phases()...)
+	if a := p.shows("repair plan act write read"); a.Conflict != nil || !slices.Equal(a.Ignored, []string{"phases"}) {
+		t.Errorf("%+v", a)
+	}
+	p.success("act")
+	p.success("repair")
+	p.shows("plan read")
+	p.refuse("act", gate.KindBlocked, "phases")
+	p.success("plan")
+	p.shows("act write read")
+
+	// Which tools there are makes no difference.
+	p = play(t, gate.PolicyOptions{}, phases()...)
+	p.allow("act")
+	if err := p.Deactivate("repairs"); err != nil {
+		t.Fatal(err)
+	}
+	p.refuse("act", gate.KindBlocked, "phases")
+}
+
+// TestRequiredNetInRecovery: a net that is required blocks all the same, and is
+// alone in the refusal.
+func TestRequiredNetInRecovery(t *testing.T) {
+	p := play(t, gate.PolicyOptions{}, append(phases(), hides("keeps", 0, "act"))...)
+	p.refuse("act", gate.KindBlocked, "keeps")
+	p.allow("write")
+}
+
+// TestYieldInShadow: nets in shadow yield to each other as they would if they were
+// enforced, and overrule none that is.
+func TestYieldInShadow(t *testing.T) {
+	nets := phases()
+	p := play(t, gate.PolicyOptions{Shadow: true}, shadow(nets[0]), shadow(nets[1]))
+	p.script("act", "repair", "act -> blocked phases")
+
+	p = offer(t, "a b", shadow(hides("g1", 1, "b")), shadow(advisory(hides("g2", 0, "a"))))
+	p.script("a", "b -> blocked g1")
+	if vs := p.Classify(gate.Call{Tool: "a"}); vs[1].Kind != gate.Yields {
+		t.Errorf("%+v", vs)
+	}
+
+	p = play(t, gate.PolicyOptions{}, nets[0], shadow(nets[1]))
+	p.refuse("act", gate.KindBlocked, "phases")
+}
+
+// TestYieldsToAPerson: a net that yields asks nobody for what it would have let
+// a person approve under another name of the call; those that do not yield ask.
+func TestYieldsToAPerson(t *testing.T) {
+	asking := advisory(handNet("n", map[string]int{"p": 1, "q": 0}, "one: p -> p [manual] | up.act", "two: q -> q | act"))
+	c := gate.Call{Tool: "up.act", Also: []gate.Name{{Text: "act", Certain: true}}}
+	p := play(t, gate.PolicyOptions{}, asking, phases()[1])
+	p.allowCall(c, nil)
+	p = play(t, gate.PolicyOptions{}, asking, phases()[1], approvalNet("act"))
+	a, ok := p.Decide(c, nil).(*gate.Ask)
+	if !ok || len(a.Steps) != 1 || a.Steps[0].Net != "approve-before-act" {
+		t.Fatalf("%+v", a)
+	}
+}
+
+// TestShownIsAllowed: of nets of all kinds, what is advertised and what is allowed
+// agree, in every state of a random walk.
+func TestShownIsAllowed(t *testing.T) {
+	r := rand.New(rand.NewPCG(10, 1))
+	tools := []string{"a", "b", "c", "d"}
+	yields, conflicts := 0, 0
+	for range 300 {
+		var nets []gate.Net
+		for i := range 1 + r.IntN(4) {
+			n := handNet(fmt.Sprint("n", i), map[string]int{"p": 1},
+				"one: p -> q | "+tools[r.IntN(4)], "two: q -> p | "+tools[r.IntN(4)]+" "+tools[r.IntN(4)], "no: x -> x | "+tools[r.IntN(4)])
+			n.Priority, n.Advisory = r.IntN(3), r.IntN(2) == 0
+			if r.IntN(3) == 0 {
+				n.Recovery = map[string]int{"q": 1}
+			}
+			nets = append(nets, n)
+		}
+		p := offer(t, strings.Join(tools, " "), nets...)
+		for range 6 {
+			a := p.Advertise(noon)
+			p.shows(strings.Join(a.Tools, " "))
+			yields += len(a.Ignored)
+			if a.Conflict != nil {
+				conflicts++
+			}
+			if len(a.Tools) == 0 {
+				break
+			}
+			p.success(a.Tools[r.IntN(len(a.Tools))])
+		}
+		if t.Failed() {
+			t.Fatalf("%+v", nets)
+		}
+	}
+	if yields == 0 || conflicts == 0 {
+		t.Errorf("%d nets yielded, %d conflicts", yields, conflicts)
+	}
+}
