@@ -2,6 +2,10 @@ package config
 
 import "time"
 
+// DefaultStartup is how long the first list of tools waits for the servers,
+// where no configuration says it.
+const DefaultStartup = 10 * time.Second
+
 // A Config is one configuration, checked and complete. Values of "state" and
 // "session" are not in it: this version keeps state in memory, one session for
 // each connection, and refuses a file that asks for anything else.

@@ -40,7 +40,7 @@ var scalars = map[string]scalar{
 	"audit.file":        {"", false, checkFilled},
 	"log.level":         {"info", false, checkWord([]string{"debug", "info", "warn", "error"})},
 	"log.format":        {"auto", false, checkWord([]string{"auto", "text", "json"})},
-	"startup":           {"10s", true, checkDuration(0)},
+	"startup":           {DefaultStartup.String(), true, checkDuration(0)},
 }
 
 func checkWord(words []string, later ...string) func(what, shown, text string) (msg, hint string) {

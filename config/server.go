@@ -107,6 +107,9 @@ func (d *decoder) server(name, n *node) Server {
 	for _, key := range clientKeys {
 		known[key] = d.ignored
 	}
+	for key, word := range toolKeys {
+		known[key] = d.toolList(word)
+	}
 	d.mapping(n, "a server", known)
 	if n.kind == mapKind {
 		d.agree(name, n, &s)
@@ -119,8 +122,27 @@ func (d *decoder) server(name, n *node) Server {
 // clientKeys are what clients write into their own files, for themselves.
 var clientKeys = []string{
 	"autoApprove", "alwaysAllow", "alwaysLoad", "trust", "description", "gallery", "source", "icon", "icons", "name", "title", "version",
-	"disabledTools", "enabledTools", "includeTools", "excludeTools", "initTimeout", "serverInstructions", "startup", "dev",
+	"initTimeout", "serverInstructions", "startup", "dev",
 	"autoStart", "registry", "note", "notes", "comment", "_comment", "$schema",
+}
+
+// toolKeys are what clients call the lists of tools that a server may have, and
+// what stands for them here.
+var toolKeys = map[string]string{
+	"enabledTools": "allow", "enabled_tools": "allow", "includeTools": "allow", "allowedTools": "allow", "allowed_tools": "allow",
+	"disabledTools": "deny", "disabled_tools": "deny", "excludeTools": "deny", "exclude_tools": "deny",
+}
+
+// toolList points to the list of tools that has an effect here: a tool that is
+// switched off in the client alone can be called.
+func (d *decoder) toolList(word string) func(key, value *node) {
+	return func(key, value *node) {
+		if value.kind == listKind && len(value.items) == 0 {
+			d.ignored(key, value)
+			return
+		}
+		d.warn(key, fmt.Sprintf("%q is for a client and has no effect here", key.text), fmt.Sprintf("tools: { %s: [...] } has", word))
+	}
 }
 
 func (d *decoder) ignored(key, _ *node) {
@@ -216,6 +238,10 @@ func (d *decoder) timeout(to *time.Duration) func(key, value *node) {
 			return
 		case numberKind:
 			ms, err := strconv.ParseInt(value.text, 10, 32)
+			if err == nil && ms > 0 && ms < 1000 {
+				d.at(value, fmt.Sprintf("%s is in milliseconds, and %d of them are hardly meant", quoted(key), ms), fmt.Sprintf("write %ds or %dms", ms, ms))
+				return
+			}
 			if err == nil && ms > 0 {
 				*to = time.Duration(ms) * time.Millisecond
 				return

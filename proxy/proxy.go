@@ -283,6 +283,7 @@ func (p *Proxy) Start() {
 		defer timer.Stop()
 		select {
 		case <-timer.C:
+			p.warnOfSlowStarts()
 		case <-p.ctx.Done():
 		}
 		p.endStartup()
@@ -293,6 +294,15 @@ func (p *Proxy) Start() {
 	for _, u := range p.upstreams {
 		p.background(func() { p.sweep(u) })
 		u.Start(p.ctx)
+	}
+}
+
+// warnOfSlowStarts says which upstreams lists of tools do not wait for any longer.
+func (p *Proxy) warnOfSlowStarts() {
+	for _, u := range p.upstreams {
+		if u.State().Phase == upstream.Starting {
+			p.log.Warn("upstream has not answered yet: its tools are listed once it has", "upstream", u.config.Name, "waited", p.options.Startup)
+		}
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/text"
+	"github.com/petrigate/petrigate/proxy/internal/upstream"
 )
 
 // maxWays is for how many tools the status names the way there: each is a
@@ -91,6 +92,7 @@ func (d *statusDoc) why(c gate.Call, r *gate.Refusal) string {
 func (d *statusDoc) String() string {
 	var b strings.Builder
 	b.WriteString("# petrigate status\n\nWhat a call does can still depend on its arguments. A call that is refused is not made, and its text says why.\n")
+	section(&b, "Servers that are not there now, nor are their tools", d.proxy.awaited())
 	section(&b, "Available now", d.free)
 	section(&b, "Available once a person has approved the call", d.asking)
 	section(&b, "Depends on the arguments", d.depends)
@@ -127,6 +129,17 @@ func (d *statusDoc) conflict(b *strings.Builder) {
 	} else {
 		fmt.Fprintf(b, "Advisory nets yield, and do not block now: %s.\n", strings.Join(c.Yields, ", "))
 	}
+}
+
+// awaited are the upstreams that are not up.
+func (p *Proxy) awaited() []string {
+	var names []string
+	for _, u := range p.upstreams {
+		if phase := u.State().Phase; phase != upstream.Up {
+			names = append(names, u.config.Name+" ("+phase.String()+")")
+		}
+	}
+	return names
 }
 
 // section is the names under a heading, if there are any.

@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -234,5 +235,18 @@ func TestInstructions(t *testing.T) {
 				rest = after
 			}
 		})
+	}
+}
+
+// TestStatusNamesAbsentServers: an agent whose list of tools is short reads which
+// servers are missing.
+func TestStatusNamesAbsentServers(t *testing.T) {
+	s := start(t, setup{rules: "block danger\n", change: func(o *proxy.Options) {
+		o.Upstreams = append(o.Upstreams, proxy.Upstream{Name: "gone", URL: "http://127.0.0.1:1/mcp"})
+		o.Startup = time.Millisecond
+	}})
+	c := s.connect(legs()[0], "")
+	if text := c.status(); !strings.Contains(text, "\n## Servers that are not there now, nor are their tools\n\ngone (") || strings.Contains(text, "up (") {
+		t.Errorf("%s", text)
 	}
 }

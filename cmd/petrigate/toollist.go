@@ -4,10 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/gate"
@@ -241,6 +243,10 @@ func (s toolSet) others(seen map[string]bool) []string {
 	return names
 }
 
+// firstStart is how long check --live waits for the upstreams where the
+// configuration does not say: a first start may have to fetch the program.
+const firstStart = time.Minute
+
 // liveTools asks the upstreams. One that does not answer fails the check.
 func liveTools(ctx context.Context, s stdio, cfg *config.Config) ([]listedTool, error) {
 	if err := runnable(s.err, cfg); err != nil {
@@ -248,15 +254,18 @@ func liveTools(ctx context.Context, s stdio, cfg *config.Config) ([]listedTool, 
 	}
 	quiet := *cfg
 	quiet.Audit.File = ""
+	if quiet.Startup == config.DefaultStartup {
+		quiet.Startup = firstStart
+	}
 	p, err := build(&quiet, &policy.Result{}, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = p.Close() }()
 	p.Start()
-	p.AwaitTools(ctx)
+	awaitUpstreams(ctx, s.err, p)
 	status := p.Status()
-	if down := silent(status.Upstreams, cfg); len(down) > 0 {
+	if down := silent(status.Upstreams, &quiet); len(down) > 0 {
 		for _, why := range down {
 			printError(s.err, why)
 		}
@@ -280,4 +289,29 @@ func asListed(tools []proxy.ToolInfo) []listedTool {
 		list = append(list, listedTool{Exposed: t.Exposed, Bare: t.Bare, Canonical: t.Canonical, InputSchema: t.InputSchema})
 	}
 	return list
+}
+
+// awaitUpstreams waits for the tools of all upstreams, and says on a terminal
+// which of them have come up and which it still waits for.
+func awaitUpstreams(ctx context.Context, w io.Writer, p *plant) {
+	listed := make(chan struct{})
+	go func() {
+		defer close(listed)
+		p.AwaitTools(ctx)
+	}()
+	bar := newProgress(w)
+	defer bar.clear()
+	begin := time.Now()
+	tick := time.NewTicker(progressEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-listed:
+			return
+		case <-tick.C:
+			bar.say(func() string {
+				return fmt.Sprintf("waiting for %s (%s)", and(silentNames(p)), time.Since(begin).Round(time.Second))
+			})
+		}
+	}
 }
