@@ -32,7 +32,7 @@ func (m *model) explored(nets []int) Group {
 	gap := m.gap(nets, nil)
 	var w *space
 	if gap == "" {
-		w = m.whole(nets, anyCall, min(m.limit, groupLimit))
+		w = m.whole(nets, viewOptions{tag: anyCall, limit: min(m.limit, groupLimit)})
 	}
 	if w == nil && m.endless(nets) {
 		g.Deadlock.Result = Proved
@@ -47,7 +47,7 @@ func (m *model) explored(nets []int) Group {
 			g.Deadlock.Why = gap
 			return g
 		}
-		w = m.whole(nets, anyCall, m.limit/5)
+		w = m.whole(nets, viewOptions{tag: anyCall, limit: m.limit / 5})
 	}
 	if w == nil {
 		g.Deadlock.Why = m.spent()
@@ -56,7 +56,7 @@ func (m *model) explored(nets []int) Group {
 	g.States, g.Complete = len(w.at), true
 	g.Deadlock = m.deadlock(w)
 	if g.Deadlock.Why == whyLong {
-		if w = m.exact(nets, anyCall); w != nil {
+		if w = m.exact(nets, viewOptions{tag: anyCall, limit: m.limit}); w != nil {
 			g.Deadlock = m.deadlock(w)
 		}
 	}
@@ -70,8 +70,8 @@ func (m *model) callless(nets []int) bool {
 }
 
 // exact is the whole graph with the counters as they are written.
-func (m *model) exact(nets []int, tag func(*shape) uint8) *space {
-	return m.wholeFrom(nets, tag, m.limit, 0)
+func (m *model) exact(nets []int, o viewOptions) *space {
+	return m.wholeFrom(nets, o, 0)
 }
 
 // groupLimit is how many states of a group are looked at before simpler proofs
@@ -95,7 +95,7 @@ func (m *model) lockOfOne(nets, group []int, likes func(*shape) bool) Deadlock {
 		if m.gap([]int{n}, tag) != "" {
 			continue
 		}
-		w := m.whole([]int{n}, tag, min(m.limit, groupLimit))
+		w := m.whole([]int{n}, viewOptions{tag: tag, limit: min(m.limit, groupLimit)})
 		if w == nil {
 			continue
 		}
@@ -110,14 +110,14 @@ func (m *model) lockOfOne(nets, group []int, likes func(*shape) bool) Deadlock {
 // whole is the graph of everything that the nets can reach; nil if it is too
 // large. Where counters are made smaller it is not the whole truth, but what
 // can be reached from its states is.
-func (m *model) whole(nets []int, tag func(*shape) uint8, limit int) *space {
-	return m.wholeFrom(nets, tag, limit, capSteps[:]...)
+func (m *model) whole(nets []int, o viewOptions) *space {
+	return m.wholeFrom(nets, o, capSteps[:]...)
 }
 
-func (m *model) wholeFrom(nets []int, tag func(*shape) uint8, limit int, caps ...int) *space {
-	for _, to := range caps {
-		v := m.view(nets, viewOptions{cap: to, tag: tag})
-		s := v.explore(&query{sole: -1, edges: true, tag: tag, start: goOn}, v.bound(viewOptions{limit: limit}))
+func (m *model) wholeFrom(nets []int, o viewOptions, caps ...int) *space {
+	for _, o.cap = range caps {
+		v := m.view(nets, o)
+		s := v.explore(&query{sole: -1, edges: true, tag: o.tag, start: goOn}, v.bound(o))
 		if !s.complete {
 			return nil
 		}
@@ -144,17 +144,27 @@ func (m *model) endless(nets []int) bool {
 }
 
 // lenient reports whether the net can plainly never block the effect: only
-// observers list its names, or transitions that need what is always there.
+// observers list its names, or transitions that need what is always there. What
+// calls can mean to the net has to be known, see [model.climb].
 func (n *net) lenient(e int) bool {
 	for _, a := range n.known.list[e] {
 		if a.free || n.observed(a.lists) {
 			continue
 		}
-		if !n.still || n.begin(0, e).verdict == blocks {
+		if !n.passes(e) {
 			return false
 		}
 	}
 	return len(n.free) == 0 || n.still || n.settles()
+}
+
+// passes reports whether the net blocks the effect in none of its states.
+func (n *net) passes(e int) bool {
+	if n.still {
+		return n.begin(0, e).verdict != blocks
+	}
+	locals, ok := n.alone()
+	return ok && !slices.ContainsFunc(locals, func(l int) bool { return n.begin(l, e).verdict == blocks })
 }
 
 // settles reports whether the structural transitions fire at the start only:
@@ -186,9 +196,9 @@ func (s *space) admits(k int32, c int) bool {
 // escapes reports, for each state, whether a successful continuation reaches
 // one in which a call of a class that ok likes is admitted.
 //
-// Calls of which nobody knows that they can be made count where unsure is true.
-// It is right to stop in a state that is excused.
-func (s *space) escapes(ok func(k int32, class int) bool, excused func(k int32) bool, unsure bool) []bool {
+// Only calls of classes that may be made count. It is right to stop in a state
+// that is excused.
+func (s *space) escapes(ok func(k int32, class int) bool, excused func(k int32) bool, may func(class int) bool) []bool {
 	good := make([]bool, len(s.at))
 	var queue []int32
 	for k := range s.at {
@@ -198,14 +208,14 @@ func (s *space) escapes(ok func(k int32, class int) bool, excused func(k int32) 
 			continue
 		}
 		for c := range s.classes {
-			if sh := s.classes[c].shape; (unsure || !sh.unsure()) && !sh.waits && s.admits(int32(k), c) && ok(int32(k), c) {
+			if may(c) && !s.classes[c].shape.waits && s.admits(int32(k), c) && ok(int32(k), c) {
 				good[k] = true
 				queue = append(queue, int32(k))
 				break
 			}
 		}
 	}
-	back := s.successful(unsure)
+	back := s.successful(may)
 	for len(queue) > 0 {
 		k := queue[0]
 		queue = queue[1:]
@@ -221,13 +231,13 @@ func (s *space) escapes(ok func(k int32, class int) bool, excused func(k int32) 
 
 // successful are the steps of successful continuations, backwards: a call in
 // flight succeeds, or a call begins and succeeds at once.
-func (s *space) successful(unsure bool) [][]int32 {
+func (s *space) successful(may func(class int) bool) [][]int32 {
 	back := make([][]int32, len(s.at))
 	for _, e := range s.edges {
 		switch {
 		case e.by.kind == succeeds:
 			back[e.to] = append(back[e.to], e.from)
-		case e.by.kind == starts && (unsure || !s.classes[e.by.arg].shape.unsure()):
+		case e.by.kind == starts && may(int(e.by.arg)):
 			if to, ok := s.atOnce(e.from, e.by.arg); ok {
 				back[to] = append(back[to], e.from)
 			}

@@ -167,6 +167,14 @@ func (n *net) alone() (locals []int, ok bool) {
 	if n.wild {
 		return nil, false
 	}
+	if n.apart.effects != len(n.known.list) {
+		n.apart.locals, n.apart.ok = n.byItself()
+		n.apart.effects = len(n.known.list)
+	}
+	return n.apart.locals, n.apart.ok
+}
+
+func (n *net) byItself() (locals []int, ok bool) {
 	for t := range n.trans {
 		def := &n.info.Transitions[t]
 		if def.Deferred && !def.Observe || len(n.free) > 0 && !n.settles() {

@@ -18,14 +18,14 @@ func (m *model) deadlock(s *space) Deadlock {
 // continuation reaches a call that ok likes; likes says the same of shapes, as
 // far as it can without a state.
 func (m *model) lock(s *space, ok func(k int32, class int) bool, excused func(k int32) bool, likes func(*shape) bool) Deadlock {
-	good := s.escapes(ok, excused, false)
+	good := s.escapes(ok, excused, s.surely)
 	if !slices.Contains(good, false) {
 		return Deadlock{Result: Proved}
 	}
 	unsure := s.leastSure()
 	if unsure != nil {
-		good = s.escapes(ok, excused, true)
-		s.surely()
+		good = s.escapes(ok, excused, func(int) bool { return true })
+		s.again()
 	}
 	k := s.locked(good)
 	if k < 0 {
@@ -68,9 +68,12 @@ func (s *space) locked(good []bool) int32 {
 	return found
 }
 
-// surely forgets of the states how they are reached, and finds it anew without
+// surely reports whether it is known that a call of the class can be made.
+func (v *view) surely(class int) bool { return !v.classes[class].shape.unsure() }
+
+// again forgets of the states how they are reached, and finds it anew without
 // calls of which nobody knows that they can be made.
-func (s *space) surely() {
+func (s *space) again() {
 	next := make([][]int, len(s.at))
 	for i, e := range s.edges {
 		if e.by.kind != starts || !s.classes[e.by.arg].shape.unsure() {

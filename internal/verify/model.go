@@ -15,6 +15,7 @@ type model struct {
 	listed []gate.Tool
 	gaps   []gap // why it is not the whole policy
 	limit  int   // states of one search
+	small  int   // states of a group that is looked at whole
 	stop   func() bool
 	states int // visited so far
 	effort int // likewise, times the classes that were tried in them
@@ -34,7 +35,7 @@ type model struct {
 type lowered struct{ net, to int }
 
 func newModel(p *gate.Policy, o *Options) *model {
-	m := &model{limit: o.States, capped: make(map[lowered]*net), policy: p, conditions: o.Conditions, also: make(map[string][]gate.Name)}
+	m := &model{limit: o.States, small: cmp.Or(o.groups, groupLimit), capped: make(map[lowered]*net), policy: p, conditions: o.Conditions, also: make(map[string][]gate.Name)}
 	for _, t := range o.Tools {
 		m.also[t.Name] = t.Also
 	}
@@ -231,6 +232,9 @@ type class struct {
 	shape   *shape // one of them
 	touches []touch
 	tag     uint8
+
+	sure   bool  // of some shape it is known that such a call can be made; see viewOptions.beyond
+	beyond []int // of that one with the fewest: nets that the view has not and that can refuse it
 }
 
 // viewOptions choose what is seen.
@@ -241,6 +245,7 @@ type viewOptions struct {
 	limit     int                // states of a search
 	until     int                // effort of the model at which searches end; 0: any
 	required  bool               // nothing is proved by what advisory nets block
+	beyond    bool               // say of the classes which nets that are not seen can refuse them
 	about     int                // 1 + the net whose verdicts are asked about: it is seen to block; 0: none
 }
 
@@ -285,12 +290,31 @@ func (m *model) view(nets []int, o viewOptions) *view {
 			if v.classes[i].shape.unsure() && !s.unsure() {
 				v.classes[i].shape = s
 			}
+			v.classes[i].weigh(v, s, o)
 			continue
 		}
 		seen[string(key)] = len(v.classes)
+		c.weigh(v, s, o)
 		v.classes = append(v.classes, c)
 	}
 	return v
+}
+
+// weigh notes which nets beyond the view can refuse the shape, where they are
+// fewer than of the others of its class.
+func (c *class) weigh(v *view, s *shape, o viewOptions) {
+	if !o.beyond || s.unsure() {
+		return
+	}
+	var beyond []int
+	for _, t := range s.touches {
+		if v.at[t.net] < 0 && !v.model.nets[t.net].lenient(t.effect) {
+			beyond = append(beyond, t.net)
+		}
+	}
+	if !c.sure || len(beyond) < len(c.beyond) {
+		c.sure, c.beyond = true, beyond
+	}
 }
 
 // bound is how many states a search may look at.

@@ -56,10 +56,17 @@ func newNaming(maps []gate.Map, nets []*net, extra []gate.Tool, known []Tool) *n
 	return g
 }
 
-// remembering are the maps, but that no text is matched twice.
+// remembering are the maps, but that no text is matched or read twice.
 func remembering(maps []gate.Map) []gate.Map {
 	out := slices.Clone(maps)
+	readers := make(map[gate.Reader]gate.Reader)
 	for i := range out {
+		if r := out[i].Reader; r != nil {
+			if readers[r] == nil {
+				readers[r] = &memory{Reader: r, readings: make(map[string]gate.Reading)}
+			}
+			out[i].Reader = readers[r]
+		}
 		if out[i].Match == nil {
 			continue
 		}
@@ -74,6 +81,26 @@ func remembering(maps []gate.Map) []gate.Map {
 		}
 	}
 	return out
+}
+
+// A memory is a reader that knows what it has read of texts. Calls as a whole it
+// reads anew.
+type memory struct {
+	gate.Reader
+	readings map[string]gate.Reading
+}
+
+func (m *memory) Read(c *gate.Call, text string) gate.Reading {
+	if len(c.Args) > 0 {
+		return m.Reader.Read(c, text)
+	}
+	key := c.Tool + "\x00" + text
+	r, known := m.readings[key]
+	if !known {
+		r = m.Reader.Read(c, text)
+		m.readings[key] = r
+	}
+	return r
 }
 
 // exemption notes what calls have to be asked for because it exempts them.

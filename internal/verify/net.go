@@ -30,6 +30,11 @@ type net struct {
 	globs []globRow
 
 	known *effects
+	apart struct { // the states of the net by itself, of so many effects
+		effects int
+		locals  []int
+		ok      bool
+	}
 
 	locals  []local
 	localID map[string]int

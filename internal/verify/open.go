@@ -207,10 +207,6 @@ func (b *shaper) kindsOfTool(o *openTool, atoms []int) kinds {
 				here = append(here, a-f.first)
 			}
 		}
-		if len(here) > maxMapsOfField {
-			count = maxShapesOfTool + 1
-			break
-		}
 		values, ok := b.subsets(f, here)
 		if !ok {
 			count = maxShapesOfTool + 1
@@ -244,21 +240,41 @@ func (o *openTool) admitted(shapes []*shape, atoms []int) []*shape {
 }
 
 // subsets are values for each set of the atoms, with texts where some are
-// known. ok is false where there are too many.
+// known. Of maps that give the same label one is taken: which of them match
+// makes no difference. ok is false where there are too many.
 func (b *shaper) subsets(f *openField, atoms []int) (values []*value, ok bool) {
+	if f.ps == nil {
+		for set := uint64(1); len(atoms) <= maxMapsOfField && set < 1<<len(atoms); set++ {
+			values = append(values, f.value(chosen(atoms, set), true))
+		}
+		return values, len(atoms) <= maxMapsOfField
+	}
 	var ps []pattern
 	var keys []mapKey
 	for _, a := range atoms {
-		if f.ps != nil {
-			ps, keys = append(ps, f.ps[a]), append(keys, f.atoms[a].key)
+		ps, keys = append(ps, f.ps[a]), append(keys, f.atoms[a].key)
+	}
+	groups, count := b.sameLabel(ps), 1
+	if len(ps) > 64 {
+		return nil, false // a set would not hold them
+	}
+	for _, g := range groups {
+		if count *= 1 + len(g); count > maxSetsOfField {
+			return nil, false
 		}
 	}
-	for set := uint64(1); set < 1<<len(atoms); set++ {
-		if f.ps == nil {
-			values = append(values, f.value(chosen(atoms, set), true))
-			continue
+	for k := 1; k < count; k++ {
+		set, either, rest := uint64(0), uint64(0), k
+		for _, g := range groups {
+			if at := rest % (1 + len(g)); at > 0 {
+				set |= 1 << g[at-1]
+				for _, i := range g {
+					either |= 1 << i
+				}
+			}
+			rest /= 1 + len(g)
 		}
-		strong, ok := b.kindsOf(f.name, ps, keys, set)
+		strong, ok := b.kindsOf(f.name, ps, keys, set, either)
 		if !ok {
 			return nil, false
 		}
@@ -267,6 +283,28 @@ func (b *shaper) subsets(f *openField, atoms []int) (values []*value, ok bool) {
 		}
 	}
 	return values, true
+}
+
+// maxSetsOfField bounds the sets of maps of one field that are tried for a question.
+const maxSetsOfField = 512
+
+// sameLabel are the patterns by the label that they give to a call. A net that
+// takes the first map which matches tells all of its maps apart.
+func (b *shaper) sameLabel(ps []pattern) [][]int {
+	var groups [][]int
+	for i := range ps {
+		net := ps[i].key.net
+		at := slices.IndexFunc(groups, func(g []int) bool {
+			first := &ps[g[0]]
+			return first.label == ps[i].label && first.key.net == net && (net < 0 || !b.nets[net].info.MatchFirst)
+		})
+		if at < 0 {
+			groups = append(groups, []int{i})
+		} else {
+			groups[at] = append(groups[at], i)
+		}
+	}
+	return groups
 }
 
 // chosen are the atoms of the set.

@@ -61,7 +61,7 @@ var overlooked = []struct {
 	{name: "an action that patterns match and that has the name of a label", rules: "map a.f x as b.y\nblock ? unless b.*\nblock \"a\"\n", claims: "never b.y", calls: []string{`b{"action":"y"}`}},
 	{name: "an action by two names of its tool", rules: "block a.d* unless gh_a.*e\nrequire a.d* before pay\n", claims: "never pay", calls: []string{`gh_a{"action":"de"}`, "pay"}, tools: hub},
 	{name: "a map that what is not tried is the same as", rules: "map x.action k9 as n\n" + openActions + "require n before pay\n", claims: "never pay", calls: []string{`x{"action":"k9"}`, "pay"}},
-	{name: "known by an action beside the one that is asked about", deny: true, rules: "map x.action runs go as m\nlimit m to 5 per session\n" + openActions + "require l9 before pay\n", claims: "never pay", calls: []string{`x{"action":"go k9"}`, "pay"}},
+	{name: "known by an action beside the one that is asked about", deny: true, rules: "map x.action runs ls as m\nlimit m to 5 per session\n" + openActions + "require l9 before pay\n", claims: "never pay", calls: []string{`x{"action":"ls k9"}`, "pay"}},
 }
 
 // hub lists a tool under three names.

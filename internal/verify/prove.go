@@ -1,7 +1,6 @@
 package verify
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 
@@ -291,13 +290,9 @@ func (a AlwaysPossible) prove(m *model) Proof {
 			nets = append(nets, s.nets()...)
 		}
 	}
-	around := m.around(nets)
-	if m.gap(around, nil) != "" || m.whole(around, anyCall, min(m.limit, groupLimit)) == nil {
-		if d := m.lockOfOne(nets, around, likes); d.Result == Refuted {
-			return Proof{Result: Refuted, Counterexample: d.Trace, Because: d.Because}
-		}
-	}
-	return m.always(around, func(s *space, _ int32, c int) bool { return s.classes[c].tag&wanted != 0 }, nil, likes)
+	return m.always(m.around(nets), nil, goal{
+		likes: likes, ok: func(s *space, _ int32, c int) bool { return s.classes[c].tag&wanted != 0 },
+	})
 }
 
 // around are the groups of the nets.
@@ -309,34 +304,6 @@ func (m *model) around(nets []int) []int {
 		}
 	}
 	return out
-}
-
-// always proves that a call which ok likes can be reached from everywhere.
-func (m *model) always(nets []int, ok func(*space, int32, int) bool, excused func(*space, int32) bool, likes func(*shape) bool) Proof {
-	tag := func(s *shape) uint8 {
-		if !s.waits && likes(s) {
-			return wanted
-		}
-		return 0
-	}
-	if why := cmp.Or(m.gap(nets, tag), m.yielding(nets)); why != "" {
-		return Proof{Why: why}
-	}
-	lock := func(s *space) Deadlock {
-		if s == nil {
-			return Deadlock{Why: m.spent()}
-		}
-		var excuse func(int32) bool
-		if excused != nil {
-			excuse = func(k int32) bool { return excused(s, k) }
-		}
-		return m.lock(s, func(k int32, c int) bool { return ok(s, k, c) }, excuse, likes)
-	}
-	d := lock(m.whole(nets, tag, m.limit))
-	if d.Why == whyLong {
-		d = lock(m.exact(nets, tag))
-	}
-	return Proof{Result: d.Result, Counterexample: d.Trace, Because: d.Because, Why: d.Why, Supposed: d.supposed}
 }
 
 // find is the number of a net.
@@ -475,5 +442,5 @@ func (m *model) lively(name string, excused func(*space, int32) bool) Proof {
 	likes := func(s *shape) bool {
 		return slices.ContainsFunc(s.touches, func(t touch) bool { return t.net == i })
 	}
-	return m.always(m.around([]int{i}), gated, excused, likes)
+	return m.always(m.around([]int{i}), []int{i}, goal{likes, gated, excused})
 }

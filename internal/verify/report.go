@@ -22,6 +22,7 @@ type Options struct {
 	Stop   func() bool // asked now and then; true ends the searches; nil: never
 
 	passes     bool // what no net knows passes, whatever the default is
+	groups     int  // states of a group, up to which it is asked whole whether calls are always possible; 0: groupLimit
 	inventions int  // how many names are tried of those that patterns match; 0: maxInventions
 }
 

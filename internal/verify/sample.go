@@ -198,11 +198,11 @@ func join(a, b string) []string {
 }
 
 // impossible reports whether no text is matched by exactly the patterns of the
-// set, as far as that is plain.
-func impossible(ps []pattern, set uint64) bool {
+// set, and by whichever of either, as far as that is plain.
+func impossible(ps []pattern, set, either uint64) bool {
 	for i := range ps {
 		for j := range ps {
-			if set&(1<<i) == 0 || set&(1<<j) != 0 {
+			if set&(1<<i) == 0 || (set|either)&(1<<j) != 0 {
 				continue
 			}
 			if ps[i].source == ps[j].source || includes(&ps[j], &ps[i]) || ps[i].word != "" && ps[j].grows && ps[j].match(ps[i].word) {

@@ -40,7 +40,7 @@ func (b *shaper) values(field string, tools []label) (values []*value, ok bool) 
 	}
 	var out []*value
 	for set := uint64(1); set < 1<<len(ps); set++ {
-		strong, ok := b.kindsOf(field, ps, keys, set)
+		strong, ok := b.kindsOf(field, ps, keys, set, 0)
 		if !ok {
 			return nil, false
 		}
@@ -159,7 +159,7 @@ func (b *shaper) actionTexts(tools []label, ps []pattern, keys []mapKey) (texts,
 // some of which no rule speaks of, and where none are known, or where patterns of
 // names match too, what the maps make of them.
 func (b *shaper) actionsOf(tools []label, ps []pattern, keys []mapKey, set uint64, invented []string) (texts []string, others []*value, ok bool) {
-	values, ok := b.kindsOf("action", ps, keys, set)
+	values, ok := b.kindsOf("action", ps, keys, set, 0)
 	for _, v := range values {
 		if v.texts != nil && b.named(tools, v.texts[0]) {
 			texts = append(texts, v.texts...)

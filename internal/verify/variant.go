@@ -65,10 +65,11 @@ func (n *net) exempts(name string) bool {
 
 // kindsOf are values that exactly the patterns of the set match, one for each
 // way in which their labels can be worth something. There are none where no
-// text is matched so. ok is false where there are too many.
-func (b *shaper) kindsOf(field string, ps []pattern, keys []mapKey, set uint64) (values []*value, ok bool) {
+// text is matched so. Those of either may match it too or not, which makes no
+// difference. ok is false where there are too many.
+func (b *shaper) kindsOf(field string, ps []pattern, keys []mapKey, set, either uint64) (values []*value, ok bool) {
 	text, known := witness(ps, set)
-	if !known && impossible(ps, set) {
+	if !known && impossible(ps, set, either) {
 		return nil, true
 	}
 	var readers []int
