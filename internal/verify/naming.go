@@ -148,7 +148,7 @@ type value struct {
 	field string
 	weak  bool     // not a string; texts are its leaves, then all of them in one
 	texts []string // nil in an abstract value: hits says what matches
-	hits  []hit    // of an abstract value
+	hits  []hit    // what matches, of an abstract value at least
 	like  string   // of an abstract value: an action that the same patterns of names match; may be empty
 }
 

@@ -263,6 +263,17 @@ func (b *shaper) subsets(f *openField, atoms []int) (values []*value, ok bool) {
 			return nil, false
 		}
 	}
+	at := make(map[string]int)
+	add := func(v *value) {
+		key := worthOf(v, ps, groups)
+		i, seen := at[key]
+		if !seen {
+			at[key] = len(values)
+			values = append(values, v)
+		} else if values[i].texts == nil {
+			values[i] = v
+		}
+	}
 	for k := 1; k < count; k++ {
 		set, either, rest := uint64(0), uint64(0), k
 		for _, g := range groups {
@@ -278,8 +289,11 @@ func (b *shaper) subsets(f *openField, atoms []int) (values []*value, ok bool) {
 		if !ok {
 			return nil, false
 		}
+		for _, v := range strong {
+			add(v)
+		}
 		if len(strong) > 0 {
-			values = append(append(values, strong...), weakValue(f.name, ps, keys, set))
+			add(weakValue(f.name, ps, keys, set))
 		}
 	}
 	return values, true
@@ -287,6 +301,19 @@ func (b *shaper) subsets(f *openField, atoms []int) (values []*value, ok bool) {
 
 // maxSetsOfField bounds the sets of maps of one field that are tried for a question.
 const maxSetsOfField = 512
+
+// worthOf is what the labels of the value are worth: all that nets see of it.
+func worthOf(v *value, ps []pattern, groups [][]int) string {
+	var worths []string
+	for _, h := range v.hits {
+		label := slices.IndexFunc(groups, func(g []int) bool {
+			return slices.ContainsFunc(g, func(i int) bool { return ps[i].key == h.key })
+		})
+		worths = append(worths, fmt.Sprint(label, h.weak, h.certain))
+	}
+	slices.Sort(worths)
+	return fmt.Sprint(v.weak, worths)
+}
 
 // sameLabel are the patterns by the label that they give to a call. A net that
 // takes the first map which matches tells all of its maps apart.

@@ -79,12 +79,10 @@ func (b *shaper) kindsOf(field string, ps []pattern, keys []mapKey, set, either 
 		}
 	}
 	if len(readers) == 0 {
-		v := &value{field: field}
+		v := &value{field: field, hits: hitsOf(keys, set)}
 		if known {
 			v.texts = []string{text}
-			return []*value{v}, true
 		}
-		v.hits = hitsOf(keys, set)
 		return []*value{v}, true
 	}
 	ways, ok := b.ways(ps, readers)
@@ -107,7 +105,7 @@ func (b *shaper) kindsOf(field string, ps []pattern, keys []mapKey, set, either 
 			}
 		}
 		if s, ok := texts[spell(v.hits)]; ok {
-			v.texts, v.hits = []string{s}, nil
+			v.texts = []string{s}
 		}
 		values = append(values, v)
 	}
