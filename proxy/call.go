@@ -40,6 +40,7 @@ type toolCall struct {
 	gate   gate.Call
 	input  input // of another round
 
+	turn    *turn       // to be decided; nil: at once
 	headers http.Header // of a request that has to mirror arguments in them; nil: it has not
 
 	consent  *approval.Question // which let it pass, if one did
@@ -88,7 +89,7 @@ func (p *Proxy) serve(t *toolCall) {
 		t.answer(a)
 		return
 	}
-	switch d := t.client.session.knowing(p.catalogue.load()).Decide(t.gate, nil).(type) {
+	switch d := p.decide(t).(type) {
 	case *gate.Allow:
 		p.admit(t, d)
 	case *gate.Refusal:
@@ -98,6 +99,13 @@ func (p *Proxy) serve(t *toolCall) {
 		t.release()                     // a place is for those that run
 		t.aside(func() { p.ask(t, d) }) // a person may think for long
 	}
+}
+
+// decide asks the gate, when it is the turn of the call.
+func (p *Proxy) decide(t *toolCall) gate.Decision {
+	t.turn.take(nil)
+	defer t.turn.leave()
+	return t.client.session.knowing(p.catalogue.load()).Decide(t.gate, nil)
 }
 
 // sent forgets the message that the call came in, whose arguments may be large:

@@ -34,6 +34,7 @@ type handler struct {
 	path  string
 	door  *door.Door
 	seats *seats
+	turns *turns // nil: one principal comes
 	older sseClients
 }
 
@@ -49,7 +50,11 @@ func (p *Proxy) Handler(a Access) (http.Handler, error) {
 		p.several.Store(true)
 	}
 	p.background(func() { p.expireClients(a.IdleTTL) })
-	return &handler{proxy: p, path: a.path(), door: d, seats: newSeats(a)}, nil
+	h := &handler{proxy: p, path: a.path(), door: d, seats: newSeats(a)}
+	if a.several() {
+		h.turns = newTurns()
+	}
+	return h, nil
 }
 
 // ServeHTTP lets nothing past the door.
@@ -95,6 +100,11 @@ func (h *handler) post(w http.ResponseWriter, r *http.Request, v door.Visitor) {
 		return
 	}
 	defer release()
+	turn := h.turn(v)
+	if !turn.take(r.Context().Done()) {
+		return // the client is gone
+	}
+	defer turn.leave()
 	m, fault := wire.Parse(body, wire.Limits{Size: h.proxy.options.MaxRequest})
 	if fault != nil && fault.Silent {
 		http.Error(w, fault.Message, http.StatusBadRequest)
@@ -111,10 +121,18 @@ func (h *handler) post(w http.ResponseWriter, r *http.Request, v door.Visitor) {
 		return
 	}
 	if meta.Modern() || mcp.IsModernProtocol(first(r, protocolHeader)) {
-		h.stateless(w, r, v, m, meta)
+		h.stateless(w, r, v, turn, m, meta)
 		return
 	}
-	h.inSession(w, r, v.Principal, m, meta)
+	h.inSession(w, r, v.Principal, turn, m, meta)
+}
+
+// turn is that of a message which v has sent.
+func (h *handler) turn(v door.Visitor) *turn {
+	if h.turns == nil {
+		return nil
+	}
+	return &turn{of: h.turns, principal: v.Principal}
 }
 
 // acceptable checks what the request says of its body. What is not plainly
@@ -157,7 +175,7 @@ func first(r *http.Request, name string) string {
 
 // stateless serves one message of revision 2026-07-28: who sends it and what
 // it can do stand in the message, and the headers must say the same.
-func (h *handler) stateless(w http.ResponseWriter, r *http.Request, v door.Visitor, m wire.Message, meta wire.Meta) {
+func (h *handler) stateless(w http.ResponseWriter, r *http.Request, v door.Visitor, turn *turn, m wire.Message, meta wire.Meta) {
 	if status, refusal := checkHeaders(r, m, meta); refusal != nil {
 		writeJSON(w, status, refusal)
 		return
@@ -172,6 +190,9 @@ func (h *handler) stateless(w http.ResponseWriter, r *http.Request, v door.Visit
 		return
 	}
 	defer p.recovered(m.Method, m.ID, s)
+	if !isCall(m.Method) {
+		turn.leave()
+	}
 	if m.Method == "subscriptions/listen" {
 		ctx, cancel := v.Stream(r.Context())
 		defer cancel()
@@ -179,7 +200,7 @@ func (h *handler) stateless(w http.ResponseWriter, r *http.Request, v door.Visit
 	} else if !isCall(m.Method) {
 		p.dispatch(r.Context(), c, m, meta, s)
 	} else if t, ok := p.prepare(c, m, meta, s); ok {
-		t.headers = r.Header
+		t.headers, t.turn = r.Header, turn
 		p.serveCall(r.Context(), t, errGone)
 	}
 }
@@ -215,10 +236,13 @@ func checkHeaders(r *http.Request, m wire.Message, meta wire.Meta) (status int, 
 }
 
 // inSession serves one message of an era with sessions.
-func (h *handler) inSession(w http.ResponseWriter, r *http.Request, principal string, m wire.Message, meta wire.Meta) {
+func (h *handler) inSession(w http.ResponseWriter, r *http.Request, principal string, turn *turn, m wire.Message, meta wire.Meta) {
 	if v := first(r, protocolHeader); v != "" && !mcp.IsValidProtocolVersion(v) {
 		http.Error(w, "unsupported protocol version", http.StatusBadRequest)
 		return
+	}
+	if !isCall(m.Method) {
+		turn.leave()
 	}
 	if m.Kind == wire.Request && m.Method == "initialize" {
 		h.initialize(w, r, principal, m, meta)
@@ -236,7 +260,7 @@ func (h *handler) inSession(w http.ResponseWriter, r *http.Request, principal st
 		h.proxy.notified(c, m)
 		w.WriteHeader(http.StatusAccepted)
 	default:
-		h.request(w, r, c, m, meta)
+		h.request(w, r, c, turn, m, meta)
 	}
 }
 
@@ -261,13 +285,16 @@ func (h *handler) initialize(w http.ResponseWriter, r *http.Request, principal s
 
 // request serves a request within a session. A connection that is lost does
 // not cancel it: only the client's word does.
-func (h *handler) request(w http.ResponseWriter, r *http.Request, c *client, m wire.Message, meta wire.Meta) {
+func (h *handler) request(w http.ResponseWriter, r *http.Request, c *client, turn *turn, m wire.Message, meta wire.Meta) {
 	p := h.proxy
 	s := newPost(w, r, m, c.resumable())
 	defer s.Finish(r)
 	defer p.recovered(m.Method, m.ID, s)
 	if isCall(m.Method) {
 		t, ok := p.prepare(c, m, meta, s)
+		if ok {
+			t.turn = turn
+		}
 		switch {
 		case !ok:
 		case !c.begin(wire.IDKey(m.ID), t):

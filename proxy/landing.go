@@ -51,6 +51,7 @@ func (p *Proxy) serveCall(ctx context.Context, t *toolCall, reason error) {
 		t.notes = newNotes()
 	}
 	t.aside = func(f func()) {
+		t.turn.leave()
 		t.bind(ctx)
 		f()
 	}

@@ -99,6 +99,7 @@ func (t *thrift) handler(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		t.use()
 		h.ServeHTTP(w, r)
+		t.use() // its answer may have been large
 	})
 }
 
