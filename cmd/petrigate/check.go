@@ -45,7 +45,7 @@ func newCheck(s stdio) *cobra.Command {
 	c.Flags().BoolVar(&f.live, "live", false, "start the upstreams and hold names in rules against their tools")
 	c.Flags().IntVar(&f.states, "max-states", verify.DefaultStates, "how many `states` one search for a proof looks at")
 	c.Flags().DurationVar(&f.timeout, "timeout", 10*time.Second, "how long to work on proofs; what is not settled then is unknown")
-	c.Flags().BoolVar(&f.verbose, "verbose", false, "show of every tool whether and how it can be called")
+	c.Flags().BoolVar(&f.verbose, "verbose", false, "show the nets, their states, and how the maps meet")
 	c.Flags().BoolVar(&f.unknown, "allow-unknown", false, "accept claims of which it is not known whether they hold")
 	c.Flags().BoolVar(&f.strict, "strict", false, "make warnings errors")
 	c.Flags().BoolVar(&f.json, "json", false, "print JSON")

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -12,86 +13,121 @@ import (
 	"github.com/petrigate/petrigate/internal/verify"
 )
 
+// print writes the problems, how it stands, and what the policy does: by tool,
+// then by claim.
 func (r checkReport) print(w io.Writer, verbose bool) error {
 	printProblems(w, r.Problems)
-	if len(r.Problems) > 0 && len(r.Nets) > 0 {
-		_, _ = fmt.Fprintln(w)
+	if _, err := fmt.Fprintln(w, r.summary()); err != nil {
+		return err
 	}
-	if len(r.Nets) > 0 {
+	if verbose && len(r.Nets) > 0 {
 		var rows [][]string
 		for _, n := range r.Nets {
 			rows = append(rows, []string{n.Name, count(n.States), bounded(n.Bounded), count(n.Deadlocks), ruleText(n.Rule)})
 		}
-		if err := table(w, "", "NET|STATES|BOUNDED|DEADLOCKS|FROM", rows); err != nil {
+		if err := tableBelow(w, "NET|STATES|BOUNDED|DEADLOCKS|FROM", rows); err != nil {
 			return err
 		}
-		_, _ = fmt.Fprintln(w)
 	}
-	if err := r.printVerified(w, verbose); err != nil {
-		return err
-	}
-	_, err := fmt.Fprintln(w, r.summary())
-	return err
-}
-
-// printVerified writes what became of the claims, and what else is known.
-func (r checkReport) printVerified(w io.Writer, verbose bool) error {
 	if r.verified == nil {
 		return nil
 	}
-	if len(r.Proofs) > 0 {
-		var rows [][]string
-		for _, p := range r.verified.proofs {
-			rows = append(rows, []string{p.Text, p.Result.String(), p.Rule.String()})
-		}
-		if err := table(w, "", "CLAIM|RESULT|FROM", rows); err != nil {
-			return err
-		}
-		_, _ = fmt.Fprintln(w)
+	return r.printVerified(w, verbose)
+}
+
+// tableBelow is a table behind an empty line; nothing where it has no rows.
+func tableBelow(w io.Writer, head string, rows [][]string) error {
+	if len(rows) == 0 {
+		return nil
+	}
+	if _, err := fmt.Fprintln(w); err != nil {
+		return err
+	}
+	return table(w, "", head, rows)
+}
+
+// printVerified writes which tools can be called, what became of the claims,
+// and what else is known.
+func (r checkReport) printVerified(w io.Writer, verbose bool) error {
+	if err := tableBelow(w, "TOOL|CAN BE CALLED|NETS", r.toolRows()); err != nil {
+		return err
+	}
+	var rows [][]string
+	for _, p := range r.verified.proofs {
+		rows = append(rows, []string{p.Text, p.Result.String(), p.Rule.String()})
+	}
+	if err := tableBelow(w, "CLAIM|RESULT|FROM", rows); err != nil {
+		return err
 	}
 	notes := r.verified.notes()
 	if verbose {
-		if err := r.printTools(w); err != nil {
-			return err
-		}
 		notes = append(notes, r.verified.details()...)
-	}
-	for _, note := range notes {
-		_, _ = fmt.Fprintln(w, "note:", note)
 	}
 	if len(notes) > 0 {
 		_, _ = fmt.Fprintln(w)
 	}
+	for _, note := range notes {
+		_, _ = fmt.Fprintln(w, "note:", note)
+	}
 	return nil
 }
 
-func (r checkReport) printTools(w io.Writer) error {
-	if len(r.Tools) == 0 {
-		return nil
-	}
+// toolRows says of each name whether and how it can be called, and which nets
+// list it.
+func (r checkReport) toolRows() [][]string {
 	names := make(map[string]verify.Name)
 	for _, n := range r.verified.names {
 		names[n.Tool.Name] = n
 	}
-	var rows [][]string
-	for _, t := range r.Tools {
-		n := names[t.Name]
-		switch n.Callable {
-		case verify.Possible:
-			rows = append(rows, []string{t.Name, r.verified.tools.yes(n.Shortest), strings.Join(t.Shortest, ", ")})
-		case verify.AfterFailure:
-			rows = append(rows, []string{t.Name, "after a failure", strings.Join(n.Failing.Calls(), ", ")})
-		case verify.Impossible:
-			rows = append(rows, []string{t.Name, "never", "by " + byWhat(n)})
-		default:
-			rows = append(rows, []string{t.Name, "?", n.Why})
+	nets := make(map[string][]string)
+	for _, net := range r.verified.policy.Nets() {
+		said := net.Name
+		if net.Shadow {
+			said += " (in shadow)"
+		}
+		for _, name := range listed(net) {
+			if !slices.Contains(nets[name], said) {
+				nets[name] = append(nets[name], said)
+			}
 		}
 	}
-	if err := table(w, "", "TOOL|CALLABLE|SHORTEST WAY", rows); err != nil {
-		return err
+	var rows [][]string
+	for _, t := range r.Tools {
+		rows = append(rows, []string{t.Name, r.callable(t, names[t.Name]), cmp.Or(strings.Join(nets[t.Name], ", "), "none")})
 	}
-	_, err := fmt.Fprintln(w)
-	return err
+	return rows
+}
+
+// callable says whether and how a name can be called.
+func (r checkReport) callable(t checkedTool, n verify.Name) string {
+	switch n.Callable {
+	case verify.Possible:
+		said := r.verified.tools.yes(n.Shortest)
+		if before := t.Shortest[:len(t.Shortest)-1]; len(before) > 0 {
+			said = "after " + strings.Join(before, ", ") + strings.TrimPrefix(", "+said, ", yes")
+		}
+		if r.asks(t.Name) {
+			said += ", with the approval of a person"
+		}
+		return said
+	case verify.AfterFailure:
+		return "after a failure: " + strings.Join(n.Failing.Calls(), ", ")
+	case verify.Impossible:
+		return "never, by " + byWhat(n)
+	}
+	return "not known: " + n.Why
+}
+
+// asks reports whether a net wants a person to approve the calls of a name.
+func (r checkReport) asks(name string) bool {
+	for _, net := range r.verified.policy.Nets() {
+		for _, t := range net.Transitions {
+			if t.Manual && !net.Shadow && slices.ContainsFunc(t.Tools, func(tool gate.Tool) bool { return tool.Name == name }) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // yes says that a name can be called, and what has to be there for that of
