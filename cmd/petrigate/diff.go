@@ -21,12 +21,14 @@ func newDiff(s stdio) *cobra.Command {
 		Long: "diff compares two policies, each a file of rules or a configuration, and shows for each direction the\n" +
 			"shortest calls after which they decide differently. It plays all calls that the policies tell apart: they\n" +
 			"succeed, fail, or end and nobody knows how, and others begin meanwhile. Where it has not seen everything\n" +
-			"it says so.",
+			"it says so. With --fail-on looser it ends with exit code 4 where the new policy allows more, or may do so.",
 		Args: cobra.ExactArgs(2),
 	}
 	asJSON := c.Flags().Bool("json", false, "print JSON")
 	states := c.Flags().Int("max-states", 20_000, "how many `states` to look at")
 	timeout := c.Flags().Duration("timeout", 10*time.Second, "how long to look")
+	failOn := choose(c.Flags(), "fail-on", "", "end with exit code 4 where the new policy is so, or may be", "looser", "stricter", "different")
+	allowUnknown := c.Flags().Bool("allow-unknown", false, "with --fail-on: pass where no such calls were found, though not everything was seen")
 	c.RunE = func(c *cobra.Command, files []string) error {
 		var sides [2]*side
 		for i, file := range files {
@@ -52,12 +54,30 @@ func newDiff(s stdio) *cobra.Command {
 			return err
 		}
 		if *asJSON {
-			return printJSON(s.out, d.report())
+			err = printJSON(s.out, d.report())
+		} else {
+			_, err = fmt.Fprint(s.out, d.text(files[0], files[1]))
 		}
-		_, err = fmt.Fprint(s.out, d.text(files[0], files[1]))
-		return err
+		if err != nil {
+			return err
+		}
+		return d.failOn(*failOn, *allowUnknown)
 	}
 	return c
+}
+
+// failOn is an error where the new policy differs in the direction that a change
+// must not have, or where that is not known.
+func (d *comparison) failOn(direction string, allowUnknown bool) error {
+	looser, stricter := d.looser != nil, d.stricter != nil
+	found := map[string]bool{"looser": looser, "stricter": stricter, "different": looser || stricter}[direction]
+	switch {
+	case found:
+		return &exit{exitDiffers, fmt.Errorf("--fail-on %s: there are such calls", direction)}
+	case direction != "" && !d.complete && !allowUnknown:
+		return &exit{exitDiffers, fmt.Errorf("--fail-on %s: no such calls were found, but not everything was seen (--max-states, --timeout, or --allow-unknown)", direction)}
+	}
+	return nil
 }
 
 // loadSide builds the policy of a file of rules or of a configuration.

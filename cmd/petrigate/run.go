@@ -20,7 +20,7 @@ const (
 	exitFailed   = 1 // at run time
 	exitUsage    = 2
 	exitInvalid  = 3 // configuration, rules or net
-	exitDiffers  = 4 // a policy test failed
+	exitDiffers  = 4 // a policy test failed, or diff found what --fail-on names
 	exitUpstream = 7
 )
 

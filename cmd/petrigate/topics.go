@@ -78,7 +78,7 @@ const exitTopic = `  0  success
   1  an error at run time; a file is not formatted (fmt --check); a case cannot be read (eval)
   2  wrong usage
   3  the configuration, rules or a net are invalid, or a claim is not proved
-  4  an answer of eval is not the expected one, or a policy test fails
+  4  an answer of eval is not the expected one, a policy test fails, or diff --fail-on
   5  the call is refused (explain --exit-code)
   6  a person is asked about the call (explain --exit-code)
   7  a server does not answer (check --live)
