@@ -170,6 +170,9 @@ func (v *verified) details() []string {
 			lines = append(lines, of+": not known whether it can get stuck: "+g.Deadlock.Why)
 		}
 	}
+	for _, n := range v.policy.Nets() {
+		lines = append(lines, keptTokens(n)...)
+	}
 	lines = append(lines, v.gaps()...)
 	for _, o := range v.report.Overlaps {
 		lines = append(lines, fmt.Sprintf("the maps at %s and %s both match %q", o.First.Rule, o.Second.Rule, o.Text))

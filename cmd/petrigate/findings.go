@@ -78,7 +78,10 @@ func brokenBy(p proof) string {
 	case rules.Conserved:
 		return ", and " + p.Net + " does not keep its tokens"
 	case rules.Exclusive:
-		return ", and two of the places are taken then, where a call in flight takes both its ends"
+		if slices.ContainsFunc(p.Counterexample, func(s verify.Step) bool { return s.Ends && s.Outcome == gate.Unknown }) {
+			return ", and two of the places are taken then, one by a call that may still run"
+		}
+		return ", and two of the places are marked then"
 	}
 	return ""
 }

@@ -1,15 +1,48 @@
 package main
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/petri"
+	"github.com/petrigate/petrigate/internal/verify"
 )
 
 // invariants are sums of tokens of a net that nothing changes, as text.
 func invariants(info gate.NetInfo) []string {
 	texts := []string{}
+	for _, inv := range invariantsOf(info) {
+		texts = append(texts, invariantText(info.Places, inv))
+	}
+	return texts
+}
+
+// keptTokens says where a hand-written net keeps how many tokens, one line for
+// each set of places. Sums with weights are for those who ask for the JSON.
+func keptTokens(info gate.NetInfo) (lines []string) {
+	if info.Labels != nil {
+		return nil
+	}
+	for _, inv := range invariantsOf(info) {
+		var places []string
+		for _, w := range inv.Weights {
+			places = append(places, info.Places[w.Place])
+		}
+		same := !slices.ContainsFunc(inv.Weights, func(w petri.Arc) bool { return w.Weight != 1 })
+		switch {
+		case inv.Constant == 0 || !same:
+		case inv.Constant == 1:
+			lines = append(lines, fmt.Sprintf("%s: exactly one token in {%s}", cited(verify.Net{Name: info.Name, Rule: info.Rule}), strings.Join(places, ", ")))
+		default:
+			lines = append(lines, fmt.Sprintf("%s: exactly %d tokens in {%s}", cited(verify.Net{Name: info.Name, Rule: info.Rule}), inv.Constant, strings.Join(places, ", ")))
+		}
+	}
+	return lines
+}
+
+func invariantsOf(info gate.NetInfo) []petri.Invariant {
 	net := petri.Net{Places: len(info.Places)}
 	start := make(petri.Marking, len(info.Places))
 	for i, p := range info.Places {
@@ -19,10 +52,7 @@ func invariants(info gate.NetInfo) []string {
 		net.Transitions = append(net.Transitions, petri.Transition{In: arcs(info.Places, t.Inputs), Out: arcs(info.Places, t.Outputs)})
 	}
 	found, _ := petri.Invariants(&net, start)
-	for _, inv := range found {
-		texts = append(texts, invariantText(info.Places, inv))
-	}
-	return texts
+	return found
 }
 
 // arcs are places by their number.

@@ -48,14 +48,11 @@ func present(n *gate.NetInfo, d *gate.NetData) (sum int) {
 	return sum
 }
 
-// marked counts the places that hold a token, or to which a call in flight belongs.
+// marked counts the places that hold a token, or from which a call in flight took one.
 func marked(n *gate.NetInfo, d *gate.NetData, places []string) (count int) {
 	for _, p := range places {
-		uses := func(f gate.Flight) bool {
-			t := n.Transitions[f.Transition]
-			return slices.Contains(t.Inputs, p) || slices.Contains(t.Outputs, p)
-		}
-		if d.Marking[slices.Index(n.Places, p)] > 0 || slices.ContainsFunc(d.Flights, uses) {
+		from := func(f gate.Flight) bool { return slices.Contains(n.Transitions[f.Transition].Inputs, p) }
+		if d.Marking[slices.Index(n.Places, p)] > 0 || slices.ContainsFunc(d.Flights, from) {
 			count++
 		}
 	}

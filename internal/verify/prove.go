@@ -2,6 +2,7 @@ package verify
 
 import (
 	"fmt"
+	"math/bits"
 	"slices"
 
 	"github.com/petrigate/petrigate/gate"
@@ -43,9 +44,9 @@ type (
 	// Conserved claims that the number of tokens in Net never changes.
 	Conserved struct{ Net string }
 
-	// Exclusive claims that no two of Places in Net are ever marked at once. A
-	// call in flight marks the places that it takes from and those that it
-	// will put into.
+	// Exclusive claims that no two of Places in Net are ever marked at once. Tokens
+	// in flight are counted where they came from, also after an unknown outcome has
+	// released them: the call may still run.
 	Exclusive struct {
 		Net    string
 		Places []string
@@ -364,53 +365,56 @@ func (a Exclusive) prove(m *model) Proof {
 		}
 		places = append(places, k)
 	}
+	if len(places) > maxExclusive {
+		return Proof{Why: fmt.Sprintf("no more than %d places are looked at together", maxExclusive)}
+	}
 	return m.safe(&query{
 		sole: -1, tag: anyCall, start: goOn,
 		state: func(s *space, words []uint32) bool {
 			pos := s.view.at[i]
-			return s.nets[pos].marked(int(words[1+pos]), places) > 1
+			return bits.OnesCount32(words[0]|s.nets[pos].marked(int(words[1+pos]), places)) > 1
 		},
-		ends: func(s *space, _ []uint32, open *openType, o gate.Outcome) bool {
-			return o == gate.Unknown && slices.ContainsFunc(open.holds, func(h touch) bool {
-				return s.nets[h.net].index == i && n.gives(h.effect, places)
-			})
+		lost: func(s *space, mon uint32, open *openType) uint32 {
+			for _, h := range open.holds {
+				if s.nets[h.net].index == i {
+					mon |= n.released(h.effect, places)
+				}
+			}
+			return mon
 		},
 	}, i)
 }
 
-// marked counts the places that hold a token or to which a call in flight belongs.
-func (n *net) marked(state int, places []int) int {
+// maxExclusive is how many places fit in the state of a monitor.
+const maxExclusive = 32
+
+// marked is the set of those of the places that hold a token, tokens in flight
+// counted where they came from.
+func (n *net) marked(state int, places []int) (set uint32) {
 	l := &n.locals[state]
-	count := 0
-	for _, p := range places {
-		if l.marking[p] > 0 || slices.ContainsFunc(n.flying(l), func(t int) bool { return n.uses(t, p) }) {
-			count++
+	for i, p := range places {
+		tokens := l.marking[p]
+		for t, flights := range l.flights {
+			tokens += flights * weight(n.trans[t].In, p)
+		}
+		if tokens > 0 {
+			set |= 1 << i
 		}
 	}
-	return count
+	return set
 }
 
-// flying are the transitions with calls in flight.
-func (n *net) flying(l *local) []int {
-	var out []int
-	for t, flights := range l.flights {
-		if flights > 0 {
-			out = append(out, t)
+// released is the set of those of the places to which an unknown outcome gives
+// back tokens though the call may still run.
+func (n *net) released(hold int, places []int) (set uint32) {
+	for _, t := range n.held.list[hold].flights {
+		for i, p := range places {
+			if n.info.Transitions[t].Release && weight(n.trans[t].In, p) > 0 {
+				set |= 1 << i
+			}
 		}
 	}
-	return out
-}
-
-func (n *net) uses(t, place int) bool {
-	return weight(n.trans[t].In, place)+weight(n.trans[t].Out, place) > 0
-}
-
-// gives reports whether an unknown outcome gives back tokens of the places
-// though the call may still run.
-func (n *net) gives(hold int, places []int) bool {
-	return slices.ContainsFunc(n.held.list[hold].flights, func(t int) bool {
-		return n.info.Transitions[t].Release && slices.ContainsFunc(places, func(p int) bool { return n.uses(t, p) })
-	})
+	return set
 }
 
 func (a DeadlockFree) prove(m *model) Proof {

@@ -128,7 +128,7 @@ func (m *model) spent() string {
 // movesToHit is the run that meets the query.
 func (s *space) movesToHit() ([]move, bool) {
 	path := s.path(s.hit)
-	if !s.atState && s.q.sole < 0 || s.hitBy.kind != starts {
+	if !s.atState && s.q.sole < 0 {
 		path = append(path, s.hitBy)
 	}
 	ms, ok := s.moves(path)

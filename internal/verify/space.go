@@ -10,15 +10,15 @@ import (
 // A query is what a search looks for: a call that begins, or a state. A
 // monitor is a number that goes along with the states.
 type query struct {
-	tag     func(*shape) uint8                                                  // what it wants to know of calls
-	start   func(mon uint32, tag uint8, manual bool) (next uint32, hit bool)    // a call is admitted; nil: the tag wanted
-	done    func(mon uint32, tag uint8) uint32                                  // a call has succeeded
-	state   func(s *space, words []uint32) bool                                 // a state is met
-	ends    func(s *space, words []uint32, open *openType, o gate.Outcome) bool // a call ends
-	mon     uint32                                                              // at the start
-	sole    int                                                                 // the net that alone refuses or asks, -1
-	edges   bool                                                                // keep the graph
-	unasked bool                                                                // the call is admitted without a question
+	tag     func(*shape) uint8                                               // what it wants to know of calls
+	start   func(mon uint32, tag uint8, manual bool) (next uint32, hit bool) // a call is admitted; nil: the tag wanted
+	done    func(mon uint32, tag uint8) uint32                               // a call has succeeded
+	state   func(s *space, words []uint32) bool                              // a state is met
+	lost    func(s *space, mon uint32, open *openType) uint32                // the outcome of a call is unknown
+	mon     uint32                                                           // at the start
+	sole    int                                                              // the net that alone refuses or asks, -1
+	edges   bool                                                             // keep the graph
+	unasked bool                                                             // the call is admitted without a question
 }
 
 // wanted is the bit of a tag that a hit needs where start is nil.
@@ -352,13 +352,12 @@ func (s *space) unclear(id uint32) bool {
 func (s *space) end(k int32, id uint32, kind eventKind) {
 	t := s.types[id]
 	words := s.state(k)
-	if s.q.ends != nil && s.q.ends(s, words, &t, outcomes[kind]) {
-		s.hit, s.hitBy = k, event{kind: kind, arg: id}
-		return
-	}
 	next := append(s.next[:0], words[:1+len(s.nets)]...)
 	if kind == succeeds && s.q.done != nil {
 		next[0] = s.q.done(next[0], t.tag)
+	}
+	if kind == unknown && s.q.lost != nil {
+		next[0] = s.q.lost(s, next[0], &t)
 	}
 	killed := make([]uint64, len(s.nets))
 	rest := openType{tag: t.tag}

@@ -57,6 +57,7 @@ func TestReasons(t *testing.T) {
 		{"too long", "require backup before delete\n", "at-most 100 delete\n", nil, []string{"it takes more calls than were tried"}},
 		{"no run", "require a before *\nlimit a to 2 per successful c\n", "at-most 2 b\n", nil, []string{"a run could not be made of the states that were found"}},
 		{"no net", "limit a to 1 per session\n", "conserved x\nexclusive limit-a-1 nowhere\n", nil, []string{`there is no net "x" that is enforced`, `the net "limit-a-1" has no place "nowhere"`}},
+		{"many places", "limit a to 1 per session\n", "exclusive limit-a-1" + strings.Repeat(" ready", 33) + "\n", nil, []string{"no more than 32 places are looked at together"}},
 		{"failure", "", "reachable recover\n", nil, []string{"only calls that fail or overlap lead there"}},
 		{"judged", "", "never write\n", nil, []string{"it does not hold if the net guard accepts arguments of write, and none were found"}},
 		{"states", hard(), "", func(o *verify.Options) { o.States = 100 }, []string{moreStates}},
