@@ -107,7 +107,7 @@ func loadSide(file string) (*side, error) {
 // diffReport is the answer of diff as JSON.
 type diffReport struct {
 	Version  int          `json:"version"`
-	Result   string       `json:"result"`   // "stricter", "looser", "both", "equal", "unknown"
+	Result   string       `json:"result"`   // "stricter", "looser", "both", "equal"; where not complete "stricter-or-both", "looser-or-both", "unknown"
 	Complete bool         `json:"complete"` // everything that diff looks for was seen
 	States   int          `json:"states"`
 	Stricter *diffWitness `json:"stricter"` // null: none was found
@@ -128,21 +128,24 @@ func (d *comparison) report() diffReport {
 	}
 }
 
-// result is the answer in a word. What was not seen may hold a difference, and
-// more of what was.
+// result is the answer in a word. Where not everything was seen, the other
+// direction may be in what was not.
 func (d *comparison) result() string {
+	direction := "equal"
 	switch {
 	case d.stricter != nil && d.looser != nil:
 		return "both"
 	case d.stricter != nil:
-		return "stricter"
+		direction = "stricter"
 	case d.looser != nil:
-		return "looser"
-	case d.complete:
-		return "equal"
-	default:
+		direction = "looser"
+	case !d.complete:
 		return "unknown"
 	}
+	if !d.complete {
+		direction += "-or-both"
+	}
+	return direction
 }
 
 func (w *witness) witness(tools toolSet) *diffWitness {
@@ -162,6 +165,10 @@ func (d *comparison) text(from, to string) string {
 		fmt.Fprintf(&b, "%s and %s decide alike\n", from, to)
 	case "unknown":
 		b.WriteString("no difference was found\n")
+	case "stricter-or-both":
+		fmt.Fprintf(&b, "%s is stricter than %s in some calls, and may be looser in others\n", to, from)
+	case "looser-or-both":
+		fmt.Fprintf(&b, "%s is looser than %s in some calls, and may be stricter in others\n", to, from)
 	default:
 		fmt.Fprintf(&b, "%s is %s than %s\n", to, d.result(), from)
 	}
