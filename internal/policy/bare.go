@@ -29,6 +29,27 @@ func serversOf(c *config.Config) servers {
 	return all
 }
 
+// spellings are the name, and the other names of a tool that is called so: as a
+// server's (gh.merge), as clients see it (gh_merge), and alone.
+func (all servers) spellings(n rules.Name) []rules.Name {
+	names := []rules.Name{n}
+	if n.Glob() {
+		return names
+	}
+	for _, s := range all {
+		bare, found := strings.CutPrefix(n.Text, s.name+".")
+		if !found {
+			bare = strings.TrimPrefix(n.Text, s.prefix)
+		}
+		for _, text := range []string{s.name + "." + bare, s.prefix + bare, bare} {
+			other := n
+			other.Text = text
+			names = append(names, other)
+		}
+	}
+	return names
+}
+
 // own reports whether the name, or the pattern, says of which server it is.
 func (all servers) own(name string, glob bool) bool {
 	begins := func(prefix string) bool {

@@ -131,10 +131,11 @@ func (b *builder) checkClaimed(n rules.Name, nets []gate.Net) {
 		return
 	}
 	var known []string
+	spelled := serversOf(b.source.Config).spellings(n)
 	for _, net := range nets {
 		for _, t := range net.Transitions {
 			for _, tool := range t.Tools {
-				if meets(tool, n) {
+				if slices.ContainsFunc(spelled, func(n rules.Name) bool { return meets(tool, n) }) {
 					return
 				}
 				known = append(known, tool.Name)
@@ -148,7 +149,7 @@ func (b *builder) checkClaimed(n rules.Name, nets []gate.Net) {
 	for _, m := range b.labels.Maps {
 		known = append(known, m.As, m.Tool)
 	}
-	if !isKnown(n, known) {
+	if !slices.ContainsFunc(spelled, func(n rules.Name) bool { return isKnown(n, known) }) {
 		b.atName(n, problem(Warning, UnknownClaimed, n.Pos, fmt.Sprintf("no rule and no net speaks of %q", n.Text), didYouMean(n.Text, known)))
 	}
 }
