@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -145,8 +146,17 @@ func listed(net gate.NetInfo) []string {
 	var names []string
 	for _, t := range net.Transitions {
 		for _, tool := range t.Tools {
-			names = append(names, tool.Name)
+			names = append(names, written(tool))
 		}
 	}
 	return append(names, net.Free...)
+}
+
+// written is the name of a tool as rules write it: one with a dot stands in
+// quotes where it is no action.
+func written(t gate.Tool) string {
+	if t.Kind == gate.Literal && strings.Contains(t.Name, ".") {
+		return `"` + t.Name + `"`
+	}
+	return t.Name
 }

@@ -77,7 +77,7 @@ func (r checkReport) printVerified(w io.Writer, verbose bool) error {
 func (r checkReport) toolRows() [][]string {
 	names := make(map[string]verify.Name)
 	for _, n := range r.verified.names {
-		names[n.Tool.Name] = n
+		names[written(n.Tool)] = n
 	}
 	nets := make(map[string][]string)
 	for _, net := range r.verified.policy.Nets() {

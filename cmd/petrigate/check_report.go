@@ -1,6 +1,8 @@
 package main
 
 import (
+	"strings"
+
 	"github.com/petrigate/petrigate/internal/policy"
 	"github.com/petrigate/petrigate/internal/verify"
 )
@@ -61,6 +63,9 @@ func newReport(problems policy.Problems, result *policy.Result, known toolSet, v
 		r.Nets[i].Invariants = invariants(v.nets[r.Nets[i].Name])
 	}
 	for _, p := range v.proofs {
+		if p.Default {
+			p.Why = whyDefault
+		}
 		r.Proofs = append(r.Proofs, checkedProof{
 			Text: p.Text, File: p.Rule.File, Line: p.Rule.Line, Result: p.Result.String(),
 			Counterexample: p.events(v.tools), Because: netNames(p.Because), Marking: v.marking(p), Why: p.Why,
@@ -100,8 +105,8 @@ func (r *checkReport) listTools(result *policy.Result, known toolSet) {
 	if r.verified != nil {
 		tools = r.verified.tools
 		for _, n := range r.verified.names {
-			if _, ok := found[n.Tool.Name]; !ok {
-				found[n.Tool.Name] = n
+			if _, ok := found[written(n.Tool)]; !ok {
+				found[written(n.Tool)] = n
 			}
 		}
 	}
@@ -112,14 +117,16 @@ func (r *checkReport) listTools(result *policy.Result, known toolSet) {
 			r.Tools = append(r.Tools, newTool(name, found[name], tools))
 		}
 	}
+	there := make(map[string]bool)
 	if result.Policy != nil {
 		for _, net := range result.Policy.Nets() {
 			for _, name := range listed(net) {
 				add(name)
+				there[strings.Trim(name, `"`)] = true
 			}
 		}
 	}
-	for _, name := range known.others(seen) {
+	for _, name := range known.others(there) {
 		add(name)
 	}
 }

@@ -24,6 +24,9 @@ const (
 	codeMilder    rules.Code = "W307" // a map whose calls have the name of a stricter one too
 )
 
+// whyDefault is why a name can never be called of which no net speaks.
+const whyDefault = "the default refuses what no rule and no net knows"
+
 // problems are what is wrong with the policy, and what is doubtful.
 func (v *verified) problems() policy.Problems {
 	var ps policy.Problems
@@ -52,6 +55,8 @@ func (v *verified) refuted(p proof) policy.Problem {
 		q.Detail = "  these calls are admitted" + brokenBy(p) + ":\n" + steps(p.Counterexample)
 	case len(p.Because) > 0:
 		q.Hint = "because of " + together(p.Because)
+	case p.Default:
+		q.Hint = whyDefault
 	case p.Kind == rules.AlwaysPossible || p.Kind == rules.DeadlockFree || p.Kind == rules.NoTerminalStates || p.Kind == rules.Exclusive:
 		q.Hint = "it does not hold at the start already"
 	}
@@ -94,7 +99,7 @@ func (v *verified) uncallable() policy.Problems {
 	because := make(map[string][]verify.Net)
 	var causes []string
 	for _, n := range v.names {
-		if n.Callable != verify.Impossible || v.blocked(n) || len(n.Because) == 0 && slices.Contains(v.unlisted, n.Tool.Name) {
+		if !v.dies(n) {
 			continue
 		}
 		cause := together(n.Because)
@@ -102,12 +107,12 @@ func (v *verified) uncallable() policy.Problems {
 			causes = append(causes, cause)
 			ps = append(ps, at(policy.Warning, codeNever, v.forbids(n), ""))
 		}
-		names[cause], because[cause] = append(names[cause], n.Tool.Name), n.Because
+		names[cause], because[cause] = append(names[cause], written(n.Tool)), n.Because
 	}
 	for i, cause := range causes {
 		ps[i].Message = and(allEscaped(names[cause])) + " can never be called"
 		if cause == "" {
-			ps[i].Hint = "the default refuses what no rule and no net knows"
+			ps[i].Hint = whyDefault
 			continue
 		}
 		ps[i].Message += ", because of " + cause
@@ -119,11 +124,16 @@ func (v *verified) uncallable() policy.Problems {
 	return ps
 }
 
+// dies reports whether it is a problem that nobody can ever call the name.
+func (v *verified) dies(n verify.Name) bool {
+	return n.Callable == verify.Impossible && !v.blocked(n) && (len(n.Because) > 0 || !slices.Contains(v.unlisted, n.Tool.Name))
+}
+
 // forbids is where the first of the nets was written that list the name and
 // forbid it; where none does, the first of those that cause it.
 func (v *verified) forbids(n verify.Name) gate.Position {
 	for _, net := range n.Because {
-		if v.nets[net.Name].Cause != gate.CauseBlock && slices.Contains(listed(v.nets[net.Name]), n.Tool.Name) {
+		if v.nets[net.Name].Cause != gate.CauseBlock && slices.Contains(listed(v.nets[net.Name]), written(n.Tool)) {
 			return net.Rule
 		}
 	}
@@ -152,7 +162,7 @@ func (v *verified) failing() policy.Problems {
 		if n.Callable != verify.AfterFailure {
 			continue
 		}
-		p := at(policy.Warning, codeFailing, v.speaksOf(n.Tool), fmt.Sprintf("%s can be called only after calls that fail or overlap", text.Escape(n.Tool.Name)))
+		p := at(policy.Warning, codeFailing, v.speaksOf(n.Tool), fmt.Sprintf("%s can be called only after calls that fail or overlap", text.Escape(written(n.Tool))))
 		if len(n.Failing) > 0 {
 			p.Detail = "  such as:\n" + steps(n.Failing)
 		}
@@ -165,7 +175,7 @@ func (v *verified) failing() policy.Problems {
 func (v *verified) speaksOf(tool gate.Tool) gate.Position {
 	for _, g := range v.report.Groups {
 		for _, n := range g.Nets {
-			if slices.Contains(listed(v.nets[n.Name]), tool.Name) {
+			if slices.Contains(listed(v.nets[n.Name]), written(tool)) {
 				return n.Rule
 			}
 		}
@@ -205,9 +215,14 @@ func (v *verified) ends(net verify.Net) bool {
 	return n.Cause == gate.CauseLimit && !refills || n.Cause == gate.CauseBlock || len(n.Terminal) > 0
 }
 
+// redundant are the nets that change nothing, but for those about tools alone of
+// which it is said that they can never be called: that follows from it.
 func (v *verified) redundant() policy.Problems {
 	var ps policy.Problems
 	for _, r := range v.report.Redundant {
+		if v.follows(r.Net) {
+			continue
+		}
 		p := at(policy.Warning, codeRedundant, r.Net.Rule, r.Net.Name+" never changes a verdict")
 		switch len(r.Because) {
 		case 0:
@@ -219,6 +234,21 @@ func (v *verified) redundant() policy.Problems {
 		ps = append(ps, p)
 	}
 	return ps
+}
+
+// follows reports whether nobody can ever call what the net gates.
+func (v *verified) follows(net verify.Net) bool {
+	gated := false
+	for _, t := range v.nets[net.Name].Transitions {
+		for _, tool := range t.Tools {
+			dead := slices.ContainsFunc(v.names, func(n verify.Name) bool { return written(n.Tool) == written(tool) && v.dies(n) })
+			if !t.Observe && !dead {
+				return false
+			}
+			gated = gated || !t.Observe
+		}
+	}
+	return gated
 }
 
 // notes are what is worth knowing, and no problem.
@@ -277,7 +307,7 @@ func (v *verified) unsure() []string {
 			if names[n.Why] == nil {
 				reasons = append(reasons, n.Why)
 			}
-			names[n.Why] = append(names[n.Why], n.Tool.Name)
+			names[n.Why] = append(names[n.Why], written(n.Tool))
 		}
 	}
 	var notes []string

@@ -144,7 +144,9 @@ func likely(list []listedTool, named int, owners proxy.Owners) toolSet {
 func namesIn(result *policy.Result) []string {
 	var names []string
 	for _, net := range result.Policy.Nets() {
-		names = append(names, listed(net)...)
+		for _, name := range listed(net) {
+			names = append(names, strings.Trim(name, `"`))
+		}
 	}
 	for _, c := range result.Claims {
 		names = append(names, c.Tool.Name, c.First.Name)

@@ -163,7 +163,7 @@ func (v *verified) others(p *gate.Policy, tools toolSet) []gate.Tool {
 				if n.Shadow {
 					free = append(free, tool)
 				} else {
-					seen[tool.Name] = true
+					seen[written(tool)] = true
 				}
 			}
 		}
@@ -173,8 +173,8 @@ func (v *verified) others(p *gate.Policy, tools toolSet) []gate.Tool {
 	}
 	var others []gate.Tool
 	for _, tool := range free {
-		if !seen[tool.Name] {
-			seen[tool.Name] = true
+		if !seen[written(tool)] {
+			seen[written(tool)] = true
 			others = append(others, gate.Tool{Name: tool.Name, Kind: tool.Kind})
 		}
 	}
@@ -201,7 +201,7 @@ func nameOf(tool gate.Tool, p verify.Proof) verify.Name {
 	case p.Result == verify.Refuted && len(p.Because) == 0 && p.Why != "":
 		n.Callable = verify.AfterFailure
 	case p.Result == verify.Refuted:
-		n.Callable, n.Default = verify.Impossible, len(p.Because) == 0
+		n.Callable, n.Default = verify.Impossible, p.Default
 	}
 	return n
 }

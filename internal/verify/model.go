@@ -3,6 +3,7 @@ package verify
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/petrigate/petrigate/gate"
 )
@@ -146,8 +147,12 @@ func (m *model) list() {
 		}
 		for _, t := range n.info.Transitions {
 			for _, tool := range t.Tools {
-				if !seen[tool.Name] {
-					seen[tool.Name] = true
+				name := tool.Name
+				if tool.Kind == gate.Literal && strings.Contains(name, ".") {
+					name = "\"" + name // another thing than the action
+				}
+				if !seen[name] {
+					seen[name] = true
 					m.listed = append(m.listed, gate.Tool{Name: tool.Name, Kind: tool.Kind})
 				}
 			}

@@ -67,6 +67,7 @@ type Proof struct {
 	Counterexample Trace // shortest; where Refuted, as far as there is a run that shows it
 	Witness        Trace // of Reachable, where Proved
 	Because        []Net // nets that cause it, of which none can be left out
+	Default        bool  // where Refuted: the default denies all calls that it is about
 	Why            string
 	Supposed       string // where Unknown: the tool of which it depends whether it is there
 }
@@ -263,7 +264,7 @@ func (a Reachable) prove(m *model) Proof {
 	case AfterFailure:
 		return Proof{Result: Refuted, Why: "only calls that fail or overlap lead there"}
 	}
-	return Proof{Result: Refuted, Because: n.Because}
+	return Proof{Result: Refuted, Because: n.Because, Default: n.Default}
 }
 
 func (a AlwaysPossible) prove(m *model) Proof {
@@ -290,6 +291,9 @@ func (a AlwaysPossible) prove(m *model) Proof {
 		if likes(s) {
 			nets = append(nets, s.nets()...)
 		}
+	}
+	if m.deny && !slices.ContainsFunc(slices.Concat(m.shapes, kinds), likes) && m.anyGap() == "" {
+		return Proof{Result: Refuted, Default: true}
 	}
 	return m.always(m.around(nets), nil, goal{
 		likes: likes, ok: func(s *space, _ int32, c int) bool { return s.classes[c].tag&wanted != 0 },
