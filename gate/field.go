@@ -10,7 +10,8 @@ import (
 type field struct {
 	key      string
 	text     [1]string // of a string
-	all      []string  // of another value: its leaves, then all of them in one
+	values   [][]byte  // other ones, whose leaves it stands for
+	all      []string  // these, then all of them in one, once somebody has asked for them
 	weak     bool      // it is not one string, so it is no evidence
 	some     bool      // it is there
 	readings []readings
@@ -45,7 +46,6 @@ func readOnce(read []field, args []byte, at place) ([]field, *field) {
 func readField(args []byte, key string) field {
 	f := field{key: key}
 	eachMember(args, key, false, f.put)
-	f.join()
 	return f
 }
 
@@ -66,7 +66,6 @@ func eachMember(object []byte, key string, doubt bool, yield func(value []byte, 
 func readPath(args []byte, at place) field {
 	f := field{key: at.key, weak: at.path.Many()}
 	at.path.values(args, false, f.put)
-	f.join()
 	return f
 }
 
@@ -79,22 +78,36 @@ func (f *field) put(raw []byte, doubt bool) {
 		return
 	}
 	f.weak = true
-	rawjson.Leaves(raw, func(leaf string) bool {
-		f.all = append(f.all, leaf)
-		return true
-	})
+	f.values = append(f.values, raw)
 }
 
-// join adds all texts in one, where there are several.
-func (f *field) join() {
-	if len(f.all) > 1 {
-		f.all = append(f.all, strings.Join(f.all, " "))
+// leaves yields those of all values, as long as it returns true.
+func (f *field) leaves(yield func(leaf string) bool) {
+	more := true
+	for _, v := range f.values {
+		rawjson.Leaves(v, func(leaf string) bool {
+			more = yield(leaf)
+			return more
+		})
+		if !more {
+			return
+		}
 	}
 }
 
 // texts are the strings that the field stands for.
 func (f *field) texts() []string {
 	switch {
+	case f.weak && f.all == nil:
+		f.all = []string{}
+		f.leaves(func(leaf string) bool {
+			f.all = append(f.all, leaf)
+			return true
+		})
+		if len(f.all) > 1 {
+			f.all = append(f.all, strings.Join(f.all, " "))
+		}
+		return f.all
 	case f.weak:
 		return f.all
 	case f.some:
@@ -121,11 +134,10 @@ func (f *field) read(c *Call, r Reader) []Reading {
 		}
 	}
 	made := readings{reader: r}
-	switch texts := f.texts(); {
-	case f.weak && tooMany(texts):
+	if f.weak && f.tooMany() {
 		made.all = []Reading{nil} // nothing can be told
-	default:
-		for _, s := range texts {
+	} else {
+		for _, s := range f.texts() {
 			made.all = append(made.all, readSafely(r, c, s))
 		}
 	}
@@ -140,13 +152,18 @@ const (
 	maxTextBytes = 64 << 10
 )
 
-// tooMany reports whether texts are more than a reader reads.
-func tooMany(texts []string) bool {
-	size := 0
-	for _, s := range texts {
-		size += len(s)
+// tooMany reports whether the texts are more than a reader reads. It looks at no
+// more of them than it has to.
+func (f *field) tooMany() bool {
+	n, size := 0, 0
+	f.leaves(func(leaf string) bool {
+		n, size = n+1, size+len(leaf)
+		return n < maxTexts && size <= 2*maxTextBytes
+	})
+	if n > 1 { // there is one more, with all in one
+		size += size + n - 1
 	}
-	return len(texts) > maxTexts || size > 2*maxTextBytes // they are there a second time, in one
+	return n >= maxTexts || size > 2*maxTextBytes
 }
 
 // readSafely reads a text. It is nil of a reader that panics: nothing can be told.

@@ -2,6 +2,7 @@ package gate_test
 
 import (
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -81,10 +82,23 @@ func TestManyTexts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := spell(p.Names(call("sh " + tt.args))); got != tt.want || c.reads != tt.reads {
+		asked := call("sh " + tt.args)
+		before := allocated()
+		if spell(p.Names(asked)); tt.reads == 0 && allocated()-before > 1<<20 {
+			t.Errorf("%.20s..., %d bytes: %d bytes are made to find that nothing is read", tt.args, len(tt.args), allocated()-before)
+		}
+		c.reads = 0
+		if got := spell(p.Names(asked)); got != tt.want || c.reads != tt.reads {
 			t.Errorf("%.20s..., %d bytes: %s after %d readings, want %s after %d", tt.args, len(tt.args), got, c.reads, tt.want, tt.reads)
 		}
 	}
+}
+
+// allocated is how many bytes were allocated so far.
+func allocated() uint64 {
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.TotalAlloc
 }
 
 func TestNamesByReaders(t *testing.T) {

@@ -39,11 +39,15 @@ func (r *reader) run(args []arg, redirs []*syntax.Redirect) {
 	r.clientInput(name, args[1:], redirs)
 	before := r.recognized
 	r.recognized = false
-	known := r.dispatch(strings.ToLower(name), args[1:], redirs)
+	lower, known := name, false
+	if len(name) <= maxName { // no table has a longer one
+		lower = strings.ToLower(name)
+		known = r.dispatch(lower, args[1:], redirs)
+	}
 	r.commands[at].unknown = !known && !r.covered
 	r.commands[at].stranger = !known && !r.recognized
 	r.recognized = before
-	if lower := strings.ToLower(name); lower != name && isProgram(lower) {
+	if lower != name && isProgram(lower) {
 		r.unsure("a name in the wrong case")
 	}
 }

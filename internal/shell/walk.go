@@ -63,7 +63,12 @@ func (r *reader) script(text string) (plain bool) {
 		r.unsure(why)
 		return false
 	}
-	work := pieces(text) + piecesOfParser
+	work := pieces(text)
+	if work > maxPieces {
+		r.unsure("a script of too many words")
+		return false
+	}
+	work += piecesOfParser
 	if r.budget < len(text) || r.work+work > maxWork || r.texts >= maxTexts {
 		r.unsure("too many scripts within scripts")
 		return false
@@ -106,15 +111,13 @@ func unreadable(text string) string {
 	for _, c := range text {
 		switch {
 		case c == '\n' || c == '\t' || ' ' <= c && c < 0x7f:
+		case c >= utf8.RuneSelf && unicode.IsPrint(c): // most are
 		case c < utf8.RuneSelf, unicode.Is(unicode.C, c), unicode.IsSpace(c), unicode.Is(unicode.Z, c):
 			return "a control character or an odd space"
 		}
 	}
 	if weight(text) > maxWeight {
 		return "a script that may be nested too deeply"
-	}
-	if pieces(text) > maxPieces {
-		return "a script of too many words"
 	}
 	return ""
 }
@@ -138,22 +141,25 @@ func weight(text string) int {
 // pieces bounds how much there is to parse in a text: its words, wherever they
 // stand, and the characters that may divide a word into parts.
 func pieces(text string) int {
-	n, space := 0, true
+	n, before := 0, 1
 	for i := range len(text) {
-		switch c := text[i]; c {
-		case ' ', '\t', '\n':
-			space = true
-			continue
-		case ';', '&', '|', '<', '>', '(', ')', '$', '`', '\'', '"', '{', '}', '[':
-			n++
-		}
-		if space {
-			n++
-		}
-		space = false
+		kind := kinds[text[i]]
+		n += int(kind>>1) + before&^int(kind)
+		before = int(kind & 1)
 	}
 	return n
 }
+
+// kinds are 1 of bytes between words, and 2 of those that may divide a word.
+var kinds = func() (k [256]byte) {
+	for _, c := range []byte(" \t\n") {
+		k[c] = 1
+	}
+	for _, c := range []byte(";&|<>()$`'\"{}[") {
+		k[c] = 2
+	}
+	return k
+}()
 
 // isPlain reports whether statements are one simple command of words, with no
 // more around it than descriptors that are copied.
