@@ -41,7 +41,7 @@
 // nothing runs in between. [Net.Scope] says whose calls a net counts: sessions
 // that are made with the same [Shared] share its state. A net in shadow
 // ([Net.Shadow]) says what it would have done and does nothing, and
-// [Session.Advertise] says which tools are worth showing.
+// [Session.Advertise] says which of the tools of [Session.Offer] are worth showing.
 //
 // # Pieces
 //

@@ -123,11 +123,11 @@ func (d *statusDoc) conflict(b *strings.Builder) {
 	if c == nil {
 		return
 	}
-	fmt.Fprintf(b, "\n## Conflict\n\nTogether these nets leave no tool that can be called: %s. ", strings.Join(c.Nets, ", "))
+	nets := strings.Join(c.Nets, ", ")
 	if len(c.Yields) == 0 {
-		b.WriteString("They are required, so each of them blocks calls.\n")
+		fmt.Fprintf(b, "\n## Conflict\n\nTogether these nets leave no tool that can be called: %s. They are required, so each of them blocks calls.\n", nets)
 	} else {
-		fmt.Fprintf(b, "Advisory nets yield, and do not block now: %s.\n", strings.Join(c.Yields, ", "))
+		fmt.Fprintf(b, "\n## Conflict\n\nTogether these nets would leave no tool that can be called: %s. Advisory nets yield, and do not block now: %s.\n", nets, strings.Join(c.Yields, ", "))
 	}
 }
 

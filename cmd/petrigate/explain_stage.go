@@ -69,6 +69,9 @@ func (f *stageFlags) open(c *cobra.Command) (*stage, error) {
 func (s *stage) restart() {
 	s.now = curtain
 	s.player = policy.NewPlayer(gate.NewSession(s.result.Policy, gate.SessionOptions{Active: s.result.Active, Time: curtain}))
+	if s.tools.known {
+		s.offer()
+	}
 }
 
 // names are those that the policy speaks of.

@@ -38,7 +38,20 @@ func (s *stage) learn(file string) error {
 		}
 		return call
 	}
+	s.offer()
 	return nil
+}
+
+// offer tells the session which tools there are, on which it depends which nets
+// yield.
+func (s *stage) offer() {
+	calls := []gate.Call{}
+	for _, t := range s.tools.tools {
+		if !t.Supposed {
+			calls = append(calls, s.call(t.Name))
+		}
+	}
+	s.player.Session().Offer(calls)
 }
 
 // runningTools are those of the proxy that runs with this configuration.
