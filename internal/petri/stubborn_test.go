@@ -9,7 +9,7 @@ import (
 // TestDeadlocksOfTheCorpus compares the search for deadlocks with what is known
 // of the nets, and says what it saves.
 func TestDeadlocksOfTheCorpus(t *testing.T) {
-	dir, large := sharedNets, 30_000
+	dir, large := sharedNets, 10_000
 	if _, err := os.Stat(dir); err != nil {
 		dir = ownNets
 	}
@@ -17,7 +17,7 @@ func TestDeadlocksOfTheCorpus(t *testing.T) {
 	case os.Getenv("PETRIGATE_LARGE_NETS") != "":
 		large = 10_000_000
 	case testing.Short():
-		large = 10_000
+		large = 3000
 	}
 	all, few := 0, 0
 	for name, want := range readExpected(t, dir) {
@@ -57,11 +57,8 @@ func checkTrap(t *testing.T, n *Net, initial Marking, d *Deadlocks) {
 }
 
 func TestDeadlocksOfRandomNets(t *testing.T) {
-	r := rand.New(rand.NewPCG(7, 7))
-	rounds := 3000
-	if underRace {
-		rounds /= 10
-	}
+	seed, rounds := soakRange(t, 750)
+	r := rand.New(rand.NewPCG(seed, 7))
 	for range rounds {
 		n, initial := &Net{Places: 2 + r.IntN(5)}, Marking{}
 		for range n.Places {

@@ -17,7 +17,7 @@ import (
 // a person was asked about does not pass in silence. A rule in shadow changes
 // nothing at all. Both are played side by side on random policies.
 func TestOneMoreRule(t *testing.T) {
-	from, count := soakRange(t, 400)
+	from, count := soakRange(t, 200)
 	stats := map[string]int{}
 	for seed := from; seed < from+uint64(count) && !t.Failed(); seed++ {
 		oneMoreRule(t, seed, stats)

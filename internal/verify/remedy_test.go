@@ -175,7 +175,7 @@ func TestRandomRemedies(t *testing.T) {
 }
 
 func randomRemedies(t *testing.T, make func(*testing.T, uint64) *trial) {
-	from, count := soakRange(t, 120)
+	from, count := soakRange(t, 40)
 	stats := map[string]int{}
 	for seed := from; seed < from+uint64(count) && !t.Failed(); seed++ {
 		tr := make(t, seed)
