@@ -20,6 +20,9 @@
 // possible, or that nothing locks, is about every state of the first kind and
 // runs of the second.
 //
+// An advisory net is taken to block always. A run that is found so is real; that
+// there is none is proved only where that holds without what advisory nets block.
+//
 // The semantics are those of package gate, written a second time: each is
 // tested against the other.
 //
