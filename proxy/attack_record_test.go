@@ -44,7 +44,7 @@ func TestRecordsAreBounded(t *testing.T) {
 	long := hidden + strings.Repeat("x", 1<<20)
 	eachLeg(t, func(t *testing.T, l leg) {
 		s := start(t, setup{rules: "block danger\nblock flaky.*\nmap read.command rm as delete\n"})
-		s.clientName = long
+		s.clientName = long[:50<<10] // more is refused
 		c := s.connect(l, "")
 		for _, tool := range []string{"safe", "danger", "flaky"} {
 			c.do(tool, `{"action":"`+long+`","a":"`+hidden+`"}`)

@@ -260,11 +260,19 @@ type withdrawal string
 func (w withdrawal) Error() string        { return string(w) }
 func (w withdrawal) Is(target error) bool { return target == errCancelled }
 
+// brief is a name that is kept as it is, unless it is too long for a record.
+func brief(name string) string {
+	if len(name) <= maxRecordedText {
+		return name
+	}
+	return recorded(name)
+}
+
 // handshake notes what a client says in initialize.
 func (c *client) handshake(params []byte, protocol string) {
 	a := agent{protocol: protocol}
 	if info, ok := rawjson.Member(params, "clientInfo"); ok {
-		a.name, a.version = member(info, "name"), member(info, "version")
+		a.name, a.version = brief(member(info, "name")), brief(member(info, "version"))
 	}
 	if capabilities, ok := rawjson.Member(params, "capabilities"); ok {
 		a.declared(capabilities)
@@ -283,7 +291,7 @@ func (c *client) speaker(m wire.Meta) agent {
 		return c.agent
 	}
 	return agent{
-		name: member(m.ClientInfo, "name"), version: member(m.ClientInfo, "version"),
+		name: brief(member(m.ClientInfo, "name")), version: brief(member(m.ClientInfo, "version")),
 		protocol: m.ProtocolVersion, modern: true, elicit: canElicit(m.ClientCapabilities),
 		capabilities: m.ClientCapabilities,
 	}

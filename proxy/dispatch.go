@@ -107,6 +107,7 @@ func (p *Proxy) prepare(c *client, m wire.Message, meta wire.Meta, s stream) (*t
 		meta = meta.Clone()
 	}
 	t := &toolCall{proxy: p, client: c, stream: s, agent: c.speaker(meta), method: m.Method, id: m.ID, params: params, meta: meta}
+	t.meta.ClientInfo = nil // the agent has what is needed of it
 	t.found(t.target())
 	return t, true
 }

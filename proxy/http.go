@@ -267,6 +267,10 @@ func (h *handler) inSession(w http.ResponseWriter, r *http.Request, principal st
 // initialize opens a session, bound to the principal.
 func (h *handler) initialize(w http.ResponseWriter, r *http.Request, principal string, m wire.Message, meta wire.Meta) {
 	p := h.proxy
+	if fault := wire.CheckHandshake(m); fault != nil {
+		writeJSON(w, http.StatusBadRequest, fault.Append(nil))
+		return
+	}
 	if first(r, sessionHeader) != "" {
 		writeJSON(w, http.StatusBadRequest, wire.AppendError(nil, m.ID, codeInvalidRequest, "initialize opens a session; it cannot be sent within one", nil))
 		return

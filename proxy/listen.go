@@ -12,6 +12,7 @@ import (
 const (
 	maxSubscriptions = 64
 	maxWatched       = 1024
+	maxWatchedBytes  = 256 << 10 // of the URIs of these
 )
 
 // A subscription is a subscriptions/listen of revision 2026-07-28 that is open.

@@ -145,6 +145,9 @@ func (p *Proxy) take(ctx context.Context, c *client, line []byte, w *lines.Write
 // the reader, since that never waits; what may wait runs beside it.
 func (p *Proxy) request(ctx context.Context, c *client, m wire.Message, w *lines.Writer, calls *sync.WaitGroup) {
 	meta, fault := wire.ParseMeta(m.Params)
+	if fault == nil && m.Method == "initialize" {
+		fault = wire.CheckHandshake(m)
+	}
 	if fault != nil {
 		fault.ID = m.ID
 		w.Reply(fault.Append(nil))

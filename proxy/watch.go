@@ -81,7 +81,11 @@ func (c *client) watchResource(uri string, on bool) bool {
 		delete(c.watched, uri)
 		return true
 	}
-	if len(c.watched) >= maxWatched {
+	size := len(uri)
+	for other := range c.watched {
+		size += len(other)
+	}
+	if len(c.watched) >= maxWatched || size > maxWatchedBytes {
 		return false
 	}
 	if c.watched == nil {

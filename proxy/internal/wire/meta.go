@@ -51,6 +51,8 @@ func ParseMeta(params []byte) (Meta, *Fault) {
 	whole := rawjson.Members(meta, func(key, value []byte, _ int) bool {
 		if !m.take(key, value) {
 			bad = "_meta: " + strconv.QuoteToASCII(string(key)) + " is of the wrong type"
+		} else if why := tooLong(key, value); why != "" {
+			bad = "_meta: " + why
 		}
 		return bad == ""
 	})
@@ -64,6 +66,41 @@ func ParseMeta(params []byte) (Meta, *Fault) {
 		return Meta{}, invalidParams(nil, bad)
 	}
 	return m, nil
+}
+
+// What a client may say of itself, in bytes: it is kept for a session or a call.
+const (
+	maxClientInfo   = 64 << 10 // icons may stand in it
+	maxCapabilities = 16 << 10
+)
+
+// tooLong is why a member by which a client introduces itself is not taken; empty:
+// it is, or it is none.
+func tooLong(key, value []byte) string {
+	most := len(value)
+	switch string(key) {
+	case keyClientInfo, "clientInfo":
+		most = maxClientInfo
+	case keyClientCapabilities, "capabilities":
+		most = maxCapabilities
+	}
+	if len(value) <= most {
+		return ""
+	}
+	return strconv.QuoteToASCII(string(key)) + " is longer than " + strconv.Itoa(most) + " bytes"
+}
+
+// CheckHandshake says why an initialize request is not taken; nil: it is.
+func CheckHandshake(m Message) *Fault {
+	bad := ""
+	rawjson.Members(m.Params, func(key, value []byte, _ int) bool {
+		bad = tooLong(key, value)
+		return bad == ""
+	})
+	if bad != "" {
+		return invalidParams(m.ID, bad)
+	}
+	return nil
 }
 
 // take keeps one member and reports whether its type is right.
