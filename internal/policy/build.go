@@ -56,6 +56,7 @@ func Build(s Source) (*Result, error) {
 	b.labels = compiled.Labels
 	b.policy(nets, gate.PolicyOptions{Labels: []*gate.Labels{compiled.Labels}, Deny: deny, Shadow: s.Mode == "shadow"})
 	b.checkBare()
+	b.checkEvidence()
 	b.checkTools()
 	b.active()
 	b.invalid = len(b.errors()) > 0

@@ -57,6 +57,7 @@ const (
 	UnknownField   rules.Code = "W107" // a map that reads an argument which the tool does not take
 	WeakProgress   rules.Code = "W108" // "weak: progress", which takes a doubtful name for the name
 	UnusedPlace    rules.Code = "W109" // a place with which no transition has to do
+	NoEvidence     rules.Code = "W110" // a rule that waits for a command which proves nothing
 )
 
 // Error is the problem on one line: file:line:column: message (hint).
