@@ -59,6 +59,8 @@ type toolCall struct {
 	flight  *flight
 	ended   bool // it has its answer, or will get none
 
+	size      int         // of its message, as it is counted while it waits
+	held      atomic.Bool // it is counted
 	reserved  atomic.Bool // it has a place among the calls under way at its upstream
 	taskPlace atomic.Bool // and one among the tasks of its session
 }
@@ -97,6 +99,7 @@ func (p *Proxy) serve(t *toolCall) {
 		t.answer(p.reject(t, d))
 	case *gate.Ask:
 		t.release()                     // a place is for those that run
+		t.unhold()                      // the book of approvals counts
 		t.aside(func() { p.ask(t, d) }) // a person may think for long
 	}
 }
@@ -113,6 +116,7 @@ func (p *Proxy) decide(t *toolCall) gate.Decision {
 // otherwise have us keep them for as long as it likes. Of the arguments only
 // their hash stays.
 func (t *toolCall) sent() {
+	t.unhold()
 	t.digest = t.argumentsDigest()
 	t.params, t.input.responses = t.params.Sent(), nil
 	t.gate = gate.Call{Time: t.gate.Time}
@@ -162,6 +166,7 @@ func (t *toolCall) close() bool {
 	stop := t.stop
 	t.mu.Unlock()
 	if first {
+		t.unhold()
 		t.client.end(wire.IDKey(t.id))
 		if stop != nil {
 			stop(nil)

@@ -106,7 +106,7 @@ func (p *Proxy) prepare(c *client, m wire.Message, meta wire.Meta, s stream) (*t
 	if len(m.Raw) > maxKeptWhole {
 		meta = meta.Clone()
 	}
-	t := &toolCall{proxy: p, client: c, stream: s, agent: c.speaker(meta), method: m.Method, id: m.ID, params: params, meta: meta}
+	t := &toolCall{proxy: p, client: c, stream: s, agent: c.speaker(meta), method: m.Method, id: m.ID, params: params, meta: meta, size: len(m.Raw) + waitingCost}
 	t.meta.ClientInfo = nil // the agent has what is needed of it
 	t.found(t.target())
 	return t, true
@@ -134,7 +134,7 @@ func (t *toolCall) found(tool *tool) {
 // accept serves a call that is prepared and noted. It waits only aside.
 func (p *Proxy) accept(t *toolCall) {
 	if t.tool == nil {
-		t.aside(func() { p.acceptLate(t) })
+		t.waitAside(func() { p.acceptLate(t) })
 		return
 	}
 	if err := t.mirrors(); err != nil {
@@ -148,7 +148,7 @@ func (p *Proxy) accept(t *toolCall) {
 		p.serve(t)
 		return
 	}
-	t.aside(func() {
+	t.waitAside(func() {
 		p.declare(t.ctx, t.agent)
 		p.serve(t)
 	})

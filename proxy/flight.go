@@ -83,6 +83,11 @@ func (p *Proxy) launch(t *toolCall, ticket *gate.Ticket) {
 // is asked for meanwhile.
 func (f *flight) repeats() bool { return f.modern && !f.call.agent.modern }
 
+// repeats is that of a call which is not sent yet.
+func (t *toolCall) repeats() bool {
+	return !t.agent.modern && t.tool.upstream.State().Era == upstream.Modern
+}
+
 // request is the call as the upstream gets it.
 func (f *flight) request() upstream.Request {
 	t := f.call

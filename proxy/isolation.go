@@ -307,7 +307,7 @@ func (t *toolCall) place() bool {
 	if !at.starting() && at.Declares(t.agent.relayed()) {
 		return true
 	}
-	t.aside(func() {
+	t.waitAside(func() {
 		ctx, cancel := context.WithTimeout(t.ctx, p.options.Startup)
 		defer cancel()
 		at.ready(ctx, t.agent)

@@ -1,6 +1,9 @@
 package proxy
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // root is the trunk of u, or u itself.
 func (u *upstreamState) root() *upstreamState {
@@ -20,6 +23,10 @@ func (p *Proxy) reserve(t *toolCall) answer {
 	if why == "" && (t.asTask() || t.asTaskAnyway()) && !t.takeTaskPlace() {
 		t.release()
 		why = fmt.Sprintf("%d tasks are under way in this session, or your share of %d in all, and no more are allowed; wait until one is over", maxTasks, maxTasksAll)
+	}
+	if why == "" && t.repeats() && !t.hold() { // its arguments are kept to its end
+		t.release()
+		why = strings.TrimSuffix(tooMuchWaits, ".")
 	}
 	if why == "" {
 		return nil

@@ -136,6 +136,7 @@ type Proxy struct {
 	several atomic.Bool // more than one principal may come over HTTP
 	leveled atomic.Bool // a client has asked for a level of log messages
 
+	backlog backlog
 	streams events.Budget // of what clients over HTTP can come back for
 
 	stdio atomic.Pointer[lines.Writer] // of the client over stdio, if there is one
