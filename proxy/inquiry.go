@@ -110,7 +110,7 @@ func (f *flight) park(t *toolCall, own bool) {
 		}
 		result = appendInput(result, key, q.Method, p.asking(t.tool.upstream, q.Params))
 	}
-	if !p.pauses.add(x, p.waitingFor(), p.abandoned) {
+	if !p.pauses.add(x, p.several.Load(), p.waitingFor(), p.abandoned) {
 		f.mu.Unlock()
 		f.withdraw()
 		return

@@ -34,13 +34,15 @@ type pause struct {
 type pauses struct {
 	mu   sync.Mutex
 	byID map[string]*pause
+	own  share
 }
 
-// add keeps x for a time, after which over is called; false: there are too many.
-func (s *pauses) add(x *pause, life time.Duration, over func(*pause)) bool {
+// add keeps x for a time, after which over is called; false: there are too many,
+// or where there are several principals, too many of this one.
+func (s *pauses) add(x *pause, several bool, life time.Duration, over func(*pause)) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.byID) >= maxPauses {
+	if _, ok := s.own.take(x.call.client.principal, maxPauses, several); !ok {
 		return false
 	}
 	if s.byID == nil {
@@ -62,6 +64,7 @@ func (s *pauses) take(id string) *pause {
 	delete(s.byID, id)
 	s.mu.Unlock()
 	if x != nil {
+		s.own.give(x.call.client.principal)
 		x.timer.Stop()
 	}
 	return x

@@ -114,7 +114,7 @@ func (f *flight) wantsInput(t *toolCall, result []byte) (why string) {
 func (f *flight) pauseFor(t *toolCall, result []byte) (why string) {
 	p := f.call.proxy
 	x := &pause{id: randomID(""), ticket: f.ticket, call: f.call}
-	if !p.pauses.add(x, p.options.Approval.Expire, p.paused) {
+	if !p.pauses.add(x, p.several.Load(), p.options.Approval.Expire, p.paused) {
 		return "Too many calls wait for input."
 	}
 	r := seal.Round{Number: t.input.round + 1, Pause: x.id, Expires: p.options.Now().Add(p.options.Approval.Expire)}
