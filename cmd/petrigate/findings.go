@@ -52,7 +52,7 @@ func (v *verified) refuted(p proof) policy.Problem {
 	q := at(policy.Error, codeRefuted, p.Rule, "refuted: "+p.Text)
 	switch {
 	case len(p.Counterexample) > 0:
-		q.Detail = "  these calls are admitted" + brokenBy(p) + ":\n" + steps(p.Counterexample)
+		q.Detail = "  these calls are admitted" + brokenBy(p) + ":\n" + steps(p.Counterexample) + noEvidence(p)
 	case len(p.Because) > 0:
 		q.Hint = "because of " + together(p.Because)
 	case p.Default:
@@ -89,6 +89,23 @@ func brokenBy(p proof) string {
 		return ", and two of the places are marked then"
 	}
 	return ""
+}
+
+// noEvidence says of successes in the run why they are none of the one that the
+// claim waits for.
+func noEvidence(p proof) string {
+	var b strings.Builder
+	for i, s := range p.Counterexample {
+		if p.Kind == rules.NeverBefore && s.Weak && s.Name == p.First.Name && (s.Times > 0 || succeeds(p.Counterexample[i:])) {
+			fmt.Fprintf(&b, "  step %d is no evidence: of such a call it cannot be told whether %s succeeded\n", len(story(p.Counterexample[:i]))+1, text.Escape(s.Name))
+		}
+	}
+	return b.String()
+}
+
+// succeeds reports whether the call with which the run begins ends so.
+func succeeds(t verify.Trace) bool {
+	return slices.ContainsFunc(t, func(s verify.Step) bool { return s.Ends && s.Call == t[0].Call && s.Outcome == gate.Success })
 }
 
 // uncallable are the names that nobody can ever call. Where that is what a

@@ -129,6 +129,7 @@ type Step struct {
 	Tool    string        // of a call that begins
 	Args    string        // JSON; empty: {}
 	Name    string        // how a person would call it: its label, or the tool
+	Weak    bool          // that it succeeds is no evidence of Name
 	Wait    time.Duration // more than 0: it is no call, but that much time passes
 	Ends    bool          // the call ends
 	Outcome gate.Outcome  // where it ends
@@ -156,6 +157,7 @@ func (m *model) trace(ms []move) Trace {
 		s := Step{Call: mv.call + 1, Ends: mv.shape == nil, Outcome: mv.end, Times: mv.times}
 		if mv.shape != nil {
 			s.Tool, s.Args, s.Name, s.Wait = mv.shape.tool, mv.shape.args, mv.shape.name(), mv.shape.wait
+			s.Weak = mv.shape.weakly(s.Name)
 			waits[mv.call] = s.Wait > 0
 		}
 		t = append(t, s)

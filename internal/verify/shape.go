@@ -68,6 +68,11 @@ func (s *shape) name() string {
 	return name
 }
 
+// weakly reports whether the name of the call is no evidence.
+func (s *shape) weakly(name string) bool {
+	return slices.ContainsFunc(s.labels, func(l label) bool { return l.glob == 0 && l.text == name && l.weak })
+}
+
 // Bounds of the shapes that are looked at.
 const (
 	maxShapesOfTool = 2048
