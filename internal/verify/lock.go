@@ -30,7 +30,7 @@ func (m *model) lock(s *space, ok func(k int32, class int) bool, excused func(k 
 	k := s.locked(good)
 	if k < 0 {
 		var d Deadlock
-		d.Why, d.supposed = unsure.doubt("it depends on whether there is a tool ")
+		d.Why, d.supposed = m.doubt(unsure, "it depends on whether there is a tool ")
 		return d
 	}
 	ms, made := s.moves(s.path(k))

@@ -217,7 +217,7 @@ func (b *shaper) kindsOfTool(o *openTool, atoms []int) kinds {
 	}
 	var k kinds
 	if count > maxShapesOfTool {
-		k.gap = fmt.Sprintf("the calls of %s can have more names together than were tried", o.name)
+		k.gap = o.tooMany(atoms)
 		b.overflows = append(b.overflows, k.gap)
 	} else {
 		eachForm(o.base, options, count, func(f *form) { k.shapes = append(k.shapes, b.shape(o.name, f)) })

@@ -21,7 +21,7 @@ func (m *model) never(q *query, nets []int) found {
 		f = m.neverOf(q, nets, viewOptions{tag: q.tag, witnessed: true, about: q.sole + 1})
 		if f.result == Proved {
 			f = found{result: Unknown}
-			f.why, f.supposed = unsure.doubt("it does not hold if there is a tool ")
+			f.why, f.supposed = m.doubt(unsure, "it does not hold if there is a tool ")
 		}
 	}
 	return f
@@ -37,15 +37,6 @@ func unsureOf(ms []move) *shape {
 		}
 	}
 	return unsure
-}
-
-// doubt is why an answer that needs the call is none. Where it depends on
-// whether there is a tool, that is named.
-func (s *shape) doubt(tool string) (why, supposed string) {
-	if s.doubtful {
-		return whyDoubtful, ""
-	}
-	return tool + s.tool, s.tool
 }
 
 func (m *model) neverOf(q *query, nets []int, o viewOptions) found {

@@ -81,7 +81,7 @@ func (m *model) callable(t gate.Tool) Name {
 	if doubtful := m.plan(q.tag, false); doubtful.result == Refuted {
 		name.Why, name.Supposed = whyDoubtful, ""
 		if unsure := unsureOf(doubtful.moves); unsure != nil {
-			name.Why, name.Supposed = unsure.doubt("only if there is a tool ")
+			name.Why, name.Supposed = m.doubt(unsure, "only if there is a tool ")
 		}
 		return name
 	}

@@ -1,0 +1,70 @@
+package verify
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Reasons name what makes an answer unknown, and where that was written.
+
+// doubt is why an answer that needs the call is none. Where it depends on
+// whether there is a tool, that is named.
+func (m *model) doubt(s *shape, tool string) (why, supposed string) {
+	if !s.doubtful {
+		return tool + s.tool, s.tool
+	}
+	var names []string
+	for _, l := range s.labels {
+		if l.glob == 0 && l.from&fromTool == 0 {
+			names = append(names, l.text+m.shaper.mappedAt(s.tool, l.text))
+		}
+	}
+	if len(names) == 0 {
+		return fmt.Sprintf("no arguments of %s are known that match none of the maps", s.tool), ""
+	}
+	return fmt.Sprintf("no arguments of %s are known that are %s and nothing else that matters here", s.tool, enumerated(names)), ""
+}
+
+// mappedAt is where a map gives the name to calls of the tool; empty where none does.
+func (b *shaper) mappedAt(tool, name string) string {
+	for i := range b.naming.maps {
+		if m := &b.naming.maps[i]; m.Tool == tool && m.As == name && m.Rule.Line > 0 {
+			return fmt.Sprintf(" (%s:%d)", m.Rule.File, m.Rule.Line)
+		}
+	}
+	return ""
+}
+
+// tooMany is why not all calls of the tool were looked at as far as the atoms go.
+func (o *openTool) tooMany(atoms []int) string {
+	var names []string
+	for i := range o.fields {
+		f := &o.fields[i]
+		for _, a := range atoms {
+			if a < f.first || a >= f.first+len(f.atoms) {
+				continue
+			}
+			name := "actions"
+			if f.ps != nil {
+				name = f.ps[a-f.first].label
+			}
+			if !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	return fmt.Sprintf("the calls of %s can have these names together in more ways than were tried: %s", o.name, enumerated(names))
+}
+
+// enumerated are names in a sentence, the first of them where they are many.
+func enumerated(names []string) string {
+	const most = 8
+	if len(names) > most {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
+	}
+	if len(names) < 2 {
+		return strings.Join(names, "")
+	}
+	return strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
+}
