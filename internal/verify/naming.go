@@ -63,7 +63,7 @@ func remembering(maps []gate.Map) []gate.Map {
 	for i := range out {
 		if r := out[i].Reader; r != nil {
 			if readers[r] == nil {
-				readers[r] = &memory{Reader: r, readings: make(map[string]gate.Reading)}
+				readers[r] = &memory{Reader: r, readings: make(map[heard]gate.Reading)}
 			}
 			out[i].Reader = readers[r]
 		}
@@ -87,16 +87,25 @@ func remembering(maps []gate.Map) []gate.Map {
 // reads anew.
 type memory struct {
 	gate.Reader
-	readings map[string]gate.Reading
+	readings map[heard]gate.Reading
 }
+
+// A heard text is one of a tool.
+type heard struct{ tool, text string }
+
+// maxReadings bounds what is remembered at a time.
+const maxReadings = 4096
 
 func (m *memory) Read(c *gate.Call, text string) gate.Reading {
 	if len(c.Args) > 0 {
 		return m.Reader.Read(c, text)
 	}
-	key := c.Tool + "\x00" + text
+	key := heard{c.Tool, text}
 	r, known := m.readings[key]
 	if !known {
+		if len(m.readings) == maxReadings {
+			clear(m.readings)
+		}
 		r = m.Reader.Read(c, text)
 		m.readings[key] = r
 	}

@@ -300,7 +300,7 @@ func (b *shaper) subsets(f *openField, atoms []int) (values []*value, ok bool) {
 }
 
 // maxSetsOfField bounds the sets of maps of one field that are tried for a question.
-const maxSetsOfField = 512
+const maxSetsOfField = 2048
 
 // worthOf is what the labels of the value are worth: all that nets see of it.
 func worthOf(v *value, ps []pattern, groups [][]int) string {

@@ -100,7 +100,8 @@ func (o *openNames) kinds(seen []int) kinds {
 		}
 		k.shapes = b.shapes
 		if len(b.opened) > len(o.before.opened) {
-			k.gap = fmt.Sprintf("the calls of %s can have more names together than were tried", b.opened[len(b.opened)-1].name)
+			last := b.opened[len(b.opened)-1]
+			k.gap = last.tooMany(last.atoms())
 		} else if len(b.gaps) > len(o.before.gaps) {
 			k.gap = b.gaps[len(b.gaps)-1].text
 		}

@@ -141,7 +141,7 @@ func (g *generator) claimed(tr *trial) gate.Tool {
 	name := g.asserted(tr.rules)
 	own := rand.New(rand.NewPCG(tr.seed, uint64(len(name.Name))))
 	labels := slices.ContainsFunc(tr.nets, func(n gate.Net) bool { return n.Labels != nil }) // else the gate gives none
-	words := strings.Contains(tr.rules, "word0") // which no call has
+	words := strings.Contains(tr.rules, "word0")                                             // which no call has
 	if !labels || words || tr.sampled || tr.o.Tools != nil || own.IntN(4) > 0 {
 		return name
 	}

@@ -57,6 +57,17 @@ func (o *openTool) tooMany(atoms []int) string {
 	return fmt.Sprintf("the calls of %s can have these names together in more ways than were tried: %s", o.name, enumerated(names))
 }
 
+// atoms are all of the tool.
+func (o *openTool) atoms() []int {
+	var all []int
+	for i := range o.fields {
+		for a := range o.fields[i].atoms {
+			all = append(all, o.fields[i].first+a)
+		}
+	}
+	return all
+}
+
 // enumerated are names in a sentence, the first of them where they are many.
 func enumerated(names []string) string {
 	const most = 8

@@ -165,6 +165,17 @@ func TestRemediesOfKnownTools(t *testing.T) {
 	}
 }
 
+// TestDoubtfulRemedy: what would do is not said to be a way out where no arguments
+// of it are known.
+func TestDoubtfulRemedy(t *testing.T) {
+	p, o := build(t, map[string]string{"policy.rules": "map sh.c /^x{9}y?$/ as long\nmap sh.c /x{3}/ as short\nblock short\nrequire long before pay\n", "known": ""})
+	s, call, r := refusal(t, p, "", "pay")
+	got := verify.NewGuide(p, o).Remedy(s, call, r)
+	if got.Found || got.None || got.Why != "no arguments are known that match the maps as this would need" {
+		t.Errorf("%+v", got)
+	}
+}
+
 // TestRandomRemedies holds remedies to what the gate does: each leads to an
 // admission, none is longer than it has to be, and where none is said to be
 // there is none.

@@ -155,6 +155,26 @@ func classTexts(ranges []rune) []string {
 // maxTries bounds the texts that are tried for one set of patterns.
 const maxTries = 128
 
+// maxScripts bounds them where all of the patterns look for commands, and a script
+// of the commands is matched by others too.
+const maxScripts = 16
+
+// scriptOf is a script of the commands that the patterns look for; ok is false
+// where they are fewer than two, or look for something else.
+func scriptOf(ps []pattern, set uint64) (text string, ok bool) {
+	var commands []string
+	for i := range ps {
+		if set&(1<<i) == 0 {
+			continue
+		}
+		if ps[i].script == nil || len(ps[i].samples) == 0 {
+			return "", false
+		}
+		commands = append(commands, ps[i].samples[0])
+	}
+	return strings.Join(commands, "; "), len(commands) > 1
+}
+
 // witness is a text that exactly the patterns of the set match.
 func witness(ps []pattern, set uint64) (string, bool) {
 	exact := func(s string) bool {
@@ -165,7 +185,13 @@ func witness(ps []pattern, set uint64) (string, bool) {
 		}
 		return true
 	}
-	parts := []string{""}
+	parts, tries := []string{""}, maxTries
+	if text, ok := scriptOf(ps, set); ok {
+		if exact(text) {
+			return text, true
+		}
+		tries = maxScripts
+	}
 	for i := range ps {
 		if set&(1<<i) == 0 {
 			continue
@@ -176,10 +202,12 @@ func witness(ps []pattern, set uint64) (string, bool) {
 				if exact(s) {
 					return s, true
 				}
-				next = append(next, join(head, s)...)
+				if len(next) < tries {
+					next = append(next, join(head, s)...)
+				}
 			}
 		}
-		parts = next[:min(len(next), maxTries)]
+		parts = next[:min(len(next), tries)]
 	}
 	for _, s := range parts {
 		if exact(s) {

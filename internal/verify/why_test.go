@@ -67,6 +67,10 @@ func TestReasons(t *testing.T) {
 			"the maps of x.action can match in more ways than were tried",
 			"the calls of x can have these names together in more ways than were tried: actions", someTexts,
 		}},
+		{"many maps", each(12, "map x.f /a#.?b/ as l#\n") + "block l*\nlimit x to 1 per session\n", "never l*\n", known, []string{
+			"the calls of x can have these names together in more ways than were tried: l0, l1, l2, l3, l4, l5, l6, l7 and 4 more",
+		}},
+		{"no map", "map x when \"tool == 'x'\" as always\nblock always\n", "never x\n", known, []string{"no arguments of x are known that match none of the maps", someTexts}},
 		{"names", each(12, "block *@*\n"), "never push\n", nil, []string{"the patterns *a*, *b*, *c*, *d*, *e*, *f*, *g*, *h*, *i*, *j*, *k*, *l* can match names in more ways than were tried"}},
 		{"names of actions", each(12, "block *.*@*\n"), "", nil, []string{
 			"the patterns *.*a*, *.*b*, *.*c*, *.*d*, *.*e*, *.*f*, *.*g*, *.*h*, *.*i*, *.*j*, *.*k*, *.*l* can match names in more ways than were tried",
