@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"bytes"
 	"context"
 	"net/http"
 	"sync"
@@ -122,6 +123,13 @@ func (h *handler) messages(w http.ResponseWriter, r *http.Request, v door.Visito
 	}
 	defer release()
 	s := h.older.find(r.URL.Query().Get("sessionId"), v.Principal)
+	turn := h.turn(v)
+	if opens := len(body) <= maxKeptWhole && bytes.Contains(body, []byte(`"initialize"`)); !opens { // which may wait for upstreams
+		if !turn.take(r.Context().Done()) {
+			return // the client is gone
+		}
+		defer turn.leave()
+	}
 	if s == nil || !s.take(h.proxy, body) {
 		http.Error(w, "unknown session", http.StatusNotFound)
 		return

@@ -13,6 +13,59 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
+// longToDecide is a net that holds calls of read until goOn is closed.
+type longToDecide struct {
+	inside, most, decided atomic.Int64
+	entered, goOn         chan struct{}
+}
+
+func newLongToDecide() *longToDecide {
+	return &longToDecide{entered: make(chan struct{}, 100), goOn: make(chan struct{})}
+}
+
+func (n *longToDecide) start(t *testing.T) *site {
+	s := start(t, setup{policy: netPolicy(t, gate.Net{Name: "long", Mapper: func(c gate.Call) []gate.Name {
+		if c.Tool == "read" {
+			n.decided.Add(1)
+			n.most.Store(max(n.most.Load(), n.inside.Add(1)))
+			n.entered <- struct{}{}
+			<-n.goOn
+			n.inside.Add(-1)
+		}
+		return nil
+	}})})
+	s.door(proxy.Access{Tokens: map[string]string{"ann": "token of ann", "bob": "token of bob"}})
+	return s
+}
+
+// TestTurnsOlder: so it is over HTTP+SSE.
+func TestTurnsOlder(t *testing.T) {
+	each := max(1, runtime.GOMAXPROCS(0)/2)
+	n := newLongToDecide()
+	s := n.start(t)
+	var work sync.WaitGroup
+	for range each + 2 {
+		c := s.older("token of ann")
+		c.ask(opening)
+		work.Go(func() { c.ask(strings.Replace(pushing, "push", "read", 1)) })
+	}
+	for range each {
+		<-n.entered
+	}
+	bob := s.older("token of bob")
+	bob.ask(opening)
+	for range 5 {
+		if r := bob.ask(strings.Replace(pushing, "push", "safe", 1)); r.isError() {
+			t.Errorf("%s", r.raw)
+		}
+	}
+	close(n.goOn)
+	work.Wait()
+	if n.most.Load() != int64(each) || n.decided.Load() != int64(each+2) {
+		t.Errorf("%d of %d calls at the same time, want %d", n.most.Load(), n.decided.Load(), each)
+	}
+}
+
 // TestTurns: calls of one principal that take long to decide leave a processor to
 // others, and a client that goes meanwhile leaves none taken.
 func TestTurns(t *testing.T) {
@@ -21,20 +74,8 @@ func TestTurns(t *testing.T) {
 		if !l.http {
 			continue // there is one principal
 		}
-		var inside, most, decided atomic.Int64
-		entered, goOn := make(chan struct{}, 100), make(chan struct{})
-		long := gate.Net{Name: "long", Mapper: func(c gate.Call) []gate.Name {
-			if c.Tool == "read" {
-				decided.Add(1)
-				most.Store(max(most.Load(), inside.Add(1)))
-				entered <- struct{}{}
-				<-goOn
-				inside.Add(-1)
-			}
-			return nil
-		}}
-		s := start(t, setup{policy: netPolicy(t, long)})
-		s.door(proxy.Access{Tokens: map[string]string{"ann": "token of ann", "bob": "token of bob"}})
+		n := newLongToDecide()
+		s := n.start(t)
 		session := map[string]string{}
 		if !l.modern {
 			session["ann"], session["bob"] = s.open("token of ann"), s.open("token of bob")
@@ -48,7 +89,7 @@ func TestTurns(t *testing.T) {
 			})
 		}
 		for range each {
-			<-entered
+			<-n.entered
 		}
 		ctx, gone := context.WithCancel(t.Context())
 		r, err := http.NewRequestWithContext(ctx, http.MethodPost, s.http.URL+"/mcp", strings.NewReader(s.modernCall().body))
@@ -67,10 +108,10 @@ func TestTurns(t *testing.T) {
 			}
 		}
 		gone()
-		close(goOn)
+		close(n.goOn)
 		work.Wait()
-		if most.Load() != int64(each) || decided.Load() < int64(each+3) {
-			t.Errorf("%d of %d calls at the same time, want %d", most.Load(), decided.Load(), each)
+		if n.most.Load() != int64(each) || n.decided.Load() < int64(each+3) {
+			t.Errorf("%d of %d calls at the same time, want %d", n.most.Load(), n.decided.Load(), each)
 		}
 	}
 }
