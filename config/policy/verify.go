@@ -87,6 +87,7 @@ type Step struct {
 	Tool    string        // of a call that begins
 	Args    string        // JSON; empty: {}
 	Name    string        // how a person would call it: its label, or the tool
+	Weak    bool          // that it succeeds is no evidence of Name
 	Wait    time.Duration // more than 0: it is no call, but that much time passes
 	Ends    bool          // the call ends
 	Outcome gate.Outcome  // where it ends
