@@ -320,7 +320,7 @@ func (tr *trial) name(n verify.Name, stats map[string]int) {
 	switch n.Callable {
 	case verify.Possible:
 		if closed && (length > len(n.Shortest.Calls()) || length < len(n.Shortest.Calls()) && !tr.partial) {
-			tr.errorf("%s: shortest %v, brute force %d", n.Tool.Name, n.Shortest.Calls(), length)
+			tr.errorf("%s: shortest %+v, brute force %d", n.Tool.Name, n.Shortest, length)
 		}
 		tr.reaches(n.Tool, n.Shortest)
 	case verify.AfterFailure:

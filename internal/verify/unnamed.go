@@ -43,7 +43,11 @@ func (b *shaper) inventTools(also map[string][]gate.Name) bool {
 	}
 	for _, f := range fresh {
 		if i := strings.IndexByte(f.text, '.'); i > 0 && i < len(f.text)-1 {
-			b.dotted(f.text) // as where a name with a dot is written
+			fresh := taken[f.text[:i]] && !b.isTool[f.text[:i]] // what a map gives, and no tool
+			b.dotted(f.text)                                    // as where a name with a dot is written
+			if fresh {
+				b.supposed[f.text[:i]] = true
+			}
 		}
 		if !strings.HasPrefix(f.text, ".") {
 			b.tool(f.text) // with a dot it is a tool of an upstream
