@@ -57,6 +57,7 @@ func (p *Proxy) serveCall(ctx context.Context, t *toolCall, reason error) {
 	}
 	defer context.AfterFunc(ctx, func() { t.cancel(reason) })()
 	p.accept(t)
+	t.turn.leave()
 	for t.await() {
 	}
 }

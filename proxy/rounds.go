@@ -72,6 +72,7 @@ func (p *Proxy) goOn(t *toolCall) bool {
 	if t.input.pause == "" {
 		return false
 	}
+	t.turn.leave() // it is decided, and may wait for its upstream
 	x := p.pauses.take(t.input.pause)
 	if x != nil && x.call.approved != nil { // what runs stays what was shown
 		t.approved, t.params = x.call.approved, t.params.AsShown(x.call.approved.meta)

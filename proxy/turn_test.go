@@ -2,6 +2,7 @@ package proxy_test
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
 	"runtime"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/fixture"
 	"github.com/petrigate/petrigate/proxy"
 )
 
@@ -114,4 +116,43 @@ func TestTurns(t *testing.T) {
 			t.Errorf("%d of %d calls at the same time, want %d", n.most.Load(), n.decided.Load(), each)
 		}
 	}
+}
+
+// TestTurnsOfRounds: a call that goes on with another round is decided already: it
+// takes no turn from others while its upstream is busy.
+func TestTurnsOfRounds(t *testing.T) {
+	inner, busy, goOn := rounds(), make(chan struct{}, 100), make(chan struct{})
+	first := inner.Run
+	inner.Run = func(ctx context.Context, c *fixture.Call) (json.RawMessage, error) {
+		if len(c.Params["requestState"]) > 0 {
+			busy <- struct{}{}
+			<-goOn
+		}
+		return first(ctx, c)
+	}
+	s := start(t, setup{rules: "block danger\n", server: fixture.Options{Eras: fixture.Modern, Tools: append(fixture.Attack(), inner)}})
+	s.door(proxy.Access{Tokens: map[string]string{"ann": "token of ann", "bob": "token of bob"}})
+	c := &client{site: s, leg: legs()[2], version: "2026-07-28", capabilities: canAll}
+	call := func(more string) message {
+		p := s.as("token of ann")
+		p.header.Set("Mcp-Name", "curious")
+		p.body = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{` + c.meta("") + `"name":"curious"` + more + `}}`
+		status, _, body := s.fetch(p)
+		return parseMessage([]byte(body), status)
+	}
+	var work sync.WaitGroup
+	for range max(1, runtime.GOMAXPROCS(0)/2) {
+		state := at(call("").result, "requestState")
+		work.Go(func() {
+			if r := call(`,"inputResponses":{"who":` + nameGiven + `},"requestState":` + state); at(r.result, "heard") != nameGiven {
+				t.Errorf("%s", r.raw)
+			}
+		})
+		<-busy
+	}
+	if r := s.asPrincipal(legs()[2], "token of ann", "", "2", "safe"); r.isError() || r.status != http.StatusOK {
+		t.Errorf("%s", r.raw)
+	}
+	close(goOn)
+	work.Wait()
 }
