@@ -148,6 +148,9 @@ func byWhat(n verify.Name) string {
 	return together(n.Because)
 }
 
+// mostOverlaps is how many pairs of maps that meet are named.
+const mostOverlaps = 10
+
 // details are for those who want to know more: states of groups, where a
 // policy comes to its end as it is meant to, and maps that meet.
 func (v *verified) details() []string {
@@ -174,8 +177,12 @@ func (v *verified) details() []string {
 		lines = append(lines, keptTokens(n)...)
 	}
 	lines = append(lines, v.gaps()...)
-	for _, o := range v.report.Overlaps {
+	overlaps := v.report.Overlaps
+	for _, o := range overlaps[:min(len(overlaps), mostOverlaps)] {
 		lines = append(lines, fmt.Sprintf("the maps at %s and %s both match %q", o.First.Rule, o.Second.Rule, o.Text))
+	}
+	if more := len(overlaps) - mostOverlaps; more > 0 {
+		lines = append(lines, "the same is true of "+number(more, "more pair")+" of maps")
 	}
 	return append(lines, "claims are about one session, with these nets active; a reset or new rules begin anew")
 }
