@@ -114,6 +114,7 @@ func TestAdvertiseStatic(t *testing.T) {
 // TestAdvertiseOthers: what one session spends of a shared budget changes what
 // another is shown, and so does time.
 func TestAdvertiseOthers(t *testing.T) {
+	t.Parallel()
 	t.Run("a budget of the principal", func(t *testing.T) {
 		s := start(t, narrow("limit push to 1 per user\n"))
 		one, two := s.connect(legs()[1], ""), s.connect(legs()[1], "")

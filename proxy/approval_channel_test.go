@@ -139,6 +139,7 @@ func TestEveryRuleAsks(t *testing.T) {
 
 // TestCloseWhileHeld: the end of the proxy does not wait for people.
 func TestCloseWhileHeld(t *testing.T) {
+	t.Parallel()
 	eachLeg(t, func(t *testing.T, l leg) {
 		s := start(t, bothChannels())
 		c := s.connect(l, "")

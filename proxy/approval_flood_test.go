@@ -18,6 +18,7 @@ import (
 // however often it is sent: nobody is asked twice, the model is told not to go
 // on, and it is on record. What is not the same is asked about.
 func TestDenialSticks(t *testing.T) {
+	t.Parallel()
 	const again = 1000
 	for channel, set := range map[string]func() setup{"cli": func() setup { return byOperator(time.Hour) }, "elicit": func() setup { return setup{} }} {
 		eachLeg(t, func(t *testing.T, l leg) {

@@ -339,6 +339,7 @@ func TestCancelWhileWaiting(t *testing.T) {
 
 // TestGoneWhileWaiting: so does a client that goes away.
 func TestGoneWhileWaiting(t *testing.T) {
+	t.Parallel()
 	eachLeg(t, func(t *testing.T, l leg) {
 		s := start(t, byOperator(time.Hour))
 		c := s.connect(l, "")
@@ -356,6 +357,7 @@ func TestGoneWhileWaiting(t *testing.T) {
 // TestManyPending: B046. A thousand calls that wait for a person delay no
 // other call, and their answers are read.
 func TestManyPending(t *testing.T) {
+	t.Parallel()
 	const questions = 50
 	eachLeg(t, func(t *testing.T, l leg) {
 		n := 1000

@@ -120,6 +120,7 @@ func TestHeadersThatAlmostAgree(t *testing.T) {
 
 // TestEndlessBody: E011. A body without an end is refused while it comes.
 func TestEndlessBody(t *testing.T) {
+	t.Parallel()
 	s := start(t, setup{change: func(o *proxy.Options) { o.MaxRequest = 2000 }})
 	conn, err := net.Dial("tcp", s.http.Listener.Addr().String())
 	if err != nil {

@@ -346,6 +346,7 @@ func TestTokensStayApart(t *testing.T) {
 // wherever, it does not reach a client; nor does what a client writes so reach an
 // upstream.
 func TestNothingInOurName(t *testing.T) {
+	t.Parallel()
 	const forged = `"io.petrigate/decision":{"kind":"FORGED"},"io.petrigate/upstream":"FORGED"`
 	const inside = `{"_meta":{"own":1,` + forged + `},"x":[{` + forged + `}]}`
 	honest := func(t *testing.T, what string, raw []byte) {

@@ -64,6 +64,7 @@ func TestEndpoint(t *testing.T) {
 // TestIdleBody: E010. A client that announces a message and does not send it, or
 // not all of it, is answered and let go.
 func TestIdleBody(t *testing.T) {
+	t.Parallel()
 	s := start(t, setup{})
 	s.door(proxy.Access{Open: true, BodyTimeout: time.Millisecond})
 	for name, body := range map[string]string{

@@ -14,6 +14,7 @@ import (
 // TestErrandOfTheDead: nobody comes back for what a server asked that has ended.
 // Its client is told, and the server that is started anew knows of nothing.
 func TestErrandOfTheDead(t *testing.T) {
+	t.Parallel()
 	for _, isolation := range []string{proxy.IsolateShared, proxy.IsolateSession} {
 		legacyLegs(t, func(t *testing.T, l leg) {
 			s := isolating(t, isolation, nil)

@@ -373,6 +373,7 @@ func TestErrandPages(t *testing.T) {
 // TestErrandTakesTime: a call is not given up as long as its upstream waits for a
 // task of the client; what has to be known soon is.
 func TestErrandTakesTime(t *testing.T) {
+	t.Parallel()
 	legacyLegs(t, func(t *testing.T, l leg) {
 		s := inquisitive(t, func(u *proxy.Upstream) { u.Timeout = 2 * time.Second }) // what is answered takes much less
 		c, other := s.connect(l, makesErrands), s.connect(l, "")

@@ -101,6 +101,7 @@ func differ(t *testing.T, what, got, want string) {
 
 // TestFidelityOfResults: what a tool answers is what the client gets.
 func TestFidelityOfResults(t *testing.T) {
+	t.Parallel()
 	eachWay(t, func(t *testing.T, l leg, o fixture.Options) {
 		var p parrot
 		o.Tools = []fixture.Tool{p.tool("say")}
@@ -119,6 +120,7 @@ func TestFidelityOfResults(t *testing.T) {
 
 // TestFidelityOfErrors: an error is the upstream's own, whatever its code.
 func TestFidelityOfErrors(t *testing.T) {
+	t.Parallel()
 	eachWay(t, func(t *testing.T, l leg, o fixture.Options) {
 		var p parrot
 		o.Tools = []fixture.Tool{p.tool("say")}
@@ -151,6 +153,7 @@ func features() map[string]string {
 
 // TestFidelityOfFeatures: params and results of what is no tool.
 func TestFidelityOfFeatures(t *testing.T) {
+	t.Parallel()
 	eachWay(t, func(t *testing.T, l leg, o fixture.Options) {
 		var p parrot
 		o.Methods = map[string]fixture.Method{}
@@ -188,6 +191,7 @@ var hopMeta = regexp.MustCompile(`,?"io\.modelcontextprotocol/protocolVersion":"
 
 // TestFidelityOfCalls: what the client sends is what the upstream gets.
 func TestFidelityOfCalls(t *testing.T) {
+	t.Parallel()
 	eachWay(t, func(t *testing.T, l leg, o fixture.Options) {
 		p := parrot{result: typed(`{"content":[]%TYPE%}`, o.Eras == fixture.Modern)}
 		o.Tools = []fixture.Tool{p.tool("hear")}
@@ -222,6 +226,7 @@ func TestFidelityOfCalls(t *testing.T) {
 // TestFidelityOfTools: what is listed is the upstream's own object, but for a
 // name that has a prefix, and the tool is called by the name that it has there.
 func TestFidelityOfTools(t *testing.T) {
+	t.Parallel()
 	eachWay(t, func(t *testing.T, l leg, o fixture.Options) {
 		var raw []string
 		for _, object := range hostileTools() {

@@ -15,6 +15,7 @@ import (
 // client of that call, before the answer, with a token of the client's own and
 // else as it was.
 func TestFidelityOfNotifications(t *testing.T) {
+	t.Parallel()
 	progress := `{"x":1.0, "progressToken" : %TOKEN%,"progress":1E400,"total":-0,"message":"\u00e9\/","_meta":` + strange + `}`
 	notes := map[string][]string{"notifications/progress": {progress}}
 	for _, value := range hostileValues() {
@@ -91,6 +92,7 @@ func answersTo() []string {
 // TestFidelityOfQuestions: what an upstream of the older era asks its client,
 // and what that says, be it an error.
 func TestFidelityOfQuestions(t *testing.T) {
+	t.Parallel()
 	for method, params := range questions() {
 		eachLeg(t, func(t *testing.T, l leg) {
 			s := start(t, setup{server: fixture.Options{Eras: fixture.Legacy, Tools: []fixture.Tool{curious(method, params)}}})
@@ -133,6 +135,7 @@ func (c *client) fail(id, failure string) {
 
 // TestFidelityOfRounds: the same of an upstream of the newer era.
 func TestFidelityOfRounds(t *testing.T) {
+	t.Parallel()
 	asked := questions()
 	requests := `{"\u0061":{"method":"elicitation/create","params":` + asked["elicitation/create"] + `},"b":{ "method":"sampling/createMessage" ,"x":1.0,"params":` + asked["sampling/createMessage"] +
 		`},"c d":{"method":"roots/list","params":` + asked["roots/list"] + `}}`

@@ -90,6 +90,7 @@ func (s *site) deaf(head, body string) {
 // TestDeafSubscriber: D009, E010, F022. A client that reads nothing of its
 // subscription keeps nobody else from the upstream.
 func TestDeafSubscriber(t *testing.T) {
+	t.Parallel()
 	s := start(t, changing(t))
 	c := s.connect(legs()[2], "")
 	s.deaf("POST /mcp HTTP/1.1\r\nMcp-Protocol-Version: 2026-07-28\r\nMcp-Method: subscriptions/listen\r\nAccept: text/event-stream",
@@ -103,6 +104,7 @@ func TestDeafSubscriber(t *testing.T) {
 // TestDeafOlderClient: so it is for one of revision 2024-11-05, which does not
 // read the answers of its own calls either.
 func TestDeafOlderClient(t *testing.T) {
+	t.Parallel()
 	s := start(t, changing(t))
 	c := s.connect(legs()[1], "")
 	conn, where := s.olderConn()

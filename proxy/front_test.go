@@ -197,6 +197,7 @@ func TestBodies(t *testing.T) {
 
 // TestBodyWithoutLength: the limit holds for a body that does not say how long it is.
 func TestBodyWithoutLength(t *testing.T) {
+	t.Parallel()
 	s := start(t, setup{change: func(o *proxy.Options) { o.MaxRequest = 2000 }})
 	for size, want := range map[int]int{2000: 200, 2001: 413, 100 << 10: 413} {
 		p := s.modernCall()

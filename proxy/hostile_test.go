@@ -119,6 +119,7 @@ func TestForeignCancel(t *testing.T) {
 // TestApproveOrCancel: an approval and a cancellation race; a call either runs
 // on record or never does, and nothing is left open.
 func TestApproveOrCancel(t *testing.T) {
+	t.Parallel()
 	eachLeg(t, func(t *testing.T, l leg) {
 		s := start(t, byOperator(time.Hour))
 		c := s.connect(l, "")
@@ -193,6 +194,7 @@ func TestClientName(t *testing.T) {
 // request, without what went wrong, and without an execution. What it spoils
 // after an execution stays unknown.
 func TestRecorderPanics(t *testing.T) {
+	t.Parallel()
 	eachLeg(t, func(t *testing.T, l leg) {
 		s := start(t, setup{policy: chain(t, "slow")})
 		c := s.connect(l, "")
@@ -218,6 +220,7 @@ func TestRecorderPanics(t *testing.T) {
 
 // TestDuplicateListen: an id in flight is not taken again by other requests either.
 func TestDuplicateListen(t *testing.T) {
+	t.Parallel()
 	s := start(t, setup{})
 	c := s.connect(legs()[3], "")
 	id := c.sendf(`{"jsonrpc":"2.0","id":%ID%,"method":"subscriptions/listen","params":{%META%"notifications":{"toolsListChanged":true}}}`)

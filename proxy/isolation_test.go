@@ -71,6 +71,7 @@ func (c *client) asksFor(word string) {
 // with its first call and ends with it; what one client's call leads to is asked
 // of that client and no other, at once and again and again.
 func TestIsolationSession(t *testing.T) {
+	t.Parallel()
 	s := isolating(t, proxy.IsolateSession, nil)
 	all := []*client{s.connect(legs()[0], canElicit), s.connect(legs()[1], canElicit), s.connect(legs()[1], canElicit), s.connect(legs()[2], canElicit)}
 	if n := s.proxy.Status().Upstreams[0].Sessions; n != 0 {
@@ -114,6 +115,7 @@ func TestIsolationSession(t *testing.T) {
 // can only have meant is asked and stays where it is; clients that can be asked
 // and come later have a process each, and the others go on to share.
 func TestIsolationAuto(t *testing.T) {
+	t.Parallel()
 	s := isolating(t, "", nil)
 	first, second, mute := s.connect(legs()[1], canElicit), s.connect(legs()[1], canElicit), s.connect(legs()[1], "")
 	shared := first.pid()
@@ -144,6 +146,7 @@ func TestIsolationAuto(t *testing.T) {
 // TestIsolationDoubt: where it is not sure whose question it is, nobody is
 // asked: two calls are under way, or one that another client has given up.
 func TestIsolationDoubt(t *testing.T) {
+	t.Parallel()
 	for _, isolation := range []string{proxy.IsolateAuto, proxy.IsolateShared} {
 		t.Run(isolation, func(t *testing.T) {
 			s := isolating(t, isolation, nil)
@@ -194,6 +197,7 @@ func TestIsolationBound(t *testing.T) {
 // TestIsolationRests: what clients without sessions have for themselves ends when
 // nobody has used it for half an hour, and makes room; the next call has a new one.
 func TestIsolationRests(t *testing.T) {
+	t.Parallel()
 	u, _ := child(t, "--tools asking --era legacy")
 	u.Isolation, u.Limits.Sessions = proxy.IsolateSession, 2
 	now := &clock{now: time.Now().AddDate(1, 0, 0)} // by no other clock has anything been unused for long
@@ -236,6 +240,7 @@ func (c *askedClock) Now() time.Time {
 // before its time, nor while a call is under way there, however often that is
 // looked at.
 func TestIsolationStays(t *testing.T) {
+	t.Parallel()
 	u, records := child(t, "--tools asking --era legacy")
 	u.Isolation, u.Timeout = proxy.IsolateSession, patience
 	now := &askedClock{clock: clock{now: time.Now()}}
@@ -263,6 +268,7 @@ func TestIsolationStays(t *testing.T) {
 
 // TestIsolationChurn: sessions that come, call and go leave no process behind.
 func TestIsolationChurn(t *testing.T) {
+	t.Parallel()
 	s := isolating(t, proxy.IsolateSession, nil)
 	var mu sync.Mutex
 	var pids []string

@@ -16,6 +16,7 @@ import (
 // TestRefusedWhileSending: who is turned away reads why, and then the end of
 // the connection, though not all that was sent has been read.
 func TestRefusedWhileSending(t *testing.T) {
+	t.Parallel()
 	s := start(t, setup{change: func(o *proxy.Options) { o.MaxRequest = 2000 }})
 	address := s.http.Listener.Addr().String()
 	cases := []struct {

@@ -54,6 +54,7 @@ func (s *site) awaitListeners() {
 
 // TestListsChange: a client hears of changes to the lists that it has seen.
 func TestListsChange(t *testing.T) {
+	t.Parallel()
 	eachEra(t, func(t *testing.T, l leg, era fixture.Eras) {
 		s := start(t, setup{server: fixture.Options{Eras: era, Capabilities: whole, Methods: map[string]fixture.Method{"prompts/list": says(`{"prompts":[]}`)}}})
 		c := s.connect(l, "")

@@ -1,6 +1,7 @@
 package proxy_test
 
 import (
+	"os"
 	"strings"
 	"testing"
 
@@ -27,14 +28,20 @@ func (c *client) storm(n int, tool string) (passed int) {
 	return passed
 }
 
-// repetitions is how often a race is tried on each leg.
-const repetitions = 50
+// repetitions is how often a race is tried on each leg: more often where the
+// long form of the tests runs.
+func repetitions() int {
+	if os.Getenv("PETRIGATE_SOAK") != "" {
+		return 100
+	}
+	return 10
+}
 
 // TestLimitRace: B001. Of 64 calls at once against a limit, exactly as many
 // pass as there are. The session is new each time, so that its first calls race.
 func TestLimitRace(t *testing.T) {
 	eachLeg(t, func(t *testing.T, l leg) {
-		race(t, l, repetitions, setup{rules: "limit push to 1 per session\n"}, "push", 1)
+		race(t, l, repetitions(), setup{rules: "limit push to 1 per session\n"}, "push", 1)
 	})
 }
 
@@ -48,7 +55,7 @@ func TestDeferredRace(t *testing.T) {
 		},
 	})
 	eachLeg(t, func(t *testing.T, l leg) {
-		race(t, l, repetitions, setup{policy: p}, "push", 1)
+		race(t, l, repetitions(), setup{policy: p}, "push", 1)
 	})
 }
 

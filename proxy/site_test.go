@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"flag"
 	"log"
 	"net/http/httptest"
 	"os"
@@ -32,6 +33,7 @@ func TestMain(m *testing.M) {
 	if flags, ok := os.LookupEnv(childMark); ok {
 		os.Exit(fixture.Main(strings.Fields(flags), os.Stdin, os.Stdout))
 	}
+	_ = flag.Set("test.parallel", "8") // they wait more than they work; -parallel says otherwise
 	leftover.Main(m)
 }
 

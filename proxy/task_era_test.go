@@ -134,6 +134,7 @@ func TestTaskHeader(t *testing.T) {
 // TestTaskSubscription: a client of the newer era is told of its own tasks, as
 // they stand, where it wants to be, and of no others.
 func TestTaskSubscription(t *testing.T) {
+	t.Parallel()
 	for _, era := range []fixture.Eras{fixture.Both, fixture.Legacy} {
 		modernLegs(t, func(t *testing.T, l leg) {
 			s := tasked(t, setup{server: fixture.Options{Eras: era, Tasks: &fixture.Tasks{Poll: 1}}})

@@ -15,6 +15,7 @@ import (
 // TestTaskOfDeadProcess: a task may go on elsewhere when the process that made
 // it is dead: only its upstream knows, and the next process does not.
 func TestTaskOfDeadProcess(t *testing.T) {
+	t.Parallel()
 	eachLeg(t, func(t *testing.T, l leg) {
 		up, _ := child(t, "--tasks --poll 1")
 		s := start(t, setup{policy: chain(t, "slow", "push"), change: func(o *proxy.Options) { o.Upstreams = []proxy.Upstream{up} }})

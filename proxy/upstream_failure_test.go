@@ -200,6 +200,7 @@ func TestCancel(t *testing.T) {
 
 // TestGoneMidCall: B024. So it is for a client that goes away in the middle.
 func TestGoneMidCall(t *testing.T) {
+	t.Parallel()
 	eachLeg(t, func(t *testing.T, l leg) {
 		s := start(t, setup{policy: chain(t, "slow", "push"), server: fixture.Options{Eras: fixture.Legacy}})
 		c := s.connect(l, "")
@@ -264,6 +265,7 @@ func TestCancelledByStdio(t *testing.T) {
 
 // TestLateAnswerOfChild: B022 over stdio, in both eras.
 func TestLateAnswerOfChild(t *testing.T) {
+	t.Parallel()
 	for _, era := range []string{"legacy", "modern"} {
 		t.Run(era, func(t *testing.T) {
 			up, records := child(t, "--era "+era)
