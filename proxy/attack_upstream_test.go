@@ -223,33 +223,33 @@ func TestOneProcessForAll(t *testing.T) {
 // TestDrip: F001. An answer that comes in drops ends with the time of the call,
 // and others do not wait for it.
 func TestDrip(t *testing.T) {
-	inner, over := fixture.New(fixture.Options{Eras: fixture.Legacy, Tools: fixture.Attack()}), make(chan struct{})
-	up := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body, err := io.ReadAll(r.Body)
-		if err != nil || !bytes.Contains(body, []byte(`"push"`)) {
-			r.Body = io.NopCloser(bytes.NewReader(body))
-			inner.ServeHTTP(w, r)
-			return
-		}
-		w.Header().Set("Content-Type", "application/json")
-		tick := time.NewTicker(time.Millisecond)
-		defer tick.Stop()
-		for r.Context().Err() == nil {
-			_, _ = io.WriteString(w, " ")
-			w.(http.Flusher).Flush()
-			select {
-			case <-tick.C:
-			case <-over:
-				return
-			case <-r.Context().Done():
-			}
-		}
-	}))
-	t.Cleanup(func() {
-		up.CloseClientConnections()
-		up.Close()
-	})
 	eachLeg(t, func(t *testing.T, l leg) {
+		inner, over := fixture.New(fixture.Options{Eras: fixture.Legacy, Tools: fixture.Attack()}), make(chan struct{})
+		up := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			body, err := io.ReadAll(r.Body)
+			if err != nil || !bytes.Contains(body, []byte(`"push"`)) {
+				r.Body = io.NopCloser(bytes.NewReader(body))
+				inner.ServeHTTP(w, r)
+				return
+			}
+			w.Header().Set("Content-Type", "application/json")
+			tick := time.NewTicker(time.Millisecond)
+			defer tick.Stop()
+			for r.Context().Err() == nil {
+				_, _ = io.WriteString(w, " ")
+				w.(http.Flusher).Flush()
+				select {
+				case <-tick.C:
+				case <-over:
+					return
+				case <-r.Context().Done():
+				}
+			}
+		}))
+		t.Cleanup(func() {
+			up.CloseClientConnections()
+			up.Close()
+		})
 		s := start(t, setup{policy: chain(t, "push"), change: func(o *proxy.Options) {
 			o.Upstreams = []proxy.Upstream{{Name: "up", URL: up.URL + "/mcp", Timeout: 200 * time.Millisecond}}
 		}})
