@@ -133,18 +133,21 @@ func (d *decoder) checkEntries(list *node, check func(item *node)) {
 }
 
 // checkGated holds that some transition can forbid the tool.
+// selfLoop is how a net judges the arguments of a tool that it does not count.
+const selfLoop = "one whose outputs are its inputs changes nothing"
+
 func (d *decoder) checkGated(tool *node, net *Net, gated, observed []string) {
 	switch {
 	case tool.kind != textKind || tool.text == "":
 	case slices.Contains(net.FreeTools, tool.text):
-		d.at(tool, fmt.Sprintf("%q is a free tool of the net, and those are not validated", tool.text), "")
+		d.at(tool, fmt.Sprintf("%q is a free tool of the net, and those are not validated", tool.text), "leave it out of freeTools, and name it in the tools of a transition; "+selfLoop)
 	case slices.Contains(gated, tool.text):
 	case slices.Contains(observed, tool.text):
 		d.at(tool, fmt.Sprintf("%q is only observed by the net, and what observes forbids nothing", tool.text), "name it in the tools of another transition")
 	default:
 		hint := suggest(tool.text, slices.Clone(gated))
 		if hint == "" {
-			hint = "name it in the tools of a transition"
+			hint = "name it in the tools of a transition; " + selfLoop
 		}
 		d.at(tool, fmt.Sprintf("no transition of the net has the tool %q", tool.text), hint)
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"io"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -108,4 +109,61 @@ func (r *jsonReader) list(n *node, depth int) {
 		n.items = append(n.items, r.value(depth+1))
 	}
 	r.token() // the closing bracket
+}
+
+// withoutComments puts spaces in the place of the comments and the last commas
+// of lists that editors allow in JSON. Everything else stays where it is.
+func withoutComments(text string) string {
+	out := []rune(text)
+	comma := -1 // the last one, while nothing but space has come behind it
+	for i := 0; i < len(out); {
+		end := i + 1
+		switch {
+		case out[i] == '"':
+			for end < len(out) && out[end] != '"' {
+				if out[end] == '\\' {
+					end++
+				}
+				end++
+			}
+			end, comma = min(end+1, len(out)), -1
+		case out[i] == '/' && i+1 < len(out) && (out[i+1] == '/' || out[i+1] == '*'):
+			if end = commentEnd(out, i); end < 0 {
+				return text
+			}
+			blank(out[i:end])
+		case out[i] == ',':
+			comma = i
+		case (out[i] == '}' || out[i] == ']') && comma >= 0:
+			out[comma], comma = ' ', -1
+		case !unicode.IsSpace(out[i]):
+			comma = -1
+		}
+		i = end
+	}
+	return string(out)
+}
+
+// commentEnd is behind the comment that begins at i; -1: it does not end.
+func commentEnd(text []rune, i int) int {
+	for k := i + 2; k < len(text); k++ {
+		switch {
+		case text[i+1] == '/' && text[k] == '\n':
+			return k
+		case text[i+1] == '*' && text[k] == '/' && text[k-1] == '*' && k > i+2:
+			return k + 1
+		}
+	}
+	if text[i+1] == '*' {
+		return -1
+	}
+	return len(text)
+}
+
+func blank(text []rune) {
+	for i := range text {
+		if text[i] != '\n' {
+			text[i] = ' '
+		}
+	}
 }

@@ -34,6 +34,8 @@ func (r RuleText) Position(line, column int) Position {
 func (d *decoder) rules(to *[]RuleText) func(key, value *node) {
 	return func(key, value *node) {
 		switch {
+		case value.kind == textKind && strings.HasSuffix(value.text, ".rules") && !strings.ContainsAny(value.text, " \n"):
+			d.at(value, `"rules" takes the text of rules, and this is the name of a file`, `write rules: [{ file: "..." }]`)
 		case value.kind == textKind:
 			*to = append(*to, d.inlineRules(value)...)
 		case value.kind == mapKind:

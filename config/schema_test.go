@@ -144,6 +144,9 @@ func TestSchemaGoldens(t *testing.T) {
 	}
 	checked := map[bool]int{}
 	for _, path := range paths {
+		if strings.Contains(path, "client-file") { // the schema is of our files, not of what clients have in theirs
+			continue
+		}
 		archive, err := txtar.ParseFile(path)
 		if err != nil {
 			t.Fatal(err)

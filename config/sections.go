@@ -2,13 +2,14 @@ package config
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 )
 
 // root decodes the whole file into c; the scalars that other layers may
 // override go to l.
 func (d *decoder) root(n *node, c *Config, l *layers) {
-	d.mapping(n, theConfiguration, d.sections(c, l))
+	d.mapping(n, theConfiguration, d.ofClient(n, d.sections(c, l)))
 	if n.kind == mapKind && c.Active != nil && n.get("nets") == nil {
 		d.at(n.get("active"), `"active" has no meaning without "nets"`, "")
 	}
@@ -31,7 +32,23 @@ func (d *decoder) serversAlone(n *node, to *[]Server) {
 			*to = append(*to, s)
 		})
 	}
-	d.mapping(n, theConfiguration, known)
+	d.mapping(n, theConfiguration, d.ofClient(n, known))
+}
+
+// ofClient leaves alone what a client has in its file beside the servers: a
+// configuration that is JSON with servers may be such a file. What is near a
+// key of ours is a misspelt one.
+func (d *decoder) ofClient(n *node, known keys) keys {
+	if !d.json || n.kind != mapKind || n.get("mcpServers") == nil {
+		return known
+	}
+	all := maps.Clone(known)
+	for _, f := range n.fields {
+		if known[f.key.text] == nil && hint(f.key.text, known) == "" {
+			all[f.key.text] = d.ignored
+		}
+	}
+	return all
 }
 
 // sections is what the file has at its top.

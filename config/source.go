@@ -18,6 +18,7 @@ type source struct {
 	secrets []*node
 	// guess is set while no tree tells where the secrets are.
 	guess bool
+	json  bool // it is JSON, perhaps with comments
 }
 
 // read turns the bytes of a file into a tree. The result is nil if the file is
@@ -27,15 +28,19 @@ func (s *source) read(src []byte) *node {
 	if !ok {
 		return nil
 	}
-	if n, ok := readJSON(text); ok {
-		s.guess = false
+	n, ok := readJSON(text)
+	if !ok && looksJSON(text) {
+		n, ok = readJSON(withoutComments(text))
+	}
+	if ok {
+		s.guess, s.json = false, true
 		return n
 	}
 	if len(text) > maxYAML {
 		s.add(0, 0, "the file is too large", "at most 1 MiB of YAML")
 		return nil
 	}
-	n := s.readYAML(text)
+	n = s.readYAML(text)
 	s.guess = n == nil
 	return n
 }

@@ -103,7 +103,11 @@ func (s *source) syntax(err error) {
 			s.token(bad.Token, "a tab cannot stand here", "YAML is indented by spaces")
 			return
 		}
-		s.token(bad.Token, bad.Message, "")
+		hint := ""
+		if strings.Contains(bad.Message, "not allowed in this context") && !looksJSON(strings.Join(s.lines, "\n")) {
+			hint = "look at the indentation of this line and of the one before it"
+		}
+		s.token(bad.Token, bad.Message, hint)
 		return
 	}
 	s.add(1, 1, err.Error(), "")

@@ -126,7 +126,7 @@ func (m *Map) doubt() (why, hint string) {
 	case m.many():
 		return "reads several values", "name one of them in the path"
 	case m.Pattern.Kind == When:
-		return "evaluates an expression", "use runs, which reads a field as a script"
+		return "evaluates an expression", "name the calls that are meant to be restricted by the map, and put the rule on that name"
 	default:
 		return "searches a text", "use runs, which reads the field as a script"
 	}

@@ -32,8 +32,11 @@ func findCommand(s config.Server) error {
 }
 
 func commandHint(command string) string {
-	if strings.ContainsRune(command, filepath.Separator) {
-		return "a relative path is relative to the configuration file"
+	switch {
+	case strings.ContainsRune(filepath.Base(command), ' ') || strings.Contains(command, " -"):
+		return `a command is one program; its arguments go into "args"`
+	case strings.ContainsRune(command, filepath.Separator):
+		return "install it, or correct the path; a relative one is relative to the configuration file"
 	}
 	return "install it, or write its absolute path: clients start the proxy with a short PATH"
 }
