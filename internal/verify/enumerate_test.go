@@ -32,7 +32,7 @@ func (tr *trial) enumerate(claimed ...gate.Tool) {
 // plainCalls are calls of all tools with all that the field f can hold, as JSON.
 // Where the tools are not known, tools may be called as labels and actions are.
 func plainCalls(src string, fields []string, known bool) []gate.Call {
-	tools := []string{"a", "b", "c", "d", "ax", "xb", "axb", "q", "qq", "a.x", "x.go", "a.x.go", "a.xb", "mx", "ox", "x0", "ax0", "m0", "o0x", "0", "b0"}
+	tools := []string{"a", "b", "c", "d", "ax", "xb", "axb", "q", "qq", "a.x", "x.go", "a.x.go", "a.xb", "mx", "ox", "x0", "ax0", "m0", "o0x", "0", "b0", "a.0", "m.go", "o.go", "mb", "ob"}
 	if !known {
 		tools = append(tools, "a.stop", "b.go", "o0", "o1", "o2", "o3", "o4")
 	}
