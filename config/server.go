@@ -293,6 +293,7 @@ func (d *decoder) agree(name, n *node, s *Server) {
 		d.at(n.get("type"), fmt.Sprintf("type %s does not fit the other keys, which are those of %s", s.Type, kind), "")
 	}
 	s.Type = kind
+	d.warnHome(n)
 	if s.Type == "sse" && s.Protocol != "auto" && s.Protocol != "legacy" {
 		d.at(n.get("protocol"), "a server of type sse is of revision 2024-11-05", "leave protocol out")
 	}
@@ -304,6 +305,22 @@ func (d *decoder) agree(name, n *node, s *Server) {
 	for _, f := range n.fields {
 		if slices.Contains(others[kind], f.key.text) {
 			d.at(f.key, fmt.Sprintf("%q has no meaning for a server of type %s", f.key.text, kind), "")
+		}
+	}
+}
+
+// warnHome finds what a shell would replace by the home directory: nothing here
+// does, and a server may make a directory of that name.
+func (d *decoder) warnHome(server *node) {
+	for _, key := range []string{"command", "cwd", "args"} {
+		values := []*node{server.get(key)}
+		if values[0] != nil && values[0].kind == listKind {
+			values = values[0].items
+		}
+		for _, v := range values {
+			if v != nil && v.kind == textKind && (v.text == "~" || strings.HasPrefix(v.text, "~/") || strings.HasPrefix(v.text, "$HOME")) {
+				d.warn(v, fmt.Sprintf("%q", key)+" is not read by a shell, and the home directory is not filled in", "write ${HOME} for it")
+			}
 		}
 	}
 }

@@ -134,7 +134,7 @@ func (f checkFlags) source() (policy.Source, *config.Config, policy.Problems, er
 	if err != nil || len(problems) > 0 {
 		return policy.Source{}, nil, problems, err
 	}
-	problems = slices.Concat(configWarnings(cfg), noUpstream(cfg))
+	problems = slices.Concat(configWarnings(cfg), noUpstream(cfg), noAudit(cfg))
 	if !f.live { // which has them as errors
 		problems = slices.Concat(problems, missingCommands(cfg, policy.Warning), tlsFiles(cfg, policy.Warning))
 	}

@@ -3,6 +3,8 @@ package main
 import (
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"slices"
 
 	"github.com/petrigate/petrigate/config"
@@ -22,6 +24,7 @@ const (
 	codeTLS           rules.Code = "E203" // a file for TLS that cannot be used
 	codeTLSHere       rules.Code = "W206" // one that is not there, where nothing is started
 	codeExpired       rules.Code = "W207" // a certificate that is not valid now
+	codeNoAuditHere   rules.Code = "W208" // an audit log that cannot be written here
 )
 
 // emptyPolicy finds policies that let everything pass, or nothing: they load,
@@ -94,6 +97,21 @@ func runnable(w io.Writer, c *config.Config) error {
 	}
 	printProblems(w, found)
 	return nil
+}
+
+// noAudit finds an audit log in a directory that is not there: a proxy would not
+// start, since it refuses what it cannot record.
+func noAudit(c *config.Config) policy.Problems {
+	if c.Audit.File == "" {
+		return nil
+	}
+	dir := filepath.Dir(c.Audit.File)
+	if info, err := os.Stat(dir); err == nil && info.IsDir() {
+		return nil
+	}
+	p := warning(codeNoAuditHere, config.Position{File: c.File}, fmt.Sprintf("the audit log %s cannot be written: %s is not a directory", c.Audit.File, dir))
+	p.Hint = "make the directory: petrigate serve does not start without it"
+	return policy.Problems{p}
 }
 
 // missingCommands finds commands that cannot be run here. The proxy does not
