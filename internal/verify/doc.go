@@ -31,7 +31,9 @@
 // Nets are automata that move together when a call concerns them. Fewer nets
 // forbid less, so a question is first asked of few: a run that they allow is
 // played in the whole policy, and a net that forbids it is added, until the run
-// stands or there is none. A proof so found names the nets that it needs. Plans
+// stands or there is none. A proof so found names the nets that it needs. Whether
+// something is always possible is asked of few nets too, where all are too many: what
+// they let pass counts only of calls that no other net ever refuses. Plans
 // leave out the orders of calls that do not meet in a net. Large counters begin
 // with few tokens, see [space.settled].
 //
