@@ -53,7 +53,7 @@ func New(c *config.Config, o Options) (*Policy, error) {
 	}
 	if source.Active != nil {
 		p.Active = []string{}
-		for _, n := range p.Policy.Nets() {
+		for _, n := range p.Nets() {
 			if n.Labels != nil || slices.Contains(source.Active, n.Name) || p.inGo(n.Name) {
 				p.Active = append(p.Active, n.Name)
 			}

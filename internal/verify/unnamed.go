@@ -24,18 +24,7 @@ func (b *shaper) inventTools(also map[string][]gate.Name) bool {
 	if len(all) == 0 {
 		return true
 	}
-	taken, named := maps.Clone(b.isTool), len(b.tools)
-	for name := range b.naming.dotted {
-		taken[name] = true
-	}
-	for i := range b.naming.maps {
-		taken[b.naming.maps[i].As] = true
-	}
-	for _, n := range b.nets {
-		for i := range n.info.Maps {
-			taken[n.info.Maps[i].As] = true
-		}
-	}
+	taken, named := b.taken(), len(b.tools)
 	whole := invention{tries: b.tries, patterns: all, prefixes: []string{""}, taken: taken}
 	fresh, complete := whole.names()
 	if !complete {
@@ -78,6 +67,24 @@ func (b *shaper) inventTools(also map[string][]gate.Name) bool {
 		}
 	}
 	return true
+}
+
+// taken are the names that mean something already: tools, labels, and tools with
+// an action.
+func (b *shaper) taken() map[string]bool {
+	taken := maps.Clone(b.isTool)
+	for name := range b.naming.dotted {
+		taken[name] = true
+	}
+	for i := range b.naming.maps {
+		taken[b.naming.maps[i].As] = true
+	}
+	for _, n := range b.nets {
+		for i := range n.info.Maps {
+			taken[n.info.Maps[i].As] = true
+		}
+	}
+	return taken
 }
 
 // inventBases adds tools that the patterns do not tell from others, but their
