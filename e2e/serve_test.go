@@ -47,8 +47,10 @@ func serve(t *testing.T, binary string, upstreams map[string]endpoint, settings 
 func TestServeIsTransparent(t *testing.T) {
 	binary, npm := need(t)
 	root := filepath.Join(t.TempDir(), "root")
+	// Of several servers, what proves something has to say whose it is.
+	qualified := strings.NewReplacer("require read_file", "require filesystem.read_file", "per echo", "per everything.echo").Replace(rules)
 	settings := map[string]any{
-		"rules": []any{map[string]any{"inline": rules}},
+		"rules": []any{map[string]any{"inline": qualified}},
 		"audit": map[string]any{"file": filepath.Join(t.TempDir(), "audit.jsonl")},
 	}
 	for _, s := range scripts() {

@@ -22,6 +22,15 @@ type body struct {
 	gone bool
 }
 
+// fill puts the bytes in, unless nobody wants their answer any more.
+func (b *body) fill(data []byte) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !b.gone {
+		b.data = data
+	}
+}
+
 func (b *body) forget() {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -133,7 +133,7 @@ func (c *httpConn) send(x *Exchange) {
 		x.deliver(Reply{Err: notSent(errClosed)})
 		return
 	}
-	x.body.data = wire.AppendRequestInt(make([]byte, 0, len(x.req.Params)+len(x.req.Method)+64), x.id, x.req.Method, x.req.Params)
+	x.body.fill(wire.AppendRequestInt(make([]byte, 0, len(x.req.Params)+len(x.req.Method)+64), x.id, x.req.Method, x.req.Params))
 	x.req.marked = c.upstream.headers.of(&x.req)
 	x.req.Params = nil
 	if x.req.Here {
