@@ -241,6 +241,9 @@ func TestLineLimit(t *testing.T) {
 
 // TestLargeRequests: a limit above the default is the one that counts.
 func TestLargeRequests(t *testing.T) {
+	if underRace {
+		t.Skip("it is much, and one exchange follows the other")
+	}
 	eachLeg(t, func(t *testing.T, l leg) {
 		s := start(t, setup{change: func(o *proxy.Options) { o.MaxRequest = 16 << 20 }})
 		c := s.connect(l, "")
