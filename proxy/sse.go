@@ -1,7 +1,6 @@
 package proxy
 
 import (
-	"bytes"
 	"context"
 	"net/http"
 	"sync"
@@ -10,6 +9,7 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/door"
 	"github.com/petrigate/petrigate/proxy/internal/events"
 	"github.com/petrigate/petrigate/proxy/internal/lines"
+	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
 // Paths of the transport of revision 2024-11-05: a stream, and where the
@@ -124,7 +124,7 @@ func (h *handler) messages(w http.ResponseWriter, r *http.Request, v door.Visito
 	defer release()
 	s := h.older.find(r.URL.Query().Get("sessionId"), v.Principal)
 	turn := h.turn(v)
-	if opens := len(body) <= maxKeptWhole && bytes.Contains(body, []byte(`"initialize"`)); !opens { // which may wait for upstreams
+	if !opens(body) { // which may wait for upstreams
 		if !turn.take(r.Context().Done()) {
 			return // the client is gone
 		}
@@ -135,6 +135,16 @@ func (h *handler) messages(w http.ResponseWriter, r *http.Request, v door.Visito
 		return
 	}
 	w.WriteHeader(http.StatusAccepted)
+}
+
+// opens reports whether a message is a handshake. A large one is none that has to
+// be read to say so.
+func opens(body []byte) bool {
+	if len(body) > maxKeptWhole {
+		return false
+	}
+	m, fault := wire.Parse(body, wire.Limits{Size: maxKeptWhole})
+	return fault == nil && m.Method == "initialize"
 }
 
 // take reports false once the stream has ended.

@@ -40,7 +40,7 @@ func (n *longToDecide) start(t *testing.T) *site {
 	return s
 }
 
-// TestTurnsOlder: so it is over HTTP+SSE.
+// TestTurnsOlder: so it is over HTTP+SSE, whatever stands in the arguments.
 func TestTurnsOlder(t *testing.T) {
 	each := max(1, runtime.GOMAXPROCS(0)/2)
 	n := newLongToDecide()
@@ -49,7 +49,8 @@ func TestTurnsOlder(t *testing.T) {
 	for range each + 2 {
 		c := s.older("token of ann")
 		c.ask(opening)
-		work.Go(func() { c.ask(strings.Replace(pushing, "push", "read", 1)) })
+		call := strings.Replace(pushing, `"push"`, `"read","arguments":{"a":"initialize"}`, 1)
+		work.Go(func() { c.ask(call) })
 	}
 	for range each {
 		<-n.entered
