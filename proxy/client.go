@@ -32,12 +32,15 @@ type session struct {
 	over      atomic.Bool // nothing begins in it any more
 	narrowed  atomic.Bool // a client was shown just the tools that its nets let pass
 
-	offered atomic.Pointer[toolView] // the tools that its gate knows of
+	offering sync.Mutex               // held while the gate is told of other tools
+	offered  atomic.Pointer[toolView] // the tools that its gate knows of
 }
 
 // knowing is the gate of the session, told which tools there are.
 func (s *session) knowing(view *toolView) *gate.Session {
 	if s.offered.Load() != view {
+		s.offering.Lock() // so that what is stored is what was offered last
+		defer s.offering.Unlock()
 		s.gate.Offer(view.calls)
 		s.offered.Store(view)
 	}
