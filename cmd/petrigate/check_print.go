@@ -103,7 +103,7 @@ func (r checkReport) callable(t checkedTool, n verify.Name) string {
 	switch n.Callable {
 	case verify.Possible:
 		said := r.verified.tools.yes(n.Shortest)
-		if before := t.Shortest[:len(t.Shortest)-1]; len(before) > 0 {
+		if before := t.Shortest[:max(0, len(t.Shortest)-1)]; len(before) > 0 {
 			said = "after " + strings.Join(before, ", ") + strings.TrimPrefix(", "+said, ", yes")
 		}
 		if r.asks(t.Name) {
