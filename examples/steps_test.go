@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/petrigate/petrigate/internal/policytest"
+	"github.com/petrigate/petrigate/internal/policy/policytest"
 )
 
 // TestSteps runs the policy tests of the examples, of which every folder with

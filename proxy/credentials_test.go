@@ -10,7 +10,7 @@ import (
 
 	"github.com/petrigate/petrigate/internal/authserver"
 	"github.com/petrigate/petrigate/internal/fixture"
-	"github.com/petrigate/petrigate/internal/oauth"
+	"github.com/petrigate/petrigate/internal/serve/oauth"
 	"github.com/petrigate/petrigate/proxy"
 )
 

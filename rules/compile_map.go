@@ -4,8 +4,8 @@ import (
 	"errors"
 
 	"github.com/petrigate/petrigate/gate"
-	"github.com/petrigate/petrigate/internal/cel"
-	"github.com/petrigate/petrigate/internal/shell"
+	"github.com/petrigate/petrigate/internal/policy/cel"
+	"github.com/petrigate/petrigate/internal/policy/shell"
 )
 
 // readers understand calls for all maps of a compilation. They are made when

@@ -12,8 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/petrigate/petrigate/internal/netfile"
 	"github.com/petrigate/petrigate/internal/petri"
+	"github.com/petrigate/petrigate/internal/policy/netfile"
 )
 
 // analyzeFlags bound what analyze may cost.

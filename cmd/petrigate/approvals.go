@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/petrigate/petrigate/internal/control"
+	"github.com/petrigate/petrigate/internal/serve/control"
 	"github.com/petrigate/petrigate/internal/text"
 	"github.com/petrigate/petrigate/proxy"
 )

@@ -12,7 +12,7 @@ import (
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/policy"
-	"github.com/petrigate/petrigate/internal/verify"
+	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
 // checkFlags are what check is asked to look at.

@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"github.com/petrigate/petrigate/internal/policy"
-	"github.com/petrigate/petrigate/internal/verify"
+	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
 // checkReport is the answer of check, in the form that tools rely on.

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/gate"
-	"github.com/petrigate/petrigate/internal/verify"
+	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
 // tickOf names the calls that stand for the ticks of the clock: no name of a

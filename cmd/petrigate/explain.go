@@ -9,7 +9,7 @@ import (
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/policy"
-	"github.com/petrigate/petrigate/internal/verify"
+	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
 // Exit codes of explain --exit-code.

@@ -5,7 +5,7 @@ import (
 
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/gate"
-	"github.com/petrigate/petrigate/internal/policytest"
+	"github.com/petrigate/petrigate/internal/policy/policytest"
 )
 
 // callsOf makes calls of tools with the names that they have behind the proxy

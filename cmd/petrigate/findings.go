@@ -7,8 +7,8 @@ import (
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/policy"
+	"github.com/petrigate/petrigate/internal/policy/verify"
 	"github.com/petrigate/petrigate/internal/text"
-	"github.com/petrigate/petrigate/internal/verify"
 	"github.com/petrigate/petrigate/rules"
 )
 

@@ -6,7 +6,7 @@ import (
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/policy"
-	"github.com/petrigate/petrigate/internal/verify"
+	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
 // A call that two maps match has both names and obeys the rules of both. That

@@ -11,10 +11,10 @@ import (
 
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/gate"
-	"github.com/petrigate/petrigate/internal/draw"
-	"github.com/petrigate/petrigate/internal/netfile"
 	"github.com/petrigate/petrigate/internal/petri"
 	"github.com/petrigate/petrigate/internal/policy"
+	"github.com/petrigate/petrigate/internal/policy/draw"
+	"github.com/petrigate/petrigate/internal/policy/netfile"
 )
 
 // graphFlags are what graph draws, and how.

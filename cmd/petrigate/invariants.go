@@ -7,7 +7,7 @@ import (
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/petri"
-	"github.com/petrigate/petrigate/internal/verify"
+	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
 // invariants are sums of tokens of a net that nothing changes, as text.

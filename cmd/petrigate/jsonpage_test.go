@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/petrigate/petrigate/internal/oauth"
 	"github.com/petrigate/petrigate/internal/policy"
+	"github.com/petrigate/petrigate/internal/serve/oauth"
 	"github.com/petrigate/petrigate/proxy"
 )
 

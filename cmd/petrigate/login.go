@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/petrigate/petrigate/config"
-	"github.com/petrigate/petrigate/internal/oauth"
+	"github.com/petrigate/petrigate/internal/serve/oauth"
 )
 
 // loginFlags name a server to log in to, or out of.

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/petrigate/petrigate/internal/oauth"
+	"github.com/petrigate/petrigate/internal/serve/oauth"
 )
 
 // TestFacts compares what is said of logins.

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/petrigate/petrigate/config"
-	"github.com/petrigate/petrigate/internal/oauth"
+	"github.com/petrigate/petrigate/internal/serve/oauth"
 )
 
 // wantsTokens reports whether petrigate gets the tokens of a server: of each

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/policy/verify"
 	"github.com/petrigate/petrigate/internal/text"
-	"github.com/petrigate/petrigate/internal/verify"
 )
 
 // A replayEvent is an event of a case, as eval reads it.

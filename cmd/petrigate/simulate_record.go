@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/petrigate/petrigate/internal/policytest"
+	"github.com/petrigate/petrigate/internal/policy/policytest"
 )
 
 // record writes the session as a file of one test, and runs it once: what is

@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/petrigate/petrigate/internal/policy"
-	"github.com/petrigate/petrigate/internal/policytest"
+	"github.com/petrigate/petrigate/internal/policy/policytest"
 )
 
 // testFlags are what test is asked to do.

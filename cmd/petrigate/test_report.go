@@ -7,7 +7,7 @@ import (
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/policy"
-	"github.com/petrigate/petrigate/internal/policytest"
+	"github.com/petrigate/petrigate/internal/policy/policytest"
 )
 
 // testReport is the answer of test, in the form that tools rely on.

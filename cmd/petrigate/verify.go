@@ -9,9 +9,9 @@ import (
 
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/gate"
-	policycheck "github.com/petrigate/petrigate/internal/check"
 	"github.com/petrigate/petrigate/internal/policy"
-	"github.com/petrigate/petrigate/internal/verify"
+	policycheck "github.com/petrigate/petrigate/internal/policy/check"
+	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
 // An effort is how much work a verification may be. What does not fit is

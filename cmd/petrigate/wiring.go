@@ -18,9 +18,9 @@ import (
 
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/gate"
-	"github.com/petrigate/petrigate/internal/audit"
-	"github.com/petrigate/petrigate/internal/oauth"
 	"github.com/petrigate/petrigate/internal/policy"
+	"github.com/petrigate/petrigate/internal/serve/audit"
+	"github.com/petrigate/petrigate/internal/serve/oauth"
 	"github.com/petrigate/petrigate/proxy"
 )
 

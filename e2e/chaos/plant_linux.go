@@ -16,7 +16,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/petrigate/petrigate/internal/control"
+	"github.com/petrigate/petrigate/internal/serve/control"
 )
 
 // A plant is the petrigate that is tried, and the upstreams that are not its

@@ -1,0 +1,107 @@
+package shell_test
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/petrigate/petrigate/internal/policy/shell"
+)
+
+// inFile is the reason that docs/shell.md owns up to.
+const inFile = "a program in a file that was there before"
+
+// passes are the scripts of testdata/evasions.txt that are no match for rm, each
+// with the reason.
+var passes = map[string]string{
+	"tclsh f.tcl <<< 'exec rm victim'":                "with a script in a file, tclsh does not obey its input",
+	"git x":                                           "a subcommand that git looks for in the PATH, and does not find",
+	"git init -q .; git apply <<< x":                  "the patch is empty",
+	"git var GIT_EDITOR":                              "it shows the setting",
+	"curl -K /dev/null file:///etc/hostname -o x":     "the configuration is empty",
+	"openssl version":                                 "it shows the version",
+	"column -t f":                                     "it shows a file",
+	"perl x.pl":                                       inFile,
+	"python3 .":                                       inFile,
+	"python3 -Wignore::antigravity.x x.py":            "the warning filter names no module to load",
+	"yq --version":                                    "it shows the version",
+	"psql -v 'x=`rm victim`' -c 'select 1'":           "psql does not run what a variable holds",
+	"jq -n 'input_filename'":                          "jq runs nothing",
+	"docker run x":                                    "it runs in a container",
+	"groff -U f":                                      inFile,
+	"git --paginate log":                              "the pager is the one that is configured",
+	"gcc @o x.c":                                      inFile,
+	"make clean":                                      inFile,
+	"go tool -n compile":                              "it shows what it would run",
+	"git for-each-ref --shell":                        "--shell only quotes what is shown",
+	"psql -v PSQL_EDITOR=rm":                          "a variable of psql, for a command that is not given",
+	"psql -P pager=always -c 'select 1'":              "the pager is the one that is configured",
+	"strace -E RMX=1 true":                            "a variable that nothing obeys",
+	"python3 -m zipapp x":                             "it packs a directory",
+	"python3 -m unittest x":                           inFile,
+	"python3 -m http.server --help":                   "it shows its help",
+	"python3 -m dis":                                  "it disassembles its input",
+	"python3 -m venv --help":                          "it shows its help",
+	"python3 -m webbrowser 'x'":                       "it opens a browser that is configured",
+	"node --run x":                                    inFile,
+	"ls *":                                            "ls runs nothing",
+	"man -p x ls":                                     "a preprocessor of man is one of a list",
+	"ssh-add -s ./x.so":                               inFile,
+	"SSH_COPY=1 ssh-copy-id -n h":                     "SSH_COPY is no variable of it",
+	"curl -s file:///etc/hostname -o .git/hooks/x":    "it writes a hook, which a later call may run: a program in a file by then",
+	"dpkg-query -W":                                   "it shows packages",
+	"python3 w.py; bash s.sh":                         inFile,
+	"unzip -q z.zip; bash s.sh":                       inFile,
+	"echo s.sh | cpio -o > c; cpio -i < c; bash s.sh": inFile,
+	"perl -i x.pl s.sh; bash s.sh":                    inFile,
+	"git format-patch -o . HEAD; bash s.sh":           inFile,
+	"git init -q .; git checkout -- s.sh; bash s.sh":  inFile,
+	"git init -q .; git checkout-index -f --prefix=x/ -a; bash x/s.sh": inFile,
+}
+
+// TestEvasions holds that a script which passes has a reason, and that one with
+// a reason passes.
+func TestEvasions(t *testing.T) {
+	text, err := os.ReadFile("testdata/evasions.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rm, all, refused, seen := pattern(t, "rm"), 0, 0, make(map[string]bool)
+	for line := range strings.Lines(string(text)) {
+		name, quoted, ok := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
+		if !ok {
+			continue // a comment
+		}
+		script, err := strconv.Unquote(quoted)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		seen[script] = true
+		all++
+		reason, listed := passes[script]
+		switch r := shell.Read(script); {
+		case r.Runs(rm) != shell.NoMatch && listed:
+			t.Errorf("%s: %q does not pass any more (%s); take it off the list", name, script, r.Doubt())
+		case r.Runs(rm) != shell.NoMatch:
+			refused++
+		case reason == "":
+			t.Errorf("%s: %q passes", name, script)
+		}
+	}
+	for script := range passes {
+		if !seen[script] {
+			t.Errorf("%q is not in testdata/evasions.txt", script)
+		}
+	}
+	doc, err := os.ReadFile("../../../docs/shell.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, figure := range []string{fmt.Sprintf("Of [%d scripts]", all), fmt.Sprintf(", %d are refused", refused)} {
+		if !strings.Contains(string(doc), figure) {
+			t.Errorf("docs/shell.md does not say %q", figure)
+		}
+	}
+}

@@ -1,0 +1,227 @@
+package shell_test
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/petrigate/petrigate/internal/policy/shell"
+)
+
+// A row is one line of a table in testdata.
+type row struct {
+	line   int
+	want   string
+	script string
+}
+
+// table reads a file of testdata.
+func table(t testing.TB, name string) []row {
+	t.Helper()
+	f, err := os.Open("testdata/" + name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	var rows []row
+	s := bufio.NewScanner(f)
+	for line := 1; s.Scan(); line++ {
+		if s.Text() == "" || strings.HasPrefix(s.Text(), "#") {
+			continue
+		}
+		want, script := strings.TrimSpace(s.Text()[:10]), s.Text()[10:]
+		if strings.HasPrefix(script, `"`) && strings.HasSuffix(script, `"`) {
+			if text, err := strconv.Unquote(script); err == nil {
+				script = text
+			}
+		}
+		rows = append(rows, row{line, want, script})
+	}
+	if err := s.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return rows
+}
+
+func pattern(t testing.TB, words string) shell.Pattern {
+	t.Helper()
+	p, err := shell.Compile(strings.Fields(words))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func TestRm(t *testing.T) {
+	p := pattern(t, "rm")
+	for _, row := range table(t, "rm.txt") {
+		r := shell.Read(row.script)
+		if got := r.Runs(p).String(); got != row.want {
+			t.Errorf("testdata/rm.txt:%d: %q: %s, want %s (doubt: %q)", row.line, row.script, got, row.want, r.Doubt())
+		}
+	}
+}
+
+// mostOpaque is the share of everyday scripts, in percent, that may be opaque.
+// docs/shell.md names the figure that this test logs.
+const mostOpaque = 7
+
+func TestEveryday(t *testing.T) {
+	p := pattern(t, "rm")
+	opaque := 0
+	rows := table(t, "everyday.txt")
+	for _, row := range rows {
+		r := shell.Read(row.script)
+		got := r.Runs(p)
+		if got.String() != row.want {
+			t.Errorf("testdata/everyday.txt:%d: %q: %s, want %s (doubt: %q)", row.line, row.script, got, row.want, r.Doubt())
+		}
+		if got == shell.Opaque {
+			opaque++
+		}
+	}
+	share := 100 * float64(opaque) / float64(len(rows))
+	t.Logf("%d of %d everyday scripts are opaque: %.1f %%", opaque, len(rows), share)
+	if share > mostOpaque {
+		t.Errorf("%.1f %% of the everyday scripts are opaque, more than %d %%", share, mostOpaque)
+	}
+}
+
+func TestEvidence(t *testing.T) {
+	p := pattern(t, "cp")
+	for _, row := range table(t, "evidence.txt") {
+		if got := shell.Read(row.script).Evidence(p); got != (row.want == "yes") {
+			t.Errorf("testdata/evidence.txt:%d: %q: %v, want %s", row.line, row.script, got, row.want)
+		}
+	}
+}
+
+func TestOnly(t *testing.T) {
+	var safe []shell.Pattern
+	for _, words := range []string{"ls", "cat", "grep", "head", "git status", "git log"} {
+		safe = append(safe, pattern(t, words))
+	}
+	for _, row := range table(t, "only.txt") {
+		if got := shell.Read(row.script).Only(safe...); got != (row.want == "yes") {
+			t.Errorf("testdata/only.txt:%d: %q: %v, want %s", row.line, row.script, got, row.want)
+		}
+	}
+}
+
+func TestNarrow(t *testing.T) {
+	for _, tt := range []struct{ words, script, want string }{
+		{"git push", "git push", "match"},
+		{"git push", "git -C x push origin", "match"},
+		{"git push", "git pull", "no match"},
+		{"git push", "git $X", "opaque"},
+		{"git push", `git commit -m "push $X"`, "no match"},
+		{"git push --force", "git push origin --force", "match"},
+		{"git push --force", "git push -f", "match"},
+		{"git push --force", "git push origin $X", "opaque"},
+		{"git push --force", `git push origin "$X"`, "opaque"},
+		{"git push --force", `git push origin "main-$X"`, "no match"},
+		{"git push --force", "git push origin *.txt", "no match"},
+		{"git push --force", "git push origin *", "opaque"},
+		{"git push --force", "git --force push", "match"},
+		{"git push --force", "git push\ngit x --force", "no match"},
+		{"git push --force", "git push -uf origin main", "match"},
+		{"git push --force", "git push origin +main", "match"},
+		{"git push --force", "git push --force-with-lease=x origin main", "match"},
+		{"git push --force", "git push --mirror", "match"},
+		{"git push --force", "git push --forc", "opaque"},
+		{"git push --force", "git push --follow-tags", "no match"},
+		{"git push --force", "git push -u origin force", "no match"},
+		{"git push --force", `git push "-$X"`, "opaque"},
+		{"git push -f", "git push --force", "match"},
+		{"git push --delete", "git push origin :main", "match"},
+		{"git push --delete", "git push origin main", "no match"},
+		{"rm -rf", "rm -fr x", "match"},
+		{"rm -rf", "rm -r -f x", "match"},
+		{"rm -rf", "rm x -r y -f", "match"},
+		{"rm -rf", "rm -Rfv x", "match"},
+		{"rm -rf", "rm --recursive --force x", "match"},
+		{"rm -rf", "rm --rec --for x", "opaque"},
+		{"rm -rf", "rm -r x", "no match"},
+		{"rm -rf", "rm -f x", "no match"},
+		{"rm -rf", "rm $X", "opaque"},
+		{"rm -rf", "rm -r $X", "opaque"},
+		{"rm -rf", `rm -r "-$X"`, "opaque"},
+		{"rm --recursive --force", "rm -rf x", "match"},
+		{"git branch -D", "git branch -D x", "match"},
+		{"git branch -D", "git branch -d -f x", "match"},
+		{"git branch -D", "git branch --delete --force x", "match"},
+		{"git branch -D", "git branch -d x", "no match"},
+		{"git commit -n", "git commit -mn", "no match"},
+		{"git commit --no-verify", "git commit -nm x", "match"},
+		{"curl -X DELETE", "curl -XDELETE u", "match"},
+		{"curl -X DELETE", "curl --request=DELETE u", "match"},
+		{"curl -X DELETE", "curl --request DELETE u", "match"},
+		{"curl -X DELETE", "curl -X POST u DELETE", "no match"},
+		{"curl -X DELETE", `curl -X "$M" u`, "opaque"},
+		{"kubectl delete --force", "kubectl delete -f x.yml", "no match"},
+		{"kubectl delete --force", "kubectl delete pod x --force=true", "match"},
+		{"terraform apply -auto-approve", "terraform apply --auto-approve", "match"},
+		{"terraform apply -auto-approve", "terraform apply -auto-approve=true", "match"},
+		{"find -delete", "find . -maxdepth 1 -ls", "no match"},
+		{"find -delete", "find . -type d", "no match"},
+		{"mytool --force", "mytool -f", "opaque"},
+		{"mytool --force", "mytool -xf", "opaque"},
+		{"mytool --force", "mytool -x", "no match"},
+		{"mytool --force", "mytool --fo", "opaque"},
+		{"mytool -f", "mytool --force", "opaque"},
+		{"mytool -f", "mytool --dry", "no match"},
+		{"mytool -rf", "mytool -r -f", "match"},
+		{"mytool -rf", "mytool -f", "no match"},
+		{"mytool --mode=x", "mytool --mode=x", "match"},
+		{"mytool --mode=x", "mytool --mode x", "match"},
+		{"mytool --mode=x", "mytool --mode=y", "no match"},
+		{"npm run build", "npm run x build", "match"},
+		{"find -delete", "find . -name x -delete", "match"},
+		{"sudo rm", "sudo -u me rm x", "match"},
+		{"sudo rm", "sudo ls; rm x", "no match"},
+		{"chmod 777", "chmod {644,777} f", "match"},
+		{"docker rm", "docker exec c rm", "match"},
+		{"psql", "docker exec db psql -U x", "opaque"},
+	} {
+		if got := shell.Read(tt.script).Runs(pattern(t, tt.words)).String(); got != tt.want {
+			t.Errorf("runs %s: %q: %s, want %s", tt.words, tt.script, got, tt.want)
+		}
+	}
+}
+
+func TestCompile(t *testing.T) {
+	for _, words := range [][]string{nil, {}, {""}, {"/bin/rm"}, {"./x"}} {
+		if _, err := shell.Compile(words); err == nil {
+			t.Errorf("Compile(%q) has no error", words)
+		}
+	}
+	if got := pattern(t, "git push --force").String(); got != "git push --force" {
+		t.Errorf("String() = %q", got)
+	}
+	if got := shell.Read("ls").Runs(shell.Pattern{}); got != shell.NoMatch {
+		t.Errorf("the zero pattern: %s", got)
+	}
+}
+
+// TestDocumentedShare holds the figure in the documentation against the table.
+func TestDocumentedShare(t *testing.T) {
+	text, err := os.ReadFile("../../../docs/shell.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	opaque := 0
+	rows := table(t, "everyday.txt")
+	for _, row := range rows {
+		if row.want == "opaque" {
+			opaque++
+		}
+	}
+	want := fmt.Sprintf("Of %d scripts that developers and agents type every day, %d (%.1f %%) are opaque",
+		len(rows), opaque, 100*float64(opaque)/float64(len(rows)))
+	if !strings.Contains(string(text), want) {
+		t.Errorf("docs/shell.md does not say %q", want)
+	}
+}

@@ -1,0 +1,45 @@
+package verify_test
+
+import (
+	"slices"
+
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/policy/verify"
+)
+
+// because checks that the nets which are said to forbid a name do so by
+// themselves, and that without any one of them the name can be called.
+func (tr *trial) because(n verify.Name) {
+	if n.Default || tr.policy.Options().Deny || tr.partial {
+		return // without a net the default forbids more
+	}
+	if admitted, closed := tr.admits(n.Because, n.Tool); admitted || !closed {
+		if admitted {
+			tr.errorf("%s: %v alone do not forbid it", n.Tool.Name, n.Because)
+		}
+		return
+	}
+	for i := range n.Because {
+		fewer := slices.Delete(slices.Clone(n.Because), i, i+1)
+		if admitted, closed := tr.admits(fewer, n.Tool); !admitted && closed {
+			tr.errorf("%s: %v forbid it too without %v", n.Tool.Name, n.Because, n.Because[i])
+		}
+	}
+}
+
+// admits reports whether some of the nets, alone, admit a call that has the name.
+func (tr *trial) admits(nets []verify.Net, name gate.Tool) (admitted, closed bool) {
+	var few []gate.Net
+	for _, info := range tr.brute.policy.Nets() {
+		if slices.ContainsFunc(nets, func(n verify.Net) bool { return n.Name == info.Name }) {
+			few = append(few, info.Net)
+		}
+	}
+	p, err := gate.NewPolicy(few, gate.PolicyOptions{Labels: tr.policy.Options().Labels})
+	if err != nil {
+		return false, false
+	}
+	b := &brute{policy: p, calls: tr.brute.calls, names: tr.brute.names} // without a rule a call can have fewer names
+	b.explore(name, name)
+	return b.admitted(func(_, c int) bool { return b.has(c, name, false) }), b.closed
+}

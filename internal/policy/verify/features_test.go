@@ -1,0 +1,169 @@
+package verify_test
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/policy/verify"
+)
+
+// TestRandomFeatures holds verify to the gate in policies of all statements
+// that there are and PetriFlow has not: shadow, unless, once, per successful,
+// windows, budgets of users, channels, prompts and resources; and of
+// hand-written nets that judge arguments, spare calls and are in shadow.
+func TestRandomFeatures(t *testing.T) { soak(t, newFeatureTrial, 40) }
+
+func newFeatureTrial(t *testing.T, seed uint64) *trial {
+	g := &generator{Rand: rand.New(rand.NewPCG(seed, 5))}
+	src, known := g.featureRules(), toolsKnown(seed)
+	var o verify.Options
+	if seed%3 == 0 {
+		o.LimitInventions(12) // so that names are made up for each question
+	}
+	return g.trial(&trial{t: t, seed: seed, rules: src, known: known, calls: featureCalls(src, known), change: g.change, o: o})
+}
+
+// TestRandomValidators: no run refutes anything with arguments that a net
+// refuses, and nothing is proved that the gate was seen to break.
+func TestRandomValidators(t *testing.T) { soak(t, newJudgedTrial, 15) }
+
+func newJudgedTrial(t *testing.T, seed uint64) *trial {
+	g := &generator{Rand: rand.New(rand.NewPCG(seed, 8))}
+	src := g.featureRules()
+	judged := func(n *gate.Net) {
+		g.change(n)
+		word := g.pick("x", "y", `"s":1`)
+		n.Validate = func(f gate.Firing) error {
+			if strings.Contains(string(f.Call.Args), word) {
+				return nil
+			}
+			return errors.New("no " + word)
+		}
+	}
+	return g.trial(&trial{t: t, seed: seed, rules: src, known: true, judged: true, calls: featureCalls(src, true), change: judged, o: verify.Options{
+		Conditions: []string{"args.s == 1"},
+	}})
+}
+
+func featureCalls(src string, known bool) []gate.Call {
+	calls := plainCalls(src, fieldsOfWords[:3], known)
+	for _, tool := range []string{"prompt:s.p", "resource:s", "bx"} {
+		calls = append(calls, gate.Call{Tool: tool, Args: []byte("{}")})
+	}
+	return calls
+}
+
+func (g *generator) featureName() string {
+	return g.pick("a", "b", "c", "a", "b", "c", "m", "a.go", "b.go", "*", "a*", "resource:s", "prompt:s.p", `"a"`)
+}
+
+func (g *generator) featureRules() string {
+	var out []string
+	if g.IntN(3) == 0 {
+		out = append(out, fmt.Sprintf("map %s.f x as m", g.pick("a", "b")))
+	}
+	window := false // the clock of one net is exact in verify, and no more
+	for range 1 + g.IntN(5) {
+		shadow := g.pick("", "", "", "", "shadow ")
+		unless := ""
+		if g.IntN(4) == 0 {
+			unless = " unless " + g.pick("a", "b", "c", "a.go", "b*", "resource:s")
+		}
+		switch g.IntN(10) {
+		case 0, 1, 2:
+			out = append(out, fmt.Sprintf("%srequire %s before %s%s%s", shadow, g.featureName(), g.featureName(), g.pick("", "", " once"), unless))
+		case 3:
+			out = append(out, fmt.Sprintf("%slimit %s to %d per %s%s", shadow, g.featureName(), g.count(), g.pick("session", "user"), unless))
+		case 4, 5:
+			out = append(out, fmt.Sprintf("%slimit %s to %d per %s%s%s", shadow, g.featureName(), g.count(), g.pick("", "successful "), g.featureName(), unless))
+		case 6, 7:
+			if !window {
+				out = append(out, fmt.Sprintf("limit %s to %d per %s%s", g.featureName(), 1+g.IntN(3), g.pick("second", "minute", "hour", "day"), unless))
+			}
+			window = true
+		case 8:
+			out = append(out, fmt.Sprintf("%srequire human-approval%s before %s%s", shadow, g.pick("", " via cli", " via elicit"), g.featureName(), unless))
+		default:
+			out = append(out, fmt.Sprintf("%sblock %s%s", shadow, g.featureName(), unless))
+		}
+	}
+	return strings.Join(out, "\n") + "\n"
+}
+
+// change gives a hand-written net what YAML can give it.
+func (g *generator) change(n *gate.Net) {
+	if g.IntN(3) == 0 {
+		n.Validate = func(gate.Firing) error { return nil } // a validator may say no: it is taken to agree
+		n.OnSuccess = func(gate.Firing) {}
+	}
+	n.Shadow = g.IntN(6) == 0
+	n.Scope = gate.Scope(g.IntN(3))
+	for i := range n.Transitions {
+		if t := &n.Transitions[i]; len(t.Tools) > 0 && g.IntN(4) == 0 {
+			t.Unless = gate.Tools(g.pick("a", "b", "c"))
+		}
+	}
+}
+
+// tick is the name of the calls by which brute force lets the clock fire.
+const tick = "the clock of "
+
+// clockless are nets in which a call stands for every tick of the clock.
+func clockless(nets []gate.NetInfo) (out []gate.Net, ticks []gate.Call) {
+	for _, info := range nets {
+		n := info.Net
+		n.Transitions = slices.Clone(n.Transitions)
+		for i := range n.Transitions {
+			t := &n.Transitions[i]
+			if t.Every == 0 && len(t.Tools) == 0 {
+				continue
+			}
+			if t.Every == 0 { // no pattern is about time
+				t.Unless = append(slices.Clone(t.Unless), gate.Tool{Name: tick + "*", Kind: gate.Glob})
+				continue
+			}
+			name := tick + n.Name
+			t.Every, t.Tools = 0, []gate.Tool{{Name: name, Kind: gate.Literal}}
+			ticks = append(ticks, gate.Call{Tool: name, Args: []byte("{}")})
+		}
+		out = append(out, n)
+	}
+	return out, ticks
+}
+
+// real plays a trace that waits with the clock of the gate.
+func (tr *trial) real(t verify.Trace) {
+	now := time.Unix(1e9, 0)
+	s := tr.policy.NewState(nil)
+	numbers := make(map[int]uint64)
+	for i, step := range t {
+		switch {
+		case step.Wait > 0:
+			now = now.Add(step.Wait)
+		case step.Ends:
+			next := cloneState(s)
+			next.Apply(tr.policy.SettleAt(s, numbers[step.Call], step.Outcome, now))
+			s = next
+		default:
+			call := callOfStep(step)
+			call.Time = now
+			for range max(1, step.Times) {
+				began, ok := begin(tr.policy, s, call)
+				if !ok {
+					tr.errorf("step %d of %+v is refused at its time", i, t)
+					return
+				}
+				s, numbers[step.Call] = began.state, began.number
+				if step.Times > 0 {
+					s = settle(tr.policy, s, began.number, gate.Success)
+				}
+			}
+		}
+	}
+}

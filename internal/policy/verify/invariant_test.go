@@ -1,0 +1,64 @@
+package verify_test
+
+import (
+	"slices"
+
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/policy/verify"
+)
+
+// net is a net of the trial, with its number.
+func (tr *trial) net(name string) (int, *gate.NetInfo) {
+	nets := tr.policy.Nets()
+	i := slices.IndexFunc(nets, func(n gate.NetInfo) bool { return n.Name == name })
+	return i, &nets[i]
+}
+
+// invariant compares a claim about all states of one net with those that brute
+// force knows, and with the one that the counterexample leads to.
+func (tr *trial) invariant(p verify.Proof, name string, holds func(*gate.NetInfo, *gate.NetData) bool) {
+	i, net := tr.net(name)
+	broken := slices.ContainsFunc(tr.brute.states, func(st *bruteState) bool { return !holds(net, st.s.Nets[i]) })
+	switch {
+	case p.Result == verify.Proved && broken, p.Result == verify.Refuted && !broken && tr.brute.closed && len(p.Counterexample) < 6:
+		tr.errorf("%T %+v: broken %v", p.Assertion, p, broken)
+	case p.Result == verify.Refuted:
+		if pl := replay(tr.brute.policy, p.Counterexample); pl.refused >= 0 || holds(net, pl.state.Nets[i]) {
+			tr.errorf("%T %+v: it holds at the end", p.Assertion, p)
+		}
+	}
+}
+
+// initially is how many tokens the net begins with.
+func initially(n *gate.NetInfo) (sum int) {
+	for _, tokens := range n.Initial {
+		sum += tokens
+	}
+	return sum
+}
+
+// present is how many tokens there are, with those in flight where they came from.
+func present(n *gate.NetInfo, d *gate.NetData) (sum int) {
+	for _, tokens := range d.Marking {
+		sum += tokens
+	}
+	for _, f := range d.Flights {
+		sum += len(n.Transitions[f.Transition].Inputs)
+	}
+	return sum
+}
+
+// marked counts the places that hold a token, or from which a call in flight took one.
+func marked(n *gate.NetInfo, d *gate.NetData, places []string) (count int) {
+	for _, p := range places {
+		from := func(f gate.Flight) bool { return slices.Contains(n.Transitions[f.Transition].Inputs, p) }
+		if d.Marking[slices.Index(n.Places, p)] > 0 || slices.ContainsFunc(d.Flights, from) {
+			count++
+		}
+	}
+	return count
+}
+
+func released(_ int, n *gate.NetInfo) bool {
+	return slices.ContainsFunc(n.Transitions, func(t gate.Transition) bool { return t.Release })
+}

@@ -1,0 +1,82 @@
+package verify_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/policy/verify"
+)
+
+// TestNamesOfOneTool checks that rules which speak of one tool by different
+// names are taken for what they are.
+func TestNamesOfOneTool(t *testing.T) {
+	known := func(o *verify.Options) {
+		o.Tools = []verify.Tool{{Name: "gh_push", Also: []gate.Name{{Text: "push", Certain: true}, {Text: "gh.push", Certain: true}}}, {Name: "test"}}
+		o.Prove = []verify.Assertion{
+			verify.NeverBefore{Tool: gate.Tool{Name: "gh.push"}, First: gate.Tool{Name: "test"}},
+			verify.AtMost{Count: 2, Tool: gate.Tool{Name: "gh_push"}},
+			verify.Never{Tool: gate.Tool{Name: "chat.*", Kind: gate.Glob}},
+		}
+	}
+	r := report(t, "require test before push\nlimit gh.push to 2 per session\nrequire never before chat.*\n", known)
+	for i, want := range []verify.Result{verify.Proved, verify.Proved, verify.Refuted} {
+		if r.Proofs[i].Result != want {
+			t.Errorf("%+v, want %v", r.Proofs[i], want)
+		}
+	}
+	for _, n := range r.Names {
+		if n.Tool.Name == "push" && (len(n.Shortest) != 3 || n.Shortest[2].Tool != "gh_push") {
+			t.Errorf("%+v", n)
+		}
+	}
+}
+
+// TestActionThatReadsLikeATool: a tool cannot pass for another by its action.
+func TestActionThatReadsLikeATool(t *testing.T) {
+	const rules = "require y.backup before delete\nblock y_backup\n"
+	tools := []verify.Tool{
+		{Name: "y_backup", Also: []gate.Name{{Text: "backup", Certain: true}, {Text: "y.backup", Certain: true}}},
+		{Name: "x_y", Also: []gate.Name{{Text: "y", Certain: true}, {Text: "x.y", Certain: true}}},
+		{Name: "delete"},
+	}
+	for _, c := range []struct {
+		tools []verify.Tool
+		want  verify.Callable
+	}{{tools, verify.Impossible}, {tools[1:], verify.Possible}} {
+		r := report(t, rules, func(o *verify.Options) { o.Tools = c.tools })
+		for _, n := range r.Names {
+			if n.Tool.Name == "delete" && n.Callable != c.want {
+				t.Errorf("of %d tools: %+v", len(c.tools), n)
+			}
+		}
+	}
+}
+
+// TestCalls checks that calls are given for all kinds that a policy tells apart,
+// and that it is said where some were left out.
+func TestCalls(t *testing.T) {
+	match := func(word string) func(string) bool {
+		return func(text string) bool { return strings.Contains(text, word) }
+	}
+	p, err := gate.NewPolicy([]gate.Net{{
+		Name: "n", Places: []string{"p"}, Labels: &gate.Labels{Maps: []gate.Map{{Tool: "sh", Field: "c", Match: match("rm"), As: "rm", Source: "rm"}}},
+		Transitions: []gate.Transition{{Name: "t", Inputs: []string{"p"}, Outputs: []string{"p"}, Tools: gate.Tools("gh_push", "rm")}},
+	}}, gate.PolicyOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	also := []gate.Name{{Text: "push", Certain: true}}
+	o := verify.Options{Tools: []verify.Tool{{Name: "gh_push", Also: also}}}
+	calls, why := verify.Calls(p, o)
+	tools := make(map[string]bool)
+	for _, c := range calls {
+		tools[c.Tool] = true
+		if c.Tool == "gh_push" && (len(c.Also) != 1 || c.Also[0] != also[0]) {
+			t.Errorf("%+v", c)
+		}
+	}
+	if why != "" || !tools["gh_push"] || !tools["sh"] {
+		t.Errorf("%v %q", calls, why)
+	}
+}

@@ -1,0 +1,482 @@
+package verify_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/policy/verify"
+	"github.com/petrigate/petrigate/rules"
+)
+
+// A trial is one random policy.
+type trial struct {
+	t       *testing.T
+	seed    uint64
+	rules   string
+	calls   []gate.Call // all that may be told apart, and more
+	known   bool        // no tools are called as labels and actions are
+	judged  bool        // validators refuse calls: what is possible is where they agree
+	sampled bool        // there are more calls: what these do not show is not held against verify
+	alone   bool        // rules only: the calls do not tell apart what random nets read
+	nets    []gate.Net
+	change  func(*gate.Net) // what else a random net has; nil: nothing
+	policy  *gate.Policy
+	o       verify.Options
+	report  *verify.Report
+
+	partial bool // verify does not know that some calls can be made: others may be shorter
+	brute   *brute
+}
+
+// TestRandomPolicies holds verify to what the gate does in random policies. Few
+// here; PETRIGATE_SOAK says how many instead, PETRIGATE_SEED where to begin.
+func TestRandomPolicies(t *testing.T) { soak(t, newTrial, 75) }
+
+// TestRandomScripts does it for what rules say of scripts.
+func TestRandomScripts(t *testing.T) { soak(t, newScriptTrial, 10) }
+
+// TestRandomCounters does it for large limits: no brute force comes to their
+// end, and the runs that verify makes do.
+func TestRandomCounters(t *testing.T) { soak(t, newCounterTrial, 20) }
+
+func newCounterTrial(t *testing.T, seed uint64) *trial {
+	g := &generator{Rand: rand.New(rand.NewPCG(seed, 6)), large: true}
+	src, known := g.featureRules(), toolsKnown(seed)
+	return g.trial(&trial{t: t, seed: seed, rules: src, known: known, calls: featureCalls(src, known), alone: true})
+}
+
+// newTrial is a random policy of the rules that PetriFlow has, and of nets.
+func newTrial(t *testing.T, seed uint64) *trial {
+	g := &generator{Rand: rand.New(rand.NewPCG(seed, 1))}
+	src, known := g.rules(), toolsKnown(seed)
+	return g.trial(&trial{t: t, seed: seed, rules: src, known: known, calls: plainCalls(src, fieldsOfWords, known)})
+}
+
+// toolsKnown says of half of the policies that no tools are called as labels and
+// actions are.
+func toolsKnown(seed uint64) bool { return rand.New(rand.NewPCG(seed, 9)).IntN(2) == 0 }
+
+func (g *generator) trial(tr *trial) *trial {
+	f, _ := rules.Parse("policy.rules", []byte(tr.rules))
+	compiled, err := rules.Compile(f)
+	if err != nil {
+		return nil
+	}
+	tr.nets = compiled.Nets
+	for i := range g.IntN(3) {
+		if g.IntN(2) == 0 && !tr.alone {
+			n := g.net(i)
+			n.Terminal = terminalPlaces(tr.seed, n.Places)
+			if tr.change != nil {
+				tr.change(&n)
+			}
+			tr.nets = append(tr.nets, n)
+		}
+	}
+	tr.o.States, tr.o.Known = 20000, tr.known
+	if tr.seed%2 == 0 {
+		tr.o.LimitGroups(1) // so that few nets at a time are asked
+	}
+	if tr.policy, err = gate.NewPolicy(tr.nets, gate.PolicyOptions{Labels: []*gate.Labels{compiled.Labels}, Deny: g.IntN(6) == 0}); err != nil {
+		return nil
+	}
+	a, b, count := g.claimed(tr), g.claimed(tr), 1+g.IntN(3)
+	if g.large {
+		count = g.count()
+	}
+	tr.o.Prove = []verify.Assertion{
+		verify.Never{Tool: a}, verify.NeverBefore{Tool: a, First: b}, verify.NeverWithoutApproval{Tool: a},
+		verify.AtMost{Count: count, Tool: a}, verify.Reachable{Tool: a}, verify.AlwaysPossible{Tool: a},
+	}
+	for _, n := range tr.policy.Nets() {
+		if n.Labels == nil {
+			tr.o.Prove = append(tr.o.Prove, verify.Conserved{Net: n.Name}, verify.Exclusive{Net: n.Name, Places: n.Places[:2]},
+				verify.DeadlockFree{Net: n.Name}, verify.NoTerminalStates{Net: n.Name})
+		}
+	}
+	tr.report = verify.Policy(tr.policy, tr.o)
+	tr.partial = tr.sampled || !tr.known
+	if !tr.partial {
+		_, why := verify.Calls(tr.policy, tr.o)
+		tr.partial = why != ""
+	}
+	tr.brute = newBrute(tr.policy)
+	tr.brute.sampled = tr.sampled
+	tr.enumerate(a, b)
+	tr.brute.explore(a, b)
+	return tr
+}
+
+type generator struct {
+	*rand.Rand
+	large bool     // many counters are
+	names []string // that claims are about; nil: the usual ones
+}
+
+func (g *generator) pick(from ...string) string { return from[g.IntN(len(from))] }
+
+func (g *generator) name() string {
+	return g.pick("a", "b", "c", "a", "b", "c", "a", "b", "m", "n", "a.go", "a.stop", "b.go", `"a.go"`, "*", "a*", "*b", "?", "*.go", "a.*")
+}
+
+func (g *generator) asserted(rules string) gate.Tool {
+	if g.names != nil {
+		return gate.Tool{Name: g.pick(g.names...)}
+	}
+	name := g.pick("a", "b", "c", "a", "b", "m", "a.go")
+	if name == "a.go" && !strings.Contains(rules, " a.go") {
+		name = "a" // the gate does not look at actions that no rule names
+	}
+	return gate.Tool{Name: name}
+}
+
+// claimed is a name, or a pattern that no rule has, which sees the names that
+// nets give by maps of their own. They are drawn from a source of their own.
+func (g *generator) claimed(tr *trial) gate.Tool {
+	name := g.asserted(tr.rules)
+	own := rand.New(rand.NewPCG(tr.seed, uint64(len(name.Name))))
+	labels := slices.ContainsFunc(tr.nets, func(n gate.Net) bool { return n.Labels != nil }) // else the gate gives none
+	words := strings.Contains(tr.rules, "word0")                                             // which no call has
+	if !labels || words || tr.sampled || tr.o.Tools != nil || own.IntN(4) > 0 {
+		return name
+	}
+	return gate.Tool{Name: []string{"a**", "o**", "?**", "m**", "**0", "**"}[own.IntN(6)], Kind: gate.Glob}
+}
+
+// carried reports whether a call with the names has the one that a claim is
+// about; with evidence, as more than a restriction.
+func carried(c gate.Call, names []gate.Name, t gate.Tool, evidence bool) bool {
+	return slices.ContainsFunc(names, func(n gate.Name) bool {
+		switch {
+		case evidence && n.Weak:
+			return false
+		case !strings.Contains(t.Name, "**"):
+			return n.Text == t.Name
+		case strings.ContainsAny(n.Text, "*?"), n.Text != c.Tool && strings.HasPrefix(n.Text, c.Tool+"."):
+			return false // a pattern of a rule, or an action
+		}
+		yes, err := path.Match(strings.ReplaceAll(t.Name, "**", "*"), n.Text)
+		return err == nil && yes
+	})
+}
+
+func (g *generator) rules() string {
+	var out []string
+	if g.IntN(2) == 0 {
+		out = append(out, fmt.Sprintf("map %s.f %s as %s", g.pick("a", "b"), g.pick("x", "y"), g.pick("m", "n")))
+	}
+	if g.IntN(4) == 0 {
+		out = append(out, fmt.Sprintf("map %s.f %s as %s", g.pick("a", "b"), g.pick("x", "y", "/[xy]/"), g.pick("m", "n")))
+	}
+	if g.IntN(6) == 0 { // more maps of one field than all sets are listed of
+		for i := range 6 {
+			out = append(out, fmt.Sprintf("map %s.f word%d as o%d", g.pick("a", "b"), i, 2+i))
+		}
+	}
+	for range g.IntN(5) {
+		switch g.IntN(8) {
+		case 0, 1, 2:
+			out = append(out, fmt.Sprintf("require %s before %s", g.name(), g.name()))
+		case 3, 4:
+			out = append(out, fmt.Sprintf("limit %s to %d per session", g.name(), g.count()))
+		case 5:
+			out = append(out, fmt.Sprintf("limit %s to %d per %s", g.name(), g.count(), g.name()))
+		case 6:
+			out = append(out, fmt.Sprintf("require human-approval before %s", g.name()))
+		default:
+			out = append(out, fmt.Sprintf("block %s", g.name()))
+		}
+	}
+	return strings.Join(out, "\n") + "\n"
+}
+
+// count is mostly small, and sometimes a large counter.
+func (g *generator) count() int {
+	if g.large && g.IntN(3) > 0 {
+		return 20 + g.IntN(400)
+	}
+	if g.IntN(12) == 0 {
+		return 9 + g.IntN(4)
+	}
+	return 1 + g.IntN(3)
+}
+
+func (g *generator) net(i int) gate.Net {
+	n := gate.Net{Name: fmt.Sprint("net", i), Places: []string{"p", "q", "r"}, Initial: map[string]int{}}
+	for _, p := range n.Places {
+		n.Initial[p] = []int{0, 0, 1, 1, 2}[g.IntN(5)]
+	}
+	names := []string{"a", "b", "c"}
+	for range g.IntN(2) {
+		as := fmt.Sprint("o", i)
+		n.Maps = append(n.Maps, gate.Map{Tool: g.pick("a", "b"), Field: "f", As: as, Source: "x", Match: rules.MatchWord("x")})
+		names = append(names, as)
+	}
+	n.MatchFirst = g.IntN(4) == 0
+	if g.IntN(5) == 0 {
+		n.Free = []string{g.pick("a", "b", "c")}
+	}
+	for k := range 1 + g.IntN(4) {
+		t := gate.Transition{Name: fmt.Sprint("t", k)}
+		for range g.IntN(3) {
+			t.Inputs = append(t.Inputs, g.pick(n.Places...))
+			t.Outputs = append(t.Outputs, g.pick(n.Places...))
+		}
+		if g.IntN(4) == 0 {
+			t.Inputs = append(t.Inputs, g.pick(n.Places...))
+		}
+		for range g.IntN(3) {
+			t.Tools = append(t.Tools, gate.Tool{Name: names[g.IntN(len(names))]})
+		}
+		if len(t.Tools) > 0 {
+			t.Deferred, t.Observe, t.Release = g.IntN(2) == 0, g.IntN(3) == 0, g.IntN(5) == 0
+			t.Manual = !t.Observe && g.IntN(4) == 0
+			t.WeakProgress = k == 1
+		}
+		n.Transitions = append(n.Transitions, t)
+	}
+	return n
+}
+
+// terminalPlaces are drawn from a source of their own: what a seed yields else
+// stays as it was.
+func terminalPlaces(seed uint64, places []string) []string {
+	g := rand.New(rand.NewPCG(seed, 4))
+	return places[:g.IntN(2)]
+}
+
+// gatedBy wants a call that the net gates.
+func gatedBy(net string) want {
+	return want{call: func(_ int, nets []gate.Verdict) bool {
+		return slices.ContainsFunc(nets, func(v gate.Verdict) bool { return v.Net == net && v.Kind == gate.Gated })
+	}}
+}
+
+// terminal reports whether a place where the net may stop is marked.
+func (tr *trial) terminal(net string) func(*gate.State) bool {
+	i := slices.IndexFunc(tr.policy.Nets(), func(n gate.NetInfo) bool { return n.Name == net })
+	n := tr.policy.Nets()[i]
+	return func(s *gate.State) bool {
+		return slices.ContainsFunc(n.Terminal, func(p string) bool { return s.Nets[i].Marking[slices.Index(n.Places, p)] > 0 })
+	}
+}
+
+func (tr *trial) errorf(format string, args ...any) {
+	tr.t.Helper()
+	var nets strings.Builder
+	for _, n := range tr.nets {
+		if n.Labels == nil {
+			fmt.Fprintf(&nets, "%s %v free %v first %v\n", n.Name, n.Initial, n.Free, n.MatchFirst)
+			for _, t := range n.Transitions {
+				fmt.Fprintf(&nets, "  %+v\n", t)
+			}
+			for _, m := range n.Maps {
+				fmt.Fprintf(&nets, "  map %s.%s %s as %s\n", m.Tool, m.Field, m.Source, m.As)
+			}
+		}
+	}
+	tr.t.Errorf("seed %d deny %v\n%s%s%s", tr.seed, tr.policy.Options().Deny, tr.rules, nets.String(), fmt.Sprintf(format, args...))
+}
+
+func (tr *trial) check(stats map[string]int) {
+	stats["policies"]++
+	if tr.brute.closed {
+		stats["closed"]++
+	}
+	if tr.judged {
+		tr.brute.closed, tr.brute.sampled = false, true
+		for _, p := range tr.report.Proofs {
+			stats[p.Result.String()]++
+			tr.proof(p)
+		}
+		return
+	}
+	for _, n := range tr.report.Names {
+		tr.name(n, stats)
+	}
+	for _, p := range tr.report.Proofs {
+		stats[p.Result.String()]++
+		tr.proof(p)
+	}
+	for _, g := range tr.report.Groups {
+		tr.deadlock(g, stats)
+	}
+	tr.redundant()
+}
+
+// name compares whether a name can be called, and how soon.
+func (tr *trial) name(n verify.Name, stats map[string]int) {
+	if n.Tool.Kind == gate.Literal {
+		return // the names of a call do not say what is an action
+	}
+	length, closed := tr.brute.depth(n.Tool)
+	stats[fmt.Sprint("callable ", n.Callable)]++
+	has := func(_, c int) bool { return tr.brute.has(c, n.Tool, false) }
+	switch n.Callable {
+	case verify.Possible:
+		if closed && (length > len(n.Shortest.Calls()) || length < len(n.Shortest.Calls()) && !tr.partial) {
+			tr.errorf("%s: shortest %+v, brute force %d", n.Tool.Name, n.Shortest, length)
+		}
+		tr.reaches(n.Tool, n.Shortest)
+	case verify.AfterFailure:
+		if length > 0 {
+			tr.errorf("%s: only after failure %v, brute force %d", n.Tool.Name, n.Failing, length)
+		}
+		tr.reaches(n.Tool, n.Failing)
+	case verify.Impossible:
+		if length > 0 || tr.brute.admitted(has) {
+			tr.errorf("%s: impossible because of %v, brute force %d", n.Tool.Name, n.Because, length)
+		}
+		tr.because(n)
+	default:
+		stats["why "+n.Why]++
+	}
+}
+
+// reaches checks that the last call of a trace is admitted and has the name.
+func (tr *trial) reaches(name gate.Tool, t verify.Trace) played {
+	pl := replay(tr.brute.policy, t)
+	tr.real(t)
+	switch {
+	case pl.refused >= 0:
+		tr.errorf("%s: step %d of %+v is refused", name.Name, pl.refused, t)
+	case len(pl.names) == 0 || !carried(pl.calls[len(pl.names)-1], pl.names[len(pl.names)-1], name, false):
+		tr.errorf("%s: the end of %+v has not the name", name.Name, t)
+	}
+	return pl
+}
+
+func (tr *trial) proof(p verify.Proof) {
+	b := tr.brute
+	switch a := p.Assertion.(type) {
+	case verify.Never:
+		tr.safety(p, b.admitted(func(_, c int) bool { return b.has(c, a.Tool, false) }))
+		if p.Result == verify.Refuted {
+			tr.reaches(a.Tool, p.Counterexample)
+		}
+	case verify.NeverBefore:
+		tr.safety(p, b.admitted(func(k, c int) bool { return b.has(c, a.Tool, false) && b.states[k].mon == 0 }))
+		if p.Result == verify.Refuted {
+			tr.checkBefore(a, p.Counterexample)
+		}
+	case verify.NeverWithoutApproval:
+		tr.safety(p, b.admitted(func(k, c int) bool { return b.has(c, a.Tool, false) && !b.manuals[k][c] }))
+		if p.Result == verify.Refuted {
+			if pl := tr.reaches(a.Tool, p.Counterexample); len(pl.manual) > 0 && pl.manual[len(pl.manual)-1] {
+				tr.errorf("%+v: a person is asked", p)
+			}
+		}
+	case verify.AtMost:
+		tr.safety(p, b.most(a.Tool, a.Count+1) > a.Count)
+		if p.Result == verify.Refuted {
+			pl, count := tr.reaches(a.Tool, p.Counterexample), 0
+			for i, names := range pl.names {
+				if carried(pl.calls[i], names, a.Tool, false) {
+					count++
+				}
+			}
+			if count <= a.Count {
+				tr.errorf("%+v: %d calls", p, count)
+			}
+		}
+	case verify.Reachable:
+		length, closed := b.depth(a.Tool)
+		if length > 0 && p.Result == verify.Refuted || length == 0 && closed && p.Result == verify.Proved {
+			tr.errorf("%+v: brute force %d", p, length)
+		}
+	case verify.Conserved:
+		tr.invariant(p, a.Net, func(net *gate.NetInfo, d *gate.NetData) bool { return present(net, d) == initially(net) })
+	case verify.Exclusive:
+		if !released(tr.net(a.Net)) { // such a net forfeits it, whatever its marking
+			tr.invariant(p, a.Net, func(net *gate.NetInfo, d *gate.NetData) bool { return marked(net, d, a.Places) < 2 })
+		}
+	case verify.AlwaysPossible:
+		tr.always(p.Result, p.Counterexample, "always "+a.Tool.Name, want{call: func(c int, _ []gate.Verdict) bool { return b.has(c, a.Tool, false) }})
+	case verify.DeadlockFree:
+		w := gatedBy(a.Net)
+		w.excused = tr.terminal(a.Net)
+		tr.always(p.Result, p.Counterexample, "deadlock-free "+a.Net, w)
+	case verify.NoTerminalStates:
+		tr.always(p.Result, p.Counterexample, "no-terminal-states "+a.Net, gatedBy(a.Net))
+	}
+}
+
+// safety compares a proof with whether the gate was seen to break it.
+func (tr *trial) safety(p verify.Proof, broken bool) {
+	if p.Result == verify.Proved && broken || p.Result == verify.Refuted && !broken && tr.brute.closed && len(p.Counterexample) < 6 {
+		tr.errorf("%T %+v: broken %v", p.Assertion, p, broken)
+	}
+	if p.Result == verify.Refuted && len(p.Counterexample) == 0 {
+		tr.errorf("%T %+v: no counterexample", p.Assertion, p)
+	}
+}
+
+func (tr *trial) checkBefore(a verify.NeverBefore, t verify.Trace) {
+	pl := tr.reaches(a.Tool, t)
+	fresh := false
+	for _, step := range t[:len(t)-1] {
+		call := callOfStep(t[at(t, step.Call)])
+		names := tr.policy.Names(call)
+		if !step.Ends && carried(call, names, a.Tool, false) {
+			fresh = false
+		}
+		if step.Ends && step.Outcome == gate.Success && carried(call, names, a.First, true) {
+			fresh = true
+		}
+	}
+	if fresh {
+		tr.errorf("%+v: %+v %v", a, t, pl.order)
+	}
+}
+
+// at is the step with which a call begins.
+func at(t verify.Trace, call int) int {
+	return slices.IndexFunc(t, func(s verify.Step) bool { return s.Call == call && !s.Ends })
+}
+
+// always compares a claim about all states, and checks that the state to which
+// the trace leads has no way on.
+func (tr *trial) always(r verify.Result, t verify.Trace, what string, w want) {
+	b := tr.brute
+	if b.closed && r != verify.Unknown {
+		if always := b.always(w); always && r == verify.Refuted && len(t) < 5 || !always && r == verify.Proved {
+			tr.errorf("%s: %v %+v, brute force %v", what, r, t, always)
+		}
+	}
+	if r != verify.Refuted {
+		return
+	}
+	pl := replay(b.policy, t)
+	if pl.refused >= 0 {
+		tr.errorf("%s: step %d of %+v is refused", what, pl.refused, t)
+		return
+	}
+	from := &brute{policy: b.policy, calls: b.calls, names: b.names}
+	if from.goesOn(pl.state, w) {
+		tr.errorf("%s: %+v can go on", what, t)
+	}
+}
+
+func (tr *trial) deadlock(g verify.Group, stats map[string]int) {
+	stats["deadlock "+g.Deadlock.Result.String()]++
+	in := map[int]bool{}
+	for i, info := range tr.policy.Nets() {
+		in[i] = slices.ContainsFunc(g.Nets, func(n verify.Net) bool { return n.Name == info.Name })
+	}
+	gated := make([]bool, len(tr.brute.calls))
+	for c, call := range tr.brute.calls {
+		gated[c] = !isTick(call) && slices.ContainsFunc(tr.policy.Meaning(call), func(m gate.Meaning) bool { return in[m.Net] })
+	}
+	if !slices.Contains(gated, true) {
+		if g.Deadlock.Result == verify.Refuted && !tr.policy.Options().Deny && !tr.sampled {
+			tr.errorf("deadlock of %v, which gate nothing", g.Nets)
+		}
+		return
+	}
+	tr.always(g.Deadlock.Result, g.Deadlock.Trace, fmt.Sprint("deadlock of ", g.Nets), want{call: func(c int, _ []gate.Verdict) bool { return gated[c] }})
+}
