@@ -1,6 +1,6 @@
 package proxy
 
-import "github.com/petrigate/petrigate/proxy/internal/approval"
+import "github.com/petrigate/petrigate/internal/serve/approval"
 
 // channels are those by which people may answer at all.
 func (a Approval) channels() []string {

@@ -28,7 +28,6 @@
 //	wire      messages, parsed strictly and written without loss
 //	upstream  the connections to servers, of all transports and eras
 //	listing   what servers list, as clients see it
-//	approval  questions to people, and their answers
 //	seal      what clients carry for us between two requests
 //	record    what is put on record
 package proxy

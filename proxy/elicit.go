@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/internal/rawjson"
-	"github.com/petrigate/petrigate/proxy/internal/approval"
+	"github.com/petrigate/petrigate/internal/serve/approval"
 	"github.com/petrigate/petrigate/proxy/internal/events"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/gate"
-	"github.com/petrigate/petrigate/proxy/internal/approval"
+	"github.com/petrigate/petrigate/internal/serve/approval"
 )
 
 func Example() {
