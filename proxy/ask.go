@@ -46,7 +46,7 @@ func (p *Proxy) asked(t *toolCall, q *gate.Ask) answer {
 			return p.denied(t, q, fmt.Sprintf("%s requires human approval, and %v.", t.tool.exposed, err))
 		}
 		state, wait := p.await(t.ctx, t, r)
-		p.approvals.Leave(r, wait != nil)
+		p.approvals.Release(r, wait != nil)
 		switch {
 		case wait != nil:
 			p.recordRefusal(t, refusal{text: "waiting for a person", facts: facts{Decision: "ask", Kind: "approval", Approval: r.ID}}, nil)
@@ -82,7 +82,7 @@ func (t *toolCall) swapped() bool {
 
 // redeem decides again with the consent and uses it up if the call passes; else
 // a says why it does not. used is false where another call used the consent.
-func (p *Proxy) redeem(t *toolCall, q *gate.Ask, r *approval.Question) (a answer, used bool) {
+func (p *Proxy) redeem(t *toolCall, q *gate.Ask, r *approval.Request) (a answer, used bool) {
 	var d gate.Decision
 	used = p.approvals.Redeem(r, func(shown approval.Call) bool {
 		t.params = t.params.AsShown(shown.Meta)
@@ -108,7 +108,7 @@ func (p *Proxy) redeem(t *toolCall, q *gate.Ask, r *approval.Question) (a answer
 
 // await waits for the answer to r as long as this call may be held. Where it
 // gives up, it returns what the client is to do instead of waiting.
-func (p *Proxy) await(ctx context.Context, t *toolCall, r *approval.Question) (approval.State, answer) {
+func (p *Proxy) await(ctx context.Context, t *toolCall, r *approval.Request) (approval.State, answer) {
 	n := p.apply(t, r)
 	state := p.approvals.Status(r).State
 	switch {
@@ -150,12 +150,12 @@ func (p *Proxy) await(ctx context.Context, t *toolCall, r *approval.Question) (a
 }
 
 // formable reports whether the client can show all of r to its person.
-func (p *Proxy) formable(t *toolCall, r *approval.Question) bool {
+func (p *Proxy) formable(t *toolCall, r *approval.Request) bool {
 	return r.Allows(approval.Elicit) && t.agent.elicit && r.Size <= maxShown && !p.approvals.WasUnasked(r) && len(p.text(r)) <= maxShown
 }
 
 // tellOperators tells them, once, that a call has begun to wait for a person.
-func (p *Proxy) tellOperators(t *toolCall, r *approval.Question) {
+func (p *Proxy) tellOperators(t *toolCall, r *approval.Request) {
 	if !p.approvals.Announce(r) {
 		return
 	}
@@ -170,7 +170,7 @@ func (p *Proxy) tellOperators(t *toolCall, r *approval.Question) {
 // hold waits for the answer, with progress as a sign of life for the client.
 // Where another call showed the question to the client and has gone away, this
 // one shows it again.
-func (p *Proxy) hold(ctx context.Context, t *toolCall, r *approval.Question, shown prompt, d time.Duration) prompt {
+func (p *Proxy) hold(ctx context.Context, t *toolCall, r *approval.Request, shown prompt, d time.Duration) prompt {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	tick := time.NewTicker(lifeSign)
@@ -209,7 +209,7 @@ func (t *toolCall) signOfLife(n int, message string) {
 // apply reads the answer that a client of 2026-07-28 brings back. An answer
 // without a state of ours for this very call, or with that of a round that
 // carried no question, answers nothing. It returns the number of rounds so far.
-func (p *Proxy) apply(t *toolCall, r *approval.Question) int {
+func (p *Proxy) apply(t *toolCall, r *approval.Request) int {
 	if !t.agent.modern || !t.params.HasState {
 		return 0
 	}
@@ -227,7 +227,7 @@ func (p *Proxy) apply(t *toolCall, r *approval.Question) int {
 // answered takes the result of an elicitation that came by the channel. Only an
 // acceptance whose field decision says approve approves. A cancellation means
 // that nobody was asked.
-func (p *Proxy) answered(r *approval.Question, channel string, result []byte) {
+func (p *Proxy) answered(r *approval.Request, channel string, result []byte) {
 	switch action := member(result, "action"); action {
 	case "accept":
 		content, _ := rawjson.Member(result, "content")
@@ -264,7 +264,7 @@ func (p *Proxy) resolve(id string, approve bool, channel, actor, reason string) 
 
 // form is the question for a client of 2026-07-28, which answers it when it
 // sends the call again.
-func (p *Proxy) form(r *approval.Question) answer {
+func (p *Proxy) form(r *approval.Request) answer {
 	p.approvals.Put(r, approval.Elicit)
 	state := p.sealer.Seal(seal.Round{Approval: r.ID, Channel: approval.Elicit, Expires: r.Expires}, r.Key.Bytes())
 	return inputRequired{state: state, question: p.elicitParams(r)}
@@ -289,7 +289,7 @@ func (a inputRequired) append(dst, id []byte, _ bool) []byte {
 
 // elicitParams ask for one choice without a default: clients answer an empty
 // form by themselves.
-func (p *Proxy) elicitParams(r *approval.Question) []byte {
+func (p *Proxy) elicitParams(r *approval.Request) []byte {
 	params, err := json.Marshal(map[string]any{
 		"message": p.text(r),
 		"requestedSchema": map[string]any{
@@ -308,14 +308,14 @@ func (p *Proxy) elicitParams(r *approval.Question) []byte {
 }
 
 // text is what a person reads.
-func (p *Proxy) text(r *approval.Question) string {
+func (p *Proxy) text(r *approval.Request) string {
 	return p.approvals.Look(r).Text(p.where, p.options.Now())
 }
 
 // parked answers a call that was held long enough: the person may still answer,
 // and the same call again finds the answer. The model reads this, and may have a
 // shell: it is not told how to answer.
-func parked(r *approval.Question) answer {
+func parked(r *approval.Request) answer {
 	return refusal{
 		text:  fmt.Sprintf("A person has been asked (approval %s) and has not answered yet. Call the same tool again with the same arguments later.", r.ID),
 		facts: facts{Decision: "ask", Kind: "approval", Approval: r.ID},
@@ -323,7 +323,7 @@ func parked(r *approval.Question) answer {
 }
 
 // noConsent says why there is no consent.
-func (t *toolCall) noConsent(r *approval.Question, state approval.State) string {
+func (t *toolCall) noConsent(r *approval.Request, state approval.State) string {
 	switch state {
 	case approval.Denied:
 		said := t.proxy.approvals.Status(r)

@@ -43,9 +43,9 @@ type toolCall struct {
 	turn    *turn       // to be decided; nil: at once
 	headers http.Header // of a request that has to mirror arguments in them; nil: it has not
 
-	consent  *approval.Question // which let it pass, if one did
-	approved *approvedBeside    // nil: no person did
-	driven   bool               // its upstream runs it as a task, which its client is to know nothing of
+	consent  *approval.Request // which let it pass, if one did
+	approved *approvedBeside   // nil: no person did
+	driven   bool              // its upstream runs it as a task, which its client is to know nothing of
 
 	// ctx is what waiting for a person ends with.
 	ctx   context.Context //nolint:containedctx // the call is what it would be passed with

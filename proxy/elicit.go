@@ -20,7 +20,7 @@ type prompt struct {
 // answer is taken as long as the question stands; a parked call finds it
 // later. Calls that ask the same share one prompt. Where another channel
 // answers first, the client is told to stop, soon after the question is answered.
-func (p *Proxy) elicit(t *toolCall, r *approval.Question) prompt {
+func (p *Proxy) elicit(t *toolCall, r *approval.Request) prompt {
 	first, over := p.approvals.Show(r)
 	if !first {
 		return prompt{gone: over}

@@ -121,8 +121,8 @@ const maxListed = 1 << 10
 // It renders none of them, and leaves long arguments out.
 func (p *Proxy) Approvals() []ApprovalInfo {
 	list := []ApprovalInfo{}
-	for _, standing := range p.approvals.List() {
-		info := p.approvalInfo(standing)
+	for _, a := range p.approvals.List() {
+		info := p.approvalInfo(a)
 		if info.Size > maxListed {
 			info.Arguments = nil
 		}
@@ -133,24 +133,24 @@ func (p *Proxy) Approvals() []ApprovalInfo {
 
 // Approval is one question, whole, as a person is shown it.
 func (p *Proxy) Approval(id string) (ApprovalInfo, error) {
-	standing, ok := p.approvals.Find(id)
+	a, ok := p.approvals.Find(id)
 	if !ok {
 		return ApprovalInfo{}, fmt.Errorf("no approval %q", id)
 	}
-	info := p.approvalInfo(standing)
-	info.Question = standing.Text(p.where, p.options.Now())
+	info := p.approvalInfo(a)
+	info.Question = a.Text(p.where, p.options.Now())
 	return info, nil
 }
 
-func (p *Proxy) approvalInfo(standing approval.Standing) ApprovalInfo {
-	r, c, said := standing.Question, standing.Call, standing.Answer
+func (p *Proxy) approvalInfo(a approval.Record) ApprovalInfo {
+	r, c, said := a.Request, a.Call, a.Answer
 	info := ApprovalInfo{
 		ID: r.ID, State: ApprovalState(said.State), Session: c.Session, Principal: c.Principal,
 		Upstream: c.Upstream, Tool: c.Tool, Arguments: c.Shown(), Size: c.Size, SHA256: c.SHA256,
 		Rules: []string{}, Created: r.Created, Expires: r.Expires,
 		Channel: said.Channel, Actor: said.Actor, Reason: said.Reason,
 	}
-	for _, s := range standing.Steps {
+	for _, s := range a.Steps {
 		info.Rules = append(info.Rules, cmp.Or(p.where(s.Rule), s.Net))
 	}
 	return info

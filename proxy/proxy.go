@@ -115,7 +115,7 @@ type Proxy struct {
 	log       *slog.Logger
 	upstreams []*upstreamState
 	catalogue *catalogue
-	approvals *approval.Book
+	approvals *approval.Broker
 	enforces  bool     // some net decides: one that is not in shadow
 	byList    bool     // prompts are those that are listed, since some net names one
 	advisor   *advisor // nil: every client is shown the same tools
@@ -175,7 +175,7 @@ func New(o Options) (*Proxy, error) {
 	p := &Proxy{
 		options:   o,
 		log:       o.Logger,
-		approvals: approval.NewBook(approval.Options{Expire: o.Approval.Expire, Cooldown: o.Approval.Cooldown, Channels: o.Approval.channels(), Now: o.Now}),
+		approvals: approval.New(approval.Options{Expire: o.Approval.Expire, Cooldown: o.Approval.Cooldown, Channels: o.Approval.channels(), Now: o.Now}),
 		registry:  newRegistry(o.Policy, o.Active),
 		recorder:  record.New(o.Recorder, o.Now),
 		policy:    o.Policy.Fingerprint(),

@@ -6,11 +6,11 @@ import (
 	"errors"
 )
 
-// A limit is what one session, one principal, or all together may have in the
-// book. Who reaches it is asked about no further call for the time being; the
-// questions of others do not suffer.
+// A limit bounds what one session, one principal, or all together may have in the
+// broker. Nobody is asked about further calls of those who have reached it; the
+// requests of others are not affected.
 type limit struct {
-	waiting int // questions that are pending, or approved and not used
+	waiting int // requests that are pending, or approved and not used
 	recent  int // of the last minute, of those that nobody has approved
 	bytes   int // of calls that wait
 	denied  int // denials that are kept
@@ -23,8 +23,8 @@ var limits = struct{ session, principal, all limit }{
 	all:       limit{waiting: 10_000, recent: 6000, bytes: 512 << 20, denied: 10_000},
 }
 
-// How many questions that ended without a denial are kept to be looked at: of
-// one principal, and in all.
+// The number of requests that are kept for operators after they ended without a
+// denial: of one principal, and in all.
 const (
 	maxEnded    = 100
 	maxEndedAll = 5000
@@ -37,30 +37,29 @@ var (
 	errDenied  = errors.New("people have denied too many calls lately")
 )
 
-// An account is what one session, one principal, or all together have in the book.
+// An account counts what one session, one principal, or all together have in the broker.
 type account struct {
 	name  string
 	limit limit
 
 	waiting, recent, bytes, denied int
 
-	ended list.List // questions that ended without a denial, the oldest first; of principals only
+	ended list.List // requests that ended without a denial, the oldest first; of principals only
 }
 
-// accountsOf are those that a question of the session and the principal is put
-// down to, most special first. A new one is in the book once something is put
-// down to it.
-func (b *Book) accountsOf(c Call) [3]*account {
+// accountsOf returns the accounts that a request for c is charged to, the most
+// specific first. The broker keeps a new account once something is charged to it.
+func (b *Broker) accountsOf(c Call) [3]*account {
 	return [3]*account{
 		b.account("session "+c.Session, limits.session), b.account("principal "+c.Principal, limits.principal), b.account("", limits.all),
 	}
 }
 
-func (b *Book) account(name string, l limit) *account {
+func (b *Broker) account(name string, l limit) *account {
 	return cmp.Or(b.accounts[name], &account{name: name, limit: l})
 }
 
-// full is why nothing more can be put down to an account; nil: it can.
+// full returns why nothing more can be charged to a, or nil.
 func (a *account) full() error {
 	switch {
 	case a.waiting >= a.limit.waiting:
@@ -73,8 +72,8 @@ func (a *account) full() error {
 	return nil
 }
 
-// put changes what is put down to the accounts of q.
-func (b *Book) put(q *Question, change func(*account)) {
+// put changes the accounts of q.
+func (b *Broker) put(q *Request, change func(*account)) {
 	for _, a := range q.accounts {
 		change(a)
 		if a.waiting == 0 && a.recent == 0 && a.denied == 0 && a.ended.Len() == 0 {
@@ -86,7 +85,7 @@ func (b *Book) put(q *Question, change func(*account)) {
 }
 
 // room reports whether q can grow by n bytes.
-func (q *Question) room(n int) bool {
+func (q *Request) room(n int) bool {
 	for _, a := range q.accounts {
 		if a.bytes+n > a.limit.bytes {
 			return false
@@ -95,17 +94,17 @@ func (q *Question) room(n int) bool {
 	return true
 }
 
-// weight is the bytes of calls that q keeps: its own, and those of the calls
-// that came after the first and wait too.
-func (q *Question) weight(waiters int) int {
+// weight returns the bytes of calls that q keeps in memory with so many calls
+// waiting.
+func (q *Request) weight(waiters int) int {
 	if q.live() {
 		return q.Size * max(1, waiters)
 	}
 	return 0
 }
 
-// weigh puts down what q weighs now.
-func (b *Book) weigh(q *Question) {
+// weigh charges the present weight of q to its accounts.
+func (b *Broker) weigh(q *Request) {
 	n := q.weight(q.waiters)
 	if more := n - q.weighed; more != 0 {
 		q.weighed = n

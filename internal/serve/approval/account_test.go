@@ -11,14 +11,14 @@ import (
 )
 
 // ask opens the question of a call with n bytes of arguments.
-func ask(b *Book, session, principal, tool string, n int) (*Question, error) {
+func ask(b *Broker, session, principal, tool string, n int) (*Request, error) {
 	c := Call{Tool: tool, Session: session, Principal: principal, Arguments: make([]byte, n), Size: n, Client: "tester"}
 	return b.Open(Key{Session: session, Tool: tool}, c, &gate.Ask{Steps: []gate.Step{{Net: "n", Reason: "asks"}}})
 }
 
 // flood opens questions until the book has no more room for them, and returns
 // those that it took. Each is left by its call as parked says.
-func flood(b *Book, session, principal string, n int, parked bool) (taken []*Question, err error) {
+func flood(b *Broker, session, principal string, n int, parked bool) (taken []*Request, err error) {
 	known := len(b.byID)
 	for i := range 100_000 {
 		q, err := ask(b, session, principal, fmt.Sprint(known+i), n)
@@ -26,13 +26,13 @@ func flood(b *Book, session, principal string, n int, parked bool) (taken []*Que
 			return taken, err
 		}
 		taken = append(taken, q)
-		b.Leave(q, parked)
+		b.Release(q, parked)
 	}
 	return taken, nil
 }
 
 // held is what all the questions of the book keep of their calls.
-func held(b *Book) (n int) {
+func held(b *Broker) (n int) {
 	for _, s := range b.List() {
 		n += s.Call.bytes(s.Steps)
 	}
@@ -55,12 +55,12 @@ func TestShares(t *testing.T) {
 		"denied":      {1, true, true, errDenied, limits.session.denied + limits.session.recent},
 	} {
 		t.Run(name, func(t *testing.T) {
-			b, clock := newTestBook()
+			b, clock := newTestBroker()
 			b.options.Expire, b.options.Cooldown = time.Hour, time.Hour
-			var all []*Question
+			var all []*Request
 			var err error
 			for range 5 {
-				var some []*Question
+				var some []*Request
 				if some, err = flood(b, "one", "mallory", c.bytes, true); c.minute {
 					clock.at = clock.at.Add(time.Minute)
 				}
@@ -97,7 +97,7 @@ func TestShares(t *testing.T) {
 // TestRoomAgain: what was taken is given back, however a question ends; the one
 // that is known is always found.
 func TestRoomAgain(t *testing.T) {
-	b, clock := newTestBook()
+	b, clock := newTestBroker()
 	all, err := flood(b, "s", "p", 1, true)
 	if !errors.Is(err, errRecent) {
 		t.Fatal(err)
@@ -126,14 +126,14 @@ func TestRoomAgain(t *testing.T) {
 // TestEndedKeepsLittle: of a call that cannot run any more only little is kept,
 // with its size and its digest, and of such calls only so many.
 func TestEndedKeepsLittle(t *testing.T) {
-	b, clock := newTestBook()
+	b, clock := newTestBroker()
 	b.options.Channels = nil // nobody can be asked
 	for i := range 1000 {
 		q, err := ask(b, fmt.Sprint("s", i%7), fmt.Sprint("p", i%2), fmt.Sprint(i), 2<<20)
 		if err != nil {
 			t.Fatalf("%d: %v", i, err)
 		}
-		b.Leave(q, false)
+		b.Release(q, false)
 		clock.at = clock.at.Add(time.Millisecond)
 	}
 	if n := len(b.List()); n != 2*maxEnded {
@@ -158,7 +158,7 @@ func TestEndedKeepsLittle(t *testing.T) {
 // TestLongWords: what is said to an answer, and what a client says of itself,
 // is kept as far as it can be read.
 func TestLongWords(t *testing.T) {
-	b, _ := newTestBook()
+	b, _ := newTestBroker()
 	long := strings.Repeat("é", 1<<20)
 	q, err := b.Open(Key{}, Call{Client: long}, &gate.Ask{Steps: []gate.Step{{Reason: long, Name: long}}})
 	if err != nil {
@@ -177,7 +177,7 @@ func TestLongWords(t *testing.T) {
 
 // BenchmarkFlooded opens and leaves a question beside as many as there may be.
 func BenchmarkFlooded(b *testing.B) {
-	book, clock := newTestBook()
+	book, clock := newTestBroker()
 	book.options.Expire = time.Hour
 	for i := range 50 {
 		for j := range 4 {
@@ -192,6 +192,6 @@ func BenchmarkFlooded(b *testing.B) {
 		}
 		_ = book.Answer(q.ID, true, CLI, "ann", "")
 		book.Redeem(q, passes)
-		book.Leave(q, false)
+		book.Release(q, false)
 	}
 }

@@ -1,9 +1,9 @@
-// Package approval holds the questions that are put to people before calls are
-// made, and what people answered.
+// Package approval keeps the requests for approval that are put to people before
+// calls are made, and what people answered.
 //
-// A [Question] is about one very call, see [Key], and shows all of it. Calls that
-// ask the same share it. In a [Book] each question has one answer, the first, and
-// a consent lets one call pass, once, within its time: whoever would use it up
-// does so under the lock of the book. Nobody is asked here: the book says where a
-// question stands to those who can ask.
+// A [Request] is about exactly one call, see [Key], and shows all of it. Calls with
+// the same key share it. A [Broker] takes one answer for each request, the first. A
+// consent lets one call pass, once, before it expires: the broker uses it up under
+// its lock. This package asks nobody: it tells those who can ask where a request
+// stands.
 package approval

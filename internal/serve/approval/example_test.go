@@ -10,7 +10,7 @@ import (
 )
 
 func Example() {
-	book := approval.NewBook(approval.Options{Expire: 15 * time.Minute, Channels: []string{approval.CLI}, Now: time.Now})
+	book := approval.New(approval.Options{Expire: 15 * time.Minute, Channels: []string{approval.CLI}, Now: time.Now})
 	call := approval.Call{Upstream: "git", Tool: "push", Arguments: []byte(`{"force":true}`), Size: 14, SHA256: "5f3c"}
 	ask := &gate.Ask{Steps: []gate.Step{{Net: "pushes", Transition: "push", Reason: "push requires human approval"}}}
 	q, err := book.Open(approval.Key{Tool: "git.push", Arguments: call.SHA256}, call, ask)

@@ -13,15 +13,15 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// A Book holds every question. A consent is used up once, under its lock. What
-// a session, a principal and all together keep in it is bounded in number and
-// in bytes.
-type Book struct {
+// A Broker keeps every request for approval. It uses up a consent once, under its
+// lock. What a session, a principal and all together have in it is bounded in
+// number and in bytes.
+type Broker struct {
 	options Options
 
 	mu       sync.Mutex
-	byID     map[string]*Question
-	byKey    map[Key]*Question // the live one, or the denial that stands
+	byID     map[string]*Request
+	byKey    map[Key]*Request // the live one, or the denial that stands
 	accounts map[string]*account
 
 	// In the order of time.
@@ -31,22 +31,22 @@ type Book struct {
 	recent list.List // opened within the last minute, and not approved
 }
 
-// Options are how questions are asked and kept.
+// Options configures a Broker.
 type Options struct {
-	Expire   time.Duration // how long a question, and a consent, is good
+	Expire   time.Duration // how long a request, and a consent, is valid
 	Cooldown time.Duration // how long a denial stands
 	Channels []string      // that are configured; answers count by these alone
 	Now      func() time.Time
 }
 
-// NewBook makes an empty book.
-func NewBook(o Options) *Book {
-	return &Book{options: o, byID: map[string]*Question{}, byKey: map[Key]*Question{}, accounts: map[string]*account{}}
+// New returns an empty broker.
+func New(o Options) *Broker {
+	return &Broker{options: o, byID: map[string]*Request{}, byKey: map[Key]*Request{}, accounts: map[string]*account{}}
 }
 
-// Open joins the question that waits for key, or the answer that stands for
-// it, or else makes a new question. The caller waits on it and must Leave it.
-func (b *Book) Open(key Key, call Call, ask *gate.Ask) (*Question, error) {
+// Open returns the request that is pending or answered for key, or opens a new
+// one. The caller waits on it and must call Release.
+func (b *Broker) Open(key Key, call Call, ask *gate.Ask) (*Request, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.sweep()
@@ -58,7 +58,7 @@ func (b *Book) Open(key Key, call Call, ask *gate.Ask) (*Question, error) {
 		b.weigh(q)
 		return q, nil
 	}
-	q, err := b.question(key, call, ask)
+	q, err := b.request(key, call, ask)
 	if err != nil {
 		return nil, err
 	}
@@ -69,8 +69,8 @@ func (b *Book) Open(key Key, call Call, ask *gate.Ask) (*Question, error) {
 	return q, nil
 }
 
-// known is the question that stands for key, or nil.
-func (b *Book) known(key Key) *Question {
+// known returns the request that counts for key now, or nil.
+func (b *Broker) known(key Key) *Request {
 	q := b.byKey[key]
 	switch {
 	case q == nil || b.check(q) == Expired:
@@ -82,15 +82,15 @@ func (b *Book) known(key Key) *Question {
 	return q
 }
 
-// question makes a new one that its session, its principal and the book have
-// room for.
-func (b *Book) question(key Key, call Call, ask *gate.Ask) (*Question, error) {
+// request makes a new request if its session, its principal and the broker have
+// room for it.
+func (b *Broker) request(key Key, call Call, ask *gate.Ask) (*Request, error) {
 	via, err := viaOf(ask)
 	if err != nil {
 		return nil, err
 	}
 	now := b.options.Now()
-	q := &Question{
+	q := &Request{
 		ID: b.newID(), Key: key, Via: via, Size: call.bytes(ask.Steps), Created: now, Expires: now.Add(b.options.Expire),
 		call: call, steps: ask.Steps, accounts: b.accountsOf(call),
 		answer: Answer{State: Pending}, waiters: 1, answered: make(chan struct{}), unasked: make(chan struct{}),
@@ -109,13 +109,14 @@ func (b *Book) question(key Key, call Call, ask *gate.Ask) (*Question, error) {
 		}
 	}
 	if q.Allows(CLI) {
-		q.open = []string{CLI} // operators see every question of the book
+		q.open = []string{CLI} // operators see every request of the broker
 	}
 	return q, nil
 }
 
-// newID is short enough to type and is not guessed in the life of a question.
-func (b *Book) newID() string {
+// newID returns an id that is short enough to type and too random to be guessed
+// while the request is pending.
+func (b *Broker) newID() string {
 	for {
 		var random [5]byte
 		if _, err := rand.Read(random[:]); err != nil {
@@ -128,9 +129,9 @@ func (b *Book) newID() string {
 	}
 }
 
-// Leave ends one wait. A question that nobody waits for or was told to come
+// Release ends one wait. A request that nobody waits for or was told to come
 // back to is withdrawn.
-func (b *Book) Leave(q *Question, parked bool) {
+func (b *Broker) Release(q *Request, parked bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	q.waiters--
@@ -142,7 +143,7 @@ func (b *Book) Leave(q *Question, parked bool) {
 }
 
 // Announce reports whether nobody was told yet that q waits for an answer.
-func (b *Book) Announce(q *Question) bool {
+func (b *Broker) Announce(q *Request) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	first := !q.announced
@@ -152,7 +153,7 @@ func (b *Book) Announce(q *Question) bool {
 
 // Put notes that q is put to a person by the channel, and reports false where
 // it may not be. No answer counts that comes by a channel where q was not put.
-func (b *Book) Put(q *Question, channel string) bool {
+func (b *Broker) Put(q *Request, channel string) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if q.Allows(channel) && !slices.Contains(q.open, channel) {
@@ -163,8 +164,8 @@ func (b *Book) Put(q *Question, channel string) bool {
 
 // Answer notes what a person said. The first answer stands. It is the one door
 // for answers of all channels: one counts only by a channel that is configured,
-// that the rules of the question allow, and where this very question was put.
-func (b *Book) Answer(id string, approve bool, channel, actor, reason string) error {
+// that the rules of the request allow, and where this very request was put.
+func (b *Broker) Answer(id string, approve bool, channel, actor, reason string) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.sweep()
@@ -194,7 +195,7 @@ func (b *Book) Answer(id string, approve bool, channel, actor, reason string) er
 // is consumed only if commit says that it was let through. The lock makes that
 // one step, so that two calls never share a consent; commit must not wait. It
 // reports false where q is no consent any more, and commit was not called.
-func (b *Book) Redeem(q *Question, commit func(Call) bool) bool {
+func (b *Broker) Redeem(q *Request, commit func(Call) bool) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.sweep()
@@ -208,7 +209,7 @@ func (b *Book) Redeem(q *Question, commit func(Call) bool) bool {
 }
 
 // Status is where q stands now.
-func (b *Book) Status(q *Question) Answer {
+func (b *Broker) Status(q *Request) Answer {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.check(q)
@@ -217,7 +218,7 @@ func (b *Book) Status(q *Question) Answer {
 
 // MarkUnasked notes that by the channel, where q was put, nobody was shown it.
 // Where no other channel is open, that ends it.
-func (b *Book) MarkUnasked(q *Question, channel string) {
+func (b *Broker) MarkUnasked(q *Request, channel string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	at := slices.Index(q.open, channel)
@@ -233,14 +234,14 @@ func (b *Book) MarkUnasked(q *Question, channel string) {
 	}
 }
 
-// WasUnasked reports whether a channel showed the question to nobody.
-func (b *Book) WasUnasked(q *Question) bool {
+// WasUnasked reports whether a channel showed the request to nobody.
+func (b *Broker) WasUnasked(q *Request) bool {
 	return q.wasUnasked()
 }
 
 // Show reports whether the caller is to show q to the client: calls that ask
 // the same make one prompt. Who is not to may show it once gone is closed.
-func (b *Book) Show(q *Question) (first bool, gone <-chan struct{}) {
+func (b *Broker) Show(q *Request) (first bool, gone <-chan struct{}) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if first = q.shown == nil; first {
@@ -250,58 +251,58 @@ func (b *Book) Show(q *Question) (first bool, gone <-chan struct{}) {
 }
 
 // Unshow notes that the call whose prompt it was is gone, and the prompt with it.
-func (b *Book) Unshow(q *Question) {
+func (b *Broker) Unshow(q *Request) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	close(q.shown)
 	q.shown = nil
 }
 
-// Waiting is how many questions wait for an answer.
-func (b *Book) Waiting() int {
+// Waiting returns the number of pending requests.
+func (b *Broker) Waiting() int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.sweep()
 	n := 0
 	for at := b.live.Front(); at != nil; at = at.Next() {
-		if at.Value.(*Question).answer.State == Pending {
+		if at.Value.(*Request).answer.State == Pending {
 			n++
 		}
 	}
 	return n
 }
 
-// Look is q as it stands.
-func (b *Book) Look(q *Question) Standing {
+// Look returns the present state of q.
+func (b *Broker) Look(q *Request) Record {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.check(q)
-	return q.standing()
+	return q.record()
 }
 
-// Find is the question of that id, if it is kept.
-func (b *Book) Find(id string) (s Standing, ok bool) {
+// Find returns the request with that id, if it is kept.
+func (b *Broker) Find(id string) (s Record, ok bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.sweep()
 	q := b.byID[id]
 	if q == nil {
-		return Standing{}, false
+		return Record{}, false
 	}
-	return q.standing(), true
+	return q.record(), true
 }
 
-// List is every question that is kept, oldest first.
-func (b *Book) List() []Standing {
+// List returns every request that is kept, the oldest first.
+func (b *Broker) List() []Record {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.sweep()
-	all := make([]Standing, 0, len(b.byID))
+	all := make([]Record, 0, len(b.byID))
 	for _, q := range b.byID {
-		all = append(all, q.standing())
+		all = append(all, q.record())
 	}
-	slices.SortFunc(all, func(x, y Standing) int {
-		return cmp.Or(x.Question.Created.Compare(y.Question.Created), cmp.Compare(x.Question.ID, y.Question.ID))
+	slices.SortFunc(all, func(x, y Record) int {
+		return cmp.Or(x.Request.Created.Compare(y.Request.Created), cmp.Compare(x.Request.ID, y.Request.ID))
 	})
 	return all
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// A Key is what a consent is for: this very call and nothing near it.
+// A Key identifies the one call that a consent is valid for.
 type Key struct {
 	Session, Tool, Definition, Arguments, Beside, Policy, Steps string
 }
@@ -57,10 +57,10 @@ func (c Call) bytes(steps []gate.Step) int {
 	return n
 }
 
-// State is where a question stands.
+// State is the state of a request.
 type State string
 
-// The states of a question. All but Pending and Approved are final.
+// The states of a request. All but Pending and Approved are final.
 const (
 	Pending   State = "pending"
 	Approved  State = "approved"
@@ -76,8 +76,8 @@ const (
 	CLI    = "cli"    // an operator's terminal
 )
 
-// A Question is one question to a person. How it stands, its [Book] knows.
-type Question struct {
+// A Request asks a person to approve one call. Its [Broker] knows its state.
+type Request struct {
 	ID      string
 	Key     Key
 	Via     string // the only channel by which it may be answered; empty: any
@@ -91,8 +91,8 @@ type Question struct {
 
 	accounts [3]*account // of its session, of its principal, and of all
 
-	// Guarded by the lock of the book.
-	call      Call // that is forwarded; what is left of it once the question has ended
+	// Guarded by the lock of the broker.
+	call      Call // that is forwarded; what is left of it once the request has ended
 	steps     []gate.Step
 	answer    Answer
 	open      []string      // channels where it was put
@@ -104,17 +104,17 @@ type Question struct {
 	endedAt   time.Time
 	stands    time.Time // until when a denial does
 
-	place *list.Element // in one of the lists of the book
+	place *list.Element // in one of the lists of the broker
 	new   *list.Element // among the recent ones; nil: it is none of them
 	own   *list.Element // among those of its principal that have ended
 }
 
 // live reports whether the call of q can still run.
-func (q *Question) live() bool { return q.answer.State == Pending || q.answer.State == Approved }
+func (q *Request) live() bool { return q.answer.State == Pending || q.answer.State == Approved }
 
-func (q *Question) standing() Standing { return Standing{q, q.call, q.steps, q.answer} }
+func (q *Request) record() Record { return Record{q, q.call, q.steps, q.answer} }
 
-// An Answer is where a question stands and, once it is answered, who said what.
+// An Answer is the state of a request and, once it is answered, who said what.
 type Answer struct {
 	State   State
 	Channel string
@@ -123,22 +123,22 @@ type Answer struct {
 	At      time.Time
 }
 
-// A Standing is a question as it stood when it was looked at.
-type Standing struct {
-	Question *Question
-	Call     Call
-	Steps    []gate.Step
-	Answer   Answer
+// A Record is a snapshot of a request.
+type Record struct {
+	Request *Request
+	Call    Call
+	Steps   []gate.Step
+	Answer  Answer
 }
 
-// Answered is closed when the question is pending no more.
-func (q *Question) Answered() <-chan struct{} { return q.answered }
+// Answered is closed when the request is pending no more.
+func (q *Request) Answered() <-chan struct{} { return q.answered }
 
-// Unasked is closed when a channel, where it was put, has shown the question to
+// Unasked is closed when a channel, where it was put, has shown the request to
 // nobody.
-func (q *Question) Unasked() <-chan struct{} { return q.unasked }
+func (q *Request) Unasked() <-chan struct{} { return q.unasked }
 
-func (q *Question) wasUnasked() bool {
+func (q *Request) wasUnasked() bool {
 	select {
 	case <-q.unasked:
 		return true
@@ -147,12 +147,12 @@ func (q *Question) wasUnasked() bool {
 	}
 }
 
-// Allows reports whether the question may be put by the channel.
-func (q *Question) Allows(channel string) bool { return slices.Contains(q.channels, channel) }
+// Allows reports whether the request may be put by the channel.
+func (q *Request) Allows(channel string) bool { return slices.Contains(q.channels, channel) }
 
 // Text is what a person reads: what would run, who wants it, and why they are
 // asked. It is plain text for every surface. Where writes the position of a rule.
-func (s Standing) Text(where func(gate.Position) string, now time.Time) string {
+func (s Record) Text(where func(gate.Position) string, now time.Time) string {
 	var b strings.Builder
 	c := s.Call
 	fmt.Fprintf(&b, "Allow %s on upstream %s?\n", text.Escape(c.Tool), text.Escape(c.Upstream))
@@ -171,8 +171,8 @@ func (s Standing) Text(where func(gate.Position) string, now time.Time) string {
 	}
 	writeBeside(&b, "Beside the arguments", c.Beside)
 	writeBeside(&b, "In _meta", c.Meta)
-	fmt.Fprintf(&b, "\nApproval %s, ", s.Question.ID)
-	if left := s.Question.Expires.Sub(now); s.Answer.State == Pending || s.Answer.State == Approved {
+	fmt.Fprintf(&b, "\nApproval %s, ", s.Request.ID)
+	if left := s.Request.Expires.Sub(now); s.Answer.State == Pending || s.Answer.State == Approved {
 		fmt.Fprintf(&b, "good for %s.", text.Duration(left))
 	} else {
 		fmt.Fprintf(&b, "%s.", s.Answer.State)
@@ -188,7 +188,7 @@ func writeBeside(b *strings.Builder, what string, object []byte) {
 	fmt.Fprintf(b, "\n%s:\n%s", what, text.EscapeLines(rawjson.AppendIndent([]byte("  "), object, "  ", "  ")))
 }
 
-// viaOf is the channel by which the steps of a question want it answered; empty:
+// viaOf is the channel by which the steps of a request want it answered; empty:
 // any. One answer cannot come by two.
 func viaOf(ask *gate.Ask) (string, error) {
 	via := ""

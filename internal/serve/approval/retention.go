@@ -11,15 +11,15 @@ import (
 )
 
 const (
-	maxKept   = 1 << 10 // bytes of a call that are kept when its question has ended
+	maxKept   = 1 << 10 // bytes of a call that are kept when its request has ended
 	maxReason = 1 << 10 // bytes of what a person says to an answer
 
 	recently = time.Minute // that limit.recent is about
 )
 
 // sweep ends what is past its time, and forgets what ended long ago. It looks at
-// no question that neither is to happen to.
-func (b *Book) sweep() {
+// no request that neither is to happen to.
+func (b *Broker) sweep() {
 	now := b.options.Now()
 	for q := oldest(&b.recent); q != nil && !now.Before(q.Created.Add(recently)); q = oldest(&b.recent) {
 		b.settleDown(q)
@@ -35,16 +35,16 @@ func (b *Book) sweep() {
 	}
 }
 
-func oldest(l *list.List) *Question {
+func oldest(l *list.List) *Request {
 	if l.Len() == 0 {
 		return nil
 	}
-	return l.Front().Value.(*Question)
+	return l.Front().Value.(*Request)
 }
 
 // check is the state of q. One past its time ends, also where the clock was set
-// back since another question was opened.
-func (b *Book) check(q *Question) State {
+// back since another request was opened.
+func (b *Broker) check(q *Request) State {
 	if q.live() && !b.options.Now().Before(q.Expires) {
 		b.finish(q, Expired)
 	}
@@ -53,7 +53,7 @@ func (b *Book) check(q *Question) State {
 
 // settleDown notes that q is none any more of those that people were asked in vain
 // lately.
-func (b *Book) settleDown(q *Question) {
+func (b *Broker) settleDown(q *Request) {
 	if q.new != nil {
 		b.recent.Remove(q.new)
 		q.new = nil
@@ -64,7 +64,7 @@ func (b *Book) settleDown(q *Question) {
 // finish puts q into a final state. Nobody can run its call any more, so that
 // only what people are to look at is kept of it. A denial stands for the call
 // that comes again.
-func (b *Book) finish(q *Question, s State) {
+func (b *Broker) finish(q *Request, s State) {
 	if q.answer.State == Pending {
 		close(q.answered)
 	}
@@ -102,8 +102,8 @@ func (b *Book) finish(q *Question, s State) {
 	}
 }
 
-// forget drops a question that has ended.
-func (b *Book) forget(q *Question) {
+// forget drops a request that has ended.
+func (b *Broker) forget(q *Request) {
 	delete(b.byID, q.ID)
 	if b.byKey[q.Key] == q {
 		delete(b.byKey, q.Key)
@@ -123,7 +123,7 @@ func (b *Book) forget(q *Question) {
 
 // trim drops what is long of a call that cannot run any more. The rest is
 // copied: it may be a part of a message that was longer.
-func (q *Question) trim() {
+func (q *Request) trim() {
 	c := &q.call
 	c.Dropped = q.Size > maxKept
 	if c.Dropped {

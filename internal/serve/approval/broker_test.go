@@ -16,17 +16,17 @@ type clock struct{ at time.Time }
 
 func (c *clock) now() time.Time { return c.at }
 
-// newTestBook is a book whose questions are good for a minute.
-func newTestBook() (*Book, *clock) {
+// newTestBroker is a book whose questions are good for a minute.
+func newTestBroker() (*Broker, *clock) {
 	c := &clock{time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
-	return newBookOf([]string{Elicit, CLI}, c.now), c
+	return newBrokerOf([]string{Elicit, CLI}, c.now), c
 }
 
-func newBookOf(channels []string, now func() time.Time) *Book {
-	return NewBook(Options{Expire: time.Minute, Cooldown: 30 * time.Second, Channels: channels, Now: now})
+func newBrokerOf(channels []string, now func() time.Time) *Broker {
+	return New(Options{Expire: time.Minute, Cooldown: 30 * time.Second, Channels: channels, Now: now})
 }
 
-func open(t *testing.T, b *Book, key Key) *Question {
+func open(t *testing.T, b *Broker, key Key) *Request {
 	t.Helper()
 	q, err := b.Open(key, Call{Tool: key.Tool}, &gate.Ask{})
 	if err != nil {
@@ -35,7 +35,7 @@ func open(t *testing.T, b *Book, key Key) *Question {
 	return q
 }
 
-func pending(q *Question) bool { return !closed(q.Answered()) }
+func pending(q *Request) bool { return !closed(q.Answered()) }
 
 func closed(c <-chan struct{}) bool {
 	select {
@@ -51,7 +51,7 @@ func passes(Call) bool { return true }
 // TestOneConsent: calls that ask the same share a question, and one of them
 // uses up the answer, once.
 func TestOneConsent(t *testing.T) {
-	b, _ := newTestBook()
+	b, _ := newTestBroker()
 	first, second := open(t, b, Key{Tool: "push"}), open(t, b, Key{Tool: "push"})
 	if first != second || first == open(t, b, Key{Tool: "push", Arguments: "other"}) {
 		t.Error("a question is not that of its very call")
@@ -88,17 +88,17 @@ func TestOneConsent(t *testing.T) {
 // TestLeave: a question is there as long as somebody waits, or was told to come
 // back.
 func TestLeave(t *testing.T) {
-	b, _ := newTestBook()
+	b, _ := newTestBroker()
 	q := open(t, b, Key{Tool: "alone"})
 	open(t, b, Key{Tool: "alone"})
-	if b.Leave(q, false); b.Status(q).State != Pending {
+	if b.Release(q, false); b.Status(q).State != Pending {
 		t.Error("one waits still")
 	}
-	if b.Leave(q, false); b.Status(q).State != Withdrawn || pending(q) {
+	if b.Release(q, false); b.Status(q).State != Withdrawn || pending(q) {
 		t.Error("nobody waits any more")
 	}
 	q = open(t, b, Key{Tool: "parked"})
-	if b.Leave(q, true); b.Status(q).State != Pending {
+	if b.Release(q, true); b.Status(q).State != Pending {
 		t.Error("a call may come back")
 	}
 }
@@ -110,24 +110,24 @@ func TestDenialStands(t *testing.T) {
 		parked bool
 		stands time.Duration
 	}{{false, 30 * time.Second}, {true, 50 * time.Second}} { // as long as one may come back for it
-		b, clock := newTestBook()
+		b, clock := newTestBroker()
 		q := open(t, b, Key{Tool: "drop"})
 		clock.at = clock.at.Add(10 * time.Second)
 		if c.parked {
-			b.Leave(q, true)
+			b.Release(q, true)
 		}
 		if err := b.Answer(q.ID, false, CLI, "ann", "no"); err != nil {
 			t.Fatal(err)
 		}
 		if !c.parked {
-			b.Leave(q, false)
+			b.Release(q, false)
 		}
 		for at := time.Duration(0); at < c.stands; at += time.Second {
 			again := open(t, b, Key{Tool: "drop"})
 			if again != q || b.Status(again).State != Denied || b.Redeem(q, passes) {
 				t.Fatalf("parked %t, after %s: asked again: %+v", c.parked, at, b.Status(again))
 			}
-			b.Leave(again, false)
+			b.Release(again, false)
 			clock.at = clock.at.Add(time.Second)
 		}
 		if other := open(t, b, Key{Tool: "drop", Session: "other"}); b.Status(other).State != Pending {
@@ -141,7 +141,7 @@ func TestDenialStands(t *testing.T) {
 
 // TestExpiry: neither a question nor a consent outlives its time.
 func TestExpiry(t *testing.T) {
-	b, c := newTestBook()
+	b, c := newTestBroker()
 	asked, consent := open(t, b, Key{Tool: "asked"}), open(t, b, Key{Tool: "consent"})
 	if err := b.Answer(consent.ID, true, "cli", "ann", ""); err != nil {
 		t.Fatal(err)
@@ -169,7 +169,7 @@ func TestExpiry(t *testing.T) {
 // way to ask. It answers nothing after that, nor before it was asked.
 func TestUnasked(t *testing.T) {
 	for _, other := range []bool{false, true} {
-		b, _ := newTestBook()
+		b, _ := newTestBroker()
 		if !other {
 			b.options.Channels = []string{Elicit}
 		}
@@ -207,7 +207,7 @@ func TestOneDoor(t *testing.T) {
 		for _, via := range []string{"", Elicit, CLI} {
 			for _, put := range []string{"", Elicit, CLI} {
 				for _, channel := range []string{Elicit, CLI, "web", ""} {
-					b, _ := newTestBook()
+					b, _ := newTestBroker()
 					b.options.Channels = configured
 					q, err := b.Open(Key{}, Call{}, &gate.Ask{Steps: []gate.Step{{Via: via}}})
 					if err != nil {
@@ -229,7 +229,7 @@ func TestOneDoor(t *testing.T) {
 
 // TestVia: rules name the channel of an answer, and cannot name two.
 func TestVia(t *testing.T) {
-	b, _ := newTestBook()
+	b, _ := newTestBroker()
 	steps := func(via ...string) *gate.Ask {
 		a := &gate.Ask{}
 		for _, v := range via {
@@ -257,15 +257,15 @@ func TestVia(t *testing.T) {
 
 // TestList: the oldest question comes first.
 func TestList(t *testing.T) {
-	b, c := newTestBook()
+	b, c := newTestBroker()
 	var ids []string
 	for i := range 3 {
 		ids = append(ids, open(t, b, Key{Tool: fmt.Sprint(i)}).ID)
 		c.at = c.at.Add(time.Second)
 	}
 	for i, s := range b.List() {
-		if s.Question.ID != ids[i] || s.Answer.State != Pending {
-			t.Errorf("%d: %s, %+v", i, s.Question.ID, s.Answer)
+		if s.Request.ID != ids[i] || s.Answer.State != Pending {
+			t.Errorf("%d: %s, %+v", i, s.Request.ID, s.Answer)
 		}
 	}
 }
