@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/gate"
-	"github.com/petrigate/petrigate/proxy/internal/record"
+	"github.com/petrigate/petrigate/internal/serve/audit"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
@@ -143,10 +143,10 @@ func (a *advisor) look(s *session) showing {
 }
 
 // netNames are nets as records name them.
-func netNames(nets []string) []record.NetName {
-	names := []record.NetName{}
+func netNames(nets []string) []audit.NetName {
+	names := []audit.NetName{}
 	for _, net := range nets {
-		names = append(names, record.NetName{Net: net})
+		names = append(names, audit.NetName{Net: net})
 	}
 	return names
 }
@@ -254,7 +254,7 @@ func (a *advisor) report(s *session, c *gate.Conflict) {
 	} else {
 		p.log.Warn("the nets leave no tool that all of them let pass: advisory ones yield", "session", s.id, "nets", c.Nets, "yields", c.Yields)
 	}
-	entry := record.Conflict{Time: p.options.Now(), Event: "conflict", Session: s.id, Winner: c.Winner, Nets: netNames(c.Nets), Yields: netNames(c.Yields)}
+	entry := audit.Conflict{Time: p.options.Now(), Event: "conflict", Session: s.id, Winner: c.Winner, Nets: netNames(c.Nets), Yields: netNames(c.Yields)}
 	if err := p.recorder.Write(entry); err != nil {
 		p.log.Error("recording a conflict", "error", err)
 	}

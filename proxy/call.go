@@ -10,8 +10,8 @@ import (
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/serve/approval"
+	"github.com/petrigate/petrigate/internal/serve/audit"
 	"github.com/petrigate/petrigate/internal/text"
-	"github.com/petrigate/petrigate/proxy/internal/record"
 	"github.com/petrigate/petrigate/proxy/internal/seal"
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
@@ -230,7 +230,7 @@ func (p *Proxy) recordAllow(t *toolCall, d *gate.Allow) error {
 	entry := p.decisionRecord(t, "allow", d.Names)
 	entry.Call = d.Ticket.Number
 	for _, v := range d.Nets {
-		entry.Nets = append(entry.Nets, record.NetSays{Net: v.Net, Verdict: record.VerdictName(v.Kind), Transition: v.Transition, Rule: p.where(v.Rule), Shadow: v.Shadow})
+		entry.Nets = append(entry.Nets, audit.NetSays{Net: v.Net, Verdict: audit.VerdictName(v.Kind), Transition: v.Transition, Rule: p.where(v.Rule), Shadow: v.Shadow})
 	}
 	entry.Would = p.would(d.Would)
 	return p.recorder.Write(entry)
@@ -263,15 +263,15 @@ func (p *Proxy) recordRefusal(t *toolCall, r refusal, d *gate.Refusal) {
 		entry.Approval = r.facts.Approval
 	}
 	for _, b := range r.facts.Nets {
-		entry.Nets = append(entry.Nets, record.NetSays{Net: b.Net, Verdict: record.VerdictName(gate.Blocked), Rule: b.Rule})
+		entry.Nets = append(entry.Nets, audit.NetSays{Net: b.Net, Verdict: audit.VerdictName(gate.Blocked), Rule: b.Rule})
 	}
 	if err := p.recorder.Write(entry); err != nil {
 		p.log.Error("recording a refusal", "error", err)
 	}
 }
 
-func (p *Proxy) decisionRecord(t *toolCall, decision string, names []gate.Name) record.Decision {
-	r := record.Decision{
+func (p *Proxy) decisionRecord(t *toolCall, decision string, names []gate.Name) audit.Decision {
+	r := audit.Decision{
 		Time: p.options.Now(), Event: "decision", Decision: decision, Policy: p.policy,
 		Session: t.client.session.id, Principal: t.client.principal, Client: recorded(t.agent.name), ID: string(t.id),
 		Upstream: t.tool.upstream.config.Name, Tool: t.recorded(), Arguments: t.argumentsDigest(),
@@ -327,7 +327,7 @@ func (p *Proxy) unrecordable(t *toolCall) answer {
 
 func (p *Proxy) unrecorded(t *toolCall, err error) answer {
 	p.log.Error("call refused", "tool", t.tool.canonical, "error", err)
-	return plainRefusal("internal", "The call was not made: "+record.ErrUnrecorded.Error()+".")
+	return plainRefusal("internal", "The call was not made: "+audit.ErrUnrecorded.Error()+".")
 }
 
 // answer sends a whole JSON-RPC answer that is ours, if anybody waits for it.

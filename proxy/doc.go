@@ -29,5 +29,4 @@
 //	upstream  the connections to servers, of all transports and eras
 //	listing   what servers list, as clients see it
 //	seal      what clients carry for us between two requests
-//	record    what is put on record
 package proxy

@@ -8,7 +8,7 @@ import (
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/rawjson"
-	"github.com/petrigate/petrigate/proxy/internal/record"
+	"github.com/petrigate/petrigate/internal/serve/audit"
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
@@ -315,7 +315,7 @@ func (f *flight) settleLate(r upstream.Reply) {
 		return
 	}
 	if o := outcome(r, f.facts(r)); o != gate.Unknown {
-		t.proxy.log.Info("late answer", "tool", t.tool.canonical, "call", f.ticket.Number, "outcome", record.OutcomeName(o))
+		t.proxy.log.Info("late answer", "tool", t.tool.canonical, "call", f.ticket.Number, "outcome", audit.OutcomeName(o))
 		t.proxy.settle(t, f.ticket, o, "late answer")
 	}
 }

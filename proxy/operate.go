@@ -12,8 +12,8 @@ import (
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/serve/approval"
+	"github.com/petrigate/petrigate/internal/serve/audit"
 	"github.com/petrigate/petrigate/internal/text"
-	"github.com/petrigate/petrigate/proxy/internal/record"
 )
 
 // This file is what an operator sees and does. None of it can be reached by a
@@ -303,5 +303,5 @@ func (p *Proxy) SettleCall(id string, number uint64, success bool, actor string)
 
 func (p *Proxy) recordOperator(event string, s *session, call uint64, actor string) error {
 	p.log.Warn("operator", "event", event, "session", s.id, "call", call, "actor", actor)
-	return p.recorder.Write(record.Operator{Time: p.options.Now(), Event: event, Session: s.id, Call: call, Actor: actor})
+	return p.recorder.Write(audit.Operator{Time: p.options.Now(), Event: event, Session: s.id, Call: call, Actor: actor})
 }

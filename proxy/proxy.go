@@ -19,9 +19,9 @@ import (
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/serve/approval"
+	"github.com/petrigate/petrigate/internal/serve/audit"
 	"github.com/petrigate/petrigate/proxy/internal/events"
 	"github.com/petrigate/petrigate/proxy/internal/lines"
-	"github.com/petrigate/petrigate/proxy/internal/record"
 	"github.com/petrigate/petrigate/proxy/internal/seal"
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 )
@@ -120,7 +120,7 @@ type Proxy struct {
 	byList    bool     // prompts are those that are listed, since some net names one
 	advisor   *advisor // nil: every client is shown the same tools
 	registry  *registry
-	recorder  *record.Recorder
+	recorder  *audit.Recorder
 	policy    string // its fingerprint
 	sealer    *seal.Sealer
 	watchdog  *upstream.Watchdog
@@ -177,7 +177,7 @@ func New(o Options) (*Proxy, error) {
 		log:       o.Logger,
 		approvals: approval.New(approval.Options{Expire: o.Approval.Expire, Cooldown: o.Approval.Cooldown, Channels: o.Approval.channels(), Now: o.Now}),
 		registry:  newRegistry(o.Policy, o.Active),
-		recorder:  record.New(o.Recorder, o.Now),
+		recorder:  audit.NewRecorder(o.Recorder, o.Now),
 		policy:    o.Policy.Fingerprint(),
 		sealer:    sealer,
 		started:   o.Now(),

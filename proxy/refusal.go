@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/serve/audit"
 	"github.com/petrigate/petrigate/internal/text"
-	"github.com/petrigate/petrigate/proxy/internal/record"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
@@ -155,7 +155,7 @@ func plainRefusal(kind, text string) refusal {
 // unanswered is what a client is told of a call that was allowed where its
 // upstream has no result for it.
 func unanswered(kind string, o gate.Outcome, text string) refusal {
-	return refusal{text: text, facts: facts{Decision: "allow", Outcome: record.OutcomeName(o), Kind: kind}}
+	return refusal{text: text, facts: facts{Decision: "allow", Outcome: audit.OutcomeName(o), Kind: kind}}
 }
 
 // append writes the whole JSON-RPC answer.

@@ -7,7 +7,7 @@ import (
 	"sync"
 
 	"github.com/petrigate/petrigate/gate"
-	"github.com/petrigate/petrigate/proxy/internal/record"
+	"github.com/petrigate/petrigate/internal/serve/audit"
 )
 
 // A registry makes the sessions of the gate, and says which nets take part in
@@ -178,5 +178,5 @@ func (p *Proxy) recordSwitch(name string, on bool, actor string) error {
 		event = "activate"
 	}
 	p.log.Warn("operator", "event", event, "net", name, "actor", actor)
-	return p.recorder.Write(record.Switch{Time: p.options.Now(), Event: event, Net: name, Actor: actor})
+	return p.recorder.Write(audit.Switch{Time: p.options.Now(), Event: event, Net: name, Actor: actor})
 }

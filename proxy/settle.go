@@ -4,7 +4,7 @@ import (
 	"errors"
 
 	"github.com/petrigate/petrigate/gate"
-	"github.com/petrigate/petrigate/proxy/internal/record"
+	"github.com/petrigate/petrigate/internal/serve/audit"
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
@@ -38,9 +38,9 @@ func outcome(r upstream.Reply, facts wire.Facts) gate.Outcome {
 func (p *Proxy) settle(t *toolCall, ticket *gate.Ticket, o gate.Outcome, by string) {
 	now := p.options.Now()
 	if p.recorder.Active() {
-		err := p.recorder.Write(record.Outcome{
+		err := p.recorder.Write(audit.Outcome{
 			Time: now, Event: "outcome", Session: t.client.session.id, Call: ticket.Number,
-			Tool: t.tool.canonical, Outcome: record.OutcomeName(o), By: by,
+			Tool: t.tool.canonical, Outcome: audit.OutcomeName(o), By: by,
 			Millis: float64(now.Sub(t.gate.Time).Microseconds()) / 1000,
 		})
 		if err != nil {

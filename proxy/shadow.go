@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/gate"
-	"github.com/petrigate/petrigate/proxy/internal/record"
+	"github.com/petrigate/petrigate/internal/serve/audit"
 )
 
 // maxWould bounds how many different answers of nets in shadow are counted
@@ -137,17 +137,17 @@ func (p *Proxy) noteWould(t *toolCall, r *gate.Refusal) {
 }
 
 // would is what the nets in shadow say against the call, for the record.
-func (p *Proxy) would(r *gate.Refusal) *record.Would {
+func (p *Proxy) would(r *gate.Refusal) *audit.Would {
 	if r == nil {
 		return nil
 	}
-	w := &record.Would{Decision: wouldDecide(r), Kind: string(r.Kind), Reason: r.Text}
-	verdict := record.VerdictName(gate.Blocked)
+	w := &audit.Would{Decision: wouldDecide(r), Kind: string(r.Kind), Reason: r.Text}
+	verdict := audit.VerdictName(gate.Blocked)
 	if r.Kind == gate.KindApproval {
-		verdict = record.VerdictName(gate.Gated)
+		verdict = audit.VerdictName(gate.Gated)
 	}
 	for _, b := range r.Blocks {
-		w.Nets = append(w.Nets, record.NetSays{Net: b.Net, Verdict: verdict, Rule: p.where(b.Rule), Shadow: true})
+		w.Nets = append(w.Nets, audit.NetSays{Net: b.Net, Verdict: verdict, Rule: p.where(b.Rule), Shadow: true})
 	}
 	return w
 }

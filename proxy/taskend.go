@@ -8,8 +8,8 @@ import (
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/rawjson"
+	"github.com/petrigate/petrigate/internal/serve/audit"
 	"github.com/petrigate/petrigate/internal/text"
-	"github.com/petrigate/petrigate/proxy/internal/record"
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
@@ -126,7 +126,7 @@ func (p *Proxy) recordTask(x *task) {
 	if !p.recorder.Active() {
 		return
 	}
-	err := p.recorder.Write(record.Task{
+	err := p.recorder.Write(audit.Task{
 		Time: x.made, Event: "task", Session: x.owner().id, Call: x.ticket.Number, Tool: x.call.tool.canonical, Task: x.id,
 	})
 	if err != nil {

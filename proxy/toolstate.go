@@ -9,7 +9,7 @@ import (
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/rawjson"
-	"github.com/petrigate/petrigate/proxy/internal/record"
+	"github.com/petrigate/petrigate/internal/serve/audit"
 )
 
 // A ToolInfo is one tool that clients can call, and what would become of a call
@@ -78,7 +78,7 @@ func (p *Proxy) toolVerdicts(s *gate.Session, c gate.Call) []ToolVerdict {
 		if v.Kind == gate.Abstain {
 			continue
 		}
-		one := ToolVerdict{Net: v.Net, Verdict: record.VerdictName(v.Kind), Rule: p.where(v.Rule), Shadow: v.Shadow || p.options.Policy.Shadow()}
+		one := ToolVerdict{Net: v.Net, Verdict: audit.VerdictName(v.Kind), Rule: p.where(v.Rule), Shadow: v.Shadow || p.options.Policy.Shadow()}
 		if left, ok := s.Left(v); ok && v.Kind == gate.Gated {
 			one.Left = &left
 		}

@@ -1,7 +1,3 @@
-// Package audit keeps the record of what was decided: a file of JSON lines
-// that is only ever appended to. A record is on file, whole, when
-// [Log.Append] has returned without an error; a caller that gets an error
-// refuses the call it wanted to record.
 package audit
 
 import (

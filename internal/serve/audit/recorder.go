@@ -1,4 +1,4 @@
-package record
+package audit
 
 import (
 	"encoding/json"
@@ -10,17 +10,17 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// ErrUnrecorded says that a decision could not be put on record.
+// ErrUnrecorded is the error of a record that could not be stored.
 var ErrUnrecorded = errors.New("the decision cannot be put on record")
 
-// A Storage takes one JSON object, without a line end, and has stored it when
-// Append returns. It is safe for concurrent use.
+// A Storage stores records. Append takes one JSON object without a line end, and
+// has stored it when it returns nil. It must be safe for concurrent use.
 type Storage interface {
 	Append(record []byte) error
 }
 
-// A Recorder writes what is decided and what comes of it. Nothing goes to an
-// upstream before its decision is stored.
+// A Recorder writes events to a Storage. Callers forward nothing to an upstream
+// before its decision is stored.
 type Recorder struct {
 	out Storage // nil: nothing is recorded
 	now func() time.Time
@@ -28,15 +28,15 @@ type Recorder struct {
 	broken atomic.Bool // the last record could not be stored
 }
 
-// New makes a recorder. Without storage it records nothing.
-func New(out Storage, now func() time.Time) *Recorder {
+// NewRecorder returns a recorder. Without storage it records nothing.
+func NewRecorder(out Storage, now func() time.Time) *Recorder {
 	return &Recorder{out: out, now: now}
 }
 
 // Active reports whether anything is recorded at all.
 func (r *Recorder) Active() bool { return r.out != nil }
 
-// Write stores a record, as one of the types of this package. An error is
+// Write stores v, one of the event types of this package. Its error is
 // [ErrUnrecorded].
 func (r *Recorder) Write(v any) error {
 	if r.out == nil {
@@ -54,9 +54,9 @@ func (r *Recorder) Write(v any) error {
 	return nil
 }
 
-// Ready reports why nothing can be put on record, as far as that is known: a
-// call is then refused before anything is spent on it. Whether it still is so
-// is tried with a record that marks the gap.
+// Ready returns why no record can be stored, as far as is known, so that calls can
+// be refused early. After a failure it tries again with a record that marks the
+// gap.
 func (r *Recorder) Ready() error {
 	if !r.broken.Load() {
 		return nil

@@ -1,4 +1,4 @@
-package record
+package audit
 
 import (
 	"encoding/json"
@@ -29,7 +29,7 @@ func moment() time.Time { return time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC) }
 // marked as soon as something can.
 func TestGap(t *testing.T) {
 	d := &disk{}
-	r := New(d, moment)
+	r := NewRecorder(d, moment)
 	if err := r.Write(Switch{Time: moment(), Event: "activate", Net: "n", Actor: "ann"}); err != nil || r.Ready() != nil {
 		t.Fatal(err)
 	}
@@ -61,14 +61,14 @@ func TestGap(t *testing.T) {
 // TestUnwritable: what is no JSON is not stored in part.
 func TestUnwritable(t *testing.T) {
 	d := &disk{}
-	if err := New(d, moment).Write(Decision{Remedy: json.RawMessage(`{`)}); !errors.Is(err, ErrUnrecorded) || len(d.lines) > 0 {
+	if err := NewRecorder(d, moment).Write(Decision{Remedy: json.RawMessage(`{`)}); !errors.Is(err, ErrUnrecorded) || len(d.lines) > 0 {
 		t.Errorf("%v, %q", err, d.lines)
 	}
 }
 
 // TestNothing: without storage nothing is recorded, and nothing fails.
 func TestNothing(t *testing.T) {
-	r := New(nil, moment)
+	r := NewRecorder(nil, moment)
 	if r.Active() || r.Write(Task{}) != nil || r.Ready() != nil {
 		t.Error("a record was written to nowhere")
 	}

@@ -1,4 +1,4 @@
-package record
+package audit
 
 import (
 	"encoding/json"
@@ -7,7 +7,7 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// Decision is one decision. Arguments are recorded by their hash only.
+// A Decision records what was decided of one call.
 type Decision struct {
 	Time      time.Time       `json:"time"`
 	Event     string          `json:"event"` // decision
@@ -33,7 +33,7 @@ type Decision struct {
 	Policy    string          `json:"policy"`
 }
 
-// NetSays is what one net says of a call.
+// NetSays is the verdict of one net on a call.
 type NetSays struct {
 	Net        string `json:"net"`
 	Verdict    string `json:"verdict"`
@@ -42,7 +42,7 @@ type NetSays struct {
 	Shadow     bool   `json:"shadow,omitempty"`
 }
 
-// Would is how the nets in shadow would have answered a call that passed.
+// Would is how the nets in shadow mode would have answered a call that passed.
 type Would struct {
 	Decision string    `json:"decision"` // refuse, or ask
 	Kind     string    `json:"kind"`
@@ -50,7 +50,7 @@ type Would struct {
 	Reason   string    `json:"reason"`
 }
 
-// Outcome is how an admitted call ended.
+// An Outcome records how an admitted call ended.
 type Outcome struct {
 	Time    time.Time `json:"time"`
 	Event   string    `json:"event"` // outcome
@@ -62,8 +62,8 @@ type Outcome struct {
 	By      string    `json:"by,omitempty"` // who settled it, where it was not the upstream's result
 }
 
-// Task is that the upstream goes on with an admitted call as a task. How
-// that ends is the outcome of the call.
+// A Task records that the upstream continues an admitted call as a task. Its end
+// is the outcome of the call.
 type Task struct {
 	Time    time.Time `json:"time"`
 	Event   string    `json:"event"` // task
@@ -73,7 +73,7 @@ type Task struct {
 	Task    string    `json:"task"` // as its client calls it
 }
 
-// Switch is a net that an operator switched on or off.
+// A Switch records that an operator switched a net on or off.
 type Switch struct {
 	Time  time.Time `json:"time"`
 	Event string    `json:"event"` // activate, deactivate
@@ -81,7 +81,7 @@ type Switch struct {
 	Actor string    `json:"actor"`
 }
 
-// Conflict is that the nets of a session left no tool which all of them
+// A Conflict records that the nets of a session left no tool that all of them
 // would let pass.
 type Conflict struct {
 	Time    time.Time `json:"time"`
@@ -92,12 +92,12 @@ type Conflict struct {
 	Yields  []NetName `json:"yields"`           // the advisory ones among them that are not heeded
 }
 
-// NetName is a net as in the other records.
+// NetName names a net as the other events do.
 type NetName struct {
 	Net string `json:"net"`
 }
 
-// Operator is what an operator did to a session.
+// An Operator event records what an operator did to a session.
 type Operator struct {
 	Time    time.Time `json:"time"`
 	Event   string    `json:"event"` // reset, settle success, settle failure
@@ -106,13 +106,13 @@ type Operator struct {
 	Actor   string    `json:"actor"`
 }
 
-// resumed says that there is a gap before it, in which every call was refused.
+// resumed marks the end of a gap in which every call was refused.
 type resumed struct {
 	Time  time.Time `json:"time"`
 	Event string    `json:"event"` // resumed
 }
 
-// VerdictName is a verdict as records, and operators, have it.
+// VerdictName names a verdict in events and for operators.
 func VerdictName(k gate.VerdictKind) string {
 	switch k {
 	case gate.Free:
@@ -128,7 +128,7 @@ func VerdictName(k gate.VerdictKind) string {
 	}
 }
 
-// OutcomeName is an outcome as records have it.
+// OutcomeName names an outcome in events.
 func OutcomeName(o gate.Outcome) string {
 	switch o {
 	case gate.Success:
