@@ -27,24 +27,6 @@ func TestTasksSeeNoProxy(t *testing.T) {
 	}
 }
 
-// TestErrandsSeeNoProxy: what the official TypeScript SDK is asked as a task, and
-// what its server makes of the answer, is the same through petrigate as without.
-func TestErrandsSeeNoProxy(t *testing.T) {
-	binary, npm := need(t)
-	server := func(t *testing.T) endpoint { return scripts()[0].server(t, npm, "", false) }
-	want := heardBy(t, "errands.mjs", npm, server(t))
-	if !strings.Contains(string(want), `"tasks": 2`) && !strings.Contains(string(want), `"tasks":2`) {
-		t.Fatalf("the client made no tasks: %s", want)
-	}
-	for _, http := range []bool{false, true} {
-		t.Run(kind(http), func(t *testing.T) {
-			if got := heardBy(t, "errands.mjs", npm, wrap(t, binary, server(t), http)); !bytes.Equal(got, want) {
-				t.Errorf("got\n%s\nwant\n%s", got, want)
-			}
-		})
-	}
-}
-
 // heardBy is what a client says that it was told. What an id of a task is in a
 // text is left out.
 func heardBy(t *testing.T, script, npm string, e endpoint) []byte {

@@ -85,7 +85,6 @@ type agent struct {
 	modern        bool
 	elicit        bool   // it declared that it can show a form
 	capabilities  []byte // as it declared them
-	newer         []byte // for upstreams of the newer era; nil: the same
 }
 
 // A canceller is a request of a client that has not been answered.
@@ -132,7 +131,6 @@ func (p *Proxy) dropClient(c *client) {
 		call.cancel(errGone)
 	}
 	c.unanswered()
-	p.errands.end(func(of pair) bool { return of.client == c })
 	if c.session.by == "connection" {
 		p.tasks.forget(c.session)
 		p.leave(c.session)

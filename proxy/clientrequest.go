@@ -87,47 +87,78 @@ func (a agent) answers(method string, params []byte) bool {
 	return false
 }
 
+// mayBeAsked reports whether q can be put to the client a, and else refuses it.
+// A member task of the params is left out: clients are not offered as receivers
+// of tasks (capability tasks.requests of 2025-11-25), and a receiver that is not
+// ignores it.
+func (a agent) mayBeAsked(q *upstream.Inquiry) bool {
+	if !a.can(q) {
+		refuseInquiry(q)
+		return false
+	}
+	if _, asTask := rawjson.Member(q.Params, "task"); asTask {
+		q.Params = wire.AppendWithout(nil, q.Params, "task")
+	}
+	return true
+}
+
 // refuseInquiry answers for a client that cannot.
 func refuseInquiry(q *upstream.Inquiry) {
 	q.Refuse(codeNoMethod, "the client does not support "+q.Method)
 }
 
 // passOn puts a request of u to c, whose answer goes back to u and nowhere
-// else. What it says of a task is for a client that makes one; see mayAsk.
+// else. Where u does not want it any more, the client is told.
 func (p *Proxy) passOn(c *client, s stream, u *upstreamState, q *upstream.Inquiry) {
 	id := string(rawjson.AppendString(nil, randomID("pg-")))
 	params, token := retoken(p.asking(u, q.Params), []byte(id))
-	w := &wish{proxy: p, pair: pair{u, c}, inquiry: q, progress: p.progressTo(u, c, token)}
-	params, w.task = p.forClient(u, c, params)
-	if token != nil {
-		w.token = wire.IDKey([]byte(id))
-	}
-	if _, w.errand = rawjson.Member(params, "task"); w.errand && !p.errands.take(w.pair, p.options.Now()) {
-		q.Refuse(codeInternal, "too many tasks are under way at the client")
-		return
-	}
+	params, related := p.forClient(u, params)
 	u.away.sends(c, q.Method, q.Params)
 	p.log.Debug("request of an upstream passed to its client", "upstream", u.config.Name, "method", q.Method, "session", c.session.id)
-	p.put(c, s, q, id, params, &question{answer: w.answered, progress: w.progress}, w.dropped)
-}
-
-// put sends a request of an upstream to c. Where the upstream does not want it
-// any more, or there is no room, dropped is called instead of the answer, and the
-// client is told.
-func (p *Proxy) put(c *client, s stream, q *upstream.Inquiry, id string, params []byte, asked *question, dropped func()) {
+	asked := &question{progress: progressTo(u, token), answer: func(result, failure []byte) {
+		switch {
+		case result == nil:
+			q.Fail(failure)
+		case related != "":
+			q.Result(wire.RelateTask(result, related))
+		default:
+			q.Result(result)
+		}
+	}}
 	key := wire.IDKey([]byte(id))
 	if !c.expect(key, asked) {
-		dropped()
 		q.Refuse(codeInternal, "too many requests wait for the client")
 		return
 	}
 	s.Send(wire.AppendRequest(nil, []byte(id), q.Method, params))
 	q.OnOver(func() {
 		if c.forget(key) {
-			dropped()
 			s.Send(wire.AppendNotification(nil, "notifications/cancelled", cancelledParams(id, q)))
 		}
 	})
+}
+
+// progressTo tells u of the progress of a client, by the token of u; nil: u has
+// given none.
+func progressTo(u *upstreamState, token []byte) func(params []byte) {
+	if token == nil {
+		return nil
+	}
+	return func(params []byte) {
+		u.Notify("notifications/progress", wire.ReplaceMember(nil, params, "progressToken", token))
+	}
+}
+
+// progressed takes a notifications/progress of the client about its answer to
+// one of our requests.
+func (c *client) progressed(params []byte) {
+	token, _ := rawjson.Member(params, "progressToken")
+	c.mu.Lock()
+	q := c.questions[wire.IDKey(token)]
+	c.mu.Unlock()
+	if q != nil && q.progress != nil {
+		q.progress(params)
+	}
 }
 
 // cancelledParams tell that q is not wanted any more, and why if the upstream
@@ -141,15 +172,11 @@ func cancelledParams(id string, q *upstream.Inquiry) []byte {
 	return append(params, '}')
 }
 
-// forClient is the params of a request of u to c with the id that c knows of the
-// task that it belongs to; theirs is the upstream's.
-func (p *Proxy) forClient(u *upstreamState, c *client, params []byte) (changed []byte, theirs string) {
-	related := wire.RelatedTask(params)
-	if x := p.tasks.called(u, related); x != nil {
+// forClient returns the params of a request of u with the id that clients know
+// of the task that it belongs to; theirs is the upstream's.
+func (p *Proxy) forClient(u *upstreamState, params []byte) (changed []byte, theirs string) {
+	if x := p.tasks.called(u, wire.RelatedTask(params)); x != nil {
 		return wire.RelateTask(params, x.id), x.theirs
-	}
-	if e := p.errands.find(u, related); e != nil && e.client == c {
-		return wire.RelateTask(params, e.theirs), e.id
 	}
 	return params, ""
 }
@@ -198,7 +225,7 @@ func (p *Proxy) inquired(u *upstreamState, q *upstream.Inquiry) {
 	switch {
 	case only == nil || s == nil || u.straysOfOthers(only.session):
 		p.unattributed(u, q)
-	case u.mayAsk(only.speaker(wire.Meta{}), q):
+	case only.speaker(wire.Meta{}).mayBeAsked(q):
 		u.settleDown(only.session)
 		p.passOn(only, s, u, q)
 	}

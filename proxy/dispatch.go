@@ -67,9 +67,7 @@ func (p *Proxy) notified(c *client, m wire.Message) {
 	case "notifications/cancelled":
 		c.cancelled(m.Params)
 	case "notifications/progress":
-		p.progressed(c, m.Params)
-	case taskStatus:
-		p.errandNews(c, m.Params)
+		c.progressed(m.Params)
 	case "notifications/roots/list_changed":
 		p.rootsChanged(c, m.Params)
 	case callTool, getPrompt, readResource:

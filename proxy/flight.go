@@ -110,7 +110,7 @@ func (f *flight) request() upstream.Request {
 		f.token = r.Token
 		hop.ProgressToken = strconv.AppendInt(nil, r.Token, 10)
 	}
-	r.Params = t.proxy.related(u, t.client, t.params.AppendForward(nil, hop))
+	r.Params = t.params.AppendForward(nil, hop)
 	return r
 }
 

@@ -23,7 +23,7 @@ func (f *flight) inquired(q *upstream.Inquiry, own bool) {
 	if f.call.proxy.taskInquiry(f.call.tool.upstream, q) {
 		return
 	}
-	if !f.call.tool.upstream.mayAsk(f.asker(), q) {
+	if !f.asker().mayBeAsked(q) {
 		return
 	}
 	f.mu.Lock()
@@ -74,8 +74,7 @@ func (f *flight) holding() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.inquiries = waiting(f.inquiries)
-	t := f.call
-	return !f.over && (f.to == nil || len(f.inquiries) > 0 || t.proxy.errands.awaited(t.tool.upstream, t.client, t.proxy.options.Now()))
+	return !f.over && (f.to == nil || len(f.inquiries) > 0)
 }
 
 // waiting is those of the inquiries that have no answer.

@@ -126,7 +126,6 @@ type Proxy struct {
 	watchdog  *upstream.Watchdog
 	pauses    pauses
 	tasks     tasks
-	errands   errands
 	shadowed  tally // of all sessions, those that have ended too
 	prompts   table
 	resources resourceTables
@@ -260,7 +259,7 @@ func (p *Proxy) attach(u *upstreamState) {
 		OnState:        func(*upstream.Upstream) { p.stateChanged(u) },
 		OnListen:       func(*upstream.Upstream) { p.listening(u) },
 		OnInquiry:      func(_ *upstream.Upstream, q *upstream.Inquiry) { p.inquired(u, q) },
-		Busy:           func() bool { return p.tasks.busy(u) || p.errands.busy(u, p.options.Now()) },
+		Busy:           func() bool { return p.tasks.busy(u) },
 		OnBurst:        func(begins bool) { p.burst(u, begins) },
 	})
 }

@@ -104,14 +104,13 @@ func (r *relayed) request() (upstream.Request, error) {
 		hop.InputResponses = call.InputResponses
 	}
 	if r.upstream.State().Era == upstream.Modern {
-		hop.Modern, hop.Meta = true, r.client.withLogLevel(r.agent, r.meta, r.upstream.RequestMeta(r.agent.relayedNow()))
+		hop.Modern, hop.Meta = true, r.client.withLogLevel(r.agent, r.meta, r.upstream.RequestMeta(r.agent.relayed()))
 	}
 	if r.meta.ProgressToken != nil {
 		out.Token = r.upstream.NewToken()
 		hop.ProgressToken = strconv.AppendInt(nil, out.Token, 10)
 	}
 	out.Params = call.AppendForward(nil, hop)
-	out.Params = r.proxy.related(r.upstream, r.client, out.Params)
 	if r.change != nil {
 		out.Params = r.change(out.Params)
 	}
@@ -138,7 +137,7 @@ func (r *relayed) ask(q *upstream.Inquiry) {
 		refuseInquiry(q)
 		return
 	}
-	if r.upstream.mayAsk(r.agent, q) {
+	if r.agent.mayBeAsked(q) {
 		r.proxy.passOn(r.client, noteStream{r.notes}, r.upstream, q)
 	}
 }

@@ -95,7 +95,7 @@ const tasksSince = "2025-11-25"
 // call: that it takes a task only where there is room for one.
 func (f *flight) declared() []byte {
 	t := f.call
-	capabilities := t.agent.relayedNow()
+	capabilities := t.agent.relayed()
 	f.taskable = t.method == callTool && (t.agent.takesTasks() || t.driven) && t.tool.upstream.makesTasks() && t.takeTaskPlace()
 	if !f.taskable {
 		return capabilities

@@ -111,20 +111,17 @@ func (x *task) stream() stream {
 	return x.call.client.out
 }
 
-// taskInquiry takes a request of u that belongs to a task, or is for one that a
-// client has made, on whatever stream it came, and reports whether it is such. A client that cannot be
-// reached now is asked when it waits for the result.
+// taskInquiry takes a request of u that belongs to a task, on whatever stream it
+// came, and reports whether it is such. A client that cannot be reached now is
+// asked when it waits for the result.
 func (p *Proxy) taskInquiry(u *upstreamState, q *upstream.Inquiry) bool {
-	if p.errandInquiry(u, q) {
-		return true
-	}
 	x := p.tasks.called(u, wire.RelatedTask(q.Params))
 	if x == nil {
 		return false
 	}
 	t := x.call
 	switch {
-	case !u.mayAsk(t.agent, q):
+	case !t.agent.mayBeAsked(q):
 		return true
 	case t.agent.modern:
 		x.showInput(q)

@@ -34,8 +34,6 @@ type upstreamState struct {
 
 	away sentAway // persons that it has sent to a URL
 
-	errandList sync.Mutex // held while it is told what clients run for it
-
 	leveling sync.Mutex // held while the server is told a level
 	level    string     // that it knows; guarded by leveling
 
@@ -78,7 +76,6 @@ func (u *upstreamState) settle() { u.once.Do(func() { close(u.settled) }) }
 // is down, so that the list of the clients does not flicker.
 func (p *Proxy) stateChanged(u *upstreamState) {
 	state := u.State()
-	p.endErrands(u)
 	switch state.Phase {
 	case upstream.Up:
 		if u.trunk != nil {

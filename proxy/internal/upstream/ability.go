@@ -7,41 +7,32 @@ import (
 // An ability is a capability of clients that can be had through us, with what a
 // client can or cannot do of it.
 type ability struct {
-	name   string
-	leaves [][]string // by the keys that lead there
+	name  string
+	parts []string
 }
 
-func abilities() [4]ability {
+func abilities() [3]ability {
 	return [...]ability{
 		{name: "roots"},
-		{name: "sampling", leaves: [][]string{{"context"}, {"tools"}}},
-		{name: "elicitation", leaves: [][]string{{"form"}, {"url"}}},
-		{name: "tasks", leaves: [][]string{
-			{"list"}, {"cancel"}, {"requests", "sampling", "createMessage"}, {"requests", "elicitation", "create"},
-		}},
+		{name: "sampling", parts: []string{"context", "tools"}},
+		{name: "elicitation", parts: []string{"form", "url"}},
 	}
 }
 
-// has reports whether the capability as it is declared has a leaf.
-func (a ability) has(declared []byte, leaf []string) bool {
-	if a.name == "elicitation" && leaf[0] == "form" { // which it was before there was a choice
-		_, form := rawjson.Member(declared, "form")
+// has reports whether the capability as it is declared has a part.
+func (a ability) has(declared []byte, part string) bool {
+	_, ok := rawjson.Member(declared, part)
+	if a.name == "elicitation" && part == "form" { // which it was before there was a choice
 		_, url := rawjson.Member(declared, "url")
-		return form || !url
+		return ok || !url
 	}
-	for _, key := range leaf {
-		var ok bool
-		if declared, ok = rawjson.Member(declared, key); !ok {
-			return false
-		}
-	}
-	return true
+	return ok
 }
 
 // within reports whether b can do no more than a.
 func (a ability) within(b, wider []byte) bool {
-	for _, leaf := range a.leaves {
-		if a.has(b, leaf) && !a.has(wider, leaf) {
+	for _, part := range a.parts {
+		if a.has(b, part) && !a.has(wider, part) {
 			return false
 		}
 	}
@@ -57,46 +48,17 @@ func (a ability) union(x, y []byte) []byte {
 	case a.within(x, y):
 		return y
 	}
-	var root shape
-	for _, leaf := range a.leaves {
-		if a.has(x, leaf) || a.has(y, leaf) {
-			root.grow(leaf)
+	all := []byte{'{'}
+	for _, part := range a.parts {
+		if !a.has(x, part) && !a.has(y, part) {
+			continue
 		}
-	}
-	return root.append(nil)
-}
-
-// A shape is an object of objects.
-type shape struct {
-	keys     []string
-	branches []*shape
-}
-
-func (t *shape) grow(path []string) {
-	if len(path) == 0 {
-		return
-	}
-	for i, key := range t.keys {
-		if key == path[0] {
-			t.branches[i].grow(path[1:])
-			return
+		if len(all) > 1 {
+			all = append(all, ',')
 		}
+		all = append(rawjson.AppendString(all, part), ":{}"...)
 	}
-	branch := new(shape)
-	t.keys, t.branches = append(t.keys, path[0]), append(t.branches, branch)
-	branch.grow(path[1:])
-}
-
-func (t *shape) append(dst []byte) []byte {
-	dst = append(dst, '{')
-	for i, key := range t.keys {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		dst = append(rawjson.AppendString(dst, key), ':')
-		dst = t.branches[i].append(dst)
-	}
-	return append(dst, '}')
+	return append(all, '}')
 }
 
 // covers reports whether all that b can do is in a.

@@ -152,12 +152,10 @@ func (t *inquiries) close() {
 }
 
 // relayable reports whether a client may have something to say to a request
-// with that method, tasks that it has made of others among them. Ping lives, and
-// nothing else is offered.
+// with that method. Ping lives, and nothing else is offered.
 func relayable(method string) bool {
 	switch method {
-	case "sampling/createMessage", "elicitation/create", "roots/list",
-		"tasks/get", "tasks/result", "tasks/cancel", "tasks/list":
+	case "sampling/createMessage", "elicitation/create", "roots/list":
 		return true
 	}
 	return false

@@ -1,0 +1,52 @@
+package proxy_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/petrigate/petrigate/internal/fixture"
+	"github.com/petrigate/petrigate/proxy"
+)
+
+// TestClientTasksAreNotOffered: a server is not told that a client makes tasks of
+// elicitation and sampling (capability tasks.requests of 2025-11-25). One that asks
+// for a task nevertheless gets the answer itself, as of a receiver that has not
+// declared the capability, and tasks/* of the client are no methods.
+func TestClientTasksAreNotOffered(t *testing.T) {
+	const declared = `{"elicitation":{},"sampling":{},"tasks":{"list":{},"cancel":{},"requests":{"elicitation":{"create":{}},"sampling":{"createMessage":{}}}}}`
+	asks := map[string]string{
+		"elicitation/create":     asksName,
+		"sampling/createMessage": `{"messages":[{"role":"user","content":{"type":"text","text":"1 < 2"}}],"maxTokens":1e2}`,
+	}
+	eachLeg(t, func(t *testing.T, l leg) {
+		s := start(t, setup{policy: netPolicy(t), server: fixture.Options{Eras: fixture.Legacy, Tools: fixture.Asking()}, change: func(o *proxy.Options) {
+			o.Upstreams[0].Isolation = proxy.IsolateShared
+		}})
+		c := s.connect(l, declared)
+		for method, params := range asks {
+			put := `{"method":"` + method + `","params":` + strings.TrimSuffix(params, "}") + `,"task":{"ttl":60000}}}`
+			id := c.call("put", put)
+			if l.modern {
+				r := c.reply(id)
+				differ(t, "question", at(r.result, "inputRequests", "request-1", "params"), params)
+				id = c.callWith("put", put, "", `,"inputResponses":{"request-1":`+nameGiven+`},"requestState":`+at(r.result, "requestState"))
+			} else {
+				q := c.questioned(method)
+				differ(t, "question", string(q.params), params)
+				c.respond(q.id, nameGiven)
+			}
+			differ(t, "answer", at([]byte(at(c.reply(id).result, "heard")), "result"), nameGiven)
+		}
+		for _, method := range []string{"tasks/get", "tasks/result", "tasks/cancel", "tasks/list"} {
+			r := c.do("put", `{"method":"`+method+`","params":{"taskId":"x"}}`)
+			if code := at([]byte(at(r.result, "heard")), "error", "code"); code != "-32601" {
+				t.Errorf("%s: %s", method, r.raw)
+			}
+		}
+		for _, r := range s.log.Records(fixture.Received) {
+			if m := parseMessage(r.Bytes, 0); m.method == "initialize" && at(m.params, "capabilities", "tasks") != "" {
+				t.Errorf("the server is told of tasks: %s", r.Bytes)
+			}
+		}
+	})
+}
