@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"github.com/petrigate/petrigate/config"
+	"github.com/petrigate/petrigate/internal/text"
 	"github.com/petrigate/petrigate/proxy"
 )
 
@@ -104,7 +105,7 @@ func printUpstream(w io.Writer, u proxy.UpstreamStatus) {
 		line += ", protocol " + u.Protocol
 	}
 	if u.Sessions > 0 {
-		line += ", and " + number(u.Sessions, "session") + " of its own"
+		line += ", and " + text.Count(u.Sessions, "session") + " of its own"
 	}
 	if u.Error != "" {
 		line += ": " + u.Error

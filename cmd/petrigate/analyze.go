@@ -14,6 +14,7 @@ import (
 
 	"github.com/petrigate/petrigate/internal/petri"
 	"github.com/petrigate/petrigate/internal/policy/netfile"
+	"github.com/petrigate/petrigate/internal/text"
 )
 
 // analyzeFlags bound what analyze may cost.
@@ -126,7 +127,7 @@ func readNets(s stdio, path string) ([]*netfile.Net, error) {
 		src, err = os.ReadFile(path)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("reading the net %s: %w", path, innermost(err))
+		return nil, fmt.Errorf("reading the net %s: %w", path, text.Innermost(err))
 	}
 	nets, err := netfile.Read(name, src)
 	var wrong *netfile.Error

@@ -8,12 +8,13 @@ import (
 	"strings"
 
 	"github.com/petrigate/petrigate/internal/petri"
+	"github.com/petrigate/petrigate/internal/text"
 )
 
 // print is the answer for people.
 func (r *analyzeReport) print(w io.Writer) error {
 	n, a := r.net, r.result
-	_, _ = fmt.Fprintf(w, "%s: %s, %s\n\n", n.Name, number(len(n.Places), "place"), number(len(n.Transitions), "transition"))
+	_, _ = fmt.Fprintf(w, "%s: %s, %s\n\n", n.Name, text.Count(len(n.Places), "place"), text.Count(len(n.Transitions), "transition"))
 	rows := [][]string{
 		{"states", r.count(r.States)}, {"edges", r.count(r.Edges)}, {"deadlocks", r.deadlocks()}, {"bounded", r.bounded()},
 	}
@@ -34,7 +35,7 @@ func (r *analyzeReport) print(w io.Writer) error {
 	if !r.Incomplete {
 		return nil
 	}
-	_, err := fmt.Fprintf(w, "\ngave up %s after %s: what is ? is not known\n", stopText(a), number(a.States, "state"))
+	_, err := fmt.Fprintf(w, "\ngave up %s after %s: what is ? is not known\n", stopText(a), text.Count(a.States, "state"))
 	return err
 }
 
@@ -109,7 +110,7 @@ func (r *analyzeReport) bounded() string {
 		return "yes"
 	}
 	most := slices.Max(append(r.result.Bounds, 0))
-	return fmt.Sprintf("yes, at most %s in a place", strings.Replace(number(most, "token"), strconv.Itoa(most), grouped(most), 1))
+	return fmt.Sprintf("yes, at most %s in a place", strings.Replace(text.Count(most, "token"), strconv.Itoa(most), grouped(most), 1))
 }
 
 func (r *analyzeReport) pump() string {
@@ -168,7 +169,7 @@ func (r *analyzeReport) printBounds(w io.Writer) error {
 		return nil
 	}
 	_, _ = fmt.Fprintln(w)
-	return table(w, "", "BOUND|PLACES", rows)
+	return text.Table(w, "", "BOUND|PLACES", rows)
 }
 
 func (r *analyzeReport) printInvariants(w io.Writer) {

@@ -64,7 +64,7 @@ func approvalsList(s stdio) *cobra.Command {
 		for _, a := range infos {
 			rows = append(rows, []string{a.ID, string(a.State), a.Upstream, a.Tool, a.Session, left(a)})
 		}
-		return table(s.out, "no approvals", "ID|STATE|UPSTREAM|TOOL|SESSION|EXPIRES IN", rows)
+		return text.Table(s.out, "no approvals", "ID|STATE|UPSTREAM|TOOL|SESSION|EXPIRES IN", rows)
 	}
 	return c
 }

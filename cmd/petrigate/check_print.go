@@ -11,6 +11,7 @@ import (
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/policy"
 	"github.com/petrigate/petrigate/internal/policy/verify"
+	"github.com/petrigate/petrigate/internal/text"
 )
 
 // print writes the problems, how it stands, and what the policy does: by tool,
@@ -43,7 +44,7 @@ func tableBelow(w io.Writer, head string, rows [][]string) error {
 	if _, err := fmt.Fprintln(w); err != nil {
 		return err
 	}
-	return table(w, "", head, rows)
+	return text.Table(w, "", head, rows)
 }
 
 // printVerified writes which tools can be called, what became of the claims,
@@ -162,7 +163,7 @@ func (v *verified) details() []string {
 		}
 		switch {
 		case g.Complete:
-			lines = append(lines, fmt.Sprintf("%s: %s can be reached", of, number(g.States, "state")))
+			lines = append(lines, fmt.Sprintf("%s: %s can be reached", of, text.Count(g.States, "state")))
 		default:
 			lines = append(lines, of+": not all states were looked at")
 		}
@@ -182,7 +183,7 @@ func (v *verified) details() []string {
 		lines = append(lines, fmt.Sprintf("the maps at %s and %s both match %q", o.First.Rule, o.Second.Rule, o.Text))
 	}
 	if more := len(overlaps) - mostOverlaps; more > 0 {
-		lines = append(lines, "the same is true of "+number(more, "more pair")+" of maps")
+		lines = append(lines, "the same is true of "+text.Count(more, "more pair")+" of maps")
 	}
 	return append(lines, "claims are about one session, with these nets active; a reset or new rules begin anew")
 }
@@ -192,7 +193,7 @@ func (r checkReport) summary() string {
 	errs, warnings := len(r.Problems.Of(policy.Error)), len(r.Problems.Of(policy.Warning))
 	verdict, of := "ok", ""
 	if len(r.Nets) > 0 {
-		of = " in " + number(len(r.Nets), "net")
+		of = " in " + text.Count(len(r.Nets), "net")
 	}
 	if len(r.Proofs) > 0 {
 		of += r.proved()
@@ -208,7 +209,7 @@ func (r checkReport) summary() string {
 	if errs+warnings == 0 {
 		return verdict + ": no problems" + of
 	}
-	return fmt.Sprintf("%s: %s and %s%s", verdict, number(errs, "error"), number(warnings, "warning"), of)
+	return fmt.Sprintf("%s: %s and %s%s", verdict, text.Count(errs, "error"), text.Count(warnings, "warning"), of)
 }
 
 func count(n *int) string {
@@ -241,5 +242,5 @@ func (r checkReport) proved() string {
 			n++
 		}
 	}
-	return fmt.Sprintf(", %d of %s proved", n, number(len(r.Proofs), "claim"))
+	return fmt.Sprintf(", %d of %s proved", n, text.Count(len(r.Proofs), "claim"))
 }

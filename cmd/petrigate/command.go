@@ -40,14 +40,3 @@ func commandHint(command string) string {
 	}
 	return "install it, or write its absolute path: clients start the proxy with a short PATH"
 }
-
-// innermost is the error without what was wrapped around it.
-func innermost(err error) error {
-	for {
-		inner := errors.Unwrap(err)
-		if inner == nil {
-			return err
-		}
-		err = inner
-	}
-}

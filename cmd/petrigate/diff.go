@@ -12,6 +12,7 @@ import (
 
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/internal/policy"
+	"github.com/petrigate/petrigate/internal/text"
 )
 
 func newDiff(s stdio) *cobra.Command {
@@ -178,7 +179,7 @@ func (d *comparison) text(from, to string) string {
 		}
 	}
 	if !d.complete {
-		fmt.Fprintf(&b, "not everything was looked at (%s): %s\n", number(d.states, "state"), d.why)
+		fmt.Fprintf(&b, "not everything was looked at (%s): %s\n", text.Count(d.states, "state"), d.why)
 	}
 	return b.String()
 }

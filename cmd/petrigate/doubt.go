@@ -9,6 +9,7 @@ import (
 
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/internal/policy"
+	"github.com/petrigate/petrigate/internal/text"
 	"github.com/petrigate/petrigate/rules"
 )
 
@@ -128,7 +129,7 @@ func missingCommands(c *config.Config, severity policy.Severity) policy.Problems
 			continue
 		}
 		if err := findCommand(s); err != nil {
-			p := warning(code, s.Position, fmt.Sprintf("the command %q of the server %q cannot be run: %v", s.Command, s.Name, innermost(err)))
+			p := warning(code, s.Position, fmt.Sprintf("the command %q of the server %q cannot be run: %v", s.Command, s.Name, text.Innermost(err)))
 			p.Severity, p.Hint = severity, commandHint(s.Command)
 			problems = append(problems, p)
 		}

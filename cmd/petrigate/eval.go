@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/petrigate/petrigate/internal/policy"
+	"github.com/petrigate/petrigate/internal/text"
 )
 
 func newEval(s stdio) *cobra.Command {
@@ -45,7 +46,7 @@ func newEval(s stdio) *cobra.Command {
 		}
 		switch {
 		case len(e.Unreadable) > 0:
-			return fmt.Errorf("%s could not be read; petrigate eval --help shows the form of one", number(len(e.Unreadable), "case"))
+			return fmt.Errorf("%s could not be read; petrigate eval --help shows the form of one", text.Count(len(e.Unreadable), "case"))
 		case len(e.Differences) > 0:
 			return &exit{exitDiffers, fmt.Errorf("%s from what was expected", differ(len(e.Differences)))}
 		}
@@ -70,7 +71,7 @@ func openCases(s stdio, path string) (io.Reader, func(), error) {
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, nil, fmt.Errorf("opening the cases %s: %w", path, innermost(err))
+		return nil, nil, fmt.Errorf("opening the cases %s: %w", path, text.Innermost(err))
 	}
 	return f, func() { _ = f.Close() }, nil
 }

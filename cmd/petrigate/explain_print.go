@@ -11,10 +11,10 @@ import (
 )
 
 // text is the explanation for people.
-func (e *explanation) text(k ink, verbose bool) string {
+func (e *explanation) text(k text.Ink, verbose bool) string {
 	var b strings.Builder
-	style := map[string]string{"allow": green, "refuse": red, "ask": yellow}[e.decision]
-	fmt.Fprintf(&b, "%s: %s\n", k.in(style, e.decision), strings.TrimSpace(e.call.tool+" "+string(e.call.args)))
+	style := map[string]string{"allow": text.Green, "refuse": text.Red, "ask": text.Yellow}[e.decision]
+	fmt.Fprintf(&b, "%s: %s\n", k.In(style, e.decision), strings.TrimSpace(e.call.tool+" "+string(e.call.args)))
 	if e.stage.unknown(e.call.tool) {
 		fmt.Fprintf(&b, "There is no tool %q%s: %s known, and none has this name.\n",
 			e.call.tool, suggestion(e.call.tool, "", e.stage.tools.names()), tools(len(e.stage.tools.tools)))
@@ -27,11 +27,11 @@ func (e *explanation) text(k ink, verbose bool) string {
 	}
 	switch {
 	case e.decision == "ask":
-		fmt.Fprintln(&b, k.in(cyan, "It is allowed if a person agrees."))
+		fmt.Fprintln(&b, k.In(text.Cyan, "It is allowed if a person agrees."))
 	case e.decision == "refuse" && e.way() != "":
-		fmt.Fprintln(&b, k.in(cyan, e.way()))
+		fmt.Fprintln(&b, k.In(text.Cyan, e.way()))
 	case e.decision == "refuse" && e.remedy.Why != "":
-		fmt.Fprintln(&b, k.in(cyan, "The way out is not known: "+e.remedy.Why+"."))
+		fmt.Fprintln(&b, k.In(text.Cyan, "The way out is not known: "+e.remedy.Why+"."))
 	}
 	fmt.Fprintf(&b, "names: %s\n", namesText(e.names))
 	e.nets(&b, verbose)
@@ -39,13 +39,13 @@ func (e *explanation) text(k ink, verbose bool) string {
 }
 
 // reasons are the sentences of the nets, each with its rule.
-func (e *explanation) reasons(b *strings.Builder, k ink) {
+func (e *explanation) reasons(b *strings.Builder, k text.Ink) {
 	if len(e.refusal.Blocks) == 0 {
 		fmt.Fprintln(b, e.refusal.Text)
 	}
 	for _, block := range e.refusal.Blocks {
 		p := policy.Problem{File: block.Rule.File, Line: block.Rule.Line, Column: block.Rule.Column}
-		fmt.Fprintf(b, "%s: %s\n", k.in(bold, location(p)), block.Reason)
+		fmt.Fprintf(b, "%s: %s\n", k.In(text.Bold, location(p)), block.Reason)
 		if excerpt := excerptOf(p); excerpt != "" {
 			fmt.Fprintln(b, excerpt)
 		}
@@ -104,7 +104,7 @@ func (e *explanation) nets(b *strings.Builder, verbose bool) {
 		rows = append(rows, row)
 	}
 	if len(rows) > 0 {
-		_ = table(b, "", head, rows) // a string takes everything
+		_ = text.Table(b, "", head, rows) // a string takes everything
 		return
 	}
 	near := ""

@@ -127,7 +127,7 @@ func (v *verified) uncallable() policy.Problems {
 		names[cause], because[cause] = append(names[cause], written(n.Tool)), n.Because
 	}
 	for i, cause := range causes {
-		ps[i].Message = and(allEscaped(names[cause])) + " can never be called"
+		ps[i].Message = text.And(text.EscapeAll(names[cause])) + " can never be called"
 		if cause == "" {
 			ps[i].Hint = whyDefault
 			continue
@@ -329,7 +329,7 @@ func (v *verified) unsure() []string {
 	}
 	var notes []string
 	for _, why := range reasons {
-		notes = append(notes, fmt.Sprintf("not known whether %s can be called: %s", and(allEscaped(names[why])), why))
+		notes = append(notes, fmt.Sprintf("not known whether %s can be called: %s", text.And(text.EscapeAll(names[why])), why))
 	}
 	return notes
 }
@@ -347,7 +347,7 @@ func together(nets []verify.Net) string {
 	for _, n := range nets {
 		names = append(names, cited(n))
 	}
-	return and(names)
+	return text.And(names)
 }
 
 func cited(n verify.Net) string {
@@ -355,11 +355,4 @@ func cited(n verify.Net) string {
 		return n.Name
 	}
 	return fmt.Sprintf("%s (%s:%d)", n.Name, n.Rule.File, n.Rule.Line)
-}
-
-func and(names []string) string {
-	if len(names) < 2 {
-		return strings.Join(names, "")
-	}
-	return strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/policy"
 	"github.com/petrigate/petrigate/internal/policy/verify"
+	"github.com/petrigate/petrigate/internal/text"
 )
 
 // A hand-written net can have transitions that never fire, whatever the other
@@ -66,7 +67,7 @@ func (v *verified) needs(net string, t gate.Transition) string {
 		}
 	}
 	if len(never) > 0 {
-		return "a token in " + and(never) + ", where none ever comes"
+		return "a token in " + text.And(never) + ", where none ever comes"
 	}
 	return lacking(t, gate.NetState{}) + " at once, which never happens"
 }

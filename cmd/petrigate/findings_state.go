@@ -9,6 +9,7 @@ import (
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/policy/verify"
+	"github.com/petrigate/petrigate/internal/text"
 	"github.com/petrigate/petrigate/rules"
 )
 
@@ -101,7 +102,7 @@ func placesText(places []string) string {
 	if len(places) == 0 {
 		return "nowhere"
 	}
-	return and(places)
+	return text.And(places)
 }
 
 func transitionOf(n gate.NetInfo, name string) gate.Transition {
@@ -184,7 +185,7 @@ func lacking(t gate.Transition, s gate.NetState) string {
 			missing = append(missing, fmt.Sprintf("%d tokens in %s", wants, place))
 		}
 	}
-	return and(missing)
+	return text.And(missing)
 }
 
 // refutingState shows the state that refutes a claim about states.
@@ -200,7 +201,7 @@ func (v *verified) refutingState(p proof) string {
 	if !ok {
 		return ""
 	}
-	text := v.tokensText(state)
+	told := v.tokensText(state)
 	if p.Kind == rules.Conserved {
 		before, now := 0, 0
 		for _, tokens := range v.nets[p.Net].Initial {
@@ -209,9 +210,9 @@ func (v *verified) refutingState(p proof) string {
 		for _, m := range state.Marking {
 			now += m.Count
 		}
-		text = fmt.Sprintf("%s; it began with %s and has %d now", text, number(before, "token"), now)
+		told = fmt.Sprintf("%s; it began with %s and has %d now", told, text.Count(before, "token"), now)
 	}
-	return fmt.Sprintf("  then %s has %s\n", cited(verify.Net{Name: p.Net, Rule: v.nets[p.Net].Rule}), text)
+	return fmt.Sprintf("  then %s has %s\n", cited(verify.Net{Name: p.Net, Rule: v.nets[p.Net].Rule}), told)
 }
 
 // marking is the state that refutes a claim about places, as JSON has it.

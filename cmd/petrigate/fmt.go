@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/petrigate/petrigate/internal/policy"
+	"github.com/petrigate/petrigate/internal/text"
 	"github.com/petrigate/petrigate/rules"
 )
 
@@ -114,7 +115,7 @@ func readRules(s stdio, file string) ([]byte, error) {
 	}
 	src, err := os.ReadFile(file)
 	if err != nil {
-		return nil, fmt.Errorf("reading %s: %w", file, innermost(err))
+		return nil, fmt.Errorf("reading %s: %w", file, text.Innermost(err))
 	}
 	return src, nil
 }
@@ -134,10 +135,10 @@ func ruleProblems(file string, src []byte) policy.Problems {
 
 // replaceFile writes a file anew, with its old mode. A proxy that reads it
 // meanwhile sees all of the old or all of the new text.
-func replaceFile(file string, text []byte) (err error) {
+func replaceFile(file string, src []byte) (err error) {
 	defer func() {
 		if err != nil {
-			err = fmt.Errorf("writing %s: %w", file, innermost(err))
+			err = fmt.Errorf("writing %s: %w", file, text.Innermost(err))
 		}
 	}()
 	path, err := filepath.EvalSymlinks(file)
@@ -152,7 +153,7 @@ func replaceFile(file string, text []byte) (err error) {
 	if err != nil {
 		return err
 	}
-	if err = fill(next, text, info.Mode()); err == nil {
+	if err = fill(next, src, info.Mode()); err == nil {
 		err = os.Rename(next.Name(), path)
 	}
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/internal/serve/oauth"
+	"github.com/petrigate/petrigate/internal/text"
 )
 
 // loginFlags name a server to log in to, or out of.
@@ -231,7 +232,7 @@ func listLogins(s stdio, path string, asJSON bool) error {
 	if asJSON {
 		err = printAnswer(s.out, "logins", all)
 	} else {
-		err = table(s.out, "no servers to log in to", "SERVER|LOGIN|", rows)
+		err = text.Table(s.out, "no servers to log in to", "SERVER|LOGIN|", rows)
 	}
 	return cmp.Or(errors.Join(err, failed), invalid)
 }

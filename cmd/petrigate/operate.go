@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/petrigate/petrigate/internal/serve/control"
+	"github.com/petrigate/petrigate/internal/text"
 	"github.com/petrigate/petrigate/proxy"
 )
 
@@ -61,12 +62,12 @@ func pidOf(client *control.Client, known map[*control.Client]int) (int, error) {
 // is there where it tells them apart.
 func tableOf(w io.Writer, proxies int, none, head string, rows [][]string) error {
 	if proxies > 1 {
-		return table(w, none, head+"|PROXY", rows)
+		return text.Table(w, none, head+"|PROXY", rows)
 	}
 	for i, row := range rows {
 		rows[i] = row[:len(row)-1]
 	}
-	return table(w, none, head, rows)
+	return text.Table(w, none, head, rows)
 }
 
 // ambiguous says that a prefix of an id does not name one thing.
@@ -74,7 +75,7 @@ func ambiguous(what, prefix string, hits int, list string) error {
 	if hits == 0 {
 		return fmt.Errorf("no %s has an id that begins with %q; %s lists them", what, prefix, list)
 	}
-	return fmt.Errorf("%s have an id that begins with %q; %s lists them", number(hits, what), prefix, list)
+	return fmt.Errorf("%s have an id that begins with %q; %s lists them", text.Count(hits, what), prefix, list)
 }
 
 // group is a verb that only holds others. Alone it does what the first of them
@@ -124,7 +125,7 @@ func newStatus(s stdio) *cobra.Command {
 
 func printStatus(w io.Writer, status proxy.Status) {
 	_, _ = fmt.Fprintf(w, "petrigate %s, pid %d, up %s: %s, %s, %s waiting\n", status.Version, status.Pid, age(status.Started),
-		number(status.Tools, "tool"), number(status.Sessions, "session"), number(status.Waiting, "approval"))
+		text.Count(status.Tools, "tool"), text.Count(status.Sessions, "session"), text.Count(status.Waiting, "approval"))
 	_, _ = fmt.Fprintf(w, "  %s; clients at %s\n", cmp.Or(status.Config, "no configuration file"), cmp.Or(status.Listen, "no place yet"))
 	if status.Shadow {
 		_, _ = fmt.Fprintln(w, "  in shadow: every call passes; petrigate sessions shadow says what would have been refused")

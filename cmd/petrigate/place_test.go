@@ -10,6 +10,7 @@ import (
 
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/internal/policy"
+	"github.com/petrigate/petrigate/internal/text"
 )
 
 func TestWhereSocketsAndTokensAre(t *testing.T) {
@@ -104,10 +105,10 @@ func TestExcerptsShowNoSecrets(t *testing.T) {
 }
 
 func TestInkIsForTerminals(t *testing.T) {
-	if got := newInk(&bytes.Buffer{}).in(red, "x"); got != "x" {
+	if got := newInk(&bytes.Buffer{}).In(text.Red, "x"); got != "x" {
 		t.Errorf("got %q", got)
 	}
-	if got := ink(true).in(red, "x"); got != "\x1b[31mx\x1b[0m" {
+	if got := text.Ink(true).In(text.Red, "x"); got != "\x1b[31mx\x1b[0m" {
 		t.Errorf("got %q", got)
 	}
 }

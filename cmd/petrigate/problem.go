@@ -12,6 +12,7 @@ import (
 
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/internal/policy"
+	"github.com/petrigate/petrigate/internal/text"
 	"github.com/petrigate/petrigate/rules"
 )
 
@@ -53,24 +54,24 @@ func configProblem(severity policy.Severity, code rules.Code, e *config.Error) p
 func printProblems(w io.Writer, problems policy.Problems) {
 	ink := newInk(w)
 	for _, p := range problems {
-		style := yellow
+		style := text.Yellow
 		switch p.Severity {
 		case policy.Error:
-			style = red
+			style = text.Red
 		case policy.Note:
-			style = cyan
+			style = text.Cyan
 		}
 		message := p.Message
 		if p.Net != "" {
 			message = fmt.Sprintf("net %q: %s", p.Net, message)
 		}
-		_, _ = fmt.Fprintf(w, "%s: %s: %s\n", ink.in(bold, location(p)), ink.in(style, fmt.Sprintf("%s[%s]", p.Severity, p.Code)), message)
+		_, _ = fmt.Fprintf(w, "%s: %s: %s\n", ink.In(text.Bold, location(p)), ink.In(style, fmt.Sprintf("%s[%s]", p.Severity, p.Code)), message)
 		if excerpt := excerptOf(p); excerpt != "" {
 			_, _ = fmt.Fprintln(w, strings.TrimRight(excerpt, "\n"))
 		}
 		_, _ = fmt.Fprint(w, p.Detail)
 		if p.Hint != "" {
-			_, _ = fmt.Fprintf(w, "  %s %s\n", ink.in(cyan, "help:"), p.Hint)
+			_, _ = fmt.Fprintf(w, "  %s %s\n", ink.In(text.Cyan, "help:"), p.Hint)
 		}
 	}
 }

@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/petrigate/petrigate/internal/text"
 )
 
 // givenFiles sorts the arguments of a verb into rules, nets and the
@@ -145,7 +147,7 @@ func below(paths []string) ([]string, error) {
 			return nil
 		})
 		if err != nil {
-			return nil, fmt.Errorf("looking for files of rules in %s: %w", path, innermost(err))
+			return nil, fmt.Errorf("looking for files of rules in %s: %w", path, text.Innermost(err))
 		}
 		if len(all) == known {
 			return nil, fmt.Errorf("there is no file *.rules in %s or below it", path)

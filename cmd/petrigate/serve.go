@@ -16,6 +16,7 @@ import (
 
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/internal/serve/control"
+	"github.com/petrigate/petrigate/internal/text"
 	"github.com/petrigate/petrigate/proxy"
 )
 
@@ -206,7 +207,7 @@ func listenError(addr string, err error) error {
 	if errors.Is(err, syscall.EADDRINUSE) {
 		return fmt.Errorf("listening at %s: another program has this port; petrigate status shows whether it is a proxy", addr)
 	}
-	return fmt.Errorf("listening at %s: %w", addr, innermost(err))
+	return fmt.Errorf("listening at %s: %w", addr, text.Innermost(err))
 }
 
 // endpoint is the URL by which clients of this machine reach the endpoint.

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/petrigate/petrigate/internal/serve/control"
+	"github.com/petrigate/petrigate/internal/text"
 	"github.com/petrigate/petrigate/proxy"
 )
 
@@ -110,7 +111,7 @@ func sessionsShow(s stdio) *cobra.Command {
 			}
 		}
 		if o.Waiting > 0 {
-			_, _ = fmt.Fprintf(s.out, "  waiting for a person: %s, see petrigate approvals\n", number(o.Waiting, "call"))
+			_, _ = fmt.Fprintf(s.out, "  waiting for a person: %s, see petrigate approvals\n", text.Count(o.Waiting, "call"))
 		}
 		for _, call := range o.Calls {
 			_, _ = fmt.Fprintf(s.out, "  open call #%d: %s, for %s\n", call.Number, call.Tool, age(call.Since))
@@ -151,7 +152,7 @@ func keptBy(nets []proxy.PolicyNet) string {
 	if len(shared) == 0 {
 		return ""
 	}
-	return ", except for what it shares with other sessions: " + strings.Join(allEscaped(shared), ", ")
+	return ", except for what it shares with other sessions: " + strings.Join(text.EscapeAll(shared), ", ")
 }
 
 func sessionsSettle(s stdio) *cobra.Command {

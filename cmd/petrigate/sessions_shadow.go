@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/petrigate/petrigate/internal/text"
 	"github.com/petrigate/petrigate/proxy"
 )
 
@@ -66,7 +67,7 @@ func printShadow(w io.Writer, r proxy.ShadowInfo) error {
 	if r.Policy {
 		what = "the policy, which is in shadow,"
 	}
-	if _, err := fmt.Fprintf(w, "%s would have refused %s and asked about %s\n", what, number(r.Refused, "call"), number(r.Asked, "call")); err != nil {
+	if _, err := fmt.Fprintf(w, "%s would have refused %s and asked about %s\n", what, text.Count(r.Refused, "call"), text.Count(r.Asked, "call")); err != nil {
 		return err
 	}
 	var rows [][]string
@@ -74,7 +75,7 @@ func printShadow(w io.Writer, r proxy.ShadowInfo) error {
 		rows = append(rows, []string{fmt.Sprint(a.Count), a.Decision, a.Tool, strings.Join(a.Nets, ", "), strings.Join(a.Rules, ", "), a.Reason})
 	}
 	if len(rows) > 0 {
-		if err := table(w, "", "TIMES|WOULD|TOOL|NETS|RULES|REASON", rows); err != nil {
+		if err := text.Table(w, "", "TIMES|WOULD|TOOL|NETS|RULES|REASON", rows); err != nil {
 			return err
 		}
 	}
@@ -93,7 +94,7 @@ func shadowState(n proxy.NetShadow) string {
 	if n.Parted {
 		parts = emptyMarking(n.Enforced) + ", which is another marking"
 	}
-	return fmt.Sprintf("had it blocked, %s; it would have refused %s and asked about %s", parts, number(n.Refused, "call"), number(n.Asked, "call"))
+	return fmt.Sprintf("had it blocked, %s; it would have refused %s and asked about %s", parts, text.Count(n.Refused, "call"), text.Count(n.Asked, "call"))
 }
 
 // emptyMarking is a marking for people, who would miss one without tokens.

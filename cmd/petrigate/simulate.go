@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/petrigate/petrigate/internal/text"
 )
 
 func newSimulate(s stdio) *cobra.Command {
@@ -41,11 +43,11 @@ func newSimulate(s stdio) *cobra.Command {
 		}
 		if *record != "" {
 			if err := sim.record(*record, f); err != nil {
-				return fmt.Errorf("recording to %s: %w", *record, innermost(err))
+				return fmt.Errorf("recording to %s: %w", *record, text.Innermost(err))
 			}
 		}
 		if sim.mistakes > 0 && !sim.terminal {
-			return fmt.Errorf("%s could not be done", number(sim.mistakes, "command"))
+			return fmt.Errorf("%s could not be done", text.Count(sim.mistakes, "command"))
 		}
 		return nil
 	}
@@ -66,7 +68,7 @@ const simulateHelp = `  call NAME [JSON]   make a call, as: call delete {"path":
 type simulator struct {
 	stage    *stage
 	out      io.Writer
-	ink      ink
+	ink      text.Ink
 	terminal bool // somebody types
 	moves    []move
 	calls    []*madeCall // by their numbers, from 1
@@ -81,7 +83,7 @@ func newSimulator(st *stage, s stdio) *simulator {
 
 // run does one command after the other.
 func (m *simulator) run(ctx context.Context, in io.Reader) error {
-	m.printf("%s; help says what can be done\n", number(len(m.stage.result.Policy.Nets()), "net"))
+	m.printf("%s; help says what can be done\n", text.Count(len(m.stage.result.Policy.Nets()), "net"))
 	m.possible()
 	lines, failed := typed(ctx, in)
 	for {
@@ -138,7 +140,7 @@ func (m *simulator) line(line string) (quit bool) {
 	}
 	if err != nil {
 		m.mistakes++
-		m.printf("%s %v\n", m.ink.in(red, "?"), err)
+		m.printf("%s %v\n", m.ink.In(text.Red, "?"), err)
 	}
 	return false
 }

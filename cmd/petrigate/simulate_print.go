@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/text"
 	"github.com/petrigate/petrigate/rules"
 )
 
@@ -21,7 +22,7 @@ func (m *simulator) tell(mv move) {
 	case mv.word == "succeed" || mv.word == "fail" || mv.word == "unknown":
 		m.printf("%s, %s\n", what, map[string]string{"succeed": "has succeeded", "fail": "has failed", "unknown": "may have succeeded or failed: it can still be told"}[mv.word])
 	case c.state == callRuns:
-		m.printf("%s %s runs; it can succeed or fail\n", m.ink.in(green, "allow:"), what)
+		m.printf("%s %s runs; it can succeed or fail\n", m.ink.In(text.Green, "allow:"), what)
 		if mv.word == "call" {
 			m.unconcerned(c.written)
 		}
@@ -29,9 +30,9 @@ func (m *simulator) tell(mv move) {
 			m.printf("  in shadow %s: %s\n", wouldSay(c.would), reason(c.would))
 		}
 	case c.state == callWaits:
-		m.printf("%s %s waits for a person: approve or deny\n  %s\n", m.ink.in(yellow, "ask:"), what, reason(c.refusal))
+		m.printf("%s %s waits for a person: approve or deny\n  %s\n", m.ink.In(text.Yellow, "ask:"), what, reason(c.refusal))
 	default:
-		m.printf("%s %s\n  %s\n", m.ink.in(red, "refuse:"), what, reason(c.refusal))
+		m.printf("%s %s\n  %s\n", m.ink.In(text.Red, "refuse:"), what, reason(c.refusal))
 		if way := m.way(mv, c); way != "" {
 			m.printf("  %s\n", way)
 		}
@@ -132,7 +133,7 @@ func (m *simulator) list(title string, names []string) {
 		more = fmt.Sprintf(" and %d more", len(names)-most)
 		names = names[:most]
 	}
-	m.printf("%s %s%s\n", m.ink.in(cyan, title), strings.Join(names, ", "), more)
+	m.printf("%s %s%s\n", m.ink.In(text.Cyan, title), strings.Join(names, ", "), more)
 }
 
 // status shows the nets and the open calls.

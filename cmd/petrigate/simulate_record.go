@@ -8,31 +8,32 @@ import (
 	"strings"
 
 	"github.com/petrigate/petrigate/internal/policy/policytest"
+	"github.com/petrigate/petrigate/internal/text"
 )
 
 // record writes the session as a file of one test, and runs it once: what is
 // written has to be true.
 func (m *simulator) record(path string, f stageFlags) error {
-	text := m.policyText(filepath.Dir(path), f) + "tests:\n  - name: recorded\n    steps:\n"
+	script := m.policyText(filepath.Dir(path), f) + "tests:\n  - name: recorded\n    steps:\n"
 	steps := m.stepsText()
 	if len(steps) == 0 {
 		m.printf("nothing was done, and nothing is recorded\n")
 		return nil
 	}
-	text += strings.Join(steps, "")
+	script += strings.Join(steps, "")
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if err != nil {
 		return err
 	}
-	_, err = file.WriteString(text)
+	_, err = file.WriteString(script)
 	if closed := file.Close(); err == nil {
 		err = closed
 	}
 	if err != nil {
 		return err
 	}
-	m.printf("recorded %s in %s\n", number(len(steps), "step"), path)
-	return m.replays(path, text)
+	m.printf("recorded %s in %s\n", text.Count(len(steps), "step"), path)
+	return m.replays(path, script)
 }
 
 // replays says where a test would not do what the session did.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/petrigate/petrigate/internal/policy"
 	"github.com/petrigate/petrigate/internal/policy/policytest"
+	"github.com/petrigate/petrigate/internal/text"
 )
 
 // testFlags are what test is asked to do.
@@ -152,7 +153,7 @@ func (r *testRun) open(name string) (f testFile, err error) {
 	if filepath.Ext(name) == ".jsonl" {
 		in, err := os.Open(name)
 		if err != nil {
-			return f, fmt.Errorf("opening the cases %s: %w", name, innermost(err))
+			return f, fmt.Errorf("opening the cases %s: %w", name, text.Innermost(err))
 		}
 		defer func() { _ = in.Close() }()
 		f.cases, err = policytest.RunCases(in)
@@ -160,7 +161,7 @@ func (r *testRun) open(name string) (f testFile, err error) {
 	}
 	src, err := os.ReadFile(name)
 	if err != nil {
-		return f, fmt.Errorf("reading the tests %s: %w", name, innermost(err))
+		return f, fmt.Errorf("reading the tests %s: %w", name, text.Innermost(err))
 	}
 	if f.file, err = policytest.Parse(name, src); err != nil {
 		return f, err

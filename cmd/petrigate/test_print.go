@@ -7,6 +7,7 @@ import (
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/policy"
 	"github.com/petrigate/petrigate/internal/policy/policytest"
+	"github.com/petrigate/petrigate/internal/text"
 )
 
 // print writes the report for people.
@@ -30,9 +31,9 @@ func (r *testReport) print(s stdio, verbose bool) error {
 		r.Coverage.print(&b)
 	}
 	if n := r.Passed + r.Failed; n+r.nothing > 0 {
-		fmt.Fprintf(&b, "%s: %d passed, %d failed", number(n, "test"), r.Passed, r.Failed)
+		fmt.Fprintf(&b, "%s: %d passed, %d failed", text.Count(n, "test"), r.Passed, r.Failed)
 		if r.nothing > 0 {
-			fmt.Fprintf(&b, "; %s without anything expected", number(r.nothing, "case"))
+			fmt.Fprintf(&b, "; %s without anything expected", text.Count(r.nothing, "case"))
 		}
 		b.WriteByte('\n')
 	}
@@ -40,8 +41,8 @@ func (r *testReport) print(s stdio, verbose bool) error {
 	return err
 }
 
-func (t *testedTest) print(b *strings.Builder, k ink, file string, verbose bool) {
-	words := map[string]string{"pass": k.in(green, "PASS"), "fail": k.in(red, "FAIL"), "unchecked": "----"}
+func (t *testedTest) print(b *strings.Builder, k text.Ink, file string, verbose bool) {
+	words := map[string]string{"pass": k.In(text.Green, "PASS"), "fail": k.In(text.Red, "FAIL"), "unchecked": "----"}
 	fmt.Fprintf(b, "  %s  %s\n", words[t.Result], t.Name)
 	if verbose {
 		for _, s := range t.Steps {
@@ -58,14 +59,14 @@ func (t *testedTest) print(b *strings.Builder, k ink, file string, verbose bool)
 	t.printFailure(b, k, file)
 }
 
-func (t *testedTest) printFailure(b *strings.Builder, k ink, file string) {
+func (t *testedTest) printFailure(b *strings.Builder, k text.Ink, file string) {
 	s := t.Steps[len(t.Steps)-1]
 	row := func(what, text string) { fmt.Fprintf(b, "            %-9s %s\n", what, text) }
-	fmt.Fprintf(b, "        %s: step %d: %s\n", k.in(bold, fmt.Sprintf("%s:%d:%d", file, s.Line, s.Column)), s.Step, s.Text)
+	fmt.Fprintf(b, "        %s: step %d: %s\n", k.In(text.Bold, fmt.Sprintf("%s:%d:%d", file, s.Line, s.Column)), s.Step, s.Text)
 	row("expected", t.Failure.Expected)
 	row("got", t.Failure.Got)
 	if len(s.Names) > 1 || len(s.Names) == 1 && s.Names[0] != s.Call {
-		row("names", strings.Join(allEscaped(s.Names), ", "))
+		row("names", strings.Join(text.EscapeAll(s.Names), ", "))
 	}
 	if s.Reason != "" {
 		row("reason", s.Reason)
@@ -80,7 +81,7 @@ func (t *testedTest) printFailure(b *strings.Builder, k ink, file string) {
 		row("help", `a person is asked: write "approve: true", or "expect: ask"`)
 	}
 	if t.left > 0 {
-		fmt.Fprintf(b, "            the test ends here; %s not played\n", number(t.left, "step"))
+		fmt.Fprintf(b, "            the test ends here; %s not played\n", text.Count(t.left, "step"))
 	}
 }
 
@@ -118,7 +119,7 @@ func marking(m gate.Marking) string {
 }
 
 func (c *testCoverage) print(b *strings.Builder) {
-	fmt.Fprintf(b, "coverage: %d%%, %d of %s\n", c.Percent, c.Done, number(c.Total, "item"))
+	fmt.Fprintf(b, "coverage: %d%%, %d of %s\n", c.Percent, c.Done, text.Count(c.Total, "item"))
 	for _, m := range c.Missing {
 		fmt.Fprintf(b, "  %s  %s\n", gate.Position(m.Rule), m.told())
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/internal/policy"
+	"github.com/petrigate/petrigate/internal/text"
 )
 
 // tlsFiles finds files for TLS that cannot be used. One that cannot be read is
@@ -64,7 +65,7 @@ func (f *tlsSection) read(key, path string) []byte {
 	}
 	data, err := os.ReadFile(path)
 	if err != nil {
-		f.report(f.missing, key, fmt.Sprintf("reading %s: %v", path, innermost(err)), "")
+		f.report(f.missing, key, fmt.Sprintf("reading %s: %v", path, text.Innermost(err)), "")
 		if f.missing == policy.Warning {
 			f.problems[len(f.problems)-1].Code = codeTLSHere
 		}

@@ -12,6 +12,7 @@ import (
 	"unicode"
 
 	"github.com/petrigate/petrigate/config"
+	"github.com/petrigate/petrigate/internal/text"
 )
 
 // leastToken is the length of a token that nobody guesses.
@@ -31,7 +32,7 @@ func loadTokens(w io.Writer, l config.Listen, endpoint string) (tokens, error) {
 	t, err := readTokens(path)
 	if errors.Is(err, os.ErrNotExist) && l.TokenFile == "" {
 		if t.unnamed, err = makeToken(path); err != nil {
-			return tokens{}, fmt.Errorf("keeping a token for HTTP in %s: %w; set listen.tokenFile, or XDG_STATE_HOME", filepath.Dir(path), innermost(err))
+			return tokens{}, fmt.Errorf("keeping a token for HTTP in %s: %w; set listen.tokenFile, or XDG_STATE_HOME", filepath.Dir(path), text.Innermost(err))
 		}
 		announceToken(w, t.unnamed, path, endpoint)
 	}

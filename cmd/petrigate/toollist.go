@@ -15,6 +15,7 @@ import (
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/policy"
 	"github.com/petrigate/petrigate/internal/policy/verify"
+	"github.com/petrigate/petrigate/internal/text"
 	"github.com/petrigate/petrigate/proxy"
 )
 
@@ -73,7 +74,7 @@ func (f checkFlags) knownTools(ctx context.Context, s stdio, cfg *config.Config)
 func recordedTools(path string) ([]listedTool, error) {
 	b, err := os.ReadFile(path)
 	if err != nil {
-		return nil, fmt.Errorf("reading the tool list %s: %w", path, innermost(err))
+		return nil, fmt.Errorf("reading the tool list %s: %w", path, text.Innermost(err))
 	}
 	var list struct {
 		Tools []json.RawMessage `json:"tools"`
@@ -280,7 +281,7 @@ func liveTools(ctx context.Context, s stdio, cfg *config.Config) ([]listedTool, 
 	for _, warning := range status.Warnings {
 		_, _ = fmt.Fprintln(s.err, "petrigate: warning:", warning)
 	}
-	_, _ = fmt.Fprintf(s.err, "%s of %s\n", number(len(tools), "tool"), number(len(status.Upstreams), "upstream"))
+	_, _ = fmt.Fprintf(s.err, "%s of %s\n", text.Count(len(tools), "tool"), text.Count(len(status.Upstreams), "upstream"))
 	return asListed(tools), err
 }
 
@@ -312,7 +313,7 @@ func awaitUpstreams(ctx context.Context, w io.Writer, p *plant) {
 			return
 		case <-tick.C:
 			bar.say(func() string {
-				return fmt.Sprintf("waiting for %s (%s)", and(silentNames(p)), time.Since(begin).Round(time.Second))
+				return fmt.Sprintf("waiting for %s (%s)", text.And(silentNames(p)), time.Since(begin).Round(time.Second))
 			})
 		}
 	}

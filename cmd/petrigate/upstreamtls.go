@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"github.com/petrigate/petrigate/config"
+	"github.com/petrigate/petrigate/internal/text"
 )
 
 // upstreamTLS reads the files by which a server is known; nil: it is known in
@@ -19,7 +20,7 @@ func upstreamTLS(s config.Server) (*tls.Config, error) {
 	if s.TLS.CA != "" {
 		pem, err := os.ReadFile(s.TLS.CA)
 		if err != nil {
-			return nil, tlsError(s, fmt.Errorf("%s: %w", s.TLS.CA, innermost(err)))
+			return nil, tlsError(s, fmt.Errorf("%s: %w", s.TLS.CA, text.Innermost(err)))
 		}
 		c.RootCAs = x509.NewCertPool()
 		if !c.RootCAs.AppendCertsFromPEM(pem) {

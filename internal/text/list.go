@@ -1,0 +1,31 @@
+package text
+
+import (
+	"fmt"
+	"strings"
+)
+
+// And joins names as a sentence lists them: "a, b and c".
+func And(names []string) string {
+	if len(names) < 2 {
+		return strings.Join(names, "")
+	}
+	return strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
+}
+
+// Count returns a number with its noun, in the plural where it is not 1.
+func Count(n int, noun string) string {
+	if n != 1 {
+		noun += "s"
+	}
+	return fmt.Sprintf("%d %s", n, noun)
+}
+
+// EscapeAll is [Escape] of each text.
+func EscapeAll(texts []string) []string {
+	out := make([]string, len(texts))
+	for i, each := range texts {
+		out[i] = Escape(each)
+	}
+	return out
+}
