@@ -49,10 +49,16 @@ func (s *Session) Offer(tools []Call) {
 func (s *Session) Advertise(now time.Time) (a Advertised) {
 	s.Tick(now)
 	s.update(func(state *State) *Delta {
-		a = newAdviser(s.policy, state, acting, now).advise()
+		a = s.policy.Advertise(state, state.Tools, now)
 		return nil
 	})
 	return a
+}
+
+// Advertise is [Session.Advertise] of these tools in the state s, at the time
+// now. It moves no clock.
+func (p *Policy) Advertise(s *State, tools []Call, now time.Time) Advertised {
+	return newAdviser(p, s, tools, acting, now).advise()
 }
 
 func (v *adviser) advise() Advertised {
@@ -60,7 +66,7 @@ func (v *adviser) advise() Advertised {
 	a := Advertised{Conflict: v.conflict, Ignored: v.ignored}
 	for i, net := range v.hides() {
 		if net < 0 {
-			a.Tools = append(a.Tools, v.state.Tools[i].Tool)
+			a.Tools = append(a.Tools, v.tools[i].Tool)
 		} else {
 			a.Hidden = append(a.Hidden, v.hidden(i, net))
 		}
@@ -70,7 +76,7 @@ func (v *adviser) advise() Advertised {
 
 // hides is, for each tool, the first of the heeded nets that hides it; -1 if none does.
 func (v *adviser) hides() []int {
-	hides := make([]int, len(v.state.Tools))
+	hides := make([]int, len(v.tools))
 	for i := range hides {
 		hides[i] = -1
 		if k := slices.IndexFunc(v.heeded, func(l *allowlist) bool { return l.blocked[i] }); k >= 0 {
@@ -82,7 +88,7 @@ func (v *adviser) hides() []int {
 
 // hidden is what the net says against the tool.
 func (v *adviser) hidden(tool, net int) Hidden {
-	h := Hidden{Tool: v.state.Tools[tool].Tool}
+	h := Hidden{Tool: v.tools[tool].Tool}
 	v.judge(tool)
 	for k := range v.j.findings {
 		if f := &v.j.findings[k]; f.net.index == net {

@@ -20,6 +20,7 @@ type judgement struct {
 	manual   bool
 	known    bool       // an active net gates a certain name, or holds it free
 	bare     bool       // no map gives a name
+	offered  []Call     // the tools that can be called; nil: those of the state
 	world    world      // acting, where not said otherwise
 	ticked   []NetDelta // what the clock has changed in the nets that were asked
 	shadows  []inShadow // that the call concerns
@@ -51,6 +52,26 @@ type choice struct {
 	name       string
 }
 
+// Classify is what each active net says of the call in the state s, in the
+// order of the policy, the abstaining ones included.
+func (p *Policy) Classify(s *State, c Call) (vs []Verdict) {
+	j := &p.Prepare(c).judgement
+	j.classify(s)
+	j.yield()
+	shadow := j.in(enforced)
+	shadow.yield()
+	said := j.verdicts(shadow)
+	for i, n := range p.nets {
+		switch {
+		case len(said) > 0 && said[0].Net == n.Name:
+			vs, said = append(vs, said[0]), said[1:]
+		case s.Nets[i].Active:
+			vs = append(vs, Verdict{Net: n.Name, Rule: n.Rule, Shadow: n.Shadow})
+		}
+	}
+	return vs
+}
+
 // name finds the labels of the call; it does not look at the state.
 func (j *judgement) name() {
 	j.tools = physical(j.call, j.toolRoom[:0])
@@ -65,6 +86,7 @@ func (j *judgement) name() {
 func (j *judgement) classify(s *State) {
 	j.state = s
 	j.findings, j.choices = j.findingRoom[:0], j.choiceRoom[:0]
+	j.blocked, j.manual, j.known, j.ticked, j.shadows = false, false, false, nil, nil
 	set := netSet(j.setRoom[:])
 	if j.policy.touch.words > len(set) {
 		set = make(netSet, j.policy.touch.words)

@@ -35,6 +35,19 @@ func (n *net) prepareClock() {
 	}
 }
 
+// Tick moves the active nets of s to the time t, see [Session.Tick].
+func (p *Policy) Tick(s *State, t time.Time) *Delta {
+	d := &Delta{}
+	for _, i := range p.timed {
+		if data := s.Nets[i]; data.Active {
+			if moved := p.nets[i].at(data, t); moved != data {
+				d.set(i, moved)
+			}
+		}
+	}
+	return d
+}
+
 // at is the state of the net at the time t: d, moved as far as its clock
 // allows; an inactive net has none. It is d itself if the clock changes nothing.
 func (n *net) at(d *NetData, t time.Time) *NetData {

@@ -5,6 +5,32 @@ import (
 	"slices"
 )
 
+// A Prepared call has its names, which do not depend on the state: they are
+// found before a state is locked. It is for one goroutine at a time.
+type Prepared struct {
+	// Offered are the tools that can be called, in place of [State.Tools] where
+	// it is not nil; see [Session.Offer].
+	Offered []Call
+
+	call      Call
+	judgement judgement
+}
+
+// Prepare finds the names of c. The arguments of c must not change while
+// the call is open.
+func (p *Policy) Prepare(c Call) *Prepared {
+	q := &Prepared{call: c}
+	q.judgement = judgement{policy: p, call: &q.call}
+	q.judgement.name()
+	return q
+}
+
+// Decide is [Policy.Decide] of the call. It can be asked again, of another state.
+func (q *Prepared) Decide(s *State, g *Grant) (Decision, *Delta) {
+	q.judgement.offered = q.Offered
+	return q.judgement.decide(s, g)
+}
+
 // Decide answers c on the state s: an [Allow], a [Refusal] or an [Ask], with
 // what it changes. It changes nothing itself: the caller applies the delta to
 // this very state, or decides again. The ticket of the Allow belongs to no
@@ -12,9 +38,7 @@ import (
 //
 // The hooks of the nets run in here; see [Net.Validate].
 func (p *Policy) Decide(s *State, c Call, g *Grant) (Decision, *Delta) {
-	j := judgement{policy: p, call: &c}
-	j.name()
-	return j.decide(s, g)
+	return p.Prepare(c).Decide(s, g)
 }
 
 // decide is the pipeline. The order of its steps is the policy: nothing is

@@ -55,6 +55,10 @@ type Grant struct {
 // Grant is the consent to everything that a asks for.
 func (a *Ask) Grant() *Grant { return &Grant{Number: a.Number, Steps: a.Steps} }
 
+// Withdraw is the change of a state in which the call of a waits no longer and
+// is not decided again.
+func (a *Ask) Withdraw() *Delta { return &Delta{Answered: a.Number} }
+
 // Kind says which phase of the decision refused.
 type Kind string
 

@@ -47,6 +47,8 @@
 //
 // A [Policy] never changes. [Policy.Decide] and [Policy.Settle] are functions
 // of a policy and a [State] that yield a [Delta]; a [Session] keeps a state in
-// memory and applies the deltas under its lock. The package has no clock, no
-// input or output, no goroutine and no logger of its own.
+// memory and applies the deltas under its lock. Whatever a session is asked can
+// be asked of a policy and a state, by a store that keeps states in its own way;
+// [Policy.Adopt] takes a state over from another policy. The package has no
+// clock, no input or output, no goroutine and no logger of its own.
 package gate

@@ -21,20 +21,26 @@ func (s *Session) Activate(net string) error { return s.toggle(net, true) }
 // It is for this session; see [Policy.Switch] for those that are made later.
 func (s *Session) Deactivate(net string) error { return s.toggle(net, false) }
 
-func (s *Session) toggle(name string, on bool) error {
-	n, err := s.policy.dynamic(name)
-	if err != nil {
-		return err
-	}
-	s.update(func(state *State) *Delta {
-		data := state.Nets[n.index]
-		if data.Active == on {
-			err = n.already(on, s.policy.netNames(func(n *net) bool { return state.Nets[n.index].Active }))
-			return nil
-		}
-		return &Delta{Nets: []NetDelta{{Net: n.index, Data: data.switched(on)}}}
+func (s *Session) toggle(name string, on bool) (err error) {
+	s.update(func(state *State) (d *Delta) {
+		d, err = s.policy.Toggle(state, name, on)
+		return d
 	})
 	return err
+}
+
+// Toggle activates or deactivates a net in the state s, see [Session.Activate]
+// and [Session.Deactivate].
+func (p *Policy) Toggle(s *State, name string, on bool) (*Delta, error) {
+	n, err := p.dynamic(name)
+	if err != nil {
+		return nil, err
+	}
+	data := s.Nets[n.index]
+	if data.Active == on {
+		return nil, n.already(on, p.netNames(func(n *net) bool { return s.Nets[n.index].Active }))
+	}
+	return &Delta{Nets: []NetDelta{{Net: n.index, Data: data.switched(on)}}}, nil
 }
 
 // Switch is the list of active nets with one of them switched on or off, in

@@ -19,8 +19,7 @@ func (s *Session) Replay(entries []Entry) {
 		if e.Outcome == Failure {
 			continue
 		}
-		j := judgement{policy: s.policy, call: &e.Call}
-		j.name()
+		j := &s.policy.Prepare(e.Call).judgement
 		var number uint64
 		s.update(func(state *State) *Delta {
 			j.classify(state)

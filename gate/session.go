@@ -1,8 +1,6 @@
 package gate
 
 import (
-	"cmp"
-	"slices"
 	"sync"
 	"time"
 )
@@ -86,10 +84,9 @@ func (s *Session) updateWith(shared []*Shared, f func(*State) *Delta) {
 // A grant is good for one admission of the call that was asked about. The
 // arguments of c must not change while the call is open.
 func (s *Session) Decide(c Call, g *Grant) (d Decision) {
-	j := judgement{policy: s.policy, call: &c}
-	j.name()
+	prepared := s.policy.Prepare(c)
 	s.update(func(state *State) (delta *Delta) {
-		d, delta = j.decide(state, g)
+		d, delta = prepared.Decide(state, g)
 		return delta
 	})
 	if a, ok := d.(*Allow); ok {
@@ -108,27 +105,14 @@ func (s *Session) tell(c Call, d Decision) {
 
 // Withdraw ends a waiting call that will not be decided again.
 func (s *Session) Withdraw(a *Ask) {
-	s.update(func(*State) *Delta { return &Delta{Answered: a.Number} })
+	s.update(func(*State) *Delta { return a.Withdraw() })
 }
 
 // Tick tells the time. Deciding and classifying do that by themselves for the
 // nets that they ask; call it before asking for the state of the nets where
 // there are some that go by the clock. The zero time is of no effect.
 func (s *Session) Tick(now time.Time) {
-	s.update(func(state *State) *Delta { return s.policy.tick(state, now) })
-}
-
-// tick moves all active nets to the time t.
-func (p *Policy) tick(s *State, t time.Time) *Delta {
-	d := &Delta{}
-	for _, i := range p.timed {
-		if data := s.Nets[i]; data.Active {
-			if moved := p.nets[i].at(data, t); moved != data {
-				d.set(i, moved)
-			}
-		}
-	}
-	return d
+	s.update(func(state *State) *Delta { return s.policy.Tick(state, now) })
 }
 
 // Settle is [Ticket.Settle] for a call known by its number.
@@ -168,53 +152,25 @@ func (t *Ticket) SettleAt(o Outcome, ended time.Time) bool {
 // Close settles as [Unknown] unless the call is settled.
 func (t *Ticket) Close() { t.Settle(Unknown) }
 
-// Classify is what each active net says of the call, in order, the abstaining
-// ones included. It changes nothing.
+// Classify is [Policy.Classify] on the present state.
 func (s *Session) Classify(c Call) (vs []Verdict) {
-	j := judgement{policy: s.policy, call: &c}
-	j.name()
 	s.update(func(state *State) *Delta {
-		j.classify(state)
-		j.yield()
-		shadow := j.in(enforced)
-		shadow.yield()
-		said := j.verdicts(shadow)
-		for i, n := range s.policy.nets {
-			switch {
-			case len(said) > 0 && said[0].Net == n.Name:
-				vs, said = append(vs, said[0]), said[1:]
-			case state.Nets[i].Active:
-				vs = append(vs, Verdict{Net: n.Name, Rule: n.Rule, Shadow: n.Shadow})
-			}
-		}
+		vs = s.policy.Classify(state, c)
 		return nil
 	})
 	return vs
 }
 
-// Reset puts every net back to its start; calls in flight settle without
-// effect. Which nets are active, and what waits for a person, stays, and so do
-// the nets that are shared with other sessions: see [Shared.Reset].
+// Reset is [Policy.Reset] of the session; for what it shares, see [Shared.Reset].
 func (s *Session) Reset() {
-	s.update(func(state *State) *Delta {
-		d := &Delta{}
-		for i, n := range s.policy.nets {
-			if state.Owners[n.Scope] == 0 {
-				d.set(i, n.fresh(state.Nets[i].Active))
-			}
-		}
-		return d
-	})
+	s.update(s.policy.Reset)
 }
 
 // Open lists the calls that were admitted and not settled, oldest first.
 func (s *Session) Open() (open []Holder) {
 	s.update(func(state *State) *Delta {
-		for _, c := range state.Calls {
-			open = append(open, c.holder())
-		}
+		open = state.Open()
 		return nil
 	})
-	slices.SortFunc(open, func(a, b Holder) int { return cmp.Compare(a.Number, b.Number) })
 	return open
 }

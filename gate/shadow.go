@@ -34,7 +34,7 @@ type inShadow struct {
 
 // in is what the nets in shadow say of the call in that world.
 func (j *judgement) in(w world) *judgement {
-	k := &judgement{policy: j.policy, call: j.call, state: j.state, tools: j.tools, labels: j.labels, bare: j.bare, world: w, known: j.known}
+	k := &judgement{policy: j.policy, call: j.call, state: j.state, tools: j.tools, labels: j.labels, bare: j.bare, offered: j.offered, world: w, known: j.known}
 	k.findings, k.choices = k.findingRoom[:0], k.choiceRoom[:0]
 	for _, s := range j.shadows {
 		if w == enforced {
@@ -144,14 +144,20 @@ type ShadowState struct {
 // Shadow reports on the nets in shadow.
 func (s *Session) Shadow() (r ShadowReport) {
 	s.update(func(state *State) *Delta {
-		r.WouldCount = state.Would
-		for i, n := range s.policy.nets {
-			if data := state.Nets[i]; n.Shadow {
-				r.Nets = append(r.Nets, n.shadowState(data))
-			}
-		}
+		r = s.policy.ShadowOf(state)
 		return nil
 	})
+	return r
+}
+
+// ShadowOf reports on the nets in shadow in the state s.
+func (p *Policy) ShadowOf(s *State) ShadowReport {
+	r := ShadowReport{WouldCount: s.Would}
+	for i, n := range p.nets {
+		if n.Shadow {
+			r.Nets = append(r.Nets, n.shadowState(s.Nets[i]))
+		}
+	}
 	return r
 }
 

@@ -31,7 +31,7 @@ type SharedOptions struct {
 func NewShared(p *Policy, scope Scope, o SharedOptions) *Shared {
 	h := &Shared{policy: p, scope: scope}
 	s := p.NewState(o.Active)
-	s.Apply(p.tick(s, o.Time))
+	s.Apply(p.Tick(s, o.Time))
 	for i, n := range p.nets {
 		if n.Scope == scope {
 			h.nets, h.data = append(h.nets, i), append(h.data, s.Nets[i])

@@ -1,6 +1,8 @@
 package gate
 
 import (
+	"cmp"
+	"slices"
 	"time"
 
 	"github.com/petrigate/petrigate/internal/petri"
@@ -24,7 +26,22 @@ type State struct {
 	// of the net; 0: all are its own.
 	Owners [3]uint64
 
-	ids map[string]int // of Calls and Asks: how many have each
+	policy *Policy
+	ids    map[string]int // of Calls and Asks: how many have each
+}
+
+// Policy is the policy whose state this is: the one that made it, or that
+// took it over by [Policy.Adopt].
+func (s *State) Policy() *Policy { return s.policy }
+
+// Open lists the calls that were admitted and not settled, oldest first.
+func (s *State) Open() []Holder {
+	var open []Holder
+	for _, c := range s.Calls {
+		open = append(open, c.holder())
+	}
+	slices.SortFunc(open, func(a, b Holder) int { return cmp.Compare(a.Number, b.Number) })
+	return open
 }
 
 // NetData is the state of one net. It is replaced and never changed.
@@ -104,9 +121,10 @@ func (d *Delta) of(net int) *NetData {
 // NewState is the initial state. The named nets are active, all if active is nil.
 func (p *Policy) NewState(active []string) *State {
 	s := &State{
-		Calls: make(map[uint64]*OpenCall),
-		Asks:  make(map[uint64]*OpenAsk),
-		ids:   make(map[string]int),
+		Calls:  make(map[uint64]*OpenCall),
+		Asks:   make(map[uint64]*OpenAsk),
+		policy: p,
+		ids:    make(map[string]int),
 	}
 	on := make(map[string]bool, len(active))
 	for _, name := range active {
@@ -123,6 +141,19 @@ func (n *net) fresh(active bool) *NetData {
 	d := &NetData{Active: active, Marking: n.start}
 	if n.Shadow {
 		d.Shadow = &ShadowData{Enforced: &NetData{Active: active, Marking: n.start}}
+	}
+	return d
+}
+
+// Reset puts every net of s back to its start; calls in flight settle without
+// effect. Which nets are active, and what waits for a person, stays, and so do
+// the nets that are shared with other sessions, see [State.Owners].
+func (p *Policy) Reset(s *State) *Delta {
+	d := &Delta{}
+	for i, n := range p.nets {
+		if s.Owners[n.Scope] == 0 {
+			d.set(i, n.fresh(s.Nets[i].Active))
+		}
 	}
 	return d
 }

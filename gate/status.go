@@ -76,11 +76,18 @@ func (d *NetData) activity() string {
 // Nets is the state of every net, in the order of the policy.
 func (s *Session) Nets() (nets []NetState) {
 	s.update(func(state *State) *Delta {
-		for i, n := range s.policy.nets {
-			nets = append(nets, n.state(state, state.Nets[i]))
-		}
+		nets = s.policy.NetsOf(state)
 		return nil
 	})
+	return nets
+}
+
+// NetsOf is the state of every net in s, in the order of the policy.
+func (p *Policy) NetsOf(s *State) []NetState {
+	var nets []NetState
+	for i, n := range p.nets {
+		nets = append(nets, n.state(s, s.Nets[i]))
+	}
 	return nets
 }
 
@@ -169,14 +176,18 @@ func (n *net) enabled(d *NetData) (list []Enabled) {
 // where the net is not one of a limit, or the verdict names no transition.
 func (s *Session) Left(v Verdict) (calls int, ok bool) {
 	s.update(func(state *State) *Delta {
-		for i, n := range s.policy.nets {
-			if n.Name == v.Net && n.Cause == CauseLimit {
-				calls, ok = n.left(v.Transition, state.Nets[i].deciding().Marking)
-			}
-		}
+		calls, ok = s.policy.Left(state, v)
 		return nil
 	})
 	return calls, ok
+}
+
+// Left is [Session.Left] in the state s.
+func (p *Policy) Left(s *State, v Verdict) (calls int, ok bool) {
+	if n := p.byName[v.Net]; n != nil && n.Cause == CauseLimit {
+		return n.left(v.Transition, s.Nets[n.index].deciding().Marking)
+	}
+	return 0, false
 }
 
 // left counts how often the transition can fire one after the other.

@@ -12,7 +12,7 @@ func (j *judgement) yield() {
 	if !j.blocked || !slices.ContainsFunc(j.findings, func(f finding) bool { return f.kind == Blocked && f.net.Advisory }) {
 		return
 	}
-	v := newAdviser(j.policy, j.state, j.world, j.call.Time)
+	v := newAdviser(j.policy, j.state, j.callable(), j.world, j.call.Time)
 	v.heed()
 	j.blocked = false
 	for i := range j.findings {
@@ -25,11 +25,20 @@ func (j *judgement) yield() {
 	j.manual = len(j.steps()) > 0
 }
 
+// callable are the tools that can be called, as far as they are known.
+func (j *judgement) callable() []Call {
+	if j.offered != nil {
+		return j.offered
+	}
+	return j.state.Tools
+}
+
 // adviser finds out which tools the nets block now, and which nets yield.
 type adviser struct {
 	policy *Policy
 	state  *State
-	world  world // acting, or enforced
+	tools  []Call // that can be called
+	world  world  // acting, or enforced
 	now    time.Time
 
 	lists    []*allowlist // by net; nil: it narrows nothing
@@ -47,15 +56,15 @@ type allowlist struct {
 	left    int    // how many tools it lets pass
 }
 
-func newAdviser(p *Policy, s *State, w world, now time.Time) *adviser {
-	return &adviser{policy: p, state: s, world: w, now: now, lists: make([]*allowlist, len(p.nets)), yields: make([]bool, len(p.nets))}
+func newAdviser(p *Policy, s *State, tools []Call, w world, now time.Time) *adviser {
+	return &adviser{policy: p, state: s, tools: tools, world: w, now: now, lists: make([]*allowlist, len(p.nets)), yields: make([]bool, len(p.nets))}
 }
 
 // heed decides which nets are heeded: all required ones, and then, by priority,
 // each advisory one that no recovery net overrules and that leaves a tool which
 // those before it let pass.
 func (v *adviser) heed() {
-	for i := range v.state.Tools {
+	for i := range v.tools {
 		v.judge(i)
 		v.add(&v.j, i)
 		if v.world == enforced {
@@ -64,7 +73,7 @@ func (v *adviser) heed() {
 	}
 	v.recover()
 	lists := v.ordered()
-	blocked := make([]bool, len(v.state.Tools))
+	blocked := make([]bool, len(v.tools))
 	for _, l := range lists {
 		if !l.net.Advisory {
 			l.narrow(blocked)
@@ -116,7 +125,7 @@ func (v *adviser) disagreement(lists []*allowlist, yield []string, some bool) *C
 
 // judge asks the nets about one tool.
 func (v *adviser) judge(tool int) {
-	c := v.state.Tools[tool]
+	c := v.tools[tool]
 	c.Args, c.Time = nil, v.now
 	v.j = judgement{policy: v.policy, call: &c, bare: true}
 	v.j.name()
@@ -135,7 +144,7 @@ func (v *adviser) add(j *judgement, tool int) {
 // list is the list of the net, made if it is not there.
 func (v *adviser) list(n *net) *allowlist {
 	if v.lists[n.index] == nil {
-		v.lists[n.index] = &allowlist{net: n, blocked: make([]bool, len(v.state.Tools)), left: len(v.state.Tools)}
+		v.lists[n.index] = &allowlist{net: n, blocked: make([]bool, len(v.tools)), left: len(v.tools)}
 	}
 	return v.lists[n.index]
 }

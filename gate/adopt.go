@@ -1,0 +1,84 @@
+package gate
+
+import (
+	"maps"
+	"slices"
+)
+
+// Fate is what becomes of the state of a net when another policy takes over.
+type Fate uint8
+
+const (
+	Continued Fate = iota // the net is the same, and so is its state
+	Begun                 // the net is new, or another one under its name: it is at its start
+	Dropped               // the net is no longer there
+)
+
+// A Kept is what [Policy.Adopt] made of one net.
+type Kept struct {
+	Net  string
+	Fate Fate
+
+	// Lost says that the state of a net that is dropped, or begun anew, was not
+	// that of its start, or had calls in flight.
+	Lost bool
+}
+
+// Adopt is the state s of another policy as a state of to, with what became of
+// each net: those of to in order, then the dropped ones. A net keeps its
+// state if its name, its fingerprint and whether it is in shadow are as they
+// were; every other net begins at its start, active if it is named in active,
+// or if that is nil. Calls in flight and calls that wait stay, and move the
+// nets that are kept. s is not changed.
+func (p *Policy) Adopt(s *State, active []string) (*State, []Kept) {
+	to, from := p.NewState(active), s.policy
+	to.Owners, to.Last, to.Spent, to.Tools, to.Would = s.Owners, s.Last, slices.Clip(s.Spent), s.Tools, s.Would
+	to.Asks, to.ids = maps.Clone(s.Asks), maps.Clone(s.ids)
+	kept := make([]Kept, 0, len(p.nets))
+	numbers := make(map[int]int) // of the nets that continue, by what they were
+	for _, n := range p.nets {
+		old := from.byName[n.Name]
+		if n.continues(old) {
+			to.Nets[n.index] = s.Nets[old.index]
+			numbers[old.index] = n.index
+			kept = append(kept, Kept{Net: n.Name})
+			continue
+		}
+		kept = append(kept, Kept{Net: n.Name, Fate: Begun, Lost: old.loses(s)})
+	}
+	for _, old := range from.nets {
+		if p.byName[old.Name] == nil {
+			kept = append(kept, Kept{Net: old.Name, Fate: Dropped, Lost: old.loses(s)})
+		}
+	}
+	for number, c := range s.Calls {
+		to.Calls[number] = c.renumbered(numbers)
+	}
+	return to, kept
+}
+
+// continues reports whether the state of old is one of n; old may be nil.
+func (n *net) continues(old *net) bool {
+	return old != nil && n.print == old.print && n.Shadow == old.Shadow
+}
+
+// loses reports whether the net, if there is one, is not at its start.
+func (n *net) loses(s *State) bool {
+	if n == nil {
+		return false
+	}
+	d := s.Nets[n.index].deciding()
+	return len(d.Flights) > 0 || !slices.Equal(d.Marking, []int(n.start))
+}
+
+// renumbered is c with the numbers that its nets have in another policy.
+func (c *OpenCall) renumbered(numbers map[int]int) *OpenCall {
+	moved := *c
+	moved.Nets = nil
+	for _, old := range c.Nets {
+		if i, ok := numbers[old]; ok {
+			moved.Nets = append(moved.Nets, i)
+		}
+	}
+	return &moved
+}
