@@ -58,7 +58,7 @@ func (p *Proxy) launch(t *toolCall, ticket *gate.Ticket) {
 	t.mu.Unlock()
 	if stopped != nil { // it is never sent
 		t.release()
-		p.settle(t, ticket, gate.Failure, "")
+		p.settle(t.settled(), ticket, gate.Failure, "")
 		t.conclude(func() {})
 		return
 	}
@@ -265,11 +265,11 @@ func (f *flight) finish(t *toolCall, r upstream.Reply) {
 		if open = why == ""; open {
 			return
 		}
-		p.settle(f.call, f.ticket, gate.Failure, "")
+		p.settle(f.call.settled(), f.ticket, gate.Failure, "")
 		t.answer(unanswered("unsupported", gate.Failure, why))
 		return
 	}
-	p.settle(f.call, f.ticket, outcome(r, facts), "")
+	p.settle(f.call.settled(), f.ticket, outcome(r, facts), "")
 	t.deliver(r, facts)
 }
 
@@ -293,7 +293,7 @@ func (f *flight) settleParked(r upstream.Reply) {
 	}
 	defer f.settles()
 	defer f.ticket.Close()
-	p.settle(f.call, f.ticket, outcome(r, f.facts(r)), "")
+	p.settle(f.call.settled(), f.ticket, outcome(r, f.facts(r)), "")
 }
 
 // facts is what the reply says about the end of the call. Where a net moves by
@@ -316,6 +316,6 @@ func (f *flight) settleLate(r upstream.Reply) {
 	}
 	if o := outcome(r, f.facts(r)); o != gate.Unknown {
 		t.proxy.log.Info("late answer", "tool", t.tool.canonical, "call", f.ticket.Number, "outcome", audit.OutcomeName(o))
-		t.proxy.settle(t, f.ticket, o, "late answer")
+		t.proxy.settle(t.settled(), f.ticket, o, "late answer")
 	}
 }

@@ -74,7 +74,7 @@ func (s *pauses) take(id string) *pause {
 // not gone on with: nothing more happens.
 func (p *Proxy) paused(x *pause) {
 	p.log.Info("the client did not come back with what it was asked for", "tool", x.call.tool.canonical, "call", x.ticket.Number)
-	p.settle(x.call, x.ticket, gate.Failure, "no input")
+	p.settle(x.call.settled(), x.ticket, gate.Failure, "no input")
 	x.ticket.Close()
 }
 

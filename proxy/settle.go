@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"errors"
+	"time"
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/serve/audit"
@@ -33,23 +34,32 @@ func outcome(r upstream.Reply, facts wire.Facts) gate.Outcome {
 	}
 }
 
+// A settled value is what the record of an outcome says of a call.
+type settled struct {
+	session *session
+	tool    string // canonical
+	since   time.Time
+}
+
+func (t *toolCall) settled() settled { return settled{t.client.session, t.tool.canonical, t.gate.Time} }
+
 // settle records how a call ended and then tells the nets. Where it cannot be
 // recorded, no token is produced: the call stays open for an operator.
-func (p *Proxy) settle(t *toolCall, ticket *gate.Ticket, o gate.Outcome, by string) {
+func (p *Proxy) settle(c settled, ticket *gate.Ticket, o gate.Outcome, by string) {
 	now := p.options.Now()
 	if p.recorder.Active() {
 		err := p.recorder.Write(audit.Outcome{
-			Time: now, Event: "outcome", Session: t.client.session.id, Call: ticket.Number,
-			Tool: t.tool.canonical, Outcome: audit.OutcomeName(o), By: by,
-			Millis: float64(now.Sub(t.gate.Time).Microseconds()) / 1000,
+			Time: now, Event: "outcome", Session: c.session.id, Call: ticket.Number,
+			Tool: c.tool, Outcome: audit.OutcomeName(o), By: by,
+			Millis: float64(now.Sub(c.since).Microseconds()) / 1000,
 		})
 		if err != nil {
-			p.log.Error("the outcome stays unknown", "tool", t.tool.canonical, "call", ticket.Number, "error", err)
+			p.log.Error("the outcome stays unknown", "tool", c.tool, "call", ticket.Number, "error", err)
 			o = gate.Unknown
 		}
 	}
 	ticket.SettleAt(o, now)
-	p.advisor.touch(t.client.session)
+	p.advisor.touch(c.session)
 }
 
 // takeBack ends a call that was allowed and is not made.

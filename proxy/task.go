@@ -1,7 +1,6 @@
 package proxy
 
 import (
-	"bytes"
 	"errors"
 	"slices"
 	"sync"
@@ -27,8 +26,8 @@ type task struct {
 	id       string
 	theirs   string // as the upstream calls it
 	upstream *upstreamState
-	modern   bool      // the upstream made it in the newer era
-	call     *toolCall // what is left of it: no stream, no arguments
+	modern   bool // the upstream made it in the newer era
+	origin   origin
 	ticket   *gate.Ticket
 	token    int64 // of the progress that the upstream tells; 0: none
 	made     time.Time
@@ -51,7 +50,7 @@ type task struct {
 }
 
 // owner is the session whose task it is.
-func (x *task) owner() *session { return x.call.client.session }
+func (x *task) owner() *session { return x.origin.client.session }
 
 // expired reports whether the upstream may have forgotten the task.
 func (x *task) expired(now time.Time) bool {
@@ -284,12 +283,11 @@ func (s *tasks) busy(u *upstreamState) bool {
 	return false
 }
 
-// kept is what is left of a call whose task goes on.
-func (t *toolCall) kept() *toolCall {
-	return &toolCall{
-		proxy: t.proxy, client: t.client, method: t.method, tool: t.tool,
-		agent: agent{name: t.agent.name, protocol: t.agent.protocol, modern: t.agent.modern, elicit: t.agent.elicit, capabilities: bytes.Clone(t.agent.capabilities)},
-		meta:  wire.Meta{ProgressToken: bytes.Clone(t.meta.ProgressToken)},
-		gate:  gate.Call{Time: t.gate.Time},
-	}
+// An origin is what is left of a call that goes on as a task: whose it is, without
+// its stream and its arguments.
+type origin struct {
+	settled
+	client *client
+	agent  agent
+	meta   wire.Meta // the progress token only
 }

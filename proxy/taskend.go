@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -78,7 +79,7 @@ func (f *flight) begin(result, object []byte, about wire.Task) error {
 	p, now := f.call.proxy, f.call.proxy.options.Now()
 	x := &task{
 		id: randomID(""), theirs: about.ID, upstream: f.call.tool.upstream, modern: f.modern,
-		call: f.call.kept(), ticket: f.ticket, token: f.token, made: now, over: make(chan struct{}),
+		origin: f.call.origin(), ticket: f.ticket, token: f.token, made: now, over: make(chan struct{}),
 	}
 	if f.call.driven { // its client waits for the result from the first
 		x.streams = []stream{f.call.aloud()}
@@ -102,6 +103,15 @@ func (f *flight) begin(result, object []byte, about wire.Task) error {
 	return nil
 }
 
+// origin returns what a task keeps of the call.
+func (t *toolCall) origin() origin {
+	a := t.agent
+	return origin{
+		settled: t.settled(), client: t.client, meta: wire.Meta{ProgressToken: bytes.Clone(t.meta.ProgressToken)},
+		agent: agent{name: a.name, protocol: a.protocol, modern: a.modern, elicit: a.elicit, capabilities: bytes.Clone(a.capabilities)},
+	}
+}
+
 // hand gives the client the handle of the task. Where the task is over already,
 // the gate knows before the client does.
 func (f *flight) hand(t *toolCall) {
@@ -122,12 +132,12 @@ func (f *flight) hand(t *toolCall) {
 }
 
 func (p *Proxy) recordTask(x *task) {
-	p.log.Info("a call goes on as a task", "tool", x.call.tool.canonical, "session", x.owner().id, "call", x.ticket.Number, "task", x.id)
+	p.log.Info("a call goes on as a task", "tool", x.origin.tool, "session", x.owner().id, "call", x.ticket.Number, "task", x.id)
 	if !p.recorder.Active() {
 		return
 	}
 	err := p.recorder.Write(audit.Task{
-		Time: x.made, Event: "task", Session: x.owner().id, Call: x.ticket.Number, Tool: x.call.tool.canonical, Task: x.id,
+		Time: x.made, Event: "task", Session: x.owner().id, Call: x.ticket.Number, Tool: x.origin.tool, Task: x.id,
 	})
 	if err != nil {
 		p.log.Error("recording a task", "error", err)
@@ -214,7 +224,7 @@ func (p *Proxy) endTask(x *task, o gate.Outcome, by string) {
 	if !first {
 		return
 	}
-	p.settle(x.call, x.ticket, o, by)
+	p.settle(x.origin.settled, x.ticket, o, by)
 	x.mu.Lock()
 	x.settled, x.lost = o != gate.Unknown, o == gate.Unknown
 	left := x.questions()

@@ -85,7 +85,7 @@ func (p *Proxy) check(x *task, f func()) {
 // tell passes a notification that came with the work of the task on, under the
 // client's own progress token.
 func (x *task) tell(method string, params []byte) {
-	t := x.call
+	t := x.origin
 	if note := t.client.note(t.agent, t.meta, method, wire.RelateTask(params, x.id)); note != nil && !t.agent.modern {
 		if s := x.stream(); s != nil {
 			s.Send(note)
@@ -95,7 +95,7 @@ func (x *task) tell(method string, params []byte) {
 
 // notify tells the client of the task, if that is of the older era.
 func (x *task) notify(method string, params []byte) {
-	if s := x.call.client.out; s != nil && !x.call.agent.modern {
+	if s := x.origin.client.out; s != nil && !x.origin.agent.modern {
 		s.Send(wire.AppendNotification(nil, method, params))
 	}
 }
@@ -108,7 +108,7 @@ func (x *task) stream() stream {
 	if n := len(x.streams); n > 0 {
 		return x.streams[n-1]
 	}
-	return x.call.client.out
+	return x.origin.client.out
 }
 
 // taskInquiry takes a request of u that belongs to a task, on whatever stream it
@@ -119,7 +119,7 @@ func (p *Proxy) taskInquiry(u *upstreamState, q *upstream.Inquiry) bool {
 	if x == nil {
 		return false
 	}
-	t := x.call
+	t := x.origin
 	switch {
 	case !t.agent.mayBeAsked(q):
 		return true

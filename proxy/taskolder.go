@@ -48,7 +48,7 @@ func missingTasks() []byte {
 
 // translated reports whether the task is shown to its client in the words of
 // another era.
-func (x *task) translated() bool { return x.call.agent.modern && !x.modern }
+func (x *task) translated() bool { return x.origin.agent.modern && !x.modern }
 
 // modernHandle is what the client of the newer era gets of a task of the older.
 func modernHandle(result, task []byte) []byte {
@@ -64,7 +64,7 @@ func (p *Proxy) drain(x *task) {
 	sent := x.upstream.Send(upstream.Request{
 		Method: "tasks/result", Params: append(rawjson.AppendString([]byte(`{"taskId":`), x.theirs), '}'),
 		Ask: func(q *upstream.Inquiry) {
-			if !p.taskInquiry(x.upstream, q) && x.call.agent.mayBeAsked(q) {
+			if !p.taskInquiry(x.upstream, q) && x.origin.agent.mayBeAsked(q) {
 				x.showInput(q)
 			}
 		},

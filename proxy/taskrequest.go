@@ -52,7 +52,7 @@ func (p *Proxy) serveTask(ctx context.Context, c *client, m wire.Message, meta w
 	r.notes = newNotes()
 	if m.Method == "tasks/result" {
 		here := noteStream{r.notes}
-		x.await(here)
+		p.awaitTask(x, here)
 		defer x.leave(here)
 	}
 	r.serve(ctx)
@@ -158,16 +158,16 @@ func (r *taskRequest) failed(ctx context.Context) {
 	}
 }
 
-// await notes a stream on which the client waits for the result, and asks it
+// awaitTask notes a stream on which the client waits for the result, and asks it
 // there what the upstream has wanted to know meanwhile.
-func (x *task) await(s stream) {
+func (p *Proxy) awaitTask(x *task, s stream) {
 	x.mu.Lock()
 	x.streams = append(x.streams, s)
 	waiting := x.waiting
 	x.waiting = nil
 	x.mu.Unlock()
 	for _, q := range waiting {
-		x.call.proxy.passOn(x.call.client, s, x.upstream, q)
+		p.passOn(x.origin.client, s, x.upstream, q)
 	}
 }
 
