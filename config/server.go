@@ -55,19 +55,6 @@ func (s Server) GoString() string { return fmt.Sprintf("config.Server(%q)", s.Na
 // LogValue is the name of s.
 func (s Server) LogValue() slog.Value { return slog.StringValue(s.Name) }
 
-// ExposedPrefix is what the proxy puts before the names of the server's tools;
-// alone says that no other server is enabled.
-func (s Server) ExposedPrefix(alone bool) string {
-	switch {
-	case s.HasPrefix && s.Prefix == "" || !s.HasPrefix && alone:
-		return ""
-	case s.HasPrefix:
-		return s.Prefix + "_"
-	default:
-		return s.Name + "_"
-	}
-}
-
 func (d *decoder) servers(to *[]Server) func(key, value *node) {
 	return func(key, value *node) {
 		d.each(value, quoted(key), func(name, entry *node) {

@@ -12,6 +12,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/toolname"
 	"github.com/petrigate/petrigate/proxy/internal/listing"
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 )
@@ -44,7 +45,7 @@ type toolView struct {
 	problems []string
 	warnings []string // of what is listed, and of what the configuration says of it
 
-	withheld map[string]*tool // by exposed name; tools that the configuration keeps from clients
+	filtered map[string]*tool // by exposed name; tools that the configuration does not offer
 }
 
 // A tool is one tool of an upstream.
@@ -59,7 +60,7 @@ type tool struct {
 	object     []byte          // as the client sees it
 	definition string          // hash of the upstream's object
 	annotates  []byte          // its annotations, as the upstream wrote them; nil: none
-	why        string          // it is withheld; empty: it is not
+	why        string          // it is filtered out; empty: it is not
 
 	onlyTask bool // it can be called as a task only
 
@@ -149,7 +150,7 @@ func (c *catalogue) listed(u *upstreamState) bool {
 // build makes a view of all that is known. Names that collide are all left
 // out: none may silently stand for another.
 func (c *catalogue) build() *toolView {
-	v := &toolView{tools: map[string]*tool{}, withheld: map[string]*tool{}}
+	v := &toolView{tools: map[string]*tool{}, filtered: map[string]*tool{}}
 	taken := map[string][]*tool{}
 	around := listing.Members{Alone: len(c.upstreams) == 1}
 	for _, u := range c.upstreams {
@@ -161,7 +162,7 @@ func (c *catalogue) build() *toolView {
 			v.order = append(v.order, t)
 		}
 	}
-	named(v.order, c.owners())
+	addNames(v.order, c.owners())
 	kept := v.order[:0]
 	for _, t := range v.order {
 		if same := taken[t.exposed]; len(same) > 1 {
@@ -194,15 +195,15 @@ func (c *catalogue) toolsOf(u *upstreamState, v *toolView) (tools []*tool) {
 			continue
 		}
 		names = append(names, t.name)
-		if t.why = u.config.Tools.withholds(t.name); t.why != "" {
-			v.withheld[t.exposed] = t
+		if t.why = u.config.Tools.Filtered(t.name); t.why != "" {
+			v.filtered[t.exposed] = t
 			continue
 		}
 		tools = append(tools, t)
 	}
 	if c.once[u] {
-		for _, idle := range u.config.Tools.idle(names) {
-			v.warnings = append(v.warnings, u.config.Name+": "+idle)
+		for _, warning := range u.config.Tools.Unmatched(names) {
+			v.warnings = append(v.warnings, u.config.Name+": "+warning)
 		}
 	}
 	return tools
@@ -240,17 +241,40 @@ func newTool(u *upstreamState, object []byte, alone bool) (t *tool, problem stri
 	}, ""
 }
 
+// prefix returns what stands before the names of c's tools for clients; alone says
+// that there is no other upstream.
 func (c Upstream) prefix(alone bool) string {
-	switch {
-	case c.Prefix != nil && *c.Prefix == "":
-		return ""
-	case c.Prefix != nil:
-		return *c.Prefix + "_"
-	case alone:
-		return ""
-	default:
-		return c.Name + "_"
+	prefix := ""
+	if c.Prefix != nil {
+		prefix = *c.Prefix
 	}
+	return toolname.Prefix(c.Name, prefix, c.Prefix != nil, alone)
+}
+
+// addNames gives the tools their further names, and those of the others that an
+// action could read like.
+func addNames(tools []*tool, owners toolname.Owners) {
+	all := make([]toolname.Names, 0, len(tools))
+	others := map[string]bool{}
+	for _, t := range tools {
+		all = append(all, toolname.Names{Upstream: t.upstream.config.Name, Exposed: t.exposed, Bare: t.name, Canonical: t.canonical})
+		others[t.canonical] = true
+		if strings.Contains(t.name, ".") {
+			others[t.name] = true
+		}
+	}
+	for i, names := range toolname.Further(all, owners) {
+		tools[i].also, tools[i].others, tools[i].foreign = names, others, owners.Foreign(all[i])
+	}
+}
+
+// owners returns the upstreams with the prefixes of their tools.
+func (c *catalogue) owners() toolname.Owners {
+	var owners toolname.Owners
+	for _, u := range c.upstreams {
+		owners = append(owners, toolname.Owner{Upstream: u.config.Name, Prefix: u.config.prefix(len(c.upstreams) == 1)})
+	}
+	return owners
 }
 
 // encode writes the two forms of the list, but for what is hidden.

@@ -122,7 +122,7 @@ func (t *toolCall) found(tool *tool) {
 		t.gate.Tool = tool.canonical
 	}
 	if t.method == getPrompt {
-		t.gate.Foreign = t.proxy.catalogue.owners().canonical(strings.TrimPrefix(tool.canonical, "prompt:")) != tool.upstream.config.Name
+		t.gate.Foreign = t.proxy.catalogue.owners().Canonical(strings.TrimPrefix(tool.canonical, "prompt:")) != tool.upstream.config.Name
 	}
 	if t.client.session.by == "connection" {
 		t.gate.ID = wire.IDKey(t.id)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/petrigate/petrigate/internal/rawjson"
 	"github.com/petrigate/petrigate/internal/text"
+	"github.com/petrigate/petrigate/internal/toolname"
 	"github.com/petrigate/petrigate/proxy/internal/listing"
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
@@ -112,7 +113,7 @@ func (u *upstreamState) item(kind listKind, object []byte, alone bool) item {
 	i := item{upstream: u, key: member(object, kind.key), object: object}
 	i.exposed = i.key
 	if kind.key == "name" && (!alone || u.config.prefix(alone) != "") { // or else the list goes through as it is
-		i.exposed = listing.ExposedName(u.config.prefix(alone), i.key)
+		i.exposed = toolname.Exposed(u.config.prefix(alone), i.key)
 	}
 	if i.exposed != i.key {
 		i.object = wire.ReplaceMember(nil, object, kind.key, rawjson.AppendString(nil, i.exposed))

@@ -20,6 +20,7 @@ import (
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/serve/approval"
 	"github.com/petrigate/petrigate/internal/serve/audit"
+	"github.com/petrigate/petrigate/internal/toolname"
 	"github.com/petrigate/petrigate/proxy/internal/events"
 	"github.com/petrigate/petrigate/proxy/internal/lines"
 	"github.com/petrigate/petrigate/proxy/internal/seal"
@@ -32,6 +33,9 @@ import (
 type Recorder interface {
 	Append(record []byte) error
 }
+
+// A ToolFilter selects the tools of an upstream that clients may use.
+type ToolFilter = toolname.Filter
 
 // An Upstream is one MCP server behind the proxy: a Command that speaks
 // stdio, or the URL of a streamable HTTP endpoint.

@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/rawjson"
@@ -103,8 +104,8 @@ func resourceTool(u *upstreamState, uri string) *tool {
 // unknown answers a call of something that there is not.
 func (t *toolCall) unknown() {
 	p := t.proxy
-	if w := p.catalogue.load().withheld[t.params.Name]; w != nil && t.method == callTool {
-		t.withheld(w)
+	if w := p.catalogue.load().filtered[t.params.Name]; w != nil && t.method == callTool {
+		t.refuseFiltered(w)
 		return
 	}
 	t.proxy.log.Warn("call of something unknown refused", "method", t.method, "name", text.Escape(t.params.Name), "session", t.client.session.id)
@@ -137,4 +138,13 @@ func (t *toolCall) recorded() string {
 		return t.tool.name
 	}
 	return t.tool.canonical
+}
+
+// refuseFiltered refuses a call of a tool that the configuration does not offer.
+func (t *toolCall) refuseFiltered(w *tool) {
+	t.tool = w
+	r := plainRefusal("withheld", fmt.Sprintf("%s cannot be called: the configuration does not offer this tool of the upstream %s (%s). Calling it again will not help.",
+		w.exposed, w.upstream.config.Name, w.why))
+	t.proxy.recordRefusal(t, r, nil)
+	t.answer(r)
 }

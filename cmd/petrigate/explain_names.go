@@ -6,6 +6,7 @@ import (
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/policy/policytest"
+	"github.com/petrigate/petrigate/internal/toolname"
 )
 
 // callsOf makes calls of tools with the names that they have behind the proxy
@@ -20,7 +21,7 @@ func callsOf(cfg *config.Config) func(tool string) gate.Call {
 		servers := enabled(cfg)
 		for _, s := range servers {
 			if bare, ok := strings.CutPrefix(tool, s.Name+"."); ok {
-				listed = listedTool{Exposed: s.ExposedPrefix(len(servers) == 1) + bare, Bare: bare, Canonical: tool}
+				listed = listedTool{Exposed: toolname.Prefix(s.Name, s.Prefix, s.HasPrefix, len(servers) == 1) + bare, Bare: bare, Canonical: tool}
 			}
 		}
 		owners := ownersIn(cfg)

@@ -16,6 +16,7 @@ import (
 	"github.com/petrigate/petrigate/internal/policy"
 	"github.com/petrigate/petrigate/internal/policy/verify"
 	"github.com/petrigate/petrigate/internal/text"
+	"github.com/petrigate/petrigate/internal/toolname"
 	"github.com/petrigate/petrigate/proxy"
 )
 
@@ -104,7 +105,7 @@ func likelyTools(cfg *config.Config, result *policy.Result) toolSet {
 	var list []listedTool
 	for _, name := range namesIn(result) {
 		for _, s := range servers {
-			prefix := s.ExposedPrefix(len(servers) == 1)
+			prefix := toolname.Prefix(s.Name, s.Prefix, s.HasPrefix, len(servers) == 1)
 			bare, canonical := strings.CutPrefix(name, s.Name+".")
 			if !canonical {
 				bare = strings.TrimPrefix(name, prefix)
@@ -117,7 +118,7 @@ func likelyTools(cfg *config.Config, result *policy.Result) toolSet {
 	named := len(list)
 	for _, t := range list[:named] {
 		for _, s := range servers {
-			list = append(list, listedTool{Exposed: s.ExposedPrefix(len(servers) == 1) + t.Bare, Bare: t.Bare, Canonical: s.Name + "." + t.Bare})
+			list = append(list, listedTool{Exposed: toolname.Prefix(s.Name, s.Prefix, s.HasPrefix, len(servers) == 1) + t.Bare, Bare: t.Bare, Canonical: s.Name + "." + t.Bare})
 		}
 	}
 	return likely(list, named, ownersIn(cfg))
@@ -126,7 +127,7 @@ func likelyTools(cfg *config.Config, result *policy.Result) toolSet {
 // likely joins the names of tools of which nobody knows whether they are there:
 // a bare name may be that of one of them alone. The first so many are named; of
 // the others no claim is to depend.
-func likely(list []listedTool, named int, owners proxy.Owners) toolSet {
+func likely(list []listedTool, named int, owners toolname.Owners) toolSet {
 	var set toolSet
 	seen := make(map[string]bool)
 	for i, t := range list {
@@ -161,24 +162,24 @@ func enabled(cfg *config.Config) []config.Server {
 }
 
 // ownersIn are the servers with the prefixes of their tools.
-func ownersIn(cfg *config.Config) proxy.Owners {
+func ownersIn(cfg *config.Config) toolname.Owners {
 	if cfg == nil {
 		return nil
 	}
-	var owners proxy.Owners
+	var owners toolname.Owners
 	servers := enabled(cfg)
 	for _, s := range servers {
-		owners = append(owners, proxy.Owner{Upstream: s.Name, Prefix: s.ExposedPrefix(len(servers) == 1)})
+		owners = append(owners, toolname.Owner{Upstream: s.Name, Prefix: toolname.Prefix(s.Name, s.Prefix, s.HasPrefix, len(servers) == 1)})
 	}
 	return owners
 }
 
 // ownersOf are the servers of tools that were recorded.
-func ownersOf(list []listedTool) proxy.Owners {
-	var owners proxy.Owners
+func ownersOf(list []listedTool) toolname.Owners {
+	var owners toolname.Owners
 	for _, t := range list {
-		o := proxy.Owner{Upstream: t.names().Upstream, Prefix: strings.TrimSuffix(t.Exposed, t.Bare)}
-		if o.Upstream != "" && !slices.ContainsFunc(owners, func(k proxy.Owner) bool { return k.Upstream == o.Upstream }) {
+		o := toolname.Owner{Upstream: t.names().Upstream, Prefix: strings.TrimSuffix(t.Exposed, t.Bare)}
+		if o.Upstream != "" && !slices.ContainsFunc(owners, func(k toolname.Owner) bool { return k.Upstream == o.Upstream }) {
 			owners = append(owners, o)
 		}
 	}
@@ -187,7 +188,7 @@ func ownersOf(list []listedTool) proxy.Owners {
 
 // complete fills in the names of a tool of which only the one that clients see
 // is known: its prefix says of which server it is.
-func (t *listedTool) complete(owners proxy.Owners) {
+func (t *listedTool) complete(owners toolname.Owners) {
 	if t.Exposed != "" {
 		return
 	}
@@ -202,19 +203,19 @@ func (t *listedTool) complete(owners proxy.Owners) {
 }
 
 // names are those of the tool for the proxy.
-func (t listedTool) names() proxy.ToolNames {
-	return proxy.ToolNames{Upstream: strings.TrimSuffix(strings.TrimSuffix(t.Canonical, t.Bare), "."), Exposed: t.Exposed, Bare: t.Bare, Canonical: t.Canonical}
+func (t listedTool) names() toolname.Names {
+	return toolname.Names{Upstream: strings.TrimSuffix(strings.TrimSuffix(t.Canonical, t.Bare), "."), Exposed: t.Exposed, Bare: t.Bare, Canonical: t.Canonical}
 }
 
 // joined are the tools under the names that clients see, with their further
 // names.
-func joined(list []listedTool, owners proxy.Owners) []verify.Tool {
-	all := make([]proxy.ToolNames, 0, len(list))
+func joined(list []listedTool, owners toolname.Owners) []verify.Tool {
+	all := make([]toolname.Names, 0, len(list))
 	for _, t := range list {
 		all = append(all, t.names())
 	}
 	tools := []verify.Tool{}
-	for i, also := range proxy.FurtherNames(all, owners) {
+	for i, also := range toolname.Further(all, owners) {
 		tools = append(tools, verify.Tool{Name: list[i].Exposed, Also: also})
 	}
 	return tools

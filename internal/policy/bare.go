@@ -7,6 +7,7 @@ import (
 
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/toolname"
 	"github.com/petrigate/petrigate/rules"
 )
 
@@ -24,7 +25,7 @@ func serversOf(c *config.Config) servers {
 	enabled := slices.DeleteFunc(slices.Clone(c.Servers), func(s config.Server) bool { return s.Disabled })
 	all := make(servers, 0, len(enabled))
 	for _, s := range enabled {
-		all = append(all, server{s.Name, s.ExposedPrefix(len(enabled) == 1)})
+		all = append(all, server{s.Name, toolname.Prefix(s.Name, s.Prefix, s.HasPrefix, len(enabled) == 1)})
 	}
 	return all
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/petrigate/petrigate/internal/rawjson"
 	"github.com/petrigate/petrigate/internal/text"
+	"github.com/petrigate/petrigate/internal/toolname"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
@@ -39,13 +40,13 @@ func Read(object []byte, prefix string) (t Tool, problem string) {
 		return t, "a tool has no name"
 	}
 	name, ok := rawjson.String(lit)
-	if !ok || !validName(name) {
+	if !ok || !toolname.Valid(name) {
 		return t, "the tool name " + text.Escape(string(lit[:min(len(lit), maxName)])) + " is outside [A-Za-z0-9_./-]{1,128}"
 	}
 	if problem := unreadable(object); problem != "" {
 		return t, "the tool " + name + " " + problem
 	}
-	t = Tool{Name: name, Exposed: ExposedName(prefix, name), Object: object, Definition: wire.Digest(object), Mirrored: mirrored(object)}
+	t = Tool{Name: name, Exposed: toolname.Exposed(prefix, name), Object: object, Definition: wire.Digest(object), Mirrored: mirrored(object)}
 	if t.Exposed != name {
 		t.Object = wire.ReplaceMember(nil, object, "name", rawjson.AppendString(nil, t.Exposed))
 	}

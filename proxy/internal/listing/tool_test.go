@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/petrigate/petrigate/internal/toolname"
 )
 
 // TestRead: a tool is what every client would read, or none.
@@ -16,7 +18,7 @@ func TestRead(t *testing.T) {
 	}{
 		{`{"name":"read",` + schema + `}`, "", "read", ""},
 		{`{ "title":"T", "name":"re\u0061d", ` + schema + ` }`, "fs_", "fs_read", ""},
-		{`{"name":"a.b/c",` + schema + `}`, "", ExposedName("", "a.b/c"), ""},
+		{`{"name":"a.b/c",` + schema + `}`, "", toolname.Exposed("", "a.b/c"), ""},
 		{`{"name":"read",` + schema + `,"name":"x"}`, "", "", "not strict JSON"},
 		{`{` + schema + `}`, "", "", "no name"},
 		{`{"name":7,` + schema + `}`, "", "", "the tool name 7 is outside"},
@@ -44,25 +46,6 @@ func TestRead(t *testing.T) {
 	if tool.Mirrored == nil {
 		t.Error("nobody knows of the header")
 	}
-}
-
-// FuzzExposedName: every name is one that all clients take, and two names are
-// never one.
-func FuzzExposedName(f *testing.F) {
-	f.Add("fs_", "read", "re.ad")
-	f.Add("", "a.b", "a/b")
-	f.Add("", strings.Repeat("x", 65), strings.Repeat("x", 66))
-	f.Fuzz(func(t *testing.T, prefix, a, b string) {
-		one, two := ExposedName(prefix, a), ExposedName(prefix, b)
-		for _, name := range []string{one, two} {
-			if len(name) > maxExposed || strings.ContainsFunc(name, func(r rune) bool { return r > 127 || !exposable(byte(r)) }) {
-				t.Errorf("%q", name)
-			}
-		}
-		if a != b && one == two {
-			t.Errorf("%q and %q are both %q", a, b, one)
-		}
-	})
 }
 
 // TestCrowded: the warning names the most that is passed.

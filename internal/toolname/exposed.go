@@ -1,0 +1,61 @@
+package toolname
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+)
+
+// maxExposed is how long a tool name may be in every known client.
+const maxExposed = 64
+
+// Valid reports whether the strictest revision of the protocol allows the name:
+// 1 to 128 characters of [A-Za-z0-9_./-].
+func Valid(name string) bool {
+	if name == "" || len(name) > 128 {
+		return false
+	}
+	for i := range len(name) {
+		if c := name[i]; !exposable(c) && c != '.' && c != '/' {
+			return false
+		}
+	}
+	return true
+}
+
+func exposable(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-'
+}
+
+// Prefix returns what stands before the names of a server's tools for clients: the
+// configured prefix, or else the server's name unless it is the only server.
+func Prefix(server, prefix string, configured, alone bool) string {
+	switch {
+	case configured && prefix == "" || !configured && alone:
+		return ""
+	case configured:
+		return prefix + "_"
+	default:
+		return server + "_"
+	}
+}
+
+// Exposed returns the name for clients: at most 64 characters of [A-Za-z0-9_-].
+// Where that changes the name, a hash of the whole keeps it apart from others.
+func Exposed(prefix, name string) string {
+	full := prefix + name
+	safe := []byte(full)
+	for i, c := range safe {
+		if !exposable(c) {
+			safe[i] = '_'
+		}
+	}
+	if string(safe) == full && len(full) <= maxExposed {
+		return full
+	}
+	sum := sha256.Sum256([]byte(full))
+	suffix := "_" + hex.EncodeToString(sum[:4])
+	if keep := maxExposed - len(suffix); len(safe) > keep {
+		safe = safe[:keep]
+	}
+	return string(safe) + suffix
+}

@@ -1,0 +1,45 @@
+package toolname
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/petrigate/petrigate/gate"
+)
+
+// A Filter selects the tools of a server that clients may use, by patterns over
+// the server's own names: * is any run of characters, ? is one. It filters out what
+// a pattern of Deny matches, and what no pattern of Allow matches. A tool that is
+// filtered out is not listed and cannot be called.
+type Filter struct {
+	Allow []string // nil: all
+	Deny  []string
+}
+
+// Filtered returns why the tool is filtered out, or "".
+func (f Filter) Filtered(name string) (why string) {
+	matches := func(pattern string) bool { return gate.MatchGlob(pattern, name) }
+	if i := slices.IndexFunc(f.Deny, matches); i >= 0 {
+		return fmt.Sprintf("tools.deny has %q", f.Deny[i])
+	}
+	if f.Allow != nil && !slices.ContainsFunc(f.Allow, matches) {
+		return "tools.allow does not have it"
+	}
+	return ""
+}
+
+// Unmatched returns a warning for each pattern that matches none of the names: it
+// cannot mean what its author wanted.
+func (f Filter) Unmatched(names []string) (warnings []string) {
+	for _, list := range []struct {
+		key      string
+		patterns []string
+	}{{"allow", f.Allow}, {"deny", f.Deny}} {
+		for _, pattern := range list.patterns {
+			if !slices.ContainsFunc(names, func(name string) bool { return gate.MatchGlob(pattern, name) }) {
+				warnings = append(warnings, fmt.Sprintf("tools.%s: %q matches no tool", list.key, pattern))
+			}
+		}
+	}
+	return warnings
+}
