@@ -8,12 +8,12 @@ import (
 // askerKey is the member of _meta that says which of several upstreams asks.
 const askerKey = "io.petrigate/upstream"
 
-// asking is the params of what u asks of a client. Where there are several
-// upstreams they say which one asks, in _meta: the message is what a person
+// withServerName returns the params of a request of u to a client. Where u is one
+// of several upstreams, their _meta names it: the message is what a person
 // reads, and stays as it was written. Nobody else can say it: what an upstream
 // writes in our name is left out of its messages.
-func (p *Proxy) asking(u *upstreamState, params []byte) []byte {
-	if len(p.upstreams) < 2 {
+func (u *upstreamState) withServerName(params []byte) []byte {
+	if !u.several {
 		return params
 	}
 	if params == nil {
@@ -30,17 +30,17 @@ func (p *Proxy) asking(u *upstreamState, params []byte) []byte {
 	return wire.AppendStamped(nil, params, append([]byte(`"_meta":`), meta...))
 }
 
-// askingRound is a result of u that asks for input, with the same in each of its
-// questions.
-func (p *Proxy) askingRound(u *upstreamState, result []byte) []byte {
+// withServerNames returns a result of u that asks for input (resultType
+// input_required), with the same in each of its inputRequests.
+func (u *upstreamState) withServerNames(result []byte) []byte {
 	requests, ok := rawjson.Member(result, "inputRequests")
-	if !ok || len(p.upstreams) < 2 {
+	if !ok || !u.several {
 		return result
 	}
 	changed := requests
 	rawjson.Members(requests, func(key, request []byte, _ int) bool {
 		params, has := rawjson.Member(request, "params")
-		named := p.asking(u, params)
+		named := u.withServerName(params)
 		if has {
 			request = wire.ReplaceMember(nil, request, "params", named)
 		} else {

@@ -65,9 +65,7 @@ func (c *client) unanswered() {
 	}
 }
 
-// can reports whether the client declared that it answers such a request.
-func (a agent) can(q *upstream.Inquiry) bool { return a.answers(q.Method, q.Params) }
-
+// answers reports whether the client declared that it answers such a request.
 func (a agent) answers(method string, params []byte) bool {
 	switch method {
 	case "roots/list":
@@ -87,12 +85,12 @@ func (a agent) answers(method string, params []byte) bool {
 	return false
 }
 
-// mayBeAsked reports whether q can be put to the client a, and else refuses it.
+// mayAsk reports whether q can be put to the client a, and else refuses it.
 // A member task of the params is left out: clients are not offered as receivers
 // of tasks (capability tasks.requests of 2025-11-25), and a receiver that is not
 // ignores it.
-func (a agent) mayBeAsked(q *upstream.Inquiry) bool {
-	if !a.can(q) {
+func mayAsk(a agent, q *upstream.Inquiry) bool {
+	if !a.answers(q.Method, q.Params) {
 		refuseInquiry(q)
 		return false
 	}
@@ -111,7 +109,7 @@ func refuseInquiry(q *upstream.Inquiry) {
 // else. Where u does not want it any more, the client is told.
 func (p *Proxy) passOn(c *client, s stream, u *upstreamState, q *upstream.Inquiry) {
 	id := string(rawjson.AppendString(nil, randomID("pg-")))
-	params, token := retoken(p.asking(u, q.Params), []byte(id))
+	params, token := retoken(u.withServerName(q.Params), []byte(id))
 	params, related := p.forClient(u, params)
 	u.away.sends(c, q.Method, q.Params)
 	p.log.Debug("request of an upstream passed to its client", "upstream", u.config.Name, "method", q.Method, "session", c.session.id)
@@ -225,7 +223,7 @@ func (p *Proxy) inquired(u *upstreamState, q *upstream.Inquiry) {
 	switch {
 	case only == nil || s == nil || u.straysOfOthers(only.session):
 		p.unattributed(u, q)
-	case only.speaker(wire.Meta{}).mayBeAsked(q):
+	case mayAsk(only.speaker(wire.Meta{}), q):
 		u.settleDown(only.session)
 		p.passOn(only, s, u, q)
 	}

@@ -23,7 +23,7 @@ func (f *flight) inquired(q *upstream.Inquiry, own bool) {
 	if f.call.proxy.taskInquiry(f.call.tool.upstream, q) {
 		return
 	}
-	if !f.asker().mayBeAsked(q) {
+	if !mayAsk(f.asker(), q) {
 		return
 	}
 	f.mu.Lock()
@@ -107,7 +107,7 @@ func (f *flight) park(t *toolCall, own bool) {
 		if i > 0 {
 			result = append(result, ',')
 		}
-		result = appendInput(result, key, q.Method, p.asking(t.tool.upstream, q.Params))
+		result = appendInput(result, key, q.Method, t.tool.upstream.withServerName(q.Params))
 	}
 	if !p.pauses.add(x, p.several.Load(), p.waitingFor(), p.abandoned) {
 		f.mu.Unlock()

@@ -129,7 +129,7 @@ func (c Upstream) maxBranches() int {
 
 // branch starts an upstream like u for one session.
 func (p *Proxy) branch(s *session, u *upstreamState, a agent) *upstreamState {
-	b := newUpstreamState(u.config)
+	b := newUpstreamState(u.config, u.several)
 	b.trunk, b.session, b.closed = u, s, make(chan struct{})
 	b.used.Store(p.options.Now().UnixNano())
 	p.attach(b)

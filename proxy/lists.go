@@ -48,7 +48,7 @@ func (p *Proxy) list(ctx context.Context, c *client, m wire.Message, meta wire.M
 		s.Reply(wire.AppendError(nil, m.ID, codeNoMethod, "Method not found: no upstream has "+kind.capability, nil))
 		return
 	case len(upstreams) > 0 && p.passesThrough(kind):
-		r := &relayed{proxy: p, client: c, stream: s, agent: c.speaker(meta), message: m, meta: meta, upstream: upstreams[0], notes: newNotes()}
+		r := p.relayed(c, m, meta, s, upstreams[0])
 		r.amend = func(page []byte) []byte { return p.withOwn(kind, page) }
 		r.serve(ctx)
 		return

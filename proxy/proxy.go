@@ -241,7 +241,7 @@ func (p *Proxy) addUpstreams() error {
 		}
 		seen[c.Name] = true
 		setDefault(&c.Timeout, time.Minute)
-		p.upstreams = append(p.upstreams, newUpstreamState(c))
+		p.upstreams = append(p.upstreams, newUpstreamState(c, len(p.options.Upstreams) > 1))
 	}
 	p.catalogue = newCatalogue(p.upstreams, p.log)
 	if p.options.Advertise == "possible" && p.options.Impossible != nil {

@@ -15,7 +15,6 @@ import (
 // it came, and so does the answer. Calls, whose outcome moves nets, are
 // flights instead.
 type relayed struct {
-	proxy    *Proxy
 	client   *client
 	stream   stream
 	agent    agent
@@ -27,15 +26,33 @@ type relayed struct {
 
 	patient bool // the answer may take longer than the upstream may
 
+	onNotification func(method string, params []byte) // of the upstream, with the request
+	onRequest      func(q *upstream.Inquiry)          // of the upstream, with the request
+
 	change func(params []byte) []byte // of the params on their way; nil: none
 	amend  func(result []byte) []byte // of the result on its way back; nil: none
+}
+
+// relayed returns the request m of c, which is to be passed on to u.
+func (p *Proxy) relayed(c *client, m wire.Message, meta wire.Meta, s stream, u *upstreamState) *relayed {
+	r := &relayed{client: c, stream: s, agent: c.speaker(meta), message: m, meta: meta, upstream: u, notes: newNotes()}
+	r.onNotification = func(method string, params []byte) {
+		if !p.taskNews(r.upstream, method, params) {
+			r.notify(method, params)
+		}
+	}
+	r.onRequest = func(q *upstream.Inquiry) {
+		if !p.taskInquiry(r.upstream, q) && r.mayAsk(q) {
+			p.passOn(r.client, noteStream{r.notes}, r.upstream, q)
+		}
+	}
+	return r
 }
 
 // relay sends m to u and passes the answer on. It reports whether that is a
 // result.
 func (p *Proxy) relay(ctx context.Context, c *client, m wire.Message, meta wire.Meta, s stream, u *upstreamState) bool {
-	r := &relayed{proxy: p, client: c, stream: s, agent: c.speaker(meta), message: m, meta: meta, upstream: u, notes: newNotes()}
-	return r.serve(ctx)
+	return p.relayed(c, m, meta, s, u).serve(ctx)
 }
 
 func (r *relayed) serve(ctx context.Context) bool {
@@ -98,7 +115,7 @@ func (r *relayed) request() (upstream.Request, error) {
 	if fault != nil {
 		return upstream.Request{}, errors.New(fault.Message)
 	}
-	out := upstream.Request{Method: r.message.Method, Name: r.name, Notify: r.notify, Ask: r.ask}
+	out := upstream.Request{Method: r.message.Method, Name: r.name, Notify: r.onNotification, Ask: r.onRequest}
 	hop := wire.Hop{Name: call.Name}
 	if r.message.Method == "tasks/update" { // there they are what it is about
 		hop.InputResponses = call.InputResponses
@@ -119,27 +136,19 @@ func (r *relayed) request() (upstream.Request, error) {
 
 // notify passes a notification that belongs to the request to its client.
 func (r *relayed) notify(method string, params []byte) {
-	if r.proxy.taskNews(r.upstream, method, params) {
-		return
-	}
 	if note := r.client.note(r.agent, r.meta, method, params); note != nil {
 		r.notes.add(note)
 	}
 }
 
-// ask passes a request of the upstream on to the client, if it has a handshake:
-// in the newer era these methods have no rounds.
-func (r *relayed) ask(q *upstream.Inquiry) {
-	if r.proxy.taskInquiry(r.upstream, q) {
-		return
-	}
+// mayAsk reports whether a request of the upstream can be put to the client, and
+// else refuses it. In the newer era these methods have no rounds.
+func (r *relayed) mayAsk(q *upstream.Inquiry) bool {
 	if r.agent.modern {
 		refuseInquiry(q)
-		return
+		return false
 	}
-	if r.agent.mayBeAsked(q) {
-		r.proxy.passOn(r.client, noteStream{r.notes}, r.upstream, q)
-	}
+	return mayAsk(r.agent, q)
 }
 
 // note is a notification of an upstream that belongs to a request, under the

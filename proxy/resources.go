@@ -80,7 +80,7 @@ func (p *Proxy) complete(ctx context.Context, c *client, m wire.Message, meta wi
 		s.Reply(wire.AppendError(nil, m.ID, codeNoMethod, "Method not found: no upstream completes arguments", nil))
 		return
 	}
-	r := &relayed{proxy: p, client: c, stream: s, agent: c.speaker(meta), message: m, meta: meta, notes: newNotes()}
+	r := p.relayed(c, m, meta, s, nil)
 	if why := p.refer(ctx, r); why != "" {
 		s.Reply(refusedRequest(m.ID, why))
 		return

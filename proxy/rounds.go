@@ -126,7 +126,7 @@ func (f *flight) pauseFor(t *toolCall, result []byte) (why string) {
 		state, _ := rawjson.String(lit)
 		r.State = &state
 	}
-	t.pass(wire.ResultHead(t.id), withState(p.askingRound(t.tool.upstream, result), p.sealer.Seal(r, t.subject())))
+	t.pass(wire.ResultHead(t.id), withState(t.tool.upstream.withServerNames(result), p.sealer.Seal(r, t.subject())))
 	return ""
 }
 
@@ -249,7 +249,7 @@ func (p *Proxy) askClient(ctx context.Context, t *toolCall, r inputRequest) ([]b
 		return nil, errors.New("too many requests wait for the client")
 	}
 	t.tool.upstream.away.sends(t.client, r.method, r.params)
-	t.stream.Send(wire.AppendRequest(nil, id, r.method, withVisit(r.method, p.asking(t.tool.upstream, r.params))))
+	t.stream.Send(wire.AppendRequest(nil, id, r.method, withVisit(r.method, t.tool.upstream.withServerName(r.params))))
 	select {
 	case a := <-answer:
 		switch {

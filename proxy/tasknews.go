@@ -121,7 +121,7 @@ func (p *Proxy) taskInquiry(u *upstreamState, q *upstream.Inquiry) bool {
 	}
 	t := x.origin
 	switch {
-	case !t.agent.mayBeAsked(q):
+	case !mayAsk(t.agent, q):
 		return true
 	case t.agent.modern:
 		x.showInput(q)

@@ -64,7 +64,7 @@ func (p *Proxy) drain(x *task) {
 	sent := x.upstream.Send(upstream.Request{
 		Method: "tasks/result", Params: append(rawjson.AppendString([]byte(`{"taskId":`), x.theirs), '}'),
 		Ask: func(q *upstream.Inquiry) {
-			if !p.taskInquiry(x.upstream, q) && x.origin.agent.mayBeAsked(q) {
+			if !p.taskInquiry(x.upstream, q) && mayAsk(x.origin.agent, q) {
 				x.showInput(q)
 			}
 		},
@@ -112,7 +112,7 @@ func (p *Proxy) inputRequests(x *task) []byte {
 		if some {
 			b = append(b, ',')
 		}
-		params, _ := p.forClient(x.upstream, p.asking(x.upstream, q.Params))
+		params, _ := p.forClient(x.upstream, x.upstream.withServerName(q.Params))
 		b, some = appendInput(b, key, q.Method, params), true
 	}
 	if !some {

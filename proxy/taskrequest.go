@@ -20,8 +20,9 @@ const noTask = "Failed to retrieve task: Task not found"
 // A taskRequest is what a client wants to know of one of its tasks, or to do
 // with it. No gate decides on it: that the work may be done is decided already.
 type taskRequest struct {
-	relayed
-	task *task
+	*relayed
+	proxy *Proxy
+	task  *task
 }
 
 // serveTask serves tasks/get, tasks/result, tasks/cancel and tasks/update.
@@ -45,11 +46,9 @@ func (p *Proxy) serveTask(ctx context.Context, c *client, m wire.Message, meta w
 		p.serveOlder(ctx, x, m, s)
 		return
 	}
-	r := &taskRequest{task: x, relayed: relayed{
-		proxy: p, client: c, stream: s, agent: a, message: m, meta: meta, upstream: x.upstream, name: x.theirs,
-		patient: m.Method == "tasks/result", change: func(params []byte) []byte { return wire.RenameTask(params, x.theirs) },
-	}}
-	r.notes = newNotes()
+	r := &taskRequest{proxy: p, task: x, relayed: p.relayed(c, m, meta, s, x.upstream)}
+	r.name, r.patient = x.theirs, m.Method == "tasks/result"
+	r.change = func(params []byte) []byte { return wire.RenameTask(params, x.theirs) }
 	if m.Method == "tasks/result" {
 		here := noteStream{r.notes}
 		p.awaitTask(x, here)

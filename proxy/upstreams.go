@@ -17,7 +17,8 @@ const listTimeout = 30 * time.Second
 // upstreamState is an upstream with what the proxy knows of it.
 type upstreamState struct {
 	*upstream.Upstream
-	config Upstream
+	config  Upstream
+	several bool // it is one of several
 
 	queued  atomic.Bool // a listing is due: further announcements change nothing
 	said    atomic.Bool // u announced a change since the last listing
@@ -56,8 +57,8 @@ type upstreamState struct {
 	settled chan struct{} // closed when it was listed first, or is known to be down
 }
 
-func newUpstreamState(c Upstream) *upstreamState {
-	return &upstreamState{config: c, settled: make(chan struct{})}
+func newUpstreamState(c Upstream, several bool) *upstreamState {
+	return &upstreamState{config: c, several: several, settled: make(chan struct{})}
 }
 
 // starting reports whether u was neither listed nor is known to be down.
