@@ -79,7 +79,7 @@ func serve(ctx context.Context, s stdio, cfg *config.Config) error {
 	if err := runnable(s.err, cfg); err != nil {
 		return err
 	}
-	sparse()
+	tuneMemory()
 	defer outlivePipes()() // until all has ended, and said so
 	p, err := build(cfg, result, newLogger(s.err, cfg.Log, cfg.Secrets()...))
 	if err != nil {
@@ -136,7 +136,7 @@ func serveStdio(ctx context.Context, s stdio, p *plant) error {
 	p.about.reachedAt("stdio")
 	p.Start()
 	widen(out)
-	err := p.ServeStdio(ctx, newThrift().reader(in), out)
+	err := p.ServeStdio(ctx, in, out)
 	if errors.Is(err, context.Canceled) || errors.Is(err, io.EOF) {
 		return nil
 	}
@@ -161,7 +161,7 @@ func serveHTTP(ctx context.Context, w io.Writer, p *plant, l config.Listen) erro
 	if err != nil {
 		return &exit{exitInvalid, err}
 	}
-	server := newServer(newThrift().handler(handler), l)
+	server := newServer(handler, l)
 	if err := secure(server, l.TLS, p.log); err != nil {
 		return err
 	}
