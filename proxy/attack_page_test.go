@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-const attacksPage = "../docs/attacks.md"
+const attacksPage = "testdata/attacks.md"
 
 // A pageRow is one case of the page.
 type pageRow struct{ id, held string }
