@@ -1,9 +1,7 @@
 package proxy
 
 import (
-	"fmt"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/petrigate/petrigate/gate"
@@ -135,31 +133,14 @@ func (p *Proxy) switchNet(name string, on bool, actor string) error {
 	r := p.registry
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	var names, active []string
-	for _, n := range r.policy.Nets() {
-		names = append(names, n.Name)
-		if r.active == nil || slices.Contains(r.active, n.Name) {
-			active = append(active, n.Name)
-		}
-	}
-	was := slices.Contains(active, name)
-	switch {
-	case !slices.Contains(names, name):
-		return fmt.Errorf("no net %q; the nets are: %s", name, strings.Join(names, ", "))
-	case was && on:
-		return fmt.Errorf("the net %q is active already", name)
-	case !was && !on:
-		return fmt.Errorf("the net %q is not active", name)
+	active, err := r.policy.Switch(r.active, name, on)
+	if err != nil {
+		return err
 	}
 	if err := p.recordSwitch(name, on, actor); err != nil {
 		return err
 	}
-	if on {
-		active = append(active, name)
-	} else {
-		active = slices.DeleteFunc(active, func(n string) bool { return n == name })
-	}
-	r.active = append([]string{}, active...) // none is not all
+	r.active = active
 	p.switchSessions(name, on)
 	return nil
 }
