@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/proxy/internal/access"
-	"github.com/petrigate/petrigate/proxy/internal/door"
+	"github.com/petrigate/petrigate/proxy/internal/httpguard"
 )
 
 // Access says who may speak to the HTTP endpoint. The zero value lets nobody
@@ -51,13 +51,13 @@ func (a Access) several() bool {
 	return a.JWT != nil || len(a.Tokens) > 1 || len(a.Tokens) == 1 && a.Token != ""
 }
 
-// door makes the door of the endpoint, and begins to fetch the keys of the
+// guard makes the guard of the endpoint, and begins to fetch the keys of the
 // issuer if there is one.
-func (p *Proxy) door(a Access) (*door.Door, error) {
+func (p *Proxy) guard(a Access) (*httpguard.Guard, error) {
 	if a.path()[0] != '/' {
 		return nil, fmt.Errorf("the path of the endpoint is %q, and it must begin with a slash", a.Path)
 	}
-	o := door.Options{
+	o := httpguard.Options{
 		Addr: a.Addr, TLS: a.TLS, Token: a.Token, Tokens: a.Tokens, Open: a.Open, Hosts: a.Hosts, Origins: a.Origins,
 		MaxRequests: a.MaxRequests, MaxMessage: p.options.MaxRequest, BodyTimeout: a.BodyTimeout, Now: p.options.Now,
 	}
@@ -68,5 +68,5 @@ func (p *Proxy) door(a Access) (*door.Door, error) {
 			Background: func(f func(context.Context)) { p.background(func() { f(p.ctx) }) },
 		}
 	}
-	return door.New(o)
+	return httpguard.New(o)
 }

@@ -21,8 +21,8 @@
 //
 // What knows no proxy stands below internal, and package proxy puts it together:
 //
-//	door      who may come in over HTTP, and how much of what comes in at a time
-//	access    the JWTs of visitors
+//	httpguard who may call over HTTP, and how much at a time
+//	access    the JWTs of callers
 //	lines     the messages of a client, one a line
 //	events    what a client over HTTP is told, and what of it is kept
 //	wire      messages, parsed strictly and written without loss

@@ -11,8 +11,8 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"github.com/petrigate/petrigate/proxy/internal/door"
 	"github.com/petrigate/petrigate/proxy/internal/events"
+	"github.com/petrigate/petrigate/proxy/internal/httpguard"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
@@ -32,7 +32,7 @@ var onlyOnce = [...]string{protocolHeader, sessionHeader, "Mcp-Method", "Mcp-Nam
 type handler struct {
 	proxy *Proxy
 	path  string
-	door  *door.Door
+	guard *httpguard.Guard
 	seats *seats
 	turns *turns // nil: one principal comes
 	older sseClients
@@ -42,7 +42,7 @@ type handler struct {
 // 2024-11-05 its two endpoints at /sse and /messages. It wants to know who may
 // come in; see [Access].
 func (p *Proxy) Handler(a Access) (http.Handler, error) {
-	d, err := p.door(a)
+	guard, err := p.guard(a)
 	if err != nil {
 		return nil, err
 	}
@@ -50,33 +50,33 @@ func (p *Proxy) Handler(a Access) (http.Handler, error) {
 		p.several.Store(true)
 	}
 	p.background(func() { p.expireClients(a.IdleTTL) })
-	h := &handler{proxy: p, path: a.path(), door: d, seats: newSeats(a)}
+	h := &handler{proxy: p, path: a.path(), guard: guard, seats: newSeats(a)}
 	if a.several() {
 		h.turns = newTurns()
 	}
 	return h, nil
 }
 
-// ServeHTTP lets nothing past the door.
+// ServeHTTP serves only requests that the guard admits.
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	h.door.Receive(w, r)
+	h.guard.Begin(w, r)
 	h.serve(w, r)
-	h.door.Part(w, r)
+	h.guard.End(w, r)
 }
 
 func (h *handler) serve(w http.ResponseWriter, r *http.Request) {
 	if r.URL.Path != h.path {
-		if !h.door.Metadata(w, r) && !h.legacy(w, r) {
-			door.TurnAway(w)
+		if !h.guard.Metadata(w, r) && !h.legacy(w, r) {
+			httpguard.Reject(w)
 			http.NotFound(w, r)
 		}
 		return
 	}
-	v, ok := h.door.Enter(w, r)
+	v, ok := h.guard.Admit(w, r)
 	if !ok {
 		return
 	}
-	defer v.Leave()
+	defer v.Release()
 	switch r.Method {
 	case http.MethodPost:
 		h.post(w, r, v)
@@ -91,7 +91,7 @@ func (h *handler) serve(w http.ResponseWriter, r *http.Request) {
 }
 
 // post takes one message.
-func (h *handler) post(w http.ResponseWriter, r *http.Request, v door.Visitor) {
+func (h *handler) post(w http.ResponseWriter, r *http.Request, v httpguard.Caller) {
 	if !acceptable(w, r) {
 		return
 	}
@@ -128,7 +128,7 @@ func (h *handler) post(w http.ResponseWriter, r *http.Request, v door.Visitor) {
 }
 
 // turn is that of a message which v has sent.
-func (h *handler) turn(v door.Visitor) *turn {
+func (h *handler) turn(v httpguard.Caller) *turn {
 	if h.turns == nil {
 		return nil
 	}
@@ -175,7 +175,7 @@ func first(r *http.Request, name string) string {
 
 // stateless serves one message of revision 2026-07-28: who sends it and what
 // it can do stand in the message, and the headers must say the same.
-func (h *handler) stateless(w http.ResponseWriter, r *http.Request, v door.Visitor, turn *turn, m wire.Message, meta wire.Meta) {
+func (h *handler) stateless(w http.ResponseWriter, r *http.Request, v httpguard.Caller, turn *turn, m wire.Message, meta wire.Meta) {
 	if status, refusal := checkHeaders(r, m, meta); refusal != nil {
 		writeJSON(w, status, refusal)
 		return
@@ -356,7 +356,7 @@ func (h *handler) client(w http.ResponseWriter, r *http.Request, principal strin
 }
 
 // get opens the stream for what belongs to no request.
-func (h *handler) get(w http.ResponseWriter, r *http.Request, v door.Visitor) {
+func (h *handler) get(w http.ResponseWriter, r *http.Request, v httpguard.Caller) {
 	if mcp.IsModernProtocol(first(r, protocolHeader)) {
 		w.Header().Set("Allow", http.MethodPost)
 		http.Error(w, "this revision has no GET stream", http.StatusMethodNotAllowed)

@@ -6,8 +6,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/petrigate/petrigate/proxy/internal/door"
 	"github.com/petrigate/petrigate/proxy/internal/events"
+	"github.com/petrigate/petrigate/proxy/internal/httpguard"
 	"github.com/petrigate/petrigate/proxy/internal/lines"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
@@ -47,11 +47,11 @@ func (h *handler) legacy(w http.ResponseWriter, r *http.Request) bool {
 	default:
 		return false
 	}
-	v, ok := h.door.Enter(w, r)
+	v, ok := h.guard.Admit(w, r)
 	if !ok {
 		return true
 	}
-	defer v.Leave()
+	defer v.Release()
 	if r.Method != method {
 		w.Header().Set("Allow", method)
 		http.Error(w, "method not allowed", http.StatusMethodNotAllowed)
@@ -62,7 +62,7 @@ func (h *handler) legacy(w http.ResponseWriter, r *http.Request) bool {
 }
 
 // sse serves one client, as long as its stream is open.
-func (h *handler) sse(w http.ResponseWriter, r *http.Request, v door.Visitor) {
+func (h *handler) sse(w http.ResponseWriter, r *http.Request, v httpguard.Caller) {
 	p := h.proxy
 	stream := events.NewLines(w)
 	out := lines.NewWriter(stream)
@@ -113,7 +113,7 @@ func (h *handler) sse(w http.ResponseWriter, r *http.Request, v door.Visitor) {
 
 // messages takes one message of the client of a stream. What comes of it goes
 // to the stream.
-func (h *handler) messages(w http.ResponseWriter, r *http.Request, v door.Visitor) {
+func (h *handler) messages(w http.ResponseWriter, r *http.Request, v httpguard.Caller) {
 	if !acceptable(w, r) {
 		return
 	}

@@ -1,4 +1,4 @@
-package door
+package httpguard
 
 import (
 	"cmp"
@@ -11,8 +11,8 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/access"
 )
 
-// Options say who may come in. The zero value lets nobody in: it wants one of
-// Token, Tokens and JWT, or Open on a loopback address.
+// Options configures a Guard. The zero value admits nobody: one of Token, Tokens
+// and JWT is required, or Open on a loopback address.
 type Options struct {
 	Addr    string            // where the listener is, host:port
 	TLS     bool              // it speaks TLS
@@ -25,7 +25,7 @@ type Options struct {
 
 	MaxMessage  int              // bytes
 	MaxRequests int              // that one principal may have open; 0: 5000; all may have four times that
-	BodyTimeout time.Duration    // for a visitor to send a message; 0: 30 s
+	BodyTimeout time.Duration    // for a caller to send a message; 0: 30 s
 	Now         func() time.Time // nil: time.Now
 }
 
@@ -40,8 +40,8 @@ var (
 	closing  = []string{"close"}
 )
 
-// A Door is safe for concurrent use. Each of its checks refuses by itself.
-type Door struct {
+// A Guard is safe for concurrent use. Each of its checks refuses by itself.
+type Guard struct {
 	addresses
 	open        bool
 	tokens      tokenList
@@ -49,13 +49,13 @@ type Door struct {
 	maxMessage  int
 	bodyTimeout time.Duration
 	now         func() time.Time
-	crowd       *crowd
-	load        *load
+	requests    *requestLimit
+	bodies      *bodyLimit
 }
 
-// New makes a door, and refuses options that would let in more, or fewer, than
-// the operator thinks. With a JWT it begins to fetch the keys of the issuer.
-func New(o Options) (*Door, error) {
+// New returns a guard. It refuses options that would admit more callers, or fewer,
+// than the operator expects. With JWT it begins to fetch the keys of the issuer.
+func New(o Options) (*Guard, error) {
 	host, port, err := net.SplitHostPort(o.Addr)
 	if err != nil {
 		return nil, err
@@ -63,23 +63,23 @@ func New(o Options) (*Door, error) {
 	if err := o.check(host); err != nil {
 		return nil, err
 	}
-	d := &Door{
+	g := &Guard{
 		addresses: newAddresses(o, host, port), maxMessage: o.MaxMessage, bodyTimeout: cmp.Or(o.BodyTimeout, defaultBodyTimeout),
-		now: o.Now, crowd: newCrowd(o.MaxRequests), load: newLoad(o.MaxMessage),
+		now: o.Now, requests: newRequestLimit(o.MaxRequests), bodies: newBodyLimit(o.MaxMessage),
 	}
-	if d.now == nil {
-		d.now = time.Now
+	if g.now == nil {
+		g.now = time.Now
 	}
-	if d.tokens, err = newTokenList(o.Token, o.Tokens); err != nil {
+	if g.tokens, err = newTokenList(o.Token, o.Tokens); err != nil {
 		return nil, err
 	}
 	if o.JWT != nil {
-		if d.jwt, err = access.New(*o.JWT); err != nil {
+		if g.jwt, err = access.New(*o.JWT); err != nil {
 			return nil, fmt.Errorf("setting up authentication by JWT: %w", err)
 		}
 	}
-	d.open = d.jwt == nil && len(d.tokens) == 0
-	return d, nil
+	g.open = g.jwt == nil && len(g.tokens) == 0
+	return g, nil
 }
 
 func (o Options) check(host string) error {
@@ -99,85 +99,86 @@ func (o Options) check(host string) error {
 	return nil
 }
 
-// Receive is called first for each request, whoever sends it: its answer is for
-// nobody to keep, and its body has a time to come in.
-func (d *Door) Receive(w http.ResponseWriter, r *http.Request) {
+// Begin must be called first for each request: it forbids caches to keep the
+// response and sets the deadline for the body.
+func (g *Guard) Begin(w http.ResponseWriter, r *http.Request) {
 	header := w.Header()
 	header["X-Content-Type-Options"] = noSniff
 	header["Cache-Control"] = noStore
-	if r.ContentLength != 0 { // also of who is turned away: net/http reads the rest
-		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(d.bodyTimeout)) // where there is none, a test serves
+	if r.ContentLength != 0 { // also of rejected requests: net/http reads the rest
+		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(g.bodyTimeout)) // where there is none, a test serves
 	}
 	if len(r.TransferEncoding) > 0 { // there may have been a length as well, which net/http does not tell
 		header["Connection"] = closing
 	}
 }
 
-// Enter lets a visitor in, who must Leave, or answers why not.
-func (d *Door) Enter(w http.ResponseWriter, r *http.Request) (Visitor, bool) {
-	v, ok := d.admit(w, r)
-	if !ok || !d.crowd.enter(w, v.Principal) {
-		return Visitor{}, false
+// Admit returns the caller, who must be released, or answers why the request is
+// rejected.
+func (g *Guard) Admit(w http.ResponseWriter, r *http.Request) (Caller, bool) {
+	v, ok := g.authenticate(w, r)
+	if !ok || !g.requests.admit(w, v.Principal) {
+		return Caller{}, false
 	}
 	return v, true
 }
 
-// admit checks Host, Origin and token, in this order, and says who is there.
-func (d *Door) admit(w http.ResponseWriter, r *http.Request) (Visitor, bool) {
-	if !d.allow(w, r) {
-		return Visitor{}, false
+// authenticate checks Host, Origin and token, in this order, and returns the caller.
+func (g *Guard) authenticate(w http.ResponseWriter, r *http.Request) (Caller, bool) {
+	if !g.allow(w, r) {
+		return Caller{}, false
 	}
-	if d.open {
-		return Visitor{Principal: "anonymous", door: d}, true
+	if g.open {
+		return Caller{Principal: "anonymous", guard: g}, true
 	}
 	token := bearer(r.Header["Authorization"])
-	if d.jwt != nil {
-		return d.granted(w, r, token)
+	if g.jwt != nil {
+		return g.granted(w, r, token)
 	}
-	if principal, ok := d.tokens.principal(token); ok {
-		return Visitor{Principal: principal, door: d}, true
+	if principal, ok := g.tokens.principal(token); ok {
+		return Caller{Principal: principal, guard: g}, true
 	}
 	refuseToken(w, http.StatusUnauthorized, `Bearer realm="petrigate"`, "a bearer token is needed")
-	return Visitor{}, false
+	return Caller{}, false
 }
 
-// granted asks the verifier. The text of its denials holds nothing of the token.
-func (d *Door) granted(w http.ResponseWriter, r *http.Request, token string) (Visitor, bool) {
-	grant, err := d.jwt.Verify(r.Context(), token)
+// granted asks the verifier of JWTs. Its denials never quote the token.
+func (g *Guard) granted(w http.ResponseWriter, r *http.Request, token string) (Caller, bool) {
+	grant, err := g.jwt.Verify(r.Context(), token)
 	if err != nil {
-		status, challenge := d.jwt.Answer(err)
+		status, challenge := g.jwt.Answer(err)
 		refuseToken(w, status, challenge, err.Error())
-		return Visitor{}, false
+		return Caller{}, false
 	}
-	return Visitor{Principal: grant.Principal, until: grant.Expires, door: d}, true
+	return Caller{Principal: grant.Principal, until: grant.Expires, guard: g}, true
 }
 
-// TurnAway ends the connection behind an answer to somebody who was not let in:
-// it would be theirs for minutes, and connections are bounded.
-func TurnAway(w http.ResponseWriter) { w.Header()["Connection"] = closing }
+// Reject closes the connection after the response to a rejected request: it would
+// stay open for minutes, and connections are bounded.
+func Reject(w http.ResponseWriter) { w.Header()["Connection"] = closing }
 
 func refuseToken(w http.ResponseWriter, status int, challenge, reason string) {
-	TurnAway(w)
+	Reject(w)
 	w.Header().Set("WWW-Authenticate", challenge)
 	http.Error(w, reason, status)
 }
 
-// Metadata serves what clients without a token need to get one. It reports
-// false for other paths.
-func (d *Door) Metadata(w http.ResponseWriter, r *http.Request) bool {
-	if d.jwt == nil {
+// Metadata serves the protected resource metadata (RFC 9728), which clients without
+// a token need to get one. It reports false for other paths.
+func (g *Guard) Metadata(w http.ResponseWriter, r *http.Request) bool {
+	if g.jwt == nil {
 		return false
 	}
-	document := d.jwt.Metadata(r.URL.Path)
+	document := g.jwt.Metadata(r.URL.Path)
 	switch {
 	case document == nil:
 		return false
-	case !d.allow(w, r):
+	case !g.allow(w, r):
 	case r.Method != http.MethodGet && r.Method != http.MethodHead:
 		w.Header().Set("Allow", "GET, HEAD")
 		http.Error(w, "method not allowed", http.StatusMethodNotAllowed)
 	default:
-		TurnAway(w)
+		Reject(w)
 		w.Header()["Content-Type"] = jsonType
 		_, _ = w.Write(document) // a client that is gone needs no answer
 	}

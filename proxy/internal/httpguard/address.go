@@ -1,4 +1,4 @@
-package door
+package httpguard
 
 import (
 	"net"
@@ -8,8 +8,7 @@ import (
 	"strings"
 )
 
-// addresses are those by which the endpoint may be asked for, and the pages
-// that may ask.
+// addresses are the Host and Origin headers that the endpoint accepts.
 type addresses struct {
 	port    string
 	hosts   map[string]bool
@@ -21,7 +20,7 @@ func newAddresses(o Options, host, port string) addresses {
 	for _, h := range o.Hosts {
 		a.hosts[strings.ToLower(h)] = true
 	}
-	if !unspecified(host) { // a page of anybody can ask for 0.0.0.0
+	if !unspecified(host) { // any page can send requests to 0.0.0.0
 		a.hosts[strings.ToLower(host)] = true
 	}
 	usual := map[bool]string{false: "80", true: "443"}[o.TLS] // is left out
@@ -35,15 +34,15 @@ func newAddresses(o Options, host, port string) addresses {
 	return a
 }
 
-// allow checks that a request was meant for this endpoint, and does not
-// come from a page that somebody else wrote.
+// allow checks that a request is meant for this endpoint and does not come from a
+// page of another site.
 func (a *addresses) allow(w http.ResponseWriter, r *http.Request) bool {
 	switch {
 	case !a.hostAllowed(r.Host):
-		TurnAway(w)
+		Reject(w)
 		http.Error(w, "this Host is not allowed", http.StatusForbidden)
 	case !a.originAllowed(r.Header["Origin"]):
-		TurnAway(w)
+		Reject(w)
 		http.Error(w, "this Origin is not allowed", http.StatusForbidden)
 	default:
 		return true
@@ -51,8 +50,8 @@ func (a *addresses) allow(w http.ResponseWriter, r *http.Request) bool {
 	return false
 }
 
-// hostAllowed accepts the names of loopback with our port, the address of the
-// listener, and what the operator listed. It stands against DNS rebinding.
+// hostAllowed accepts the names of loopback with the port of the listener, its
+// address, and what the operator listed. It prevents DNS rebinding.
 func (a *addresses) hostAllowed(header string) bool {
 	if a.hosts[header] {
 		return true

@@ -1,4 +1,4 @@
-package door
+package httpguard
 
 import (
 	"cmp"
@@ -6,13 +6,13 @@ import (
 	"sync"
 )
 
-// defaultRequests is how many requests one principal may have open, streams
-// and calls that wait for a person among them; all may have four times that.
+// defaultRequests is how many requests one principal may have open, including
+// streams and calls that wait for a person; all may have four times that.
 const defaultRequests = 5000
 
-// A crowd bounds the requests over HTTP that are open at a time. One principal
-// who has too many leaves room for the others.
-type crowd struct {
+// A requestLimit bounds the open requests. One principal with too many leaves room
+// for the others.
+type requestLimit struct {
 	each, all int
 
 	mu    sync.Mutex
@@ -20,13 +20,13 @@ type crowd struct {
 	open  map[string]int // by principal; none with 0
 }
 
-func newCrowd(each int) *crowd {
+func newRequestLimit(each int) *requestLimit {
 	each = cmp.Or(each, defaultRequests)
-	return &crowd{each: each, all: 4 * each, open: map[string]int{}}
+	return &requestLimit{each: each, all: 4 * each, open: map[string]int{}}
 }
 
-// enter counts a request, or refuses it at once: nothing of it is read.
-func (c *crowd) enter(w http.ResponseWriter, principal string) bool {
+// admit counts a request, or rejects it before anything of it is read.
+func (c *requestLimit) admit(w http.ResponseWriter, principal string) bool {
 	status := c.count(principal)
 	if status == http.StatusOK {
 		return true
@@ -40,7 +40,7 @@ func (c *crowd) enter(w http.ResponseWriter, principal string) bool {
 	return false
 }
 
-func (c *crowd) count(principal string) (status int) {
+func (c *requestLimit) count(principal string) (status int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch {
@@ -54,7 +54,7 @@ func (c *crowd) count(principal string) (status int) {
 	return http.StatusOK
 }
 
-func (c *crowd) leave(principal string) {
+func (c *requestLimit) release(principal string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.total--

@@ -1,4 +1,4 @@
-package door
+package httpguard
 
 import (
 	"context"
@@ -8,30 +8,30 @@ import (
 	"time"
 )
 
-// A Visitor is who the door has let in, for one request.
-type Visitor struct {
+// A Caller is the authenticated sender of one request.
+type Caller struct {
 	Principal string
 
-	until time.Time // when streams of news end; zero: never
-	door  *Door
+	until time.Time // when push streams end; zero: never
+	guard *Guard
 }
 
-// Leave ends the visit, once.
-func (v Visitor) Leave() { v.door.crowd.leave(v.Principal) }
+// Release must be called once, when the request is answered.
+func (c Caller) Release() { c.guard.requests.release(c.Principal) }
 
-// Stream is the lifetime of a stream that the visitor holds open: a token that
-// has expired opens none, and keeps none open.
-func (v Visitor) Stream(ctx context.Context) (context.Context, context.CancelFunc) {
-	if v.until.IsZero() {
+// Stream returns the context of a stream that the caller holds open: it ends when
+// the token expires.
+func (c Caller) Stream(ctx context.Context) (context.Context, context.CancelFunc) {
+	if c.until.IsZero() {
 		return ctx, func() {}
 	}
-	return context.WithTimeout(ctx, v.until.Sub(v.door.now()))
+	return context.WithTimeout(ctx, c.until.Sub(c.guard.now()))
 }
 
-// Body reads the whole message, within the limits, or answers why not. Call
-// release when it is not needed any more.
-func (v Visitor) Body(w http.ResponseWriter, r *http.Request) (body []byte, release func(), ok bool) {
-	limit := int64(v.door.maxMessage)
+// Body reads the whole message, within the limits, or answers why it cannot. The
+// caller must call release when it no longer needs the body.
+func (c Caller) Body(w http.ResponseWriter, r *http.Request) (body []byte, release func(), ok bool) {
+	limit := int64(c.guard.maxMessage)
 	refuse := func(text string, status int) ([]byte, func(), bool) {
 		w.Header()["Connection"] = closing // or net/http would wait for the rest of it
 		http.Error(w, text, status)
@@ -44,11 +44,11 @@ func (v Visitor) Body(w http.ResponseWriter, r *http.Request) (body []byte, rele
 	reader := http.MaxBytesReader(w, r.Body, limit)
 	release = func() {}
 	var err error
-	if r.ContentLength >= 0 && r.ContentLength <= light {
+	if r.ContentLength >= 0 && r.ContentLength <= small {
 		body = make([]byte, r.ContentLength)
 		_, err = io.ReadFull(reader, body)
 	} else {
-		body, release, err = v.door.load.read(reader, v.Principal)
+		body, release, err = c.guard.bodies.read(reader, c.Principal)
 	}
 	var over *http.MaxBytesError
 	switch {
@@ -57,7 +57,7 @@ func (v Visitor) Body(w http.ResponseWriter, r *http.Request) (body []byte, rele
 		return body, release, true
 	case errors.As(err, &over):
 		return refuse(tooLarge, http.StatusRequestEntityTooLarge)
-	case errors.Is(err, errHeavy):
+	case errors.Is(err, errTooMuch):
 		w.Header().Set("Retry-After", "1")
 		return refuse(err.Error(), http.StatusServiceUnavailable)
 	default:

@@ -1,4 +1,4 @@
-package door
+package httpguard
 
 import (
 	"errors"
@@ -7,15 +7,15 @@ import (
 	"testing"
 )
 
-// TestLoad: large messages are bounded by what was sent of them, each principal
+// TestBodies: large messages are bounded by what was sent of them, each principal
 // for themself, and what is let go makes room.
-func TestLoad(t *testing.T) {
-	l := newLoad(4 << 20)
-	if l.each != leastLoad || l.all != 2*leastLoad {
+func TestBodies(t *testing.T) {
+	l := newBodyLimit(4 << 20)
+	if l.each != minBodies || l.all != 2*minBodies {
 		t.Errorf("%d and %d", l.each, l.all)
 	}
-	if large := newLoad(leastLoad); large.each < 4*leastLoad {
-		t.Errorf("%d bytes for messages of %d", large.each, leastLoad)
+	if large := newBodyLimit(minBodies); large.each < 4*minBodies {
+		t.Errorf("%d bytes for messages of %d", large.each, minBodies)
 	}
 	l.each, l.all = 300<<10, 500<<10
 	text := func(n int) io.Reader { return strings.NewReader(strings.Repeat("x", n<<10)) }
@@ -23,7 +23,7 @@ func TestLoad(t *testing.T) {
 	if err != nil || len(body) != 200<<10 {
 		t.Fatalf("%d bytes, %v", len(body), err)
 	}
-	if _, _, err := l.read(text(200), "ann"); !errors.Is(err, errHeavy) {
+	if _, _, err := l.read(text(200), "ann"); !errors.Is(err, errTooMuch) {
 		t.Errorf("more than one may: %v", err)
 	}
 	if _, _, err := l.read(io.MultiReader(text(100), broken{}), "ann"); !errors.Is(err, io.ErrUnexpectedEOF) {
@@ -33,7 +33,7 @@ func TestLoad(t *testing.T) {
 	if err != nil {
 		t.Fatalf("another principal: %v", err)
 	}
-	if _, _, err := l.read(text(90), "ann"); !errors.Is(err, errHeavy) {
+	if _, _, err := l.read(text(90), "ann"); !errors.Is(err, errTooMuch) {
 		t.Errorf("more than all may: %v", err)
 	}
 	other()

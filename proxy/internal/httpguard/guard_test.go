@@ -1,4 +1,4 @@
-package door
+package httpguard
 
 import (
 	"net/http"
@@ -41,7 +41,7 @@ func TestNew(t *testing.T) {
 }
 
 // knock sends one request by its Host, Origin and Authorization, "-" for none.
-func knock(d *Door, host, origin, authorization string) (Visitor, int) {
+func knock(d *Guard, host, origin, authorization string) (Caller, int) {
 	r := httptest.NewRequest(http.MethodGet, "/mcp", nil)
 	r.Host = host
 	if origin != "-" {
@@ -51,12 +51,12 @@ func knock(d *Door, host, origin, authorization string) (Visitor, int) {
 		r.Header.Set("Authorization", authorization)
 	}
 	w := httptest.NewRecorder()
-	v, _ := d.Enter(w, r)
+	v, _ := d.Admit(w, r)
 	return v, w.Code
 }
 
-// TestEnter: E001, E002, E004. Host, Origin and token are needed each by itself.
-func TestEnter(t *testing.T) {
+// TestAdmit: E001, E002, E004. Host, Origin and token are needed each by itself.
+func TestAdmit(t *testing.T) {
 	d, err := New(Options{
 		Addr: "0.0.0.0:7777", Token: "the token", Tokens: map[string]string{"bob": "that of bob"},
 		Hosts: []string{"Gate.example"}, Origins: []string{"https://App.example/"},
@@ -92,9 +92,9 @@ func TestEnter(t *testing.T) {
 	}
 }
 
-// TestCrowd: who has too many requests open leaves room for others, until all
+// TestRequests: who has too many requests open leaves room for others, until all
 // have too many; who leaves makes room.
-func TestCrowd(t *testing.T) {
+func TestRequests(t *testing.T) {
 	tokens := map[string]string{}
 	for _, name := range []string{"a", "b", "c", "d", "e"} {
 		tokens[name] = "that of " + name
@@ -103,8 +103,8 @@ func TestCrowd(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	enter := func(name string) (Visitor, int) { return knock(d, "127.0.0.1:7777", "-", "Bearer that of "+name) }
-	var inside []Visitor
+	enter := func(name string) (Caller, int) { return knock(d, "127.0.0.1:7777", "-", "Bearer that of "+name) }
+	var inside []Caller
 	for _, name := range []string{"a", "a", "b", "b", "c", "c", "d", "d"} {
 		v, status := enter(name)
 		if status != http.StatusOK {
@@ -118,22 +118,22 @@ func TestCrowd(t *testing.T) {
 	if _, status := enter("e"); status != http.StatusServiceUnavailable {
 		t.Errorf("one more than all may have: status %d", status)
 	}
-	inside[0].Leave()
+	inside[0].Release()
 	v, status := enter("e")
 	if status != http.StatusOK {
 		t.Errorf("after one has left: status %d", status)
 	}
 	for _, v := range append(inside[1:], v) {
-		v.Leave()
+		v.Release()
 	}
-	if d.crowd.total != 0 || len(d.crowd.open) != 0 {
-		t.Errorf("%d requests are open by %v", d.crowd.total, d.crowd.open)
+	if d.requests.total != 0 || len(d.requests.open) != 0 {
+		t.Errorf("%d requests are open by %v", d.requests.total, d.requests.open)
 	}
 }
 
 // TestBody: messages have a size, said or not.
 func TestBody(t *testing.T) {
-	d, err := New(Options{Addr: "127.0.0.1:7777", Open: true, MaxMessage: 2 * light})
+	d, err := New(Options{Addr: "127.0.0.1:7777", Open: true, MaxMessage: 2 * small})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,16 +144,16 @@ func TestBody(t *testing.T) {
 	}{
 		{"small", 10, 10, 200},
 		{"nothing", 0, 0, 200},
-		{"large", 2 * light, 2 * light, 200},
-		{"large and not announced", 2 * light, -1, 200},
-		{"too large", 2*light + 1, 2*light + 1, 413},
-		{"too large and not announced", 2*light + 1, -1, 413},
+		{"large", 2 * small, 2 * small, 200},
+		{"large and not announced", 2 * small, -1, 200},
+		{"too large", 2*small + 1, 2*small + 1, 413},
+		{"too large and not announced", 2*small + 1, -1, 413},
 		{"less than announced", 10, 11, 400},
 	} {
 		r := httptest.NewRequest(http.MethodPost, "http://127.0.0.1:7777/", strings.NewReader(strings.Repeat("x", c.size)))
 		r.ContentLength = int64(c.length)
 		w := httptest.NewRecorder()
-		v, ok := d.Enter(w, r)
+		v, ok := d.Admit(w, r)
 		if !ok {
 			t.Fatal(w.Body)
 		}
@@ -164,9 +164,9 @@ func TestBody(t *testing.T) {
 		if ok {
 			release()
 		}
-		v.Leave()
+		v.Release()
 	}
-	if d.load.total != 0 {
-		t.Errorf("%d bytes are held", d.load.total)
+	if d.bodies.total != 0 {
+		t.Errorf("%d bytes are held", d.bodies.total)
 	}
 }

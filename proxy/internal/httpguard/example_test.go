@@ -1,27 +1,27 @@
-package door_test
+package httpguard_test
 
 import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
 
-	"github.com/petrigate/petrigate/proxy/internal/door"
+	"github.com/petrigate/petrigate/proxy/internal/httpguard"
 )
 
 func Example() {
-	d, err := door.New(door.Options{
+	d, err := httpguard.New(httpguard.Options{
 		Addr: "127.0.0.1:7777", Tokens: map[string]string{"ann": "kept in a file"}, MaxMessage: 1 << 20,
 	})
 	if err != nil {
 		panic(err)
 	}
 	endpoint := func(w http.ResponseWriter, r *http.Request) {
-		d.Receive(w, r)
-		v, ok := d.Enter(w, r)
+		d.Begin(w, r)
+		v, ok := d.Admit(w, r)
 		if !ok {
 			return
 		}
-		defer v.Leave()
+		defer v.Release()
 		fmt.Fprintln(w, "hello,", v.Principal)
 	}
 	for _, token := range []string{"a guess", "kept in a file"} {

@@ -1,4 +1,4 @@
-package door
+package httpguard
 
 import (
 	"io"
@@ -7,19 +7,19 @@ import (
 	"time"
 )
 
-// What is read of a body that nobody wants, behind a refusal that ends the
-// connection: what net/http reads of others, and for not much longer than it
-// would leave the connection open.
+// How much of the body of a rejected request is read before its connection is
+// closed: as much as net/http reads of others, for about as long as it would leave
+// the connection open.
 const (
 	lingerBytes = 256 << 10
 	lingerTime  = 500 * time.Millisecond
 )
 
-// Part is called last for each request, when its answer is written. It lets a
-// client that still sends its body read why it was turned away: a connection
-// that is closed over bytes that were not read is reset, and the answer is lost
-// with it. net/http sees to that only where the connection would stay open.
-func (d *Door) Part(w http.ResponseWriter, r *http.Request) {
+// End must be called last for each request, when its response is written. It lets a
+// client that still sends its body read why it was rejected: closing a connection
+// with unread bytes resets it, and the response is lost. net/http prevents that only
+// where the connection would stay open.
+func (g *Guard) End(w http.ResponseWriter, r *http.Request) {
 	if r.ContentLength == 0 || !r.Close && len(w.Header()["Connection"]) == 0 {
 		return
 	}
