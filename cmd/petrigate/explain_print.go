@@ -45,8 +45,8 @@ func (e *explanation) reasons(b *strings.Builder, k text.Ink) {
 	}
 	for _, block := range e.refusal.Blocks {
 		p := policy.Problem{File: block.Rule.File, Line: block.Rule.Line, Column: block.Rule.Column}
-		fmt.Fprintf(b, "%s: %s\n", k.In(text.Bold, location(p)), block.Reason)
-		if excerpt := excerptOf(p); excerpt != "" {
+		fmt.Fprintf(b, "%s: %s\n", k.In(text.Bold, p.Place()), block.Reason)
+		if excerpt := p.SourceLine(); excerpt != "" {
 			fmt.Fprintln(b, excerpt)
 		}
 		e.waiting(b, block)

@@ -98,7 +98,7 @@ func TestExcerptsShowNoSecrets(t *testing.T) {
 		{"a long line", policy.Problem{File: write("g.rules", "block "+strings.Repeat("x", 300)), Line: 1, Column: 1}, ""},
 	}
 	for _, tt := range tests {
-		if got := excerptOf(tt.p); got != tt.want {
+		if got := tt.p.SourceLine(); got != tt.want {
 			t.Errorf("%s: got %q, want %q", tt.name, got, tt.want)
 		}
 	}

@@ -2,17 +2,10 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"io"
-	"os"
-	"path/filepath"
-	"slices"
-	"strings"
-	"unicode"
 
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/internal/policy"
-	"github.com/petrigate/petrigate/internal/text"
 	"github.com/petrigate/petrigate/rules"
 )
 
@@ -51,56 +44,4 @@ func configProblem(severity policy.Severity, code rules.Code, e *config.Error) p
 }
 
 // printProblems writes each problem with its source line.
-func printProblems(w io.Writer, problems policy.Problems) {
-	ink := newInk(w)
-	for _, p := range problems {
-		style := text.Yellow
-		switch p.Severity {
-		case policy.Error:
-			style = text.Red
-		case policy.Note:
-			style = text.Cyan
-		}
-		message := p.Message
-		if p.Net != "" {
-			message = fmt.Sprintf("net %q: %s", p.Net, message)
-		}
-		_, _ = fmt.Fprintf(w, "%s: %s: %s\n", ink.In(text.Bold, location(p)), ink.In(style, fmt.Sprintf("%s[%s]", p.Severity, p.Code)), message)
-		if excerpt := excerptOf(p); excerpt != "" {
-			_, _ = fmt.Fprintln(w, strings.TrimRight(excerpt, "\n"))
-		}
-		_, _ = fmt.Fprint(w, p.Detail)
-		if p.Hint != "" {
-			_, _ = fmt.Fprintf(w, "  %s %s\n", ink.In(text.Cyan, "help:"), p.Hint)
-		}
-	}
-}
-
-func location(p policy.Problem) string {
-	switch {
-	case p.Line > 0:
-		return fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Column)
-	case p.File != "":
-		return p.File
-	default:
-		return "petrigate"
-	}
-}
-
-// excerptOf is the source line with a caret. Problems of a configuration bring
-// their own, with secrets masked; no other line of such a file is shown.
-func excerptOf(p policy.Problem) string {
-	if p.Excerpt != "" || p.Line == 0 || slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(p.File)) {
-		return p.Excerpt
-	}
-	text, err := os.ReadFile(p.File)
-	lines := strings.Split(string(text), "\n")
-	if err != nil || p.Line > len(lines) {
-		return ""
-	}
-	line := []rune(strings.TrimRight(strings.TrimPrefix(lines[p.Line-1], "\ufeff"), "\r"))
-	if p.Column < 1 || p.Column > len(line) || len(line) > 200 || slices.ContainsFunc(line, unicode.IsControl) {
-		return ""
-	}
-	return "    " + string(line) + "\n    " + strings.Repeat(" ", p.Column-1) + "^"
-}
+func printProblems(w io.Writer, problems policy.Problems) { problems.Print(w, newInk(w)) }

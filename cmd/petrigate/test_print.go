@@ -103,7 +103,7 @@ func (s *testedStep) told() string {
 
 // quotedRule is where a net was written, with the line.
 func quotedRule(at gate.Position, net string) string {
-	line, _, _ := strings.Cut(excerptOf(policy.Problem{File: at.File, Line: at.Line, Column: at.Column}), "\n")
+	line, _, _ := strings.Cut(policy.Problem{File: at.File, Line: at.Line, Column: at.Column}.SourceLine(), "\n")
 	if line = strings.TrimSpace(line); line == "" {
 		line = net
 	}

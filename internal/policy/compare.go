@@ -107,10 +107,10 @@ func differKeys(path string, got, want map[string]any) *Difference {
 }
 
 func difference(path string, got, want any) *Difference {
-	return &Difference{Path: path, Got: text(got), Want: text(want)}
+	return &Difference{Path: path, Got: jsonText(got), Want: jsonText(want)}
 }
 
-func text(v any) string {
+func jsonText(v any) string {
 	b, err := json.Marshal(v)
 	if err != nil {
 		panic(err) // it came out of JSON
