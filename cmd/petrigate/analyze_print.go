@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/petrigate/petrigate/internal/petri"
+	"github.com/petrigate/petrigate/internal/policy/check"
 	"github.com/petrigate/petrigate/internal/text"
 )
 
@@ -183,18 +184,6 @@ func (r *analyzeReport) printInvariants(w io.Writer) {
 			_, _ = fmt.Fprintf(w, "and %d more; --json has them all\n", len(r.result.Invariants)-most)
 			return
 		}
-		_, _ = fmt.Fprintln(w, invariantText(r.net.Places, inv))
+		_, _ = fmt.Fprintln(w, check.InvariantText(r.net.Places, inv))
 	}
-}
-
-// invariantText is an invariant as a sum.
-func invariantText(places []string, inv petri.Invariant) string {
-	terms := make([]string, len(inv.Weights))
-	for i, w := range inv.Weights {
-		if w.Weight > 1 {
-			terms[i] = strconv.Itoa(w.Weight) + " "
-		}
-		terms[i] += places[w.Place]
-	}
-	return fmt.Sprintf("%s = %d", strings.Join(terms, " + "), inv.Constant)
 }

@@ -3,15 +3,15 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/petrigate/petrigate/config"
-	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/policy"
+	"github.com/petrigate/petrigate/internal/policy/check"
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
@@ -58,44 +58,48 @@ func newCheck(s stdio) *cobra.Command {
 		if f.config != "" && len(f.rules)+len(f.nets) > 0 {
 			return usage("check looks at --config, or at --rules and --net, and not at both")
 		}
-		return check(c.Context(), s, f)
+		return runCheck(c.Context(), s, f)
 	}
 	return c
 }
 
-func check(ctx context.Context, s stdio, f checkFlags) error {
+func runCheck(ctx context.Context, s stdio, f checkFlags) error {
 	source, cfg, problems, err := f.source()
 	if err != nil {
 		return err
 	}
 	if cfg == nil && len(problems.Of(policy.Error)) > 0 { // there is nothing to build
-		return f.answer(s, newReport(problems, &policy.Result{}, toolSet{}, nil))
+		return f.answer(s, check.NewReport(problems, &policy.Result{}, check.ToolSet{}, nil))
 	}
 	known, err := f.knownTools(ctx, s, cfg)
 	if err != nil {
 		return err
 	}
-	source.Tools, source.Schemas = known.names(), known.schemas
+	source.Tools, source.Schemas = known.Names(), known.Schemas
 	result, err := policy.Build(source)
 	var invalid policy.Problems
 	if err != nil && !errors.As(err, &invalid) {
 		return err
 	}
-	problems = slices.Concat(problems, result.Problems, emptyPolicy(fileOf(cfg), source))
+	problems = slices.Concat(problems, result.Problems, check.NoPolicy(fileOf(cfg), source))
 	if err != nil {
-		return f.answer(s, newReport(problems, result, known, nil))
+		return f.answer(s, check.NewReport(problems, result, known, nil))
 	}
 	tools := known
-	if !known.known {
-		tools = likelyTools(cfg, result)
+	if !known.Known {
+		tools = check.LikelyTools(cfg, result)
 	}
 	watch := newProgress(s.err)
-	v, err := verifyPolicy(ctx, result, source, tools, effort{states: f.states, time: f.timeout, watch: watch})
+	v, err := check.Run(ctx, result, source, tools, check.Effort{States: f.states, Time: f.timeout, Report: func(spent time.Duration) {
+		watch.say(func() string {
+			return fmt.Sprintf("looking for proofs: %.0f of at most %.0f s", spent.Seconds(), f.timeout.Seconds())
+		})
+	}})
 	watch.clear()
 	if err != nil {
 		return err
 	}
-	return f.answer(s, newReport(slices.Concat(problems, v.problems()), result, known, v))
+	return f.answer(s, check.NewReport(slices.Concat(problems, v.Problems()), result, known, v))
 }
 
 func fileOf(cfg *config.Config) string {
@@ -105,15 +109,12 @@ func fileOf(cfg *config.Config) string {
 	return cfg.File
 }
 
-func (f checkFlags) answer(s stdio, report checkReport) (err error) {
-	if !f.unknown {
-		report.open = report.unknown()
-	}
-	report.OK = len(report.Problems.Of(policy.Error)) == 0 && report.open == 0 && (!f.strict || len(report.Problems.Of(policy.Warning)) == 0)
+func (f checkFlags) answer(s stdio, report check.Report) (err error) {
+	report.Judge(f.strict, f.unknown)
 	if f.json {
 		err = printJSON(s.out, report)
 	} else {
-		err = report.print(s.out, f.verbose)
+		err = report.Print(s.out, newInk(s.out), f.verbose)
 	}
 	if err == nil && !report.OK {
 		err = &exit{exitInvalid, nil}
@@ -126,37 +127,17 @@ func (f checkFlags) answer(s stdio, report checkReport) (err error) {
 func (f checkFlags) source() (policy.Source, *config.Config, policy.Problems, error) {
 	if len(f.rules)+len(f.nets) > 0 {
 		texts, nets, err := policyFiles(f.rules, f.nets)
-		problems, err := configProblems(err)
+		problems, err := check.ConfigProblems(err)
 		return policy.Source{Rules: texts, Nets: nets}, nil, problems, err
 	}
 	cfg, err := config.Load(config.Options{Path: f.config, WorkDir: true})
-	problems, err := configProblems(err)
+	problems, err := check.ConfigProblems(err)
 	if err != nil || len(problems) > 0 {
 		return policy.Source{}, nil, problems, err
 	}
-	problems = slices.Concat(configWarnings(cfg), noUpstream(cfg), noAudit(cfg))
+	problems = slices.Concat(check.ConfigWarnings(cfg), check.NoUpstream(cfg), check.NoAudit(cfg))
 	if !f.live { // which has them as errors
-		problems = slices.Concat(problems, missingCommands(cfg, policy.Warning), tlsFiles(cfg, policy.Warning))
+		problems = slices.Concat(problems, check.MissingCommands(cfg, policy.Warning), tlsFiles(cfg, policy.Warning))
 	}
 	return policy.FromConfig(cfg), cfg, problems, nil
-}
-
-// listed are the names that a net speaks of, as written.
-func listed(net gate.NetInfo) []string {
-	var names []string
-	for _, t := range net.Transitions {
-		for _, tool := range t.Tools {
-			names = append(names, written(tool))
-		}
-	}
-	return append(names, net.Free...)
-}
-
-// written is the name of a tool as rules write it: one with a dot stands in
-// quotes where it is no action.
-func written(t gate.Tool) string {
-	if t.Kind == gate.Literal && strings.Contains(t.Name, ".") {
-		return `"` + t.Name + `"`
-	}
-	return t.Name
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/policy"
+	"github.com/petrigate/petrigate/internal/policy/check"
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
@@ -139,7 +140,7 @@ const aCall = "some-other-tool"
 // samples are calls of every kind that one of the policies tells apart. why
 // says what was left out.
 func (d *comparison) samples(from, to *side, single []gate.Map) (calls []sample, why string) {
-	o, labels := verify.Options{Tools: d.tools().tools}, &gate.Labels{}
+	o, labels := verify.Options{Tools: d.tools().Tools}, &gate.Labels{}
 	for _, m := range from.maps {
 		if !hasMap(single, m) {
 			labels.Maps = append(labels.Maps, m)
@@ -242,14 +243,14 @@ func newComparison(from, to *side) *comparison {
 }
 
 // tools are those that the names of one of the sides are about.
-func (d *comparison) tools() toolSet {
+func (d *comparison) tools() check.ToolSet {
 	all := slices.Clone(d.old.tools)
 	for _, t := range d.new.tools {
 		if !slices.ContainsFunc(all, func(u verify.Tool) bool { return u.Name == t.Name }) {
 			all = append(all, t)
 		}
 	}
-	return toolSet{tools: all}
+	return check.ToolSet{Tools: all}
 }
 
 func (d *comparison) partly(why string) { d.complete, d.why = false, why }

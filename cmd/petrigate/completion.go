@@ -8,6 +8,7 @@ import (
 
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/internal/policy"
+	"github.com/petrigate/petrigate/internal/policy/check"
 	"github.com/petrigate/petrigate/proxy"
 )
 
@@ -167,7 +168,7 @@ func toolNames(c *cobra.Command, args []string, _ string) ([]cobra.Completion, c
 	if err != nil || len(args) > 0 {
 		return none(nil)
 	}
-	return none(namesIn(result))
+	return none(check.NamesIn(result))
 }
 
 // helpNames are the verbs, and the topics, that follow those that are there.

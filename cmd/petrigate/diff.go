@@ -12,6 +12,7 @@ import (
 
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/internal/policy"
+	"github.com/petrigate/petrigate/internal/policy/check"
 	"github.com/petrigate/petrigate/internal/text"
 )
 
@@ -43,7 +44,7 @@ func newDiff(s stdio) *cobra.Command {
 		}
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
-		spent := workClock()
+		spent := check.WorkClock()
 		d := newComparison(sides[0], sides[1])
 		watch := newProgress(s.err)
 		err := d.explore(*states, func() bool {
@@ -102,7 +103,7 @@ func loadSide(file string) (*side, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newSide(result, source, likelyTools(cfg, result).tools)
+	return newSide(result, source, check.LikelyTools(cfg, result).Tools)
 }
 
 // diffReport is the answer of diff as JSON.
@@ -117,7 +118,7 @@ type diffReport struct {
 
 type diffWitness struct {
 	Calls  []string      `json:"calls"`
-	Events []replayEvent `json:"events"` // the last is the call on which the policies differ
+	Events []check.Event `json:"events"` // the last is the call on which the policies differ
 	Old    string        `json:"old"`    // "allow", "ask", "refuse"
 	New    string        `json:"new"`
 }
@@ -149,11 +150,11 @@ func (d *comparison) result() string {
 	return direction
 }
 
-func (w *witness) witness(tools toolSet) *diffWitness {
+func (w *witness) witness(tools check.ToolSet) *diffWitness {
 	if w == nil {
 		return nil
 	}
-	return &diffWitness{Calls: w.trace.Calls(), Events: tools.replayed(w.trace), Old: w.old.String(), New: w.new.String()}
+	return &diffWitness{Calls: w.trace.Calls(), Events: tools.Events(w.trace), Old: w.old.String(), New: w.new.String()}
 }
 
 // text is the answer for people.
@@ -191,8 +192,8 @@ func (w *witness) write(b *strings.Builder) {
 	}
 	fmt.Fprintf(b, "\n%s\n", title)
 	last := len(w.trace) - 1
-	lines := story(w.trace[:last])
-	for i, line := range append(lines, fmt.Sprintf("%s: %s before, %s now", called(w.trace[last]), w.old, w.new)) {
+	lines := check.Story(w.trace[:last])
+	for i, line := range append(lines, fmt.Sprintf("%s: %s before, %s now", check.Called(w.trace[last]), w.old, w.new)) {
 		fmt.Fprintf(b, "  %2d. %s\n", i+1, line)
 	}
 }

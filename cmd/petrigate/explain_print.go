@@ -7,6 +7,7 @@ import (
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/policy"
+	"github.com/petrigate/petrigate/internal/policy/check"
 	"github.com/petrigate/petrigate/internal/text"
 )
 
@@ -17,7 +18,7 @@ func (e *explanation) text(k text.Ink, verbose bool) string {
 	fmt.Fprintf(&b, "%s: %s\n", k.In(style, e.decision), strings.TrimSpace(e.call.tool+" "+string(e.call.args)))
 	if e.stage.unknown(e.call.tool) {
 		fmt.Fprintf(&b, "There is no tool %q%s: %s known, and none has this name.\n",
-			e.call.tool, suggestion(e.call.tool, "", e.stage.tools.names()), tools(len(e.stage.tools.tools)))
+			e.call.tool, suggestion(e.call.tool, "", e.stage.tools.Names()), tools(len(e.stage.tools.Tools)))
 	}
 	if e.decision == "allow" && e.refusal != nil {
 		fmt.Fprintf(&b, "in shadow %s:\n", wouldSay(e.refusal))
@@ -63,7 +64,7 @@ func (e *explanation) waiting(b *strings.Builder, block gate.Block) {
 	fmt.Fprintf(b, "    %s: %s\n", block.Net, marking(state.Marking))
 	for _, t := range net.Transitions {
 		lists := slices.ContainsFunc(t.Tools, func(tool gate.Tool) bool { return tool.Name == block.Name })
-		if missing := lacking(t, state); lists && missing != "" {
+		if missing := check.Lacking(t, state); lists && missing != "" {
 			fmt.Fprintf(b, "    %s waits for %s\n", t.Name, missing)
 		}
 	}

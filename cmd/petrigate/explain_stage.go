@@ -10,6 +10,7 @@ import (
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/policy"
+	"github.com/petrigate/petrigate/internal/policy/check"
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
@@ -29,7 +30,7 @@ type stage struct {
 	player *policy.Player
 	call   func(tool string) gate.Call
 	guide  *verify.Guide
-	tools  toolSet // those that can be called, where they are known
+	tools  check.ToolSet // those that can be called, where they are known
 	now    time.Time
 }
 
@@ -59,7 +60,7 @@ func (f *stageFlags) open(c *cobra.Command) (*stage, error) {
 	if s.result, err = policy.Build(s.source); err != nil {
 		return nil, err
 	}
-	s.call = callsOf(s.config)
+	s.call = check.CallsUnder(s.config)
 	s.guide = verify.NewGuide(s.result.Policy, verify.Options{})
 	s.restart()
 	return s, nil
@@ -69,13 +70,13 @@ func (f *stageFlags) open(c *cobra.Command) (*stage, error) {
 func (s *stage) restart() {
 	s.now = curtain
 	s.player = policy.NewPlayer(gate.NewSession(s.result.Policy, gate.SessionOptions{Active: s.result.Active, Time: curtain}))
-	if s.tools.known {
+	if s.tools.Known {
 		s.offer()
 	}
 }
 
 // names are those that the policy speaks of.
-func (s *stage) names() []string { return namesIn(s.result) }
+func (s *stage) names() []string { return check.NamesIn(s.result) }
 
 // net describes a net of the policy.
 func (s *stage) net(name string) gate.NetInfo {

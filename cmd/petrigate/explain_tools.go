@@ -3,10 +3,10 @@ package main
 import (
 	"fmt"
 	"path/filepath"
-	"slices"
 
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/policy/check"
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
@@ -21,19 +21,16 @@ func (s *stage) learn(file string) error {
 		if err != nil {
 			return err
 		}
-		for i := range list {
-			list[i].complete(ownersIn(s.config))
-		}
-		s.tools = knownSet(list, s.config)
+		s.tools = check.KnownSet(list, s.config)
 	}
-	if !s.tools.known {
+	if !s.tools.Known {
 		return nil
 	}
-	s.guide = verify.NewGuide(s.result.Policy, verify.Options{Tools: s.tools.tools})
+	s.guide = verify.NewGuide(s.result.Policy, verify.Options{Tools: s.tools.Tools})
 	guess := s.call
 	s.call = func(tool string) gate.Call {
 		call := guess(tool)
-		if known, ok := s.tools.find(tool); ok {
+		if known, ok := s.tools.Find(tool); ok {
 			call.Tool, call.Foreign, call.Also = known.Name, guess(known.Name).Foreign, known.Also
 		}
 		return call
@@ -46,7 +43,7 @@ func (s *stage) learn(file string) error {
 // yield.
 func (s *stage) offer() {
 	calls := []gate.Call{}
-	for _, t := range s.tools.tools {
+	for _, t := range s.tools.Tools {
 		if !t.Supposed {
 			calls = append(calls, s.call(t.Name))
 		}
@@ -55,53 +52,33 @@ func (s *stage) offer() {
 }
 
 // runningTools are those of the proxy that runs with this configuration.
-func runningTools(cfg *config.Config) toolSet {
+func runningTools(cfg *config.Config) check.ToolSet {
 	if cfg == nil {
-		return toolSet{}
+		return check.ToolSet{}
 	}
 	file, err := filepath.Abs(cfg.File)
 	if err != nil {
-		return toolSet{}
+		return check.ToolSet{}
 	}
 	found, err := running()
 	if err != nil {
-		return toolSet{}
+		return check.ToolSet{}
 	}
 	for _, client := range found {
 		if status, err := client.Status(); err != nil || status.Config != file {
 			continue
 		}
 		if tools, err := client.Tools(""); err == nil && len(tools) > 0 {
-			return knownSet(asListed(tools), cfg)
+			return check.KnownSet(asListed(tools), cfg)
 		}
 	}
-	return toolSet{}
-}
-
-// find is the tool that has this name, the exposed one before others; none if
-// several have it.
-func (s toolSet) find(name string) (verify.Tool, bool) {
-	for _, t := range s.tools {
-		if t.Name == name {
-			return t, true
-		}
-	}
-	var found []verify.Tool
-	for _, t := range s.tools {
-		if slices.ContainsFunc(t.Also, func(n gate.Name) bool { return n.Text == name }) {
-			found = append(found, t)
-		}
-	}
-	if len(found) != 1 {
-		return verify.Tool{}, false
-	}
-	return found[0], true
+	return check.ToolSet{}
 }
 
 // unknown reports whether the tools are known and none has this name.
 func (s *stage) unknown(tool string) bool {
-	_, ok := s.tools.find(tool)
-	return s.tools.known && !ok
+	_, ok := s.tools.Find(tool)
+	return s.tools.Known && !ok
 }
 
 func tools(n int) string {

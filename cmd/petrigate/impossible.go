@@ -7,6 +7,7 @@ import (
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/policy"
+	"github.com/petrigate/petrigate/internal/policy/check"
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
@@ -24,9 +25,9 @@ func impossible(result *policy.Result) func([]gate.Call, []string) []string {
 		}
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
-		spent := workClock()
+		spent := check.WorkClock()
 		o := verify.Options{
-			Known: true, States: startStates,
+			Known: true, States: check.StartStates,
 			Stop: func() bool { return spent() > impossibleTime },
 		}
 		for _, c := range tools {
@@ -35,7 +36,7 @@ func impossible(result *policy.Result) func([]gate.Call, []string) []string {
 		}
 		var dead []string
 		for i, found := range verify.Policy(p, o).Proofs {
-			if nameOf(gate.Tool{Name: tools[i].Tool}, found).Callable == verify.Impossible {
+			if check.NameOf(gate.Tool{Name: tools[i].Tool}, found).Callable == verify.Impossible {
 				dead = append(dead, tools[i].Tool)
 			}
 		}

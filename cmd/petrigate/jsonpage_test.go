@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/petrigate/petrigate/internal/policy"
+	"github.com/petrigate/petrigate/internal/policy/check"
 	"github.com/petrigate/petrigate/internal/serve/oauth"
 	"github.com/petrigate/petrigate/proxy"
 )
@@ -45,7 +46,7 @@ func TestJSONPage(t *testing.T) {
 		sections[verb] = page[0] + rest
 	}
 	for verb, answers := range map[string][]any{
-		"check": {checkReport{}}, "analyze": {analyzeReport{}}, "explain": {explainReport{}}, "test": {testReport{}, policy.Problem{}},
+		"check": {check.Report{}}, "analyze": {analyzeReport{}}, "explain": {explainReport{}}, "test": {testReport{}, policy.Problem{}},
 		"diff": {diffReport{}}, "status": {proxy.Status{}}, "tools": {proxy.ToolInfo{}}, "approvals": {proxy.ApprovalInfo{}},
 		"sessions": {proxy.SessionInfo{}, proxy.ShadowInfo{}}, "nets": {proxy.PolicyNet{}}, "login": {oauth.Status{}},
 	} {

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/petrigate/petrigate/config"
+	"github.com/petrigate/petrigate/internal/policy/check"
 	"github.com/petrigate/petrigate/internal/serve/oauth"
 	"github.com/petrigate/petrigate/internal/text"
 )
@@ -208,7 +209,7 @@ func listLogins(s stdio, path string, asJSON bool) error {
 	var failed, invalid error
 	for _, server := range servers {
 		if err := loggable(server); err != nil {
-			if problems, rest := configProblems(err); rest == nil {
+			if problems, rest := check.ConfigProblems(err); rest == nil {
 				printProblems(s.err, problems)
 				invalid = &exit{code: exitInvalid}
 			}

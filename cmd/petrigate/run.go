@@ -12,6 +12,7 @@ import (
 
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/internal/policy"
+	"github.com/petrigate/petrigate/internal/policy/check"
 )
 
 // Exit codes.
@@ -63,7 +64,7 @@ func run(ctx context.Context, args []string, s stdio) int {
 func report(w io.Writer, err error) int {
 	var coded *exit
 	var problems policy.Problems
-	if list, rest := configProblems(err); rest == nil && len(list) > 0 {
+	if list, rest := check.ConfigProblems(err); rest == nil && len(list) > 0 {
 		err = list
 	}
 	switch {

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/petrigate/petrigate/internal/policy"
+	"github.com/petrigate/petrigate/internal/policy/check"
 	"github.com/petrigate/petrigate/internal/policy/policytest"
 	"github.com/petrigate/petrigate/internal/text"
 )
@@ -174,7 +175,7 @@ func (r *testRun) open(name string) (f testFile, err error) {
 func (r *testRun) note(err error) error {
 	var found policy.Problems
 	if !errors.As(err, &found) {
-		if found, err = configProblems(err); err != nil {
+		if found, err = check.ConfigProblems(err); err != nil {
 			return err
 		}
 	}

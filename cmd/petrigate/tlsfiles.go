@@ -13,6 +13,7 @@ import (
 
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/internal/policy"
+	"github.com/petrigate/petrigate/internal/policy/check"
 	"github.com/petrigate/petrigate/internal/text"
 )
 
@@ -53,7 +54,7 @@ type tlsSection struct {
 
 func (f *tlsSection) report(severity policy.Severity, key, msg, hint string) {
 	at := f.section.Of(key, "")
-	p := warning(codeTLS, at, msg)
+	p := check.Warning(check.UnusableTLS, at, msg)
 	p.Severity, p.Hint, p.Excerpt = severity, hint, f.section.Excerpt(at.Line, at.Column)
 	f.problems = append(f.problems, p)
 }
@@ -67,7 +68,7 @@ func (f *tlsSection) read(key, path string) []byte {
 	if err != nil {
 		f.report(f.missing, key, fmt.Sprintf("reading %s: %v", path, text.Innermost(err)), "")
 		if f.missing == policy.Warning {
-			f.problems[len(f.problems)-1].Code = codeTLSHere
+			f.problems[len(f.problems)-1].Code = check.MissingTLS
 		}
 		return nil
 	}
@@ -182,5 +183,5 @@ func invalid(c *x509.Certificate) string {
 
 func (f *tlsSection) expired(key, path string, c *x509.Certificate, so string) {
 	f.report(policy.Warning, key, fmt.Sprintf("the certificate in %s %s: %s", path, invalid(c), so), "")
-	f.problems[len(f.problems)-1].Code = codeExpired
+	f.problems[len(f.problems)-1].Code = check.ExpiredCertificate
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/internal/policy"
+	"github.com/petrigate/petrigate/internal/policy/check"
 )
 
 // A review holds the policy of a proxy against the tools of its upstreams, once
@@ -37,7 +38,7 @@ func (r *review) start(p *plant) {
 		if err != nil || len(tools) == 0 || len(silentNames(p)) > 0 || ctx.Err() != nil {
 			return // tools that are not there yet are no mistake
 		}
-		for _, found := range r.problems(ctx, knownSet(asListed(tools), r.config)) {
+		for _, found := range r.problems(ctx, check.KnownSet(asListed(tools), r.config)) {
 			if !r.shown[found.Error()] {
 				p.log.Warn("policy problem, now that the tools are known", "problem", found.Error())
 			}
@@ -54,18 +55,18 @@ func (r *review) Close() {
 }
 
 // problems are what is wrong with the policy where these are the tools.
-func (r *review) problems(ctx context.Context, tools toolSet) policy.Problems {
+func (r *review) problems(ctx context.Context, tools check.ToolSet) policy.Problems {
 	source := policy.FromConfig(r.config)
-	source.Tools, source.Schemas = tools.names(), tools.schemas
+	source.Tools, source.Schemas = tools.Names(), tools.Schemas
 	result, err := policy.Build(source)
 	if err != nil {
 		return nil // it was built before
 	}
-	v, err := verifyPolicy(ctx, result, source, tools, atStart(len(result.Claims)))
+	v, err := check.Run(ctx, result, source, tools, check.AtStart(len(result.Claims)))
 	if err != nil || ctx.Err() != nil {
 		return result.Problems
 	}
-	return append(result.Problems, v.problems()...)
+	return append(result.Problems, v.Problems()...)
 }
 
 // silentNames are the upstreams that have not answered.

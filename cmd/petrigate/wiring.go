@@ -19,6 +19,7 @@ import (
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/policy"
+	"github.com/petrigate/petrigate/internal/policy/check"
 	"github.com/petrigate/petrigate/internal/serve/audit"
 	"github.com/petrigate/petrigate/internal/serve/oauth"
 	"github.com/petrigate/petrigate/proxy"
@@ -173,15 +174,15 @@ func policyOf(ctx context.Context, w io.Writer, c *config.Config) (*policy.Resul
 	if err != nil {
 		return nil, nil, err
 	}
-	v, err := verifyPolicy(ctx, result, source, likelyTools(c, result), atStart(len(result.Claims)))
+	v, err := check.Run(ctx, result, source, check.LikelyTools(c, result), check.AtStart(len(result.Claims)))
 	if err != nil {
 		return nil, nil, err
 	}
-	found := v.problems()
+	found := v.Problems()
 	if refuted := found.Of(policy.Error); len(refuted) > 0 {
 		return nil, nil, refuted
 	}
-	all := slices.Concat(configWarnings(c), result.Problems.Of(policy.Warning), emptyPolicy(c.File, source), noUpstream(c), found)
+	all := slices.Concat(check.ConfigWarnings(c), result.Problems.Of(policy.Warning), check.NoPolicy(c.File, source), check.NoUpstream(c), found)
 	printProblems(w, all)
 	return result, newReview(c, all), nil
 }

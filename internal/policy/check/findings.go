@@ -1,30 +1,29 @@
-package main
+package check
 
 import (
 	"context"
-	"fmt"
 	"runtime"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/policy"
-	policycheck "github.com/petrigate/petrigate/internal/policy/check"
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
-// An effort is how much work a verification may be. What does not fit is
+// An Effort is how much work a verification may be. What does not fit is
 // unknown.
-type effort struct {
-	states int           // of one search; 0: as many as usual
-	time   time.Duration // of work: what is found must not depend on what else the machine does
-	watch  *progress     // says how long it takes
+type Effort struct {
+	States int                       // of one search; 0: as many as usual
+	Time   time.Duration             // of work: what is found must not depend on what else the machine does
+	Report func(spent time.Duration) // called now and then; may be nil
 }
 
-// workClock tells how much was worked since it was made. The caller keeps to its
+// WorkClock tells how much was worked since it was made. The caller keeps to its
 // thread.
-func workClock() (spent func() time.Duration) {
+func WorkClock() (spent func() time.Duration) {
 	began := workTime()
 	return func() time.Duration { return workTime() - began }
 }
@@ -34,25 +33,25 @@ func workClock() (spent func() time.Duration) {
 const (
 	startTime        = 2 * time.Second
 	startTimeNoClaim = 25 * time.Millisecond
-	startStates      = 1000
+	StartStates      = 1000
 )
 
-// atStart is the effort for a policy that is about to be enforced.
-func atStart(claims int) effort {
+// AtStart is the effort for a policy that is about to be enforced.
+func AtStart(claims int) Effort {
 	if claims == 0 {
-		return effort{states: startStates, time: startTimeNoClaim}
+		return Effort{States: StartStates, Time: startTimeNoClaim}
 	}
-	return effort{time: startTime}
+	return Effort{Time: startTime}
 }
 
-// A verified is what is known of a policy before anybody calls anything.
-type verified struct {
+// A Findings is what is known of a policy before anybody calls anything.
+type Findings struct {
 	report *verify.Report
 	names  []verify.Name // as the nets list them, then the other tools that are known
-	proofs []proof
+	proofs []proven
 	nets   map[string]gate.NetInfo
 	policy *gate.Policy // of the nets that are active
-	tools  toolSet
+	tools  ToolSet
 	dead   map[string][]string // transitions of hand-written nets that never fire
 	idle   []string            // nets that are not active, and so not looked at
 	shadow bool                // the policy is in shadow: what is known is of the day when it is enforced
@@ -61,16 +60,16 @@ type verified struct {
 	written  []config.Net // with the lines of their transitions
 }
 
-// A proof is what came of a claim.
-type proof struct {
+// A proven is what came of a claim.
+type proven struct {
 	policy.Claim
 	verify.Proof
 }
 
-// verifyPolicy proves what can be proved of a policy within the effort. The
+// Run proves what can be proved of a policy within the effort. The
 // tools tell it which names are of one tool.
-func verifyPolicy(ctx context.Context, result *policy.Result, source policy.Source, tools toolSet, e effort) (*verified, error) {
-	v := &verified{nets: make(map[string]gate.NetInfo), tools: tools, written: source.Nets, dead: make(map[string][]string)}
+func Run(ctx context.Context, result *policy.Result, source policy.Source, tools ToolSet, e Effort) (*Findings, error) {
+	v := &Findings{nets: make(map[string]gate.NetInfo), tools: tools, written: source.Nets, dead: make(map[string][]string)}
 	if source.Mode == "shadow" {
 		// What is looked at is what the policy will be when it is enforced.
 		v.shadow = true
@@ -88,16 +87,14 @@ func verifyPolicy(ctx context.Context, result *policy.Result, source policy.Sour
 	v.policy = p
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	spent := workClock()
+	spent := WorkClock()
 	o := verify.Options{
-		Tools: tools.tools, Known: tools.known, States: e.states,
+		Tools: tools.Tools, Known: tools.Known, States: e.States,
 		Stop: func() bool {
-			if e.watch != nil {
-				e.watch.say(func() string {
-					return fmt.Sprintf("looking for proofs: %.0f of at most %.0f s", spent().Seconds(), e.time.Seconds())
-				})
+			if e.Report != nil {
+				e.Report(spent())
 			}
-			return ctx.Err() != nil || spent() > e.time
+			return ctx.Err() != nil || spent() > e.Time
 		},
 	}
 	for _, n := range source.Nets {
@@ -106,7 +103,7 @@ func verifyPolicy(ctx context.Context, result *policy.Result, source policy.Sour
 		}
 	}
 	for _, c := range result.Claims {
-		o.Prove = append(o.Prove, policycheck.Assertion(c))
+		o.Prove = append(o.Prove, Assertion(c))
 	}
 	others := v.others(p, tools)
 	for _, tool := range others {
@@ -120,7 +117,7 @@ func verifyPolicy(ctx context.Context, result *policy.Result, source policy.Sour
 	}
 	for i, found := range v.report.Proofs {
 		if i >= len(result.Claims) {
-			v.names = append(v.names, nameOf(others[i-len(result.Claims)], found))
+			v.names = append(v.names, NameOf(others[i-len(result.Claims)], found))
 			continue
 		}
 		c := result.Claims[i]
@@ -128,13 +125,13 @@ func verifyPolicy(ctx context.Context, result *policy.Result, source policy.Sour
 			found = verify.Proof{Why: "the net is not active"}
 		}
 		found.Why = tellable(found.Why, found.Supposed)
-		v.proofs = append(v.proofs, proof{c, found})
+		v.proofs = append(v.proofs, proven{c, found})
 	}
 	return v, nil
 }
 
 // active is the policy of the nets that are active.
-func (v *verified) active(result *policy.Result) (*gate.Policy, error) {
+func (v *Findings) active(result *policy.Result) (*gate.Policy, error) {
 	var nets []gate.Net
 	for i, n := range result.Policy.Nets() {
 		v.nets[n.Name] = n
@@ -154,7 +151,7 @@ func (v *verified) active(result *policy.Result) (*gate.Policy, error) {
 }
 
 // others are free tools, those that only nets in shadow speak of, and the known ones that no net lists by name.
-func (v *verified) others(p *gate.Policy, tools toolSet) []gate.Tool {
+func (v *Findings) others(p *gate.Policy, tools ToolSet) []gate.Tool {
 	seen := make(map[string]bool)
 	var free []gate.Tool
 	for _, n := range p.Nets() {
@@ -192,8 +189,8 @@ func tellable(why, supposed string) string {
 	return why + ", which petrigate check --live can tell"
 }
 
-// nameOf reads the claim that a name can be reached as what is known of it.
-func nameOf(tool gate.Tool, p verify.Proof) verify.Name {
+// NameOf reads the claim that a name can be reached as what is known of it.
+func NameOf(tool gate.Tool, p verify.Proof) verify.Name {
 	n := verify.Name{Tool: tool, Because: p.Because, Why: tellable(p.Why, p.Supposed)}
 	switch {
 	case p.Result == verify.Proved:
@@ -204,4 +201,24 @@ func nameOf(tool gate.Tool, p verify.Proof) verify.Name {
 		n.Callable, n.Default = verify.Impossible, p.Default
 	}
 	return n
+}
+
+// listed are the names that a net speaks of, as written.
+func listed(net gate.NetInfo) []string {
+	var names []string
+	for _, t := range net.Transitions {
+		for _, tool := range t.Tools {
+			names = append(names, written(tool))
+		}
+	}
+	return append(names, net.Free...)
+}
+
+// written is the name of a tool as rules write it: one with a dot stands in
+// quotes where it is no action.
+func written(t gate.Tool) string {
+	if t.Kind == gate.Literal && strings.Contains(t.Name, ".") {
+		return `"` + t.Name + `"`
+	}
+	return t.Name
 }

@@ -1,4 +1,4 @@
-package main
+package check
 
 import (
 	"bytes"
@@ -95,7 +95,7 @@ func replayPolicy(t *testing.T, text, net string) (results string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v, err := verifyPolicy(t.Context(), result, source, toolSet{}, effort{time: time.Minute})
+	v, err := Run(t.Context(), result, source, ToolSet{}, Effort{Time: time.Minute})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -166,7 +166,7 @@ type replayAnswer struct {
 }
 
 // play has eval play events, and wants every call to be admitted.
-func (s *site) play(what string, events []replayEvent) replayAnswer {
+func (s *site) play(what string, events []Event) replayAnswer {
 	s.Helper()
 	line, err := json.Marshal(map[string]any{"name": what, "rules": s.rules, "nets": s.nets, "events": events})
 	if err != nil {
@@ -194,7 +194,7 @@ func (s *site) reaches(n verify.Name) {
 		if len(way) == 0 {
 			continue
 		}
-		s.play("to "+n.Tool.Name, replayed(way))
+		s.play("to "+n.Tool.Name, eventsOf(way))
 		if calls := way.Calls(); calls[len(calls)-1] != n.Tool.Name {
 			s.Errorf("the way to %s is %v", n.Tool.Name, calls)
 		}
@@ -202,14 +202,14 @@ func (s *site) reaches(n verify.Name) {
 }
 
 // refutes wants a counterexample to be one.
-func (s *site) refutes(p proof) {
+func (s *site) refutes(p proven) {
 	if p.Result != verify.Refuted || len(p.Counterexample) == 0 {
 		if p.Result == verify.Refuted && p.Kind <= rules.AtMost {
 			s.Errorf("%s: no counterexample", p.Text)
 		}
 		return
 	}
-	a := s.play(p.Text, p.events(toolSet{}))
+	a := s.play(p.Text, p.events(ToolSet{}))
 	calls := p.Counterexample.Calls()
 	switch p.Kind {
 	case rules.Never, rules.NeverWithoutApproval:
@@ -240,7 +240,7 @@ func is(tool gate.Tool, name string) bool {
 }
 
 // before wants the last call to come without a success since the one before it.
-func (s *site) before(p proof) {
+func (s *site) before(p proven) {
 	done, good := false, false
 	names := make(map[int]string)
 	for _, step := range p.Counterexample {
@@ -261,17 +261,17 @@ func (s *site) before(p proof) {
 
 // stuck wants the call, or every call that the net gates, to be refused after
 // the run.
-func (s *site) stuck(p proof) {
+func (s *site) stuck(p proven) {
 	tools := []string{p.Tool.Name}
 	if p.Kind != rules.AlwaysPossible {
 		tools = map[string][]string{"pipeline": {"build", "deploy"}, "fork": {"join"}, "limit-push-3": {"push"}, "require-test-before-deploy": {"deploy"}}[p.Net]
 	}
 	for _, tool := range tools {
-		call := replayEvent{Type: "call", ID: "last", Tool: tool, Approve: true}
+		call := Event{Type: "call", ID: "last", Tool: tool, Approve: true}
 		if word := map[string]string{"l": "x", "m": "yy"}[tool]; word != "" { // of TestReplayRandom
 			call.Tool, call.Args = "t", json.RawMessage(fmt.Sprintf(`{"f":%q}`, word))
 		}
-		events := append(slices.Clone(p.events(toolSet{})), call)
+		events := append(slices.Clone(p.events(ToolSet{})), call)
 		line, _ := json.Marshal(map[string]any{"rules": s.rules, "nets": s.nets, "events": events})
 		var out bytes.Buffer
 		if _, err := policy.Eval(bytes.NewReader(line), &out); err != nil || !strings.Contains(out.String(), fmt.Sprintf(`{"i":%d,"decision":"refuse"`, len(events)-1)) {
@@ -280,8 +280,8 @@ func (s *site) stuck(p proof) {
 	}
 }
 
-func (s *site) marking(p proof, a replayAnswer) {
-	before := s.play("start", []replayEvent{})
+func (s *site) marking(p proven, a replayAnswer) {
+	before := s.play("start", []Event{})
 	for i, n := range a.Final {
 		if n.Name != p.Net {
 			continue
@@ -325,7 +325,7 @@ func TestStory(t *testing.T) {
 		"a begins", "x is admitted 4 times", "the a of step 1 fails", "x succeeds 5 times", `x (x {"y":1}) is admitted`, "3s pass",
 		"b succeeds 9 times", "b begins", "b is admitted", "the b of step 8 ends, nobody knows how", "b succeeds",
 	}
-	if diff := cmp.Diff(want, story(trace)); diff != "" {
+	if diff := cmp.Diff(want, Story(trace)); diff != "" {
 		t.Error(diff)
 	}
 }

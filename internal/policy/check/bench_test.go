@@ -1,4 +1,4 @@
-package main
+package check
 
 import (
 	"context"
@@ -41,7 +41,7 @@ func BenchmarkStart(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		if _, err := verifyPolicy(context.Background(), result, source, toolSet{}, atStart(len(result.Claims))); err != nil {
+		if _, err := Run(context.Background(), result, source, ToolSet{}, AtStart(len(result.Claims))); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -1,4 +1,4 @@
-package main
+package check
 
 import (
 	"fmt"
@@ -27,8 +27,8 @@ const (
 // whyDefault is why a name can never be called of which no net speaks.
 const whyDefault = "the default refuses what no rule and no net knows"
 
-// problems are what is wrong with the policy, and what is doubtful.
-func (v *verified) problems() policy.Problems {
+// Problems are what is wrong with the policy, and what is doubtful.
+func (v *Findings) Problems() policy.Problems {
 	var ps policy.Problems
 	for _, p := range v.proofs {
 		switch p.Result {
@@ -48,7 +48,7 @@ func at(severity policy.Severity, code rules.Code, pos gate.Position, message st
 }
 
 // refuted is a claim that does not hold, with the run that shows it.
-func (v *verified) refuted(p proof) policy.Problem {
+func (v *Findings) refuted(p proven) policy.Problem {
 	q := at(policy.Error, codeRefuted, p.Rule, "refuted: "+p.Text)
 	switch {
 	case len(p.Counterexample) > 0:
@@ -68,7 +68,7 @@ func (v *verified) refuted(p proof) policy.Problem {
 }
 
 // brokenBy says what is wrong at the end of the counterexample.
-func brokenBy(p proof) string {
+func brokenBy(p proven) string {
 	switch p.Kind {
 	case rules.AtMost:
 		return fmt.Sprintf(", and more than %d of them are %s", p.Count, text.Escape(p.Tool.Name))
@@ -93,11 +93,11 @@ func brokenBy(p proof) string {
 
 // noEvidence says of successes in the run why they are none of the one that the
 // claim waits for.
-func noEvidence(p proof) string {
+func noEvidence(p proven) string {
 	var b strings.Builder
 	for i, s := range p.Counterexample {
 		if p.Kind == rules.NeverBefore && s.Weak && s.Name == p.First.Name && (s.Times > 0 || succeeds(p.Counterexample[i:])) {
-			fmt.Fprintf(&b, "  step %d is no evidence: of such a call it cannot be told whether %s succeeded\n", len(story(p.Counterexample[:i]))+1, text.Escape(s.Name))
+			fmt.Fprintf(&b, "  step %d is no evidence: of such a call it cannot be told whether %s succeeded\n", len(Story(p.Counterexample[:i]))+1, text.Escape(s.Name))
 		}
 	}
 	return b.String()
@@ -110,7 +110,7 @@ func succeeds(t verify.Trace) bool {
 
 // uncallable are the names that nobody can ever call. Where that is what a
 // block says, or the default of a tool that no net speaks of, nothing is wrong.
-func (v *verified) uncallable() policy.Problems {
+func (v *Findings) uncallable() policy.Problems {
 	var ps policy.Problems
 	names := make(map[string][]string) // by what causes it
 	because := make(map[string][]verify.Net)
@@ -142,13 +142,13 @@ func (v *verified) uncallable() policy.Problems {
 }
 
 // dies reports whether it is a problem that nobody can ever call the name.
-func (v *verified) dies(n verify.Name) bool {
+func (v *Findings) dies(n verify.Name) bool {
 	return n.Callable == verify.Impossible && !v.blocked(n) && (len(n.Because) > 0 || !slices.Contains(v.unlisted, n.Tool.Name))
 }
 
 // forbids is where the first of the nets was written that list the name and
 // forbid it; where none does, the first of those that cause it.
-func (v *verified) forbids(n verify.Name) gate.Position {
+func (v *Findings) forbids(n verify.Name) gate.Position {
 	for _, net := range n.Because {
 		if v.nets[net.Name].Cause != gate.CauseBlock && slices.Contains(listed(v.nets[net.Name]), written(n.Tool)) {
 			return net.Rule
@@ -158,7 +158,7 @@ func (v *verified) forbids(n verify.Name) gate.Position {
 }
 
 // reasons are the sentences of rules, one a line.
-func (v *verified) reasons(nets []verify.Net) string {
+func (v *Findings) reasons(nets []verify.Net) string {
 	var b strings.Builder
 	for _, n := range nets {
 		if info := v.nets[n.Name]; info.Labels != nil {
@@ -169,11 +169,11 @@ func (v *verified) reasons(nets []verify.Net) string {
 }
 
 // blocked reports whether block alone keeps a name from being called.
-func (v *verified) blocked(n verify.Name) bool {
+func (v *Findings) blocked(n verify.Name) bool {
 	return len(n.Because) > 0 && !slices.ContainsFunc(n.Because, func(net verify.Net) bool { return v.nets[net.Name].Cause != gate.CauseBlock })
 }
 
-func (v *verified) failing() policy.Problems {
+func (v *Findings) failing() policy.Problems {
 	var ps policy.Problems
 	for _, n := range v.names {
 		if n.Callable != verify.AfterFailure {
@@ -189,7 +189,7 @@ func (v *verified) failing() policy.Problems {
 }
 
 // speaksOf is where the first net that lists the name was written.
-func (v *verified) speaksOf(tool gate.Tool) gate.Position {
+func (v *Findings) speaksOf(tool gate.Tool) gate.Position {
 	for _, g := range v.report.Groups {
 		for _, n := range g.Nets {
 			if slices.Contains(listed(v.nets[n.Name]), written(tool)) {
@@ -203,7 +203,7 @@ func (v *verified) speaksOf(tool gate.Tool) gate.Position {
 // deadlocks are runs after which a group of nets forbids all that it gates. A
 // session limit that is used up, a block and a workflow that has come to its
 // end are meant to.
-func (v *verified) deadlocks() policy.Problems {
+func (v *Findings) deadlocks() policy.Problems {
 	var ps policy.Problems
 	for _, g := range v.report.Groups {
 		if g.Deadlock.Result != verify.Refuted || len(g.Deadlock.Trace) == 0 || slices.ContainsFunc(g.Deadlock.Because, v.ends) || v.claimed(g.Deadlock) {
@@ -220,13 +220,13 @@ func (v *verified) deadlocks() policy.Problems {
 }
 
 // claimed reports whether a refuted claim shows the same already.
-func (v *verified) claimed(d verify.Deadlock) bool {
-	return slices.ContainsFunc(v.proofs, func(p proof) bool {
+func (v *Findings) claimed(d verify.Deadlock) bool {
+	return slices.ContainsFunc(v.proofs, func(p proven) bool {
 		return p.Result == verify.Refuted && slices.Equal(p.Because, d.Because) && slices.Equal(p.Counterexample, d.Trace)
 	})
 }
 
-func (v *verified) ends(net verify.Net) bool {
+func (v *Findings) ends(net verify.Net) bool {
 	n := v.nets[net.Name]
 	refills := slices.ContainsFunc(n.Transitions, func(t gate.Transition) bool { return t.Observe })
 	return n.Cause == gate.CauseLimit && !refills || n.Cause == gate.CauseBlock || len(n.Terminal) > 0
@@ -234,7 +234,7 @@ func (v *verified) ends(net verify.Net) bool {
 
 // redundant are the nets that change nothing, but for those about tools alone of
 // which it is said that they can never be called: that follows from it.
-func (v *verified) redundant() policy.Problems {
+func (v *Findings) redundant() policy.Problems {
 	var ps policy.Problems
 	for _, r := range v.report.Redundant {
 		if v.follows(r.Net) {
@@ -254,7 +254,7 @@ func (v *verified) redundant() policy.Problems {
 }
 
 // follows reports whether nobody can ever call what the net gates.
-func (v *verified) follows(net verify.Net) bool {
+func (v *Findings) follows(net verify.Net) bool {
 	gated := false
 	for _, t := range v.nets[net.Name].Transitions {
 		for _, tool := range t.Tools {
@@ -269,7 +269,7 @@ func (v *verified) follows(net verify.Net) bool {
 }
 
 // notes are what is worth knowing, and no problem.
-func (v *verified) notes() []string {
+func (v *Findings) notes() []string {
 	var notes []string
 	if len(v.idle) > 0 {
 		notes = append(notes, "not active, and not looked at: "+strings.Join(v.idle, ", "))
@@ -306,7 +306,7 @@ func (v *verified) notes() []string {
 }
 
 // gaps says which kinds of calls were not looked at.
-func (v *verified) gaps() []string {
+func (v *Findings) gaps() []string {
 	var lines []string
 	for _, gap := range v.report.Gaps {
 		lines = append(lines, "not all kinds of calls were looked at: "+gap)
@@ -316,7 +316,7 @@ func (v *verified) gaps() []string {
 
 // unsure are the names of which it is not known whether they can be called, by
 // why that is so.
-func (v *verified) unsure() []string {
+func (v *Findings) unsure() []string {
 	var reasons []string
 	names := make(map[string][]string)
 	for _, n := range v.names {

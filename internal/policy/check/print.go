@@ -1,4 +1,4 @@
-package main
+package check
 
 import (
 	"cmp"
@@ -14,10 +14,10 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// print writes the problems, how it stands, and what the policy does: by tool,
+// Print writes the problems, how it stands, and what the policy does: by tool,
 // then by claim.
-func (r checkReport) print(w io.Writer, verbose bool) error {
-	printProblems(w, r.Problems)
+func (r Report) Print(w io.Writer, ink text.Ink, verbose bool) error {
+	r.Problems.Print(w, ink)
 	if _, err := fmt.Fprintln(w, r.summary()); err != nil {
 		return err
 	}
@@ -49,7 +49,7 @@ func tableBelow(w io.Writer, head string, rows [][]string) error {
 
 // printVerified writes which tools can be called, what became of the claims,
 // and what else is known.
-func (r checkReport) printVerified(w io.Writer, verbose bool) error {
+func (r Report) printVerified(w io.Writer, verbose bool) error {
 	if err := tableBelow(w, "TOOL|CAN BE CALLED|NETS", r.toolRows()); err != nil {
 		return err
 	}
@@ -75,7 +75,7 @@ func (r checkReport) printVerified(w io.Writer, verbose bool) error {
 
 // toolRows says of each name whether and how it can be called, and which nets
 // list it.
-func (r checkReport) toolRows() [][]string {
+func (r Report) toolRows() [][]string {
 	names := make(map[string]verify.Name)
 	for _, n := range r.verified.names {
 		names[written(n.Tool)] = n
@@ -100,7 +100,7 @@ func (r checkReport) toolRows() [][]string {
 }
 
 // callable says whether and how a name can be called.
-func (r checkReport) callable(t checkedTool, n verify.Name) string {
+func (r Report) callable(t reportedTool, n verify.Name) string {
 	switch n.Callable {
 	case verify.Possible:
 		said := r.verified.tools.yes(n.Shortest)
@@ -120,7 +120,7 @@ func (r checkReport) callable(t checkedTool, n verify.Name) string {
 }
 
 // asks reports whether a net wants a person to approve the calls of a name.
-func (r checkReport) asks(name string) bool {
+func (r Report) asks(name string) bool {
 	for _, net := range r.verified.policy.Nets() {
 		for _, t := range net.Transitions {
 			if t.Manual && !net.Shadow && slices.ContainsFunc(t.Tools, func(tool gate.Tool) bool { return tool.Name == name }) {
@@ -133,9 +133,9 @@ func (r checkReport) asks(name string) bool {
 
 // yes says that a name can be called, and what has to be there for that of
 // which the list of tools knows nothing.
-func (s toolSet) yes(t verify.Trace) string {
+func (s ToolSet) yes(t verify.Trace) string {
 	for _, step := range t {
-		if s.known && !step.Ends && step.Wait == 0 && !slices.ContainsFunc(s.tools, func(known verify.Tool) bool { return known.Name == step.Tool }) {
+		if s.Known && !step.Ends && step.Wait == 0 && !slices.ContainsFunc(s.Tools, func(known verify.Tool) bool { return known.Name == step.Tool }) {
 			return "if there is a tool " + step.Tool
 		}
 	}
@@ -154,7 +154,7 @@ const mostOverlaps = 10
 
 // details are for those who want to know more: states of groups, where a
 // policy comes to its end as it is meant to, and maps that meet.
-func (v *verified) details() []string {
+func (v *Findings) details() []string {
 	var lines []string
 	for _, g := range v.report.Groups {
 		of := cited(g.Nets[0])
@@ -169,7 +169,7 @@ func (v *verified) details() []string {
 		}
 		switch {
 		case g.Deadlock.Result == verify.Refuted && len(g.Deadlock.Trace) > 0:
-			lines = append(lines, fmt.Sprintf("%s: nothing more can be called after these calls: %s", of, strings.Join(story(g.Deadlock.Trace), "; ")))
+			lines = append(lines, fmt.Sprintf("%s: nothing more can be called after these calls: %s", of, strings.Join(Story(g.Deadlock.Trace), "; ")))
 		case g.Deadlock.Result == verify.Unknown:
 			lines = append(lines, of+": not known whether it can get stuck: "+g.Deadlock.Why)
 		}
@@ -189,7 +189,7 @@ func (v *verified) details() []string {
 }
 
 // summary is the last line: whether the policy is good, and of how much.
-func (r checkReport) summary() string {
+func (r Report) summary() string {
 	errs, warnings := len(r.Problems.Of(policy.Error)), len(r.Problems.Of(policy.Warning))
 	verdict, of := "ok", ""
 	if len(r.Nets) > 0 {
@@ -235,7 +235,7 @@ func ruleText(r policy.Rule) string {
 }
 
 // proved counts the claims that hold.
-func (r checkReport) proved() string {
+func (r Report) proved() string {
 	n := 0
 	for _, p := range r.Proofs {
 		if p.Result == verify.Proved.String() {

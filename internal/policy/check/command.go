@@ -1,14 +1,39 @@
-package main
+package check
 
 import (
 	"errors"
+	"fmt"
 	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
 
 	"github.com/petrigate/petrigate/config"
+	"github.com/petrigate/petrigate/internal/policy"
+	"github.com/petrigate/petrigate/internal/text"
 )
+
+// MissingCommands finds commands of servers that this machine cannot run. They are
+// errors where the proxy is about to start, and warnings where a configuration,
+// maybe for another machine, is only checked.
+func MissingCommands(c *config.Config, severity policy.Severity) policy.Problems {
+	var problems policy.Problems
+	code := codeNoCommand
+	if severity == policy.Warning {
+		code = codeNoCommandHere
+	}
+	for _, s := range c.Servers {
+		if s.Disabled || s.Command == "" {
+			continue
+		}
+		if err := findCommand(s); err != nil {
+			p := Warning(code, s.Position, fmt.Sprintf("the command %q of the server %q cannot be run: %v", s.Command, s.Name, text.Innermost(err)))
+			p.Severity, p.Hint = severity, commandHint(s.Command)
+			problems = append(problems, p)
+		}
+	}
+	return problems
+}
 
 // findCommand looks a server's command up where its process would: below its
 // directory if the path is relative, and in its own PATH if it has one.

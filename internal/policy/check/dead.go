@@ -1,4 +1,4 @@
-package main
+package check
 
 import (
 	"fmt"
@@ -16,7 +16,7 @@ import (
 
 // deadTransitions are those that gate a tool which can be called in spite of
 // them: the tools that cannot are reported themselves.
-func (v *verified) deadTransitions() policy.Problems {
+func (v *Findings) deadTransitions() policy.Problems {
 	var ps policy.Problems
 	for _, n := range v.written {
 		for _, name := range v.dead[n.Name] {
@@ -32,7 +32,7 @@ func (v *verified) deadTransitions() policy.Problems {
 	return ps
 }
 
-func (v *verified) impossible(tool gate.Tool) bool {
+func (v *Findings) impossible(tool gate.Tool) bool {
 	return slices.ContainsFunc(v.names, func(n verify.Name) bool {
 		return n.Tool.Name == tool.Name && n.Callable == verify.Impossible
 	})
@@ -40,7 +40,7 @@ func (v *verified) impossible(tool gate.Tool) bool {
 
 // whyDead says of the transitions that never fire and would let the name pass
 // what they need.
-func (v *verified) whyDead(name string, nets []verify.Net) string {
+func (v *Findings) whyDead(name string, nets []verify.Net) string {
 	var b strings.Builder
 	for _, n := range nets {
 		for _, dead := range v.dead[n.Name] {
@@ -55,7 +55,7 @@ func (v *verified) whyDead(name string, nets []verify.Net) string {
 
 // needs are the places that a dead transition waits for: those that nothing
 // ever fills, or all that never hold enough at once.
-func (v *verified) needs(net string, t gate.Transition) string {
+func (v *Findings) needs(net string, t gate.Transition) string {
 	info := v.nets[net]
 	var never []string
 	for _, place := range t.Inputs {
@@ -69,5 +69,5 @@ func (v *verified) needs(net string, t gate.Transition) string {
 	if len(never) > 0 {
 		return "a token in " + text.And(never) + ", where none ever comes"
 	}
-	return lacking(t, gate.NetState{}) + " at once, which never happens"
+	return Lacking(t, gate.NetState{}) + " at once, which never happens"
 }

@@ -1,4 +1,4 @@
-package main
+package check
 
 import (
 	"fmt"
@@ -15,7 +15,7 @@ import (
 
 // milder warns of maps whose calls all have a second name, by a wider map, that
 // is treated more strictly.
-func (v *verified) milder() policy.Problems {
+func (v *Findings) milder() policy.Problems {
 	var ps policy.Problems
 	for _, o := range v.report.Overlaps {
 		for _, pair := range [][2]gate.Map{{o.First, o.Second}, {o.Second, o.First}} {
@@ -43,7 +43,7 @@ const (
 	forbidden
 )
 
-func (v *verified) strictness(name string) (how strictness, by string) {
+func (v *Findings) strictness(name string) (how strictness, by string) {
 	i := slices.IndexFunc(v.names, func(n verify.Name) bool { return n.Tool.Name == name && n.Tool.Kind != gate.Glob })
 	if i < 0 {
 		return unlistedName, ""
@@ -62,7 +62,7 @@ func (v *verified) strictness(name string) (how strictness, by string) {
 }
 
 // lists reports whether one of the nets lists the name.
-func (v *verified) lists(nets []verify.Net, name string) bool {
+func (v *Findings) lists(nets []verify.Net, name string) bool {
 	return slices.ContainsFunc(nets, func(n verify.Net) bool { return slices.Contains(listed(v.nets[n.Name]), name) })
 }
 

@@ -1,4 +1,4 @@
-package main
+package check
 
 import (
 	"strings"
@@ -7,47 +7,47 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
-// checkReport is the answer of check, in the form that tools rely on.
-type checkReport struct {
+// Report is the answer of check, in the form that tools rely on.
+type Report struct {
 	Version   int             `json:"version"`
 	OK        bool            `json:"ok"`
 	Problems  policy.Problems `json:"problems"`
 	Nets      []policy.Net    `json:"nets"`
-	Tools     []checkedTool   `json:"tools"`
-	Proofs    []checkedProof  `json:"proofs"`
+	Tools     []reportedTool  `json:"tools"`
+	Proofs    []reportedProof `json:"proofs"`
 	Redundant []string        `json:"redundant"`
 
-	verified *verified // nil: nothing was to be verified
+	verified *Findings // nil: nothing was to be verified
 	open     int       // claims that are not ok because it is not known whether they hold
 }
 
-// checkedTool is one name. The events are the sequence as eval reads it; of a
+// reportedTool is one name. The events are the sequence as eval reads it; of a
 // tool that can be called after a failure only, they are a run that gets there.
-type checkedTool struct {
-	Name     string        `json:"name"`
-	Callable any           `json:"callable"` // true, "after-failure", false; nil: not known
-	Shortest []string      `json:"shortest"` // null where it is not callable
-	Because  []string      `json:"because,omitzero"`
-	Events   []replayEvent `json:"events,omitempty"`
+type reportedTool struct {
+	Name     string   `json:"name"`
+	Callable any      `json:"callable"` // true, "after-failure", false; nil: not known
+	Shortest []string `json:"shortest"` // null where it is not callable
+	Because  []string `json:"because,omitzero"`
+	Events   []Event  `json:"events,omitempty"`
 }
 
-// checkedProof is what came of a claim. The counterexample is what eval reads.
-type checkedProof struct {
+// reportedProof is what came of a claim. The counterexample is what eval reads.
+type reportedProof struct {
 	Text           string         `json:"text"`
 	File           string         `json:"file"`
 	Line           int            `json:"line"`
 	Result         string         `json:"result"`
-	Counterexample []replayEvent  `json:"counterexample"`
+	Counterexample []Event        `json:"counterexample"`
 	Because        []string       `json:"because,omitempty"`
 	Marking        map[string]int `json:"marking,omitempty"` // that refutes conserved and exclusive: tokens by place
 	Why            string         `json:"why,omitempty"`     // it is unknown, or there is no counterexample
 }
 
-// newReport puts an answer together. v is nil where nothing could be verified.
-func newReport(problems policy.Problems, result *policy.Result, known toolSet, v *verified) checkReport {
-	r := checkReport{
+// NewReport puts an answer together. v is nil where nothing could be verified.
+func NewReport(problems policy.Problems, result *policy.Result, known ToolSet, v *Findings) Report {
+	r := Report{
 		Version: 1, Problems: problems, Nets: result.Nets,
-		Tools: []checkedTool{}, Proofs: []checkedProof{}, Redundant: []string{}, verified: v,
+		Tools: []reportedTool{}, Proofs: []reportedProof{}, Redundant: []string{}, verified: v,
 	}
 	if r.Problems == nil {
 		r.Problems = policy.Problems{}
@@ -66,7 +66,7 @@ func newReport(problems policy.Problems, result *policy.Result, known toolSet, v
 		if p.Default {
 			p.Why = whyDefault
 		}
-		r.Proofs = append(r.Proofs, checkedProof{
+		r.Proofs = append(r.Proofs, reportedProof{
 			Text: p.Text, File: p.Rule.File, Line: p.Rule.Line, Result: p.Result.String(),
 			Counterexample: p.events(v.tools), Because: netNames(p.Because), Marking: v.marking(p), Why: p.Why,
 		})
@@ -77,20 +77,21 @@ func newReport(problems policy.Problems, result *policy.Result, known toolSet, v
 	return r
 }
 
-// unknown counts the claims of which it is not known whether they hold.
-func (r checkReport) unknown() int {
-	n := 0
+// Judge decides whether the report is good: without errors, with every claim
+// settled unless allowUnknown, and, where strict, without warnings.
+func (r *Report) Judge(strict, allowUnknown bool) {
+	r.open = 0
 	for _, p := range r.Proofs {
-		if p.Result == verify.Unknown.String() {
-			n++
+		if p.Result == verify.Unknown.String() && !allowUnknown {
+			r.open++
 		}
 	}
-	return n
+	r.OK = len(r.Problems.Of(policy.Error)) == 0 && r.open == 0 && (!strict || len(r.Problems.Of(policy.Warning)) == 0)
 }
 
 // events are the counterexample.
-func (p proof) events(tools toolSet) []replayEvent {
-	events := tools.replayed(p.Counterexample)
+func (p proven) events(tools ToolSet) []Event {
+	events := tools.Events(p.Counterexample)
 	if _, ok := p.Assertion.(verify.NeverWithoutApproval); ok {
 		return unasked(events)
 	}
@@ -99,7 +100,7 @@ func (p proof) events(tools toolSet) []replayEvent {
 
 // listTools lists every name that a net lists, in order, then the other known
 // tools.
-func (r *checkReport) listTools(result *policy.Result, known toolSet) {
+func (r *Report) listTools(result *policy.Result, known ToolSet) {
 	found := make(map[string]verify.Name)
 	tools := known
 	if r.verified != nil {
@@ -131,13 +132,13 @@ func (r *checkReport) listTools(result *policy.Result, known toolSet) {
 	}
 }
 
-func newTool(name string, n verify.Name, tools toolSet) checkedTool {
-	t := checkedTool{Name: name}
+func newTool(name string, n verify.Name, tools ToolSet) reportedTool {
+	t := reportedTool{Name: name}
 	switch n.Callable {
 	case verify.Possible:
-		t.Callable, t.Shortest, t.Events = true, n.Shortest.Calls(), tools.replayed(n.Shortest)
+		t.Callable, t.Shortest, t.Events = true, n.Shortest.Calls(), tools.Events(n.Shortest)
 	case verify.AfterFailure:
-		t.Callable, t.Events = "after-failure", tools.replayed(n.Failing)
+		t.Callable, t.Events = "after-failure", tools.Events(n.Failing)
 	case verify.Impossible:
 		t.Callable, t.Because = false, append([]string{}, netNames(n.Because)...)
 	}

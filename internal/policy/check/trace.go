@@ -1,4 +1,4 @@
-package main
+package check
 
 import (
 	"encoding/json"
@@ -13,8 +13,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// A replayEvent is an event of a case, as eval reads it.
-type replayEvent struct {
+// A Event is an event of a case, as eval reads it.
+type Event struct {
 	Type    string          `json:"type"`
 	ID      string          `json:"id,omitempty"`
 	Tool    string          `json:"tool,omitempty"`
@@ -28,20 +28,20 @@ type replayEvent struct {
 
 var outcomeNames = [...]string{gate.Unknown: "unknown", gate.Success: "success", gate.Failure: "failure"}
 
-// replayed are the events of a run, in which a person consents whenever asked.
-func replayed(t verify.Trace) []replayEvent {
-	events := []replayEvent{}
+// eventsOf are the events of a run, in which a person consents whenever asked.
+func eventsOf(t verify.Trace) []Event {
+	events := []Event{}
 	for _, s := range t {
 		id := strconv.Itoa(s.Call)
 		if s.Ends {
-			events = append(events, replayEvent{Type: "result", ID: id, Outcome: outcomeNames[s.Outcome]})
+			events = append(events, Event{Type: "result", ID: id, Outcome: outcomeNames[s.Outcome]})
 			continue
 		}
 		if s.Wait > 0 {
-			events = append(events, replayEvent{Type: "wait", For: (s.Wait * time.Duration(max(s.Times, 1))).String()})
+			events = append(events, Event{Type: "wait", For: (s.Wait * time.Duration(max(s.Times, 1))).String()})
 			continue
 		}
-		call := replayEvent{Type: "call", ID: id, Tool: s.Tool, Approve: true, Times: s.Times}
+		call := Event{Type: "call", ID: id, Tool: s.Tool, Approve: true, Times: s.Times}
 		if s.Args != "" {
 			call.Args = json.RawMessage(s.Args)
 		}
@@ -50,11 +50,11 @@ func replayed(t verify.Trace) []replayEvent {
 	return events
 }
 
-// replayed are the events of a run with all the names that its tools have.
-func (s toolSet) replayed(t verify.Trace) []replayEvent {
-	events := replayed(t)
+// Events are the events of a run with all the names that its tools have.
+func (s ToolSet) Events(t verify.Trace) []Event {
+	events := eventsOf(t)
 	for i := range events {
-		for _, tool := range s.tools {
+		for _, tool := range s.Tools {
 			if tool.Name != events[i].Tool {
 				continue
 			}
@@ -67,7 +67,7 @@ func (s toolSet) replayed(t verify.Trace) []replayEvent {
 }
 
 // unasked is the run with no consent to the last call: it needs none.
-func unasked(events []replayEvent) []replayEvent {
+func unasked(events []Event) []Event {
 	for i := len(events) - 1; i >= 0; i-- {
 		if events[i].Type == "call" {
 			events[i].Approve = false
@@ -77,15 +77,15 @@ func unasked(events []replayEvent) []replayEvent {
 	return events
 }
 
-// story is a run in lines for people, one for each call that begins or ends. A
+// Story is a run in lines for people, one for each call that begins or ends. A
 // call that ends before the next event is one line, and so are many alike.
-func story(t verify.Trace) []string {
+func Story(t verify.Trace) []string {
 	names := make(map[int]string)
 	var lines []string
 	for i := 0; i < len(t); {
 		if n := same(t[i:]); n >= manySame {
 			what, steps := happens(t[i:])
-			lines = append(lines, fmt.Sprintf("%s %s %d times", called(t[i]), what, n))
+			lines = append(lines, fmt.Sprintf("%s %s %d times", Called(t[i]), what, n))
 			i += n * steps
 			continue
 		}
@@ -98,12 +98,12 @@ func story(t verify.Trace) []string {
 			lines = append(lines, fmt.Sprintf("%s %s", names[s.Call], ending(s.Outcome)))
 			i++
 		case s.Times > 1:
-			lines = append(lines, fmt.Sprintf("%s succeeds %d times", called(s), s.Times))
+			lines = append(lines, fmt.Sprintf("%s succeeds %d times", Called(s), s.Times))
 			i++
 		default:
 			what, steps := happens(t[i:])
 			names[s.Call] = "the " + text.Escape(s.Name) + " of step " + strconv.Itoa(len(lines)+1)
-			lines = append(lines, called(s)+" "+what)
+			lines = append(lines, Called(s)+" "+what)
 			i += steps
 		}
 	}
@@ -132,7 +132,7 @@ const manySame = 4
 func same(t verify.Trace) int {
 	n := 0
 	for i := 0; i < len(t); n++ {
-		if t[i].Ends || t[i].Wait > 0 || t[i].Times > 0 || called(t[i]) != called(t[0]) {
+		if t[i].Ends || t[i].Wait > 0 || t[i].Times > 0 || Called(t[i]) != Called(t[0]) {
 			break
 		}
 		what, steps := happens(t[i:])
@@ -148,8 +148,8 @@ func ends(t verify.Trace, call int) bool {
 	return slices.ContainsFunc(t, func(s verify.Step) bool { return s.Ends && s.Call == call })
 }
 
-// called is a call by its name, with what is sent where that names it.
-func called(s verify.Step) string {
+// Called is a call by its name, with what is sent where that names it.
+func Called(s verify.Step) string {
 	if s.Name == s.Tool && (s.Args == "" || s.Args == "{}") {
 		return text.Escape(s.Name)
 	}
@@ -163,7 +163,7 @@ func ending(o gate.Outcome) string {
 // steps are the lines of a story, numbered.
 func steps(t verify.Trace) string {
 	var b strings.Builder
-	for i, line := range story(t) {
+	for i, line := range Story(t) {
 		fmt.Fprintf(&b, "    %2d. %s\n", i+1, line)
 	}
 	return b.String()

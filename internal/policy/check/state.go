@@ -1,4 +1,4 @@
-package main
+package check
 
 import (
 	"fmt"
@@ -18,7 +18,7 @@ const longestPlayed = 20_000
 
 // after is the state of each net where a run has led, in the words of the nets;
 // nil where the run is too long to be played, or not one of the policy.
-func (v *verified) after(t verify.Trace) map[string]gate.NetState {
+func (v *Findings) after(t verify.Trace) map[string]gate.NetState {
 	now := time.Unix(0, 0)
 	s := gate.NewSession(v.policy, gate.SessionOptions{Time: now})
 	numbers := make(map[int]uint64)
@@ -66,12 +66,12 @@ func admit(s *gate.Session, c gate.Call) *gate.Ticket {
 }
 
 // call is the call of a step, with all the names that it carries.
-func (s toolSet) call(step verify.Step) gate.Call {
+func (s ToolSet) call(step verify.Step) gate.Call {
 	c := gate.Call{Tool: step.Tool}
 	if step.Args != "" {
 		c.Args = []byte(step.Args)
 	}
-	for _, t := range s.tools {
+	for _, t := range s.Tools {
 		if t.Name == step.Tool {
 			c.Also = t.Also
 		}
@@ -80,7 +80,7 @@ func (s toolSet) call(step verify.Step) gate.Call {
 }
 
 // tokensText is a marking in the words of the net, and what is in flight.
-func (v *verified) tokensText(s gate.NetState) string {
+func (v *Findings) tokensText(s gate.NetState) string {
 	var parts []string
 	for _, t := range s.Marking {
 		if t.Count > 0 {
@@ -115,7 +115,7 @@ func transitionOf(n gate.NetInfo, name string) gate.Transition {
 
 // transition names a transition with the line where it was written, where it
 // has one of its own.
-func (v *verified) transition(net, name string) string {
+func (v *Findings) transition(net, name string) string {
 	at := v.transitionAt(net, name)
 	if at.Line == 0 {
 		return name
@@ -123,7 +123,7 @@ func (v *verified) transition(net, name string) string {
 	return fmt.Sprintf("%s (%s:%d)", name, at.File, at.Line)
 }
 
-func (v *verified) transitionAt(net, name string) gate.Position {
+func (v *Findings) transitionAt(net, name string) gate.Position {
 	for _, n := range v.written {
 		i := slices.IndexFunc(n.Transitions, func(t config.Transition) bool { return t.Name == name })
 		if n.Name == net && i >= 0 {
@@ -134,7 +134,7 @@ func (v *verified) transitionAt(net, name string) gate.Position {
 }
 
 // stuck says of each net what it waits for where a run has led.
-func (v *verified) stuck(t verify.Trace, nets []verify.Net) string {
+func (v *Findings) stuck(t verify.Trace, nets []verify.Net) string {
 	states := v.after(t)
 	var b strings.Builder
 	for _, n := range nets {
@@ -151,7 +151,7 @@ func (v *verified) stuck(t verify.Trace, nets []verify.Net) string {
 		}
 		fmt.Fprintf(&b, "     - %s has %s\n", cited(n), v.tokensText(states[n.Name]))
 		for _, t := range info.Transitions {
-			if missing := lacking(t, states[n.Name]); len(t.Tools) > 0 && !t.Observe && missing != "" {
+			if missing := Lacking(t, states[n.Name]); len(t.Tools) > 0 && !t.Observe && missing != "" {
 				fmt.Fprintf(&b, "       %s waits for %s\n", v.transition(n.Name, t.Name), missing)
 			}
 		}
@@ -159,8 +159,8 @@ func (v *verified) stuck(t verify.Trace, nets []verify.Net) string {
 	return b.String()
 }
 
-// lacking are the tokens that a transition has too few of.
-func lacking(t gate.Transition, s gate.NetState) string {
+// Lacking are the tokens that a transition has too few of.
+func Lacking(t gate.Transition, s gate.NetState) string {
 	var missing []string
 	for i, place := range t.Inputs {
 		if slices.Contains(t.Inputs[:i], place) {
@@ -189,7 +189,7 @@ func lacking(t gate.Transition, s gate.NetState) string {
 }
 
 // refutingState shows the state that refutes a claim about states.
-func (v *verified) refutingState(p proof) string {
+func (v *Findings) refutingState(p proven) string {
 	switch p.Kind {
 	case rules.AlwaysPossible, rules.DeadlockFree, rules.NoTerminalStates:
 		return v.stuck(p.Counterexample, p.Because)
@@ -216,7 +216,7 @@ func (v *verified) refutingState(p proof) string {
 }
 
 // marking is the state that refutes a claim about places, as JSON has it.
-func (v *verified) marking(p proof) map[string]int {
+func (v *Findings) marking(p proven) map[string]int {
 	if p.Result != verify.Refuted || p.Kind != rules.Conserved && p.Kind != rules.Exclusive {
 		return nil
 	}

@@ -1,0 +1,262 @@
+package check
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/petrigate/petrigate/config"
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/policy"
+	"github.com/petrigate/petrigate/internal/policy/verify"
+	"github.com/petrigate/petrigate/internal/toolname"
+)
+
+// A ListedTool is an entry of a tool list: as tools/list gives it, or as
+// petrigate tools --json does.
+type ListedTool struct {
+	Name, Exposed, Bare, Canonical string
+	InputSchema                    json.RawMessage
+}
+
+// ParseTools reads a result of tools/list, its tools, or a list of names. Errors
+// name the file.
+func ParseTools(file string, src []byte) ([]ListedTool, error) {
+	var list struct {
+		Tools []json.RawMessage `json:"tools"`
+	}
+	if json.Unmarshal(src, &list) != nil && json.Unmarshal(src, &list.Tools) != nil {
+		return nil, fmt.Errorf("%s is not a tool list: write what tools/list answers, or a list of names", file)
+	}
+	tools := []ListedTool{}
+	for i, raw := range list.Tools {
+		var tool ListedTool
+		if json.Unmarshal(raw, &tool.Name) != nil && json.Unmarshal(raw, &tool) != nil || tool.Name+tool.Exposed == "" {
+			return nil, fmt.Errorf("%s: entry %d of the tool list has no name", file, i+1)
+		}
+		tools = append(tools, tool)
+	}
+	return tools, nil
+}
+
+// complete fills in the names of a tool of which only the exposed name is known:
+// its prefix tells the server.
+func (t *ListedTool) complete(owners toolname.Owners) {
+	if t.Exposed != "" {
+		return
+	}
+	t.Exposed = t.Name
+	owner := owners.Exposed(t.Name)
+	for _, o := range owners {
+		if o.Upstream == owner {
+			t.Bare = t.Name[len(o.Prefix):]
+			t.Canonical = owner + "." + t.Bare
+		}
+	}
+}
+
+// names returns the names of the tool as the proxy keeps them.
+func (t ListedTool) names() toolname.Names {
+	return toolname.Names{Upstream: strings.TrimSuffix(strings.TrimSuffix(t.Canonical, t.Bare), "."), Exposed: t.Exposed, Bare: t.Bare, Canonical: t.Canonical}
+}
+
+// toolOf returns the tool of a server that the server itself calls bare.
+func toolOf(o toolname.Owner, bare string) ListedTool {
+	return ListedTool{Exposed: o.Prefix + bare, Bare: bare, Canonical: o.Upstream + "." + bare}
+}
+
+// A ToolSet holds tools with all the names that a call of each carries.
+type ToolSet struct {
+	Tools []verify.Tool
+	Known bool // no other tools exist; otherwise rules make these tools likely
+
+	Schemas map[string][]policy.Schema // of the arguments, by each name of a tool; likely tools have none
+}
+
+// KnownSet returns the set of a complete list of tools. Under a configuration a
+// tool of which only the exposed name is known gets its other names too.
+func KnownSet(list []ListedTool, cfg *config.Config) ToolSet {
+	owners := ownersIn(cfg)
+	for i := range list {
+		list[i].complete(owners)
+	}
+	if cfg == nil {
+		owners = ownersOf(list)
+	}
+	set := ToolSet{Tools: joined(list, owners), Known: true, Schemas: make(map[string][]policy.Schema)}
+	for i, t := range set.Tools {
+		schema := policy.ParseSchema(list[i].InputSchema)
+		set.Schemas[t.Name] = append(set.Schemas[t.Name], schema)
+		for _, also := range t.Also {
+			set.Schemas[also.Text] = append(set.Schemas[also.Text], schema)
+		}
+	}
+	return set
+}
+
+// LikelyTools returns the tools that names in rules suggest where no list is known:
+// in a configuration with a server gh, a rule about gh_push or gh.push is about
+// the tool push of that server. Each other server may have one of that name.
+func LikelyTools(cfg *config.Config, result *policy.Result) ToolSet {
+	if cfg == nil || result.Policy == nil {
+		return ToolSet{}
+	}
+	owners := ownersIn(cfg)
+	var list []ListedTool
+	for _, name := range NamesIn(result) {
+		for _, o := range owners {
+			bare, canonical := strings.CutPrefix(name, o.Upstream+".")
+			if !canonical {
+				bare = strings.TrimPrefix(name, o.Prefix)
+			}
+			if bare != name && bare != "" && !strings.ContainsAny(name, "*?") {
+				list = append(list, toolOf(o, bare))
+			}
+		}
+	}
+	named := len(list)
+	for _, t := range list[:named] {
+		for _, o := range owners {
+			list = append(list, toolOf(o, t.Bare))
+		}
+	}
+	return likely(list, named, owners)
+}
+
+// likely joins the names of tools that may not exist, each by itself: a bare name
+// may belong to one of them alone. The first ones are named by rules; no claim may
+// depend on the others.
+func likely(list []ListedTool, named int, owners toolname.Owners) ToolSet {
+	var set ToolSet
+	seen := make(map[string]bool)
+	for i, t := range list {
+		if seen[t.Exposed] {
+			continue
+		}
+		seen[t.Exposed] = true
+		tool := joined([]ListedTool{t}, owners)[0]
+		tool.Supposed = i >= named
+		set.Tools = append(set.Tools, tool)
+	}
+	return set
+}
+
+// NamesIn returns the names that nets and claims mention.
+func NamesIn(result *policy.Result) []string {
+	var names []string
+	for _, net := range result.Policy.Nets() {
+		for _, name := range listed(net) {
+			names = append(names, strings.Trim(name, `"`))
+		}
+	}
+	for _, c := range result.Claims {
+		names = append(names, c.Tool.Name, c.First.Name)
+	}
+	return names
+}
+
+// ownersIn returns the servers that the proxy runs, with the prefixes of their tools.
+func ownersIn(cfg *config.Config) toolname.Owners {
+	if cfg == nil {
+		return nil
+	}
+	var owners toolname.Owners
+	servers := slices.DeleteFunc(slices.Clone(cfg.Servers), func(s config.Server) bool { return s.Disabled })
+	for _, s := range servers {
+		owners = append(owners, toolname.Owner{Upstream: s.Name, Prefix: toolname.Prefix(s.Name, s.Prefix, s.HasPrefix, len(servers) == 1)})
+	}
+	return owners
+}
+
+// ownersOf returns the servers of tools that were recorded.
+func ownersOf(list []ListedTool) toolname.Owners {
+	var owners toolname.Owners
+	for _, t := range list {
+		o := toolname.Owner{Upstream: t.names().Upstream, Prefix: strings.TrimSuffix(t.Exposed, t.Bare)}
+		if o.Upstream != "" && !slices.ContainsFunc(owners, func(k toolname.Owner) bool { return k.Upstream == o.Upstream }) {
+			owners = append(owners, o)
+		}
+	}
+	return owners
+}
+
+// joined returns the tools under their exposed names, with their further names.
+func joined(list []ListedTool, owners toolname.Owners) []verify.Tool {
+	all := make([]toolname.Names, 0, len(list))
+	for _, t := range list {
+		all = append(all, t.names())
+	}
+	tools := []verify.Tool{}
+	for i, also := range toolname.Further(all, owners) {
+		tools = append(tools, verify.Tool{Name: list[i].Exposed, Also: also})
+	}
+	return tools
+}
+
+// CallsUnder returns a function that makes calls of tools with the names that they
+// have behind the proxy of a configuration: gh_push, or gh.push, is the tool push of
+// the server gh. Without a configuration a tool has one name.
+func CallsUnder(cfg *config.Config) func(tool string) gate.Call {
+	owners := ownersIn(cfg)
+	return func(tool string) gate.Call {
+		if cfg == nil {
+			return gate.Call{Tool: tool}
+		}
+		listed := ListedTool{Name: tool}
+		for _, o := range owners {
+			if bare, ok := strings.CutPrefix(tool, o.Upstream+"."); ok {
+				listed = toolOf(o, bare)
+			}
+		}
+		listed.complete(owners)
+		named := joined([]ListedTool{listed}, owners)[0]
+		return gate.Call{Tool: named.Name, Foreign: owners.Foreign(listed.names()), Also: named.Also, Upstream: listed.names().Upstream}
+	}
+}
+
+// Names returns all names of the tools; nil if the tools are not known.
+func (s ToolSet) Names() []string {
+	if !s.Known {
+		return nil
+	}
+	names := []string{}
+	for _, t := range s.Tools {
+		names = append(names, t.Name)
+		for _, also := range t.Also {
+			names = append(names, also.Text)
+		}
+	}
+	return names
+}
+
+// others returns the known tools none of whose names was seen.
+func (s ToolSet) others(seen map[string]bool) []string {
+	var names []string
+	for _, t := range s.Tools {
+		if s.Known && !seen[t.Name] && !slices.ContainsFunc(t.Also, func(n gate.Name) bool { return seen[n.Text] }) {
+			names = append(names, t.Name)
+		}
+	}
+	return names
+}
+
+// Find returns the tool that has this name, the exposed one before others; none if
+// several have it.
+func (s ToolSet) Find(name string) (verify.Tool, bool) {
+	for _, t := range s.Tools {
+		if t.Name == name {
+			return t, true
+		}
+	}
+	var found []verify.Tool
+	for _, t := range s.Tools {
+		if slices.ContainsFunc(t.Also, func(n gate.Name) bool { return n.Text == name }) {
+			found = append(found, t)
+		}
+	}
+	if len(found) != 1 {
+		return verify.Tool{}, false
+	}
+	return found[0], true
+}
