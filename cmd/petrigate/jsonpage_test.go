@@ -8,6 +8,7 @@ import (
 
 	"github.com/petrigate/petrigate/internal/policy"
 	"github.com/petrigate/petrigate/internal/policy/check"
+	"github.com/petrigate/petrigate/internal/policy/policydiff"
 	"github.com/petrigate/petrigate/internal/serve/oauth"
 	"github.com/petrigate/petrigate/proxy"
 )
@@ -47,7 +48,7 @@ func TestJSONPage(t *testing.T) {
 	}
 	for verb, answers := range map[string][]any{
 		"check": {check.Report{}}, "analyze": {analyzeReport{}}, "explain": {explainReport{}}, "test": {testReport{}, policy.Problem{}},
-		"diff": {diffReport{}}, "status": {proxy.Status{}}, "tools": {proxy.ToolInfo{}}, "approvals": {proxy.ApprovalInfo{}},
+		"diff": {policydiff.Report{}}, "status": {proxy.Status{}}, "tools": {proxy.ToolInfo{}}, "approvals": {proxy.ApprovalInfo{}},
 		"sessions": {proxy.SessionInfo{}, proxy.ShadowInfo{}}, "nets": {proxy.PolicyNet{}}, "login": {oauth.Status{}},
 	} {
 		names := make(map[string]bool)

@@ -1,6 +1,7 @@
-package main
+package policydiff
 
 import (
+	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -11,8 +12,8 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
-// A side is one of two policies that are compared.
-type side struct {
+// A Side is one of two policies that are compared.
+type Side struct {
 	nets   []gate.NetInfo // those that are active and enforced
 	labels []*gate.Labels
 	maps   []gate.Map // of labels
@@ -22,9 +23,9 @@ type side struct {
 	whole  *gate.Policy // of all nets
 }
 
-func newSide(r *policy.Result, s policy.Source, tools []verify.Tool) (*side, error) {
+func NewSide(r *policy.Result, s policy.Source, tools []verify.Tool) (*Side, error) {
 	o := r.Policy.Options()
-	out := &side{labels: o.Labels, maps: r.Policy.Maps(), deny: o.Deny, shadow: s.Mode == "shadow", tools: tools}
+	out := &Side{labels: o.Labels, maps: r.Policy.Maps(), deny: o.Deny, shadow: s.Mode == "shadow", tools: tools}
 	for _, n := range r.Policy.Nets() {
 		if !n.Shadow && (r.Active == nil || slices.Contains(r.Active, n.Name)) {
 			out.nets = append(out.nets, n)
@@ -33,14 +34,14 @@ func newSide(r *policy.Result, s policy.Source, tools []verify.Tool) (*side, err
 	return out, out.compile()
 }
 
-func (s *side) compile() (err error) {
+func (s *Side) compile() (err error) {
 	s.whole, err = s.only(func(gate.NetInfo) bool { return true }, func(n gate.Net) gate.Net { return n })
 	return err
 }
 
 // lift lets a policy in shadow be what it is, if the other one is not in
 // shadow too: it refuses nothing.
-func (s *side) lift(other *side) error {
+func (s *Side) lift(other *Side) error {
 	if !s.shadow || other.shadow {
 		return nil
 	}
@@ -49,7 +50,7 @@ func (s *side) lift(other *side) error {
 }
 
 // only is the policy of some of the nets, each as it is seen.
-func (s *side) only(wanted func(gate.NetInfo) bool, seen func(gate.Net) gate.Net) (*gate.Policy, error) {
+func (s *Side) only(wanted func(gate.NetInfo) bool, seen func(gate.Net) gate.Net) (*gate.Policy, error) {
 	var nets []gate.Net
 	for _, n := range s.nets {
 		if wanted(n) {
@@ -59,19 +60,19 @@ func (s *side) only(wanted func(gate.NetInfo) bool, seen func(gate.Net) gate.Net
 	return gate.NewPolicy(nets, gate.PolicyOptions{Labels: s.labels, Deny: s.deny})
 }
 
-// A twin is a net that both policies have, by its names in them. What both
+// A sharedNet is a net that both policies have, by its names in them. What both
 // have makes no difference, so it is left out until a run needs it.
-type twin struct{ old, new string }
+type sharedNet struct{ old, new string }
 
-// twins pairs the nets that mean the same on both sides.
-func twins(from, to *side, alone []gate.Map) []twin {
+// sharedNets pairs the nets that mean the same on both sides.
+func sharedNets(from, to *Side, alone []gate.Map) []sharedNet {
 	taken := make(map[string]bool)
-	var pairs []twin
+	var pairs []sharedNet
 	for _, a := range from.nets {
 		for _, b := range to.nets {
 			if a.Fingerprint == b.Fingerprint && (a.Labels == nil) == (b.Labels == nil) && a.Scope == b.Scope && a.Shadow == b.Shadow && sameClass(a, b) && !taken[b.Name] && !reads(a, alone) {
 				taken[b.Name] = true
-				pairs = append(pairs, twin{a.Name, b.Name})
+				pairs = append(pairs, sharedNet{a.Name, b.Name})
 				break
 			}
 		}
@@ -85,7 +86,7 @@ func sameClass(a, b gate.NetInfo) bool {
 }
 
 // yields reports whether a net of the side can yield.
-func (s *side) yields() bool {
+func (s *Side) yields() bool {
 	return slices.ContainsFunc(s.nets, func(n gate.NetInfo) bool { return n.Advisory })
 }
 
@@ -102,9 +103,9 @@ func reads(n gate.NetInfo, maps []gate.Map) bool {
 }
 
 // alone are the maps that only one of the sides has.
-func alone(from, to *side) []gate.Map {
+func alone(from, to *Side) []gate.Map {
 	var out []gate.Map
-	for _, pair := range [][2]*side{{from, to}, {to, from}} {
+	for _, pair := range [][2]*Side{{from, to}, {to, from}} {
 		for _, m := range pair[0].maps {
 			if !hasMap(pair[1].maps, m) {
 				out = append(out, m)
@@ -122,11 +123,11 @@ func sameMap(a, b gate.Map) bool {
 	return a.Tool == b.Tool && a.Field == b.Field && a.As == b.As && a.Source == b.Source && (a.Reader == nil) == (b.Reader == nil)
 }
 
-// A sample is a call that stands for all that neither policy tells from it.
-type sample = verify.Call
+// A representative is a call that stands for all that neither policy tells from it.
+type representative = verify.Call
 
 // callOf is the call itself.
-func callOf(c sample) gate.Call {
+func callOf(c representative) gate.Call {
 	call := gate.Call{Tool: c.Tool, Also: c.Also}
 	if c.Args != "" {
 		call.Args = []byte(c.Args)
@@ -137,9 +138,9 @@ func callOf(c sample) gate.Call {
 // aCall is a call that no policy has heard of.
 const aCall = "some-other-tool"
 
-// samples are calls of every kind that one of the policies tells apart. why
+// representatives are calls of every kind that one of the policies tells apart. why
 // says what was left out.
-func (d *comparison) samples(from, to *side, single []gate.Map) (calls []sample, why string) {
+func (d *Comparison) representatives(from, to *Side, single []gate.Map) (calls []representative, why string) {
 	o, labels := verify.Options{Tools: d.tools().Tools}, &gate.Labels{}
 	for _, m := range from.maps {
 		if !hasMap(single, m) {
@@ -163,13 +164,13 @@ func (d *comparison) samples(from, to *side, single []gate.Map) (calls []sample,
 			calls[i].Name = name
 		}
 	}
-	return append(calls, sample{Name: aCall, Tool: aCall}), why
+	return append(calls, representative{Name: aCall, Tool: aCall}), why
 }
 
 // bothNets are the nets of both sides, with these labels.
-func bothNets(from, to *side, labels *gate.Labels) []gate.Net {
+func bothNets(from, to *Side, labels *gate.Labels) []gate.Net {
 	var nets []gate.Net
-	for i, s := range []*side{from, to} {
+	for i, s := range []*Side{from, to} {
 		for _, n := range s.nets {
 			one := n.Net
 			switch {
@@ -195,45 +196,55 @@ const (
 
 func (p permission) String() string { return [...]string{"allow", "ask", "refuse"}[p] }
 
-// A comparison plays the same calls under two policies.
-type comparison struct {
-	old, new *side
-	calls    []sample
-	pairs    []twin // the nets that both have
-	twins    []twin // those that are left out until a run needs them
-	kept     []bool // of twins: they are looked at
+// A Comparison plays the same calls under two policies.
+type Comparison struct {
+	old, new *Side
+	calls    []representative
+	pairs    []sharedNet // the nets that both have
+	shared   []sharedNet // those that are left out until a run needs them
+	kept     []bool      // of shared: these are looked at
 	states   int
 	alike    int // calls that only watch: so many are taken to be any number
 
-	stricter, looser *witness
-	complete         bool
+	Stricter, Looser *Witness
+	Complete         bool
 	why              string // it is not complete
 }
 
-// A witness is a run of which the last call is decided differently.
-type witness struct {
+// A Witness is a run of which the last call is decided differently.
+type Witness struct {
 	trace    verify.Trace
 	old, new permission
 }
 
-func newComparison(from, to *side) *comparison {
+// Compare compares two policies: it looks at so many states, as long as stop does
+// not tell it to end.
+func Compare(from, to *Side, states int, stop func() bool) (*Comparison, error) {
+	if err := errors.Join(from.lift(to), to.lift(from)); err != nil {
+		return nil, err
+	}
+	d := newComparison(from, to)
+	return d, d.explore(states, stop)
+}
+
+func newComparison(from, to *Side) *Comparison {
 	single := alone(from, to)
-	d := &comparison{old: from, new: to, complete: true, alike: manyAlike, twins: twins(from, to, single)}
-	d.pairs, d.kept = d.twins, make([]bool, len(d.twins))
+	d := &Comparison{old: from, new: to, Complete: true, alike: manyAlike, shared: sharedNets(from, to, single)}
+	d.pairs, d.kept = d.shared, make([]bool, len(d.shared))
 	if why := doubted(from, to, single); why != "" {
 		d.partly(why)
 	}
-	if len(d.twins) == len(from.nets) && len(d.twins) == len(to.nets) && from.deny == to.deny {
+	if len(d.shared) == len(from.nets) && len(d.shared) == len(to.nets) && from.deny == to.deny {
 		return d // the same nets
 	}
 	if from.yields() || to.yields() {
 		d.partly("advisory nets yield where they would leave no tool, and which tools there are is not looked at")
 	}
 	if from.deny || to.deny { // what a net names is known by it: none is left out
-		d.twins = nil
+		d.shared = nil
 	}
 	var why string
-	if d.calls, why = d.samples(from, to, single); why != "" {
+	if d.calls, why = d.representatives(from, to, single); why != "" {
 		d.partly(why)
 	}
 	if why := d.beyond(); why != "" {
@@ -243,7 +254,7 @@ func newComparison(from, to *side) *comparison {
 }
 
 // tools are those that the names of one of the sides are about.
-func (d *comparison) tools() check.ToolSet {
+func (d *Comparison) tools() check.ToolSet {
 	all := slices.Clone(d.old.tools)
 	for _, t := range d.new.tools {
 		if !slices.ContainsFunc(all, func(u verify.Tool) bool { return u.Name == t.Name }) {
@@ -253,11 +264,11 @@ func (d *comparison) tools() check.ToolSet {
 	return check.ToolSet{Tools: all}
 }
 
-func (d *comparison) partly(why string) { d.complete, d.why = false, why }
+func (d *Comparison) partly(why string) { d.Complete, d.why = false, why }
 
 // explore looks for differences until there are none, both directions are
 // shown, or the effort is spent.
-func (d *comparison) explore(limit int, stop func() bool) error {
+func (d *Comparison) explore(limit int, stop func() bool) error {
 	for {
 		p, err := d.product()
 		if err != nil {
@@ -280,9 +291,9 @@ func (d *comparison) explore(limit int, stop func() bool) error {
 }
 
 // conclude says what the last search has left open.
-func (d *comparison) conclude(p *product) {
+func (d *Comparison) conclude(p *product) {
 	switch {
-	case !d.complete:
+	case !d.Complete:
 	case p.unsettled():
 		d.partly("there is a difference where more calls are in flight at once, and none could be shown")
 	case len(p.waits) > 0 && d.result() != "both":
@@ -290,11 +301,11 @@ func (d *comparison) conclude(p *product) {
 	}
 }
 
-// needed are the twins that are left out and of which a decision of the whole
+// needed are the shared nets that are left out and of which a decision of the whole
 // policies speaks.
-func (d *comparison) needed(old, new []string) []int {
+func (d *Comparison) needed(old, new []string) []int {
 	var out []int
-	for i, t := range d.twins {
+	for i, t := range d.shared {
 		if !d.kept[i] && (slices.Contains(old, t.old) || slices.Contains(new, t.new)) {
 			out = append(out, i)
 		}
@@ -304,19 +315,19 @@ func (d *comparison) needed(old, new []string) []int {
 
 // product is the policies without the nets that both have and that no run
 // has needed so far.
-func (d *comparison) product() (*product, error) {
-	p := &product{comparison: d, seen: make(map[string]bool)}
-	left := func(name func(twin) string) func(gate.NetInfo) bool {
+func (d *Comparison) product() (*product, error) {
+	p := &product{Comparison: d, seen: make(map[string]bool)}
+	left := func(name func(sharedNet) string) func(gate.NetInfo) bool {
 		return func(n gate.NetInfo) bool {
-			i := slices.IndexFunc(d.twins, func(t twin) bool { return name(t) == n.Name })
+			i := slices.IndexFunc(d.shared, func(t sharedNet) bool { return name(t) == n.Name })
 			return i < 0 || d.kept[i]
 		}
 	}
 	var err error
-	if p.policies[0], err = d.old.only(left(func(t twin) string { return t.old }), clockless); err != nil {
+	if p.policies[0], err = d.old.only(left(func(t sharedNet) string { return t.old }), clockless); err != nil {
 		return nil, err
 	}
-	if p.policies[1], err = d.new.only(left(func(t twin) string { return t.new }), clockless); err != nil {
+	if p.policies[1], err = d.new.only(left(func(t sharedNet) string { return t.new }), clockless); err != nil {
 		return nil, err
 	}
 	p.waits = waits(p.policies)

@@ -1,4 +1,4 @@
-package main
+package policydiff
 
 import (
 	"slices"
@@ -72,7 +72,7 @@ func waits(policies [2]*gate.Policy) []time.Duration {
 // held against the clock of the gate before it counts.
 func (p *product) wait(k int, d time.Duration) {
 	n := p.nodes[k].clone()
-	n.from, n.began, n.double = k, n.began+1, double{}
+	n.from, n.began, n.repeat = k, n.began+1, repeat{}
 	n.by = verify.Step{Call: n.began, Wait: d}
 	for i, policy := range p.policies {
 		for _, t := range tickings(policy) {

@@ -1,4 +1,4 @@
-package main
+package policydiff
 
 import (
 	"fmt"
@@ -10,7 +10,7 @@ import (
 // beyond is what the nets that are not the same do besides deciding the calls
 // of one session by their names; empty if that is all. Where they do more,
 // nothing is said to be alike.
-func (d *comparison) beyond() string {
+func (d *Comparison) beyond() string {
 	for _, n := range d.apart() {
 		manual := func(t gate.Transition) bool { return t.Via != "" }
 		switch {
@@ -26,11 +26,11 @@ func (d *comparison) beyond() string {
 }
 
 // apart are the nets that only one of the policies has.
-func (d *comparison) apart() []gate.NetInfo {
+func (d *Comparison) apart() []gate.NetInfo {
 	var out []gate.NetInfo
-	for i, s := range []*side{d.old, d.new} {
+	for i, s := range []*Side{d.old, d.new} {
 		for _, n := range s.nets {
-			if !slices.ContainsFunc(d.pairs, func(t twin) bool { return [2]string{t.old, t.new}[i] == n.Name }) {
+			if !slices.ContainsFunc(d.pairs, func(t sharedNet) bool { return [2]string{t.old, t.new}[i] == n.Name }) {
 				out = append(out, n)
 			}
 		}
@@ -40,8 +40,8 @@ func (d *comparison) apart() []gate.NetInfo {
 
 // doubted says which field only one of the policies reads as a script. Where a
 // call has it, what other fields say is in doubt under that policy, and no call
-// is known to the samples by that.
-func doubted(from, to *side, alone []gate.Map) string {
+// is known to the representatives by that.
+func doubted(from, to *Side, alone []gate.Map) string {
 	reads := func(maps []gate.Map, wanted func(gate.Map) bool) bool {
 		return slices.ContainsFunc(maps, func(m gate.Map) bool { return m.Reader != nil && m.Field != "" && wanted(m) })
 	}

@@ -1,8 +1,7 @@
-package main
+package policydiff
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -19,7 +18,7 @@ import (
 // something that cannot: a difference counts where calls can be made that
 // show it.
 type product struct {
-	*comparison
+	*Comparison
 	policies [2]*gate.Policy
 	waits    []time.Duration
 	nodes    []node
@@ -30,19 +29,19 @@ type product struct {
 // A node is a pair of states, and how it was reached.
 type node struct {
 	states [2]*gate.State
-	open   []flight
+	open   []openCall
 	began  int // calls so far
 	from   int // of nodes
-	double double
+	repeat repeat
 	by     verify.Step
 }
 
-// A double is a call that was made once more, when the first was made: one of
+// A repeat is a call that was made once more, when the first was made: one of
 // many that are alike.
-type double struct{ first, again int }
+type repeat struct{ first, again int }
 
-// A flight is a call that has not ended, and that one of the states remembers.
-type flight struct {
+// A openCall is a call that has not ended, and that one of the states remembers.
+type openCall struct {
 	step    verify.Step // by which it began
 	numbers [2]uint64
 }
@@ -55,7 +54,7 @@ const (
 	mostAlike = 24
 )
 
-// search visits states breadth first. missing are twins that were left out and
+// search visits states breadth first. missing are shared nets that were left out and
 // are needed to tell whether a difference is one.
 func (p *product) search(limit int, stop func() bool) (missing []int) {
 	first := node{from: -1}
@@ -77,7 +76,7 @@ func (p *product) search(limit int, stop func() bool) (missing []int) {
 		for _, d := range p.waits {
 			p.wait(k, d)
 		}
-		if p.stricter != nil && p.looser != nil {
+		if p.Stricter != nil && p.Looser != nil {
 			return nil
 		}
 	}
@@ -87,15 +86,15 @@ func (p *product) search(limit int, stop func() bool) (missing []int) {
 // unsettled reports whether there is a difference for which no calls were found,
 // and none of its kind for which they were.
 func (p *product) unsettled() bool {
-	return p.unreal[0] && p.stricter == nil || p.unreal[1] && p.looser == nil
+	return p.unreal[0] && p.Stricter == nil || p.unreal[1] && p.Looser == nil
 }
 
 // begin makes a call in both policies.
-func (p *product) begin(k int, c sample) (missing []int) {
+func (p *product) begin(k int, c representative) (missing []int) {
 	n := p.nodes[k].clone()
-	n.from, n.began, n.double = k, n.began+1, double{}
+	n.from, n.began, n.repeat = k, n.began+1, repeat{}
 	n.by = verify.Step{Call: n.began, Tool: c.Tool, Args: c.Args, Name: c.Name}
-	f := flight{step: n.by}
+	f := openCall{step: n.by}
 	var verdicts [2]permission
 	for i, policy := range p.policies {
 		verdicts[i], f.numbers[i], _ = decide(policy, n.states[i], callOf(c))
@@ -106,8 +105,8 @@ func (p *product) begin(k int, c sample) (missing []int) {
 			return missing
 		}
 		if *found = w; w == nil {
-			p.unreal[0] = p.unreal[0] || found == &p.stricter
-			p.unreal[1] = p.unreal[1] || found == &p.looser
+			p.unreal[0] = p.unreal[0] || found == &p.Stricter
+			p.unreal[1] = p.unreal[1] || found == &p.Looser
 		}
 	}
 	if max(verdicts[0], verdicts[1]) == refusedCall {
@@ -143,12 +142,12 @@ func (p *product) endAll(k int) {
 }
 
 // direction is where a difference is noted; nil if there is none.
-func (d *comparison) direction(verdicts [2]permission) **witness {
+func (d *Comparison) direction(verdicts [2]permission) **Witness {
 	switch {
 	case verdicts[1] > verdicts[0]:
-		return &d.stricter
+		return &d.Stricter
 	case verdicts[1] < verdicts[0]:
-		return &d.looser
+		return &d.Looser
 	}
 	return nil
 }
@@ -157,11 +156,11 @@ func (d *comparison) direction(verdicts [2]permission) **witness {
 func (p *product) end(k, open int, o gate.Outcome, again bool) {
 	n := p.nodes[k].clone()
 	f := n.open[open]
-	n.from, n.double = k, double{}
+	n.from, n.repeat = k, repeat{}
 	n.by = verify.Step{Call: f.step.Call, Ends: true, Outcome: o}
 	if again {
 		n.began++
-		n.double = double{f.step.Call, n.began}
+		n.repeat = repeat{f.step.Call, n.began}
 		n.open = append(n.open, n.copyOf(f, n.began))
 	}
 	for i, policy := range p.policies {
@@ -175,7 +174,7 @@ func (p *product) end(k, open int, o gate.Outcome, again bool) {
 // watch and are alike those that are too many: as if they had failed.
 func (p *product) forget(n *node) {
 	alike := make(map[string]int)
-	n.open = slices.DeleteFunc(n.open, func(f flight) bool {
+	n.open = slices.DeleteFunc(n.open, func(f openCall) bool {
 		holds := n.holds(f)
 		if alike[holds]++; holds == "" || alike[holds] <= p.alike || !n.watches(f) {
 			return holds == ""
@@ -197,9 +196,7 @@ func (p *product) visit(n node) {
 // clone is a copy whose states can be changed.
 func (n node) clone() node {
 	for i, s := range n.states {
-		c := *s
-		c.Nets, c.Calls, c.Asks = slices.Clone(s.Nets), maps.Clone(s.Calls), maps.Clone(s.Asks)
-		n.states[i] = &c
+		n.states[i] = s.Clone()
 	}
 	n.open = slices.Clone(n.open)
 	return n
@@ -222,7 +219,7 @@ func (n node) key() string {
 }
 
 // holds is what the states remember of a call; empty if nothing.
-func (n node) holds(f flight) string {
+func (n node) holds(f openCall) string {
 	var b strings.Builder
 	for i, s := range n.states {
 		for k, net := range s.Nets {
@@ -239,7 +236,7 @@ func (n node) holds(f flight) string {
 }
 
 // watches reports whether no tokens are in flight for the call.
-func (n node) watches(f flight) bool {
+func (n node) watches(f openCall) bool {
 	for i, s := range n.states {
 		for _, net := range s.Nets {
 			if slices.ContainsFunc(net.Flights, func(one gate.Flight) bool { return one.Call == f.numbers[i] }) {
@@ -251,8 +248,8 @@ func (n node) watches(f flight) bool {
 }
 
 // copyOf is another call that watches what f watches.
-func (n node) copyOf(f flight, call int) flight {
-	again := flight{step: f.step}
+func (n node) copyOf(f openCall, call int) openCall {
+	again := openCall{step: f.step}
 	again.step.Call = call
 	for i, s := range n.states {
 		s.Last++
@@ -285,16 +282,16 @@ func (n node) copyOf(f flight, call int) flight {
 // more stand where the first of them was made.
 func (p *product) path(k int, last verify.Step) verify.Trace {
 	t := verify.Trace{last}
-	var doubles []double
+	var repeats []repeat
 	for ; p.nodes[k].from >= 0; k = p.nodes[k].from {
 		t = append(t, p.nodes[k].by)
-		if d := p.nodes[k].double; d.again > 0 {
-			doubles = append(doubles, d)
+		if d := p.nodes[k].repeat; d.again > 0 {
+			repeats = append(repeats, d)
 		}
 	}
 	slices.Reverse(t)
-	slices.Reverse(doubles)
-	for _, d := range doubles {
+	slices.Reverse(repeats)
+	for _, d := range repeats {
 		at := slices.IndexFunc(t, func(s verify.Step) bool { return s.Call == d.first && !s.Ends })
 		s := t[at]
 		s.Call = d.again
@@ -306,7 +303,7 @@ func (p *product) path(k int, last verify.Step) verify.Trace {
 // confirm makes the run under the whole policies, by the clock. It is no
 // witness where nets that were left out, which both have, decide otherwise;
 // missing are those. It is none, either, where it cannot happen.
-func (p *product) confirm(t verify.Trace, found [2]permission) (w *witness, missing []int) {
+func (p *product) confirm(t verify.Trace, found [2]permission) (w *Witness, missing []int) {
 	whole := [2]*gate.Policy{p.old.whole, p.new.whole}
 	states := [2]*gate.State{whole[0].NewState(nil), whole[1].NewState(nil)}
 	numbers := make(map[int][2]uint64)
@@ -325,7 +322,7 @@ func (p *product) confirm(t verify.Trace, found [2]permission) (w *witness, miss
 		}
 		var by [2][]string
 		var given [2]uint64
-		call := callOf(p.sampleOf(step))
+		call := callOf(p.representativeOf(step))
 		call.Time = now
 		for i, policy := range whole {
 			verdicts[i], given[i], by[i] = decide(policy, states[i], call)
@@ -341,11 +338,11 @@ func (p *product) confirm(t verify.Trace, found [2]permission) (w *witness, miss
 	if p.direction(verdicts) != p.direction(found) {
 		return nil, nil
 	}
-	return &witness{t, verdicts[0], verdicts[1]}, nil
+	return &Witness{t, verdicts[0], verdicts[1]}, nil
 }
 
-func (d *comparison) sampleOf(step verify.Step) sample {
-	i := slices.IndexFunc(d.calls, func(c sample) bool { return c.Tool == step.Tool && c.Args == step.Args })
+func (d *Comparison) representativeOf(step verify.Step) representative {
+	i := slices.IndexFunc(d.calls, func(c representative) bool { return c.Tool == step.Tool && c.Args == step.Args })
 	return d.calls[i]
 }
 

@@ -1,20 +1,21 @@
-package main
+package policydiff
 
 import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/policy"
 )
 
-// TestRandomDiffs holds diff to the gate: where it says that policies are
+// TestRandomDiffs holds comparisons to the gate: where it says that policies are
 // alike, or that one is not stricter, or not looser, no calls show otherwise,
 // however many of them are in flight, and whatever time passes.
 func TestRandomDiffs(t *testing.T) {
@@ -31,9 +32,9 @@ func TestRandomDiffs(t *testing.T) {
 		if d == nil {
 			continue
 		}
-		stats[fmt.Sprint(d.result(), " ", d.complete)]++
+		stats[fmt.Sprint(d.result(), " ", d.Complete)]++
 		stricter, looser := walked(g, d)
-		if d.complete && (stricter && d.stricter == nil || looser && d.looser == nil) {
+		if d.Complete && (stricter && d.Stricter == nil || looser && d.Looser == nil) {
 			t.Fatalf("seed %d: diff says %s, calls show stricter %v, looser %v\n%s--\n%s", seed, d.result(), stricter, looser, old, changed)
 		}
 	}
@@ -79,27 +80,27 @@ func randomChange(g *rand.Rand) (old, changed string) {
 }
 
 // compared is what diff makes of two files of rules; nil where one is none.
-func compared(t *testing.T, old, changed string) *comparison {
-	var sides [2]*side
+func compared(t *testing.T, old, changed string) *Comparison {
+	var sides [2]*Side
 	for i, text := range []string{old, changed} {
-		file := filepath.Join(t.TempDir(), "p.rules")
-		if err := os.WriteFile(file, []byte(text+"shadow block nothing\n"), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		var err error
-		if sides[i], err = loadSide(file); err != nil {
+		source := policy.Source{Rules: []config.RuleText{{File: "p.rules", Text: text + "shadow block nothing\n"}}}
+		result, err := policy.Build(source)
+		if err != nil {
 			return nil
 		}
+		if sides[i], err = NewSide(result, source, nil); err != nil {
+			t.Fatal(err)
+		}
 	}
-	d := newComparison(sides[0], sides[1])
-	if err := d.explore(3000, func() bool { return false }); err != nil {
+	d, err := Compare(sides[0], sides[1], 3000, func() bool { return false })
+	if err != nil {
 		t.Fatal(err)
 	}
 	return d
 }
 
 // walked makes random calls under both policies, many of them at once.
-func walked(g *rand.Rand, d *comparison) (stricter, looser bool) {
+func walked(g *rand.Rand, d *Comparison) (stricter, looser bool) {
 	for range 60 {
 		states := [2]*gate.State{d.old.whole.NewState(nil), d.new.whole.NewState(nil)}
 		policies := [2]*gate.Policy{d.old.whole, d.new.whole}

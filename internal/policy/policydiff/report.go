@@ -1,0 +1,102 @@
+package policydiff
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/petrigate/petrigate/internal/policy/check"
+	"github.com/petrigate/petrigate/internal/text"
+)
+
+// A Report is a comparison in the form that tools rely on.
+type Report struct {
+	Version  int              `json:"version"`
+	Result   string           `json:"result"`   // "stricter", "looser", "both", "equal"; where not complete "stricter-or-both", "looser-or-both", "unknown"
+	Complete bool             `json:"complete"` // everything that diff looks for was seen
+	States   int              `json:"states"`
+	Stricter *reportedWitness `json:"stricter"` // null: none was found
+	Looser   *reportedWitness `json:"looser"`
+}
+
+type reportedWitness struct {
+	Calls  []string      `json:"calls"`
+	Events []check.Event `json:"events"` // the last is the call on which the policies differ
+	Old    string        `json:"old"`    // "allow", "ask", "refuse"
+	New    string        `json:"new"`
+}
+
+// Report returns the comparison for tools.
+func (d *Comparison) Report() Report {
+	return Report{
+		Version: 1, Result: d.result(), Complete: d.Complete, States: d.states,
+		Stricter: d.Stricter.report(d.tools()), Looser: d.Looser.report(d.tools()),
+	}
+}
+
+// result returns the comparison in a word. Where not everything was seen, there may
+// be differences in the other direction too.
+func (d *Comparison) result() string {
+	direction := "equal"
+	switch {
+	case d.Stricter != nil && d.Looser != nil:
+		return "both"
+	case d.Stricter != nil:
+		direction = "stricter"
+	case d.Looser != nil:
+		direction = "looser"
+	case !d.Complete:
+		return "unknown"
+	}
+	if !d.Complete {
+		direction += "-or-both"
+	}
+	return direction
+}
+
+func (w *Witness) report(tools check.ToolSet) *reportedWitness {
+	if w == nil {
+		return nil
+	}
+	return &reportedWitness{Calls: w.trace.Calls(), Events: tools.Events(w.trace), Old: w.old.String(), New: w.new.String()}
+}
+
+// Text returns the comparison for people, by the names of the two policies.
+func (d *Comparison) Text(from, to string) string {
+	var b strings.Builder
+	switch d.result() {
+	case "both":
+		fmt.Fprintf(&b, "%s is stricter than %s in some calls and looser in others\n", to, from)
+	case "equal":
+		fmt.Fprintf(&b, "%s and %s decide alike\n", from, to)
+	case "unknown":
+		b.WriteString("no difference was found\n")
+	case "stricter-or-both":
+		fmt.Fprintf(&b, "%s is stricter than %s in some calls, and may be looser in others\n", to, from)
+	case "looser-or-both":
+		fmt.Fprintf(&b, "%s is looser than %s in some calls, and may be stricter in others\n", to, from)
+	default:
+		fmt.Fprintf(&b, "%s is %s than %s\n", to, d.result(), from)
+	}
+	for _, w := range []*Witness{d.Stricter, d.Looser} {
+		if w != nil {
+			w.write(&b)
+		}
+	}
+	if !d.Complete {
+		fmt.Fprintf(&b, "not everything was looked at (%s): %s\n", text.Count(d.states, "state"), d.why)
+	}
+	return b.String()
+}
+
+func (w *Witness) write(b *strings.Builder) {
+	title := "looser:"
+	if w.new > w.old {
+		title = "stricter:"
+	}
+	fmt.Fprintf(b, "\n%s\n", title)
+	last := len(w.trace) - 1
+	lines := check.Story(w.trace[:last])
+	for i, line := range append(lines, fmt.Sprintf("%s: %s before, %s now", check.Called(w.trace[last]), w.old, w.new)) {
+		fmt.Fprintf(b, "  %2d. %s\n", i+1, line)
+	}
+}
