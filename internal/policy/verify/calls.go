@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
 // A Call stands for all calls that a policy cannot tell from it.
@@ -19,8 +20,8 @@ type Call struct {
 // Options.Prove tell apart. why is empty where none was left out.
 func Calls(p *gate.Policy, o Options) (calls []Call, why string) {
 	o.passes = true // what no net knows is a kind of its own
-	m := newModel(p, &o)
-	why = m.anyGap()
+	m := newProver(p, &o)
+	why = m.Calls.AnyGap()
 	also := make(map[string][]gate.Name)
 	for _, t := range o.Tools {
 		also[t.Name] = t.Also
@@ -29,30 +30,30 @@ func Calls(p *gate.Policy, o Options) (calls []Call, why string) {
 	if why == "" {
 		why = gap
 	}
-	for _, s := range slices.Concat(m.shapes, kinds) {
-		if s.doubtful {
+	for _, s := range slices.Concat(m.Classes, kinds) {
+		if s.Doubtful {
 			why = "no arguments are known that match some of the maps together"
 			continue
 		}
-		calls = append(calls, Call{Name: s.name(), Tool: s.tool, Also: also[s.tool], Args: s.args})
+		calls = append(calls, Call{Name: s.Name(), Tool: s.Tool, Also: also[s.Tool], Args: s.Args})
 	}
 	return calls, why
 }
 
 // allKinds are the calls of open tools as all nets and the names of
 // Options.Prove tell them apart.
-func (m *model) allKinds(o *Options) (shapes []*shape, gap string) {
+func (m *prover) allKinds(o *Options) (classes []*callclass.Class, gap string) {
 	var nets []int
-	for i := range m.nets {
+	for i := range m.Nets {
 		nets = append(nets, i)
 	}
-	shapes, gap = m.kinds(nets, nil)
+	classes, gap = m.Calls.Kinds(nets, nil)
 	for _, a := range o.Prove {
 		for _, t := range a.tools() {
-			more, why := m.kinds(nets, carrying(t))
-			shapes = append(shapes, more...)
+			more, why := m.Calls.Kinds(nets, carrying(t))
+			classes = append(classes, more...)
 			gap = cmp.Or(gap, why)
 		}
 	}
-	return shapes, gap
+	return classes, gap
 }

@@ -5,7 +5,7 @@
 //
 // # What is explored
 //
-// A call comes in one of a number of shapes: a physical tool with the names
+// A call comes in one of a number of classes: a physical tool with the names
 // that one real call can have together. They are derived from the policy, each
 // with arguments that have just these names where some are found. A name with
 // a dot is an action of a tool, as rules read it, unless it stands in quotes or
@@ -13,7 +13,7 @@
 // is none, a tool may be called so too, or as a map names calls: nothing is
 // proved that such a tool breaks, and nothing is refuted by it.
 //
-// What is never to happen is looked for over all shapes, outcomes and
+// What is never to happen is looked for over all classes, outcomes and
 // interleavings: a call begins; it ends with a success, a failure, or nobody
 // knows how. What is possible is looked for in runs in which each call succeeds
 // before the next begins and people agree. A claim that something is always
@@ -26,16 +26,11 @@
 // The semantics are those of package gate, written a second time: each is
 // tested against the other.
 //
-// # How
+// # Where
 //
-// Nets are automata that move together when a call concerns them. Fewer nets
-// forbid less, so a question is first asked of few: a run that they allow is
-// played in the whole policy, and a net that forbids it is added, until the run
-// stands or there is none. A proof so found names the nets that it needs. Whether
-// something is always possible is asked of few nets too, where all are too many: what
-// they let pass counts only of calls that no other net ever refuses. Plans
-// leave out the orders of calls that do not meet in a net. Large counters begin
-// with few tokens, see [space.settled].
+// Package verify has the questions, the proofs and the remedies. The classes of
+// calls that a policy tells apart are made by internal/callclass. Nets as
+// automata, their states and the searches are in internal/explore.
 //
 // What does not fit the budget is unknown, and never proved.
 package verify

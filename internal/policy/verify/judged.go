@@ -1,13 +1,14 @@
 package verify
 
 import (
-	"encoding/json"
 	"fmt"
 	"reflect"
 	"slices"
 	"time"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
+	"github.com/petrigate/petrigate/internal/policy/verify/internal/explore"
 )
 
 // Nets can judge the arguments of calls, and what they say is not looked at in a
@@ -18,13 +19,13 @@ import (
 const maxRehearsed = 20_000
 
 // judging reports whether some net that is enforced judges arguments.
-func (m *model) judging() bool {
-	return slices.ContainsFunc(m.nets, func(n *net) bool { return n.info.Validate != nil && !n.info.Shadow })
+func (m *prover) judging() bool {
+	return slices.ContainsFunc(m.Nets, func(n *explore.Net) bool { return n.Info.Validate != nil && !n.Info.Shadow })
 }
 
 // judged is the proof, or that it is unknown where its run has arguments that
 // nets refuse and no others were found.
-func (m *model) judged(p Proof) Proof {
+func (m *prover) judged(p Proof) Proof {
 	if !m.judging() {
 		return p
 	}
@@ -39,11 +40,11 @@ func (m *model) judged(p Proof) Proof {
 
 // accepted is the run with arguments that the nets accept. Where none were
 // found, why says of what; the run is as it was then.
-func (m *model) accepted(t Trace) (run Trace, why string) {
+func (m *prover) accepted(t Trace) (run Trace, why string) {
 	if !m.judging() || len(t) == 0 {
 		return t, ""
 	}
-	r := &rehearsal{model: m, session: gate.NewSession(m.policy, gate.SessionOptions{Time: time.Unix(0, 0)}), now: time.Unix(0, 0), numbers: make(map[int]uint64)}
+	r := &rehearsal{prover: m, session: gate.NewSession(m.policy, gate.SessionOptions{Time: time.Unix(0, 0)}), now: time.Unix(0, 0), numbers: make(map[int]uint64)}
 	run = slices.Clone(t)
 	for i := range run {
 		if why := r.play(&run[i]); why != "" {
@@ -55,7 +56,7 @@ func (m *model) accepted(t Trace) (run Trace, why string) {
 
 // A rehearsal is a session in which a run is played as the gate decides.
 type rehearsal struct {
-	model   *model
+	prover  *prover
 	session *gate.Session
 	now     time.Time
 	numbers map[int]uint64 // of calls, by their number in the run
@@ -76,7 +77,7 @@ func (r *rehearsal) play(s *Step) (why string) {
 	}
 	for range max(1, s.Times) {
 		if r.played++; r.played > maxRehearsed {
-			return whyLong
+			return explore.WhyLong
 		}
 		number, refused := r.admit(s)
 		if refused != nil {
@@ -104,7 +105,7 @@ func (r *rehearsal) admit(s *Step) (number uint64, refused *gate.Refusal) {
 	if number, refused = r.decide(s.Tool, s.Args); refused == nil || refused.Kind != gate.KindValidation {
 		return number, refused
 	}
-	for _, args := range r.model.others(s) {
+	for _, args := range r.prover.others(s) {
 		if number, again := r.decide(s.Tool, args); again == nil {
 			s.Args = args
 			return number, nil
@@ -114,7 +115,7 @@ func (r *rehearsal) admit(s *Step) (number uint64, refused *gate.Refusal) {
 }
 
 func (r *rehearsal) decide(tool, args string) (number uint64, refused *gate.Refusal) {
-	c := r.model.call(tool, args)
+	c := r.prover.call(tool, args)
 	c.Time = r.now
 	d := r.session.Decide(c, nil)
 	if ask, ok := d.(*gate.Ask); ok {
@@ -129,7 +130,7 @@ func (r *rehearsal) decide(tool, args string) (number uint64, refused *gate.Refu
 	return 0, &gate.Refusal{}
 }
 
-func (m *model) call(tool, args string) gate.Call {
+func (m *prover) call(tool, args string) gate.Call {
 	c := gate.Call{Tool: tool, Also: m.also[tool]}
 	if args != "" {
 		c.Args = []byte(args)
@@ -139,21 +140,9 @@ func (m *model) call(tool, args string) gate.Call {
 
 // others are arguments with members that the conditions of nets name, beside
 // those of the step, where the call has the same names with them.
-func (m *model) others(s *Step) []string {
-	base := make(object)
-	if s.Args != "" && json.Unmarshal([]byte(s.Args), &base) != nil {
-		return nil
-	}
+func (m *prover) others(s *Step) []string {
 	names := m.policy.Names(m.call(s.Tool, s.Args))
-	var all []string
-	for _, sample := range samples(m.conditions, nil)[1:] {
-		with, ok := base.with(sample)
-		if !ok {
-			continue
-		}
-		if args := with.text(); reflect.DeepEqual(m.policy.Names(m.call(s.Tool, args)), names) {
-			all = append(all, args)
-		}
-	}
-	return all
+	return slices.DeleteFunc(callclass.Extended(s.Args, m.conditions), func(args string) bool {
+		return !reflect.DeepEqual(m.policy.Names(m.call(s.Tool, args)), names)
+	})
 }

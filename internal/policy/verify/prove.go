@@ -2,10 +2,11 @@ package verify
 
 import (
 	"fmt"
-	"math/bits"
 	"slices"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
+	"github.com/petrigate/petrigate/internal/policy/verify/internal/explore"
 )
 
 // An Assertion is a claim about a policy: [Never], [NeverBefore],
@@ -13,7 +14,7 @@ import (
 // [Conserved], [Exclusive], [DeadlockFree] or [NoTerminalStates].
 type Assertion interface {
 	tools() []gate.Tool
-	prove(m *model) Proof
+	prove(m *prover) Proof
 }
 
 type (
@@ -88,26 +89,26 @@ const easyStates = 2000
 
 // proofs are those of all assertions: first those that are easy, so that none
 // is unknown for the time that another one takes.
-func (m *model) proofs(all []Assertion) []Proof {
-	limit := m.limit
-	m.limit = min(limit, easyStates)
+func (m *prover) proofs(all []Assertion) []Proof {
+	limit := m.Limit
+	m.Limit = min(limit, easyStates)
 	proofs := make([]Proof, len(all))
 	for i, a := range all {
 		proofs[i] = m.prove(a)
 	}
-	m.limit = limit
+	m.Limit = limit
 	for i, a := range all {
-		if proofs[i].Result == Unknown && proofs[i].Why == whyStates && !m.stop() {
+		if proofs[i].Result == Unknown && proofs[i].Why == explore.WhyStates && !m.Stop() {
 			proofs[i] = m.prove(a)
 		}
 	}
 	return proofs
 }
 
-func (m *model) prove(a Assertion) Proof {
+func (m *prover) prove(a Assertion) Proof {
 	var p Proof
-	if m.stop() {
-		p.Why = m.spent()
+	if m.Stop() {
+		p.Why = m.Spent()
 	} else {
 		p = m.judged(a.prove(m))
 	}
@@ -116,41 +117,38 @@ func (m *model) prove(a Assertion) Proof {
 }
 
 // safe is the proof that a query is never met.
-func (m *model) safe(q *query, nets ...int) Proof {
-	f := m.never(q, nets)
-	p := Proof{Result: f.result, Why: f.why, Supposed: f.supposed}
-	switch f.result {
+func (m *prover) safe(q *explore.Query, nets ...int) Proof {
+	f := m.Never(q, nets)
+	p := Proof{Result: f.Result, Why: f.Why, Supposed: f.Supposed}
+	switch f.Result {
 	case Refuted:
-		p.Counterexample = m.trace(m.tidy(f.moves, q.tag))
+		p.Counterexample = trace(explore.Tidy(f.Moves, q.Tag))
 	case Proved:
-		p.Because = m.named(f.nets)
+		p.Because = m.named(f.Nets)
 	}
 	return p
 }
 
-func (a Never) prove(m *model) Proof { return m.safe(admits(a.Tool)) }
+func (a Never) prove(m *prover) Proof { return m.safe(admits(a.Tool)) }
 
-// succeeded is the bit of a tag of calls whose success a monitor waits for.
-const succeeded = 2
-
-func (a NeverBefore) prove(m *model) Proof {
-	return m.safe(&query{
-		sole: -1,
-		tag: func(s *shape) uint8 {
+func (a NeverBefore) prove(m *prover) Proof {
+	return m.safe(&explore.Query{
+		Sole: -1,
+		Tag: func(s *callclass.Class) uint8 {
 			tag := carrying(a.Tool)(s)
-			if s.carries(a.First, true) {
-				tag |= succeeded
+			if s.Carries(a.First, true) {
+				tag |= explore.Succeeded
 			}
 			return tag
 		},
-		start: func(mon uint32, tag uint8, _ bool) (uint32, bool) {
-			if tag&wanted == 0 {
+		Start: func(mon uint32, tag uint8, _ bool) (uint32, bool) {
+			if tag&explore.Wanted == 0 {
 				return mon, false
 			}
 			return 0, mon == 0
 		},
-		done: func(mon uint32, tag uint8) uint32 {
-			if tag&succeeded != 0 {
+		Done: func(mon uint32, tag uint8) uint32 {
+			if tag&explore.Succeeded != 0 {
 				return 1
 			}
 			return mon
@@ -158,103 +156,56 @@ func (a NeverBefore) prove(m *model) Proof {
 	})
 }
 
-func (a NeverWithoutApproval) prove(m *model) Proof {
-	return m.safe(&query{
-		sole: -1, tag: carrying(a.Tool), unasked: true,
-		start: func(mon uint32, tag uint8, manual bool) (uint32, bool) { return mon, tag&wanted != 0 && !manual },
+func (a NeverWithoutApproval) prove(m *prover) Proof {
+	return m.safe(&explore.Query{
+		Sole: -1, Tag: carrying(a.Tool), Unasked: true,
+		Start: func(mon uint32, tag uint8, manual bool) (uint32, bool) {
+			return mon, tag&explore.Wanted != 0 && !manual
+		},
 	})
 }
 
 // maxCount is up to where calls are counted one by one.
 const maxCount = 64
 
-func (a AtMost) prove(m *model) Proof {
-	if n, ok := m.budgeted(a); ok {
+func (a AtMost) prove(m *prover) Proof {
+	if n, ok := m.Budgeted(carrying(a.Tool), a.Count); ok {
 		return Proof{Result: Proved, Because: m.named([]int{n})}
 	}
 	q := counting(a.Tool, min(a.Count, maxCount))
 	if a.Count <= maxCount {
 		return m.safe(q)
 	}
-	f := m.never(q, nil)
-	if f.result != Refuted {
+	f := m.Never(q, nil)
+	if f.Result != Refuted {
 		p := m.safe(q) // fewer are never admitted
 		p.Counterexample = nil
 		return p
 	}
-	for i, mv := range f.moves {
-		if mv.shape == nil || !mv.shape.carries(a.Tool, false) {
+	for i, mv := range f.Moves {
+		if mv.Class == nil || !mv.Class.Carries(a.Tool, false) {
 			continue
 		}
-		longer := repeat(f.moves, i, a.Count-maxCount)
-		if m.objection(q, longer) < 0 {
-			return Proof{Result: Refuted, Counterexample: m.trace(longer)}
+		longer := explore.Repeat(f.Moves, i, a.Count-maxCount)
+		if m.Objection(q, longer) < 0 {
+			return Proof{Result: Refuted, Counterexample: trace(longer)}
 		}
 	}
-	return Proof{Why: whyLong}
+	return Proof{Why: explore.WhyLong}
 }
 
 // counting looks for more than count calls.
-func counting(t gate.Tool, count int) *query {
-	return &query{
-		sole: -1, tag: carrying(t),
-		start: func(mon uint32, tag uint8, _ bool) (uint32, bool) {
-			mon += uint32(tag & wanted)
+func counting(t gate.Tool, count int) *explore.Query {
+	return &explore.Query{
+		Sole: -1, Tag: carrying(t),
+		Start: func(mon uint32, tag uint8, _ bool) (uint32, bool) {
+			mon += uint32(tag & explore.Wanted)
 			return mon, int(mon) > count
 		},
 	}
 }
 
-// budgeted finds a net in which each call of the tool takes, for good, from a
-// place that nothing fills and that begins with few enough tokens.
-func (m *model) budgeted(a AtMost) (net int, ok bool) {
-	if m.gap(nil, carrying(a.Tool)) != "" {
-		return 0, false
-	}
-	for _, n := range m.nets {
-		if n.info.Advisory {
-			continue
-		}
-		for p, name := range n.info.Places {
-			if tokens := n.info.Initial[name]; tokens > 0 && tokens <= a.Count && m.pays(n, p, a.Tool) {
-				return n.index, true
-			}
-		}
-	}
-	return 0, false
-}
-
-func (m *model) pays(n *net, place int, t gate.Tool) bool {
-	cost := make([]bool, len(n.trans))
-	for i := range n.trans {
-		in, out := weight(n.trans[i].In, place), weight(n.trans[i].Out, place)
-		if out > in {
-			return false
-		}
-		def := &n.info.Transitions[i]
-		cost[i] = in > out && !def.Deferred && !def.Observe
-	}
-	kinds, gap := m.kinds([]int{n.index}, carrying(t))
-	if gap != "" {
-		return false
-	}
-	for _, s := range slices.Concat(m.shapes, kinds) {
-		if !s.carries(t, false) {
-			continue
-		}
-		paid := slices.ContainsFunc(s.touches, func(tt touch) bool {
-			return tt.net == n.index && slices.ContainsFunc(n.known.list[tt.effect], func(a ask) bool {
-				return !a.free && len(a.lists) > 0 && !slices.ContainsFunc(a.lists, func(t int) bool { return !cost[t] })
-			})
-		})
-		if !paid {
-			return false
-		}
-	}
-	return true
-}
-
-func (a Reachable) prove(m *model) Proof {
+func (a Reachable) prove(m *prover) Proof {
 	n := m.callable(a.Tool)
 	switch n.Callable {
 	case Possible:
@@ -267,41 +218,39 @@ func (a Reachable) prove(m *model) Proof {
 	return Proof{Result: Refuted, Because: n.Because, Default: n.Default}
 }
 
-func (a AlwaysPossible) prove(m *model) Proof {
-	likes := func(s *shape) bool { return s.carries(a.Tool, false) }
+func (a AlwaysPossible) prove(m *prover) Proof {
+	likes := func(s *callclass.Class) bool { return s.Carries(a.Tool, false) }
 	if why := m.yieldingAround(likes); why != "" {
 		return Proof{Why: why}
 	}
 	var nets []int
-	l := m.climb()
-	for i, s := range m.shapes {
-		if !likes(s) || s.unsure() {
+	l := m.Attract()
+	for i, s := range m.Classes {
+		if !likes(s) || s.Unsure() {
 			continue
 		}
-		if l.ok[i] {
+		if l.Ok[i] {
 			return Proof{Result: Proved}
 		}
-		nets = append(nets, s.nets()...)
+		nets = append(nets, s.Nets()...)
 	}
-	kinds, gap := m.kinds(nil, carrying(a.Tool))
+	kinds, gap := m.Calls.Kinds(nil, carrying(a.Tool))
 	if gap != "" {
 		return Proof{Why: gap}
 	}
 	for _, s := range kinds {
 		if likes(s) {
-			nets = append(nets, s.nets()...)
+			nets = append(nets, s.Nets()...)
 		}
 	}
-	if m.deny && !slices.ContainsFunc(slices.Concat(m.shapes, kinds), likes) && m.anyGap() == "" {
+	if m.deny && !slices.ContainsFunc(slices.Concat(m.Classes, kinds), likes) && m.Calls.AnyGap() == "" {
 		return Proof{Result: Refuted, Default: true}
 	}
-	return m.always(m.around(nets), nil, goal{
-		likes: likes, ok: func(s *space, _ int32, c int) bool { return s.classes[c].tag&wanted != 0 },
-	})
+	return m.always(m.around(nets), nil, explore.TaggedGoal(likes))
 }
 
 // around are the groups of the nets.
-func (m *model) around(nets []int) []int {
+func (m *prover) around(nets []int) []int {
 	var out []int
 	for _, g := range m.groups() {
 		if slices.ContainsFunc(g, func(n int) bool { return slices.Contains(nets, n) }) {
@@ -312,143 +261,59 @@ func (m *model) around(nets []int) []int {
 }
 
 // find is the number of a net.
-func (m *model) find(name string) int {
-	return slices.IndexFunc(m.nets, func(n *net) bool { return n.info.Name == name && !n.info.Shadow })
+func (m *prover) find(name string) int {
+	return slices.IndexFunc(m.Nets, func(n *explore.Net) bool { return n.Info.Name == name && !n.Info.Shadow })
 }
 
 func noNet(name string) Proof {
 	return Proof{Why: fmt.Sprintf("there is no net %q that is enforced", name)}
 }
 
-func (a Conserved) prove(m *model) Proof {
+func (a Conserved) prove(m *prover) Proof {
 	i := m.find(a.Net)
 	if i < 0 {
 		return noNet(a.Net)
 	}
-	start := 0
-	for _, tokens := range m.nets[i].info.Initial {
-		start += tokens
-	}
-	return m.safe(&query{sole: -1, tag: anyCall, start: goOn, state: func(s *space, words []uint32) bool {
-		pos := s.view.at[i]
-		n := s.nets[pos]
-		base := start - m.nets[i].saved(n)
-		return n.tokens(int(words[1+pos])) != base
-	}}, i)
+	return m.safe(m.Unbalanced(i), i)
 }
 
-// saved is how many tokens a copy of the net begins without.
-func (n *net) saved(c *net) int {
-	if c == n {
-		return 0
-	}
-	place := n.info.Places[c.counterAt]
-	return n.info.Initial[place] - c.info.Initial[place]
-}
-
-// tokens are those of a local state, with those in flight.
-func (n *net) tokens(state int) int {
-	sum := 0
-	for _, tokens := range n.present(&n.locals[state]) {
-		sum += tokens
-	}
-	return sum
-}
-
-func (a Exclusive) prove(m *model) Proof {
+func (a Exclusive) prove(m *prover) Proof {
 	i := m.find(a.Net)
 	if i < 0 {
 		return noNet(a.Net)
 	}
-	n := m.nets[i]
 	var places []int
 	for _, p := range a.Places {
-		k, ok := n.place[p]
-		if !ok {
+		k := slices.Index(m.Nets[i].Info.Places, p)
+		if k < 0 {
 			return Proof{Why: fmt.Sprintf("the net %q has no place %q", a.Net, p)}
 		}
 		places = append(places, k)
 	}
-	if len(places) > maxExclusive {
-		return Proof{Why: fmt.Sprintf("no more than %d places are looked at together", maxExclusive)}
+	if len(places) > explore.MaxExclusive {
+		return Proof{Why: fmt.Sprintf("no more than %d places are looked at together", explore.MaxExclusive)}
 	}
-	return m.safe(&query{
-		sole: -1, tag: anyCall, start: goOn,
-		state: func(s *space, words []uint32) bool {
-			pos := s.view.at[i]
-			return bits.OnesCount32(words[0]|s.nets[pos].marked(int(words[1+pos]), places)) > 1
-		},
-		lost: func(s *space, mon uint32, open *openType) uint32 {
-			for _, h := range open.holds {
-				if s.nets[h.net].index == i {
-					mon |= n.released(h.effect, places)
-				}
-			}
-			return mon
-		},
-	}, i)
+	return m.safe(m.Coinciding(i, places), i)
 }
 
-// maxExclusive is how many places fit in the state of a monitor.
-const maxExclusive = 32
-
-// marked is the set of those of the places that hold a token, tokens in flight
-// counted where they came from.
-func (n *net) marked(state int, places []int) (set uint32) {
-	l := &n.locals[state]
-	for i, p := range places {
-		tokens := l.marking[p]
-		for t, flights := range l.flights {
-			tokens += flights * weight(n.trans[t].In, p)
-		}
-		if tokens > 0 {
-			set |= 1 << i
-		}
-	}
-	return set
-}
-
-// released is the set of those of the places to which an unknown outcome gives
-// back tokens though the call may still run.
-func (n *net) released(hold int, places []int) (set uint32) {
-	for _, t := range n.held.list[hold].flights {
-		for i, p := range places {
-			if n.info.Transitions[t].Release && weight(n.trans[t].In, p) > 0 {
-				set |= 1 << i
-			}
-		}
-	}
-	return set
-}
-
-func (a DeadlockFree) prove(m *model) Proof {
-	return m.lively(a.Net, func(s *space, k int32) bool {
-		pos := s.view.at[m.find(a.Net)]
-		n := s.nets[pos]
-		l := &n.locals[s.state(k)[1+pos]]
-		return slices.ContainsFunc(n.info.Terminal, func(p string) bool { return l.marking[n.place[p]] > 0 })
-	})
-}
-
-func (a NoTerminalStates) prove(m *model) Proof { return m.lively(a.Net, nil) }
-
-// lively proves that the net can always move again, or gate a call at least.
-func (m *model) lively(name string, excused func(*space, int32) bool) Proof {
-	i := m.find(name)
+func (a DeadlockFree) prove(m *prover) Proof {
+	i := m.find(a.Net)
 	if i < 0 {
-		return noNet(name)
+		return noNet(a.Net)
 	}
-	gated := func(s *space, k int32, c int) bool {
-		pos := s.view.at[i]
-		for _, t := range s.classes[c].touches {
-			if t.net == pos && s.nets[pos].begin(int(s.state(k)[1+pos]), t.effect).verdict == gates {
-				return true
-			}
-		}
-		return false
+	return m.lively(i, m.Nets[i].Info.Terminal)
+}
+
+func (a NoTerminalStates) prove(m *prover) Proof {
+	i := m.find(a.Net)
+	if i < 0 {
+		return noNet(a.Net)
 	}
-	likes := func(s *shape) bool {
-		return slices.ContainsFunc(s.touches, func(t touch) bool { return t.net == i })
-	}
-	return m.always(m.around([]int{i}), []int{i}, goal{likes, gated, excused})
+	return m.lively(i, nil)
+}
+
+// lively proves that the net can always move again, or gate a call at least,
+// except where one of the places is marked.
+func (m *prover) lively(net int, terminal []string) Proof {
+	return m.always(m.around([]int{net}), []int{net}, m.GatedGoal(net, terminal))
 }

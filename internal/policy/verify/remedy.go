@@ -6,18 +6,19 @@ import (
 	"sync"
 
 	"github.com/petrigate/petrigate/gate"
-	"github.com/petrigate/petrigate/internal/petri"
+	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
+	"github.com/petrigate/petrigate/internal/policy/verify/internal/explore"
 )
 
 // A Guide finds the way from a refusal to a call that is allowed. It is safe
 // for concurrent use.
 type Guide struct {
-	policy  *gate.Policy
-	options Options
-	also    map[string][]gate.Name // of the tools that are known; nil: none are known
+	policy *gate.Policy
+	tools  []Tool
+	also   map[string][]gate.Name // of the tools that are known; nil: none are known
 
 	mu    sync.Mutex
-	model *model
+	model *explore.Model
 }
 
 // A Remedy is what has to happen before a refused call is allowed.
@@ -43,7 +44,7 @@ const guideRoom = 1_000_000
 // NewGuide prepares remedies for the policy. Of the options it takes Tools;
 // where they are given, no others are part of a remedy.
 func NewGuide(p *gate.Policy, o Options) *Guide {
-	g := &Guide{policy: p, options: Options{Tools: o.Tools, States: guideStates}}
+	g := &Guide{policy: p, tools: o.Tools}
 	if o.Tools != nil {
 		g.also = make(map[string][]gate.Name)
 		for _, t := range o.Tools {
@@ -65,11 +66,10 @@ func (g *Guide) Remedy(s *gate.State, c gate.Call, r *gate.Refusal) Remedy {
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.model == nil || g.model.states > guideRoom {
-		g.model = newModel(g.policy, &g.options)
+	if g.model == nil || g.model.States > guideRoom {
+		g.model = explore.New(g.policy, callclass.Options{Tools: g.tools}, explore.Options{States: guideStates})
 	}
-	t := &trip{guide: g, model: g.model, state: s, call: c}
-	t.aim()
+	t := &remedySearch{guide: g, model: g.model, state: s, call: c, goal: g.model.Calls.Actual(g.policy, c)}
 	refusing := g.numbers(r)
 	remedy := t.find(refusing)
 	remedy.shared = slices.ContainsFunc(refusing, func(n int) bool { return g.policy.Nets()[n].Scope != gate.ScopeSession })
@@ -124,34 +124,22 @@ func (g *Guide) numbers(r *gate.Refusal) []int {
 	return nets
 }
 
-// A trip is the search for one remedy.
-type trip struct {
+// A remedySearch is the search for one remedy.
+type remedySearch struct {
 	guide *Guide
-	model *model
+	model *explore.Model
 	state *gate.State
 	call  gate.Call
-	goal  *shape
-}
-
-// aim makes the refused call a shape.
-func (t *trip) aim() {
-	t.goal = &shape{tool: t.call.Tool, args: string(t.call.Args)}
-	for _, meaning := range t.guide.policy.Meaning(t.call) {
-		var e effect
-		for _, a := range meaning.Asks {
-			e = append(e, ask{lists: a.Transitions, weak: a.Weak, free: a.Free})
-		}
-		t.goal.touches = append(t.goal.touches, touch{meaning.Net, t.model.nets[meaning.Net].internEffect(e)})
-	}
+	goal  *callclass.Class
 }
 
 // find plans among the nets, and adds those that stop the plan, until none does.
-func (t *trip) find(nets []int) Remedy {
+func (t *remedySearch) find(nets []int) Remedy {
 	for {
 		plan, complete := t.plan(nets, true)
 		switch {
 		case !complete:
-			return Remedy{Why: t.model.spent()}
+			return Remedy{Why: t.model.Spent()}
 		case plan == nil:
 			return t.hopeless(nets)
 		}
@@ -170,8 +158,8 @@ func (t *trip) find(nets []int) Remedy {
 
 // hopeless says that no plan was found: that there is none, if nothing else can
 // move the nets than what was planned with.
-func (t *trip) hopeless(nets []int) Remedy {
-	if why := cmp.Or(t.model.gap(nets, nil), t.model.yielding(nets)); why != "" {
+func (t *remedySearch) hopeless(nets []int) Remedy {
+	if why := cmp.Or(t.model.Calls.Gap(nets, nil), t.model.Yielding(nets)); why != "" {
 		return Remedy{Why: why}
 	}
 	for _, n := range nets {
@@ -181,69 +169,20 @@ func (t *trip) hopeless(nets []int) Remedy {
 		}
 	}
 	if plan, complete := t.plan(nets, false); plan != nil || !complete {
-		return Remedy{Why: whyDoubtful}
+		return Remedy{Why: explore.WhyDoubtful}
 	}
 	return Remedy{None: true}
 }
 
-// plan is the shapes of the shortest run of successful calls to the goal, which
-// is left out; nil where there is none.
-func (t *trip) plan(nets []int, witnessed bool) (plan []*shape, complete bool) {
-	o := viewOptions{witnessed: witnessed, limit: guideStates}
-	v := t.model.view(nets, o)
-	v.classes = slices.DeleteFunc(v.classes, func(c class) bool { return !t.offers(c.shape) })
-	goal := class{shape: t.goal, tag: wanted}
-	for _, touch := range t.goal.touches {
-		if at := v.at[touch.net]; at >= 0 {
-			touch.net = at
-			goal.touches = append(goal.touches, touch)
-		}
-	}
-	v.classes = append(v.classes, goal)
-	p := t.model.newPlanner(v, -1)
-	for i, n := range v.nets {
-		p.start = append(p.start, n.internData(t.state.Nets[nets[i]]))
-	}
-	path, complete := p.search(o)
-	if path == nil {
-		return nil, complete
-	}
-	plan = make([]*shape, 0, len(path))
-	for _, c := range path[:len(path)-1] {
-		plan = append(plan, v.classes[c].shape)
-	}
-	return plan, true
-}
-
-// offers reports whether the tool of a shape is there to be called.
-func (t *trip) offers(s *shape) bool {
-	if t.guide.also == nil {
-		return true
-	}
-	_, ok := t.guide.also[s.tool]
-	return ok
-}
-
-// internData is the number of the local state that the gate describes.
-func (n *net) internData(d *gate.NetData) int {
-	l := local{marking: petri.Marking(slices.Clone(d.Marking)), flights: make([]int, len(n.trans)), stuck: d.Stuck}
-	for _, f := range d.Flights {
-		if len(n.trans[f.Transition].In) > 0 {
-			l.flights[f.Transition]++
-		}
-	}
-	return n.intern(l)
-}
-
 // try makes the calls of a plan in a copy of the state. It is the gate that
 // decides here: what it refuses is no remedy. The refusal is what stopped it.
-func (t *trip) try(plan []*shape) (Remedy, *gate.Refusal) {
+func (t *remedySearch) try(plan []*callclass.Class) (Remedy, *gate.Refusal) {
 	s := t.state.Clone()
 	remedy := Remedy{Found: true}
-	for i, shape := range plan {
-		step := Step{Call: i + 1, Tool: shape.tool, Args: shape.args, Name: shape.name()}
+	for i, class := range plan {
+		step := Step{Call: i + 1, Tool: class.Tool, Args: class.Args, Name: class.Name()}
 		remedy.Steps = append(remedy.Steps, step)
-		c := gate.Call{Tool: shape.tool, Also: t.guide.also[shape.tool], Args: []byte(shape.args), Time: t.call.Time}
+		c := gate.Call{Tool: class.Tool, Also: t.guide.also[class.Tool], Args: []byte(class.Args), Time: t.call.Time}
 		if stopped := t.make(s, c, &remedy, i); stopped != nil {
 			return Remedy{}, stopped
 		}
@@ -257,7 +196,7 @@ func (t *trip) try(plan []*shape) (Remedy, *gate.Refusal) {
 }
 
 // make makes one call that succeeds, with the approval that it needs.
-func (t *trip) make(s *gate.State, c gate.Call, remedy *Remedy, step int) *gate.Refusal {
+func (t *remedySearch) make(s *gate.State, c gate.Call, remedy *Remedy, step int) *gate.Refusal {
 	d, delta := t.guide.policy.Decide(s, c, nil)
 	s.Apply(delta)
 	if a, ok := d.(*gate.Ask); ok {
@@ -272,4 +211,19 @@ func (t *trip) make(s *gate.State, c gate.Call, remedy *Remedy, step int) *gate.
 		s.Apply(t.guide.policy.Settle(s, d.Ticket.Number, gate.Success))
 	}
 	return nil
+}
+
+// plan is the classes of the shortest run of successful calls to the goal, which
+// is left out; nil where there is none.
+func (t *remedySearch) plan(nets []int, witnessed bool) (plan []*callclass.Class, complete bool) {
+	return t.model.Detour(nets, &explore.Detour{Goal: t.goal, From: t.state.Nets, Offers: t.offers, Witnessed: witnessed, Limit: guideStates})
+}
+
+// offers reports whether the tool of a class is there to be called.
+func (t *remedySearch) offers(s *callclass.Class) bool {
+	if t.guide.also == nil {
+		return true
+	}
+	_, ok := t.guide.also[s.Tool]
+	return ok
 }

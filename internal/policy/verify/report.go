@@ -4,10 +4,28 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
+	"github.com/petrigate/petrigate/internal/policy/verify/internal/explore"
 )
 
 // DefaultStates is how many states one search looks at where nothing else is said.
-const DefaultStates = 50_000
+const DefaultStates = explore.DefaultStates
+
+// A Tool is a tool that can be called, with its further physical names.
+type Tool = callclass.Tool
+
+// An Overlap is two maps of one field that can match one call.
+type Overlap = callclass.Overlap
+
+// Result is the answer to an assertion.
+type Result = explore.Result
+
+// The answers to an assertion.
+const (
+	Unknown = explore.Unknown
+	Proved  = explore.Proved
+	Refuted = explore.Refuted
+)
 
 // Options say what to verify, and how much work it may be. The zero value is
 // ready to use.
@@ -24,13 +42,6 @@ type Options struct {
 	passes     bool // what no net knows passes, whatever the default is
 	groups     int  // states of a group, up to which it is asked whole whether calls are always possible; 0: groupLimit
 	inventions int  // how many names are tried of those that patterns match; 0: maxInventions
-}
-
-// A Tool is a tool that can be called, with its further physical names.
-type Tool struct {
-	Name     string
-	Also     []gate.Name
-	Supposed bool // nobody knows whether it is there
 }
 
 // A Report is what is known of a policy before anybody calls anything. It is
@@ -90,34 +101,13 @@ type Deadlock struct {
 	Trace   Trace  // leads into it
 	Because []Net  // forbid all calls from there on; none of them can be left out
 	Why     string // where it is Unknown
-
-	moves    []move
-	supposed string // where it is Unknown: the tool of which it depends whether it is there
 }
-
-// Result is the answer to an assertion.
-type Result uint8
-
-const (
-	Unknown Result = iota
-	Proved
-	Refuted
-)
-
-// String is the result as "check --json" writes it.
-func (r Result) String() string { return [...]string{"unknown", "proved", "refuted"}[r] }
 
 // A Redundant net never changes a verdict: with and without it the same calls
 // pass, and the same questions are asked.
 type Redundant struct {
 	Net     Net
 	Because []Net // that forbid before it does
-}
-
-// An Overlap is two maps of one field that can match one call.
-type Overlap struct {
-	First, Second gate.Map
-	Text          string // that both match
 }
 
 // A Trace is a run: calls that begin and end.
@@ -147,28 +137,28 @@ func (t Trace) Calls() []string {
 	return names
 }
 
-func (m *model) trace(ms []move) Trace {
+func trace(ms []explore.Move) Trace {
 	var t Trace
 	waits := make(map[int]bool)
 	for _, mv := range ms {
-		if mv.shape == nil && waits[mv.call] {
+		if mv.Class == nil && waits[mv.Call] {
 			continue
 		}
-		s := Step{Call: mv.call + 1, Ends: mv.shape == nil, Outcome: mv.end, Times: mv.times}
-		if mv.shape != nil {
-			s.Tool, s.Args, s.Name, s.Wait = mv.shape.tool, mv.shape.args, mv.shape.name(), mv.shape.wait
-			s.Weak = mv.shape.weakly(s.Name)
-			waits[mv.call] = s.Wait > 0
+		s := Step{Call: mv.Call + 1, Ends: mv.Class == nil, Outcome: mv.End, Times: mv.Times}
+		if mv.Class != nil {
+			s.Tool, s.Args, s.Name, s.Wait = mv.Class.Tool, mv.Class.Args, mv.Class.Name(), mv.Class.Wait
+			s.Weak = mv.Class.Weakly(s.Name)
+			waits[mv.Call] = s.Wait > 0
 		}
 		t = append(t, s)
 	}
 	return t
 }
 
-func (m *model) named(nets []int) []Net {
+func (m *prover) named(nets []int) []Net {
 	var out []Net
 	for _, n := range nets {
-		out = append(out, Net{m.nets[n].info.Name, m.nets[n].info.Rule})
+		out = append(out, Net{m.Nets[n].Info.Name, m.Nets[n].Info.Rule})
 	}
 	return out
 }

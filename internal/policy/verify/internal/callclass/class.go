@@ -1,0 +1,255 @@
+package callclass
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/petrigate/petrigate/gate"
+)
+
+// A Class is a kind of call: a physical tool with the names that one real call
+// can have together.
+type Class struct {
+	Tool     string
+	Args     string   // JSON of such a call; empty: {}
+	Doubtful bool     // no arguments are known that have these names
+	supposed bool     // nobody knows whether there is such a tool
+	labels   []label  // of the policy, then what nets of their own maps add, then patterns that match one of them
+	Effects  []Effect // by net
+	Knowers  []int    // nets that know it, where the default denies what none knows
+	Waits    bool     // it is no call: time passes, and a transition fires by the clock
+	Wait     time.Duration
+	Shut     []int // nets that block it in every state
+}
+
+// An Effect is the number of the [Meaning] that a class has for one net.
+type Effect struct{ Net, Meaning int }
+
+// Carries reports whether a call of the class has the name; with evidence, as
+// more than a restriction.
+func (s *Class) Carries(t gate.Tool, evidence bool) bool {
+	return slices.ContainsFunc(s.labels, func(l label) bool {
+		switch {
+		case l.text != t.Name || (l.glob > 0) != (t.Kind == gate.Glob) || evidence && l.weak:
+			return false
+		case t.Kind == gate.Literal:
+			return !l.actionOnly()
+		}
+		return true
+	})
+}
+
+// Unsure reports whether nobody knows that such a call can be made.
+func (s *Class) Unsure() bool { return s.Doubtful || s.supposed }
+
+// Nets returns the nets that the class has an effect on.
+func (s *Class) Nets() []int {
+	var out []int
+	for _, t := range s.Effects {
+		out = append(out, t.Net)
+	}
+	return out
+}
+
+// Name returns how a person would call it: its label, or the tool.
+func (s *Class) Name() string {
+	if s.Waits {
+		return "time passes"
+	}
+	name := s.Tool
+	for _, l := range s.labels {
+		if l.glob == 0 && l.from&fromTool == 0 {
+			name = l.text
+		}
+	}
+	return name
+}
+
+// Weakly reports whether the name of the call is no evidence.
+func (s *Class) Weakly(name string) bool {
+	return slices.ContainsFunc(s.labels, func(l label) bool { return l.glob == 0 && l.text == name && l.weak })
+}
+
+// ofTool adds the classes of one tool: every combination of what its fields can
+// hold, or where they are too many, some of them; then the tool stays open.
+func (b *Enumerator) ofTool(tool string, also []gate.Name) {
+	base := []label{{text: tool, from: fromTool, certain: true}}
+	for _, a := range also {
+		base = add(base, label{text: a.Text, from: fromTool, certain: a.Certain, weak: a.Weak})
+	}
+	var options [][]*value
+	count := 1
+	for _, f := range b.fields(base) {
+		values, ok := b.values(f, base)
+		options = append(options, append([]*value{nil}, values...))
+		if count *= 1 + len(values); !ok || count > maxClassesOfTool {
+			b.open(tool, base)
+			return
+		}
+	}
+	eachForm(base, options, count, func(f *form) { b.add(tool, f) })
+}
+
+// eachForm calls do with every choice of one value of each field.
+func eachForm(base []label, options [][]*value, count int, do func(*form)) {
+	for k := range count {
+		f := &form{tools: base}
+		for i := range options {
+			if v := options[i][k%len(options[i])]; v != nil {
+				f.fields = append(f.fields, *v)
+			}
+			k /= len(options[i])
+		}
+		do(f)
+	}
+}
+
+// fields are the names of the fields of the tool that matter.
+func (b *Enumerator) fields(tools []label) []string {
+	var fields []string
+	each := func(maps []gate.Map) {
+		for i := range maps {
+			if hasTool(tools, maps[i].Tool) && !slices.Contains(fields, maps[i].Field) {
+				fields = append(fields, maps[i].Field)
+			}
+		}
+	}
+	each(b.naming.maps)
+	for _, n := range b.nets {
+		if n.Info.Labels == nil {
+			each(n.Info.Maps)
+		}
+	}
+	for _, t := range tools {
+		if len(b.action[t.text]) > 0 && !slices.Contains(fields, "action") {
+			fields = append(fields, "action")
+		}
+	}
+	return fields
+}
+
+func hasTool(tools []label, name string) bool {
+	return slices.ContainsFunc(tools, func(l label) bool { return l.text == name })
+}
+
+// add adds the class of a form, unless there is one that no net can tell from it.
+func (b *Enumerator) add(tool string, f *form) {
+	s := b.class(tool, f)
+	key := b.keyOf(s, f)
+	switch at, seen := b.seen[key]; {
+	case !seen:
+		b.seen[key] = len(b.classes)
+		b.classes = append(b.classes, s)
+	case b.classes[at].Unsure() && !s.Unsure():
+		b.classes[at] = s // the same, and arguments are known
+	}
+}
+
+// class is that of a form.
+func (b *Enumerator) class(tool string, f *form) *Class {
+	s := &Class{Tool: tool, supposed: b.supposed[tool]}
+	policy := b.naming.labels(f)
+	all := slices.DeleteFunc(slices.Clone(policy), func(l label) bool { return l.glob > 0 })
+	for _, n := range b.nets {
+		ls := policy
+		if n.Info.Labels == nil {
+			ls = n.own(f)
+			for _, l := range ls {
+				if l.glob == 0 {
+					all = add(all, l)
+				}
+			}
+		}
+		if n.Info.Shadow {
+			continue // it is as if it were not there
+		}
+		if n.knows(ls) || n.Info.MatchFirst && n.Info.Labels == nil && n.knows(f.tools) {
+			s.Knowers = append(s.Knowers, n.Index)
+		}
+		if e := n.meaning(ls); len(e) > 0 {
+			s.Effects = append(s.Effects, Effect{n.Index, n.intern(e)})
+			if n.shut(e) {
+				s.Shut = append(s.Shut, n.Index)
+			}
+		}
+	}
+	s.labels = b.naming.patterns(all)
+	args, known := b.arguments(f)
+	s.Args, s.Doubtful = args, !known || b.entangled(f)
+	return s
+}
+
+// keyOf is what distinguishes the class for nets and assertions.
+func (b *Enumerator) keyOf(s *Class, f *form) string {
+	var key strings.Builder
+	fmt.Fprintf(&key, "%q", s.Tool)
+	b.note(&key, b.naming.labels(f))
+	for _, n := range b.nets {
+		if n.Info.Labels == nil {
+			b.note(&key, n.own(f))
+		}
+	}
+	b.note(&key, s.labels)        // as assertions see them
+	for _, t := range s.Effects { // what exempts a call is seen in its effect
+		fmt.Fprintf(&key, "%d:%d,", t.Net, t.Meaning)
+	}
+	return key.String()
+}
+
+// note writes what nets and assertions can see of names.
+func (b *Enumerator) note(key *strings.Builder, ls []label) {
+	key.WriteByte('|')
+	for _, l := range ls {
+		if b.listed[l.text] || l.glob > 0 {
+			fmt.Fprintf(key, "%q%v%v%d%d,", l.text, l.weak, l.certain, l.glob, l.from)
+		}
+	}
+}
+
+// put sets a field of the arguments, or what a plain path leads to. It reports
+// whether the content can stand there.
+func put(object map[string]any, field string, content any) bool {
+	path, deep := strings.CutPrefix(field, "$.")
+	if !isPath(field) {
+		_, taken := object[field] // by a path into it
+		object[field] = content
+		return !taken
+	}
+	if !deep || strings.ContainsAny(path, `["`) {
+		return false
+	}
+	keys := strings.Split(path, ".")
+	for _, key := range keys[:len(keys)-1] {
+		if object[key] == nil {
+			object[key] = make(map[string]any)
+		}
+		inner, ok := object[key].(map[string]any)
+		if !ok {
+			return false
+		}
+		object = inner
+	}
+	last := keys[len(keys)-1]
+	if object[last] != nil {
+		return false
+	}
+	object[last] = content
+	return true
+}
+
+// Concerns reports whether a call of the class has an effect on the net.
+func (s *Class) Concerns(net int) bool {
+	return slices.ContainsFunc(s.Effects, func(t Effect) bool { return t.Net == net })
+}
+
+// MeaningIn is what the call means to the net, -1 for nothing.
+func (s *Class) MeaningIn(net int) int {
+	for _, t := range s.Effects {
+		if t.Net == net {
+			return t.Meaning
+		}
+	}
+	return -1
+}

@@ -1,0 +1,266 @@
+package callclass
+
+import (
+	"encoding/json"
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/petrigate/petrigate/gate"
+)
+
+// A conditions is the maps of a tool that read a call as a whole, such as conditions.
+// Of these no text can be made up; arguments are tried until they say of all
+// maps what a class says. Of a class for which none do, no arguments are known.
+type conditions struct {
+	maps    []condition
+	samples []map[string]any // the empty one first
+	found   map[string][]gate.Found
+}
+
+// A condition is one of them, with the list that it stands in.
+type condition struct {
+	all []gate.Map
+	key mapKey
+}
+
+func (w *condition) get() *gate.Map { return &w.all[w.key.number] }
+
+// conditionsOf is that of a tool; nil where it has no such maps.
+func (b *Enumerator) conditionsOf(tools []label) *conditions {
+	tool := tools[0].text
+	if w, known := b.conditions[tool]; known {
+		return w
+	}
+	w := &conditions{found: make(map[string][]gate.Found)}
+	each := func(all []gate.Map, net int) {
+		for i := range all {
+			if all[i].Reader != nil && all[i].Field == "" && hasTool(tools, all[i].Tool) {
+				w.maps = append(w.maps, condition{all, mapKey{net, i}})
+			}
+		}
+	}
+	each(b.naming.maps, -1)
+	for _, n := range b.nets {
+		if n.Info.Labels == nil {
+			each(n.Info.Maps, n.Index)
+		}
+	}
+	if len(w.maps) == 0 {
+		w = nil
+	} else {
+		var sources []string
+		for i := range w.maps {
+			sources = append(sources, w.maps[i].get().Source)
+		}
+		w.samples = samples(sources, b.fields(tools))
+	}
+	b.conditions[tool] = w
+	return w
+}
+
+// Bounds of what is tried.
+const (
+	maxMembers = 4
+	maxSampled = 512
+)
+
+var (
+	member = regexp.MustCompile(`\bargs((?:\.\??[A-Za-z_]\w*)+)(\()?`)
+	number = regexp.MustCompile(`-?\b\d+(?:\.\d+)?\b`)
+	quote  = regexp.MustCompile(`"[^"\\]*"|'[^'\\]*'`)
+)
+
+// samples are arguments of the members that the conditions name, and of the
+// values in them and next to them. Fields that other maps read are left alone.
+// The first has no members.
+func samples(conditions, fields []string) []map[string]any {
+	var members []string
+	values := []any{"", 0, true, false, []any{}}
+	for _, source := range conditions {
+		for _, m := range member.FindAllStringSubmatch(source, -1) {
+			path := strings.ReplaceAll(m[1][1:], "?", "")
+			if m[2] != "" { // the last step is a function
+				path = path[:max(0, strings.LastIndexByte(path, '.'))]
+			}
+			top, _, _ := strings.Cut(path, ".")
+			if path != "" && !slices.Contains(members, path) && !slices.Contains(fields, top) {
+				members = append(members, path)
+			}
+		}
+		values = append(values, literals(source)...)
+	}
+	all := []map[string]any{{}}
+	for _, m := range members[:min(len(members), maxMembers)] {
+		for _, s := range all {
+			for _, v := range values {
+				if len(all) == maxSampled {
+					return all
+				}
+				more := clone(s)
+				if put(more, "$."+m, v) {
+					all = append(all, more)
+				}
+			}
+		}
+	}
+	return all
+}
+
+// Extended are the arguments with members that the conditions name and that they
+// have not yet.
+func Extended(args string, conditions []string) []string {
+	base := make(object)
+	if args != "" && json.Unmarshal([]byte(args), &base) != nil {
+		return nil
+	}
+	var all []string
+	for _, sample := range samples(conditions, nil)[1:] {
+		if with, ok := base.with(sample); ok {
+			all = append(all, with.text())
+		}
+	}
+	return all
+}
+
+// literals are the values in a source, and those next to them.
+func literals(source string) []any {
+	var values []any
+	for _, s := range quote.FindAllString(source, -1) {
+		values = append(values, s[1:len(s)-1], s[1:len(s)-1]+"x")
+	}
+	for _, s := range number.FindAllString(quote.ReplaceAllString(source, ""), -1) {
+		if n, err := strconv.ParseInt(s, 10, 53); err == nil {
+			values = append(values, n+1, n, n-1)
+		} else if f, err := strconv.ParseFloat(s, 64); err == nil {
+			values = append(values, f+1, f, f-1)
+		}
+	}
+	return values
+}
+
+// clone copies the objects, down to their members.
+func clone(object map[string]any) map[string]any {
+	out := maps.Clone(object)
+	for key, v := range out {
+		if inner, ok := v.(map[string]any); ok {
+			out[key] = clone(inner)
+		}
+	}
+	return out
+}
+
+// arguments is the JSON of a call with the form; known is false where none was
+// found.
+func (b *Enumerator) arguments(f *form) (args string, known bool) {
+	object, ok := objectOf(f)
+	if !ok {
+		return "", false
+	}
+	w := b.conditionsOf(f.tools)
+	if w == nil {
+		return object.text(), true
+	}
+	for _, s := range w.samples {
+		merged, ok := object.with(s)
+		if !ok {
+			continue
+		}
+		if text := merged.text(); b.agree(w, f, text) {
+			return text, true
+		}
+	}
+	return "", false
+}
+
+// agree reports whether the maps of the whole call make of the arguments what
+// the form says.
+func (b *Enumerator) agree(w *conditions, f *form, args string) bool {
+	found := w.read(f.tools[0].text, args)
+	for i := range w.maps {
+		m := w.maps[i].get()
+		h, says := f.value("").hit(w.maps[i].all, w.maps[i].key)
+		switch {
+		case !says:
+			if found[i] != gate.NotFound {
+				return false
+			}
+		case !h.weak && found[i] != gate.Surely, h.weak && found[i] == gate.NotFound,
+			h.weak && found[i] == gate.Surely && b.certainties[m.As].evidence:
+			return false
+		}
+	}
+	return true
+}
+
+// read is what each map finds in the arguments.
+func (w *conditions) read(tool, args string) []gate.Found {
+	if found, ok := w.found[args]; ok {
+		return found
+	}
+	raw := args
+	if raw == "" {
+		raw = "{}"
+	}
+	var found []gate.Found
+	for i := range w.maps {
+		m := w.maps[i].get()
+		found = append(found, m.Reader.Read(&gate.Call{Tool: tool, Args: []byte(raw)}, "").Finds(m.Pattern))
+	}
+	w.found[args] = found
+	return found
+}
+
+// An object is arguments that are being made.
+type object map[string]any
+
+// objectOf is what the fields of the form say; ok is false where no texts are
+// known that say it.
+func objectOf(f *form) (object, bool) {
+	o := make(object)
+	for _, v := range f.fields {
+		var content any
+		switch {
+		case v.field == "":
+			continue
+		case v.texts == nil:
+			return nil, false
+		case !v.weak:
+			content = v.texts[0]
+		case len(v.texts) == 1:
+			content = v.texts
+		default:
+			content = v.texts[:len(v.texts)-1]
+		}
+		if !put(o, v.field, content) {
+			return nil, false
+		}
+	}
+	return o, true
+}
+
+// with is the object with the members of a sample, if they are not there yet.
+func (o object) with(sample map[string]any) (object, bool) {
+	out := maps.Clone(o)
+	for key, v := range sample {
+		if _, there := out[key]; there {
+			return nil, false
+		}
+		out[key] = v
+	}
+	return out, true
+}
+
+// text is the object as JSON; empty for none.
+func (o object) text() string {
+	if len(o) == 0 {
+		return ""
+	}
+	text, err := json.Marshal(o)
+	if err != nil {
+		panic(err) // strings, numbers and lists of them
+	}
+	return string(text)
+}

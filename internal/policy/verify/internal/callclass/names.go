@@ -1,0 +1,172 @@
+package callclass
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/petrigate/petrigate/gate"
+)
+
+// synthesizeTools adds tools that only patterns are about, and actions likewise. It
+// reports whether these are all that can be told apart.
+func (b *vocabulary) synthesizeTools(also map[string][]gate.Name) bool {
+	var all, dots []string
+	for _, g := range b.patterns() {
+		if b.only != nil && !b.only[g] {
+			continue
+		}
+		all = append(all, g.pattern)
+		if g.actions {
+			dots = append(dots, g.pattern)
+		}
+	}
+	if len(all) == 0 {
+		return true
+	}
+	taken, named := b.taken(), len(b.tools)
+	whole := synthesis{tries: b.tries, patterns: all, prefixes: []string{""}, taken: taken}
+	fresh, complete := whole.names()
+	if !complete {
+		return false
+	}
+	for _, f := range fresh {
+		if i := strings.IndexByte(f.text, '.'); i > 0 && i < len(f.text)-1 {
+			fresh := taken[f.text[:i]] && !b.isTool[f.text[:i]] // what a map gives, and no tool
+			b.dotted(f.text)                                    // as where a name with a dot is written
+			if fresh {
+				b.supposed[f.text[:i]] = true
+			}
+		}
+		if !strings.HasPrefix(f.text, ".") {
+			b.tool(f.text) // with a dot it is a tool of an upstream
+		}
+	}
+	if len(dots) == 0 {
+		return true
+	}
+	if name := plainName(all, taken); name != "" {
+		b.tool(name)
+	}
+	if !b.synthesizeBases(whole, b.tools[named:]) {
+		return false
+	}
+	for _, t := range b.tools {
+		v := synthesis{tries: b.tries, patterns: dots, prefixes: []string{t + "."}, taken: b.spoken(t, also[t], taken)}
+		for _, a := range also[t] {
+			v.prefixes = append(v.prefixes, a.Text+".")
+		}
+		actions, complete := v.names()
+		if !complete {
+			return false
+		}
+		for _, a := range actions {
+			action := strings.TrimPrefix(a.text, t+".")
+			b.action[t] = append(b.action[t], action)
+			b.joint[t+"."+action] = joint(a, actions)
+		}
+	}
+	return true
+}
+
+// taken are the names that mean something already: tools, labels, and tools with
+// an action.
+func (b *vocabulary) taken() map[string]bool {
+	taken := maps.Clone(b.isTool)
+	for name := range b.naming.dotted {
+		taken[name] = true
+	}
+	for i := range b.naming.maps {
+		taken[b.naming.maps[i].As] = true
+	}
+	for _, n := range b.nets {
+		for i := range n.Info.Maps {
+			taken[n.Info.Maps[i].As] = true
+		}
+	}
+	return taken
+}
+
+// synthesizeBases adds tools that the patterns do not tell from others, but their
+// actions. Unnamed are those that no rule names: others stand for themselves.
+func (b *vocabulary) synthesizeBases(v synthesis, unnamed []string) (complete bool) {
+	v.apart = func(at []uint64) string {
+		after := v.step(at, '.')
+		for i, p := range v.patterns {
+			if !strings.Contains(p, ".") {
+				after[i] = 0 // it sees no actions
+			}
+		}
+		if !slices.ContainsFunc(after, func(at uint64) bool { return at != 0 }) {
+			return ""
+		}
+		return stateKey(after)
+	}
+	known := make(map[string]bool)
+	for _, t := range unnamed {
+		at := v.start()
+		for _, c := range t {
+			at = v.step(at, c)
+		}
+		set, _ := v.accepted(at)
+		known[set] = true
+	}
+	bases, complete := v.names()
+	for _, f := range bases {
+		if !known[f.set] && !strings.HasPrefix(f.text, ".") {
+			b.tool(f.text)
+		}
+	}
+	return complete
+}
+
+// spoken are the taken names, and those that t has with the actions that rules
+// name by another of its names: they stand for more than the patterns.
+func (b *vocabulary) spoken(t string, also []gate.Name, taken map[string]bool) map[string]bool {
+	all := maps.Clone(taken)
+	for _, a := range also {
+		for _, action := range b.action[a.Text] {
+			all[t+"."+action] = true
+		}
+	}
+	return all
+}
+
+// plainName is a name that no pattern matches; empty if none was found.
+func plainName(patterns []string, taken map[string]bool) string {
+	names := []string{"tool"}
+	for k := range 2 * maxMapsOfField {
+		names = append(names, strings.Repeat(string(letters(patterns, taken)[0]), k+1))
+	}
+	for _, name := range names {
+		if !taken[name] && !slices.ContainsFunc(patterns, func(p string) bool { return matchGlob(p, name) }) {
+			return name
+		}
+	}
+	return ""
+}
+
+// patterns are those of the policy, and of nets with names of their own.
+func (b *vocabulary) patterns() []glob {
+	all := slices.Clone(b.naming.globs)
+	for _, n := range b.nets {
+		all = append(all, n.patterns()...)
+	}
+	return all
+}
+
+// patterns are those of the net.
+func (n *Net) patterns() []glob {
+	var all []glob
+	for _, r := range n.globs {
+		all = append(all, r.glob)
+	}
+	for _, t := range n.Info.Transitions {
+		for _, u := range t.Unless {
+			if u.Kind == gate.Glob {
+				all = append(all, toolGlob(u))
+			}
+		}
+	}
+	return all
+}

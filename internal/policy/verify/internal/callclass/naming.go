@@ -1,0 +1,333 @@
+package callclass
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/petrigate/petrigate/gate"
+)
+
+// naming gives calls the labels of the policy, as package gate does.
+type naming struct {
+	maps   []gate.Map
+	dotted map[string]bool // names that can be tool.action
+	bases  map[string]bool // tools of which a rule names an action
+	globs  []glob          // in order of first use
+	dots   bool            // some pattern sees actions
+	used   bool            // some net reads labels
+	others map[string]bool // names with dots of known tools: an action that reads like one is no evidence
+}
+
+// newNaming collects what the rules use, and numbers their patterns. The
+// names in extra are those that assertions speak of; patterns among them come
+// last, so that no net sees a difference.
+func newNaming(maps []gate.Map, nets []*Net, extra []gate.Tool, known []Tool) *naming {
+	g := &naming{maps: remembering(maps), dotted: make(map[string]bool), bases: make(map[string]bool), others: make(map[string]bool)}
+	for _, t := range known {
+		for _, a := range t.Also {
+			g.others[a.Text] = strings.Contains(a.Text, ".")
+		}
+	}
+	for _, n := range nets {
+		if n.Info.Labels == nil {
+			continue
+		}
+		g.used = true
+		for name := range n.rows {
+			g.dot(name)
+		}
+		for _, t := range n.Info.Transitions {
+			for _, u := range t.Unless {
+				g.exemption(u)
+			}
+		}
+		for i := range n.globs {
+			n.globs[i].number = g.number(n.globs[i].glob)
+		}
+	}
+	for _, t := range extra {
+		switch t.Kind {
+		case gate.Glob:
+			g.number(toolGlob(t))
+		case gate.Plain:
+			g.dot(t.Name)
+		}
+	}
+	return g
+}
+
+// remembering are the maps, but that no text is matched or read twice.
+func remembering(maps []gate.Map) []gate.Map {
+	out := slices.Clone(maps)
+	readers := make(map[gate.Reader]gate.Reader)
+	for i := range out {
+		if r := out[i].Reader; r != nil {
+			if readers[r] == nil {
+				readers[r] = &memory{Reader: r, readings: make(map[heard]gate.Reading)}
+			}
+			out[i].Reader = readers[r]
+		}
+		if out[i].Match == nil {
+			continue
+		}
+		match, known := out[i].Match, make(map[string]bool)
+		out[i].Match = func(s string) bool {
+			yes, ok := known[s]
+			if !ok {
+				yes = match(s)
+				known[s] = yes
+			}
+			return yes
+		}
+	}
+	return out
+}
+
+// A memory is a reader that knows what it has read of texts. Calls as a whole it
+// reads anew.
+type memory struct {
+	gate.Reader
+	readings map[heard]gate.Reading
+}
+
+// A heard text is one of a tool.
+type heard struct{ tool, text string }
+
+// maxReadings bounds what is remembered at a time.
+const maxReadings = 4096
+
+func (m *memory) Read(c *gate.Call, text string) gate.Reading {
+	if len(c.Args) > 0 {
+		return m.Reader.Read(c, text)
+	}
+	key := heard{c.Tool, text}
+	r, known := m.readings[key]
+	if !known {
+		if len(m.readings) == maxReadings {
+			clear(m.readings)
+		}
+		r = m.Reader.Read(c, text)
+		m.readings[key] = r
+	}
+	return r
+}
+
+// exemption notes what calls have to be asked for because it exempts them.
+func (g *naming) exemption(u gate.Tool) {
+	switch u.Kind {
+	case gate.Plain:
+		g.dot(u.Name)
+	case gate.Glob:
+		g.dots = g.dots || strings.Contains(u.Name, ".")
+	}
+}
+
+func toolGlob(t gate.Tool) glob {
+	return glob{pattern: t.Name, except: t.Except, actions: slices.Contains([]byte(t.Name), '.')}
+}
+
+func (g *naming) dot(name string) {
+	for i := 1; i < len(name); i++ {
+		if name[i] == '.' {
+			g.bases[name[:i]] = true
+			g.dotted[name] = true
+		}
+	}
+}
+
+func (g *naming) number(p glob) int {
+	g.dots = g.dots || p.actions
+	g.dot(p.except)
+	i := slices.Index(g.globs, p)
+	if i < 0 {
+		i = len(g.globs)
+		g.globs = append(g.globs, p)
+	}
+	return i
+}
+
+// A form is the arguments of a call as far as names depend on them.
+type form struct {
+	tools  []label // the physical names
+	fields []value
+}
+
+// A value is what one field of the arguments holds.
+type value struct {
+	field string
+	weak  bool     // not a string; texts are its leaves, then all of them in one
+	texts []string // nil in an abstract value: hits says what matches
+	hits  []hit    // what matches, of an abstract value at least
+	like  string   // of an abstract value: an action that the same patterns of names match; may be empty
+}
+
+// A hit is a map that matches, and what its label is worth.
+type hit struct {
+	key     mapKey
+	weak    bool
+	certain bool
+}
+
+// A mapKey names a map: of the policy (net < 0) or of a net.
+type mapKey struct{ net, number int }
+
+func (f *form) value(field string) *value {
+	for i := range f.fields {
+		if f.fields[i].field == field {
+			return &f.fields[i]
+		}
+	}
+	return nil
+}
+
+// hit is what the map of the key makes of the value.
+func (v *value) hit(maps []gate.Map, key mapKey) (h hit, ok bool) {
+	if v == nil {
+		return h, false
+	}
+	if v.texts == nil {
+		i := slices.IndexFunc(v.hits, func(h hit) bool { return h.key == key })
+		if i < 0 {
+			return h, false
+		}
+		h = v.hits[i]
+		h.weak, h.certain = h.weak || v.weak, h.certain && !v.weak
+		return h, true
+	}
+	m := &maps[key.number]
+	h = hit{key: key, weak: v.weak}
+	if m.Reader == nil {
+		return h, slices.ContainsFunc(v.texts, m.Match)
+	}
+	h.weak = true
+	for _, s := range v.texts {
+		r := m.Reader.Read(&gate.Call{Tool: m.Tool}, s)
+		found := r.Finds(m.Pattern)
+		if found == gate.Surely && !v.weak {
+			h.weak, h.certain = !r.Evidence(m.Pattern), r.Only(alike(maps, m))
+		}
+		ok = ok || found != gate.NotFound
+	}
+	return h, ok
+}
+
+// alike are the patterns of the maps that give the same name in the same place.
+func alike(maps []gate.Map, m *gate.Map) []int {
+	var patterns []int
+	for i := range maps {
+		o := &maps[i]
+		if o.Tool == m.Tool && o.Field == m.Field && o.As == m.As && o.Reader == m.Reader {
+			patterns = append(patterns, o.Pattern)
+		}
+	}
+	return patterns
+}
+
+// labels are the labels of the policy for a call.
+func (g *naming) labels(f *form) []label {
+	ls := slices.Clone(f.tools)
+	if !g.used && len(g.globs) == 0 && len(g.dotted) == 0 {
+		return ls
+	}
+	for _, tool := range f.tools {
+		if g.dots || g.bases[tool.text] {
+			ls = g.actions(f, tool, ls)
+		}
+	}
+	for _, l := range mapped(g.maps, -1, f) {
+		ls = add(ls, l)
+	}
+	return g.patterns(ls)
+}
+
+// patterns are the names, and the patterns that match them.
+func (g *naming) patterns(names []label) []label {
+	ls := names[:len(names):len(names)]
+	for i := range g.globs {
+		if l, ok := g.globs[i].match(names); ok {
+			l.glob = i + 1
+			ls = append(ls, l)
+		}
+	}
+	return ls
+}
+
+func (g *naming) actions(f *form, tool label, ls []label) []label {
+	v := f.value("action")
+	if v == nil {
+		return ls
+	}
+	l := label{from: fromAction, certain: tool.certain && !v.weak}
+	actions := v.texts
+	if v.like != "" {
+		actions = []string{v.like}
+	}
+	for _, action := range actions {
+		l.text = tool.text + "." + action
+		l.weak = tool.weak || v.weak || g.others[l.text]
+		if !v.weak || g.dotted[l.text] || g.wants(&l, ls) {
+			ls = add(ls, l)
+		}
+	}
+	return ls
+}
+
+// wants reports whether a pattern matches l that matches none of ls.
+func (g *naming) wants(l *label, ls []label) bool {
+	for i := range g.globs {
+		if _, ok := g.globs[i].match(ls); ok {
+			continue
+		}
+		if _, ok := g.globs[i].match([]label{*l}); ok {
+			return true
+		}
+	}
+	return false
+}
+
+// mapped are the names that maps give, in the order of the maps.
+func mapped(maps []gate.Map, net int, f *form) []label {
+	var ls []label
+	for i := range maps {
+		for _, tool := range f.tools {
+			if tool.text != maps[i].Tool {
+				continue
+			}
+			if h, ok := f.value(maps[i].Field).hit(maps, mapKey{net, i}); ok {
+				if maps[i].Reader != nil && f.another(maps, maps[i].Field) {
+					h.weak, h.certain = true, false
+				}
+				ls = append(ls, label{text: maps[i].As, from: fromMap, weak: h.weak || tool.weak, certain: h.certain && tool.certain})
+			}
+		}
+	}
+	return ls
+}
+
+// another reports whether a reader reads another field of the call than this one.
+func (f *form) another(maps []gate.Map, field string) bool {
+	return field != "" && slices.ContainsFunc(maps, func(m gate.Map) bool {
+		return m.Reader != nil && m.Field != "" && m.Field != field && hasTool(f.tools, m.Tool) && f.value(m.Field) != nil
+	})
+}
+
+// own are the names that a net without the labels of the policy gives.
+func (n *Net) own(f *form) []label {
+	ls := slices.Clone(f.tools)
+	hits := mapped(n.Info.Maps, n.Index, f)
+	if n.Info.MatchFirst && len(hits) > 0 {
+		ls = hits[:1:1]
+	} else {
+		for _, l := range hits {
+			ls = add(ls, l)
+		}
+	}
+	names := ls[:len(ls):len(ls)]
+	for i := range n.globs {
+		if l, ok := n.globs[i].match(names); ok {
+			l.glob = i + 1
+			ls = append(ls, l)
+		}
+	}
+	return ls
+}

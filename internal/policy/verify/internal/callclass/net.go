@@ -1,0 +1,147 @@
+package callclass
+
+import (
+	"encoding/binary"
+	"slices"
+
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/petri"
+)
+
+// A Net is a net of the policy as far as it tells calls apart: which of its
+// transitions list a name, and what a call with some names means to it.
+type Net struct {
+	Info  gate.NetInfo
+	Index int
+	Place map[string]int // numbers of the places
+	Trans []petri.Transition
+	Adds  []bool // transitions for which a weak name is not enough
+	Dead  []bool // transitions that can never fire, whatever happens
+
+	rows     map[string]row
+	globs    []globRow
+	Meanings *Meanings
+	key      []byte
+}
+
+// NewNet reads the listing of a net; index is its number in the policy.
+func NewNet(info gate.NetInfo, index int) *Net {
+	n := &Net{Info: info, Index: index, Place: make(map[string]int), rows: make(map[string]row), Meanings: &Meanings{id: make(map[string]int)}}
+	for i, p := range info.Places {
+		n.Place[p] = i
+	}
+	for _, t := range info.Transitions {
+		pt := petri.Transition{In: n.arcs(t.Inputs), Out: n.arcs(t.Outputs)}
+		n.Trans = append(n.Trans, pt)
+		n.Adds = append(n.Adds, info.Labels == nil && !t.WeakProgress && pt.Adds())
+	}
+	n.list()
+	n.findDead()
+	return n
+}
+
+// Meanings numbers the effects of calls on a net; copies of it share the numbers.
+type Meanings struct {
+	List []Meaning
+	id   map[string]int
+}
+
+// A row is what the net says of one name: see gate.Net.
+type row struct {
+	free  bool
+	plain []int
+	exact []int
+}
+
+// An Meaning is what a call means to the net: its names in order, each with
+// the transitions that list it.
+type Meaning []Ask
+
+// An Ask is one name of a call, as the net lists it.
+type Ask struct {
+	Lists []int
+	Weak  bool
+	Free  bool
+}
+
+func (n *Net) arcs(places []string) []petri.Arc {
+	numbers := make([]int, len(places))
+	for i, p := range places {
+		numbers[i] = n.Place[p]
+	}
+	return petri.Arcs(numbers)
+}
+
+// findDead finds the transitions that need a place which no run can mark:
+// the places that are empty, and that only a transition fills which takes from
+// one of them.
+func (n *Net) findDead() {
+	empty := make([]bool, len(n.Info.Places))
+	for i, p := range n.Info.Places {
+		empty[i] = n.Info.Initial[p] == 0
+	}
+	n.Dead = make([]bool, len(n.Trans))
+	for again := true; again; {
+		again = false
+		for i := range n.Trans {
+			t := &n.Trans[i]
+			n.Dead[i] = slices.ContainsFunc(t.In, func(a petri.Arc) bool { return empty[a.Place] })
+			if n.Dead[i] {
+				continue
+			}
+			for _, a := range t.Out {
+				again = again || empty[a.Place]
+				empty[a.Place] = false
+			}
+		}
+	}
+}
+
+// shut reports whether the net blocks e in every state.
+func (n *Net) shut(e Meaning) bool {
+	for _, a := range e {
+		if a.Free || len(a.Lists) == 0 {
+			continue
+		}
+		open := false
+		observers := true
+		for _, t := range a.Lists {
+			open = open || !n.Dead[t]
+			observers = observers && n.Info.Transitions[t].Observe
+		}
+		if !open && !observers {
+			return true
+		}
+	}
+	return false
+}
+
+// Observed reports whether all of the transitions only observe calls.
+func (n *Net) Observed(lists []int) bool {
+	return !slices.ContainsFunc(lists, func(t int) bool { return !n.Info.Transitions[t].Observe })
+}
+
+func (n *Net) intern(e Meaning) int {
+	k := n.key[:0]
+	for _, a := range e {
+		flags := byte(0)
+		if a.Weak {
+			flags |= 1
+		}
+		if a.Free {
+			flags |= 2
+		}
+		k = append(k, flags)
+		k = binary.AppendUvarint(k, uint64(len(a.Lists)))
+		for _, t := range a.Lists {
+			k = binary.AppendUvarint(k, uint64(t))
+		}
+	}
+	n.key = k
+	if id, ok := n.Meanings.id[string(k)]; ok {
+		return id
+	}
+	n.Meanings.id[string(k)] = len(n.Meanings.List)
+	n.Meanings.List = append(n.Meanings.List, e)
+	return len(n.Meanings.List) - 1
+}

@@ -1,0 +1,318 @@
+package callclass
+
+import (
+	"encoding/binary"
+	"fmt"
+	"slices"
+)
+
+// An openTool is a tool whose fields can match in too many ways to list them
+// all. Of a call of it, some nets and a question see few names only. What they
+// cannot tell apart is one kind of call to them, so the kinds are made for each
+// view: see [Enumerator.Kinds].
+type openTool struct {
+	name     string
+	base     []label
+	fields   []openField
+	concerns [][]int // by net: the atoms that it can see
+	plain    *Class  // no field is there
+	single   []*Class
+	known    []int            // atoms that can make a net know the call
+	made     map[string]kinds // by atoms
+}
+
+// An openField is a field of an open tool. Any of its atoms may be there
+// together; fixed are values that are tried in each view.
+type openField struct {
+	name  string
+	first int // number of its first atom in the tool
+	atoms []atom
+	ps    []pattern // of the atoms, where they are maps
+	fixed []*value
+}
+
+// An atom is what a field can match by itself: a map, or an action in a list.
+type atom struct {
+	key    mapKey
+	action string
+}
+
+// kinds are the calls of an open tool, as far as some atoms go. gap is why
+// they are not all.
+type kinds struct {
+	classes []*Class
+	gap     string
+}
+
+// open keeps the tool open. Calls of which all is known are made anyway: one
+// for each text that is known to match.
+func (b *Enumerator) open(tool string, base []label) {
+	o := &openTool{name: tool, base: base, made: make(map[string]kinds)}
+	atoms := 0
+	for _, name := range b.fields(base) {
+		f := b.openField(name, base)
+		f.first = atoms
+		atoms += len(f.atoms)
+		o.fields = append(o.fields, f)
+	}
+	b.add(tool, &form{tools: base})
+	for i := range o.fields {
+		for _, v := range slices.Concat(o.fields[i].fixed, b.sampled(&o.fields[i])) {
+			b.add(tool, &form{tools: base, fields: []value{*v}})
+		}
+	}
+	b.relate(o)
+	b.opened = append(b.opened, o)
+}
+
+func (b *Enumerator) openField(name string, base []label) openField {
+	f := openField{name: name}
+	ps, keys := b.mapsOf(name, base)
+	if name != "action" {
+		f.ps = ps
+		for _, k := range keys {
+			f.atoms = append(f.atoms, atom{key: k})
+		}
+		return f
+	}
+	texts, lists, others := b.actionTexts(base, ps, keys)
+	f.fixed = others
+	for _, s := range texts {
+		f.fixed = append(f.fixed, &value{field: name, texts: []string{s}})
+	}
+	for _, s := range lists {
+		f.atoms = append(f.atoms, atom{action: s})
+	}
+	return f
+}
+
+// samplesEach is how many texts that match a map are tried against the others.
+const samplesEach = 2
+
+// sampled are values of one text that matches some map, alone or with others.
+func (b *Enumerator) sampled(f *openField) []*value {
+	var out []*value
+	for i := range f.ps {
+		for _, s := range f.ps[i].samples[:min(samplesEach, len(f.ps[i].samples))] {
+			out = append(out, &value{field: f.name, texts: []string{s}}, &value{field: f.name, weak: true, texts: []string{s}})
+		}
+	}
+	return out
+}
+
+// relate finds the atoms that each net can see, and the class of each by itself.
+func (b *Enumerator) relate(o *openTool) {
+	o.plain = b.class(o.name, &form{tools: o.base})
+	o.concerns = make([][]int, len(b.nets))
+	for _, f := range o.fields {
+		for i := range f.atoms {
+			v := f.value([]int{i}, false)
+			s := b.class(o.name, &form{tools: o.base, fields: []value{*v}})
+			o.single = append(o.single, s)
+			certain := s
+			if len(v.hits) == 1 {
+				v.hits[0].certain = true
+				certain = b.class(o.name, &form{tools: o.base, fields: []value{*v}})
+			}
+			if len(certain.Knowers) > 0 {
+				o.known = append(o.known, f.first+i)
+			}
+			for _, n := range b.nets {
+				if plain := o.plain.MeaningIn(n.Index); s.MeaningIn(n.Index) != plain || certain.MeaningIn(n.Index) != plain ||
+					n.Info.MatchFirst && f.atoms[i].key.net == n.Index || f.ps != nil && n.exempts(f.ps[i].label) {
+					o.concerns[n.Index] = append(o.concerns[n.Index], f.first+i)
+				}
+			}
+		}
+	}
+}
+
+// value is one in which the atoms match, and no others that matter.
+func (f *openField) value(atoms []int, weak bool) *value {
+	v := &value{field: f.name, weak: weak}
+	var leaves []string
+	for _, i := range atoms {
+		if a := f.atoms[i]; a.action != "" {
+			leaves = append(leaves, a.action)
+		} else {
+			v.hits = append(v.hits, hit{key: a.key})
+		}
+	}
+	if f.ps == nil {
+		v.weak, v.texts = true, leavesOf(leaves)
+	}
+	return v
+}
+
+// seen are the atoms that nets or the tag can see.
+func (o *openTool) seen(nets []int, tag func(*Class) uint8) []int {
+	var atoms []int
+	for _, n := range nets {
+		atoms = append(atoms, o.concerns[n]...)
+	}
+	if tag != nil {
+		plain := tag(o.plain)
+		for i, s := range o.single {
+			if tag(s) != plain {
+				atoms = append(atoms, i)
+			}
+		}
+	}
+	slices.Sort(atoms)
+	return slices.Compact(atoms)
+}
+
+func (b *Enumerator) kindsOfTool(o *openTool, atoms []int) kinds {
+	var key []byte
+	for _, a := range atoms {
+		key = binary.AppendUvarint(key, uint64(a))
+	}
+	if k, ok := o.made[string(key)]; ok {
+		return k
+	}
+	options, count := make([][]*value, len(o.fields)), 1
+	for i := range o.fields {
+		f := &o.fields[i]
+		var here []int
+		for _, a := range atoms {
+			if a >= f.first && a < f.first+len(f.atoms) {
+				here = append(here, a-f.first)
+			}
+		}
+		values, ok := b.subsets(f, here)
+		if !ok {
+			count = maxClassesOfTool + 1
+			break
+		}
+		options[i] = slices.Concat([]*value{nil}, f.fixed, values)
+		count *= len(options[i])
+	}
+	var k kinds
+	if count > maxClassesOfTool {
+		k.gap = o.tooMany(atoms)
+		b.overflows = append(b.overflows, k.gap)
+	} else {
+		eachForm(o.base, options, count, func(f *form) { k.classes = append(k.classes, b.class(o.name, f)) })
+	}
+	if b.Deny {
+		k.classes = o.admitted(k.classes, atoms)
+	}
+	o.made[string(key)] = k
+	return k
+}
+
+// admitted are the classes that the default lets pass. What else than the atoms
+// calls match may be what a net knows them by: then no arguments are known.
+func (o *openTool) admitted(classes []*Class, atoms []int) []*Class {
+	unseen := slices.ContainsFunc(o.known, func(a int) bool { return !slices.Contains(atoms, a) })
+	return slices.DeleteFunc(classes, func(s *Class) bool {
+		s.Doubtful = s.Doubtful || len(s.Knowers) == 0
+		return len(s.Knowers) == 0 && !unseen
+	})
+}
+
+// subsets are values for each set of the atoms, with texts where some are
+// known. Of maps that give the same label one is taken: which of them match
+// makes no difference. ok is false where there are too many.
+func (b *Enumerator) subsets(f *openField, atoms []int) (values []*value, ok bool) {
+	if f.ps == nil {
+		for set := uint64(1); len(atoms) <= maxMapsOfField && set < 1<<len(atoms); set++ {
+			values = append(values, f.value(chosen(atoms, set), true))
+		}
+		return values, len(atoms) <= maxMapsOfField
+	}
+	var ps []pattern
+	var keys []mapKey
+	for _, a := range atoms {
+		ps, keys = append(ps, f.ps[a]), append(keys, f.atoms[a].key)
+	}
+	groups, count := b.sameLabel(ps), 1
+	if len(ps) > 64 {
+		return nil, false // a set would not hold them
+	}
+	for _, g := range groups {
+		if count *= 1 + len(g); count > maxSetsOfField {
+			return nil, false
+		}
+	}
+	at := make(map[string]int)
+	add := func(v *value) {
+		key := certaintyOf(v, ps, groups)
+		i, seen := at[key]
+		if !seen {
+			at[key] = len(values)
+			values = append(values, v)
+		} else if values[i].texts == nil {
+			values[i] = v
+		}
+	}
+	for k := 1; k < count; k++ {
+		set, either, rest := uint64(0), uint64(0), k
+		for _, g := range groups {
+			if at := rest % (1 + len(g)); at > 0 {
+				set |= 1 << g[at-1]
+				for _, i := range g {
+					either |= 1 << i
+				}
+			}
+			rest /= 1 + len(g)
+		}
+		strong, ok := b.kindsOf(f.name, ps, keys, set, either)
+		if !ok {
+			return nil, false
+		}
+		for _, v := range strong {
+			add(v)
+		}
+		if len(strong) > 0 {
+			add(weakValue(f.name, ps, keys, set))
+		}
+	}
+	return values, true
+}
+
+// maxSetsOfField bounds the sets of maps of one field that are tried for a question.
+const maxSetsOfField = 2048
+
+// certaintyOf is what the labels of the value are worth: all that nets see of it.
+func certaintyOf(v *value, ps []pattern, groups [][]int) string {
+	var certainties []string
+	for _, h := range v.hits {
+		label := slices.IndexFunc(groups, func(g []int) bool {
+			return slices.ContainsFunc(g, func(i int) bool { return ps[i].key == h.key })
+		})
+		certainties = append(certainties, fmt.Sprint(label, h.weak, h.certain))
+	}
+	slices.Sort(certainties)
+	return fmt.Sprint(v.weak, certainties)
+}
+
+// sameLabel are the patterns by the label that they give to a call. A net that
+// takes the first map which matches tells all of its maps apart.
+func (b *Enumerator) sameLabel(ps []pattern) [][]int {
+	var groups [][]int
+	for i := range ps {
+		net := ps[i].key.net
+		at := slices.IndexFunc(groups, func(g []int) bool {
+			first := &ps[g[0]]
+			return first.label == ps[i].label && first.key.net == net && (net < 0 || !b.nets[net].Info.MatchFirst)
+		})
+		if at < 0 {
+			groups = append(groups, []int{i})
+		} else {
+			groups[at] = append(groups[at], i)
+		}
+	}
+	return groups
+}
+
+// chosen are the atoms of the set.
+func chosen(atoms []int, set uint64) []int {
+	var out []int
+	for i, a := range atoms {
+		if set&(1<<i) != 0 {
+			out = append(out, a)
+		}
+	}
+	return out
+}

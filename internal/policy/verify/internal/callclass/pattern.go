@@ -1,0 +1,250 @@
+package callclass
+
+import (
+	"regexp/syntax"
+	"slices"
+	"strings"
+
+	"github.com/petrigate/petrigate/gate"
+)
+
+// A pattern is what is known of the text that a map looks for.
+type pattern struct {
+	source  string
+	match   func(string) bool
+	samples []string // that match
+	word    string   // the word, or empty for a regex
+	grows   bool     // whatever holds a match is matched too
+	script  []string // the words of a command that a script runs; nil: the map reads no script
+	read    func(string) gate.Reading
+	number  int    // of the map's pattern, for its reader
+	same    []int  // patterns that give the same label in the same place
+	label   string // that the map gives
+	key     mapKey
+}
+
+// maxSamples bounds the texts that are tried for one pattern.
+const maxSamples = 6
+
+// newPattern reads the source of a map: a word, /regex/ with flags, or what a
+// reader looks for.
+func newPattern(m *gate.Map) pattern {
+	p := pattern{source: m.Source, match: m.Match, number: m.Pattern, label: m.As}
+	candidates := []string{m.Source}
+	tree := parseSource(m.Source)
+	switch {
+	case m.Reader != nil:
+		p.read = func(s string) gate.Reading { return m.Reader.Read(&gate.Call{Tool: m.Tool}, s) }
+		p.match = p.found
+		if p.script = commandOf(m); p.script == nil {
+			return p
+		}
+		candidates = []string{strings.Join(p.script, " ")}
+	case tree == nil:
+		p.word, p.grows = m.Source, true
+	default:
+		candidates = texts(tree)
+		p.grows = !asserts(tree)
+	}
+	for _, s := range candidates {
+		for _, s := range []string{s, s + "x", "x" + s} {
+			if len(p.samples) < maxSamples && s != "" && p.match(s) && !slices.Contains(p.samples, s) {
+				p.samples = append(p.samples, s)
+			}
+		}
+	}
+	return p
+}
+
+// found reports whether the reader finds the pattern in s, or cannot tell.
+func (p *pattern) found(s string) bool { return p.read(s).Finds(p.number) != gate.NotFound }
+
+// commandOf are the words that a map looks for in scripts, nil where it reads
+// something else.
+func commandOf(m *gate.Map) []string {
+	words, ok := strings.CutPrefix(m.Source, "runs ")
+	if !ok || m.Field == "" {
+		return nil
+	}
+	return strings.Fields(words)
+}
+
+// parseSource is the tree of a regex, nil for a word.
+func parseSource(source string) *syntax.Regexp {
+	end := strings.LastIndexByte(source, '/')
+	if end < 1 || source[0] != '/' {
+		return nil
+	}
+	flags := syntax.Perl
+	switch source[end+1:] {
+	case "":
+	case "i":
+		flags |= syntax.FoldCase
+	default:
+		return nil
+	}
+	tree, err := syntax.Parse(source[1:end], flags)
+	if err != nil {
+		return nil
+	}
+	return tree.Simplify()
+}
+
+// asserts reports whether the regex looks at what stands around a match.
+func asserts(re *syntax.Regexp) bool {
+	switch re.Op {
+	case syntax.OpBeginLine, syntax.OpEndLine, syntax.OpBeginText, syntax.OpEndText, syntax.OpWordBoundary, syntax.OpNoWordBoundary:
+		return true
+	}
+	return slices.ContainsFunc(re.Sub, asserts)
+}
+
+// texts are a few strings that the regex may match.
+func texts(re *syntax.Regexp) []string {
+	switch re.Op {
+	case syntax.OpLiteral:
+		return []string{string(re.Rune)}
+	case syntax.OpCharClass:
+		return classTexts(re.Rune)
+	case syntax.OpAnyChar, syntax.OpAnyCharNotNL:
+		return []string{"x", "-"}
+	case syntax.OpCapture, syntax.OpPlus, syntax.OpRepeat:
+		return texts(re.Sub[0])
+	case syntax.OpStar, syntax.OpQuest:
+		return few(append([]string{""}, texts(re.Sub[0])...))
+	case syntax.OpAlternate:
+		var all []string
+		for _, sub := range re.Sub {
+			all = append(all, texts(sub)...)
+		}
+		return few(all)
+	case syntax.OpConcat:
+		all := []string{""}
+		for _, sub := range re.Sub {
+			var next []string
+			for _, tail := range texts(sub) {
+				for _, head := range all {
+					next = append(next, head+tail)
+				}
+			}
+			all = few(next)
+		}
+		return all
+	}
+	return []string{""}
+}
+
+func few(s []string) []string { return s[:min(len(s), 2*maxSamples)] }
+
+// classTexts picks letters and digits where the class has some.
+func classTexts(ranges []rune) []string {
+	var out []string
+	for _, r := range "ax0 -_" {
+		for i := 0; i+1 < len(ranges); i += 2 {
+			if ranges[i] <= r && r <= ranges[i+1] {
+				out = append(out, string(r))
+			}
+		}
+	}
+	if len(out) == 0 && len(ranges) > 0 {
+		out = append(out, string(ranges[0]))
+	}
+	return few(out)
+}
+
+// maxTries bounds the texts that are tried for one set of patterns.
+const maxTries = 128
+
+// maxScripts bounds them where all of the patterns look for commands, and a script
+// of the commands is matched by others too.
+const maxScripts = 16
+
+// scriptOf is a script of the commands that the patterns look for; ok is false
+// where they are fewer than two, or look for something else.
+func scriptOf(ps []pattern, set uint64) (text string, ok bool) {
+	var commands []string
+	for i := range ps {
+		if set&(1<<i) == 0 {
+			continue
+		}
+		if ps[i].script == nil || len(ps[i].samples) == 0 {
+			return "", false
+		}
+		commands = append(commands, ps[i].samples[0])
+	}
+	return strings.Join(commands, "; "), len(commands) > 1
+}
+
+// witness is a text that exactly the patterns of the set match.
+func witness(ps []pattern, set uint64) (string, bool) {
+	exact := func(s string) bool {
+		for i := range ps {
+			if ps[i].match(s) != (set&(1<<i) != 0) {
+				return false
+			}
+		}
+		return true
+	}
+	parts, tries := []string{""}, maxTries
+	if text, ok := scriptOf(ps, set); ok {
+		if exact(text) {
+			return text, true
+		}
+		tries = maxScripts
+	}
+	for i := range ps {
+		if set&(1<<i) == 0 {
+			continue
+		}
+		var next []string
+		for _, head := range parts {
+			for _, s := range ps[i].samples {
+				if exact(s) {
+					return s, true
+				}
+				if len(next) < tries {
+					next = append(next, join(head, s)...)
+				}
+			}
+		}
+		parts = next[:min(len(next), tries)]
+	}
+	for _, s := range parts {
+		if exact(s) {
+			return s, true
+		}
+	}
+	return "", false
+}
+
+// join puts two texts together in the ways that keep words apart, or not.
+func join(a, b string) []string {
+	if a == "" {
+		return []string{b}
+	}
+	return []string{a + " " + b, b + " " + a, a + b, a + "; " + b}
+}
+
+// impossible reports whether no text is matched by exactly the patterns of the
+// set, and by whichever of either, as far as that is plain.
+func impossible(ps []pattern, set, either uint64) bool {
+	for i := range ps {
+		for j := range ps {
+			if set&(1<<i) == 0 || (set|either)&(1<<j) != 0 {
+				continue
+			}
+			if ps[i].source == ps[j].source || includes(&ps[j], &ps[i]) || ps[i].word != "" && ps[j].grows && ps[j].match(ps[i].word) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// includes reports whether every script that runs the narrow command runs what the
+// wide pattern looks for too. A command of which that cannot be told may have
+// words that tell it.
+func includes(wide, narrow *pattern) bool {
+	return wide.script != nil && narrow.script != nil && wide.script[0] == narrow.script[0] &&
+		wide.read(strings.Join(narrow.script, " ")).Finds(wide.number) == gate.Surely
+}

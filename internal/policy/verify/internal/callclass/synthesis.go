@@ -1,0 +1,257 @@
+package callclass
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// An synthesized name stands for all names that the same patterns match.
+type synthesized struct {
+	text string
+	set  string // which patterns match, as a key
+}
+
+// An synthesis looks for names.
+type synthesis struct {
+	patterns []string
+	tries    int
+	prefixes []string        // a name follows each of them; a pattern matches if it does behind one
+	taken    map[string]bool // what is not to stand behind the first prefix
+	apart    func(at []uint64) string
+	// tells names apart that the same patterns match, by where they leave the
+	// patterns; empty: no such name is wanted. Nil: those that no pattern matches are not.
+}
+
+// maxSyntheses bounds the search for names, unless [Options] has another bound.
+const maxSyntheses = 3000
+
+// names finds, for each set of patterns that one name can match together, a
+// name that is not taken. complete is false where the search was given up.
+func (v *synthesis) names() (names []synthesized, complete bool) {
+	if slices.ContainsFunc(v.patterns, func(p string) bool { return len(p) > 62 }) {
+		return nil, false
+	}
+	names, sets, complete := v.search(nil)
+	if len(names) < sets { // of some, all names that were met are taken
+		names, _, complete = v.search(v.passes())
+	}
+	return names, complete
+}
+
+// search tries two names for each state of the patterns, and one more for each
+// name that is taken and passes it: one of them is not taken, if there is one.
+// It says how many sets of patterns it has met.
+func (v *synthesis) search(passes map[string]int) (names []synthesized, sets int, complete bool) {
+	type node struct {
+		text string
+		at   []uint64
+	}
+	alphabet := letters(v.patterns, v.rests())
+	queue := []node{{"", v.start()}}
+	visits := make(map[string]int)
+	found := make(map[string]bool)
+	take := func(nd node) {
+		set, wanted := v.accepted(nd.at)
+		if wanted && !found[set] {
+			if found[set] = !v.taken[v.prefixes[0]+nd.text]; found[set] {
+				names = append(names, synthesized{v.prefixes[0] + nd.text, set})
+			}
+		}
+	}
+	for k := 0; k < len(queue); k++ {
+		if k == v.tries {
+			return names, len(found), false
+		}
+		nd := queue[k]
+		if nd.text != "" && !strings.HasSuffix(nd.text, ".") { // it would be an action without a name
+			take(nd)
+		}
+		for _, c := range alphabet {
+			next := v.step(nd.at, c)
+			key := keyAfter(c, next)
+			if !slices.ContainsFunc(next, func(at uint64) bool { return at != 0 }) || visits[key] >= 2+passes[key] {
+				continue
+			}
+			visits[key]++
+			queue = append(queue, node{nd.text + string(c), next})
+		}
+	}
+	if v.prefixes[0] != "" {
+		take(queue[0]) // an action can be empty
+	}
+	return names, len(found), true
+}
+
+// start is where the patterns are behind the prefixes, one after the other.
+func (v *synthesis) start() []uint64 {
+	var start []uint64
+	for _, prefix := range v.prefixes {
+		for _, p := range v.patterns {
+			at := spread(p, 1)
+			for _, c := range prefix {
+				at = step(p, at, c)
+			}
+			start = append(start, at)
+		}
+	}
+	return start
+}
+
+func (v *synthesis) step(at []uint64, c rune) []uint64 {
+	next := make([]uint64, len(at))
+	for i := range at {
+		next[i] = step(v.patterns[i%len(v.patterns)], at[i], c)
+	}
+	return next
+}
+
+// rests are what stands behind the first prefix in names that are taken.
+func (v *synthesis) rests() map[string]bool {
+	rests := make(map[string]bool)
+	for name := range v.taken {
+		if rest, ok := strings.CutPrefix(name, v.prefixes[0]); ok {
+			rests[rest] = true
+		}
+	}
+	return rests
+}
+
+// passes is by how many of the names that are taken one comes to a state.
+func (v *synthesis) passes() map[string]int {
+	passes := make(map[string]int)
+	for rest := range v.rests() {
+		at := v.start()
+		for _, c := range rest {
+			at = v.step(at, c)
+			passes[keyAfter(c, at)]++
+		}
+	}
+	return passes
+}
+
+// keyAfter is the key of a state to which a letter leads. What ends in a dot is
+// no name, and does not stand for one that comes to the same state.
+func keyAfter(c rune, at []uint64) string {
+	if c == '.' {
+		return "." + stateKey(at)
+	}
+	return stateKey(at)
+}
+
+// accepted is which of the patterns match, and whether such a name is wanted.
+func (v *synthesis) accepted(at []uint64) (set string, wanted bool) {
+	b := make([]byte, len(at))
+	for i := range at {
+		b[i] = '0'
+		if at[i]&(1<<len(v.patterns[i%len(v.patterns)])) != 0 {
+			b[i] = '1'
+		}
+	}
+	if v.apart == nil {
+		return string(b), slices.Contains(b, '1')
+	}
+	apart := v.apart(at)
+	return string(b) + apart, apart != ""
+}
+
+// letters are those of the patterns, and one before them that stands for all
+// others: no name that is taken has it and else letters of patterns only.
+func letters(patterns []string, taken map[string]bool) []rune {
+	all := strings.Join(patterns, "")
+	out := []rune{0}
+	for _, c := range all {
+		if c != '*' && c != '?' && !slices.Contains(out, c) {
+			out = append(out, c)
+		}
+	}
+	for out[0] = range others {
+		if !strings.ContainsRune(all, out[0]) && !spelt(taken, out) {
+			break
+		}
+	}
+	return out
+}
+
+// others are letters for names, those first that tools usually have.
+func others(yield func(rune) bool) {
+	for _, c := range "xzqjvwkbcdfghlmnprst0123456789_-" {
+		if !yield(c) {
+			return
+		}
+	}
+	for c := 'à'; yield(c); c++ {
+	}
+}
+
+// spelt reports whether a name has the first of the letters, and no letter but these.
+func spelt(names map[string]bool, letters []rune) bool {
+	for name := range names {
+		if strings.ContainsRune(name, letters[0]) && !strings.ContainsFunc(name, func(c rune) bool { return !slices.Contains(letters, c) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// step moves the positions of a pattern over one letter.
+func step(p string, at uint64, c rune) uint64 {
+	var next uint64
+	for i, r := range p {
+		switch {
+		case at&(1<<i) == 0:
+		case r == '*':
+			next |= 1 << i
+		case r == '?' || r == c:
+			next |= 1 << (i + utf8.RuneLen(r))
+		}
+	}
+	return spread(p, next)
+}
+
+// spread adds what is reached by stars that match nothing.
+func spread(p string, at uint64) uint64 {
+	for i := range len(p) {
+		if at&(1<<i) != 0 && p[i] == '*' {
+			at |= 1 << (i + 1)
+		}
+	}
+	return at
+}
+
+func stateKey(at []uint64) string {
+	var b []byte
+	for _, a := range at {
+		for s := 0; s < 64; s += 8 {
+			b = append(b, byte(a>>s))
+		}
+	}
+	return string(b)
+}
+
+// joint reports whether others of the names together are matched by just the
+// patterns that match a.
+func joint(a synthesized, names []synthesized) bool {
+	union := make([]byte, len(a.set))
+	for i := range union {
+		union[i] = '0'
+	}
+	for _, n := range names {
+		if n.set == a.set || !within(n.set, a.set) {
+			continue
+		}
+		for i := range union {
+			union[i] = max(union[i], n.set[i])
+		}
+	}
+	return string(union) == a.set
+}
+
+func within(a, b string) bool {
+	for i := range a {
+		if a[i] > b[i] {
+			return false
+		}
+	}
+	return true
+}

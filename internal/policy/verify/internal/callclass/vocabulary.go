@@ -1,0 +1,145 @@
+package callclass
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/petrigate/petrigate/gate"
+)
+
+// vocabulary is the tools and the actions that calls can have, and how a policy
+// names them.
+type vocabulary struct {
+	nets     []*Net
+	naming   *naming
+	extra    []gate.Tool         // names that assertions speak of
+	tools    []string            // physical names
+	isTool   map[string]bool     // these, and the further names that known tools have
+	known    map[string]bool     // names of tools that are known
+	supposed map[string]bool     // tools of which nobody knows whether they are there
+	complete bool                // there are no tools but those that are known and those that something names
+	action   map[string][]string // of a tool: actions that rules name
+	joint    map[string]bool     // tool.action that several others together stand for
+	listed   map[string]bool     // names that a net or an assertion speaks of
+	tries    int                 // of making up names
+	only     map[glob]bool       // patterns that names are made up for; nil: all
+}
+
+func (b *vocabulary) tool(name string) {
+	if !b.isTool[name] {
+		b.isTool[name] = true
+		b.tools = append(b.tools, name)
+	}
+}
+
+// mentions collects the tools and the actions that the policy speaks of.
+func (b *vocabulary) mentions() {
+	made := make(map[string]bool)
+	for i := range b.naming.maps {
+		made[b.naming.maps[i].As] = true
+		b.tool(b.naming.maps[i].Tool)
+	}
+	var dotted []string
+	name := func(t gate.Tool, made map[string]bool, rules bool) {
+		b.listed[t.Name] = true
+		action := t.Kind == gate.Plain && rules && strings.Contains(strings.TrimPrefix(t.Name, "."), ".")
+		switch {
+		case t.Kind == gate.Glob || made[t.Name] && !action:
+		case action:
+			dotted = append(dotted, t.Name)
+		default:
+			b.tool(t.Name)
+		}
+	}
+	for _, n := range b.nets {
+		names := made
+		if n.Info.Labels == nil {
+			names = make(map[string]bool)
+			for _, m := range n.Info.Maps {
+				names[m.As] = true
+				b.tool(m.Tool)
+			}
+		}
+		for _, t := range n.Info.Transitions {
+			for _, tool := range slices.Concat(t.Tools, t.Unless) {
+				name(tool, names, n.Info.Labels != nil)
+			}
+		}
+		for _, f := range n.Info.Free {
+			name(gate.Tool{Name: f}, names, n.Info.Labels != nil)
+		}
+	}
+	all := b.madeBy(made)
+	for _, t := range b.extra {
+		name(t, all, true)
+	}
+	for _, d := range dotted {
+		b.dotted(d)
+	}
+	if !b.complete {
+		b.suppose(dotted)
+	}
+}
+
+// suppose adds tools that are called as what else than a tool the policy speaks
+// of: an action, or what a map makes of a call.
+func (b *vocabulary) suppose(names []string) {
+	each := func(maps []gate.Map) {
+		for i := range maps {
+			if b.listed[maps[i].As] {
+				names = append(names, maps[i].As)
+			}
+		}
+	}
+	each(b.naming.maps)
+	for _, n := range b.nets {
+		each(n.Info.Maps)
+	}
+	for _, name := range names {
+		if !b.isTool[name] {
+			b.supposed[name] = true
+			b.tool(name)
+		}
+	}
+}
+
+// madeBy is made and the names that maps of nets give.
+func (b *vocabulary) madeBy(made map[string]bool) map[string]bool {
+	all := make(map[string]bool)
+	for name := range made {
+		all[name] = true
+	}
+	for _, n := range b.nets {
+		for _, m := range n.Info.Maps {
+			all[m.As] = true
+		}
+	}
+	return all
+}
+
+// dotted takes a name for the action of each tool that is known, and of what
+// stands before the first dot if nobody knows the tools.
+func (b *vocabulary) dotted(name string) {
+	if listed := b.actionsNamed(name); listed || b.known[name] {
+		return // or a known tool is called so
+	}
+	first := 1 + strings.IndexByte(name[1:], '.')
+	b.tool(name[:first])
+	b.actionsNamed(name)
+}
+
+// actionsNamed takes a name for the action of each tool of which it can be one.
+// It reports whether one of them is listed.
+func (b *vocabulary) actionsNamed(name string) (listed bool) {
+	for i := 1; i < len(name); i++ {
+		base, action := name[:i], name[i+1:]
+		if name[i] != '.' || !b.isTool[base] {
+			continue
+		}
+		listed = listed || b.known[base]
+		if !slices.Contains(b.action[base], action) {
+			b.action[base] = append(b.action[base], action)
+		}
+	}
+	return listed
+}

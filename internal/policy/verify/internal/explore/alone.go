@@ -1,0 +1,94 @@
+package explore
+
+import (
+	"slices"
+
+	"github.com/petrigate/petrigate/gate"
+)
+
+// lenient reports whether the net can plainly never block the effect: only
+// observers list its names, or transitions that need what is always there. What
+// calls can mean to the net has to be known, see [Model.Attract].
+func (n *Net) lenient(e int) bool {
+	for _, a := range n.meanings.List[e] {
+		if a.Free || n.names.Observed(a.Lists) {
+			continue
+		}
+		if !n.passes(e) {
+			return false
+		}
+	}
+	return len(n.free) == 0 || n.still || n.settles()
+}
+
+// passes reports whether the net blocks the effect in none of its states.
+func (n *Net) passes(e int) bool {
+	if n.still {
+		return n.begin(0, e).verdict != blocks
+	}
+	locals, ok := n.alone()
+	return ok && !slices.ContainsFunc(locals, func(l int) bool { return n.begin(l, e).verdict == blocks })
+}
+
+// settles reports whether the structural transitions fire at the start only:
+// a net in which they could run for ever blocks everything.
+func (n *Net) settles() bool {
+	for _, t := range n.free {
+		for _, a := range n.trans[t].In {
+			for u := range n.trans {
+				if len(n.Info.Transitions[u].Tools) > 0 && weight(n.trans[u].Out, a.Place) > weight(n.trans[u].In, a.Place) {
+					return false
+				}
+			}
+		}
+	}
+	return !n.locals[0].stuck
+}
+
+// alone are the states of the net over all calls and outcomes, whatever other
+// nets forbid. ok is false where there are many, or tokens can be in flight.
+func (n *Net) alone() (locals []int, ok bool) {
+	if n.wild {
+		return nil, false
+	}
+	if n.apart.effects != len(n.meanings.List) {
+		n.apart.locals, n.apart.ok = n.byItself()
+		n.apart.effects = len(n.meanings.List)
+	}
+	return n.apart.locals, n.apart.ok
+}
+
+func (n *Net) byItself() (locals []int, ok bool) {
+	for t := range n.trans {
+		def := &n.Info.Transitions[t]
+		if def.Deferred && !def.Observe || len(n.free) > 0 && !n.settles() {
+			return nil, false
+		}
+	}
+	locals, holds := []int{0}, []int{}
+	seen := map[int]bool{0: true}
+	visit := func(s int) {
+		if !seen[s] {
+			seen[s] = true
+			locals = append(locals, s)
+		}
+	}
+	for before := -1; before != len(locals)+len(holds); {
+		before = len(locals) + len(holds)
+		for k := 0; k < len(locals); k++ {
+			for e := range n.meanings.List {
+				b := n.begin(locals[k], e)
+				if visit(b.next); b.hold > 0 && !slices.Contains(holds, b.hold) {
+					holds = append(holds, b.hold)
+				}
+			}
+			for _, h := range holds {
+				visit(n.end(locals[k], h, gate.Success).next)
+			}
+			if len(locals) > maxLocals {
+				return nil, false
+			}
+		}
+	}
+	return locals, true
+}

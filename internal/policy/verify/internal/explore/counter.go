@@ -1,0 +1,166 @@
+package explore
+
+import (
+	"encoding/binary"
+	"slices"
+)
+
+// Large counters do not cost their size. A place that is taken from and put
+// into one token at a time, and that begins with many, can begin with few: the
+// policy behaves the same at every level of it but the outermost. Whether that
+// is so is checked and not assumed, see [Space.settled].
+
+// smallCounter is where a counter begins to be large.
+const smallCounter = 8
+
+// counter is the place of the net that is a large counter, -1.
+func (n *Net) counter() int {
+	found := -1
+	for i, p := range n.Info.Places {
+		if n.Info.Initial[p] > smallCounter {
+			if found >= 0 || !n.steady(i) {
+				return -1
+			}
+			found = i
+		}
+	}
+	return found
+}
+
+// steady reports whether only calls take from the place and put into it, one
+// token at a time and at once.
+func (n *Net) steady(place int) bool {
+	for i := range n.trans {
+		in, out := weight(n.trans[i].In, place), weight(n.trans[i].Out, place)
+		def := &n.Info.Transitions[i]
+		if in == 0 && out == 0 {
+			continue
+		}
+		if in > 1 || out > 1 || len(def.Tools) == 0 && def.Every == 0 || def.Deferred && !def.Observe {
+			return false
+		}
+	}
+	return true
+}
+
+// cap is the net with its counter at a smaller start, or the net itself.
+func (m *Model) cap(n *Net, to int) *Net {
+	p := n.counter()
+	if p < 0 || n.Info.Initial[n.Info.Places[p]] <= to {
+		return n
+	}
+	key := lowered{n.index, to}
+	if m.capped[key] == nil {
+		c := *n
+		c.locals, c.localID, c.begins = nil, make(map[string]int), nil
+		c.ends, c.key = make(map[endKey]*ended), nil
+		c.Info.Initial = map[string]int{}
+		for place, tokens := range n.Info.Initial {
+			c.Info.Initial[place] = tokens
+		}
+		c.Info.Initial[n.Info.Places[p]] = to
+		c.counterAt = p
+		c.start()
+		m.capped[key] = &c
+	}
+	return m.capped[key]
+}
+
+// settled reports whether the states at two levels of each shortened counter,
+// next to each other and away from its ends, are the same. Then the states at
+// any number of levels in between are that too: what the calls do does not
+// depend on the level there.
+func (s *Space) settled() bool {
+	for _, pos := range s.limits {
+		if !s.settledAt(pos) {
+			return false
+		}
+	}
+	return true
+}
+
+func (s *Space) settledAt(pos int) bool {
+	n := s.nets[pos]
+	place := n.counterAt
+	top := n.Info.Initial[n.Info.Places[place]]
+	mirror := n.mirrors(place, top)
+	margin := 0
+	for i := range n.trans {
+		if weight(n.trans[i].In, place) > 0 {
+			margin++
+		}
+	}
+	levels := make([]map[string]bool, top+1)
+	for k := range s.At {
+		words := s.state(int32(k))
+		m := n.locals[words[1+pos]].marking
+		level := m[place]
+		if level > top {
+			return false
+		}
+		if levels[level] == nil {
+			levels[level] = make(map[string]bool)
+		}
+		levels[level][s.without(words, pos, mirror)] = true
+	}
+	high := top
+	if slices.ContainsFunc(mirror, func(p int) bool { return p != place }) {
+		high = top - margin
+	}
+	for j := margin + 1; j <= high; j++ {
+		if equalSets(levels[j], levels[j-1]) {
+			return true
+		}
+	}
+	return false
+}
+
+// mirrors are the place and those that hold what it has not.
+func (n *Net) mirrors(place, top int) []int {
+	out := []int{place}
+	for p := range n.Info.Places {
+		if p == place || !n.steady(p) {
+			continue
+		}
+		opposite := true
+		for _, l := range n.locals {
+			opposite = opposite && l.marking[p]+l.marking[place] == top
+		}
+		if opposite {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// without is a state as a key, but for some places of one net.
+func (s *Space) without(words []uint32, pos int, places []int) string {
+	var k []byte
+	for i, w := range words {
+		if i != 1+pos {
+			k = append(k, byte(w), byte(w>>8), byte(w>>16), byte(w>>24))
+		}
+	}
+	l := &s.nets[pos].locals[words[1+pos]]
+	for p, tokens := range l.marking {
+		if !slices.Contains(places, p) {
+			k = binary.AppendUvarint(k, uint64(tokens))
+		}
+	}
+	for _, f := range l.flights {
+		k = binary.AppendUvarint(k, uint64(f))
+	}
+	return string(k)
+}
+
+func equalSets(a, b map[string]bool) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for k := range a {
+		if !b[k] {
+			return false
+		}
+	}
+	return true
+}

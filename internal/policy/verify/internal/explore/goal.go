@@ -1,0 +1,167 @@
+package explore
+
+import (
+	"slices"
+
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
+)
+
+// A Goal is calls of which it is asked whether they can always be reached.
+type Goal struct {
+	Likes   func(*callclass.Class) bool             // as far as a class tells it
+	ok      func(s *Space, k int32, class int) bool // a call of the class is one in the state
+	excused func(s *Space, k int32) bool            // in such a state it is right to stop; nil: nowhere
+}
+
+// anyGoal is met by whatever call is possible.
+func anyGoal() *Goal {
+	return &Goal{Likes: func(*callclass.Class) bool { return true }, ok: func(*Space, int32, int) bool { return true }}
+}
+
+// TaggedGoal is met by calls that likes wants, which the view of the space has
+// tagged as wanted.
+func TaggedGoal(likes func(*callclass.Class) bool) *Goal {
+	return &Goal{Likes: likes, ok: func(s *Space, _ int32, c int) bool { return s.classes[c].tag&Wanted != 0 }}
+}
+
+// admits reports whether a call of the class can begin in the state.
+func (s *Space) admits(k int32, c int) bool {
+	words := s.state(k)
+	for _, t := range s.classes[c].effects {
+		if s.nets[t.Net].begin(int(words[1+t.Net]), t.Meaning).verdict == blocks {
+			return false
+		}
+	}
+	return true
+}
+
+// Escapes reports, for each state, whether a successful continuation reaches
+// one in which the goal admits a call.
+//
+// Only calls of classes that may be made count. It is right to stop in a state
+// that is excused.
+func (s *Space) Escapes(g *Goal, may func(class int) bool) []bool {
+	good := make([]bool, len(s.At))
+	var queue []int32
+	for k := range s.At {
+		if g.excused != nil && g.excused(s, int32(k)) {
+			good[k] = true
+			queue = append(queue, int32(k))
+			continue
+		}
+		for c := range s.classes {
+			if may(c) && !s.classes[c].member.Waits && s.admits(int32(k), c) && g.ok(s, int32(k), c) {
+				good[k] = true
+				queue = append(queue, int32(k))
+				break
+			}
+		}
+	}
+	back := s.successful(may)
+	for len(queue) > 0 {
+		k := queue[0]
+		queue = queue[1:]
+		for _, from := range back[k] {
+			if !good[from] {
+				good[from] = true
+				queue = append(queue, from)
+			}
+		}
+	}
+	return good
+}
+
+// successful are the steps of successful continuations, backwards: a call in
+// flight succeeds, or a call begins and succeeds at once.
+func (s *Space) successful(may func(class int) bool) [][]int32 {
+	back := make([][]int32, len(s.At))
+	for _, e := range s.edges {
+		switch {
+		case e.by.kind == succeeds:
+			back[e.to] = append(back[e.to], e.from)
+		case e.by.kind == starts && may(int(e.by.arg)):
+			if to, ok := s.atOnce(e.from, e.by.arg); ok {
+				back[to] = append(back[to], e.from)
+			}
+		}
+	}
+	return back
+}
+
+// atOnce is the state when a call of the class has begun and succeeded, with
+// all that was in flight before still in flight, and nothing else: where calls
+// that only watch are taken for any number, one that has ended must not be left.
+func (s *Space) atOnce(k int32, c uint32) (to int32, ok bool) {
+	words := s.state(k)
+	next := slices.Clone(words[:1+len(s.nets)])
+	killed := make([]uint64, len(s.nets))
+	var holds []callclass.Effect
+	for _, t := range s.classes[c].effects {
+		b := s.nets[t.Net].begin(int(next[1+t.Net]), t.Meaning)
+		next[1+t.Net], killed[t.Net] = uint32(b.next), b.killed
+		if b.hold > 0 {
+			holds = append(holds, callclass.Effect{Net: t.Net, Meaning: b.hold})
+		}
+	}
+	opens := s.survivors(words[1+len(s.nets):], func(pos int) uint64 { return killed[pos] })
+	clear(killed)
+	for _, h := range holds {
+		e := s.nets[h.Net].end(int(next[1+h.Net]), h.Meaning, gate.Success)
+		next[1+h.Net], killed[h.Net] = uint32(e.next), e.killed
+	}
+	next = append(next, s.survivors(opens, func(pos int) uint64 { return killed[pos] })...)
+	to, ok = s.index[string(appendWords(nil, next))]
+	return to, ok
+}
+
+// Unhindered reports whether it is known of some call of the class that it can be
+// made, and that no net beyond the view ever refuses it.
+func (v *view) Unhindered(class int) bool {
+	c := &v.classes[class]
+	return c.sure && len(c.beyond) == 0
+}
+
+// surely reports whether it is known that a call of the class can be made.
+func (v *view) surely(class int) bool { return !v.classes[class].member.Unsure() }
+
+// again forgets of the states how they are reached, and finds it anew without
+// calls of which nobody knows that they can be made.
+func (s *Space) again() {
+	next := make([][]int, len(s.At))
+	for i, e := range s.edges {
+		if e.by.kind != starts || !s.classes[e.by.arg].member.Unsure() {
+			next[e.from] = append(next[e.from], i)
+		}
+	}
+	for k := range s.from {
+		s.from[k] = -1
+	}
+	for queue := []int32{0}; len(queue) > 0; queue = queue[1:] {
+		for _, i := range next[queue[0]] {
+			if e := s.edges[i]; e.to != 0 && s.from[e.to] < 0 {
+				s.from[e.to], s.by[e.to] = e.from, e.by
+				queue = append(queue, e.to)
+			}
+		}
+	}
+}
+
+// Hindering are nets beyond the view without which it would be known of one more
+// state that the goal can be reached from it: as few as there are.
+func (s *Space) Hindering(g *Goal, good []bool) []int {
+	var least []int
+	for i := range good {
+		for c := range s.classes {
+			beyond := s.classes[c].beyond
+			if k := int32(i); good[i] || len(beyond) == 0 || least != nil && len(beyond) >= len(least) || !s.admits(k, c) {
+				continue
+			}
+			to, made := s.atOnce(int32(i), uint32(c))
+			if made && good[to] || !s.classes[c].member.Waits && g.ok(s, int32(i), c) {
+				least = beyond
+			}
+		}
+	}
+	return least
+}

@@ -1,0 +1,169 @@
+package explore
+
+import (
+	"math/bits"
+	"slices"
+
+	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
+)
+
+// Questions about the tokens of one net.
+
+// Unbalanced looks for a state in which the net has another number of tokens than
+// it begins with, those in flight counted.
+func (m *Model) Unbalanced(net int) *Query {
+	start := 0
+	for _, tokens := range m.Nets[net].Info.Initial {
+		start += tokens
+	}
+	return &Query{Sole: -1, Tag: AnyCall, Start: goOn, state: func(s *Space, words []uint32) bool {
+		pos := s.view.at[net]
+		n := s.nets[pos]
+		return n.tokens(int(words[1+pos])) != start-m.Nets[net].saved(n)
+	}}
+}
+
+// MaxExclusive is how many places fit in the state of a monitor.
+const MaxExclusive = 32
+
+// Coinciding looks for a state in which two of the places of the net are marked.
+func (m *Model) Coinciding(net int, places []int) *Query {
+	n := m.Nets[net]
+	return &Query{
+		Sole: -1, Tag: AnyCall, Start: goOn,
+		state: func(s *Space, words []uint32) bool {
+			pos := s.view.at[net]
+			return bits.OnesCount32(words[0]|s.nets[pos].marked(int(words[1+pos]), places)) > 1
+		},
+		lost: func(s *Space, mon uint32, open *openType) uint32 {
+			for _, h := range open.holds {
+				if s.nets[h.Net].index == net {
+					mon |= n.released(h.Meaning, places)
+				}
+			}
+			return mon
+		},
+	}
+}
+
+// GatedGoal is met by a call that the net gates. It is right to stop where one of
+// the places is marked.
+func (m *Model) GatedGoal(net int, places []string) *Goal {
+	g := &Goal{
+		Likes: func(s *callclass.Class) bool { return s.Concerns(net) },
+		ok: func(s *Space, k int32, c int) bool {
+			pos := s.view.at[net]
+			for _, t := range s.classes[c].effects {
+				if t.Net == pos && s.nets[pos].begin(int(s.state(k)[1+pos]), t.Meaning).verdict == gates {
+					return true
+				}
+			}
+			return false
+		},
+	}
+	if places != nil {
+		g.excused = func(s *Space, k int32) bool {
+			pos := s.view.at[net]
+			n := s.nets[pos]
+			l := &n.locals[s.state(k)[1+pos]]
+			return slices.ContainsFunc(places, func(p string) bool { return l.marking[n.place[p]] > 0 })
+		}
+	}
+	return g
+}
+
+// saved is how many tokens a copy of the net begins without.
+func (n *Net) saved(c *Net) int {
+	if c == n {
+		return 0
+	}
+	place := n.Info.Places[c.counterAt]
+	return n.Info.Initial[place] - c.Info.Initial[place]
+}
+
+// tokens are those of a local state, with those in flight.
+func (n *Net) tokens(state int) int {
+	sum := 0
+	for _, tokens := range n.present(&n.locals[state]) {
+		sum += tokens
+	}
+	return sum
+}
+
+// marked is the set of those of the places that hold a token, tokens in flight
+// counted where they came from.
+func (n *Net) marked(state int, places []int) (set uint32) {
+	l := &n.locals[state]
+	for i, p := range places {
+		tokens := l.marking[p]
+		for t, flights := range l.flights {
+			tokens += flights * weight(n.trans[t].In, p)
+		}
+		if tokens > 0 {
+			set |= 1 << i
+		}
+	}
+	return set
+}
+
+// released is the set of those of the places to which an unknown outcome gives
+// back tokens though the call may still run.
+func (n *Net) released(hold int, places []int) (set uint32) {
+	for _, t := range n.held.list[hold].flights {
+		for i, p := range places {
+			if n.Info.Transitions[t].Release && weight(n.trans[t].In, p) > 0 {
+				set |= 1 << i
+			}
+		}
+	}
+	return set
+}
+
+// Budgeted finds a net in which each call that the tag wants takes, for good, from a
+// place that nothing fills and that begins with few enough tokens.
+func (m *Model) Budgeted(tag func(*callclass.Class) uint8, count int) (net int, ok bool) {
+	if m.Calls.Gap(nil, tag) != "" {
+		return 0, false
+	}
+	for _, n := range m.Nets {
+		if n.Info.Advisory {
+			continue
+		}
+		for p, name := range n.Info.Places {
+			if tokens := n.Info.Initial[name]; tokens > 0 && tokens <= count && m.pays(n, p, tag) {
+				return n.index, true
+			}
+		}
+	}
+	return 0, false
+}
+
+func (m *Model) pays(n *Net, place int, tag func(*callclass.Class) uint8) bool {
+	cost := make([]bool, len(n.trans))
+	for i := range n.trans {
+		in, out := weight(n.trans[i].In, place), weight(n.trans[i].Out, place)
+		if out > in {
+			return false
+		}
+		def := &n.Info.Transitions[i]
+		cost[i] = in > out && !def.Deferred && !def.Observe
+	}
+	kinds, gap := m.Calls.Kinds([]int{n.index}, tag)
+	if gap != "" {
+		return false
+	}
+	for _, s := range slices.Concat(m.Classes, kinds) {
+		if tag(s)&Wanted == 0 {
+			continue
+		}
+		paid := slices.ContainsFunc(s.Effects, func(tt callclass.Effect) bool {
+			return tt.Net == n.index && slices.ContainsFunc(n.meanings.List[tt.Meaning], func(a callclass.Ask) bool {
+				return !a.Free && len(a.Lists) > 0 && !slices.ContainsFunc(a.Lists, func(t int) bool { return !cost[t] })
+			})
+		})
+		if !paid {
+			return false
+		}
+	}
+	return true
+}

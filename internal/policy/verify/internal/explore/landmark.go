@@ -1,0 +1,214 @@
+package explore
+
+import (
+	"slices"
+
+	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
+)
+
+// A ground is calls, and the nets that they have an effect on.
+type ground struct {
+	nets  []*Net
+	calls [][]callclass.Effect // by call: net, effect
+	users [][]callclass.Effect // by net: call, effect
+	fails bool                 // a call that begins may have any outcome; otherwise it succeeds
+
+	marked, opened []int // calls and nets that were looked at in this round
+	round          int
+}
+
+func newGround(nets []*Net, calls [][]callclass.Effect) *ground {
+	g := &ground{nets: nets, calls: calls, users: make([][]callclass.Effect, len(nets))}
+	for c, effects := range calls {
+		for _, t := range effects {
+			g.users[t.Net] = append(g.users[t.Net], callclass.Effect{Net: c, Meaning: t.Meaning})
+		}
+	}
+	g.marked, g.opened = make([]int, len(calls)), make([]int, len(nets))
+	return g
+}
+
+// A landmark is a set of calls one of which every run to the goal has.
+type landmark struct {
+	calls  []int
+	nets   []int // that made it one: they block all calls of the landmark it is there for
+	parent int   // that landmark, -1
+}
+
+// landmarks are those of the runs from a state to a call of the goal. Where all
+// calls of a landmark are blocked by a net, a call is needed before that moves
+// this net. What is needed by the last landmark, and cannot be had, is no
+// landmark any more: then nothing leads to the goal and ok is false.
+//
+// The goal does not mind the net sole.
+func (g *ground) landmarks(state []int, goal []int, sole int) (found []landmark, ok bool) {
+	g.round++
+	found = append(found, landmark{calls: goal, parent: -1})
+	for k := 0; k < len(found); k++ {
+		if k > 0 {
+			sole = -1
+		}
+		for _, nets := range g.barriers(state, found[k].calls, sole) {
+			if len(nets) == 1 && g.opened[nets[0]] == g.round {
+				continue
+			}
+			var openers []int
+			for _, n := range nets {
+				g.opened[n] = g.round
+				openers = g.open(openers, state[n], n)
+			}
+			found = append(found, landmark{openers, nets, k})
+			if len(openers) == 0 {
+				return found, false
+			}
+		}
+	}
+	return found, true
+}
+
+// barriers are sets of nets each of which has to move before any of the calls
+// is admitted: single ones that block all calls, or one for each call. There
+// are none where a call is not blocked.
+func (g *ground) barriers(state []int, calls []int, sole int) [][]int {
+	var common, each []int
+	fresh := false
+	for i, c := range calls {
+		first := -1
+		var blocking []int
+		for _, t := range g.calls[c] {
+			if t.Net != sole && g.nets[t.Net].begin(state[t.Net], t.Meaning).verdict == blocks {
+				if blocking = append(blocking, t.Net); first < 0 {
+					first = t.Net
+				}
+			}
+		}
+		if first < 0 {
+			return nil
+		}
+		if i == 0 {
+			common = blocking
+		} else {
+			common = slices.DeleteFunc(common, func(n int) bool { return !slices.Contains(blocking, n) })
+		}
+		if !slices.Contains(each, first) {
+			each = append(each, first)
+			fresh = fresh || g.opened[first] != g.round
+		}
+	}
+	var out [][]int
+	for _, n := range common {
+		out = append(out, []int{n})
+	}
+	if len(out) == 0 && fresh {
+		out = append(out, each)
+	}
+	return out
+}
+
+// open adds the calls that move a net out of its local state.
+func (g *ground) open(calls []int, local, n int) []int {
+	for _, u := range g.users[n] {
+		b := g.nets[n].begin(local, u.Meaning)
+		if b.verdict == blocks {
+			continue
+		}
+		moves := b.next != local || b.hold != 0
+		if !g.fails {
+			moves = g.nets[n].success(local, u.Meaning) != local
+		}
+		if moves && !slices.Contains(calls, u.Net) {
+			calls = append(calls, u.Net)
+		}
+	}
+	return calls
+}
+
+// count is how many calls a run has at least that has one of each landmark.
+func (g *ground) count(found []landmark) int {
+	count := 0
+	g.round++
+	for _, l := range found {
+		if !slices.ContainsFunc(l.calls, func(c int) bool { return g.marked[c] == g.round }) {
+			count++
+			for _, c := range l.calls {
+				g.marked[c] = g.round
+			}
+		}
+	}
+	return count
+}
+
+// ground is that of all classes.
+func (m *Model) ground() *ground {
+	if m.all == nil {
+		calls := make([][]callclass.Effect, len(m.Classes))
+		for i, s := range m.Classes {
+			calls[i] = s.Effects
+		}
+		m.all = newGround(m.Nets, calls)
+		m.all.fails = true
+	}
+	return m.all
+}
+
+// seed is the nets that a run to the goal of the query meets, as far as that is
+// plain. Where no run leads there they are nets that forbid it, and barred is
+// true: over all outcomes and interleavings.
+func (m *Model) seed(q *Query) (nets []int, barred bool) {
+	var goal []int
+	for i, s := range m.Classes {
+		if q.Tag(s)&Wanted != 0 {
+			goal = append(goal, i)
+		}
+	}
+	if len(goal) == 0 {
+		return nil, false
+	}
+	found, ok := m.ground().landmarks(make([]int, len(m.Nets)), goal, -1)
+	if !ok {
+		for k := len(found) - 1; k > 0; k = found[k].parent {
+			nets = append(nets, found[k].nets...)
+		}
+	} else {
+		for _, l := range found[1:] {
+			nets = append(nets, l.nets...)
+		}
+	}
+	slices.Sort(nets)
+	return slices.Compact(nets), !ok
+}
+
+// Barred says that the query is never met, where that is plain.
+func (m *Model) Barred(q *Query) answer {
+	nets, barred := m.seed(q)
+	if !barred || m.Calls.Gap(nets, q.Tag) != "" || m.Yielding(nets) != "" || !m.view(nets, ViewOptions{Tag: q.Tag}).barred() {
+		return answer{} // a call of an open tool may do what no listed one does
+	}
+	return answer{Result: Proved, Nets: nets}
+}
+
+// barred reports whether the nets plainly forbid what the query wants, over all
+// outcomes and interleavings.
+func (v *view) barred() bool {
+	g := newGround(v.nets, v.calls())
+	g.fails = true
+	var goal []int
+	for c := range v.classes {
+		if v.classes[c].tag&Wanted != 0 {
+			goal = append(goal, c)
+		}
+	}
+	if len(goal) == 0 {
+		return false
+	}
+	_, ok := g.landmarks(make([]int, len(v.nets)), goal, -1)
+	return !ok
+}
+
+func (v *view) calls() [][]callclass.Effect {
+	calls := make([][]callclass.Effect, len(v.classes))
+	for i := range v.classes {
+		calls[i] = v.classes[i].effects
+	}
+	return calls
+}

@@ -1,0 +1,244 @@
+package explore
+
+import (
+	"slices"
+
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
+)
+
+// A Trap answers whether a state can be reached from which a goal cannot.
+type Trap struct {
+	Result   Result // Proved: there is none
+	Moves    []Move // Refuted: they lead into it
+	Nets     []int  // Refuted: they forbid the goal from there on; none of them can be left out
+	Why      string // Unknown: the reason
+	Supposed string // Unknown: the tool of which it depends whether it is there
+}
+
+// Deadlock looks for a state from which no call of the nets is possible any more.
+func (s *Space) Deadlock() Trap {
+	if why := s.model.Calls.Gap(s.numbers(), nil); why != "" {
+		return Trap{Why: why}
+	}
+	return s.Lock(anyGoal())
+}
+
+// Lock looks for a state that is not excused and from which no successful
+// continuation reaches the goal.
+func (s *Space) Lock(g *Goal) Trap {
+	good := s.Escapes(g, s.surely)
+	if !slices.Contains(good, false) {
+		return Trap{Result: Proved}
+	}
+	unsure := s.leastSure()
+	if unsure != nil {
+		good = s.Escapes(g, func(int) bool { return true })
+		s.again()
+	}
+	k := s.locked(good)
+	if k < 0 {
+		var d Trap
+		d.Why, d.Supposed = s.model.Calls.Doubt(unsure, "it depends on whether there is a tool ")
+		return d
+	}
+	ms, made := s.moves(s.path(k))
+	if !made {
+		return Trap{Why: WhyNoRun}
+	}
+	ms = s.settleSurplus(ms, k)
+	nets := s.locking(ms, g.Likes)
+	if ms, made = s.real(ms, nets, g.Likes); !made {
+		return Trap{Why: WhyLong}
+	}
+	return Trap{Result: Refuted, Moves: Tidy(ms, nil), Nets: nets}
+}
+
+// locked is a state that is not good and that is reached, -1 if there is none.
+// Where there is one, there is one with nothing in flight: it is what comes of it
+// when all that is in flight succeeds.
+func (s *Space) locked(good []bool) int32 {
+	found := int32(-1)
+	for i := range good {
+		k := int32(i)
+		if good[i] || k > 0 && s.from[k] < 0 {
+			continue
+		}
+		if len(s.opens(k)) == 0 {
+			return k
+		}
+		if found < 0 {
+			found = k
+		}
+	}
+	return found
+}
+
+// leastSure is a call of which nobody knows that it can be made; one of unknown
+// arguments if there is one.
+func (s *Space) leastSure() *callclass.Class {
+	var ms []Move
+	for _, c := range s.classes {
+		ms = append(ms, Move{Class: c.member})
+	}
+	return UnsureOf(ms)
+}
+
+// settleSurplus lets the calls fail that the run has in flight and the state
+// has not: a space does not tell apart how many watch.
+func (s *Space) settleSurplus(ms []Move, k int32) []Move {
+	r := s.newRun()
+	r.play(ms)
+	left := slices.Clone(s.opens(k))
+	ms = slices.Clone(ms)
+	for i, c := range r.calls {
+		if len(c.holds) == 0 {
+			continue
+		}
+		at := slices.IndexFunc(left, func(id uint32) bool { return s.is(c, id) })
+		if at < 0 {
+			ms = append(ms, Move{Call: i, End: gate.Failure})
+		} else if !s.types[left[at]].many {
+			left = slices.Delete(left, at, at+1)
+		}
+	}
+	return ms
+}
+
+// real is the run with the counters as they are written, after which the nets
+// forbid what likes wants.
+func (s *Space) real(ms []Move, nets []int, likes func(*callclass.Class) bool) ([]Move, bool) {
+	if len(s.limits) == 0 {
+		return ms, true
+	}
+	m, calls := s.model, s.callsOf(likes)
+	holds := func(ms []Move) bool {
+		_, stopped := m.Replay(ms)
+		return stopped < 0 && m.locks(m.Nets, calls, ms, nets, likes)
+	}
+	if holds(ms) {
+		return ms, true
+	}
+	longer, ok := s.lengthenTo(ms, holds)
+	if short := shorten(longer); ok && holds(short) {
+		return short, true
+	}
+	return longer, ok
+}
+
+// locking is a set of nets of which none can be left out, that forbid every
+// call that likes wants, from where the run ends.
+func (s *Space) locking(ms []Move, likes func(*callclass.Class) bool) []int {
+	nets := s.numbers()
+	calls := s.callsOf(likes)
+	for i := 0; i < len(nets); {
+		fewer := slices.Delete(slices.Clone(nets), i, i+1)
+		if s.model.locks(s.numbered(), calls, ms, fewer, likes) {
+			nets = fewer
+			continue
+		}
+		i++
+	}
+	return nets
+}
+
+// numbers are the numbers of the nets of the view.
+func (v *view) numbers() []int {
+	var out []int
+	for _, n := range v.nets {
+		out = append(out, n.index)
+	}
+	return out
+}
+
+// numbered are the nets of the view by their number.
+func (v *view) numbered() []*Net { return v.newRun().nets }
+
+// locks reports whether some of the nets alone forbid, after the run, every one
+// of the calls that likes wants, though all calls succeed.
+func (m *Model) locks(all []*Net, calls []*callclass.Class, ms []Move, nets []int, likes func(*callclass.Class) bool) bool {
+	r := &run{model: m, nets: make([]*Net, len(m.Nets)), local: make([]int, len(m.Nets))}
+	for _, n := range nets {
+		r.nets[n] = all[n]
+	}
+	if r.play(ms); r.long {
+		return false
+	}
+	runs, seen := []*run{r}, map[string]bool{r.key(): true}
+	for k, asked := 0, -askEvery; k < len(runs); k++ {
+		if k == m.Limit || m.due(&asked, k) {
+			return false
+		}
+		m.States++
+		next, found := runs[k].continuations(calls, likes)
+		if found {
+			return false
+		}
+		for _, n := range next {
+			if key := n.key(); !seen[key] {
+				seen[key] = true
+				runs = append(runs, n)
+			}
+		}
+	}
+	return true
+}
+
+// callsOf are the classes that touch a net of the view, those apart that likes
+// wants.
+func (v *view) callsOf(likes func(*callclass.Class) bool) []*callclass.Class {
+	var out []*callclass.Class
+	kinds, _ := v.model.Calls.Kinds(v.numbers(), func(s *callclass.Class) uint8 {
+		if likes(s) {
+			return Wanted
+		}
+		return 0
+	})
+	for _, s := range slices.Concat(v.model.Classes, kinds) {
+		if slices.ContainsFunc(s.Effects, func(t callclass.Effect) bool { return v.at[t.Net] >= 0 }) {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// stands reports whether all nets let the run happen.
+func (m *Model) stands(ms []Move) bool {
+	_, stopped := m.Replay(ms)
+	return stopped < 0
+}
+
+// LockOfOne looks for a single net that, in some state, forbids for ever every
+// call of the group that likes wants: such as a limit that is used up.
+func (m *Model) LockOfOne(nets, group []int, likes func(*callclass.Class) bool) Trap {
+	in := make([]bool, len(m.Nets))
+	for _, n := range group {
+		in[n] = true
+	}
+	tag := func(s *callclass.Class) uint8 {
+		if !s.Waits && likes(s) && slices.ContainsFunc(s.Effects, func(t callclass.Effect) bool { return in[t.Net] }) {
+			return Wanted
+		}
+		return 0
+	}
+	for _, n := range nets {
+		if m.Calls.Gap([]int{n}, tag) != "" {
+			continue
+		}
+		w := m.Whole([]int{n}, ViewOptions{Tag: tag, Limit: min(m.Limit, GroupLimit)})
+		if w == nil {
+			continue
+		}
+		d := w.Lock(TaggedGoal(likes))
+		if d.Result == Refuted && d.Moves != nil && m.stands(d.Moves) {
+			return d
+		}
+	}
+	return Trap{}
+}
+
+// Callless reports whether the nets are about no call; the clock makes none.
+func (m *Model) Callless(nets []int) bool {
+	calls := m.view(nets, ViewOptions{}).callsOf(func(*callclass.Class) bool { return true })
+	return !slices.ContainsFunc(calls, func(s *callclass.Class) bool { return !s.Waits })
+}

@@ -1,0 +1,332 @@
+package explore
+
+import (
+	"encoding/binary"
+	"slices"
+
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
+)
+
+// A planner looks for the shortest run in which every call succeeds before
+// the next begins, people agree, and the last call is one that is wanted.
+type planner struct {
+	*view
+	*ground
+	start  []int // where the run begins; nil: at the start of all nets
+	goal   []int // classes with which the plan may end
+	index  map[string]int32
+	states [][]int
+	from   []int32
+	by     []int
+	length []int     // calls that lead to a state
+	queue  [][]int32 // states by the least length of a plan through them
+	least  int       // the one that is looked at
+	key    []byte
+	sole   int // position of the net that is to refuse or ask alone; -1: a wanted call is to be admitted
+}
+
+// Plan is the shortest successful run to a call with the tag. found.result is
+// Refuted where there is one, Proved where there is none.
+func (m *Model) Plan(tag func(*callclass.Class) uint8, witnessed bool) answer {
+	q := &Query{Tag: tag, Sole: -1}
+	nets, _ := m.seed(q)
+	return m.planFor(q, nets, ViewOptions{Tag: tag, witnessed: witnessed, Limit: m.Limit})
+}
+
+// planFor is the shortest successful run to a call that the query wants.
+func (m *Model) planFor(q *Query, nets []int, o ViewOptions) answer {
+	for {
+		v := m.view(nets, o)
+		p := m.newPlanner(v, q.Sole)
+		path, ok := p.search(o)
+		if !ok {
+			return answer{Result: Unknown, Why: m.Spent()}
+		}
+		if path == nil {
+			return answer{Result: Proved, Nets: nets}
+		}
+		ms := p.moves(path)
+		stopped := m.Objection(q, ms)
+		if stopped < 0 {
+			return answer{Result: Refuted, Moves: ms}
+		}
+		if slices.Contains(nets, stopped) {
+			return answer{Result: Unknown, Why: "a plan does not hold in the nets that it was made of"}
+		}
+		nets = append(nets, stopped)
+		slices.Sort(nets)
+	}
+}
+
+func (m *Model) newPlanner(v *view, sole int) *planner {
+	p := &planner{view: v, ground: newGround(v.nets, v.calls()), sole: -1, index: make(map[string]int32)}
+	if sole >= 0 {
+		p.sole = v.at[sole]
+	}
+	for c := range v.classes {
+		if p.wants(c) {
+			p.goal = append(p.goal, c)
+		}
+	}
+	return p
+}
+
+// search finds the classes of a shortest plan; nil where there is none. ok is
+// false where the limit was reached. States come in the order of the least
+// length that a plan through them can have, see [ground.landmarks].
+func (p *planner) search(o ViewOptions) (path []int, ok bool) {
+	limit := p.bound(o)
+	defer func() { p.model.visited(p.view, len(p.states)) }()
+	start := p.start
+	if start == nil {
+		start = make([]int, len(p.view.nets))
+	}
+	p.visit(start, -1, -1)
+	for asked := -askEvery; p.least < len(p.queue); {
+		k, some := p.pop()
+		if !some {
+			p.least++
+			continue
+		}
+		if len(p.states) > limit || p.model.due(&asked, len(p.states)) {
+			return nil, false
+		}
+		for _, c := range p.goal {
+			if p.meets(p.states[k], c) {
+				return append(p.path(k), c), true
+			}
+		}
+		for _, c := range p.promising(p.states[k]) {
+			p.visit(p.after(p.states[k], c), k, c)
+		}
+	}
+	return nil, true
+}
+
+// pop takes a state from the queue: of those that came last.
+func (p *planner) pop() (k int32, ok bool) {
+	q := p.queue[p.least]
+	if len(q) == 0 {
+		return 0, false
+	}
+	p.queue[p.least] = q[:len(q)-1]
+	return q[len(q)-1], true
+}
+
+// visit puts a state into the queue, unless it is there and no shorter way
+// leads to it, or it leads nowhere.
+func (p *planner) visit(state []int, from int32, by int) {
+	key := p.key[:0]
+	for _, l := range state {
+		key = binary.LittleEndian.AppendUint32(key, uint32(l))
+	}
+	p.key = key
+	length := 0
+	if from >= 0 {
+		length = p.length[from] + 1
+	}
+	k, ok := p.index[string(key)]
+	switch {
+	case ok && p.length[k] <= length:
+		return
+	case ok:
+		p.from[k], p.by[k], p.length[k] = from, by, length
+	default:
+		k = int32(len(p.states))
+		p.index[string(key)] = k
+		p.states, p.from = append(p.states, state), append(p.from, from)
+		p.by, p.length = append(p.by, by), append(p.length, length)
+	}
+	found, ok := p.landmarks(state, p.goal, p.sole)
+	if !ok {
+		return
+	}
+	least := max(p.least, length+p.count(found))
+	for len(p.queue) <= least {
+		p.queue = append(p.queue, nil)
+	}
+	p.queue[least] = append(p.queue[least], k)
+}
+
+func (p *planner) path(k int32) []int {
+	var out []int
+	for ; p.from[k] >= 0; k = p.from[k] {
+		out = append(out, p.by[k])
+	}
+	slices.Reverse(out)
+	return out
+}
+
+// wants reports whether the plan may end with the class.
+func (p *planner) wants(c int) bool {
+	if p.sole < 0 {
+		return p.classes[c].tag&Wanted != 0
+	}
+	return !p.classes[c].member.Waits && slices.ContainsFunc(p.classes[c].effects, func(t callclass.Effect) bool { return t.Net == p.sole })
+}
+
+// meets reports whether the plan can end with the class in the state.
+func (p *planner) meets(state []int, c int) bool {
+	b := p.blocker(state, c)
+	if p.sole < 0 {
+		return b < 0
+	}
+	if b >= 0 {
+		return b == p.sole
+	}
+	asks := 0
+	alone := false
+	for _, t := range p.classes[c].effects {
+		if p.view.nets[t.Net].begin(state[t.Net], t.Meaning).manual {
+			asks++
+			alone = alone || t.Net == p.sole
+		}
+	}
+	return alone && asks == 1
+}
+
+// blocker is the position of a net that blocks the class, -1 if none does; the
+// one that is to do it alone only where no other does.
+func (p *planner) blocker(state []int, c int) int {
+	sole := -1
+	for _, t := range p.classes[c].effects {
+		if p.view.nets[t.Net].begin(state[t.Net], t.Meaning).verdict == blocks {
+			if t.Net != p.sole {
+				return t.Net
+			}
+			sole = t.Net
+		}
+	}
+	return sole
+}
+
+// after is the state when a call of the class has succeeded.
+func (p *planner) after(state []int, c int) []int {
+	next := slices.Clone(state)
+	for _, t := range p.classes[c].effects {
+		next[t.Net] = p.view.nets[t.Net].success(state[t.Net], t.Meaning)
+	}
+	return next
+}
+
+// success is the local state when a call has begun and succeeded, with no
+// other in flight.
+func (n *Net) success(state, effect int) int {
+	b := n.begin(state, effect)
+	if b.hold == 0 {
+		return b.next
+	}
+	return n.end(b.next, b.hold, gate.Success).next
+}
+
+// promising are the classes that have to be tried in a state. All that can be
+// called would do; but of calls that do not meet in any net the order does not
+// matter, so it is enough to look at those that can help the goal, at those
+// that interfere with them, and so on (a strong stubborn set).
+func (p *planner) promising(state []int) []int {
+	in := make([]bool, len(p.classes))
+	var queue, enabled []int
+	push := func(c int) {
+		if !in[c] {
+			in[c] = true
+			queue = append(queue, c)
+		}
+	}
+	concerning := func(net int) {
+		for _, t := range p.users[net] {
+			push(t.Net)
+		}
+	}
+	for c := range p.classes {
+		if p.wants(c) {
+			push(c)
+		}
+	}
+	if p.sole >= 0 {
+		p.help(state, concerning)
+	}
+	for len(queue) > 0 {
+		c := queue[0]
+		queue = queue[1:]
+		if b := p.blocker(state, c); b >= 0 {
+			concerning(b)
+			continue
+		}
+		enabled = append(enabled, c)
+		for _, t := range p.classes[c].effects {
+			concerning(t.Net)
+		}
+	}
+	slices.Sort(enabled)
+	return enabled
+}
+
+// help looks at what a plan needs that ends with a refusal, or a question, of
+// one net alone: another net must let the call pass, or its own state must
+// change. Where others ask too, anything may help.
+func (p *planner) help(state []int, concerning func(net int)) {
+	for c := range p.classes {
+		if !p.wants(c) {
+			continue
+		}
+		if b := p.blocker(state, c); b >= 0 && b != p.sole {
+			concerning(b)
+			continue
+		}
+		for _, t := range p.classes[c].effects {
+			concerning(t.Net)
+		}
+	}
+}
+
+// moves are the calls of a plan.
+func (p *planner) moves(path []int) []Move {
+	var ms []Move
+	for i, c := range path {
+		ms = append(ms, Move{Call: i, Class: p.classes[c].member})
+		if i < len(path)-1 {
+			ms = append(ms, Move{Call: i, End: gate.Success})
+		}
+	}
+	return ms
+}
+
+// A Detour asks for the shortest run of successful calls that ends with one call,
+// from a state of a session.
+type Detour struct {
+	Goal      *callclass.Class
+	From      []*gate.NetData             // by net
+	Offers    func(*callclass.Class) bool // the tool is there to be called
+	Witnessed bool                        // only calls of tools and with arguments that are known
+	Limit     int                         // states
+}
+
+// Detour is the classes of calls of the run before its last, as some nets see it;
+// nil where there is none.
+func (m *Model) Detour(nets []int, d *Detour) (plan []*callclass.Class, complete bool) {
+	o := ViewOptions{witnessed: d.Witnessed, Limit: d.Limit}
+	v := m.view(nets, o)
+	v.classes = slices.DeleteFunc(v.classes, func(c class) bool { return !d.Offers(c.member) })
+	goal := class{member: d.Goal, tag: Wanted}
+	for _, effect := range d.Goal.Effects {
+		if at := v.at[effect.Net]; at >= 0 {
+			effect.Net = at
+			goal.effects = append(goal.effects, effect)
+		}
+	}
+	v.classes = append(v.classes, goal)
+	p := m.newPlanner(v, -1)
+	for i, n := range v.nets {
+		p.start = append(p.start, n.internData(d.From[nets[i]]))
+	}
+	path, complete := p.search(o)
+	if path == nil {
+		return nil, complete
+	}
+	plan = make([]*callclass.Class, 0, len(path))
+	for _, c := range path[:len(path)-1] {
+		plan = append(plan, v.classes[c].member)
+	}
+	return plan, true
+}

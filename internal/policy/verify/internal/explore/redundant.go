@@ -1,0 +1,130 @@
+package explore
+
+import (
+	"slices"
+
+	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
+)
+
+// A redundancy is a net that never changes a verdict, and the nets that forbid
+// before it does.
+type redundancy struct {
+	Net     int
+	Because []int
+}
+
+// Minimal leaves nets out as long as the query is still never met.
+func (m *Model) Minimal(q *Query, nets []int) []int {
+	nets = slices.Clone(nets)
+	for i := 0; i < len(nets); {
+		fewer := slices.Delete(slices.Clone(nets), i, i+1)
+		if !m.Stop() && m.forbid(q, fewer) {
+			nets = fewer
+			continue
+		}
+		i++
+	}
+	return nets
+}
+
+// forbid reports whether the nets alone admit no call that the query wants.
+func (m *Model) forbid(q *Query, nets []int) bool {
+	v := m.view(nets, ViewOptions{Tag: q.Tag})
+	if m.Calls.Gap(nets, q.Tag) == "" && v.barred() {
+		return true
+	}
+	if path, ok := m.newPlanner(v, -1).search(ViewOptions{Limit: m.Limit}); ok && path != nil {
+		return false
+	}
+	s, why := m.settle(q, nets, ViewOptions{Tag: q.Tag, Limit: m.Limit})
+	return why == "" && s.hit < 0
+}
+
+// AllRedundant finds nets that can be left out, all of them together. Of two
+// that say the same, the later one goes.
+func (m *Model) AllRedundant() []redundancy {
+	var out []redundancy
+	until := m.effort + redundantEffort
+	for i := len(m.Nets) - 1; i >= 0 && !m.Stop(); i-- {
+		each := max(redundantLeastEach, min(redundantMostEach, until-m.effort))
+		if because, ok := m.redundant(i, each); ok {
+			m.off[i] = true
+			out = append(out, redundancy{i, because})
+		}
+	}
+	slices.Reverse(out)
+	return out
+}
+
+// Bounds of the effort of finding redundant nets: for all of them, and for each
+// at most and at least. Where it ends a net is taken for useful: to say so of a
+// useless one does no harm.
+const (
+	redundantEffort    = 200_000
+	redundantMostEach  = 40_000
+	redundantLeastEach = 2_000
+)
+
+// redundant reports whether the net never changes a verdict, and the nets that
+// are before it.
+func (m *Model) redundant(n, effort int) (because []int, ok bool) {
+	if m.Nets[n].Info.Validate != nil {
+		return nil, false // it judges arguments, and those are not looked at here
+	}
+	if m.Nets[n].Info.Advisory || m.Nets[n].Info.Recovery != nil {
+		return nil, false // which nets yield depends on it
+	}
+	if m.Nets[n].Info.Shadow || m.Calls.Gap([]int{n}, nil) != "" {
+		return nil, false
+	}
+	if m.Calls.Deny && slices.ContainsFunc(m.Classes, func(s *callclass.Class) bool { return m.solely(s, n) }) {
+		return nil, false
+	}
+	r := m.newRun()
+	for _, i := range m.byNet[n] {
+		if m.Classes[i].Waits {
+			continue
+		}
+		blocking, asking := r.judge(m.Classes[i])
+		if m.notAlone(n, blocking, asking, m.Classes[i]) < 0 {
+			return nil, false
+		}
+	}
+	q := &Query{Sole: n}
+	o := ViewOptions{about: n + 1, Limit: m.Limit, until: m.effort + effort}
+	plan := answer{Result: Proved, Nets: []int{n}}
+	if m.Nets[n].counter() < 0 { // a plan that uses up a large counter would be long
+		plan = m.planFor(q, plan.Nets, o)
+	}
+	if plan.Result != Proved {
+		return nil, false
+	}
+	f := m.neverOf(q, plan.Nets, o)
+	if f.Result != Proved {
+		return nil, false
+	}
+	because = m.minimalWith(q, f.Nets, n)
+	return slices.DeleteFunc(because, func(i int) bool { return i == n }), true
+}
+
+// solely reports whether the default would deny the call without the net.
+func (m *Model) solely(s *callclass.Class, n int) bool {
+	return slices.Contains(s.Knowers, n) && !slices.ContainsFunc(s.Knowers, func(k int) bool { return k != n && !m.off[k] })
+}
+
+// minimalWith leaves nets out but for one.
+func (m *Model) minimalWith(q *Query, nets []int, keep int) []int {
+	nets = slices.Clone(nets)
+	for i := 0; i < len(nets); {
+		fewer := slices.Delete(slices.Clone(nets), i, i+1)
+		if nets[i] != keep {
+			o := ViewOptions{about: keep + 1, Limit: m.Limit, until: m.effort + redundantMostEach}
+			if s, why := m.settle(q, fewer, o); why == "" && s.hit < 0 {
+				nets = fewer
+				continue
+			}
+		}
+		i++
+	}
+	return nets
+}

@@ -1,0 +1,295 @@
+package explore
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
+)
+
+// A run is one session, followed call by call.
+type run struct {
+	model *Model
+	nets  []*Net // by number; nil: not followed
+	local []int
+	calls []*live
+	long  bool // it repeats more calls than were played: it is not followed to its end
+}
+
+// A live call is one that was admitted.
+type live struct {
+	class *callclass.Class
+	holds []callclass.Effect // by number of the net
+	ended bool
+}
+
+// newRun follows all nets, with the numbers as they are written.
+func (m *Model) newRun() *run {
+	r := &run{model: m, nets: slices.Clone(m.Nets), local: make([]int, len(m.Nets))}
+	for i, off := range m.off {
+		if off {
+			r.nets[i] = nil
+		}
+	}
+	return r
+}
+
+// newRun follows the nets of the view only.
+func (v *view) newRun() *run {
+	r := &run{model: v.model, nets: make([]*Net, len(v.model.Nets)), local: make([]int, len(v.model.Nets))}
+	for _, n := range v.nets {
+		r.nets[n.index] = n
+	}
+	return r
+}
+
+// judge is what the nets say of a call now.
+func (r *run) judge(s *callclass.Class) (blocking, asking []int) {
+	for _, t := range s.Effects {
+		if n := r.nets[t.Net]; n != nil {
+			b := n.begin(r.local[t.Net], t.Meaning)
+			if b.verdict == blocks {
+				blocking = append(blocking, t.Net)
+			}
+			if b.manual {
+				asking = append(asking, t.Net)
+			}
+		}
+	}
+	return blocking, asking
+}
+
+// begin admits a call that no net blocks.
+func (r *run) begin(s *callclass.Class) {
+	c := &live{class: s}
+	for _, t := range s.Effects {
+		n := r.nets[t.Net]
+		if n == nil {
+			continue
+		}
+		b := n.begin(r.local[t.Net], t.Meaning)
+		r.local[t.Net] = b.next
+		r.unwatch(t.Net, b.killed)
+		if b.hold > 0 {
+			c.holds = append(c.holds, callclass.Effect{Net: t.Net, Meaning: b.hold})
+		}
+	}
+	r.calls = append(r.calls, c)
+}
+
+func (r *run) end(c *live, o gate.Outcome) {
+	holds := c.holds
+	c.holds, c.ended = nil, o != gate.Unknown
+	var rest []callclass.Effect
+	for _, h := range holds {
+		e := r.nets[h.Net].end(r.local[h.Net], h.Meaning, o)
+		r.local[h.Net] = e.next
+		r.unwatch(h.Net, e.killed)
+		if e.hold > 0 {
+			rest = append(rest, callclass.Effect{Net: h.Net, Meaning: e.hold})
+		}
+	}
+	c.holds = rest
+}
+
+// unwatch ends watches of all calls in a net.
+func (r *run) unwatch(net int, killed uint64) {
+	if killed == 0 {
+		return
+	}
+	for _, c := range r.calls {
+		for i := range c.holds {
+			if c.holds[i].Net == net {
+				c.holds[i].Meaning = r.nets[net].without(c.holds[i].Meaning, killed)
+			}
+		}
+		c.holds = slices.DeleteFunc(c.holds, func(h callclass.Effect) bool { return h.Meaning == 0 })
+	}
+}
+
+// A Move is one event of a run: call number call begins, or ends.
+type Move struct {
+	Call  int
+	Class *callclass.Class // of a call that begins; nil: it ends
+	End   gate.Outcome
+	Times int // so often, begin and end together; 0: once
+}
+
+// maxDoubles bounds the calls that are added to make a run real.
+const maxDoubles = 64
+
+// moves is the path to a state as calls of their own. Where the space took one
+// call for any number, calls are added; ok is false if that did not succeed.
+func (s *Space) moves(path []event) (ms []Move, ok bool) {
+	double := make(map[int]int)
+	for range maxDoubles {
+		ms, again, ok := s.try(path, double)
+		if ok || again < 0 {
+			return ms, ok
+		}
+		double[again]++
+	}
+	return nil, false
+}
+
+// try makes the moves with some calls doubled. again is the event that has to
+// be doubled once more.
+func (s *Space) try(path []event, double map[int]int) (ms []Move, again int, ok bool) {
+	r := s.newRun()
+	var began []int                  // event, by call
+	consumed := make(map[uint32]int) // event that began a call of the type which ended
+	for i, e := range path {
+		if e.kind == starts {
+			for range 1 + double[i] {
+				if blocking, _ := r.judge(s.classes[e.arg].member); len(blocking) > 0 {
+					return nil, -1, false
+				}
+				ms = append(ms, Move{Call: len(r.calls), Class: s.classes[e.arg].member})
+				r.begin(s.classes[e.arg].member)
+				began = append(began, i)
+			}
+			continue
+		}
+		c := s.find(r, e.arg)
+		if c < 0 {
+			if at, ok := consumed[e.arg]; ok {
+				return nil, at, false
+			}
+			return nil, -1, false
+		}
+		consumed[e.arg] = began[c]
+		ms = append(ms, Move{Call: c, End: outcomes[e.kind]})
+		r.end(r.calls[c], outcomes[e.kind])
+	}
+	return ms, -1, true
+}
+
+// find is a call of the type that is in flight.
+func (s *Space) find(r *run, id uint32) int {
+	return slices.IndexFunc(r.calls, func(c *live) bool { return s.is(c, id) })
+}
+
+// is reports whether a call is of the type.
+func (s *Space) is(c *live, id uint32) bool {
+	t := s.types[id]
+	return len(c.holds) == len(t.holds) && !slices.ContainsFunc(t.holds, func(h callclass.Effect) bool {
+		return !slices.Contains(c.holds, callclass.Effect{Net: s.nets[h.Net].index, Meaning: h.Meaning})
+	}) && (s.q.Tag == nil || s.q.Tag(c.class)&^Wanted == t.tag)
+}
+
+// play makes the moves, whatever the nets say.
+func (r *run) play(ms []Move) {
+	for _, mv := range ms {
+		r.make(mv, func([]int) bool { return true })
+	}
+}
+
+// maxReplay bounds the calls of one move that are played one by one.
+const maxReplay = 20_000
+
+// make makes one move as long as ok agrees with the nets that block it.
+func (r *run) make(mv Move, ok func(blocking []int) bool) bool {
+	if mv.Class == nil {
+		r.end(r.calls[mv.Call], mv.End)
+		return true
+	}
+	played := 0
+	for left := max(1, mv.Times); left > 0; left-- {
+		if blocking, _ := r.judge(mv.Class); !ok(blocking) {
+			return false
+		}
+		if played++; played > maxReplay {
+			r.long = true
+			return false
+		}
+		before := slices.Clone(r.local)
+		r.begin(mv.Class)
+		if mv.Times > 0 {
+			r.end(r.calls[len(r.calls)-1], gate.Success)
+			r.calls = r.calls[:mv.Call]
+			left -= r.accelerate(before, left-1)
+		}
+	}
+	if mv.Times > 0 {
+		r.calls = append(r.calls, &live{class: mv.Class, ended: true})
+	}
+	return true
+}
+
+// Replay plays moves in all nets. stopped is a net that forbids one of them, or
+// of which that is not known; -1 if there is none.
+func (m *Model) Replay(ms []Move) (r *run, stopped int) {
+	r, stopped = m.newRun(), -1
+	for _, mv := range ms {
+		if !r.make(mv, func(blocking []int) bool {
+			if len(blocking) > 0 {
+				stopped = m.worst(blocking, mv.Class)
+			}
+			return len(blocking) == 0
+		}) {
+			if r.long { // nobody knows what it says to the rest
+				stopped = mv.Class.Effects[0].Net
+			}
+			break
+		}
+	}
+	return r, stopped
+}
+
+// worst is the net to look at first: one that never lets the call pass.
+func (m *Model) worst(blocking []int, s *callclass.Class) int {
+	for _, n := range blocking {
+		if slices.Contains(s.Shut, n) {
+			return n
+		}
+	}
+	return blocking[0]
+}
+
+// clone is a copy that goes its own way, without the calls that hold nothing.
+func (r *run) clone() *run {
+	c := &run{model: r.model, nets: r.nets, local: slices.Clone(r.local)}
+	for _, l := range r.calls {
+		if len(l.holds) > 0 {
+			c.calls = append(c.calls, &live{class: l.class, holds: slices.Clone(l.holds)})
+		}
+	}
+	return c
+}
+
+// key is what distinguishes the state that the run has come to.
+func (r *run) key() string {
+	var calls []string
+	for _, l := range r.calls {
+		if len(l.holds) > 0 {
+			calls = append(calls, fmt.Sprint(l.holds))
+		}
+	}
+	slices.Sort(calls)
+	return fmt.Sprint(r.local, calls)
+}
+
+// continuations are the runs that go on with one success: of a call in flight,
+// or of a new one. found is true where one of the calls is wanted.
+func (r *run) continuations(calls []*callclass.Class, likes func(*callclass.Class) bool) (next []*run, found bool) {
+	for _, s := range calls {
+		if blocking, _ := r.judge(s); len(blocking) > 0 {
+			continue
+		}
+		if !s.Waits && likes(s) {
+			return nil, true
+		}
+		c := r.clone()
+		c.begin(s)
+		c.end(c.calls[len(c.calls)-1], gate.Success)
+		next = append(next, c)
+	}
+	base := r.clone()
+	for i := range base.calls {
+		c := base.clone()
+		c.end(c.calls[i], gate.Success)
+		next = append(next, c)
+	}
+	return next, false
+}

@@ -1,0 +1,414 @@
+package explore
+
+import (
+	"encoding/binary"
+	"slices"
+
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
+)
+
+// A Query is what a search looks for: a call that begins, or a state. A
+// monitor is a number that goes along with the states.
+type Query struct {
+	Tag     func(*callclass.Class) uint8                                     // what it wants to know of calls
+	Start   func(mon uint32, tag uint8, manual bool) (next uint32, hit bool) // a call is admitted; nil: the tag wanted
+	Done    func(mon uint32, tag uint8) uint32                               // a call has succeeded
+	state   func(s *Space, words []uint32) bool                              // a state is met
+	lost    func(s *Space, mon uint32, open *openType) uint32                // the outcome of a call is unknown
+	mon     uint32                                                           // at the start
+	Sole    int                                                              // the net that alone refuses or asks, -1
+	edges   bool                                                             // keep the graph
+	Unasked bool                                                             // the call is admitted without a question
+}
+
+// Wanted is the bit of a tag that a hit needs where start is nil.
+const Wanted = 1
+
+// Succeeded is the bit of a tag of calls whose success a monitor waits for.
+const Succeeded = 2
+
+// An openType is a call in flight, as far as the nets of the view hold
+// something of it. Calls of one type need not be told apart.
+type openType struct {
+	tag     uint8
+	many    bool // nothing moved when it began, so there may be any number of them
+	watches bool // no tokens are in flight for it
+	holds   []callclass.Effect
+}
+
+// An event is one step of a run.
+type event struct {
+	kind  eventKind
+	arg   uint32 // class, or type of the call that ends
+	after uint32 // of a call that begins: its type + 1; of one that becomes unknown too
+}
+
+type eventKind uint8
+
+const (
+	starts eventKind = iota
+	succeeds
+	fails
+	unknown
+)
+
+var outcomes = [...]gate.Outcome{succeeds: gate.Success, fails: gate.Failure, unknown: gate.Unknown}
+
+// A Space is the states that a view can reach over all outcomes and
+// interleavings. A state is the monitor, the local states, the calls in flight.
+type Space struct {
+	*view
+	q     *Query
+	index map[string]int32
+	words []uint32
+	At    []int // where states begin in words
+	from  []int32
+	by    []event
+
+	types  []openType
+	typeID map[string]uint32
+
+	edges    []edge
+	hit      int32 // the state from which the query is met, -1
+	hitBy    event
+	atState  bool // the state itself meets it
+	complete bool
+
+	next []uint32 // room
+	key  []byte
+}
+
+type edge struct {
+	from, to int32
+	by       event
+}
+
+// explore visits the states breadth first, until the query is met or the
+// limit is reached.
+func (v *view) explore(q *Query, limit int) *Space {
+	s := &Space{view: v, q: q, index: make(map[string]int32), typeID: make(map[string]uint32), hit: -1}
+	first := make([]uint32, 1+len(v.nets))
+	first[0] = q.mon
+	s.visit(first, -1, event{})
+	for k, asked := 0, -askEvery; k < len(s.At); k++ {
+		if len(s.At) > limit || v.model.due(&asked, len(s.At)) {
+			v.model.visited(v, len(s.At))
+			return s
+		}
+		if s.q.state != nil && s.q.state(s, s.state(int32(k))) {
+			s.hit, s.atState = int32(k), true
+			break
+		}
+		if s.expand(int32(k)); s.hit >= 0 {
+			break
+		}
+	}
+	v.model.visited(v, len(s.At))
+	s.complete = s.hit < 0
+	return s
+}
+
+func (s *Space) state(k int32) []uint32 {
+	end := len(s.words)
+	if int(k)+1 < len(s.At) {
+		end = s.At[k+1]
+	}
+	return s.words[s.At[k]:end]
+}
+
+// appendWords is how a state is looked up.
+func appendWords(key []byte, words []uint32) []byte {
+	for _, w := range words {
+		key = binary.LittleEndian.AppendUint32(key, w)
+	}
+	return key
+}
+
+// visit adds a state unless it is there.
+func (s *Space) visit(words []uint32, from int32, by event) {
+	k := appendWords(s.key[:0], words)
+	s.key = k
+	id, ok := s.index[string(k)]
+	if !ok {
+		id = int32(len(s.At))
+		s.index[string(k)] = id
+		s.At = append(s.At, len(s.words))
+		s.words = append(s.words, words...)
+		s.from = append(s.from, from)
+		s.by = append(s.by, by)
+	}
+	if s.q.edges && from >= 0 {
+		s.edges = append(s.edges, edge{from, id, by})
+	}
+}
+
+func (s *Space) expand(k int32) {
+	for c := range s.classes {
+		if s.begin(k, uint32(c)); s.hit >= 0 {
+			return
+		}
+	}
+	opens := s.state(k)[1+len(s.nets):]
+	for i := range opens {
+		if i > 0 && s.opens(k)[i] == s.opens(k)[i-1] {
+			continue
+		}
+		o := s.opens(k)[i]
+		for kind := succeeds; kind <= unknown; kind++ {
+			if kind == unknown && !s.unclear(o) {
+				continue
+			}
+			if s.end(k, o, kind); s.hit >= 0 {
+				return
+			}
+		}
+	}
+}
+
+func (s *Space) opens(k int32) []uint32 { return s.state(k)[1+len(s.nets):] }
+
+// begin lets a call of the class begin, if all nets agree.
+func (s *Space) begin(k int32, c uint32) {
+	cl := &s.classes[c]
+	words := s.state(k)
+	manual, blocked, soleAsks, othersAsk := false, false, false, false
+	soleBlocks := false
+	for _, t := range cl.effects {
+		b := s.nets[t.Net].begin(int(words[1+t.Net]), t.Meaning)
+		sole := s.q.Sole == s.nets[t.Net].index && !cl.member.Waits
+		if b.verdict == blocks {
+			if !sole {
+				return
+			}
+			blocked, soleBlocks = true, true
+			continue
+		}
+		manual = manual || b.manual
+		soleAsks = soleAsks || sole && b.manual
+		othersAsk = othersAsk || !sole && b.manual
+	}
+	if s.q.Sole >= 0 && (soleBlocks || soleAsks && !othersAsk) {
+		s.hit, s.hitBy = k, event{kind: starts, arg: c}
+		return
+	}
+	if blocked {
+		return
+	}
+	mon, hit := words[0], s.q.Start == nil && cl.tag&Wanted != 0 && s.q.Sole < 0
+	if s.q.Start != nil {
+		mon, hit = s.q.Start(mon, cl.tag, manual)
+	}
+	if hit {
+		s.hit, s.hitBy = k, event{kind: starts, arg: c}
+		return
+	}
+	s.started(k, c, mon)
+}
+
+// started is the state after the begin.
+func (s *Space) started(k int32, c uint32, mon uint32) {
+	cl := &s.classes[c]
+	words := s.state(k)
+	next := append(s.next[:0], words...)
+	next[0] = mon
+	open := openType{tag: cl.tag &^ Wanted, watches: true}
+	moved, killed := false, false
+	for _, t := range cl.effects {
+		b := s.nets[t.Net].begin(int(words[1+t.Net]), t.Meaning)
+		next[1+t.Net] = uint32(b.next)
+		moved = moved || b.next != int(words[1+t.Net])
+		killed = killed || b.killed != 0
+		if b.hold > 0 {
+			open.holds = append(open.holds, callclass.Effect{Net: t.Net, Meaning: b.hold})
+			open.watches = open.watches && s.nets[t.Net].light(b.hold)
+		}
+	}
+	if killed && len(next) > 1+len(s.nets) {
+		opens := next[1+len(s.nets):]
+		next = append(next[:1+len(s.nets)], s.survivors(opens, func(pos int) uint64 {
+			for _, t := range cl.effects {
+				if t.Net == pos {
+					return s.nets[pos].begin(int(words[1+pos]), t.Meaning).killed
+				}
+			}
+			return 0
+		})...)
+	}
+	by := event{kind: starts, arg: c}
+	if len(open.holds) > 0 {
+		open.many = open.watches && !moved && mon == words[0]
+		id := s.typeOf(open)
+		by.after = id + 1
+		next = s.insert(next, id)
+	}
+	s.next = next
+	s.visit(next, k, by)
+}
+
+// maxAlike is how many calls are told apart that only watch; more of them are
+// taken for any number.
+const maxAlike = 2
+
+// insert adds a call in flight.
+func (s *Space) insert(words []uint32, id uint32) []uint32 {
+	opens := words[1+len(s.nets):]
+	i, alike := slices.BinarySearch(opens, id)
+	if t := &s.types[id]; alike && t.watches {
+		n := 0
+		for _, o := range opens {
+			if o == id {
+				n++
+			}
+		}
+		if t.many || n >= maxAlike {
+			return words
+		}
+	}
+	return slices.Insert(words, 1+len(s.nets)+i, id)
+}
+
+// survivors are the calls in flight after watches have ended.
+func (s *Space) survivors(opens []uint32, killed func(pos int) uint64) []uint32 {
+	var out []uint32
+	for _, id := range opens {
+		t := s.types[id]
+		var holds []callclass.Effect
+		changed := false
+		for _, h := range t.holds {
+			left := s.nets[h.Net].without(h.Meaning, killed(h.Net))
+			changed = changed || left != h.Meaning
+			if left > 0 {
+				holds = append(holds, callclass.Effect{Net: h.Net, Meaning: left})
+			}
+		}
+		switch {
+		case !changed:
+			out = append(out, id)
+		case len(holds) > 0:
+			t.holds = holds
+			out = append(out, s.typeOf(t))
+		}
+	}
+	slices.Sort(out)
+	return s.trim(out)
+}
+
+// trim drops what is more than need be told apart.
+func (s *Space) trim(opens []uint32) []uint32 {
+	kept := opens[:0]
+	run := 0
+	for i, id := range opens {
+		if i > 0 && id == opens[i-1] {
+			run++
+		} else {
+			run = 0
+		}
+		if t := &s.types[id]; t.watches && (t.many && run > 0 || run >= maxAlike) {
+			continue
+		}
+		kept = append(kept, id)
+	}
+	return kept
+}
+
+func (s *Space) typeOf(t openType) uint32 {
+	k := append(s.key[:0], t.tag)
+	if t.many {
+		k = append(k, 1)
+	} else {
+		k = append(k, 0)
+	}
+	t.watches = true
+	for _, h := range t.holds {
+		k = binary.AppendUvarint(binary.AppendUvarint(k, uint64(h.Net)), uint64(h.Meaning))
+		t.watches = t.watches && s.nets[h.Net].light(h.Meaning)
+	}
+	s.key = k
+	if id, ok := s.typeID[string(k)]; ok {
+		return id
+	}
+	id := uint32(len(s.types))
+	s.typeID[string(k)] = id
+	s.types = append(s.types, t)
+	return id
+}
+
+// unclear reports whether an unknown outcome of the call makes a difference
+// that a call which never ends, or fails, does not make.
+func (s *Space) unclear(id uint32) bool {
+	t := &s.types[id]
+	flies := slices.ContainsFunc(t.holds, func(h callclass.Effect) bool { return len(s.nets[h.Net].held.list[h.Meaning].flights) > 0 })
+	if !flies {
+		return false // as a failure
+	}
+	for _, h := range t.holds {
+		n := s.nets[h.Net]
+		hold := n.held.list[h.Meaning]
+		if len(hold.watches) > 0 || slices.ContainsFunc(hold.flights, func(t int) bool { return n.Info.Transitions[t].Release }) {
+			return true
+		}
+	}
+	return false
+}
+
+// end lets a call in flight end.
+func (s *Space) end(k int32, id uint32, kind eventKind) {
+	t := s.types[id]
+	words := s.state(k)
+	next := append(s.next[:0], words[:1+len(s.nets)]...)
+	if kind == succeeds && s.q.Done != nil {
+		next[0] = s.q.Done(next[0], t.tag)
+	}
+	if kind == unknown && s.q.lost != nil {
+		next[0] = s.q.lost(s, next[0], &t)
+	}
+	killed := make([]uint64, len(s.nets))
+	rest := openType{tag: t.tag}
+	for _, h := range t.holds {
+		e := s.nets[h.Net].end(int(next[1+h.Net]), h.Meaning, outcomes[kind])
+		next[1+h.Net], killed[h.Net] = uint32(e.next), e.killed
+		if e.hold > 0 {
+			rest.holds = append(rest.holds, callclass.Effect{Net: h.Net, Meaning: e.hold})
+		}
+	}
+	opens := slices.Clone(words[1+len(s.nets):])
+	i, _ := slices.BinarySearch(opens, id)
+	alike := 0
+	for _, o := range opens {
+		if o == id {
+			alike++
+		}
+	}
+	without := slices.Delete(slices.Clone(opens), i, i+1)
+	by := event{kind: kind, arg: id}
+	s.next = next
+	// Of any number of calls that watch, one that succeeds leaves as many.
+	if kind == succeeds && t.watches && (t.many || alike >= maxAlike) {
+		s.ended(k, opens, killed, rest, by)
+	}
+	if !(kind == succeeds && t.many) {
+		s.ended(k, without, killed, rest, by)
+	}
+}
+
+func (s *Space) ended(k int32, opens []uint32, killed []uint64, rest openType, by event) {
+	next := append(s.next[:1+len(s.nets)], s.survivors(opens, func(pos int) uint64 { return killed[pos] })...)
+	if len(rest.holds) > 0 {
+		id := s.typeOf(rest)
+		by.after = id + 1
+		next = s.insert(next, id)
+	}
+	s.next = next
+	s.visit(next, k, by)
+}
+
+// path is the events that lead to a state.
+func (s *Space) path(k int32) []event {
+	var out []event
+	for ; s.from[k] >= 0; k = s.from[k] {
+		out = append(out, s.by[k])
+	}
+	slices.Reverse(out)
+	return out
+}

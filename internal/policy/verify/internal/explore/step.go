@@ -1,0 +1,276 @@
+package explore
+
+import (
+	"slices"
+
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/petri"
+	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
+)
+
+// begin is what a call with the effect e does in the local state.
+func (n *Net) begin(state, e int) *begun {
+	row := n.begins[state]
+	for len(row) <= e {
+		row = append(row, nil)
+	}
+	if row[e] == nil {
+		row[e] = n.compute(state, n.meanings.List[e])
+	}
+	n.begins[state] = row
+	return row[e]
+}
+
+func (n *Net) compute(state int, e callclass.Meaning) *begun {
+	l := &n.locals[state]
+	v, chosen := n.judge(l, e)
+	b := &begun{verdict: v, next: state, chosen: chosen}
+	if v != gates || len(chosen) == 0 {
+		return b
+	}
+	next := l.clone()
+	var h holding
+	for _, t := range chosen {
+		def := &n.Info.Transitions[t]
+		b.manual = b.manual || def.Manual
+		switch {
+		case def.Deferred && def.Observe:
+			h.watches = append(h.watches, t)
+		case def.Deferred:
+			n.trans[t].Take(next.marking)
+			if len(n.trans[t].In) > 0 { // others hold nothing, and may be any number
+				next.flights[t]++
+			}
+			h.flights = append(h.flights, t)
+		default:
+			n.trans[t].Fire(next.marking)
+			b.killed |= n.unwatched(next.marking)
+			h.watches = n.keep(h.watches, n.unwatched(next.marking))
+		}
+	}
+	if !n.advance(&next) {
+		return &begun{verdict: blocks, next: state} // the gate refuses what would not come to rest
+	}
+	b.next, b.hold = n.intern(next), n.internHold(h)
+	return b
+}
+
+// judge takes the names of the call one after the other, as the gate does.
+func (n *Net) judge(l *local, e callclass.Meaning) (v verdict, chosen []int) {
+	scratch := slices.Clone(l.marking)
+	blocked, forbids := false, false
+	for _, a := range e {
+		if a.Free {
+			v = max(v, frees)
+			continue
+		}
+		t := n.candidate(l, a.Lists)
+		switch {
+		case t < 0 && n.names.Observed(a.Lists) && !l.stuck:
+		case t < 0:
+			blocked = true
+		case n.Info.Transitions[t].Observe:
+			if !a.Weak && !slices.Contains(chosen, t) && n.take(t, scratch) {
+				chosen, v = append(chosen, t), max(v, gates)
+			}
+		case slices.Contains(chosen, t):
+		case a.Weak && n.adds[t]:
+			blocked = true
+		case !n.take(t, scratch):
+			blocked = true
+		default:
+			chosen, v, forbids = append(chosen, t), max(v, gates), true
+		}
+	}
+	if blocked {
+		return blocks, nil
+	}
+	if forbids {
+		chosen = slices.DeleteFunc(chosen, func(t int) bool { return n.Info.Transitions[t].Observe })
+	}
+	return v, chosen
+}
+
+// candidate is the first of the transitions that is enabled, -1 if none is.
+func (n *Net) candidate(l *local, lists []int) int {
+	if l.stuck {
+		return -1
+	}
+	for _, t := range lists {
+		if n.trans[t].Enabled(l.marking) {
+			return t
+		}
+	}
+	return -1
+}
+
+// take removes from m what a firing of t takes away, if t is enabled.
+func (n *Net) take(t int, m petri.Marking) bool {
+	if !n.trans[t].Enabled(m) {
+		return false
+	}
+	def := &n.Info.Transitions[t]
+	switch {
+	case def.Observe && def.Deferred:
+	case def.Deferred:
+		n.trans[t].Take(m)
+	default:
+		for _, a := range n.lasting[t] {
+			m[a.Place] -= a.Weight
+		}
+	}
+	return true
+}
+
+// unwatched is the set of watches that end because their transition is not
+// enabled after a firing.
+func (n *Net) unwatched(m petri.Marking) uint64 {
+	var set uint64
+	for t, w := range n.watchAt {
+		if w >= 0 && !n.trans[t].Enabled(m) {
+			set |= 1 << w
+		}
+	}
+	return set
+}
+
+// keep is the watches that are not killed.
+func (n *Net) keep(watches []int, killed uint64) []int {
+	if killed == 0 {
+		return watches
+	}
+	return slices.DeleteFunc(slices.Clone(watches), func(t int) bool { return killed&(1<<n.watchAt[t]) != 0 })
+}
+
+// light reports whether a holding has no tokens.
+func (n *Net) light(hold int) bool {
+	return !slices.ContainsFunc(n.held.list[hold].flights, func(t int) bool { return len(n.trans[t].In) > 0 })
+}
+
+// without is what a holding is after watches have ended.
+func (n *Net) without(hold int, killed uint64) int {
+	h := n.held.list[hold]
+	kept := n.keep(h.watches, killed)
+	if len(kept) == len(h.watches) {
+		return hold
+	}
+	return n.internHold(holding{flights: h.flights, watches: kept})
+}
+
+// end is what the outcome of a call does that has the holding.
+func (n *Net) end(state, hold int, o gate.Outcome) *ended {
+	key := endKey{state, hold, o}
+	if e := n.ends[key]; e != nil {
+		return e
+	}
+	next := n.locals[state].clone()
+	e := &ended{}
+	h := n.held.list[hold]
+	var rest holding
+	var done []int
+	for _, t := range h.flights {
+		if o == gate.Unknown && !n.Info.Transitions[t].Release {
+			rest.flights = append(rest.flights, t)
+			continue
+		}
+		if len(n.trans[t].In) > 0 {
+			next.flights[t]--
+		}
+		done = append(done, t)
+	}
+	if o == gate.Success {
+		e.killed = n.succeed(&next, done, h.watches)
+	} else {
+		for _, t := range done {
+			n.trans[t].GiveBack(next.marking)
+		}
+	}
+	next.stuck = false
+	if !n.advance(&next) {
+		next.stuck = true
+	}
+	e.next, e.hold = n.intern(next), n.internHold(rest)
+	n.ends[key] = e
+	return e
+}
+
+// succeed produces what the call had begun, and fires what watched it.
+func (n *Net) succeed(l *local, done, watches []int) (killed uint64) {
+	for _, t := range done {
+		n.trans[t].Put(l.marking)
+		killed |= n.unwatched(l.marking)
+	}
+	watches = n.keep(watches, killed)
+	for len(watches) > 0 {
+		t := watches[0]
+		watches = watches[1:]
+		if !n.trans[t].Enabled(l.marking) {
+			continue
+		}
+		n.trans[t].Fire(l.marking)
+		gone := n.unwatched(l.marking)
+		killed |= gone
+		watches = n.keep(watches, gone)
+	}
+	return killed
+}
+
+// advance lets the structural transitions fire until nothing moves or a
+// marking comes back. Where that does not end the marking stays as it was.
+func (n *Net) advance(l *local) bool {
+	if !slices.ContainsFunc(n.free, func(t int) bool { return n.trans[t].Enabled(l.marking) }) {
+		return true
+	}
+	start := slices.Clone(l.marking)
+	seen := map[string]bool{string(l.marking.AppendKey(nil)): true}
+	for rounds := 0; n.round(l); rounds++ {
+		key := string(l.marking.AppendKey(nil))
+		if seen[key] {
+			return true
+		}
+		if rounds == maxRounds {
+			copy(l.marking, start)
+			return false
+		}
+		seen[key] = true
+	}
+	return true
+}
+
+func (n *Net) round(l *local) bool {
+	present := n.present(l)
+	var ready []int
+	for _, t := range n.free {
+		if n.trans[t].Enabled(l.marking) && !n.competes(t, present) {
+			ready = append(ready, t)
+		}
+	}
+	fired := false
+	for _, t := range ready {
+		if n.trans[t].Enabled(l.marking) {
+			n.trans[t].Fire(l.marking)
+			fired = true
+		}
+	}
+	return fired
+}
+
+// present is the marking with the tokens in flight where they came from.
+func (n *Net) present(l *local) petri.Marking {
+	m := slices.Clone(l.marking)
+	for t, flights := range l.flights {
+		for range flights {
+			n.trans[t].GiveBack(m)
+		}
+	}
+	return m
+}
+
+func (n *Net) competes(t int, present petri.Marking) bool {
+	for _, u := range n.free {
+		if u != t && n.trans[u].Enabled(present) && n.trans[t].Clash(&n.trans[u], present) {
+			return true
+		}
+	}
+	return false
+}
