@@ -37,9 +37,9 @@ const maxTurnedAway = 2
 
 // do sends a request with the credentials of the server, where it has any.
 func (c *httpConn) do(request *http.Request) (*http.Response, error) {
-	credentials := c.upstream.config.Credentials
+	credentials := c.host.config.Credentials
 	if credentials == nil {
-		return c.upstream.client.Do(request)
+		return c.host.client.Do(request)
 	}
 	value, err := credentials.Authorization(request.Context())
 	for turnedAway := 0; ; turnedAway++ {
@@ -50,7 +50,7 @@ func (c *httpConn) do(request *http.Request) (*http.Response, error) {
 			request.Header.Set(authorizationHeader, value)
 			c.authorized.Store(&value)
 		}
-		response, failure := c.upstream.client.Do(request)
+		response, failure := c.host.client.Do(request)
 		if failure != nil || !turnsAway(response) || turnedAway == maxTurnedAway {
 			return response, failure
 		}

@@ -22,7 +22,7 @@ var errRedeclared = errors.New("more is to be declared to the server")
 // Declares reports whether capabilities are declared to the server already, or
 // are known to it by other means, or cannot be used.
 func (u *Upstream) Declares(capabilities []byte) bool {
-	if u.options.OnInquiry == nil {
+	if u.host.options.OnInquiry == nil {
 		return true
 	}
 	u.mu.Lock()
@@ -39,7 +39,7 @@ func (u *Upstream) Declares(capabilities []byte) bool {
 func (u *Upstream) Prefer(era Era) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	if u.preferred || u.config.Protocol != "" && u.config.Protocol != "auto" {
+	if u.preferred || u.host.config.Protocol != "" && u.host.config.Protocol != "auto" {
 		return
 	}
 	u.preferred, u.preferLegacy = true, era == Legacy
@@ -91,7 +91,7 @@ func await(ctx context.Context, c <-chan struct{}) {
 // stream of HTTP+SSE. So is another era
 // begun.
 func (u *Upstream) redeclare(ctx context.Context, c conn, again <-chan struct{}) {
-	if u.options.Busy != nil && u.options.Busy() {
+	if u.host.options.Busy != nil && u.host.options.Busy() {
 		return
 	}
 	h, overHTTP := c.(*httpConn)
@@ -178,7 +178,7 @@ func (u *Upstream) declare(method string, params []byte) []byte {
 
 // relayable is what our own requests to a modern server declare.
 func (u *Upstream) relayable() []byte {
-	if u.options.OnInquiry == nil {
+	if u.host.options.OnInquiry == nil {
 		return []byte(`{}`)
 	}
 	return []byte(`{"roots":{"listChanged":true},"sampling":{},"elicitation":{"form":{},"url":{}}}`)

@@ -82,11 +82,14 @@ func newExchange(r Request, id int64) *Exchange {
 	return x
 }
 
+// A lasting connection makes a round trip for each exchange, which ends with lifetime.
+type lasting interface{ lifetime() context.Context }
+
 // use sets the connection that x will go out on.
 func (x *Exchange) use(c conn) {
 	x.conn = c
-	if h, ok := c.(*httpConn); ok {
-		x.ctx, x.abort = context.WithCancel(h.ctx)
+	if l, ok := c.(lasting); ok {
+		x.ctx, x.abort = context.WithCancel(l.lifetime())
 	}
 }
 

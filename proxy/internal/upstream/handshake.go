@@ -117,7 +117,7 @@ func (a *adapter) initialize(ctx context.Context, protocol string) (*mcp.Initial
 		return nil, err
 	}
 	var request mcp.InitializeRequest
-	request.Params.ClientInfo = mcp.Implementation{Name: clientName, Version: a.upstream.options.Version}
+	request.Params.ClientInfo = mcp.Implementation{Name: clientName, Version: a.upstream.host.options.Version}
 	return a.client.Initialize(ctx, request)
 }
 
@@ -218,7 +218,7 @@ func (a *adapter) exchange(ctx context.Context, request transport.JSONRPCRequest
 		a.declared = declared
 	}
 	version := *a.session // the revision of the next request may be another
-	x := newExchange(Request{Method: request.Method, Params: params, session: &version}, a.upstream.ids.Add(1))
+	x := newExchange(Request{Method: request.Method, Params: params, session: &version}, a.upstream.host.ids.Add(1))
 	x.use(a.conn)
 	if probe {
 		a.probe = x

@@ -43,10 +43,10 @@ func (s *session) modern() bool { return mcp.IsModernProtocol(s.version) }
 
 // httpConn speaks to one streamable HTTP endpoint.
 type httpConn struct {
-	upstream *Upstream
-	url      string
-	pending  *pending
-	ctx      context.Context // ends with the upstream, not with the connection
+	host    *host
+	url     string
+	pending *pending
+	ctx     context.Context // ends with the upstream, not with the connection
 
 	current    atomic.Pointer[session] // nil before the handshake
 	authorized atomic.Pointer[string]  // what the last request had from the credentials
@@ -60,8 +60,10 @@ type httpConn struct {
 	ending
 }
 
+func (c *httpConn) lifetime() context.Context { return c.ctx }
+
 // dial checks the address; the first request opens a connection.
-func (u *Upstream) dial(ctx context.Context) (*httpConn, error) {
+func (u *host) dial(ctx context.Context) (*httpConn, error) {
 	parsed, err := url.Parse(u.config.URL)
 	if err != nil || parsed.Host == "" || (parsed.Scheme != "http" && parsed.Scheme != "https") {
 		return nil, permanent{errors.New("the url is not an http or https address")} // and may contain a secret
@@ -72,7 +74,7 @@ func (u *Upstream) dial(ctx context.Context) (*httpConn, error) {
 		}
 	}
 	return &httpConn{
-		upstream: u, url: u.config.URL, pending: newPending(),
+		host: u, url: u.config.URL, pending: newPending(),
 		ctx: ctx, ending: newEnding(), renewed: make(chan struct{}, 1), streamed: make(chan struct{}, 1), answers: make(chan struct{}, maxAnswers),
 	}, nil
 }
@@ -127,14 +129,14 @@ func (c *httpConn) endSession(s *session) {
 }
 
 func (c *httpConn) send(x *Exchange) {
-	if !c.pending.add(x) || !c.upstream.begin() {
+	if !c.pending.add(x) || !c.host.work.begin() {
 		c.pending.take(x.id)
 		x.abort()
 		x.deliver(Reply{Err: notSent(errClosed)})
 		return
 	}
 	x.body.fill(wire.AppendRequestInt(make([]byte, 0, len(x.req.Params)+len(x.req.Method)+64), x.id, x.req.Method, x.req.Params))
-	x.req.marked = c.upstream.headers.of(&x.req)
+	x.req.marked = c.host.headers.of(&x.req)
 	x.req.Params = nil
 	if x.req.Here {
 		c.perform(x)
@@ -154,7 +156,7 @@ func (c *httpConn) perform(x *Exchange) {
 }
 
 func (c *httpConn) conclude(x *Exchange, reply Reply) {
-	defer c.upstream.work.Done()
+	defer c.host.work.done()
 	defer x.abort()
 	c.pending.take(x.id)
 	x.deliver(reply)
@@ -166,11 +168,11 @@ func (c *httpConn) cancel(x *Exchange, reason string) {
 		x.abort()
 		return
 	}
-	if !c.upstream.begin() {
+	if !c.host.work.begin() {
 		return
 	}
 	go func() {
-		defer c.upstream.work.Done()
+		defer c.host.work.done()
 		// Not with the context of x: what x asked of its client is withdrawn
 		// too, and an answer to that must not keep the server from knowing.
 		ctx, cancel := context.WithTimeout(c.ctx, notifyTimeout)
@@ -214,7 +216,7 @@ func (c *httpConn) newRequest(ctx context.Context, method string, s *session, da
 	if err != nil {
 		return nil, errors.New("making a request to the url")
 	}
-	for name, value := range c.upstream.config.Headers {
+	for name, value := range c.host.config.Headers {
 		request.Header.Set(name, value)
 		if http.CanonicalHeaderKey(name) == "Host" {
 			request.Host = value

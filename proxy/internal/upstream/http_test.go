@@ -344,7 +344,7 @@ func TestServerThatIsGone(t *testing.T) {
 	address := e.Listener.Addr().String()
 	s := start(t, e.config())
 	e.Close()
-	s.client.CloseIdleConnections() // whose end may be told late
+	s.host.client.CloseIdleConnections() // whose end may be told late
 	r := <-s.tool("x", "{}").Done()
 	if !errors.Is(r.Err, ErrNotSent) {
 		t.Fatal(r.Err)
@@ -384,7 +384,7 @@ func TestServerThatHangs(t *testing.T) {
 	defer h.Close()
 	defer close(release)
 	s := prepare(t, Config{Name: "hang", URL: h.URL})
-	s.options.ConnectTimeout, s.probe = 100*time.Millisecond, 50*time.Millisecond
+	s.host.options.ConnectTimeout, s.probe = 100*time.Millisecond, 50*time.Millisecond
 	s.Start(t.Context())
 	if st := s.await(Down); !strings.Contains(st.Err.Error(), "did not complete the handshake") {
 		t.Error(st.Err)

@@ -164,7 +164,7 @@ func relayable(method string) bool {
 // inquire hands a request of the server on, to the exchange that it belongs
 // to or else to the user of the upstream. It reports false where nobody
 // takes it.
-func (u *Upstream) inquire(x *Exchange, t *inquiries, m wire.Message, send func([]byte)) bool {
+func (u *host) inquire(x *Exchange, t *inquiries, m wire.Message, send func([]byte)) bool {
 	if !relayable(m.Method) || x.asks() == nil && u.options.OnInquiry == nil {
 		return false
 	}
@@ -175,7 +175,7 @@ func (u *Upstream) inquire(x *Exchange, t *inquiries, m wire.Message, send func(
 	if ask := x.asks(); ask != nil {
 		ask(q)
 	} else {
-		u.options.OnInquiry(u, q)
+		u.options.OnInquiry(q)
 	}
 	return true
 }

@@ -30,27 +30,27 @@ var (
 // says, and each message to it is a POST to an address that it names first. What
 // is under way when the stream ends is lost; nothing is sent again.
 type sseConn struct {
-	upstream *Upstream
-	get      *httpConn // makes requests to the address of the stream
-	posts    *httpConn // and to that of messages
-	pending  *pending
-	asked    inquiries
-	body     io.ReadCloser
-	stop     context.CancelFunc
-	ctx      context.Context // ends with the connection
-	reader   chan struct{}   // closed when the stream is read no more
+	host    *host
+	get     *httpConn // makes requests to the address of the stream
+	posts   *httpConn // and to that of messages
+	pending *pending
+	asked   inquiries
+	body    io.ReadCloser
+	stop    context.CancelFunc
+	ctx     context.Context // ends with the connection
+	reader  chan struct{}   // closed when the stream is read no more
 
 	ending
 }
 
 // dialSSE opens the stream and waits until the server has named the address of
 // messages.
-func (u *Upstream) dialSSE(ctx context.Context) (*sseConn, error) {
+func (u *host) dialSSE(ctx context.Context) (*sseConn, error) {
 	get, err := u.dial(ctx)
 	if err != nil {
 		return nil, err
 	}
-	c := &sseConn{upstream: u, get: get, pending: newPending(), ending: newEnding(), reader: make(chan struct{})}
+	c := &sseConn{host: u, get: get, pending: newPending(), ending: newEnding(), reader: make(chan struct{})}
 	c.ctx, c.stop = context.WithCancel(ctx)
 	late := time.AfterFunc(u.options.ConnectTimeout, c.stop)
 	defer late.Stop()
@@ -88,7 +88,7 @@ func (c *sseConn) open() (*eventReader, error) {
 		}
 		return nil, c.get.statusError(response)
 	}
-	events := newEventReader(response.Body, c.upstream.config.MaxMessage)
+	events := newEventReader(response.Body, c.host.config.MaxMessage)
 	if err := c.findEndpoint(events); err != nil {
 		response.Body.Close()
 		return nil, err
@@ -107,7 +107,7 @@ func (c *sseConn) findEndpoint(events *eventReader) error {
 	if err != nil {
 		return err
 	}
-	c.posts = &httpConn{upstream: c.upstream, url: address, ctx: c.ctx}
+	c.posts = &httpConn{host: c.host, url: address, ctx: c.ctx}
 	return nil
 }
 
@@ -145,7 +145,7 @@ func (c *sseConn) read(events *eventReader) {
 		e, err := events.next()
 		switch {
 		case errors.Is(err, errTooLong):
-			c.fail(fmt.Errorf("%w: more than %d bytes", err, c.upstream.config.MaxMessage))
+			c.fail(fmt.Errorf("%w: more than %d bytes", err, c.host.config.MaxMessage))
 			return
 		case err == io.EOF:
 			c.fail(errSSEEnd)
@@ -176,20 +176,20 @@ func (c *sseConn) take(data []byte) {
 			x.deliver(replyOf(m, true))
 		}
 	case m.Kind == wire.Request:
-		if !c.upstream.inquire(nil, &c.asked, m, c.say) {
+		if !c.host.inquire(nil, &c.asked, m, c.say) {
 			c.say(appendAnswer(nil, m))
 		}
 	case m.Method == methodCancelled:
 		c.asked.cancelled(m.Params)
 	default:
-		c.upstream.route(c.pending, m.Method, m.Params)
+		c.host.route(c.pending, m.Method, m.Params)
 	}
 }
 
 // spoilt takes an event that is no message: where it seems to be the answer to
 // a request, nobody needs to wait for another.
 func (c *sseConn) spoilt(data []byte, err error) {
-	c.upstream.log.Debug("malformed event from upstream", "error", err)
+	c.host.log.Debug("malformed event from upstream", "error", err)
 	if id, ok := spoiltAnswer(data); ok {
 		if x := c.pending.take(id); x != nil {
 			x.deliver(Reply{Err: &Lost{Sent: true, Cause: errMalformed}})
@@ -198,7 +198,7 @@ func (c *sseConn) spoilt(data []byte, err error) {
 }
 
 func (c *sseConn) send(x *Exchange) {
-	if !c.pending.add(x) || !c.upstream.begin() {
+	if !c.pending.add(x) || !c.host.work.begin() {
 		c.pending.take(x.id)
 		x.deliver(Reply{Err: notSent(c.cause())})
 		return
@@ -206,7 +206,7 @@ func (c *sseConn) send(x *Exchange) {
 	body := wire.AppendRequestInt(make([]byte, 0, len(x.req.Params)+len(x.req.Method)+64), x.id, x.req.Method, x.req.Params)
 	x.req.Params = nil
 	go func() {
-		defer c.upstream.work.Done()
+		defer c.host.work.done()
 		if err := c.post(c.ctx, body); err != nil && c.pending.take(x.id) != nil {
 			x.deliver(Reply{Err: err})
 		}
@@ -240,11 +240,11 @@ func (c *sseConn) post(ctx context.Context, data []byte) error {
 
 // aside sends a message of which nobody learns whether it arrived.
 func (c *sseConn) aside(data []byte) {
-	if !c.upstream.begin() {
+	if !c.host.work.begin() {
 		return
 	}
 	go func() {
-		defer c.upstream.work.Done()
+		defer c.host.work.done()
 		ctx, cancel := context.WithTimeout(c.ctx, notifyTimeout)
 		defer cancel()
 		_ = c.post(ctx, data)

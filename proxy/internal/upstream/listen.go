@@ -125,7 +125,7 @@ func (s *subscription) open(filter []byte) {
 	params := append([]byte(`{"_meta":{`), u.ownMeta(nil)...)
 	params = append(append(append(params, `},"notifications":`...), filter...), '}')
 	s.began = time.Now()
-	s.current = newExchange(Request{Method: "subscriptions/listen", Params: params}, u.ids.Add(1))
+	s.current = newExchange(Request{Method: "subscriptions/listen", Params: params}, u.host.ids.Add(1))
 	s.current.use(s.conn)
 	s.conn.send(s.current)
 }
@@ -140,7 +140,7 @@ func (s *subscription) follow(ctx context.Context) bool {
 		select {
 		case reply := <-done:
 			return s.ended(ctx, reply)
-		case id := <-s.upstream.acked: // from now on nothing is missed
+		case id := <-s.upstream.host.acked: // from now on nothing is missed
 			if s.current == nil || id != 0 && id != s.current.id {
 				continue // it is of one before
 			}
@@ -150,7 +150,7 @@ func (s *subscription) follow(ctx context.Context) bool {
 			}
 			if !s.caughtUp {
 				s.caughtUp = true
-				s.upstream.heardFrom()
+				s.upstream.host.heardFrom()
 			}
 		case <-s.upstream.rewatch:
 			if s.old != nil {
@@ -168,7 +168,7 @@ func (s *subscription) follow(ctx context.Context) bool {
 func (s *subscription) ended(ctx context.Context, reply Reply) bool {
 	s.current, s.caughtUp = nil, false
 	if reply.Error != nil || errors.As(reply.Err, new(*StatusError)) {
-		s.upstream.log.Debug("server offers no subscription", "error", reply.Err)
+		s.upstream.host.log.Debug("server offers no subscription", "error", reply.Err)
 		return false
 	}
 	if time.Since(s.began) > stableAge {
@@ -188,9 +188,9 @@ func (s *subscription) end() {
 }
 
 // heardFrom is called when the server's messages begin to be heard.
-func (u *Upstream) heardFrom() {
+func (u *host) heardFrom() {
 	if u.options.OnListen != nil {
-		u.options.OnListen(u)
+		u.options.OnListen()
 	}
 }
 
@@ -221,7 +221,7 @@ func (c *httpConn) listen(ctx context.Context) {
 			continue
 		default:
 			deaf = 0
-			c.upstream.heardFrom()
+			c.host.heardFrom()
 			retry := time.Duration(0)
 			poke(c.streamed)
 			stop := c.closeWith(ctx, s, response.Body)
@@ -278,7 +278,7 @@ func (c *httpConn) closeWith(ctx context.Context, s *session, body io.Closer) (s
 // stream can be taken up again, and when the server wants that.
 func (c *httpConn) overhear(s *session, response *http.Response) (lastID string, retry time.Duration) {
 	defer response.Body.Close()
-	events := newEventReader(response.Body, c.upstream.config.MaxMessage)
+	events := newEventReader(response.Body, c.host.config.MaxMessage)
 	for {
 		e, err := events.next()
 		if err != nil {

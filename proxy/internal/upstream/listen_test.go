@@ -19,10 +19,10 @@ func (n *notebook) cancel(x *Exchange, _ string) { n.cancelled <- x.id }
 // one before it is, however late that is heard, says nothing about it.
 func TestAcknowledged(t *testing.T) {
 	heard := make(chan struct{}, 9)
-	u := New(Config{}, Options{OnListen: func(*Upstream) { heard <- struct{}{} }})
+	u := New(Config{}, Options{OnListen: func() { heard <- struct{}{} }})
 	n := &notebook{sent: make(chan int64, 9), cancelled: make(chan int64, 9)}
 	acknowledge := func(id int64) {
-		u.heard("notifications/subscriptions/acknowledged", fmt.Appendf(nil, `{"_meta":{"io.modelcontextprotocol/subscriptionId":%d}}`, id))
+		u.host.heard("notifications/subscriptions/acknowledged", fmt.Appendf(nil, `{"_meta":{"io.modelcontextprotocol/subscriptionId":%d}}`, id))
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan struct{})
@@ -45,7 +45,7 @@ func TestAcknowledged(t *testing.T) {
 		t.Errorf("%d is cancelled, want %d", id, second)
 	}
 	<-heard
-	u.heard("notifications/subscriptions/acknowledged", []byte(`{}`)) // by a server that does not say of which
+	u.host.heard("notifications/subscriptions/acknowledged", []byte(`{}`)) // by a server that does not say of which
 	stop()
 	<-done
 	if len(heard)+len(n.cancelled) > 0 {

@@ -56,11 +56,11 @@ func prepare(t testing.TB, c Config) *subject {
 	s := &subject{t: t, states: make(chan State, 1000), notes: make(chan string, 1000), log: new(logged)}
 	s.Upstream = New(c, Options{
 		Version: "test", Logger: slog.New(slog.NewTextHandler(s.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
-		OnState:        func(u *Upstream) { s.states <- u.State() },
-		OnListen:       func(*Upstream) { s.notes <- "listening" },
-		OnNotification: func(_ *Upstream, method string, params []byte) { s.notes <- method + " " + string(params) },
+		OnState:        func() { s.states <- s.State() },
+		OnListen:       func() { s.notes <- "listening" },
+		OnNotification: func(method string, params []byte) { s.notes <- method + " " + string(params) },
 	})
-	s.grace = grace{exit: 500 * time.Millisecond, term: 500 * time.Millisecond, kill: time.Minute, tell: time.Minute}
+	s.host.grace = grace{exit: 500 * time.Millisecond, term: 500 * time.Millisecond, kill: time.Minute, tell: time.Minute}
 	s.probe = time.Minute
 	t.Cleanup(func() { s.Close() })
 	return s

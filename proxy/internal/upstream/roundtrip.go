@@ -12,7 +12,6 @@ import (
 	"strconv"
 	"strings"
 	"sync/atomic"
-	"time"
 	"unicode/utf8"
 
 	"github.com/petrigate/petrigate/internal/rawjson"
@@ -62,7 +61,7 @@ func (c *httpConn) once(x *Exchange, s *session) (reply Reply, unknownSession bo
 		s.id = response.Header.Get(sessionHeader)
 	}
 	if response.StatusCode/100 == 2 && response.StatusCode != http.StatusAccepted && mediaType(response.Header) == "text/event-stream" {
-		return c.readStream(x, s, newEventReader(response.Body, c.upstream.config.MaxMessage), response.Body), false
+		return c.readStream(x, s, newEventReader(response.Body, c.host.config.MaxMessage), response.Body), false
 	}
 	defer response.Body.Close()
 	switch {
@@ -131,7 +130,7 @@ func (c *httpConn) readJSON(x *Exchange, response *http.Response) Reply {
 const maxTrusted = 4 << 20
 
 func (c *httpConn) readAll(response *http.Response) ([]byte, error) {
-	limit := int64(c.upstream.config.MaxMessage)
+	limit := int64(c.host.config.MaxMessage)
 	if n := response.ContentLength; n >= 0 && n <= min(limit, maxTrusted) {
 		data := make([]byte, n)
 		_, err := io.ReadFull(response.Body, data)
@@ -162,7 +161,7 @@ func (c *httpConn) interrupted(x *Exchange, err error) error {
 func (c *httpConn) refused(x *Exchange, s *session, response *http.Response) Reply {
 	limit := excerptLimit
 	if mediaType(response.Header) == "application/json" { // the error is the client's to know, whatever its length
-		limit = c.upstream.config.MaxMessage
+		limit = c.host.config.MaxMessage
 	}
 	data, _ := io.ReadAll(io.LimitReader(response.Body, int64(limit)))
 	refusal, ok := refusalIn(data, x.id)
@@ -214,7 +213,7 @@ func (c *httpConn) status(response *http.Response, data []byte) error {
 // what it was told.
 func (c *httpConn) redact(text string) string {
 	text = c.unspoken(text)
-	for _, value := range c.upstream.config.Headers {
+	for _, value := range c.host.config.Headers {
 		for _, secret := range append(strings.Fields(value), value) {
 			if len(secret) > 5 && !strings.EqualFold(secret, "bearer") {
 				text = strings.ReplaceAll(text, secret, "[redacted]")
@@ -232,23 +231,20 @@ func (c *httpConn) renew(ctx context.Context, old *session) error {
 	if c.current.Load() != old {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, c.upstream.options.ConnectTimeout)
+	ctx, cancel := context.WithTimeout(ctx, c.host.options.ConnectTimeout)
 	defer cancel()
-	a, err := c.upstream.shake(ctx, c, old.version)
+	s, err := c.host.renew(ctx, c, old.version)
 	if err != nil {
 		if ctx.Err() == nil {
 			c.fail(fmt.Errorf("opening a new session: %w", err))
 		}
 		return err
 	}
-	c.current.Store(a.session)
-	c.upstream.mu.Lock()
-	c.upstream.inForce = a.declared
-	c.upstream.mu.Unlock()
+	c.current.Store(s)
 	select {
 	case c.renewed <- struct{}{}:
 	default: // it has not noticed the last one
 	}
-	c.upstream.change(func(s *State) { s.Since = time.Now() }) // its tools may be others
+	c.host.renewed() // its tools may be others
 	return nil
 }

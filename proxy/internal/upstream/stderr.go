@@ -13,7 +13,7 @@ const stderrLine = 4 << 10
 func (c *stdioConn) readErrors() {
 	defer c.readers.Done()
 	defer c.stderr.Close()
-	log := newTrickle(c.upstream.log, "standard error")
+	log := newTrickle(c.host.log, "standard error")
 	defer log.flush()
 	r := bufio.NewReaderSize(&tail{file: c.stderr}, stderrLine)
 	for within := false; ; {
@@ -22,9 +22,9 @@ func (c *stdioConn) readErrors() {
 			return
 		}
 		if !within && len(line) > 0 {
-			c.upstream.hear("", line)
+			c.host.hear("", line)
 			if log.allow() {
-				c.upstream.log.Info("upstream says", "stderr", text.Excerpt(string(line), stderrLine))
+				c.host.log.Info("upstream says", "stderr", text.Excerpt(string(line), stderrLine))
 			}
 		}
 		within = more // the rest of a line that is too long is left out

@@ -33,7 +33,7 @@ var errEOF = errors.New("the server closed its output")
 
 // stdioConn is a child process and what is under way with it.
 type stdioConn struct {
-	upstream  *Upstream
+	host      *host
 	cmd       *exec.Cmd
 	pid       int
 	stdin     *pipe
@@ -52,7 +52,7 @@ type stdioConn struct {
 }
 
 // spawn starts the child. It must be called on a thread that outlives it.
-func (u *Upstream) spawn() (*stdioConn, error) {
+func (u *host) spawn() (*stdioConn, error) {
 	path, err := find(u.config.Command, u.config.Dir, u.config.Env)
 	if err != nil {
 		return nil, permanent{startError(u.config.Command, err)}
@@ -121,9 +121,9 @@ func closeAll(files []*os.File) {
 }
 
 // adopt begins to serve a child that has started.
-func (u *Upstream) adopt(cmd *exec.Cmd, ends pipes) (*stdioConn, error) {
+func (u *host) adopt(cmd *exec.Cmd, ends pipes) (*stdioConn, error) {
 	c := &stdioConn{
-		upstream: u, cmd: cmd, pid: cmd.Process.Pid, stdout: ends.ours[1], stderr: ends.ours[2], pending: newPending(),
+		host: u, cmd: cmd, pid: cmd.Process.Pid, stdout: ends.ours[1], stderr: ends.ours[2], pending: newPending(),
 		malformed: newTrickle(u.log, "malformed output"),
 		gone:      make(chan struct{}), ending: newEnding(),
 	}
@@ -147,9 +147,9 @@ func (u *Upstream) adopt(cmd *exec.Cmd, ends pipes) (*stdioConn, error) {
 // reap waits for the child's end, and takes what is left of its tree along.
 func (c *stdioConn) reap() {
 	awaitExit(c.cmd)
-	c.dead = killTree(c.cmd, time.Now().Add(c.upstream.grace.kill))
+	c.dead = killTree(c.cmd, time.Now().Add(c.host.grace.kill))
 	if c.dead {
-		c.upstream.options.Watchdog.forget(c.pid)
+		c.host.options.Watchdog.forget(c.pid)
 	}
 	_ = c.cmd.Wait() // its error is in the state
 	c.exit = c.cmd.ProcessState
@@ -198,7 +198,7 @@ func (c *stdioConn) agree(*session) {}
 // retire ends the child: it sees the end of its input, is asked to end, and
 // is killed with all that belongs to it.
 func (c *stdioConn) retire() {
-	g := c.upstream.grace
+	g := c.host.grace
 	if c.cause() != nil { // it is of no use any more; only its tree is left to end
 		g.exit, g.term = 0, min(g.term, 500*time.Millisecond)
 	}
@@ -237,8 +237,8 @@ func (c *stdioConn) goneWithin(d time.Duration) bool {
 func (c *stdioConn) read() {
 	defer c.readers.Done()
 	defer c.stdout.Close()
-	lines := newLineReader(&tail{file: c.stdout}, c.upstream.config.MaxMessage)
-	burst := burst{told: c.upstream.options.OnBurst}
+	lines := newLineReader(&tail{file: c.stdout}, c.host.config.MaxMessage)
+	burst := burst{told: c.host.options.OnBurst}
 	defer burst.set(false)
 	for {
 		line, kept, err := lines.next()
@@ -271,9 +271,9 @@ func (b *burst) set(on bool) {
 // mostly the end of the process, which is worth a moment.
 func (c *stdioConn) readError(err error) error {
 	if errors.Is(err, errTooLong) {
-		return fmt.Errorf("%w: more than %d bytes", err, c.upstream.config.MaxMessage)
+		return fmt.Errorf("%w: more than %d bytes", err, c.host.config.MaxMessage)
 	}
-	if c.goneWithin(c.upstream.grace.tell) {
+	if c.goneWithin(c.host.grace.tell) {
 		return errors.New(describe(c.exit))
 	}
 	if errors.Is(err, io.EOF) {
@@ -285,7 +285,7 @@ func (c *stdioConn) readError(err error) error {
 // reason says of input that nobody takes any more that its reader has ended,
 // if it has.
 func (c *stdioConn) reason(err error) error {
-	if errors.Is(err, syscall.EPIPE) && c.goneWithin(c.upstream.grace.tell) {
+	if errors.Is(err, syscall.EPIPE) && c.goneWithin(c.host.grace.tell) {
 		return errors.New(describe(c.exit))
 	}
 	return err
@@ -300,21 +300,21 @@ func (c *stdioConn) take(line []byte, kept bool) {
 	case m.Kind == wire.Response:
 		c.reply(m, kept)
 	case m.Kind == wire.Request:
-		if c.upstream.State().Era == Modern || !c.upstream.inquire(nil, &c.asked, m, c.say) {
+		if c.host.era() == Modern || !c.host.inquire(nil, &c.asked, m, c.say) {
 			c.answer(m)
 		}
 	case m.Method == methodCancelled:
 		c.asked.cancelled(m.Params)
 	default:
-		c.upstream.route(c.pending, m.Method, bytes.Clone(m.Params))
+		c.host.route(c.pending, m.Method, bytes.Clone(m.Params))
 	}
 }
 
 // spoilt logs a line that is no message.
 func (c *stdioConn) spoilt(line []byte, err error) {
-	c.upstream.hear(onStdout, line)
+	c.host.hear(onStdout, line)
 	if c.malformed.allow() {
-		c.upstream.log.Warn("malformed line from upstream", "error", err, "line", text.Excerpt(string(line[:min(len(line), 300)]), 200))
+		c.host.log.Warn("malformed line from upstream", "error", err, "line", text.Excerpt(string(line[:min(len(line), 300)]), 200))
 	}
 	if id, ok := spoiltAnswer(line); ok {
 		if x := c.pending.take(id); x != nil {
@@ -327,7 +327,7 @@ func (c *stdioConn) reply(m wire.Message, kept bool) {
 	id, _ := m.Int()
 	x := c.pending.take(id)
 	if x == nil {
-		c.upstream.log.Debug("answer to no request dropped", "id", id)
+		c.host.log.Debug("answer to no request dropped", "id", id)
 		return
 	}
 	x.deliver(replyOf(m, kept))
@@ -346,7 +346,7 @@ func (c *stdioConn) say(answer []byte) {
 }
 
 // route passes a notification to the request that it belongs to, or on.
-func (u *Upstream) route(p *pending, method string, params []byte) {
+func (u *host) route(p *pending, method string, params []byte) {
 	switch method {
 	case "notifications/progress":
 		if x := p.progressing(params); x == nil || !x.notify(method, params) {

@@ -118,7 +118,7 @@ func TestLastWordsAreHeard(t *testing.T) {
 
 func TestClosedOutputEndsTheChild(t *testing.T) {
 	s := prepare(t, child(t, "plain"))
-	s.grace.tell = 0 // it has no exit status to wait for
+	s.host.grace.tell = 0 // it has no exit status to wait for
 	s.Start(t.Context())
 	s.await(Up)
 	pid := s.State().Pid
@@ -378,7 +378,7 @@ func TestModernIsNotLegacy(t *testing.T) {
 
 func TestServerThatNeverAnswers(t *testing.T) {
 	s := prepare(t, child(t, "fixture", "--hang"))
-	s.options.ConnectTimeout = 100 * time.Millisecond
+	s.host.options.ConnectTimeout = 100 * time.Millisecond
 	s.Start(t.Context())
 	if st := s.await(Down); !strings.Contains(st.Err.Error(), "did not complete the handshake") {
 		t.Error(st.Err)

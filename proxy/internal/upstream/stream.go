@@ -142,17 +142,17 @@ func (c *httpConn) owner(x *Exchange, m wire.Message) *Exchange {
 func (c *httpConn) take(x *Exchange, s *session, m wire.Message, err error) {
 	switch {
 	case err != nil:
-		c.upstream.log.Debug("malformed event from upstream", "error", err)
+		c.host.log.Debug("malformed event from upstream", "error", err)
 	case m.Kind == wire.Response:
-		c.upstream.log.Debug("answer to no request dropped")
+		c.host.log.Debug("answer to no request dropped")
 	case m.Kind == wire.Request:
-		if s.modern() || !c.upstream.inquire(x, &c.asked, m, func(answer []byte) { c.reply(s, answer) }) {
+		if s.modern() || !c.host.inquire(x, &c.asked, m, func(answer []byte) { c.reply(s, answer) }) {
 			c.answer(s, m)
 		}
 	case m.Method == methodCancelled:
 		c.asked.cancelled(m.Params)
 	default:
-		c.upstream.route(c.pending, m.Method, m.Params)
+		c.host.route(c.pending, m.Method, m.Params)
 	}
 }
 
@@ -199,31 +199,31 @@ func (c *httpConn) drain(x *Exchange, body io.Reader) {
 
 // reply sends our answer to an inquiry.
 func (c *httpConn) reply(s *session, answer []byte) {
-	if !c.upstream.begin() {
+	if !c.host.work.begin() {
 		return
 	}
 	go func() {
-		defer c.upstream.work.Done()
+		defer c.host.work.done()
 		if err := c.push(c.ctx, s, "", answer); err != nil {
-			c.upstream.log.Warn("answering a request of the server", "error", err)
+			c.host.log.Warn("answering a request of the server", "error", err)
 		}
 	}()
 }
 
 // answer answers a request that a legacy server sent on a stream.
 func (c *httpConn) answer(s *session, m wire.Message) {
-	if !c.upstream.begin() {
+	if !c.host.work.begin() {
 		return
 	}
 	select {
 	case c.answers <- struct{}{}:
 	default: // it asks faster than it listens
-		c.upstream.work.Done()
+		c.host.work.done()
 		return
 	}
 	data := appendAnswer(nil, m)
 	go func() {
-		defer c.upstream.work.Done()
+		defer c.host.work.done()
 		defer func() { <-c.answers }()
 		_ = c.push(c.ctx, s, "", data)
 	}()

@@ -21,12 +21,13 @@ const (
 // supervise keeps the upstream connected until ctx ends. It owns its thread:
 // on Linux a child is told to die with the thread that started it.
 func (u *Upstream) supervise(ctx context.Context) {
-	if u.config.Command != "" {
+	if u.host.config.Command != "" {
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
 	}
 	defer close(u.finished)
-	defer u.end()
+	defer u.host.client.CloseIdleConnections()
+	defer u.host.work.end()
 	s := supervisor{Upstream: u}
 	for ctx.Err() == nil && !s.gaveUp {
 		s.once(ctx)
@@ -70,7 +71,7 @@ func (s *supervisor) once(ctx context.Context) {
 	s.current.Store(nil)
 	redeclared := errors.Is(c.cause(), errRedeclared)
 	if ctx.Err() == nil && !redeclared {
-		s.log.Warn("upstream lost", "error", c.cause())
+		s.host.log.Warn("upstream lost", "error", c.cause())
 		s.change(func(st *State) { st.Phase, st.Err, st.Pid = Down, c.cause(), 0 })
 	}
 	stopListening()
@@ -85,7 +86,7 @@ func (s *supervisor) once(ctx context.Context) {
 
 func (s *supervisor) up(c conn, a agreement) {
 	var waiting chan struct{}
-	s.log.Info("upstream connected", "protocol", a.version)
+	s.host.log.Info("upstream connected", "protocol", a.version)
 	s.change(func(st *State) { // with the connection, or it could be taken for one of the state before
 		s.current.Store(&c)
 		s.inForce = a.declared
@@ -104,15 +105,15 @@ func (s *supervisor) up(c conn, a agreement) {
 // be mended by waiting is given up.
 func (s *supervisor) failed(ctx context.Context, err error) {
 	if errors.As(err, new(permanent)) && !s.everUp {
-		s.log.Error("upstream given up", "error", err)
+		s.host.log.Error("upstream given up", "error", err)
 		s.gaveUp = true
 		s.change(func(st *State) { st.Phase, st.Err = Failed, err })
 		return
 	}
-	s.log.Warn("connecting to upstream", "error", err)
+	s.host.log.Warn("connecting to upstream", "error", err)
 	s.change(func(st *State) { st.Phase, st.Err = Down, err })
 	if errors.As(err, new(*Unauthorized)) {
-		s.pauseUntil(ctx, s.config.Credentials.Await)
+		s.pauseUntil(ctx, s.host.config.Credentials.Await)
 		return
 	}
 	s.pause(ctx)
@@ -136,7 +137,7 @@ func (s *supervisor) pauseUntil(ctx context.Context, f func(context.Context)) {
 // connect opens a connection and shakes hands on it. A child that dies of the
 // first question of the new era is started again and asked in the old way.
 func (s *supervisor) connect(ctx context.Context) (conn, agreement, error) {
-	protocol := s.config.Protocol
+	protocol := s.host.config.Protocol
 	if protocol == "auto" {
 		protocol = ""
 	}
@@ -144,7 +145,7 @@ func (s *supervisor) connect(ctx context.Context) (conn, agreement, error) {
 	if protocol == "" && s.legacy {
 		protocol = "legacy"
 	}
-	if s.sse.Store(s.config.Transport == TransportSSE || s.fellBack); s.sse.Load() {
+	if s.sse.Store(s.host.config.Transport == TransportSSE || s.fellBack); s.sse.Load() {
 		protocol = "legacy"
 	}
 	c, a, err := s.attempt(ctx, protocol)
@@ -152,7 +153,7 @@ func (s *supervisor) connect(ctx context.Context) (conn, agreement, error) {
 		return s.fallBack(ctx, err)
 	}
 	if err != nil && probing && errors.Is(err, errDiedOfProbe) && ctx.Err() == nil {
-		s.log.Debug("server ended on server/discover, starting it again without")
+		s.host.log.Debug("server ended on server/discover, starting it again without")
 		return s.attempt(ctx, "legacy")
 	}
 	if err != nil {
@@ -165,7 +166,7 @@ func (s *supervisor) connect(ctx context.Context) (conn, agreement, error) {
 // answered as those do that know only HTTP+SSE.
 func (s *supervisor) mayFallBack(protocol string, err error) bool {
 	var status *StatusError
-	if s.config.URL == "" || s.sse.Load() || protocol != "" && protocol != "legacy" || !errors.As(err, &status) {
+	if s.host.config.URL == "" || s.sse.Load() || protocol != "" && protocol != "legacy" || !errors.As(err, &status) {
 		return false
 	}
 	return status.Code == http.StatusBadRequest || status.Code == http.StatusNotFound || status.Code == http.StatusMethodNotAllowed
@@ -178,11 +179,11 @@ func (s *supervisor) fallBack(ctx context.Context, first error) (conn, agreement
 	if err != nil {
 		s.sse.Store(false)
 		s.legacy = false
-		s.log.Debug("the server does not speak HTTP+SSE either", "error", err)
+		s.host.log.Debug("the server does not speak HTTP+SSE either", "error", err)
 		return nil, agreement{}, first
 	}
 	s.fellBack = true
-	s.log.Info("the server does not know streamable HTTP; it is spoken to by HTTP+SSE")
+	s.host.log.Info("the server does not know streamable HTTP; it is spoken to by HTTP+SSE")
 	return c, a, nil
 }
 
@@ -191,7 +192,7 @@ func (s *supervisor) attempt(ctx context.Context, protocol string) (conn, agreem
 	if err != nil {
 		return nil, agreement{}, err
 	}
-	within, cancel := context.WithTimeout(ctx, s.options.ConnectTimeout)
+	within, cancel := context.WithTimeout(ctx, s.host.options.ConnectTimeout)
 	defer cancel()
 	a, err := s.shake(within, c, protocol)
 	if err == nil && s.otherEra(a) {
@@ -214,7 +215,7 @@ func (s *supervisor) attempt(ctx context.Context, protocol string) (conn, agreem
 		return s.attempt(ctx, "legacy")
 	}
 	if within.Err() == context.DeadlineExceeded {
-		err = fmt.Errorf("the server did not complete the handshake within %v", s.options.ConnectTimeout)
+		err = fmt.Errorf("the server did not complete the handshake within %v", s.host.options.ConnectTimeout)
 	}
 	return nil, agreement{}, err
 }
@@ -222,14 +223,14 @@ func (s *supervisor) attempt(ctx context.Context, protocol string) (conn, agreem
 // open makes a connection of the kind that is configured.
 func (u *Upstream) open(ctx context.Context) (conn, error) {
 	switch {
-	case u.config.Command != "" && u.config.URL != "":
+	case u.host.config.Command != "" && u.host.config.URL != "":
 		return nil, permanent{errors.New("both a command and a url are given")}
-	case u.config.Command != "":
-		return u.spawn()
-	case u.config.URL != "" && u.sse.Load():
-		return u.dialSSE(ctx)
-	case u.config.URL != "":
-		return u.dial(ctx)
+	case u.host.config.Command != "":
+		return u.host.spawn()
+	case u.host.config.URL != "" && u.sse.Load():
+		return u.host.dialSSE(ctx)
+	case u.host.config.URL != "":
+		return u.host.dial(ctx)
 	}
 	return nil, permanent{errors.New("neither a command nor a url is given")}
 }

@@ -151,7 +151,7 @@ func (p *paramHeaders) of(r *Request) map[string]string {
 // usable remembers which tools want headers, and leaves out those that ask
 // for impossible ones, as a modern client over HTTP has to.
 func (u *Upstream) usable(tools []json.RawMessage) []json.RawMessage {
-	if u.config.URL == "" || u.State().Era != Modern {
+	if u.host.config.URL == "" || u.State().Era != Modern {
 		return tools
 	}
 	marked := map[string]*mcp.Tool{}
@@ -159,7 +159,7 @@ func (u *Upstream) usable(tools []json.RawMessage) []json.RawMessage {
 	for _, raw := range tools {
 		tool, err := markedTool(raw)
 		if err != nil {
-			u.log.Warn("tool left out", "error", err)
+			u.host.log.Warn("tool left out", "error", err)
 			continue
 		}
 		if tool != nil {
@@ -167,7 +167,7 @@ func (u *Upstream) usable(tools []json.RawMessage) []json.RawMessage {
 		}
 		good = append(good, raw)
 	}
-	u.headers.tools.Store(&marked)
+	u.host.headers.tools.Store(&marked)
 	return good
 }
 

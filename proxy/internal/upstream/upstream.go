@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net/http"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -40,16 +39,16 @@ type Options struct {
 
 	// OnNotification gets what the server says on its own account. It runs on
 	// the connection's reader and must not wait.
-	OnNotification func(u *Upstream, method string, params []byte)
+	OnNotification func(method string, params []byte)
 	// OnListen is called when it begins to be heard what the server says on its
 	// own account: what it said before is missed. It must not wait.
-	OnListen func(u *Upstream)
+	OnListen func()
 	// OnInquiry gets the requests of a legacy server that belong to no request
 	// of ours. It must not wait. nil: they are refused.
-	OnInquiry func(u *Upstream, q *Inquiry)
+	OnInquiry func(q *Inquiry)
 	// OnState is called when the upstream came up, went down, or was given up.
 	// It must not wait for the upstream.
-	OnState func(u *Upstream)
+	OnState func()
 
 	// Busy reports whether the server does work that no request waits for, so
 	// that it must not be ended for a new handshake. nil: it never does.
@@ -94,35 +93,24 @@ type conn interface {
 // An Upstream is one MCP server behind the proxy. Its methods can be called
 // from any goroutine.
 type Upstream struct {
-	config  Config
-	options Options
-	log     *slog.Logger
-	grace   grace
-	probe   time.Duration // for an answer to server/discover
-	meta    []byte        // of each request to a modern server, up to the capabilities
+	host  *host
+	probe time.Duration // for an answer to server/discover
+	meta  []byte        // of each request to a modern server, up to the capabilities
 
 	watched atomic.Pointer[[]string] // resources whose changes are wanted
 	rewatch chan struct{}            // gets a value when they have changed
-	acked   chan int64               // gets the id of a subscription that is acknowledged; 0: it is not known
 
-	client  *http.Client
-	ids     atomic.Int64
 	current atomic.Pointer[conn] // the connection that is up
-	headers paramHeaders
 
 	cancel    context.CancelFunc // set by Start
 	startOnce sync.Once
 	closeOnce sync.Once
 	settle    sync.Once
 	settled   chan struct{}
-	finished  chan struct{}  // closed when the supervisor has ended
-	work      sync.WaitGroup // goroutines that outlive a connection; see begin
-
-	words words // of its process
+	finished  chan struct{} // closed when the supervisor has ended
 
 	mu    sync.Mutex
 	state State
-	ended bool // nothing may begin any more
 
 	sse          atomic.Bool // the server speaks HTTP+SSE
 	preferred    bool        // a client has decided on the era
@@ -144,13 +132,31 @@ func New(c Config, o Options) *Upstream {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	return &Upstream{
-		declared: []byte(`{}`), rewatch: make(chan struct{}, 1), acked: make(chan int64, 4),
-		config: c, options: o, log: o.Logger.With("upstream", c.Name), grace: usualGrace(), probe: probeTimeout,
-		meta: requestMeta(o.Version), client: newHTTPClient(c.TLS),
+	u := &Upstream{
+		host: &host{
+			config: c, options: o, log: o.Logger.With("upstream", c.Name), grace: usualGrace(), client: newHTTPClient(c.TLS),
+			acked: make(chan int64, 4),
+		},
+		declared: []byte(`{}`), rewatch: make(chan struct{}, 1), probe: probeTimeout, meta: requestMeta(o.Version),
 		settled: make(chan struct{}), finished: make(chan struct{}),
 		state: State{Since: time.Now(), Err: errors.New("not connected yet")},
 	}
+	u.host.era = func() Era { return u.State().Era }
+	u.host.renew = u.renew
+	u.host.renewed = func() { u.change(func(s *State) { s.Since = time.Now() }) }
+	return u
+}
+
+// renew shakes hands once more on c, whose session the server has forgotten.
+func (u *Upstream) renew(ctx context.Context, c conn, version string) (*session, error) {
+	a, err := u.shake(ctx, c, version)
+	if err != nil {
+		return nil, err
+	}
+	u.mu.Lock()
+	u.inForce = a.declared
+	u.mu.Unlock()
+	return a.session, nil
 }
 
 // Start connects in the background, again and again until ctx ends or Close
@@ -189,11 +195,16 @@ func (u *Upstream) Cork() (uncork func()) {
 
 // OneReader reports whether what the server says comes on one stream for all
 // requests, whose reader must not be kept waiting for the sake of one of them.
-func (u *Upstream) OneReader() bool { return u.config.Command != "" || u.sse.Load() }
+func (u *Upstream) OneReader() bool { return u.host.config.Command != "" || u.sse.Load() }
 
 // Settled is closed once the upstream is up for the first time, or the first
 // attempt has failed.
 func (u *Upstream) Settled() <-chan struct{} { return u.settled }
+
+// Said returns the last lines that the server's process has written to standard
+// error, or to standard output without being messages. They are the server's
+// own words, for an operator: no client is to see them.
+func (u *Upstream) Said() []string { return u.host.words.said() }
 
 // State returns what is known now.
 func (u *Upstream) State() State {
@@ -204,7 +215,7 @@ func (u *Upstream) State() State {
 
 // NewToken returns a number that this upstream has not seen yet, for a
 // progress token.
-func (u *Upstream) NewToken() int64 { return u.ids.Add(1) }
+func (u *Upstream) NewToken() int64 { return u.host.ids.Add(1) }
 
 // RequestMeta returns the members that a modern server wants in the _meta of
 // each request, without braces; nil for a legacy server. The capabilities are
@@ -226,7 +237,7 @@ func (u *Upstream) ownMeta(capabilities []byte) []byte {
 // Send sends r and returns at once. While the upstream is not up the reply is
 // there already, and says why.
 func (u *Upstream) Send(r Request) *Exchange {
-	x := newExchange(r, u.ids.Add(1))
+	x := newExchange(r, u.host.ids.Add(1))
 	c := u.current.Load()
 	if c != nil {
 		x.use(*c)
@@ -249,17 +260,17 @@ func (u *Upstream) Send(r Request) *Exchange {
 // arrived.
 func (u *Upstream) Notify(method string, params []byte) {
 	current := u.current.Load()
-	if current == nil || !u.begin() {
+	if current == nil || !u.host.work.begin() {
 		return
 	}
 	c := *current
 	if _, child := c.(*stdioConn); child {
-		defer u.work.Done()
+		defer u.host.work.done()
 		_ = c.notify(context.Background(), nil, method, params)
 		return
 	}
 	go func() {
-		defer u.work.Done()
+		defer u.host.work.done()
 		switch c := c.(type) {
 		case *httpConn:
 			_ = c.notify(c.ctx, c.current.Load(), method, params)
@@ -272,9 +283,9 @@ func (u *Upstream) Notify(method string, params []byte) {
 func (u *Upstream) unavailable() error {
 	s := u.State()
 	if s.Err == nil { // it came up or went down just now
-		return notSent(fmt.Errorf("%s is %s", u.config.Name, s.Phase))
+		return notSent(fmt.Errorf("%s is %s", u.host.config.Name, s.Phase))
 	}
-	return notSent(fmt.Errorf("%s is %s: %w", u.config.Name, s.Phase, s.Err))
+	return notSent(fmt.Errorf("%s is %s: %w", u.host.config.Name, s.Phase, s.Err))
 }
 
 // change sets the state and tells about it.
@@ -287,33 +298,13 @@ func (u *Upstream) change(f func(*State)) {
 	}
 	u.mu.Unlock()
 	u.settle.Do(func() { close(u.settled) })
-	if u.options.OnState != nil {
-		u.options.OnState(u)
+	if u.host.options.OnState != nil {
+		u.host.options.OnState()
 	}
-}
-
-// begin counts a goroutine that Close has to wait for, unless it is too late
-// for one. The goroutine calls work.Done.
-func (u *Upstream) begin() bool {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	if !u.ended {
-		u.work.Add(1)
-	}
-	return !u.ended
-}
-
-// end waits for all that has begun.
-func (u *Upstream) end() {
-	u.mu.Lock()
-	u.ended = true
-	u.mu.Unlock()
-	u.work.Wait()
-	u.client.CloseIdleConnections()
 }
 
 // heard takes a notification that belongs to no request.
-func (u *Upstream) heard(method string, params []byte) {
+func (u *host) heard(method string, params []byte) {
 	if method == "notifications/subscriptions/acknowledged" { // from now on nothing is missed
 		select {
 		case u.acked <- acknowledged(params):
@@ -322,6 +313,6 @@ func (u *Upstream) heard(method string, params []byte) {
 		return
 	}
 	if u.options.OnNotification != nil {
-		u.options.OnNotification(u, method, params)
+		u.options.OnNotification(method, params)
 	}
 }

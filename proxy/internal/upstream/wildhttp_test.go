@@ -91,8 +91,8 @@ func TestCompressionIsNotUndone(t *testing.T) {
 func (s *subject) trust(e *endpoint) {
 	secure := httptest.NewTLSServer(e)
 	s.t.Cleanup(secure.Close)
-	s.config.URL = secure.URL
-	s.client.Transport.(*directTransport).other.TLSClientConfig.RootCAs = secure.Client().Transport.(*http.Transport).TLSClientConfig.RootCAs
+	s.host.config.URL = secure.URL
+	s.host.client.Transport.(*directTransport).other.TLSClientConfig.RootCAs = secure.Client().Transport.(*http.Transport).TLSClientConfig.RootCAs
 }
 
 // TestLongHeaders: D007. The head of a response has a bound, with and without
@@ -194,7 +194,7 @@ func TestWhoIsBehindTLS(t *testing.T) {
 			defer h.Close()
 			s := prepare(t, Config{Name: "tls", URL: address, Headers: map[string]string{"Authorization": "Bearer s3cr3t-value"}})
 			if name == "old" { // so that its age is what is wrong with it
-				s.client.Transport.(*directTransport).other.TLSClientConfig.RootCAs = h.Client().Transport.(*http.Transport).TLSClientConfig.RootCAs
+				s.host.client.Transport.(*directTransport).other.TLSClientConfig.RootCAs = h.Client().Transport.(*http.Transport).TLSClientConfig.RootCAs
 			}
 			s.Start(t.Context())
 			if st := s.await(Down); st.Err == nil || strings.Contains(st.Err.Error(), "s3cr3t") {

@@ -42,14 +42,12 @@ func (w *words) add(where string, line []byte) {
 	w.lines = append(w.lines, text)
 }
 
-// Said are the last lines that the server's process has written to standard
-// error, or to standard output without being messages. They are the server's
-// own words, for an operator: no client is to see them.
-func (u *Upstream) Said() []string {
-	u.words.mu.Lock()
-	defer u.words.mu.Unlock()
-	said := make([]string, 0, len(u.words.lines))
-	for _, line := range u.words.lines {
+// said returns the lines that are kept.
+func (w *words) said() []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	said := make([]string, 0, len(w.lines))
+	for _, line := range w.lines {
 		said = append(said, text.Excerpt(line, wordsLine+len(onStdout)))
 	}
 	return said
@@ -59,7 +57,7 @@ func (u *Upstream) Said() []string {
 const onStdout = "not a message, on standard output: "
 
 // hear keeps a line, if there is something in it.
-func (u *Upstream) hear(where string, line []byte) {
+func (u *host) hear(where string, line []byte) {
 	if line = bytes.TrimRight(line, " \t\r\n"); len(line) > 0 {
 		u.words.add(where, line)
 	}

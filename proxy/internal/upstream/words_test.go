@@ -15,18 +15,18 @@ func TestWords(t *testing.T) {
 		t.Errorf("before anything was said: %q", said)
 	}
 	for i := range 3 * wordsKept {
-		u.hear("", fmt.Appendf(nil, "line %d\r", i))
-		u.hear("", []byte(" \t"))
+		u.host.hear("", fmt.Appendf(nil, "line %d\r", i))
+		u.host.hear("", []byte(" \t"))
 	}
 	said := u.Said()
 	if len(said) != wordsKept || said[0] != "line 40" || said[wordsKept-1] != "line 59" {
 		t.Errorf("%q", said)
 	}
-	u.words.begin()
+	u.host.words.begin()
 	if got := u.Said(); !slices.Equal(got, said) {
 		t.Errorf("another child that says nothing yet: %q", got)
 	}
-	u.hear(onStdout, []byte("\x1b[31m"+strings.Repeat("x", 2*wordsLine)))
+	u.host.hear(onStdout, []byte("\x1b[31m"+strings.Repeat("x", 2*wordsLine)))
 	want := onStdout + `\u{1b}[31m` + strings.Repeat("x", wordsLine-5)
 	if got := u.Said(); len(got) != 1 || got[0] != want {
 		t.Errorf("%q", got)
