@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// A session is a command of the README and what it printed.
+// A session is a command of a page and what it printed.
 type session struct{ command, output string }
 
 // sessions reads the blocks that are indented and begin with "$ ".
@@ -30,33 +30,36 @@ func sessions(text string) []session {
 	return found
 }
 
-// TestReadmeSessions runs the commands that the README shows the output of.
-func TestReadmeSessions(t *testing.T) {
+// TestSessions runs the commands that the pages show the output of, each page in
+// the folder that its paths are relative to.
+func TestSessions(t *testing.T) {
 	exe := program(t)
-	all := sessions(read(t, readme))
-	if len(all) < 2 {
-		t.Fatalf("the README shows %d commands", len(all))
-	}
-	for _, s := range all {
-		args := strings.Fields(s.command)
-		c := exec.Command(exe, args[1:]...)
-		c.Dir = "claims"
-		out, _ := c.Output() // a refuted claim is exit code 3
-		got, want := strings.TrimRight(string(out), "\n"), strings.TrimRight(s.output, "\n")
-		if args[0] != "petrigate" || got != want {
-			t.Errorf("%s prints\n%s\nand not\n%s", s.command, got, want)
+	for page, dir := range map[string]string{readme: "..", "../docs/verification.md": "claims"} {
+		all := sessions(read(t, page))
+		if len(all) < 2 {
+			t.Errorf("%s shows %d commands", page, len(all))
+		}
+		for _, s := range all {
+			args := strings.Fields(s.command)
+			c := exec.Command(exe, args[1:]...)
+			c.Dir = dir
+			out, _ := c.Output() // a refuted claim is exit code 3
+			got, want := strings.TrimRight(string(out), "\n"), strings.TrimRight(s.output, "\n")
+			if args[0] != "petrigate" || got != want {
+				t.Errorf("%s: %s prints\n%s\nand not\n%s", page, s.command, got, want)
+			}
 		}
 	}
 }
 
-// TestReadmeClaims wants the rules that the README shows beside their file.
-func TestReadmeClaims(t *testing.T) {
+// TestShownClaims compares the rules that the page shows with their file.
+func TestShownClaims(t *testing.T) {
 	_, rules, _ := strings.Cut(read(t, "claims/stuck.rules"), "\n") // without the comment
 	var indented strings.Builder
 	for line := range strings.Lines(rules) {
 		indented.WriteString("    " + line)
 	}
-	if !strings.Contains(read(t, readme), indented.String()) {
-		t.Errorf("the README shows other rules than\n%s", rules)
+	if !strings.Contains(read(t, "../docs/verification.md"), indented.String()) {
+		t.Errorf("the page shows other rules than\n%s", rules)
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TestClaims has every claim of the examples and of the README proved, and
+// TestClaims has every claim of the examples and of the guides proved, and
 // finds nothing else that is doubtful in them but a command that is not here.
 func TestClaims(t *testing.T) {
 	exe := program(t)
@@ -22,13 +22,14 @@ func TestClaims(t *testing.T) {
 	for _, file := range configs {
 		claims += proved(t, exe, "--config", file)
 	}
-	blocks := regexp.MustCompile("(?ms)^```rules\n(.*?)^```$").FindAllStringSubmatch(read(t, readme), -1)
-	for _, block := range blocks {
-		file := filepath.Join(t.TempDir(), "readme.rules")
-		if err := os.WriteFile(file, []byte(block[1]), 0o600); err != nil {
-			t.Fatal(err)
+	for _, page := range guides {
+		for _, block := range regexp.MustCompile("(?ms)^```rules\n(.*?)^```$").FindAllStringSubmatch(read(t, page), -1) {
+			file := filepath.Join(t.TempDir(), "page.rules")
+			if err := os.WriteFile(file, []byte(block[1]), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			claims += proved(t, exe, file)
 		}
-		claims += proved(t, exe, file)
 	}
 	if claims < 10 {
 		t.Errorf("there are %d claims", claims)

@@ -32,26 +32,43 @@ func read(t *testing.T, path string) string {
 	return string(text)
 }
 
-// TestReadmeBlocks loads every block of the README that a reader could copy.
-func TestReadmeBlocks(t *testing.T) {
+// guides are the README and the pages that show blocks of several kinds. Read-only.
+var guides = []string{readme, "../docs/clients.md", "../docs/rules.md", "../docs/verification.md"}
+
+// TestBlocks loads every block of the guides that a reader could copy.
+func TestBlocks(t *testing.T) {
 	checks := map[string]func(*testing.T, string){
-		"yaml": checkConfig, "rules": checkRules, "net": checkNet, "json": checkClient, "transcript": checkTranscript,
+		"yaml": checkConfig, "rules": checkRules, "net": checkNet, "json": checkClient,
+		"transcript": checkTranscript, "mermaid": checkDiagram,
 	}
 	seen := map[string]int{}
-	for _, block := range fence.FindAllStringSubmatch(read(t, readme), -1) {
-		kind, text := block[1], block[2]
-		check, ok := checks[kind]
-		if !ok {
-			t.Errorf("a block of kind %q is not checked: %s", kind, text)
-			continue
+	for _, page := range guides {
+		blocks := fence.FindAllStringSubmatch(read(t, page), -1)
+		if len(blocks) == 0 {
+			t.Errorf("%s has no block", page)
 		}
-		seen[kind]++
-		t.Run(kind, func(t *testing.T) { check(t, text) })
+		for _, block := range blocks {
+			kind, text := block[1], block[2]
+			check, ok := checks[kind]
+			if !ok {
+				t.Errorf("%s: a block of kind %q is not checked: %s", page, kind, text)
+				continue
+			}
+			seen[kind]++
+			t.Run(filepath.Base(page)+"/"+kind, func(t *testing.T) { check(t, text) })
+		}
 	}
 	for kind := range checks {
 		if seen[kind] == 0 {
 			t.Errorf("no block of kind %q", kind)
 		}
+	}
+}
+
+// TestReadmeIsShort bounds the README: what is longer belongs in docs.
+func TestReadmeIsShort(t *testing.T) {
+	if n := strings.Count(read(t, readme), "\n"); n > 200 {
+		t.Errorf("the README has %d lines", n)
 	}
 }
 
@@ -126,10 +143,26 @@ func checkClient(t *testing.T, text string) {
 	}
 }
 
-// checkTranscript wants the text as the demo printed it.
+// checkTranscript compares the text with what the demo printed.
 func checkTranscript(t *testing.T, text string) {
 	if !strings.Contains(read(t, demo), text) {
 		t.Errorf("the demo does not print this (any more):\n%s", text)
+	}
+}
+
+// checkDiagram requires that the boxes of a flowchart are closed: GitHub shows
+// an error in place of a diagram that it cannot read.
+func checkDiagram(t *testing.T, text string) {
+	if !strings.HasPrefix(text, "flowchart ") {
+		t.Errorf("not a flowchart: %s", text)
+	}
+	for _, pair := range []string{"[]", "{}", "()"} {
+		if strings.Count(text, pair[:1]) != strings.Count(text, pair[1:]) {
+			t.Errorf("%s do not match: %s", pair, text)
+		}
+	}
+	if strings.Count(text, "\nend")+strings.Count(text, "    end") != strings.Count(text, "subgraph ") || strings.Count(text, `"`)%2 != 0 {
+		t.Errorf("a subgraph or a text is not closed: %s", text)
 	}
 }
 
@@ -155,13 +188,11 @@ func TestQuickstartLive(t *testing.T) {
 	}
 }
 
-// TestReadmeVerbs asks the program for every verb and flag of the table.
-func TestReadmeVerbs(t *testing.T) {
+// TestVerbs asks the program for every verb and flag of the page about them.
+func TestVerbs(t *testing.T) {
 	exe := program(t)
-	_, rest, _ := strings.Cut(read(t, readme), "\n## Verbs\n")
-	section, _, _ := strings.Cut(rest, "\n## ")
-	rows := regexp.MustCompile("(?m)^\\| `([a-z]+)` \\| (.*) \\|$").FindAllStringSubmatch(section, -1)
-	if len(rows) < 10 {
+	rows := regexp.MustCompile("(?m)^\\| `([a-z]+)` \\| (.*) \\|$").FindAllStringSubmatch(read(t, "../docs/cli.md"), -1)
+	if len(rows) < 20 {
 		t.Fatalf("the table of verbs has %d rows", len(rows))
 	}
 	for _, row := range rows {
@@ -177,7 +208,7 @@ func TestReadmeVerbs(t *testing.T) {
 	}
 }
 
-// TestExamplesAreListed holds the lists of examples against the folders.
+// TestExamplesAreListed compares the list of examples with the folders.
 func TestExamplesAreListed(t *testing.T) {
 	files, _ := filepath.Glob("*/petrigate.yaml")
 	for _, file := range files {
@@ -194,7 +225,7 @@ func TestExamplesAreListed(t *testing.T) {
 	}
 }
 
-// TestReadmeSaysWhatIsLater wants the keys that it calls future refused.
+// TestReadmeSaysWhatIsLater tries the keys of what is to come: they are refused.
 func TestReadmeSaysWhatIsLater(t *testing.T) {
 	const server = "mcpServers: { a: { command: x } }\n"
 	for _, later := range []string{"state: { driver: sqlite }", "session: { by: principal }", "approval: { channels: [web] }"} {
