@@ -43,9 +43,9 @@ type toolCall struct {
 	turn    *turn       // to be decided; nil: at once
 	headers http.Header // of a request that has to mirror arguments in them; nil: it has not
 
-	consent  *approval.Request // which let it pass, if one did
-	approved *approvedBeside   // nil: no person did
-	driven   bool              // its upstream runs it as a task, which its client is to know nothing of
+	consent      *approval.Request // which let it pass, if one did
+	approved     *approvedBeside   // nil: no person did
+	emulatesTask bool              // its server runs it as a task, of which its client is told nothing
 
 	// ctx is what waiting for a person ends with.
 	ctx   context.Context //nolint:containedctx // the call is what it would be passed with
@@ -76,7 +76,7 @@ type answer interface {
 // produced before the outcome is. It never waits, but aside.
 func (p *Proxy) serve(t *toolCall) {
 	t.readInput()
-	if p.goOn(t) || p.taskless(t) {
+	if p.goOn(t) || p.taskRefused(t) {
 		return
 	}
 	if a := p.unreachable(t); a != nil {

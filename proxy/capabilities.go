@@ -74,7 +74,7 @@ func (p *Proxy) capabilities(a agent) []byte {
 		}
 		b = append(b, '}')
 	}
-	return append(p.appendTasks(b, a), '}')
+	return append(p.tasks.appendCapability(b, a), '}')
 }
 
 func (p *Proxy) anyCan(capability, flag string) bool {

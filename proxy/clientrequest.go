@@ -110,7 +110,7 @@ func refuseInquiry(q *upstream.Inquiry) {
 func (p *Proxy) passOn(c *client, s stream, u *upstreamState, q *upstream.Inquiry) {
 	id := string(rawjson.AppendString(nil, randomID("pg-")))
 	params, token := retoken(u.withServerName(q.Params), []byte(id))
-	params, related := p.forClient(u, params)
+	params, related := p.tasks.forClient(u, params)
 	u.away.sends(c, q.Method, q.Params)
 	p.log.Debug("request of an upstream passed to its client", "upstream", u.config.Name, "method", q.Method, "session", c.session.id)
 	asked := &question{progress: progressTo(u, token), answer: func(result, failure []byte) {
@@ -170,15 +170,6 @@ func cancelledParams(id string, q *upstream.Inquiry) []byte {
 	return append(params, '}')
 }
 
-// forClient returns the params of a request of u with the id that clients know
-// of the task that it belongs to; theirs is the upstream's.
-func (p *Proxy) forClient(u *upstreamState, params []byte) (changed []byte, theirs string) {
-	if x := p.tasks.called(u, wire.RelatedTask(params)); x != nil {
-		return wire.RelateTask(params, x.id), x.theirs
-	}
-	return params, ""
-}
-
 // retoken puts a progress token of ours in the place of the upstream's, which
 // it returns; nil: there is none.
 func retoken(params, ours []byte) (changed, token []byte) {
@@ -193,7 +184,7 @@ func retoken(params, ours []byte) (changed, token []byte) {
 // inquired takes a request of u that came without a sign of what it belongs
 // to. It goes to the one client that it can be for, and else to nobody.
 func (p *Proxy) inquired(u *upstreamState, q *upstream.Inquiry) {
-	if p.taskInquiry(u, q) {
+	if p.tasks.serverRequest(u, q) {
 		return
 	}
 	if auto := u.config.Isolation == "" || u.config.Isolation == IsolateAuto; u.trunk == nil && auto && !u.branches.asks.Swap(true) {

@@ -39,9 +39,11 @@ func (p *Proxy) dispatch(ctx context.Context, c *client, m wire.Message, meta wi
 	case "completion/complete":
 		p.complete(ctx, c, m, meta, s)
 	case "tasks/get", "tasks/result", "tasks/cancel", "tasks/update":
-		p.serveTask(ctx, c, m, meta, s)
+		p.awaitUpstreams(ctx)
+		p.tasks.serve(ctx, c, m, meta, s)
 	case "tasks/list":
-		p.listTasks(ctx, c, m, meta, s)
+		p.awaitUpstreams(ctx)
+		p.tasks.list(c, m, meta, s)
 	case "resources/subscribe", "resources/unsubscribe":
 		if meta.Modern() { // subscriptions/listen says what is watched
 			s.Reply(wire.AppendError(nil, m.ID, codeNoMethod, m.Method+" is not of this revision", nil))

@@ -21,10 +21,10 @@ type flight struct {
 	ticket *gate.Ticket
 	modern bool // the upstream is of the newer era
 
-	token    int64    // of the progress that the upstream tells; 0: none
-	asTask   bool     // it was asked to make a task, as it is done in 2025-11-25
-	taskable bool     // it was told that the client takes a task, as it is done since 2026-07-28
-	handout  *handout // of the task that it goes on as; nil: it does not
+	token    int64       // of the progress that the upstream tells; 0: none
+	asTask   bool        // it was asked to make a task, as it is done in 2025-11-25
+	taskable bool        // it was told that the client takes a task, as it is done since 2026-07-28
+	handle   *taskHandle // of the task that it goes on as; nil: it does not
 
 	sentAt     time.Time
 	prev, next *flight // in the queue of its upstream, which guards them
@@ -102,7 +102,7 @@ func (f *flight) request() upstream.Request {
 		hop.InputResponses, hop.RequestState, hop.HasState = t.input.responses, t.input.state, t.input.hasState
 	} else {
 		r.Ask, r.Interrupted = f.asked, f.interrupted
-		hop.Task = t.taskFor()
+		hop.Task = t.taskParams()
 		f.asTask = hop.Task != nil
 	}
 	if t.meta.ProgressToken != nil {
@@ -116,7 +116,7 @@ func (f *flight) request() upstream.Request {
 
 // relay passes a notification that belongs to the call to its client.
 func (f *flight) relay(method string, params []byte) {
-	if f.call.proxy.taskNews(f.call.tool.upstream, method, params) {
+	if f.call.proxy.tasks.notification(f.call.tool.upstream, method, params) {
 		return
 	}
 	if t := f.receiver(); t != nil {
@@ -198,7 +198,7 @@ func (f *flight) finished(r upstream.Reply) {
 		f.call.sent() // it is not sent again
 	}
 	f.withdraw()
-	f.adopt(r)
+	f.taskFromReply(r)
 	f.call.release()
 	switch {
 	case to == nil:
@@ -249,12 +249,12 @@ func (f *flight) finish(t *toolCall, r upstream.Reply) {
 		}
 	}()
 	defer p.recovered(t.method, t.id, t.stream)
-	if open = f.handout != nil; open {
-		f.hand(t)
+	if open = f.handle != nil; open {
+		f.answerTask(t)
 		return
 	}
-	if open = f.mustDrive(r); open {
-		t.driven = true
+	if open = f.needsTask(r); open {
+		t.emulatesTask = true
 		t.besideReader(func() { p.launch(t, f.ticket) })
 		return
 	}
@@ -288,7 +288,7 @@ func (f *flight) cause(err error) error {
 // settleParked is finish for a flight whose client has not come back yet.
 func (f *flight) settleParked(r upstream.Reply) {
 	p := f.call.proxy
-	if f.handout != nil {
+	if f.handle != nil {
 		return
 	}
 	defer f.settles()
@@ -311,7 +311,7 @@ func (f *flight) facts(r upstream.Reply) wire.Facts {
 func (f *flight) settleLate(r upstream.Reply) {
 	t := f.call
 	defer t.proxy.recovered(t.method, t.id, t.stream)
-	if f.adopt(r); f.handout != nil { // its end settles the call
+	if f.taskFromReply(r); f.handle != nil { // its end settles the call
 		return
 	}
 	if o := outcome(r, f.facts(r)); o != gate.Unknown {

@@ -20,7 +20,7 @@ func (f *flight) asked(q *upstream.Inquiry) { f.inquired(q, true) }
 
 // inquired takes a request of the upstream that belongs to the flight.
 func (f *flight) inquired(q *upstream.Inquiry, own bool) {
-	if f.call.proxy.taskInquiry(f.call.tool.upstream, q) {
+	if f.call.proxy.tasks.serverRequest(f.call.tool.upstream, q) {
 		return
 	}
 	if !mayAsk(f.asker(), q) {

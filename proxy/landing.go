@@ -34,8 +34,8 @@ func (t *toolCall) receive(l landing) {
 	switch {
 	case l.round != nil:
 		t.pass(wire.ResultHead(t.id), l.round)
-	case l.settled && l.flight.handout != nil:
-		l.flight.hand(t)
+	case l.settled && l.flight.handle != nil:
+		l.flight.answerTask(t)
 	case l.settled:
 		t.deliver(l.reply, wire.ResultFacts(l.reply.Result))
 	default:

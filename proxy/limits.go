@@ -54,7 +54,7 @@ func (t *toolCall) takePlace() (why string) {
 }
 
 func (t *toolCall) takeTaskPlace() bool {
-	if !t.taskPlace.Load() && t.proxy.tasks.take(t.client.session, t.proxy.several.Load(), t.proxy.options.Now()) {
+	if !t.taskPlace.Load() && t.proxy.tasks.reserve(t.client.session, t.proxy.several.Load(), t.proxy.options.Now()) {
 		t.taskPlace.Store(true)
 	}
 	return t.taskPlace.Load()
@@ -66,6 +66,6 @@ func (t *toolCall) release() {
 		t.tool.upstream.root().underway.give(t.client.principal)
 	}
 	if t.taskPlace.Swap(false) {
-		t.proxy.tasks.giveBack(t.client.session)
+		t.proxy.tasks.release(t.client.session)
 	}
 }

@@ -104,7 +104,7 @@ func (p *Proxy) agree(ctx context.Context, c *client, sub *subscription, filter 
 			add(name, wanted)
 		}
 	}
-	if tasks := p.agreeTasks(c, sub, filter); tasks != nil {
+	if tasks := p.tasks.agree(c, sub, filter); tasks != nil {
 		if agreed[len(agreed)-1] != '{' {
 			agreed = append(agreed, ',')
 		}

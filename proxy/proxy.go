@@ -129,7 +129,7 @@ type Proxy struct {
 	sealer    *seal.Sealer
 	watchdog  *upstream.Watchdog
 	pauses    pauses
-	tasks     tasks
+	tasks     *tasks
 	shadowed  tally // of all sessions, those that have ended too
 	prompts   table
 	resources resourceTables
@@ -199,6 +199,10 @@ func New(o Options) (*Proxy, error) {
 	p.ctx, p.cancel = context.WithCancel(context.Background())
 	p.startup, p.endStartup = context.WithCancel(p.ctx)
 	p.streaming, p.endStreams = context.WithCancel(p.ctx)
+	p.tasks = newTasks(taskOptions{
+		ctx: p.ctx, background: p.background, now: o.Now, log: p.log, recorder: p.recorder,
+		servers: func() []*upstreamState { return p.upstreams }, clients: p.clientList, settle: p.settleTask, ask: p.passOn,
+	})
 	return p, p.addUpstreams()
 }
 

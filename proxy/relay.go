@@ -33,16 +33,20 @@ type relayed struct {
 	amend  func(result []byte) []byte // of the result on its way back; nil: none
 }
 
+func newRelayed(c *client, m wire.Message, meta wire.Meta, s stream, u *upstreamState) *relayed {
+	return &relayed{client: c, stream: s, agent: c.speaker(meta), message: m, meta: meta, upstream: u, notes: newNotes()}
+}
+
 // relayed returns the request m of c, which is to be passed on to u.
 func (p *Proxy) relayed(c *client, m wire.Message, meta wire.Meta, s stream, u *upstreamState) *relayed {
-	r := &relayed{client: c, stream: s, agent: c.speaker(meta), message: m, meta: meta, upstream: u, notes: newNotes()}
+	r := newRelayed(c, m, meta, s, u)
 	r.onNotification = func(method string, params []byte) {
-		if !p.taskNews(r.upstream, method, params) {
+		if !p.tasks.notification(r.upstream, method, params) {
 			r.notify(method, params)
 		}
 	}
 	r.onRequest = func(q *upstream.Inquiry) {
-		if !p.taskInquiry(r.upstream, q) && r.mayAsk(q) {
+		if !p.tasks.serverRequest(r.upstream, q) && r.mayAsk(q) {
 			p.passOn(r.client, noteStream{r.notes}, r.upstream, q)
 		}
 	}

@@ -1,8 +1,7 @@
 package proxy
 
 import (
-	"errors"
-	"slices"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -12,47 +11,57 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// Bounds of the tasks that are known. Those that are over make room for others.
-const (
-	maxTasks    = 128    // of one session
-	maxTasksAll = 10_000 // of all
-)
-
-// A task is a call that goes on after its answer: the upstream has handed out
-// the task for it. The call passed the gate once, and is in flight until the
-// end of the task is known. Its client knows it by an id of ours, which says
-// nothing to any other client.
+// A task is a call that goes on after its answer: the server has answered
+// tools/call with a task (CreateTaskResult). The call passed the gate once, and is
+// in flight until the end of the task is known. Clients know the task by an id of
+// ours, which says nothing to clients of other sessions.
 type task struct {
 	id       string
-	theirs   string // as the upstream calls it
+	theirs   string // taskId of the server
 	upstream *upstreamState
-	modern   bool // the upstream made it in the newer era
+	modern   bool // the server made it in revision 2026-07-28 (the tasks extension)
 	origin   origin
 	ticket   *gate.Ticket
-	token    int64 // of the progress that the upstream tells; 0: none
+	token    int64 // progressToken that the server has; 0: none
 	made     time.Time
 
-	settling sync.Mutex  // held while the gate is told how it ended
-	checking atomic.Bool // whether it has ended is being found out, for the upstream says so
+	settling sync.Mutex    // held while the gate is told how it ended
+	checking atomic.Bool   // its status is being asked for, since the server announced one
+	over     chan struct{} // closed when it is settled or lost
 
 	mu      sync.Mutex
-	object  []byte // as the upstream showed it last, with our id
+	object  []byte // as the server showed it last, under our id
 	about   wire.Task
-	asked   time.Time                    // when the upstream last said how it stands
+	asked   time.Time                    // when the server last said how it stands
 	settled bool                         // the gate knows how it ended
-	lost    bool                         // its outcome is unknown, and nobody follows it any more
-	orphan  bool                         // its session is gone
-	streams []stream                     // on which its client waits for the result
-	waiting []*upstream.Inquiry          // of the upstream, for a client that cannot be reached yet
-	inputs  map[string]*upstream.Inquiry // shown to a client of the newer era
-	asks    int                          // how many were shown
-	over    chan struct{}                // closed when it is settled or lost
+	lost    bool                         // its outcome is unknown, and nobody polls it any more
+	orphan  bool                         // its session has ended
+	streams []stream                     // of clients that wait for the result (tasks/result)
+	waiting []*upstream.Inquiry          // requests of the server, for a client that cannot be reached yet
+	inputs  map[string]*upstream.Inquiry // requests of the server that are shown as inputRequests (2026-07-28)
+	asks    int                          // how many of these there were
 }
 
-// owner is the session whose task it is.
-func (x *task) owner() *session { return x.origin.client.session }
+// An origin is what is left of a call that goes on as a task: whose it is, without
+// its stream and its arguments.
+type origin struct {
+	session *session
+	tool    string // canonical
+	since   time.Time
+	client  *client
+	agent   agent
+	meta    wire.Meta // the progress token only
+}
 
-// expired reports whether the upstream may have forgotten the task.
+// owner returns the session that the task belongs to.
+func (x *task) owner() *session { return x.origin.session }
+
+// emulated reports whether the client, of revision 2026-07-28, is shown a task of
+// 2025-11-25 in the form of its own revision.
+func (x *task) emulated() bool { return x.origin.agent.modern && !x.modern }
+
+// expired reports whether the ttl of the task has passed, so that the server may
+// have forgotten it.
 func (x *task) expired(now time.Time) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -66,9 +75,23 @@ func (x *task) finished() bool {
 	return x.settled || x.lost
 }
 
-// shows notes how the upstream shows the task, and returns that under our id,
-// and whether it stands otherwise than before.
-func (x *task) shows(object []byte, about wire.Task, now time.Time) (ours []byte, changed bool) {
+// isSettled reports whether the gate knows how the task ended.
+func (x *task) isSettled() bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.settled
+}
+
+// isLost reports whether the outcome of the task stays unknown, as far as is known.
+func (x *task) isLost() bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.lost && !x.settled
+}
+
+// set stores the task as the server shows it. It returns that under our id, and
+// whether the status differs from the one before.
+func (x *task) set(object []byte, about wire.Task, now time.Time) (ours []byte, changed bool) {
 	ours = wire.RenameTask(object, x.id)
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -78,216 +101,162 @@ func (x *task) shows(object []byte, about wire.Task, now time.Time) (ours []byte
 	return ours, changed
 }
 
-// A taskKey is what an upstream calls a task.
-type taskKey struct {
-	upstream *upstreamState
-	id       string
+// shown returns the task as the server showed it last, under our id.
+func (x *task) shown() []byte {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.object
 }
 
-// A tokenKey is by what an upstream tells of the progress of a task.
-type tokenKey struct {
-	upstream *upstreamState
-	token    int64
-}
-
-// tasks are those that there are. Each is found by the session that it belongs
-// to and our id, and by what its upstream calls it, and in no other way.
-type tasks struct {
-	mu        sync.Mutex
-	byID      map[string]*task
-	theirs    map[taskKey]*task
-	tokens    map[tokenKey]*task
-	bySession map[*session][]*task // oldest first
-	places    map[*session]int     // kept free for calls on their way; none with 0
-	placesAll int
-}
-
-var (
-	errTaskTwice    = errors.New("it is the id of another task")
-	errTooManyTasks = errors.New("too many tasks are under way")
-)
-
-// take keeps a place free for the task of a call that is about to be sent: once
-// it has run, it is too late to say that there are too many. It reports whether
-// there is one, where there are several principals in the share of this one; those
-// that are over make room. Who takes a place gives it back, or to [tasks.add].
-func (s *tasks) take(of *session, several bool, now time.Time) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if !s.makeRoom(of, now) || several && !fair(s.taken(of.principal), s.free()) {
-		return false
+// nextPoll returns how long to wait before the next tasks/get: the pollInterval of
+// the server, within bounds, and longer after misses.
+func (x *task) nextPoll(misses int, now time.Time) time.Duration {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	every := usualPoll
+	if x.about.Poll > 0 {
+		every = min(max(x.about.Poll, fastPoll), slowPoll)
 	}
-	if s.places == nil {
-		s.places = map[*session]int{}
+	if misses > 0 {
+		every = min(every<<min(misses, 4), slowPoll)
 	}
-	s.places[of]++
-	s.placesAll++
-	return true
+	return x.asked.Add(every).Sub(now)
 }
 
-// giveBack is for a call that became no task.
-func (s *tasks) giveBack(of *session) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.leave(of)
+// missed notes a tasks/get without a usable answer.
+func (x *task) missed(now time.Time) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.asked = now
 }
 
-func (s *tasks) leave(of *session) {
-	s.placesAll--
-	if s.places[of]--; s.places[of] == 0 {
-		delete(s.places, of)
+// ends reports whether o is news to the gate: the first outcome, or the first that
+// is known.
+func (x *task) ends(o gate.Outcome) bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return !x.settled && (!x.lost || o != gate.Unknown)
+}
+
+// end notes that the gate knows the outcome. It returns the requests of the server
+// that are still open, and whether the task was under way until now.
+func (x *task) end(o gate.Outcome) (open []*upstream.Inquiry, first bool) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	first = !x.settled && !x.lost
+	x.settled, x.lost = o != gate.Unknown, o == gate.Unknown
+	open = x.waiting
+	for _, q := range x.inputs {
+		open = append(open, q)
 	}
+	x.waiting, x.inputs = nil, nil
+	return open, first
 }
 
-func (s *tasks) makeRoom(of *session, now time.Time) bool {
-	taken := func() int { return len(s.bySession[of]) + s.places[of] }
-	for _, x := range append([]*task(nil), s.bySession[of]...) {
-		if x.finished() && (x.expired(now) || taken() >= maxTasks) {
-			s.drop(x)
+// disown notes that the session has ended, and reports whether the task has too.
+func (x *task) disown() (finished bool) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.orphan = true
+	return x.settled || x.lost
+}
+
+func (x *task) isOrphan() bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.orphan
+}
+
+// stream returns where the client of the task can be reached: where it waits for
+// tasks/result, or else where it hears what belongs to no request.
+func (x *task) stream() stream {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if n := len(x.streams); n > 0 {
+		return x.streams[n-1]
+	}
+	return x.origin.client.out
+}
+
+// join notes a stream on which the client waits for the result. It returns the
+// requests of the server that have waited for one.
+func (x *task) join(s stream) (waiting []*upstream.Inquiry) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.streams = append(x.streams, s)
+	waiting, x.waiting = x.waiting, nil
+	return waiting
+}
+
+// leave undoes join.
+func (x *task) leave(s stream) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for i, other := range x.streams {
+		if other == s {
+			x.streams = append(x.streams[:i:i], x.streams[i+1:]...)
+			return
 		}
 	}
-	return taken() < maxTasks && s.free() > 0
 }
 
-// free is how many tasks there can be besides those that there are.
-func (s *tasks) free() int { return maxTasksAll - len(s.byID) - s.placesAll }
-
-// taken is how many of them a principal has.
-func (s *tasks) taken(principal string) (n int) {
-	for of, list := range s.bySession {
-		if of.principal == principal {
-			n += len(list)
-		}
-	}
-	for of, places := range s.places {
-		if of.principal == principal {
-			n += places
-		}
-	}
-	return n
-}
-
-// add keeps x, in the place that was taken for it, if one was. An upstream that
-// calls two tasks the same is not believed: what it says of one would be taken
-// for the other.
-func (s *tasks) add(x *task, place bool, now time.Time) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if place {
-		s.leave(x.owner())
-	}
-	key := taskKey{x.upstream, x.theirs}
-	switch {
-	case s.theirs[key] != nil:
-		return errTaskTwice
-	case !s.makeRoom(x.owner(), now):
-		return errTooManyTasks
-	}
-	if s.byID == nil {
-		s.byID, s.theirs = map[string]*task{}, map[taskKey]*task{}
-		s.tokens, s.bySession = map[tokenKey]*task{}, map[*session][]*task{}
-	}
-	s.byID[x.id], s.theirs[key] = x, x
-	s.bySession[x.owner()] = append(s.bySession[x.owner()], x)
-	if x.token != 0 {
-		s.tokens[tokenKey{x.upstream, x.token}] = x
-	}
-	return nil
-}
-
-func (s *tasks) drop(x *task) {
-	delete(s.byID, x.id)
-	delete(s.theirs, taskKey{x.upstream, x.theirs})
-	delete(s.tokens, tokenKey{x.upstream, x.token})
-	rest := slices.DeleteFunc(s.bySession[x.owner()], func(other *task) bool { return other == x })
-	if len(rest) == 0 {
-		delete(s.bySession, x.owner())
+// hold keeps a request of the server until the client can be asked.
+func (x *task) hold(q *upstream.Inquiry) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.waiting = waiting(x.waiting)
+	if len(x.waiting) >= maxInputs || x.settled {
+		q.Refuse(codeInternal, "too many requests wait for the client")
 		return
 	}
-	s.bySession[x.owner()] = rest
+	x.waiting = append(x.waiting, q)
 }
 
-// find is the task of a session that its clients know by id; nil: it has none.
-func (s *tasks) find(of *session, id string) *task {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if x := s.byID[id]; x != nil && x.owner() == of {
-		return x
-	}
-	return nil
-}
-
-// called is the task that an upstream calls id; nil: there is none.
-func (s *tasks) called(u *upstreamState, id string) *task {
-	if id == "" {
-		return nil
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.theirs[taskKey{u, id}]
-}
-
-// progressing is the task of whose progress an upstream tells with a token.
-func (s *tasks) progressing(u *upstreamState, token int64) *task {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.tokens[tokenKey{u, token}]
-}
-
-// of is the tasks of a session, oldest first.
-func (s *tasks) of(session *session) []*task {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return append([]*task(nil), s.bySession[session]...)
-}
-
-// forget is for a session that is gone. What is under way is still followed:
-// nets that other sessions share may wait for it.
-func (s *tasks) forget(of *session) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, x := range append([]*task(nil), s.bySession[of]...) {
-		x.mu.Lock()
-		x.orphan = true
-		idle := x.settled || x.lost
-		x.mu.Unlock()
-		if idle {
-			s.drop(x)
-		}
-	}
-}
-
-// ended is told that nothing more happens to x.
-func (s *tasks) ended(x *task) {
+// addInput keeps a request of the server for the client to see in the task.
+func (x *task) addInput(q *upstream.Inquiry) {
 	x.mu.Lock()
-	orphan := x.orphan
-	x.mu.Unlock()
-	if orphan {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		if s.byID[x.id] == x {
-			s.drop(x)
-		}
+	defer x.mu.Unlock()
+	if len(x.inputs) >= maxInputs || x.settled {
+		q.Refuse(codeInternal, "too many requests wait for the client")
+		return
 	}
+	if x.inputs == nil {
+		x.inputs = map[string]*upstream.Inquiry{}
+	}
+	x.asks++
+	x.inputs[taskInputKey(x.asks)] = q
 }
 
-// busy reports whether an upstream works at a task.
-func (s *tasks) busy(u *upstreamState) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for key, x := range s.theirs {
-		if key.upstream == u && !x.finished() {
-			return true
-		}
-	}
-	return false
+func taskInputKey(n int) string { return "request-" + strconv.Itoa(n) }
+
+// A taskInput is a request of the server that is shown in the task.
+type taskInput struct {
+	key     string // of inputRequests
+	request *upstream.Inquiry
 }
 
-// An origin is what is left of a call that goes on as a task: whose it is, without
-// its stream and its arguments.
-type origin struct {
-	settled
-	client *client
-	agent  agent
-	meta   wire.Meta // the progress token only
+// openInputs returns the inputs that have no answer, oldest first.
+func (x *task) openInputs() (open []taskInput) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for n := 1; n <= x.asks; n++ {
+		key := taskInputKey(n)
+		switch q := x.inputs[key]; {
+		case q == nil:
+		case q.Context().Err() != nil:
+			delete(x.inputs, key)
+		default:
+			open = append(open, taskInput{key, q})
+		}
+	}
+	return open
+}
+
+// takeInput returns an input whose answer has come; nil: there is none.
+func (x *task) takeInput(key string) *upstream.Inquiry {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	q := x.inputs[key]
+	delete(x.inputs, key)
+	return q
 }

@@ -2,7 +2,7 @@ package proxy
 
 import (
 	"context"
-	"fmt"
+	"errors"
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/rawjson"
@@ -17,44 +17,58 @@ const codeMissingCapability = -32021
 // the same of a task of others.
 const noTask = "Failed to retrieve task: Task not found"
 
-// A taskRequest is what a client wants to know of one of its tasks, or to do
-// with it. No gate decides on it: that the work may be done is decided already.
+// A taskRequest is a request of a client for one of its tasks: tasks/get,
+// tasks/result, tasks/cancel or tasks/update. No gate decides on it: that the work
+// may be done is decided already.
 type taskRequest struct {
 	*relayed
-	proxy *Proxy
+	tasks *tasks
 	task  *task
 }
 
-// serveTask serves tasks/get, tasks/result, tasks/cancel and tasks/update.
-func (p *Proxy) serveTask(ctx context.Context, c *client, m wire.Message, meta wire.Meta, s stream) {
-	p.awaitUpstreams(ctx)
+// serve serves tasks/get, tasks/result, tasks/cancel and tasks/update.
+func (s *tasks) serve(ctx context.Context, c *client, m wire.Message, meta wire.Meta, to stream) {
 	a := c.speaker(meta)
-	if code, text := p.refuseTask(a, m.Method); code != 0 {
+	if code, text := s.refuse(a, m.Method); code != 0 {
 		var data []byte
 		if code == codeMissingCapability {
 			data = missingTasks()
 		}
-		s.Reply(wire.AppendError(nil, m.ID, code, text, data))
+		to.Reply(wire.AppendError(nil, m.ID, code, text, data))
 		return
 	}
-	x := p.tasks.find(c.session, member(m.Params, "taskId"))
+	x := s.find(c.session, member(m.Params, "taskId"))
 	switch {
 	case x == nil || x.modern && !a.modern:
-		s.Reply(wire.AppendError(nil, m.ID, codeInvalidParams, noTask, nil))
+		to.Reply(wire.AppendError(nil, m.ID, codeInvalidParams, noTask, nil))
 		return
 	case a.modern && !x.modern:
-		p.serveOlder(ctx, x, m, s)
+		s.emulate(ctx, x, m, to)
 		return
 	}
-	r := &taskRequest{proxy: p, task: x, relayed: p.relayed(c, m, meta, s, x.upstream)}
-	r.name, r.patient = x.theirs, m.Method == "tasks/result"
-	r.change = func(params []byte) []byte { return wire.RenameTask(params, x.theirs) }
+	r := s.newRequest(newRelayed(c, m, meta, to, x.upstream), x)
 	if m.Method == "tasks/result" {
 		here := noteStream{r.notes}
-		p.awaitTask(x, here)
+		s.join(x, here)
 		defer x.leave(here)
 	}
 	r.serve(ctx)
+}
+
+func (s *tasks) newRequest(r *relayed, x *task) *taskRequest {
+	r.name, r.patient = x.theirs, r.message.Method == "tasks/result"
+	r.change = func(params []byte) []byte { return wire.RenameTask(params, x.theirs) }
+	r.onNotification = func(method string, params []byte) {
+		if !s.notification(x.upstream, method, params) {
+			r.notify(method, params)
+		}
+	}
+	r.onRequest = func(q *upstream.Inquiry) {
+		if !s.serverRequest(x.upstream, q) && r.mayAsk(q) {
+			s.ask(r.client, noteStream{r.notes}, x.upstream, q)
+		}
+	}
+	return &taskRequest{relayed: r, tasks: s, task: x}
 }
 
 // aboutTask reports whether the requests of a method name a task.
@@ -66,16 +80,17 @@ func aboutTask(method string) bool {
 	return false
 }
 
-// refuseTask is why clients of an agent's era cannot send a method; 0: they can.
-func (p *Proxy) refuseTask(a agent, method string) (code int, text string) {
+// refuse returns why clients of the agent's revision cannot send a method; 0: they
+// can.
+func (s *tasks) refuse(a agent, method string) (code int, text string) {
 	offered := false
 	switch {
 	case a.modern:
-		offered = method != "tasks/result" && method != "tasks/list" && len(p.taskers(upstream.Modern))+len(p.taskers(upstream.Legacy)) > 0
+		offered = method != "tasks/result" && method != "tasks/list" && len(s.makers(upstream.Modern))+len(s.makers(upstream.Legacy)) > 0
 	case method == "tasks/list" || method == "tasks/cancel":
-		offered = p.tasksCan(method[len("tasks/"):])
+		offered = s.can(method[len("tasks/"):])
 	default:
-		offered = method != "tasks/update" && len(p.taskers(upstream.Legacy)) > 0
+		offered = method != "tasks/update" && len(s.makers(upstream.Legacy)) > 0
 	}
 	switch {
 	case !offered:
@@ -103,16 +118,16 @@ func (r *taskRequest) serve(ctx context.Context) {
 		r.failed(ctx)
 		r.stream.Reply(wire.ErrorHead(id), reply.Error, wire.Tail)
 	default:
-		r.stream.Reply(wire.ResultHead(id), r.answered(ctx, reply.Result), wire.Tail)
+		r.stream.Reply(wire.ResultHead(id), r.succeeded(ctx, reply.Result), wire.Tail)
 	}
 }
 
-// answered takes what a result says of the task, and returns it for the client.
-func (r *taskRequest) answered(ctx context.Context, result []byte) []byte {
-	x, p := r.task, r.proxy
+// succeeded takes what a result says of the task, and returns it for the client.
+func (r *taskRequest) succeeded(ctx context.Context, result []byte) []byte {
+	x := r.task
 	switch r.message.Method {
 	case "tasks/result":
-		p.fetched(x, result)
+		r.tasks.fetched(x, result)
 	case "tasks/get", "tasks/cancel":
 		r.shown(ctx, result)
 	}
@@ -123,19 +138,19 @@ func (r *taskRequest) answered(ctx context.Context, result []byte) []byte {
 	return ofEra(result, r.message.Method, r.agent.modern)
 }
 
-// shown takes a task as a result shows it. That of tasks/cancel shows none in
-// the newer era.
+// shown takes a task as a result shows it. That of tasks/cancel shows none since
+// 2026-07-28.
 func (r *taskRequest) shown(ctx context.Context, result []byte) {
-	x, p := r.task, r.proxy
+	x, s := r.task, r.tasks
 	if _, is := rawjson.Member(result, "taskId"); !is {
 		return
 	}
-	about, err := p.read(x, result)
+	about, err := s.read(x, result)
 	if err != nil {
-		p.log.Warn("a task cannot be read", "upstream", r.upstream.config.Name, "call", x.ticket.Number, "error", err)
+		s.log.Warn("a task cannot be read", "upstream", r.upstream.config.Name, "call", x.ticket.Number, "error", err)
 		return
 	}
-	p.reached(ctx, x, about)
+	s.reached(ctx, x, about)
 }
 
 // failed finds out what it means that a request for the task was refused: the
@@ -144,61 +159,15 @@ func (r *taskRequest) failed(ctx context.Context) {
 	if r.message.Method != "tasks/result" && r.message.Method != "tasks/get" {
 		return
 	}
-	p, x := r.proxy, r.task
-	about, err := p.poll(x)
+	s, x := r.tasks, r.task
+	about, err := s.get(x)
 	switch {
-	case err == errTaskGone:
-		p.endTask(x, gate.Unknown, "task lost")
+	case errors.Is(err, errTaskGone):
+		s.end(x, gate.Unknown, "task lost")
 	case err != nil: // it is asked for again
 	case about.Status == wire.TaskCompleted && r.message.Method == "tasks/result":
-		p.endTask(x, gate.Failure, "task result")
+		s.end(x, gate.Failure, "task result")
 	default:
-		p.reached(ctx, x, about)
+		s.reached(ctx, x, about)
 	}
 }
-
-// awaitTask notes a stream on which the client waits for the result, and asks it
-// there what the upstream has wanted to know meanwhile.
-func (p *Proxy) awaitTask(x *task, s stream) {
-	x.mu.Lock()
-	x.streams = append(x.streams, s)
-	waiting := x.waiting
-	x.waiting = nil
-	x.mu.Unlock()
-	for _, q := range waiting {
-		p.passOn(x.origin.client, s, x.upstream, q)
-	}
-}
-
-func (x *task) leave(s stream) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	for i, other := range x.streams {
-		if other == s {
-			x.streams = append(x.streams[:i:i], x.streams[i+1:]...)
-			return
-		}
-	}
-}
-
-// taskless answers a call that cannot be made as a task and would have to be, or
-// the other way round, and reports whether it did. Its upstream is the one that
-// its session has by now.
-func (p *Proxy) taskless(t *toolCall) bool {
-	u := t.tool.upstream
-	switch {
-	case t.agent.modern && t.params.Task != nil:
-		t.refuseAs(codeInvalidParams, `A call of this revision does not ask for a task: leave out "task".`)
-	case t.asTaskAnyway() && !t.agent.takesTasks():
-		t.mustTakeTask()
-	case t.asTask() && u.State().Phase == upstream.Up && (u.State().Era == upstream.Modern || !u.makesTasks()):
-		t.refuseAs(codeNoMethod, fmt.Sprintf("The upstream %s makes no tasks of calls; call %s without a task.", u.config.Name, t.tool.exposed))
-	default:
-		return false
-	}
-	return true
-}
-
-// asTask reports whether the client of the call expects a task for an answer,
-// and so cannot read a result that says why it was refused.
-func (t *toolCall) asTask() bool { return t.params.Task != nil && t.method == callTool }

@@ -228,7 +228,7 @@ func (p *Proxy) listening(u *upstreamState) {
 // heard takes a notification that belongs to no call. It runs on the
 // connection's reader and hands off what could take time.
 func (p *Proxy) heard(u *upstreamState, method string, params []byte) {
-	if p.taskNews(u, method, params) {
+	if p.tasks.notification(u, method, params) {
 		return
 	}
 	trunk := u

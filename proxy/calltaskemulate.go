@@ -10,19 +10,19 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// A client of 2025-11-25 in front of an upstream of 2026-07-28: what that runs as
-// a task only is called as one, and the proxy stays with the task to its end in
-// the client's place, who gets the result as that of the call. It is one call for
-// the gate, and for its client.
+// Calls by clients of 2025-11-25 of what a server of 2026-07-28 runs as a task only.
+// The call is made as a task, and the proxy sends tasks/get and tasks/update in the
+// client's place until the task is over; the client gets its result as that of the
+// call. It is one call for the gate, and for its client.
 
-// drivePoll is the longest that is waited until such a task is looked at again.
-const drivePoll = time.Second
+// maxEmulatedPoll bounds the time between two tasks/get for such a call.
+const maxEmulatedPoll = time.Second
 
-// mustDrive reports whether the upstream has refused the call, before it ran, for
-// the only reason that its client takes no task.
-func (f *flight) mustDrive(r upstream.Reply) bool {
+// needsTask reports whether the server has refused the call, before it ran, for the
+// only reason that its client takes no task (error -32021).
+func (f *flight) needsTask(r upstream.Reply) bool {
 	t := f.call
-	if !f.modern || f.taskable || t.agent.modern || t.method != callTool || t.driven || r.Error == nil || !t.tool.upstream.makesTasks() {
+	if !f.modern || f.taskable || t.agent.modern || t.method != callTool || t.emulatesTask || r.Error == nil || !t.tool.upstream.makesTasks() {
 		return false
 	}
 	code, _ := rawjson.Member(r.Error, "code")
@@ -30,15 +30,15 @@ func (f *flight) mustDrive(r upstream.Reply) bool {
 	return wanted && string(code) == fmt.Sprint(codeMissingCapability)
 }
 
-// driveTask stays with a task until it is over, and answers the call.
-func (p *Proxy) driveTask(t *toolCall, x *task) {
+// emulateTask polls a task until it is over, and answers the call.
+func (p *Proxy) emulateTask(t *toolCall, x *task) {
 	defer x.leave(t.aloud())
 	asked := map[string]bool{}
 	for misses := 0; misses <= maxMisses; {
-		detail, err := p.detail(t.ctx, x)
+		detail, err := p.tasks.detail(t.ctx, x)
 		switch {
 		case t.ctx.Err() != nil: // its client does not want the result any more
-			p.cancelTask(x)
+			p.tasks.cancel(x)
 			t.conclude(func() {})
 			return
 		case x.isLost():
@@ -50,20 +50,20 @@ func (p *Proxy) driveTask(t *toolCall, x *task) {
 			return
 		default:
 			misses = 0
-			if why := p.driveInput(t, x, detail, asked); why != "" && t.ctx.Err() == nil {
-				p.cancelTask(x)
+			if why := p.passInput(t, x, detail, asked); why != "" && t.ctx.Err() == nil {
+				p.tasks.cancel(x)
 				t.answer(unanswered("unsupported", gate.Failure, why))
 				return
 			}
 		}
 		if misses <= maxMisses {
-			t.untilLook(x)
+			t.untilPoll(x)
 		}
 	}
 	t.answer(unanswered("unknown", gate.Unknown, fmt.Sprintf("The outcome of %s is unknown: its upstream ran it as a task, and that was cancelled, or is lost. Find out before calling it again.", t.tool.exposed)))
 }
 
-// deliverTask answers with the end of a task.
+// deliverTask answers the call with the result or error in its task.
 func (t *toolCall) deliverTask(detail []byte) {
 	if result, ok := rawjson.Member(detail, "result"); ok {
 		t.deliver(upstream.Reply{Result: result}, wire.ResultFacts(result))
@@ -76,24 +76,13 @@ func (t *toolCall) deliverTask(detail []byte) {
 	t.deliver(upstream.Reply{Error: failure}, wire.Facts{})
 }
 
-// cancelTask asks the upstream to end a task, on our own account.
-func (p *Proxy) cancelTask(x *task) {
-	p.background(func() { _, _ = p.askUpstream(p.ctx, x, "tasks/cancel") })
-}
-
-func (x *task) isLost() bool {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	return x.lost && !x.settled
-}
-
-// untilLook waits until it is time to look at the task again, and writes
-// meanwhile what its upstream tells.
-func (t *toolCall) untilLook(x *task) {
-	timer := time.NewTimer(min(max(x.nextPoll(0, t.proxy.options.Now()), fastPoll), drivePoll))
+// untilPoll waits until the next tasks/get is due, and writes meanwhile the
+// notifications of the server.
+func (t *toolCall) untilPoll(x *task) {
+	timer := time.NewTimer(min(max(x.nextPoll(0, t.proxy.options.Now()), fastPoll), maxEmulatedPoll))
 	defer timer.Stop()
 	over := x.over
-	if x.finished() { // the last look failed: it is not to be repeated at once
+	if x.finished() { // the last tasks/get failed: it is not to be repeated at once
 		over = nil
 	}
 	var wake <-chan struct{}
@@ -121,9 +110,9 @@ func (t *toolCall) waitsHere() bool {
 	return t.landed != nil
 }
 
-// driveInput asks the client what the task wants to know, and hands the answers
-// to the task. It returns why the task cannot go on; empty: it can.
-func (p *Proxy) driveInput(t *toolCall, x *task, detail []byte, asked map[string]bool) (why string) {
+// passInput puts new inputRequests of the task to the client, and sends the answers
+// by tasks/update. It returns why the task cannot go on; empty: it can.
+func (p *Proxy) passInput(t *toolCall, x *task, detail []byte, asked map[string]bool) (why string) {
 	if member(detail, "status") != "input_required" {
 		return ""
 	}
@@ -148,14 +137,8 @@ func (p *Proxy) driveInput(t *toolCall, x *task, detail []byte, asked map[string
 	if err != nil {
 		return fmt.Sprintf("%s did not complete: %v.", t.tool.exposed, err)
 	}
-	if _, err := p.askUpstream(t.ctx, x, "tasks/update", append([]byte(`,"inputResponses":`), responses...)...); err != nil {
+	if _, err := p.tasks.request(t.ctx, x, "tasks/update", append([]byte(`,"inputResponses":`), responses...)...); err != nil {
 		p.log.Warn("handing input to a task", "upstream", x.upstream.config.Name, "call", x.ticket.Number, "error", err)
 	}
 	return ""
-}
-
-// drive runs the rest of the call beside the reader.
-func (f *flight) drive(t *toolCall) {
-	x := f.handout.task
-	t.besideReader(func() { t.proxy.driveTask(t, x) })
 }

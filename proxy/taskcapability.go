@@ -48,21 +48,21 @@ func (u *upstreamState) makesTasks() bool {
 	return declares(s.Capabilities, "tasks", "requests", "tools", "call")
 }
 
-// taskers is the upstreams of an era that are up and make tasks of calls.
-func (p *Proxy) taskers(era upstream.Era) []*upstreamState {
+// makers returns the servers of a revision that are up and make tasks of calls.
+func (s *tasks) makers(era upstream.Era) []*upstreamState {
 	var list []*upstreamState
-	for _, u := range p.upstreams {
-		if s := u.State(); s.Phase == upstream.Up && s.Era == era && u.makesTasks() {
+	for _, u := range s.servers() {
+		if state := u.State(); state.Phase == upstream.Up && state.Era == era && u.makesTasks() {
 			list = append(list, u)
 		}
 	}
 	return list
 }
 
-// tasksCan reports whether any upstream of the older era can do with tasks what
-// a member of the capability says.
-func (p *Proxy) tasksCan(what string) bool {
-	for _, u := range p.taskers(upstream.Legacy) {
+// can reports whether any server of 2025-11-25 has a member of the capability
+// tasks: list or cancel.
+func (s *tasks) can(what string) bool {
+	for _, u := range s.makers(upstream.Legacy) {
 		if declares(u.State().Capabilities, "tasks", what) {
 			return true
 		}
@@ -70,16 +70,16 @@ func (p *Proxy) tasksCan(what string) bool {
 	return false
 }
 
-// appendTasks adds to the capabilities, but for their last brace, what clients
-// of an era can have of tasks.
-func (p *Proxy) appendTasks(b []byte, a agent) []byte {
+// appendCapability adds to capabilities, but for their last brace, what clients of
+// the agent's revision can have of tasks.
+func (s *tasks) appendCapability(b []byte, a agent) []byte {
 	switch {
-	case a.modern && len(p.taskers(upstream.Modern))+len(p.taskers(upstream.Legacy)) > 0:
+	case a.modern && len(s.makers(upstream.Modern))+len(s.makers(upstream.Legacy)) > 0:
 		b = append(b, `,"extensions":{"`+tasksExtension+`":{}}`...)
-	case !a.modern && a.protocol >= tasksSince && len(p.taskers(upstream.Legacy)) > 0:
+	case !a.modern && a.protocol >= tasksSince && len(s.makers(upstream.Legacy)) > 0:
 		b = append(b, `,"tasks":{`...)
 		for _, what := range [...]string{"list", "cancel"} {
-			if p.tasksCan(what) {
+			if s.can(what) {
 				b = append(b, `"`+what+`":{},`...)
 			}
 		}
@@ -90,18 +90,6 @@ func (p *Proxy) appendTasks(b []byte, a agent) []byte {
 
 // tasksSince is the first revision with tasks.
 const tasksSince = "2025-11-25"
-
-// declared is what an upstream of the newer era is told of the client of the
-// call: that it takes a task only where there is room for one.
-func (f *flight) declared() []byte {
-	t := f.call
-	capabilities := t.agent.relayed()
-	f.taskable = t.method == callTool && (t.agent.takesTasks() || t.driven) && t.tool.upstream.makesTasks() && t.takeTaskPlace()
-	if !f.taskable {
-		return capabilities
-	}
-	return withTasks(capabilities)
-}
 
 // withTasks adds the extension to the capabilities of a client.
 func withTasks(capabilities []byte) []byte {

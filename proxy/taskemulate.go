@@ -1,0 +1,149 @@
+package proxy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/rawjson"
+	"github.com/petrigate/petrigate/internal/text"
+	"github.com/petrigate/petrigate/proxy/internal/upstream"
+	"github.com/petrigate/petrigate/proxy/internal/wire"
+)
+
+// Tasks of servers of 2025-11-25, for clients of 2026-07-28. A tool that is always a
+// task (execution.taskSupport: required) is called as one if the client takes tasks.
+// The proxy sends tasks/result in the client's place, since that is where the server
+// sends its own requests, and shows the task as the extension does: with its
+// inputRequests, and its result or error in it.
+
+// missingTasks is the data of an error that says what a client has to declare.
+func missingTasks() []byte {
+	return append(append([]byte(`{"requiredCapabilities":`), takesTasks()...), '}')
+}
+
+// modernTask returns a CreateTaskResult of 2025-11-25 as one of 2026-07-28.
+func modernTask(result, task []byte) []byte {
+	members := []byte(`"resultType":"task"`)
+	if meta, ok := rawjson.Member(result, "_meta"); ok {
+		members = append(append(members, `,"_meta":`...), meta...)
+	}
+	return wire.ModernTask(task, members)
+}
+
+// awaitResult sends tasks/result in the client's place.
+func (s *tasks) awaitResult(x *task) {
+	sent := x.upstream.Send(upstream.Request{
+		Method: "tasks/result", Params: append(rawjson.AppendString([]byte(`{"taskId":`), x.theirs), '}'),
+		Ask: func(q *upstream.Inquiry) {
+			if !s.serverRequest(x.upstream, q) && mayAsk(x.origin.agent, q) {
+				x.addInput(q)
+			}
+		},
+		Notify: func(method string, params []byte) { s.notification(x.upstream, method, params) },
+	})
+	select {
+	case reply := <-sent.Done():
+		if reply.Result != nil {
+			s.fetched(x, reply.Result)
+		}
+	case <-x.over:
+		sent.Cancel("the task is over")
+	case <-s.ctx.Done():
+	}
+}
+
+// emulate serves tasks/get, tasks/update and tasks/cancel of 2026-07-28 for a task
+// of 2025-11-25.
+func (s *tasks) emulate(ctx context.Context, x *task, m wire.Message, to stream) {
+	var result []byte
+	var err error
+	switch m.Method {
+	case "tasks/update":
+		responses, _ := rawjson.Member(m.Params, "inputResponses")
+		x.update(responses)
+		result = []byte(`{"resultType":"complete"}`)
+	case "tasks/cancel":
+		result, err = s.emulatedCancel(ctx, x)
+	default:
+		result, err = s.emulatedDetail(ctx, x)
+	}
+	var refused refusedError
+	switch {
+	case errors.As(err, &refused):
+		to.Reply(wire.ErrorHead(m.ID), refused, wire.Tail)
+	case errors.Is(err, errTaskGone):
+		to.Reply(wire.AppendError(nil, m.ID, codeInvalidParams, noTask, nil))
+	case err != nil:
+		to.Reply(wire.AppendError(nil, m.ID, codeInternal, fmt.Sprintf("upstream %s: %v", x.upstream.config.Name, err), nil))
+	default:
+		to.Reply(wire.ResultHead(m.ID), result, wire.Tail)
+	}
+}
+
+// refusedError is the error that an upstream answered with, raw JSON.
+type refusedError []byte
+
+func (e refusedError) Error() string { return text.Escape(member(e, "message")) }
+
+func (s *tasks) emulatedCancel(ctx context.Context, x *task) ([]byte, error) {
+	reply, err := s.request(ctx, x, "tasks/cancel")
+	switch {
+	case err != nil:
+		return nil, err
+	case reply.Error != nil:
+		return nil, refusedError(reply.Error)
+	}
+	if about, err := s.read(x, reply.Result); err == nil {
+		s.reached(ctx, x, about)
+	}
+	return []byte(`{"resultType":"complete"}`), nil
+}
+
+// emulatedDetail returns the task with what 2026-07-28 shows in it: its result or
+// error, or the inputRequests of its server.
+func (s *tasks) emulatedDetail(ctx context.Context, x *task) ([]byte, error) {
+	about, err := s.get(x)
+	if err != nil {
+		if errors.Is(err, errTaskGone) {
+			s.end(x, gate.Unknown, "task lost")
+		}
+		return nil, err
+	}
+	object := x.shown()
+	members := []byte(`"resultType":"complete"`)
+	switch about.Status {
+	case wire.TaskCompleted, wire.TaskFailed:
+		end, err := s.emulatedEnd(ctx, x)
+		if err != nil {
+			return nil, err
+		}
+		members = append(append(members, ','), end...)
+	case wire.TaskInputRequired:
+		asked := s.inputRequests(x)
+		if asked == nil { // it has not asked yet, or has its answer already
+			members = append(members, `,"status":"working"`...)
+			break
+		}
+		members = append(append(members, ','), asked...)
+	case wire.TaskCancelled:
+		s.reached(ctx, x, about)
+	}
+	return wire.ModernTask(object, members), nil
+}
+
+// emulatedEnd returns how the task ended as members of a task of 2026-07-28, where
+// a result that is an error completes the task too.
+func (s *tasks) emulatedEnd(ctx context.Context, x *task) ([]byte, error) {
+	reply, err := s.request(ctx, x, "tasks/result")
+	switch {
+	case err != nil:
+		return nil, err
+	case reply.Error != nil:
+		s.end(x, gate.Failure, "task failed")
+		return append([]byte(`"status":"failed","error":`), reply.Error...), nil
+	}
+	s.end(x, resultOutcome(x, reply.Result), "task completed")
+	return append([]byte(`"status":"completed","result":`), wire.RelateTask(reply.Result, x.id)...), nil
+}

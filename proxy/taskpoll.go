@@ -1,0 +1,139 @@
+package proxy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/rawjson"
+	"github.com/petrigate/petrigate/internal/text"
+	"github.com/petrigate/petrigate/proxy/internal/upstream"
+	"github.com/petrigate/petrigate/proxy/internal/wire"
+)
+
+// How often the proxy itself sends tasks/get, whatever pollInterval the server
+// suggests. A task whose client never asks must not keep a token in flight for ever.
+const (
+	usualPoll = 5 * time.Second
+	fastPoll  = 250 * time.Millisecond
+	slowPoll  = time.Minute
+	maxMisses = 10 // tasks/get in a row without an answer, after which the task is lost
+)
+
+// errTaskGone says that the server does not know the task.
+var errTaskGone = errors.New("the upstream does not know the task any more")
+
+// poll sends tasks/get until the end of the task is known, unless its client does
+// so as often.
+func (s *tasks) poll(x *task) {
+	for misses := 0; ; {
+		if !s.untilPoll(x, misses) {
+			return
+		}
+		about, err := s.get(x)
+		switch {
+		case err == nil:
+			misses = 0
+			s.reached(s.ctx, x, about)
+		case errors.Is(err, errTaskGone):
+			s.end(x, gate.Unknown, "task lost")
+		case misses >= maxMisses:
+			s.end(x, gate.Unknown, fmt.Sprintf("task lost: %v", err))
+		default:
+			misses++
+			x.missed(s.now())
+		}
+	}
+}
+
+// untilPoll waits until the next tasks/get is due; false: none is.
+func (s *tasks) untilPoll(x *task, misses int) bool {
+	for {
+		wait := x.nextPoll(misses, s.now())
+		if wait <= 0 {
+			return !x.finished()
+		}
+		timer := time.NewTimer(wait)
+		select {
+		case <-timer.C:
+		case <-x.over:
+			timer.Stop()
+			return false
+		case <-s.ctx.Done():
+			timer.Stop()
+			return false
+		}
+	}
+}
+
+// get sends tasks/get on the proxy's own account.
+func (s *tasks) get(x *task) (wire.Task, error) {
+	reply, err := s.request(s.ctx, x, "tasks/get")
+	switch {
+	case err != nil:
+		return wire.Task{}, err
+	case reply.Error != nil && unknownTask(reply.Error):
+		return wire.Task{}, errTaskGone
+	case reply.Error != nil:
+		return wire.Task{}, errors.New("refused: " + text.Escape(member(reply.Error, "message")))
+	}
+	return s.read(x, reply.Result)
+}
+
+// read stores the task as the server shows it, and tells subscribers of a change.
+func (s *tasks) read(x *task, object []byte) (wire.Task, error) {
+	about, err := wire.ParseTask(object)
+	if err == nil && about.ID != x.theirs {
+		err = errors.New("it is another task")
+	}
+	if err != nil {
+		return wire.Task{}, fmt.Errorf("reading a task: %w", err)
+	}
+	if _, changed := x.set(object, about, s.now()); changed {
+		s.changed(x)
+	}
+	return about, nil
+}
+
+// unknownTask reports whether a server refuses a request for a task because
+// there is no such task, as far as that can be told.
+func unknownTask(failure []byte) bool {
+	code, _ := rawjson.Member(failure, "code")
+	switch string(code) {
+	case "-32600", "-32601", "-32602", "-32001", "-32002":
+		return true
+	}
+	return false
+}
+
+// request sends a request about the task on the proxy's own account and waits for
+// the reply. The members are further ones of the params, each after a comma.
+func (s *tasks) request(ctx context.Context, x *task, method string, members ...byte) (upstream.Reply, error) {
+	u := x.upstream
+	if modern := u.State().Era == upstream.Modern; u.State().Phase == upstream.Up && modern != x.modern {
+		return upstream.Reply{}, errTaskGone // it has begun anew, in the other era
+	}
+	params := append(append(rawjson.AppendString([]byte(`{"taskId":`), x.theirs), members...), '}')
+	request := upstream.Request{Method: method, Name: x.theirs, Params: params}
+	if x.modern {
+		meta := append(append([]byte(`"_meta":{`), u.RequestMeta(takesTasks())...), '}')
+		request.Params = wire.AppendStamped(nil, params, meta)
+	}
+	ctx, cancel := context.WithTimeout(ctx, u.config.Timeout)
+	defer cancel()
+	sent := u.Send(request)
+	select {
+	case reply := <-sent.Done():
+		return reply, reply.Err
+	case <-ctx.Done():
+		sent.Cancel("timeout")
+		return upstream.Reply{}, ctx.Err()
+	}
+}
+
+// cancel sends tasks/cancel on the proxy's own account.
+func (s *tasks) cancel(x *task) {
+	s.background(func() { _, _ = s.request(s.ctx, x, "tasks/cancel") })
+}
