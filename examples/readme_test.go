@@ -17,7 +17,7 @@ import (
 // its own test.
 const (
 	readme = "../README.md"
-	demo   = "../cmd/petrigate/testdata/demo.txt"
+	demo   = "../internal/serve/demo/testdata/demo.txt"
 )
 
 // fence is a block of a page, with its kind. Read-only.

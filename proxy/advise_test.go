@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/petrigate/petrigate/gate"
-	"github.com/petrigate/petrigate/internal/fixture"
+	"github.com/petrigate/petrigate/internal/testserver"
 	"github.com/petrigate/petrigate/proxy"
 )
 
@@ -158,13 +158,13 @@ func only(name string, priority int, advisory bool, tools ...string) gate.Net {
 
 // threeTools is a site with the tools safe, push and read.
 func threeTools(t *testing.T, nets ...gate.Net) *site {
-	var tools []fixture.Tool
-	for _, tool := range fixture.Attack() {
+	var tools []testserver.Tool
+	for _, tool := range testserver.Attack() {
 		if tool.Name == "safe" || tool.Name == "push" || tool.Name == "read" {
 			tools = append(tools, tool)
 		}
 	}
-	return start(t, setup{policy: netPolicy(t, nets...), server: fixture.Options{Tools: tools}, change: func(o *proxy.Options) { o.Advertise = "enabled" }})
+	return start(t, setup{policy: netPolicy(t, nets...), server: testserver.Options{Tools: tools}, change: func(o *proxy.Options) { o.Advertise = "enabled" }})
 }
 
 // TestRequiredNetsConflict: where required nets leave no tool together, none is

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/petrigate/petrigate/internal/fixture"
+	"github.com/petrigate/petrigate/internal/testserver"
 )
 
 // TestQuestionShowsWhatIsBeside: what goes on to the upstream beside the
@@ -46,7 +46,7 @@ const traced = `"traceparent":"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203
 // whatever the call that finds the answer says there, and no free text that
 // they were not shown.
 func TestShownIsForwarded(t *testing.T) {
-	for _, era := range []fixture.Eras{fixture.Legacy, fixture.Modern} {
+	for _, era := range []testserver.Eras{testserver.Legacy, testserver.Modern} {
 		eachLeg(t, func(t *testing.T, l leg) {
 			s := byOperator(atOnce)
 			s.server.Eras = era
@@ -87,7 +87,7 @@ func TestLaterRoundsAreAsShown(t *testing.T) {
 	modernLegs(t, func(t *testing.T, l leg) {
 		s := byOperator(time.Hour)
 		s.rules = "require human-approval before curious\n"
-		s.server = fixture.Options{Eras: fixture.Modern, Tools: []fixture.Tool{rounds()}}
+		s.server = testserver.Options{Eras: testserver.Modern, Tools: []testserver.Tool{rounds()}}
 		st := start(t, s)
 		c := st.connect(l, canAll)
 		approved := func(meta string) message {
@@ -162,7 +162,7 @@ func TestConsentBringsNoInput(t *testing.T) {
 func TestApprovedPromptsAndResources(t *testing.T) {
 	const rules = "require human-approval before resource:up\nrequire human-approval before \"prompt:up.letter\"\n"
 	eachLeg(t, func(t *testing.T, l leg) {
-		s := start(t, setup{rules: rules, server: fixture.Options{Capabilities: whole, Methods: map[string]fixture.Method{
+		s := start(t, setup{rules: rules, server: testserver.Options{Capabilities: whole, Methods: map[string]testserver.Method{
 			"prompts/list": says(`{"prompts":[{"name":"letter"}]}`), "prompts/get": says(`{"messages":[]}`),
 			"resources/read": says(`{"contents":[]}`),
 		}}})

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/gate"
-	"github.com/petrigate/petrigate/internal/fixture"
+	"github.com/petrigate/petrigate/internal/testserver"
 	"github.com/petrigate/petrigate/proxy"
 )
 
@@ -394,7 +394,7 @@ func TestDefinitionSwapped(t *testing.T) {
 		s.awaitSubscribed()
 		id := c.call("deploy", `{}`)
 		question := s.pending(1)[0]
-		other := fixture.Attack()[0]
+		other := testserver.Attack()[0]
 		other.Name, other.Description = "deploy", "Drops the database."
 		s.upstream.AddTool(other)
 		s.eventually("the list is another", func() bool { return strings.Contains(string(c.list().raw), "Drops") })

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"testing"
 
-	"github.com/petrigate/petrigate/internal/fixture"
+	"github.com/petrigate/petrigate/internal/testserver"
 	"github.com/petrigate/petrigate/proxy"
 )
 
@@ -17,18 +17,18 @@ func TestWhoAsks(t *testing.T) {
 		asksName: asksName[:len(asksName)-1] + `,"_meta":{"io.petrigate/upstream":"asker"}}`,
 		lied:     `{"message":"Who? \u003c","_meta":{"a/b":1.50,"c":{},"io.petrigate/upstream":"asker"},"requestedSchema":{}}`,
 	} {
-		eachEra(t, func(t *testing.T, l leg, era fixture.Eras) {
+		eachEra(t, func(t *testing.T, l leg, era testserver.Eras) {
 			tool := curious("elicitation/create", params)
-			if era == fixture.Modern {
-				tool = fixture.Tool{Name: "curious", Verbatim: true, Run: func(_ context.Context, c *fixture.Call) (json.RawMessage, error) {
+			if era == testserver.Modern {
+				tool = testserver.Tool{Name: "curious", Verbatim: true, Run: func(_ context.Context, c *testserver.Call) (json.RawMessage, error) {
 					if c.Params["inputResponses"] == nil {
 						return json.RawMessage(`{"resultType":"input_required","inputRequests":{"request-\u0031":{"method":"elicitation/create","params":` + params + `}}}`), nil
 					}
 					return json.RawMessage(`{"resultType":"complete","content":[]}`), nil
 				}}
 			}
-			s := start(t, setup{policy: netPolicy(t), server: fixture.Options{Eras: era}, change: func(o *proxy.Options) {
-				o.Upstreams = append(o.Upstreams, serving(t, "asker", fixture.Options{Eras: era, Tools: []fixture.Tool{tool}}))
+			s := start(t, setup{policy: netPolicy(t), server: testserver.Options{Eras: era}, change: func(o *proxy.Options) {
+				o.Upstreams = append(o.Upstreams, serving(t, "asker", testserver.Options{Eras: era, Tools: []testserver.Tool{tool}}))
 			}})
 			c := s.connect(l, canAll)
 			id := c.call("asker_curious", `{}`)

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/petrigate/petrigate/internal/fixture"
+	"github.com/petrigate/petrigate/internal/testserver"
 )
 
 const (
@@ -18,8 +18,8 @@ const (
 
 // curious is a tool of the older era that asks its client, and answers with
 // what it heard.
-func curious(method, params string) fixture.Tool {
-	return fixture.Tool{Name: "curious", Run: func(ctx context.Context, c *fixture.Call) (json.RawMessage, error) {
+func curious(method, params string) testserver.Tool {
+	return testserver.Tool{Name: "curious", Run: func(ctx context.Context, c *testserver.Call) (json.RawMessage, error) {
 		answer, err := c.Ask(ctx, method, params)
 		if err != nil {
 			return nil, err
@@ -52,7 +52,7 @@ func TestUpstreamAsks(t *testing.T) {
 		"roots/list":             `{"x":1.0}`,
 	} {
 		eachLeg(t, func(t *testing.T, l leg) {
-			s := start(t, setup{rules: "limit curious to 1 per session\n", server: fixture.Options{Eras: fixture.Legacy, Tools: []fixture.Tool{curious(method, params)}}})
+			s := start(t, setup{rules: "limit curious to 1 per session\n", server: testserver.Options{Eras: testserver.Legacy, Tools: []testserver.Tool{curious(method, params)}}})
 			c := s.connect(l, canAll)
 			id := c.call("curious", `{}`)
 			if l.modern {
@@ -85,7 +85,7 @@ func TestUpstreamAsks(t *testing.T) {
 // of the newer era, since there are clients that read it only then.
 func TestAskedWithoutParams(t *testing.T) {
 	eachLeg(t, func(t *testing.T, l leg) {
-		s := start(t, setup{server: fixture.Options{Eras: fixture.Legacy, Tools: []fixture.Tool{curious("roots/list", "")}}})
+		s := start(t, setup{server: testserver.Options{Eras: testserver.Legacy, Tools: []testserver.Tool{curious("roots/list", "")}}})
 		c := s.connect(l, canAll)
 		id := c.call("curious", `{}`)
 		if l.modern {
@@ -107,7 +107,7 @@ func TestAskedWithoutParams(t *testing.T) {
 func TestUpstreamAsksInVain(t *testing.T) {
 	for method, capabilities := range map[string]string{"elicitation/create": `{"sampling":{}}`, "sampling/createMessage": canElicit, "roots/list": `{}`} {
 		eachLeg(t, func(t *testing.T, l leg) {
-			s := start(t, setup{server: fixture.Options{Eras: fixture.Legacy, Tools: []fixture.Tool{curious(method, asksName)}}})
+			s := start(t, setup{server: testserver.Options{Eras: testserver.Legacy, Tools: []testserver.Tool{curious(method, asksName)}}})
 			c := s.connect(l, capabilities)
 			if r := c.do("curious", `{}`); at(r.result, "heard", "error", "code") != "-32601" {
 				t.Errorf("%s", r.raw)
@@ -122,7 +122,7 @@ func TestUpstreamAsksInVain(t *testing.T) {
 // TestAnswerOfAnotherClient: nobody answers what another session was asked.
 func TestAnswerOfAnotherClient(t *testing.T) {
 	legacyLegs(t, func(t *testing.T, l leg) {
-		s := start(t, setup{server: fixture.Options{Eras: fixture.Legacy, Tools: []fixture.Tool{curious("elicitation/create", asksName)}}})
+		s := start(t, setup{server: testserver.Options{Eras: testserver.Legacy, Tools: []testserver.Tool{curious("elicitation/create", asksName)}}})
 		c := s.connect(l, canAll)
 		other := s.connect(legs()[1], canAll)
 		id := c.call("curious", `{}`)
@@ -138,20 +138,20 @@ func TestAnswerOfAnotherClient(t *testing.T) {
 // TestAskingEndsWithTheCall: a client that gives its call up is not waited for.
 func TestAskingEndsWithTheCall(t *testing.T) {
 	legacyLegs(t, func(t *testing.T, l leg) {
-		s := start(t, setup{server: fixture.Options{Eras: fixture.Legacy, Tools: []fixture.Tool{curious("elicitation/create", asksName)}}})
+		s := start(t, setup{server: testserver.Options{Eras: testserver.Legacy, Tools: []testserver.Tool{curious("elicitation/create", asksName)}}})
 		c := s.connect(l, canAll)
 		id := c.call("curious", `{}`)
 		q := c.questioned("elicitation/create")
 		c.cancel(id)
 		s.eventually("the call is settled", func() bool { return len(s.records.outcomes()) > 0 })
 		c.respond(q.id, nameGiven) // of a question that is over
-		s.eventually("the upstream knows", func() bool { return len(s.log.Records(fixture.Cancelled)) == 1 })
+		s.eventually("the upstream knows", func() bool { return len(s.log.Records(testserver.Cancelled)) == 1 })
 	})
 }
 
 // rounds is a tool of the newer era that asks, and checks what comes back.
-func rounds() fixture.Tool {
-	return fixture.Tool{Name: "curious", Verbatim: true, Run: func(_ context.Context, c *fixture.Call) (json.RawMessage, error) {
+func rounds() testserver.Tool {
+	return testserver.Tool{Name: "curious", Verbatim: true, Run: func(_ context.Context, c *testserver.Call) (json.RawMessage, error) {
 		state := string(c.Params["requestState"])
 		if state == "" {
 			return json.RawMessage(`{"resultType":"input_required","inputRequests":{"who":{"method":"elicitation/create","params":` + asksName +
@@ -165,7 +165,7 @@ func rounds() fixture.Tool {
 // the way of its own era, and the call is one call for the gate.
 func TestRounds(t *testing.T) {
 	eachLeg(t, func(t *testing.T, l leg) {
-		s := start(t, setup{rules: "limit curious to 1 per session\n", server: fixture.Options{Eras: fixture.Modern, Tools: []fixture.Tool{rounds()}}})
+		s := start(t, setup{rules: "limit curious to 1 per session\n", server: testserver.Options{Eras: testserver.Modern, Tools: []testserver.Tool{rounds()}}})
 		c := s.connect(l, canAll)
 		id := c.call("curious", `{"a":1}`)
 		if l.modern {
@@ -200,7 +200,7 @@ func TestRounds(t *testing.T) {
 // TestForgedState: A094. A state that is not ours reaches no upstream.
 func TestForgedState(t *testing.T) {
 	modernLegs(t, func(t *testing.T, l leg) {
-		s := start(t, setup{server: fixture.Options{Eras: fixture.Modern, Tools: []fixture.Tool{rounds()}}})
+		s := start(t, setup{server: testserver.Options{Eras: testserver.Modern, Tools: []testserver.Tool{rounds()}}})
 		c := s.connect(l, canAll)
 		for _, state := range []string{`"st\u00e4te"`, `""`, `"AAAA"`} {
 			if r := c.reply(c.callWith("curious", `{}`, "", `,"inputResponses":{},"requestState":`+state)); r.code() != "-32602" {

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/petrigate/petrigate/gate"
-	"github.com/petrigate/petrigate/internal/fixture"
+	"github.com/petrigate/petrigate/internal/testserver"
 	"github.com/petrigate/petrigate/proxy"
 )
 
@@ -64,7 +64,7 @@ func TestSpellings(t *testing.T) {
 // TestNotificationsOfAnything: A020. Whatever is called without an id is not made.
 func TestNotificationsOfAnything(t *testing.T) {
 	eachLeg(t, func(t *testing.T, l leg) {
-		s := start(t, setup{policy: netPolicy(t), server: fixture.Options{Capabilities: whole, Methods: map[string]fixture.Method{
+		s := start(t, setup{policy: netPolicy(t), server: testserver.Options{Capabilities: whole, Methods: map[string]testserver.Method{
 			"prompts/get": says(`{"messages":[]}`), "resources/read": says(`{"contents":[]}`), "completion/complete": says(`{"completion":{"values":[]}}`),
 		}}})
 		c := s.connect(l, "")
@@ -192,7 +192,7 @@ func TestNothingToSteerWith(t *testing.T) {
 		s := start(t, setup{})
 		c := s.connect(l, "")
 		c.must("safe", `{}`)
-		if list := c.list().tools(); len(list) != len(fixture.Attack()) {
+		if list := c.list().tools(); len(list) != len(testserver.Attack()) {
 			t.Errorf("%d tools are listed", len(list))
 		}
 		for _, name := range []string{"approve", "petrigate_approve", "petrigate.approve", "petrigate/approve", "approvals", "reset", "reload", "petrigate_reset", "petrigate-status", "petrigate://status", "status", "nets", "mode", "human-approval", "session"} {
@@ -210,7 +210,7 @@ func TestNothingToSteerWith(t *testing.T) {
 // and what is only like it is not ours.
 func TestStatusIsOurs(t *testing.T) {
 	eachLeg(t, func(t *testing.T, l leg) {
-		s := start(t, setup{server: fixture.Options{Capabilities: whole, Methods: map[string]fixture.Method{
+		s := start(t, setup{server: testserver.Options{Capabilities: whole, Methods: map[string]testserver.Method{
 			"resources/list":           says(`{"resources":[]}`),
 			"resources/templates/list": says(`{"resourceTemplates":[{"uriTemplate":"petrigate://{x}"},{"uriTemplate":"{+all}"}]}`),
 			"resources/read":           says(`{"contents":[],"of":"up"}`),
@@ -275,25 +275,25 @@ func TestResourceTricks(t *testing.T) {
 // TestStateOfAnotherCall: A094. What one call may go on with, no other may: of
 // another tool, with other arguments, of another kind, or a second time.
 func TestStateOfAnotherCall(t *testing.T) {
-	asking := func(name string) fixture.Tool {
+	asking := func(name string) testserver.Tool {
 		tool := rounds()
 		tool.Name = name
 		return tool
 	}
 	modernLegs(t, func(t *testing.T, l leg) {
-		for _, era := range []fixture.Eras{fixture.Modern, fixture.Legacy} {
-			tools := []fixture.Tool{asking("curious"), asking("danger")}
-			if era == fixture.Legacy {
-				tools = []fixture.Tool{curious("elicitation/create", asksName), plainTool("danger"), plainTool("other")}
+		for _, era := range []testserver.Eras{testserver.Modern, testserver.Legacy} {
+			tools := []testserver.Tool{asking("curious"), asking("danger")}
+			if era == testserver.Legacy {
+				tools = []testserver.Tool{curious("elicitation/create", asksName), plainTool("danger"), plainTool("other")}
 			}
-			s := start(t, setup{rules: "block danger\nlimit curious to 1 per session\n", server: fixture.Options{Eras: era, Tools: tools}})
+			s := start(t, setup{rules: "block danger\nlimit curious to 1 per session\n", server: testserver.Options{Eras: era, Tools: tools}})
 			c := s.connect(l, canAll)
 			state := at(c.do("curious", `{"a":1}`).result, "requestState")
 			if state == "" {
 				t.Fatal("nothing was asked")
 			}
 			key := "who"
-			if era == fixture.Legacy {
+			if era == testserver.Legacy {
 				key = "request-1"
 			}
 			again := `,"inputResponses":{"` + key + `":` + nameGiven + `},"requestState":` + state
@@ -323,11 +323,11 @@ func TestStateOfAnotherCall(t *testing.T) {
 }
 
 // plainTool is a tool that does nothing.
-func plainTool(name string) fixture.Tool { return running(fixture.Tool{Name: name}) }
+func plainTool(name string) testserver.Tool { return running(testserver.Tool{Name: name}) }
 
 // TestStateOfAnotherPrincipal: A094. Nor may another principal.
 func TestStateOfAnotherPrincipal(t *testing.T) {
-	s := start(t, setup{rules: "block danger\n", server: fixture.Options{Eras: fixture.Modern, Tools: []fixture.Tool{rounds()}}})
+	s := start(t, setup{rules: "block danger\n", server: testserver.Options{Eras: testserver.Modern, Tools: []testserver.Tool{rounds()}}})
 	s.door(proxy.Access{Tokens: map[string]string{"ann": "token of ann", "bob": "token of bob"}})
 	c := &client{site: s, leg: legs()[2], version: "2026-07-28", capabilities: canAll}
 	call := func(token, more string) message {
@@ -353,7 +353,7 @@ func TestStateOfAnotherPrincipal(t *testing.T) {
 func TestGateSeesWhatIsForwarded(t *testing.T) {
 	eachLeg(t, func(t *testing.T, l leg) {
 		var names []string
-		s := start(t, setup{policy: seeing(t, &names), server: fixture.Options{Capabilities: whole, Methods: map[string]fixture.Method{
+		s := start(t, setup{policy: seeing(t, &names), server: testserver.Options{Capabilities: whole, Methods: map[string]testserver.Method{
 			"prompts/get": says(`{"messages":[]}`), "resources/read": says(`{"contents":[]}`),
 		}}})
 		c := s.connect(l, "")

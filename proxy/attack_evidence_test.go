@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/config"
-	"github.com/petrigate/petrigate/internal/fixture"
 	"github.com/petrigate/petrigate/internal/policy"
+	"github.com/petrigate/petrigate/internal/testserver"
 	"github.com/petrigate/petrigate/proxy"
 )
 
@@ -29,10 +29,10 @@ func TestBorrowedNames(t *testing.T) {
 	for _, tt := range cases {
 		t.Run(tt.name, func(t *testing.T) {
 			eachLeg(t, func(t *testing.T, l leg) {
-				var logs [2]fixture.Log
-				tools := func(names ...string) (list []fixture.Tool) {
+				var logs [2]testserver.Log
+				tools := func(names ...string) (list []testserver.Tool) {
 					for _, name := range names {
-						list = append(list, fixture.Tool{Name: name})
+						list = append(list, testserver.Tool{Name: name})
 					}
 					return list
 				}
@@ -79,7 +79,7 @@ func TestBareNamesRestrictOnly(t *testing.T) {
 				t.Fatal(err)
 			}
 			eachLeg(t, func(t *testing.T, l leg) {
-				var log fixture.Log
+				var log testserver.Log
 				s := start(t, setup{policy: r.Policy, change: func(o *proxy.Options) {
 					o.Approval = proxy.Approval{}
 					plain := upstreamOf(t, "plain", &log, plainTool("files"), plainTool("files_late")) // whose tools have no prefix
@@ -117,7 +117,7 @@ func TestNamesOfServersToCome(t *testing.T) {
 	mute.Name = "x"
 	for _, tt := range cases {
 		eachLeg(t, func(t *testing.T, l leg) {
-			var log fixture.Log
+			var log testserver.Log
 			s := start(t, setup{rules: tt.rules + "require y.x_own before own\n", change: func(o *proxy.Options) {
 				o.Startup = 20 * time.Millisecond
 				o.Upstreams = []proxy.Upstream{mute, upstreamOf(t, "y", &log, plainTool("x.backup"), plainTool("x_backup"), plainTool("x"), plainTool("delete"), plainTool("x_own"), plainTool("own"), plainTool("ready"))}

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/petrigate/petrigate/internal/fixture"
+	"github.com/petrigate/petrigate/internal/testserver"
 	"github.com/petrigate/petrigate/proxy"
 )
 
@@ -249,15 +249,15 @@ func TestIPv6Only(t *testing.T) {
 // TestManyTools: F013. Thousands of tools behind hundreds of rules are listed
 // and decided on.
 func TestManyTools(t *testing.T) {
-	var tools []fixture.Tool
+	var tools []testserver.Tool
 	for i := range 5000 {
-		tools = append(tools, running(fixture.Tool{Name: fmt.Sprintf("tool_%d", i)}))
+		tools = append(tools, running(testserver.Tool{Name: fmt.Sprintf("tool_%d", i)}))
 	}
 	var rules strings.Builder
 	for i := range 500 {
 		fmt.Fprintf(&rules, "block tool_%d\n", i*10)
 	}
-	s := start(t, setup{rules: rules.String(), server: fixture.Options{Tools: tools, PageSize: 500}})
+	s := start(t, setup{rules: rules.String(), server: testserver.Options{Tools: tools, PageSize: 500}})
 	for _, l := range legs() {
 		c := s.connect(l, "")
 		if n := len(c.list().tools()); n != len(tools) {

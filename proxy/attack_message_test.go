@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/petrigate/petrigate/internal/fixture"
+	"github.com/petrigate/petrigate/internal/testserver"
 )
 
 // A malformed message is refused before anybody decides on it. In the
@@ -170,13 +170,13 @@ func TestVerbatim(t *testing.T) {
 		c := s.connect(l, "")
 		for i, a := range cases {
 			c.must("read", a)
-			records := s.log.Records(fixture.Executed)
+			records := s.log.Records(testserver.Executed)
 			if got := string(records[i].Args); got != a {
 				t.Errorf("sent %s, arrived %s", clipped([]byte(a)), clipped([]byte(got)))
 			}
 		}
 		c.must("read", "") // A050: absent stays absent
-		records := s.log.Records(fixture.Executed)
+		records := s.log.Records(testserver.Executed)
 		if got := records[len(cases)].Args; got != nil {
 			t.Errorf("absent arguments arrived as %s", got)
 		}
@@ -194,7 +194,7 @@ func TestUnknownParams(t *testing.T) {
 		if r.result == nil || r.isError() {
 			t.Fatalf("%s", r.raw)
 		}
-		received := s.log.Records(fixture.Received)
+		received := s.log.Records(testserver.Received)
 		var params string
 		for _, rec := range received {
 			if at(rec.Bytes, "method") == `"tools/call"` {

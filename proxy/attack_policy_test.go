@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"github.com/petrigate/petrigate/config"
-	"github.com/petrigate/petrigate/internal/fixture"
 	"github.com/petrigate/petrigate/internal/policy"
+	"github.com/petrigate/petrigate/internal/testserver"
 	"github.com/petrigate/petrigate/proxy"
 )
 
@@ -44,7 +44,7 @@ func (c *client) refuses(tool, args, kind string) message {
 // ran is how much the upstream has executed, but for questions how tasks stand,
 // which the proxy asks in its own time.
 func (s *site) ran() (n int) {
-	for _, r := range s.log.Records(fixture.Executed) {
+	for _, r := range s.log.Records(testserver.Executed) {
 		if !strings.HasPrefix(r.Name, "tasks/") {
 			n++
 		}
@@ -74,7 +74,7 @@ func TestIdentity(t *testing.T) {
 		"__danger", ".", "..", "%2e", "danger/../safe", strings.Repeat("x", 129), strings.Repeat("x", 512), "danger.", "*", "?anger",
 	}
 	eachLeg(t, func(t *testing.T, l leg) {
-		s := start(t, setup{server: fixture.Options{FoldNames: true}})
+		s := start(t, setup{server: testserver.Options{FoldNames: true}})
 		c := s.connect(l, "")
 		c.must("read", `{}`)
 		for _, name := range names {
@@ -110,9 +110,9 @@ func TestPrefixedIdentity(t *testing.T) {
 // TestNotListed: A035. What is not in the list cannot be called, and a tool
 // that the upstream takes away is gone for calls as well.
 func TestNotListed(t *testing.T) {
-	hidden := fixture.Tool{Name: "bad name", Run: fixture.Attack()[0].Run}
+	hidden := testserver.Tool{Name: "bad name", Run: testserver.Attack()[0].Run}
 	eachLeg(t, func(t *testing.T, l leg) {
-		s := start(t, setup{server: fixture.Options{Tools: append(fixture.Attack(), hidden)}})
+		s := start(t, setup{server: testserver.Options{Tools: append(testserver.Attack(), hidden)}})
 		c := s.connect(l, "")
 		c.must("safe", `{}`)
 		c.unknown("bad name")
@@ -129,7 +129,7 @@ func TestNotListed(t *testing.T) {
 // awaitSubscribed waits until the upstream would tell the proxy of a change.
 func (s *site) awaitSubscribed() {
 	s.t.Helper()
-	s.eventually("the proxy hears of changes", func() bool { return len(s.log.Records(fixture.Subscribed)) > 0 })
+	s.eventually("the proxy hears of changes", func() bool { return len(s.log.Records(testserver.Subscribed)) > 0 })
 }
 
 // TestUnknownToolInRules: A038. A rule about a tool that nobody has is a warning.
@@ -296,7 +296,7 @@ func TestOtherMethods(t *testing.T) {
 				t.Errorf("%s: %s", method, r.raw)
 			}
 		}
-		for _, r := range s.log.Records(fixture.Received) {
+		for _, r := range s.log.Records(testserver.Received) {
 			if strings.Contains(string(r.Bytes), "file:///x") {
 				t.Errorf("reached the upstream: %s", r.Bytes)
 			}

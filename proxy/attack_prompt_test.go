@@ -4,14 +4,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/petrigate/petrigate/internal/fixture"
+	"github.com/petrigate/petrigate/internal/testserver"
 )
 
 // TestPromptsOfOtherSpellings: A030, A031, A035. Where a rule is about a prompt,
 // only the listed names are prompts, also where the server would take others.
 func TestPromptsOfOtherSpellings(t *testing.T) {
 	eachLeg(t, func(t *testing.T, l leg) {
-		s := start(t, setup{policy: blocking(t, "prompt:up.secret"), server: fixture.Options{Capabilities: whole, Methods: map[string]fixture.Method{
+		s := start(t, setup{policy: blocking(t, "prompt:up.secret"), server: testserver.Options{Capabilities: whole, Methods: map[string]testserver.Method{
 			"prompts/list": says(`{"prompts":[{"name":"open.one"},{"name":"se cret"},{"name":"secret"}],"x":1.0}`),
 			"prompts/get":  says(`{"messages":[]}`),
 		}}})

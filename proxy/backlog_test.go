@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/petrigate/petrigate/internal/fixture"
+	"github.com/petrigate/petrigate/internal/testserver"
 	"github.com/petrigate/petrigate/proxy"
 )
 
@@ -12,7 +12,7 @@ import (
 // them again, hold so much and no more; what ends in whatever way makes room.
 func TestBacklog(t *testing.T) {
 	legacyLegs(t, func(t *testing.T, l leg) {
-		s := start(t, setup{rules: "limit slow to 64 per session\n", server: fixture.Options{Eras: fixture.Modern}, change: func(o *proxy.Options) { o.MaxRequest = 16 << 10 }})
+		s := start(t, setup{rules: "limit slow to 64 per session\n", server: testserver.Options{Eras: testserver.Modern}, change: func(o *proxy.Options) { o.MaxRequest = 16 << 10 }})
 		c := s.connect(l, "")
 		large := `{"x":"` + strings.Repeat("x", 12<<10) + `"}`
 		const room = 16 * 16 / (12 + 4 + 1) // with what a call costs besides

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/petrigate/petrigate/gate"
-	"github.com/petrigate/petrigate/internal/fixture"
+	"github.com/petrigate/petrigate/internal/testserver"
 	"github.com/petrigate/petrigate/proxy"
 )
 
@@ -77,9 +77,9 @@ func TestUnknownReferences(t *testing.T) {
 }
 
 // besides is a server with what can be asked beside calls.
-var besides = fixture.Options{
+var besides = testserver.Options{
 	Capabilities: whole,
-	Methods: map[string]fixture.Method{
+	Methods: map[string]testserver.Method{
 		"prompts/list": says(`{"prompts":[{"name":"open"},{"name":"secret"}]}`), "resources/list": says(`{"resources":[{"uri":"a:b","name":"b"}]}`),
 		"resources/templates/list": says(`{"resourceTemplates":[{"uriTemplate":"a:{x}","name":"x"}]}`),
 		"completion/complete":      says(`{"completion":{"values":["x"]}}`), "resources/subscribe": says(`{}`),

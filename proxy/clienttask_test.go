@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/petrigate/petrigate/internal/fixture"
+	"github.com/petrigate/petrigate/internal/testserver"
 	"github.com/petrigate/petrigate/proxy"
 )
 
@@ -19,7 +19,7 @@ func TestClientTasksAreNotOffered(t *testing.T) {
 		"sampling/createMessage": `{"messages":[{"role":"user","content":{"type":"text","text":"1 < 2"}}],"maxTokens":1e2}`,
 	}
 	eachLeg(t, func(t *testing.T, l leg) {
-		s := start(t, setup{policy: netPolicy(t), server: fixture.Options{Eras: fixture.Legacy, Tools: fixture.Asking()}, change: func(o *proxy.Options) {
+		s := start(t, setup{policy: netPolicy(t), server: testserver.Options{Eras: testserver.Legacy, Tools: testserver.Asking()}, change: func(o *proxy.Options) {
 			o.Upstreams[0].Isolation = proxy.IsolateShared
 		}})
 		c := s.connect(l, declared)
@@ -43,7 +43,7 @@ func TestClientTasksAreNotOffered(t *testing.T) {
 				t.Errorf("%s: %s", method, r.raw)
 			}
 		}
-		for _, r := range s.log.Records(fixture.Received) {
+		for _, r := range s.log.Records(testserver.Received) {
 			if m := parseMessage(r.Bytes, 0); m.method == "initialize" && at(m.params, "capabilities", "tasks") != "" {
 				t.Errorf("the server is told of tasks: %s", r.Bytes)
 			}

@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"github.com/petrigate/petrigate/internal/authserver"
-	"github.com/petrigate/petrigate/internal/fixture"
 	"github.com/petrigate/petrigate/internal/serve/oauth"
+	"github.com/petrigate/petrigate/internal/testserver"
 	"github.com/petrigate/petrigate/proxy"
 )
 
@@ -20,13 +20,13 @@ type guardedUpstream struct {
 	t     *testing.T
 	is    oauth.Server
 	store *oauth.Store
-	log   fixture.Log
+	log   testserver.Log
 }
 
 func newGuardedUpstream(t *testing.T) *guardedUpstream {
 	t.Helper()
 	u := &guardedUpstream{t: t, store: oauth.NewStore(t.TempDir(), oauth.File)}
-	u.Server = authserver.New(fixture.New(fixture.Options{Tools: fixture.Attack(), Record: u.log.Add}), authserver.Options{})
+	u.Server = authserver.New(testserver.New(testserver.Options{Tools: testserver.Attack(), Record: u.log.Add}), authserver.Options{})
 	listening := httptest.NewServer(u.Server)
 	t.Cleanup(func() {
 		listening.CloseClientConnections()

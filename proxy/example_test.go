@@ -7,7 +7,7 @@ import (
 	"os"
 	"strings"
 
-	"github.com/petrigate/petrigate/internal/fixture"
+	"github.com/petrigate/petrigate/internal/testserver"
 	"github.com/petrigate/petrigate/proxy"
 	"github.com/petrigate/petrigate/rules"
 
@@ -29,7 +29,7 @@ func onlyAfter() *gate.Policy {
 }
 
 func ExampleProxy_ServeStdio() {
-	upstream := httptest.NewServer(fixture.New(fixture.Options{Tools: fixture.Attack(), Eras: fixture.Legacy}))
+	upstream := httptest.NewServer(testserver.New(testserver.Options{Tools: testserver.Attack(), Eras: testserver.Legacy}))
 	defer upstream.Close()
 	p, err := proxy.New(proxy.Options{
 		Upstreams: []proxy.Upstream{{Name: "db", URL: upstream.URL}},

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/petrigate/petrigate/internal/fixture"
+	"github.com/petrigate/petrigate/internal/testserver"
 	"github.com/petrigate/petrigate/proxy"
 )
 
@@ -46,38 +46,38 @@ type parrot struct {
 	before          [][]byte // messages before the answer
 }
 
-func (p *parrot) tool(name string) fixture.Tool {
-	return fixture.Tool{Name: name, Verbatim: true, Run: p.run}
+func (p *parrot) tool(name string) testserver.Tool {
+	return testserver.Tool{Name: name, Verbatim: true, Run: p.run}
 }
 
-func (p *parrot) run(_ context.Context, c *fixture.Call) (json.RawMessage, error) {
+func (p *parrot) run(_ context.Context, c *testserver.Call) (json.RawMessage, error) {
 	for _, m := range p.before {
 		c.Send(m)
 	}
 	if p.failure != "" {
-		return nil, &fixture.Error{Raw: json.RawMessage(p.failure)}
+		return nil, &testserver.Error{Raw: json.RawMessage(p.failure)}
 	}
 	return json.RawMessage(p.result), nil
 }
 
 // eachWay runs a case on every leg, in front of an upstream of each era that
 // answers with one object or with an event stream.
-func eachWay(t *testing.T, f func(t *testing.T, l leg, o fixture.Options)) {
-	eachEra(t, func(t *testing.T, l leg, era fixture.Eras) {
+func eachWay(t *testing.T, f func(t *testing.T, l leg, o testserver.Options)) {
+	eachEra(t, func(t *testing.T, l leg, era testserver.Eras) {
 		for _, stream := range []bool{false, true} {
 			if underRace && stream != l.modern {
 				continue
 			}
-			f(t, l, fixture.Options{Eras: era, Stream: stream, Capabilities: whole})
+			f(t, l, testserver.Options{Eras: era, Stream: stream, Capabilities: whole})
 		}
 	})
 }
 
 // through runs a case behind the proxy, and without it where the client and the
 // upstream are of one era: what a test wants is what there is without petrigate.
-func through(t *testing.T, l leg, o fixture.Options, f func(c *client)) {
+func through(t *testing.T, l leg, o testserver.Options, f func(c *client)) {
 	for _, direct := range []bool{false, true} {
-		if !direct || l.modern == (o.Eras == fixture.Modern) {
+		if !direct || l.modern == (o.Eras == testserver.Modern) {
 			f(start(t, setup{policy: netPolicy(t), server: o, direct: direct}).connect(l, ""))
 		}
 	}
@@ -105,15 +105,15 @@ func differ(t *testing.T, what, got, want string) {
 // TestFidelityOfResults: what a tool answers is what the client gets.
 func TestFidelityOfResults(t *testing.T) {
 	t.Parallel()
-	eachWay(t, func(t *testing.T, l leg, o fixture.Options) {
+	eachWay(t, func(t *testing.T, l leg, o testserver.Options) {
 		var p parrot
-		o.Tools = []fixture.Tool{p.tool("say")}
+		o.Tools = []testserver.Tool{p.tool("say")}
 		through(t, l, o, func(c *client) {
 			for _, result := range results() {
-				if (l.modern || o.Eras == fixture.Modern) && strings.HasPrefix(result, `{"resultType"`) {
+				if (l.modern || o.Eras == testserver.Modern) && strings.HasPrefix(result, `{"resultType"`) {
 					continue // it means something there
 				}
-				p.result = typed(result, o.Eras == fixture.Modern)
+				p.result = typed(result, o.Eras == testserver.Modern)
 				id := c.call("say", `{}`)
 				differ(t, "result", string(c.reply(id).raw), answered(id, "result", typed(result, l.modern)))
 			}
@@ -127,10 +127,10 @@ func TestFidelityOfErrors(t *testing.T) {
 	if underRace {
 		t.Skip("it is much, and one exchange follows the other")
 	}
-	eachWay(t, func(t *testing.T, l leg, o fixture.Options) {
+	eachWay(t, func(t *testing.T, l leg, o testserver.Options) {
 		var p parrot
-		o.Tools = []fixture.Tool{p.tool("say")}
-		o.Methods = map[string]fixture.Method{"prompts/get": p.run, "prompts/list": p.run, "resources/read": p.run, "completion/complete": p.run}
+		o.Tools = []testserver.Tool{p.tool("say")}
+		o.Methods = map[string]testserver.Method{"prompts/get": p.run, "prompts/list": p.run, "resources/read": p.run, "completion/complete": p.run}
 		through(t, l, o, func(c *client) {
 			for _, p.failure = range failures() {
 				id := c.call("say", `{}`)
@@ -160,15 +160,15 @@ func features() map[string]string {
 // TestFidelityOfFeatures: params and results of what is no tool.
 func TestFidelityOfFeatures(t *testing.T) {
 	t.Parallel()
-	eachWay(t, func(t *testing.T, l leg, o fixture.Options) {
+	eachWay(t, func(t *testing.T, l leg, o testserver.Options) {
 		var p parrot
-		o.Methods = map[string]fixture.Method{}
+		o.Methods = map[string]testserver.Method{}
 		all := features()
 		all["resources/list"], all["resources/templates/list"] = `"y": 1.0`, `"y":[ ]`
 		for method := range all {
 			o.Methods[method] = p.run
 		}
-		through(t, l, o, func(c *client) { repeats(t, c, &p, o.Eras == fixture.Modern, all) })
+		through(t, l, o, func(c *client) { repeats(t, c, &p, o.Eras == testserver.Modern, all) })
 	})
 }
 
@@ -198,9 +198,9 @@ var hopMeta = regexp.MustCompile(`,?"io\.modelcontextprotocol/protocolVersion":"
 // TestFidelityOfCalls: what the client sends is what the upstream gets.
 func TestFidelityOfCalls(t *testing.T) {
 	t.Parallel()
-	eachWay(t, func(t *testing.T, l leg, o fixture.Options) {
-		p := parrot{result: typed(`{"content":[]%TYPE%}`, o.Eras == fixture.Modern)}
-		o.Tools = []fixture.Tool{p.tool("hear")}
+	eachWay(t, func(t *testing.T, l leg, o testserver.Options) {
+		p := parrot{result: typed(`{"content":[]%TYPE%}`, o.Eras == testserver.Modern)}
+		o.Tools = []testserver.Tool{p.tool("hear")}
 		s := start(t, setup{server: o})
 		c := s.connect(l, "")
 		odd := `"a/b":1.50,"":{"progressToken":1},"traceparent":"\u0030"`
@@ -215,7 +215,7 @@ func TestFidelityOfCalls(t *testing.T) {
 			}
 			want := `{"jsonrpc":"2.0","id":` + at([]byte(heard), "id") + `,"method":"tools/call","params":{"_meta":{` + odd + `,"progressToken":` + token + `},` + rest + `}}`
 			differ(t, "call", hopMeta.ReplaceAllString(strings.TrimSuffix(heard, "\n"), ""), want)
-			if got := s.log.Records(fixture.Executed); string(got[len(got)-1].Args) != args {
+			if got := s.log.Records(testserver.Executed); string(got[len(got)-1].Args) != args {
 				t.Errorf("arguments %s, want %s", got[len(got)-1].Args, args)
 			}
 		}
@@ -233,11 +233,11 @@ func TestFidelityOfCalls(t *testing.T) {
 // name that has a prefix, and the tool is called by the name that it has there.
 func TestFidelityOfTools(t *testing.T) {
 	t.Parallel()
-	eachWay(t, func(t *testing.T, l leg, o fixture.Options) {
+	eachWay(t, func(t *testing.T, l leg, o testserver.Options) {
 		var raw []string
 		for _, object := range hostileTools() {
 			raw = append(raw, object)
-			o.Tools = append(o.Tools, running(fixture.Tool{Name: "x", Raw: json.RawMessage(object)}))
+			o.Tools = append(o.Tools, running(testserver.Tool{Name: "x", Raw: json.RawMessage(object)}))
 		}
 		o.PageSize = 7
 		c := start(t, setup{server: o}).connect(l, "")
@@ -254,12 +254,12 @@ func TestFidelityOfTools(t *testing.T) {
 
 // TestFidelityOfManyTools: a list of ten thousand tools is whole.
 func TestFidelityOfManyTools(t *testing.T) {
-	o := fixture.Options{PageSize: 3000}
+	o := testserver.Options{PageSize: 3000}
 	var want []string
 	for i := range 10_000 {
 		object := fmt.Sprintf(`{"name":"t%d","inputSchema":{"type":"object","maximum":1.0},"x":-0}`, i)
 		want = append(want, object)
-		o.Tools = append(o.Tools, fixture.Tool{Name: fmt.Sprint("t", i), Raw: json.RawMessage(object)})
+		o.Tools = append(o.Tools, testserver.Tool{Name: fmt.Sprint("t", i), Raw: json.RawMessage(object)})
 	}
 	s := start(t, setup{policy: netPolicy(t), server: o})
 	eachLeg(t, func(t *testing.T, l leg) {
@@ -278,19 +278,19 @@ func TestFidelityOfMuch(t *testing.T) {
 	block := `{"type":"text","text":"` + strings.Repeat(`\u00e9 é 😀 \/ 1.0 `, 1<<10) + `"},`
 	blocks := func(size int) string { return `{"content":[` + strings.Repeat(block, size/len(block)+1) + `{}]%TYPE%}` }
 	args := `{"v":"` + strings.Repeat(`\"é\/`, (3900<<10)/7) + `"}`
-	eachEra(t, func(t *testing.T, l leg, era fixture.Eras) {
-		o := fixture.Options{Eras: era, Stream: l.http}
+	eachEra(t, func(t *testing.T, l leg, era testserver.Eras) {
+		o := testserver.Options{Eras: era, Stream: l.http}
 		large := blocks(2 << 20)
-		if l.http == l.modern && l.modern == (era == fixture.Modern) {
+		if l.http == l.modern && l.modern == (era == testserver.Modern) {
 			large = blocks(20 << 20)
 		}
-		p := parrot{result: typed(large, o.Eras == fixture.Modern)}
-		o.Tools = []fixture.Tool{p.tool("much")}
+		p := parrot{result: typed(large, o.Eras == testserver.Modern)}
+		o.Tools = []testserver.Tool{p.tool("much")}
 		s := start(t, setup{server: o})
 		c := s.connect(l, "")
 		id := c.call("much", args)
 		differ(t, "result", string(c.reply(id).raw), answered(id, "result", typed(large, l.modern)))
-		if got := s.log.Records(fixture.Executed); len(got) != 1 || !bytes.Equal(got[0].Args, []byte(args)) {
+		if got := s.log.Records(testserver.Executed); len(got) != 1 || !bytes.Equal(got[0].Args, []byte(args)) {
 			t.Errorf("%d calls, or other arguments", len(got))
 		}
 	})

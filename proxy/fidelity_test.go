@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/petrigate/petrigate/internal/fixture"
+	"github.com/petrigate/petrigate/internal/testserver"
 	"github.com/petrigate/petrigate/proxy"
 )
 
@@ -28,8 +28,10 @@ func (m message) tools() map[string]string {
 	return found
 }
 
-func running(tool fixture.Tool) fixture.Tool {
-	tool.Run = func(_ context.Context, c *fixture.Call) (json.RawMessage, error) { return fixture.Text(c.Name), nil }
+func running(tool testserver.Tool) testserver.Tool {
+	tool.Run = func(_ context.Context, c *testserver.Call) (json.RawMessage, error) {
+		return testserver.Text(c.Name), nil
+	}
 	return tool
 }
 
@@ -39,7 +41,7 @@ func TestListIsVerbatim(t *testing.T) {
 	for _, prefixed := range []bool{false, true} {
 		eachLeg(t, func(t *testing.T, l leg) {
 			s := start(t, setup{
-				server: fixture.Options{Tools: append(fixture.Attack(), running(fixture.Tool{Name: "odd", Raw: json.RawMessage(odd)})), PageSize: 5},
+				server: testserver.Options{Tools: append(testserver.Attack(), running(testserver.Tool{Name: "odd", Raw: json.RawMessage(odd)})), PageSize: 5},
 				change: func(o *proxy.Options) {
 					if prefixed {
 						o.Upstreams[0].Prefix = &prefix
@@ -55,7 +57,7 @@ func TestListIsVerbatim(t *testing.T) {
 			if got := list[name]; got != want {
 				t.Errorf("got  %s\nwant %s", got, want)
 			}
-			if len(list) != len(fixture.Attack())+1 {
+			if len(list) != len(testserver.Attack())+1 {
 				t.Errorf("%d tools", len(list))
 			}
 			if r := c.must(name, `{}`); r.text() != "odd" {
@@ -74,14 +76,14 @@ func TestResultIsVerbatim(t *testing.T) {
 		"{\n  \"content\": [ ]%TYPE%,\r\n\t\"x\" : 1\n}",
 	}
 	eachLeg(t, func(t *testing.T, l leg) {
-		era, kind := fixture.Legacy, ""
+		era, kind := testserver.Legacy, ""
 		if l.modern {
-			era, kind = fixture.Modern, `,"resultType":"complete"`
+			era, kind = testserver.Modern, `,"resultType":"complete"`
 		}
 		for _, stream := range []bool{false, true} {
 			result := ""
-			teller := fixture.Tool{Name: "tell", Verbatim: true, Run: func(context.Context, *fixture.Call) (json.RawMessage, error) { return json.RawMessage(result), nil }}
-			s := start(t, setup{server: fixture.Options{Tools: []fixture.Tool{teller}, Stream: stream, Eras: era}})
+			teller := testserver.Tool{Name: "tell", Verbatim: true, Run: func(context.Context, *testserver.Call) (json.RawMessage, error) { return json.RawMessage(result), nil }}
+			s := start(t, setup{server: testserver.Options{Tools: []testserver.Tool{teller}, Stream: stream, Eras: era}})
 			c := s.connect(l, "")
 			for _, result = range results {
 				if stream && strings.Contains(result, "\n") {
@@ -102,11 +104,11 @@ func TestResultIsVerbatim(t *testing.T) {
 func TestResultsBetweenEras(t *testing.T) {
 	const rest = `"content":[],"x":{"n":1.0, "resultType":"mine"}`
 	eachLeg(t, func(t *testing.T, l leg) {
-		era, result := fixture.Legacy, `{`+rest+`}`
+		era, result := testserver.Legacy, `{`+rest+`}`
 		if !l.modern {
-			era, result = fixture.Modern, `{"resultType":"complete",`+rest+`}`
+			era, result = testserver.Modern, `{"resultType":"complete",`+rest+`}`
 		}
-		s := start(t, setup{server: fixture.Options{Eras: era}})
+		s := start(t, setup{server: testserver.Options{Eras: era}})
 		c := s.connect(l, "")
 		r := c.do("lie", `{"result":`+result+`}`)
 		if !strings.Contains(string(r.result), rest) {
@@ -141,8 +143,8 @@ func TestErrorIsVerbatim(t *testing.T) {
 // TestProgress: progress comes before the result, under the client's token.
 func TestProgress(t *testing.T) {
 	eachLeg(t, func(t *testing.T, l leg) {
-		for _, era := range []fixture.Eras{fixture.Legacy, fixture.Modern} {
-			s := start(t, setup{server: fixture.Options{Eras: era}})
+		for _, era := range []testserver.Eras{testserver.Legacy, testserver.Modern} {
+			s := start(t, setup{server: testserver.Options{Eras: era}})
 			c := s.connect(l, "")
 			for _, token := range []string{`"my \u0074oken"`, `7`, `"7"`} {
 				id := c.callWith("progress", `{"n":5}`, `"progressToken":`+token, "")
@@ -158,7 +160,7 @@ func TestProgress(t *testing.T) {
 			if n := c.mail.count(func(m message) bool { return m.method == "notifications/progress" }); n != 0 {
 				t.Errorf("progress that nobody asked for: %s", c.mail)
 			}
-			for _, r := range s.log.Records(fixture.Received) {
+			for _, r := range s.log.Records(testserver.Received) {
 				if strings.Contains(string(r.Bytes), `oken"`) && !strings.Contains(string(r.Bytes), `"progressToken"`) {
 					t.Errorf("the client's token reached the upstream: %s", r.Bytes)
 				}
@@ -198,7 +200,7 @@ func TestListChanged(t *testing.T) {
 			}
 		}
 		c.listenToPushes()
-		s.upstream.AddTool(running(fixture.Tool{Name: "fresh"}))
+		s.upstream.AddTool(running(testserver.Tool{Name: "fresh"}))
 		m := c.await("list_changed", func(m message) bool { return m.method == "notifications/tools/list_changed" })
 		if l.modern && at(m.params, "_meta", "io.modelcontextprotocol/subscriptionId") != listen {
 			t.Errorf("%s", m.raw)
@@ -224,14 +226,14 @@ func TestListenIsModern(t *testing.T) {
 }
 
 // upstreamOf serves tools over HTTP.
-func upstreamOf(t *testing.T, name string, log *fixture.Log, tools ...fixture.Tool) proxy.Upstream {
+func upstreamOf(t *testing.T, name string, log *testserver.Log, tools ...testserver.Tool) proxy.Upstream {
 	t.Helper()
 	for i := range tools {
 		if tools[i].Run == nil {
 			tools[i] = running(tools[i])
 		}
 	}
-	up := httptest.NewServer(fixture.New(fixture.Options{Tools: tools, Record: log.Add}))
+	up := httptest.NewServer(testserver.New(testserver.Options{Tools: tools, Record: log.Add}))
 	t.Cleanup(func() {
 		up.CloseClientConnections()
 		up.Close()
@@ -243,12 +245,12 @@ func upstreamOf(t *testing.T, name string, log *fixture.Log, tools ...fixture.To
 // out, both of them, and the rest is there under its prefix.
 func TestTwoUpstreams(t *testing.T) {
 	eachLeg(t, func(t *testing.T, l leg) {
-		var logs [3]fixture.Log
+		var logs [3]testserver.Log
 		s := start(t, setup{rules: "block same\nblock x.delete\n", change: func(o *proxy.Options) {
 			o.Upstreams = []proxy.Upstream{
-				upstreamOf(t, "x", &logs[0], fixture.Tool{Name: "delete"}, fixture.Tool{Name: "a_b"}, fixture.Tool{Name: "same"}, fixture.Tool{Name: "own"}),
-				upstreamOf(t, "x_a", &logs[1], fixture.Tool{Name: "b"}, fixture.Tool{Name: "same"}),
-				upstreamOf(t, "y", &logs[2], fixture.Tool{Name: "x_delete"}, fixture.Tool{Name: "x.delete"}, fixture.Tool{Name: "delete"}, fixture.Tool{Name: "own"}, fixture.Tool{Name: "own"}),
+				upstreamOf(t, "x", &logs[0], testserver.Tool{Name: "delete"}, testserver.Tool{Name: "a_b"}, testserver.Tool{Name: "same"}, testserver.Tool{Name: "own"}),
+				upstreamOf(t, "x_a", &logs[1], testserver.Tool{Name: "b"}, testserver.Tool{Name: "same"}),
+				upstreamOf(t, "y", &logs[2], testserver.Tool{Name: "x_delete"}, testserver.Tool{Name: "x.delete"}, testserver.Tool{Name: "delete"}, testserver.Tool{Name: "own"}, testserver.Tool{Name: "own"}),
 			}
 		}})
 		c := s.connect(l, "")
@@ -291,8 +293,8 @@ func (c *client) blocked(tool string) {
 func TestLongNames(t *testing.T) {
 	long := strings.Repeat("n", 100)
 	eachLeg(t, func(t *testing.T, l leg) {
-		s := start(t, setup{server: fixture.Options{Tools: []fixture.Tool{
-			running(fixture.Tool{Name: long + "a"}), running(fixture.Tool{Name: long + "b"}), running(fixture.Tool{Name: "a.b/c"}), running(fixture.Tool{Name: "a_b_c"}),
+		s := start(t, setup{server: testserver.Options{Tools: []testserver.Tool{
+			running(testserver.Tool{Name: long + "a"}), running(testserver.Tool{Name: long + "b"}), running(testserver.Tool{Name: "a.b/c"}), running(testserver.Tool{Name: "a_b_c"}),
 		}}})
 		c := s.connect(l, "")
 		list := c.list().tools()
@@ -337,14 +339,14 @@ func TestQuarantine(t *testing.T) {
 	}
 	for _, raw := range bad {
 		t.Run(raw[:min(len(raw), 40)], func(t *testing.T) {
-			s := start(t, setup{server: fixture.Options{Tools: append(fixture.Attack(), running(fixture.Tool{Name: "never", Raw: json.RawMessage(raw)}))}})
+			s := start(t, setup{server: testserver.Options{Tools: append(testserver.Attack(), running(testserver.Tool{Name: "never", Raw: json.RawMessage(raw)}))}})
 			c := s.connect(legs()[0], "")
 			m := c.list()
 			if !json.Valid(m.raw) {
 				t.Fatalf("the list is broken by %s", raw)
 			}
-			if list := m.tools(); len(list) != len(fixture.Attack()) {
-				t.Errorf("%d tools are listed, want %d, with %s", len(list), len(fixture.Attack()), raw)
+			if list := m.tools(); len(list) != len(testserver.Attack()) {
+				t.Errorf("%d tools are listed, want %d, with %s", len(list), len(testserver.Attack()), raw)
 			}
 			if left := s.proxy.Status().LeftOut; len(left) != 1 {
 				t.Errorf("left out: %q", left)

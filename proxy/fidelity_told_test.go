@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/petrigate/petrigate/internal/fixture"
+	"github.com/petrigate/petrigate/internal/testserver"
 	"github.com/petrigate/petrigate/proxy"
 )
 
@@ -21,12 +21,12 @@ func TestFidelityOfNotifications(t *testing.T) {
 	for _, value := range hostileValues() {
 		notes["notifications/message"] = append(notes["notifications/message"], `{"level":"alert","logger":null,"data":`+value+`,"_meta":`+strange+`,"x":`+value+`}`)
 	}
-	eachWay(t, func(t *testing.T, l leg, o fixture.Options) {
+	eachWay(t, func(t *testing.T, l leg, o testserver.Options) {
 		var method, params string
-		o.Tools = []fixture.Tool{{Name: "tell", Run: func(_ context.Context, c *fixture.Call) (json.RawMessage, error) {
+		o.Tools = []testserver.Tool{{Name: "tell", Run: func(_ context.Context, c *testserver.Call) (json.RawMessage, error) {
 			token := at(c.Params["_meta"], "progressToken")
 			c.Send([]byte(`{"jsonrpc":"2.0","method":"` + method + `","params":` + strings.Replace(params, "%TOKEN%", token, 1) + `}`))
-			return fixture.Text("told"), nil
+			return testserver.Text("told"), nil
 		}}}
 		meta := `"progressToken":"\u0074"`
 		if l.modern {
@@ -48,7 +48,7 @@ func TestFidelityOfNotifications(t *testing.T) {
 // TestFidelityOfNews: what an upstream tells of no call.
 func TestFidelityOfNews(t *testing.T) {
 	legacyLegs(t, func(t *testing.T, l leg) {
-		s := start(t, setup{server: fixture.Options{Eras: fixture.Legacy, Capabilities: whole, Methods: map[string]fixture.Method{"resources/subscribe": says(`{}`)}}})
+		s := start(t, setup{server: testserver.Options{Eras: testserver.Legacy, Capabilities: whole, Methods: map[string]testserver.Method{"resources/subscribe": says(`{}`)}}})
 		s.awaitSubscribed()
 		c := s.connect(l, "")
 		c.listenToPushes()
@@ -95,7 +95,7 @@ func TestFidelityOfQuestions(t *testing.T) {
 	t.Parallel()
 	for method, params := range questions() {
 		eachLeg(t, func(t *testing.T, l leg) {
-			s := start(t, setup{server: fixture.Options{Eras: fixture.Legacy, Tools: []fixture.Tool{curious(method, params)}}})
+			s := start(t, setup{server: testserver.Options{Eras: testserver.Legacy, Tools: []testserver.Tool{curious(method, params)}}})
 			c := s.connect(l, canAll)
 			for _, answer := range answersTo() {
 				id := c.call("curious", `{}`)
@@ -142,7 +142,7 @@ func TestFidelityOfRounds(t *testing.T) {
 	around := `{"resultType":"input_required","inputRequests":` + requests + `,"x":-0,"requestState":"st\u00e4te","_meta":` + strange + `}`
 	eachLeg(t, func(t *testing.T, l leg) {
 		var heard string
-		s := start(t, setup{server: fixture.Options{Eras: fixture.Modern, Tools: []fixture.Tool{{Name: "curious", Verbatim: true, Run: func(_ context.Context, c *fixture.Call) (json.RawMessage, error) {
+		s := start(t, setup{server: testserver.Options{Eras: testserver.Modern, Tools: []testserver.Tool{{Name: "curious", Verbatim: true, Run: func(_ context.Context, c *testserver.Call) (json.RawMessage, error) {
 			if heard = string(c.Params["inputResponses"]); heard == "" {
 				return json.RawMessage(around), nil
 			}
@@ -175,15 +175,15 @@ func TestFidelityOfRounds(t *testing.T) {
 func TestFidelityOfCancellations(t *testing.T) {
 	const reason = `"the p\u00e9rson \u003c went\nhome 😀"`
 	legacyLegs(t, func(t *testing.T, l leg) {
-		asks := fixture.Tool{Name: "asks", Run: func(ctx context.Context, c *fixture.Call) (json.RawMessage, error) {
+		asks := testserver.Tool{Name: "asks", Run: func(ctx context.Context, c *testserver.Call) (json.RawMessage, error) {
 			ctx, cancel := context.WithCancel(ctx)
 			cancel()
 			_, _ = c.Ask(ctx, "elicitation/create", asksName) // with the id 1
 			c.Send([]byte(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1,"reason":` + reason + `}}`))
 			<-c.Released
-			return fixture.Text("asked"), nil
+			return testserver.Text("asked"), nil
 		}}
-		s := start(t, setup{server: fixture.Options{Eras: fixture.Legacy, Tools: append(fixture.Attack(), asks)}})
+		s := start(t, setup{server: testserver.Options{Eras: testserver.Legacy, Tools: append(testserver.Attack(), asks)}})
 		c := s.connect(l, canAll)
 		id := c.call("asks", `{}`)
 		q := c.questioned("elicitation/create")
@@ -240,7 +240,7 @@ func TestLogsOfOneSession(t *testing.T) {
 		isNote := func(m message) bool { return m.method == "notifications/message" }
 		busy := func(c *client, n int) (call string) {
 			call = c.callWith("slow", `{}`, debug, "")
-			s.eventually("it has begun", func() bool { return len(ofKind(records(), fixture.Executed, "slow")) == n })
+			s.eventually("it has begun", func() bool { return len(ofKind(records(), testserver.Executed, "slow")) == n })
 			return call
 		}
 		first := busy(c, 1)

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/petrigate/petrigate/internal/fixture"
+	"github.com/petrigate/petrigate/internal/testserver"
 	"github.com/petrigate/petrigate/proxy"
 )
 
@@ -41,7 +41,7 @@ func TestListChangedFlood(t *testing.T) {
 		}
 		s.awaitListeners()
 		asked := func() (n int) {
-			for _, r := range s.log.Records(fixture.Received) {
+			for _, r := range s.log.Records(testserver.Received) {
 				if strings.Contains(string(r.Bytes), `"tools/list"`) {
 					n++
 				}

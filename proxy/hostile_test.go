@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/petrigate/petrigate/internal/fixture"
+	"github.com/petrigate/petrigate/internal/testserver"
 	"github.com/petrigate/petrigate/proxy"
 )
 
@@ -43,7 +43,7 @@ func TestHostileMessages(t *testing.T) {
 			}
 			c.must("delete", `{}`)
 			c.blocked("delete") // one answer was one credit
-			if n := len(ofKind(records(), fixture.Executed, "danger")); n != 0 {
+			if n := len(ofKind(records(), testserver.Executed, "danger")); n != 0 {
 				t.Error("danger was executed")
 			}
 		}
@@ -67,11 +67,11 @@ func TestGarbage(t *testing.T) {
 
 // TestMute: an upstream that answers nothing keeps nobody from using the others.
 func TestMute(t *testing.T) {
-	var log fixture.Log
+	var log testserver.Log
 	mute, _ := child(t, "--hang")
 	mute.Name = "mute"
 	s := start(t, setup{change: func(o *proxy.Options) {
-		o.Upstreams = []proxy.Upstream{mute, upstreamOf(t, "good", &log, fixture.Tool{Name: "work"})}
+		o.Upstreams = []proxy.Upstream{mute, upstreamOf(t, "good", &log, testserver.Tool{Name: "work"})}
 		o.Startup = 20 * time.Millisecond
 	}})
 	c := s.connect(legs()[0], "")

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/petrigate/petrigate/internal/fixture"
+	"github.com/petrigate/petrigate/internal/testserver"
 	"github.com/petrigate/petrigate/proxy"
 )
 
@@ -258,7 +258,7 @@ func TestIsolationStays(t *testing.T) {
 	now.move(29 * time.Minute)
 	looked("before its time")
 	id := guest.call("linger", `{}`)
-	s.eventually("the call is under way", func() bool { return len(ofKind(records(), fixture.Executed, "linger")) == 1 })
+	s.eventually("the call is under way", func() bool { return len(ofKind(records(), testserver.Executed, "linger")) == 1 })
 	now.move(31 * time.Minute)
 	looked("while a call is under way")
 	guest.cancel(id)

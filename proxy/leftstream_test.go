@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/petrigate/petrigate/internal/fixture"
+	"github.com/petrigate/petrigate/internal/testserver"
 )
 
 // TestLeftStreamsHoldLittle: answers to clients that have left their streams are
@@ -25,16 +25,16 @@ func TestLeftStreamsHoldLittle(t *testing.T) {
 		for i := range answer {
 			answer[i] = make(chan struct{})
 		}
-		long := fixture.Tool{Name: "long", Run: func(_ context.Context, c *fixture.Call) (json.RawMessage, error) {
+		long := testserver.Tool{Name: "long", Run: func(_ context.Context, c *testserver.Call) (json.RawMessage, error) {
 			c.Progress(1, 2)
 			n, err := strconv.Atoi(string(c.Arg("n")))
 			if err != nil {
 				return nil, err
 			}
 			<-answer[n]
-			return fixture.Text(strings.Repeat("x", size)), nil
+			return testserver.Text(strings.Repeat("x", size)), nil
 		}}
-		s := start(t, setup{rules: "block danger\n", server: fixture.Options{Tools: append(fixture.Attack(), long)}})
+		s := start(t, setup{rules: "block danger\n", server: testserver.Options{Tools: append(testserver.Attack(), long)}})
 		clients := []*client{s.connect(l, ""), s.connect(l, "")}
 		clients[0].must("safe", `{}`)
 		before := heap()

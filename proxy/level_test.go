@@ -3,7 +3,7 @@ package proxy_test
 import (
 	"testing"
 
-	"github.com/petrigate/petrigate/internal/fixture"
+	"github.com/petrigate/petrigate/internal/testserver"
 )
 
 // setLevel asks for log messages of a level and above.
@@ -38,7 +38,7 @@ func (s *site) everyLevel() {
 // asks for another or ends.
 func TestLevels(t *testing.T) {
 	legacyLegs(t, func(t *testing.T, l leg) {
-		s := start(t, setup{server: fixture.Options{Eras: fixture.Legacy}})
+		s := start(t, setup{server: testserver.Options{Eras: testserver.Legacy}})
 		s.awaitSubscribed()
 		upstreamHas := func(level string) {
 			t.Helper()
@@ -83,7 +83,7 @@ func TestLevels(t *testing.T) {
 
 // count is how many requests of a method the upstream got.
 func (s *site) count(method string) (n int) {
-	for _, r := range s.log.Records(fixture.Received) {
+	for _, r := range s.log.Records(testserver.Received) {
 		if at(r.Bytes, "method") == `"`+method+`"` {
 			n++
 		}

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/petrigate/petrigate/internal/fixture"
+	"github.com/petrigate/petrigate/internal/testserver"
 	"github.com/petrigate/petrigate/proxy"
 )
 
@@ -74,11 +74,11 @@ func TestInFlightApproval(t *testing.T) {
 // TestMessageSize: of a server whose messages are bounded, a longer one is not
 // read; the outcome is unknown, and the rest goes on.
 func TestMessageSize(t *testing.T) {
-	long := fixture.Tool{Name: "long", Run: func(context.Context, *fixture.Call) (json.RawMessage, error) {
-		return fixture.Text(strings.Repeat("x", 20_000)), nil
+	long := testserver.Tool{Name: "long", Run: func(context.Context, *testserver.Call) (json.RawMessage, error) {
+		return testserver.Text(strings.Repeat("x", 20_000)), nil
 	}}
 	for size, fits := range map[int]bool{16_000: false, 0: true} {
-		s := start(t, setup{server: fixture.Options{Tools: append(fixture.Attack(), long)}, change: func(o *proxy.Options) {
+		s := start(t, setup{server: testserver.Options{Tools: append(testserver.Attack(), long)}, change: func(o *proxy.Options) {
 			o.Upstreams[0].Limits.MessageSize = size
 		}})
 		c := s.connect(legs()[1], "")

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/petrigate/petrigate/internal/fixture"
+	"github.com/petrigate/petrigate/internal/testserver"
 	"github.com/petrigate/petrigate/proxy"
 )
 
@@ -13,16 +13,16 @@ import (
 // but for what belongs to a page, and for what could be taken for the tools.
 func TestListMembersOfOne(t *testing.T) {
 	const kept = `"x":{"n":1.0 },"\u0079":[ -0 ]`
-	eachEra(t, func(t *testing.T, l leg, era fixture.Eras) {
+	eachEra(t, func(t *testing.T, l leg, era testserver.Eras) {
 		around, meta := kept+`,"Tools":[{"name":"danger"}],"tool\u017f":[],"_Meta":{},"TTLMS":9`, strange
-		if era == fixture.Legacy {
+		if era == testserver.Legacy {
 			around += `,"_meta":` + meta
 		} else {
 			meta = `{"io.modelcontextprotocol/serverInfo":{"name":"fixture","version":"1.0.0"}}`
 		}
 		for _, prefix := range []string{"", "p"} {
 			s := start(t, setup{
-				server: fixture.Options{Eras: era, Tools: fixture.Attack(), Around: around, PageSize: 5},
+				server: testserver.Options{Eras: era, Tools: testserver.Attack(), Around: around, PageSize: 5},
 				change: func(o *proxy.Options) { o.Upstreams[0].Prefix = &prefix },
 			})
 			r := s.connect(l, "").list()
@@ -62,7 +62,7 @@ func TestListMembersOfSeveral(t *testing.T) {
 
 // described is an upstream whose lists all have these members.
 func described(t *testing.T, name, around string) proxy.Upstream {
-	return serving(t, name, fixture.Options{Eras: fixture.Legacy, Capabilities: whole, Around: around, Methods: map[string]fixture.Method{
+	return serving(t, name, testserver.Options{Eras: testserver.Legacy, Capabilities: whole, Around: around, Methods: map[string]testserver.Method{
 		"prompts/list":             says(`{"prompts":[],` + around + `}`),
 		"resources/list":           says(`{"resources":[],` + around + `}`),
 		"resources/templates/list": says(`{"resourceTemplates":[],` + around + `}`),
@@ -73,12 +73,12 @@ func described(t *testing.T, name, around string) proxy.Upstream {
 // are not introduced by any of them.
 func TestIntroduction(t *testing.T) {
 	const info = `{"title":"T\u00eftle","name":"n","version":"1.0","websiteUrl":"https:\/\/x","icons":[{"src":"data:,<>&","sizes":["any"]}],"x":-0}`
-	eachEra(t, func(t *testing.T, l leg, era fixture.Eras) {
+	eachEra(t, func(t *testing.T, l leg, era testserver.Eras) {
 		introduction := `"x":{"n":1.0},"Capabilities":{"tasks":{}},"ServerInfo":{}`
-		if era == fixture.Legacy { // the newer one has its _meta there
+		if era == testserver.Legacy { // the newer one has its _meta there
 			introduction += `,"_meta":` + strange
 		}
-		o := fixture.Options{Eras: era, Info: info, Instructions: "Be \"nice\".\n<&>\u2028", Introduction: introduction}
+		o := testserver.Options{Eras: era, Info: info, Instructions: "Be \"nice\".\n<&>\u2028", Introduction: introduction}
 		for _, alone := range []bool{true, false} {
 			s := start(t, setup{policy: netPolicy(t), server: o, change: func(po *proxy.Options) {
 				if !alone {
@@ -96,7 +96,7 @@ func TestIntroduction(t *testing.T) {
 			if (at(r.result, "x") == `{"n":1.0}`) != alone || strings.Contains(string(r.result), `"Capabilities"`) || strings.Contains(string(r.result), `"ServerInfo"`) {
 				t.Errorf("%s", r.raw)
 			}
-			if has := at(r.result, "_meta", "a/b") == "1.50"; has != (alone && era == fixture.Legacy) {
+			if has := at(r.result, "_meta", "a/b") == "1.50"; has != (alone && era == testserver.Legacy) {
 				t.Errorf("%s", r.raw)
 			}
 			if !strings.Contains(string(r.result), `Be \"nice\".\n<&>`) {

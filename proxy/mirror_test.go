@@ -6,20 +6,20 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/petrigate/petrigate/internal/fixture"
+	"github.com/petrigate/petrigate/internal/testserver"
 )
 
 // TestMirroredArguments: an argument that a tool wants repeated in a header
 // stands there with the same value, or the call is not made.
 func TestMirroredArguments(t *testing.T) {
-	regional := fixture.Tool{
+	regional := testserver.Tool{
 		Name:        "regional",
 		InputSchema: json.RawMessage(`{"type":"object","properties":{"region":{"type":"string","x-mcp-header":"Region"}}}`),
-		Run: func(context.Context, *fixture.Call) (json.RawMessage, error) {
+		Run: func(context.Context, *testserver.Call) (json.RawMessage, error) {
 			return json.RawMessage(`{"content":[]}`), nil
 		},
 	}
-	s := start(t, setup{server: fixture.Options{Tools: append(fixture.Attack(), regional)}})
+	s := start(t, setup{server: testserver.Options{Tools: append(testserver.Attack(), regional)}})
 	p := s.modernCall()
 	p.header.Set("Mcp-Name", "regional")
 	p.body = strings.Replace(p.body, `"name":"read"`, `"name":"regional","arguments":{"region":"eu"}`, 1)

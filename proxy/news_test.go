@@ -11,7 +11,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/petrigate/petrigate/internal/fixture"
+	"github.com/petrigate/petrigate/internal/testserver"
 	"github.com/petrigate/petrigate/proxy"
 )
 
@@ -19,7 +19,7 @@ import (
 // and to nobody else.
 func TestResourceUpdates(t *testing.T) {
 	eachLeg(t, func(t *testing.T, l leg) {
-		s := start(t, setup{server: fixture.Options{Eras: fixture.Legacy, Capabilities: whole, Methods: map[string]fixture.Method{
+		s := start(t, setup{server: testserver.Options{Eras: testserver.Legacy, Capabilities: whole, Methods: map[string]testserver.Method{
 			"resources/subscribe": says(`{}`), "resources/unsubscribe": says(`{}`),
 		}}})
 		c, other := s.connect(l, ""), s.connect(legs()[1], "")
@@ -49,14 +49,14 @@ func TestResourceUpdates(t *testing.T) {
 // awaitListeners waits until the upstream has somebody to tell news.
 func (s *site) awaitListeners() {
 	s.t.Helper()
-	s.eventually("the upstream is listened to", func() bool { return len(s.log.Records(fixture.Subscribed)) > 0 })
+	s.eventually("the upstream is listened to", func() bool { return len(s.log.Records(testserver.Subscribed)) > 0 })
 }
 
 // TestListsChange: a client hears of changes to the lists that it has seen.
 func TestListsChange(t *testing.T) {
 	t.Parallel()
-	eachEra(t, func(t *testing.T, l leg, era fixture.Eras) {
-		s := start(t, setup{server: fixture.Options{Eras: era, Capabilities: whole, Methods: map[string]fixture.Method{"prompts/list": says(`{"prompts":[]}`)}}})
+	eachEra(t, func(t *testing.T, l leg, era testserver.Eras) {
+		s := start(t, setup{server: testserver.Options{Eras: era, Capabilities: whole, Methods: map[string]testserver.Method{"prompts/list": says(`{"prompts":[]}`)}}})
 		c := s.connect(l, "")
 		c.listenToPushes()
 		if l.modern {
@@ -79,7 +79,7 @@ func TestListsChange(t *testing.T) {
 // its answer, and gives that to whoever takes the stream up.
 func breaking(t *testing.T) proxy.Upstream {
 	var calls atomic.Int64
-	inner := fixture.New(fixture.Options{Eras: fixture.Legacy, Tools: []fixture.Tool{running(fixture.Tool{Name: "work"})}})
+	inner := testserver.New(testserver.Options{Eras: testserver.Legacy, Tools: []testserver.Tool{running(testserver.Tool{Name: "work"})}})
 	up := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodGet && r.Header.Get("Last-Event-ID") == "e1" {
 			w.Header().Set("Content-Type", "text/event-stream")

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/petrigate/petrigate/internal/fixture"
+	"github.com/petrigate/petrigate/internal/testserver"
 	"github.com/petrigate/petrigate/proxy"
 )
 
@@ -241,9 +241,9 @@ func TestOperatorOff(t *testing.T) {
 // the eras of the client and of the upstream.
 func TestLogs(t *testing.T) {
 	isLog := func(m message) bool { return m.method == "notifications/message" }
-	for _, era := range []fixture.Eras{fixture.Legacy, fixture.Modern} {
+	for _, era := range []testserver.Eras{testserver.Legacy, testserver.Modern} {
 		eachLeg(t, func(t *testing.T, l leg) {
-			c := start(t, setup{server: fixture.Options{Eras: era}}).connect(l, "")
+			c := start(t, setup{server: testserver.Options{Eras: era}}).connect(l, "")
 			at := func(level string) {
 				meta := `"io.modelcontextprotocol/logLevel":"` + level + `"`
 				if !l.modern {

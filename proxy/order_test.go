@@ -12,13 +12,13 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/gate"
-	"github.com/petrigate/petrigate/internal/fixture"
+	"github.com/petrigate/petrigate/internal/testserver"
 	"github.com/petrigate/petrigate/proxy"
 )
 
 // askingBack is a method of the older era that tells of its progress, asks its
 // client, and answers with what it heard.
-func askingBack(ctx context.Context, c *fixture.Call) (json.RawMessage, error) {
+func askingBack(ctx context.Context, c *testserver.Call) (json.RawMessage, error) {
 	c.Progress(1, 2)
 	answer, err := c.Ask(ctx, "elicitation/create", asksName)
 	if err != nil {
@@ -31,9 +31,9 @@ func askingBack(ctx context.Context, c *fixture.Call) (json.RawMessage, error) {
 // server is heard while the client waits, and not only after it has answered.
 func TestAskedBeforeListed(t *testing.T) {
 	legacyLegs(t, func(t *testing.T, l leg) {
-		s := start(t, setup{policy: blocking(t, "prompt:up.secret"), server: fixture.Options{
-			Eras: fixture.Legacy, Capabilities: whole,
-			Methods: map[string]fixture.Method{"prompts/list": says(`{"prompts":[{"name":"open"}]}`), "prompts/get": askingBack},
+		s := start(t, setup{policy: blocking(t, "prompt:up.secret"), server: testserver.Options{
+			Eras: testserver.Legacy, Capabilities: whole,
+			Methods: map[string]testserver.Method{"prompts/list": says(`{"prompts":[{"name":"open"}]}`), "prompts/get": askingBack},
 		}})
 		c := s.connect(l, canAll)
 		id := c.ask("prompts/get", `"name":"open","x":{"progressToken":1}`)
@@ -53,7 +53,7 @@ func TestDrivenTaskIsTold(t *testing.T) {
 		u, records := child(t, "--era modern --insist --poll 1")
 		s := start(t, setup{change: func(o *proxy.Options) { o.Upstreams = []proxy.Upstream{u} }})
 		c := s.connect(l, "")
-		s.eventually("it is heard", func() bool { return len(ofKind(records(), fixture.Subscribed, "")) > 0 })
+		s.eventually("it is heard", func() bool { return len(ofKind(records(), testserver.Subscribed, "")) > 0 })
 		id := c.callWith("progress", `{"n":3}`, `"progressToken":7`, "")
 		if r := c.reply(id); r.text() != "done" {
 			t.Errorf("%s", r.raw)
@@ -143,7 +143,7 @@ func TestSameIDAgain(t *testing.T) {
 // is told before it ends, also to a client that was slow to read.
 func TestNewsBeforeTheEnd(t *testing.T) {
 	for range 10 {
-		quiet := fixture.Options{Eras: fixture.Modern, Capabilities: `{"tools":{}}`} // it is listed once
+		quiet := testserver.Options{Eras: testserver.Modern, Capabilities: `{"tools":{}}`} // it is listed once
 		s := start(t, setup{rules: "block danger\n", server: quiet, change: func(o *proxy.Options) {
 			o.Advertise = "possible"
 			o.Impossible = func(_ []gate.Call, active []string) []string {
@@ -185,8 +185,8 @@ func TestWatchedMeanwhile(t *testing.T) {
 	legacyLegs(t, func(t *testing.T, l leg) {
 		first := make(chan struct{}, 1)
 		first <- struct{}{}
-		s := start(t, setup{server: fixture.Options{Eras: fixture.Legacy, Capabilities: whole, Methods: map[string]fixture.Method{
-			"resources/subscribe": func(ctx context.Context, _ *fixture.Call) (json.RawMessage, error) {
+		s := start(t, setup{server: testserver.Options{Eras: testserver.Legacy, Capabilities: whole, Methods: map[string]testserver.Method{
+			"resources/subscribe": func(ctx context.Context, _ *testserver.Call) (json.RawMessage, error) {
 				select {
 				case <-first:
 					<-ctx.Done()
@@ -211,8 +211,8 @@ func TestWatchedMeanwhile(t *testing.T) {
 // not keep from it what it is asked.
 func TestAskedBehindAFlood(t *testing.T) {
 	told := make(chan struct{})
-	s := start(t, setup{server: fixture.Options{Eras: fixture.Legacy, Capabilities: whole, Methods: map[string]fixture.Method{
-		"prompts/list": func(ctx context.Context, c *fixture.Call) (json.RawMessage, error) {
+	s := start(t, setup{server: testserver.Options{Eras: testserver.Legacy, Capabilities: whole, Methods: map[string]testserver.Method{
+		"prompts/list": func(ctx context.Context, c *testserver.Call) (json.RawMessage, error) {
 			for range 600 {
 				c.Log("info", strings.Repeat("x", 64<<10))
 			}

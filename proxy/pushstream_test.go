@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/petrigate/petrigate/internal/fixture"
+	"github.com/petrigate/petrigate/internal/testserver"
 )
 
 // A pushes is a GET stream that says which events it brings.
@@ -79,12 +79,12 @@ func (s *site) tell(data string) {
 // one, and what a broken one may have lost comes again to who says where it
 // broke; nothing comes twice.
 func TestPushesAreKept(t *testing.T) {
-	s := start(t, setup{server: fixture.Options{Eras: fixture.Legacy}})
+	s := start(t, setup{server: testserver.Options{Eras: testserver.Legacy}})
 	s.awaitSubscribed()
 	c := s.connect(legs()[1], "")
 	c.list()
 	for _, name := range []string{"one", "two", "three"} {
-		s.upstream.AddTool(running(fixture.Tool{Name: name}))
+		s.upstream.AddTool(running(testserver.Tool{Name: name}))
 		s.eventually("the tool is listed", func() bool { return strings.Contains(string(c.list().raw), `"`+name+`"`) })
 	}
 	s.tell("1")
@@ -140,7 +140,7 @@ func TestPushesAreKept(t *testing.T) {
 
 // TestPushesToOlderClients: before 2025-11-25 no event is without data.
 func TestPushesToOlderClients(t *testing.T) {
-	s := start(t, setup{server: fixture.Options{Eras: fixture.Legacy}})
+	s := start(t, setup{server: testserver.Options{Eras: testserver.Legacy}})
 	s.awaitSubscribed()
 	c := s.unconnected(legs()[1])
 	c.version = "2025-03-26"

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/petrigate/petrigate/gate"
-	"github.com/petrigate/petrigate/internal/fixture"
+	"github.com/petrigate/petrigate/internal/testserver"
 )
 
 // storm sends n calls of a tool at once and returns how many of them passed.
@@ -137,7 +137,7 @@ func TestHeldToken(t *testing.T) {
 		c.reply(id)
 		c.must("push", `{}`)
 		s.executed("push", 1)
-		if n := len(s.log.Records(fixture.Executed)); n != 2 {
+		if n := len(s.log.Records(testserver.Executed)); n != 2 {
 			t.Errorf("%d executions", n)
 		}
 	})

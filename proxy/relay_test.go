@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/petrigate/petrigate/gate"
-	"github.com/petrigate/petrigate/internal/fixture"
+	"github.com/petrigate/petrigate/internal/testserver"
 	"github.com/petrigate/petrigate/proxy"
 )
 
@@ -16,14 +16,14 @@ import (
 const whole = `{"logging":{},"tools":{"listChanged":true},"prompts":{"listChanged":true},"resources":{"subscribe":true,"listChanged":true},"completions":{}}`
 
 // says is a method that always answers the same.
-func says(result string) fixture.Method {
-	return func(context.Context, *fixture.Call) (json.RawMessage, error) { return json.RawMessage(result), nil }
+func says(result string) testserver.Method {
+	return func(context.Context, *testserver.Call) (json.RawMessage, error) { return json.RawMessage(result), nil }
 }
 
 // eachEra runs a case on every leg, in front of an upstream of each era.
-func eachEra(t *testing.T, f func(t *testing.T, l leg, era fixture.Eras)) {
+func eachEra(t *testing.T, f func(t *testing.T, l leg, era testserver.Eras)) {
 	eachLeg(t, func(t *testing.T, l leg) {
-		for name, era := range map[string]fixture.Eras{"legacy": fixture.Legacy, "modern": fixture.Modern} {
+		for name, era := range map[string]testserver.Eras{"legacy": testserver.Legacy, "modern": testserver.Modern} {
 			t.Run(name, func(t *testing.T) { f(t, l, era) })
 		}
 	})
@@ -51,10 +51,10 @@ func TestFeaturesAreVerbatim(t *testing.T) {
 		"resources/read":           `"uri":"test://a\u002fb"`,
 		"completion/complete":      `"ref":{"type":"ref/prompt","name":"p"},"argument":{"name":"a","value":"b"}`,
 	}
-	eachEra(t, func(t *testing.T, l leg, era fixture.Eras) {
-		o := fixture.Options{Eras: era, Capabilities: whole, Methods: map[string]fixture.Method{}}
+	eachEra(t, func(t *testing.T, l leg, era testserver.Eras) {
+		o := testserver.Options{Eras: era, Capabilities: whole, Methods: map[string]testserver.Method{}}
 		kind := ""
-		if era == fixture.Modern {
+		if era == testserver.Modern {
 			kind = `,"resultType":"complete"`
 		}
 		for method := range methods {
@@ -79,7 +79,7 @@ func TestFeaturesAreVerbatim(t *testing.T) {
 
 // received is the last message with that method that the upstream got.
 func (s *site) received(method string) (last string) {
-	for _, r := range s.log.Records(fixture.Received) {
+	for _, r := range s.log.Records(testserver.Received) {
 		if at(r.Bytes, "method") == `"`+method+`"` {
 			last = string(r.Bytes)
 		}
@@ -89,8 +89,8 @@ func (s *site) received(method string) (last string) {
 
 // TestFeaturesThatAreNot: what no upstream has is neither offered nor relayed.
 func TestFeaturesThatAreNot(t *testing.T) {
-	eachEra(t, func(t *testing.T, l leg, era fixture.Eras) {
-		s := start(t, setup{policy: netPolicy(t), server: fixture.Options{Eras: era}})
+	eachEra(t, func(t *testing.T, l leg, era testserver.Eras) {
+		s := start(t, setup{policy: netPolicy(t), server: testserver.Options{Eras: era}})
 		c := s.connect(l, "")
 		for _, method := range []string{"prompts/list", "resources/list", "resources/templates/list", "completion/complete", "prompts/get", "resources/read", "tasks/list", "vendor/x"} {
 			if r := c.request(method, `"name":"x","uri":"x:y","ref":{}`); r.code() != "-32601" {
@@ -106,9 +106,9 @@ func TestFeaturesThatAreNot(t *testing.T) {
 // TestPromptsAndResourcesAreGated: they are calls of names that rules can have.
 func TestPromptsAndResourcesAreGated(t *testing.T) {
 	eachLeg(t, func(t *testing.T, l leg) {
-		s := start(t, setup{policy: blocking(t, "prompt:up.secret", "resource:up"), server: fixture.Options{
+		s := start(t, setup{policy: blocking(t, "prompt:up.secret", "resource:up"), server: testserver.Options{
 			Capabilities: whole,
-			Methods: map[string]fixture.Method{
+			Methods: map[string]testserver.Method{
 				"prompts/list": says(`{"prompts":[{"name":"open"},{"name":"secret"}]}`),
 				"prompts/get":  says(`{"messages":[]}`), "resources/read": says(`{"contents":[]}`),
 			},
@@ -179,24 +179,24 @@ func TestMergedFeatures(t *testing.T) {
 // answers say its name.
 func featured(t *testing.T, name, uri string) proxy.Upstream {
 	of := `"of":"` + name + `"`
-	return serving(t, name, fixture.Options{Capabilities: whole, Methods: map[string]fixture.Method{
+	return serving(t, name, testserver.Options{Capabilities: whole, Methods: map[string]testserver.Method{
 		"prompts/list":             says(`{"prompts":[{"name":"p",` + of + `}]}`),
 		"resources/list":           says(`{"resources":[{"uri":"` + uri + `"},{"uri":"both:1",` + of + `}]}`),
 		"resources/templates/list": says(`{"resourceTemplates":[{"uriTemplate":"` + name + `://{x}/y"}]}`),
 		"resources/read":           says(`{"contents":[],` + of + `}`),
 		"resources/subscribe":      says(`{}`),
-		"prompts/get": func(_ context.Context, c *fixture.Call) (json.RawMessage, error) {
+		"prompts/get": func(_ context.Context, c *testserver.Call) (json.RawMessage, error) {
 			return json.RawMessage(`{"messages":[],` + of + `,"name":"` + c.Name + `"}`), nil
 		},
-		"completion/complete": func(_ context.Context, c *fixture.Call) (json.RawMessage, error) {
+		"completion/complete": func(_ context.Context, c *testserver.Call) (json.RawMessage, error) {
 			return json.RawMessage(`{"completion":{},` + of + `,"ref":` + at(c.Params["ref"], "name") + `}`), nil
 		},
 	}})
 }
 
 // serving is an upstream over HTTP that is nothing but a fixture.
-func serving(t *testing.T, name string, o fixture.Options) proxy.Upstream {
-	up := httptest.NewServer(fixture.New(o))
+func serving(t *testing.T, name string, o testserver.Options) proxy.Upstream {
+	up := httptest.NewServer(testserver.New(o))
 	t.Cleanup(func() {
 		up.CloseClientConnections()
 		up.Close()

@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/petrigate/petrigate/internal/fixture"
+	"github.com/petrigate/petrigate/internal/testserver"
 	"github.com/petrigate/petrigate/proxy"
 )
 
@@ -17,7 +17,7 @@ import (
 // up is asked again, for it has nothing to announce.
 func TestListIsAskedForAgain(t *testing.T) {
 	var failed atomic.Bool
-	server := fixture.New(fixture.Options{Tools: fixture.Attack()})
+	server := testserver.New(testserver.Options{Tools: testserver.Attack()})
 	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
 		if err != nil {

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"testing"
 
-	"github.com/petrigate/petrigate/internal/fixture"
+	"github.com/petrigate/petrigate/internal/testserver"
 )
 
 // TestVisitIsOver: the client whose person was sent to a URL hears when that is
@@ -13,10 +13,10 @@ import (
 func TestVisitIsOver(t *testing.T) {
 	legacyLegs(t, func(t *testing.T, l leg) {
 		const done, visit = "notifications/elicitation/complete", `{"mode":"url","elicitationId":"\u0065-1","url":"https://example.com/?a=1&b=2","message":"<Sign in>"}`
-		demand := fixture.Tool{Name: "demand", Run: func(context.Context, *fixture.Call) (json.RawMessage, error) {
-			return nil, &fixture.Error{Raw: json.RawMessage(`{"code":-32042,"message":"visit","data":{"elicitations":[{"mode":"url","elicitationId":"e-2"}]}}`)}
+		demand := testserver.Tool{Name: "demand", Run: func(context.Context, *testserver.Call) (json.RawMessage, error) {
+			return nil, &testserver.Error{Raw: json.RawMessage(`{"code":-32042,"message":"visit","data":{"elicitations":[{"mode":"url","elicitationId":"e-2"}]}}`)}
 		}}
-		s := start(t, setup{server: fixture.Options{Eras: fixture.Legacy, Tools: []fixture.Tool{curious("elicitation/create", visit), demand}}})
+		s := start(t, setup{server: testserver.Options{Eras: testserver.Legacy, Tools: []testserver.Tool{curious("elicitation/create", visit), demand}}})
 		s.awaitSubscribed()
 		c, other := s.connect(l, canAll), s.connect(l, canAll)
 		c.listenToPushes()
@@ -45,13 +45,13 @@ func TestVisitIsOver(t *testing.T) {
 func TestVisitWithoutID(t *testing.T) {
 	const visit = `{"mode":"url","message":"Go \u003c","url":"https://example.com/x"}`
 	legacyLegs(t, func(t *testing.T, l leg) {
-		asks := fixture.Tool{Name: "curious", Verbatim: true, Run: func(_ context.Context, c *fixture.Call) (json.RawMessage, error) {
+		asks := testserver.Tool{Name: "curious", Verbatim: true, Run: func(_ context.Context, c *testserver.Call) (json.RawMessage, error) {
 			if c.Params["inputResponses"] == nil {
 				return json.RawMessage(`{"resultType":"input_required","inputRequests":{"a":{"method":"elicitation/create","params":` + visit + `}},"requestState":"s"}`), nil
 			}
 			return json.RawMessage(`{"resultType":"complete","content":[],"heard":` + at(c.Params["inputResponses"], "a") + `}`), nil
 		}}
-		s := start(t, setup{policy: netPolicy(t), server: fixture.Options{Eras: fixture.Modern, Tools: []fixture.Tool{asks}}})
+		s := start(t, setup{policy: netPolicy(t), server: testserver.Options{Eras: testserver.Modern, Tools: []testserver.Tool{asks}}})
 		c := s.connect(l, canAll)
 		seen := map[string]bool{}
 		for range 2 {

@@ -16,9 +16,9 @@ import (
 
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/gate"
-	"github.com/petrigate/petrigate/internal/fixture"
 	"github.com/petrigate/petrigate/internal/leftover"
 	"github.com/petrigate/petrigate/internal/policy"
+	"github.com/petrigate/petrigate/internal/testserver"
 	"github.com/petrigate/petrigate/proxy"
 )
 
@@ -31,7 +31,7 @@ const childMark = "PETRIGATE_TEST_UPSTREAM"
 
 func TestMain(m *testing.M) {
 	if flags, ok := os.LookupEnv(childMark); ok {
-		os.Exit(fixture.Main(strings.Fields(flags), os.Stdin, os.Stdout))
+		os.Exit(testserver.Main(strings.Fields(flags), os.Stdin, os.Stdout))
 	}
 	_ = flag.Set("test.parallel", "8") // they wait more than they work; -parallel says otherwise
 	leftover.Main(m)
@@ -51,7 +51,7 @@ block discord.timeout
 type setup struct {
 	rules  string
 	policy *gate.Policy // in place of the rules
-	server fixture.Options
+	server testserver.Options
 	change func(*proxy.Options)
 	idle   bool // do not start the proxy
 	direct bool // there is no proxy: clients speak to the upstream itself
@@ -61,8 +61,8 @@ type setup struct {
 type site struct {
 	t        *testing.T
 	proxy    *proxy.Proxy
-	upstream *fixture.Server
-	log      *fixture.Log // the oracle: what was executed
+	upstream *testserver.Server
+	log      *testserver.Log // the oracle: what was executed
 	records  *memory
 	http     *httptest.Server // of the proxy
 	options  proxy.Options
@@ -75,12 +75,12 @@ const token = "token-of-the-tests"
 
 func start(t *testing.T, s setup) *site {
 	t.Helper()
-	st := &site{t: t, log: &fixture.Log{}, records: &memory{}, clientName: "tester"}
+	st := &site{t: t, log: &testserver.Log{}, records: &memory{}, clientName: "tester"}
 	if s.server.Tools == nil {
-		s.server.Tools = fixture.Attack()
+		s.server.Tools = testserver.Attack()
 	}
 	s.server.Record = st.log.Add
-	st.upstream = fixture.New(s.server)
+	st.upstream = testserver.New(s.server)
 	up := httptest.NewServer(st.upstream)
 	t.Cleanup(func() {
 		up.CloseClientConnections()
@@ -348,8 +348,8 @@ func (m *memory) matching(ok func(record) bool) []record {
 }
 
 // after runs a tool and answers with another result.
-func after(run func(context.Context, *fixture.Call) (json.RawMessage, error), result json.RawMessage) func(context.Context, *fixture.Call) (json.RawMessage, error) {
-	return func(ctx context.Context, c *fixture.Call) (json.RawMessage, error) {
+func after(run func(context.Context, *testserver.Call) (json.RawMessage, error), result json.RawMessage) func(context.Context, *testserver.Call) (json.RawMessage, error) {
+	return func(ctx context.Context, c *testserver.Call) (json.RawMessage, error) {
 		if _, err := run(ctx, c); err != nil {
 			return nil, err
 		}

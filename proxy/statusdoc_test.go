@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/petrigate/petrigate/gate"
-	"github.com/petrigate/petrigate/internal/fixture"
+	"github.com/petrigate/petrigate/internal/testserver"
 	"github.com/petrigate/petrigate/proxy"
 )
 
@@ -35,8 +35,8 @@ func (c *client) status() string {
 // TestStatusForAgents: an agent reads what it can call, what it waits for, and
 // nothing of what is in shadow or was sent; the prompt says the same.
 func TestStatusForAgents(t *testing.T) {
-	tools := []fixture.Tool{}
-	for _, tool := range fixture.Attack() {
+	tools := []testserver.Tool{}
+	for _, tool := range testserver.Attack() {
 		switch tool.Name {
 		case "backup", "bash", "danger", "delete", "deploy", "push", "safe":
 			tools = append(tools, tool)
@@ -46,7 +46,7 @@ func TestStatusForAgents(t *testing.T) {
 		s := start(t, setup{
 			rules: "require backup before delete\nrequire human-approval before deploy\nblock danger\nlimit push to 1 per session\nblock bash unless list\n" +
 				"map bash.command runs ls as list\nshadow block safe\n",
-			server: fixture.Options{Tools: tools},
+			server: testserver.Options{Tools: tools},
 			change: func(o *proxy.Options) {
 				o.Remedy = func(_ *gate.Session, c gate.Call, _ *gate.Refusal) proxy.Remedy {
 					if c.Tool == "delete" {
@@ -112,13 +112,13 @@ func sorted(text string) string {
 // TestStatusIsListed: the status is listed beside what upstreams have, and an
 // upstream cannot pass off something of its own as ours.
 func TestStatusIsListed(t *testing.T) {
-	methods := map[string]fixture.Method{
+	methods := map[string]testserver.Method{
 		"prompts/list":   says(`{"prompts":[{"name":"p"},{"name":"petrigate-status","of":"up"}],"x":1.0}`),
 		"resources/list": says(`{"resources":[{"uri":"petrigate://status","of":"up"},{"uri":"a:1"}]}`),
 		"prompts/get":    says(`{"messages":[],"of":"up"}`), "resources/read": says(`{"contents":[],"of":"up"}`),
 		"resources/templates/list": says(`{"resourceTemplates":[]}`),
 	}
-	for name, o := range map[string]fixture.Options{"an upstream with all": {Capabilities: whole, Methods: methods}, "an upstream with none": {}} {
+	for name, o := range map[string]testserver.Options{"an upstream with all": {Capabilities: whole, Methods: methods}, "an upstream with none": {}} {
 		has := name == "an upstream with all"
 		eachLeg(t, func(t *testing.T, l leg) {
 			s := start(t, setup{server: o})
@@ -156,7 +156,7 @@ func TestNoStatusWithoutNets(t *testing.T) {
 	} {
 		legacyLegs(t, func(t *testing.T, l leg) {
 			long := strings.Repeat("Read this. ", 1000)
-			s := start(t, setup{policy: policy(), server: fixture.Options{Instructions: long}})
+			s := start(t, setup{policy: policy(), server: testserver.Options{Instructions: long}})
 			c := s.connect(l, "")
 			if r := c.request("resources/read", `"uri":"petrigate://status"`); r.code() != "-32601" {
 				t.Errorf("%s: %s", name, r.raw)
@@ -193,7 +193,7 @@ func (c *client) introduction() []byte {
 func TestInstructions(t *testing.T) {
 	line := "This is one line of what a server has to say.\n"
 	with := func(name, text string) proxy.Upstream {
-		up := httptest.NewServer(fixture.New(fixture.Options{Instructions: text}))
+		up := httptest.NewServer(testserver.New(testserver.Options{Instructions: text}))
 		t.Cleanup(func() {
 			up.CloseClientConnections()
 			up.Close()

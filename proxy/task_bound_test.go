@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/petrigate/petrigate/internal/fixture"
+	"github.com/petrigate/petrigate/internal/testserver"
 )
 
 // TestTaskBoundExact: of calls that come at once just as many are sent as there
@@ -15,11 +15,11 @@ import (
 func TestTaskBoundExact(t *testing.T) {
 	const room, calls = 128, 200
 	eachLeg(t, func(t *testing.T, l leg) {
-		for _, eras := range []fixture.Eras{fixture.Legacy, fixture.Modern} {
-			if !l.modern && eras == fixture.Modern {
+		for _, eras := range []testserver.Eras{testserver.Legacy, testserver.Modern} {
+			if !l.modern && eras == testserver.Modern {
 				continue
 			}
-			s := tasked(t, setup{server: fixture.Options{Eras: eras}})
+			s := tasked(t, setup{server: testserver.Options{Eras: eras}})
 			c := s.connect(l, takesTasks)
 			var ids []string
 			for range calls {
@@ -47,9 +47,9 @@ func TestTaskBoundExact(t *testing.T) {
 // TestTaskPlaceGivenBack: a call that is refused, fails, or becomes no task
 // keeps no place.
 func TestTaskPlaceGivenBack(t *testing.T) {
-	plain := fixture.Tool{Name: "plain", Task: "never", Run: func(context.Context, *fixture.Call) (json.RawMessage, error) { return fixture.Text("done"), nil }}
+	plain := testserver.Tool{Name: "plain", Task: "never", Run: func(context.Context, *testserver.Call) (json.RawMessage, error) { return testserver.Text("done"), nil }}
 	eachLeg(t, func(t *testing.T, l leg) {
-		s := tasked(t, setup{server: fixture.Options{Tools: append(fixture.Attack(), plain)}})
+		s := tasked(t, setup{server: testserver.Options{Tools: append(testserver.Attack(), plain)}})
 		c := s.connect(l, `{"extensions":{"io.modelcontextprotocol/tasks":{}}}`)
 		for range 130 {
 			c.reply(c.callAsTask("danger", `{}`, ""))  // blocked

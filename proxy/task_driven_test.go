@@ -6,14 +6,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/petrigate/petrigate/internal/fixture"
+	"github.com/petrigate/petrigate/internal/testserver"
 )
 
 // insisting is a site in front of an upstream of the newer era that runs all
 // calls as tasks, and refuses clients that take none.
 func insisting(t *testing.T, s setup) *site {
-	s.server.Eras = fixture.Modern
-	s.server.Tasks = &fixture.Tasks{Poll: 1}
+	s.server.Eras = testserver.Modern
+	s.server.Tasks = &testserver.Tasks{Poll: 1}
 	return tasked(t, s)
 }
 
@@ -130,10 +130,10 @@ func TestDrivenOnce(t *testing.T) {
 		{`{"code":-32602,"message":"no","data":` + wants + `}`, 1},
 	} {
 		legacyLegs(t, func(t *testing.T, l leg) {
-			tool := fixture.Tool{Name: "stern", Task: "never", Run: func(context.Context, *fixture.Call) (json.RawMessage, error) {
-				return nil, &fixture.Error{Raw: json.RawMessage(c.failure)}
+			tool := testserver.Tool{Name: "stern", Task: "never", Run: func(context.Context, *testserver.Call) (json.RawMessage, error) {
+				return nil, &testserver.Error{Raw: json.RawMessage(c.failure)}
 			}}
-			s := insisting(t, setup{policy: netPolicy(t), server: fixture.Options{Tools: []fixture.Tool{tool}}})
+			s := insisting(t, setup{policy: netPolicy(t), server: testserver.Options{Tools: []testserver.Tool{tool}}})
 			client := s.connect(l, "")
 			differ(t, "error", string(client.do("stern", `{}`).err), c.failure)
 			s.executed("stern", c.times)

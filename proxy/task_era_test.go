@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/petrigate/petrigate/internal/fixture"
+	"github.com/petrigate/petrigate/internal/testserver"
 )
 
 // TestTaskOfOlderUpstream: a client of the newer era, in front of an upstream of
@@ -18,7 +18,7 @@ func TestTaskOfOlderUpstream(t *testing.T) {
 			{`{"fail":true}`, "ready", "failure", "completed"}, // an error of a tool completes the task there
 			{`{"error":1}`, "ready", "failure", "failed"},
 		} {
-			s := tasked(t, setup{policy: chain(t, "flaky"), server: fixture.Options{Eras: fixture.Legacy, Tasks: &fixture.Tasks{TTL: 5000}}})
+			s := tasked(t, setup{policy: chain(t, "flaky"), server: testserver.Options{Eras: testserver.Legacy, Tasks: &testserver.Tasks{TTL: 5000}}})
 			c := s.connect(l, takesTasks)
 			r := c.reply(c.call("flaky", end.args))
 			if at(r.result, "resultType") != `"task"` || at(r.result, "ttlMs") != "5000" || at(r.result, "ttl") != "" || at(r.result, "vendor") != "12345678901234567890" {
@@ -39,7 +39,7 @@ func TestTaskOfOlderUpstream(t *testing.T) {
 // anything is spent on it, where the client takes none, and says why.
 func TestTaskTakenByNone(t *testing.T) {
 	modernLegs(t, func(t *testing.T, l leg) {
-		s := tasked(t, setup{server: fixture.Options{Eras: fixture.Legacy}})
+		s := tasked(t, setup{server: testserver.Options{Eras: testserver.Legacy}})
 		c := s.connect(l, "")
 		before := s.state()
 		r := c.reply(c.call("push", `{}`))
@@ -60,7 +60,7 @@ func TestTaskTakenByNone(t *testing.T) {
 // upstream of the newer, and told so.
 func TestTaskOfNewerUpstream(t *testing.T) {
 	legacyLegs(t, func(t *testing.T, l leg) {
-		s := tasked(t, setup{server: fixture.Options{Eras: fixture.Modern}})
+		s := tasked(t, setup{server: testserver.Options{Eras: testserver.Modern}})
 		c := s.connect(l, "")
 		if r := c.tasks(); r.code() != "-32601" {
 			t.Errorf("%s", r.raw)
@@ -75,9 +75,9 @@ func TestTaskOfNewerUpstream(t *testing.T) {
 // TestTaskUpdate: a client of the newer era finds in its task what the upstream
 // asks, and answers there, whatever the era of the upstream.
 func TestTaskUpdate(t *testing.T) {
-	for _, era := range []fixture.Eras{fixture.Both, fixture.Legacy} {
+	for _, era := range []testserver.Eras{testserver.Both, testserver.Legacy} {
 		modernLegs(t, func(t *testing.T, l leg) {
-			s := tasked(t, setup{policy: chain(t, "ask"), server: fixture.Options{Eras: era}})
+			s := tasked(t, setup{policy: chain(t, "ask"), server: testserver.Options{Eras: era}})
 			c := s.connect(l, takesTasks)
 			id := c.begin("ask", `{}`)
 			var r message
@@ -135,9 +135,9 @@ func TestTaskHeader(t *testing.T) {
 // they stand, where it wants to be, and of no others.
 func TestTaskSubscription(t *testing.T) {
 	t.Parallel()
-	for _, era := range []fixture.Eras{fixture.Both, fixture.Legacy} {
+	for _, era := range []testserver.Eras{testserver.Both, testserver.Legacy} {
 		modernLegs(t, func(t *testing.T, l leg) {
-			s := tasked(t, setup{server: fixture.Options{Eras: era, Tasks: &fixture.Tasks{Poll: 1}}})
+			s := tasked(t, setup{server: testserver.Options{Eras: era, Tasks: &testserver.Tasks{Poll: 1}}})
 			c := s.connect(l, takesTasks)
 			id := c.begin("slow", `{}`)
 			listen := `{"jsonrpc":"2.0","id":%ID%,"method":"subscriptions/listen","params":{%META%"notifications":{"taskIds":["` + id + `","task-1","x"]}}}`

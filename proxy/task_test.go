@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/petrigate/petrigate/internal/fixture"
+	"github.com/petrigate/petrigate/internal/testserver"
 	"github.com/petrigate/petrigate/proxy"
 )
 
@@ -20,15 +20,15 @@ const takesTasks = `{"elicitation":{},"extensions":{"io.modelcontextprotocol/tas
 func tasked(t *testing.T, s setup) *site {
 	t.Helper()
 	if s.server.Tools == nil {
-		s.server.Tools = fixture.Attack()
+		s.server.Tools = testserver.Attack()
 	}
 	support := "optional"
-	if s.server.Eras != fixture.Both { // there the clients of the other era have no choice
+	if s.server.Eras != testserver.Both { // there the clients of the other era have no choice
 		support = "required"
 	}
-	s.server.Tools = fixture.Tasked(s.server.Tools, support)
+	s.server.Tools = testserver.Tasked(s.server.Tools, support)
 	if s.server.Tasks == nil {
-		s.server.Tasks = &fixture.Tasks{}
+		s.server.Tasks = &testserver.Tasks{}
 	}
 	st := start(t, s)
 	t.Cleanup(func() {
@@ -142,7 +142,7 @@ func (s *site) oneEnd(tool, outcome string) {
 func TestTaskInFlight(t *testing.T) {
 	for _, tell := range []bool{false, true} {
 		taskLegs(t, func(t *testing.T) setup {
-			return setup{policy: chain(t, "slow", "push"), server: fixture.Options{Tasks: &fixture.Tasks{Poll: 1, Tell: tell}}}
+			return setup{policy: chain(t, "slow", "push"), server: testserver.Options{Tasks: &testserver.Tasks{Poll: 1, Tell: tell}}}
 		}, func(t *testing.T, s *site, c *client) {
 			id := c.begin("slow", `{}`)
 			s.inFlight()
@@ -203,7 +203,7 @@ func TestTaskCancelled(t *testing.T) {
 // TestTaskLost: a task that its upstream does not know any more ends as unknown.
 func TestTaskLost(t *testing.T) {
 	taskLegs(t, func(t *testing.T) setup {
-		return setup{policy: chain(t, "slow", "push"), server: fixture.Options{Tasks: &fixture.Tasks{Poll: 1}}}
+		return setup{policy: chain(t, "slow", "push"), server: testserver.Options{Tasks: &testserver.Tasks{Poll: 1}}}
 	}, func(t *testing.T, s *site, c *client) {
 		id := c.begin("slow", `{}`)
 		s.upstream.ForgetTasks()
@@ -296,16 +296,16 @@ func TestTaskInput(t *testing.T) {
 // told, to its client alone.
 func TestTaskNews(t *testing.T) {
 	legacyLegs(t, func(t *testing.T, l leg) {
-		tool := fixture.Tool{Name: "work", Run: func(ctx context.Context, c *fixture.Call) (json.RawMessage, error) {
+		tool := testserver.Tool{Name: "work", Run: func(ctx context.Context, c *testserver.Call) (json.RawMessage, error) {
 			select {
 			case <-c.Released:
 			case <-ctx.Done():
 				return nil, ctx.Err()
 			}
 			c.Progress(1, 2)
-			return fixture.Text("done"), nil
+			return testserver.Text("done"), nil
 		}}
-		s := tasked(t, setup{server: fixture.Options{Tools: []fixture.Tool{tool}, Tasks: &fixture.Tasks{Tell: true}}})
+		s := tasked(t, setup{server: testserver.Options{Tools: []testserver.Tool{tool}, Tasks: &testserver.Tasks{Tell: true}}})
 		c, other := s.connect(l, ""), s.connect(l, "")
 		c.listenToPushes()
 		other.listenToPushes()
@@ -338,7 +338,7 @@ func TestTaskCapabilities(t *testing.T) {
 			{`{"tools":{},"tasks":{"cancel":{},"requests":{"tools":{"call":{}}}}}`, `{"cancel":{},"requests":{"tools":{"call":{}}}}`},
 			{`{"tools":{},"tasks":{"list":{},"cancel":{},"requests":{"tools":{"call":{}}}}}`, `{"list":{},"cancel":{},"requests":{"tools":{"call":{}}}}`},
 		} {
-			s := tasked(t, setup{server: fixture.Options{Capabilities: c.offered}})
+			s := tasked(t, setup{server: testserver.Options{Capabilities: c.offered}})
 			client := s.connect(l, "")
 			r := client.reply(client.sendf(`{"jsonrpc":"2.0","id":%ID%,"method":"tasks/list","params":{}}`))
 			if offered := r.result != nil; offered != strings.Contains(c.want, "list") {
@@ -465,9 +465,9 @@ func (s *site) awaitListening() {
 	s.t.Helper()
 	ctx, cancel := context.WithTimeout(s.t.Context(), patience)
 	defer cancel()
-	_, err := s.log.Await(ctx, func(all []fixture.Record) bool {
-		return slices.ContainsFunc(all, func(r fixture.Record) bool { return r.ID == nil })
-	}, fixture.Subscribed)
+	_, err := s.log.Await(ctx, func(all []testserver.Record) bool {
+		return slices.ContainsFunc(all, func(r testserver.Record) bool { return r.ID == nil })
+	}, testserver.Subscribed)
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/petrigate/petrigate/gate"
-	"github.com/petrigate/petrigate/internal/fixture"
+	"github.com/petrigate/petrigate/internal/testserver"
 	"github.com/petrigate/petrigate/proxy"
 )
 
@@ -59,7 +59,7 @@ func TestTaskKeepsItsProcess(t *testing.T) {
 // second is of unknown outcome, and the first is who it was.
 func TestTaskTwice(t *testing.T) {
 	legacyLegs(t, func(t *testing.T, l leg) {
-		s := tasked(t, setup{policy: chain(t, "lie", "push"), server: fixture.Options{Capabilities: `{"tools":{},"tasks":{"requests":{"tools":{"call":{}}}}}`, Tools: untasked("lie")}})
+		s := tasked(t, setup{policy: chain(t, "lie", "push"), server: testserver.Options{Capabilities: `{"tools":{},"tasks":{"requests":{"tools":{"call":{}}}}}`, Tools: untasked("lie")}})
 		a, b := s.connect(l, ""), s.connect(l, "")
 		handle := `{"result":{"task":{"taskId":"x1","status":"working"}}}`
 		r := a.reply(a.callAsTask("lie", handle, ""))
@@ -88,7 +88,7 @@ func TestTaskHandlesThatAreNone(t *testing.T) {
 		`{"resultType":"task","taskId":"x1","status":"working"}`,
 	} {
 		legacyLegs(t, func(t *testing.T, l leg) {
-			s := tasked(t, setup{policy: chain(t, "lie", "push"), server: fixture.Options{Tools: untasked("lie")}})
+			s := tasked(t, setup{policy: chain(t, "lie", "push"), server: testserver.Options{Tools: untasked("lie")}})
 			c := s.connect(l, "")
 			r := c.reply(c.callAsTask("lie", `{"result":`+handle+`}`, ""))
 			if r.result != nil && !r.isError() {
@@ -105,11 +105,11 @@ func TestTaskHandlesThatAreNone(t *testing.T) {
 }
 
 // untasked is the attack tool of a name, which makes no task of its own.
-func untasked(name string) []fixture.Tool {
-	for _, tool := range fixture.Attack() {
+func untasked(name string) []testserver.Tool {
+	for _, tool := range testserver.Attack() {
 		if tool.Name == name {
 			tool.Task = "never"
-			return []fixture.Tool{tool}
+			return []testserver.Tool{tool}
 		}
 	}
 	return nil
@@ -139,7 +139,7 @@ func TestTaskOutlivesItsSession(t *testing.T) {
 			Name: "chain", Scope: gate.ScopeGlobal, Places: []string{"ready", "done"}, Initial: map[string]int{"ready": 1},
 			Transitions: []gate.Transition{{Name: "do", Inputs: []string{"ready"}, Outputs: []string{"done"}, Tools: gate.Tools("slow", "push"), Deferred: true}},
 		})
-		s := tasked(t, setup{policy: policy, server: fixture.Options{Tasks: &fixture.Tasks{Poll: 1}}})
+		s := tasked(t, setup{policy: policy, server: testserver.Options{Tasks: &testserver.Tasks{Poll: 1}}})
 		a := s.connect(l, "")
 		id := a.begin("slow", `{}`)
 		a.close()
@@ -179,15 +179,15 @@ func TestTaskFlood(t *testing.T) {
 // the task does not leave the token in flight: the end of the task is found out.
 func TestTaskOfCancelledCall(t *testing.T) {
 	legacyLegs(t, func(t *testing.T, l leg) {
-		begins := fixture.Tool{Name: "begins", Task: "never", Run: func(_ context.Context, c *fixture.Call) (json.RawMessage, error) {
+		begins := testserver.Tool{Name: "begins", Task: "never", Run: func(_ context.Context, c *testserver.Call) (json.RawMessage, error) {
 			<-c.Released
 			return json.RawMessage(`{"task":{"taskId":"late","status":"working","pollInterval":1}}`), nil
 		}}
-		s := tasked(t, setup{policy: chain(t, "begins", "push"), server: fixture.Options{Tools: []fixture.Tool{begins}, Methods: map[string]fixture.Method{
-			"tasks/get": func(context.Context, *fixture.Call) (json.RawMessage, error) {
+		s := tasked(t, setup{policy: chain(t, "begins", "push"), server: testserver.Options{Tools: []testserver.Tool{begins}, Methods: map[string]testserver.Method{
+			"tasks/get": func(context.Context, *testserver.Call) (json.RawMessage, error) {
 				return json.RawMessage(`{"taskId":"late","status":"completed"}`), nil
 			},
-			"tasks/result": func(context.Context, *fixture.Call) (json.RawMessage, error) { return fixture.Text("done"), nil },
+			"tasks/result": func(context.Context, *testserver.Call) (json.RawMessage, error) { return testserver.Text("done"), nil },
 		}}})
 		c := s.connect(l, "")
 		call := c.callAsTask("begins", `{}`, "")

@@ -5,22 +5,22 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/petrigate/petrigate/internal/fixture"
+	"github.com/petrigate/petrigate/internal/testserver"
 	"github.com/petrigate/petrigate/proxy"
 )
 
 // TestToolCount: what is too much for clients is said, of what is listed alone.
 func TestToolCount(t *testing.T) {
 	for n, want := range map[int]string{40: "", 41: "more than 40 ", 100: "more than 40 ", 101: "more than 100 ", 128: "more than 100 ", 129: "more than 128 "} {
-		var tools []fixture.Tool
+		var tools []testserver.Tool
 		for i := range n + 10 {
 			name := "tool"
 			if i < 10 {
 				name = "withheld"
 			}
-			tools = append(tools, fixture.Tool{Name: fmt.Sprintf("%s_%d", name, i)})
+			tools = append(tools, testserver.Tool{Name: fmt.Sprintf("%s_%d", name, i)})
 		}
-		s := start(t, setup{server: fixture.Options{Tools: tools}, change: func(o *proxy.Options) { o.Upstreams[0].Tools.Deny = []string{"withheld_*"} }})
+		s := start(t, setup{server: testserver.Options{Tools: tools}, change: func(o *proxy.Options) { o.Upstreams[0].Tools.Deny = []string{"withheld_*"} }})
 		got := s.proxy.Status().Warnings
 		if want == "" && len(got) != 0 || want != "" && (len(got) != 1 || !strings.HasPrefix(got[0], want)) {
 			t.Errorf("%d tools: %q, want %q", n, got, want)

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/petrigate/petrigate/internal/fixture"
+	"github.com/petrigate/petrigate/internal/testserver"
 	"github.com/petrigate/petrigate/proxy"
 )
 
@@ -43,7 +43,7 @@ func TestToolFilter(t *testing.T) {
 // and one that is withheld takes no name from another.
 func TestToolFilterLater(t *testing.T) {
 	none := ""
-	other := httptest.NewServer(fixture.New(fixture.Options{Tools: fixture.Attack()}))
+	other := httptest.NewServer(testserver.New(testserver.Options{Tools: testserver.Attack()}))
 	t.Cleanup(other.Close)
 	t.Cleanup(other.CloseClientConnections)
 	s := start(t, setup{change: func(o *proxy.Options) {
@@ -58,8 +58,8 @@ func TestToolFilterLater(t *testing.T) {
 	c.must("read", `{}`)
 	s.executed("read", 0)
 	c.must("safe", `{}`)
-	s.upstream.AddTool(fixture.Tool{Name: "new_tool"})
-	s.upstream.AddTool(fixture.Tool{Name: "sentinel"})
+	s.upstream.AddTool(testserver.Tool{Name: "new_tool"})
+	s.upstream.AddTool(testserver.Tool{Name: "sentinel"})
 	s.eventually("the list is new", func() bool { return slices.Contains(c.listed(), "sentinel") })
 	if slices.Contains(c.listed(), "new_tool") {
 		t.Error("new_tool is listed")

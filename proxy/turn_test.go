@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/petrigate/petrigate/gate"
-	"github.com/petrigate/petrigate/internal/fixture"
+	"github.com/petrigate/petrigate/internal/testserver"
 	"github.com/petrigate/petrigate/proxy"
 )
 
@@ -124,14 +124,14 @@ func TestTurns(t *testing.T) {
 func TestTurnsOfRounds(t *testing.T) {
 	inner, busy, goOn := rounds(), make(chan struct{}, 100), make(chan struct{})
 	first := inner.Run
-	inner.Run = func(ctx context.Context, c *fixture.Call) (json.RawMessage, error) {
+	inner.Run = func(ctx context.Context, c *testserver.Call) (json.RawMessage, error) {
 		if len(c.Params["requestState"]) > 0 {
 			busy <- struct{}{}
 			<-goOn
 		}
 		return first(ctx, c)
 	}
-	s := start(t, setup{rules: "block danger\n", server: fixture.Options{Eras: fixture.Modern, Tools: append(fixture.Attack(), inner)}})
+	s := start(t, setup{rules: "block danger\n", server: testserver.Options{Eras: testserver.Modern, Tools: append(testserver.Attack(), inner)}})
 	s.door(proxy.Access{Tokens: map[string]string{"ann": "token of ann", "bob": "token of bob"}})
 	c := &client{site: s, leg: legs()[2], version: "2026-07-28", capabilities: canAll}
 	call := func(more string) message {

@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/petrigate/petrigate/internal/fixture"
+	"github.com/petrigate/petrigate/internal/testserver"
 	"github.com/petrigate/petrigate/proxy"
 )
 
@@ -15,7 +15,7 @@ import (
 // so a token that waits for it comes back.
 func TestTurnedAway(t *testing.T) {
 	var closed atomic.Bool
-	server := fixture.New(fixture.Options{Tools: fixture.Attack()})
+	server := testserver.New(testserver.Options{Tools: testserver.Attack()})
 	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if closed.Load() {
 			http.Error(w, "no more", http.StatusForbidden)

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/petrigate/petrigate/internal/fixture"
+	"github.com/petrigate/petrigate/internal/testserver"
 	"github.com/petrigate/petrigate/proxy"
 )
 
@@ -12,7 +12,7 @@ import (
 // do. It sees and calls the tools that a server of the older era has for that, also
 // where it has never asked server/discover.
 func TestWithoutDiscovery(t *testing.T) {
-	tools := []fixture.Tool{plainTool("plain"), plainTool("picture")}
+	tools := []testserver.Tool{plainTool("plain"), plainTool("picture")}
 	tools[1].Needs = "sampling"
 	began := map[string]func(t *testing.T, c *client){
 		"with the list": func(t *testing.T, c *client) {
@@ -27,7 +27,7 @@ func TestWithoutDiscovery(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			eachLeg(t, func(t *testing.T, l leg) {
 				for _, isolation := range []string{proxy.IsolateShared, proxy.IsolateSession} {
-					s := start(t, setup{rules: "limit plain to 1000 per session\n", server: fixture.Options{Tools: tools, Eras: fixture.Legacy}, change: func(o *proxy.Options) {
+					s := start(t, setup{rules: "limit plain to 1000 per session\n", server: testserver.Options{Tools: tools, Eras: testserver.Legacy}, change: func(o *proxy.Options) {
 						o.Upstreams[0].Isolation = isolation
 					}})
 					if c := s.connect(l, ""); strings.Contains(string(c.request("tools/list", `"x":1`).result), `"picture"`) {

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/gate"
-	"github.com/petrigate/petrigate/internal/fixture"
+	"github.com/petrigate/petrigate/internal/testserver"
 	"github.com/petrigate/petrigate/proxy"
 )
 
@@ -41,7 +41,7 @@ func (s *site) settled(place string) {
 }
 
 // child is an upstream that runs as a process over stdio.
-func child(t *testing.T, flags string) (proxy.Upstream, func() []fixture.Record) {
+func child(t *testing.T, flags string) (proxy.Upstream, func() []testserver.Record) {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
@@ -52,13 +52,13 @@ func child(t *testing.T, flags string) (proxy.Upstream, func() []fixture.Record)
 		childMark: "--record " + file + " " + flags,
 		"GORACE":  "atexit_sleep_ms=0", // or else each one takes a second to end
 	}}
-	return u, func() []fixture.Record {
+	return u, func() []testserver.Record {
 		f, err := os.Open(file)
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer func() { _ = f.Close() }()
-		records, err := fixture.ReadRecords(f)
+		records, err := testserver.ReadRecords(f)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -67,8 +67,8 @@ func child(t *testing.T, flags string) (proxy.Upstream, func() []fixture.Record)
 }
 
 // ofKind are the records of a kind, about a tool if it is named.
-func ofKind(records []fixture.Record, kind fixture.Kind, tool string) []fixture.Record {
-	var found []fixture.Record
+func ofKind(records []testserver.Record, kind testserver.Kind, tool string) []testserver.Record {
+	var found []testserver.Record
 	for _, r := range records {
 		if r.Kind == kind && (tool == "" || r.Name == tool) {
 			found = append(found, r)
@@ -92,7 +92,7 @@ func TestChildDies(t *testing.T) {
 		s.eventually("it runs again", func() bool { return !c.do("safe", `{}`).isError() })
 		c.must("push", `{}`)
 		s.settled("done")
-		if n := len(ofKind(records(), fixture.Executed, "die")); n != 1 {
+		if n := len(ofKind(records(), testserver.Executed, "die")); n != 1 {
 			t.Errorf("die was executed %d times", n)
 		}
 	})
@@ -149,7 +149,7 @@ func (c *client) runsOut(tool, args string) message {
 func TestLateAnswer(t *testing.T) {
 	for _, fail := range []bool{false, true} {
 		eachLeg(t, func(t *testing.T, l leg) {
-			server := fixture.Options{Eras: fixture.Legacy, Tools: fixture.Attack()}
+			server := testserver.Options{Eras: testserver.Legacy, Tools: testserver.Attack()}
 			if fail {
 				server.Tools = failing(server.Tools, "slow")
 			}
@@ -177,10 +177,10 @@ func TestLateAnswer(t *testing.T) {
 }
 
 // failing makes a tool fail in the end.
-func failing(tools []fixture.Tool, name string) []fixture.Tool {
+func failing(tools []testserver.Tool, name string) []testserver.Tool {
 	for i, tool := range tools {
 		if tool.Name == name {
-			tools[i].Run = after(tool.Run, fixture.Failed("it failed"))
+			tools[i].Run = after(tool.Run, testserver.Failed("it failed"))
 		}
 	}
 	return tools
@@ -190,7 +190,7 @@ func failing(tools []fixture.Tool, name string) []fixture.Tool {
 // unknown: its token is held.
 func TestCancel(t *testing.T) {
 	eachLeg(t, func(t *testing.T, l leg) {
-		s := start(t, setup{policy: chain(t, "slow", "push"), server: fixture.Options{Eras: fixture.Legacy}})
+		s := start(t, setup{policy: chain(t, "slow", "push"), server: testserver.Options{Eras: testserver.Legacy}})
 		c := s.connect(l, "")
 		s.cancels(c, func(id string) { c.cancel(id) })
 		c.must("safe", `{}`)
@@ -202,7 +202,7 @@ func TestCancel(t *testing.T) {
 func TestGoneMidCall(t *testing.T) {
 	t.Parallel()
 	eachLeg(t, func(t *testing.T, l leg) {
-		s := start(t, setup{policy: chain(t, "slow", "push"), server: fixture.Options{Eras: fixture.Legacy}})
+		s := start(t, setup{policy: chain(t, "slow", "push"), server: testserver.Options{Eras: testserver.Legacy}})
 		c := s.connect(l, "")
 		c.call("slow", `{}`)
 		s.awaitExecuted("slow", 1)
@@ -236,8 +236,8 @@ func (s *site) cancels(c *client, giveUp func(id string)) {
 // awaitCancelled waits until the upstream was told, under the id of the call.
 func (s *site) awaitCancelled() {
 	s.t.Helper()
-	s.eventually("the upstream is told", func() bool { return len(s.log.Records(fixture.Cancelled)) > 0 })
-	told, ran := s.log.Records(fixture.Cancelled), s.log.Records(fixture.Executed)
+	s.eventually("the upstream is told", func() bool { return len(s.log.Records(testserver.Cancelled)) > 0 })
+	told, ran := s.log.Records(testserver.Cancelled), s.log.Records(testserver.Executed)
 	if len(told) != 1 || string(told[0].ID) != string(ran[0].ID) {
 		s.t.Errorf("cancelled %s, want %s", told[0].ID, ran[0].ID)
 	}
@@ -251,11 +251,11 @@ func TestCancelledByStdio(t *testing.T) {
 			s := start(t, setup{policy: chain(t, "slow", "push"), change: func(o *proxy.Options) { o.Upstreams = []proxy.Upstream{up} }})
 			c := s.connect(legs()[0], "")
 			id := c.call("slow", `{}`)
-			s.eventually("it runs", func() bool { return len(ofKind(records(), fixture.Executed, "slow")) == 1 })
+			s.eventually("it runs", func() bool { return len(ofKind(records(), testserver.Executed, "slow")) == 1 })
 			c.cancel(id)
-			s.eventually("it is told", func() bool { return len(ofKind(records(), fixture.Cancelled, "")) == 1 })
+			s.eventually("it is told", func() bool { return len(ofKind(records(), testserver.Cancelled, "")) == 1 })
 			all := records()
-			if told, ran := ofKind(all, fixture.Cancelled, "")[0], ofKind(all, fixture.Executed, "slow")[0]; string(told.ID) != string(ran.ID) {
+			if told, ran := ofKind(all, testserver.Cancelled, "")[0], ofKind(all, testserver.Executed, "slow")[0]; string(told.ID) != string(ran.ID) {
 				t.Errorf("cancelled %s, want %s", told.ID, ran.ID)
 			}
 			s.inFlight()
@@ -276,7 +276,7 @@ func TestLateAnswerOfChild(t *testing.T) {
 				t.Errorf("%s", r.raw)
 			}
 			s.inFlight()
-			s.eventually("it runs", func() bool { return len(ofKind(records(), fixture.Executed, "slow")) == 1 })
+			s.eventually("it runs", func() bool { return len(ofKind(records(), testserver.Executed, "slow")) == 1 })
 			s.eventually("the answer has come", func() bool { // slow may begin to wait after a release, and a release may be out of time too
 				c.do("release", `{}`)
 				return s.marking("chain", "done") == 1
@@ -369,10 +369,10 @@ func TestAuditFailsOnConsent(t *testing.T) {
 // TestSpoiltSuccess: a result whose inside is no JSON is passed on as it came,
 // and no net takes it for a success.
 func TestSpoiltSuccess(t *testing.T) {
-	spoilt := fixture.Tool{Name: "spoilt", Verbatim: true, Run: func(context.Context, *fixture.Call) (json.RawMessage, error) {
+	spoilt := testserver.Tool{Name: "spoilt", Verbatim: true, Run: func(context.Context, *testserver.Call) (json.RawMessage, error) {
 		return json.RawMessage(`{"content":[tru],"resultType":"complete"}`), nil
 	}}
-	s := start(t, setup{rules: "require spoilt before delete\n", server: fixture.Options{Tools: append(fixture.Attack(), spoilt)}})
+	s := start(t, setup{rules: "require spoilt before delete\n", server: testserver.Options{Tools: append(testserver.Attack(), spoilt)}})
 	c := s.connect(legs()[0], "")
 	c.call("spoilt", `{}`)
 	s.eventually("it ran and is settled", func() bool { return s.log.Executed("spoilt") == 1 && s.openCalls() == 0 })

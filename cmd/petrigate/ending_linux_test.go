@@ -27,7 +27,7 @@ type doomed struct {
 func startDoomed(t *testing.T) *doomed {
 	t.Helper()
 	d := &doomed{dir: t.TempDir()}
-	config := "version: 1\nmcpServers: { server: { command: sh, args: [-c, 'petrigate demo-upstream; exit 0'], env: { WHERE: \"" + d.dir + "/here\" } } }\nrules: block danger\naudit: { file: audit.jsonl }\nlog: { format: json, level: debug }\n"
+	config := "version: 1\nmcpServers: { server: { command: sh, args: [-c, 'testserver; exit 0'], env: { WHERE: \"" + d.dir + "/here\" } } }\nrules: block danger\naudit: { file: audit.jsonl }\nlog: { format: json, level: debug }\n"
 	path := filepath.Join(d.dir, "petrigate.yaml")
 	if err := os.WriteFile(path, []byte(config), 0o600); err != nil {
 		t.Fatal(err)

@@ -14,16 +14,21 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/petrigate/petrigate/internal/testserver"
 )
 
 var updateScripts = flag.Bool("update-scripts", false, "rewrite the files that scripts compare with")
 
-// TestMain lets scripts run this test binary as petrigate.
+// TestMain lets scripts run this test binary as petrigate, as a browser and as an MCP server.
 func TestMain(m *testing.M) {
 	if len(os.TempDir()) > 28 { // else the paths of sockets would be too long
 		_ = os.Setenv("TMPDIR", "/tmp")
 	}
-	testscript.Main(m, map[string]func(){"petrigate": main, "browse": browse})
+	testscript.Main(m, map[string]func(){
+		"petrigate": main, "browse": browse,
+		"testserver": func() { os.Exit(testserver.Main(os.Args[1:], os.Stdin, os.Stdout)) },
+	})
 }
 
 // TestScripts runs testdata/script: each file is a user at a terminal, with

@@ -16,7 +16,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/petrigate/petrigate/internal/authserver"
-	"github.com/petrigate/petrigate/internal/fixture"
+	"github.com/petrigate/petrigate/internal/testserver"
 )
 
 type authKey struct{}
@@ -63,7 +63,7 @@ func visit(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 // startAuthServer NAME [option...]: starts an authorization server with the
-// tools of the demo behind it, and sets NAME to the address of those. An option
+// attack tools behind it, and sets NAME to the address of those. An option
 // is "scope=x", of the resource, or "client=id:secret".
 func startAuthServer(ts *testscript.TestScript, neg bool, args []string) {
 	name := argument(ts, neg, args, 1)
@@ -80,7 +80,7 @@ func startAuthServer(ts *testscript.TestScript, neg bool, args []string) {
 			ts.Fatalf("no option %s", key)
 		}
 	}
-	s := authserver.New(fixture.New(fixture.Options{Tools: fixture.Demo()}), o)
+	s := authserver.New(testserver.New(testserver.Options{Tools: testserver.Attack()}), o)
 	listening := httptest.NewServer(s)
 	closes := func() {
 		listening.CloseClientConnections()

@@ -12,7 +12,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/petrigate/petrigate/internal/fixture"
+	"github.com/petrigate/petrigate/internal/testserver"
 )
 
 // A verdict is what is found when all accounts lie side by side.
@@ -75,7 +75,7 @@ func (v *verdict) readExecuted(l *ledger, p *plant) {
 			v.violation("%v", err)
 			continue
 		}
-		records, err := fixture.ReadRecords(bufio.NewReader(f))
+		records, err := testserver.ReadRecords(bufio.NewReader(f))
 		_ = f.Close()
 		if err != nil {
 			v.violation("%s: %v", file, err)

@@ -14,7 +14,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/petrigate/petrigate/internal/fixture"
+	"github.com/petrigate/petrigate/internal/testserver"
 )
 
 // upstreamVerb makes this program one of its own upstreams.
@@ -38,9 +38,9 @@ func upstreamMain(ctx context.Context, args []string) int {
 		return 1
 	}
 	b := &beast{dice: newDice(*seed, *name, fmt.Sprint(os.Getpid()))}
-	write := fixture.RecordTo(f)
-	b.server = fixture.New(fixture.Options{Name: *name, Tools: b.tools(), PageSize: 5, Record: func(r fixture.Record) {
-		if r.Kind == fixture.Executed {
+	write := testserver.RecordTo(f)
+	b.server = testserver.New(testserver.Options{Name: *name, Tools: b.tools(), PageSize: 5, Record: func(r testserver.Record) {
+		if r.Kind == testserver.Executed {
 			write(r)
 		}
 	}})
@@ -106,23 +106,23 @@ func wait(ctx context.Context, span time.Duration) bool {
 // A beast is an upstream that is not to be relied upon.
 type beast struct {
 	dice   *dice
-	server *fixture.Server
+	server *testserver.Server
 	deaf   sync.Mutex // held while it does not read
 }
 
 // tools are the same for every upstream; what they are called for is up to the
 // policy.
-func (b *beast) tools() []fixture.Tool {
-	var tools []fixture.Tool
+func (b *beast) tools() []testserver.Tool {
+	var tools []testserver.Tool
 	for _, name := range []string{toolEcho, toolPay, toolForbidden, toolSend, toolRefresh, toolTick, toolBackup, toolDelete, toolBuild, toolTest, toolDeploy} {
-		tools = append(tools, fixture.Tool{Name: name, Description: "Says " + name + ".", Run: b.execute})
+		tools = append(tools, testserver.Tool{Name: name, Description: "Says " + name + ".", Run: b.execute})
 	}
 	return tools
 }
 
 // execute answers with the nonce of the call, most of the time at once.
-func (b *beast) execute(ctx context.Context, c *fixture.Call) (json.RawMessage, error) {
-	result := fixture.Text(c.Text("nonce"))
+func (b *beast) execute(ctx context.Context, c *testserver.Call) (json.RawMessage, error) {
+	result := testserver.Text(c.Text("nonce"))
 	switch n := b.dice.n(1000); {
 	case n < 2:
 		os.Exit(1)
@@ -143,9 +143,9 @@ func (b *beast) execute(ctx context.Context, c *fixture.Call) (json.RawMessage, 
 	case n < 80:
 		complain(200)
 	case n < 130:
-		return fixture.Failed(c.Text("nonce")), nil
+		return testserver.Failed(c.Text("nonce")), nil
 	case n < 150:
-		return nil, &fixture.Error{Code: -32000, Message: c.Text("nonce")}
+		return nil, &testserver.Error{Code: -32000, Message: c.Text("nonce")}
 	}
 	return result, nil
 }
@@ -171,7 +171,7 @@ func (b *beast) tempers(calm time.Duration) {
 			complain(20_000)
 		default:
 			for range 50 {
-				b.server.AddTool(fixture.Tool{Name: "extra", Run: b.execute})
+				b.server.AddTool(testserver.Tool{Name: "extra", Run: b.execute})
 				b.server.RemoveTool("extra")
 			}
 		}

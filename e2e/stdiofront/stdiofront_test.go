@@ -15,8 +15,8 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/petrigate/petrigate/internal/fixture"
 	"github.com/petrigate/petrigate/internal/testbinary"
+	"github.com/petrigate/petrigate/internal/testserver"
 )
 
 var update = flag.Bool("update", false, "write the recordings anew")
@@ -26,7 +26,7 @@ const childMark = "STDIOFRONT_TEST_SERVER"
 
 func TestMain(m *testing.M) {
 	if flags, ok := os.LookupEnv(childMark); ok {
-		os.Exit(fixture.Main(strings.Fields(flags), os.Stdin, os.Stdout))
+		os.Exit(testserver.Main(strings.Fields(flags), os.Stdin, os.Stdout))
 	}
 	os.Exit(m.Run())
 }
@@ -100,12 +100,12 @@ func told() []string {
 // tape records our client in front of the fixture.
 func tape(t *testing.T, modern bool) []byte {
 	t.Helper()
-	var log fixture.Log
-	era := fixture.Legacy
+	var log testserver.Log
+	era := testserver.Legacy
 	if modern {
-		era = fixture.Modern
+		era = testserver.Modern
 	}
-	server := httptest.NewServer(fixture.New(fixture.Options{Tools: fixture.Attack(), Eras: era, Record: log.Add}))
+	server := httptest.NewServer(testserver.New(testserver.Options{Tools: testserver.Attack(), Eras: era, Record: log.Add}))
 	defer server.Close()
 	r := newRelay(server.URL)
 	front := httptest.NewServer(r)
@@ -135,7 +135,7 @@ func tape(t *testing.T, modern bool) []byte {
 }
 
 // giveUp begins a call and cancels it, in the way of the era.
-func (s *speaker) giveUp(ctx context.Context, log *fixture.Log) {
+func (s *speaker) giveUp(ctx context.Context, log *testserver.Log) {
 	s.t.Helper()
 	calling, hangUp := context.WithCancel(ctx)
 	defer hangUp()
@@ -149,7 +149,7 @@ func (s *speaker) giveUp(ctx context.Context, log *fixture.Log) {
 	if s.modern {
 		hangUp()
 		call.Wait()
-		if _, err := log.Await(ctx, func(r []fixture.Record) bool { return len(r) > 0 }, fixture.Closed); err != nil {
+		if _, err := log.Await(ctx, func(r []testserver.Record) bool { return len(r) > 0 }, testserver.Closed); err != nil {
 			s.t.Fatal(err)
 		}
 		return

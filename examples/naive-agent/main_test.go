@@ -15,7 +15,7 @@ import (
 func TestNaiveAgent(t *testing.T) {
 	petrigate := testbinary.Path(t)
 	t.Setenv("PETRIGATE_RUNTIME_DIR", filepath.Join(t.TempDir(), "run"))
-	wrap := []string{"wrap", "--rules", "release.rules", "--", petrigate, "demo-upstream", "--tools", "demo"}
+	wrap := []string{"wrap", "--rules", "release.rules", "--", petrigate, "demo-upstream"}
 	var out bytes.Buffer
 	if err := run(&out, "deploy", petrigate, wrap...); err != nil {
 		t.Fatalf("%v\n%s", err, out.String())

@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/petrigate/petrigate/internal/fixture"
+	"github.com/petrigate/petrigate/internal/testserver"
 )
 
 // endpoint is an HTTP server whose answers to calls a test writes by hand.
@@ -407,19 +407,19 @@ func TestSecretsStayOutOfErrors(t *testing.T) {
 }
 
 func TestAgainstTheFixtureOverHTTP(t *testing.T) {
-	for _, era := range []fixture.Eras{fixture.Legacy, fixture.Modern} {
+	for _, era := range []testserver.Eras{testserver.Legacy, testserver.Modern} {
 		for _, stream := range []bool{false, true} {
 			t.Run(fmt.Sprint(era, stream), func(t *testing.T) {
-				server := fixture.New(fixture.Options{Tools: fixture.Attack(), Eras: era, Stream: stream, PageSize: 3})
+				server := testserver.New(testserver.Options{Tools: testserver.Attack(), Eras: era, Stream: stream, PageSize: 3})
 				h := httptest.NewServer(server)
 				defer h.Close()
 				s := start(t, Config{Name: "f", URL: h.URL + "/mcp"})
 				defer s.Close()
-				if got := s.State().Era; (got == Modern) != (era == fixture.Modern) {
+				if got := s.State().Era; (got == Modern) != (era == testserver.Modern) {
 					t.Fatal(got)
 				}
 				tools, err := s.ListTools(t.Context())
-				if err != nil || len(tools.Tools) != len(fixture.Attack()) {
+				if err != nil || len(tools.Tools) != len(testserver.Attack()) {
 					t.Fatal(len(tools.Tools), err)
 				}
 				params := []byte(`{"name":"echo","arguments":{"a":1.10},"_meta":{` + string(s.RequestMeta(nil)) + `}}`)
@@ -427,8 +427,8 @@ func TestAgainstTheFixtureOverHTTP(t *testing.T) {
 				if !bytes.Contains([]byte(got), []byte("1.10")) {
 					t.Error(got)
 				}
-				server.AddTool(fixture.Tool{Name: "fresh"})
-				for len(tools.Tools) == len(fixture.Attack()) { // however early it was added, it is heard of
+				server.AddTool(testserver.Tool{Name: "fresh"})
+				for len(tools.Tools) == len(testserver.Attack()) { // however early it was added, it is heard of
 					<-s.notes
 					if tools, err = s.ListTools(t.Context()); err != nil {
 						t.Fatal(err)

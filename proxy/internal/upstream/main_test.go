@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/petrigate/petrigate/internal/fixture"
 	"github.com/petrigate/petrigate/internal/leftover"
+	"github.com/petrigate/petrigate/internal/testserver"
 )
 
 // roleVariable tells a copy of the test program that it is a server.
@@ -22,7 +22,7 @@ func TestMain(m *testing.M) {
 		_ = os.Setenv("NO_PROXY", "*") // or what no server is looked for at would be the proxy's to reach
 		leftover.Main(m)
 	case "fixture":
-		os.Exit(fixture.Main(os.Args[1:], os.Stdin, os.Stdout))
+		os.Exit(testserver.Main(os.Args[1:], os.Stdin, os.Stdout))
 	default:
 		os.Exit(hostile(role))
 	}

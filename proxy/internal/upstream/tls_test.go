@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/petrigate/petrigate/internal/fixture"
+	"github.com/petrigate/petrigate/internal/testserver"
 )
 
 // TestTLS: a server over https has to be the one that is meant, and a server
@@ -37,7 +37,7 @@ func TestTLS(t *testing.T) {
 	} {
 		for _, transport := range []string{"", TransportSSE} {
 			t.Run(name+" "+transport, func(t *testing.T) {
-				web := httptest.NewUnstartedServer(fixture.New(fixture.Options{Tools: fixture.Attack(), Eras: fixture.Legacy}))
+				web := httptest.NewUnstartedServer(testserver.New(testserver.Options{Tools: testserver.Attack(), Eras: testserver.Legacy}))
 				web.TLS, web.Config.ErrorLog = c.server.Clone(), log.New(io.Discard, "", 0)
 				web.StartTLS()
 				t.Cleanup(web.Close)

@@ -1,0 +1,140 @@
+package demo
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/mark3labs/mcp-go/client"
+	"github.com/mark3labs/mcp-go/client/transport"
+	"github.com/mark3labs/mcp-go/mcp"
+)
+
+// An agent is an MCP client of the proxy over stdio. It makes one call at a time, and passes
+// each elicitation/create that comes meanwhile on to its person.
+type agent struct {
+	proxy  *client.Client
+	log    *bytes.Buffer // standard error of the proxy; read it after close
+	person func(question string, choices []string) answer
+}
+
+// An answer is what the person chooses. Without a decision nobody answers.
+type answer struct{ Decision, Reason string }
+
+// A reply is the result of a call.
+type reply struct {
+	text            string
+	refused, failed bool // by petrigate, or by the tool
+}
+
+// startAgent starts a proxy with the configuration in dir, as a client would, and initializes
+// a session with it.
+func startAgent(ctx context.Context, exe, dir string) (*agent, error) {
+	a := &agent{log: &bytes.Buffer{}}
+	stdio := transport.NewStdioWithOptions(exe, nil, nil, transport.WithCommandFunc(
+		func(context.Context, string, []string, []string) (*exec.Cmd, error) {
+			return a.command(ctx, exe, dir), nil
+		}))
+	a.proxy = client.NewClient(stdio, client.WithElicitationHandler(a))
+	if err := a.proxy.Start(ctx); err != nil {
+		return nil, fmt.Errorf("starting the proxy: %w", err)
+	}
+	var hello mcp.InitializeRequest
+	hello.Params.ProtocolVersion = mcp.LATEST_LEGACY_PROTOCOL_VERSION
+	hello.Params.ClientInfo = mcp.Implementation{Name: "demo-agent", Version: "1"}
+	if _, err := a.proxy.Initialize(ctx, hello); err != nil {
+		_ = a.close()
+		return nil, fmt.Errorf("initializing a session with the proxy: %w%s", err, a.said())
+	}
+	return a, nil
+}
+
+func (a *agent) command(ctx context.Context, exe, dir string) *exec.Cmd {
+	c := exec.CommandContext(ctx, exe, "serve", "--config", "petrigate.yaml")
+	c.Dir, c.Stderr = dir, a.log
+	c.Env = append(environ(), "PETRIGATE_RUNTIME_DIR="+filepath.Join(dir, "run"))
+	c.Cancel = func() error { return c.Process.Signal(os.Interrupt) }
+	c.WaitDelay = 3 * time.Second
+	return c
+}
+
+// environ is the environment without what would change the configuration.
+func environ() []string {
+	var env []string
+	for _, v := range os.Environ() {
+		if !strings.HasPrefix(v, "PETRIGATE_") {
+			env = append(env, v)
+		}
+	}
+	return env
+}
+
+// close ends the proxy as clients do, by the end of its input.
+func (a *agent) close() error {
+	if err := a.proxy.Close(); err != nil {
+		return fmt.Errorf("ending the proxy: %w", err)
+	}
+	return nil
+}
+
+// said is what the proxy wrote on standard error, for an error message.
+func (a *agent) said() string {
+	if a.log.Len() == 0 {
+		return ""
+	}
+	return "\nthe proxy said:\n" + strings.TrimRight(a.log.String(), "\n")
+}
+
+// call calls a tool. Its reply is refused where petrigate says that it refuses.
+func (a *agent) call(ctx context.Context, tool, args string) (reply, error) {
+	var request mcp.CallToolRequest
+	request.Params.Name, request.Params.Arguments = tool, json.RawMessage(args)
+	result, err := a.proxy.CallTool(ctx, request)
+	if err != nil {
+		return reply{}, fmt.Errorf("calling %s: %w", tool, err)
+	}
+	var texts []string
+	for _, c := range result.Content {
+		texts = append(texts, mcp.GetTextFromContent(c))
+	}
+	refused := result.IsError && result.Meta != nil && result.Meta.AdditionalFields["io.petrigate/decision"] != nil
+	return reply{text: strings.Join(texts, "\n"), refused: refused, failed: result.IsError && !refused}, nil
+}
+
+// Elicit answers an elicitation/create of the proxy, which comes during a call only.
+func (a *agent) Elicit(_ context.Context, r mcp.ElicitationRequest) (*mcp.ElicitationResult, error) {
+	if a.person == nil {
+		return nil, errors.New("nobody is there to be asked")
+	}
+	said := a.person(r.Params.Message, choices(r.Params.RequestedSchema))
+	if said.Decision == "" {
+		return &mcp.ElicitationResult{ElicitationResponse: mcp.ElicitationResponse{Action: mcp.ElicitationResponseActionCancel}}, nil
+	}
+	content := map[string]any{"decision": said.Decision}
+	if said.Reason != "" {
+		content["reason"] = said.Reason
+	}
+	return &mcp.ElicitationResult{
+		ElicitationResponse: mcp.ElicitationResponse{Action: mcp.ElicitationResponseActionAccept, Content: content},
+	}, nil
+}
+
+// choices are what the schema of an elicitation offers as decisions.
+func choices(schema any) []string {
+	var form struct {
+		Properties struct {
+			Decision struct{ Enum []string } `json:"decision"`
+		} `json:"properties"`
+	}
+	if doc, err := json.Marshal(schema); err != nil || json.Unmarshal(doc, &form) != nil {
+		return nil
+	}
+	return form.Properties.Decision.Enum
+}

@@ -1,0 +1,119 @@
+// Package demo plays a scripted agent against a real proxy in front of a real MCP server, both
+// of them the program itself, and prints what passes and what does not. Every reply is held
+// against what it should be, and the total against the audit log and the record of the server.
+package demo
+
+import (
+	"bytes"
+	"context"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/petrigate/petrigate/internal/text"
+)
+
+//go:embed demo.rules
+var ruleText string
+
+//go:embed demo.net.yaml
+var netText string
+
+// Run tells the story on out, with the program exe as the proxy ("serve") and as its server
+// ("demo-upstream", see [Serve]). It leaves no file and no process behind.
+func Run(ctx context.Context, exe string, out io.Writer, ink text.Ink) error {
+	dir, err := os.MkdirTemp("", "petrigate-demo-")
+	if err != nil {
+		return fmt.Errorf("making a directory for the demo: %w", err)
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	if err := writeFiles(dir, exe); err != nil {
+		return err
+	}
+	p := &printer{out, ink}
+	p.opening(ruleText, netText)
+	a, err := startAgent(ctx, exe, dir)
+	if err != nil {
+		return err
+	}
+	made, err := p.tell(ctx, a, story())
+	if closing := a.close(); err == nil {
+		err = closing
+	}
+	if err != nil {
+		return fmt.Errorf("playing the demo: %w%s", err, a.said())
+	}
+	seen, err := readRecords(dir)
+	if err != nil {
+		return err
+	}
+	return p.ending(made, seen)
+}
+
+// writeFiles writes the configuration of the proxy.
+func writeFiles(dir, exe string) error {
+	config := fmt.Sprintf(`version: 1
+mcpServers:
+  demo: { command: %s, args: [demo-upstream, --record, %s], prefix: "" }
+rules: [{ file: demo.rules }]
+nets: [{ file: demo.net.yaml }]
+audit: { file: audit.jsonl }
+log: { level: error }
+`, quoted(exe), quoted(filepath.Join(dir, "calls.txt")))
+	for name, text := range map[string]string{"petrigate.yaml": config, "demo.rules": ruleText, "demo.net.yaml": netText} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			return fmt.Errorf("writing the configuration of the demo: %w", err)
+		}
+	}
+	return nil
+}
+
+// quoted is a path as the configuration reads it: a dollar sign would begin a variable.
+func quoted(path string) string {
+	text, err := json.Marshal(strings.ReplaceAll(path, "$", "$$"))
+	if err != nil {
+		panic(err) // a string
+	}
+	return string(text)
+}
+
+// records are what the proxy and the server have on record of the calls of the agent.
+type records struct {
+	allowed, refused int // decisions in the audit log
+	executed         int // calls that reached the server
+}
+
+// readRecords reads the audit log and the record of the server.
+func readRecords(dir string) (seen records, err error) {
+	audit, err := os.Open(filepath.Join(dir, "audit.jsonl"))
+	if err != nil {
+		return seen, fmt.Errorf("opening the audit log: %w", err)
+	}
+	defer func() { _ = audit.Close() }()
+	for d := json.NewDecoder(audit); ; {
+		var entry struct{ Event, Decision string }
+		if err := d.Decode(&entry); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			return seen, fmt.Errorf("reading the audit log: %w", err)
+		}
+		switch {
+		case entry.Event != "decision":
+		case entry.Decision == "allow":
+			seen.allowed++
+		default:
+			seen.refused++
+		}
+	}
+	calls, err := os.ReadFile(filepath.Join(dir, "calls.txt"))
+	if err != nil {
+		return seen, fmt.Errorf("opening the record of the server: %w", err)
+	}
+	seen.executed = bytes.Count(calls, []byte("\n"))
+	return seen, nil
+}

@@ -1,0 +1,102 @@
+package demo
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/petrigate/petrigate/internal/text"
+)
+
+// A printer shows a person what happens.
+type printer struct {
+	w   io.Writer
+	ink text.Ink
+}
+
+// A tally counts the calls of the agent by their outcomes.
+type tally map[outcome]int
+
+func (t tally) ran() int { return t[passed] + t[failed] }
+
+func (p *printer) line(format string, args ...any) { _, _ = fmt.Fprintf(p.w, format+"\n", args...) }
+
+// block writes a text with something before each of its lines.
+func (p *printer) block(before, style, content string) {
+	for line := range strings.Lines(content) {
+		p.line("%s%s", before, p.ink.In(style, strings.TrimRight(line, "\n")))
+	}
+}
+
+func (p *printer) opening(rules, net string) {
+	p.line("%s", p.ink.In(text.Bold, "A scripted agent works through petrigate, on a real proxy and a real MCP server."))
+	p.line("\nThe rules (demo.rules):\n")
+	p.block("    ", text.Cyan, rules)
+	p.line("\nand a workflow, written as a Petri net (demo.net.yaml):\n")
+	p.block("    ", text.Cyan, net)
+}
+
+// tell plays the chapters. It stops at the first reply that is not as expected.
+func (p *printer) tell(ctx context.Context, a *agent, chapters []chapter) (tally, error) {
+	made := tally{}
+	for i, c := range chapters {
+		p.line("\n%s\n", p.ink.In(text.Bold, fmt.Sprintf("%d. %s", i+1, c.title)))
+		for _, s := range c.steps {
+			if err := p.play(ctx, a, s); err != nil {
+				return made, err
+			}
+			made[s.want]++
+		}
+	}
+	return made, nil
+}
+
+func (p *printer) play(ctx context.Context, a *agent, s step) error {
+	if s.note != "" {
+		p.line("\n    %s", p.ink.In(text.Faint, s.note))
+	}
+	p.line("  > %s %s", s.tool, s.args)
+	asked := 0
+	a.person = func(question string, choices []string) answer {
+		asked++
+		p.question(question, choices, s.answer)
+		return s.answer
+	}
+	r, err := s.play(ctx, a)
+	if wanted := s.answer.Decision != ""; wanted != (asked == 1) && (err == nil || asked > 0) {
+		return fmt.Errorf("%s %s: the person was asked %d times", s.tool, s.args, asked)
+	}
+	if err != nil {
+		return err
+	}
+	style := map[outcome]string{passed: text.Green, failed: text.Yellow, refused: text.Red}[r.outcome()]
+	p.line("    %s  %s", p.ink.In(style, fmt.Sprintf("%-7s", r.outcome())), strings.ReplaceAll(r.text, "\n", "\n             "))
+	return nil
+}
+
+// question shows what the client of the agent shows its person.
+func (p *printer) question(question string, choices []string, said answer) {
+	p.line("    The person sees:")
+	p.block("      | ", "", question)
+	p.line("      | [%s]", strings.Join(choices, "] ["))
+	shown := said.Decision
+	if said.Reason != "" {
+		shown += fmt.Sprintf(" (%q)", said.Reason)
+	}
+	p.line("    The person answers: %s", p.ink.In(text.Bold, shown))
+}
+
+// ending holds the calls that were made against what others saw of them.
+func (p *printer) ending(made tally, seen records) error {
+	if seen.allowed != made.ran() || seen.executed != made.ran() || seen.refused != made[refused] {
+		return fmt.Errorf("%d calls ran and %d were refused, but the audit log has %d and %d, and %d reached the server",
+			made.ran(), made[refused], seen.allowed, seen.refused, seen.executed)
+	}
+	p.line("\n%s", p.ink.In(text.Bold, "The end"))
+	p.line("\n  %d calls, %d refused. The server saw %d of them; the audit log has all %d.", made.ran()+made[refused], seen.refused, seen.executed, seen.allowed+seen.refused)
+	p.line("\n  Next: gate a server of yours with a file of rules,")
+	p.line("    petrigate wrap --rules my.rules -- npx -y @modelcontextprotocol/server-filesystem /some/folder")
+	p.line("  and read README.md: clients, the rules on one screen, and what is not enforced. examples/ has more.")
+	return nil
+}

@@ -1,0 +1,63 @@
+package demo
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+)
+
+// Serve runs the MCP server behind the demo over stdio until in ends. Unless record is empty,
+// it appends a line to that file for each tool call that it executes.
+func Serve(ctx context.Context, in io.Reader, out io.Writer, record string) error {
+	executed := io.Discard
+	if record != "" {
+		f, err := os.OpenFile(record, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+		if err != nil {
+			return fmt.Errorf("opening the record of the calls: %w", err)
+		}
+		defer func() { _ = f.Close() }()
+		executed = f
+	}
+	if err := server.NewStdioServer(newServer(executed)).Listen(ctx, in, out); err != nil && ctx.Err() == nil {
+		return err
+	}
+	return nil
+}
+
+// newServer offers the tools of a project, and writes the name of each tool that it runs.
+func newServer(executed io.Writer) *server.MCPServer {
+	s := server.NewMCPServer("petrigate-demo", "1.0.0", server.WithToolCapabilities(false))
+	p := newProject()
+	for _, t := range p.tools() {
+		s.AddTool(mcp.NewToolWithRawSchema(t.name, t.description, schema(t.args)),
+			func(_ context.Context, c mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+				p.mu.Lock()
+				defer p.mu.Unlock()
+				if _, err := fmt.Fprintln(executed, t.name); err != nil {
+					return nil, err
+				}
+				said, err := t.run(c)
+				if err != nil {
+					return mcp.NewToolResultError(err.Error()), nil
+				}
+				return mcp.NewToolResultText(said), nil
+			})
+	}
+	return s
+}
+
+// schema turns "path:string fail:boolean" into the schema of an object.
+func schema(args string) json.RawMessage {
+	var properties []string
+	for arg := range strings.FieldsSeq(args) {
+		name, kind, _ := strings.Cut(arg, ":")
+		properties = append(properties, fmt.Sprintf(`%q:{"type":%q}`, name, kind))
+	}
+	return json.RawMessage(`{"type":"object","properties":{` + strings.Join(properties, ",") + `}}`)
+}

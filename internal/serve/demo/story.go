@@ -1,0 +1,97 @@
+package demo
+
+import (
+	"context"
+	"fmt"
+	"strings"
+)
+
+// A chapter is a rule and what the agent does about it.
+type chapter struct {
+	title string
+	steps []step
+}
+
+// A step is one call, and what has to come of it.
+type step struct {
+	note       string // said before it; may be empty
+	tool, args string
+	answer     answer // of the person; zero: nobody must be asked
+	want       outcome
+	text       string // is in the reply
+}
+
+type outcome string
+
+const (
+	passed  outcome = "passed"
+	failed  outcome = "failed" // the tool ran and said so
+	refused outcome = "refused"
+)
+
+func story() []chapter {
+	return []chapter{
+		{"No delete without a backup", []step{
+			{tool: "delete", args: `{"path":"notes.txt"}`, want: refused, text: "delete requires a successful call to backup first."},
+			{tool: "backup", args: `{"path":"notes.txt","fail":true}`, want: failed, text: "the disk is full"},
+			{note: "A backup that failed unlocks nothing.",
+				tool: "delete", args: `{"path":"notes.txt"}`, want: refused, text: "delete requires a successful call to backup first."},
+			{tool: "backup", args: `{"path":"notes.txt"}`, want: passed, text: "backed up notes.txt"},
+			{tool: "delete", args: `{"path":"notes.txt"}`, want: passed, text: "deleted notes.txt"},
+			{note: "One backup, one delete.",
+				tool: "delete", args: `{"path":"report.md"}`, want: refused, text: "delete requires a successful call to backup first."},
+		}},
+		{"A limit runs out", []step{
+			{tool: "push", args: `{"branch":"fix"}`, want: passed, text: "push number 1"},
+			{tool: "push", args: `{"branch":"fix"}`, want: passed, text: "push number 2"},
+			{tool: "push", args: `{"branch":"fix"}`, want: refused, text: "push has reached its limit of 2 calls per session."},
+		}},
+		{"The shell is open, rm is not", []step{
+			{tool: "bash", args: `{"command":"echo hello"}`, want: passed, text: "hello"},
+			{tool: "bash", args: `{"command":"rm -rf report.md"}`, want: refused, text: "rm is blocked and cannot be called."},
+			{tool: "bash", args: `{"command":"echo tidying && sudo rm report.md"}`, want: refused, text: "rm is blocked and cannot be called."},
+			{note: "The file is still there.",
+				tool: "bash", args: `{"command":"cat report.md"}`, want: passed, text: "Quarterly report"},
+		}},
+		{"A pipeline that cannot be skipped", []step{
+			{tool: "deploy", args: `{"env":"staging"}`, want: refused, text: "The order is lint, test, build, deploy"},
+			{tool: "lint", args: `{}`, want: passed, text: "no problems"},
+			{tool: "build", args: `{}`, want: refused, text: "The order is lint, test, build, deploy"},
+			{tool: "test", args: `{"fail":true}`, want: failed, text: "1 of 42 tests failed"},
+			{note: "Tests that failed lead nowhere.",
+				tool: "build", args: `{}`, want: refused, text: "The order is lint, test, build, deploy"},
+			{tool: "test", args: `{}`, want: passed, text: "42 tests passed"},
+			{tool: "build", args: `{}`, want: passed, text: "built version 1.0.1"},
+		}},
+		{"A person decides", []step{
+			{tool: "deploy", args: `{"env":"production"}`, answer: answer{"deny", "staging first"}, want: refused, text: "staging first"},
+			{note: "A denial costs nothing: the build still stands.",
+				tool: "deploy", args: `{"env":"staging"}`, answer: answer{"approve", ""}, want: passed, text: "deployed version 1.0.1 to staging"},
+			{note: "One consent, one call. Now the pipeline is at its start, and nobody is even asked.",
+				tool: "deploy", args: `{"env":"staging"}`, want: refused, text: "The order is lint, test, build, deploy"},
+		}},
+	}
+}
+
+// play makes the call of a step and checks its reply.
+func (s step) play(ctx context.Context, a *agent) (reply, error) {
+	r, err := a.call(ctx, s.tool, s.args)
+	if err != nil {
+		return r, err
+	}
+	if got := r.outcome(); got != s.want || !strings.Contains(r.text, s.text) {
+		return r, fmt.Errorf("%s %s: expected %s with %q, got %s with %q", s.tool, s.args, s.want, s.text, got, r.text)
+	}
+	return r, nil
+}
+
+func (r reply) outcome() outcome {
+	switch {
+	case r.refused:
+		return refused
+	case r.failed:
+		return failed
+	default:
+		return passed
+	}
+}
