@@ -27,9 +27,9 @@ type Kept struct {
 // Adopt is the state s of another policy as a state of to, with what became of
 // each net: those of to in order, then the dropped ones. A net keeps its
 // state if its name, its fingerprint and whether it is in shadow are as they
-// were; every other net begins at its start, active if it is named in active,
-// or if that is nil. Calls in flight and calls that wait stay, and move the
-// nets that are kept. s is not changed.
+// were; every other net begins at its start. The nets that active names are
+// active, all if it is nil. Calls in flight and calls that wait stay, and move
+// the nets that are kept. s is not changed.
 func (p *Policy) Adopt(s *State, active []string) (*State, []Kept) {
 	to, from := p.NewState(active), s.policy
 	to.Owners, to.Last, to.Spent, to.Tools, to.Would = s.Owners, s.Last, slices.Clip(s.Spent), s.Tools, s.Would
@@ -39,7 +39,11 @@ func (p *Policy) Adopt(s *State, active []string) (*State, []Kept) {
 	for _, n := range p.nets {
 		old := from.byName[n.Name]
 		if n.continues(old) {
-			to.Nets[n.index] = s.Nets[old.index]
+			if data := s.Nets[old.index]; data.Active == to.Nets[n.index].Active {
+				to.Nets[n.index] = data
+			} else {
+				to.Nets[n.index] = data.switched(to.Nets[n.index].Active)
+			}
 			numbers[old.index] = n.index
 			kept = append(kept, Kept{Net: n.Name})
 			continue

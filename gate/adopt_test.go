@@ -72,6 +72,9 @@ func TestAdopt(t *testing.T) {
 	if d, _ := now.Decide(adopted, gate.Call{ID: "1", Tool: "idle"}, nil); d.(*gate.Refusal).Kind != gate.KindDuplicate {
 		t.Errorf("the id of a call in flight was used again: %+v", d)
 	}
+	if off, _ := now.Adopt(adopted, []string{}); off.Nets[1].Active || marking(t, off, "same") != "p:1 (1 in flight)" {
+		t.Error("a net that goes on is active though it was not named, or has lost its state")
+	}
 	adopted.Apply(now.Settle(adopted, number, gate.Success))
 	if m := marking(t, adopted, "same"); m != "q:1" {
 		t.Errorf("same, after its call: %s", m)
