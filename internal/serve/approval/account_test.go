@@ -84,7 +84,7 @@ func TestShares(t *testing.T) {
 			if _, err := ask(b, "new", "mallory", "deploy", 1<<20); err == nil {
 				t.Error("the sessions of one principal have no bound together")
 			}
-			if q, err := ask(b, "three", "ann", "deploy", 3<<20); err != nil || b.Answer(q.ID, true, CLI, "bob", "") != nil || !b.Redeem(q, passes) {
+			if q, err := ask(b, "three", "ann", "deploy", 3<<20); err != nil || b.Answer(q.ID, true, CLI, "bob", "") != nil || !redeem(b, q) {
 				t.Errorf("another principal: %v", err)
 			}
 			if n := held(b); n > limits.principal.bytes+1<<20 {
@@ -191,7 +191,7 @@ func BenchmarkFlooded(b *testing.B) {
 			b.Fatal(err)
 		}
 		_ = book.Answer(q.ID, true, CLI, "ann", "")
-		book.Redeem(q, passes)
+		redeem(book, q)
 		book.Release(q, false)
 	}
 }

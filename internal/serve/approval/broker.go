@@ -5,6 +5,7 @@ import (
 	"container/list"
 	"crypto/rand"
 	"encoding/base32"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -206,6 +207,44 @@ func (b *Broker) Redeem(q *Request, commit func(Call) bool) bool {
 		b.finish(q, Consumed)
 	}
 	return true
+}
+
+// ErrUsed is the error of [Broker.Claim] for a request that is not a consent, or
+// not any more.
+var ErrUsed = errors.New("the approval was used already, or has expired")
+
+// Claim keeps an approved request for the one call that is about to use it up:
+// until [Broker.Consume] or [Broker.Unclaim] it neither expires nor can be
+// claimed again.
+func (b *Broker) Claim(id string) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.sweep()
+	q := b.byID[id]
+	if q == nil || q.claimed || b.check(q) != Approved {
+		return ErrUsed
+	}
+	q.claimed = true
+	return nil
+}
+
+// Consume ends a claimed request: its call was admitted.
+func (b *Broker) Consume(id string) {
+	b.unclaim(id, func(q *Request) { b.finish(q, Consumed) })
+}
+
+// Unclaim gives a claimed request back: its call was not admitted.
+func (b *Broker) Unclaim(id string) {
+	b.unclaim(id, func(*Request) {})
+}
+
+func (b *Broker) unclaim(id string, end func(*Request)) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if q := b.byID[id]; q != nil && q.claimed {
+		q.claimed = false
+		end(q)
+	}
 }
 
 // Status is where q stands now.

@@ -1,10 +1,12 @@
 package approval
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -46,17 +48,24 @@ func closed(c <-chan struct{}) bool {
 	}
 }
 
-func passes(Call) bool { return true }
+// redeem uses q up, as a call does that is admitted.
+func redeem(b *Broker, q *Request) bool {
+	if b.Claim(q.ID) != nil {
+		return false
+	}
+	b.Consume(q.ID)
+	return true
+}
 
 // TestOneConsent: calls that ask the same share a question, and one of them
 // uses up the answer, once.
 func TestOneConsent(t *testing.T) {
-	b, _ := newTestBroker()
+	b, clock := newTestBroker()
 	first, second := open(t, b, Key{Tool: "push"}), open(t, b, Key{Tool: "push"})
 	if first != second || first == open(t, b, Key{Tool: "push", Arguments: "other"}) {
 		t.Error("a question is not that of its very call")
 	}
-	if b.Redeem(first, passes) {
+	if redeem(b, first) {
 		t.Error("nobody has said yes")
 	}
 	if err := b.Answer(first.ID, true, "cli", "ann", "fine"); err != nil || pending(first) {
@@ -68,17 +77,29 @@ func TestOneConsent(t *testing.T) {
 	if want := (Answer{Approved, "cli", "ann", "fine", b.options.Now()}); b.Status(first) != want {
 		t.Errorf("%+v, want %+v", b.Status(first), want)
 	}
-	if !b.Redeem(first, func(Call) bool { return false }) || b.Status(first).State != Approved {
+	if err := b.Claim(first.ID); err != nil || !errors.Is(b.Claim(first.ID), ErrUsed) {
+		t.Errorf("claimed: %v; a claim is for one call", err)
+	}
+	clock.at = clock.at.Add(2 * time.Minute)
+	if b.sweep(); b.Status(first).State != Approved {
+		t.Error("it expired while a call was about to use it up")
+	}
+	clock.at = clock.at.Add(-2 * time.Minute)
+	if b.Unclaim(first.ID); b.Status(first).State != Approved {
 		t.Error("a call that did not pass used the consent up")
 	}
-	var passed int
+	var passed atomic.Int32
 	var group sync.WaitGroup
 	for range 8 {
-		group.Go(func() { b.Redeem(first, func(Call) bool { passed++; return true }) })
+		group.Go(func() {
+			if redeem(b, first) {
+				passed.Add(1)
+			}
+		})
 	}
 	group.Wait()
-	if passed != 1 || b.Status(first).State != Consumed {
-		t.Errorf("%d calls passed, %+v", passed, b.Status(first))
+	if passed.Load() != 1 || b.Status(first).State != Consumed {
+		t.Errorf("%d calls passed, %+v", passed.Load(), b.Status(first))
 	}
 	if again := open(t, b, Key{Tool: "push"}); again == first || b.Status(again).State != Pending {
 		t.Error("what was used up is asked no more")
@@ -124,7 +145,7 @@ func TestDenialStands(t *testing.T) {
 		}
 		for at := time.Duration(0); at < c.stands; at += time.Second {
 			again := open(t, b, Key{Tool: "drop"})
-			if again != q || b.Status(again).State != Denied || b.Redeem(q, passes) {
+			if again != q || b.Status(again).State != Denied || redeem(b, q) {
 				t.Fatalf("parked %t, after %s: asked again: %+v", c.parked, at, b.Status(again))
 			}
 			b.Release(again, false)
@@ -150,7 +171,7 @@ func TestExpiry(t *testing.T) {
 	if err := b.Answer(asked.ID, true, "cli", "ann", ""); err == nil || pending(asked) {
 		t.Errorf("it was answered too late: %v", err)
 	}
-	if b.Redeem(consent, passes) || b.Status(consent).State != Expired {
+	if redeem(b, consent) || b.Status(consent).State != Expired {
 		t.Error("the consent is too old")
 	}
 	if n := len(b.List()); n != 2 {

@@ -21,8 +21,9 @@ func Example() {
 	fmt.Println(strings.ReplaceAll(text, q.ID, "ap_EXAMPLE"))
 
 	fmt.Println(book.Answer(q.ID, true, "cli", "ann", "") == nil)
-	forward := func(approval.Call) bool { return true } // it is decided, and let through
-	fmt.Println(book.Redeem(q, forward), book.Redeem(q, forward))
+	fmt.Println(book.Claim(q.ID)) // the call is about to be admitted
+	book.Consume(q.ID)            // it was
+	fmt.Println(book.Claim(q.ID))
 	// Output:
 	// Allow push on upstream git?
 	// Asked by the policy: push requires human approval (fires push in net pushes)
@@ -32,5 +33,6 @@ func Example() {
 	//   }
 	// Approval ap_EXAMPLE, good for 15m.
 	// true
-	// true false
+	// <nil>
+	// the approval was used already, or has expired
 }

@@ -99,6 +99,7 @@ type Request struct {
 	waiters   int           // calls that wait for the answer
 	parked    bool          // a call was told to come back for the answer
 	announced bool          // somebody was told that it waits
+	claimed   bool          // a call is about to use it up
 	shown     chan struct{} // not nil: the client of the session has it before it, until it is closed
 	weighed   int           // bytes that are put down to its accounts
 	endedAt   time.Time

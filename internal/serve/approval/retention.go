@@ -24,7 +24,7 @@ func (b *Broker) sweep() {
 	for q := oldest(&b.recent); q != nil && !now.Before(q.Created.Add(recently)); q = oldest(&b.recent) {
 		b.settleDown(q)
 	}
-	for q := oldest(&b.live); q != nil && !now.Before(q.Expires); q = oldest(&b.live) {
+	for q := oldest(&b.live); q != nil && !q.claimed && !now.Before(q.Expires); q = oldest(&b.live) {
 		b.finish(q, Expired)
 	}
 	keep := max(b.options.Expire, b.options.Cooldown)
@@ -45,7 +45,7 @@ func oldest(l *list.List) *Request {
 // check is the state of q. One past its time ends, also where the clock was set
 // back since another request was opened.
 func (b *Broker) check(q *Request) State {
-	if q.live() && !b.options.Now().Before(q.Expires) {
+	if q.live() && !q.claimed && !b.options.Now().Before(q.Expires) {
 		b.finish(q, Expired)
 	}
 	return q.answer.State

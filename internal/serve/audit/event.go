@@ -5,7 +5,20 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/text"
 )
+
+// An Event is one of the types of this package that go on record, each as one JSON
+// object: [Decision], [Outcome], [Task], [Switch], [Conflict], [Operator].
+type Event interface{ event() }
+
+func (Decision) event() {}
+func (Outcome) event()  {}
+func (Task) event()     {}
+func (Switch) event()   {}
+func (Conflict) event() {}
+func (Operator) event() {}
+func (resumed) event()  {}
 
 // A Decision records what was decided of one call.
 type Decision struct {
@@ -139,3 +152,10 @@ func OutcomeName(o gate.Outcome) string {
 		return "unknown"
 	}
 }
+
+// MaxText bounds a text of a caller's choice in a record: a name may come from an
+// argument of any length.
+const MaxText = 256
+
+// Bounded is such a text as it stands on record.
+func Bounded(name string) string { return text.Excerpt(name, MaxText) }

@@ -36,13 +36,12 @@ func NewRecorder(out Storage, now func() time.Time) *Recorder {
 // Active reports whether anything is recorded at all.
 func (r *Recorder) Active() bool { return r.out != nil }
 
-// Write stores v, one of the event types of this package. Its error is
-// [ErrUnrecorded].
-func (r *Recorder) Write(v any) error {
+// Write stores e. Its error is [ErrUnrecorded].
+func (r *Recorder) Write(e Event) error {
 	if r.out == nil {
 		return nil
 	}
-	line, err := json.Marshal(v)
+	line, err := json.Marshal(e)
 	if err != nil {
 		return fmt.Errorf("%w: %v", ErrUnrecorded, err)
 	}

@@ -1,0 +1,201 @@
+package admission
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/serve/approval"
+	"github.com/petrigate/petrigate/internal/serve/audit"
+)
+
+// Options configures an Admission. Ledger and Generation are required.
+type Options struct {
+	Ledger     Ledger
+	Generation *Generation                // in force at the start
+	Where      func(gate.Position) string // a position as people read it; nil: as it is
+	Logger     *slog.Logger               // nil: discard
+	Now        func() time.Time           // nil: time.Now
+	Observer   Observer                   // nil: nobody is told
+}
+
+// An Admission decides on calls. It is safe for concurrent use.
+type Admission struct {
+	ledger   Ledger
+	where    func(gate.Position) string
+	log      *slog.Logger
+	now      func() time.Time
+	observer Observer
+
+	generation atomic.Pointer[Generation]
+	swapping   sync.Mutex // held while another generation is put in force
+
+	counts counts
+}
+
+// New returns an Admission under o.Generation.
+func New(o Options) *Admission {
+	a := &Admission{ledger: o.Ledger, where: o.Where, log: o.Logger, now: o.Now, observer: o.Observer}
+	if a.where == nil {
+		a.where = gate.Position.String
+	}
+	if a.log == nil {
+		a.log = slog.New(slog.DiscardHandler)
+	}
+	if a.now == nil {
+		a.now = time.Now
+	}
+	a.generation.Store(o.Generation)
+	return a
+}
+
+// Open begins a session.
+func (a *Admission) Open(ctx context.Context, k Key, since time.Time) error {
+	return a.ledger.Open(ctx, k, since)
+}
+
+// End forgets a session, and what was counted in it. Its open calls can still
+// be settled.
+func (a *Admission) End(ctx context.Context, k Key) error {
+	a.counts.forget(k.Session)
+	return a.ledger.End(ctx, k)
+}
+
+// Ready refuses a call before it is decided where its decision is known not to
+// go on record; nil: as far as is known, it will.
+func (a *Admission) Ready(c *Call) *Refused {
+	if err := a.ledger.Ready(); err != nil {
+		return a.unrecorded(c, err)
+	}
+	return nil
+}
+
+// Decide answers c on the newest state of its session: [Admitted], [Refused] or
+// [Asked]. It waits for nobody but the ledger.
+func (a *Admission) Decide(ctx context.Context, c *Call) Decision {
+	ctx, end := a.start(ctx, StationDecide, c)
+	v, err := a.decide(ctx, c, nil, nil)
+	d := a.answer(ctx, c, &v, err)
+	end(result(d))
+	return d
+}
+
+// Redeem decides c again with the consent of a person to q, and uses the consent
+// up if the call is admitted. Its error is [approval.ErrUsed] where the consent is
+// none any more, so that the question has to be asked anew.
+func (a *Admission) Redeem(ctx context.Context, c *Call, q *Asked, consent Consent) (Decision, error) {
+	if now := a.Generation(); now.Fingerprint != q.Generation.Fingerprint {
+		return a.Deny(ctx, c, q.Ask, "The policy changed while a person was asked. Call it again to ask anew."), nil
+	}
+	ctx, end := a.start(ctx, StationDecide, c)
+	v, err := a.decide(ctx, c, q.Grant(), &consent)
+	if errors.Is(err, approval.ErrUsed) {
+		end(Result{Err: err})
+		return nil, err
+	}
+	d := a.answer(ctx, c, &v, err)
+	end(result(d))
+	return d, nil
+}
+
+// Withdraw ends the wait of a call. It is of no effect after an admission.
+func (a *Admission) Withdraw(ctx context.Context, k Key, q *Asked) {
+	err := a.ledger.Update(ctx, k, func(*gate.State) (Change, error) { return Change{Delta: q.Ask.Withdraw()}, nil })
+	if err != nil && !errors.Is(err, ErrNoSession) {
+		a.log.Error("a call that waited for a person cannot be withdrawn", "session", k.Session, "error", err)
+	}
+}
+
+// A verdict is what the nets say of a call, under a generation.
+type verdict struct {
+	generation *Generation
+	decision   gate.Decision
+	state      *gate.State // on which they refused, where a remedy is to be found
+}
+
+// errSwapped is that the state is of another generation than was loaded.
+var errSwapped = errors.New("the policy was replaced")
+
+// decide asks the nets under the generation in force, and commits what they say.
+func (a *Admission) decide(ctx context.Context, c *Call, g *gate.Grant, consent *Consent) (verdict, error) {
+	for {
+		v := verdict{generation: a.generation.Load()}
+		err := a.decideUnder(ctx, c, g, consent, &v)
+		if !errors.Is(err, errSwapped) {
+			return v, err
+		}
+		a.swapping.Lock()   // until the new one is in force
+		a.swapping.Unlock() //nolint:staticcheck // nothing is done meanwhile
+	}
+}
+
+func (a *Admission) decideUnder(ctx context.Context, c *Call, g *gate.Grant, consent *Consent, v *verdict) error {
+	prepared := v.generation.Policy.Prepare(c.Gate)
+	prepared.Offered = c.Offered
+	return a.ledger.Update(ctx, c.Key, func(s *gate.State) (Change, error) {
+		if s.Policy() != v.generation.Policy {
+			return Change{}, errSwapped
+		}
+		var change Change
+		v.decision, change.Delta = prepared.Decide(s, g)
+		switch d := v.decision.(type) {
+		case *gate.Allow:
+			if c.Invalid != nil {
+				return Change{}, c.Invalid
+			}
+			if change.Events = a.allowed(c, v.generation, d, consent); consent != nil {
+				change.Uses = consent.ID
+			}
+		case *gate.Refusal:
+			if v.generation.remedies(d) {
+				v.state = s.Clone()
+			}
+		}
+		return change, nil
+	})
+}
+
+// answer is the decision for the caller, once it is committed.
+func (a *Admission) answer(ctx context.Context, c *Call, v *verdict, err error) Decision {
+	switch d := v.decision.(type) {
+	case *gate.Refusal: // it stands, whether or not it could be committed what the clock has moved
+		r := a.refuse(c, v, d)
+		a.recordRefusal(ctx, c, r, v.generation, d.Names, nil)
+		return r
+	case *gate.Ask:
+		if err == nil {
+			return &Asked{d, v.generation}
+		}
+	case *gate.Allow:
+		if err == nil {
+			a.noteWould(c, d.Would)
+			return &Admitted{a.ticket(c, d.Ticket)}
+		}
+		if c.Invalid != nil && errors.Is(err, c.Invalid) {
+			return &Refused{Text: err.Error(), Facts: Facts{Decision: "refuse", Kind: "invalid"}, Err: err}
+		}
+	}
+	return a.unrecorded(c, err)
+}
+
+func (a *Admission) ticket(c *Call, t *gate.Ticket) *Ticket {
+	ticket := &Ticket{Number: t.Number, Awaited: t.Awaited, key: c.Key, tool: c.Canonical, since: c.Gate.Time}
+	if a.observer != nil {
+		ticket.call = c
+	}
+	return ticket
+}
+
+// unrecorded refuses a call that could not be committed.
+func (a *Admission) unrecorded(c *Call, err error) *Refused {
+	a.log.Error("call refused", "tool", c.Canonical, "error", err)
+	why := audit.ErrUnrecorded
+	if errors.Is(err, ErrNoSession) {
+		why = ErrNoSession
+	}
+	return Refuse("internal", "The call was not made: "+why.Error()+".")
+}

@@ -1,0 +1,103 @@
+package admission
+
+import (
+	"context"
+	"slices"
+
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/serve/audit"
+)
+
+// A Generation is a policy in force with all that follows from it. It never
+// changes: another one takes its place.
+type Generation struct {
+	Policy      *gate.Policy
+	Active      []string // the nets that take part in decisions; nil: all
+	Advertise   string   // which tools clients are shown: all, possible or enabled
+	Fingerprint string   // of the policy
+
+	Enforces      bool // some net decides: one that is not in shadow
+	PromptsByList bool // prompts are those that are listed, since some net names one
+	Shared        bool // what one session does can move nets of another
+	Timed         bool // time moves nets
+
+	Remedy     RemedyFunc     // nil: refusals name no way out
+	Impossible ImpossibleFunc // nil: no tool is known to be impossible
+}
+
+// A RemedyFunc finds the way from a state, in which c was refused with r, to an
+// admission of c. It must not block and must be safe for concurrent use. The state
+// is its own.
+type RemedyFunc func(s *gate.State, c gate.Call, r *gate.Refusal) Remedy
+
+// An ImpossibleFunc names those of the tools that can never be called while these
+// nets are active, all if active is nil.
+type ImpossibleFunc func(tools []gate.Call, active []string) []string
+
+// NewGeneration returns the generation of a policy with what follows from the
+// policy alone. The caller sets the other fields before it is used.
+func NewGeneration(p *gate.Policy, active []string) *Generation {
+	g := &Generation{Policy: p, Active: active, Fingerprint: p.Fingerprint()}
+	for _, n := range p.Nets() {
+		g.Enforces = g.Enforces || !n.Shadow
+		g.Shared = g.Shared || n.Scope != gate.ScopeSession
+		g.Timed = g.Timed || slices.ContainsFunc(n.Transitions, func(t gate.Transition) bool { return t.Every > 0 })
+	}
+	return g
+}
+
+// remedies reports whether a remedy is to be found for the refusal. That time
+// helps, it says already.
+func (g *Generation) remedies(r *gate.Refusal) bool { return g.Remedy != nil && r.Retry == 0 }
+
+// IsActive reports whether the net takes part in decisions.
+func (g *Generation) IsActive(net string) bool {
+	return g.Active == nil || slices.Contains(g.Active, net)
+}
+
+// Generation is the one in force. Load it once for each question.
+func (a *Admission) Generation() *Generation { return a.generation.Load() }
+
+// Report says what a [Admission.Swap] did to the sessions.
+type Report struct{ Sessions []Adopted }
+
+// Swap puts g in force: each net whose name and fingerprint are as they were keeps
+// its state, every other net begins at its start. Calls in flight and calls that
+// wait for a person keep their numbers; a consent to a question of another
+// policy admits nothing. After an error the old generation is in force.
+func (a *Admission) Swap(ctx context.Context, g *Generation) (Report, error) {
+	a.swapping.Lock()
+	defer a.swapping.Unlock()
+	return a.swap(ctx, g)
+}
+
+// swap needs the lock.
+func (a *Admission) swap(ctx context.Context, g *Generation, events ...audit.Event) (Report, error) {
+	sessions, err := a.ledger.Adopt(ctx, g.Policy, g.Active, events...)
+	if err != nil {
+		return Report{}, err
+	}
+	a.generation.Store(g)
+	return Report{sessions}, nil
+}
+
+// SwitchNet activates or deactivates a net in all sessions, those that begin
+// later too. The state of a net that is off is kept: switched on again, it goes
+// on from where it was. What cannot be put on record is not done.
+func (a *Admission) SwitchNet(ctx context.Context, name string, on bool, actor string) error {
+	a.swapping.Lock()
+	defer a.swapping.Unlock()
+	g := *a.generation.Load()
+	active, err := g.Policy.Switch(g.Active, name, on)
+	if err != nil {
+		return err
+	}
+	g.Active = active
+	event := "deactivate"
+	if on {
+		event = "activate"
+	}
+	a.log.Warn("operator", "event", event, "net", name, "actor", actor)
+	_, err = a.swap(ctx, &g, audit.Switch{Time: a.now(), Event: event, Net: name, Actor: actor})
+	return err
+}

@@ -1,0 +1,65 @@
+package admission
+
+import (
+	"context"
+
+	"github.com/petrigate/petrigate/gate"
+)
+
+// An Observer is told of the stations of a call. Start is called as the call
+// comes to the station, and what it returns as the call leaves it; the context is
+// handed on. It must be safe for concurrent use and must not block.
+type Observer interface {
+	Start(ctx context.Context, s Station, c Info) (context.Context, func(Result))
+}
+
+// A Station is a part of the way of a call.
+type Station string
+
+const (
+	StationDecide  Station = "decide"  // the nets are asked
+	StationApprove Station = "approve" // a person is asked
+	StationForward Station = "forward" // the upstream works on it
+	StationSettle  Station = "settle"  // its outcome goes on record, and the nets move
+)
+
+// Info says which call is at a station.
+type Info struct {
+	Key
+	Upstream, Tool, Client string
+}
+
+// A Result says how a call left a station.
+type Result struct {
+	Decision string       // of StationDecide: allow, refuse or ask
+	Kind     string       // of a refusal
+	Outcome  gate.Outcome // of StationSettle
+	Err      error
+}
+
+// Observe tells the observer that c is at a station; for the stations that
+// others keep. The caller calls the function when c leaves.
+func (a *Admission) Observe(ctx context.Context, s Station, c *Call) (context.Context, func(Result)) {
+	return a.start(ctx, s, c)
+}
+
+func (a *Admission) start(ctx context.Context, s Station, c *Call) (context.Context, func(Result)) {
+	if a.observer == nil {
+		return ctx, unobserved
+	}
+	return a.observer.Start(ctx, s, Info{Key: c.Key, Upstream: c.Upstream, Tool: c.Tool, Client: c.Client})
+}
+
+func unobserved(Result) {}
+
+// result is how a decision leaves its station.
+func result(d Decision) Result {
+	switch d := d.(type) {
+	case *Admitted:
+		return Result{Decision: "allow"}
+	case *Refused:
+		return Result{Decision: "refuse", Kind: d.Facts.Kind, Err: d.Err}
+	default:
+		return Result{Decision: "ask"}
+	}
+}

@@ -1,0 +1,39 @@
+package admission
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/serve/audit"
+)
+
+// Settle puts on record how an admitted call ended, and moves the nets by it. by
+// says who settled it where it was not the upstream's result. Only the first of
+// success and failure counts; after an unknown outcome the call stays open, and so
+// it does where its outcome cannot be put on record: no token is produced.
+func (a *Admission) Settle(ctx context.Context, t *Ticket, o gate.Outcome, by string) {
+	ctx, end := a.start(ctx, StationSettle, t.call)
+	now := a.now()
+	err := a.settle(ctx, t, o, now, a.ended(t, o, by, now))
+	if err != nil {
+		a.log.Error("the outcome stays unknown", "tool", t.tool, "call", t.Number, "error", err)
+		a.Abandon(ctx, t)
+	}
+	end(Result{Outcome: o, Err: err})
+}
+
+// Abandon settles as unknown, off the record, unless the call is settled: it is
+// for whoever cannot tell how the call ended.
+func (a *Admission) Abandon(ctx context.Context, t *Ticket) {
+	if err := a.settle(ctx, t, gate.Unknown, a.now(), nil); err != nil && !errors.Is(err, ErrNoSession) {
+		a.log.Error("settling as unknown", "tool", t.tool, "call", t.Number, "error", err)
+	}
+}
+
+func (a *Admission) settle(ctx context.Context, t *Ticket, o gate.Outcome, now time.Time, events []audit.Event) error {
+	return a.ledger.Update(ctx, t.key, func(s *gate.State) (Change, error) {
+		return Change{Delta: s.Policy().SettleAt(s, t.Number, o, now), Events: events}, nil
+	})
+}

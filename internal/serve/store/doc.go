@@ -1,0 +1,3 @@
+// Package store keeps what a proxy remembers: the states of the nets, the record
+// of decisions, and who may run what. It implements admission.Ledger.
+package store

@@ -1,0 +1,283 @@
+package store
+
+import (
+	"context"
+	"iter"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/serve/admission"
+	"github.com/petrigate/petrigate/internal/serve/audit"
+)
+
+// Approvals are the consents that calls use up, as the approval.Broker keeps them.
+type Approvals interface {
+	Claim(id string) error // for one call; nobody else has it until it is consumed or given back
+	Consume(id string)
+	Unclaim(id string)
+}
+
+// Memory is a ledger that ends with the process. Records go to a recorder.
+//
+// An update locks its session, then what the session shares with its principal,
+// then what all share, and only what the policy has nets for. It holds the locks
+// until the record is written: nothing that a state says is off the record.
+type Memory struct {
+	approvals Approvals
+	recorder  *audit.Recorder
+
+	mu         sync.RWMutex // not needed for what an entry and a part guard
+	policy     *gate.Policy
+	active     []string
+	sessions   map[string]*entry
+	principals map[string]*part
+	global     *part
+}
+
+var _ admission.Ledger = (*Memory)(nil)
+
+// entry is one session.
+type entry struct {
+	info admission.SessionInfo
+
+	mu    sync.Mutex
+	state *gate.State
+	parts []*part // that it shares, in the order of locking
+	ended bool    // it is forgotten once nothing of it is open
+}
+
+// NewMemory returns a ledger of states of p, in which the named nets are active,
+// all if active is nil. Approvals may be nil where no call asks for one.
+func NewMemory(p *gate.Policy, active []string, approvals Approvals, recorder *audit.Recorder) *Memory {
+	return &Memory{
+		approvals: approvals, recorder: recorder, policy: p, active: active,
+		sessions: map[string]*entry{}, principals: map[string]*part{}, global: newPart(p, gate.ScopeGlobal, active),
+	}
+}
+
+// Open implements [admission.Ledger].
+func (m *Memory) Open(_ context.Context, k admission.Key, since time.Time) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.sessions[k.Session] != nil {
+		return nil
+	}
+	e := &entry{info: admission.SessionInfo{Key: k, Since: since}, state: m.policy.NewState(m.active)}
+	e.state.Apply(m.policy.Tick(e.state, since))
+	m.join(e, since)
+	m.sessions[k.Session] = e
+	return nil
+}
+
+// join gives the session the parts that it shares. The first session that shares
+// a part starts its clocks at since. It needs the lock.
+func (m *Memory) join(e *entry, since time.Time) {
+	e.parts = nil
+	for _, p := range [...]*part{m.shared(e.info.Principal), m.global} {
+		if len(p.nets) > 0 {
+			e.parts = append(e.parts, p)
+			if e.state.Owners[p.scope] == 0 {
+				e.state.Owners[p.scope] = p.join(m.policy, since)
+			}
+		}
+	}
+}
+
+// shared is the part of a principal. It needs the lock.
+func (m *Memory) shared(principal string) *part {
+	p := m.principals[principal]
+	if p == nil {
+		p = newPart(m.policy, gate.ScopePrincipal, m.active)
+		if len(p.nets) > 0 {
+			m.principals[principal] = p
+		}
+	}
+	return p
+}
+
+// End implements [admission.Ledger].
+func (m *Memory) End(_ context.Context, k admission.Key) error {
+	e := m.entry(k)
+	if e == nil {
+		return admission.ErrNoSession
+	}
+	e.mu.Lock()
+	e.ended = true
+	over := e.over()
+	e.mu.Unlock()
+	m.forget(e, over)
+	return nil
+}
+
+// lock locks the session and what it shares, in this order.
+func (e *entry) lock() {
+	e.mu.Lock()
+	for _, p := range e.parts {
+		p.lend(e.state)
+	}
+}
+
+func (e *entry) unlock() {
+	for _, p := range slices.Backward(e.parts) {
+		p.keep(e.state)
+	}
+	e.mu.Unlock()
+}
+
+// over reports whether the session has ended and nothing of it is open. It needs
+// the lock of the session.
+func (e *entry) over() bool {
+	return e.ended && len(e.state.Calls) == 0 && len(e.state.Asks) == 0
+}
+
+func (m *Memory) forget(e *entry, over bool) {
+	if over {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		delete(m.sessions, e.info.Session)
+	}
+}
+
+func (m *Memory) entry(k admission.Key) *entry {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	return m.sessions[k.Session]
+}
+
+// Update implements [admission.Ledger].
+func (m *Memory) Update(_ context.Context, k admission.Key, f func(*gate.State) (admission.Change, error)) error {
+	e := m.entry(k)
+	if e == nil {
+		return admission.ErrNoSession
+	}
+	over, err := m.update(e, f)
+	m.forget(e, over)
+	return err
+}
+
+func (m *Memory) update(e *entry, f func(*gate.State) (admission.Change, error)) (over bool, err error) {
+	e.lock()
+	defer e.unlock()
+	change, err := f(e.state)
+	if err != nil {
+		return false, err
+	}
+	if err := m.commit(change); err != nil {
+		return false, err
+	}
+	e.state.Apply(change.Delta)
+	return e.over(), nil
+}
+
+// commit makes a change durable, but for the state, which follows it under the
+// same locks.
+func (m *Memory) commit(c admission.Change) error {
+	if c.Uses == "" {
+		return m.write(c.Events)
+	}
+	if err := m.approvals.Claim(c.Uses); err != nil {
+		return err
+	}
+	if err := m.write(c.Events); err != nil {
+		m.approvals.Unclaim(c.Uses)
+		return err
+	}
+	m.approvals.Consume(c.Uses)
+	return nil
+}
+
+func (m *Memory) write(events []audit.Event) error {
+	for _, e := range events {
+		if err := m.recorder.Write(e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// View implements [admission.Ledger].
+func (m *Memory) View(_ context.Context, k admission.Key, f func(*gate.State)) error {
+	e := m.entry(k)
+	if k.Session == "" {
+		e = m.fresh(k)
+	}
+	if e == nil {
+		return admission.ErrNoSession
+	}
+	e.lock()
+	defer e.unlock()
+	f(e.state)
+	return nil
+}
+
+// fresh is a session that nobody else knows.
+func (m *Memory) fresh(k admission.Key) *entry {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	e := &entry{info: admission.SessionInfo{Key: k}, state: m.policy.NewState(m.active)}
+	for _, p := range [...]*part{m.principals[k.Principal], m.global} {
+		if p != nil && len(p.nets) > 0 {
+			e.parts = append(e.parts, p)
+		}
+	}
+	return e
+}
+
+// Append implements [admission.Ledger].
+func (m *Memory) Append(_ context.Context, events ...audit.Event) error { return m.write(events) }
+
+// Sessions implements [admission.Ledger].
+func (m *Memory) Sessions(context.Context) iter.Seq2[admission.SessionInfo, error] {
+	m.mu.RLock()
+	list := make([]admission.SessionInfo, 0, len(m.sessions))
+	for _, e := range m.sessions {
+		list = append(list, e.info)
+	}
+	m.mu.RUnlock()
+	slices.SortFunc(list, func(a, b admission.SessionInfo) int { return a.Since.Compare(b.Since) })
+	return func(yield func(admission.SessionInfo, error) bool) {
+		for _, s := range list {
+			if !yield(s, nil) {
+				return
+			}
+		}
+	}
+}
+
+// Records implements [admission.Ledger].
+func (m *Memory) Records() bool { return m.recorder.Active() }
+
+// Ready implements [admission.Ledger].
+func (m *Memory) Ready() error { return m.recorder.Ready() }
+
+// Adopt implements [admission.Ledger]. It stops every update meanwhile.
+func (m *Memory) Adopt(_ context.Context, p *gate.Policy, active []string, events ...audit.Event) ([]admission.Adopted, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, e := range m.sessions { // nobody else locks two sessions
+		e.mu.Lock()
+		defer e.mu.Unlock()
+	}
+	if err := m.write(events); err != nil {
+		return nil, err
+	}
+	m.global = m.global.adopt(m.policy, p, active)
+	for principal, old := range m.principals {
+		m.principals[principal] = old.adopt(m.policy, p, active)
+	}
+	m.policy, m.active = p, active
+	var all []admission.Adopted
+	for _, e := range m.sessions {
+		for _, old := range e.parts { // what they hold is part of the report
+			old.lend(e.state)
+			old.keep(e.state)
+		}
+		state, kept := p.Adopt(e.state, active)
+		e.state = state
+		m.join(e, time.Time{})
+		all = append(all, admission.Adopted{Key: e.info.Key, Nets: kept})
+	}
+	return all, nil
+}
