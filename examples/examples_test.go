@@ -15,6 +15,7 @@ import (
 
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/internal/policy"
+	"github.com/petrigate/petrigate/internal/policy/policytest"
 	"github.com/petrigate/petrigate/rules"
 )
 
@@ -83,7 +84,7 @@ func checkCases(t *testing.T, path string, c *config.Config) {
 			path, cmp.Diff(strings.Split(string(old), "\n"), strings.Split(fresh.String(), "\n")))
 	}
 	var answers bytes.Buffer
-	evaluation, err := policy.Eval(&fresh, &answers)
+	evaluation, err := policytest.Eval(&fresh, &answers)
 	if err != nil {
 		t.Fatal(err)
 	}

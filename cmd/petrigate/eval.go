@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/petrigate/petrigate/internal/policy"
+	"github.com/petrigate/petrigate/internal/policy/policytest"
 	"github.com/petrigate/petrigate/internal/text"
 )
 
@@ -34,7 +34,7 @@ func newEval(s stdio) *cobra.Command {
 			return err
 		}
 		defer done()
-		e, err := policy.Eval(in, s.out)
+		e, err := policytest.Eval(in, s.out)
 		if err != nil {
 			return err
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/policy"
+	"github.com/petrigate/petrigate/internal/policy/sandbox"
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
@@ -91,17 +92,17 @@ func (f *explainFlags) explain(s stdio, st *stage, call writtenCall) (err error)
 // made is the call that a user wrote, under an id of its own.
 func (s *stage) made(c writtenCall, id int) gate.Call {
 	call := s.call(c.tool)
-	call.ID, call.Args, call.Time = strconv.Itoa(id), c.args, s.now
+	call.ID, call.Args, call.Time = strconv.Itoa(id), c.args, s.box.Now()
 	return call
 }
 
 // before makes a call that has to succeed.
 func (s *stage) before(c writtenCall) error {
 	call := s.made(c, 1)
-	if r, ok := s.player.Call(call, policy.Yes).(*gate.Refusal); ok {
+	if r, ok := s.session.Call(call, sandbox.Yes).(*gate.Refusal); ok {
 		return fmt.Errorf("--after: %s is refused, %s%s", c, blamed(r), r.Text)
 	}
-	s.player.SettleAt(call.ID, gate.Success, s.now) // it was admitted just now
+	s.session.End(call.ID, gate.Success) // it was admitted just now
 	return nil
 }
 
@@ -127,13 +128,13 @@ type explanation struct {
 
 // explain decides the call, and looks for the way out where it is refused.
 func (s *stage) explain(c writtenCall) *explanation {
-	call, session := s.made(c, 1), s.player.Session()
-	session.Tick(s.now)
+	call, session := s.made(c, 1), s.session
+	session.Tick(s.box.Now())
 	e := &explanation{stage: s, call: c, names: s.result.Policy.Names(call), verdicts: session.Classify(call), states: make(map[string]gate.NetState)}
 	for _, n := range session.Nets() {
 		e.states[n.Name] = n
 	}
-	switch d := s.player.Call(call, policy.Later).(type) {
+	switch d := s.session.Call(call, sandbox.Later).(type) {
 	case *gate.Refusal:
 		e.decision, e.refusal = "refuse", d
 		e.remedy = s.guide.Remedy(session.Snapshot(), call, d)

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -11,6 +10,7 @@ import (
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/policy"
 	"github.com/petrigate/petrigate/internal/policy/check"
+	"github.com/petrigate/petrigate/internal/policy/sandbox"
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
@@ -24,22 +24,19 @@ func (f *stageFlags) add(c *cobra.Command) {
 
 // A stage is a policy, and a session of it in which calls are only made up.
 type stage struct {
-	config *config.Config // nil: rules and nets alone
-	source policy.Source
-	result *policy.Result
-	player *policy.Player
-	call   func(tool string) gate.Call
-	guide  *verify.Guide
-	tools  check.ToolSet // those that can be called, where they are known
-	now    time.Time
+	config  *config.Config // nil: rules and nets alone
+	source  policy.Source
+	result  *policy.Result
+	box     *sandbox.Sandbox
+	session *sandbox.Session
+	call    func(tool string) gate.Call
+	guide   *verify.Guide
+	tools   check.ToolSet // those that can be called, where they are known
 }
-
-// curtain is the time at which every stage opens.
-var curtain = time.Date(2001, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // open builds the policy and begins a session.
 func (f *stageFlags) open(c *cobra.Command) (*stage, error) {
-	s := &stage{now: curtain}
+	s := &stage{}
 	path, _ := c.Flags().GetString("config")
 	var err error
 	switch {
@@ -68,8 +65,8 @@ func (f *stageFlags) open(c *cobra.Command) (*stage, error) {
 
 // restart begins a new session.
 func (s *stage) restart() {
-	s.now = curtain
-	s.player = policy.NewPlayer(gate.NewSession(s.result.Policy, gate.SessionOptions{Active: s.result.Active, Time: curtain}))
+	s.box = sandbox.New(s.result.Policy, s.result.Active)
+	s.session = s.box.Session("")
 	if s.tools.Known {
 		s.offer()
 	}

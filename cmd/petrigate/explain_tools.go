@@ -48,7 +48,7 @@ func (s *stage) offer() {
 			calls = append(calls, s.call(t.Name))
 		}
 	}
-	s.player.Session().Offer(calls)
+	s.session.Offer(calls)
 }
 
 // runningTools are those of the proxy that runs with this configuration.

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/gate"
-	"github.com/petrigate/petrigate/internal/policy"
+	"github.com/petrigate/petrigate/internal/policy/sandbox"
 )
 
 // A move is a command that changes something: it can be taken back, and recorded.
@@ -129,7 +129,7 @@ func (m *simulator) back() error {
 	}
 	last := m.moves[len(m.moves)-1]
 	again := m.moves[:len(m.moves)-1]
-	before := m.stage.player.Session().Nets()
+	before := m.stage.session.Nets()
 	m.stage.restart()
 	m.moves, m.calls = nil, nil
 	for _, mv := range again {
@@ -154,7 +154,7 @@ func (mv move) String() string {
 
 // do makes a move and shows it.
 func (m *simulator) do(mv move) {
-	before := m.stage.player.Session().Nets()
+	before := m.stage.session.Nets()
 	m.apply(mv)
 	m.tell(mv)
 	m.moved(before)
@@ -169,17 +169,17 @@ func (m *simulator) apply(mv move) {
 	case "call":
 		c := &madeCall{written: mv.call}
 		m.calls = append(m.calls, c)
-		c.decided(st.player.Call(st.made(mv.call, mv.of), policy.Later))
+		c.decided(st.session.Call(st.made(mv.call, mv.of), sandbox.Later))
 	case "approve":
-		m.calls[mv.of-1].decided(st.player.Answer(id, policy.Yes))
+		m.calls[mv.of-1].decided(st.session.Answer(id, sandbox.Yes))
 	case "deny":
-		m.calls[mv.of-1].decided(st.player.Answer(id, policy.No))
+		m.calls[mv.of-1].decided(st.session.Answer(id, sandbox.No))
 	case "after":
-		st.now = st.now.Add(mv.time)
-		st.player.Session().Tick(st.now)
+		st.box.Wait(mv.time)
+		st.session.Tick(st.box.Now())
 	default:
 		outcome := map[string]gate.Outcome{"succeed": gate.Success, "fail": gate.Failure, "unknown": gate.Unknown}[mv.word]
-		st.player.SettleAt(id, outcome, st.now)
+		st.session.End(id, outcome)
 		if outcome != gate.Unknown {
 			m.calls[mv.of-1].state = callEnded
 		}

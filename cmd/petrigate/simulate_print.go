@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/policy/sandbox"
 	"github.com/petrigate/petrigate/internal/text"
 	"github.com/petrigate/petrigate/rules"
 )
@@ -42,7 +43,7 @@ func (m *simulator) tell(mv move) {
 // unconcerned says that a call has nothing to do with the policy: its name may
 // be misspelt.
 func (m *simulator) unconcerned(c writtenCall) {
-	for _, v := range m.stage.player.Session().Classify(m.stage.made(c, 0)) {
+	for _, v := range m.stage.session.Classify(m.stage.made(c, 0)) {
 		if v.Kind != gate.Abstain {
 			return
 		}
@@ -56,13 +57,13 @@ func (m *simulator) unconcerned(c writtenCall) {
 // way is how a refused call would be allowed.
 func (m *simulator) way(mv move, c *madeCall) string {
 	e := explanation{stage: m.stage, call: c.written, refusal: c.refusal}
-	e.remedy = m.stage.guide.Remedy(m.stage.player.Session().Snapshot(), m.stage.made(c.written, mv.of), c.refusal)
+	e.remedy = m.stage.guide.Remedy(m.stage.session.Snapshot(), m.stage.made(c.written, mv.of), c.refusal)
 	return e.way()
 }
 
 // moved shows what has changed since, in the words of the rules.
 func (m *simulator) moved(before []gate.NetState) {
-	for i, n := range m.stage.player.Session().Nets() {
+	for i, n := range m.stage.session.Nets() {
 		was, is := marking(before[i].Marking), marking(n.Marking)
 		if was != is {
 			m.printf("  %s: %s -> %s\n", m.title(n.Name), was, is)
@@ -100,7 +101,7 @@ func reason(r *gate.Refusal) string {
 // possible lists what could be called now.
 func (m *simulator) possible() {
 	var now, later []string
-	session := m.stage.player.Session()
+	session := m.stage.session
 	names := m.stage.names()
 	for i, name := range names {
 		if name == "" || strings.ContainsAny(name, "*?") || slices.Contains(names[:i], name) {
@@ -138,14 +139,14 @@ func (m *simulator) list(title string, names []string) {
 
 // status shows the nets and the open calls.
 func (m *simulator) status() {
-	for _, n := range m.stage.player.Session().Nets() {
+	for _, n := range m.stage.session.Nets() {
 		idle := ""
 		if !n.Active {
 			idle = " (inactive)"
 		}
 		m.printf("  %s%s: %s\n", m.title(n.Name), idle, marking(n.Marking))
 		if !n.Next.IsZero() {
-			m.printf("    moves by itself in %s\n", n.Next.Sub(m.stage.now))
+			m.printf("    moves by itself in %s\n", n.Next.Sub(m.stage.box.Now()))
 		}
 	}
 	for i, c := range m.calls {
@@ -153,7 +154,7 @@ func (m *simulator) status() {
 			m.printf("call %d, %s, %s\n", i+1, c.written, c.state)
 		}
 	}
-	if passed := m.stage.now.Sub(curtain); passed > 0 {
+	if passed := m.stage.box.Now().Sub(sandbox.Epoch); passed > 0 {
 		m.printf("%s have passed\n", passed)
 	}
 	m.possible()

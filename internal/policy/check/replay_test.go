@@ -15,6 +15,7 @@ import (
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/policy"
+	"github.com/petrigate/petrigate/internal/policy/policytest"
 	"github.com/petrigate/petrigate/internal/policy/verify"
 	"github.com/petrigate/petrigate/rules"
 )
@@ -173,7 +174,7 @@ func (s *site) play(what string, events []Event) replayAnswer {
 		s.Fatal(err)
 	}
 	var out bytes.Buffer
-	if _, err := policy.Eval(bytes.NewReader(line), &out); err != nil {
+	if _, err := policytest.Eval(bytes.NewReader(line), &out); err != nil {
 		s.Fatal(err)
 	}
 	var a replayAnswer
@@ -274,7 +275,7 @@ func (s *site) stuck(p proven) {
 		events := append(slices.Clone(p.events(ToolSet{})), call)
 		line, _ := json.Marshal(map[string]any{"rules": s.rules, "nets": s.nets, "events": events})
 		var out bytes.Buffer
-		if _, err := policy.Eval(bytes.NewReader(line), &out); err != nil || !strings.Contains(out.String(), fmt.Sprintf(`{"i":%d,"decision":"refuse"`, len(events)-1)) {
+		if _, err := policytest.Eval(bytes.NewReader(line), &out); err != nil || !strings.Contains(out.String(), fmt.Sprintf(`{"i":%d,"decision":"refuse"`, len(events)-1)) {
 			s.Errorf("%s: %s is not refused in the end: %s %s", p.Text, tool, line, out.String())
 		}
 	}

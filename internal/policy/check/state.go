@@ -3,11 +3,13 @@ package check
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/policy/sandbox"
 	"github.com/petrigate/petrigate/internal/policy/verify"
 	"github.com/petrigate/petrigate/internal/text"
 	"github.com/petrigate/petrigate/rules"
@@ -19,50 +21,37 @@ const longestPlayed = 20_000
 // after is the state of each net where a run has led, in the words of the nets;
 // nil where the run is too long to be played, or not one of the policy.
 func (v *Findings) after(t verify.Trace) map[string]gate.NetState {
-	now := time.Unix(0, 0)
-	s := gate.NewSession(v.policy, gate.SessionOptions{Time: now})
-	numbers := make(map[int]uint64)
+	box := sandbox.New(v.policy, nil)
+	session := box.Session("")
 	played := 0
 	for _, step := range t {
+		id := strconv.Itoa(step.Call)
 		switch {
 		case step.Wait > 0:
-			now = now.Add(step.Wait * time.Duration(max(1, step.Times)))
-			s.Tick(now)
+			box.Wait(step.Wait * time.Duration(max(1, step.Times)))
+			session.Tick(box.Now())
 			continue
 		case step.Ends:
-			s.SettleAt(numbers[step.Call], step.Outcome, now)
+			session.End(id, step.Outcome)
 			continue
 		}
 		call := v.tools.call(step)
-		call.Time = now
+		call.ID = id
 		for range max(1, step.Times) {
-			ticket := admit(s, call)
-			if played++; ticket == nil || played > longestPlayed {
+			_, admitted := session.Call(call, sandbox.Yes).(*gate.Allow)
+			if played++; !admitted || played > longestPlayed {
 				return nil
 			}
-			numbers[step.Call] = ticket.Number
 			if step.Times > 0 {
-				s.SettleAt(ticket.Number, gate.Success, now)
+				session.End(id, gate.Success)
 			}
 		}
 	}
 	states := make(map[string]gate.NetState)
-	for _, n := range s.Nets() {
+	for _, n := range session.Nets() {
 		states[n.Name] = n
 	}
 	return states
-}
-
-// admit makes a call with the consent of whoever is asked; nil if it is refused.
-func admit(s *gate.Session, c gate.Call) *gate.Ticket {
-	d := s.Decide(c, nil)
-	if ask, ok := d.(*gate.Ask); ok {
-		d = s.Decide(c, ask.Grant())
-	}
-	if allow, ok := d.(*gate.Allow); ok {
-		return allow.Ticket
-	}
-	return nil
 }
 
 // call is the call of a step, with all the names that it carries.

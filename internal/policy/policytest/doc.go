@@ -52,4 +52,8 @@
 // when the test does, and share what nets of principals and global nets count:
 //
 //	sessions: { a: ann, b: ann, c: bob }
+//
+// Cases are the same in JSON Lines, for programs: a policy and the events under it, one
+// case a line. [Eval] answers what the gate decides of each event and compares that with
+// what is expected; [RunCases] runs cases as tests.
 package policytest

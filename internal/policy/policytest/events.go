@@ -1,42 +1,43 @@
 package policytest
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/petrigate/petrigate/config"
-	"github.com/petrigate/petrigate/internal/policy"
+	"github.com/petrigate/petrigate/internal/policy/sandbox"
 )
 
 // event reads an event of a counterexample, as "check --json" prints it and as
 // cases have it: every call is made, and those that have a result end with it.
 func (p *parser) event(t *Test, v config.Value) {
-	s := Step{Position: v.Position(), Times: 1, Expect: allow, Result: "pending"}
-	kind, id, outcome := "", "", ""
-	before := p.doc.Faults()
-	v.Fields(config.Keys{
-		"type":    func(v config.Value) { kind, _ = v.Word("call", "result", "wait") },
-		"for":     func(v config.Value) { s.After, _ = v.Duration() },
-		"id":      func(v config.Value) { id, _ = v.Text() },
-		"tool":    func(v config.Value) { s.Tool, _ = v.Text() },
-		"also":    func(v config.Value) { s.Also = v.Texts() },
-		"args":    func(v config.Value) { s.Args, _ = v.Object() },
-		"approve": func(v config.Value) { s.Approve = approve(v) },
-		"outcome": func(v config.Value) { outcome, _ = v.Word("success", "failure", "unknown") },
-	})
-	switch {
-	case p.doc.Faults() > before:
-	case kind == "wait" && s.After > 0:
-		s = Step{Position: s.Position, After: s.After}
-	case kind == "call" && s.After == 0 && s.Tool != "":
-		s.As = id
-	case kind == "result" && outcome != "":
-		at := slices.IndexFunc(t.Steps, func(of Step) bool { return of.As == id && of.Tool != "" })
+	raw, ok := v.Object()
+	if !ok {
+		return
+	}
+	e, err := readEvent(raw)
+	if err != nil {
+		v.Fault(err.Error(), "")
+		return
+	}
+	s := Step{Position: v.Position()}
+	switch e.Type {
+	case "wait":
+		s.After = e.duration()
+	case "call":
+		s.Tool, s.Also, s.Args, s.As = e.Tool, e.Also, e.arguments(), e.ID
+		s.Approve, s.Expect, s.Result, s.Times = sandbox.Consent(e.Approve), allow, "pending", 1
+		if e.Times > 0 {
+			s.Times, s.Result = e.Times, "success"
+		}
+	case "result":
+		at := slices.IndexFunc(t.Steps, func(of Step) bool { return of.As == e.ID && of.Tool != "" })
 		if at < 0 {
 			v.Fault("no earlier call has this id", "")
 		}
-		s = Step{Position: s.Position, Settles: at + 1, Result: outcome}
+		s.Settles, s.Result = at+1, e.Outcome
 	default:
-		v.Fault("it is no event of a counterexample", `as {"type": "call", "id": "1", "tool": "a"} and {"type": "result", "id": "1", "outcome": "success"}`)
+		v.Fault(fmt.Sprintf("a counterexample has no event of type %q", e.Type), "its events are call, result and wait")
 	}
 	t.Steps = append(t.Steps, s)
 }
@@ -46,8 +47,8 @@ func (t *Test) ends(expect string) {
 	for i := len(t.Steps) - 1; i >= 0; i-- {
 		if s := &t.Steps[i]; s.Tool != "" {
 			s.Expect = expect
-			if expect == ask && s.Approve == policy.No {
-				s.Approve = policy.Nobody
+			if expect == ask && s.Approve == sandbox.No {
+				s.Approve = sandbox.Nobody
 			}
 			return
 		}

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/config"
-	"github.com/petrigate/petrigate/internal/policy"
+	"github.com/petrigate/petrigate/internal/policy/sandbox"
 )
 
 // A File is a file of tests.
@@ -31,12 +31,9 @@ type Source struct {
 type Test struct {
 	Name     string
 	Position config.Position
-	Sessions []Session // in order; none: one without a principal
+	Sessions []sandbox.Participant // in order; none: one without a principal
 	Steps    []Step
 }
-
-// A Session is one conversation of a test.
-type Session struct{ Name, Principal string }
 
 // A Step is a call, the end of one, or time that passes.
 type Step struct {
@@ -50,11 +47,11 @@ type Step struct {
 	Args        json.RawMessage // nil: {}
 	Annotations json.RawMessage // of the tool; nil: {}
 	Session     string
-	Approve     policy.Consent // Yes, No or Nobody
-	Result      string         // one of results; empty: success
-	Expect      string         // one of verdicts
-	Would       string         // refuse or ask: what nets in shadow would have said; empty: anything
-	Reason      *Pattern       // nil: any
+	Approve     sandbox.Consent // Yes, No or Nobody
+	Result      string          // one of results; empty: success
+	Expect      string          // one of verdicts
+	Would       string          // refuse or ask: what nets in shadow would have said; empty: anything
+	Reason      *Pattern        // nil: any
 	Rule        string
 	RuleAt      config.Position // of the key
 	Names       []string
@@ -80,7 +77,7 @@ func (s *Step) stays() bool { return s.Result == "pending" || s.Result == "unkno
 
 // admits reports whether the call of the step is expected to run.
 func (s *Step) admits() bool {
-	return s.Expect == allow || s.Expect == ask && s.Approve == policy.Yes
+	return s.Expect == allow || s.Expect == ask && s.Approve == sandbox.Yes
 }
 
 // A Pattern is what a text has to hold: words, or a /regular expression/.

@@ -9,7 +9,7 @@ import (
 // TestEveryMessage finds messages that no table of the tests shows.
 func TestEveryMessage(t *testing.T) {
 	messagetest.Check(t, messagetest.Tables(t, "*_test.go"), map[string]string{
-		"reading an answer: %w":  "policy.Eval writes JSON",
+		`approve is true, false or "wait", not %s`: "TestEvalLines: quotes are escaped there",
 		" %q=%q":                 "is never shown",
 		"error parsing regexp: ": "what the standard library says",
 	}, "*.go")

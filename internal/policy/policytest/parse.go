@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/petrigate/petrigate/config"
+	"github.com/petrigate/petrigate/internal/policy/sandbox"
 )
 
 // Parse reads a file of tests. Its error is a [config.ErrorList].
@@ -116,10 +117,10 @@ func (p *parser) test(v config.Value) {
 	p.file.Tests = append(p.file.Tests, t)
 }
 
-func sessions(v config.Value) (all []Session) {
+func sessions(v config.Value) (all []sandbox.Participant) {
 	v.Each(func(name string, v config.Value) {
 		principal, _ := v.Text()
-		all = append(all, Session{name, principal})
+		all = append(all, sandbox.Participant{Name: name, Principal: principal})
 	})
 	return all
 }

@@ -9,10 +9,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/petrigate/petrigate/gate"
-	"github.com/petrigate/petrigate/internal/policy"
+	"github.com/petrigate/petrigate/internal/policy/sandbox"
 	"github.com/petrigate/petrigate/rules"
 )
 
@@ -39,15 +38,16 @@ type Failure struct {
 	Nets          []gate.NetState // that are concerned, as they were before
 }
 
-// start is the time at which all tests begin.
-var start = time.Date(2001, 1, 1, 0, 0, 0, 0, time.UTC)
-
 // Run plays a test under a policy.
 func (p *Policy) Run(t *Test) Result {
-	g := newGame(p, t)
+	pol := p.Result.Policy
+	if p.coverage != nil {
+		pol = p.coverage.watched
+	}
+	run := &testRun{p, t, sandbox.New(pol, p.Result.Active, t.Sessions...)}
 	r := Result{Test: t}
 	for i := range t.Steps {
-		played, failure := g.step(i+1, &t.Steps[i])
+		played, failure := run.step(i+1, &t.Steps[i])
 		r.Steps = append(r.Steps, played)
 		if failure != nil {
 			r.Failure = failure
@@ -57,56 +57,24 @@ func (p *Policy) Run(t *Test) Result {
 	return r
 }
 
-// A game is a test that is being played.
-type game struct {
-	policy  *Policy
-	test    *Test
-	now     time.Time
-	players map[string]*policy.Player // by the name of the session
+// A testRun is a test that is being played.
+type testRun struct {
+	policy *Policy
+	test   *Test
+	box    *sandbox.Sandbox
 }
 
-// newGame makes all sessions, which share what their principals share.
-func newGame(p *Policy, t *Test) *game {
-	g := &game{policy: p, test: t, now: start, players: make(map[string]*policy.Player)}
-	pol := p.Result.Policy
-	if p.coverage != nil {
-		pol = p.coverage.watched
-	}
-	shared := gate.SharedOptions{Active: p.Result.Active, Time: start}
-	o := gate.SessionOptions{Active: p.Result.Active, Time: start, Global: gate.NewShared(pol, gate.ScopeGlobal, shared)}
-	principals := make(map[string]*gate.Shared)
-	for _, s := range t.Sessions {
-		if principals[s.Principal] == nil {
-			principals[s.Principal] = gate.NewShared(pol, gate.ScopePrincipal, shared)
-		}
-		o.Principal = principals[s.Principal]
-		g.players[s.Name] = policy.NewPlayer(gate.NewSession(pol, o))
-	}
-	if len(t.Sessions) == 0 {
-		g.players[""] = policy.NewPlayer(gate.NewSession(pol, o))
-	}
-	return g
-}
-
-// player plays in the session of a step.
-func (g *game) player(session string) *policy.Player {
-	if session == "" && len(g.test.Sessions) > 0 {
-		session = g.test.Sessions[0].Name
-	}
-	return g.players[session]
-}
-
-func (g *game) step(number int, s *Step) (Played, *Failure) {
-	g.now = g.now.Add(s.After)
+func (r *testRun) step(number int, s *Step) (Played, *Failure) {
+	r.box.Wait(s.After)
 	played := Played{Number: number, Step: s}
 	switch {
 	case s.Settles > 0:
-		return played, g.settle(s)
+		return played, r.settle(s)
 	case s.Tool == "":
 		return played, nil
 	}
 	for i := 1; i <= s.Times; i++ {
-		if failure := g.callOnce(s, &played); failure != nil {
+		if failure := r.callOnce(s, &played); failure != nil {
 			if s.Times > 1 {
 				failure.Got += fmt.Sprintf(", call %d of %d", i, s.Times)
 			}
@@ -116,27 +84,27 @@ func (g *game) step(number int, s *Step) (Played, *Failure) {
 	return played, nil
 }
 
-func (g *game) callOnce(s *Step, played *Played) *Failure {
+func (r *testRun) callOnce(s *Step, played *Played) *Failure {
 	played.Verdict, played.Refusal, played.Would = "", nil, nil
-	player := g.player(s.Session)
-	player.Session().Tick(g.now)
-	before := player.Session().Nets()
-	call := g.call(played.Number, s)
-	d := g.decide(player, call, s, played)
-	if failure := s.judge(played, d.names, g.policy); failure != nil {
+	session := r.box.Session(s.Session)
+	session.Tick(r.box.Now())
+	before := session.Nets()
+	call := r.call(played.Number, s)
+	d := r.decide(session, call, s, played)
+	if failure := s.judge(played, d.names, r.policy); failure != nil {
 		failure.Nets = d.concerned(before, played)
 		return failure
 	}
 	if played.Verdict != refuse {
-		g.settleAs(player, call.ID, s.Result)
+		end(session, call.ID, s.Result)
 	}
 	return nil
 }
 
 // call is the call of a step.
-func (g *game) call(number int, s *Step) gate.Call {
-	c := g.policy.Call(s.Tool)
-	c.ID, c.Args, c.Time = strconv.Itoa(number), s.Args, g.now
+func (r *testRun) call(number int, s *Step) gate.Call {
+	c := r.policy.Call(s.Tool)
+	c.ID, c.Args, c.Time = strconv.Itoa(number), s.Args, r.box.Now()
 	for _, name := range s.Also {
 		if !slices.ContainsFunc(c.Also, func(n gate.Name) bool { return n.Text == name }) {
 			c.Also = append(slices.Clip(c.Also), gate.Name{Text: name, Certain: true})
@@ -155,27 +123,27 @@ type decided struct {
 }
 
 // decide has a call decided, and the person who is asked answer.
-func (g *game) decide(player *policy.Player, c gate.Call, s *Step, played *Played) decided {
-	about := decided{g.policy.Result.Policy.Names(c), player.Session().Classify(c)}
+func (r *testRun) decide(session *sandbox.Session, c gate.Call, s *Step, played *Played) decided {
+	about := decided{r.policy.Result.Policy.Names(c), session.Classify(c)}
 	played.Names = nil
 	for _, n := range about.names {
 		played.Names = append(played.Names, n.Text)
 	}
-	d := player.Call(c, policy.Later)
+	d := session.Call(c, sandbox.Later)
 	asked, waited := d.(*gate.Ask)
 	if waited {
-		d = player.Answer(c.ID, s.Approve)
+		d = session.Answer(c.ID, s.Approve)
 	}
 	refused, ok := d.(*gate.Refusal)
 	switch {
-	case waited && (s.Approve == policy.Nobody || s.Expect == ask && (!ok || s.Approve == policy.No)):
+	case waited && (s.Approve == sandbox.Nobody || s.Expect == ask && (!ok || s.Approve == sandbox.No)):
 		played.Verdict, played.Refusal = ask, asked.Refusal()
 	case ok:
 		played.Verdict, played.Refusal = refuse, refused
 	default:
 		played.Verdict, played.Would = allow, d.(*gate.Allow).Would
 	}
-	if cover := g.policy.coverage; cover != nil {
+	if cover := r.policy.coverage; cover != nil {
 		cover.decided(about, d)
 		if waited && !ok {
 			cover.held(asked.Refusal())
@@ -185,24 +153,25 @@ func (g *game) decide(player *policy.Player, c gate.Call, s *Step, played *Playe
 }
 
 // settle ends an earlier call.
-func (g *game) settle(s *Step) *Failure {
-	of := &g.test.Steps[s.Settles-1]
-	if g.settleAs(g.player(of.Session), strconv.Itoa(s.Settles), s.Result) {
+func (r *testRun) settle(s *Step) *Failure {
+	of := &r.test.Steps[s.Settles-1]
+	if end(r.box.Session(of.Session), strconv.Itoa(s.Settles), s.Result) {
 		return nil
 	}
 	return &Failure{Expected: fmt.Sprintf("step %d settles", s.Settles), Got: "its call was settled before"}
 }
 
-func (g *game) settleAs(player *policy.Player, id, result string) bool {
+// end settles a call by the word of a step.
+func end(session *sandbox.Session, id, result string) bool {
 	switch result {
 	case "pending":
 		return true
 	case "success":
-		return player.SettleAt(id, gate.Success, g.now)
+		return session.End(id, gate.Success)
 	case "unknown":
-		return player.SettleAt(id, gate.Unknown, g.now)
+		return session.End(id, gate.Unknown)
 	default:
-		return player.SettleAt(id, gate.Failure, g.now)
+		return session.End(id, gate.Failure)
 	}
 }
 

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/petrigate/petrigate/config"
-	"github.com/petrigate/petrigate/internal/policy"
+	"github.com/petrigate/petrigate/internal/policy/sandbox"
 )
 
 // step reads a step; those before it are in t.
@@ -70,21 +70,21 @@ func times(v config.Value) int {
 
 func (t *Test) session(v config.Value) string {
 	name, ok := v.Text()
-	known := func(s Session) bool { return s.Name == name }
+	known := func(s sandbox.Participant) bool { return s.Name == name }
 	if ok && !slices.ContainsFunc(t.Sessions, known) {
 		v.Fault(fmt.Sprintf("the test has no session %q", name), `list them before the steps: "sessions: { a: ann, b: bob }", each with its principal`)
 	}
 	return name
 }
 
-func approve(v config.Value) policy.Consent {
+func approve(v config.Value) sandbox.Consent {
 	switch yes, ok := v.Flag(); {
 	case !ok:
-		return policy.Nobody
+		return sandbox.Nobody
 	case yes:
-		return policy.Yes
+		return sandbox.Yes
 	default:
-		return policy.No
+		return sandbox.No
 	}
 }
 
@@ -113,7 +113,7 @@ func (t *Test) check(s *Step, v config.Value) {
 	held := s.Reason != nil || s.Rule != ""
 	if s.Expect == "" {
 		s.Expect = allow
-		if held && s.Would == "" || s.Approve == policy.No {
+		if held && s.Would == "" || s.Approve == sandbox.No {
 			s.Expect = refuse
 		}
 	}
@@ -123,7 +123,7 @@ func (t *Test) check(s *Step, v config.Value) {
 		v.Fault("what nets in shadow would say counts for a call that passes", `write "expect: allow", or leave would out`)
 	case s.Expect == allow && held && s.Would == "":
 		v.Fault("a call that passes has neither a reason nor a rule", `leave them out, or write "expect: refuse"`)
-	case s.Expect == allow && s.Approve == policy.No:
+	case s.Expect == allow && s.Approve == sandbox.No:
 		v.Fault("a call that is not approved does not pass", `write "approve: true", or leave approve out where nobody is asked`)
 	case !s.admits() && s.Result != "":
 		v.Fault("a call that is not admitted has no result", "leave result out")

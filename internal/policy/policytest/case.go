@@ -1,4 +1,4 @@
-package policy
+package policytest
 
 import (
 	"bytes"
@@ -13,11 +13,12 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/policy/sandbox"
 	"github.com/petrigate/petrigate/rules"
 )
 
-// A tryout is one case: a policy, and what happens under it.
-type tryout struct {
+// A policyCase is one case: a policy, and what happens under it.
+type policyCase struct {
 	Name    string            `json:"name"`
 	Rules   string            `json:"rules"`
 	Nets    []json.RawMessage `json:"nets"`
@@ -45,19 +46,19 @@ type event struct {
 // maxTimes bounds how often one event makes a call.
 const maxTimes = 10_000_000
 
-// consent is [Consent] as a case writes it.
-type consent Consent
+// consent is [sandbox.Consent] as a case writes it.
+type consent sandbox.Consent
 
 // UnmarshalJSON reads true, false or "wait".
 func (c *consent) UnmarshalJSON(b []byte) error {
 	switch string(b) {
 	case "null":
 	case "true":
-		*c = consent(Yes)
+		*c = consent(sandbox.Yes)
 	case "false":
-		*c = consent(No)
+		*c = consent(sandbox.No)
 	case `"wait"`:
-		*c = consent(Later)
+		*c = consent(sandbox.Later)
 	default:
 		return fmt.Errorf(`approve is true, false or "wait", not %s`, b)
 	}
@@ -67,12 +68,12 @@ func (c *consent) UnmarshalJSON(b []byte) error {
 var outcomes = map[string]gate.Outcome{"success": gate.Success, "failure": gate.Failure, "unknown": gate.Unknown}
 
 // readCase reads a line: a case, or a case beside what is expected of it.
-func readCase(line []byte) (*tryout, json.RawMessage, error) {
+func readCase(line []byte) (*policyCase, json.RawMessage, error) {
 	inner, expect, err := split(line)
 	if err != nil {
 		return nil, nil, err
 	}
-	c := &tryout{}
+	c := &policyCase{}
 	if err := strict(inner, c); err != nil {
 		return c, expect, unknownField(inner, err) // with its name, where that was read
 	}
@@ -86,7 +87,7 @@ func unknownField(src []byte, err error) error {
 	if json.Unmarshal(src, &outer) != nil {
 		return err
 	}
-	if wrong := fieldsBut(outer, tryout{}); wrong != nil {
+	if wrong := fieldsBut(outer, policyCase{}); wrong != nil {
 		return wrong
 	}
 	var events []map[string]json.RawMessage
@@ -99,6 +100,21 @@ func unknownField(src []byte, err error) error {
 		}
 	}
 	return err
+}
+
+// readEvent reads an event by itself.
+func readEvent(src []byte) (*event, error) {
+	e := &event{}
+	if err := strict(src, e); err != nil {
+		var keys map[string]json.RawMessage
+		if json.Unmarshal(src, &keys) == nil {
+			if wrong := fieldsBut(keys, *e); wrong != nil {
+				return e, wrong
+			}
+		}
+		return e, err
+	}
+	return e, e.check()
 }
 
 // fieldsBut is an error about the first key that the type of v has no field for.
@@ -152,7 +168,7 @@ func strict(src []byte, to any) error {
 	return nil
 }
 
-func (c *tryout) check() error {
+func (c *policyCase) check() error {
 	if c.Mode != "" && c.Mode != "enforce" && c.Mode != "shadow" {
 		return fmt.Errorf("unknown mode %q: enforce or shadow", c.Mode)
 	}
@@ -176,7 +192,7 @@ func (e *event) check() error {
 		if e.Times < 0 || e.Times > maxTimes {
 			return fmt.Errorf("a call is made from 1 to %d times", maxTimes)
 		}
-		if e.Times > 0 && e.Approve == consent(Later) {
+		if e.Times > 0 && e.Approve == consent(sandbox.Later) {
 			return errors.New("a call that is made several times is answered at once")
 		}
 	case "result":
@@ -184,18 +200,24 @@ func (e *event) check() error {
 			return fmt.Errorf("unknown outcome %q", e.Outcome)
 		}
 	case "answer":
-		if e.Approve != consent(Yes) && e.Approve != consent(No) {
+		if e.Approve != consent(sandbox.Yes) && e.Approve != consent(sandbox.No) {
 			return errors.New("the answer is neither true nor false")
 		}
 	case "activate", "deactivate":
 	case "wait":
-		if d, err := time.ParseDuration(e.For); err != nil || d <= 0 {
+		if e.duration() <= 0 {
 			return fmt.Errorf("%q is not how long time passes, such as 20s", e.For)
 		}
 	default:
 		return fmt.Errorf("unknown type %q", e.Type)
 	}
 	return nil
+}
+
+// duration is how long time passes; 0 where that is not known.
+func (e *event) duration() time.Duration {
+	d, _ := time.ParseDuration(e.For)
+	return d
 }
 
 // also are the further names of the tool.

@@ -1,4 +1,4 @@
-package policy
+package policytest
 
 import (
 	"bytes"
@@ -46,16 +46,16 @@ func TestEvalLines(t *testing.T) {
 		{"the least", `{}`, `{"name":"","nets":[],"decisions":[],"final":[]}`},
 		{"no JSON", `x`, errorsOf("", "invalid character 'x' looking for beginning of value")},
 		{"an empty line", ``, errorsOf("", "EOF")},
-		{"no object", `[]`, errorsOf("", "json: cannot unmarshal array into Go value of type policy.tryout")},
+		{"no object", `[]`, errorsOf("", "json: cannot unmarshal array into Go value of type policytest.policyCase")},
 		{"a list with a case", `[{"case":{}}]`, errorsOf("", "json: cannot unmarshal array into Go value of type map[string]json.RawMessage")},
 		{"a case by name", `{"name":"n","mode":"case"}`, errorsOf("n", `unknown mode \"case\": enforce or shadow`)},
 		{"a case in a value", `{"name":"case"}`, `{"name":"case","nets":[],"decisions":[],"final":[]}`},
 		{"an unknown key", `{"name":"n","rulez":""}`, errorsOf("n", `unknown field \"rulez\" (did you mean \"rules\"?)`)},
 		{"a key that is near none", `{"calls":[]}`, errorsOf("", `unknown field \"calls\" (the fields are name, rules, nets, active, default, mode, events)`)},
 		{"an unknown key of an event", `{"events":[{"type":"call","tool":"a"},{"type":"call","tol":"a"}]}`, errorsOf("", `event 1: unknown field \"tol\" (did you mean \"tool\"?)`)},
-		{"events of another type", `{"events":3}`, errorsOf("", "json: cannot unmarshal number into Go struct field tryout.events of type []policy.event")},
+		{"events of another type", `{"events":3}`, errorsOf("", "json: cannot unmarshal number into Go struct field policyCase.events of type []policytest.event")},
 		{"an unknown key beside the case", `{"case":{},"except":{}}`, errorsOf("", `unknown key \"except\" beside the case`)},
-		{"no case in it", `{"case":1}`, errorsOf("", "json: cannot unmarshal number into Go value of type policy.tryout")},
+		{"no case in it", `{"case":1}`, errorsOf("", "json: cannot unmarshal number into Go value of type policytest.policyCase")},
 		{"a wait", `{"events":[{"type":"wait","for":"soon"}]}`, errorsOf("", `event 0: \"soon\" is not how long time passes, such as 20s`)},
 		{"shadow", `{"name":"n","mode":"shadow","rules":"block a","events":[{"type":"call","tool":"a"}]}`,
 			`{"name":"n","nets":[{"name":"block-a","states":2}],"decisions":[{"i":0,"decision":"allow","kind":"blocked","nets":["block-a"],"cause":"block","reason":"a is blocked and cannot be called."}],"final":[{"name":"block-a","active":true,"marking":{"ready":1},"inFlight":0}]}`},
@@ -189,7 +189,7 @@ func TestEvalErrors(t *testing.T) {
 
 // FuzzEval: whatever the line, it has one answer, which is JSON.
 func FuzzEval(f *testing.F) {
-	for _, line := range vectorLines(f, "testdata/vectors/random.jsonl")[:20] {
+	for _, line := range vectorLines(f, "../testdata/vectors/random.jsonl")[:20] {
 		f.Add(line)
 	}
 	f.Fuzz(func(t *testing.T, line []byte) {
@@ -209,7 +209,7 @@ func FuzzEval(f *testing.F) {
 func BenchmarkEval(b *testing.B) {
 	var cases [][]byte
 	for _, file := range []string{"petriflow", "random"} {
-		cases = append(cases, vectorLines(b, "testdata/vectors/"+file+".jsonl")...)
+		cases = append(cases, vectorLines(b, "../testdata/vectors/"+file+".jsonl")...)
 	}
 	all := bytes.Join(cases, []byte("\n"))
 	for b.Loop() {

@@ -1,4 +1,4 @@
-package policy
+package policytest
 
 import (
 	"bytes"
@@ -11,7 +11,7 @@ import (
 
 // TestVectors holds every line of testdata/vectors to its expected answer.
 func TestVectors(t *testing.T) {
-	files, err := filepath.Glob("testdata/vectors/*.jsonl")
+	files, err := filepath.Glob("../testdata/vectors/*.jsonl")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no vectors: %v", err)
 	}

@@ -1,62 +1,51 @@
-package policy
+package policytest
 
 import (
 	"slices"
-	"time"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/policy/sandbox"
 )
 
-// A play is a session in which the events of a case happen.
-type play struct {
-	*Player
-	now time.Time
-}
-
-func newPlay(p *gate.Policy, active []string) *play {
-	start := time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
-	return &play{NewPlayer(gate.NewSession(p, gate.SessionOptions{Active: active, Time: start})), start}
-}
-
-func (p *play) event(e event) decision {
+// play makes an event happen in a session of the sandbox.
+func (e *event) play(box *sandbox.Sandbox, s *sandbox.Session) decision {
 	switch e.Type {
 	case "call":
-		call := gate.Call{ID: e.ID, Tool: e.Tool, Also: e.also(), Args: e.arguments(), Time: p.now}
+		call := gate.Call{ID: e.ID, Tool: e.Tool, Also: e.also(), Args: e.arguments()}
 		if e.Times > 0 {
-			return p.repeat(call, Consent(e.Approve), e.Times)
+			return repeat(s, call, sandbox.Consent(e.Approve), e.Times)
 		}
-		return decided(p.Call(call, Consent(e.Approve)))
+		return shown(s.Call(call, sandbox.Consent(e.Approve)))
 	case "wait":
-		d, _ := time.ParseDuration(e.For) // it was checked
-		p.now = p.now.Add(d)
+		box.Wait(e.duration())
 	case "answer":
-		return decided(p.Answer(e.ID, Consent(e.Approve)))
+		return shown(s.Answer(e.ID, sandbox.Consent(e.Approve)))
 	case "result":
-		p.SettleAt(e.ID, outcomes[e.Outcome], p.now)
+		s.End(e.ID, outcomes[e.Outcome])
 	case "activate":
-		_ = p.session.Activate(e.Net) // unknown names are ignored here
+		_ = s.Activate(e.Net) // unknown names are ignored here
 	case "deactivate":
-		_ = p.session.Deactivate(e.Net)
+		_ = s.Deactivate(e.Net)
 	}
 	return decision{Decision: "settled"}
 }
 
 // repeat makes a call again and again, as long as it is admitted. Each succeeds.
-func (p *play) repeat(c gate.Call, says Consent, times int) (d decision) {
+func repeat(s *sandbox.Session, c gate.Call, says sandbox.Consent, times int) (d decision) {
 	for d.Times < times {
 		before := d.Times
-		if d = decided(p.Call(c, says)); d.Decision != "allow" {
+		if d = shown(s.Call(c, says)); d.Decision != "allow" {
 			d.Times = before
 			return d
 		}
 		d.Times = before + 1
-		p.SettleAt(c.ID, gate.Success, p.now)
+		s.End(c.ID, gate.Success)
 	}
 	return d
 }
 
-// decided shows a decision.
-func decided(d gate.Decision) decision {
+// shown shows a decision.
+func shown(d gate.Decision) decision {
 	switch d := d.(type) {
 	case *gate.Allow:
 		would := decision{Nets: []string{}}
@@ -91,5 +80,3 @@ func sorted(names []string) []string {
 	slices.Sort(names)
 	return slices.Compact(names)
 }
-
-func (p *play) final() []netFinal { return states(p.session.Nets()) }

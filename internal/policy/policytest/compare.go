@@ -1,4 +1,4 @@
-package policy
+package policytest
 
 import (
 	"encoding/json"

@@ -1,4 +1,4 @@
-package policy
+package policytest
 
 import (
 	"bufio"
@@ -12,6 +12,8 @@ import (
 
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/policy"
+	"github.com/petrigate/petrigate/internal/policy/sandbox"
 )
 
 // Eval tries policies offline. It reads cases from r, one JSON object a line
@@ -21,20 +23,13 @@ import (
 // A line may also be {"case": ..., "expect": ...}; where the answer is not the
 // expected one, it is among the differences. The error is one of r or w.
 func Eval(r io.Reader, w io.Writer) (Evaluation, error) {
-	in, out := bufio.NewReader(r), bufio.NewWriter(w)
+	out := bufio.NewWriter(w)
 	var e Evaluation
-	for number := 1; ; number++ {
-		line, err := in.ReadBytes('\n')
-		if err != nil && err != io.EOF {
-			return e, fmt.Errorf("reading cases: %w", err)
-		}
-		if err == io.EOF && len(line) == 0 {
-			break
-		}
-		answer, expect, unreadable := evalLine(bytes.TrimSuffix(line, []byte("\n")))
+	err := eachLine(r, func(number int, line []byte) error {
+		answer, expect, unreadable := evalLine(line)
 		text := marshal(answer)
 		if _, err := out.Write(append(text, '\n')); err != nil {
-			return e, fmt.Errorf("writing answers: %w", err)
+			return fmt.Errorf("writing answers: %w", err)
 		}
 		if d := compare(text, expect); d != nil {
 			d.Line, d.Name = number, answer.Name
@@ -43,6 +38,10 @@ func Eval(r io.Reader, w io.Writer) (Evaluation, error) {
 		if unreadable != nil && expect == nil {
 			e.Unreadable = append(e.Unreadable, UnreadableCase{number, unreadable.Error()})
 		}
+		return nil
+	})
+	if err != nil {
+		return e, err
 	}
 	if err := out.Flush(); err != nil {
 		return e, fmt.Errorf("writing answers: %w", err)
@@ -128,11 +127,11 @@ func evalLine(line []byte) (_ *answer, expect json.RawMessage, unreadable error)
 }
 
 // eval builds the policy of the case and plays its events.
-func (c *tryout) eval() *answer {
+func (c *policyCase) eval() *answer {
 	nets, errs := c.nets()
-	result, err := Build(Source{Rules: []config.RuleText{{Text: c.Rules}}, Nets: nets, Default: c.Default, Mode: c.Mode})
+	result, err := policy.Build(policy.Source{Rules: []config.RuleText{{Text: c.Rules}}, Nets: nets, Default: c.Default, Mode: c.Mode})
 	if err != nil {
-		errs = append(errs, buildErrors(result.Problems.Of(Error))...)
+		errs = append(errs, buildErrors(result.Problems.Of(policy.Error))...)
 	}
 	if len(errs) > 0 {
 		return &answer{Name: c.Name, Errors: onePerPlace(errs)}
@@ -141,18 +140,19 @@ func (c *tryout) eval() *answer {
 	for _, n := range result.Nets {
 		a.Nets = append(a.Nets, netStates{n.Name, n.States})
 	}
-	p := newPlay(result.Policy, c.Active)
+	box := sandbox.New(result.Policy, c.Active)
+	session := box.Session("")
 	for i, e := range c.Events {
-		d := p.event(e)
+		d := e.play(box, session)
 		d.I = i
 		a.Decisions = append(a.Decisions, d)
 	}
-	a.Final = p.final()
+	a.Final = states(session.Nets())
 	return a
 }
 
 // nets reads the hand-written nets, each by itself, so that an error knows its net.
-func (c *tryout) nets() (nets []config.Net, errs []caseError) {
+func (c *policyCase) nets() (nets []config.Net, errs []caseError) {
 	for i, src := range c.Nets {
 		ns, err := config.ParseNet("", src)
 		if err == nil {
@@ -173,13 +173,13 @@ func netErrors(net string, err error) []caseError {
 	errors.As(err, &list)
 	errs := make([]caseError, len(list))
 	for i, e := range list {
-		errs[i] = caseError{Message: e.Msg, Code: string(MalformedNet), Net: net}
+		errs[i] = caseError{Message: e.Msg, Code: string(policy.MalformedNet), Net: net}
 	}
 	return errs
 }
 
 // buildErrors lists problems as a case shows them: those of nets have line 0.
-func buildErrors(ps Problems) []caseError {
+func buildErrors(ps policy.Problems) []caseError {
 	errs := make([]caseError, len(ps))
 	for i, p := range ps {
 		errs[i] = caseError{Line: p.Line, Column: p.Column, Message: p.Message, Code: string(p.Code), Net: p.Net}

@@ -1,4 +1,4 @@
-package policy_test
+package sandbox_test
 
 import (
 	"fmt"
@@ -6,17 +6,18 @@ import (
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/policy"
+	"github.com/petrigate/petrigate/internal/policy/sandbox"
 )
 
-func ExamplePlayer() {
+func ExampleSession() {
 	result, err := policy.Build(policy.Source{Rules: []config.RuleText{{Text: "require human-approval before deploy\nlimit deploy to 1 per session"}}})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	p := policy.NewPlayer(gate.NewSession(result.Policy, gate.SessionOptions{}))
-	deploy := func(id string, says policy.Consent) {
-		switch d := p.Call(gate.Call{ID: id, Tool: "deploy"}, says).(type) {
+	s := sandbox.New(result.Policy, nil).Session("")
+	deploy := func(id string, says sandbox.Consent) {
+		switch d := s.Call(gate.Call{ID: id, Tool: "deploy"}, says).(type) {
 		case *gate.Allow:
 			fmt.Println("allowed")
 		case *gate.Ask:
@@ -25,12 +26,12 @@ func ExamplePlayer() {
 			fmt.Println("refused:", d.Text)
 		}
 	}
-	deploy("1", policy.No)
-	deploy("2", policy.Later)
-	p.Answer("2", policy.Yes)
-	deploy("3", policy.Yes)
-	fmt.Println(p.Settle("2", gate.Success), p.Settle("2", gate.Failure), p.Answer("2", policy.Yes))
-	fmt.Println(p.Session().Nets()[1].Marking)
+	deploy("1", sandbox.No)
+	deploy("2", sandbox.Later)
+	s.Answer("2", sandbox.Yes)
+	deploy("3", sandbox.Yes)
+	fmt.Println(s.End("2", gate.Success), s.End("2", gate.Failure), s.Answer("2", sandbox.Yes))
+	fmt.Println(s.Nets()[1].Marking)
 	// Output:
 	// refused: deploy requires human approval.
 	// asked: deploy requires human approval.

@@ -1,0 +1,59 @@
+package sandbox
+
+import (
+	"time"
+
+	"github.com/petrigate/petrigate/gate"
+)
+
+// Epoch is the time at which every sandbox begins.
+var Epoch = time.Date(2001, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// A Sandbox holds made-up sessions of a policy. Time passes in it only by [Sandbox.Wait].
+type Sandbox struct {
+	now      time.Time
+	first    *Session
+	sessions map[string]*Session
+}
+
+// A Participant is a session by its name, and the principal that it belongs to.
+type Participant struct{ Name, Principal string }
+
+// New begins a session for each participant; without one, a session that has no name.
+// Sessions of one principal share what the policy counts by principal, and all share
+// what it counts globally. Active names the nets to begin with; nil: all.
+func New(p *gate.Policy, active []string, participants ...Participant) *Sandbox {
+	s := &Sandbox{now: Epoch, sessions: make(map[string]*Session)}
+	if len(participants) == 0 {
+		participants = []Participant{{}}
+	}
+	shared := gate.SharedOptions{Active: active, Time: Epoch}
+	o := gate.SessionOptions{Active: active, Time: Epoch, Global: gate.NewShared(p, gate.ScopeGlobal, shared)}
+	principals := make(map[string]*gate.Shared)
+	for _, of := range participants {
+		if principals[of.Principal] == nil {
+			principals[of.Principal] = gate.NewShared(p, gate.ScopePrincipal, shared)
+		}
+		o.Principal = principals[of.Principal]
+		session := &Session{Session: gate.NewSession(p, o), box: s, waiting: make(map[string]waitingCall), calls: make(map[string]uint64)}
+		s.sessions[of.Name] = session
+		if s.first == nil {
+			s.first = session
+		}
+	}
+	return s
+}
+
+// Now returns the time in the sandbox.
+func (s *Sandbox) Now() time.Time { return s.now }
+
+// Wait lets time pass. Sessions take notice with their next call or [gate.Session.Tick].
+func (s *Sandbox) Wait(d time.Duration) { s.now = s.now.Add(d) }
+
+// Session returns the session of this name; the first one if the name is empty.
+func (s *Sandbox) Session(name string) *Session {
+	if name == "" {
+		return s.first
+	}
+	return s.sessions[name]
+}
