@@ -89,19 +89,12 @@ func (a *advisor) list(c *client) []byte {
 	c.session.narrowed.Store(true) // before the nets are asked, so that no move is missed
 	a.showing.Lock()
 	s := a.look(c.session)
-	if a.proxy.has(c) {
+	if a.proxy.sessions.has(c) {
 		a.shown[c] = s.print
 	}
 	a.showing.Unlock()
 	a.report(c.session, s.conflict)
 	return append(append(appendTools(nil, s.view.order, s.hidden), s.view.around...), '}')
-}
-
-// has reports whether c is still there.
-func (p *Proxy) has(c *client) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.clients[c.id] == c
 }
 
 // forget is for a client that is gone.
@@ -235,11 +228,8 @@ func (a *advisor) changed(s *session) (told []*client, conflict *gate.Conflict) 
 
 // tellOfTools tells a client with a handshake that its list has changed.
 func (c *client) tellOfTools() {
-	c.mu.Lock()
-	ready, out := c.initialized, c.out
-	c.mu.Unlock()
-	if ready && out != nil {
-		out.Send(wire.AppendNotification(nil, listChanged, nil))
+	if c.out != nil && c.ready() {
+		c.out.Send(wire.AppendNotification(nil, listChanged, nil))
 	}
 }
 

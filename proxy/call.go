@@ -167,7 +167,7 @@ func (t *toolCall) close() bool {
 	t.mu.Unlock()
 	if first {
 		t.unhold()
-		t.client.end(wire.IDKey(t.id))
+		t.client.requests.end(wire.IDKey(t.id))
 		if stop != nil {
 			stop(nil)
 		}
@@ -194,7 +194,7 @@ func (t *toolCall) conclude(send func()) {
 			t.notes.writeTo(t.stream)
 		}
 		send()
-		t.client.answered()
+		t.client.requests.answered()
 	}
 }
 
@@ -362,7 +362,7 @@ func (t *toolCall) deliver(r upstream.Reply, facts wire.Facts) {
 	case r.Err != nil:
 		t.answer(t.failed(r.Err))
 	case r.Error != nil:
-		t.tool.upstream.away.demands(t.client, r.Error)
+		t.proxy.away.at(t.tool.upstream).demands(t.client, r.Error)
 		t.pass(wire.ErrorHead(t.id), r.Error)
 	case facts.Handle() && t.method == callTool:
 		t.answer(unanswered("unknown", gate.Unknown, fmt.Sprintf(

@@ -359,7 +359,7 @@ func (p *Proxy) known(exposed string) *tool {
 func (p *Proxy) down() string {
 	var names []string
 	for _, u := range p.upstreams {
-		if u.State().Phase != upstream.Up || !u.told.Load() {
+		if u.State().Phase != upstream.Up || !u.listing.logged.Load() {
 			names = append(names, u.absence())
 		}
 	}

@@ -1,7 +1,6 @@
 package proxy
 
 import (
-	"context"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -59,22 +58,17 @@ type client struct {
 
 	leveled *atomic.Bool // some client has asked for a level of log messages
 
-	seen time.Time // last used; guarded by the lock of the proxy
+	seen time.Time // last used; guarded by the lock of [sessions]
 
-	streams events.Logs // of a session over HTTP
+	streams   events.Logs  // of a session over HTTP
+	requests  openRequests // of the client
+	questions questions    // to the client
+	interests interests
 
-	mu            sync.Mutex
-	agent         agent // of the handshake
-	initialized   bool
-	listed        map[string]bool // it has seen the list of which this tells changes
-	logLevel      string
-	calls         map[string]canceller     // by the id on the wire
-	open          int                      // requests whose answer is not written yet
-	idle          chan struct{}            // closed when there are none; nil: nobody waits for that
-	questions     map[string]*question     // that wait for an answer, by id
-	gone          bool                     // nobody answers any more
-	subscriptions map[string]*subscription // of revision 2026-07-28, by the id on the wire
-	watched       map[string]bool          // resources, of clients with a handshake
+	mu          sync.Mutex
+	agent       agent  // of the handshake
+	initialized bool   // it has sent notifications/initialized
+	logLevel    string // of logging/setLevel; empty: it has not asked
 }
 
 // agent is what a client says about itself, in its handshake or, since
@@ -86,180 +80,6 @@ type agent struct {
 	elicit        bool   // it declared that it can show a form
 	capabilities  []byte // as it declared them
 }
-
-// A canceller is a request of a client that has not been answered.
-type canceller interface {
-	cancel(reason error)
-}
-
-// cancelFunc cancels a request that is no tool call.
-type cancelFunc context.CancelCauseFunc
-
-func (f cancelFunc) cancel(reason error) { f(reason) }
-
-func (p *Proxy) newClient(transport, principal string, s *session, out stream) *client {
-	now := p.options.Now()
-	c := &client{
-		id: randomID(""), transport: transport, principal: principal, session: s, out: out, since: now, seen: now, leveled: &p.leveled,
-		calls: map[string]canceller{}, questions: map[string]*question{}, subscriptions: map[string]*subscription{},
-		streams: events.Logs{Budget: &p.streams, Principal: principal},
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.clients[c.id] = c
-	return c
-}
-
-// dropClient forgets c; its calls are cancelled, and its session ends with it
-// unless the session belongs to the principal.
-func (p *Proxy) dropClient(c *client) {
-	p.mu.Lock()
-	delete(p.clients, c.id)
-	if c.session.by == "connection" {
-		delete(p.sessions, c.session.id)
-	}
-	p.mu.Unlock()
-	p.advisor.forget(c)
-	c.mu.Lock()
-	watched, leveled := len(c.watched) > 0, c.initialized && p.leveled.Load()
-	calls := make([]canceller, 0, len(c.calls))
-	for _, call := range c.calls {
-		calls = append(calls, call)
-	}
-	c.mu.Unlock()
-	for _, call := range calls {
-		call.cancel(errGone)
-	}
-	c.unanswered()
-	if c.session.by == "connection" {
-		p.tasks.forget(c.session)
-		p.leave(c.session)
-	}
-	if watched {
-		p.background(p.rewatch)
-	}
-	if leveled {
-		p.background(func() { p.relevel(p.ctx) })
-	}
-}
-
-func (p *Proxy) newSession(by, principal string) *session {
-	s := &session{id: randomID("")[:12], principal: principal, by: by, since: p.options.Now()}
-	p.registry.session(principal, gate.SessionOptions{Time: s.since}, func(g *gate.Session) {
-		s.gate = g
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		p.sessions[s.id] = s
-	})
-	return s
-}
-
-// sessionOf is the one session of a principal whose requests carry no session.
-// Finding and making it is one step: two would be two budgets.
-func (p *Proxy) sessionOf(principal string) *session {
-	if s := p.knownSession(principal); s != nil {
-		return s
-	}
-	p.making.Lock()
-	defer p.making.Unlock()
-	if s := p.knownSession(principal); s != nil {
-		return s
-	}
-	s := p.newSession("principal", principal)
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.principals[principal] = s
-	return s
-}
-
-func (p *Proxy) knownSession(principal string) *session {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.principals[principal]
-}
-
-// begin notes a request under its id. It fails where that id is in flight.
-func (c *client) begin(id string, request canceller) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if _, busy := c.calls[id]; busy {
-		return false
-	}
-	c.calls[id] = request
-	c.open++
-	return true
-}
-
-// answered notes that the answer to a request is written, or that there is none.
-func (c *client) answered() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.open > 0 {
-		c.open--
-	}
-	if c.open == 0 && c.idle != nil {
-		close(c.idle)
-		c.idle = nil
-	}
-}
-
-// drained is closed when every request has its answer.
-func (c *client) drained() <-chan struct{} {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	idle := make(chan struct{})
-	if c.open == 0 {
-		close(idle)
-	} else {
-		c.idle = idle
-	}
-	return idle
-}
-
-func (c *client) end(id string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	delete(c.calls, id)
-}
-
-// An ending stream is that of a request which is over before its answer is
-// written: whoever has read that may use the id again.
-type ending struct {
-	stream
-	end func()
-}
-
-func (s ending) Reply(parts ...[]byte) {
-	s.end()
-	s.stream.Reply(parts...)
-}
-
-// cancelled acts on notifications/cancelled: the id must be the very one of
-// the request, so that the string "7" does not cancel the number 7.
-func (c *client) cancelled(params []byte) {
-	id, ok := rawjson.Member(params, "requestId")
-	if !ok {
-		return
-	}
-	c.mu.Lock()
-	call := c.calls[wire.IDKey(id)]
-	c.mu.Unlock()
-	if call == nil {
-		return
-	}
-	if reason := member(params, "reason"); reason != "" {
-		call.cancel(withdrawal(reason))
-		return
-	}
-	call.cancel(errCancelled)
-}
-
-// A withdrawal is [errCancelled] with the client's own reason, which is for the
-// upstream to know.
-type withdrawal string
-
-func (w withdrawal) Error() string        { return string(w) }
-func (w withdrawal) Is(target error) bool { return target == errCancelled }
 
 // brief is a name that is kept as it is, unless it is too long for a record.
 func brief(name string) string {
@@ -283,13 +103,61 @@ func (c *client) handshake(params []byte, protocol string) {
 	c.agent = a
 }
 
+// ready reports whether the client has sent notifications/initialized.
+func (c *client) ready() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.initialized
+}
+
+// initialize notes notifications/initialized.
+func (c *client) initialize() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.initialized = true
+}
+
+// handshaken is the agent of the handshake.
+func (c *client) handshaken() agent {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.agent
+}
+
+// setLogLevel notes logging/setLevel.
+func (c *client) setLogLevel(level string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.logLevel = level
+}
+
+// askedLevel is the level of logging/setLevel; empty: the client has not asked.
+func (c *client) askedLevel() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.logLevel
+}
+
+// unasked is the level of a client that has not asked for one, once another
+// has: without us its server would have decided, and most begin there.
+const unasked = "info"
+
+// level is the least level of log messages that a client with a handshake wants;
+// empty: it has no handshake, or all that there are.
+func (c *client) level() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.logLevel == "" && c.initialized && c.leveled.Load() {
+		return unasked
+	}
+	return c.logLevel
+}
+
 // speaker is the agent behind one request: what the request says of itself
 // since 2026-07-28, or else what the handshake said.
 func (c *client) speaker(m wire.Meta) agent {
 	if !m.Modern() {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		return c.agent
+		return c.handshaken()
 	}
 	return agent{
 		name: brief(member(m.ClientInfo, "name")), version: brief(member(m.ClientInfo, "version")),

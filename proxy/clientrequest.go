@@ -10,61 +10,6 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// maxQuestions bounds the requests to one client that wait for an answer.
-const maxQuestions = 256
-
-// A question is a request of ours to a client. Its id is one that nobody can
-// guess, and only the client that it was put to can answer it.
-type question struct {
-	answer   func(result, failure []byte) // one of them; called once, and must not wait
-	progress func(params []byte)          // of the client; nil: it is not wanted
-}
-
-// expect notes a question to the client under the key of its id; false: too
-// many wait.
-func (c *client) expect(key string, q *question) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if len(c.questions) >= maxQuestions || c.gone {
-		return false
-	}
-	c.questions[key] = q
-	return true
-}
-
-// forget reports whether the question was still open.
-func (c *client) forget(key string) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	_, open := c.questions[key]
-	delete(c.questions, key)
-	return open
-}
-
-// response takes a client's response to a question of ours. One that nobody
-// asked for is dropped.
-func (c *client) response(m wire.Message) {
-	key := wire.IDKey(m.ID)
-	c.mu.Lock()
-	q := c.questions[key]
-	delete(c.questions, key)
-	c.mu.Unlock()
-	if q != nil {
-		q.answer(m.Result, m.Error)
-	}
-}
-
-// unanswered ends the questions to a client that is gone.
-func (c *client) unanswered() {
-	c.mu.Lock()
-	left := c.questions
-	c.questions, c.gone = map[string]*question{}, true
-	c.mu.Unlock()
-	for _, q := range left {
-		q.answer(nil, []byte(`{"code":-32603,"message":"the client is gone"}`))
-	}
-}
-
 // answers reports whether the client declared that it answers such a request.
 func (a agent) answers(method string, params []byte) bool {
 	switch method {
@@ -111,7 +56,7 @@ func (p *Proxy) passOn(c *client, s stream, u *upstreamState, q *upstream.Inquir
 	id := string(rawjson.AppendString(nil, randomID("pg-")))
 	params, token := retoken(u.withServerName(q.Params), []byte(id))
 	params, related := p.tasks.forClient(u, params)
-	u.away.sends(c, q.Method, q.Params)
+	p.away.at(u).sends(c, q.Method, q.Params)
 	p.log.Debug("request of an upstream passed to its client", "upstream", u.config.Name, "method", q.Method, "session", c.session.id)
 	asked := &question{progress: progressTo(u, token), answer: func(result, failure []byte) {
 		switch {
@@ -124,13 +69,13 @@ func (p *Proxy) passOn(c *client, s stream, u *upstreamState, q *upstream.Inquir
 		}
 	}}
 	key := wire.IDKey([]byte(id))
-	if !c.expect(key, asked) {
+	if !c.questions.expect(key, asked) {
 		q.Refuse(codeInternal, "too many requests wait for the client")
 		return
 	}
 	s.Send(wire.AppendRequest(nil, []byte(id), q.Method, params))
 	q.OnOver(func() {
-		if c.forget(key) {
+		if c.questions.forget(key) {
 			s.Send(wire.AppendNotification(nil, "notifications/cancelled", cancelledParams(id, q)))
 		}
 	})
@@ -151,9 +96,7 @@ func progressTo(u *upstreamState, token []byte) func(params []byte) {
 // one of our requests.
 func (c *client) progressed(params []byte) {
 	token, _ := rawjson.Member(params, "progressToken")
-	c.mu.Lock()
-	q := c.questions[wire.IDKey(token)]
-	c.mu.Unlock()
+	q := c.questions.find(wire.IDKey(token))
 	if q != nil && q.progress != nil {
 		q.progress(params)
 	}
@@ -190,8 +133,8 @@ func (p *Proxy) inquired(u *upstreamState, q *upstream.Inquiry) {
 	if auto := u.config.Isolation == "" || u.config.Isolation == IsolateAuto; u.trunk == nil && auto && !u.branches.asks.Swap(true) {
 		p.log.Info("an upstream asks clients: sessions that begin now have it for themselves", "upstream", u.config.Name, "method", q.Method)
 	}
-	flights := u.flights.all()
-	if len(flights) == 1 && !u.straysOfOthers(flights[0].call.client.session) {
+	flights := flightsTo(u)
+	if len(flights) == 1 && !u.abandoned.byOthers(flights[0].call.client.session) {
 		flights[0].inquired(q, false)
 		return
 	}
@@ -212,7 +155,7 @@ func (p *Proxy) inquired(u *upstreamState, q *upstream.Inquiry) {
 		}
 	}
 	switch {
-	case only == nil || s == nil || u.straysOfOthers(only.session):
+	case only == nil || s == nil || u.abandoned.byOthers(only.session):
 		p.unattributed(u, q)
 	case mayAsk(only.speaker(wire.Meta{}), q):
 		u.settleDown(only.session)
@@ -223,14 +166,11 @@ func (p *Proxy) inquired(u *upstreamState, q *upstream.Inquiry) {
 // onlyClient is the client with a handshake that u serves, if there is just one
 // and it can be reached; nil: there is not.
 func (p *Proxy) onlyClient(u *upstreamState) (only *client) {
-	for _, c := range p.clientList() {
+	for _, c := range p.sessions.clients() {
 		if !u.serves(c) {
 			continue
 		}
-		c.mu.Lock()
-		shaken := c.initialized
-		c.mu.Unlock()
-		if !shaken {
+		if !c.ready() {
 			continue
 		}
 		if push, ok := c.out.(*events.Push); only != nil || ok && !push.Listening() {

@@ -9,57 +9,92 @@ import (
 // maxSweep is how late a timeout may be found at the most.
 const maxSweep = time.Second
 
-// A queue holds the calls in flight to one upstream in the order in which they
+// An inflight is a request that was sent to a server and has no answer.
+type inflight interface {
+	queued() *queuePlace
+	holding() bool        // it waits for its client: its time does not run
+	abandon(reason error) // stop waiting for the answer
+}
+
+// A queuePlace is the place of a request in the queue of its server.
+type queuePlace struct {
+	sentAt     time.Time
+	prev, next inflight // guarded by the queue, as is in
+	in         bool
+}
+
+func (p *queuePlace) queued() *queuePlace { return p }
+
+// A queue holds the requests in flight to one server in the order in which they
 // were sent, which is that of their deadlines, since they all may take the
 // same time. One sweeper looks at its head: a timer for each call would cost
 // more than the call.
 type queue struct {
-	mu   sync.Mutex
-	head *flight
-	tail *flight
+	mu         sync.Mutex
+	head, tail inflight
 }
 
 // push adds f as the last one.
-func (q *queue) push(f *flight) {
+func (q *queue) push(f inflight) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	f.prev, f.queued = q.tail, true
+	at := f.queued()
+	at.prev, at.in = q.tail, true
 	if q.tail == nil {
 		q.head = f
 	} else {
-		q.tail.next = f
+		q.tail.queued().next = f
 	}
 	q.tail = f
 }
 
 // remove takes f out, if it is in.
-func (q *queue) remove(f *flight) {
+func (q *queue) remove(f inflight) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if !f.queued {
+	at := f.queued()
+	if !at.in {
 		return
 	}
-	if f.prev == nil {
-		q.head = f.next
+	if at.prev == nil {
+		q.head = at.next
 	} else {
-		f.prev.next = f.next
+		at.prev.queued().next = at.next
 	}
-	if f.next == nil {
-		q.tail = f.prev
+	if at.next == nil {
+		q.tail = at.prev
 	} else {
-		f.next.prev = f.prev
+		at.next.queued().prev = at.prev
 	}
-	f.prev, f.next, f.queued = nil, nil, false
+	at.prev, at.next, at.in = nil, nil, false
 }
 
-// overdue is the first call, if it was sent before t.
-func (q *queue) overdue(t time.Time) *flight {
+// overdue is the first request, if it was sent before t; nil: it was not.
+func (q *queue) overdue(t time.Time) inflight {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.head == nil || !q.head.sentAt.Before(t) {
+	if q.head == nil || !q.head.queued().sentAt.Before(t) {
 		return nil
 	}
 	return q.head
+}
+
+// all is the requests in the queue.
+func (q *queue) all() []inflight {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	var list []inflight
+	for f := q.head; f != nil; f = f.queued().next {
+		list = append(list, f)
+	}
+	return list
+}
+
+// postpone begins the time of a request anew.
+func (q *queue) postpone(f inflight) {
+	q.remove(f)
+	f.queued().sentAt = time.Now()
+	q.push(f)
 }
 
 // sweep abandons the calls to u that take too long, while the proxy lives.

@@ -59,15 +59,13 @@ func (p *Proxy) dispatch(ctx context.Context, c *client, m wire.Message, meta wi
 func (p *Proxy) notified(c *client, m wire.Message) {
 	switch m.Method {
 	case "notifications/initialized":
-		c.mu.Lock()
-		c.initialized = true
-		c.mu.Unlock()
-		if p.leveled.Load() {
+		c.initialize()
+		if p.sessions.leveled.Load() {
 			p.background(func() { p.relevel(p.ctx) })
 		}
 		p.rootsChanged(c, nil) // some servers ask for them once they may have changed
 	case "notifications/cancelled":
-		c.cancelled(m.Params)
+		c.requests.cancelled(m.Params)
 	case "notifications/progress":
 		c.progressed(m.Params)
 	case "notifications/roots/list_changed":
@@ -199,7 +197,7 @@ func (p *Proxy) toolsList(ctx context.Context, c *client, m wire.Message, meta w
 		return
 	}
 	if !meta.Modern() {
-		c.lists(listChanged)
+		c.interests.saw(listChanged)
 	}
 	view := p.catalogue.load()
 	list := view.list
@@ -275,7 +273,7 @@ func (p *Proxy) declare(ctx context.Context, a agent) {
 	for _, u := range p.upstreams {
 		all.Go(func() {
 			u.Declare(ctx, a.relayed())
-			u.relists.await(ctx) // so that its client finds the tools that it has for it
+			u.listing.await(ctx) // so that its client finds the tools that it has for it
 		})
 	}
 	all.Wait()

@@ -34,7 +34,7 @@ func (p *Proxy) elicit(t *toolCall, r *approval.Request) prompt {
 			close(gone)
 		}
 	})
-	if !t.client.expect(wire.IDKey([]byte(id)), &question{answer: func(result, _ []byte) {
+	if !t.client.questions.expect(wire.IDKey([]byte(id)), &question{answer: func(result, _ []byte) {
 		if result == nil { // an error means that nobody was asked
 			result = []byte(`{}`)
 		}
@@ -58,7 +58,7 @@ func (p *Proxy) elicit(t *toolCall, r *approval.Request) prompt {
 		case <-timer.C:
 		case <-p.ctx.Done():
 		}
-		if !t.client.forget(wire.IDKey([]byte(id))) { // the client has just answered
+		if !t.client.questions.forget(wire.IDKey([]byte(id))) { // the client has just answered
 			p.answered(r, approval.Elicit, <-answer)
 			return
 		}
@@ -66,7 +66,7 @@ func (p *Proxy) elicit(t *toolCall, r *approval.Request) prompt {
 		params := []byte(`{"requestId":` + id + `,"reason":"answered elsewhere or no longer needed"}`)
 		t.say(wire.AppendNotification(nil, "notifications/cancelled", params))
 	}) {
-		t.client.forget(wire.IDKey([]byte(id)))
+		t.client.questions.forget(wire.IDKey([]byte(id)))
 		close(told)
 	}
 	return prompt{told: told}

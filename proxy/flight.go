@@ -26,9 +26,7 @@ type flight struct {
 	taskable bool        // it was told that the client takes a task, as it is done since 2026-07-28
 	handle   *taskHandle // of the task that it goes on as; nil: it does not
 
-	sentAt     time.Time
-	prev, next *flight // in the queue of its upstream, which guards them
-	queued     bool
+	queuePlace // among the calls in flight to its upstream
 
 	mu        sync.Mutex
 	over      bool
@@ -159,7 +157,7 @@ func (f *flight) arrived(r upstream.Reply) {
 	}
 	f.mu.Unlock()
 	if strayed {
-		f.call.tool.upstream.stray(f.call.client.session, -1)
+		f.call.tool.upstream.abandoned.add(f.call.client.session, -1)
 	}
 	switch {
 	case !over:
@@ -231,7 +229,7 @@ func (f *flight) abandon(reason error) {
 		return
 	}
 	if strays {
-		f.call.tool.upstream.stray(f.call.client.session, 1)
+		f.call.tool.upstream.abandoned.add(f.call.client.session, 1)
 		x.Cancel(reason.Error())
 	}
 	f.finished(upstream.Reply{Err: reason})

@@ -183,7 +183,7 @@ func (h *handler) stateless(w http.ResponseWriter, r *http.Request, v httpguard.
 	p := h.proxy
 	s := newPost(w, r, m, nil)
 	defer s.Finish(r)
-	c := p.newClient("http", v.Principal, p.sessionOf(v.Principal), nil)
+	c := p.sessions.newClient("http", v.Principal, p.sessions.of(v.Principal), nil)
 	defer p.dropClient(c)
 	if m.Kind != wire.Request {
 		p.notified(c, m) // finish says that it was accepted
@@ -254,7 +254,7 @@ func (h *handler) inSession(w http.ResponseWriter, r *http.Request, principal st
 	}
 	switch m.Kind {
 	case wire.Response:
-		c.response(m)
+		c.questions.response(m)
 		w.WriteHeader(http.StatusAccepted)
 	case wire.Notification:
 		h.proxy.notified(c, m)
@@ -301,7 +301,7 @@ func (h *handler) request(w http.ResponseWriter, r *http.Request, c *client, tur
 		}
 		switch {
 		case !ok:
-		case !c.begin(wire.IDKey(m.ID), t):
+		case !c.requests.begin(wire.IDKey(m.ID), t):
 			p.duplicateCall(t)
 		default:
 			p.serveCall(p.ctx, t, errClosing)
@@ -310,12 +310,12 @@ func (h *handler) request(w http.ResponseWriter, r *http.Request, c *client, tur
 	}
 	ctx, cancel := context.WithCancelCause(context.WithoutCancel(r.Context()))
 	defer cancel(nil)
-	if !c.begin(wire.IDKey(m.ID), cancelFunc(cancel)) {
+	if !c.requests.begin(wire.IDKey(m.ID), cancelFunc(cancel)) {
 		p.duplicate(c, m, s)
 		return
 	}
-	defer c.answered()
-	end := sync.OnceFunc(func() { c.end(wire.IDKey(m.ID)) })
+	defer c.requests.answered()
+	end := sync.OnceFunc(func() { c.requests.end(wire.IDKey(m.ID)) })
 	defer end()
 	p.dispatch(ctx, c, m, meta, ending{s, end})
 }
@@ -343,15 +343,10 @@ func (h *handler) client(w http.ResponseWriter, r *http.Request, principal strin
 		http.Error(w, "the header "+sessionHeader+" is missing: send initialize first", http.StatusBadRequest)
 		return nil
 	}
-	p := h.proxy
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	c := p.clients[id]
-	if c == nil || c.transport != "http" || c.principal != principal || c.session.by != "connection" {
+	c := h.proxy.sessions.use(id, principal)
+	if c == nil {
 		http.Error(w, "unknown session", http.StatusNotFound)
-		return nil
 	}
-	c.seen = p.options.Now()
 	return c
 }
 
@@ -384,15 +379,6 @@ func (h *handler) delete(w http.ResponseWriter, r *http.Request, principal strin
 	}
 }
 
-// endClient drops a client whose session is over.
-func (p *Proxy) endClient(c *client) {
-	p.dropClient(c)
-	c.streams.Close()
-	if push, ok := c.out.(*events.Push); ok {
-		push.Close()
-	}
-}
-
 // expireClients ends sessions over HTTP that were idle for ttl.
 func (p *Proxy) expireClients(ttl time.Duration) {
 	if ttl == 0 {
@@ -406,7 +392,7 @@ func (p *Proxy) expireClients(ttl time.Duration) {
 			return
 		case <-tick.C:
 		}
-		for _, c := range p.clientList() {
+		for _, c := range p.sessions.clients() {
 			if p.idle(c, ttl) {
 				p.log.Info("session expired", "session", c.session.id)
 				p.endClient(c)
@@ -422,17 +408,7 @@ func (p *Proxy) idle(c *client, ttl time.Duration) bool {
 	if !ok {
 		return false
 	}
-	c.mu.Lock()
-	busy := len(c.calls) > 0
-	c.mu.Unlock()
-	busy = busy || push.Listening()
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	now := p.options.Now()
-	if busy {
-		c.seen = now
-	}
-	return !busy && now.Sub(c.seen) > ttl
+	return p.sessions.idle(c, c.requests.any() || push.Listening(), ttl)
 }
 
 // unsupportedVersion is the answer of 2026-07-28 to a version that is not spoken.

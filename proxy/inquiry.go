@@ -2,7 +2,6 @@ package proxy
 
 import (
 	"strconv"
-	"time"
 
 	"github.com/petrigate/petrigate/internal/rawjson"
 	"github.com/petrigate/petrigate/proxy/internal/events"
@@ -198,22 +197,14 @@ func (f *flight) receiver() *toolCall {
 	return f.to
 }
 
-// all is the flights in the queue.
-func (q *queue) all() []*flight {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	var list []*flight
-	for f := q.head; f != nil; f = f.next {
-		list = append(list, f)
+// flightsTo is the calls in flight to u.
+func flightsTo(u *upstreamState) (list []*flight) {
+	for _, one := range u.flights.all() {
+		if f, ok := one.(*flight); ok {
+			list = append(list, f)
+		}
 	}
 	return list
-}
-
-// postpone begins the time of a flight anew.
-func (q *queue) postpone(f *flight) {
-	q.remove(f)
-	f.sentAt = time.Now()
-	q.push(f)
 }
 
 // aloud is a stream on which the call's own client can be asked, from the

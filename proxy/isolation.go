@@ -168,10 +168,7 @@ func (u *upstreamState) serves(c *client) bool {
 	if u.trunk != nil {
 		return u.session == c.session
 	}
-	c.mu.Lock()
-	a := c.agent
-	c.mu.Unlock()
-	return u.at(c.session, a) == u
+	return u.at(c.session, c.handshaken()) == u
 }
 
 // settleDown keeps a session where it is: it was asked something from there.
@@ -220,6 +217,9 @@ func (p *Proxy) endBranch(b *upstreamState) {
 	end := func() {
 		_ = b.Close()
 		close(b.closed)
+		p.watched.forget(b)
+		p.levels.forget(b)
+		p.away.forget(b)
 	}
 	if !p.background(end) {
 		end()
@@ -313,32 +313,6 @@ func (t *toolCall) place() bool {
 		at.ready(ctx, t.agent)
 		p.serve(t)
 	})
-	return false
-}
-
-// stray notes a call whose client waits no longer, and that the server may
-// still be busy with: what it asks now may be for that call.
-func (u *upstreamState) stray(s *session, n int) {
-	u.straying.Lock()
-	defer u.straying.Unlock()
-	if u.strays == nil {
-		u.strays = map[*session]int{}
-	}
-	if u.strays[s] += n; u.strays[s] == 0 {
-		delete(u.strays, s)
-	}
-}
-
-// straysOfOthers reports whether the server may still be busy with a call of
-// another session.
-func (u *upstreamState) straysOfOthers(s *session) bool {
-	u.straying.Lock()
-	defer u.straying.Unlock()
-	for other := range u.strays {
-		if other != s {
-			return true
-		}
-	}
 	return false
 }
 

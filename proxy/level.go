@@ -22,17 +22,11 @@ func (p *Proxy) setLevel(ctx context.Context, c *client, m wire.Message, s strea
 		s.Reply(wire.AppendError(nil, m.ID, codeInvalidParams, "unknown log level", nil))
 		return
 	}
-	c.mu.Lock()
-	c.logLevel = level
-	c.mu.Unlock()
-	p.leveled.Store(true)
+	c.setLogLevel(level)
+	p.sessions.leveled.Store(true)
 	p.relevel(ctx)
 	s.Reply(wire.AppendResult(nil, m.ID, []byte(`{}`)))
 }
-
-// unasked is the level of a client that has not asked for one, once another
-// has: without us its server would have decided, and most begin there.
-const unasked = "info"
 
 // levelTimeout bounds the wait for upstreams that are told a level.
 const levelTimeout = 5 * time.Second
@@ -49,21 +43,29 @@ func (p *Proxy) relevel(ctx context.Context) {
 	all.Wait()
 }
 
-// setUpstreamLevel asks a legacy upstream that logs for the most verbose of
-// what the clients want, unless it knows. A server that has just come up knows
-// nothing. Each client gets what it asked for of that.
+// A serverLevel is the level of log messages that a server was told.
+type serverLevel struct {
+	mu   sync.Mutex // held while it is told: the last one told is the last one wanted
+	told string     // empty: none
+}
+
+// setUpstreamLevel sends logging/setLevel to a server of up to 2025-11-25 that
+// logs, with the most verbose level that its clients want, unless it knows. A
+// server that has just come up knows nothing. Each client gets what it asked for
+// of that.
 func (p *Proxy) setUpstreamLevel(ctx context.Context, u *upstreamState, anew bool) {
-	u.leveling.Lock() // one at a time, so that the last one told is the last one wanted
-	defer u.leveling.Unlock()
+	l := p.levels.at(u)
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	if anew {
-		u.level = ""
+		l.told = ""
 	}
 	state := u.State()
 	most := p.mostVerbose(u)
-	if state.Era == upstream.Modern || !u.has("logging") || most == "" || most == u.level {
+	if state.Era == upstream.Modern || !u.has("logging") || most == "" || most == l.told {
 		return
 	}
-	u.level = most
+	l.told = most
 	x := u.Send(upstream.Request{Method: "logging/setLevel", Params: []byte(`{"level":"` + most + `"}`)})
 	select {
 	case <-x.Done():
@@ -74,11 +76,11 @@ func (p *Proxy) setUpstreamLevel(ctx context.Context, u *upstreamState, anew boo
 // mostVerbose is the lowest level that a client of u wants; empty: none has ever
 // asked for one, and the upstreams decide.
 func (p *Proxy) mostVerbose(u *upstreamState) string {
-	if !p.leveled.Load() {
+	if !p.sessions.leveled.Load() {
 		return ""
 	}
 	most := ""
-	for _, c := range p.clientList() {
+	for _, c := range p.sessions.clients() {
 		if !u.serves(c) {
 			continue
 		}
@@ -92,19 +94,6 @@ func (p *Proxy) mostVerbose(u *upstreamState) string {
 	return most
 }
 
-// level is the least level of log messages that a client with a handshake wants;
-// empty: it has no handshake, or all that there are.
-func (c *client) level() string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	switch {
-	case c.logLevel == "" && c.initialized && c.leveled.Load():
-		return unasked
-	default:
-		return c.logLevel
-	}
-}
-
 // logged passes on a log message of u that says of no request that it belongs
 // to it: to the clients with a handshake that want its level, and to the client
 // of 2026-07-28 whose calls u has, if only one session has any. Over stdio no
@@ -112,14 +101,10 @@ func (c *client) level() string {
 func (p *Proxy) logged(u *upstreamState, params []byte) {
 	const method = "notifications/message"
 	level := logLevels[member(params, "level")]
-	for _, c := range p.clientList() {
-		least := logLevels[c.level()]
-		c.mu.Lock()
-		wanted := c.initialized && level >= least
-		out := c.out
-		c.mu.Unlock()
-		if wanted && out != nil && u.serves(c) {
-			out.Send(wire.AppendNotification(nil, method, params))
+	for _, c := range p.sessions.clients() {
+		wanted := c.ready() && level >= logLevels[c.level()]
+		if wanted && c.out != nil && u.serves(c) {
+			c.out.Send(wire.AppendNotification(nil, method, params))
 		}
 	}
 	if t := u.logsFor(params); t != nil {
@@ -131,7 +116,7 @@ func (p *Proxy) logged(u *upstreamState, params []byte) {
 // none, or it cannot be told.
 func (u *upstreamState) logsFor(params []byte) (wants *toolCall) {
 	var only *session
-	for _, f := range u.flights.all() {
+	for _, f := range flightsTo(u) {
 		t := f.receiver()
 		switch {
 		case t == nil || only != nil && only != t.client.session:

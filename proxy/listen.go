@@ -7,23 +7,6 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// maxSubscriptions bounds the streams that one client holds open for news, and
-// the resources that it watches.
-const (
-	maxSubscriptions = 64
-	maxWatched       = 1024
-	maxWatchedBytes  = 256 << 10 // of the URIs of these
-)
-
-// A subscription is a subscriptions/listen of revision 2026-07-28 that is open.
-type subscription struct {
-	id        string          // of the request, on the wire
-	notes     *notes          // for the goroutine that serves it
-	lists     map[string]bool // by the member of the filter
-	resources []string
-	tasks     []string
-}
-
 // listen serves subscriptions/listen of 2026-07-28 until the client ends it.
 func (p *Proxy) listen(ctx context.Context, c *client, m wire.Message, meta wire.Meta, s stream) {
 	if !meta.Modern() {
@@ -39,7 +22,7 @@ func (p *Proxy) listen(ctx context.Context, c *client, m wire.Message, meta wire
 	}
 	agreed := p.agree(ctx, c, sub, filter)
 	before := p.catalogue.load()
-	if !c.subscribe(sub) {
+	if !c.interests.subscribe(sub) {
 		s.Reply(wire.AppendError(nil, m.ID, codeInvalidRequest, "too many subscriptions are open", nil))
 		return
 	}
@@ -51,9 +34,7 @@ func (p *Proxy) listen(ctx context.Context, c *client, m wire.Message, meta wire
 		p.rewatch()
 		p.tellNews(ctx, sub, s)
 	}
-	c.mu.Lock()
-	delete(c.subscriptions, sub.id)
-	c.mu.Unlock()
+	c.interests.unsubscribe(sub)
 	if len(sub.resources) > 0 {
 		p.rewatch()
 	}
@@ -75,16 +56,6 @@ func (p *Proxy) tellNews(ctx context.Context, sub *subscription, s stream) {
 			return
 		}
 	}
-}
-
-func (c *client) subscribe(sub *subscription) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if len(c.subscriptions) >= maxSubscriptions {
-		return false
-	}
-	c.subscriptions[sub.id] = sub
-	return true
 }
 
 // agree takes of the filter what can be had, and returns it as a member.

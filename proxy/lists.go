@@ -40,7 +40,7 @@ func (p *Proxy) list(ctx context.Context, c *client, m wire.Message, meta wire.M
 	p.awaitUpstreams(ctx)
 	p.ensureDeclared(ctx, c.speaker(meta))
 	if !meta.Modern() {
-		c.lists("notifications/" + kind.capability + "/list_changed")
+		c.interests.saw("notifications/" + kind.capability + "/list_changed")
 	}
 	upstreams := p.offering(kind.capability)
 	switch {

@@ -2,6 +2,8 @@ package proxy
 
 import (
 	"bytes"
+	"sync/atomic"
+	"time"
 
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
@@ -33,6 +35,30 @@ func filterOf(method string) string {
 	return "resourcesListChanged"
 }
 
+// announceEvery is the time between two announcements of one list, and between
+// two listings of tools: a flood of them becomes few.
+const announceEvery = 50 * time.Millisecond
+
+// announcements are the lists of whose changes the clients are about to be told.
+type announcements struct{ prompts, resources atomic.Bool }
+
+// announceSoon tells the clients of a change, once for any number of changes
+// that come before.
+func (p *Proxy) announceSoon(method string) {
+	due := &p.changes.resources
+	if method == promptsListChanged {
+		due = &p.changes.prompts
+	}
+	if due.Swap(true) {
+		return
+	}
+	p.background(func() {
+		p.sleep(announceEvery)
+		due.Store(false)
+		p.announce(method)
+	})
+}
+
 // announce tells every client that has seen a list that it has changed: a
 // client with a handshake by itself, one of 2026-07-28 on the streams that it
 // opened for that.
@@ -41,48 +67,15 @@ func (p *Proxy) announce(method string) {
 		p.advisor.touchAll()
 	}
 	plain := wire.AppendNotification(nil, method, nil)
-	for _, c := range p.clientList() {
-		told, out, subscribers := c.hearers(method)
-		if told && out != nil {
-			out.Send(plain)
+	for _, c := range p.sessions.clients() {
+		seen, subscribers := c.interests.inList(method)
+		if seen && c.out != nil && c.ready() {
+			c.out.Send(plain)
 		}
 		for _, s := range subscribers {
 			s.notes.add(wire.AppendNotification(nil, method, subscriptionParams(s.id, "")))
 		}
 	}
-}
-
-// hearers is who wants to know of a change to a list: the client itself, and
-// those of its subscriptions.
-func (c *client) hearers(method string) (told bool, out stream, subscribers []*subscription) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, s := range c.subscriptions {
-		if s.lists[filterOf(method)] {
-			subscribers = append(subscribers, s)
-		}
-	}
-	return c.initialized && c.listed[method], c.out, subscribers
-}
-
-// lists notes that the client has seen a list, and so is to be told of changes.
-func (c *client) lists(method string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.listed == nil {
-		c.listed = map[string]bool{}
-	}
-	c.listed[method] = true
-}
-
-func (p *Proxy) clientList() []*client {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	list := make([]*client, 0, len(p.clients))
-	for _, c := range p.clients {
-		list = append(list, c)
-	}
-	return list
 }
 
 // subscriptionParams are the params of a message on a subscription: every one

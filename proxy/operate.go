@@ -53,14 +53,13 @@ type UpstreamStatus struct {
 // Status describes the proxy now.
 func (p *Proxy) Status() Status {
 	view := p.catalogue.load()
-	p.mu.Lock()
+	clients, sessions := p.sessions.count()
 	s := Status{
 		Version: p.options.Version, Pid: os.Getpid(), Started: p.started, Policy: p.policy,
-		Clients: len(p.clients), Sessions: len(p.sessions), Tools: len(view.order), LeftOut: append([]string{}, view.problems...),
+		Clients: clients, Sessions: sessions, Tools: len(view.order), LeftOut: append([]string{}, view.problems...),
 		Warnings: append([]string{}, view.warnings...), Shadow: p.inShadow(), Goroutines: runtime.NumGoroutine(),
 		Upstreams: []UpstreamStatus{},
 	}
-	p.mu.Unlock()
 	for _, u := range p.upstreams {
 		state := u.State()
 		one := UpstreamStatus{Name: u.config.Name, State: state.Phase.String(), Protocol: state.ProtocolVersion, Pid: state.Pid, Since: state.Since}
@@ -196,49 +195,26 @@ type CallInfo struct {
 // Sessions lists the sessions, oldest first.
 func (p *Proxy) Sessions() []SessionInfo {
 	list := []SessionInfo{}
-	for _, s := range p.sessionList() {
+	for _, s := range p.sessions.all() {
 		list = append(list, p.describe(s))
 	}
 	return list
 }
 
-// sessionList is the sessions, oldest first.
-func (p *Proxy) sessionList() []*session {
-	p.mu.Lock()
-	sessions := make([]*session, 0, len(p.sessions))
-	for _, s := range p.sessions {
-		sessions = append(sessions, s)
-	}
-	p.mu.Unlock()
-	sort.Slice(sessions, func(i, j int) bool { return sessions[i].since.Before(sessions[j].since) })
-	return sessions
-}
-
 // Session is the state of one session.
 func (p *Proxy) Session(id string) (SessionInfo, error) {
-	s, err := p.session(id)
+	s, err := p.sessions.find(id)
 	if err != nil {
 		return SessionInfo{}, err
 	}
 	return p.describe(s), nil
 }
 
-func (p *Proxy) session(id string) (*session, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if s := p.sessions[id]; s != nil {
-		return s, nil
-	}
-	return nil, fmt.Errorf("no session %q", id)
-}
-
 func (p *Proxy) describe(s *session) SessionInfo {
 	info := SessionInfo{ID: s.id, Principal: s.principal, By: s.by, Since: s.since, Clients: []string{}, Nets: []NetInfo{}, Calls: []CallInfo{}}
-	for _, c := range p.clientList() {
+	for _, c := range p.sessions.clients() {
 		if c.session == s {
-			c.mu.Lock()
-			info.Clients = append(info.Clients, c.transport+" "+cmp.Or(text.Escape(c.agent.name), "(no name)"))
-			c.mu.Unlock()
+			info.Clients = append(info.Clients, c.transport+" "+cmp.Or(text.Escape(c.handshaken().name), "(no name)"))
 		}
 	}
 	sort.Strings(info.Clients)
@@ -269,7 +245,7 @@ func (p *Proxy) describe(s *session) SessionInfo {
 
 // ResetSession puts every net of a session back to its start.
 func (p *Proxy) ResetSession(id, actor string) error {
-	s, err := p.session(id)
+	s, err := p.sessions.find(id)
 	if err != nil {
 		return err
 	}
@@ -283,7 +259,7 @@ func (p *Proxy) ResetSession(id, actor string) error {
 
 // SettleCall says how a call of unknown outcome ended.
 func (p *Proxy) SettleCall(id string, number uint64, success bool, actor string) error {
-	s, err := p.session(id)
+	s, err := p.sessions.find(id)
 	if err != nil {
 		return err
 	}

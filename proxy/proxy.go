@@ -11,7 +11,6 @@ import (
 	"io"
 	"log/slog"
 	"slices"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -21,7 +20,6 @@ import (
 	"github.com/petrigate/petrigate/internal/serve/approval"
 	"github.com/petrigate/petrigate/internal/serve/audit"
 	"github.com/petrigate/petrigate/internal/toolname"
-	"github.com/petrigate/petrigate/proxy/internal/events"
 	"github.com/petrigate/petrigate/proxy/internal/lines"
 	"github.com/petrigate/petrigate/proxy/internal/seal"
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
@@ -115,6 +113,9 @@ type Options struct {
 // A Proxy stands between MCP clients and MCP servers and lets a tool call
 // pass when its gate does. It is safe for concurrent use.
 type Proxy struct {
+	*life
+	sessions *sessions
+
 	options   Options
 	log       *slog.Logger
 	upstreams []*upstreamState
@@ -133,28 +134,19 @@ type Proxy struct {
 	shadowed  tally // of all sessions, those that have ended too
 	prompts   table
 	resources resourceTables
+	changes   announcements
+	watched   byServer[watchedResources]
+	levels    byServer[serverLevel]
+	away      byServer[sentAway]
 	server    *server.MCPServer
 	started   time.Time
 
 	several atomic.Bool // more than one principal may come over HTTP
-	leveled atomic.Bool // a client has asked for a level of log messages
 
 	backlog backlog
-	streams events.Budget // of what clients over HTTP can come back for
 
 	stdio atomic.Pointer[lines.Writer] // of the client over stdio, if there is one
 
-	mu       sync.Mutex
-	closed   bool
-	clients  map[string]*client // by id
-	sessions map[string]*session
-
-	making     sync.Mutex          // held while the session of a principal is made
-	principals map[string]*session // of clients whose requests carry no session
-
-	work       sync.WaitGroup
-	ctx        context.Context //nolint:containedctx // the lifetime of the proxy's own work
-	cancel     context.CancelFunc
 	endStartup context.CancelFunc
 	endStreams context.CancelFunc
 	streaming  context.Context //nolint:containedctx // ends when streams without an end are to end
@@ -175,19 +167,18 @@ func New(o Options) (*Proxy, error) {
 	if err != nil {
 		return nil, err
 	}
+	registry := newRegistry(o.Policy, o.Active)
 	p := &Proxy{
+		life:      newLife(),
+		sessions:  newSessions(registry, o.Now),
 		options:   o,
 		log:       o.Logger,
 		approvals: approval.New(approval.Options{Expire: o.Approval.Expire, Cooldown: o.Approval.Cooldown, Channels: o.Approval.channels(), Now: o.Now}),
-		registry:  newRegistry(o.Policy, o.Active),
+		registry:  registry,
 		recorder:  audit.NewRecorder(o.Recorder, o.Now),
 		policy:    o.Policy.Fingerprint(),
 		sealer:    sealer,
 		started:   o.Now(),
-		clients:   map[string]*client{},
-		sessions:  map[string]*session{},
-
-		principals: map[string]*session{},
 	}
 	p.watchdog = &upstream.Watchdog{Logger: o.Logger}
 	p.server = newHandshake(o.Version)
@@ -196,12 +187,11 @@ func New(o Options) (*Proxy, error) {
 	if o.Advertise == "enabled" {
 		p.advisor = newAdvisor(p)
 	}
-	p.ctx, p.cancel = context.WithCancel(context.Background())
 	p.startup, p.endStartup = context.WithCancel(p.ctx)
 	p.streaming, p.endStreams = context.WithCancel(p.ctx)
 	p.tasks = newTasks(taskOptions{
 		ctx: p.ctx, background: p.background, now: o.Now, log: p.log, recorder: p.recorder,
-		servers: func() []*upstreamState { return p.upstreams }, clients: p.clientList, settle: p.settleTask, ask: p.passOn,
+		servers: func() []*upstreamState { return p.upstreams }, clients: p.sessions.clients, settle: p.settleTask, ask: p.passOn,
 	})
 	return p, p.addUpstreams()
 }
@@ -268,7 +258,7 @@ func (p *Proxy) attach(u *upstreamState) {
 		OnListen:       func() { p.listening(u) },
 		OnInquiry:      func(q *upstream.Inquiry) { p.inquired(u, q) },
 		Busy:           func() bool { return p.tasks.busy(u) },
-		OnBurst:        func(begins bool) { p.burst(u, begins) },
+		OnBurst:        p.bursts(),
 	})
 }
 
@@ -320,32 +310,13 @@ func (p *Proxy) Drain() { p.endStreams() }
 
 // Close ends the upstreams and everything that the proxy runs.
 func (p *Proxy) Close() error {
-	p.mu.Lock()
-	p.closed = true
-	p.mu.Unlock()
-	p.cancel()
+	p.end()
 	var all []error
 	for _, u := range p.connections() {
 		all = append(all, u.Close())
 	}
 	p.work.Wait()
 	return errors.Join(append(all, p.watchdog.Close())...)
-}
-
-// background runs f while the proxy lives; Close waits for it. It reports false
-// where it is too late.
-func (p *Proxy) background(f func()) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.closed {
-		return false
-	}
-	p.work.Add(1)
-	go func() {
-		defer p.work.Done()
-		f()
-	}()
-	return true
 }
 
 // randomID is an identifier that nobody can guess.

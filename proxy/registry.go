@@ -148,7 +148,7 @@ func (p *Proxy) switchNet(name string, on bool, actor string) error {
 // switchSessions switches the net where it is not switched yet: one that is
 // shared is switched for all with the first session.
 func (p *Proxy) switchSessions(name string, on bool) {
-	for _, s := range p.sessionList() {
+	for _, s := range p.sessions.all() {
 		toggle(s.gate, name, on)
 	}
 }

@@ -194,9 +194,7 @@ func (c *client) wantsLog(a agent, meta wire.Meta, params []byte) bool {
 func (c *client) withLogLevel(a agent, m wire.Meta, meta []byte) []byte {
 	level := m.LogLevel
 	if !a.modern {
-		c.mu.Lock()
-		level = c.logLevel
-		c.mu.Unlock()
+		level = c.askedLevel()
 	}
 	if _, known := logLevels[level]; !known || meta == nil {
 		return meta

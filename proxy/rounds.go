@@ -245,10 +245,10 @@ func (p *Proxy) askClient(ctx context.Context, t *toolCall, r inputRequest) ([]b
 	key := wire.IDKey(id)
 	type reply struct{ result, failure []byte }
 	answer := make(chan reply, 1)
-	if !t.client.expect(key, &question{answer: func(result, failure []byte) { answer <- reply{result, failure} }}) {
+	if !t.client.questions.expect(key, &question{answer: func(result, failure []byte) { answer <- reply{result, failure} }}) {
 		return nil, errors.New("too many requests wait for the client")
 	}
-	t.tool.upstream.away.sends(t.client, r.method, r.params)
+	p.away.at(t.tool.upstream).sends(t.client, r.method, r.params)
 	t.stream.Send(wire.AppendRequest(nil, id, r.method, withVisit(r.method, t.tool.upstream.withServerName(r.params))))
 	select {
 	case a := <-answer:
@@ -260,7 +260,7 @@ func (p *Proxy) askClient(ctx context.Context, t *toolCall, r inputRequest) ([]b
 		}
 		return nil, fmt.Errorf("the client refused %s: %s", r.method, text.Escape(member(a.failure, "message")))
 	case <-ctx.Done():
-		if t.client.forget(key) {
+		if t.client.questions.forget(key) {
 			t.stream.Send(wire.AppendNotification(nil, "notifications/cancelled", append(append([]byte(`{"requestId":`), id...), '}')))
 		}
 		return nil, context.Cause(ctx)

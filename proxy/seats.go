@@ -30,7 +30,7 @@ func newSeats(a Access) *seats {
 func (s *seats) open(p *Proxy, principal, transport string, out stream) (c *client, refusal string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	own, all := p.openSessions(principal)
+	own, all := p.sessions.countHTTP(principal)
 	const wayOut = "; end one that is not used any more (DELETE), or wait until idle ones have ended"
 	switch {
 	case own >= s.each:
@@ -38,21 +38,5 @@ func (s *seats) open(p *Proxy, principal, transport string, out stream) (c *clie
 	case all >= s.all:
 		return nil, fmt.Sprintf("this proxy has %d open sessions, and no more are allowed (listen.maxSessionsTotal)", all) + wayOut
 	}
-	return p.newClient(transport, principal, p.newSession("connection", principal), out), ""
-}
-
-// openSessions counts the sessions over HTTP of a principal, and of all.
-func (p *Proxy) openSessions(principal string) (own, all int) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for _, c := range p.clients {
-		if c.transport == "stdio" || c.session.by != "connection" {
-			continue
-		}
-		all++
-		if c.principal == principal {
-			own++
-		}
-	}
-	return own, all
+	return p.sessions.newClient(transport, principal, p.sessions.newSession("connection", principal), out), ""
 }

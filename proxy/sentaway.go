@@ -82,8 +82,8 @@ func (s *sentAway) demands(c *client, failure []byte) {
 
 // returned tells a client with a handshake that a visit is over.
 func (p *Proxy) returned(u *upstreamState, params []byte) {
-	c := u.away.find(member(params, "elicitationId"))
-	if c != nil && c.out != nil && p.has(c) {
+	c := p.away.at(u).find(member(params, "elicitationId"))
+	if c != nil && c.out != nil && p.sessions.has(c) {
 		c.out.Send(wire.AppendNotification(nil, elicitationComplete, params))
 	}
 }

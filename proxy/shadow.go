@@ -155,9 +155,9 @@ func (p *Proxy) would(r *gate.Refusal) *audit.Would {
 // Shadow reports on the nets in shadow: in one session, or in all since the
 // proxy started where id is empty.
 func (p *Proxy) Shadow(id string) (ShadowInfo, error) {
-	counted, sessions := &p.shadowed, p.sessionList()
+	counted, sessions := &p.shadowed, p.sessions.all()
 	if id != "" {
-		s, err := p.session(id)
+		s, err := p.sessions.find(id)
 		if err != nil {
 			return ShadowInfo{}, err
 		}

@@ -21,7 +21,7 @@ import (
 // cancelled. It is called once for a connection.
 func (p *Proxy) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
 	w := lines.NewWriter(out)
-	c := p.newClient("stdio", "local", p.newSession("connection", "local"), w)
+	c := p.sessions.newClient("stdio", "local", p.sessions.newSession("connection", "local"), w)
 	p.stdio.Store(w)
 	ctx, cancel := context.WithCancelCause(ctx)
 	var calls sync.WaitGroup
@@ -67,7 +67,7 @@ func (p *Proxy) farewell(ctx context.Context, c *client, w *lines.Writer) {
 	timer := time.NewTimer(lastWait)
 	defer timer.Stop()
 	select {
-	case <-c.drained():
+	case <-c.requests.drained():
 	case <-timer.C:
 	case <-ctx.Done():
 	case <-w.Broken():
@@ -133,7 +133,7 @@ func (p *Proxy) take(ctx context.Context, c *client, line []byte, w *lines.Write
 			w.Reply(fault.Append(nil))
 		}
 	case m.Kind == wire.Response:
-		c.response(m)
+		c.questions.response(m)
 	case m.Kind == wire.Notification:
 		p.notified(c, m)
 	default:
@@ -165,15 +165,15 @@ func (p *Proxy) request(ctx context.Context, c *client, m wire.Message, w *lines
 		return
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
-	if !c.begin(wire.IDKey(m.ID), cancelFunc(cancel)) {
+	if !c.requests.begin(wire.IDKey(m.ID), cancelFunc(cancel)) {
 		cancel(nil)
 		p.duplicate(c, m, w)
 		return
 	}
 	serve := func() {
 		defer cancel(nil)
-		defer c.answered()
-		end := sync.OnceFunc(func() { c.end(wire.IDKey(m.ID)) })
+		defer c.requests.answered()
+		end := sync.OnceFunc(func() { c.requests.end(wire.IDKey(m.ID)) })
 		defer end()
 		s := ending{w, end}
 		defer p.recovered(m.Method, m.ID, s)
@@ -188,7 +188,7 @@ func (p *Proxy) request(ctx context.Context, c *client, m wire.Message, w *lines
 
 // call serves a call on the reader.
 func (p *Proxy) call(t *toolCall) {
-	if !t.client.begin(wire.IDKey(t.id), t) {
+	if !t.client.requests.begin(wire.IDKey(t.id), t) {
 		p.duplicateCall(t)
 		return
 	}

@@ -2,7 +2,6 @@ package proxy
 
 import (
 	"context"
-	"slices"
 
 	"github.com/petrigate/petrigate/internal/rawjson"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
@@ -39,13 +38,7 @@ func (s *tasks) subscribersOf(x *task) (list []*subscription) {
 		if c.session != x.owner() {
 			continue
 		}
-		c.mu.Lock()
-		for _, sub := range c.subscriptions {
-			if slices.Contains(sub.tasks, x.id) {
-				list = append(list, sub)
-			}
-		}
-		c.mu.Unlock()
+		list = append(list, c.interests.inTask(x.id)...)
 	}
 	return list
 }

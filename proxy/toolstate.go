@@ -42,11 +42,11 @@ type ToolVerdict struct {
 // begins now, with what sessions share as it stands.
 func (p *Proxy) Tools(sessionID string) ([]ToolInfo, error) {
 	s := p.registry.fresh()
-	if sessions := p.sessionList(); sessionID == "" && len(sessions) == 1 {
+	if sessions := p.sessions.all(); sessionID == "" && len(sessions) == 1 {
 		sessionID = sessions[0].id
 	}
 	if sessionID != "" {
-		found, err := p.session(sessionID)
+		found, err := p.sessions.find(sessionID)
 		if err != nil {
 			return nil, err
 		}

@@ -3,6 +3,7 @@ package proxy
 import (
 	"context"
 	"slices"
+	"sync"
 
 	"github.com/petrigate/petrigate/internal/rawjson"
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
@@ -37,62 +38,25 @@ func (p *Proxy) watch(ctx context.Context, c *client, m wire.Message, s stream) 
 		s.Reply(wire.AppendError(nil, m.ID, codeInternal, err.Error(), nil))
 		return
 	}
-	if !c.watchResource(uri, on) {
+	if !c.interests.watch(uri, on) {
 		s.Reply(wire.AppendError(nil, m.ID, codeInvalidRequest, "too many resources are watched", nil))
 		return
 	}
-	if u.State().Era == upstream.Modern || on == u.watches(uri) || !on && u.watchers(p.clientList(), uri) > 0 {
+	watched := p.watched.at(u)
+	if u.State().Era == upstream.Modern || on == watched.has(uri) || !on && u.watchers(p.sessions.clients(), uri) > 0 {
 		p.rewatch()
 		s.Reply(wire.AppendResult(nil, m.ID, []byte(`{}`)))
 		return
 	}
-	u.noteWatched(uri, on) // what the upstream answers is the client's to know
+	watched.note(uri, on) // what the upstream answers is the client's to know
 	done := p.relay(ctx, c, m, wire.Meta{}, s, u)
 	if on && !done {
-		c.watchResource(uri, false)
-		u.noteWatched(uri, false)
+		c.interests.watch(uri, false)
+		watched.note(uri, false)
 	}
 	if !on || !done {
 		p.rewatch() // for whoever has come to watch it meanwhile
 	}
-}
-
-// watches reports whether the server was asked to tell of changes to uri.
-func (u *upstreamState) watches(uri string) bool {
-	u.watching.Lock()
-	defer u.watching.Unlock()
-	return slices.Contains(u.watched, uri)
-}
-
-func (u *upstreamState) noteWatched(uri string, on bool) {
-	u.watching.Lock()
-	defer u.watching.Unlock()
-	u.watched = slices.DeleteFunc(u.watched, func(s string) bool { return s == uri })
-	if on {
-		u.watched = append(u.watched, uri)
-	}
-}
-
-// watchResource notes whether c watches a resource; false: it watches too many.
-func (c *client) watchResource(uri string, on bool) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if !on {
-		delete(c.watched, uri)
-		return true
-	}
-	size := len(uri)
-	for other := range c.watched {
-		size += len(other)
-	}
-	if len(c.watched) >= maxWatched || size > maxWatchedBytes {
-		return false
-	}
-	if c.watched == nil {
-		c.watched = map[string]bool{}
-	}
-	c.watched[uri] = true
-	return true
 }
 
 // watchedBy reports whether u is where c watches resources. What is watched
@@ -111,34 +75,22 @@ func (u *upstreamState) watchers(clients []*client, uri string) (n int) {
 		if !u.watchedBy(c) {
 			continue
 		}
-		if told, subscribers := c.watches(uri); told || len(subscribers) > 0 {
+		if told, subscribers := c.interests.inResource(uri); told || len(subscribers) > 0 {
 			n++
 		}
 	}
 	return n
 }
 
-// watches says how a client is to be told of changes to a resource.
-func (c *client) watches(uri string) (told bool, subscribers []*subscription) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, s := range c.subscriptions {
-		if slices.Contains(s.resources, uri) {
-			subscribers = append(subscribers, s)
-		}
-	}
-	return c.watched[uri], subscribers
-}
-
 // updated tells those who watch a resource that it has changed. Each message
 // on a subscription names it.
 func (p *Proxy) updated(u *upstreamState, params []byte) {
 	uri := member(params, "uri")
-	for _, c := range p.clientList() {
+	for _, c := range p.sessions.clients() {
 		if !u.watchedBy(c) {
 			continue
 		}
-		told, subscribers := c.watches(uri)
+		told, subscribers := c.interests.inResource(uri)
 		if told && c.out != nil {
 			c.out.Send(wire.AppendNotification(nil, resourceUpdated, wire.WithSubscription(params, "")))
 		}
@@ -153,28 +105,15 @@ const resourceUpdated = "notifications/resources/updated"
 // watchedAt is all resources that clients watch at one upstream.
 func (p *Proxy) watchedAt(u *upstreamState) []string {
 	all := map[string]bool{}
-	for _, c := range p.clientList() {
+	for _, c := range p.sessions.clients() {
 		if !u.watchedBy(c) {
 			continue
 		}
-		c.mu.Lock()
-		for uri := range c.watched {
-			all[uri] = true
-		}
-		for _, s := range c.subscriptions {
-			for _, uri := range s.resources {
-				all[uri] = true
-			}
-		}
-		c.mu.Unlock()
+		c.interests.addResources(all)
 	}
 	var uris []string
-	trunk := u
-	if u.trunk != nil {
-		trunk = u.trunk
-	}
 	for uri := range all {
-		if p.resources.owner(p.upstreams, uri) == trunk {
+		if p.resources.owner(p.upstreams, uri) == u.root() {
 			uris = append(uris, uri)
 		}
 	}
@@ -187,18 +126,49 @@ func (p *Proxy) watchedAt(u *upstreamState) []string {
 func (p *Proxy) rewatch() {
 	for _, u := range p.connections() {
 		if u.has("resources") {
-			u.watch(p.watchedAt(u))
+			p.watched.at(u).ask(u, p.watchedAt(u))
 		}
 	}
 }
 
-// watch asks the server for changes to just these resources. What a legacy
-// one was asked for is kept, to ask for the difference.
-func (u *upstreamState) watch(uris []string) {
-	u.watching.Lock()
-	defer u.watching.Unlock()
-	before := u.watched
-	u.watched = uris
+// watchedResources are those that a server was asked to tell the changes of.
+type watchedResources struct {
+	mu   sync.Mutex
+	uris []string
+}
+
+// has reports whether the server was asked to tell of changes to uri.
+func (w *watchedResources) has(uri string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Contains(w.uris, uri)
+}
+
+// note adds or removes a resource that the server is asked for by others.
+func (w *watchedResources) note(uri string, on bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.uris = slices.DeleteFunc(w.uris, func(s string) bool { return s == uri })
+	if on {
+		w.uris = append(w.uris, uri)
+	}
+}
+
+// reset is for a server that has just come up, and knows of none.
+func (w *watchedResources) reset() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.uris = nil
+}
+
+// ask asks the server for changes to just these resources: by one stream of
+// subscriptions/listen since 2026-07-28, and before by resources/subscribe and
+// resources/unsubscribe for what is new and what is not wanted any more.
+func (w *watchedResources) ask(u *upstreamState, uris []string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	before := w.uris
+	w.uris = uris
 	if u.State().Era == upstream.Modern {
 		if !slices.Equal(before, uris) {
 			u.Watch(uris)

@@ -1,0 +1,135 @@
+package proxy
+
+import (
+	"context"
+	"sync"
+
+	"github.com/petrigate/petrigate/internal/rawjson"
+	"github.com/petrigate/petrigate/proxy/internal/wire"
+)
+
+// openRequests are the requests of one client that have no answer. The zero value
+// has none.
+type openRequests struct {
+	mu   sync.Mutex
+	byID map[string]canceller // by the id on the wire
+	open int                  // requests whose answer is not written yet
+	idle chan struct{}        // closed when there are none; nil: nobody waits for that
+}
+
+// A canceller is a request of a client that has not been answered.
+type canceller interface {
+	cancel(reason error)
+}
+
+// cancelFunc cancels a request that is no tool call.
+type cancelFunc context.CancelCauseFunc
+
+func (f cancelFunc) cancel(reason error) { f(reason) }
+
+// begin adds a request under its id. It fails where that id is in flight.
+func (r *openRequests) begin(id string, request canceller) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if _, busy := r.byID[id]; busy {
+		return false
+	}
+	if r.byID == nil {
+		r.byID = map[string]canceller{}
+	}
+	r.byID[id] = request
+	r.open++
+	return true
+}
+
+// end forgets a request: the client may use its id again.
+func (r *openRequests) end(id string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.byID, id)
+}
+
+// answered notes that the answer to a request is written, or that there is none.
+func (r *openRequests) answered() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.open > 0 {
+		r.open--
+	}
+	if r.open == 0 && r.idle != nil {
+		close(r.idle)
+		r.idle = nil
+	}
+}
+
+// drained is closed when every request has its answer.
+func (r *openRequests) drained() <-chan struct{} {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	idle := make(chan struct{})
+	if r.open == 0 {
+		close(idle)
+	} else {
+		r.idle = idle
+	}
+	return idle
+}
+
+// any reports whether a request is in flight.
+func (r *openRequests) any() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.byID) > 0
+}
+
+// cancelled acts on notifications/cancelled: the id must be the very one of
+// the request, so that the string "7" does not cancel the number 7.
+func (r *openRequests) cancelled(params []byte) {
+	id, ok := rawjson.Member(params, "requestId")
+	if !ok {
+		return
+	}
+	r.mu.Lock()
+	request := r.byID[wire.IDKey(id)]
+	r.mu.Unlock()
+	if request == nil {
+		return
+	}
+	if reason := member(params, "reason"); reason != "" {
+		request.cancel(withdrawal(reason))
+		return
+	}
+	request.cancel(errCancelled)
+}
+
+// cancelAll cancels the requests of a client that is gone.
+func (r *openRequests) cancelAll(reason error) {
+	r.mu.Lock()
+	all := make([]canceller, 0, len(r.byID))
+	for _, request := range r.byID {
+		all = append(all, request)
+	}
+	r.mu.Unlock()
+	for _, request := range all {
+		request.cancel(reason)
+	}
+}
+
+// A withdrawal is [errCancelled] with the reason that the client gave in
+// notifications/cancelled, for the server to know.
+type withdrawal string
+
+func (w withdrawal) Error() string        { return string(w) }
+func (w withdrawal) Is(target error) bool { return target == errCancelled }
+
+// An ending stream is that of a request which is over before its answer is
+// written: whoever has read that may use the id again.
+type ending struct {
+	stream
+	end func()
+}
+
+func (s ending) Reply(parts ...[]byte) {
+	s.end()
+	s.stream.Reply(parts...)
+}
