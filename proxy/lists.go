@@ -3,22 +3,17 @@ package proxy
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/petrigate/petrigate/internal/rawjson"
 	"github.com/petrigate/petrigate/internal/text"
 	"github.com/petrigate/petrigate/internal/toolname"
 	"github.com/petrigate/petrigate/proxy/internal/listing"
-	"github.com/petrigate/petrigate/proxy/internal/upstream"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// Bounds of what is gathered of the lists of several upstreams: one that
-// exceeds them is broken or hostile.
-const (
-	maxListPages = 1000
-	maxListItems = 20_000
-)
+// maxListItems bounds what is gathered of a list: an upstream that exceeds it is
+// broken or hostile.
+const maxListItems = 20_000
 
 // A listKind is one of the lists that upstreams have beside that of tools.
 type listKind struct {
@@ -125,12 +120,7 @@ func (u *upstreamState) item(kind listKind, object []byte, alone bool) item {
 func (u *upstreamState) gather(ctx context.Context, kind listKind, around *listing.Members) (objects [][]byte, err error) {
 	ctx, cancel := context.WithTimeout(ctx, listTimeout)
 	defer cancel()
-	cursor, seen := []byte(nil), map[string]bool{}
-	for range maxListPages {
-		page, err := u.page(ctx, kind, cursor)
-		if err != nil {
-			return objects, err
-		}
+	err = u.Pages(ctx, kind.method, func(page []byte) error {
 		array, _ := rawjson.Member(page, kind.member)
 		whole := rawjson.Elements(array, func(object []byte, _ int) bool {
 			if rawjson.Check(object, listing.MaxDepth) == nil && member(object, kind.key) != "" {
@@ -139,34 +129,10 @@ func (u *upstreamState) gather(ctx context.Context, kind listKind, around *listi
 			return len(objects) < maxListItems
 		})
 		around.Add(u.config.Name, wire.AppendWithout(nil, page, kind.member))
-		cursor, _ = rawjson.Member(page, "nextCursor")
-		switch {
-		case !whole:
-			return objects, errors.New("the answer has no list, or one that is too long")
-		case rawjson.Kind(cursor) != '"' || string(cursor) == `""`:
-			return objects, nil
-		case seen[string(cursor)]:
-			return objects, errors.New("the same cursor came twice")
+		if !whole {
+			return errors.New("the answer has no list, or one that is too long")
 		}
-		seen[string(cursor)] = true
-	}
-	return objects, fmt.Errorf("more than %d pages", maxListPages)
-}
-
-// page asks for the page at cursor, a JSON string or nil.
-func (u *upstreamState) page(ctx context.Context, kind listKind, cursor []byte) ([]byte, error) {
-	x := u.Send(upstream.Request{Method: kind.method, Params: u.ListParams(cursor)})
-	select {
-	case reply := <-x.Done():
-		switch {
-		case reply.Err != nil:
-			return nil, reply.Err
-		case reply.Error != nil:
-			return nil, errors.New("refused: " + text.Escape(member(reply.Error, "message")))
-		}
-		return reply.Result, nil
-	case <-ctx.Done():
-		x.Cancel("timeout")
-		return nil, ctx.Err()
-	}
+		return nil
+	})
+	return objects, err
 }

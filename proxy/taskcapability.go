@@ -5,15 +5,13 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 )
 
-// In 2025-11-25 the client asks for a task, of a tool that says that it can be
-// one, and fetches its result by a request of its own. Since 2026-07-28 tasks
-// are an extension: the server makes one where it likes, of a client that takes
-// them, and shows the result in the task.
-
-// tasksExtension is the extension of 2026-07-28.
+// tasksExtension is the extension of 2026-07-28, declared by clients that take tasks
+// and servers that make them. In 2025-11-25 servers declare tasks.requests.tools.call,
+// tasks.list and tasks.cancel.
 const tasksExtension = "io.modelcontextprotocol/tasks"
 
-// takesTasks is what our own requests for tasks declare.
+// takesTasks returns the client capabilities that requests of the proxy for tasks
+// declare.
 func takesTasks() []byte { return []byte(`{"extensions":{"` + tasksExtension + `":{}}}`) }
 
 // within follows keys through the objects that they name.
@@ -32,14 +30,13 @@ func declares(capabilities []byte, keys ...string) bool {
 	return ok && rawjson.Kind(value) == '{'
 }
 
-// takesTasks reports whether a client of the newer era takes a task for an
-// answer.
+// takesTasks reports whether a client of 2026-07-28 takes a task for an answer.
 func (a agent) takesTasks() bool {
 	return a.modern && declares(a.capabilities, "extensions", tasksExtension)
 }
 
-// makesTasks reports whether the server behind u makes tasks of calls, in the
-// era that it speaks.
+// makesTasks reports whether a server makes tasks of calls, in the revision that it
+// speaks.
 func (u *upstreamState) makesTasks() bool {
 	s := u.State()
 	if s.Era == upstream.Modern {

@@ -7,7 +7,6 @@ import (
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/rawjson"
-	"github.com/petrigate/petrigate/internal/text"
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
@@ -69,7 +68,7 @@ func (s *tasks) emulate(ctx context.Context, x *task, m wire.Message, to stream)
 	default:
 		result, err = s.emulatedDetail(ctx, x)
 	}
-	var refused refusedError
+	var refused upstream.Refused
 	switch {
 	case errors.As(err, &refused):
 		to.Reply(wire.ErrorHead(m.ID), refused, wire.Tail)
@@ -82,18 +81,13 @@ func (s *tasks) emulate(ctx context.Context, x *task, m wire.Message, to stream)
 	}
 }
 
-// refusedError is the error that an upstream answered with, raw JSON.
-type refusedError []byte
-
-func (e refusedError) Error() string { return text.Escape(member(e, "message")) }
-
 func (s *tasks) emulatedCancel(ctx context.Context, x *task) ([]byte, error) {
 	reply, err := s.request(ctx, x, "tasks/cancel")
 	switch {
 	case err != nil:
 		return nil, err
 	case reply.Error != nil:
-		return nil, refusedError(reply.Error)
+		return nil, upstream.Refused(reply.Error)
 	}
 	if about, err := s.read(x, reply.Result); err == nil {
 		s.reached(ctx, x, about)

@@ -123,14 +123,7 @@ func (s *tasks) request(ctx context.Context, x *task, method string, members ...
 	}
 	ctx, cancel := context.WithTimeout(ctx, u.config.Timeout)
 	defer cancel()
-	sent := u.Send(request)
-	select {
-	case reply := <-sent.Done():
-		return reply, reply.Err
-	case <-ctx.Done():
-		sent.Cancel("timeout")
-		return upstream.Reply{}, ctx.Err()
-	}
+	return u.Call(ctx, request)
 }
 
 // cancel sends tasks/cancel on the proxy's own account.

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/petrigate/petrigate/internal/rawjson"
+	"github.com/petrigate/petrigate/proxy/internal/upstream"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
@@ -72,7 +73,7 @@ func (s *tasks) detail(ctx context.Context, x *task) ([]byte, error) {
 	case err != nil:
 		return nil, err
 	case reply.Error != nil:
-		return nil, refusedError(reply.Error)
+		return nil, upstream.Refused(reply.Error)
 	}
 	about, err := s.read(x, reply.Result)
 	if err != nil {

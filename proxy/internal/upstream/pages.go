@@ -1,0 +1,64 @@
+package upstream
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/petrigate/petrigate/internal/rawjson"
+	"github.com/petrigate/petrigate/internal/text"
+)
+
+// maxListPages bounds a list: a server that exceeds it is broken or hostile.
+const maxListPages = 1000
+
+// Call sends r and waits for the reply. A request whose ctx ends is cancelled.
+func (u *Upstream) Call(ctx context.Context, r Request) (Reply, error) {
+	x := u.Send(r)
+	select {
+	case reply := <-x.Done():
+		return reply, reply.Err
+	case <-ctx.Done():
+		x.Cancel("timeout")
+		return Reply{}, ctx.Err()
+	}
+}
+
+// A Refused is the JSON-RPC error object that a server has answered with, as it
+// came.
+type Refused []byte
+
+func (e Refused) Error() string {
+	lit, _ := rawjson.Member(e, "message")
+	message, _ := rawjson.String(lit)
+	return "the server refused: " + text.Excerpt(message, 200)
+}
+
+// Pages sends the request for a list (tools/list, prompts/list, ...) until a result
+// has no nextCursor, and hands each result to add, whose error ends it.
+func (u *Upstream) Pages(ctx context.Context, method string, add func(page []byte) error) error {
+	var cursor []byte
+	seen := map[string]bool{}
+	for range maxListPages {
+		reply, err := u.Call(ctx, Request{Method: method, Params: u.ListParams(cursor)})
+		switch {
+		case err != nil:
+			return err
+		case reply.Error != nil:
+			return Refused(reply.Error)
+		}
+		if err := add(reply.Result); err != nil {
+			return err
+		}
+		switch cursor, _ = rawjson.Member(reply.Result, "nextCursor"); {
+		case cursor == nil, string(cursor) == "null", string(cursor) == `""`:
+			return nil
+		case rawjson.Kind(cursor) != '"':
+			return errors.New("the answer's cursor is not a string")
+		case seen[string(cursor)]:
+			return errors.New("the server gave the same cursor twice")
+		}
+		seen[string(cursor)] = true
+	}
+	return fmt.Errorf("more than %d pages", maxListPages)
+}
