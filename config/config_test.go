@@ -388,17 +388,6 @@ func TestJSONPositions(t *testing.T) {
 	}
 }
 
-func TestEditDistance(t *testing.T) {
-	for _, test := range []struct {
-		a, b string
-		want int
-	}{{"", "", 0}, {"a", "", 1}, {"rulse", "rules", 1}, {"kitten", "sitting", 3}, {"abc", "abc", 0}, {strings.Repeat("x", 65), "x", 1 << 20}} {
-		if got := editDistance(test.a, test.b); got != test.want {
-			t.Errorf("%q, %q: got %d, want %d", test.a, test.b, got, test.want)
-		}
-	}
-}
-
 // TestServersAlone reads the servers of files that [Load] refuses.
 func TestServersAlone(t *testing.T) {
 	tests := []struct{ src, want string }{

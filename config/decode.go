@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/petrigate/petrigate/internal/text"
 )
 
 // A decoder gives the values of one file their meaning. It goes on after a
@@ -80,7 +82,7 @@ func hint(name string, known keys) string {
 	if ours := foreign(name); ours != "" && known[ours] != nil {
 		return fmt.Sprintf("did you mean %q?", ours)
 	}
-	return suggest(name, slices.Collect(maps.Keys(known)))
+	return text.Suggest(name, slices.Sorted(maps.Keys(known)))
 }
 
 func (d *decoder) duplicate(key, earlier *node) {
@@ -216,7 +218,7 @@ func unknownWord(what, shown, word string, words, later []string) (msg, hint str
 	if slices.Contains(later, word) {
 		return fmt.Sprintf("%s: %s is not supported yet", what, shown), "now: " + strings.Join(words, ", ")
 	}
-	hint = suggest(word, slices.Clone(words))
+	hint = text.Suggest(word, words)
 	if hint == "" {
 		hint = "one of: " + strings.Join(words, ", ")
 	}

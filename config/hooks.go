@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/petrigate/petrigate/internal/text"
 )
 
 // A Validator is one entry of [Net.Validate]: what must hold of the calls that
@@ -145,7 +147,7 @@ func (d *decoder) checkGated(tool *node, net *Net, gated, observed []string) {
 	case slices.Contains(observed, tool.text):
 		d.at(tool, fmt.Sprintf("%q is only observed by the net, and what observes forbids nothing", tool.text), "name it in the tools of another transition")
 	default:
-		hint := suggest(tool.text, slices.Clone(gated))
+		hint := text.Suggest(tool.text, gated)
 		if hint == "" {
 			hint = "name it in the tools of a transition; " + selfLoop
 		}
@@ -165,7 +167,7 @@ func (d *decoder) checkSucceeds(name *node, net *Net) {
 		}
 		known = append(known, t.Name)
 	}
-	hint := suggest(name.text, slices.Clone(known))
+	hint := text.Suggest(name.text, known)
 	if hint == "" && len(known) > 0 {
 		hint = "transitions: " + strings.Join(known, ", ")
 	}

@@ -2,8 +2,9 @@ package config
 
 import (
 	"fmt"
-	"slices"
 	"strings"
+
+	"github.com/petrigate/petrigate/internal/text"
 )
 
 // A Net is a hand-written net as the file has it. What it means, and whether
@@ -299,7 +300,7 @@ func (d *decoder) checkPlaces(n *node, net *Net) {
 	}
 	check := func(place *node) {
 		if place.kind == textKind && !known[place.text] {
-			d.at(place, fmt.Sprintf("unknown place %q", place.text), suggest(place.text, slices.Clone(net.Places)))
+			d.at(place, fmt.Sprintf("unknown place %q", place.text), text.Suggest(place.text, net.Places))
 		}
 	}
 	for _, key := range []string{"initialMarking", "recovery"} {

@@ -9,6 +9,8 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+
+	"github.com/petrigate/petrigate/internal/text"
 )
 
 // A textFile is a file that a "file" key matched.
@@ -69,15 +71,19 @@ func (e *environment) match(pattern string) (files []textFile, faults []fault) {
 	return files, faults
 }
 
-// noFile suggests a file that is there, if two letters make the difference.
+// noFile suggests a file of the same directory with the same extension.
 func noFile(pattern, path string) fault {
 	f := fault{fmt.Sprintf("no file matches %q", pattern), ""}
+	var names []string
+	ext := filepath.Ext(path)
 	entries, _ := os.ReadDir(filepath.Dir(path))
 	for _, entry := range entries {
-		if d := editDistance(filepath.Base(path), entry.Name()); d == 1 || d == 2 {
-			f.hint = fmt.Sprintf("did you mean %q?", entry.Name())
-			break
+		if name, ok := strings.CutSuffix(entry.Name(), ext); ok {
+			names = append(names, name)
 		}
+	}
+	if near := text.Nearest(strings.TrimSuffix(filepath.Base(path), ext), names); near != "" {
+		f.hint = fmt.Sprintf("did you mean %q?", near+ext)
 	}
 	return f
 }

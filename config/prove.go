@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/petrigate/petrigate/internal/text"
 )
 
 // A Proof is one entry of [Net.Prove]: what must hold of the net under the
@@ -70,7 +72,7 @@ func (d *decoder) checkProofs(net *Net) {
 	for _, p := range net.Prove {
 		for _, place := range p.Places {
 			if !slices.Contains(net.Places, place) {
-				d.foreign(p.Position, fmt.Sprintf("unknown place %q", place), suggest(place, slices.Clone(net.Places)))
+				d.foreign(p.Position, fmt.Sprintf("unknown place %q", place), text.Suggest(place, net.Places))
 			}
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/internal/petri"
+	"github.com/petrigate/petrigate/internal/text"
 )
 
 // minEvery is the shortest time of [Transition.Every].
@@ -89,7 +90,7 @@ func (c *checker) place(transition, name string) {
 
 // nearPlace suggests a place of the net.
 func (c *checker) nearPlace(name string) string {
-	near := Nearest(name, c.net.Places)
+	near := text.Nearest(name, c.net.Places)
 	switch {
 	case near != "":
 		return fmt.Sprintf("did you mean %q?", near)

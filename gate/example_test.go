@@ -483,8 +483,3 @@ func ExamplePolicy_Switch() {
 	// [backup-before-delete] <nil>
 	// unknown net "tool-approva"; did you mean "tool-approval"?
 }
-
-func ExampleNearest() {
-	fmt.Println(gate.Nearest("delte_file", []string{"read_file", "delete_file"}))
-	// Output: delete_file
-}

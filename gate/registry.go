@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/petrigate/petrigate/internal/text"
 )
 
 // Activate makes a net take part in decisions again, from where it left off;
@@ -69,7 +71,7 @@ func (p *Policy) dynamic(name string) (*net, error) {
 		return n, nil
 	}
 	known := p.netNames(func(*net) bool { return true })
-	if near := Nearest(name, known); near != "" {
+	if near := text.Nearest(name, known); near != "" {
 		return nil, fmt.Errorf("unknown net %q; did you mean %q?", name, near)
 	}
 	return nil, fmt.Errorf("unknown net %q; the nets are: %s", name, strings.Join(known, ", "))

@@ -6,6 +6,7 @@ import (
 	"unicode"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/text"
 )
 
 // check finds what single lines do not show: errors and warnings about
@@ -85,7 +86,7 @@ func (c *compiler) checkRequire(s *Require) {
 // likeApproval reports whether a name looks as if a person were meant.
 func likeApproval(name string) bool {
 	return slices.Contains([]string{"approval", "approve", "approved", "human", "person", "confirmation"}, strings.ToLower(name)) ||
-		Nearest(name, []string{"human-approval"}) != ""
+		text.Nearest(name, []string{"human-approval"}) != ""
 }
 
 // spares reports whether the rule exempts calls of this name.

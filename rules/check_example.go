@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/text"
 )
 
 // giver is who gives a call its name: the maps of one tool for one label.
@@ -53,7 +54,7 @@ func (c *compiler) nearLabel(e *Example) string {
 			known = append(known, m.As.String())
 		}
 	}
-	if near := Nearest(e.As.String(), known); near != "" {
+	if near := text.Nearest(e.As.String(), known); near != "" {
 		return fmt.Sprintf("did you mean %q?", near)
 	}
 	return ""

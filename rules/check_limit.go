@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/text"
 )
 
 // refillWords are the words after "per" that are no names.
@@ -35,7 +36,7 @@ var longPeriods = []string{"week", "month", "quarter", "year"}
 
 // checkPeriod warns of a tool that is called like a time.
 func (c *compiler) checkPeriod(s *Limit) {
-	near := Nearest(s.Per.Text, refillWords)
+	near := text.Nearest(s.Per.Text, refillWords)
 	switch {
 	case s.Per.Quoted:
 	case slices.Contains(longPeriods, s.Per.Text):

@@ -82,12 +82,6 @@ func ExampleError() {
 	// E010 1 21 push would refill its own limit
 }
 
-func ExampleNearest() {
-	fmt.Println(rules.Nearest("delte_file", []string{"read_file", "delete_file"}))
-	// Output:
-	// delete_file
-}
-
 func ExampleCompiled_claims() {
 	f, _ := rules.Parse("safety.rules", []byte("require test before deploy\nprove never deploy before test # ever\n"))
 	c, err := rules.Compile(f)

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/text"
 )
 
 // Parse reads a rules file to its end. file names it in positions. The File
@@ -101,7 +102,7 @@ var (
 
 func (s *scanner) unknownStatement(t token) {
 	hint := "a line begins with require, block, limit, shadow, map, example or prove"
-	near := Nearest(t.text, statementWords)
+	near := text.Nearest(t.text, statementWords)
 	switch meant := meantBy(strings.ToLower(t.text)); {
 	case t.kind != bare:
 	case meant != "":
@@ -205,7 +206,7 @@ func (s *scanner) end(optional ...string) {
 		return
 	}
 	hint := "one statement a line; a comment begins with #"
-	if near := Nearest(t.text, optional); near != "" && t.kind == bare {
+	if near := text.Nearest(t.text, optional); near != "" && t.kind == bare {
 		hint = fmt.Sprintf("did you mean %q?", near)
 	}
 	s.fail(Trailing, t, hint, "unexpected %q after the statement", s.text[t.off:t.end])

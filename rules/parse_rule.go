@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/petrigate/petrigate/internal/text"
 )
 
 // shadow reads a rule that only records, from the keyword before it on.
@@ -72,7 +74,7 @@ func (s *scanner) channel() string {
 			return t.text
 		}
 	}
-	switch near := Nearest(t.text, known); {
+	switch near := text.Nearest(t.text, known); {
 	case t.kind == atEnd:
 		s.fail(Missing, t, viaForm, "the channel is missing")
 	case near != "" && t.kind == bare:
@@ -163,7 +165,7 @@ func (s *scanner) per(l *Limit) {
 	}
 	n := s.named(t)
 	l.Per = &n
-	if next := s.peek(); next.kind != atEnd && !next.is("unless") && t.kind == bare && Nearest(t.text, []string{"successful"}) != "" {
+	if next := s.peek(); next.kind != atEnd && !next.is("unless") && t.kind == bare && text.Nearest(t.text, []string{"successful"}) != "" {
 		s.fail(Unexpected, t, `did you mean "successful"?`, "unexpected %q", t.text)
 	}
 }

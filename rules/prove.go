@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/text"
 )
 
 // Prove claims something of the whole policy. Compile carries it along; who
@@ -133,7 +134,7 @@ func (s *scanner) unknownClaim(t token) {
 		}
 	}
 	hint := "one of " + strings.Join(claimWords[NeverWithoutApproval:], ", ")
-	if near := Nearest(t.text, claimWords[:]); near != "" && t.kind == bare {
+	if near := text.Nearest(t.text, claimWords[:]); near != "" && t.kind == bare {
 		hint = fmt.Sprintf("did you mean %q?", near)
 	}
 	s.fail(UnknownClaim, t, hint, "unknown claim %q", s.text[t.off:t.end])

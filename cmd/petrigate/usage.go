@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/petrigate/petrigate/rules"
+	"github.com/petrigate/petrigate/internal/text"
 )
 
 // strictUsage makes every kind of wrong usage, of c and the verbs below it,
@@ -71,7 +71,7 @@ func wrongFlag(c *cobra.Command, err error) error {
 }
 
 func suggestion(word, before string, known []string) string {
-	if near := rules.Nearest(word, known); near != "" {
+	if near := text.Nearest(word, known); near != "" {
 		return fmt.Sprintf(" (did you mean %s%s?)", before, near)
 	}
 	return ""

@@ -11,6 +11,7 @@ import (
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/policy/cel"
+	"github.com/petrigate/petrigate/internal/text"
 	"github.com/petrigate/petrigate/rules"
 )
 
@@ -239,7 +240,7 @@ func (b *builder) nearestAction(tool, action string) string {
 	for _, s := range b.source.Schemas[tool] {
 		known = append(known, s.actions()...)
 	}
-	if near := rules.Nearest(action, known); near != "" {
+	if near := text.Nearest(action, known); near != "" {
 		return fmt.Sprintf("did you mean %q?", tool+"."+near)
 	}
 	if len(known) == 0 {

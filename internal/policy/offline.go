@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/text"
 	"github.com/petrigate/petrigate/rules"
 )
 
@@ -45,7 +46,7 @@ func (b *builder) oddName(n rules.Name, servers []string, before []rules.Name) (
 	}
 	// A server that is near none is left alone: it may be a tool, and this its action.
 	if server, tool, ok := strings.Cut(n.Text, "."); ok && !n.Glob() && !slices.Contains(servers, server) && !b.isTool(server) {
-		if near := rules.Nearest(server, servers); near != "" {
+		if near := text.Nearest(server, servers); near != "" {
 			return fmt.Sprintf("no server is named %s", server), fmt.Sprintf("did you mean %q?", near+"."+tool)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/text"
 	"github.com/petrigate/petrigate/rules"
 )
 
@@ -187,7 +188,7 @@ func (b *builder) nearestTool(name string, known []string) string {
 }
 
 func didYouMean(word string, known []string) string {
-	if near := rules.Nearest(word, known); near != "" {
+	if near := text.Nearest(word, known); near != "" {
 		return fmt.Sprintf("did you mean %q?", near)
 	}
 	return ""

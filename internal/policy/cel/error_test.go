@@ -19,7 +19,7 @@ func TestErrors(t *testing.T) {
 		{``, `1:1: the expression ends too early`},
 		{`(tool == "x"`, `1:13: the expression ends too early`},
 		{`tool == "x`, `1:9: unexpected '"x' (texts are in quotes, on one line)`},
-		{"tool == \"x\n\"", `1:9: unexpected '"x\n' (texts are in quotes, on one line)`},
+		{"tool == \"x\n\"", `1:9: unexpected '"x\u{a}' (texts are in quotes, on one line)`},
 		{`tool == 1`, `1:6: "==" does not take (string, int)`},
 		{`tool.startWith("x")`, `1:6: unknown function "startWith" (did you mean "startsWith"?)`},
 		{`tool.startsWith(1)`, `1:6: "startsWith" does not take (string, int)`},

@@ -8,6 +8,8 @@ import (
 	"cel.dev/cel-go/common/ast"
 	"cel.dev/cel-go/common/operators"
 	"cel.dev/cel-go/common/types"
+
+	"github.com/petrigate/petrigate/internal/text"
 )
 
 // Names are the keys that the variables of a net have. An expression that
@@ -33,7 +35,7 @@ func (n *Names) check(src string, a *cel.Ast) (errs ErrorList) {
 			if known == nil || contains(known, key) {
 				return
 			}
-			hint := suggest(key, known)
+			hint := text.Suggest(key, known)
 			if hint == "" {
 				hint = none
 			}

@@ -105,8 +105,8 @@ func TestTemplate(t *testing.T) {
 		{`{args.path}`, `{}`, "?"},
 		{`{args.path}`, `{"path":["a",1]}`, `["a",1]`},
 		{`{{{tool}}}: {meta.saved[0] + "!"}`, ``, "{delete}: a!"},
-		{`{args.path}`, `{"path":"a\nb\u001b[0m"}`, "a\ufffdb\ufffd[0m"},
-		{`{args.path}`, `{"path":"` + strings.Repeat("é", 300) + `"}`, strings.Repeat("é", maxShown) + "..."},
+		{`{args.path}`, `{"path":"a\nb\u001b[0m"}`, `a\u{a}b\u{1b}[0m`},
+		{`{args.path}`, `{"path":"` + strings.Repeat("é", 300) + `"}`, strings.Repeat("é", maxShown/2) + "..."},
 		{`plain`, ``, "plain"},
 		{``, ``, ""},
 	}

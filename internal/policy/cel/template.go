@@ -3,7 +3,8 @@ package cel
 import (
 	"encoding/json"
 	"strings"
-	"unicode"
+
+	"github.com/petrigate/petrigate/internal/text"
 )
 
 // A Template is a sentence in which {expression} stands for what the
@@ -16,7 +17,7 @@ type part struct {
 	value *Value
 }
 
-// maxShown is how many characters of one value a sentence shows.
+// maxShown is how many bytes of one value a sentence shows.
 const maxShown = 200
 
 // Template compiles a sentence. "{{" and "}}" are the characters themselves;
@@ -86,22 +87,13 @@ func (t *Template) Text(in *Input) string {
 
 // shown is a value on one line: a text as it is, other data as JSON.
 func shown(v any) string {
-	text, ok := v.(string)
+	s, ok := v.(string)
 	if !ok {
 		doc, err := json.Marshal(v)
 		if err != nil {
 			return "?"
 		}
-		text = string(doc)
+		s = string(doc)
 	}
-	text = strings.Map(func(r rune) rune {
-		if unicode.IsPrint(r) {
-			return r
-		}
-		return unicode.ReplacementChar
-	}, text)
-	if runes := []rune(text); len(runes) > maxShown {
-		return string(runes[:maxShown]) + "..."
-	}
-	return text
+	return text.Excerpt(s, maxShown)
 }

@@ -3,13 +3,15 @@ package cel
 import (
 	"fmt"
 	"regexp"
-	"strconv"
+	"slices"
 	"strings"
 
 	"cel.dev/cel-go/cel"
 	"cel.dev/cel-go/common"
 	"cel.dev/cel-go/common/ast"
 	"cel.dev/cel-go/common/operators"
+
+	"github.com/petrigate/petrigate/internal/text"
 )
 
 // translate makes a mistake that CEL found one that a person understands.
@@ -37,7 +39,7 @@ func translate(src string, e *common.Error, parsed *cel.Ast, env *cel.Env, varia
 	case strings.HasPrefix(msg, "expression recursion limit"), strings.HasPrefix(msg, "comprehension exceeds nesting limit"):
 		msg = "the expression nests too deeply"
 	}
-	return errorAt(src, at, oneLine(msg), hint)
+	return errorAt(src, at, text.Escape(msg), hint)
 }
 
 // nameBefore is where the name of a function starts, of which CEL gives the
@@ -55,25 +57,6 @@ func nameBefore(src string, at int, name string) int {
 func nameBehind(src string, at int) int {
 	return len(src) - len(strings.TrimLeft(src[at:], ".? \t\n"))
 }
-
-// oneLine escapes what would break the line of a message that quotes the text.
-func oneLine(msg string) string {
-	if !strings.ContainsFunc(msg, breaksLine) {
-		return msg
-	}
-	var b strings.Builder
-	for _, r := range msg {
-		if breaksLine(r) {
-			b.WriteString(strings.Trim(strconv.QuoteRune(r), "'"))
-			continue
-		}
-		b.WriteRune(r)
-	}
-	return b.String()
-}
-
-// breaksLine reports a character that a terminal would not print in its place.
-func breaksLine(r rune) bool { return r != ' ' && !strconv.IsPrint(r) }
 
 // The messages of CEL that are put in other words. Read-only.
 var (
@@ -130,9 +113,10 @@ func unknown(name string, id int64, parsed *cel.Ast, env *cel.Env, variables []s
 		if ours := functions[name]; ours != "" {
 			return fmt.Sprintf("unknown function %q", name), fmt.Sprintf("did you mean %q?", ours)
 		}
-		return fmt.Sprintf("unknown function %q", name), suggest(name, known)
+		slices.Sort(known) // of a map
+		return fmt.Sprintf("unknown function %q", name), text.Suggest(name, known)
 	}
-	if hint = suggest(name, variables); hint == "" {
+	if hint = text.Suggest(name, variables); hint == "" {
 		hint = "known: " + strings.Join(variables, ", ")
 	}
 	return fmt.Sprintf("unknown name %q", name), hint

@@ -14,7 +14,7 @@ import (
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/policy/sandbox"
-	"github.com/petrigate/petrigate/rules"
+	"github.com/petrigate/petrigate/internal/text"
 )
 
 // A policyCase is one case: a policy, and what happens under it.
@@ -127,7 +127,7 @@ func fieldsBut(keys map[string]json.RawMessage, v any) error {
 		if slices.ContainsFunc(known, func(name string) bool { return strings.EqualFold(name, key) }) {
 			continue
 		}
-		if near := rules.Nearest(key, known); near != "" {
+		if near := text.Nearest(key, known); near != "" {
 			return fmt.Errorf("unknown field %q (did you mean %q?)", key, near)
 		}
 		return fmt.Errorf("unknown field %q (the fields are %s)", key, strings.Join(known, ", "))

@@ -12,7 +12,7 @@ import (
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/policy/sandbox"
-	"github.com/petrigate/petrigate/rules"
+	"github.com/petrigate/petrigate/internal/text"
 )
 
 // A Result is what came of a test.
@@ -243,7 +243,7 @@ func (s *Step) unknownRule(p *Policy) string {
 	for _, n := range p.Result.Policy.Nets() {
 		nets = append(nets, n.Name)
 	}
-	near := rules.Nearest(s.Rule, nets)
+	near := text.Nearest(s.Rule, nets)
 	switch {
 	case slices.Contains(nets, s.Rule):
 		return ""

@@ -1,13 +1,22 @@
-package gate
+package text
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+)
 
-// Nearest is the word among those given that a misspelt word most probably
-// means, or nothing where none is near: at most one edit in three letters.
+// maxWord is the length in bytes of the longest word that is compared with others.
+const maxWord = 128
+
+// Nearest returns the word among those given that a misspelt word most probably
+// means, or "": at most one edit in three letters, and none of them that word itself.
 func Nearest(word string, among []string) string {
 	best, least := "", max(1, len(word)/3)+1
+	if len(word) > maxWord {
+		return ""
+	}
 	for _, w := range among {
-		if w == word {
+		if w == word || len(w) > maxWord {
 			continue
 		}
 		if d := edits(strings.ToLower(word), strings.ToLower(w)); d < least {
@@ -17,8 +26,17 @@ func Nearest(word string, among []string) string {
 	return best
 }
 
-// edits is how many letters have to be inserted, left out, replaced or swapped
-// with their neighbor to make b of a.
+// Suggest returns a hint that names the word [Nearest] to a misspelt one, or "".
+func Suggest(word string, known []string) string {
+	near := Nearest(word, known)
+	if near == "" {
+		return ""
+	}
+	return fmt.Sprintf("did you mean %q?", near)
+}
+
+// edits returns how many letters have to be inserted, left out, replaced or swapped
+// with their neighbor to turn a into b.
 func edits(a, b string) int {
 	r, t := []rune(a), []rune(b)
 	before, last := make([]int, len(t)+1), make([]int, len(t)+1)
