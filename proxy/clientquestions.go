@@ -1,8 +1,11 @@
 package proxy
 
 import (
+	"context"
+	"errors"
 	"sync"
 
+	"github.com/petrigate/petrigate/internal/rawjson"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
@@ -14,7 +17,64 @@ const maxQuestions = 256
 // that it was sent to can answer it.
 type question struct {
 	answer   func(result, failure []byte) // one of them; called once, and must not wait
-	progress func(params []byte)          // of the client; nil: it is not wanted
+	progress func(params []byte)          // takes notifications/progress; nil: they are not wanted
+
+	id []byte // on the wire
+	of *questions
+}
+
+// send sends the request on a stream of the client.
+func (q *question) send(to stream, method string, params []byte) {
+	if q.progress != nil {
+		meta, _ := rawjson.Member(params, "_meta")
+		params = wire.ReplaceMember(nil, params, "_meta", wire.ReplaceMember(nil, meta, "progressToken", q.id))
+	}
+	to.Send(wire.AppendRequest(nil, q.id, method, params))
+}
+
+// withdraw takes the question back, and reports whether it was still open: then the
+// client has to be told by [question.cancelled].
+func (q *question) withdraw() bool {
+	s, key := q.of, wire.IDKey(q.id)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, open := s.byID[key]
+	delete(s.byID, key)
+	return open
+}
+
+// cancelled returns the notifications/cancelled of the request.
+func (q *question) cancelled(reason string) []byte {
+	params := append([]byte(`{"requestId":`), q.id...)
+	if reason != "" {
+		params = rawjson.AppendString(append(params, `,"reason":`...), reason)
+	}
+	return wire.AppendNotification(nil, "notifications/cancelled", append(params, '}'))
+}
+
+// ask sends a request to the client on one of its streams, and waits for the answer:
+// a result or an error object.
+func (s *questions) ask(ctx context.Context, to stream, method string, params []byte) (result, failure []byte, err error) {
+	answered := make(chan struct{})
+	q := &question{answer: func(r, f []byte) {
+		result, failure = r, f
+		close(answered)
+	}}
+	if !s.open(q) {
+		return nil, nil, errors.New("too many requests wait for the client")
+	}
+	q.send(to, method, params)
+	select {
+	case <-answered:
+		return result, failure, nil
+	case <-ctx.Done():
+	}
+	if q.withdraw() {
+		to.Send(q.cancelled(""))
+	} else {
+		<-answered
+	}
+	return nil, nil, context.Cause(ctx)
 }
 
 // questions are our requests to one client that wait for its answer. The zero
@@ -25,9 +85,10 @@ type questions struct {
 	gone bool                 // nobody answers any more
 }
 
-// expect adds a question under the key of its id. It reports false if too many
-// wait, or the client is gone.
-func (s *questions) expect(key string, q *question) bool {
+// open gives a question its id, under which the client can answer it from now on.
+// It reports false if too many wait, or the client is gone.
+func (s *questions) open(q *question) bool {
+	q.id, q.of = rawjson.AppendString(nil, randomID("pg-")), s
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.byID) >= maxQuestions || s.gone {
@@ -36,17 +97,8 @@ func (s *questions) expect(key string, q *question) bool {
 	if s.byID == nil {
 		s.byID = map[string]*question{}
 	}
-	s.byID[key] = q
+	s.byID[wire.IDKey(q.id)] = q
 	return true
-}
-
-// forget withdraws a question, and reports whether it was still open.
-func (s *questions) forget(key string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	_, open := s.byID[key]
-	delete(s.byID, key)
-	return open
 }
 
 // find returns an open question; nil: there is none of that key.

@@ -53,12 +53,10 @@ func refuseInquiry(q *upstream.Inquiry) {
 // passOn puts a request of u to c, whose answer goes back to u and nowhere
 // else. Where u does not want it any more, the client is told.
 func (p *Proxy) passOn(c *client, s stream, u *upstreamState, q *upstream.Inquiry) {
-	id := string(rawjson.AppendString(nil, randomID("pg-")))
-	params, token := retoken(u.withServerName(q.Params), []byte(id))
-	params, related := p.tasks.forClient(u, params)
+	params, related := p.tasks.forClient(u, u.withServerName(q.Params))
 	p.away.at(u).sends(c, q.Method, q.Params)
 	p.log.Debug("request of an upstream passed to its client", "upstream", u.config.Name, "method", q.Method, "session", c.session.id)
-	asked := &question{progress: progressTo(u, token), answer: func(result, failure []byte) {
+	asked := &question{progress: progressTo(u, q.Params), answer: func(result, failure []byte) {
 		switch {
 		case result == nil:
 			q.Fail(failure)
@@ -68,23 +66,25 @@ func (p *Proxy) passOn(c *client, s stream, u *upstreamState, q *upstream.Inquir
 			q.Result(result)
 		}
 	}}
-	key := wire.IDKey([]byte(id))
-	if !c.questions.expect(key, asked) {
+	if !c.questions.open(asked) {
 		q.Refuse(codeInternal, "too many requests wait for the client")
 		return
 	}
-	s.Send(wire.AppendRequest(nil, []byte(id), q.Method, params))
+	asked.send(s, q.Method, params)
 	q.OnOver(func() {
-		if c.questions.forget(key) {
-			s.Send(wire.AppendNotification(nil, "notifications/cancelled", cancelledParams(id, q)))
+		if asked.withdraw() {
+			var reason upstream.Withdrawn // that the upstream has given
+			_ = errors.As(context.Cause(q.Context()), &reason)
+			s.Send(asked.cancelled(string(reason)))
 		}
 	})
 }
 
-// progressTo tells u of the progress of a client, by the token of u; nil: u has
-// given none.
-func progressTo(u *upstreamState, token []byte) func(params []byte) {
-	if token == nil {
+// progressTo returns what passes notifications/progress of the client on to u, under
+// the progressToken of its request; nil: that has none.
+func progressTo(u *upstreamState, params []byte) func(params []byte) {
+	token, ok := within(params, "_meta", "progressToken")
+	if !ok {
 		return nil
 	}
 	return func(params []byte) {
@@ -100,28 +100,6 @@ func (c *client) progressed(params []byte) {
 	if q != nil && q.progress != nil {
 		q.progress(params)
 	}
-}
-
-// cancelledParams tell that q is not wanted any more, and why if the upstream
-// has said so.
-func cancelledParams(id string, q *upstream.Inquiry) []byte {
-	params := []byte(`{"requestId":` + id)
-	var reason upstream.Withdrawn
-	if errors.As(context.Cause(q.Context()), &reason) && reason != "" {
-		params = rawjson.AppendString(append(params, `,"reason":`...), string(reason))
-	}
-	return append(params, '}')
-}
-
-// retoken puts a progress token of ours in the place of the upstream's, which
-// it returns; nil: there is none.
-func retoken(params, ours []byte) (changed, token []byte) {
-	meta, _ := rawjson.Member(params, "_meta")
-	token, ok := rawjson.Member(meta, "progressToken")
-	if !ok {
-		return params, nil
-	}
-	return wire.ReplaceMember(nil, params, "_meta", wire.ReplaceMember(nil, meta, "progressToken", ours)), token
 }
 
 // inquired takes a request of u that came without a sign of what it belongs

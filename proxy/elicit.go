@@ -4,10 +4,8 @@ import (
 	"context"
 	"time"
 
-	"github.com/petrigate/petrigate/internal/rawjson"
 	"github.com/petrigate/petrigate/internal/serve/approval"
 	"github.com/petrigate/petrigate/proxy/internal/events"
-	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
 // A prompt is a question that stands before the client of a call.
@@ -25,7 +23,6 @@ func (p *Proxy) elicit(t *toolCall, r *approval.Request) prompt {
 	if !first {
 		return prompt{gone: over}
 	}
-	id := string(rawjson.AppendString(nil, randomID("pg-")))
 	answer := make(chan []byte, 1)
 	told := make(chan struct{})
 	gone := make(chan struct{})
@@ -34,17 +31,18 @@ func (p *Proxy) elicit(t *toolCall, r *approval.Request) prompt {
 			close(gone)
 		}
 	})
-	if !t.client.questions.expect(wire.IDKey([]byte(id)), &question{answer: func(result, _ []byte) {
+	asked := &question{answer: func(result, _ []byte) {
 		if result == nil { // an error means that nobody was asked
 			result = []byte(`{}`)
 		}
 		answer <- result
-	}}) {
+	}}
+	if !t.client.questions.open(asked) {
 		p.approvals.Unshow(r)
 		return prompt{}
 	}
 	p.approvals.Put(r, approval.Elicit)
-	t.stream.Send(wire.AppendRequest(nil, []byte(id), "elicitation/create", p.elicitParams(r)))
+	asked.send(t.stream, "elicitation/create", p.elicitParams(r))
 	if !p.background(func() {
 		defer close(told)
 		timer := time.NewTimer(r.Expires.Sub(p.options.Now()))
@@ -58,15 +56,14 @@ func (p *Proxy) elicit(t *toolCall, r *approval.Request) prompt {
 		case <-timer.C:
 		case <-p.ctx.Done():
 		}
-		if !t.client.questions.forget(wire.IDKey([]byte(id))) { // the client has just answered
+		if !asked.withdraw() { // the client has just answered
 			p.answered(r, approval.Elicit, <-answer)
 			return
 		}
 		p.approvals.Unshow(r)
-		params := []byte(`{"requestId":` + id + `,"reason":"answered elsewhere or no longer needed"}`)
-		t.say(wire.AppendNotification(nil, "notifications/cancelled", params))
+		t.say(asked.cancelled("answered elsewhere or no longer needed"))
 	}) {
-		t.client.questions.forget(wire.IDKey([]byte(id)))
+		asked.withdraw()
 		close(told)
 	}
 	return prompt{told: told}

@@ -241,30 +241,17 @@ func firstError(list []error) int {
 // elicitation that fails is one that nobody answered; of the rest there is no
 // such answer.
 func (p *Proxy) askClient(ctx context.Context, t *toolCall, r inputRequest) ([]byte, error) {
-	id := rawjson.AppendString(nil, randomID("pg-"))
-	key := wire.IDKey(id)
-	type reply struct{ result, failure []byte }
-	answer := make(chan reply, 1)
-	if !t.client.questions.expect(key, &question{answer: func(result, failure []byte) { answer <- reply{result, failure} }}) {
-		return nil, errors.New("too many requests wait for the client")
-	}
 	p.away.at(t.tool.upstream).sends(t.client, r.method, r.params)
-	t.stream.Send(wire.AppendRequest(nil, id, r.method, withVisit(r.method, t.tool.upstream.withServerName(r.params))))
-	select {
-	case a := <-answer:
-		switch {
-		case a.result != nil:
-			return a.result, nil
-		case r.method == "elicitation/create":
-			return []byte(`{"action":"cancel"}`), nil
-		}
-		return nil, fmt.Errorf("the client refused %s: %s", r.method, text.Escape(member(a.failure, "message")))
-	case <-ctx.Done():
-		if t.client.questions.forget(key) {
-			t.stream.Send(wire.AppendNotification(nil, "notifications/cancelled", append(append([]byte(`{"requestId":`), id...), '}')))
-		}
-		return nil, context.Cause(ctx)
+	result, failure, err := t.client.questions.ask(ctx, t.stream, r.method, withVisit(r.method, t.tool.upstream.withServerName(r.params)))
+	switch {
+	case err != nil:
+		return nil, err
+	case result != nil:
+		return result, nil
+	case r.method == "elicitation/create":
+		return []byte(`{"action":"cancel"}`), nil
 	}
+	return nil, fmt.Errorf("the client refused %s: %s", r.method, text.Escape(member(failure, "message")))
 }
 
 // stateMember is the member of a result that holds a state of ours.
