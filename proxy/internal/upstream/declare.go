@@ -3,11 +3,14 @@ package upstream
 import (
 	"context"
 	"errors"
-	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/petrigate/petrigate/internal/rawjson"
+	"github.com/petrigate/petrigate/proxy/internal/upstream/conn"
+	"github.com/petrigate/petrigate/proxy/internal/upstream/httpsse"
+	"github.com/petrigate/petrigate/proxy/internal/upstream/stdio"
+	"github.com/petrigate/petrigate/proxy/internal/upstream/streamable"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
@@ -22,33 +25,33 @@ var errRedeclared = errors.New("more is to be declared to the server")
 // Declares reports whether capabilities are declared to the server already, or
 // are known to it by other means, or cannot be used.
 func (u *Upstream) Declares(capabilities []byte) bool {
-	if u.host.options.OnInquiry == nil {
+	if u.host.Options.OnInquiry == nil {
 		return true
 	}
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	if u.state.Era == Modern {
-		return u.state.Phase == Up && !(u.preferLegacy && u.state.SpeaksLegacy)
+	if u.state.Era == conn.Modern {
+		return u.state.Phase == conn.Up && !(u.preferLegacy && u.state.SpeaksLegacy)
 	}
-	return u.state.Phase == Up && covers(u.inForce, capabilities)
+	return u.state.Phase == conn.Up && covers(u.inForce, capabilities)
 }
 
 // Prefer lets the first client decide on the era, where the server speaks both
 // and the configuration leaves it open: what is of one era only is then not
 // translated for it. Like Intend it does not wait.
-func (u *Upstream) Prefer(era Era) {
+func (u *Upstream) Prefer(era conn.Era) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	if u.preferred || u.host.config.Protocol != "" && u.host.config.Protocol != "auto" {
+	if u.preferred || u.host.Config.Protocol != "" && u.host.Config.Protocol != "auto" {
 		return
 	}
-	u.preferred, u.preferLegacy = true, era == Legacy
+	u.preferred, u.preferLegacy = true, era == conn.Legacy
 }
 
 // otherEra reports whether the server is to be spoken to in the older era
 // instead of the newer one.
 func (u *Upstream) otherEra(a agreement) bool {
-	return a.era == Modern && a.speaksLegacy && u.prefersLegacy()
+	return a.era == conn.Modern && a.speaksLegacy && u.prefersLegacy()
 }
 
 func (u *Upstream) prefersLegacy() bool {
@@ -74,15 +77,8 @@ func (u *Upstream) Declare(ctx context.Context, capabilities []byte) {
 	switch {
 	case current != nil && !u.Declares(capabilities):
 		u.redeclare(ctx, *current, again)
-	case current == nil && u.State().Phase == Up: // it is being done for another client
-		await(ctx, again)
-	}
-}
-
-func await(ctx context.Context, c <-chan struct{}) {
-	select {
-	case <-c:
-	case <-ctx.Done():
+	case current == nil && u.State().Phase == conn.Up: // it is being done for another client
+		conn.Await(ctx, again)
 	}
 }
 
@@ -90,52 +86,28 @@ func await(ctx context.Context, c <-chan struct{}) {
 // and with a child in a new process, if it has nothing to do, as with a new
 // stream of HTTP+SSE. So is another era
 // begun.
-func (u *Upstream) redeclare(ctx context.Context, c conn, again <-chan struct{}) {
-	if u.host.options.Busy != nil && u.host.options.Busy() {
+func (u *Upstream) redeclare(ctx context.Context, c conn.Conn, again <-chan struct{}) {
+	if u.host.Options.Busy != nil && u.host.Options.Busy() {
 		return
 	}
-	h, overHTTP := c.(*httpConn)
-	if overHTTP && u.State().Era == Legacy {
-		h.redeclare(ctx)
+	h, overHTTP := c.(*streamable.Conn)
+	if overHTTP && u.State().Era == conn.Legacy {
+		h.Redeclare(ctx)
 		return
 	}
 	switch c := c.(type) {
-	case *httpConn:
-		c.fail(errRedeclared)
-	case *sseConn:
-		if !c.pending.shut(ctx, func() { c.fail(errRedeclared) }) {
+	case *streamable.Conn:
+		c.Fail(errRedeclared)
+	case *httpsse.Conn:
+		if !c.Pending.Shut(ctx, func() { c.Fail(errRedeclared) }) {
 			return
 		}
-	case *stdioConn:
-		if !c.pending.shut(ctx, func() { c.fail(errRedeclared) }) {
+	case *stdio.Conn:
+		if !c.Pending.Shut(ctx, func() { c.Fail(errRedeclared) }) {
 			return
 		}
 	}
-	await(ctx, again)
-}
-
-func (c *httpConn) redeclare(ctx context.Context) {
-	select {
-	case <-c.streamed: // that was the old one
-	default:
-	}
-	if s := c.current.Load(); s != nil && c.renew(ctx, s) == nil { // else the old session stays
-		c.awaitStream(ctx)
-	}
-}
-
-// streamWait bounds the wait for the stream of a new session, on which servers
-// ask what belongs to no request, as some do with what belongs to one.
-const streamWait = 250 * time.Millisecond
-
-func (c *httpConn) awaitStream(ctx context.Context) {
-	timer := time.NewTimer(streamWait)
-	defer timer.Stop()
-	select {
-	case <-c.streamed:
-	case <-timer.C:
-	case <-ctx.Done():
-	}
+	conn.Await(ctx, again)
 }
 
 // again is closed when the server is up the next time.
@@ -178,7 +150,7 @@ func (u *Upstream) declare(method string, params []byte) []byte {
 
 // relayable is what our own requests to a modern server declare.
 func (u *Upstream) relayable() []byte {
-	if u.host.options.OnInquiry == nil {
+	if u.host.Options.OnInquiry == nil {
 		return []byte(`{}`)
 	}
 	return []byte(`{"roots":{"listChanged":true},"sampling":{},"elicitation":{"form":{},"url":{}}}`)

@@ -2,8 +2,6 @@ package upstream
 
 import (
 	"testing"
-
-	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
 func TestUnionOfCapabilities(t *testing.T) {
@@ -34,37 +32,5 @@ func TestUnionOfCapabilities(t *testing.T) {
 		if covers([]byte(c.have), []byte(c.want)) {
 			t.Errorf("%s does not cover %s", c.have, c.want)
 		}
-	}
-}
-
-// TestInquiriesAreBounded: a server that asks faster than anybody answers is
-// refused, and each request has one answer.
-func TestInquiriesAreBounded(t *testing.T) {
-	var table inquiries
-	answers := 0
-	ask := func(id string) *Inquiry {
-		return table.take(wire.Message{Kind: wire.Request, ID: []byte(id), Method: "roots/list"}, func([]byte) { answers++ })
-	}
-	first := ask("1")
-	if ask("1") != nil {
-		t.Error("one id stands for two requests")
-	}
-	for i := range 2 * maxInquiries {
-		ask(`"` + string(rune('a'+i%26)) + string(rune('a'+i/26)) + `"`)
-	}
-	if n := len(table.byID); n != maxInquiries {
-		t.Errorf("%d wait", n)
-	}
-	first.Result([]byte(`{}`))
-	first.Refuse(1, "again")
-	if answers != 1 || first.Context().Err() == nil {
-		t.Errorf("%d answers", answers)
-	}
-	second := ask("1")
-	table.cancelled([]byte(`{"requestId":1}`))
-	second.Result([]byte(`{}`))
-	table.close()
-	if answers != 1 || second.Context().Err() == nil || ask("2") != nil {
-		t.Errorf("%d answers after the end", answers)
 	}
 }

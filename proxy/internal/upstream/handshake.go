@@ -17,6 +17,9 @@ import (
 
 	"github.com/petrigate/petrigate/internal/rawjson"
 	"github.com/petrigate/petrigate/internal/text"
+	"github.com/petrigate/petrigate/proxy/internal/upstream/conn"
+	"github.com/petrigate/petrigate/proxy/internal/upstream/stdio"
+	"github.com/petrigate/petrigate/proxy/internal/upstream/streamable"
 )
 
 // clientName is how this program introduces itself to servers.
@@ -35,32 +38,32 @@ var errNotModern = errors.New("the server does not answer server/discover as rev
 
 // agreement is what a handshake yields.
 type agreement struct {
-	era          Era
+	era          conn.Era
 	version      string
 	serverInfo   json.RawMessage
 	capabilities json.RawMessage
 	instructions string
 	around       json.RawMessage
 	pid          int
-	session      *session
+	session      *conn.Session
 	declared     []byte // to a server of the older era
 	speaksLegacy bool   // a server of the newer one knows the older one too
 	lateModern   bool   // a server of the older one said too late that it knows the newer one
 }
 
 // shake negotiates with the server on c. mcp-go knows how, in both eras.
-func (u *Upstream) shake(ctx context.Context, c conn, protocol string) (agreement, error) {
-	a := &adapter{upstream: u, conn: c, session: new(session), modernOnly: mcp.IsModernProtocol(protocol) && protocol != "legacy"}
+func (u *Upstream) shake(ctx context.Context, c conn.Conn, protocol string) (agreement, error) {
+	a := &adapter{upstream: u, conn: c, session: new(conn.Session), modernOnly: mcp.IsModernProtocol(protocol) && protocol != "legacy"}
 	_, err := a.initialize(ctx, protocol)
 	late := a.modernAfterAll() // it was still starting when the probe ran out of time
 	if err != nil && late {
-		a = &adapter{upstream: u, conn: c, session: new(session), modernOnly: true}
+		a = &adapter{upstream: u, conn: c, session: new(conn.Session), modernOnly: true}
 		_, err = a.initialize(ctx, mcp.ProtocolVersion20260728)
 	}
 	switch {
 	case err == nil:
 		g := a.agreement()
-		g.lateModern = late && g.era == Legacy
+		g.lateModern = late && g.era == conn.Legacy
 		return g, nil
 	case a.diedOfProbe:
 		return agreement{}, fmt.Errorf("%w: %w", errDiedOfProbe, a.err)
@@ -73,9 +76,9 @@ func (u *Upstream) shake(ctx context.Context, c conn, protocol string) (agreemen
 // reason is why a request failed, without saying that it is one that did: to
 // the reader of a state there was none.
 func reason(err error) error {
-	var u *unsent
+	var u *conn.Unsent
 	if errors.As(err, &u) {
-		return u.why
+		return u.Why
 	}
 	return err
 }
@@ -84,13 +87,13 @@ func reason(err error) error {
 // the raw results, which say more than mcp-go's types.
 type adapter struct {
 	upstream   *Upstream
-	conn       conn
-	session    *session
+	conn       conn.Conn
+	session    *conn.Session
 	modernOnly bool // fail rather than ask for the handshake of the old era
 
 	client      *client.Client
-	probe       *Exchange // server/discover
-	declared    []byte    // in initialize
+	probe       *conn.Exchange // server/discover
+	declared    []byte         // in initialize
 	diedOfProbe bool
 	result      []byte // of the last request that succeeded
 	err         error  // of the last request that did not
@@ -108,7 +111,7 @@ func (a *adapter) initialize(ctx context.Context, protocol string) (*mcp.Initial
 		options = append(options, client.WithProtocolVersion(mcp.LATEST_LEGACY_PROTOCOL_VERSION))
 	default:
 		if !mcp.IsValidProtocolVersion(protocol) {
-			return nil, permanent{fmt.Errorf("unknown protocol revision %q", protocol)}
+			return nil, conn.Permanently(fmt.Errorf("unknown protocol revision %q", protocol))
 		}
 		options = append(options, client.WithProtocolVersion(protocol))
 	}
@@ -117,13 +120,13 @@ func (a *adapter) initialize(ctx context.Context, protocol string) (*mcp.Initial
 		return nil, err
 	}
 	var request mcp.InitializeRequest
-	request.Params.ClientInfo = mcp.Implementation{Name: clientName, Version: a.upstream.host.options.Version}
+	request.Params.ClientInfo = mcp.Implementation{Name: clientName, Version: a.upstream.host.Options.Version}
 	return a.client.Initialize(ctx, request)
 }
 
 // transport is a itself; over HTTP it also learns the revision, for a header.
 func (a *adapter) transport() transport.Interface {
-	if _, ok := a.conn.(*httpConn); ok {
+	if _, ok := a.conn.(*streamable.Conn); ok {
 		return httpAdapter{a}
 	}
 	return a
@@ -131,7 +134,7 @@ func (a *adapter) transport() transport.Interface {
 
 type httpAdapter struct{ *adapter }
 
-func (a httpAdapter) SetProtocolVersion(version string) { a.session.version = version }
+func (a httpAdapter) SetProtocolVersion(version string) { a.session.Version = version }
 
 // SendRequest sends request under an id of ours, and waits.
 func (a *adapter) SendRequest(ctx context.Context, request transport.JSONRPCRequest) (*transport.JSONRPCResponse, error) {
@@ -198,68 +201,68 @@ func offers(discovered []byte, ok func(version string) bool) bool {
 	return found
 }
 
-func (a *adapter) exchange(ctx context.Context, request transport.JSONRPCRequest) (Reply, error) {
+func (a *adapter) exchange(ctx context.Context, request transport.JSONRPCRequest) (conn.Reply, error) {
 	probe := request.Method == string(mcp.MethodServerDiscover)
 	switch {
 	case a.diedOfProbe:
-		return Reply{}, a.err
+		return conn.Reply{}, a.err
 	case a.modernOnly && !probe:
 		if a.err == nil || errors.Is(a.err, context.DeadlineExceeded) {
-			return Reply{}, errNotModern
+			return conn.Reply{}, errNotModern
 		}
-		return Reply{}, fmt.Errorf("%w: %w", errNotModern, a.err)
+		return conn.Reply{}, fmt.Errorf("%w: %w", errNotModern, a.err)
 	}
 	params, err := json.Marshal(request.Params)
 	if err != nil {
-		return Reply{}, err
+		return conn.Reply{}, err
 	}
 	params = a.upstream.declare(request.Method, params)
 	if declared, ok := rawjson.Member(params, "capabilities"); ok {
 		a.declared = declared
 	}
 	version := *a.session // the revision of the next request may be another
-	x := newExchange(Request{Method: request.Method, Params: params, session: &version}, a.upstream.host.ids.Add(1))
-	x.use(a.conn)
+	x := conn.NewExchange(conn.Request{Method: request.Method, Params: params, Session: &version}, a.upstream.host.IDs.Add(1))
+	x.Use(a.conn)
 	if probe {
 		a.probe = x
 	}
-	a.conn.send(x)
+	a.conn.Send(x)
 	reply, err := a.wait(ctx, x)
 	if err == nil {
-		a.session.id = version.id
+		a.session.ID = version.ID
 	}
 	return reply, err
 }
 
 // wait takes the reply to x. What the server said before it ended counts, however
 // late we come to look.
-func (a *adapter) wait(ctx context.Context, x *Exchange) (Reply, error) {
+func (a *adapter) wait(ctx context.Context, x *conn.Exchange) (conn.Reply, error) {
 	var err error
 	select {
-	case reply := <-x.done:
+	case reply := <-x.Done():
 		return reply, nil
 	case <-a.ended():
-		err = a.conn.cause()
+		err = a.conn.Cause()
 		// It may have taken its time to start, and so to find the first question.
-		a.diedOfProbe = a.probe != nil && !a.probe.answered.Load()
+		a.diedOfProbe = a.probe != nil && !a.probe.Answered.Load()
 	case <-ctx.Done():
 		err = ctx.Err()
 	}
 	select {
-	case reply := <-x.done:
+	case reply := <-x.Done():
 		a.diedOfProbe = false
 		return reply, nil
 	default:
-		x.giveUp()
-		return Reply{}, err
+		x.GiveUp()
+		return conn.Reply{}, err
 	}
 }
 
 // ended is closed when a child is gone. What is lost with it is told only
 // after the handshake, when the connection is retired.
 func (a *adapter) ended() <-chan struct{} {
-	if _, ok := a.conn.(*httpConn); !ok {
-		return a.conn.over()
+	if _, ok := a.conn.(*streamable.Conn); !ok {
+		return a.conn.Over()
 	}
 	return nil // over streamable HTTP each request ends by itself
 }
@@ -271,7 +274,7 @@ func (a *adapter) modernAfterAll() bool {
 		return false
 	}
 	select {
-	case reply := <-a.probe.done:
+	case reply := <-a.probe.Done():
 		return offersModern(reply.Result)
 	default:
 		return false
@@ -280,14 +283,14 @@ func (a *adapter) modernAfterAll() bool {
 
 // SendNotification passes on what the handshake sends.
 func (a *adapter) SendNotification(ctx context.Context, n mcp.JSONRPCNotification) error {
-	return a.conn.notify(ctx, a.session, n.Method, nil)
+	return a.conn.Notify(ctx, a.session, n.Method, nil)
 }
 
 // Start, Close and the rest are not needed: the connection has an owner, and
 // notifications go elsewhere.
 func (a *adapter) Start(context.Context) error                                       { return nil }
 func (a *adapter) Close() error                                                      { return nil }
-func (a *adapter) GetSessionId() string                                              { return a.session.id }
+func (a *adapter) GetSessionId() string                                              { return a.session.ID }
 func (a *adapter) SetNotificationHandler(func(notification mcp.JSONRPCNotification)) {}
 
 // agreement reads what was agreed on from the last result.
@@ -296,7 +299,7 @@ func (a *adapter) agreement() agreement {
 	info, capabilities := []byte(nil), []byte(nil)
 	capabilities, _ = rawjson.Member(a.result, "capabilities")
 	if mcp.IsModernProtocol(g.version) {
-		g.era, g.speaksLegacy = Modern, offers(a.result, func(version string) bool { return !mcp.IsModernProtocol(version) })
+		g.era, g.speaksLegacy = conn.Modern, offers(a.result, func(version string) bool { return !mcp.IsModernProtocol(version) })
 		meta, _ := rawjson.Member(a.result, "_meta")
 		info, _ = rawjson.Member(meta, mcp.MetaKeyServerInfo)
 	} else {
@@ -305,8 +308,8 @@ func (a *adapter) agreement() agreement {
 	instructions, _ := rawjson.Member(a.result, "instructions")
 	g.instructions, _ = rawjson.String(instructions)
 	g.serverInfo, g.capabilities, g.around = bytes.Clone(info), bytes.Clone(capabilities), around(a.result)
-	if p, ok := a.conn.(*stdioConn); ok {
-		g.pid = p.pid
+	if p, ok := a.conn.(*stdio.Conn); ok {
+		g.pid = p.Pid
 	}
 	return g
 }

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/internal/testserver"
+	"github.com/petrigate/petrigate/proxy/internal/upstream/process"
 )
 
 // endpoint is an HTTP server whose answers to calls a test writes by hand.
@@ -279,7 +280,7 @@ func TestMessagesOverHTTPAreBounded(t *testing.T) {
 			c := serve(t, &endpoint{call: call}).config()
 			c.MaxMessage = 1 << 17
 			s := start(t, c)
-			if r := <-s.tool("x", "{}").Done(); !errors.Is(r.Err, errTooLong) {
+			if r := <-s.tool("x", "{}").Done(); !errors.Is(r.Err, process.ErrTooLong) {
 				t.Errorf("%d %v", len(r.Result), r.Err)
 			}
 		})
@@ -309,7 +310,7 @@ func TestCancelOverHTTP(t *testing.T) {
 				}
 				return
 			}
-			e.await(fmt.Sprintf(`"params":{"requestId":%d,"reason":"enough"}`, x.id))
+			e.await(fmt.Sprintf(`"params":{"requestId":%d,"reason":"enough"}`, x.ID))
 			select {
 			case r := <-x.Done():
 				t.Error("a legacy server may still answer", r)
@@ -344,7 +345,7 @@ func TestServerThatIsGone(t *testing.T) {
 	address := e.Listener.Addr().String()
 	s := start(t, e.config())
 	e.Close()
-	s.host.client.CloseIdleConnections() // whose end may be told late
+	s.host.Client.CloseIdleConnections() // whose end may be told late
 	r := <-s.tool("x", "{}").Done()
 	if !errors.Is(r.Err, ErrNotSent) {
 		t.Fatal(r.Err)
@@ -384,7 +385,7 @@ func TestServerThatHangs(t *testing.T) {
 	defer h.Close()
 	defer close(release)
 	s := prepare(t, Config{Name: "hang", URL: h.URL})
-	s.host.options.ConnectTimeout, s.probe = 100*time.Millisecond, 50*time.Millisecond
+	s.host.Options.ConnectTimeout, s.probe = 100*time.Millisecond, 50*time.Millisecond
 	s.Start(t.Context())
 	if st := s.await(Down); !strings.Contains(st.Err.Error(), "did not complete the handshake") {
 		t.Error(st.Err)

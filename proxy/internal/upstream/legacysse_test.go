@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/petrigate/petrigate/proxy/internal/upstream/httpsse"
+
 	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
 )
@@ -176,7 +178,7 @@ func TestSSEOtherOrigin(t *testing.T) {
 	for _, endpoint := range []string{elsewhere.URL + "/messages", "//" + strings.TrimPrefix(elsewhere.URL, "http://") + "/m", "https://127.0.0.1/", "file:///etc/passwd"} {
 		s := prepare(t, streams(t, &stream{endpoint: endpoint}).config())
 		s.Start(t.Context())
-		if st := <-s.states; st.Phase != Failed || !errors.Is(st.Err, errOtherOrigin) {
+		if st := <-s.states; st.Phase != Failed || !errors.Is(st.Err, httpsse.ErrOtherOrigin) {
 			t.Errorf("%s: %v %v", endpoint, st.Phase, st.Err)
 		}
 	}
@@ -188,7 +190,7 @@ func TestSSENoEndpoint(t *testing.T) {
 		web := streams(t, &stream{named: func(w io.Writer, _ string) { fmt.Fprint(w, first) }})
 		s := prepare(t, web.config())
 		s.Start(t.Context())
-		if st := <-s.states; st.Phase != Down || !errors.Is(st.Err, errNoEndpoint) {
+		if st := <-s.states; st.Phase != Down || !errors.Is(st.Err, httpsse.ErrNoEndpoint) {
 			t.Errorf("%s: %v %v", name, st.Phase, st.Err)
 		}
 		s.Close()
@@ -219,18 +221,5 @@ func TestSSEMessages(t *testing.T) {
 	web.said <- fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-1,"message":"stopped"}}`, call.ID)
 	if r := <-x.Done(); string(r.Error) != `{"code":-1,"message":"stopped"}` {
 		t.Errorf("%+v", r)
-	}
-}
-
-func TestSameOrigin(t *testing.T) {
-	const base = "https://u:p@host/a/sse?x=1"
-	for reference, want := range map[string]string{
-		"/m?s=1": "https://u:p@host/m?s=1", "m": "https://u:p@host/a/m", "?s=1": "https://u:p@host/a/sse?s=1",
-		"https://HOST:443/m": "https://u:p@HOST:443/m", "https://host/m#f": "https://u:p@host/m",
-		"http://host/m": "", "https://host:444/m": "", "https://host.evil/m": "", "//evil/m": "", "https://x@host/m": "", "": "", "javascript:1": "",
-	} {
-		if got, err := sameOrigin(base, reference); got != want || (err == nil) != (want != "") {
-			t.Errorf("%q: %q %v, want %q", reference, got, err, want)
-		}
 	}
 }

@@ -4,16 +4,18 @@ import (
 	"context"
 	"fmt"
 	"testing"
+
+	"github.com/petrigate/petrigate/proxy/internal/upstream/conn"
 )
 
 // A notebook is a connection that only notes what is done on it.
 type notebook struct {
-	conn
+	conn.Conn
 	sent, cancelled chan int64
 }
 
-func (n *notebook) send(x *Exchange)             { n.sent <- x.id }
-func (n *notebook) cancel(x *Exchange, _ string) { n.cancelled <- x.id }
+func (n *notebook) Send(x *Exchange)             { n.sent <- x.ID }
+func (n *notebook) Cancel(x *Exchange, _ string) { n.cancelled <- x.ID }
 
 // TestAcknowledged: a subscription counts when it is acknowledged itself. That the
 // one before it is, however late that is heard, says nothing about it.
@@ -22,7 +24,7 @@ func TestAcknowledged(t *testing.T) {
 	u := New(Config{}, Options{OnListen: func() { heard <- struct{}{} }})
 	n := &notebook{sent: make(chan int64, 9), cancelled: make(chan int64, 9)}
 	acknowledge := func(id int64) {
-		u.host.heard("notifications/subscriptions/acknowledged", fmt.Appendf(nil, `{"_meta":{"io.modelcontextprotocol/subscriptionId":%d}}`, id))
+		u.host.Route(nil, "notifications/subscriptions/acknowledged", fmt.Appendf(nil, `{"_meta":{"io.modelcontextprotocol/subscriptionId":%d}}`, id))
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan struct{})
@@ -45,7 +47,7 @@ func TestAcknowledged(t *testing.T) {
 		t.Errorf("%d is cancelled, want %d", id, second)
 	}
 	<-heard
-	u.host.heard("notifications/subscriptions/acknowledged", []byte(`{}`)) // by a server that does not say of which
+	u.host.Route(nil, "notifications/subscriptions/acknowledged", []byte(`{}`)) // by a server that does not say of which
 	stop()
 	<-done
 	if len(heard)+len(n.cancelled) > 0 {

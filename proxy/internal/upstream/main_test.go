@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/petrigate/petrigate/proxy/internal/upstream/conn"
+
 	"github.com/petrigate/petrigate/internal/leftover"
 	"github.com/petrigate/petrigate/internal/testserver"
 )
@@ -60,7 +62,7 @@ func prepare(t testing.TB, c Config) *subject {
 		OnListen:       func() { s.notes <- "listening" },
 		OnNotification: func(method string, params []byte) { s.notes <- method + " " + string(params) },
 	})
-	s.host.grace = grace{exit: 500 * time.Millisecond, term: 500 * time.Millisecond, kill: time.Minute, tell: time.Minute}
+	s.host.Grace = conn.Grace{Exit: 500 * time.Millisecond, Term: 500 * time.Millisecond, Kill: time.Minute, Tell: time.Minute}
 	s.probe = time.Minute
 	t.Cleanup(func() { s.Close() })
 	return s

@@ -6,6 +6,8 @@ import (
 	"os/exec"
 	"runtime"
 	"testing"
+
+	"github.com/petrigate/petrigate/proxy/internal/upstream/process"
 )
 
 // When this program is killed, its children die too, even stubborn ones.
@@ -27,12 +29,12 @@ func TestNoOrphans(t *testing.T) {
 	if _, err := fmt.Fscanln(out, &pid); err != nil || pid == 0 {
 		t.Fatal(pid, err)
 	}
-	if _, alive := readProcess(pid); !alive {
+	if _, alive := process.Read(pid); !alive {
 		t.Fatal("the child is not there")
 	}
 	_ = cmd.Process.Kill()
 	_ = cmd.Wait()
 	for alive := true; alive; runtime.Gosched() { // the test's timeout bounds it
-		_, alive = readProcess(pid)
+		_, alive = process.Read(pid)
 	}
 }

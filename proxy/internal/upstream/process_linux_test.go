@@ -9,6 +9,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/petrigate/petrigate/proxy/internal/upstream/process"
 )
 
 // processTool is a tool that is about processes, which are found in /proc.
@@ -46,8 +48,8 @@ func (s *server) process(m incoming) {
 		}
 	}
 	_, err := os.Open("/dev/tty")
-	p, _ := readProcess(os.Getpid())
-	s.result(m, fmt.Sprintf("leader %t, terminal %t, files %q", p.session == p.pid && p.group == p.pid, err == nil, open))
+	p, _ := process.Read(os.Getpid())
+	s.result(m, fmt.Sprintf("leader %t, terminal %t, files %q", p.Session == p.PID && p.Group == p.PID, err == nil, open))
 }
 
 // fork starts many processes that start others, and leave group and session.
@@ -65,10 +67,10 @@ func (s *server) fork(m incoming) {
 // checkGone checks that there is no such process, not even as a zombie of ours.
 func checkGone(t *testing.T, pid int) {
 	t.Helper()
-	if p, alive := readProcess(pid); alive {
+	if p, alive := process.Read(pid); alive {
 		t.Errorf("process %+v is alive", p)
 	}
-	if alive := tree(pid); len(alive) > 0 {
+	if alive := process.Tree(pid); len(alive) > 0 {
 		t.Errorf("processes %v are left", alive)
 	}
 }
@@ -125,10 +127,10 @@ func TestForks(t *testing.T) {
 	s := start(t, child(t, "plain"))
 	pid := s.State().Pid
 	s.answer(s.tool("fork", "{}"))
-	for len(tree(pid)) < 41 { // the test's timeout bounds it
+	for len(process.Tree(pid)) < 41 { // the test's timeout bounds it
 		runtime.Gosched()
 	}
-	before := tree(pid)
+	before := process.Tree(pid)
 	s.Close()
 	for _, p := range before {
 		checkGone(t, p)

@@ -9,6 +9,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/petrigate/petrigate/proxy/internal/upstream/conn"
+	"github.com/petrigate/petrigate/proxy/internal/upstream/process"
 )
 
 func TestCallOverStdio(t *testing.T) {
@@ -118,7 +121,7 @@ func TestLastWordsAreHeard(t *testing.T) {
 
 func TestClosedOutputEndsTheChild(t *testing.T) {
 	s := prepare(t, child(t, "plain"))
-	s.host.grace.tell = 0 // it has no exit status to wait for
+	s.host.Grace.Tell = 0 // it has no exit status to wait for
 	s.Start(t.Context())
 	s.await(Up)
 	pid := s.State().Pid
@@ -187,7 +190,7 @@ func TestOtherCallsWhileTheChildDoesNotRead(t *testing.T) {
 	chunk := `{"t":"` + strings.Repeat("a", 1<<20) + `"}`
 	var exchanges []*Exchange
 	var refused int
-	for range 2 * maxPending >> 20 { // no call of Send waits
+	for range 2 * process.MaxPending >> 20 { // no call of Send waits
 		x := s.tool("echo", chunk)
 		exchanges = append(exchanges, x)
 		select {
@@ -234,7 +237,7 @@ func TestTooLongMessageCutsTheConnection(t *testing.T) {
 			c.MaxMessage = 1 << 18
 			s := start(t, c)
 			r := <-s.tool(tool, "{}").Done()
-			if !errors.Is(r.Err, errTooLong) || !strings.Contains(r.Err.Error(), "262144") {
+			if !errors.Is(r.Err, process.ErrTooLong) || !strings.Contains(r.Err.Error(), "262144") {
 				t.Fatal(r.Err)
 			}
 			s.await(Up)
@@ -267,7 +270,7 @@ func TestStandardErrorIsTamed(t *testing.T) {
 	s.answer(s.tool("flood-stderr", "{}"))
 	s.Close()
 	log := s.log.String()
-	if n := strings.Count(log, "red"); n == 0 || n > 2*trickleBurst {
+	if n := strings.Count(log, "red"); n == 0 || n > 2*conn.TrickleBurst {
 		t.Errorf("%d lines", n)
 	}
 	if strings.ContainsAny(log, "\x1b\u202e") || !strings.Contains(log, "left out of the log") || len(log) > 1<<20 {
@@ -378,7 +381,7 @@ func TestModernIsNotLegacy(t *testing.T) {
 
 func TestServerThatNeverAnswers(t *testing.T) {
 	s := prepare(t, child(t, "fixture", "--hang"))
-	s.host.options.ConnectTimeout = 100 * time.Millisecond
+	s.host.Options.ConnectTimeout = 100 * time.Millisecond
 	s.Start(t.Context())
 	if st := s.await(Down); !strings.Contains(st.Err.Error(), "did not complete the handshake") {
 		t.Error(st.Err)

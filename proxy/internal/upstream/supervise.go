@@ -10,30 +10,30 @@ import (
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
-)
 
-const (
-	firstPause = 250 * time.Millisecond
-	lastPause  = 30 * time.Second
-	stableAge  = 30 * time.Second // a connection that lived so long was a good one
+	"github.com/petrigate/petrigate/proxy/internal/upstream/conn"
+	"github.com/petrigate/petrigate/proxy/internal/upstream/httpsse"
+	"github.com/petrigate/petrigate/proxy/internal/upstream/process"
+	"github.com/petrigate/petrigate/proxy/internal/upstream/stdio"
+	"github.com/petrigate/petrigate/proxy/internal/upstream/streamable"
 )
 
 // supervise keeps the upstream connected until ctx ends. It owns its thread:
 // on Linux a child is told to die with the thread that started it.
 func (u *Upstream) supervise(ctx context.Context) {
-	if u.host.config.Command != "" {
+	if u.host.Config.Command != "" {
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
 	}
 	defer close(u.finished)
-	defer u.host.client.CloseIdleConnections()
-	defer u.host.work.end()
+	defer u.host.Client.CloseIdleConnections()
+	defer u.host.Work.End()
 	s := supervisor{Upstream: u}
 	for ctx.Err() == nil && !s.gaveUp {
 		s.once(ctx)
 	}
 	if !s.gaveUp {
-		u.change(func(s *State) { s.Phase, s.Err = Failed, errClosed })
+		u.change(func(s *conn.State) { s.Phase, s.Err = conn.Failed, process.ErrClosed })
 	}
 }
 
@@ -57,26 +57,26 @@ func (s *supervisor) once(ctx context.Context) {
 		s.failed(ctx, err)
 		return
 	}
-	s.everUp, s.legacy = true, agreed.era == Legacy
+	s.everUp, s.legacy = true, agreed.era == conn.Legacy
 	started := time.Now()
 	stopListening := s.listen(ctx, c, agreed)
-	if h, ok := c.(*httpConn); ok && agreed.era == Legacy {
-		h.awaitStream(ctx) // else what is asked on it may be lost
+	if h, ok := c.(*streamable.Conn); ok && agreed.era == conn.Legacy {
+		h.AwaitStream(ctx) // else what is asked on it may be lost
 	}
 	s.up(c, agreed)
 	select {
 	case <-ctx.Done():
-	case <-c.over():
+	case <-c.Over():
 	}
 	s.current.Store(nil)
-	redeclared := errors.Is(c.cause(), errRedeclared)
+	redeclared := errors.Is(c.Cause(), errRedeclared)
 	if ctx.Err() == nil && !redeclared {
-		s.host.log.Warn("upstream lost", "error", c.cause())
-		s.change(func(st *State) { st.Phase, st.Err, st.Pid = Down, c.cause(), 0 })
+		s.host.Log.Warn("upstream lost", "error", c.Cause())
+		s.change(func(st *conn.State) { st.Phase, st.Err, st.Pid = conn.Down, c.Cause(), 0 })
 	}
 	stopListening()
-	c.retire()
-	if time.Since(started) > stableAge {
+	c.Retire()
+	if time.Since(started) > conn.StableAge {
 		s.failures = 0
 	}
 	if !redeclared {
@@ -84,14 +84,14 @@ func (s *supervisor) once(ctx context.Context) {
 	}
 }
 
-func (s *supervisor) up(c conn, a agreement) {
+func (s *supervisor) up(c conn.Conn, a agreement) {
 	var waiting chan struct{}
-	s.host.log.Info("upstream connected", "protocol", a.version)
-	s.change(func(st *State) { // with the connection, or it could be taken for one of the state before
+	s.host.Log.Info("upstream connected", "protocol", a.version)
+	s.change(func(st *conn.State) { // with the connection, or it could be taken for one of the state before
 		s.current.Store(&c)
 		s.inForce = a.declared
 		waiting, s.upAgain = s.upAgain, nil
-		st.Phase, st.Err = Up, nil
+		st.Phase, st.Err = conn.Up, nil
 		st.Era, st.ProtocolVersion, st.SpeaksLegacy = a.era, a.version, a.speaksLegacy
 		st.ServerInfo, st.Capabilities, st.Instructions, st.Pid = a.serverInfo, a.capabilities, a.instructions, a.pid
 		st.Around = a.around
@@ -104,16 +104,16 @@ func (s *supervisor) up(c conn, a agreement) {
 // failed notes an attempt that did not succeed. What never worked and cannot
 // be mended by waiting is given up.
 func (s *supervisor) failed(ctx context.Context, err error) {
-	if errors.As(err, new(permanent)) && !s.everUp {
-		s.host.log.Error("upstream given up", "error", err)
+	if errors.As(err, new(conn.Permanent)) && !s.everUp {
+		s.host.Log.Error("upstream given up", "error", err)
 		s.gaveUp = true
-		s.change(func(st *State) { st.Phase, st.Err = Failed, err })
+		s.change(func(st *conn.State) { st.Phase, st.Err = conn.Failed, err })
 		return
 	}
-	s.host.log.Warn("connecting to upstream", "error", err)
-	s.change(func(st *State) { st.Phase, st.Err = Down, err })
-	if errors.As(err, new(*Unauthorized)) {
-		s.pauseUntil(ctx, s.host.config.Credentials.Await)
+	s.host.Log.Warn("connecting to upstream", "error", err)
+	s.change(func(st *conn.State) { st.Phase, st.Err = conn.Down, err })
+	if errors.As(err, new(*streamable.Unauthorized)) {
+		s.pauseUntil(ctx, s.host.Config.Credentials.Await)
 		return
 	}
 	s.pause(ctx)
@@ -127,7 +127,7 @@ func (s *supervisor) pause(ctx context.Context) {
 
 // pauseUntil is pause, no longer than f takes, which ends with its context.
 func (s *supervisor) pauseUntil(ctx context.Context, f func(context.Context)) {
-	d := min(firstPause<<min(s.failures, 10), lastPause)
+	d := min(conn.FirstPause<<min(s.failures, 10), conn.LastPause)
 	s.failures++
 	within, cancel := context.WithTimeout(ctx, d/2+rand.N(d))
 	defer cancel()
@@ -136,8 +136,8 @@ func (s *supervisor) pauseUntil(ctx context.Context, f func(context.Context)) {
 
 // connect opens a connection and shakes hands on it. A child that dies of the
 // first question of the new era is started again and asked in the old way.
-func (s *supervisor) connect(ctx context.Context) (conn, agreement, error) {
-	protocol := s.host.config.Protocol
+func (s *supervisor) connect(ctx context.Context) (conn.Conn, agreement, error) {
+	protocol := s.host.Config.Protocol
 	if protocol == "auto" {
 		protocol = ""
 	}
@@ -145,7 +145,7 @@ func (s *supervisor) connect(ctx context.Context) (conn, agreement, error) {
 	if protocol == "" && s.legacy {
 		protocol = "legacy"
 	}
-	if s.sse.Store(s.host.config.Transport == TransportSSE || s.fellBack); s.sse.Load() {
+	if s.sse.Store(s.host.Config.Transport == conn.TransportSSE || s.fellBack); s.sse.Load() {
 		protocol = "legacy"
 	}
 	c, a, err := s.attempt(ctx, protocol)
@@ -153,7 +153,7 @@ func (s *supervisor) connect(ctx context.Context) (conn, agreement, error) {
 		return s.fallBack(ctx, err)
 	}
 	if err != nil && probing && errors.Is(err, errDiedOfProbe) && ctx.Err() == nil {
-		s.host.log.Debug("server ended on server/discover, starting it again without")
+		s.host.Log.Debug("server ended on server/discover, starting it again without")
 		return s.attempt(ctx, "legacy")
 	}
 	if err != nil {
@@ -165,72 +165,72 @@ func (s *supervisor) connect(ctx context.Context) (conn, agreement, error) {
 // mayFallBack reports whether a server that was spoken to by streamable HTTP
 // answered as those do that know only HTTP+SSE.
 func (s *supervisor) mayFallBack(protocol string, err error) bool {
-	var status *StatusError
-	if s.host.config.URL == "" || s.sse.Load() || protocol != "" && protocol != "legacy" || !errors.As(err, &status) {
+	var status *conn.StatusError
+	if s.host.Config.URL == "" || s.sse.Load() || protocol != "" && protocol != "legacy" || !errors.As(err, &status) {
 		return false
 	}
 	return status.Code == http.StatusBadRequest || status.Code == http.StatusNotFound || status.Code == http.StatusMethodNotAllowed
 }
 
 // fallBack tries HTTP+SSE. Where that fails too, the first failure counts.
-func (s *supervisor) fallBack(ctx context.Context, first error) (conn, agreement, error) {
+func (s *supervisor) fallBack(ctx context.Context, first error) (conn.Conn, agreement, error) {
 	s.sse.Store(true)
 	c, a, err := s.attempt(ctx, "legacy")
 	if err != nil {
 		s.sse.Store(false)
 		s.legacy = false
-		s.host.log.Debug("the server does not speak HTTP+SSE either", "error", err)
+		s.host.Log.Debug("the server does not speak HTTP+SSE either", "error", err)
 		return nil, agreement{}, first
 	}
 	s.fellBack = true
-	s.host.log.Info("the server does not know streamable HTTP; it is spoken to by HTTP+SSE")
+	s.host.Log.Info("the server does not know streamable HTTP; it is spoken to by HTTP+SSE")
 	return c, a, nil
 }
 
-func (s *supervisor) attempt(ctx context.Context, protocol string) (conn, agreement, error) {
+func (s *supervisor) attempt(ctx context.Context, protocol string) (conn.Conn, agreement, error) {
 	c, err := s.open(ctx)
 	if err != nil {
 		return nil, agreement{}, err
 	}
-	within, cancel := context.WithTimeout(ctx, s.host.options.ConnectTimeout)
+	within, cancel := context.WithTimeout(ctx, s.host.Options.ConnectTimeout)
 	defer cancel()
 	a, err := s.shake(within, c, protocol)
 	if err == nil && s.otherEra(a) {
-		c.retire()
+		c.Retire()
 		return s.attempt(ctx, "legacy")
 	}
 	if err == nil && a.lateModern && !s.prefersLegacy() { // how fast it starts must not decide
-		c.retire()
+		c.Retire()
 		return s.attempt(ctx, mcp.ProtocolVersion20260728)
 	}
-	if err == nil && (a.era == Modern || covers(a.declared, s.capabilities())) {
-		c.agree(a.session)
+	if err == nil && (a.era == conn.Modern || covers(a.declared, s.capabilities())) {
+		c.Agree(a.session)
 		return c, a, nil
 	}
-	if child, ok := c.(*stdioConn); ok {
-		err = child.reason(err)
+	if child, ok := c.(*stdio.Conn); ok {
+		err = child.Reason(err)
 	}
-	c.retire()
+	c.Retire()
 	if err == nil { // more is to be declared than when the handshake began
 		return s.attempt(ctx, "legacy")
 	}
 	if within.Err() == context.DeadlineExceeded {
-		err = fmt.Errorf("the server did not complete the handshake within %v", s.host.options.ConnectTimeout)
+		err = fmt.Errorf("the server did not complete the handshake within %v", s.host.Options.ConnectTimeout)
 	}
 	return nil, agreement{}, err
 }
 
 // open makes a connection of the kind that is configured.
-func (u *Upstream) open(ctx context.Context) (conn, error) {
+func (u *Upstream) open(ctx context.Context) (conn.Conn, error) {
 	switch {
-	case u.host.config.Command != "" && u.host.config.URL != "":
-		return nil, permanent{errors.New("both a command and a url are given")}
-	case u.host.config.Command != "":
-		return u.host.spawn()
-	case u.host.config.URL != "" && u.sse.Load():
-		return u.host.dialSSE(ctx)
-	case u.host.config.URL != "":
-		return u.host.dial(ctx)
+	case u.host.Config.Command != "" && u.host.Config.URL != "":
+		return nil, conn.Permanently(errors.New("both a command and a url are given"))
+	case u.host.Config.Command != "":
+		return stdio.Spawn(u.host)
+	case u.host.Config.URL != "" && u.sse.Load():
+		return httpsse.Dial(ctx, u.host)
+	case u.host.Config.URL != "":
+		return streamable.Dial(ctx, u.host)
 	}
-	return nil, permanent{errors.New("neither a command nor a url is given")}
+	return nil, conn.Permanently(errors.New("neither a command nor a url is given"))
 }

@@ -5,12 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"sync/atomic"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/petrigate/petrigate/internal/rawjson"
 	"github.com/petrigate/petrigate/internal/text"
+	"github.com/petrigate/petrigate/proxy/internal/upstream/conn"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
@@ -35,14 +35,14 @@ func (u *Upstream) ListTools(ctx context.Context) (ToolList, error) {
 	cursor := []byte(nil)
 	seen := map[string]bool{}
 	for page := 0; page < maxPages; page++ {
-		reply, err := u.call(ctx, Request{Method: "tools/list", Params: u.ListParams(cursor)})
+		reply, err := u.call(ctx, conn.Request{Method: "tools/list", Params: u.ListParams(cursor)})
 		switch {
 		case err != nil:
 			return none, fmt.Errorf("listing tools: %w", err)
-		case reply.Error != nil && page == 0 && isMethodNotFound(reply.Error):
+		case reply.Error != nil && page == 0 && conn.IsMethodNotFound(reply.Error):
 			return none, nil
 		case reply.Error != nil:
-			return none, fmt.Errorf("listing tools: the server refused: %s", text.Excerpt(errorMessage(reply.Error), 200))
+			return none, fmt.Errorf("listing tools: the server refused: %s", text.Excerpt(conn.ErrorMessage(reply.Error), 200))
 		}
 		if cursor, err = l.add(reply.Result); err != nil {
 			return none, fmt.Errorf("listing tools: %w", err)
@@ -59,14 +59,14 @@ func (u *Upstream) ListTools(ctx context.Context) (ToolList, error) {
 }
 
 // call sends r and waits for the reply.
-func (u *Upstream) call(ctx context.Context, r Request) (Reply, error) {
+func (u *Upstream) call(ctx context.Context, r conn.Request) (conn.Reply, error) {
 	x := u.Send(r)
 	select {
 	case reply := <-x.Done():
 		return reply, reply.Err
 	case <-ctx.Done():
 		x.Cancel("timeout")
-		return Reply{}, ctx.Err()
+		return conn.Reply{}, ctx.Err()
 	}
 }
 
@@ -119,39 +119,10 @@ func (l *gathering) add(page []byte) (cursor []byte, err error) {
 	return cursor, nil
 }
 
-func isMethodNotFound(e []byte) bool {
-	code, _ := rawjson.Member(e, "code")
-	return string(code) == "-32601"
-}
-
-func errorMessage(e []byte) string {
-	m, _ := rawjson.Member(e, "message")
-	s, _ := rawjson.String(m)
-	return s
-}
-
-// paramHeaders is the tools whose arguments go into headers as well, as
-// modern HTTP wants for those that a tool marks with x-mcp-header.
-type paramHeaders struct {
-	tools atomic.Pointer[map[string]*mcp.Tool]
-}
-
-// of is the headers that a call of a tool needs.
-func (p *paramHeaders) of(r *Request) map[string]string {
-	tools := p.tools.Load()
-	if tools == nil || r.Method != string(mcp.MethodToolsCall) {
-		return nil
-	}
-	if tool := (*tools)[r.Name]; tool != nil {
-		return mcp.GenerateParamHeaders(tool, r.Params)
-	}
-	return nil
-}
-
 // usable remembers which tools want headers, and leaves out those that ask
 // for impossible ones, as a modern client over HTTP has to.
 func (u *Upstream) usable(tools []json.RawMessage) []json.RawMessage {
-	if u.host.config.URL == "" || u.State().Era != Modern {
+	if u.host.Config.URL == "" || u.State().Era != conn.Modern {
 		return tools
 	}
 	marked := map[string]*mcp.Tool{}
@@ -159,7 +130,7 @@ func (u *Upstream) usable(tools []json.RawMessage) []json.RawMessage {
 	for _, raw := range tools {
 		tool, err := markedTool(raw)
 		if err != nil {
-			u.host.log.Warn("tool left out", "error", err)
+			u.host.Log.Warn("tool left out", "error", err)
 			continue
 		}
 		if tool != nil {
@@ -167,7 +138,7 @@ func (u *Upstream) usable(tools []json.RawMessage) []json.RawMessage {
 		}
 		good = append(good, raw)
 	}
-	u.host.headers.tools.Store(&marked)
+	u.host.Headers.Tools.Store(&marked)
 	return good
 }
 

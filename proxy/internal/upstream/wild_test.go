@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/petrigate/petrigate/proxy/internal/upstream/process"
 )
 
 // TestHalfAnAnswer: D019. A child that ends in the middle of a line has not
@@ -47,7 +49,7 @@ func TestBombOfOne(t *testing.T) {
 			t.Fatal(got)
 		}
 	}
-	if r := <-x.Done(); !errors.Is(r.Err, errTooLong) {
+	if r := <-x.Done(); !errors.Is(r.Err, process.ErrTooLong) {
 		t.Error(r.Err)
 	}
 }

@@ -14,28 +14,11 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-)
 
-// TestForbiddenAddresses: D015. The address counts that a name stands for when
-// the connection is made.
-func TestForbiddenAddresses(t *testing.T) {
-	for address, want := range map[string]bool{
-		"127.0.0.1:80": true, "[::1]:80": true, "10.0.0.1:80": true, "192.168.1.1:443": true, "[fd12::1]:80": true, "93.184.216.34:443": true, "[64:ff9b::5db8:d822]:80": true,
-		"169.254.169.254:80": false, "169.254.0.1:80": false, "[fe80::1%eth0]:80": false, "[::ffff:169.254.169.254]:80": false, "[64:ff9b::a9fe:a9fe]:80": false,
-		"100.100.100.200:80": false, "[fd00:ec2::254]:80": false, "[fd20:ce::254]:80": false, "192.0.0.192:80": false, "metadata:80": false,
-	} {
-		if err := permitted("tcp", address, nil); (err == nil) != want {
-			t.Errorf("%s: %v", address, err)
-		}
-	}
-	for _, url := range []string{"http://169.254.169.254/mcp", "https://169.254.169.254/mcp", "http://[::ffff:a9fe:a9fe]/mcp"} {
-		s := prepare(t, Config{Name: "metadata", URL: url})
-		s.Start(t.Context())
-		if st := s.await(Down); !strings.Contains(st.Err.Error(), "no server is looked for") {
-			t.Errorf("%s: %v", url, st.Err)
-		}
-	}
-}
+	"github.com/petrigate/petrigate/proxy/internal/upstream/conn"
+	"github.com/petrigate/petrigate/proxy/internal/upstream/process"
+	"github.com/petrigate/petrigate/proxy/internal/upstream/transport"
+)
 
 // TestRedirectsAreNotFollowed: D015. Not with another method, not to the same
 // host, and nothing is sent to where they lead.
@@ -81,7 +64,7 @@ func TestCompressionIsNotUndone(t *testing.T) {
 		}
 		s.Start(t.Context())
 		s.await(Up)
-		if r := <-s.tool("x", "{}").Done(); !errors.Is(r.Err, errMalformed) {
+		if r := <-s.tool("x", "{}").Done(); !errors.Is(r.Err, conn.ErrMalformed) {
 			t.Errorf("%d %v", len(r.Result), r.Err)
 		}
 	}
@@ -91,8 +74,8 @@ func TestCompressionIsNotUndone(t *testing.T) {
 func (s *subject) trust(e *endpoint) {
 	secure := httptest.NewTLSServer(e)
 	s.t.Cleanup(secure.Close)
-	s.host.config.URL = secure.URL
-	s.host.client.Transport.(*directTransport).other.TLSClientConfig.RootCAs = secure.Client().Transport.(*http.Transport).TLSClientConfig.RootCAs
+	s.host.Config.URL = secure.URL
+	s.host.Client.Transport.(*transport.DirectTransport).Other.TLSClientConfig.RootCAs = secure.Client().Transport.(*http.Transport).TLSClientConfig.RootCAs
 }
 
 // TestLongHeaders: D007. The head of a response has a bound, with and without
@@ -100,7 +83,7 @@ func (s *subject) trust(e *endpoint) {
 func TestLongHeaders(t *testing.T) {
 	for _, secure := range []bool{false, true} {
 		e := &endpoint{call: func(w http.ResponseWriter, _ *http.Request, m incoming) {
-			w.Header().Set("X", strings.Repeat("x", 2*maxHeaderBytes))
+			w.Header().Set("X", strings.Repeat("x", 2*transport.MaxHeaderBytes))
 			fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":{}}`, m.ID)
 		}}
 		s := prepare(t, serve(t, e).config())
@@ -130,7 +113,7 @@ func TestEndlessAnswers(t *testing.T) {
 			c := serve(t, &endpoint{call: call}).config()
 			c.MaxMessage = 1 << 17
 			s := start(t, c)
-			if r := <-s.tool("x", "{}").Done(); !errors.Is(r.Err, errTooLong) {
+			if r := <-s.tool("x", "{}").Done(); !errors.Is(r.Err, process.ErrTooLong) {
 				t.Errorf("%d %v", len(r.Result), r.Err)
 			}
 		})
@@ -194,7 +177,7 @@ func TestWhoIsBehindTLS(t *testing.T) {
 			defer h.Close()
 			s := prepare(t, Config{Name: "tls", URL: address, Headers: map[string]string{"Authorization": "Bearer s3cr3t-value"}})
 			if name == "old" { // so that its age is what is wrong with it
-				s.host.client.Transport.(*directTransport).other.TLSClientConfig.RootCAs = h.Client().Transport.(*http.Transport).TLSClientConfig.RootCAs
+				s.host.Client.Transport.(*transport.DirectTransport).Other.TLSClientConfig.RootCAs = h.Client().Transport.(*http.Transport).TLSClientConfig.RootCAs
 			}
 			s.Start(t.Context())
 			if st := s.await(Down); st.Err == nil || strings.Contains(st.Err.Error(), "s3cr3t") {
@@ -259,4 +242,24 @@ func TestOddRevisions(t *testing.T) {
 		s.Close()
 		h.Close()
 	}
+}
+
+// TestMetadataIsNotAsked: no connection is made to the address of a cloud's metadata.
+func TestMetadataIsNotAsked(t *testing.T) {
+	for _, url := range []string{"http://169.254.169.254/mcp", "https://169.254.169.254/mcp", "http://[::ffff:a9fe:a9fe]/mcp"} {
+		s := prepare(t, Config{Name: "metadata", URL: url})
+		s.Start(t.Context())
+		if st := s.await(Down); !strings.Contains(st.Err.Error(), "no server is looked for") {
+			t.Errorf("%s: %v", url, st.Err)
+		}
+	}
+}
+
+type endless struct{}
+
+func (endless) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = 'x'
+	}
+	return len(p), nil
 }

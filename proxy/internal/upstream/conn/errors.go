@@ -1,0 +1,76 @@
+package conn
+
+import (
+	"errors"
+	"fmt"
+)
+
+// ErrNotSent says that nothing of the request left this process. Errors of
+// that kind wrap it and say why.
+var ErrNotSent = errors.New("request not sent")
+
+// Unsent is ErrNotSent with a reason.
+type Unsent struct{ Why error }
+
+func NotSent(why error) error { return &Unsent{why} }
+
+func (e *Unsent) Error() string   { return ErrNotSent.Error() + ": " + e.Why.Error() }
+func (e *Unsent) Unwrap() []error { return []error{ErrNotSent, e.Why} }
+
+// A Lost says that a connection ended before the answer came.
+type Lost struct {
+	Sent  bool  // part of the request may have reached the server, so the outcome is unknown
+	Dead  bool  // every process of the server is gone: nothing works on the request any more
+	Cause error // what ended the connection
+}
+
+func (e *Lost) Error() string {
+	switch {
+	case !e.Sent:
+		return "connection lost before the request was sent: " + e.Cause.Error()
+	case e.Dead:
+		return "the server died before it answered: " + e.Cause.Error()
+	}
+	return "connection lost before the answer came: " + e.Cause.Error()
+}
+
+// Unwrap gives the cause, and [ErrNotSent] if the request was not sent.
+func (e *Lost) Unwrap() []error {
+	if e.Sent {
+		return []error{e.Cause}
+	}
+	return []error{ErrNotSent, e.Cause}
+}
+
+// A StatusError is an HTTP status other than success that came without a
+// JSON-RPC error.
+type StatusError struct {
+	Code    int
+	Excerpt string // of the body: printable, short, without our credentials
+}
+
+func (e *StatusError) Error() string {
+	if e.Excerpt == "" {
+		return fmt.Sprintf("the server answered with HTTP status %d", e.Code)
+	}
+	return fmt.Sprintf("the server answered with HTTP status %d: %s", e.Code, e.Excerpt)
+}
+
+// Executed reports whether the request may have been executed. It is false
+// for the statuses by which a server turns a request away unseen.
+func (e *StatusError) Executed() bool {
+	switch e.Code {
+	case 401, 403, 404, 405, 406, 411, 413, 414, 415, 429, 431:
+		return false
+	}
+	return e.Code < 300 || e.Code > 399
+}
+
+// Permanent is an error that trying again does not mend.
+type Permanent struct{ error }
+
+// Permanently marks an error as one that trying again does not mend.
+func Permanently(err error) Permanent { return Permanent{err} }
+
+// Unwrap returns the error itself.
+func (p Permanent) Unwrap() error { return p.error }

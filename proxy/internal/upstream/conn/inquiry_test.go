@@ -1,0 +1,88 @@
+package conn
+
+import (
+	"context"
+	"slices"
+	"testing"
+
+	"github.com/petrigate/petrigate/proxy/internal/wire"
+)
+
+// TestOnOver: who was asked is told that nothing is wanted of them any more
+// before anything else happens: what follows may end the stream to them.
+func TestOnOver(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		ends func(*Inquiries, *Inquiry)
+		want []string
+	}{
+		{"answered", func(_ *Inquiries, q *Inquiry) { q.Refuse(-32603, "late"); q.Result([]byte(`{}`)) }, []string{"over", "sent"}},
+		{"cancelled", func(all *Inquiries, q *Inquiry) {
+			all.Cancelled([]byte(`{"requestId":7,"reason":"why not"}`))
+			q.Result([]byte(`{}`))
+		}, []string{"over, why not"}},
+		{"closed", func(all *Inquiries, q *Inquiry) {
+			all.Close()
+			all.Cancelled([]byte(`{"requestId":7}`))
+			q.Result([]byte(`{}`))
+		}, []string{"over"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var all Inquiries
+			var got []string
+			q := all.take(wire.Message{ID: []byte("7"), Method: "roots/list"}, func([]byte) { got = append(got, "sent") })
+			over := func() { got = append(got, overFor(q)) }
+			q.OnOver(over)
+			c.ends(&all, q)
+			if !slices.Equal(got, c.want) {
+				t.Errorf("%q, want %q", got, c.want)
+			}
+			got = nil
+			if q.OnOver(over); len(got) != 1 {
+				t.Errorf("told %d times of what was over already", len(got))
+			}
+		})
+	}
+}
+
+func overFor(q *Inquiry) string {
+	if err := q.Context().Err(); err == nil {
+		return "not over"
+	}
+	if reason, ok := context.Cause(q.Context()).(Withdrawn); ok {
+		return "over, " + string(reason)
+	}
+	return "over"
+}
+
+// TestInquiriesAreBounded: a server that asks faster than anybody answers is
+// refused, and each request has one answer.
+func TestInquiriesAreBounded(t *testing.T) {
+	var table Inquiries
+	answers := 0
+	ask := func(id string) *Inquiry {
+		return table.take(wire.Message{Kind: wire.Request, ID: []byte(id), Method: "roots/list"}, func([]byte) { answers++ })
+	}
+	first := ask("1")
+	if ask("1") != nil {
+		t.Error("one id stands for two requests")
+	}
+	for i := range 2 * maxInquiries {
+		ask(`"` + string(rune('a'+i%26)) + string(rune('a'+i/26)) + `"`)
+	}
+	if n := len(table.byID); n != maxInquiries {
+		t.Errorf("%d wait", n)
+	}
+	first.Result([]byte(`{}`))
+	first.Refuse(1, "again")
+	if answers != 1 || first.Context().Err() == nil {
+		t.Errorf("%d answers", answers)
+	}
+	second := ask("1")
+	table.Cancelled([]byte(`{"requestId":1}`))
+	second.Result([]byte(`{}`))
+	table.Close()
+	if answers != 1 || second.Context().Err() == nil || ask("2") != nil {
+		t.Errorf("%d answers after the end", answers)
+	}
+}

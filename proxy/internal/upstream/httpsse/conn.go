@@ -1,0 +1,283 @@
+package httpsse
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptrace"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/petrigate/petrigate/internal/text"
+	"github.com/petrigate/petrigate/proxy/internal/upstream/conn"
+	"github.com/petrigate/petrigate/proxy/internal/upstream/process"
+	"github.com/petrigate/petrigate/proxy/internal/upstream/streamable"
+	"github.com/petrigate/petrigate/proxy/internal/wire"
+)
+
+var (
+	ErrNoEndpoint    = errors.New("the server did not say where it takes messages")
+	ErrOtherOrigin   = errors.New("the server wants messages sent to another origin, which is not done")
+	errOtherEndpoint = errors.New("the server wants messages sent to another address than before")
+	errSSEEnd        = errors.New("the server ended its stream")
+)
+
+// Conn speaks to a server by HTTP+SSE: one stream carries all that the server
+// says, and each message to it is a POST to an address that it names first. What
+// is under way when the stream ends is lost; nothing is sent again.
+type Conn struct {
+	host    *conn.Host
+	get     *streamable.Conn // makes requests to the address of the stream
+	posts   *streamable.Conn // and to that of messages
+	Pending *conn.Pending
+	asked   conn.Inquiries
+	body    io.ReadCloser
+	stop    context.CancelFunc
+	Ctx     context.Context // ends with the connection
+	reader  chan struct{}   // closed when the stream is read no more
+
+	conn.Ending
+}
+
+// Dial opens the stream and waits until the server has named the address of
+// messages.
+func Dial(ctx context.Context, u *conn.Host) (*Conn, error) {
+	get, err := streamable.Dial(ctx, u)
+	if err != nil {
+		return nil, err
+	}
+	c := &Conn{host: u, get: get, Pending: conn.NewPending(), Ending: conn.NewEnding(), reader: make(chan struct{})}
+	c.Ctx, c.stop = context.WithCancel(ctx)
+	late := time.AfterFunc(u.Options.ConnectTimeout, c.stop)
+	defer late.Stop()
+	events, err := c.open()
+	if err != nil {
+		if ctx.Err() == nil && c.Ctx.Err() != nil {
+			err = fmt.Errorf("%w within %v", ErrNoEndpoint, u.Options.ConnectTimeout)
+		}
+		c.stop()
+		return nil, err
+	}
+	if !late.Stop() { // it was too late already
+		_ = c.body.Close()
+		return nil, ErrNoEndpoint
+	}
+	go c.read(events)
+	return c, nil
+}
+
+// open begins the stream.
+func (c *Conn) open() (*streamable.EventReader, error) {
+	request, err := c.get.NewRequest(c.Ctx, http.MethodGet, new(conn.Session), nil)
+	if err != nil {
+		return nil, err
+	}
+	request.Header.Set("Accept", "text/event-stream")
+	response, err := c.get.Do(request)
+	if err != nil {
+		return nil, c.get.TransportError(err)
+	}
+	if t := streamable.MediaType(response.Header); response.StatusCode != http.StatusOK || t != "text/event-stream" {
+		defer response.Body.Close()
+		if response.StatusCode == http.StatusOK {
+			return nil, fmt.Errorf("the server answered with content type %q", text.Excerpt(t, 100))
+		}
+		return nil, c.get.StatusError(response)
+	}
+	events := streamable.NewEventReader(response.Body, c.host.Config.MaxMessage)
+	if err := c.findEndpoint(events); err != nil {
+		response.Body.Close()
+		return nil, err
+	}
+	c.body = response.Body
+	return events, nil
+}
+
+// findEndpoint reads the first event, which has to name the address.
+func (c *Conn) findEndpoint(events *streamable.EventReader) error {
+	e, err := events.Next()
+	if err != nil || e.Kind != "endpoint" {
+		return ErrNoEndpoint
+	}
+	address, err := sameOrigin(c.get.URL, strings.TrimSpace(string(e.Data)))
+	if err != nil {
+		return err
+	}
+	c.posts = &streamable.Conn{Host: c.host, URL: address, Ctx: c.Ctx}
+	return nil
+}
+
+// sameOrigin is a reference as seen from base. Of another origin it would take
+// our credentials to whoever the server names.
+func sameOrigin(base, reference string) (string, error) {
+	b, err := url.Parse(base)
+	if err != nil {
+		return "", ErrNoEndpoint
+	}
+	r, err := b.Parse(reference)
+	if err != nil || reference == "" {
+		return "", ErrNoEndpoint
+	}
+	if r.Scheme != b.Scheme || !strings.EqualFold(hostPort(r), hostPort(b)) || r.User != nil && r.User.String() != b.User.String() {
+		return "", conn.Permanently(ErrOtherOrigin)
+	}
+	r.User, r.Fragment = b.User, ""
+	return r.String(), nil
+}
+
+func hostPort(u *url.URL) string {
+	port := u.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
+	}
+	return u.Hostname() + ":" + port
+}
+
+// read takes what the server says until its stream ends.
+func (c *Conn) read(events *streamable.EventReader) {
+	defer close(c.reader)
+	defer c.body.Close()
+	for {
+		e, err := events.Next()
+		switch {
+		case errors.Is(err, process.ErrTooLong):
+			c.Fail(fmt.Errorf("%w: more than %d bytes", err, c.host.Config.MaxMessage))
+			return
+		case err == io.EOF:
+			c.Fail(errSSEEnd)
+			return
+		case err != nil:
+			c.Fail(c.get.TransportError(err))
+			return
+		case e.Kind == "endpoint":
+			if again, err := sameOrigin(c.get.URL, strings.TrimSpace(string(e.Data))); err != nil || again != c.posts.URL {
+				c.Fail(errOtherEndpoint)
+				return
+			}
+		case len(e.Data) > 0 && (e.Kind == "" || e.Kind == "message"):
+			c.take(e.Data)
+		}
+	}
+}
+
+// take handles one message of the server.
+func (c *Conn) take(data []byte) {
+	m, err := wire.ParseUpstream(data)
+	switch {
+	case err != nil:
+		c.spoilt(data, err)
+	case m.Kind == wire.Response:
+		id, _ := m.Int()
+		if x := c.Pending.Take(id); x != nil {
+			x.Deliver(conn.ReplyOf(m, true))
+		}
+	case m.Kind == wire.Request:
+		if !c.host.Inquire(nil, &c.asked, m, c.say) {
+			c.say(conn.AppendAnswer(nil, m))
+		}
+	case m.Method == conn.MethodCancelled:
+		c.asked.Cancelled(m.Params)
+	default:
+		c.host.Route(c.Pending, m.Method, m.Params)
+	}
+}
+
+// spoilt takes an event that is no message: where it seems to be the answer to
+// a request, nobody needs to wait for another.
+func (c *Conn) spoilt(data []byte, err error) {
+	c.host.Log.Debug("malformed event from upstream", "error", err)
+	if id, ok := conn.SpoiltAnswer(data); ok {
+		if x := c.Pending.Take(id); x != nil {
+			x.Deliver(conn.Reply{Err: &conn.Lost{Sent: true, Cause: conn.ErrMalformed}})
+		}
+	}
+}
+
+func (c *Conn) Send(x *conn.Exchange) {
+	if !c.Pending.Add(x) || !c.host.Work.Begin() {
+		c.Pending.Take(x.ID)
+		x.Deliver(conn.Reply{Err: conn.NotSent(c.Cause())})
+		return
+	}
+	body := wire.AppendRequestInt(make([]byte, 0, len(x.Req.Params)+len(x.Req.Method)+64), x.ID, x.Req.Method, x.Req.Params)
+	x.Req.Params = nil
+	go func() {
+		defer c.host.Work.Done()
+		if err := c.post(c.Ctx, body); err != nil && c.Pending.Take(x.ID) != nil {
+			x.Deliver(conn.Reply{Err: err})
+		}
+	}()
+}
+
+// post sends one message. Its answer, if there is one, comes on the stream.
+func (c *Conn) post(ctx context.Context, data []byte) error {
+	var sent atomic.Bool // there was a connection to write to
+	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { sent.Store(true) }})
+	request, err := c.posts.NewRequest(ctx, http.MethodPost, new(conn.Session), data)
+	if err != nil {
+		return conn.NotSent(err)
+	}
+	response, err := c.posts.Do(request)
+	switch {
+	case err != nil && !sent.Load():
+		return conn.NotSent(c.get.TransportError(err))
+	case err != nil && c.Ctx.Err() != nil:
+		return &conn.Lost{Sent: true, Cause: process.ErrClosed}
+	case err != nil:
+		return &conn.Lost{Sent: true, Cause: c.get.TransportError(err)}
+	}
+	defer response.Body.Close()
+	if response.StatusCode/100 != 2 {
+		return c.posts.StatusError(response)
+	}
+	_, _ = io.CopyN(io.Discard, response.Body, streamable.ExcerptLimit)
+	return nil
+}
+
+// aside sends a message of which nobody learns whether it arrived.
+func (c *Conn) aside(data []byte) {
+	if !c.host.Work.Begin() {
+		return
+	}
+	go func() {
+		defer c.host.Work.Done()
+		ctx, cancel := context.WithTimeout(c.Ctx, streamable.NotifyTimeout)
+		defer cancel()
+		_ = c.post(ctx, data)
+	}()
+}
+
+// say sends our answer to an inquiry.
+func (c *Conn) say(answer []byte) { c.aside(append([]byte(nil), answer...)) }
+
+func (c *Conn) Cancel(x *conn.Exchange, reason string) {
+	if forgotten := c.Pending.Cancel(x); forgotten != nil {
+		forgotten.Deliver(conn.Reply{Err: &conn.Lost{Sent: true, Cause: conn.ErrForgotten}})
+	}
+	c.aside(wire.AppendNotification(nil, conn.MethodCancelled, conn.AppendCancelled(nil, x.ID, reason)))
+}
+
+func (c *Conn) Notify(ctx context.Context, _ *conn.Session, method string, params []byte) error {
+	ctx, cancel := context.WithTimeout(ctx, streamable.NotifyTimeout)
+	defer cancel()
+	defer context.AfterFunc(c.Ctx, cancel)()
+	return c.post(ctx, wire.AppendNotification(nil, method, params))
+}
+
+func (c *Conn) Agree(*conn.Session) {}
+
+// Retire ends the stream, which is the session. What is under way may have
+// been executed.
+func (c *Conn) Retire() {
+	c.Fail(process.ErrClosed)
+	c.stop()
+	<-c.reader
+	c.asked.Close()
+	for _, x := range c.Pending.Close() {
+		x.Deliver(conn.Reply{Err: &conn.Lost{Sent: true, Cause: c.Cause()}})
+	}
+}

@@ -1,0 +1,42 @@
+package upstream
+
+import (
+	"github.com/petrigate/petrigate/proxy/internal/upstream/conn"
+	"github.com/petrigate/petrigate/proxy/internal/upstream/process"
+	"github.com/petrigate/petrigate/proxy/internal/upstream/streamable"
+)
+
+// What users of an upstream need of its connections.
+type (
+	Config       = conn.Config
+	Options      = conn.Options
+	Credentials  = conn.Credentials
+	Unauthorized = streamable.Unauthorized
+	Request      = conn.Request
+	Reply        = conn.Reply
+	Exchange     = conn.Exchange
+	Inquiry      = conn.Inquiry
+	Withdrawn    = conn.Withdrawn
+	Lost         = conn.Lost
+	StatusError  = conn.StatusError
+	State        = conn.State
+	Phase        = conn.Phase
+	Era          = conn.Era
+	Watchdog     = process.Watchdog
+)
+
+// The phases of an upstream, and the two families of protocol revisions.
+const (
+	Starting = conn.Starting
+	Up       = conn.Up
+	Down     = conn.Down
+	Failed   = conn.Failed
+
+	Legacy = conn.Legacy
+	Modern = conn.Modern
+
+	TransportSSE = conn.TransportSSE
+)
+
+// ErrNotSent is the cause of the end of a request that the server has not seen.
+var ErrNotSent = conn.ErrNotSent

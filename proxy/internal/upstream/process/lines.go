@@ -1,0 +1,93 @@
+package process
+
+import (
+	"bytes"
+	"errors"
+	"io"
+)
+
+// ErrTooLong says that a message exceeds Config.MaxMessage.
+var ErrTooLong = errors.New("a message of the server is too long")
+
+const (
+	lineBuffer = 64 << 10
+	bigLine    = 32 << 10 // from here on a line is handed over rather than copied
+)
+
+// LineReader cuts a stream into lines of bounded length.
+type LineReader struct {
+	r   io.Reader
+	max int
+
+	buf        []byte
+	start, end int // of what was read and not yet returned
+	seen       int // no newline before here
+	err        error
+}
+
+func NewLineReader(r io.Reader, max int) *LineReader {
+	return &LineReader{r: r, max: max, buf: make([]byte, lineBuffer)}
+}
+
+// Next returns the next line without its ending. If kept, it belongs to the
+// caller; else it is valid until the next call. A last line without an ending
+// is not returned, since it may be incomplete.
+func (l *LineReader) Next() (line []byte, kept bool, err error) {
+	for {
+		if i := bytes.IndexByte(l.buf[l.seen:l.end], '\n'); i >= 0 {
+			line, kept = l.cut(l.seen + i)
+			return line, kept, nil
+		}
+		l.seen = l.end
+		if l.err != nil {
+			return nil, false, l.err
+		}
+		if l.end-l.start > l.max {
+			return nil, false, ErrTooLong
+		}
+		l.read()
+	}
+}
+
+// More reports whether another whole line has been read already.
+func (l *LineReader) More() bool {
+	i := bytes.IndexByte(l.buf[l.seen:l.end], '\n')
+	if i < 0 {
+		l.seen = l.end
+	}
+	return i >= 0
+}
+
+// cut takes the line that ends at the newline at i.
+func (l *LineReader) cut(i int) (line []byte, kept bool) {
+	line = l.buf[l.start:i]
+	l.start, l.seen = i+1, i+1
+	if n := len(line); n > 0 && line[n-1] == '\r' {
+		line = line[:n-1]
+	}
+	if len(line) < bigLine {
+		return line, false
+	}
+	rest := l.buf[l.start:l.end]
+	l.buf = make([]byte, max(lineBuffer, 2*len(rest)))
+	l.start, l.seen, l.end = 0, 0, copy(l.buf, rest)
+	return line[:len(line):len(line)], true
+}
+
+// read makes room and reads once.
+func (l *LineReader) read() {
+	switch {
+	case l.start == l.end:
+		l.start, l.seen, l.end = 0, 0, 0
+	case l.end == len(l.buf) && l.start > len(l.buf)/2:
+		l.end = copy(l.buf, l.buf[l.start:l.end])
+		l.start, l.seen = 0, l.end
+	case l.end == len(l.buf):
+		grown := make([]byte, 2*len(l.buf))
+		l.end = copy(grown, l.buf[l.start:l.end])
+		l.buf, l.start, l.seen = grown, 0, l.end
+	}
+	var n int
+	n, l.err = l.r.Read(l.buf[l.end:])
+	l.end += n
+}

@@ -1,0 +1,122 @@
+package process
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"strconv"
+	"syscall"
+	"time"
+	"unsafe"
+)
+
+// Isolate gives the child a session of its own, so that its processes can be
+// found and it has no terminal, and lets it die with this process.
+func Isolate(cmd *exec.Cmd) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}
+}
+
+// AwaitExit waits until the process has ended and leaves it unreaped, so that
+// its number, which is also that of its group, cannot be taken by another.
+func AwaitExit(cmd *exec.Cmd) {
+	const allProcesses, exited, noWait = 1, 4, 0x01000000 // P_PID, WEXITED, WNOWAIT
+	var info [128]byte
+	for {
+		_, _, e := syscall.Syscall6(syscall.SYS_WAITID, allProcesses, uintptr(cmd.Process.Pid),
+			uintptr(unsafe.Pointer(&info)), exited|noWait, 0, 0)
+		if e != syscall.EINTR {
+			return
+		}
+	}
+}
+
+// KillTree kills the child's processes until none is left, and reports
+// whether that was achieved by the deadline. The child itself may remain as a
+// zombie. A process that left the session after its parent died cannot be
+// found, and does not count.
+func KillTree(cmd *exec.Cmd, deadline time.Time) bool {
+	pid := cmd.Process.Pid
+	for pause := time.Millisecond; ; pause = min(2*pause, 50*time.Millisecond) {
+		_ = syscall.Kill(-pid, syscall.SIGKILL)
+		alive := Tree(pid)
+		if len(alive) == 0 {
+			return true
+		}
+		if time.Now().After(deadline) {
+			return false
+		}
+		for _, p := range alive {
+			_ = syscall.Kill(p, syscall.SIGKILL)
+		}
+		time.Sleep(pause) //nolint:forbidigo // a killed process takes a moment to go, and nothing tells when
+	}
+}
+
+// A Process is a line of the process table.
+type Process struct{ PID, Parent, Group, Session int }
+
+// Tree lists the living processes that belong to the child pid: those of its
+// group and session, and the descendants of all of them.
+func Tree(pid int) []int {
+	all := processes()
+	member := map[int]bool{pid: true}
+	for grew := true; grew; {
+		grew = false
+		for _, p := range all {
+			if !member[p.PID] && (p.Group == pid || p.Session == pid || member[p.Parent]) {
+				member[p.PID], grew = true, true
+			}
+		}
+	}
+	var alive []int
+	for _, p := range all {
+		if member[p.PID] {
+			alive = append(alive, p.PID)
+		}
+	}
+	return alive
+}
+
+// processes reads the process table, but for zombies.
+func processes() []Process {
+	dir, err := os.Open("/proc")
+	if err != nil {
+		return nil
+	}
+	defer dir.Close()
+	names, _ := dir.Readdirnames(-1)
+	var all []Process
+	for _, name := range names {
+		if pid, err := strconv.Atoi(name); err == nil {
+			if p, ok := Read(pid); ok {
+				all = append(all, p)
+			}
+		}
+	}
+	return all
+}
+
+// Read returns the process pid; false: there is none, or it is a zombie.
+func Read(pid int) (Process, bool) {
+	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	if err != nil {
+		return Process{}, false
+	}
+	// The name is in parentheses and may contain anything.
+	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
+	if len(fields) < 4 || fields[0][0] == 'Z' || fields[0][0] == 'X' {
+		return Process{}, false
+	}
+	n := func(i int) int { v, _ := strconv.Atoi(string(fields[i])); return v }
+	return Process{PID: pid, Parent: n(1), Group: n(2), Session: n(3)}, true
+}
+
+// Widen gives a pipe a larger buffer, so that a large message takes fewer turns.
+func Widen(f *os.File) {
+	const setPipeSize = 1031 // F_SETPIPE_SZ
+	if raw, err := f.SyscallConn(); err == nil {
+		_ = raw.Control(func(fd uintptr) {
+			_, _, _ = syscall.Syscall(syscall.SYS_FCNTL, fd, setPipeSize, 256<<10) // best effort
+		})
+	}
+}

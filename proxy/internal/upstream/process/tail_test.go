@@ -1,0 +1,67 @@
+//go:build unix
+
+package process
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"testing"
+	"time"
+)
+
+// TestTail: what is in a pipe when the time to read it is over is still read,
+// and nothing is waited for; without others at the other end it ends as usual.
+func TestTail(t *testing.T) {
+	for _, held := range []bool{true, false} {
+		r, w, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		said := bytes.Repeat([]byte("last words\n"), 3000)
+		if _, err := w.Write(said); err != nil {
+			t.Fatal(err)
+		}
+		if !held {
+			_ = w.Close()
+		}
+		if err := r.SetReadDeadline(time.Now()); err != nil {
+			t.Fatal(err)
+		}
+		got, err := io.ReadAll(&Tail{File: r})
+		if !bytes.Equal(got, said) {
+			t.Errorf("held %t: %d of %d bytes", held, len(got), len(said))
+		}
+		if held != errors.Is(err, os.ErrDeadlineExceeded) || !held && err != nil {
+			t.Errorf("held %t: %v", held, err)
+		}
+		_, _ = r.Close(), w.Close()
+	}
+}
+
+// TestTailOfChatter: who goes on writing after the end is not listened to for ever.
+func TestTailOfChatter(t *testing.T) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		for chunk := make([]byte, 1<<10); ; {
+			if _, err := w.Write(chunk); err != nil {
+				return
+			}
+		}
+	}()
+	if err := r.SetReadDeadline(time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := io.ReadAll(&Tail{File: r}); len(got) > 2*maxTail || err == nil {
+		t.Errorf("%d bytes, %v", len(got), err)
+	}
+	_ = r.Close()
+	<-ended
+	_ = w.Close()
+}

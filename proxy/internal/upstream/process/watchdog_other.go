@@ -1,0 +1,16 @@
+//go:build !unix
+
+package process
+
+import "log/slog"
+
+// A Watchdog does nothing on this system.
+type Watchdog struct {
+	Logger *slog.Logger // not used
+}
+
+func (*Watchdog) Watch(int)  {}
+func (*Watchdog) Forget(int) {}
+
+// Close does nothing.
+func (*Watchdog) Close() error { return nil }

@@ -1,0 +1,23 @@
+package upstream
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/petrigate/petrigate/proxy/internal/upstream/conn"
+)
+
+// TestSaid: what a child says on both of its outputs is known after its end.
+func TestSaid(t *testing.T) {
+	u := New(Config{Name: "a", Command: "sh", Args: []string{"-c", "echo hello; echo why >&2; exit 3"}}, Options{})
+	u.Start(t.Context())
+	<-u.Settled()
+	said := u.Said()
+	if err := u.Close(); err != nil {
+		t.Error(err)
+	}
+	slices.Sort(said)
+	if !slices.Equal(said, []string{conn.OnStdout + "hello", "why"}) {
+		t.Errorf("%q", said)
+	}
+}

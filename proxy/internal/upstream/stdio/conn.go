@@ -1,0 +1,307 @@
+package stdio
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/petrigate/petrigate/internal/text"
+	"github.com/petrigate/petrigate/proxy/internal/upstream/conn"
+	"github.com/petrigate/petrigate/proxy/internal/upstream/process"
+	"github.com/petrigate/petrigate/proxy/internal/wire"
+)
+
+var errEOF = errors.New("the server closed its output")
+
+// Conn is a child process and what is under way with it.
+type Conn struct {
+	host      *conn.Host
+	cmd       *exec.Cmd
+	Pid       int
+	Stdin     *process.Pipe
+	stdout    *os.File
+	stderr    *os.File
+	Pending   *conn.Pending
+	asked     conn.Inquiries
+	malformed *conn.Trickle
+
+	readers sync.WaitGroup // of stdout and stderr
+	gone    chan struct{}  // closed when the child was reaped
+	dead    bool           // nothing of its tree is left; set before gone
+	exit    *os.ProcessState
+
+	conn.Ending
+}
+
+// Spawn starts the child. It must be called on a thread that outlives it.
+func Spawn(u *conn.Host) (*Conn, error) {
+	path, err := process.Find(u.Config.Command, u.Config.Dir, u.Config.Env)
+	if err != nil {
+		return nil, conn.Permanently(process.StartError(u.Config.Command, err))
+	}
+	var ends pipes
+	if err := ends.open(); err != nil {
+		return nil, err
+	}
+	cmd := exec.Command(path, u.Config.Args...)
+	cmd.Dir, cmd.Env = u.Config.Dir, process.Environment(process.OurEnvironment(), u.Config.Env)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = ends.child[0], ends.child[1], ends.child[2]
+	process.Isolate(cmd)
+	process.KeepFiles()
+	err = cmd.Start()
+	ends.closeChild()
+	if err != nil {
+		ends.closeOurs()
+		return nil, process.StartError(u.Config.Command, err)
+	}
+	u.Options.Watchdog.Watch(cmd.Process.Pid)
+	return adopt(u, cmd, ends)
+}
+
+// pipes are the three standard streams of a child, both ends.
+type pipes struct{ ours, child [3]*os.File }
+
+func (p *pipes) open() error {
+	for i := range p.ours {
+		r, w, err := os.Pipe()
+		if err != nil {
+			p.closeOurs()
+			p.closeChild()
+			return fmt.Errorf("making a pipe: %w", err)
+		}
+		p.ours[i], p.child[i] = r, w
+		if i == 0 {
+			p.ours[i], p.child[i] = w, r
+		}
+	}
+	return nil
+}
+
+func (p *pipes) closeOurs()  { process.CloseAll(p.ours[:]) }
+func (p *pipes) closeChild() { process.CloseAll(p.child[:]) }
+
+// adopt begins to serve a child that has started.
+func adopt(u *conn.Host, cmd *exec.Cmd, ends pipes) (*Conn, error) {
+	c := &Conn{
+		host: u, cmd: cmd, Pid: cmd.Process.Pid, stdout: ends.ours[1], stderr: ends.ours[2], Pending: conn.NewPending(),
+		malformed: conn.NewTrickle(u.Log, "malformed output"),
+		gone:      make(chan struct{}), Ending: conn.NewEnding(),
+	}
+	var err error
+	if c.Stdin, err = process.NewPipe(ends.ours[0], c.Fail); err != nil {
+		process.KillTree(cmd, time.Now().Add(u.Grace.Kill))
+		u.Options.Watchdog.Forget(cmd.Process.Pid)
+		_ = cmd.Wait()
+		ends.closeOurs()
+		return nil, err
+	}
+	process.Widen(c.stdout)
+	u.Words.Begin()
+	c.readers.Add(2)
+	go c.read()
+	go c.readErrors()
+	go c.reap()
+	return c, nil
+}
+
+// reap waits for the child's end, and takes what is left of its tree along.
+func (c *Conn) reap() {
+	process.AwaitExit(c.cmd)
+	c.dead = process.KillTree(c.cmd, time.Now().Add(c.host.Grace.Kill))
+	if c.dead {
+		c.host.Options.Watchdog.Forget(c.Pid)
+	}
+	_ = c.cmd.Wait() // its error is in the state
+	c.exit = c.cmd.ProcessState
+	close(c.gone)
+	c.readOutBy(time.Now().Add(time.Second))
+}
+
+// readOutBy lets the readers take what was written until then, but no longer:
+// somebody who fled may hold the other ends open.
+func (c *Conn) readOutBy(t time.Time) {
+	_ = c.stdout.SetReadDeadline(t)
+	_ = c.stderr.SetReadDeadline(t)
+}
+
+func (c *Conn) Send(x *conn.Exchange) {
+	if !c.Pending.Add(x) {
+		x.Deliver(conn.Reply{Err: conn.NotSent(c.Cause())})
+		return
+	}
+	r := &x.Req
+	err := c.Stdin.Write(&x.Position, len(r.Params)+len(r.Method)+64, func(b []byte) []byte {
+		return wire.AppendRequestInt(b, x.ID, r.Method, r.Params)
+	})
+	r.Params = nil
+	if err != nil && c.Pending.Take(x.ID) != nil {
+		x.Deliver(conn.Reply{Err: conn.NotSent(err)})
+	}
+}
+
+func (c *Conn) Cancel(x *conn.Exchange, reason string) {
+	if forgotten := c.Pending.Cancel(x); forgotten != nil {
+		forgotten.Deliver(conn.Reply{Err: &conn.Lost{Sent: true, Cause: conn.ErrForgotten}})
+	}
+	_ = c.Notify(context.Background(), nil, "notifications/cancelled", conn.AppendCancelled(nil, x.ID, reason))
+}
+
+func (c *Conn) Notify(_ context.Context, _ *conn.Session, method string, params []byte) error {
+	var position int64
+	return c.Stdin.Write(&position, len(params)+len(method)+64, func(b []byte) []byte {
+		return wire.AppendNotification(b, method, params)
+	})
+}
+
+func (c *Conn) Agree(*conn.Session) {}
+
+// Retire ends the child: it sees the end of its input, is asked to end, and
+// is killed with all that belongs to it.
+func (c *Conn) Retire() {
+	g := c.host.Grace
+	if c.Cause() != nil { // it is of no use any more; only its tree is left to end
+		g.Exit, g.Term = 0, min(g.Term, 500*time.Millisecond)
+	}
+	c.Fail(process.ErrClosed)
+	c.Stdin.Shut()
+	if !c.goneWithin(g.Exit) {
+		process.Terminate(c.cmd)
+		if !c.goneWithin(g.Term) {
+			process.KillTree(c.cmd, time.Now().Add(g.Kill)) // reap notices, and knows the result
+		}
+	}
+	dead := c.goneWithin(g.Kill) && c.dead
+	if !dead {
+		c.readOutBy(time.Now())
+	}
+	c.readers.Wait()
+	c.asked.Close()
+	for _, x := range c.Pending.Close() {
+		x.Deliver(conn.Reply{Err: &conn.Lost{Sent: c.Stdin.Reached(&x.Position), Dead: dead, Cause: c.Cause()}})
+	}
+	c.malformed.Flush()
+}
+
+func (c *Conn) goneWithin(d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-c.gone:
+		return true
+	case <-t.C:
+		return false
+	}
+}
+
+// read takes the child's messages until its output ends.
+func (c *Conn) read() {
+	defer c.readers.Done()
+	defer c.stdout.Close()
+	lines := process.NewLineReader(&process.Tail{File: c.stdout}, c.host.Config.MaxMessage)
+	burst := conn.Burst{Told: c.host.Options.OnBurst}
+	defer set(&burst, false)
+	for {
+		line, kept, err := lines.Next()
+		if err != nil {
+			c.Fail(c.readError(err))
+			return
+		}
+		set(&burst, burst.On || lines.More())
+		if len(line) > 0 {
+			c.take(line, kept)
+		}
+		set(&burst, burst.On && lines.More())
+	}
+}
+
+func set(b *conn.Burst, on bool) {
+	if b.On != on && b.Told != nil {
+		b.On = on
+		b.Told(on)
+	}
+}
+
+// readError says why there is nothing more to read. The end of the output is
+// mostly the end of the process, which is worth a moment.
+func (c *Conn) readError(err error) error {
+	if errors.Is(err, process.ErrTooLong) {
+		return fmt.Errorf("%w: more than %d bytes", err, c.host.Config.MaxMessage)
+	}
+	if c.goneWithin(c.host.Grace.Tell) {
+		return errors.New(process.Describe(c.exit))
+	}
+	if errors.Is(err, io.EOF) {
+		return errEOF
+	}
+	return fmt.Errorf("reading the server's output: %w", err)
+}
+
+// Reason says of input that nobody takes any more that its reader has ended,
+// if it has.
+func (c *Conn) Reason(err error) error {
+	if errors.Is(err, syscall.EPIPE) && c.goneWithin(c.host.Grace.Tell) {
+		return errors.New(process.Describe(c.exit))
+	}
+	return err
+}
+
+// take handles one message. If kept, the bytes are ours.
+func (c *Conn) take(line []byte, kept bool) {
+	m, err := wire.ParseUpstream(line)
+	switch {
+	case err != nil:
+		c.spoilt(line, err)
+	case m.Kind == wire.Response:
+		c.reply(m, kept)
+	case m.Kind == wire.Request:
+		if c.host.Era() == conn.Modern || !c.host.Inquire(nil, &c.asked, m, c.say) {
+			c.answer(m)
+		}
+	case m.Method == conn.MethodCancelled:
+		c.asked.Cancelled(m.Params)
+	default:
+		c.host.Route(c.Pending, m.Method, bytes.Clone(m.Params))
+	}
+}
+
+// spoilt logs a line that is no message.
+func (c *Conn) spoilt(line []byte, err error) {
+	c.host.Hear(conn.OnStdout, line)
+	if c.malformed.Allow() {
+		c.host.Log.Warn("malformed line from upstream", "error", err, "line", text.Excerpt(string(line[:min(len(line), 300)]), 200))
+	}
+	if id, ok := conn.SpoiltAnswer(line); ok {
+		if x := c.Pending.Take(id); x != nil {
+			x.Deliver(conn.Reply{Err: &conn.Lost{Sent: true, Cause: conn.ErrMalformed}})
+		}
+	}
+}
+
+func (c *Conn) reply(m wire.Message, kept bool) {
+	id, _ := m.Int()
+	x := c.Pending.Take(id)
+	if x == nil {
+		c.host.Log.Debug("answer to no request dropped", "id", id)
+		return
+	}
+	x.Deliver(conn.ReplyOf(m, kept))
+}
+
+// answer answers a request of the server.
+func (c *Conn) answer(m wire.Message) {
+	var position int64
+	_ = c.Stdin.Write(&position, len(m.ID)+64, func(b []byte) []byte { return conn.AppendAnswer(b, m) })
+}
+
+// say sends our answer to an inquiry.
+func (c *Conn) say(answer []byte) {
+	var position int64
+	_ = c.Stdin.Write(&position, len(answer), func(b []byte) []byte { return append(b, answer...) })
+}

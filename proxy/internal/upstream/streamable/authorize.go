@@ -1,0 +1,77 @@
+package streamable
+
+import (
+	"io"
+	"net/http"
+	"strings"
+)
+
+// An Unauthorized says that the server was not asked, or would not answer, for
+// want of credentials: the request was not executed.
+type Unauthorized struct{ Cause error }
+
+func (e *Unauthorized) Error() string { return e.Cause.Error() }
+func (e *Unauthorized) Unwrap() error { return e.Cause }
+
+const authorizationHeader = "Authorization"
+
+// maxTurnedAway is how often one request is sent once more with other
+// credentials: once because they were not known, and once because they were not
+// enough. A server that turns a request away has not executed it.
+const maxTurnedAway = 2
+
+// Do sends a request with the credentials of the server, where it has any.
+func (c *Conn) Do(request *http.Request) (*http.Response, error) {
+	credentials := c.Host.Config.Credentials
+	if credentials == nil {
+		return c.Host.Client.Do(request)
+	}
+	value, err := credentials.Authorization(request.Context())
+	for turnedAway := 0; ; turnedAway++ {
+		if err != nil {
+			return nil, &Unauthorized{err}
+		}
+		if value != "" {
+			request.Header.Set(authorizationHeader, value)
+			c.authorized.Store(&value)
+		}
+		response, failure := c.Host.Client.Do(request)
+		if failure != nil || !turnsAway(response) || turnedAway == maxTurnedAway {
+			return response, failure
+		}
+		next, failure := credentials.Renew(request.Context(), value, response)
+		if next == "" && failure == nil {
+			return response, nil
+		}
+		_, _ = io.CopyN(io.Discard, response.Body, ExcerptLimit) // what it says is said better by others
+		_ = response.Body.Close()
+		value, err = next, failure
+		if request, failure = again(request); failure != nil {
+			return nil, failure
+		}
+	}
+}
+
+func turnsAway(response *http.Response) bool {
+	return response.StatusCode == http.StatusUnauthorized || response.StatusCode == http.StatusForbidden
+}
+
+// again is request with its body from the start.
+func again(request *http.Request) (*http.Request, error) {
+	next := request.Clone(request.Context())
+	if request.GetBody == nil {
+		return next, nil
+	}
+	var err error
+	next.Body, err = request.GetBody()
+	return next, err
+}
+
+// unspoken takes what the last request was authorized with out of a text.
+func (c *Conn) unspoken(text string) string {
+	if value := c.authorized.Load(); value != nil {
+		_, token, _ := strings.Cut(*value, " ")
+		return strings.ReplaceAll(text, token, "[redacted]")
+	}
+	return text
+}

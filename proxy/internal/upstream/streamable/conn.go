@@ -1,0 +1,262 @@
+package streamable
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/petrigate/petrigate/proxy/internal/upstream/conn"
+	"github.com/petrigate/petrigate/proxy/internal/upstream/process"
+	"github.com/petrigate/petrigate/proxy/internal/upstream/transport"
+	"github.com/petrigate/petrigate/proxy/internal/wire"
+)
+
+const sessionHeader = "Mcp-Session-Id"
+
+const versionHeader = "Mcp-Protocol-Version"
+
+const NotifyTimeout = 5 * time.Second // of a message that wants no answer
+
+const cancelledGrace = 5 * time.Minute // for the answer to a request that was cancelled
+
+const drainTime = time.Second // for the end of a stream whose answer has come
+
+const ExcerptLimit = 64 << 10 // of the body of an error that is read
+
+const maxAnswers = 16 // to requests of the server, at once
+
+var errRedirect = errors.New("the server redirects, which is not followed")
+
+// Conn speaks to one streamable HTTP endpoint.
+type Conn struct {
+	Host    *conn.Host
+	URL     string
+	pending *conn.Pending
+	Ctx     context.Context // ends with the upstream, not with the connection
+
+	Current    atomic.Pointer[conn.Session] // nil before the handshake
+	authorized atomic.Pointer[string]       // what the last request had from the credentials
+
+	renewing sync.Mutex
+	renewed  chan struct{} // gets a value when current was replaced
+	streamed chan struct{} // gets a value when the stream of a session was asked for, and answered
+	answers  chan struct{} // has room for each answer to the server under way
+	asked    conn.Inquiries
+
+	conn.Ending
+}
+
+func (c *Conn) Lifetime() context.Context { return c.Ctx }
+
+// Dial checks the address; the first request opens a connection.
+func Dial(ctx context.Context, u *conn.Host) (*Conn, error) {
+	parsed, err := url.Parse(u.Config.URL)
+	if err != nil || parsed.Host == "" || (parsed.Scheme != "http" && parsed.Scheme != "https") {
+		return nil, conn.Permanently(errors.New("the url is not an http or https address")) // and may contain a secret
+	}
+	for name := range u.Config.Headers {
+		if strings.HasSuffix(http.CanonicalHeaderKey(name), "Idempotency-Key") {
+			return nil, conn.Permanently(fmt.Errorf("header %s cannot be set: it would let requests be sent twice", name))
+		}
+	}
+	return &Conn{
+		Host: u, URL: u.Config.URL, pending: conn.NewPending(),
+		Ctx: ctx, Ending: conn.NewEnding(), renewed: make(chan struct{}, 1), streamed: make(chan struct{}, 1), answers: make(chan struct{}, maxAnswers),
+	}, nil
+}
+
+func NewHTTPClient(secure *tls.Config) *http.Client {
+	if secure == nil {
+		secure = new(tls.Config)
+	}
+	secure = secure.Clone()
+	secure.MinVersion = max(secure.MinVersion, tls.VersionTLS12)
+	dialer := transport.NewDialer()
+	return &http.Client{
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		Transport: &transport.DirectTransport{Dialer: dialer, Other: &http.Transport{
+			Proxy:                 http.ProxyFromEnvironment,
+			DialContext:           dialer.DialContext,
+			TLSClientConfig:       secure,
+			TLSHandshakeTimeout:   10 * time.Second,
+			ForceAttemptHTTP2:     true,
+			MaxIdleConnsPerHost:   transport.MaxIdle,
+			IdleConnTimeout:       transport.KeepAlive,
+			ExpectContinueTimeout: time.Second,
+			DisableCompression:    true,
+
+			MaxResponseHeaderBytes: transport.MaxHeaderBytes,
+		}},
+	}
+}
+
+func (c *Conn) Agree(s *conn.Session) { c.Current.Store(s) }
+
+// Retire ends the session where there is one. Requests under way go on unless
+// the upstream itself ends.
+func (c *Conn) Retire() {
+	lost := c.Cause() != nil
+	c.Fail(process.ErrClosed)
+	c.asked.Close()
+	if s := c.Current.Load(); s != nil && s.ID != "" && !lost {
+		c.endSession(s)
+	}
+}
+
+// endSession tells the server that its session is over. It may not care.
+func (c *Conn) endSession(s *conn.Session) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Ctx), time.Second)
+	defer cancel()
+	if request, err := c.NewRequest(ctx, http.MethodDelete, s, nil); err == nil {
+		if response, err := c.Do(request); err == nil {
+			response.Body.Close()
+		}
+	}
+}
+
+func (c *Conn) Send(x *conn.Exchange) {
+	if !c.pending.Add(x) || !c.Host.Work.Begin() {
+		c.pending.Take(x.ID)
+		x.Abort()
+		x.Deliver(conn.Reply{Err: conn.NotSent(process.ErrClosed)})
+		return
+	}
+	x.Body.Fill(wire.AppendRequestInt(make([]byte, 0, len(x.Req.Params)+len(x.Req.Method)+64), x.ID, x.Req.Method, x.Req.Params))
+	x.Req.Marked = c.Host.Headers.Of(&x.Req)
+	x.Req.Params = nil
+	if x.Req.Here {
+		c.perform(x)
+	} else {
+		go c.perform(x)
+	}
+}
+
+// perform makes the request of x and delivers its reply.
+func (c *Conn) perform(x *conn.Exchange) {
+	reply := c.roundTrip(x)
+	if reply.Rest != nil {
+		go func() { c.conclude(x, reply.Rest()) }()
+		return
+	}
+	c.conclude(x, reply)
+}
+
+func (c *Conn) conclude(x *conn.Exchange, reply conn.Reply) {
+	defer c.Host.Work.Done()
+	defer x.Abort()
+	c.pending.Take(x.ID)
+	x.Deliver(reply)
+}
+
+// Cancel tells the server. In the modern era the end of the stream does that.
+func (c *Conn) Cancel(x *conn.Exchange, reason string) {
+	if s := c.Current.Load(); s == nil || s.Modern() {
+		x.Abort()
+		return
+	}
+	if !c.Host.Work.Begin() {
+		return
+	}
+	go func() {
+		defer c.Host.Work.Done()
+		// Not with the context of x: what x asked of its client is withdrawn
+		// too, and an answer to that must not keep the server from knowing.
+		ctx, cancel := context.WithTimeout(c.Ctx, NotifyTimeout)
+		defer cancel()
+		_ = c.Notify(ctx, c.Current.Load(), "notifications/cancelled", conn.AppendCancelled(nil, x.ID, reason))
+	}()
+	x.Body.Forget()
+	stop := time.AfterFunc(cancelledGrace, x.Abort)
+	context.AfterFunc(x.Ctx, func() { stop.Stop() })
+}
+
+func (c *Conn) Notify(ctx context.Context, s *conn.Session, method string, params []byte) error {
+	return c.push(ctx, s, method, wire.AppendNotification(nil, method, params))
+}
+
+// push sends a message that wants no answer.
+func (c *Conn) push(ctx context.Context, s *conn.Session, method string, data []byte) error {
+	if _, ok := ctx.Deadline(); !ok {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, NotifyTimeout)
+		defer cancel()
+	}
+	response, err := c.post(ctx, s, &conn.Request{Method: method}, &conn.Body{Data: data})
+	if err != nil {
+		return c.TransportError(err)
+	}
+	defer response.Body.Close()
+	if response.StatusCode/100 != 2 {
+		return c.StatusError(response)
+	}
+	_, _ = io.CopyN(io.Discard, response.Body, ExcerptLimit)
+	return nil
+}
+
+// NewRequest makes a request with the headers of the configuration, and over
+// them those of the protocol.
+func (c *Conn) NewRequest(ctx context.Context, method string, s *conn.Session, data []byte) (*http.Request, error) {
+	// Of this type of reader the transport knows that it can write it together
+	// with the headers, and again if a connection proves closed before that.
+	request, err := http.NewRequestWithContext(ctx, method, c.URL, bytes.NewReader(data))
+	if err != nil {
+		return nil, errors.New("making a request to the url")
+	}
+	for name, value := range c.Host.Config.Headers {
+		request.Header.Set(name, value)
+		if http.CanonicalHeaderKey(name) == "Host" {
+			request.Host = value
+		}
+	}
+	if data != nil {
+		request.Header.Set("Content-Type", "application/json")
+	}
+	if s.Version != "" {
+		request.Header.Set(versionHeader, s.Version)
+	}
+	request.Header.Del(sessionHeader)
+	if s.ID != "" && !s.Modern() {
+		request.Header.Set(sessionHeader, s.ID)
+	}
+	return request, nil
+}
+
+func (c *Conn) post(ctx context.Context, s *conn.Session, r *conn.Request, b *conn.Body) (*http.Response, error) {
+	request, err := request(ctx, b, c, s)
+	if err != nil {
+		return nil, err
+	}
+	request.Header.Set("Accept", "application/json, text/event-stream")
+	if s.Modern() {
+		request.Header.Set(mcp.HeaderMethod, r.Method)
+		if name, ok := mcp.EncodeHeaderValue(r.Name); ok && r.Name != "" {
+			request.Header.Set(mcp.HeaderName, name)
+		}
+		for name, value := range r.Marked {
+			request.Header.Set(name, value)
+		}
+	}
+	return c.Do(request)
+}
+
+// MediaType is the content type without its parameters.
+func MediaType(h http.Header) string {
+	t := h.Get("Content-Type")
+	if t == "application/json" || t == "text/event-stream" {
+		return t
+	}
+	t, _, _ = mime.ParseMediaType(t)
+	return t
+}

@@ -1,0 +1,2 @@
+// Package streamable speaks MCP over streamable HTTP.
+package streamable

@@ -1,0 +1,252 @@
+package streamable
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptrace"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"unicode/utf8"
+
+	"github.com/petrigate/petrigate/internal/rawjson"
+	"github.com/petrigate/petrigate/internal/text"
+	"github.com/petrigate/petrigate/proxy/internal/upstream/conn"
+	"github.com/petrigate/petrigate/proxy/internal/upstream/process"
+	"github.com/petrigate/petrigate/proxy/internal/wire"
+)
+
+var (
+	errNoAnswer  = errors.New("the server accepted the request and sent no answer")
+	errStreamEnd = errors.New("the server ended the stream without an answer")
+	ErrCancelled = errors.New("the request was cancelled")
+)
+
+// roundTrip sends the request of x and waits for its reply. Only a request
+// that a server turned away because it does not know the session any more is
+// sent again, in a new session.
+func (c *Conn) roundTrip(x *conn.Exchange) conn.Reply {
+	if x.Req.Session != nil { // of a handshake
+		reply, _ := c.once(x, x.Req.Session)
+		return reply
+	}
+	s := c.Current.Load()
+	if s == nil {
+		return conn.Reply{Err: conn.NotSent(process.ErrClosed)}
+	}
+	reply, unknownSession := c.once(x, s)
+	if !unknownSession {
+		return reply
+	}
+	if err := c.renew(x.Ctx, s); err != nil {
+		return conn.Reply{Err: conn.NotSent(fmt.Errorf("opening a new session: %w", err))}
+	}
+	reply, _ = c.once(x, c.Current.Load())
+	return reply
+}
+
+// once sends x in session s. unknownSession says that the server refused it
+// because of the session, with status 404, and so did not execute it.
+func (c *Conn) once(x *conn.Exchange, s *conn.Session) (reply conn.Reply, unknownSession bool) {
+	var sent atomic.Bool // there was a connection to write to
+	ctx := httptrace.WithClientTrace(x.Ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { sent.Store(true) }})
+	response, err := c.post(ctx, s, &x.Req, &x.Body)
+	if err != nil {
+		return conn.Reply{Err: c.lost(x, err, sent.Load())}, false
+	}
+	if x.Req.Session != nil && x.Req.Method == "initialize" && response.StatusCode/100 == 2 {
+		s.ID = response.Header.Get(sessionHeader)
+	}
+	if response.StatusCode/100 == 2 && response.StatusCode != http.StatusAccepted && MediaType(response.Header) == "text/event-stream" {
+		return c.readStream(x, s, NewEventReader(response.Body, c.Host.Config.MaxMessage), response.Body), false
+	}
+	defer response.Body.Close()
+	switch {
+	case response.StatusCode == http.StatusNotFound && s.ID != "" && !s.Modern():
+		return conn.Reply{Err: c.StatusError(response)}, true
+	case response.StatusCode/100 != 2:
+		return c.refused(x, s, response), false
+	case response.StatusCode == http.StatusAccepted || response.StatusCode == http.StatusNoContent:
+		return conn.Reply{Err: &conn.Lost{Sent: true, Cause: errNoAnswer}}, false
+	}
+	if t := MediaType(response.Header); t != "application/json" {
+		err := fmt.Errorf("the server answered with content type %q", text.Excerpt(t, 100))
+		return conn.Reply{Err: &conn.Lost{Sent: true, Cause: err}}, false
+	}
+	return c.readJSON(x, response), false
+}
+
+// lost says what an error of the transport means for the request. A server
+// that cannot be reached is lost as a whole.
+func (c *Conn) lost(x *conn.Exchange, err error, sent bool) error {
+	if errors.As(err, new(*Unauthorized)) {
+		return conn.NotSent(err)
+	}
+	err = c.TransportError(err)
+	if x.Ctx.Err() != nil || errors.Is(err, conn.ErrBodyGone) {
+		err = ErrCancelled
+		if c.Ctx.Err() != nil {
+			err = process.ErrClosed
+		}
+	} else if !sent {
+		c.Fail(err)
+	}
+	if !sent {
+		return conn.NotSent(err)
+	}
+	return &conn.Lost{Sent: true, Cause: err}
+}
+
+// TransportError is err without the address, which may contain a secret.
+func (c *Conn) TransportError(err error) error {
+	var u *url.Error
+	if errors.As(err, &u) {
+		err = u.Err
+	}
+	if text := err.Error(); c.redact(text) != text {
+		return errors.New(c.redact(text))
+	}
+	return err
+}
+
+// readJSON reads an answer that is one message.
+func (c *Conn) readJSON(x *conn.Exchange, response *http.Response) conn.Reply {
+	data, err := c.readAll(response)
+	if err != nil {
+		return conn.Reply{Err: c.interrupted(x, err)}
+	}
+	m, err := wire.ParseUpstream(data)
+	if err != nil || !conn.AnswerTo(m, x.ID) {
+		return conn.Reply{Err: &conn.Lost{Sent: true, Cause: conn.ErrMalformed}}
+	}
+	return conn.ReplyOf(m, true)
+}
+
+// maxTrusted is the length that is taken from a header without having seen
+// the bytes.
+const maxTrusted = 4 << 20
+
+func (c *Conn) readAll(response *http.Response) ([]byte, error) {
+	limit := int64(c.Host.Config.MaxMessage)
+	if n := response.ContentLength; n >= 0 && n <= min(limit, maxTrusted) {
+		data := make([]byte, n)
+		_, err := io.ReadFull(response.Body, data)
+		return data, err
+	}
+	data, err := io.ReadAll(io.LimitReader(response.Body, limit+1))
+	if err == nil && int64(len(data)) > limit {
+		err = fmt.Errorf("%w: more than %d bytes", process.ErrTooLong, limit)
+	}
+	return data, err
+}
+
+// interrupted says what the end of a body in the middle means.
+func (c *Conn) interrupted(x *conn.Exchange, err error) error {
+	switch {
+	case c.Ctx.Err() != nil:
+		err = process.ErrClosed
+	case x.Ctx.Err() != nil:
+		err = ErrCancelled
+	default:
+		err = c.TransportError(err)
+	}
+	return &conn.Lost{Sent: true, Cause: err}
+}
+
+// refused reads an answer with a status that is not success: a JSON-RPC error
+// if the server sent one.
+func (c *Conn) refused(x *conn.Exchange, s *conn.Session, response *http.Response) conn.Reply {
+	limit := ExcerptLimit
+	if MediaType(response.Header) == "application/json" { // the error is the client's to know, whatever its length
+		limit = c.Host.Config.MaxMessage
+	}
+	data, _ := io.ReadAll(io.LimitReader(response.Body, int64(limit)))
+	refusal, ok := refusalIn(data, x.ID)
+	if !ok {
+		return conn.Reply{Err: c.status(response, data)}
+	}
+	if response.StatusCode == http.StatusBadRequest && s.ID != "" && mentionsSession(refusal) {
+		c.Fail(errors.New("the server does not know the session any more"))
+	}
+	return conn.Reply{Error: refusal}
+}
+
+// refusalIn is the JSON-RPC error in the body of a refusal. Its id is that of
+// the request, or null or missing where the server did not read so far.
+func refusalIn(data []byte, id int64) ([]byte, bool) {
+	process.OneLine(data, '\t')
+	if !utf8.Valid(data) || !json.Valid(data) {
+		return nil, false
+	}
+	got, ok := rawjson.Member(data, "id")
+	if ok && string(got) != "null" && string(got) != strconv.FormatInt(id, 10) {
+		return nil, false
+	}
+	refusal, ok := rawjson.Member(data, "error")
+	refusal = wire.UpstreamError(refusal)
+	return refusal, ok && rawjson.Kind(refusal) == '{'
+}
+
+// mentionsSession reports whether a refusal seems to be about the session:
+// some servers answer 400 instead of 404. The request is not sent again.
+func mentionsSession(e []byte) bool {
+	text, _ := rawjson.Member(e, "message")
+	return strings.Contains(strings.ToLower(string(text)), "session")
+}
+
+func (c *Conn) StatusError(response *http.Response) error {
+	data, _ := io.ReadAll(io.LimitReader(response.Body, ExcerptLimit))
+	return c.status(response, data)
+}
+
+func (c *Conn) status(response *http.Response, data []byte) error {
+	if response.StatusCode/100 == 3 {
+		return &conn.StatusError{Code: response.StatusCode, Excerpt: errRedirect.Error()}
+	}
+	return &conn.StatusError{Code: response.StatusCode, Excerpt: text.Excerpt(c.redact(string(data)), 200)}
+}
+
+// redact takes the values of our headers out of a text: a server may say back
+// what it was told.
+func (c *Conn) redact(text string) string {
+	text = c.unspoken(text)
+	for _, value := range c.Host.Config.Headers {
+		for _, secret := range append(strings.Fields(value), value) {
+			if len(secret) > 5 && !strings.EqualFold(secret, "bearer") {
+				text = strings.ReplaceAll(text, secret, "[redacted]")
+			}
+		}
+	}
+	return text
+}
+
+// renew shakes hands anew after the server forgot session old. Of many that
+// find out at once, one does it.
+func (c *Conn) renew(ctx context.Context, old *conn.Session) error {
+	c.renewing.Lock()
+	defer c.renewing.Unlock()
+	if c.Current.Load() != old {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, c.Host.Options.ConnectTimeout)
+	defer cancel()
+	s, err := c.Host.Renew(ctx, c, old.Version)
+	if err != nil {
+		if ctx.Err() == nil {
+			c.Fail(fmt.Errorf("opening a new session: %w", err))
+		}
+		return err
+	}
+	c.Current.Store(s)
+	select {
+	case c.renewed <- struct{}{}:
+	default: // it has not noticed the last one
+	}
+	c.Host.Renewed() // its tools may be others
+	return nil
+}

@@ -1,0 +1,231 @@
+package streamable
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/petrigate/petrigate/proxy/internal/upstream/conn"
+	"github.com/petrigate/petrigate/proxy/internal/wire"
+)
+
+const (
+	maxResumes  = 100 // of one request's stream without an event between
+	usualResume = time.Second
+	longResume  = time.Minute
+)
+
+// readStream reads the stream that answers x: what belongs to it, then its
+// reply. A legacy server may end the stream early and let it be taken up with
+// another request, which asks for what is missing and executes nothing. Where
+// the caller of Send is to be let go, the rest is left to do.
+func (c *Conn) readStream(x *conn.Exchange, s *conn.Session, events *EventReader, body io.ReadCloser) conn.Reply {
+	err := c.follow(x, s, events)
+	switch err {
+	case errLeft:
+		return conn.Reply{Rest: func() conn.Reply { return c.readStream(x, s, events, body) }}
+	case nil:
+		c.drain(x, body)
+		body.Close()
+		return conn.Reply{} // it was delivered
+	}
+	body.Close()
+	if err == io.EOF && events.lastID != "" && !s.Modern() {
+		return c.interrupt(x, s, events)
+	}
+	return c.broken(x, err)
+}
+
+func (c *Conn) broken(x *conn.Exchange, err error) conn.Reply {
+	if err == io.EOF {
+		err = errStreamEnd
+	}
+	return conn.Reply{Err: c.interrupted(x, err)}
+}
+
+// interrupt says that the stream is interrupted, and takes it up again: here,
+// or where the caller is let go elsewhere.
+func (c *Conn) interrupt(x *conn.Exchange, s *conn.Session, events *EventReader) conn.Reply {
+	if x.Req.Interrupted != nil {
+		x.Req.Interrupted(events.retry)
+	}
+	if leaves(x) {
+		return conn.Reply{Rest: func() conn.Reply { return c.takeUp(x, s, events) }}
+	}
+	return c.takeUp(x, s, events)
+}
+
+// takeUp reads the rest of a stream that was interrupted, however often.
+func (c *Conn) takeUp(x *conn.Exchange, s *conn.Session, events *EventReader) conn.Reply {
+	for resumes := 0; resumes < maxResumes; resumes++ {
+		before := events.lastID
+		body, err := c.resume(x, s, events)
+		if err != nil {
+			return c.broken(x, err)
+		}
+		switch err = c.follow(x, s, events); err {
+		case nil:
+			c.drain(x, body)
+			body.Close()
+			return conn.Reply{} // it was delivered
+		case errLeft:
+			return conn.Reply{Rest: func() conn.Reply { return c.readStream(x, s, events, body) }}
+		}
+		body.Close()
+		if err != io.EOF {
+			return c.broken(x, err)
+		}
+		if x.Req.Interrupted != nil {
+			x.Req.Interrupted(events.retry)
+		}
+		if events.lastID != before {
+			resumes = 0
+		}
+	}
+	return c.broken(x, io.EOF)
+}
+
+// errLeft ends the reading of a stream whose reader is to be let go.
+var errLeft = errors.New("left to another goroutine")
+
+// leaves reports, once, that the caller of Send waits and is to be let go.
+func leaves(x *conn.Exchange) bool {
+	if !x.Req.Here || !x.Left.Load() {
+		return false
+	}
+	x.Req.Here = false
+	return true
+}
+
+// follow takes events until the reply to x, and delivers it before the end of
+// the stream, which may be late.
+func (c *Conn) follow(x *conn.Exchange, s *conn.Session, events *EventReader) error {
+	for {
+		if leaves(x) {
+			return errLeft
+		}
+		e, err := events.Next()
+		if err != nil {
+			return err
+		}
+		if len(e.Data) == 0 {
+			continue
+		}
+		m, err := wire.ParseUpstream(e.Data)
+		switch {
+		case err != nil && conn.Spoils(e.Data, x.ID):
+			return conn.ErrMalformed
+		case err == nil && conn.AnswerTo(m, x.ID):
+			x.Deliver(conn.ReplyOf(m, true))
+			return nil
+		case err == nil && m.Kind == wire.Notification && m.Method != conn.MethodCancelled && c.owner(x, m).Notify(m.Method, m.Params):
+		default:
+			c.take(x, s, m, err)
+		}
+	}
+}
+
+// owner is the request that a notification on the stream of x belongs to.
+// Some servers mix up the streams of one session, so a token tells better.
+func (c *Conn) owner(x *conn.Exchange, m wire.Message) *conn.Exchange {
+	if m.Method == "notifications/progress" {
+		if named := c.pending.Progressing(m.Params); named != nil {
+			return named
+		}
+	}
+	return x
+}
+
+// take handles what is no answer. x is the request on whose stream it came;
+// nil: none.
+func (c *Conn) take(x *conn.Exchange, s *conn.Session, m wire.Message, err error) {
+	switch {
+	case err != nil:
+		c.Host.Log.Debug("malformed event from upstream", "error", err)
+	case m.Kind == wire.Response:
+		c.Host.Log.Debug("answer to no request dropped")
+	case m.Kind == wire.Request:
+		if s.Modern() || !c.Host.Inquire(x, &c.asked, m, func(answer []byte) { c.reply(s, answer) }) {
+			c.answer(s, m)
+		}
+	case m.Method == conn.MethodCancelled:
+		c.asked.Cancelled(m.Params)
+	default:
+		c.Host.Route(c.pending, m.Method, m.Params)
+	}
+}
+
+// resume asks for the rest of a stream that the server ended.
+func (c *Conn) resume(x *conn.Exchange, s *conn.Session, events *EventReader) (body io.ReadCloser, err error) {
+	pause := usualResume
+	if events.retry > 0 {
+		pause = min(events.retry, longResume)
+	}
+	if !conn.Sleep(x.Ctx, pause) {
+		return nil, x.Ctx.Err()
+	}
+	response, err := c.get(x.Ctx, s, events.lastID)
+	if err != nil {
+		return nil, err
+	}
+	if response.StatusCode != http.StatusOK || MediaType(response.Header) != "text/event-stream" {
+		response.Body.Close()
+		return nil, errStreamEnd
+	}
+	events.restart(response.Body)
+	return response.Body, nil
+}
+
+func (c *Conn) get(ctx context.Context, s *conn.Session, lastID string) (*http.Response, error) {
+	request, err := c.NewRequest(ctx, http.MethodGet, s, nil)
+	if err != nil {
+		return nil, err
+	}
+	request.Header.Set("Accept", "text/event-stream")
+	if lastID != "" {
+		request.Header.Set("Last-Event-ID", lastID)
+	}
+	return c.Do(request)
+}
+
+// drain reads the rest of a body for a moment, so that its connection can be
+// used again.
+func (c *Conn) drain(x *conn.Exchange, body io.Reader) {
+	stop := time.AfterFunc(drainTime, x.Abort)
+	defer stop.Stop()
+	_, _ = io.CopyN(io.Discard, body, ExcerptLimit)
+}
+
+// reply sends our answer to an inquiry.
+func (c *Conn) reply(s *conn.Session, answer []byte) {
+	if !c.Host.Work.Begin() {
+		return
+	}
+	go func() {
+		defer c.Host.Work.Done()
+		if err := c.push(c.Ctx, s, "", answer); err != nil {
+			c.Host.Log.Warn("answering a request of the server", "error", err)
+		}
+	}()
+}
+
+// answer answers a request that a legacy server sent on a stream.
+func (c *Conn) answer(s *conn.Session, m wire.Message) {
+	if !c.Host.Work.Begin() {
+		return
+	}
+	select {
+	case c.answers <- struct{}{}:
+	default: // it asks faster than it listens
+		c.Host.Work.Done()
+		return
+	}
+	data := conn.AppendAnswer(nil, m)
+	go func() {
+		defer c.Host.Work.Done()
+		defer func() { <-c.answers }()
+		_ = c.push(c.Ctx, s, "", data)
+	}()
+}

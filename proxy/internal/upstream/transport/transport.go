@@ -1,0 +1,228 @@
+package transport
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"math"
+	"net"
+	"net/http"
+	"net/http/httptrace"
+	"sync"
+	"time"
+)
+
+const (
+	MaxIdle        = 256     // connections that are kept for the next request
+	MaxHeaderBytes = 1 << 20 // of a response
+)
+
+var errHeaderTooLong = errors.New("the header of the response is too long")
+
+// A DirectTransport speaks HTTP/1.1 to a server in the clear, on the goroutine
+// of the caller. net/http's transport hands each request to two goroutines of
+// its connection, which costs more than a call of a local server; TLS and
+// proxies cost more anyway, and are left to it.
+type DirectTransport struct {
+	Other  *http.Transport
+	Dialer net.Dialer
+
+	mu   sync.Mutex
+	idle []*directConn // the one that was used last is at the end
+}
+
+// RoundTrip sends request once. A connection that the server has closed
+// meanwhile is found out before anything is written to it; after that nothing
+// is sent again.
+func (t *DirectTransport) RoundTrip(request *http.Request) (*http.Response, error) {
+	if !t.takes(request) {
+		return t.Other.RoundTrip(request)
+	}
+	c, err := t.conn(request)
+	if err != nil {
+		return nil, err
+	}
+	if trace := httptrace.ContextClientTrace(request.Context()); trace != nil && trace.GotConn != nil {
+		trace.GotConn(httptrace.GotConnInfo{Conn: c.net})
+	}
+	return c.roundTrip(request)
+}
+
+func (t *DirectTransport) takes(request *http.Request) bool {
+	if request.URL.Scheme != "http" || !canPeek {
+		return false
+	}
+	proxy, err := http.ProxyFromEnvironment(request)
+	return proxy == nil && err == nil
+}
+
+// CloseIdleConnections closes what no request uses.
+func (t *DirectTransport) CloseIdleConnections() {
+	t.mu.Lock()
+	idle := t.idle
+	t.idle = nil
+	t.mu.Unlock()
+	for _, c := range idle {
+		_ = c.net.Close()
+	}
+	t.Other.CloseIdleConnections()
+}
+
+// conn is a connection that nobody uses, or a new one.
+func (t *DirectTransport) conn(request *http.Request) (*directConn, error) {
+	addr := request.URL.Host
+	if request.URL.Port() == "" {
+		addr = net.JoinHostPort(request.URL.Hostname(), "80")
+	}
+	for {
+		c := t.pop()
+		if c == nil {
+			break
+		}
+		if c.addr == addr && time.Since(c.since) < KeepAlive && silent(c.net) {
+			return c, nil
+		}
+		_ = c.net.Close()
+	}
+	conn, err := t.Dialer.DialContext(request.Context(), "tcp", addr)
+	if err != nil {
+		return nil, err
+	}
+	c := &directConn{transport: t, addr: addr, net: conn}
+	c.in = bufio.NewReader(c)
+	c.out = bufio.NewWriter(conn)
+	return c, nil
+}
+
+func (t *DirectTransport) pop() *directConn {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	n := len(t.idle)
+	if n == 0 {
+		return nil
+	}
+	c := t.idle[n-1]
+	t.idle = t.idle[:n-1]
+	return c
+}
+
+// put keeps c for the next request.
+func (t *DirectTransport) put(c *directConn) {
+	c.since = time.Now()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if len(t.idle) >= MaxIdle {
+		_ = c.net.Close()
+		return
+	}
+	t.idle = append(t.idle, c)
+}
+
+// directConn is one connection. One request uses it at a time.
+type directConn struct {
+	transport *DirectTransport
+	addr      string
+	net       net.Conn
+	in        *bufio.Reader
+	out       *bufio.Writer
+	left      int64 // what may still be read of a header
+	since     time.Time
+}
+
+// Read reads from the connection, within the limit of a header.
+func (c *directConn) Read(p []byte) (int, error) {
+	if c.left <= 0 {
+		return 0, errHeaderTooLong
+	}
+	n, err := c.net.Read(p[:min(int64(len(p)), c.left)])
+	c.left -= int64(n)
+	return n, err
+}
+
+func (c *directConn) roundTrip(request *http.Request) (*http.Response, error) {
+	ctx := request.Context()
+	stop := context.AfterFunc(ctx, func() { _ = c.net.SetDeadline(time.Unix(1, 0)) })
+	response, err := c.exchange(request)
+	if err != nil {
+		stop()
+		_ = c.net.Close()
+		if ctx.Err() != nil {
+			err = ctx.Err()
+		}
+		return nil, err
+	}
+	body := &directBody{conn: c, stop: stop, ctx: ctx, body: response.Body, keep: !response.Close}
+	if response.Body == http.NoBody || response.ContentLength == 0 {
+		body.finish(true)
+	}
+	response.Body = body
+	return response, nil
+}
+
+// exchange writes the request and reads the head of its response.
+func (c *directConn) exchange(request *http.Request) (*http.Response, error) {
+	if err := request.Write(c.out); err != nil {
+		return nil, err
+	}
+	if err := c.out.Flush(); err != nil {
+		return nil, err
+	}
+	c.left = MaxHeaderBytes
+	for {
+		response, err := http.ReadResponse(c.in, request)
+		if err != nil {
+			return nil, err
+		}
+		if response.StatusCode/100 != 1 || response.StatusCode == http.StatusSwitchingProtocols {
+			c.left = math.MaxInt64
+			return response, nil
+		}
+	}
+}
+
+// directBody is the body of a response. Read to its end it gives the
+// connection back; closed before that, it ends the connection.
+type directBody struct {
+	conn *directConn
+	stop func() bool
+	ctx  context.Context
+	body io.ReadCloser
+	keep bool
+
+	mu   sync.Mutex
+	done bool
+}
+
+// Read reads the body. Its end gives the connection back.
+func (b *directBody) Read(p []byte) (int, error) {
+	n, err := b.body.Read(p)
+	switch {
+	case err == io.EOF:
+		b.finish(true)
+	case err != nil && b.ctx.Err() != nil:
+		err = b.ctx.Err()
+	}
+	return n, err
+}
+
+// Close ends the use of the connection.
+func (b *directBody) Close() error {
+	b.finish(false)
+	return nil
+}
+
+// finish is called at the end of the body, or before it when read is false.
+func (b *directBody) finish(read bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.done {
+		return
+	}
+	b.done = true
+	if b.stop() && read && b.keep && b.conn.in.Buffered() == 0 {
+		b.conn.transport.put(b.conn)
+		return
+	}
+	_ = b.conn.net.Close()
+}
