@@ -18,8 +18,6 @@ import (
 // nothing to do: every client is shown the same.
 type advisor struct {
 	proxy *Proxy
-	wide  bool // what one session does can change what another is shown
-	timed bool // so can time
 	wake  chan struct{}
 
 	mu    sync.Mutex
@@ -40,22 +38,17 @@ type showing struct {
 }
 
 func newAdvisor(p *Proxy) *advisor {
-	a := &advisor{
+	return &advisor{
 		proxy: p, wake: make(chan struct{}, 1), dirty: map[*session]bool{},
 		shown: map[*client]string{}, conflicts: map[*session]string{},
 	}
-	for _, n := range p.options.Policy.Nets() {
-		a.wide = a.wide || n.Scope != gate.ScopeSession
-		a.timed = a.timed || slices.ContainsFunc(n.Transitions, func(t gate.Transition) bool { return t.Every > 0 })
-	}
-	return a
 }
 
 // touch notes that the nets of s may have moved.
 func (a *advisor) touch(s *session) {
 	switch {
 	case a == nil:
-	case a.wide:
+	case a.proxy.admission.Generation().Shared:
 		a.touchAll()
 	case s.narrowed.Load():
 		a.mu.Lock()
@@ -111,8 +104,11 @@ func (a *advisor) forget(c *client) {
 // look asks the nets what a client of s is to be shown. It wants the lock.
 func (a *advisor) look(s *session) showing {
 	view := a.proxy.catalogue.load()
-	advertised := s.knowing(view).Advertise(a.proxy.options.Now())
-	out := showing{view: view, hidden: make(map[string]bool, len(advertised.Hidden))}
+	out := showing{view: view, hidden: map[string]bool{}}
+	var advertised gate.Advertised
+	if state, err := a.proxy.snapshot(s); err == nil { // else it has ended, and nobody is shown anything
+		advertised = state.Policy().Advertise(state, view.calls, a.proxy.options.Now())
+	}
 	for _, h := range advertised.Hidden {
 		out.hidden[h.Tool] = true
 	}
@@ -169,12 +165,16 @@ const soonest = 10 * time.Millisecond
 
 // due is when time moves a net of a session that is watched.
 func (a *advisor) due() (in time.Duration, any bool) {
-	if !a.timed {
+	if !a.proxy.admission.Generation().Timed {
 		return 0, false
 	}
 	now := a.proxy.options.Now()
 	for _, s := range a.watched(true, nil) {
-		for _, n := range s.gate.Nets() {
+		state, err := a.proxy.snapshot(s)
+		if err != nil { // it has ended
+			continue
+		}
+		for _, n := range state.Policy().NetsOf(state) {
 			if d := max(n.Next.Sub(now), soonest); !n.Next.IsZero() && !n.Shadow && (!any || d < in) {
 				in, any = d, true
 			}
@@ -245,7 +245,7 @@ func (a *advisor) report(s *session, c *gate.Conflict) {
 		p.log.Warn("the nets leave no tool that all of them let pass: advisory ones yield", "session", s.id, "nets", c.Nets, "yields", c.Yields)
 	}
 	entry := audit.Conflict{Time: p.options.Now(), Event: "conflict", Session: s.id, Winner: c.Winner, Nets: netNames(c.Nets), Yields: netNames(c.Yields)}
-	if err := p.recorder.Write(entry); err != nil {
+	if err := p.admission.Append(p.ctx, entry); err != nil {
 		p.log.Error("recording a conflict", "error", err)
 	}
 }

@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/rawjson"
+	"github.com/petrigate/petrigate/internal/serve/admission"
 	"github.com/petrigate/petrigate/internal/serve/approval"
 	"github.com/petrigate/petrigate/internal/text"
 	"github.com/petrigate/petrigate/proxy/internal/seal"
@@ -27,9 +27,9 @@ const (
 	approveTag = "approve"
 )
 
-// ask puts the question to a person and decides again with the answer. It
+// approve puts the question to a person and decides again with the answer. It
 // holds no lock and no token while the person thinks.
-func (p *Proxy) ask(t *toolCall, q *gate.Ask) {
+func (p *Proxy) approve(t *toolCall, q *admission.Asked) {
 	if a := p.asked(t, q); a != nil {
 		t.answer(a)
 	}
@@ -37,27 +37,26 @@ func (p *Proxy) ask(t *toolCall, q *gate.Ask) {
 
 // asked is what the client is told after a person was asked; nil: the call goes
 // on its way.
-func (p *Proxy) asked(t *toolCall, q *gate.Ask) answer {
-	defer t.client.session.gate.Withdraw(q) // before the client knows, who may use the id again
+func (p *Proxy) asked(t *toolCall, q *admission.Asked) answer {
+	defer p.admission.Withdraw(context.Background(), t.client.session.key(), q) // before the client knows, who may use the id again
 	for {
-		key := p.approvalKey(t, q)
-		r, err := p.approvals.Open(key, t.shown(), q)
+		key := t.approvalKey(q)
+		r, err := p.approvals.Open(key, t.shown(), q.Ask)
 		if err != nil {
-			return p.denied(t, q, fmt.Sprintf("%s requires human approval, and %v.", t.tool.exposed, err))
+			return p.denied(t, q, fmt.Sprintf("%s requires human approval, and %v.", t.tool.exposed, err), nil)
 		}
 		state, wait := p.await(t.ctx, t, r)
 		p.approvals.Release(r, wait != nil)
 		switch {
 		case wait != nil:
-			p.recordRefusal(t, refusal{text: "waiting for a person", facts: facts{Decision: "ask", Kind: "approval", Approval: r.ID}}, nil)
+			p.recordRefusal(t, awaits("waiting for a person", r))
 			return wait
 		case state == approval.Consumed: // before this call looked
 			continue
 		case state != approval.Approved:
-			t.consent = r // or the lack of it
-			return p.denied(t, q, t.noConsent(r, state))
+			return p.denied(t, q, t.noConsent(r, state), p.consent(r))
 		case t.swapped():
-			return p.denied(t, q, fmt.Sprintf("%s is not the tool any more that a person was asked about. Call it again to ask anew.", t.tool.exposed))
+			return p.denied(t, q, fmt.Sprintf("%s is not the tool any more that a person was asked about. Call it again to ask anew.", t.tool.exposed), nil)
 		}
 		if a := p.unrecordable(t); a != nil { // the consent stays
 			return a
@@ -82,28 +81,39 @@ func (t *toolCall) swapped() bool {
 
 // redeem decides again with the consent and uses it up if the call passes; else
 // a says why it does not. used is false where another call used the consent.
-func (p *Proxy) redeem(t *toolCall, q *gate.Ask, r *approval.Request) (a answer, used bool) {
-	var d gate.Decision
-	used = p.approvals.Redeem(r, func(shown approval.Call) bool {
-		t.params = t.params.AsShown(shown.Meta)
-		d = t.client.session.knowing(p.catalogue.load()).Decide(t.gate, q.Grant())
-		_, allowed := d.(*gate.Allow)
-		return allowed
-	})
+func (p *Proxy) redeem(t *toolCall, q *admission.Asked, r *approval.Request) (a answer, used bool) {
+	shown := p.approvals.Look(r)
+	if shown.Answer.State != approval.Approved {
+		return nil, false
+	}
+	own := t.params
+	t.params = t.params.AsShown(shown.Call.Meta)
+	d, err := p.admission.Redeem(p.ctx, t.admission(), q, *p.consent(r))
+	if err != nil {
+		t.params = own
+		return nil, false
+	}
 	switch d := d.(type) {
-	case *gate.Allow:
-		t.consent = r
+	case *admission.Admitted:
 		t.approved = t.shownBeside()
 		t.input = input{ours: t.input.ours} // nobody was shown what the client brought along
-		p.admit(t, d)
-	case *gate.Refusal:
+		p.advisor.touch(t.client.session)
+		p.launch(t, d.Ticket)
+	case *admission.Refused:
 		t.release()
-		a = p.reject(t, d)
-	case *gate.Ask:
+		t.refuse(d)
+	case *admission.Asked:
 		t.release()
-		a = p.denied(t, d, fmt.Sprintf("The state changed while a person was asked: %s now asks for more.", t.tool.exposed))
+		p.admission.Withdraw(p.ctx, t.client.session.key(), d)
+		a = p.denied(t, d, fmt.Sprintf("The state changed while a person was asked: %s now asks for more.", t.tool.exposed), nil)
 	}
-	return a, used
+	return a, true
+}
+
+// consent is what is on record of the answer to r.
+func (p *Proxy) consent(r *approval.Request) *admission.Consent {
+	said := p.approvals.Status(r)
+	return &admission.Consent{ID: r.ID, Channel: said.Channel, Actor: said.Actor}
 }
 
 // await waits for the answer to r as long as this call may be held. Where it
@@ -316,10 +326,12 @@ func (p *Proxy) text(r *approval.Request) string {
 // and the same call again finds the answer. The model reads this, and may have a
 // shell: it is not told how to answer.
 func parked(r *approval.Request) answer {
-	return refusal{
-		text:  fmt.Sprintf("A person has been asked (approval %s) and has not answered yet. Call the same tool again with the same arguments later.", r.ID),
-		facts: facts{Decision: "ask", Kind: "approval", Approval: r.ID},
-	}
+	return awaits(fmt.Sprintf("A person has been asked (approval %s) and has not answered yet. Call the same tool again with the same arguments later.", r.ID), r)
+}
+
+// awaits is what is said of a call while a person is asked.
+func awaits(text string, r *approval.Request) refusal {
+	return refusal{&admission.Refused{Text: text, Facts: admission.Facts{Decision: "ask", Kind: "approval", Approval: r.ID}}}
 }
 
 // noConsent says why there is no consent.
@@ -354,25 +366,20 @@ func (t *toolCall) noConsent(r *approval.Request, state approval.State) string {
 	}
 }
 
-// denied refuses for want of a consent.
-func (p *Proxy) denied(t *toolCall, q *gate.Ask, text string) answer {
-	r := plainRefusal(string(gate.KindApproval), text)
-	r.facts.Cause = string(gate.CauseApproval)
-	for _, s := range q.Steps {
-		r.facts.Nets = append(r.facts.Nets, block{Net: s.Net, Cause: string(gate.CauseApproval), Rule: p.where(s.Rule), Reason: s.Reason})
-	}
-	p.recordRefusal(t, r, &gate.Refusal{Names: q.Names})
-	return r
+// denied refuses for want of a consent. said is the answer of a person, if there
+// is one.
+func (p *Proxy) denied(t *toolCall, q *admission.Asked, text string, said *admission.Consent) answer {
+	return refusal{p.admission.Deny(p.ctx, t.admission(), q.Ask, text, said)}
 }
 
-func (p *Proxy) approvalKey(t *toolCall, q *gate.Ask) approval.Key {
+func (t *toolCall) approvalKey(q *admission.Asked) approval.Key {
 	steps := ""
 	for _, s := range q.Steps {
 		steps += s.Net + "\x00" + s.Transition + "\x00"
 	}
 	return approval.Key{
 		Session: t.client.session.id, Tool: t.tool.canonical, Definition: t.tool.definition,
-		Arguments: wire.Digest(t.params.Arguments), Beside: t.besideDigest(), Policy: p.policy, Steps: wire.Digest([]byte(steps)),
+		Arguments: wire.Digest(t.params.Arguments), Beside: t.besideDigest(), Policy: q.Generation.Fingerprint, Steps: wire.Digest([]byte(steps)),
 	}
 }
 

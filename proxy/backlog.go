@@ -63,7 +63,7 @@ func (t *toolCall) waitAside(f func()) {
 		t.refuseAs(codeInternal, tooMuchWaits)
 	default:
 		r := plainRefusal("busy", t.tool.exposed+" was not called and nothing was spent: "+tooMuchWaits)
-		t.proxy.recordRefusal(t, r, nil)
+		t.proxy.recordRefusal(t, r)
 		t.answer(r)
 	}
 }

@@ -16,7 +16,11 @@ import (
 // spent and nothing recorded, and no person is asked, whom the call would ask.
 func (p *Proxy) barred(c *client, t *tool, args []byte) string {
 	call := gate.Call{Tool: t.canonical, Args: args, Time: p.options.Now(), Upstream: t.upstream.config.Name}
-	d, _ := p.options.Policy.Decide(c.session.knowing(p.catalogue.load()).Snapshot(), call, nil)
+	state, err := p.snapshot(c.session)
+	if err != nil {
+		return "The " + err.Error() + "."
+	}
+	d, _ := state.Policy().Decide(state, call, nil)
 	r, refused := d.(*gate.Refusal)
 	if !refused {
 		return ""

@@ -9,9 +9,7 @@ import (
 	"sync/atomic"
 
 	"github.com/petrigate/petrigate/gate"
-	"github.com/petrigate/petrigate/internal/serve/approval"
-	"github.com/petrigate/petrigate/internal/serve/audit"
-	"github.com/petrigate/petrigate/internal/text"
+	"github.com/petrigate/petrigate/internal/serve/admission"
 	"github.com/petrigate/petrigate/proxy/internal/seal"
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
@@ -43,9 +41,8 @@ type toolCall struct {
 	turn    *turn       // to be decided; nil: at once
 	headers http.Header // of a request that has to mirror arguments in them; nil: it has not
 
-	consent      *approval.Request // which let it pass, if one did
-	approved     *approvedBeside   // nil: no person did
-	emulatesTask bool              // its server runs it as a task, of which its client is told nothing
+	approved     *approvedBeside // by a person; nil: no person was asked
+	emulatesTask bool            // its server runs it as a task, of which its client is told nothing
 
 	// ctx is what waiting for a person ends with.
 	ctx   context.Context //nolint:containedctx // the call is what it would be passed with
@@ -70,45 +67,67 @@ type answer interface {
 	append(dst, id []byte, modern bool) []byte
 }
 
-// serve decides a call, and forwards it if it may run. What its upstream
-// answers comes to [flight.finish]. The order is the security property of the
-// proxy: nothing is sent before the decision is on record, and no token is
-// produced before the outcome is. It never waits, but aside.
+// serve takes a call to its server: it decides the call, and forwards it if it may
+// run. What its upstream answers comes to [flight.finish]. The order is the security property
+// of the proxy: nothing is sent before the decision is on record, and no token is produced
+// before the outcome is. It runs on the reader of the client and never waits there: what
+// has to wait goes on aside.
 func (p *Proxy) serve(t *toolCall) {
 	t.readInput()
-	if p.goOn(t) || p.taskRefused(t) {
+	if p.goOn(t) || p.taskRefused(t) { // another round of a call that has passed the gate ends here
 		return
 	}
-	if a := p.unreachable(t); a != nil {
-		t.answer(a)
-		return
-	}
-	if a := p.unrecordable(t); a != nil {
-		t.answer(a)
-		return
-	}
-	if a := p.reserve(t); a != nil {
-		t.answer(a)
-		return
+	for _, step := range [...]func(*toolCall) answer{
+		p.unreachable,  // so that nothing is spent on a server that is down
+		p.unrecordable, // nor where the decision could not go on record
+		p.reserve,      // nor where there is no place for it
+	} {
+		if a := step(t); a != nil {
+			t.answer(a)
+			return
+		}
 	}
 	switch d := p.decide(t).(type) {
-	case *gate.Allow:
-		p.admit(t, d)
-	case *gate.Refusal:
+	case *admission.Admitted: // on record
+		p.advisor.touch(t.client.session)
+		p.launch(t, d.Ticket)
+	case *admission.Refused:
 		t.release()
-		t.answer(p.reject(t, d))
-	case *gate.Ask:
-		t.release()                     // a place is for those that run
-		t.unhold()                      // the book of approvals counts
-		t.aside(func() { p.ask(t, d) }) // a person may think for long
+		t.refuse(d)
+	case *admission.Asked:
+		t.release()                         // a place is for those that run
+		t.unhold()                          // the broker of approvals counts
+		t.aside(func() { p.approve(t, d) }) // a person may think for long
 	}
 }
 
 // decide asks the gate, when it is the turn of the call.
-func (p *Proxy) decide(t *toolCall) gate.Decision {
+func (p *Proxy) decide(t *toolCall) admission.Decision {
 	t.turn.take(nil)
 	defer t.turn.leave()
-	return t.client.session.knowing(p.catalogue.load()).Decide(t.gate, nil)
+	return p.admission.Decide(p.ctx, t.admission())
+}
+
+// admission is the call as it is decided and as it stands on record.
+func (t *toolCall) admission() *admission.Call {
+	c := &admission.Call{
+		Key: t.client.session.key(), Gate: t.gate, Offered: t.proxy.catalogue.load().calls,
+		Client: t.agent.name, ID: string(t.id), Upstream: t.tool.upstream.config.Name,
+		Tool: t.recorded(), Canonical: t.tool.canonical, Digest: t.digest,
+	}
+	if t.params.HasState && t.agent.modern && !t.input.ours {
+		c.Invalid = seal.ErrState
+	}
+	return c
+}
+
+// refuse tells the client that the call is not made.
+func (t *toolCall) refuse(r *admission.Refused) {
+	if r.Err != nil { // the call itself is wrong
+		t.refuseAs(codeInvalidParams, r.Err.Error())
+		return
+	}
+	t.answer(refusal{r})
 }
 
 // sent forgets the message that the call came in, whose arguments may be large:
@@ -205,98 +224,11 @@ func (t *toolCall) wanted() bool {
 	return t.stopped == nil || errors.Is(t.stopped, errClosing)
 }
 
-// admit puts an allowed call on record and sends it. A call that cannot be
-// recorded is refused; its deferred tokens go back.
-func (p *Proxy) admit(t *toolCall, d *gate.Allow) {
-	if t.params.HasState && t.agent.modern && !t.input.ours {
-		p.takeBack(t, d.Ticket)
-		t.refuseAs(codeInvalidParams, seal.ErrState.Error())
-		return
-	}
-	if err := p.recordAllow(t, d); err != nil {
-		p.takeBack(t, d.Ticket)
-		t.answer(p.unrecorded(t, err))
-		return
-	}
-	p.advisor.touch(t.client.session)
-	p.noteWould(t, d.Would)
-	p.launch(t, d.Ticket)
+// recordRefusal puts a refusal on record that is not of the nets. It is refused
+// whether or not that succeeds.
+func (p *Proxy) recordRefusal(t *toolCall, r refusal) {
+	p.admission.Refused(p.ctx, t.admission(), r.Refused)
 }
-
-func (p *Proxy) recordAllow(t *toolCall, d *gate.Allow) error {
-	if !p.recorder.Active() {
-		return nil
-	}
-	entry := p.decisionRecord(t, "allow", d.Names)
-	entry.Call = d.Ticket.Number
-	for _, v := range d.Nets {
-		entry.Nets = append(entry.Nets, audit.NetSays{Net: v.Net, Verdict: audit.VerdictName(v.Kind), Transition: v.Transition, Rule: p.where(v.Rule), Shadow: v.Shadow})
-	}
-	entry.Would = p.would(d.Would)
-	return p.recorder.Write(entry)
-}
-
-// reject records a refusal. It is refused whether or not that can be recorded.
-func (p *Proxy) reject(t *toolCall, d *gate.Refusal) answer {
-	r := p.refuse(t, d)
-	p.recordRefusal(t, r, d)
-	return r
-}
-
-func (p *Proxy) recordRefusal(t *toolCall, r refusal, d *gate.Refusal) {
-	if r.facts.Decision != "ask" { // which is told once, and not at each round
-		p.log.Info("call refused", "tool", t.tool.canonical, "session", t.client.session.id, "kind", r.facts.Kind, "reason", r.text)
-	}
-	if !p.recorder.Active() {
-		return
-	}
-	var names []gate.Name
-	if d != nil {
-		names = d.Names
-	}
-	entry := p.decisionRecord(t, r.facts.Decision, names)
-	entry.Kind, entry.Reason, entry.Remedy = r.facts.Kind, r.text, r.facts.Remedy
-	if len(entry.Reason) > maxRecordedReason {
-		entry.Reason = text.Excerpt(entry.Reason, maxRecordedReason)
-	}
-	if entry.Approval == "" {
-		entry.Approval = r.facts.Approval
-	}
-	for _, b := range r.facts.Nets {
-		entry.Nets = append(entry.Nets, audit.NetSays{Net: b.Net, Verdict: audit.VerdictName(gate.Blocked), Rule: b.Rule})
-	}
-	if err := p.recorder.Write(entry); err != nil {
-		p.log.Error("recording a refusal", "error", err)
-	}
-}
-
-func (p *Proxy) decisionRecord(t *toolCall, decision string, names []gate.Name) audit.Decision {
-	r := audit.Decision{
-		Time: p.options.Now(), Event: "decision", Decision: decision, Policy: p.policy,
-		Session: t.client.session.id, Principal: t.client.principal, Client: recorded(t.agent.name), ID: string(t.id),
-		Upstream: t.tool.upstream.config.Name, Tool: t.recorded(), Arguments: t.argumentsDigest(),
-		Shadow: p.options.Policy.Shadow(),
-	}
-	for _, n := range names[:min(len(names), maxRecordedNames)] {
-		r.Names = append(r.Names, recorded(n.Text))
-	}
-	if c := t.consent; c != nil {
-		said := p.approvals.Status(c)
-		r.Approval, r.Channel, r.Actor = c.ID, said.Channel, said.Actor
-	}
-	return r
-}
-
-// Bounds of what callers can write into one record.
-const (
-	maxRecordedNames  = 64
-	maxRecordedText   = 256
-	maxRecordedReason = 4 << 10
-)
-
-// recorded is a text that a caller has chosen as it stands on record: a name may
-// come from an argument of any length.
-func recorded(name string) string { return text.Excerpt(name, maxRecordedText) }
 
 // unreachable answers a call whose upstream is known to be down before the
 // gate is asked, so that nothing is spent on it.
@@ -307,27 +239,22 @@ func (p *Proxy) unreachable(t *toolCall) answer {
 	}
 	name := t.tool.upstream.config.Name
 	if r, ok := t.unauthorized(state.Err).(refusal); ok {
-		p.recordRefusal(t, r, nil)
+		p.recordRefusal(t, r)
 		return r
 	}
 	r := plainRefusal("unavailable", fmt.Sprintf("The upstream %s is not running, so %s was not called and nothing was spent. %s",
 		name, t.tool.exposed, "Other tools may work; try again later."))
-	p.recordRefusal(t, r, nil)
+	p.recordRefusal(t, r)
 	return r
 }
 
 // unrecordable answers a call before the gate is asked where its decision is
 // known not to go on record.
 func (p *Proxy) unrecordable(t *toolCall) answer {
-	if err := p.recorder.Ready(); err != nil {
-		return p.unrecorded(t, err)
+	if r := p.admission.Ready(t.tool.canonical); r != nil {
+		return refusal{r}
 	}
 	return nil
-}
-
-func (p *Proxy) unrecorded(t *toolCall, err error) answer {
-	p.log.Error("call refused", "tool", t.tool.canonical, "error", err)
-	return plainRefusal("internal", "The call was not made: "+audit.ErrUnrecorded.Error()+".")
 }
 
 // answer sends a whole JSON-RPC answer that is ours, if anybody waits for it.
@@ -341,9 +268,9 @@ func (t *toolCall) answerOnly(a answer) {
 	r, refused := a.(refusal)
 	switch {
 	case refused && t.method != callTool:
-		t.stream.Reply(wire.AppendError(nil, t.id, codeInvalidRequest, r.text, nil))
+		t.stream.Reply(wire.AppendError(nil, t.id, codeInvalidRequest, r.Text, nil))
 	case refused && t.asTask(): // a result would have to be a task
-		t.stream.Reply(wire.AppendError(nil, t.id, codeInvalidRequest, r.text, r.meta()))
+		t.stream.Reply(wire.AppendError(nil, t.id, codeInvalidRequest, r.Text, r.meta()))
 	default:
 		t.stream.Reply(a.append(nil, t.id, t.agent.modern))
 	}

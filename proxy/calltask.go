@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/serve/admission"
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
@@ -114,8 +115,8 @@ func (t *toolCall) origin() origin {
 }
 
 // settleTask settles the call of a task.
-func (p *Proxy) settleTask(of origin, ticket *gate.Ticket, o gate.Outcome, by string) {
-	p.settle(settled{of.session, of.tool, of.since}, ticket, o, by)
+func (p *Proxy) settleTask(of origin, ticket *admission.Ticket, o gate.Outcome, by string) {
+	p.settle(of.session, ticket, o, by)
 }
 
 // answerTask gives the client the handle of the task. Where the task is over

@@ -5,8 +5,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/rawjson"
+	"github.com/petrigate/petrigate/internal/serve/audit"
 	"github.com/petrigate/petrigate/proxy/internal/events"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
@@ -26,24 +26,8 @@ type session struct {
 	principal string
 	by        string // connection or principal
 	since     time.Time
-	gate      *gate.Session
-	shadowed  tally
 	over      atomic.Bool // nothing begins in it any more
 	narrowed  atomic.Bool // a client was shown just the tools that its nets let pass
-
-	offering sync.Mutex               // held while the gate is told of other tools
-	offered  atomic.Pointer[toolView] // the tools that its gate knows of
-}
-
-// knowing is the gate of the session, told which tools there are.
-func (s *session) knowing(view *toolView) *gate.Session {
-	if s.offered.Load() != view {
-		s.offering.Lock() // so that what is stored is what was offered last
-		defer s.offering.Unlock()
-		s.gate.Offer(view.calls)
-		s.offered.Store(view)
-	}
-	return s.gate
 }
 
 // A client is one conversation with an MCP client: a stdio connection, a
@@ -83,10 +67,10 @@ type agent struct {
 
 // brief is a name that is kept as it is, unless it is too long for a record.
 func brief(name string) string {
-	if len(name) <= maxRecordedText {
+	if len(name) <= audit.MaxText {
 		return name
 	}
-	return recorded(name)
+	return audit.Bounded(name)
 }
 
 // handshake notes what a client says in initialize.

@@ -15,6 +15,7 @@ func (p *Proxy) dropClient(c *client) {
 	if c.session.by == "connection" {
 		p.tasks.forget(c.session)
 		p.leave(c.session)
+		p.endSession(c.session)
 	}
 	if watched {
 		p.background(p.rewatch)

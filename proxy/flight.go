@@ -8,6 +8,7 @@ import (
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/rawjson"
+	"github.com/petrigate/petrigate/internal/serve/admission"
 	"github.com/petrigate/petrigate/internal/serve/audit"
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
@@ -18,7 +19,7 @@ import (
 // the last two the outcome is unknown, and a reply that still comes settles it.
 type flight struct {
 	call   *toolCall // that was let through
-	ticket *gate.Ticket
+	ticket *admission.Ticket
 	modern bool // the upstream is of the newer era
 
 	token    int64       // of the progress that the upstream tells; 0: none
@@ -44,7 +45,7 @@ type flight struct {
 
 // launch sends the call. Its end is handled where the reply arrives, or by
 // the goroutine of the client that waits for it.
-func (p *Proxy) launch(t *toolCall, ticket *gate.Ticket) {
+func (p *Proxy) launch(t *toolCall, ticket *admission.Ticket) {
 	u := t.tool.upstream
 	f := &flight{call: t, to: t, ticket: ticket, modern: u.State().Era == upstream.Modern}
 	t.mu.Lock()
@@ -56,7 +57,7 @@ func (p *Proxy) launch(t *toolCall, ticket *gate.Ticket) {
 	t.mu.Unlock()
 	if stopped != nil { // it is never sent
 		t.release()
-		p.settle(t.settled(), ticket, gate.Failure, "")
+		p.settle(t.client.session, ticket, gate.Failure, "")
 		t.conclude(func() {})
 		return
 	}
@@ -243,7 +244,7 @@ func (f *flight) finish(t *toolCall, r upstream.Reply) {
 	defer f.settles()
 	defer func() {
 		if !open {
-			f.ticket.Close() // a panic settles as unknown
+			p.abandon(f.ticket) // a panic settles as unknown
 		}
 	}()
 	defer p.recovered(t.method, t.id, t.stream)
@@ -263,11 +264,11 @@ func (f *flight) finish(t *toolCall, r upstream.Reply) {
 		if open = why == ""; open {
 			return
 		}
-		p.settle(f.call.settled(), f.ticket, gate.Failure, "")
+		p.settle(f.call.client.session, f.ticket, gate.Failure, "")
 		t.answer(unanswered("unsupported", gate.Failure, why))
 		return
 	}
-	p.settle(f.call.settled(), f.ticket, outcome(r, facts), "")
+	p.settle(f.call.client.session, f.ticket, outcome(r, facts), "")
 	t.deliver(r, facts)
 }
 
@@ -290,8 +291,8 @@ func (f *flight) settleParked(r upstream.Reply) {
 		return
 	}
 	defer f.settles()
-	defer f.ticket.Close()
-	p.settle(f.call.settled(), f.ticket, outcome(r, f.facts(r)), "")
+	defer p.abandon(f.ticket)
+	p.settle(f.call.client.session, f.ticket, outcome(r, f.facts(r)), "")
 }
 
 // facts is what the reply says about the end of the call. Where a net moves by
@@ -314,6 +315,6 @@ func (f *flight) settleLate(r upstream.Reply) {
 	}
 	if o := outcome(r, f.facts(r)); o != gate.Unknown {
 		t.proxy.log.Info("late answer", "tool", t.tool.canonical, "call", f.ticket.Number, "outcome", audit.OutcomeName(o))
-		t.proxy.settle(t.settled(), f.ticket, o, "late answer")
+		t.proxy.settle(t.client.session, f.ticket, o, "late answer")
 	}
 }

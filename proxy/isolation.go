@@ -294,7 +294,7 @@ func (t *toolCall) place() bool {
 	at, err := p.place(t.client.session, trunk, t.agent)
 	if err != nil {
 		r := plainRefusal("unavailable", fmt.Sprintf("%s was not called and nothing was spent: %v. End a session that is not used any more, or try again later.", t.tool.exposed, err))
-		p.recordRefusal(t, r, nil)
+		p.recordRefusal(t, r)
 		t.answer(r)
 		return false
 	}

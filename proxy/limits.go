@@ -32,7 +32,7 @@ func (p *Proxy) reserve(t *toolCall) answer {
 		return nil
 	}
 	r := plainRefusal("busy", fmt.Sprintf("%s was not called and nothing was spent: %s.", t.tool.exposed, why))
-	p.recordRefusal(t, r, nil)
+	p.recordRefusal(t, r)
 	return r
 }
 

@@ -10,9 +10,7 @@ import (
 	"sort"
 	"time"
 
-	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/serve/approval"
-	"github.com/petrigate/petrigate/internal/serve/audit"
 	"github.com/petrigate/petrigate/internal/text"
 )
 
@@ -55,7 +53,7 @@ func (p *Proxy) Status() Status {
 	view := p.catalogue.load()
 	clients, sessions := p.sessions.count()
 	s := Status{
-		Version: p.options.Version, Pid: os.Getpid(), Started: p.started, Policy: p.policy,
+		Version: p.options.Version, Pid: os.Getpid(), Started: p.started, Policy: p.admission.Generation().Fingerprint,
 		Clients: clients, Sessions: sessions, Tools: len(view.order), LeftOut: append([]string{}, view.problems...),
 		Warnings: append([]string{}, view.warnings...), Shadow: p.inShadow(), Goroutines: runtime.NumGoroutine(),
 		Upstreams: []UpstreamStatus{},
@@ -218,9 +216,13 @@ func (p *Proxy) describe(s *session) SessionInfo {
 		}
 	}
 	sort.Strings(info.Clients)
-	s.gate.Tick(p.options.Now())
-	for _, n := range s.gate.Nets() {
-		net := NetInfo{Name: n.Name, Active: n.Active, Marking: map[string]int{}, InFlight: len(n.InFlight), Status: n.Marking.String()}
+	state, err := p.snapshot(s)
+	if err != nil { // it has ended meanwhile
+		return info
+	}
+	shadow := state.Policy().ShadowOf(state)
+	for _, n := range state.Policy().NetsOf(state) {
+		net := NetInfo{Name: n.Name, Active: n.Active, Marking: map[string]int{}, InFlight: len(n.InFlight), Status: n.Marking.String(), Shadow: netShadow(shadow, n.Name)}
 		for _, t := range n.Marking {
 			if t.Count > 0 {
 				net.Marking[t.Place] = t.Count
@@ -228,16 +230,12 @@ func (p *Proxy) describe(s *session) SessionInfo {
 		}
 		info.Nets = append(info.Nets, net)
 	}
-	shadow := s.gate.Shadow()
-	for i := range info.Nets {
-		info.Nets[i].Shadow = netShadow(shadow, info.Nets[i].Name)
-	}
 	for _, a := range p.approvals.List() {
 		if a.Call.Session == s.id && a.Answer.State == approval.Pending {
 			info.Waiting++
 		}
 	}
-	for _, h := range s.gate.Open() {
+	for _, h := range state.Open() {
 		info.Calls = append(info.Calls, CallInfo{Number: h.Number, Tool: h.Tool, Since: h.Since})
 	}
 	return info
@@ -249,10 +247,9 @@ func (p *Proxy) ResetSession(id, actor string) error {
 	if err != nil {
 		return err
 	}
-	if err := p.recordOperator("reset", s, 0, actor); err != nil {
+	if err := p.admission.Reset(p.ctx, s.key(), actor); err != nil {
 		return err
 	}
-	s.gate.Reset()
 	p.advisor.touch(s)
 	return nil
 }
@@ -263,21 +260,9 @@ func (p *Proxy) SettleCall(id string, number uint64, success bool, actor string)
 	if err != nil {
 		return err
 	}
-	o, event := gate.Failure, "settle failure"
-	if success {
-		o, event = gate.Success, "settle success"
-	}
-	if err := p.recordOperator(event, s, number, actor); err != nil {
+	if err := p.admission.SettleOpen(p.ctx, s.key(), number, success, actor); err != nil {
 		return err
-	}
-	if !s.gate.SettleAt(number, o, p.options.Now()) {
-		return fmt.Errorf("session %s has no open call #%d", id, number)
 	}
 	p.advisor.touch(s)
 	return nil
-}
-
-func (p *Proxy) recordOperator(event string, s *session, call uint64, actor string) error {
-	p.log.Warn("operator", "event", event, "session", s.id, "call", call, "actor", actor)
-	return p.recorder.Write(audit.Operator{Time: p.options.Now(), Event: event, Session: s.id, Call: call, Actor: actor})
 }

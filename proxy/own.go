@@ -18,7 +18,7 @@ const (
 
 // offersStatus reports whether there is anything to say: some net decides.
 // Where none does, the proxy is as if it were not there.
-func (p *Proxy) offersStatus() bool { return p.enforces }
+func (p *Proxy) offersStatus() bool { return p.admission.Generation().Enforces }
 
 // own is what the proxy adds to a list; nil: nothing.
 func (p *Proxy) own(kind listKind) *item {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/rawjson"
+	"github.com/petrigate/petrigate/internal/serve/admission"
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
@@ -19,7 +20,7 @@ const maxPauses = 10_000
 // passed the gate and is still open there.
 type pause struct {
 	id     string
-	ticket *gate.Ticket
+	ticket *admission.Ticket
 	call   *toolCall // the first round
 
 	// Of an upstream of the older era, which waits for the answers.
@@ -74,8 +75,8 @@ func (s *pauses) take(id string) *pause {
 // not gone on with: nothing more happens.
 func (p *Proxy) paused(x *pause) {
 	p.log.Info("the client did not come back with what it was asked for", "tool", x.call.tool.canonical, "call", x.ticket.Number)
-	p.settle(x.call.settled(), x.ticket, gate.Failure, "no input")
-	x.ticket.Close()
+	p.settle(x.call.client.session, x.ticket, gate.Failure, "no input")
+	p.abandon(x.ticket)
 }
 
 // result is the answer that asks the client for input: that of the upstream,

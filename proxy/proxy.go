@@ -10,13 +10,13 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"slices"
 	"sync/atomic"
 	"time"
 
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/serve/admission"
 	"github.com/petrigate/petrigate/internal/serve/approval"
 	"github.com/petrigate/petrigate/internal/serve/audit"
 	"github.com/petrigate/petrigate/internal/toolname"
@@ -90,7 +90,8 @@ type Options struct {
 
 	// Remedy finds the way out of a refusal, for the refusal to name it; nil: none
 	// is named. It must not block and must be safe for concurrent use.
-	Remedy func(*gate.Session, gate.Call, *gate.Refusal) Remedy
+	// The state is its own.
+	Remedy func(*gate.State, gate.Call, *gate.Refusal) Remedy
 
 	// Advertise says which tools are listed: "all", also where it is empty; but those that are
 	// Impossible ("possible"); or, for clients with a handshake, just those that no net would
@@ -121,17 +122,12 @@ type Proxy struct {
 	upstreams []*upstreamState
 	catalogue *catalogue
 	approvals *approval.Broker
-	enforces  bool     // some net decides: one that is not in shadow
-	byList    bool     // prompts are those that are listed, since some net names one
+	admission *admission.Admission
 	advisor   *advisor // nil: every client is shown the same tools
-	registry  *registry
-	recorder  *audit.Recorder
-	policy    string // its fingerprint
 	sealer    *seal.Sealer
 	watchdog  *upstream.Watchdog
 	pauses    pauses
 	tasks     *tasks
-	shadowed  tally // of all sessions, those that have ended too
 	prompts   table
 	resources resourceTables
 	changes   announcements
@@ -167,30 +163,26 @@ func New(o Options) (*Proxy, error) {
 	if err != nil {
 		return nil, err
 	}
-	registry := newRegistry(o.Policy, o.Active)
 	p := &Proxy{
 		life:      newLife(),
-		sessions:  newSessions(registry, o.Now),
 		options:   o,
 		log:       o.Logger,
 		approvals: approval.New(approval.Options{Expire: o.Approval.Expire, Cooldown: o.Approval.Cooldown, Channels: o.Approval.channels(), Now: o.Now}),
-		registry:  registry,
-		recorder:  audit.NewRecorder(o.Recorder, o.Now),
-		policy:    o.Policy.Fingerprint(),
 		sealer:    sealer,
 		started:   o.Now(),
 	}
 	p.watchdog = &upstream.Watchdog{Logger: o.Logger}
 	p.server = newHandshake(o.Version)
-	p.byList = namesPrompts(o.Policy)
-	p.enforces = slices.ContainsFunc(o.Policy.Nets(), func(n gate.NetInfo) bool { return !n.Shadow })
+	p.admission = p.newAdmission()
+	p.sessions = newSessions(p.beginSession, o.Now)
 	if o.Advertise == "enabled" {
 		p.advisor = newAdvisor(p)
 	}
 	p.startup, p.endStartup = context.WithCancel(p.ctx)
 	p.streaming, p.endStreams = context.WithCancel(p.ctx)
 	p.tasks = newTasks(taskOptions{
-		ctx: p.ctx, background: p.background, now: o.Now, log: p.log, recorder: p.recorder,
+		ctx: p.ctx, background: p.background, now: o.Now, log: p.log,
+		append:  func(e audit.Event) error { return p.admission.Append(p.ctx, e) },
 		servers: func() []*upstreamState { return p.upstreams }, clients: p.sessions.clients, settle: p.settleTask, ask: p.passOn,
 	})
 	return p, p.addUpstreams()
@@ -239,7 +231,10 @@ func (p *Proxy) addUpstreams() error {
 	}
 	p.catalogue = newCatalogue(p.upstreams, p.log)
 	if p.options.Advertise == "possible" && p.options.Impossible != nil {
-		p.catalogue.impossible = func(tools []gate.Call) []string { return p.options.Impossible(tools, p.registry.names()) }
+		p.catalogue.impossible = func(tools []gate.Call) []string {
+			g := p.admission.Generation()
+			return g.Impossible(tools, g.Active)
+		}
 	}
 	for _, u := range p.upstreams {
 		p.attach(u)

@@ -119,7 +119,7 @@ func (p *Proxy) refer(ctx context.Context, r *relayed) (why string) {
 	default: // of what nobody knows, no gate can say whether it may be seen
 		return ""
 	}
-	if r.upstream == nil && len(p.upstreams) == 1 && !p.byList {
+	if r.upstream == nil && len(p.upstreams) == 1 && !p.admission.Generation().PromptsByList {
 		r.upstream = p.upstreams[0]
 	}
 	return why

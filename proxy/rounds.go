@@ -185,7 +185,7 @@ func (t *toolCall) besideReader(f func()) {
 func (p *Proxy) askRound(f *flight, t *toolCall, requests []inputRequest, result []byte) {
 	responses, err := p.askAll(t, requests)
 	if err != nil {
-		p.settle(t.settled(), f.ticket, gate.Failure, "no input")
+		p.settle(t.client.session, f.ticket, gate.Failure, "no input")
 		if t.wanted() {
 			t.answer(unanswered("unsupported", gate.Failure, fmt.Sprintf("%s did not complete: %v.", t.tool.exposed, err)))
 		} else {

@@ -45,7 +45,9 @@ func (p *Proxy) table(kind listKind) *table {
 
 // anyPrompt reports whether every name goes to the only upstream, which knows
 // what prompts it has.
-func (p *Proxy) anyPrompt() bool { return !p.byList && p.passesThrough(promptList) }
+func (p *Proxy) anyPrompt() bool {
+	return !p.admission.Generation().PromptsByList && p.passesThrough(promptList)
+}
 
 // namesPrompts reports whether some net is about a prompt by its name. Then
 // names count that are listed, and no others: a server may be lenient and take

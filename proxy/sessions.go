@@ -7,17 +7,16 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/proxy/internal/events"
 )
 
 // sessions are the clients that are connected now, and the sessions that share
 // the state of nets.
 type sessions struct {
-	now      func() time.Time
-	registry *registry
-	leveled  atomic.Bool   // a client has sent logging/setLevel
-	streams  events.Budget // of what clients over HTTP can resume
+	now     func() time.Time
+	begin   func(*session) // before it is used
+	leveled atomic.Bool    // a client has sent logging/setLevel
+	streams events.Budget  // of what clients over HTTP can resume
 
 	making sync.Mutex // held while the session of a principal is made
 
@@ -27,9 +26,9 @@ type sessions struct {
 	principals map[string]*session // of clients whose requests carry no session
 }
 
-func newSessions(r *registry, now func() time.Time) *sessions {
+func newSessions(begin func(*session), now func() time.Time) *sessions {
 	return &sessions{
-		now: now, registry: r,
+		now: now, begin: begin,
 		connected: map[string]*client{}, open: map[string]*session{}, principals: map[string]*session{},
 	}
 }
@@ -60,12 +59,10 @@ func (s *sessions) remove(c *client) {
 // newSession opens a session of a connection or of a principal.
 func (s *sessions) newSession(by, principal string) *session {
 	made := &session{id: randomID("")[:12], principal: principal, by: by, since: s.now()}
-	s.registry.session(principal, gate.SessionOptions{Time: made.since}, func(g *gate.Session) {
-		made.gate = g
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.open[made.id] = made
-	})
+	s.begin(made)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.open[made.id] = made
 	return made
 }
 

@@ -1,11 +1,11 @@
 package proxy
 
 import (
+	"context"
 	"errors"
-	"time"
 
 	"github.com/petrigate/petrigate/gate"
-	"github.com/petrigate/petrigate/internal/serve/audit"
+	"github.com/petrigate/petrigate/internal/serve/admission"
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
@@ -34,37 +34,13 @@ func outcome(r upstream.Reply, facts wire.Facts) gate.Outcome {
 	}
 }
 
-// A settled value is what the record of an outcome says of a call.
-type settled struct {
-	session *session
-	tool    string // canonical
-	since   time.Time
+// settle records how a call of the session ended, and then tells the nets.
+func (p *Proxy) settle(s *session, ticket *admission.Ticket, o gate.Outcome, by string) {
+	p.admission.Settle(context.Background(), ticket, o, by) // also while the proxy ends
+	p.advisor.touch(s)
 }
 
-func (t *toolCall) settled() settled { return settled{t.client.session, t.tool.canonical, t.gate.Time} }
-
-// settle records how a call ended and then tells the nets. Where it cannot be
-// recorded, no token is produced: the call stays open for an operator.
-func (p *Proxy) settle(c settled, ticket *gate.Ticket, o gate.Outcome, by string) {
-	now := p.options.Now()
-	if p.recorder.Active() {
-		err := p.recorder.Write(audit.Outcome{
-			Time: now, Event: "outcome", Session: c.session.id, Call: ticket.Number,
-			Tool: c.tool, Outcome: audit.OutcomeName(o), By: by,
-			Millis: float64(now.Sub(c.since).Microseconds()) / 1000,
-		})
-		if err != nil {
-			p.log.Error("the outcome stays unknown", "tool", c.tool, "call", ticket.Number, "error", err)
-			o = gate.Unknown
-		}
-	}
-	ticket.SettleAt(o, now)
-	p.advisor.touch(c.session)
-}
-
-// takeBack ends a call that was allowed and is not made.
-func (p *Proxy) takeBack(t *toolCall, ticket *gate.Ticket) {
-	t.release()
-	ticket.SettleAt(gate.Failure, p.options.Now())
-	p.advisor.touch(t.client.session)
+// abandon settles a call as unknown unless it is settled.
+func (p *Proxy) abandon(ticket *admission.Ticket) {
+	p.admission.Abandon(context.Background(), ticket)
 }

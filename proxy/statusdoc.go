@@ -20,10 +20,10 @@ const maxWays = 20
 // now, and what it has to do for the rest. Nets in shadow are not in it, nor
 // are arguments, of whosever calls.
 type statusDoc struct {
-	proxy   *Proxy
-	session *session
-	now     time.Time
-	ways    int // that were looked for
+	proxy *Proxy
+	state *gate.State // of the session
+	now   time.Time
+	ways  int // that were looked for
 
 	advertised gate.Advertised
 	hidden     map[string]bool // tools that no arguments let pass
@@ -34,16 +34,20 @@ type statusDoc struct {
 
 // status is the status of a session as Markdown.
 func (p *Proxy) status(s *session) string {
-	d := &statusDoc{proxy: p, session: s, now: p.options.Now(), hidden: map[string]bool{}}
+	d := &statusDoc{proxy: p, now: p.options.Now(), hidden: map[string]bool{}}
 	view := p.catalogue.load()
-	d.advertised = s.knowing(view).Advertise(d.now)
+	state, err := p.snapshot(s)
+	if err != nil {
+		return "# petrigate status\n\nThis session is over.\n"
+	}
+	d.state = state
+	d.advertised = state.Policy().Advertise(state, view.calls, d.now)
 	for _, h := range d.advertised.Hidden {
 		d.hidden[h.Tool] = true
 	}
-	state := s.gate.Snapshot()
 	for _, c := range view.calls {
 		c.Time = d.now
-		decision, _ := p.options.Policy.Decide(state, c, nil) // nothing comes of it
+		decision, _ := state.Policy().Decide(state, c, nil) // nothing comes of it
 		d.add(c, decision)
 	}
 	return d.String()
@@ -78,12 +82,13 @@ func (d *statusDoc) certain(c gate.Call, r *gate.Refusal) bool {
 
 // why is the reason, and the way out where there is one.
 func (d *statusDoc) why(c gate.Call, r *gate.Refusal) string {
-	text := d.proxy.refusalText(r, d.now)
-	if d.proxy.options.Remedy == nil || r.Retry > 0 || d.ways == maxWays {
+	text := d.proxy.admission.Text(r, d.now)
+	remedy := d.proxy.admission.Generation().Remedy
+	if remedy == nil || r.Retry > 0 || d.ways == maxWays {
 		return text
 	}
 	d.ways++
-	if way := d.proxy.options.Remedy(d.session.gate, c, r); way.Text != "" {
+	if way := remedy(d.state.Clone(), c, r); way.Text != "" {
 		text += " " + way.Text
 	}
 	return text
@@ -101,7 +106,7 @@ func (d *statusDoc) String() string {
 	}
 	d.conflict(&b)
 	b.WriteString("\n## State\n\n")
-	for _, n := range d.session.gate.Nets() {
+	for _, n := range d.state.Policy().NetsOf(d.state) {
 		if !n.Active || n.Shadow {
 			continue
 		}
@@ -111,7 +116,7 @@ func (d *statusDoc) String() string {
 		}
 		fmt.Fprintf(&b, "- %s: %s%s\n", n.Name, cmp.Or(n.Marking.String(), "no tokens"), yields)
 	}
-	for _, h := range d.session.gate.Open() {
+	for _, h := range d.state.Open() {
 		fmt.Fprintf(&b, "- call #%d of %s has not ended, for %s\n", h.Number, h.Tool, text.Duration(d.now.Sub(h.Since)))
 	}
 	return b.String()

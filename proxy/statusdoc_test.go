@@ -48,7 +48,7 @@ func TestStatusForAgents(t *testing.T) {
 				"map bash.command runs ls as list\nshadow block safe\n",
 			server: testserver.Options{Tools: tools},
 			change: func(o *proxy.Options) {
-				o.Remedy = func(_ *gate.Session, c gate.Call, _ *gate.Refusal) proxy.Remedy {
+				o.Remedy = func(_ *gate.State, c gate.Call, _ *gate.Refusal) proxy.Remedy {
 					if c.Tool == "delete" {
 						return proxy.Remedy{Text: "Call backup; then delete is allowed."}
 					}

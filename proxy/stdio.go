@@ -218,7 +218,7 @@ func (p *Proxy) duplicate(c *client, m wire.Message, s stream) {
 func (p *Proxy) duplicateCall(t *toolCall) {
 	r := plainRefusal(string(gate.KindDuplicate), "A request with this id is still in flight; this call was not made.")
 	if t.tool != nil {
-		p.recordRefusal(t, r, nil)
+		p.recordRefusal(t, r)
 	}
 	t.answerOnly(r)
 }

@@ -145,6 +145,6 @@ func (t *toolCall) refuseFiltered(w *tool) {
 	t.tool = w
 	r := plainRefusal("withheld", fmt.Sprintf("%s cannot be called: the configuration does not offer this tool of the upstream %s (%s). Calling it again will not help.",
 		w.exposed, w.upstream.config.Name, w.why))
-	t.proxy.recordRefusal(t, r, nil)
+	t.proxy.recordRefusal(t, r)
 	t.answer(r)
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/serve/admission"
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
@@ -21,7 +22,7 @@ type task struct {
 	upstream *upstreamState
 	modern   bool // the server made it in revision 2026-07-28 (the tasks extension)
 	origin   origin
-	ticket   *gate.Ticket
+	ticket   *admission.Ticket
 	token    int64 // progressToken that the server has; 0: none
 	made     time.Time
 

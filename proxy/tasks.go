@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/serve/admission"
 	"github.com/petrigate/petrigate/internal/serve/audit"
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
@@ -28,12 +29,12 @@ type taskOptions struct {
 	background func(f func()) bool
 	now        func() time.Time
 	log        *slog.Logger
-	recorder   *audit.Recorder
-	servers    func() []*upstreamState // those that sessions share
+	append     func(e audit.Event) error // puts it on record
+	servers    func() []*upstreamState   // those that sessions share
 	clients    func() []*client
 
 	// settle records the outcome of the call of a task and tells the nets.
-	settle func(of origin, ticket *gate.Ticket, o gate.Outcome, by string)
+	settle func(of origin, ticket *admission.Ticket, o gate.Outcome, by string)
 	// ask puts a request of a server to a client, and the answer back.
 	ask func(c *client, s stream, u *upstreamState, q *upstream.Inquiry)
 }
@@ -53,7 +54,7 @@ type newTask struct {
 	origin   origin
 	upstream *upstreamState
 	modern   bool
-	ticket   *gate.Ticket
+	ticket   *admission.Ticket
 	token    int64
 	reserved bool   // a place in the table is
 	stream   stream // where the client waits for the result from the first; nil: it does not
@@ -103,10 +104,7 @@ func (s *tasks) begin(n newTask) (*taskHandle, error) {
 
 func (s *tasks) record(x *task) {
 	s.log.Info("a call goes on as a task", "tool", x.origin.tool, "session", x.owner().id, "call", x.ticket.Number, "task", x.id)
-	if !s.recorder.Active() {
-		return
-	}
-	err := s.recorder.Write(audit.Task{
+	err := s.append(audit.Task{
 		Time: x.made, Event: "task", Session: x.owner().id, Call: x.ticket.Number, Tool: x.origin.tool, Task: x.id,
 	})
 	if err != nil {

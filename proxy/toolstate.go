@@ -41,45 +41,49 @@ type ToolVerdict struct {
 // with that ID. Without an ID it is the only session there is, or else one that
 // begins now, with what sessions share as it stands.
 func (p *Proxy) Tools(sessionID string) ([]ToolInfo, error) {
-	s := p.registry.fresh()
+	state, err := p.admission.Fresh(p.ctx)
 	if sessions := p.sessions.all(); sessionID == "" && len(sessions) == 1 {
 		sessionID = sessions[0].id
 	}
 	if sessionID != "" {
-		found, err := p.sessions.find(sessionID)
+		s, err := p.sessions.find(sessionID)
 		if err != nil {
 			return nil, err
 		}
-		s = found.gate
+		state, err = p.snapshot(s)
+		if err != nil {
+			return nil, err
+		}
+	}
+	if err != nil {
+		return nil, err
 	}
 	now := p.options.Now()
 	view := p.catalogue.load()
-	s.Offer(view.calls)
-	s.Tick(now)
-	state := s.Snapshot()
+	state.Tools = view.calls
 	list := []ToolInfo{}
 	for _, t := range view.order {
 		info := ToolInfo{Canonical: t.canonical, Bare: t.name, Exposed: t.exposed, Upstream: t.upstream.config.Name, Session: sessionID}
 		info.InputSchema, _ = rawjson.Member(t.object, "inputSchema")
 		c := t.call()
 		c.Time = now
-		info.Nets = p.toolVerdicts(s, c)
+		info.Nets = p.toolVerdicts(state, c)
 		info.Depends = p.reads(c)
-		decision, _ := p.options.Policy.Decide(state, c, nil) // nothing comes of it
+		decision, _ := state.Policy().Decide(state, c, nil) // nothing comes of it
 		info.Decision, info.Says = p.foretell(decision, info, now)
 		list = append(list, info)
 	}
 	return list, nil
 }
 
-func (p *Proxy) toolVerdicts(s *gate.Session, c gate.Call) []ToolVerdict {
+func (p *Proxy) toolVerdicts(s *gate.State, c gate.Call) []ToolVerdict {
 	list := []ToolVerdict{}
-	for _, v := range s.Classify(c) {
+	for _, v := range s.Policy().Classify(s, c) {
 		if v.Kind == gate.Abstain {
 			continue
 		}
-		one := ToolVerdict{Net: v.Net, Verdict: audit.VerdictName(v.Kind), Rule: p.where(v.Rule), Shadow: v.Shadow || p.options.Policy.Shadow()}
-		if left, ok := s.Left(v); ok && v.Kind == gate.Gated {
+		one := ToolVerdict{Net: v.Net, Verdict: audit.VerdictName(v.Kind), Rule: p.where(v.Rule), Shadow: v.Shadow || p.admission.Generation().Policy.Shadow()}
+		if left, ok := s.Policy().Left(s, v); ok && v.Kind == gate.Gated {
 			one.Left = &left
 		}
 		list = append(list, one)
@@ -89,8 +93,8 @@ func (p *Proxy) toolVerdicts(s *gate.Session, c gate.Call) []ToolVerdict {
 
 // reads reports whether a map of the policy reads the arguments of the tool.
 func (p *Proxy) reads(c gate.Call) bool {
-	names := p.options.Policy.Names(c)
-	return slices.ContainsFunc(p.options.Policy.Maps(), func(m gate.Map) bool {
+	names := p.admission.Generation().Policy.Names(c)
+	return slices.ContainsFunc(p.admission.Generation().Policy.Maps(), func(m gate.Map) bool {
 		return slices.ContainsFunc(names, func(n gate.Name) bool { return n.Text == m.Tool })
 	})
 }
@@ -102,13 +106,13 @@ func (p *Proxy) foretell(d gate.Decision, info ToolInfo, now time.Time) (decisio
 	case *gate.Ask:
 		decision, says = "ask", "asks a person"+p.askedBy(d)
 	case *gate.Refusal:
-		decision, says = "refuse", "refused: "+p.refusalText(d, now)
+		decision, says = "refuse", "refused: "+p.admission.Text(d, now)
 	case *gate.Allow:
 		decision, says = "allow", "passes"+left(info.Nets)
 		if w := d.Would; w != nil && w.Kind == gate.KindApproval {
 			says += "; what is in shadow would ask a person"
 		} else if w != nil {
-			says += "; what is in shadow would refuse: " + p.refusalText(w, now)
+			says += "; what is in shadow would refuse: " + p.admission.Text(w, now)
 		}
 	}
 	if info.Depends {
@@ -147,4 +151,6 @@ func left(nets []ToolVerdict) string {
 }
 
 // inShadow reports whether no net of the policy enforces anything, though it has nets.
-func (p *Proxy) inShadow() bool { return !p.enforces && len(p.options.Policy.Nets()) > 0 }
+func (p *Proxy) inShadow() bool {
+	return !p.admission.Generation().Enforces && len(p.admission.Generation().Policy.Nets()) > 0
+}

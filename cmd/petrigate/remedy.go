@@ -25,8 +25,8 @@ func newWayfinder(result *policy.Result, names func() []gate.Call) *wayfinder {
 }
 
 // remedy is what a client is told about a refusal.
-func (w *wayfinder) remedy(s *gate.Session, c gate.Call, r *gate.Refusal) proxy.Remedy {
-	found := w.of(w.names()).Remedy(s.Snapshot(), c, r)
+func (w *wayfinder) remedy(s *gate.State, c gate.Call, r *gate.Refusal) proxy.Remedy {
+	found := w.of(w.names()).Remedy(s, c, r)
 	told := proxy.Remedy{Text: found.Sentence(c.Tool), Steps: found.Calls(), None: found.None}
 	if found.None && !slices.ContainsFunc(r.Blocks, func(b gate.Block) bool { return b.Cause != gate.CauseBlock }) {
 		told.Text = "" // "cannot be called" says it

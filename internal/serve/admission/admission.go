@@ -65,11 +65,11 @@ func (a *Admission) End(ctx context.Context, k Key) error {
 	return a.ledger.End(ctx, k)
 }
 
-// Ready refuses a call before it is decided where its decision is known not to
+// Ready refuses a call of the tool before it is decided where its decision is known not to
 // go on record; nil: as far as is known, it will.
-func (a *Admission) Ready(c *Call) *Refused {
+func (a *Admission) Ready(tool string) *Refused {
 	if err := a.ledger.Ready(); err != nil {
-		return a.unrecorded(c, err)
+		return a.unrecorded(tool, err)
 	}
 	return nil
 }
@@ -89,7 +89,7 @@ func (a *Admission) Decide(ctx context.Context, c *Call) Decision {
 // none any more, so that the question has to be asked anew.
 func (a *Admission) Redeem(ctx context.Context, c *Call, q *Asked, consent Consent) (Decision, error) {
 	if now := a.Generation(); now.Fingerprint != q.Generation.Fingerprint {
-		return a.Deny(ctx, c, q.Ask, "The policy changed while a person was asked. Call it again to ask anew."), nil
+		return a.Deny(ctx, c, q.Ask, "The policy changed while a person was asked. Call it again to ask anew.", nil), nil
 	}
 	ctx, end := a.start(ctx, StationDecide, c)
 	v, err := a.decide(ctx, c, q.Grant(), &consent)
@@ -153,6 +153,7 @@ func (a *Admission) decideUnder(ctx context.Context, c *Call, g *gate.Grant, con
 		case *gate.Refusal:
 			if v.generation.remedies(d) {
 				v.state = s.Clone()
+				v.state.Tools = c.Offered
 			}
 		}
 		return change, nil
@@ -179,7 +180,7 @@ func (a *Admission) answer(ctx context.Context, c *Call, v *verdict, err error) 
 			return &Refused{Text: err.Error(), Facts: Facts{Decision: "refuse", Kind: "invalid"}, Err: err}
 		}
 	}
-	return a.unrecorded(c, err)
+	return a.unrecorded(c.Canonical, err)
 }
 
 func (a *Admission) ticket(c *Call, t *gate.Ticket) *Ticket {
@@ -191,8 +192,8 @@ func (a *Admission) ticket(c *Call, t *gate.Ticket) *Ticket {
 }
 
 // unrecorded refuses a call that could not be committed.
-func (a *Admission) unrecorded(c *Call, err error) *Refused {
-	a.log.Error("call refused", "tool", c.Canonical, "error", err)
+func (a *Admission) unrecorded(tool string, err error) *Refused {
+	a.log.Error("call refused", "tool", tool, "error", err)
 	why := audit.ErrUnrecorded
 	if errors.Is(err, ErrNoSession) {
 		why = ErrNoSession

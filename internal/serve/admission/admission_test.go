@@ -236,7 +236,7 @@ func TestConsent(t *testing.T) {
 	if _, err := d.Redeem(t.Context(), d.call("deploy"), again, consent); !errors.Is(err, approval.ErrUsed) {
 		t.Errorf("the consent is good twice: %v", err)
 	}
-	if r := d.DenyWith(t.Context(), d.call("deploy"), again.Ask, "no.", &consent); r.Facts.Cause != "approval" || len(r.Facts.Nets) != 1 {
+	if r := d.Deny(t.Context(), d.call("deploy"), again.Ask, "no.", &consent); r.Facts.Cause != "approval" || len(r.Facts.Nets) != 1 {
 		t.Errorf("%+v", r)
 	}
 }
@@ -280,11 +280,11 @@ func TestFaults(t *testing.T) {
 	d.want("pushes", "budget:2")
 
 	d.ledger.ready = gone
-	if r := d.Ready(d.call("push")); r == nil || r.Facts.Kind != "internal" || r.Text != "The call was not made: the decision cannot be put on record." {
+	if r := d.Ready("up.push"); r == nil || r.Facts.Kind != "internal" || r.Text != "The call was not made: the decision cannot be put on record." {
 		t.Errorf("%+v", r)
 	}
 	d.ledger.ready = nil
-	if r := d.Ready(d.call("push")); r != nil {
+	if r := d.Ready("up.push"); r != nil {
 		t.Errorf("%+v", r)
 	}
 

@@ -101,13 +101,9 @@ func (a *Admission) refuse(c *Call, v *verdict, r *gate.Refusal) *Refused {
 	return out
 }
 
-// Deny refuses a call for want of the consent that q asks for.
-func (a *Admission) Deny(ctx context.Context, c *Call, q *gate.Ask, text string) *Refused {
-	return a.DenyWith(ctx, c, q, text, nil)
-}
-
-// DenyWith is Deny with the answer of the person who did not consent.
-func (a *Admission) DenyWith(ctx context.Context, c *Call, q *gate.Ask, text string, said *Consent) *Refused {
+// Deny refuses a call for want of the consent that q asks for. said is the answer
+// of a person; nil: there is none.
+func (a *Admission) Deny(ctx context.Context, c *Call, q *gate.Ask, text string, said *Consent) *Refused {
 	r := Refuse(string(gate.KindApproval), text)
 	r.Facts.Cause = string(gate.CauseApproval)
 	for _, s := range q.Steps {

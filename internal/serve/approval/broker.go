@@ -192,23 +192,6 @@ func (b *Broker) Answer(id string, approve bool, channel, actor, reason string) 
 	return nil
 }
 
-// Redeem uses q up for one call: commit decides it with what q was about, and q
-// is consumed only if commit says that it was let through. The lock makes that
-// one step, so that two calls never share a consent; commit must not wait. It
-// reports false where q is no consent any more, and commit was not called.
-func (b *Broker) Redeem(q *Request, commit func(Call) bool) bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.sweep()
-	if b.check(q) != Approved {
-		return false
-	}
-	if commit(q.call) {
-		b.finish(q, Consumed)
-	}
-	return true
-}
-
 // ErrUsed is the error of [Broker.Claim] for a request that is not a consent, or
 // not any more.
 var ErrUsed = errors.New("the approval was used already, or has expired")

@@ -34,7 +34,12 @@ type Memory struct {
 	sessions   map[string]*entry
 	principals map[string]*part
 	global     *part
+	lingering  []string // sessions that ended with calls open, the oldest first
 }
+
+// maxLingering bounds the sessions that are kept for calls whose outcome may never
+// be known.
+const maxLingering = 10_000
 
 var _ admission.Ledger = (*Memory)(nil)
 
@@ -107,8 +112,20 @@ func (m *Memory) End(_ context.Context, k admission.Key) error {
 	e.ended = true
 	over := e.over()
 	e.mu.Unlock()
-	m.forget(e, over)
+	if m.forget(e, over); !over {
+		m.linger(k.Session)
+	}
 	return nil
+}
+
+// linger keeps a session that has ended for the calls of it that are open.
+func (m *Memory) linger(session string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.lingering = append(m.lingering, session); len(m.lingering) > maxLingering {
+		delete(m.sessions, m.lingering[0])
+		m.lingering = m.lingering[1:]
+	}
 }
 
 // lock locks the session and what it shares, in this order.
