@@ -25,15 +25,14 @@ type Compiler struct {
 
 // environment is what expressions of one kind may name.
 type environment struct {
-	variables []string
-	make      func() (*cel.Env, error) // once
+	make func() (*cel.Env, error) // once
 }
 
 // NewCompiler returns a compiler.
 func NewCompiler() *Compiler {
 	base := sync.OnceValues(newEnv)
 	with := func(names []string, types ...*cel.Type) environment {
-		return environment{append([]string{"args", "tool"}, names...), sync.OnceValues(func() (*cel.Env, error) {
+		return environment{sync.OnceValues(func() (*cel.Env, error) {
 			e, err := base()
 			if err != nil {
 				return nil, err

@@ -4,6 +4,10 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"cel.dev/cel-go/common"
+
+	"github.com/petrigate/petrigate/internal/text"
 )
 
 // An Error is one mistake in an expression.
@@ -17,11 +21,11 @@ type Error struct {
 
 // Error is line:column: message (hint).
 func (e *Error) Error() string {
-	text := fmt.Sprintf("%d:%d: %s", e.Line, e.Column, e.Msg)
+	s := fmt.Sprintf("%d:%d: %s", e.Line, e.Column, e.Msg)
 	if e.Hint != "" {
-		text += " (" + e.Hint + ")"
+		s += " (" + e.Hint + ")"
 	}
-	return text
+	return s
 }
 
 // ErrorList is every mistake of one text, in its order. It is what compiling
@@ -44,6 +48,11 @@ func (l ErrorList) Unwrap() []error {
 		errs[i] = e
 	}
 	return errs
+}
+
+// issueAt quotes what cel-go says of src, at its position.
+func issueAt(src string, e *common.Error) *Error {
+	return errorAt(src, offsetOf(src, e.Location.Line(), e.Location.Column()), text.Escape(e.Message), "")
 }
 
 // errorAt is a mistake at a byte of src.

@@ -130,20 +130,10 @@ func TestMessages(t *testing.T) {
 
 // TestEveryMessage finds messages that TestMessages does not show.
 func TestEveryMessage(t *testing.T) {
-	const never, ofCEL = "nothing is known that leads to it", "a message of CEL that is put in other words"
+	const never = "nothing is known that leads to it"
 	messagetest.Check(t, messagetest.Text(t, "testdata/messages.txt"), map[string]string{
-		"preparing expressions: %v":           never,
-		"evaluating the expression: %v":       never,
-		"join takes a list of texts":          never,
-		"Syntax error: ":                      ofCEL,
-		"token recognition error at: ":        ofCEL,
-		"expression recursion limit":          ofCEL,
-		"comprehension exceeds nesting limit": ofCEL,
-		"invalid matches argument":            ofCEL,
-		"regex program size ":                 ofCEL,
-		"does not support field selection":    ofCEL,
-		"support field selection":             ofCEL,
-		"' does not":                          ofCEL,
-		"type '":                              ofCEL,
+		"preparing expressions: %v":     never,
+		"evaluating the expression: %v": never,
+		"join takes a list of texts":    never,
 	}, "*.go")
 }

@@ -75,7 +75,7 @@ func (e *environment) check(env *cel.Env, src string) (*cel.Ast, ErrorList) {
 			}
 			syntax = true
 		}
-		errs = append(errs, translate(src, problem, parsed, env, e.variables))
+		errs = append(errs, issueAt(src, problem))
 	}
 	if len(errs) == 0 && issues.Err() != nil {
 		errs = append(errs, errorAt(src, 0, issues.Err().Error(), ""))

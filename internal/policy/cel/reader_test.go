@@ -160,5 +160,5 @@ func ExampleReader() {
 	// {"amount":60000} true false
 	// {"amount":10} false false
 	// {"amount":"60000"} false true
-	// 1:1: unknown name "arg" (did you mean "args"?)
+	// 1:1: undeclared reference to 'arg' (did you mean 'args'?)
 }
