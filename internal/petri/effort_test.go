@@ -15,7 +15,7 @@ func TestDeadlocksWhereAllCompete(t *testing.T) {
 	for range maxSet + 100 {
 		n.Transitions = append(n.Transitions, trans([]int{0}, []int{1}))
 	}
-	if d := FindDeadlocks(n, Marking{1, 0}, Options{}); d.Stop != Finished || d.Count != 1 || d.States != 2 {
+	if d := deadlocksOf(n, Marking{1, 0}, Options{}); d.Stop != Finished || d.Count != 1 || d.States != 2 {
 		t.Errorf("stop %d, %d deadlocks in %d states", d.Stop, d.Count, d.States)
 	}
 }

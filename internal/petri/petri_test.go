@@ -1,6 +1,7 @@
 package petri
 
 import (
+	"math"
 	"slices"
 	"testing"
 )
@@ -90,29 +91,29 @@ func budget(n int) (*Net, Marking) {
 	return &Net{Places: 3, Transitions: []Transition{trans([]int{0}, []int{1}), trans([]int{1, 2}, []int{1})}}, Marking{1, 0, n}
 }
 
-func TestExploreCounts(t *testing.T) {
+func TestAnalyzeCounts(t *testing.T) {
 	n, m := budget(10_000)
-	g := Explore(n, m, 0)
-	if g.States != 10_002 || g.Edges != 10_001 || g.Deadlocks != 1 || !g.Complete || g.Dead != nil || g.Pump != nil {
-		t.Errorf("%d states, %d edges, %d deadlocks, complete %v", g.States, g.Edges, g.Deadlocks, g.Complete)
+	g := Analyze(n, m, Options{})
+	if g.States != 10_002 || g.Edges != 10_001 || g.Deadlocks != 1 || g.Stop != Finished || g.Dead != nil || g.Pump != nil {
+		t.Errorf("%d states, %d edges, %d deadlocks, stop %d", g.States, g.Edges, g.Deadlocks, g.Stop)
 	}
 	if !slices.Equal(g.Bounds, []int{1, 1, 10_000}) {
 		t.Errorf("bounds %v", g.Bounds)
 	}
 }
 
-func TestExploreIsHonestAboutItsLimit(t *testing.T) {
+func TestAnalyzeIsHonestAboutItsLimit(t *testing.T) {
 	n, m := budget(10)
-	for limit, complete := range map[int]bool{11: false, 12: true} {
-		if g := Explore(n, m, limit); g.Complete != complete || g.States != limit {
-			t.Errorf("limit %d: %d states, complete %v", limit, g.States, g.Complete)
+	for limit, stop := range map[int]Stop{11: StopStates, 12: Finished} {
+		if g := Analyze(n, m, Options{MaxStates: limit, counter: math.MaxInt}); g.Stop != stop || g.States != limit {
+			t.Errorf("limit %d: %d states, stop %d", limit, g.States, g.Stop)
 		}
 	}
 }
 
-func TestExploreFindsDeadTransitions(t *testing.T) {
+func TestAnalyzeFindsDeadTransitions(t *testing.T) {
 	n := &Net{Places: 2, Transitions: []Transition{trans([]int{0}, []int{0}), trans([]int{1}, nil)}}
-	if g := Explore(n, Marking{1, 0}, 0); !slices.Equal(g.Dead, []int{1}) || g.Deadlocks != 0 {
+	if g := Analyze(n, Marking{1, 0}, Options{}); !slices.Equal(g.Dead, []int{1}) || g.Deadlocks != 0 {
 		t.Errorf("dead %v, deadlocks %d", g.Dead, g.Deadlocks)
 	}
 }
@@ -122,13 +123,8 @@ func TestShortestPath(t *testing.T) {
 	n := &Net{Places: 4, Transitions: []Transition{
 		trans([]int{0}, []int{1}), trans([]int{1}, []int{2}), trans([]int{2}, []int{3}), trans([]int{1}, []int{3}),
 	}}
-	g := Explore(n, Marking{1, 0, 0, 0}, 0)
-	state, ok := g.Find(Marking{0, 0, 0, 1})
-	if path := g.Path(state); !ok || !slices.Equal(path, []int{0, 3}) {
-		t.Errorf("path %v", path)
-	}
-	if _, ok := g.Find(Marking{2, 0, 0, 0}); ok {
-		t.Error("found a state that is not reachable")
+	if a := Analyze(n, Marking{1, 0, 0, 0}, Options{}); !slices.Equal(a.Trap, []int{0, 3}) {
+		t.Errorf("path %v", a.Trap)
 	}
 }
 
@@ -137,8 +133,8 @@ func TestPump(t *testing.T) {
 	n := &Net{Places: 4, Transitions: []Transition{
 		trans([]int{0}, []int{1}), trans([]int{1}, []int{2, 3}), trans([]int{2}, []int{1}),
 	}}
-	g := Explore(n, Marking{1, 0, 0, 0}, 0)
-	if g.Pump == nil || g.Complete {
+	g := Analyze(n, Marking{1, 0, 0, 0}, Options{})
+	if g.Pump == nil || g.Bounded != No {
 		t.Fatal("taken to be bounded")
 	}
 	m := Marking{1, 0, 0, 0}
@@ -161,7 +157,7 @@ func TestPump(t *testing.T) {
 
 func TestBoundedThoughItGrows(t *testing.T) {
 	n := &Net{Places: 2, Transitions: []Transition{trans([]int{0}, []int{1, 1})}}
-	if g := Explore(n, Marking{7_000, 0}, 0); g.Pump != nil || !g.Complete || g.States != 7_001 {
+	if g := Analyze(n, Marking{7_000, 0}, Options{}); g.Pump != nil || g.Stop != Finished || g.States != 7_001 {
 		t.Errorf("%d states, pump %v", g.States, g.Pump)
 	}
 }
@@ -172,9 +168,6 @@ func TestNetsWithoutPlaces(t *testing.T) {
 		a := Analyze(n, nil, Options{Liveness: true})
 		if a.States != 1 || a.Edges != want.Edges || a.Deadlocks != want.Deadlocks || a.Bounded != Yes || a.Live != Yes || a.Stop != Finished {
 			t.Errorf("%d transitions: %+v", transitions, a)
-		}
-		if g := Explore(n, nil, 0); !g.Complete || g.States != 1 {
-			t.Errorf("%d transitions: %+v", transitions, g)
 		}
 	}
 }

@@ -2,9 +2,9 @@ package petri
 
 import "slices"
 
-// Deadlocks is what [FindDeadlocks] found out. Where Stop is Finished it is
+// deadlocks is what [findDeadlocks] found out. Where Stop is Finished it is
 // exact, whatever else was not visited.
-type Deadlocks struct {
+type deadlocks struct {
 	Stop    Stop
 	States  int   // that were visited
 	Count   int   // states in which nothing is enabled
@@ -12,19 +12,14 @@ type Deadlocks struct {
 	Trap    []int // transitions that lead into one of these; nil where there is none
 }
 
-// FindDeadlocks finds all states in which nothing is enabled, and visits only
+// findDeadlocks finds all states in which nothing is enabled, and visits only
 // as many others as that takes. Of transitions that do not meet in a place the
 // order does not matter: in each state some are fired that no others can
 // interfere with, a strong stubborn set. It tells nothing else of the net.
-func FindDeadlocks(n *Net, initial Marking, o Options) *Deadlocks {
-	invariants, _ := Invariants(n, initial)
-	return findDeadlocks(n, initial, invariantBounds(n.Places, invariants), &o)
-}
-
-func findDeadlocks(n *Net, initial Marking, bounds []int, o *Options) *Deadlocks {
+func findDeadlocks(n *Net, initial Marking, bounds []int, o *Options) *deadlocks {
 	s := newSearch(n, initial, bounds)
 	s.terminal, s.only = o.Terminal, newStubborn(n)
-	d := &Deadlocks{Stop: s.run(o)}
+	d := &deadlocks{Stop: s.run(o)}
 	d.States, d.Count, d.Trapped = s.states.Len(), s.stuck, s.trapped
 	if s.trap >= 0 {
 		d.Trap = s.path(s.trap)

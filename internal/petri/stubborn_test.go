@@ -25,7 +25,7 @@ func TestDeadlocksOfTheCorpus(t *testing.T) {
 			continue
 		}
 		n, initial := readNet(t, dir, name).net()
-		d := FindDeadlocks(n, initial, Options{MaxStates: large})
+		d := deadlocksOf(n, initial, Options{MaxStates: large})
 		if d.Stop != Finished || d.Count != *want.Deadlocks || d.States > *want.States {
 			t.Errorf("%s: stop %d, %d deadlocks in %d states; want %d in %d", name, d.Stop, d.Count, d.States, *want.Deadlocks, *want.States)
 		}
@@ -36,8 +36,13 @@ func TestDeadlocksOfTheCorpus(t *testing.T) {
 	t.Logf("%d of %d states", few, all)
 }
 
+func deadlocksOf(n *Net, initial Marking, o Options) *deadlocks {
+	invariants, _ := Invariants(n, initial)
+	return findDeadlocks(n, initial, invariantBounds(n.Places, invariants), &o)
+}
+
 // checkTrap fires what leads into a deadlock.
-func checkTrap(t *testing.T, n *Net, initial Marking, d *Deadlocks) {
+func checkTrap(t *testing.T, n *Net, initial Marking, d *deadlocks) {
 	t.Helper()
 	if d.Trapped == 0 {
 		return
@@ -78,7 +83,7 @@ func TestDeadlocksOfRandomNets(t *testing.T) {
 		if o == nil {
 			continue
 		}
-		d := FindDeadlocks(n, initial, Options{})
+		d := deadlocksOf(n, initial, Options{})
 		if d.Stop != Finished || d.Count != o.deadlocks || d.States > len(o.states) {
 			t.Fatalf("%+v from %v: %d deadlocks in %d states, want %d in %d", n, initial, d.Count, d.States, o.deadlocks, len(o.states))
 		}
