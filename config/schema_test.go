@@ -234,14 +234,3 @@ func eachMisspelt(v any, check func(key string)) {
 		}
 	}
 }
-
-// TestSchemaCopy holds the copy beside the examples, where editors find it.
-func TestSchemaCopy(t *testing.T) {
-	text, err := os.ReadFile("../examples/petrigate.schema.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if string(text) != Schema() {
-		t.Error("examples/petrigate.schema.json is another schema; write it with petrigate schema")
-	}
-}
