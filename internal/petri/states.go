@@ -99,10 +99,8 @@ func (s *States) At(i int) []uint64 {
 // Len is how many keys there are.
 func (s *States) Len() int { return s.count }
 
-// Bytes is the memory that the set has taken, with what is kept for growth.
-func (s *States) Bytes() int64 { return s.bytes }
-
-// BytesPerState is [States.Bytes] over [States.Len].
+// BytesPerState is the memory that the set has taken, with what is kept for growth,
+// over [States.Len].
 func (s *States) BytesPerState() float64 { return float64(s.bytes) / float64(max(s.count, 1)) }
 
 // home is the slot in which the search for a hash begins. It comes from the

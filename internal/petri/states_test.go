@@ -77,8 +77,8 @@ func TestStatesStayWithinTheirMemory(t *testing.T) {
 				break
 			}
 		}
-		if s.Bytes() > most || s.Len() != n {
-			t.Errorf("%d keys in %d bytes of %d", s.Len(), s.Bytes(), most)
+		if s.bytes > most || s.Len() != n {
+			t.Errorf("%d keys in %d bytes of %d", s.Len(), s.bytes, most)
 		}
 		if n > 0 {
 			if index, added := s.Add([]uint64{0}); index != 0 || added {
@@ -100,8 +100,8 @@ func TestStatesAreSmallAndAllocateRarely(t *testing.T) {
 	if s.BytesPerState() > 36 || allocs > 200 {
 		t.Errorf("%.1f bytes a state, %.0f allocations", s.BytesPerState(), allocs)
 	}
-	if few := NewStates(2); few.Bytes() > 64 {
-		t.Errorf("an empty set takes %d bytes", few.Bytes())
+	if few := NewStates(2); few.bytes > 64 {
+		t.Errorf("an empty set takes %d bytes", few.bytes)
 	}
 }
 
