@@ -181,9 +181,9 @@ func New(o Options) (*Proxy, error) {
 	p.startup, p.endStartup = context.WithCancel(p.ctx)
 	p.streaming, p.endStreams = context.WithCancel(p.ctx)
 	p.tasks = newTasks(taskOptions{
-		ctx: p.ctx, background: p.background, now: o.Now, log: p.log,
+		life: p.life, now: o.Now, log: p.log,
 		append:  func(e audit.Event) error { return p.admission.Append(p.ctx, e) },
-		servers: func() []*upstreamState { return p.upstreams }, clients: p.sessions.clients, settle: p.settleTask, ask: p.passOn,
+		servers: func() []*upstreamState { return p.upstreams }, sessions: p.sessions, settle: p.settleTask, ask: p.passOn,
 	})
 	return p, p.addUpstreams()
 }

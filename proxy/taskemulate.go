@@ -49,7 +49,7 @@ func (s *tasks) awaitResult(x *task) {
 		}
 	case <-x.over:
 		sent.Cancel("the task is over")
-	case <-s.ctx.Done():
+	case <-s.life.ctx.Done():
 	}
 }
 

@@ -55,7 +55,7 @@ func (s *tasks) fetched(x *task, result []byte) {
 	about, err := s.get(x)
 	switch {
 	case err == nil && about.Status == wire.TaskCancelled:
-		s.reached(s.ctx, x, about)
+		s.reached(s.life.ctx, x, about)
 	case err != nil && !errors.Is(err, errTaskGone): // it is asked for again
 		s.log.Warn("asking how a task ended", "upstream", x.upstream.config.Name, "call", x.ticket.Number, "error", err)
 	default:

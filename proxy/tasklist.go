@@ -72,7 +72,7 @@ func (s *tasks) current(page []*task) [][]byte {
 				return
 			}
 			if err == nil {
-				s.reached(s.ctx, x, about)
+				s.reached(s.life.ctx, x, about)
 			}
 			objects[i] = x.shown()
 		})

@@ -36,7 +36,7 @@ func (s *tasks) poll(x *task) {
 		switch {
 		case err == nil:
 			misses = 0
-			s.reached(s.ctx, x, about)
+			s.reached(s.life.ctx, x, about)
 		case errors.Is(err, errTaskGone):
 			s.end(x, gate.Unknown, "task lost")
 		case misses >= maxMisses:
@@ -61,7 +61,7 @@ func (s *tasks) untilPoll(x *task, misses int) bool {
 		case <-x.over:
 			timer.Stop()
 			return false
-		case <-s.ctx.Done():
+		case <-s.life.ctx.Done():
 			timer.Stop()
 			return false
 		}
@@ -70,7 +70,7 @@ func (s *tasks) untilPoll(x *task, misses int) bool {
 
 // get sends tasks/get on the proxy's own account.
 func (s *tasks) get(x *task) (wire.Task, error) {
-	reply, err := s.request(s.ctx, x, "tasks/get")
+	reply, err := s.request(s.life.ctx, x, "tasks/get")
 	switch {
 	case err != nil:
 		return wire.Task{}, err
@@ -128,5 +128,5 @@ func (s *tasks) request(ctx context.Context, x *task, method string, members ...
 
 // cancel sends tasks/cancel on the proxy's own account.
 func (s *tasks) cancel(x *task) {
-	s.background(func() { _, _ = s.request(s.ctx, x, "tasks/cancel") })
+	s.life.background(func() { _, _ = s.request(s.life.ctx, x, "tasks/cancel") })
 }

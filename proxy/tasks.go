@@ -1,7 +1,6 @@
 package proxy
 
 import (
-	"context"
 	"log/slog"
 	"time"
 
@@ -25,13 +24,12 @@ type tasks struct {
 
 // taskOptions are what tasks use of the rest of the proxy.
 type taskOptions struct {
-	ctx        context.Context //nolint:containedctx // the lifetime of the proxy's own work
-	background func(f func()) bool
-	now        func() time.Time
-	log        *slog.Logger
-	append     func(e audit.Event) error // puts it on record
-	servers    func() []*upstreamState   // those that sessions share
-	clients    func() []*client
+	life     *life
+	now      func() time.Time
+	log      *slog.Logger
+	append   func(e audit.Event) error // puts it on record
+	servers  func() []*upstreamState   // those that sessions share
+	sessions *sessions
 
 	// settle records the outcome of the call of a task and tells the nets.
 	settle func(of origin, ticket *admission.Ticket, o gate.Outcome, by string)
@@ -95,9 +93,9 @@ func (s *tasks) begin(n newTask) (*taskHandle, error) {
 		h.result = wire.RelateTask(wire.ReplaceMember(nil, n.result, "task", h.result), x.id)
 	}
 	s.record(x)
-	s.background(func() { s.poll(x) })
+	s.life.background(func() { s.poll(x) })
 	if x.emulated() {
-		s.background(func() { s.awaitResult(x) })
+		s.life.background(func() { s.awaitResult(x) })
 	}
 	return h, nil
 }

@@ -48,7 +48,7 @@ func (s *tasks) announced(x *task, params []byte) {
 	if x.modern { // the notification may be late or forged: tasks/get has the last word
 		s.check(x, func() {
 			if about, err := s.get(x); err == nil {
-				s.reached(s.ctx, x, about)
+				s.reached(s.life.ctx, x, about)
 			}
 		})
 		return
@@ -64,7 +64,7 @@ func (s *tasks) announced(x *task, params []byte) {
 		return
 	}
 	s.check(x, func() {
-		s.reached(s.ctx, x, about)
+		s.reached(s.life.ctx, x, about)
 		x.notify(taskStatus, note)
 	})
 }
@@ -75,7 +75,7 @@ func (s *tasks) check(x *task, f func()) {
 	if x.checking.Swap(true) {
 		return
 	}
-	s.background(func() {
+	s.life.background(func() {
 		defer x.checking.Store(false)
 		f()
 	})

@@ -35,11 +35,10 @@ func (s *tasks) agree(c *client, sub *subscription, filter []byte) []byte {
 
 // subscribersOf returns the subscriptions that name a task.
 func (s *tasks) subscribersOf(x *task) (list []*subscription) {
-	for _, c := range s.clients() {
-		if c.session != x.owner() {
-			continue
+	for _, c := range s.sessions.clients() {
+		if c.session == x.owner() {
+			list = append(list, c.interests.inTask(x.id)...)
 		}
-		list = append(list, c.interests.inTask(x.id)...)
 	}
 	return list
 }
@@ -50,8 +49,8 @@ func (s *tasks) changed(x *task) {
 	if len(s.subscribersOf(x)) == 0 {
 		return
 	}
-	s.background(func() {
-		detail, err := s.detail(s.ctx, x)
+	s.life.background(func() {
+		detail, err := s.detail(s.life.ctx, x)
 		if err != nil {
 			s.log.Debug("telling of a task", "upstream", x.upstream.config.Name, "call", x.ticket.Number, "error", err)
 			return
