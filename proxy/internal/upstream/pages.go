@@ -34,13 +34,19 @@ func (e Refused) Error() string {
 	return "the server refused: " + text.Excerpt(message, 200)
 }
 
+// noMethod reports whether the server does not have the method.
+func (e Refused) noMethod() bool {
+	code, _ := rawjson.Member(e, "code")
+	return string(code) == "-32601"
+}
+
 // Pages sends the request for a list (tools/list, prompts/list, ...) until a result
 // has no nextCursor, and hands each result to add, whose error ends it.
 func (u *Upstream) Pages(ctx context.Context, method string, add func(page []byte) error) error {
 	var cursor []byte
 	seen := map[string]bool{}
 	for range maxListPages {
-		reply, err := u.Call(ctx, Request{Method: method, Params: u.ListParams(cursor)})
+		reply, err := u.Call(ctx, Request{Method: method, Params: u.listParams(cursor)})
 		switch {
 		case err != nil:
 			return err
@@ -61,4 +67,19 @@ func (u *Upstream) Pages(ctx context.Context, method string, add func(page []byt
 		seen[string(cursor)] = true
 	}
 	return fmt.Errorf("more than %d pages", maxListPages)
+}
+
+// listParams are the params that ask for the page at cursor, a JSON string or nil.
+func (u *Upstream) listParams(cursor []byte) []byte {
+	b := []byte(`{`)
+	if meta := u.RequestMeta(nil); meta != nil {
+		b = append(append(append(b, `"_meta":{`...), meta...), '}')
+		if cursor != nil {
+			b = append(b, ',')
+		}
+	}
+	if cursor != nil {
+		b = append(append(b, `"cursor":`...), cursor...)
+	}
+	return append(b, '}')
 }

@@ -16,7 +16,6 @@ import (
 
 // Bounds of a list: a server that exceeds them is broken or hostile.
 const (
-	maxPages     = 1000
 	maxTools     = 20_000
 	maxListBytes = 64 << 20
 )
@@ -30,93 +29,40 @@ type ToolList struct {
 
 // ListTools returns the tools of the server. A server without tools has none.
 func (u *Upstream) ListTools(ctx context.Context) (ToolList, error) {
-	none := ToolList{}
-	var l gathering
-	cursor := []byte(nil)
-	seen := map[string]bool{}
-	for page := 0; page < maxPages; page++ {
-		reply, err := u.call(ctx, conn.Request{Method: "tools/list", Params: u.ListParams(cursor)})
-		switch {
-		case err != nil:
-			return none, fmt.Errorf("listing tools: %w", err)
-		case reply.Error != nil && page == 0 && conn.IsMethodNotFound(reply.Error):
-			return none, nil
-		case reply.Error != nil:
-			return none, fmt.Errorf("listing tools: the server refused: %s", text.Excerpt(conn.ErrorMessage(reply.Error), 200))
+	var l ToolList
+	size := 0
+	err := u.Pages(ctx, "tools/list", func(page []byte) error {
+		if size += len(page); size > maxListBytes {
+			return fmt.Errorf("more than %d bytes", maxListBytes)
 		}
-		if cursor, err = l.add(reply.Result); err != nil {
-			return none, fmt.Errorf("listing tools: %w", err)
-		}
-		if cursor == nil {
-			return ToolList{Tools: u.usable(l.tools), Pages: l.pages}, nil
-		}
-		if seen[string(cursor)] {
-			return none, errors.New("listing tools: the server gave the same cursor twice")
-		}
-		seen[string(cursor)] = true
+		return l.add(page)
+	})
+	var refused Refused
+	switch {
+	case errors.As(err, &refused) && len(l.Pages) == 0 && refused.noMethod():
+		return ToolList{}, nil
+	case err != nil:
+		return ToolList{}, fmt.Errorf("listing tools: %w", err)
 	}
-	return none, fmt.Errorf("listing tools: more than %d pages", maxPages)
+	l.Tools = u.usable(l.Tools)
+	return l, nil
 }
 
-// call sends r and waits for the reply.
-func (u *Upstream) call(ctx context.Context, r conn.Request) (conn.Reply, error) {
-	x := u.Send(r)
-	select {
-	case reply := <-x.Done():
-		return reply, reply.Err
-	case <-ctx.Done():
-		x.Cancel("timeout")
-		return conn.Reply{}, ctx.Err()
-	}
-}
-
-// ListParams are the params that ask for the page at cursor, a JSON string or nil.
-func (u *Upstream) ListParams(cursor []byte) []byte {
-	b := []byte(`{`)
-	if meta := u.RequestMeta(nil); meta != nil {
-		b = append(append(append(b, `"_meta":{`...), meta...), '}')
-		if cursor != nil {
-			b = append(b, ',')
-		}
-	}
-	if cursor != nil {
-		b = append(append(b, `"cursor":`...), cursor...)
-	}
-	return append(b, '}')
-}
-
-// gathering is the pages of a list so far.
-type gathering struct {
-	tools []json.RawMessage
-	pages []json.RawMessage
-	bytes int
-}
-
-// add takes a page and returns the cursor of the next, or nil.
-func (l *gathering) add(page []byte) (cursor []byte, err error) {
-	if l.bytes += len(page); l.bytes > maxListBytes {
-		return nil, fmt.Errorf("more than %d bytes", maxListBytes)
-	}
+// add adds a page.
+func (l *ToolList) add(page []byte) error {
 	array, ok := rawjson.Member(page, "tools")
 	whole := ok && rawjson.Elements(array, func(tool []byte, _ int) bool {
-		l.tools = append(l.tools, tool)
-		return len(l.tools) <= maxTools
+		l.Tools = append(l.Tools, tool)
+		return len(l.Tools) <= maxTools
 	})
 	switch {
-	case len(l.tools) > maxTools:
-		return nil, fmt.Errorf("more than %d tools", maxTools)
+	case len(l.Tools) > maxTools:
+		return fmt.Errorf("more than %d tools", maxTools)
 	case !whole:
-		return nil, errors.New("the answer has no array of tools")
+		return errors.New("the answer has no array of tools")
 	}
-	l.pages = append(l.pages, wire.AppendWithout(nil, page, "tools"))
-	cursor, _ = rawjson.Member(page, "nextCursor")
-	if string(cursor) == "null" || string(cursor) == `""` || cursor == nil {
-		return nil, nil
-	}
-	if rawjson.Kind(cursor) != '"' {
-		return nil, errors.New("the answer's cursor is not a string")
-	}
-	return cursor, nil
+	l.Pages = append(l.Pages, wire.AppendWithout(nil, page, "tools"))
+	return nil
 }
 
 // usable remembers which tools want headers, and leaves out those that ask

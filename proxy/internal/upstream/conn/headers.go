@@ -4,20 +4,7 @@ import (
 	"sync/atomic"
 
 	"github.com/mark3labs/mcp-go/mcp"
-
-	"github.com/petrigate/petrigate/internal/rawjson"
 )
-
-func IsMethodNotFound(e []byte) bool {
-	code, _ := rawjson.Member(e, "code")
-	return string(code) == "-32601"
-}
-
-func ErrorMessage(e []byte) string {
-	m, _ := rawjson.Member(e, "message")
-	s, _ := rawjson.String(m)
-	return s
-}
 
 // paramHeaders is the tools whose arguments go into headers as well, as
 // modern HTTP wants for those that a tool marks with x-mcp-header.
