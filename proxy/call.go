@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"sync"
 	"sync/atomic"
 
 	"github.com/petrigate/petrigate/gate"
@@ -49,12 +48,7 @@ type toolCall struct {
 	aside func(func())    // runs what may wait; where nobody else is kept waiting, at once
 	notes *notes          // for the goroutine of the client; nil: they are written at once
 
-	mu      sync.Mutex
-	landed  chan landing // for the goroutine of the client, where one waits
-	stopped error        // why it is not wanted any more
-	stop    context.CancelCauseFunc
-	flight  *flight
-	ended   bool // it has its answer, or will get none
+	callState
 
 	size      int         // of its message, as it is counted while it waits
 	held      atomic.Bool // it is counted
@@ -68,13 +62,13 @@ type answer interface {
 }
 
 // serve takes a call to its server: it decides the call, and forwards it if it may
-// run. What its upstream answers comes to [flight.finish]. The order is the security property
+// run. What its upstream answers comes to [inflightCall.finish]. The order is the security property
 // of the proxy: nothing is sent before the decision is on record, and no token is produced
 // before the outcome is. It runs on the reader of the client and never waits there: what
 // has to wait goes on aside.
 func (p *Proxy) serve(t *toolCall) {
 	t.readInput()
-	if p.goOn(t) || p.taskRefused(t) { // another round of a call that has passed the gate ends here
+	if p.resume(t) || p.taskRefused(t) { // another round of a call that has passed the gate ends here
 		return
 	}
 	for _, step := range [...]func(*toolCall) answer{
@@ -152,12 +146,7 @@ func (t *toolCall) argumentsDigest() string {
 // cancel is for a client that does not want the answer any more, or is gone.
 // A call that was not sent yet never is.
 func (t *toolCall) cancel(reason error) {
-	t.mu.Lock()
-	if t.stopped == nil {
-		t.stopped = reason
-	}
-	stop, f := t.stop, t.flight
-	t.mu.Unlock()
+	stop, f := t.cancelled(reason)
 	if stop != nil {
 		stop(reason)
 	}
@@ -169,21 +158,13 @@ func (t *toolCall) cancel(reason error) {
 // bind makes the context that waiting for a person ends with.
 func (t *toolCall) bind(ctx context.Context) {
 	ctx, stop := context.WithCancelCause(ctx)
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.ctx, t.stop = ctx, stop
-	if t.stopped != nil {
-		stop(t.stopped)
-	}
+	t.ctx = ctx
+	t.stopBy(stop)
 }
 
 // close notes that the call is over for its client, once.
 func (t *toolCall) close() bool {
-	t.mu.Lock()
-	first := !t.ended
-	t.ended = true
-	stop := t.stop
-	t.mu.Unlock()
+	first, stop := t.over()
 	if first {
 		t.unhold()
 		t.client.requests.end(wire.IDKey(t.id))
@@ -215,13 +196,6 @@ func (t *toolCall) conclude(send func()) {
 		send()
 		t.client.requests.answered()
 	}
-}
-
-// wanted reports whether somebody still waits for the answer.
-func (t *toolCall) wanted() bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.stopped == nil || errors.Is(t.stopped, errClosing)
 }
 
 // recordRefusal puts a refusal on record that is not of the nets. It is refused

@@ -55,7 +55,7 @@ func (p *Proxy) taskRefused(t *toolCall) bool {
 
 // declared returns the capabilities of the client as a server of 2026-07-28 is told
 // them with the call: the extension of tasks only where there is room for a task.
-func (f *flight) declared() []byte {
+func (f *inflightCall) declared() []byte {
 	t := f.call
 	capabilities := t.agent.relayed()
 	f.taskable = t.method == callTool && (t.agent.takesTasks() || t.emulatesTask) && t.tool.upstream.makesTasks() && t.takeTaskPlace()
@@ -67,7 +67,7 @@ func (f *flight) declared() []byte {
 
 // mayBecomeTask reports whether the server may answer the call with a task: the
 // client has asked for one, or since 2026-07-28 has declared that it takes one.
-func (f *flight) mayBecomeTask() bool {
+func (f *inflightCall) mayBecomeTask() bool {
 	switch {
 	case f.call.method != callTool:
 		return false
@@ -80,7 +80,7 @@ func (f *flight) mayBecomeTask() bool {
 
 // taskFromReply begins the task that the server answers the call with, where it
 // may. It runs before anything that the server says of the task can be read.
-func (f *flight) taskFromReply(r upstream.Reply) {
+func (f *inflightCall) taskFromReply(r upstream.Reply) {
 	if r.Result == nil || !f.mayBecomeTask() {
 		return
 	}
@@ -94,7 +94,7 @@ func (f *flight) taskFromReply(r upstream.Reply) {
 		reserved: t.taskPlace.Swap(false), result: r.Result,
 	}
 	if t.emulatesTask {
-		n.stream = t.aloud()
+		n.stream = t.ownStream()
 	}
 	h, err := t.proxy.tasks.begin(n)
 	if err != nil {
@@ -121,7 +121,7 @@ func (p *Proxy) settleTask(of origin, ticket *admission.Ticket, o gate.Outcome, 
 
 // answerTask gives the client the handle of the task. Where the task is over
 // already, the gate knows before the client does.
-func (f *flight) answerTask(t *toolCall) {
+func (f *inflightCall) answerTask(t *toolCall) {
 	h := f.handle
 	if t.emulatesTask {
 		t.besideReader(func() { t.proxy.emulateTask(t, h.task) })

@@ -20,7 +20,7 @@ const maxEmulatedPoll = time.Second
 
 // needsTask reports whether the server has refused the call, before it ran, for the
 // only reason that its client takes no task (error -32021).
-func (f *flight) needsTask(r upstream.Reply) bool {
+func (f *inflightCall) needsTask(r upstream.Reply) bool {
 	t := f.call
 	if !f.modern || f.taskable || t.agent.modern || t.method != callTool || t.emulatesTask || r.Error == nil || !t.tool.upstream.makesTasks() {
 		return false
@@ -32,7 +32,7 @@ func (f *flight) needsTask(r upstream.Reply) bool {
 
 // emulateTask polls a task until it is over, and answers the call.
 func (p *Proxy) emulateTask(t *toolCall, x *task) {
-	defer x.leave(t.aloud())
+	defer x.leave(t.ownStream())
 	asked := map[string]bool{}
 	for misses := 0; misses <= maxMisses; {
 		detail, err := p.tasks.detail(t.ctx, x)
@@ -100,14 +100,6 @@ func (t *toolCall) untilPoll(x *task) {
 		}
 		return
 	}
-}
-
-// waitsHere reports whether the goroutine of the client is the caller's, as far
-// as it has one.
-func (t *toolCall) waitsHere() bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.landed != nil
 }
 
 // passInput puts new inputRequests of the task to the client, and sends the answers

@@ -13,12 +13,12 @@ import (
 // with a handshake is asked by a request; for one of revision 2026-07-28 the
 // call is parked, and the client gets the question as the result of this round.
 
-// asked takes a request of the upstream that came on the flight's own stream,
+// asked takes a request of the upstream that came on the call's own stream,
 // on the goroutine that reads it.
-func (f *flight) asked(q *upstream.Inquiry) { f.inquired(q, true) }
+func (f *inflightCall) asked(q *upstream.Inquiry) { f.inquired(q, true) }
 
-// inquired takes a request of the upstream that belongs to the flight.
-func (f *flight) inquired(q *upstream.Inquiry, own bool) {
+// inquired takes a request of the upstream that belongs to the call in flight.
+func (f *inflightCall) inquired(q *upstream.Inquiry, own bool) {
 	if f.call.proxy.tasks.serverRequest(f.call.tool.upstream, q) {
 		return
 	}
@@ -40,7 +40,7 @@ func (f *flight) inquired(q *upstream.Inquiry, own bool) {
 	case !t.agent.modern:
 		f.inquiries = append(f.inquiries, q)
 		f.mu.Unlock()
-		t.proxy.passOn(t.client, t.aloud(), t.tool.upstream, q)
+		t.proxy.passOn(t.client, t.ownStream(), t.tool.upstream, q)
 	default:
 		f.inquiries = append(f.inquiries, q)
 		f.mu.Unlock()
@@ -48,8 +48,8 @@ func (f *flight) inquired(q *upstream.Inquiry, own bool) {
 	}
 }
 
-// asker is the agent that is asked; of a flight that is parked, who made it.
-func (f *flight) asker() agent {
+// asker is the agent that is asked; of a call that is parked, who made it.
+func (f *inflightCall) asker() agent {
 	if t := f.receiver(); t != nil {
 		return t.agent
 	}
@@ -57,7 +57,7 @@ func (f *flight) asker() agent {
 }
 
 // withdraw ends what the upstream still asks: the call is over.
-func (f *flight) withdraw() {
+func (f *inflightCall) withdraw() {
 	f.mu.Lock()
 	open := f.inquiries
 	f.inquiries = nil
@@ -67,9 +67,9 @@ func (f *flight) withdraw() {
 	}
 }
 
-// holding reports whether the flight waits for its client, so that the time
+// holding reports whether the call waits for its client, so that the time
 // of its upstream does not run.
-func (f *flight) holding() bool {
+func (f *inflightCall) holding() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.inquiries = waiting(f.inquiries)
@@ -89,11 +89,11 @@ func waiting(all []*upstream.Inquiry) []*upstream.Inquiry {
 }
 
 // park answers the client's call with what the upstream asks, and keeps the
-// flight for the call that brings the answers. own says that this is where the
+// call in flight for the one that brings the answers. own says that this is where the
 // flight's own stream is read.
-func (f *flight) park(t *toolCall, own bool) {
+func (f *inflightCall) park(t *toolCall, own bool) {
 	p := t.proxy
-	x := &pause{id: randomID(""), ticket: f.ticket, call: f.call, flight: f, asked: map[string]*upstream.Inquiry{}}
+	x := &suspendedCall{id: randomID(""), ticket: f.ticket, call: f.call, inflight: f, asked: map[string]*upstream.Inquiry{}}
 	f.mu.Lock()
 	if f.over || f.to != t { // it has its answer, or is parked already
 		f.mu.Unlock()
@@ -108,7 +108,7 @@ func (f *flight) park(t *toolCall, own bool) {
 		}
 		result = appendInput(result, key, q.Method, t.tool.upstream.withServerName(q.Params))
 	}
-	if !p.pauses.add(x, p.several.Load(), p.waitingFor(), p.abandoned) {
+	if !p.suspended.add(x, p.several.Load(), p.waitingFor(), p.inputExpired) {
 		f.mu.Unlock()
 		f.withdraw()
 		return
@@ -120,18 +120,16 @@ func (f *flight) park(t *toolCall, own bool) {
 	expires := p.options.Now().Add(p.waitingFor())
 	state := p.sealer.Seal(seal.Round{Number: t.input.round + 1, Pause: x.id, Expires: expires}, t.subject())
 	result = append(append(append(result, `},`...), stateMember(state)...), '}')
-	t.mu.Lock()
-	t.flight = nil
-	t.mu.Unlock()
+	t.clearInflight()
 	if exchange != nil {
 		exchange.Leave()
 	}
 	if busy {
 		t.hasten()
-		t.receive(landing{round: result})
+		t.receive(completion{round: result})
 		return
 	}
-	t.land(landing{round: result})
+	t.complete(completion{round: result})
 }
 
 // hasten is for an answer that is written while the client's goroutine is busy.
@@ -152,9 +150,9 @@ func appendInput(dst []byte, key, method string, params []byte) []byte {
 	return append(append(dst, params...), '}')
 }
 
-// attach gives the flight to the call that brings the answers. What is still
+// attach gives the call in flight to the call that brings the answers. What is still
 // to be asked is asked at once.
-func (f *flight) attach(t *toolCall, x *pause) {
+func (f *inflightCall) attach(t *toolCall, x *suspendedCall) {
 	for key, q := range x.asked {
 		if response, ok := rawjson.Member(t.input.responses, key); ok {
 			q.Result(response)
@@ -167,13 +165,10 @@ func (f *flight) attach(t *toolCall, x *pause) {
 	f.to = t
 	held := f.held
 	f.mu.Unlock()
-	t.mu.Lock()
-	stopped := t.stopped
-	t.flight = f
-	t.mu.Unlock()
+	stopped := t.replaceInflight(f)
 	switch {
 	case held != nil:
-		t.land(landing{flight: f, reply: *held, settled: true})
+		t.complete(completion{inflight: f, reply: *held, settled: true})
 	case stopped != nil:
 		f.abandon(stopped)
 	case more && t.input.round >= maxInputRounds:
@@ -183,33 +178,33 @@ func (f *flight) attach(t *toolCall, x *pause) {
 	}
 }
 
-// abandoned ends a flight whose client did not come back.
-func (p *Proxy) abandoned(x *pause) {
+// inputExpired ends a call in flight whose client did not come back.
+func (p *Proxy) inputExpired(x *suspendedCall) {
 	p.log.Info("the client did not come back with what it was asked for", "tool", x.call.tool.canonical, "call", x.ticket.Number)
-	x.flight.abandon(errNoInput)
-	x.flight.withdraw()
+	x.inflight.abandon(errNoInput)
+	x.inflight.withdraw()
 }
 
-// receiver is the call that gets the answer; nil: the flight is parked.
-func (f *flight) receiver() *toolCall {
+// receiver is the call that gets the answer; nil: it is parked.
+func (f *inflightCall) receiver() *toolCall {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.to
 }
 
 // flightsTo is the calls in flight to u.
-func flightsTo(u *upstreamState) (list []*flight) {
+func flightsTo(u *upstreamState) (list []*inflightCall) {
 	for _, one := range u.flights.all() {
-		if f, ok := one.(*flight); ok {
+		if f, ok := one.(*inflightCall); ok {
 			list = append(list, f)
 		}
 	}
 	return list
 }
 
-// aloud is a stream on which the call's own client can be asked, from the
+// ownStream is a stream on which the call's own client can be asked, from the
 // reader of an upstream that others share.
-func (t *toolCall) aloud() stream { return callStream{t} }
+func (t *toolCall) ownStream() stream { return callStream{t} }
 
 // callStream writes to the client of a call by way of the goroutine that
 // waits for it, where there is one.

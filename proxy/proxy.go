@@ -126,7 +126,7 @@ type Proxy struct {
 	advisor   *advisor // nil: every client is shown the same tools
 	sealer    *seal.Sealer
 	watchdog  *upstream.Watchdog
-	pauses    pauses
+	suspended suspendedCalls
 	tasks     *tasks
 	prompts   table
 	resources resourceTables

@@ -29,7 +29,7 @@ type input struct {
 	state     string // the upstream's own
 	hasState  bool
 	round     int    // how many there were before
-	pause     string // the call that is still open; empty: none
+	suspended string // the call that is still open; empty: none
 	ours      bool   // the state is one of ours
 }
 
@@ -59,21 +59,21 @@ func (t *toolCall) readInput() {
 	case state.Approval != "": // its responses are for us
 		t.input = input{ours: true}
 	case state.For(t.subject()) && (state.Beside == "" || state.Beside == t.besideDigest()):
-		t.input = input{responses: t.params.InputResponses, round: state.Number, pause: state.Pause, ours: true}
+		t.input = input{responses: t.params.InputResponses, round: state.Number, suspended: state.Pause, ours: true}
 		if state.State != nil {
 			t.input.state, t.input.hasState = *state.State, true
 		}
 	}
 }
 
-// goOn takes a call up where its client was asked for input, and reports
+// resume takes a call up where its client was asked for input, and reports
 // whether there is such a call. It has passed the gate.
-func (p *Proxy) goOn(t *toolCall) bool {
-	if t.input.pause == "" {
+func (p *Proxy) resume(t *toolCall) bool {
+	if t.input.suspended == "" {
 		return false
 	}
 	t.turn.leave() // it is decided, and may wait for its upstream
-	x := p.pauses.take(t.input.pause)
+	x := p.suspended.take(t.input.suspended)
 	if x != nil && x.call.approved != nil { // what runs stays what was shown
 		t.approved, t.params = x.call.approved, t.params.AsShown(x.call.approved.meta)
 	}
@@ -82,8 +82,8 @@ func (p *Proxy) goOn(t *toolCall) bool {
 		return false // a state that came before is another call, which the gate decides on
 	case x == nil:
 		t.refuseAs(codeInvalidParams, "requestState is of a call that is over; call "+t.tool.exposed+" again without it.")
-	case x.flight != nil:
-		x.flight.attach(t, x)
+	case x.inflight != nil:
+		x.inflight.attach(t, x)
 	default:
 		p.launch(t, x.ticket)
 	}
@@ -92,7 +92,7 @@ func (p *Proxy) goOn(t *toolCall) bool {
 
 // wantsInput takes a result of the newer era that asks for input. It returns
 // why the call cannot go on with it; empty: it does.
-func (f *flight) wantsInput(t *toolCall, result []byte) (why string) {
+func (f *inflightCall) wantsInput(t *toolCall, result []byte) (why string) {
 	p, name := f.call.proxy, t.tool.upstream.config.Name
 	if t.input.round >= maxInputRounds {
 		return fmt.Sprintf("The upstream %s asked for input more than %d times.", name, maxInputRounds)
@@ -105,17 +105,17 @@ func (f *flight) wantsInput(t *toolCall, result []byte) (why string) {
 	case err != nil:
 		return fmt.Sprintf("The upstream %s asked for input that cannot be had: %v.", name, err)
 	case t.agent.modern:
-		return f.pauseFor(t, result)
+		return f.suspend(t, result)
 	}
 	t.besideReader(func() { p.askRound(f, t, requests, result) })
 	return ""
 }
 
-// pauseFor lets a client of the newer era be asked in its own way.
-func (f *flight) pauseFor(t *toolCall, result []byte) (why string) {
+// suspend lets a client of the newer era be asked in its own way.
+func (f *inflightCall) suspend(t *toolCall, result []byte) (why string) {
 	p := f.call.proxy
-	x := &pause{id: randomID(""), ticket: f.ticket, call: f.call}
-	if !p.pauses.add(x, p.several.Load(), p.options.Approval.Expire, p.paused) {
+	x := &suspendedCall{id: randomID(""), ticket: f.ticket, call: f.call}
+	if !p.suspended.add(x, p.several.Load(), p.options.Approval.Expire, p.notResumed) {
 		return "Too many calls wait for input."
 	}
 	r := seal.Round{Number: t.input.round + 1, Pause: x.id, Expires: p.options.Now().Add(p.options.Approval.Expire)}
@@ -167,10 +167,7 @@ func (a agent) answersAll(requests []inputRequest) error {
 // the caller's, and else on one of its own.
 func (t *toolCall) besideReader(f func()) {
 	t.bind(t.proxy.ctx)
-	t.mu.Lock()
-	waits := t.landed != nil
-	t.mu.Unlock()
-	if waits {
+	if t.waitsHere() {
 		f()
 		return
 	}
@@ -182,7 +179,7 @@ func (t *toolCall) besideReader(f func()) {
 
 // askRound asks a client with a handshake by requests of ours, and sends the
 // call again with its answers, under the ticket that it has.
-func (p *Proxy) askRound(f *flight, t *toolCall, requests []inputRequest, result []byte) {
+func (p *Proxy) askRound(f *inflightCall, t *toolCall, requests []inputRequest, result []byte) {
 	responses, err := p.askAll(t, requests)
 	if err != nil {
 		p.settle(t.client.session, f.ticket, gate.Failure, "no input")

@@ -11,43 +11,43 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// maxPauses bounds the calls whose clients were asked for input and have not
+// maxSuspended bounds the calls whose clients were asked for input and have not
 // come back.
-const maxPauses = 10_000
+const maxSuspended = 10_000
 
-// A pause is a call between two rounds of revision 2026-07-28: its client was
+// A suspendedCall is a call between two rounds of revision 2026-07-28: its client was
 // asked for input, and is to send it with the same call again. The call has
 // passed the gate and is still open there.
-type pause struct {
+type suspendedCall struct {
 	id     string
 	ticket *admission.Ticket
 	call   *toolCall // the first round
 
 	// Of an upstream of the older era, which waits for the answers.
-	flight *flight
-	asked  map[string]*upstream.Inquiry // by the keys of the questions
+	inflight *inflightCall
+	asked    map[string]*upstream.Inquiry // by the keys of the questions
 
 	timer *time.Timer
 }
 
-// pauses are those that there are. Each ends once: its client comes back, or
+// suspendedCalls are those that there are. Each ends once: its client comes back, or
 // its time is over.
-type pauses struct {
+type suspendedCalls struct {
 	mu   sync.Mutex
-	byID map[string]*pause
+	byID map[string]*suspendedCall
 	own  share
 }
 
 // add keeps x for a time, after which over is called; false: there are too many,
 // or where there are several principals, too many of this one.
-func (s *pauses) add(x *pause, several bool, life time.Duration, over func(*pause)) bool {
+func (s *suspendedCalls) add(x *suspendedCall, several bool, life time.Duration, over func(*suspendedCall)) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if _, ok := s.own.take(x.call.client.principal, maxPauses, several); !ok {
+	if _, ok := s.own.take(x.call.client.principal, maxSuspended, several); !ok {
 		return false
 	}
 	if s.byID == nil {
-		s.byID = map[string]*pause{}
+		s.byID = map[string]*suspendedCall{}
 	}
 	s.byID[x.id] = x
 	x.timer = time.AfterFunc(life, func() {
@@ -58,8 +58,8 @@ func (s *pauses) add(x *pause, several bool, life time.Duration, over func(*paus
 	return true
 }
 
-// take ends a pause; nil: it is over already.
-func (s *pauses) take(id string) *pause {
+// take ends a suspension; nil: it is over already.
+func (s *suspendedCalls) take(id string) *suspendedCall {
 	s.mu.Lock()
 	x := s.byID[id]
 	delete(s.byID, id)
@@ -71,15 +71,15 @@ func (s *pauses) take(id string) *pause {
 	return x
 }
 
-// paused says that the rounds of a call of an upstream of the newer era were
+// notResumed says that the rounds of a call of an upstream of the newer era were
 // not gone on with: nothing more happens.
-func (p *Proxy) paused(x *pause) {
+func (p *Proxy) notResumed(x *suspendedCall) {
 	p.log.Info("the client did not come back with what it was asked for", "tool", x.call.tool.canonical, "call", x.ticket.Number)
 	p.settle(x.call.client.session, x.ticket, gate.Failure, "no input")
 	p.abandon(x.ticket)
 }
 
-// result is the answer that asks the client for input: that of the upstream,
+// withState is the answer that asks the client for input: that of the upstream,
 // with our state in the place of its own.
 func withState(result []byte, state string) []byte {
 	if _, has := rawjson.Member(result, "requestState"); has {

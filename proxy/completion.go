@@ -9,44 +9,38 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// A landing is how a round of a call ends for its client.
-type landing struct {
-	flight  *flight
-	reply   upstream.Reply
-	settled bool   // the nets know
-	round   []byte // in place of the reply: what the upstream asks
+// A completion is how a round of a call ends for its client.
+type completion struct {
+	inflight *inflightCall
+	reply    upstream.Reply
+	settled  bool   // the nets know
+	round    []byte // in place of the reply: what the upstream asks
 }
 
-// land hands l to the goroutine of the client, if one waits.
-func (t *toolCall) land(l landing) {
-	t.mu.Lock()
-	waits := t.landed != nil
-	if waits {
-		t.landed <- l // has room: one round of a call is under way at a time
-	}
-	t.mu.Unlock()
-	if !waits {
-		t.receive(l)
+// complete hands c to the goroutine of the client, if one waits.
+func (t *toolCall) complete(c completion) {
+	if !t.hand(c) {
+		t.receive(c)
 	}
 }
 
-func (t *toolCall) receive(l landing) {
+func (t *toolCall) receive(c completion) {
 	switch {
-	case l.round != nil:
-		t.pass(wire.ResultHead(t.id), l.round)
-	case l.settled && l.flight.handle != nil:
-		l.flight.answerTask(t)
-	case l.settled:
-		t.deliver(l.reply, wire.ResultFacts(l.reply.Result))
+	case c.round != nil:
+		t.pass(wire.ResultHead(t.id), c.round)
+	case c.settled && c.inflight.handle != nil:
+		c.inflight.answerTask(t)
+	case c.settled:
+		t.deliver(c.reply, wire.ResultFacts(c.reply.Result))
 	default:
-		l.flight.finish(t, l.reply)
+		c.inflight.finish(t, c.reply)
 	}
 }
 
 // serveCall serves a call on the goroutine of its client, and returns when it
 // is answered. The end of ctx cancels the call, for that reason.
 func (p *Proxy) serveCall(ctx context.Context, t *toolCall, reason error) {
-	t.landed = make(chan landing, 2)
+	t.waitHere()
 	if t.tool == nil || t.tool.upstream.OneReader() {
 		t.notes = newNotes()
 	}
@@ -65,11 +59,8 @@ func (p *Proxy) serveCall(ctx context.Context, t *toolCall, reason error) {
 // await is for the client's goroutine: it takes the end of one round, and
 // reports whether there is another. Until then it writes what is to be told.
 func (t *toolCall) await() bool {
-	t.mu.Lock()
-	landed := t.landed
-	idle := landed == nil || t.flight == nil && len(landed) == 0
-	t.mu.Unlock()
-	if idle {
+	completed := t.completions()
+	if completed == nil {
 		return false
 	}
 	var wake <-chan struct{}
@@ -80,23 +71,17 @@ func (t *toolCall) await() bool {
 		select {
 		case <-wake:
 			t.notes.writeTo(t.stream)
-		case l, open := <-landed:
+		case c, open := <-completed:
 			if t.notes != nil {
 				t.notes.writeTo(t.stream) // what came before the reply
 			}
 			if !open {
 				return false
 			}
-			t.receive(l)
-			return t.goesOnAfter(l)
+			t.receive(c)
+			return t.goesOnAfter(c)
 		}
 	}
-}
-
-func (t *toolCall) goesOnAfter(l landing) bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return !t.ended && t.flight != nil && t.flight != l.flight
 }
 
 // tell passes a notification on. It is called on the reader of an upstream.
@@ -108,9 +93,9 @@ func (t *toolCall) tell(note []byte) {
 	t.notes.add(note)
 }
 
-// interrupted is told that the upstream has ended the stream of the flight and
+// interrupted is told that the upstream has ended the stream of the call and
 // will let it be taken up. A client that can do the same is let go meanwhile.
-func (f *flight) interrupted(retry time.Duration) {
+func (f *inflightCall) interrupted(retry time.Duration) {
 	t := f.receiver()
 	if t == nil {
 		return
@@ -123,18 +108,8 @@ func (f *flight) interrupted(retry time.Duration) {
 	f.here = false
 	x := f.exchange
 	f.mu.Unlock()
-	t.letGo()
+	t.detach()
 	if x != nil {
 		x.Leave()
-	}
-}
-
-// letGo lets the goroutine of the client wait for nothing any more.
-func (t *toolCall) letGo() {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.landed != nil {
-		close(t.landed)
-		t.landed = nil
 	}
 }

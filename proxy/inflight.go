@@ -14,10 +14,10 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// A flight is a call that was let through and sent, until it is settled. It
+// An inflightCall is a call that was let through and sent, until it is settled. It
 // ends once: by the upstream's reply, by a timeout, or by its client. After
 // the last two the outcome is unknown, and a reply that still comes settles it.
-type flight struct {
+type inflightCall struct {
 	call   *toolCall // that was let through
 	ticket *admission.Ticket
 	modern bool // the upstream is of the newer era
@@ -47,15 +47,8 @@ type flight struct {
 // the goroutine of the client that waits for it.
 func (p *Proxy) launch(t *toolCall, ticket *admission.Ticket) {
 	u := t.tool.upstream
-	f := &flight{call: t, to: t, ticket: ticket, modern: u.State().Era == upstream.Modern}
-	t.mu.Lock()
-	f.here = t.landed != nil && !u.OneReader()
-	stopped := t.stopped
-	if stopped == nil {
-		t.flight = f
-	}
-	t.mu.Unlock()
-	if stopped != nil { // it is never sent
+	f := &inflightCall{call: t, to: t, ticket: ticket, modern: u.State().Era == upstream.Modern}
+	if stopped := t.setInflight(f, !u.OneReader()); stopped != nil { // it is never sent
 		t.release()
 		p.settle(t.client.session, ticket, gate.Failure, "")
 		t.conclude(func() {})
@@ -80,7 +73,7 @@ func (p *Proxy) launch(t *toolCall, ticket *admission.Ticket) {
 
 // repeats reports whether the call may have to be sent again, with what its client
 // is asked for meanwhile.
-func (f *flight) repeats() bool { return f.modern && !f.call.agent.modern }
+func (f *inflightCall) repeats() bool { return f.modern && !f.call.agent.modern }
 
 // repeats is that of a call which is not sent yet.
 func (t *toolCall) repeats() bool {
@@ -88,7 +81,7 @@ func (t *toolCall) repeats() bool {
 }
 
 // request is the call as the upstream gets it.
-func (f *flight) request() upstream.Request {
+func (f *inflightCall) request() upstream.Request {
 	t := f.call
 	u := t.tool.upstream
 	r := upstream.Request{Method: t.method, Name: t.tool.name, Notify: f.relay, Deliver: f.arrived}
@@ -114,7 +107,7 @@ func (f *flight) request() upstream.Request {
 }
 
 // relay passes a notification that belongs to the call to its client.
-func (f *flight) relay(method string, params []byte) {
+func (f *inflightCall) relay(method string, params []byte) {
 	if f.call.proxy.tasks.notification(f.call.tool.upstream, method, params) {
 		return
 	}
@@ -127,7 +120,7 @@ func (f *flight) relay(method string, params []byte) {
 
 // begins takes what the call can be cancelled by, unless it is cancelled
 // already: then it is not sent.
-func (f *flight) begins(x *upstream.Exchange) bool {
+func (f *inflightCall) begins(x *upstream.Exchange) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.early == nil {
@@ -137,7 +130,7 @@ func (f *flight) begins(x *upstream.Exchange) bool {
 }
 
 // sent is begins for a call that is on its way.
-func (f *flight) sent(x *upstream.Exchange) {
+func (f *inflightCall) sent(x *upstream.Exchange) {
 	f.mu.Lock()
 	f.exchange = x
 	early := f.early
@@ -148,7 +141,7 @@ func (f *flight) sent(x *upstream.Exchange) {
 }
 
 // arrived takes the upstream's reply, whenever it comes.
-func (f *flight) arrived(r upstream.Reply) {
+func (f *inflightCall) arrived(r upstream.Reply) {
 	f.mu.Lock()
 	over, settled, strayed := f.over, f.settled, f.strayed
 	f.came = true
@@ -169,7 +162,7 @@ func (f *flight) arrived(r upstream.Reply) {
 }
 
 // settles notes that the end is settled: what came later is the last word.
-func (f *flight) settles() {
+func (f *inflightCall) settles() {
 	f.mu.Lock()
 	f.settled = true
 	late := f.late
@@ -180,8 +173,8 @@ func (f *flight) settles() {
 	}
 }
 
-// finished ends the flight by r, and hands r to whoever waits for it.
-func (f *flight) finished(r upstream.Reply) {
+// finished ends the call in flight by r, and hands r to whoever waits for it.
+func (f *inflightCall) finished(r upstream.Reply) {
 	f.mu.Lock()
 	first, to, here := !f.over, f.to, f.here
 	f.over = true
@@ -205,18 +198,18 @@ func (f *flight) finished(r upstream.Reply) {
 	case here && f.abandoned(r): // the client's goroutine cannot answer now
 		to.hasten()
 		f.finish(to, r)
-		to.letGo()
+		to.detach()
 	default:
-		to.land(landing{flight: f, reply: r})
+		to.complete(completion{inflight: f, reply: r})
 	}
 }
 
-// abandoned reports whether it is we who ended the flight.
-func (f *flight) abandoned(r upstream.Reply) bool { return r.Err != nil && r.Err == f.early }
+// abandoned reports whether it is we who ended the call in flight.
+func (f *inflightCall) abandoned(r upstream.Reply) bool { return r.Err != nil && r.Err == f.early }
 
 // abandon stops waiting for the reply and tells the upstream, unless the reply
 // has come. The first reason is the one that counts.
-func (f *flight) abandon(reason error) {
+func (f *inflightCall) abandon(reason error) {
 	f.mu.Lock()
 	done, x := f.over || f.came, f.exchange
 	if f.early == nil && !done {
@@ -238,7 +231,7 @@ func (f *flight) abandon(reason error) {
 
 // finish records the outcome, moves the nets, and answers. Where the upstream
 // asks for input the call is not over: its ticket stays open.
-func (f *flight) finish(t *toolCall, r upstream.Reply) {
+func (f *inflightCall) finish(t *toolCall, r upstream.Reply) {
 	p := t.proxy
 	open := false
 	defer f.settles()
@@ -274,7 +267,7 @@ func (f *flight) finish(t *toolCall, r upstream.Reply) {
 
 // cause is why no reply came, which err says. That the upstream let go of a
 // request that we had called back is not why.
-func (f *flight) cause(err error) error {
+func (f *inflightCall) cause(err error) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	var lost *upstream.Lost
@@ -284,8 +277,8 @@ func (f *flight) cause(err error) error {
 	return err
 }
 
-// settleParked is finish for a flight whose client has not come back yet.
-func (f *flight) settleParked(r upstream.Reply) {
+// settleParked is finish for a call whose client has not come back yet.
+func (f *inflightCall) settleParked(r upstream.Reply) {
 	p := f.call.proxy
 	if f.handle != nil {
 		return
@@ -298,7 +291,7 @@ func (f *flight) settleParked(r upstream.Reply) {
 // facts is what the reply says about the end of the call. Where a net moves by
 // it, a success has to be strict JSON to the end: of others only the envelope
 // is known to be sound, and they are passed on as they came.
-func (f *flight) facts(r upstream.Reply) wire.Facts {
+func (f *inflightCall) facts(r upstream.Reply) wire.Facts {
 	facts := wire.ResultFacts(r.Result)
 	if f.ticket.Awaited && facts.Success() && rawjson.Check(r.Result, rawjson.MaxDepth) != nil {
 		facts.Broken = true
@@ -307,7 +300,7 @@ func (f *flight) facts(r upstream.Reply) wire.Facts {
 }
 
 // settleLate settles a call whose client was told that the outcome is unknown.
-func (f *flight) settleLate(r upstream.Reply) {
+func (f *inflightCall) settleLate(r upstream.Reply) {
 	t := f.call
 	defer t.proxy.recovered(t.method, t.id, t.stream)
 	if f.taskFromReply(r); f.handle != nil { // its end settles the call
