@@ -109,7 +109,7 @@ func (f analyzeFlags) read(s stdio, path string) (*netfile.Net, error) {
 	if f.net == "" {
 		return nil, usage("%s holds %d nets; choose one with --net: %s", path, len(nets), strings.Join(names, ", "))
 	}
-	return nil, usage("%s has no net %q%s", path, f.net, suggestion(f.net, "", names))
+	return nil, usage("%s has no net %q%s", path, f.net, text.DidYouMean(f.net, "", names))
 }
 
 // readNets reads a file of nets in any format.

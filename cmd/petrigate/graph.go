@@ -15,6 +15,7 @@ import (
 	"github.com/petrigate/petrigate/internal/policy"
 	"github.com/petrigate/petrigate/internal/policy/draw"
 	"github.com/petrigate/petrigate/internal/policy/netfile"
+	"github.com/petrigate/petrigate/internal/text"
 )
 
 // graphFlags are what graph draws, and how.
@@ -69,7 +70,7 @@ func (f graphFlags) load(s stdio) ([]draw.Net, error) {
 	}
 	for _, name := range f.only {
 		if !slices.Contains(names, name) {
-			return nil, usage("there is no net %q%s; nets: %s", name, suggestion(name, "", names), strings.Join(names, ", "))
+			return nil, usage("there is no net %q%s; nets: %s", name, text.DidYouMean(name, "", names), strings.Join(names, ", "))
 		}
 	}
 	return chosen, nil

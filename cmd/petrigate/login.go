@@ -107,7 +107,7 @@ func (f *loginFlags) server() (config.Server, error) {
 		}
 		known = append(known, server.Name)
 	}
-	return config.Server{}, usage("%s has no server %q%s", file, name, suggestion(name, "", known))
+	return config.Server{}, usage("%s has no server %q%s", file, name, text.DidYouMean(name, "", known))
 }
 
 // loggable says why nobody logs in to a server. What is wrong with one comes

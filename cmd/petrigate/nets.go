@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/petrigate/petrigate/internal/serve/control"
+	"github.com/petrigate/petrigate/internal/text"
 	"github.com/petrigate/petrigate/proxy"
 )
 
@@ -121,5 +122,5 @@ func proxiesWith(name string) ([]*control.Client, error) {
 		return having, nil
 	}
 	slices.Sort(known)
-	return nil, fmt.Errorf("no running proxy has a net %q%s; petrigate nets ls lists them", name, suggestion(name, "", slices.Compact(known)))
+	return nil, fmt.Errorf("no running proxy has a net %q%s; petrigate nets ls lists them", name, text.DidYouMean(name, "", slices.Compact(known)))
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/policy"
 	"github.com/petrigate/petrigate/internal/policy/check"
 	"github.com/petrigate/petrigate/internal/policy/policytest"
@@ -214,3 +215,6 @@ func (r *testRun) run(ctx context.Context) *testReport {
 	}
 	return report
 }
+
+// callsUnder makes calls under the policy of tests.
+func callsUnder(p *policytest.Policy) func(tool string) gate.Call { return check.CallsUnder(p.Config) }

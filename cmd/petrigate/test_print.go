@@ -72,10 +72,10 @@ func (t *testedTest) printFailure(b *strings.Builder, k text.Ink, file string) {
 		row("reason", s.Reason)
 	}
 	for _, n := range s.Nets {
-		row("rule", quotedRule(gate.Position(n.Rule), n.Name))
+		row("rule", policy.QuotedRule(gate.Position(n.Rule), n.Name))
 	}
 	for _, n := range t.Failure.nets {
-		row("marking", fmt.Sprintf("%s: %s", n.Name, marking(n.Marking)))
+		row("marking", fmt.Sprintf("%s: %s", n.Name, policy.MarkingText(n.Marking)))
 	}
 	if s.Verdict == "ask" && t.Failure.Expected == "allow" {
 		row("help", `a person is asked: write "approve: true", or "expect: ask"`)
@@ -99,23 +99,6 @@ func (s *testedStep) told() string {
 	default:
 		return fmt.Sprintf("%s: %s: %s", s.Text, s.Verdict, s.Reason)
 	}
-}
-
-// quotedRule is where a net was written, with the line.
-func quotedRule(at gate.Position, net string) string {
-	line, _, _ := strings.Cut(policy.Problem{File: at.File, Line: at.Line, Column: at.Column}.SourceLine(), "\n")
-	if line = strings.TrimSpace(line); line == "" {
-		line = net
-	}
-	return strings.TrimSpace(fmt.Sprintf("%s  %s", at, line))
-}
-
-// marking is where tokens are, or that there are none.
-func marking(m gate.Marking) string {
-	if text := m.String(); text != "" {
-		return text
-	}
-	return "empty"
 }
 
 func (c *testCoverage) print(b *strings.Builder) {

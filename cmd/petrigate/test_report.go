@@ -8,6 +8,7 @@ import (
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/policy"
 	"github.com/petrigate/petrigate/internal/policy/policytest"
+	"github.com/petrigate/petrigate/internal/policy/sandbox"
 )
 
 // testReport is the answer of test, in the form that tools rely on.
@@ -144,7 +145,7 @@ func testedStepOf(p policytest.Played) testedStep {
 	r := p.Refusal
 	if r == nil {
 		r = p.Would
-		s.Would = wouldSay(r)
+		s.Would = sandbox.VerdictOf(r)
 	}
 	if r == nil {
 		return s
@@ -154,18 +155,6 @@ func testedStepOf(p policytest.Played) testedStep {
 		s.Nets = append(s.Nets, testedRule{b.Net, policy.Rule(b.Rule)})
 	}
 	return s
-}
-
-// wouldSay is what nets in shadow would have said of a call that passed.
-func wouldSay(r *gate.Refusal) string {
-	switch {
-	case r == nil:
-		return ""
-	case r.Kind == gate.KindApproval:
-		return "ask"
-	default:
-		return "refuse"
-	}
 }
 
 func testedCase(c policytest.Case) testedTest {

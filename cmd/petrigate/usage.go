@@ -52,7 +52,7 @@ func noVerb(c *cobra.Command, got []string) error {
 			known = append(known, sub.Name())
 		}
 	}
-	return usage("%s has no verb %q%s; see %s --help", c.CommandPath(), got[0], suggestion(got[0], "", known), c.CommandPath())
+	return usage("%s has no verb %q%s; see %s --help", c.CommandPath(), got[0], text.DidYouMean(got[0], "", known), c.CommandPath())
 }
 
 // wrongFlag explains a flag that c does not have, or that has no such value.
@@ -63,18 +63,11 @@ func wrongFlag(c *cobra.Command, err error) error {
 	}
 	var known []string
 	c.Flags().VisitAll(func(f *pflag.Flag) { known = append(known, f.Name) })
-	hint := suggestion(unknown.GetSpecifiedName(), "--", known)
+	hint := text.DidYouMean(unknown.GetSpecifiedName(), "--", known)
 	if c.Name() == "wrap" && hint == "" {
 		hint = " (flags of the server stand behind --, as its command does)"
 	}
 	return usage("%w%s; see %s --help", err, hint, c.CommandPath())
-}
-
-func suggestion(word, before string, known []string) string {
-	if near := text.Nearest(word, known); near != "" {
-		return fmt.Sprintf(" (did you mean %s%s?)", before, near)
-	}
-	return ""
 }
 
 // newHelp is the verb that prints the help of another.

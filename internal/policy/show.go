@@ -9,10 +9,9 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/text"
-)
-
-// Place returns where the problem is: file:line:column, or less where less is known.
+) // Place returns where the problem is: file:line:column, or less where less is known.
 func (p Problem) Place() string {
 	switch {
 	case p.Line > 0:
@@ -66,4 +65,21 @@ func (ps Problems) Print(w io.Writer, ink text.Ink) {
 			_, _ = fmt.Fprintf(w, "  %s %s\n", ink.In(text.Cyan, "help:"), p.Hint)
 		}
 	}
+}
+
+// QuotedRule returns where a net was written, with the line.
+func QuotedRule(at gate.Position, net string) string {
+	line, _, _ := strings.Cut(Problem{File: at.File, Line: at.Line, Column: at.Column}.SourceLine(), "\n")
+	if line = strings.TrimSpace(line); line == "" {
+		line = net
+	}
+	return strings.TrimSpace(fmt.Sprintf("%s  %s", at, line))
+}
+
+// MarkingText returns where tokens are; "empty" if there are none.
+func MarkingText(m gate.Marking) string {
+	if text := m.String(); text != "" {
+		return text
+	}
+	return "empty"
 }

@@ -35,6 +35,15 @@ func Suggest(word string, known []string) string {
 	return fmt.Sprintf("did you mean %q?", near)
 }
 
+// DidYouMean returns the word [Nearest] to a misspelt one at the end of a sentence, as
+// " (did you mean x?)" with before in front of the x, or "".
+func DidYouMean(word, before string, known []string) string {
+	if near := Nearest(word, known); near != "" {
+		return fmt.Sprintf(" (did you mean %s%s?)", before, near)
+	}
+	return ""
+}
+
 // edits returns how many letters have to be inserted, left out, replaced or swapped
 // with their neighbor to turn a into b.
 func edits(a, b string) int {

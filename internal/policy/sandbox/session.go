@@ -1,6 +1,8 @@
 package sandbox
 
-import "github.com/petrigate/petrigate/gate"
+import (
+	"github.com/petrigate/petrigate/gate"
+)
 
 // A Session is a session in which calls, answers of people and results are made up.
 // It knows calls by the ids that its user gives them.
@@ -79,4 +81,16 @@ func (s *Session) decided(c gate.Call, d gate.Decision) gate.Decision {
 func (s *Session) End(id string, o gate.Outcome) bool {
 	number, ok := s.calls[id]
 	return ok && s.SettleAt(number, o, s.box.now)
+}
+
+// VerdictOf returns what a refusal comes to, "ask" or "refuse"; empty for none.
+func VerdictOf(r *gate.Refusal) string {
+	switch {
+	case r == nil:
+		return ""
+	case r.Kind == gate.KindApproval:
+		return "ask"
+	default:
+		return "refuse"
+	}
 }

@@ -1,4 +1,4 @@
-package main
+package simulate
 
 import (
 	"bytes"
@@ -9,33 +9,33 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// A writtenCall is a call as a user writes it: name{json}.
-type writtenCall struct {
-	tool string
-	args json.RawMessage // nil: {}
+// A Call is a call as a user writes it: name{json}.
+type Call struct {
+	Tool string
+	Args json.RawMessage // nil: {}
 }
 
-func (c writtenCall) String() string { return c.tool + string(c.args) }
+func (c Call) String() string { return c.Tool + string(c.Args) }
 
-// parseCalls reads calls that are divided by commas.
-func parseCalls(text string) ([]writtenCall, error) {
-	var calls []writtenCall
+// ParseCalls reads calls that are divided by commas.
+func ParseCalls(text string) ([]Call, error) {
+	var calls []Call
 	for rest := text; ; {
 		i := strings.IndexAny(rest, ",{")
 		if i < 0 {
 			i = len(rest)
 		}
-		c := writtenCall{tool: strings.TrimSpace(rest[:i])}
-		if c.tool == "" {
+		c := Call{Tool: strings.TrimSpace(rest[:i])}
+		if c.Tool == "" {
 			return nil, fmt.Errorf("the name of a call is missing at %q", rest)
 		}
 		rest = rest[i:]
 		if strings.HasPrefix(rest, "{") {
 			args, after, err := object(rest)
 			if err != nil {
-				return nil, fmt.Errorf("the arguments of %s: %w", c.tool, err)
+				return nil, fmt.Errorf("the arguments of %s: %w", c.Tool, err)
 			}
-			c.args, rest = args, strings.TrimSpace(after)
+			c.Args, rest = args, strings.TrimSpace(after)
 		}
 		calls = append(calls, c)
 		if rest == "" {
@@ -54,12 +54,12 @@ func object(text string) (object json.RawMessage, rest string, err error) {
 	if err := d.Decode(&object); err != nil {
 		return nil, "", fmt.Errorf("they are not a JSON object, such as {\"path\": \"a.txt\"}: %w", err)
 	}
-	object, err = arguments(string(object))
+	object, err = Arguments(string(object))
 	return object, text[d.InputOffset():], err
 }
 
-// arguments checks the arguments of a call.
-func arguments(text string) (json.RawMessage, error) {
+// Arguments checks the arguments of a call.
+func Arguments(text string) (json.RawMessage, error) {
 	text = strings.TrimSpace(text)
 	if err := rawjson.Check([]byte(text), rawjson.MaxDepth); err != nil {
 		return nil, fmt.Errorf("they are not a JSON object, such as {\"path\": \"a.txt\"}: %w", err)

@@ -1,4 +1,4 @@
-package main
+package simulate
 
 import (
 	"fmt"
@@ -6,19 +6,20 @@ import (
 	"strings"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/policy"
 	"github.com/petrigate/petrigate/internal/policy/sandbox"
 	"github.com/petrigate/petrigate/internal/text"
 	"github.com/petrigate/petrigate/rules"
 )
 
 // tell says what became of a move.
-func (m *simulator) tell(mv move) {
+func (m *Simulator) tell(mv move) {
 	if mv.word == "after" {
 		m.printf("%s later\n", mv.time)
 		return
 	}
 	c := m.calls[mv.of-1]
-	what := fmt.Sprintf("call %d, %s", mv.of, c.written.tool)
+	what := fmt.Sprintf("call %d, %s", mv.of, c.written.Tool)
 	switch {
 	case mv.word == "succeed" || mv.word == "fail" || mv.word == "unknown":
 		m.printf("%s, %s\n", what, map[string]string{"succeed": "has succeeded", "fail": "has failed", "unknown": "may have succeeded or failed: it can still be told"}[mv.word])
@@ -28,7 +29,7 @@ func (m *simulator) tell(mv move) {
 			m.unconcerned(c.written)
 		}
 		if c.would != nil {
-			m.printf("  in shadow %s: %s\n", wouldSay(c.would), reason(c.would))
+			m.printf("  in shadow %s: %s\n", sandbox.VerdictOf(c.would), reason(c.would))
 		}
 	case c.state == callWaits:
 		m.printf("%s %s waits for a person: approve or deny\n  %s\n", m.ink.In(text.Yellow, "ask:"), what, reason(c.refusal))
@@ -42,45 +43,45 @@ func (m *simulator) tell(mv move) {
 
 // unconcerned says that a call has nothing to do with the policy: its name may
 // be misspelt.
-func (m *simulator) unconcerned(c writtenCall) {
-	for _, v := range m.stage.session.Classify(m.stage.made(c, 0)) {
+func (m *Simulator) unconcerned(c Call) {
+	for _, v := range m.of.session.Classify(m.of.made(c, 0)) {
 		if v.Kind != gate.Abstain {
 			return
 		}
 	}
-	names := m.stage.names()
-	if !slices.Contains(names, c.tool) {
-		m.printf("  no rule and no net speaks of this call%s\n", suggestion(c.tool, "", names))
+	names := m.of.names()
+	if !slices.Contains(names, c.Tool) {
+		m.printf("  no rule and no net speaks of this call%s\n", text.DidYouMean(c.Tool, "", names))
 	}
 }
 
 // way is how a refused call would be allowed.
-func (m *simulator) way(mv move, c *madeCall) string {
-	e := explanation{stage: m.stage, call: c.written, refusal: c.refusal}
-	e.remedy = m.stage.guide.Remedy(m.stage.session.Snapshot(), m.stage.made(c.written, mv.of), c.refusal)
+func (m *Simulator) way(mv move, c *madeCall) string {
+	e := Explanation{of: m.of, call: c.written, refusal: c.refusal}
+	e.remedy = m.of.guide.Remedy(m.of.session.Snapshot(), m.of.made(c.written, mv.of), c.refusal)
 	return e.way()
 }
 
 // moved shows what has changed since, in the words of the rules.
-func (m *simulator) moved(before []gate.NetState) {
-	for i, n := range m.stage.session.Nets() {
-		was, is := marking(before[i].Marking), marking(n.Marking)
+func (m *Simulator) moved(before []gate.NetState) {
+	for i, n := range m.of.session.Nets() {
+		was, is := policy.MarkingText(before[i].Marking), policy.MarkingText(n.Marking)
 		if was != is {
 			m.printf("  %s: %s -> %s\n", m.title(n.Name), was, is)
 		}
-		if n.Shadow && marking(before[i].Enforced) != marking(n.Enforced) {
-			m.printf("  %s, had it blocked: %s -> %s\n", m.title(n.Name), marking(before[i].Enforced), marking(n.Enforced))
+		if n.Shadow && policy.MarkingText(before[i].Enforced) != policy.MarkingText(n.Enforced) {
+			m.printf("  %s, had it blocked: %s -> %s\n", m.title(n.Name), policy.MarkingText(before[i].Enforced), policy.MarkingText(n.Enforced))
 		}
 	}
 }
 
 // title is the line of a rule, or the name of a net.
-func (m *simulator) title(net string) string {
-	n := m.stage.net(net)
+func (m *Simulator) title(net string) string {
+	n := m.of.net(net)
 	if n.Labels == nil {
 		return net
 	}
-	_, text, _ := strings.Cut(quotedRule(n.Rule, net), "  ")
+	_, text, _ := strings.Cut(policy.QuotedRule(n.Rule, net), "  ")
 	if f, errs := rules.Parse("", []byte(text)); len(errs) == 0 && len(f.Statements) == 1 {
 		return fmt.Sprint(f.Statements[0]) // without the comment
 	}
@@ -99,17 +100,17 @@ func reason(r *gate.Refusal) string {
 }
 
 // possible lists what could be called now.
-func (m *simulator) possible() {
+func (m *Simulator) possible() {
 	var now, later []string
-	session := m.stage.session
-	names := m.stage.names()
+	session := m.of.session
+	names := m.of.names()
 	for i, name := range names {
 		if name == "" || strings.ContainsAny(name, "*?") || slices.Contains(names[:i], name) {
 			continue
 		}
-		call := m.stage.made(writtenCall{tool: name}, 0)
+		call := m.of.made(Call{Tool: name}, 0)
 		call.ID = ""
-		d, _ := m.stage.result.Policy.Decide(session.Snapshot(), call, nil)
+		d, _ := m.of.result.Policy.Decide(session.Snapshot(), call, nil)
 		switch d.(type) {
 		case *gate.Allow:
 			now = append(now, name)
@@ -124,7 +125,7 @@ func (m *simulator) possible() {
 }
 
 // list is a line of names, unless there are none.
-func (m *simulator) list(title string, names []string) {
+func (m *Simulator) list(title string, names []string) {
 	const most = 20
 	if len(names) == 0 {
 		return
@@ -138,15 +139,15 @@ func (m *simulator) list(title string, names []string) {
 }
 
 // status shows the nets and the open calls.
-func (m *simulator) status() {
-	for _, n := range m.stage.session.Nets() {
+func (m *Simulator) status() {
+	for _, n := range m.of.session.Nets() {
 		idle := ""
 		if !n.Active {
 			idle = " (inactive)"
 		}
-		m.printf("  %s%s: %s\n", m.title(n.Name), idle, marking(n.Marking))
+		m.printf("  %s%s: %s\n", m.title(n.Name), idle, policy.MarkingText(n.Marking))
 		if !n.Next.IsZero() {
-			m.printf("    moves by itself in %s\n", n.Next.Sub(m.stage.box.Now()))
+			m.printf("    moves by itself in %s\n", n.Next.Sub(m.of.box.Now()))
 		}
 	}
 	for i, c := range m.calls {
@@ -154,17 +155,17 @@ func (m *simulator) status() {
 			m.printf("call %d, %s, %s\n", i+1, c.written, c.state)
 		}
 	}
-	if passed := m.stage.box.Now().Sub(sandbox.Epoch); passed > 0 {
+	if passed := m.of.box.Now().Sub(sandbox.Epoch); passed > 0 {
 		m.printf("%s have passed\n", passed)
 	}
 	m.possible()
 }
 
-func (m *simulator) names(text string) error {
+func (m *Simulator) names(text string) error {
 	c, err := oneCall(text)
 	if err != nil {
 		return err
 	}
-	m.printf("%s\n", namesText(m.stage.result.Policy.Names(m.stage.made(c, 0))))
+	m.printf("%s\n", namesText(m.of.result.Policy.Names(m.of.made(c, 0))))
 	return nil
 }

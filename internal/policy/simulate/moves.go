@@ -1,4 +1,4 @@
-package main
+package simulate
 
 import (
 	"errors"
@@ -14,14 +14,14 @@ import (
 // A move is a command that changes something: it can be taken back, and recorded.
 type move struct {
 	word string // call, succeed, fail, unknown, approve, deny, after
-	call writtenCall
+	call Call
 	of   int // the number of the call
 	time time.Duration
 }
 
 // A madeCall is a call, and how far it has come.
 type madeCall struct {
-	written writtenCall
+	written Call
 	state   callState
 	refusal *gate.Refusal // or the question
 	would   *gate.Refusal // of nets in shadow
@@ -37,7 +37,7 @@ const (
 )
 
 // made makes a call.
-func (m *simulator) made(text string) error {
+func (m *Simulator) made(text string) error {
 	c, err := oneCall(text)
 	if err != nil {
 		return err
@@ -47,27 +47,27 @@ func (m *simulator) made(text string) error {
 }
 
 // oneCall reads NAME [JSON].
-func oneCall(text string) (writtenCall, error) {
+func oneCall(text string) (Call, error) {
 	i := strings.IndexAny(text, " \t{")
 	if i < 0 {
 		i = len(text)
 	}
-	c := writtenCall{tool: text[:i]}
-	if c.tool == "" {
+	c := Call{Tool: text[:i]}
+	if c.Tool == "" {
 		return c, errors.New(`the name of the tool is missing, as: call delete {"path": "a"}`)
 	}
 	if text = strings.TrimSpace(text[i:]); text == "" {
 		return c, nil
 	}
 	var err error
-	if c.args, err = arguments(text); err != nil {
-		return c, fmt.Errorf("the arguments of %s: %w", c.tool, err)
+	if c.Args, err = Arguments(text); err != nil {
+		return c, fmt.Errorf("the arguments of %s: %w", c.Tool, err)
 	}
 	return c, nil
 }
 
 // ends says how a call ends, or what the person answers.
-func (m *simulator) ends(word, text string) error {
+func (m *Simulator) ends(word, text string) error {
 	wants, otherwise := callRuns, "say approve or deny"
 	if word == "approve" || word == "deny" {
 		wants, otherwise = callWaits, "say succeed, fail or unknown"
@@ -89,7 +89,7 @@ func (m *simulator) ends(word, text string) error {
 
 // latest is the number of a call: as it is typed, or the latest in the state,
 // or else the latest of which the end is open.
-func (m *simulator) latest(wants callState, text string) (int, error) {
+func (m *Simulator) latest(wants callState, text string) (int, error) {
 	if text != "" {
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 1 || n > len(m.calls) {
@@ -113,7 +113,7 @@ func (m *simulator) latest(wants callState, text string) (int, error) {
 }
 
 // passes lets time pass.
-func (m *simulator) passes(text string) error {
+func (m *Simulator) passes(text string) error {
 	d, err := time.ParseDuration(text)
 	if err != nil || d <= 0 {
 		return fmt.Errorf("%q is no time that can pass, as 2m or 1h30m", text)
@@ -123,14 +123,14 @@ func (m *simulator) passes(text string) error {
 }
 
 // back takes the last move back: all others are made once more.
-func (m *simulator) back() error {
+func (m *Simulator) back() error {
 	if len(m.moves) == 0 {
 		return errors.New("there is nothing to take back")
 	}
 	last := m.moves[len(m.moves)-1]
 	again := m.moves[:len(m.moves)-1]
-	before := m.stage.session.Nets()
-	m.stage.restart()
+	before := m.of.session.Nets()
+	m.of.restart()
 	m.moves, m.calls = nil, nil
 	for _, mv := range again {
 		m.apply(mv)
@@ -153,8 +153,8 @@ func (mv move) String() string {
 }
 
 // do makes a move and shows it.
-func (m *simulator) do(mv move) {
-	before := m.stage.session.Nets()
+func (m *Simulator) do(mv move) {
+	before := m.of.session.Nets()
 	m.apply(mv)
 	m.tell(mv)
 	m.moved(before)
@@ -162,9 +162,9 @@ func (m *simulator) do(mv move) {
 }
 
 // apply makes a move.
-func (m *simulator) apply(mv move) {
+func (m *Simulator) apply(mv move) {
 	m.moves = append(m.moves, mv)
-	st, id := m.stage, strconv.Itoa(mv.of)
+	st, id := m.of, strconv.Itoa(mv.of)
 	switch mv.word {
 	case "call":
 		c := &madeCall{written: mv.call}

@@ -1,4 +1,4 @@
-package main
+package simulate
 
 import (
 	"encoding/json"
@@ -7,14 +7,18 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/policy/check"
 	"github.com/petrigate/petrigate/internal/policy/policytest"
+	"github.com/petrigate/petrigate/internal/policy/sandbox"
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// record writes the session as a file of one test, and runs it once: what is
-// written has to be true.
-func (m *simulator) record(path string, f stageFlags) error {
-	script := m.policyText(filepath.Dir(path), f) + "tests:\n  - name: recorded\n    steps:\n"
+// Record writes the session to a new file as a policy test, and runs the test once to
+// see that it is true. The rules and nets are the files of the policy; both empty: it
+// is that of a configuration.
+func (m *Simulator) Record(path string, rules, nets []string) error {
+	script := m.policyText(filepath.Dir(path), rules, nets) + "tests:\n  - name: recorded\n    steps:\n"
 	steps := m.stepsText()
 	if len(steps) == 0 {
 		m.printf("nothing was done, and nothing is recorded\n")
@@ -37,12 +41,12 @@ func (m *simulator) record(path string, f stageFlags) error {
 }
 
 // replays says where a test would not do what the session did.
-func (m *simulator) replays(path, text string) error {
+func (m *Simulator) replays(path, text string) error {
 	file, err := policytest.Parse(path, []byte(text))
 	if err != nil {
 		return err
 	}
-	loader := policytest.Loader{Call: callsUnder}
+	loader := policytest.Loader{Call: func(p *policytest.Policy) func(string) gate.Call { return check.CallsUnder(p.Config) }}
 	p, err := loader.Load(file)
 	if err != nil {
 		return err
@@ -54,16 +58,16 @@ func (m *simulator) replays(path, text string) error {
 }
 
 // policyText names the policy, as seen from the folder of the test.
-func (m *simulator) policyText(dir string, f stageFlags) string {
-	if m.stage.config != nil {
-		return fmt.Sprintf("config: %s\n", quote(from(dir, m.stage.config.File)))
+func (m *Simulator) policyText(dir string, rules, nets []string) string {
+	if m.of.source.Config != nil {
+		return fmt.Sprintf("config: %s\n", quote(from(dir, m.of.source.Config.File)))
 	}
 	text := ""
-	if len(f.rules) > 0 {
-		text += "rules: " + listText(dir, f.rules)
+	if len(rules) > 0 {
+		text += "rules: " + listText(dir, rules)
 	}
-	if len(f.nets) > 0 {
-		text += "nets: " + listText(dir, f.nets)
+	if len(nets) > 0 {
+		text += "nets: " + listText(dir, nets)
 	}
 	return text
 }
@@ -96,9 +100,11 @@ func quote(text string) string {
 	return string(b)
 }
 
+var resultWords = map[string]string{"succeed": "success", "fail": "failure", "unknown": "unknown"}
+
 // stepsText is the moves as steps of a test. A call that a person is asked
 // about is a step where that person answers.
-func (m *simulator) stepsText() []string {
+func (m *Simulator) stepsText() []string {
 	var steps []string
 	at := make(map[int]int) // the step of a call
 	for i, mv := range m.moves {
@@ -119,25 +125,23 @@ func (m *simulator) stepsText() []string {
 	return steps
 }
 
-var resultWords = map[string]string{"succeed": "success", "fail": "failure", "unknown": "unknown"}
-
 // ended reports whether the end of a call is part of its step: it comes right
 // after the call was let through.
-func (m *simulator) ended(i, call int) bool {
+func (m *Simulator) ended(i, call int) bool {
 	return i >= 0 && m.moves[i].of == call && (m.moves[i].word == "call" || m.moves[i].word == "approve")
 }
 
 // callText is the step of a call; empty where a person answers it later.
-func (m *simulator) callText(i int) string {
+func (m *Simulator) callText(i int) string {
 	mv := m.moves[i]
 	c := m.calls[mv.of-1]
 	if mv.word == "call" && m.answered(mv.of) {
 		return ""
 	}
-	text := "      - call: " + quote(c.written.tool) + "\n"
+	text := "      - call: " + quote(c.written.Tool) + "\n"
 	line := func(key, value string) { text += "        " + key + ": " + value + "\n" }
-	if c.written.args != nil {
-		line("args", string(c.written.args))
+	if c.written.Args != nil {
+		line("args", string(c.written.Args))
 	}
 	switch mv.word {
 	case "approve":
@@ -158,7 +162,7 @@ func (m *simulator) callText(i int) string {
 	}
 	if c.state == callRuns || c.state == callEnded {
 		if c.would != nil {
-			line("would", wouldSay(c.would))
+			line("would", sandbox.VerdictOf(c.would))
 		}
 		if result := m.result(i, mv.of); result != "success" {
 			line("result", result)
@@ -168,7 +172,7 @@ func (m *simulator) callText(i int) string {
 }
 
 // answered reports whether a person answers the call.
-func (m *simulator) answered(call int) bool {
+func (m *Simulator) answered(call int) bool {
 	for _, mv := range m.moves {
 		if mv.of == call && (mv.word == "approve" || mv.word == "deny") {
 			return true
@@ -178,7 +182,7 @@ func (m *simulator) answered(call int) bool {
 }
 
 // result is how the call ends right after it was let through.
-func (m *simulator) result(i, call int) string {
+func (m *Simulator) result(i, call int) string {
 	if i+1 < len(m.moves) && m.moves[i+1].of == call && resultWords[m.moves[i+1].word] != "" {
 		return resultWords[m.moves[i+1].word]
 	}

@@ -1,4 +1,4 @@
-package main
+package simulate
 
 import (
 	"fmt"
@@ -8,30 +8,31 @@ import (
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/policy"
 	"github.com/petrigate/petrigate/internal/policy/check"
+	"github.com/petrigate/petrigate/internal/policy/sandbox"
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// text is the explanation for people.
-func (e *explanation) text(k text.Ink, verbose bool) string {
+// Text is the explanation for people.
+func (e *Explanation) Text(k text.Ink, verbose bool) string {
 	var b strings.Builder
-	style := map[string]string{"allow": text.Green, "refuse": text.Red, "ask": text.Yellow}[e.decision]
-	fmt.Fprintf(&b, "%s: %s\n", k.In(style, e.decision), strings.TrimSpace(e.call.tool+" "+string(e.call.args)))
-	if e.stage.unknown(e.call.tool) {
+	style := map[string]string{"allow": text.Green, "refuse": text.Red, "ask": text.Yellow}[e.Decision]
+	fmt.Fprintf(&b, "%s: %s\n", k.In(style, e.Decision), strings.TrimSpace(e.call.Tool+" "+string(e.call.Args)))
+	if e.of.unknown(e.call.Tool) {
 		fmt.Fprintf(&b, "There is no tool %q%s: %s known, and none has this name.\n",
-			e.call.tool, suggestion(e.call.tool, "", e.stage.tools.Names()), tools(len(e.stage.tools.Tools)))
+			e.call.Tool, text.DidYouMean(e.call.Tool, "", e.of.tools.Names()), tools(len(e.of.tools.Tools)))
 	}
-	if e.decision == "allow" && e.refusal != nil {
-		fmt.Fprintf(&b, "in shadow %s:\n", wouldSay(e.refusal))
+	if e.Decision == "allow" && e.refusal != nil {
+		fmt.Fprintf(&b, "in shadow %s:\n", sandbox.VerdictOf(e.refusal))
 	}
 	if e.refusal != nil {
 		e.reasons(&b, k)
 	}
 	switch {
-	case e.decision == "ask":
+	case e.Decision == "ask":
 		fmt.Fprintln(&b, k.In(text.Cyan, "It is allowed if a person agrees."))
-	case e.decision == "refuse" && e.way() != "":
+	case e.Decision == "refuse" && e.way() != "":
 		fmt.Fprintln(&b, k.In(text.Cyan, e.way()))
-	case e.decision == "refuse" && e.remedy.Why != "":
+	case e.Decision == "refuse" && e.remedy.Why != "":
 		fmt.Fprintln(&b, k.In(text.Cyan, "The way out is not known: "+e.remedy.Why+"."))
 	}
 	fmt.Fprintf(&b, "names: %s\n", namesText(e.names))
@@ -40,7 +41,7 @@ func (e *explanation) text(k text.Ink, verbose bool) string {
 }
 
 // reasons are the sentences of the nets, each with its rule.
-func (e *explanation) reasons(b *strings.Builder, k text.Ink) {
+func (e *Explanation) reasons(b *strings.Builder, k text.Ink) {
 	if len(e.refusal.Blocks) == 0 {
 		fmt.Fprintln(b, e.refusal.Text)
 	}
@@ -55,13 +56,13 @@ func (e *explanation) reasons(b *strings.Builder, k text.Ink) {
 }
 
 // waiting says of a hand-written net what the call waits for.
-func (e *explanation) waiting(b *strings.Builder, block gate.Block) {
-	net := e.stage.net(block.Net)
+func (e *Explanation) waiting(b *strings.Builder, block gate.Block) {
+	net := e.of.net(block.Net)
 	if net.Labels != nil || e.refusal.Kind != gate.KindBlocked {
 		return
 	}
 	state := e.states[block.Net]
-	fmt.Fprintf(b, "    %s: %s\n", block.Net, marking(state.Marking))
+	fmt.Fprintf(b, "    %s: %s\n", block.Net, policy.MarkingText(state.Marking))
 	for _, t := range net.Transitions {
 		lists := slices.ContainsFunc(t.Tools, func(tool gate.Tool) bool { return tool.Name == block.Name })
 		if missing := check.Lacking(t, state); lists && missing != "" {
@@ -88,7 +89,7 @@ func namesText(names []gate.Name) string {
 
 // nets is a table of what the nets say, with their inner state for those who
 // want to know.
-func (e *explanation) nets(b *strings.Builder, verbose bool) {
+func (e *Explanation) nets(b *strings.Builder, verbose bool) {
 	head := "NET|SAYS|RULE"
 	if verbose {
 		head += "|TRANSITION|MARKING"
@@ -109,8 +110,8 @@ func (e *explanation) nets(b *strings.Builder, verbose bool) {
 		return
 	}
 	near := ""
-	if !slices.Contains(e.stage.names(), e.call.tool) {
-		near = suggestion(e.call.tool, "", e.stage.names())
+	if !slices.Contains(e.of.names(), e.call.Tool) {
+		near = text.DidYouMean(e.call.Tool, "", e.of.names())
 	}
 	fmt.Fprintf(b, "No rule and no net speaks of this call%s.\n", near)
 }

@@ -1,0 +1,103 @@
+package simulate
+
+import (
+	"fmt"
+
+	"github.com/petrigate/petrigate/config"
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/policy"
+	"github.com/petrigate/petrigate/internal/policy/check"
+	"github.com/petrigate/petrigate/internal/policy/sandbox"
+	"github.com/petrigate/petrigate/internal/policy/verify"
+)
+
+// A Simulation is a policy with a session in which calls are made up.
+type Simulation struct {
+	source  policy.Source
+	result  *policy.Result
+	box     *sandbox.Sandbox
+	session *sandbox.Session
+	call    func(tool string) gate.Call
+	guide   *verify.Guide
+	tools   check.ToolSet // those that can be called, where they are known
+}
+
+// New builds the policy of a source and begins a session.
+func New(source policy.Source) (*Simulation, error) {
+	result, err := policy.Build(source)
+	if err != nil {
+		return nil, err
+	}
+	s := &Simulation{source: source, result: result, call: check.CallsUnder(source.Config), guide: verify.NewGuide(result.Policy, verify.Options{})}
+	s.restart()
+	return s, nil
+}
+
+// Config returns the configuration of the policy; nil for rules and nets alone.
+func (s *Simulation) Config() *config.Config { return s.source.Config }
+
+// restart begins a new session.
+func (s *Simulation) restart() {
+	s.box = sandbox.New(s.result.Policy, s.result.Active)
+	s.session = s.box.Session("")
+	if s.tools.Known {
+		s.offer()
+	}
+}
+
+// names are those that the policy speaks of.
+func (s *Simulation) names() []string { return check.NamesIn(s.result) }
+
+// net describes a net of the policy.
+func (s *Simulation) net(name string) gate.NetInfo {
+	for _, n := range s.result.Policy.Nets() {
+		if n.Name == name {
+			return n
+		}
+	}
+	return gate.NetInfo{}
+}
+
+// Learn tells which tools can be called, if that is known.
+func (s *Simulation) Learn(tools check.ToolSet) {
+	s.tools = tools
+	if !s.tools.Known {
+		return
+	}
+	s.guide = verify.NewGuide(s.result.Policy, verify.Options{Tools: s.tools.Tools})
+	guess := s.call
+	s.call = func(tool string) gate.Call {
+		call := guess(tool)
+		if known, ok := s.tools.Find(tool); ok {
+			call.Tool, call.Foreign, call.Also = known.Name, guess(known.Name).Foreign, known.Also
+		}
+		return call
+	}
+	s.offer()
+}
+
+// offer tells the session which tools there are, on which it depends which nets
+// yield.
+func (s *Simulation) offer() {
+	calls := []gate.Call{}
+	for _, t := range s.tools.Tools {
+		if !t.Supposed {
+			calls = append(calls, s.call(t.Name))
+		}
+	}
+	s.session.Offer(calls)
+}
+
+// unknown reports whether the tools are known and none has this name.
+func (s *Simulation) unknown(tool string) bool {
+	_, ok := s.tools.Find(tool)
+	return s.tools.Known && !ok
+}
+
+// tools returns a number of tools, as the subject of a sentence.
+func tools(n int) string {
+	if n == 1 {
+		return "1 tool is"
+	}
+	return fmt.Sprintf("%d tools are", n)
+}

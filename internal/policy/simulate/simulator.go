@@ -1,0 +1,139 @@
+package simulate
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/petrigate/petrigate/internal/text"
+)
+
+// Help lists the commands.
+const Help = `  call NAME [JSON]   make a call, as: call delete {"path": "a"}
+  succeed [N]        end the call N, or the latest that runs; also: fail, unknown
+  approve [N]        answer for the person who is asked; also: deny
+  after 2m           let time pass
+  back               take the last command back
+  status             show the nets, and the calls that have not ended
+  names NAME [JSON]  show the names that a call carries
+  help, quit
+`
+
+// A Simulator plays what a user types.
+type Simulator struct {
+	of       *Simulation
+	out      io.Writer
+	ink      text.Ink
+	terminal bool // somebody types
+	moves    []move
+	calls    []*madeCall // by their numbers, from 1
+	Mistakes int         // commands that could not be done
+}
+
+var errQuit = errors.New("quit")
+
+// NewSimulator returns a simulator that writes to out. At a terminal it prompts, and
+// does not repeat what the user typed.
+func NewSimulator(s *Simulation, out io.Writer, ink text.Ink, terminal bool) *Simulator {
+	return &Simulator{of: s, out: out, ink: ink, terminal: terminal}
+}
+
+// Run does one command after the other.
+func (m *Simulator) Run(ctx context.Context, in io.Reader) error {
+	m.printf("%s; help says what can be done\n", text.Count(len(m.of.result.Policy.Nets()), "net"))
+	m.possible()
+	lines, failed := typed(ctx, in)
+	for {
+		if m.terminal {
+			m.printf("> ")
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case line, ok := <-lines:
+			if !ok {
+				if m.terminal {
+					m.printf("\n") // behind the prompt
+				}
+				return <-failed
+			}
+			if m.line(strings.TrimSpace(line)) {
+				return nil
+			}
+		}
+	}
+}
+
+// typed reads lines. It goes on when nobody wants them any more only as long as
+// the reader blocks: an interrupt has to end a program that waits for a line.
+func typed(ctx context.Context, in io.Reader) (lines <-chan string, failed <-chan error) {
+	out, err := make(chan string), make(chan error, 1)
+	go func() {
+		defer close(out)
+		s := bufio.NewScanner(in)
+		s.Buffer(nil, 1<<24)
+		for s.Scan() {
+			select {
+			case out <- s.Text():
+			case <-ctx.Done():
+				err <- nil
+				return
+			}
+		}
+		err <- s.Err()
+	}()
+	return out, err
+}
+
+// line does a command, and reports whether it is the last. What is typed is
+// shown where no terminal does so.
+func (m *Simulator) line(line string) (quit bool) {
+	if !m.terminal {
+		m.printf("> %s\n", line)
+	}
+	err := m.command(line)
+	if errors.Is(err, errQuit) {
+		return true
+	}
+	if err != nil {
+		m.Mistakes++
+		m.printf("%s %v\n", m.ink.In(text.Red, "?"), err)
+	}
+	return false
+}
+
+func (m *Simulator) printf(format string, args ...any) { _, _ = fmt.Fprintf(m.out, format, args...) }
+
+// commands are the words that the user can type.
+var commands = []string{"call", "succeed", "fail", "unknown", "approve", "deny", "after", "back", "status", "names", "help", "quit"}
+
+func (m *Simulator) command(line string) error {
+	word, rest, _ := strings.Cut(line, " ")
+	rest = strings.TrimSpace(rest)
+	switch word {
+	case "":
+		return nil
+	case "call":
+		return m.made(rest)
+	case "succeed", "fail", "unknown", "approve", "deny":
+		return m.ends(word, rest)
+	case "after":
+		return m.passes(rest)
+	case "back":
+		return m.back()
+	case "status":
+		m.status()
+	case "names":
+		return m.names(rest)
+	case "help":
+		m.printf("%s", Help)
+	case "quit", "exit":
+		return errQuit
+	default:
+		return fmt.Errorf("there is no command %q%s; help lists them", word, text.DidYouMean(word, "", commands))
+	}
+	return nil
+}
