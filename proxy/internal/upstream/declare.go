@@ -25,7 +25,7 @@ var errRedeclared = errors.New("more is to be declared to the server")
 // Declares reports whether capabilities are declared to the server already, or
 // are known to it by other means, or cannot be used.
 func (u *Upstream) Declares(capabilities []byte) bool {
-	if u.host.Options.OnInquiry == nil {
+	if u.host.Options.OnRequest == nil {
 		return true
 	}
 	u.mu.Lock()
@@ -150,7 +150,7 @@ func (u *Upstream) declare(method string, params []byte) []byte {
 
 // relayable is what our own requests to a modern server declare.
 func (u *Upstream) relayable() []byte {
-	if u.host.Options.OnInquiry == nil {
+	if u.host.Options.OnRequest == nil {
 		return []byte(`{}`)
 	}
 	return []byte(`{"roots":{"listChanged":true},"sampling":{},"elicitation":{"form":{},"url":{}}}`)

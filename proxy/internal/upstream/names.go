@@ -8,21 +8,22 @@ import (
 
 // What users of an upstream need of its connections.
 type (
-	Config       = conn.Config
-	Options      = conn.Options
-	Credentials  = conn.Credentials
-	Unauthorized = streamable.Unauthorized
-	Request      = conn.Request
-	Reply        = conn.Reply
-	Exchange     = conn.Exchange
-	Inquiry      = conn.Inquiry
-	Withdrawn    = conn.Withdrawn
-	Lost         = conn.Lost
-	StatusError  = conn.StatusError
-	State        = conn.State
-	Phase        = conn.Phase
-	Era          = conn.Era
-	Watchdog     = process.Watchdog
+	Config        = conn.Config
+	Options       = conn.Options
+	Credentials   = conn.Credentials
+	Unauthorized  = streamable.Unauthorized
+	Request       = conn.Request
+	Reply         = conn.Reply
+	Exchange      = conn.Exchange
+	ServerRequest = conn.ServerRequest
+	Inquiry       = conn.ServerRequest
+	Withdrawn     = conn.Withdrawn
+	Lost          = conn.Lost
+	StatusError   = conn.StatusError
+	State         = conn.State
+	Phase         = conn.Phase
+	Era           = conn.Era
+	Watchdog      = process.Watchdog
 )
 
 // The phases of an upstream, and the two families of protocol revisions.

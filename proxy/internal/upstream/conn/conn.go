@@ -41,9 +41,9 @@ type Options struct {
 	// OnListen is called when it begins to be heard what the server says on its
 	// own account: what it said before is missed. It must not wait.
 	OnListen func()
-	// OnInquiry gets the requests of a legacy server that belong to no request
+	// OnRequest gets the requests of a legacy server that belong to no request
 	// of ours. It must not wait. nil: they are refused.
-	OnInquiry func(q *Inquiry)
+	OnRequest func(q *ServerRequest)
 	// OnState is called when the upstream came up, went down, or was given up.
 	// It must not wait for the upstream.
 	OnState func()

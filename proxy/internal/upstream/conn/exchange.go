@@ -24,8 +24,8 @@ type Request struct {
 
 	// Ask gets the requests of a legacy server that belong to this request, as
 	// those do that come on its own stream over HTTP. It must not wait. nil:
-	// they go to Options.OnInquiry.
-	Ask func(*Inquiry)
+	// they go to Options.OnRequest.
+	Ask func(*ServerRequest)
 
 	// Interrupted is told, before it is taken up again, that a legacy server
 	// has ended the stream of the request over HTTP, and how long it wants us to

@@ -34,7 +34,7 @@ type Conn struct {
 	get     *streamable.Conn // makes requests to the address of the stream
 	posts   *streamable.Conn // and to that of messages
 	Pending *conn.Pending
-	asked   conn.Inquiries
+	asked   conn.ServerRequests
 	body    io.ReadCloser
 	stop    context.CancelFunc
 	Ctx     context.Context // ends with the connection
@@ -176,7 +176,7 @@ func (c *Conn) take(data []byte) {
 			x.Deliver(conn.ReplyOf(m, true))
 		}
 	case m.Kind == wire.Request:
-		if !c.host.Inquire(nil, &c.asked, m, c.say) {
+		if !c.host.HandleRequest(nil, &c.asked, m, c.say) {
 			c.say(conn.AppendAnswer(nil, m))
 		}
 	case m.Method == conn.MethodCancelled:
@@ -251,7 +251,7 @@ func (c *Conn) aside(data []byte) {
 	}()
 }
 
-// say sends our answer to an inquiry.
+// say sends our answer to a request of the server.
 func (c *Conn) say(answer []byte) { c.aside(append([]byte(nil), answer...)) }
 
 func (c *Conn) Cancel(x *conn.Exchange, reason string) {

@@ -29,7 +29,7 @@ type Conn struct {
 	stdout    *os.File
 	stderr    *os.File
 	Pending   *conn.Pending
-	asked     conn.Inquiries
+	asked     conn.ServerRequests
 	malformed *conn.Trickle
 
 	readers sync.WaitGroup // of stdout and stderr
@@ -261,7 +261,7 @@ func (c *Conn) take(line []byte, kept bool) {
 	case m.Kind == wire.Response:
 		c.reply(m, kept)
 	case m.Kind == wire.Request:
-		if c.host.Era() == conn.Modern || !c.host.Inquire(nil, &c.asked, m, c.say) {
+		if c.host.Era() == conn.Modern || !c.host.HandleRequest(nil, &c.asked, m, c.say) {
 			c.answer(m)
 		}
 	case m.Method == conn.MethodCancelled:
@@ -300,7 +300,7 @@ func (c *Conn) answer(m wire.Message) {
 	_ = c.Stdin.Write(&position, len(m.ID)+64, func(b []byte) []byte { return conn.AppendAnswer(b, m) })
 }
 
-// say sends our answer to an inquiry.
+// say sends our answer to a request of the server.
 func (c *Conn) say(answer []byte) {
 	var position int64
 	_ = c.Stdin.Write(&position, len(answer), func(b []byte) []byte { return append(b, answer...) })

@@ -53,7 +53,7 @@ type Conn struct {
 	renewed  chan struct{} // gets a value when current was replaced
 	streamed chan struct{} // gets a value when the stream of a session was asked for, and answered
 	answers  chan struct{} // has room for each answer to the server under way
-	asked    conn.Inquiries
+	asked    conn.ServerRequests
 
 	conn.Ending
 }

@@ -147,7 +147,7 @@ func (c *Conn) take(x *conn.Exchange, s *conn.Session, m wire.Message, err error
 	case m.Kind == wire.Response:
 		c.Host.Log.Debug("answer to no request dropped")
 	case m.Kind == wire.Request:
-		if s.Modern() || !c.Host.Inquire(x, &c.asked, m, func(answer []byte) { c.reply(s, answer) }) {
+		if s.Modern() || !c.Host.HandleRequest(x, &c.asked, m, func(answer []byte) { c.reply(s, answer) }) {
 			c.answer(s, m)
 		}
 	case m.Method == conn.MethodCancelled:
@@ -198,7 +198,7 @@ func (c *Conn) drain(x *conn.Exchange, body io.Reader) {
 	_, _ = io.CopyN(io.Discard, body, ExcerptLimit)
 }
 
-// reply sends our answer to an inquiry.
+// reply sends our answer to a request of the server.
 func (c *Conn) reply(s *conn.Session, answer []byte) {
 	if !c.Host.Work.Begin() {
 		return

@@ -13,22 +13,22 @@ import (
 func TestOnOver(t *testing.T) {
 	for _, c := range []struct {
 		name string
-		ends func(*Inquiries, *Inquiry)
+		ends func(*ServerRequests, *ServerRequest)
 		want []string
 	}{
-		{"answered", func(_ *Inquiries, q *Inquiry) { q.Refuse(-32603, "late"); q.Result([]byte(`{}`)) }, []string{"over", "sent"}},
-		{"cancelled", func(all *Inquiries, q *Inquiry) {
+		{"answered", func(_ *ServerRequests, q *ServerRequest) { q.Refuse(-32603, "late"); q.Result([]byte(`{}`)) }, []string{"over", "sent"}},
+		{"cancelled", func(all *ServerRequests, q *ServerRequest) {
 			all.Cancelled([]byte(`{"requestId":7,"reason":"why not"}`))
 			q.Result([]byte(`{}`))
 		}, []string{"over, why not"}},
-		{"closed", func(all *Inquiries, q *Inquiry) {
+		{"closed", func(all *ServerRequests, q *ServerRequest) {
 			all.Close()
 			all.Cancelled([]byte(`{"requestId":7}`))
 			q.Result([]byte(`{}`))
 		}, []string{"over"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			var all Inquiries
+			var all ServerRequests
 			var got []string
 			q := all.take(wire.Message{ID: []byte("7"), Method: "roots/list"}, func([]byte) { got = append(got, "sent") })
 			over := func() { got = append(got, overFor(q)) }
@@ -45,7 +45,7 @@ func TestOnOver(t *testing.T) {
 	}
 }
 
-func overFor(q *Inquiry) string {
+func overFor(q *ServerRequest) string {
 	if err := q.Context().Err(); err == nil {
 		return "not over"
 	}
@@ -55,22 +55,22 @@ func overFor(q *Inquiry) string {
 	return "over"
 }
 
-// TestInquiriesAreBounded: a server that asks faster than anybody answers is
+// TestServerRequestsAreBounded: a server that asks faster than anybody answers is
 // refused, and each request has one answer.
-func TestInquiriesAreBounded(t *testing.T) {
-	var table Inquiries
+func TestServerRequestsAreBounded(t *testing.T) {
+	var table ServerRequests
 	answers := 0
-	ask := func(id string) *Inquiry {
+	ask := func(id string) *ServerRequest {
 		return table.take(wire.Message{Kind: wire.Request, ID: []byte(id), Method: "roots/list"}, func([]byte) { answers++ })
 	}
 	first := ask("1")
 	if ask("1") != nil {
 		t.Error("one id stands for two requests")
 	}
-	for i := range 2 * maxInquiries {
+	for i := range 2 * maxServerRequests {
 		ask(`"` + string(rune('a'+i%26)) + string(rune('a'+i/26)) + `"`)
 	}
-	if n := len(table.byID); n != maxInquiries {
+	if n := len(table.byID); n != maxServerRequests {
 		t.Errorf("%d wait", n)
 	}
 	first.Result([]byte(`{}`))

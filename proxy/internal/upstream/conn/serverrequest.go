@@ -9,26 +9,27 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// maxInquiries bounds the requests of one server that wait for an answer.
-const maxInquiries = 256
+// maxServerRequests bounds the requests of one server that wait for an answer.
+const maxServerRequests = 256
 
-// An Inquiry is a request of a legacy server to the client behind us. Exactly
-// one of its answers is sent, the first; whoever takes one has to give one.
-type Inquiry struct {
+// A ServerRequest is a JSON-RPC request of a server of the 2025 revisions to its
+// client: elicitation/create, sampling/createMessage or roots/list. One answer is
+// sent, the first; whoever takes a ServerRequest has to give one.
+type ServerRequest struct {
 	Method string
 	Params []byte // nil: none
 
 	key  string // of its id
 	id   []byte
 	send func(answer []byte)
-	from *Inquiries
+	from *ServerRequests
 
 	ctx    context.Context //nolint:containedctx // ends with the wish for an answer
 	cancel context.CancelCauseFunc
 	over   func() // guarded by the lock of from; nil: nobody wants to know
 }
 
-// A Withdrawn is the cause of the end of an [Inquiry] that the server has
+// A Withdrawn is the cause of the end of a [ServerRequest] that the server has
 // cancelled: the reason that it gave, which may be empty.
 type Withdrawn string
 
@@ -36,12 +37,12 @@ func (w Withdrawn) Error() string { return string(w) }
 
 // Context ends when no answer is wanted any more: one was given, the server
 // has cancelled the request, or the connection is over.
-func (q *Inquiry) Context() context.Context { return q.ctx }
+func (q *ServerRequest) Context() context.Context { return q.ctx }
 
-// OnOver has f called, once, when [Inquiry.Context] has ended and before anything
+// OnOver has f called, once, when [ServerRequest.Context] has ended and before anything
 // that follows from that: before the answer is sent, and before what the server
 // says after it cancelled. f must not wait. There is one f.
-func (q *Inquiry) OnOver(f func()) {
+func (q *ServerRequest) OnOver(f func()) {
 	q.from.mu.Lock()
 	waits := q.from.byID[q.key] == q
 	if waits {
@@ -53,8 +54,8 @@ func (q *Inquiry) OnOver(f func()) {
 	}
 }
 
-// ends is called by whoever took q out of the inquiries that wait.
-func (q *Inquiry) ends(reason error) {
+// ends is called by whoever took q out of the requests that wait.
+func (q *ServerRequest) ends(reason error) {
 	q.cancel(reason)
 	if q.over != nil {
 		q.over()
@@ -62,47 +63,47 @@ func (q *Inquiry) ends(reason error) {
 }
 
 // Result answers with a result, raw JSON.
-func (q *Inquiry) Result(result []byte) {
+func (q *ServerRequest) Result(result []byte) {
 	q.answer(func() []byte { return wire.AppendResult(nil, q.id, result) })
 }
 
 // Fail answers with an error, raw JSON.
-func (q *Inquiry) Fail(failure []byte) {
+func (q *ServerRequest) Fail(failure []byte) {
 	q.answer(func() []byte { return append(append(wire.ErrorHead(q.id), failure...), wire.Tail...) })
 }
 
 // Refuse answers with an error of ours.
-func (q *Inquiry) Refuse(code int, message string) {
+func (q *ServerRequest) Refuse(code int, message string) {
 	q.answer(func() []byte { return wire.AppendError(nil, q.id, code, message, nil) })
 }
 
-func (q *Inquiry) answer(build func() []byte) {
+func (q *ServerRequest) answer(build func() []byte) {
 	if q.from.remove(q) {
 		q.send(build())
 	}
 }
 
-// Inquiries are the requests of one server that wait for an answer.
-type Inquiries struct {
+// ServerRequests are the requests of one server that wait for an answer.
+type ServerRequests struct {
 	mu     sync.Mutex
 	closed bool
-	byID   map[string]*Inquiry
+	byID   map[string]*ServerRequest
 }
 
-// take makes an inquiry of a request of the server; nil: it is one too many,
+// take makes a ServerRequest of a message; nil: it is one too many,
 // or its id is taken.
-func (t *Inquiries) take(m wire.Message, send func([]byte)) *Inquiry {
-	q := &Inquiry{
+func (t *ServerRequests) take(m wire.Message, send func([]byte)) *ServerRequest {
+	q := &ServerRequest{
 		Method: m.Method, Params: bytes.Clone(m.Params),
 		key: wire.IDKey(m.ID), id: bytes.Clone(m.ID), send: send, from: t,
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.closed || len(t.byID) >= maxInquiries || t.byID[q.key] != nil {
+	if t.closed || len(t.byID) >= maxServerRequests || t.byID[q.key] != nil {
 		return nil
 	}
 	if t.byID == nil {
-		t.byID = map[string]*Inquiry{}
+		t.byID = map[string]*ServerRequest{}
 	}
 	t.byID[q.key] = q
 	q.ctx, q.cancel = context.WithCancelCause(context.Background())
@@ -110,10 +111,10 @@ func (t *Inquiries) take(m wire.Message, send func([]byte)) *Inquiry {
 }
 
 // remove reports whether q was still waiting.
-func (t *Inquiries) remove(q *Inquiry) bool { return t.end(q, nil) }
+func (t *ServerRequests) remove(q *ServerRequest) bool { return t.end(q, nil) }
 
 // end is remove for a reason.
-func (t *Inquiries) end(q *Inquiry, reason error) bool {
+func (t *ServerRequests) end(q *ServerRequest, reason error) bool {
 	t.mu.Lock()
 	waits := t.byID[q.key] == q
 	if waits {
@@ -127,7 +128,7 @@ func (t *Inquiries) end(q *Inquiry, reason error) bool {
 }
 
 // Cancelled acts on notifications/cancelled of the server.
-func (t *Inquiries) Cancelled(params []byte) {
+func (t *ServerRequests) Cancelled(params []byte) {
 	id, _ := rawjson.Member(params, "requestId")
 	t.mu.Lock()
 	q := t.byID[wire.IDKey(id)]
@@ -140,7 +141,7 @@ func (t *Inquiries) Cancelled(params []byte) {
 }
 
 // Close ends all of them; no answer can be sent any more.
-func (t *Inquiries) Close() {
+func (t *ServerRequests) Close() {
 	t.mu.Lock()
 	t.closed = true
 	left := t.byID
@@ -161,11 +162,11 @@ func relayable(method string) bool {
 	return false
 }
 
-// Inquire hands a request of the server on, to the exchange that it belongs
+// HandleRequest hands a request of the server on, to the exchange that it belongs
 // to or else to the user of the upstream. It reports false where nobody
 // takes it.
-func (u *Host) Inquire(x *Exchange, t *Inquiries, m wire.Message, send func([]byte)) bool {
-	if !relayable(m.Method) || x.asks() == nil && u.Options.OnInquiry == nil {
+func (u *Host) HandleRequest(x *Exchange, t *ServerRequests, m wire.Message, send func([]byte)) bool {
+	if !relayable(m.Method) || x.asks() == nil && u.Options.OnRequest == nil {
 		return false
 	}
 	q := t.take(m, send)
@@ -175,13 +176,13 @@ func (u *Host) Inquire(x *Exchange, t *Inquiries, m wire.Message, send func([]by
 	if ask := x.asks(); ask != nil {
 		ask(q)
 	} else {
-		u.Options.OnInquiry(q)
+		u.Options.OnRequest(q)
 	}
 	return true
 }
 
-// asks is who takes the inquiries that belong to x; nil: nobody.
-func (x *Exchange) asks() func(*Inquiry) {
+// asks is who takes the requests of the server that belong to x; nil: nobody.
+func (x *Exchange) asks() func(*ServerRequest) {
 	if x == nil || x.Answered.Load() {
 		return nil
 	}
