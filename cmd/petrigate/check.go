@@ -13,6 +13,7 @@ import (
 	"github.com/petrigate/petrigate/internal/policy"
 	"github.com/petrigate/petrigate/internal/policy/check"
 	"github.com/petrigate/petrigate/internal/policy/verify"
+	"github.com/petrigate/petrigate/internal/serve/daemon"
 )
 
 // checkFlags are what check is asked to look at.
@@ -137,7 +138,7 @@ func (f checkFlags) source() (policy.Source, *config.Config, policy.Problems, er
 	}
 	problems = slices.Concat(check.ConfigWarnings(cfg), check.NoUpstream(cfg), check.NoAudit(cfg))
 	if !f.live { // which has them as errors
-		problems = slices.Concat(problems, check.MissingCommands(cfg, policy.Warning), tlsFiles(cfg, policy.Warning))
+		problems = slices.Concat(problems, check.MissingCommands(cfg, policy.Warning), daemon.TLSProblems(cfg, policy.Warning))
 	}
 	return policy.FromConfig(cfg), cfg, problems, nil
 }

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/petrigate/petrigate/internal/testserver"
 )
 
 // argumentsOf are what check needs beside the example of a code.
@@ -31,7 +33,7 @@ func TestCodesPageExamples(t *testing.T) {
 	write(t, "tools.json", `{"tools": [{"name": "delete_file", "inputSchema": {"type": "object"}},
 		{"name": "post_message", "inputSchema": {"type": "object", "properties": {"channel": {}, "text": {}}}}]}`)
 	for name, valid := range map[string]time.Duration{"own": time.Hour, "expired": -time.Minute} {
-		if err := issue(name, 1, valid); err != nil {
+		if err := testserver.Certify(name, 1, valid); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/petrigate/petrigate/internal/serve/daemon"
 	"github.com/petrigate/petrigate/internal/serve/demo"
 )
 
@@ -23,7 +24,7 @@ func newDemo(s stdio) *cobra.Command {
 			ctx, cancel := context.WithTimeout(c.Context(), demoLimit)
 			defer cancel()
 			// A reader that has seen enough must not end us before we have cleaned up.
-			defer outlivePipes()()
+			defer daemon.OutlivePipes()()
 			exe, err := os.Executable()
 			if err != nil {
 				return err

@@ -9,6 +9,7 @@ import (
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/internal/policy/check"
 	"github.com/petrigate/petrigate/internal/policy/simulate"
+	"github.com/petrigate/petrigate/internal/serve/daemon"
 )
 
 // Exit codes of explain --exit-code.
@@ -111,7 +112,7 @@ func runningTools(cfg *config.Config) check.ToolSet {
 			continue
 		}
 		if tools, err := client.Tools(""); err == nil && len(tools) > 0 {
-			return check.KnownSet(asListed(tools), cfg)
+			return check.KnownSet(daemon.ListedTools(tools), cfg)
 		}
 	}
 	return check.ToolSet{}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 	"time"
 
@@ -13,6 +12,7 @@ import (
 
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/internal/policy/check"
+	"github.com/petrigate/petrigate/internal/serve/daemon"
 	"github.com/petrigate/petrigate/internal/serve/oauth"
 	"github.com/petrigate/petrigate/internal/text"
 )
@@ -25,7 +25,7 @@ type loginFlags struct {
 
 func (f *loginFlags) add(c *cobra.Command) {
 	c.Flags().StringVar(&f.url, "url", "", "the `URL` of a server that wrap --url gates, instead of one of the configuration")
-	c.Flags().StringVar(&f.name, "name", unnamed, "the `name` that wrap has for it")
+	c.Flags().StringVar(&f.name, "name", daemon.Unnamed, "the `name` that wrap has for it")
 }
 
 func newLogin(s stdio) *cobra.Command {
@@ -118,7 +118,7 @@ func loggable(s config.Server) error {
 		return fmt.Errorf("%s is a command: petrigate logs in to servers over HTTP", s.Name)
 	case s.OAuth != nil && s.OAuth.Disabled:
 		return fmt.Errorf("the configuration of %s says oauth: false", s.Name)
-	case bringsTokens(s):
+	case daemon.BringsTokens(s):
 		return fmt.Errorf("the configuration of %s has a header Authorization, which is used instead of a login", s.Name)
 	case s.OAuth != nil && s.OAuth.Grant == oauth.ClientCredentials:
 		return fmt.Errorf("%s needs no login: petrigate gets its tokens with the client's own secret", s.Name)
@@ -129,7 +129,7 @@ func loggable(s config.Server) error {
 }
 
 func login(ctx context.Context, s stdio, server config.Server, noBrowser bool, timeout time.Duration) error {
-	store, err := storeOf(server)
+	store, err := daemon.TokenStore(server)
 	if err != nil {
 		return err
 	}
@@ -146,7 +146,7 @@ func login(ctx context.Context, s stdio, server config.Server, noBrowser bool, t
 		_, _ = fmt.Fprintf(s.err, "Opening the browser to log in to %s. If none comes up, open this address in one of this machine:\n%s\n", server.Name, address)
 		return openBrowser(address)
 	}
-	status, err := oauth.Login(ctx, authorized(server), store, oauth.LoginOptions{Open: open, Port: port, Timeout: timeout})
+	status, err := oauth.Login(ctx, daemon.OAuthServer(server), store, oauth.LoginOptions{Open: open, Port: port, Timeout: timeout})
 	if err != nil {
 		return err
 	}
@@ -177,11 +177,11 @@ func facts(s oauth.Status, now time.Time) []string {
 }
 
 func logout(ctx context.Context, s stdio, server config.Server) error {
-	store, err := storeOf(server)
+	store, err := daemon.TokenStore(server)
 	if err != nil {
 		return err
 	}
-	was, err := oauth.Logout(ctx, authorized(server), store)
+	was, err := oauth.Logout(ctx, daemon.OAuthServer(server), store)
 	if err != nil && !was {
 		return err
 	}
@@ -215,11 +215,11 @@ func listLogins(s stdio, path string, asJSON bool) error {
 			}
 			continue
 		}
-		store, err := storeOf(server)
+		store, err := daemon.TokenStore(server)
 		if err != nil {
 			return err
 		}
-		status, err := oauth.StatusOf(authorized(server), store, now)
+		status, err := oauth.StatusOf(daemon.OAuthServer(server), store, now)
 		if err != nil {
 			failed = errors.Join(failed, fmt.Errorf("%s: %w", server.Name, err))
 		}
@@ -236,26 +236,4 @@ func listLogins(s stdio, path string, asJSON bool) error {
 		err = text.Table(s.out, "no servers to log in to", "SERVER|LOGIN|", rows)
 	}
 	return cmp.Or(errors.Join(err, failed), invalid)
-}
-
-// withoutConfig is the environment of somebody who has not set PETRIGATE_CONFIG.
-func withoutConfig(name string) (string, bool) {
-	if name == "PETRIGATE_CONFIG" {
-		return "", false
-	}
-	return os.LookupEnv(name)
-}
-
-// commandLine is words as a person types them into a shell.
-func commandLine(words []string) string {
-	quoted := make([]string, len(words))
-	for i, word := range words {
-		quoted[i] = word
-		if word == "" || strings.ContainsFunc(word, func(r rune) bool {
-			return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:@%+=,", r))
-		}) {
-			quoted[i] = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
-		}
-	}
-	return strings.Join(quoted, " ")
 }

@@ -13,5 +13,5 @@ func TestEveryError(t *testing.T) {
 	messagetest.CheckCalls(t, []string{"errors.New", "fmt.Errorf", ".Warn", ".Error"}, shown, nil, "*.go")
 	messagetest.Check(t, shown, map[string]string{
 		"waiting for %s (%s)": "it is said after seconds of waiting",
-	}, "about.go", "certificate.go", "eval.go", "listener.go", "login.go", "token.go", "toollist.go", "wiring.go")
+	}, "eval.go", "login.go", "toollist.go")
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/petrigate/petrigate/internal/serve/control"
+	"github.com/petrigate/petrigate/internal/serve/daemon"
 	"github.com/petrigate/petrigate/internal/text"
 	"github.com/petrigate/petrigate/proxy"
 )
@@ -19,7 +20,7 @@ var errNoProxy = errors.New("no running proxy was found; one is started by petri
 
 // running lists the proxies of this user that answer.
 func running() ([]*control.Client, error) {
-	found, err := control.Find(runtimeDir())
+	found, err := control.Find(daemon.RuntimeDir())
 	if err != nil {
 		return nil, err
 	}
@@ -139,6 +140,22 @@ func printStatus(w io.Writer, status proxy.Status) {
 	for _, warning := range status.Warnings {
 		_, _ = fmt.Fprintf(w, "  warning: %s\n", warning)
 	}
+}
+
+// printUpstream writes a line about an upstream of a running proxy, and what
+// its process said last where it is not up.
+func printUpstream(w io.Writer, u proxy.UpstreamStatus) {
+	line := "  upstream " + u.Name + " is " + u.State
+	if u.Protocol != "" && u.State == "up" {
+		line += ", protocol " + u.Protocol
+	}
+	if u.Sessions > 0 {
+		line += ", and " + text.Count(u.Sessions, "session") + " of its own"
+	}
+	if u.Error != "" {
+		line += ": " + u.Error
+	}
+	_, _ = fmt.Fprintln(w, line+daemon.LastWords(u, "      "))
 }
 
 // age is how long ago something was, for people.

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,34 +13,6 @@ import (
 	"github.com/petrigate/petrigate/internal/policy"
 	"github.com/petrigate/petrigate/internal/text"
 )
-
-func TestWhereSocketsAndTokensAre(t *testing.T) {
-	own := fmt.Sprintf("petrigate-%d", os.Getuid())
-	tests := []struct {
-		name           string
-		env            map[string]string
-		sockets, state string
-	}{
-		{"asked for", map[string]string{"PETRIGATE_RUNTIME_DIR": "/p", "XDG_RUNTIME_DIR": "/x", "XDG_STATE_HOME": "/s", "HOME": "/h"}, "/p", "/s/petrigate"},
-		{"of the session", map[string]string{"XDG_RUNTIME_DIR": "/x", "HOME": "/h"}, "/x/petrigate", "/h/.local/state/petrigate"},
-		{"relative ones do not count", map[string]string{"XDG_RUNTIME_DIR": "x", "XDG_STATE_HOME": "s", "HOME": "/h", "TMPDIR": "/t"}, "/t/" + own, "/h/.local/state/petrigate"},
-		{"no home", map[string]string{"TMPDIR": "/t"}, "/t/" + own, ""},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			for _, name := range []string{"PETRIGATE_RUNTIME_DIR", "XDG_RUNTIME_DIR", "XDG_STATE_HOME", "HOME", "TMPDIR"} {
-				t.Setenv(name, tt.env[name])
-			}
-			if got := runtimeDir(); filepath.ToSlash(got) != tt.sockets {
-				t.Errorf("sockets are at %q, want %q", got, tt.sockets)
-			}
-			got, err := stateDir()
-			if filepath.ToSlash(got) != tt.state || (err == nil) != (tt.state != "") {
-				t.Errorf("state is at %q, %v, want %q", got, err, tt.state)
-			}
-		})
-	}
-}
 
 func TestActorIsAUser(t *testing.T) {
 	tests := []struct{ sudo, user, logname, want string }{
@@ -62,7 +35,7 @@ func TestActorIsAUser(t *testing.T) {
 func TestLogIsForItsReader(t *testing.T) {
 	for format, want := range map[string]string{"text": "WRN odd n=1\n", "json": `"msg":"odd","n":1}`, "auto": `"msg":"odd","n":1}`} {
 		var b bytes.Buffer
-		log := newLogger(&b, config.Log{Level: "warn", Format: format})
+		log := slog.New(logHandler(&b, config.Log{Level: "warn", Format: format}))
 		log.Info("usual")
 		log.Warn("odd", "n", 1)
 		if got := b.String(); !strings.Contains(got, want) || strings.Contains(got, "usual") || strings.Contains(got, "\x1b") {

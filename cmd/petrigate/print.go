@@ -7,6 +7,8 @@ import (
 	"io"
 	"os"
 
+	"golang.org/x/term"
+
 	"github.com/petrigate/petrigate/internal/text"
 )
 
@@ -31,6 +33,11 @@ func printAnswer(w io.Writer, name string, v any) error {
 		return err
 	}
 	return printJSON(w, json.RawMessage(fmt.Sprintf(`{"version":1,%q:%s}`, name, b.Bytes())))
+}
+
+func isTerminal(w any) bool {
+	f, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
 }
 
 func newInk(w io.Writer) text.Ink {

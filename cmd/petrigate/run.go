@@ -13,6 +13,7 @@ import (
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/internal/policy"
 	"github.com/petrigate/petrigate/internal/policy/check"
+	"github.com/petrigate/petrigate/internal/serve/daemon"
 )
 
 // Exit codes.
@@ -64,6 +65,7 @@ func run(ctx context.Context, args []string, s stdio) int {
 func report(w io.Writer, err error) int {
 	var coded *exit
 	var problems policy.Problems
+	var invalid *daemon.InvalidError
 	if list, rest := check.ConfigProblems(err); rest == nil && len(list) > 0 {
 		err = list
 	}
@@ -78,7 +80,7 @@ func report(w io.Writer, err error) int {
 	case errors.As(err, &problems):
 		printProblems(w, problems)
 		return exitInvalid
-	case errors.Is(err, config.ErrNotFound):
+	case errors.As(err, &invalid), errors.Is(err, config.ErrNotFound):
 		printError(w, err)
 		return exitInvalid
 	default:

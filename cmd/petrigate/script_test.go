@@ -12,6 +12,7 @@ import (
 	"runtime"
 	"strconv"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -135,6 +136,15 @@ func occupy(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	ts.Defer(func() { _ = l.Close() })
 	ts.Setenv(argument(ts, neg, args, 1), l.Addr().String())
+}
+
+// certify NAME [expired]: writes a certificate for this machine, and its key.
+func certify(ts *testscript.TestScript, neg bool, args []string) {
+	valid := time.Hour
+	if len(args) == 2 && args[1] == "expired" {
+		args, valid = args[:1], time.Until(time.Date(2020, 1, 2, 12, 0, 0, 0, time.UTC))
+	}
+	ts.Check(testserver.Certify(ts.MkAbs(argument(ts, neg, args, 1)), 1, valid))
 }
 
 // argument is the first of n arguments or more.

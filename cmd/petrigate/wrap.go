@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/petrigate/petrigate/config"
+	"github.com/petrigate/petrigate/internal/serve/daemon"
 )
 
 func newWrap(s stdio) *cobra.Command {
@@ -69,9 +70,6 @@ func newWrap(s stdio) *cobra.Command {
 	return c
 }
 
-// unnamed is what wrap calls a server that has no name.
-const unnamed = "server"
-
 // wrapped is the one server. Its tools keep their names.
 func wrapped(name, url, protocol string, args []string) (config.Server, error) {
 	server := config.Server{Name: name, HasPrefix: true, Protocol: protocol, URL: url, Type: "http"}
@@ -91,7 +89,7 @@ func wrapped(name, url, protocol string, args []string) (config.Server, error) {
 		server.Type, server.Command, server.Args = "stdio", args[0], args[1:]
 	}
 	if name == "" {
-		server.Name = unnamed
+		server.Name = daemon.Unnamed
 		if len(args) > 0 {
 			server.Name = commandName(args[0], args[1:])
 		}
@@ -120,7 +118,7 @@ func commandName(command string, args []string) string {
 			return packageName(arg)
 		}
 	}
-	return unnamed
+	return daemon.Unnamed
 }
 
 func packageName(spec string) string {
@@ -139,7 +137,7 @@ func packageName(spec string) string {
 		}
 	}
 	if strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) || unicode.IsSpace(r) }) || name == "" {
-		return unnamed
+		return daemon.Unnamed
 	}
 	return name
 }

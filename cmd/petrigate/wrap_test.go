@@ -3,6 +3,8 @@ package main
 import (
 	"strings"
 	"testing"
+
+	"github.com/petrigate/petrigate/internal/serve/daemon"
 )
 
 // TestWrapNamesServers: a server that a package runner starts is called after
@@ -28,7 +30,7 @@ func TestWrapNamesServers(t *testing.T) {
 			t.Errorf("%s: %q, %v; want %q", command, got.Name, err, want)
 		}
 	}
-	if got, err := wrapped("", "https://h.example/mcp", "auto", nil); err != nil || got.Name != unnamed {
+	if got, err := wrapped("", "https://h.example/mcp", "auto", nil); err != nil || got.Name != daemon.Unnamed {
 		t.Errorf("of a URL: %q, %v", got.Name, err)
 	}
 }

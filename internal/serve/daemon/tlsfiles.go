@@ -1,4 +1,4 @@
-package main
+package daemon
 
 import (
 	"cmp"
@@ -17,10 +17,10 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// tlsFiles finds files for TLS that cannot be used. One that cannot be read is
+// TLSProblems finds files for TLS that cannot be used. One that cannot be read is
 // as severe as missing says: where a configuration is only checked, it may be
 // for another machine, or for another user of this one.
-func tlsFiles(c *config.Config, missing policy.Severity) policy.Problems {
+func TLSProblems(c *config.Config, missing policy.Severity) policy.Problems {
 	var all policy.Problems
 	if t := c.Listen.TLS; t != nil {
 		f := &tlsSection{section: t, missing: missing}

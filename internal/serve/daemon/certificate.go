@@ -1,4 +1,4 @@
-package main
+package daemon
 
 import (
 	"bytes"
@@ -16,14 +16,14 @@ import (
 	"github.com/petrigate/petrigate/config"
 )
 
-// secure has a server speak TLS, if there is a certificate for it.
+// secure lets a server speak TLS, if there is a certificate for it.
 func secure(server *http.Server, files *config.TLS, log *slog.Logger) error {
 	if files == nil {
 		return nil
 	}
 	c := &certificate{files: *files, log: log}
 	if err := c.open(); err != nil {
-		return &exit{exitInvalid, err}
+		return &InvalidError{err}
 	}
 	server.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: c.get}
 	server.ErrorLog = stdlog.New(serverLog{log}, "", 0)

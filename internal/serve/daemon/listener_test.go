@@ -1,4 +1,4 @@
-package main
+package daemon
 
 import (
 	"bufio"
@@ -38,7 +38,7 @@ func listenLocal(t *testing.T) net.Listener {
 func TestSlowReader(t *testing.T) {
 	l := listenLocal(t)
 	accepted := make(chan net.Conn, 2)
-	s := newSteady(l, config.Listen{}, quietLog)
+	s := newLimitListener(l, config.Listen{}, quietLog)
 	go func() {
 		for {
 			c, err := s.Accept()
@@ -53,7 +53,7 @@ func TestSlowReader(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c, ok := (<-accepted).(*steadyConn)
+		c, ok := (<-accepted).(*limitedConn)
 		if !ok || c.timeout != writeTimeout {
 			t.Fatalf("%T", c)
 		}
@@ -84,9 +84,9 @@ func TestSlowReader(t *testing.T) {
 // is who takes none, and who takes enough of them is not.
 func TestSlowReaderOfPieces(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newSteady(nil, config.Listen{}, quietLog)
+		s := newLimitListener(nil, config.Listen{}, quietLog)
 		for piece, want := range map[int]int{16 << 10: 3, writeBytes / 4: 3, writeBytes / 2: 100, writeBytes: 100} {
-			c := &steadyConn{Conn: &slowConn{}, timeout: s.timeout}
+			c := &limitedConn{Conn: &slowConn{}, timeout: s.timeout}
 			taken := 0
 			for ; taken < 100; taken++ {
 				if _, err := c.Write(make([]byte, piece)); err != nil {
@@ -122,7 +122,7 @@ func (c *slowConn) Write(b []byte) (int, error) {
 // TestTooManyConnections: one too many is told why, and the next finds room when
 // another has gone.
 func TestTooManyConnections(t *testing.T) {
-	s := newSteady(listenLocal(t), config.Listen{MaxConnections: 2}, quietLog)
+	s := newLimitListener(listenLocal(t), config.Listen{MaxConnections: 2}, quietLog)
 	server := newServer(http.NotFoundHandler(), config.Listen{})
 	left := make(chan struct{}, 4)
 	server.ConnState = func(_ net.Conn, state http.ConnState) {
@@ -171,7 +171,7 @@ func TestTooManyConnections(t *testing.T) {
 func TestConnectionsOfOne(t *testing.T) {
 	at := func(ip string) netip.Addr { return origin(&net.TCPAddr{IP: net.ParseIP(ip), Port: 7}) }
 	var said bytes.Buffer
-	s := newSteady(nil, config.Listen{MaxConnections: 4}, slog.New(slog.NewTextHandler(&said, nil)))
+	s := newLimitListener(nil, config.Listen{MaxConnections: 4}, slog.New(slog.NewTextHandler(&said, nil)))
 	for i, c := range []struct {
 		ip    string
 		enter bool
@@ -196,7 +196,7 @@ func TestConnectionsOfOne(t *testing.T) {
 			t.Errorf("then %d: %s: %v", i, c.ip, got)
 		}
 	}
-	s = newSteady(nil, config.Listen{MaxConnections: 4}, quietLog)
+	s = newLimitListener(nil, config.Listen{MaxConnections: 4}, quietLog)
 	for i, ip := range []string{"127.0.0.1", "::1", "127.0.0.1", "127.0.0.1"} {
 		if !s.enter(at(ip)) {
 			t.Errorf("%d of this machine is refused", i)
@@ -216,10 +216,10 @@ func TestBoundsOfConnections(t *testing.T) {
 	if said.ReadHeaderTimeout != time.Second || said.IdleTimeout != time.Hour || said.MaxHeaderBytes != 8<<10 {
 		t.Errorf("%v %v %v", said.ReadHeaderTimeout, said.IdleTimeout, said.MaxHeaderBytes)
 	}
-	if s := newSteady(nil, config.Listen{Timeouts: config.Timeouts{Write: time.Hour}, MaxConnections: 7}, quietLog); s.timeout != time.Hour || s.most != 7 {
+	if s := newLimitListener(nil, config.Listen{Timeouts: config.Timeouts{Write: time.Hour}, MaxConnections: 7}, quietLog); s.timeout != time.Hour || s.most != 7 {
 		t.Errorf("%v %d", s.timeout, s.most)
 	}
-	if s := newSteady(nil, config.Listen{}, quietLog); s.most < 1 || s.most > maxConnections || s.most > maxFiles()/2 {
+	if s := newLimitListener(nil, config.Listen{}, quietLog); s.most < 1 || s.most > maxConnections || s.most > maxFiles()/2 {
 		t.Errorf("%d connections of %d files", s.most, maxFiles())
 	}
 }

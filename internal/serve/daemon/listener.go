@@ -1,12 +1,10 @@
-package main
+package daemon
 
 import (
 	"cmp"
-	"context"
 	"io"
 	"log/slog"
 	"net"
-	"net/http"
 	"net/netip"
 	"sync"
 	"sync/atomic"
@@ -15,60 +13,11 @@ import (
 	"github.com/petrigate/petrigate/config"
 )
 
-// Bounds of connections, where the configuration says no others. None of them
-// ends a stream that is silent: how long a request may take to arrive is bounded
-// by the endpoint itself, which knows when it is there.
-const (
-	headerTimeout  = 10 * time.Second // to send the headers of a request
-	idleTimeout    = 5 * time.Minute  // between two requests
-	writeTimeout   = 30 * time.Second // for a client to take the next bytes
-	headerBytes    = 64 << 10
-	writeBytes     = 256 << 10 // that a client has to take in writeTimeout
-	maxConnections = 25_000    // or half the files that the process may open, if that is less
-)
-
-// How long calls may go on when the program is told to end.
-const (
-	drainTimeout    = 5 * time.Second // by themselves
-	farewellTimeout = time.Second     // for the answers to those that were cut short
-)
-
-func newServer(h http.Handler, l config.Listen) *http.Server {
-	protocols := &http.Protocols{}
-	protocols.SetHTTP1(true) // the bounds are those of a connection: it must be one client's, with one request at a time
-	return &http.Server{
-		Handler:           h,
-		Protocols:         protocols,
-		ReadHeaderTimeout: cmp.Or(l.Timeouts.Header, headerTimeout),
-		IdleTimeout:       cmp.Or(l.Timeouts.KeepAlive, idleTimeout),
-		MaxHeaderBytes:    cmp.Or(l.MaxHeader, headerBytes),
-	}
-}
-
-// shutdown takes no new requests, lets calls end for a while, then has them
-// cut short, and closes the connections of clients that do not take the answer.
-func shutdown(server *http.Server, cut func() error) error {
-	if withTimeout(drainTimeout, server.Shutdown) == nil {
-		return nil
-	}
-	err := cut()
-	if withTimeout(farewellTimeout, server.Shutdown) != nil {
-		_ = server.Close() // they were told to be quick
-	}
-	return err
-}
-
-func withTimeout(d time.Duration, f func(context.Context) error) error {
-	ctx, cancel := context.WithTimeout(context.Background(), d)
-	defer cancel()
-	return f(ctx)
-}
-
-// A steady listener hands out connections to clients that have to read, and no
-// more of them than it may: one address has half of them at most, unless it is
-// this machine, where a server that stands in front may be. The WriteTimeout of
-// net/http would bound a whole response, streams too.
-type steady struct {
+// A limitListener bounds the number of connections, and the time that a client takes to
+// read. One address has half of the connections at most, unless it is this machine, where a
+// server that stands in front may be. The WriteTimeout of net/http would bound a whole
+// response, streams too.
+type limitListener struct {
 	net.Listener
 	timeout time.Duration  // for a client to take the next bytes
 	most    int            // connections
@@ -81,8 +30,8 @@ type steady struct {
 	full bool               // it is in the log that there are too many
 }
 
-func newSteady(inner net.Listener, l config.Listen, log *slog.Logger) *steady {
-	s := &steady{
+func newLimitListener(inner net.Listener, l config.Listen, log *slog.Logger) *limitListener {
+	s := &limitListener{
 		Listener: inner, log: log, refuse: refuseConnection, from: map[netip.Addr]int{},
 		timeout: cmp.Or(l.Timeouts.Write, writeTimeout),
 		most:    cmp.Or(l.MaxConnections, min(maxConnections, maxFiles()/2)),
@@ -95,7 +44,7 @@ func newSteady(inner net.Listener, l config.Listen, log *slog.Logger) *steady {
 
 // Accept waits for the next connection. One too many is told so and closed at
 // once: waiting for room would keep out everybody, as long as somebody wants.
-func (s *steady) Accept() (net.Conn, error) {
+func (s *limitListener) Accept() (net.Conn, error) {
 	for {
 		c, err := s.Listener.Accept()
 		if err != nil {
@@ -103,7 +52,7 @@ func (s *steady) Accept() (net.Conn, error) {
 		}
 		from := origin(c.RemoteAddr())
 		if s.enter(from) {
-			return &steadyConn{Conn: c, timeout: s.timeout, left: s.leave, from: from}, nil
+			return &limitedConn{Conn: c, timeout: s.timeout, left: s.leave, from: from}, nil
 		}
 		s.refuse(c)
 		_ = c.Close()
@@ -111,7 +60,7 @@ func (s *steady) Accept() (net.Conn, error) {
 }
 
 // enter counts a connection, or says once for a time that there are too many.
-func (s *steady) enter(from netip.Addr) bool {
+func (s *limitListener) enter(from netip.Addr) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.open < s.most && (!from.IsValid() || s.from[from] < (s.most+1)/2) {
@@ -126,7 +75,7 @@ func (s *steady) enter(from netip.Addr) bool {
 	return false
 }
 
-func (s *steady) leave(from netip.Addr) {
+func (s *limitListener) leave(from netip.Addr) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.open--
@@ -160,7 +109,7 @@ func refuseConnection(c net.Conn) {
 		"this proxy has too many open connections (listen.maxConnections)\n")
 }
 
-type steadyConn struct {
+type limitedConn struct {
 	net.Conn
 	timeout time.Duration
 	left    func(from netip.Addr)
@@ -173,7 +122,7 @@ type steadyConn struct {
 }
 
 // Close counts once.
-func (c *steadyConn) Close() error {
+func (c *limitedConn) Close() error {
 	if c.closed.CompareAndSwap(false, true) {
 		c.left(c.from)
 	}
@@ -182,7 +131,7 @@ func (c *steadyConn) Close() error {
 
 // CloseWrite tells the client that nothing more comes, before the connection is
 // closed over what it may still be sending.
-func (c *steadyConn) CloseWrite() error {
+func (c *limitedConn) CloseWrite() error {
 	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
 		return half.CloseWrite()
 	}
@@ -191,7 +140,7 @@ func (c *steadyConn) CloseWrite() error {
 
 // Write fails when the client does not take the next bytes in time. TLS writes
 // little at a time: a client must not have the whole time for each of its pieces.
-func (c *steadyConn) Write(b []byte) (int, error) {
+func (c *limitedConn) Write(b []byte) (int, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	written := 0
@@ -212,18 +161,4 @@ func (c *steadyConn) Write(b []byte) (int, error) {
 			return written, err
 		}
 	}
-}
-
-// shownAddr is where clients of this machine find a listener.
-func shownAddr(l net.Listener) string {
-	host, port, err := net.SplitHostPort(l.Addr().String())
-	if ip := net.ParseIP(host); err == nil && ip != nil && ip.IsUnspecified() {
-		return net.JoinHostPort("localhost", port)
-	}
-	return l.Addr().String()
-}
-
-func isLoopback(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
 }

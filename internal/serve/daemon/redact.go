@@ -1,4 +1,4 @@
-package main
+package daemon
 
 import (
 	"context"
@@ -63,4 +63,13 @@ func (r redactor) attr(a slog.Attr) slog.Attr {
 		a.Value = slog.GroupValue(clean...)
 	}
 	return a
+}
+
+// mask replaces secrets.
+func mask(secrets []string) *strings.Replacer {
+	var pairs []string
+	for _, s := range secrets {
+		pairs = append(pairs, s, "***")
+	}
+	return strings.NewReplacer(pairs...)
 }

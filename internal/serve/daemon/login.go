@@ -1,8 +1,9 @@
-package main
+package daemon
 
 import (
 	"log/slog"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -11,21 +12,24 @@ import (
 	"github.com/petrigate/petrigate/internal/serve/oauth"
 )
 
+// Unnamed is the name of the server of petrigate wrap and login, where none is given.
+const Unnamed = "server"
+
 // wantsTokens reports whether petrigate gets the tokens of a server: of each
 // over HTTP, unless its configuration has them or will have none.
 func wantsTokens(s config.Server) bool {
-	return s.URL != "" && !bringsTokens(s) && (s.OAuth == nil || !s.OAuth.Disabled)
+	return s.URL != "" && !BringsTokens(s) && (s.OAuth == nil || !s.OAuth.Disabled)
 }
 
-// bringsTokens reports whether the configuration of a server has them.
-func bringsTokens(s config.Server) bool {
+// BringsTokens reports whether the configuration of a server has a header Authorization.
+func BringsTokens(s config.Server) bool {
 	return slices.ContainsFunc(slices.Collect(maps.Keys(s.Headers)), func(name string) bool {
 		return strings.EqualFold(name, "Authorization")
 	})
 }
 
-// authorized is a server as the package of tokens knows it.
-func authorized(s config.Server) oauth.Server {
+// OAuthServer is a server as [oauth] knows it.
+func OAuthServer(s config.Server) oauth.Server {
 	a := oauth.Server{Name: s.Name, URL: s.URL, Headers: s.Headers}
 	if o := s.OAuth; o != nil {
 		a.Grant, a.ClientID, a.ClientSecret, a.Scopes, a.Issuer = o.Grant, o.ClientID, o.ClientSecret, o.Scopes, o.Issuer
@@ -33,8 +37,8 @@ func authorized(s config.Server) oauth.Server {
 	return a
 }
 
-// storeOf is where the tokens of a server are.
-func storeOf(s config.Server) (*oauth.Store, error) {
+// TokenStore is where the tokens of a server are kept.
+func TokenStore(s config.Server) (*oauth.Store, error) {
 	dir, err := stateDir()
 	if err != nil {
 		return nil, err
@@ -51,14 +55,14 @@ func sourceOf(c *config.Config, s config.Server, log *slog.Logger) (*oauth.Sourc
 	if !wantsTokens(s) {
 		return nil, nil
 	}
-	store, err := storeOf(s)
+	store, err := TokenStore(s)
 	if err != nil && s.OAuth == nil { // nobody said that there would be any
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	return oauth.NewSource(authorized(s), store, oauth.Options{Logger: log, Command: loginCommand(c, s)}), nil
+	return oauth.NewSource(OAuthServer(s), store, oauth.Options{Logger: log, Command: loginCommand(c, s)}), nil
 }
 
 // loginCommand is what a person types to log in to a server of c. What stands
@@ -71,7 +75,7 @@ func loginCommand(c *config.Config, s config.Server) string {
 			address = "ADDRESS"
 		}
 		words = append(words, "--url", address)
-		if s.Name != unnamed {
+		if s.Name != Unnamed {
 			words = append(words, "--name", s.Name)
 		}
 		return commandLine(words)
@@ -81,4 +85,26 @@ func loginCommand(c *config.Config, s config.Server) string {
 		words = append(words, "--config", file)
 	}
 	return commandLine(append(words, s.Name))
+}
+
+// withoutConfig is the environment of somebody who has not set PETRIGATE_CONFIG.
+func withoutConfig(name string) (string, bool) {
+	if name == "PETRIGATE_CONFIG" {
+		return "", false
+	}
+	return os.LookupEnv(name)
+}
+
+// commandLine is words as a person types them into a shell.
+func commandLine(words []string) string {
+	quoted := make([]string, len(words))
+	for i, word := range words {
+		quoted[i] = word
+		if word == "" || strings.ContainsFunc(word, func(r rune) bool {
+			return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:@%+=,", r))
+		}) {
+			quoted[i] = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+		}
+	}
+	return strings.Join(quoted, " ")
 }

@@ -1,4 +1,4 @@
-package main
+package daemon
 
 import (
 	"runtime"
@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/gate"
-	"github.com/petrigate/petrigate/internal/policy"
 	"github.com/petrigate/petrigate/internal/policy/check"
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
@@ -15,11 +14,11 @@ import (
 // Who asks for the list of tools waits for it; what is not proved by then is listed.
 const impossibleTime = 250 * time.Millisecond
 
-// impossible finds the tools that can never be called under a policy: those of
-// which it is proved. One that could be called after a failure is not among them.
-func impossible(result *policy.Result) func([]gate.Call, []string) []string {
+// impossible finds the tools of which it is proved that they can never be called under a
+// policy. One that could be called after a failure is not among them.
+func impossible(whole *gate.Policy) func([]gate.Call, []string) []string {
 	return func(tools []gate.Call, active []string) []string {
-		p, err := activeNets(result.Policy, active)
+		p, err := activeNets(whole, active)
 		if err != nil || p.Shadow() {
 			return nil // all can be called, or nothing is known
 		}

@@ -1,9 +1,10 @@
-package main
+package daemon
 
 import (
 	"io"
 	"log/slog"
 	"net/http"
+	"os"
 	"testing"
 
 	"github.com/petrigate/petrigate/config"
@@ -13,7 +14,9 @@ import (
 // files may be replaced by others.
 func TestTLSFilesThatHaveGone(t *testing.T) {
 	t.Chdir(t.TempDir())
-	write(t, "empty.pem", "")
+	if err := os.WriteFile("empty.pem", nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	server := config.Server{Name: "files", Position: config.Position{File: "petrigate.yaml", Line: 2, Column: 3}}
 	for ca, want := range map[string]string{
 		"none.pem":  "petrigate.yaml:2:3: reading the tls of the server files: none.pem: no such file or directory",
@@ -29,4 +32,12 @@ func TestTLSFilesThatHaveGone(t *testing.T) {
 	if err := secure(&http.Server{}, &config.TLS{Cert: "none.pem", Key: "none.pem"}, log); said(err) != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
+}
+
+// said is the text of an error; empty where there is none.
+func said(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
 }

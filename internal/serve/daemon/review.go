@@ -1,4 +1,4 @@
-package main
+package daemon
 
 import (
 	"context"
@@ -28,19 +28,19 @@ func newReview(c *config.Config, shown policy.Problems) *review {
 
 // start begins the review of a proxy that has started. It ends by itself, or
 // with Close.
-func (r *review) start(p *plant) {
+func (r *review) start(d *Daemon) {
 	var ctx context.Context
 	ctx, r.stop = context.WithCancel(context.Background())
 	go func() {
 		defer close(r.done)
-		p.AwaitTools(ctx)
-		tools, err := p.Tools("")
-		if err != nil || len(tools) == 0 || len(silentNames(p)) > 0 || ctx.Err() != nil {
+		d.AwaitTools(ctx)
+		tools, err := d.Tools("")
+		if err != nil || len(tools) == 0 || len(d.silent()) > 0 || ctx.Err() != nil {
 			return // tools that are not there yet are no mistake
 		}
-		for _, found := range r.problems(ctx, check.KnownSet(asListed(tools), r.config)) {
+		for _, found := range r.problems(ctx, check.KnownSet(ListedTools(tools), r.config)) {
 			if !r.shown[found.Error()] {
-				p.log.Warn("policy problem, now that the tools are known", "problem", found.Error())
+				d.log.Warn("policy problem, now that the tools are known", "problem", found.Error())
 			}
 		}
 	}()
@@ -67,15 +67,4 @@ func (r *review) problems(ctx context.Context, tools check.ToolSet) policy.Probl
 		return result.Problems
 	}
 	return append(result.Problems, v.Problems()...)
-}
-
-// silentNames are the upstreams that have not answered.
-func silentNames(p *plant) []string {
-	var names []string
-	for _, u := range p.Status().Upstreams {
-		if u.State != "up" {
-			names = append(names, u.Name)
-		}
-	}
-	return names
 }

@@ -1,17 +1,11 @@
-package main
+package daemon
 
 import (
 	"bytes"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
-	"encoding/pem"
 	"io"
 	"log/slog"
-	"math/big"
-	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -19,44 +13,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/rogpeppe/go-internal/testscript"
-
 	"github.com/petrigate/petrigate/config"
+	"github.com/petrigate/petrigate/internal/testserver"
 )
-
-// certify NAME [expired]: writes a certificate for this machine, and its key.
-func certify(ts *testscript.TestScript, neg bool, args []string) {
-	valid := time.Hour
-	if len(args) == 2 && args[1] == "expired" {
-		args, valid = args[:1], time.Until(time.Date(2020, 1, 2, 12, 0, 0, 0, time.UTC))
-	}
-	ts.Check(issue(ts.MkAbs(argument(ts, neg, args, 1)), 1, valid))
-}
-
-// issue writes NAME.pem and NAME.key for this machine.
-func issue(name string, serial int64, valid time.Duration) error {
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		return err
-	}
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(serial), NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(valid),
-		DNSNames: []string{"localhost"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
-		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
-	}
-	cert, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
-	if err != nil {
-		return err
-	}
-	private, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		return err
-	}
-	if err := os.WriteFile(name+".pem", pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: cert}), 0o644); err != nil {
-		return err
-	}
-	return os.WriteFile(name+".key", pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private}), 0o600)
-}
 
 // A secured is a server that speaks TLS.
 type secured struct {
@@ -78,7 +37,7 @@ func secureServer(t *testing.T) *secured {
 	inner := listenLocal(t)
 	s.addr = inner.Addr().String()
 	ended := make(chan struct{})
-	go func() { defer close(ended); _ = listenAndServe(server, newSteady(inner, l, log)) }()
+	go func() { defer close(ended); _ = listenAndServe(server, newLimitListener(inner, l, log)) }()
 	t.Cleanup(func() { _ = server.Close(); <-ended })
 	return s
 }
@@ -86,7 +45,7 @@ func secureServer(t *testing.T) *secured {
 // issue replaces the files, by ones whose time is another for certain.
 func (s *secured) issue(serial int64, valid time.Duration) {
 	s.t.Helper()
-	if err := issue(s.name, serial, valid); err != nil {
+	if err := testserver.Certify(s.name, serial, valid); err != nil {
 		s.t.Fatal(err)
 	}
 	s.touch(serial)
@@ -192,7 +151,7 @@ func TestCertificateIsReadAgain(t *testing.T) {
 func TestCertificateIsNeeded(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"a", "b"} {
-		if err := issue(filepath.Join(dir, name), 1, time.Hour); err != nil {
+		if err := testserver.Certify(filepath.Join(dir, name), 1, time.Hour); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -1,0 +1,143 @@
+// Package daemon runs a proxy from a configuration: it reads tokens and certificates, listens,
+// logs without secrets, puts decisions on record, answers the operating verbs at a control
+// socket, and reviews the policy when the tools of the servers are known.
+//
+//	pol, problems, err := daemon.Policy(ctx, cfg)
+//	...
+//	d, err := daemon.New(daemon.Options{Config: cfg, Policy: pol, Known: problems})
+//	...
+//	defer d.Close()
+//	err = d.Run(ctx, os.Stdin, os.Stdout, os.Stderr)
+package daemon
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	"github.com/petrigate/petrigate/config"
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/policy"
+	"github.com/petrigate/petrigate/internal/serve/audit"
+	"github.com/petrigate/petrigate/internal/serve/oauth"
+	"github.com/petrigate/petrigate/proxy"
+)
+
+// Options describe a Daemon.
+type Options struct {
+	Config  *config.Config
+	Policy  *policy.Result  // see [Policy]
+	Known   policy.Problems // of the policy, which have been shown; the review does not repeat them
+	Log     slog.Handler    // nil: discard; it is given no secrets of the configuration
+	Version string
+}
+
+// An InvalidError is a mistake in the configuration, or in a file that it names.
+type InvalidError struct{ Err error }
+
+// Error is the error itself.
+func (e *InvalidError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the error itself.
+func (e *InvalidError) Unwrap() error { return e.Err }
+
+// A Daemon is a proxy with what was built for it. Close it.
+type Daemon struct {
+	*proxy.Proxy
+	config  *config.Config
+	file    string                 // of the configuration, absolute; empty: none
+	listen  atomic.Pointer[string] // where clients reach the proxy; nil: nowhere yet
+	secrets *strings.Replacer
+	log     *slog.Logger
+	audit   *audit.Log // nil: none
+	review  *review
+	tokens  []*oauth.Source
+}
+
+// New makes the proxy of a configuration. It starts nothing.
+func New(o Options) (*Daemon, error) {
+	c := o.Config
+	if o.Log == nil {
+		o.Log = slog.DiscardHandler
+	}
+	d := &Daemon{config: c, secrets: mask(c.Secrets()), log: slog.New(redacted(o.Log, c.Secrets())), review: newReview(c, o.Known)}
+	if file, err := filepath.Abs(c.File); err == nil && c.File != "" {
+		d.file = file
+	}
+	upstreams, err := d.upstreams()
+	if err != nil {
+		return nil, err
+	}
+	options := d.options(o)
+	options.Upstreams = upstreams
+	if c.Audit.File != "" {
+		log, err := audit.Open(c.Audit.File, audit.Options{})
+		if err != nil {
+			return nil, auditError(c.Audit.File, err)
+		}
+		d.audit, options.Recorder = log, log
+	}
+	if p := o.Policy.Policy; p != nil {
+		if p.Shadow() {
+			d.log.Warn("the policy is in shadow: every call passes, and what would have been refused is recorded")
+		}
+		finder := &remedyFinder{policy: p, names: func() []gate.Call { return d.Names() }}
+		options.Remedy, options.Impossible = finder.remedy, impossible(p)
+	}
+	if d.Proxy, err = proxy.New(options); err != nil && d.audit != nil {
+		_ = d.audit.Close()
+	}
+	return d, err
+}
+
+// options are those of the proxy that need no file.
+func (d *Daemon) options(o Options) proxy.Options {
+	c := d.config
+	return proxy.Options{
+		Policy: o.Policy.Policy, Active: o.Policy.Active, Advertise: c.Advertise,
+		Root: root(c.File), Startup: c.Startup, Logger: d.log, Version: o.Version, MaxRequest: c.Listen.MaxBody,
+		Approval: proxy.Approval{
+			Elicit: slices.Contains(c.Approval.Channels, "elicit"), Operator: slices.Contains(c.Approval.Channels, "cli"),
+			Hold: c.Approval.Hold, Expire: c.Approval.Expire, Cooldown: c.Approval.Cooldown,
+		},
+	}
+}
+
+// Close ends the review and the proxy, and then its records.
+func (d *Daemon) Close() error {
+	d.review.Close()
+	err := d.Proxy.Close()
+	for _, t := range d.tokens {
+		t.Close()
+	}
+	if d.audit != nil {
+		err = errors.Join(err, d.audit.Close())
+	}
+	return err
+}
+
+// root is the folder of the configuration or, where there is none, that in which
+// the program was started.
+func root(file string) string {
+	dir, err := filepath.Abs(filepath.Dir(file))
+	if err != nil {
+		return ""
+	}
+	return dir
+}
+
+// auditError names the file, where the error of the audit log does not.
+func auditError(file string, err error) error {
+	var about *fs.PathError
+	if errors.As(err, &about) && about.Path == file {
+		err = about.Err
+	} else if inner := errors.Unwrap(err); inner != nil {
+		err = inner
+	}
+	return fmt.Errorf("opening the audit log %s: %w", file, err)
+}

@@ -1,0 +1,31 @@
+package daemon
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+)
+
+// RuntimeDir is the folder of the control sockets.
+func RuntimeDir() string {
+	if dir := os.Getenv("PETRIGATE_RUNTIME_DIR"); dir != "" {
+		return dir
+	}
+	if dir := os.Getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(dir) {
+		return filepath.Join(dir, "petrigate")
+	}
+	return filepath.Join(os.TempDir(), "petrigate-"+strconv.Itoa(os.Getuid()))
+}
+
+// stateDir is the folder of what outlives a process: tokens.
+func stateDir() (string, error) {
+	if dir := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
+		return filepath.Join(dir, "petrigate"), nil
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return "", fmt.Errorf("looking for a place for state: %w; set XDG_STATE_HOME", err)
+	}
+	return filepath.Join(home, ".local", "state", "petrigate"), nil
+}

@@ -1,0 +1,40 @@
+package daemon
+
+import (
+	"context"
+	"slices"
+
+	"github.com/petrigate/petrigate/config"
+	"github.com/petrigate/petrigate/internal/policy"
+	"github.com/petrigate/petrigate/internal/policy/check"
+)
+
+// Policy builds the policy of a configuration, proves its claims, and returns warnings to be
+// shown. A policy with a claim that is refuted is an error, of type [policy.Problems].
+func Policy(ctx context.Context, c *config.Config) (*policy.Result, policy.Problems, error) {
+	source := policy.FromConfig(c)
+	result, err := policy.Build(source)
+	if err != nil {
+		return nil, nil, err
+	}
+	v, err := check.Run(ctx, result, source, check.LikelyTools(c, result), check.AtStart(len(result.Claims)))
+	if err != nil {
+		return nil, nil, err
+	}
+	found := v.Problems()
+	if refuted := found.Of(policy.Error); len(refuted) > 0 {
+		return nil, nil, refuted
+	}
+	return result, slices.Concat(check.ConfigWarnings(c), result.Problems.Of(policy.Warning),
+		check.NoPolicy(c.File, source), check.NoUpstream(c), found), nil
+}
+
+// Runnable returns warnings about what the configuration names on this machine, or an error, of
+// type [policy.Problems], with all that cannot be used: commands and files for TLS.
+func Runnable(c *config.Config) (policy.Problems, error) {
+	found := slices.Concat(check.MissingCommands(c, policy.Error), TLSProblems(c, policy.Error))
+	if errs := found.Of(policy.Error); len(errs) > 0 {
+		return nil, errs
+	}
+	return found, nil
+}

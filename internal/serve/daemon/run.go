@@ -1,0 +1,187 @@
+package daemon
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/petrigate/petrigate/config"
+	"github.com/petrigate/petrigate/internal/serve/control"
+	"github.com/petrigate/petrigate/internal/text"
+	"github.com/petrigate/petrigate/proxy"
+)
+
+// Run serves clients, over in and out or at the address of the configuration, until ctx or the
+// client over stdio ends it. A token that it makes is shown on say.
+func (d *Daemon) Run(ctx context.Context, in io.Reader, out, say io.Writer) error {
+	slog.SetDefault(d.log) // what libraries log is a record like any other, without the secrets
+	defer d.announceEnd(ctx)()
+	socket, err := control.Listen(RuntimeDir(), d)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = socket.Close() }()
+	if d.config.Listen.Stdio {
+		return d.serveStdio(ctx, in, out)
+	}
+	return d.serveHTTP(ctx, say)
+}
+
+// announceEnd logs which signal ends the proxy when it arrives: what is under
+// way may take a while to end. The function that it returns waits for the line.
+func (d *Daemon) announceEnd(ctx context.Context) (wait func()) {
+	said := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		defer close(said)
+		d.log.Info("petrigate ends", "cause", context.Cause(ctx).Error())
+	})
+	return func() {
+		if !stop() {
+			<-said
+		}
+	}
+}
+
+// OutlivePipes keeps the program going where a client, or whoever reads the
+// log, has closed its end: a write then fails, and what is under way is ended
+// in order and on record. Ignoring the signal would do the same to the servers.
+func OutlivePipes() (stop func()) {
+	closed := make(chan os.Signal, 1)
+	signal.Notify(closed, syscall.SIGPIPE)
+	return func() { signal.Stop(closed) }
+}
+
+// start starts the proxy, and the review of its policy.
+func (d *Daemon) start() {
+	d.Start()
+	d.review.start(d)
+}
+
+// reachedAt says where clients reach the proxy.
+func (d *Daemon) reachedAt(where string) { d.listen.Store(&where) }
+
+// serveStdio ends without an error when the client does.
+func (d *Daemon) serveStdio(ctx context.Context, in io.Reader, out io.Writer) error {
+	if f, ok := out.(*os.File); ok && f == os.Stdout {
+		os.Stdout = os.Stderr // whatever prints must not reach the client
+	}
+	d.reachedAt("stdio")
+	d.start()
+	widen(out)
+	err := d.ServeStdio(ctx, in, out)
+	if errors.Is(err, context.Canceled) || errors.Is(err, io.EOF) {
+		return nil
+	}
+	return err
+}
+
+// serveHTTP listens before anything is started, so that a port that is in use
+// is found out first.
+func (d *Daemon) serveHTTP(ctx context.Context, say io.Writer) error {
+	l := d.config.Listen
+	listener, err := net.Listen("tcp", l.HTTP)
+	if err != nil {
+		return listenError(l.HTTP, err)
+	}
+	defer func() { _ = listener.Close() }()
+	at := endpoint(l, listener)
+	d.reachedAt(at)
+	access, err := accessOf(say, l, listener, at)
+	if err != nil {
+		return err
+	}
+	handler, err := d.Handler(access)
+	if err != nil {
+		return &InvalidError{err}
+	}
+	server := newServer(handler, l)
+	if err := secure(server, l.TLS, d.log); err != nil {
+		return err
+	}
+	d.start()
+	failed := make(chan error, 1)
+	go func() { failed <- listenAndServe(server, newLimitListener(listener, l, d.log)) }()
+	d.log.Info("listening", "url", at)
+	if host, _, _ := net.SplitHostPort(access.Addr); !isLoopback(host) && l.TLS == nil {
+		d.log.Warn("tokens and calls cross the network as they are: set listen.tls, or put a server that speaks TLS in front")
+	}
+	select {
+	case err := <-failed:
+		return err
+	case <-ctx.Done():
+	}
+	d.Drain()
+	return shutdown(server, d.Proxy.Close)
+}
+
+// accessOf says who may come in, and reads or makes their tokens.
+func accessOf(say io.Writer, l config.Listen, listener net.Listener, endpoint string) (proxy.Access, error) {
+	a := proxy.Access{
+		Addr: accessAddr(l.HTTP, listener), TLS: l.TLS != nil, Path: l.Path, Hosts: l.AllowedHosts, Origins: l.AllowedOrigins,
+		BodyTimeout: l.Timeouts.Body, IdleTTL: l.Idle, MaxSessions: l.MaxSessions, MaxAll: l.MaxSessionsTotal,
+	}
+	switch l.Auth {
+	case "none":
+		a.Open = true
+	case "jwt":
+		j := proxy.JWT(*l.JWT)
+		a.JWT = &j
+	default:
+		t, err := loadTokens(say, l, endpoint)
+		if err != nil {
+			return a, err
+		}
+		a.Token, a.Tokens = t.unnamed, t.named
+	}
+	return a, nil
+}
+
+func listenError(addr string, err error) error {
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return fmt.Errorf("listening at %s: another program has this port; petrigate status shows whether it is a proxy", addr)
+	}
+	return fmt.Errorf("listening at %s: %w", addr, text.Innermost(err))
+}
+
+// endpoint is the URL by which clients of this machine reach the endpoint.
+func endpoint(l config.Listen, listener net.Listener) string {
+	scheme := "http"
+	if l.TLS != nil {
+		scheme = "https"
+	}
+	return scheme + "://" + shownAddr(listener) + cmp.Or(l.Path, "/mcp")
+}
+
+// shownAddr is where clients of this machine find a listener.
+func shownAddr(l net.Listener) string {
+	host, port, err := net.SplitHostPort(l.Addr().String())
+	if ip := net.ParseIP(host); err == nil && ip != nil && ip.IsUnspecified() {
+		return net.JoinHostPort("localhost", port)
+	}
+	return l.Addr().String()
+}
+
+// accessAddr is the host that was asked for with the port that was given.
+func accessAddr(asked string, l net.Listener) string {
+	host, _, err := net.SplitHostPort(asked)
+	if err != nil {
+		return l.Addr().String()
+	}
+	_, port, err := net.SplitHostPort(l.Addr().String())
+	if err != nil {
+		return asked
+	}
+	return net.JoinHostPort(host, port)
+}
+
+func isLoopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}

@@ -1,0 +1,78 @@
+package daemon
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/petrigate/petrigate/config"
+	"github.com/petrigate/petrigate/proxy"
+)
+
+// Status is that of the proxy, with where it was started from and how clients reach it, and
+// without secrets: a server may print what it was started with.
+func (d *Daemon) Status() proxy.Status {
+	s := d.Proxy.Status()
+	s.Config = d.file
+	if at := d.listen.Load(); at != nil {
+		s.Listen = *at
+	}
+	for i := range s.Upstreams {
+		u := &s.Upstreams[i]
+		u.Error = d.secrets.Replace(u.Error)
+		for k, line := range u.Said {
+			u.Said[k] = d.secrets.Replace(line)
+		}
+	}
+	return s
+}
+
+// silent names the upstreams that have not answered.
+func (d *Daemon) silent() []string {
+	var names []string
+	for _, u := range d.Status().Upstreams {
+		if u.State != "up" {
+			names = append(names, u.Name)
+		}
+	}
+	return names
+}
+
+// unanswered says which upstreams do not answer, what their processes said last,
+// and what may help.
+func unanswered(upstreams []proxy.UpstreamStatus, c *config.Config) []error {
+	var all []error
+	for _, u := range upstreams {
+		if u.State == "up" {
+			continue
+		}
+		why := "does not answer: " + u.Error
+		if u.State == "starting" {
+			why = fmt.Sprintf("has not answered within %s", c.Startup)
+		}
+		text := fmt.Sprintf("%sthe upstream %s %s%s", placeOf(c, u.Name), u.Name, why, LastWords(u, "    "))
+		if u.State == "starting" {
+			text += "\n  help: a first start may have to fetch the program; startup: 60s in the configuration waits longer"
+		}
+		all = append(all, errors.New(text))
+	}
+	return all
+}
+
+// placeOf is where the configuration speaks of a server.
+func placeOf(c *config.Config, name string) string {
+	for _, s := range c.Servers {
+		if s.Name == name && s.Position.Line > 0 {
+			return fmt.Sprintf("%s:%d:%d: ", s.Position.File, s.Position.Line, s.Position.Column)
+		}
+	}
+	return ""
+}
+
+// LastWords are the lines that the process of an upstream wrote last, indented.
+func LastWords(u proxy.UpstreamStatus, indent string) string {
+	if len(u.Said) == 0 {
+		return ""
+	}
+	return "\n" + indent[2:] + "it said:\n" + indent + strings.Join(u.Said, "\n"+indent)
+}

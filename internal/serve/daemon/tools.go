@@ -1,0 +1,75 @@
+package daemon
+
+import (
+	"context"
+	"time"
+
+	"github.com/petrigate/petrigate/config"
+	"github.com/petrigate/petrigate/internal/policy"
+	"github.com/petrigate/petrigate/internal/policy/check"
+	"github.com/petrigate/petrigate/proxy"
+)
+
+// firstStart is how long ListTools waits for the servers where the configuration
+// does not say: a first start may have to fetch the program.
+const firstStart = time.Minute
+
+// A Listing is what the servers of a configuration list.
+type Listing struct {
+	Tools      []check.ListedTool
+	Servers    int
+	Unanswered []error // one for each server that does not answer
+	LeftOut    []string
+	Warnings   []string
+}
+
+// ListTools starts the servers of a configuration, asks them for their tools, and ends them. It
+// needs no policy and puts nothing on record. While it waits, it tells waiting every so
+// often which servers have not answered yet.
+func ListTools(ctx context.Context, c *config.Config, every time.Duration, waiting func(servers []string)) (*Listing, error) {
+	quiet := *c
+	quiet.Audit.File = ""
+	if quiet.Startup == config.DefaultStartup {
+		quiet.Startup = firstStart
+	}
+	d, err := New(Options{Config: &quiet, Policy: &policy.Result{}})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = d.Close() }()
+	d.Start()
+	d.await(ctx, every, waiting)
+	status := d.Status()
+	l := &Listing{Servers: len(status.Upstreams), Unanswered: unanswered(status.Upstreams, &quiet), LeftOut: status.LeftOut, Warnings: status.Warnings}
+	tools, err := d.Tools("")
+	l.Tools = ListedTools(tools)
+	return l, err
+}
+
+// await waits for the tools of all servers.
+func (d *Daemon) await(ctx context.Context, every time.Duration, waiting func(servers []string)) {
+	listed := make(chan struct{})
+	go func() {
+		defer close(listed)
+		d.AwaitTools(ctx)
+	}()
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	for {
+		select {
+		case <-listed:
+			return
+		case <-tick.C:
+			waiting(d.silent())
+		}
+	}
+}
+
+// ListedTools are the tools of a running proxy, as [check] knows them.
+func ListedTools(tools []proxy.ToolInfo) []check.ListedTool {
+	list := []check.ListedTool{}
+	for _, t := range tools {
+		list = append(list, check.ListedTool{Exposed: t.Exposed, Bare: t.Bare, Canonical: t.Canonical, InputSchema: t.InputSchema})
+	}
+	return list
+}

@@ -1,0 +1,76 @@
+package daemon
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"os"
+
+	"github.com/petrigate/petrigate/config"
+	"github.com/petrigate/petrigate/internal/text"
+	"github.com/petrigate/petrigate/proxy"
+)
+
+// upstreams are the servers of the configuration, with their tokens.
+func (d *Daemon) upstreams() ([]proxy.Upstream, error) {
+	var list []proxy.Upstream
+	for _, s := range d.config.Servers {
+		if s.Disabled {
+			continue
+		}
+		u := proxy.Upstream{
+			Name: s.Name, Command: s.Command, Args: s.Args, Env: s.Env, Dir: s.Cwd,
+			URL: s.URL, SSE: s.Type == "sse", Headers: s.Headers, Protocol: s.Protocol, Timeout: s.Timeout,
+			Limits:    proxy.Limits{InFlight: s.Limits.InFlight, MessageSize: s.Limits.MessageSize, Sessions: s.Limits.Sessions},
+			Isolation: s.Isolation, Tools: proxy.ToolFilter{Allow: s.Tools.Allow, Deny: s.Tools.Deny},
+		}
+		if s.HasPrefix {
+			u.Prefix = &s.Prefix
+		}
+		secure, err := upstreamTLS(s)
+		if err != nil {
+			return nil, err
+		}
+		u.TLS = secure
+		tokens, err := sourceOf(d.config, s, d.log)
+		if err != nil {
+			return nil, err
+		}
+		if tokens != nil {
+			u.Credentials, d.tokens = tokens, append(d.tokens, tokens)
+		}
+		list = append(list, u)
+	}
+	return list, nil
+}
+
+// upstreamTLS reads the files by which a server is authenticated; nil: the system's
+// authorities are used.
+func upstreamTLS(s config.Server) (*tls.Config, error) {
+	if s.TLS == nil {
+		return nil, nil
+	}
+	c := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: s.TLS.ServerName}
+	if s.TLS.CA != "" {
+		pem, err := os.ReadFile(s.TLS.CA)
+		if err != nil {
+			return nil, tlsError(s, fmt.Errorf("%s: %w", s.TLS.CA, text.Innermost(err)))
+		}
+		c.RootCAs = x509.NewCertPool()
+		if !c.RootCAs.AppendCertsFromPEM(pem) {
+			return nil, tlsError(s, fmt.Errorf("%s: there is no certificate in PEM", s.TLS.CA))
+		}
+	}
+	if s.TLS.Cert != "" {
+		pair, err := tls.LoadX509KeyPair(s.TLS.Cert, s.TLS.Key)
+		if err != nil {
+			return nil, tlsError(s, err)
+		}
+		c.Certificates = []tls.Certificate{pair}
+	}
+	return c, nil
+}
+
+func tlsError(s config.Server, err error) error {
+	return &InvalidError{fmt.Errorf("%s: reading the tls of the server %s: %w", s.Position, s.Name, err)}
+}
