@@ -30,6 +30,8 @@ const (
 // approve puts the question to a person and decides again with the answer. It
 // holds no lock and no token while the person thinks.
 func (p *Proxy) approve(t *toolCall, q *admission.Asked) {
+	_, end := p.admission.Approving(p.ctx, t.admission())
+	defer end(admission.Result{})
 	if a := p.asked(t, q); a != nil {
 		t.answer(a)
 	}

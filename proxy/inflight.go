@@ -27,6 +27,8 @@ type inflightCall struct {
 	taskable bool        // it was told that the client takes a task, as it is done since 2026-07-28
 	handle   *taskHandle // of the task that it goes on as; nil: it does not
 
+	answered func(admission.Result) // for who observes that it is forwarded
+
 	queuePlace // among the calls in flight to its upstream
 
 	mu        sync.Mutex
@@ -61,6 +63,7 @@ func (p *Proxy) launch(t *toolCall, ticket *admission.Ticket) {
 	if !f.repeats() {
 		t.sent()
 	}
+	_, f.answered = p.admission.Forwarding(p.ctx, ticket)
 	f.sentAt = time.Now()
 	u.flights.push(f)
 	if f.here {
@@ -186,6 +189,7 @@ func (f *inflightCall) finished(r upstream.Reply) {
 		return
 	}
 	f.call.tool.upstream.flights.remove(f)
+	f.answered(admission.Result{Err: r.Err})
 	if f.repeats() && f.abandoned(r) {
 		f.call.sent() // it is not sent again
 	}

@@ -77,7 +77,7 @@ func (a *Admission) Ready(tool string) *Refused {
 // Decide answers c on the newest state of its session: [Admitted], [Refused] or
 // [Asked]. It waits for nobody but the ledger.
 func (a *Admission) Decide(ctx context.Context, c *Call) Decision {
-	ctx, end := a.start(ctx, StationDecide, c)
+	ctx, end := a.deciding(ctx, c)
 	v, err := a.decide(ctx, c, nil, nil)
 	d := a.answer(ctx, c, &v, err)
 	end(result(d))
@@ -91,7 +91,7 @@ func (a *Admission) Redeem(ctx context.Context, c *Call, q *Asked, consent Conse
 	if now := a.Generation(); now.Fingerprint != q.Generation.Fingerprint {
 		return a.Deny(ctx, c, q.Ask, "The policy changed while a person was asked. Call it again to ask anew.", nil), nil
 	}
-	ctx, end := a.start(ctx, StationDecide, c)
+	ctx, end := a.deciding(ctx, c)
 	v, err := a.decide(ctx, c, q.Grant(), &consent)
 	if errors.Is(err, approval.ErrUsed) {
 		end(Result{Err: err})
@@ -186,7 +186,7 @@ func (a *Admission) answer(ctx context.Context, c *Call, v *verdict, err error) 
 func (a *Admission) ticket(c *Call, t *gate.Ticket) *Ticket {
 	ticket := &Ticket{Number: t.Number, Awaited: t.Awaited, key: c.Key, tool: c.Canonical, since: c.Gate.Time}
 	if a.observer != nil {
-		ticket.call = c
+		ticket.info = c.info()
 	}
 	return ticket
 }

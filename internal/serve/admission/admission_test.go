@@ -456,12 +456,17 @@ func (s *stations) Start(ctx context.Context, at admission.Station, c admission.
 func TestObserver(t *testing.T) {
 	seen := &stations{}
 	d := newDesk(t, func(o *admission.Options) { o.Observer = seen })
-	d.Settle(t.Context(), d.admit("push"), gate.Success, "")
+	push := d.admit("push")
+	_, forwarded := d.Forwarding(t.Context(), push)
+	forwarded(admission.Result{})
+	d.Settle(t.Context(), push, gate.Success, "")
+	_, answered := d.Approving(t.Context(), d.call("deploy"))
 	q, consent := d.approved()
+	answered(admission.Result{})
 	if _, err := d.Redeem(t.Context(), d.call("deploy"), q, consent); err != nil {
 		t.Error(err)
 	}
-	want := []string{"decide push allow", "settle push", "decide deploy ask", "decide deploy allow"}
+	want := []string{"decide push allow", "forward push", "settle push", "decide deploy ask", "approve deploy", "decide deploy allow"}
 	if !slices.Equal(seen.all, want) {
 		t.Errorf("%q, want %q", seen.all, want)
 	}

@@ -53,5 +53,5 @@ type Ticket struct {
 	key   Key
 	tool  string
 	since time.Time
-	call  *Call // for the observer; nil where there is none
+	info  Info // for the observer; empty where there is none
 }

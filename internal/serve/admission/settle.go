@@ -14,7 +14,7 @@ import (
 // success and failure counts; after an unknown outcome the call stays open, and so
 // it does where its outcome cannot be put on record: no token is produced.
 func (a *Admission) Settle(ctx context.Context, t *Ticket, o gate.Outcome, by string) {
-	ctx, end := a.start(ctx, StationSettle, t.call)
+	ctx, end := a.start(ctx, StationSettle, &t.info)
 	now := a.now()
 	err := a.settle(ctx, t, o, now, a.ended(t, o, by, now))
 	if err != nil {
