@@ -10,7 +10,7 @@ import (
 // The tasks of 2025-11-25 that clients make of requests of servers
 // (capability tasks.requests) are not offered: servers ask without.
 func (a agent) relayed() []byte {
-	if a.modern {
+	if a.rev.PerRequest {
 		return relayedCapabilities(a.capabilities)
 	}
 	if a.capabilities == nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/petrigate/petrigate/internal/serve/admission"
 	"github.com/petrigate/petrigate/internal/serve/approval"
 	"github.com/petrigate/petrigate/internal/text"
+	"github.com/petrigate/petrigate/proxy/internal/rev"
 	"github.com/petrigate/petrigate/proxy/internal/seal"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
@@ -134,7 +135,7 @@ func (p *Proxy) await(ctx context.Context, t *toolCall, r *approval.Request) (ap
 		return approval.Withdrawn, nil
 	}
 	p.tellOperators(t, r)
-	if formable && t.agent.modern {
+	if formable && t.agent.rev.InputRequired {
 		return approval.Pending, p.form(r)
 	}
 	var shown prompt
@@ -142,7 +143,7 @@ func (p *Proxy) await(ctx context.Context, t *toolCall, r *approval.Request) (ap
 		shown = p.elicit(t, r)
 	}
 	hold := min(p.options.Approval.Hold, r.Expires.Sub(p.options.Now()))
-	if t.agent.modern {
+	if t.agent.rev.InputRequired {
 		hold = min(hold, roundHold)
 	}
 	shown = p.hold(ctx, t, r, shown, hold)
@@ -155,7 +156,7 @@ func (p *Proxy) await(ctx context.Context, t *toolCall, r *approval.Request) (ap
 		return approval.Withdrawn, nil
 	case state != approval.Pending: // answered, or past its time
 		return state, nil
-	case t.agent.modern && n < maxRounds:
+	case t.agent.rev.InputRequired && n < maxRounds:
 		return approval.Pending, inputRequired{state: p.sealer.Seal(seal.Round{Approval: r.ID, Number: n + 1, Expires: r.Expires}, r.Key.Bytes())}
 	}
 	return approval.Pending, parked(r)
@@ -222,7 +223,7 @@ func (t *toolCall) signOfLife(n int, message string) {
 // without a state of ours for this very call, or with that of a round that
 // carried no question, answers nothing. It returns the number of rounds so far.
 func (p *Proxy) apply(t *toolCall, r *approval.Request) int {
-	if !t.agent.modern || !t.params.HasState {
+	if !t.agent.rev.InputRequired || !t.params.HasState {
 		return 0
 	}
 	state, err := p.sealer.Open(t.params.RequestState)
@@ -288,7 +289,7 @@ type inputRequired struct {
 	question []byte // params of elicitation/create; nil: none
 }
 
-func (a inputRequired) append(dst, id []byte, _ bool) []byte {
+func (a inputRequired) append(dst, id []byte, _ *rev.Rev) []byte {
 	result := []byte(`{"resultType":"input_required"`)
 	if a.question != nil {
 		result = append(result, `,"inputRequests":{"`+inputKey+`":{"method":"elicitation/create","params":`...)

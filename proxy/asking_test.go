@@ -16,7 +16,7 @@ const (
 	nameGiven = `{"action":"accept","content":{"n":"\u00e9","k":12345678901234567890}}`
 )
 
-// curious is a tool of the older era that asks its client, and answers with
+// curious is a tool of 2025-11-25 that asks its client, and answers with
 // what it heard.
 func curious(method, params string) testserver.Tool {
 	return testserver.Tool{Name: "curious", Run: func(ctx context.Context, c *testserver.Call) (json.RawMessage, error) {
@@ -42,7 +42,7 @@ func (c *client) questioned(method string) message {
 	return c.await(method, func(m message) bool { return m.method == method })
 }
 
-// TestUpstreamAsks: what an upstream of the older era asks in a call goes to
+// TestUpstreamAsks: what an upstream of 2025-11-25 asks in a call goes to
 // the client of that call, and the answer back, byte for byte; a client of the
 // newer one gets it as a round of the call.
 func TestUpstreamAsks(t *testing.T) {
@@ -82,7 +82,7 @@ func TestUpstreamAsks(t *testing.T) {
 }
 
 // TestAskedWithoutParams: what an upstream asks without params has some for a client
-// of the newer era, since there are clients that read it only then.
+// of 2026-07-28, since there are clients that read it only then.
 func TestAskedWithoutParams(t *testing.T) {
 	eachLeg(t, func(t *testing.T, l leg) {
 		s := start(t, setup{server: testserver.Options{Eras: testserver.Legacy, Tools: []testserver.Tool{curious("roots/list", "")}}})
@@ -149,7 +149,7 @@ func TestAskingEndsWithTheCall(t *testing.T) {
 	})
 }
 
-// rounds is a tool of the newer era that asks, and checks what comes back.
+// rounds is a tool of 2026-07-28 that asks, and checks what comes back.
 func rounds() testserver.Tool {
 	return testserver.Tool{Name: "curious", Verbatim: true, Run: func(_ context.Context, c *testserver.Call) (json.RawMessage, error) {
 		state := string(c.Params["requestState"])
@@ -161,7 +161,7 @@ func rounds() testserver.Tool {
 	}}
 }
 
-// TestRounds: what an upstream of the newer era asks for goes to the client in
+// TestRounds: what an upstream of 2026-07-28 asks for goes to the client in
 // the way of its own era, and the call is one call for the gate.
 func TestRounds(t *testing.T) {
 	eachLeg(t, func(t *testing.T, l leg) {

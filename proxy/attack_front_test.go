@@ -53,7 +53,7 @@ func TestSpoofedHeaders(t *testing.T) {
 }
 
 // TestEveryRequestIsAsked: E005. Each way in wants the token each time: streams,
-// the end of a session, and the older transport.
+// the end of a session, and HTTP+SSE (2024-11-05).
 func TestEveryRequestIsAsked(t *testing.T) {
 	s := start(t, setup{rules: "block danger\n"})
 	session := s.open(token)

@@ -178,7 +178,7 @@ func (c *client) since(last string) io.ReadCloser {
 	return response.Body
 }
 
-// TestMalformedOlder: the messages of the older transport are read as those of
+// TestMalformedOlder: the messages of HTTP+SSE (2024-11-05) are read as those of
 // the others are.
 func TestMalformedOlder(t *testing.T) {
 	s := start(t, setup{})

@@ -9,6 +9,7 @@ import (
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/serve/admission"
+	"github.com/petrigate/petrigate/proxy/internal/rev"
 	"github.com/petrigate/petrigate/proxy/internal/seal"
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
@@ -58,7 +59,7 @@ type toolCall struct {
 
 // An answer is what a client is told instead of an upstream's result.
 type answer interface {
-	append(dst, id []byte, modern bool) []byte
+	append(dst, id []byte, r *rev.Rev) []byte
 }
 
 // serve takes a call to its server: it decides the call, and forwards it if it may
@@ -109,7 +110,7 @@ func (t *toolCall) admission() *admission.Call {
 		Client: t.agent.name, ID: string(t.id), Upstream: t.tool.upstream.config.Name,
 		Tool: t.recorded(), Canonical: t.tool.canonical, Digest: t.digest,
 	}
-	if t.params.HasState && t.agent.modern && !t.input.ours {
+	if t.params.HasState && t.agent.rev.InputRequired && !t.input.ours {
 		c.Invalid = seal.ErrState
 	}
 	return c
@@ -246,7 +247,7 @@ func (t *toolCall) answerOnly(a answer) {
 	case refused && t.asTask(): // a result would have to be a task
 		t.stream.Reply(wire.AppendError(nil, t.id, codeInvalidRequest, r.Text, r.meta()))
 	default:
-		t.stream.Reply(a.append(nil, t.id, t.agent.modern))
+		t.stream.Reply(a.append(nil, t.id, t.agent.rev))
 	}
 }
 
@@ -272,7 +273,7 @@ func (t *toolCall) deliver(r upstream.Reply, facts wire.Facts) {
 		t.answer(unanswered("unsupported", gate.Failure, fmt.Sprintf(
 			"The upstream asked for more input before it would run %s. That is not supported yet; the call did not complete.", t.tool.exposed)))
 	default:
-		t.pass(wire.ResultHead(t.id), t.tool.upstream.theirs(r.Result, t.method, t.agent.modern))
+		t.pass(wire.ResultHead(t.id), t.tool.upstream.theirs(r.Result, t.method, t.agent.rev))
 	}
 }
 

@@ -22,7 +22,7 @@ func (t *toolCall) asTask() bool { return t.params.Task != nil && t.method == ca
 // calls a tool of a server of 2025-11-25 that is always a task.
 func (t *toolCall) asTaskAnyway() bool {
 	u := t.tool.upstream
-	return t.method == callTool && t.agent.modern && t.tool.onlyTask && u.State().Era == upstream.Legacy && u.makesTasks()
+	return t.method == callTool && t.agent.rev.TaskExtension && t.tool.onlyTask && !u.rev().TaskExtension && u.makesTasks()
 }
 
 // taskParams returns params.task for a server of 2025-11-25; nil: the call is to be
@@ -40,12 +40,12 @@ func (t *toolCall) taskParams() []byte {
 func (p *Proxy) taskRefused(t *toolCall) bool {
 	u := t.tool.upstream
 	switch {
-	case t.agent.modern && t.params.Task != nil:
+	case t.agent.rev.TaskExtension && t.params.Task != nil:
 		t.refuseAs(codeInvalidParams, `A call of this revision does not ask for a task: leave out "task".`)
 	case t.asTaskAnyway() && !t.agent.takesTasks():
 		text := fmt.Sprintf("Missing required client capability: %s can be called as a task only", t.tool.exposed)
 		t.end(func() { t.stream.Reply(wire.AppendError(nil, t.id, codeMissingCapability, text, missingTasks())) })
-	case t.asTask() && u.State().Phase == upstream.Up && (u.State().Era == upstream.Modern || !u.makesTasks()):
+	case t.asTask() && u.State().Phase == upstream.Up && (u.rev().TaskExtension || !u.makesTasks()):
 		t.refuseAs(codeNoMethod, fmt.Sprintf("The upstream %s makes no tasks of calls; call %s without a task.", u.config.Name, t.tool.exposed))
 	default:
 		return false
@@ -71,7 +71,7 @@ func (f *inflightCall) mayBecomeTask() bool {
 	switch {
 	case f.call.method != callTool:
 		return false
-	case f.modern:
+	case f.rev.TaskExtension:
 		return f.taskable
 	default:
 		return f.asTask
@@ -85,12 +85,12 @@ func (f *inflightCall) taskFromReply(r upstream.Reply) {
 		return
 	}
 	facts := wire.ResultFacts(r.Result)
-	if facts.Broken || !facts.Handle() || f.modern != (facts.Type == wire.TypeTask) {
+	if facts.Broken || !facts.Handle() || f.rev.TaskExtension != (facts.Type == wire.TypeTask) {
 		return
 	}
 	t := f.call
 	n := newTask{
-		origin: t.origin(), upstream: t.tool.upstream, modern: f.modern, ticket: f.ticket, token: f.token,
+		origin: t.origin(), upstream: t.tool.upstream, rev: f.rev, ticket: f.ticket, token: f.token,
 		reserved: t.taskPlace.Swap(false), result: r.Result,
 	}
 	if t.emulatesTask {
@@ -110,7 +110,7 @@ func (t *toolCall) origin() origin {
 	return origin{
 		session: t.client.session, tool: t.tool.canonical, since: t.gate.Time,
 		client: t.client, meta: wire.Meta{ProgressToken: bytes.Clone(t.meta.ProgressToken)},
-		agent: agent{name: a.name, protocol: a.protocol, modern: a.modern, elicit: a.elicit, capabilities: bytes.Clone(a.capabilities)},
+		agent: agent{name: a.name, protocol: a.protocol, rev: a.rev, elicit: a.elicit, capabilities: bytes.Clone(a.capabilities)},
 	}
 }
 

@@ -22,7 +22,7 @@ const maxEmulatedPoll = time.Second
 // only reason that its client takes no task (error -32021).
 func (f *inflightCall) needsTask(r upstream.Reply) bool {
 	t := f.call
-	if !f.modern || f.taskable || t.agent.modern || t.method != callTool || t.emulatesTask || r.Error == nil || !t.tool.upstream.makesTasks() {
+	if !f.rev.TaskExtension || f.taskable || t.agent.rev.TaskExtension || t.method != callTool || t.emulatesTask || r.Error == nil || !t.tool.upstream.makesTasks() {
 		return false
 	}
 	code, _ := rawjson.Member(r.Error, "code")

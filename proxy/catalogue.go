@@ -41,7 +41,7 @@ type toolView struct {
 	around   []byte      // the members of the list beside its tools
 	elements int         // the length of list without them
 	list     []byte      // the result of tools/list, for clients with a handshake
-	modern   []byte      // the same for revision 2026-07-28
+	list2026 []byte      // the same for revision 2026-07-28
 	problems []string
 	warnings []string // of what is listed, and of what the configuration says of it
 
@@ -283,7 +283,7 @@ func (v *toolView) encode(hidden map[string]bool) {
 	v.elements = len(list)
 	list = append(list, v.around...)
 	v.list = append(list[:len(list):len(list)], '}')
-	v.modern = append(list[:len(list):len(list)], `,"resultType":"complete","ttlMs":0,"cacheScope":"private"}`...)
+	v.list2026 = append(list[:len(list):len(list)], `,"resultType":"complete","ttlMs":0,"cacheScope":"private"}`...)
 }
 
 // appendTools writes the result of tools/list up to the end of the tools.

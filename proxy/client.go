@@ -8,6 +8,7 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 	"github.com/petrigate/petrigate/internal/serve/audit"
 	"github.com/petrigate/petrigate/proxy/internal/events"
+	"github.com/petrigate/petrigate/proxy/internal/rev"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
@@ -31,7 +32,7 @@ type session struct {
 }
 
 // A client is one conversation with an MCP client: a stdio connection, a
-// server-issued session of the 2025 era, or one stateless request.
+// server-issued session of 2025-11-25, or one stateless request.
 type client struct {
 	id        string
 	transport string // stdio or http
@@ -60,7 +61,7 @@ type client struct {
 type agent struct {
 	name, version string // for people to read; nobody vouches for them
 	protocol      string
-	modern        bool
+	rev           *rev.Rev
 	elicit        bool   // it declared that it can show a form
 	capabilities  []byte // as it declared them
 }
@@ -75,7 +76,7 @@ func brief(name string) string {
 
 // handshake notes what a client says in initialize.
 func (c *client) handshake(params []byte, protocol string) {
-	a := agent{protocol: protocol}
+	a := agent{protocol: protocol, rev: rev.Rev2025}
 	if info, ok := rawjson.Member(params, "clientInfo"); ok {
 		a.name, a.version = brief(member(info, "name")), brief(member(info, "version"))
 	}
@@ -140,12 +141,12 @@ func (c *client) level() string {
 // speaker is the agent behind one request: what the request says of itself
 // since 2026-07-28, or else what the handshake said.
 func (c *client) speaker(m wire.Meta) agent {
-	if !m.Modern() {
+	if !rev.Of(m).PerRequest {
 		return c.handshaken()
 	}
 	return agent{
 		name: brief(member(m.ClientInfo, "name")), version: brief(member(m.ClientInfo, "version")),
-		protocol: m.ProtocolVersion, modern: true, elicit: canElicit(m.ClientCapabilities),
+		protocol: m.ProtocolVersion, rev: rev.Rev2026, elicit: canElicit(m.ClientCapabilities),
 		capabilities: m.ClientCapabilities,
 	}
 }

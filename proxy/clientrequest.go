@@ -120,7 +120,7 @@ func (p *Proxy) inquired(u *upstreamState, q *upstream.Inquiry) {
 	var s stream
 	for _, f := range flights {
 		t := f.receiver()
-		if t == nil || t.agent.modern || only != nil && only != t.client {
+		if t == nil || t.agent.rev.InputRequired || only != nil && only != t.client {
 			p.unattributed(u, q)
 			return
 		}

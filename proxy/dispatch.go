@@ -11,12 +11,13 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/petrigate/petrigate/internal/rawjson"
+	"github.com/petrigate/petrigate/proxy/internal/rev"
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
 // dispatch serves one request of a client that is not a call, and returns when
-// it is answered. Both transports and both eras come through here. What is not
+// it is answered. Both transports and both families of revisions come through here. What is not
 // named is refused, never relayed.
 func (p *Proxy) dispatch(ctx context.Context, c *client, m wire.Message, meta wire.Meta, s stream) {
 	switch m.Method {
@@ -25,7 +26,7 @@ func (p *Proxy) dispatch(ctx context.Context, c *client, m wire.Message, meta wi
 	case "subscriptions/listen":
 		p.listen(ctx, c, m, meta, s)
 	case "logging/setLevel":
-		if meta.Modern() { // each request says its level instead
+		if rev.Of(meta).Lacks(m.Method) { // each request says its level instead
 			s.Reply(wire.AppendError(nil, m.ID, codeNoMethod, "logging/setLevel is not of this revision", nil))
 			return
 		}
@@ -45,7 +46,7 @@ func (p *Proxy) dispatch(ctx context.Context, c *client, m wire.Message, meta wi
 		p.awaitUpstreams(ctx)
 		p.tasks.list(c, m, meta, s)
 	case "resources/subscribe", "resources/unsubscribe":
-		if meta.Modern() { // subscriptions/listen says what is watched
+		if rev.Of(meta).Lacks(m.Method) { // subscriptions/listen says what is watched
 			s.Reply(wire.AppendError(nil, m.ID, codeNoMethod, m.Method+" is not of this revision", nil))
 			return
 		}
@@ -75,14 +76,14 @@ func (p *Proxy) notified(c *client, m wire.Message) {
 	}
 }
 
-// rootsChanged tells the upstreams of the older era that the roots of a client
+// rootsChanged tells the upstreams of 2025-11-25 that the roots of a client
 // are others.
 func (p *Proxy) rootsChanged(c *client, params []byte) {
 	if !c.speaker(wire.Meta{}).answers("roots/list", nil) {
 		return
 	}
 	for _, u := range p.connectionsOf(c) {
-		if state := u.State(); state.Phase == upstream.Up && state.Era == upstream.Legacy {
+		if u.State().Phase == upstream.Up && !u.rev().Lacks("notifications/roots/list_changed") {
 			u.Notify("notifications/roots/list_changed", bytes.Clone(params))
 		}
 	}
@@ -142,7 +143,7 @@ func (p *Proxy) accept(t *toolCall) {
 	if !t.place() {
 		return
 	}
-	if !t.agent.modern || t.tool.upstream.trunk != nil || t.tool.upstream.Declares(t.agent.capabilities) { // a handshake has declared them
+	if !t.agent.rev.PerRequest || t.tool.upstream.trunk != nil || t.tool.upstream.Declares(t.agent.capabilities) { // a handshake has declared them
 		p.serve(t)
 		return
 	}
@@ -192,17 +193,18 @@ func (p *Proxy) toolsList(ctx context.Context, c *client, m wire.Message, meta w
 	}
 	p.ensureDeclared(ctx, c.speaker(meta))
 	p.awaitList(ctx)
-	if !meta.Modern() && p.advisor != nil {
+	of := rev.Of(meta)
+	if !of.Subscriptions && p.advisor != nil {
 		s.Reply(wire.ResultHead(m.ID), p.advisor.list(c), wire.Tail)
 		return
 	}
-	if !meta.Modern() {
+	if !of.Subscriptions {
 		c.interests.saw(listChanged)
 	}
 	view := p.catalogue.load()
 	list := view.list
-	if meta.Modern() {
-		list = view.modern
+	if of.ResultType {
+		list = view.list2026
 	}
 	s.Reply(wire.ResultHead(m.ID), list, wire.Tail)
 }
@@ -244,7 +246,7 @@ func (p *Proxy) shakeHands(ctx context.Context, c *client, m wire.Message, s str
 // ensureDeclared is declare for a client of 2026-07-28, which need not ask
 // server/discover: what it can do comes with each of its requests.
 func (p *Proxy) ensureDeclared(ctx context.Context, a agent) {
-	if !a.modern {
+	if !a.rev.PerRequest {
 		return // its handshake has declared it
 	}
 	capabilities := a.relayed()
@@ -256,14 +258,10 @@ func (p *Proxy) ensureDeclared(ctx context.Context, a agent) {
 	}
 }
 
-// declare lets the upstreams of the older era know what a client can do.
+// declare lets the upstreams of 2025-11-25 know what a client can do.
 func (p *Proxy) declare(ctx context.Context, a agent) {
-	era := upstream.Legacy
-	if a.modern {
-		era = upstream.Modern
-	}
 	for _, u := range p.upstreams {
-		u.Prefer(era)
+		u.Prefer(a.rev)
 		u.Intend(a.relayed())
 	}
 	p.awaitList(ctx) // to disturb no upstream that has just begun

@@ -192,7 +192,7 @@ func repeats(t *testing.T, c *client, p *parrot, modern bool, all map[string]str
 	}
 }
 
-// hopMeta is what petrigate says in _meta to an upstream of the newer era.
+// hopMeta is what petrigate says in _meta to an upstream of 2026-07-28.
 var hopMeta = regexp.MustCompile(`,?"io\.modelcontextprotocol/protocolVersion":"2026-07-28","io\.modelcontextprotocol/clientInfo":\{[^}]*\},"io\.modelcontextprotocol/clientCapabilities":\{\}`)
 
 // TestFidelityOfCalls: what the client sends is what the upstream gets.

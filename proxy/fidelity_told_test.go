@@ -89,7 +89,7 @@ func answersTo() []string {
 	return list
 }
 
-// TestFidelityOfQuestions: what an upstream of the older era asks its client,
+// TestFidelityOfQuestions: what an upstream of 2025-11-25 asks its client,
 // and what that says, be it an error.
 func TestFidelityOfQuestions(t *testing.T) {
 	t.Parallel()
@@ -133,7 +133,7 @@ func (c *client) fail(id, failure string) {
 	}
 }
 
-// TestFidelityOfRounds: the same of an upstream of the newer era.
+// TestFidelityOfRounds: the same of an upstream of 2026-07-28.
 func TestFidelityOfRounds(t *testing.T) {
 	t.Parallel()
 	asked := questions()

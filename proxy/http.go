@@ -13,6 +13,7 @@ import (
 
 	"github.com/petrigate/petrigate/proxy/internal/events"
 	"github.com/petrigate/petrigate/proxy/internal/httpguard"
+	"github.com/petrigate/petrigate/proxy/internal/rev"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
@@ -30,15 +31,15 @@ var onlyOnce = [...]string{protocolHeader, sessionHeader, "Mcp-Method", "Mcp-Nam
 
 // A handler is the streamable HTTP endpoint of a proxy.
 type handler struct {
-	proxy *Proxy
-	path  string
-	guard *httpguard.Guard
-	seats *seats
-	turns *turns // nil: one principal comes
-	older sseClients
+	proxy   *Proxy
+	path    string
+	guard   *httpguard.Guard
+	seats   *seats
+	turns   *turns // nil: one principal comes
+	sse2024 sseClients
 }
 
-// Handler serves streamable HTTP, both eras at once, and for clients of revision
+// Handler serves streamable HTTP, both families of revisions at once, and for clients of revision
 // 2024-11-05 its two endpoints at /sse and /messages. It wants to know who may
 // come in; see [Access].
 func (p *Proxy) Handler(a Access) (http.Handler, error) {
@@ -66,7 +67,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 func (h *handler) serve(w http.ResponseWriter, r *http.Request) {
 	if r.URL.Path != h.path {
-		if !h.guard.Metadata(w, r) && !h.legacy(w, r) {
+		if !h.guard.Metadata(w, r) && !h.serveSSE(w, r) {
 			httpguard.Reject(w)
 			http.NotFound(w, r)
 		}
@@ -120,7 +121,7 @@ func (h *handler) post(w http.ResponseWriter, r *http.Request, v httpguard.Calle
 		writeJSON(w, http.StatusBadRequest, fault.Append(nil))
 		return
 	}
-	if meta.Modern() || mcp.IsModernProtocol(first(r, protocolHeader)) {
+	if rev.Of(meta).PerRequest || mcp.IsModernProtocol(first(r, protocolHeader)) {
 		h.stateless(w, r, v, turn, m, meta)
 		return
 	}
@@ -235,7 +236,7 @@ func checkHeaders(r *http.Request, m wire.Message, meta wire.Meta) (status int, 
 	return 0, nil
 }
 
-// inSession serves one message of an era with sessions.
+// inSession serves one message of a revision with sessions.
 func (h *handler) inSession(w http.ResponseWriter, r *http.Request, principal string, turn *turn, m wire.Message, meta wire.Meta) {
 	if v := first(r, protocolHeader); v != "" && !mcp.IsValidProtocolVersion(v) {
 		http.Error(w, "unsupported protocol version", http.StatusBadRequest)

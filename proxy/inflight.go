@@ -10,6 +10,7 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 	"github.com/petrigate/petrigate/internal/serve/admission"
 	"github.com/petrigate/petrigate/internal/serve/audit"
+	"github.com/petrigate/petrigate/proxy/internal/rev"
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
@@ -20,7 +21,7 @@ import (
 type inflightCall struct {
 	call   *toolCall // that was let through
 	ticket *admission.Ticket
-	modern bool // the upstream is of the newer era
+	rev    *rev.Rev // of the upstream
 
 	token    int64       // of the progress that the upstream tells; 0: none
 	asTask   bool        // it was asked to make a task, as it is done in 2025-11-25
@@ -49,7 +50,7 @@ type inflightCall struct {
 // the goroutine of the client that waits for it.
 func (p *Proxy) launch(t *toolCall, ticket *admission.Ticket) {
 	u := t.tool.upstream
-	f := &inflightCall{call: t, to: t, ticket: ticket, modern: u.State().Era == upstream.Modern}
+	f := &inflightCall{call: t, to: t, ticket: ticket, rev: u.rev()}
 	if stopped := t.setInflight(f, !u.OneReader()); stopped != nil { // it is never sent
 		t.release()
 		p.settle(t.client.session, ticket, gate.Failure, "")
@@ -76,11 +77,11 @@ func (p *Proxy) launch(t *toolCall, ticket *admission.Ticket) {
 
 // repeats reports whether the call may have to be sent again, with what its client
 // is asked for meanwhile.
-func (f *inflightCall) repeats() bool { return f.modern && !f.call.agent.modern }
+func (f *inflightCall) repeats() bool { return f.rev.InputRequired && !f.call.agent.rev.InputRequired }
 
 // repeats is that of a call which is not sent yet.
 func (t *toolCall) repeats() bool {
-	return !t.agent.modern && t.tool.upstream.State().Era == upstream.Modern
+	return !t.agent.rev.InputRequired && t.tool.upstream.rev().InputRequired
 }
 
 // request is the call as the upstream gets it.
@@ -92,7 +93,7 @@ func (f *inflightCall) request() upstream.Request {
 	if t.method != readResource {
 		hop.Name = t.tool.name
 	}
-	if f.modern {
+	if f.rev.PerRequest {
 		hop.Modern, hop.Meta = true, t.client.withLogLevel(t.agent, t.meta, u.RequestMeta(f.declared()))
 		hop.InputResponses, hop.RequestState, hop.HasState = t.input.responses, t.input.state, t.input.hasState
 	} else {
@@ -256,7 +257,7 @@ func (f *inflightCall) finish(t *toolCall, r upstream.Reply) {
 	}
 	r.Err = f.cause(r.Err)
 	facts := f.facts(r)
-	if f.modern && r.Result != nil && facts.Type == wire.TypeInputRequired && !facts.Broken {
+	if f.rev.InputRequired && r.Result != nil && facts.Type == wire.TypeInputRequired && !facts.Broken {
 		why := f.wantsInput(t, r.Result)
 		if open = why == ""; open {
 			return

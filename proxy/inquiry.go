@@ -9,7 +9,7 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 )
 
-// What an upstream of the older era asks of the client of a call: a client
+// What an upstream of 2025-11-25 asks of the client of a call: a client
 // with a handshake is asked by a request; for one of revision 2026-07-28 the
 // call is parked, and the client gets the question as the result of this round.
 
@@ -37,7 +37,7 @@ func (f *inflightCall) inquired(q *upstream.Inquiry, own bool) {
 	case t == nil: // parked; it is asked in the next round
 		f.inquiries = append(f.inquiries, q)
 		f.mu.Unlock()
-	case !t.agent.modern:
+	case !t.agent.rev.InputRequired:
 		f.inquiries = append(f.inquiries, q)
 		f.mu.Unlock()
 		t.proxy.passOn(t.client, t.ownStream(), t.tool.upstream, q)

@@ -13,7 +13,7 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// What a server of the older era asks on its own account does not say which
+// What a server of 2025-11-25 asks on its own account does not say which
 // client it is for, and what it keeps for one client it keeps for its process.
 // So a session can have an upstream for itself: a branch of the one that all
 // share, with a process (or a session over HTTP) of its own. It begins with the
@@ -133,19 +133,12 @@ func (p *Proxy) branch(s *session, u *upstreamState, a agent) *upstreamState {
 	b.trunk, b.session, b.closed = u, s, make(chan struct{})
 	b.used.Store(p.options.Now().UnixNano())
 	p.attach(b)
-	b.Prefer(a.era())
+	b.Prefer(a.rev)
 	b.Intend(a.relayed())
 	p.log.Info("a session has an upstream for itself", "upstream", u.config.Name, "session", s.id)
 	b.Start(p.ctx)
 	p.background(func() { p.sweep(b) })
 	return b
-}
-
-func (a agent) era() upstream.Era {
-	if a.modern {
-		return upstream.Modern
-	}
-	return upstream.Legacy
 }
 
 // at is where s is served by the trunk u, as far as that is decided; nil: it

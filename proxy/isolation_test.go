@@ -16,7 +16,7 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// isolating is a site in front of a child of the older era that asks its clients.
+// isolating is a site in front of a child of 2025-11-25 that asks its clients.
 func isolating(t *testing.T, isolation string, change func(*proxy.Upstream)) *site {
 	u, _ := child(t, "--tools asking --era legacy")
 	u.Isolation = isolation

@@ -60,9 +60,8 @@ func (p *Proxy) setUpstreamLevel(ctx context.Context, u *upstreamState, anew boo
 	if anew {
 		l.told = ""
 	}
-	state := u.State()
 	most := p.mostVerbose(u)
-	if state.Era == upstream.Modern || !u.has("logging") || most == "" || most == l.told {
+	if u.rev().LevelInMeta || !u.has("logging") || most == "" || most == l.told {
 		return
 	}
 	l.told = most
@@ -121,7 +120,7 @@ func (u *upstreamState) logsFor(params []byte) (wants *toolCall) {
 		switch {
 		case t == nil || only != nil && only != t.client.session:
 			return nil
-		case t.agent.modern && t.client.wantsLog(t.agent, t.meta, params):
+		case t.agent.rev.LevelInMeta && t.client.wantsLog(t.agent, t.meta, params):
 			wants = t
 		}
 		only = t.client.session

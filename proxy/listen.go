@@ -4,12 +4,13 @@ import (
 	"context"
 
 	"github.com/petrigate/petrigate/internal/rawjson"
+	"github.com/petrigate/petrigate/proxy/internal/rev"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
 // listen serves subscriptions/listen of 2026-07-28 until the client ends it.
 func (p *Proxy) listen(ctx context.Context, c *client, m wire.Message, meta wire.Meta, s stream) {
-	if !meta.Modern() {
+	if rev.Of(meta).Lacks(m.Method) {
 		s.Reply(wire.AppendError(nil, m.ID, codeNoMethod, "subscriptions/listen is of revision 2026-07-28", nil))
 		return
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 	"github.com/petrigate/petrigate/internal/toolname"
 	"github.com/petrigate/petrigate/proxy/internal/listing"
+	"github.com/petrigate/petrigate/proxy/internal/rev"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
@@ -34,7 +35,7 @@ var (
 func (p *Proxy) list(ctx context.Context, c *client, m wire.Message, meta wire.Meta, s stream, kind listKind) {
 	p.awaitUpstreams(ctx)
 	p.ensureDeclared(ctx, c.speaker(meta))
-	if !meta.Modern() {
+	if !rev.Of(meta).Subscriptions {
 		c.interests.saw("notifications/" + kind.capability + "/list_changed")
 	}
 	upstreams := p.offering(kind.capability)
@@ -62,7 +63,7 @@ func (p *Proxy) list(ctx context.Context, c *client, m wire.Message, meta wire.M
 	}
 	result = append(around.Append(append(result, ']')), '}')
 	result = p.withOwn(kind, result)
-	s.Reply(wire.ResultHead(m.ID), ofEra(result, kind.method, meta.Modern()), wire.Tail)
+	s.Reply(wire.ResultHead(m.ID), rev.Of(meta).Result(result, kind.method), wire.Tail)
 }
 
 // passesThrough reports whether the list of the only upstream is that of the

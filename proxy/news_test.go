@@ -110,7 +110,7 @@ type readCloser struct{ *strings.Reader }
 
 func (readCloser) Close() error { return nil }
 
-// TestStreamIsTakenUp: where an upstream of the older era lets a stream be
+// TestStreamIsTakenUp: where an upstream of 2025-11-25 lets a stream be
 // taken up later, so does the proxy; who cannot do that just waits.
 func TestStreamIsTakenUp(t *testing.T) {
 	eachLeg(t, func(t *testing.T, l leg) {

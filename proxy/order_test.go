@@ -16,7 +16,7 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// askingBack is a method of the older era that tells of its progress, asks its
+// askingBack is a method of 2025-11-25 that tells of its progress, asks its
 // client, and answers with what it heard.
 func askingBack(ctx context.Context, c *testserver.Call) (json.RawMessage, error) {
 	c.Progress(1, 2)

@@ -90,6 +90,6 @@ func (t *toolCall) answerOwn() {
 		b.Write(rawjson.AppendString(nil, text))
 		b.WriteString(`}}]}`)
 	}
-	result := ofEra(b.Bytes(), t.method, t.agent.modern)
+	result := t.agent.rev.Result(b.Bytes(), t.method)
 	t.end(func() { t.stream.Reply(wire.AppendResult(nil, t.id, result)) })
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/serve/admission"
+	"github.com/petrigate/petrigate/proxy/internal/rev"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
@@ -37,8 +38,8 @@ func unanswered(kind string, o gate.Outcome, text string) refusal {
 }
 
 // append writes the whole JSON-RPC answer.
-func (r refusal) append(dst, id []byte, modern bool) []byte {
-	return wire.AppendResult(dst, id, wire.AppendToolError(nil, r.Text, r.meta(), modern))
+func (r refusal) append(dst, id []byte, of *rev.Rev) []byte {
+	return wire.AppendResult(dst, id, wire.AppendToolError(nil, r.Text, r.meta(), of.ResultType))
 }
 
 // meta is the refusal for machines.

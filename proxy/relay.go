@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/petrigate/petrigate/proxy/internal/rev"
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
@@ -72,7 +73,7 @@ func (r *relayed) serve(ctx context.Context) bool {
 		if r.amend != nil {
 			reply.Result = r.amend(reply.Result)
 		}
-		r.stream.Reply(wire.ResultHead(r.message.ID), r.upstream.theirs(reply.Result, r.message.Method, r.agent.modern), wire.Tail)
+		r.stream.Reply(wire.ResultHead(r.message.ID), r.upstream.theirs(reply.Result, r.message.Method, r.agent.rev), wire.Tail)
 		return true
 	}
 	return false
@@ -124,7 +125,7 @@ func (r *relayed) request() (upstream.Request, error) {
 	if r.message.Method == "tasks/update" { // there they are what it is about
 		hop.InputResponses = call.InputResponses
 	}
-	if r.upstream.State().Era == upstream.Modern {
+	if r.upstream.rev().PerRequest {
 		hop.Modern, hop.Meta = true, r.client.withLogLevel(r.agent, r.meta, r.upstream.RequestMeta(r.agent.relayed()))
 	}
 	if r.meta.ProgressToken != nil {
@@ -146,9 +147,9 @@ func (r *relayed) notify(method string, params []byte) {
 }
 
 // mayAsk reports whether a request of the upstream can be put to the client, and
-// else refuses it. In the newer era these methods have no rounds.
+// else refuses it. In 2026-07-28 these methods have no rounds.
 func (r *relayed) mayAsk(q *upstream.Inquiry) bool {
-	if r.agent.modern {
+	if r.agent.rev.InputRequired {
 		refuseInquiry(q)
 		return false
 	}
@@ -169,7 +170,7 @@ func (c *client) note(a agent, meta wire.Meta, method string, params []byte) []b
 			return nil
 		}
 	case elicitationComplete:
-		if a.modern {
+		if !a.rev.CompleteURL {
 			return nil
 		}
 	default:
@@ -182,18 +183,18 @@ func (c *client) note(a agent, meta wire.Meta, method string, params []byte) []b
 // logging/setLevel, or since 2026-07-28 in the request itself.
 func (c *client) wantsLog(a agent, meta wire.Meta, params []byte) bool {
 	level := logLevels[member(params, "level")]
-	if a.modern {
+	if a.rev.LevelInMeta {
 		wanted, asked := logLevels[meta.LogLevel]
 		return asked && level >= wanted
 	}
 	return level >= logLevels[c.level()]
 }
 
-// withLogLevel adds to the _meta for a modern upstream the level of the log
+// withLogLevel adds to the _meta for an upstream of 2026-07-28 the level of the log
 // messages that the client wants: without it there are none.
 func (c *client) withLogLevel(a agent, m wire.Meta, meta []byte) []byte {
 	level := m.LogLevel
-	if !a.modern {
+	if !a.rev.LevelInMeta {
 		level = c.askedLevel()
 	}
 	if _, known := logLevels[level]; !known || meta == nil {
@@ -202,36 +203,11 @@ func (c *client) withLogLevel(a agent, m wire.Meta, meta []byte) []byte {
 	return append(meta[:len(meta):len(meta)], `,"io.modelcontextprotocol/logLevel":"`+level+`"`...)
 }
 
-// theirs is a result of u for a client. Between two of the older era nothing has
+// theirs is a result of u for a client. Between two of [rev.Rev2025] nothing has
 // a meaning that could differ, so that nothing is changed.
-func (u *upstreamState) theirs(result []byte, method string, modern bool) []byte {
-	if !modern && u.State().Era == upstream.Legacy {
+func (u *upstreamState) theirs(result []byte, method string, client *rev.Rev) []byte {
+	if client == rev.Rev2025 && u.rev() == rev.Rev2025 {
 		return result
 	}
-	return ofEra(result, method, modern)
-}
-
-// ofEra is a result for the era of the client: resultType belongs to the hop,
-// like the revision that it is of, and what may be kept has to say so since
-// 2026-07-28.
-func ofEra(result []byte, method string, modern bool) []byte {
-	kind := wire.ResultFacts(result).Type
-	switch {
-	case modern && kind == wire.TypeAbsent && cacheable(method):
-		return wire.AppendStamped(nil, result, []byte(`"resultType":"complete","ttlMs":0,"cacheScope":"private"`))
-	case modern && kind == wire.TypeAbsent:
-		return wire.AppendStamped(nil, result, []byte(`"resultType":"complete"`))
-	case !modern && kind != wire.TypeAbsent:
-		return wire.AppendWithout(nil, result, "resultType")
-	default:
-		return result
-	}
-}
-
-func cacheable(method string) bool {
-	switch method {
-	case "resources/list", "resources/templates/list", "prompts/list", "resources/read":
-		return true
-	}
-	return false
+	return client.Result(result, method)
 }

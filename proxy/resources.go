@@ -5,12 +5,10 @@ import (
 
 	"github.com/petrigate/petrigate/internal/rawjson"
 	"github.com/petrigate/petrigate/proxy/internal/listing"
+	"github.com/petrigate/petrigate/proxy/internal/rev"
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
-
-// codeNoResource is the error of the older era for an unknown resource.
-const codeNoResource = -32002
 
 // resourceTables say which upstream has which resource.
 type resourceTables struct {
@@ -64,12 +62,8 @@ func (p *Proxy) listResources(ctx context.Context, upstreams []*upstreamState) {
 }
 
 // unknownResource is the error for a URI that no upstream has.
-func unknownResource(id []byte, uri string, modern bool) []byte {
-	code := codeNoResource
-	if modern {
-		code = codeInvalidParams
-	}
-	return wire.AppendError(nil, id, code, "Resource not found", append(rawjson.AppendString([]byte(`{"uri":`), uri), '}'))
+func unknownResource(id []byte, uri string, client *rev.Rev) []byte {
+	return wire.AppendError(nil, id, client.NoResource, "Resource not found", append(rawjson.AppendString([]byte(`{"uri":`), uri), '}'))
 }
 
 // complete serves completion/complete: the prompt or the template that is

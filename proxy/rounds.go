@@ -12,7 +12,6 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 	"github.com/petrigate/petrigate/internal/text"
 	"github.com/petrigate/petrigate/proxy/internal/seal"
-	"github.com/petrigate/petrigate/proxy/internal/upstream"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
@@ -45,7 +44,7 @@ func (t *toolCall) subject() []byte {
 // as they came, since upstreams that keep no state read them; whatever the gate
 // asks a person never looks at them.
 func (t *toolCall) readInput() {
-	if !t.agent.modern {
+	if !t.agent.rev.InputRequired {
 		return
 	}
 	if !t.params.HasState {
@@ -78,7 +77,7 @@ func (p *Proxy) resume(t *toolCall) bool {
 		t.approved, t.params = x.call.approved, t.params.AsShown(x.call.approved.meta)
 	}
 	switch {
-	case x == nil && t.tool.upstream.State().Era == upstream.Modern:
+	case x == nil && t.tool.upstream.rev().InputRequired:
 		return false // a state that came before is another call, which the gate decides on
 	case x == nil:
 		t.refuseAs(codeInvalidParams, "requestState is of a call that is over; call "+t.tool.exposed+" again without it.")
@@ -90,7 +89,7 @@ func (p *Proxy) resume(t *toolCall) bool {
 	return true
 }
 
-// wantsInput takes a result of the newer era that asks for input. It returns
+// wantsInput takes a result of 2026-07-28 that asks for input. It returns
 // why the call cannot go on with it; empty: it does.
 func (f *inflightCall) wantsInput(t *toolCall, result []byte) (why string) {
 	p, name := f.call.proxy, t.tool.upstream.config.Name
@@ -104,14 +103,14 @@ func (f *inflightCall) wantsInput(t *toolCall, result []byte) (why string) {
 	switch {
 	case err != nil:
 		return fmt.Sprintf("The upstream %s asked for input that cannot be had: %v.", name, err)
-	case t.agent.modern:
+	case t.agent.rev.InputRequired:
 		return f.suspend(t, result)
 	}
 	t.besideReader(func() { p.askRound(f, t, requests, result) })
 	return ""
 }
 
-// suspend lets a client of the newer era be asked in its own way.
+// suspend lets a client of 2026-07-28 be asked in its own way.
 func (f *inflightCall) suspend(t *toolCall, result []byte) (why string) {
 	p := f.call.proxy
 	x := &suspendedCall{id: randomID(""), ticket: f.ticket, call: f.call}

@@ -7,7 +7,7 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// elicitationComplete is what an upstream of the older era says once a person
+// elicitationComplete is what an upstream of 2025-11-25 says once a person
 // has done what it sent them to a URL for.
 const elicitationComplete = "notifications/elicitation/complete"
 
@@ -55,8 +55,8 @@ func (s *sentAway) sends(c *client, method string, params []byte) {
 	}
 }
 
-// withVisit is the params of what an upstream of the newer era asks of a client
-// of the older, in which a visit to a URL has to have an id. No upstream will say
+// withVisit is the params of what an upstream of 2026-07-28 asks of a client
+// of 2025-11-25, in which a visit to a URL has to have an id. No upstream will say
 // by it that the visit is over, which none ever has to.
 func withVisit(method string, params []byte) []byte {
 	if method != "elicitation/create" || member(params, "mode") != "url" {

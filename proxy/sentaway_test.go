@@ -40,7 +40,7 @@ func TestVisitIsOver(t *testing.T) {
 	})
 }
 
-// TestVisitWithoutID: a client of the older era that an upstream of the newer
+// TestVisitWithoutID: a client of 2025-11-25 that an upstream of the newer
 // sends to a URL gets the id that it has to have, and each time another.
 func TestVisitWithoutID(t *testing.T) {
 	const visit = `{"mode":"url","message":"Go \u003c","url":"https://example.com/x"}`

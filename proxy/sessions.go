@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/proxy/internal/events"
+	"github.com/petrigate/petrigate/proxy/internal/rev"
 )
 
 // sessions are the clients that are connected now, and the sessions that share
@@ -38,6 +39,7 @@ func (s *sessions) newClient(transport, principal string, of *session, out strea
 	now := s.now()
 	c := &client{
 		id: randomID(""), transport: transport, principal: principal, session: of, out: out, since: now, seen: now, leveled: &s.leveled,
+		agent:   agent{rev: rev.Rev2025},
 		streams: events.Logs{Budget: &s.streams, Principal: principal},
 	}
 	s.mu.Lock()

@@ -19,7 +19,7 @@ const (
 	messagesPath = "/messages"
 )
 
-// sseClients are the clients of the older transport. A client is its stream:
+// sseClients are the clients of HTTP+SSE (2024-11-05). A client is its stream:
 // it is served as over stdio, with the stream for our side and each POST for
 // a line of the other.
 type sseClients struct {
@@ -37,8 +37,8 @@ type sseClient struct {
 	ended bool
 }
 
-// legacy serves the older transport. It reports false for other paths.
-func (h *handler) legacy(w http.ResponseWriter, r *http.Request) bool {
+// serveSSE serves HTTP+SSE (2024-11-05). It reports false for other paths.
+func (h *handler) serveSSE(w http.ResponseWriter, r *http.Request) bool {
 	method, serve := http.MethodGet, h.sse
 	switch r.URL.Path {
 	case ssePath:
@@ -76,10 +76,10 @@ func (h *handler) sse(w http.ResponseWriter, r *http.Request, v httpguard.Caller
 	defer stop()
 	ctx, cancel := context.WithCancelCause(inner)
 	s := &sseClient{client: c, ctx: ctx, out: out}
-	h.older.add(s) // before the client learns where to send
+	h.sse2024.add(s) // before the client learns where to send
 	stream.Begin(messagesPath + "?sessionId=" + c.id)
 	defer func() {
-		h.older.remove(s)
+		h.sse2024.remove(s)
 		s.mu.Lock()
 		s.ended = true
 		s.mu.Unlock()
@@ -122,7 +122,7 @@ func (h *handler) messages(w http.ResponseWriter, r *http.Request, v httpguard.C
 		return
 	}
 	defer release()
-	s := h.older.find(r.URL.Query().Get("sessionId"), v.Principal)
+	s := h.sse2024.find(r.URL.Query().Get("sessionId"), v.Principal)
 	turn := h.turn(v)
 	if !opens(body) { // which may wait for upstreams
 		if !turn.take(r.Context().Done()) {

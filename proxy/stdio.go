@@ -12,6 +12,7 @@ import (
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/proxy/internal/lines"
+	"github.com/petrigate/petrigate/proxy/internal/rev"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
@@ -153,7 +154,7 @@ func (p *Proxy) request(ctx context.Context, c *client, m wire.Message, w *lines
 		w.Reply(fault.Append(nil))
 		return
 	}
-	if v := meta.ProtocolVersion; meta.Modern() && !mcp.IsValidProtocolVersion(v) { // as over HTTP
+	if v := meta.ProtocolVersion; rev.Of(meta).PerRequest && !mcp.IsValidProtocolVersion(v) { // as over HTTP
 		w.Reply(unsupportedVersion(m.ID, v))
 		return
 	}

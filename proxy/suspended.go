@@ -23,7 +23,7 @@ type suspendedCall struct {
 	ticket *admission.Ticket
 	call   *toolCall // the first round
 
-	// Of an upstream of the older era, which waits for the answers.
+	// Of an upstream of 2025-11-25, which waits for the answers.
 	inflight *inflightCall
 	asked    map[string]*upstream.Inquiry // by the keys of the questions
 
@@ -71,7 +71,7 @@ func (s *suspendedCalls) take(id string) *suspendedCall {
 	return x
 }
 
-// notResumed says that the rounds of a call of an upstream of the newer era were
+// notResumed says that the rounds of a call of an upstream of 2026-07-28 were
 // not gone on with: nothing more happens.
 func (p *Proxy) notResumed(x *suspendedCall) {
 	p.log.Info("the client did not come back with what it was asked for", "tool", x.call.tool.canonical, "call", x.ticket.Number)

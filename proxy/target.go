@@ -113,7 +113,7 @@ func (t *toolCall) unknown() {
 	switch {
 	case t.method == readResource && (p.offersStatus() || len(p.offering("resources")) > 0):
 		uri := member(t.params.Source(), "uri")
-		t.end(func() { t.stream.Reply(unknownResource(t.id, uri, t.agent.modern)) })
+		t.end(func() { t.stream.Reply(unknownResource(t.id, uri, t.agent.rev)) })
 		return
 	case t.method == readResource:
 		t.refuseAs(codeNoMethod, "Method not found: no upstream has resources")

@@ -8,6 +8,7 @@ import (
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/serve/admission"
+	"github.com/petrigate/petrigate/proxy/internal/rev"
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
@@ -20,7 +21,7 @@ type task struct {
 	id       string
 	theirs   string // taskId of the server
 	upstream *upstreamState
-	modern   bool // the server made it in revision 2026-07-28 (the tasks extension)
+	rev      *rev.Rev // in which the server made it
 	origin   origin
 	ticket   *admission.Ticket
 	token    int64 // progressToken that the server has; 0: none
@@ -59,7 +60,7 @@ func (x *task) owner() *session { return x.origin.session }
 
 // emulated reports whether the client, of revision 2026-07-28, is shown a task of
 // 2025-11-25 in the form of its own revision.
-func (x *task) emulated() bool { return x.origin.agent.modern && !x.modern }
+func (x *task) emulated() bool { return x.origin.agent.rev.TaskExtension && !x.rev.TaskExtension }
 
 // expired reports whether the ttl of the task has passed, so that the server may
 // have forgotten it.

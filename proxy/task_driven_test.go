@@ -9,7 +9,7 @@ import (
 	"github.com/petrigate/petrigate/internal/testserver"
 )
 
-// insisting is a site in front of an upstream of the newer era that runs all
+// insisting is a site in front of an upstream of 2026-07-28 that runs all
 // calls as tasks, and refuses clients that take none.
 func insisting(t *testing.T, s setup) *site {
 	s.server.Eras = testserver.Modern
@@ -17,7 +17,7 @@ func insisting(t *testing.T, s setup) *site {
 	return tasked(t, s)
 }
 
-// TestDrivenTask: a client of the older era gets of what its upstream runs as a
+// TestDrivenTask: a client of 2025-11-25 gets of what its upstream runs as a
 // task only what it gets of any call: the gate decides once, and knows the end
 // before the client does.
 func TestDrivenTask(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 	"github.com/petrigate/petrigate/internal/testserver"
 )
 
-// TestTaskOfOlderUpstream: a client of the newer era, in front of an upstream of
+// TestTaskOfOlderUpstream: a client of 2026-07-28, in front of an upstream of
 // the older one, gets a task of a tool that is always one, in its own words.
 func TestTaskOfOlderUpstream(t *testing.T) {
 	modernLegs(t, func(t *testing.T, l leg) {
@@ -56,7 +56,7 @@ func TestTaskTakenByNone(t *testing.T) {
 	})
 }
 
-// TestTaskOfNewerUpstream: clients of the older era are offered no tasks of an
+// TestTaskOfNewerUpstream: clients of 2025-11-25 are offered no tasks of an
 // upstream of the newer, and told so.
 func TestTaskOfNewerUpstream(t *testing.T) {
 	legacyLegs(t, func(t *testing.T, l leg) {
@@ -72,7 +72,7 @@ func TestTaskOfNewerUpstream(t *testing.T) {
 	})
 }
 
-// TestTaskUpdate: a client of the newer era finds in its task what the upstream
+// TestTaskUpdate: a client of 2026-07-28 finds in its task what the upstream
 // asks, and answers there, whatever the era of the upstream.
 func TestTaskUpdate(t *testing.T) {
 	for _, era := range []testserver.Eras{testserver.Both, testserver.Legacy} {
@@ -131,7 +131,7 @@ func TestTaskHeader(t *testing.T) {
 	}
 }
 
-// TestTaskSubscription: a client of the newer era is told of its own tasks, as
+// TestTaskSubscription: a client of 2026-07-28 is told of its own tasks, as
 // they stand, where it wants to be, and of no others.
 func TestTaskSubscription(t *testing.T) {
 	t.Parallel()

@@ -12,7 +12,7 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// takesTasks is what a client of the newer era declares to be given tasks.
+// takesTasks is what a client of 2026-07-28 declares to be given tasks.
 const takesTasks = `{"elicitation":{},"extensions":{"io.modelcontextprotocol/tasks":{}}}`
 
 // tasked is a site whose upstream makes tasks of calls, of the attack tools

@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"github.com/petrigate/petrigate/internal/rawjson"
+	"github.com/petrigate/petrigate/proxy/internal/rev"
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 )
 
@@ -32,24 +33,24 @@ func declares(capabilities []byte, keys ...string) bool {
 
 // takesTasks reports whether a client of 2026-07-28 takes a task for an answer.
 func (a agent) takesTasks() bool {
-	return a.modern && declares(a.capabilities, "extensions", tasksExtension)
+	return a.rev.TaskExtension && declares(a.capabilities, "extensions", tasksExtension)
 }
 
 // makesTasks reports whether a server makes tasks of calls, in the revision that it
 // speaks.
 func (u *upstreamState) makesTasks() bool {
 	s := u.State()
-	if s.Era == upstream.Modern {
+	if u.rev().TaskExtension {
 		return declares(s.Capabilities, "extensions", tasksExtension)
 	}
 	return declares(s.Capabilities, "tasks", "requests", "tools", "call")
 }
 
 // makers returns the servers of a revision that are up and make tasks of calls.
-func (s *tasks) makers(era upstream.Era) []*upstreamState {
+func (s *tasks) makers(of *rev.Rev) []*upstreamState {
 	var list []*upstreamState
 	for _, u := range s.servers() {
-		if state := u.State(); state.Phase == upstream.Up && state.Era == era && u.makesTasks() {
+		if u.State().Phase == upstream.Up && u.rev() == of && u.makesTasks() {
 			list = append(list, u)
 		}
 	}
@@ -59,7 +60,7 @@ func (s *tasks) makers(era upstream.Era) []*upstreamState {
 // can reports whether any server of 2025-11-25 has a member of the capability
 // tasks: list or cancel.
 func (s *tasks) can(what string) bool {
-	for _, u := range s.makers(upstream.Legacy) {
+	for _, u := range s.makers(rev.Rev2025) {
 		if declares(u.State().Capabilities, "tasks", what) {
 			return true
 		}
@@ -71,9 +72,9 @@ func (s *tasks) can(what string) bool {
 // the agent's revision can have of tasks.
 func (s *tasks) appendCapability(b []byte, a agent) []byte {
 	switch {
-	case a.modern && len(s.makers(upstream.Modern))+len(s.makers(upstream.Legacy)) > 0:
+	case a.rev.TaskExtension && len(s.makers(rev.Rev2026))+len(s.makers(rev.Rev2025)) > 0:
 		b = append(b, `,"extensions":{"`+tasksExtension+`":{}}`...)
-	case !a.modern && a.protocol >= tasksSince && len(s.makers(upstream.Legacy)) > 0:
+	case !a.rev.TaskExtension && a.protocol >= tasksSince && len(s.makers(rev.Rev2025)) > 0:
 		b = append(b, `,"tasks":{`...)
 		for _, what := range [...]string{"list", "cancel"} {
 			if s.can(what) {

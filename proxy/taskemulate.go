@@ -22,8 +22,8 @@ func missingTasks() []byte {
 	return append(append([]byte(`{"requiredCapabilities":`), takesTasks()...), '}')
 }
 
-// modernTask returns a CreateTaskResult of 2025-11-25 as one of 2026-07-28.
-func modernTask(result, task []byte) []byte {
+// extensionTask returns a CreateTaskResult of 2025-11-25 as one of 2026-07-28.
+func extensionTask(result, task []byte) []byte {
 	members := []byte(`"resultType":"task"`)
 	if meta, ok := rawjson.Member(result, "_meta"); ok {
 		members = append(append(members, `,"_meta":`...), meta...)

@@ -34,7 +34,7 @@ func (s *tasks) reached(ctx context.Context, x *task, about wire.Task) {
 // outcome returns what the result of a completed task means for the nets. In
 // 2025-11-25 it is fetched by tasks/result.
 func (s *tasks) outcome(ctx context.Context, x *task, about wire.Task) (gate.Outcome, error) {
-	if x.modern {
+	if x.rev.TaskExtension {
 		return resultOutcome(x, about.Outcome), nil
 	}
 	reply, err := s.request(ctx, x, "tasks/result")

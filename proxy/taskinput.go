@@ -20,7 +20,7 @@ func (s *tasks) serverRequest(u *upstreamState, q *upstream.Inquiry) bool {
 	switch {
 	case !mayAsk(t.agent, q):
 		return true
-	case t.agent.modern:
+	case t.agent.rev.InputRequired:
 		x.addInput(q)
 		return true
 	}

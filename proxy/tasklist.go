@@ -22,7 +22,7 @@ func (s *tasks) list(c *client, m wire.Message, meta wire.Meta, to stream) {
 		to.Reply(wire.AppendError(nil, m.ID, code, text, nil))
 		return
 	}
-	all := slices.DeleteFunc(s.of(c.session), func(x *task) bool { return x.modern })
+	all := slices.DeleteFunc(s.of(c.session), func(x *task) bool { return x.rev.TaskExtension })
 	from, ok := afterCursor(m.Params, all)
 	if !ok {
 		to.Reply(wire.AppendError(nil, m.ID, codeInvalidParams, "Unknown cursor", nil))

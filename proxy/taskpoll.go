@@ -112,12 +112,12 @@ func unknownTask(failure []byte) bool {
 // the reply. The members are further ones of the params, each after a comma.
 func (s *tasks) request(ctx context.Context, x *task, method string, members ...byte) (upstream.Reply, error) {
 	u := x.upstream
-	if modern := u.State().Era == upstream.Modern; u.State().Phase == upstream.Up && modern != x.modern {
+	if u.State().Phase == upstream.Up && u.rev() != x.rev {
 		return upstream.Reply{}, errTaskGone // it has begun anew, in the other era
 	}
 	params := append(append(rawjson.AppendString([]byte(`{"taskId":`), x.theirs), members...), '}')
 	request := upstream.Request{Method: method, Name: x.theirs, Params: params}
-	if x.modern {
+	if x.rev.PerRequest {
 		meta := append(append([]byte(`"_meta":{`), u.RequestMeta(takesTasks())...), '}')
 		request.Params = wire.AppendStamped(nil, params, meta)
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/rawjson"
+	"github.com/petrigate/petrigate/proxy/internal/rev"
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
@@ -39,10 +40,10 @@ func (s *tasks) serve(ctx context.Context, c *client, m wire.Message, meta wire.
 	}
 	x := s.find(c.session, member(m.Params, "taskId"))
 	switch {
-	case x == nil || x.modern && !a.modern:
+	case x == nil || x.rev.TaskExtension && !a.rev.TaskExtension:
 		to.Reply(wire.AppendError(nil, m.ID, codeInvalidParams, noTask, nil))
 		return
-	case a.modern && !x.modern:
+	case a.rev.TaskExtension && !x.rev.TaskExtension:
 		s.emulate(ctx, x, m, to)
 		return
 	}
@@ -85,17 +86,17 @@ func aboutTask(method string) bool {
 func (s *tasks) refuse(a agent, method string) (code int, text string) {
 	offered := false
 	switch {
-	case a.modern:
-		offered = method != "tasks/result" && method != "tasks/list" && len(s.makers(upstream.Modern))+len(s.makers(upstream.Legacy)) > 0
+	case a.rev.TaskExtension:
+		offered = !a.rev.Lacks(method) && len(s.makers(rev.Rev2026))+len(s.makers(rev.Rev2025)) > 0
 	case method == "tasks/list" || method == "tasks/cancel":
 		offered = s.can(method[len("tasks/"):])
 	default:
-		offered = method != "tasks/update" && len(s.makers(upstream.Legacy)) > 0
+		offered = !a.rev.Lacks(method) && len(s.makers(rev.Rev2025)) > 0
 	}
 	switch {
 	case !offered:
 		return codeNoMethod, "Method not found: no upstream has " + method + " for clients of this revision"
-	case a.modern && !a.takesTasks():
+	case a.rev.TaskExtension && !a.takesTasks():
 		return codeMissingCapability, "Missing required client capability"
 	}
 	return 0, ""
@@ -105,7 +106,7 @@ func (s *tasks) refuse(a agent, method string) (code int, text string) {
 // the task is known to the gate before it is known to the client.
 func (r *taskRequest) serve(ctx context.Context) {
 	id, x := r.message.ID, r.task
-	if modern := r.upstream.State().Era == upstream.Modern; modern != x.modern {
+	if r.upstream.rev() != x.rev {
 		r.stream.Reply(wire.AppendError(nil, id, codeInvalidParams, noTask, nil))
 		return
 	}
@@ -135,7 +136,7 @@ func (r *taskRequest) succeeded(ctx context.Context, result []byte) []byte {
 		result = wire.RenameTask(result, x.id)
 	}
 	result = wire.RelateTask(result, x.id)
-	return ofEra(result, r.message.Method, r.agent.modern)
+	return r.agent.rev.Result(result, r.message.Method)
 }
 
 // shown takes a task as a result shows it. That of tasks/cancel shows none since

@@ -7,6 +7,7 @@ import (
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/serve/admission"
 	"github.com/petrigate/petrigate/internal/serve/audit"
+	"github.com/petrigate/petrigate/proxy/internal/rev"
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
@@ -51,7 +52,7 @@ type taskHandle struct {
 type newTask struct {
 	origin   origin
 	upstream *upstreamState
-	modern   bool
+	rev      *rev.Rev
 	ticket   *admission.Ticket
 	token    int64
 	reserved bool   // a place in the table is
@@ -63,7 +64,7 @@ type newTask struct {
 // can be read that the server says of the task.
 func (s *tasks) begin(n newTask) (*taskHandle, error) {
 	object := n.result
-	if !n.modern {
+	if !n.rev.TaskExtension {
 		object, _ = within(n.result, "task")
 	}
 	about, err := wire.ParseTask(object)
@@ -75,7 +76,7 @@ func (s *tasks) begin(n newTask) (*taskHandle, error) {
 	}
 	now := s.now()
 	x := &task{
-		id: randomID(""), theirs: about.ID, upstream: n.upstream, modern: n.modern,
+		id: randomID(""), theirs: about.ID, upstream: n.upstream, rev: n.rev,
 		origin: n.origin, ticket: n.ticket, token: n.token, made: now, over: make(chan struct{}),
 	}
 	if n.stream != nil {
@@ -88,8 +89,8 @@ func (s *tasks) begin(n newTask) (*taskHandle, error) {
 	}
 	switch {
 	case x.emulated():
-		h.result = modernTask(n.result, h.result)
-	case !n.modern:
+		h.result = extensionTask(n.result, h.result)
+	case !n.rev.TaskExtension:
 		h.result = wire.RelateTask(wire.ReplaceMember(nil, n.result, "task", h.result), x.id)
 	}
 	s.record(x)

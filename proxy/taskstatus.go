@@ -45,7 +45,7 @@ func (s *tasks) notification(u *upstreamState, method string, params []byte) boo
 // announced takes the status of a task from a notification. The client hears of
 // the end when the gate knows it.
 func (s *tasks) announced(x *task, params []byte) {
-	if x.modern { // the notification may be late or forged: tasks/get has the last word
+	if x.rev.TaskExtension { // the notification may be late or forged: tasks/get has the last word
 		s.check(x, func() {
 			if about, err := s.get(x); err == nil {
 				s.reached(s.life.ctx, x, about)
@@ -85,7 +85,7 @@ func (s *tasks) check(x *task, f func()) {
 // progress token.
 func (x *task) pass(method string, params []byte) {
 	t := x.origin
-	if note := t.client.note(t.agent, t.meta, method, wire.RelateTask(params, x.id)); note != nil && !t.agent.modern {
+	if note := t.client.note(t.agent, t.meta, method, wire.RelateTask(params, x.id)); note != nil && !t.agent.rev.TaskExtension {
 		if s := x.stream(); s != nil {
 			s.Send(note)
 		}
@@ -94,7 +94,7 @@ func (x *task) pass(method string, params []byte) {
 
 // notify sends a notification about the task to a client of the 2025 revisions.
 func (x *task) notify(method string, params []byte) {
-	if s := x.origin.client.out; s != nil && !x.origin.agent.modern {
+	if s := x.origin.client.out; s != nil && !x.origin.agent.rev.TaskExtension {
 		s.Send(wire.AppendNotification(nil, method, params))
 	}
 }

@@ -64,7 +64,7 @@ func (s *tasks) changed(x *task) {
 
 // detail returns the task as tasks/get shows it in 2026-07-28.
 func (s *tasks) detail(ctx context.Context, x *task) ([]byte, error) {
-	if !x.modern {
+	if !x.rev.TaskExtension {
 		return s.emulatedDetail(ctx, x)
 	}
 	reply, err := s.request(ctx, x, "tasks/get")

@@ -9,7 +9,7 @@ import (
 )
 
 // TestWithoutDiscovery: a client of 2026-07-28 says with each request what it can
-// do. It sees and calls the tools that a server of the older era has for that, also
+// do. It sees and calls the tools that a server of 2025-11-25 has for that, also
 // where it has never asked server/discover.
 func TestWithoutDiscovery(t *testing.T) {
 	tools := []testserver.Tool{plainTool("plain"), plainTool("picture")}

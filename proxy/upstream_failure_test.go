@@ -263,7 +263,7 @@ func TestCancelledByStdio(t *testing.T) {
 	}
 }
 
-// TestLateAnswerOfChild: B022 over stdio, in both eras.
+// TestLateAnswerOfChild: B022 over stdio, in both families of revisions.
 func TestLateAnswerOfChild(t *testing.T) {
 	t.Parallel()
 	for _, era := range []string{"legacy", "modern"} {

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/petrigate/petrigate/proxy/internal/lines"
+	"github.com/petrigate/petrigate/proxy/internal/rev"
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 )
 
@@ -34,6 +35,9 @@ type upstreamState struct {
 func newUpstreamState(c Upstream, several bool) *upstreamState {
 	return &upstreamState{config: c, several: several, settled: make(chan struct{})}
 }
+
+// rev is the family of revisions that the server speaks.
+func (u *upstreamState) rev() *rev.Rev { return u.State().Rev() }
 
 // starting reports whether u was neither listed nor is known to be down.
 func (u *upstreamState) starting() bool {

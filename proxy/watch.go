@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/petrigate/petrigate/internal/rawjson"
+	"github.com/petrigate/petrigate/proxy/internal/rev"
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
@@ -25,7 +26,7 @@ func (p *Proxy) watch(ctx context.Context, c *client, m wire.Message, s stream) 
 		s.Reply(wire.AppendError(nil, m.ID, codeNoMethod, "no upstream has resources that can be watched", nil))
 		return
 	case uri == "" || u == nil:
-		s.Reply(unknownResource(m.ID, uri, false))
+		s.Reply(unknownResource(m.ID, uri, rev.Rev2025))
 		return
 	}
 	on := m.Method == "resources/subscribe"
@@ -43,7 +44,7 @@ func (p *Proxy) watch(ctx context.Context, c *client, m wire.Message, s stream) 
 		return
 	}
 	watched := p.watched.at(u)
-	if u.State().Era == upstream.Modern || on == watched.has(uri) || !on && u.watchers(p.sessions.clients(), uri) > 0 {
+	if u.rev().Subscriptions || on == watched.has(uri) || !on && u.watchers(p.sessions.clients(), uri) > 0 {
 		p.rewatch()
 		s.Reply(wire.AppendResult(nil, m.ID, []byte(`{}`)))
 		return
@@ -169,7 +170,7 @@ func (w *watchedResources) ask(u *upstreamState, uris []string) {
 	defer w.mu.Unlock()
 	before := w.uris
 	w.uris = uris
-	if u.State().Era == upstream.Modern {
+	if u.rev().Subscriptions {
 		if !slices.Equal(before, uris) {
 			u.Watch(uris)
 		}

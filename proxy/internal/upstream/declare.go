@@ -7,6 +7,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/petrigate/petrigate/internal/rawjson"
+	"github.com/petrigate/petrigate/proxy/internal/rev"
 	"github.com/petrigate/petrigate/proxy/internal/upstream/conn"
 	"github.com/petrigate/petrigate/proxy/internal/upstream/httpsse"
 	"github.com/petrigate/petrigate/proxy/internal/upstream/stdio"
@@ -36,16 +37,16 @@ func (u *Upstream) Declares(capabilities []byte) bool {
 	return u.state.Phase == conn.Up && covers(u.inForce, capabilities)
 }
 
-// Prefer lets the first client decide on the era, where the server speaks both
-// and the configuration leaves it open: what is of one era only is then not
-// translated for it. Like Intend it does not wait.
-func (u *Upstream) Prefer(era conn.Era) {
+// Prefer lets the first client decide on the family of revisions, where the server
+// speaks both and the configuration leaves it open: what is of one family only is
+// then not translated for it. Like Intend it does not wait.
+func (u *Upstream) Prefer(of *rev.Rev) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if u.preferred || u.host.Config.Protocol != "" && u.host.Config.Protocol != "auto" {
 		return
 	}
-	u.preferred, u.preferLegacy = true, era == conn.Legacy
+	u.preferred, u.preferLegacy = true, of == rev.Rev2025
 }
 
 // otherEra reports whether the server is to be spoken to in the older era

@@ -3,6 +3,8 @@ package conn
 import (
 	"encoding/json"
 	"time"
+
+	"github.com/petrigate/petrigate/proxy/internal/rev"
 )
 
 // Phase says whether an upstream can be used.
@@ -59,4 +61,12 @@ type State struct {
 	Instructions    string
 	Around          json.RawMessage // the rest of what it said of itself, an object; nil: none
 	Pid             int             // of the child; 0 for HTTP
+}
+
+// Rev is the family of revisions that the server speaks.
+func (s State) Rev() *rev.Rev {
+	if s.Era == Modern {
+		return rev.Rev2026
+	}
+	return rev.Rev2025
 }
