@@ -264,7 +264,7 @@ func (t *toolCall) deliver(r upstream.Reply, facts wire.Facts) {
 	case r.Err != nil:
 		t.answer(t.failed(r.Err))
 	case r.Error != nil:
-		t.proxy.away.at(t.tool.upstream).demands(t.client, r.Error)
+		t.proxy.urlElicitations.at(t.tool.upstream).demands(t.client, r.Error)
 		t.pass(wire.ErrorHead(t.id), r.Error)
 	case facts.Handle() && t.method == callTool:
 		t.answer(unanswered("unknown", gate.Unknown, fmt.Sprintf(

@@ -54,7 +54,7 @@ func refuseInquiry(q *upstream.Inquiry) {
 // else. Where u does not want it any more, the client is told.
 func (p *Proxy) passOn(c *client, s stream, u *upstreamState, q *upstream.Inquiry) {
 	params, related := p.tasks.forClient(u, u.withServerName(q.Params))
-	p.away.at(u).sends(c, q.Method, q.Params)
+	p.urlElicitations.at(u).sends(c, q.Method, q.Params)
 	p.log.Debug("request of an upstream passed to its client", "upstream", u.config.Name, "method", q.Method, "session", c.session.id)
 	asked := &question{progress: progressTo(u, q.Params), answer: func(result, failure []byte) {
 		switch {

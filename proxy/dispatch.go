@@ -168,8 +168,8 @@ func (t *toolCall) mirrors() error {
 
 // acceptLate waits for upstreams that are still starting.
 func (p *Proxy) acceptLate(t *toolCall) {
-	if t.isOwn() {
-		t.answerOwn()
+	if t.isBuiltin() {
+		t.answerBuiltin()
 		return
 	}
 	p.ensureDeclared(t.ctx, t.agent)

@@ -31,12 +31,12 @@ var onlyOnce = [...]string{protocolHeader, sessionHeader, "Mcp-Method", "Mcp-Nam
 
 // A handler is the streamable HTTP endpoint of a proxy.
 type handler struct {
-	proxy   *Proxy
-	path    string
-	guard   *httpguard.Guard
-	seats   *seats
-	turns   *turns // nil: one principal comes
-	sse2024 sseClients
+	proxy        *Proxy
+	path         string
+	guard        *httpguard.Guard
+	sessionLimit *sessionLimit
+	turns        *turns // nil: one principal comes
+	sse2024      sseClients
 }
 
 // Handler serves streamable HTTP, both families of revisions at once, and for clients of revision
@@ -51,7 +51,7 @@ func (p *Proxy) Handler(a Access) (http.Handler, error) {
 		p.several.Store(true)
 	}
 	p.background(func() { p.expireClients(a.IdleTTL) })
-	h := &handler{proxy: p, path: a.path(), guard: guard, seats: newSeats(a)}
+	h := &handler{proxy: p, path: a.path(), guard: guard, sessionLimit: newSessionLimit(a)}
 	if a.several() {
 		h.turns = newTurns()
 	}
@@ -276,7 +276,7 @@ func (h *handler) initialize(w http.ResponseWriter, r *http.Request, principal s
 		writeJSON(w, http.StatusBadRequest, wire.AppendError(nil, m.ID, codeInvalidRequest, "initialize opens a session; it cannot be sent within one", nil))
 		return
 	}
-	c, refusal := h.seats.open(p, principal, "http", events.NewPush(isNews))
+	c, refusal := h.sessionLimit.open(p, principal, "http", events.NewPush(isNews))
 	if c == nil {
 		writeJSON(w, http.StatusTooManyRequests, wire.AppendError(nil, m.ID, codeInternal, refusal, nil))
 		return

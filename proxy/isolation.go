@@ -212,7 +212,7 @@ func (p *Proxy) endBranch(b *upstreamState) {
 		close(b.closed)
 		p.watched.forget(b)
 		p.levels.forget(b)
-		p.away.forget(b)
+		p.urlElicitations.forget(b)
 	}
 	if !p.background(end) {
 		end()

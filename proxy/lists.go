@@ -45,7 +45,7 @@ func (p *Proxy) list(ctx context.Context, c *client, m wire.Message, meta wire.M
 		return
 	case len(upstreams) > 0 && p.passesThrough(kind):
 		r := p.relayed(c, m, meta, s, upstreams[0])
-		r.amend = func(page []byte) []byte { return p.withOwn(kind, page) }
+		r.amend = func(page []byte) []byte { return p.withBuiltin(kind, page) }
 		r.serve(ctx)
 		return
 	}
@@ -62,7 +62,7 @@ func (p *Proxy) list(ctx context.Context, c *client, m wire.Message, meta wire.M
 		result = append(result, item.object...)
 	}
 	result = append(around.Append(append(result, ']')), '}')
-	result = p.withOwn(kind, result)
+	result = p.withBuiltin(kind, result)
 	s.Reply(wire.ResultHead(m.ID), rev.Of(meta).Result(result, kind.method), wire.Tail)
 }
 

@@ -117,25 +117,25 @@ type Proxy struct {
 	*life
 	sessions *sessions
 
-	options   Options
-	log       *slog.Logger
-	upstreams []*upstreamState
-	catalogue *catalogue
-	approvals *approval.Broker
-	admission *admission.Admission
-	advisor   *advisor // nil: every client is shown the same tools
-	sealer    *seal.Sealer
-	watchdog  *upstream.Watchdog
-	suspended suspendedCalls
-	tasks     *tasks
-	prompts   table
-	resources resourceTables
-	changes   announcements
-	watched   byServer[watchedResources]
-	levels    byServer[serverLevel]
-	away      byServer[sentAway]
-	server    *server.MCPServer
-	started   time.Time
+	options         Options
+	log             *slog.Logger
+	upstreams       []*upstreamState
+	catalogue       *catalogue
+	approvals       *approval.Broker
+	admission       *admission.Admission
+	advisor         *advisor // nil: every client is shown the same tools
+	sealer          *seal.Sealer
+	watchdog        *upstream.Watchdog
+	suspended       suspendedCalls
+	tasks           *tasks
+	prompts         table
+	resources       resourceTables
+	changes         announcements
+	watched         byServer[watchedResources]
+	levels          byServer[serverLevel]
+	urlElicitations byServer[urlElicitations]
+	server          *server.MCPServer
+	started         time.Time
 
 	several atomic.Bool // more than one principal may come over HTTP
 

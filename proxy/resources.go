@@ -103,12 +103,12 @@ func (p *Proxy) refer(ctx context.Context, r *relayed) (why string) {
 			r.change = func(params []byte) []byte { return renamedRef(params, i.key) }
 		}
 		if ok {
-			why = p.barred(r.client, promptTool(i), []byte(`{}`))
+			why = p.wouldRefuse(r.client, promptTool(i), []byte(`{}`))
 		}
 	case "ref/resource":
 		uri := member(ref, "uri")
 		if r.upstream = p.templateOwner(ctx, uri); r.upstream != nil {
-			why = p.barredResource(r.client, r.upstream, uri)
+			why = p.wouldRefuseResource(r.client, r.upstream, uri)
 		}
 	default: // of what nobody knows, no gate can say whether it may be seen
 		return ""

@@ -237,8 +237,8 @@ func firstError(list []error) int {
 // elicitation that fails is one that nobody answered; of the rest there is no
 // such answer.
 func (p *Proxy) askClient(ctx context.Context, t *toolCall, r inputRequest) ([]byte, error) {
-	p.away.at(t.tool.upstream).sends(t.client, r.method, r.params)
-	result, failure, err := t.client.questions.ask(ctx, t.stream, r.method, withVisit(r.method, t.tool.upstream.withServerName(r.params)))
+	p.urlElicitations.at(t.tool.upstream).sends(t.client, r.method, r.params)
+	result, failure, err := t.client.questions.ask(ctx, t.stream, r.method, withElicitationID(r.method, t.tool.upstream.withServerName(r.params)))
 	switch {
 	case err != nil:
 		return nil, err

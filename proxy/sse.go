@@ -67,7 +67,7 @@ func (h *handler) sse(w http.ResponseWriter, r *http.Request, v httpguard.Caller
 	stream := events.NewLines(w)
 	out := lines.NewWriter(stream)
 	out.Aside = true // upstreams that others use too write to it
-	c, refusal := h.seats.open(p, v.Principal, "sse", out)
+	c, refusal := h.sessionLimit.open(p, v.Principal, "sse", out)
 	if c == nil {
 		http.Error(w, refusal, http.StatusTooManyRequests)
 		return

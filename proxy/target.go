@@ -43,7 +43,7 @@ func parseCall(m wire.Message) (wire.Call, *wire.Fault) {
 // target is what the call is of, as far as that is known without waiting.
 func (t *toolCall) target() *tool {
 	p := t.proxy
-	if t.isOwn() {
+	if t.isBuiltin() {
 		return nil
 	}
 	switch t.method {

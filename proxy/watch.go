@@ -30,7 +30,7 @@ func (p *Proxy) watch(ctx context.Context, c *client, m wire.Message, s stream) 
 		return
 	}
 	on := m.Method == "resources/subscribe"
-	if why := p.barredResource(c, u, uri); on && why != "" {
+	if why := p.wouldRefuseResource(c, u, uri); on && why != "" {
 		s.Reply(refusedRequest(m.ID, why))
 		return
 	}

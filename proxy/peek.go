@@ -10,11 +10,11 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// barred is why nothing is told beside the calls of a prompt or a resource:
+// wouldRefuse is why nothing is told beside the calls of a prompt or a resource:
 // suggestions for their arguments, and news of them, tell something of what the
 // gate refuses as it stands. "": they may be had. It is no decision: nothing is
 // spent and nothing recorded, and no person is asked, whom the call would ask.
-func (p *Proxy) barred(c *client, t *tool, args []byte) string {
+func (p *Proxy) wouldRefuse(c *client, t *tool, args []byte) string {
 	call := gate.Call{Tool: t.canonical, Args: args, Time: p.options.Now(), Upstream: t.upstream.config.Name}
 	state, err := p.snapshot(c.session)
 	if err != nil {
@@ -29,9 +29,9 @@ func (p *Proxy) barred(c *client, t *tool, args []byte) string {
 	return r.Text
 }
 
-// barredResource is barred for a resource, or all that a template stands for.
-func (p *Proxy) barredResource(c *client, u *upstreamState, uri string) string {
-	return p.barred(c, resourceTool(u, uri), append(rawjson.AppendString([]byte(`{"uri":`), uri), '}'))
+// wouldRefuseResource is wouldRefuse for a resource, or all that a template stands for.
+func (p *Proxy) wouldRefuseResource(c *client, u *upstreamState, uri string) string {
+	return p.wouldRefuse(c, resourceTool(u, uri), append(rawjson.AppendString([]byte(`{"uri":`), uri), '}'))
 }
 
 // watchable is the part of uris whose news c may have. Those that nobody is
@@ -42,7 +42,7 @@ func (p *Proxy) watchable(ctx context.Context, c *client, uris []string) []strin
 	}
 	return slices.DeleteFunc(uris, func(uri string) bool {
 		u := p.resources.owner(p.upstreams, uri)
-		return u == nil || uri == statusURI && p.offersStatus() || p.barredResource(c, u, uri) != ""
+		return u == nil || uri == statusURI && p.offersStatus() || p.wouldRefuseResource(c, u, uri) != ""
 	})
 }
 

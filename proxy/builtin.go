@@ -20,8 +20,8 @@ const (
 // Where none does, the proxy is as if it were not there.
 func (p *Proxy) offersStatus() bool { return p.admission.Generation().Enforces }
 
-// own is what the proxy adds to a list; nil: nothing.
-func (p *Proxy) own(kind listKind) *item {
+// builtin is what the proxy adds to a list; nil: nothing.
+func (p *Proxy) builtin(kind listKind) *item {
 	switch {
 	case !p.offersStatus():
 		return nil
@@ -34,10 +34,10 @@ func (p *Proxy) own(kind listKind) *item {
 	return nil
 }
 
-// withOwn is a page of a list with what the proxy adds, on the last page, and
+// withBuiltin is a page of a list with what the proxy adds, on the last page, and
 // without what an upstream calls the same.
-func (p *Proxy) withOwn(kind listKind, page []byte) []byte {
-	own := p.own(kind)
+func (p *Proxy) withBuiltin(kind listKind, page []byte) []byte {
+	own := p.builtin(kind)
 	array, _ := rawjson.Member(page, kind.member)
 	if own == nil || rawjson.Kind(array) != '[' {
 		return page
@@ -63,8 +63,8 @@ func (p *Proxy) withOwn(kind listKind, page []byte) []byte {
 	return wire.ReplaceMember(nil, page, kind.member, append(list, ']'))
 }
 
-// isOwn reports whether the call is of something that the proxy itself offers.
-func (t *toolCall) isOwn() bool {
+// isBuiltin reports whether the call is of something that the proxy itself offers.
+func (t *toolCall) isBuiltin() bool {
 	switch {
 	case !t.proxy.offersStatus():
 		return false
@@ -76,9 +76,9 @@ func (t *toolCall) isOwn() bool {
 	return false
 }
 
-// answerOwn answers such a call. No gate decides on it: it tells the client
+// answerBuiltin answers such a call. No gate decides on it: it tells the client
 // what the gate would say, and reaches no upstream.
-func (t *toolCall) answerOwn() {
+func (t *toolCall) answerBuiltin() {
 	text := t.proxy.status(t.client.session)
 	var b bytes.Buffer
 	if t.method == readResource {

@@ -11,23 +11,23 @@ const (
 	defaultSessionsAll = 10_000
 )
 
-// seats bounds the sessions over HTTP that are open at a time: what a client
+// sessionLimit bounds the sessions over HTTP that are open at a time: what a client
 // can open by a request, it can open without end.
-type seats struct {
+type sessionLimit struct {
 	each, all int
 
 	mu sync.Mutex // held from counting to opening
 }
 
-func newSeats(a Access) *seats {
-	s := &seats{each: a.MaxSessions, all: a.MaxAll}
+func newSessionLimit(a Access) *sessionLimit {
+	s := &sessionLimit{each: a.MaxSessions, all: a.MaxAll}
 	setDefault(&s.each, defaultSessions)
 	setDefault(&s.all, max(defaultSessionsAll, s.each))
 	return s
 }
 
 // open opens the session of a client, or says why it cannot.
-func (s *seats) open(p *Proxy, principal, transport string, out stream) (c *client, refusal string) {
+func (s *sessionLimit) open(p *Proxy, principal, transport string, out stream) (c *client, refusal string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	own, all := p.sessions.countHTTP(principal)

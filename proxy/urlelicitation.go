@@ -11,19 +11,19 @@ import (
 // has done what it sent them to a URL for.
 const elicitationComplete = "notifications/elicitation/complete"
 
-// maxSentAway bounds the visits of one upstream whose end is not known; those
+// maxURLElicitations bounds the visits of one upstream whose end is not known; those
 // that began first are forgotten first.
-const maxSentAway = 256
+const maxURLElicitations = 256
 
-// sentAway says which client was told to send its person to a URL, by the id
+// urlElicitations says which client was told to send its person to a URL, by the id
 // that the upstream gave the visit: only that client hears of the end of it.
-type sentAway struct {
+type urlElicitations struct {
 	mu      sync.Mutex
 	clients map[string]*client
 	order   []string
 }
 
-func (s *sentAway) note(id string, c *client) {
+func (s *urlElicitations) note(id string, c *client) {
 	if id == "" {
 		return
 	}
@@ -36,29 +36,29 @@ func (s *sentAway) note(id string, c *client) {
 		s.order = append(s.order, id)
 	}
 	s.clients[id] = c
-	if len(s.order) > maxSentAway {
+	if len(s.order) > maxURLElicitations {
 		delete(s.clients, s.order[0])
 		s.order = s.order[1:]
 	}
 }
 
-func (s *sentAway) find(id string) *client {
+func (s *urlElicitations) find(id string) *client {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.clients[id]
 }
 
 // sends notes a question that sends a person away.
-func (s *sentAway) sends(c *client, method string, params []byte) {
+func (s *urlElicitations) sends(c *client, method string, params []byte) {
 	if method == "elicitation/create" && member(params, "mode") == "url" {
 		s.note(member(params, "elicitationId"), c)
 	}
 }
 
-// withVisit is the params of what an upstream of 2026-07-28 asks of a client
+// withElicitationID is the params of what an upstream of 2026-07-28 asks of a client
 // of 2025-11-25, in which a visit to a URL has to have an id. No upstream will say
 // by it that the visit is over, which none ever has to.
-func withVisit(method string, params []byte) []byte {
+func withElicitationID(method string, params []byte) []byte {
 	if method != "elicitation/create" || member(params, "mode") != "url" {
 		return params
 	}
@@ -66,7 +66,7 @@ func withVisit(method string, params []byte) []byte {
 }
 
 // demands notes an error that wants a person to visit URLs first.
-func (s *sentAway) demands(c *client, failure []byte) {
+func (s *urlElicitations) demands(c *client, failure []byte) {
 	if code, _ := rawjson.Member(failure, "code"); string(code) != "-32042" {
 		return
 	}
@@ -76,13 +76,13 @@ func (s *sentAway) demands(c *client, failure []byte) {
 	rawjson.Elements(list, func(visit []byte, _ int) bool {
 		s.note(member(visit, "elicitationId"), c)
 		n++
-		return n < maxSentAway
+		return n < maxURLElicitations
 	})
 }
 
 // returned tells a client with a handshake that a visit is over.
 func (p *Proxy) returned(u *upstreamState, params []byte) {
-	c := p.away.at(u).find(member(params, "elicitationId"))
+	c := p.urlElicitations.at(u).find(member(params, "elicitationId"))
 	if c != nil && c.out != nil && p.sessions.has(c) {
 		c.out.Send(wire.AppendNotification(nil, elicitationComplete, params))
 	}
