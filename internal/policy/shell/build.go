@@ -1,144 +1,111 @@
 package shell
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // builder reads the tools that run what a file of the project says. Of their
-// arguments, a few run something else.
+// arguments, those that may make one run something else are opaque.
 func (r *reader) builder(name string, args []arg) {
 	r.recognized = true
 	for _, file := range buildFiles(name) {
 		r.files.program(arg{text: file})
 	}
-	if name == "cargo" && len(args) > 0 && (args[0].text == "rustc" || args[0].text == "rustdoc") {
-		r.unsure("options of the compiler, which may run a command")
-	}
-	for i, a := range args {
-		r.buildValue(name, a)
-		if a.kind == anything && i == 0 {
-			r.unsure("a subcommand that is not literal")
-			return
-		}
-		if a.kind > single {
-			continue
-		}
-		option, value, with := strings.Cut(a.text, "=")
-		switch option {
-		case "exec", "x", "dlx", "explore", "--command", "script-shell":
-			if name != "make" && name != "go" {
-				r.launcher(args[i+1:])
-			}
-		case "edit", "help", "--editor", "--viewer", "--node-options", "--call":
-			if isNpm(name) && (len(args) > i+1 || option != "help") {
-				r.unsure("an option that may run a command")
-			}
-		case "pkg", "set-script":
-			if name != "make" && mentionsScripts(args[i:]) {
-				r.unsure("a subcommand that changes what is run")
-			}
-		case "run":
-			if name == "go" || name == "deno" || name == "bun" {
-				r.ranFiles(args[i+1:])
-			}
-		case "-w":
-			if name == "go" {
-				r.unsure("a setting that may run a command") // go env -w
-			}
-		case "-exec", "-toolexec", "-vettool", "--exec", "--toolexec", "--vettool":
-			if name == "go" {
-				r.goTool(args[i:], value, with)
-			}
-		case "SHELL", ".SHELLFLAGS", "MAKEFLAGS", "MAKE", "CC", "CXX", "--eval", "--shell", "--script-shell", "-E", "eval", "--chooser", "--shell-arg", "--shell-command", "--config", "-c", "-f", "-f-", "--file", "--makefile", "-C":
-			r.buildOption(name, option, args[i:])
-		}
-	}
-}
-
-// goTool reads go test -exec and its kin.
-func (r *reader) goTool(args []arg, value string, with bool) {
-	switch {
-	case with && args[0].kind == literal:
-		r.script(value)
-	case !with && len(args) > 1:
-		r.text(args[1])
-	default:
-		r.unsure("an option that runs a command")
-	}
-}
-
-// buildOption reads an option or a variable that decides what a build tool runs.
-func (r *reader) buildOption(name, option string, args []arg) {
-	_, value, with := strings.Cut(args[0].text, "=")
-	switch option {
-	case "-C", "-c", "--config":
-		if name == "cargo" && option == "--config" {
-			r.unsure("an option that changes what is run")
-		}
-	case "-f", "--file", "--makefile":
-		if with {
-			r.scriptFile(arg{kind: args[0].kind, text: value, tail: args[0].tail})
-		} else if len(args) > 1 {
-			r.scriptFile(args[1])
-		}
-	case "-f-":
-		r.unsure("a program that is read from the input")
-	case "CC", "CXX", "MAKE":
-		if with && args[0].kind == literal {
-			r.script(value)
-		}
-	default:
-		if name != "go" && name != "cargo" || option == "--eval" {
-			r.unsure("an option that changes what is run")
-		}
-	}
-}
-
-// buildValue reads an argument of make for functions, which may run a command,
-// and for options that stand among other letters.
-func (r *reader) buildValue(name string, a arg) {
-	switch {
-	case isNpm(name) && isShortened(a.text, "--editor", "--viewer", "--node-options", "--call", "--script-shell", "--shell"):
-		r.unsure("an option that may run a command")
-	case name == "go" && strings.Contains(a.text+a.tail, "ext") && (strings.Contains(a.text, "flags") || strings.HasPrefix(a.text, "-ext")),
-		name == "go" && strings.Contains(a.text+a.tail, " -ext"):
-		r.unsure("an option that may run a command") // -ldflags=-extld=x
-	}
-	if name != "make" && name != "gmake" {
+	if len(args) > 0 && args[0].kind == anything {
+		r.unsure("a subcommand that is not literal")
 		return
 	}
+	for i, a := range args {
+		switch name {
+		case "make", "gmake":
+			r.makeArgument(a, args[i+1:])
+		case "go":
+			r.goArgument(a, args[i+1:])
+		default:
+			r.projectArgument(name, a, args[i+1:])
+		}
+	}
+}
+
+// makeFlags are the letters of the options with which make runs what it would run without.
+const makeFlags = "jskBnqtdlCRrwi0123456789"
+
+// makeArgument reads a target, a variable or an option of make.
+func (r *reader) makeArgument(a arg, rest []arg) {
+	name, value, with := strings.Cut(a.text, "=")
 	switch {
 	case strings.Contains(a.text, "$"), strings.Contains(a.tail, "$"):
 		r.unsure("a text that make expands") // X='$(shell rm x)'
-	case a.kind != literal && strings.Contains(a.text, "="):
-		r.vars.made = true
-	case strings.HasPrefix(a.text, "--") && isShortened(a.text, "--eval", "--file", "--makefile"):
+	case a.kind == literal && a.text == "-f" && len(rest) > 0:
+		r.scriptFile(rest[0])
+	case a.kind == literal && (a.text == "--no-print-directory" || isCluster(a.text) && strings.Trim(a.text[1:], makeFlags) == ""):
+	case strings.HasPrefix(a.text, "-"), name == ".SHELLFLAGS", name == "eval":
 		r.unsure("an option that changes what is run")
-	case isCluster(a.text) && strings.Contains(a.text, "f") && a.text != "-f":
-		r.unsure("an option that changes what is run") // -kf x
+	case steers(name):
+		r.steer(name, arg{kind: a.kind, text: value, tail: a.tail})
+	case with && a.kind != literal:
+		r.vars.made = true
 	}
 }
 
-// isNpm reports whether a program is npm or one of its kin.
-func isNpm(name string) bool { return name == "npm" || name == "pnpm" || name == "yarn" }
-
-// isShortened reports whether an option is one of those, cut short.
-func isShortened(text string, options ...string) bool {
-	name, _, _ := strings.Cut(text, "=")
-	for _, o := range options {
-		if name != o && shortens(name, o) {
-			return true
+// goArgument reads an argument of go.
+func (r *reader) goArgument(a arg, rest []arg) {
+	option, value, with := strings.Cut(a.text, "=")
+	switch option {
+	case "run":
+		r.ranFiles(rest)
+	case "-exec", "-toolexec", "-vettool", "--exec", "--toolexec", "--vettool":
+		switch {
+		case with && a.kind == literal:
+			r.script(value)
+		case !with && len(rest) > 0:
+			r.text(rest[0])
+		default:
+			r.unsure("an option that runs a command")
 		}
+	case "-w":
+		r.unsure("a setting that may run a command") // go env -w
+	default:
+		if strings.Contains(a.text+a.tail, "ext") && (strings.Contains(a.text, "flags") || strings.HasPrefix(a.text, "-ext")) || strings.Contains(a.text+a.tail, " -ext") {
+			r.unsure("an option that may run a command") // -ldflags=-extld=x
+		}
+		r.projectArgument("go", a, rest)
 	}
-	return false
 }
 
-// mentionsScripts reports whether npm pkg set is about scripts, as npm set-script is.
+// projectArgument reads an argument of npm, cargo, just and other tools.
+func (r *reader) projectArgument(name string, a arg, rest []arg) {
+	npm := name == "npm" || name == "pnpm" || name == "yarn"
+	option, value, with := strings.Cut(a.text, "=")
+	may := func(o string) bool { return shortens(option, o) }
+	switch {
+	case npm && slices.ContainsFunc([]string{"--editor", "--viewer", "--node-options", "--call", "--script-shell", "--shell"}, may):
+		r.unsure("an option that may run a command")
+	case a.kind > single:
+	case with && steers(option):
+		r.steer(option, arg{kind: a.kind, text: value, tail: a.tail})
+	case option == "-f", option == "--file", option == "--makefile":
+		if with {
+			r.scriptFile(arg{kind: a.kind, text: value, tail: a.tail})
+		} else if len(rest) > 0 {
+			r.scriptFile(rest[0])
+		}
+	case name != "go" && slices.Contains([]string{"exec", "x", "dlx", "explore", "--command", "script-shell"}, option):
+		r.launcher(rest)
+	case npm && (option == "edit" || option == "help" && len(rest) > 0), option == "pkg" && mentionsScripts(rest),
+		name == "cargo" && (option == "--config" || option == "rustc" || option == "rustdoc"):
+		r.unsure("a subcommand or an option that changes what is run")
+	case option == "run" && (name == "deno" || name == "bun"):
+		r.ranFiles(rest)
+	case slices.Contains([]string{"SHELL", ".SHELLFLAGS", "MAKEFLAGS", "set-script", "--eval", "--shell", "--script-shell", "-E", "eval", "--chooser", "--shell-arg", "--shell-command", "-f-"}, option):
+		r.unsure("an option that changes what is run")
+	}
+}
+
+// mentionsScripts reports whether npm pkg set is about scripts.
 func mentionsScripts(args []arg) bool {
-	for _, a := range args {
-		if a.kind != literal || strings.Contains(a.text, "script") {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(args, func(a arg) bool { return a.kind != literal || strings.Contains(a.text, "script") })
 }
 
 // isCluster reports whether an argument is letters behind one dash.

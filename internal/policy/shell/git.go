@@ -1,6 +1,9 @@
 package shell
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // git reads the options of git that run a command, and those of its subcommands.
 func (r *reader) git(args []arg) {
@@ -41,8 +44,7 @@ func isGitFlag(text string) bool {
 		return true
 	}
 	switch text {
-	case "-v", "--version", "-h", "--help", "-p", "--paginate", "-P", "--no-pager", "--bare", "--no-replace-objects", "--no-lazy-fetch", "--no-optional-locks",
-		"--no-advice", "--literal-pathspecs", "--glob-pathspecs", "--noglob-pathspecs", "--icase-pathspecs", "--exec-path", "--html-path", "--man-path", "--info-path":
+	case "-v", "--version", "-h", "--help", "-p", "--paginate", "-P", "--no-pager", "--bare", "--no-optional-locks", "--literal-pathspecs", "--exec-path":
 		return true
 	}
 	return false
@@ -71,8 +73,8 @@ func (r *reader) gitCommand(name string, args []arg) {
 		}
 		return
 	}
-	for i, a := range args {
-		r.gitOption(name, a, args[i+1:])
+	for _, a := range args {
+		r.gitOption(name, a)
 	}
 	r.gitKnown(name, args)
 }
@@ -97,8 +99,7 @@ func (r *reader) gitKnown(name string, args []arg) {
 		}
 		found, n := known.option(append([]arg{a}, args...))
 		for _, o := range found {
-			exec := a.text == "-x" || strings.HasPrefix(a.text, "--exec") // read already
-			if o.known == nil && !strings.HasPrefix(strings.TrimLeft(o.name, "-"), "no-") || o.known != nil && o.known.tells && !(exec && name == "rebase") {
+			if o.known == nil && !strings.HasPrefix(strings.TrimLeft(o.name, "-"), "no-") || o.known != nil && o.known.tells {
 				r.unsure("an option that may run a command")
 			}
 		}
@@ -111,30 +112,17 @@ func (r *reader) gitKnown(name string, args []arg) {
 	}
 }
 
-// gitOption reads an option of a subcommand.
-func (r *reader) gitOption(command string, a arg, rest []arg) {
-	if a.kind == anything && command == "rebase" {
-		r.unsure("an option that is not literal")
-	}
-	option, value, with := strings.Cut(a.text, "=")
+// gitOption reads an argument of any subcommand.
+func (r *reader) gitOption(command string, a arg) {
+	option, _, _ := strings.Cut(a.text, "=")
 	switch {
+	case a.kind == anything && command == "rebase":
+		r.unsure("an option that is not literal")
 	case strings.HasPrefix(a.text, "ext::"), strings.HasPrefix(a.text, "fd::"):
 		r.unsure("a remote that is a command")
-	case command == "rebase" && (a.text == "-x" || option == "--exec") && !with && len(rest) > 0:
-		r.text(rest[0])
-	case command == "rebase" && with && option == "--exec":
-		r.text(arg{kind: a.kind, text: value, tail: a.tail})
-	case command == "rebase" && strings.HasPrefix(a.text, "-x"), command == "rebase" && shortens(option, "--exec"):
-		r.unsure("an option that runs a command")
-	case command == "grep" && strings.HasPrefix(a.text, "-O"), command == "grep" && strings.HasPrefix(a.text, "--open"):
-		r.unsure("an option that runs a command")
-	case shortens(option, "--upload-pack"), shortens(option, "--receive-pack"), shortens(option, "--exec"):
-		r.unsure("an option that runs a command")
-	case command == "init" && shortens(option, "--template"):
-		r.unsure("an option that brings hooks")
-	case command == "clone" && (a.text == "-u" || strings.HasPrefix(a.text, "-c") || option == "--config" || option == "--template"):
-		r.unsure("an option that runs a command")
-	case shortens(option, "--ext-diff"), shortens(option, "--textconv"), shortens(option, "--extcmd"):
+	case slices.ContainsFunc([]string{"--upload-pack", "--receive-pack", "--exec", "--ext-diff", "--textconv", "--extcmd"}, func(o string) bool { return shortens(option, o) }),
+		command == "grep" && strings.HasPrefix(a.text, "-O"), command == "rebase" && strings.HasPrefix(a.text, "-x"),
+		command == "clone" && (a.text == "-u" || strings.HasPrefix(a.text, "-c")):
 		r.unsure("an option that runs a command")
 	}
 }
@@ -155,47 +143,28 @@ func (r *reader) gitForeach(args []arg) {
 
 // gitConfig reads git config, which can make an alias or a hook of a command.
 func (r *reader) gitConfig(args []arg) {
-	all := args
-	for len(args) > 0 {
-		a := args[0]
-		option, _, with := strings.Cut(a.text, "=")
+	for i, a := range args {
 		switch {
 		case a.kind == literal && strings.HasPrefix(a.text, "-"):
-			takes, known := gitConfigOption(option)
-			if !known {
+			if !slices.Contains(gitConfigFlags, a.text) {
 				r.unsure("an option of git config that may change what is run")
 				return
-			}
-			if takes && !with && len(args) > 1 {
-				args = args[1:]
 			}
 		case a.kind == literal && !strings.Contains(a.text, "."):
 			if a.text == "edit" || a.text == "rename-section" {
 				r.unsure("a setting that may run a command")
 			}
 		default:
-			if len(all) > 1 && !reads(all) {
-				r.gitSetting(a)
+			if len(args) > 1 && !reads(args) {
+				r.gitSetting(args[i])
 			}
 			return
 		}
-		args = args[1:]
 	}
 }
 
-// gitConfigOption says whether an option of git config takes a value, and
-// whether it is known to change nothing by itself.
-func gitConfigOption(option string) (takes, known bool) {
-	switch option {
-	case "-f", "--file", "--blob", "--type", "--default", "--comment", "--value", "--url":
-		return true, true
-	case "--global", "--system", "--local", "--worktree", "--add", "--append", "--replace-all", "--get", "--get-all", "--get-regexp", "--get-urlmatch",
-		"--get-color", "--get-colorbool", "--unset", "--unset-all", "--remove-section", "--list", "-l", "--bool", "--int", "--bool-or-int", "--path", "--expiry-date",
-		"--no-type", "-z", "--null", "--name-only", "--show-names", "--show-origin", "--show-scope", "--includes", "--no-includes", "--fixed-value", "--all", "--regexp":
-		return false, true
-	}
-	return false, false
-}
+// gitConfigFlags are the options of git config that change nothing by themselves. Read-only.
+var gitConfigFlags = []string{"--global", "--system", "--local", "--worktree", "--add", "--replace-all", "--get", "--get-all", "--get-regexp", "--unset", "--unset-all", "--list", "-l", "--bool", "--show-origin"}
 
 // reads reports whether git config only shows something.
 func reads(args []arg) bool {
@@ -224,11 +193,9 @@ func (r *reader) gitSetting(a arg) {
 			r.script(value)
 			return
 		}
-	case "user.name", "user.email", "user.signingkey", "init.defaultbranch", "commit.gpgsign", "tag.gpgsign", "core.autocrlf", "core.eol",
-		"core.quotepath", "core.filemode", "core.ignorecase", "core.longpaths", "core.safecrlf", "safe.directory", "pull.rebase", "pull.ff", "push.default", "push.autosetupremote",
-		"rebase.autostash", "rebase.autosquash", "merge.ff", "merge.conflictstyle", "fetch.prune", "http.sslverify", "http.postbuffer", "http.extraheader", "diff.renames",
-		"diff.algorithm", "log.date", "gc.auto", "rerere.enabled", "advice.detachedhead", "column.ui", "color.ui", "color.diff", "color.status", "core.abbrev",
-		"log.showsignature", "diff.noprefix", "diff.mnemonicprefix", "core.commentchar", "gpg.format", "core.compression", "core.bigfilethreshold":
+	case "user.name", "user.email", "user.signingkey", "init.defaultbranch", "commit.gpgsign", "tag.gpgsign", "core.autocrlf", "core.eol", "core.quotepath", "core.filemode", "core.ignorecase",
+		"safe.directory", "pull.rebase", "pull.ff", "push.default", "push.autosetupremote", "rebase.autostash", "rebase.autosquash", "merge.conflictstyle", "fetch.prune", "http.sslverify",
+		"http.extraheader", "diff.renames", "log.date", "gc.auto", "rerere.enabled", "core.abbrev", "core.commentchar", "gpg.format":
 		return
 	}
 	if strings.HasPrefix(key, "color.") || strings.HasPrefix(key, "advice.") || strings.HasPrefix(key, "branch.") || strings.HasPrefix(key, "lfs.") && !strings.Contains(key, "custom") {

@@ -259,3 +259,15 @@ func (o *givenOption) inert() bool {
 	}
 	return false
 }
+
+// eachName is a table whose rows may have several names, divided by commas, with a row
+// for each of them.
+func eachName[T any](rows map[string]T) map[string]T {
+	table := make(map[string]T, len(rows))
+	for names, row := range rows {
+		for name := range strings.SplitSeq(names, ",") {
+			table[name] = row
+		}
+	}
+	return table
+}

@@ -12,12 +12,8 @@ func (r *reader) special(name string, args []arg) bool {
 		r.fd(args)
 	case "xargs", "gxargs":
 		r.xargs(args)
-	case "parallel":
-		r.parallel(args)
 	case "git":
 		r.git(args)
-	case "su", "runuser", "script", "flock", "sg":
-		r.switched(name, args)
 	case "docker", "podman", "nerdctl", "docker-compose", "podman-compose", "kubectl", "oc", "lxc", "incus", "ip", "vagrant", "heroku", "fly", "flyctl", "gcloud", "multipass", "wsl", "adb":
 		return r.container(args)
 	case "npx", "bunx", "pnpx", "uvx", "pipx", "poetry", "pipenv", "uv", "conda", "mamba", "micromamba", "pixi", "hatch", "pdm", "rye", "bundle", "bundler", "rbenv",
@@ -29,7 +25,8 @@ func (r *reader) special(name string, args []arg) bool {
 	case "npm", "pnpm", "yarn", "bun", "deno", "go", "cargo", "make", "gmake", "just", "task", "ninja", "rake", "gradle", "mvn":
 		r.builder(name, args)
 		return !isRunner(name)
-	case "tmux", "screen", "at", "batch", "crontab", "byobu", "zellij", "run-parts", "socat", "ncat", "nc", "netcat", "ed", "red", "ftp", "lftp", "telnet", "newgrp", "login", "emacs", "emacsclient", "ex", "vipe":
+	case "tmux", "screen", "at", "batch", "crontab", "byobu", "zellij", "run-parts", "socat", "ncat", "nc", "netcat", "ed", "red", "ftp", "lftp", "telnet", "newgrp", "login", "emacs", "emacsclient", "ex", "vipe",
+		"parallel", "su", "runuser", "script", "flock", "sg", "pkexec", "toybox", "numactl", "setarch", "linux32", "linux64", "prlimit", "setpriv", "unshare", "nsenter", "ltrace", "systemd-inhibit", "dbus-run-session", "xvfb-run", "fakeroot", "unbuffer", "rlwrap", "chpst", "catchsegv", "winpty", "caffeinate", "arch", "noglob", "nocorrect", "repeat", "autossh", "ssh-agent", "fakechroot", "ccache", "sccache", "distcc", "dumb-init", "tini", "gosu", "su-exec", "dotenv", "valgrind":
 		r.unsure("a program that runs what it is told: " + name)
 	default:
 		return r.tools(name, args)
@@ -44,10 +41,11 @@ func (r *reader) tools(name string, args []arg) bool {
 		r.awk(args)
 	case "sed", "gsed":
 		r.sed(args)
-	case "ack", "ag", "bat", "batcat", "tar", "gtar", "bsdtar", "rsync", "scp", "sftp", "sort", "split", "rg", "zip", "tcpdump", "man", "less", "more", "most", "vi", "vim", "nvim", "view", "vimdiff", "gvim", "info", "ctags", "wget", "openssl", "dpkg", "rpm", "pip", "pip3", "ansible", "terraform", "gh", "jq", "patch", "cscope", "mysql", "psql", "sqlite3", "duckdb", "ffmpeg", "convert", "gpg", "ssh-keygen", "ssh-copy-id", "sshfs":
-		r.telling(name, args)
 	default:
-		return false
+		if _, ok := tellingOptions[name]; !ok {
+			return false
+		}
+		r.telling(name, args)
 	}
 	return true
 }
@@ -112,47 +110,39 @@ func (r *reader) tell(name, option string, args []arg) {
 const commandOptions = " --to-command --use-compress-program -I --rsh --rsync-path -e --compress-program --filter --pre -P --pager "
 
 // tellingOptions are the options that name a command to run, or open a way to one.
-var tellingOptions = map[string]string{
-	"tar":         "--to-command --checkpoint-action --use-compress-program --rsh-command --rmt-command --info-script --new-volume-script -I -F",
-	"gtar":        "--to-command --checkpoint-action --use-compress-program --rsh-command --rmt-command --info-script --new-volume-script -I -F",
-	"ack":         "--pager",
-	"ag":          "--pager",
-	"bat":         "--pager",
-	"batcat":      "--pager",
-	"bsdtar":      "--use-compress-program",
-	"rsync":       "--rsh --rsync-path -e",
-	"scp":         "-S -o -F -D",
-	"sftp":        "-S -o -F -b -D",
-	"sort":        "--compress-program",
-	"split":       "--filter",
-	"rg":          "--pre --hostname-bin",
-	"zip":         "-T --unzip-command",
-	"tcpdump":     "-z",
-	"man":         "-P --pager -H --html -C --config-file",
-	"less":        "+ -k -o --lesskey --lesskey-src --lesskey-content --cmd",
-	"more":        "+",
-	"most":        "+",
-	"vi":          "-c + -S --cmd -s -es -u -i",
-	"vim":         "-c + -S --cmd -s -es -u -i",
-	"nvim":        "-c + -S --cmd -s -es -u -i --headless -l",
-	"view":        "-c + -S --cmd -s -es -u -i",
-	"gvim":        "-c + -S --cmd -s -es -u -i",
-	"vimdiff":     "-c + -S --cmd -s -es -u -i",
-	"wget":        "--use-askpass -e --execute",
-	"convert":     "| msl: ephemeral:",
-	"patch":       "-e --ed",
-	"openssl":     "-engine -provider engine",
-	"dpkg":        "--pre-invoke --post-invoke -D",
-	"rpm":         "--eval -E --define -D --pipe",
-	"ansible":     "-m --module-name -a --args",
-	"psql":        "\\! PROGRAM program \\| \\o \\g",
-	"mysql":       "\\! system --pager",
-	"ssh-copy-id": "-o -F",
-	"sshfs":       "ssh_command -o",
-	"gh":          "--extension alias",
-	"gpg":         "--exec-path --photo-viewer",
-	"ssh-keygen":  "-D -w -P11",
-}
+var tellingOptions = eachName(map[string]string{
+	"tar,gtar":                 "--to-command --checkpoint-action --use-compress-program --rsh-command --rmt-command --info-script --new-volume-script -I -F",
+	"ack,ag,bat,batcat":        "--pager",
+	"bsdtar":                   "--use-compress-program",
+	"rsync":                    "--rsh --rsync-path -e",
+	"scp":                      "-S -o -F -D",
+	"sftp":                     "-S -o -F -b -D",
+	"sort":                     "--compress-program",
+	"split":                    "--filter",
+	"rg":                       "--pre --hostname-bin",
+	"zip":                      "-T --unzip-command",
+	"tcpdump":                  "-z",
+	"man":                      "-P --pager -H --html -C --config-file",
+	"less":                     "+ -k -o --lesskey --lesskey-src --lesskey-content --cmd",
+	"more,most":                "+",
+	"vi,vim,view,gvim,vimdiff": "-c + -S --cmd -s -es -u -i",
+	"nvim":                     "-c + -S --cmd -s -es -u -i --headless -l",
+	"wget":                     "--use-askpass -e --execute",
+	"convert":                  "| msl: ephemeral:",
+	"patch":                    "-e --ed",
+	"openssl":                  "-engine -provider engine",
+	"dpkg":                     "--pre-invoke --post-invoke -D",
+	"rpm":                      "--eval -E --define -D --pipe",
+	"ansible":                  "-m --module-name -a --args",
+	"psql":                     "\\! PROGRAM program \\| \\o \\g",
+	"mysql":                    "\\! system --pager",
+	"ssh-copy-id":              "-o -F",
+	"sshfs":                    "ssh_command -o",
+	"gh":                       "--extension alias",
+	"gpg":                      "--exec-path --photo-viewer",
+	"ssh-keygen":               "-D -w -P11",
+	"info,ctags,pip,pip3,terraform,jq,cscope,sqlite3,duckdb,ffmpeg": "",
+})
 
 // find reads the commands of -exec and its kin.
 func (r *reader) find(args []arg) {
@@ -207,17 +197,14 @@ func replaced(args []arg, mark string) []arg {
 	return out
 }
 
-// fd reads the command of -x and -X, which are the last options.
+// fd runs a command with -x and -X, and with what may be one of them.
 func (r *reader) fd(args []arg) {
-	for i, a := range args {
+	for _, a := range args {
 		switch {
 		case a.kind > single:
 			r.unsure("an option that is not literal")
 			return
 		case a.text == "--":
-			return
-		case a.text == "-x", a.text == "-X", a.text == "--exec", a.text == "--exec-batch":
-			r.run(replaced(args[i+1:], "{}"), nil)
 			return
 		case strings.HasPrefix(a.text, "-") && (strings.ContainsAny(a.text, "xX") || strings.HasPrefix(a.text, "--e")):
 			if !strings.HasPrefix(a.text, "--ex") || strings.HasPrefix(a.text, "--exec") {
@@ -262,79 +249,6 @@ func (r *reader) xargs(args []arg) {
 		}
 		r.run(append(rest[:len(rest):len(rest)], arg{kind: anything}), nil)
 	}
-}
-
-// parallel joins its words to a script for each argument.
-func (r *reader) parallel(args []arg) {
-	f := form{flags: "0kmtuXqv", values: "jnNLPdaIS", long: "--jobs= --keep-order --bar --progress --dry-run --halt= --will-cite --no-notice --null --line-buffer --ungroup --tag --joblog= --delay= --timeout= --retries= --max-args= --colsep= --eta"}
-	found, rest, ok := f.options(args)
-	if !ok || has(found, "I", "S", "q", "X", "m") {
-		r.unsure("parallel with options that are not known")
-		return
-	}
-	for i, a := range rest {
-		if a.kind == literal && strings.HasPrefix(a.text, ":::") {
-			rest = rest[:i]
-			break
-		}
-	}
-	if len(rest) == 0 {
-		r.unsure("parallel with commands from its input")
-		return
-	}
-	script := make([]arg, 0, len(rest)+1)
-	for _, a := range rest {
-		for _, mark := range []string{"{}", "{.}", "{/}", "{//}", "{/.}", "{#}", "{%}", "{1}", "{2}", "{3}"} {
-			a.text = strings.ReplaceAll(a.text, mark, `"$x"`)
-		}
-		script = append(script, a)
-	}
-	r.join(append(script, arg{text: `"$@"`}))
-}
-
-// switched reads su, runuser, script and flock, which run a script after -c.
-func (r *reader) switched(name string, args []arg) {
-	operands := 0
-	for i := 0; i < len(args); i++ {
-		a := args[i]
-		switch {
-		case a.kind > single:
-			r.unsure("an option that is not literal")
-			return
-		case a.text == "-c" || a.text == "--command" || a.text == "--session-command":
-			if i+1 < len(args) {
-				r.text(args[i+1])
-				return
-			}
-		case strings.HasPrefix(a.text, "--command="):
-			r.text(arg{kind: a.kind, text: a.text[len("--command="):], tail: a.tail})
-			return
-		case strings.HasPrefix(a.text, "-") && strings.Contains(a.text, "c") && !strings.HasPrefix(a.text, "--"):
-			r.unsure("an option that runs a command")
-			return
-		case !strings.HasPrefix(a.text, "-"):
-			operands++
-		}
-	}
-	switch {
-	case name == "flock" && operands > 1:
-		r.flock(args)
-	case name == "flock":
-	case name == "runuser" && operands > 1:
-		r.possibly(args)
-	default:
-		r.unsure("a shell that reads its input")
-	}
-}
-
-// flock reads flock FILE COMMAND.
-func (r *reader) flock(args []arg) {
-	f := form{flags: "sxeunoFv", values: "wE", long: "--shared --exclusive --unlock --nonblock --nb --close --no-fork --verbose --wait= --timeout= --conflict-exit-code="}
-	if _, rest, ok := f.options(args); ok && len(rest) > 1 {
-		r.run(rest[1:], nil)
-		return
-	}
-	r.unsure("a wrapper with options that are not known")
 }
 
 // container reads what is run in a container: after exec, run and their kin, any
