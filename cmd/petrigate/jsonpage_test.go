@@ -9,6 +9,7 @@ import (
 	"github.com/petrigate/petrigate/internal/policy"
 	"github.com/petrigate/petrigate/internal/policy/check"
 	"github.com/petrigate/petrigate/internal/policy/policydiff"
+	"github.com/petrigate/petrigate/internal/policy/policytest"
 	"github.com/petrigate/petrigate/internal/policy/simulate"
 	"github.com/petrigate/petrigate/internal/serve/oauth"
 	"github.com/petrigate/petrigate/proxy"
@@ -48,7 +49,7 @@ func TestJSONPage(t *testing.T) {
 		sections[verb] = page[0] + rest
 	}
 	for verb, answers := range map[string][]any{
-		"check": {check.Report{}}, "analyze": {analyzeReport{}}, "explain": {simulate.Report{}}, "test": {testReport{}, policy.Problem{}},
+		"check": {check.Report{}}, "analyze": {analyzeReport{}}, "explain": {simulate.Report{}}, "test": {policytest.Report{}, policy.Problem{}},
 		"diff": {policydiff.Report{}}, "status": {proxy.Status{}}, "tools": {proxy.ToolInfo{}}, "approvals": {proxy.ApprovalInfo{}},
 		"sessions": {proxy.SessionInfo{}, proxy.ShadowInfo{}}, "nets": {proxy.PolicyNet{}}, "login": {oauth.Status{}},
 	} {

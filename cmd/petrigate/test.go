@@ -86,17 +86,20 @@ func test(ctx context.Context, s stdio, f testFlags, paths []string) error {
 		return err
 	}
 	report := r.run(ctx)
-	if f.json {
+	switch {
+	case f.json:
 		err = printJSON(s.out, report)
-	} else {
-		err = report.print(s, f.verbose)
+	case len(report.Problems) > 0:
+		printProblems(s.err, report.Problems)
+	default:
+		err = report.Print(s.out, newInk(s.out), f.verbose)
 	}
 	switch {
 	case err != nil:
 		return err
 	case len(report.Problems) > 0:
 		return &exit{exitInvalid, nil}
-	case report.Passed+report.Failed+report.nothing == 0:
+	case report.Passed+report.Failed+report.Nothing == 0:
 		return fmt.Errorf("no test has a name that matches %q", f.run)
 	case report.Failed > 0:
 		return &exit{exitDiffers, nil}
@@ -189,29 +192,29 @@ func (r *testRun) note(err error) error {
 }
 
 // run plays the tests that are wanted. Where something does not load, nothing is played.
-func (r *testRun) run(ctx context.Context) *testReport {
-	report := newTestReport(r.problems)
+func (r *testRun) run(ctx context.Context) *policytest.Report {
+	report := policytest.NewReport(r.problems)
 	if len(r.problems) > 0 {
 		return report
 	}
 	for _, f := range r.files {
-		out := testedFile{File: f.name, Tests: []testedTest{}}
+		out := policytest.ReportedFile{File: f.name, Tests: []policytest.ReportedTest{}}
 		for _, c := range f.cases {
 			if r.name.MatchString(c.Name) {
-				out.Tests = append(out.Tests, testedCase(c))
+				out.Tests = append(out.Tests, policytest.ReportOfCase(c))
 			}
 		}
 		if f.file != nil {
 			for i := range f.file.Tests {
 				if t := &f.file.Tests[i]; r.name.MatchString(t.Name) && ctx.Err() == nil {
-					out.Tests = append(out.Tests, tested(f.policy.Run(t)))
+					out.Tests = append(out.Tests, policytest.ReportOf(f.policy.Run(t)))
 				}
 			}
 		}
-		report.add(out)
+		report.Add(out)
 	}
 	if r.flags.cover {
-		report.Coverage = covered(r.loader.Coverage())
+		report.Coverage = policytest.ReportCoverage(r.loader.Coverage())
 	}
 	return report
 }

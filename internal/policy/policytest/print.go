@@ -1,23 +1,18 @@
-package main
+package policytest
 
 import (
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/policy"
-	"github.com/petrigate/petrigate/internal/policy/policytest"
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// print writes the report for people.
-func (r *testReport) print(s stdio, verbose bool) error {
-	if len(r.Problems) > 0 {
-		printProblems(s.err, r.Problems)
-		return nil
-	}
+// Print writes the report for people.
+func (r *Report) Print(w io.Writer, k text.Ink, verbose bool) error {
 	var b strings.Builder
-	k := newInk(s.out)
 	for _, f := range r.Files {
 		if len(f.Tests) == 0 {
 			continue
@@ -30,18 +25,18 @@ func (r *testReport) print(s stdio, verbose bool) error {
 	if r.Coverage != nil {
 		r.Coverage.print(&b)
 	}
-	if n := r.Passed + r.Failed; n+r.nothing > 0 {
+	if n := r.Passed + r.Failed; n+r.Nothing > 0 {
 		fmt.Fprintf(&b, "%s: %d passed, %d failed", text.Count(n, "test"), r.Passed, r.Failed)
-		if r.nothing > 0 {
-			fmt.Fprintf(&b, "; %s without anything expected", text.Count(r.nothing, "case"))
+		if r.Nothing > 0 {
+			fmt.Fprintf(&b, "; %s without anything expected", text.Count(r.Nothing, "case"))
 		}
 		b.WriteByte('\n')
 	}
-	_, err := fmt.Fprint(s.out, b.String())
+	_, err := fmt.Fprint(w, b.String())
 	return err
 }
 
-func (t *testedTest) print(b *strings.Builder, k text.Ink, file string, verbose bool) {
+func (t *ReportedTest) print(b *strings.Builder, k text.Ink, file string, verbose bool) {
 	words := map[string]string{"pass": k.In(text.Green, "PASS"), "fail": k.In(text.Red, "FAIL"), "unchecked": "----"}
 	fmt.Fprintf(b, "  %s  %s\n", words[t.Result], t.Name)
 	if verbose {
@@ -59,7 +54,7 @@ func (t *testedTest) print(b *strings.Builder, k text.Ink, file string, verbose 
 	t.printFailure(b, k, file)
 }
 
-func (t *testedTest) printFailure(b *strings.Builder, k text.Ink, file string) {
+func (t *ReportedTest) printFailure(b *strings.Builder, k text.Ink, file string) {
 	s := t.Steps[len(t.Steps)-1]
 	row := func(what, text string) { fmt.Fprintf(b, "            %-9s %s\n", what, text) }
 	fmt.Fprintf(b, "        %s: step %d: %s\n", k.In(text.Bold, fmt.Sprintf("%s:%d:%d", file, s.Line, s.Column)), s.Step, s.Text)
@@ -86,7 +81,7 @@ func (t *testedTest) printFailure(b *strings.Builder, k text.Ink, file string) {
 }
 
 // told is a line about a step that was played.
-func (s *testedStep) told() string {
+func (s *reportedStep) told() string {
 	switch s.Verdict {
 	case "":
 		return s.Text
@@ -101,18 +96,18 @@ func (s *testedStep) told() string {
 	}
 }
 
-func (c *testCoverage) print(b *strings.Builder) {
+func (c *reportedCoverage) print(b *strings.Builder) {
 	fmt.Fprintf(b, "coverage: %d%%, %d of %s\n", c.Percent, c.Done, text.Count(c.Total, "item"))
 	for _, m := range c.Missing {
 		fmt.Fprintf(b, "  %s  %s\n", gate.Position(m.Rule), m.told())
 	}
 }
 
-func (m *testMissing) told() string {
+func (m *missedItem) told() string {
 	switch m.Kind {
-	case policytest.KindMap:
+	case KindMap:
 		return fmt.Sprintf("no call got the name %s", m.Name)
-	case policytest.KindTransition:
+	case KindTransition:
 		return fmt.Sprintf("%s of %s never fired", m.Name, m.Net)
 	default:
 		return fmt.Sprintf("%s never refused a call, and nobody was asked for it", m.Net)
