@@ -28,44 +28,6 @@ type analyzeFlags struct {
 // maxAnalyzeBytes bounds the memory for states.
 const maxAnalyzeBytes = 4 << 30
 
-// analyzeReport is the answer of analyze, in the form that tools rely on. What
-// is not known is null.
-type analyzeReport struct {
-	Version         int                `json:"version"`
-	Name            string             `json:"name"`
-	States          *int               `json:"states"`
-	Edges           *int               `json:"edges"`
-	Deadlocks       *int               `json:"deadlocks"`
-	DeadTransitions []string           `json:"deadTransitions"`
-	Bounds          map[string]int     `json:"bounds"`
-	UnboundedPlaces []string           `json:"unboundedPlaces"`
-	Invariants      []analyzeInvariant `json:"invariants"`
-	Live            *bool              `json:"live"`
-	Seconds         float64            `json:"seconds"`
-	BytesPerState   float64            `json:"bytesPerState"`
-	Incomplete      bool               `json:"incomplete,omitempty"`
-
-	NotLive []string     `json:"notLive,omitempty"` // transitions that need not be able to happen again
-	Trap    []string     `json:"trap,omitempty"`    // a shortest way into a deadlock outside the terminal places
-	Trapped *int         `json:"trapped,omitempty"` // such deadlocks, where there are terminal places
-	Pump    *analyzePump `json:"pump,omitempty"`
-
-	net    *netfile.Net
-	result *petri.Analysis
-}
-
-type analyzeInvariant struct {
-	Weights  map[string]int `json:"weights"`
-	Constant int            `json:"constant"`
-}
-
-// analyzePump is why a net is unbounded.
-type analyzePump struct {
-	Prefix []string `json:"prefix"`
-	Cycle  []string `json:"cycle"`
-	Places []string `json:"places"`
-}
-
 func newAnalyze(s stdio) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "analyze FILE",
@@ -154,58 +116,9 @@ func analyze(ctx context.Context, s stdio, f analyzeFlags, n *netfile.Net) error
 	if ctx.Err() != nil {
 		return errors.New("the analysis was stopped")
 	}
-	r := newAnalyzeReport(n, result, time.Since(began))
+	r := netfile.NewReport(n, result, time.Since(began))
 	if f.json {
 		return printJSON(s.out, r)
 	}
-	return r.print(s.out)
-}
-
-func newAnalyzeReport(n *netfile.Net, a *petri.Analysis, took time.Duration) *analyzeReport {
-	r := &analyzeReport{
-		Version: 1, Name: n.Name, net: n, result: a,
-		DeadTransitions: []string{}, Bounds: map[string]int{}, UnboundedPlaces: named(n.Places, a.Unbounded), Invariants: []analyzeInvariant{},
-		Seconds: took.Seconds(), BytesPerState: a.BytesPerState, Incomplete: a.Stop != petri.Finished,
-	}
-	for _, inv := range a.Invariants {
-		weights := make(map[string]int)
-		for _, w := range inv.Weights {
-			weights[n.Places[w.Place]] = w.Weight
-		}
-		r.Invariants = append(r.Invariants, analyzeInvariant{weights, inv.Constant})
-	}
-	if a.Pump != nil {
-		r.Pump = &analyzePump{named(n.Transitions, a.Pump.Prefix), named(n.Transitions, a.Pump.Cycle), named(n.Places, a.Pump.Places)}
-	}
-	if r.Incomplete { // the rest is about a part of the states
-		return r
-	}
-	r.DeadTransitions = named(n.Transitions, a.Dead)
-	for place, bound := range a.Bounds {
-		if bound != petri.Omega {
-			r.Bounds[n.Places[place]] = bound
-		}
-	}
-	if a.Bounded == petri.No {
-		return r
-	}
-	r.States, r.Edges, r.Deadlocks = &a.States, &a.Edges, &a.Deadlocks
-	if len(n.Terminal) > 0 {
-		r.Trapped = &a.Trapped
-	}
-	r.Trap = named(n.Transitions, a.Trap)
-	if a.Live != petri.Unknown {
-		live := a.Live == petri.Yes
-		r.Live, r.NotLive = &live, named(n.Transitions, a.NotLive)
-	}
-	return r
-}
-
-// named are the names of some places or transitions; never null in JSON.
-func named(names []string, numbers []int) []string {
-	list := []string{}
-	for _, i := range numbers {
-		list = append(list, names[i])
-	}
-	return list
+	return r.Print(s.out)
 }

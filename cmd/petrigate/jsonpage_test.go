@@ -8,6 +8,7 @@ import (
 
 	"github.com/petrigate/petrigate/internal/policy"
 	"github.com/petrigate/petrigate/internal/policy/check"
+	"github.com/petrigate/petrigate/internal/policy/netfile"
 	"github.com/petrigate/petrigate/internal/policy/policydiff"
 	"github.com/petrigate/petrigate/internal/policy/policytest"
 	"github.com/petrigate/petrigate/internal/policy/simulate"
@@ -49,7 +50,7 @@ func TestJSONPage(t *testing.T) {
 		sections[verb] = page[0] + rest
 	}
 	for verb, answers := range map[string][]any{
-		"check": {check.Report{}}, "analyze": {analyzeReport{}}, "explain": {simulate.Report{}}, "test": {policytest.Report{}, policy.Problem{}},
+		"check": {check.Report{}}, "analyze": {netfile.Report{}}, "explain": {simulate.Report{}}, "test": {policytest.Report{}, policy.Problem{}},
 		"diff": {policydiff.Report{}}, "status": {proxy.Status{}}, "tools": {proxy.ToolInfo{}}, "approvals": {proxy.ApprovalInfo{}},
 		"sessions": {proxy.SessionInfo{}, proxy.ShadowInfo{}}, "nets": {proxy.PolicyNet{}}, "login": {oauth.Status{}},
 	} {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 	"time"
+
+	"github.com/petrigate/petrigate/internal/text"
 )
 
 // progress says on a terminal how far long work is. On anything else it is silent.
@@ -24,7 +26,7 @@ func newProgress(w io.Writer) *progress {
 }
 
 func (p *progress) show(states int) {
-	p.say(func() string { return grouped(states) + " states" })
+	p.say(func() string { return text.Grouped(states) + " states" })
 }
 
 func (p *progress) say(text func() string) {

@@ -3,9 +3,12 @@ package petri
 import (
 	"cmp"
 	"encoding/binary"
+	"fmt"
 	"math"
 	"math/bits"
 	"slices"
+	"strconv"
+	"strings"
 )
 
 // An Invariant is a weighted sum of tokens that no transition changes. All
@@ -317,4 +320,16 @@ func gcd(a, b int) int {
 		a, b = b, a%b
 	}
 	return max(a, -a)
+}
+
+// Text returns the invariant as a sum of places, by their names.
+func (inv Invariant) Text(places []string) string {
+	terms := make([]string, len(inv.Weights))
+	for i, w := range inv.Weights {
+		if w.Weight > 1 {
+			terms[i] = strconv.Itoa(w.Weight) + " "
+		}
+		terms[i] += places[w.Place]
+	}
+	return fmt.Sprintf("%s = %d", strings.Join(terms, " + "), inv.Constant)
 }

@@ -2,6 +2,7 @@ package text
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 )
 
@@ -28,4 +29,13 @@ func EscapeAll(texts []string) []string {
 		out[i] = Escape(each)
 	}
 	return out
+}
+
+// Grouped returns a number with its digits in groups: 2,546,432.
+func Grouped(n int) string {
+	s := strconv.Itoa(n)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
 }

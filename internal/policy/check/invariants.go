@@ -3,7 +3,6 @@ package check
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/petrigate/petrigate/gate"
@@ -15,7 +14,7 @@ import (
 func invariants(info gate.NetInfo) []string {
 	texts := []string{}
 	for _, inv := range invariantsOf(info) {
-		texts = append(texts, InvariantText(info.Places, inv))
+		texts = append(texts, inv.Text(info.Places))
 	}
 	return texts
 }
@@ -63,16 +62,4 @@ func arcs(among, places []string) []petri.Arc {
 		numbers[i] = slices.Index(among, p)
 	}
 	return petri.Arcs(numbers)
-}
-
-// InvariantText returns an invariant as a sum of places.
-func InvariantText(places []string, inv petri.Invariant) string {
-	terms := make([]string, len(inv.Weights))
-	for i, w := range inv.Weights {
-		if w.Weight > 1 {
-			terms[i] = strconv.Itoa(w.Weight) + " "
-		}
-		terms[i] += places[w.Place]
-	}
-	return fmt.Sprintf("%s = %d", strings.Join(terms, " + "), inv.Constant)
 }

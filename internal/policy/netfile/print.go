@@ -1,4 +1,4 @@
-package main
+package netfile
 
 import (
 	"fmt"
@@ -8,12 +8,11 @@ import (
 	"strings"
 
 	"github.com/petrigate/petrigate/internal/petri"
-	"github.com/petrigate/petrigate/internal/policy/check"
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// print is the answer for people.
-func (r *analyzeReport) print(w io.Writer) error {
+// Print is the answer for people.
+func (r *Report) Print(w io.Writer) error {
 	n, a := r.net, r.result
 	_, _ = fmt.Fprintf(w, "%s: %s, %s\n\n", n.Name, text.Count(len(n.Places), "place"), text.Count(len(n.Transitions), "transition"))
 	rows := [][]string{
@@ -40,24 +39,15 @@ func (r *analyzeReport) print(w io.Writer) error {
 	return err
 }
 
-func (r *analyzeReport) count(n *int) string {
+func (r *Report) count(n *int) string {
 	switch {
 	case n != nil:
-		return grouped(*n)
+		return text.Grouped(*n)
 	case r.result.Bounded == petri.No:
 		return "without end"
 	default:
 		return "?"
 	}
-}
-
-// grouped is a number that can be read: 2,546,432.
-func grouped(n int) string {
-	s := strconv.Itoa(n)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
 }
 
 func stopText(a *petri.Analysis) string {
@@ -71,21 +61,21 @@ func stopText(a *petri.Analysis) string {
 	}
 }
 
-func (r *analyzeReport) deadlocks() string {
+func (r *Report) deadlocks() string {
 	if r.Deadlocks == nil {
 		return "?"
 	}
 	if *r.Deadlocks == 0 {
 		return "none"
 	}
-	text := grouped(*r.Deadlocks)
+	told := text.Grouped(*r.Deadlocks)
 	if r.Trapped != nil {
-		text += fmt.Sprintf(", %s of them outside the terminal places", grouped(*r.Trapped))
+		told += fmt.Sprintf(", %s of them outside the terminal places", text.Grouped(*r.Trapped))
 	}
 	if r.result.Trap != nil {
-		text += ", the nearest " + way(r.Trap)
+		told += ", the nearest " + way(r.Trap)
 	}
-	return text
+	return told
 }
 
 // way is a sequence of transitions, in words.
@@ -101,7 +91,7 @@ func way(path []string) string {
 	return text
 }
 
-func (r *analyzeReport) bounded() string {
+func (r *Report) bounded() string {
 	switch {
 	case r.result.Bounded == petri.No:
 		return "no: " + strings.Join(r.UnboundedPlaces, ", ") + " can grow without end"
@@ -111,10 +101,10 @@ func (r *analyzeReport) bounded() string {
 		return "yes"
 	}
 	most := slices.Max(append(r.result.Bounds, 0))
-	return fmt.Sprintf("yes, at most %s in a place", strings.Replace(text.Count(most, "token"), strconv.Itoa(most), grouped(most), 1))
+	return fmt.Sprintf("yes, at most %s in a place", strings.Replace(text.Count(most, "token"), strconv.Itoa(most), text.Grouped(most), 1))
 }
 
-func (r *analyzeReport) pump() string {
+func (r *Report) pump() string {
 	text := strings.Join(r.Pump.Cycle, ", ") + ", over and over"
 	if len(r.Pump.Prefix) > 0 {
 		text += ", " + way(r.Pump.Prefix)
@@ -123,7 +113,7 @@ func (r *analyzeReport) pump() string {
 }
 
 // listOr is what is in a list, or that nothing is, or that it is not known.
-func (r *analyzeReport) listOr(none string, list []string) string {
+func (r *Report) listOr(none string, list []string) string {
 	const most = 8
 	switch {
 	case r.Incomplete:
@@ -136,7 +126,7 @@ func (r *analyzeReport) listOr(none string, list []string) string {
 	return strings.Join(list, ", ")
 }
 
-func (r *analyzeReport) live() string {
+func (r *Report) live() string {
 	switch {
 	case r.Live == nil:
 		return "?"
@@ -148,7 +138,7 @@ func (r *analyzeReport) live() string {
 }
 
 // printBounds lists the places by their bounds.
-func (r *analyzeReport) printBounds(w io.Writer) error {
+func (r *Report) printBounds(w io.Writer) error {
 	places := make(map[int][]string)
 	var bounds []int
 	for place, bound := range r.result.Bounds {
@@ -160,7 +150,7 @@ func (r *analyzeReport) printBounds(w io.Writer) error {
 	slices.Sort(bounds)
 	var rows [][]string
 	for _, bound := range bounds {
-		text := grouped(bound)
+		text := text.Grouped(bound)
 		if bound == petri.Omega {
 			text = "none"
 		}
@@ -173,7 +163,7 @@ func (r *analyzeReport) printBounds(w io.Writer) error {
 	return text.Table(w, "", "BOUND|PLACES", rows)
 }
 
-func (r *analyzeReport) printInvariants(w io.Writer) {
+func (r *Report) printInvariants(w io.Writer) {
 	const most = 20
 	if len(r.result.Invariants) == 0 {
 		return
@@ -184,6 +174,6 @@ func (r *analyzeReport) printInvariants(w io.Writer) {
 			_, _ = fmt.Fprintf(w, "and %d more; --json has them all\n", len(r.result.Invariants)-most)
 			return
 		}
-		_, _ = fmt.Fprintln(w, check.InvariantText(r.net.Places, inv))
+		_, _ = fmt.Fprintln(w, inv.Text(r.net.Places))
 	}
 }

@@ -1,0 +1,94 @@
+package netfile
+
+import (
+	"time"
+
+	"github.com/petrigate/petrigate/internal/petri"
+)
+
+// Report is the answer of analyze, in the form that tools rely on. What
+// is not known is null.
+type Report struct {
+	Version         int                 `json:"version"`
+	Name            string              `json:"name"`
+	States          *int                `json:"states"`
+	Edges           *int                `json:"edges"`
+	Deadlocks       *int                `json:"deadlocks"`
+	DeadTransitions []string            `json:"deadTransitions"`
+	Bounds          map[string]int      `json:"bounds"`
+	UnboundedPlaces []string            `json:"unboundedPlaces"`
+	Invariants      []reportedInvariant `json:"invariants"`
+	Live            *bool               `json:"live"`
+	Seconds         float64             `json:"seconds"`
+	BytesPerState   float64             `json:"bytesPerState"`
+	Incomplete      bool                `json:"incomplete,omitempty"`
+
+	NotLive []string      `json:"notLive,omitempty"` // transitions that need not be able to happen again
+	Trap    []string      `json:"trap,omitempty"`    // a shortest way into a deadlock outside the terminal places
+	Trapped *int          `json:"trapped,omitempty"` // such deadlocks, where there are terminal places
+	Pump    *reportedPump `json:"pump,omitempty"`
+
+	net    *Net
+	result *petri.Analysis
+}
+
+type reportedInvariant struct {
+	Weights  map[string]int `json:"weights"`
+	Constant int            `json:"constant"`
+}
+
+// reportedPump is why a net is unbounded.
+type reportedPump struct {
+	Prefix []string `json:"prefix"`
+	Cycle  []string `json:"cycle"`
+	Places []string `json:"places"`
+}
+
+func NewReport(n *Net, a *petri.Analysis, took time.Duration) *Report {
+	r := &Report{
+		Version: 1, Name: n.Name, net: n, result: a,
+		DeadTransitions: []string{}, Bounds: map[string]int{}, UnboundedPlaces: named(n.Places, a.Unbounded), Invariants: []reportedInvariant{},
+		Seconds: took.Seconds(), BytesPerState: a.BytesPerState, Incomplete: a.Stop != petri.Finished,
+	}
+	for _, inv := range a.Invariants {
+		weights := make(map[string]int)
+		for _, w := range inv.Weights {
+			weights[n.Places[w.Place]] = w.Weight
+		}
+		r.Invariants = append(r.Invariants, reportedInvariant{weights, inv.Constant})
+	}
+	if a.Pump != nil {
+		r.Pump = &reportedPump{named(n.Transitions, a.Pump.Prefix), named(n.Transitions, a.Pump.Cycle), named(n.Places, a.Pump.Places)}
+	}
+	if r.Incomplete { // the rest is about a part of the states
+		return r
+	}
+	r.DeadTransitions = named(n.Transitions, a.Dead)
+	for place, bound := range a.Bounds {
+		if bound != petri.Omega {
+			r.Bounds[n.Places[place]] = bound
+		}
+	}
+	if a.Bounded == petri.No {
+		return r
+	}
+	r.States, r.Edges, r.Deadlocks = &a.States, &a.Edges, &a.Deadlocks
+	if len(n.Terminal) > 0 {
+		r.Trapped = &a.Trapped
+	}
+	r.Trap = named(n.Transitions, a.Trap)
+	if a.Live != petri.Unknown {
+		live := a.Live == petri.Yes
+		r.Live, r.NotLive = &live, named(n.Transitions, a.NotLive)
+	}
+	return r
+}
+
+// named are the names of some places or transitions; never null in JSON.
+func named(names []string, numbers []int) []string {
+	list := []string{}
+	for _, i := range numbers {
+		list = append(list, names[i])
+	}
+	return list
+}
