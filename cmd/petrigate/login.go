@@ -91,7 +91,7 @@ func (f *loginFlags) server() (config.Server, error) {
 	case f.url != "" && len(f.args) > 0:
 		return config.Server{}, usage("login wants the name of a server or --url, and not both")
 	case f.url != "":
-		return wrapped(f.name, f.url, "auto", nil)
+		return daemon.Wrapped(f.name, f.url, "auto", nil)
 	case len(f.args) == 0:
 		return config.Server{}, usage("which server? petrigate login --list shows them")
 	}
@@ -103,29 +103,11 @@ func (f *loginFlags) server() (config.Server, error) {
 	var known []string
 	for _, server := range servers {
 		if server.Name == name {
-			return server, loggable(server)
+			return server, daemon.Loggable(server)
 		}
 		known = append(known, server.Name)
 	}
 	return config.Server{}, usage("%s has no server %q%s", file, name, text.DidYouMean(name, "", known))
-}
-
-// loggable says why nobody logs in to a server. What is wrong with one comes
-// last: a variable that a command wants is nothing to a login.
-func loggable(s config.Server) error {
-	switch {
-	case s.Type == "stdio":
-		return fmt.Errorf("%s is a command: petrigate logs in to servers over HTTP", s.Name)
-	case s.OAuth != nil && s.OAuth.Disabled:
-		return fmt.Errorf("the configuration of %s says oauth: false", s.Name)
-	case daemon.BringsTokens(s):
-		return fmt.Errorf("the configuration of %s has a header Authorization, which is used instead of a login", s.Name)
-	case s.OAuth != nil && s.OAuth.Grant == oauth.ClientCredentials:
-		return fmt.Errorf("%s needs no login: petrigate gets its tokens with the client's own secret", s.Name)
-	case len(s.Problems) > 0:
-		return s.Problems
-	}
-	return nil
 }
 
 func login(ctx context.Context, s stdio, server config.Server, noBrowser bool, timeout time.Duration) error {
@@ -144,36 +126,14 @@ func login(ctx context.Context, s stdio, server config.Server, noBrowser bool, t
 			return err
 		}
 		_, _ = fmt.Fprintf(s.err, "Opening the browser to log in to %s. If none comes up, open this address in one of this machine:\n%s\n", server.Name, address)
-		return openBrowser(address)
+		return oauth.OpenBrowser(address)
 	}
 	status, err := oauth.Login(ctx, daemon.OAuthServer(server), store, oauth.LoginOptions{Open: open, Port: port, Timeout: timeout})
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(s.err, "Logged in to %s: %s.\n", server.Name, strings.Join(facts(status, time.Now()), ", "))
+	_, err = fmt.Fprintf(s.err, "Logged in to %s: %s.\n", server.Name, strings.Join(status.Facts(time.Now()), ", "))
 	return err
-}
-
-// facts are what to know of a login.
-func facts(s oauth.Status, now time.Time) []string {
-	var list []string
-	switch {
-	case s.State == oauth.StateExpired:
-		list = append(list, "expired")
-	case s.Refresh:
-		list = append(list, "refreshed when needed")
-	case s.Expiry != nil:
-		list = append(list, "for "+s.Expiry.Sub(now).Round(time.Second).String()+", and not refreshed after that")
-	default:
-		list = append(list, "until the server ends it")
-	}
-	if len(s.Scopes) > 0 {
-		list = append(list, "scopes "+strings.Join(s.Scopes, " "))
-	}
-	if len(s.Wanted) > 0 {
-		list = append(list, "log in again for "+strings.Join(s.Wanted, " "))
-	}
-	return append(list, "kept in the "+s.Store)
 }
 
 func logout(ctx context.Context, s stdio, server config.Server) error {
@@ -208,7 +168,7 @@ func listLogins(s stdio, path string, asJSON bool) error {
 	var rows [][]string
 	var failed, invalid error
 	for _, server := range servers {
-		if err := loggable(server); err != nil {
+		if err := daemon.Loggable(server); err != nil {
 			if problems, rest := check.ConfigProblems(err); rest == nil {
 				printProblems(s.err, problems)
 				invalid = &exit{code: exitInvalid}
@@ -226,7 +186,7 @@ func listLogins(s stdio, path string, asJSON bool) error {
 		all = append(all, status)
 		more := ""
 		if status.State != oauth.StateNone {
-			more = strings.Join(facts(status, now), ", ")
+			more = strings.Join(status.Facts(now), ", ")
 		}
 		rows = append(rows, []string{server.Name, status.State, more})
 	}

@@ -1,13 +1,6 @@
 package main
 
 import (
-	"errors"
-	neturl "net/url"
-	"path/filepath"
-	"slices"
-	"strings"
-	"unicode"
-
 	"github.com/spf13/cobra"
 
 	"github.com/petrigate/petrigate/config"
@@ -42,7 +35,7 @@ func newWrap(s stdio) *cobra.Command {
 		if c.ArgsLenAtDash() > 0 {
 			return usage("%q stands before --; the command of the server and all of its arguments stand behind it", args[0])
 		}
-		server, err := wrapped(*name, *url, *protocol, args)
+		server, err := daemon.Wrapped(*name, *url, *protocol, args)
 		if err != nil {
 			return usage("%w; see petrigate wrap --help", err)
 		}
@@ -68,78 +61,6 @@ func newWrap(s stdio) *cobra.Command {
 		return serve(c.Context(), s, cfg)
 	}
 	return c
-}
-
-// wrapped is the one server. Its tools keep their names.
-func wrapped(name, url, protocol string, args []string) (config.Server, error) {
-	server := config.Server{Name: name, HasPrefix: true, Protocol: protocol, URL: url, Type: "http"}
-	at, err := neturl.Parse(url)
-	switch {
-	case url == "" && len(args) == 0:
-		return server, errors.New("wrap wants a command behind --, or --url")
-	case url != "" && len(args) > 0:
-		return server, errors.New("wrap wants a command or --url, and not both")
-	case url != "" && (err != nil || at.Host == "" || at.Scheme != "http" && at.Scheme != "https"):
-		return server, errors.New("--url wants an address that begins with http:// or https://")
-	case strings.ContainsFunc(name, unicode.IsControl):
-		return server, errors.New("--name holds a control character")
-	case len(args) > 0 && args[0] == "":
-		return server, errors.New("the command behind -- is empty")
-	case len(args) > 0:
-		server.Type, server.Command, server.Args = "stdio", args[0], args[1:]
-	}
-	if name == "" {
-		server.Name = daemon.Unnamed
-		if len(args) > 0 {
-			server.Name = commandName(args[0], args[1:])
-		}
-	}
-	return server, nil
-}
-
-// runners start packages, which name a server better than they do.
-var runners = []string{"npx", "bunx", "uvx", "pipx", "pnpm", "yarn", "uv"}
-
-// commandName is what the command of a server calls it: the program or, of one
-// that runs packages, the package without its scope, version, and the words
-// that every server has.
-func commandName(command string, args []string) string {
-	base := filepath.Base(command)
-	name := strings.TrimSuffix(base, filepath.Ext(base))
-	if !slices.Contains(runners, name) {
-		return name
-	}
-	for i := 0; i < len(args); i++ {
-		switch arg := args[i]; {
-		case arg == "-p", arg == "--package", arg == "--from", arg == "--python", arg == "--with":
-			i++ // its value is not what is run
-		case strings.HasPrefix(arg, "-"), slices.Contains([]string{"run", "dlx", "exec", "x", "tool"}, arg):
-		default:
-			return packageName(arg)
-		}
-	}
-	return daemon.Unnamed
-}
-
-func packageName(spec string) string {
-	name := spec[strings.LastIndexByte(spec, '/')+1:]
-	if at := strings.IndexAny(name, "@=["); at > 0 {
-		name = name[:at]
-	}
-	for _, word := range []string{"mcp-", "server-"} {
-		if rest := strings.TrimPrefix(name, word); rest != "" {
-			name = rest
-		}
-	}
-	for _, word := range []string{"-server", "-mcp"} {
-		if rest := strings.TrimSuffix(name, word); rest != "" {
-			name = rest
-		}
-	}
-	if strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) || unicode.IsSpace(r) }) || name == "" {
-		return daemon.Unnamed
-	}
-	return name
 }
 
 // policyFiles reads the files of rules and nets that flags name.

@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"fmt"
 	"log/slog"
 	"maps"
 	"os"
@@ -26,6 +27,24 @@ func BringsTokens(s config.Server) bool {
 	return slices.ContainsFunc(slices.Collect(maps.Keys(s.Headers)), func(name string) bool {
 		return strings.EqualFold(name, "Authorization")
 	})
+}
+
+// Loggable says why nobody logs in to a server. What is wrong with one comes
+// last: a variable that a command wants is nothing to a login.
+func Loggable(s config.Server) error {
+	switch {
+	case s.Type == "stdio":
+		return fmt.Errorf("%s is a command: petrigate logs in to servers over HTTP", s.Name)
+	case s.OAuth != nil && s.OAuth.Disabled:
+		return fmt.Errorf("the configuration of %s says oauth: false", s.Name)
+	case BringsTokens(s):
+		return fmt.Errorf("the configuration of %s has a header Authorization, which is used instead of a login", s.Name)
+	case s.OAuth != nil && s.OAuth.Grant == oauth.ClientCredentials:
+		return fmt.Errorf("%s needs no login: petrigate gets its tokens with the client's own secret", s.Name)
+	case len(s.Problems) > 0:
+		return s.Problems
+	}
+	return nil
 }
 
 // OAuthServer is a server as [oauth] knows it.

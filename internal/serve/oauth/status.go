@@ -3,6 +3,7 @@ package oauth
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -81,4 +82,26 @@ func Logout(ctx context.Context, s Server, store *Store) (was bool, err error) {
 		return true, fmt.Errorf("revoking the tokens for %s: %s", s.Name, s.redact(err.Error()))
 	}
 	return true, nil
+}
+
+// Facts tell a person about a login.
+func (s Status) Facts(now time.Time) []string {
+	var list []string
+	switch {
+	case s.State == StateExpired:
+		list = append(list, "expired")
+	case s.Refresh:
+		list = append(list, "refreshed when needed")
+	case s.Expiry != nil:
+		list = append(list, "for "+s.Expiry.Sub(now).Round(time.Second).String()+", and not refreshed after that")
+	default:
+		list = append(list, "until the server ends it")
+	}
+	if len(s.Scopes) > 0 {
+		list = append(list, "scopes "+strings.Join(s.Scopes, " "))
+	}
+	if len(s.Wanted) > 0 {
+		list = append(list, "log in again for "+strings.Join(s.Wanted, " "))
+	}
+	return append(list, "kept in the "+s.Store)
 }

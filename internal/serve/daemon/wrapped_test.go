@@ -1,10 +1,8 @@
-package main
+package daemon
 
 import (
 	"strings"
 	"testing"
-
-	"github.com/petrigate/petrigate/internal/serve/daemon"
 )
 
 // TestWrapNamesServers: a server that a package runner starts is called after
@@ -25,12 +23,12 @@ func TestWrapNamesServers(t *testing.T) {
 		"python -m server":                                            "python",
 		"pipx run a\x1bb":                                             "server",
 	} {
-		got, err := wrapped("", "", "auto", strings.Fields(command))
+		got, err := Wrapped("", "", "auto", strings.Fields(command))
 		if err != nil || got.Name != want {
 			t.Errorf("%s: %q, %v; want %q", command, got.Name, err, want)
 		}
 	}
-	if got, err := wrapped("", "https://h.example/mcp", "auto", nil); err != nil || got.Name != daemon.Unnamed {
+	if got, err := Wrapped("", "https://h.example/mcp", "auto", nil); err != nil || got.Name != Unnamed {
 		t.Errorf("of a URL: %q, %v", got.Name, err)
 	}
 }

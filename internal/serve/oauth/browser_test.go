@@ -1,4 +1,4 @@
-package main
+package oauth
 
 import (
 	"runtime"
@@ -16,8 +16,8 @@ func TestOpenBrowser(t *testing.T) {
 		"%":                   "the page to open is none of the web",
 		"https://h.example/":  `opening the browser: exec: "no-such-browser": executable file not found in $PATH (petrigate login --no-browser prints the address)`,
 	} {
-		if got := said(openBrowser(address)); got != want {
-			t.Errorf("%s: got %q, want %q", address, got, want)
+		if err := OpenBrowser(address); err == nil || err.Error() != want {
+			t.Errorf("%s: got %v, want %q", address, err, want)
 		}
 	}
 }

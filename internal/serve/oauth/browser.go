@@ -1,4 +1,4 @@
-package main
+package oauth
 
 import (
 	"errors"
@@ -9,9 +9,9 @@ import (
 	"runtime"
 )
 
-// openBrowser shows an address to the user. It goes to the program as an
-// argument, and through no shell: others have a say in it.
-func openBrowser(address string) error {
+// OpenBrowser shows a page to the user. Its address goes to the browser as an argument, and
+// through no shell: the authorization server has a say in it.
+func OpenBrowser(address string) error {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "https" && u.Scheme != "http" {
 		return errors.New("the page to open is none of the web")

@@ -1,0 +1,85 @@
+package daemon
+
+import (
+	"errors"
+	neturl "net/url"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/petrigate/petrigate/config"
+)
+
+// Wrapped is the server of petrigate wrap: the command args, or the one at url. Its tools keep
+// their names.
+func Wrapped(name, url, protocol string, args []string) (config.Server, error) {
+	server := config.Server{Name: name, HasPrefix: true, Protocol: protocol, URL: url, Type: "http"}
+	at, err := neturl.Parse(url)
+	switch {
+	case url == "" && len(args) == 0:
+		return server, errors.New("wrap wants a command behind --, or --url")
+	case url != "" && len(args) > 0:
+		return server, errors.New("wrap wants a command or --url, and not both")
+	case url != "" && (err != nil || at.Host == "" || at.Scheme != "http" && at.Scheme != "https"):
+		return server, errors.New("--url wants an address that begins with http:// or https://")
+	case strings.ContainsFunc(name, unicode.IsControl):
+		return server, errors.New("--name holds a control character")
+	case len(args) > 0 && args[0] == "":
+		return server, errors.New("the command behind -- is empty")
+	case len(args) > 0:
+		server.Type, server.Command, server.Args = "stdio", args[0], args[1:]
+	}
+	if name == "" {
+		server.Name = Unnamed
+		if len(args) > 0 {
+			server.Name = commandName(args[0], args[1:])
+		}
+	}
+	return server, nil
+}
+
+// runners start packages, which name a server better than they do.
+var runners = []string{"npx", "bunx", "uvx", "pipx", "pnpm", "yarn", "uv"}
+
+// commandName is what the command of a server calls it: the program or, of one
+// that runs packages, the package without its scope, version, and the words
+// that every server has.
+func commandName(command string, args []string) string {
+	base := filepath.Base(command)
+	name := strings.TrimSuffix(base, filepath.Ext(base))
+	if !slices.Contains(runners, name) {
+		return name
+	}
+	for i := 0; i < len(args); i++ {
+		switch arg := args[i]; {
+		case arg == "-p", arg == "--package", arg == "--from", arg == "--python", arg == "--with":
+			i++ // its value is not what is run
+		case strings.HasPrefix(arg, "-"), slices.Contains([]string{"run", "dlx", "exec", "x", "tool"}, arg):
+		default:
+			return packageName(arg)
+		}
+	}
+	return Unnamed
+}
+
+func packageName(spec string) string {
+	name := spec[strings.LastIndexByte(spec, '/')+1:]
+	if at := strings.IndexAny(name, "@=["); at > 0 {
+		name = name[:at]
+	}
+	for _, word := range []string{"mcp-", "server-"} {
+		if rest := strings.TrimPrefix(name, word); rest != "" {
+			name = rest
+		}
+	}
+	for _, word := range []string{"-server", "-mcp"} {
+		if rest := strings.TrimSuffix(name, word); rest != "" {
+			name = rest
+		}
+	}
+	if strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) || unicode.IsSpace(r) }) || name == "" {
+		return Unnamed
+	}
+	return name
+}
