@@ -28,7 +28,7 @@ type Policy struct {
 	source  policy.Source
 	options Options
 	claims  []policy.Claim
-	guide   *verify.Guide
+	guide   *verify.RemedyFinder
 
 	mu         sync.Mutex
 	global     *gate.Shared
@@ -59,7 +59,7 @@ func New(c *config.Config, o Options) (*Policy, error) {
 			}
 		}
 	}
-	p.guide = verify.NewGuide(p.Policy, verify.Options{Tools: p.tools()})
+	p.guide = verify.NewRemedyFinder(p.Policy, verify.Options{Tools: p.tools()})
 	return p, nil
 }
 

@@ -18,7 +18,7 @@ type Simulation struct {
 	box     *sandbox.Sandbox
 	session *sandbox.Session
 	call    func(tool string) gate.Call
-	guide   *verify.Guide
+	guide   *verify.RemedyFinder
 	tools   check.ToolSet // those that can be called, where they are known
 }
 
@@ -28,7 +28,7 @@ func New(source policy.Source) (*Simulation, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Simulation{source: source, result: result, call: check.CallsUnder(source.Config), guide: verify.NewGuide(result.Policy, verify.Options{})}
+	s := &Simulation{source: source, result: result, call: check.CallsUnder(source.Config), guide: verify.NewRemedyFinder(result.Policy, verify.Options{})}
 	s.restart()
 	return s, nil
 }
@@ -64,7 +64,7 @@ func (s *Simulation) Learn(tools check.ToolSet) {
 	if !s.tools.Known {
 		return
 	}
-	s.guide = verify.NewGuide(s.result.Policy, verify.Options{Tools: s.tools.Tools})
+	s.guide = verify.NewRemedyFinder(s.result.Policy, verify.Options{Tools: s.tools.Tools})
 	guess := s.call
 	s.call = func(tool string) gate.Call {
 		call := guess(tool)

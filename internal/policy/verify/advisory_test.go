@@ -75,7 +75,7 @@ func TestAdvisoryNets(t *testing.T) {
 	if len(r.Redundant) > 0 {
 		t.Errorf("redundant: %+v", r.Redundant)
 	}
-	remedy := verify.NewGuide(p, o).Remedy(refusal(t, p, "", "act"))
+	remedy := verify.NewRemedyFinder(p, o).Remedy(refusal(t, p, "", "act"))
 	if remedy.None || remedy.Found || !strings.Contains(remedy.Why, "the advisory net plans") {
 		t.Errorf("%+v", remedy)
 	}

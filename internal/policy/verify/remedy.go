@@ -10,9 +10,9 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/explore"
 )
 
-// A Guide finds the way from a refusal to a call that is allowed. It is safe
+// A RemedyFinder finds the way from a refusal to a call that is allowed. It is safe
 // for concurrent use.
-type Guide struct {
+type RemedyFinder struct {
 	policy *gate.Policy
 	tools  []Tool
 	also   map[string][]gate.Name // of the tools that are known; nil: none are known
@@ -33,30 +33,30 @@ type Remedy struct {
 	madeUp map[string]string // tools of Steps that stand for all that a pattern matches, with the pattern
 }
 
-// guideStates is how many states are looked at for one refusal: an answer waits
+// remedyStates is how many states are looked at for one refusal: an answer waits
 // for it.
-const guideStates = 2000
+const remedyStates = 2000
 
-// guideRoom is after how many states a model is made anew, so that it does not
+// remedyRoom is after how many states a model is made anew, so that it does not
 // grow with each refusal.
-const guideRoom = 1_000_000
+const remedyRoom = 1_000_000
 
-// NewGuide prepares remedies for the policy. Of the options it takes Tools;
+// NewRemedyFinder prepares remedies for the policy. Of the options it takes Tools;
 // where they are given, no others are part of a remedy.
-func NewGuide(p *gate.Policy, o Options) *Guide {
-	g := &Guide{policy: p, tools: o.Tools}
+func NewRemedyFinder(p *gate.Policy, o Options) *RemedyFinder {
+	f := &RemedyFinder{policy: p, tools: o.Tools}
 	if o.Tools != nil {
-		g.also = make(map[string][]gate.Name)
+		f.also = make(map[string][]gate.Name)
 		for _, t := range o.Tools {
-			g.also[t.Name] = t.Also
+			f.also[t.Name] = t.Also
 		}
 	}
-	return g
+	return f
 }
 
 // Remedy is the shortest way from the state to an admission of c, which was
 // refused with r in this state. The state is not changed.
-func (g *Guide) Remedy(s *gate.State, c gate.Call, r *gate.Refusal) Remedy {
+func (f *RemedyFinder) Remedy(s *gate.State, c gate.Call, r *gate.Refusal) Remedy {
 	switch r.Kind {
 	case gate.KindBlocked, gate.KindStateChanged:
 	case gate.KindDefault:
@@ -64,23 +64,23 @@ func (g *Guide) Remedy(s *gate.State, c gate.Call, r *gate.Refusal) Remedy {
 	default:
 		return Remedy{Why: "no other call changes what was refused"}
 	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.model == nil || g.model.States > guideRoom {
-		g.model = explore.New(g.policy, callclass.Options{Tools: g.tools}, explore.Options{States: guideStates})
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.model == nil || f.model.States > remedyRoom {
+		f.model = explore.New(f.policy, callclass.Options{Tools: f.tools}, explore.Options{States: remedyStates})
 	}
-	t := &remedySearch{guide: g, model: g.model, state: s, call: c, goal: g.model.Calls.Actual(g.policy, c)}
-	refusing := g.numbers(r)
+	t := &remedySearch{finder: f, model: f.model, state: s, call: c, goal: f.model.Calls.Actual(f.policy, c)}
+	refusing := f.numbers(r)
 	remedy := t.find(refusing)
-	remedy.shared = slices.ContainsFunc(refusing, func(n int) bool { return g.policy.Nets()[n].Scope != gate.ScopeSession })
-	remedy.madeUp = g.madeUp(remedy.Steps)
+	remedy.shared = slices.ContainsFunc(refusing, func(n int) bool { return f.policy.Nets()[n].Scope != gate.ScopeSession })
+	remedy.madeUp = f.madeUp(remedy.Steps)
 	return remedy
 }
 
 // madeUp are the tools that no rule names and that stand for what a pattern
 // matches: which tools there are is not known.
-func (g *Guide) madeUp(steps Trace) map[string]string {
-	if g.also != nil {
+func (f *RemedyFinder) madeUp(steps Trace) map[string]string {
+	if f.also != nil {
 		return nil
 	}
 	made := make(map[string]string)
@@ -88,7 +88,7 @@ func (g *Guide) madeUp(steps Trace) map[string]string {
 		if step.Name != step.Tool || step.Args != "" {
 			continue // it is written in a map, or with an action
 		}
-		if pattern, named := g.patternOf(step.Tool); !named && pattern != "" {
+		if pattern, named := f.patternOf(step.Tool); !named && pattern != "" {
 			made[step.Tool] = pattern
 		}
 	}
@@ -97,8 +97,8 @@ func (g *Guide) madeUp(steps Trace) map[string]string {
 
 // patternOf is the longest pattern that matches a tool, and whether rules name
 // the tool itself.
-func (g *Guide) patternOf(tool string) (longest string, named bool) {
-	for _, n := range g.policy.Nets() {
+func (f *RemedyFinder) patternOf(tool string) (longest string, named bool) {
+	for _, n := range f.policy.Nets() {
 		for _, t := range n.Transitions {
 			for _, listed := range t.Tools {
 				switch {
@@ -114,9 +114,9 @@ func (g *Guide) patternOf(tool string) (longest string, named bool) {
 }
 
 // numbers are the nets that refuse.
-func (g *Guide) numbers(r *gate.Refusal) []int {
+func (f *RemedyFinder) numbers(r *gate.Refusal) []int {
 	var nets []int
-	for i, n := range g.policy.Nets() {
+	for i, n := range f.policy.Nets() {
 		if slices.ContainsFunc(r.Blocks, func(b gate.Block) bool { return b.Net == n.Name }) {
 			nets = append(nets, i)
 		}
@@ -126,11 +126,11 @@ func (g *Guide) numbers(r *gate.Refusal) []int {
 
 // A remedySearch is the search for one remedy.
 type remedySearch struct {
-	guide *Guide
-	model *explore.Model
-	state *gate.State
-	call  gate.Call
-	goal  *callclass.Class
+	finder *RemedyFinder
+	model  *explore.Model
+	state  *gate.State
+	call   gate.Call
+	goal   *callclass.Class
 }
 
 // find plans among the nets, and adds those that stop the plan, until none does.
@@ -147,7 +147,7 @@ func (t *remedySearch) find(nets []int) Remedy {
 		if stopped == nil {
 			return remedy
 		}
-		fresh := slices.DeleteFunc(t.guide.numbers(stopped), func(n int) bool { return slices.Contains(nets, n) })
+		fresh := slices.DeleteFunc(t.finder.numbers(stopped), func(n int) bool { return slices.Contains(nets, n) })
 		if len(fresh) == 0 {
 			return Remedy{Why: "the way depends on more than the names of calls"}
 		}
@@ -182,7 +182,7 @@ func (t *remedySearch) try(plan []*callclass.Class) (Remedy, *gate.Refusal) {
 	for i, class := range plan {
 		step := Step{Call: i + 1, Tool: class.Tool, Args: class.Args, Name: class.Name()}
 		remedy.Steps = append(remedy.Steps, step)
-		c := gate.Call{Tool: class.Tool, Also: t.guide.also[class.Tool], Args: []byte(class.Args), Time: t.call.Time}
+		c := gate.Call{Tool: class.Tool, Also: t.finder.also[class.Tool], Args: []byte(class.Args), Time: t.call.Time}
 		if stopped := t.make(s, c, &remedy, i); stopped != nil {
 			return Remedy{}, stopped
 		}
@@ -197,18 +197,18 @@ func (t *remedySearch) try(plan []*callclass.Class) (Remedy, *gate.Refusal) {
 
 // make makes one call that succeeds, with the approval that it needs.
 func (t *remedySearch) make(s *gate.State, c gate.Call, remedy *Remedy, step int) *gate.Refusal {
-	d, delta := t.guide.policy.Decide(s, c, nil)
+	d, delta := t.finder.policy.Decide(s, c, nil)
 	s.Apply(delta)
 	if a, ok := d.(*gate.Ask); ok {
 		remedy.Asks = append(remedy.Asks, step)
-		d, delta = t.guide.policy.Decide(s, c, a.Grant())
+		d, delta = t.finder.policy.Decide(s, c, a.Grant())
 		s.Apply(delta)
 	}
 	switch d := d.(type) {
 	case *gate.Refusal:
 		return d
 	case *gate.Allow:
-		s.Apply(t.guide.policy.Settle(s, d.Ticket.Number, gate.Success))
+		s.Apply(t.finder.policy.Settle(s, d.Ticket.Number, gate.Success))
 	}
 	return nil
 }
@@ -216,14 +216,14 @@ func (t *remedySearch) make(s *gate.State, c gate.Call, remedy *Remedy, step int
 // plan is the classes of the shortest run of successful calls to the goal, which
 // is left out; nil where there is none.
 func (t *remedySearch) plan(nets []int, witnessed bool) (plan []*callclass.Class, complete bool) {
-	return t.model.Detour(nets, &explore.Detour{Goal: t.goal, From: t.state.Nets, Offers: t.offers, Witnessed: witnessed, Limit: guideStates})
+	return t.model.Detour(nets, &explore.Detour{Goal: t.goal, From: t.state.Nets, Offers: t.offers, Witnessed: witnessed, Limit: remedyStates})
 }
 
 // offers reports whether the tool of a class is there to be called.
 func (t *remedySearch) offers(s *callclass.Class) bool {
-	if t.guide.also == nil {
+	if t.finder.also == nil {
 		return true
 	}
-	_, ok := t.guide.also[s.Tool]
+	_, ok := t.finder.also[s.Tool]
 	return ok
 }

@@ -34,13 +34,13 @@ func BenchmarkRemedy(b *testing.B) {
 		s, call, r := refusal(b, p, c.after, c.tool)
 		b.Run(c.name+"/first", func(b *testing.B) {
 			for b.Loop() {
-				verify.NewGuide(p, verify.Options{}).Remedy(s, call, r)
+				verify.NewRemedyFinder(p, verify.Options{}).Remedy(s, call, r)
 			}
 		})
-		guide := verify.NewGuide(p, verify.Options{})
+		finder := verify.NewRemedyFinder(p, verify.Options{})
 		b.Run(c.name+"/again", func(b *testing.B) {
 			for b.Loop() {
-				if found := guide.Remedy(s, call, r); !found.Found && !found.None {
+				if found := finder.Remedy(s, call, r); !found.Found && !found.None {
 					b.Fatal(found.Why)
 				}
 			}

@@ -80,7 +80,7 @@ func TestRemedies(t *testing.T) {
 			t.Fatal(err)
 		}
 		s, call, r := refusal(t, p, c.after, c.tool)
-		remedy := verify.NewGuide(p, verify.Options{}).Remedy(s, call, r)
+		remedy := verify.NewRemedyFinder(p, verify.Options{}).Remedy(s, call, r)
 		if got := remedy.Sentence(call.Tool); got != c.want {
 			t.Errorf("%q after %q, %s: %s (%s)", c.rules, c.after, c.tool, got, remedy.Why)
 		}
@@ -104,7 +104,7 @@ func TestRemediesThatAreNotKnown(t *testing.T) {
 		t.Fatal(err)
 	}
 	s, call, r := refusal(t, deferred, "?pay", "pay")
-	if got := verify.NewGuide(deferred, verify.Options{}).Remedy(s, call, r); got.Found || got.None || got.Why != "calls that have not ended may change it" {
+	if got := verify.NewRemedyFinder(deferred, verify.Options{}).Remedy(s, call, r); got.Found || got.None || got.Why != "calls that have not ended may change it" {
 		t.Errorf("with a call in flight: %+v", got)
 	}
 	strict := handmade(false)
@@ -113,17 +113,17 @@ func TestRemediesThatAreNotKnown(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	guide := verify.NewGuide(validated, verify.Options{})
+	finder := verify.NewRemedyFinder(validated, verify.Options{})
 	s, call, r = refusal(t, validated, "", "pay")
-	if got := guide.Remedy(s, call, r); got.Why != "no other call changes what was refused" || got.Sentence("pay") != "" {
+	if got := finder.Remedy(s, call, r); got.Why != "no other call changes what was refused" || got.Sentence("pay") != "" {
 		t.Errorf("of a validator: %+v", got)
 	}
 	s, call, r = refusal(t, validated, "", "work")
-	if got := guide.Remedy(s, call, r); got.Why != "the way depends on more than the names of calls" {
+	if got := finder.Remedy(s, call, r); got.Why != "the way depends on more than the names of calls" {
 		t.Errorf("behind a validator: %+v", got)
 	}
 	s, call, r = refusal(t, validated, "", "other")
-	if got := guide.Remedy(s, call, r); !got.None {
+	if got := finder.Remedy(s, call, r); !got.None {
 		t.Errorf("of the default: %+v", got)
 	}
 }
@@ -137,7 +137,7 @@ func TestRemedyThatHasHappened(t *testing.T) {
 	if !ok {
 		t.Fatal("backup is refused")
 	}
-	got := verify.NewGuide(p, o).Remedy(settle(p, now.state, now.number, gate.Success), call, r)
+	got := verify.NewRemedyFinder(p, o).Remedy(settle(p, now.state, now.number, gate.Success), call, r)
 	if text := got.Sentence(call.Tool); text != "Call `delete` again: it is possible now." {
 		t.Errorf("%q of %+v", text, got)
 	}
@@ -155,11 +155,11 @@ func TestRemediesOfKnownTools(t *testing.T) {
 	}
 	s, call, r := refusal(t, p, "", "delete")
 	known := []verify.Tool{{Name: "up__backup", Also: []gate.Name{{Text: "backup", Certain: true}}}, {Name: "delete"}}
-	got := verify.NewGuide(p, verify.Options{Tools: known}).Remedy(s, call, r)
+	got := verify.NewRemedyFinder(p, verify.Options{Tools: known}).Remedy(s, call, r)
 	if calls := got.Calls(); !slices.Equal(calls, []string{"up__backup"}) {
 		t.Errorf("calls %v: %+v", calls, got)
 	}
-	got = verify.NewGuide(p, verify.Options{Tools: known[1:]}).Remedy(s, call, r)
+	got = verify.NewRemedyFinder(p, verify.Options{Tools: known[1:]}).Remedy(s, call, r)
 	if !got.None {
 		t.Errorf("without the tool that would do: %+v", got)
 	}
@@ -170,7 +170,7 @@ func TestRemediesOfKnownTools(t *testing.T) {
 func TestDoubtfulRemedy(t *testing.T) {
 	p, o := build(t, map[string]string{"policy.rules": "map sh.c /^x{9}y?$/ as long\nmap sh.c /x{3}/ as short\nblock short\nrequire long before pay\n", "known": ""})
 	s, call, r := refusal(t, p, "", "pay")
-	got := verify.NewGuide(p, o).Remedy(s, call, r)
+	got := verify.NewRemedyFinder(p, o).Remedy(s, call, r)
 	if got.Found || got.None || got.Why != "no arguments are known that match the maps as this would need" {
 		t.Errorf("%+v", got)
 	}
@@ -203,7 +203,7 @@ func randomRemedies(t *testing.T, make func(*testing.T, uint64) *trial) {
 
 // remedies compares the ways out of all refusals in a state.
 func (tr *trial) remedies(s *gate.State, stats map[string]int) {
-	guide := verify.NewGuide(tr.policy, verify.Options{})
+	finder := verify.NewRemedyFinder(tr.policy, verify.Options{})
 	for c, call := range tr.brute.calls {
 		d, _ := tr.policy.Decide(s, call, nil)
 		r, refused := d.(*gate.Refusal)
@@ -211,7 +211,7 @@ func (tr *trial) remedies(s *gate.State, stats map[string]int) {
 			continue
 		}
 		length, closed := tr.brute.way(s, c)
-		switch remedy := guide.Remedy(s, call, r); {
+		switch remedy := finder.Remedy(s, call, r); {
 		case remedy.Found:
 			stats["found"]++
 			if closed && length != len(remedy.Steps) {
@@ -287,7 +287,7 @@ func (b *brute) way(from *gate.State, call int) (length int, closed bool) {
 	return -1, true
 }
 
-func ExampleGuide() {
+func ExampleRemedyFinder() {
 	f, _ := rules.Parse("policy.rules", []byte("require lint before test\nrequire test before deploy"))
 	compiled, err := rules.Compile(f)
 	if err != nil {
@@ -300,7 +300,7 @@ func ExampleGuide() {
 	session := gate.NewSession(p, gate.SessionOptions{})
 	call := gate.Call{Tool: "deploy"}
 	refusal := session.Decide(call, nil).(*gate.Refusal)
-	remedy := verify.NewGuide(p, verify.Options{}).Remedy(session.Snapshot(), call, refusal)
+	remedy := verify.NewRemedyFinder(p, verify.Options{}).Remedy(session.Snapshot(), call, refusal)
 	fmt.Println(remedy.Sentence(call.Tool))
 	// Output: Way out: call `lint`, then `test`; after that `deploy` is allowed.
 }

@@ -16,7 +16,7 @@ type remedyFinder struct {
 
 	mu    sync.Mutex
 	known []gate.Call
-	guide *verify.Guide // for known; nil: none was needed yet
+	guide *verify.RemedyFinder // for known; nil: none was needed yet
 }
 
 // remedy is what a client is told with a refusal.
@@ -30,7 +30,7 @@ func (f *remedyFinder) remedy(s *gate.State, c gate.Call, r *gate.Refusal) proxy
 }
 
 // of is the guide for these tools. It is made anew where they have changed.
-func (f *remedyFinder) of(names []gate.Call) *verify.Guide {
+func (f *remedyFinder) of(names []gate.Call) *verify.RemedyFinder {
 	same := func(a, b gate.Call) bool { return a.Tool == b.Tool && slices.Equal(a.Also, b.Also) }
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -41,6 +41,6 @@ func (f *remedyFinder) of(names []gate.Call) *verify.Guide {
 	for i, n := range names {
 		o.Tools[i] = verify.Tool{Name: n.Tool, Also: n.Also}
 	}
-	f.known, f.guide = names, verify.NewGuide(f.policy, o)
+	f.known, f.guide = names, verify.NewRemedyFinder(f.policy, o)
 	return f.guide
 }
