@@ -9,6 +9,9 @@ import (
 
 	"golang.org/x/term"
 
+	"github.com/petrigate/petrigate/config"
+	"github.com/petrigate/petrigate/internal/policy"
+	"github.com/petrigate/petrigate/internal/serve/daemon"
 	"github.com/petrigate/petrigate/internal/text"
 )
 
@@ -42,4 +45,14 @@ func isTerminal(w any) bool {
 
 func newInk(w io.Writer) text.Ink {
 	return text.Ink(isTerminal(w) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb")
+}
+
+// printProblems writes each problem with its source line.
+func printProblems(w io.Writer, problems policy.Problems) { problems.Print(w, newInk(w)) }
+
+// runnable returns what of the configuration cannot be used on this machine, and prints warnings.
+func runnable(w io.Writer, c *config.Config) error {
+	warnings, err := daemon.Runnable(c)
+	printProblems(w, warnings)
+	return err
 }
