@@ -57,7 +57,7 @@ func newCheck(s stdio) *cobra.Command {
 		}
 		f.config, _ = c.Flags().GetString("config")
 		if f.config != "" && len(f.rules)+len(f.nets) > 0 {
-			return usage("check looks at --config, or at --rules and --net, and not at both")
+			return usage("--config cannot be combined with --rules or --net")
 		}
 		return runCheck(c.Context(), s, f)
 	}

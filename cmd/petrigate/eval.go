@@ -65,7 +65,7 @@ func differ(n int) string {
 func openCases(s stdio, path string) (io.Reader, func(), error) {
 	switch path {
 	case "":
-		return nil, nil, usage("eval wants --cases FILE, or --cases - for standard input")
+		return nil, nil, usage("eval requires --cases FILE, or --cases - for standard input")
 	case "-":
 		return s.in, func() {}, nil
 	}

@@ -41,7 +41,7 @@ func newGraph(s stdio) *cobra.Command {
 		}
 		f.config, _ = c.Flags().GetString("config")
 		if f.config != "" && len(f.rules)+len(f.nets) > 0 {
-			return usage("graph looks at --config, or at --rules and --net, and not at both")
+			return usage("--config cannot be combined with --rules or --net")
 		}
 		nets, err := f.load(s)
 		if err != nil {

@@ -32,7 +32,7 @@ func (f *policyFlags) open(c *cobra.Command) (*simulate.Simulation, error) {
 		return simulate.New(policy.FromConfig(cfg))
 	}
 	if path != "" {
-		return nil, usage("%s looks at --config, or at --rules and --net, and not at both", c.Name())
+		return nil, usage("--config cannot be combined with --rules or --net")
 	}
 	texts, nets, err := policyFiles(f.rules, f.nets)
 	if err != nil {

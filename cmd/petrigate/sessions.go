@@ -164,7 +164,7 @@ func sessionsSettle(s stdio) *cobra.Command {
 	c.RunE = func(_ *cobra.Command, args []string) error {
 		number, err := strconv.ParseUint(strings.TrimPrefix(args[1], "#"), 10, 64)
 		if err != nil || *success == *failed {
-			return usage("settle wants a session, the number of a call, and --success or --failure")
+			return usage("settle requires SESSION, CALL and either --success or --failure")
 		}
 		o, err := findSession(args[0])
 		if err != nil {

@@ -19,7 +19,7 @@ func (f checkFlags) knownTools(ctx context.Context, s stdio, cfg *config.Config)
 		list, err := recordedTools(f.tools)
 		return check.KnownSet(list, cfg), err
 	case f.live && cfg == nil:
-		return check.ToolSet{}, usage("--live wants a configuration: --rules and --net name no servers to ask")
+		return check.ToolSet{}, usage("--live requires a configuration: --rules and --net name no servers to ask")
 	case f.live:
 		list, err := liveTools(ctx, s, cfg)
 		return check.KnownSet(list, cfg), err
