@@ -45,10 +45,10 @@ func (c *compiler) checkNames(s Statement) {
 	}
 	for _, n := range names {
 		if r, ok := invisible(n.Text); ok {
-			c.warnName(s, n, InvisibleChar, "", "the name holds %U, which nobody sees", r)
+			c.warnName(s, n, InvisibleChar, "", "the name contains the invisible character %U", r)
 		}
 		if strings.Contains(n.Text, "${") && !n.Quoted {
-			c.warnName(s, n, KeywordLike, "write the name out; in quotes it is meant as it is", "nothing is put in the place of ${...} in rules")
+			c.warnName(s, n, KeywordLike, "write the name out, or quote it to keep it as it is", "rules do not replace ${...}")
 		}
 	}
 }
@@ -99,12 +99,12 @@ func (c *compiler) checkUnless(s Statement, r *Rule, tool Name) {
 	for _, n := range r.Unless {
 		if m := c.labels.weak[n.Text]; m != nil && !n.Glob() {
 			why, hint := m.doubt()
-			c.failName(s, n, WeakExemption, hint, "nothing is certainly %s: the map at %s %s", n, m.Pos, why)
+			c.failName(s, n, WeakExemption, hint, "no call is certainly %s: the map at %s %s", n, m.Pos, why)
 		}
 		// A call that has a name by a map need not certainly have it, and other
 		// tools can be called so.
 		if c.labels.maps[n.Text] == nil && c.labels.maps[tool.Text] == nil && (n.same(tool) || c.covers(n, tool)) {
-			c.warnName(s, n, AllExempt, "", "every call of %s is exempt, and the rule holds for none", tool)
+			c.warnName(s, n, AllExempt, "", "every call of %s is exempt, so the rule applies to none", tool)
 		}
 	}
 }
@@ -127,7 +127,7 @@ func (m *Map) doubt() (why, hint string) {
 	case m.many():
 		return "reads several values", "name one of them in the path"
 	case m.Pattern.Kind == When:
-		return "evaluates an expression", "name the calls that are meant to be restricted by the map, and put the rule on that name"
+		return "evaluates an expression", "name the calls to restrict with the map, and write the rule about that name"
 	default:
 		return "searches a text", "use runs, which reads the field as a script"
 	}
@@ -191,11 +191,11 @@ func (c *compiler) checkEvidence(s Statement, n Name, effect string) {
 	}
 	switch m.Pattern.Kind {
 	case When:
-		c.warnName(s, n, WeakEvidence, "prefer a tool of its own", "any %s call for which %s holds %s", m.Tool, quote(m.Pattern.Text), effect)
+		c.warnName(s, n, WeakEvidence, "prefer a separate tool", "any %s call for which %s is true %s", m.Tool, quote(m.Pattern.Text), effect)
 	case Runs:
 		c.warnName(s, n, WeakEvidence, "a path with [*] proves nothing; name one value", "no %s call %s: its %s can be several values", m.Tool, effect, m.Field)
 	default:
-		c.warnName(s, n, WeakEvidence, "a text proves no command; use runs, or a tool of its own",
+		c.warnName(s, n, WeakEvidence, "a text does not prove a command; use runs, or a separate tool",
 			"any %s call whose %s contains %s %s", m.Tool, m.Field, m.Pattern, effect)
 	}
 }

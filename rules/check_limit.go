@@ -40,7 +40,7 @@ func (c *compiler) checkPeriod(s *Limit) {
 	switch {
 	case s.Per.Quoted:
 	case slices.Contains(longPeriods, s.Per.Text):
-		c.warnName(s, *s.Per, KeywordLike, "the longest time of a limit is a day; put the name in quotes where it is that of a tool",
+		c.warnName(s, *s.Per, KeywordLike, "the longest time of a limit is a day; quote the name if it is a tool",
 			"calls of %s refill the limit", s.Per)
 	case near != "":
 		c.warnName(s, *s.Per, KeywordLike, fmt.Sprintf("did you mean %q?", near), "calls of %s refill the limit", s.Per)
@@ -83,7 +83,7 @@ func (c *compiler) checkWindows() {
 	for _, s := range c.statements {
 		if s, ok := s.(*Limit); ok && s.every() > 0 && !said[c.fileOf[s]] {
 			said[c.fileOf[s]] = true
-			c.warn(s, Forgotten, "", "what is left of a limit per %s is kept in memory and starts anew when the proxy restarts", s.Over)
+			c.warn(s, Forgotten, "", "the count of a limit per %s is in memory and starts again when the proxy restarts", s.Over)
 		}
 	}
 }

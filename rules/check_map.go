@@ -66,10 +66,10 @@ func (c *compiler) checkWord(m, script *Map) {
 	p := m.Pattern
 	switch {
 	case strings.ContainsAny(p.Text, `^$*+?()[]{}|\`):
-		c.warnPattern(m, WordLikeRegex, "a regex stands between slashes: /regex/", "the word %s is searched as it stands", p.Text)
+		c.warnPattern(m, WordLikeRegex, "write a regex between slashes: /regex/", "the word %s is searched for literally", p.Text)
 	case script != nil && isWordByte(p.Text, 0) && !strings.Contains(p.Text, "/"):
 		c.warnPattern(m, TextOfScript, "if it is a command, write: runs "+p.Text,
-			"%s is searched in the text of %s.%s, which the map at %s reads as a script", p.Text, m.Tool, m.Field, script.Pos)
+			"%s is searched for in the text of %s.%s, which the map at %s reads as a script", p.Text, m.Tool, m.Field, script.Pos)
 	}
 }
 
@@ -88,7 +88,7 @@ func (c *compiler) checkRegex(m *Map, command bool) {
 	case command && escaped && !endsInEscape(bare):
 		c.warnPattern(m, Anchored, `write \b in place of $, or use runs`, "the regex finds a command only where the text ends, and not in: ... ; true")
 	case dotted.MatchString(p.Text):
-		c.warnPattern(m, AnyCharacter, `write \. for a dot`, "a dot in %s stands for any character", p)
+		c.warnPattern(m, AnyCharacter, `write \. for a dot`, "a dot in %s matches any character", p)
 	}
 }
 

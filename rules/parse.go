@@ -53,7 +53,7 @@ const (
 	viaForm        = "write: require human-approval via cli before B"
 	blockForm      = "write: block A"
 	limitForm      = "write: limit A to 3 per session"
-	successfulForm = "write: limit A to 3 per successful B; a tool that is called successful stands in quotes"
+	successfulForm = "write: limit A to 3 per successful B; quote a tool named successful"
 	unlessForm     = "write: unless A, B"
 	mapForm        = "write: map tool.field word as name"
 	runsForm       = "write: map tool.field runs command as name"
@@ -119,7 +119,7 @@ func meantBy(word string) string {
 	case "deny", "forbid", "disallow", "reject", "refuse", "prohibit", "ban", "never":
 		return "write: block A"
 	case "allow", "permit", "accept":
-		return "what no rule names passes by itself; with default: deny, freeTools of a net lets tools pass"
+		return "calls that no rule names pass; with default: deny, freeTools of a net lets tools pass"
 	case "ask", "confirm", "approve", "approval", "human-approval":
 		return "write: require human-approval before A"
 	case "rate", "max", "at-most", "budget":
@@ -141,7 +141,7 @@ func (s *scanner) name(missing, form string) Name {
 
 func (s *scanner) named(t token) Name {
 	if t.kind == bare && len(t.text) > 1 && t.text[0] == '/' && t.text[len(t.text)-1] == '/' {
-		s.fail(PatternName, t, "patterns belong to map: map bash.command /rm/ as dangerous", "%q is no name", t.text)
+		s.fail(PatternName, t, "patterns belong to map: map bash.command /rm/ as dangerous", "%q is not a name", t.text)
 	}
 	at := s.span(t.off, t.end)
 	return Name{Pos: s.position(t.off), Text: t.text, Quoted: t.kind == quoted, span: at}
@@ -213,6 +213,6 @@ func (s *scanner) end(optional ...string) {
 }
 
 func (s *scanner) wrongCase(t token, keyword string) {
-	hint := fmt.Sprintf("write %s; a name that looks like it stands in quotes", keyword)
+	hint := fmt.Sprintf("write %s; quote a name that looks like it", keyword)
 	s.fail(WrongCase, t, hint, "the keyword %q is written %q", keyword, t.text)
 }

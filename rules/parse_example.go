@@ -49,7 +49,7 @@ func (s *scanner) value(object bool) token {
 	case object:
 		s.fail(BadExample, t, `write: example tool {"field": 1} as name`, "expected the arguments, not %q", s.text[t.off:t.end])
 	default:
-		s.fail(BadExample, t, exampleForm, "the text of the field stands in quotes, not as %s", s.text[t.off:t.end])
+		s.fail(BadExample, t, exampleForm, "the text of the field must be in quotes, not %s", s.text[t.off:t.end])
 	}
 	return token{}
 }
@@ -59,14 +59,14 @@ func (s *scanner) object(start int) token {
 	d := json.NewDecoder(strings.NewReader(s.text[start:]))
 	var raw json.RawMessage
 	if err := d.Decode(&raw); err != nil {
-		s.fail(BadExample, token{off: start, end: len(strings.TrimRightFunc(s.text, isSeparator))}, "", "the arguments are no JSON object on this line")
+		s.fail(BadExample, token{off: start, end: len(strings.TrimRightFunc(s.text, isSeparator))}, "", "the arguments are not a JSON object on this line")
 		return token{}
 	}
 	t := token{kind: quoted, text: string(bytes.TrimSpace(raw)), off: start, end: start + int(d.InputOffset())}
 	var bad *rawjson.SyntaxError
 	if err := rawjson.Check([]byte(t.text), maxExampleDepth); errors.As(err, &bad) {
 		at := min(start+bad.Offset, t.end-1)
-		s.fail(BadExample, token{off: at, end: t.end}, "", "the arguments are not what every parser reads alike: %s", bad.Msg)
+		s.fail(BadExample, token{off: at, end: t.end}, "", "parsers could read the arguments differently: %s", bad.Msg)
 	}
 	s.off = t.end
 	return s.whole(t, "arguments")

@@ -75,7 +75,7 @@ func (s *scanner) targetTool(form string) (token, int) {
 	}
 	t := token{kind: bare, text: s.text[start:end], off: start, end: end}
 	if strings.Contains(t.text, `"`) {
-		s.fail(BadQuotes, t, "a quoted tool stands in quotes as a whole", "a quote inside the tool %s", t.text)
+		s.fail(BadQuotes, t, "quote the whole tool", "a quote inside the tool %s", t.text)
 	}
 	return t, end
 }

@@ -35,7 +35,7 @@ func (s *scanner) word() Pattern {
 		case t.is("runs"):
 			return s.runs(t)
 		case t.is("when"):
-			s.fail(BadOperand, t, `write: map tool when "..." as name; a tool with a dot in its name stands in quotes`, `"when" looks at the whole call and takes no field`)
+			s.fail(BadOperand, t, `write: map tool when "..." as name; quote a tool with a dot in its name`, `"when" reads the whole call and does not take a field`)
 		case t.isCase("runs") || t.isCase("when"):
 			s.wrongCase(t, strings.ToLower(t.text))
 		}
@@ -86,7 +86,7 @@ func (s *scanner) when() Pattern {
 		if t := s.peek(); t.kind == atEnd {
 			s.fail(Missing, t, whenForm, "the expression is missing")
 		} else {
-			s.fail(Unexpected, t, whenForm, "the expression stands in quotes")
+			s.fail(Unexpected, t, whenForm, "the expression must be in quotes")
 		}
 		return Pattern{}
 	}

@@ -17,7 +17,7 @@ func (s *scanner) shadow(at token) Statement {
 	case t.kind == atEnd:
 		s.fail(Missing, t, shadowForm, "the rule is missing")
 	case slices.Contains(statementWords, t.text) && !slices.Contains(ruleWords, t.text):
-		s.fail(NoRule, t, "only require, block and limit can be in shadow", "%q is no rule", s.text[t.off:t.end])
+		s.fail(NoRule, t, "only require, block and limit can be in shadow", "%q is not a rule", s.text[t.off:t.end])
 	}
 	return s.rule(t, Rule{Pos: s.position(at.off), Shadow: true})
 }
@@ -30,7 +30,7 @@ func (s *scanner) require(r Rule) Statement {
 	case first.isCase("human-approval"):
 		s.wrongCase(first, "human-approval")
 	case first.kind == atEnd:
-		s.fail(Missing, first, requireForm, "what is required is missing")
+		s.fail(Missing, first, requireForm, "the required call is missing")
 	case first.text == "human" && s.peek().text == "approval":
 		s.fail(Unexpected, token{off: first.off, end: s.peek().end}, approveForm, "human-approval is one word, with a hyphen")
 	}
@@ -93,7 +93,7 @@ func (s *scanner) block(r Rule) Statement {
 
 func (s *scanner) limit(r Rule) Statement {
 	if t := s.peek(); t.is("session") { // it is what a limit is per
-		s.fail(Unexpected, t, `a tool of this name stands in quotes: limit "session" to`, "%q is no call", t.text)
+		s.fail(Unexpected, t, `quote a tool of this name: limit "session" to`, "%q is not a call", t.text)
 	}
 	l := &Limit{Tool: s.name("the name to limit is missing", limitForm)}
 	s.keyword("to", limitForm)
@@ -175,9 +175,9 @@ func (s *scanner) successful() token {
 	t := s.next()
 	switch {
 	case t.kind == atEnd || t.is("unless"):
-		s.fail(Missing, t, successfulForm, "the call that has to succeed is missing")
+		s.fail(Missing, t, successfulForm, "the call that must succeed is missing")
 	case t.kind == bare && slices.Contains(spanWords[:], t.text):
-		s.fail(Unexpected, t, successfulForm, "%q is no call", t.text)
+		s.fail(Unexpected, t, successfulForm, "%q is not a call", t.text)
 	}
 	return t
 }

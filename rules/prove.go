@@ -93,7 +93,7 @@ func (s *scanner) prove(at token) Statement {
 	t := s.next()
 	switch {
 	case t.kind == atEnd:
-		s.fail(Missing, t, proveForm, "what is to be proved is missing")
+		s.fail(Missing, t, proveForm, "the claim is missing")
 	case t.is("never"):
 		s.proveNever(p)
 	case t.is("at-most"):
@@ -153,7 +153,7 @@ func (s *scanner) proveNever(p *Prove) {
 	case t.is("before"):
 		p.Claim = NeverBefore
 		if s.peek().is("human-approval") {
-			s.fail(Unexpected, s.peek(), withoutForm, "a person is no call")
+			s.fail(Unexpected, s.peek(), withoutForm, "a person is not a call")
 		}
 		p.First = s.name("the call that comes first is missing", proveForm)
 	case t.isCase("without") || t.isCase("before"):

@@ -129,7 +129,7 @@ func (s *scanner) wordEnd(start int) int {
 func (s *scanner) bare(start, end int) token {
 	t := token{kind: bare, text: s.text[start:end], off: start, end: end}
 	if i := strings.IndexByte(t.text, '"'); i >= 0 {
-		s.fail(BadQuotes, token{off: start + i, end: start + i + 1}, "a quoted name stands in quotes as a whole", "a quote inside the word %s", t.text)
+		s.fail(BadQuotes, token{off: start + i, end: start + i + 1}, "quote the whole name", "a quote inside the word %s", t.text)
 		return token{}
 	}
 	return t
@@ -154,9 +154,9 @@ func (s *scanner) jsonString(start int, what string) token {
 	t := token{kind: quoted, off: start, end: end}
 	switch err := json.Unmarshal([]byte(s.text[start:end]), &t.text); {
 	case err != nil:
-		s.fail(BadQuotes, t, "it is written as in JSON, tabs and backslashes too", "the quoted %s is no JSON string", what)
+		s.fail(BadQuotes, t, "write it as in JSON, also tabs and backslashes", "the quoted %s is not a JSON string", what)
 	case strings.ContainsRune(t.text, utf8.RuneError): // also what json makes of half a surrogate pair
-		s.fail(BadQuotes, t, "", "the quoted %s holds no valid character", what)
+		s.fail(BadQuotes, t, "", "the quoted %s contains an invalid character", what)
 	}
 	return t
 }
