@@ -78,7 +78,7 @@ func Read(name string, src []byte) ([]*Net, error) {
 		read = append(read, n)
 	}
 	if len(read) == 0 {
-		return nil, &Error{File: name, Msg: "the file holds no net"}
+		return nil, &Error{File: name, Msg: "the file contains no net"}
 	}
 	return read, nil
 }
@@ -135,7 +135,7 @@ func (b *builder) fail(format string, args ...any) {
 
 func (b *builder) place(name string, tokens int) {
 	if _, twice := b.numbers[name]; twice {
-		b.fail("the place %q is there twice", name)
+		b.fail("duplicate place %q", name)
 	}
 	if tokens < 0 || tokens > maxCount {
 		b.fail("the place %q starts with %d tokens; it can be 0 to %d", name, tokens, maxCount)
@@ -148,7 +148,7 @@ func (b *builder) place(name string, tokens int) {
 
 func (b *builder) transition(name string, in, out []weighted) {
 	if b.names[name] {
-		b.fail("the transition %q is there twice", name)
+		b.fail("duplicate transition %q", name)
 	}
 	b.names[name] = true
 	b.net.Transitions = append(b.net.Transitions, name)
@@ -163,7 +163,7 @@ func (b *builder) arcs(transition string, list []weighted) []petri.Arc {
 		place, ok := b.numbers[w.place]
 		switch {
 		case !ok:
-			b.fail("the transition %q has an arc to the place %q, which is not there", transition, w.place)
+			b.fail("the transition %q has an arc to the unknown place %q", transition, w.place)
 			continue
 		case w.weight < 1 || w.weight > maxCount:
 			b.fail("the arc between %q and %q has the weight %d; it can be 1 to %d", transition, w.place, w.weight, maxCount)

@@ -69,13 +69,13 @@ func readPlain(name string, src []byte) (*Net, error) {
 	}
 	for place := range doc.Initial {
 		if _, ok := b.numbers[place]; !ok {
-			b.fail("the initial marking names the place %q, which is not there", place)
+			b.fail("the initial marking names the unknown place %q", place)
 		}
 	}
 	for _, place := range doc.Terminal {
 		p, ok := b.numbers[place]
 		if !ok {
-			b.fail("the terminal place %q is not there", place)
+			b.fail("unknown terminal place %q", place)
 		}
 		b.net.Terminal = append(b.net.Terminal, p)
 	}

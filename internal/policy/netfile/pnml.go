@@ -124,7 +124,7 @@ func readPNML(name string, src []byte) ([]*Net, error) {
 		nets = append(nets, n)
 	}
 	if len(nets) == 0 {
-		return nil, &Error{File: name, Msg: "the file holds no net"}
+		return nil, &Error{File: name, Msg: "the file contains no net"}
 	}
 	return nets, nil
 }
@@ -158,10 +158,10 @@ func ended(d *xml.Decoder) error {
 		switch t := token.(type) {
 		case xml.StartElement:
 			line, _ := d.InputPos()
-			return &xml.SyntaxError{Line: line, Msg: fmt.Sprintf("<%s> stands after the end of the document", t.Name.Local)}
+			return &xml.SyntaxError{Line: line, Msg: fmt.Sprintf("<%s> is after the end of the document", t.Name.Local)}
 		case xml.CharData:
 			if line, _ := d.InputPos(); len(bytes.TrimSpace(t)) > 0 {
-				return &xml.SyntaxError{Line: line, Msg: "text stands after the end of the document"}
+				return &xml.SyntaxError{Line: line, Msg: "text is after the end of the document"}
 			}
 		}
 	}
@@ -202,7 +202,7 @@ func fromPNML(file string, n *pnmlNet) (*Net, error) {
 
 func (r *pnmlReader) collect(p *pnmlPage) {
 	if f := p.foreign(); f != "" {
-		r.fail("the net has %s, which a place/transition net has not", f)
+		r.fail("the net has %s, which a place/transition net does not have", f)
 	}
 	r.all.Places = append(r.all.Places, p.Places...)
 	r.all.Transitions = append(r.all.Transitions, p.Transitions...)
@@ -224,7 +224,7 @@ func (r *pnmlReader) places() {
 	}
 	for _, t := range r.all.Transitions {
 		if r.kind[t.ID] != 0 {
-			r.fail("the id %q is there twice", t.ID)
+			r.fail("duplicate id %q", t.ID)
 		}
 		r.kind[t.ID] = 't'
 		r.plain("transition", t)
@@ -233,7 +233,7 @@ func (r *pnmlReader) places() {
 
 func (r *pnmlReader) plain(kind string, n pnmlNode) {
 	if f := n.foreign(); f != "" {
-		r.fail("the %s %q has %s, which a place/transition net has not", kind, n.ID, f)
+		r.fail("the %s %q has %s, which a place/transition net does not have", kind, n.ID, f)
 	}
 }
 
@@ -243,7 +243,7 @@ func (r *pnmlReader) arcs() {
 			r.fail("the arc %q is of the type %q; only normal arcs can be read", a.ID, a.Type.Value)
 		}
 		if f := a.foreign(); f != "" {
-			r.fail("the arc %q has %s, which a place/transition net has not", a.ID, f)
+			r.fail("the arc %q has %s, which a place/transition net does not have", a.ID, f)
 		}
 		w := r.count(a.Weight, 1, "the weight of the arc "+a.ID)
 		source, target := r.node(a.Source), r.node(a.Target)
