@@ -392,7 +392,7 @@ func TestJSONPositions(t *testing.T) {
 func TestServersAlone(t *testing.T) {
 	tests := []struct{ src, want string }{
 		{"mcpServers:\n  a: { command: x, env: { V: '${V}' } }\n  b: { url: 'https://b.example' }\n", "a: f:2:31: the variable V is not set (set it, or write ${V:-default})\nb: \n"},
-		{"mcpServers:\n  '': { command: x }\n", ": f:2:3: the name of a server is empty or holds a control character\n"},
+		{"mcpServers:\n  '': { command: x }\n", ": f:2:3: the name of a server is empty or contains a control character\n"},
 		{"mcpServers: { a: { command: x, cwd: '${B}', args: ['${A}'] } }", "a: f:1:38: the variable B is not set (set it, or write ${B:-default})\nf:1:53: the variable A is not set (set it, or write ${A:-default})\n"},
 		{"mcpServers: { a: 1 }\n", "a: f:1:18: a server must be a mapping, not a number\n"},
 		{"audit: { file: '${V}' }\nnets: 1\nrules: x\nlog: { level: loud }\n", ""},

@@ -136,7 +136,7 @@ func (v Value) Duration() (time.Duration, bool) {
 	}
 	t, ok := duration(v.node.text)
 	if !ok {
-		v.Fault(fmt.Sprintf("%s: %s is no duration", v.what, shown(v.node)), "for example 2m30s")
+		v.Fault(fmt.Sprintf("%s: %s is not a duration", v.what, shown(v.node)), "for example 2m30s")
 	}
 	return t, ok
 }
@@ -181,7 +181,7 @@ func (d *Document) json(to []byte, n *node) []byte {
 		return appendText(to, n.text)
 	case numberKind:
 		if !json.Valid([]byte(n.text)) {
-			d.decoder.at(n, fmt.Sprintf("%q is no number in JSON", n.text), "put it in quotes, or write it as JSON does")
+			d.decoder.at(n, fmt.Sprintf("%q is not a JSON number", n.text), "put it in quotes, or write it as JSON does")
 		}
 		return append(to, n.text...)
 	case boolKind:

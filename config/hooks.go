@@ -145,7 +145,7 @@ func (d *decoder) checkGated(tool *node, net *Net, gated, observed []string) {
 		d.at(tool, fmt.Sprintf("%q is a free tool of the net, and those are not validated", tool.text), "leave it out of freeTools, and name it in the tools of a transition; "+selfLoop)
 	case slices.Contains(gated, tool.text):
 	case slices.Contains(observed, tool.text):
-		d.at(tool, fmt.Sprintf("%q is only observed by the net, and what observes forbids nothing", tool.text), "name it in the tools of another transition")
+		d.at(tool, fmt.Sprintf("the net only observes %q, and an observer forbids nothing", tool.text), "name it in the tools of another transition")
 	default:
 		hint := text.Suggest(tool.text, gated)
 		if hint == "" {

@@ -27,7 +27,7 @@ func (d *decoder) interpolated(n *node) string {
 		return ""
 	}
 	if strings.ContainsRune(text, 0) {
-		d.at(n, "the value holds a NUL byte", "")
+		d.at(n, "the value contains a NUL byte", "")
 	}
 	return text
 }

@@ -55,7 +55,7 @@ func checkWord(words []string, later ...string) func(what, shown, text string) (
 func checkDuration(least time.Duration) func(what, shown, text string) (msg, hint string) {
 	return func(what, shown, text string) (msg, hint string) {
 		if v, ok := duration(text); !ok || v < least {
-			return fmt.Sprintf("%s: %s is no duration, or too short", what, shown), "for example 45s"
+			return fmt.Sprintf("%s: %s is not a duration, or is too short", what, shown), "for example 45s"
 		}
 		return "", ""
 	}
@@ -71,7 +71,7 @@ func checkFilled(what, _, text string) (msg, hint string) {
 func checkAddress(what, shown, text string) (msg, hint string) {
 	_, port, err := net.SplitHostPort(text)
 	if n, bad := strconv.ParseUint(port, 10, 16); err != nil || bad != nil || n > 65535 {
-		return fmt.Sprintf("%s: %s is no address", what, shown), `write "127.0.0.1:7777"`
+		return fmt.Sprintf("%s: %s is not an address", what, shown), `write "127.0.0.1:7777"`
 	}
 	return "", ""
 }

@@ -141,7 +141,7 @@ func (d *decoder) scopes(to *[]string) func(key, value *node) {
 		d.items(key, value, func(item *node) {
 			scope := d.interpolated(item)
 			if scope == "" || slices.ContainsFunc([]rune(scope), func(r rune) bool { return r <= ' ' || r > '~' || r == '"' || r == '\\' }) {
-				d.at(item, fmt.Sprintf("%s is no scope", shown(item)), "one word in each entry")
+				d.at(item, fmt.Sprintf("%s is not a scope", shown(item)), "one word in each entry")
 				return
 			}
 			*to = append(*to, scope)
@@ -153,7 +153,7 @@ func (d *decoder) scopes(to *[]string) func(key, value *node) {
 func (d *decoder) wantedOfJWT(key, value *node, j *JWT) {
 	for _, wanted := range []string{"issuer", "audience"} {
 		if value.get(wanted) == nil {
-			d.at(key, fmt.Sprintf("%q wants %q", "jwt", wanted), exampleOfJWT)
+			d.at(key, fmt.Sprintf("%q requires %q", "jwt", wanted), exampleOfJWT)
 		}
 	}
 	switch at := value.get("jwks"); {
@@ -166,7 +166,7 @@ func (d *decoder) wantedOfJWT(key, value *node, j *JWT) {
 	case at != nil && !isURL(j.Resource):
 		d.at(at, fmt.Sprintf("%q must be the URL of this endpoint", "resource"), `for example "https://gate.example.com/mcp"`)
 	case at == nil && value.get("audience") != nil && !isURL(j.Audience):
-		d.at(value.get("audience"), `clients are told the URL of this endpoint, and "audience" is none`, `resource: "https://gate.example.com/mcp"`)
+		d.at(value.get("audience"), `"audience" is not a URL, and clients need the URL of this endpoint`, `resource: "https://gate.example.com/mcp"`)
 	}
 }
 
@@ -198,7 +198,7 @@ func (c *Config) settleListen(d *decoder, l *layers) {
 		msg := fmt.Sprintf("listening without authentication is refused: %q can be reached from other machines", "listen.http")
 		d.place(l, msg, "auth: token, or an address like 127.0.0.1:7777", "listen.auth", "listen.http")
 	case c.Listen.Auth == "jwt" && c.Listen.JWT == nil:
-		d.place(l, `"auth": "jwt" wants the section "jwt" of "listen"`, exampleOfJWT, "listen.auth")
+		d.place(l, `"auth": "jwt" requires the section "jwt" of "listen"`, exampleOfJWT, "listen.auth")
 	case c.Listen.Auth != "jwt" && c.Listen.JWT != nil:
 		d.warn(l.at["listen.jwt"], `"jwt" has no effect without "auth": "jwt"`, "auth: jwt")
 	}

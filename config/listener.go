@@ -40,7 +40,7 @@ func (d *decoder) tls(to **TLS) func(key, value *node) {
 		d.mapping(value, quoted(key), keys{"cert": d.filledSetting(&t.Cert), "key": d.filledSetting(&t.Key)})
 		for _, wanted := range []string{"cert", "key"} {
 			if len(d.errs) == before && value.get(wanted) == nil {
-				d.at(key, fmt.Sprintf("%q wants %q", key.text, wanted), `tls: { cert: "cert.pem", key: "key.pem" }`)
+				d.at(key, fmt.Sprintf("%q requires %q", key.text, wanted), `tls: { cert: "cert.pem", key: "key.pem" }`)
 				return
 			}
 		}
@@ -79,7 +79,7 @@ func (d *decoder) endpointPath(to *string) func(key, value *node) {
 		}
 		switch u, err := url.Parse(*to); {
 		case err != nil || u.Path != *to || u.EscapedPath() != *to || path.Clean(*to) != *to || !strings.HasPrefix(*to, "/"):
-			d.at(value, fmt.Sprintf("%q: %s is no plain path", key.text, shown(value)), `for example "/mcp"`)
+			d.at(value, fmt.Sprintf("%q: %s is not a plain path", key.text, shown(value)), `for example "/mcp"`)
 		case *to == "/sse" || *to == "/messages" || strings.HasPrefix(*to+"/", "/.well-known/"):
 			d.at(value, fmt.Sprintf("%q: %s is taken, by clients of revision 2024-11-05 or for metadata", key.text, shown(value)), `for example "/mcp"`)
 		}

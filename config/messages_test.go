@@ -14,10 +14,10 @@ func TestEveryMessage(t *testing.T) {
 		`"title": "petrigate.yaml"`: schema,
 		`"title": "petrigate net"`:  schema,
 		"The configuration of petrigate: upstream servers, and the policy that their tools are called under.": schema,
-		"Petri nets of tools, for petrigate.":  schema,
-		"export ":                              "a word of shells",
-		"merging the configuration: ":          never,
-		"this kind of value is not supported":  never,
-		"the file is no YAML that can be read": never,
+		"Petri nets of tools, for petrigate.": schema,
+		"export ":                             "a word of shells",
+		"merging the configuration: ":         never,
+		"this kind of value is not supported": never,
+		"the file is not valid YAML":          never,
 	}, "*.go")
 }

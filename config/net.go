@@ -86,7 +86,7 @@ func (d *decoder) netFile(src []byte) []Net {
 	case len(d.errs) > 0:
 		return nil
 	case n == nil:
-		d.add(1, 1, "the file holds no net", "")
+		d.add(1, 1, "the file contains no net", "")
 		return nil
 	case n.kind == mapKind && n.get("nets") != nil:
 		var nets []Net

@@ -66,11 +66,11 @@ func (d *decoder) wantedOfOAuth(key, value *node, o *OAuth) {
 	secret := value.get("clientSecret")
 	switch {
 	case o.Grant == "client-credentials" && (o.ClientID == "" || secret == nil):
-		d.at(key, `"client-credentials" wants "clientId" and "clientSecret"`, exampleOfCredentials)
+		d.at(key, `"client-credentials" requires "clientId" and "clientSecret"`, exampleOfCredentials)
 	case secret != nil && o.ClientID == "":
-		d.at(secret, `"clientSecret" wants "clientId"`, "")
+		d.at(secret, `"clientSecret" requires "clientId"`, "")
 	case secret != nil && o.Issuer == "":
-		d.at(secret, `"clientSecret" wants "issuer", the authorization server that it is for: the server could name any other`, `issuer: "https://login.example.com"`)
+		d.at(secret, `"clientSecret" requires "issuer", the authorization server that it is for: otherwise the server could name any`, `issuer: "https://login.example.com"`)
 	}
 	if at := value.get("issuer"); at != nil && !trustworthy(o.Issuer) {
 		d.at(at, `"issuer" must be a URL that begins with https://`, "http:// only for this machine")
@@ -95,6 +95,6 @@ func (d *decoder) authorizedOnce(n *node, s *Server) {
 		}
 	}
 	if s.URL != "" && !trustworthy(s.URL) {
-		d.at(section, `"oauth" wants a "url" that begins with https://`, "http:// only for this machine")
+		d.at(section, `"oauth" requires a "url" that begins with https://`, "http:// only for this machine")
 	}
 }

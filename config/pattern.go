@@ -107,7 +107,7 @@ func (e *environment) glob(pattern string) ([]string, *fault) {
 	names, err := filepath.Glob(full)
 	switch {
 	case err != nil:
-		return nil, &fault{fmt.Sprintf("%q is no pattern: %v", pattern, err), ""}
+		return nil, &fault{fmt.Sprintf("%q is not a pattern: %v", pattern, err), ""}
 	case len(names) == 0:
 		return nil, &fault{fmt.Sprintf("no file matches %q", pattern), ""}
 	}

@@ -53,7 +53,7 @@ func (d *decoder) exclusive(item *node, text string, to *[]string) bool {
 		place = strings.TrimSpace(place)
 		switch {
 		case place == "":
-			d.at(item, `"exclusive" wants two places or more, with commas between them`, `write "exclusive building, canary", in quotes`)
+			d.at(item, `"exclusive" requires two or more places, separated by commas`, `write "exclusive building, canary", in quotes`)
 			return false
 		case slices.Contains(*to, place):
 			d.at(item, fmt.Sprintf("the place %q is named twice", place), "")
@@ -62,7 +62,7 @@ func (d *decoder) exclusive(item *node, text string, to *[]string) bool {
 		*to = append(*to, place)
 	}
 	if len(*to) == 1 {
-		d.at(item, `"exclusive" wants two places or more, with commas between them`, `write "exclusive building, canary", in quotes`)
+		d.at(item, `"exclusive" requires two or more places, separated by commas`, `write "exclusive building, canary", in quotes`)
 	}
 	return len(*to) > 1
 }

@@ -65,7 +65,7 @@ func (d *decoder) servers(to *[]Server) func(key, value *node) {
 
 func (d *decoder) server(name, n *node) Server {
 	if name.text == "" || strings.ContainsFunc(name.text, unicode.IsControl) {
-		d.at(name, "the name of a server is empty or holds a control character", "")
+		d.at(name, "the name of a server is empty or contains a control character", "")
 	}
 	s := Server{Name: name.text, Protocol: "auto", Isolation: "auto", Position: d.position(name)}
 	var fromFile map[string]string
@@ -184,7 +184,7 @@ func (d *decoder) values(to *map[string]string, check func(key, value string) st
 
 func checkVariable(key, _ string) string {
 	if key == "" || strings.ContainsAny(key, "=\x00") {
-		return fmt.Sprintf("%q is no name of a variable", key)
+		return fmt.Sprintf("%q is not the name of a variable", key)
 	}
 	return ""
 }
@@ -196,9 +196,9 @@ func checkHeader(key, value string) string {
 	}
 	switch {
 	case key == "" || strings.ContainsFunc(key, func(r rune) bool { return !letter(r) }):
-		return fmt.Sprintf("%q is no name of a header", key)
+		return fmt.Sprintf("%q is not the name of a header", key)
 	case strings.ContainsFunc(value, func(r rune) bool { return r != '\t' && unicode.IsControl(r) }):
-		return fmt.Sprintf("the value of %q holds a line end or a control character", key)
+		return fmt.Sprintf("the value of %q contains a line end or a control character", key)
 	}
 	return ""
 }
@@ -226,7 +226,7 @@ func (d *decoder) timeout(to *time.Duration) func(key, value *node) {
 		case numberKind:
 			ms, err := strconv.ParseInt(value.text, 10, 32)
 			if err == nil && ms > 0 && ms < 1000 {
-				d.at(value, fmt.Sprintf("%s is in milliseconds, and %d of them are hardly meant", quoted(key), ms), fmt.Sprintf("write %ds or %dms", ms, ms))
+				d.at(value, fmt.Sprintf("%s is in milliseconds, and %d is probably a mistake", quoted(key), ms), fmt.Sprintf("write %ds or %dms", ms, ms))
 				return
 			}
 			if err == nil && ms > 0 {

@@ -26,9 +26,9 @@ func (d *decoder) serverTLS(to **ServerTLS) func(key, value *node) {
 		switch {
 		case len(d.errs) > before || value.kind != mapKind:
 		case len(value.fields) == 0:
-			d.at(key, fmt.Sprintf("%s says nothing", quoted(key)), "leave it out")
+			d.at(key, fmt.Sprintf("%s is empty", quoted(key)), "leave it out")
 		case (t.Cert == "") != (t.Key == ""):
-			d.at(key, `"cert" and "key" want each other`, "")
+			d.at(key, `"cert" and "key" require each other`, "")
 		}
 		t.CA, t.Cert, t.Key = d.absolute(t.CA), d.absolute(t.Cert), d.absolute(t.Key)
 		*to = t
@@ -38,6 +38,6 @@ func (d *decoder) serverTLS(to **ServerTLS) func(key, value *node) {
 // secureOnly checks that what is said of TLS is said of a server that speaks it.
 func (d *decoder) secureOnly(n *node, s *Server) {
 	if section := n.get("tls"); section != nil && s.TLS != nil && strings.HasPrefix(s.URL, "http:") {
-		d.at(section, `"tls" wants a "url" that begins with https://`, "")
+		d.at(section, `"tls" requires a "url" that begins with https://`, "")
 	}
 }

@@ -28,7 +28,7 @@ func (d *decoder) size(to *int, least int) func(key, value *node) {
 		switch {
 		case len(d.errs) > before:
 		case !ok:
-			d.at(value, fmt.Sprintf("%q: %s is no size", key.text, shown(value)), `for example "4MiB"`)
+			d.at(value, fmt.Sprintf("%q: %s is not a size", key.text, shown(value)), `for example "4MiB"`)
 		case n < least:
 			d.at(value, fmt.Sprintf("%q must be %d bytes or more", key.text, least), "")
 		default:

@@ -17,7 +17,7 @@ func (d *decoder) toolFilter(to *ToolFilter) func(key, value *node) {
 	return func(key, value *node) {
 		d.mapping(value, quoted(key), keys{"allow": d.toolPatterns(&to.Allow), "deny": d.toolPatterns(&to.Deny)})
 		if value.kind == mapKind && len(value.fields) == 0 {
-			d.at(key, fmt.Sprintf("%s says nothing", quoted(key)), "write allow or deny, or leave it out")
+			d.at(key, fmt.Sprintf("%s is empty", quoted(key)), "write allow or deny, or leave it out")
 		}
 		if allow := value.get("allow"); allow != nil && allow.kind == listKind && len(allow.items) == 0 {
 			d.at(allow, `"allow" is empty: no tool could be called`, `"disabled: true" turns a server off`)

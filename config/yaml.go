@@ -52,7 +52,7 @@ func (s *source) readYAML(text string) *node {
 func parseYAML(text string) (file *ast.File, err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			file, err = nil, errors.New("the file is no YAML that can be read")
+			file, err = nil, errors.New("the file is not valid YAML")
 		}
 	}()
 	tokens := lexer.Tokenize(text)
@@ -100,7 +100,7 @@ func (s *source) syntax(err error) {
 	var bad *yaml.SyntaxError
 	if errors.As(err, &bad) && bad.Token != nil {
 		if strings.Contains(bad.Message, "'\t'") {
-			s.token(bad.Token, "a tab cannot stand here", "YAML is indented by spaces")
+			s.token(bad.Token, "a tab is not allowed here", "indent YAML with spaces")
 			return
 		}
 		hint := ""
@@ -158,7 +158,7 @@ func (r *yamlReader) node(v ast.Node, depth int) *node {
 	n.endLine, n.endColumn = n.line, n.column
 	r.nodes++
 	if depth > maxDepth || r.nodes > maxNodes {
-		r.refuse(tk, "the file holds too many values, or nests them too deeply", "an alias counts each time it is used")
+		r.refuse(tk, "the file contains too many values, or nests them too deeply", "an alias counts each time it is used")
 		return n
 	}
 	switch v := v.(type) {
