@@ -22,14 +22,14 @@ type File struct {
 type Statement interface {
 	String() string
 	Position() gate.Position
-	names() []Name // the names of calls that it speaks of
+	names() []Name // the names of calls that it uses
 }
 
-// A Rule is what the statements that make a net have in common.
+// A Rule has the fields that all statements that compile to a net share.
 type Rule struct {
 	Pos    gate.Position
 	Shadow bool   // it records what it would have refused, and refuses nothing
-	Unless []Name // calls that certainly carry one of these are exempt
+	Unless []Name // calls that certainly have one of these names are exempt
 }
 
 // Require is "require A before B", or "require A before B once".
@@ -58,11 +58,11 @@ type Limit struct {
 	Tool       Name
 	Count      int
 	Over       Span
-	Per        *Name // what gives a call back; nil: no call does
+	Per        *Name // the call that gives one back; nil: no call does
 	Successful bool  // only successful calls of Per do
 }
 
-// Span is what a limit counts over, where no call gives calls back.
+// Span is the span of sessions or time of a limit that no call refills.
 type Span uint8
 
 // The spans.
@@ -84,14 +84,14 @@ type Map struct {
 	As      Name
 }
 
-// Example is "example T.F "text" as N", or "not as N": what the maps must make
-// of a call of T.
+// Example is "example T.F "text" as N", or "not as N": a call of T, and a name
+// that the maps must give it or must not give it.
 type Example struct {
 	Pos   gate.Position
 	Tool  Name
 	Field string // one flat key of the arguments; empty: Value is all of them
 	Value string // the text of the field, or a JSON object
-	Not   bool   // the call must not be named so
+	Not   bool   // the call must not get the name
 	As    Name
 
 	line  *scanner
@@ -102,19 +102,19 @@ type Example struct {
 type Name struct {
 	Pos    gate.Position
 	Text   string // without the quotes
-	Quoted bool   // it stands for itself: no glob, no action, no keyword
+	Quoted bool   // it is literal: not a glob, an action or a keyword
 
 	span span
 }
 
-// Excerpt is the source line with carets below the name; nothing for a name
-// that was not read.
+// Excerpt returns the source line with carets below the name, or "" for a name
+// that was not parsed.
 func (n Name) Excerpt() string { return n.span.excerpt() }
 
 // Glob reports whether the name is a pattern over the names of a call.
 func (n Name) Glob() bool { return !n.Quoted && strings.ContainsAny(n.Text, "*?") }
 
-// Matches reports whether a name of a call is one that n speaks of.
+// Matches reports whether n names calls with this name.
 func (n Name) Matches(name string) bool {
 	if n.Glob() {
 		return gate.MatchGlob(n.Text, name)
@@ -122,16 +122,16 @@ func (n Name) Matches(name string) bool {
 	return n.Text == name
 }
 
-// same reports whether two names are written alike, wherever they stand.
+// same reports whether two names are spelled alike.
 func (n Name) same(m Name) bool { return n.Text == m.Text && n.Quoted == m.Quoted }
 
-// Position is where the statement begins.
+// Position returns the start of the statement.
 func (r *Rule) Position() gate.Position { return r.Pos }
 
-// Position is where the statement begins.
+// Position returns the start of the statement.
 func (s *Map) Position() gate.Position { return s.Pos }
 
-// Position is where the statement begins.
+// Position returns the start of the statement.
 func (s *Example) Position() gate.Position { return s.Pos }
 
 func (s *Require) names() []Name { return append([]Name{s.First, s.Before}, s.Unless...) }
@@ -148,8 +148,8 @@ func (s *Limit) names() []Name {
 	return append(names, s.Unless...)
 }
 
-// Names lists the names of calls that the rules and claims of f speak of, in order. The
-// tools and labels of maps are not among them.
+// Names lists the names of calls in the rules and claims of f, in order, without
+// the tools and labels of its maps.
 func (f *File) Names() []Name {
 	var names []Name
 	for _, s := range f.Statements {

@@ -9,8 +9,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// check finds what single lines do not show: errors and warnings about
-// statements that are well formed.
+// check finds the errors and warnings about well-formed statements, which need
+// more than one line to see.
 func (c *compiler) check() {
 	for _, s := range c.statements {
 		c.checkNames(s)
@@ -53,7 +53,7 @@ func (c *compiler) checkNames(s Statement) {
 	}
 }
 
-// invisible finds a character that leaves no trace on a screen.
+// invisible finds a character that is not visible on a screen.
 func invisible(s string) (rune, bool) {
 	for _, r := range s {
 		if isInvisible(r) {
@@ -83,18 +83,18 @@ func (c *compiler) checkRequire(s *Require) {
 	c.checkEvidence(s, s.First, "unlocks "+s.Before.String())
 }
 
-// likeApproval reports whether a name looks as if a person were meant.
+// likeApproval reports whether a name looks like the keyword human-approval.
 func likeApproval(name string) bool {
 	return slices.Contains([]string{"approval", "approve", "approved", "human", "person", "confirmation"}, strings.ToLower(name)) ||
 		text.Nearest(name, []string{"human-approval"}) != ""
 }
 
-// spares reports whether the rule exempts calls of this name.
+// spares reports whether the rule exempts calls with this name.
 func (r *Rule) spares(n Name) bool {
 	return slices.ContainsFunc(r.Unless, func(u Name) bool { return u.Matches(n.Text) })
 }
 
-// checkUnless looks at what a rule about calls of tool spares.
+// checkUnless checks the exemptions of a rule about calls of tool.
 func (c *compiler) checkUnless(s Statement, r *Rule, tool Name) {
 	for _, n := range r.Unless {
 		if m := c.labels.weak[n.Text]; m != nil && !n.Glob() {
@@ -102,17 +102,17 @@ func (c *compiler) checkUnless(s Statement, r *Rule, tool Name) {
 			c.failName(s, n, WeakExemption, hint, "no call is certainly %s: the map at %s %s", n, m.Pos, why)
 		}
 		// A call that has a name by a map need not certainly have it, and other
-		// tools can be called so.
+		// tools can have that name.
 		if c.labels.maps[n.Text] == nil && c.labels.maps[tool.Text] == nil && (n.same(tool) || c.covers(n, tool)) {
 			c.warnName(s, n, AllExempt, "", "every call of %s is exempt, so the rule applies to none", tool)
 		}
 	}
 }
 
-// certain reports whether the map can give a name that a call certainly carries.
+// certain reports whether the map can give a name that a call certainly has.
 func (m *Map) certain() bool { return m.Pattern.Kind == Runs && !m.many() }
 
-// many reports whether the map reads several values, of which none is a proof.
+// many reports whether the map reads several values, so that none is evidence.
 func (m *Map) many() bool {
 	if !isPath(m.Field) {
 		return false
@@ -121,7 +121,7 @@ func (m *Map) many() bool {
 	return err == nil && p.Many()
 }
 
-// doubt says why the map gives no certain name, and what to do about it.
+// doubt returns why the map gives no certain name, and a hint.
 func (m *Map) doubt() (why, hint string) {
 	switch {
 	case m.many():
@@ -157,14 +157,14 @@ func (c *compiler) covers(a, b Name) bool {
 	return len(maps) > 0
 }
 
-// alsoLabels reports whether what m matches is given another label too.
+// alsoLabels reports whether another map gives the matches of m its label, too.
 func (c *compiler) alsoLabels(m *Map, label string) bool {
 	return slices.ContainsFunc(c.labels.maps[label], func(other *Map) bool {
 		return other.Tool.Text == m.Tool.Text && other.Field == m.Field && other.Pattern.includes(m.Pattern)
 	})
 }
 
-// includes reports whether p finds all that q finds: they are alike, or q is
+// includes reports whether p matches whenever q does: they are equal, or q is
 // the same command with more words.
 func (p Pattern) includes(q Pattern) bool {
 	if p.Kind != Runs || q.Kind != Runs {
@@ -182,8 +182,8 @@ func (p Pattern) includes(q Pattern) bool {
 	return found == len(p.Words)
 }
 
-// checkEvidence warns where a text that contains a word proves a call: "echo
-// cp" is no copy.
+// checkEvidence warns if a text that contains a word counts as evidence of a
+// call: "echo cp" does not copy.
 func (c *compiler) checkEvidence(s Statement, n Name, effect string) {
 	m := c.labels.firstWeak(n)
 	if m == nil {

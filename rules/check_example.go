@@ -9,10 +9,10 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// giver is who gives a call its name: the maps of one tool for one label.
+// A giver identifies the maps of one tool that give one label.
 type giver struct{ tool, as string }
 
-// checkExamples asks the gate what the maps make of each example.
+// checkExamples asks the gate for the names that the maps give each example.
 func (c *compiler) checkExamples() {
 	maps, refused := make(map[giver][]gate.Map), make(map[giver]bool)
 	for _, m := range c.out.Labels.Maps {
@@ -32,7 +32,7 @@ func (c *compiler) checkExamples() {
 		}
 		g := giver{e.Tool.Text, e.As.Text}
 		switch {
-		case refused[g]: // which is an error already
+		case refused[g]: // reported already
 		case maps[g] == nil:
 			c.failName(e, e.As, NoSuchMap, c.nearLabel(e), "no map gives calls of %s the name %s", e.Tool, e.As)
 		default:
@@ -60,14 +60,14 @@ func (c *compiler) nearLabel(e *Example) string {
 	return ""
 }
 
-// namer is a policy that only names calls. Maps that were compiled have no fault
-// that the gate could find.
+// namer returns a policy that only names calls. The gate accepts every map that
+// was compiled.
 func namer(maps []gate.Map) *gate.Policy {
 	p, _ := gate.NewPolicy([]gate.Net{{Name: "example", Labels: &gate.Labels{Maps: maps}}}, gate.PolicyOptions{})
 	return p
 }
 
-// holds reports whether the maps of p name the call of e so.
+// holds reports whether the maps of p meet the example e.
 func (e *Example) holds(p *gate.Policy) bool {
 	for _, n := range p.Names(gate.Call{Tool: e.Tool.Text, Args: e.args()})[1:] { // the first is the tool
 		if n.Text == e.As.Text {
@@ -77,19 +77,20 @@ func (e *Example) holds(p *gate.Policy) bool {
 	return false
 }
 
-// args are the arguments of the call.
+// args returns the arguments of the call.
 func (e *Example) args() []byte {
 	if e.Field == "" {
 		return []byte(e.Value)
 	}
-	doc, _ := json.Marshal(map[string]string{e.Field: e.Value}) // of strings, which cannot fail
+	doc, _ := json.Marshal(map[string]string{e.Field: e.Value}) // strings cannot fail
 	return doc
 }
 
-// shownMaps is how many maps an error names.
+// shownMaps is the maximum number of maps in an error.
 const shownMaps = 3
 
-// failExample says which maps matched that should not, or which did not.
+// failExample reports the maps that matched but should not, or those that did
+// not match.
 func (c *compiler) failExample(e *Example, maps []gate.Map) {
 	var found []string
 	for _, m := range maps {

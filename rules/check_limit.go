@@ -9,7 +9,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// refillWords are the words after "per" that are no names.
+// refillWords are the keywords after "per".
 var refillWords = append(slices.Clone(spanWords[:]), "successful")
 
 func (c *compiler) checkLimit(s *Limit) {
@@ -31,10 +31,10 @@ func (c *compiler) checkLimit(s *Limit) {
 	c.checkEvidence(s, *s.Per, "refills the limit of "+s.Tool.String())
 }
 
-// longPeriods are the times that no limit is for, and that people write.
+// longPeriods are times that people write, but that limits do not have.
 var longPeriods = []string{"week", "month", "quarter", "year"}
 
-// checkPeriod warns of a tool that is called like a time.
+// checkPeriod warns of a refilling call that is named like a time.
 func (c *compiler) checkPeriod(s *Limit) {
 	near := text.Nearest(s.Per.Text, refillWords)
 	switch {
@@ -47,7 +47,7 @@ func (c *compiler) checkPeriod(s *Limit) {
 	}
 }
 
-// checkLimits holds the limits against each other and against what is blocked.
+// checkLimits compares the limits with each other and with blocked names.
 func (c *compiler) checkLimits() {
 	c.checkContrary()
 	c.checkWindows()
@@ -60,7 +60,7 @@ func (c *compiler) checkLimits() {
 	}
 }
 
-// checkContrary warns of limits on one name that differ in the count alone.
+// checkContrary warns of limits on one name that differ only in the count.
 func (c *compiler) checkContrary() {
 	first := make(map[string]*Limit)
 	for _, s := range c.statements {
@@ -77,7 +77,7 @@ func (c *compiler) checkContrary() {
 	}
 }
 
-// checkWindows says once for each file that its windows are not kept.
+// checkWindows notes once for each file that its windows do not survive a restart.
 func (c *compiler) checkWindows() {
 	said := make(map[*File]bool)
 	for _, s := range c.statements {
@@ -88,8 +88,8 @@ func (c *compiler) checkWindows() {
 	}
 }
 
-// checkFailures points out a refill by all calls of what another rule requires
-// to succeed before the same calls.
+// checkFailures warns of a refill by failed calls too, if another rule requires
+// a success of the same name before the same calls.
 func (c *compiler) checkFailures() {
 	type pair struct{ first, before string }
 	required := make(map[pair]*Require)
@@ -110,15 +110,14 @@ func (c *compiler) checkFailures() {
 	}
 }
 
-// overrules are the rules that can leave a limit nothing to do, by the names
-// that they are about.
+// overrules holds the rules that can make a limit redundant, by their names.
 type overrules struct {
 	blocks map[string]*Block
 	limits map[string][]*Limit // the lowest of each span
 }
 
-// overrules collects the rules that spare nothing. What a pattern is about is
-// spelt out for the names of limits.
+// overrules collects the rules without exemptions. A pattern is listed under each
+// name of a limit that it matches.
 func (c *compiler) overrules() overrules {
 	over := overrules{make(map[string]*Block), make(map[string][]*Limit)}
 	var limited []string
@@ -153,7 +152,7 @@ func (c *compiler) overrules() overrules {
 	return over
 }
 
-// block keeps the first, enforced ones before others.
+// block keeps the first rule, and prefers enforced rules.
 func (o *overrules) block(key string, s *Block) {
 	if earlier := o.blocks[key]; earlier == nil || earlier.Shadow && !s.Shadow {
 		o.blocks[key] = s
@@ -188,9 +187,8 @@ func (c *compiler) checkIdle(s *Limit, over overrules) {
 	}
 }
 
-// wider lists the names that every call of n carries, as far as they are
-// plain: n, and the tool of an action. A name that maps give to one tool may be
-// that of another tool too.
+// wider lists the plain names that every call of n has: n, and the tool of an
+// action. A name that maps give to one tool may also be that of another tool.
 func (n Name) wider() []string {
 	keys := []string{n.String()}
 	if n.Quoted || n.Glob() {
@@ -203,15 +201,15 @@ func (n Name) wider() []string {
 }
 
 // exceeds reports whether l, which no call refills, refuses whatever s refuses:
-// it begins with no more calls, counts over as many sessions, and gives calls
-// back no sooner.
+// it starts with at most as many calls, counts over the same sessions or more,
+// and gives calls back no sooner.
 func (l *Limit) exceeds(s *Limit) bool {
 	switch {
 	case l.Shadow && !s.Shadow || l.Count > s.Count:
 		return false
 	case s.Per == nil && s.Over == User && l.Over != User:
 		return false
-	case l.Tool.same(s.Tool) && l.scope() == s.scope(): // said already, or in shadow
+	case l.Tool.same(s.Tool) && l.scope() == s.scope(): // reported already, or in shadow
 		return false
 	case l.every() == 0:
 		return true

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// checkMaps looks at each map, and at what others make of the same field.
+// checkMaps checks each map, and compares it with others of the same field.
 func (c *compiler) checkMaps() {
 	used := c.usedLabels()
 	scripts := c.scripts()
@@ -26,7 +26,7 @@ func (c *compiler) checkMaps() {
 	}
 }
 
-// usedLabels are the names of maps of which a rule speaks.
+// usedLabels returns the names of maps that a rule uses.
 func (c *compiler) usedLabels() map[string]bool {
 	used, seen := make(map[string]bool), make(map[string]bool)
 	for _, s := range c.statements {
@@ -51,17 +51,17 @@ func (c *compiler) scripts() map[string]*Map {
 	return first
 }
 
-// target is the T.F of the map.
+// target returns the T.F of the map.
 func (m *Map) target() string { return m.Tool.Text + "\x00" + m.Field }
 
-// isCommand reports whether the field seems to hold a command.
+// isCommand reports whether the field seems to contain a command.
 func (m *Map) isCommand() bool {
 	key := m.Field[strings.LastIndexByte(m.Field, '.')+1:]
 	return slices.Contains([]string{"command", "commands", "cmd", "script"}, strings.ToLower(key))
 }
 
-// checkWord looks at a word that is searched as text; script is a map that
-// reads the same field as a script, if there is one.
+// checkWord checks a word that is searched for as text; script is a map that
+// reads the same field as a script, or nil.
 func (c *compiler) checkWord(m, script *Map) {
 	p := m.Pattern
 	switch {
@@ -73,10 +73,10 @@ func (c *compiler) checkWord(m, script *Map) {
 	}
 }
 
-// dotted finds a dot that stands for any character and looks like one of a name.
+// dotted finds a dot that matches any character but looks like one of a name.
 var dotted = regexp.MustCompile(`^(?:[^\\\[]|\\.|\[[^\]]*\])*?\w\.\w`)
 
-// checkRegex looks at a regex; command says that the field holds commands.
+// checkRegex checks a regex; command says that the field contains commands.
 func (c *compiler) checkRegex(m *Map, command bool) {
 	p := m.Pattern
 	bare, escaped := strings.CutSuffix(p.Text, "$")
@@ -92,7 +92,7 @@ func (c *compiler) checkRegex(m *Map, command bool) {
 	}
 }
 
-// endsInEscape reports whether what follows expr is escaped.
+// endsInEscape reports whether expr escapes the character after it.
 func endsInEscape(expr string) bool {
 	return (len(expr)-len(strings.TrimRight(expr, `\`)))%2 == 1
 }

@@ -8,28 +8,28 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// Compiled is what rules mean: nets, each of which holds the labels that the
-// maps give, so that [gate.NewPolicy] of the nets is the whole of it.
+// Compiled is the result of [Compile]: nets. Each contains the labels that the
+// maps give, so that [gate.NewPolicy] of the nets is the whole policy.
 type Compiled struct {
 	Nets     []gate.Net   // in the order of the statements
-	Labels   *gate.Labels // of the nets; where there are maps and no rules, nothing else holds them
+	Labels   *gate.Labels // of the nets; with maps and no rules, only this field has them
 	Claims   []*Prove     // that must hold of the policy that the nets are part of
 	Warnings []Warning    // in the order of the files and lines
 
 	verified []Verification // of Nets
 }
 
-// A Verification is what is known of the states that a net can reach.
+// A Verification counts the states that a net can reach.
 type Verification struct {
 	Name      string
 	States    int
-	Deadlocks int      // states in which nothing is left to do: a limit that is used up
-	Dead      []string // transitions that never fire: the call that is blocked
+	Deadlocks int      // states in which no transition can fire: a limit that is used up
+	Dead      []string // transitions that never fire: the blocked call
 }
 
-// Compile makes nets of files that apply together, in this order. Its error is
+// Compile compiles files that apply together, in this order, to nets. Its error is
 // an [ErrorList] with every error of the files, those of [Parse] included; the
-// Compiled then holds the warnings and whatever could be compiled, and must
+// Compiled then has the warnings and whatever could be compiled, and must
 // not be enforced.
 func Compile(files ...*File) (*Compiled, error) {
 	c := newCompiler(files)
@@ -45,18 +45,18 @@ func Compile(files ...*File) (*Compiled, error) {
 }
 
 // Verification lists the reachable states of each net, counted from its
-// initial marking over all transitions. The shapes are known, so they need not
-// be explored.
+// initial marking over all transitions. It needs no exploration, since the shapes
+// of the nets are known.
 func (c *Compiled) Verification() []Verification { return slices.Clone(c.verified) }
 
-// A compiler holds what a compilation has seen so far.
+// A compiler is the state of one compilation.
 type compiler struct {
 	files      []*File
 	statements []Statement // of all files, without repetitions
 	maps       []*Map      // among the statements
 	labels     *labels     // that the maps give
 	named      map[string]int
-	failed     map[Statement]*Error // what was refused here
+	failed     map[Statement]*Error // statements that were refused here
 	fileOf     map[Statement]*File
 	readers    readers
 	out        *Compiled
@@ -126,13 +126,13 @@ func (c *compiler) net(n gate.Net, v Verification) {
 	c.out.verified = append(c.out.verified, v)
 }
 
-// warn warns of a statement as a whole.
+// warn adds a warning about a whole statement.
 func (c *compiler) warn(s Statement, code Code, hint, format string, args ...any) {
 	line := c.fileOf[s].source[s]
 	c.warnAt(s.Position(), line.span(line.skip(0), line.off), code, hint, format, args...)
 }
 
-// warnName warns of a name in a statement.
+// warnName adds a warning about a name in a statement.
 func (c *compiler) warnName(s Statement, n Name, code Code, hint, format string, args ...any) {
 	c.warnAt(n.Pos, n.span, code, hint, format, args...)
 }
@@ -153,8 +153,8 @@ func (c *compiler) fail(s Statement, e *Error) {
 	}
 }
 
-// errors is every error of the files, in order. A line has one: what Parse
-// refused was not compiled.
+// errors returns every error of the files, in order. A line has at most one, since
+// a line that Parse refused is not compiled.
 func (c *compiler) errors() ErrorList {
 	var all ErrorList
 	for _, f := range c.files {

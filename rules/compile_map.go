@@ -8,14 +8,14 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/shell"
 )
 
-// readers understand calls for all maps of a compilation. They are made when
-// the first map needs them.
+// readers are the script reader and the expression reader of all maps of a
+// compilation, created for the first map that needs them.
 type readers struct {
 	scripts *shell.Reader
 	calls   *cel.Reader
 }
 
-// gateMap is m as the gate takes it, or false where it has been refused.
+// gateMap converts m for the gate, or returns false if it was refused.
 func (c *compiler) gateMap(m *Map) (gate.Map, bool) {
 	out := gate.Map{Tool: m.Tool.Text, Field: m.Field, As: m.As.Text, Source: m.Pattern.String(), Rule: m.Pos}
 	var bad *Error
@@ -33,7 +33,7 @@ func (c *compiler) gateMap(m *Map) (gate.Map, bool) {
 	return out, bad == nil
 }
 
-// runs has scripts read for a command.
+// runs compiles a map by the commands of a script.
 func (r *readers) runs(out *gate.Map, p Pattern) *Error {
 	if r.scripts == nil {
 		r.scripts = shell.NewReader()
@@ -46,7 +46,7 @@ func (r *readers) runs(out *gate.Map, p Pattern) *Error {
 	return nil
 }
 
-// when has calls held against an expression.
+// when compiles a map by an expression.
 func (r *readers) when(out *gate.Map, p Pattern) *Error {
 	if r.calls == nil {
 		r.calls = cel.NewReader()
@@ -59,7 +59,7 @@ func (r *readers) when(out *gate.Map, p Pattern) *Error {
 	return nil
 }
 
-// badExpression says where in the line the first mistake is.
+// badExpression returns an error at the first mistake of the expression.
 func (p *Pattern) badExpression(err error) *Error {
 	at, msg, hint := p.argument, err.Error(), ""
 	var bad *cel.Error

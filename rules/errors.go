@@ -8,7 +8,7 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// An Error is one problem that keeps a rules file from loading.
+// An Error is a problem that keeps a rules file from loading.
 type Error struct {
 	Pos  gate.Position // columns count runes, from 1
 	Code Code
@@ -18,14 +18,14 @@ type Error struct {
 	span span
 }
 
-// Error is the problem on one line: file:line:column: message (hint).
+// Error returns the problem on one line: file:line:column: message (hint).
 func (e *Error) Error() string { return oneLine(e.Pos, e.Msg, e.Hint) }
 
-// Excerpt is the source line with a caret below the place, or nothing where
-// the line is not known.
+// Excerpt returns the source line with a caret below the position, or "" if the
+// line is not known.
 func (e *Error) Excerpt() string { return e.span.excerpt() }
 
-// A Warning is something that loads, but is probably not what its author meant.
+// A Warning is about a statement that loads, but is probably a mistake.
 type Warning struct {
 	Pos  gate.Position
 	Code Code
@@ -35,17 +35,17 @@ type Warning struct {
 	span span
 }
 
-// String is the warning on one line: file:line:column: message (hint).
+// String returns the warning on one line: file:line:column: message (hint).
 func (w Warning) String() string { return oneLine(w.Pos, w.Msg, w.Hint) }
 
-// Excerpt is the source line with a caret below the place.
+// Excerpt returns the source line with a caret below the position.
 func (w Warning) Excerpt() string { return w.span.excerpt() }
 
-// ErrorList is every problem of some files: in the order of the files, then of
-// the lines, one for each line.
+// ErrorList has the errors of some files, at most one for each line, in the order
+// of files and lines.
 type ErrorList []*Error
 
-// Error is all errors, one a line, without the source.
+// Error returns all errors, one per line, without the source.
 func (l ErrorList) Error() string {
 	lines := make([]string, len(l))
 	for i, e := range l {
@@ -54,7 +54,7 @@ func (l ErrorList) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// Format is all errors with their source lines, for a terminal.
+// Format returns all errors with their source lines, for a terminal.
 func (l ErrorList) Format() string {
 	var b strings.Builder
 	for _, e := range l {
@@ -81,26 +81,26 @@ type Code string
 const (
 	NotUTF8        Code = "E001" // the line is not UTF-8
 	ControlChar    Code = "E002" // a control character
-	UnknownKeyword Code = "E003" // the line begins with no statement
+	UnknownKeyword Code = "E003" // the line begins with an unknown word
 	Missing        Code = "E004" // the statement ends too early
 	Unexpected     Code = "E005" // another word was expected here
 	Trailing       Code = "E006" // something follows the statement
-	BadQuotes      Code = "E007" // a quoted name that is none
+	BadQuotes      Code = "E007" // an invalid quoted name
 	BadCount       Code = "E008" // the N of a limit
 	WrongCase      Code = "E009" // a keyword in the wrong case
 	SelfRefill     Code = "E010" // a limit that gives back its own calls
 	BadOperand     Code = "E011" // the T.F of a map
 	EmptyRegex     Code = "E012" // a map with //
 	BadRegex       Code = "E013" // a regex that RE2 does not accept
-	RegexTail      Code = "E014" // something behind the closing slash
+	RegexTail      Code = "E014" // something after the closing slash
 	LargeRegex     Code = "E015" // a regex over the limits
-	NotSupported   Code = "E016" // what a later version will have
+	NotSupported   Code = "E016" // reserved for a later version
 	MapGlob        Code = "E017" // a glob for the tool of a map
 	QuotedWord     Code = "E018" // quotes around the word of a map
 	AmbiguousRegex Code = "E019" // a slash that is a word or a regex
 	UnknownClaim   Code = "E020" // the word after prove
 	UnknownChannel Code = "E021" // the word after via
-	NoRule         Code = "E022" // shadow before what is no rule
+	NoRule         Code = "E022" // shadow before a statement that is not a rule
 	BadPath        Code = "E023" // a field path that leads nowhere
 	BadCommand     Code = "E024" // the command of runs
 	BadExpression  Code = "E025" // the expression of when
@@ -108,14 +108,14 @@ const (
 	BadExample     Code = "E027" // the text or the arguments of an example
 	NoSuchMap      Code = "E028" // an example of a name that no map gives
 	FailedExample  Code = "E029" // an example that the maps do not meet
-	PatternName    Code = "E030" // a regex in the place of a name
+	PatternName    Code = "E030" // a regex where a name belongs
 )
 
 // The warnings.
 const (
-	Repeated       Code = "W001" // a statement that is there already
+	Repeated       Code = "W001" // a repeated statement
 	UnusedLabel    Code = "W002" // a map whose name no rule uses
-	InvisibleChar  Code = "W003" // a character that nobody sees
+	InvisibleChar  Code = "W003" // an invisible character
 	WeakEvidence   Code = "W004" // a text pattern taken as proof of a call
 	NoRefill       Code = "W005" // a refill that gives nothing back
 	SelfRequire    Code = "W006" // a call that is required before itself
@@ -129,13 +129,13 @@ const (
 	AnyCharacter   Code = "W014" // a dot in a regex that looks like one of a name
 	TextOfScript   Code = "W015" // a word in a field that is a script elsewhere
 	IdleLimit      Code = "W016" // a limit that is never reached
-	AllExempt      Code = "W017" // a rule that spares all its calls
+	AllExempt      Code = "W017" // a rule that exempts all its calls
 	ShadowTwin     Code = "W018" // a rule in shadow that is enforced too
 	Forgotten      Code = "W019" // a window that does not survive a restart
-	FailureRefills Code = "W020" // a refill by failures of what has to succeed elsewhere
+	FailureRefills Code = "W020" // a refill by failures of a call that another rule requires to succeed
 )
 
-// oneLine is how a problem reads without its source line.
+// oneLine formats a problem without its source line.
 func oneLine(pos gate.Position, msg, hint string) string {
 	if hint == "" {
 		return fmt.Sprintf("%s: %s", pos, msg)
@@ -143,7 +143,7 @@ func oneLine(pos gate.Position, msg, hint string) string {
 	return fmt.Sprintf("%s: %s (%s)", pos, msg, hint)
 }
 
-// A span is what of a source line a problem is about.
+// A span is the part of a source line that a problem is about.
 type span struct {
 	line          string
 	column, width int // in runes
@@ -155,8 +155,8 @@ const (
 	shownAfter  = 80
 )
 
-// excerpt is the line, or the part of it around the span, and below it a caret
-// for each rune of the span.
+// excerpt returns the line, or the part of it around the span, and below it a
+// caret for each rune of the span.
 func (s span) excerpt() string {
 	if s.width == 0 {
 		return ""
@@ -190,7 +190,7 @@ func shown(r rune) rune {
 	}
 }
 
-// blank takes as much room as r does, as far as that can be known.
+// blank returns white space as wide as r, as far as that can be known.
 func blank(r rune) rune {
 	if r == '\t' {
 		return r

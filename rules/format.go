@@ -8,11 +8,11 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// Format writes a rules file in its canonical form: statements as their String
-// methods have them, one blank line for several, comments behind neighboring
-// statements in one column. It keeps every comment and the order of the lines,
-// and what the file means. Its error is an [ErrorList] of what cannot be
-// parsed, in a file without a name; there is no text then.
+// Format returns a rules file in canonical form: statements as their String
+// methods print them, one blank line in place of several, comments after
+// neighboring statements in one column. It keeps every comment, the order of the
+// lines, and the meaning of the file. If the file cannot be parsed, it returns no
+// text and an [ErrorList] whose positions have no file name.
 func Format(src []byte) ([]byte, error) {
 	var lines []formatted
 	var errs ErrorList
@@ -41,7 +41,7 @@ type formatted struct{ text, comment string }
 func (l formatted) blank() bool    { return l.text == "" && l.comment == "" }
 func (l formatted) trailing() bool { return l.text != "" && l.comment != "" }
 
-// layOut puts the lines below each other.
+// layOut joins the lines.
 func layOut(lines []formatted) []byte {
 	var b bytes.Buffer
 	gap := false
@@ -62,7 +62,7 @@ func layOut(lines []formatted) []byte {
 	return b.Bytes()
 }
 
-// block is how many lines from the first on have their comments in one column.
+// block counts the lines, from the first on, whose comments are in one column.
 func block(lines []formatted) int {
 	n := 1
 	if lines[0].trailing() {

@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// labels are the names that maps give, kept so that neither a rule nor a map
-// has to be held against all of the others.
+// labels indexes the names that maps give, so that a rule or a map is not compared
+// with all of the others.
 type labels struct {
 	maps  map[string][]*Map   // that give a name
-	tools map[string][]string // whose calls can get it, each once
+	tools map[string][]string // the tools whose calls can get it, each once
 	weak  map[string]*Map     // the first map that gives a name without certainty
 	order map[*Map]int
 	words vocabulary
@@ -38,8 +38,8 @@ func newLabels(maps []*Map) *labels {
 	return l
 }
 
-// firstWeak is the first map, in the order of the files, that gives without
-// certainty a name of which n speaks.
+// firstWeak returns the first map, in the order of the files, that gives without
+// certainty a name that n matches.
 func (l *labels) firstWeak(n Name) *Map {
 	var first *Map
 	l.words.matching(n, func(label string) {
@@ -50,8 +50,8 @@ func (l *labels) firstWeak(n Name) *Map {
 	return first
 }
 
-// A vocabulary is a set of names in which those that a pattern matches are
-// found by how it begins.
+// A vocabulary is a set of names that finds the matches of a pattern by its
+// prefix.
 type vocabulary []string
 
 func newVocabulary(texts []string) vocabulary {
@@ -59,7 +59,7 @@ func newVocabulary(texts []string) vocabulary {
 	return slices.Compact(texts)
 }
 
-// matching calls f with each name of which n speaks.
+// matching calls f with each name that n matches.
 func (v vocabulary) matching(n Name, f func(text string)) {
 	prefix := n.Text
 	if n.Glob() {

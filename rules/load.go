@@ -6,7 +6,7 @@ import (
 )
 
 // Load reads, parses and compiles files of fsys together, in the order given.
-// Where the rules are at fault the error is an [ErrorList]; see [Compile].
+// If the rules have errors, the error is an [ErrorList]; see [Compile].
 func Load(fsys fs.FS, paths ...string) (*Compiled, error) {
 	files := make([]*File, len(paths))
 	for i, path := range paths {

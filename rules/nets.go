@@ -18,7 +18,7 @@ const (
 	spent  = "spent"  // calls that can be given back
 )
 
-// ruleNet is what the nets of all rules share.
+// ruleNet returns a net with the fields that the nets of all rules share.
 func ruleNet(name string, r Rule, cause gate.Cause, places []string, ts ...gate.Transition) gate.Net {
 	start := gate.Transition{Name: "start", Inputs: []string{idle}, Outputs: []string{ready}}
 	return gate.Net{
@@ -32,7 +32,7 @@ func ruleNet(name string, r Rule, cause gate.Cause, places []string, ts ...gate.
 	}
 }
 
-// exempt lists the names that r spares, as the gate reads them.
+// exempt lists the names that r exempts, as the gate reads them.
 func (r *Rule) exempt() []gate.Tool {
 	var tools []gate.Tool
 	for _, n := range r.Unless {
@@ -112,9 +112,9 @@ func limitNet(s *Limit) gate.Net {
 // windows are the lengths of the spans of time.
 var windows = [...]time.Duration{Second: time.Second, Minute: time.Minute, Hour: time.Hour, Day: 24 * time.Hour}
 
-// every is the time after which the clock gives one call back; 0: never. It is
-// rounded up: after a burst of the whole budget, no more come back in the next
-// span than the limit says.
+// every returns the time after which the clock gives one call back; 0: never. It
+// is rounded up: after a burst of the whole budget, no more come back in the next
+// span than the limit allows.
 func (s *Limit) every() time.Duration {
 	if s.Per != nil || s.Over < Second {
 		return 0
@@ -126,7 +126,7 @@ func (s *Limit) every() time.Duration {
 // refills reports whether anything gives calls back.
 func (s *Limit) refills() bool { return s.Per != nil || s.every() > 0 }
 
-// refill is the transition that gives one call back.
+// refill returns the transition that gives one call back.
 func (s *Limit) refill() gate.Transition {
 	t := gate.Transition{Name: "refill", Inputs: []string{ready, spent}, Outputs: []string{ready, budget}, Every: s.every()}
 	if s.Per != nil {
@@ -138,8 +138,8 @@ func (s *Limit) refill() gate.Transition {
 // do names the transition that the calls of n fire.
 func do(n Name) string { return "do-" + n.inNet() }
 
-// inNet is the name as the names of nets and transitions have it: without the
-// quotes, where it could stand without them.
+// inNet returns the name for use in names of nets and transitions: without its
+// quotes, if it is valid without them.
 func (n Name) inNet() string {
 	for _, r := range n.Text {
 		if isSeparator(r) || !unicode.IsPrint(r) || r == '"' || r == '#' {
@@ -156,7 +156,7 @@ func calls(n int) string {
 	return fmt.Sprintf("%d calls", n)
 }
 
-// Call is the name as the gate reads it.
+// Call returns the name as the gate reads it.
 func (n Name) Call() gate.Tool {
 	t := gate.Tool{Name: n.Text}
 	switch {

@@ -9,16 +9,16 @@ import (
 )
 
 // Parse reads a rules file to its end. file names it in positions. The File
-// holds every statement that could be read; the list every error, at most one
-// a line, and is empty where there is none.
+// has every statement that could be read. The list has every error, at most one
+// per line; it is empty if there is none.
 func Parse(file string, src []byte) (*File, ErrorList) {
 	return ParseAt(src, func(line, column int) gate.Position {
 		return gate.Position{File: file, Line: line, Column: column}
 	})
 }
 
-// ParseAt is [Parse] for a text that is part of a larger file: place says
-// where a line and a column of the text are in that file.
+// ParseAt is [Parse] for a text that is part of a larger file: place converts a
+// line and a column of the text to a position in that file.
 func ParseAt(src []byte, place func(line, column int) gate.Position) (*File, ErrorList) {
 	f := &File{Name: place(1, 1).File, source: make(map[Statement]*scanner)}
 	for _, s := range scanLines(src, place) {
@@ -34,7 +34,7 @@ func ParseAt(src []byte, place func(line, column int) gate.Position) (*File, Err
 	return f, f.errs
 }
 
-// scanLines is a scanner at the beginning of each line.
+// scanLines returns a scanner at the beginning of each line.
 func scanLines(src []byte, place func(line, column int) gate.Position) []*scanner {
 	text := strings.TrimPrefix(string(src), "\uFEFF") // editors show no column for it
 	var lines []*scanner
@@ -62,7 +62,7 @@ const (
 	shadowForm     = "write: shadow block A"
 )
 
-// statement reads one line. It is nil where the line is empty or in error.
+// statement reads one line. It returns nil if the line is empty or has an error.
 func (s *scanner) statement() Statement {
 	t := s.next()
 	switch {
@@ -80,7 +80,7 @@ func (s *scanner) statement() Statement {
 	return s.rule(t, Rule{Pos: s.position(t.off)})
 }
 
-// rule reads a statement that makes a net, from its keyword t on.
+// rule reads a statement that compiles to a net, from its keyword t on.
 func (s *scanner) rule(t token, r Rule) Statement {
 	switch {
 	case t.is("require"):
@@ -94,7 +94,8 @@ func (s *scanner) rule(t token, r Rule) Statement {
 	return nil
 }
 
-// ruleWords begin the statements that make a net, statementWords all.
+// ruleWords start the statements that compile to a net, statementWords all
+// statements.
 var (
 	ruleWords      = []string{"require", "block", "limit"}
 	statementWords = []string{"require", "block", "limit", "shadow", "map", "example", "prove"}
@@ -113,7 +114,7 @@ func (s *scanner) unknownStatement(t token) {
 	s.fail(UnknownKeyword, t, hint, "unknown statement %q", s.text[t.off:t.end])
 }
 
-// meantBy says what does here what a word does in other languages of rules.
+// meantBy returns a hint for a word of other rule languages.
 func meantBy(word string) string {
 	switch word {
 	case "deny", "forbid", "disallow", "reject", "refuse", "prohibit", "ban", "never":
@@ -171,7 +172,7 @@ func (s *scanner) names(noun, form string) []Name {
 	}
 }
 
-// keyword reads the word that has to stand here.
+// keyword reads a required word.
 func (s *scanner) keyword(word, form string) {
 	t := s.next()
 	switch {
@@ -185,7 +186,7 @@ func (s *scanner) keyword(word, form string) {
 	}
 }
 
-// optional reads a word that may stand here, and reports whether it does.
+// optional reads an optional word, and reports whether it was there.
 func (s *scanner) optional(word string) bool {
 	t := s.peek()
 	if t.isCase(word) {
@@ -198,8 +199,8 @@ func (s *scanner) optional(word string) bool {
 	return true
 }
 
-// end refuses what follows a statement. optional are the words that might have
-// been meant.
+// end refuses anything after a statement. optional lists the words that the
+// author might have meant.
 func (s *scanner) end(optional ...string) {
 	t := s.peek()
 	if t.kind == atEnd {

@@ -9,10 +9,10 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// maxExampleDepth is how deep the arguments of an example may be nested.
+// maxExampleDepth bounds the nesting of the arguments of an example.
 const maxExampleDepth = 64
 
-// example reads what the maps must make of one call.
+// example reads an example.
 func (s *scanner) example(at token) Statement {
 	e := &Example{Pos: s.position(at.off)}
 	start := s.skip(s.off)
@@ -54,7 +54,7 @@ func (s *scanner) value(object bool) token {
 	return token{}
 }
 
-// object reads the arguments of a call. They are what the proxy would take.
+// object reads the arguments of a call, as strictly as the proxy does.
 func (s *scanner) object(start int) token {
 	d := json.NewDecoder(strings.NewReader(s.text[start:]))
 	var raw json.RawMessage

@@ -23,8 +23,8 @@ func (s *scanner) mapping(at token) Statement {
 }
 
 // target reads the T.F of a map or an example: the first dot outside quotes
-// divides it. The field is empty where a tool stands alone, before an
-// expression or all the arguments.
+// separates them. The field is empty if a tool is alone, before an expression or
+// all the arguments.
 func (s *scanner) target(form string) (Name, string) {
 	tool, end := s.targetTool(form)
 	if s.err != nil {
@@ -53,12 +53,12 @@ func (s *scanner) target(form string) (Name, string) {
 	return name, field
 }
 
-// wholeCall reports whether what follows is about a call and not about one field.
+// wholeCall reports whether the rest is about a whole call and not one field.
 func (s *scanner) wholeCall() bool {
 	return strings.HasPrefix(s.text[s.skip(s.off):], "{") || s.peek().is("when")
 }
 
-// targetTool reads the T of a map, and says where it ends.
+// targetTool reads the T of a map, and returns its end.
 func (s *scanner) targetTool(form string) (token, int) {
 	start := s.skip(s.off)
 	switch {
@@ -85,8 +85,8 @@ func isPath(field string) bool {
 	return strings.HasPrefix(field, "$.") || strings.HasPrefix(field, "$[")
 }
 
-// fieldEnd is where the field ends whose dot is at off. In a path the quoted
-// keys may hold what separates words.
+// fieldEnd returns the end of the field whose dot is at off. In a path, quoted
+// keys may contain separators.
 func (s *scanner) fieldEnd(off int) int {
 	if !isPath(strings.TrimPrefix(s.text[off:], ".")) {
 		return s.wordEnd(off)
@@ -105,7 +105,7 @@ func (s *scanner) fieldEnd(off int) int {
 	}
 }
 
-// path has the gate read the path between two offsets.
+// path parses the path between two offsets with the gate.
 func (s *scanner) path(from, to int) {
 	_, err := gate.ParsePath(s.text[from:to])
 	var bad *gate.PathError

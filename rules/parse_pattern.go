@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// pattern reads what a map looks for in a field.
+// pattern reads the pattern of a map.
 func (s *scanner) pattern() Pattern {
 	if s.err != nil {
 		return Pattern{}
@@ -23,7 +23,7 @@ func (s *scanner) pattern() Pattern {
 	return s.word()
 }
 
-// word reads a bare word. A "runs" or "when" is one only where "as" follows.
+// word reads a bare word. "runs" and "when" are words only if "as" follows.
 func (s *scanner) word() Pattern {
 	t := s.next()
 	if t.kind == atEnd {
@@ -45,13 +45,12 @@ func (s *scanner) word() Pattern {
 	return p
 }
 
-// patternAt is a pattern that is written between two offsets.
+// patternAt returns the pattern between two offsets.
 func (s *scanner) patternAt(from, to int) Pattern {
 	return Pattern{Pos: s.position(from), line: s, written: token{off: from, end: to}}
 }
 
-// runs reads the words of a command, up to "as". A word that needs them stands
-// in quotes.
+// runs reads the words of a command, up to "as". A word can be quoted.
 func (s *scanner) runs(at token) Pattern {
 	var words []string
 	first, last := s.peek(), at
@@ -97,10 +96,9 @@ func (s *scanner) when() Pattern {
 	return p
 }
 
-// slash reads what begins with a slash: a regex if it is closed, a word such
-// as /etc otherwise. A slash further on the line, in a name or a comment, may
-// look like the closing one; where both readings make a statement, neither is
-// taken.
+// slash reads a pattern that begins with a slash: a regex if it is closed, a word
+// such as /etc otherwise. A later slash of the line, in a name or a comment, may
+// look like the closing one; if both readings are valid, it refuses the line.
 func (s *scanner) slash(start int) Pattern {
 	wordEnd := s.wordEnd(start)
 	closing := s.closing(start)
@@ -120,8 +118,8 @@ func (s *scanner) slash(start int) Pattern {
 	}
 }
 
-// openSlash reads a word that begins with a slash, and says so where a regex
-// was meant and not closed.
+// openSlash reads a word that begins with a slash, or reports a regex that is not
+// closed.
 func (s *scanner) openSlash() Pattern {
 	t := s.peek()
 	p := s.word()
@@ -132,8 +130,7 @@ func (s *scanner) openSlash() Pattern {
 	return p
 }
 
-// closing is the offset of the slash that closes the regex that begins at
-// start, or -1.
+// closing returns the offset of the slash that closes the regex at start, or -1.
 func (s *scanner) closing(start int) int {
 	for i := start + 1; i < len(s.text); i++ {
 		switch s.text[i] {

@@ -10,7 +10,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// shadow reads a rule that only records, from the keyword before it on.
+// shadow reads a rule in shadow, from the keyword shadow on.
 func (s *scanner) shadow(at token) Statement {
 	t := s.next()
 	switch {
@@ -53,13 +53,13 @@ func (s *scanner) approve(r Rule) Statement {
 	return a
 }
 
-// channels are the ways to ask a person, and whether this version has them.
+// channels are the channels for approvals, and whether this version has them.
 var channels = []struct {
 	name string
 	has  bool
 }{{"elicit", true}, {"cli", true}, {"url", false}, {"web", false}, {"webhook", false}}
 
-// channel reads the way by which a person is asked.
+// channel reads the channel of an approval.
 func (s *scanner) channel() string {
 	t := s.next()
 	var known []string
@@ -92,7 +92,7 @@ func (s *scanner) block(r Rule) Statement {
 }
 
 func (s *scanner) limit(r Rule) Statement {
-	if t := s.peek(); t.is("session") { // it is what a limit is per
+	if t := s.peek(); t.is("session") { // limits are per session, not of a session
 		s.fail(Unexpected, t, `quote a tool of this name: limit "session" to`, "%q is not a call", t.text)
 	}
 	l := &Limit{Tool: s.name("the name to limit is missing", limitForm)}
@@ -105,8 +105,8 @@ func (s *scanner) limit(r Rule) Statement {
 	return l
 }
 
-// unless reads the names of calls that a rule spares, and the end of the rule.
-// earlier are other words that could have stood before its end.
+// unless reads the names of calls that a rule exempts, and the end of the rule.
+// earlier lists other words that are valid before the end.
 func (s *scanner) unless(earlier ...string) []Name {
 	var names []Name
 	if s.optional("unless") {
@@ -134,13 +134,13 @@ func (s *scanner) count(form string) int {
 	return int(n)
 }
 
-// spanWords are the words after "per" that are no names.
+// spanWords are the keywords after "per".
 var spanWords = [...]string{"session", "user", "second", "minute", "hour", "day"}
 
-// String is the word after "per".
+// String returns the word after "per".
 func (p Span) String() string { return spanWords[p] }
 
-// per reads what stands after "per".
+// per reads the words after "per".
 func (s *scanner) per(l *Limit) {
 	t := s.next()
 	if t.kind == atEnd {

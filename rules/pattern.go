@@ -12,13 +12,13 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// Limits of a regex, so that no file costs much to load or to match.
+// Limits of a regex, so that no file is expensive to load or to match.
 const (
 	maxRegexLength = 1000  // bytes
 	maxRegexSteps  = 20000 // instructions of the compiled program
 )
 
-// A Pattern is what a map looks for.
+// A Pattern is the pattern of a map.
 type Pattern struct {
 	Pos   gate.Position
 	Kind  PatternKind
@@ -32,23 +32,23 @@ type Pattern struct {
 	match    func(string) bool
 }
 
-// PatternKind says how a [Pattern] looks at a call.
+// PatternKind says how a [Pattern] reads a call.
 type PatternKind uint8
 
 const (
 	Word  PatternKind = iota // a whole word in a field
 	Regex                    // a regular expression in a field
 	Runs                     // a command that a field, read as a shell script, would run
-	When                     // a CEL expression that holds of the call
+	When                     // a CEL expression about the call
 )
 
-// Match reports whether a word or a regex is found in s. Other patterns
-// find nothing here: they are asked through the map that [Compile] makes of them.
+// Match reports whether s contains the word or matches the regex. It returns false
+// for other patterns; use the map that [Compile] makes of them.
 func (p Pattern) Match(s string) bool { return p.match != nil && p.match(s) }
 
-// MatchWord makes a function that finds word as a whole word: a boundary is
-// asked for only where the word begins or ends with an ASCII letter, a digit
-// or an underscore, so that "--force" is found in "push --force".
+// MatchWord returns a function that finds word as a whole word. It requires a
+// boundary only where the word begins or ends with an ASCII letter, a digit or an
+// underscore, so it finds "--force" in "push --force".
 func MatchWord(word string) func(string) bool {
 	first, last := isWordByte(word, 0), isWordByte(word, len(word)-1)
 	return func(s string) bool {
@@ -76,7 +76,7 @@ func isWordByte(s string, i int) bool {
 	return c == '_' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
 }
 
-// MatchRegex makes a function that finds the RE2 expression anywhere in a
+// MatchRegex returns a function that finds the RE2 expression anywhere in a
 // string. The classes \d, \s, \w and the boundary \b are ASCII. It refuses an
 // empty expression and one that is too large.
 func MatchRegex(expr string) (func(string) bool, error) {
@@ -87,9 +87,8 @@ func MatchRegex(expr string) (func(string) bool, error) {
 	return quickly(re), nil
 }
 
-// quickly is the match of re, asked only where the string holds the text that
-// every match holds: most calls match no map, and looking for a text costs
-// little.
+// quickly matches re only in a string with the text that every match contains:
+// most calls match no map, and searching for a text is cheap.
 func quickly(re *regexp.Regexp) func(string) bool {
 	tree, _ := syntax.Parse(re.String(), syntax.Perl)
 	text := needed(tree.Simplify())
@@ -99,8 +98,8 @@ func quickly(re *regexp.Regexp) func(string) bool {
 	return func(s string) bool { return strings.Contains(s, text) && re.MatchString(s) }
 }
 
-// needed is the longest text that stands in every string that re matches, as
-// far as the tree shows it.
+// needed returns the longest text, as far as the syntax tree shows it, that every
+// string that re matches contains.
 func needed(re *syntax.Regexp) string {
 	switch {
 	case re.Op == syntax.OpLiteral && re.Flags&syntax.FoldCase == 0 && !slices.Contains(re.Rune, utf8.RuneError):
@@ -142,15 +141,14 @@ func compileRegex(expr string, fold bool) (*regexp.Regexp, error) {
 	return re, nil
 }
 
-// steps is the size of the program of a valid expression.
+// steps returns the size of the program of a valid expression.
 func steps(expr string) int {
 	tree, _ := syntax.Parse(expr, syntax.Perl)
 	prog, _ := syntax.Compile(tree.Simplify())
 	return len(prog.Inst)
 }
 
-// invalidRegex says what is wrong in the words of the regex, not of the
-// package that reads it.
+// invalidRegex describes the mistake without the words of package regexp.
 func invalidRegex(err error) error {
 	return fmt.Errorf("invalid regex: %s", strings.TrimPrefix(err.Error(), "error parsing regexp: "))
 }

@@ -7,7 +7,7 @@ import (
 	"unicode/utf16"
 )
 
-// String is the file in canonical form: one statement a line, no comments.
+// String returns the file in canonical form: one statement per line, no comments.
 func (f *File) String() string {
 	var b strings.Builder
 	for _, s := range f.Statements {
@@ -39,7 +39,7 @@ func (s *Limit) String() string {
 	return s.frame(fmt.Sprintf("limit %s to %d per %s", s.Tool, s.Count, s.scope()))
 }
 
-// frame adds to a rule what all rules can have.
+// frame adds shadow and unless to the text of a rule.
 func (r *Rule) frame(text string) string {
 	if r.Shadow {
 		text = "shadow " + text
@@ -50,7 +50,7 @@ func (r *Rule) frame(text string) string {
 	return text
 }
 
-// joinNames writes names as a list in which a comma ends a bare one.
+// joinNames writes names as a list in which a comma ends a bare name.
 func joinNames(names []Name) string {
 	texts := make([]string, len(names))
 	for i, n := range names {
@@ -77,7 +77,7 @@ func (s *Example) String() string {
 	return fmt.Sprintf("example %s %sas %s", target, not, s.As)
 }
 
-// scope is what stands after "per".
+// scope returns the words after "per".
 func (s *Limit) scope() string {
 	switch {
 	case s.Per == nil:
@@ -89,7 +89,7 @@ func (s *Limit) scope() string {
 	}
 }
 
-// String is the name as a statement writes it, in quotes where it was quoted.
+// String returns the name as a statement writes it, quoted if it was quoted.
 func (n Name) String() string {
 	if !n.Quoted {
 		return n.Text
@@ -97,8 +97,8 @@ func (n Name) String() string {
 	return quote(n.Text)
 }
 
-// quote writes a JSON string. It escapes what a rules file may not hold, which
-// is more than JSON asks for, and what nobody would see.
+// quote writes a JSON string. It also escapes characters that a rules file must not
+// contain, and invisible ones.
 func quote(s string) string {
 	var b strings.Builder
 	b.WriteByte('"')
@@ -119,7 +119,7 @@ func quote(s string) string {
 	return b.String()
 }
 
-// String is the pattern as a map writes it.
+// String returns the pattern as a map writes it.
 func (p Pattern) String() string {
 	switch {
 	case p.Kind == Runs:
@@ -135,7 +135,7 @@ func (p Pattern) String() string {
 	}
 }
 
-// joinWords writes the words of a command, in quotes where they need them.
+// joinWords writes the words of a command, quoted if necessary.
 func joinWords(words []string) string {
 	texts := make([]string, len(words))
 	for i, w := range words {

@@ -8,8 +8,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// Prove claims something of the whole policy. Compile carries it along; who
-// loads the policy has it proved. Its fields are set as Claim needs them.
+// Prove is a claim about the whole policy. Compile passes it on; whoever loads the
+// policy must have it proved. Claim determines which fields are set.
 type Prove struct {
 	Pos    gate.Position
 	Claim  Claim
@@ -37,13 +37,13 @@ const (
 	NoTerminalStates                  // prove no-terminal-states NET
 )
 
-// claimWords begin a claim.
+// claimWords start a claim.
 var claimWords = [...]string{"never", "never", "never", "at-most", "reachable", "always-possible", "conserved", "exclusive", "deadlock-free", "no-terminal-states"}
 
-// String is the word that the claim begins with.
+// String returns the first word of the claim.
 func (c Claim) String() string { return claimWords[c] }
 
-// Position is where the statement begins.
+// Position returns the start of the statement.
 func (s *Prove) Position() gate.Position { return s.Pos }
 
 func (s *Prove) names() []Name {
@@ -56,7 +56,7 @@ func (s *Prove) names() []Name {
 	return nil
 }
 
-// written is every name of the statement: of calls, a net or places.
+// written returns every name of the statement: of calls, a net or places.
 func (s *Prove) written() []Name {
 	switch s.Claim {
 	case Conserved, DeadlockFree, NoTerminalStates:
@@ -140,7 +140,7 @@ func (s *scanner) unknownClaim(t token) {
 	s.fail(UnknownClaim, t, hint, "unknown claim %q", s.text[t.off:t.end])
 }
 
-// proveNever reads what stands after "never".
+// proveNever reads the words after "never".
 func (s *scanner) proveNever(p *Prove) {
 	p.Tool = s.name("the name of the call is missing", proveForm)
 	t := s.next()
@@ -163,7 +163,7 @@ func (s *scanner) proveNever(p *Prove) {
 	}
 }
 
-// places reads two names or more.
+// places reads two or more names.
 func (s *scanner) places() []Name {
 	names := s.names("place", exclusiveForm)
 	if len(names) == 1 {

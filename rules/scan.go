@@ -12,9 +12,9 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// A scanner reads one line from left to right. The first failure stays: from
-// then on every method returns nothing, so that a statement is read without a
-// check after each word, and a line has one error.
+// A scanner reads one line from left to right. It keeps the first failure: after
+// it every method returns nothing, so that callers need no check after each word,
+// and a line has one error.
 type scanner struct {
 	place  func(line, column int) gate.Position
 	number int
@@ -48,7 +48,7 @@ func (t token) isCase(word string) bool {
 	return t.kind == bare && t.text != word && strings.EqualFold(t.text, word)
 }
 
-// isSeparator reports whether r stands between words.
+// isSeparator reports whether r separates words.
 func isSeparator(r rune) bool {
 	switch r {
 	case '\t', '\v', '\f', '\r', ' ', '\uFEFF':
@@ -57,7 +57,7 @@ func isSeparator(r rune) bool {
 	return unicode.In(r, unicode.Zs, unicode.Zl, unicode.Zp)
 }
 
-// check refuses a line that holds anything else than text.
+// check refuses a line that is not text.
 func (s *scanner) check() {
 	for i, r := range s.text {
 		if r == utf8.RuneError && !strings.HasPrefix(s.text[i:], "\uFFFD") {
@@ -78,7 +78,7 @@ func (s *scanner) next() token {
 	return t
 }
 
-// peek is the next word, which stays unread.
+// peek returns the next word without reading it.
 func (s *scanner) peek() token {
 	if s.err != nil {
 		return token{}
@@ -94,7 +94,7 @@ func (s *scanner) peek() token {
 	}
 }
 
-// skip is the offset of the first byte from off on that separates nothing.
+// skip returns the offset of the first byte from off on that is not a separator.
 func (s *scanner) skip(off int) int {
 	for off < len(s.text) {
 		r, size := utf8.DecodeRuneInString(s.text[off:])
@@ -106,8 +106,8 @@ func (s *scanner) skip(off int) int {
 	return off
 }
 
-// contentEnd is where something that is missing at off would stand: one
-// separator behind the last word.
+// contentEnd returns the offset for a word that is missing at off: one separator
+// after the last word.
 func (s *scanner) contentEnd(off int) int {
 	end := len(strings.TrimRightFunc(s.text[:off], isSeparator))
 	if end < off {
@@ -117,7 +117,7 @@ func (s *scanner) contentEnd(off int) int {
 	return end
 }
 
-// wordEnd is where the bare word that begins at start ends.
+// wordEnd returns the end of the bare word that begins at start.
 func (s *scanner) wordEnd(start int) int {
 	n := strings.IndexFunc(s.text[start:], func(r rune) bool { return r == '#' || isSeparator(r) })
 	if n < 0 {
@@ -135,7 +135,7 @@ func (s *scanner) bare(start, end int) token {
 	return t
 }
 
-// quoted reads a name in quotes. What follows it is for the caller to judge.
+// quoted reads a name in quotes. The caller must check what follows it.
 func (s *scanner) quoted(start int) token {
 	t := s.jsonString(start, "name")
 	if t.kind == quoted && t.text == "" {
@@ -144,7 +144,7 @@ func (s *scanner) quoted(start int) token {
 	return t
 }
 
-// jsonString reads a JSON string; what is what it is called.
+// jsonString reads a JSON string; what names it in messages.
 func (s *scanner) jsonString(start int, what string) token {
 	end := stringEnd(s.text, start)
 	if end < 0 {
@@ -155,13 +155,13 @@ func (s *scanner) jsonString(start int, what string) token {
 	switch err := json.Unmarshal([]byte(s.text[start:end]), &t.text); {
 	case err != nil:
 		s.fail(BadQuotes, t, "write it as in JSON, also tabs and backslashes", "the quoted %s is not a JSON string", what)
-	case strings.ContainsRune(t.text, utf8.RuneError): // also what json makes of half a surrogate pair
+	case strings.ContainsRune(t.text, utf8.RuneError): // json also decodes half a surrogate pair to it
 		s.fail(BadQuotes, t, "", "the quoted %s contains an invalid character", what)
 	}
 	return t
 }
 
-// stringEnd is the offset behind the quote that closes the one at start, or -1.
+// stringEnd returns the offset after the quote that closes the one at start, or -1.
 func stringEnd(text string, start int) int {
 	for i := start + 1; i < len(text); i++ {
 		switch text[i] {
@@ -174,8 +174,8 @@ func stringEnd(text string, start int) int {
 	return -1
 }
 
-// stringOffset is where the byte at an offset of the text stands in the JSON
-// string that begins at start, which is one.
+// stringOffset converts an offset in the text to an offset in the valid JSON string
+// that begins at start.
 func stringOffset(line string, start, offset int) int {
 	at := start + 1
 	for n := 0; n < offset && line[at] != '"'; {
@@ -198,13 +198,13 @@ func escapedRune(s string) (r rune, size int) {
 		n, _ := strconv.ParseUint(s[2:6], 16, 16)
 		return rune(n)
 	}
-	if r = code(s); utf16.IsSurrogate(r) { // in a valid string its other half follows
+	if r = code(s); utf16.IsSurrogate(r) { // a valid string has its other half next
 		return utf16.DecodeRune(r, code(s[6:])), 12
 	}
 	return r, 6
 }
 
-// whole refuses a quoted text that something sticks to; what is what it is called.
+// whole refuses a quoted text that touches the next word; what names it in messages.
 func (s *scanner) whole(t token, what string) token {
 	if s.err != nil {
 		return token{}
@@ -216,7 +216,7 @@ func (s *scanner) whole(t token, what string) token {
 	return t
 }
 
-// position is the place of the byte at off.
+// position returns the position of the byte at off.
 func (s *scanner) position(off int) gate.Position {
 	return s.place(s.number, s.column(off))
 }
@@ -224,7 +224,7 @@ func (s *scanner) position(off int) gate.Position {
 // column counts runes from 1.
 func (s *scanner) column(off int) int { return utf8.RuneCountInString(s.text[:off]) + 1 }
 
-// span is what stands between two offsets, at least one rune.
+// span returns the span between two offsets, at least one rune long.
 func (s *scanner) span(from, to int) span {
 	width := max(1, utf8.RuneCountInString(s.text[from:max(from, to)]))
 	return span{line: s.text, column: s.column(from), width: width}
@@ -237,7 +237,7 @@ func (s *scanner) fail(code Code, at token, hint, format string, args ...any) {
 	}
 }
 
-// errorAt is an error about what stands at a token.
+// errorAt returns an error about a token.
 func (s *scanner) errorAt(code Code, at token, hint, format string, args ...any) *Error {
 	return &Error{Pos: s.position(at.off), Code: code, Msg: fmt.Sprintf(format, args...), Hint: hint, span: s.span(at.off, at.end)}
 }
