@@ -59,12 +59,12 @@ func (p *Proxy) guard(a Access) (*httpguard.Guard, error) {
 	}
 	o := httpguard.Options{
 		Addr: a.Addr, TLS: a.TLS, Token: a.Token, Tokens: a.Tokens, Open: a.Open, Hosts: a.Hosts, Origins: a.Origins,
-		MaxRequests: a.MaxRequests, MaxMessage: p.options.MaxRequest, BodyTimeout: a.BodyTimeout, Now: p.options.Now,
+		MaxRequests: a.MaxRequests, MaxMessage: p.maxRequest, BodyTimeout: a.BodyTimeout, Now: p.now,
 	}
 	if j := a.JWT; j != nil {
 		o.JWT = &access.Options{
 			Issuer: j.Issuer, Audience: j.Audience, JWKS: j.JWKS, Resource: j.Resource, Path: a.path(),
-			PrincipalClaim: j.PrincipalClaim, Scopes: j.Scopes, Logger: p.log, Now: p.options.Now,
+			PrincipalClaim: j.PrincipalClaim, Scopes: j.Scopes, Logger: p.log, Now: p.now,
 			Background: func(f func(context.Context)) { p.background(func() { f(p.ctx) }) },
 		}
 	}

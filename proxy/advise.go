@@ -107,7 +107,7 @@ func (a *advisor) look(s *session) showing {
 	out := showing{view: view, hidden: map[string]bool{}}
 	var advertised gate.Advertised
 	if state, err := a.proxy.snapshot(s); err == nil { // else it has ended, and nobody is shown anything
-		advertised = state.Policy().Advertise(state, view.calls, a.proxy.options.Now())
+		advertised = state.Policy().Advertise(state, view.calls, a.proxy.now())
 	}
 	for _, h := range advertised.Hidden {
 		out.hidden[h.Tool] = true
@@ -168,7 +168,7 @@ func (a *advisor) due() (in time.Duration, any bool) {
 	if !a.proxy.admission.Generation().Timed {
 		return 0, false
 	}
-	now := a.proxy.options.Now()
+	now := a.proxy.now()
 	for _, s := range a.watched(true, nil) {
 		state, err := a.proxy.snapshot(s)
 		if err != nil { // it has ended
@@ -244,7 +244,7 @@ func (a *advisor) report(s *session, c *gate.Conflict) {
 	} else {
 		p.log.Warn("the nets leave no tool that all of them let pass: advisory ones yield", "session", s.id, "nets", c.Nets, "yields", c.Yields)
 	}
-	entry := audit.Conflict{Time: p.options.Now(), Event: "conflict", Session: s.id, Winner: c.Winner, Nets: netNames(c.Nets), Yields: netNames(c.Yields)}
+	entry := audit.Conflict{Time: p.now(), Event: "conflict", Session: s.id, Winner: c.Winner, Nets: netNames(c.Nets), Yields: netNames(c.Yields)}
 	if err := p.admission.Append(p.ctx, entry); err != nil {
 		p.log.Error("recording a conflict", "error", err)
 	}

@@ -142,7 +142,7 @@ func (p *Proxy) await(ctx context.Context, t *toolCall, r *approval.Request) (ap
 	if formable {
 		shown = p.elicit(t, r)
 	}
-	hold := min(p.options.Approval.Hold, r.Expires.Sub(p.options.Now()))
+	hold := min(p.approval.Hold, r.Expires.Sub(p.now()))
 	if t.agent.rev.InputRequired {
 		hold = min(hold, roundHold)
 	}
@@ -174,7 +174,7 @@ func (p *Proxy) tellOperators(t *toolCall, r *approval.Request) {
 	}
 	how := "at the client"
 	if r.Allows(approval.CLI) {
-		how = p.options.Approval.Verb
+		how = p.approval.Verb
 	}
 	p.log.Info(fmt.Sprintf("approval %s wanted: %s on %s, by %s; answer: %s",
 		r.ID, text.Escape(t.tool.name), text.Escape(t.tool.upstream.config.Name), cmp.Or(text.Escape(t.agent.name), "a client without a name"), how))
@@ -322,7 +322,7 @@ func (p *Proxy) elicitParams(r *approval.Request) []byte {
 
 // text is what a person reads.
 func (p *Proxy) text(r *approval.Request) string {
-	return p.approvals.Look(r).Text(p.where, p.options.Now())
+	return p.approvals.Look(r).Text(p.where, p.now())
 }
 
 // parked answers a call that was held long enough: the person may still answer,
@@ -346,7 +346,7 @@ func (t *toolCall) noConsent(r *approval.Request, state approval.State) string {
 		if said.Channel == approval.Elicit && said.Reason == "" {
 			why = t.tool.exposed + " was not approved"
 		}
-		if ago := t.proxy.options.Now().Sub(said.At); ago >= time.Second {
+		if ago := t.proxy.now().Sub(said.At); ago >= time.Second {
 			why += " " + text.Duration(ago) + " ago"
 		}
 		if said.Reason != "" {

@@ -24,7 +24,7 @@ func (t *toolCall) hold() bool {
 	if t.held.Load() {
 		return true
 	}
-	largest := t.proxy.options.MaxRequest
+	largest := t.proxy.maxRequest
 	w, who := &t.proxy.backlog, t.client.principal
 	w.mu.Lock()
 	defer w.mu.Unlock()

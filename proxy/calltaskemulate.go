@@ -79,7 +79,7 @@ func (t *toolCall) deliverTask(detail []byte) {
 // untilPoll waits until the next tasks/get is due, and writes meanwhile the
 // notifications of the server.
 func (t *toolCall) untilPoll(x *task) {
-	timer := time.NewTimer(min(max(x.nextPoll(0, t.proxy.options.Now()), fastPoll), maxEmulatedPoll))
+	timer := time.NewTimer(min(max(x.nextPoll(0, t.proxy.now()), fastPoll), maxEmulatedPoll))
 	defer timer.Stop()
 	over := x.over
 	if x.finished() { // the last tasks/get failed: it is not to be repeated at once

@@ -109,7 +109,7 @@ func (p *Proxy) sweep(u *upstreamState) {
 		case <-u.closed:
 			return
 		case now := <-tick.C:
-			if u.trunk != nil && p.rest(u, p.options.Now()) {
+			if u.trunk != nil && p.rest(u, p.now()) {
 				return
 			}
 			for f := u.flights.overdue(now.Add(-timeout)); f != nil; f = u.flights.overdue(now.Add(-timeout)) {

@@ -118,7 +118,7 @@ func (t *toolCall) found(tool *tool) {
 	}
 	t.tool = tool
 	t.gate = tool.call()
-	t.gate.Args, t.gate.Time = t.params.Arguments, t.proxy.options.Now()
+	t.gate.Args, t.gate.Time = t.params.Arguments, t.proxy.now()
 	if t.method != callTool {
 		t.gate.Tool = tool.canonical
 	}
@@ -265,7 +265,7 @@ func (p *Proxy) declare(ctx context.Context, a agent) {
 		u.Intend(a.relayed())
 	}
 	p.awaitList(ctx) // to disturb no upstream that has just begun
-	ctx, cancel := context.WithTimeout(ctx, p.options.Startup)
+	ctx, cancel := context.WithTimeout(ctx, p.startupLimit)
 	defer cancel()
 	var all sync.WaitGroup
 	for _, u := range p.upstreams {

@@ -45,7 +45,7 @@ func (p *Proxy) elicit(t *toolCall, r *approval.Request) prompt {
 	asked.send(t.stream, "elicitation/create", p.elicitParams(r))
 	if !p.background(func() {
 		defer close(told)
-		timer := time.NewTimer(r.Expires.Sub(p.options.Now()))
+		timer := time.NewTimer(r.Expires.Sub(p.now()))
 		defer timer.Stop()
 		select {
 		case result := <-answer:

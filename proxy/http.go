@@ -106,7 +106,7 @@ func (h *handler) post(w http.ResponseWriter, r *http.Request, v httpguard.Calle
 		return // the client is gone
 	}
 	defer turn.leave()
-	m, fault := wire.Parse(body, wire.Limits{Size: h.proxy.options.MaxRequest})
+	m, fault := wire.Parse(body, wire.Limits{Size: h.proxy.maxRequest})
 	if fault != nil && fault.Silent {
 		http.Error(w, fault.Message, http.StatusBadRequest)
 		return

@@ -117,7 +117,7 @@ func (f *inflightCall) park(t *toolCall, own bool) {
 	f.to, f.here = nil, false
 	exchange := f.exchange
 	f.mu.Unlock()
-	expires := p.options.Now().Add(p.waitingFor())
+	expires := p.now().Add(p.waitingFor())
 	state := p.sealer.Seal(seal.Round{Number: t.input.round + 1, Pause: x.id, Expires: expires}, t.subject())
 	result = append(append(append(result, `},`...), stateMember(state)...), '}')
 	t.clearInflight()

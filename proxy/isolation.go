@@ -76,7 +76,7 @@ func (p *Proxy) place(s *session, u *upstreamState, a agent) (*upstreamState, er
 	at := b.of[s]
 	switch {
 	case at != nil:
-		at.used.Store(p.options.Now().UnixNano())
+		at.used.Store(p.now().UnixNano())
 		return at, nil
 	case s.over.Load():
 		return nil, errSessionOver
@@ -131,8 +131,8 @@ func (c Upstream) maxBranches() int {
 func (p *Proxy) branch(s *session, u *upstreamState, a agent) *upstreamState {
 	b := newUpstreamState(u.config, u.several)
 	b.trunk, b.session, b.closed = u, s, make(chan struct{})
-	b.used.Store(p.options.Now().UnixNano())
-	p.attach(b)
+	b.used.Store(p.now().UnixNano())
+	p.connect(b)
 	b.Prefer(a.rev)
 	b.Intend(a.relayed())
 	p.log.Info("a session has an upstream for itself", "upstream", u.config.Name, "session", s.id)
@@ -210,9 +210,7 @@ func (p *Proxy) endBranch(b *upstreamState) {
 	end := func() {
 		_ = b.Close()
 		close(b.closed)
-		p.watched.forget(b)
-		p.levels.forget(b)
-		p.urlElicitations.forget(b)
+		p.ended(b)
 	}
 	if !p.background(end) {
 		end()
@@ -301,7 +299,7 @@ func (t *toolCall) place() bool {
 		return true
 	}
 	t.waitAside(func() {
-		ctx, cancel := context.WithTimeout(t.ctx, p.options.Startup)
+		ctx, cancel := context.WithTimeout(t.ctx, p.startupLimit)
 		defer cancel()
 		at.ready(ctx, t.agent)
 		p.serve(t)
@@ -327,7 +325,7 @@ func (p *Proxy) unattributed(u *upstreamState, q *upstream.Inquiry) {
 // rest ends a branch of clients without sessions that nobody has used for long.
 // It reports whether it did.
 func (p *Proxy) rest(b *upstreamState, now time.Time) bool {
-	if b.session.by == "connection" || len(b.flights.all()) > 0 || p.tasks.busy(b) || !b.trunk.dismiss(b, now.Add(-branchIdle)) {
+	if b.session.by == "connection" || len(b.flights.all()) > 0 || p.busy(b) || !b.trunk.dismiss(b, now.Add(-branchIdle)) {
 		return false
 	}
 	p.endBranch(b)

@@ -2,13 +2,20 @@ package proxy
 
 import (
 	"context"
+	"log/slog"
+	"runtime/debug"
 	"sync"
 	"time"
+
+	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
 // A life is the time that a proxy runs for, and the goroutines that it runs beside
 // its requests.
 type life struct {
+	now func() time.Time
+	log *slog.Logger
+
 	ctx    context.Context //nolint:containedctx // the lifetime of the proxy's own work
 	cancel context.CancelFunc
 	work   sync.WaitGroup
@@ -17,8 +24,8 @@ type life struct {
 	closed bool // no more work begins
 }
 
-func newLife() *life {
-	l := &life{}
+func newLife(now func() time.Time, log *slog.Logger) *life {
+	l := &life{now: now, log: log}
 	l.ctx, l.cancel = context.WithCancel(context.Background())
 	return l
 }
@@ -59,5 +66,13 @@ func (l *life) sleep(d time.Duration) bool {
 		return true
 	case <-l.ctx.Done():
 		return false
+	}
+}
+
+// recovered turns a panic into an error for the one request.
+func (l *life) recovered(method string, id []byte, s stream) {
+	if v := recover(); v != nil {
+		l.log.Error("a request failed inside", "method", method, "panic", v, "stack", string(debug.Stack()))
+		s.Reply(wire.AppendError(nil, id, codeInternal, "The request failed inside the proxy; nothing more was done.", nil))
 	}
 }

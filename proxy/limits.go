@@ -54,7 +54,7 @@ func (t *toolCall) takePlace() (why string) {
 }
 
 func (t *toolCall) takeTaskPlace() bool {
-	if !t.taskPlace.Load() && t.proxy.tasks.reserve(t.client.session, t.proxy.several.Load(), t.proxy.options.Now()) {
+	if !t.taskPlace.Load() && t.proxy.tasks.reserve(t.client.session, t.proxy.several.Load(), t.proxy.now()) {
 		t.taskPlace.Store(true)
 	}
 	return t.taskPlace.Load()

@@ -135,7 +135,7 @@ func (p *Proxy) Approval(id string) (ApprovalInfo, error) {
 		return ApprovalInfo{}, fmt.Errorf("no approval %q", id)
 	}
 	info := p.approvalInfo(a)
-	info.Question = a.Text(p.where, p.options.Now())
+	info.Question = a.Text(p.where, p.now())
 	return info, nil
 }
 
@@ -155,7 +155,7 @@ func (p *Proxy) approvalInfo(a approval.Record) ApprovalInfo {
 
 // Resolve answers a question for a person at an operator's channel.
 func (p *Proxy) Resolve(id string, approve bool, actor, reason string) error {
-	if !p.options.Approval.Operator {
+	if !p.approval.Operator {
 		return fmt.Errorf("approvals by an operator are off in this proxy")
 	}
 	return p.resolve(id, approve, approval.CLI, actor, reason)

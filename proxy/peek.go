@@ -15,7 +15,7 @@ import (
 // gate refuses as it stands. "": they may be had. It is no decision: nothing is
 // spent and nothing recorded, and no person is asked, whom the call would ask.
 func (p *Proxy) wouldRefuse(c *client, t *tool, args []byte) string {
-	call := gate.Call{Tool: t.canonical, Args: args, Time: p.options.Now(), Upstream: t.upstream.config.Name}
+	call := gate.Call{Tool: t.canonical, Args: args, Time: p.now(), Upstream: t.upstream.config.Name}
 	state, err := p.snapshot(c.session)
 	if err != nil {
 		return "The " + err.Error() + "."

@@ -20,7 +20,6 @@ import (
 	"github.com/petrigate/petrigate/internal/serve/approval"
 	"github.com/petrigate/petrigate/internal/serve/audit"
 	"github.com/petrigate/petrigate/internal/toolname"
-	"github.com/petrigate/petrigate/proxy/internal/lines"
 	"github.com/petrigate/petrigate/proxy/internal/seal"
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 )
@@ -117,8 +116,17 @@ type Proxy struct {
 	*life
 	sessions *sessions
 
-	options         Options
-	log             *slog.Logger
+	options      Options
+	approval     Approval
+	maxRequest   int                        // bytes of one message of a client
+	startupLimit time.Duration              // how long a list waits for upstreams that start
+	where        func(gate.Position) string // a position as people read it
+
+	connect func(*upstreamState)      // makes the connection of an upstream
+	ended   func(*upstreamState)      // is told of a dedicated connection that has ended
+	changed func(method string)       // tells clients of a list that has changed
+	busy    func(*upstreamState) bool // whether the server works at something that no request waits for
+
 	upstreams       []*upstreamState
 	catalogue       *catalogue
 	approvals       *approval.Broker
@@ -141,8 +149,6 @@ type Proxy struct {
 
 	backlog backlog
 
-	stdio atomic.Pointer[lines.Writer] // of the client over stdio, if there is one
-
 	endStartup context.CancelFunc
 	endStreams context.CancelFunc
 	streaming  context.Context //nolint:containedctx // ends when streams without an end are to end
@@ -164,13 +170,15 @@ func New(o Options) (*Proxy, error) {
 		return nil, err
 	}
 	p := &Proxy{
-		life:      newLife(),
-		options:   o,
-		log:       o.Logger,
+		life:     newLife(o.Now, o.Logger),
+		options:  o,
+		approval: o.Approval, maxRequest: o.MaxRequest, startupLimit: o.Startup, where: whereFrom(o.Root),
 		approvals: approval.New(approval.Options{Expire: o.Approval.Expire, Cooldown: o.Approval.Cooldown, Channels: o.Approval.channels(), Now: o.Now}),
 		sealer:    sealer,
 		started:   o.Now(),
 	}
+	p.connect, p.changed, p.ended = p.attach, p.announce, p.forgetConnection
+	p.busy = func(u *upstreamState) bool { return p.tasks.busy(u) }
 	p.watchdog = &upstream.Watchdog{Logger: o.Logger}
 	p.server = newHandshake(o.Version)
 	p.admission = p.newAdmission()
@@ -237,7 +245,7 @@ func (p *Proxy) addUpstreams() error {
 		}
 	}
 	for _, u := range p.upstreams {
-		p.attach(u)
+		p.connect(u)
 	}
 	return nil
 }
@@ -252,7 +260,7 @@ func (p *Proxy) attach(u *upstreamState) {
 		OnState:        func() { p.stateChanged(u) },
 		OnListen:       func() { p.listening(u) },
 		OnRequest:      func(q *upstream.Inquiry) { p.inquired(u, q) },
-		Busy:           func() bool { return p.tasks.busy(u) },
+		Busy:           func() bool { return p.busy(u) },
 		OnBurst:        p.bursts(),
 	})
 }

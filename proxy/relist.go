@@ -103,7 +103,7 @@ func (p *Proxy) listNow(u *upstreamState) {
 		p.log.Info("upstream is up", "upstream", u.config.Name, "tools", len(raw), "protocol", u.State().ProtocolVersion)
 	}
 	if changed || said {
-		p.announce(listChanged)
+		p.changed(listChanged)
 	}
 	u.settle()
 }

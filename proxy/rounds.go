@@ -114,10 +114,10 @@ func (f *inflightCall) wantsInput(t *toolCall, result []byte) (why string) {
 func (f *inflightCall) suspend(t *toolCall, result []byte) (why string) {
 	p := f.call.proxy
 	x := &suspendedCall{id: randomID(""), ticket: f.ticket, call: f.call}
-	if !p.suspended.add(x, p.several.Load(), p.options.Approval.Expire, p.notResumed) {
+	if !p.suspended.add(x, p.several.Load(), p.approval.Expire, p.notResumed) {
 		return "Too many calls wait for input."
 	}
-	r := seal.Round{Number: t.input.round + 1, Pause: x.id, Expires: p.options.Now().Add(p.options.Approval.Expire)}
+	r := seal.Round{Number: t.input.round + 1, Pause: x.id, Expires: p.now().Add(p.approval.Expire)}
 	if t.approved != nil {
 		r.Beside = t.approved.beside
 	}
@@ -202,7 +202,7 @@ func (p *Proxy) askAll(t *toolCall, requests []inputRequest) ([]byte, error) {
 	if len(requests) == 0 {
 		return nil, nil
 	}
-	ctx, cancel := context.WithTimeoutCause(t.ctx, p.options.Approval.Expire, errors.New("the client did not answer in time"))
+	ctx, cancel := context.WithTimeoutCause(t.ctx, p.approval.Expire, errors.New("the client did not answer in time"))
 	defer cancel()
 	var all sync.WaitGroup
 	answers := make([][]byte, len(requests))
@@ -256,4 +256,4 @@ func stateMember(state string) []byte {
 }
 
 // waitingFor is how long a question of an upstream may stand.
-func (p *Proxy) waitingFor() time.Duration { return p.options.Approval.Expire }
+func (p *Proxy) waitingFor() time.Duration { return p.approval.Expire }

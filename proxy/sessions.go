@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/proxy/internal/events"
+	"github.com/petrigate/petrigate/proxy/internal/lines"
 	"github.com/petrigate/petrigate/proxy/internal/rev"
 )
 
@@ -15,9 +16,10 @@ import (
 // the state of nets.
 type sessions struct {
 	now     func() time.Time
-	begin   func(*session) // before it is used
-	leveled atomic.Bool    // a client has sent logging/setLevel
-	streams events.Budget  // of what clients over HTTP can resume
+	begin   func(*session)               // before it is used
+	leveled atomic.Bool                  // a client has sent logging/setLevel
+	stdio   atomic.Pointer[lines.Writer] // of the client over stdio, if there is one
+	streams events.Budget                // of what clients over HTTP can resume
 
 	making sync.Mutex // held while the session of a principal is made
 

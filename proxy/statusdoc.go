@@ -34,7 +34,7 @@ type statusDoc struct {
 
 // status is the status of a session as Markdown.
 func (p *Proxy) status(s *session) string {
-	d := &statusDoc{proxy: p, now: p.options.Now(), hidden: map[string]bool{}}
+	d := &statusDoc{proxy: p, now: p.now(), hidden: map[string]bool{}}
 	view := p.catalogue.load()
 	state, err := p.snapshot(s)
 	if err != nil {

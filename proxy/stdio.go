@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"runtime/debug"
 	"sync"
 	"time"
 
@@ -23,12 +22,12 @@ import (
 func (p *Proxy) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
 	w := lines.NewWriter(out)
 	c := p.sessions.newClient("stdio", "local", p.sessions.newSession("connection", "local"), w)
-	p.stdio.Store(w)
+	p.sessions.stdio.Store(w)
 	ctx, cancel := context.WithCancelCause(ctx)
 	var calls sync.WaitGroup
 	var taking sync.Mutex // held while a message is taken, one at a time
 	defer func() {
-		p.stdio.CompareAndSwap(w, nil)
+		p.sessions.stdio.CompareAndSwap(w, nil)
 		cancel(errGone)
 		taking.Lock() // no message is taken after this
 		p.dropClient(c)
@@ -78,7 +77,7 @@ func (p *Proxy) farewell(ctx context.Context, c *client, w *lines.Writer) {
 // readLines takes one message a line to its end, or until take has an error.
 // Where more than one is at hand, what comes of them goes out together.
 func (p *Proxy) readLines(in io.Reader, w *lines.Writer, take func(line []byte) error) error {
-	r := lines.NewReader(in, p.options.MaxRequest)
+	r := lines.NewReader(in, p.maxRequest)
 	var release func()
 	defer func() {
 		if release != nil {
@@ -127,7 +126,7 @@ func (p *Proxy) cork(w *lines.Writer) (release func()) {
 // take handles one message. Requests are noted under their id here, by the
 // reader, so that a cancellation that follows finds them.
 func (p *Proxy) take(ctx context.Context, c *client, line []byte, w *lines.Writer, calls *sync.WaitGroup) {
-	m, fault := wire.Parse(line, wire.Limits{Size: p.options.MaxRequest})
+	m, fault := wire.Parse(line, wire.Limits{Size: p.maxRequest})
 	switch {
 	case fault != nil:
 		if !fault.Silent {
@@ -160,7 +159,7 @@ func (p *Proxy) request(ctx context.Context, c *client, m wire.Message, w *lines
 	}
 	if isCall(m.Method) {
 		if t, ok := p.prepare(c, m, meta, w); ok {
-			t.aside = beside(ctx, t, calls)
+			t.aside = p.beside(ctx, t, calls)
 			p.call(t)
 		}
 		return
@@ -199,11 +198,11 @@ func (p *Proxy) call(t *toolCall) {
 
 // beside runs what may wait on a goroutine of its own, which a cancellation
 // of the call ends.
-func beside(ctx context.Context, t *toolCall, calls *sync.WaitGroup) func(func()) {
+func (p *Proxy) beside(ctx context.Context, t *toolCall, calls *sync.WaitGroup) func(func()) {
 	return func(f func()) {
 		t.bind(ctx)
 		calls.Go(func() {
-			defer t.proxy.recovered(t.method, t.id, t.stream)
+			defer p.recovered(t.method, t.id, t.stream)
 			f()
 		})
 	}
@@ -222,12 +221,4 @@ func (p *Proxy) duplicateCall(t *toolCall) {
 		p.recordRefusal(t, r)
 	}
 	t.answerOnly(r)
-}
-
-// recovered turns a panic into an error for the one request.
-func (p *Proxy) recovered(method string, id []byte, s stream) {
-	if v := recover(); v != nil {
-		p.log.Error("a request failed inside", "method", method, "panic", v, "stack", string(debug.Stack()))
-		s.Reply(wire.AppendError(nil, id, codeInternal, "The request failed inside the proxy; nothing more was done.", nil))
-	}
 }

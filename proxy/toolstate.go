@@ -58,7 +58,7 @@ func (p *Proxy) Tools(sessionID string) ([]ToolInfo, error) {
 	if err != nil {
 		return nil, err
 	}
-	now := p.options.Now()
+	now := p.now()
 	view := p.catalogue.load()
 	state.Tools = view.calls
 	list := []ToolInfo{}

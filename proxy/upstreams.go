@@ -132,13 +132,21 @@ func (p *Proxy) heard(u *upstreamState, method string, params []byte) {
 	}
 }
 
+// forgetConnection forgets what the parts of the proxy know of a connection that has
+// ended.
+func (p *Proxy) forgetConnection(u *upstreamState) {
+	p.watched.forget(u)
+	p.levels.forget(u)
+	p.urlElicitations.forget(u)
+}
+
 // bursts puts what comes of many messages of one connection together into few
 // writes. The connection's reader calls it.
 func (p *Proxy) bursts() func(begins bool) {
 	var corked *lines.Writer
 	return func(begins bool) {
 		if begins {
-			corked = p.stdio.Load()
+			corked = p.sessions.stdio.Load()
 		}
 		switch {
 		case corked == nil:

@@ -6,14 +6,18 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// where is a position as clients and operators read it: from the folder of
-// the configuration. Of a file elsewhere it is the name alone, since the rest
-// of the path is nobody's business.
-func (p *Proxy) where(at gate.Position) string {
+// whereFrom returns a function that writes a position as clients and operators read
+// it: from the folder root. Of a file elsewhere it writes the name alone, since the
+// rest of the path is nobody's business.
+func whereFrom(root string) func(gate.Position) string {
+	return func(at gate.Position) string { return where(root, at) }
+}
+
+func where(root string, at gate.Position) string {
 	if !filepath.IsAbs(at.File) {
 		return at.String()
 	}
-	rel, err := filepath.Rel(p.options.Root, at.File)
+	rel, err := filepath.Rel(root, at.File)
 	if err != nil || !filepath.IsLocal(rel) {
 		rel = filepath.Base(at.File)
 	}
