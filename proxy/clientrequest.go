@@ -34,9 +34,9 @@ func (a agent) answers(method string, params []byte) bool {
 // A member task of the params is left out: clients are not offered as receivers
 // of tasks (capability tasks.requests of 2025-11-25), and a receiver that is not
 // ignores it.
-func mayAsk(a agent, q *upstream.Inquiry) bool {
+func mayAsk(a agent, q *upstream.ServerRequest) bool {
 	if !a.answers(q.Method, q.Params) {
-		refuseInquiry(q)
+		refuseRequest(q)
 		return false
 	}
 	if _, asTask := rawjson.Member(q.Params, "task"); asTask {
@@ -45,14 +45,14 @@ func mayAsk(a agent, q *upstream.Inquiry) bool {
 	return true
 }
 
-// refuseInquiry answers for a client that cannot.
-func refuseInquiry(q *upstream.Inquiry) {
+// refuseRequest answers for a client that cannot.
+func refuseRequest(q *upstream.ServerRequest) {
 	q.Refuse(codeNoMethod, "the client does not support "+q.Method)
 }
 
 // passOn puts a request of u to c, whose answer goes back to u and nowhere
 // else. Where u does not want it any more, the client is told.
-func (p *Proxy) passOn(c *client, s stream, u *upstreamState, q *upstream.Inquiry) {
+func (p *Proxy) passOn(c *client, s stream, u *upstreamState, q *upstream.ServerRequest) {
 	params, related := p.tasks.forClient(u, u.withServerName(q.Params))
 	p.urlElicitations.at(u).sends(c, q.Method, q.Params)
 	p.log.Debug("request of an upstream passed to its client", "upstream", u.config.Name, "method", q.Method, "session", c.session.id)
@@ -104,7 +104,7 @@ func (c *client) progressed(params []byte) {
 
 // inquired takes a request of u that came without a sign of what it belongs
 // to. It goes to the one client that it can be for, and else to nobody.
-func (p *Proxy) inquired(u *upstreamState, q *upstream.Inquiry) {
+func (p *Proxy) inquired(u *upstreamState, q *upstream.ServerRequest) {
 	if p.tasks.serverRequest(u, q) {
 		return
 	}

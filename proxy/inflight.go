@@ -34,16 +34,16 @@ type inflightCall struct {
 
 	mu        sync.Mutex
 	over      bool
-	here      bool                // the client's goroutine makes the request itself
-	to        *toolCall           // that gets the answer; nil: it is parked
-	held      *upstream.Reply     // that came while it was parked
-	inquiries []*upstream.Inquiry // of the upstream, that wait for the client
-	exchange  *upstream.Exchange  // nil until it is sent
-	early     error               // why it was abandoned before it was sent off whole
-	came      bool                // the upstream has replied
-	settled   bool                // its end is on record, and the nets know
-	late      *upstream.Reply     // that came after its end, and before that was settled
-	strayed   bool                // its client waits no longer, and the upstream may be busy with it
+	here      bool                      // the client's goroutine makes the request itself
+	to        *toolCall                 // that gets the answer; nil: it is parked
+	held      *upstream.Reply           // that came while it was parked
+	inquiries []*upstream.ServerRequest // of the upstream, that wait for the client
+	exchange  *upstream.Exchange        // nil until it is sent
+	early     error                     // why it was abandoned before it was sent off whole
+	came      bool                      // the upstream has replied
+	settled   bool                      // its end is on record, and the nets know
+	late      *upstream.Reply           // that came after its end, and before that was settled
+	strayed   bool                      // its client waits no longer, and the upstream may be busy with it
 }
 
 // launch sends the call. Its end is handled where the reply arrives, or by

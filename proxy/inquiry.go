@@ -15,10 +15,10 @@ import (
 
 // asked takes a request of the upstream that came on the call's own stream,
 // on the goroutine that reads it.
-func (f *inflightCall) asked(q *upstream.Inquiry) { f.inquired(q, true) }
+func (f *inflightCall) asked(q *upstream.ServerRequest) { f.inquired(q, true) }
 
 // inquired takes a request of the upstream that belongs to the call in flight.
-func (f *inflightCall) inquired(q *upstream.Inquiry, own bool) {
+func (f *inflightCall) inquired(q *upstream.ServerRequest, own bool) {
 	if f.call.proxy.tasks.serverRequest(f.call.tool.upstream, q) {
 		return
 	}
@@ -77,7 +77,7 @@ func (f *inflightCall) holding() bool {
 }
 
 // waiting is those of the inquiries that have no answer.
-func waiting(all []*upstream.Inquiry) []*upstream.Inquiry {
+func waiting(all []*upstream.ServerRequest) []*upstream.ServerRequest {
 	kept := all[:0]
 	for _, q := range all {
 		if q.Context().Err() == nil {
@@ -93,7 +93,7 @@ func waiting(all []*upstream.Inquiry) []*upstream.Inquiry {
 // flight's own stream is read.
 func (f *inflightCall) park(t *toolCall, own bool) {
 	p := t.proxy
-	x := &suspendedCall{id: randomID(""), ticket: f.ticket, call: f.call, inflight: f, asked: map[string]*upstream.Inquiry{}}
+	x := &suspendedCall{id: randomID(""), ticket: f.ticket, call: f.call, inflight: f, asked: map[string]*upstream.ServerRequest{}}
 	f.mu.Lock()
 	if f.over || f.to != t { // it has its answer, or is parked already
 		f.mu.Unlock()

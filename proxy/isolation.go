@@ -308,7 +308,7 @@ func (t *toolCall) place() bool {
 }
 
 // unattributed refuses a question of which it is not sure whose it is.
-func (p *Proxy) unattributed(u *upstreamState, q *upstream.Inquiry) {
+func (p *Proxy) unattributed(u *upstreamState, q *upstream.ServerRequest) {
 	text := "it cannot be told which client this is for"
 	switch u.config.Isolation {
 	case IsolateShared:

@@ -259,7 +259,7 @@ func (p *Proxy) attach(u *upstreamState) {
 		OnNotification: func(method string, params []byte) { p.heard(u, method, params) },
 		OnState:        func() { p.stateChanged(u) },
 		OnListen:       func() { p.listening(u) },
-		OnRequest:      func(q *upstream.Inquiry) { p.inquired(u, q) },
+		OnRequest:      func(q *upstream.ServerRequest) { p.inquired(u, q) },
 		Busy:           func() bool { return p.busy(u) },
 		OnBurst:        p.bursts(),
 	})

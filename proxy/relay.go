@@ -28,7 +28,7 @@ type relayed struct {
 	patient bool // the answer may take longer than the upstream may
 
 	onNotification func(method string, params []byte) // of the upstream, with the request
-	onRequest      func(q *upstream.Inquiry)          // of the upstream, with the request
+	onRequest      func(q *upstream.ServerRequest)    // of the upstream, with the request
 
 	change func(params []byte) []byte // of the params on their way; nil: none
 	amend  func(result []byte) []byte // of the result on its way back; nil: none
@@ -46,7 +46,7 @@ func (p *Proxy) relayed(c *client, m wire.Message, meta wire.Meta, s stream, u *
 			r.notify(method, params)
 		}
 	}
-	r.onRequest = func(q *upstream.Inquiry) {
+	r.onRequest = func(q *upstream.ServerRequest) {
 		if !p.tasks.serverRequest(r.upstream, q) && r.mayAsk(q) {
 			p.passOn(r.client, noteStream{r.notes}, r.upstream, q)
 		}
@@ -148,9 +148,9 @@ func (r *relayed) notify(method string, params []byte) {
 
 // mayAsk reports whether a request of the upstream can be put to the client, and
 // else refuses it. In 2026-07-28 these methods have no rounds.
-func (r *relayed) mayAsk(q *upstream.Inquiry) bool {
+func (r *relayed) mayAsk(q *upstream.ServerRequest) bool {
 	if r.agent.rev.InputRequired {
-		refuseInquiry(q)
+		refuseRequest(q)
 		return false
 	}
 	return mayAsk(r.agent, q)

@@ -25,7 +25,7 @@ type suspendedCall struct {
 
 	// Of an upstream of 2025-11-25, which waits for the answers.
 	inflight *inflightCall
-	asked    map[string]*upstream.Inquiry // by the keys of the questions
+	asked    map[string]*upstream.ServerRequest // by the keys of the questions
 
 	timer *time.Timer
 }

@@ -34,14 +34,14 @@ type task struct {
 	mu      sync.Mutex
 	object  []byte // as the server showed it last, under our id
 	about   wire.Task
-	asked   time.Time                    // when the server last said how it stands
-	settled bool                         // the gate knows how it ended
-	lost    bool                         // its outcome is unknown, and nobody polls it any more
-	orphan  bool                         // its session has ended
-	streams []stream                     // of clients that wait for the result (tasks/result)
-	waiting []*upstream.Inquiry          // requests of the server, for a client that cannot be reached yet
-	inputs  map[string]*upstream.Inquiry // requests of the server that are shown as inputRequests (2026-07-28)
-	asks    int                          // how many of these there were
+	asked   time.Time                          // when the server last said how it stands
+	settled bool                               // the gate knows how it ended
+	lost    bool                               // its outcome is unknown, and nobody polls it any more
+	orphan  bool                               // its session has ended
+	streams []stream                           // of clients that wait for the result (tasks/result)
+	waiting []*upstream.ServerRequest          // requests of the server, for a client that cannot be reached yet
+	inputs  map[string]*upstream.ServerRequest // requests of the server that are shown as inputRequests (2026-07-28)
+	asks    int                                // how many of these there were
 }
 
 // An origin is what is left of a call that goes on as a task: whose it is, without
@@ -142,7 +142,7 @@ func (x *task) ends(o gate.Outcome) bool {
 
 // end notes that the gate knows the outcome. It returns the requests of the server
 // that are still open, and whether the task was under way until now.
-func (x *task) end(o gate.Outcome) (open []*upstream.Inquiry, first bool) {
+func (x *task) end(o gate.Outcome) (open []*upstream.ServerRequest, first bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	first = !x.settled && !x.lost
@@ -182,7 +182,7 @@ func (x *task) stream() stream {
 
 // join notes a stream on which the client waits for the result. It returns the
 // requests of the server that have waited for one.
-func (x *task) join(s stream) (waiting []*upstream.Inquiry) {
+func (x *task) join(s stream) (waiting []*upstream.ServerRequest) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.streams = append(x.streams, s)
@@ -203,7 +203,7 @@ func (x *task) leave(s stream) {
 }
 
 // hold keeps a request of the server until the client can be asked.
-func (x *task) hold(q *upstream.Inquiry) {
+func (x *task) hold(q *upstream.ServerRequest) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.waiting = waiting(x.waiting)
@@ -215,7 +215,7 @@ func (x *task) hold(q *upstream.Inquiry) {
 }
 
 // addInput keeps a request of the server for the client to see in the task.
-func (x *task) addInput(q *upstream.Inquiry) {
+func (x *task) addInput(q *upstream.ServerRequest) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if len(x.inputs) >= maxInputs || x.settled {
@@ -223,7 +223,7 @@ func (x *task) addInput(q *upstream.Inquiry) {
 		return
 	}
 	if x.inputs == nil {
-		x.inputs = map[string]*upstream.Inquiry{}
+		x.inputs = map[string]*upstream.ServerRequest{}
 	}
 	x.asks++
 	x.inputs[taskInputKey(x.asks)] = q
@@ -234,7 +234,7 @@ func taskInputKey(n int) string { return "request-" + strconv.Itoa(n) }
 // A taskInput is a request of the server that is shown in the task.
 type taskInput struct {
 	key     string // of inputRequests
-	request *upstream.Inquiry
+	request *upstream.ServerRequest
 }
 
 // openInputs returns the inputs that have no answer, oldest first.
@@ -255,7 +255,7 @@ func (x *task) openInputs() (open []taskInput) {
 }
 
 // takeInput returns an input whose answer has come; nil: there is none.
-func (x *task) takeInput(key string) *upstream.Inquiry {
+func (x *task) takeInput(key string) *upstream.ServerRequest {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	q := x.inputs[key]

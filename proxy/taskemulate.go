@@ -35,7 +35,7 @@ func extensionTask(result, task []byte) []byte {
 func (s *tasks) awaitResult(x *task) {
 	sent := x.upstream.Send(upstream.Request{
 		Method: "tasks/result", Params: append(rawjson.AppendString([]byte(`{"taskId":`), x.theirs), '}'),
-		Ask: func(q *upstream.Inquiry) {
+		Ask: func(q *upstream.ServerRequest) {
 			if !s.serverRequest(x.upstream, q) && mayAsk(x.origin.agent, q) {
 				x.addInput(q)
 			}

@@ -11,7 +11,7 @@ import (
 // sampling/createMessage or roots/list with the _meta of a related task), on
 // whatever stream it came, and reports whether it is such. A client that cannot be
 // reached now is asked when it waits for the result.
-func (s *tasks) serverRequest(u *upstreamState, q *upstream.Inquiry) bool {
+func (s *tasks) serverRequest(u *upstreamState, q *upstream.ServerRequest) bool {
 	x := s.byServer(u, wire.RelatedTask(q.Params))
 	if x == nil {
 		return false

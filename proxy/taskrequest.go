@@ -64,7 +64,7 @@ func (s *tasks) newRequest(r *relayed, x *task) *taskRequest {
 			r.notify(method, params)
 		}
 	}
-	r.onRequest = func(q *upstream.Inquiry) {
+	r.onRequest = func(q *upstream.ServerRequest) {
 		if !s.serverRequest(x.upstream, q) && r.mayAsk(q) {
 			s.ask(r.client, noteStream{r.notes}, x.upstream, q)
 		}

@@ -35,7 +35,7 @@ type taskOptions struct {
 	// settle records the outcome of the call of a task and tells the nets.
 	settle func(of origin, ticket *admission.Ticket, o gate.Outcome, by string)
 	// ask puts a request of a server to a client, and the answer back.
-	ask func(c *client, s stream, u *upstreamState, q *upstream.Inquiry)
+	ask func(c *client, s stream, u *upstreamState, q *upstream.ServerRequest)
 }
 
 func newTasks(o taskOptions) *tasks { return &tasks{taskOptions: o} }

@@ -16,7 +16,6 @@ type (
 	Reply         = conn.Reply
 	Exchange      = conn.Exchange
 	ServerRequest = conn.ServerRequest
-	Inquiry       = conn.ServerRequest
 	Withdrawn     = conn.Withdrawn
 	Lost          = conn.Lost
 	StatusError   = conn.StatusError
