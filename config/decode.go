@@ -11,8 +11,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// A decoder gives the values of one file their meaning. It goes on after a
-// problem, so that all of them are found in one run.
+// A decoder interprets the values of one file. It continues after a problem, so
+// that one run finds all of them.
 type decoder struct {
 	*source
 	*environment
@@ -20,11 +20,10 @@ type decoder struct {
 	visit func(what string, known keys) // of a test: told each table of keys that is used
 }
 
-// keys says what each key of a mapping does. A key that is not in it is a
-// mistake of the user's.
+// keys maps each key of a mapping to its function. Other keys are mistakes.
 type keys map[string]func(key, value *node)
 
-// mapping hands each key of n to its function.
+// mapping calls the function of each key of n.
 func (d *decoder) mapping(n *node, what string, known keys) {
 	if d.visit != nil {
 		d.visit(what, known)
@@ -49,7 +48,7 @@ func (d *decoder) mapping(n *node, what string, known keys) {
 	}
 }
 
-// foreign are words of other programs for a key of ours.
+// foreign maps the words of other programs to our keys.
 func foreign(name string) string {
 	switch name {
 	case "servers", "mcp_servers", "context_servers", "extensions":
@@ -89,7 +88,7 @@ func (d *decoder) duplicate(key, earlier *node) {
 	d.at(key, fmt.Sprintf("duplicate key %q", key.text), fmt.Sprintf("the first is at %d:%d", earlier.line, earlier.column))
 }
 
-// each hands over every entry of a mapping whose keys the user chooses.
+// each calls f for every entry of a mapping whose keys the user chooses.
 func (d *decoder) each(n *node, what string, f func(key, value *node)) {
 	if !d.is(n, mapKind, what) {
 		return
@@ -124,10 +123,10 @@ func (d *decoder) is(n *node, want kind, what string) bool {
 	return false
 }
 
-// yesNo are the words that YAML 1.1 took for true and false. Read-only.
+// yesNo are the words that mean true and false in YAML 1.1. Read-only.
 var yesNo = map[string]string{"yes": "true", "on": "true", "no": "false", "off": "false", "true": "true", "false": "false"}
 
-// later refuses a key whose meaning a later version will have.
+// later refuses a key that a later version will support.
 func (d *decoder) later(key, _ *node) {
 	d.at(key, fmt.Sprintf("%q is not supported yet", key.text), "")
 }
@@ -142,7 +141,7 @@ func (d *decoder) text(to *string) func(key, value *node) {
 	}
 }
 
-// filled is text that must not be empty.
+// filled reads a text that must not be empty.
 func (d *decoder) filled(to *string) func(key, value *node) {
 	return func(key, value *node) {
 		d.text(to)(key, value)
@@ -152,7 +151,7 @@ func (d *decoder) filled(to *string) func(key, value *node) {
 	}
 }
 
-// setting is text in which ${...} is replaced.
+// setting reads a text and replaces ${...} in it.
 func (d *decoder) setting(to *string) func(key, value *node) {
 	return func(key, value *node) {
 		if d.is(value, textKind, quoted(key)) {
@@ -176,7 +175,7 @@ func (d *decoder) list(to *[]string) func(key, value *node) {
 	}
 }
 
-// settings is a list of texts in which ${...} is replaced.
+// settings reads a list of texts and replaces ${...} in them.
 func (d *decoder) settings(to *[]string) func(key, value *node) {
 	return func(key, value *node) {
 		d.items(key, value, func(item *node) { *to = append(*to, d.interpolated(item)) })
@@ -194,8 +193,7 @@ func (d *decoder) items(key, value *node, f func(*node)) {
 	}
 }
 
-// oneOf is text that has to be one of a few words; later words are known and
-// not supported yet.
+// oneOf reads one of a few words; later lists words that are not supported yet.
 func (d *decoder) oneOf(to *string, words, later []string) func(key, value *node) {
 	return func(key, value *node) {
 		if d.is(value, textKind, quoted(key)) && d.word(key, value, value.text, words, later) {
@@ -213,7 +211,7 @@ func (d *decoder) word(key, value *node, word string, words, later []string) boo
 	return false
 }
 
-// unknownWord says what is wrong with a word that is none of words.
+// unknownWord returns the message and the hint for a word that is not in words.
 func unknownWord(what, shown, word string, words, later []string) (msg, hint string) {
 	if slices.Contains(later, word) {
 		return fmt.Sprintf("%s: %s is not supported yet", what, shown), "now: " + strings.Join(words, ", ")
@@ -225,7 +223,7 @@ func unknownWord(what, shown, word string, words, later []string) (msg, hint str
 	return fmt.Sprintf("%s: %s is not known", what, shown), hint
 }
 
-// count is a whole number that is not negative.
+// count reads a non-negative whole number.
 func (d *decoder) count(n *node, what string) (int, bool) {
 	if !d.is(n, numberKind, what) {
 		return 0, false
@@ -238,7 +236,7 @@ func (d *decoder) count(n *node, what string) (int, bool) {
 	return int(v), true
 }
 
-// integer is a whole number of either sign.
+// integer reads a whole number of either sign.
 func (d *decoder) integer(to *int) func(key, value *node) {
 	return func(key, value *node) {
 		if !d.is(value, numberKind, quoted(key)) {
@@ -258,9 +256,9 @@ func duration(text string) (time.Duration, bool) {
 	return v, err == nil && v >= 0
 }
 
-// quoted is how a message names a key.
+// quoted formats a key for messages.
 func quoted(key *node) string { return fmt.Sprintf("%q", key.text) }
 
-// shown is how a message names a value: as the file has it, since what an
-// interpolation gave may be a secret.
+// shown formats a value for messages, as it is in the file: the result of an
+// interpolation may be a secret.
 func shown(value *node) string { return fmt.Sprintf("%q", value.text) }

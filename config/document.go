@@ -28,10 +28,10 @@ func ReadDocument(name string, src []byte) *Document {
 	return d
 }
 
-// Root is the value that is the whole document. What is how messages call it.
+// Root returns the whole document as a value; what names it in messages.
 func (d *Document) Root(what string) Value { return Value{d, d.root, what} }
 
-// Err is an [ErrorList] of all that was found wrong so far, or nil.
+// Err returns an [ErrorList] of all problems found so far, or nil.
 func (d *Document) Err() error {
 	if len(d.decoder.errs) == 0 {
 		return nil
@@ -40,7 +40,7 @@ func (d *Document) Err() error {
 	return d.decoder.errs
 }
 
-// Faults counts what was found wrong so far.
+// Faults counts the problems found so far.
 func (d *Document) Faults() int { return len(d.decoder.errs) }
 
 // A Value is one value of a [Document].
@@ -50,16 +50,17 @@ type Value struct {
 	what     string // how messages call it
 }
 
-// Keys says what to do with the value of each key of a mapping.
+// Keys has a function for the value of each key of a mapping.
 type Keys map[string]func(Value)
 
-// Position is where the value starts.
+// Position returns the start of the value.
 func (v Value) Position() Position { return v.document.decoder.position(v.node) }
 
 // Fault records a mistake in the value, and what to write instead.
 func (v Value) Fault(msg, hint string) { v.document.decoder.at(v.node, msg, hint) }
 
-// Fields hands out the values of a mapping by their keys. Other keys are mistakes.
+// Fields calls the functions of known with the values of a mapping. Other keys are
+// mistakes.
 func (v Value) Fields(known Keys) {
 	fields := make(keys, len(known))
 	for name, f := range known {
@@ -68,12 +69,12 @@ func (v Value) Fields(known Keys) {
 	v.document.decoder.mapping(v.node, v.what, fields)
 }
 
-// Each hands out every entry of a mapping whose keys the user chooses.
+// Each calls f for every entry of a mapping whose keys the user chooses.
 func (v Value) Each(f func(key string, value Value)) {
 	v.document.decoder.each(v.node, v.what, func(key, value *node) { f(key.text, Value{v.document, value, quoted(key)}) })
 }
 
-// Items hands out every entry of a list. What is how messages call an entry.
+// Items calls f for every entry of a list; what names an entry in messages.
 func (v Value) Items(what string, f func(Value)) {
 	if !v.is(listKind) {
 		return
@@ -83,7 +84,7 @@ func (v Value) Items(what string, f func(Value)) {
 	}
 }
 
-// Texts is a list of texts, or one text.
+// Texts reads a list of texts, or one text.
 func (v Value) Texts() (all []string) {
 	if v.node.kind == textKind {
 		return append(all, v.node.text)
@@ -96,7 +97,7 @@ func (v Value) Texts() (all []string) {
 	return all
 }
 
-// Text is a text that is not empty.
+// Text reads a text that is not empty.
 func (v Value) Text() (string, bool) {
 	if !v.is(textKind) {
 		return "", false
@@ -111,13 +112,13 @@ func (v Value) Text() (string, bool) {
 // IsNumber reports whether the value is a number.
 func (v Value) IsNumber() bool { return v.node.kind == numberKind }
 
-// Flag is true or false.
+// Flag reads true or false.
 func (v Value) Flag() (on, ok bool) { return v.node.text == "true", v.is(boolKind) }
 
-// Count is a whole number that is not negative.
+// Count reads a non-negative whole number.
 func (v Value) Count() (int, bool) { return v.document.decoder.count(v.node, v.what) }
 
-// Word is a text that has to be one of a few words.
+// Word reads one of a few words.
 func (v Value) Word(words ...string) (string, bool) {
 	if !v.is(textKind) {
 		return "", false
@@ -129,7 +130,7 @@ func (v Value) Word(words ...string) (string, bool) {
 	return v.node.text, true
 }
 
-// Duration is a time that passes, as "2m30s".
+// Duration reads a duration such as "2m30s".
 func (v Value) Duration() (time.Duration, bool) {
 	if !v.is(textKind) {
 		return 0, false
@@ -141,7 +142,7 @@ func (v Value) Duration() (time.Duration, bool) {
 	return t, ok
 }
 
-// Object is a mapping as a JSON object, with its keys in their order and its
+// Object returns a mapping as a JSON object, with its keys in their order and its
 // numbers as they were written.
 func (v Value) Object() (json.RawMessage, bool) {
 	if !v.is(mapKind) {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// envFile reads variables of a server from a file: NAME=VALUE, one a line. What
-// env has goes before it.
+// envFile reads variables of a server from a file, one NAME=VALUE per line. The
+// variables of env override them.
 func (d *decoder) envFile(to *map[string]string) func(key, value *node) {
 	return func(key, value *node) {
 		if !d.is(value, textKind, quoted(key)) {
@@ -44,8 +44,8 @@ func (d *decoder) envFile(to *map[string]string) func(key, value *node) {
 	}
 }
 
-// readVariable reads a line of such a file. It says nothing of a value, which
-// may be a secret. In quotes, a value is what stands between them.
+// readVariable reads a line of such a file. Its errors do not contain the value,
+// which may be a secret. Quotes around a value are removed.
 func readVariable(to map[string]string, line string) (problem string) {
 	line = strings.TrimPrefix(line, "export ")
 	if line == "" || line[0] == '#' {
@@ -82,7 +82,7 @@ func readableByOthers(path string) (bool, os.FileMode) {
 	return mode&0o044 != 0, mode
 }
 
-// joinEnv puts what the file has under what env has.
+// joinEnv adds the variables of the file that env does not set.
 func (s *Server) joinEnv(file map[string]string) {
 	for name, value := range file {
 		if _, ours := s.Env[name]; ours {

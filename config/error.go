@@ -8,14 +8,14 @@ import (
 	"strings"
 )
 
-// A Position is a place in a file of the user's. Line and Column count from 1,
+// A Position is a position in a file of the user. Line and Column count from 1,
 // columns in characters; a zero Line is no position.
 type Position struct {
 	File         string
 	Line, Column int
 }
 
-// String is file:line:column, as far as they are known.
+// String returns file:line:column, as far as they are known.
 func (p Position) String() string {
 	switch {
 	case p.Line == 0:
@@ -27,22 +27,22 @@ func (p Position) String() string {
 	}
 }
 
-// An Error is one problem in a configuration, with the place where it was
-// made. It never holds a value that came out of an interpolation.
+// An Error is one problem in a configuration, with its position. It never contains
+// the result of an interpolation.
 type Error struct {
 	File         string
-	Line, Column int    // 0: not tied to a place in a file
+	Line, Column int    // 0: without a position
 	Msg          string // what is wrong
 	Hint         string // what to write instead; may be empty
 	Excerpt      string // the source line and a caret below it; may be empty
 }
 
-// Position is where the mistake is.
+// Position returns the position of the mistake.
 func (e *Error) Position() Position {
 	return Position{File: e.File, Line: e.Line, Column: e.Column}
 }
 
-// Error is one line, file:line:column: message (hint).
+// Error returns one line, file:line:column: message (hint).
 func (e *Error) Error() string {
 	var b strings.Builder
 	if p := e.Position().String(); p != "" {
@@ -55,7 +55,7 @@ func (e *Error) Error() string {
 	return b.String()
 }
 
-// Text is [Error.Error] and, on further lines, the excerpt.
+// Text returns [Error.Error] and, on further lines, the excerpt.
 func (e *Error) Text() string {
 	if e.Excerpt == "" {
 		return e.Error()
@@ -63,10 +63,10 @@ func (e *Error) Text() string {
 	return e.Error() + "\n" + e.Excerpt
 }
 
-// An ErrorList is every problem of a configuration, in the order of the file.
+// An ErrorList has every problem of a configuration, in the order of the file.
 type ErrorList []*Error
 
-// Error is one line for each problem.
+// Error returns one line for each problem.
 func (l ErrorList) Error() string {
 	lines := make([]string, len(l))
 	for i, e := range l {
@@ -75,7 +75,7 @@ func (l ErrorList) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// Text is [Error.Text] of each problem.
+// Text returns [Error.Text] of each problem.
 func (l ErrorList) Text() string {
 	lines := make([]string, len(l))
 	for i, e := range l {
@@ -93,8 +93,8 @@ func (l ErrorList) Unwrap() []error {
 	return errs
 }
 
-// Text renders err for a person: with excerpts where it holds an [ErrorList]
-// or an [Error], and as err.Error() otherwise.
+// Text renders err for a person: with excerpts if it wraps an [ErrorList] or an
+// [Error], otherwise as err.Error().
 func Text(err error) string {
 	var list ErrorList
 	var one *Error
@@ -108,8 +108,7 @@ func Text(err error) string {
 	}
 }
 
-// sorted puts the problems in the order of the files, and those of a file in
-// the order of its lines.
+// sorted sorts the problems by file and line.
 func (l ErrorList) sorted() {
 	files := map[string]int{}
 	for _, e := range l {

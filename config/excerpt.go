@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// excerptWidth is how much of a long line an excerpt shows.
+// excerptWidth bounds the part of a long line that an excerpt shows.
 const excerptWidth = 100
 
-// excerpt is the line with a caret under the column. Values that may be
-// secrets are shown as stars. Of a blank line there is nothing to show.
+// excerpt returns the line with a caret under the column, and stars in place of
+// values that may be secrets. It returns "" for a blank line.
 func (s *source) excerpt(line, column int) string {
 	if line < 1 || line > len(s.lines) {
 		return ""
@@ -29,10 +29,10 @@ func (s *source) excerpt(line, column int) string {
 	return "    " + visible + "\n    " + strings.Repeat(" ", at-from) + "^"
 }
 
-// suspicious finds lines of a file without a tree that may hold a secret.
+// suspicious finds lines that may contain a secret, in a file without a tree.
 var suspicious = regexp.MustCompile(`(?i)token|secret|passw|authorization|bearer|credential|key`)
 
-// masked puts stars over the part of the secrets that is on this line.
+// masked replaces the parts of secrets on this line with stars.
 func (s *source) masked(line int, text []rune) []rune {
 	for _, n := range s.secrets {
 		if line < n.line || line > n.endLine {
@@ -61,7 +61,8 @@ func printable(r rune) rune {
 	return r
 }
 
-// markSecrets notes where the values of env, of headers and the secret of a client stand.
+// markSecrets records the positions of the values of env, of headers, and of the
+// client secret.
 func (s *source) markSecrets(root *node) {
 	servers := root.get("mcpServers")
 	if servers == nil {
@@ -96,5 +97,5 @@ func (s *source) secret(n *node) {
 	}
 }
 
-// reference finds values that name a secret and do not hold one.
+// reference finds values that name a secret but do not contain it.
 var reference = regexp.MustCompile(`^\$\{(env:)?[A-Za-z0-9_]+\}$`)

@@ -2,8 +2,8 @@ package config
 
 import "strings"
 
-// An Expression is a text in CEL, or a sentence with such texts in it, and
-// where it stands. Its meaning is not looked at here.
+// An Expression is a CEL text, or a sentence with CEL texts in it, and its
+// position. This package does not interpret it.
 type Expression struct {
 	Text string
 
@@ -12,16 +12,16 @@ type Expression struct {
 	source *source
 }
 
-// String is the text.
+// String returns the text.
 func (e Expression) String() string { return e.Text }
 
-// MarshalText is the text.
+// MarshalText returns the text.
 func (e Expression) MarshalText() ([]byte, error) { return []byte(e.Text), nil }
 
 // Equal compares the texts.
 func (e Expression) Equal(other Expression) bool { return e.Text == other.Text }
 
-// Position is the place in the file of a line and a column of the text.
+// Position returns the position in the file of a line and a column of the text.
 func (e Expression) Position(line, column int) Position {
 	if !e.exact {
 		line, column = 1, 1
@@ -32,8 +32,8 @@ func (e Expression) Position(line, column int) Position {
 	return e.at.Position(line, column)
 }
 
-// Excerpt is the line of the file and a caret below that place; empty where
-// the expression comes from no file.
+// Excerpt returns the line of the file and a caret below that position, or "" if
+// the expression does not come from a file.
 func (e Expression) Excerpt(line, column int) string {
 	if e.source == nil {
 		return ""
@@ -42,7 +42,7 @@ func (e Expression) Excerpt(line, column int) string {
 	return e.source.excerpt(p.Line, p.Column)
 }
 
-// expression is text that must not be empty.
+// expression reads a text that must not be empty.
 func (d *decoder) expression(to *Expression) func(key, value *node) {
 	return func(key, value *node) {
 		d.filled(&to.Text)(key, value)

@@ -30,8 +30,7 @@ func readFile(path string, limit int64) ([]byte, error) {
 	return data, err
 }
 
-// writable says whether people other than the owner and the group may change
-// a file.
+// writable reports whether others than the owner and the group may write a file.
 func writable(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.Mode().Perm()&0o002 != 0

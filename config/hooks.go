@@ -8,8 +8,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// A Validator is one entry of [Net.Validate]: what must hold of the calls that
-// the net gates under one of the names.
+// A Validator is one entry of [Net.Validate]: a condition on the calls that the net
+// gates under one of the names.
 type Validator struct {
 	Tools    []string
 	Require  Expression
@@ -17,7 +17,7 @@ type Validator struct {
 	Position Position
 }
 
-// A Memory is one entry of [Net.Remember]: what the net keeps when a
+// A Memory is one entry of [Net.Remember]: a value that the net keeps when a
 // transition succeeds.
 type Memory struct {
 	Transition string
@@ -59,7 +59,7 @@ func (d *decoder) memories(to *[]Memory) func(key, value *node) {
 	}
 }
 
-// Reserved begins the keys of meta that petrigate sets itself.
+// Reserved is the prefix of the keys of meta that petrigate sets itself.
 const Reserved = "petrigate:"
 
 func (d *decoder) metaKey(to *string) func(key, value *node) {
@@ -71,7 +71,7 @@ func (d *decoder) metaKey(to *string) func(key, value *node) {
 	}
 }
 
-// entries hands over each item of a list that is not empty.
+// entries calls f for each item of a list that is not empty.
 func (d *decoder) entries(key, value *node, f func(item *node)) {
 	if !d.is(value, listKind, quoted(key)) {
 		return
@@ -82,7 +82,7 @@ func (d *decoder) entries(key, value *node, f func(item *node)) {
 	}
 }
 
-// needs reports keys that a mapping lacks.
+// needs reports missing keys of a mapping.
 func (d *decoder) needs(n *node, what string, names ...string) {
 	if n.kind != mapKind {
 		return
@@ -94,8 +94,8 @@ func (d *decoder) needs(n *node, what string, names ...string) {
 	}
 }
 
-// checkHooks finds validators and memories about what the net does not have:
-// they would never run, and what they were to forbid would pass.
+// checkHooks finds validators and memories about names that the net does not have:
+// they would never run, and the calls that they should forbid would pass.
 func (d *decoder) checkHooks(n *node, net *Net) {
 	var gated, observed []string
 	for _, t := range net.Transitions {
@@ -134,8 +134,8 @@ func (d *decoder) checkEntries(list *node, check func(item *node)) {
 	})
 }
 
-// checkGated holds that some transition can forbid the tool.
-// selfLoop is how a net judges the arguments of a tool that it does not count.
+// checkGated requires a transition that can forbid the tool.
+// selfLoop is a hint: how a net validates a tool without counting its calls.
 const selfLoop = "one whose outputs are its inputs changes nothing"
 
 func (d *decoder) checkGated(tool *node, net *Net, gated, observed []string) {
@@ -155,7 +155,7 @@ func (d *decoder) checkGated(tool *node, net *Net, gated, observed []string) {
 	}
 }
 
-// checkSucceeds holds that the transition is there, and hears of successes.
+// checkSucceeds requires that the transition exists and is told of successes.
 func (d *decoder) checkSucceeds(name *node, net *Net) {
 	var known []string
 	for _, t := range net.Transitions {

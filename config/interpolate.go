@@ -9,16 +9,16 @@ import (
 	"strings"
 )
 
-// An environment is where the values of ${...} come from.
+// An environment provides the values of ${...}.
 type environment struct {
 	dir    string // of the configuration file: relative paths start there
 	lookup func(string) (string, bool)
 
-	secrets []string // what ${...} was replaced by, see [Config.Secrets]
+	secrets []string // the values of ${...}, see [Config.Secrets]
 }
 
-// interpolated is the text of a value with every ${...} replaced, once: what
-// a variable holds is never looked at again.
+// interpolated returns the text of a value with every ${...} replaced, once: it
+// does not interpolate the value of a variable.
 func (d *decoder) interpolated(n *node) string {
 	text, bad := d.expand(n.text)
 	if bad != nil {
@@ -32,7 +32,7 @@ func (d *decoder) interpolated(n *node) string {
 	return text
 }
 
-// find is the place of an expression inside a value, or of the value.
+// find returns the position of an expression inside a value, or of the value.
 func (d *decoder) find(n *node, expr string) (line, column int) {
 	if n.line < 1 || n.line > len(d.lines) {
 		return n.line, n.column
@@ -46,7 +46,7 @@ func (d *decoder) find(n *node, expr string) (line, column int) {
 	return n.line, from + len([]rune(before)) + 1
 }
 
-// A badExpr is a ${...} that cannot be replaced. Its texts hold no value.
+// A badExpr is a ${...} that cannot be replaced. Its texts contain no value.
 type badExpr struct{ expr, msg, hint string }
 
 func (e *environment) expand(text string) (string, *badExpr) {
@@ -83,7 +83,7 @@ func (e *environment) expand(text string) (string, *badExpr) {
 
 var variable = regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_]*)(?:(:-|:\?)(.*))?$`)
 
-// value is what one ${...} stands for.
+// value returns the value of one ${...}.
 func (e *environment) value(expr string) (string, *badExpr) {
 	inner := expr[2 : len(expr)-1]
 	if strings.Contains(inner, "${") {
@@ -117,7 +117,7 @@ func (e *environment) value(expr string) (string, *badExpr) {
 
 const maxSecret = 1 << 20
 
-// file is the content of a file less the line end behind it.
+// file returns the contents of a file without its final line end.
 func (e *environment) file(expr, path string) (string, *badExpr) {
 	if path == "" {
 		return "", &badExpr{expr, "${file:} names no file", ""}
@@ -129,8 +129,7 @@ func (e *environment) file(expr, path string) (string, *badExpr) {
 	return strings.TrimSuffix(strings.TrimSuffix(string(data), "\n"), "\r"), nil
 }
 
-// path is a path as seen from the configuration file, in the form that
-// messages show.
+// path resolves a path relative to the configuration file, in the form for messages.
 func (e *environment) path(p string) string {
 	if p == "" || filepath.IsAbs(p) {
 		return p
@@ -138,7 +137,7 @@ func (e *environment) path(p string) string {
 	return filepath.Join(e.dir, p)
 }
 
-// absolute is path for what is used later, perhaps from another directory: a
+// absolute is like path for later use, perhaps from another directory: a
 // relative command would be looked up in PATH, or start from the cwd of its
 // server.
 func (e *environment) absolute(p string) string {
@@ -152,7 +151,7 @@ func (e *environment) absolute(p string) string {
 	return p
 }
 
-// cause is an error of the file system less the path, which the message
+// cause returns an error of the file system without the path, which the message
 // already names.
 func cause(err error) error {
 	var path *os.PathError

@@ -20,7 +20,7 @@ func readJSON(text string) (n *node, ok bool) {
 	r.dec.UseNumber()
 	n = r.value(0)
 	if r.failed {
-		return nil, false // too deep or too much: the YAML reader says so with a position
+		return nil, false // too deep or too large: the YAML reader reports it with a position
 	}
 	return n, true
 }
@@ -34,7 +34,7 @@ type jsonReader struct {
 	offset, line, column int // of what has been counted so far
 }
 
-// token is the next token and the offset where it starts.
+// token returns the next token and the offset of its start.
 func (r *jsonReader) token() (json.Token, *node) {
 	from := int(r.dec.InputOffset())
 	for from < len(r.text) && strings.IndexByte(" \t\r\n,:", r.text[from]) >= 0 {
@@ -111,8 +111,8 @@ func (r *jsonReader) list(n *node, depth int) {
 	r.token() // the closing bracket
 }
 
-// withoutComments puts spaces in the place of the comments and the last commas
-// of lists that editors allow in JSON. Everything else stays where it is.
+// withoutComments replaces comments and trailing commas, which editors allow in
+// JSON, by spaces. Everything else keeps its offset.
 func withoutComments(text string) string {
 	out := []rune(text)
 	comma := -1 // the last one, while nothing but space has come behind it
@@ -144,7 +144,8 @@ func withoutComments(text string) string {
 	return string(out)
 }
 
-// commentEnd is behind the comment that begins at i; -1: it does not end.
+// commentEnd returns the offset after the comment that begins at i; -1: it does
+// not end.
 func commentEnd(text []rune, i int) int {
 	for k := i + 2; k < len(text); k++ {
 		switch {

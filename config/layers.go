@@ -13,12 +13,12 @@ import (
 	"github.com/spf13/viper"
 )
 
-// layers are the sources of the scalars: a flag wins over the environment,
-// that over the file, and that over the default. What loosens a policy (mode,
-// default, rules) is not among them: it is read from the file alone.
+// layers are the sources of the scalars: a flag overrides the environment, which
+// overrides the file, which overrides the default. Settings that loosen a policy
+// (mode, default, rules) are not among them: only the file can set them.
 type layers struct {
 	file map[string]any
-	at   map[string]*node // where the file has them
+	at   map[string]*node // their positions in the file
 }
 
 // A scalar is one value that several layers may give.
@@ -76,7 +76,7 @@ func checkAddress(what, shown, text string) (msg, hint string) {
 	return "", ""
 }
 
-// effective is the outcome of all layers, under the names of the file.
+// effective is the result of all layers, under the names of the file.
 type effective struct {
 	Listen struct {
 		HTTP, Auth, TokenFile string
@@ -88,7 +88,7 @@ type effective struct {
 	Startup  time.Duration
 }
 
-// merge lays the layers over each other. It is all that viper does here: it
+// merge merges the layers. It is the only use of viper: viper
 // lower-cases keys and splits them at dots, which maps of the user's names
 // would not survive.
 func (l *layers) merge(o Options, errs *ErrorList) effective {
@@ -132,7 +132,7 @@ func (l *layers) override(layer map[string]any, name, text, source string, errs 
 	delete(l.at, name)
 }
 
-// nested makes {"log": {"level": x}} of {"log.level": x}.
+// nested converts {"log.level": x} to {"log": {"level": x}}.
 func nested(flat map[string]any) map[string]any {
 	tree := map[string]any{}
 	for name, value := range flat {
@@ -151,7 +151,7 @@ func nested(flat map[string]any) map[string]any {
 	return tree
 }
 
-// Variable is the environment variable of a setting: PETRIGATE_LOG_LEVEL for
+// Variable returns the environment variable of a setting: PETRIGATE_LOG_LEVEL for
 // "log.level", PETRIGATE_LISTEN_TOKEN_FILE for "listen.tokenFile".
 func Variable(setting string) string {
 	var b strings.Builder

@@ -10,13 +10,13 @@ import (
 	"time"
 )
 
-// Listen is where clients come in.
+// Listen configures the listener for clients.
 type Listen struct {
 	Stdio            bool   // otherwise HTTP
 	HTTP             string // host:port
 	Auth             string // "token", "jwt" or "none"
 	TokenFile        string // "": a generated one
-	JWT              *JWT   // of Auth "jwt"; nil: there is none
+	JWT              *JWT   // for Auth "jwt", otherwise nil
 	AllowedHosts     []string
 	AllowedOrigins   []string
 	Idle             time.Duration // how long a session over HTTP lives without use
@@ -30,17 +30,17 @@ type Listen struct {
 	Timeouts         Timeouts
 }
 
-// JWT says which authorization server's tokens are taken, and for what.
+// JWT configures the tokens of an authorization server.
 type JWT struct {
 	Issuer         string
 	Audience       string
-	JWKS           string   // URL of the issuer's keys; "": its metadata says
+	JWKS           string   // URL of the issuer's keys; "": from its metadata
 	Resource       string   // URL by which clients know the endpoint; "": the audience
 	PrincipalClaim string   // "": sub
-	Scopes         []string // all of which a token must have
+	Scopes         []string // a token must have all of them
 }
 
-// httpOnly are the keys of listen that are about HTTP alone. Read-only.
+// httpOnly are the keys of listen that concern only HTTP. Read-only.
 var httpOnly = []string{"auth", "tokenFile", "jwt", "allowedHosts", "allowedOrigins", "idle", "maxSessions", "maxSessionsTotal",
 	"path", "tls", "maxHeader", "maxConnections", "timeouts"}
 
@@ -80,7 +80,7 @@ func (d *decoder) listen(c *Config, l *layers) func(key, value *node) {
 	}
 }
 
-// withoutHTTP warns of keys that are about HTTP alone. It is no error: the
+// withoutHTTP warns of keys that concern only HTTP. They are not errors: the
 // address may come from a flag.
 func (d *decoder) withoutHTTP(n, http *node) {
 	if http != nil {
@@ -93,7 +93,7 @@ func (d *decoder) withoutHTTP(n, http *node) {
 	}
 }
 
-// atLeastOne is a bound; of none at all nobody could come in.
+// atLeastOne reads a bound; with 0, nobody could connect.
 func (d *decoder) atLeastOne(to *int) func(key, value *node) {
 	return func(key, value *node) {
 		n, ok := d.count(value, quoted(key))
@@ -124,7 +124,7 @@ func (d *decoder) jwt(c *Config, l *layers) func(key, value *node) {
 	}
 }
 
-// filledSetting is text in which ${...} is replaced and that must not be empty.
+// filledSetting reads a text that must not be empty, and replaces ${...} in it.
 func (d *decoder) filledSetting(to *string) func(key, value *node) {
 	return func(key, value *node) {
 		before := len(d.errs)
@@ -135,7 +135,7 @@ func (d *decoder) filledSetting(to *string) func(key, value *node) {
 	}
 }
 
-// scopes are words of RFC 6749.
+// scopes reads scopes of RFC 6749.
 func (d *decoder) scopes(to *[]string) func(key, value *node) {
 	return func(key, value *node) {
 		d.items(key, value, func(item *node) {
@@ -149,7 +149,7 @@ func (d *decoder) scopes(to *[]string) func(key, value *node) {
 	}
 }
 
-// wantedOfJWT checks that the section is enough to tell good tokens from others.
+// wantedOfJWT checks that the section has the keys that validation requires.
 func (d *decoder) wantedOfJWT(key, value *node, j *JWT) {
 	for _, wanted := range []string{"issuer", "audience"} {
 		if value.get(wanted) == nil {
@@ -177,17 +177,16 @@ func isURL(text string) bool {
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && u.User == nil && u.Fragment == ""
 }
 
-// trustworthy reports whether what an address answers comes from who has it.
+// trustworthy reports whether nobody else can answer for the address.
 func trustworthy(text string) bool {
 	u, err := url.Parse(text)
 	return err == nil && isURL(text) && (u.Scheme == "https" || loopback(net.JoinHostPort(u.Hostname(), "0")))
 }
 
-// discoverable reports whether an issuer can say of itself where its keys are
-// (RFC 8414).
+// discoverable reports whether an issuer can publish its keys by RFC 8414.
 func discoverable(issuer string) bool { return trustworthy(issuer) && !strings.Contains(issuer, "?") }
 
-// settleListen checks what the settings of the listener mean together.
+// settleListen checks the settings of the listener together.
 func (c *Config) settleListen(d *decoder, l *layers) {
 	if c.Listen.Stdio {
 		return
@@ -210,8 +209,8 @@ func (c *Config) settleListen(d *decoder, l *layers) {
 	}
 }
 
-// warnPlace warns of a setting where the file has it, or of the flag or
-// variable that stands for it.
+// warnPlace warns of a setting at its position in the file, or names the flag or
+// variable that sets it.
 func (d *decoder) warnPlace(l *layers, msg, hint, name string) {
 	if at := l.at[name]; at != nil {
 		d.warn(at, msg, hint)
@@ -220,7 +219,7 @@ func (d *decoder) warnPlace(l *layers, msg, hint, name string) {
 	d.warns = append(d.warns, &Error{Msg: msg, Hint: hint})
 }
 
-// allNetworks says whether an address stands for all networks of the machine.
+// allNetworks reports whether an address means all networks of the machine.
 func allNetworks(address string) bool {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {

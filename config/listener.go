@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// TLS names the files of a certificate, with those that vouch for it behind
-// it, and of its key, in PEM.
+// TLS names the files of a certificate, followed by its issuers, and of its key, in
+// PEM.
 type TLS struct {
 	Cert string
 	Key  string
@@ -17,12 +17,12 @@ type TLS struct {
 	origin
 }
 
-// Timeouts bound what a client over HTTP can have us wait for. One that is not
-// said is 0, and the listener's own.
+// Timeouts bound how long the listener waits for a client over HTTP. 0 stands for
+// the default of the listener.
 type Timeouts struct {
 	Header    time.Duration // to send the headers of a request, and to agree on TLS
 	Body      time.Duration // to send a message
-	Write     time.Duration // to take the next bytes of an answer
+	Write     time.Duration // to read the next bytes of a response
 	KeepAlive time.Duration // between two requests on a connection
 }
 
@@ -60,7 +60,7 @@ func (d *decoder) timeouts(to *Timeouts) func(key, value *node) {
 	}
 }
 
-// period is a duration that a client can keep to.
+// period reads a duration that is long enough for a client.
 func (d *decoder) period(to *time.Duration) func(key, value *node) {
 	return func(key, value *node) {
 		if text, ok := d.checked(key, value, true, checkDuration(leastTimeout)); ok {
@@ -69,7 +69,7 @@ func (d *decoder) period(to *time.Duration) func(key, value *node) {
 	}
 }
 
-// endpointPath is where the endpoint is: a plain path that nothing else has.
+// endpointPath reads the path of the endpoint: a plain path that nothing else uses.
 func (d *decoder) endpointPath(to *string) func(key, value *node) {
 	return func(key, value *node) {
 		before := len(d.errs)

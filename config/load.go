@@ -10,14 +10,14 @@ import (
 	"strings"
 )
 
-// Options says where a configuration comes from. The zero value looks in the
-// usual places and takes the variables of the process.
+// Options selects the sources of a configuration. The zero value searches the
+// usual places and uses the environment of the process.
 type Options struct {
 	Path  string                      // of the file (--config); "": look for one
 	Env   func(string) (string, bool) // nil: os.LookupEnv
 	Flags map[string]string           // settings given on the command line, by their name in the file: "log.level"; paths are the process's
 
-	// WorkDir lets ./petrigate.yaml count, and before the file of the user.
+	// WorkDir searches ./petrigate.yaml, before the file of the user.
 	// It is for verbs that people type: an agent may be able to write the
 	// directory that a server is started in.
 	WorkDir bool
@@ -30,13 +30,13 @@ func (o Options) lookup(name string) (string, bool) {
 	return o.Env(name)
 }
 
-// ErrNotFound is returned, wrapped with the places searched, where no path is
-// given and no file is in the usual places.
+// ErrNotFound is returned, wrapped with the places searched, if no path is given
+// and none of the usual places has a file.
 var ErrNotFound = errors.New("no configuration file")
 
 const fileName = "petrigate.yaml"
 
-// Lookup is the file that [Load] reads.
+// Lookup returns the file that [Load] reads.
 func Lookup(o Options) (string, error) {
 	if o.Path != "" {
 		return o.Path, nil
@@ -60,7 +60,7 @@ func Lookup(o Options) (string, error) {
 	return "", fmt.Errorf("%w: --config and PETRIGATE_CONFIG are not set, looked for %s", ErrNotFound, strings.Join(places, ", "))
 }
 
-// userDir is the XDG configuration directory, "" where none can be told.
+// userDir returns the XDG configuration directory, or "" if it is not known.
 func (o Options) userDir() string {
 	if dir, ok := o.lookup("XDG_CONFIG_HOME"); ok && filepath.IsAbs(dir) {
 		return dir
@@ -100,10 +100,9 @@ func open(o Options) (path string, src []byte, err error) {
 	return path, src, nil
 }
 
-// Servers finds and reads the servers of a configuration, for verbs that are
-// about one of them: no other section is looked at, and what is wrong with a
-// server, as a variable that is not set, is in its Problems alone. The errors
-// are those of [Load].
+// Servers finds and reads the servers of a configuration, for verbs about one of
+// them. It reads no other section, and reports the problems of a server, such as an
+// unset variable, only in its Problems. Its errors are those of [Load].
 func Servers(o Options) (file string, servers []Server, err error) {
 	file, src, err := open(o)
 	if err != nil {
@@ -120,10 +119,9 @@ func Servers(o Options) (file string, servers []Server, err error) {
 	return file, servers, nil
 }
 
-// Parse checks the bytes of a configuration; Options.Path is not looked at.
-// Relative paths are those of the directory of name. The error is an
-// [ErrorList]. The bytes {} give the defaults, with the environment and the
-// flags laid over them.
+// Parse checks the bytes of a configuration and ignores Options.Path. Relative
+// paths start at the directory of name. The error is an [ErrorList]. The bytes {}
+// give the defaults, overridden by the environment and the flags.
 func Parse(name string, src []byte, o Options) (*Config, error) {
 	d := newDecoder(name, o)
 	c := &Config{File: name, Default: "allow", Mode: "enforce", Advertise: "all"}
@@ -148,7 +146,7 @@ func newDecoder(name string, o Options) *decoder {
 	}
 }
 
-// tree is the tree of a configuration; nil: d.errs says why there is none.
+// tree returns the tree of a configuration, or nil with the reason in d.errs.
 func (d *decoder) tree(src []byte) *node {
 	n := d.read(src)
 	switch {
@@ -160,7 +158,7 @@ func (d *decoder) tree(src []byte) *node {
 	return n
 }
 
-// settle takes over the scalars and checks what they mean together.
+// settle sets the scalars and checks them together.
 func (c *Config) settle(e effective, d *decoder, l *layers) {
 	c.Listen.HTTP, c.Listen.Auth, c.Listen.TokenFile = e.Listen.HTTP, e.Listen.Auth, e.Listen.TokenFile
 	c.Listen.Idle = e.Listen.Idle
@@ -180,7 +178,7 @@ func (c *Config) settle(e effective, d *decoder, l *layers) {
 	}
 }
 
-// checkVia finds transitions that ask by a channel that is not open: nobody
+// checkVia finds transitions that ask through a channel that is not open: nobody
 // could ever answer.
 func (d *decoder) checkVia(c *Config) {
 	for _, net := range c.Nets {
@@ -202,7 +200,7 @@ func (d *decoder) place(l *layers, msg, hint string, names ...string) {
 	d.at(l.at[names[i]], msg, hint)
 }
 
-// loopback says whether an address can be reached from this machine alone. A
+// loopback reports whether an address can be reached only from this machine. A
 // name other than localhost may resolve to anything.
 func loopback(address string) bool {
 	host, _, err := net.SplitHostPort(address)

@@ -7,8 +7,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// A Net is a hand-written net as the file has it. What it means, and whether
-// it is sound, is decided by package gate.
+// A Net is a hand-written net as the file has it. Package gate interprets it and
+// decides whether it is sound.
 type Net struct {
 	Name           string
 	Places         []string
@@ -17,7 +17,7 @@ type Net struct {
 	FreeTools      []string
 	Transitions    []Transition
 	Map            []Map
-	Match          string // "" or "all": every matching entry of Map; "first": the first alone
+	Match          string // "" or "all": every matching entry of Map; "first": only the first
 	Reason         string
 	AllowUnbounded bool
 	Prove          []Proof
@@ -27,7 +27,7 @@ type Net struct {
 	Shadow         bool
 	Position       Position
 
-	// What the net has to say of the list of tools; see package gate.
+	// How the net takes part in the list of tools; see package gate.
 	Priority int
 	Class    string         // "" or "required", "advisory"
 	Recovery map[string]int // nil: never
@@ -159,7 +159,7 @@ func (d *decoder) marking(to *map[string]int) func(key, value *node) {
 	}
 }
 
-// recovery is a marking that says something.
+// recovery reads a marking that is not empty.
 func (d *decoder) recovery(to *map[string]int) func(key, value *node) {
 	return func(key, value *node) {
 		d.marking(to)(key, value)
@@ -242,11 +242,11 @@ func (d *decoder) mapEntry(n *node) Map {
 	return m
 }
 
-// ofShells are characters that a shell does not leave as they are.
+// ofShells are characters that a shell interprets.
 const ofShells = "\"'\\`$|&;<>()\n"
 
-// words are those of a command: a list, or plain words with blanks between
-// them. What a shell would make of anything else is not guessed.
+// words reads the words of a command: a list, or plain words with blanks between
+// them. It refuses text that a shell would interpret.
 func (d *decoder) words(to *[]string) func(key, value *node) {
 	return func(key, value *node) {
 		if value.kind == listKind {
@@ -267,7 +267,7 @@ func (d *decoder) words(to *[]string) func(key, value *node) {
 	}
 }
 
-// readings are the keys that say what an entry of "map" looks for. Read-only.
+// readings are the keys for the pattern of an entry of "map". Read-only.
 var readings = []string{"word", "pattern", "runs", "when"}
 
 func (d *decoder) checkMap(n *node) {

@@ -31,7 +31,7 @@ const (
 	mapKind
 )
 
-// String is how a person calls a value of this kind.
+// String returns a word for people for values of this kind.
 func (k kind) String() string {
 	switch k {
 	case nullKind:
@@ -49,7 +49,7 @@ func (k kind) String() string {
 	}
 }
 
-// get is the value of a key of a mapping, nil if there is none.
+// get returns the value of a key of a mapping, or nil.
 func (n *node) get(key string) *node {
 	if n == nil {
 		return nil

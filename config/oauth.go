@@ -5,20 +5,20 @@ import (
 	"strings"
 )
 
-// OAuth is how petrigate gets tokens for an HTTP server. Where a server has
-// none, it is used as soon as somebody has logged in.
+// OAuth configures how petrigate gets tokens for an HTTP server. A server without
+// it is used with tokens once somebody has logged in.
 type OAuth struct {
 	Disabled     bool     // never send a token
 	Grant        string   // "authorization-code" or "client-credentials"
 	ClientID     string   // "": petrigate registers itself
-	ClientSecret string   // for Issuer, which then is there
-	Scopes       []string // nil: what the server asks for
-	Issuer       string   // of the authorization server; "": as the server says
+	ClientSecret string   // for Issuer, which it requires
+	Scopes       []string // nil: those that the server asks for
+	Issuer       string   // of the authorization server; "": the one that the server names
 	RedirectPort int      // of the login's listener on this machine; 0: any
 	Store        string   // "auto", "keyring" or "file"
 }
 
-// String shows nothing of o: it may hold a secret.
+// String shows nothing of o, which may contain a secret.
 func (o OAuth) String() string { return "config.OAuth" }
 
 // GoString shows nothing of o.
@@ -48,7 +48,7 @@ func (d *decoder) oauth(to **OAuth) func(key, value *node) {
 	}
 }
 
-// port is the number of a TCP port.
+// port reads the number of a TCP port.
 func (d *decoder) port(to *int) func(key, value *node) {
 	return func(key, value *node) {
 		n, ok := d.count(value, quoted(key))
@@ -82,8 +82,8 @@ func (d *decoder) wantedOfOAuth(key, value *node, o *OAuth) {
 	}
 }
 
-// authorizedOnce checks that one thing alone authorizes the requests to a
-// server, and that a token does not cross the network in the clear.
+// authorizedOnce checks that the requests to a server have only one authorization,
+// and that a token does not cross the network in the clear.
 func (d *decoder) authorizedOnce(n *node, s *Server) {
 	section := n.get("oauth")
 	if section == nil || s.OAuth == nil || s.OAuth.Disabled {

@@ -1,15 +1,15 @@
 package config
 
-// An origin is where in a file a part of a net stands, so that what is found
-// out later can be shown at the very word.
+// An origin is the position in a file of a part of a net, so that problems found
+// later can be shown at the exact word.
 type origin struct {
 	source *source
 	node   *node
 }
 
-// Of is the place of the value of a key, or of the text in it where it is a
-// list. It is the place of the part where there is no such thing, and none
-// where the part is from no file.
+// Of returns the position of the value of a key or, in a list, of the text in it.
+// It returns the position of the part if there is no such value, and none if the
+// part does not come from a file.
 func (o origin) Of(key, text string) Position {
 	if o.source == nil {
 		return Position{}
@@ -26,8 +26,8 @@ func (o origin) Of(key, text string) Position {
 	return o.source.position(value)
 }
 
-// Excerpt is the line of the file and a caret below that place; empty where
-// the part is from no file.
+// Excerpt returns the line of the file and a caret below that position, or "" if
+// the part does not come from a file.
 func (o origin) Excerpt(line, column int) string {
 	if o.source == nil {
 		return ""

@@ -16,8 +16,8 @@ import (
 // A textFile is a file that a "file" key matched.
 type textFile struct{ name, text string }
 
-// files reads what the pattern of a "file" key matches. Rules that are not
-// there would allow what they forbid, so every doubt is an error.
+// files reads the files that the pattern of a "file" key matches. A missing rules
+// file would allow what it forbids, so every doubt is an error.
 func (d *decoder) files(key, value *node) []textFile {
 	if !d.is(value, textKind, quoted(key)) {
 		return nil
@@ -34,10 +34,10 @@ func (d *decoder) files(key, value *node) []textFile {
 	return files
 }
 
-// A fault is what is wrong with the files of a pattern.
+// A fault is a problem with the files of a pattern.
 type fault struct{ msg, hint string }
 
-// withoutPlace is the error of the faults of a pattern that stands in no file.
+// withoutPlace returns the error for a pattern that does not come from a file.
 func withoutPlace(faults []fault) error {
 	if len(faults) == 0 {
 		return nil
@@ -120,7 +120,7 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// escape makes a directory mean itself in a pattern.
+// escape makes a directory literal in a pattern.
 func escape(dir string) string {
 	if runtime.GOOS == "windows" {
 		return dir

@@ -17,7 +17,7 @@ type RuleText struct {
 	line, column int
 }
 
-// Position is the place in File of a line and a column of Text.
+// Position returns the position in File of a line and a column of Text.
 func (r RuleText) Position(line, column int) Position {
 	switch {
 	case !r.inline || line == 0:
@@ -87,7 +87,7 @@ func (d *decoder) inlineRules(n *node) []RuleText {
 	return []RuleText{d.located(n)}
 }
 
-// located is a text with the place where it stands.
+// located returns a text with its position.
 func (d *decoder) located(n *node) RuleText {
 	r := RuleText{File: d.name, Text: n.text, inline: true, line: n.line, column: n.column}
 	if n.block {
@@ -98,7 +98,7 @@ func (d *decoder) located(n *node) RuleText {
 	return r
 }
 
-// indent is the column at which the lines of a block start.
+// indent returns the column at which the lines of a block start.
 func (d *decoder) indent(n *node) int {
 	for i, text := range strings.Split(n.text, "\n") {
 		at := n.line + i
@@ -113,7 +113,7 @@ func (d *decoder) indent(n *node) int {
 }
 
 // ReadRules reads the rules files that a pattern matches, as the "file" key
-// does; relative paths are those of the process.
+// does; relative paths start at the directory of the process.
 func ReadRules(pattern string) ([]RuleText, error) {
 	files, faults := (&environment{}).match(pattern)
 	if len(faults) > 0 {

@@ -11,10 +11,10 @@ import (
 //go:embed petrigate.schema.json
 var schema string
 
-// Schema is the JSON Schema (2020-12) of a configuration, for editors.
+// Schema returns the JSON Schema (2020-12) of a configuration, for editors.
 func Schema() string { return schema }
 
-// NetSchema is the JSON Schema of a file of nets.
+// NetSchema returns the JSON Schema of a file of nets.
 func NetSchema() string {
 	return strings.NewReplacer(
 		"#/$defs/configuration", "#/$defs/netFile",

@@ -5,22 +5,22 @@ import (
 	"strings"
 )
 
-// ordinary are variables whose values are no secrets.
+// ordinary are variables whose values are not secrets.
 var ordinary = []string{"HOME", "USER", "LOGNAME", "PWD", "PATH", "SHELL", "LANG", "TERM", "TMPDIR", "HOSTNAME", "XDG_RUNTIME_DIR"}
 
-// shortestSecret is how long a value has to be before it is taken for one: a
-// shorter one would be found in anything.
+// shortestSecret is the minimum length of a secret: a shorter value would be found
+// in any text.
 const shortestSecret = 6
 
-// resolved notes what a ${...} was replaced by.
+// resolved records the value of a ${...}.
 func (e *environment) resolved(name, value string) {
 	if len(value) >= shortestSecret && !strings.HasPrefix(value, "/") && !slices.Contains(ordinary, name) && !slices.Contains(e.secrets, value) {
 		e.secrets = append(e.secrets, value)
 	}
 }
 
-// Secrets are the values that ${...} was replaced by, and those of headers and
-// of variables that are called so: texts that must reach no log.
+// Secrets returns the values of ${...}, of headers, and of variables with the name
+// of a secret. They must not reach a log.
 func (c *Config) Secrets() []string {
 	var secrets []string
 	if c.secrets != nil {
@@ -50,7 +50,7 @@ func (c *Config) Secrets() []string {
 	return secrets
 }
 
-// secretName reports whether a variable is called like one that holds a secret.
+// secretName reports whether a variable has the name of a secret.
 func secretName(name string) bool {
 	return slices.ContainsFunc([]string{"TOKEN", "SECRET", "KEY", "PASS", "PWD", "CRED", "AUTH"}, func(word string) bool {
 		return strings.Contains(strings.ToUpper(name), word)

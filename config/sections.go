@@ -35,9 +35,8 @@ func (d *decoder) serversAlone(n *node, to *[]Server) {
 	d.mapping(n, theConfiguration, d.ofClient(n, known))
 }
 
-// ofClient leaves alone what a client has in its file beside the servers: a
-// configuration that is JSON with servers may be such a file. What is near a
-// key of ours is a misspelt one.
+// ofClient ignores the other keys of a client's file: a configuration in JSON with
+// servers may be such a file. A key that resembles one of ours is a misspelling.
 func (d *decoder) ofClient(n *node, known keys) keys {
 	if !d.json || n.kind != mapKind || n.get("mcpServers") == nil {
 		return known
@@ -51,7 +50,7 @@ func (d *decoder) ofClient(n *node, known keys) keys {
 	return all
 }
 
-// sections is what the file has at its top.
+// sections returns the top-level keys of the file.
 func (d *decoder) sections(c *Config, l *layers) keys {
 	return keys{
 		"version":    d.version,
@@ -86,12 +85,12 @@ func (d *decoder) active(c *Config) func(key, value *node) {
 	}
 }
 
-// only accepts the one value that is what happens anyway.
+// only accepts the single value that this version supports.
 func (d *decoder) only(word string, later ...string) func(key, value *node) {
 	return d.oneOf(new(string), []string{word}, later)
 }
 
-// section is a mapping with one key that accepts one value.
+// section reads a mapping with one key that accepts one value.
 func (d *decoder) section(name, word string, later ...string) func(key, value *node) {
 	known := keys{name: d.only(word, later...)}
 	for _, key := range []string{"path", "dsn", "name", "header", "meta", "idle", "file"} {
@@ -114,7 +113,7 @@ func (d *decoder) approval(c *Config, l *layers) func(key, value *node) {
 	}
 }
 
-// The channels by which a person can be asked. Read-only.
+// The channels for approvals. Read-only.
 var (
 	approvalChannels = []string{"elicit", "cli"}
 	laterChannels    = []string{"web", "url", "webhook"}
@@ -154,7 +153,7 @@ func (d *decoder) log(l *layers) func(key, value *node) {
 	}
 }
 
-// scalar is a value that a flag or the environment may override.
+// scalar reads a value that a flag or the environment may override.
 func (d *decoder) scalar(l *layers, name string, path bool) func(key, value *node) {
 	return func(key, value *node) {
 		known := scalars[name]
@@ -170,7 +169,7 @@ func (d *decoder) scalar(l *layers, name string, path bool) func(key, value *nod
 	}
 }
 
-// checked is a text that a check lets pass; timed, one that says a duration.
+// checked reads a text that passes a check; timed reads a duration.
 func (d *decoder) checked(key, value *node, timed bool, check func(what, shown, text string) (msg, hint string)) (text string, ok bool) {
 	if timed && value.kind == numberKind {
 		d.at(value, quoted(key)+" needs a unit", fmt.Sprintf("for example %q", value.text+"s"))

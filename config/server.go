@@ -13,8 +13,7 @@ import (
 	"unicode"
 )
 
-// A Server is one upstream. Its values may be secrets, so it prints as its
-// name alone.
+// A Server is one upstream. Its values may be secrets, so it prints only its name.
 type Server struct {
 	Name     string
 	Type     string // "stdio", "http" or "sse"
@@ -43,16 +42,16 @@ type Server struct {
 	OAuth   *OAuth     `json:",omitempty"` // nil: not said
 
 	Position Position
-	Problems ErrorList `json:",omitempty"` // what is wrong with it, of [Servers]; [Load] fails instead
+	Problems ErrorList `json:",omitempty"` // set by [Servers]; [Load] fails instead
 }
 
-// String is the name of s.
+// String returns the name of s.
 func (s Server) String() string { return s.Name }
 
-// GoString is the name of s.
+// GoString returns the name of s.
 func (s Server) GoString() string { return fmt.Sprintf("config.Server(%q)", s.Name) }
 
-// LogValue is the name of s.
+// LogValue returns the name of s.
 func (s Server) LogValue() slog.Value { return slog.StringValue(s.Name) }
 
 func (d *decoder) servers(to *[]Server) func(key, value *node) {
@@ -106,22 +105,22 @@ func (d *decoder) server(name, n *node) Server {
 	return s
 }
 
-// clientKeys are what clients write into their own files, for themselves.
+// clientKeys are keys that clients write into their own files, for themselves.
 var clientKeys = []string{
 	"autoApprove", "alwaysAllow", "alwaysLoad", "trust", "description", "gallery", "source", "icon", "icons", "name", "title", "version",
 	"initTimeout", "serverInstructions", "startup", "dev",
 	"autoStart", "registry", "note", "notes", "comment", "_comment", "$schema",
 }
 
-// toolKeys are what clients call the lists of tools that a server may have, and
-// what stands for them here.
+// toolKeys are the names that clients give the tool lists of a server, and our
+// keys for them.
 var toolKeys = map[string]string{
 	"enabledTools": "allow", "enabled_tools": "allow", "includeTools": "allow", "allowedTools": "allow", "allowed_tools": "allow",
 	"disabledTools": "deny", "disabled_tools": "deny", "excludeTools": "deny", "exclude_tools": "deny",
 }
 
-// toolList points to the list of tools that has an effect here: a tool that is
-// switched off in the client alone can be called.
+// toolList points to our list of tools: a tool that is switched off only in the
+// client can still be called.
 func (d *decoder) toolList(word string) func(key, value *node) {
 	return func(key, value *node) {
 		if value.kind == listKind && len(value.items) == 0 {
@@ -153,7 +152,7 @@ func (d *decoder) serverType(to *string) func(key, value *node) {
 	}
 }
 
-// choice is oneOf with ${...} replaced.
+// choice is like oneOf, and replaces ${...}.
 func (d *decoder) choice(to *string, words, later []string) func(key, value *node) {
 	return func(key, value *node) {
 		if !d.is(value, textKind, quoted(key)) {
@@ -165,7 +164,7 @@ func (d *decoder) choice(to *string, words, later []string) func(key, value *nod
 	}
 }
 
-// values is a mapping of texts: env or headers.
+// values reads a mapping of texts: env or headers.
 func (d *decoder) values(to *map[string]string, check func(key, value string) string) func(key, value *node) {
 	return func(key, value *node) {
 		*to = make(map[string]string, len(value.fields))
@@ -209,7 +208,7 @@ func (d *decoder) url(to *string) func(key, value *node) {
 		if value.kind != textKind || *to == "" && value.text != "" {
 			return // already named
 		}
-		// The error of url.Parse quotes the value, which may hold a secret.
+		// The error of url.Parse quotes the value, which may contain a secret.
 		u, err := url.Parse(*to)
 		if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
 			d.at(value, `"url" must be an http or https address`, "")
@@ -296,8 +295,8 @@ func (d *decoder) agree(name, n *node, s *Server) {
 	}
 }
 
-// warnHome finds what a shell would replace by the home directory: nothing here
-// does, and a server may make a directory of that name.
+// warnHome finds text that a shell would replace by the home directory: nothing
+// replaces it here, and a server may create a directory of that name.
 func (d *decoder) warnHome(server *node) {
 	for _, key := range []string{"command", "cwd", "args"} {
 		values := []*node{server.get(key)}
@@ -336,6 +335,6 @@ func (d *decoder) command(c string) string {
 	return d.absolute(c)
 }
 
-// EnvNames are the names of the variables that s sets, sorted; unlike the
+// EnvNames returns the names of the variables that s sets, sorted; unlike the
 // values they can be shown.
 func (s Server) EnvNames() []string { return slices.Sorted(maps.Keys(s.Env)) }

@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// A ServerTLS says how a server over https is known, and how petrigate shows
-// itself to it. There is no way to leave a server unknown: who stands between
-// would get the credentials, and say what the tools are.
+// A ServerTLS configures how petrigate verifies a server over https, and the
+// certificate that it presents. Verification cannot be switched off: an attacker
+// in between would get the credentials, and choose the tools.
 type ServerTLS struct {
-	CA         string // file of those who vouch for the server, in place of those of the system; "": those
+	CA         string // file of root certificates; "": those of the system
 	Cert, Key  string // files of our own certificate; "": none
-	ServerName string // that the certificate of the server has to be for; "": the host of the url
+	ServerName string // name that the certificate must be for; "": the host of the url
 
 	origin
 }
@@ -35,7 +35,7 @@ func (d *decoder) serverTLS(to **ServerTLS) func(key, value *node) {
 	}
 }
 
-// secureOnly checks that what is said of TLS is said of a server that speaks it.
+// secureOnly checks that only servers over https have TLS settings.
 func (d *decoder) secureOnly(n *node, s *Server) {
 	if section := n.get("tls"); section != nil && s.TLS != nil && strings.HasPrefix(s.URL, "http:") {
 		d.at(section, `"tls" requires a "url" that begins with https://`, "")

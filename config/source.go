@@ -45,7 +45,7 @@ func (s *source) read(src []byte) *node {
 	return n
 }
 
-// normal refuses bytes that are no text, and gives lines one ending.
+// normal refuses bytes that are not text, and normalizes line ends.
 func (s *source) normal(src []byte) (string, bool) {
 	if len(src) > maxSize {
 		s.add(0, 0, "the file is too large", "at most 4 MiB")
@@ -76,7 +76,7 @@ func (s *source) normal(src []byte) (string, bool) {
 	return text, true
 }
 
-// looksJSON says whether a text can only be meant as JSON or flow YAML. JSON allows
+// looksJSON reports whether a text can only be meant as JSON or flow YAML. JSON allows
 // line separators of Unicode in strings, which YAML takes for line ends.
 func looksJSON(text string) bool {
 	text = strings.TrimLeft(text, " \t\n\r")
@@ -97,7 +97,7 @@ func (s *source) add(line, column int, msg, hint string) {
 	}
 }
 
-// warn records something that is allowed and probably not what was meant.
+// warn records a value that is allowed but probably a mistake.
 func (s *source) warn(n *node, msg, hint string) {
 	s.warns = append(s.warns, s.problem(n.line, n.column, msg, hint))
 }

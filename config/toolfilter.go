@@ -6,8 +6,8 @@ import (
 	"unicode"
 )
 
-// A ToolFilter says which tools of a server there are, by patterns over its own
-// names. Deny goes before Allow, and without Allow all are there.
+// A ToolFilter selects the tools of a server by patterns over its own names. Deny
+// overrides Allow; without Allow, all tools are allowed.
 type ToolFilter struct {
 	Allow []string
 	Deny  []string
@@ -42,7 +42,7 @@ func (d *decoder) toolPatterns(to *[]string) func(key, value *node) {
 	}
 }
 
-// checkToolPattern says why a pattern can match no name of a tool.
+// checkToolPattern returns why a pattern cannot match the name of a tool.
 func checkToolPattern(text string) (msg, hint string) {
 	strange := func(r rune) bool {
 		return r >= 0x80 || !(unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("_./-*?", r))

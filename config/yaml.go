@@ -13,8 +13,8 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// readYAML reads a text that holds one YAML document. It is nil where the text
-// holds none, and where it is no YAML.
+// readYAML reads a text with one YAML document. It returns nil if the text has no
+// document or is not YAML.
 func (s *source) readYAML(text string) *node {
 	file, err := parseYAML(text)
 	if err != nil {
@@ -47,8 +47,7 @@ func (s *source) readYAML(text string) *node {
 	return n
 }
 
-// parseYAML is the parser of the library, which must not take the process
-// with it whatever the bytes are.
+// parseYAML calls the parser of the library, and recovers if it panics.
 func parseYAML(text string) (file *ast.File, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -65,7 +64,7 @@ func parseYAML(text string) (file *ast.File, err error) {
 // tooMuch finds a token at which too many brackets are open, or which is the
 // end of too long a run of entries opened on one line, or of too many keys.
 // The parser is recursive: a few megabytes of brackets would exhaust the
-// stack, which nothing can recover. What says which.
+// stack, which nothing can recover. The text that it returns says which.
 func tooMuch(tokens token.Tokens) (at *token.Token, what string) {
 	flow, run, line, keys := 0, 0, 0, 0
 	for _, tk := range tokens {
@@ -125,8 +124,8 @@ func place(tk *token.Token) (line, column int) {
 	return tk.Position.Line, tk.Position.Column
 }
 
-// first is the token at which a value starts. The library gives a block
-// mapping the place of its first colon.
+// first returns the token at which a value starts. The library gives a block
+// mapping the position of its first colon.
 func first(n ast.Node) *token.Token {
 	switch n := n.(type) {
 	case *ast.MappingNode:
@@ -184,7 +183,7 @@ func (r *yamlReader) node(v ast.Node, depth int) *node {
 	return n
 }
 
-// refuse ends the reading: what follows would repeat the problem.
+// refuse stops the reader: later values would repeat the problem.
 func (r *yamlReader) refuse(tk *token.Token, msg, hint string) {
 	if !r.stopped {
 		r.token(tk, msg, hint)
