@@ -5,16 +5,16 @@ import (
 	"slices"
 )
 
-// Fate is what becomes of the state of a net when another policy takes over.
+// Fate says whether the state of a net survives when another policy takes over.
 type Fate uint8
 
 const (
 	Continued Fate = iota // the net is the same, and so is its state
-	Begun                 // the net is new, or another one under its name: it is at its start
-	Dropped               // the net is no longer there
+	Begun                 // the net is new, or has changed: it is at its start
+	Dropped               // the new policy does not have the net
 )
 
-// A Kept is what [Policy.Adopt] made of one net.
+// A Kept is the result of [Policy.Adopt] for one net.
 type Kept struct {
 	Net  string
 	Fate Fate
@@ -24,18 +24,18 @@ type Kept struct {
 	Lost bool
 }
 
-// Adopt is the state s of another policy as a state of to, with what became of
-// each net: those of to in order, then the dropped ones. A net keeps its
-// state if its name, its fingerprint and whether it is in shadow are as they
-// were; every other net begins at its start. The nets that active names are
-// active, all if it is nil. Calls in flight and calls that wait stay, and move
-// the nets that are kept. s is not changed.
+// Adopt converts the state s of another policy to a state of to, and reports the
+// fate of each net: those of to in order, then the dropped ones. A net keeps its
+// state if its name, its fingerprint and its shadow flag are unchanged; every
+// other net begins at its start. The nets in active are active, all if it is nil.
+// Calls in flight and calls that wait stay, and move the nets that are kept. Adopt
+// does not change s.
 func (p *Policy) Adopt(s *State, active []string) (*State, []Kept) {
 	to, from := p.NewState(active), s.policy
 	to.Owners, to.Last, to.Spent, to.Tools, to.Would = s.Owners, s.Last, slices.Clip(s.Spent), s.Tools, s.Would
 	to.Asks, to.ids = maps.Clone(s.Asks), maps.Clone(s.ids)
 	kept := make([]Kept, 0, len(p.nets))
-	numbers := make(map[int]int) // of the nets that continue, by what they were
+	numbers := make(map[int]int) // of the nets that continue, by their old numbers
 	for _, n := range p.nets {
 		old := from.byName[n.Name]
 		if n.continues(old) {
@@ -61,12 +61,12 @@ func (p *Policy) Adopt(s *State, active []string) (*State, []Kept) {
 	return to, kept
 }
 
-// continues reports whether the state of old is one of n; old may be nil.
+// continues reports whether n can keep the state of old; old may be nil.
 func (n *net) continues(old *net) bool {
 	return old != nil && n.print == old.print && n.Shadow == old.Shadow
 }
 
-// loses reports whether the net, if there is one, is not at its start.
+// loses reports whether the net exists and is not at its start.
 func (n *net) loses(s *State) bool {
 	if n == nil {
 		return false
@@ -75,7 +75,7 @@ func (n *net) loses(s *State) bool {
 	return len(d.Flights) > 0 || !slices.Equal(d.Marking, []int(n.start))
 }
 
-// renumbered is c with the numbers that its nets have in another policy.
+// renumbered returns c with the numbers of its nets in another policy.
 func (c *OpenCall) renumbered(numbers map[int]int) *OpenCall {
 	moved := *c
 	moved.Nets = nil

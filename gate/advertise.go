@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Advertised is which of the offered tools to show a client for its next turn.
-// It narrows what is shown and allows nothing: a call is decided when it comes.
+// Advertised lists the offered tools to show a client for its next turn. It narrows
+// the list and allows nothing: the gate decides each call when it comes.
 type Advertised struct {
 	Tools    []string  // those to show, in the order in which they were offered
 	Hidden   []Hidden  // the others
@@ -15,37 +15,36 @@ type Advertised struct {
 	Ignored  []string  // advisory nets that would hide tools and yield
 }
 
-// Hidden is a tool that is not shown, and what the net that hides it says.
+// Hidden is a tool that is not shown, with the verdict of the net that hides it.
 type Hidden struct {
 	Tool string
 	Block
 }
 
-// A Conflict says that the nets leave no tool that all of them would let pass.
-// Advisory nets yield then, and do not block calls either. Where required nets
-// conflict among themselves none yields, and nothing is shown that one of them
-// blocks.
+// A Conflict reports that no tool passes all nets. Advisory nets then yield, and do
+// not block calls either. If required nets conflict with each other, none yields,
+// and no tool that one of them blocks is shown.
 type Conflict struct {
-	Winner string   // the most important net that is heeded; empty where none yields
+	Winner string   // the most important net that does not yield; empty if none yields
 	Nets   []string // those in conflict, the most important first: by priority, of equals the one that leaves fewer tools, then by name
-	Yields []string // the advisory ones among them that are not heeded
+	Yields []string // the advisory ones among them that yield
 }
 
-// Offer says which tools can be called. Which advisory nets yield depends on it:
-// see [Net.Advisory]; until it is known they yield to recovery nets only. Of
-// the calls only Tool, Also, Upstream and Annotations count, and they must not be
-// changed afterwards.
+// Offer sets the tools that can be called. They determine which advisory nets
+// yield, see [Net.Advisory]; before the first Offer, advisory nets yield only to
+// recovery nets. Offer reads only Tool, Also, Upstream and Annotations of the
+// calls. The caller must not change them afterwards.
 func (s *Session) Offer(tools []Call) {
 	s.update(func(*State) *Delta { return &Delta{Tools: tools} })
 }
 
-// Advertise narrows the tools of [Session.Offer] to those that no net which is
-// heeded would block now, on the names that a call of them has without
-// arguments. A tool stays where arguments could make a difference: labels of
-// maps hide none, and what such a label may exempt is not hidden. Nets in
-// shadow, and the default, hide nothing.
+// Advertise narrows the tools of [Session.Offer] to those that no net, except those
+// that yield, would block now by the names of a call without arguments. A tool
+// stays if arguments could make a difference: labels of maps do not hide a tool,
+// nor is a tool hidden that such a label may exempt. Nets in shadow, and the
+// default, hide nothing.
 //
-// The clocks are moved to now, see [Session.Tick].
+// Advertise moves the clocks to now, see [Session.Tick].
 func (s *Session) Advertise(now time.Time) (a Advertised) {
 	s.Tick(now)
 	s.update(func(state *State) *Delta {
@@ -74,7 +73,8 @@ func (v *adviser) advise() Advertised {
 	return a
 }
 
-// hides is, for each tool, the first of the heeded nets that hides it; -1 if none does.
+// hides returns, for each tool, the first net that does not yield and hides it, or
+// -1.
 func (v *adviser) hides() []int {
 	hides := make([]int, len(v.tools))
 	for i := range hides {
@@ -86,7 +86,7 @@ func (v *adviser) hides() []int {
 	return hides
 }
 
-// hidden is what the net says against the tool.
+// hidden returns the tool with the verdict of the net that hides it.
 func (v *adviser) hidden(tool, net int) Hidden {
 	h := Hidden{Tool: v.tools[tool].Tool}
 	v.judge(tool)
@@ -101,9 +101,8 @@ func (v *adviser) hidden(tool, net int) Hidden {
 // hides reports whether the net blocks the call whatever its arguments are.
 func (j *judgement) hides(f *finding) bool { return f.kind == Blocked && !j.open(f) }
 
-// open reports whether arguments could take away what blocks the call: they
-// could give it a name that exempts it, or put another name in the place of
-// its own.
+// open reports whether arguments could unblock the call: by a name that exempts it,
+// or by another name in place of its own.
 func (j *judgement) open(f *finding) bool {
 	if f.broken {
 		return false
@@ -125,7 +124,7 @@ func (j *judgement) open(f *finding) bool {
 }
 
 // gives reports whether arguments could give the call a certain name that u
-// speaks of.
+// matches.
 func (j *judgement) gives(n *net, u Tool) bool {
 	maps := n.maps
 	if n.Labels != nil {

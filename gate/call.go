@@ -2,7 +2,7 @@ package gate
 
 import "time"
 
-// A Call is one call of a tool that asks to be let through.
+// A Call is one call of a tool, to be decided.
 type Call struct {
 	ID   string // the caller's; a second one in flight or waiting is a duplicate; empty: never one
 	Tool string // the physical name
@@ -19,20 +19,19 @@ type Call struct {
 	// that restricts, and is no evidence of a call of the other. Never changed.
 	Others map[string]bool
 
-	// What a [Reader] may look at besides.
+	// Further data for a [Reader].
 	Upstream    string // the server that has the tool
 	Annotations []byte // of the tool, a JSON object; nil: {}
 }
 
-// A Name is one of the names that a call carries.
+// A Name is one of the names of a call.
 type Name struct {
 	Text    string
-	Certain bool // it alone can make a call known or exempt it
+	Certain bool // only a certain name can make a call known or exempt it
 	Weak    bool // it restricts and is no evidence: no observer follows it
 }
 
-// A Firing is one transition of one net chosen for a call, as a validator or
-// a hook sees it.
+// A Firing is a transition of a net chosen for a call, for a validator or a hook.
 type Firing struct {
 	Call       Call
 	Name       string   // the name of the call that the transition gates
@@ -43,11 +42,11 @@ type Firing struct {
 	Meta       Meta    // of the net; may be changed
 }
 
-// Meta is what the hooks of a net remember between calls. Values must be
-// treated as immutable: replace them, so that a rejected call can be undone.
+// Meta is the memory of the hooks of a net between calls. Hooks must treat values as
+// immutable and replace them, so that a rejected call can be undone.
 type Meta map[string]any
 
-// Outcome is how a call ended.
+// Outcome says how a call ended.
 type Outcome uint8
 
 const (

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// judgement is what the nets say of one call in one state. The zero value and
-// the first two fields are ready for [judgement.classify].
+// judgement has the verdicts of the nets on one call in one state. It is ready for
+// [judgement.classify] once its first two fields are set.
 type judgement struct {
 	policy *Policy
 	call   *Call
@@ -21,11 +21,11 @@ type judgement struct {
 	known    bool       // an active net gates a certain name, or holds it free
 	bare     bool       // no map gives a name
 	offered  []Call     // the tools that can be called; nil: those of the state
-	world    world      // acting, where not said otherwise
-	ticked   []NetDelta // what the clock has changed in the nets that were asked
+	world    world      // acting by default
+	ticked   []NetDelta // changes by the clock in the nets that were asked
 	shadows  []inShadow // that the call concerns
 
-	// Room for the usual case, so that a decision allocates little.
+	// Space for the usual case, so that a decision allocates little.
 	toolRoom    [3]label
 	labelRoom   [4]label
 	findingRoom [5]finding
@@ -52,8 +52,8 @@ type choice struct {
 	name       string
 }
 
-// Classify is what each active net says of the call in the state s, in the
-// order of the policy, the abstaining ones included.
+// Classify returns the verdict of each active net on the call in the state s, in
+// the order of the policy, with those that abstain.
 func (p *Policy) Classify(s *State, c Call) (vs []Verdict) {
 	j := &p.Prepare(c).judgement
 	j.classify(s)
@@ -72,7 +72,7 @@ func (p *Policy) Classify(s *State, c Call) (vs []Verdict) {
 	return vs
 }
 
-// name finds the labels of the call; it does not look at the state.
+// name finds the labels of the call, without the state.
 func (j *judgement) name() {
 	j.tools = physical(j.call, j.toolRoom[:0])
 	if j.bare {
@@ -82,7 +82,7 @@ func (j *judgement) name() {
 	j.labels = j.policy.names.labels(j.call, j.tools, j.labelRoom[:0])
 }
 
-// classify asks every active net that can be concerned.
+// classify asks every active net that the call can concern.
 func (j *judgement) classify(s *State) {
 	j.state = s
 	j.findings, j.choices = j.findingRoom[:0], j.choiceRoom[:0]
@@ -102,7 +102,7 @@ func (j *judgement) classify(s *State) {
 	}
 }
 
-// consider asks the net, or keeps it for the time when the others have agreed.
+// consider asks the net, or defers it until the others have agreed.
 func (j *judgement) consider(n *net, data *NetData) {
 	if n.Shadow {
 		j.shadows = append(j.shadows, inShadow{n, data})
@@ -111,7 +111,7 @@ func (j *judgement) consider(n *net, data *NetData) {
 	j.ask(n, data)
 }
 
-// now is the state of the net at the time of the call.
+// now returns the state of the net at the time of the call.
 func (j *judgement) now(n *net, data *NetData) *NetData {
 	moved := n.at(data, j.call.Time)
 	if moved != data {
@@ -143,7 +143,7 @@ func (j *judgement) ask(n *net, data *NetData) {
 	}
 }
 
-// own are the names that a net without Labels gives to the call.
+// own returns the names that a net without Labels gives the call.
 func (j *judgement) own(n *net) ([]label, bool) {
 	if j.bare && n.Mapper == nil {
 		return n.patterns(j.tools), true
@@ -151,9 +151,9 @@ func (j *judgement) own(n *net) ([]label, bool) {
 	return n.labels(j.call, j.tools)
 }
 
-// knows reports whether the net gates, or holds free, a certain one of ls: under
-// "default: deny" it puts the name on the list of what may be called. To be
-// evidence for another call, or to refill its budget, does not.
+// knows reports whether the net gates a certain name of ls, or has it among its
+// free tools: then "default: deny" does not refuse the call. It is not enough to be
+// evidence for another call, or to refill its budget.
 func (n *net) knows(ls []label) bool {
 	for i := range ls {
 		if !ls[i].certain {
@@ -166,7 +166,7 @@ func (n *net) knows(ls []label) bool {
 	return false
 }
 
-// lookup is what the net says of one name.
+// lookup returns the transitions of the net for one name.
 func (n *net) lookup(l *label) (lists []int, free bool) {
 	if l.glob > 0 {
 		for i := range n.globs {
@@ -184,7 +184,7 @@ func (n *net) lookup(l *label) (lists []int, free bool) {
 func (j *judgement) judge(f *finding) {
 	scratch := scratch{net: f.net, marking: f.data.Marking, room: j.scratchRoom[:0]}
 	spared := f.net.spared(f.labels)
-	forbids := false // a transition that is no observer was chosen
+	forbids := false // a transition other than an observer was chosen
 	for i := range f.labels {
 		lists, free := f.net.lookup(&f.labels[i])
 		if free {
@@ -226,7 +226,7 @@ func (j *judgement) dropObservers(f *finding) {
 	j.choices = j.choices[:f.first+len(kept)]
 }
 
-// candidate is the first of the transitions that is enabled, -1 if none is.
+// candidate returns the first of the transitions that is enabled, or -1.
 func (n *net) candidate(lists []int, data *NetData) int {
 	if data.Stuck {
 		return -1
@@ -270,8 +270,8 @@ func (f *finding) block(label int) {
 	}
 }
 
-// scratch is the marking from which the transitions chosen for the names of
-// one call take their tokens, so that no two names spend the same one.
+// scratch is a copy of the marking. The transitions for the names of one call take
+// their tokens from it, so that no two names spend the same token.
 type scratch struct {
 	net     *net
 	marking []int // read only until something is taken
@@ -279,7 +279,7 @@ type scratch struct {
 	own     bool
 }
 
-// take removes what a firing of t takes away, if t is enabled.
+// take removes the tokens that a firing of t removes, if t is enabled.
 func (s *scratch) take(t int) bool {
 	if !s.net.net.Transitions[t].Enabled(s.marking) {
 		return false
@@ -302,8 +302,8 @@ func (s *scratch) take(t int) bool {
 	return true
 }
 
-// verdicts is what each net says, for others to read: those of j, and those of
-// the nets in shadow where there are some.
+// verdicts returns the verdict of each net, those in shadow included, for callers of
+// the package.
 func (j *judgement) verdicts(shadow *judgement) []Verdict {
 	room := len(j.findings)
 	if shadow != nil {
@@ -321,7 +321,7 @@ func (j *judgement) verdicts(shadow *judgement) []Verdict {
 	return shadow.until(len(j.policy.nets), vs)
 }
 
-// until moves what the nets before that one say from j to the verdicts.
+// until appends the verdicts of the nets before that one.
 func (j *judgement) until(net int, vs []Verdict) []Verdict {
 	for j != nil && len(j.findings) > 0 && j.findings[0].net.index < net {
 		vs = append(vs, j.verdict(&j.findings[0]))

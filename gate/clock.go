@@ -9,11 +9,11 @@ import (
 	"github.com/petrigate/petrigate/internal/petri"
 )
 
-// maxTicks is how many firings by the clock are played one by one in one step.
-// A net that is behind by more refuses until later steps have caught up.
+// maxTicks bounds the firings by the clock in one step. A net that is further
+// behind refuses until later steps have caught up.
 const maxTicks = 1000
 
-// maxTokens is how many tokens of one place the clock makes at most.
+// maxTokens bounds the tokens of one place that the clock produces.
 const maxTokens = math.MaxInt32
 
 // A Clock is the time of a net with transitions that have [Transition.Every].
@@ -23,8 +23,8 @@ type Clock struct {
 	Since []time.Time // for each of the transitions: its last tick, or when it was enabled; zero: it is not, or not known to be
 }
 
-// prepareClock finds out whether no transition that goes by the clock changes
-// the inputs of another without tools: then the structural ones stay at rest
+// prepareClock finds out whether no timed transition changes the inputs of another
+// transition without tools: then the structural ones stay at rest
 // while time passes, and each of the timed ones ticks as if it were alone.
 func (n *net) prepareClock() {
 	n.alone = true
@@ -48,8 +48,8 @@ func (p *Policy) Tick(s *State, t time.Time) *Delta {
 	return d
 }
 
-// at is the state of the net at the time t: d, moved as far as its clock
-// allows; an inactive net has none. It is d itself if the clock changes nothing.
+// at returns the state of the net at the time t: d, moved as far as its clock
+// allows, or d itself if the clock changes nothing. An inactive net has no clock.
 func (n *net) at(d *NetData, t time.Time) *NetData {
 	if len(n.timed) == 0 || t.IsZero() || !d.Active {
 		return d
@@ -83,7 +83,7 @@ func (n *net) tick(d *NetData, t time.Time) *NetData {
 	return w.data
 }
 
-// latest is t, or the time of the clock if that is later.
+// latest returns t, or the time of the clock if that is later.
 func (c *Clock) latest(t time.Time) time.Time {
 	if c != nil && c.Time.After(t) {
 		return c.Time
@@ -91,7 +91,7 @@ func (c *Clock) latest(t time.Time) time.Time {
 	return t
 }
 
-// since is when the transition with this place among the timed ones ticked last.
+// since returns when the timed transition with this index ticked last.
 func (c *Clock) since(k int) time.Time {
 	if c == nil {
 		return time.Time{}
@@ -110,7 +110,7 @@ func (n *net) due(d *NetData, t time.Time) bool {
 	return false
 }
 
-// next is which of the timed transitions ticks next, and when; -1 if none does.
+// next returns the timed transition that ticks next, and when; -1 if none does.
 func (n *net) next(d *NetData) (k int, due time.Time) {
 	k = -1
 	for i, number := range n.timed {
@@ -123,8 +123,8 @@ func (n *net) next(d *NetData) (k int, due time.Time) {
 	return k, due
 }
 
-// wait is how long the clock takes, from the time t, until one of the
-// transitions is enabled. It does not look far.
+// wait returns how long the clock takes, from the time t, to enable one of the
+// transitions. It searches only a few steps.
 func (n *net) wait(d *NetData, t time.Time, lists []int) (time.Duration, bool) {
 	if len(n.timed) == 0 || t.IsZero() || n.candidate(lists, d) >= 0 {
 		return 0, false
@@ -142,7 +142,7 @@ func (n *net) wait(d *NetData, t time.Time, lists []int) (time.Duration, bool) {
 	return 0, false
 }
 
-// clockwork is a net that is moved by the clock.
+// clockwork is a net that the clock moves.
 type clockwork struct {
 	move
 	seen map[string]time.Time // when the net was as it is, see [clockwork.skip]
@@ -154,7 +154,7 @@ func newClockwork(n *net, d *NetData, t time.Time) *clockwork {
 	return w
 }
 
-// copy is a clock of its own at the time t.
+// copy returns a copy of the clock at the time t.
 func (c *Clock) copy(timed int, t time.Time) *Clock {
 	if c == nil {
 		return &Clock{Time: t, Since: make([]time.Time, timed)}
@@ -162,7 +162,7 @@ func (c *Clock) copy(timed int, t time.Time) *Clock {
 	return &Clock{Time: t, Since: slices.Clone(c.Since)}
 }
 
-// run lets tick what is due by the time t, in the order of time.
+// run fires the transitions that are due by the time t, in the order of time.
 func (w *clockwork) run(t time.Time) {
 	for range maxTicks {
 		k, due := w.net.next(w.data)
@@ -182,8 +182,8 @@ func (w *clockwork) run(t time.Time) {
 	w.data.Stuck = !due.After(t)
 }
 
-// fire lets one transition tick. Where none depends on another, all of its
-// ticks until t are one step.
+// fire fires one transition by the clock. If no timed transition depends on another,
+// all its firings until t are one step.
 func (w *clockwork) fire(k int, due, t time.Time) {
 	number, since := w.net.timed[k], w.data.Clock.Since
 	every := w.net.Transitions[number].Every
@@ -205,8 +205,8 @@ func (w *clockwork) fire(k int, due, t time.Time) {
 	w.reclock(due)
 }
 
-// skip leaves out whole rounds of a net that goes round by the clock: it
-// continues as it did from the same marking at the same distance to every tick.
+// skip leaves out whole rounds of a net that the clock moves in a circle: it
+// continues from an equal marking at an equal distance to every tick.
 func (w *clockwork) skip(now, t time.Time) {
 	key := petri.Marking(w.data.Marking).AppendKey(nil)
 	for _, since := range w.data.Clock.Since {
@@ -247,8 +247,8 @@ func (m *move) reclock(t time.Time) {
 }
 
 // clock does [move.reclock] for a step that was taken from old at the time t.
-// Where that is not known, a clock whose tokens have changed starts again with
-// the next known time: it never ticks too early.
+// If that is not known, a clock whose tokens have changed starts again with the
+// next known time: it never ticks too early.
 func (m *move) clock(old *NetData, t time.Time) {
 	if len(m.net.timed) == 0 || !m.data.Active {
 		return

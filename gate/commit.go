@@ -9,8 +9,8 @@ import (
 	"github.com/petrigate/petrigate/internal/petri"
 )
 
-// validate runs the validators of the nets that gate the call. The result is
-// the meta data as they leave it, by finding; nil where none is.
+// validate runs the validators of the nets that gate the call. It returns the meta
+// data as they leave it, by finding; nil if there is none.
 func (j *judgement) validate() ([]Meta, *Refusal) {
 	var metas []Meta
 	for i := range j.findings {
@@ -37,8 +37,8 @@ func (j *judgement) validate() ([]Meta, *Refusal) {
 	return metas, nil
 }
 
-// objection is what the validator of the net has against a firing; empty if
-// it agrees. A panic is an objection.
+// objection returns why the validator of the net rejects a firing, or "" if it
+// accepts. A panic is an objection.
 func (n *net) objection(f Firing) (reason string) {
 	defer func() {
 		if recover() != nil {
@@ -94,8 +94,8 @@ func (j *judgement) commit(g *Grant, asked *OpenAsk, metas []Meta) (Decision, *D
 	return a, d
 }
 
-// moves adds to d how the call moves the nets that gate it. The result is one
-// that would not come to rest, if there is one and it matters.
+// moves adds to d how the call moves the nets that gate it. It returns a net that
+// would not come to rest, if there is one and it matters.
 func (j *judgement) moves(d *Delta, number uint64, metas []Meta) *finding {
 	if len(j.choices) == 0 {
 		return nil
@@ -122,8 +122,8 @@ func (j *judgement) moves(d *Delta, number uint64, metas []Meta) *finding {
 	return nil
 }
 
-// await notes which nets wait for the end of the call, and keeps the arguments
-// if a hook will want them.
+// await records which nets wait for the end of the call, and keeps the arguments if
+// a hook needs them.
 func (j *judgement) await(d *Delta, open *OpenCall) {
 	remembers := false
 	for _, delta := range d.Nets {
@@ -139,7 +139,7 @@ func (j *judgement) await(d *Delta, open *OpenCall) {
 	}
 }
 
-// unrest is the refusal of a net that would not come to rest.
+// unrest returns the refusal of a net that would not come to rest.
 func (j *judgement) unrest(f *finding) *Refusal {
 	name := j.choices[f.first].name
 	return j.refuse(KindBlocked, []Block{{Net: f.net.Name, Cause: f.net.Cause, Rule: f.net.Rule, Reason: f.net.unrest(), Name: name}})
@@ -158,7 +158,7 @@ func newMove(n *net, old, room *NetData) move {
 	return move{net: n, data: room}
 }
 
-// marking is the marking, to be changed.
+// marking returns the marking for changes.
 func (m *move) marking() petri.Marking {
 	if !m.own {
 		m.data.Marking = slices.Clone(m.data.Marking)
@@ -167,8 +167,8 @@ func (m *move) marking() petri.Marking {
 	return m.data.Marking
 }
 
-// begin does what was chosen for the call; it reports whether the net comes to
-// rest after it.
+// begin starts the transitions that were chosen for the call, and reports whether
+// the net then comes to rest.
 func (m *move) begin(choices []choice, call Flight) bool {
 	for _, c := range choices {
 		m.start(c, call)
@@ -203,14 +203,14 @@ func (m *move) watch() {
 	})
 }
 
-// settle lets the structural transitions advance. Where they do not come to
-// rest the net stays where it is and is stuck.
+// settle lets the structural transitions advance. If they do not come to rest, the
+// net keeps its marking and is stuck.
 func (m *move) settle() bool {
 	m.data.Stuck = m.net.restless(m.data.Marking) && !m.net.advance(m.marking(), m.data.Flights)
 	return !m.data.Stuck
 }
 
-// keep is a new slice of the flights that are ok.
+// keep returns a new slice of the flights that are ok.
 func keep(flights []Flight, ok func(Flight) bool) []Flight {
 	var kept []Flight
 	for _, f := range flights {

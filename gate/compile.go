@@ -8,7 +8,7 @@ import (
 	"github.com/petrigate/petrigate/internal/petri"
 )
 
-// net is a [Net] made ready for decisions. It never changes.
+// net is a [Net] prepared for decisions. It never changes.
 type net struct {
 	Net   // a copy that nobody else holds
 	index int
@@ -24,18 +24,18 @@ type net struct {
 	start      petri.Marking // at rest
 	rows       map[string]row
 	globs      []globRow
-	maps       *mapping // of a net without Labels; nil where it has none
+	maps       *mapping // of a net without Labels; nil without maps
 	spares     bool     // a transition has Unless
 }
 
-// row is what a net says of one name.
+// row has the transitions of a net for one name.
 type row struct {
 	free  bool
 	plain []int // transitions that list it, also as tool.action
 	exact []int // plain ones and literal ones
 }
 
-// lists are the transitions that gate l, in declaration order.
+// lists returns the transitions that gate l, in declaration order.
 func (r *row) lists(l *label) []int {
 	if l.actionOnly() {
 		return r.plain
@@ -43,7 +43,7 @@ func (r *row) lists(l *label) []int {
 	return r.exact
 }
 
-// globRow is what a net says of the names that a pattern matches.
+// globRow has the transitions of a net for the names that a pattern matches.
 type globRow struct {
 	glob
 	number      int // in the policy; in a net without Labels: in the net
@@ -86,7 +86,7 @@ func compile(def Net) (*net, ErrorList) {
 	return n, n.behave()
 }
 
-// copyNet is a copy of n that shares no memory with it but for functions.
+// copyNet returns a copy of n that shares only functions with it.
 func copyNet(n Net) Net {
 	n.Places = slices.Clone(n.Places)
 	n.Terminal = slices.Clone(n.Terminal)
@@ -142,7 +142,7 @@ func (n *net) listTool(transition int, tool Tool) {
 	n.rows[tool.Name] = r
 }
 
-// glob is the row of a pattern, made where there is none.
+// glob returns the row of a pattern, and creates it if necessary.
 func (n *net) glob(tool Tool) *globRow {
 	g := glob{pattern: tool.Name, except: tool.Except, literal: n.literal(tool.Except), actions: strings.Contains(tool.Name, ".")}
 	for i := range n.globs {
@@ -177,7 +177,7 @@ func arcs(places map[string]int, names []string) []petri.Arc {
 	return petri.Arcs(numbers)
 }
 
-// named gives the names of transitions.
+// named returns the names of transitions.
 func (n *net) named(transitions []int) []string {
 	var names []string
 	for _, t := range transitions {

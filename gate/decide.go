@@ -25,18 +25,18 @@ func (p *Policy) Prepare(c Call) *Prepared {
 	return q
 }
 
-// Decide is [Policy.Decide] of the call. It can be asked again, of another state.
+// Decide is [Policy.Decide] of the call. It can be called again with another state.
 func (q *Prepared) Decide(s *State, g *Grant) (Decision, *Delta) {
 	q.judgement.offered = q.Offered
 	return q.judgement.decide(s, g)
 }
 
-// Decide answers c on the state s: an [Allow], a [Refusal] or an [Ask], with
-// what it changes. It changes nothing itself: the caller applies the delta to
-// this very state, or decides again. The ticket of the Allow belongs to no
+// Decide answers c on the state s: an [Allow], a [Refusal] or an [Ask], with the
+// delta. It changes nothing itself: the caller must apply the delta to this very
+// state, or decide again. The ticket of the Allow belongs to no
 // session; settle its number with [Policy.Settle].
 //
-// The hooks of the nets run in here; see [Net.Validate].
+// Decide runs the hooks of the nets; see [Net.Validate].
 func (p *Policy) Decide(s *State, c Call, g *Grant) (Decision, *Delta) {
 	return p.Prepare(c).Decide(s, g)
 }
@@ -66,8 +66,8 @@ func (j *judgement) decide(s *State, g *Grant) (Decision, *Delta) {
 	return j.commit(g, asked, metas) // all nets or none
 }
 
-// valid is g if it is a grant of this session that was not used, for this
-// call; otherwise there is no grant. asked is the waiting call, if it waits.
+// valid returns g if it is an unused grant of this session for this call, and no
+// grant otherwise. asked is the waiting call, if it waits.
 func (s *State) valid(g *Grant, c *Call) (*Grant, *OpenAsk) {
 	if g == nil || g.Number == 0 || g.Number > s.Last || slices.Contains(s.Spent, g.Number) {
 		return nil, nil
@@ -79,8 +79,8 @@ func (s *State) valid(g *Grant, c *Call) (*Grant, *OpenAsk) {
 	return g, asked
 }
 
-// answered is the delta of a refusal: what the clock has moved, and that the
-// call waits no longer.
+// answered returns the delta of a refusal: the moves of the clock, and the end of
+// the wait.
 func (j *judgement) answered(a *OpenAsk) *Delta {
 	if a == nil && len(j.ticked) == 0 {
 		return nil
@@ -92,8 +92,8 @@ func (j *judgement) answered(a *OpenAsk) *Delta {
 	return d
 }
 
-// refusal is what the structural phase ends with if a net blocks, or if no
-// net knows the call and the policy wants that.
+// refusal returns the refusal of the structural phase if a net blocks, or if no net
+// knows the call and the policy requires that.
 func (j *judgement) refusal(g *Grant) *Refusal {
 	switch {
 	case j.blocked && g != nil:
@@ -112,8 +112,8 @@ func (j *judgement) denies() bool {
 	return j.policy.deny && j.policy.shadow == (j.world == enforced)
 }
 
-// question is what a person has to be asked. With a grant it is a refusal
-// where the grant does not cover a step: the state has changed since.
+// question returns the question for a person. With a grant that does not cover a
+// step, it returns a refusal: the state has changed since.
 func (j *judgement) question(g *Grant) (*Ask, *Refusal) {
 	if !j.manual {
 		return nil, nil
@@ -139,7 +139,7 @@ func (g *Grant) covers(s Step) bool {
 	return slices.ContainsFunc(g.Steps, func(t Step) bool { return t.Net == s.Net && t.Transition == s.Transition })
 }
 
-// steps are the manual ones among the chosen transitions.
+// steps returns the manual transitions among those chosen.
 func (j *judgement) steps() []Step {
 	var steps []Step
 	for i := range j.findings {
@@ -153,7 +153,7 @@ func (j *judgement) steps() []Step {
 	return steps
 }
 
-// names are those of the policy and those of the nets that were asked.
+// names returns the names by the policy and by the nets that were asked.
 func (j *judgement) names() []Name {
 	ls := j.labels
 	for i := range j.findings {

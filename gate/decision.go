@@ -2,8 +2,9 @@ package gate
 
 import "time"
 
-// A Decision is an [*Allow], a [*Refusal] or an [*Ask]. An Allow alone lets a call
-// pass: who only looks for a Refusal makes calls that a person is to approve first.
+// A Decision is an [*Allow], a [*Refusal] or an [*Ask]. Only an Allow lets a call
+// pass: a caller that only checks for a Refusal makes calls without the approval
+// that they require.
 type Decision interface{ decision() }
 
 // Allow lets a call pass.
@@ -17,7 +18,7 @@ type Allow struct {
 	Would *Refusal
 }
 
-// Refusal rejects a call. Nothing has changed by it, but for what the clock moves.
+// Refusal rejects a call. It changes nothing, except that the clock moves.
 type Refusal struct {
 	Kind   Kind
 	Names  []Name
@@ -52,11 +53,11 @@ type Grant struct {
 	Steps  []Step
 }
 
-// Grant is the consent to everything that a asks for.
+// Grant returns the consent to everything that a asks for.
 func (a *Ask) Grant() *Grant { return &Grant{Number: a.Number, Steps: a.Steps} }
 
-// Withdraw is the change of a state in which the call of a waits no longer and
-// is not decided again.
+// Withdraw returns the change that ends the wait of a call that will not be decided
+// again.
 func (a *Ask) Withdraw() *Delta { return &Delta{Answered: a.Number} }
 
 // Kind says which phase of the decision refused.
@@ -71,34 +72,34 @@ const (
 	KindDuplicate    Kind = "duplicate"
 )
 
-// A Block is what one net says against a call.
+// A Block is the reason of one net to block a call.
 type Block struct {
 	Net    string
 	Cause  Cause
 	Rule   Position
 	Reason string        // a sentence
 	Name   string        // of the call
-	Holds  []Holder      // calls in flight that hold the tokens which are missing
+	Holds  []Holder      // calls in flight that hold the missing tokens
 	Retry  time.Duration // as of [Refusal], for this net alone
 }
 
 // A Holder is a call whose outcome is not known yet and which holds tokens.
 type Holder struct {
 	Number uint64
-	ID     string // not told of a call of another session
+	ID     string // empty for a call of another session
 	Tool   string // of a call of another session, the name that the net knows it by
 	Since  time.Time
 	Other  bool // it is a call of another session
 }
 
-// A Verdict is what one net says of a call.
+// A Verdict is the answer of one net on a call.
 type Verdict struct {
 	Net        string
 	Kind       VerdictKind
 	Transition string // of Gated: the first that was chosen
 	Manual     bool
 	Rule       Position
-	Shadow     bool // of a net in shadow: it says so and does nothing
+	Shadow     bool // of a net in shadow, which does nothing
 }
 
 // VerdictKind orders the verdicts: the strongest of a call's names is its net's.
@@ -109,7 +110,7 @@ const (
 	Free
 	Gated
 	Blocked
-	Yields // an advisory net would block and is not heeded now, see [Net.Advisory]
+	Yields // an advisory net would block, but yields now, see [Net.Advisory]
 )
 
 func (*Allow) decision()   {}

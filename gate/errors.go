@@ -14,8 +14,8 @@ type NetError struct {
 	Rule       Position
 }
 
-// Error is the position as far as it is known, the net, the transition, what
-// is wrong and what to do.
+// Error returns the position as far as it is known, the net, the transition, the
+// message and the hint.
 func (e *NetError) Error() string {
 	var b strings.Builder
 	if pos := e.Rule.String(); pos != "" {
@@ -34,10 +34,10 @@ func (e *NetError) Error() string {
 	return b.String()
 }
 
-// ErrorList is every mistake that [NewPolicy] found, in the order of the nets.
+// ErrorList has every mistake that [NewPolicy] found, in the order of the nets.
 type ErrorList []*NetError
 
-// Error is one line for each mistake.
+// Error returns one line for each mistake.
 func (l ErrorList) Error() string {
 	lines := make([]string, len(l))
 	for i, e := range l {
@@ -46,7 +46,7 @@ func (l ErrorList) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// Unwrap gives the single errors to [errors.As].
+// Unwrap returns the single errors for [errors.As].
 func (l ErrorList) Unwrap() []error {
 	errs := make([]error, len(l))
 	for i, e := range l {
@@ -55,7 +55,7 @@ func (l ErrorList) Unwrap() []error {
 	return errs
 }
 
-// err is l as an error, and nil if there is none.
+// err returns l as an error, or nil if it is empty.
 func (l ErrorList) err() error {
 	if len(l) == 0 {
 		return nil

@@ -6,18 +6,18 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// field is what the maps read in one place of the arguments, as strings.
+// field has the strings that the maps read in one place of the arguments.
 type field struct {
 	key      string
-	text     [1]string // of a string
-	values   [][]byte  // other ones, whose leaves it stands for
-	all      []string  // these, then all of them in one, once somebody has asked for them
-	weak     bool      // it is not one string, so it is no evidence
-	some     bool      // it is there
+	text     [1]string // the value, if it is a string
+	values   [][]byte  // other values; the field has their leaves
+	all      []string  // the leaves, then all of them as one text, read lazily
+	weak     bool      // it is not a single string, so it is no evidence
+	some     bool      // the call has the field
 	readings []readings
 }
 
-// readings is what one reader made of the texts of a field.
+// readings has the readings of one reader of the texts of a field.
 type readings struct {
 	reader Reader
 	all    []Reading
@@ -62,14 +62,14 @@ func eachMember(object []byte, key string, doubt bool, yield func(value []byte, 
 	}
 }
 
-// readPath reads the values to which a path leads. Of several none is a proof.
+// readPath reads the values to which a path leads. None of several is evidence.
 func readPath(args []byte, at place) field {
 	f := field{key: at.key, weak: at.path.Many()}
 	at.path.values(args, false, f.put)
 	return f
 }
 
-// put adds a value. What is in doubt is no evidence.
+// put adds a value. A doubtful value is no evidence.
 func (f *field) put(raw []byte, doubt bool) {
 	f.some = true
 	text, ok := rawjson.String(raw)
@@ -95,7 +95,7 @@ func (f *field) leaves(yield func(leaf string) bool) {
 	}
 }
 
-// texts are the strings that the field stands for.
+// texts returns the strings of the field.
 func (f *field) texts() []string {
 	switch {
 	case f.weak && f.all == nil:
@@ -126,7 +126,7 @@ func (f *field) match(ok func(string) bool) bool {
 	return false
 }
 
-// read is what the reader makes of each of the texts, made once.
+// read returns the readings of the texts by the reader, each made once.
 func (f *field) read(c *Call, r Reader) []Reading {
 	for i := range f.readings {
 		if f.readings[i].reader == r {
@@ -152,8 +152,8 @@ const (
 	maxTextBytes = 64 << 10
 )
 
-// tooMany reports whether the texts are more than a reader reads. It looks at no
-// more of them than it has to.
+// tooMany reports whether the texts are more than a reader reads. It reads no more
+// of them than necessary.
 func (f *field) tooMany() bool {
 	n, size := 0, 0
 	f.leaves(func(leaf string) bool {
@@ -166,7 +166,7 @@ func (f *field) tooMany() bool {
 	return n >= maxTexts || size > 2*maxTextBytes
 }
 
-// readSafely reads a text. It is nil of a reader that panics: nothing can be told.
+// readSafely reads a text. It returns nil, for doubt, if the reader panics.
 func readSafely(r Reader, c *Call, text string) (reading Reading) {
 	defer func() {
 		if recover() != nil {
