@@ -2,8 +2,8 @@ package gate
 
 import "github.com/petrigate/petrigate/internal/petri"
 
-// maxRounds is after how many rounds a net that still moves by itself is
-// taken to move for ever.
+// maxRounds bounds the rounds of a net: after it, a net that still moves by itself
+// counts as moving for ever.
 const maxRounds = 10_000
 
 // advance fires the structural transitions of the net on m until nothing
@@ -54,7 +54,7 @@ func (n *net) round(m petri.Marking, flights []Flight) bool {
 	}
 	fired := false
 	for _, t := range ready {
-		if tr := &n.net.Transitions[t]; tr.Enabled(m) { // a clash of three is none of two
+		if tr := &n.net.Transitions[t]; tr.Enabled(m) { // three that compete are not two
 			tr.Fire(m)
 			fired = true
 		}
@@ -62,7 +62,7 @@ func (n *net) round(m petri.Marking, flights []Flight) bool {
 	return fired
 }
 
-// competes reports whether another structural transition wants the same tokens.
+// competes reports whether another structural transition needs the same tokens.
 func (n *net) competes(t int, present petri.Marking) bool {
 	for _, u := range n.structural {
 		if u != t && n.net.Transitions[u].Enabled(present) && n.net.Transitions[t].Clash(&n.net.Transitions[u], present) {

@@ -15,8 +15,8 @@ type Call struct {
 	Args []byte    // the JSON object of arguments, valid and without duplicate keys; nil: {}; never changed
 	Time time.Time // when it came: the clock of transitions with [Transition.Every]
 
-	// Others are names of other tools. Where an action makes tool.action of one,
-	// that restricts, and is no evidence of a call of the other. Never changed.
+	// Others are names of other tools. If an action gives this call the name of one,
+	// the name restricts, but is no evidence of a call of the other. Never changed.
 	Others map[string]bool
 
 	// Further data for a [Reader].

@@ -25,8 +25,8 @@ func (c *checker) report(transition, msg, hint string) {
 	c.errs = append(c.errs, &NetError{Net: c.net.Name, Transition: transition, Msg: msg, Hint: hint, Rule: c.net.Rule})
 }
 
-// checkNet finds what is wrong with n by itself. The places are numbered in
-// the order in which the net names them.
+// checkNet finds the mistakes in n by itself. It numbers the places in the order in
+// which the net names them.
 func checkNet(n *Net) (map[string]int, ErrorList) {
 	c := &checker{net: n, places: make(map[string]int, len(n.Places))}
 	if n.Name == "" {
@@ -125,7 +125,7 @@ func (c *checker) transition(t *Transition) {
 	}
 }
 
-// structural reports what a transition without tools cannot be.
+// structural reports the options that a transition without tools must not have.
 func (c *checker) structural(t *Transition) {
 	for _, a := range []struct {
 		set  bool
@@ -137,7 +137,7 @@ func (c *checker) structural(t *Transition) {
 	}
 }
 
-// clock reports what is wrong with a transition that fires by the clock.
+// clock reports the mistakes in a transition that fires by the clock.
 func (c *checker) clock(t *Transition) {
 	switch {
 	case t.Every == 0:
@@ -148,7 +148,7 @@ func (c *checker) clock(t *Transition) {
 	}
 }
 
-// fault says what is wrong with a map, or nothing.
+// fault returns the mistake in a map, or "".
 func (m *Map) fault() string {
 	switch {
 	case m.Tool == "" || m.As == "" || m.Field == "" && m.Reader == nil:
@@ -166,8 +166,7 @@ func (m *Map) fault() string {
 	return ""
 }
 
-// behave reports what is wrong with how a net behaves: it does not come to
-// rest, or it is unbounded.
+// behave reports a net that does not come to rest or is unbounded.
 func (n *net) behave() ErrorList {
 	c := &checker{net: &n.Net}
 	if !n.advance(n.start, nil) {

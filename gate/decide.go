@@ -8,8 +8,8 @@ import (
 // A Prepared call has its names, which do not depend on the state: they are
 // found before a state is locked. It is for one goroutine at a time.
 type Prepared struct {
-	// Offered are the tools that can be called, in place of [State.Tools] where
-	// it is not nil; see [Session.Offer].
+	// Offered are the tools that can be called; if not nil, they replace
+	// [State.Tools], see [Session.Offer].
 	Offered []Call
 
 	call      Call

@@ -13,8 +13,8 @@ type Allow struct {
 	Names  []Name
 	Nets   []Verdict // of the nets that do not abstain
 
-	// Would is how the nets in shadow would have answered, with a kind of
-	// approval where they would have asked; nil if they let the call pass.
+	// Would is the answer that the nets in shadow would have given, with a kind of
+	// approval if they would have asked; nil if they let the call pass.
 	Would *Refusal
 }
 
@@ -25,8 +25,8 @@ type Refusal struct {
 	Blocks []Block // the nets that block or ask, in the order of the policy
 	Text   string  // one sentence for the reader of the refusal
 
-	// Retry is when the clock alone makes the call possible, counted from its
-	// time; 0 if it does not, or if that is far away.
+	// Retry is the time, from that of the call, after which the clock alone makes the
+	// call possible; 0 if it does not, or if that is far away.
 	Retry time.Duration
 }
 

@@ -10,11 +10,11 @@ import (
 	"github.com/petrigate/petrigate/internal/petri"
 )
 
-// An Exploration is what is known of the reachable states of one net. It
+// An Exploration describes the reachable states of one net. It
 // counts from the initial marking over all transitions, whatever they gate.
 type Exploration struct {
 	States          int
-	Complete        bool // every state was visited; otherwise the rest is a part of the truth
+	Complete        bool // every state was visited; otherwise the other fields are partial
 	Deadlocks       int  // states in which no transition can fire: terminal states
 	DeadTransitions []string
 	Bounded         Answer
@@ -23,7 +23,7 @@ type Exploration struct {
 	Prefix          []string
 
 	// Trapped counts the deadlocks in which no place of [Net.Terminal] is marked,
-	// and Trap is a shortest sequence of transitions into one of them; nil where
+	// and Trap is a shortest sequence of transitions into one of them; nil if
 	// none is known.
 	Trapped int
 	Trap    []string
@@ -34,7 +34,7 @@ type Exploration struct {
 	Invariants []Invariant
 }
 
-// Answer is yes, no, or that it is not known.
+// Answer is yes, no, or not known.
 type Answer uint8
 
 const (
@@ -43,8 +43,8 @@ const (
 	No
 )
 
-// An Invariant says that the tokens of some places, each times its weight, are
-// so many in every state that can be reached.
+// An Invariant states a weighted sum of tokens that is the same in every reachable
+// state.
 type Invariant struct {
 	Terms []Term // in the order of the places
 	Sum   int
@@ -56,7 +56,7 @@ type Term struct {
 	Weight int
 }
 
-// String is a sum: "idle + 2 running = 1".
+// String returns a sum: "idle + 2 running = 1".
 func (i Invariant) String() string {
 	var parts []string
 	for _, t := range i.Terms {
@@ -115,10 +115,10 @@ func (n *net) invariant(inv petri.Invariant) Invariant {
 	return out
 }
 
-// Conserves says whether the tokens of the places, each times its weight, are
-// equally many in every state that a net can reach; a place without a weight does
-// not count. It looks at no more states than [Policy.Explore] does with that
-// limit. Of a net or a place that there is not, nothing is known.
+// Conserves reports whether the weighted sum of tokens is the same in every state
+// that a net can reach; a place without a weight does not count. It visits at most
+// as many states as [Policy.Explore] with that limit. For an unknown net or place,
+// the answer is not known.
 func (p *Policy) Conserves(name string, weights map[string]int, limit int) Answer {
 	n := p.byName[name]
 	if n == nil {
@@ -152,7 +152,7 @@ func (p *Policy) Conserves(name string, weights map[string]int, limit int) Answe
 	return Yes
 }
 
-// weigh is the tokens of the arcs, each times the weight of its place.
+// weigh returns the weighted sum of the tokens of the arcs.
 func weigh(arcs []petri.Arc, weights []int) int {
 	sum := 0
 	for _, a := range arcs {
@@ -167,10 +167,10 @@ type Reached struct {
 	Enabled []string // the transitions that can fire in it; none: it is terminal, a deadlock
 }
 
-// States are the states that a net can reach from its initial marking, over all
-// transitions and whatever they gate: each once, those that are nearest first.
-// It ends when all were seen, which for an unbounded net is never. For a net that
-// the policy has not there are none.
+// States yields the states that a net can reach from its initial marking by all
+// transitions, whatever they gate: each once, the nearest first. It ends when all
+// were yielded, so it never ends for an unbounded net. It yields nothing for a net
+// that the policy does not have.
 func (p *Policy) States(name string) iter.Seq[Reached] {
 	return func(yield func(Reached) bool) {
 		n := p.byName[name]

@@ -11,11 +11,11 @@ import (
 	"github.com/petrigate/petrigate/internal/petri"
 )
 
-// sortedKeys is a deterministic order of the keys.
+// sortedKeys returns the keys in a deterministic order.
 func sortedKeys(m map[string]int) []string { return slices.Sorted(maps.Keys(m)) }
 
-// identity is all that makes a net decide as it does, but for the code of Go
-// functions and the texts of refusals.
+// identity has everything that determines the decisions of a net, except the code of
+// Go functions and the texts of refusals.
 type identity struct {
 	Places      []string
 	Initial     []int
@@ -87,7 +87,7 @@ func mapIdentities(maps []Map) []mapIdentity {
 	return ids
 }
 
-// solid is s, but never nil: an empty list and none are the same.
+// solid returns s, but never nil: an empty list and nil are the same.
 func solid[T any](s []T) []T { return append([]T{}, s...) }
 
 // hash is the hexadecimal SHA-256 of the JSON form of plain data.

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// mapping is a list of maps, by the tool that they read.
+// mapping indexes maps by the tool that they read.
 type mapping struct {
 	maps   []Map
 	places []place
@@ -15,14 +15,14 @@ type mapping struct {
 	texts  map[string][]place // by tool: the fields that readers read
 }
 
-// place is where a map looks.
+// place is the part of a call that a map reads.
 type place struct {
 	key  string // empty: the whole call
 	path Path
 	deep bool // by the path
 }
 
-// place is where m looks. Its path has no fault.
+// place returns the part of a call that m reads. The path of m must be valid.
 func (m *Map) place() place {
 	p := place{key: m.Field}
 	if isPath(m.Field) {
@@ -63,7 +63,7 @@ func newMapping(maps []Map) *mapping {
 	return m
 }
 
-// reads notes that a reader reads this field of the tool.
+// reads records that a reader reads this field of the tool.
 func (m *mapping) reads(tool string, at place) {
 	same := func(p place) bool { return p.key == at.key }
 	if at.key != "" && !slices.ContainsFunc(m.texts[tool], same) {
@@ -86,8 +86,8 @@ func (m *mapping) names(c *Call, tools, ls []label) []label {
 	return ls
 }
 
-// doubt takes back what readers say for sure of one field where the call has
-// another one that is read: what stands there is done as well.
+// doubt makes the certain readings of one field uncertain if the call has another
+// field that is read, since the tool acts on both.
 func (m *mapping) doubt(c *Call, fields []field, tools []label, hits []hit) {
 	for i := range hits {
 		h := &hits[i]
@@ -119,7 +119,7 @@ func (m *mapping) label(h hit) label {
 	return label{text: m.maps[h.number].As, from: fromMap, weak: h.weak, certain: h.certain}
 }
 
-// hits finds the maps that match. What they look at is read once for each call.
+// hits finds the maps that match. It reads each field once for a call.
 func (m *mapping) hits(c *Call, tools []label) []hit {
 	var room [4]field
 	fields := room[:0]
@@ -142,7 +142,7 @@ func (m *mapping) hits(c *Call, tools []label) []hit {
 	return hits
 }
 
-// hit is what one map makes of what the field says.
+// hit returns the match of one map with the texts of the field.
 func (m *mapping) hit(c *Call, f *field, number int) (h hit, ok bool) {
 	d := &m.maps[number]
 	if d.Reader == nil {
@@ -163,7 +163,7 @@ func (m *mapping) hit(c *Call, f *field, number int) (h hit, ok bool) {
 	return h, ok
 }
 
-// labels are the physical names and those of the maps, or, with first, that of
+// labels returns the physical names and those of the maps or, with first, that of
 // the first map that matches.
 func (m *mapping) labels(c *Call, tools []label, first bool) []label {
 	hits := m.hits(c, tools)

@@ -5,22 +5,23 @@ import (
 	"slices"
 )
 
-// A Meaning is what the names of a call say to one net, whatever its marking.
+// A Meaning has the transitions of one net for the names of a call, whatever the
+// marking.
 type Meaning struct {
 	Net  int // its index in the policy
 	Asks []Asked
 }
 
-// Asked is what one name says.
+// Asked has the transitions for one name.
 type Asked struct {
-	Transitions []int // that list it and do not spare the call, in declaration order
+	Transitions []int // that list it and do not exempt the call, in declaration order
 	Free        bool
 	Weak        bool // the name is no evidence
 }
 
-// Meaning is what the call says to each net that lists one of its names, in
-// the order of the policy, the inactive ones included. It is for those who look
-// ahead: [Session.Decide] decides.
+// Meaning returns the meaning of the call for each net that lists one of its names,
+// in the order of the policy, inactive nets included. It is for callers that plan
+// ahead; [Session.Decide] decides.
 func (p *Policy) Meaning(c Call) []Meaning {
 	tools := physical(&c, nil)
 	labels := p.names.labels(&c, tools, nil)
@@ -40,7 +41,7 @@ func (p *Policy) Meaning(c Call) []Meaning {
 	return all
 }
 
-// asks is what the net says of each of the names that it lists.
+// asks returns the transitions of the net for each name that it lists.
 func (n *net) asks(ls []label) []Asked {
 	var asks []Asked
 	spared := n.spared(ls)
@@ -53,7 +54,7 @@ func (n *net) asks(ls []label) []Asked {
 	return asks
 }
 
-// Clone is a state that can be changed by [State.Apply] without a change of s.
+// Clone returns a copy of s that [State.Apply] can change without changing s.
 func (s *State) Clone() *State {
 	c := *s
 	c.Nets = slices.Clone(s.Nets)
@@ -62,7 +63,7 @@ func (s *State) Clone() *State {
 	return &c
 }
 
-// Snapshot is the state of the session as it is now. It belongs to the caller.
+// Snapshot returns the present state of the session. It belongs to the caller.
 func (s *Session) Snapshot() (snapshot *State) {
 	s.update(func(state *State) *Delta {
 		snapshot = state.Clone()

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// label is one name of a call, with what is known of it.
+// label is one name of a call, with its sources.
 type label struct {
 	text    string
 	from    source
@@ -14,7 +14,7 @@ type label struct {
 	glob    int // number of the pattern + 1 where text is a pattern
 }
 
-// source is a set of the ways by which a call came to a name.
+// source is the set of ways by which a call got a name.
 type source uint8
 
 const (
@@ -41,7 +41,7 @@ func add(ls []label, l label) []label {
 	return append(ls, l)
 }
 
-// naming gives calls the labels of a policy.
+// naming labels calls for a policy.
 type naming struct {
 	used    bool            // some net reads labels
 	mapping *mapping        // nil: no maps
@@ -77,7 +77,7 @@ func newNaming(maps []Map, nets []*net) *naming {
 	return g
 }
 
-// exemption sees to it that calls get the names that exempt them.
+// exemption makes calls get the names that exempt them.
 func (g *naming) exemption(u Tool) {
 	switch u.Kind {
 	case Plain:
@@ -87,7 +87,7 @@ func (g *naming) exemption(u Tool) {
 	}
 }
 
-// dot notes name if it can be tool.action, at each of its dots.
+// dot records name if it can be tool.action, at each of its dots.
 func (g *naming) dot(name string) {
 	for i := 1; i < len(name); i++ {
 		if name[i] == '.' {
@@ -107,7 +107,7 @@ func (g *naming) number(row *globRow) {
 	}
 }
 
-// physical appends the names that the call has without a look at its arguments.
+// physical appends the names of the call that do not depend on its arguments.
 func physical(c *Call, ls []label) []label {
 	ls = append(ls, label{text: c.Tool, from: fromTool, certain: !c.Foreign, weak: c.Foreign})
 	for _, n := range c.Also {
@@ -133,8 +133,8 @@ func (g *naming) labels(c *Call, tools, ls []label) []label {
 	return g.patterns(ls)
 }
 
-// actions appends tool.action. Strings that stand in another value are many,
-// and only those count that a rule is about.
+// actions appends tool.action. Another value can contain many strings; only those
+// that a rule names count.
 func (g *naming) actions(c *Call, tool label, ls []label) []label {
 	f := readField(c.Args, "action")
 	l := label{from: fromAction, certain: tool.certain && !f.weak}
@@ -173,7 +173,7 @@ func (g *naming) patterns(ls []label) []label {
 	return ls
 }
 
-// match is the label that the pattern gives to a call with these names.
+// match returns the label that the pattern gives a call with these names.
 func (g *glob) match(names []label) (label, bool) {
 	l := label{text: g.pattern, from: fromGlob, weak: true}
 	found := false
@@ -191,8 +191,8 @@ func (g *glob) match(names []label) (label, bool) {
 	return l, found
 }
 
-// labels are the names that a net without Labels gives to the call; ok is
-// false if its Go mapper panicked.
+// labels returns the names that a net without Labels gives the call; ok is false if
+// its Go mapper panicked.
 func (n *net) labels(c *Call, tools []label) (ls []label, ok bool) {
 	switch {
 	case n.Mapper != nil:
@@ -207,7 +207,7 @@ func (n *net) labels(c *Call, tools []label) (ls []label, ok bool) {
 	return n.patterns(ls), true
 }
 
-// patterns is ls with the globs of the net that match one of them.
+// patterns returns ls with the globs of the net that match one of them.
 func (n *net) patterns(ls []label) []label {
 	names := ls[:len(ls):len(ls)]
 	for i := range n.globs {
@@ -232,8 +232,8 @@ func (n *net) mapped(c *Call) (ls []label, ok bool) {
 	return ls, true
 }
 
-// Names are all names of a call: the labels of the policy, then what the nets
-// with names of their own add, in their order. It costs what a decision costs.
+// Names returns all names of a call: the labels of the policy, then those that nets
+// with names of their own add, in their order. It costs as much as a decision.
 func (p *Policy) Names(c Call) []Name {
 	tools := physical(&c, nil)
 	ls := p.names.labels(&c, tools, nil)
@@ -254,10 +254,11 @@ func merge(ls, more []label) []label {
 	return ls
 }
 
-// own reports whether the net can have names for calls that the policy has not.
+// own reports whether the net can give calls names that the policy does not.
 func (n *net) own() bool { return n.Labels == nil && (n.Mapper != nil || n.maps != nil) }
 
-// names is ls for others to read. A pattern in two versions is one name.
+// names returns ls for callers of the package. Two versions of a pattern are one
+// name.
 func names(ls []label) []Name {
 	out := make([]Name, 0, len(ls))
 	for i := range ls {

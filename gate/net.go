@@ -11,16 +11,16 @@ type Net struct {
 	Name        string
 	Places      []string
 	Initial     map[string]int // tokens at the start; a place that is absent has none
-	Terminal    []string       // places in which it is right to stop
-	Free        []string       // names that this net always lets pass
+	Terminal    []string       // places in which the net may stop
+	Free        []string       // names that this net always allows
 	Transitions []Transition   // in order: the first enabled one that lists a name gates it
 
 	// How the net names a call. The first of these that is set decides; where
 	// none is, the names are the physical names of the call.
-	Mapper     func(Call) []Name // a Go function that returns what it wants
+	Mapper     func(Call) []Name // a Go function that returns any names
 	Labels     *Labels           // the labels of the policy; rules bring theirs with every net
 	Maps       []Map             // the net's own maps, after the physical names
-	MatchFirst bool              // the first matching entry of Maps alone, or the physical names
+	MatchFirst bool              // only the first matching entry of Maps, or the physical names
 
 	// Validate judges the arguments of a call that Transition gates, after the
 	// structural and the approval phase. An error rejects the call, a panic
@@ -32,9 +32,9 @@ type Net struct {
 	// the call that was admitted. It may change Meta; it must not block.
 	OnSuccess func(Firing)
 
-	// Identity stands for the code of the functions above in the fingerprint of
-	// the net, which cannot see into them: the texts that they were made of, or
-	// a version. A change of it is a change of the net.
+	// Identity represents the code of the functions above in the fingerprint of the
+	// net, which cannot read it: the source texts of the functions, or a version. If
+	// it changes, the net has changed.
 	Identity string
 
 	Cause          Cause    // what kind of constraint the net is
@@ -46,16 +46,16 @@ type Net struct {
 	Shadow bool  // it records what it would have refused, and never blocks or asks
 	Static bool  // it cannot be switched on or off at run time
 
-	// Priority orders nets where they contradict each other.
+	// Priority orders nets that contradict each other.
 	Priority int
 
 	// Advisory makes the net yield: it does not block while a net of a higher
 	// priority is in recovery, nor while it would leave none of the offered tools
 	// (see [Session.Offer]) that the required nets, and advisory ones of a higher
-	// priority, let pass. Of equals the one that leaves fewer tools comes first, then
+	// priority, allow. Among equals, the net that leaves fewer tools comes first, then
 	// by name. All other nets are required: they always block.
 	Advisory bool
-	Recovery map[string]int // the net is in recovery while these places hold so many tokens; nil: never
+	Recovery map[string]int // the net is in recovery while these places have that many tokens; nil: never
 }
 
 // Scope says which calls share the state of a net.
@@ -67,13 +67,13 @@ const (
 	ScopeGlobal                 // all calls
 )
 
-// String is the scope in lower case.
+// String returns the scope in lower case.
 func (s Scope) String() string {
 	return [...]string{"session", "principal", "global"}[s]
 }
 
 // A Transition moves tokens from its inputs to its outputs, both multisets:
-// a place that is named twice weighs two. Without tools it is structural and
+// a place that is named twice has weight two. Without tools it is structural and
 // fires by itself.
 type Transition struct {
 	Name            string
@@ -83,16 +83,16 @@ type Transition struct {
 	Manual   bool   // a person must approve every firing
 	Via      string // the channel by which that person is asked; empty: any
 	Deferred bool   // the net moves when the result is a success; until then the tokens are in flight
-	Observe  bool   // it follows the tool and never forbids it
+	Observe  bool   // it follows its tools and never forbids them
 	Release  bool   // an unknown outcome gives the tokens back at once
 
-	// WeakProgress lets the transition be chosen for a weak [Name] although it puts
-	// a token anywhere but back where it took it. In a net without Labels such a
-	// name may only use tokens up: where it cannot be told whether a call is what
-	// the net waits for, the net blocks.
+	// WeakProgress allows the transition for a weak [Name] although it puts a token
+	// anywhere but back. Without it, in a net without Labels, such a name may only
+	// use tokens up: the net blocks a call that is only perhaps the one that it waits
+	// for.
 	WeakProgress bool
 
-	// Unless spares calls that certainly carry one of these names: for them the
+	// Unless exempts calls that certainly have one of these names: for them the
 	// transition lists no tools.
 	Unless []Tool
 
@@ -106,10 +106,10 @@ type Tool struct {
 	Name string
 	Kind ToolKind
 
-	// Except spares, for a Glob, a call that certainly carries this name; for
-	// other calls the pattern is not compared with the name. It is read as the
-	// net lists it elsewhere: where it only stands as a Literal, an action of
-	// this name does not count.
+	// Except exempts, for a Glob, a call that certainly has this name; for other
+	// calls the pattern is not compared with the name. It is read as the net lists
+	// it elsewhere: if it is only listed as a Literal, an action of this name does
+	// not count.
 	Except string
 }
 
@@ -122,7 +122,7 @@ const (
 	Glob                    // a pattern over the other names of a call: * any run, ? one character
 )
 
-// Tools makes plain entries for [Transition.Tools].
+// Tools returns plain entries for [Transition.Tools].
 func Tools(names ...string) []Tool {
 	tools := make([]Tool, len(names))
 	for i, name := range names {
@@ -133,21 +133,21 @@ func Tools(names ...string) []Tool {
 
 // Labels are names that maps give to calls, for the nets that share them. A
 // policy gives the labels of all its nets to each net that has Labels: every
-// map that matches counts, beside the physical names, tool.action and globs.
-// Nets of one origin hold one pointer, so that a map counts once. It must not be
+// map that matches counts, in addition to physical names, tool.action and globs.
+// Nets of one origin share one pointer, so that a map counts once. It must not be
 // changed once a net has it.
 type Labels struct {
 	Maps []Map
 }
 
-// A Map gives a call of Tool a further name where the arguments match. Either
+// A Map gives a call of Tool a further name if the arguments match. Either
 // Match or Reader is set.
 type Map struct {
 	Tool    string            // a physical name of the call
 	Field   string            // one key of the arguments, read as it stands, or a path that begins with "$."; see [ParsePath]
-	Match   func(string) bool // called with each string that the field holds
+	Match   func(string) bool // called with each string in the field
 	Reader  Reader            // reads the field, or the whole call where Field is empty
-	Pattern int               // what the Reader looks for
+	Pattern int               // the pattern for the Reader
 	As      string
 	Source  string // the pattern as written: part of the identity of a net
 	Rule    Position
@@ -157,24 +157,24 @@ type Map struct {
 // is read once: a field as a shell script, or the call as the data of an
 // expression. It must be comparable and safe for concurrent use, and must not block.
 type Reader interface {
-	// Read understands one text of the field; it is empty for a map without a field.
+	// Read parses one text of the field; it is empty for a map without a field.
 	Read(c *Call, text string) Reading
 }
 
 // A Reading answers for the patterns of its [Reader].
 type Reading interface {
 	Finds(pattern int) Found
-	Only(patterns []int) bool  // the text consists of what these find, and of nothing else
-	Evidence(pattern int) bool // what it finds proves a call: it unlocks and refills
+	Only(patterns []int) bool  // the text consists only of matches of these patterns
+	Evidence(pattern int) bool // its match is evidence of a call: it unlocks and refills
 }
 
-// Found says whether a text has what a pattern looks for.
+// Found says whether a text matches a pattern.
 type Found uint8
 
 const (
 	NotFound Found = iota
 	Surely
-	Perhaps // it cannot be told; the call is restricted as if it had
+	Perhaps // not known; the call is restricted as if it matched
 )
 
 // Cause is the kind of constraint that a net puts on a tool.
@@ -188,14 +188,14 @@ const (
 	CauseApproval Cause = "approval"
 )
 
-// A Position is a place in a file of the user's. Line and Column count from 1;
+// A Position is a position in a file of the user. Line and Column count from 1;
 // the zero value is no position.
 type Position struct {
 	File         string
 	Line, Column int
 }
 
-// String is file:line:column, as far as they are known.
+// String returns file:line:column, as far as they are known.
 func (p Position) String() string {
 	switch {
 	case p.Line == 0:

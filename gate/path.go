@@ -16,7 +16,7 @@ type Path struct{ steps []pathStep }
 // pathStep goes one level down.
 type pathStep struct {
 	key   string // of an object
-	index int    // of an array; every is all of it, noIndex is none
+	index int    // of an array; every: all of it; noIndex: not an index
 }
 
 const (
@@ -24,16 +24,16 @@ const (
 	every   = -2
 )
 
-// A PathError says where a path cannot be read.
+// A PathError is a mistake in a path, with its offset.
 type PathError struct {
 	Offset int // in bytes, from the beginning of the path
 	Msg    string
 }
 
-// Error is the offset and the message.
+// Error returns the offset and the message.
 func (e *PathError) Error() string { return fmt.Sprintf("at byte %d: %s", e.Offset, e.Msg) }
 
-// ParsePath reads a path. Its error is a [*PathError].
+// ParsePath parses a path. Its error is a [*PathError].
 func ParsePath(text string) (Path, error) {
 	var p Path
 	if !strings.HasPrefix(text, "$") {
@@ -118,9 +118,8 @@ func (p Path) Many() bool {
 }
 
 // values yields the values in doc to which the path leads, in their order.
-// Where it meets a value of another kind than the step is for, whoever reads
-// the call may take that for what is meant: it yields the value as a doubt, as it
-// does with all that lies below a doubtful key.
+// If a value does not have the type of the step, the server may still accept it: it
+// yields the value as a doubt, and also everything below a doubtful key.
 func (p Path) values(doc []byte, doubt bool, yield func(value []byte, doubt bool)) {
 	if len(p.steps) == 0 {
 		yield(doc, doubt)

@@ -5,15 +5,15 @@ import (
 	"slices"
 )
 
-// PolicyOptions are what the nets of a policy share. The zero value is ready to use.
+// PolicyOptions are the options that the nets of a policy share. The zero value is
+// ready to use.
 type PolicyOptions struct {
-	Deny   bool // default: deny; a call that no active net knows is refused, as a net that stands alone may want
+	Deny   bool // default: deny; a call that no active net knows is refused
 	Shadow bool // every net is in shadow, and the default too
 	Static bool // no net can be switched on or off at run time
 
-	// Labels are those that calls have besides the labels of the nets. A policy
-	// needs them where none of its nets has labels and somebody asks for the
-	// names of a call.
+	// Labels are labels of calls in addition to those of the nets. A policy needs
+	// them if none of its nets has labels and a caller asks for the names of a call.
 	Labels []*Labels
 }
 
@@ -34,8 +34,8 @@ type Policy struct {
 	touch  index     // which nets a call can be about
 }
 
-// A Merge is a statement that says the same as an earlier one; the two are one
-// net, and one budget is spent once.
+// A Merge is a statement that repeats an earlier one; the two are one net with one
+// budget.
 type Merge struct {
 	Net          string
 	First, Again Position
@@ -80,7 +80,7 @@ func (p *Policy) collect(nets []Net, o PolicyOptions) {
 	}
 }
 
-// Maps are all that give labels to calls, in the order in which they do.
+// Maps returns the maps that label calls, in order.
 func (p *Policy) Maps() []Map {
 	var maps []Map
 	for _, l := range p.labels {
@@ -89,14 +89,14 @@ func (p *Policy) Maps() []Map {
 	return maps
 }
 
-// Options are those under which the policy decides, with all of its labels: a
-// policy of some of its nets is made under them.
+// Options returns the options of the policy, with all of its labels, to build a
+// policy of some of its nets.
 func (p *Policy) Options() PolicyOptions {
 	return PolicyOptions{Deny: p.deny, Shadow: p.shadow, Static: p.static, Labels: slices.Clone(p.labels)}
 }
 
-// enforcedFirst are the nets, those in shadow last: they do not change the
-// order of the names of a call.
+// enforcedFirst returns the nets with those in shadow last, so that they do not
+// change the order of the names of a call.
 func (p *Policy) enforcedFirst() []*net {
 	nets := slices.Clone(p.nets)
 	slices.SortStableFunc(nets, func(a, b *net) int {
@@ -151,7 +151,7 @@ func (p *Policy) adopt(nets []Net) (errs ErrorList) {
 	return errs
 }
 
-// freeName is name, or name#2, name#3 ... where that is taken.
+// freeName returns name, or name#2, name#3 ... if it is taken.
 func (p *Policy) freeName(name string, written map[string]bool) string {
 	free := name
 	for i := 2; p.byName[free] != nil || written[free]; i++ {
@@ -166,8 +166,8 @@ func (p *Policy) Merged() []Merge { return p.merged }
 // Shadow reports whether the whole policy is in shadow, its default included.
 func (p *Policy) Shadow() bool { return p.shadow }
 
-// Fingerprint is the hexadecimal SHA-256 of everything that decides: the
-// nets, the maps and the default. Of Go functions it only knows that they are there.
+// Fingerprint returns the hexadecimal SHA-256 of everything that decides: the nets,
+// the maps and the default. It covers only the presence of Go functions.
 func (p *Policy) Fingerprint() string { return p.print }
 
 // A NetInfo describes one net of a policy. It must not be changed.

@@ -19,7 +19,7 @@ func (j *judgement) duplicate() *Refusal {
 	return j.refuse(KindDuplicate, nil)
 }
 
-// sentence is the text of the refusal.
+// sentence returns the text of the refusal.
 func (r *Refusal) sentence(c *Call) string {
 	switch r.Kind {
 	case KindDuplicate:
@@ -33,7 +33,7 @@ func (r *Refusal) sentence(c *Call) string {
 	}
 }
 
-// sentences are the different reasons, one after the other.
+// sentences joins the different reasons.
 func sentences(blocks []Block, now time.Time) string {
 	var all []string
 	for i := range blocks {
@@ -48,7 +48,7 @@ func sentences(blocks []Block, now time.Time) string {
 	return strings.Join(all, " ")
 }
 
-// sentence says which call has the token that is missing, and for how long.
+// sentence names the call that has the missing token, and how long it has had it.
 func (h *Holder) sentence(now time.Time) string {
 	where := ""
 	if h.Other {
@@ -61,7 +61,7 @@ func (h *Holder) sentence(now time.Time) string {
 	return text + ", holds what it needs."
 }
 
-// blocks is what every blocking net says.
+// blocks returns the block of every blocking net.
 func (j *judgement) blocks() []Block {
 	var blocks []Block
 	for i := range j.findings {
@@ -97,7 +97,7 @@ func (j *judgement) block(f *finding) Block {
 	return b
 }
 
-// doubt is the reason of a net that a weak name would make progress.
+// doubt returns the reason of a net in which a weak name would make progress.
 func doubt(l *label, name string) string {
 	if l.from&fromTool != 0 {
 		return fmt.Sprintf("Cannot tell which server's %s this net waits for: it has to name the server too.", name)
@@ -105,7 +105,7 @@ func doubt(l *label, name string) string {
 	return fmt.Sprintf("Cannot tell whether this is %s: write the command plainly.", name)
 }
 
-// wait says when the clock lets the call pass, if it does.
+// wait returns when the clock allows the call, if it does.
 func (j *judgement) wait(f *finding, lists []int, b *Block) {
 	if in, ok := f.net.wait(f.data, j.call.Time, lists); ok {
 		b.Retry = in
@@ -113,8 +113,8 @@ func (j *judgement) wait(f *finding, lists []int, b *Block) {
 	}
 }
 
-// retry is when all nets that block let the call pass by the clock alone; 0 if
-// one of them does not.
+// retry returns when all blocking nets allow the call by the clock alone; 0 if one
+// of them does not.
 func retry(blocks []Block) (last time.Duration) {
 	for i := range blocks {
 		if blocks[i].Retry == 0 {
@@ -125,7 +125,7 @@ func retry(blocks []Block) (last time.Duration) {
 	return last
 }
 
-// span is a time for people, rounded up: 20s, 1m30s, 2h.
+// span formats a duration for people, rounded up: 20s, 1m30s, 2h.
 func span(d time.Duration) string {
 	unit := time.Second
 	if d < time.Second {
@@ -154,12 +154,12 @@ func (n *net) approvalReason(name string) string {
 	return name + " requires human approval."
 }
 
-// unrest is the reason of a net that does not stop moving by itself.
+// unrest returns the reason of a net that does not come to rest.
 func (n *net) unrest() string {
 	return fmt.Sprintf("Net '%s' does not come to rest.", n.Name)
 }
 
-// holders are the calls in flight that hold tokens which these transitions lack.
+// holders returns the calls in flight that hold tokens which these transitions lack.
 func (f *finding) holders(s *State, lists []int) []Holder {
 	if len(f.data.Flights) == 0 {
 		return nil
@@ -174,7 +174,7 @@ func (f *finding) holders(s *State, lists []int) []Holder {
 	return held
 }
 
-// holder is the call of a flight.
+// holder returns the call of a flight.
 func (s *State) holder(n *net, f Flight) Holder {
 	other := f.Owner != s.Owners[n.Scope]
 	if c := s.Calls[f.Call]; c != nil && !other {
@@ -205,7 +205,7 @@ func (c *OpenCall) holder() Holder {
 	return Holder{Number: c.Number, ID: c.Call.ID, Tool: c.Call.Tool, Since: c.Call.Time}
 }
 
-// Refusal is the answer to a call that nobody approved: there was nobody to
+// Refusal returns the refusal of a call that nobody approved: there was nobody to
 // ask, the answer was no, or it did not come. The caller must withdraw a.
 func (a *Ask) Refusal() *Refusal {
 	r := &Refusal{Kind: KindApproval, Names: a.Names, Blocks: blocksOf(a.Steps)}
@@ -213,7 +213,7 @@ func (a *Ask) Refusal() *Refusal {
 	return r
 }
 
-// blocksOf says, of each net among the steps, that a person must approve.
+// blocksOf returns, for each net among the steps, a block that requires approval.
 func blocksOf(steps []Step) []Block {
 	var blocks []Block
 	for _, s := range steps {

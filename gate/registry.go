@@ -10,15 +10,15 @@ import (
 
 // Activate makes a net take part in decisions again, from where it left off;
 // a net that is shared for all its sessions. Old credit comes back with it.
-// Its error is about the name, or says that the net is active or is [Net.Static].
+// It fails if the name is unknown, or if the net is active or [Net.Static].
 //
 // It is for this session; see [Policy.Switch] for those that are made later.
 func (s *Session) Activate(net string) error { return s.toggle(net, true) }
 
 // Deactivate takes a net out of decisions, a net that is shared for all its
 // sessions; its state is kept, it settles its calls in flight, its watches end
-// and its clock stands still. Its error is about the name, or says that the net
-// is not active or is [Net.Static].
+// and its clock stops. It fails if the name is unknown, or if the net is not active
+// or is [Net.Static].
 //
 // It is for this session; see [Policy.Switch] for those that are made later.
 func (s *Session) Deactivate(net string) error { return s.toggle(net, false) }
@@ -45,9 +45,9 @@ func (p *Policy) Toggle(s *State, name string, on bool) (*Delta, error) {
 	return &Delta{Nets: []NetDelta{{Net: n.index, Data: data.switched(on)}}}, nil
 }
 
-// Switch is the list of active nets with one of them switched on or off, in
-// the order of the policy: the [SessionOptions].Active and [SharedOptions].Active
-// of what is made from then on. A nil list is all nets. Its error is that of
+// Switch returns the list of active nets with one of them switched on or off, in the
+// order of the policy, for [SessionOptions].Active and [SharedOptions].Active of
+// later sessions. A nil list means all nets. Its errors are those of
 // [Session.Activate] and [Session.Deactivate].
 func (p *Policy) Switch(active []string, name string, on bool) ([]string, error) {
 	n, err := p.dynamic(name)
@@ -62,7 +62,8 @@ func (p *Policy) Switch(active []string, name string, on bool) ([]string, error)
 	}), nil
 }
 
-// dynamic is the net of that name, which can be switched; its error helps who misspelt it.
+// dynamic returns the net of that name if it can be switched; its error suggests a
+// name.
 func (p *Policy) dynamic(name string) (*net, error) {
 	if n := p.byName[name]; n != nil {
 		if n.Static {
@@ -77,8 +78,8 @@ func (p *Policy) dynamic(name string) (*net, error) {
 	return nil, fmt.Errorf("unknown net %q; the nets are: %s", name, strings.Join(known, ", "))
 }
 
-// already says that the net is as it was to become. The others that are active tell
-// who meant one of them.
+// already returns the error that the net already has the requested state. It lists
+// the other active nets, in case the caller meant one of them.
 func (n *net) already(on bool, active []string) error {
 	if on {
 		return fmt.Errorf("net %q is already active", n.Name)
@@ -86,7 +87,7 @@ func (n *net) already(on bool, active []string) error {
 	return fmt.Errorf("net %q is not active; active: %s", n.Name, list(active))
 }
 
-// netNames are the names of the nets that are wanted, in the order of the policy.
+// netNames returns the names of the selected nets, in the order of the policy.
 func (p *Policy) netNames(wanted func(*net) bool) []string {
 	names := []string{}
 	for _, n := range p.nets {

@@ -20,22 +20,22 @@ type Session struct {
 type SessionOptions struct {
 	Active []string // the nets that are active at the start; nil: all; unknown names are ignored
 
-	// Time is when the session starts: from then on its clocks go. Where it is
-	// zero, the clock of a net starts with the first call that concerns the net.
+	// Time is the start of the session, and of its clocks. If it is zero, the clock of
+	// a net starts with the first call that concerns the net.
 	Time time.Time
 
-	// Principal and Global hold the nets of these scopes, see [NewShared]. Where
-	// one is nil the session has such nets for itself.
+	// Principal and Global have the nets of these scopes, see [NewShared]. If one is
+	// nil, the session has such nets for itself.
 	Principal, Global *Shared
 
-	// OnDecision is told of each decision, also of one in shadow, where
-	// [Allow].Would says how it would have been. It runs after the decision, before its
-	// caller has it, and no lock is held. The ticket of an Allow is its caller's to settle.
+	// OnDecision receives each decision, also in shadow, where [Allow].Would has the
+	// other answer. It runs after the decision, before Decide returns, without a lock.
+	// It must not settle the ticket of an Allow: that is the duty of the caller.
 	OnDecision func(Call, Decision)
 }
 
-// NewSession makes a session in the initial state. What it shares must be of
-// the same policy and of the right scope.
+// NewSession returns a session in the initial state. Its shared nets must be of the
+// same policy and of the right scope.
 func NewSession(p *Policy, o SessionOptions) *Session {
 	s := &Session{policy: p, told: o.OnDecision, state: p.NewState(o.Active)}
 	s.share(ScopePrincipal, o.Principal)
@@ -56,15 +56,15 @@ func (s *Session) share(scope Scope, h *Shared) {
 	}
 }
 
-// update runs f on the state under the lock and applies what it yields. Every
-// read and every write of the state goes through here; f must not block.
+// update runs f on the state under the lock and applies the delta that it returns.
+// Every read and write of the state goes through here; f must not block.
 func (s *Session) update(f func(*State) *Delta) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.updateWith(s.shared, f)
 }
 
-// updateWith is update with the nets that are shared, under their locks too.
+// updateWith is update with the shared nets, under their locks too.
 func (s *Session) updateWith(shared []*Shared, f func(*State) *Delta) {
 	if len(shared) == 0 {
 		s.state.Apply(f(s.state))
@@ -96,7 +96,7 @@ func (s *Session) Decide(c Call, g *Grant) (d Decision) {
 	return d
 }
 
-// tell reports a decision to who wants to know.
+// tell passes a decision to OnDecision.
 func (s *Session) tell(c Call, d Decision) {
 	if s.told != nil {
 		s.told(c, d)
@@ -108,9 +108,9 @@ func (s *Session) Withdraw(a *Ask) {
 	s.update(func(*State) *Delta { return a.Withdraw() })
 }
 
-// Tick tells the time. Deciding and classifying do that by themselves for the
-// nets that they ask; call it before asking for the state of the nets where
-// there are some that go by the clock. The zero time is of no effect.
+// Tick moves the clocks to a time. Decide and Classify do so themselves for the nets
+// that they ask; call Tick before reading the state of nets with a clock. The zero
+// time has no effect.
 func (s *Session) Tick(now time.Time) {
 	s.update(func(state *State) *Delta { return s.policy.Tick(state, now) })
 }
@@ -130,10 +130,10 @@ func (s *Session) SettleAt(number uint64, o Outcome, t time.Time) (changed bool)
 	return changed
 }
 
-// A Ticket is the duty to say how an admitted call ended.
+// A Ticket is the duty to settle an admitted call.
 type Ticket struct {
 	Number  uint64
-	Awaited bool // some net moves by the outcome
+	Awaited bool // the outcome moves some net
 	session *Session
 }
 
@@ -142,9 +142,9 @@ type Ticket struct {
 // It reports whether it changed anything.
 func (t *Ticket) Settle(o Outcome) bool { return t.session.Settle(t.Number, o) }
 
-// SettleAt is Settle with the time at which the call ended. Nets that go by the
-// clock and wait for outcomes want it: without it, a clock of which the
-// outcome changes the tokens starts again, late rather than early.
+// SettleAt is Settle with the time at which the call ended. Nets with a clock that
+// wait for outcomes need it: without it, a clock whose tokens the outcome changes
+// starts again, late rather than early.
 func (t *Ticket) SettleAt(o Outcome, ended time.Time) bool {
 	return t.session.SettleAt(t.Number, o, ended)
 }

@@ -7,15 +7,15 @@ func (p *Policy) Settle(s *State, number uint64, o Outcome) *Delta {
 	return p.SettleAt(s, number, o, time.Time{})
 }
 
-// SettleAt is the change that the outcome of an admitted call makes to the state
-// s; nil if it makes none, because the call is settled or was never admitted.
+// SettleAt returns the change of the state s by the outcome of an admitted call, or
+// nil if the call is settled or was never admitted.
 //
-// A success or a failure settles the call. Of an unknown outcome only the
-// first has an effect, and the call stays open. The hooks of the nets run in
-// here; see [Net.OnSuccess].
+// A success or a failure settles the call. Only the first unknown outcome has an
+// effect, and the call stays open. SettleAt runs the hooks of the nets; see
+// [Net.OnSuccess].
 //
-// The time is when the call ended. Where it is zero, a clock of which the outcome changes the
-// tokens starts again: it is late rather than early.
+// The time is the end of the call. If it is zero, a clock whose tokens the outcome
+// changes starts again: it is late rather than early.
 func (p *Policy) SettleAt(s *State, number uint64, o Outcome, t time.Time) *Delta {
 	c := s.Calls[number]
 	if c == nil || o > Failure || o == Unknown && c.Unknown {
@@ -95,7 +95,7 @@ func (m *move) end(c *OpenCall, call Flight, o Outcome) bool {
 	return true
 }
 
-// succeed produces what the call had begun, and fires what watched it.
+// succeed completes the transitions of the call, and fires those that watched it.
 func (m *move) succeed(c *OpenCall, call Flight, done []Flight) {
 	for _, f := range done {
 		m.net.net.Transitions[f.Transition].Put(m.marking())

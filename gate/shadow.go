@@ -2,28 +2,28 @@ package gate
 
 import "slices"
 
-// ShadowData is what a net in shadow keeps besides its actual state. It is
-// replaced and never changed.
+// ShadowData is the further state of a net in shadow. It is replaced and never
+// changed.
 type ShadowData struct {
-	Enforced *NetData // the net as it would be, had the nets in shadow blocked; persons are taken to agree
+	Enforced *NetData // the net as it would be if the nets in shadow had blocked; assumes that people agree
 	Refused  int      // calls that it would have refused
 	Asked    int      // calls for which it would have asked a person
 }
 
-// WouldCount counts the calls that passed and would not have, or not at once,
+// WouldCount counts the calls that passed but would have been refused or asked about
 // if no net were in shadow.
 type WouldCount struct {
 	Refused int
 	Asked   int // a person would have been asked
 }
 
-// world says which nets a judgement is about, and in which of their states.
+// world selects the nets of a judgement, and which of their states it uses.
 type world uint8
 
 const (
 	acting   world = iota // the nets that enforce
 	enforced              // the nets in shadow, had they blocked
-	actual                // the nets in shadow, moved by every call that is made, where they can
+	actual                // the nets in shadow, moved by every call if possible
 )
 
 // inShadow is a net in shadow that a call concerns, as it is at its time.
@@ -32,7 +32,7 @@ type inShadow struct {
 	data *NetData
 }
 
-// in is what the nets in shadow say of the call in that world.
+// in returns the verdicts of the nets in shadow on the call in that world.
 func (j *judgement) in(w world) *judgement {
 	k := &judgement{policy: j.policy, call: j.call, state: j.state, tools: j.tools, labels: j.labels, bare: j.bare, offered: j.offered, world: w, known: j.known}
 	k.findings, k.choices = k.findingRoom[:0], k.choiceRoom[:0]
@@ -46,8 +46,8 @@ func (j *judgement) in(w world) *judgement {
 	return k
 }
 
-// shadow adds to d how an admitted call moves the nets in shadow. The result
-// is what they say, and how they would have answered; nil if they agree.
+// shadow adds to d how an admitted call moves the nets in shadow. It returns their
+// verdicts, and the answer that they would have given; nil if they agree.
 func (j *judgement) shadow(d *Delta, number uint64) (*judgement, *Refusal) {
 	if len(j.shadows) == 0 && !j.policy.shadow {
 		return nil, nil
@@ -100,7 +100,7 @@ func (j *judgement) follow(d *Delta, number uint64) {
 	j.moves(d, number, metas)
 }
 
-// count is a copy of s that knows how the net would have answered.
+// count returns a copy of s that counts the answer of the net.
 func (s *ShadowData) count(net string, r *Refusal) *ShadowData {
 	c := *s
 	switch {
@@ -124,7 +124,7 @@ func (c *WouldCount) add(k Kind) {
 	}
 }
 
-// A ShadowReport says what would have been, if the nets in shadow were not.
+// A ShadowReport sums up how the nets in shadow would have decided.
 type ShadowReport struct {
 	WouldCount
 	Nets []ShadowState // those in shadow, in the order of the policy

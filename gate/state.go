@@ -18,9 +18,9 @@ type State struct {
 	Spent []uint64             // numbers of grants that were used
 	Last  uint64               // the number given last
 
-	Tools []Call // that can be called; nil: not known, see [Session.Offer]
+	Tools []Call // the tools that can be called; nil: not known, see [Session.Offer]
 
-	Would WouldCount // what the nets in shadow would have done
+	Would WouldCount // the answers that the nets in shadow would have given
 
 	// Owners tells the session's own flights from those of others, by the scope
 	// of the net; 0: all are its own.
@@ -68,8 +68,8 @@ type Flight struct {
 // An OpenCall is an admitted call that is not settled.
 type OpenCall struct {
 	Number  uint64
-	Call    Call  // without its arguments, unless a hook will want them
-	Nets    []int // that have a flight or a watch of it
+	Call    Call  // without its arguments, unless a hook needs them
+	Nets    []int // the nets that have a flight or a watch of it
 	Unknown bool  // its outcome was reported as unknown
 }
 
@@ -79,7 +79,7 @@ type OpenAsk struct {
 	Call   Call
 }
 
-// A Delta is what one step changes in a [State].
+// A Delta is the change of a [State] by one step.
 type Delta struct {
 	Nets     []NetDelta
 	Asked    *OpenAsk  // a call begins to wait
@@ -88,7 +88,7 @@ type Delta struct {
 	Opened   *OpenCall // a call was admitted, or its record has changed
 	Closed   uint64    // a call was settled
 	Would    Kind      // how the nets in shadow would have answered; empty: they agree
-	Tools    []Call    // that can be called from now on; nil: as before
+	Tools    []Call    // the tools that can be called from now on; nil: as before
 }
 
 // A NetDelta is the new state of one net.
@@ -97,7 +97,7 @@ type NetDelta struct {
 	Data *NetData
 }
 
-// set is that the net comes to this state.
+// set records the new state of the net.
 func (d *Delta) set(net int, data *NetData) {
 	for i := range d.Nets {
 		if d.Nets[i].Net == net {
@@ -108,7 +108,7 @@ func (d *Delta) set(net int, data *NetData) {
 	d.Nets = append(d.Nets, NetDelta{Net: net, Data: data})
 }
 
-// of is the state to which the net comes; nil if it stays.
+// of returns the new state of the net, or nil if it does not change.
 func (d *Delta) of(net int) *NetData {
 	for _, n := range d.Nets {
 		if n.Net == net {
@@ -118,7 +118,8 @@ func (d *Delta) of(net int) *NetData {
 	return nil
 }
 
-// NewState is the initial state. The named nets are active, all if active is nil.
+// NewState returns the initial state. The named nets are active, all if active is
+// nil.
 func (p *Policy) NewState(active []string) *State {
 	s := &State{
 		Calls:  make(map[uint64]*OpenCall),
@@ -136,7 +137,7 @@ func (p *Policy) NewState(active []string) *State {
 	return s
 }
 
-// fresh is the net at its start.
+// fresh returns the state of the net at its start.
 func (n *net) fresh(active bool) *NetData {
 	d := &NetData{Active: active, Marking: n.start}
 	if n.Shadow {
@@ -158,7 +159,7 @@ func (p *Policy) Reset(s *State) *Delta {
 	return d
 }
 
-// switched is d, taking part in decisions or not.
+// switched returns d as active or inactive.
 func (d *NetData) switched(active bool) *NetData {
 	c := *d
 	c.Active = active
@@ -238,7 +239,7 @@ func (s *State) forget(id string) {
 	}
 }
 
-// flight is what the net remembers of a call that it waits for.
+// flight returns the flight of a call that the net waits for.
 func (s *State) flight(n *net, number uint64, since time.Time) Flight {
 	return Flight{Owner: s.Owners[n.Scope], Call: number, Since: since}
 }
@@ -255,7 +256,7 @@ func (d *NetData) waits(call *Flight) bool {
 	return false
 }
 
-// of reports whether the flight is of that call.
+// of reports whether the flight belongs to that call.
 func (f *Flight) of(c *Flight) bool { return f.Owner == c.Owner && f.Call == c.Call }
 
 // taken reports whether another call than the one that waits as asked is in
@@ -267,7 +268,7 @@ func (s *State) taken(id string, asked *OpenAsk) bool {
 	return s.ids[id] > 0
 }
 
-// displayed is the marking with the tokens in flight where they came from.
+// displayed returns the marking with the tokens in flight where they came from.
 func (n *net) displayed(d *NetData) petri.Marking {
 	m := append(petri.Marking(nil), d.Marking...)
 	for _, f := range d.Flights {

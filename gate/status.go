@@ -18,8 +18,8 @@ type NetState struct {
 	Shadow   bool
 	Static   bool      // it cannot be switched at run time
 	Marking  Marking   // tokens in flight are counted where they came from
-	Enforced Marking   // in shadow: as it would be had the nets in shadow blocked; nil otherwise
-	Next     time.Time // when the clock moves it next, as far as it was told the time; zero: never, as things stand
+	Enforced Marking   // in shadow: the marking if the nets in shadow had blocked; nil otherwise
+	Next     time.Time // when the clock moves it next, seen from the last Tick; zero: never
 	InFlight []InFlight
 	Meta     Meta
 }
@@ -31,7 +31,7 @@ type InFlight struct {
 	Other      bool // the call is of another session
 }
 
-// A Marking says how many tokens are in each place.
+// A Marking has the number of tokens in each place.
 type Marking []Tokens
 
 // Tokens is one place of a [Marking].
@@ -41,8 +41,8 @@ type Tokens struct {
 	InFlight int
 }
 
-// String is the marked places: "ready:1 (1 in flight), budget:2". A place
-// without tokens is left out, and where there are none it is empty.
+// String returns the marked places: "ready:1 (1 in flight), budget:2", or "" if no
+// place has tokens.
 func (m Marking) String() string {
 	var parts []string
 	for _, t := range m {
@@ -56,7 +56,7 @@ func (m Marking) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// show is the marking of the net for people: every place, in order.
+// show returns the marking of the net for people: every place, in order.
 func (n *net) show(d *NetData) Marking {
 	all := n.displayed(d)
 	m := make(Marking, len(all))
@@ -73,7 +73,7 @@ func (d *NetData) activity() string {
 	return "inactive"
 }
 
-// Nets is the state of every net, in the order of the policy.
+// Nets returns the state of every net, in the order of the policy.
 func (s *Session) Nets() (nets []NetState) {
 	s.update(func(state *State) *Delta {
 		nets = s.policy.NetsOf(state)
@@ -82,7 +82,7 @@ func (s *Session) Nets() (nets []NetState) {
 	return nets
 }
 
-// NetsOf is the state of every net in s, in the order of the policy.
+// NetsOf returns the state of every net in s, in the order of the policy.
 func (p *Policy) NetsOf(s *State) []NetState {
 	var nets []NetState
 	for i, n := range p.nets {
@@ -106,9 +106,9 @@ func (n *net) state(state *State, data *NetData) NetState {
 	return s
 }
 
-// Status is one line for each net: its name, whether it is active, its scope
-// where that is wider than the session, its marking, and when its clock ticks;
-// of a net in shadow also the marking that it would have. See [Session.Tick].
+// Status returns one line for each net: its name, whether it is active, its scope if
+// wider than the session, its marking, and the next tick of its clock; for a net in
+// shadow also the marking that it would have. See [Session.Tick].
 func (s *Session) Status() string {
 	var b strings.Builder
 	for _, n := range s.Nets() {
@@ -129,7 +129,7 @@ func (n *NetState) attributes() []string {
 	return a
 }
 
-// state is the markings and the next tick.
+// state returns the markings and the next tick.
 func (n *NetState) state() string {
 	text := n.Marking.String()
 	if n.Shadow {
@@ -171,9 +171,9 @@ func (n *net) enabled(d *NetData) (list []Enabled) {
 	return list
 }
 
-// Left counts the calls that a net still lets pass by the transition of the
-// verdict until its tokens are used up, none of them given back. ok is false
-// where the net is not one of a limit, or the verdict names no transition.
+// Left counts the calls that a net still allows by the transition of the verdict
+// until its tokens are used up and none are given back. ok is false if the net is
+// not a limit, or the verdict names no transition.
 func (s *Session) Left(v Verdict) (calls int, ok bool) {
 	s.update(func(state *State) *Delta {
 		calls, ok = s.policy.Left(state, v)

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// spared are the transitions whose Unless certainly exempts a call with these
+// spared returns the transitions whose Unless certainly exempts a call with these
 // names.
 func (n *net) spared(ls []label) []int {
 	if !n.spares {
@@ -30,7 +30,7 @@ func (u *Tool) exempts(ls []label) bool {
 	return false
 }
 
-// is reports whether u speaks of l.
+// is reports whether u matches l.
 func (u *Tool) is(l *label) bool {
 	switch u.Kind {
 	case Glob:
@@ -43,7 +43,7 @@ func (u *Tool) is(l *label) bool {
 	}
 }
 
-// without is lists but for the transitions that are spared.
+// without returns lists without the exempt transitions.
 func without(lists, spared []int) []int {
 	if len(spared) == 0 {
 		return lists

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// yield drops what advisory nets that yield now say against the call.
+// yield drops the verdicts of advisory nets that yield now.
 func (j *judgement) yield() {
 	if !j.blocked || !slices.ContainsFunc(j.findings, func(f finding) bool { return f.kind == Blocked && f.net.Advisory }) {
 		return
@@ -25,7 +25,7 @@ func (j *judgement) yield() {
 	j.manual = len(j.steps()) > 0
 }
 
-// callable are the tools that can be called, as far as they are known.
+// callable returns the tools that can be called, as far as they are known.
 func (j *judgement) callable() []Call {
 	if j.offered != nil {
 		return j.offered
@@ -49,20 +49,20 @@ type adviser struct {
 	j        judgement
 }
 
-// allowlist is the tools that one net lets pass, kept as those that it blocks.
+// allowlist has the tools that one net allows, stored as those that it blocks.
 type allowlist struct {
 	net     *net
 	blocked []bool // by tool
-	left    int    // how many tools it lets pass
+	left    int    // the number of tools that it allows
 }
 
 func newAdviser(p *Policy, s *State, tools []Call, w world, now time.Time) *adviser {
 	return &adviser{policy: p, state: s, tools: tools, world: w, now: now, lists: make([]*allowlist, len(p.nets)), yields: make([]bool, len(p.nets))}
 }
 
-// heed decides which nets are heeded: all required ones, and then, by priority,
-// each advisory one that no recovery net overrules and that leaves a tool which
-// those before it let pass.
+// heed decides which nets do not yield: all required ones, and then, by priority,
+// each advisory one that no recovery net overrules and that leaves a tool which the
+// nets before it allow.
 func (v *adviser) heed() {
 	for i := range v.tools {
 		v.judge(i)
@@ -100,8 +100,8 @@ func (v *adviser) heed() {
 	v.conflict = v.disagreement(lists, yield, some)
 }
 
-// disagreement is the conflict of the lists; nil if there is none. A required
-// net that blocks every tool is none: it agrees with all others.
+// disagreement returns the conflict of the lists, or nil. A required net that blocks
+// every tool is not a conflict: it agrees with all others.
 func (v *adviser) disagreement(lists []*allowlist, yield []string, some bool) *Conflict {
 	c := &Conflict{Yields: yield}
 	switch {
@@ -132,7 +132,7 @@ func (v *adviser) judge(tool int) {
 	v.j.classify(v.state)
 }
 
-// add notes which nets block the tool whatever its arguments are.
+// add records which nets block the tool whatever its arguments are.
 func (v *adviser) add(j *judgement, tool int) {
 	for i := range j.findings {
 		if f := &j.findings[i]; j.hides(f) {
@@ -141,7 +141,7 @@ func (v *adviser) add(j *judgement, tool int) {
 	}
 }
 
-// list is the list of the net, made if it is not there.
+// list returns the list of the net, and creates it if necessary.
 func (v *adviser) list(n *net) *allowlist {
 	if v.lists[n.index] == nil {
 		v.lists[n.index] = &allowlist{net: n, blocked: make([]bool, len(v.tools)), left: len(v.tools)}
@@ -171,7 +171,7 @@ func (l *allowlist) leaves(blocked []bool) bool {
 	return false
 }
 
-// ordered are the lists of the nets that no recovery net overrules, the most
+// ordered returns the lists of the nets that no recovery net overrules, the most
 // important first.
 func (v *adviser) ordered() []*allowlist {
 	var lists []*allowlist
@@ -190,7 +190,7 @@ func (v *adviser) ordered() []*allowlist {
 	return lists
 }
 
-// recover lets the advisory nets yield whose priority is below that of a net in
+// recover makes the advisory nets yield whose priority is below that of a net in
 // recovery.
 func (v *adviser) recover() {
 	in, priority := false, 0
