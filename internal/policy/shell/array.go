@@ -41,9 +41,9 @@ func assignment(name string, value arg) arg {
 	return arg{kind: value.kind, text: name + "=" + value.text, tail: value.tail}
 }
 
-// compounds reads the values among the arguments of declare and its kin that
+// readCompounds reads the values among the arguments of declare and its kin that
 // may be those of an array.
-func (r *reader) compounds(args []arg) {
+func readCompounds(r *reader, args []arg) {
 	array := false
 	for _, a := range args {
 		array = array || strings.HasPrefix(a.text, "-") && strings.ContainsAny(a.text, "aA")

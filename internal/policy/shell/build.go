@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// builder reads the tools that run what a file of the project says. Of their
+// readBuilder reads the tools that run what a file of the project says. Of their
 // arguments, those that may make one run something else are opaque.
-func (r *reader) builder(name string, args []arg) {
+func readBuilder(r *reader, name string, args []arg) {
 	r.recognized = true
 	for _, file := range buildFiles(name) {
 		r.files.program(arg{text: file})
@@ -19,11 +19,11 @@ func (r *reader) builder(name string, args []arg) {
 	for i, a := range args {
 		switch name {
 		case "make", "gmake":
-			r.makeArgument(a, args[i+1:])
+			readMakeArgument(r, a, args[i+1:])
 		case "go":
-			r.goArgument(a, args[i+1:])
+			readGoArgument(r, a, args[i+1:])
 		default:
-			r.projectArgument(name, a, args[i+1:])
+			readProjectArgument(r, name, a, args[i+1:])
 		}
 	}
 }
@@ -31,14 +31,14 @@ func (r *reader) builder(name string, args []arg) {
 // makeFlags are the letters of the options with which make runs what it would run without.
 const makeFlags = "jskBnqtdlCRrwi0123456789"
 
-// makeArgument reads a target, a variable or an option of make.
-func (r *reader) makeArgument(a arg, rest []arg) {
+// readMakeArgument reads a target, a variable or an option of make.
+func readMakeArgument(r *reader, a arg, rest []arg) {
 	name, value, with := strings.Cut(a.text, "=")
 	switch {
 	case strings.Contains(a.text, "$"), strings.Contains(a.tail, "$"):
 		r.unsure("a text that make expands") // X='$(shell rm x)'
 	case a.kind == literal && a.text == "-f" && len(rest) > 0:
-		r.scriptFile(rest[0])
+		readScriptFile(r, rest[0])
 	case a.kind == literal && (a.text == "--no-print-directory" || isCluster(a.text) && strings.Trim(a.text[1:], makeFlags) == ""):
 	case strings.HasPrefix(a.text, "-"), name == ".SHELLFLAGS", name == "eval":
 		r.unsure("an option that changes what is run")
@@ -49,12 +49,12 @@ func (r *reader) makeArgument(a arg, rest []arg) {
 	}
 }
 
-// goArgument reads an argument of go.
-func (r *reader) goArgument(a arg, rest []arg) {
+// readGoArgument reads an argument of go.
+func readGoArgument(r *reader, a arg, rest []arg) {
 	option, value, with := strings.Cut(a.text, "=")
 	switch option {
 	case "run":
-		r.ranFiles(rest)
+		readProgramFiles(r, rest)
 	case "-exec", "-toolexec", "-vettool", "--exec", "--toolexec", "--vettool":
 		switch {
 		case with && a.kind == literal:
@@ -70,12 +70,12 @@ func (r *reader) goArgument(a arg, rest []arg) {
 		if strings.Contains(a.text+a.tail, "ext") && (strings.Contains(a.text, "flags") || strings.HasPrefix(a.text, "-ext")) || strings.Contains(a.text+a.tail, " -ext") {
 			r.unsure("an option that may run a command") // -ldflags=-extld=x
 		}
-		r.projectArgument("go", a, rest)
+		readProjectArgument(r, "go", a, rest)
 	}
 }
 
-// projectArgument reads an argument of npm, cargo, just and other tools.
-func (r *reader) projectArgument(name string, a arg, rest []arg) {
+// readProjectArgument reads an argument of npm, cargo, just and other tools.
+func readProjectArgument(r *reader, name string, a arg, rest []arg) {
 	npm := name == "npm" || name == "pnpm" || name == "yarn"
 	option, value, with := strings.Cut(a.text, "=")
 	may := func(o string) bool { return shortens(option, o) }
@@ -87,17 +87,17 @@ func (r *reader) projectArgument(name string, a arg, rest []arg) {
 		r.steer(option, arg{kind: a.kind, text: value, tail: a.tail})
 	case option == "-f", option == "--file", option == "--makefile":
 		if with {
-			r.scriptFile(arg{kind: a.kind, text: value, tail: a.tail})
+			readScriptFile(r, arg{kind: a.kind, text: value, tail: a.tail})
 		} else if len(rest) > 0 {
-			r.scriptFile(rest[0])
+			readScriptFile(r, rest[0])
 		}
 	case name != "go" && slices.Contains([]string{"exec", "x", "dlx", "explore", "--command", "script-shell"}, option):
-		r.launcher(rest)
+		readLauncher(r, rest)
 	case npm && (option == "edit" || option == "help" && len(rest) > 0), option == "pkg" && mentionsScripts(rest),
 		name == "cargo" && (option == "--config" || option == "rustc" || option == "rustdoc"):
 		r.unsure("a subcommand or an option that changes what is run")
 	case option == "run" && (name == "deno" || name == "bun"):
-		r.ranFiles(rest)
+		readProgramFiles(r, rest)
 	case slices.Contains([]string{"SHELL", ".SHELLFLAGS", "MAKEFLAGS", "set-script", "--eval", "--shell", "--script-shell", "-E", "eval", "--chooser", "--shell-arg", "--shell-command", "-f-"}, option):
 		r.unsure("an option that changes what is run")
 	}
@@ -113,9 +113,9 @@ func isCluster(text string) bool {
 	return len(text) > 1 && text[0] == '-' && text[1] != '-'
 }
 
-// ranFiles reads the files that go run and its kin run. What is fetched, or
+// readProgramFiles reads the files that go run and its kin run. What is fetched, or
 // stands in the address itself, is on no disk.
-func (r *reader) ranFiles(args []arg) {
+func readProgramFiles(r *reader, args []arg) {
 	for _, a := range args {
 		switch {
 		case strings.HasPrefix(a.text, "-") && a.text != "-":
@@ -123,7 +123,7 @@ func (r *reader) ranFiles(args []arg) {
 			r.unsure("a program that is in no file")
 			return
 		default:
-			r.scriptFile(a)
+			readScriptFile(r, a)
 		}
 	}
 }

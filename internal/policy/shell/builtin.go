@@ -2,52 +2,52 @@ package shell
 
 import "strings"
 
-// builtin reads what a builtin of the shell runs or changes, other than the
+// readBuiltin reads what a builtin of the shell runs or changes, other than the
 // wrappers; it reports false for what is no such builtin.
-func (r *reader) builtin(name string, args []arg) bool {
+func readBuiltin(r *reader, name string, args []arg) bool {
 	switch name {
 	case "eval":
-		r.eval(args)
+		readEval(r, args)
 	case "trap":
-		r.trap(args)
+		readTrap(r, args)
 	case "source", ".":
 		r.unsure("a script that is read from a file into the shell")
 	case "alias", "unalias":
-		r.alias(args)
+		readAlias(r, args)
 	case "enable", "fc", "bind", "complete", "compgen", "compopt", "hash", "history":
-		r.rare(name, args)
+		readRareBuiltin(r, name, args)
 	case "export", "declare", "typeset", "local", "readonly":
 		r.declared(args)
-		r.compounds(args)
+		readCompounds(r, args)
 		r.exports(name, args)
 	case "set":
-		r.set(args)
+		readSet(r, args)
 	case "shopt":
-		r.shopt(args)
+		readShopt(r, args)
 	case "let":
 		r.unsure("arithmetic on text")
 	case "unset":
-		r.unset(args)
+		readUnset(r, args)
 	case "read", "mapfile", "readarray", "getopts", "wait", "printf":
-		r.reads(name, args)
+		readVariableSetter(r, name, args)
 	case "test", "[":
-		r.testCommand(args)
+		readTest(r, args)
 	default:
 		return false
 	}
 	return true
 }
 
-// eval reads its arguments as a script.
-func (r *reader) eval(args []arg) {
+// readEval reads its arguments as a script.
+func readEval(r *reader, args []arg) {
 	if len(args) > 0 && args[0].kind == literal && args[0].text == "--" {
 		args = args[1:]
 	}
 	r.join(args)
 }
 
-// trap reads the action, which is a script. Without a signal there is none.
-func (r *reader) trap(args []arg) {
+// readTrap reads the action, which is a script. Without a signal there is none.
+func readTrap(r *reader, args []arg) {
 	for len(args) > 0 && args[0].kind == literal && (args[0].text == "--" || args[0].text == "-p" || args[0].text == "-l") {
 		args = args[1:]
 	}
@@ -56,9 +56,9 @@ func (r *reader) trap(args []arg) {
 	}
 }
 
-// alias reads definitions. An alias takes the place of a word before the
+// readAlias reads definitions. An alias takes the place of a word before the
 // script is parsed, so that nothing can be said of one that holds one.
-func (r *reader) alias(args []arg) {
+func readAlias(r *reader, args []arg) {
 	for _, a := range args {
 		if a.kind != literal || strings.Contains(a.text, "=") {
 			r.unsure("an alias")
@@ -66,16 +66,16 @@ func (r *reader) alias(args []arg) {
 	}
 }
 
-// rare reads builtins that matter only to what they could hide.
-func (r *reader) rare(name string, args []arg) {
+// readRareBuiltin reads builtins that matter only to what they could hide.
+func readRareBuiltin(r *reader, name string, args []arg) {
 	if name == "hash" && (len(args) == 0 || len(args) == 1 && args[0].kind == literal && args[0].text == "-r") {
 		return
 	}
 	r.unsure("the builtin " + name)
 }
 
-// set reads the options that change how the shell reads what follows.
-func (r *reader) set(args []arg) {
+// readSet reads the options that change how the shell reads what follows.
+func readSet(r *reader, args []arg) {
 	for i := 0; i < len(args); i++ {
 		a := args[i]
 		if a.kind != literal {
@@ -92,21 +92,21 @@ func (r *reader) set(args []arg) {
 		}
 		if strings.HasSuffix(a.text, "o") && i+1 < len(args) {
 			i++
-			r.option(args[i])
+			readSetOption(r, args[i])
 		}
 	}
 }
 
-// option reads the name of an option of set -o.
-func (r *reader) option(a arg) {
+// readSetOption reads the name of an option of set -o.
+func readSetOption(r *reader, a arg) {
 	switch {
 	case a.kind != literal, a.text == "allexport", a.text == "keyword", a.text == "histexpand", a.text == "posix", a.text == "braceexpand":
 		r.unsure("an option that changes how a script is read")
 	}
 }
 
-// shopt reads the options that change how the shell reads what follows.
-func (r *reader) shopt(args []arg) {
+// readShopt reads the options that change how the shell reads what follows.
+func readShopt(r *reader, args []arg) {
 	for _, a := range args {
 		switch {
 		case a.kind != literal, strings.HasPrefix(a.text, "compat"), a.text == "nocaseglob", isCluster(a.text) && strings.Contains(a.text, "o"), a.text == "expand_aliases":
@@ -115,8 +115,8 @@ func (r *reader) shopt(args []arg) {
 	}
 }
 
-// unset evaluates an index in its arguments.
-func (r *reader) unset(args []arg) {
+// readUnset evaluates an index in its arguments.
+func readUnset(r *reader, args []arg) {
 	for _, a := range args {
 		if a.kind != literal || !isName(strings.TrimPrefix(a.text, "-")) {
 			r.unsure("a variable whose name is not literal")
@@ -128,8 +128,8 @@ func (r *reader) unset(args []arg) {
 	r.side = true
 }
 
-// reads reads the builtins that put a value into the variables which they name.
-func (r *reader) reads(name string, args []arg) {
+// readVariableSetter reads the builtins that put a value into the variables which they name.
+func readVariableSetter(r *reader, name string, args []arg) {
 	var f form
 	switch name {
 	case "read":
@@ -142,7 +142,7 @@ func (r *reader) reads(name string, args []arg) {
 		}
 		f = form{flags: "fn", values: "p"}
 	case "printf":
-		r.printf(args)
+		readPrintf(r, args)
 		return
 	}
 	found, rest, ok := f.options(args)
@@ -169,8 +169,8 @@ func (r *reader) reads(name string, args []arg) {
 	}
 }
 
-// printf puts its output into a variable with -v.
-func (r *reader) printf(args []arg) {
+// readPrintf puts its output into a variable with -v.
+func readPrintf(r *reader, args []arg) {
 	if len(args) == 0 {
 		return
 	}
@@ -190,8 +190,8 @@ func (r *reader) printf(args []arg) {
 	}
 }
 
-// testCommand reads test and [. Unlike [[, they evaluate the operand of -v alone.
-func (r *reader) testCommand(args []arg) {
+// readTest reads test and [. Unlike [[, they evaluate the operand of -v alone.
+func readTest(r *reader, args []arg) {
 	for i, a := range args {
 		r.vars.tests = r.vars.tests || a.kind != literal
 		switch {

@@ -31,9 +31,9 @@ var clients = map[string]client{
 	"bc": {}, "dc": {}, "groff": {}, "troff": {}, "nroff": {}, "eqn": {}, "tbl": {}, "pic": {},
 }
 
-// clientInput reads what is given to such a client in the script itself. A
+// readClientInput reads what is given to such a client in the script itself. A
 // file is a program in a file.
-func (r *reader) clientInput(name string, args []arg, redirs []*syntax.Redirect) {
+func readClientInput(r *reader, name string, args []arg, redirs []*syntax.Redirect) {
 	c, ok := clients[name]
 	if !ok || c.only != "" && !c.asked(args) {
 		return
@@ -44,7 +44,7 @@ func (r *reader) clientInput(name string, args []arg, redirs []*syntax.Redirect)
 	for _, rd := range redirs {
 		switch rd.Op {
 		case syntax.RdrIn:
-			r.scriptFile(r.word(rd.Word))
+			readScriptFile(r, r.word(rd.Word))
 		case syntax.Hdoc, syntax.DashHdoc, syntax.WordHdoc:
 			text, ok := stdin([]*syntax.Redirect{rd})
 			if !ok || !c.sql || !harmlessSQL(text) {
@@ -100,8 +100,8 @@ func harmlessSQL(text string) bool {
 	return true
 }
 
-// clientArgs reads the statements on the command line of sqlite3 and its kin.
-func (r *reader) clientArgs(args []arg) {
+// readClientArgs reads the statements on the command line of sqlite3 and its kin.
+func readClientArgs(r *reader, args []arg) {
 	for _, a := range args {
 		if isOption(a.text) && isBeginning(strings.TrimLeft(a.text, "-"), "cmd", "init") {
 			r.unsure("an option that may run a command") // -cmd, -init

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// git reads the options of git that run a command, and those of its subcommands.
-func (r *reader) git(args []arg) {
+// readGit reads the options of git that run a command, and those of its subcommands.
+func readGit(r *reader, args []arg) {
 	for len(args) > 0 {
 		a := args[0]
 		switch {
@@ -14,7 +14,7 @@ func (r *reader) git(args []arg) {
 			r.unsure("a subcommand that is not literal")
 			return
 		case a.text == "-c" && len(args) > 1:
-			r.gitSetting(args[1])
+			readGitSetting(r, args[1])
 			args = args[1:]
 		case a.text == "-C" && len(args) > 1 || (a.text == "--git-dir" || a.text == "--work-tree" || a.text == "--namespace") && len(args) > 1:
 			if args[1].kind > single {
@@ -28,7 +28,7 @@ func (r *reader) git(args []arg) {
 				return
 			}
 		default:
-			r.gitCommand(a.text, args[1:])
+			readGitCommand(r, a.text, args[1:])
 			return
 		}
 		args = args[1:]
@@ -50,11 +50,11 @@ func isGitFlag(text string) bool {
 	return false
 }
 
-// gitCommand reads the arguments of a subcommand.
-func (r *reader) gitCommand(name string, args []arg) {
+// readGitCommand reads the arguments of a subcommand.
+func readGitCommand(r *reader, name string, args []arg) {
 	switch name {
 	case "config":
-		r.gitConfig(args)
+		readGitConfig(r, args)
 		return
 	case "bisect":
 		if len(args) > 0 && args[0].text == "run" {
@@ -65,7 +65,7 @@ func (r *reader) gitCommand(name string, args []arg) {
 		}
 		return
 	case "submodule":
-		r.gitForeach(args)
+		readGitForeach(r, args)
 		return
 	case "filter-branch", "submodule--helper", "difftool", "mergetool", "send-email", "instaweb", "daemon", "shell", "credential", "upload-pack", "receive-pack", "for-each-repo", "hook", "maintenance", "remote-ext", "remote-fd", "p4", "svn", "cvsserver", "web--browse", "help":
 		if len(args) > 0 {
@@ -74,14 +74,14 @@ func (r *reader) gitCommand(name string, args []arg) {
 		return
 	}
 	for _, a := range args {
-		r.gitOption(name, a)
+		readGitOption(r, name, a)
 	}
-	r.gitKnown(name, args)
+	readGitKnown(r, name, args)
 }
 
-// gitKnown reads the options of the subcommands of which some run what they are
+// readGitKnown reads the options of the subcommands of which some run what they are
 // told. One that the table does not have may be one of them, cut short or among others.
-func (r *reader) gitKnown(name string, args []arg) {
+func readGitKnown(r *reader, name string, args []arg) {
 	switch name {
 	case "grep", "clone", "fetch", "pull", "push", "rebase", "ls-remote", "archive", "init":
 	default:
@@ -112,8 +112,8 @@ func (r *reader) gitKnown(name string, args []arg) {
 	}
 }
 
-// gitOption reads an argument of any subcommand.
-func (r *reader) gitOption(command string, a arg) {
+// readGitOption reads an argument of any subcommand.
+func readGitOption(r *reader, command string, a arg) {
 	option, _, _ := strings.Cut(a.text, "=")
 	switch {
 	case a.kind == anything && command == "rebase":
@@ -127,8 +127,8 @@ func (r *reader) gitOption(command string, a arg) {
 	}
 }
 
-// gitForeach reads git submodule foreach, which runs a script.
-func (r *reader) gitForeach(args []arg) {
+// readGitForeach reads git submodule foreach, which runs a script.
+func readGitForeach(r *reader, args []arg) {
 	for i, a := range args {
 		if a.kind == literal && a.text == "foreach" {
 			rest := args[i+1:]
@@ -141,8 +141,8 @@ func (r *reader) gitForeach(args []arg) {
 	}
 }
 
-// gitConfig reads git config, which can make an alias or a hook of a command.
-func (r *reader) gitConfig(args []arg) {
+// readGitConfig reads git config, which can make an alias or a hook of a command.
+func readGitConfig(r *reader, args []arg) {
 	for i, a := range args {
 		switch {
 		case a.kind == literal && strings.HasPrefix(a.text, "-"):
@@ -156,7 +156,7 @@ func (r *reader) gitConfig(args []arg) {
 			}
 		default:
 			if len(args) > 1 && !reads(args) {
-				r.gitSetting(args[i])
+				readGitSetting(r, args[i])
 			}
 			return
 		}
@@ -180,8 +180,8 @@ func reads(args []arg) bool {
 	return false
 }
 
-// gitSetting reads key=value, or a key alone. Only what certainly runs nothing is let through.
-func (r *reader) gitSetting(a arg) {
+// readGitSetting reads key=value, or a key alone. Only what certainly runs nothing is let through.
+func readGitSetting(r *reader, a arg) {
 	key, value, with := strings.Cut(a.text, "=")
 	if a.kind > single || a.kind == single && !with {
 		r.unsure("a setting that is not literal")

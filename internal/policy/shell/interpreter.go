@@ -13,9 +13,9 @@ func isInterpreter(name string) bool {
 	return false
 }
 
-// interpreter reads a call of an interpreter. The program is in the file that the first
+// readInterpreter reads a call of an interpreter. The program is in the file that the first
 // argument names, or in a module of Python. Whatever else may stand there is opaque.
-func (r *reader) interpreter(family string, args []arg) {
+func readInterpreter(r *reader, family string, args []arg) {
 	r.recognized = true
 	if asksHelp(args) || len(args) == 1 && args[0].kind == literal && (args[0].text == "-V" || args[0].text == "-v") {
 		return
@@ -25,7 +25,7 @@ func (r *reader) interpreter(family string, args []arg) {
 			args = args[1:]
 		}
 		if len(args) > 1 && args[0].kind == literal && args[0].text == "-m" {
-			r.module(args[1])
+			readModule(r, args[1])
 			return
 		}
 	}
@@ -35,7 +35,7 @@ func (r *reader) interpreter(family string, args []arg) {
 	case strings.HasPrefix(args[0].text, "-"), isData(args[0].text):
 		r.unsure("a program on the command line")
 	default:
-		r.scriptFile(args[0])
+		readScriptFile(r, args[0])
 	}
 }
 
@@ -47,8 +47,8 @@ func isPythonFlag(text string) bool {
 // isData reports whether an address has its content in itself: node --import data:...
 func isData(text string) bool { return strings.HasPrefix(strings.ToLower(text), "data:") }
 
-// module reads python -m: a program in a file, unless it is one that runs its arguments.
-func (r *reader) module(a arg) {
+// readModule reads python -m: a program in a file, unless it is one that runs its arguments.
+func readModule(r *reader, a arg) {
 	if a.kind != literal {
 		r.unsure("a module whose name is not literal")
 		return

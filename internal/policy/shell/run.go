@@ -36,7 +36,7 @@ func (r *reader) run(args []arg, redirs []*syntax.Redirect) {
 	}
 	at := len(r.commands)
 	r.commands = append(r.commands, command{name: name, args: args[1:], possible: r.loose})
-	r.clientInput(name, args[1:], redirs)
+	readClientInput(r, name, args[1:], redirs)
 	before := r.recognized
 	r.recognized = false
 	lower, known := name, false
@@ -65,10 +65,10 @@ func (r *reader) dispatch(name string, args []arg, redirs []*syntax.Redirect) bo
 		return true
 	}
 	if w, ok := wrappers[name]; ok {
-		r.wrapper(w, args, redirs)
+		readWrapper(r, w, args, redirs)
 		return true
 	}
-	if !r.loose && r.builtin(name, args) || r.special(name, args) {
+	if !r.loose && readBuiltin(r, name, args) || readSpecial(r, name, args) {
 		return true
 	}
 	family := name
@@ -77,9 +77,9 @@ func (r *reader) dispatch(name string, args []arg, redirs []*syntax.Redirect) bo
 	}
 	switch {
 	case isShell(family):
-		r.shell(family, args, redirs)
+		readShell(r, family, args, redirs)
 	case isInterpreter(family):
-		r.interpreter(family, args)
+		readInterpreter(r, family, args)
 		return false // its arguments may yet name a command
 	default:
 		return false

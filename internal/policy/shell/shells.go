@@ -31,15 +31,15 @@ func isForeign(name string) bool {
 	return false
 }
 
-// shell reads a call of a shell: the script after -c, or the one on its input. A
+// readShell reads a call of a shell: the script after -c, or the one on its input. A
 // script in a file is not read; it is a program as any other.
-func (r *reader) shell(name string, args []arg, redirs []*syntax.Redirect) {
+func readShell(r *reader, name string, args []arg, redirs []*syntax.Redirect) {
 	if asksHelp(args) {
 		return
 	}
 	f := shellForm
 	if isForeign(name) {
-		r.foreign(args)
+		readForeign(r, args)
 		return
 	}
 	found, rest, ok := f.options(args)
@@ -49,22 +49,22 @@ func (r *reader) shell(name string, args []arg, redirs []*syntax.Redirect) {
 	}
 	for _, o := range found {
 		if o.name == "o" {
-			r.option(o.value)
+			readSetOption(r, o.value)
 		}
 	}
 	switch {
 	case has(found, "c") && len(rest) > 0:
-		r.dialect(name, rest[0])
+		readDialect(r, name, rest[0])
 	case len(rest) > 0 && !has(found, "s"):
-		r.scriptFile(rest[0])
+		readScriptFile(r, rest[0])
 	default:
-		r.scriptInput(name, redirs)
+		readScriptInput(r, name, redirs)
 	}
 }
 
-// dialect reads a script for a shell that is like bash. What another shell of
+// readDialect reads a script for a shell that is like bash. What another shell of
 // the family reads differently is opaque.
-func (r *reader) dialect(name string, script arg) {
+func readDialect(r *reader, name string, script arg) {
 	before := r.posix
 	r.posix = name != "bash" && name != "rbash"
 	if name == "zsh" && (strings.ContainsAny(script.text, "(") || strings.Contains(" "+script.text, " =")) {
@@ -74,8 +74,8 @@ func (r *reader) dialect(name string, script arg) {
 	r.posix = before
 }
 
-// scriptFile reads the operand of a shell or an interpreter that names its program.
-func (r *reader) scriptFile(a arg) {
+// readScriptFile reads the operand of a shell or an interpreter that names its program.
+func readScriptFile(r *reader, a arg) {
 	clean := a.text
 	switch {
 	case a.kind > single, a.kind == single && a.text == "" && !strings.Contains(a.tail, "/"):
@@ -86,8 +86,8 @@ func (r *reader) scriptFile(a arg) {
 	r.files.program(a)
 }
 
-// scriptInput reads the script that a shell gets on its input.
-func (r *reader) scriptInput(name string, redirs []*syntax.Redirect) {
+// readScriptInput reads the script that a shell gets on its input.
+func readScriptInput(r *reader, name string, redirs []*syntax.Redirect) {
 	text, ok := stdin(redirs)
 	if !ok {
 		r.unsure("a shell that reads its input")
@@ -99,14 +99,14 @@ func (r *reader) scriptInput(name string, redirs []*syntax.Redirect) {
 			r.unsure("a script that reads what it stands in")
 		}
 	}
-	r.dialect(name, arg{text: text})
+	readDialect(r, name, arg{text: text})
 }
 
-// foreign reads a call of a shell with another language. What looks like a
+// readForeign reads a call of a shell with another language. What looks like a
 // script of ours is read for what it may match; the rest is not known.
-func (r *reader) foreign(args []arg) {
+func readForeign(r *reader, args []arg) {
 	if len(args) > 0 && args[0].kind == literal && args[0].text != "" && !strings.ContainsAny(args[0].text[:1], "-/") {
-		r.scriptFile(args[0])
+		readScriptFile(r, args[0])
 		return
 	}
 	r.unsure("a script in another shell's language")

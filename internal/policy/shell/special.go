@@ -2,73 +2,73 @@ package shell
 
 import "strings"
 
-// special reads the programs that run something in a way of their own; it
+// readSpecial reads the programs that run something in a way of their own; it
 // reports false for any other.
-func (r *reader) special(name string, args []arg) bool {
+func readSpecial(r *reader, name string, args []arg) bool {
 	switch name {
 	case "find", "gfind", "bfs":
-		r.find(args)
+		readFind(r, args)
 	case "fd", "fdfind":
-		r.fd(args)
+		readFd(r, args)
 	case "xargs", "gxargs":
-		r.xargs(args)
+		readXargs(r, args)
 	case "git":
-		r.git(args)
+		readGit(r, args)
 	case "docker", "podman", "nerdctl", "docker-compose", "podman-compose", "kubectl", "oc", "lxc", "incus", "ip", "vagrant", "heroku", "fly", "flyctl", "gcloud", "multipass", "wsl", "adb":
-		return r.container(args)
+		return readContainer(r, args)
 	case "npx", "bunx", "pnpx", "uvx", "pipx", "poetry", "pipenv", "uv", "conda", "mamba", "micromamba", "pixi", "hatch", "pdm", "rye", "bundle", "bundler", "rbenv",
 		"pyenv", "nvm", "mise", "asdf", "rtx", "volta", "fnm", "nix", "nix-shell", "devbox", "guix", "firejail", "bwrap", "proot",
 		"perf", "hyperfine", "entr", "rr", "cgexec", "start-stop-daemon", "daemonize", "chronic", "mosh", "op", "doppler", "sops", "aws-vault", "envdir",
 		"setuidgid", "softlimit", "torsocks", "proxychains", "proxychains4", "concurrently", "nodemon", "dotenvx", "cross-env", "env-cmd", "watchexec", "lxc-attach", "machinectl", "torify", "trickle", "cpulimit", "schedtool", "runcon", "unionfs", "schroot", "eatmydata", "faketime", "tsocks", "cargo-watch", "reflex":
-		r.launcher(args)
+		readLauncher(r, args)
 		return false
 	case "npm", "pnpm", "yarn", "bun", "deno", "go", "cargo", "make", "gmake", "just", "task", "ninja", "rake", "gradle", "mvn":
-		r.builder(name, args)
+		readBuilder(r, name, args)
 		return !isRunner(name)
 	case "tmux", "screen", "at", "batch", "crontab", "byobu", "zellij", "run-parts", "socat", "ncat", "nc", "netcat", "ed", "red", "ftp", "lftp", "telnet", "newgrp", "login", "emacs", "emacsclient", "ex", "vipe",
 		"parallel", "su", "runuser", "script", "flock", "sg", "pkexec", "toybox", "numactl", "setarch", "linux32", "linux64", "prlimit", "setpriv", "unshare", "nsenter", "ltrace", "systemd-inhibit", "dbus-run-session", "xvfb-run", "fakeroot", "unbuffer", "rlwrap", "chpst", "catchsegv", "winpty", "caffeinate", "arch", "noglob", "nocorrect", "repeat", "autossh", "ssh-agent", "fakechroot", "ccache", "sccache", "distcc", "dumb-init", "tini", "gosu", "su-exec", "dotenv", "valgrind":
 		r.unsure("a program that runs what it is told: " + name)
 	default:
-		return r.tools(name, args)
+		return readTool(r, name, args)
 	}
 	return true
 }
 
-// tools reads the programs that can run a command if their text or an option says so.
-func (r *reader) tools(name string, args []arg) bool {
+// readTool reads the programs that can run a command if their text or an option says so.
+func readTool(r *reader, name string, args []arg) bool {
 	switch name {
 	case "awk", "gawk", "mawk", "nawk", "original-awk":
-		r.awk(args)
+		readAwk(r, args)
 	case "sed", "gsed":
-		r.sed(args)
+		readSed(r, args)
 	default:
 		if _, ok := tellingOptions[name]; !ok {
 			return false
 		}
-		r.telling(name, args)
+		readTelling(r, name, args)
 	}
 	return true
 }
 
-// telling reads programs that run a command only if an option tells them to.
-func (r *reader) telling(name string, args []arg) {
+// readTelling reads programs that run a command only if an option tells them to.
+func readTelling(r *reader, name string, args []arg) {
 	if strings.HasSuffix(name, "tar") && len(args) > 0 && !strings.HasPrefix(args[0].text, "-") && strings.ContainsAny(args[0].text, "IF") {
 		r.unsure("an option that may run a command") // tar cIf PROGRAM a b
 	}
 	switch name {
 	case "sqlite3", "duckdb":
-		r.clientArgs(args)
+		readClientArgs(r, args)
 	case "psql":
 		for i, a := range args {
 			if (a.text == "-f" || a.text == "--file") && i+1 < len(args) {
-				r.scriptFile(args[i+1])
+				readScriptFile(r, args[i+1])
 			}
 		}
 	}
 	for i, a := range args {
 		for _, o := range strings.Fields(tellingOptions[name]) {
 			if tells(a, o) {
-				r.tell(name, o, args[i:])
+				readTellingOption(r, name, o, args[i:])
 				break
 			}
 		}
@@ -90,8 +90,8 @@ func tells(a arg, option string) bool {
 	return strings.Contains(a.text, option)
 }
 
-// tell reads the command that an option is told to run, where it is plain.
-func (r *reader) tell(name, option string, args []arg) {
+// readTellingOption reads the command that an option is told to run, where it is plain.
+func readTellingOption(r *reader, name, option string, args []arg) {
 	_, value, with := strings.Cut(args[0].text, "=")
 	switch {
 	case !strings.Contains(commandOptions, " "+option+" "), option == "-e" && name != "rsync":
@@ -144,8 +144,8 @@ var tellingOptions = eachName(map[string]string{
 	"info,ctags,pip,pip3,terraform,jq,cscope,sqlite3,duckdb,ffmpeg": "",
 })
 
-// find reads the commands of -exec and its kin.
-func (r *reader) find(args []arg) {
+// readFind reads the commands of -exec and its kin.
+func readFind(r *reader, args []arg) {
 	unknown, ends := 0, 0
 	for i := 0; i < len(args); i++ {
 		a := args[i]
@@ -197,8 +197,8 @@ func replaced(args []arg, mark string) []arg {
 	return out
 }
 
-// fd runs a command with -x and -X, and with what may be one of them.
-func (r *reader) fd(args []arg) {
+// readFd runs a command with -x and -X, and with what may be one of them.
+func readFd(r *reader, args []arg) {
 	for _, a := range args {
 		switch {
 		case a.kind > single:
@@ -221,8 +221,8 @@ var xargsForm = form{
 	long:   "--null --open-tty --interactive --no-run-if-empty --verbose --exit --arg-file= --delimiter= --max-args= --max-procs= --max-lines= --max-chars= --replace= --process-slot-var= --show-limits",
 }
 
-// xargs reads the command that xargs runs with arguments which are not known.
-func (r *reader) xargs(args []arg) {
+// readXargs reads the command that xargs runs with arguments which are not known.
+func readXargs(r *reader, args []arg) {
 	found, rest, ok := xargsForm.options(args)
 	if !ok {
 		r.unsure("xargs with options that are not known")
@@ -251,9 +251,9 @@ func (r *reader) xargs(args []arg) {
 	}
 }
 
-// container reads what is run in a container: after exec, run and their kin, any
+// readContainer reads what is run in a container: after exec, run and their kin, any
 // word may be the command. It reports whether nothing of the kind is among the arguments.
-func (r *reader) container(args []arg) bool {
+func readContainer(r *reader, args []arg) bool {
 	for i, a := range args {
 		switch a.kind {
 		case anything:
@@ -270,8 +270,8 @@ func (r *reader) container(args []arg) bool {
 	return true
 }
 
-// launcher reads programs of which any argument may begin a command.
-func (r *reader) launcher(args []arg) {
+// readLauncher reads programs of which any argument may begin a command.
+func readLauncher(r *reader, args []arg) {
 	r.recognized = true
 	for _, a := range args {
 		if a.kind == literal && strings.ContainsAny(a.text, " ;|&$`") {

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// awk reads the program of awk, which can run commands.
-func (r *reader) awk(args []arg) {
+// readAwk reads the program of awk, which can run commands.
+func readAwk(r *reader, args []arg) {
 	for len(args) > 0 && (strings.HasPrefix(args[0].text, "-") || args[0].kind == literal && args[0].text == "-") {
 		a, rest := args[0], args[1:]
 		switch {
@@ -14,7 +14,7 @@ func (r *reader) awk(args []arg) {
 			rest = rest[1:]
 		case a.kind <= single && (strings.HasPrefix(a.text, "-F") || strings.HasPrefix(a.text, "-v")) && len(a.text) > 2:
 		case a.kind == literal && a.text == "-f" && len(rest) > 0:
-			r.scriptFile(rest[0])
+			readScriptFile(r, rest[0])
 			return
 		case asksHelp(args):
 			return
@@ -25,21 +25,21 @@ func (r *reader) awk(args []arg) {
 		args = rest
 	}
 	if len(args) > 0 {
-		r.awkProgram(args[0])
+		readAwkProgram(r, args[0])
 	}
 }
 
-// awkProgram looks for what can run a command: system(), pipes, and what gawk
+// readAwkProgram looks for what can run a command: system(), pipes, and what gawk
 // loads or calls by a name.
-func (r *reader) awkProgram(a arg) {
+func readAwkProgram(r *reader, a arg) {
 	text := strings.ReplaceAll(a.text, "||", "")
 	if a.kind != literal || strings.ContainsAny(text, "|@") || strings.Contains(text, "system") {
 		r.unsure("a program on the command line")
 	}
 }
 
-// sed reads the scripts of sed, which can run commands with e.
-func (r *reader) sed(args []arg) {
+// readSed reads the scripts of sed, which can run commands with e.
+func readSed(r *reader, args []arg) {
 	var scripts, operands []arg
 	file := false
 	for i := 0; i < len(args); i++ {
@@ -50,7 +50,7 @@ func (r *reader) sed(args []arg) {
 		case a.kind == literal && a.text == "-f" && i+1 < len(args):
 			i++
 			file = true
-			r.scriptFile(args[i])
+			readScriptFile(r, args[i])
 		case a.kind != anything && strings.HasPrefix(a.text, "-") && (a.kind != literal || !isSedFlag(a.text)):
 			r.unsure("sed with options that are not known")
 			return

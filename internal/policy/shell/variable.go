@@ -223,7 +223,7 @@ func (r *reader) declare(d *syntax.DeclClause) {
 	}
 	r.commands = append(r.commands, command{name: d.Variant.Value, args: args})
 	r.declared(args)
-	r.compounds(append(assigned, args...))
+	readCompounds(r, append(assigned, args...))
 	r.exports(d.Variant.Value, args)
 }
 

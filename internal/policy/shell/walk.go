@@ -8,7 +8,9 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// A reader walks through a script and collects its commands.
+// A reader walks through the statements and words of a script and collects its
+// commands. What a program or a builtin makes of its arguments is read by a
+// function of its own: readGit, readSed, readXargs.
 type reader struct {
 	commands []command
 	doubt    string

@@ -48,8 +48,8 @@ const (
 	systemdLong = "--user --system --scope --unit= --property= --description= --slice= --remain-after-exit --send-sighup --service-type= --uid= --gid= --nice= --working-directory= --same-dir --setenv= --pty --pipe --quiet --collect --wait --no-block --no-ask-password --machine= --host="
 )
 
-// wrapper reads the command that a wrapper runs.
-func (r *reader) wrapper(w wrapper, args []arg, redirs []*syntax.Redirect) {
+// readWrapper reads the command that a wrapper runs.
+func readWrapper(r *reader, w wrapper, args []arg, redirs []*syntax.Redirect) {
 	found, rest, ok := w.options(args)
 	if !ok {
 		r.unsure("a wrapper with options that are not known")
@@ -60,9 +60,9 @@ func (r *reader) wrapper(w wrapper, args []arg, redirs []*syntax.Redirect) {
 			return
 		}
 	}
-	r.optionValues(found)
+	readOptionValues(r, found)
 	if w.assigns {
-		rest = r.environment(rest)
+		rest = readEnvironment(r, rest)
 	}
 	if rest, ok = skip(rest, w.operands); !ok {
 		r.unsure("a wrapper with operands that are not known")
@@ -78,14 +78,14 @@ func (r *reader) wrapper(w wrapper, args []arg, redirs []*syntax.Redirect) {
 	}
 }
 
-// optionValues reads those options of wrappers that set variables or run something.
-func (r *reader) optionValues(found []option) {
+// readOptionValues reads those options of wrappers that set variables or run something.
+func readOptionValues(r *reader, found []option) {
 	for _, o := range found {
 		switch {
 		case strings.HasPrefix(o.value.text, "|"), strings.HasPrefix(o.value.text, "!"):
 			r.unsure("an option that runs a command") // strace --output '|rm x'
 		case o.name == "--setenv", o.name == "E" && strings.Contains(o.value.text, "="):
-			r.environment([]arg{o.value})
+			readEnvironment(r, []arg{o.value})
 		case o.name == "o" && o.value.kind != literal:
 			r.unsure("an option that is not literal")
 		case (o.name == "o" || o.name == "--output") && !strings.ContainsAny(o.value.text, "= "):
@@ -102,8 +102,8 @@ func (r *reader) optionValues(found []option) {
 	}
 }
 
-// environment takes name=value off the arguments.
-func (r *reader) environment(args []arg) []arg {
+// readEnvironment takes name=value off the arguments.
+func readEnvironment(r *reader, args []arg) []arg {
 	for len(args) > 0 {
 		name, value, ok := strings.Cut(args[0].text, "=")
 		if !ok || args[0].kind > single || strings.HasPrefix(name, "-") {
