@@ -18,7 +18,8 @@ func Format(src []byte) ([]byte, error) {
 	var errs ErrorList
 	place := func(line, column int) gate.Position { return gate.Position{Line: line, Column: column} }
 	for _, s := range scanLines(src, place) {
-		statement := s.statement()
+		p := parser{line: s}
+		statement := p.statement()
 		if s.err != nil {
 			errs = append(errs, s.err)
 			continue

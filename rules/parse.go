@@ -22,7 +22,8 @@ func Parse(file string, src []byte) (*File, ErrorList) {
 func ParseAt(src []byte, place func(line, column int) gate.Position) (*File, ErrorList) {
 	f := &File{Name: place(1, 1).File, source: make(map[Statement]*scanner)}
 	for _, s := range scanLines(src, place) {
-		statement := s.statement()
+		p := parser{line: s}
+		statement := p.statement()
 		switch {
 		case s.err != nil:
 			f.errs = append(f.errs, s.err)
@@ -62,35 +63,38 @@ const (
 	shadowForm     = "write: shadow block A"
 )
 
-// statement reads one line. It returns nil if the line is empty or has an error.
-func (s *scanner) statement() Statement {
-	t := s.next()
+// A parser reads the statement of one line.
+type parser struct{ line *scanner }
+
+// statement reads the line. It returns nil if the line is empty or has an error.
+func (p *parser) statement() Statement {
+	t := p.line.next()
 	switch {
 	case t.kind == atEnd:
 		return nil
 	case t.is("shadow"):
-		return s.shadow(t)
+		return p.shadow(t)
 	case t.is("map"):
-		return s.mapping(t)
+		return p.mapping(t)
 	case t.is("example"):
-		return s.example(t)
+		return p.example(t)
 	case t.is("prove"):
-		return s.prove(t)
+		return p.prove(t)
 	}
-	return s.rule(t, Rule{Pos: s.position(t.off)})
+	return p.rule(t, Rule{Pos: p.line.position(t.off)})
 }
 
 // rule reads a statement that compiles to a net, from its keyword t on.
-func (s *scanner) rule(t token, r Rule) Statement {
+func (p *parser) rule(t token, r Rule) Statement {
 	switch {
 	case t.is("require"):
-		return s.require(r)
+		return p.require(r)
 	case t.is("block"):
-		return s.block(r)
+		return p.block(r)
 	case t.is("limit"):
-		return s.limit(r)
+		return p.limit(r)
 	}
-	s.unknownStatement(t)
+	p.unknownStatement(t)
 	return nil
 }
 
@@ -101,7 +105,7 @@ var (
 	statementWords = []string{"require", "block", "limit", "shadow", "map", "example", "prove"}
 )
 
-func (s *scanner) unknownStatement(t token) {
+func (p *parser) unknownStatement(t token) {
 	hint := "a line begins with require, block, limit, shadow, map, example or prove"
 	near := text.Nearest(t.text, statementWords)
 	switch meant := meantBy(strings.ToLower(t.text)); {
@@ -111,7 +115,7 @@ func (s *scanner) unknownStatement(t token) {
 	case near != "":
 		hint = fmt.Sprintf("did you mean %q?", near)
 	}
-	s.fail(UnknownKeyword, t, hint, "unknown statement %q", s.text[t.off:t.end])
+	p.line.fail(UnknownKeyword, t, hint, "unknown statement %q", p.line.text[t.off:t.end])
 }
 
 // meantBy returns a hint for a word of other rule languages.
@@ -132,77 +136,77 @@ func meantBy(word string) string {
 }
 
 // name reads one name.
-func (s *scanner) name(missing, form string) Name {
-	t := s.next()
+func (p *parser) name(missing, form string) Name {
+	t := p.line.next()
 	if t.kind == atEnd {
-		s.fail(Missing, t, form, "%s", missing)
+		p.line.fail(Missing, t, form, "%s", missing)
 	}
-	return s.named(t)
+	return p.named(t)
 }
 
-func (s *scanner) named(t token) Name {
+func (p *parser) named(t token) Name {
 	if t.kind == bare && len(t.text) > 1 && t.text[0] == '/' && t.text[len(t.text)-1] == '/' {
-		s.fail(PatternName, t, "patterns belong to map: map bash.command /rm/ as dangerous", "%q is not a name", t.text)
+		p.line.fail(PatternName, t, "patterns belong to map: map bash.command /rm/ as dangerous", "%q is not a name", t.text)
 	}
-	at := s.span(t.off, t.end)
-	return Name{Pos: s.position(t.off), Text: t.text, Quoted: t.kind == quoted, span: at}
+	at := p.line.span(t.off, t.end)
+	return Name{Pos: p.line.position(t.off), Text: t.text, Quoted: t.kind == quoted, span: at}
 }
 
 // names reads names with commas between them, each once.
-func (s *scanner) names(noun, form string) []Name {
+func (p *parser) names(noun, form string) []Name {
 	var names []Name
 	for {
-		t := s.item()
+		t := p.item()
 		if t.text == "" {
-			s.fail(Missing, t, form, "a %s is missing", noun)
+			p.line.fail(Missing, t, form, "a %s is missing", noun)
 			return nil
 		}
-		n := s.named(t)
+		n := p.named(t)
 		for _, earlier := range names {
 			if earlier.Text == n.Text {
-				s.fail(Unexpected, t, form, "the %s %s is named twice", noun, n)
+				p.line.fail(Unexpected, t, form, "the %s %s is named twice", noun, n)
 			}
 		}
 		names = append(names, n)
-		start := s.skip(s.off)
-		if !strings.HasPrefix(s.text[start:], ",") {
+		start := p.line.skip(p.line.off)
+		if !strings.HasPrefix(p.line.text[start:], ",") {
 			return names
 		}
-		s.off = start + 1
+		p.line.off = start + 1
 	}
 }
 
 // keyword reads a required word.
-func (s *scanner) keyword(word, form string) {
-	t := s.next()
+func (p *parser) keyword(word, form string) {
+	t := p.line.next()
 	switch {
 	case t.is(word):
 	case t.kind == atEnd:
-		s.fail(Missing, t, form, "%q is missing", word)
+		p.line.fail(Missing, t, form, "%q is missing", word)
 	case t.isCase(word):
-		s.wrongCase(t, word)
+		p.wrongCase(t, word)
 	default:
-		s.fail(Unexpected, t, form, "expected %q, not %q", word, s.text[t.off:t.end])
+		p.line.fail(Unexpected, t, form, "expected %q, not %q", word, p.line.text[t.off:t.end])
 	}
 }
 
 // optional reads an optional word, and reports whether it was there.
-func (s *scanner) optional(word string) bool {
-	t := s.peek()
+func (p *parser) optional(word string) bool {
+	t := p.line.peek()
 	if t.isCase(word) {
-		s.wrongCase(t, word)
+		p.wrongCase(t, word)
 	}
 	if !t.is(word) {
 		return false
 	}
-	s.off = t.end
+	p.line.off = t.end
 	return true
 }
 
 // end refuses anything after a statement. optional lists the words that the
 // author might have meant.
-func (s *scanner) end(optional ...string) {
-	t := s.peek()
+func (p *parser) end(optional ...string) {
+	t := p.line.peek()
 	if t.kind == atEnd {
 		return
 	}
@@ -210,10 +214,10 @@ func (s *scanner) end(optional ...string) {
 	if near := text.Nearest(t.text, optional); near != "" && t.kind == bare {
 		hint = fmt.Sprintf("did you mean %q?", near)
 	}
-	s.fail(Trailing, t, hint, "unexpected %q after the statement", s.text[t.off:t.end])
+	p.line.fail(Trailing, t, hint, "unexpected %q after the statement", p.line.text[t.off:t.end])
 }
 
-func (s *scanner) wrongCase(t token, keyword string) {
+func (p *parser) wrongCase(t token, keyword string) {
 	hint := fmt.Sprintf("write %s; quote a name that looks like it", keyword)
-	s.fail(WrongCase, t, hint, "the keyword %q is written %q", keyword, t.text)
+	p.line.fail(WrongCase, t, hint, "the keyword %q is written %q", keyword, t.text)
 }

@@ -13,61 +13,61 @@ import (
 const maxExampleDepth = 64
 
 // example reads an example.
-func (s *scanner) example(at token) Statement {
-	e := &Example{Pos: s.position(at.off)}
-	start := s.skip(s.off)
-	e.Tool, e.Field = s.target(exampleForm)
+func (p *parser) example(at token) Statement {
+	e := &Example{Pos: p.line.position(at.off)}
+	start := p.line.skip(p.line.off)
+	e.Tool, e.Field = p.target(exampleForm)
 	if isPath(e.Field) {
-		s.fail(BadOperand, token{off: start, end: s.off}, `write all the arguments: example tool {"field": 1} as name`, "an example of a path")
+		p.line.fail(BadOperand, token{off: start, end: p.line.off}, `write all the arguments: example tool {"field": 1} as name`, "an example of a path")
 	}
-	value := s.value(e.Field == "")
-	e.Value, e.line, e.value = value.text, s, value
-	e.Not = s.optional("not")
-	s.keyword("as", exampleForm)
-	e.As = s.name("the name that the maps give is missing", exampleForm)
-	s.end()
+	value := p.value(e.Field == "")
+	e.Value, e.line, e.value = value.text, p.line, value
+	e.Not = p.optional("not")
+	p.keyword("as", exampleForm)
+	e.As = p.name("the name that the maps give is missing", exampleForm)
+	p.end()
 	return e
 }
 
 // value reads the text of a field, or an object of arguments.
-func (s *scanner) value(object bool) token {
-	if s.err != nil {
+func (p *parser) value(object bool) token {
+	if p.line.err != nil {
 		return token{}
 	}
-	start := s.skip(s.off)
+	start := p.line.skip(p.line.off)
 	switch {
-	case object && strings.HasPrefix(s.text[start:], "{"):
-		return s.object(start)
-	case !object && strings.HasPrefix(s.text[start:], `"`):
-		t := s.whole(s.jsonString(start, "text"), "text")
-		s.off = t.end
+	case object && strings.HasPrefix(p.line.text[start:], "{"):
+		return p.object(start)
+	case !object && strings.HasPrefix(p.line.text[start:], `"`):
+		t := p.line.whole(p.line.jsonString(start, "text"), "text")
+		p.line.off = t.end
 		return t
 	}
-	switch t := s.peek(); {
+	switch t := p.line.peek(); {
 	case t.kind == atEnd:
-		s.fail(Missing, t, exampleForm, "the text of the field is missing")
+		p.line.fail(Missing, t, exampleForm, "the text of the field is missing")
 	case object:
-		s.fail(BadExample, t, `write: example tool {"field": 1} as name`, "expected the arguments, not %q", s.text[t.off:t.end])
+		p.line.fail(BadExample, t, `write: example tool {"field": 1} as name`, "expected the arguments, not %q", p.line.text[t.off:t.end])
 	default:
-		s.fail(BadExample, t, exampleForm, "the text of the field must be in quotes, not %s", s.text[t.off:t.end])
+		p.line.fail(BadExample, t, exampleForm, "the text of the field must be in quotes, not %s", p.line.text[t.off:t.end])
 	}
 	return token{}
 }
 
 // object reads the arguments of a call, as strictly as the proxy does.
-func (s *scanner) object(start int) token {
-	d := json.NewDecoder(strings.NewReader(s.text[start:]))
+func (p *parser) object(start int) token {
+	d := json.NewDecoder(strings.NewReader(p.line.text[start:]))
 	var raw json.RawMessage
 	if err := d.Decode(&raw); err != nil {
-		s.fail(BadExample, token{off: start, end: len(strings.TrimRightFunc(s.text, isSeparator))}, "", "the arguments are not a JSON object on this line")
+		p.line.fail(BadExample, token{off: start, end: len(strings.TrimRightFunc(p.line.text, isSeparator))}, "", "the arguments are not a JSON object on this line")
 		return token{}
 	}
 	t := token{kind: quoted, text: string(bytes.TrimSpace(raw)), off: start, end: start + int(d.InputOffset())}
 	var bad *rawjson.SyntaxError
 	if err := rawjson.Check([]byte(t.text), maxExampleDepth); errors.As(err, &bad) {
 		at := min(start+bad.Offset, t.end-1)
-		s.fail(BadExample, token{off: at, end: t.end}, "", "parsers could read the arguments differently: %s", bad.Msg)
+		p.line.fail(BadExample, token{off: at, end: t.end}, "", "parsers could read the arguments differently: %s", bad.Msg)
 	}
-	s.off = t.end
-	return s.whole(t, "arguments")
+	p.line.off = t.end
+	return p.line.whole(t, "arguments")
 }

@@ -88,108 +88,108 @@ const (
 )
 
 // prove reads a claim.
-func (s *scanner) prove(at token) Statement {
-	p := &Prove{Pos: s.position(at.off)}
-	t := s.next()
+func (p *parser) prove(at token) Statement {
+	claim := &Prove{Pos: p.line.position(at.off)}
+	t := p.line.next()
 	switch {
 	case t.kind == atEnd:
-		s.fail(Missing, t, proveForm, "the claim is missing")
+		p.line.fail(Missing, t, proveForm, "the claim is missing")
 	case t.is("never"):
-		s.proveNever(p)
+		p.proveNever(claim)
 	case t.is("at-most"):
-		p.Claim, p.Count = AtMost, s.count(atMostForm)
-		p.Tool = s.name("the name that is counted is missing", atMostForm)
-		s.keyword("per", atMostForm)
-		s.keyword("session", atMostForm)
+		claim.Claim, claim.Count = AtMost, p.count(atMostForm)
+		claim.Tool = p.name("the name that is counted is missing", atMostForm)
+		p.keyword("per", atMostForm)
+		p.keyword("session", atMostForm)
 	case t.is("exclusive"):
-		p.Claim, p.Places = Exclusive, s.places()
+		claim.Claim, claim.Places = Exclusive, p.places()
 	default:
-		s.proveOne(p, t)
+		p.proveOne(claim, t)
 	}
-	s.end()
-	return p
+	p.end()
+	return claim
 }
 
 // proveOne reads a claim about one name.
-func (s *scanner) proveOne(p *Prove, t token) {
+func (p *parser) proveOne(claim *Prove, t token) {
 	for c := Reachable; c <= NoTerminalStates; c++ {
 		if !t.is(c.String()) {
 			continue
 		}
-		p.Claim = c
+		claim.Claim = c
 		if c <= AlwaysPossible {
-			p.Tool = s.name("the name of the call is missing", fmt.Sprintf("write: prove %s A", c))
+			claim.Tool = p.name("the name of the call is missing", fmt.Sprintf("write: prove %s A", c))
 		} else {
-			p.Net = s.name("the net is missing", fmt.Sprintf("write: prove %s NET", c))
+			claim.Net = p.name("the net is missing", fmt.Sprintf("write: prove %s NET", c))
 		}
 		return
 	}
-	s.unknownClaim(t)
+	p.unknownClaim(t)
 }
 
-func (s *scanner) unknownClaim(t token) {
+func (p *parser) unknownClaim(t token) {
 	for _, word := range claimWords {
 		if t.isCase(word) {
-			s.wrongCase(t, word)
+			p.wrongCase(t, word)
 		}
 	}
 	hint := "one of " + strings.Join(claimWords[NeverWithoutApproval:], ", ")
 	if near := text.Nearest(t.text, claimWords[:]); near != "" && t.kind == bare {
 		hint = fmt.Sprintf("did you mean %q?", near)
 	}
-	s.fail(UnknownClaim, t, hint, "unknown claim %q", s.text[t.off:t.end])
+	p.line.fail(UnknownClaim, t, hint, "unknown claim %q", p.line.text[t.off:t.end])
 }
 
 // proveNever reads the words after "never".
-func (s *scanner) proveNever(p *Prove) {
-	p.Tool = s.name("the name of the call is missing", proveForm)
-	t := s.next()
+func (p *parser) proveNever(claim *Prove) {
+	claim.Tool = p.name("the name of the call is missing", proveForm)
+	t := p.line.next()
 	switch {
 	case t.kind == atEnd:
-		p.Claim = Never
+		claim.Claim = Never
 	case t.is("without"):
-		p.Claim = NeverWithoutApproval
-		s.keyword("human-approval", withoutForm)
+		claim.Claim = NeverWithoutApproval
+		p.keyword("human-approval", withoutForm)
 	case t.is("before"):
-		p.Claim = NeverBefore
-		if s.peek().is("human-approval") {
-			s.fail(Unexpected, s.peek(), withoutForm, "a person is not a call")
+		claim.Claim = NeverBefore
+		if p.line.peek().is("human-approval") {
+			p.line.fail(Unexpected, p.line.peek(), withoutForm, "a person is not a call")
 		}
-		p.First = s.name("the call that comes first is missing", proveForm)
+		claim.First = p.name("the call that comes first is missing", proveForm)
 	case t.isCase("without") || t.isCase("before"):
-		s.wrongCase(t, strings.ToLower(t.text))
+		p.wrongCase(t, strings.ToLower(t.text))
 	default:
-		s.fail(Unexpected, t, proveForm, `expected "before" or "without", not %q`, s.text[t.off:t.end])
+		p.line.fail(Unexpected, t, proveForm, `expected "before" or "without", not %q`, p.line.text[t.off:t.end])
 	}
 }
 
 // places reads two or more names.
-func (s *scanner) places() []Name {
-	names := s.names("place", exclusiveForm)
+func (p *parser) places() []Name {
+	names := p.names("place", exclusiveForm)
 	if len(names) == 1 {
-		s.fail(Missing, s.peek(), exclusiveForm, "a comma and another place are missing")
+		p.line.fail(Missing, p.line.peek(), exclusiveForm, "a comma and another place are missing")
 	}
 	return names
 }
 
 // item reads a name of a list. Here a comma ends a bare name.
-func (s *scanner) item() token {
-	start := s.skip(s.off)
-	if strings.HasPrefix(s.text[start:], `"`) {
-		t := s.quoted(start)
-		s.off = t.end
-		if !strings.HasPrefix(s.text[t.end:], ",") {
-			return s.whole(t, "name")
+func (p *parser) item() token {
+	start := p.line.skip(p.line.off)
+	if strings.HasPrefix(p.line.text[start:], `"`) {
+		t := p.line.quoted(start)
+		p.line.off = t.end
+		if !strings.HasPrefix(p.line.text[t.end:], ",") {
+			return p.line.whole(t, "name")
 		}
 		return t
 	}
-	end := s.wordEnd(start)
-	if i := strings.IndexByte(s.text[start:end], ','); i >= 0 {
+	end := p.line.wordEnd(start)
+	if i := strings.IndexByte(p.line.text[start:end], ','); i >= 0 {
 		end = start + i
 	}
-	s.off = end
+	p.line.off = end
 	if end == start {
-		return token{kind: atEnd, off: s.contentEnd(start), end: start}
+		return token{kind: atEnd, off: p.line.contentEnd(start), end: start}
 	}
-	return s.bare(start, end)
+	return p.line.bare(start, end)
 }
