@@ -54,7 +54,7 @@ func (n *net) round(m petri.Marking, flights []Flight) bool {
 	}
 	fired := false
 	for _, t := range ready {
-		if tr := &n.net.Transitions[t]; tr.Enabled(m) { // three that compete are not two
+		if tr := &n.net.Transitions[t]; tr.Enabled(m) { // three can compete although no two of them do
 			tr.Fire(m)
 			fired = true
 		}

@@ -30,8 +30,8 @@ type State struct {
 	ids    map[string]int // of Calls and Asks: how many have each
 }
 
-// Policy is the policy whose state this is: the one that made it, or that
-// took it over by [Policy.Adopt].
+// Policy returns the policy of this state: the one that created it, or that adopted
+// it by [Policy.Adopt].
 func (s *State) Policy() *Policy { return s.policy }
 
 // Open lists the calls that were admitted and not settled, oldest first.

@@ -1,7 +1,6 @@
 package petri
 
-// DefaultLimit is the number of states after which a search gives up where no
-// other limit is given.
+// DefaultLimit is the number of states after which a search stops by default.
 const DefaultLimit = 100_000
 
 // Options are the bounds of [Analyze]. The zero value is ready to use.
@@ -11,8 +10,8 @@ type Options struct {
 	Terminal  []int // places in which it is right to stop
 	Liveness  bool  // also find what can always happen again, which takes as long as the search itself
 
-	// Continue is asked now and then, with the number of states so far,
-	// whether to go on. It may be nil.
+	// Continue reports whether to go on. It is called now and then with the
+	// number of states so far. It may be nil.
 	Continue func(states int) bool
 
 	counter int // a place with so many tokens is a counter; 0: largeCount
@@ -46,7 +45,7 @@ const (
 	StopAsked              // by Options.Continue
 )
 
-// Answer is yes, no, or that it is not known.
+// Answer is yes, no, or not known.
 type Answer uint8
 
 // The answers.
@@ -68,14 +67,14 @@ type Analysis struct {
 	Trapped   int   // those of them in which no terminal place is marked
 	Trap      []int // a shortest sequence of transitions into one of these; nil where it is not known
 	Dead      []int // transitions that are never enabled
-	Bounds    []int // the largest count of each place; Omega where there is none
+	Bounds    []int // the largest count of each place; Omega if unbounded
 
 	Bounded   Answer
 	Unbounded []int // places
 	Pump      *Pump // why the net is unbounded
 
 	Invariants    []Invariant
-	AllInvariants bool // there are no others of minimal support
+	AllInvariants bool // no others have minimal support
 
 	// Exact also where Stop is not Finished: whether a state in which nothing is
 	// enabled, and no terminal place is marked, can be reached. Reduced is how
@@ -220,7 +219,7 @@ func (a *Analysis) search(n *Net, initial Marking, bounds []int, o *Options) {
 	a.Traps = a.traps()
 }
 
-// reduce looks for deadlocks only, where there were too many states.
+// reduce searches only for deadlocks, after a search with too many states.
 func (a *Analysis) reduce(n *Net, initial Marking, bounds []int, o *Options) {
 	if a.Stop == StopAsked {
 		return
@@ -238,7 +237,7 @@ func (a *Analysis) reduce(n *Net, initial Marking, bounds []int, o *Options) {
 	a.exact = d.Stop == Finished
 }
 
-// traps says whether a trap can be reached, as far as the searches know.
+// traps reports whether a trap can be reached, as far as the searches know.
 func (a *Analysis) traps() Answer {
 	switch {
 	case a.Trapped > 0:

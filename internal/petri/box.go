@@ -1,6 +1,6 @@
 package petri
 
-// maxCounters is how many counters a box has ranges for.
+// maxCounters is the number of counters that a box has ranges for.
 const maxCounters = 3
 
 // far is more than any count.
@@ -12,7 +12,7 @@ type box struct {
 	lo, hi [maxCounters]int
 }
 
-// step is how a transition, or several one after the other, moves counters.
+// step is the effect of a sequence of transitions on the counters.
 type step [maxCounters]int
 
 func (b box) empty() bool {
@@ -56,7 +56,7 @@ func (d step) minus() step {
 	return d
 }
 
-// unit is the one counter that the step moves, by one. There may be none.
+// unit returns the only counter that the step moves, if it moves it by one.
 func (d step) unit() (counter int, ok bool) {
 	for c, n := range d {
 		switch {
@@ -70,7 +70,7 @@ func (d step) unit() (counter int, ok bool) {
 	return counter, ok
 }
 
-// volume is how many values there are; false where they are too many to count.
+// volume returns the number of values; false if there are too many to count.
 func (b box) volume() (n int, ok bool) {
 	n = 1
 	for c := range b.lo {
@@ -109,7 +109,7 @@ func (b box) without(o box, out []box) []box {
 	return out
 }
 
-// rest are the parts of b that are in none of the others.
+// rest returns the parts of b outside all of the others.
 func (b box) rest(others []box) []box {
 	left := []box{b}
 	for _, o := range others {

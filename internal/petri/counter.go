@@ -29,8 +29,8 @@ type counting struct {
 	fired    []bool
 }
 
-// mirror is a large place that an invariant ties to a counter: weight times
-// the sum of the two is what the invariant leaves of its constant.
+// mirror is a large place that an invariant ties to a counter: weight times the sum
+// of the two is the rest of the constant of the invariant.
 type mirror struct {
 	place, counter int
 	weight         int
@@ -114,7 +114,7 @@ func pair(inv *Invariant, large []bool) (a, b, weight int, ok bool) {
 	return found[0].Place, found[1].Place, found[0].Weight, true
 }
 
-// control is the number of the control with marking m.
+// control returns the number of the control with marking m.
 func (c *counting) control(m Marking) int {
 	key := string(m.AppendKey(nil))
 	i, ok := c.index[key]
@@ -147,7 +147,7 @@ func (c *counting) expand(u int) {
 	}
 }
 
-// fire is the control after t.
+// fire returns the control after t.
 func (c *counting) fire(t int, m Marking) (Marking, bool) {
 	tr := &c.net.Transitions[t]
 	for _, place := range c.small {
@@ -162,7 +162,7 @@ func (c *counting) fire(t int, m Marking) (Marking, bool) {
 	return next, true
 }
 
-// guard is what the counters must be for t, and how it moves them.
+// guard returns the counters that enable t, and how it moves them.
 func (c *counting) guard(t int, m Marking) (box, step) {
 	tr := &c.net.Transitions[t]
 	var guard box
@@ -180,7 +180,7 @@ func (c *counting) guard(t int, m Marking) (box, step) {
 	return guard, d
 }
 
-// total is what the mirror and its counter have together.
+// total returns the sum of the mirror and its counter.
 func (r *mirror) total(m Marking) int {
 	left := r.invariant.Constant
 	for _, w := range r.invariant.Weights {
@@ -233,7 +233,8 @@ func (c *counting) run(o *Options) bool {
 	return !c.failed
 }
 
-// repeat is where a loop leads from r, however often it is run. r is within its guard.
+// repeat returns the values that a loop reaches from r in any number of runs. r is
+// within its guard.
 func (e *move) repeat(r box) box {
 	i, _ := e.step.unit()
 	if e.step[i] < 0 {
@@ -244,7 +245,7 @@ func (e *move) repeat(r box) box {
 	return r
 }
 
-// loopsOf are the short ways from u back to u that move one counter by one.
+// loopsOf returns the short ways from u back to u that move one counter by one.
 func (c *counting) loopsOf(u int) []move {
 	at := c.controls[u]
 	if at.looped {
@@ -344,8 +345,8 @@ func (a *Analysis) tally(c *counting, o *Options) bool {
 	return exact
 }
 
-// terminal are the values of the counters with which a terminal place is
-// marked in the control u.
+// terminal returns the values of the counters that mark a terminal place in the
+// control u.
 func (c *counting) terminal(u *control, places []int) []box {
 	var marked []box
 	all := box{}
@@ -366,7 +367,7 @@ func (c *counting) terminal(u *control, places []int) []box {
 	return marked
 }
 
-// bounds are the largest counts.
+// bounds returns the largest counts.
 func (c *counting) bounds() []int {
 	bounds := make([]int, c.net.Places)
 	for _, u := range c.controls {
@@ -407,8 +408,8 @@ func (c *counting) liveness() (Answer, []int) {
 	return Yes, nil
 }
 
-// before are the values of the counters in each control from which t can come
-// to be enabled. They may hold values that are not reachable.
+// before returns the values of the counters in each control from which t can become
+// enabled. They may include values that are not reachable.
 func (c *counting) before(t int) (met [][]box, ok bool) {
 	met = make([][]box, len(c.controls))
 	top := c.top()

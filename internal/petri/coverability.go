@@ -38,8 +38,8 @@ type cover struct {
 	complete bool
 }
 
-// omegaSum is what a place without bound adds to a sum, so that a marking with
-// more of them never has the smaller sum.
+// omegaSum is the contribution of an unbounded place to a sum, so that a marking
+// with more of them never has the smaller sum.
 const omegaSum = 1 << 40
 
 // newCover searches until it is complete, or has so many markings, or where
@@ -141,8 +141,8 @@ func (c *cover) path(i int) []int {
 	return path
 }
 
-// bounds are the largest counts, Omega where there is none. They are exact
-// where the search is complete.
+// bounds returns the largest counts, Omega for unbounded places. They are exact if
+// the search is complete.
 func (c *cover) bounds() []int {
 	bounds := make([]int, c.net.Places)
 	for _, m := range c.markings {

@@ -28,9 +28,9 @@ const (
 
 // Invariants finds the minimal place invariants (semiflows) of a net by the
 // algorithm of Farkas, with bounded effort. What it returns holds in any case;
-// all reports whether there are no others of minimal support.
+// all reports whether no others have minimal support.
 //
-// Of a net that is too large for that, it finds the places that never change.
+// In a net that is too large for that, it finds the places that never change.
 func Invariants(n *Net, initial Marking) (found []Invariant, all bool) {
 	columns := distinctEffects(n)
 	if n.Places*(n.Places+len(columns)) > maxFarkasCells {
@@ -59,7 +59,7 @@ func Invariants(n *Net, initial Marking) (found []Invariant, all bool) {
 	return found, !f.cut
 }
 
-// invariantBounds are the bounds of places that follow, -1 where none does.
+// invariantBounds returns the bounds of places that follow, or -1.
 func invariantBounds(places int, invariants []Invariant) []int {
 	bounds := make([]int, places)
 	for i := range bounds {
@@ -99,7 +99,7 @@ func (r *farkasRow) solved() bool {
 	return true
 }
 
-// unmoved are the places that no transition changes.
+// unmoved returns the places that no transition changes.
 func unmoved(n *Net, initial Marking, columns [][]Arc) (found []Invariant) {
 	moved := make([]bool, n.Places)
 	for _, effect := range columns {
@@ -132,7 +132,7 @@ func newFarkas(n *Net, columns [][]Arc) *farkas {
 	return f
 }
 
-// distinctEffects are the effects of the transitions on the places, each once,
+// distinctEffects returns the effects of the transitions on the places, each once,
 // whatever its sign. They are sparse: a net with many places has many transitions.
 func distinctEffects(n *Net) [][]Arc {
 	var columns [][]Arc
@@ -157,8 +157,7 @@ func distinctEffects(n *Net) [][]Arc {
 	return columns
 }
 
-// effect is by how much a firing changes the places that it changes, in their
-// order.
+// effect returns the changes of a firing, in the order of the places.
 func (t *Transition) effect() []Arc {
 	var effect []Arc
 	for _, a := range t.In {

@@ -9,7 +9,7 @@ import (
 // maxWidth is the widest lane. No count of tokens comes near it.
 const maxWidth = 62
 
-// layout says where the tokens of each place stand in a packed marking. Each
+// layout locates the tokens of each place in a packed marking. Each
 // place has a lane of bits, and above it a guard bit that is 0 in a marking.
 // With the guards set, all lanes of a word are compared by one subtraction: a
 // lane that is too small borrows its guard, and no other.
@@ -70,7 +70,7 @@ func (l *layout) pack(m Marking, key []uint64) bool {
 	return true
 }
 
-// tokens are those of one place.
+// tokens returns the tokens of one place.
 func (l *layout) tokens(key []uint64, place int) int {
 	a := l.lanes[place]
 	return int(key[a.word] >> a.shift & (1<<a.width - 1))
@@ -83,7 +83,7 @@ func (l *layout) unpack(key []uint64, m Marking) {
 	}
 }
 
-// widths are those of the lanes.
+// widths returns the widths of the lanes.
 func (l *layout) widths() []uint {
 	widths := make([]uint, len(l.lanes))
 	for place, a := range l.lanes {
@@ -98,7 +98,7 @@ type firing struct {
 	idle  bool // it changes nothing
 }
 
-// part is what a firing does to one word.
+// part is the effect of a firing on one word.
 type part struct {
 	word    int
 	in, out uint64
@@ -122,7 +122,7 @@ func (l *layout) firing(t *Transition) firing {
 	return f
 }
 
-// neededWidths are the widths of lanes that hold the initial marking, every
+// neededWidths returns the widths of lanes for the initial marking, every
 // arc, and the known bounds; a bound below 0 is not known.
 func neededWidths(n *Net, initial Marking, bounds []int) []uint {
 	widths := make([]uint, n.Places)

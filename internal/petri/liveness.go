@@ -77,8 +77,7 @@ func (c *components) run() bool {
 	return true
 }
 
-// askAfter is after how many transitions that were tried a search asks whether
-// to go on.
+// askAfter is the number of transitions after which a search asks whether to go on.
 const askAfter = 1 << 20
 
 func (c *components) enter(state uint32) {

@@ -79,8 +79,8 @@ func (t *Transition) Fire(m Marking) {
 	t.Put(m)
 }
 
-// Lasting is what a firing of t removes for good: its inputs less what it
-// writes back to the same places.
+// Lasting returns the tokens that a firing of t removes for good: its inputs without
+// those that it puts back on the same places.
 func (t *Transition) Lasting() []Arc {
 	var lasting []Arc
 	for _, a := range t.In {
@@ -112,7 +112,7 @@ func (t *Transition) Clash(u *Transition, m Marking) bool {
 	return false
 }
 
-// growth is by how many tokens a firing of t changes the total.
+// growth returns the change of the total number of tokens by a firing of t.
 func (t *Transition) growth() int {
 	n := 0
 	for _, a := range t.Out {
@@ -143,7 +143,7 @@ func (m Marking) AppendKey(b []byte) []byte {
 	return b
 }
 
-// weight is the weight of the arc to place, 0 if there is none.
+// weight returns the weight of the arc to place, or 0.
 func weight(arcs []Arc, place int) int {
 	for _, a := range arcs {
 		if a.Place == place {

@@ -2,8 +2,8 @@ package petri
 
 import "math"
 
-// Times is how often t can fire on m without a pause, where no place may come
-// to hold more than most tokens by it; [math.MaxInt] if there is no end.
+// Times returns how often t can fire on m in a row, if no place may get more than
+// most tokens; [math.MaxInt] if there is no end.
 func (t *Transition) Times(m Marking, most int) int {
 	times := math.MaxInt
 	for _, a := range t.In {

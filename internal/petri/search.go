@@ -5,11 +5,12 @@ import (
 	"slices"
 )
 
-// wide is the number of transitions from which a search no longer tries all
-// of them in each state.
+// wide is the number of transitions above which a search no longer tries all of them
+// in each state.
 const wide = 48
 
-// learnStates is after how many states the watched places are chosen anew.
+// learnStates is the number of states after which the watched places are chosen
+// again.
 const learnStates = 512
 
 // search visits the reachable markings of a net breadth first, in packed form.
@@ -103,7 +104,7 @@ func (s *search) learn(key []uint64, state int) {
 	}
 }
 
-// batchKeys is about how many successors are looked up together.
+// batchKeys is the approximate number of successors that are looked up together.
 const batchKeys = 32
 
 // run expands states until all are, or a bound is reached. It returns why it
@@ -201,9 +202,9 @@ func (s *search) admit(limit int) Stop {
 	return Finished
 }
 
-// admitWords is admit for keys of one word. It looks at the first slots of
-// all keys before it needs one of them, so that the accesses to memory overlap:
-// they are what the search waits for.
+// admitWords is admit for keys of one word. It reads the first slots of all keys
+// before it needs one of them, so that the memory accesses overlap: the search
+// mostly waits for them.
 func (s *search) admitWords(limit int) Stop {
 	s.probe()
 	for i, key := range s.next {
@@ -385,8 +386,8 @@ func (s *search) bounds() []int {
 	return m
 }
 
-// path is a shortest sequence of transitions to a state. States are numbered
-// as the search came to them, so the one that led to a state is the least of
+// path returns a shortest sequence of transitions to a state. States are numbered as
+// the search reached them, so the one that led to a state is the least of
 // its predecessors, and need not be remembered.
 func (s *search) path(state int) []int {
 	path := []int{}
@@ -407,7 +408,7 @@ func (s *search) path(state int) []int {
 	return path
 }
 
-// before is the state from which t leads to m.
+// before returns the state from which t leads to m.
 func (s *search) before(m Marking, t int, prev Marking, key []uint64) (state int, ok bool) {
 	tr := &s.net.Transitions[t]
 	for _, a := range tr.Out {

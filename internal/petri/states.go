@@ -6,15 +6,15 @@ import (
 	"slices"
 )
 
-// States is a set of keys of the same length, numbered in the order in which
-// they came. It is what a search has seen and, as an arena in that order, also
-// the queue of a breadth-first one. Keys are compared exactly: two that differ
+// States is a set of keys of the same length, numbered in the order of insertion. It
+// is the visited set of a search and, as an arena in that order, also the queue of a
+// breadth-first search. Keys are compared exactly: two that differ
 // are never taken for one.
 //
 // It allocates for thousands of keys at once and never for one. It is not safe
 // for concurrent use.
 type States struct {
-	MaxBytes int64 // the most memory that it takes; 0 is no bound
+	MaxBytes int64 // the maximum memory; 0: no bound
 
 	words  int
 	shift  uint       // a chunk holds 1<<shift keys
@@ -37,8 +37,8 @@ type States struct {
 // chunkWords is about how many words a chunk of the arena holds.
 const chunkWords = 1 << 15
 
-// NewStates makes an empty set of keys of so many words; 0 is allowed, and
-// such a set holds one key at most.
+// NewStates returns an empty set of keys with this number of words; a set of keys
+// with 0 words has at most one key.
 func NewStates(words int) *States {
 	s := &States{words: words, shift: uint(bits.Len(uint(chunkWords / max(words, 1)))), size: firstSlots, top: 64 - firstBits}
 	if words == 1 {
@@ -64,7 +64,7 @@ func (s *States) Add(key []uint64) (index int, added bool) {
 	return s.addNew(key)
 }
 
-// addNew is Add for a key that is not there.
+// addNew is Add for a key that is not in the set.
 func (s *States) addNew(key []uint64) (index int, added bool) {
 	if s.words == 1 {
 		return s.insertWord(key[0], s.wordSlot(key[0], hashWord(key[0])))
@@ -72,7 +72,7 @@ func (s *States) addNew(key []uint64) (index int, added bool) {
 	return s.insert(key, s.slot(key))
 }
 
-// Find is the number of key, if the set has it.
+// Find returns the number of key, if the set has it.
 func (s *States) Find(key []uint64) (index int, ok bool) {
 	var entry uint32
 	switch {
@@ -89,25 +89,25 @@ func (s *States) Find(key []uint64) (index int, ok bool) {
 	return int(entry) - 1, entry != 0
 }
 
-// At is the key with number i. It stays as it is, whatever is added; it must
-// not be changed.
+// At returns the key with number i. Later insertions do not change it; the caller
+// must not change it.
 func (s *States) At(i int) []uint64 {
 	at := (i & (1<<s.shift - 1)) * s.words
 	return s.chunks[i>>s.shift][at : at+s.words : at+s.words]
 }
 
-// Len is how many keys there are.
+// Len returns the number of keys.
 func (s *States) Len() int { return s.count }
 
-// BytesPerState is the memory that the set has taken, with what is kept for growth,
-// over [States.Len].
+// BytesPerState returns the memory of the set, with its reserve for growth, divided
+// by [States.Len].
 func (s *States) BytesPerState() float64 { return float64(s.bytes) / float64(max(s.count, 1)) }
 
-// home is the slot in which the search for a hash begins. It comes from the
+// home returns the slot in which the search for a hash begins. It comes from the
 // high bits, so that a table that grows keeps its order.
 func (s *States) home(hash uint64) int { return int(hash >> s.top) }
 
-// slot is where key stands in the table, or where it would.
+// slot returns the slot of key in the table, or the one for it.
 func (s *States) slot(key []uint64) int {
 	for slot := s.home(hashKey(key)); ; slot = (slot + 1) & (s.size - 1) {
 		if entry := s.table[slot]; entry == 0 || slices.Equal(s.At(int(entry)-1), key) {
@@ -173,7 +173,7 @@ func (s *States) push(key []uint64) {
 // full reports whether the next key needs a larger table.
 func (s *States) full() bool { return 4*(s.count+1) > 3*s.size }
 
-// room makes sure that the last chunk takes one more key. The first chunk
+// room ensures space for one more key in the last chunk. The first chunk
 // grows by doubling, so that small sets are small; the others come whole.
 func (s *States) room() bool {
 	full := s.words << s.shift
@@ -249,7 +249,7 @@ func (s *States) growWords() bool {
 }
 
 // number makes the table of numbers. It may go beyond the bound of memory, by
-// half at most: a search that ended there still has to say how it came there.
+// half at most: a search that ended there must still report its path.
 func (s *States) number() {
 	s.bytes += 4 * int64(s.size)
 	s.table = make([]uint32, s.size)

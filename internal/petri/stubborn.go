@@ -2,14 +2,14 @@ package petri
 
 import "slices"
 
-// deadlocks is what [findDeadlocks] found out. Where Stop is Finished it is
-// exact, whatever else was not visited.
+// deadlocks is the result of [findDeadlocks]. It is exact if Stop is Finished,
+// although the search did not visit every state.
 type deadlocks struct {
 	Stop    Stop
 	States  int   // that were visited
 	Count   int   // states in which nothing is enabled
 	Trapped int   // those of them in which no terminal place is marked
-	Trap    []int // transitions that lead into one of these; nil where there is none
+	Trap    []int // transitions that lead into one of these; nil if there is none
 }
 
 // findDeadlocks finds all states in which nothing is enabled, and visits only
@@ -83,8 +83,8 @@ func newStubborn(n *Net) *stubborn {
 	return s
 }
 
-// choose are the transitions to fire in the state: the enabled ones of the
-// smallest stubborn set that is found.
+// choose returns the transitions to fire in the state: the enabled ones of the
+// smallest stubborn set that it finds.
 func (s *stubborn) choose(l *layout, key []uint64) []int32 {
 	l.unpack(key, s.marking)
 	for i := range s.able {
@@ -162,8 +162,8 @@ func (s *stubborn) join(transitions []int32) {
 	}
 }
 
-// lacking is a place for want of which the transition is disabled: of those the
-// one that fewest transitions fill.
+// lacking returns a place whose missing tokens disable the transition: the one that
+// the fewest transitions fill.
 func (s *stubborn) lacking(t int32) int {
 	best := -1
 	for _, a := range s.net.Transitions[t].In {

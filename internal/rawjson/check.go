@@ -6,7 +6,7 @@ import "strconv"
 // reads, whatever a caller asks for.
 const MaxDepth = 1024
 
-// A SyntaxError says why a document is refused, and where.
+// A SyntaxError is the reason, with its offset, why a document is refused.
 type SyntaxError struct {
 	Offset int // of the first byte that is wrong; the length of the document if it ends too early
 	Msg    string
@@ -165,7 +165,7 @@ func (c *checker) str(i int) (end int, escaped bool) {
 	return end, escaped
 }
 
-// peek is the byte at i, or 0, which is nowhere valid outside a string.
+// peek returns the byte at i, or 0, which is never valid outside a string.
 func peek(doc []byte, i int) byte {
 	if uint(i) < uint(len(doc)) {
 		return doc[i]
@@ -173,7 +173,7 @@ func peek(doc []byte, i int) byte {
 	return 0
 }
 
-// space is the offset of the first byte at or behind i that is no white space.
+// space returns the offset of the first byte at or after i that is not white space.
 func space(doc []byte, i int) int {
 	for uint(i) < uint(len(doc)) {
 		if c := doc[i]; c > ' ' || c != ' ' && c != '\n' && c != '\t' && c != '\r' {

@@ -6,9 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// Fold is the key in the form in which keys are equal that differ in letter case
-// only, by simple Unicode case folding. Parsers that match keys without regard
-// to case take such keys for one.
+// Fold returns a form of the key that is equal for keys that differ only in letter
+// case, by simple Unicode case folding. Case-insensitive parsers treat such keys as
+// one.
 func Fold(key string) string {
 	for i := range len(key) {
 		if c := key[i]; c >= utf8.RuneSelf || 'A' <= c && c <= 'Z' {
@@ -18,8 +18,8 @@ func Fold(key string) string {
 	return key
 }
 
-// foldRune is the lower-case letter of ASCII where the orbit of r has one, and
-// otherwise the least rune of the orbit.
+// foldRune returns the lower-case ASCII letter in the orbit of r, if there is one,
+// and otherwise the least rune of the orbit.
 func foldRune(r rune) rune {
 	least := r
 	for s := unicode.SimpleFold(r); s != r; s = unicode.SimpleFold(s) {

@@ -37,7 +37,7 @@ func (o *object) insertLast(keys [][]byte) bool {
 	return o.insert(keys, last)
 }
 
-// grow makes room for twice the keys that there are.
+// grow doubles the space for keys.
 func (o *object) grow(keys [][]byte) {
 	if o.slots == nil {
 		o.seed = maphash.MakeSeed() // nobody can aim at one slot

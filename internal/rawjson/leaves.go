@@ -2,8 +2,8 @@ package rawjson
 
 // Leaves calls yield for each leaf of value, depth first in source order,
 // until it returns false: strings decoded, numbers and booleans by their
-// lexeme. Nulls and the keys of objects are no leaves. It ends at the first
-// thing that is broken.
+// lexeme. Nulls and the keys of objects are not leaves. It ends at the first
+// syntax error.
 func Leaves(value []byte, yield func(leaf string) bool) {
 	tokens(value, func(kind byte, tok []byte) bool {
 		switch kind {

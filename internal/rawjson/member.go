@@ -71,7 +71,7 @@ func memberKey(obj []byte, i int) (key []byte, at int) {
 
 // Elements calls yield for each element of the array arr in order, until it
 // returns false. The value is a slice of arr that begins at the offset at.
-// The result is that of [Members].
+// It returns what [Members] returns.
 func Elements(arr []byte, yield func(value []byte, at int) bool) bool {
 	i := space(arr, 0)
 	if peek(arr, i) != '[' {
@@ -97,8 +97,8 @@ func Elements(arr []byte, yield func(value []byte, at int) bool) bool {
 	}
 }
 
-// Kind says what value is by its first byte: '{', '[', '"', 't', 'f', 'n', or
-// '0' for a number. It is 0 if no value begins so.
+// Kind returns the kind of value by its first byte: '{', '[', '"', 't', 'f', 'n', or
+// '0' for a number. It returns 0 if no value begins with that byte.
 func Kind(value []byte) byte {
 	switch c := peek(value, space(value, 0)); {
 	case c == '-' || isDigit(c):

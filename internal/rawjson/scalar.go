@@ -1,6 +1,6 @@
 package rawjson
 
-// scalar is the end of the number or literal name at i, or -1.
+// scalar returns the end of the number or literal name at i, or -1.
 func scalar(doc []byte, i int) int {
 	switch c := peek(doc, i); {
 	case c == 't':
@@ -22,8 +22,8 @@ func literal(doc []byte, i int, name string) int {
 	return -1
 }
 
-// number is the end of the number at i. A leading zero ends it, so that 01 is
-// a number followed by what cannot follow one.
+// number returns the end of the number at i. A leading zero ends it, so that 01 is
+// a number followed by an invalid byte.
 func number(doc []byte, i int) int {
 	if doc[i] == '-' {
 		i++

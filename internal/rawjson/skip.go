@@ -14,7 +14,7 @@ func Skip(doc []byte, i int) int {
 	return scalar(doc, i)
 }
 
-// skipContainer is the end of the object or array at i.
+// skipContainer returns the end of the object or array at i.
 func skipContainer(doc []byte, i int) int {
 	var open brackets
 	for ; i < len(doc); i++ {

@@ -6,7 +6,7 @@ import (
 	"math/bits"
 )
 
-// skipString is the end of the string literal at i, or -1. Most strings are
+// skipString returns the end of the string literal at i, or -1. Most strings are
 // short and have few escapes.
 func skipString(doc []byte, i int) int {
 	i++
@@ -24,8 +24,8 @@ func skipString(doc []byte, i int) int {
 	return skipLong(doc, i)
 }
 
-// near is the offset of the first quote or backslash at or behind i, or where
-// it gave up: soon, or close to the end.
+// near returns the offset of the first quote or backslash at or after i, or where it
+// gave up: soon, or close to the end.
 func near(doc []byte, i int) int {
 	for range 6 {
 		if len(doc)-i < 8 {
@@ -39,9 +39,9 @@ func near(doc []byte, i int) int {
 	return i
 }
 
-// skipLong is the end of the string literal whose rest begins at i. Where
-// there are quotes it reads blocks of 64 bytes without a branch for each of
-// them; elsewhere it hunts the next one.
+// skipLong returns the end of the string literal whose rest begins at i. Near quotes
+// it reads blocks of 64 bytes without a branch for each quote; elsewhere it hunts
+// for the next one.
 func skipLong(doc []byte, i int) int {
 	carry := uint64(0)
 	for len(doc)-i >= 64 {
@@ -65,7 +65,7 @@ func skipLong(doc []byte, i int) int {
 	return -1
 }
 
-// hunt is the offset of the next quote at or behind i, or of the backslashes
+// hunt returns the offset of the next quote at or after i, or of the backslashes
 // right before it: no others matter.
 func hunt(doc []byte, i int) int {
 	if i >= len(doc) {
@@ -97,8 +97,8 @@ func zeros(w uint64) uint64 {
 	return high >> 7 * 0x0102040810204080 >> 56
 }
 
-// escaped has a bit for each byte that a backslash escapes, given a bit for
-// each backslash. The carry says whether the block before escapes the first
+// escaped returns a bit for each byte that a backslash escapes, given a bit for each
+// backslash. The carry says whether the block before escapes the first
 // byte, and then whether this one escapes that of the next.
 func escaped(slashes uint64, carry *uint64) uint64 {
 	const even = 0x5555555555555555

@@ -51,7 +51,7 @@ func AppendString(dst []byte, s string) []byte {
 	return append(dst, '"')
 }
 
-// appendEscaped appends a byte that cannot stand for itself in a literal.
+// appendEscaped appends a byte that must be escaped in a literal.
 func appendEscaped(dst []byte, c byte) []byte {
 	const hex = "0123456789abcdef"
 	switch c {
@@ -106,8 +106,8 @@ func scanString(doc []byte, i int) (end int, escaped bool, msg string) {
 	}
 }
 
-// scanEscape is the length of the escape, or pair of surrogates, that s
-// begins with.
+// scanEscape returns the length of the escape, or pair of surrogates, that s begins
+// with.
 func scanEscape(s []byte) (n int, msg string) {
 	switch peek(s, 1) {
 	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
@@ -152,7 +152,7 @@ func hex4(s []byte) rune {
 	return r
 }
 
-// plain is the offset of the first byte at or behind i that is no plain ASCII:
+// plain returns the offset of the first byte at or after i that is not plain ASCII:
 // a quote, a backslash, a control character, or part of a longer rune.
 func plain(doc []byte, i int) int {
 	for len(doc)-i >= 8 {
@@ -205,7 +205,7 @@ func unescape(s []byte) []byte {
 	return out
 }
 
-// appendUnescaped appends what the valid escape esc stands for.
+// appendUnescaped appends the character of the valid escape esc.
 func appendUnescaped(dst, esc []byte) []byte {
 	switch esc[1] {
 	case 'b':

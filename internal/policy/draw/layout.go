@@ -309,8 +309,8 @@ func (l *layout) relax(layer []int) {
 	}
 }
 
-// wish is where a node would be, and how much it wants that: bends most, so
-// that long edges are straight.
+// wish is the preferred position of a node, with its weight: bends have the largest,
+// so that long edges are straight.
 func (l *layout) wish(v int) (y, weight float64) {
 	n := &l.nodes[v]
 	sum, count := 0.0, 0.0

@@ -14,7 +14,7 @@ import (
 	"github.com/petrigate/petrigate/internal/petri"
 )
 
-// A Net is what is drawn. Arcs number the places.
+// A Net is a net to draw. Arcs refer to places by number.
 type Net struct {
 	Name        string
 	From        string // where the user wrote it, such as safety.rules:3; may be empty
@@ -40,10 +40,10 @@ type Transition struct {
 	Observe  bool          // it never forbids the call
 	Never    bool          // it is known that it cannot fire
 	Every    time.Duration // it fires by the clock; 0: it does not
-	Unless   []string      // calls with one of these names are spared
+	Unless   []string      // calls with one of these names are exempt
 }
 
-// mostTools is how many tools a box names.
+// mostTools is the maximum number of tools in a box.
 const mostTools = 3
 
 // title is the large print of a box. A transition that only repeats the name
@@ -86,7 +86,7 @@ func (t *Transition) notes() string {
 	return strings.Join(notes, " · ")
 }
 
-// kind is how a box looks.
+// kind returns the kind of a box.
 func (t *Transition) kind() string {
 	switch {
 	case t.Never:

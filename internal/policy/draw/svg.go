@@ -36,7 +36,7 @@ func SVG(w io.Writer, nets []Net) error {
 	return b.Flush()
 }
 
-// sheet is where the nets are.
+// sheet has the positions of the nets.
 type sheet struct {
 	nets          []placed
 	width, height float64
@@ -108,7 +108,7 @@ func (p printer) place(place *Place, n *node) {
 	p.line(`<text x="%.1f" y="%.1f" text-anchor="middle" fill="#334155">%s</text>`, n.x, n.y+radius+13, escaped(place.Name))
 }
 
-// dots are where up to four tokens lie in a circle.
+// dots has the positions of up to four tokens in a circle.
 var dots = [5][][2]float64{
 	{}, {{0, 0}}, {{-4.5, 0}, {4.5, 0}}, {{0, -4.5}, {-4.5, 4}, {4.5, 4}}, {{-4.5, -4.5}, {4.5, -4.5}, {-4.5, 4.5}, {4.5, 4.5}},
 }

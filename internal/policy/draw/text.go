@@ -48,7 +48,7 @@ func Mermaid(w io.Writer, nets []Net) error {
 	return b.Flush()
 }
 
-// look is how a kind of box is drawn.
+// look is the style of a kind of box.
 type look struct {
 	name, fill, stroke string
 	dash               bool
@@ -67,7 +67,7 @@ type printer struct{ *bufio.Writer }
 
 func (p printer) line(format string, args ...any) { _, _ = fmt.Fprintf(p, format+"\n", args...) }
 
-// boxText is all that stands in a box.
+// boxText returns the text in a box.
 func boxText(t *Transition) string {
 	if notes := t.notes(); notes != "" {
 		return t.title() + "\n" + notes

@@ -49,10 +49,9 @@ func (e *Error) Error() string {
 // maxCount is the largest weight and number of tokens.
 const maxCount = math.MaxInt32
 
-// Read reads the nets of a file; name is that of the file. What it is written
-// in follows from the text. There is at least one net where there is no error;
-// an error is an [*Error] or, of the nets of a configuration, a
-// [config.ErrorList].
+// Read reads the nets of a file; name is the name of the file. It detects the format
+// from the text. It returns at least one net or an error: an [*Error] or, for nets of
+// a configuration, a [config.ErrorList].
 func Read(name string, src []byte) ([]*Net, error) {
 	src = bytes.TrimPrefix(src, []byte("\ufeff"))
 	switch trimmed := bytes.TrimSpace(src); {

@@ -32,7 +32,7 @@ type pnmlNet struct {
 	pnmlPage
 }
 
-// pnmlPage is what a net and each of its pages hold. Pages nest.
+// pnmlPage has the elements of a net and of each of its pages. Pages nest.
 type pnmlPage struct {
 	Pages          []pnmlPage `xml:"page"`
 	Places         []pnmlNode `xml:"place"`
@@ -43,7 +43,7 @@ type pnmlPage struct {
 	pnmlRest
 }
 
-// pnmlRest is what an element holds besides.
+// pnmlRest has the other attributes and children of an element.
 type pnmlRest struct {
 	Attributes []xml.Attr    `xml:",any,attr"`
 	Elements   []pnmlElement `xml:",any"`
@@ -129,7 +129,7 @@ func readPNML(name string, src []byte) ([]*Net, error) {
 	return nets, nil
 }
 
-// latin1 reads a file that says that it is written in Latin-1, as some nets of
+// latin1 reads a file that declares Latin-1, as some nets of
 // the Model Checking Contest do, or in ASCII.
 func latin1(charset string, r io.Reader) (io.Reader, error) {
 	switch strings.ToLower(charset) {
