@@ -4,8 +4,58 @@ import (
 	"slices"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/serve/admission"
+	"github.com/petrigate/petrigate/internal/toolname"
+	"github.com/petrigate/petrigate/proxy/internal/front"
+	"github.com/petrigate/petrigate/proxy/internal/pipeline"
+	"github.com/petrigate/petrigate/proxy/internal/pool"
+	"github.com/petrigate/petrigate/proxy/internal/upstream"
 )
 
 // Names are the tools that clients can call now, each as a call without
 // arguments that carries all its names, in the order of the list.
-func (p *Proxy) Names() []gate.Call { return slices.Clone(p.catalogue.load().calls) }
+func (p *Proxy) Names() []gate.Call { return slices.Clone(p.pool.Catalogue.Load().Calls) }
+
+// A Recorder puts decisions and outcomes on record. Append stores one JSON
+// object, given without a line end, before it returns. It must be safe for
+// concurrent use. While it returns an error, calls are refused.
+type Recorder interface {
+	Append(record []byte) error
+}
+
+// A Remedy is how a refused call becomes allowed. The zero value says that
+// nothing is known of it.
+type Remedy = admission.Remedy
+
+// An Upstream is one MCP server behind the proxy: a Command that speaks
+// stdio, or the URL of a streamable HTTP endpoint.
+type Upstream = pool.Upstream
+
+// Limits bound what an upstream is used for at a time.
+type Limits = pool.Limits
+
+// A ToolFilter selects the tools of an upstream that clients may use.
+type ToolFilter = toolname.Filter
+
+// Credentials say in whose name requests to an upstream over HTTP are made,
+// where that changes with time.
+type Credentials = upstream.Credentials
+
+// The ways to share an upstream; see [Upstream].
+const (
+	IsolateAuto    = pool.IsolateAuto    // shared until it asks something of a client
+	IsolateSession = pool.IsolateSession // each session has a connection of its own
+	IsolateShared  = pool.IsolateShared  // all sessions share one connection
+)
+
+// Approval says how people are asked. The zero value asks nobody: what needs
+// an approval is refused.
+type Approval = pipeline.Approval
+
+// Access says who may speak to the HTTP endpoint. The zero value lets nobody
+// in: it requires one of Token, Tokens and JWT, or Open on a loopback address.
+type Access = front.Access
+
+// JWT makes the endpoint an OAuth 2.1 resource server. The principal of a
+// token is its issuer and its subject.
+type JWT = front.JWT

@@ -12,6 +12,7 @@ import (
 
 	"github.com/petrigate/petrigate/internal/serve/approval"
 	"github.com/petrigate/petrigate/internal/text"
+	"github.com/petrigate/petrigate/proxy/internal/session"
 )
 
 // This file is what an operator sees and does. None of it can be reached by a
@@ -50,18 +51,18 @@ type UpstreamStatus struct {
 
 // Status describes the proxy now.
 func (p *Proxy) Status() Status {
-	view := p.catalogue.load()
-	clients, sessions := p.sessions.count()
+	view := p.pool.Catalogue.Load()
+	clients, sessions := p.sessions.Count()
 	s := Status{
 		Version: p.options.Version, Pid: os.Getpid(), Started: p.started, Policy: p.admission.Generation().Fingerprint,
-		Clients: clients, Sessions: sessions, Tools: len(view.order), LeftOut: append([]string{}, view.problems...),
-		Warnings: append([]string{}, view.warnings...), Shadow: p.inShadow(), Goroutines: runtime.NumGoroutine(),
+		Clients: clients, Sessions: sessions, Tools: len(view.Order), LeftOut: append([]string{}, view.Problems...),
+		Warnings: append([]string{}, view.Warnings...), Shadow: p.inShadow(), Goroutines: runtime.NumGoroutine(),
 		Upstreams: []UpstreamStatus{},
 	}
-	for _, u := range p.upstreams {
+	for _, u := range p.pool.Servers {
 		state := u.State()
-		one := UpstreamStatus{Name: u.config.Name, State: state.Phase.String(), Protocol: state.ProtocolVersion, Pid: state.Pid, Since: state.Since}
-		one.Sessions = len(u.all()) - 1
+		one := UpstreamStatus{Name: u.Config.Name, State: state.Phase.String(), Protocol: state.ProtocolVersion, Pid: state.Pid, Since: state.Since}
+		one.Sessions = len(u.All()) - 1
 		if state.Err != nil {
 			one.Error, one.Said = state.Err.Error(), u.Said()
 		}
@@ -74,7 +75,7 @@ func (p *Proxy) Status() Status {
 // AwaitTools waits until every upstream was listed or is known to be down, at
 // most for the time of Options.Startup.
 func (p *Proxy) AwaitTools(ctx context.Context) {
-	p.awaitList(ctx)
+	p.pool.AwaitList(ctx)
 }
 
 // An ApprovalInfo is one question to a person.
@@ -135,7 +136,7 @@ func (p *Proxy) Approval(id string) (ApprovalInfo, error) {
 		return ApprovalInfo{}, fmt.Errorf("no approval %q", id)
 	}
 	info := p.approvalInfo(a)
-	info.Question = a.Text(p.where, p.now())
+	info.Question = a.Text(p.where, p.life.Now())
 	return info, nil
 }
 
@@ -155,10 +156,10 @@ func (p *Proxy) approvalInfo(a approval.Record) ApprovalInfo {
 
 // Resolve answers a question for a person at an operator's channel.
 func (p *Proxy) Resolve(id string, approve bool, actor, reason string) error {
-	if !p.approval.Operator {
+	if !p.pipeline.Approval.Operator {
 		return fmt.Errorf("approvals by an operator are off in this proxy")
 	}
-	return p.resolve(id, approve, approval.CLI, actor, reason)
+	return p.pipeline.Resolve(id, approve, approval.CLI, actor, reason)
 }
 
 // A SessionInfo is the state of one session.
@@ -193,7 +194,7 @@ type CallInfo struct {
 // Sessions lists the sessions, oldest first.
 func (p *Proxy) Sessions() []SessionInfo {
 	list := []SessionInfo{}
-	for _, s := range p.sessions.all() {
+	for _, s := range p.sessions.All() {
 		list = append(list, p.describe(s))
 	}
 	return list
@@ -201,22 +202,22 @@ func (p *Proxy) Sessions() []SessionInfo {
 
 // Session is the state of one session.
 func (p *Proxy) Session(id string) (SessionInfo, error) {
-	s, err := p.sessions.find(id)
+	s, err := p.sessions.Find(id)
 	if err != nil {
 		return SessionInfo{}, err
 	}
 	return p.describe(s), nil
 }
 
-func (p *Proxy) describe(s *session) SessionInfo {
-	info := SessionInfo{ID: s.id, Principal: s.principal, By: s.by, Since: s.since, Clients: []string{}, Nets: []NetInfo{}, Calls: []CallInfo{}}
-	for _, c := range p.sessions.clients() {
-		if c.session == s {
-			info.Clients = append(info.Clients, c.transport+" "+cmp.Or(text.Escape(c.handshaken().name), "(no name)"))
+func (p *Proxy) describe(s *session.Session) SessionInfo {
+	info := SessionInfo{ID: s.ID, Principal: s.Principal, By: s.By, Since: s.Since, Clients: []string{}, Nets: []NetInfo{}, Calls: []CallInfo{}}
+	for _, c := range p.sessions.Clients() {
+		if c.Session == s {
+			info.Clients = append(info.Clients, c.Transport+" "+cmp.Or(text.Escape(c.Handshaken().Name), "(no name)"))
 		}
 	}
 	sort.Strings(info.Clients)
-	state, err := p.snapshot(s)
+	state, err := p.pool.Snapshot(s)
 	if err != nil { // it has ended meanwhile
 		return info
 	}
@@ -231,7 +232,7 @@ func (p *Proxy) describe(s *session) SessionInfo {
 		info.Nets = append(info.Nets, net)
 	}
 	for _, a := range p.approvals.List() {
-		if a.Call.Session == s.id && a.Answer.State == approval.Pending {
+		if a.Call.Session == s.ID && a.Answer.State == approval.Pending {
 			info.Waiting++
 		}
 	}
@@ -243,26 +244,26 @@ func (p *Proxy) describe(s *session) SessionInfo {
 
 // ResetSession puts every net of a session back to its start.
 func (p *Proxy) ResetSession(id, actor string) error {
-	s, err := p.sessions.find(id)
+	s, err := p.sessions.Find(id)
 	if err != nil {
 		return err
 	}
-	if err := p.admission.Reset(p.ctx, s.key(), actor); err != nil {
+	if err := p.admission.Reset(p.life.Ctx, s.Key(), actor); err != nil {
 		return err
 	}
-	p.advisor.touch(s)
+	p.advertiser.Touch(s)
 	return nil
 }
 
 // SettleCall says how a call of unknown outcome ended.
 func (p *Proxy) SettleCall(id string, number uint64, success bool, actor string) error {
-	s, err := p.sessions.find(id)
+	s, err := p.sessions.Find(id)
 	if err != nil {
 		return err
 	}
-	if err := p.admission.SettleOpen(p.ctx, s.key(), number, success, actor); err != nil {
+	if err := p.admission.SettleOpen(p.life.Ctx, s.Key(), number, success, actor); err != nil {
 		return err
 	}
-	p.advisor.touch(s)
+	p.advertiser.Touch(s)
 	return nil
 }

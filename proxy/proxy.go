@@ -3,80 +3,31 @@ package proxy
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
-	"crypto/tls"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
-	"sync/atomic"
+	"net/http"
 	"time"
-
-	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/serve/admission"
 	"github.com/petrigate/petrigate/internal/serve/approval"
 	"github.com/petrigate/petrigate/internal/serve/audit"
-	"github.com/petrigate/petrigate/internal/toolname"
+	"github.com/petrigate/petrigate/proxy/internal/advertise"
+	"github.com/petrigate/petrigate/proxy/internal/front"
+	"github.com/petrigate/petrigate/proxy/internal/lifetime"
+	"github.com/petrigate/petrigate/proxy/internal/pipeline"
+	"github.com/petrigate/petrigate/proxy/internal/pool"
+	"github.com/petrigate/petrigate/proxy/internal/relay"
+	"github.com/petrigate/petrigate/proxy/internal/reverse"
+	"github.com/petrigate/petrigate/proxy/internal/router"
 	"github.com/petrigate/petrigate/proxy/internal/seal"
+	"github.com/petrigate/petrigate/proxy/internal/session"
+	"github.com/petrigate/petrigate/proxy/internal/spec"
+	"github.com/petrigate/petrigate/proxy/internal/tasks"
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 )
-
-// A Recorder puts decisions and outcomes on record. Append stores one JSON
-// object, given without a line end, before it returns. It must be safe for
-// concurrent use. While it returns an error, calls are refused.
-type Recorder interface {
-	Append(record []byte) error
-}
-
-// A ToolFilter selects the tools of an upstream that clients may use.
-type ToolFilter = toolname.Filter
-
-// An Upstream is one MCP server behind the proxy: a Command that speaks
-// stdio, or the URL of a streamable HTTP endpoint.
-type Upstream struct {
-	Name    string
-	Command string
-	Args    []string
-	Env     map[string]string
-	Dir     string
-	URL     string
-	Headers map[string]string
-
-	SSE bool // the URL is one of HTTP+SSE (2024-11-05); servers that know only that are found without it too
-
-	TLS *tls.Config // how a server over https is known, and who we are to it; nil: as usual
-
-	Credentials Credentials // over HTTP, beside the headers; nil: none
-
-	Protocol string        // auto (also empty), legacy, or 2026-07-28
-	Timeout  time.Duration // of one call; 0: 60 s
-	Prefix   *string       // of the exposed names; nil: the upstream's name, or none where there is one upstream
-	Tools    ToolFilter    // which of its tools there are
-
-	Isolation string // whether sessions share it: auto (also empty), session, or shared
-	Limits    Limits
-}
-
-// Limits bound what an upstream is used for at a time.
-type Limits struct {
-	InFlight    int // calls under way; 0: no bound
-	MessageSize int // bytes of one message of it; 0: MaxResult of the Options
-	Sessions    int // that have it for themselves; 0: 64 processes, or 1000 sessions over HTTP
-}
-
-// Approval says how people are asked. The zero value asks nobody: what needs
-// an approval is refused.
-type Approval struct {
-	Elicit   bool          // ask through the client, where it can
-	Operator bool          // hold the call for [Proxy.Resolve]
-	Hold     time.Duration // how long a call waits before it is parked; 0: 45 s
-	Expire   time.Duration // how long a question and its answer are good; 0: 15 min
-	Cooldown time.Duration // how long a denial stands against the same call of the session; 0: 10 min
-	Verb     string        // what the log tells operators to run who are to answer; empty: petrigate approvals
-}
 
 // Options configures a Proxy. The zero value is ready to use and fails
 // closed: no upstreams, no approvals.
@@ -113,46 +64,28 @@ type Options struct {
 // A Proxy stands between MCP clients and MCP servers and lets a tool call
 // pass when its gate does. It is safe for concurrent use.
 type Proxy struct {
-	*life
-	sessions *sessions
+	options  Options
+	life     *lifetime.Lifetime
+	started  time.Time
+	watchdog *upstream.Watchdog
+	where    func(gate.Position) string // a position as people read it
 
-	options      Options
-	approval     Approval
-	maxRequest   int                        // bytes of one message of a client
-	startupLimit time.Duration              // how long a list waits for upstreams that start
-	where        func(gate.Position) string // a position as people read it
-
-	connect func(*upstreamState)      // makes the connection of an upstream
-	ended   func(*upstreamState)      // is told of a dedicated connection that has ended
-	changed func(method string)       // tells clients of a list that has changed
-	busy    func(*upstreamState) bool // whether the server works at something that no request waits for
-
-	upstreams       []*upstreamState
-	catalogue       *catalogue
-	approvals       *approval.Broker
-	admission       *admission.Admission
-	advisor         *advisor // nil: every client is shown the same tools
-	sealer          *seal.Sealer
-	watchdog        *upstream.Watchdog
-	suspended       suspendedCalls
-	tasks           *tasks
-	prompts         table
-	resources       resourceTables
-	changes         announcements
-	watched         byServer[watchedResources]
-	levels          byServer[serverLevel]
-	urlElicitations byServer[urlElicitations]
-	server          *server.MCPServer
-	started         time.Time
-
-	several atomic.Bool // more than one principal may come over HTTP
-
-	backlog backlog
-
+	startup    context.Context //nolint:containedctx // ends when lists no longer wait for upstreams
 	endStartup context.CancelFunc
 	endStreams context.CancelFunc
-	streaming  context.Context //nolint:containedctx // ends when streams without an end are to end
-	startup    context.Context //nolint:containedctx // ends when lists no longer wait for upstreams
+
+	approvals *approval.Broker
+	admission *admission.Admission
+
+	sessions   *session.Sessions
+	pool       *pool.Pool
+	tasks      *tasks.Tasks
+	reverse    *reverse.Reverse
+	advertiser *advertise.Advertiser // nil: every client is shown the same tools
+	relay      *relay.Relay
+	pipeline   *pipeline.Pipeline
+	router     *router.Router
+	front      *front.Front
 }
 
 // New checks the options. Nothing runs before [Proxy.Start].
@@ -169,54 +102,75 @@ func New(o Options) (*Proxy, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Proxy{
-		life:     newLife(o.Now, o.Logger),
-		options:  o,
-		approval: o.Approval, maxRequest: o.MaxRequest, startupLimit: o.Startup, where: whereFrom(o.Root),
-		approvals: approval.New(approval.Options{Expire: o.Approval.Expire, Cooldown: o.Approval.Cooldown, Channels: o.Approval.channels(), Now: o.Now}),
-		sealer:    sealer,
-		started:   o.Now(),
-	}
-	p.connect, p.changed, p.ended = p.attach, p.announce, p.forgetConnection
-	p.busy = func(u *upstreamState) bool { return p.tasks.busy(u) }
-	p.watchdog = &upstream.Watchdog{Logger: o.Logger}
-	p.server = newHandshake(o.Version)
-	p.admission = p.newAdmission()
-	p.sessions = newSessions(p.beginSession, o.Now)
-	if o.Advertise == "enabled" {
-		p.advisor = newAdvisor(p)
-	}
-	p.startup, p.endStartup = context.WithCancel(p.ctx)
-	p.streaming, p.endStreams = context.WithCancel(p.ctx)
-	p.tasks = newTasks(taskOptions{
-		life: p.life, now: o.Now, log: p.log,
-		append:  func(e audit.Event) error { return p.admission.Append(p.ctx, e) },
-		servers: func() []*upstreamState { return p.upstreams }, sessions: p.sessions, settle: p.settleTask, ask: p.passOn,
-	})
+	p := &Proxy{options: o, life: lifetime.New(o.Now, o.Logger), started: o.Now(), watchdog: &upstream.Watchdog{Logger: o.Logger}, where: whereFrom(o.Root)}
+	p.wire(sealer)
 	return p, p.addUpstreams()
 }
 
+// wire makes the rooms of the proxy and gives each what it needs of the others: a
+// room knows those that were made before it, and tells the rest by functions.
+func (p *Proxy) wire(sealer *seal.Sealer) {
+	o := p.options
+	p.startup, p.endStartup = context.WithCancel(p.life.Ctx)
+	streaming, endStreams := context.WithCancel(p.life.Ctx)
+	p.endStreams = endStreams
+
+	p.approvals = approval.New(approval.Options{Expire: o.Approval.Expire, Cooldown: o.Approval.Cooldown, Channels: o.Approval.Channels(), Now: o.Now})
+	p.admission = p.newAdmission()
+	p.sessions = session.New(func(s *session.Session) { p.router.BeginSession(s) }, o.Now)
+	p.pool = pool.New(pool.Options{
+		Life: p.life, Sessions: p.sessions, Admission: p.admission, Startup: p.startup, StartupLimit: o.Startup,
+		Connect: p.attach, Ended: p.forgetConnection,
+		Changed: func(method string) { p.relay.Announce(method) },
+		Busy:    func(u *pool.Server) bool { return p.tasks.Busy(u) },
+	})
+	p.tasks = tasks.New(tasks.Options{
+		Life: p.life, Now: o.Now, Log: o.Logger, Sessions: p.sessions,
+		Append:  func(e audit.Event) error { return p.admission.Append(p.life.Ctx, e) },
+		Servers: func() []*pool.Server { return p.pool.Servers },
+		Settle: func(of tasks.Origin, ticket *admission.Ticket, outcome gate.Outcome, by string) {
+			p.pipeline.SettleTask(of, ticket, outcome, by)
+		},
+		Ask: func(c *session.Client, s spec.Stream, u *pool.Server, q *upstream.ServerRequest) {
+			p.reverse.PassOn(c, s, u, q)
+		},
+	})
+	p.reverse = reverse.New(reverse.Options{Life: p.life, Sessions: p.sessions, Tasks: p.tasks})
+	if o.Advertise == "enabled" {
+		p.advertiser = advertise.New(&advertise.Deps{Life: p.life, Sessions: p.sessions, Admission: p.admission, Pool: p.pool})
+	}
+	p.relay = relay.New(relay.Options{
+		Life: p.life, Streaming: streaming, Sessions: p.sessions, Admission: p.admission, Pool: p.pool,
+		Advertiser: p.advertiser, Tasks: p.tasks, Reverse: p.reverse,
+	})
+	p.pipeline = pipeline.New(pipeline.Options{
+		Life: p.life, Sessions: p.sessions, Admission: p.admission, Approval: o.Approval, Approvals: p.approvals, Sealer: sealer,
+		Pool: p.pool, Advertiser: p.advertiser, Tasks: p.tasks, Reverse: p.reverse, Relay: p.relay,
+		MaxRequest: o.MaxRequest, StartupLimit: o.Startup, Where: p.where,
+	})
+	p.router = router.New(router.Options{
+		Life: p.life, Sessions: p.sessions, Admission: p.admission, Pool: p.pool, Advertiser: p.advertiser,
+		Tasks: p.tasks, Reverse: p.reverse, Relay: p.relay, Pipeline: p.pipeline, Server: router.NewHandshake(o.Version),
+	})
+	p.front = front.New(front.Options{
+		Life: p.life, Streaming: streaming, Sessions: p.sessions, Pool: p.pool, Pipeline: p.pipeline, Router: p.router, MaxRequest: o.MaxRequest,
+	})
+}
+
 func (o Options) withDefaults() Options {
-	setDefault(&o.Approval.Hold, 45*time.Second)
-	setDefault(&o.Approval.Expire, 15*time.Minute)
-	setDefault(&o.Approval.Verb, "petrigate approvals")
-	setDefault(&o.Approval.Cooldown, 10*time.Minute)
-	setDefault(&o.Startup, 10*time.Second)
-	setDefault(&o.MaxRequest, 4<<20)
-	setDefault(&o.MaxResult, 64<<20)
-	setDefault(&o.Logger, slog.New(slog.DiscardHandler))
-	setDefault(&o.Version, "dev")
+	lifetime.SetDefault(&o.Approval.Hold, 45*time.Second)
+	lifetime.SetDefault(&o.Approval.Expire, 15*time.Minute)
+	lifetime.SetDefault(&o.Approval.Verb, "petrigate approvals")
+	lifetime.SetDefault(&o.Approval.Cooldown, 10*time.Minute)
+	lifetime.SetDefault(&o.Startup, 10*time.Second)
+	lifetime.SetDefault(&o.MaxRequest, 4<<20)
+	lifetime.SetDefault(&o.MaxResult, 64<<20)
+	lifetime.SetDefault(&o.Logger, slog.New(slog.DiscardHandler))
+	lifetime.SetDefault(&o.Version, "dev")
 	if o.Now == nil {
 		o.Now = time.Now
 	}
 	return o
-}
-
-func setDefault[T comparable](v *T, fallback T) {
-	var zero T
-	if *v == zero {
-		*v = fallback
-	}
 }
 
 // addUpstreams makes the connections, which are not started yet.
@@ -228,44 +182,44 @@ func (p *Proxy) addUpstreams() error {
 			return errors.New("an upstream has no name")
 		case seen[c.Name]:
 			return fmt.Errorf("two upstreams are called %q", c.Name)
-		case !knownIsolation(c.Isolation):
+		case !pool.KnownIsolation(c.Isolation):
 			return fmt.Errorf("upstream %q: unknown isolation %q", c.Name, c.Isolation)
 		case (c.Command == "") == (c.URL == ""):
 			return fmt.Errorf("upstream %q wants a command or a url, and not both", c.Name)
 		}
 		seen[c.Name] = true
-		setDefault(&c.Timeout, time.Minute)
-		p.upstreams = append(p.upstreams, newUpstreamState(c, len(p.options.Upstreams) > 1))
+		lifetime.SetDefault(&c.Timeout, time.Minute)
+		p.pool.Servers = append(p.pool.Servers, pool.NewUpstreamState(c, len(p.options.Upstreams) > 1))
 	}
-	p.catalogue = newCatalogue(p.upstreams, p.log)
+	p.pool.Catalogue = pool.NewCatalogue(p.pool.Servers, p.life.Log)
 	if p.options.Advertise == "possible" && p.options.Impossible != nil {
-		p.catalogue.impossible = func(tools []gate.Call) []string {
+		p.pool.Catalogue.Impossible = func(tools []gate.Call) []string {
 			g := p.admission.Generation()
 			return g.Impossible(tools, g.Active)
 		}
 	}
-	for _, u := range p.upstreams {
-		p.connect(u)
+	for _, u := range p.pool.Servers {
+		p.pool.Connect(u)
 	}
 	return nil
 }
 
 // attach makes the connection of u.
-func (p *Proxy) attach(u *upstreamState) {
-	u.Upstream = upstream.New(p.connection(u.config), upstream.Options{
-		Logger:         p.log,
+func (p *Proxy) attach(u *pool.Server) {
+	u.Upstream = upstream.New(p.connection(u.Config), upstream.Options{
+		Logger:         p.life.Log,
 		Version:        p.options.Version,
 		Watchdog:       p.watchdog,
-		OnNotification: func(method string, params []byte) { p.heard(u, method, params) },
-		OnState:        func() { p.stateChanged(u) },
-		OnListen:       func() { p.listening(u) },
-		OnRequest:      func(q *upstream.ServerRequest) { p.inquired(u, q) },
-		Busy:           func() bool { return p.busy(u) },
-		OnBurst:        p.bursts(),
+		OnNotification: func(method string, params []byte) { p.router.Heard(u, method, params) },
+		OnState:        func() { p.router.StateChanged(u) },
+		OnListen:       func() { p.router.Listening(u) },
+		OnRequest:      func(q *upstream.ServerRequest) { p.router.Inquired(u, q) },
+		Busy:           func() bool { return p.pool.Busy(u) },
+		OnBurst:        p.router.Bursts(),
 	})
 }
 
-func (p *Proxy) connection(c Upstream) upstream.Config {
+func (p *Proxy) connection(c pool.Upstream) upstream.Config {
 	transport := ""
 	if c.SSE {
 		transport = upstream.TransportSSE
@@ -277,32 +231,45 @@ func (p *Proxy) connection(c Upstream) upstream.Config {
 	}
 }
 
+// ServeStdio serves one client: in carries its messages, one a line, and out
+// carries ours and nothing else. It returns when in ends, when ctx ends, or
+// when out cannot be written; calls that are not answered by then are
+// cancelled. It is called once for a connection.
+func (p *Proxy) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
+	return p.front.ServeStdio(ctx, in, out)
+}
+
+// Handler serves streamable HTTP, both families of revisions at once, and for clients of
+// revision 2024-11-05 its two endpoints at /sse and /messages. It must be told who may
+// come in; see [Access].
+func (p *Proxy) Handler(a Access) (http.Handler, error) { return p.front.Handler(a) }
+
 // Start connects to the upstreams, all at once and in the background.
 func (p *Proxy) Start() {
-	p.background(func() {
+	p.life.Background(func() {
 		timer := time.NewTimer(p.options.Startup)
 		defer timer.Stop()
 		select {
 		case <-timer.C:
 			p.warnOfSlowStarts()
-		case <-p.ctx.Done():
+		case <-p.life.Ctx.Done():
 		}
 		p.endStartup()
 	})
-	if p.advisor != nil {
-		p.background(p.advisor.run)
+	if p.advertiser != nil {
+		p.life.Background(p.advertiser.Run)
 	}
-	for _, u := range p.upstreams {
-		p.background(func() { p.sweep(u) })
-		u.Start(p.ctx)
+	for _, u := range p.pool.Servers {
+		p.life.Background(func() { p.pool.Sweep(u) })
+		u.Start(p.life.Ctx)
 	}
 }
 
 // warnOfSlowStarts says which upstreams lists of tools do not wait for any longer.
 func (p *Proxy) warnOfSlowStarts() {
-	for _, u := range p.upstreams {
+	for _, u := range p.pool.Servers {
 		if u.State().Phase == upstream.Starting {
-			p.log.Warn("upstream has not answered yet: its tools are listed once it has", "upstream", u.config.Name, "waited", p.options.Startup)
+			p.life.Log.Warn("upstream has not answered yet: its tools are listed once it has", "upstream", u.Config.Name, "waited", p.options.Startup)
 		}
 	}
 }
@@ -313,20 +280,11 @@ func (p *Proxy) Drain() { p.endStreams() }
 
 // Close ends the upstreams and everything that the proxy runs.
 func (p *Proxy) Close() error {
-	p.end()
+	p.life.End()
 	var all []error
-	for _, u := range p.connections() {
+	for _, u := range p.pool.Connections() {
 		all = append(all, u.Close())
 	}
-	p.work.Wait()
+	p.life.Work.Wait()
 	return errors.Join(append(all, p.watchdog.Close())...)
-}
-
-// randomID is an identifier that nobody can guess.
-func randomID(prefix string) string {
-	var b [16]byte
-	if _, err := io.ReadFull(rand.Reader, b[:]); err != nil {
-		panic(err) // the system has no randomness: nothing is safe
-	}
-	return prefix + hex.EncodeToString(b[:])
 }

@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/proxy/internal/spec"
 )
 
 // A PolicyNet is one net of the policy that a proxy enforces.
@@ -38,12 +39,12 @@ func scopeName(s gate.Scope) string {
 // later too. The state of a net that is off is kept: switched on again, it goes
 // on from where it was. What cannot be put on record is not done.
 func (p *Proxy) SwitchNet(name string, on bool, actor string) error {
-	if err := p.admission.SwitchNet(p.ctx, name, on, actor); err != nil {
+	if err := p.admission.SwitchNet(p.life.Ctx, name, on, actor); err != nil {
 		return err
 	}
-	p.advisor.touchAll()
-	if p.catalogue.relist() {
-		p.announce(listChanged)
+	p.advertiser.TouchAll()
+	if p.pool.Catalogue.Relist() {
+		p.relay.Announce(spec.ListChanged)
 	}
 	return nil
 }

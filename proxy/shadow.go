@@ -3,6 +3,7 @@ package proxy
 import (
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/serve/admission"
+	"github.com/petrigate/petrigate/proxy/internal/session"
 )
 
 // A ShadowInfo says what the nets in shadow would have refused or asked about.
@@ -34,7 +35,7 @@ type NetShadow struct {
 	Asked    int    `json:"asked"`    // calls about which it would have asked a person
 }
 
-// netShadow is what the report says of the net; nil if it is not in shadow.
+// netShadow returns what the report says of the net; nil if it is not in shadow.
 func netShadow(r gate.ShadowReport, net string) *NetShadow {
 	for _, n := range r.Nets {
 		if n.Name == net {
@@ -47,13 +48,13 @@ func netShadow(r gate.ShadowReport, net string) *NetShadow {
 // Shadow reports on the nets in shadow: in one session, or in all since the
 // proxy started where id is empty.
 func (p *Proxy) Shadow(id string) (ShadowInfo, error) {
-	sessions := p.sessions.all()
+	sessions := p.sessions.All()
 	if id != "" {
-		s, err := p.sessions.find(id)
+		s, err := p.sessions.Find(id)
 		if err != nil {
 			return ShadowInfo{}, err
 		}
-		sessions = []*session{s}
+		sessions = []*session.Session{s}
 	}
 	counted := p.admission.Counts(id)
 	r := ShadowInfo{
@@ -61,14 +62,14 @@ func (p *Proxy) Shadow(id string) (ShadowInfo, error) {
 		Would: counted.Would, Nets: []ShadowNet{},
 	}
 	for _, s := range sessions {
-		state, err := p.snapshot(s)
+		state, err := p.pool.Snapshot(s)
 		if err != nil { // it has ended meanwhile
 			continue
 		}
 		report := state.Policy().ShadowOf(state)
 		for _, n := range report.Nets {
 			if n.Active {
-				r.Nets = append(r.Nets, ShadowNet{Session: s.id, Net: n.Name, Actual: n.Actual.String(), NetShadow: *netShadow(report, n.Name)})
+				r.Nets = append(r.Nets, ShadowNet{Session: s.ID, Net: n.Name, Actual: n.Actual.String(), NetShadow: *netShadow(report, n.Name)})
 			}
 		}
 	}

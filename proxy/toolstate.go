@@ -41,16 +41,16 @@ type ToolVerdict struct {
 // with that ID. Without an ID it is the only session there is, or else one that
 // begins now, with what sessions share as it stands.
 func (p *Proxy) Tools(sessionID string) ([]ToolInfo, error) {
-	state, err := p.admission.Fresh(p.ctx)
-	if sessions := p.sessions.all(); sessionID == "" && len(sessions) == 1 {
-		sessionID = sessions[0].id
+	state, err := p.admission.Fresh(p.life.Ctx)
+	if sessions := p.sessions.All(); sessionID == "" && len(sessions) == 1 {
+		sessionID = sessions[0].ID
 	}
 	if sessionID != "" {
-		s, err := p.sessions.find(sessionID)
+		s, err := p.sessions.Find(sessionID)
 		if err != nil {
 			return nil, err
 		}
-		state, err = p.snapshot(s)
+		state, err = p.pool.Snapshot(s)
 		if err != nil {
 			return nil, err
 		}
@@ -58,14 +58,14 @@ func (p *Proxy) Tools(sessionID string) ([]ToolInfo, error) {
 	if err != nil {
 		return nil, err
 	}
-	now := p.now()
-	view := p.catalogue.load()
-	state.Tools = view.calls
+	now := p.life.Now()
+	view := p.pool.Catalogue.Load()
+	state.Tools = view.Calls
 	list := []ToolInfo{}
-	for _, t := range view.order {
-		info := ToolInfo{Canonical: t.canonical, Bare: t.name, Exposed: t.exposed, Upstream: t.upstream.config.Name, Session: sessionID}
-		info.InputSchema, _ = rawjson.Member(t.object, "inputSchema")
-		c := t.call()
+	for _, t := range view.Order {
+		info := ToolInfo{Canonical: t.Canonical, Bare: t.Name, Exposed: t.Exposed, Upstream: t.Upstream.Config.Name, Session: sessionID}
+		info.InputSchema, _ = rawjson.Member(t.Object, "inputSchema")
+		c := t.Call()
 		c.Time = now
 		info.Nets = p.toolVerdicts(state, c)
 		info.Depends = p.reads(c)

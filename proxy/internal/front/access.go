@@ -1,0 +1,72 @@
+package front
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/petrigate/petrigate/proxy/internal/access"
+	"github.com/petrigate/petrigate/proxy/internal/httpguard"
+)
+
+// Access says who may speak to the HTTP endpoint. The zero value lets nobody
+// in: it wants one of Token, Tokens and JWT, or Open on a loopback address.
+type Access struct {
+	Addr    string            // where the listener is, host:port
+	TLS     bool              // it speaks TLS
+	Path    string            // of the endpoint; "": /mcp
+	Token   string            // bearer token that every request must carry
+	Tokens  map[string]string // bearer tokens by the name of who has it; each is a principal of its own
+	JWT     *JWT              // tokens of an authorization server
+	Open    bool              // no token; only on a loopback address
+	Hosts   []string          // further Host headers to accept, with a port or for any
+	Origins []string          // further Origin headers to accept, as scheme://host[:port]
+
+	IdleTTL     time.Duration // of sessions; 0: an hour
+	MaxSessions int           // that one principal may have at a time; 0: 1000
+	MaxAll      int           // that all of them may have; 0: 10000
+	MaxRequests int           // that one principal may have open, streams too; 0: 5000; all may have four times that
+	BodyTimeout time.Duration // for a client to send a message; 0: 30 s
+}
+
+// JWT makes the endpoint an OAuth 2.1 resource server. The principal of a
+// token is its issuer and its subject.
+type JWT struct {
+	Issuer         string   // as it stands in the tokens
+	Audience       string   // who the tokens must be for
+	JWKS           string   // URL of the issuer's keys; "": its metadata says
+	Resource       string   // URL by which clients know this endpoint; "": the audience
+	PrincipalClaim string   // the claim that names who calls; "": sub
+	Scopes         []string // all of which a token must have
+}
+
+// defaultPath is that of the endpoint.
+const defaultPath = "/mcp"
+
+func (a Access) path() string { return cmp.Or(a.Path, defaultPath) }
+
+// several reports whether more than one principal may come.
+func (a Access) several() bool {
+	return a.JWT != nil || len(a.Tokens) > 1 || len(a.Tokens) == 1 && a.Token != ""
+}
+
+// guard makes the guard of the endpoint, and begins to fetch the keys of the
+// issuer if there is one.
+func (p *Front) guard(a Access) (*httpguard.Guard, error) {
+	if a.path()[0] != '/' {
+		return nil, fmt.Errorf("the path of the endpoint is %q, and it must begin with a slash", a.Path)
+	}
+	o := httpguard.Options{
+		Addr: a.Addr, TLS: a.TLS, Token: a.Token, Tokens: a.Tokens, Open: a.Open, Hosts: a.Hosts, Origins: a.Origins,
+		MaxRequests: a.MaxRequests, MaxMessage: p.MaxRequest, BodyTimeout: a.BodyTimeout, Now: p.Life.Now,
+	}
+	if j := a.JWT; j != nil {
+		o.JWT = &access.Options{
+			Issuer: j.Issuer, Audience: j.Audience, JWKS: j.JWKS, Resource: j.Resource, Path: a.path(),
+			PrincipalClaim: j.PrincipalClaim, Scopes: j.Scopes, Logger: p.Life.Log, Now: p.Life.Now,
+			Background: func(f func(context.Context)) { p.Life.Background(func() { f(p.Life.Ctx) }) },
+		}
+	}
+	return httpguard.New(o)
+}

@@ -1,0 +1,418 @@
+package front
+
+import (
+	"context"
+	"mime"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/petrigate/petrigate/proxy/internal/events"
+	"github.com/petrigate/petrigate/proxy/internal/httpguard"
+	"github.com/petrigate/petrigate/proxy/internal/pipeline"
+	"github.com/petrigate/petrigate/proxy/internal/rev"
+	"github.com/petrigate/petrigate/proxy/internal/session"
+	"github.com/petrigate/petrigate/proxy/internal/spec"
+	"github.com/petrigate/petrigate/proxy/internal/wire"
+)
+
+// Names of the headers of streamable HTTP.
+const (
+	sessionHeader  = "Mcp-Session-Id"
+	protocolHeader = "Mcp-Protocol-Version"
+)
+
+// onlyOnce are the headers that must not be given twice.
+var onlyOnce = [...]string{protocolHeader, sessionHeader, "Mcp-Method", "Mcp-Name", "Content-Type"}
+
+// A handler is the streamable HTTP endpoint of a proxy.
+type handler struct {
+	proxy        *Front
+	path         string
+	guard        *httpguard.Guard
+	sessionLimit *sessionLimit
+	turns        *pipeline.Turns // nil: one principal comes
+	sse2024      sseClients
+}
+
+// Handler serves streamable HTTP, both families of revisions at once, and for clients of revision
+// 2024-11-05 its two endpoints at /sse and /messages. It wants to know who may
+// come in; see [Access].
+func (p *Front) Handler(a Access) (http.Handler, error) {
+	guard, err := p.guard(a)
+	if err != nil {
+		return nil, err
+	}
+	if a.several() {
+		p.Sessions.Several.Store(true)
+	}
+	p.Life.Background(func() { p.expireClients(a.IdleTTL) })
+	h := &handler{proxy: p, path: a.path(), guard: guard, sessionLimit: newSessionLimit(a)}
+	if a.several() {
+		h.turns = pipeline.NewTurns()
+	}
+	return h, nil
+}
+
+// ServeHTTP serves only requests that the guard admits.
+func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	h.guard.Begin(w, r)
+	h.serve(w, r)
+	h.guard.End(w, r)
+}
+
+func (h *handler) serve(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Path != h.path {
+		if !h.guard.Metadata(w, r) && !h.serveSSE(w, r) {
+			httpguard.Reject(w)
+			http.NotFound(w, r)
+		}
+		return
+	}
+	v, ok := h.guard.Admit(w, r)
+	if !ok {
+		return
+	}
+	defer v.Release()
+	switch r.Method {
+	case http.MethodPost:
+		h.post(w, r, v)
+	case http.MethodGet:
+		h.get(w, r, v)
+	case http.MethodDelete:
+		h.delete(w, r, v.Principal)
+	default:
+		w.Header().Set("Allow", "GET, POST, DELETE")
+		http.Error(w, "method not allowed", http.StatusMethodNotAllowed)
+	}
+}
+
+// post takes one message.
+func (h *handler) post(w http.ResponseWriter, r *http.Request, v httpguard.Caller) {
+	if !acceptable(w, r) {
+		return
+	}
+	body, release, ok := v.Body(w, r)
+	if !ok {
+		return
+	}
+	defer release()
+	turn := h.turn(v)
+	if !turn.Take(r.Context().Done()) {
+		return // the client is gone
+	}
+	defer turn.Leave()
+	m, fault := wire.Parse(body, wire.Limits{Size: h.proxy.MaxRequest})
+	if fault != nil && fault.Silent {
+		http.Error(w, fault.Message, http.StatusBadRequest)
+		return
+	}
+	if fault != nil {
+		writeJSON(w, http.StatusBadRequest, fault.Append(nil))
+		return
+	}
+	meta, fault := wire.ParseMeta(m.Params)
+	if fault != nil {
+		fault.ID = m.ID
+		writeJSON(w, http.StatusBadRequest, fault.Append(nil))
+		return
+	}
+	if rev.Of(meta).PerRequest || mcp.IsModernProtocol(first(r, protocolHeader)) {
+		h.stateless(w, r, v, turn, m, meta)
+		return
+	}
+	h.inSession(w, r, v.Principal, turn, m, meta)
+}
+
+// turn is that of a message which v has sent.
+func (h *handler) turn(v httpguard.Caller) *pipeline.Turn {
+	if h.turns == nil {
+		return nil
+	}
+	return &pipeline.Turn{Of: h.turns, Principal: v.Principal}
+}
+
+// acceptable checks what the request says of its body. What is not plainly
+// JSON is refused, never passed on unread.
+func acceptable(w http.ResponseWriter, r *http.Request) bool {
+	for _, name := range onlyOnce {
+		if len(r.Header[name]) > 1 {
+			http.Error(w, "the header "+name+" is given twice", http.StatusBadRequest)
+			return false
+		}
+	}
+	if !plainJSON(first(r, "Content-Type")) {
+		http.Error(w, "the body must be application/json in UTF-8", http.StatusUnsupportedMediaType)
+		return false
+	}
+	if e := first(r, "Content-Encoding"); e != "" && e != "identity" {
+		http.Error(w, "the body must not be encoded", http.StatusUnsupportedMediaType)
+		return false
+	}
+	return true
+}
+
+// plainJSON reports whether a content type is JSON in UTF-8.
+func plainJSON(contentType string) bool {
+	if contentType == "application/json" {
+		return true
+	}
+	kind, params, err := mime.ParseMediaType(contentType)
+	charset, given := params["charset"]
+	return err == nil && kind == "application/json" && (!given || strings.EqualFold(charset, "utf-8"))
+}
+
+// first is the value of a header whose name is in canonical form.
+func first(r *http.Request, name string) string {
+	if values := r.Header[name]; len(values) > 0 {
+		return values[0]
+	}
+	return ""
+}
+
+// stateless serves one message of revision 2026-07-28: who sends it and what
+// it can do stand in the message, and the headers must say the same.
+func (h *handler) stateless(w http.ResponseWriter, r *http.Request, v httpguard.Caller, turn *pipeline.Turn, m wire.Message, meta wire.Meta) {
+	if status, refusal := checkHeaders(r, m, meta); refusal != nil {
+		writeJSON(w, status, refusal)
+		return
+	}
+	p := h.proxy
+	s := newPost(w, r, m, nil)
+	defer s.Finish(r)
+	c := p.Sessions.NewClient("http", v.Principal, p.Sessions.Of(v.Principal), nil)
+	defer p.Router.DropClient(c)
+	if m.Kind != wire.Request {
+		p.Router.Notified(c, m) // finish says that it was accepted
+		return
+	}
+	defer p.Life.Recovered(m.Method, m.ID, s)
+	if !spec.IsCall(m.Method) {
+		turn.Leave()
+	}
+	if m.Method == "subscriptions/listen" {
+		ctx, cancel := v.Stream(r.Context())
+		defer cancel()
+		p.Router.Dispatch(ctx, c, m, meta, s)
+	} else if !spec.IsCall(m.Method) {
+		p.Router.Dispatch(r.Context(), c, m, meta, s)
+	} else if t, ok := p.Pipeline.Prepare(c, m, meta, s); ok {
+		t.Headers, t.Turn = r.Header, turn
+		p.Pipeline.ServeCall(r.Context(), t, spec.ErrGone)
+	}
+}
+
+// checkHeaders compares the headers with the message. The gate always decides
+// on the message.
+func checkHeaders(r *http.Request, m wire.Message, meta wire.Meta) (status int, refusal []byte) {
+	header := first(r, protocolHeader)
+	mismatch := func(text string) (int, []byte) {
+		return http.StatusBadRequest, wire.AppendError(nil, m.ID, spec.CodeHeaderMismatch, text, nil)
+	}
+	switch {
+	case header == "":
+		return mismatch(protocolHeader + " header is required")
+	case meta.ProtocolVersion == "":
+		return http.StatusBadRequest, wire.AppendError(nil, m.ID, spec.CodeInvalidParams, "missing _meta field "+mcp.MetaKeyProtocolVersion, nil)
+	case header != meta.ProtocolVersion:
+		return mismatch(protocolHeader + " header does not match the request")
+	case r.Header.Get("Last-Event-ID") != "":
+		return mismatch("streams of this revision are not resumable")
+	case !mcp.IsValidProtocolVersion(header):
+		return http.StatusBadRequest, spec.UnsupportedVersion(m.ID, header)
+	case m.Kind != wire.Request:
+		return 0, nil
+	}
+	if named := first(r, mcp.HeaderName); spec.AboutTask(m.Method) && named != "" && named != spec.Member(m.Params, "taskId") {
+		return mismatch(mcp.HeaderName + " header does not match the request")
+	}
+	if err := mcp.ValidateStandardHeaders(r.Header.Get, header, mcp.MCPMethod(m.Method), m.Params); err != nil {
+		return mismatch(err.Error())
+	}
+	return 0, nil
+}
+
+// inSession serves one message of a revision with sessions.
+func (h *handler) inSession(w http.ResponseWriter, r *http.Request, principal string, turn *pipeline.Turn, m wire.Message, meta wire.Meta) {
+	if v := first(r, protocolHeader); v != "" && !mcp.IsValidProtocolVersion(v) {
+		http.Error(w, "unsupported protocol version", http.StatusBadRequest)
+		return
+	}
+	if !spec.IsCall(m.Method) {
+		turn.Leave()
+	}
+	if m.Kind == wire.Request && m.Method == "initialize" {
+		h.initialize(w, r, principal, m, meta)
+		return
+	}
+	c := h.client(w, r, principal)
+	if c == nil {
+		return
+	}
+	switch m.Kind {
+	case wire.Response:
+		c.Questions.Response(m)
+		w.WriteHeader(http.StatusAccepted)
+	case wire.Notification:
+		h.proxy.Router.Notified(c, m)
+		w.WriteHeader(http.StatusAccepted)
+	default:
+		h.request(w, r, c, turn, m, meta)
+	}
+}
+
+// initialize opens a session, bound to the principal.
+func (h *handler) initialize(w http.ResponseWriter, r *http.Request, principal string, m wire.Message, meta wire.Meta) {
+	p := h.proxy
+	if fault := wire.CheckHandshake(m); fault != nil {
+		writeJSON(w, http.StatusBadRequest, fault.Append(nil))
+		return
+	}
+	if first(r, sessionHeader) != "" {
+		writeJSON(w, http.StatusBadRequest, wire.AppendError(nil, m.ID, spec.CodeInvalidRequest, "initialize opens a session; it cannot be sent within one", nil))
+		return
+	}
+	c, refusal := h.sessionLimit.open(p, principal, "http", events.NewPush(session.IsNews))
+	if c == nil {
+		writeJSON(w, http.StatusTooManyRequests, wire.AppendError(nil, m.ID, spec.CodeInternal, refusal, nil))
+		return
+	}
+	s := newPost(w, r, m, nil)
+	defer s.Finish(r)
+	defer p.Life.Recovered(m.Method, m.ID, s)
+	w.Header().Set(sessionHeader, c.ID)
+	p.Router.Dispatch(r.Context(), c, m, meta, s)
+}
+
+// request serves a request within a session. A connection that is lost does
+// not cancel it: only the client's word does.
+func (h *handler) request(w http.ResponseWriter, r *http.Request, c *session.Client, turn *pipeline.Turn, m wire.Message, meta wire.Meta) {
+	p := h.proxy
+	s := newPost(w, r, m, resumable(c))
+	defer s.Finish(r)
+	defer p.Life.Recovered(m.Method, m.ID, s)
+	if spec.IsCall(m.Method) {
+		t, ok := p.Pipeline.Prepare(c, m, meta, s)
+		if ok {
+			t.Turn = turn
+		}
+		switch {
+		case !ok:
+		case !c.Requests.Begin(wire.IDKey(m.ID), t):
+			p.duplicateCall(t)
+		default:
+			p.Pipeline.ServeCall(p.Life.Ctx, t, spec.ErrClosing)
+		}
+		return
+	}
+	ctx, cancel := context.WithCancelCause(context.WithoutCancel(r.Context()))
+	defer cancel(nil)
+	if !c.Requests.Begin(wire.IDKey(m.ID), session.CancelFunc(cancel)) {
+		p.duplicate(c, m, s)
+		return
+	}
+	defer c.Requests.Answered()
+	end := sync.OnceFunc(func() { c.Requests.End(wire.IDKey(m.ID)) })
+	defer end()
+	p.Router.Dispatch(ctx, c, m, meta, session.NewEnding(s, end))
+}
+
+// newPost is the answer to m, which its client can take up again from logs.
+func newPost(w http.ResponseWriter, r *http.Request, m wire.Message, logs *events.Logs) *events.Post {
+	return events.NewPost(w, events.PostOptions{
+		Method: m.Method, ID: m.ID, Modern: first(r, protocolHeader) >= "2026-07-28", Accept: first(r, "Accept"), Logs: logs,
+	})
+}
+
+// resumable is where the streams of a session are kept for a client that knows
+// how to take them up again; nil: it does not.
+func resumable(c *session.Client) *events.Logs {
+	if !events.Resumable(c.Speaker(wire.Meta{}).Protocol) {
+		return nil
+	}
+	return &c.Streams
+}
+
+// client is the one whose session the request names, if it is the principal's.
+func (h *handler) client(w http.ResponseWriter, r *http.Request, principal string) *session.Client {
+	id := first(r, sessionHeader)
+	if id == "" {
+		http.Error(w, "the header "+sessionHeader+" is missing: send initialize first", http.StatusBadRequest)
+		return nil
+	}
+	c := h.proxy.Sessions.Use(id, principal)
+	if c == nil {
+		http.Error(w, "unknown session", http.StatusNotFound)
+	}
+	return c
+}
+
+// get opens the stream for what belongs to no request.
+func (h *handler) get(w http.ResponseWriter, r *http.Request, v httpguard.Caller) {
+	if mcp.IsModernProtocol(first(r, protocolHeader)) {
+		w.Header().Set("Allow", http.MethodPost)
+		http.Error(w, "this revision has no GET stream", http.StatusMethodNotAllowed)
+		return
+	}
+	c := h.client(w, r, v.Principal)
+	if c != nil && !c.Streams.Resume(w, r, h.proxy.Streaming.Done()) {
+		ctx, cancel := v.Stream(r.Context())
+		defer cancel()
+		push, _ := c.Out.(*events.Push)
+		push.Serve(w, r.WithContext(ctx), events.Resumable(c.Speaker(wire.Meta{}).Protocol), h.proxy.Streaming.Done())
+	}
+}
+
+// delete ends a session.
+func (h *handler) delete(w http.ResponseWriter, r *http.Request, principal string) {
+	if mcp.IsModernProtocol(first(r, protocolHeader)) {
+		w.Header().Set("Allow", http.MethodPost)
+		http.Error(w, "this revision has no sessions", http.StatusMethodNotAllowed)
+		return
+	}
+	if c := h.client(w, r, principal); c != nil {
+		h.proxy.Router.EndClient(c)
+		w.WriteHeader(http.StatusOK)
+	}
+}
+
+// expireClients ends sessions over HTTP that were idle for ttl.
+func (p *Front) expireClients(ttl time.Duration) {
+	if ttl == 0 {
+		ttl = time.Hour
+	}
+	tick := time.NewTicker(ttl / 8)
+	defer tick.Stop()
+	for {
+		select {
+		case <-p.Life.Ctx.Done():
+			return
+		case <-tick.C:
+		}
+		for _, c := range p.Sessions.Clients() {
+			if p.idle(c, ttl) {
+				p.Life.Log.Info("session expired", "session", c.Session.ID)
+				p.Router.EndClient(c)
+			}
+		}
+	}
+}
+
+// idle reports whether nobody has used a session for ttl. While it is used, by
+// an open call or stream, it counts as seen.
+func (p *Front) idle(c *session.Client, ttl time.Duration) bool {
+	push, ok := c.Out.(*events.Push)
+	if !ok {
+		return false
+	}
+	return p.Sessions.Idle(c, c.Requests.Any() || push.Listening(), ttl)
+}
+
+func writeJSON(w http.ResponseWriter, status int, body []byte) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, _ = w.Write(body) // a client that is gone needs no answer
+}

@@ -1,0 +1,46 @@
+package front
+
+import (
+	"fmt"
+	"sync"
+
+	"github.com/petrigate/petrigate/proxy/internal/lifetime"
+	"github.com/petrigate/petrigate/proxy/internal/session"
+	"github.com/petrigate/petrigate/proxy/internal/spec"
+)
+
+// Defaults of [Access].
+const (
+	defaultSessions    = 1000
+	defaultSessionsAll = 10_000
+)
+
+// sessionLimit bounds the sessions over HTTP that are open at a time: what a client
+// can open by a request, it can open without end.
+type sessionLimit struct {
+	each, all int
+
+	mu sync.Mutex // held from counting to opening
+}
+
+func newSessionLimit(a Access) *sessionLimit {
+	s := &sessionLimit{each: a.MaxSessions, all: a.MaxAll}
+	lifetime.SetDefault(&s.each, defaultSessions)
+	lifetime.SetDefault(&s.all, max(defaultSessionsAll, s.each))
+	return s
+}
+
+// open opens the session of a client, or says why it cannot.
+func (s *sessionLimit) open(p *Front, principal, transport string, out spec.Stream) (c *session.Client, refusal string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	own, all := p.Sessions.CountHTTP(principal)
+	const wayOut = "; end one that is not used any more (DELETE), or wait until idle ones have ended"
+	switch {
+	case own >= s.each:
+		return nil, fmt.Sprintf("you have %d open sessions, and no more are allowed (listen.maxSessions)", own) + wayOut
+	case all >= s.all:
+		return nil, fmt.Sprintf("this proxy has %d open sessions, and no more are allowed (listen.maxSessionsTotal)", all) + wayOut
+	}
+	return p.Sessions.NewClient(transport, principal, p.Sessions.NewSession("connection", principal), out), ""
+}

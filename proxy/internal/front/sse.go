@@ -1,0 +1,187 @@
+package front
+
+import (
+	"context"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/petrigate/petrigate/proxy/internal/events"
+	"github.com/petrigate/petrigate/proxy/internal/httpguard"
+	"github.com/petrigate/petrigate/proxy/internal/lines"
+	"github.com/petrigate/petrigate/proxy/internal/pipeline"
+	"github.com/petrigate/petrigate/proxy/internal/session"
+	"github.com/petrigate/petrigate/proxy/internal/spec"
+	"github.com/petrigate/petrigate/proxy/internal/wire"
+)
+
+// Paths of the transport of revision 2024-11-05: a stream, and where the
+// client of a stream sends its messages.
+const (
+	ssePath      = "/sse"
+	messagesPath = "/messages"
+)
+
+// sseClients are the clients of HTTP+SSE (2024-11-05). A client is its stream:
+// it is served as over stdio, with the stream for our side and each POST for
+// a line of the other.
+type sseClients struct {
+	mu   sync.Mutex
+	byID map[string]*sseClient
+}
+
+type sseClient struct {
+	*session.Client
+	ctx  context.Context //nolint:containedctx // of the stream, which the requests of other handlers live in
+	out  *lines.Writer
+	work sync.WaitGroup
+
+	mu    sync.Mutex // held while a message is taken, one at a time
+	ended bool
+}
+
+// serveSSE serves HTTP+SSE (2024-11-05). It reports false for other paths.
+func (h *handler) serveSSE(w http.ResponseWriter, r *http.Request) bool {
+	method, serve := http.MethodGet, h.sse
+	switch r.URL.Path {
+	case ssePath:
+	case messagesPath:
+		method, serve = http.MethodPost, h.messages
+	default:
+		return false
+	}
+	v, ok := h.guard.Admit(w, r)
+	if !ok {
+		return true
+	}
+	defer v.Release()
+	if r.Method != method {
+		w.Header().Set("Allow", method)
+		http.Error(w, "method not allowed", http.StatusMethodNotAllowed)
+		return true
+	}
+	serve(w, r, v)
+	return true
+}
+
+// sse serves one client, as long as its stream is open.
+func (h *handler) sse(w http.ResponseWriter, r *http.Request, v httpguard.Caller) {
+	p := h.proxy
+	stream := events.NewLines(w)
+	out := lines.NewWriter(stream)
+	out.Aside = true // upstreams that others use too write to it
+	c, refusal := h.sessionLimit.open(p, v.Principal, "sse", out)
+	if c == nil {
+		http.Error(w, refusal, http.StatusTooManyRequests)
+		return
+	}
+	inner, stop := v.Stream(r.Context())
+	defer stop()
+	ctx, cancel := context.WithCancelCause(inner)
+	s := &sseClient{Client: c, ctx: ctx, out: out}
+	h.sse2024.add(s) // before the client learns where to send
+	stream.Begin(messagesPath + "?sessionId=" + c.ID)
+	defer func() {
+		h.sse2024.remove(s)
+		s.mu.Lock()
+		s.ended = true
+		s.mu.Unlock()
+		cancel(spec.ErrGone)
+		p.Router.DropClient(c)
+		s.work.Wait()
+		select {
+		case <-out.Broken(): // by a client that does not read: the write under way is to end
+			_ = http.NewResponseController(w).SetWriteDeadline(time.Unix(1, 0))
+		default:
+		}
+		out.Close()
+		out.AwaitIdle() // nothing may be written once this returns
+	}()
+	tick := time.NewTicker(events.KeepAlive)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			stream.Comment()
+		case <-p.Streaming.Done():
+			p.farewell(ctx, c, out)
+			return
+		case <-ctx.Done():
+			return
+		case <-out.Broken():
+			return
+		}
+	}
+}
+
+// messages takes one message of the client of a stream. What comes of it goes
+// to the stream.
+func (h *handler) messages(w http.ResponseWriter, r *http.Request, v httpguard.Caller) {
+	if !acceptable(w, r) {
+		return
+	}
+	body, release, ok := v.Body(w, r)
+	if !ok {
+		return
+	}
+	defer release()
+	s := h.sse2024.find(r.URL.Query().Get("sessionId"), v.Principal)
+	turn := h.turn(v)
+	if !opens(body) { // which may wait for upstreams
+		if !turn.Take(r.Context().Done()) {
+			return // the client is gone
+		}
+		defer turn.Leave()
+	}
+	if s == nil || !s.take(h.proxy, body) {
+		http.Error(w, "unknown session", http.StatusNotFound)
+		return
+	}
+	w.WriteHeader(http.StatusAccepted)
+}
+
+// opens reports whether a message is a handshake. A large one is none that has to
+// be read to say so.
+func opens(body []byte) bool {
+	if len(body) > pipeline.MaxKeptWhole {
+		return false
+	}
+	m, fault := wire.Parse(body, wire.Limits{Size: pipeline.MaxKeptWhole})
+	return fault == nil && m.Method == "initialize"
+}
+
+// take reports false once the stream has ended.
+func (s *sseClient) take(p *Front, body []byte) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ended {
+		return false
+	}
+	p.take(s.ctx, s.Client, body, s.out, &s.work)
+	return true
+}
+
+func (all *sseClients) add(s *sseClient) {
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	if all.byID == nil {
+		all.byID = map[string]*sseClient{}
+	}
+	all.byID[s.ID] = s
+}
+
+func (all *sseClients) remove(s *sseClient) {
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	delete(all.byID, s.ID)
+}
+
+// find is the client of an id, if it is the principal's.
+func (all *sseClients) find(id, principal string) *sseClient {
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	if s := all.byID[id]; s != nil && s.Principal == principal {
+		return s
+	}
+	return nil
+}

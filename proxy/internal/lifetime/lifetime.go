@@ -1,0 +1,79 @@
+package lifetime
+
+import (
+	"context"
+	"log/slog"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"github.com/petrigate/petrigate/proxy/internal/spec"
+	"github.com/petrigate/petrigate/proxy/internal/wire"
+)
+
+// A life is the time that a proxy runs for, and the goroutines that it runs beside
+// its requests.
+type Lifetime struct {
+	Now func() time.Time
+	Log *slog.Logger
+
+	Ctx    context.Context //nolint:containedctx // the lifetime of the proxy's own work
+	cancel context.CancelFunc
+	Work   sync.WaitGroup
+
+	mu     sync.Mutex
+	closed bool // no more work begins
+}
+
+func New(now func() time.Time, log *slog.Logger) *Lifetime {
+	l := &Lifetime{Now: now, Log: log}
+	l.Ctx, l.cancel = context.WithCancel(context.Background())
+	return l
+}
+
+// Background runs f on a goroutine while the proxy lives; Close waits for it. It
+// reports false where the proxy ends already.
+func (l *Lifetime) Background(f func()) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed {
+		return false
+	}
+	l.Work.Add(1)
+	go func() {
+		defer l.Work.Done()
+		f()
+	}()
+	return true
+}
+
+// End cancels the work, and lets no more begin.
+func (l *Lifetime) End() {
+	l.mu.Lock()
+	l.closed = true
+	l.mu.Unlock()
+	l.cancel()
+}
+
+// Sleep waits for d, if that is any time. It reports false if the proxy ends.
+func (l *Lifetime) Sleep(d time.Duration) bool {
+	if d <= 0 {
+		return l.Ctx.Err() == nil
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-l.Ctx.Done():
+		return false
+	}
+}
+
+// Recovered turns a panic into an error for the one request.
+func (l *Lifetime) Recovered(method string, id []byte, s spec.Stream) {
+	if v := recover(); v != nil {
+		l.Log.Error("a request failed inside", "method", method, "panic", v, "stack", string(debug.Stack()))
+		s.Reply(wire.AppendError(nil, id, spec.CodeInternal, "The request failed inside the proxy; nothing more was done.", nil))
+	}
+}

@@ -1,0 +1,434 @@
+package pipeline
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/petrigate/petrigate/internal/rawjson"
+	"github.com/petrigate/petrigate/internal/serve/admission"
+	"github.com/petrigate/petrigate/internal/serve/approval"
+	"github.com/petrigate/petrigate/internal/text"
+	"github.com/petrigate/petrigate/proxy/internal/rev"
+	"github.com/petrigate/petrigate/proxy/internal/seal"
+	"github.com/petrigate/petrigate/proxy/internal/spec"
+	"github.com/petrigate/petrigate/proxy/internal/wire"
+)
+
+// maxShown is how much of a question a client is given to show. What is
+// longer is never cut: it is left to a channel that shows all of it.
+const maxShown = 32 << 10
+
+const (
+	maxRounds  = 8                // of input_required that hold no question; clients stop at ten
+	roundHold  = 25 * time.Second // of one such round
+	lifeSign   = 5 * time.Second  // between two progress notifications while a person thinks
+	inputKey   = "approval"       // of our question among the inputRequests
+	approveTag = "approve"
+)
+
+// approve puts the question to a person and decides again with the answer. It
+// holds no lock and no token while the person thinks.
+func (p *Pipeline) approve(t *Call, q *admission.Asked) {
+	_, end := p.Admission.Approving(p.Life.Ctx, t.admission())
+	defer end(admission.Result{})
+	if a := p.asked(t, q); a != nil {
+		t.answer(a)
+	}
+}
+
+// asked is what the client is told after a person was asked; nil: the call goes
+// on its way.
+func (p *Pipeline) asked(t *Call, q *admission.Asked) answer {
+	defer p.Admission.Withdraw(context.Background(), t.Client.Session.Key(), q) // before the client knows, who may use the id again
+	for {
+		key := t.approvalKey(q)
+		r, err := p.Approvals.Open(key, t.shown(), q.Ask)
+		if err != nil {
+			return p.denied(t, q, fmt.Sprintf("%s requires human approval, and %v.", t.Tool.Exposed, err), nil)
+		}
+		state, wait := p.await(t.ctx, t, r)
+		p.Approvals.Release(r, wait != nil)
+		switch {
+		case wait != nil:
+			p.RecordRefusal(t, awaits("waiting for a person", r))
+			return wait
+		case state == approval.Consumed: // before this call looked
+			continue
+		case state != approval.Approved:
+			return p.denied(t, q, t.noConsent(r, state), p.consent(r))
+		case t.swapped():
+			return p.denied(t, q, fmt.Sprintf("%s is not the tool any more that a person was asked about. Call it again to ask anew.", t.Tool.Exposed), nil)
+		}
+		if a := p.unrecordable(t); a != nil { // the consent stays
+			return a
+		}
+		if a := p.reserve(t); a != nil { // so it does
+			return a
+		}
+		if a, used := p.redeem(t, q, r); used {
+			return a
+		}
+		t.release()
+		// Another call used this consent up. This one asks anew.
+	}
+}
+
+// swapped reports whether the upstream has put another tool under the name, or
+// none, since the person was shown what would run.
+func (t *Call) swapped() bool {
+	now := t.target()
+	return now == nil || now.Canonical != t.Tool.Canonical || now.Definition != t.Tool.Definition
+}
+
+// redeem decides again with the consent and uses it up if the call passes; else
+// a says why it does not. used is false where another call used the consent.
+func (p *Pipeline) redeem(t *Call, q *admission.Asked, r *approval.Request) (a answer, used bool) {
+	shown := p.Approvals.Look(r)
+	if shown.Answer.State != approval.Approved {
+		return nil, false
+	}
+	own := t.params
+	t.params = t.params.AsShown(shown.Call.Meta)
+	d, err := p.Admission.Redeem(p.Life.Ctx, t.admission(), q, *p.consent(r))
+	if err != nil {
+		t.params = own
+		return nil, false
+	}
+	switch d := d.(type) {
+	case *admission.Admitted:
+		t.approved = t.shownBeside()
+		t.input = input{ours: t.input.ours} // nobody was shown what the client brought along
+		p.Advertiser.Touch(t.Client.Session)
+		p.launch(t, d.Ticket)
+	case *admission.Refused:
+		t.release()
+		t.refuse(d)
+	case *admission.Asked:
+		t.release()
+		p.Admission.Withdraw(p.Life.Ctx, t.Client.Session.Key(), d)
+		a = p.denied(t, d, fmt.Sprintf("The state changed while a person was asked: %s now asks for more.", t.Tool.Exposed), nil)
+	}
+	return a, true
+}
+
+// consent is what is on record of the answer to r.
+func (p *Pipeline) consent(r *approval.Request) *admission.Consent {
+	said := p.Approvals.Status(r)
+	return &admission.Consent{ID: r.ID, Channel: said.Channel, Actor: said.Actor}
+}
+
+// await waits for the answer to r as long as this call may be held. Where it
+// gives up, it returns what the client is to do instead of waiting.
+func (p *Pipeline) await(ctx context.Context, t *Call, r *approval.Request) (approval.State, answer) {
+	n := p.apply(t, r)
+	state := p.Approvals.Status(r).State
+	switch {
+	case ctx.Err() != nil: // it asks for nothing any more, and uses up nothing
+		return approval.Withdrawn, nil
+	case state != approval.Pending:
+		return state, nil
+	}
+	formable := p.formable(t, r)
+	if !formable && !r.Allows(approval.CLI) {
+		return approval.Withdrawn, nil
+	}
+	p.tellOperators(t, r)
+	if formable && t.Agent.Rev.InputRequired {
+		return approval.Pending, p.form(r)
+	}
+	var shown prompt
+	if formable {
+		shown = p.elicit(t, r)
+	}
+	hold := min(p.Approval.Hold, r.Expires.Sub(p.Life.Now()))
+	if t.Agent.Rev.InputRequired {
+		hold = min(hold, roundHold)
+	}
+	shown = p.hold(ctx, t, r, shown, hold)
+	state = p.Approvals.Status(r).State
+	if shown.told != nil && (state != approval.Pending || ctx.Err() != nil) {
+		<-shown.told // before the end of the call, with which the stream ends
+	}
+	switch {
+	case ctx.Err() != nil:
+		return approval.Withdrawn, nil
+	case state != approval.Pending: // answered, or past its time
+		return state, nil
+	case t.Agent.Rev.InputRequired && n < maxRounds:
+		return approval.Pending, inputRequired{state: p.Sealer.Seal(seal.Round{Approval: r.ID, Number: n + 1, Expires: r.Expires}, r.Key.Bytes())}
+	}
+	return approval.Pending, parked(r)
+}
+
+// formable reports whether the client can show all of r to its person.
+func (p *Pipeline) formable(t *Call, r *approval.Request) bool {
+	return r.Allows(approval.Elicit) && t.Agent.Elicit && r.Size <= maxShown && !p.Approvals.WasUnasked(r) && len(p.text(r)) <= maxShown
+}
+
+// tellOperators tells them, once, that a call has begun to wait for a person.
+func (p *Pipeline) tellOperators(t *Call, r *approval.Request) {
+	if !p.Approvals.Announce(r) {
+		return
+	}
+	how := "at the client"
+	if r.Allows(approval.CLI) {
+		how = p.Approval.Verb
+	}
+	p.Life.Log.Info(fmt.Sprintf("approval %s wanted: %s on %s, by %s; answer: %s",
+		r.ID, text.Escape(t.Tool.Name), text.Escape(t.Tool.Upstream.Config.Name), cmp.Or(text.Escape(t.Agent.Name), "a client without a name"), how))
+}
+
+// hold waits for the answer, with progress as a sign of life for the client.
+// Where another call showed the question to the client and has gone away, this
+// one shows it again.
+func (p *Pipeline) hold(ctx context.Context, t *Call, r *approval.Request, shown prompt, d time.Duration) prompt {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	tick := time.NewTicker(lifeSign)
+	defer tick.Stop()
+	unasked := r.Unasked()
+	for n := 1; ; {
+		select {
+		case <-r.Answered():
+			return shown
+		case <-timer.C:
+			return shown
+		case <-ctx.Done():
+			return shown
+		case <-shown.gone:
+			shown = p.elicit(t, r)
+		case <-unasked:
+			unasked = nil
+			t.signOfLife(n, "The client showed the question to nobody. An operator can still answer approval "+r.ID+".")
+			n++
+		case <-tick.C:
+			t.signOfLife(n, "Waiting for a person: approval "+r.ID+".")
+			n++
+		}
+	}
+}
+
+func (t *Call) signOfLife(n int, message string) {
+	if t.Meta.ProgressToken == nil {
+		return
+	}
+	params := fmt.Appendf(nil, `{"progressToken":%s,"progress":%d,"message":`, t.Meta.ProgressToken, n)
+	params = append(rawjson.AppendString(params, message), '}')
+	t.Stream.Send(wire.AppendNotification(nil, "notifications/progress", params))
+}
+
+// apply reads the answer that a client of 2026-07-28 brings back. An answer
+// without a state of ours for this very call, or with that of a round that
+// carried no question, answers nothing. It returns the number of rounds so far.
+func (p *Pipeline) apply(t *Call, r *approval.Request) int {
+	if !t.Agent.Rev.InputRequired || !t.params.HasState {
+		return 0
+	}
+	state, err := p.Sealer.Open(t.params.RequestState)
+	if err != nil || state.Approval != r.ID || !state.For(r.Key.Bytes()) {
+		return 0
+	}
+	response, ok := rawjson.Member(t.params.InputResponses, inputKey)
+	if ok {
+		p.answered(r, state.Channel, response)
+	}
+	return state.Number
+}
+
+// answered takes the result of an elicitation that came by the channel. Only an
+// acceptance whose field decision says approve approves. A cancellation means
+// that nobody was asked.
+func (p *Pipeline) answered(r *approval.Request, channel string, result []byte) {
+	switch action := spec.Member(result, "action"); action {
+	case "accept":
+		content, _ := rawjson.Member(result, "content")
+		approve := spec.Member(content, "decision") == approveTag
+		p.heed(r.ID, approve, channel, spec.Member(content, "reason"))
+	case "decline":
+		p.heed(r.ID, false, channel, "")
+	default:
+		p.Approvals.MarkUnasked(r, channel)
+	}
+}
+
+// heed takes what the client says that its person has answered.
+func (p *Pipeline) heed(id string, approve bool, channel, reason string) {
+	if err := p.Resolve(id, approve, channel, "the client", reason); err != nil {
+		p.Life.Log.Info("answer to an approval ignored", "approval", id, "reason", err)
+	}
+}
+
+// Resolve takes an answer, and tells operators who gave it where.
+func (p *Pipeline) Resolve(id string, approve bool, channel, actor, reason string) error {
+	if err := p.Approvals.Answer(id, approve, channel, actor, reason); err != nil {
+		return err
+	}
+	verb := "denied"
+	if approve {
+		verb = "approved"
+	}
+	found, _ := p.Approvals.Find(id)
+	p.Life.Log.Info(fmt.Sprintf("approval %s %s: %s on %s, by %s via %s", id, verb, text.Escape(found.Call.Tool), text.Escape(found.Call.Upstream),
+		text.Escape(actor), channel), "reason", text.Escape(found.Answer.Reason))
+	return nil
+}
+
+// form is the question for a client of 2026-07-28, which answers it when it
+// sends the call again.
+func (p *Pipeline) form(r *approval.Request) answer {
+	p.Approvals.Put(r, approval.Elicit)
+	state := p.Sealer.Seal(seal.Round{Approval: r.ID, Channel: approval.Elicit, Expires: r.Expires}, r.Key.Bytes())
+	return inputRequired{state: state, question: p.elicitParams(r)}
+}
+
+// inputRequired is a result of revision 2026-07-28 that asks for another round.
+type inputRequired struct {
+	state    string
+	question []byte // params of elicitation/create; nil: none
+}
+
+func (a inputRequired) append(dst, id []byte, _ *rev.Rev) []byte {
+	result := []byte(`{"resultType":"input_required"`)
+	if a.question != nil {
+		result = append(result, `,"inputRequests":{"`+inputKey+`":{"method":"elicitation/create","params":`...)
+		result = append(append(result, a.question...), `}}`...)
+	}
+	result = append(result, `,"requestState":`...)
+	result = append(rawjson.AppendString(result, a.state), '}')
+	return wire.AppendResult(dst, id, result)
+}
+
+// elicitParams ask for one choice without a default: clients answer an empty
+// form by themselves.
+func (p *Pipeline) elicitParams(r *approval.Request) []byte {
+	params, err := json.Marshal(map[string]any{
+		"message": p.text(r),
+		"requestedSchema": map[string]any{
+			"type": "object",
+			"properties": map[string]any{
+				"decision": map[string]any{"type": "string", "title": "Decision", "enum": []string{approveTag, "deny"}},
+				"reason":   map[string]any{"type": "string", "title": "Reason (optional)"},
+			},
+			"required": []string{"decision"},
+		},
+	})
+	if err != nil {
+		panic(err) // plain data
+	}
+	return params
+}
+
+// text is what a person reads.
+func (p *Pipeline) text(r *approval.Request) string {
+	return p.Approvals.Look(r).Text(p.Where, p.Life.Now())
+}
+
+// parked answers a call that was held long enough: the person may still answer,
+// and the same call again finds the answer. The model reads this, and may have a
+// shell: it is not told how to answer.
+func parked(r *approval.Request) answer {
+	return awaits(fmt.Sprintf("A person has been asked (approval %s) and has not answered yet. Call the same tool again with the same arguments later.", r.ID), r)
+}
+
+// awaits is what is said of a call while a person is asked.
+func awaits(text string, r *approval.Request) refusal {
+	return refusal{&admission.Refused{Text: text, Facts: admission.Facts{Decision: "ask", Kind: "approval", Approval: r.ID}}}
+}
+
+// noConsent says why there is no consent.
+func (t *Call) noConsent(r *approval.Request, state approval.State) string {
+	switch state {
+	case approval.Denied:
+		said := t.proxy.Approvals.Status(r)
+		why := "A person denied " + t.Tool.Exposed
+		if said.Channel == approval.Elicit && said.Reason == "" {
+			why = t.Tool.Exposed + " was not approved"
+		}
+		if ago := t.proxy.Life.Now().Sub(said.At); ago >= time.Second {
+			why += " " + text.Duration(ago) + " ago"
+		}
+		if said.Reason != "" {
+			why += ": " + text.Escape(said.Reason)
+		}
+		return why + ". Do not call it again with these arguments."
+	case approval.Expired:
+		return fmt.Sprintf("%s requires human approval, and nobody answered in time.", t.Tool.Exposed)
+	}
+	name := t.Tool.Exposed
+	switch {
+	case !t.wanted():
+		return fmt.Sprintf("%s requires human approval, and the client went away before a person answered.", name)
+	case t.proxy.Approvals.WasUnasked(r):
+		return fmt.Sprintf("%s requires human approval, but the client showed the question to nobody, and no other channel is open.", name)
+	case r.Via != "":
+		return fmt.Sprintf("%s requires human approval via %s, and nobody can be asked that way now.", name, r.Via)
+	default:
+		return fmt.Sprintf("%s requires human approval, and there is nobody to ask: this client cannot show a question and no other channel is open.", name)
+	}
+}
+
+// denied refuses for want of a consent. said is the answer of a person, if there
+// is one.
+func (p *Pipeline) denied(t *Call, q *admission.Asked, text string, said *admission.Consent) answer {
+	return refusal{p.Admission.Deny(p.Life.Ctx, t.admission(), q.Ask, text, said)}
+}
+
+func (t *Call) approvalKey(q *admission.Asked) approval.Key {
+	steps := ""
+	for _, s := range q.Steps {
+		steps += s.Net + "\x00" + s.Transition + "\x00"
+	}
+	return approval.Key{
+		Session: t.Client.Session.ID, Tool: t.Tool.Canonical, Definition: t.Tool.Definition,
+		Arguments: wire.Digest(t.params.Arguments), Beside: t.besideDigest(), Policy: q.Generation.Fingerprint, Steps: wire.Digest([]byte(steps)),
+	}
+}
+
+// approvedBeside is what a person who approved a call was shown beside its
+// arguments, for the rounds to come.
+type approvedBeside struct {
+	beside string // hash of the members of params
+	meta   []byte // nil: nothing, or more than is kept; then nothing of it is sent again
+}
+
+func (t *Call) shownBeside() *approvedBeside {
+	members, meta := t.beside()
+	if len(meta) > MaxKeptWhole {
+		meta = nil
+	}
+	return &approvedBeside{wire.Digest(members), meta}
+}
+
+// besideDigest is that of the members beside the name and the arguments.
+func (t *Call) besideDigest() string {
+	members, _ := t.beside()
+	return wire.Digest(members)
+}
+
+// beside is what the upstream gets that is neither the name nor the arguments.
+// What stands in _meta may differ from one call to the next, since clients write
+// there which call it is: it is no part of what a consent is for, but is shown,
+// and what was shown is what is forwarded.
+func (t *Call) beside() (members, meta []byte) {
+	if t.Method == spec.ReadResource {
+		return t.params.Beside("uri")
+	}
+	return t.params.Beside("name", "arguments")
+}
+
+// shown is the call as a person sees it.
+func (t *Call) shown() approval.Call {
+	client := t.Agent.Name
+	if t.Agent.Version != "" {
+		client += " " + t.Agent.Version
+	}
+	beside, meta := t.beside()
+	return approval.Call{
+		Upstream: t.Tool.Upstream.Config.Name, Tool: t.Tool.Name,
+		Arguments: t.params.Arguments, Size: len(t.params.Arguments), SHA256: wire.Digest(t.params.Arguments), Beside: beside, Meta: meta,
+		Session: t.Client.Session.ID, Client: client, Principal: t.Client.Principal,
+	}
+}

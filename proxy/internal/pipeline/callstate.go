@@ -1,0 +1,136 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"github.com/petrigate/petrigate/proxy/internal/spec"
+)
+
+// A callState is where a call stands: who waits for its answer, and whether it is
+// in flight, cancelled or over. The zero value is a call that was not sent yet.
+type callState struct {
+	mu        sync.Mutex
+	completed chan completion // for the goroutine of the client, where one waits
+	stopped   error           // why it is not wanted any more
+	stop      context.CancelCauseFunc
+	inflight  *inflightCall
+	ended     bool // it has its answer, or will get none
+}
+
+// waitHere says that the caller's goroutine waits for the completions of the call.
+func (s *callState) waitHere() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.completed = make(chan completion, 2)
+}
+
+// waitsHere reports whether a goroutine of the client waits for the call.
+func (s *callState) waitsHere() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.completed != nil
+}
+
+// hand gives a completion to the goroutine of the client; false: none waits.
+func (s *callState) hand(c completion) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.completed == nil {
+		return false
+	}
+	s.completed <- c // has room: one round of a call is under way at a time
+	return true
+}
+
+// completions is where the next completion comes; nil: there will be none.
+func (s *callState) completions() <-chan completion {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.inflight == nil && len(s.completed) == 0 {
+		return nil
+	}
+	return s.completed
+}
+
+// goesOnAfter reports whether another round of the call is under way after c.
+func (s *callState) goesOnAfter(c completion) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return !s.ended && s.inflight != nil && s.inflight != c.inflight
+}
+
+// detach lets the goroutine of the client wait for nothing any more.
+func (s *callState) detach() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.completed != nil {
+		close(s.completed)
+		s.completed = nil
+	}
+}
+
+// setInflight notes that f is the call in flight, unless the call is cancelled: then stopped
+// is why. Where the client's goroutine waits and may read the reply itself, it does.
+func (s *callState) setInflight(f *inflightCall, reads bool) (stopped error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	f.here = s.completed != nil && reads
+	if s.stopped == nil {
+		s.inflight = f
+	}
+	return s.stopped
+}
+
+// replaceInflight notes that f, which was sent for an earlier round, is now that of this call.
+// stopped is why this call was cancelled, if it was.
+func (s *callState) replaceInflight(f *inflightCall) (stopped error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.inflight = f
+	return s.stopped
+}
+
+// clearInflight notes that nothing of the call is in flight.
+func (s *callState) clearInflight() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.inflight = nil
+}
+
+// cancelled notes why the call is not wanted any more, and returns what there is
+// to be ended.
+func (s *callState) cancelled(reason error) (context.CancelCauseFunc, *inflightCall) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.stopped == nil {
+		s.stopped = reason
+	}
+	return s.stop, s.inflight
+}
+
+// stopBy ends waiting by stop once the call is cancelled, or now if it is.
+func (s *callState) stopBy(stop context.CancelCauseFunc) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.stop = stop
+	if s.stopped != nil {
+		stop(s.stopped)
+	}
+}
+
+// over notes that the call is over for its client, and reports whether it was not.
+func (s *callState) over() (first bool, stop context.CancelCauseFunc) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	first, s.ended = !s.ended, true
+	return first, s.stop
+}
+
+// wanted reports whether somebody still waits for the answer.
+func (s *callState) wanted() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.stopped == nil || errors.Is(s.stopped, spec.ErrClosing)
+}

@@ -1,0 +1,138 @@
+package pipeline
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/rawjson"
+	"github.com/petrigate/petrigate/proxy/internal/spec"
+	"github.com/petrigate/petrigate/proxy/internal/tasks"
+	"github.com/petrigate/petrigate/proxy/internal/upstream"
+	"github.com/petrigate/petrigate/proxy/internal/wire"
+)
+
+// Calls by clients of 2025-11-25 of what a server of 2026-07-28 runs as a task only.
+// The call is made as a task, and the proxy sends tasks/get and tasks/update in the
+// client's place until the task is over; the client gets its result as that of the
+// call. It is one call for the gate, and for its client.
+
+// maxEmulatedPoll bounds the time between two tasks/get for such a call.
+const maxEmulatedPoll = time.Second
+
+// needsTask reports whether the server has refused the call, before it ran, for the
+// only reason that its client takes no task (error -32021).
+func (f *inflightCall) needsTask(r upstream.Reply) bool {
+	t := f.Call
+	if !f.rev.TaskExtension || f.taskable || t.Agent.Rev.TaskExtension || t.Method != spec.CallTool || t.emulatesTask || r.Error == nil || !tasks.MakesTasks(t.Tool.Upstream) {
+		return false
+	}
+	code, _ := rawjson.Member(r.Error, "code")
+	_, wanted := spec.Within(r.Error, "data", "requiredCapabilities", "extensions", spec.TasksExtension)
+	return wanted && string(code) == fmt.Sprint(spec.CodeMissingCapability)
+}
+
+// emulateTask polls a task until it is over, and answers the call.
+func (p *Pipeline) emulateTask(t *Call, x *tasks.Task) {
+	defer x.Leave(t.ownStream())
+	asked := map[string]bool{}
+	for misses := 0; misses <= tasks.MaxMisses; {
+		detail, err := p.Tasks.Detail(t.ctx, x)
+		switch {
+		case t.ctx.Err() != nil: // its client does not want the result any more
+			p.Tasks.Cancel(x)
+			t.conclude(func() {})
+			return
+		case x.IsLost():
+			misses = tasks.MaxMisses + 1
+		case err != nil:
+			misses++
+		case x.IsSettled():
+			t.deliverTask(detail)
+			return
+		default:
+			misses = 0
+			if why := p.passInput(t, x, detail, asked); why != "" && t.ctx.Err() == nil {
+				p.Tasks.Cancel(x)
+				t.answer(unanswered("unsupported", gate.Failure, why))
+				return
+			}
+		}
+		if misses <= tasks.MaxMisses {
+			t.untilPoll(x)
+		}
+	}
+	t.answer(unanswered("unknown", gate.Unknown, fmt.Sprintf("The outcome of %s is unknown: its upstream ran it as a task, and that was cancelled, or is lost. Find out before calling it again.", t.Tool.Exposed)))
+}
+
+// deliverTask answers the call with the result or error in its task.
+func (t *Call) deliverTask(detail []byte) {
+	if result, ok := rawjson.Member(detail, "result"); ok {
+		t.deliver(upstream.Reply{Result: result}, wire.ResultFacts(result))
+		return
+	}
+	failure, ok := rawjson.Member(detail, "error")
+	if !ok {
+		failure = fmt.Appendf(nil, `{"code":%d,"message":"the task failed"}`, spec.CodeInternal)
+	}
+	t.deliver(upstream.Reply{Error: failure}, wire.Facts{})
+}
+
+// untilPoll waits until the next tasks/get is due, and writes meanwhile the
+// notifications of the server.
+func (t *Call) untilPoll(x *tasks.Task) {
+	timer := time.NewTimer(min(max(x.NextPoll(0, t.proxy.Life.Now()), tasks.FastPoll), maxEmulatedPoll))
+	defer timer.Stop()
+	over := x.Over
+	if x.Finished() { // the last tasks/get failed: it is not to be repeated at once
+		over = nil
+	}
+	var wake <-chan struct{}
+	if t.notes != nil && t.waitsHere() {
+		wake = t.notes.Wake
+	}
+	for {
+		select {
+		case <-wake:
+			t.notes.WriteTo(t.Stream)
+			continue
+		case <-timer.C:
+		case <-over:
+		case <-t.ctx.Done():
+		}
+		return
+	}
+}
+
+// passInput puts new inputRequests of the task to the client, and sends the answers
+// by tasks/update. It returns why the task cannot go on; empty: it can.
+func (p *Pipeline) passInput(t *Call, x *tasks.Task, detail []byte, asked map[string]bool) (why string) {
+	if spec.Member(detail, "status") != "input_required" {
+		return ""
+	}
+	all, err := spec.InputRequests(detail)
+	var fresh []spec.InputRequest
+	for _, r := range all {
+		if !asked[r.Key] {
+			fresh = append(fresh, r)
+		}
+		asked[r.Key] = true
+	}
+	if err == nil {
+		err = answersAll(t.Agent, fresh)
+	}
+	if err != nil || len(asked) > spec.MaxInputs {
+		return fmt.Sprintf("The upstream %s asked for input that cannot be had.", x.Upstream.Config.Name)
+	}
+	if len(fresh) == 0 {
+		return ""
+	}
+	responses, err := p.askAll(t, fresh)
+	if err != nil {
+		return fmt.Sprintf("%s did not complete: %v.", t.Tool.Exposed, err)
+	}
+	if _, err := p.Tasks.Request(t.ctx, x, "tasks/update", append([]byte(`,"inputResponses":`), responses...)...); err != nil {
+		p.Life.Log.Warn("handing input to a task", "upstream", x.Upstream.Config.Name, "call", x.Ticket.Number, "error", err)
+	}
+	return ""
+}

@@ -1,0 +1,83 @@
+package pipeline
+
+import (
+	"context"
+	"time"
+
+	"github.com/petrigate/petrigate/internal/serve/approval"
+	"github.com/petrigate/petrigate/proxy/internal/events"
+	"github.com/petrigate/petrigate/proxy/internal/session"
+)
+
+// A prompt is a question that stands before the client of a call.
+type prompt struct {
+	told <-chan struct{} // closed when the client knows that it does not any more; nil: another call showed it, or none did
+	gone <-chan struct{} // closed when the call that showed it is gone, and the prompt with it; nil: it is this one
+}
+
+// elicit asks a client with a handshake, on the stream of the call. The
+// answer is taken as long as the question stands; a parked call finds it
+// later. Calls that ask the same share one prompt. Where another channel
+// answers first, the client is told to stop, soon after the question is answered.
+func (p *Pipeline) elicit(t *Call, r *approval.Request) prompt {
+	first, over := p.Approvals.Show(r)
+	if !first {
+		return prompt{gone: over}
+	}
+	answer := make(chan []byte, 1)
+	told := make(chan struct{})
+	gone := make(chan struct{})
+	context.AfterFunc(t.ctx, func() {
+		if !t.wanted() {
+			close(gone)
+		}
+	})
+	asked := &session.Question{Answer: func(result, _ []byte) {
+		if result == nil { // an error means that nobody was asked
+			result = []byte(`{}`)
+		}
+		answer <- result
+	}}
+	if !t.Client.Questions.Open(asked) {
+		p.Approvals.Unshow(r)
+		return prompt{}
+	}
+	p.Approvals.Put(r, approval.Elicit)
+	asked.Send(t.Stream, "elicitation/create", p.elicitParams(r))
+	if !p.Life.Background(func() {
+		defer close(told)
+		timer := time.NewTimer(r.Expires.Sub(p.Life.Now()))
+		defer timer.Stop()
+		select {
+		case result := <-answer:
+			p.answered(r, approval.Elicit, result)
+			return
+		case <-r.Answered():
+		case <-gone:
+		case <-timer.C:
+		case <-p.Life.Ctx.Done():
+		}
+		if !asked.Withdraw() { // the client has just answered
+			p.answered(r, approval.Elicit, <-answer)
+			return
+		}
+		p.Approvals.Unshow(r)
+		t.say(asked.Cancelled("answered elsewhere or no longer needed"))
+	}) {
+		asked.Withdraw()
+		close(told)
+	}
+	return prompt{told: told}
+}
+
+// say tells the client something on the stream of the call, or where that has
+// ended, on the one for what belongs to no request.
+func (t *Call) say(note []byte) {
+	post, ok := t.Stream.(*events.Post)
+	switch {
+	case !ok:
+		t.Stream.Send(note)
+	case !post.Try(note):
+		t.Client.Out.Send(note)
+	}
+}

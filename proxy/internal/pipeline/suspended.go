@@ -1,0 +1,90 @@
+package pipeline
+
+import (
+	"sync"
+	"time"
+
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/rawjson"
+	"github.com/petrigate/petrigate/internal/serve/admission"
+	"github.com/petrigate/petrigate/proxy/internal/session"
+	"github.com/petrigate/petrigate/proxy/internal/upstream"
+	"github.com/petrigate/petrigate/proxy/internal/wire"
+)
+
+// maxSuspended bounds the calls whose clients were asked for input and have not
+// come back.
+const maxSuspended = 10_000
+
+// A suspendedCall is a call between two rounds of revision 2026-07-28: its client was
+// asked for input, and is to send it with the same call again. The call has
+// passed the gate and is still open there.
+type suspendedCall struct {
+	id     string
+	ticket *admission.Ticket
+	call   *Call // the first round
+
+	// Of an upstream of 2025-11-25, which waits for the answers.
+	inflight *inflightCall
+	asked    map[string]*upstream.ServerRequest // by the keys of the questions
+
+	timer *time.Timer
+}
+
+// suspendedCalls are those that there are. Each ends once: its client comes back, or
+// its time is over.
+type suspendedCalls struct {
+	mu   sync.Mutex
+	byID map[string]*suspendedCall
+	own  session.Share
+}
+
+// add keeps x for a time, after which over is called; false: there are too many,
+// or where there are several principals, too many of this one.
+func (s *suspendedCalls) add(x *suspendedCall, several bool, life time.Duration, over func(*suspendedCall)) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, ok := s.own.Take(x.call.Client.Principal, maxSuspended, several); !ok {
+		return false
+	}
+	if s.byID == nil {
+		s.byID = map[string]*suspendedCall{}
+	}
+	s.byID[x.id] = x
+	x.timer = time.AfterFunc(life, func() {
+		if s.take(x.id) != nil {
+			over(x)
+		}
+	})
+	return true
+}
+
+// take ends a suspension; nil: it is over already.
+func (s *suspendedCalls) take(id string) *suspendedCall {
+	s.mu.Lock()
+	x := s.byID[id]
+	delete(s.byID, id)
+	s.mu.Unlock()
+	if x != nil {
+		s.own.Give(x.call.Client.Principal)
+		x.timer.Stop()
+	}
+	return x
+}
+
+// notResumed says that the rounds of a call of an upstream of 2026-07-28 were
+// not gone on with: nothing more happens.
+func (p *Pipeline) notResumed(x *suspendedCall) {
+	p.Life.Log.Info("the client did not come back with what it was asked for", "tool", x.call.Tool.Canonical, "call", x.ticket.Number)
+	p.settle(x.call.Client.Session, x.ticket, gate.Failure, "no input")
+	p.abandon(x.ticket)
+}
+
+// withState is the answer that asks the client for input: that of the upstream,
+// with our state in the place of its own.
+func withState(result []byte, state string) []byte {
+	if _, has := rawjson.Member(result, "requestState"); has {
+		return wire.ReplaceMember(nil, result, "requestState", rawjson.AppendString(nil, state))
+	}
+	return wire.AppendStamped(nil, result, stateMember(state))
+}

@@ -1,0 +1,112 @@
+package pipeline
+
+import (
+	"runtime"
+	"sync"
+)
+
+// Turns bound how many messages of one principal are read and decided at the same
+// time: those of others find a processor that is free. They are for a
+// proxy that several principals use.
+type Turns struct {
+	each int
+
+	mu sync.Mutex
+	by map[string]*line // by principal; none that has no turn
+}
+
+// A line is the messages of one principal.
+type line struct {
+	taken   int
+	waiting []chan struct{} // closed when it is their turn, the first first
+}
+
+func NewTurns() *Turns {
+	return &Turns{each: max(1, runtime.GOMAXPROCS(0)/2), by: map[string]*line{}}
+}
+
+// A Turn is that of one message, for the goroutine that serves it. A nil turn is
+// of a proxy that one principal uses: there is nothing to wait for.
+type Turn struct {
+	Of        *Turns
+	Principal string
+	taken     bool
+}
+
+// Take waits for the turn. It reports false if done is closed before that.
+func (t *Turn) Take(done <-chan struct{}) bool {
+	if t == nil || t.taken {
+		return true
+	}
+	wait := t.Of.enter(t.Principal)
+	if wait == nil {
+		t.taken = true
+		return true
+	}
+	select {
+	case <-wait:
+		t.taken = true
+		return true
+	case <-done:
+		t.Of.giveUp(t.Principal, wait)
+		return false
+	}
+}
+
+// Leave lets the next message have the turn, if this one has it.
+func (t *Turn) Leave() {
+	if t != nil && t.taken {
+		t.taken = false
+		t.Of.leave(t.Principal)
+	}
+}
+
+// enter takes a turn, or returns what tells that there is one; nil: it is taken.
+func (s *Turns) enter(principal string) (wait chan struct{}) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	l := s.by[principal]
+	if l == nil {
+		l = &line{}
+		s.by[principal] = l
+	}
+	if l.taken < s.each {
+		l.taken++
+		return nil
+	}
+	wait = make(chan struct{})
+	l.waiting = append(l.waiting, wait)
+	return wait
+}
+
+func (s *Turns) leave(principal string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	l := s.by[principal]
+	switch {
+	case len(l.waiting) > 0:
+		close(l.waiting[0])
+		l.waiting = l.waiting[1:]
+	case l.taken == 1:
+		delete(s.by, principal)
+	default:
+		l.taken--
+	}
+}
+
+// giveUp ends the wait of a message that nobody wants answered any more.
+func (s *Turns) giveUp(principal string, wait chan struct{}) {
+	s.mu.Lock()
+	l := s.by[principal]
+	if l != nil {
+		for i, w := range l.waiting {
+			if w == wait {
+				l.waiting = append(l.waiting[:i:i], l.waiting[i+1:]...)
+				s.mu.Unlock()
+				return
+			}
+		}
+	}
+	s.mu.Unlock()
+	s.leave(principal) // the turn came meanwhile
+}

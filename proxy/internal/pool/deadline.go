@@ -1,0 +1,125 @@
+package pool
+
+import (
+	"fmt"
+	"sync"
+	"time"
+)
+
+// maxSweep is how late a timeout may be found at the most.
+const maxSweep = time.Second
+
+// An inflight is a request that was sent to a server and has no answer.
+type inflight interface {
+	Queued() *QueuePlace
+	Holding() bool        // it waits for its client: its time does not run
+	Abandon(reason error) // stop waiting for the answer
+}
+
+// A QueuePlace is the place of a request in the queue of its server.
+type QueuePlace struct {
+	SentAt     time.Time
+	prev, next inflight // guarded by the queue, as is in
+	in         bool
+}
+
+func (p *QueuePlace) Queued() *QueuePlace { return p }
+
+// A queue holds the requests in flight to one server in the order in which they
+// were sent, which is that of their deadlines, since they all may take the
+// same time. One sweeper looks at its head: a timer for each call would cost
+// more than the call.
+type queue struct {
+	mu         sync.Mutex
+	head, tail inflight
+}
+
+// Push adds f as the last one.
+func (q *queue) Push(f inflight) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	at := f.Queued()
+	at.prev, at.in = q.tail, true
+	if q.tail == nil {
+		q.head = f
+	} else {
+		q.tail.Queued().next = f
+	}
+	q.tail = f
+}
+
+// Remove takes f out, if it is in.
+func (q *queue) Remove(f inflight) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	at := f.Queued()
+	if !at.in {
+		return
+	}
+	if at.prev == nil {
+		q.head = at.next
+	} else {
+		at.prev.Queued().next = at.next
+	}
+	if at.next == nil {
+		q.tail = at.prev
+	} else {
+		at.next.Queued().prev = at.prev
+	}
+	at.prev, at.next, at.in = nil, nil, false
+}
+
+// overdue is the first request, if it was sent before t; nil: it was not.
+func (q *queue) overdue(t time.Time) inflight {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.head == nil || !q.head.Queued().SentAt.Before(t) {
+		return nil
+	}
+	return q.head
+}
+
+// All is the requests in the queue.
+func (q *queue) All() []inflight {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	var list []inflight
+	for f := q.head; f != nil; f = f.Queued().next {
+		list = append(list, f)
+	}
+	return list
+}
+
+// postpone begins the time of a request anew.
+func (q *queue) postpone(f inflight) {
+	q.Remove(f)
+	f.Queued().SentAt = time.Now()
+	q.Push(f)
+}
+
+// Sweep abandons the calls to u that take too long, while the proxy lives.
+func (p *Pool) Sweep(u *Server) {
+	timeout := u.Config.Timeout
+	tick := time.NewTicker(min(maxSweep, timeout/8+1))
+	defer tick.Stop()
+	for {
+		select {
+		case <-p.Life.Ctx.Done():
+			return
+		case <-u.closed:
+			return
+		case now := <-tick.C:
+			if u.Trunk != nil && p.rest(u, p.Life.Now()) {
+				return
+			}
+			for f := u.Flights.overdue(now.Add(-timeout)); f != nil; f = u.Flights.overdue(now.Add(-timeout)) {
+				if f.Holding() {
+					u.Flights.postpone(f)
+					continue
+				}
+				u.Flights.Remove(f)
+				f.Abandon(fmt.Errorf("no answer within %s", timeout))
+			}
+		}
+	}
+}

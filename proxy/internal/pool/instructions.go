@@ -1,0 +1,40 @@
+package pool
+
+import (
+	"bytes"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/petrigate/petrigate/internal/rawjson"
+	"github.com/petrigate/petrigate/proxy/internal/upstream"
+	"github.com/petrigate/petrigate/proxy/internal/wire"
+)
+
+// As is our answer to a handshake in the name of the only upstream: its name,
+// version and icons, and what else it says of itself. What clients are offered,
+// and by which revision, is ours to say.
+func As(u upstream.State, result []byte) []byte {
+	if u.Phase != upstream.Up {
+		return result
+	}
+	if u.ServerInfo != nil {
+		result = wire.ReplaceMember(nil, result, "serverInfo", u.ServerInfo)
+	}
+	if ours, has := rawjson.Member(result, "_meta"); has {
+		if u.ServerInfo != nil {
+			ours = wire.ReplaceMember(nil, ours, mcp.MetaKeyServerInfo, u.ServerInfo)
+		}
+		meta, _ := rawjson.Member(u.Around, "_meta")
+		result = wire.ReplaceMember(nil, result, "_meta", stamped(ours, meta))
+	}
+	return stamped(result, u.Around)
+}
+
+// stamped is an object with the members of another that it does not have.
+func stamped(object, members []byte) []byte {
+	inner := bytes.TrimSpace(members)
+	if rawjson.Kind(inner) != '{' {
+		return object
+	}
+	return wire.AppendStamped(nil, object, inner[1:len(inner)-1])
+}

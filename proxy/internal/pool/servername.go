@@ -1,0 +1,53 @@
+package pool
+
+import (
+	"github.com/petrigate/petrigate/internal/rawjson"
+	"github.com/petrigate/petrigate/proxy/internal/wire"
+)
+
+// askerKey is the member of _meta that says which of several upstreams asks.
+const askerKey = "io.petrigate/upstream"
+
+// WithServerName returns the params of a request of u to a client. Where u is one
+// of several upstreams, their _meta names it: the message is what a person
+// reads, and stays as it was written. Nobody else can say it: what an upstream
+// writes in our name is left out of its messages.
+func (u *Server) WithServerName(params []byte) []byte {
+	if !u.several {
+		return params
+	}
+	if params == nil {
+		params = []byte(`{}`)
+	}
+	meta, had := rawjson.Member(params, "_meta")
+	if rawjson.Kind(meta) != '{' {
+		meta = []byte(`{}`)
+	}
+	meta = wire.AppendStamped(nil, meta, rawjson.AppendString([]byte(`"`+askerKey+`":`), u.Config.Name))
+	if had {
+		return wire.ReplaceMember(nil, params, "_meta", meta)
+	}
+	return wire.AppendStamped(nil, params, append([]byte(`"_meta":`), meta...))
+}
+
+// WithServerNames returns a result of u that asks for input (resultType
+// input_required), with the same in each of its inputRequests.
+func (u *Server) WithServerNames(result []byte) []byte {
+	requests, ok := rawjson.Member(result, "inputRequests")
+	if !ok || !u.several {
+		return result
+	}
+	changed := requests
+	rawjson.Members(requests, func(key, request []byte, _ int) bool {
+		params, has := rawjson.Member(request, "params")
+		named := u.WithServerName(params)
+		if has {
+			request = wire.ReplaceMember(nil, request, "params", named)
+		} else {
+			request = wire.AppendStamped(nil, request, append([]byte(`"params":`), named...))
+		}
+		changed = wire.ReplaceMember(nil, changed, string(key), request)
+		return true
+	})
+	return wire.ReplaceMember(nil, result, "inputRequests", changed)
+}

@@ -1,0 +1,61 @@
+package pool
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"github.com/petrigate/petrigate/proxy/internal/rev"
+	"github.com/petrigate/petrigate/proxy/internal/session"
+	"github.com/petrigate/petrigate/proxy/internal/upstream"
+)
+
+// upstreamState is one connection to an MCP server: the one that sessions share,
+// or a dedicated one of a session.
+type Server struct {
+	*upstream.Upstream
+	Config  Upstream
+	several bool // it is one of several
+
+	Listing   relisting      // of its tools
+	Flights   queue          // calls that were sent and have no answer
+	Abandoned abandonedCalls // that the server may be busy with
+
+	Branches branches         // of a trunk
+	Underway session.Share    // calls at a trunk and its branches, where they are counted
+	Trunk    *Server          // of a branch; nil: this is a trunk
+	Session  *session.Session // whose branch it is
+	closed   chan struct{}    // closed when the branch has ended
+	used     atomic.Int64     // when a request was last sent there
+
+	once    sync.Once
+	settled chan struct{} // closed when it was listed first, or is known to be down
+}
+
+func NewUpstreamState(c Upstream, several bool) *Server {
+	return &Server{Config: c, several: several, settled: make(chan struct{})}
+}
+
+// Rev is the family of revisions that the server speaks.
+func (u *Server) Rev() *rev.Rev { return u.State().Rev() }
+
+// Starting reports whether u was neither listed nor is known to be down.
+func (u *Server) Starting() bool {
+	select {
+	case <-u.settled:
+		return false
+	default:
+		return true
+	}
+}
+
+// ended reports whether a branch has ended.
+func (u *Server) ended() bool {
+	select {
+	case <-u.closed: // nil of a trunk, which stays
+		return true
+	default:
+		return false
+	}
+}
+
+func (u *Server) Settle() { u.once.Do(func() { close(u.settled) }) }

@@ -1,0 +1,64 @@
+package relay
+
+import (
+	"github.com/petrigate/petrigate/internal/rawjson"
+	"github.com/petrigate/petrigate/proxy/internal/pool"
+	"github.com/petrigate/petrigate/proxy/internal/spec"
+	"github.com/petrigate/petrigate/proxy/internal/wire"
+)
+
+// What the proxy itself offers beside what upstreams have: its status, to read
+// and as a prompt. These names are its own: of an upstream, what is called the
+// same is left out, for nobody else may speak of what the gate lets pass.
+const (
+	StatusURI    = "petrigate://status"
+	StatusPrompt = "petrigate-status"
+	StatusAbout  = "Which tools the policy lets you call now, and what the others wait for."
+)
+
+// OffersStatus reports whether there is anything to say: some net decides.
+// Where none does, the proxy is as if it were not there.
+func (p *Relay) OffersStatus() bool { return p.Admission.Generation().Enforces }
+
+// builtin is what the proxy adds to a list; nil: nothing.
+func (p *Relay) builtin(kind listKind) *pool.Item {
+	switch {
+	case !p.OffersStatus():
+		return nil
+	case kind == PromptList:
+		return &pool.Item{Exposed: StatusPrompt, Object: []byte(`{"name":"` + StatusPrompt + `","title":"petrigate status","description":"` + StatusAbout + `"}`)}
+	case kind == ResourceList:
+		return &pool.Item{Exposed: StatusURI, Object: []byte(`{"uri":"` + StatusURI + `","name":"petrigate-status","title":"petrigate status","description":"` +
+			StatusAbout + `","mimeType":"text/markdown"}`)}
+	}
+	return nil
+}
+
+// withBuiltin is a page of a list with what the proxy adds, on the last page, and
+// without what an upstream calls the same.
+func (p *Relay) withBuiltin(kind listKind, page []byte) []byte {
+	own := p.builtin(kind)
+	array, _ := rawjson.Member(page, kind.member)
+	if own == nil || rawjson.Kind(array) != '[' {
+		return page
+	}
+	list := []byte{'['}
+	add := func(object []byte) {
+		if len(list) > 1 {
+			list = append(list, ',')
+		}
+		list = append(list, object...)
+	}
+	rawjson.Elements(array, func(object []byte, _ int) bool {
+		if spec.Member(object, kind.key) == own.Exposed {
+			p.Life.Log.Warn("left out of a list: petrigate has one of this name", "method", kind.method, kind.key, own.Exposed)
+		} else {
+			add(object)
+		}
+		return true
+	})
+	if cursor, more := rawjson.Member(page, "nextCursor"); !more || rawjson.Kind(cursor) != '"' {
+		add(own.Object)
+	}
+	return wire.ReplaceMember(nil, page, kind.member, append(list, ']'))
+}

@@ -1,0 +1,134 @@
+package relay
+
+import (
+	"context"
+	"errors"
+
+	"github.com/petrigate/petrigate/internal/rawjson"
+	"github.com/petrigate/petrigate/internal/text"
+	"github.com/petrigate/petrigate/internal/toolname"
+	"github.com/petrigate/petrigate/proxy/internal/listing"
+	"github.com/petrigate/petrigate/proxy/internal/pool"
+	"github.com/petrigate/petrigate/proxy/internal/rev"
+	"github.com/petrigate/petrigate/proxy/internal/session"
+	"github.com/petrigate/petrigate/proxy/internal/spec"
+	"github.com/petrigate/petrigate/proxy/internal/wire"
+)
+
+// maxListItems bounds what is gathered of a list: an upstream that exceeds it is
+// broken or hostile.
+const maxListItems = 20_000
+
+// A listKind is one of the lists that upstreams have beside that of tools.
+type listKind struct {
+	method     string
+	capability string
+	member     string // of the result
+	key        string // that tells its elements apart
+}
+
+var (
+	PromptList   = listKind{"prompts/list", "prompts", "prompts", "name"}
+	ResourceList = listKind{"resources/list", "resources", "resources", "uri"}
+	TemplateList = listKind{"resources/templates/list", "resources", "resourceTemplates", "uriTemplate"}
+)
+
+// List serves a list. That of the only upstream goes through page by page;
+// those of several are one list, in the order of the configuration.
+func (p *Relay) List(ctx context.Context, c *session.Client, m wire.Message, meta wire.Meta, s spec.Stream, kind listKind) {
+	p.Pool.AwaitUpstreams(ctx)
+	p.Pool.EnsureDeclared(ctx, c.Speaker(meta))
+	if !rev.Of(meta).Subscriptions {
+		c.Interests.Saw("notifications/" + kind.capability + "/list_changed")
+	}
+	upstreams := p.Pool.Offering(kind.capability)
+	switch {
+	case len(upstreams) == 0 && !p.OffersStatus():
+		s.Reply(wire.AppendError(nil, m.ID, spec.CodeNoMethod, "Method not found: no upstream has "+kind.capability, nil))
+		return
+	case len(upstreams) > 0 && p.passesThrough(kind):
+		r := p.relayed(c, m, meta, s, upstreams[0])
+		r.Amend = func(page []byte) []byte { return p.withBuiltin(kind, page) }
+		r.Serve(ctx)
+		return
+	}
+	if _, paged := rawjson.Member(m.Params, "cursor"); paged {
+		s.Reply(wire.AppendError(nil, m.ID, spec.CodeInvalidParams, "Unknown cursor: the list has one page.", nil))
+		return
+	}
+	items, around := p.gatherAll(ctx, kind, upstreams)
+	result := append(append([]byte(`{"`), kind.member...), `":[`...)
+	for i, item := range items {
+		if i > 0 {
+			result = append(result, ',')
+		}
+		result = append(result, item.Object...)
+	}
+	result = append(around.Append(append(result, ']')), '}')
+	result = p.withBuiltin(kind, result)
+	s.Reply(wire.ResultHead(m.ID), rev.Of(meta).Result(result, kind.method), wire.Tail)
+}
+
+// passesThrough reports whether the list of the only upstream is that of the
+// clients, byte for byte.
+func (p *Relay) passesThrough(kind listKind) bool {
+	return len(p.Pool.Servers) == 1 && (kind.key != "name" || p.Pool.Servers[0].Config.ExposedPrefix(true) == "")
+}
+
+// gatherAll is the elements of the lists of all upstreams that have any, and
+// what stands around them. The first of several that are called the same counts.
+func (p *Relay) gatherAll(ctx context.Context, kind listKind, upstreams []*pool.Server) ([]pool.Item, listing.Members) {
+	var all []pool.Item
+	around := listing.Members{Alone: len(p.Pool.Servers) == 1}
+	taken := map[string]*pool.Server{}
+	for _, u := range upstreams {
+		objects, err := gather(u, ctx, kind, &around)
+		if err != nil {
+			p.Life.Log.Warn("listing what an upstream has", "upstream", u.Config.Name, "method", kind.method, "error", err)
+		}
+		for _, object := range objects {
+			i := upstreamStateItem(u, kind, object, len(p.Pool.Servers) == 1)
+			if first := taken[i.Exposed]; first != nil {
+				p.Life.Log.Warn("left out of a list", "upstream", u.Config.Name, "method", kind.method, kind.key, text.Escape(i.Exposed), "as of", first.Config.Name)
+				continue
+			}
+			taken[i.Exposed] = u
+			all = append(all, i)
+		}
+	}
+	p.table(kind).set(all)
+	return all, around
+}
+
+func upstreamStateItem(u *pool.Server, kind listKind, object []byte, alone bool) pool.Item {
+	i := pool.Item{Upstream: u, Key: spec.Member(object, kind.key), Object: object}
+	i.Exposed = i.Key
+	if kind.key == "name" && (!alone || u.Config.ExposedPrefix(alone) != "") { // or else the list goes through as it is
+		i.Exposed = toolname.Exposed(u.Config.ExposedPrefix(alone), i.Key)
+	}
+	if i.Exposed != i.Key {
+		i.Object = wire.ReplaceMember(nil, object, kind.key, rawjson.AppendString(nil, i.Exposed))
+	}
+	return i
+}
+
+// gather asks u for all pages of a list. What came before an error is good.
+func gather(u *pool.Server, ctx context.Context, kind listKind, around *listing.Members) (objects [][]byte, err error) {
+	ctx, cancel := context.WithTimeout(ctx, spec.ListTimeout)
+	defer cancel()
+	err = u.Pages(ctx, kind.method, func(page []byte) error {
+		array, _ := rawjson.Member(page, kind.member)
+		whole := rawjson.Elements(array, func(object []byte, _ int) bool {
+			if rawjson.Check(object, listing.MaxDepth) == nil && spec.Member(object, kind.key) != "" {
+				objects = append(objects, object)
+			}
+			return len(objects) < maxListItems
+		})
+		around.Add(u.Config.Name, wire.AppendWithout(nil, page, kind.member))
+		if !whole {
+			return errors.New("the answer has no list, or one that is too long")
+		}
+		return nil
+	})
+	return objects, err
+}

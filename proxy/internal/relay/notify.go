@@ -1,0 +1,49 @@
+package relay
+
+import (
+	"sync/atomic"
+
+	"github.com/petrigate/petrigate/proxy/internal/pool"
+	"github.com/petrigate/petrigate/proxy/internal/session"
+	"github.com/petrigate/petrigate/proxy/internal/spec"
+	"github.com/petrigate/petrigate/proxy/internal/wire"
+)
+
+// announcements are the lists of whose changes the clients are about to be told.
+type announcements struct{ prompts, resources atomic.Bool }
+
+// AnnounceSoon tells the clients of a change, once for any number of changes
+// that come before.
+func (p *Relay) AnnounceSoon(method string) {
+	due := &p.changes.resources
+	if method == spec.PromptsListChanged {
+		due = &p.changes.prompts
+	}
+	if due.Swap(true) {
+		return
+	}
+	p.Life.Background(func() {
+		p.Life.Sleep(pool.AnnounceEvery)
+		due.Store(false)
+		p.Announce(method)
+	})
+}
+
+// Announce tells every client that has seen a list that it has changed: a
+// client with a handshake by itself, one of 2026-07-28 on the streams that it
+// opened for that.
+func (p *Relay) Announce(method string) {
+	if method == spec.ListChanged {
+		p.Advertiser.TouchAll()
+	}
+	plain := wire.AppendNotification(nil, method, nil)
+	for _, c := range p.Sessions.Clients() {
+		seen, subscribers := c.Interests.InList(method)
+		if seen && c.Out != nil && c.Ready() {
+			c.Out.Send(plain)
+		}
+		for _, s := range subscribers {
+			s.Notes.Add(wire.AppendNotification(nil, method, session.SubscriptionParams(s.ID, "")))
+		}
+	}
+}

@@ -1,0 +1,92 @@
+package relay
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/proxy/internal/pool"
+)
+
+// A table says which upstream has what, as the lists showed it last. It is
+// asked where there is more than one upstream.
+type table struct {
+	view atomic.Pointer[map[string]pool.Item] // by what the clients call it
+}
+
+func (t *table) set(items []pool.Item) {
+	byName := make(map[string]pool.Item, len(items))
+	for _, i := range items {
+		byName[i.Exposed] = i
+	}
+	t.view.Store(&byName)
+}
+
+func (t *table) get(name string) (pool.Item, bool) {
+	view := t.view.Load()
+	if view == nil {
+		return pool.Item{}, false
+	}
+	i, ok := (*view)[name]
+	return i, ok
+}
+
+// table is the one that a list fills.
+func (p *Relay) table(kind listKind) *table {
+	switch kind {
+	case PromptList:
+		return &p.prompts
+	case ResourceList:
+		return &p.Resources.listed
+	}
+	return &p.Resources.templates
+}
+
+// anyPrompt reports whether every name goes to the only upstream, which knows
+// what prompts it has.
+func (p *Relay) anyPrompt() bool {
+	return !p.Admission.Generation().PromptsByList && p.passesThrough(PromptList)
+}
+
+// NamesPrompts reports whether some net is about a prompt by its name. Then
+// names count that are listed, and no others: a server may be lenient and take
+// another spelling for the one that the net is about.
+func NamesPrompts(policy *gate.Policy) bool {
+	for _, n := range policy.Nets() {
+		for _, t := range n.Transitions {
+			if !n.Shadow && slices.ContainsFunc(t.Tools, func(tool gate.Tool) bool { return strings.HasPrefix(tool.Name, "prompt:") }) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Prompt finds the prompt that clients call by a name. It may ask the
+// upstreams for their lists.
+func (p *Relay) Prompt(ctx context.Context, name string) (pool.Item, bool) {
+	p.Pool.AwaitUpstreams(ctx)
+	if i, ok := p.KnownPrompt(name); ok {
+		return i, true
+	}
+	upstreams := p.Pool.Offering("prompts")
+	if len(upstreams) == 0 || p.anyPrompt() {
+		return pool.Item{}, false
+	}
+	p.gatherAll(ctx, PromptList, upstreams)
+	return p.prompts.get(name)
+}
+
+// KnownPrompt is prompt without asking anybody.
+func (p *Relay) KnownPrompt(name string) (pool.Item, bool) {
+	if !p.anyPrompt() {
+		return p.prompts.get(name)
+	}
+	upstreams := p.Pool.Offering("prompts")
+	if len(upstreams) == 0 {
+		return pool.Item{}, false
+	}
+	return pool.Item{Upstream: upstreams[0], Key: name, Exposed: name}, true
+}

@@ -1,0 +1,156 @@
+package relay
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/text"
+	"github.com/petrigate/petrigate/proxy/internal/session"
+	"github.com/petrigate/petrigate/proxy/internal/upstream"
+)
+
+// maxWays is for how many tools the status names the way there: each is a
+// search of its own.
+const maxWays = 20
+
+// A statusDoc is what an agent reads about its own session: what it can call
+// now, and what it has to do for the rest. Nets in shadow are not in it, nor
+// are arguments, of whosever calls.
+type statusDoc struct {
+	proxy *Relay
+	state *gate.State // of the session
+	now   time.Time
+	ways  int // that were looked for
+
+	advertised gate.Advertised
+	hidden     map[string]bool // tools that no arguments let pass
+
+	free, asking, depends []string // names of tools
+	refused               []string // lines
+}
+
+// Status is the status of a session as Markdown.
+func (p *Relay) Status(s *session.Session) string {
+	d := &statusDoc{proxy: p, now: p.Life.Now(), hidden: map[string]bool{}}
+	view := p.Pool.Catalogue.Load()
+	state, err := p.Pool.Snapshot(s)
+	if err != nil {
+		return "# petrigate status\n\nThis session is over.\n"
+	}
+	d.state = state
+	d.advertised = state.Policy().Advertise(state, view.Calls, d.now)
+	for _, h := range d.advertised.Hidden {
+		d.hidden[h.Tool] = true
+	}
+	for _, c := range view.Calls {
+		c.Time = d.now
+		decision, _ := state.Policy().Decide(state, c, nil) // nothing comes of it
+		d.add(c, decision)
+	}
+	return d.String()
+}
+
+// add takes what would be the answer to a call without arguments.
+func (d *statusDoc) add(c gate.Call, decision gate.Decision) {
+	switch r := decision.(type) {
+	case *gate.Allow:
+		d.free = append(d.free, c.Tool)
+	case *gate.Ask:
+		d.asking = append(d.asking, c.Tool)
+	case *gate.Refusal:
+		if d.certain(c, r) {
+			d.refused = append(d.refused, fmt.Sprintf("- %s: %s", c.Tool, d.why(c, r)))
+		} else {
+			d.depends = append(d.depends, c.Tool)
+		}
+	}
+}
+
+// certain reports whether no arguments would let the call pass.
+func (d *statusDoc) certain(c gate.Call, r *gate.Refusal) bool {
+	switch r.Kind {
+	case gate.KindBlocked:
+		return d.hidden[c.Tool]
+	case gate.KindDefault:
+		return true
+	}
+	return false
+}
+
+// why is the reason, and the way out where there is one.
+func (d *statusDoc) why(c gate.Call, r *gate.Refusal) string {
+	text := d.proxy.Admission.Text(r, d.now)
+	remedy := d.proxy.Admission.Generation().Remedy
+	if remedy == nil || r.Retry > 0 || d.ways == maxWays {
+		return text
+	}
+	d.ways++
+	if way := remedy(d.state.Clone(), c, r); way.Text != "" {
+		text += " " + way.Text
+	}
+	return text
+}
+
+func (d *statusDoc) String() string {
+	var b strings.Builder
+	b.WriteString("# petrigate status\n\nWhat a call does can still depend on its arguments. A call that is refused is not made, and its text says why.\n")
+	section(&b, "Servers that are not there now, nor are their tools", d.proxy.awaited())
+	section(&b, "Available now", d.free)
+	section(&b, "Available once a person has approved the call", d.asking)
+	section(&b, "Depends on the arguments", d.depends)
+	if len(d.refused) > 0 {
+		fmt.Fprintf(&b, "\n## Not available now\n\n%s\n", strings.Join(d.refused, "\n"))
+	}
+	d.conflict(&b)
+	b.WriteString("\n## State\n\n")
+	for _, n := range d.state.Policy().NetsOf(d.state) {
+		if !n.Active || n.Shadow {
+			continue
+		}
+		yields := ""
+		if slices.Contains(d.advertised.Ignored, n.Name) {
+			yields = " (advisory: it does not block now)"
+		}
+		fmt.Fprintf(&b, "- %s: %s%s\n", n.Name, cmp.Or(n.Marking.String(), "no tokens"), yields)
+	}
+	for _, h := range d.state.Open() {
+		fmt.Fprintf(&b, "- call #%d of %s has not ended, for %s\n", h.Number, h.Tool, text.Duration(d.now.Sub(h.Since)))
+	}
+	return b.String()
+}
+
+// conflict says which nets leave no tool together, and what follows.
+func (d *statusDoc) conflict(b *strings.Builder) {
+	c := d.advertised.Conflict
+	if c == nil {
+		return
+	}
+	nets := strings.Join(c.Nets, ", ")
+	if len(c.Yields) == 0 {
+		fmt.Fprintf(b, "\n## Conflict\n\nTogether these nets leave no tool that can be called: %s. They are required, so each of them blocks calls.\n", nets)
+	} else {
+		fmt.Fprintf(b, "\n## Conflict\n\nTogether these nets would leave no tool that can be called: %s. Advisory nets yield, and do not block now: %s.\n", nets, strings.Join(c.Yields, ", "))
+	}
+}
+
+// awaited are the upstreams that are not up.
+func (p *Relay) awaited() []string {
+	var names []string
+	for _, u := range p.Pool.Servers {
+		if phase := u.State().Phase; phase != upstream.Up {
+			names = append(names, u.Config.Name+" ("+phase.String()+")")
+		}
+	}
+	return names
+}
+
+// section is the names under a heading, if there are any.
+func section(b *strings.Builder, title string, names []string) {
+	if len(names) > 0 {
+		fmt.Fprintf(b, "\n## %s\n\n%s\n", title, strings.Join(names, ", "))
+	}
+}

@@ -1,0 +1,65 @@
+package reverse
+
+import (
+	"context"
+	"errors"
+
+	"github.com/petrigate/petrigate/internal/rawjson"
+	"github.com/petrigate/petrigate/proxy/internal/pool"
+	"github.com/petrigate/petrigate/proxy/internal/session"
+	"github.com/petrigate/petrigate/proxy/internal/spec"
+	"github.com/petrigate/petrigate/proxy/internal/upstream"
+	"github.com/petrigate/petrigate/proxy/internal/wire"
+)
+
+// PassOn puts a request of u to c, whose answer goes back to u and nowhere
+// else. Where u does not want it any more, the client is told.
+func (p *Reverse) PassOn(c *session.Client, s spec.Stream, u *pool.Server, q *upstream.ServerRequest) {
+	params, related := p.Tasks.ForClient(u, u.WithServerName(q.Params))
+	p.URLElicitations.At(u).Sends(c, q.Method, q.Params)
+	p.Life.Log.Debug("request of an upstream passed to its client", "upstream", u.Config.Name, "method", q.Method, "session", c.Session.ID)
+	asked := &session.Question{Progress: progressTo(u, q.Params), Answer: func(result, failure []byte) {
+		switch {
+		case result == nil:
+			q.Fail(failure)
+		case related != "":
+			q.Result(wire.RelateTask(result, related))
+		default:
+			q.Result(result)
+		}
+	}}
+	if !c.Questions.Open(asked) {
+		q.Refuse(spec.CodeInternal, "too many requests wait for the client")
+		return
+	}
+	asked.Send(s, q.Method, params)
+	q.OnOver(func() {
+		if asked.Withdraw() {
+			var reason upstream.Withdrawn // that the upstream has given
+			_ = errors.As(context.Cause(q.Context()), &reason)
+			s.Send(asked.Cancelled(string(reason)))
+		}
+	})
+}
+
+// progressTo returns what passes notifications/progress of the client on to u, under
+// the progressToken of its request; nil: that has none.
+func progressTo(u *pool.Server, params []byte) func(params []byte) {
+	token, ok := spec.Within(params, "_meta", "progressToken")
+	if !ok {
+		return nil
+	}
+	return func(params []byte) {
+		u.Notify("notifications/progress", wire.ReplaceMember(nil, params, "progressToken", token))
+	}
+}
+
+// Progressed takes a notifications/progress of the client about its answer to
+// one of our requests.
+func Progressed(c *session.Client, params []byte) {
+	token, _ := rawjson.Member(params, "progressToken")
+	q := c.Questions.Find(wire.IDKey(token))
+	if q != nil && q.Progress != nil {
+		q.Progress(params)
+	}
+}

@@ -1,0 +1,80 @@
+package router
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/petrigate/petrigate/proxy/internal/relay"
+	"github.com/petrigate/petrigate/proxy/internal/upstream"
+)
+
+// maxInstructions is how long the instructions are in all: clients put them in
+// front of every conversation.
+const maxInstructions = 2 << 10
+
+const (
+	instructionsHead = "petrigate decides which tool calls pass. A call that is refused was not made; the text of its result says why, and which calls " +
+		"make it possible. The resource " + relay.StatusURI + " says what can be called now."
+	cutMark = "\n[cut short]"
+)
+
+// instructions are ours and those of the upstreams, each under its name where
+// there is more than one. Those of the only upstream are passed on as they
+// came where no net decides.
+func (p *Router) instructions() string {
+	var texts []string
+	for _, u := range p.Pool.Servers {
+		state := u.State()
+		if state.Phase != upstream.Up || state.Instructions == "" {
+			continue
+		}
+		text := state.Instructions
+		if len(p.Pool.Servers) > 1 {
+			text = u.Config.Name + ":\n" + text
+		}
+		texts = append(texts, text)
+	}
+	switch {
+	case p.Relay.OffersStatus():
+		return strings.Join(append([]string{instructionsHead}, fit(texts, maxInstructions-len(instructionsHead))...), "\n\n")
+	case len(p.Pool.Servers) == 1:
+		return strings.Join(texts, "")
+	}
+	return strings.Join(fit(texts, maxInstructions), "\n\n")
+}
+
+// fit cuts the texts so that all of them, with what is between them, are no
+// longer than room: each gets the same share, and what short ones leave of it.
+func fit(texts []string, room int) []string {
+	byLength := make([]int, len(texts))
+	for i := range texts {
+		byLength[i] = i
+	}
+	slices.SortStableFunc(byLength, func(a, b int) int { return len(texts[a]) - len(texts[b]) })
+	cut := make([]string, len(texts))
+	for k, i := range byLength {
+		share := room / (len(texts) - k)
+		cut[i] = cutAtLine(texts[i], share-len("\n\n"))
+		if cut[i] != "" {
+			room -= len(cut[i]) + len("\n\n")
+		}
+	}
+	return slices.DeleteFunc(cut, func(s string) bool { return s == "" })
+}
+
+// cutAtLine is the first lines of text, with a mark where there were more;
+// empty where not even one fits. A first line that is too long is cut itself.
+func cutAtLine(text string, n int) string {
+	if len(text) <= n {
+		return text
+	}
+	keep := n - len(cutMark)
+	if keep < 40 { // not worth reading
+		return ""
+	}
+	head := text[:keep+1] // a line end just behind what is kept is one
+	if at := strings.LastIndexByte(head, '\n'); at > keep/2 {
+		return head[:at] + cutMark
+	}
+	return strings.ToValidUTF8(text[:keep], "") + cutMark
+}

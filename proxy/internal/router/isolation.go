@@ -1,0 +1,33 @@
+package router
+
+import (
+	"github.com/petrigate/petrigate/proxy/internal/pool"
+	"github.com/petrigate/petrigate/proxy/internal/session"
+	"github.com/petrigate/petrigate/proxy/internal/spec"
+	"github.com/petrigate/petrigate/proxy/internal/upstream"
+)
+
+// leave ends what a session had for itself.
+func (p *Router) leave(s *session.Session) {
+	s.Over.Store(true)
+	for _, u := range p.Pool.Servers {
+		if branch := u.Forget(s); branch != nil {
+			p.Pool.EndBranch(branch)
+		}
+	}
+}
+
+// unattributed refuses a question of which it is not sure whose it is.
+func (p *Router) unattributed(u *pool.Server, q *upstream.ServerRequest) {
+	text := "it cannot be told which client this is for"
+	switch u.Config.Isolation {
+	case pool.IsolateShared:
+		text += ": the clients share this server (isolation: shared)"
+	case pool.IsolateSession:
+		text = "there is no client here, but for lists (isolation: session)"
+	default:
+		text += "; sessions that begin now have a " + u.Config.Kind() + " of their own"
+	}
+	p.Life.Log.Warn("question of an upstream refused", "upstream", u.Config.Name, "method", q.Method, "reason", text)
+	q.Refuse(spec.CodeInternal, text)
+}

@@ -1,0 +1,35 @@
+package router
+
+import (
+	"github.com/mark3labs/mcp-go/server"
+
+	"github.com/petrigate/petrigate/internal/serve/admission"
+	"github.com/petrigate/petrigate/proxy/internal/advertise"
+	"github.com/petrigate/petrigate/proxy/internal/lifetime"
+	"github.com/petrigate/petrigate/proxy/internal/pipeline"
+	"github.com/petrigate/petrigate/proxy/internal/pool"
+	"github.com/petrigate/petrigate/proxy/internal/relay"
+	"github.com/petrigate/petrigate/proxy/internal/reverse"
+	"github.com/petrigate/petrigate/proxy/internal/session"
+	"github.com/petrigate/petrigate/proxy/internal/tasks"
+)
+
+// Options says what a Router needs of the rest of the proxy.
+type Options struct {
+	Life       *lifetime.Lifetime
+	Sessions   *session.Sessions
+	Admission  *admission.Admission
+	Pool       *pool.Pool
+	Advertiser *advertise.Advertiser // nil: every client is shown the same tools
+	Tasks      *tasks.Tasks
+	Reverse    *reverse.Reverse
+	Relay      *relay.Relay
+	Pipeline   *pipeline.Pipeline
+	Server     *server.MCPServer // answers what is the same for every server: handshakes, ping
+}
+
+// A Router hands each message of a client and of a server to the room that serves it.
+type Router struct{ Options }
+
+// New returns a Router.
+func New(o Options) *Router { return &Router{o} }

@@ -1,0 +1,143 @@
+package session
+
+import (
+	"maps"
+	"slices"
+	"sync"
+)
+
+// maxSubscriptions bounds the streams that one client holds open for news, and
+// the resources that it watches.
+const (
+	maxSubscriptions = 64
+	MaxWatched       = 1024
+	maxWatchedBytes  = 256 << 10 // of the URIs of these
+)
+
+// A Subscription is a subscriptions/listen of revision 2026-07-28 that is open.
+type Subscription struct {
+	ID        string          // of the request, on the wire
+	Notes     *Notes          // for the goroutine that serves it
+	Lists     map[string]bool // by the member of the filter
+	Resources []string
+	Tasks     []string
+}
+
+// interests are what a client is to be told of: lists and resources that change,
+// and tasks. The zero value is of a client that is told of nothing.
+type interests struct {
+	mu            sync.Mutex
+	listed        map[string]bool          // the lists that it has seen, by the notification of their changes
+	watched       map[string]bool          // resources/subscribe, up to 2025-11-25
+	subscriptions map[string]*Subscription // subscriptions/listen, since 2026-07-28, by the id on the wire
+}
+
+// Saw notes that the client has seen a list, and so is to be told of changes.
+func (i *interests) Saw(method string) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.listed == nil {
+		i.listed = map[string]bool{}
+	}
+	i.listed[method] = true
+}
+
+// InList reports whether the client has seen the list of whose changes a
+// notification tells, and which of its subscriptions ask for that.
+func (i *interests) InList(method string) (seen bool, subscribers []*Subscription) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	for _, s := range i.subscriptions {
+		if s.Lists[filterOf(method)] {
+			subscribers = append(subscribers, s)
+		}
+	}
+	return i.listed[method], subscribers
+}
+
+// Subscribe opens a subscription. It reports false if too many are open.
+func (i *interests) Subscribe(sub *Subscription) bool {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if len(i.subscriptions) >= maxSubscriptions {
+		return false
+	}
+	if i.subscriptions == nil {
+		i.subscriptions = map[string]*Subscription{}
+	}
+	i.subscriptions[sub.ID] = sub
+	return true
+}
+
+func (i *interests) Unsubscribe(sub *Subscription) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	delete(i.subscriptions, sub.ID)
+}
+
+// Watch notes resources/subscribe or resources/unsubscribe. It reports false if
+// the client watches too many resources.
+func (i *interests) Watch(uri string, on bool) bool {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if !on {
+		delete(i.watched, uri)
+		return true
+	}
+	size := len(uri)
+	for other := range i.watched {
+		size += len(other)
+	}
+	if len(i.watched) >= MaxWatched || size > maxWatchedBytes {
+		return false
+	}
+	if i.watched == nil {
+		i.watched = map[string]bool{}
+	}
+	i.watched[uri] = true
+	return true
+}
+
+// Watches reports whether the client has subscribed to any resource by
+// resources/subscribe.
+func (i *interests) Watches() bool {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return len(i.watched) > 0
+}
+
+// InResource says how a client is to be told of changes to a resource.
+func (i *interests) InResource(uri string) (watched bool, subscribers []*Subscription) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	for _, s := range i.subscriptions {
+		if slices.Contains(s.Resources, uri) {
+			subscribers = append(subscribers, s)
+		}
+	}
+	return i.watched[uri], subscribers
+}
+
+// AddResources adds the URIs of all resources that the client watches.
+func (i *interests) AddResources(uris map[string]bool) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	maps.Copy(uris, i.watched)
+	for _, s := range i.subscriptions {
+		for _, uri := range s.Resources {
+			uris[uri] = true
+		}
+	}
+}
+
+// InTask returns the subscriptions that ask for news of a task.
+func (i *interests) InTask(id string) (list []*Subscription) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	for _, s := range i.subscriptions {
+		if slices.Contains(s.Tasks, id) {
+			list = append(list, s)
+		}
+	}
+	return list
+}

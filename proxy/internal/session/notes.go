@@ -1,0 +1,57 @@
+package session
+
+import (
+	"bytes"
+	"slices"
+	"sync"
+
+	"github.com/petrigate/petrigate/proxy/internal/spec"
+	"github.com/petrigate/petrigate/proxy/internal/wire"
+)
+
+// maxNotes is how many notifications wait for a client that does not read.
+const maxNotes = 256
+
+// Notes are notifications on their way from the reader of an upstream, which
+// others share, to the goroutine that writes to one client. A client that does
+// not read must not hold the reader up: what there is no room for is dropped, but
+// for requests, which are bounded elsewhere and whose answers are waited for.
+type Notes struct {
+	Wake chan struct{} // gets a value when there are some
+
+	mu      sync.Mutex
+	waiting [][]byte
+}
+
+func NewNotes() *Notes { return &Notes{Wake: make(chan struct{}, 1)} }
+
+// Add never waits.
+func (n *Notes) Add(note []byte) {
+	n.mu.Lock()
+	if len(n.waiting) < maxNotes || !wire.IsNotification(note) {
+		n.waiting = append(n.waiting, note)
+	}
+	n.mu.Unlock()
+	select {
+	case n.Wake <- struct{}{}:
+	default:
+	}
+}
+
+// WriteTo writes what waits.
+func (n *Notes) WriteTo(s spec.Stream) {
+	n.mu.Lock()
+	waiting := n.waiting
+	n.waiting = nil
+	n.mu.Unlock()
+	for note := range slices.Values(waiting) {
+		s.Send(note)
+	}
+}
+
+// A NoteStream is a stream by way of notes.
+type NoteStream struct{ *Notes }
+
+func (s NoteStream) Send(parts ...[]byte) { s.Add(bytes.Join(parts, nil)) }
+
+func (s NoteStream) Reply(parts ...[]byte) { s.Send(parts...) }

@@ -1,0 +1,132 @@
+package session
+
+import (
+	"context"
+	"sync"
+
+	"github.com/petrigate/petrigate/internal/rawjson"
+	"github.com/petrigate/petrigate/proxy/internal/spec"
+	"github.com/petrigate/petrigate/proxy/internal/wire"
+)
+
+// openRequests are the requests of one client that have no answer. The zero value
+// has none.
+type openRequests struct {
+	mu   sync.Mutex
+	byID map[string]canceller // by the id on the wire
+	open int                  // requests whose answer is not written yet
+	idle chan struct{}        // closed when there are none; nil: nobody waits for that
+}
+
+// A canceller is a request of a client that has not been answered.
+type canceller interface {
+	Cancel(reason error)
+}
+
+// CancelFunc cancels a request that is no tool call.
+type CancelFunc context.CancelCauseFunc
+
+func (f CancelFunc) Cancel(reason error) { f(reason) }
+
+// Begin adds a request under its id. It fails where that id is in flight.
+func (r *openRequests) Begin(id string, request canceller) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if _, busy := r.byID[id]; busy {
+		return false
+	}
+	if r.byID == nil {
+		r.byID = map[string]canceller{}
+	}
+	r.byID[id] = request
+	r.open++
+	return true
+}
+
+// End forgets a request: the client may use its id again.
+func (r *openRequests) End(id string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.byID, id)
+}
+
+// Answered notes that the answer to a request is written, or that there is none.
+func (r *openRequests) Answered() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.open > 0 {
+		r.open--
+	}
+	if r.open == 0 && r.idle != nil {
+		close(r.idle)
+		r.idle = nil
+	}
+}
+
+// Drained is closed when every request has its answer.
+func (r *openRequests) Drained() <-chan struct{} {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	idle := make(chan struct{})
+	if r.open == 0 {
+		close(idle)
+	} else {
+		r.idle = idle
+	}
+	return idle
+}
+
+// Any reports whether a request is in flight.
+func (r *openRequests) Any() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.byID) > 0
+}
+
+// Cancelled acts on notifications/cancelled: the id must be the very one of
+// the request, so that the string "7" does not cancel the number 7.
+func (r *openRequests) Cancelled(params []byte) {
+	id, ok := rawjson.Member(params, "requestId")
+	if !ok {
+		return
+	}
+	r.mu.Lock()
+	request := r.byID[wire.IDKey(id)]
+	r.mu.Unlock()
+	if request == nil {
+		return
+	}
+	if reason := spec.Member(params, "reason"); reason != "" {
+		request.Cancel(spec.Withdrawal(reason))
+		return
+	}
+	request.Cancel(spec.ErrCancelled)
+}
+
+// CancelAll cancels the requests of a client that is gone.
+func (r *openRequests) CancelAll(reason error) {
+	r.mu.Lock()
+	all := make([]canceller, 0, len(r.byID))
+	for _, request := range r.byID {
+		all = append(all, request)
+	}
+	r.mu.Unlock()
+	for _, request := range all {
+		request.Cancel(reason)
+	}
+}
+
+// An Ending stream is that of a request which is over before its answer is
+// written: whoever has read that may use the id again.
+type Ending struct {
+	spec.Stream
+	end func()
+}
+
+// NewEnding returns s as a stream that calls end before the answer is written.
+func NewEnding(s spec.Stream, end func()) Ending { return Ending{s, end} }
+
+func (s Ending) Reply(parts ...[]byte) {
+	s.end()
+	s.Stream.Reply(parts...)
+}

@@ -1,0 +1,185 @@
+package session
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/petrigate/petrigate/proxy/internal/events"
+	"github.com/petrigate/petrigate/proxy/internal/lifetime"
+	"github.com/petrigate/petrigate/proxy/internal/lines"
+	"github.com/petrigate/petrigate/proxy/internal/rev"
+	"github.com/petrigate/petrigate/proxy/internal/spec"
+)
+
+// Sessions are the clients that are connected now, and the sessions that share
+// the state of nets.
+type Sessions struct {
+	now     func() time.Time
+	begin   func(*Session)               // before it is used
+	Leveled atomic.Bool                  // a client has sent logging/setLevel
+	Several atomic.Bool                  // more than one principal may come over HTTP
+	Stdio   atomic.Pointer[lines.Writer] // of the client over stdio, if there is one
+	streams events.Budget                // of what clients over HTTP can resume
+
+	making sync.Mutex // held while the session of a principal is made
+
+	mu         sync.Mutex
+	connected  map[string]*Client  // by id
+	open       map[string]*Session // by id
+	principals map[string]*Session // of clients whose requests carry no session
+}
+
+func New(begin func(*Session), now func() time.Time) *Sessions {
+	return &Sessions{
+		now: now, begin: begin,
+		connected: map[string]*Client{}, open: map[string]*Session{}, principals: map[string]*Session{},
+	}
+}
+
+// NewClient adds a client of a session.
+func (s *Sessions) NewClient(transport, principal string, of *Session, out spec.Stream) *Client {
+	now := s.now()
+	c := &Client{
+		ID: lifetime.RandomID(""), Transport: transport, Principal: principal, Session: of, Out: out, since: now, seen: now, leveled: &s.Leveled,
+		agent:   Peer{Rev: rev.Rev2025},
+		Streams: events.Logs{Budget: &s.streams, Principal: principal},
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.connected[c.ID] = c
+	return c
+}
+
+// Remove forgets a client, and its session unless that belongs to the principal.
+func (s *Sessions) Remove(c *Client) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.connected, c.ID)
+	if c.Session.By == "connection" {
+		delete(s.open, c.Session.ID)
+	}
+}
+
+// NewSession opens a session of a connection or of a principal.
+func (s *Sessions) NewSession(by, principal string) *Session {
+	made := &Session{ID: lifetime.RandomID("")[:12], Principal: principal, By: by, Since: s.now()}
+	s.begin(made)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.open[made.ID] = made
+	return made
+}
+
+// Of is the one session of a principal whose requests carry no session. Finding
+// and making it is one step: two would be two budgets.
+func (s *Sessions) Of(principal string) *Session {
+	if known := s.known(principal); known != nil {
+		return known
+	}
+	s.making.Lock()
+	defer s.making.Unlock()
+	if known := s.known(principal); known != nil {
+		return known
+	}
+	made := s.NewSession("principal", principal)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.principals[principal] = made
+	return made
+}
+
+func (s *Sessions) known(principal string) *Session {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.principals[principal]
+}
+
+// Has reports whether a client is still connected.
+func (s *Sessions) Has(c *Client) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.connected[c.ID] == c
+}
+
+// Clients lists those that are connected.
+func (s *Sessions) Clients() []*Client {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	list := make([]*Client, 0, len(s.connected))
+	for _, c := range s.connected {
+		list = append(list, c)
+	}
+	return list
+}
+
+// All lists the sessions, oldest first.
+func (s *Sessions) All() []*Session {
+	s.mu.Lock()
+	list := make([]*Session, 0, len(s.open))
+	for _, one := range s.open {
+		list = append(list, one)
+	}
+	s.mu.Unlock()
+	slices.SortFunc(list, func(a, b *Session) int { return a.Since.Compare(b.Since) })
+	return list
+}
+
+// Find returns the session of an id.
+func (s *Sessions) Find(id string) (*Session, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if found := s.open[id]; found != nil {
+		return found, nil
+	}
+	return nil, fmt.Errorf("no session %q", id)
+}
+
+// Count returns how many clients and how many sessions there are.
+func (s *Sessions) Count() (clients, open int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.connected), len(s.open)
+}
+
+// CountHTTP counts the sessions over HTTP of a principal, and of all.
+func (s *Sessions) CountHTTP(principal string) (own, all int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, c := range s.connected {
+		if c.Transport == "stdio" || c.Session.By != "connection" {
+			continue
+		}
+		all++
+		if c.Principal == principal {
+			own++
+		}
+	}
+	return own, all
+}
+
+// Use returns the client that opened the session of that Mcp-Session-Id, and
+// notes that it is in use; nil: the principal has no such session.
+func (s *Sessions) Use(id, principal string) *Client {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c := s.connected[id]
+	if c == nil || c.Transport != "http" || c.Principal != principal || c.Session.By != "connection" {
+		return nil
+	}
+	c.seen = s.now()
+	return c
+}
+
+// Idle reports whether nobody has used a client for ttl. A busy one is in use now.
+func (s *Sessions) Idle(c *Client, busy bool, ttl time.Duration) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := s.now()
+	if busy {
+		c.seen = now
+	}
+	return !busy && now.Sub(c.seen) > ttl
+}

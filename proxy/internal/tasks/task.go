@@ -1,0 +1,267 @@
+package tasks
+
+import (
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/serve/admission"
+	"github.com/petrigate/petrigate/proxy/internal/pool"
+	"github.com/petrigate/petrigate/proxy/internal/rev"
+	"github.com/petrigate/petrigate/proxy/internal/session"
+	"github.com/petrigate/petrigate/proxy/internal/spec"
+	"github.com/petrigate/petrigate/proxy/internal/upstream"
+	"github.com/petrigate/petrigate/proxy/internal/wire"
+)
+
+// A Task is a call that goes on after its answer: the server has answered
+// tools/call with a task (CreateTaskResult). The call passed the gate once, and is
+// in flight until the end of the task is known. Clients know the task by an id of
+// ours, which says nothing to clients of other sessions.
+type Task struct {
+	id       string
+	theirs   string // taskId of the server
+	Upstream *pool.Server
+	rev      *rev.Rev // in which the server made it
+	origin   Origin
+	Ticket   *admission.Ticket
+	token    int64 // progressToken that the server has; 0: none
+	made     time.Time
+
+	settling sync.Mutex    // held while the gate is told how it ended
+	checking atomic.Bool   // its status is being asked for, since the server announced one
+	Over     chan struct{} // closed when it is settled or lost
+
+	mu      sync.Mutex
+	object  []byte // as the server showed it last, under our id
+	about   wire.Task
+	asked   time.Time                          // when the server last said how it stands
+	settled bool                               // the gate knows how it ended
+	lost    bool                               // its outcome is unknown, and nobody polls it any more
+	orphan  bool                               // its session has ended
+	streams []spec.Stream                      // of clients that wait for the result (tasks/result)
+	waiting []*upstream.ServerRequest          // requests of the server, for a client that cannot be reached yet
+	inputs  map[string]*upstream.ServerRequest // requests of the server that are shown as inputRequests (2026-07-28)
+	asks    int                                // how many of these there were
+}
+
+// An Origin is what is left of a call that goes on as a task: whose it is, without
+// its stream and its arguments.
+type Origin struct {
+	Session *session.Session
+	Tool    string // canonical
+	Since   time.Time
+	Client  *session.Client
+	Agent   session.Peer
+	Meta    wire.Meta // the progress token only
+}
+
+// owner returns the session that the task belongs to.
+func (x *Task) owner() *session.Session { return x.origin.Session }
+
+// emulated reports whether the client, of revision 2026-07-28, is shown a task of
+// 2025-11-25 in the form of its own revision.
+func (x *Task) emulated() bool { return x.origin.Agent.Rev.TaskExtension && !x.rev.TaskExtension }
+
+// expired reports whether the ttl of the task has passed, so that the server may
+// have forgotten it.
+func (x *Task) expired(now time.Time) bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.about.TTL > 0 && now.After(x.made.Add(x.about.TTL))
+}
+
+// Finished reports whether nothing more happens to the task.
+func (x *Task) Finished() bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.settled || x.lost
+}
+
+// IsSettled reports whether the gate knows how the task ended.
+func (x *Task) IsSettled() bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.settled
+}
+
+// IsLost reports whether the outcome of the task stays unknown, as far as is known.
+func (x *Task) IsLost() bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.lost && !x.settled
+}
+
+// set stores the task as the server shows it. It returns that under our id, and
+// whether the status differs from the one before.
+func (x *Task) set(object []byte, about wire.Task, now time.Time) (ours []byte, changed bool) {
+	ours = wire.RenameTask(object, x.id)
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	changed = x.about.Status != about.Status
+	x.object, x.about, x.asked = ours, about, now
+	x.about.Outcome = nil
+	return ours, changed
+}
+
+// shown returns the task as the server showed it last, under our id.
+func (x *Task) shown() []byte {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.object
+}
+
+// NextPoll returns how long to wait before the next tasks/get: the pollInterval of
+// the server, within bounds, and longer after misses.
+func (x *Task) NextPoll(misses int, now time.Time) time.Duration {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	every := usualPoll
+	if x.about.Poll > 0 {
+		every = min(max(x.about.Poll, FastPoll), slowPoll)
+	}
+	if misses > 0 {
+		every = min(every<<min(misses, 4), slowPoll)
+	}
+	return x.asked.Add(every).Sub(now)
+}
+
+// missed notes a tasks/get without a usable answer.
+func (x *Task) missed(now time.Time) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.asked = now
+}
+
+// ends reports whether o is news to the gate: the first outcome, or the first that
+// is known.
+func (x *Task) ends(o gate.Outcome) bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return !x.settled && (!x.lost || o != gate.Unknown)
+}
+
+// end notes that the gate knows the outcome. It returns the requests of the server
+// that are still open, and whether the task was under way until now.
+func (x *Task) end(o gate.Outcome) (open []*upstream.ServerRequest, first bool) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	first = !x.settled && !x.lost
+	x.settled, x.lost = o != gate.Unknown, o == gate.Unknown
+	open = x.waiting
+	for _, q := range x.inputs {
+		open = append(open, q)
+	}
+	x.waiting, x.inputs = nil, nil
+	return open, first
+}
+
+// disown notes that the session has ended, and reports whether the task has too.
+func (x *Task) disown() (finished bool) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.orphan = true
+	return x.settled || x.lost
+}
+
+func (x *Task) isOrphan() bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.orphan
+}
+
+// stream returns where the client of the task can be reached: where it waits for
+// tasks/result, or else where it hears what belongs to no request.
+func (x *Task) stream() spec.Stream {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if n := len(x.streams); n > 0 {
+		return x.streams[n-1]
+	}
+	return x.origin.Client.Out
+}
+
+// join notes a stream on which the client waits for the result. It returns the
+// requests of the server that have waited for one.
+func (x *Task) join(s spec.Stream) (waiting []*upstream.ServerRequest) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.streams = append(x.streams, s)
+	waiting, x.waiting = x.waiting, nil
+	return waiting
+}
+
+// Leave undoes join.
+func (x *Task) Leave(s spec.Stream) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for i, other := range x.streams {
+		if other == s {
+			x.streams = append(x.streams[:i:i], x.streams[i+1:]...)
+			return
+		}
+	}
+}
+
+// hold keeps a request of the server until the client can be asked.
+func (x *Task) hold(q *upstream.ServerRequest) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.waiting = pool.Waiting(x.waiting)
+	if len(x.waiting) >= spec.MaxInputs || x.settled {
+		q.Refuse(spec.CodeInternal, "too many requests wait for the client")
+		return
+	}
+	x.waiting = append(x.waiting, q)
+}
+
+// addInput keeps a request of the server for the client to see in the task.
+func (x *Task) addInput(q *upstream.ServerRequest) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if len(x.inputs) >= spec.MaxInputs || x.settled {
+		q.Refuse(spec.CodeInternal, "too many requests wait for the client")
+		return
+	}
+	if x.inputs == nil {
+		x.inputs = map[string]*upstream.ServerRequest{}
+	}
+	x.asks++
+	x.inputs[taskInputKey(x.asks)] = q
+}
+
+func taskInputKey(n int) string { return "request-" + strconv.Itoa(n) }
+
+// A taskInput is a request of the server that is shown in the task.
+type taskInput struct {
+	key     string // of inputRequests
+	request *upstream.ServerRequest
+}
+
+// openInputs returns the inputs that have no answer, oldest first.
+func (x *Task) openInputs() (open []taskInput) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for n := 1; n <= x.asks; n++ {
+		key := taskInputKey(n)
+		switch q := x.inputs[key]; {
+		case q == nil:
+		case q.Context().Err() != nil:
+			delete(x.inputs, key)
+		default:
+			open = append(open, taskInput{key, q})
+		}
+	}
+	return open
+}
+
+// takeInput returns an input whose answer has come; nil: there is none.
+func (x *Task) takeInput(key string) *upstream.ServerRequest {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	q := x.inputs[key]
+	delete(x.inputs, key)
+	return q
+}

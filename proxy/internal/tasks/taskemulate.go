@@ -1,0 +1,134 @@
+package tasks
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/rawjson"
+	"github.com/petrigate/petrigate/proxy/internal/session"
+	"github.com/petrigate/petrigate/proxy/internal/spec"
+	"github.com/petrigate/petrigate/proxy/internal/upstream"
+	"github.com/petrigate/petrigate/proxy/internal/wire"
+)
+
+// extensionTask returns a CreateTaskResult of 2025-11-25 as one of 2026-07-28.
+func extensionTask(result, task []byte) []byte {
+	members := []byte(`"resultType":"task"`)
+	if meta, ok := rawjson.Member(result, "_meta"); ok {
+		members = append(append(members, `,"_meta":`...), meta...)
+	}
+	return wire.ModernTask(task, members)
+}
+
+// awaitResult sends tasks/result in the client's place.
+func (s *Tasks) awaitResult(x *Task) {
+	sent := x.Upstream.Send(upstream.Request{
+		Method: "tasks/result", Params: append(rawjson.AppendString([]byte(`{"taskId":`), x.theirs), '}'),
+		Ask: func(q *upstream.ServerRequest) {
+			if !s.ServerRequest(x.Upstream, q) && session.MayAsk(x.origin.Agent, q) {
+				x.addInput(q)
+			}
+		},
+		Notify: func(method string, params []byte) { s.Notification(x.Upstream, method, params) },
+	})
+	select {
+	case reply := <-sent.Done():
+		if reply.Result != nil {
+			s.fetched(x, reply.Result)
+		}
+	case <-x.Over:
+		sent.Cancel("the task is over")
+	case <-s.Life.Ctx.Done():
+	}
+}
+
+// emulate serves tasks/get, tasks/update and tasks/cancel of 2026-07-28 for a task
+// of 2025-11-25.
+func (s *Tasks) emulate(ctx context.Context, x *Task, m wire.Message, to spec.Stream) {
+	var result []byte
+	var err error
+	switch m.Method {
+	case "tasks/update":
+		responses, _ := rawjson.Member(m.Params, "inputResponses")
+		x.update(responses)
+		result = []byte(`{"resultType":"complete"}`)
+	case "tasks/cancel":
+		result, err = s.emulatedCancel(ctx, x)
+	default:
+		result, err = s.emulatedDetail(ctx, x)
+	}
+	var refused upstream.Refused
+	switch {
+	case errors.As(err, &refused):
+		to.Reply(wire.ErrorHead(m.ID), refused, wire.Tail)
+	case errors.Is(err, errTaskGone):
+		to.Reply(wire.AppendError(nil, m.ID, spec.CodeInvalidParams, spec.NoTask, nil))
+	case err != nil:
+		to.Reply(wire.AppendError(nil, m.ID, spec.CodeInternal, fmt.Sprintf("upstream %s: %v", x.Upstream.Config.Name, err), nil))
+	default:
+		to.Reply(wire.ResultHead(m.ID), result, wire.Tail)
+	}
+}
+
+func (s *Tasks) emulatedCancel(ctx context.Context, x *Task) ([]byte, error) {
+	reply, err := s.Request(ctx, x, "tasks/cancel")
+	switch {
+	case err != nil:
+		return nil, err
+	case reply.Error != nil:
+		return nil, upstream.Refused(reply.Error)
+	}
+	if about, err := s.read(x, reply.Result); err == nil {
+		s.Reached(ctx, x, about)
+	}
+	return []byte(`{"resultType":"complete"}`), nil
+}
+
+// emulatedDetail returns the task with what 2026-07-28 shows in it: its result or
+// error, or the inputRequests of its server.
+func (s *Tasks) emulatedDetail(ctx context.Context, x *Task) ([]byte, error) {
+	about, err := s.get(x)
+	if err != nil {
+		if errors.Is(err, errTaskGone) {
+			s.end(x, gate.Unknown, "task lost")
+		}
+		return nil, err
+	}
+	object := x.shown()
+	members := []byte(`"resultType":"complete"`)
+	switch about.Status {
+	case wire.TaskCompleted, wire.TaskFailed:
+		end, err := s.emulatedEnd(ctx, x)
+		if err != nil {
+			return nil, err
+		}
+		members = append(append(members, ','), end...)
+	case wire.TaskInputRequired:
+		asked := s.inputRequests(x)
+		if asked == nil { // it has not asked yet, or has its answer already
+			members = append(members, `,"status":"working"`...)
+			break
+		}
+		members = append(append(members, ','), asked...)
+	case wire.TaskCancelled:
+		s.Reached(ctx, x, about)
+	}
+	return wire.ModernTask(object, members), nil
+}
+
+// emulatedEnd returns how the task ended as members of a task of 2026-07-28, where
+// a result that is an error completes the task too.
+func (s *Tasks) emulatedEnd(ctx context.Context, x *Task) ([]byte, error) {
+	reply, err := s.Request(ctx, x, "tasks/result")
+	switch {
+	case err != nil:
+		return nil, err
+	case reply.Error != nil:
+		s.end(x, gate.Failure, "task failed")
+		return append([]byte(`"status":"failed","error":`), reply.Error...), nil
+	}
+	s.end(x, resultOutcome(x, reply.Result), "task completed")
+	return append([]byte(`"status":"completed","result":`), wire.RelateTask(reply.Result, x.id)...), nil
+}

@@ -1,0 +1,93 @@
+package tasks
+
+import (
+	"context"
+	"errors"
+
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/rawjson"
+	"github.com/petrigate/petrigate/proxy/internal/spec"
+	"github.com/petrigate/petrigate/proxy/internal/wire"
+)
+
+// Reached tells the gate of a status that is the end of the task. Of a completed
+// task the result counts, and not that there is one.
+func (s *Tasks) Reached(ctx context.Context, x *Task, about wire.Task) {
+	switch about.Status {
+	case wire.TaskFailed:
+		s.end(x, gate.Failure, "task failed")
+	case wire.TaskCancelled: // which does not say that it has stopped, nor when
+		s.end(x, gate.Unknown, "task cancelled")
+	case wire.TaskCompleted:
+		if x.IsSettled() {
+			return
+		}
+		o, err := s.outcome(ctx, x, about)
+		if err != nil {
+			s.Log.Warn("asking for the result of a task", "upstream", x.Upstream.Config.Name, "call", x.Ticket.Number, "error", err)
+		}
+		if err == nil || errors.Is(err, errTaskGone) {
+			s.end(x, o, "task completed")
+		}
+	}
+}
+
+// outcome returns what the result of a completed task means for the nets. In
+// 2025-11-25 it is fetched by tasks/result.
+func (s *Tasks) outcome(ctx context.Context, x *Task, about wire.Task) (gate.Outcome, error) {
+	if x.rev.TaskExtension {
+		return resultOutcome(x, about.Outcome), nil
+	}
+	reply, err := s.Request(ctx, x, "tasks/result")
+	switch {
+	case err != nil:
+		return gate.Unknown, err
+	case reply.Error != nil && unknownTask(reply.Error):
+		return gate.Unknown, errTaskGone
+	case reply.Error != nil:
+		return gate.Failure, nil
+	}
+	return resultOutcome(x, reply.Result), nil
+}
+
+// fetched takes a result of tasks/result. Some servers answer it for a cancelled
+// task too, with a result that looks like any other.
+func (s *Tasks) fetched(x *Task, result []byte) {
+	about, err := s.get(x)
+	switch {
+	case err == nil && about.Status == wire.TaskCancelled:
+		s.Reached(s.Life.Ctx, x, about)
+	case err != nil && !errors.Is(err, errTaskGone): // it is asked for again
+		s.Log.Warn("asking how a task ended", "upstream", x.Upstream.Config.Name, "call", x.Ticket.Number, "error", err)
+	default:
+		s.end(x, resultOutcome(x, result), "task result")
+	}
+}
+
+// resultOutcome returns what the result of a task means for the nets. Like that of
+// a call it has to be strict JSON where a net moves by it.
+func resultOutcome(x *Task, result []byte) gate.Outcome {
+	if !wire.Success(result) || x.Ticket.Awaited && rawjson.Check(result, rawjson.MaxDepth) != nil {
+		return gate.Failure
+	}
+	return gate.Success
+}
+
+// end tells the gate how the task ended, once. What is unknown can still become
+// known. It returns when the gate knows, whoever told it.
+func (s *Tasks) end(x *Task, o gate.Outcome, by string) {
+	x.settling.Lock()
+	defer x.settling.Unlock()
+	if !x.ends(o) {
+		return
+	}
+	s.Settle(x.origin, x.Ticket, o, by)
+	open, first := x.end(o)
+	for _, q := range open {
+		q.Refuse(spec.CodeInternal, "the task is over")
+	}
+	if first {
+		close(x.Over)
+	}
+	s.ended(x)
+}

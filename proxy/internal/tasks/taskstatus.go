@@ -1,0 +1,99 @@
+package tasks
+
+import (
+	"strconv"
+
+	"github.com/petrigate/petrigate/internal/rawjson"
+	"github.com/petrigate/petrigate/proxy/internal/pool"
+	"github.com/petrigate/petrigate/proxy/internal/spec"
+	"github.com/petrigate/petrigate/proxy/internal/wire"
+)
+
+// Notification takes a notification of u that is about a task, on whatever stream
+// it came, and reports whether it is one: notifications/tasks/status (2025-11-25),
+// notifications/tasks (2026-07-28), or progress or a log message that belongs to a
+// task. It goes to the client of the task and to nobody else. It must not wait.
+func (s *Tasks) Notification(u *pool.Server, method string, params []byte) bool {
+	switch method {
+	case spec.TaskStatus, "notifications/tasks":
+		if x := s.byServer(u, spec.Member(params, "taskId")); x != nil {
+			s.announced(x, params)
+		}
+		return true
+	case "notifications/progress":
+		token, _ := rawjson.Member(params, "progressToken")
+		n, err := strconv.ParseInt(string(token), 10, 64)
+		if err != nil {
+			return false
+		}
+		x := s.byToken(u, n)
+		if x != nil {
+			x.pass(method, params)
+		}
+		return x != nil
+	case "notifications/message":
+		x := s.byServer(u, wire.RelatedTask(params))
+		if x != nil {
+			x.pass(method, params)
+		}
+		return x != nil
+	}
+	return false
+}
+
+// announced takes the status of a task from a notification. The client hears of
+// the end when the gate knows it.
+func (s *Tasks) announced(x *Task, params []byte) {
+	if x.rev.TaskExtension { // the notification may be late or forged: tasks/get has the last word
+		s.check(x, func() {
+			if about, err := s.get(x); err == nil {
+				s.Reached(s.Life.Ctx, x, about)
+			}
+		})
+		return
+	}
+	about, err := s.read(x, params)
+	if err != nil {
+		s.Log.Warn("a task cannot be read", "upstream", x.Upstream.Config.Name, "call", x.Ticket.Number, "error", err)
+		return
+	}
+	note := wire.RelateTask(wire.RenameTask(params, x.id), x.id)
+	if !about.Status.Over() {
+		x.notify(spec.TaskStatus, note)
+		return
+	}
+	s.check(x, func() {
+		s.Reached(s.Life.Ctx, x, about)
+		x.notify(spec.TaskStatus, note)
+	})
+}
+
+// check runs f beside its caller, unless it runs already for this task: a server
+// may announce the same without end.
+func (s *Tasks) check(x *Task, f func()) {
+	if x.checking.Swap(true) {
+		return
+	}
+	s.Life.Background(func() {
+		defer x.checking.Store(false)
+		f()
+	})
+}
+
+// pass passes progress and log messages of the task on, under the client's own
+// progress token.
+func (x *Task) pass(method string, params []byte) {
+	t := x.origin
+	if note := t.Client.Note(t.Agent, t.Meta, method, wire.RelateTask(params, x.id)); note != nil && !t.Agent.Rev.TaskExtension {
+		if s := x.stream(); s != nil {
+			s.Send(note)
+		}
+	}
+}
+
+// notify sends a notification about the task to a client of the 2025 revisions.
+func (x *Task) notify(method string, params []byte) {
+	if s := x.origin.Client.Out; s != nil && !x.origin.Agent.Rev.TaskExtension {
+		s.Send(wire.AppendNotification(nil, method, params))
+	}
+}

@@ -1,0 +1,218 @@
+package tasks
+
+import (
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/petrigate/petrigate/proxy/internal/pool"
+	"github.com/petrigate/petrigate/proxy/internal/session"
+)
+
+// Bounds of the tasks that are known. Those that are over make room for others.
+const (
+	MaxTasks    = 128    // of one session
+	MaxTasksAll = 10_000 // of all
+)
+
+// A taskKey is a taskId of a server.
+type taskKey struct {
+	upstream *pool.Server
+	id       string
+}
+
+// A tokenKey is a progressToken that a server has for a task.
+type tokenKey struct {
+	upstream *pool.Server
+	token    int64
+}
+
+// A taskTable holds the tasks that are known, within bounds. A task is found by its
+// session and our id, by its server and the server's id or progress token, and in
+// no other way.
+type taskTable struct {
+	mu        sync.Mutex
+	byID      map[string]*Task
+	theirs    map[taskKey]*Task
+	tokens    map[tokenKey]*Task
+	bySession map[*session.Session][]*Task // oldest first
+	places    map[*session.Session]int     // kept free for calls on their way; none with 0
+	placesAll int
+}
+
+var (
+	errTaskTwice    = errors.New("it is the id of another task")
+	errTooManyTasks = errors.New("too many tasks are under way")
+)
+
+// Reserve keeps a place free for the task of a call that is about to be sent: once
+// the call has run, it is too late to say that there are too many. It reports
+// whether there is one, where there are several principals in the share of this
+// one; tasks that are over make room. The caller gives the place back by
+// [taskTable.release] or [taskTable.add].
+func (s *taskTable) Reserve(of *session.Session, several bool, now time.Time) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.makeRoom(of, now) || several && !session.Fair(s.taken(of.Principal), s.free()) {
+		return false
+	}
+	if s.places == nil {
+		s.places = map[*session.Session]int{}
+	}
+	s.places[of]++
+	s.placesAll++
+	return true
+}
+
+// Release gives back the place of a call that became no task.
+func (s *taskTable) Release(of *session.Session) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.vacate(of)
+}
+
+func (s *taskTable) vacate(of *session.Session) {
+	s.placesAll--
+	if s.places[of]--; s.places[of] == 0 {
+		delete(s.places, of)
+	}
+}
+
+func (s *taskTable) makeRoom(of *session.Session, now time.Time) bool {
+	taken := func() int { return len(s.bySession[of]) + s.places[of] }
+	for _, x := range append([]*Task(nil), s.bySession[of]...) {
+		if x.Finished() && (x.expired(now) || taken() >= MaxTasks) {
+			s.drop(x)
+		}
+	}
+	return taken() < MaxTasks && s.free() > 0
+}
+
+// free returns how many more tasks there can be.
+func (s *taskTable) free() int { return MaxTasksAll - len(s.byID) - s.placesAll }
+
+// taken returns how many tasks and places a principal has.
+func (s *taskTable) taken(principal string) (n int) {
+	for of, list := range s.bySession {
+		if of.Principal == principal {
+			n += len(list)
+		}
+	}
+	for of, places := range s.places {
+		if of.Principal == principal {
+			n += places
+		}
+	}
+	return n
+}
+
+// add keeps x, in the place that was reserved for it, if one was. It refuses a
+// second task under one id of a server: what the server says of one would be taken
+// for the other.
+func (s *taskTable) add(x *Task, reserved bool, now time.Time) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if reserved {
+		s.vacate(x.owner())
+	}
+	key := taskKey{x.Upstream, x.theirs}
+	switch {
+	case s.theirs[key] != nil:
+		return errTaskTwice
+	case !s.makeRoom(x.owner(), now):
+		return errTooManyTasks
+	}
+	if s.byID == nil {
+		s.byID, s.theirs = map[string]*Task{}, map[taskKey]*Task{}
+		s.tokens, s.bySession = map[tokenKey]*Task{}, map[*session.Session][]*Task{}
+	}
+	s.byID[x.id], s.theirs[key] = x, x
+	s.bySession[x.owner()] = append(s.bySession[x.owner()], x)
+	if x.token != 0 {
+		s.tokens[tokenKey{x.Upstream, x.token}] = x
+	}
+	return nil
+}
+
+func (s *taskTable) drop(x *Task) {
+	delete(s.byID, x.id)
+	delete(s.theirs, taskKey{x.Upstream, x.theirs})
+	delete(s.tokens, tokenKey{x.Upstream, x.token})
+	rest := slices.DeleteFunc(s.bySession[x.owner()], func(other *Task) bool { return other == x })
+	if len(rest) == 0 {
+		delete(s.bySession, x.owner())
+		return
+	}
+	s.bySession[x.owner()] = rest
+}
+
+// find returns the task of a session that its clients know by id; nil: none.
+func (s *taskTable) find(of *session.Session, id string) *Task {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if x := s.byID[id]; x != nil && x.owner() == of {
+		return x
+	}
+	return nil
+}
+
+// byServer returns the task that a server knows by id; nil: none.
+func (s *taskTable) byServer(u *pool.Server, id string) *Task {
+	if id == "" {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.theirs[taskKey{u, id}]
+}
+
+// byToken returns the task whose progress a server reports with a token; nil: none.
+func (s *taskTable) byToken(u *pool.Server, token int64) *Task {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.tokens[tokenKey{u, token}]
+}
+
+// of returns the tasks of a session, oldest first.
+func (s *taskTable) of(session *session.Session) []*Task {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]*Task(nil), s.bySession[session]...)
+}
+
+// Forget drops the tasks of a session that has ended. Those under way are still
+// polled: nets that other sessions share may wait for them.
+func (s *taskTable) Forget(of *session.Session) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, x := range append([]*Task(nil), s.bySession[of]...) {
+		if x.disown() {
+			s.drop(x)
+		}
+	}
+}
+
+// ended drops a task that is over if its session is too.
+func (s *taskTable) ended(x *Task) {
+	if !x.isOrphan() {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.byID[x.id] == x {
+		s.drop(x)
+	}
+}
+
+// Busy reports whether a server works at a task.
+func (s *taskTable) Busy(u *pool.Server) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for key, x := range s.theirs {
+		if key.upstream == u && !x.Finished() {
+			return true
+		}
+	}
+	return false
+}
