@@ -97,6 +97,6 @@ func (p *printer) ending(made tally, seen records) error {
 	p.line("\n  %d calls, %d refused. The server saw %d of them; the audit log has all %d.", made.ran()+made[refused], seen.refused, seen.executed, seen.allowed+seen.refused)
 	p.line("\n  Next: gate a server of yours with a file of rules,")
 	p.line("    petrigate wrap --rules my.rules -- npx -y @modelcontextprotocol/server-filesystem /some/folder")
-	p.line("  and read README.md: clients, the rules on one screen, and what is not enforced. examples/ has more.")
+	p.line("  and read README.md: five minutes with rules and clients, and what is not enforced. docs/ and examples/ have more.")
 	return nil
 }
