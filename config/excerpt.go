@@ -61,22 +61,31 @@ func printable(r rune) rune {
 	return r
 }
 
-// markSecrets records the positions of the values of env, of headers, and of the
-// client secret.
+// markSecrets records the positions of the values of env, of headers, of the secret of
+// a client, and of a mapping under an unknown key of a server: it may be one of them,
+// misspelt.
 func (s *source) markSecrets(root *node) {
 	servers := root.get("mcpServers")
 	if servers == nil {
 		return
 	}
 	for _, server := range servers.fields {
-		for _, key := range []string{"env", "headers"} {
-			s.secret(server.value.get(key))
-		}
-		if o := server.value.get("oauth"); o != nil {
-			s.secret(o.get("clientSecret"))
-		}
-		if u := server.value.get("url"); u != nil && strings.Contains(u.text, "@") {
-			s.secret(u) // a name and a password
+		for _, f := range server.value.fields {
+			switch f.key.text {
+			case "tls", "limits", "tools":
+			case "oauth":
+				s.secret(f.value.get("clientSecret"))
+			case "url":
+				if strings.Contains(f.value.text, "@") {
+					s.secret(f.value) // a name and a password
+				}
+			case "env", "headers":
+				s.secret(f.value)
+			default:
+				if f.value.kind == mapKind {
+					s.secret(f.value)
+				}
+			}
 		}
 	}
 }
