@@ -283,14 +283,14 @@ func TestSecretsStayInside(t *testing.T) {
 func TestErrors(t *testing.T) {
 	_, err := Parse("f", []byte("rulse: 1\nmodee: 2\n"), Options{Env: from(nil)})
 	var list ErrorList
-	var one *Error
+	var one Error
 	if !errors.As(err, &list) || len(list) != 2 || !errors.As(err, &one) || one.Position().String() != "f:1:1" {
 		t.Errorf("got %#v", err)
 	}
 	if got := Text(errors.New("x")); got != "x" {
 		t.Errorf("got %q", got)
 	}
-	if got := Text(&Error{File: "f", Msg: "m", Hint: "h"}); got != "f: m (h)" {
+	if got := Text(Error{File: "f", Msg: "m", Hint: "h"}); got != "f: m (h)" {
 		t.Errorf("got %q", got)
 	}
 	if got := (Position{Line: 1, Column: 2}).String(); got != "1:2" {

@@ -36,7 +36,7 @@ func (d *Document) Err() error {
 	if len(d.decoder.errs) == 0 {
 		return nil
 	}
-	d.decoder.errs.sorted()
+	d.decoder.errs.Sort()
 	return d.decoder.errs
 }
 

@@ -3,10 +3,9 @@ package config
 import (
 	"regexp"
 	"strings"
-)
 
-// excerptWidth bounds the part of a long line that an excerpt shows.
-const excerptWidth = 100
+	"github.com/petrigate/petrigate/internal/diag"
+)
 
 // excerpt returns the line with a caret under the column, and stars in place of
 // values that may be secrets. It returns "" for a blank line.
@@ -19,14 +18,7 @@ func (s *source) excerpt(line, column int) string {
 		return ""
 	}
 	shown := s.masked(line, []rune(text))
-	at := min(max(column-1, 0), len(shown))
-	from := 0
-	if at > excerptWidth*3/4 {
-		from = at - excerptWidth/2
-	}
-	to := min(len(shown), from+excerptWidth)
-	visible := strings.Map(printable, string(shown[from:to]))
-	return "    " + visible + "\n    " + strings.Repeat(" ", at-from) + "^"
+	return diag.Excerpt(string(shown), min(column, len(shown)+1), 1)
 }
 
 // suspicious finds lines that may contain a secret, in a file without a tree.
@@ -50,15 +42,6 @@ func (s *source) masked(line int, text []rune) []rune {
 		}
 	}
 	return text
-}
-
-// printable keeps an excerpt on its line and its caret in its column.
-func printable(r rune) rune {
-	if r < ' ' || r == 0x7f || (r >= 0x80 && r < 0xa0) || r == 0x2028 || r == 0x2029 ||
-		(r >= 0x200b && r <= 0x200f) || (r >= 0x202a && r <= 0x202e) || (r >= 0x2060 && r <= 0x206f) || r == 0xfeff {
-		return ' '
-	}
-	return r
 }
 
 // markSecrets records the positions of the values of env, of headers, of the secret of

@@ -108,12 +108,12 @@ func (l *layers) merge(o Options, errs *ErrorList) effective {
 	}
 	for _, layer := range []map[string]any{l.file, environment, flags} {
 		if err := v.MergeConfigMap(nested(layer)); err != nil {
-			*errs = append(*errs, &Error{Msg: "merging the configuration: " + err.Error()})
+			*errs = append(*errs, Error{Msg: "merging the configuration: " + err.Error()})
 		}
 	}
 	var e effective
 	if err := v.UnmarshalExact(&e); err != nil && len(*errs) == 0 {
-		*errs = append(*errs, &Error{Msg: "merging the configuration: " + err.Error()})
+		*errs = append(*errs, Error{Msg: "merging the configuration: " + err.Error()})
 	}
 	return e
 }
@@ -121,11 +121,11 @@ func (l *layers) merge(o Options, errs *ErrorList) effective {
 func (l *layers) override(layer map[string]any, name, text, source string, errs *ErrorList) {
 	s, ok := scalars[name]
 	if !ok {
-		*errs = append(*errs, &Error{Msg: fmt.Sprintf("%s: no such setting", source)})
+		*errs = append(*errs, Error{Msg: fmt.Sprintf("%s: no such setting", source)})
 		return
 	}
 	if msg, hint := s.check(source, strconv.Quote(text), text); msg != "" {
-		*errs = append(*errs, &Error{Msg: msg, Hint: hint})
+		*errs = append(*errs, Error{Msg: msg, Hint: hint})
 		return
 	}
 	layer[name] = text

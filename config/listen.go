@@ -216,7 +216,7 @@ func (d *decoder) warnPlace(l *layers, msg, hint, name string) {
 		d.warn(at, msg, hint)
 		return
 	}
-	d.warns = append(d.warns, &Error{Msg: msg, Hint: hint})
+	d.warns = append(d.warns, Error{Msg: msg, Hint: hint})
 }
 
 // allNetworks reports whether an address means all networks of the machine.

@@ -84,7 +84,7 @@ func Load(o Options) (*Config, error) {
 	}
 	c, err := Parse(path, src, o)
 	if err == nil && writable(path) {
-		c.Warnings = append(c.Warnings, &Error{File: path, Msg: "anybody may change this file", Hint: "chmod o-w"})
+		c.Warnings = append(c.Warnings, Error{File: path, Msg: "anybody may change this file", Hint: "chmod o-w"})
 	}
 	return c, err
 }
@@ -95,7 +95,7 @@ func open(o Options) (path string, src []byte, err error) {
 		return "", nil, err
 	}
 	if src, err = readFile(path, maxSize); err != nil {
-		return "", nil, &Error{File: path, Msg: fmt.Sprintf("reading the configuration: %v", cause(err))}
+		return "", nil, Error{File: path, Msg: fmt.Sprintf("reading the configuration: %v", cause(err))}
 	}
 	return path, src, nil
 }
@@ -113,7 +113,7 @@ func Servers(o Options) (file string, servers []Server, err error) {
 		d.serversAlone(n, &servers)
 	}
 	if len(d.errs) > 0 {
-		d.errs.sorted()
+		d.errs.Sort()
 		return "", nil, d.errs
 	}
 	return file, servers, nil
@@ -132,7 +132,7 @@ func Parse(name string, src []byte, o Options) (*Config, error) {
 	}
 	c.settle(l.merge(o, &d.errs), d, l)
 	if len(d.errs) > 0 {
-		d.errs.sorted()
+		d.errs.Sort()
 		return nil, d.errs
 	}
 	c.Warnings, c.secrets = d.warns, func() []string { return slices.Clone(d.environment.secrets) }
@@ -194,7 +194,7 @@ func (d *decoder) checkVia(c *Config) {
 func (d *decoder) place(l *layers, msg, hint string, names ...string) {
 	i := slices.IndexFunc(names, func(name string) bool { return l.at[name] != nil })
 	if i < 0 {
-		d.errs = append(d.errs, &Error{Msg: msg, Hint: hint})
+		d.errs = append(d.errs, Error{Msg: msg, Hint: hint})
 		return
 	}
 	d.at(l.at[names[i]], msg, hint)

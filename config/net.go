@@ -74,7 +74,7 @@ func ParseNet(name string, src []byte) ([]Net, error) {
 	d := &decoder{source: &source{name: name}}
 	nets := d.netFile(src)
 	if len(d.errs) > 0 {
-		d.errs.sorted()
+		d.errs.Sort()
 		return nil, d.errs
 	}
 	return nets, nil

@@ -15,7 +15,7 @@ func ReadNets(pattern string) ([]Net, error) {
 	for _, f := range files {
 		d := &decoder{source: &source{name: f.name}}
 		nets = append(nets, d.netFile([]byte(f.text))...)
-		d.errs.sorted()
+		d.errs.Sort()
 		errs = append(errs, d.errs...)
 	}
 	if len(errs) > 0 {
@@ -48,7 +48,7 @@ func (d *decoder) netEntry(n *node) []Net {
 			for _, f := range d.files(key, value) {
 				inner := &decoder{source: &source{name: f.name}, environment: d.environment}
 				nets = append(nets, inner.netFile([]byte(f.text))...)
-				inner.errs.sorted()
+				inner.errs.Sort()
 				d.errs = append(d.errs, inner.errs...)
 			}
 		},
@@ -66,7 +66,7 @@ func (d *decoder) foreign(p Position, msg, hint string) {
 		d.add(p.Line, p.Column, msg, hint)
 		return
 	}
-	d.errs = append(d.errs, &Error{File: p.File, Line: p.Line, Column: p.Column, Msg: msg, Hint: hint})
+	d.errs = append(d.errs, Error{File: p.File, Line: p.Line, Column: p.Column, Msg: msg, Hint: hint})
 }
 
 func (d *decoder) uniqueNets(nets []Net) {

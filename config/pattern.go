@@ -44,7 +44,7 @@ func withoutPlace(faults []fault) error {
 	}
 	var list ErrorList
 	for _, f := range faults {
-		list = append(list, &Error{Msg: f.msg, Hint: f.hint})
+		list = append(list, Error{Msg: f.msg, Hint: f.hint})
 	}
 	return list
 }

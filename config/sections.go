@@ -28,7 +28,7 @@ func (d *decoder) serversAlone(n *node, to *[]Server) {
 			before := len(d.errs)
 			s := d.server(name, entry)
 			s.Problems, d.errs = slices.Clone(d.errs[before:]), d.errs[:before]
-			s.Problems.sorted()
+			s.Problems.Sort()
 			*to = append(*to, s)
 		})
 	}

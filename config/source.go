@@ -93,7 +93,7 @@ func (s *source) add(line, column int, msg, hint string) {
 	case n < maxErrors:
 		s.errs = append(s.errs, s.problem(line, column, msg, hint))
 	case n == maxErrors:
-		s.errs = append(s.errs, &Error{File: s.name, Line: line, Column: column, Msg: "too many problems; the rest is not shown"})
+		s.errs = append(s.errs, Error{File: s.name, Line: line, Column: column, Msg: "too many problems; the rest is not shown"})
 	}
 }
 
@@ -102,8 +102,8 @@ func (s *source) warn(n *node, msg, hint string) {
 	s.warns = append(s.warns, s.problem(n.line, n.column, msg, hint))
 }
 
-func (s *source) problem(line, column int, msg, hint string) *Error {
-	return &Error{File: s.name, Line: line, Column: column, Msg: msg, Hint: hint, Excerpt: s.excerpt(line, column)}
+func (s *source) problem(line, column int, msg, hint string) Error {
+	return Error{File: s.name, Line: line, Column: column, Msg: msg, Hint: hint, Excerpt: s.excerpt(line, column)}
 }
 
 func (s *source) position(n *node) Position {

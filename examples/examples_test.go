@@ -56,7 +56,7 @@ func build(t *testing.T, c *config.Config) {
 		t.Fatal(err)
 	}
 	for _, p := range result.Problems {
-		if p.Code != rules.Forgotten { // which is a fact, and no fault
+		if p.Code != string(rules.Forgotten) { // which is a fact, and no fault
 			t.Error(p)
 		}
 	}

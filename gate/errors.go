@@ -3,6 +3,8 @@ package gate
 import (
 	"strconv"
 	"strings"
+
+	"github.com/petrigate/petrigate/internal/diag"
 )
 
 // A NetError is one mistake in a net, or in a map of the policy.
@@ -38,22 +40,10 @@ func (e *NetError) Error() string {
 type ErrorList []*NetError
 
 // Error returns one line for each mistake.
-func (l ErrorList) Error() string {
-	lines := make([]string, len(l))
-	for i, e := range l {
-		lines[i] = e.Error()
-	}
-	return strings.Join(lines, "\n")
-}
+func (l ErrorList) Error() string { return diag.Lines(l) }
 
 // Unwrap returns the single errors for [errors.As].
-func (l ErrorList) Unwrap() []error {
-	errs := make([]error, len(l))
-	for i, e := range l {
-		errs[i] = e
-	}
-	return errs
-}
+func (l ErrorList) Unwrap() []error { return diag.Errors(l) }
 
 // err returns l as an error, or nil if it is empty.
 func (l ErrorList) err() error {

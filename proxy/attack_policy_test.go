@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/petrigate/petrigate/config"
+	"github.com/petrigate/petrigate/internal/diag"
 	"github.com/petrigate/petrigate/internal/policy"
 	"github.com/petrigate/petrigate/internal/testserver"
 	"github.com/petrigate/petrigate/proxy"
@@ -141,7 +142,7 @@ func TestUnknownToolInRules(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	warnings := r.Problems.Of(policy.Warning)
+	warnings := r.Problems.Of(diag.Warning)
 	if len(warnings) != 1 || warnings[0].Code != policy.UnknownTool || !strings.Contains(warnings[0].Error(), `p.rules:1:23`) || !strings.Contains(warnings[0].Hint, "delete") {
 		t.Errorf("%v", warnings)
 	}

@@ -43,7 +43,7 @@ func TestCodesPage(t *testing.T) {
 // definedCodes finds the codes in the source of the product, with their files.
 func definedCodes(t *testing.T) map[string]string {
 	t.Helper()
-	code := regexp.MustCompile(`\bCode\s*=\s*"([A-Z]\d{3})"`)
+	code := regexp.MustCompile(`(?m)^\t\w+(?:\s+Code)?\s*=\s*"([EW]\d{3})"`)
 	defined := make(map[string]string)
 	err := filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") {

@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/diag"
 	"github.com/petrigate/petrigate/internal/policy/cel"
 	"github.com/petrigate/petrigate/internal/policy/shell"
 )
@@ -62,7 +63,7 @@ func (r *readers) when(out *gate.Map, p Pattern) *Error {
 // badExpression returns an error at the first mistake of the expression.
 func (p *Pattern) badExpression(err error) *Error {
 	at, msg, hint := p.argument, err.Error(), ""
-	var bad *cel.Error
+	var bad diag.Problem
 	if errors.As(err, &bad) {
 		at.off = stringOffset(p.line.text, at.off, bad.Offset)
 		at.end, msg, hint = at.off, bad.Msg, bad.Hint

@@ -1,11 +1,10 @@
 package rules
 
 import (
-	"fmt"
 	"strings"
-	"unicode"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/diag"
 )
 
 // An Error is a problem that keeps a rules file from loading.
@@ -46,13 +45,7 @@ func (w Warning) Excerpt() string { return w.span.excerpt() }
 type ErrorList []*Error
 
 // Error returns all errors, one per line, without the source.
-func (l ErrorList) Error() string {
-	lines := make([]string, len(l))
-	for i, e := range l {
-		lines[i] = e.Error()
-	}
-	return strings.Join(lines, "\n")
-}
+func (l ErrorList) Error() string { return diag.Lines(l) }
 
 // Format returns all errors with their source lines, for a terminal.
 func (l ErrorList) Format() string {
@@ -65,14 +58,8 @@ func (l ErrorList) Format() string {
 	return b.String()
 }
 
-// Unwrap makes every error of the list visible to errors.As.
-func (l ErrorList) Unwrap() []error {
-	errs := make([]error, len(l))
-	for i, e := range l {
-		errs[i] = e
-	}
-	return errs
-}
+// Unwrap returns the errors of the list, for errors.As.
+func (l ErrorList) Unwrap() []error { return diag.Errors(l) }
 
 // A Code names a kind of problem. Codes are stable: a tool may rely on them.
 type Code string
@@ -137,10 +124,7 @@ const (
 
 // oneLine formats a problem without its source line.
 func oneLine(pos gate.Position, msg, hint string) string {
-	if hint == "" {
-		return fmt.Sprintf("%s: %s", pos, msg)
-	}
-	return fmt.Sprintf("%s: %s (%s)", pos, msg, hint)
+	return diag.At(diag.Position(pos), msg, hint).Error()
 }
 
 // A span is the part of a source line that a problem is about.
@@ -149,51 +133,10 @@ type span struct {
 	column, width int // in runes
 }
 
-// How much of a long line is shown.
-const (
-	shownBefore = 80
-	shownAfter  = 80
-)
-
-// excerpt returns the line, or the part of it around the span, and below it a
-// caret for each rune of the span.
+// excerpt returns the line and carets below the span; empty without a span.
 func (s span) excerpt() string {
 	if s.width == 0 {
 		return ""
 	}
-	line := []rune(strings.TrimRightFunc(s.line, isSeparator))
-	at := min(s.column-1, len(line))
-	from, to := max(0, at-shownBefore), min(len(line), at+shownAfter)
-	var text, mark strings.Builder
-	for i, r := range line[from:to] {
-		text.WriteRune(shown(r))
-		if from+i < at {
-			mark.WriteRune(blank(r))
-		}
-	}
-	if s.column-1 > at { // behind a separator at the end of the line
-		mark.WriteByte(' ')
-	}
-	return fmt.Sprintf("    %s\n    %s%s\n", text.String(), mark.String(), strings.Repeat("^", min(s.width, shownAfter)))
-}
-
-// shown keeps a terminal from obeying the file: what is neither printable nor
-// a tab is shown as a replacement character.
-func shown(r rune) rune {
-	switch {
-	case r == '\t' || unicode.IsPrint(r):
-		return r
-	case isSeparator(r):
-		return ' '
-	default:
-		return unicode.ReplacementChar
-	}
-}
-
-// blank returns white space as wide as r, as far as that can be known.
-func blank(r rune) rune {
-	if r == '\t' {
-		return r
-	}
-	return ' '
+	return diag.Excerpt(s.line, s.column, s.width) + "\n"
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/petrigate/petrigate/internal/diag"
 	"github.com/petrigate/petrigate/internal/petri"
 	"github.com/petrigate/petrigate/internal/policy/netfile"
 	"github.com/petrigate/petrigate/internal/text"
@@ -92,9 +93,8 @@ func readNets(s stdio, path string) ([]*netfile.Net, error) {
 		return nil, fmt.Errorf("reading the net %s: %w", path, text.Innermost(err))
 	}
 	nets, err := netfile.Read(name, src)
-	var wrong *netfile.Error
-	if errors.As(err, &wrong) {
-		return nil, &exit{exitInvalid, wrong}
+	if wrong, ok := err.(diag.Problem); ok {
+		return nil, &exit{exitInvalid, errors.New(wrong.Error())}
 	}
 	return nets, err
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/petrigate/petrigate/config"
+	"github.com/petrigate/petrigate/internal/diag"
 	"github.com/petrigate/petrigate/internal/policy"
 	"github.com/petrigate/petrigate/internal/policy/check"
 	"github.com/petrigate/petrigate/internal/policy/verify"
@@ -69,7 +70,7 @@ func runCheck(ctx context.Context, s stdio, f checkFlags) error {
 	if err != nil {
 		return err
 	}
-	if cfg == nil && len(problems.Of(policy.Error)) > 0 { // there is nothing to build
+	if cfg == nil && len(problems.Of(diag.Error)) > 0 { // there is nothing to build
 		return f.answer(s, check.NewReport(problems, &policy.Result{}, check.ToolSet{}, nil))
 	}
 	known, err := f.knownTools(ctx, s, cfg)
@@ -78,7 +79,7 @@ func runCheck(ctx context.Context, s stdio, f checkFlags) error {
 	}
 	source.Tools, source.Schemas = known.Names(), known.Schemas
 	result, err := policy.Build(source)
-	var invalid policy.Problems
+	var invalid diag.List
 	if err != nil && !errors.As(err, &invalid) {
 		return err
 	}
@@ -125,7 +126,7 @@ func (f checkFlags) answer(s stdio, report check.Report) (err error) {
 
 // source is what is to be checked. What is wrong with the configuration
 // itself is among the problems, so that all is reported in one form.
-func (f checkFlags) source() (policy.Source, *config.Config, policy.Problems, error) {
+func (f checkFlags) source() (policy.Source, *config.Config, diag.List, error) {
 	if len(f.rules)+len(f.nets) > 0 {
 		texts, nets, err := policyFiles(f.rules, f.nets)
 		problems, err := check.ConfigProblems(err)
@@ -138,7 +139,7 @@ func (f checkFlags) source() (policy.Source, *config.Config, policy.Problems, er
 	}
 	problems = slices.Concat(check.ConfigWarnings(cfg), check.NoUpstream(cfg), check.NoAudit(cfg))
 	if !f.live { // which has them as errors
-		problems = slices.Concat(problems, check.MissingCommands(cfg, policy.Warning), daemon.TLSProblems(cfg, policy.Warning))
+		problems = slices.Concat(problems, check.MissingCommands(cfg, diag.Warning), daemon.TLSProblems(cfg, diag.Warning))
 	}
 	return policy.FromConfig(cfg), cfg, problems, nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/rogpeppe/go-internal/diff"
 	"github.com/spf13/cobra"
 
+	"github.com/petrigate/petrigate/internal/diag"
 	"github.com/petrigate/petrigate/internal/policy"
 	"github.com/petrigate/petrigate/internal/text"
 	"github.com/petrigate/petrigate/rules"
@@ -43,7 +44,7 @@ func (f formatFlags) format(s stdio, files []string) error {
 	if f.write && (f.diff || f.check) {
 		return usage("fmt writes with -w, or shows with -d and --check, and not both")
 	}
-	var problems policy.Problems
+	var problems diag.List
 	changed := 0
 	files, err := below(files)
 	if err != nil {
@@ -54,7 +55,7 @@ func (f formatFlags) format(s stdio, files []string) error {
 			return usage("standard input cannot be written to; leave -w out")
 		}
 		differs, err := f.one(s, file)
-		var wrong policy.Problems
+		var wrong diag.List
 		switch {
 		case errors.As(err, &wrong):
 			problems = append(problems, wrong...)
@@ -121,14 +122,11 @@ func readRules(s stdio, file string) ([]byte, error) {
 }
 
 // ruleProblems is what keeps a text of rules from being parsed.
-func ruleProblems(file string, src []byte) policy.Problems {
-	var problems policy.Problems
+func ruleProblems(file string, src []byte) diag.List {
+	var problems diag.List
 	_, errs := rules.Parse(file, src)
 	for _, e := range errs {
-		problems = append(problems, policy.Problem{
-			Severity: policy.Error, Code: e.Code, File: e.Pos.File, Line: e.Pos.Line, Column: e.Pos.Column,
-			Message: e.Msg, Hint: e.Hint, Excerpt: e.Excerpt(),
-		})
+		problems = append(problems, policy.RuleProblem(e))
 	}
 	return problems
 }

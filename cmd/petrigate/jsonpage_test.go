@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/petrigate/petrigate/internal/policy"
+	"github.com/petrigate/petrigate/internal/diag"
 	"github.com/petrigate/petrigate/internal/policy/check"
 	"github.com/petrigate/petrigate/internal/policy/netfile"
 	"github.com/petrigate/petrigate/internal/policy/policydiff"
@@ -50,7 +50,7 @@ func TestJSONPage(t *testing.T) {
 		sections[verb] = page[0] + rest
 	}
 	for verb, answers := range map[string][]any{
-		"check": {check.Report{}}, "analyze": {netfile.Report{}}, "explain": {simulate.Report{}}, "test": {policytest.Report{}, policy.Problem{}},
+		"check": {check.Report{}}, "analyze": {netfile.Report{}}, "explain": {simulate.Report{}}, "test": {policytest.Report{}, diag.Problem{}},
 		"diff": {policydiff.Report{}}, "status": {proxy.Status{}}, "tools": {proxy.ToolInfo{}}, "approvals": {proxy.ApprovalInfo{}},
 		"sessions": {proxy.SessionInfo{}, proxy.ShadowInfo{}}, "nets": {proxy.PolicyNet{}}, "login": {oauth.Status{}},
 	} {

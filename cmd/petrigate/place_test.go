@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/petrigate/petrigate/config"
-	"github.com/petrigate/petrigate/internal/policy"
+	"github.com/petrigate/petrigate/internal/diag"
 	"github.com/petrigate/petrigate/internal/text"
 )
 
@@ -57,18 +57,18 @@ func TestExcerptsShowNoSecrets(t *testing.T) {
 	}
 	tests := []struct {
 		name string
-		p    policy.Problem
+		p    diag.Problem
 		want string
 	}{
-		{"rules", policy.Problem{File: write("a.rules", "block rm\r\nlimit ü to 3 per session\n"), Line: 2, Column: 9}, "    limit ü to 3 per session\n            ^"},
-		{"its own", policy.Problem{File: write("b.rules", "block rm"), Line: 1, Column: 1, Excerpt: "own"}, "own"},
-		{"a configuration", policy.Problem{File: write("c.yaml", "token: secret"), Line: 1, Column: 1}, ""},
-		{"no line", policy.Problem{File: "a.rules"}, ""},
-		{"a line that is gone", policy.Problem{File: write("d.rules", "block rm"), Line: 3, Column: 1}, ""},
-		{"a column that is gone", policy.Problem{File: write("e.rules", "block rm"), Line: 1, Column: 9}, ""},
-		{"a file that is gone", policy.Problem{File: filepath.Join(dir, "none"), Line: 1, Column: 1}, ""},
-		{"control characters", policy.Problem{File: write("f.rules", "block \x1b[2J"), Line: 1, Column: 1}, ""},
-		{"a long line", policy.Problem{File: write("g.rules", "block "+strings.Repeat("x", 300)), Line: 1, Column: 1}, ""},
+		{"rules", diag.Problem{File: write("a.rules", "block rm\r\nlimit ü to 3 per session\n"), Line: 2, Column: 9}, "    limit ü to 3 per session\n            ^"},
+		{"its own", diag.Problem{File: write("b.rules", "block rm"), Line: 1, Column: 1, Excerpt: "own"}, "own"},
+		{"a configuration", diag.Problem{File: write("c.yaml", "token: secret"), Line: 1, Column: 1}, ""},
+		{"no line", diag.Problem{File: "a.rules"}, ""},
+		{"a line that is gone", diag.Problem{File: write("d.rules", "block rm"), Line: 3, Column: 1}, ""},
+		{"a column that is gone", diag.Problem{File: write("e.rules", "block rm"), Line: 1, Column: 9}, ""},
+		{"a file that is gone", diag.Problem{File: filepath.Join(dir, "none"), Line: 1, Column: 1}, ""},
+		{"control characters", diag.Problem{File: write("f.rules", "block \x1b[2J"), Line: 1, Column: 1}, "    block \\u{1b}[2J\n    ^"},
+		{"a long line", diag.Problem{File: write("g.rules", "block "+strings.Repeat("x", 300)), Line: 1, Column: 1}, "    block " + strings.Repeat("x", 74) + "\n    ^"},
 	}
 	for _, tt := range tests {
 		if got := tt.p.SourceLine(); got != tt.want {

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/petrigate/petrigate/config"
-	"github.com/petrigate/petrigate/internal/policy"
+	"github.com/petrigate/petrigate/internal/diag"
 	"github.com/petrigate/petrigate/internal/serve/daemon"
 	"github.com/petrigate/petrigate/internal/text"
 )
@@ -48,7 +48,7 @@ func newInk(w io.Writer) text.Ink {
 }
 
 // printProblems writes each problem with its source line.
-func printProblems(w io.Writer, problems policy.Problems) { problems.Print(w, newInk(w)) }
+func printProblems(w io.Writer, problems diag.List) { problems.Print(w, newInk(w)) }
 
 // runnable returns what of the configuration cannot be used on this machine, and prints warnings.
 func runnable(w io.Writer, c *config.Config) error {

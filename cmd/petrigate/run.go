@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/petrigate/petrigate/config"
-	"github.com/petrigate/petrigate/internal/policy"
+	"github.com/petrigate/petrigate/internal/diag"
 	"github.com/petrigate/petrigate/internal/policy/check"
 	"github.com/petrigate/petrigate/internal/serve/daemon"
 )
@@ -64,7 +64,7 @@ func run(ctx context.Context, args []string, s stdio) int {
 // report says what went wrong, once, and classifies it.
 func report(w io.Writer, err error) int {
 	var coded *exit
-	var problems policy.Problems
+	var problems diag.List
 	var invalid *daemon.InvalidError
 	if list, rest := check.ConfigProblems(err); rest == nil && len(list) > 0 {
 		err = list

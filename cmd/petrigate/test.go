@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -13,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/petrigate/petrigate/gate"
-	"github.com/petrigate/petrigate/internal/policy"
+	"github.com/petrigate/petrigate/internal/diag"
 	"github.com/petrigate/petrigate/internal/policy/check"
 	"github.com/petrigate/petrigate/internal/policy/policytest"
 	"github.com/petrigate/petrigate/internal/text"
@@ -115,7 +114,7 @@ type testRun struct {
 	name     *regexp.Regexp
 	loader   policytest.Loader
 	files    []testFile
-	problems policy.Problems
+	problems diag.List
 }
 
 // A testFile is a file of tests, or of cases.
@@ -177,11 +176,9 @@ func (r *testRun) open(name string) (f testFile, err error) {
 
 // note keeps the problems of a file; another error comes back.
 func (r *testRun) note(err error) error {
-	var found policy.Problems
-	if !errors.As(err, &found) {
-		if found, err = check.ConfigProblems(err); err != nil {
-			return err
-		}
+	found, err := check.ConfigProblems(err)
+	if err != nil {
+		return err
 	}
 	for _, p := range found {
 		if !slices.Contains(r.problems, p) { // several files may be about one policy

@@ -6,6 +6,7 @@ import (
 
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/diag"
 	"github.com/petrigate/petrigate/internal/policy"
 	"github.com/petrigate/petrigate/internal/policy/verify"
 	"github.com/petrigate/petrigate/rules"
@@ -42,11 +43,11 @@ func New(c *config.Config, o Options) (*Policy, error) {
 	source.Tools = o.Tools
 	result, err := policy.Build(source)
 	if err != nil {
-		return nil, problems(result.Problems.Of(policy.Error))
+		return nil, problems(result.Problems.Of(diag.Error))
 	}
 	p := &Policy{
 		source: source, options: o, claims: result.Claims,
-		Warnings: problems(result.Problems.Of(policy.Warning)), principals: make(map[string]*gate.Shared),
+		Warnings: problems(result.Problems.Of(diag.Warning)), principals: make(map[string]*gate.Shared),
 	}
 	if p.Policy, err = p.with(result.Policy.Nets(), result.Policy.Options()); err != nil {
 		return nil, err
@@ -128,33 +129,18 @@ func (p Problem) Error() string { return p.text }
 // Problems are what keeps a policy from being made.
 type Problems []Problem
 
-// Error is one line for each problem.
-func (ps Problems) Error() string {
-	text := ""
-	for i, p := range ps {
-		if i > 0 {
-			text += "\n"
-		}
-		text += p.text
-	}
-	return text
-}
+// Error returns one line for each problem.
+func (ps Problems) Error() string { return diag.Lines(ps) }
 
-// Unwrap gives the single problems to errors.As.
-func (ps Problems) Unwrap() []error {
-	errs := make([]error, len(ps))
-	for i, p := range ps {
-		errs[i] = p
-	}
-	return errs
-}
+// Unwrap returns the single problems, for errors.As.
+func (ps Problems) Unwrap() []error { return diag.Errors(ps) }
 
-func problems(found policy.Problems) Problems {
+func problems(found diag.List) Problems {
 	var out Problems
 	for _, p := range found {
 		out = append(out, Problem{
-			Code: p.Code, Pos: gate.Position{File: p.File, Line: p.Line, Column: p.Column}, Net: p.Net,
-			Msg: p.Message, Hint: p.Hint, text: p.Error(),
+			Code: rules.Code(p.Code), Pos: gate.Position(p.Position()), Net: p.Net,
+			Msg: p.Msg, Hint: p.Hint, text: p.Error(),
 		})
 	}
 	return out

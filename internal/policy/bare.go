@@ -7,6 +7,7 @@ import (
 
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/diag"
 	"github.com/petrigate/petrigate/internal/toolname"
 	"github.com/petrigate/petrigate/rules"
 )
@@ -147,7 +148,7 @@ func (c *bareNames) statement(s rules.Statement) {
 func (c *bareNames) name(u use, names ...rules.Name) {
 	for _, n := range names {
 		if msg, hint := c.fault(u, n.Text, n.Glob(), c.labels); msg != "" {
-			c.atName(n, problem(Error, BareName, n.Pos, msg, hint))
+			c.atName(n, problem(diag.Error, BareName, n.Pos, msg, hint))
 		}
 	}
 }
@@ -160,7 +161,7 @@ func (c *bareNames) net(n *config.Net) {
 	check := func(u use, names []string, where func(string) gate.Position) {
 		for _, name := range names {
 			if msg, hint := c.fault(u, name, false, labels); msg != "" {
-				c.inNet(n, problem(Error, BareName, where(name), msg, hint))
+				c.inNet(n, problem(diag.Error, BareName, where(name), msg, hint))
 			}
 		}
 	}

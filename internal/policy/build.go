@@ -7,6 +7,7 @@ import (
 
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/diag"
 	"github.com/petrigate/petrigate/internal/policy/cel"
 	"github.com/petrigate/petrigate/internal/policy/shell"
 	"github.com/petrigate/petrigate/rules"
@@ -36,13 +37,13 @@ func FromConfig(c *config.Config) Source {
 // A Result is a policy, or why there is none.
 type Result struct {
 	Policy   *gate.Policy // nil if a problem is an error
-	Problems Problems     // rules first, in their order, then nets
+	Problems diag.List    // rules first, in their order, then nets
 	Nets     []Net        // of the policy: those of rules, then the others
 	Claims   []Claim      // to be proved of the policy: those of rules, then of nets
 	Active   []string     // the nets to begin with, for gate.SessionOptions; nil: all
 }
 
-// Build makes the policy of a source. Its error is the [Problems] that keep it
+// Build makes the policy of a source. Its error is the [diag.List] that keeps it
 // from loading; the result is never nil and holds the warnings too.
 func Build(s Source) (*Result, error) {
 	b := &builder{source: s, result: &Result{}, netMaps: make(map[string][]gate.Map)}
@@ -84,9 +85,9 @@ type builder struct {
 	scripts *shell.Reader
 }
 
-func (b *builder) errors() Problems { return b.result.Problems.Of(Error) }
+func (b *builder) errors() diag.List { return b.result.Problems.Of(diag.Error) }
 
-func (b *builder) add(p Problem) { b.result.Problems = append(b.result.Problems, p) }
+func (b *builder) add(p diag.Problem) { b.result.Problems = append(b.result.Problems, p) }
 
 // rules parses and compiles all texts.
 func (b *builder) rules() *rules.Compiled {
@@ -100,7 +101,7 @@ func (b *builder) rules() *rules.Compiled {
 	var errs rules.ErrorList
 	errors.As(err, &errs)
 	for _, e := range errs {
-		b.add(ruleError(e))
+		b.add(RuleProblem(e))
 	}
 	for _, w := range compiled.Warnings {
 		b.add(ruleWarning(w))
@@ -114,7 +115,7 @@ func (b *builder) deny() bool {
 	case "deny":
 		return true
 	default:
-		b.add(problem(Error, BadDefault, gate.Position{}, fmt.Sprintf("the default %q is not supported", b.source.Default), `"allow" or "deny"`))
+		b.add(problem(diag.Error, BadDefault, gate.Position{}, fmt.Sprintf("the default %q is not supported", b.source.Default), `"allow" or "deny"`))
 	}
 	return false
 }
@@ -156,7 +157,7 @@ func (b *builder) active() {
 		case slices.Contains(ofRules, name):
 			msg, hint = fmt.Sprintf("%q is a net of a rule, and rules are always active", name), "leave it out"
 		}
-		p := problem(Error, UnknownActive, position(b.source.ActivePosition), msg, hint)
+		p := problem(diag.Error, UnknownActive, position(b.source.ActivePosition), msg, hint)
 		if c := b.source.Config; c != nil {
 			at := c.Of("active", name)
 			p.Line, p.Column, p.Excerpt = at.Line, at.Column, c.Excerpt(at.Line, at.Column)

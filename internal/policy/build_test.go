@@ -11,6 +11,7 @@ import (
 
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/diag"
 )
 
 // parse reads nets and fails the test if it cannot.
@@ -201,7 +202,7 @@ func TestProblems(t *testing.T) {
 			if diff := cmp.Diff(test.want, got); diff != "" {
 				t.Errorf("-want +got:\n%s", diff)
 			}
-			if failed := len(r.Problems.Of(Error)) > 0; failed != (err != nil) || failed != (r.Policy == nil) {
+			if failed := len(r.Problems.Of(diag.Error)) > 0; failed != (err != nil) || failed != (r.Policy == nil) {
 				t.Errorf("error %v, policy %v", err, r.Policy)
 			}
 		})
@@ -210,7 +211,7 @@ func TestProblems(t *testing.T) {
 
 func TestProblemsAreErrors(t *testing.T) {
 	_, err := Build(Source{Rules: ruleTexts("blok x\nblock")})
-	var p Problem
+	var p diag.Problem
 	if !errors.As(err, &p) || p.Line != 1 || strings.Count(err.Error(), "\n") != 1 {
 		t.Errorf("%v, %+v", err, p)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/diag"
 	"github.com/petrigate/petrigate/rules"
 )
 
@@ -46,7 +47,7 @@ func (b *builder) claim(p *rules.Prove, nets []gate.Net) {
 			known = append(known, n.Name)
 		}
 		if ok = slices.Contains(known, c.Net) || b.lacks(c.Net); !ok {
-			b.atName(p.Net, problem(Error, UnknownNet, p.Net.Pos, fmt.Sprintf("no net %q to prove it of", c.Net), nearestNet(c.Net, known)))
+			b.atName(p.Net, problem(diag.Error, UnknownNet, p.Net.Pos, fmt.Sprintf("no net %q to prove it of", c.Net), nearestNet(c.Net, known)))
 		}
 	case rules.Exclusive:
 		for _, place := range p.Places {
@@ -94,7 +95,7 @@ func (b *builder) netWith(p *rules.Prove) (string, bool) {
 	case len(with) == 1:
 		return with[0], true
 	case len(with) > 1:
-		b.atName(p.Places[0], problem(Error, UnknownPlace, p.Places[0].Pos, fmt.Sprintf("several nets have these places: %s", strings.Join(with, ", ")),
+		b.atName(p.Places[0], problem(diag.Error, UnknownPlace, p.Places[0].Pos, fmt.Sprintf("several nets have these places: %s", strings.Join(with, ", ")),
 			fmt.Sprintf("write it in the net that is meant: prove: [%q]", strings.TrimPrefix(p.String(), "prove "))))
 		return "", false
 	}
@@ -102,11 +103,11 @@ func (b *builder) netWith(p *rules.Prove) (string, bool) {
 	for _, place := range p.Places {
 		if !slices.Contains(known, place.Text) {
 			unknown = true
-			b.atName(place, problem(Error, UnknownPlace, place.Pos, fmt.Sprintf("no hand-written net has a place %q", place.Text), didYouMean(place.Text, known)))
+			b.atName(place, problem(diag.Error, UnknownPlace, place.Pos, fmt.Sprintf("no hand-written net has a place %q", place.Text), didYouMean(place.Text, known)))
 		}
 	}
 	if !unknown {
-		b.atName(p.Places[0], problem(Error, UnknownPlace, p.Places[0].Pos, "no net has all of these places", ""))
+		b.atName(p.Places[0], problem(diag.Error, UnknownPlace, p.Places[0].Pos, "no net has all of these places", ""))
 	}
 	return "", false
 }
@@ -150,7 +151,7 @@ func (b *builder) checkClaimed(n rules.Name, nets []gate.Net) {
 		known = append(known, m.As, m.Tool)
 	}
 	if !slices.ContainsFunc(spelled, func(n rules.Name) bool { return isKnown(n, known) }) {
-		b.atName(n, problem(Warning, UnknownClaimed, n.Pos, fmt.Sprintf("no rule and no net speaks of %q", n.Text), didYouMean(n.Text, known)))
+		b.atName(n, problem(diag.Warning, UnknownClaimed, n.Pos, fmt.Sprintf("no rule and no net speaks of %q", n.Text), didYouMean(n.Text, known)))
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/diag"
 	"github.com/petrigate/petrigate/rules"
 )
 
@@ -39,7 +40,7 @@ func (b *builder) evidence(n rules.Name, so string) {
 		}
 	}
 	if option != "" {
-		b.atName(n, problem(Warning, NoEvidence, n.Pos, fmt.Sprintf("a command with %s is no evidence, %s", option, so), "require a command that does it"))
+		b.atName(n, problem(diag.Warning, NoEvidence, n.Pos, fmt.Sprintf("a command with %s is no evidence, %s", option, so), "require a command that does it"))
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/diag"
 	"github.com/petrigate/petrigate/internal/policy/cel"
 	"github.com/petrigate/petrigate/internal/text"
 	"github.com/petrigate/petrigate/rules"
@@ -154,7 +155,7 @@ func (b *builder) checkMaps() (given []string) {
 // mapApplies reports whether there are calls that the map can name.
 func (b *builder) mapApplies(m *rules.Map, of gate.Map) bool {
 	if !isKnown(m.Tool, b.source.Tools) {
-		b.atName(m.Tool, problem(Warning, UnknownTool, m.Tool.Pos, fmt.Sprintf("unknown tool %q, so this map never applies", m.Tool.Text), b.nearestTool(m.Tool.Text, b.source.Tools)))
+		b.atName(m.Tool, problem(diag.Warning, UnknownTool, m.Tool.Pos, fmt.Sprintf("unknown tool %q, so this map never applies", m.Tool.Text), b.nearestTool(m.Tool.Text, b.source.Tools)))
 		return false
 	}
 	applies := true
@@ -183,7 +184,7 @@ func (b *builder) checkNetField(n *config.Net, m config.Map) {
 	}
 }
 
-func noField(tool, key string, known []string, m gate.Map, where gate.Position) Problem {
+func noField(tool, key string, known []string, m gate.Map, where gate.Position) diag.Problem {
 	so := "so this map never applies"
 	if m.Field == "" {
 		so = "which the expression of this map reads"
@@ -192,7 +193,7 @@ func noField(tool, key string, known []string, m gate.Map, where gate.Position) 
 	if hint == "" && len(known) > 0 {
 		hint = "its arguments are " + strings.Join(known, ", ")
 	}
-	return problem(Warning, UnknownField, where, fmt.Sprintf("%s has no argument %q, %s", tool, key, so), hint)
+	return problem(diag.Warning, UnknownField, where, fmt.Sprintf("%s has no argument %q, %s", tool, key, so), hint)
 }
 
 // unknownAction reads tool.action, where the schema of the tool says that it

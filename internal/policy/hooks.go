@@ -8,6 +8,7 @@ import (
 
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/diag"
 	"github.com/petrigate/petrigate/internal/policy/cel"
 )
 
@@ -90,10 +91,10 @@ func (b *builder) compiler() *cel.Compiler {
 
 // inExpression records what is wrong with an expression, at its place.
 func (b *builder) inExpression(n *config.Net, e config.Expression, err error) {
-	var list cel.ErrorList
+	var list diag.List
 	errors.As(err, &list)
 	for _, bad := range list {
-		p := problem(Error, BadExpression, position(e.Position(bad.Line, bad.Column)), bad.Msg, bad.Hint)
+		p := problem(diag.Error, BadExpression, position(e.Position(bad.Line, bad.Column)), bad.Msg, bad.Hint)
 		p.Excerpt = e.Excerpt(bad.Line, bad.Column)
 		b.inNet(n, p)
 	}

@@ -378,7 +378,7 @@ func TestTwoWindows(t *testing.T) {
 		var got string
 		for _, p := range r.Problems {
 			if p.Code == TwoWindows {
-				got = p.Message
+				got = p.Msg
 			}
 		}
 		if (got == "") != (want == "") || !strings.HasPrefix(got, want) {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/diag"
 	"github.com/petrigate/petrigate/internal/policy/shell"
 	"github.com/petrigate/petrigate/rules"
 )
@@ -101,7 +102,7 @@ func (b *builder) mapEntry(n *config.Net, m config.Map) gate.Map {
 func (b *builder) pattern(n *config.Net, m config.Map, out *gate.Map) {
 	match, err := rules.MatchRegex(m.Pattern)
 	if err != nil {
-		b.inNet(n, problem(Error, BadPattern, at(m.Of("pattern", ""), m.Position), err.Error(), "patterns are RE2"))
+		b.inNet(n, problem(diag.Error, BadPattern, at(m.Of("pattern", ""), m.Position), err.Error(), "patterns are RE2"))
 	}
 	out.Match, out.Source = match, "/"+m.Pattern+"/"
 }
@@ -113,7 +114,7 @@ func (b *builder) runs(n *config.Net, m config.Map, out *gate.Map) {
 	}
 	number, err := b.scripts.Command(m.Runs)
 	if err != nil {
-		b.inNet(n, problem(Error, BadCommand, at(m.Of("runs", m.Runs[0]), m.Position), err.Error(), ""))
+		b.inNet(n, problem(diag.Error, BadCommand, at(m.Of("runs", m.Runs[0]), m.Position), err.Error(), ""))
 		return
 	}
 	out.Reader, out.Pattern, out.Source = b.scripts, number, "runs "+written(m.Runs)
@@ -150,7 +151,7 @@ func at(places ...config.Position) gate.Position {
 }
 
 // inNet records a problem of a net.
-func (b *builder) inNet(n *config.Net, p Problem) {
+func (b *builder) inNet(n *config.Net, p diag.Problem) {
 	p.Net = n.Name
 	p.Excerpt = cmp.Or(p.Excerpt, n.Excerpt(p.Line, p.Column))
 	b.add(p)
@@ -159,16 +160,16 @@ func (b *builder) inNet(n *config.Net, p Problem) {
 // checkNet warns of what loads and lets more through than its author may think.
 func (b *builder) checkNet(n *config.Net) {
 	if n.Match == "first" && len(n.Map) > 1 {
-		b.inNet(n, problem(Warning, FirstMatch, at(n.Of("match", ""), n.Position),
+		b.inNet(n, problem(diag.Warning, FirstMatch, at(n.Of("match", ""), n.Position),
 			`with "match: first" a call that matches several entries passes as the first alone: "cp a && rm a" as a copy`, "leave match out"))
 	}
 	for _, t := range n.Transitions {
 		if t.Unknown == "release" {
-			b.inNet(n, problem(Warning, ReleasedToken, at(t.Of("unknown", ""), t.Position),
+			b.inNet(n, problem(diag.Warning, ReleasedToken, at(t.Of("unknown", ""), t.Position),
 				fmt.Sprintf("the transition %q counts a call whose outcome is unknown as not made, and it may have been", t.Name), ""))
 		}
 		if t.Weak == "progress" {
-			b.inNet(n, problem(Warning, WeakProgress, at(t.Of("weak", ""), t.Position),
+			b.inNet(n, problem(diag.Warning, WeakProgress, at(t.Of("weak", ""), t.Position),
 				fmt.Sprintf("the transition %q fires for calls of which it cannot be told whether they are what it waits for", t.Name), ""))
 		}
 		b.warnGlobs(n, t.Tools, func(tool string) gate.Position { return at(t.Of("tools", tool), t.Position) })
@@ -192,7 +193,7 @@ func (b *builder) warnPlaces(n *config.Net) {
 			return slices.Contains(t.Inputs, place) || slices.Contains(t.Outputs, place)
 		})
 		if !used {
-			b.inNet(n, problem(Warning, UnusedPlace, at(n.Of("places", place), n.Position), fmt.Sprintf("no transition uses the place %q", place), "leave it out, or name it in inputs or outputs"))
+			b.inNet(n, problem(diag.Warning, UnusedPlace, at(n.Of("places", place), n.Position), fmt.Sprintf("no transition uses the place %q", place), "leave it out, or name it in inputs or outputs"))
 		}
 	}
 }
@@ -211,7 +212,7 @@ func (b *builder) checkUnless(n *config.Net, t config.Transition) {
 			}
 		}
 		if weak != nil && !certain {
-			b.inNet(n, problem(Error, WeakUnless, at(t.Of("unless", name), t.Position),
+			b.inNet(n, problem(diag.Error, WeakUnless, at(t.Of("unless", name), t.Position),
 				fmt.Sprintf("the transition %q spares %q, which no call carries with certainty", t.Name, name), "map it with runs"))
 		}
 	}
@@ -230,14 +231,14 @@ func (b *builder) warnWindows(n *config.Net) {
 	}
 	for _, p := range n.Prove {
 		if p.Claim == "exclusive" {
-			b.inNet(n, problem(Warning, TwoWindows, position(p.Position),
+			b.inNet(n, problem(diag.Warning, TwoWindows, position(p.Position),
 				`"exclusive" holds in each session by itself: two windows are two sessions`, "scope: principal, or scope: session if that is meant"))
 			return
 		}
 	}
 	for _, t := range n.Transitions {
 		if t.Deferred && !t.Observe && moves(t) {
-			b.inNet(n, problem(Warning, TwoWindows, position(t.Position),
+			b.inNet(n, problem(diag.Warning, TwoWindows, position(t.Position),
 				fmt.Sprintf("while %q is in flight only the calls of its own session wait: two windows are two sessions", t.Name), "scope: principal, or scope: session if that is meant"))
 			return
 		}
@@ -247,16 +248,16 @@ func (b *builder) warnWindows(n *config.Net) {
 func (b *builder) warnGlobs(n *config.Net, tools []string, where func(tool string) gate.Position) {
 	for _, tool := range tools {
 		if strings.ContainsAny(tool, "*?") {
-			b.inNet(n, problem(Warning, GlobInNet, where(tool), fmt.Sprintf("the tools of a net are exact names: %q is no pattern", tool), "patterns work in rules"))
+			b.inNet(n, problem(diag.Warning, GlobInNet, where(tool), fmt.Sprintf("the tools of a net are exact names: %q is no pattern", tool), "patterns work in rules"))
 		}
 	}
 }
 
 // netError is a mistake that the gate found, at the transition where it is.
-func (b *builder) netError(e *gate.NetError) Problem {
-	p := problem(Error, InvalidNet, e.Rule, e.Msg, e.Hint)
+func (b *builder) netError(e *gate.NetError) diag.Problem {
+	p := problem(diag.Error, InvalidNet, e.Rule, e.Msg, e.Hint)
 	if e.Transition != "" {
-		p.Message = fmt.Sprintf("transition %q: %s", e.Transition, e.Msg)
+		p.Msg = fmt.Sprintf("transition %q: %s", e.Transition, e.Msg)
 	}
 	i := slices.IndexFunc(b.source.Nets, func(n config.Net) bool { return n.Name == e.Net && position(n.Position) == e.Rule })
 	if i < 0 {

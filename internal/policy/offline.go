@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/diag"
 	"github.com/petrigate/petrigate/internal/text"
 	"github.com/petrigate/petrigate/rules"
 )
@@ -28,7 +29,7 @@ func (b *builder) noteNames() {
 		msg, hint := b.oddName(n, servers, names[:i])
 		if msg != "" && !noted[n.Text] && !beyondTools(n.Text) {
 			noted[n.Text] = true
-			b.atName(n, problem(Note, UnknownTool, n.Pos, msg, hint))
+			b.atName(n, problem(diag.Note, UnknownTool, n.Pos, msg, hint))
 		}
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/petrigate/petrigate/config"
+	"github.com/petrigate/petrigate/internal/diag"
 )
 
 var update = flag.Bool("update", false, "write what the goldens should say")
@@ -98,7 +99,7 @@ func said(t *testing.T, files []txtar.File) string {
 		}
 	}
 	r, err := Build(s)
-	if errs := r.Problems.Of(Error); len(errs) > 0 != (err != nil) {
+	if errs := r.Problems.Of(diag.Error); len(errs) > 0 != (err != nil) {
 		t.Errorf("%d errors: %v", len(errs), err)
 	}
 	var b strings.Builder

@@ -7,6 +7,7 @@ import (
 
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/diag"
 	"github.com/petrigate/petrigate/internal/text"
 	"github.com/petrigate/petrigate/rules"
 )
@@ -34,7 +35,7 @@ func (b *builder) checkTools() {
 }
 
 // atName records a problem of a name in rules.
-func (b *builder) atName(n rules.Name, p Problem) {
+func (b *builder) atName(n rules.Name, p diag.Problem) {
 	p.Excerpt = n.Excerpt()
 	b.add(p)
 }
@@ -111,7 +112,7 @@ func (b *builder) checkName(m mention, known []string, warned map[string]bool) {
 		msg, hint = fmt.Sprintf("unknown tool %q", n.Text), b.nearestTool(n.Text, known)
 	}
 	warned[key] = true
-	b.atName(n, problem(Warning, UnknownTool, n.Pos, msg+", "+m.so, hint))
+	b.atName(n, problem(diag.Warning, UnknownTool, n.Pos, msg+", "+m.so, hint))
 }
 
 // beyondTools reports whether a name is of a prompt or a resource, which no
@@ -172,7 +173,7 @@ func (b *builder) checkNetTools(n *config.Net, given []string) {
 
 func (b *builder) unknown(n *config.Net, tool string, where gate.Position, known []string, so string) {
 	if !beyondTools(tool) {
-		b.inNet(n, problem(Warning, UnknownTool, where, fmt.Sprintf("unknown tool %q, %s", tool, so), b.nearestTool(tool, known)))
+		b.inNet(n, problem(diag.Warning, UnknownTool, where, fmt.Sprintf("unknown tool %q, %s", tool, so), b.nearestTool(tool, known)))
 	}
 }
 

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"strings"
 	"testing"
+
+	"github.com/petrigate/petrigate/internal/diag"
 )
 
 func TestErrors(t *testing.T) {
@@ -43,7 +45,7 @@ func TestErrors(t *testing.T) {
 	}
 	for _, test := range tests {
 		_, err := NewCompiler().Condition(test.src, &Names{Places: []string{"idle", "done"}, Remembered: []string{"saved"}})
-		var list ErrorList
+		var list diag.List
 		if !errors.As(err, &list) || len(list) == 0 {
 			t.Errorf("%.60s: %v", test.src, err)
 			continue
@@ -69,7 +71,7 @@ func TestErrorsOfAll(t *testing.T) {
 	if err == nil || strings.Count(err.Error(), "\n") != 1 {
 		t.Errorf("%v", err)
 	}
-	var e *Error
+	var e diag.Problem
 	if !errors.As(err, &e) || e.Offset != 0 {
 		t.Errorf("%+v", e)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/diag"
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
@@ -88,7 +89,7 @@ func FuzzExpr(f *testing.F) {
 		r := compiler.NewReader()
 		n, err := r.Expr(src)
 		if err != nil {
-			list, ok := err.(ErrorList)
+			list, ok := err.(diag.List)
 			if !ok || len(list) == 0 {
 				t.Fatalf("%q: %v", src, err)
 			}

@@ -9,6 +9,7 @@ import (
 	"cel.dev/cel-go/common/operators"
 	"cel.dev/cel-go/common/types"
 
+	"github.com/petrigate/petrigate/internal/diag"
 	"github.com/petrigate/petrigate/internal/text"
 )
 
@@ -20,7 +21,7 @@ type Names struct {
 }
 
 // check finds the keys that there are not.
-func (n *Names) check(src string, a *cel.Ast) (errs ErrorList) {
+func (n *Names) check(src string, a *cel.Ast) (errs diag.List) {
 	if n == nil {
 		return nil
 	}

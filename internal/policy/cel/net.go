@@ -55,7 +55,7 @@ func (in *Input) variable(name string, want lookup) (any, error) {
 type Condition struct{ program *program }
 
 // Condition compiles the requirement of a validator. The names may be nil; the
-// error is an [ErrorList].
+// error is an [diag.List].
 func (c *Compiler) Condition(src string, names *Names) (*Condition, error) {
 	p, err := c.net.compile(src, names, cel.BoolType)
 	if err != nil {
@@ -88,7 +88,7 @@ func (c *Condition) Uses(variable string) bool {
 type Value struct{ program *program }
 
 // Value compiles what a net remembers. The names may be nil; the error is an
-// [ErrorList].
+// [diag.List].
 func (c *Compiler) Value(src string, names *Names) (*Value, error) {
 	p, err := c.net.compile(src, names)
 	if err != nil {

@@ -10,6 +10,8 @@ import (
 	"cel.dev/cel-go/common/cost"
 	"cel.dev/cel-go/common/types/ref"
 	"cel.dev/cel-go/interpreter"
+
+	"github.com/petrigate/petrigate/internal/diag"
 )
 
 // program is one expression, ready to run. It is safe for concurrent use.
@@ -26,7 +28,7 @@ type lookup struct {
 }
 
 // compile checks an expression; the result is of one of these types, where
-// there are any. Its error is an [ErrorList].
+// there are any. Its error is an [diag.List].
 func (e *environment) compile(src string, names *Names, want ...*cel.Type) (*program, error) {
 	if len(src) > maxSource {
 		return nil, whole(fmt.Sprintf("the expression is longer than %d bytes", maxSource), "")
@@ -60,13 +62,13 @@ func (e *environment) compile(src string, names *Names, want ...*cel.Type) (*pro
 var matching = &interpreter.RegexOptimization{Function: "matches", RegexIndex: 1, Factory: bounded}
 
 // check parses and checks the types.
-func (e *environment) check(env *cel.Env, src string) (*cel.Ast, ErrorList) {
+func (e *environment) check(env *cel.Env, src string) (*cel.Ast, diag.List) {
 	parsed, issues := env.Parse(src)
 	checked := parsed
 	if issues.Err() == nil {
 		checked, issues = env.Check(parsed)
 	}
-	var errs ErrorList
+	var errs diag.List
 	syntax := false
 	for _, problem := range issues.Errors() {
 		if strings.HasPrefix(problem.Message, "Syntax error: ") {
@@ -85,7 +87,7 @@ func (e *environment) check(env *cel.Env, src string) (*cel.Ast, ErrorList) {
 
 // dynamicPatterns finds patterns that come with the data: whoever writes a
 // call would write what it is held to.
-func dynamicPatterns(src string, a *cel.Ast) (errs ErrorList) {
+func dynamicPatterns(src string, a *cel.Ast) (errs diag.List) {
 	for _, e := range ast.MatchDescendants(ast.NavigateAST(a.NativeRep()), ast.FunctionMatcher("matches")) {
 		args := e.AsCall().Args()
 		if pattern := args[len(args)-1]; pattern.Kind() != ast.LiteralKind {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 
+	"github.com/petrigate/petrigate/internal/diag"
 	"github.com/petrigate/petrigate/internal/text"
 )
 
@@ -22,21 +23,21 @@ const maxShown = 200
 
 // Template compiles a sentence. "{{" and "}}" are the characters themselves;
 // an expression in a sentence has no braces of its own. The names may be nil;
-// the error is an [ErrorList].
+// the error is an [diag.List].
 func (c *Compiler) Template(src string, names *Names) (*Template, error) {
 	t := &Template{}
-	var errs ErrorList
+	var errs diag.List
 	for at := 0; at < len(src); {
 		switch rest := src[at:]; {
 		case strings.HasPrefix(rest, "{{"), strings.HasPrefix(rest, "}}"):
 			t.parts = append(t.parts, part{text: rest[:1]})
 			at += 2
 		case rest[0] == '}':
-			return nil, ErrorList{errorAt(src, at, `"}" without "{"`, `write "}}" for the character itself`)}
+			return nil, diag.List{errorAt(src, at, `"}" without "{"`, `write "}}" for the character itself`)}
 		case rest[0] == '{':
 			end := strings.IndexAny(rest[1:], "{}")
 			if end < 0 || rest[1+end] != '}' {
-				return nil, ErrorList{errorAt(src, at, `"{" without "}"`, `write "{{" for the character itself`)}
+				return nil, diag.List{errorAt(src, at, `"{" without "}"`, `write "{{" for the character itself`)}
 			}
 			v, err := c.Value(rest[1:1+end], names)
 			errs = append(errs, shifted(src, at+1, err)...)
@@ -58,9 +59,9 @@ func (c *Compiler) Template(src string, names *Names) (*Template, error) {
 }
 
 // shifted are the mistakes of an expression that begins at an offset of src.
-func shifted(src string, by int, err error) ErrorList {
-	list, _ := err.(ErrorList)
-	var moved ErrorList
+func shifted(src string, by int, err error) diag.List {
+	list, _ := err.(diag.List)
+	var moved diag.List
 	for _, e := range list {
 		moved = append(moved, errorAt(src, by+e.Offset, e.Msg, e.Hint))
 	}

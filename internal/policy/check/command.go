@@ -9,17 +9,17 @@ import (
 	"strings"
 
 	"github.com/petrigate/petrigate/config"
-	"github.com/petrigate/petrigate/internal/policy"
+	"github.com/petrigate/petrigate/internal/diag"
 	"github.com/petrigate/petrigate/internal/text"
 )
 
 // MissingCommands finds commands of servers that this machine cannot run. They are
 // errors where the proxy is about to start, and warnings where a configuration,
 // maybe for another machine, is only checked.
-func MissingCommands(c *config.Config, severity policy.Severity) policy.Problems {
-	var problems policy.Problems
+func MissingCommands(c *config.Config, severity diag.Severity) diag.List {
+	var problems diag.List
 	code := codeNoCommand
-	if severity == policy.Warning {
+	if severity == diag.Warning {
 		code = codeNoCommandHere
 	}
 	for _, s := range c.Servers {

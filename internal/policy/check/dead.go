@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/petrigate/petrigate/gate"
-	"github.com/petrigate/petrigate/internal/policy"
+	"github.com/petrigate/petrigate/internal/diag"
 	"github.com/petrigate/petrigate/internal/policy/verify"
 	"github.com/petrigate/petrigate/internal/text"
 )
@@ -16,15 +16,15 @@ import (
 
 // deadTransitions are those that gate a tool which can be called in spite of
 // them: the tools that cannot are reported themselves.
-func (v *Findings) deadTransitions() policy.Problems {
-	var ps policy.Problems
+func (v *Findings) deadTransitions() diag.List {
+	var ps diag.List
 	for _, n := range v.written {
 		for _, name := range v.dead[n.Name] {
 			t := transitionOf(v.nets[n.Name], name)
 			if slices.ContainsFunc(t.Tools, v.impossible) {
 				continue
 			}
-			p := at(policy.Warning, codeDead, v.transitionAt(n.Name, name), fmt.Sprintf("transition %q can never fire", name))
+			p := at(diag.Warning, codeDead, v.transitionAt(n.Name, name), fmt.Sprintf("transition %q can never fire", name))
 			p.Net, p.Hint = n.Name, "it needs "+v.needs(n.Name, t)
 			ps = append(ps, p)
 		}

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/petrigate/petrigate/gate"
-	"github.com/petrigate/petrigate/internal/policy"
+	"github.com/petrigate/petrigate/internal/diag"
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
@@ -15,8 +15,8 @@ import (
 
 // milder warns of maps whose calls all have a second name, by a wider map, that
 // is treated more strictly.
-func (v *Findings) milder() policy.Problems {
-	var ps policy.Problems
+func (v *Findings) milder() diag.List {
+	var ps diag.List
 	for _, o := range v.report.Overlaps {
 		for _, pair := range [][2]gate.Map{{o.First, o.Second}, {o.Second, o.First}} {
 			narrow, wide := pair[0], pair[1]
@@ -25,7 +25,7 @@ func (v *Findings) milder() policy.Problems {
 			if a >= b || a == unlistedName || !within(narrow, wide, o.Text) {
 				continue
 			}
-			p := at(policy.Warning, codeMilder, narrow.Rule, fmt.Sprintf("what this names %s is %s too: %q matches both", narrow.As, wide.As, o.Text))
+			p := at(diag.Warning, codeMilder, narrow.Rule, fmt.Sprintf("what this names %s is %s too: %q matches both", narrow.As, wide.As, o.Text))
 			p.Hint = fmt.Sprintf("%s (%s:%d) %s, and a call obeys the rules of all its names", wide.As, wide.Rule.File, wide.Rule.Line, by)
 			ps = append(ps, p)
 		}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/diag"
 	"github.com/petrigate/petrigate/internal/policy"
 	"github.com/petrigate/petrigate/internal/policy/verify"
 	"github.com/petrigate/petrigate/internal/text"
@@ -190,7 +191,7 @@ func (v *Findings) details() []string {
 
 // summary is the last line: whether the policy is good, and of how much.
 func (r Report) summary() string {
-	errs, warnings := len(r.Problems.Of(policy.Error)), len(r.Problems.Of(policy.Warning))
+	errs, warnings := len(r.Problems.Of(diag.Error)), len(r.Problems.Of(diag.Warning))
 	verdict, of := "ok", ""
 	if len(r.Nets) > 0 {
 		of = " in " + text.Count(len(r.Nets), "net")

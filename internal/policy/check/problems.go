@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/petrigate/petrigate/gate"
-	"github.com/petrigate/petrigate/internal/policy"
+	"github.com/petrigate/petrigate/internal/diag"
 	"github.com/petrigate/petrigate/internal/policy/verify"
 	"github.com/petrigate/petrigate/internal/text"
 	"github.com/petrigate/petrigate/rules"
@@ -14,28 +14,28 @@ import (
 
 // What a verification finds.
 const (
-	codeRefuted   rules.Code = "E301" // a claim that does not hold
-	codeNever     rules.Code = "W301" // a tool that can never be called
-	codeFailing   rules.Code = "W302" // a tool that can be called only after a failure
-	codeDeadlock  rules.Code = "W303" // a run after which nothing that a group gates can be called
-	codeRedundant rules.Code = "W304" // a net that never changes a verdict
-	codeUnproved  rules.Code = "W305" // a claim that could not be settled
-	codeDead      rules.Code = "W306" // a transition that can never fire
-	codeMilder    rules.Code = "W307" // a map whose calls have the name of a stricter one too
+	codeRefuted   = "E301" // a claim that does not hold
+	codeNever     = "W301" // a tool that can never be called
+	codeFailing   = "W302" // a tool that can be called only after a failure
+	codeDeadlock  = "W303" // a run after which nothing that a group gates can be called
+	codeRedundant = "W304" // a net that never changes a verdict
+	codeUnproved  = "W305" // a claim that could not be settled
+	codeDead      = "W306" // a transition that can never fire
+	codeMilder    = "W307" // a map whose calls have the name of a stricter one too
 )
 
 // whyDefault is why a name can never be called of which no net speaks.
 const whyDefault = "the default refuses what no rule and no net knows"
 
 // Problems are what is wrong with the policy, and what is doubtful.
-func (v *Findings) Problems() policy.Problems {
-	var ps policy.Problems
+func (v *Findings) Problems() diag.List {
+	var ps diag.List
 	for _, p := range v.proofs {
 		switch p.Result {
 		case verify.Refuted:
 			ps = append(ps, v.refuted(p))
 		case verify.Unknown:
-			q := at(policy.Warning, codeUnproved, p.Rule, "not known: "+p.Text)
+			q := at(diag.Warning, codeUnproved, p.Rule, "not known: "+p.Text)
 			q.Hint = p.Why
 			ps = append(ps, q)
 		}
@@ -43,13 +43,13 @@ func (v *Findings) Problems() policy.Problems {
 	return slices.Concat(ps, v.uncallable(), v.deadTransitions(), v.failing(), v.deadlocks(), v.redundant(), v.milder())
 }
 
-func at(severity policy.Severity, code rules.Code, pos gate.Position, message string) policy.Problem {
-	return policy.Problem{Severity: severity, Code: code, File: pos.File, Line: pos.Line, Column: pos.Column, Message: message}
+func at(severity diag.Severity, code string, pos gate.Position, message string) diag.Problem {
+	return diag.Problem{Severity: severity, Code: code, File: pos.File, Line: pos.Line, Column: pos.Column, Msg: message}
 }
 
 // refuted is a claim that does not hold, with the run that shows it.
-func (v *Findings) refuted(p proven) policy.Problem {
-	q := at(policy.Error, codeRefuted, p.Rule, "refuted: "+p.Text)
+func (v *Findings) refuted(p proven) diag.Problem {
+	q := at(diag.Error, codeRefuted, p.Rule, "refuted: "+p.Text)
 	switch {
 	case len(p.Counterexample) > 0:
 		q.Detail = "  these calls are admitted" + brokenBy(p) + ":\n" + steps(p.Counterexample) + noEvidence(p)
@@ -110,8 +110,8 @@ func succeeds(t verify.Trace) bool {
 
 // uncallable are the names that nobody can ever call. Where that is what a
 // block says, or the default of a tool that no net speaks of, nothing is wrong.
-func (v *Findings) uncallable() policy.Problems {
-	var ps policy.Problems
+func (v *Findings) uncallable() diag.List {
+	var ps diag.List
 	names := make(map[string][]string) // by what causes it
 	because := make(map[string][]verify.Net)
 	var causes []string
@@ -122,17 +122,17 @@ func (v *Findings) uncallable() policy.Problems {
 		cause := together(n.Because)
 		if names[cause] == nil {
 			causes = append(causes, cause)
-			ps = append(ps, at(policy.Warning, codeNever, v.forbids(n), ""))
+			ps = append(ps, at(diag.Warning, codeNever, v.forbids(n), ""))
 		}
 		names[cause], because[cause] = append(names[cause], written(n.Tool)), n.Because
 	}
 	for i, cause := range causes {
-		ps[i].Message = text.And(text.EscapeAll(names[cause])) + " can never be called"
+		ps[i].Msg = text.And(text.EscapeAll(names[cause])) + " can never be called"
 		if cause == "" {
 			ps[i].Hint = whyDefault
 			continue
 		}
-		ps[i].Message += ", because of " + cause
+		ps[i].Msg += ", because of " + cause
 		ps[i].Detail = v.reasons(because[cause])
 		for _, name := range names[cause] {
 			ps[i].Detail += v.whyDead(name, because[cause])
@@ -173,13 +173,13 @@ func (v *Findings) blocked(n verify.Name) bool {
 	return len(n.Because) > 0 && !slices.ContainsFunc(n.Because, func(net verify.Net) bool { return v.nets[net.Name].Cause != gate.CauseBlock })
 }
 
-func (v *Findings) failing() policy.Problems {
-	var ps policy.Problems
+func (v *Findings) failing() diag.List {
+	var ps diag.List
 	for _, n := range v.names {
 		if n.Callable != verify.AfterFailure {
 			continue
 		}
-		p := at(policy.Warning, codeFailing, v.speaksOf(n.Tool), fmt.Sprintf("%s can be called only after calls that fail or overlap", text.Escape(written(n.Tool))))
+		p := at(diag.Warning, codeFailing, v.speaksOf(n.Tool), fmt.Sprintf("%s can be called only after calls that fail or overlap", text.Escape(written(n.Tool))))
 		if len(n.Failing) > 0 {
 			p.Detail = "  such as:\n" + steps(n.Failing)
 		}
@@ -203,13 +203,13 @@ func (v *Findings) speaksOf(tool gate.Tool) gate.Position {
 // deadlocks are runs after which a group of nets forbids all that it gates. A
 // session limit that is used up, a block and a workflow that has come to its
 // end are meant to.
-func (v *Findings) deadlocks() policy.Problems {
-	var ps policy.Problems
+func (v *Findings) deadlocks() diag.List {
+	var ps diag.List
 	for _, g := range v.report.Groups {
 		if g.Deadlock.Result != verify.Refuted || len(g.Deadlock.Trace) == 0 || slices.ContainsFunc(g.Deadlock.Because, v.ends) || v.claimed(g.Deadlock) {
 			continue
 		}
-		p := at(policy.Warning, codeDeadlock, first(g.Deadlock.Because), "the policy can get stuck: "+together(g.Deadlock.Because)+" can forbid all further calls")
+		p := at(diag.Warning, codeDeadlock, first(g.Deadlock.Because), "the policy can get stuck: "+together(g.Deadlock.Because)+" can forbid all further calls")
 		p.Detail = "  after these calls:\n" + steps(g.Deadlock.Trace) + v.stuck(g.Deadlock.Trace, g.Deadlock.Because)
 		if slices.ContainsFunc(g.Deadlock.Because, func(n verify.Net) bool { return v.nets[n.Name].Cause == gate.CauseNet }) {
 			p.Hint = "where a workflow may end, name the places under terminalPlaces"
@@ -234,13 +234,13 @@ func (v *Findings) ends(net verify.Net) bool {
 
 // redundant are the nets that change nothing, but for those about tools alone of
 // which it is said that they can never be called: that follows from it.
-func (v *Findings) redundant() policy.Problems {
-	var ps policy.Problems
+func (v *Findings) redundant() diag.List {
+	var ps diag.List
 	for _, r := range v.report.Redundant {
 		if v.follows(r.Net) {
 			continue
 		}
-		p := at(policy.Warning, codeRedundant, r.Net.Rule, r.Net.Name+" never changes a verdict")
+		p := at(diag.Warning, codeRedundant, r.Net.Rule, r.Net.Name+" never changes a verdict")
 		switch len(r.Because) {
 		case 0:
 		case 1:

@@ -3,6 +3,7 @@ package check
 import (
 	"strings"
 
+	"github.com/petrigate/petrigate/internal/diag"
 	"github.com/petrigate/petrigate/internal/policy"
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
@@ -11,7 +12,7 @@ import (
 type Report struct {
 	Version   int             `json:"version"`
 	OK        bool            `json:"ok"`
-	Problems  policy.Problems `json:"problems"`
+	Problems  diag.List       `json:"problems"`
 	Nets      []policy.Net    `json:"nets"`
 	Tools     []reportedTool  `json:"tools"`
 	Proofs    []reportedProof `json:"proofs"`
@@ -44,13 +45,13 @@ type reportedProof struct {
 }
 
 // NewReport puts an answer together. v is nil where nothing could be verified.
-func NewReport(problems policy.Problems, result *policy.Result, known ToolSet, v *Findings) Report {
+func NewReport(problems diag.List, result *policy.Result, known ToolSet, v *Findings) Report {
 	r := Report{
 		Version: 1, Problems: problems, Nets: result.Nets,
 		Tools: []reportedTool{}, Proofs: []reportedProof{}, Redundant: []string{}, verified: v,
 	}
 	if r.Problems == nil {
-		r.Problems = policy.Problems{}
+		r.Problems = diag.List{}
 	}
 	if r.Nets == nil {
 		r.Nets = []policy.Net{}
@@ -86,7 +87,7 @@ func (r *Report) Judge(strict, allowUnknown bool) {
 			r.open++
 		}
 	}
-	r.OK = len(r.Problems.Of(policy.Error)) == 0 && r.open == 0 && (!strict || len(r.Problems.Of(policy.Warning)) == 0)
+	r.OK = len(r.Problems.Of(diag.Error)) == 0 && r.open == 0 && (!strict || len(r.Problems.Of(diag.Warning)) == 0)
 }
 
 // events are the counterexample.

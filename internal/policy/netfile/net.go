@@ -14,6 +14,7 @@ import (
 	"math"
 
 	"github.com/petrigate/petrigate/config"
+	"github.com/petrigate/petrigate/internal/diag"
 	"github.com/petrigate/petrigate/internal/petri"
 )
 
@@ -27,31 +28,12 @@ type Net struct {
 	Terminal    []int // places in which it is right to stop
 }
 
-// An Error is one thing that is wrong with a file. Line and Column count from
-// 1; they are 0 where the place is not known.
-type Error struct {
-	File         string
-	Line, Column int
-	Msg          string
-}
-
-func (e *Error) Error() string {
-	switch {
-	case e.Line == 0:
-		return fmt.Sprintf("%s: %s", e.File, e.Msg)
-	case e.Column == 0:
-		return fmt.Sprintf("%s:%d: %s", e.File, e.Line, e.Msg)
-	default:
-		return fmt.Sprintf("%s:%d:%d: %s", e.File, e.Line, e.Column, e.Msg)
-	}
-}
-
 // maxCount is the largest weight and number of tokens.
 const maxCount = math.MaxInt32
 
 // Read reads the nets of a file; name is the name of the file. It detects the format
-// from the text. It returns at least one net or an error: an [*Error] or, for nets of
-// a configuration, a [config.ErrorList].
+// from the text. It returns at least one net or an error: a [diag.Problem] or, for nets
+// of a configuration, a [diag.List].
 func Read(name string, src []byte) ([]*Net, error) {
 	src = bytes.TrimPrefix(src, []byte("\ufeff"))
 	switch trimmed := bytes.TrimSpace(src); {
@@ -77,7 +59,7 @@ func Read(name string, src []byte) ([]*Net, error) {
 		read = append(read, n)
 	}
 	if len(read) == 0 {
-		return nil, &Error{File: name, Msg: "the file contains no net"}
+		return nil, diag.Problem{File: name, Msg: "the file contains no net"}
 	}
 	return read, nil
 }
@@ -128,7 +110,7 @@ func newBuilder(file, name string) *builder {
 
 func (b *builder) fail(format string, args ...any) {
 	if b.err == nil {
-		b.err = &Error{File: b.file, Msg: fmt.Sprintf(format, args...)}
+		b.err = diag.Problem{File: b.file, Msg: fmt.Sprintf(format, args...)}
 	}
 }
 

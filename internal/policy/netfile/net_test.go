@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/petrigate/petrigate/config"
+	"github.com/petrigate/petrigate/internal/diag"
 	"github.com/petrigate/petrigate/internal/petri"
 )
 
@@ -176,7 +177,7 @@ func TestReadSaysWhatIsWrong(t *testing.T) {
 		`f: xml: opening charset "utf-7": the file is written in utf-7; only UTF-8 and ISO-8859-1 can be read`: `<?xml version="1.0" encoding="utf-7"?><pnml/>`,
 	} {
 		_, err := Read("f", []byte(src))
-		var wrong *Error
+		var wrong diag.Problem
 		if !errors.As(err, &wrong) || err.Error() != want {
 			t.Errorf("%v\nwant %s", err, want)
 		}
@@ -184,7 +185,7 @@ func TestReadSaysWhatIsWrong(t *testing.T) {
 	for _, src := range []string{"name: [", "{name: x, places: [p, p], transitions: []", "{}", "nets: []", ""} {
 		_, err := Read("f", []byte(src))
 		var list config.ErrorList
-		var wrong *Error
+		var wrong diag.Problem
 		if !errors.As(err, &list) && !errors.As(err, &wrong) {
 			t.Errorf("%q: %v", src, err)
 		}

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+
+	"github.com/petrigate/petrigate/internal/diag"
 )
 
 // plainNet is a net in plain JSON. Other keys say where it comes from, and are
@@ -98,7 +100,7 @@ func plainArcs(list []plainArc) []weighted {
 
 // jsonError finds the place of an error, where it has one.
 func jsonError(name string, src []byte, err error) error {
-	e := &Error{File: name, Msg: err.Error()}
+	e := diag.Problem{File: name, Msg: err.Error()}
 	var wrong *json.UnmarshalTypeError
 	if errors.As(err, &wrong) {
 		before := src[:min(int(wrong.Offset), len(src))]

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/petrigate/petrigate/internal/diag"
 	"github.com/petrigate/petrigate/internal/petri"
 )
 
@@ -108,7 +109,7 @@ func readPNML(name string, src []byte) ([]*Net, error) {
 		err = ended(d)
 	}
 	if err != nil {
-		e := &Error{File: name, Msg: err.Error()}
+		e := diag.Problem{File: name, Msg: err.Error()}
 		var syntax *xml.SyntaxError
 		if errors.As(err, &syntax) {
 			e.Line, e.Msg = syntax.Line, syntax.Msg
@@ -124,7 +125,7 @@ func readPNML(name string, src []byte) ([]*Net, error) {
 		nets = append(nets, n)
 	}
 	if len(nets) == 0 {
-		return nil, &Error{File: name, Msg: "the file contains no net"}
+		return nil, diag.Problem{File: name, Msg: "the file contains no net"}
 	}
 	return nets, nil
 }

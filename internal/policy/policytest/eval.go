@@ -12,6 +12,7 @@ import (
 
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/diag"
 	"github.com/petrigate/petrigate/internal/policy"
 	"github.com/petrigate/petrigate/internal/policy/sandbox"
 )
@@ -131,7 +132,7 @@ func (c *policyCase) eval() *answer {
 	nets, errs := c.nets()
 	result, err := policy.Build(policy.Source{Rules: []config.RuleText{{Text: c.Rules}}, Nets: nets, Default: c.Default, Mode: c.Mode})
 	if err != nil {
-		errs = append(errs, buildErrors(result.Problems.Of(policy.Error))...)
+		errs = append(errs, buildErrors(result.Problems.Of(diag.Error))...)
 	}
 	if len(errs) > 0 {
 		return &answer{Name: c.Name, Errors: onePerPlace(errs)}
@@ -179,10 +180,10 @@ func netErrors(net string, err error) []caseError {
 }
 
 // buildErrors lists problems as a case shows them: those of nets have line 0.
-func buildErrors(ps policy.Problems) []caseError {
+func buildErrors(ps diag.List) []caseError {
 	errs := make([]caseError, len(ps))
 	for i, p := range ps {
-		errs[i] = caseError{Line: p.Line, Column: p.Column, Message: p.Message, Code: string(p.Code), Net: p.Net}
+		errs[i] = caseError{Line: p.Line, Column: p.Column, Message: p.Msg, Code: string(p.Code), Net: p.Net}
 		if p.Net != "" {
 			errs[i].Line, errs[i].Column = 0, 0
 		}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/diag"
 	"github.com/petrigate/petrigate/internal/policy"
 	"github.com/petrigate/petrigate/internal/policy/sandbox"
 )
@@ -16,7 +17,7 @@ type Report struct {
 	OK       bool              `json:"ok"`
 	Passed   int               `json:"passed"`
 	Failed   int               `json:"failed"`
-	Problems policy.Problems   `json:"problems"` // what did not load; then nothing was run
+	Problems diag.List         `json:"problems"` // what did not load; then nothing was run
 	Files    []ReportedFile    `json:"files"`
 	Coverage *reportedCoverage `json:"coverage,omitempty"`
 
@@ -84,10 +85,10 @@ type missedItem struct {
 	Rule policy.Rule `json:"rule"`
 }
 
-func NewReport(problems policy.Problems) *Report {
+func NewReport(problems diag.List) *Report {
 	r := &Report{Version: 1, OK: len(problems) == 0, Problems: problems, Files: []ReportedFile{}}
 	if r.Problems == nil {
-		r.Problems = policy.Problems{}
+		r.Problems = diag.List{}
 	}
 	return r
 }

@@ -40,7 +40,7 @@ type Loader struct {
 }
 
 // Load is the policy of a file. Its error is of the file ([config.ErrorList]),
-// of the configuration, or of the policy ([policy.Problems]).
+// of the configuration, or of the policy (a [diag.List] each).
 func (l *Loader) Load(f *File) (*Policy, error) {
 	s, err := f.source(l.Config)
 	if err != nil {
@@ -168,7 +168,7 @@ func (s *Source) read(to *policy.Source) error {
 
 // located says where a file is named that cannot be read.
 func (s *Source) located(err error) error {
-	var one *config.Error
+	var one config.Error
 	if errors.As(err, &one) && one.Line > 0 {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/diag"
 	"github.com/petrigate/petrigate/internal/policy"
 	"github.com/petrigate/petrigate/internal/policy/check"
 	"github.com/petrigate/petrigate/internal/policy/sandbox"
@@ -46,7 +47,7 @@ func (e *Explanation) reasons(b *strings.Builder, k text.Ink) {
 		fmt.Fprintln(b, e.refusal.Text)
 	}
 	for _, block := range e.refusal.Blocks {
-		p := policy.Problem{File: block.Rule.File, Line: block.Rule.Line, Column: block.Rule.Column}
+		p := diag.Problem{File: block.Rule.File, Line: block.Rule.Line, Column: block.Rule.Column}
 		fmt.Fprintf(b, "%s: %s\n", k.In(text.Bold, p.Place()), block.Reason)
 		if excerpt := p.SourceLine(); excerpt != "" {
 			fmt.Fprintln(b, excerpt)

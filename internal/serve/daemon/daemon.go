@@ -22,6 +22,7 @@ import (
 
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/diag"
 	"github.com/petrigate/petrigate/internal/policy"
 	"github.com/petrigate/petrigate/internal/serve/audit"
 	"github.com/petrigate/petrigate/internal/serve/oauth"
@@ -31,9 +32,9 @@ import (
 // Options describe a Daemon.
 type Options struct {
 	Config  *config.Config
-	Policy  *policy.Result  // see [Policy]
-	Known   policy.Problems // of the policy, which have been shown; the review does not repeat them
-	Log     slog.Handler    // nil: discard; it is given no secrets of the configuration
+	Policy  *policy.Result // see [Policy]
+	Known   diag.List      // of the policy, which have been shown; the review does not repeat them
+	Log     slog.Handler   // nil: discard; it is given no secrets of the configuration
 	Version string
 }
 

@@ -5,13 +5,14 @@ import (
 	"slices"
 
 	"github.com/petrigate/petrigate/config"
+	"github.com/petrigate/petrigate/internal/diag"
 	"github.com/petrigate/petrigate/internal/policy"
 	"github.com/petrigate/petrigate/internal/policy/check"
 )
 
 // Policy builds the policy of a configuration, proves its claims, and returns warnings to be
-// shown. A policy with a claim that is refuted is an error, of type [policy.Problems].
-func Policy(ctx context.Context, c *config.Config) (*policy.Result, policy.Problems, error) {
+// shown. A policy with a claim that is refuted is an error, of type [diag.List].
+func Policy(ctx context.Context, c *config.Config) (*policy.Result, diag.List, error) {
 	source := policy.FromConfig(c)
 	result, err := policy.Build(source)
 	if err != nil {
@@ -22,18 +23,18 @@ func Policy(ctx context.Context, c *config.Config) (*policy.Result, policy.Probl
 		return nil, nil, err
 	}
 	found := v.Problems()
-	if refuted := found.Of(policy.Error); len(refuted) > 0 {
+	if refuted := found.Of(diag.Error); len(refuted) > 0 {
 		return nil, nil, refuted
 	}
-	return result, slices.Concat(check.ConfigWarnings(c), result.Problems.Of(policy.Warning),
+	return result, slices.Concat(check.ConfigWarnings(c), result.Problems.Of(diag.Warning),
 		check.NoPolicy(c.File, source), check.NoUpstream(c), found), nil
 }
 
 // Runnable returns warnings about what the configuration names on this machine, or an error, of
-// type [policy.Problems], with all that cannot be used: commands and files for TLS.
-func Runnable(c *config.Config) (policy.Problems, error) {
-	found := slices.Concat(check.MissingCommands(c, policy.Error), TLSProblems(c, policy.Error))
-	if errs := found.Of(policy.Error); len(errs) > 0 {
+// type [diag.List], with all that cannot be used: commands and files for TLS.
+func Runnable(c *config.Config) (diag.List, error) {
+	found := slices.Concat(check.MissingCommands(c, diag.Error), TLSProblems(c, diag.Error))
+	if errs := found.Of(diag.Error); len(errs) > 0 {
 		return nil, errs
 	}
 	return found, nil

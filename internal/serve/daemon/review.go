@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/petrigate/petrigate/config"
+	"github.com/petrigate/petrigate/internal/diag"
 	"github.com/petrigate/petrigate/internal/policy"
 	"github.com/petrigate/petrigate/internal/policy/check"
 )
@@ -18,7 +19,7 @@ type review struct {
 	done   chan struct{}
 }
 
-func newReview(c *config.Config, shown policy.Problems) *review {
+func newReview(c *config.Config, shown diag.List) *review {
 	r := &review{config: c, shown: make(map[string]bool), done: make(chan struct{})}
 	for _, p := range shown {
 		r.shown[p.Error()] = true
@@ -55,7 +56,7 @@ func (r *review) Close() {
 }
 
 // problems are what is wrong with the policy where these are the tools.
-func (r *review) problems(ctx context.Context, tools check.ToolSet) policy.Problems {
+func (r *review) problems(ctx context.Context, tools check.ToolSet) diag.List {
 	source := policy.FromConfig(r.config)
 	source.Tools, source.Schemas = tools.Names(), tools.Schemas
 	result, err := policy.Build(source)

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/config"
-	"github.com/petrigate/petrigate/internal/policy"
+	"github.com/petrigate/petrigate/internal/diag"
 	"github.com/petrigate/petrigate/internal/policy/check"
 	"github.com/petrigate/petrigate/internal/text"
 )
@@ -20,8 +20,8 @@ import (
 // TLSProblems finds files for TLS that cannot be used. One that cannot be read is
 // as severe as missing says: where a configuration is only checked, it may be
 // for another machine, or for another user of this one.
-func TLSProblems(c *config.Config, missing policy.Severity) policy.Problems {
-	var all policy.Problems
+func TLSProblems(c *config.Config, missing diag.Severity) diag.List {
+	var all diag.List
 	if t := c.Listen.TLS; t != nil {
 		f := &tlsSection{section: t, missing: missing}
 		f.pair(t.Cert, t.Key)
@@ -36,7 +36,7 @@ func TLSProblems(c *config.Config, missing policy.Severity) policy.Problems {
 		f.pair(s.TLS.Cert, s.TLS.Key)
 		all = append(all, f.problems...)
 	}
-	slices.SortStableFunc(all, func(a, b policy.Problem) int {
+	slices.SortStableFunc(all, func(a, b diag.Problem) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
 	return all
@@ -48,11 +48,11 @@ type tlsSection struct {
 		Of(key, text string) config.Position
 		Excerpt(line, column int) string
 	}
-	missing  policy.Severity
-	problems policy.Problems
+	missing  diag.Severity
+	problems diag.List
 }
 
-func (f *tlsSection) report(severity policy.Severity, key, msg, hint string) {
+func (f *tlsSection) report(severity diag.Severity, key, msg, hint string) {
 	at := f.section.Of(key, "")
 	p := check.Warning(check.UnusableTLS, at, msg)
 	p.Severity, p.Hint, p.Excerpt = severity, hint, f.section.Excerpt(at.Line, at.Column)
@@ -67,7 +67,7 @@ func (f *tlsSection) read(key, path string) []byte {
 	data, err := os.ReadFile(path)
 	if err != nil {
 		f.report(f.missing, key, fmt.Sprintf("reading %s: %v", path, text.Innermost(err)), "")
-		if f.missing == policy.Warning {
+		if f.missing == diag.Warning {
 			f.problems[len(f.problems)-1].Code = check.MissingTLS
 		}
 		return nil
@@ -105,14 +105,14 @@ func (f *tlsSection) pair(certPath, keyPath string) {
 		return
 	}
 	if problem, hint := unusableKey(key); problem != "" {
-		f.report(policy.Error, "key", keyPath+" "+problem, hint)
+		f.report(diag.Error, "key", keyPath+" "+problem, hint)
 		return
 	}
 	if !ok {
 		return
 	}
 	if _, err := tls.X509KeyPair(cert, key); err != nil {
-		f.report(policy.Error, "key", fmt.Sprintf("%s is not the key of the first certificate in %s", keyPath, certPath), "the certificate of the key comes first, those that vouch for it behind it")
+		f.report(diag.Error, "key", fmt.Sprintf("%s is not the key of the first certificate in %s", keyPath, certPath), "the certificate of the key comes first, those that vouch for it behind it")
 	}
 }
 
@@ -125,7 +125,7 @@ func (f *tlsSection) certificates(key, path string, data []byte) ([]*x509.Certif
 		}
 		cert, err := x509.ParseCertificate(block.Bytes)
 		if err != nil {
-			f.report(policy.Error, key, fmt.Sprintf("%s holds a certificate that cannot be read: %s", path, strings.TrimPrefix(err.Error(), "x509: ")), "")
+			f.report(diag.Error, key, fmt.Sprintf("%s holds a certificate that cannot be read: %s", path, strings.TrimPrefix(err.Error(), "x509: ")), "")
 			return nil, false
 		}
 		certs = append(certs, cert)
@@ -137,7 +137,7 @@ func (f *tlsSection) certificates(key, path string, data []byte) ([]*x509.Certif
 	if isKey(data) {
 		hint = `it holds a private key: that is the file of "key"`
 	}
-	f.report(policy.Error, key, path+" holds no certificate in PEM", hint)
+	f.report(diag.Error, key, path+" holds no certificate in PEM", hint)
 	return nil, false
 }
 
@@ -182,6 +182,6 @@ func invalid(c *x509.Certificate) string {
 }
 
 func (f *tlsSection) expired(key, path string, c *x509.Certificate, so string) {
-	f.report(policy.Warning, key, fmt.Sprintf("the certificate in %s %s: %s", path, invalid(c), so), "")
+	f.report(diag.Warning, key, fmt.Sprintf("the certificate in %s %s: %s", path, invalid(c), so), "")
 	f.problems[len(f.problems)-1].Code = check.ExpiredCertificate
 }

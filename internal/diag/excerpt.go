@@ -1,0 +1,46 @@
+package diag
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/petrigate/petrigate/internal/text"
+)
+
+// How much of a long line an excerpt shows on each side of the place.
+const shown = 80
+
+// Excerpt returns a line of a text and, below it, carets under the width characters
+// from column on; columns count from 1. It shows a part of a long line, and escapes
+// what could mislead a reader or a terminal; a tab stays.
+func Excerpt(line string, column, width int) string {
+	runes := []rune(strings.TrimRightFunc(line, unicode.IsSpace))
+	start := max(column-1, 0)
+	at := min(start, len(runes))
+	from, to := max(0, at-shown), min(len(runes), at+shown)
+	var source, below strings.Builder
+	for i := from; i < to; i++ {
+		cell := "\t"
+		if runes[i] != '\t' {
+			cell = text.Escape(string(runes[i]))
+		}
+		source.WriteString(cell)
+		switch n := utf8.RuneCountInString(cell); {
+		case i >= start+width:
+		case i >= start:
+			below.WriteString(strings.Repeat("^", n))
+		case cell == "\t":
+			below.WriteString(cell)
+		default:
+			below.WriteString(strings.Repeat(" ", n))
+		}
+	}
+	if start > at { // in the space at the end of the line, which is not shown
+		below.WriteByte(' ')
+	}
+	if behind := start + width - max(len(runes), start); behind > 0 && to == len(runes) {
+		below.WriteString(strings.Repeat("^", min(behind, shown)))
+	}
+	return "    " + source.String() + "\n    " + below.String()
+}

@@ -1,0 +1,56 @@
+package diag
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/petrigate/petrigate/internal/text"
+)
+
+// Place returns where the problem is: file:line:column, or less where less is known.
+func (p Problem) Place() string { return cmp.Or(p.Position().String(), "petrigate") }
+
+// SourceLine returns the line of the problem with a caret below it; empty if it
+// cannot be shown. Problems of a configuration carry an excerpt with secrets
+// masked; SourceLine reads no other line of such a file.
+func (p Problem) SourceLine() string {
+	if p.Excerpt != "" || p.Line == 0 || slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(p.File)) {
+		return p.Excerpt
+	}
+	src, err := os.ReadFile(p.File)
+	lines := strings.Split(string(src), "\n")
+	if err != nil || p.Line > len(lines) {
+		return ""
+	}
+	line := strings.TrimRight(strings.TrimPrefix(lines[p.Line-1], "\ufeff"), "\r")
+	if p.Column < 1 || p.Column > len([]rune(line)) {
+		return ""
+	}
+	return Excerpt(line, p.Column, 1)
+}
+
+// Print writes each problem with its source line.
+func (l List) Print(w io.Writer, ink text.Ink) {
+	for _, p := range l {
+		style := text.Yellow
+		switch p.Severity {
+		case Error:
+			style = text.Red
+		case Note:
+			style = text.Cyan
+		}
+		_, _ = fmt.Fprintf(w, "%s: %s: %s\n", ink.In(text.Bold, p.Place()), ink.In(style, fmt.Sprintf("%s[%s]", p.Severity, p.Code)), p.message())
+		if line := p.SourceLine(); line != "" {
+			_, _ = fmt.Fprintln(w, strings.TrimRight(line, "\n"))
+		}
+		_, _ = fmt.Fprint(w, p.Detail)
+		if p.Hint != "" {
+			_, _ = fmt.Fprintf(w, "  %s %s\n", ink.In(text.Cyan, "help:"), p.Hint)
+		}
+	}
+}
