@@ -240,12 +240,7 @@ func (n *net) candidate(lists []int, data *NetData) int {
 }
 
 func (n *net) onlyObserve(lists []int) bool {
-	for _, t := range lists {
-		if !n.Transitions[t].Observe {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(lists, func(t int) bool { return !n.Transitions[t].Observe })
 }
 
 func (j *judgement) chosen(f *finding, t int) bool {

@@ -206,7 +206,7 @@ func (m *move) watch() {
 // settle lets the structural transitions advance. If they do not come to rest, the
 // net keeps its marking and is stuck.
 func (m *move) settle() bool {
-	m.data.Stuck = m.net.restless(m.data.Marking) && !m.net.advance(m.marking(), m.data.Flights)
+	m.data.Stuck = m.net.net.AnyEnabled(m.data.Marking, m.net.structural) && !m.net.advance(m.marking(), m.data.Flights)
 	return !m.data.Stuck
 }
 

@@ -77,7 +77,7 @@ func (p *Policy) Explore(name string, limit int) (Exploration, bool) {
 	if n == nil {
 		return Exploration{}, false
 	}
-	g := n.analyze(limit)
+	g := petri.Analyze(&n.net, n.initial, n.options(limit))
 	e := Exploration{
 		States: g.States, Complete: g.Bounded == petri.Yes && g.Stop == petri.Finished,
 		Deadlocks: g.Deadlocks, Trapped: g.Trapped, Trap: n.named(g.Trap),
@@ -99,12 +99,13 @@ func (p *Policy) Explore(name string, limit int) (Exploration, bool) {
 	return e, true
 }
 
-func (n *net) analyze(limit int) *petri.Analysis {
+// options returns those of an analysis of the net.
+func (n *net) options(limit int) petri.Options {
 	o := petri.Options{MaxStates: limit}
 	for _, place := range n.Terminal {
 		o.Terminal = append(o.Terminal, slices.Index(n.Places, place))
 	}
-	return petri.Analyze(&n.net, n.initial, o)
+	return o
 }
 
 func (n *net) invariant(inv petri.Invariant) Invariant {
@@ -132,33 +133,7 @@ func (p *Policy) Conserves(name string, weights map[string]int, limit int) Answe
 		}
 		places[i] = weight
 	}
-	var changing []int // transitions
-	for i := range n.net.Transitions {
-		if t := &n.net.Transitions[i]; weigh(t.In, places) != weigh(t.Out, places) {
-			changing = append(changing, i)
-		}
-	}
-	if len(changing) == 0 {
-		return Yes
-	}
-	g := n.analyze(limit)
-	fires := slices.ContainsFunc(changing, func(t int) bool { return !slices.Contains(g.Dead, t) })
-	switch {
-	case g.Stop != petri.Finished && (g.Bounded == petri.No || !fires):
-		return Unsure // which of them can ever fire was not found out
-	case fires:
-		return No
-	}
-	return Yes
-}
-
-// weigh returns the weighted sum of the tokens of the arcs.
-func weigh(arcs []petri.Arc, weights []int) int {
-	sum := 0
-	for _, a := range arcs {
-		sum += a.Weight * weights[a.Place]
-	}
-	return sum
+	return Answer(petri.Conserves(&n.net, n.initial, places, n.options(limit)))
 }
 
 // A Reached is one state that a net can reach.
@@ -177,25 +152,7 @@ func (p *Policy) States(name string) iter.Seq[Reached] {
 		if n == nil {
 			return
 		}
-		seen := make(map[string]bool)
-		var queue []petri.Marking
-		visit := func(m petri.Marking) {
-			if key := fmt.Sprint(m); !seen[key] {
-				seen[key] = true
-				queue = append(queue, m)
-			}
-		}
-		for visit(n.initial); len(queue) > 0; queue = queue[1:] {
-			m := queue[0]
-			var enabled []int
-			for i := range n.net.Transitions {
-				if t := &n.net.Transitions[i]; t.Enabled(m) {
-					enabled = append(enabled, i)
-					next := slices.Clone(m)
-					t.Fire(next)
-					visit(next)
-				}
-			}
+		for m, enabled := range n.net.Reachable(n.initial) {
 			if !yield(Reached{n.show(&NetData{Marking: m}), n.named(enabled)}) {
 				return
 			}

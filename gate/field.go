@@ -1,19 +1,15 @@
 package gate
 
 import (
-	"strings"
+	"slices"
 
-	"github.com/petrigate/petrigate/internal/rawjson"
+	"github.com/petrigate/petrigate/internal/jsonpath"
 )
 
 // field has the strings that the maps read in one place of the arguments.
 type field struct {
+	jsonpath.Texts
 	key      string
-	text     [1]string // the value, if it is a string
-	values   [][]byte  // other values; the field has their leaves
-	all      []string  // the leaves, then all of them as one text, read lazily
-	weak     bool      // it is not a single string, so it is no evidence
-	some     bool      // the call has the field
 	readings []readings
 }
 
@@ -33,98 +29,17 @@ func readOnce(read []field, args []byte, at place) ([]field, *field) {
 	}
 	switch {
 	case at.deep:
-		read = append(read, readPath(args, at))
+		read = append(read, field{key: at.key, Texts: at.path.path.Texts(args)})
 	case at.key == "":
-		read = append(read, field{some: true})
+		read = append(read, field{Texts: jsonpath.Empty()})
 	default:
-		read = append(read, readField(args, at.key))
+		read = append(read, field{key: at.key, Texts: jsonpath.Member(args, at.key)})
 	}
 	return read, &read[len(read)-1]
 }
 
-// readField reads a member of the arguments.
-func readField(args []byte, key string) field {
-	f := field{key: key}
-	eachMember(args, key, false, f.put)
-	return f
-}
-
-// eachMember yields the member of this key. Where keys differ from it in letter
-// case only, there are servers that take one of those for it, and the gate cannot
-// know which: then it yields all of them, each as a doubt.
-func eachMember(object []byte, key string, doubt bool, yield func(value []byte, doubt bool)) {
-	value, ok, variants := rawjson.Variants(object, key)
-	switch {
-	case variants:
-		rawjson.EachVariant(object, key, func(v []byte) { yield(v, true) })
-	case ok:
-		yield(value, doubt)
-	}
-}
-
-// readPath reads the values to which a path leads. None of several is evidence.
-func readPath(args []byte, at place) field {
-	f := field{key: at.key, weak: at.path.Many()}
-	at.path.values(args, false, f.put)
-	return f
-}
-
-// put adds a value. A doubtful value is no evidence.
-func (f *field) put(raw []byte, doubt bool) {
-	f.some = true
-	text, ok := rawjson.String(raw)
-	if ok && !f.weak && !doubt {
-		f.text[0] = text
-		return
-	}
-	f.weak = true
-	f.values = append(f.values, raw)
-}
-
-// leaves yields those of all values, as long as it returns true.
-func (f *field) leaves(yield func(leaf string) bool) {
-	more := true
-	for _, v := range f.values {
-		rawjson.Leaves(v, func(leaf string) bool {
-			more = yield(leaf)
-			return more
-		})
-		if !more {
-			return
-		}
-	}
-}
-
-// texts returns the strings of the field.
-func (f *field) texts() []string {
-	switch {
-	case f.weak && f.all == nil:
-		f.all = []string{}
-		f.leaves(func(leaf string) bool {
-			f.all = append(f.all, leaf)
-			return true
-		})
-		if len(f.all) > 1 {
-			f.all = append(f.all, strings.Join(f.all, " "))
-		}
-		return f.all
-	case f.weak:
-		return f.all
-	case f.some:
-		return f.text[:]
-	default:
-		return nil
-	}
-}
-
-func (f *field) match(ok func(string) bool) bool {
-	for _, s := range f.texts() {
-		if ok(s) {
-			return true
-		}
-	}
-	return false
-}
+// match reports whether one of the texts is ok.
+func (f *field) match(ok func(string) bool) bool { return slices.ContainsFunc(f.All(), ok) }
 
 // read returns the readings of the texts by the reader, each made once.
 func (f *field) read(c *Call, r Reader) []Reading {
@@ -134,10 +49,10 @@ func (f *field) read(c *Call, r Reader) []Reading {
 		}
 	}
 	made := readings{reader: r}
-	if f.weak && f.tooMany() {
+	if f.Weak() && f.Exceeds(maxTexts, 2*maxTextBytes) {
 		made.all = []Reading{nil} // nothing can be told
 	} else {
-		for _, s := range f.texts() {
+		for _, s := range f.All() {
 			made.all = append(made.all, readSafely(r, c, s))
 		}
 	}
@@ -151,20 +66,6 @@ const (
 	maxTexts     = 1000
 	maxTextBytes = 64 << 10
 )
-
-// tooMany reports whether the texts are more than a reader reads. It reads no more
-// of them than necessary.
-func (f *field) tooMany() bool {
-	n, size := 0, 0
-	f.leaves(func(leaf string) bool {
-		n, size = n+1, size+len(leaf)
-		return n < maxTexts && size <= 2*maxTextBytes
-	})
-	if n > 1 { // there is one more, with all in one
-		size += size + n - 1
-	}
-	return n >= maxTexts || size > 2*maxTextBytes
-}
 
 // readSafely reads a text. It returns nil, for doubt, if the reader panics.
 func readSafely(r Reader, c *Call, text string) (reading Reading) {

@@ -107,7 +107,7 @@ func (m *mapping) another(c *Call, fields []field, tools []label, key string) bo
 				continue
 			}
 			var f *field
-			if fields, f = readOnce(fields, c.Args, at); len(f.texts()) > 0 {
+			if fields, f = readOnce(fields, c.Args, at); len(f.All()) > 0 {
 				return true
 			}
 		}
@@ -146,7 +146,7 @@ func (m *mapping) hits(c *Call, tools []label) []hit {
 func (m *mapping) hit(c *Call, f *field, number int) (h hit, ok bool) {
 	d := &m.maps[number]
 	if d.Reader == nil {
-		return hit{number: number, weak: f.weak}, f.match(d.Match)
+		return hit{number: number, weak: f.Weak()}, f.match(d.Match)
 	}
 	h = hit{number: number, weak: true}
 	for _, r := range f.read(c, d.Reader) {
@@ -155,8 +155,8 @@ func (m *mapping) hit(c *Call, f *field, number int) (h hit, ok bool) {
 			found = r.Finds(d.Pattern)
 		}
 		if found == Surely {
-			h.weak = f.weak || !r.Evidence(d.Pattern)
-			h.certain = !f.weak && r.Only(m.same[number])
+			h.weak = f.Weak() || !r.Evidence(d.Pattern)
+			h.certain = !f.Weak() && r.Only(m.same[number])
 		}
 		ok = ok || found != NotFound
 	}

@@ -64,10 +64,4 @@ func (s *State) Clone() *State {
 }
 
 // Snapshot returns the present state of the session. It belongs to the caller.
-func (s *Session) Snapshot() (snapshot *State) {
-	s.update(func(state *State) *Delta {
-		snapshot = state.Clone()
-		return nil
-	})
-	return snapshot
-}
+func (s *Session) Snapshot() (snapshot *State) { return read(s, (*State).Clone) }

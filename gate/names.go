@@ -3,6 +3,8 @@ package gate
 import (
 	"slices"
 	"strings"
+
+	"github.com/petrigate/petrigate/internal/jsonpath"
 )
 
 // label is one name of a call, with its sources.
@@ -136,12 +138,12 @@ func (g *naming) labels(c *Call, tools, ls []label) []label {
 // actions appends tool.action. Another value can contain many strings; only those
 // that a rule names count.
 func (g *naming) actions(c *Call, tool label, ls []label) []label {
-	f := readField(c.Args, "action")
-	l := label{from: fromAction, certain: tool.certain && !f.weak}
-	for _, action := range f.texts() {
+	f := jsonpath.Member(c.Args, "action")
+	l := label{from: fromAction, certain: tool.certain && !f.Weak()}
+	for _, action := range f.All() {
 		l.text = tool.text + "." + action
-		l.weak = tool.weak || f.weak || c.Others[l.text]
-		if !f.weak || g.dotted[l.text] || g.wants(&l, ls) {
+		l.weak = tool.weak || f.Weak() || c.Others[l.text]
+		if !f.Weak() || g.dotted[l.text] || g.wants(&l, ls) {
 			ls = add(ls, l)
 		}
 	}

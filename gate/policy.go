@@ -98,18 +98,8 @@ func (p *Policy) Options() PolicyOptions {
 // enforcedFirst returns the nets with those in shadow last, so that they do not
 // change the order of the names of a call.
 func (p *Policy) enforcedFirst() []*net {
-	nets := slices.Clone(p.nets)
-	slices.SortStableFunc(nets, func(a, b *net) int {
-		switch {
-		case a.Shadow == b.Shadow:
-			return 0
-		case a.Shadow:
-			return 1
-		default:
-			return -1
-		}
-	})
-	return nets
+	enforced := slices.DeleteFunc(slices.Clone(p.nets), func(n *net) bool { return n.Shadow })
+	return append(enforced, slices.DeleteFunc(slices.Clone(p.nets), func(n *net) bool { return !n.Shadow })...)
 }
 
 // adopt compiles the nets, merges equal statements and gives every net a name

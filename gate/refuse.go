@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/petrigate/petrigate/internal/text"
 )
 
 func (j *judgement) refuse(kind Kind, blocks []Block) *Refusal {
@@ -109,7 +111,7 @@ func doubt(l *label, name string) string {
 func (j *judgement) wait(f *finding, lists []int, b *Block) {
 	if in, ok := f.net.wait(f.data, j.call.Time, lists); ok {
 		b.Retry = in
-		b.Reason = fmt.Sprintf("%s; the next is possible in %s.", strings.TrimSuffix(b.Reason, "."), span(in))
+		b.Reason = fmt.Sprintf("%s; the next is possible in %s.", strings.TrimSuffix(b.Reason, "."), text.RoundedUp(in))
 	}
 }
 
@@ -123,21 +125,6 @@ func retry(blocks []Block) (last time.Duration) {
 		last = max(last, blocks[i].Retry)
 	}
 	return last
-}
-
-// span formats a duration for people, rounded up: 20s, 1m30s, 2h.
-func span(d time.Duration) string {
-	unit := time.Second
-	if d < time.Second {
-		unit = time.Millisecond
-	}
-	text := ((d + unit - 1) / unit * unit).String()
-	for _, zero := range []string{"m0s", "h0m"} {
-		if strings.HasSuffix(text, zero) {
-			text = text[:len(text)-2]
-		}
-	}
-	return text
 }
 
 func (n *net) reason(name string) string {
@@ -186,19 +173,8 @@ func (s *State) holder(n *net, f Flight) Holder {
 // holds reports whether the flight has tokens of a place in which one of the
 // transitions finds too few.
 func (f *finding) holds(flight Flight, lists []int) bool {
-	for _, t := range lists {
-		for _, need := range f.net.net.Transitions[t].In {
-			if f.data.Marking[need.Place] >= need.Weight {
-				continue
-			}
-			for _, has := range f.net.net.Transitions[flight.Transition].In {
-				if has.Place == need.Place {
-					return true
-				}
-			}
-		}
-	}
-	return false
+	ts := f.net.net.Transitions
+	return slices.ContainsFunc(lists, func(t int) bool { return ts[flight.Transition].Holds(&ts[t], f.data.Marking) })
 }
 
 func (c *OpenCall) holder() Holder {

@@ -64,6 +64,15 @@ func (s *Session) update(f func(*State) *Delta) {
 	s.updateWith(s.shared, f)
 }
 
+// read returns what f reads from the state.
+func read[T any](s *Session, f func(*State) T) (got T) {
+	s.update(func(state *State) *Delta {
+		got = f(state)
+		return nil
+	})
+	return got
+}
+
 // updateWith is update with the shared nets, under their locks too.
 func (s *Session) updateWith(shared []*Shared, f func(*State) *Delta) {
 	if len(shared) == 0 {
@@ -154,11 +163,7 @@ func (t *Ticket) Close() { t.Settle(Unknown) }
 
 // Classify is [Policy.Classify] on the present state.
 func (s *Session) Classify(c Call) (vs []Verdict) {
-	s.update(func(state *State) *Delta {
-		vs = s.policy.Classify(state, c)
-		return nil
-	})
-	return vs
+	return read(s, func(state *State) []Verdict { return s.policy.Classify(state, c) })
 }
 
 // Reset is [Policy.Reset] of the session; for what it shares, see [Shared.Reset].
@@ -167,10 +172,4 @@ func (s *Session) Reset() {
 }
 
 // Open lists the calls that were admitted and not settled, oldest first.
-func (s *Session) Open() (open []Holder) {
-	s.update(func(state *State) *Delta {
-		open = state.Open()
-		return nil
-	})
-	return open
-}
+func (s *Session) Open() (open []Holder) { return read(s, (*State).Open) }

@@ -142,13 +142,7 @@ type ShadowState struct {
 }
 
 // Shadow reports on the nets in shadow.
-func (s *Session) Shadow() (r ShadowReport) {
-	s.update(func(state *State) *Delta {
-		r = s.policy.ShadowOf(state)
-		return nil
-	})
-	return r
-}
+func (s *Session) Shadow() (r ShadowReport) { return read(s, s.policy.ShadowOf) }
 
 // ShadowOf reports on the nets in shadow in the state s.
 func (p *Policy) ShadowOf(s *State) ShadowReport {

@@ -225,12 +225,7 @@ func (d *Delta) check() {
 
 // owes reports whether a place has a negative number of tokens.
 func (d *NetData) owes() bool {
-	for _, tokens := range d.Marking {
-		if tokens < 0 {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(d.Marking, func(tokens int) bool { return tokens < 0 })
 }
 
 func (s *State) forget(id string) {
@@ -246,14 +241,8 @@ func (s *State) flight(n *net, number uint64, since time.Time) Flight {
 
 // waits reports whether the net waits for the end of the call.
 func (d *NetData) waits(call *Flight) bool {
-	for _, flights := range [...][]Flight{d.Flights, d.Watches} {
-		for i := range flights {
-			if flights[i].of(call) {
-				return true
-			}
-		}
-	}
-	return false
+	its := func(f Flight) bool { return f.of(call) }
+	return slices.ContainsFunc(d.Flights, its) || slices.ContainsFunc(d.Watches, its)
 }
 
 // of reports whether the flight belongs to that call.

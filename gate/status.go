@@ -74,13 +74,7 @@ func (d *NetData) activity() string {
 }
 
 // Nets returns the state of every net, in the order of the policy.
-func (s *Session) Nets() (nets []NetState) {
-	s.update(func(state *State) *Delta {
-		nets = s.policy.NetsOf(state)
-		return nil
-	})
-	return nets
-}
+func (s *Session) Nets() (nets []NetState) { return read(s, s.policy.NetsOf) }
 
 // NetsOf returns the state of every net in s, in the order of the policy.
 func (p *Policy) NetsOf(s *State) []NetState {
@@ -196,18 +190,7 @@ func (n *net) left(transition string, m petri.Marking) (firings int, ok bool) {
 	if t < 0 {
 		return 0, false
 	}
-	given := make([]int, n.net.Places)
-	for _, a := range n.net.Transitions[t].Out {
-		given[a.Place] = a.Weight
-	}
-	for _, a := range n.net.Transitions[t].In {
-		if used := a.Weight - given[a.Place]; used > 0 {
-			if each := max(0, m[a.Place]-given[a.Place]) / used; !ok || each < firings {
-				firings, ok = each, true
-			}
-		}
-	}
-	return firings, ok
+	return n.net.Transitions[t].Left(m)
 }
 
 // Prompt describes the active nets for the prompt of a model: what can be

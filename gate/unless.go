@@ -22,12 +22,7 @@ func (n *net) spared(ls []label) []int {
 
 // exempts reports whether one of the names is certain and is, or matches, u.
 func (u *Tool) exempts(ls []label) bool {
-	for i := range ls {
-		if l := &ls[i]; l.certain && l.glob == 0 && u.is(l) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(ls, func(l label) bool { return l.certain && l.glob == 0 && u.is(&l) })
 }
 
 // is reports whether u matches l.

@@ -22,6 +22,20 @@ func (t *Transition) Times(m Marking, most int) int {
 	return times
 }
 
+// Left counts how often t can fire until the tokens that it uses up are gone; ok is
+// false if it uses none up.
+func (t *Transition) Left(m Marking) (firings int, ok bool) {
+	for _, a := range t.In {
+		given := weight(t.Out, a.Place)
+		if used := a.Weight - given; used > 0 {
+			if each := max(0, m[a.Place]-given) / used; !ok || each < firings {
+				firings, ok = each, true
+			}
+		}
+	}
+	return firings, ok
+}
+
 // FireTimes fires t so often; [Transition.Times] must allow it.
 func (t *Transition) FireTimes(m Marking, times int) {
 	for _, a := range t.In {
@@ -36,6 +50,16 @@ func (t *Transition) FireTimes(m Marking, times int) {
 func (t *Transition) Touches(u *Transition) bool {
 	for _, a := range u.In {
 		if weight(t.In, a.Place) != weight(t.Out, a.Place) {
+			return true
+		}
+	}
+	return false
+}
+
+// Holds reports whether t takes tokens of a place in which u finds too few.
+func (t *Transition) Holds(u *Transition, m Marking) bool {
+	for _, need := range u.In {
+		if m[need.Place] < need.Weight && weight(t.In, need.Place) > 0 {
 			return true
 		}
 	}

@@ -21,6 +21,22 @@ func Duration(d time.Duration) string {
 	return s
 }
 
+// RoundedUp formats a duration for people, rounded up to a second, or, below one,
+// to a millisecond: 20s, 1m30s, 2h.
+func RoundedUp(d time.Duration) string {
+	unit := time.Second
+	if d < time.Second {
+		unit = time.Millisecond
+	}
+	text := ((d + unit - 1) / unit * unit).String()
+	for _, zero := range []string{"m0s", "h0m"} {
+		if strings.HasSuffix(text, zero) {
+			text = text[:len(text)-2]
+		}
+	}
+	return text
+}
+
 // EscapeLines is [Escape] of each line of a text that we broke ourselves.
 func EscapeLines(text []byte) string {
 	lines := bytes.Split(text, []byte("\n"))

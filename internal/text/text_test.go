@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 	"unicode"
 )
 
@@ -74,4 +75,14 @@ func FuzzEscape(f *testing.F) {
 			t.Errorf("%q is not plain", got)
 		}
 	})
+}
+
+func TestRoundedUp(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		20 * time.Second: "20s", 89*time.Second + 1: "1m30s", 2 * time.Hour: "2h", 5*time.Minute - 1: "5m", 1500 * time.Microsecond: "2ms",
+	} {
+		if got := RoundedUp(d); got != want {
+			t.Errorf("%d: %s, want %s", d, got, want)
+		}
+	}
 }

@@ -1,4 +1,4 @@
-package gate
+package glob
 
 import (
 	"path"
@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-func TestMatchGlob(t *testing.T) {
+func TestMatch(t *testing.T) {
 	for _, c := range []struct {
 		pattern, s string
 		want       bool
@@ -17,14 +17,14 @@ func TestMatchGlob(t *testing.T) {
 		{"?", "é", true}, {"?", "", false}, {"??", "é", false}, {"*??", "€", false}, {"a?c", "abc", true}, {"a**c", "ac", true},
 		{"*a?b*", "xxayb", true}, {"[a]", "a", false}, {"[a]", "[a]", true}, {`\*`, `\x`, true},
 	} {
-		if got := MatchGlob(c.pattern, c.s); got != c.want {
-			t.Errorf("MatchGlob(%q, %q) = %v", c.pattern, c.s, got)
+		if got := Match(c.pattern, c.s); got != c.want {
+			t.Errorf("Match(%q, %q) = %v", c.pattern, c.s, got)
 		}
 	}
 }
 
-// FuzzMatchGlob compares with the standard library, where both mean the same.
-func FuzzMatchGlob(f *testing.F) {
+// FuzzMatch compares with the standard library, where both mean the same.
+func FuzzMatch(f *testing.F) {
 	f.Add("a*b?", "axxbc")
 	f.Fuzz(func(t *testing.T, pattern, s string) {
 		if strings.ContainsAny(pattern, `[]\/`) || strings.Contains(s, "/") {
@@ -37,8 +37,8 @@ func FuzzMatchGlob(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if got := MatchGlob(pattern, s); got != want {
-			t.Errorf("MatchGlob(%q, %q) = %v", pattern, s, got)
+		if got := Match(pattern, s); got != want {
+			t.Errorf("Match(%q, %q) = %v", pattern, s, got)
 		}
 	})
 }

@@ -1,0 +1,61 @@
+package petri
+
+import "slices"
+
+// Advance fires the structural transitions on m until nothing moves or a marking
+// comes back. It reports whether that happened within so many rounds; if not, m is
+// as it was. Which transitions compete is judged on the marking that present makes
+// of m.
+func (n *Net) Advance(m Marking, structural []int, rounds int, present func(Marking) Marking) bool {
+	start := slices.Clone(m)
+	seen := map[string]bool{string(m.AppendKey(nil)): true}
+	for ; n.round(m, structural, present(m)); rounds-- {
+		key := string(m.AppendKey(nil))
+		if seen[key] {
+			return true
+		}
+		if rounds == 0 {
+			copy(m, start)
+			return false
+		}
+		seen[key] = true
+	}
+	return true
+}
+
+// AnyEnabled reports whether one of the transitions is enabled.
+func (n *Net) AnyEnabled(m Marking, transitions []int) bool {
+	return slices.ContainsFunc(transitions, func(t int) bool { return n.Transitions[t].Enabled(m) })
+}
+
+// round fires, in order, the structural transitions that are enabled and compete
+// with no other; it reports whether one fired. What one of them enables waits
+// for the next round: its rivals would be enabled only then, and the order of
+// the declarations would decide between them.
+func (n *Net) round(m Marking, structural []int, present Marking) bool {
+	var room [8]int
+	ready := room[:0]
+	for _, t := range structural {
+		if n.Transitions[t].Enabled(m) && !n.competes(t, structural, present) {
+			ready = append(ready, t)
+		}
+	}
+	fired := false
+	for _, t := range ready {
+		if tr := &n.Transitions[t]; tr.Enabled(m) { // three can compete although no two of them do
+			tr.Fire(m)
+			fired = true
+		}
+	}
+	return fired
+}
+
+// competes reports whether another structural transition needs the same tokens.
+func (n *Net) competes(t int, structural []int, present Marking) bool {
+	for _, u := range structural {
+		if u != t && n.Transitions[u].Enabled(present) && n.Transitions[t].Clash(&n.Transitions[u], present) {
+			return true
+		}
+	}
+	return false
+}
