@@ -62,7 +62,7 @@ func (p *Proxy) Status() Status {
 	for _, u := range p.pool.Servers {
 		state := u.State()
 		one := UpstreamStatus{Name: u.Config.Name, State: state.Phase.String(), Protocol: state.ProtocolVersion, Pid: state.Pid, Since: state.Since}
-		one.Sessions = len(u.All()) - 1
+		one.Sessions = len(u.Connections()) - 1
 		if state.Err != nil {
 			one.Error, one.Said = state.Err.Error(), u.Said()
 		}
@@ -213,7 +213,7 @@ func (p *Proxy) describe(s *session.Session) SessionInfo {
 	info := SessionInfo{ID: s.ID, Principal: s.Principal, By: s.By, Since: s.Since, Clients: []string{}, Nets: []NetInfo{}, Calls: []CallInfo{}}
 	for _, c := range p.sessions.Clients() {
 		if c.Session == s {
-			info.Clients = append(info.Clients, c.Transport+" "+cmp.Or(text.Escape(c.Handshaken().Name), "(no name)"))
+			info.Clients = append(info.Clients, c.Transport+" "+cmp.Or(text.Escape(c.Peer().Name), "(no name)"))
 		}
 	}
 	sort.Strings(info.Clients)

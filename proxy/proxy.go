@@ -137,7 +137,7 @@ func (p *Proxy) wire(sealer *seal.Sealer) {
 	})
 	p.reverse = reverse.New(reverse.Options{Life: p.life, Sessions: p.sessions, Tasks: p.tasks})
 	if o.Advertise == "enabled" {
-		p.advertiser = advertise.New(&advertise.Deps{Life: p.life, Sessions: p.sessions, Admission: p.admission, Pool: p.pool})
+		p.advertiser = advertise.New(&advertise.Options{Life: p.life, Sessions: p.sessions, Admission: p.admission, Pool: p.pool})
 	}
 	p.relay = relay.New(relay.Options{
 		Life: p.life, Streaming: streaming, Sessions: p.sessions, Admission: p.admission, Pool: p.pool,
@@ -189,7 +189,7 @@ func (p *Proxy) addUpstreams() error {
 		}
 		seen[c.Name] = true
 		lifetime.SetDefault(&c.Timeout, time.Minute)
-		p.pool.Servers = append(p.pool.Servers, pool.NewUpstreamState(c, len(p.options.Upstreams) > 1))
+		p.pool.Servers = append(p.pool.Servers, pool.NewServer(c, len(p.options.Upstreams) > 1))
 	}
 	p.pool.Catalogue = pool.NewCatalogue(p.pool.Servers, p.life.Log)
 	if p.options.Advertise == "possible" && p.options.Impossible != nil {
@@ -210,12 +210,12 @@ func (p *Proxy) attach(u *pool.Server) {
 		Logger:         p.life.Log,
 		Version:        p.options.Version,
 		Watchdog:       p.watchdog,
-		OnNotification: func(method string, params []byte) { p.router.Heard(u, method, params) },
-		OnState:        func() { p.router.StateChanged(u) },
-		OnListen:       func() { p.router.Listening(u) },
-		OnRequest:      func(q *upstream.ServerRequest) { p.router.Inquired(u, q) },
+		OnNotification: func(method string, params []byte) { p.router.ServerNotification(u, method, params) },
+		OnState:        func() { p.router.ServerStateChanged(u) },
+		OnListen:       func() { p.router.ServerListening(u) },
+		OnRequest:      func(q *upstream.ServerRequest) { p.router.ServerRequest(u, q) },
 		Busy:           func() bool { return p.pool.Busy(u) },
-		OnBurst:        p.router.Bursts(),
+		OnBurst:        p.router.BatchWrites(),
 	})
 }
 

@@ -20,27 +20,27 @@ import (
 // calls, which only note that something may have changed. A nil advisor has
 // nothing to do: every client is shown the same.
 type Advertiser struct {
-	deps *Deps
+	deps *Options
 	wake chan struct{}
 
 	mu    sync.Mutex
 	all   bool
 	dirty map[*session.Session]bool // whose list may have changed
 
-	showing   sync.Mutex
+	listMu    sync.Mutex
 	shown     map[*session.Client]string  // the list that it was shown, or told of, last
 	conflicts map[*session.Session]string // that is on record
 }
 
 // A showing is what a client is to be shown.
-type showing struct {
+type toolListing struct {
 	view     *pool.ToolView
 	hidden   map[string]bool
-	print    string         // tells lists apart
+	digest   string         // tells lists apart
 	conflict *gate.Conflict // that is not on record yet; nil: there is none
 }
 
-func New(p *Deps) *Advertiser {
+func New(p *Options) *Advertiser {
 	return &Advertiser{
 		deps: p, wake: make(chan struct{}, 1), dirty: map[*session.Session]bool{},
 		shown: map[*session.Client]string{}, conflicts: map[*session.Session]string{},
@@ -57,7 +57,7 @@ func (a *Advertiser) Touch(s *session.Session) {
 		a.mu.Lock()
 		a.dirty[s] = true
 		a.mu.Unlock()
-		a.rouse()
+		a.signal()
 	}
 }
 
@@ -69,10 +69,10 @@ func (a *Advertiser) TouchAll() {
 	a.mu.Lock()
 	a.all = true
 	a.mu.Unlock()
-	a.rouse()
+	a.signal()
 }
 
-func (a *Advertiser) rouse() {
+func (a *Advertiser) signal() {
 	select {
 	case a.wake <- struct{}{}:
 	default: // it is to wake up already
@@ -83,12 +83,12 @@ func (a *Advertiser) rouse() {
 // now on is told of changes.
 func (a *Advertiser) List(c *session.Client) []byte {
 	c.Session.Narrowed.Store(true) // before the nets are asked, so that no move is missed
-	a.showing.Lock()
-	s := a.look(c.Session)
+	a.listMu.Lock()
+	s := a.listFor(c.Session)
 	if a.deps.Sessions.Has(c) {
-		a.shown[c] = s.print
+		a.shown[c] = s.digest
 	}
-	a.showing.Unlock()
+	a.listMu.Unlock()
 	a.report(c.Session, s.conflict)
 	return append(append(pool.AppendTools(nil, s.view.Order, s.hidden), s.view.Around...), '}')
 }
@@ -98,16 +98,16 @@ func (a *Advertiser) Forget(c *session.Client) {
 	if a == nil {
 		return
 	}
-	a.showing.Lock()
-	defer a.showing.Unlock()
+	a.listMu.Lock()
+	defer a.listMu.Unlock()
 	delete(a.shown, c)
 	delete(a.conflicts, c.Session)
 }
 
 // look asks the nets what a client of s is to be shown. It wants the lock.
-func (a *Advertiser) look(s *session.Session) showing {
+func (a *Advertiser) listFor(s *session.Session) toolListing {
 	view := a.deps.Pool.Catalogue.Load()
-	out := showing{view: view, hidden: map[string]bool{}}
+	out := toolListing{view: view, hidden: map[string]bool{}}
 	var advertised gate.Advertised
 	if state, err := a.deps.Pool.Snapshot(s); err == nil { // else it has ended, and nobody is shown anything
 		advertised = state.Policy().Advertise(state, view.Calls, a.deps.Life.Now())
@@ -122,7 +122,7 @@ func (a *Advertiser) look(s *session.Session) showing {
 			b.WriteString(t.Definition)
 		}
 	}
-	out.print = wire.Digest([]byte(b.String()))
+	out.digest = wire.Digest([]byte(b.String()))
 	key := ""
 	if c := advertised.Conflict; c != nil {
 		key = strings.Join(c.Nets, "\x00") + "\x00\x00" + strings.Join(c.Yields, "\x00")
@@ -149,7 +149,7 @@ func (a *Advertiser) Run() {
 	defer timer.Stop()
 	for {
 		timer.Stop()
-		if due, any := a.due(); any {
+		if due, any := a.nextMove(); any {
 			timer.Reset(due)
 		}
 		select {
@@ -159,26 +159,26 @@ func (a *Advertiser) Run() {
 		case <-a.deps.Life.Ctx.Done():
 			return
 		}
-		a.renew()
+		a.notifyChanged()
 	}
 }
 
 // soonest is how soon it looks again at nets that are behind their clocks.
-const soonest = 10 * time.Millisecond
+const minRecheck = 10 * time.Millisecond
 
 // due is when time moves a net of a session that is watched.
-func (a *Advertiser) due() (in time.Duration, any bool) {
+func (a *Advertiser) nextMove() (in time.Duration, any bool) {
 	if !a.deps.Admission.Generation().Timed {
 		return 0, false
 	}
 	now := a.deps.Life.Now()
-	for _, s := range a.watched(true, nil) {
+	for _, s := range a.listedSessions(true, nil) {
 		state, err := a.deps.Pool.Snapshot(s)
 		if err != nil { // it has ended
 			continue
 		}
 		for _, n := range state.Policy().NetsOf(state) {
-			if d := max(n.Next.Sub(now), soonest); !n.Next.IsZero() && !n.Shadow && (!any || d < in) {
+			if d := max(n.Next.Sub(now), minRecheck); !n.Next.IsZero() && !n.Shadow && (!any || d < in) {
 				in, any = d, true
 			}
 		}
@@ -188,9 +188,9 @@ func (a *Advertiser) due() (in time.Duration, any bool) {
 
 // watched are the sessions whose clients were shown a list: all, or the dirty
 // ones.
-func (a *Advertiser) watched(all bool, dirty map[*session.Session]bool) []*session.Session {
-	a.showing.Lock()
-	defer a.showing.Unlock()
+func (a *Advertiser) listedSessions(all bool, dirty map[*session.Session]bool) []*session.Session {
+	a.listMu.Lock()
+	defer a.listMu.Unlock()
 	found := map[*session.Session]bool{}
 	for c := range a.shown {
 		if all || dirty[c.Session] {
@@ -201,28 +201,28 @@ func (a *Advertiser) watched(all bool, dirty map[*session.Session]bool) []*sessi
 }
 
 // renew looks at what may have changed, and tells those for whom it has.
-func (a *Advertiser) renew() {
+func (a *Advertiser) notifyChanged() {
 	a.mu.Lock()
 	all, dirty := a.all, a.dirty
 	a.all, a.dirty = false, map[*session.Session]bool{}
 	a.mu.Unlock()
-	for _, s := range a.watched(all, dirty) {
+	for _, s := range a.listedSessions(all, dirty) {
 		told, conflict := a.changed(s)
 		a.report(s, conflict)
 		for _, c := range told {
-			tellOfTools(c)
+			sendListChanged(c)
 		}
 	}
 }
 
 // changed are the clients of s that are to be told of a change.
 func (a *Advertiser) changed(s *session.Session) (told []*session.Client, conflict *gate.Conflict) {
-	a.showing.Lock()
-	defer a.showing.Unlock()
-	now := a.look(s)
+	a.listMu.Lock()
+	defer a.listMu.Unlock()
+	now := a.listFor(s)
 	for c, print := range a.shown {
-		if c.Session == s && print != now.print {
-			a.shown[c] = now.print
+		if c.Session == s && print != now.digest {
+			a.shown[c] = now.digest
 			told = append(told, c)
 		}
 	}
@@ -230,7 +230,7 @@ func (a *Advertiser) changed(s *session.Session) (told []*session.Client, confli
 }
 
 // tellOfTools tells a client with a handshake that its list has changed.
-func tellOfTools(c *session.Client) {
+func sendListChanged(c *session.Client) {
 	if c.Out != nil && c.Ready() {
 		c.Out.Send(wire.AppendNotification(nil, spec.ListChanged, nil))
 	}

@@ -8,7 +8,7 @@ import (
 )
 
 // Deps says what an Advertiser needs of the rest of the proxy.
-type Deps struct {
+type Options struct {
 	Life      *lifetime.Lifetime
 	Sessions  *session.Sessions
 	Admission *admission.Admission

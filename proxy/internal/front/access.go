@@ -53,19 +53,19 @@ func (a Access) several() bool {
 
 // guard makes the guard of the endpoint, and begins to fetch the keys of the
 // issuer if there is one.
-func (p *Front) guard(a Access) (*httpguard.Guard, error) {
+func (f *Front) guard(a Access) (*httpguard.Guard, error) {
 	if a.path()[0] != '/' {
 		return nil, fmt.Errorf("the path of the endpoint is %q, and it must begin with a slash", a.Path)
 	}
 	o := httpguard.Options{
 		Addr: a.Addr, TLS: a.TLS, Token: a.Token, Tokens: a.Tokens, Open: a.Open, Hosts: a.Hosts, Origins: a.Origins,
-		MaxRequests: a.MaxRequests, MaxMessage: p.MaxRequest, BodyTimeout: a.BodyTimeout, Now: p.Life.Now,
+		MaxRequests: a.MaxRequests, MaxMessage: f.MaxRequest, BodyTimeout: a.BodyTimeout, Now: f.Life.Now,
 	}
 	if j := a.JWT; j != nil {
 		o.JWT = &access.Options{
 			Issuer: j.Issuer, Audience: j.Audience, JWKS: j.JWKS, Resource: j.Resource, Path: a.path(),
-			PrincipalClaim: j.PrincipalClaim, Scopes: j.Scopes, Logger: p.Life.Log, Now: p.Life.Now,
-			Background: func(f func(context.Context)) { p.Life.Background(func() { f(p.Life.Ctx) }) },
+			PrincipalClaim: j.PrincipalClaim, Scopes: j.Scopes, Logger: f.Life.Log, Now: f.Life.Now,
+			Background: func(run func(context.Context)) { f.Life.Background(func() { run(f.Life.Ctx) }) },
 		}
 	}
 	return httpguard.New(o)

@@ -30,7 +30,7 @@ var onlyOnce = [...]string{protocolHeader, sessionHeader, "Mcp-Method", "Mcp-Nam
 
 // A handler is the streamable HTTP endpoint of a proxy.
 type handler struct {
-	proxy        *Front
+	front        *Front
 	path         string
 	guard        *httpguard.Guard
 	sessionLimit *sessionLimit
@@ -41,16 +41,16 @@ type handler struct {
 // Handler serves streamable HTTP, both families of revisions at once, and for clients of revision
 // 2024-11-05 its two endpoints at /sse and /messages. It wants to know who may
 // come in; see [Access].
-func (p *Front) Handler(a Access) (http.Handler, error) {
-	guard, err := p.guard(a)
+func (f *Front) Handler(a Access) (http.Handler, error) {
+	guard, err := f.guard(a)
 	if err != nil {
 		return nil, err
 	}
 	if a.several() {
-		p.Sessions.Several.Store(true)
+		f.Sessions.SeveralPrincipals.Store(true)
 	}
-	p.Life.Background(func() { p.expireClients(a.IdleTTL) })
-	h := &handler{proxy: p, path: a.path(), guard: guard, sessionLimit: newSessionLimit(a)}
+	f.Life.Background(func() { f.expireClients(a.IdleTTL) })
+	h := &handler{front: f, path: a.path(), guard: guard, sessionLimit: newSessionLimit(a)}
 	if a.several() {
 		h.turns = pipeline.NewTurns()
 	}
@@ -105,7 +105,7 @@ func (h *handler) post(w http.ResponseWriter, r *http.Request, v httpguard.Calle
 		return // the client is gone
 	}
 	defer turn.Leave()
-	m, fault := wire.Parse(body, wire.Limits{Size: h.proxy.MaxRequest})
+	m, fault := wire.Parse(body, wire.Limits{Size: h.front.MaxRequest})
 	if fault != nil && fault.Silent {
 		http.Error(w, fault.Message, http.StatusBadRequest)
 		return
@@ -180,28 +180,28 @@ func (h *handler) stateless(w http.ResponseWriter, r *http.Request, v httpguard.
 		writeJSON(w, status, refusal)
 		return
 	}
-	p := h.proxy
+	f := h.front
 	s := newPost(w, r, m, nil)
 	defer s.Finish(r)
-	c := p.Sessions.NewClient("http", v.Principal, p.Sessions.Of(v.Principal), nil)
-	defer p.Router.DropClient(c)
+	c := f.Sessions.NewClient("http", v.Principal, f.Sessions.OfPrincipal(v.Principal), nil)
+	defer f.Router.DropClient(c)
 	if m.Kind != wire.Request {
-		p.Router.Notified(c, m) // finish says that it was accepted
+		f.Router.ClientNotification(c, m) // finish says that it was accepted
 		return
 	}
-	defer p.Life.Recovered(m.Method, m.ID, s)
+	defer f.Life.Recovered(m.Method, m.ID, s)
 	if !spec.IsCall(m.Method) {
 		turn.Leave()
 	}
 	if m.Method == "subscriptions/listen" {
 		ctx, cancel := v.Stream(r.Context())
 		defer cancel()
-		p.Router.Dispatch(ctx, c, m, meta, s)
+		f.Router.ClientRequest(ctx, c, m, meta, s)
 	} else if !spec.IsCall(m.Method) {
-		p.Router.Dispatch(r.Context(), c, m, meta, s)
-	} else if t, ok := p.Pipeline.Prepare(c, m, meta, s); ok {
+		f.Router.ClientRequest(r.Context(), c, m, meta, s)
+	} else if t, ok := f.Pipeline.Prepare(c, m, meta, s); ok {
 		t.Headers, t.Turn = r.Header, turn
-		p.Pipeline.ServeCall(r.Context(), t, spec.ErrGone)
+		f.Pipeline.ServeCall(r.Context(), t, spec.ErrGone)
 	}
 }
 
@@ -226,7 +226,7 @@ func checkHeaders(r *http.Request, m wire.Message, meta wire.Meta) (status int, 
 	case m.Kind != wire.Request:
 		return 0, nil
 	}
-	if named := first(r, mcp.HeaderName); spec.AboutTask(m.Method) && named != "" && named != spec.Member(m.Params, "taskId") {
+	if named := first(r, mcp.HeaderName); spec.NamesTask(m.Method) && named != "" && named != spec.Member(m.Params, "taskId") {
 		return mismatch(mcp.HeaderName + " header does not match the request")
 	}
 	if err := mcp.ValidateStandardHeaders(r.Header.Get, header, mcp.MCPMethod(m.Method), m.Params); err != nil {
@@ -254,10 +254,10 @@ func (h *handler) inSession(w http.ResponseWriter, r *http.Request, principal st
 	}
 	switch m.Kind {
 	case wire.Response:
-		c.Questions.Response(m)
+		c.ClientRequests.Response(m)
 		w.WriteHeader(http.StatusAccepted)
 	case wire.Notification:
-		h.proxy.Router.Notified(c, m)
+		h.front.Router.ClientNotification(c, m)
 		w.WriteHeader(http.StatusAccepted)
 	default:
 		h.request(w, r, c, turn, m, meta)
@@ -266,7 +266,7 @@ func (h *handler) inSession(w http.ResponseWriter, r *http.Request, principal st
 
 // initialize opens a session, bound to the principal.
 func (h *handler) initialize(w http.ResponseWriter, r *http.Request, principal string, m wire.Message, meta wire.Meta) {
-	p := h.proxy
+	f := h.front
 	if fault := wire.CheckHandshake(m); fault != nil {
 		writeJSON(w, http.StatusBadRequest, fault.Append(nil))
 		return
@@ -275,49 +275,49 @@ func (h *handler) initialize(w http.ResponseWriter, r *http.Request, principal s
 		writeJSON(w, http.StatusBadRequest, wire.AppendError(nil, m.ID, spec.CodeInvalidRequest, "initialize opens a session; it cannot be sent within one", nil))
 		return
 	}
-	c, refusal := h.sessionLimit.open(p, principal, "http", events.NewPush(session.IsNews))
+	c, refusal := h.sessionLimit.open(f, principal, "http", events.NewPush(session.IsChange))
 	if c == nil {
 		writeJSON(w, http.StatusTooManyRequests, wire.AppendError(nil, m.ID, spec.CodeInternal, refusal, nil))
 		return
 	}
 	s := newPost(w, r, m, nil)
 	defer s.Finish(r)
-	defer p.Life.Recovered(m.Method, m.ID, s)
+	defer f.Life.Recovered(m.Method, m.ID, s)
 	w.Header().Set(sessionHeader, c.ID)
-	p.Router.Dispatch(r.Context(), c, m, meta, s)
+	f.Router.ClientRequest(r.Context(), c, m, meta, s)
 }
 
 // request serves a request within a session. A connection that is lost does
 // not cancel it: only the client's word does.
 func (h *handler) request(w http.ResponseWriter, r *http.Request, c *session.Client, turn *pipeline.Turn, m wire.Message, meta wire.Meta) {
-	p := h.proxy
+	f := h.front
 	s := newPost(w, r, m, resumable(c))
 	defer s.Finish(r)
-	defer p.Life.Recovered(m.Method, m.ID, s)
+	defer f.Life.Recovered(m.Method, m.ID, s)
 	if spec.IsCall(m.Method) {
-		t, ok := p.Pipeline.Prepare(c, m, meta, s)
+		t, ok := f.Pipeline.Prepare(c, m, meta, s)
 		if ok {
 			t.Turn = turn
 		}
 		switch {
 		case !ok:
 		case !c.Requests.Begin(wire.IDKey(m.ID), t):
-			p.duplicateCall(t)
+			f.duplicateCall(t)
 		default:
-			p.Pipeline.ServeCall(p.Life.Ctx, t, spec.ErrClosing)
+			f.Pipeline.ServeCall(f.Life.Ctx, t, spec.ErrClosing)
 		}
 		return
 	}
 	ctx, cancel := context.WithCancelCause(context.WithoutCancel(r.Context()))
 	defer cancel(nil)
 	if !c.Requests.Begin(wire.IDKey(m.ID), session.CancelFunc(cancel)) {
-		p.duplicate(c, m, s)
+		f.duplicate(c, m, s)
 		return
 	}
 	defer c.Requests.Answered()
 	end := sync.OnceFunc(func() { c.Requests.End(wire.IDKey(m.ID)) })
 	defer end()
-	p.Router.Dispatch(ctx, c, m, meta, session.NewEnding(s, end))
+	f.Router.ClientRequest(ctx, c, m, meta, session.NewEndingStream(s, end))
 }
 
 // newPost is the answer to m, which its client can take up again from logs.
@@ -330,7 +330,7 @@ func newPost(w http.ResponseWriter, r *http.Request, m wire.Message, logs *event
 // resumable is where the streams of a session are kept for a client that knows
 // how to take them up again; nil: it does not.
 func resumable(c *session.Client) *events.Logs {
-	if !events.Resumable(c.Speaker(wire.Meta{}).Protocol) {
+	if !events.Resumable(c.PeerOf(wire.Meta{}).Protocol) {
 		return nil
 	}
 	return &c.Streams
@@ -343,7 +343,7 @@ func (h *handler) client(w http.ResponseWriter, r *http.Request, principal strin
 		http.Error(w, "the header "+sessionHeader+" is missing: send initialize first", http.StatusBadRequest)
 		return nil
 	}
-	c := h.proxy.Sessions.Use(id, principal)
+	c := h.front.Sessions.Use(id, principal)
 	if c == nil {
 		http.Error(w, "unknown session", http.StatusNotFound)
 	}
@@ -358,11 +358,11 @@ func (h *handler) get(w http.ResponseWriter, r *http.Request, v httpguard.Caller
 		return
 	}
 	c := h.client(w, r, v.Principal)
-	if c != nil && !c.Streams.Resume(w, r, h.proxy.Streaming.Done()) {
+	if c != nil && !c.Streams.Resume(w, r, h.front.Streaming.Done()) {
 		ctx, cancel := v.Stream(r.Context())
 		defer cancel()
 		push, _ := c.Out.(*events.Push)
-		push.Serve(w, r.WithContext(ctx), events.Resumable(c.Speaker(wire.Meta{}).Protocol), h.proxy.Streaming.Done())
+		push.Serve(w, r.WithContext(ctx), events.Resumable(c.PeerOf(wire.Meta{}).Protocol), h.front.Streaming.Done())
 	}
 }
 
@@ -374,13 +374,13 @@ func (h *handler) delete(w http.ResponseWriter, r *http.Request, principal strin
 		return
 	}
 	if c := h.client(w, r, principal); c != nil {
-		h.proxy.Router.EndClient(c)
+		h.front.Router.EndClient(c)
 		w.WriteHeader(http.StatusOK)
 	}
 }
 
 // expireClients ends sessions over HTTP that were idle for ttl.
-func (p *Front) expireClients(ttl time.Duration) {
+func (f *Front) expireClients(ttl time.Duration) {
 	if ttl == 0 {
 		ttl = time.Hour
 	}
@@ -388,14 +388,14 @@ func (p *Front) expireClients(ttl time.Duration) {
 	defer tick.Stop()
 	for {
 		select {
-		case <-p.Life.Ctx.Done():
+		case <-f.Life.Ctx.Done():
 			return
 		case <-tick.C:
 		}
-		for _, c := range p.Sessions.Clients() {
-			if p.idle(c, ttl) {
-				p.Life.Log.Info("session expired", "session", c.Session.ID)
-				p.Router.EndClient(c)
+		for _, c := range f.Sessions.Clients() {
+			if f.idle(c, ttl) {
+				f.Life.Log.Info("session expired", "session", c.Session.ID)
+				f.Router.EndClient(c)
 			}
 		}
 	}
@@ -403,12 +403,12 @@ func (p *Front) expireClients(ttl time.Duration) {
 
 // idle reports whether nobody has used a session for ttl. While it is used, by
 // an open call or stream, it counts as seen.
-func (p *Front) idle(c *session.Client, ttl time.Duration) bool {
+func (f *Front) idle(c *session.Client, ttl time.Duration) bool {
 	push, ok := c.Out.(*events.Push)
 	if !ok {
 		return false
 	}
-	return p.Sessions.Idle(c, c.Requests.Any() || push.Listening(), ttl)
+	return f.Sessions.Idle(c, c.Requests.Any() || push.Listening(), ttl)
 }
 
 func writeJSON(w http.ResponseWriter, status int, body []byte) {

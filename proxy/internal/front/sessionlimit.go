@@ -31,10 +31,10 @@ func newSessionLimit(a Access) *sessionLimit {
 }
 
 // open opens the session of a client, or says why it cannot.
-func (s *sessionLimit) open(p *Front, principal, transport string, out spec.Stream) (c *session.Client, refusal string) {
+func (s *sessionLimit) open(f *Front, principal, transport string, out spec.Stream) (c *session.Client, refusal string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	own, all := p.Sessions.CountHTTP(principal)
+	own, all := f.Sessions.CountHTTP(principal)
 	const wayOut = "; end one that is not used any more (DELETE), or wait until idle ones have ended"
 	switch {
 	case own >= s.each:
@@ -42,5 +42,5 @@ func (s *sessionLimit) open(p *Front, principal, transport string, out spec.Stre
 	case all >= s.all:
 		return nil, fmt.Sprintf("this proxy has %d open sessions, and no more are allowed (listen.maxSessionsTotal)", all) + wayOut
 	}
-	return p.Sessions.NewClient(transport, principal, p.Sessions.NewSession("connection", principal), out), ""
+	return f.Sessions.NewClient(transport, principal, f.Sessions.NewSession("connection", principal), out), ""
 }

@@ -66,11 +66,11 @@ func (h *handler) serveSSE(w http.ResponseWriter, r *http.Request) bool {
 
 // sse serves one client, as long as its stream is open.
 func (h *handler) sse(w http.ResponseWriter, r *http.Request, v httpguard.Caller) {
-	p := h.proxy
+	f := h.front
 	stream := events.NewLines(w)
 	out := lines.NewWriter(stream)
 	out.Aside = true // upstreams that others use too write to it
-	c, refusal := h.sessionLimit.open(p, v.Principal, "sse", out)
+	c, refusal := h.sessionLimit.open(f, v.Principal, "sse", out)
 	if c == nil {
 		http.Error(w, refusal, http.StatusTooManyRequests)
 		return
@@ -87,7 +87,7 @@ func (h *handler) sse(w http.ResponseWriter, r *http.Request, v httpguard.Caller
 		s.ended = true
 		s.mu.Unlock()
 		cancel(spec.ErrGone)
-		p.Router.DropClient(c)
+		f.Router.DropClient(c)
 		s.work.Wait()
 		select {
 		case <-out.Broken(): // by a client that does not read: the write under way is to end
@@ -103,8 +103,8 @@ func (h *handler) sse(w http.ResponseWriter, r *http.Request, v httpguard.Caller
 		select {
 		case <-tick.C:
 			stream.Comment()
-		case <-p.Streaming.Done():
-			p.farewell(ctx, c, out)
+		case <-f.Streaming.Done():
+			f.awaitAnswers(ctx, c, out)
 			return
 		case <-ctx.Done():
 			return
@@ -133,7 +133,7 @@ func (h *handler) messages(w http.ResponseWriter, r *http.Request, v httpguard.C
 		}
 		defer turn.Leave()
 	}
-	if s == nil || !s.take(h.proxy, body) {
+	if s == nil || !s.take(h.front, body) {
 		http.Error(w, "unknown session", http.StatusNotFound)
 		return
 	}
@@ -151,13 +151,13 @@ func opens(body []byte) bool {
 }
 
 // take reports false once the stream has ended.
-func (s *sseClient) take(p *Front, body []byte) bool {
+func (s *sseClient) take(f *Front, body []byte) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.ended {
 		return false
 	}
-	p.take(s.ctx, s.Client, body, s.out, &s.work)
+	f.take(s.ctx, s.Client, body, s.out, &s.work)
 	return true
 }
 

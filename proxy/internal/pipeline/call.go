@@ -45,7 +45,7 @@ type Call struct {
 	// ctx is what waiting for a person ends with.
 	ctx   context.Context //nolint:containedctx // the call is what it would be passed with
 	Aside func(func())    // runs what may wait; where nobody else is kept waiting, at once
-	notes *session.Notes  // for the goroutine of the client; nil: they are written at once
+	notes *session.Outbox // for the goroutine of the client; nil: they are written at once
 
 	callState
 
@@ -271,7 +271,7 @@ func (t *Call) deliver(r upstream.Reply, facts wire.Facts) {
 		t.answer(unanswered("unsupported", gate.Failure, fmt.Sprintf(
 			"The upstream asked for more input before it would run %s. That is not supported yet; the call did not complete.", t.Tool.Exposed)))
 	default:
-		t.pass(wire.ResultHead(t.ID), t.Tool.Upstream.Theirs(r.Result, t.Method, t.Agent.Rev))
+		t.pass(wire.ResultHead(t.ID), t.Tool.Upstream.ResultFor(r.Result, t.Method, t.Agent.Rev))
 	}
 }
 

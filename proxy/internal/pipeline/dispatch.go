@@ -27,7 +27,7 @@ func (p *Pipeline) Prepare(c *session.Client, m wire.Message, meta wire.Meta, s 
 	if len(m.Raw) > MaxKeptWhole {
 		meta = meta.Clone()
 	}
-	t := &Call{proxy: p, Client: c, Stream: s, Agent: c.Speaker(meta), Method: m.Method, ID: m.ID, params: params, Meta: meta, size: len(m.Raw) + waitingCost}
+	t := &Call{proxy: p, Client: c, Stream: s, Agent: c.PeerOf(meta), Method: m.Method, ID: m.ID, params: params, Meta: meta, size: len(m.Raw) + waitingCost}
 	t.Meta.ClientInfo = nil // the agent has what is needed of it
 	t.found(t.target())
 	return t, true
@@ -65,7 +65,7 @@ func (p *Pipeline) Accept(t *Call) {
 	if !t.place() {
 		return
 	}
-	if !t.Agent.Rev.PerRequest || t.Tool.Upstream.Trunk != nil || t.Tool.Upstream.Declares(t.Agent.Capabilities) { // a handshake has declared them
+	if !t.Agent.Rev.PerRequest || t.Tool.Upstream.Dedicated() || t.Tool.Upstream.Declares(t.Agent.Capabilities) { // a handshake has declared them
 		p.serve(t)
 		return
 	}

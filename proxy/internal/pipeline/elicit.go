@@ -32,13 +32,13 @@ func (p *Pipeline) elicit(t *Call, r *approval.Request) prompt {
 			close(gone)
 		}
 	})
-	asked := &session.Question{Answer: func(result, _ []byte) {
+	asked := &session.ClientRequest{Answer: func(result, _ []byte) {
 		if result == nil { // an error means that nobody was asked
 			result = []byte(`{}`)
 		}
 		answer <- result
 	}}
-	if !t.Client.Questions.Open(asked) {
+	if !t.Client.ClientRequests.Open(asked) {
 		p.Approvals.Unshow(r)
 		return prompt{}
 	}

@@ -69,7 +69,7 @@ func (p *Pipeline) launch(t *Call, ticket *admission.Ticket) {
 	}
 	_, f.answered = p.Admission.Forwarding(p.Life.Ctx, ticket)
 	f.SentAt = time.Now()
-	u.Flights.Push(f)
+	u.InFlight.Push(f)
 	if f.here {
 		request.Here, request.Begin = true, f.begins
 		u.Send(request)
@@ -119,7 +119,7 @@ func (f *inflightCall) relay(method string, params []byte) {
 		return
 	}
 	if t := f.Receiver(); t != nil {
-		if note := t.Client.Note(t.Agent, t.Meta, method, params); note != nil {
+		if note := t.Client.Notification(t.Agent, t.Meta, method, params); note != nil {
 			t.Tell(note)
 		}
 	}
@@ -192,7 +192,7 @@ func (f *inflightCall) finished(r upstream.Reply) {
 	if !first {
 		return
 	}
-	f.Call.Tool.Upstream.Flights.Remove(f)
+	f.Call.Tool.Upstream.InFlight.Remove(f)
 	f.answered(admission.Result{Err: r.Err})
 	if f.repeats() && f.abandoned(r) {
 		f.Call.sent() // it is not sent again

@@ -31,14 +31,14 @@ func (p *Pipeline) reserve(t *Call) answer {
 }
 
 func (t *Call) takePlace() (why string) {
-	u := t.Tool.Upstream.Root()
+	u := t.Tool.Upstream.Shared()
 	limit := u.Config.Limits.InFlight
 	if limit == 0 {
 		return ""
 	}
-	switch own, ok := u.Underway.Take(t.Client.Principal, limit, t.proxy.Sessions.Several.Load()); {
+	switch own, ok := u.Calls.Take(t.Client.Principal, limit, t.proxy.Sessions.SeveralPrincipals.Load()); {
 	case ok:
-	case own == limit || own == 0 || !t.proxy.Sessions.Several.Load():
+	case own == limit || own == 0 || !t.proxy.Sessions.SeveralPrincipals.Load():
 		return fmt.Sprintf("%d calls of the upstream %s are under way, and no more are allowed at a time (limits.inFlight). Call it again when one of them has ended", limit, u.Config.Name)
 	default:
 		return fmt.Sprintf("%d of the %d calls of the upstream %s that may be under way at a time (limits.inFlight) are yours, and what is left is for others. Call it again when one of yours has ended", own, limit, u.Config.Name)
@@ -48,7 +48,7 @@ func (t *Call) takePlace() (why string) {
 }
 
 func (t *Call) takeTaskPlace() bool {
-	if !t.taskPlace.Load() && t.proxy.Tasks.Reserve(t.Client.Session, t.proxy.Sessions.Several.Load(), t.proxy.Life.Now()) {
+	if !t.taskPlace.Load() && t.proxy.Tasks.Reserve(t.Client.Session, t.proxy.Sessions.SeveralPrincipals.Load(), t.proxy.Life.Now()) {
 		t.taskPlace.Store(true)
 	}
 	return t.taskPlace.Load()
@@ -57,7 +57,7 @@ func (t *Call) takeTaskPlace() bool {
 // release gives the places back, once.
 func (t *Call) release() {
 	if t.reserved.Swap(false) {
-		t.Tool.Upstream.Root().Underway.Give(t.Client.Principal)
+		t.Tool.Upstream.Shared().Calls.Give(t.Client.Principal)
 	}
 	if t.taskPlace.Swap(false) {
 		t.proxy.Tasks.Release(t.Client.Session)

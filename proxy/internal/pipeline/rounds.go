@@ -115,7 +115,7 @@ func (f *inflightCall) wantsInput(t *Call, result []byte) (why string) {
 func (f *inflightCall) suspend(t *Call, result []byte) (why string) {
 	p := f.Call.proxy
 	x := &suspendedCall{id: lifetime.RandomID(""), ticket: f.ticket, call: f.Call}
-	if !p.suspended.add(x, p.Sessions.Several.Load(), p.Approval.Expire, p.notResumed) {
+	if !p.suspended.add(x, p.Sessions.SeveralPrincipals.Load(), p.Approval.Expire, p.notResumed) {
 		return "Too many calls wait for input."
 	}
 	r := seal.Round{Number: t.input.round + 1, Pause: x.id, Expires: p.Life.Now().Add(p.Approval.Expire)}
@@ -215,7 +215,7 @@ func firstError(list []error) int {
 // such answer.
 func (p *Pipeline) askClient(ctx context.Context, t *Call, r spec.InputRequest) ([]byte, error) {
 	p.Reverse.URLElicitations.At(t.Tool.Upstream).Sends(t.Client, r.Method, r.Params)
-	result, failure, err := t.Client.Questions.Ask(ctx, t.Stream, r.Method, reverse.WithElicitationID(r.Method, t.Tool.Upstream.WithServerName(r.Params)))
+	result, failure, err := t.Client.ClientRequests.Ask(ctx, t.Stream, r.Method, reverse.WithElicitationID(r.Method, t.Tool.Upstream.WithServerName(r.Params)))
 	switch {
 	case err != nil:
 		return nil, err

@@ -76,7 +76,7 @@ func (f *inflightCall) withdraw() {
 func (f *inflightCall) Holding() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.inquiries = pool.Waiting(f.inquiries)
+	f.inquiries = pool.Unanswered(f.inquiries)
 	return !f.over && (f.to == nil || len(f.inquiries) > 0)
 }
 
@@ -92,7 +92,7 @@ func (f *inflightCall) park(t *Call, own bool) {
 		return
 	}
 	result := []byte(`{"resultType":"input_required","inputRequests":{`)
-	for i, q := range pool.Waiting(f.inquiries) {
+	for i, q := range pool.Unanswered(f.inquiries) {
 		key := "request-" + strconv.Itoa(i+1)
 		x.asked[key] = q
 		if i > 0 {
@@ -100,7 +100,7 @@ func (f *inflightCall) park(t *Call, own bool) {
 		}
 		result = spec.AppendInput(result, key, q.Method, t.Tool.Upstream.WithServerName(q.Params))
 	}
-	if !p.suspended.add(x, p.Sessions.Several.Load(), p.waitingFor(), p.inputExpired) {
+	if !p.suspended.add(x, p.Sessions.SeveralPrincipals.Load(), p.waitingFor(), p.inputExpired) {
 		f.mu.Unlock()
 		f.withdraw()
 		return
@@ -141,7 +141,7 @@ func (f *inflightCall) attach(t *Call, x *suspendedCall) {
 	}
 	t.sent()
 	f.mu.Lock()
-	f.inquiries = pool.Waiting(f.inquiries)
+	f.inquiries = pool.Unanswered(f.inquiries)
 	more := len(f.inquiries) > 0 && f.held == nil
 	f.to = t
 	held := f.held
@@ -175,7 +175,7 @@ func (f *inflightCall) Receiver() *Call {
 
 // FlightsTo is the calls in flight to u.
 func FlightsTo(u *pool.Server) (list []*inflightCall) {
-	for _, one := range u.Flights.All() {
+	for _, one := range u.InFlight.All() {
 		if f, ok := one.(*inflightCall); ok {
 			list = append(list, f)
 		}

@@ -36,7 +36,7 @@ type suspendedCall struct {
 type suspendedCalls struct {
 	mu   sync.Mutex
 	byID map[string]*suspendedCall
-	own  session.Share
+	own  session.Quota
 }
 
 // add keeps x for a time, after which over is called; false: there are too many,

@@ -62,7 +62,7 @@ func (p *Pipeline) taskRefused(t *Call) bool {
 // them with the call: the extension of tasks only where there is room for a task.
 func (f *inflightCall) declared() []byte {
 	t := f.Call
-	capabilities := t.Agent.Relayed()
+	capabilities := t.Agent.Forwarded()
 	f.taskable = t.Method == spec.CallTool && (t.Agent.TakesTasks() || t.emulatesTask) && tasks.MakesTasks(t.Tool.Upstream) && t.takeTaskPlace()
 	if !f.taskable {
 		return capabilities

@@ -43,7 +43,7 @@ func (t *Call) receive(c completion) {
 func (p *Pipeline) ServeCall(ctx context.Context, t *Call, reason error) {
 	t.waitHere()
 	if t.Tool == nil || t.Tool.Upstream.OneReader() {
-		t.notes = session.NewNotes()
+		t.notes = session.NewOutbox()
 	}
 	t.Aside = func(f func()) {
 		t.Turn.Leave()

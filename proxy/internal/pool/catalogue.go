@@ -26,11 +26,11 @@ type Catalogue struct {
 
 	Impossible func([]gate.Call) []string // tools that are not listed; nil: all are
 
-	mu      sync.Mutex
-	raw     map[*Server][][]byte          // the tool objects, as they came
-	pages   map[*Server][]json.RawMessage // what stood around them
-	once    map[*Server]bool              // listed at least once
-	changed chan struct{}                 // closed at the next listing
+	mu         sync.Mutex
+	raw        map[*Server][][]byte          // the tool objects, as they came
+	pages      map[*Server][]json.RawMessage // what stood around them
+	listedOnce map[*Server]bool              // listed at least once
+	changed    chan struct{}                 // closed at the next listing
 }
 
 // A ToolView is one state of the catalogue. It never changes.
@@ -68,7 +68,7 @@ type Tool struct {
 }
 
 func NewCatalogue(upstreams []*Server, log *slog.Logger) *Catalogue {
-	c := &Catalogue{upstreams: upstreams, log: log, raw: map[*Server][][]byte{}, pages: map[*Server][]json.RawMessage{}, once: map[*Server]bool{}, changed: make(chan struct{})}
+	c := &Catalogue{upstreams: upstreams, log: log, raw: map[*Server][][]byte{}, pages: map[*Server][]json.RawMessage{}, listedOnce: map[*Server]bool{}, changed: make(chan struct{})}
 	c.view.Store(c.build())
 	return c
 }
@@ -80,13 +80,13 @@ func (c *Catalogue) Load() *ToolView { return c.view.Load() }
 func (c *Catalogue) set(u *Server, objects [][]byte, pages []json.RawMessage) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.raw[u], c.pages[u], c.once[u] = objects, pages, true
+	c.raw[u], c.pages[u], c.listedOnce[u] = objects, pages, true
 	before := c.view.Load()
 	changed, after := c.renew()
 	close(c.changed)
 	c.changed = make(chan struct{})
 	if !slices.Equal(before.Problems, after.Problems) {
-		c.complain(after.Problems)
+		c.logProblems(after.Problems)
 	}
 	for _, warning := range after.Warnings {
 		if !slices.Contains(before.Warnings, warning) {
@@ -98,11 +98,11 @@ func (c *Catalogue) set(u *Server, objects [][]byte, pages []json.RawMessage) bo
 
 // maxComplaints is how many tools that are left out the log says why of, at
 // one time.
-const maxComplaints = 20
+const maxLoggedProblems = 20
 
-func (c *Catalogue) complain(problems []string) {
+func (c *Catalogue) logProblems(problems []string) {
 	for i, problem := range problems {
-		if i == maxComplaints {
+		if i == maxLoggedProblems {
 			c.log.Warn("more tools left out", "tools", len(problems)-i)
 			return
 		}
@@ -144,7 +144,7 @@ func (c *Catalogue) next() <-chan struct{} {
 func (c *Catalogue) listed(u *Server) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.once[u]
+	return c.listedOnce[u]
 }
 
 // build makes a view of all that is known. Names that collide are all left
@@ -201,7 +201,7 @@ func (c *Catalogue) toolsOf(u *Server, v *ToolView) (tools []*Tool) {
 		}
 		tools = append(tools, t)
 	}
-	if c.once[u] {
+	if c.listedOnce[u] {
 		for _, warning := range u.Config.Tools.Unmatched(names) {
 			v.Warnings = append(v.Warnings, u.Config.Name+": "+warning)
 		}
@@ -309,7 +309,7 @@ func (p *Pool) AwaitList(ctx context.Context) {
 			continue
 		}
 		select {
-		case <-u.settled:
+		case <-u.started:
 		case <-ctx.Done():
 			return
 		case <-p.Startup.Done():

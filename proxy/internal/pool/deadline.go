@@ -109,15 +109,15 @@ func (p *Pool) Sweep(u *Server) {
 		case <-u.closed:
 			return
 		case now := <-tick.C:
-			if u.Trunk != nil && p.rest(u, p.Life.Now()) {
+			if u.Dedicated() && p.endUnused(u, p.Life.Now()) {
 				return
 			}
-			for f := u.Flights.overdue(now.Add(-timeout)); f != nil; f = u.Flights.overdue(now.Add(-timeout)) {
+			for f := u.InFlight.overdue(now.Add(-timeout)); f != nil; f = u.InFlight.overdue(now.Add(-timeout)) {
 				if f.Holding() {
-					u.Flights.postpone(f)
+					u.InFlight.postpone(f)
 					continue
 				}
-				u.Flights.Remove(f)
+				u.InFlight.Remove(f)
 				f.Abandon(fmt.Errorf("no answer within %s", timeout))
 			}
 		}

@@ -13,7 +13,7 @@ import (
 // As is our answer to a handshake in the name of the only upstream: its name,
 // version and icons, and what else it says of itself. What clients are offered,
 // and by which revision, is ours to say.
-func As(u upstream.State, result []byte) []byte {
+func WithServerInfo(u upstream.State, result []byte) []byte {
 	if u.Phase != upstream.Up {
 		return result
 	}

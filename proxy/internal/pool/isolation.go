@@ -36,7 +36,7 @@ const (
 const (
 	defaultProcesses    = 64   // of an upstream that is started
 	defaultHTTPSessions = 1000 // of one that listens
-	branchIdle          = 30 * time.Minute
+	dedicatedIdle       = 30 * time.Minute
 )
 
 var (
@@ -45,33 +45,41 @@ var (
 )
 
 // branches say where the sessions are served.
-type branches struct {
-	Asks atomic.Bool // the server asks clients, and so sessions that come are to have their own
+type placement struct {
+	asks atomic.Bool // the server asks clients, and so sessions that come are to have their own
 
 	mu sync.Mutex
 	of map[*session.Session]*Server // a branch, or the trunk
 
-	own session.Share // of those that are branches
+	quota session.Quota // of those that are branches
+}
+
+// DedicateNext notes that the server asks clients, so that sessions that begin now get
+// a dedicated connection if the configuration leaves the choice (isolation: auto). It
+// reports whether that is news.
+func (u *Server) DedicateNext() bool {
+	auto := u.Config.Isolation == "" || u.Config.Isolation == IsolateAuto
+	return !u.Dedicated() && auto && !u.placement.asks.Swap(true)
 }
 
 // isolates reports whether a session that comes now does not share the trunk.
-func (u *Server) isolates(a session.Peer) bool {
+func (u *Server) dedicates(peer session.Peer) bool {
 	switch u.Config.Isolation {
 	case IsolateSession:
 		return true
 	case IsolateShared:
 		return false
 	}
-	return u.Branches.Asks.Load() && string(a.Relayed()) != "{}"
+	return u.placement.asks.Load() && string(peer.Forwarded()) != "{}"
 }
 
 // Place is where the requests of a session to the trunk u are served, from now
 // on. It may be starting.
-func (p *Pool) Place(s *session.Session, u *Server, a session.Peer) (*Server, error) {
+func (p *Pool) Place(s *session.Session, u *Server, peer session.Peer) (*Server, error) {
 	if u.Config.Isolation == IsolateShared {
 		return u, nil
 	}
-	b := &u.Branches
+	b := &u.placement
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	at := b.of[s]
@@ -79,17 +87,17 @@ func (p *Pool) Place(s *session.Session, u *Server, a session.Peer) (*Server, er
 	case at != nil:
 		at.used.Store(p.Life.Now().UnixNano())
 		return at, nil
-	case s.Over.Load():
+	case s.Ended.Load():
 		return nil, errSessionOver
 	case p.Life.Ctx.Err() != nil:
 		return nil, errProxyEnds
-	case !u.isolates(a):
+	case !u.dedicates(peer):
 		at = u
 	default:
-		if err := u.takeBranch(s, p.Sessions.Several.Load()); err != nil {
+		if err := u.takeDedicated(s, p.Sessions.SeveralPrincipals.Load()); err != nil {
 			return nil, err
 		}
-		at = p.branch(s, u, a)
+		at = p.dedicate(s, u, peer)
 	}
 	if b.of == nil {
 		b.of = map[*session.Session]*Server{}
@@ -99,9 +107,9 @@ func (p *Pool) Place(s *session.Session, u *Server, a session.Peer) (*Server, er
 }
 
 // takeBranch counts a branch for the session, or says why it gets none.
-func (u *Server) takeBranch(s *session.Session, several bool) error {
-	limit, kind, name := u.Config.maxBranches(), u.Config.Kind(), u.Config.Name
-	switch own, ok := u.Branches.own.Take(s.Principal, limit, several); {
+func (u *Server) takeDedicated(s *session.Session, several bool) error {
+	limit, kind, name := u.Config.maxDedicated(), u.Config.Kind(), u.Config.Name
+	switch own, ok := u.placement.quota.Take(s.Principal, limit, several); {
 	case ok:
 		return nil
 	case own == limit || own == 0 || !several:
@@ -118,7 +126,7 @@ func (c Upstream) Kind() string {
 	return "connection"
 }
 
-func (c Upstream) maxBranches() int {
+func (c Upstream) maxDedicated() int {
 	switch {
 	case c.Limits.Sessions > 0:
 		return c.Limits.Sessions
@@ -129,13 +137,13 @@ func (c Upstream) maxBranches() int {
 }
 
 // branch starts an upstream like u for one session.
-func (p *Pool) branch(s *session.Session, u *Server, a session.Peer) *Server {
-	b := NewUpstreamState(u.Config, u.several)
-	b.Trunk, b.Session, b.closed = u, s, make(chan struct{})
+func (p *Pool) dedicate(s *session.Session, u *Server, peer session.Peer) *Server {
+	b := NewServer(u.Config, u.several)
+	b.shared, b.Session, b.closed = u, s, make(chan struct{})
 	b.used.Store(p.Life.Now().UnixNano())
 	p.Connect(b)
-	b.Prefer(a.Rev)
-	b.Intend(a.Relayed())
+	b.Prefer(peer.Rev)
+	b.Intend(peer.Forwarded())
 	p.Life.Log.Info("a session has an upstream for itself", "upstream", u.Config.Name, "session", s.ID)
 	b.Start(p.Life.Ctx)
 	p.Life.Background(func() { p.Sweep(b) })
@@ -144,14 +152,14 @@ func (p *Pool) branch(s *session.Session, u *Server, a session.Peer) *Server {
 
 // At is where s is served by the trunk u, as far as that is decided; nil: it
 // is not.
-func (u *Server) At(s *session.Session, a session.Peer) *Server {
-	b := &u.Branches
+func (u *Server) ConnectionOf(s *session.Session, peer session.Peer) *Server {
+	b := &u.placement
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if at := b.of[s]; at != nil {
 		return at
 	}
-	if u.isolates(a) {
+	if u.dedicates(peer) {
 		return nil
 	}
 	return u
@@ -159,31 +167,31 @@ func (u *Server) At(s *session.Session, a session.Peer) *Server {
 
 // Serves reports whether the requests of c go to u.
 func (u *Server) Serves(c *session.Client) bool {
-	if u.Trunk != nil {
+	if u.Dedicated() {
 		return u.Session == c.Session
 	}
-	return u.At(c.Session, c.Handshaken()) == u
+	return u.ConnectionOf(c.Session, c.Peer()) == u
 }
 
 // SettleDown keeps a session where it is: it was asked something from there.
-func (u *Server) SettleDown(s *session.Session) {
-	if u.Trunk != nil || u.Config.Isolation == IsolateShared {
+func (u *Server) Pin(s *session.Session) {
+	if u.Dedicated() || u.Config.Isolation == IsolateShared {
 		return
 	}
-	b := &u.Branches
+	b := &u.placement
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.of == nil {
 		b.of = map[*session.Session]*Server{}
 	}
-	if b.of[s] == nil && !s.Over.Load() {
+	if b.of[s] == nil && !s.Ended.Load() {
 		b.of[s] = u
 	}
 }
 
 // Forget takes the session away from u; the branch that it had is to be ended.
-func (u *Server) Forget(s *session.Session) (branch *Server) {
-	b := &u.Branches
+func (u *Server) Release(s *session.Session) (branch *Server) {
+	b := &u.placement
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	at := b.of[s]
@@ -191,13 +199,13 @@ func (u *Server) Forget(s *session.Session) (branch *Server) {
 	if at == nil || at == u {
 		return nil
 	}
-	b.own.Give(s.Principal)
+	b.quota.Give(s.Principal)
 	return at
 }
 
 // EndBranch ends the processes of a branch. Where the proxy itself ends, nobody
 // else waits for it.
-func (p *Pool) EndBranch(b *Server) {
+func (p *Pool) EndDedicated(b *Server) {
 	end := func() {
 		_ = b.Close()
 		close(b.closed)
@@ -209,9 +217,9 @@ func (p *Pool) EndBranch(b *Server) {
 }
 
 // All is u and its branches.
-func (u *Server) All() []*Server {
+func (u *Server) Connections() []*Server {
 	list := []*Server{u}
-	b := &u.Branches
+	b := &u.placement
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, at := range b.of {
@@ -225,16 +233,16 @@ func (u *Server) All() []*Server {
 // Connections are the upstreams with all their branches.
 func (p *Pool) Connections() (list []*Server) {
 	for _, u := range p.Servers {
-		list = append(list, u.All()...)
+		list = append(list, u.Connections()...)
 	}
 	return list
 }
 
 // ConnectionsOf are where a client is served now.
 func (p *Pool) ConnectionsOf(c *session.Client) (list []*Server) {
-	a := c.Speaker(wire.Meta{})
+	peer := c.PeerOf(wire.Meta{})
 	for _, u := range p.Servers {
-		if at := u.At(c.Session, a); at != nil {
+		if at := u.ConnectionOf(c.Session, peer); at != nil {
 			list = append(list, at)
 		}
 	}
@@ -242,51 +250,51 @@ func (p *Pool) ConnectionsOf(c *session.Client) (list []*Server) {
 }
 
 // Placed is place with the wait for a branch that is starting.
-func (p *Pool) Placed(ctx context.Context, c *session.Client, a session.Peer, u *Server) (*Server, error) {
-	if u.Trunk != nil {
+func (p *Pool) PlaceAndWait(ctx context.Context, c *session.Client, peer session.Peer, u *Server) (*Server, error) {
+	if u.Dedicated() {
 		return u, nil
 	}
-	at, err := p.Place(c.Session, u, a)
+	at, err := p.Place(c.Session, u, peer)
 	if err == nil && at != u {
-		at.Ready(ctx, a)
+		at.AwaitReady(ctx, peer)
 	}
 	return at, err
 }
 
 // Ready waits until a branch has come up, or is known to be down, and knows
 // what the client can do.
-func (u *Server) Ready(ctx context.Context, a session.Peer) {
+func (u *Server) AwaitReady(ctx context.Context, peer session.Peer) {
 	select {
-	case <-u.settled:
+	case <-u.started:
 	case <-ctx.Done():
 		return
 	}
-	if !u.Declares(a.Relayed()) && u.State().Phase == upstream.Up {
-		u.Declare(ctx, a.Relayed())
+	if !u.Declares(peer.Forwarded()) && u.State().Phase == upstream.Up {
+		u.Declare(ctx, peer.Forwarded())
 	}
 }
 
 // rest ends a branch of clients without sessions that nobody has used for long.
 // It reports whether it did.
-func (p *Pool) rest(b *Server, now time.Time) bool {
-	if b.Session.By == "connection" || len(b.Flights.All()) > 0 || p.Busy(b) || !b.Trunk.dismiss(b, now.Add(-branchIdle)) {
+func (p *Pool) endUnused(b *Server, now time.Time) bool {
+	if b.Session.By == "connection" || len(b.InFlight.All()) > 0 || p.Busy(b) || !b.shared.releaseUnused(b, now.Add(-dedicatedIdle)) {
 		return false
 	}
-	p.EndBranch(b)
+	p.EndDedicated(b)
 	return true
 }
 
 // dismiss forgets a branch of u that was not used since. A request that is
 // placed there meanwhile uses it.
-func (u *Server) dismiss(branch *Server, since time.Time) bool {
-	b := &u.Branches
+func (u *Server) releaseUnused(branch *Server, since time.Time) bool {
+	b := &u.placement
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.of[branch.Session] != branch || branch.used.Load() > since.UnixNano() {
 		return false
 	}
 	delete(b.of, branch.Session)
-	b.own.Give(branch.Session.Principal)
+	b.quota.Give(branch.Session.Principal)
 	return true
 }
 

@@ -1,9 +1,13 @@
 package pool
 
-// Root is the trunk of u, or u itself.
-func (u *Server) Root() *Server {
-	if u.Trunk != nil {
-		return u.Trunk
+// Dedicated reports whether u serves one session only.
+func (u *Server) Dedicated() bool { return u.shared != nil }
+
+// Shared returns the connection that sessions share: u itself, or the one that u is a
+// dedicated copy of.
+func (u *Server) Shared() *Server {
+	if u.Dedicated() {
+		return u.shared
 	}
 	return u
 }

@@ -17,15 +17,15 @@ import (
 // A Relayed request is one that no gate decides on: it goes to one upstream as
 // it came, and so does the answer. Calls, whose outcome moves nets, are
 // flights instead.
-type Relayed struct {
+type RelayedRequest struct {
 	Client   *session.Client
 	Stream   spec.Stream
-	Agent    session.Peer
+	Peer     session.Peer
 	Message  wire.Message
 	meta     wire.Meta
 	Upstream *Server
-	Name     string         // for the header of revision 2026-07-28
-	Notes    *session.Notes // for the goroutine that waits for the answer
+	Name     string          // for the header of revision 2026-07-28
+	Outbox   *session.Outbox // for the goroutine that waits for the answer
 
 	Patient bool // the answer may take longer than the upstream may
 
@@ -36,11 +36,11 @@ type Relayed struct {
 	Amend  func(result []byte) []byte // of the result on its way back; nil: none
 }
 
-func NewRelayed(c *session.Client, m wire.Message, meta wire.Meta, s spec.Stream, u *Server) *Relayed {
-	return &Relayed{Client: c, Stream: s, Agent: c.Speaker(meta), Message: m, meta: meta, Upstream: u, Notes: session.NewNotes()}
+func NewRelayedRequest(c *session.Client, m wire.Message, meta wire.Meta, s spec.Stream, u *Server) *RelayedRequest {
+	return &RelayedRequest{Client: c, Stream: s, Peer: c.PeerOf(meta), Message: m, meta: meta, Upstream: u, Outbox: session.NewOutbox()}
 }
 
-func (r *Relayed) Serve(ctx context.Context) bool {
+func (r *RelayedRequest) Serve(ctx context.Context) bool {
 	reply, err := r.Exchange(ctx)
 	switch {
 	case ctx.Err() != nil:
@@ -53,7 +53,7 @@ func (r *Relayed) Serve(ctx context.Context) bool {
 		if r.Amend != nil {
 			reply.Result = r.Amend(reply.Result)
 		}
-		r.Stream.Reply(wire.ResultHead(r.Message.ID), r.Upstream.Theirs(reply.Result, r.Message.Method, r.Agent.Rev), wire.Tail)
+		r.Stream.Reply(wire.ResultHead(r.Message.ID), r.Upstream.ResultFor(reply.Result, r.Message.Method, r.Peer.Rev), wire.Tail)
 		return true
 	}
 	return false
@@ -61,7 +61,7 @@ func (r *Relayed) Serve(ctx context.Context) bool {
 
 // Exchange sends the request and waits for the reply, no longer than the
 // upstream may take.
-func (r *Relayed) Exchange(ctx context.Context) (upstream.Reply, error) {
+func (r *RelayedRequest) Exchange(ctx context.Context) (upstream.Reply, error) {
 	u := r.Upstream
 	request, fault := r.request()
 	if fault != nil {
@@ -76,10 +76,10 @@ func (r *Relayed) Exchange(ctx context.Context) (upstream.Reply, error) {
 	var err error
 	for err == nil {
 		select {
-		case <-r.Notes.Wake:
-			r.Notes.WriteTo(r.Stream)
+		case <-r.Outbox.Wake:
+			r.Outbox.WriteTo(r.Stream)
 		case reply := <-x.Done():
-			r.Notes.WriteTo(r.Stream) // what came before it
+			r.Outbox.WriteTo(r.Stream) // what came before it
 			if reply.Err != nil {
 				err = fmt.Errorf("upstream %s: %v", u.Config.Name, reply.Err)
 			}
@@ -95,7 +95,7 @@ func (r *Relayed) Exchange(ctx context.Context) (upstream.Reply, error) {
 }
 
 // request is the message as the upstream gets it.
-func (r *Relayed) request() (upstream.Request, error) {
+func (r *RelayedRequest) request() (upstream.Request, error) {
 	call, fault := wire.ParseRequest(r.Message)
 	if fault != nil {
 		return upstream.Request{}, errors.New(fault.Message)
@@ -106,7 +106,7 @@ func (r *Relayed) request() (upstream.Request, error) {
 		hop.InputResponses = call.InputResponses
 	}
 	if r.Upstream.Rev().PerRequest {
-		hop.Modern, hop.Meta = true, r.Client.WithLogLevel(r.Agent, r.meta, r.Upstream.RequestMeta(r.Agent.Relayed()))
+		hop.Modern, hop.Meta = true, r.Client.WithLogLevel(r.Peer, r.meta, r.Upstream.RequestMeta(r.Peer.Forwarded()))
 	}
 	if r.meta.ProgressToken != nil {
 		out.Token = r.Upstream.NewToken()
@@ -120,25 +120,25 @@ func (r *Relayed) request() (upstream.Request, error) {
 }
 
 // Notify passes a notification that belongs to the request to its client.
-func (r *Relayed) Notify(method string, params []byte) {
-	if note := r.Client.Note(r.Agent, r.meta, method, params); note != nil {
-		r.Notes.Add(note)
+func (r *RelayedRequest) Notify(method string, params []byte) {
+	if note := r.Client.Notification(r.Peer, r.meta, method, params); note != nil {
+		r.Outbox.Add(note)
 	}
 }
 
 // MayAsk reports whether a request of the upstream can be put to the client, and
 // else refuses it. In 2026-07-28 these methods have no rounds.
-func (r *Relayed) MayAsk(q *upstream.ServerRequest) bool {
-	if r.Agent.Rev.InputRequired {
+func (r *RelayedRequest) MayAsk(q *upstream.ServerRequest) bool {
+	if r.Peer.Rev.InputRequired {
 		session.RefuseRequest(q)
 		return false
 	}
-	return session.MayAsk(r.Agent, q)
+	return session.MayAsk(r.Peer, q)
 }
 
 // Theirs is a result of u for a client. Between two of [rev.Rev2025] nothing has
 // a meaning that could differ, so that nothing is changed.
-func (u *Server) Theirs(result []byte, method string, client *rev.Rev) []byte {
+func (u *Server) ResultFor(result []byte, method string, client *rev.Rev) []byte {
 	if client == rev.Rev2025 && u.Rev() == rev.Rev2025 {
 		return result
 	}

@@ -14,24 +14,24 @@ import (
 // A relisting is how far the proxy is with tools/list of one server. The zero
 // value is of a server that was not asked yet.
 type relisting struct {
-	due     atomic.Bool // a listing is due: further announcements change nothing
-	said    atomic.Bool // the server announced a change since the last listing
-	again   atomic.Bool // one is due because the last failed
-	Logged  atomic.Bool // the log says that the server is up
-	running sync.Mutex  // one listing at a time; guards the next two
-	began   time.Time   // when the last one did
-	missed  int         // how many failed in a row
+	due       atomic.Bool // a listing is due: further announcements change nothing
+	announced atomic.Bool // the server announced a change since the last listing
+	again     atomic.Bool // one is due because the last failed
+	Logged    atomic.Bool // the log says that the server is up
+	running   sync.Mutex  // one listing at a time; guards the next two
+	began     time.Time   // when the last one did
+	failures  int         // how many failed in a row
 
-	mu   sync.Mutex
-	last chan struct{} // closed at the end of the listing that was wanted last; nil: there was none
+	mu        sync.Mutex
+	requested chan struct{} // closed at the end of the listing that was wanted last; nil: there was none
 }
 
 // want notes that a listing is wanted; its end has to be told.
-func (r *relisting) want() (end func()) {
+func (r *relisting) request() (end func()) {
 	over := make(chan struct{})
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.last = over
+	r.requested = over
 	return func() { close(over) }
 }
 
@@ -39,7 +39,7 @@ func (r *relisting) want() (end func()) {
 // has learned of what a client can do may have other tools.
 func (r *relisting) await(ctx context.Context) {
 	r.mu.Lock()
-	over := r.last
+	over := r.requested
 	r.mu.Unlock()
 	if over == nil {
 		return
@@ -55,12 +55,12 @@ func (r *relisting) await(ctx context.Context) {
 // one of which u said that it did.
 func (p *Pool) Relist(u *Server, said bool) {
 	if said {
-		u.Listing.said.Store(true)
+		u.Listing.announced.Store(true)
 	}
 	if u.Listing.due.Swap(true) {
 		return
 	}
-	end := u.Listing.want()
+	end := u.Listing.request()
 	if !p.Life.Background(func() {
 		defer end()
 		p.listNow(u)
@@ -73,7 +73,7 @@ func (p *Pool) listNow(u *Server) {
 	r := &u.Listing
 	r.running.Lock()
 	defer r.running.Unlock()
-	if r.said.Load() && !p.Life.Sleep(AnnounceEvery-time.Since(r.began)) {
+	if r.announced.Load() && !p.Life.Sleep(AnnounceEvery-time.Since(r.began)) {
 		return
 	}
 	r.began = time.Now()
@@ -81,17 +81,17 @@ func (p *Pool) listNow(u *Server) {
 	if u.State().Phase != upstream.Up { // it is listed when it is
 		return
 	}
-	said := r.said.Swap(false)
+	said := r.announced.Swap(false)
 	ctx, cancel := context.WithTimeout(p.Life.Ctx, spec.ListTimeout)
 	defer cancel()
 	list, err := u.ListTools(ctx)
 	if err != nil {
 		p.Life.Log.Warn("listing the tools of an upstream", "upstream", u.Config.Name, "error", err)
-		u.Settle()
+		u.MarkStarted()
 		p.listAgain(u, said)
 		return
 	}
-	r.missed = 0
+	r.failures = 0
 	raw := make([][]byte, len(list.Tools))
 	for i, o := range list.Tools {
 		raw[i] = bytes.Clone(o)
@@ -103,17 +103,17 @@ func (p *Pool) listNow(u *Server) {
 	if changed || said {
 		p.Changed(spec.ListChanged)
 	}
-	u.Settle()
+	u.MarkStarted()
 }
 
 // listAgain asks for the tools once more after a while: nothing else would,
 // where the upstream stays up and has no change to announce.
 func (p *Pool) listAgain(u *Server, said bool) {
 	r := &u.Listing
-	pause := min(250*time.Millisecond<<min(r.missed, 10), spec.ListTimeout)
-	r.missed++
+	pause := min(250*time.Millisecond<<min(r.failures, 10), spec.ListTimeout)
+	r.failures++
 	if said {
-		r.said.Store(true)
+		r.announced.Store(true)
 	}
 	if r.again.Swap(true) {
 		return

@@ -5,7 +5,7 @@ import (
 )
 
 // Waiting is those of the inquiries that have no answer.
-func Waiting(all []*upstream.ServerRequest) []*upstream.ServerRequest {
+func Unanswered(all []*upstream.ServerRequest) []*upstream.ServerRequest {
 	kept := all[:0]
 	for _, q := range all {
 		if q.Context().Err() == nil {

@@ -6,7 +6,7 @@ import (
 )
 
 // askerKey is the member of _meta that says which of several upstreams asks.
-const askerKey = "io.petrigate/upstream"
+const serverNameKey = "io.petrigate/upstream"
 
 // WithServerName returns the params of a request of u to a client. Where u is one
 // of several upstreams, their _meta names it: the message is what a person
@@ -23,7 +23,7 @@ func (u *Server) WithServerName(params []byte) []byte {
 	if rawjson.Kind(meta) != '{' {
 		meta = []byte(`{}`)
 	}
-	meta = wire.AppendStamped(nil, meta, rawjson.AppendString([]byte(`"`+askerKey+`":`), u.Config.Name))
+	meta = wire.AppendStamped(nil, meta, rawjson.AppendString([]byte(`"`+serverNameKey+`":`), u.Config.Name))
 	if had {
 		return wire.ReplaceMember(nil, params, "_meta", meta)
 	}

@@ -17,22 +17,22 @@ type Server struct {
 	several bool // it is one of several
 
 	Listing   relisting      // of its tools
-	Flights   queue          // calls that were sent and have no answer
+	InFlight  queue          // calls that were sent and have no answer
 	Abandoned abandonedCalls // that the server may be busy with
 
-	Branches branches         // of a trunk
-	Underway session.Share    // calls at a trunk and its branches, where they are counted
-	Trunk    *Server          // of a branch; nil: this is a trunk
-	Session  *session.Session // whose branch it is
-	closed   chan struct{}    // closed when the branch has ended
-	used     atomic.Int64     // when a request was last sent there
+	placement placement        // of a trunk
+	Calls     session.Quota    // calls at a trunk and its branches, where they are counted
+	shared    *Server          // of a branch; nil: this is a trunk
+	Session   *session.Session // whose branch it is
+	closed    chan struct{}    // closed when the branch has ended
+	used      atomic.Int64     // when a request was last sent there
 
 	once    sync.Once
-	settled chan struct{} // closed when it was listed first, or is known to be down
+	started chan struct{} // closed when it was listed first, or is known to be down
 }
 
-func NewUpstreamState(c Upstream, several bool) *Server {
-	return &Server{Config: c, several: several, settled: make(chan struct{})}
+func NewServer(c Upstream, several bool) *Server {
+	return &Server{Config: c, several: several, started: make(chan struct{})}
 }
 
 // Rev is the family of revisions that the server speaks.
@@ -41,7 +41,7 @@ func (u *Server) Rev() *rev.Rev { return u.State().Rev() }
 // Starting reports whether u was neither listed nor is known to be down.
 func (u *Server) Starting() bool {
 	select {
-	case <-u.settled:
+	case <-u.started:
 		return false
 	default:
 		return true
@@ -58,4 +58,4 @@ func (u *Server) ended() bool {
 	}
 }
 
-func (u *Server) Settle() { u.once.Do(func() { close(u.settled) }) }
+func (u *Server) MarkStarted() { u.once.Do(func() { close(u.started) }) }

@@ -20,7 +20,7 @@ func (p *Relay) SetLevel(ctx context.Context, c *session.Client, m wire.Message,
 		return
 	}
 	c.SetLogLevel(level)
-	p.Sessions.Leveled.Store(true)
+	p.Sessions.LogLevelSet.Store(true)
 	p.Relevel(ctx)
 	s.Reply(wire.AppendResult(nil, m.ID, []byte(`{}`)))
 }
@@ -69,7 +69,7 @@ func (p *Relay) SetUpstreamLevel(ctx context.Context, u *pool.Server, anew bool)
 // mostVerbose is the lowest level that a client of u wants; empty: none has ever
 // asked for one, and the upstreams decide.
 func (p *Relay) mostVerbose(u *pool.Server) string {
-	if !p.Sessions.Leveled.Load() {
+	if !p.Sessions.LogLevelSet.Load() {
 		return ""
 	}
 	most := ""
@@ -77,12 +77,12 @@ func (p *Relay) mostVerbose(u *pool.Server) string {
 		if !u.Serves(c) {
 			continue
 		}
-		if level := c.Level(); level != "" && (most == "" || spec.LogLevels[level] < spec.LogLevels[most]) {
+		if level := c.LogLevel(); level != "" && (most == "" || spec.LogLevels[level] < spec.LogLevels[most]) {
 			most = level
 		}
 	}
 	if most == "" {
-		return session.Unasked
+		return session.DefaultLogLevel
 	}
 	return most
 }

@@ -17,15 +17,15 @@ func (p *Relay) Listen(ctx context.Context, c *session.Client, m wire.Message, m
 		return
 	}
 	p.Pool.AwaitUpstreams(ctx)
-	sub := &session.Subscription{ID: string(m.ID), Notes: session.NewNotes(), Lists: map[string]bool{}}
+	sub := &session.Subscription{ID: string(m.ID), Outbox: session.NewOutbox(), Lists: map[string]bool{}}
 	filter, _ := rawjson.Member(m.Params, "notifications")
-	if _, tasks := rawjson.Member(filter, "taskIds"); tasks && !c.Speaker(meta).TakesTasks() {
+	if _, tasks := rawjson.Member(filter, "taskIds"); tasks && !c.PeerOf(meta).TakesTasks() {
 		s.Reply(wire.AppendError(nil, m.ID, spec.CodeMissingCapability, "Missing required client capability", spec.MissingTasks()))
 		return
 	}
 	agreed := p.agree(ctx, c, sub, filter)
 	before := p.Pool.Catalogue.Load()
-	if !c.Interests.Subscribe(sub) {
+	if !c.Subscriptions.Subscribe(sub) {
 		s.Reply(wire.AppendError(nil, m.ID, spec.CodeInvalidRequest, "too many subscriptions are open", nil))
 		return
 	}
@@ -37,12 +37,12 @@ func (p *Relay) Listen(ctx context.Context, c *session.Client, m wire.Message, m
 		p.Rewatch()
 		p.tellNews(ctx, sub, s)
 	}
-	c.Interests.Unsubscribe(sub)
+	c.Subscriptions.Unsubscribe(sub)
 	if len(sub.Resources) > 0 {
 		p.Rewatch()
 	}
 	if ctx.Err() == nil {
-		sub.Notes.WriteTo(s) // what came before the end
+		sub.Outbox.WriteTo(s) // what came before the end
 		s.Reply(wire.AppendResult(nil, m.ID, session.SubscriptionParams(sub.ID, `,"resultType":"complete"`)))
 	}
 }
@@ -51,8 +51,8 @@ func (p *Relay) Listen(ctx context.Context, c *session.Client, m wire.Message, m
 func (p *Relay) tellNews(ctx context.Context, sub *session.Subscription, s spec.Stream) {
 	for {
 		select {
-		case <-sub.Notes.Wake:
-			sub.Notes.WriteTo(s)
+		case <-sub.Outbox.Wake:
+			sub.Outbox.WriteTo(s)
 		case <-ctx.Done():
 			return
 		case <-p.Streaming.Done():

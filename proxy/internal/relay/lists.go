@@ -37,9 +37,9 @@ var (
 // those of several are one list, in the order of the configuration.
 func (p *Relay) List(ctx context.Context, c *session.Client, m wire.Message, meta wire.Meta, s spec.Stream, kind listKind) {
 	p.Pool.AwaitUpstreams(ctx)
-	p.Pool.EnsureDeclared(ctx, c.Speaker(meta))
+	p.Pool.EnsureDeclared(ctx, c.PeerOf(meta))
 	if !rev.Of(meta).Subscriptions {
-		c.Interests.Saw("notifications/" + kind.capability + "/list_changed")
+		c.Subscriptions.SawList("notifications/" + kind.capability + "/list_changed")
 	}
 	upstreams := p.Pool.Offering(kind.capability)
 	switch {

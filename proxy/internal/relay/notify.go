@@ -38,12 +38,12 @@ func (p *Relay) Announce(method string) {
 	}
 	plain := wire.AppendNotification(nil, method, nil)
 	for _, c := range p.Sessions.Clients() {
-		seen, subscribers := c.Interests.InList(method)
+		seen, subscribers := c.Subscriptions.OfList(method)
 		if seen && c.Out != nil && c.Ready() {
 			c.Out.Send(plain)
 		}
 		for _, s := range subscribers {
-			s.Notes.Add(wire.AppendNotification(nil, method, session.SubscriptionParams(s.ID, "")))
+			s.Outbox.Add(wire.AppendNotification(nil, method, session.SubscriptionParams(s.ID, "")))
 		}
 	}
 }

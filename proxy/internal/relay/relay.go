@@ -11,8 +11,8 @@ import (
 )
 
 // relayed returns the request m of c, which is to be passed on to u.
-func (p *Relay) relayed(c *session.Client, m wire.Message, meta wire.Meta, s spec.Stream, u *pool.Server) *pool.Relayed {
-	r := pool.NewRelayed(c, m, meta, s, u)
+func (p *Relay) relayed(c *session.Client, m wire.Message, meta wire.Meta, s spec.Stream, u *pool.Server) *pool.RelayedRequest {
+	r := pool.NewRelayedRequest(c, m, meta, s, u)
 	r.OnNotification = func(method string, params []byte) {
 		if !p.Tasks.Notification(r.Upstream, method, params) {
 			r.Notify(method, params)
@@ -20,7 +20,7 @@ func (p *Relay) relayed(c *session.Client, m wire.Message, meta wire.Meta, s spe
 	}
 	r.OnRequest = func(q *upstream.ServerRequest) {
 		if !p.Tasks.ServerRequest(r.Upstream, q) && r.MayAsk(q) {
-			p.Reverse.PassOn(r.Client, session.NoteStream{Notes: r.Notes}, r.Upstream, q)
+			p.Reverse.PassOn(r.Client, session.OutboxStream{Outbox: r.Outbox}, r.Upstream, q)
 		}
 	}
 	return r

@@ -86,7 +86,7 @@ func (p *Relay) Complete(ctx context.Context, c *session.Client, m wire.Message,
 		s.Reply(wire.AppendError(nil, m.ID, spec.CodeInvalidParams, "no upstream has what the ref names, and completes its arguments", nil))
 		return
 	}
-	at, err := p.Pool.Placed(ctx, c, r.Agent, r.Upstream)
+	at, err := p.Pool.PlaceAndWait(ctx, c, r.Peer, r.Upstream)
 	if err != nil {
 		s.Reply(wire.AppendError(nil, m.ID, spec.CodeInternal, err.Error(), nil))
 		return
@@ -97,7 +97,7 @@ func (p *Relay) Complete(ctx context.Context, c *session.Client, m wire.Message,
 
 // refer finds the upstream of what is to be completed. It returns why that is
 // refused, or nothing.
-func (p *Relay) refer(ctx context.Context, r *pool.Relayed) (why string) {
+func (p *Relay) refer(ctx context.Context, r *pool.RelayedRequest) (why string) {
 	ref, _ := rawjson.Member(r.Message.Params, "ref")
 	switch spec.Member(ref, "type") {
 	case "ref/prompt":

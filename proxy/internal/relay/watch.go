@@ -37,12 +37,12 @@ func (p *Relay) Watch(ctx context.Context, c *session.Client, m wire.Message, s 
 		s.Reply(spec.RefusedRequest(m.ID, why))
 		return
 	}
-	u, err := p.Pool.Placed(ctx, c, c.Speaker(wire.Meta{}), u)
+	u, err := p.Pool.PlaceAndWait(ctx, c, c.PeerOf(wire.Meta{}), u)
 	if err != nil {
 		s.Reply(wire.AppendError(nil, m.ID, spec.CodeInternal, err.Error(), nil))
 		return
 	}
-	if !c.Interests.Watch(uri, on) {
+	if !c.Subscriptions.Watch(uri, on) {
 		s.Reply(wire.AppendError(nil, m.ID, spec.CodeInvalidRequest, "too many resources are watched", nil))
 		return
 	}
@@ -55,7 +55,7 @@ func (p *Relay) Watch(ctx context.Context, c *session.Client, m wire.Message, s 
 	watched.note(uri, on) // what the upstream answers is the client's to know
 	done := p.relay(ctx, c, m, wire.Meta{}, s, u)
 	if on && !done {
-		c.Interests.Watch(uri, false)
+		c.Subscriptions.Watch(uri, false)
 		watched.note(uri, false)
 	}
 	if !on || !done {
@@ -66,10 +66,10 @@ func (p *Relay) Watch(ctx context.Context, c *session.Client, m wire.Message, s 
 // watchedBy reports whether u is where c watches resources. What is watched
 // before the client is served anywhere is watched at the trunk.
 func watchedBy(u *pool.Server, c *session.Client) bool {
-	if u.Trunk != nil {
+	if u.Dedicated() {
 		return u.Session == c.Session
 	}
-	at := u.At(c.Session, c.Speaker(wire.Meta{}))
+	at := u.ConnectionOf(c.Session, c.PeerOf(wire.Meta{}))
 	return at == nil || at == u
 }
 
@@ -79,7 +79,7 @@ func watchers(u *pool.Server, clients []*session.Client, uri string) (n int) {
 		if !watchedBy(u, c) {
 			continue
 		}
-		if told, subscribers := c.Interests.InResource(uri); told || len(subscribers) > 0 {
+		if told, subscribers := c.Subscriptions.OfResource(uri); told || len(subscribers) > 0 {
 			n++
 		}
 	}
@@ -94,12 +94,12 @@ func (p *Relay) Updated(u *pool.Server, params []byte) {
 		if !watchedBy(u, c) {
 			continue
 		}
-		told, subscribers := c.Interests.InResource(uri)
+		told, subscribers := c.Subscriptions.OfResource(uri)
 		if told && c.Out != nil {
 			c.Out.Send(wire.AppendNotification(nil, spec.ResourceUpdated, wire.WithSubscription(params, "")))
 		}
 		for _, s := range subscribers {
-			s.Notes.Add(wire.AppendNotification(nil, spec.ResourceUpdated, wire.WithSubscription(params, s.ID)))
+			s.Outbox.Add(wire.AppendNotification(nil, spec.ResourceUpdated, wire.WithSubscription(params, s.ID)))
 		}
 	}
 }
@@ -111,11 +111,11 @@ func (p *Relay) WatchedAt(u *pool.Server) []string {
 		if !watchedBy(u, c) {
 			continue
 		}
-		c.Interests.AddResources(all)
+		c.Subscriptions.AddResources(all)
 	}
 	var uris []string
 	for uri := range all {
-		if p.Resources.Owner(p.Pool.Servers, uri) == u.Root() {
+		if p.Resources.Owner(p.Pool.Servers, uri) == u.Shared() {
 			uris = append(uris, uri)
 		}
 	}

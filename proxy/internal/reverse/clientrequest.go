@@ -18,7 +18,7 @@ func (p *Reverse) PassOn(c *session.Client, s spec.Stream, u *pool.Server, q *up
 	params, related := p.Tasks.ForClient(u, u.WithServerName(q.Params))
 	p.URLElicitations.At(u).Sends(c, q.Method, q.Params)
 	p.Life.Log.Debug("request of an upstream passed to its client", "upstream", u.Config.Name, "method", q.Method, "session", c.Session.ID)
-	asked := &session.Question{Progress: progressTo(u, q.Params), Answer: func(result, failure []byte) {
+	asked := &session.ClientRequest{Progress: progressTo(u, q.Params), Answer: func(result, failure []byte) {
 		switch {
 		case result == nil:
 			q.Fail(failure)
@@ -28,7 +28,7 @@ func (p *Reverse) PassOn(c *session.Client, s spec.Stream, u *pool.Server, q *up
 			q.Result(result)
 		}
 	}}
-	if !c.Questions.Open(asked) {
+	if !c.ClientRequests.Open(asked) {
 		q.Refuse(spec.CodeInternal, "too many requests wait for the client")
 		return
 	}
@@ -45,7 +45,7 @@ func (p *Reverse) PassOn(c *session.Client, s spec.Stream, u *pool.Server, q *up
 // progressTo returns what passes notifications/progress of the client on to u, under
 // the progressToken of its request; nil: that has none.
 func progressTo(u *pool.Server, params []byte) func(params []byte) {
-	token, ok := spec.Within(params, "_meta", "progressToken")
+	token, ok := spec.MemberAt(params, "_meta", "progressToken")
 	if !ok {
 		return nil
 	}
@@ -58,7 +58,7 @@ func progressTo(u *pool.Server, params []byte) func(params []byte) {
 // one of our requests.
 func Progressed(c *session.Client, params []byte) {
 	token, _ := rawjson.Member(params, "progressToken")
-	q := c.Questions.Find(wire.IDKey(token))
+	q := c.ClientRequests.Find(wire.IDKey(token))
 	if q != nil && q.Progress != nil {
 		q.Progress(params)
 	}

@@ -6,23 +6,23 @@ import (
 
 // capabilities is what clients are offered: the tools, whose list is ours, and
 // else what the upstreams that are connected have, and the status.
-func (p *Router) capabilities(a session.Peer) []byte {
+func (r *Router) capabilities(peer session.Peer) []byte {
 	b := []byte(`{"logging":{},"tools":{"listChanged":true}`)
 	for _, c := range [...]struct {
 		name  string
 		flags []string
 		own   bool
 	}{
-		{"prompts", []string{"listChanged"}, p.Relay.OffersStatus()},
-		{"resources", []string{"subscribe", "listChanged"}, p.Relay.OffersStatus()},
+		{"prompts", []string{"listChanged"}, r.Relay.OffersStatus()},
+		{"resources", []string{"subscribe", "listChanged"}, r.Relay.OffersStatus()},
 		{"completions", nil, false},
 	} {
-		if !c.own && len(p.Pool.Offering(c.name)) == 0 {
+		if !c.own && len(r.Pool.Offering(c.name)) == 0 {
 			continue
 		}
 		b = append(append(append(b, `,"`...), c.name...), `":{`...)
 		for _, flag := range c.flags {
-			if !p.Pool.AnyCan(c.name, flag) {
+			if !r.Pool.AnyCan(c.name, flag) {
 				continue
 			}
 			if b[len(b)-1] != '{' {
@@ -32,5 +32,5 @@ func (p *Router) capabilities(a session.Peer) []byte {
 		}
 		b = append(b, '}')
 	}
-	return append(p.Tasks.AppendCapability(b, a), '}')
+	return append(r.Tasks.AppendCapability(b, peer), '}')
 }

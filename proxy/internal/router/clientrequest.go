@@ -12,12 +12,12 @@ import (
 
 // Inquired takes a request of u that came without a sign of what it belongs
 // to. It goes to the one client that it can be for, and else to nobody.
-func (p *Router) Inquired(u *pool.Server, q *upstream.ServerRequest) {
-	if p.Tasks.ServerRequest(u, q) {
+func (r *Router) ServerRequest(u *pool.Server, q *upstream.ServerRequest) {
+	if r.Tasks.ServerRequest(u, q) {
 		return
 	}
-	if auto := u.Config.Isolation == "" || u.Config.Isolation == pool.IsolateAuto; u.Trunk == nil && auto && !u.Branches.Asks.Swap(true) {
-		p.Life.Log.Info("an upstream asks clients: sessions that begin now have it for themselves", "upstream", u.Config.Name, "method", q.Method)
+	if u.DedicateNext() {
+		r.Life.Log.Info("an upstream asks clients: sessions that begin now have it for themselves", "upstream", u.Config.Name, "method", q.Method)
 	}
 	flights := pipeline.FlightsTo(u)
 	if len(flights) == 1 && !u.Abandoned.ByOthers(flights[0].Call.Client.Session) {
@@ -29,30 +29,30 @@ func (p *Router) Inquired(u *pool.Server, q *upstream.ServerRequest) {
 	for _, f := range flights {
 		t := f.Receiver()
 		if t == nil || t.Agent.Rev.InputRequired || only != nil && only != t.Client {
-			p.unattributed(u, q)
+			r.refuseUnattributed(u, q)
 			return
 		}
 		only, s = t.Client, t.Stream
 	}
 	if only == nil {
-		only = p.onlyClient(u)
+		only = r.onlyClient(u)
 		if only != nil {
 			s = only.Out
 		}
 	}
 	switch {
 	case only == nil || s == nil || u.Abandoned.ByOthers(only.Session):
-		p.unattributed(u, q)
-	case session.MayAsk(only.Speaker(wire.Meta{}), q):
-		u.SettleDown(only.Session)
-		p.Reverse.PassOn(only, s, u, q)
+		r.refuseUnattributed(u, q)
+	case session.MayAsk(only.PeerOf(wire.Meta{}), q):
+		u.Pin(only.Session)
+		r.Reverse.PassOn(only, s, u, q)
 	}
 }
 
 // onlyClient is the client with a handshake that u serves, if there is just one
 // and it can be reached; nil: there is not.
-func (p *Router) onlyClient(u *pool.Server) (only *session.Client) {
-	for _, c := range p.Sessions.Clients() {
+func (r *Router) onlyClient(u *pool.Server) (only *session.Client) {
+	for _, c := range r.Sessions.Clients() {
 		if !u.Serves(c) {
 			continue
 		}

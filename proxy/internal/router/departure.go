@@ -8,28 +8,28 @@ import (
 
 // DropClient forgets a client that is gone. It cancels its requests, and ends its
 // session unless that belongs to the principal.
-func (p *Router) DropClient(c *session.Client) {
-	p.Sessions.Remove(c)
-	p.Advertiser.Forget(c)
-	watched, leveled := c.Interests.Watches(), c.Ready() && p.Sessions.Leveled.Load()
+func (r *Router) DropClient(c *session.Client) {
+	r.Sessions.Remove(c)
+	r.Advertiser.Forget(c)
+	watched, leveled := c.Subscriptions.WatchesAny(), c.Ready() && r.Sessions.LogLevelSet.Load()
 	c.Requests.CancelAll(spec.ErrGone)
-	c.Questions.End()
+	c.ClientRequests.End()
 	if c.Session.By == "connection" {
-		p.Tasks.Forget(c.Session)
-		p.leave(c.Session)
-		p.endSession(c.Session)
+		r.Tasks.Forget(c.Session)
+		r.endDedicated(c.Session)
+		r.endSession(c.Session)
 	}
 	if watched {
-		p.Life.Background(p.Relay.Rewatch)
+		r.Life.Background(r.Relay.Rewatch)
 	}
 	if leveled {
-		p.Life.Background(func() { p.Relay.Relevel(p.Life.Ctx) })
+		r.Life.Background(func() { r.Relay.Relevel(r.Life.Ctx) })
 	}
 }
 
 // EndClient drops a client whose session over HTTP is over.
-func (p *Router) EndClient(c *session.Client) {
-	p.DropClient(c)
+func (r *Router) EndClient(c *session.Client) {
+	r.DropClient(c)
 	c.Streams.Close()
 	if push, ok := c.Out.(*events.Push); ok {
 		push.Close()

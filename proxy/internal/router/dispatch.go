@@ -22,70 +22,70 @@ import (
 // Dispatch serves one request of a client that is not a call, and returns when
 // it is answered. Both transports and both families of revisions come through here. What is not
 // named is refused, never relayed.
-func (p *Router) Dispatch(ctx context.Context, c *session.Client, m wire.Message, meta wire.Meta, s spec.Stream) {
+func (r *Router) ClientRequest(ctx context.Context, c *session.Client, m wire.Message, meta wire.Meta, s spec.Stream) {
 	switch m.Method {
 	case "tools/list":
-		p.toolsList(ctx, c, m, meta, s)
+		r.toolsList(ctx, c, m, meta, s)
 	case "subscriptions/listen":
-		p.Relay.Listen(ctx, c, m, meta, s)
+		r.Relay.Listen(ctx, c, m, meta, s)
 	case "logging/setLevel":
 		if rev.Of(meta).Lacks(m.Method) { // each request says its level instead
 			s.Reply(wire.AppendError(nil, m.ID, spec.CodeNoMethod, "logging/setLevel is not of this revision", nil))
 			return
 		}
-		p.Relay.SetLevel(ctx, c, m, s)
+		r.Relay.SetLevel(ctx, c, m, s)
 	case "prompts/list":
-		p.Relay.List(ctx, c, m, meta, s, relay.PromptList)
+		r.Relay.List(ctx, c, m, meta, s, relay.PromptList)
 	case "resources/list":
-		p.Relay.List(ctx, c, m, meta, s, relay.ResourceList)
+		r.Relay.List(ctx, c, m, meta, s, relay.ResourceList)
 	case "resources/templates/list":
-		p.Relay.List(ctx, c, m, meta, s, relay.TemplateList)
+		r.Relay.List(ctx, c, m, meta, s, relay.TemplateList)
 	case "completion/complete":
-		p.Relay.Complete(ctx, c, m, meta, s)
+		r.Relay.Complete(ctx, c, m, meta, s)
 	case "tasks/get", "tasks/result", "tasks/cancel", "tasks/update":
-		p.Pool.AwaitUpstreams(ctx)
-		p.Tasks.Serve(ctx, c, m, meta, s)
+		r.Pool.AwaitUpstreams(ctx)
+		r.Tasks.Serve(ctx, c, m, meta, s)
 	case "tasks/list":
-		p.Pool.AwaitUpstreams(ctx)
-		p.Tasks.List(c, m, meta, s)
+		r.Pool.AwaitUpstreams(ctx)
+		r.Tasks.List(c, m, meta, s)
 	case "resources/subscribe", "resources/unsubscribe":
 		if rev.Of(meta).Lacks(m.Method) { // subscriptions/listen says what is watched
 			s.Reply(wire.AppendError(nil, m.ID, spec.CodeNoMethod, m.Method+" is not of this revision", nil))
 			return
 		}
-		p.Relay.Watch(ctx, c, m, s)
+		r.Relay.Watch(ctx, c, m, s)
 	default:
-		p.shakeHands(ctx, c, m, s)
+		r.handshake(ctx, c, m, s)
 	}
 }
 
 // Notified takes a notification of a client.
-func (p *Router) Notified(c *session.Client, m wire.Message) {
+func (r *Router) ClientNotification(c *session.Client, m wire.Message) {
 	switch m.Method {
 	case "notifications/initialized":
 		c.Initialize()
-		if p.Sessions.Leveled.Load() {
-			p.Life.Background(func() { p.Relay.Relevel(p.Life.Ctx) })
+		if r.Sessions.LogLevelSet.Load() {
+			r.Life.Background(func() { r.Relay.Relevel(r.Life.Ctx) })
 		}
-		p.rootsChanged(c, nil) // some servers ask for them once they may have changed
+		r.rootsChanged(c, nil) // some servers ask for them once they may have changed
 	case "notifications/cancelled":
 		c.Requests.Cancelled(m.Params)
 	case "notifications/progress":
 		reverse.Progressed(c, m.Params)
 	case "notifications/roots/list_changed":
-		p.rootsChanged(c, m.Params)
+		r.rootsChanged(c, m.Params)
 	case spec.CallTool, spec.GetPrompt, spec.ReadResource:
-		p.Life.Log.Warn("a call without an id is never made", "session", c.Session.ID)
+		r.Life.Log.Warn("a call without an id is never made", "session", c.Session.ID)
 	}
 }
 
 // rootsChanged tells the upstreams of 2025-11-25 that the roots of a client
 // are others.
-func (p *Router) rootsChanged(c *session.Client, params []byte) {
-	if !c.Speaker(wire.Meta{}).Answers("roots/list", nil) {
+func (r *Router) rootsChanged(c *session.Client, params []byte) {
+	if !c.PeerOf(wire.Meta{}).Answers("roots/list", nil) {
 		return
 	}
-	for _, u := range p.Pool.ConnectionsOf(c) {
+	for _, u := range r.Pool.ConnectionsOf(c) {
 		if u.State().Phase == upstream.Up && !u.Rev().Lacks("notifications/roots/list_changed") {
 			u.Notify("notifications/roots/list_changed", bytes.Clone(params))
 		}
@@ -93,22 +93,22 @@ func (p *Router) rootsChanged(c *session.Client, params []byte) {
 }
 
 // toolsList answers with the list as it is kept. There is one page.
-func (p *Router) toolsList(ctx context.Context, c *session.Client, m wire.Message, meta wire.Meta, s spec.Stream) {
+func (r *Router) toolsList(ctx context.Context, c *session.Client, m wire.Message, meta wire.Meta, s spec.Stream) {
 	if _, paged := rawjson.Member(m.Params, "cursor"); paged {
 		s.Reply(wire.AppendError(nil, m.ID, spec.CodeInvalidParams, "Unknown cursor: the list has one page.", nil))
 		return
 	}
-	p.Pool.EnsureDeclared(ctx, c.Speaker(meta))
-	p.Pool.AwaitList(ctx)
+	r.Pool.EnsureDeclared(ctx, c.PeerOf(meta))
+	r.Pool.AwaitList(ctx)
 	of := rev.Of(meta)
-	if !of.Subscriptions && p.Advertiser != nil {
-		s.Reply(wire.ResultHead(m.ID), p.Advertiser.List(c), wire.Tail)
+	if !of.Subscriptions && r.Advertiser != nil {
+		s.Reply(wire.ResultHead(m.ID), r.Advertiser.List(c), wire.Tail)
 		return
 	}
 	if !of.Subscriptions {
-		c.Interests.Saw(spec.ListChanged)
+		c.Subscriptions.SawList(spec.ListChanged)
 	}
-	view := p.Pool.Catalogue.Load()
+	view := r.Pool.Catalogue.Load()
 	list := view.List
 	if of.ResultType {
 		list = view.List2026
@@ -125,9 +125,9 @@ func NewHandshake(version string) *server.MCPServer {
 
 // shakeHands lets mcp-go answer. Its answer goes out under the id that the
 // client sent, byte for byte.
-func (p *Router) shakeHands(ctx context.Context, c *session.Client, m wire.Message, s spec.Stream) {
-	ctx = p.Server.WithContext(ctx, &greeter{id: c.ID})
-	reply, err := json.Marshal(p.Server.HandleMessage(ctx, m.Raw))
+func (r *Router) handshake(ctx context.Context, c *session.Client, m wire.Message, s spec.Stream) {
+	ctx = r.Server.WithContext(ctx, &mcpSession{id: c.ID})
+	reply, err := json.Marshal(r.Server.HandleMessage(ctx, m.Raw))
 	if err != nil {
 		s.Reply(wire.AppendError(nil, m.ID, spec.CodeInternal, "no answer could be made", nil))
 		return
@@ -139,25 +139,25 @@ func (p *Router) shakeHands(ctx context.Context, c *session.Client, m wire.Messa
 	result, _ := rawjson.Member(reply, "result")
 	if m.Method == "initialize" {
 		c.Handshake(m.Params, spec.Member(result, "protocolVersion"))
-		p.Pool.Declare(ctx, c.Speaker(wire.Meta{}))
-		result = p.introduced(ctx, c.Speaker(wire.Meta{}), result)
+		r.Pool.Declare(ctx, c.PeerOf(wire.Meta{}))
+		result = r.withOffers(ctx, c.PeerOf(wire.Meta{}), result)
 	}
 	if m.Method == "server/discover" {
 		meta, _ := wire.ParseMeta(m.Params)
-		p.Pool.Declare(ctx, c.Speaker(meta))
-		result = p.introduced(ctx, c.Speaker(meta), result)
+		r.Pool.Declare(ctx, c.PeerOf(meta))
+		result = r.withOffers(ctx, c.PeerOf(meta), result)
 	}
 	s.Reply(wire.ResultHead(m.ID), result, wire.Tail)
 }
 
 // introduced is the answer to a handshake with what the upstreams offer.
-func (p *Router) introduced(ctx context.Context, a session.Peer, result []byte) []byte {
-	p.Pool.AwaitUpstreams(ctx)
-	result = wire.ReplaceMember(nil, result, "capabilities", p.capabilities(a))
-	if len(p.Pool.Servers) == 1 {
-		result = pool.As(p.Pool.Servers[0].State(), result)
+func (r *Router) withOffers(ctx context.Context, peer session.Peer, result []byte) []byte {
+	r.Pool.AwaitUpstreams(ctx)
+	result = wire.ReplaceMember(nil, result, "capabilities", r.capabilities(peer))
+	if len(r.Pool.Servers) == 1 {
+		result = pool.WithServerInfo(r.Pool.Servers[0].State(), result)
 	}
-	if text := p.instructions(); text != "" {
+	if text := r.instructions(); text != "" {
 		result = wire.AppendStamped(nil, result, rawjson.AppendString([]byte(`"instructions":`), text))
 	}
 	return result
@@ -165,9 +165,9 @@ func (p *Router) introduced(ctx context.Context, a session.Peer, result []byte) 
 
 // greeter is the session that mcp-go sees. It holds nothing: a client's state
 // is ours.
-type greeter struct{ id string }
+type mcpSession struct{ id string }
 
-func (g *greeter) Initialize()                                         {}
-func (g *greeter) Initialized() bool                                   { return true }
-func (g *greeter) NotificationChannel() chan<- mcp.JSONRPCNotification { return nil }
-func (g *greeter) SessionID() string                                   { return g.id }
+func (g *mcpSession) Initialize()                                         {}
+func (g *mcpSession) Initialized() bool                                   { return true }
+func (g *mcpSession) NotificationChannel() chan<- mcp.JSONRPCNotification { return nil }
+func (g *mcpSession) SessionID() string                                   { return g.id }

@@ -21,23 +21,23 @@ const (
 // instructions are ours and those of the upstreams, each under its name where
 // there is more than one. Those of the only upstream are passed on as they
 // came where no net decides.
-func (p *Router) instructions() string {
+func (r *Router) instructions() string {
 	var texts []string
-	for _, u := range p.Pool.Servers {
+	for _, u := range r.Pool.Servers {
 		state := u.State()
 		if state.Phase != upstream.Up || state.Instructions == "" {
 			continue
 		}
 		text := state.Instructions
-		if len(p.Pool.Servers) > 1 {
+		if len(r.Pool.Servers) > 1 {
 			text = u.Config.Name + ":\n" + text
 		}
 		texts = append(texts, text)
 	}
 	switch {
-	case p.Relay.OffersStatus():
+	case r.Relay.OffersStatus():
 		return strings.Join(append([]string{instructionsHead}, fit(texts, maxInstructions-len(instructionsHead))...), "\n\n")
-	case len(p.Pool.Servers) == 1:
+	case len(r.Pool.Servers) == 1:
 		return strings.Join(texts, "")
 	}
 	return strings.Join(fit(texts, maxInstructions), "\n\n")

@@ -8,17 +8,17 @@ import (
 )
 
 // leave ends what a session had for itself.
-func (p *Router) leave(s *session.Session) {
-	s.Over.Store(true)
-	for _, u := range p.Pool.Servers {
-		if branch := u.Forget(s); branch != nil {
-			p.Pool.EndBranch(branch)
+func (r *Router) endDedicated(s *session.Session) {
+	s.Ended.Store(true)
+	for _, u := range r.Pool.Servers {
+		if branch := u.Release(s); branch != nil {
+			r.Pool.EndDedicated(branch)
 		}
 	}
 }
 
 // unattributed refuses a question of which it is not sure whose it is.
-func (p *Router) unattributed(u *pool.Server, q *upstream.ServerRequest) {
+func (r *Router) refuseUnattributed(u *pool.Server, q *upstream.ServerRequest) {
 	text := "it cannot be told which client this is for"
 	switch u.Config.Isolation {
 	case pool.IsolateShared:
@@ -28,6 +28,6 @@ func (p *Router) unattributed(u *pool.Server, q *upstream.ServerRequest) {
 	default:
 		text += "; sessions that begin now have a " + u.Config.Kind() + " of their own"
 	}
-	p.Life.Log.Warn("question of an upstream refused", "upstream", u.Config.Name, "method", q.Method, "reason", text)
+	r.Life.Log.Warn("question of an upstream refused", "upstream", u.Config.Name, "method", q.Method, "reason", text)
 	q.Refuse(spec.CodeInternal, text)
 }

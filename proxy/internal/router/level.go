@@ -12,11 +12,11 @@ import (
 // to it: to the clients with a handshake that want its level, and to the client
 // of 2026-07-28 whose calls u has, if only one session has any. Over stdio no
 // message says more.
-func (p *Router) logged(u *pool.Server, params []byte) {
+func (r *Router) relayLog(u *pool.Server, params []byte) {
 	const method = "notifications/message"
 	level := spec.LogLevels[spec.Member(params, "level")]
-	for _, c := range p.Sessions.Clients() {
-		wanted := c.Ready() && level >= spec.LogLevels[c.Level()]
+	for _, c := range r.Sessions.Clients() {
+		wanted := c.Ready() && level >= spec.LogLevels[c.LogLevel()]
 		if wanted && c.Out != nil && u.Serves(c) {
 			c.Out.Send(wire.AppendNotification(nil, method, params))
 		}
@@ -35,7 +35,7 @@ func logsFor(u *pool.Server, params []byte) (wants *pipeline.Call) {
 		switch {
 		case t == nil || only != nil && only != t.Client.Session:
 			return nil
-		case t.Agent.Rev.LevelInMeta && t.Client.WantsLog(t.Agent, t.Meta, params):
+		case t.Agent.Rev.LevelInMeta && t.Client.TakesLog(t.Agent, t.Meta, params):
 			wants = t
 		}
 		only = t.Client.Session

@@ -9,19 +9,19 @@ import (
 // Relayed is what the client declared of what an upstream may use through us.
 // The tasks of 2025-11-25 that clients make of requests of servers
 // (capability tasks.requests) are not offered: servers ask without.
-func (a Peer) Relayed() []byte {
-	if a.Rev.PerRequest {
-		return relayedCapabilities(a.Capabilities)
+func (p Peer) Forwarded() []byte {
+	if p.Rev.PerRequest {
+		return forwardedCapabilities(p.Capabilities)
 	}
-	if a.Capabilities == nil {
+	if p.Capabilities == nil {
 		return []byte(`{}`)
 	}
-	return a.Capabilities
+	return p.Capabilities
 }
 
 // relayedCapabilities returns the members of a client's capabilities that an
 // upstream may use through us: roots, sampling, elicitation.
-func relayedCapabilities(capabilities []byte) []byte {
+func forwardedCapabilities(capabilities []byte) []byte {
 	b := []byte{'{'}
 	for _, name := range []string{"roots", "sampling", "elicitation"} {
 		value, ok := rawjson.Member(capabilities, name)
@@ -37,8 +37,8 @@ func relayedCapabilities(capabilities []byte) []byte {
 }
 
 // declared notes the capabilities of a client with a handshake of that revision.
-func (a *Peer) declared(capabilities []byte) {
-	a.Elicit, a.Capabilities = canElicit(capabilities), relayedCapabilities(capabilities)
+func (p *Peer) declare(capabilities []byte) {
+	p.Elicit, p.Capabilities = canElicit(capabilities), forwardedCapabilities(capabilities)
 }
 
 // canElicit reports whether capabilities allow a form: elicitation as it was

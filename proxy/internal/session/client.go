@@ -20,7 +20,7 @@ type Session struct {
 	Principal string
 	By        string // connection or principal
 	Since     time.Time
-	Over      atomic.Bool // nothing begins in it any more
+	Ended     atomic.Bool // nothing begins in it any more
 	Narrowed  atomic.Bool // a client was shown just the tools that its nets let pass
 }
 
@@ -34,17 +34,17 @@ type Client struct {
 	since     time.Time
 	Out       spec.Stream // for what belongs to no request; may drop
 
-	leveled *atomic.Bool // some client has asked for a level of log messages
+	logLevelSet *atomic.Bool // some client has asked for a level of log messages
 
 	seen time.Time // last used; guarded by the lock of [sessions]
 
-	Streams   events.Logs  // of a session over HTTP
-	Requests  openRequests // of the client
-	Questions questions    // to the client
-	Interests interests
+	Streams        events.Logs    // of a session over HTTP
+	Requests       openRequests   // of the client
+	ClientRequests clientRequests // to the client
+	Subscriptions  subscriptions
 
 	mu          sync.Mutex
-	agent       Peer   // of the handshake
+	peer        Peer   // of the handshake
 	initialized bool   // it has sent notifications/initialized
 	logLevel    string // of logging/setLevel; empty: it has not asked
 }
@@ -69,16 +69,16 @@ func brief(name string) string {
 
 // Handshake notes what a client says in initialize.
 func (c *Client) Handshake(params []byte, protocol string) {
-	a := Peer{Protocol: protocol, Rev: rev.Rev2025}
+	p := Peer{Protocol: protocol, Rev: rev.Rev2025}
 	if info, ok := rawjson.Member(params, "clientInfo"); ok {
-		a.Name, a.Version = brief(spec.Member(info, "name")), brief(spec.Member(info, "version"))
+		p.Name, p.Version = brief(spec.Member(info, "name")), brief(spec.Member(info, "version"))
 	}
 	if capabilities, ok := rawjson.Member(params, "capabilities"); ok {
-		a.declared(capabilities)
+		p.declare(capabilities)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.agent = a
+	c.peer = p
 }
 
 // Ready reports whether the client has sent notifications/initialized.
@@ -96,10 +96,10 @@ func (c *Client) Initialize() {
 }
 
 // Handshaken is the agent of the handshake.
-func (c *Client) Handshaken() Peer {
+func (c *Client) Peer() Peer {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.agent
+	return c.peer
 }
 
 // SetLogLevel notes logging/setLevel.
@@ -110,7 +110,7 @@ func (c *Client) SetLogLevel(level string) {
 }
 
 // askedLevel is the level of logging/setLevel; empty: the client has not asked.
-func (c *Client) askedLevel() string {
+func (c *Client) setLogLevel() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.logLevel
@@ -118,24 +118,24 @@ func (c *Client) askedLevel() string {
 
 // Unasked is the level of a client that has not asked for one, once another
 // has: without us its server would have decided, and most begin there.
-const Unasked = "info"
+const DefaultLogLevel = "info"
 
 // Level is the least level of log messages that a client with a handshake wants;
 // empty: it has no handshake, or all that there are.
-func (c *Client) Level() string {
+func (c *Client) LogLevel() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.logLevel == "" && c.initialized && c.leveled.Load() {
-		return Unasked
+	if c.logLevel == "" && c.initialized && c.logLevelSet.Load() {
+		return DefaultLogLevel
 	}
 	return c.logLevel
 }
 
 // Speaker is the agent behind one request: what the request says of itself
 // since 2026-07-28, or else what the handshake said.
-func (c *Client) Speaker(m wire.Meta) Peer {
+func (c *Client) PeerOf(m wire.Meta) Peer {
 	if !rev.Of(m).PerRequest {
-		return c.Handshaken()
+		return c.Peer()
 	}
 	return Peer{
 		Name: brief(spec.Member(m.ClientInfo, "name")), Version: brief(spec.Member(m.ClientInfo, "version")),

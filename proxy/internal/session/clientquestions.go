@@ -12,21 +12,21 @@ import (
 )
 
 // maxQuestions bounds the requests to one client that wait for an answer.
-const maxQuestions = 256
+const maxClientRequests = 256
 
 // A Question is a request of ours to a client (roots/list, sampling/createMessage,
 // elicitation/create). Its id is one that nobody can guess, and only the client
 // that it was sent to can answer it.
-type Question struct {
+type ClientRequest struct {
 	Answer   func(result, failure []byte) // one of them; called once, and must not wait
 	Progress func(params []byte)          // takes notifications/progress; nil: they are not wanted
 
 	id []byte // on the wire
-	of *questions
+	of *clientRequests
 }
 
 // Send sends the request on a stream of the client.
-func (q *Question) Send(to spec.Stream, method string, params []byte) {
+func (q *ClientRequest) Send(to spec.Stream, method string, params []byte) {
 	if q.Progress != nil {
 		meta, _ := rawjson.Member(params, "_meta")
 		params = wire.ReplaceMember(nil, params, "_meta", wire.ReplaceMember(nil, meta, "progressToken", q.id))
@@ -36,7 +36,7 @@ func (q *Question) Send(to spec.Stream, method string, params []byte) {
 
 // Withdraw takes the question back, and reports whether it was still open: then the
 // client has to be told by [question.cancelled].
-func (q *Question) Withdraw() bool {
+func (q *ClientRequest) Withdraw() bool {
 	s, key := q.of, wire.IDKey(q.id)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -46,7 +46,7 @@ func (q *Question) Withdraw() bool {
 }
 
 // Cancelled returns the notifications/cancelled of the request.
-func (q *Question) Cancelled(reason string) []byte {
+func (q *ClientRequest) Cancelled(reason string) []byte {
 	params := append([]byte(`{"requestId":`), q.id...)
 	if reason != "" {
 		params = rawjson.AppendString(append(params, `,"reason":`...), reason)
@@ -56,9 +56,9 @@ func (q *Question) Cancelled(reason string) []byte {
 
 // Ask sends a request to the client on one of its streams, and waits for the answer:
 // a result or an error object.
-func (s *questions) Ask(ctx context.Context, to spec.Stream, method string, params []byte) (result, failure []byte, err error) {
+func (s *clientRequests) Ask(ctx context.Context, to spec.Stream, method string, params []byte) (result, failure []byte, err error) {
 	answered := make(chan struct{})
-	q := &Question{Answer: func(r, f []byte) {
+	q := &ClientRequest{Answer: func(r, f []byte) {
 		result, failure = r, f
 		close(answered)
 	}}
@@ -81,30 +81,30 @@ func (s *questions) Ask(ctx context.Context, to spec.Stream, method string, para
 
 // questions are our requests to one client that wait for its answer. The zero
 // value has none.
-type questions struct {
+type clientRequests struct {
 	mu   sync.Mutex
-	byID map[string]*Question // by the key of the id
-	gone bool                 // nobody answers any more
+	byID map[string]*ClientRequest // by the key of the id
+	gone bool                      // nobody answers any more
 }
 
 // Open gives a question its id, under which the client can answer it from now on.
 // It reports false if too many wait, or the client is gone.
-func (s *questions) Open(q *Question) bool {
+func (s *clientRequests) Open(q *ClientRequest) bool {
 	q.id, q.of = rawjson.AppendString(nil, lifetime.RandomID("pg-")), s
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.byID) >= maxQuestions || s.gone {
+	if len(s.byID) >= maxClientRequests || s.gone {
 		return false
 	}
 	if s.byID == nil {
-		s.byID = map[string]*Question{}
+		s.byID = map[string]*ClientRequest{}
 	}
 	s.byID[wire.IDKey(q.id)] = q
 	return true
 }
 
 // Find returns an open question; nil: there is none of that key.
-func (s *questions) Find(key string) *Question {
+func (s *clientRequests) Find(key string) *ClientRequest {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.byID[key]
@@ -112,7 +112,7 @@ func (s *questions) Find(key string) *Question {
 
 // Response takes the JSON-RPC response of the client to a question. It drops one
 // that nobody asked for.
-func (s *questions) Response(m wire.Message) {
+func (s *clientRequests) Response(m wire.Message) {
 	key := wire.IDKey(m.ID)
 	s.mu.Lock()
 	q := s.byID[key]
@@ -124,7 +124,7 @@ func (s *questions) Response(m wire.Message) {
 }
 
 // End answers the open questions with an error: the client is gone.
-func (s *questions) End() {
+func (s *clientRequests) End() {
 	s.mu.Lock()
 	left := s.byID
 	s.byID, s.gone = nil, true

@@ -8,19 +8,19 @@ import (
 )
 
 // Answers reports whether the client declared that it answers such a request.
-func (a Peer) Answers(method string, params []byte) bool {
+func (p Peer) Answers(method string, params []byte) bool {
 	switch method {
 	case "roots/list":
-		_, ok := rawjson.Member(a.Capabilities, "roots")
+		_, ok := rawjson.Member(p.Capabilities, "roots")
 		return ok
 	case "sampling/createMessage":
-		_, ok := rawjson.Member(a.Capabilities, "sampling")
+		_, ok := rawjson.Member(p.Capabilities, "sampling")
 		return ok
 	case "elicitation/create":
 		if spec.Member(params, "mode") != "url" {
-			return a.Elicit
+			return p.Elicit
 		}
-		elicitation, _ := rawjson.Member(a.Capabilities, "elicitation")
+		elicitation, _ := rawjson.Member(p.Capabilities, "elicitation")
 		_, ok := rawjson.Member(elicitation, "url")
 		return ok
 	}
@@ -31,8 +31,8 @@ func (a Peer) Answers(method string, params []byte) bool {
 // A member task of the params is left out: clients are not offered as receivers
 // of tasks (capability tasks.requests of 2025-11-25), and a receiver that is not
 // ignores it.
-func MayAsk(a Peer, q *upstream.ServerRequest) bool {
-	if !a.Answers(q.Method, q.Params) {
+func MayAsk(p Peer, q *upstream.ServerRequest) bool {
+	if !p.Answers(q.Method, q.Params) {
 		RefuseRequest(q)
 		return false
 	}

@@ -17,7 +17,7 @@ const (
 // A Subscription is a subscriptions/listen of revision 2026-07-28 that is open.
 type Subscription struct {
 	ID        string          // of the request, on the wire
-	Notes     *Notes          // for the goroutine that serves it
+	Outbox    *Outbox         // for the goroutine that serves it
 	Lists     map[string]bool // by the member of the filter
 	Resources []string
 	Tasks     []string
@@ -25,15 +25,15 @@ type Subscription struct {
 
 // interests are what a client is to be told of: lists and resources that change,
 // and tasks. The zero value is of a client that is told of nothing.
-type interests struct {
-	mu            sync.Mutex
-	listed        map[string]bool          // the lists that it has seen, by the notification of their changes
-	watched       map[string]bool          // resources/subscribe, up to 2025-11-25
-	subscriptions map[string]*Subscription // subscriptions/listen, since 2026-07-28, by the id on the wire
+type subscriptions struct {
+	mu      sync.Mutex
+	listed  map[string]bool          // the lists that it has seen, by the notification of their changes
+	watched map[string]bool          // resources/subscribe, up to 2025-11-25
+	open    map[string]*Subscription // subscriptions/listen, since 2026-07-28, by the id on the wire
 }
 
 // Saw notes that the client has seen a list, and so is to be told of changes.
-func (i *interests) Saw(method string) {
+func (i *subscriptions) SawList(method string) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	if i.listed == nil {
@@ -44,10 +44,10 @@ func (i *interests) Saw(method string) {
 
 // InList reports whether the client has seen the list of whose changes a
 // notification tells, and which of its subscriptions ask for that.
-func (i *interests) InList(method string) (seen bool, subscribers []*Subscription) {
+func (i *subscriptions) OfList(method string) (seen bool, subscribers []*Subscription) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	for _, s := range i.subscriptions {
+	for _, s := range i.open {
 		if s.Lists[filterOf(method)] {
 			subscribers = append(subscribers, s)
 		}
@@ -56,28 +56,28 @@ func (i *interests) InList(method string) (seen bool, subscribers []*Subscriptio
 }
 
 // Subscribe opens a subscription. It reports false if too many are open.
-func (i *interests) Subscribe(sub *Subscription) bool {
+func (i *subscriptions) Subscribe(sub *Subscription) bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	if len(i.subscriptions) >= maxSubscriptions {
+	if len(i.open) >= maxSubscriptions {
 		return false
 	}
-	if i.subscriptions == nil {
-		i.subscriptions = map[string]*Subscription{}
+	if i.open == nil {
+		i.open = map[string]*Subscription{}
 	}
-	i.subscriptions[sub.ID] = sub
+	i.open[sub.ID] = sub
 	return true
 }
 
-func (i *interests) Unsubscribe(sub *Subscription) {
+func (i *subscriptions) Unsubscribe(sub *Subscription) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	delete(i.subscriptions, sub.ID)
+	delete(i.open, sub.ID)
 }
 
 // Watch notes resources/subscribe or resources/unsubscribe. It reports false if
 // the client watches too many resources.
-func (i *interests) Watch(uri string, on bool) bool {
+func (i *subscriptions) Watch(uri string, on bool) bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	if !on {
@@ -100,17 +100,17 @@ func (i *interests) Watch(uri string, on bool) bool {
 
 // Watches reports whether the client has subscribed to any resource by
 // resources/subscribe.
-func (i *interests) Watches() bool {
+func (i *subscriptions) WatchesAny() bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	return len(i.watched) > 0
 }
 
 // InResource says how a client is to be told of changes to a resource.
-func (i *interests) InResource(uri string) (watched bool, subscribers []*Subscription) {
+func (i *subscriptions) OfResource(uri string) (watched bool, subscribers []*Subscription) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	for _, s := range i.subscriptions {
+	for _, s := range i.open {
 		if slices.Contains(s.Resources, uri) {
 			subscribers = append(subscribers, s)
 		}
@@ -119,11 +119,11 @@ func (i *interests) InResource(uri string) (watched bool, subscribers []*Subscri
 }
 
 // AddResources adds the URIs of all resources that the client watches.
-func (i *interests) AddResources(uris map[string]bool) {
+func (i *subscriptions) AddResources(uris map[string]bool) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	maps.Copy(uris, i.watched)
-	for _, s := range i.subscriptions {
+	for _, s := range i.open {
 		for _, uri := range s.Resources {
 			uris[uri] = true
 		}
@@ -131,10 +131,10 @@ func (i *interests) AddResources(uris map[string]bool) {
 }
 
 // InTask returns the subscriptions that ask for news of a task.
-func (i *interests) InTask(id string) (list []*Subscription) {
+func (i *subscriptions) OfTask(id string) (list []*Subscription) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	for _, s := range i.subscriptions {
+	for _, s := range i.open {
 		if slices.Contains(s.Tasks, id) {
 			list = append(list, s)
 		}

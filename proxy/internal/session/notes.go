@@ -10,25 +10,25 @@ import (
 )
 
 // maxNotes is how many notifications wait for a client that does not read.
-const maxNotes = 256
+const maxOutbox = 256
 
 // Notes are notifications on their way from the reader of an upstream, which
 // others share, to the goroutine that writes to one client. A client that does
 // not read must not hold the reader up: what there is no room for is dropped, but
 // for requests, which are bounded elsewhere and whose answers are waited for.
-type Notes struct {
+type Outbox struct {
 	Wake chan struct{} // gets a value when there are some
 
 	mu      sync.Mutex
 	waiting [][]byte
 }
 
-func NewNotes() *Notes { return &Notes{Wake: make(chan struct{}, 1)} }
+func NewOutbox() *Outbox { return &Outbox{Wake: make(chan struct{}, 1)} }
 
 // Add never waits.
-func (n *Notes) Add(note []byte) {
+func (n *Outbox) Add(note []byte) {
 	n.mu.Lock()
-	if len(n.waiting) < maxNotes || !wire.IsNotification(note) {
+	if len(n.waiting) < maxOutbox || !wire.IsNotification(note) {
 		n.waiting = append(n.waiting, note)
 	}
 	n.mu.Unlock()
@@ -39,7 +39,7 @@ func (n *Notes) Add(note []byte) {
 }
 
 // WriteTo writes what waits.
-func (n *Notes) WriteTo(s spec.Stream) {
+func (n *Outbox) WriteTo(s spec.Stream) {
 	n.mu.Lock()
 	waiting := n.waiting
 	n.waiting = nil
@@ -50,8 +50,8 @@ func (n *Notes) WriteTo(s spec.Stream) {
 }
 
 // A NoteStream is a stream by way of notes.
-type NoteStream struct{ *Notes }
+type OutboxStream struct{ *Outbox }
 
-func (s NoteStream) Send(parts ...[]byte) { s.Add(bytes.Join(parts, nil)) }
+func (s OutboxStream) Send(parts ...[]byte) { s.Add(bytes.Join(parts, nil)) }
 
-func (s NoteStream) Reply(parts ...[]byte) { s.Send(parts...) }
+func (s OutboxStream) Reply(parts ...[]byte) { s.Send(parts...) }

@@ -8,7 +8,7 @@ import (
 
 // IsNews reports whether a message says that something has changed, which is
 // said as well by one such message as by several.
-func IsNews(message []byte) bool {
+func IsChange(message []byte) bool {
 	const head = `{"jsonrpc":"2.0","method":"`
 	return bytes.HasPrefix(message, []byte(head+spec.ListChanged+`"`)) || bytes.HasPrefix(message, []byte(head+spec.PromptsListChanged+`"`)) ||
 		bytes.HasPrefix(message, []byte(head+spec.ResourcesListChanged+`"`)) || bytes.HasPrefix(message, []byte(head+spec.ResourceUpdated+`"`))

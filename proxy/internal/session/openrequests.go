@@ -97,7 +97,7 @@ func (r *openRequests) Cancelled(params []byte) {
 		return
 	}
 	if reason := spec.Member(params, "reason"); reason != "" {
-		request.Cancel(spec.Withdrawal(reason))
+		request.Cancel(spec.CancelReason(reason))
 		return
 	}
 	request.Cancel(spec.ErrCancelled)
@@ -118,15 +118,15 @@ func (r *openRequests) CancelAll(reason error) {
 
 // An Ending stream is that of a request which is over before its answer is
 // written: whoever has read that may use the id again.
-type Ending struct {
+type EndingStream struct {
 	spec.Stream
 	end func()
 }
 
 // NewEnding returns s as a stream that calls end before the answer is written.
-func NewEnding(s spec.Stream, end func()) Ending { return Ending{s, end} }
+func NewEndingStream(s spec.Stream, end func()) EndingStream { return EndingStream{s, end} }
 
-func (s Ending) Reply(parts ...[]byte) {
+func (s EndingStream) Reply(parts ...[]byte) {
 	s.end()
 	s.Stream.Reply(parts...)
 }

@@ -17,12 +17,12 @@ import (
 // Sessions are the clients that are connected now, and the sessions that share
 // the state of nets.
 type Sessions struct {
-	now     func() time.Time
-	begin   func(*Session)               // before it is used
-	Leveled atomic.Bool                  // a client has sent logging/setLevel
-	Several atomic.Bool                  // more than one principal may come over HTTP
-	Stdio   atomic.Pointer[lines.Writer] // of the client over stdio, if there is one
-	streams events.Budget                // of what clients over HTTP can resume
+	now               func() time.Time
+	begin             func(*Session)               // before it is used
+	LogLevelSet       atomic.Bool                  // a client has sent logging/setLevel
+	SeveralPrincipals atomic.Bool                  // more than one principal may come over HTTP
+	Stdio             atomic.Pointer[lines.Writer] // of the client over stdio, if there is one
+	streams           events.Budget                // of what clients over HTTP can resume
 
 	making sync.Mutex // held while the session of a principal is made
 
@@ -43,8 +43,8 @@ func New(begin func(*Session), now func() time.Time) *Sessions {
 func (s *Sessions) NewClient(transport, principal string, of *Session, out spec.Stream) *Client {
 	now := s.now()
 	c := &Client{
-		ID: lifetime.RandomID(""), Transport: transport, Principal: principal, Session: of, Out: out, since: now, seen: now, leveled: &s.Leveled,
-		agent:   Peer{Rev: rev.Rev2025},
+		ID: lifetime.RandomID(""), Transport: transport, Principal: principal, Session: of, Out: out, since: now, seen: now, logLevelSet: &s.LogLevelSet,
+		peer:    Peer{Rev: rev.Rev2025},
 		Streams: events.Logs{Budget: &s.streams, Principal: principal},
 	}
 	s.mu.Lock()
@@ -75,13 +75,13 @@ func (s *Sessions) NewSession(by, principal string) *Session {
 
 // Of is the one session of a principal whose requests carry no session. Finding
 // and making it is one step: two would be two budgets.
-func (s *Sessions) Of(principal string) *Session {
-	if known := s.known(principal); known != nil {
+func (s *Sessions) OfPrincipal(principal string) *Session {
+	if known := s.ofPrincipal(principal); known != nil {
 		return known
 	}
 	s.making.Lock()
 	defer s.making.Unlock()
-	if known := s.known(principal); known != nil {
+	if known := s.ofPrincipal(principal); known != nil {
 		return known
 	}
 	made := s.NewSession("principal", principal)
@@ -91,7 +91,7 @@ func (s *Sessions) Of(principal string) *Session {
 	return made
 }
 
-func (s *Sessions) known(principal string) *Session {
+func (s *Sessions) ofPrincipal(principal string) *Session {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.principals[principal]

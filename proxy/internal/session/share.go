@@ -6,7 +6,7 @@ import (
 
 // A Share counts, by principal, what of something is taken of which there is only
 // so much.
-type Share struct {
+type Quota struct {
 	mu    sync.Mutex
 	total int
 	held  map[string]int // by principal; none with 0
@@ -16,7 +16,7 @@ type Share struct {
 // gets none. Where there are several principals, one that has as many as are free
 // gets no more: one alone has half at most, two have a third each, and there is
 // always something for another.
-func (s *Share) Take(principal string, limit int, several bool) (own int, ok bool) {
+func (s *Quota) Take(principal string, limit int, several bool) (own int, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	own = s.held[principal]
@@ -36,7 +36,7 @@ func (s *Share) Take(principal string, limit int, several bool) (own int, ok boo
 func Fair(own, free int) bool { return own < free }
 
 // Give gives one back.
-func (s *Share) Give(principal string) {
+func (s *Quota) Give(principal string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.total--

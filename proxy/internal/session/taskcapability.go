@@ -5,6 +5,6 @@ import (
 )
 
 // TakesTasks reports whether a client of 2026-07-28 takes a task for an answer.
-func (a Peer) TakesTasks() bool {
-	return a.Rev.TaskExtension && spec.Declares(a.Capabilities, "extensions", spec.TasksExtension)
+func (p Peer) TakesTasks() bool {
+	return p.Rev.TaskExtension && spec.Declares(p.Capabilities, "extensions", spec.TasksExtension)
 }

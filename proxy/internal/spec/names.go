@@ -66,10 +66,10 @@ const (
 
 // A Withdrawal is [errCancelled] with the reason that the client gave in
 // notifications/cancelled, for the server to know.
-type Withdrawal string
+type CancelReason string
 
-func (w Withdrawal) Error() string        { return string(w) }
-func (w Withdrawal) Is(target error) bool { return target == ErrCancelled }
+func (w CancelReason) Error() string        { return string(w) }
+func (w CancelReason) Is(target error) bool { return target == ErrCancelled }
 
 // RefusedRequest is the answer to a request that is barred.
 func RefusedRequest(id []byte, why string) []byte {
@@ -101,7 +101,7 @@ func IsCall(method string) bool {
 }
 
 // TasksOnPage is how many tasks a page of tasks/list has.
-const TasksOnPage = 32
+const TaskPageSize = 32
 
 // CodeMissingCapability is of revision 2026-07-28.
 const CodeMissingCapability = -32021
@@ -111,7 +111,7 @@ const CodeMissingCapability = -32021
 const NoTask = "Failed to retrieve task: Task not found"
 
 // AboutTask reports whether the requests of a method name a task.
-func AboutTask(method string) bool {
+func NamesTask(method string) bool {
 	switch method {
 	case "tasks/get", "tasks/result", "tasks/cancel", "tasks/update":
 		return true

@@ -14,7 +14,7 @@ const TasksExtension = "io.modelcontextprotocol/tasks"
 func TakesTasks() []byte { return []byte(`{"extensions":{"` + TasksExtension + `":{}}}`) }
 
 // Within follows keys through the objects that they name.
-func Within(obj []byte, keys ...string) (value []byte, ok bool) {
+func MemberAt(obj []byte, keys ...string) (value []byte, ok bool) {
 	for _, key := range keys {
 		if obj, ok = rawjson.Member(obj, key); !ok {
 			return nil, false
@@ -25,7 +25,7 @@ func Within(obj []byte, keys ...string) (value []byte, ok bool) {
 
 // Declares reports whether capabilities have an object under the keys.
 func Declares(capabilities []byte, keys ...string) bool {
-	value, ok := Within(capabilities, keys...)
+	value, ok := MemberAt(capabilities, keys...)
 	return ok && rawjson.Kind(value) == '{'
 }
 

@@ -17,7 +17,7 @@ import (
 // the order in which they were made. A list of a server may hold those of other
 // sessions, and is never asked for.
 func (s *Tasks) List(c *session.Client, m wire.Message, meta wire.Meta, to spec.Stream) {
-	if code, text := s.refuse(c.Speaker(meta), m.Method); code != 0 {
+	if code, text := s.refuse(c.PeerOf(meta), m.Method); code != 0 {
 		to.Reply(wire.AppendError(nil, m.ID, code, text, nil))
 		return
 	}
@@ -27,7 +27,7 @@ func (s *Tasks) List(c *session.Client, m wire.Message, meta wire.Meta, to spec.
 		to.Reply(wire.AppendError(nil, m.ID, spec.CodeInvalidParams, "Unknown cursor", nil))
 		return
 	}
-	page := all[from:min(from+spec.TasksOnPage, len(all))]
+	page := all[from:min(from+spec.TaskPageSize, len(all))]
 	next := ""
 	if from+len(page) < len(all) {
 		next = strconv.FormatUint(page[len(page)-1].Ticket.Number, 10)

@@ -18,14 +18,14 @@ import (
 // tasks/result, tasks/cancel or tasks/update. No gate decides on it: that the work
 // may be done is decided already.
 type taskRequest struct {
-	*pool.Relayed
+	*pool.RelayedRequest
 	tasks *Tasks
 	task  *Task
 }
 
 // Serve serves tasks/get, tasks/result, tasks/cancel and tasks/update.
 func (s *Tasks) Serve(ctx context.Context, c *session.Client, m wire.Message, meta wire.Meta, to spec.Stream) {
-	a := c.Speaker(meta)
+	a := c.PeerOf(meta)
 	if code, text := s.refuse(a, m.Method); code != 0 {
 		var data []byte
 		if code == spec.CodeMissingCapability {
@@ -43,16 +43,16 @@ func (s *Tasks) Serve(ctx context.Context, c *session.Client, m wire.Message, me
 		s.emulate(ctx, x, m, to)
 		return
 	}
-	r := s.newRequest(pool.NewRelayed(c, m, meta, to, x.Upstream), x)
+	r := s.newRequest(pool.NewRelayedRequest(c, m, meta, to, x.Upstream), x)
 	if m.Method == "tasks/result" {
-		here := session.NoteStream{Notes: r.Notes}
+		here := session.OutboxStream{Outbox: r.Outbox}
 		s.join(x, here)
 		defer x.Leave(here)
 	}
 	r.serve(ctx)
 }
 
-func (s *Tasks) newRequest(r *pool.Relayed, x *Task) *taskRequest {
+func (s *Tasks) newRequest(r *pool.RelayedRequest, x *Task) *taskRequest {
 	r.Name, r.Patient = x.theirs, r.Message.Method == "tasks/result"
 	r.Change = func(params []byte) []byte { return wire.RenameTask(params, x.theirs) }
 	r.OnNotification = func(method string, params []byte) {
@@ -62,10 +62,10 @@ func (s *Tasks) newRequest(r *pool.Relayed, x *Task) *taskRequest {
 	}
 	r.OnRequest = func(q *upstream.ServerRequest) {
 		if !s.ServerRequest(x.Upstream, q) && r.MayAsk(q) {
-			s.Ask(r.Client, session.NoteStream{Notes: r.Notes}, x.Upstream, q)
+			s.Ask(r.Client, session.OutboxStream{Outbox: r.Outbox}, x.Upstream, q)
 		}
 	}
-	return &taskRequest{Relayed: r, tasks: s, task: x}
+	return &taskRequest{RelayedRequest: r, tasks: s, task: x}
 }
 
 // refuse returns why clients of the agent's revision cannot send a method; 0: they
@@ -123,7 +123,7 @@ func (r *taskRequest) succeeded(ctx context.Context, result []byte) []byte {
 		result = wire.RenameTask(result, x.id)
 	}
 	result = wire.RelateTask(result, x.id)
-	return r.Agent.Rev.Result(result, r.Message.Method)
+	return r.Peer.Rev.Result(result, r.Message.Method)
 }
 
 // shown takes a task as a result shows it. That of tasks/cancel shows none since

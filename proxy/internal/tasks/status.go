@@ -84,7 +84,7 @@ func (s *Tasks) check(x *Task, f func()) {
 // progress token.
 func (x *Task) pass(method string, params []byte) {
 	t := x.origin
-	if note := t.Client.Note(t.Agent, t.Meta, method, wire.RelateTask(params, x.id)); note != nil && !t.Agent.Rev.TaskExtension {
+	if note := t.Client.Notification(t.Agent, t.Meta, method, wire.RelateTask(params, x.id)); note != nil && !t.Agent.Rev.TaskExtension {
 		if s := x.stream(); s != nil {
 			s.Send(note)
 		}

@@ -38,7 +38,7 @@ func (s *Tasks) Agree(c *session.Client, sub *session.Subscription, filter []byt
 func (s *Tasks) subscribersOf(x *Task) (list []*session.Subscription) {
 	for _, c := range s.Sessions.Clients() {
 		if c.Session == x.owner() {
-			list = append(list, c.Interests.InTask(x.id)...)
+			list = append(list, c.Subscriptions.OfTask(x.id)...)
 		}
 	}
 	return list
@@ -58,7 +58,7 @@ func (s *Tasks) changed(x *Task) {
 		}
 		params := wire.AppendWithout(nil, detail, "resultType")
 		for _, sub := range s.subscribersOf(x) {
-			sub.Notes.Add(wire.AppendNotification(nil, "notifications/tasks", wire.WithSubscription(params, sub.ID)))
+			sub.Outbox.Add(wire.AppendNotification(nil, "notifications/tasks", wire.WithSubscription(params, sub.ID)))
 		}
 	})
 }

@@ -209,7 +209,7 @@ func (x *Task) Leave(s spec.Stream) {
 func (x *Task) hold(q *upstream.ServerRequest) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.waiting = pool.Waiting(x.waiting)
+	x.waiting = pool.Unanswered(x.waiting)
 	if len(x.waiting) >= spec.MaxInputs || x.settled {
 		q.Refuse(spec.CodeInternal, "too many requests wait for the client")
 		return

@@ -69,7 +69,7 @@ type NewTask struct {
 func (s *Tasks) Begin(n NewTask) (*TaskHandle, error) {
 	object := n.Result
 	if !n.Rev.TaskExtension {
-		object, _ = spec.Within(n.Result, "task")
+		object, _ = spec.MemberAt(n.Result, "task")
 	}
 	about, err := wire.ParseTask(object)
 	if err != nil {
