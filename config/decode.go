@@ -12,7 +12,8 @@ import (
 )
 
 // A decoder interprets the values of one file. It continues after a problem, so
-// that one run finds all of them.
+// that one run finds all of them. Its methods read values of any key; a section is
+// read by a function of its own: readListen, readServer, readNet.
 type decoder struct {
 	*source
 	*environment

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// envFile reads variables of a server from a file, one NAME=VALUE per line. The
+// readEnvFile reads variables of a server from a file, one NAME=VALUE per line. The
 // variables of env override them.
-func (d *decoder) envFile(to *map[string]string) func(key, value *node) {
+func readEnvFile(d *decoder, to *map[string]string) func(key, value *node) {
 	return func(key, value *node) {
 		if !d.is(value, textKind, quoted(key)) {
 			return

@@ -42,14 +42,14 @@ func (e Expression) Excerpt(line, column int) string {
 	return e.source.excerpt(p.Line, p.Column)
 }
 
-// expression reads a text that must not be empty.
-func (d *decoder) expression(to *Expression) func(key, value *node) {
+// readExpression reads a text that must not be empty.
+func readExpression(d *decoder, to *Expression) func(key, value *node) {
 	return func(key, value *node) {
 		d.filled(&to.Text)(key, value)
 		if value.kind != textKind {
 			return
 		}
-		to.source, to.at = d.source, d.located(value)
+		to.source, to.at = d.source, readRuleText(d, value)
 		if to.exact = value.block; !to.exact && value.line <= len(d.lines) {
 			rest := []rune(d.lines[value.line-1])
 			from := min(to.at.column-1, len(rest))

@@ -26,14 +26,14 @@ type Memory struct {
 	Position   Position
 }
 
-func (d *decoder) validators(to *[]Validator) func(key, value *node) {
+func readValidators(d *decoder, to *[]Validator) func(key, value *node) {
 	return func(key, value *node) {
 		d.entries(key, value, func(item *node) {
 			v := Validator{Position: d.position(item)}
 			d.mapping(item, "an entry of \"validate\"", keys{
 				"tools":   d.list(&v.Tools),
-				"require": d.expression(&v.Require),
-				"reason":  d.expression(&v.Reason),
+				"require": readExpression(d, &v.Require),
+				"reason":  readExpression(d, &v.Reason),
 			})
 			d.needs(item, "an entry of \"validate\"", "tools", "require")
 			if tools := item.get("tools"); tools != nil && tools.kind == listKind && len(tools.items) == 0 {
@@ -44,14 +44,14 @@ func (d *decoder) validators(to *[]Validator) func(key, value *node) {
 	}
 }
 
-func (d *decoder) memories(to *[]Memory) func(key, value *node) {
+func readMemories(d *decoder, to *[]Memory) func(key, value *node) {
 	return func(key, value *node) {
 		d.entries(key, value, func(item *node) {
 			m := Memory{Position: d.position(item)}
 			d.mapping(item, "an entry of \"remember\"", keys{
 				"transition": d.filled(&m.Transition),
-				"set":        d.metaKey(&m.Set),
-				"to":         d.expression(&m.To),
+				"set":        readMetaKey(d, &m.Set),
+				"to":         readExpression(d, &m.To),
 			})
 			d.needs(item, "an entry of \"remember\"", "transition", "set", "to")
 			*to = append(*to, m)
@@ -62,7 +62,7 @@ func (d *decoder) memories(to *[]Memory) func(key, value *node) {
 // Reserved is the prefix of the keys of meta that petrigate sets itself.
 const Reserved = "petrigate:"
 
-func (d *decoder) metaKey(to *string) func(key, value *node) {
+func readMetaKey(d *decoder, to *string) func(key, value *node) {
 	return func(key, value *node) {
 		d.filled(to)(key, value)
 		if strings.HasPrefix(*to, Reserved) {
@@ -76,7 +76,7 @@ func (d *decoder) entries(key, value *node, f func(item *node)) {
 	if !d.is(value, listKind, quoted(key)) {
 		return
 	}
-	d.notEmpty(key, value)
+	checkNotEmpty(d, key, value)
 	for _, item := range value.items {
 		f(item)
 	}
@@ -96,7 +96,7 @@ func (d *decoder) needs(n *node, what string, names ...string) {
 
 // checkHooks finds validators and memories about names that the net does not have:
 // they would never run, and the calls that they should forbid would pass.
-func (d *decoder) checkHooks(n *node, net *Net) {
+func checkHooks(d *decoder, n *node, net *Net) {
 	var gated, observed []string
 	for _, t := range net.Transitions {
 		if t.Observe {
@@ -106,7 +106,7 @@ func (d *decoder) checkHooks(n *node, net *Net) {
 		}
 	}
 	d.checkEntries(n.get("validate"), func(item *node) {
-		d.checkEach(item.get("tools"), func(tool *node) { d.checkGated(tool, net, gated, observed) })
+		d.checkEach(item.get("tools"), func(tool *node) { checkGated(d, tool, net, gated, observed) })
 	})
 	set := make(map[string]*node)
 	d.checkEntries(n.get("remember"), func(item *node) {
@@ -114,7 +114,7 @@ func (d *decoder) checkHooks(n *node, net *Net) {
 		if name == nil || name.kind != textKind {
 			return
 		}
-		d.checkSucceeds(name, net)
+		checkSucceeds(d, name, net)
 		key := item.get("set")
 		if key == nil || key.kind != textKind {
 			return
@@ -138,7 +138,7 @@ func (d *decoder) checkEntries(list *node, check func(item *node)) {
 // selfLoop is a hint: how a net validates a tool without counting its calls.
 const selfLoop = "one whose outputs are its inputs changes nothing"
 
-func (d *decoder) checkGated(tool *node, net *Net, gated, observed []string) {
+func checkGated(d *decoder, tool *node, net *Net, gated, observed []string) {
 	switch {
 	case tool.kind != textKind || tool.text == "":
 	case slices.Contains(net.FreeTools, tool.text):
@@ -156,7 +156,7 @@ func (d *decoder) checkGated(tool *node, net *Net, gated, observed []string) {
 }
 
 // checkSucceeds requires that the transition exists and is told of successes.
-func (d *decoder) checkSucceeds(name *node, net *Net) {
+func checkSucceeds(d *decoder, name *node, net *Net) {
 	var known []string
 	for _, t := range net.Transitions {
 		if t.Name == name.text {

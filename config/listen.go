@@ -44,7 +44,7 @@ type JWT struct {
 var httpOnly = []string{"auth", "tokenFile", "jwt", "allowedHosts", "allowedOrigins", "idle", "maxSessions", "maxSessionsTotal",
 	"path", "tls", "maxHeader", "maxConnections", "timeouts"}
 
-func (d *decoder) listen(c *Config, l *layers) func(key, value *node) {
+func readListen(d *decoder, c *Config, l *layers) func(key, value *node) {
 	return func(key, value *node) {
 		var stdio *node
 		d.mapping(value, quoted(key), keys{
@@ -56,17 +56,17 @@ func (d *decoder) listen(c *Config, l *layers) func(key, value *node) {
 			"auth":             d.scalar(l, "listen.auth", false),
 			"tokenFile":        d.scalar(l, "listen.tokenFile", true),
 			"idle":             d.scalar(l, "listen.idle", false),
-			"jwt":              d.jwt(c, l),
+			"jwt":              readJWT(d, c, l),
 			"allowedHosts":     d.settings(&c.Listen.AllowedHosts),
 			"allowedOrigins":   d.settings(&c.Listen.AllowedOrigins),
 			"maxSessions":      d.atLeastOne(&c.Listen.MaxSessions),
 			"maxSessionsTotal": d.atLeastOne(&c.Listen.MaxSessionsTotal),
-			"path":             d.endpointPath(&c.Listen.Path),
-			"tls":              d.tls(&c.Listen.TLS),
-			"maxBody":          d.size(&c.Listen.MaxBody, leastBody),
-			"maxHeader":        d.size(&c.Listen.MaxHeader, leastHeader),
+			"path":             readEndpointPath(d, &c.Listen.Path),
+			"tls":              readTLS(d, &c.Listen.TLS),
+			"maxBody":          readSize(d, &c.Listen.MaxBody, leastBody),
+			"maxHeader":        readSize(d, &c.Listen.MaxHeader, leastHeader),
 			"maxConnections":   d.atLeastOne(&c.Listen.MaxConnections),
-			"timeouts":         d.timeouts(&c.Listen.Timeouts),
+			"timeouts":         readTimeouts(d, &c.Listen.Timeouts),
 		})
 		http := value.get("http")
 		switch {
@@ -76,13 +76,13 @@ func (d *decoder) listen(c *Config, l *layers) func(key, value *node) {
 		case http == nil && !c.Listen.Stdio && stdio.kind == boolKind:
 			d.at(stdio, `without "stdio" there must be "http"`, `http: "127.0.0.1:7777"`)
 		}
-		d.withoutHTTP(value, http)
+		warnWithoutHTTP(d, value, http)
 	}
 }
 
-// withoutHTTP warns of keys that concern only HTTP. They are not errors: the
+// warnWithoutHTTP warns of keys that concern only HTTP. They are not errors: the
 // address may come from a flag.
-func (d *decoder) withoutHTTP(n, http *node) {
+func warnWithoutHTTP(d *decoder, n, http *node) {
 	if http != nil {
 		return
 	}
@@ -104,7 +104,7 @@ func (d *decoder) atLeastOne(to *int) func(key, value *node) {
 	}
 }
 
-func (d *decoder) jwt(c *Config, l *layers) func(key, value *node) {
+func readJWT(d *decoder, c *Config, l *layers) func(key, value *node) {
 	return func(key, value *node) {
 		l.at["listen.jwt"] = key
 		j := &JWT{}
@@ -115,11 +115,11 @@ func (d *decoder) jwt(c *Config, l *layers) func(key, value *node) {
 			"jwks":           d.filledSetting(&j.JWKS),
 			"resource":       d.filledSetting(&j.Resource),
 			"principalClaim": d.filledSetting(&j.PrincipalClaim),
-			"scopes":         d.scopes(&j.Scopes),
+			"scopes":         readScopes(d, &j.Scopes),
 		})
 		c.Listen.JWT = j
 		if len(d.errs) == before {
-			d.wantedOfJWT(key, value, j)
+			checkJWT(d, key, value, j)
 		}
 	}
 }
@@ -135,8 +135,8 @@ func (d *decoder) filledSetting(to *string) func(key, value *node) {
 	}
 }
 
-// scopes reads scopes of RFC 6749.
-func (d *decoder) scopes(to *[]string) func(key, value *node) {
+// readScopes reads scopes of RFC 6749.
+func readScopes(d *decoder, to *[]string) func(key, value *node) {
 	return func(key, value *node) {
 		d.items(key, value, func(item *node) {
 			scope := d.interpolated(item)
@@ -149,8 +149,8 @@ func (d *decoder) scopes(to *[]string) func(key, value *node) {
 	}
 }
 
-// wantedOfJWT checks that the section has the keys that validation requires.
-func (d *decoder) wantedOfJWT(key, value *node, j *JWT) {
+// checkJWT checks that the section has the keys that validation requires.
+func checkJWT(d *decoder, key, value *node, j *JWT) {
 	for _, wanted := range []string{"issuer", "audience"} {
 		if value.get(wanted) == nil {
 			d.at(key, fmt.Sprintf("%q requires %q", "jwt", wanted), exampleOfJWT)

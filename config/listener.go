@@ -33,7 +33,7 @@ const (
 	leastTimeout = time.Second
 )
 
-func (d *decoder) tls(to **TLS) func(key, value *node) {
+func readTLS(d *decoder, to **TLS) func(key, value *node) {
 	return func(key, value *node) {
 		t := &TLS{origin: origin{d.source, value}}
 		before := len(d.errs)
@@ -49,7 +49,7 @@ func (d *decoder) tls(to **TLS) func(key, value *node) {
 	}
 }
 
-func (d *decoder) timeouts(to *Timeouts) func(key, value *node) {
+func readTimeouts(d *decoder, to *Timeouts) func(key, value *node) {
 	return func(key, value *node) {
 		d.mapping(value, quoted(key), keys{
 			"header":    d.period(&to.Header),
@@ -69,8 +69,8 @@ func (d *decoder) period(to *time.Duration) func(key, value *node) {
 	}
 }
 
-// endpointPath reads the path of the endpoint: a plain path that nothing else uses.
-func (d *decoder) endpointPath(to *string) func(key, value *node) {
+// readEndpointPath reads the path of the endpoint: a plain path that nothing else uses.
+func readEndpointPath(d *decoder, to *string) func(key, value *node) {
 	return func(key, value *node) {
 		before := len(d.errs)
 		d.filledSetting(to)(key, value)

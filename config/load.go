@@ -110,7 +110,7 @@ func Servers(o Options) (file string, servers []Server, err error) {
 	}
 	d := newDecoder(file, o)
 	if n := d.tree(src); n != nil {
-		d.serversAlone(n, &servers)
+		readServersAlone(d, n, &servers)
 	}
 	if len(d.errs) > 0 {
 		d.errs.Sort()
@@ -127,7 +127,7 @@ func Parse(name string, src []byte, o Options) (*Config, error) {
 	c := &Config{File: name, Default: "allow", Mode: "enforce", Advertise: "all"}
 	l := &layers{file: map[string]any{}, at: map[string]*node{}}
 	if n := d.tree(src); n != nil {
-		d.root(n, c, l)
+		readRoot(d, n, c, l)
 		c.origin = origin{d.source, n}
 	}
 	c.settle(l.merge(o, &d.errs), d, l)
@@ -167,7 +167,7 @@ func (c *Config) settle(e effective, d *decoder, l *layers) {
 	if c.Approval.Channels == nil {
 		c.Approval.Channels = []string{"elicit", "cli"}
 	}
-	d.checkVia(c)
+	checkVia(d, c)
 	c.Audit.File = e.Audit.File
 	c.Log = Log(e.Log)
 	c.Startup = e.Startup
@@ -180,7 +180,7 @@ func (c *Config) settle(e effective, d *decoder, l *layers) {
 
 // checkVia finds transitions that ask through a channel that is not open: nobody
 // could ever answer.
-func (d *decoder) checkVia(c *Config) {
+func checkVia(d *decoder, c *Config) {
 	for _, net := range c.Nets {
 		for _, t := range net.Transitions {
 			if t.Via != "" && t.Type == "manual" && !slices.Contains(c.Approval.Channels, t.Via) {

@@ -72,7 +72,7 @@ type Map struct {
 // positions. The error is an [ErrorList].
 func ParseNet(name string, src []byte) ([]Net, error) {
 	d := &decoder{source: &source{name: name}}
-	nets := d.netFile(src)
+	nets := readNetFile(d, src)
 	if len(d.errs) > 0 {
 		d.errs.Sort()
 		return nil, d.errs
@@ -80,7 +80,7 @@ func ParseNet(name string, src []byte) ([]Net, error) {
 	return nets, nil
 }
 
-func (d *decoder) netFile(src []byte) []Net {
+func readNetFile(d *decoder, src []byte) []Net {
 	n := d.read(src)
 	switch {
 	case len(d.errs) > 0:
@@ -90,65 +90,65 @@ func (d *decoder) netFile(src []byte) []Net {
 		return nil
 	case n.kind == mapKind && n.get("nets") != nil:
 		var nets []Net
-		d.mapping(n, "a file of nets", keys{"nets": func(_, value *node) { nets = d.netList(value) }})
+		d.mapping(n, "a file of nets", keys{"nets": func(_, value *node) { nets = readNetList(d, value) }})
 		return nets
 	case n.kind == listKind:
-		return d.netList(n)
+		return readNetList(d, n)
 	default:
-		return []Net{d.net(n)}
+		return []Net{readNet(d, n)}
 	}
 }
 
-func (d *decoder) netList(n *node) []Net {
+func readNetList(d *decoder, n *node) []Net {
 	if !d.is(n, listKind, `"nets"`) {
 		return nil
 	}
 	var nets []Net
 	for _, item := range n.items {
-		nets = append(nets, d.net(item))
+		nets = append(nets, readNet(d, item))
 	}
 	return nets
 }
 
-func (d *decoder) net(n *node) Net {
+func readNet(d *decoder, n *node) Net {
 	net := Net{Position: d.position(n), origin: origin{d.source, n}}
-	d.mapping(n, "a net", d.netKeys(&net))
+	d.mapping(n, "a net", netKeys(d, &net))
 	if n.kind != mapKind {
 		return net
 	}
 	if n.get("name") == nil {
 		d.at(n, `a net needs a "name"`, "")
 	}
-	d.checkPlaces(n, &net)
-	d.checkProofs(&net)
-	d.checkHooks(n, &net)
+	checkPlaces(d, n, &net)
+	checkProofs(d, &net)
+	checkHooks(d, n, &net)
 	return net
 }
 
-func (d *decoder) netKeys(net *Net) keys {
+func netKeys(d *decoder, net *Net) keys {
 	return keys{
 		"name":           d.filled(&net.Name),
 		"places":         d.list(&net.Places),
-		"initialMarking": d.marking(&net.InitialMarking),
+		"initialMarking": readMarking(d, &net.InitialMarking),
 		"terminalPlaces": d.list(&net.TerminalPlaces),
 		"freeTools":      d.list(&net.FreeTools),
-		"transitions":    d.transitions(&net.Transitions),
-		"map":            d.maps(&net.Map),
+		"transitions":    readTransitions(d, &net.Transitions),
+		"map":            readMaps(d, &net.Map),
 		"match":          d.oneOf(&net.Match, []string{"all", "first"}, nil),
 		"reason":         d.filled(&net.Reason),
 		"allowUnbounded": d.flag(&net.AllowUnbounded),
-		"prove":          d.proofs(&net.Prove),
-		"validate":       d.validators(&net.Validate),
-		"remember":       d.memories(&net.Remember),
+		"prove":          readProofs(d, &net.Prove),
+		"validate":       readValidators(d, &net.Validate),
+		"remember":       readMemories(d, &net.Remember),
 		"scope":          d.oneOf(&net.Scope, []string{"session", "principal", "global"}, nil),
 		"shadow":         d.flag(&net.Shadow),
 		"priority":       d.integer(&net.Priority),
 		"class":          d.oneOf(&net.Class, []string{"required", "advisory"}, nil),
-		"recovery":       d.recovery(&net.Recovery),
+		"recovery":       readRecovery(d, &net.Recovery),
 	}
 }
 
-func (d *decoder) marking(to *map[string]int) func(key, value *node) {
+func readMarking(d *decoder, to *map[string]int) func(key, value *node) {
 	return func(key, value *node) {
 		*to = make(map[string]int, len(value.fields))
 		d.each(value, quoted(key), func(place, tokens *node) {
@@ -159,24 +159,24 @@ func (d *decoder) marking(to *map[string]int) func(key, value *node) {
 	}
 }
 
-// recovery reads a marking that is not empty.
-func (d *decoder) recovery(to *map[string]int) func(key, value *node) {
+// readRecovery reads a marking that is not empty.
+func readRecovery(d *decoder, to *map[string]int) func(key, value *node) {
 	return func(key, value *node) {
-		d.marking(to)(key, value)
+		readMarking(d, to)(key, value)
 		if value.kind == mapKind && len(value.fields) == 0 {
 			d.at(value, quoted(key)+" is empty, and would hold always", "name the places that are marked then")
 		}
 	}
 }
 
-func (d *decoder) transitions(to *[]Transition) func(key, value *node) {
+func readTransitions(d *decoder, to *[]Transition) func(key, value *node) {
 	return func(key, value *node) {
 		if !d.is(value, listKind, quoted(key)) {
 			return
 		}
 		seen := make(map[string]*node, len(value.items))
 		for _, item := range value.items {
-			t := d.transition(item)
+			t := readTransition(d, item)
 			if earlier := seen[t.Name]; earlier != nil && t.Name != "" {
 				d.at(item.get("name"), fmt.Sprintf("duplicate transition %q", t.Name),
 					fmt.Sprintf("the first is at %d:%d", earlier.line, earlier.column))
@@ -187,7 +187,7 @@ func (d *decoder) transitions(to *[]Transition) func(key, value *node) {
 	}
 }
 
-func (d *decoder) transition(n *node) Transition {
+func readTransition(d *decoder, n *node) Transition {
 	t := Transition{Position: d.position(n), origin: origin{d.source, n}}
 	d.mapping(n, "a transition", keys{
 		"name":     d.filled(&t.Name),
@@ -214,18 +214,18 @@ func (d *decoder) transition(n *node) Transition {
 	return t
 }
 
-func (d *decoder) maps(to *[]Map) func(key, value *node) {
+func readMaps(d *decoder, to *[]Map) func(key, value *node) {
 	return func(key, value *node) {
 		if !d.is(value, listKind, quoted(key)) {
 			return
 		}
 		for _, item := range value.items {
-			*to = append(*to, d.mapEntry(item))
+			*to = append(*to, readMap(d, item))
 		}
 	}
 }
 
-func (d *decoder) mapEntry(n *node) Map {
+func readMap(d *decoder, n *node) Map {
 	m := Map{Position: d.position(n), origin: origin{d.source, n}}
 	d.mapping(n, "an entry of \"map\"", keys{
 		"tool":    d.filled(&m.Tool),
@@ -233,11 +233,11 @@ func (d *decoder) mapEntry(n *node) Map {
 		"word":    d.filled(&m.Word),
 		"pattern": d.filled(&m.Pattern),
 		"as":      d.filled(&m.As),
-		"runs":    d.words(&m.Runs),
-		"when":    d.expression(&m.When),
+		"runs":    readWords(d, &m.Runs),
+		"when":    readExpression(d, &m.When),
 	})
 	if n.kind == mapKind {
-		d.checkMap(n)
+		checkMap(d, n)
 	}
 	return m
 }
@@ -245,12 +245,12 @@ func (d *decoder) mapEntry(n *node) Map {
 // ofShells are characters that a shell interprets.
 const ofShells = "\"'\\`$|&;<>()\n"
 
-// words reads the words of a command: a list, or plain words with blanks between
+// readWords reads the words of a command: a list, or plain words with blanks between
 // them. It refuses text that a shell would interpret.
-func (d *decoder) words(to *[]string) func(key, value *node) {
+func readWords(d *decoder, to *[]string) func(key, value *node) {
 	return func(key, value *node) {
 		if value.kind == listKind {
-			d.notEmpty(key, value)
+			checkNotEmpty(d, key, value)
 			d.list(to)(key, value)
 			return
 		}
@@ -270,7 +270,7 @@ func (d *decoder) words(to *[]string) func(key, value *node) {
 // readings are the keys for the pattern of an entry of "map". Read-only.
 var readings = []string{"word", "pattern", "runs", "when"}
 
-func (d *decoder) checkMap(n *node) {
+func checkMap(d *decoder, n *node) {
 	const what = "an entry of \"map\""
 	required := []string{"tool", "field", "as"}
 	if n.get("when") != nil {
@@ -293,7 +293,7 @@ func (d *decoder) checkMap(n *node) {
 
 // checkPlaces finds places that the net does not have. Package gate finds
 // them too; only here is the place in the file known.
-func (d *decoder) checkPlaces(n *node, net *Net) {
+func checkPlaces(d *decoder, n *node, net *Net) {
 	known := make(map[string]bool, len(net.Places))
 	for _, place := range net.Places {
 		known[place] = true

@@ -14,7 +14,7 @@ func ReadNets(pattern string) ([]Net, error) {
 	var errs ErrorList
 	for _, f := range files {
 		d := &decoder{source: &source{name: f.name}}
-		nets = append(nets, d.netFile([]byte(f.text))...)
+		nets = append(nets, readNetFile(d, []byte(f.text))...)
 		d.errs.Sort()
 		errs = append(errs, d.errs...)
 	}
@@ -24,35 +24,35 @@ func ReadNets(pattern string) ([]Net, error) {
 	return nets, nil
 }
 
-// nets reads the "nets" key of a configuration.
-func (d *decoder) nets(to *[]Net) func(key, value *node) {
+// readNets reads the "nets" key of a configuration.
+func readNets(d *decoder, to *[]Net) func(key, value *node) {
 	return func(key, value *node) {
 		if !d.is(value, listKind, quoted(key)) {
 			return
 		}
-		d.notEmpty(key, value)
+		checkNotEmpty(d, key, value)
 		for _, item := range value.items {
-			*to = append(*to, d.netEntry(item)...)
+			*to = append(*to, readNetEntry(d, item)...)
 		}
-		d.uniqueNets(*to)
+		checkUniqueNets(d, *to)
 	}
 }
 
-func (d *decoder) netEntry(n *node) []Net {
+func readNetEntry(d *decoder, n *node) []Net {
 	if n.get("file") == nil && n.get("inline") == nil {
-		return []Net{d.net(n)}
+		return []Net{readNet(d, n)}
 	}
 	var nets []Net
 	d.mapping(n, `an entry of "nets"`, keys{
 		"file": func(key, value *node) {
-			for _, f := range d.files(key, value) {
+			for _, f := range readFiles(d, key, value) {
 				inner := &decoder{source: &source{name: f.name}, environment: d.environment}
-				nets = append(nets, inner.netFile([]byte(f.text))...)
+				nets = append(nets, readNetFile(inner, []byte(f.text))...)
 				inner.errs.Sort()
 				d.errs = append(d.errs, inner.errs...)
 			}
 		},
-		"inline": func(_, value *node) { nets = append(nets, d.net(value)) },
+		"inline": func(_, value *node) { nets = append(nets, readNet(d, value)) },
 	})
 	if len(n.fields) != 1 {
 		d.at(n, `an entry of "nets" has one key, "file" or "inline", or the keys of a net`, "")
@@ -69,7 +69,7 @@ func (d *decoder) foreign(p Position, msg, hint string) {
 	d.errs = append(d.errs, Error{File: p.File, Line: p.Line, Column: p.Column, Msg: msg, Hint: hint})
 }
 
-func (d *decoder) uniqueNets(nets []Net) {
+func checkUniqueNets(d *decoder, nets []Net) {
 	seen := make(map[string]Position, len(nets))
 	for _, net := range nets {
 		first, ok := seen[net.Name]

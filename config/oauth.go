@@ -24,7 +24,7 @@ func (o OAuth) String() string { return "config.OAuth" }
 // GoString shows nothing of o.
 func (o OAuth) GoString() string { return o.String() }
 
-func (d *decoder) oauth(to **OAuth) func(key, value *node) {
+func readOAuth(d *decoder, to **OAuth) func(key, value *node) {
 	return func(key, value *node) {
 		o := &OAuth{Grant: "authorization-code", Store: "auto"}
 		*to = o
@@ -34,22 +34,22 @@ func (d *decoder) oauth(to **OAuth) func(key, value *node) {
 		}
 		before := len(d.errs)
 		d.mapping(value, quoted(key), keys{
-			"grant":        d.choice(&o.Grant, []string{"authorization-code", "client-credentials"}, nil),
+			"grant":        readChoice(d, &o.Grant, []string{"authorization-code", "client-credentials"}, nil),
 			"clientId":     d.filledSetting(&o.ClientID),
 			"clientSecret": d.filledSetting(&o.ClientSecret),
-			"scopes":       d.scopes(&o.Scopes),
+			"scopes":       readScopes(d, &o.Scopes),
 			"issuer":       d.filledSetting(&o.Issuer),
-			"redirectPort": d.port(&o.RedirectPort),
-			"store":        d.choice(&o.Store, []string{"auto", "keyring", "file"}, nil),
+			"redirectPort": readPort(d, &o.RedirectPort),
+			"store":        readChoice(d, &o.Store, []string{"auto", "keyring", "file"}, nil),
 		})
 		if len(d.errs) == before {
-			d.wantedOfOAuth(key, value, o)
+			checkOAuth(d, key, value, o)
 		}
 	}
 }
 
-// port reads the number of a TCP port.
-func (d *decoder) port(to *int) func(key, value *node) {
+// readPort reads the number of a TCP port.
+func readPort(d *decoder, to *int) func(key, value *node) {
 	return func(key, value *node) {
 		n, ok := d.count(value, quoted(key))
 		if ok && (n == 0 || n > 65535) {
@@ -61,8 +61,8 @@ func (d *decoder) port(to *int) func(key, value *node) {
 
 const exampleOfCredentials = `oauth: { grant: client-credentials, clientId: "petrigate", clientSecret: "${env:CLIENT_SECRET}", issuer: "https://login.example.com" }`
 
-// wantedOfOAuth checks that the keys of the section belong together.
-func (d *decoder) wantedOfOAuth(key, value *node, o *OAuth) {
+// checkOAuth checks that the keys of the section belong together.
+func checkOAuth(d *decoder, key, value *node, o *OAuth) {
 	secret := value.get("clientSecret")
 	switch {
 	case o.Grant == "client-credentials" && (o.ClientID == "" || secret == nil):
@@ -82,9 +82,9 @@ func (d *decoder) wantedOfOAuth(key, value *node, o *OAuth) {
 	}
 }
 
-// authorizedOnce checks that the requests to a server have only one authorization,
+// checkAuthorizedOnce checks that the requests to a server have only one authorization,
 // and that a token does not cross the network in the clear.
-func (d *decoder) authorizedOnce(n *node, s *Server) {
+func checkAuthorizedOnce(d *decoder, n *node, s *Server) {
 	section := n.get("oauth")
 	if section == nil || s.OAuth == nil || s.OAuth.Disabled {
 		return

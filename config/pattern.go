@@ -16,9 +16,9 @@ import (
 // A textFile is a file that a "file" key matched.
 type textFile struct{ name, text string }
 
-// files reads the files that the pattern of a "file" key matches. A missing rules
+// readFiles reads the files that the pattern of a "file" key matches. A missing rules
 // file would allow what it forbids, so every doubt is an error.
-func (d *decoder) files(key, value *node) []textFile {
+func readFiles(d *decoder, key, value *node) []textFile {
 	if !d.is(value, textKind, quoted(key)) {
 		return nil
 	}

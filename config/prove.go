@@ -21,24 +21,24 @@ const exclusive = "exclusive"
 
 var claims = []string{"deadlock-free", "conserved", "no-terminal-states", exclusive}
 
-func (d *decoder) proofs(to *[]Proof) func(key, value *node) {
+func readProofs(d *decoder, to *[]Proof) func(key, value *node) {
 	return func(key, value *node) {
 		d.items(key, value, func(item *node) {
-			if p, ok := d.proof(key, item); ok {
+			if p, ok := readProof(d, key, item); ok {
 				*to = append(*to, p)
 			}
 		})
 	}
 }
 
-func (d *decoder) proof(key, item *node) (Proof, bool) {
+func readProof(d *decoder, key, item *node) (Proof, bool) {
 	word, rest, _ := strings.Cut(strings.TrimSpace(item.text), " ")
 	p := Proof{Claim: word, Position: d.position(item)}
 	if !d.word(key, item, word, claims, nil) {
 		return p, false
 	}
 	if word == exclusive {
-		return p, d.exclusive(item, rest, &p.Places)
+		return p, readExclusive(d, item, rest, &p.Places)
 	}
 	if rest != "" {
 		d.at(item, fmt.Sprintf("%q of \"prove\" is about the whole net", word), fmt.Sprintf("write %s", word))
@@ -47,8 +47,8 @@ func (d *decoder) proof(key, item *node) (Proof, bool) {
 	return p, true
 }
 
-// exclusive reads the places.
-func (d *decoder) exclusive(item *node, text string, to *[]string) bool {
+// readExclusive reads the places.
+func readExclusive(d *decoder, item *node, text string, to *[]string) bool {
 	for place := range strings.SplitSeq(text, ",") {
 		place = strings.TrimSpace(place)
 		switch {
@@ -68,7 +68,7 @@ func (d *decoder) exclusive(item *node, text string, to *[]string) bool {
 }
 
 // checkProofs finds places that the net does not have.
-func (d *decoder) checkProofs(net *Net) {
+func checkProofs(d *decoder, net *Net) {
 	for _, p := range net.Prove {
 		for _, place := range p.Places {
 			if !slices.Contains(net.Places, place) {

@@ -31,31 +31,31 @@ func (r RuleText) Position(line, column int) Position {
 	}
 }
 
-func (d *decoder) rules(to *[]RuleText) func(key, value *node) {
+func readRules(d *decoder, to *[]RuleText) func(key, value *node) {
 	return func(key, value *node) {
 		switch {
 		case value.kind == textKind && strings.HasSuffix(value.text, ".rules") && !strings.ContainsAny(value.text, " \n"):
 			d.at(value, `"rules" takes the text of rules, and this is the name of a file`, `write rules: [{ file: "..." }]`)
 		case value.kind == textKind:
-			*to = append(*to, d.inlineRules(value)...)
+			*to = append(*to, readInlineRules(d, value)...)
 		case value.kind == mapKind:
 			d.at(value, `"rules" must be a list or one text, not a mapping`, `begin the entry with "- "`)
 		case d.is(value, listKind, quoted(key)):
-			d.notEmpty(key, value)
+			checkNotEmpty(d, key, value)
 			for _, item := range value.items {
-				*to = append(*to, d.ruleEntry(item)...)
+				*to = append(*to, readRuleEntry(d, item)...)
 			}
 		}
 	}
 }
 
-func (d *decoder) notEmpty(key, list *node) {
+func checkNotEmpty(d *decoder, key, list *node) {
 	if len(list.items) == 0 {
 		d.at(list, fmt.Sprintf("%q is empty", key.text), "leave the key out")
 	}
 }
 
-func (d *decoder) ruleEntry(n *node) []RuleText {
+func readRuleEntry(d *decoder, n *node) []RuleText {
 	if n.kind == textKind {
 		d.at(n, `an entry of "rules" must be a mapping, not text`, `write "file: ..." or "inline: ..."`)
 		return nil
@@ -63,13 +63,13 @@ func (d *decoder) ruleEntry(n *node) []RuleText {
 	var texts []RuleText
 	d.mapping(n, `an entry of "rules"`, keys{
 		"file": func(key, value *node) {
-			for _, f := range d.files(key, value) {
+			for _, f := range readFiles(d, key, value) {
 				texts = append(texts, RuleText{File: f.name, Text: f.text})
 			}
 		},
 		"inline": func(key, value *node) {
 			if d.is(value, textKind, quoted(key)) {
-				texts = append(texts, d.inlineRules(value)...)
+				texts = append(texts, readInlineRules(d, value)...)
 			}
 		},
 	})
@@ -79,27 +79,27 @@ func (d *decoder) ruleEntry(n *node) []RuleText {
 	return texts
 }
 
-func (d *decoder) inlineRules(n *node) []RuleText {
+func readInlineRules(d *decoder, n *node) []RuleText {
 	if strings.TrimSpace(n.text) == "" {
 		d.at(n, "the rules are empty", "")
 		return nil
 	}
-	return []RuleText{d.located(n)}
+	return []RuleText{readRuleText(d, n)}
 }
 
-// located returns a text with its position.
-func (d *decoder) located(n *node) RuleText {
+// readRuleText returns a text with its position.
+func readRuleText(d *decoder, n *node) RuleText {
 	r := RuleText{File: d.name, Text: n.text, inline: true, line: n.line, column: n.column}
 	if n.block {
-		r.line, r.column, r.block = n.line+1, d.indent(n), true
+		r.line, r.column, r.block = n.line+1, indentOf(d, n), true
 	} else if rest := []rune(d.lines[n.line-1]); n.column <= len(rest) && strings.ContainsRune(`"'`, rest[n.column-1]) {
 		r.column++
 	}
 	return r
 }
 
-// indent returns the column at which the lines of a block start.
-func (d *decoder) indent(n *node) int {
+// indentOf returns the column at which the lines of a block start.
+func indentOf(d *decoder, n *node) int {
 	for i, text := range strings.Split(n.text, "\n") {
 		at := n.line + i
 		if text == "" || at >= len(d.lines) {

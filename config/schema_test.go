@@ -60,7 +60,7 @@ func TestSchemaKeys(t *testing.T) {
 			t.Errorf("%s: -decoder +schema\n%s", what, diff)
 		}
 	}
-	d.root(d.read([]byte(everywhere)), &Config{}, &layers{file: map[string]any{}, at: map[string]*node{}})
+	readRoot(d, d.read([]byte(everywhere)), &Config{}, &layers{file: map[string]any{}, at: map[string]*node{}})
 	for name, def := range doc.Defs {
 		if def.Properties != nil && !seen[name] {
 			t.Errorf("the decoder has no keys for %s", name)

@@ -6,10 +6,10 @@ import (
 	"slices"
 )
 
-// root decodes the whole file into c; the scalars that other layers may
+// readRoot decodes the whole file into c; the scalars that other layers may
 // override go to l.
-func (d *decoder) root(n *node, c *Config, l *layers) {
-	d.mapping(n, theConfiguration, d.ofClient(n, d.sections(c, l)))
+func readRoot(d *decoder, n *node, c *Config, l *layers) {
+	d.mapping(n, theConfiguration, withClientKeys(d, n, sectionKeys(d, c, l)))
 	if n.kind == mapKind && c.Active != nil && n.get("nets") == nil {
 		d.at(n.get("active"), `"active" has no meaning without "nets"`, "")
 	}
@@ -17,27 +17,27 @@ func (d *decoder) root(n *node, c *Config, l *layers) {
 
 const theConfiguration = "the configuration"
 
-// serversAlone decodes the servers, and leaves the other sections as they are.
-func (d *decoder) serversAlone(n *node, to *[]Server) {
-	known := d.sections(&Config{}, &layers{})
+// readServersAlone decodes the servers, and leaves the other sections as they are.
+func readServersAlone(d *decoder, n *node, to *[]Server) {
+	known := sectionKeys(d, &Config{}, &layers{})
 	for name := range known {
 		known[name] = func(_, _ *node) {}
 	}
 	known["mcpServers"] = func(key, value *node) {
 		d.each(value, quoted(key), func(name, entry *node) {
 			before := len(d.errs)
-			s := d.server(name, entry)
+			s := readServer(d, name, entry)
 			s.Problems, d.errs = slices.Clone(d.errs[before:]), d.errs[:before]
 			s.Problems.Sort()
 			*to = append(*to, s)
 		})
 	}
-	d.mapping(n, theConfiguration, d.ofClient(n, known))
+	d.mapping(n, theConfiguration, withClientKeys(d, n, known))
 }
 
-// ofClient ignores the other keys of a client's file: a configuration in JSON with
+// withClientKeys ignores the other keys of a client's file: a configuration in JSON with
 // servers may be such a file. A key that resembles one of ours is a misspelling.
-func (d *decoder) ofClient(n *node, known keys) keys {
+func withClientKeys(d *decoder, n *node, known keys) keys {
 	if !d.json || n.kind != mapKind || n.get("mcpServers") == nil {
 		return known
 	}
@@ -50,49 +50,51 @@ func (d *decoder) ofClient(n *node, known keys) keys {
 	return all
 }
 
-// sections returns the top-level keys of the file.
-func (d *decoder) sections(c *Config, l *layers) keys {
+// sectionKeys returns the top-level keys of the file.
+func sectionKeys(d *decoder, c *Config, l *layers) keys {
 	return keys{
-		"version":    d.version,
-		"mcpServers": d.servers(&c.Servers),
-		"rules":      d.rules(&c.Rules),
-		"nets":       d.nets(&c.Nets),
-		"active":     d.active(c),
+		"version":    readVersion(d),
+		"mcpServers": readServers(d, &c.Servers),
+		"rules":      readRules(d, &c.Rules),
+		"nets":       readNets(d, &c.Nets),
+		"active":     readActive(d, c),
 		"default":    d.oneOf(&c.Default, []string{"allow", "deny"}, []string{"ask"}),
-		"listen":     d.listen(c, l),
-		"approval":   d.approval(c, l),
-		"audit":      d.audit(l),
-		"log":        d.log(l),
+		"listen":     readListen(d, c, l),
+		"approval":   readApproval(d, c, l),
+		"audit":      readAudit(d, l),
+		"log":        readLog(d, l),
 		"startup":    d.scalar(l, "startup", false),
 
 		"mode":      d.oneOf(&c.Mode, []string{"enforce", "shadow"}, nil),
 		"advertise": d.oneOf(&c.Advertise, []string{"all", "possible", "enabled"}, nil),
-		"session":   d.section("by", "connection", "principal", "name", "header", "meta"),
-		"state":     d.section("driver", "memory", "sqlite", "postgres"),
+		"session":   readSection(d, "by", "connection", "principal", "name", "header", "meta"),
+		"state":     readSection(d, "driver", "memory", "sqlite", "postgres"),
 	}
 }
 
-func (d *decoder) version(key, value *node) {
-	if d.is(value, numberKind, quoted(key)) && value.text != "1" {
-		d.at(value, fmt.Sprintf("version %s of the configuration is not supported", value.text), "this is version 1")
+func readVersion(d *decoder) func(key, value *node) {
+	return func(key, value *node) {
+		if d.is(value, numberKind, quoted(key)) && value.text != "1" {
+			d.at(value, fmt.Sprintf("version %s of the configuration is not supported", value.text), "this is version 1")
+		}
 	}
 }
 
-func (d *decoder) active(c *Config) func(key, value *node) {
+func readActive(d *decoder, c *Config) func(key, value *node) {
 	return func(key, value *node) {
 		d.list(&c.Active)(key, value)
 		c.ActivePosition = d.position(key)
 	}
 }
 
-// only accepts the single value that this version supports.
-func (d *decoder) only(word string, later ...string) func(key, value *node) {
+// onlyWord accepts the single value that this version supports.
+func onlyWord(d *decoder, word string, later ...string) func(key, value *node) {
 	return d.oneOf(new(string), []string{word}, later)
 }
 
-// section reads a mapping with one key that accepts one value.
-func (d *decoder) section(name, word string, later ...string) func(key, value *node) {
-	known := keys{name: d.only(word, later...)}
+// readSection reads a mapping with one key that accepts one value.
+func readSection(d *decoder, name, word string, later ...string) func(key, value *node) {
+	known := keys{name: onlyWord(d, word, later...)}
 	for _, key := range []string{"path", "dsn", "name", "header", "meta", "idle", "file"} {
 		if key != name {
 			known[key] = d.later
@@ -101,10 +103,10 @@ func (d *decoder) section(name, word string, later ...string) func(key, value *n
 	return func(key, value *node) { d.mapping(value, quoted(key), known) }
 }
 
-func (d *decoder) approval(c *Config, l *layers) func(key, value *node) {
+func readApproval(d *decoder, c *Config, l *layers) func(key, value *node) {
 	return func(key, value *node) {
 		d.mapping(value, quoted(key), keys{
-			"channels": d.channels(&c.Approval.Channels),
+			"channels": readChannels(d, &c.Approval.Channels),
 			"hold":     d.scalar(l, "approval.hold", false),
 			"expire":   d.scalar(l, "approval.expire", false),
 			"cooldown": d.scalar(l, "approval.cooldown", false),
@@ -119,7 +121,7 @@ var (
 	laterChannels    = []string{"web", "url", "webhook"}
 )
 
-func (d *decoder) channels(to *[]string) func(key, value *node) {
+func readChannels(d *decoder, to *[]string) func(key, value *node) {
 	return func(key, value *node) {
 		*to = []string{}
 		d.items(key, value, func(item *node) {
@@ -134,7 +136,7 @@ func (d *decoder) channels(to *[]string) func(key, value *node) {
 	}
 }
 
-func (d *decoder) audit(l *layers) func(key, value *node) {
+func readAudit(d *decoder, l *layers) func(key, value *node) {
 	return func(key, value *node) {
 		d.mapping(value, quoted(key), keys{
 			"file":  d.scalar(l, "audit.file", true),
@@ -143,7 +145,7 @@ func (d *decoder) audit(l *layers) func(key, value *node) {
 	}
 }
 
-func (d *decoder) log(l *layers) func(key, value *node) {
+func readLog(d *decoder, l *layers) func(key, value *node) {
 	return func(key, value *node) {
 		d.mapping(value, quoted(key), keys{
 			"level":  d.scalar(l, "log.level", false),

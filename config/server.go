@@ -54,54 +54,54 @@ func (s Server) GoString() string { return fmt.Sprintf("config.Server(%q)", s.Na
 // LogValue returns the name of s.
 func (s Server) LogValue() slog.Value { return slog.StringValue(s.Name) }
 
-func (d *decoder) servers(to *[]Server) func(key, value *node) {
+func readServers(d *decoder, to *[]Server) func(key, value *node) {
 	return func(key, value *node) {
 		d.each(value, quoted(key), func(name, entry *node) {
-			*to = append(*to, d.server(name, entry))
+			*to = append(*to, readServer(d, name, entry))
 		})
 	}
 }
 
-func (d *decoder) server(name, n *node) Server {
+func readServer(d *decoder, name, n *node) Server {
 	if name.text == "" || strings.ContainsFunc(name.text, unicode.IsControl) {
 		d.at(name, "the name of a server is empty or contains a control character", "")
 	}
 	s := Server{Name: name.text, Protocol: "auto", Isolation: "auto", Position: d.position(name)}
 	var fromFile map[string]string
 	known := keys{
-		"type":     d.serverType(&s.Type),
+		"type":     readServerType(d, &s.Type),
 		"command":  d.setting(&s.Command),
 		"args":     d.settings(&s.Args),
-		"env":      d.values(&s.Env, checkVariable),
+		"env":      readValues(d, &s.Env, checkVariable),
 		"cwd":      d.setting(&s.Cwd),
-		"url":      d.url(&s.URL),
-		"headers":  d.values(&s.Headers, checkHeader),
-		"oauth":    d.oauth(&s.OAuth),
-		"timeout":  d.timeout(&s.Timeout),
-		"prefix":   d.prefix(&s),
-		"protocol": d.choice(&s.Protocol, []string{"auto", "legacy", "2026-07-28"}, nil),
+		"url":      readURL(d, &s.URL),
+		"headers":  readValues(d, &s.Headers, checkHeader),
+		"oauth":    readOAuth(d, &s.OAuth),
+		"timeout":  readTimeout(d, &s.Timeout),
+		"prefix":   readPrefix(d, &s),
+		"protocol": readChoice(d, &s.Protocol, []string{"auto", "legacy", "2026-07-28"}, nil),
 		"disabled": d.flag(&s.Disabled),
 
-		"tools": d.toolFilter(&s.Tools),
+		"tools": readToolFilter(d, &s.Tools),
 
-		"isolation": d.choice(&s.Isolation, []string{"auto", "session", "shared"}, nil),
+		"isolation": readChoice(d, &s.Isolation, []string{"auto", "session", "shared"}, nil),
 
-		"envFile": d.envFile(&fromFile),
-		"tls":     d.serverTLS(&s.TLS),
-		"limits":  d.serverLimits(&s.Limits),
+		"envFile": readEnvFile(d, &fromFile),
+		"tls":     readServerTLS(d, &s.TLS),
+		"limits":  readServerLimits(d, &s.Limits),
 	}
 	for _, key := range clientKeys {
 		known[key] = d.ignored
 	}
 	for key, word := range toolKeys {
-		known[key] = d.toolList(word)
+		known[key] = readToolList(d, word)
 	}
 	d.mapping(n, "a server", known)
 	if n.kind == mapKind {
-		d.agree(name, n, &s)
+		checkAgreement(d, name, n, &s)
 	}
 	s.joinEnv(fromFile)
-	s.Command, s.Cwd = d.command(s.Command), d.absolute(s.Cwd)
+	s.Command, s.Cwd = readCommand(d, s.Command), d.absolute(s.Cwd)
 	return s
 }
 
@@ -119,9 +119,9 @@ var toolKeys = map[string]string{
 	"disabledTools": "deny", "disabled_tools": "deny", "excludeTools": "deny", "exclude_tools": "deny",
 }
 
-// toolList points to our list of tools: a tool that is switched off only in the
+// readToolList points to our list of tools: a tool that is switched off only in the
 // client can still be called.
-func (d *decoder) toolList(word string) func(key, value *node) {
+func readToolList(d *decoder, word string) func(key, value *node) {
 	return func(key, value *node) {
 		if value.kind == listKind && len(value.items) == 0 {
 			d.ignored(key, value)
@@ -135,8 +135,8 @@ func (d *decoder) ignored(key, _ *node) {
 	d.warn(key, fmt.Sprintf("%q is for a client and has no effect here", key.text), "")
 }
 
-// serverType accepts the names that clients have for streamable HTTP.
-func (d *decoder) serverType(to *string) func(key, value *node) {
+// readServerType accepts the names that clients have for streamable HTTP.
+func readServerType(d *decoder, to *string) func(key, value *node) {
 	return func(key, value *node) {
 		if !d.is(value, textKind, quoted(key)) {
 			return
@@ -152,8 +152,8 @@ func (d *decoder) serverType(to *string) func(key, value *node) {
 	}
 }
 
-// choice is like oneOf, and replaces ${...}.
-func (d *decoder) choice(to *string, words, later []string) func(key, value *node) {
+// readChoice is like oneOf, and replaces ${...}.
+func readChoice(d *decoder, to *string, words, later []string) func(key, value *node) {
 	return func(key, value *node) {
 		if !d.is(value, textKind, quoted(key)) {
 			return
@@ -164,8 +164,8 @@ func (d *decoder) choice(to *string, words, later []string) func(key, value *nod
 	}
 }
 
-// values reads a mapping of texts: env or headers.
-func (d *decoder) values(to *map[string]string, check func(key, value string) string) func(key, value *node) {
+// readValues reads a mapping of texts: env or headers.
+func readValues(d *decoder, to *map[string]string, check func(key, value string) string) func(key, value *node) {
 	return func(key, value *node) {
 		*to = make(map[string]string, len(value.fields))
 		d.each(value, quoted(key), func(k, v *node) {
@@ -202,7 +202,7 @@ func checkHeader(key, value string) string {
 	return ""
 }
 
-func (d *decoder) url(to *string) func(key, value *node) {
+func readURL(d *decoder, to *string) func(key, value *node) {
 	return func(key, value *node) {
 		d.setting(to)(key, value)
 		if value.kind != textKind || *to == "" && value.text != "" {
@@ -216,8 +216,8 @@ func (d *decoder) url(to *string) func(key, value *node) {
 	}
 }
 
-// timeout reads a duration, or the milliseconds that clients write.
-func (d *decoder) timeout(to *time.Duration) func(key, value *node) {
+// readTimeout reads a duration, or the milliseconds that clients write.
+func readTimeout(d *decoder, to *time.Duration) func(key, value *node) {
 	return func(key, value *node) {
 		switch value.kind {
 		case brokenKind:
@@ -244,7 +244,7 @@ func (d *decoder) timeout(to *time.Duration) func(key, value *node) {
 	}
 }
 
-func (d *decoder) prefix(s *Server) func(key, value *node) {
+func readPrefix(d *decoder, s *Server) func(key, value *node) {
 	return func(key, value *node) {
 		d.setting(&s.Prefix)(key, value)
 		s.HasPrefix = true
@@ -257,9 +257,9 @@ func (d *decoder) prefix(s *Server) func(key, value *node) {
 	}
 }
 
-// agree checks that the keys of a server belong together, and fills in its
+// checkAgreement checks that the keys of a server belong together, and fills in its
 // type.
-func (d *decoder) agree(name, n *node, s *Server) {
+func checkAgreement(d *decoder, name, n *node, s *Server) {
 	command, address := n.get("command"), n.get("url")
 	switch {
 	case command != nil && address != nil:
@@ -279,13 +279,13 @@ func (d *decoder) agree(name, n *node, s *Server) {
 		d.at(n.get("type"), fmt.Sprintf("type %s does not fit the other keys, which are those of %s", s.Type, kind), "")
 	}
 	s.Type = kind
-	d.warnHome(n)
+	warnHome(d, n)
 	if s.Type == "sse" && s.Protocol != "auto" && s.Protocol != "legacy" {
 		d.at(n.get("protocol"), "a server of type sse is of revision 2024-11-05", "leave protocol out")
 	}
-	d.uniqueHeaders(n.get("headers"))
-	d.authorizedOnce(n, s)
-	d.secureOnly(n, s)
+	checkUniqueHeaders(d, n.get("headers"))
+	checkAuthorizedOnce(d, n, s)
+	checkSecureOnly(d, n, s)
 	overHTTP := []string{"args", "env", "envFile", "cwd"}
 	others := map[string][]string{"stdio": {"headers", "oauth", "tls"}, "http": overHTTP, "sse": overHTTP}
 	for _, f := range n.fields {
@@ -297,7 +297,7 @@ func (d *decoder) agree(name, n *node, s *Server) {
 
 // warnHome finds text that a shell would replace by the home directory: nothing
 // replaces it here, and a server may create a directory of that name.
-func (d *decoder) warnHome(server *node) {
+func warnHome(d *decoder, server *node) {
 	for _, key := range []string{"command", "cwd", "args"} {
 		values := []*node{server.get(key)}
 		if values[0] != nil && values[0].kind == listKind {
@@ -311,9 +311,9 @@ func (d *decoder) warnHome(server *node) {
 	}
 }
 
-// uniqueHeaders refuses two spellings of one header: which of them is sent
+// checkUniqueHeaders refuses two spellings of one header: which of them is sent
 // would be a matter of chance.
-func (d *decoder) uniqueHeaders(headers *node) {
+func checkUniqueHeaders(d *decoder, headers *node) {
 	if headers == nil {
 		return
 	}
@@ -327,8 +327,8 @@ func (d *decoder) uniqueHeaders(headers *node) {
 	}
 }
 
-// command leaves a bare name to PATH.
-func (d *decoder) command(c string) string {
+// readCommand leaves a bare name to PATH.
+func readCommand(d *decoder, c string) string {
 	if !strings.ContainsRune(c, '/') && !strings.ContainsRune(c, filepath.Separator) {
 		return c
 	}

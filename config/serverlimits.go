@@ -9,10 +9,10 @@ type ServerLimits struct {
 
 const leastMessage = 4 << 10
 
-func (d *decoder) serverLimits(to *ServerLimits) func(key, value *node) {
+func readServerLimits(d *decoder, to *ServerLimits) func(key, value *node) {
 	return func(key, value *node) {
 		d.mapping(value, quoted(key), keys{
-			"inFlight": d.atLeastOne(&to.InFlight), "messageSize": d.size(&to.MessageSize, leastMessage), "sessions": d.atLeastOne(&to.Sessions),
+			"inFlight": d.atLeastOne(&to.InFlight), "messageSize": readSize(d, &to.MessageSize, leastMessage), "sessions": d.atLeastOne(&to.Sessions),
 		})
 	}
 }

@@ -16,7 +16,7 @@ type ServerTLS struct {
 	origin
 }
 
-func (d *decoder) serverTLS(to **ServerTLS) func(key, value *node) {
+func readServerTLS(d *decoder, to **ServerTLS) func(key, value *node) {
 	return func(key, value *node) {
 		t := &ServerTLS{origin: origin{d.source, value}}
 		before := len(d.errs)
@@ -35,8 +35,8 @@ func (d *decoder) serverTLS(to **ServerTLS) func(key, value *node) {
 	}
 }
 
-// secureOnly checks that only servers over https have TLS settings.
-func (d *decoder) secureOnly(n *node, s *Server) {
+// checkSecureOnly checks that only servers over https have TLS settings.
+func checkSecureOnly(d *decoder, n *node, s *Server) {
 	if section := n.get("tls"); section != nil && s.TLS != nil && strings.HasPrefix(s.URL, "http:") {
 		d.at(section, `"tls" requires a "url" that begins with https://`, "")
 	}

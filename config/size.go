@@ -13,8 +13,8 @@ var units = []struct {
 	bytes int64
 }{{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"kB", 1e3}, {"KB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"B", 1}}
 
-// size reads a number of bytes with a unit, least or more.
-func (d *decoder) size(to *int, least int) func(key, value *node) {
+// readSize reads a number of bytes with a unit, least or more.
+func readSize(d *decoder, to *int, least int) func(key, value *node) {
 	return func(key, value *node) {
 		if value.kind == numberKind {
 			d.at(value, quoted(key)+" needs a unit", fmt.Sprintf("for example %q", value.text+"MiB"))

@@ -13,9 +13,9 @@ type ToolFilter struct {
 	Deny  []string
 }
 
-func (d *decoder) toolFilter(to *ToolFilter) func(key, value *node) {
+func readToolFilter(d *decoder, to *ToolFilter) func(key, value *node) {
 	return func(key, value *node) {
-		d.mapping(value, quoted(key), keys{"allow": d.toolPatterns(&to.Allow), "deny": d.toolPatterns(&to.Deny)})
+		d.mapping(value, quoted(key), keys{"allow": readToolPatterns(d, &to.Allow), "deny": readToolPatterns(d, &to.Deny)})
 		if value.kind == mapKind && len(value.fields) == 0 {
 			d.at(key, fmt.Sprintf("%s is empty", quoted(key)), "write allow or deny, or leave it out")
 		}
@@ -25,7 +25,7 @@ func (d *decoder) toolFilter(to *ToolFilter) func(key, value *node) {
 	}
 }
 
-func (d *decoder) toolPatterns(to *[]string) func(key, value *node) {
+func readToolPatterns(d *decoder, to *[]string) func(key, value *node) {
 	return func(key, value *node) {
 		*to = []string{}
 		d.items(key, value, func(item *node) {
