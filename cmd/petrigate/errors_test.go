@@ -143,11 +143,3 @@ func failure(t *testing.T, line []string) string {
 	}
 	return fmt.Sprintf("%sexit code %d\n", errs.String(), code)
 }
-
-// said is the text of an error; empty where there is none.
-func said(err error) string {
-	if err == nil {
-		return ""
-	}
-	return err.Error()
-}

@@ -197,7 +197,7 @@ func TestProblems(t *testing.T) {
 			r, err := Build(test.source)
 			var got []string
 			for _, p := range r.Problems {
-				got = append(got, string(p.Severity)+" "+string(p.Code)+" "+p.Error())
+				got = append(got, string(p.Severity)+" "+p.Code+" "+p.Error())
 			}
 			if diff := cmp.Diff(test.want, got); diff != "" {
 				t.Errorf("-want +got:\n%s", diff)

@@ -44,6 +44,7 @@ type reportedPump struct {
 	Places []string `json:"places"`
 }
 
+// NewReport returns the analysis of a net as it is printed.
 func NewReport(n *Net, a *petri.Analysis, took time.Duration) *Report {
 	r := &Report{
 		Version: 1, Name: n.Name, net: n, result: a,

@@ -23,6 +23,7 @@ type Side struct {
 	whole  *gate.Policy // of all nets
 }
 
+// NewSide returns the side of a policy under the tools that are known.
 func NewSide(r *policy.Result, s policy.Source, tools []verify.Tool) (*Side, error) {
 	o := r.Policy.Options()
 	out := &Side{labels: o.Labels, maps: r.Policy.Maps(), deny: o.Deny, shadow: s.Mode == "shadow", tools: tools}

@@ -183,7 +183,7 @@ func netErrors(net string, err error) []caseError {
 func buildErrors(ps diag.List) []caseError {
 	errs := make([]caseError, len(ps))
 	for i, p := range ps {
-		errs[i] = caseError{Line: p.Line, Column: p.Column, Message: p.Msg, Code: string(p.Code), Net: p.Net}
+		errs[i] = caseError{Line: p.Line, Column: p.Column, Message: p.Msg, Code: p.Code, Net: p.Net}
 		if p.Net != "" {
 			errs[i].Line, errs[i].Column = 0, 0
 		}

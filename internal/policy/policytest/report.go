@@ -24,6 +24,7 @@ type Report struct {
 	Nothing int `json:"-"` // cases that expect nothing
 }
 
+// A ReportedFile has the results of the tests of one file.
 type ReportedFile struct {
 	File  string         `json:"file"`
 	Tests []ReportedTest `json:"tests"`
@@ -85,6 +86,7 @@ type missedItem struct {
 	Rule policy.Rule `json:"rule"`
 }
 
+// NewReport returns a report without files.
 func NewReport(problems diag.List) *Report {
 	r := &Report{Version: 1, OK: len(problems) == 0, Problems: problems, Files: []ReportedFile{}}
 	if r.Problems == nil {
@@ -93,6 +95,7 @@ func NewReport(problems diag.List) *Report {
 	return r
 }
 
+// Add counts the results of a file.
 func (r *Report) Add(f ReportedFile) {
 	for _, t := range f.Tests {
 		switch t.Result {
@@ -108,6 +111,7 @@ func (r *Report) Add(f ReportedFile) {
 	r.Files = append(r.Files, f)
 }
 
+// ReportOf returns the result of a test as a report shows it.
 func ReportOf(result Result) ReportedTest {
 	t := ReportedTest{Name: result.Test.Name, Line: result.Test.Position.Line, Result: "pass", left: len(result.Test.Steps) - len(result.Steps)}
 	for _, p := range result.Steps {
@@ -157,6 +161,7 @@ func reportStep(p Played) reportedStep {
 	return s
 }
 
+// ReportOfCase returns a case that passed as a report shows it.
 func ReportOfCase(c Case) ReportedTest {
 	t := ReportedTest{Name: c.Name, Line: c.Line, Result: "pass"}
 	switch {
@@ -168,6 +173,7 @@ func ReportOfCase(c Case) ReportedTest {
 	return t
 }
 
+// ReportCoverage returns what the tests have covered as a report shows it.
 func ReportCoverage(c Coverage) *reportedCoverage {
 	out := &reportedCoverage{Percent: c.Percent(), Done: c.Done(), Total: len(c.Items), Missing: []missedItem{}}
 	for _, i := range c.Items {

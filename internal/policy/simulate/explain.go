@@ -101,6 +101,7 @@ type explainedNet struct {
 
 var verdictWords = [...]string{gate.Abstain: "abstain", gate.Free: "free", gate.Gated: "gated", gate.Blocked: "blocked", gate.Yields: "yields"}
 
+// Report returns the explanation as it is printed; verbose, with every net.
 func (e *Explanation) Report(verbose bool) Report {
 	r := Report{
 		Version: 1, Tool: e.call.Tool, Args: e.call.Args, Unknown: e.of.unknown(e.call.Tool), Decision: e.Decision,

@@ -104,7 +104,7 @@ func (a *Admission) Redeem(ctx context.Context, c *Call, q *Asked, consent Conse
 
 // Withdraw ends the wait of a call. It is of no effect after an admission.
 func (a *Admission) Withdraw(ctx context.Context, k Key, q *Asked) {
-	err := a.ledger.Update(ctx, k, func(*gate.State) (Change, error) { return Change{Delta: q.Ask.Withdraw()}, nil })
+	err := a.ledger.Update(ctx, k, func(*gate.State) (Change, error) { return Change{Delta: q.Withdraw()}, nil })
 	if err != nil && !errors.Is(err, ErrNoSession) {
 		a.log.Error("a call that waited for a person cannot be withdrawn", "session", k.Session, "error", err)
 	}
@@ -128,7 +128,7 @@ func (a *Admission) decide(ctx context.Context, c *Call, g *gate.Grant, consent 
 		if !errors.Is(err, errSwapped) {
 			return v, err
 		}
-		a.swapping.Lock()   // until the new one is in force
+		a.swapping.Lock()   //nolint:gocritic // until the new one is in force
 		a.swapping.Unlock() //nolint:staticcheck // nothing is done meanwhile
 	}
 }

@@ -275,7 +275,7 @@ func (m *Memory) Adopt(_ context.Context, p *gate.Policy, active []string, event
 	defer m.mu.Unlock()
 	for _, e := range m.sessions { // nobody else locks two sessions
 		e.mu.Lock()
-		defer e.mu.Unlock()
+		defer e.mu.Unlock() //nolint:gocritic // all at once, when the swap is over
 	}
 	if err := m.write(events); err != nil {
 		return nil, err

@@ -17,7 +17,7 @@ func (m *Model) Unbalanced(net int) *Query {
 		start += tokens
 	}
 	return &Query{Sole: -1, Tag: AnyCall, Start: goOn, state: func(s *Space, words []uint32) bool {
-		pos := s.view.at[net]
+		pos := s.at[net]
 		n := s.nets[pos]
 		return n.tokens(int(words[1+pos])) != start-m.Nets[net].saved(n)
 	}}
@@ -32,7 +32,7 @@ func (m *Model) Coinciding(net int, places []int) *Query {
 	return &Query{
 		Sole: -1, Tag: AnyCall, Start: goOn,
 		state: func(s *Space, words []uint32) bool {
-			pos := s.view.at[net]
+			pos := s.at[net]
 			return bits.OnesCount32(words[0]|s.nets[pos].marked(int(words[1+pos]), places)) > 1
 		},
 		lost: func(s *Space, mon uint32, open *openType) uint32 {
@@ -52,7 +52,7 @@ func (m *Model) GatedGoal(net int, places []string) *Goal {
 	g := &Goal{
 		Likes: func(s *callclass.Class) bool { return s.Concerns(net) },
 		ok: func(s *Space, k int32, c int) bool {
-			pos := s.view.at[net]
+			pos := s.at[net]
 			for _, t := range s.classes[c].effects {
 				if t.Net == pos && s.nets[pos].begin(int(s.state(k)[1+pos]), t.Meaning).verdict == gates {
 					return true
@@ -63,7 +63,7 @@ func (m *Model) GatedGoal(net int, places []string) *Goal {
 	}
 	if places != nil {
 		g.excused = func(s *Space, k int32) bool {
-			pos := s.view.at[net]
+			pos := s.at[net]
 			n := s.nets[pos]
 			l := &n.locals[s.state(k)[1+pos]]
 			return slices.ContainsFunc(places, func(p string) bool { return l.marking[n.place[p]] > 0 })
