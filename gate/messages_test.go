@@ -6,7 +6,7 @@ import (
 	"github.com/petrigate/petrigate/internal/messagetest"
 )
 
-// TestEveryMessage finds messages that no table of the tests shows.
-func TestEveryMessage(t *testing.T) {
-	messagetest.Check(t, messagetest.Tables(t, "*_test.go"), nil, "*.go")
+// TestEveryError finds errors that no table of the tests shows.
+func TestEveryError(t *testing.T) {
+	messagetest.CheckCalls(t, []string{"errors.New", "fmt.Errorf", ".report"}, messagetest.Tables(t, "*_test.go"), nil, "*.go")
 }

@@ -6,9 +6,10 @@ import (
 	"github.com/petrigate/petrigate/internal/messagetest"
 )
 
-// TestEveryMessage finds messages, and what refusals say, that nothing shows.
-func TestEveryMessage(t *testing.T) {
-	messagetest.Check(t, messagetest.Wanted(t, "testdata/errors/*.txtar")+messagetest.Tables(t, "*_test.go"), map[string]string{
+// TestEveryError finds errors and warnings that nothing shows.
+func TestEveryError(t *testing.T) {
+	functions := []string{"errors.New", "fmt.Errorf", ".fail", ".name", ".failName", ".warnName", ".warnPattern", ".checkEvidence"}
+	messagetest.CheckCalls(t, functions, messagetest.Wanted(t, "testdata/errors/*.txtar")+messagetest.Tables(t, "*_test.go"), map[string]string{
 		"error parsing regexp: ": "what the standard library says",
 	}, "*.go")
 }

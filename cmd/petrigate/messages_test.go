@@ -6,12 +6,8 @@ import (
 	"github.com/petrigate/petrigate/internal/messagetest"
 )
 
-// TestEveryError finds errors and warnings that no test and no script shows, and
-// in some files all that is said.
+// TestEveryError finds errors and warnings that no test and no script shows.
 func TestEveryError(t *testing.T) {
 	shown := messagetest.Text(t, "testdata/script/*.txtar") + messagetest.Text(t, "testdata/*.txt") + messagetest.Tables(t, "*_test.go")
 	messagetest.CheckCalls(t, []string{"errors.New", "fmt.Errorf", ".Warn", ".Error"}, shown, nil, "*.go")
-	messagetest.Check(t, shown, map[string]string{
-		"waiting for %s (%s)": "it is said after seconds of waiting",
-	}, "eval.go", "login.go", "toollist.go")
 }

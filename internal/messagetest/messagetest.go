@@ -1,9 +1,9 @@
-// Package messagetest finds messages in the source of a package that none of
-// its goldens shows. It is for tests.
+// Package messagetest finds errors in the source of a package that none of its
+// goldens shows. It is for tests.
 //
-// A message is any text of two words or more that the source writes out, a
-// hint as well as a sentence. Where it is a format, what is put in may be
-// anything.
+// An error is a text of two words or more that is passed to a function that makes
+// errors or warnings; a format matches any operands. Other sentences, of help, logs
+// and answers, need no golden.
 package messagetest
 
 import (
@@ -22,45 +22,11 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 )
 
-// Check fails for each text in the files that match one of the globs, tests
-// apart, which shown does not hold. Except names texts that are no messages, or
-// are shown elsewhere, with the reason; one that is not needed is a failure too.
-func Check(t *testing.T, shown string, except map[string]string, globs ...string) {
-	t.Helper()
-	check(t, shown, except, globs, texts)
-}
-
-// CheckCalls is [Check] of what is handed to the functions of some names, as
-// "usage" and "fmt.Errorf"; ".Warn" is each that ends so.
+// CheckCalls fails for each text that is passed to a function with one of some names
+// ("usage", "fmt.Errorf"; ".Warn" stands for every method Warn), in files that match
+// one of the globs, tests apart, and that shown does not contain. Except names texts
+// that need not be shown, with the reason; a superfluous one is a failure too.
 func CheckCalls(t *testing.T, functions []string, shown string, except map[string]string, globs ...string) {
-	t.Helper()
-	check(t, shown, except, globs, func(in ast.Node) map[token.Pos]string {
-		all := make(map[token.Pos]string)
-		ast.Inspect(in, func(n ast.Node) bool {
-			if call, ok := n.(*ast.CallExpr); ok {
-				name := nameOf(call.Fun)
-				if slices.ContainsFunc(functions, func(f string) bool { return name == f || f[0] == '.' && strings.HasSuffix(name, f) }) {
-					maps.Copy(all, texts(call))
-				}
-			}
-			return true
-		})
-		return all
-	})
-}
-
-// nameOf is how a function is called, with what stands before it.
-func nameOf(function ast.Expr) string {
-	switch f := function.(type) {
-	case *ast.Ident:
-		return f.Name
-	case *ast.SelectorExpr:
-		return nameOf(f.X) + "." + f.Sel.Name
-	}
-	return ""
-}
-
-func check(t *testing.T, shown string, except map[string]string, globs []string, texts func(ast.Node) map[token.Pos]string) {
 	t.Helper()
 	used := make(map[string]bool)
 	files, found := token.NewFileSet(), 0
@@ -69,7 +35,7 @@ func check(t *testing.T, shown string, except map[string]string, globs []string,
 		if err != nil {
 			t.Fatal(err)
 		}
-		for at, text := range texts(file) {
+		for at, text := range textsOf(file, functions) {
 			found++
 			switch {
 			case isShown(text, shown):
@@ -90,7 +56,33 @@ func check(t *testing.T, shown string, except map[string]string, globs []string,
 	}
 }
 
-// Wanted is what the files named want of all archives say.
+// textsOf returns the texts in calls of the functions, by their positions.
+func textsOf(file *ast.File, functions []string) map[token.Pos]string {
+	all := make(map[token.Pos]string)
+	ast.Inspect(file, func(n ast.Node) bool {
+		if call, ok := n.(*ast.CallExpr); ok {
+			name := nameOf(call.Fun)
+			if slices.ContainsFunc(functions, func(f string) bool { return name == f || f[0] == '.' && strings.HasSuffix(name, f) }) {
+				maps.Copy(all, texts(call))
+			}
+		}
+		return true
+	})
+	return all
+}
+
+// nameOf returns the name of a function with its qualifier.
+func nameOf(function ast.Expr) string {
+	switch f := function.(type) {
+	case *ast.Ident:
+		return f.Name
+	case *ast.SelectorExpr:
+		return nameOf(f.X) + "." + f.Sel.Name
+	}
+	return ""
+}
+
+// Wanted returns the files named want of all archives.
 func Wanted(t *testing.T, glob string) string {
 	t.Helper()
 	var b strings.Builder
@@ -108,7 +100,7 @@ func Wanted(t *testing.T, glob string) string {
 	return b.String()
 }
 
-// Text is all that the files say.
+// Text returns the content of the files.
 func Text(t *testing.T, glob string) string {
 	t.Helper()
 	var b strings.Builder
@@ -122,10 +114,10 @@ func Text(t *testing.T, glob string) string {
 	return b.String()
 }
 
-// exceptions is the file of a package that calls [Check], and is no table.
+// exceptions is the file of a package that calls [CheckCalls], and is no table.
 const exceptions = "messages_test.go"
 
-// Tables is what the tests that match a glob write out. It is for packages
+// Tables returns the literals of the tests that match a glob. It is for packages
 // whose tests compare messages as a whole, in tables.
 func Tables(t *testing.T, glob string) string {
 	t.Helper()
@@ -174,54 +166,18 @@ func sources(t *testing.T, globs []string) []string {
 // words finds texts that are more than a word.
 var words = regexp.MustCompile(`\pL.* | .*\pL`)
 
-// texts are the texts of a file, by their places, but for those that only a
-// developer sees, of imports, tags, panics and regular expressions, and the help
-// of commands.
-func texts(file ast.Node) map[token.Pos]string {
-	all, tags := make(map[token.Pos]string), make(map[*ast.BasicLit]bool)
-	ast.Inspect(file, func(n ast.Node) bool {
-		switch n := n.(type) {
-		case *ast.ImportSpec:
-			return false
-		case *ast.Field:
-			tags[n.Tag] = true
-		case *ast.CallExpr:
-			return !ofDevelopers(n) && !ofFlags(n)
-		case *ast.KeyValueExpr:
-			key, ok := n.Key.(*ast.Ident)
-			return !ok || !slices.Contains([]string{"Use", "Short", "Long", "Example"}, key.Name)
-		case *ast.BasicLit:
-			if text, err := strconv.Unquote(n.Value); err == nil && n.Kind == token.STRING && words.MatchString(text) && !tags[n] {
-				all[n.Pos()] = text
+// texts returns the texts of two words or more in a call, by their positions.
+func texts(call *ast.CallExpr) map[token.Pos]string {
+	all := make(map[token.Pos]string)
+	ast.Inspect(call, func(n ast.Node) bool {
+		if l, ok := n.(*ast.BasicLit); ok && l.Kind == token.STRING {
+			if text, err := strconv.Unquote(l.Value); err == nil && words.MatchString(text) {
+				all[l.Pos()] = text
 			}
 		}
 		return true
 	})
 	return all
-}
-
-func ofDevelopers(call *ast.CallExpr) bool {
-	switch f := call.Fun.(type) {
-	case *ast.Ident:
-		return f.Name == "panic"
-	case *ast.SelectorExpr:
-		return f.Sel.Name == "MustCompile"
-	}
-	return false
-}
-
-// ofFlags finds what declares flags of a command: their help is no message.
-func ofFlags(call *ast.CallExpr) bool {
-	method, ok := call.Fun.(*ast.SelectorExpr)
-	if !ok {
-		return false
-	}
-	flags, ok := method.X.(*ast.CallExpr)
-	if !ok {
-		return false
-	}
-	of, ok := flags.Fun.(*ast.SelectorExpr)
-	return ok && strings.HasSuffix(of.Sel.Name, "Flags")
 }
 
 // isShown reports whether each line of a text is in what is shown.

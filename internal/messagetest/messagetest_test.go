@@ -13,21 +13,18 @@ import (
 
 func TestTexts(t *testing.T) {
 	const src = `package p
-import "a b"
-type s struct {
-	F string ` + "`json:\"f\" yaml:\"f\"`" + `
-}
-var re = regexp.MustCompile("x y")
+var help = "not an error"
 func f() {
-	panic("it cannot be")
 	say("two words", "one", ", ", "the word " + x)
+	p.fail(fmt.Sprintf("of a %s", y))
+	tell("another function")
 }`
 	file, err := parser.ParseFile(token.NewFileSet(), "p.go", src, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := slices.Sorted(maps.Values(texts(file)))
-	if diff := cmp.Diff([]string{"the word ", "two words"}, got); diff != "" {
+	got := slices.Sorted(maps.Values(textsOf(file, []string{"say", ".fail"})))
+	if diff := cmp.Diff([]string{"of a %s", "the word ", "two words"}, got); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -128,10 +128,10 @@ func TestMessages(t *testing.T) {
 	}
 }
 
-// TestEveryMessage finds messages that TestMessages does not show.
-func TestEveryMessage(t *testing.T) {
+// TestEveryError finds errors that TestMessages does not show.
+func TestEveryError(t *testing.T) {
 	const never = "nothing is known that leads to it"
-	messagetest.Check(t, messagetest.Text(t, "testdata/messages.txt"), map[string]string{
+	messagetest.CheckCalls(t, []string{"errors.New", "fmt.Errorf", "failure", "whole", "report"}, messagetest.Text(t, "testdata/messages.txt"), map[string]string{
 		"preparing expressions: %v":     never,
 		"evaluating the expression: %v": never,
 		"join takes a list of texts":    never,
