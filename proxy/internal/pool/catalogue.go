@@ -1,7 +1,6 @@
 package pool
 
 import (
-	"context"
 	"encoding/json"
 	"log/slog"
 	"slices"
@@ -9,12 +8,9 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/mark3labs/mcp-go/mcp"
-
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/toolname"
 	"github.com/petrigate/petrigate/proxy/internal/listing"
-	"github.com/petrigate/petrigate/proxy/internal/upstream"
 )
 
 // A Catalogue is the one table of the tools that can be called: what is
@@ -46,25 +42,6 @@ type ToolView struct {
 	Warnings []string // of what is listed, and of what the configuration says of it
 
 	Filtered map[string]*Tool // by exposed name; tools that the configuration does not offer
-}
-
-// A Tool is one tool of an upstream.
-type Tool struct {
-	Upstream   *Server
-	Name       string // the upstream's
-	Exposed    string // the client's
-	Canonical  string // upstream.tool
-	also       []gate.Name
-	others     map[string]bool // names of all tools that an action could read like
-	foreign    bool            // the exposed name could be one of another upstream
-	Object     []byte          // as the client sees it
-	Definition string          // hash of the upstream's object
-	annotates  []byte          // its annotations, as the upstream wrote them; nil: none
-	Why        string          // it is filtered out; empty: it is not
-
-	OnlyTask bool // it can be called as a task only
-
-	Mirrored *mcp.Tool // where arguments are to stand in headers too; nil: nowhere
 }
 
 func NewCatalogue(upstreams []*Server, log *slog.Logger) *Catalogue {
@@ -229,45 +206,6 @@ func collision(t *Tool, same []*Tool) string {
 	return "the name " + t.Exposed + " stands for " + strings.Join(names, " and ") + "; give one of the upstreams another prefix"
 }
 
-func newTool(u *Server, object []byte, alone bool) (t *Tool, problem string) {
-	read, problem := listing.Read(object, u.Config.ExposedPrefix(alone))
-	if problem != "" {
-		return nil, problem
-	}
-	return &Tool{
-		Upstream: u, Name: read.Name, Exposed: read.Exposed, Canonical: u.Config.Name + "." + read.Name,
-		Object: read.Object, Definition: read.Definition, annotates: read.Annotations,
-		OnlyTask: read.OnlyTask, Mirrored: read.Mirrored,
-	}, ""
-}
-
-// prefix returns what stands before the names of c's tools for clients; alone says
-// that there is no other upstream.
-func (c Upstream) ExposedPrefix(alone bool) string {
-	prefix := ""
-	if c.Prefix != nil {
-		prefix = *c.Prefix
-	}
-	return toolname.Prefix(c.Name, prefix, c.Prefix != nil, alone)
-}
-
-// addNames gives the tools their further names, and those of the others that an
-// action could read like.
-func addNames(tools []*Tool, owners toolname.Owners) {
-	all := make([]toolname.Names, 0, len(tools))
-	others := map[string]bool{}
-	for _, t := range tools {
-		all = append(all, toolname.Names{Upstream: t.Upstream.Config.Name, Exposed: t.Exposed, Bare: t.Name, Canonical: t.Canonical})
-		others[t.Canonical] = true
-		if strings.Contains(t.Name, ".") {
-			others[t.Name] = true
-		}
-	}
-	for i, names := range toolname.Further(all, owners) {
-		tools[i].also, tools[i].others, tools[i].foreign = names, others, owners.Foreign(all[i])
-	}
-}
-
 // Owners returns the upstreams with the prefixes of their tools.
 func (c *Catalogue) Owners() toolname.Owners {
 	var owners toolname.Owners
@@ -299,69 +237,4 @@ func AppendTools(list []byte, tools []*Tool, hidden map[string]bool) []byte {
 		list = append(list, t.Object...)
 	}
 	return append(list, ']')
-}
-
-// AwaitList waits until every upstream was listed or has failed for now, and
-// no longer than upstreams may take to start.
-func (p *Pool) AwaitList(ctx context.Context) {
-	for _, u := range p.Servers {
-		if p.Catalogue.listed(u) {
-			continue
-		}
-		select {
-		case <-u.started:
-		case <-ctx.Done():
-			return
-		case <-p.Startup.Done():
-			return
-		}
-	}
-}
-
-// AwaitTool waits for the tool of that name while upstreams are still starting.
-func (p *Pool) AwaitTool(ctx context.Context, exposed string) *Tool {
-	starting, stop := context.WithCancel(ctx)
-	defer stop()
-	go func() { // ends with starting
-		defer stop()
-		p.AwaitList(starting)
-	}()
-	for {
-		next := p.Catalogue.next()
-		if t := p.Known(exposed); t != nil {
-			return t
-		}
-		select {
-		case <-next:
-		case <-starting.Done():
-			return p.Catalogue.Load().tools[exposed]
-		}
-	}
-}
-
-// Known is the tool of that name, unless an upstream that is still starting
-// may have one of the same name: then neither can be called, and it is too
-// early to tell.
-func (p *Pool) Known(exposed string) *Tool {
-	t := p.Catalogue.Load().tools[exposed]
-	if t == nil || p.Startup.Err() != nil {
-		return t
-	}
-	for _, u := range p.Servers {
-		if u != t.Upstream && u.Starting() && strings.HasPrefix(exposed, u.Config.ExposedPrefix(false)) {
-			return nil
-		}
-	}
-	return t
-}
-
-// Down names the upstreams that are not running, or not listed yet.
-func (p *Pool) Down() string {
-	var names []string
-	for _, u := range p.Servers {
-		if u.State().Phase != upstream.Up || !u.Listing.Logged.Load() {
-			names = append(names, u.absence())
-		}
-	}
-	return strings.Join(names, ", ")
 }

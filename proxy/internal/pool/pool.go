@@ -4,9 +4,11 @@ import (
 	"context"
 	"time"
 
+	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/serve/admission"
 	"github.com/petrigate/petrigate/proxy/internal/lifetime"
 	"github.com/petrigate/petrigate/proxy/internal/session"
+	"github.com/petrigate/petrigate/proxy/internal/upstream"
 )
 
 // Options says what a pool needs of the rest of the proxy.
@@ -33,3 +35,49 @@ type Pool struct {
 
 // New returns a pool without servers.
 func New(o Options) *Pool { return &Pool{Options: o} }
+
+// Offering is the upstreams that are up and have a capability, in the order
+// of the configuration.
+func (p *Pool) Offering(capability string) []*Server {
+	var list []*Server
+	for _, u := range p.Servers {
+		if u.State().Phase == upstream.Up && u.Has(capability) {
+			list = append(list, u)
+		}
+	}
+	return list
+}
+
+// AwaitUpstreams waits until every upstream is connected or has failed for
+// now, and no longer than upstreams may take to start.
+func (p *Pool) AwaitUpstreams(ctx context.Context) {
+	for _, u := range p.Servers {
+		select {
+		case <-u.Settled():
+		case <-ctx.Done():
+			return
+		case <-p.Startup.Done():
+			return
+		}
+	}
+}
+
+func (p *Pool) AnyCan(capability, flag string) bool {
+	for _, u := range p.Offering(capability) {
+		if u.can(capability, flag) {
+			return true
+		}
+	}
+	return false
+}
+
+// Snapshot is the state of the session as it is now, with the tools that can be
+// called.
+func (p *Pool) Snapshot(s *session.Session) (*gate.State, error) {
+	state, err := p.Admission.Snapshot(p.Life.Ctx, s.Key())
+	if err != nil {
+		return nil, err
+	}
+	state.Tools = p.Catalogue.Load().Calls
+	return state, nil
+}

@@ -11,6 +11,10 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 )
 
+// AnnounceEvery is the time between two announcements of one list, and between
+// two listings of tools: a flood of them becomes few.
+const AnnounceEvery = 50 * time.Millisecond
+
 // A relisting is how far the proxy is with tools/list of one server. The zero
 // value is of a server that was not asked yet.
 type relisting struct {

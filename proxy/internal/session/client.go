@@ -6,23 +6,11 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/internal/rawjson"
-	"github.com/petrigate/petrigate/internal/serve/audit"
 	"github.com/petrigate/petrigate/proxy/internal/events"
 	"github.com/petrigate/petrigate/proxy/internal/rev"
 	"github.com/petrigate/petrigate/proxy/internal/spec"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
-
-// A Session is what calls share: the state of the nets. Several clients of
-// one principal can have one.
-type Session struct {
-	ID        string
-	Principal string
-	By        string // connection or principal
-	Since     time.Time
-	Ended     atomic.Bool // nothing begins in it any more
-	Narrowed  atomic.Bool // a client was shown just the tools that its nets let pass
-}
 
 // A Client is one conversation with an MCP client: a stdio connection, a
 // server-issued session of 2025-11-25, or one stateless request.
@@ -47,24 +35,6 @@ type Client struct {
 	peer        Peer   // of the handshake
 	initialized bool   // it has sent notifications/initialized
 	logLevel    string // of logging/setLevel; empty: it has not asked
-}
-
-// agent is what a client says about itself, in its handshake or, since
-// 2026-07-28, with each request.
-type Peer struct {
-	Name, Version string // for people to read; nobody vouches for them
-	Protocol      string
-	Rev           *rev.Rev
-	Elicit        bool   // it declared that it can show a form
-	Capabilities  []byte // as it declared them
-}
-
-// brief is a name that is kept as it is, unless it is too long for a record.
-func brief(name string) string {
-	if len(name) <= audit.MaxText {
-		return name
-	}
-	return audit.Bounded(name)
 }
 
 // Handshake notes what a client says in initialize.

@@ -1,9 +1,5 @@
 package spec
 
-import (
-	"github.com/petrigate/petrigate/internal/rawjson"
-)
-
 // TasksExtension is the extension of 2026-07-28, declared by clients that take tasks
 // and servers that make them. In 2025-11-25 servers declare tasks.requests.tools.call,
 // tasks.list and tasks.cancel.
@@ -12,22 +8,6 @@ const TasksExtension = "io.modelcontextprotocol/tasks"
 // TakesTasks returns the client capabilities that requests of the proxy for tasks
 // declare.
 func TakesTasks() []byte { return []byte(`{"extensions":{"` + TasksExtension + `":{}}}`) }
-
-// Within follows keys through the objects that they name.
-func MemberAt(obj []byte, keys ...string) (value []byte, ok bool) {
-	for _, key := range keys {
-		if obj, ok = rawjson.Member(obj, key); !ok {
-			return nil, false
-		}
-	}
-	return obj, true
-}
-
-// Declares reports whether capabilities have an object under the keys.
-func Declares(capabilities []byte, keys ...string) bool {
-	value, ok := MemberAt(capabilities, keys...)
-	return ok && rawjson.Kind(value) == '{'
-}
 
 // TasksSince is the first revision with tasks.
 const TasksSince = "2025-11-25"
@@ -42,3 +22,22 @@ const TasksSince = "2025-11-25"
 func MissingTasks() []byte {
 	return append(append([]byte(`{"requiredCapabilities":`), TakesTasks()...), '}')
 }
+
+// AboutTask reports whether the requests of a method name a task.
+func NamesTask(method string) bool {
+	switch method {
+	case "tasks/get", "tasks/result", "tasks/cancel", "tasks/update":
+		return true
+	}
+	return false
+}
+
+// TasksOnPage is how many tasks a page of tasks/list has.
+const TaskPageSize = 32
+
+// TaskStatus is the notification of 2025-11-25 of how a task stands.
+const TaskStatus = "notifications/tasks/status"
+
+// NoTask answers a request for a task that its session does not have. It says
+// the same of a task of others.
+const NoTask = "Failed to retrieve task: Task not found"

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -14,30 +13,15 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// What a server of 2025-11-25 asks on its own account does not say which
-// client it is for, and what it keeps for one client it keeps for its process.
-// So a session can have an upstream for itself: a branch of the one that all
-// share, with a process (or a session over HTTP) of its own. It begins with the
-// first call of the session there and ends with the session. The trunk stays,
-// for the lists.
+// What a server of 2025-11-25 asks outside a request does not say which client it is
+// for, and state that it keeps for one client it keeps for its process. So a session can
+// have a dedicated connection: a process, or a session over HTTP, of its own. It begins
+// with the first call of the session there and ends with the session. The shared
+// connection stays, for the lists.
 
-// The ways to share an upstream.
-const (
-	// IsolateAuto shares the upstream until it asks something of a client. That
-	// goes to the client where it is sure which one it is for, and else is
-	// refused; sessions that use the upstream first after that, and whose
-	// clients can be asked, have it for themselves.
-	IsolateAuto    = "auto"
-	IsolateSession = "session" // each session has it for itself
-	IsolateShared  = "shared"  // all share it
-)
-
-// Defaults of [Upstream].
-const (
-	defaultProcesses    = 64   // of an upstream that is started
-	defaultHTTPSessions = 1000 // of one that listens
-	dedicatedIdle       = 30 * time.Minute
-)
+// dedicatedIdle is how long a dedicated connection of clients without sessions may be
+// unused before it ends.
+const dedicatedIdle = 30 * time.Minute
 
 var (
 	errSessionOver = errors.New("the session is over")
@@ -117,23 +101,6 @@ func (u *Server) takeDedicated(s *session.Session, several bool) error {
 	default:
 		return fmt.Errorf("%d of the %d sessions that may have a %s of %s for themselves (limits.sessions) are yours, and what is left is for others", own, limit, kind, name)
 	}
-}
-
-func (c Upstream) Kind() string {
-	if c.Command != "" {
-		return "process"
-	}
-	return "connection"
-}
-
-func (c Upstream) maxDedicated() int {
-	switch {
-	case c.Limits.Sessions > 0:
-		return c.Limits.Sessions
-	case c.Command != "":
-		return defaultProcesses
-	}
-	return defaultHTTPSessions
 }
 
 // branch starts an upstream like u for one session.
@@ -296,9 +263,4 @@ func (u *Server) releaseUnused(branch *Server, since time.Time) bool {
 	delete(b.of, branch.Session)
 	b.quota.Give(branch.Session.Principal)
 	return true
-}
-
-// KnownIsolation reports whether s is a word for how an upstream is shared.
-func KnownIsolation(s string) bool {
-	return slices.Contains([]string{"", IsolateAuto, IsolateSession, IsolateShared}, s)
 }

@@ -1,12 +1,47 @@
 package router
 
 import (
+	"github.com/petrigate/petrigate/proxy/internal/events"
 	"github.com/petrigate/petrigate/proxy/internal/pipeline"
 	"github.com/petrigate/petrigate/proxy/internal/pool"
 	"github.com/petrigate/petrigate/proxy/internal/session"
 	"github.com/petrigate/petrigate/proxy/internal/spec"
+	"github.com/petrigate/petrigate/proxy/internal/upstream"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
+
+// onlyClient is the client with a handshake that u serves, if there is just one
+// and it can be reached; nil: there is not.
+func (r *Router) onlyClient(u *pool.Server) (only *session.Client) {
+	for _, c := range r.Sessions.Clients() {
+		if !u.Serves(c) {
+			continue
+		}
+		if !c.Ready() {
+			continue
+		}
+		if push, ok := c.Out.(*events.Push); only != nil || ok && !push.Listening() {
+			return nil
+		}
+		only = c
+	}
+	return only
+}
+
+// unattributed refuses a question of which it is not sure whose it is.
+func (r *Router) refuseUnattributed(u *pool.Server, q *upstream.ServerRequest) {
+	text := "it cannot be told which client this is for"
+	switch u.Config.Isolation {
+	case pool.IsolateShared:
+		text += ": the clients share this server (isolation: shared)"
+	case pool.IsolateSession:
+		text = "there is no client here, but for lists (isolation: session)"
+	default:
+		text += "; sessions that begin now have a " + u.Config.Kind() + " of their own"
+	}
+	r.Life.Log.Warn("question of an upstream refused", "upstream", u.Config.Name, "method", q.Method, "reason", text)
+	q.Refuse(spec.CodeInternal, text)
+}
 
 // logged passes on a log message of u that says of no request that it belongs
 // to it: to the clients with a handshake that want its level, and to the client

@@ -2,6 +2,7 @@ package pool
 
 import (
 	"github.com/petrigate/petrigate/internal/rawjson"
+	"github.com/petrigate/petrigate/proxy/internal/upstream"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
@@ -50,4 +51,16 @@ func (u *Server) WithServerNames(result []byte) []byte {
 		return true
 	})
 	return wire.ReplaceMember(nil, result, "inputRequests", changed)
+}
+
+// Waiting is those of the inquiries that have no answer.
+func Unanswered(all []*upstream.ServerRequest) []*upstream.ServerRequest {
+	kept := all[:0]
+	for _, q := range all {
+		if q.Context().Err() == nil {
+			kept = append(kept, q)
+		}
+	}
+	clear(all[len(kept):])
+	return kept
 }

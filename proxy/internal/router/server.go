@@ -4,10 +4,74 @@ import (
 	"context"
 
 	"github.com/petrigate/petrigate/proxy/internal/lines"
+	"github.com/petrigate/petrigate/proxy/internal/pipeline"
 	"github.com/petrigate/petrigate/proxy/internal/pool"
+	"github.com/petrigate/petrigate/proxy/internal/session"
 	"github.com/petrigate/petrigate/proxy/internal/spec"
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
+	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
+
+// Heard takes a notification that belongs to no call. It runs on the
+// connection's reader and hands off what could take time.
+func (r *Router) ServerNotification(u *pool.Server, method string, params []byte) {
+	if r.Tasks.Notification(u, method, params) {
+		return
+	}
+	switch method {
+	case spec.ListChanged:
+		r.Pool.Relist(u.Shared(), true)
+	case spec.PromptsListChanged, spec.ResourcesListChanged:
+		r.Relay.AnnounceSoon(method)
+	case spec.ResourceUpdated:
+		r.Relay.Updated(u, params)
+	case spec.ElicitationComplete:
+		r.Reverse.Returned(u, params)
+	case "notifications/message":
+		r.relayLog(u, params)
+	default:
+		r.Life.Log.Debug("notification of an upstream dropped", "upstream", u.Config.Name, "method", method)
+	}
+}
+
+// Inquired takes a request of u that came without a sign of what it belongs
+// to. It goes to the one client that it can be for, and else to nobody.
+func (r *Router) ServerRequest(u *pool.Server, q *upstream.ServerRequest) {
+	if r.Tasks.ServerRequest(u, q) {
+		return
+	}
+	if u.DedicateNext() {
+		r.Life.Log.Info("an upstream asks clients: sessions that begin now have it for themselves", "upstream", u.Config.Name, "method", q.Method)
+	}
+	flights := pipeline.FlightsTo(u)
+	if len(flights) == 1 && !u.Abandoned.ByOthers(flights[0].Call.Client.Session) {
+		flights[0].Inquired(q, false)
+		return
+	}
+	var only *session.Client
+	var s spec.Stream
+	for _, f := range flights {
+		t := f.Receiver()
+		if t == nil || t.Agent.Rev.InputRequired || only != nil && only != t.Client {
+			r.refuseUnattributed(u, q)
+			return
+		}
+		only, s = t.Client, t.Stream
+	}
+	if only == nil {
+		only = r.onlyClient(u)
+		if only != nil {
+			s = only.Out
+		}
+	}
+	switch {
+	case only == nil || s == nil || u.Abandoned.ByOthers(only.Session):
+		r.refuseUnattributed(u, q)
+	case session.MayAsk(only.PeerOf(wire.Meta{}), q):
+		u.Pin(only.Session)
+		r.Reverse.PassOn(only, s, u, q)
+	}
+}
 
 // StateChanged follows u: its tools while it is up, and what it had while it
 // is down, so that the list of the clients does not flicker.
@@ -55,28 +119,6 @@ func (r *Router) ServerListening(u *pool.Server) {
 	}
 	if r.Pool.AnyCan("resources", "listChanged") {
 		r.Relay.AnnounceSoon(spec.ResourcesListChanged)
-	}
-}
-
-// Heard takes a notification that belongs to no call. It runs on the
-// connection's reader and hands off what could take time.
-func (r *Router) ServerNotification(u *pool.Server, method string, params []byte) {
-	if r.Tasks.Notification(u, method, params) {
-		return
-	}
-	switch method {
-	case spec.ListChanged:
-		r.Pool.Relist(u.Shared(), true)
-	case spec.PromptsListChanged, spec.ResourcesListChanged:
-		r.Relay.AnnounceSoon(method)
-	case spec.ResourceUpdated:
-		r.Relay.Updated(u, params)
-	case spec.ElicitationComplete:
-		r.Reverse.Returned(u, params)
-	case "notifications/message":
-		r.relayLog(u, params)
-	default:
-		r.Life.Log.Debug("notification of an upstream dropped", "upstream", u.Config.Name, "method", method)
 	}
 }
 

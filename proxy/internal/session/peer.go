@@ -2,7 +2,28 @@ package session
 
 import (
 	"github.com/petrigate/petrigate/internal/rawjson"
+	"github.com/petrigate/petrigate/internal/serve/audit"
+	"github.com/petrigate/petrigate/proxy/internal/rev"
+	"github.com/petrigate/petrigate/proxy/internal/spec"
 )
+
+// agent is what a client says about itself, in its handshake or, since
+// 2026-07-28, with each request.
+type Peer struct {
+	Name, Version string // for people to read; nobody vouches for them
+	Protocol      string
+	Rev           *rev.Rev
+	Elicit        bool   // it declared that it can show a form
+	Capabilities  []byte // as it declared them
+}
+
+// brief is a name that is kept as it is, unless it is too long for a record.
+func brief(name string) string {
+	if len(name) <= audit.MaxText {
+		return name
+	}
+	return audit.Bounded(name)
+}
 
 // What clients can do of what upstreams ask of them, as they have declared it.
 
@@ -53,4 +74,29 @@ func canElicit(capabilities []byte) bool {
 	}
 	_, url := rawjson.Member(e, "url")
 	return !url
+}
+
+// Answers reports whether the client declared that it answers such a request.
+func (p Peer) Answers(method string, params []byte) bool {
+	switch method {
+	case "roots/list":
+		_, ok := rawjson.Member(p.Capabilities, "roots")
+		return ok
+	case "sampling/createMessage":
+		_, ok := rawjson.Member(p.Capabilities, "sampling")
+		return ok
+	case "elicitation/create":
+		if spec.Member(params, "mode") != "url" {
+			return p.Elicit
+		}
+		elicitation, _ := rawjson.Member(p.Capabilities, "elicitation")
+		_, ok := rawjson.Member(elicitation, "url")
+		return ok
+	}
+	return false
+}
+
+// TakesTasks reports whether a client of 2026-07-28 takes a task for an answer.
+func (p Peer) TakesTasks() bool {
+	return p.Rev.TaskExtension && spec.Declares(p.Capabilities, "extensions", spec.TasksExtension)
 }

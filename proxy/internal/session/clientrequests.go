@@ -8,6 +8,7 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 	"github.com/petrigate/petrigate/proxy/internal/lifetime"
 	"github.com/petrigate/petrigate/proxy/internal/spec"
+	"github.com/petrigate/petrigate/proxy/internal/upstream"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
@@ -132,4 +133,24 @@ func (s *clientRequests) End() {
 	for _, q := range left {
 		q.Answer(nil, []byte(`{"code":-32603,"message":"the client is gone"}`))
 	}
+}
+
+// MayAsk reports whether q can be put to the client a, and else refuses it.
+// A member task of the params is left out: clients are not offered as receivers
+// of tasks (capability tasks.requests of 2025-11-25), and a receiver that is not
+// ignores it.
+func MayAsk(p Peer, q *upstream.ServerRequest) bool {
+	if !p.Answers(q.Method, q.Params) {
+		RefuseRequest(q)
+		return false
+	}
+	if _, asTask := rawjson.Member(q.Params, "task"); asTask {
+		q.Params = wire.AppendWithout(nil, q.Params, "task")
+	}
+	return true
+}
+
+// RefuseRequest answers for a client that cannot.
+func RefuseRequest(q *upstream.ServerRequest) {
+	q.Refuse(spec.CodeNoMethod, "the client does not support "+q.Method)
 }

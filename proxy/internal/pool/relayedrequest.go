@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/petrigate/petrigate/proxy/internal/rev"
 	"github.com/petrigate/petrigate/proxy/internal/session"
 	"github.com/petrigate/petrigate/proxy/internal/spec"
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
@@ -134,13 +133,4 @@ func (r *RelayedRequest) MayAsk(q *upstream.ServerRequest) bool {
 		return false
 	}
 	return session.MayAsk(r.Peer, q)
-}
-
-// Theirs is a result of u for a client. Between two of [rev.Rev2025] nothing has
-// a meaning that could differ, so that nothing is changed.
-func (u *Server) ResultFor(result []byte, method string, client *rev.Rev) []byte {
-	if client == rev.Rev2025 && u.Rev() == rev.Rev2025 {
-		return result
-	}
-	return client.Result(result, method)
 }

@@ -1,10 +1,19 @@
 package router
 
 import (
+	"context"
+
 	"github.com/petrigate/petrigate/proxy/internal/events"
 	"github.com/petrigate/petrigate/proxy/internal/session"
 	"github.com/petrigate/petrigate/proxy/internal/spec"
 )
+
+// BeginSession opens the state of a session. Where that fails its calls are refused.
+func (r *Router) BeginSession(s *session.Session) {
+	if err := r.Admission.Open(r.Life.Ctx, s.Key(), s.Since); err != nil {
+		r.Life.Log.Error("beginning a session", "session", s.ID, "error", err)
+	}
+}
 
 // DropClient forgets a client that is gone. It cancels its requests, and ends its
 // session unless that belongs to the principal.
@@ -33,5 +42,22 @@ func (r *Router) EndClient(c *session.Client) {
 	c.Streams.Close()
 	if push, ok := c.Out.(*events.Push); ok {
 		push.Close()
+	}
+}
+
+// endSession forgets the state of a session, once none of its calls is open.
+func (r *Router) endSession(s *session.Session) {
+	if err := r.Admission.End(context.Background(), s.Key()); err != nil {
+		r.Life.Log.Error("ending a session", "session", s.ID, "error", err)
+	}
+}
+
+// leave ends what a session had for itself.
+func (r *Router) endDedicated(s *session.Session) {
+	s.Ended.Store(true)
+	for _, u := range r.Pool.Servers {
+		if branch := u.Release(s); branch != nil {
+			r.Pool.EndDedicated(branch)
+		}
 	}
 }

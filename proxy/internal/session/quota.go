@@ -1,8 +1,6 @@
 package session
 
-import (
-	"sync"
-)
+import "sync"
 
 // A Share counts, by principal, what of something is taken of which there is only
 // so much.

@@ -8,12 +8,22 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/serve/admission"
 	"github.com/petrigate/petrigate/internal/serve/audit"
+	"github.com/petrigate/petrigate/proxy/internal/lifetime"
 	"github.com/petrigate/petrigate/proxy/internal/pool"
 	"github.com/petrigate/petrigate/proxy/internal/session"
 	"github.com/petrigate/petrigate/proxy/internal/spec"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
+
+// Deps says what an Advertiser needs of the rest of the proxy.
+type Options struct {
+	Life      *lifetime.Lifetime
+	Sessions  *session.Sessions
+	Admission *admission.Admission
+	Pool      *pool.Pool
+}
 
 // An advisor shows each client with a handshake just the tools that its nets
 // would let pass, and tells it when these have changed. It works beside the

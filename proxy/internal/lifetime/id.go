@@ -6,13 +6,6 @@ import (
 	"io"
 )
 
-func SetDefault[T comparable](v *T, fallback T) {
-	var zero T
-	if *v == zero {
-		*v = fallback
-	}
-}
-
 // RandomID is an identifier that nobody can guess.
 func RandomID(prefix string) string {
 	var b [16]byte

@@ -1,9 +1,12 @@
 package pool
 
 import (
+	"errors"
 	"sync"
 	"sync/atomic"
 
+	"github.com/petrigate/petrigate/internal/rawjson"
+	"github.com/petrigate/petrigate/internal/text"
 	"github.com/petrigate/petrigate/proxy/internal/rev"
 	"github.com/petrigate/petrigate/proxy/internal/session"
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
@@ -59,3 +62,47 @@ func (u *Server) ended() bool {
 }
 
 func (u *Server) MarkStarted() { u.once.Do(func() { close(u.started) }) }
+
+// Dedicated reports whether u serves one session only.
+func (u *Server) Dedicated() bool { return u.shared != nil }
+
+// Shared returns the connection that sessions share: u itself, or the one that u is a
+// dedicated copy of.
+func (u *Server) Shared() *Server {
+	if u.Dedicated() {
+		return u.shared
+	}
+	return u
+}
+
+// Has reports whether the server behind u offers what a capability stands for.
+func (u *Server) Has(capability string) bool {
+	_, ok := rawjson.Member(u.State().Capabilities, capability)
+	return ok
+}
+
+// can reports whether a capability of the server has a flag set.
+func (u *Server) can(capability, flag string) bool {
+	of, _ := rawjson.Member(u.State().Capabilities, capability)
+	set, _ := rawjson.Member(of, flag)
+	return string(set) == "true"
+}
+
+// Theirs is a result of u for a client. Between two of [rev.Rev2025] nothing has
+// a meaning that could differ, so that nothing is changed.
+func (u *Server) ResultFor(result []byte, method string, client *rev.Rev) []byte {
+	if client == rev.Rev2025 && u.Rev() == rev.Rev2025 {
+		return result
+	}
+	return client.Result(result, method)
+}
+
+// absence is the name of an upstream that is not there, with the reason where
+// somebody can do something about it.
+func (u *Server) absence() string {
+	var why *upstream.Unauthorized
+	if errors.As(u.State().Err, &why) {
+		return u.Config.Name + " (" + text.Escape(why.Error()) + ")"
+	}
+	return u.Config.Name
+}
