@@ -20,24 +20,24 @@ type Client struct {
 	Principal string
 	Session   *Session
 	since     time.Time
-	Out       spec.Stream // for what belongs to no request; may drop
+	Out       spec.Stream // carries messages that belong to no request; it may drop some
 
-	logLevelSet *atomic.Bool // some client has asked for a level of log messages
+	logLevelSet *atomic.Bool // that of [Sessions]: some client has sent logging/setLevel
 
-	seen time.Time // last used; guarded by the lock of [sessions]
+	seen time.Time // when the client was last used; only [Sessions] reads and writes it
 
-	Streams        events.Logs    // of a session over HTTP
-	Requests       openRequests   // of the client
-	ClientRequests clientRequests // to the client
+	Streams        events.Logs    // streams of a session over HTTP that can be resumed
+	Requests       openRequests   // requests of the client
+	ClientRequests clientRequests // requests of the proxy to the client
 	Subscriptions  subscriptions
 
 	mu          sync.Mutex
-	peer        Peer   // of the handshake
-	initialized bool   // it has sent notifications/initialized
-	logLevel    string // of logging/setLevel; empty: it has not asked
+	peer        Peer   // from initialize
+	initialized bool   // the client has sent notifications/initialized
+	logLevel    string // from logging/setLevel; empty: the client has set none
 }
 
-// Handshake notes what a client says in initialize.
+// Handshake stores what a client says about itself in initialize.
 func (c *Client) Handshake(params []byte, protocol string) {
 	p := Peer{Protocol: protocol, Rev: rev.Rev2025}
 	if info, ok := rawjson.Member(params, "clientInfo"); ok {
@@ -58,40 +58,40 @@ func (c *Client) Ready() bool {
 	return c.initialized
 }
 
-// Initialize notes notifications/initialized.
+// Initialize records that the client has sent notifications/initialized.
 func (c *Client) Initialize() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.initialized = true
 }
 
-// Handshaken is the agent of the handshake.
+// Peer returns what the client said about itself in initialize.
 func (c *Client) Peer() Peer {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.peer
 }
 
-// SetLogLevel notes logging/setLevel.
+// SetLogLevel stores the level of logging/setLevel.
 func (c *Client) SetLogLevel(level string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.logLevel = level
 }
 
-// askedLevel is the level of logging/setLevel; empty: the client has not asked.
-func (c *Client) setLogLevel() string {
+// explicitLogLevel returns the level of logging/setLevel; empty: the client has set none.
+func (c *Client) explicitLogLevel() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.logLevel
 }
 
-// Unasked is the level of a client that has not asked for one, once another
-// has: without us its server would have decided, and most begin there.
+// DefaultLogLevel is the level of a client that has set none, once another client has
+// set one: servers choose their own default, and most choose this.
 const DefaultLogLevel = "info"
 
-// Level is the least level of log messages that a client with a handshake wants;
-// empty: it has no handshake, or all that there are.
+// LogLevel returns the lowest level of the log messages that a client with a handshake
+// gets; empty: it gets all, or has no handshake.
 func (c *Client) LogLevel() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -101,8 +101,8 @@ func (c *Client) LogLevel() string {
 	return c.logLevel
 }
 
-// Speaker is the agent behind one request: what the request says of itself
-// since 2026-07-28, or else what the handshake said.
+// PeerOf returns what the client says about itself: in the _meta of a request since
+// 2026-07-28, or else in its handshake.
 func (c *Client) PeerOf(m wire.Meta) Peer {
 	if !rev.Of(m).PerRequest {
 		return c.Peer()

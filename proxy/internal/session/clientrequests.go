@@ -12,17 +12,17 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// maxQuestions bounds the requests to one client that wait for an answer.
+// maxClientRequests bounds the proxy's requests to one client that have no answer.
 const maxClientRequests = 256
 
-// A Question is a request of ours to a client (roots/list, sampling/createMessage,
-// elicitation/create). Its id is one that nobody can guess, and only the client
-// that it was sent to can answer it.
+// A ClientRequest is a request of the proxy to a client (roots/list,
+// sampling/createMessage, elicitation/create). Nobody can guess its id, and only the
+// client that gets the request can answer it.
 type ClientRequest struct {
-	Answer   func(result, failure []byte) // one of them; called once, and must not wait
-	Progress func(params []byte)          // takes notifications/progress; nil: they are not wanted
+	Answer   func(result, failure []byte) // takes one of them; called once, and must not wait
+	Progress func(params []byte)          // takes notifications/progress; nil: the request has no progressToken
 
-	id []byte // on the wire
+	id []byte // as on the wire
 	of *clientRequests
 }
 
@@ -35,8 +35,8 @@ func (q *ClientRequest) Send(to spec.Stream, method string, params []byte) {
 	to.Send(wire.AppendRequest(nil, q.id, method, params))
 }
 
-// Withdraw takes the question back, and reports whether it was still open: then the
-// client has to be told by [question.cancelled].
+// Withdraw stops waiting for the answer. It reports whether there was none yet: the
+// caller must then send the client [ClientRequest.Cancelled].
 func (q *ClientRequest) Withdraw() bool {
 	s, key := q.of, wire.IDKey(q.id)
 	s.mu.Lock()
@@ -46,7 +46,7 @@ func (q *ClientRequest) Withdraw() bool {
 	return open
 }
 
-// Cancelled returns the notifications/cancelled of the request.
+// Cancelled returns the notifications/cancelled for the request.
 func (q *ClientRequest) Cancelled(reason string) []byte {
 	params := append([]byte(`{"requestId":`), q.id...)
 	if reason != "" {
@@ -80,16 +80,16 @@ func (s *clientRequests) Ask(ctx context.Context, to spec.Stream, method string,
 	return nil, nil, context.Cause(ctx)
 }
 
-// questions are our requests to one client that wait for its answer. The zero
-// value has none.
+// clientRequests holds the proxy's requests to one client that wait for its answer. The
+// zero value is empty.
 type clientRequests struct {
 	mu   sync.Mutex
 	byID map[string]*ClientRequest // by the key of the id
-	gone bool                      // nobody answers any more
+	gone bool                      // the client is gone and answers nothing
 }
 
-// Open gives a question its id, under which the client can answer it from now on.
-// It reports false if too many wait, or the client is gone.
+// Open gives a request its id, under which the client can answer it from now on. It
+// reports false if too many requests wait, or the client is gone.
 func (s *clientRequests) Open(q *ClientRequest) bool {
 	q.id, q.of = rawjson.AppendString(nil, lifetime.RandomID("pg-")), s
 	s.mu.Lock()
@@ -104,15 +104,15 @@ func (s *clientRequests) Open(q *ClientRequest) bool {
 	return true
 }
 
-// Find returns an open question; nil: there is none of that key.
+// Find returns the request with that key of its id that waits for its answer; nil: there is none.
 func (s *clientRequests) Find(key string) *ClientRequest {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.byID[key]
 }
 
-// Response takes the JSON-RPC response of the client to a question. It drops one
-// that nobody asked for.
+// Response hands a JSON-RPC response of the client to the request that waits for it, and
+// drops a response to no such request.
 func (s *clientRequests) Response(m wire.Message) {
 	key := wire.IDKey(m.ID)
 	s.mu.Lock()
@@ -124,7 +124,7 @@ func (s *clientRequests) Response(m wire.Message) {
 	}
 }
 
-// End answers the open questions with an error: the client is gone.
+// End answers all requests with an error, since the client is gone.
 func (s *clientRequests) End() {
 	s.mu.Lock()
 	left := s.byID
@@ -135,10 +135,9 @@ func (s *clientRequests) End() {
 	}
 }
 
-// MayAsk reports whether q can be put to the client a, and else refuses it.
-// A member task of the params is left out: clients are not offered as receivers
-// of tasks (capability tasks.requests of 2025-11-25), and a receiver that is not
-// ignores it.
+// MayAsk reports whether the client declared the capability for a server's request, and
+// refuses the request if not. It removes the member task of the params: the proxy does
+// not declare tasks.requests (2025-11-25) for clients.
 func MayAsk(p Peer, q *upstream.ServerRequest) bool {
 	if !p.Answers(q.Method, q.Params) {
 		RefuseRequest(q)
@@ -150,7 +149,8 @@ func MayAsk(p Peer, q *upstream.ServerRequest) bool {
 	return true
 }
 
-// RefuseRequest answers for a client that cannot.
+// RefuseRequest answers a server's request with "method not found", for a client that
+// has not declared the capability.
 func RefuseRequest(q *upstream.ServerRequest) {
 	q.Refuse(spec.CodeNoMethod, "the client does not support "+q.Method)
 }

@@ -5,8 +5,9 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// Note is a notification of an upstream that belongs to a request, under the
-// client's own progress token; nil: the client does not want it.
+// Notification returns the form for the client of a server's notification that belongs
+// to a request of the client, with the client's own progress token; nil: the client did
+// not ask for it.
 func (c *Client) Notification(p Peer, meta wire.Meta, method string, params []byte) []byte {
 	switch method {
 	case "notifications/progress":
@@ -28,8 +29,8 @@ func (c *Client) Notification(p Peer, meta wire.Meta, method string, params []by
 	return wire.AppendNotification(nil, method, params)
 }
 
-// WantsLog reports whether the client asked for a message of that level: by
-// logging/setLevel, or since 2026-07-28 in the request itself.
+// TakesLog reports whether the client gets a notifications/message of that level, by
+// logging/setLevel or, since 2026-07-28, by the _meta of its request.
 func (c *Client) TakesLog(p Peer, meta wire.Meta, params []byte) bool {
 	level := spec.LogLevels[spec.Member(params, "level")]
 	if p.Rev.LevelInMeta {
@@ -39,12 +40,12 @@ func (c *Client) TakesLog(p Peer, meta wire.Meta, params []byte) bool {
 	return level >= spec.LogLevels[c.LogLevel()]
 }
 
-// WithLogLevel adds to the _meta for an upstream of 2026-07-28 the level of the log
-// messages that the client wants: without it there are none.
+// WithLogLevel adds the client's log level to the _meta for a server of 2026-07-28:
+// without a level the server sends no log messages.
 func (c *Client) WithLogLevel(p Peer, m wire.Meta, meta []byte) []byte {
 	level := m.LogLevel
 	if !p.Rev.LevelInMeta {
-		level = c.setLogLevel()
+		level = c.explicitLogLevel()
 	}
 	if _, known := spec.LogLevels[level]; !known || meta == nil {
 		return meta

@@ -9,13 +9,13 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// openRequests are the requests of one client that have no answer. The zero value
-// has none.
+// openRequests holds the requests of one client that have no answer yet. The zero value
+// is empty.
 type openRequests struct {
 	mu   sync.Mutex
 	byID map[string]canceller // by the id on the wire
 	open int                  // requests whose answer is not written yet
-	idle chan struct{}        // closed when there are none; nil: nobody waits for that
+	idle chan struct{}        // closed when open becomes 0; nil: nobody waits for that
 }
 
 // A canceller is a request of a client that has not been answered.
@@ -23,12 +23,12 @@ type canceller interface {
 	Cancel(reason error)
 }
 
-// CancelFunc cancels a request that is no tool call.
+// A CancelFunc cancels a request that is not a call.
 type CancelFunc context.CancelCauseFunc
 
 func (f CancelFunc) Cancel(reason error) { f(reason) }
 
-// Begin adds a request under its id. It fails where that id is in flight.
+// Begin adds a request under its id. It reports false if that id is in flight.
 func (r *openRequests) Begin(id string, request canceller) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -43,14 +43,14 @@ func (r *openRequests) Begin(id string, request canceller) bool {
 	return true
 }
 
-// End forgets a request: the client may use its id again.
+// End removes a request: the client may use its id again.
 func (r *openRequests) End(id string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	delete(r.byID, id)
 }
 
-// Answered notes that the answer to a request is written, or that there is none.
+// Answered records that the answer to a request is written, or that it gets none.
 func (r *openRequests) Answered() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -63,7 +63,7 @@ func (r *openRequests) Answered() {
 	}
 }
 
-// Drained is closed when every request has its answer.
+// Drained returns a channel that is closed when every request has its answer.
 func (r *openRequests) Drained() <-chan struct{} {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -83,8 +83,8 @@ func (r *openRequests) Any() bool {
 	return len(r.byID) > 0
 }
 
-// Cancelled acts on notifications/cancelled: the id must be the very one of
-// the request, so that the string "7" does not cancel the number 7.
+// Cancelled cancels the request that notifications/cancelled names. The id must be of
+// the same JSON type too: the string "7" does not cancel the number 7.
 func (r *openRequests) Cancelled(params []byte) {
 	id, ok := rawjson.Member(params, "requestId")
 	if !ok {
@@ -103,7 +103,7 @@ func (r *openRequests) Cancelled(params []byte) {
 	request.Cancel(spec.ErrCancelled)
 }
 
-// CancelAll cancels the requests of a client that is gone.
+// CancelAll cancels all requests, of a client that is gone.
 func (r *openRequests) CancelAll(reason error) {
 	r.mu.Lock()
 	all := make([]canceller, 0, len(r.byID))
@@ -116,14 +116,14 @@ func (r *openRequests) CancelAll(reason error) {
 	}
 }
 
-// An Ending stream is that of a request which is over before its answer is
-// written: whoever has read that may use the id again.
+// An EndingStream ends its request before it writes the answer, since a client that has
+// read the answer may use the id again.
 type EndingStream struct {
 	spec.Stream
 	end func()
 }
 
-// NewEnding returns s as a stream that calls end before the answer is written.
+// NewEndingStream returns s as a stream that calls end before it writes the answer.
 func NewEndingStream(s spec.Stream, end func()) EndingStream { return EndingStream{s, end} }
 
 func (s EndingStream) Reply(parts ...[]byte) {

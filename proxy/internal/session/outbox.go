@@ -9,23 +9,24 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// maxNotes is how many notifications wait for a client that does not read.
+// maxOutbox bounds the notifications that wait for a client that does not read.
 const maxOutbox = 256
 
-// Notes are notifications on their way from the reader of an upstream, which
-// others share, to the goroutine that writes to one client. A client that does
-// not read must not hold the reader up: what there is no room for is dropped, but
-// for requests, which are bounded elsewhere and whose answers are waited for.
+// An Outbox queues messages from the reader of a server, which other clients share, for
+// the goroutine that writes to one client. A client that does not read must not hold up
+// the reader: a full Outbox drops notifications. It never drops requests, which are
+// bounded elsewhere and whose senders wait for an answer.
 type Outbox struct {
-	Wake chan struct{} // gets a value when there are some
+	Wake chan struct{} // gets a value when messages wait
 
 	mu      sync.Mutex
 	waiting [][]byte
 }
 
+// NewOutbox returns an empty Outbox.
 func NewOutbox() *Outbox { return &Outbox{Wake: make(chan struct{}, 1)} }
 
-// Add never waits.
+// Add queues a message, or drops a notification if the Outbox is full. It never blocks.
 func (n *Outbox) Add(note []byte) {
 	n.mu.Lock()
 	if len(n.waiting) < maxOutbox || !wire.IsNotification(note) {
@@ -38,7 +39,7 @@ func (n *Outbox) Add(note []byte) {
 	}
 }
 
-// WriteTo writes what waits.
+// WriteTo sends the messages that wait to a stream.
 func (n *Outbox) WriteTo(s spec.Stream) {
 	n.mu.Lock()
 	waiting := n.waiting
@@ -49,7 +50,7 @@ func (n *Outbox) WriteTo(s spec.Stream) {
 	}
 }
 
-// A NoteStream is a stream by way of notes.
+// An OutboxStream is a stream that queues its messages in an Outbox.
 type OutboxStream struct{ *Outbox }
 
 func (s OutboxStream) Send(parts ...[]byte) { s.Add(bytes.Join(parts, nil)) }

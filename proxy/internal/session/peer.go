@@ -7,17 +7,17 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/spec"
 )
 
-// agent is what a client says about itself, in its handshake or, since
-// 2026-07-28, with each request.
+// A Peer is what a client says about itself (clientInfo, capabilities and the protocol
+// version): in initialize or, since 2026-07-28, in each request.
 type Peer struct {
 	Name, Version string // for people to read; nobody vouches for them
 	Protocol      string
 	Rev           *rev.Rev
-	Elicit        bool   // it declared that it can show a form
-	Capabilities  []byte // as it declared them
+	Elicit        bool   // the client declared that it can show a form
+	Capabilities  []byte // as the client declared them
 }
 
-// brief is a name that is kept as it is, unless it is too long for a record.
+// brief returns a name, shortened if it is too long for an audit record.
 func brief(name string) string {
 	if len(name) <= audit.MaxText {
 		return name
@@ -25,11 +25,9 @@ func brief(name string) string {
 	return audit.Bounded(name)
 }
 
-// What clients can do of what upstreams ask of them, as they have declared it.
-
-// Relayed is what the client declared of what an upstream may use through us.
-// The tasks of 2025-11-25 that clients make of requests of servers
-// (capability tasks.requests) are not offered: servers ask without.
+// Forwarded returns the client's capabilities that the proxy declares to servers in its
+// place. It leaves out tasks of clients (tasks.requests of 2025-11-25): servers then
+// send their requests without.
 func (p Peer) Forwarded() []byte {
 	if p.Rev.PerRequest {
 		return forwardedCapabilities(p.Capabilities)
@@ -40,8 +38,8 @@ func (p Peer) Forwarded() []byte {
 	return p.Capabilities
 }
 
-// relayedCapabilities returns the members of a client's capabilities that an
-// upstream may use through us: roots, sampling, elicitation.
+// forwardedCapabilities returns the members of a client's capabilities that a server
+// may use through the proxy: roots, sampling, elicitation.
 func forwardedCapabilities(capabilities []byte) []byte {
 	b := []byte{'{'}
 	for _, name := range []string{"roots", "sampling", "elicitation"} {
@@ -57,13 +55,13 @@ func forwardedCapabilities(capabilities []byte) []byte {
 	return append(b, '}')
 }
 
-// declared notes the capabilities of a client with a handshake of that revision.
+// declare stores the capabilities that a client sent in initialize.
 func (p *Peer) declare(capabilities []byte) {
 	p.Elicit, p.Capabilities = canElicit(capabilities), forwardedCapabilities(capabilities)
 }
 
-// canElicit reports whether capabilities allow a form: elicitation as it was
-// first defined, or with a member form.
+// canElicit reports whether capabilities allow elicitation/create with a form: the
+// member elicitation names form, or no mode at all.
 func canElicit(capabilities []byte) bool {
 	e, ok := rawjson.Member(capabilities, "elicitation")
 	if !ok || rawjson.Kind(e) != '{' {
@@ -76,7 +74,7 @@ func canElicit(capabilities []byte) bool {
 	return !url
 }
 
-// Answers reports whether the client declared that it answers such a request.
+// Answers reports whether the client declared the capability for a request of a server.
 func (p Peer) Answers(method string, params []byte) bool {
 	switch method {
 	case "roots/list":
@@ -96,7 +94,7 @@ func (p Peer) Answers(method string, params []byte) bool {
 	return false
 }
 
-// TakesTasks reports whether a client of 2026-07-28 takes a task for an answer.
+// TakesTasks reports whether a client of 2026-07-28 accepts a task as the result of a call.
 func (p Peer) TakesTasks() bool {
 	return p.Rev.TaskExtension && spec.Declares(p.Capabilities, "extensions", spec.TasksExtension)
 }

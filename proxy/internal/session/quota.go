@@ -2,18 +2,16 @@ package session
 
 import "sync"
 
-// A Share counts, by principal, what of something is taken of which there is only
-// so much.
+// A Quota shares a limited number of places out to principals.
 type Quota struct {
 	mu    sync.Mutex
 	total int
 	held  map[string]int // by principal; none with 0
 }
 
-// Take takes one of limit for the principal, and reports how many it has where it
-// gets none. Where there are several principals, one that has as many as are free
-// gets no more: one alone has half at most, two have a third each, and there is
-// always something for another.
+// Take takes one of limit places for the principal, or returns how many the principal
+// has. If there are several principals, each gets as many as would still be free: one
+// alone gets half at most, two get a third each, and one place stays free for another.
 func (s *Quota) Take(principal string, limit int, several bool) (own int, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -29,11 +27,11 @@ func (s *Quota) Take(principal string, limit int, several bool) (own int, ok boo
 	return own, true
 }
 
-// Fair reports whether a principal of several that has own gets another one of
-// those that are free.
+// Fair reports whether a principal that has own places may take one of those that are
+// free, if there are several principals.
 func Fair(own, free int) bool { return own < free }
 
-// Give gives one back.
+// Give returns one place of the principal.
 func (s *Quota) Give(principal string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

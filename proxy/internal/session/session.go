@@ -7,16 +7,16 @@ import (
 	"github.com/petrigate/petrigate/internal/serve/admission"
 )
 
-// A Session is what calls share: the state of the nets. Several clients of
-// one principal can have one.
+// A Session identifies the state of the nets that its calls share. It belongs to one
+// client, or to all clients of a principal whose requests carry no session.
 type Session struct {
 	ID        string
 	Principal string
 	By        string // connection or principal
 	Since     time.Time
-	Ended     atomic.Bool // nothing begins in it any more
-	Narrowed  atomic.Bool // a client was shown just the tools that its nets let pass
+	Ended     atomic.Bool // no call begins in the session any more
+	Narrowed  atomic.Bool // a client was shown only the tools that the session's nets let pass
 }
 
-// Key names the session to the admission.
+// Key returns the key under which the admission keeps the session's state.
 func (s *Session) Key() admission.Key { return admission.Key{Session: s.ID, Principal: s.Principal} }

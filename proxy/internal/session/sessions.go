@@ -14,15 +14,14 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/spec"
 )
 
-// Sessions are the clients that are connected now, and the sessions that share
-// the state of nets.
+// Sessions holds the clients that are connected and the sessions that are open.
 type Sessions struct {
 	now               func() time.Time
-	begin             func(*Session)               // before it is used
+	begin             func(*Session)               // called before a session is used
 	LogLevelSet       atomic.Bool                  // a client has sent logging/setLevel
 	SeveralPrincipals atomic.Bool                  // more than one principal may come over HTTP
-	Stdio             atomic.Pointer[lines.Writer] // of the client over stdio, if there is one
-	streams           events.Budget                // of what clients over HTTP can resume
+	Stdio             atomic.Pointer[lines.Writer] // writer of the client over stdio, if there is one
+	streams           events.Budget                // bounds the streams that clients over HTTP can resume
 
 	making sync.Mutex // held while the session of a principal is made
 
@@ -32,6 +31,7 @@ type Sessions struct {
 	principals map[string]*Session // of clients whose requests carry no session
 }
 
+// New returns Sessions without clients. It calls begin for every session before its use.
 func New(begin func(*Session), now func() time.Time) *Sessions {
 	return &Sessions{
 		now: now, begin: begin,
@@ -39,7 +39,7 @@ func New(begin func(*Session), now func() time.Time) *Sessions {
 	}
 }
 
-// NewClient adds a client of a session.
+// NewClient adds a client to a session.
 func (s *Sessions) NewClient(transport, principal string, of *Session, out spec.Stream) *Client {
 	now := s.now()
 	c := &Client{
@@ -53,7 +53,7 @@ func (s *Sessions) NewClient(transport, principal string, of *Session, out spec.
 	return c
 }
 
-// Remove forgets a client, and its session unless that belongs to the principal.
+// Remove removes a client, and its session unless that belongs to the principal.
 func (s *Sessions) Remove(c *Client) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -63,7 +63,7 @@ func (s *Sessions) Remove(c *Client) {
 	}
 }
 
-// NewSession opens a session of a connection or of a principal.
+// NewSession opens a session of a connection or, if by says so, of a principal.
 func (s *Sessions) NewSession(by, principal string) *Session {
 	made := &Session{ID: lifetime.RandomID("")[:12], Principal: principal, By: by, Since: s.now()}
 	s.begin(made)
@@ -73,8 +73,8 @@ func (s *Sessions) NewSession(by, principal string) *Session {
 	return made
 }
 
-// Of is the one session of a principal whose requests carry no session. Finding
-// and making it is one step: two would be two budgets.
+// OfPrincipal returns the one session of a principal whose requests carry no session,
+// and opens it if need be. It never opens a second one: that would double the budgets.
 func (s *Sessions) OfPrincipal(principal string) *Session {
 	if known := s.ofPrincipal(principal); known != nil {
 		return known
@@ -104,7 +104,7 @@ func (s *Sessions) Has(c *Client) bool {
 	return s.connected[c.ID] == c
 }
 
-// Clients lists those that are connected.
+// Clients lists the clients that are connected.
 func (s *Sessions) Clients() []*Client {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -127,7 +127,7 @@ func (s *Sessions) All() []*Session {
 	return list
 }
 
-// Find returns the session of an id.
+// Find returns the session with an id.
 func (s *Sessions) Find(id string) (*Session, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -137,14 +137,14 @@ func (s *Sessions) Find(id string) (*Session, error) {
 	return nil, fmt.Errorf("no session %q", id)
 }
 
-// Count returns how many clients and how many sessions there are.
+// Count returns the number of clients and of sessions.
 func (s *Sessions) Count() (clients, open int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.connected), len(s.open)
 }
 
-// CountHTTP counts the sessions over HTTP of a principal, and of all.
+// CountHTTP counts the sessions over HTTP of a principal, and of all principals.
 func (s *Sessions) CountHTTP(principal string) (own, all int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -160,8 +160,8 @@ func (s *Sessions) CountHTTP(principal string) (own, all int) {
 	return own, all
 }
 
-// Use returns the client that opened the session of that Mcp-Session-Id, and
-// notes that it is in use; nil: the principal has no such session.
+// Use returns the client that opened the session with that Mcp-Session-Id, and records
+// that the client is in use; nil: the principal has no such session.
 func (s *Sessions) Use(id, principal string) *Client {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -173,7 +173,7 @@ func (s *Sessions) Use(id, principal string) *Client {
 	return c
 }
 
-// Idle reports whether nobody has used a client for ttl. A busy one is in use now.
+// Idle reports whether a client was not used for ttl. A busy client is in use now.
 func (s *Sessions) Idle(c *Client, busy bool, ttl time.Duration) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

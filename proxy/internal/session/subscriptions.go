@@ -9,25 +9,24 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/spec"
 )
 
-// maxSubscriptions bounds the streams that one client holds open for news, and
-// the resources that it watches.
+// Bounds of the subscriptions of one client.
 const (
-	maxSubscriptions = 64
-	MaxWatched       = 1024
-	maxWatchedBytes  = 256 << 10 // of the URIs of these
+	maxSubscriptions = 64        // of subscriptions/listen
+	MaxWatched       = 1024      // of resources/subscribe
+	maxWatchedBytes  = 256 << 10 // of their URIs
 )
 
-// A Subscription is a subscriptions/listen of revision 2026-07-28 that is open.
+// A Subscription is an open subscriptions/listen (2026-07-28).
 type Subscription struct {
-	ID        string          // of the request, on the wire
-	Outbox    *Outbox         // for the goroutine that serves it
-	Lists     map[string]bool // by the member of the filter
+	ID        string          // id of the request, as on the wire
+	Outbox    *Outbox         // read by the goroutine that serves the request
+	Lists     map[string]bool // by the member of the request's filter
 	Resources []string
 	Tasks     []string
 }
 
-// interests are what a client is to be told of: lists and resources that change,
-// and tasks. The zero value is of a client that is told of nothing.
+// subscriptions says which changes of lists, resources and tasks a client is notified
+// of. The zero value says none.
 type subscriptions struct {
 	mu      sync.Mutex
 	listed  map[string]bool          // the lists that it has seen, by the notification of their changes
@@ -35,7 +34,8 @@ type subscriptions struct {
 	open    map[string]*Subscription // subscriptions/listen, since 2026-07-28, by the id on the wire
 }
 
-// Saw notes that the client has seen a list, and so is to be told of changes.
+// SawList records that the client has fetched a list, so that it is notified of changes
+// by that notification.
 func (i *subscriptions) SawList(method string) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -45,8 +45,8 @@ func (i *subscriptions) SawList(method string) {
 	i.listed[method] = true
 }
 
-// InList reports whether the client has seen the list of whose changes a
-// notification tells, and which of its subscriptions ask for that.
+// OfList reports whether the client has fetched the list that a notification is about,
+// and returns the subscriptions that ask for the notification.
 func (i *subscriptions) OfList(method string) (seen bool, subscribers []*Subscription) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -72,14 +72,15 @@ func (i *subscriptions) Subscribe(sub *Subscription) bool {
 	return true
 }
 
+// Unsubscribe closes a subscription.
 func (i *subscriptions) Unsubscribe(sub *Subscription) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	delete(i.open, sub.ID)
 }
 
-// Watch notes resources/subscribe or resources/unsubscribe. It reports false if
-// the client watches too many resources.
+// Watch records resources/subscribe, or resources/unsubscribe if on is false. It reports
+// false if the client watches too many resources.
 func (i *subscriptions) Watch(uri string, on bool) bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -109,7 +110,8 @@ func (i *subscriptions) WatchesAny() bool {
 	return len(i.watched) > 0
 }
 
-// InResource says how a client is to be told of changes to a resource.
+// OfResource reports whether the client has sent resources/subscribe for a resource, and
+// returns the subscriptions that name it.
 func (i *subscriptions) OfResource(uri string) (watched bool, subscribers []*Subscription) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -133,7 +135,7 @@ func (i *subscriptions) AddResources(uris map[string]bool) {
 	}
 }
 
-// InTask returns the subscriptions that ask for news of a task.
+// OfTask returns the subscriptions that name a task.
 func (i *subscriptions) OfTask(id string) (list []*Subscription) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -145,15 +147,15 @@ func (i *subscriptions) OfTask(id string) (list []*Subscription) {
 	return list
 }
 
-// IsNews reports whether a message says that something has changed, which is
-// said as well by one such message as by several.
+// IsChange reports whether a message is a notification that a list or a resource has
+// changed: several equal ones say no more than one.
 func IsChange(message []byte) bool {
 	const head = `{"jsonrpc":"2.0","method":"`
 	return bytes.HasPrefix(message, []byte(head+spec.ListChanged+`"`)) || bytes.HasPrefix(message, []byte(head+spec.PromptsListChanged+`"`)) ||
 		bytes.HasPrefix(message, []byte(head+spec.ResourcesListChanged+`"`)) || bytes.HasPrefix(message, []byte(head+spec.ResourceUpdated+`"`))
 }
 
-// filterOf is the member of the filter of subscriptions/listen that asks for a
+// filterOf returns the member of the filter of subscriptions/listen that asks for a
 // notification.
 func filterOf(method string) string {
 	switch method {
@@ -165,7 +167,7 @@ func filterOf(method string) string {
 	return "resourcesListChanged"
 }
 
-// SubscriptionParams are the params of a message on a subscription: every one
+// SubscriptionParams returns the params of a notification on a subscription: their _meta
 // names the request that opened it.
 func SubscriptionParams(id, rest string) []byte {
 	return []byte(`{"_meta":{"io.modelcontextprotocol/subscriptionId":` + id + `}` + rest + `}`)
