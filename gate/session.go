@@ -61,7 +61,7 @@ func (s *Session) share(scope Scope, h *Shared) {
 func (s *Session) update(f func(*State) *Delta) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.updateWith(s.shared, f)
+	updateShared(s.shared, s.state, f)
 }
 
 // read returns what f reads from the state.
@@ -71,20 +71,6 @@ func read[T any](s *Session, f func(*State) T) (got T) {
 		return nil
 	})
 	return got
-}
-
-// updateWith is update with the shared nets, under their locks too.
-func (s *Session) updateWith(shared []*Shared, f func(*State) *Delta) {
-	if len(shared) == 0 {
-		s.state.Apply(f(s.state))
-		return
-	}
-	h := shared[0]
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.lend(s.state)
-	s.updateWith(shared[1:], f)
-	h.keep(s.state)
 }
 
 // Decide answers c on the present state: an [Allow] with a ticket, a [Refusal], or an [Ask].

@@ -48,6 +48,21 @@ func (h *Shared) join() uint64 {
 	return h.owner
 }
 
+// updateShared runs f on the state of a session with the shared nets in it, under
+// their locks, and applies the delta that f returns.
+func updateShared(shared []*Shared, s *State, f func(*State) *Delta) {
+	if len(shared) == 0 {
+		s.Apply(f(s))
+		return
+	}
+	h := shared[0]
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.lend(s)
+	updateShared(shared[1:], s, f)
+	h.keep(s)
+}
+
 // lend puts the shared nets into the state of a session that holds the lock.
 func (h *Shared) lend(s *State) {
 	for k, i := range h.nets {
