@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/petrigate/petrigate/gate"
@@ -31,10 +29,8 @@ type Admission struct {
 	now      func() time.Time
 	observer Observer
 
-	generation atomic.Pointer[Generation]
-	swapping   sync.Mutex // held while another generation is put in force
-
-	counts counts
+	generation inForce
+	counts     counts
 }
 
 // New returns an Admission under o.Generation.
@@ -128,8 +124,7 @@ func (a *Admission) decide(ctx context.Context, c *Call, g *gate.Grant, consent 
 		if !errors.Is(err, errSwapped) {
 			return v, err
 		}
-		a.swapping.Lock()   //nolint:gocritic // until the new one is in force
-		a.swapping.Unlock() //nolint:staticcheck // nothing is done meanwhile
+		a.generation.awaitSwap()
 	}
 }
 

@@ -3,6 +3,8 @@ package admission
 import (
 	"context"
 	"slices"
+	"sync"
+	"sync/atomic"
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/serve/audit"
@@ -55,6 +57,18 @@ func (g *Generation) IsActive(net string) bool {
 	return g.Active == nil || slices.Contains(g.Active, net)
 }
 
+// inForce points to the Generation in force.
+type inForce struct {
+	atomic.Pointer[Generation]
+	swapping sync.Mutex // held while another generation is put in force
+}
+
+// awaitSwap returns when no swap is under way.
+func (f *inForce) awaitSwap() {
+	f.swapping.Lock()   //nolint:gocritic // until the new one is in force
+	f.swapping.Unlock() //nolint:staticcheck // nothing is done meanwhile
+}
+
 // Generation is the one in force. Load it once for each question.
 func (a *Admission) Generation() *Generation { return a.generation.Load() }
 
@@ -66,12 +80,12 @@ type Report struct{ Sessions []Adopted }
 // wait for a person keep their numbers; a consent to a question of another
 // policy admits nothing. After an error the old generation is in force.
 func (a *Admission) Swap(ctx context.Context, g *Generation) (Report, error) {
-	a.swapping.Lock()
-	defer a.swapping.Unlock()
+	a.generation.swapping.Lock()
+	defer a.generation.swapping.Unlock()
 	return a.swap(ctx, g)
 }
 
-// swap needs the lock.
+// swap requires that the caller holds the lock of the generation in force.
 func (a *Admission) swap(ctx context.Context, g *Generation, events ...audit.Event) (Report, error) {
 	sessions, err := a.ledger.Adopt(ctx, g.Policy, g.Active, events...)
 	if err != nil {
@@ -85,8 +99,8 @@ func (a *Admission) swap(ctx context.Context, g *Generation, events ...audit.Eve
 // later too. The state of a net that is off is kept: switched on again, it goes
 // on from where it was. What cannot be put on record is not done.
 func (a *Admission) SwitchNet(ctx context.Context, name string, on bool, actor string) error {
-	a.swapping.Lock()
-	defer a.swapping.Unlock()
+	a.generation.swapping.Lock()
+	defer a.generation.swapping.Unlock()
 	g := *a.generation.Load()
 	active, err := g.Policy.Switch(g.Active, name, on)
 	if err != nil {
