@@ -3,6 +3,7 @@ package demo
 import (
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -50,6 +51,21 @@ func (p *project) tools() []tool {
 		{"build", "Builds the project.", "", p.build},
 		{"deploy", "Deploys the last build.", "env:string", p.deploy},
 	}
+}
+
+// call runs a tool after it has written the name of the tool to executed. It runs one
+// tool at a time.
+func (p *project) call(t tool, c mcp.CallToolRequest, executed io.Writer) (*mcp.CallToolResult, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if _, err := fmt.Fprintln(executed, t.name); err != nil {
+		return nil, err
+	}
+	said, err := t.run(c)
+	if err != nil {
+		return mcp.NewToolResultError(err.Error()), nil
+	}
+	return mcp.NewToolResultText(said), nil
 }
 
 func (p *project) list(mcp.CallToolRequest) (string, error) {

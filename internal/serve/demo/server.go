@@ -37,16 +37,7 @@ func newServer(executed io.Writer) *server.MCPServer {
 	for _, t := range p.tools() {
 		s.AddTool(mcp.NewToolWithRawSchema(t.name, t.description, schema(t.args)),
 			func(_ context.Context, c mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-				p.mu.Lock()
-				defer p.mu.Unlock()
-				if _, err := fmt.Fprintln(executed, t.name); err != nil {
-					return nil, err
-				}
-				said, err := t.run(c)
-				if err != nil {
-					return mcp.NewToolResultError(err.Error()), nil
-				}
-				return mcp.NewToolResultText(said), nil
+				return p.call(t, c, executed)
 			})
 	}
 	return s
