@@ -1,7 +1,9 @@
 package events
 
 import (
+	"bytes"
 	"container/list"
+	"slices"
 	"sync"
 )
 
@@ -30,6 +32,68 @@ type holding struct {
 	principal string
 	bytes     int
 	logs      list.List // of *log that keep something, the oldest first
+}
+
+// drop forgets all events of the log, and makes add keep none.
+func (l *log) drop() {
+	l.budget.mu.Lock()
+	defer l.budget.mu.Unlock()
+	l.empty()
+	l.dropped = true
+}
+
+// add keeps an event and returns its id. Where the stream has too many, it forgets
+// the oldest.
+func (l *log) add(parts [][]byte, last bool) (id string) {
+	size := eventCost
+	for _, part := range parts {
+		size += len(part)
+	}
+	var event []byte
+	if size <= maxStreamBytes {
+		event = bytes.Join(parts, nil)
+	}
+	b := l.budget
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	number := l.next
+	l.next++
+	l.done = l.done || last
+	if event == nil || l.dropped {
+		l.empty()
+		l.lost = last
+	} else {
+		l.events = append(l.events, event)
+		for len(l.events) > maxEvents || l.size+size > maxStreamBytes {
+			b.uncount(l, eventCost+len(l.events[0]))
+			l.events[0], l.events = nil, l.events[1:]
+		}
+		b.count(l, size)
+	}
+	close(l.more)
+	l.more = make(chan struct{})
+	return l.id(number)
+}
+
+// empty forgets all events. The budget is locked.
+func (l *log) empty() {
+	l.lost = l.lost || l.done && len(l.events) > 0
+	l.events = nil
+	l.budget.uncount(l, l.size)
+}
+
+// since returns the events after number seen and the number of the first of them,
+// whether the stream is done, and a channel that the next event closes.
+func (l *log) since(seen int) (events [][]byte, from int, done bool, more <-chan struct{}) {
+	l.budget.mu.Lock()
+	defer l.budget.mu.Unlock()
+	events = l.events
+	if l.lost && l.request != nil {
+		events = [][]byte{l.notKept()}
+	}
+	first := l.next - len(events)
+	from = max(seen+1, first)
+	return slices.Clone(events[min(from-first, len(events)):]), from, l.done, l.more
 }
 
 // count puts n bytes more down to l, and makes the room for them.

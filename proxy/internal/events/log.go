@@ -31,7 +31,7 @@ type log struct {
 	request   []byte // its id; nil: too long to be kept
 	budget    *Budget
 
-	// Guarded by the lock of the budget.
+	// Guarded by the lock of the budget: after open, accessed only in budget.go.
 	next    int // number of the next event
 	events  [][]byte
 	size    int           // of events, as it is counted
@@ -116,69 +116,7 @@ func (s *Logs) find(lastEventID string) (l *log, seen int) {
 	return s.byName[name], seen
 }
 
-// drop keeps nothing any more, neither of what came nor of what comes.
-func (l *log) drop() {
-	l.budget.mu.Lock()
-	defer l.budget.mu.Unlock()
-	l.empty()
-	l.dropped = true
-}
-
-// add keeps an event and returns its id. What is too much is forgotten from
-// the beginning.
-func (l *log) add(parts [][]byte, last bool) (id string) {
-	size := eventCost
-	for _, part := range parts {
-		size += len(part)
-	}
-	var event []byte
-	if size <= maxStreamBytes {
-		event = bytes.Join(parts, nil)
-	}
-	b := l.budget
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	number := l.next
-	l.next++
-	l.done = l.done || last
-	if event == nil || l.dropped {
-		l.empty()
-		l.lost = last
-	} else {
-		l.events = append(l.events, event)
-		for len(l.events) > maxEvents || l.size+size > maxStreamBytes {
-			b.uncount(l, eventCost+len(l.events[0]))
-			l.events[0], l.events = nil, l.events[1:]
-		}
-		b.count(l, size)
-	}
-	close(l.more)
-	l.more = make(chan struct{})
-	return l.id(number)
-}
-
-// empty forgets all events. The budget is locked.
-func (l *log) empty() {
-	l.lost = l.lost || l.done && len(l.events) > 0
-	l.events = nil
-	l.budget.uncount(l, l.size)
-}
-
 func (l *log) id(number int) string { return l.name + "_" + strconv.Itoa(number) }
-
-// since is the events after a number, whether there will be others, and what
-// tells of them.
-func (l *log) since(seen int) (events [][]byte, from int, done bool, more <-chan struct{}) {
-	l.budget.mu.Lock()
-	defer l.budget.mu.Unlock()
-	events = l.events
-	if l.lost && l.request != nil {
-		events = [][]byte{l.notKept()}
-	}
-	first := l.next - len(events)
-	from = max(seen+1, first)
-	return slices.Clone(events[min(from-first, len(events)):]), from, l.done, l.more
-}
 
 // notKept is told in place of an answer that was lost.
 func (l *log) notKept() []byte {
