@@ -6,14 +6,14 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/session"
 )
 
-// abandonedCalls counts, by session, the calls that a client has cancelled and the
-// server has not answered: what the server asks now may be for one of them.
+// abandonedCalls counts, by session, the calls that the proxy no longer waits for and
+// the server has not answered: a request of the server may belong to one of them.
 type abandonedCalls struct {
 	mu sync.Mutex
 	of map[*session.Session]int // none with 0
 }
 
-// Add counts n more.
+// Add adds n to the count of a session.
 func (a *abandonedCalls) Add(s *session.Session, n int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -25,8 +25,8 @@ func (a *abandonedCalls) Add(s *session.Session, n int) {
 	}
 }
 
-// ByOthers reports whether the server may still be busy with a call of another
-// session.
+// ByOthers reports whether the server may still be busy with a call of another session
+// than s.
 func (a *abandonedCalls) ByOthers(s *session.Session) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -4,14 +4,15 @@ import (
 	"sync"
 )
 
-// ByServer keeps what one part of the proxy knows of each connection to a server,
-// from its first use until the connection has ended. The zero value is empty.
+// ByServer holds a value for each connection to a server, from its first use until the
+// connection has ended. The zero value is empty.
 type ByServer[T any] struct {
 	mu sync.Mutex
 	of map[*Server]*T
 }
 
-// At returns what is kept of a connection. Of one that has ended nothing is kept.
+// At returns the value of a connection, and makes it if need be. The value of a
+// connection that has ended is not kept.
 func (b *ByServer[T]) At(u *Server) *T {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -29,7 +30,7 @@ func (b *ByServer[T]) At(u *Server) *T {
 	return made
 }
 
-// Forget is called once a connection has ended.
+// Forget drops the value of a connection that has ended.
 func (b *ByServer[T]) Forget(u *Server) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -13,14 +13,14 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/listing"
 )
 
-// A Catalogue is the one table of the tools that can be called: what is
-// listed and what is called are looked up here, and nowhere else.
+// A Catalogue is the table of the tools of all servers. Both tools/list and tools/call
+// look tools up in it.
 type Catalogue struct {
 	upstreams []*Server
 	log       *slog.Logger
 	view      atomic.Pointer[ToolView]
 
-	Impossible func([]gate.Call) []string // tools that are not listed; nil: all are
+	Impossible func([]gate.Call) []string // returns the tools that are not listed; nil: all are
 
 	mu         sync.Mutex
 	raw        map[*Server][][]byte          // the tool objects, as they came
@@ -29,19 +29,19 @@ type Catalogue struct {
 	changed    chan struct{}                 // closed at the next listing
 }
 
-// A ToolView is one state of the catalogue. It never changes.
+// A ToolView is one state of the Catalogue. It never changes.
 type ToolView struct {
 	tools    map[string]*Tool // by exposed name
 	Order    []*Tool
-	Calls    []gate.Call // of order, without arguments
+	Calls    []gate.Call // calls of the tools in Order, without arguments
 	Around   []byte      // the members of the list beside its tools
-	elements int         // the length of list without them
+	elements int         // the length of List without Around
 	List     []byte      // the result of tools/list, for clients with a handshake
 	List2026 []byte      // the same for revision 2026-07-28
 	Problems []string
-	Warnings []string // of what is listed, and of what the configuration says of it
+	Warnings []string // about the tools, and about what the configuration says of them
 
-	Filtered map[string]*Tool // by exposed name; tools that the configuration does not offer
+	Filtered map[string]*Tool // tools that the configuration filters out, by exposed name
 }
 
 func NewCatalogue(upstreams []*Server, log *slog.Logger) *Catalogue {
@@ -50,10 +50,11 @@ func NewCatalogue(upstreams []*Server, log *slog.Logger) *Catalogue {
 	return c
 }
 
+// Load returns the present state.
 func (c *Catalogue) Load() *ToolView { return c.view.Load() }
 
-// set replaces the tools of one upstream, and what stood around them, and
-// reports whether the tools that clients see are others than before.
+// set replaces the tools of one server, and the members around them. It reports whether
+// clients now see other tools.
 func (c *Catalogue) set(u *Server, objects [][]byte, pages []json.RawMessage) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -73,8 +74,7 @@ func (c *Catalogue) set(u *Server, objects [][]byte, pages []json.RawMessage) bo
 	return changed
 }
 
-// maxComplaints is how many tools that are left out the log says why of, at
-// one time.
+// maxLoggedProblems bounds the tools that one change logs as left out.
 const maxLoggedProblems = 20
 
 func (c *Catalogue) logProblems(problems []string) {
@@ -87,7 +87,8 @@ func (c *Catalogue) logProblems(problems []string) {
 	}
 }
 
-// Relist is set where the nets have changed and not the tools.
+// Relist makes the view again after a change of the nets. It reports whether clients now
+// see other tools.
 func (c *Catalogue) Relist() (changed bool) {
 	if c.Impossible == nil {
 		return false
@@ -98,34 +99,34 @@ func (c *Catalogue) Relist() (changed bool) {
 	return changed
 }
 
-// renew makes the view anew. It wants the lock.
+// renew makes the view again. The caller holds the lock.
 func (c *Catalogue) renew() (changed bool, after *ToolView) {
 	before, after := c.view.Load(), c.build()
 	c.view.Store(after)
 	return !before.Shows(after), after
 }
 
-// Shows reports whether clients see the same tools in v as in another state.
+// Shows reports whether clients see the same tools in v and in other.
 func (v *ToolView) Shows(other *ToolView) bool {
 	return string(v.List[:v.elements]) == string(other.List[:other.elements])
 }
 
-// next is closed when an upstream is listed after this.
+// next returns a channel that is closed when a server's tools are listed next.
 func (c *Catalogue) next() <-chan struct{} {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.changed
 }
 
-// listed reports whether u has been listed since it was started.
+// listed reports whether the tools of u were ever listed.
 func (c *Catalogue) listed(u *Server) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.listedOnce[u]
 }
 
-// build makes a view of all that is known. Names that collide are all left
-// out: none may silently stand for another.
+// build makes a view of all tools. It leaves out all tools whose names collide: none may
+// silently stand for another.
 func (c *Catalogue) build() *ToolView {
 	v := &ToolView{tools: map[string]*Tool{}, Filtered: map[string]*Tool{}}
 	taken := map[string][]*Tool{}
@@ -161,8 +162,8 @@ func (c *Catalogue) build() *ToolView {
 	return v
 }
 
-// toolsOf are the tools of u that can be called. The others, and what is wrong,
-// go to v.
+// toolsOf returns the tools of u that can be called, and adds the filtered tools, the
+// problems and the warnings to v.
 func (c *Catalogue) toolsOf(u *Server, v *ToolView) (tools []*Tool) {
 	var names []string
 	for _, object := range c.raw[u] {
@@ -186,7 +187,7 @@ func (c *Catalogue) toolsOf(u *Server, v *ToolView) (tools []*Tool) {
 	return tools
 }
 
-// hidden are the tools that are not listed.
+// hidden returns the tools that are not listed.
 func (c *Catalogue) hidden(tools []gate.Call) map[string]bool {
 	if c.Impossible == nil || len(tools) == 0 {
 		return nil
@@ -206,7 +207,7 @@ func collision(t *Tool, same []*Tool) string {
 	return "the name " + t.Exposed + " stands for " + strings.Join(names, " and ") + "; give one of the upstreams another prefix"
 }
 
-// Owners returns the upstreams with the prefixes of their tools.
+// Owners returns the servers with the prefixes of their tools.
 func (c *Catalogue) Owners() toolname.Owners {
 	var owners toolname.Owners
 	for _, u := range c.upstreams {
@@ -215,7 +216,8 @@ func (c *Catalogue) Owners() toolname.Owners {
 	return owners
 }
 
-// encode writes the two forms of the list, but for what is hidden.
+// encode writes the result of tools/list for both families of revisions, without the
+// hidden tools.
 func (v *ToolView) encode(hidden map[string]bool) {
 	list := AppendTools(nil, v.Order, hidden)
 	v.elements = len(list)

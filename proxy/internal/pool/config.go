@@ -9,7 +9,7 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 )
 
-// A ToolFilter selects the tools of an upstream that clients may use.
+// A ToolFilter selects the tools of a server that clients may use.
 type ToolFilter = toolname.Filter
 
 // An Upstream is one MCP server behind the proxy: a Command that speaks
@@ -23,44 +23,45 @@ type Upstream struct {
 	URL     string
 	Headers map[string]string
 
-	SSE bool // the URL is one of HTTP+SSE (2024-11-05); servers that know only that are found without it too
+	SSE bool // the URL is one of HTTP+SSE (2024-11-05); servers with only that transport are found without it too
 
-	TLS *tls.Config // how a server over https is known, and who we are to it; nil: as usual
+	TLS *tls.Config // trusted roots and our certificate, over https; nil: those of the system, and none
 
-	Credentials Credentials // over HTTP, beside the headers; nil: none
+	Credentials Credentials // over HTTP, in addition to the headers; nil: none
 
 	Protocol string        // auto (also empty), legacy, or 2026-07-28
 	Timeout  time.Duration // of one call; 0: 60 s
 	Prefix   *string       // of the exposed names; nil: the upstream's name, or none where there is one upstream
-	Tools    ToolFilter    // which of its tools there are
+	Tools    ToolFilter    // which of its tools clients may use
 
-	Isolation string // whether sessions share it: auto (also empty), session, or shared
+	Isolation string // whether sessions share the connection: auto (also empty), session, or shared
 	Limits    Limits
 }
 
-// Limits bound what an upstream is used for at a time.
+// Limits bound the use of a server.
 type Limits struct {
-	InFlight    int // calls under way; 0: no bound
-	MessageSize int // bytes of one message of it; 0: MaxResult of the Options
-	Sessions    int // that have it for themselves; 0: 64 processes, or 1000 sessions over HTTP
+	InFlight    int // calls in flight; 0: no bound
+	MessageSize int // bytes of one message of the server; 0: MaxResult of the Options
+	Sessions    int // sessions with a dedicated connection; 0: 64 processes, or 1000 sessions over HTTP
 }
 
-// The ways to share an upstream.
+// The values of [Upstream.Isolation].
 const (
-	// IsolateAuto shares the upstream until it asks something of a client. That
-	// goes to the client where it is sure which one it is for, and else is
-	// refused; sessions that use the upstream first after that, and whose
-	// clients can be asked, have it for themselves.
+	// IsolateAuto lets sessions share the connection until the server sends a request
+	// to a client. The proxy passes that request on if it is certain for which client
+	// it is, and refuses it otherwise. Sessions that first use the server after that
+	// get a dedicated connection, if their clients declare capabilities.
 	IsolateAuto    = "auto"
-	IsolateSession = "session" // each session has it for itself
-	IsolateShared  = "shared"  // all share it
+	IsolateSession = "session" // each session has a dedicated connection
+	IsolateShared  = "shared"  // all sessions share one connection
 )
 
-// KnownIsolation reports whether s is a word for how an upstream is shared.
+// KnownIsolation reports whether s is a value of [Upstream.Isolation].
 func KnownIsolation(s string) bool {
 	return slices.Contains([]string{"", IsolateAuto, IsolateSession, IsolateShared}, s)
 }
 
+// Kind returns what a connection to the server is for people: a process or a connection.
 func (c Upstream) Kind() string {
 	if c.Command != "" {
 		return "process"
@@ -68,6 +69,7 @@ func (c Upstream) Kind() string {
 	return "connection"
 }
 
+// maxDedicated returns how many sessions may have a dedicated connection.
 func (c Upstream) maxDedicated() int {
 	switch {
 	case c.Limits.Sessions > 0:
@@ -78,14 +80,14 @@ func (c Upstream) maxDedicated() int {
 	return defaultHTTPSessions
 }
 
-// Defaults of [Upstream].
+// Defaults of [Limits.Sessions].
 const (
-	defaultProcesses    = 64   // of an upstream that is started
-	defaultHTTPSessions = 1000 // of one that listens
+	defaultProcesses    = 64   // of a server that is a process
+	defaultHTTPSessions = 1000 // of a server over HTTP
 )
 
-// prefix returns what stands before the names of c's tools for clients; alone says
-// that there is no other upstream.
+// ExposedPrefix returns the prefix of the tools' names for clients; alone says that
+// there is no other server.
 func (c Upstream) ExposedPrefix(alone bool) string {
 	prefix := ""
 	if c.Prefix != nil {
@@ -94,6 +96,5 @@ func (c Upstream) ExposedPrefix(alone bool) string {
 	return toolname.Prefix(c.Name, prefix, c.Prefix != nil, alone)
 }
 
-// Credentials say in whose name requests to an upstream over HTTP are made,
-// where that changes with time.
+// Credentials authorize requests to a server over HTTP with tokens that change over time.
 type Credentials = upstream.Credentials

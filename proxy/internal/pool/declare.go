@@ -7,11 +7,11 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/session"
 )
 
-// EnsureDeclared is declare for a client of 2026-07-28, which need not ask
-// server/discover: what it can do comes with each of its requests.
+// EnsureDeclared calls [Pool.Declare] if need be for a client of 2026-07-28, which
+// declares its capabilities with each request and need not send server/discover.
 func (p *Pool) EnsureDeclared(ctx context.Context, peer session.Peer) {
 	if !peer.Rev.PerRequest {
-		return // its handshake has declared it
+		return // its handshake has declared them
 	}
 	capabilities := peer.Forwarded()
 	for _, u := range p.Servers {
@@ -22,13 +22,14 @@ func (p *Pool) EnsureDeclared(ctx context.Context, peer session.Peer) {
 	}
 }
 
-// Declare lets the upstreams of 2025-11-25 know what a client can do.
+// Declare declares a client's capabilities to the servers of 2025-11-25, and waits until
+// they have listed the tools that they have for such a client.
 func (p *Pool) Declare(ctx context.Context, peer session.Peer) {
 	for _, u := range p.Servers {
 		u.Prefer(peer.Rev)
 		u.Intend(peer.Forwarded())
 	}
-	p.AwaitList(ctx) // to disturb no upstream that has just begun
+	p.AwaitList(ctx) // to disturb no server that has just started
 	ctx, cancel := context.WithTimeout(ctx, p.StartupLimit)
 	defer cancel()
 	var all sync.WaitGroup

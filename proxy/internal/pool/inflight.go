@@ -6,35 +6,35 @@ import (
 	"time"
 )
 
-// maxSweep is how late a timeout may be found at the most.
+// maxSweep bounds how late a timeout is noticed.
 const maxSweep = time.Second
 
 // An inflight is a request that was sent to a server and has no answer.
 type inflight interface {
 	Queued() *QueuePlace
-	Holding() bool        // it waits for its client: its time does not run
-	Abandon(reason error) // stop waiting for the answer
+	Holding() bool        // whether it waits for its client: its time does not run
+	Abandon(reason error) // stops waiting for the answer
 }
 
 // A QueuePlace is the place of a request in the queue of its server.
 type QueuePlace struct {
 	SentAt     time.Time
-	prev, next inflight // guarded by the queue, as is in
+	prev, next inflight // guarded by the queue's lock, as is in
 	in         bool
 }
 
+// Queued returns p, so that a type that embeds a QueuePlace has its method.
 func (p *QueuePlace) Queued() *QueuePlace { return p }
 
-// A queue holds the requests in flight to one server in the order in which they
-// were sent, which is that of their deadlines, since they all may take the
-// same time. One sweeper looks at its head: a timer for each call would cost
-// more than the call.
+// A queue holds the requests in flight to one server in the order in which they were
+// sent. Their deadlines have the same order, since all have the same timeout. One
+// sweeper looks at the head: a timer for each call would cost more than the call.
 type queue struct {
 	mu         sync.Mutex
 	head, tail inflight
 }
 
-// Push adds f as the last one.
+// Push adds f at the end.
 func (q *queue) Push(f inflight) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -48,7 +48,7 @@ func (q *queue) Push(f inflight) {
 	q.tail = f
 }
 
-// Remove takes f out, if it is in.
+// Remove removes f, if the queue has it.
 func (q *queue) Remove(f inflight) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -69,7 +69,7 @@ func (q *queue) Remove(f inflight) {
 	at.prev, at.next, at.in = nil, nil, false
 }
 
-// overdue is the first request, if it was sent before t; nil: it was not.
+// overdue returns the first request if it was sent before t, or else nil.
 func (q *queue) overdue(t time.Time) inflight {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -79,7 +79,7 @@ func (q *queue) overdue(t time.Time) inflight {
 	return q.head
 }
 
-// All is the requests in the queue.
+// All lists the requests in the queue.
 func (q *queue) All() []inflight {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -90,14 +90,15 @@ func (q *queue) All() []inflight {
 	return list
 }
 
-// postpone begins the time of a request anew.
+// postpone restarts the timeout of a request.
 func (q *queue) postpone(f inflight) {
 	q.Remove(f)
 	f.Queued().SentAt = time.Now()
 	q.Push(f)
 }
 
-// Sweep abandons the calls to u that take too long, while the proxy lives.
+// Sweep abandons the calls to u that take too long, and ends a dedicated connection that
+// is no longer used. It returns when the proxy or the connection ends.
 func (p *Pool) Sweep(u *Server) {
 	timeout := u.Config.Timeout
 	tick := time.NewTicker(min(maxSweep, timeout/8+1))

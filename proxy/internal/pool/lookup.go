@@ -7,8 +7,8 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 )
 
-// AwaitList waits until every upstream was listed or has failed for now, and
-// no longer than upstreams may take to start.
+// AwaitList waits until the tools of every server were listed or the server is known to
+// be down, for the time of startup at most.
 func (p *Pool) AwaitList(ctx context.Context) {
 	for _, u := range p.Servers {
 		if p.Catalogue.listed(u) {
@@ -24,7 +24,7 @@ func (p *Pool) AwaitList(ctx context.Context) {
 	}
 }
 
-// AwaitTool waits for the tool of that name while upstreams are still starting.
+// AwaitTool returns the tool of that name; while servers are starting it waits for it.
 func (p *Pool) AwaitTool(ctx context.Context, exposed string) *Tool {
 	starting, stop := context.WithCancel(ctx)
 	defer stop()
@@ -45,9 +45,8 @@ func (p *Pool) AwaitTool(ctx context.Context, exposed string) *Tool {
 	}
 }
 
-// Known is the tool of that name, unless an upstream that is still starting
-// may have one of the same name: then neither can be called, and it is too
-// early to tell.
+// Known returns the tool of that name; nil if there is none, or if a server that is
+// still starting may have a tool of the same name: then neither could be called.
 func (p *Pool) Known(exposed string) *Tool {
 	t := p.Catalogue.Load().tools[exposed]
 	if t == nil || p.Startup.Err() != nil {
@@ -61,7 +60,7 @@ func (p *Pool) Known(exposed string) *Tool {
 	return t
 }
 
-// Down names the upstreams that are not running, or not listed yet.
+// Down names the servers that are not up, or whose tools were not listed yet.
 func (p *Pool) Down() string {
 	var names []string
 	for _, u := range p.Servers {

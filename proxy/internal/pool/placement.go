@@ -28,14 +28,14 @@ var (
 	errProxyEnds   = errors.New("the proxy is ending")
 )
 
-// branches say where the sessions are served.
+// A placement says which connection serves each session.
 type placement struct {
-	asks atomic.Bool // the server asks clients, and so sessions that come are to have their own
+	asks atomic.Bool // the server sends requests to clients: see [IsolateAuto]
 
 	mu sync.Mutex
-	of map[*session.Session]*Server // a branch, or the trunk
+	of map[*session.Session]*Server // the shared connection, or a dedicated one
 
-	quota session.Quota // of those that are branches
+	quota session.Quota // of dedicated connections
 }
 
 // DedicateNext notes that the server asks clients, so that sessions that begin now get
@@ -46,7 +46,7 @@ func (u *Server) DedicateNext() bool {
 	return !u.Dedicated() && auto && !u.placement.asks.Swap(true)
 }
 
-// isolates reports whether a session that comes now does not share the trunk.
+// dedicates reports whether a session that begins now gets a dedicated connection.
 func (u *Server) dedicates(peer session.Peer) bool {
 	switch u.Config.Isolation {
 	case IsolateSession:
@@ -57,16 +57,16 @@ func (u *Server) dedicates(peer session.Peer) bool {
 	return u.placement.asks.Load() && string(peer.Forwarded()) != "{}"
 }
 
-// Place is where the requests of a session to the trunk u are served, from now
-// on. It may be starting.
+// Place returns the connection that serves a session from now on: u, which is the shared
+// one, or a dedicated one, which may be starting.
 func (p *Pool) Place(s *session.Session, u *Server, peer session.Peer) (*Server, error) {
 	if u.Config.Isolation == IsolateShared {
 		return u, nil
 	}
-	b := &u.placement
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	at := b.of[s]
+	pl := &u.placement
+	pl.mu.Lock()
+	defer pl.mu.Unlock()
+	at := pl.of[s]
 	switch {
 	case at != nil:
 		at.used.Store(p.Life.Now().UnixNano())
@@ -83,14 +83,15 @@ func (p *Pool) Place(s *session.Session, u *Server, peer session.Peer) (*Server,
 		}
 		at = p.dedicate(s, u, peer)
 	}
-	if b.of == nil {
-		b.of = map[*session.Session]*Server{}
+	if pl.of == nil {
+		pl.of = map[*session.Session]*Server{}
 	}
-	b.of[s] = at
+	pl.of[s] = at
 	return at, nil
 }
 
-// takeBranch counts a branch for the session, or says why it gets none.
+// takeDedicated counts a dedicated connection for the session's principal, or returns
+// why there is none left.
 func (u *Server) takeDedicated(s *session.Session, several bool) error {
 	limit, kind, name := u.Config.maxDedicated(), u.Config.Kind(), u.Config.Name
 	switch own, ok := u.placement.quota.Take(s.Principal, limit, several); {
@@ -103,27 +104,27 @@ func (u *Server) takeDedicated(s *session.Session, several bool) error {
 	}
 }
 
-// branch starts an upstream like u for one session.
+// dedicate starts a dedicated connection to the server of u for one session.
 func (p *Pool) dedicate(s *session.Session, u *Server, peer session.Peer) *Server {
-	b := NewServer(u.Config, u.several)
-	b.shared, b.Session, b.closed = u, s, make(chan struct{})
-	b.used.Store(p.Life.Now().UnixNano())
-	p.Connect(b)
-	b.Prefer(peer.Rev)
-	b.Intend(peer.Forwarded())
+	d := NewServer(u.Config, u.several)
+	d.shared, d.Session, d.closed = u, s, make(chan struct{})
+	d.used.Store(p.Life.Now().UnixNano())
+	p.Connect(d)
+	d.Prefer(peer.Rev)
+	d.Intend(peer.Forwarded())
 	p.Life.Log.Info("a session has an upstream for itself", "upstream", u.Config.Name, "session", s.ID)
-	b.Start(p.Life.Ctx)
-	p.Life.Background(func() { p.Sweep(b) })
-	return b
+	d.Start(p.Life.Ctx)
+	p.Life.Background(func() { p.Sweep(d) })
+	return d
 }
 
-// At is where s is served by the trunk u, as far as that is decided; nil: it
-// is not.
+// ConnectionOf returns the connection that serves s, of those that share u; nil: that is
+// not decided yet.
 func (u *Server) ConnectionOf(s *session.Session, peer session.Peer) *Server {
-	b := &u.placement
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if at := b.of[s]; at != nil {
+	pl := &u.placement
+	pl.mu.Lock()
+	defer pl.mu.Unlock()
+	if at := pl.of[s]; at != nil {
 		return at
 	}
 	if u.dedicates(peer) {
@@ -132,7 +133,7 @@ func (u *Server) ConnectionOf(s *session.Session, peer session.Peer) *Server {
 	return u
 }
 
-// Serves reports whether the requests of c go to u.
+// Serves reports whether u serves the session of c.
 func (u *Server) Serves(c *session.Client) bool {
 	if u.Dedicated() {
 		return u.Session == c.Session
@@ -140,56 +141,58 @@ func (u *Server) Serves(c *session.Client) bool {
 	return u.ConnectionOf(c.Session, c.Peer()) == u
 }
 
-// SettleDown keeps a session where it is: it was asked something from there.
+// Pin keeps a session on the shared connection u, since its client got a request from
+// there.
 func (u *Server) Pin(s *session.Session) {
 	if u.Dedicated() || u.Config.Isolation == IsolateShared {
 		return
 	}
-	b := &u.placement
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.of == nil {
-		b.of = map[*session.Session]*Server{}
+	pl := &u.placement
+	pl.mu.Lock()
+	defer pl.mu.Unlock()
+	if pl.of == nil {
+		pl.of = map[*session.Session]*Server{}
 	}
-	if b.of[s] == nil && !s.Ended.Load() {
-		b.of[s] = u
+	if pl.of[s] == nil && !s.Ended.Load() {
+		pl.of[s] = u
 	}
 }
 
-// Forget takes the session away from u; the branch that it had is to be ended.
-func (u *Server) Release(s *session.Session) (branch *Server) {
-	b := &u.placement
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	at := b.of[s]
-	delete(b.of, s)
+// Release ends the placement of a session. It returns the session's dedicated connection,
+// which the caller must end; nil: it had none.
+func (u *Server) Release(s *session.Session) (d *Server) {
+	pl := &u.placement
+	pl.mu.Lock()
+	defer pl.mu.Unlock()
+	at := pl.of[s]
+	delete(pl.of, s)
 	if at == nil || at == u {
 		return nil
 	}
-	b.quota.Give(s.Principal)
+	pl.quota.Give(s.Principal)
 	return at
 }
 
-// EndBranch ends the processes of a branch. Where the proxy itself ends, nobody
-// else waits for it.
-func (p *Pool) EndDedicated(b *Server) {
+// EndDedicated closes a dedicated connection: in the background, or at once if the proxy
+// itself is ending.
+func (p *Pool) EndDedicated(d *Server) {
 	end := func() {
-		_ = b.Close()
-		close(b.closed)
-		p.Ended(b)
+		_ = d.Close()
+		close(d.closed)
+		p.Ended(d)
 	}
 	if !p.Life.Background(end) {
 		end()
 	}
 }
 
-// All is u and its branches.
+// Connections returns u and its dedicated connections.
 func (u *Server) Connections() []*Server {
 	list := []*Server{u}
-	b := &u.placement
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for _, at := range b.of {
+	pl := &u.placement
+	pl.mu.Lock()
+	defer pl.mu.Unlock()
+	for _, at := range pl.of {
 		if at != u {
 			list = append(list, at)
 		}
@@ -197,7 +200,7 @@ func (u *Server) Connections() []*Server {
 	return list
 }
 
-// Connections are the upstreams with all their branches.
+// Connections lists all connections to all servers.
 func (p *Pool) Connections() (list []*Server) {
 	for _, u := range p.Servers {
 		list = append(list, u.Connections()...)
@@ -205,7 +208,7 @@ func (p *Pool) Connections() (list []*Server) {
 	return list
 }
 
-// ConnectionsOf are where a client is served now.
+// ConnectionsOf lists the connections that serve a client now, one for each server.
 func (p *Pool) ConnectionsOf(c *session.Client) (list []*Server) {
 	peer := c.PeerOf(wire.Meta{})
 	for _, u := range p.Servers {
@@ -216,7 +219,7 @@ func (p *Pool) ConnectionsOf(c *session.Client) (list []*Server) {
 	return list
 }
 
-// Placed is place with the wait for a branch that is starting.
+// PlaceAndWait calls [Pool.Place], and waits for a dedicated connection that is starting.
 func (p *Pool) PlaceAndWait(ctx context.Context, c *session.Client, peer session.Peer, u *Server) (*Server, error) {
 	if u.Dedicated() {
 		return u, nil
@@ -228,8 +231,8 @@ func (p *Pool) PlaceAndWait(ctx context.Context, c *session.Client, peer session
 	return at, err
 }
 
-// Ready waits until a branch has come up, or is known to be down, and knows
-// what the client can do.
+// AwaitReady waits until a dedicated connection is up and the server knows the client's
+// capabilities, or is known to be down.
 func (u *Server) AwaitReady(ctx context.Context, peer session.Peer) {
 	select {
 	case <-u.started:
@@ -241,26 +244,26 @@ func (u *Server) AwaitReady(ctx context.Context, peer session.Peer) {
 	}
 }
 
-// rest ends a branch of clients without sessions that nobody has used for long.
-// It reports whether it did.
-func (p *Pool) endUnused(b *Server, now time.Time) bool {
-	if b.Session.By == "connection" || len(b.InFlight.All()) > 0 || p.Busy(b) || !b.shared.releaseUnused(b, now.Add(-dedicatedIdle)) {
+// endUnused ends a dedicated connection that clients without sessions have not used for
+// [dedicatedIdle]. It reports whether it did.
+func (p *Pool) endUnused(d *Server, now time.Time) bool {
+	if d.Session.By == "connection" || len(d.InFlight.All()) > 0 || p.Busy(d) || !d.shared.releaseUnused(d, now.Add(-dedicatedIdle)) {
 		return false
 	}
-	p.EndDedicated(b)
+	p.EndDedicated(d)
 	return true
 }
 
-// dismiss forgets a branch of u that was not used since. A request that is
-// placed there meanwhile uses it.
-func (u *Server) releaseUnused(branch *Server, since time.Time) bool {
-	b := &u.placement
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.of[branch.Session] != branch || branch.used.Load() > since.UnixNano() {
+// releaseUnused ends the placement of a session on a dedicated connection that was not
+// used since. It reports whether it did; a request that was placed meanwhile prevents it.
+func (u *Server) releaseUnused(d *Server, since time.Time) bool {
+	pl := &u.placement
+	pl.mu.Lock()
+	defer pl.mu.Unlock()
+	if pl.of[d.Session] != d || d.used.Load() > since.UnixNano() {
 		return false
 	}
-	delete(b.of, branch.Session)
-	b.quota.Give(branch.Session.Principal)
+	delete(pl.of, d.Session)
+	pl.quota.Give(d.Session.Principal)
 	return true
 }

@@ -22,7 +22,7 @@ type Options struct {
 	Connect func(*Server)       // makes the connection of a server
 	Ended   func(*Server)       // is told of a dedicated connection that has ended
 	Changed func(method string) // tells clients of a list that has changed
-	Busy    func(*Server) bool  // whether the server works at something that no request waits for
+	Busy    func(*Server) bool  // reports whether the server has work that no request waits for
 }
 
 // A Pool has the servers of the proxy: the connections that sessions share, those that
@@ -36,8 +36,8 @@ type Pool struct {
 // New returns a pool without servers.
 func New(o Options) *Pool { return &Pool{Options: o} }
 
-// Offering is the upstreams that are up and have a capability, in the order
-// of the configuration.
+// Offering lists the servers that are up and declare a capability, in the order of the
+// configuration.
 func (p *Pool) Offering(capability string) []*Server {
 	var list []*Server
 	for _, u := range p.Servers {
@@ -48,8 +48,8 @@ func (p *Pool) Offering(capability string) []*Server {
 	return list
 }
 
-// AwaitUpstreams waits until every upstream is connected or has failed for
-// now, and no longer than upstreams may take to start.
+// AwaitUpstreams waits until every server is connected or its first attempt has failed,
+// for the time of startup at most.
 func (p *Pool) AwaitUpstreams(ctx context.Context) {
 	for _, u := range p.Servers {
 		select {
@@ -62,6 +62,7 @@ func (p *Pool) AwaitUpstreams(ctx context.Context) {
 	}
 }
 
+// AnyCan reports whether a server that is up declares a capability with a flag set.
 func (p *Pool) AnyCan(capability, flag string) bool {
 	for _, u := range p.Offering(capability) {
 		if u.can(capability, flag) {
@@ -71,8 +72,7 @@ func (p *Pool) AnyCan(capability, flag string) bool {
 	return false
 }
 
-// Snapshot is the state of the session as it is now, with the tools that can be
-// called.
+// Snapshot returns the present state of a session, with the tools that can be called.
 func (p *Pool) Snapshot(s *session.Session) (*gate.State, error) {
 	state, err := p.Admission.Snapshot(p.Life.Ctx, s.Key())
 	if err != nil {

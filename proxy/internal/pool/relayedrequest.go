@@ -13,9 +13,9 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// A Relayed request is one that no gate decides on: it goes to one upstream as
-// it came, and so does the answer. Calls, whose outcome moves nets, are
-// flights instead.
+// A RelayedRequest is a request of a client that no gate decides on. It goes to one
+// server unchanged, and so does the answer to the client. Calls, whose outcome moves
+// nets, go through the pipeline instead.
 type RelayedRequest struct {
 	Client   *session.Client
 	Stream   spec.Stream
@@ -23,22 +23,25 @@ type RelayedRequest struct {
 	Message  wire.Message
 	meta     wire.Meta
 	Upstream *Server
-	Name     string          // for the header of revision 2026-07-28
-	Outbox   *session.Outbox // for the goroutine that waits for the answer
+	Name     string          // value of the Mcp-Name header of 2026-07-28
+	Outbox   *session.Outbox // read by the goroutine that waits for the answer
 
-	Patient bool // the answer may take longer than the upstream may
+	Patient bool // the answer may take longer than the server's timeout
 
-	OnNotification func(method string, params []byte) // of the upstream, with the request
-	OnRequest      func(q *upstream.ServerRequest)    // of the upstream, with the request
+	OnNotification func(method string, params []byte) // takes the server's notifications with the request
+	OnRequest      func(q *upstream.ServerRequest)    // takes the server's requests with the request
 
-	Change func(params []byte) []byte // of the params on their way; nil: none
-	Amend  func(result []byte) []byte // of the result on its way back; nil: none
+	Change func(params []byte) []byte // changes the params; nil: they stay
+	Amend  func(result []byte) []byte // changes the result; nil: it stays
 }
 
+// NewRelayedRequest returns the request m of a client, to be sent to u.
 func NewRelayedRequest(c *session.Client, m wire.Message, meta wire.Meta, s spec.Stream, u *Server) *RelayedRequest {
 	return &RelayedRequest{Client: c, Stream: s, Peer: c.PeerOf(meta), Message: m, meta: meta, Upstream: u, Outbox: session.NewOutbox()}
 }
 
+// Serve sends the request and writes the answer of the server to the stream. It reports
+// whether that is a result.
 func (r *RelayedRequest) Serve(ctx context.Context) bool {
 	reply, err := r.Exchange(ctx)
 	switch {
@@ -58,8 +61,8 @@ func (r *RelayedRequest) Serve(ctx context.Context) bool {
 	return false
 }
 
-// Exchange sends the request and waits for the reply, no longer than the
-// upstream may take.
+// Exchange sends the request and returns the reply. It cancels the request after the
+// server's timeout, and when ctx ends.
 func (r *RelayedRequest) Exchange(ctx context.Context) (upstream.Reply, error) {
 	u := r.Upstream
 	request, fault := r.request()
@@ -93,7 +96,7 @@ func (r *RelayedRequest) Exchange(ctx context.Context) (upstream.Reply, error) {
 	return upstream.Reply{}, err
 }
 
-// request is the message as the upstream gets it.
+// request returns the message in the form that the server gets.
 func (r *RelayedRequest) request() (upstream.Request, error) {
 	call, fault := wire.ParseRequest(r.Message)
 	if fault != nil {
@@ -101,7 +104,7 @@ func (r *RelayedRequest) request() (upstream.Request, error) {
 	}
 	out := upstream.Request{Method: r.Message.Method, Name: r.Name, Notify: r.OnNotification, Ask: r.OnRequest}
 	hop := wire.Hop{Name: call.Name}
-	if r.Message.Method == "tasks/update" { // there they are what it is about
+	if r.Message.Method == "tasks/update" { // which carries the answers of the client
 		hop.InputResponses = call.InputResponses
 	}
 	if r.Upstream.Rev().PerRequest {
@@ -118,15 +121,15 @@ func (r *RelayedRequest) request() (upstream.Request, error) {
 	return out, nil
 }
 
-// Notify passes a notification that belongs to the request to its client.
+// Notify passes a notification of the server that belongs to the request to the client.
 func (r *RelayedRequest) Notify(method string, params []byte) {
 	if note := r.Client.Notification(r.Peer, r.meta, method, params); note != nil {
 		r.Outbox.Add(note)
 	}
 }
 
-// MayAsk reports whether a request of the upstream can be put to the client, and
-// else refuses it. In 2026-07-28 these methods have no rounds.
+// MayAsk reports whether the client can get a request of the server, and refuses the
+// request if not: to a client of 2026-07-28 only calls can answer input_required.
 func (r *RelayedRequest) MayAsk(q *upstream.ServerRequest) bool {
 	if r.Peer.Rev.InputRequired {
 		session.RefuseRequest(q)

@@ -11,14 +11,14 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 )
 
-// AnnounceEvery is the time between two announcements of one list, and between
-// two listings of tools: a flood of them becomes few.
+// AnnounceEvery is the least time between two list_changed notifications of one list,
+// and between two tools/list requests to one server.
 const AnnounceEvery = 50 * time.Millisecond
 
-// A relisting is how far the proxy is with tools/list of one server. The zero
-// value is of a server that was not asked yet.
+// A relisting is the state of the proxy's tools/list requests to one server. The zero
+// value is that of a server that was not asked yet.
 type relisting struct {
-	due       atomic.Bool // a listing is due: further announcements change nothing
+	due       atomic.Bool // a listing is due: further notifications change nothing
 	announced atomic.Bool // the server announced a change since the last listing
 	again     atomic.Bool // one is due because the last failed
 	Logged    atomic.Bool // the log says that the server is up
@@ -27,10 +27,10 @@ type relisting struct {
 	failures  int         // how many failed in a row
 
 	mu        sync.Mutex
-	requested chan struct{} // closed at the end of the listing that was wanted last; nil: there was none
+	requested chan struct{} // closed at the end of the listing that was requested last; nil: there was none
 }
 
-// want notes that a listing is wanted; its end has to be told.
+// request records that a listing is due. The caller must call end after it.
 func (r *relisting) request() (end func()) {
 	over := make(chan struct{})
 	r.mu.Lock()
@@ -39,8 +39,8 @@ func (r *relisting) request() (end func()) {
 	return func() { close(over) }
 }
 
-// await waits for the listing that is wanted now, if there is one: a server that
-// has learned of what a client can do may have other tools.
+// await waits for the listing that was requested last, if any: a server that has learned
+// a client's capabilities may have other tools.
 func (r *relisting) await(ctx context.Context) {
 	r.mu.Lock()
 	over := r.requested
@@ -54,11 +54,11 @@ func (r *relisting) await(ctx context.Context) {
 	}
 }
 
-// Relist asks u for its tools, once for any number of announcements that come
-// before it begins. A list that changed is announced to the clients, and so is
-// one of which u said that it did.
-func (p *Pool) Relist(u *Server, said bool) {
-	if said {
+// Relist sends u a tools/list in the background, one for any number of notifications
+// before it begins. It notifies clients if the tools have changed, or if announced says
+// that u has sent a list_changed.
+func (p *Pool) Relist(u *Server, announced bool) {
+	if announced {
 		u.Listing.announced.Store(true)
 	}
 	if u.Listing.due.Swap(true) {
@@ -85,14 +85,14 @@ func (p *Pool) listNow(u *Server) {
 	if u.State().Phase != upstream.Up { // it is listed when it is
 		return
 	}
-	said := r.announced.Swap(false)
+	announced := r.announced.Swap(false)
 	ctx, cancel := context.WithTimeout(p.Life.Ctx, spec.ListTimeout)
 	defer cancel()
 	list, err := u.ListTools(ctx)
 	if err != nil {
 		p.Life.Log.Warn("listing the tools of an upstream", "upstream", u.Config.Name, "error", err)
 		u.MarkStarted()
-		p.listAgain(u, said)
+		p.listAgain(u, announced)
 		return
 	}
 	r.failures = 0
@@ -104,19 +104,19 @@ func (p *Pool) listNow(u *Server) {
 	if r.Logged.CompareAndSwap(false, true) || changed {
 		p.Life.Log.Info("upstream is up", "upstream", u.Config.Name, "tools", len(raw), "protocol", u.State().ProtocolVersion)
 	}
-	if changed || said {
+	if changed || announced {
 		p.Changed(spec.ListChanged)
 	}
 	u.MarkStarted()
 }
 
-// listAgain asks for the tools once more after a while: nothing else would,
-// where the upstream stays up and has no change to announce.
-func (p *Pool) listAgain(u *Server, said bool) {
+// listAgain sends tools/list again after a pause: nothing else would, if the server
+// stays up and announces no change.
+func (p *Pool) listAgain(u *Server, announced bool) {
 	r := &u.Listing
 	pause := min(250*time.Millisecond<<min(r.failures, 10), spec.ListTimeout)
 	r.failures++
-	if said {
+	if announced {
 		r.announced.Store(true)
 	}
 	if r.again.Swap(true) {

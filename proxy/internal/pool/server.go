@@ -12,36 +12,42 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 )
 
-// upstreamState is one connection to an MCP server: the one that sessions share,
-// or a dedicated one of a session.
+// A Server is one connection to an MCP server: the one that sessions share, or a
+// dedicated one of one session.
 type Server struct {
 	*upstream.Upstream
 	Config  Upstream
-	several bool // it is one of several
+	several bool // the configuration has several servers
 
-	Listing   relisting      // of its tools
+	Listing   relisting      // state of tools/list
 	InFlight  queue          // calls that were sent and have no answer
-	Abandoned abandonedCalls // that the server may be busy with
+	Abandoned abandonedCalls // cancelled calls that the server may be busy with
 
-	placement placement        // of a trunk
-	Calls     session.Quota    // calls at a trunk and its branches, where they are counted
-	shared    *Server          // of a branch; nil: this is a trunk
-	Session   *session.Session // whose branch it is
-	closed    chan struct{}    // closed when the branch has ended
-	used      atomic.Int64     // when a request was last sent there
+	// Of the shared connection.
+	placement placement
+	Calls     session.Quota // calls in flight on all connections, if limits.inFlight bounds them
+
+	// Of a dedicated connection.
+	shared  *Server          // the shared one; nil: this is the shared one
+	Session *session.Session // the session that it serves
+	closed  chan struct{}    // closed when the connection has ended; nil of the shared one
+	used    atomic.Int64     // when a request was last sent there
 
 	once    sync.Once
-	started chan struct{} // closed when it was listed first, or is known to be down
+	started chan struct{} // closed when its tools were listed first, or it is known to be down
 }
 
+// NewServer returns a server without a connection. It is one of several servers if
+// several is true.
 func NewServer(c Upstream, several bool) *Server {
 	return &Server{Config: c, several: several, started: make(chan struct{})}
 }
 
-// Rev is the family of revisions that the server speaks.
+// Rev returns the family of revisions that the server speaks.
 func (u *Server) Rev() *rev.Rev { return u.State().Rev() }
 
-// Starting reports whether u was neither listed nor is known to be down.
+// Starting reports whether the server's tools were not listed yet and it is not known to
+// be down.
 func (u *Server) Starting() bool {
 	select {
 	case <-u.started:
@@ -51,16 +57,17 @@ func (u *Server) Starting() bool {
 	}
 }
 
-// ended reports whether a branch has ended.
+// ended reports whether a dedicated connection has ended.
 func (u *Server) ended() bool {
 	select {
-	case <-u.closed: // nil of a trunk, which stays
+	case <-u.closed: // nil of the shared connection, which stays
 		return true
 	default:
 		return false
 	}
 }
 
+// MarkStarted ends the time in which the server is [Server.Starting].
 func (u *Server) MarkStarted() { u.once.Do(func() { close(u.started) }) }
 
 // Dedicated reports whether u serves one session only.
@@ -75,21 +82,21 @@ func (u *Server) Shared() *Server {
 	return u
 }
 
-// Has reports whether the server behind u offers what a capability stands for.
+// Has reports whether the server declares a capability.
 func (u *Server) Has(capability string) bool {
 	_, ok := rawjson.Member(u.State().Capabilities, capability)
 	return ok
 }
 
-// can reports whether a capability of the server has a flag set.
+// can reports whether the server declares a capability with a flag set.
 func (u *Server) can(capability, flag string) bool {
 	of, _ := rawjson.Member(u.State().Capabilities, capability)
 	set, _ := rawjson.Member(of, flag)
 	return string(set) == "true"
 }
 
-// Theirs is a result of u for a client. Between two of [rev.Rev2025] nothing has
-// a meaning that could differ, so that nothing is changed.
+// ResultFor returns a result of the server in the form of the client's revision. Between
+// a server and a client of [rev.Rev2025] it changes nothing.
 func (u *Server) ResultFor(result []byte, method string, client *rev.Rev) []byte {
 	if client == rev.Rev2025 && u.Rev() == rev.Rev2025 {
 		return result
@@ -97,8 +104,8 @@ func (u *Server) ResultFor(result []byte, method string, client *rev.Rev) []byte
 	return client.Result(result, method)
 }
 
-// absence is the name of an upstream that is not there, with the reason where
-// somebody can do something about it.
+// absence returns the name of a server that is not there, with the reason if the server
+// refused the proxy's credentials.
 func (u *Server) absence() string {
 	var why *upstream.Unauthorized
 	if errors.As(u.State().Err, &why) {

@@ -10,9 +10,9 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// As is our answer to a handshake in the name of the only upstream: its name,
-// version and icons, and what else it says of itself. What clients are offered,
-// and by which revision, is ours to say.
+// WithServerInfo returns the result of initialize or server/discover in the name of the
+// only server: with its name, version and icons, and the other members that it sent. The
+// proxy alone says the capabilities and the revision.
 func WithServerInfo(u upstream.State, result []byte) []byte {
 	if u.Phase != upstream.Up {
 		return result
@@ -30,7 +30,7 @@ func WithServerInfo(u upstream.State, result []byte) []byte {
 	return stamped(result, u.Around)
 }
 
-// stamped is an object with the members of another that it does not have.
+// stamped returns an object with those members of another that it lacks.
 func stamped(object, members []byte) []byte {
 	inner := bytes.TrimSpace(members)
 	if rawjson.Kind(inner) != '{' {

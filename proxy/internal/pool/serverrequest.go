@@ -6,13 +6,12 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// askerKey is the member of _meta that says which of several upstreams asks.
+// serverNameKey is the member of _meta that names the server that sent a request.
 const serverNameKey = "io.petrigate/upstream"
 
-// WithServerName returns the params of a request of u to a client. Where u is one
-// of several upstreams, their _meta names it: the message is what a person
-// reads, and stays as it was written. Nobody else can say it: what an upstream
-// writes in our name is left out of its messages.
+// WithServerName returns the params of a request of u to a client. If u is one of
+// several servers, their _meta names it. A server cannot fake the name: the proxy removes
+// members of its own namespace from the messages of servers.
 func (u *Server) WithServerName(params []byte) []byte {
 	if !u.several {
 		return params
@@ -31,8 +30,8 @@ func (u *Server) WithServerName(params []byte) []byte {
 	return wire.AppendStamped(nil, params, append([]byte(`"_meta":`), meta...))
 }
 
-// WithServerNames returns a result of u that asks for input (resultType
-// input_required), with the same in each of its inputRequests.
+// WithServerNames returns a result of u with resultType input_required, with the
+// server's name in each of its inputRequests.
 func (u *Server) WithServerNames(result []byte) []byte {
 	requests, ok := rawjson.Member(result, "inputRequests")
 	if !ok || !u.several {
@@ -53,7 +52,7 @@ func (u *Server) WithServerNames(result []byte) []byte {
 	return wire.ReplaceMember(nil, result, "inputRequests", changed)
 }
 
-// Waiting is those of the inquiries that have no answer.
+// Unanswered returns the requests that have no answer yet. It reuses the slice.
 func Unanswered(all []*upstream.ServerRequest) []*upstream.ServerRequest {
 	kept := all[:0]
 	for _, q := range all {

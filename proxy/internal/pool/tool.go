@@ -11,23 +11,23 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/listing"
 )
 
-// A Tool is one tool of an upstream.
+// A Tool is one tool of a server.
 type Tool struct {
 	Upstream   *Server
-	Name       string // the upstream's
-	Exposed    string // the client's
-	Canonical  string // upstream.tool
+	Name       string // the server's name of the tool
+	Exposed    string // the clients' name of the tool
+	Canonical  string // upstream.tool, as rules name it
 	also       []gate.Name
-	others     map[string]bool // names of all tools that an action could read like
-	foreign    bool            // the exposed name could be one of another upstream
+	others     map[string]bool // names of all tools that an action of a rule could mean
+	foreign    bool            // the exposed name could be one of another server
 	Object     []byte          // as the client sees it
-	Definition string          // hash of the upstream's object
-	annotates  []byte          // its annotations, as the upstream wrote them; nil: none
-	Why        string          // it is filtered out; empty: it is not
+	Definition string          // hash of the server's object
+	annotates  []byte          // its annotations, as the server wrote them; nil: none
+	Why        string          // why the configuration filters it out; empty: it does not
 
-	OnlyTask bool // it can be called as a task only
+	OnlyTask bool // it can be called only as a task (execution.taskSupport: required)
 
-	Mirrored *mcp.Tool // where arguments are to stand in headers too; nil: nowhere
+	Mirrored *mcp.Tool // says which arguments are sent as headers too; nil: none
 }
 
 func newTool(u *Server, object []byte, alone bool) (t *Tool, problem string) {
@@ -42,8 +42,8 @@ func newTool(u *Server, object []byte, alone bool) (t *Tool, problem string) {
 	}, ""
 }
 
-// addNames gives the tools their further names, and those of the others that an
-// action could read like.
+// addNames gives the tools their further names, and the names of all tools that an
+// action of a rule could mean.
 func addNames(tools []*Tool, owners toolname.Owners) {
 	all := make([]toolname.Names, 0, len(tools))
 	others := map[string]bool{}
@@ -59,12 +59,12 @@ func addNames(tools []*Tool, owners toolname.Owners) {
 	}
 }
 
-// Call is a call of the tool without arguments, as the gate knows it.
+// Call returns a call of the tool without arguments, in the gate's terms.
 func (t *Tool) Call() gate.Call {
 	return gate.Call{Tool: t.Exposed, Foreign: t.foreign, Also: t.also, Others: t.others, Upstream: t.Upstream.Config.Name, Annotations: t.annotates}
 }
 
-// PromptTool is a prompt as the gate knows it: a rule may name
+// PromptTool returns a prompt as a tool, in the gate's terms: a rule names it
 // prompt:upstream.name.
 func PromptTool(i Item) *Tool {
 	return &Tool{
@@ -73,16 +73,16 @@ func PromptTool(i Item) *Tool {
 	}
 }
 
-// ResourceTool is the resources of an upstream as the gate knows them: a rule
-// may name resource:upstream.
+// ResourceTool returns a resource as a tool, in the gate's terms: a rule names all
+// resources of a server resource:upstream.
 func ResourceTool(u *Server, uri string) *Tool {
 	return &Tool{Upstream: u, Name: uri, Exposed: "resource " + text.Escape(uri), Canonical: "resource:" + u.Config.Name}
 }
 
-// An Item is one element of a list of an upstream.
+// An Item is one prompt, resource or resource template of a server.
 type Item struct {
 	Upstream *Server
-	Key      string // as the upstream calls it
-	Exposed  string // as the clients do
+	Key      string // the server's name or URI of it
+	Exposed  string // the clients' name or URI of it
 	Object   []byte // as the clients see it
 }

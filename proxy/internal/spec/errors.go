@@ -24,7 +24,6 @@ func (w CancelReason) Is(target error) bool { return target == ErrCancelled }
 
 // JSON-RPC codes that this proxy answers by itself.
 const (
-	codeParse          = -32700
 	CodeInvalidRequest = -32600
 	CodeNoMethod       = -32601
 	CodeInvalidParams  = -32602
