@@ -201,7 +201,7 @@ func (h *handler) stateless(w http.ResponseWriter, r *http.Request, v httpguard.
 		f.Router.ClientRequest(r.Context(), c, m, meta, s)
 	} else if t, ok := f.Pipeline.Prepare(c, m, meta, s); ok {
 		t.Headers, t.Turn = r.Header, turn
-		f.Pipeline.ServeCall(r.Context(), t, spec.ErrGone)
+		f.Pipeline.ServeAndWait(r.Context(), t, spec.ErrGone)
 	}
 }
 
@@ -304,7 +304,7 @@ func (h *handler) request(w http.ResponseWriter, r *http.Request, c *session.Cli
 		case !c.Requests.Begin(wire.IDKey(m.ID), t):
 			f.duplicateCall(t)
 		default:
-			f.Pipeline.ServeCall(f.Life.Ctx, t, spec.ErrClosing)
+			f.Pipeline.ServeAndWait(f.Life.Ctx, t, spec.ErrClosing)
 		}
 		return
 	}

@@ -162,7 +162,7 @@ func (f *Front) request(ctx context.Context, c *session.Client, m wire.Message, 
 	}
 	if spec.IsCall(m.Method) {
 		if t, ok := f.Pipeline.Prepare(c, m, meta, w); ok {
-			t.Aside = f.spawner(ctx, t, calls)
+			t.Spawn = f.spawner(ctx, t, calls)
 			f.call(t)
 		}
 		return
@@ -196,10 +196,10 @@ func (f *Front) call(t *pipeline.Call) {
 		return
 	}
 	defer f.Life.Recovered(t.Method, t.ID, t.Stream)
-	f.Pipeline.Accept(t)
+	f.Pipeline.Serve(t)
 }
 
-// beside runs what may wait on a goroutine of its own, which a cancellation
+// spawn runs what may wait on a goroutine of its own, which a cancellation
 // of the call ends.
 func (f *Front) spawner(ctx context.Context, t *pipeline.Call, calls *sync.WaitGroup) func(func()) {
 	return func(run func()) {

@@ -31,85 +31,85 @@ const (
 
 // approve puts the question to a person and decides again with the answer. It
 // holds no lock and no token while the person thinks.
-func (p *Pipeline) approve(t *Call, q *admission.Asked) {
-	_, end := p.Admission.Approving(p.Life.Ctx, t.admission())
+func (p *Pipeline) approve(c *Call, q *admission.Asked) {
+	_, end := p.Admission.Approving(p.Life.Ctx, c.admission())
 	defer end(admission.Result{})
-	if a := p.asked(t, q); a != nil {
-		t.answer(a)
+	if a := p.asked(c, q); a != nil {
+		c.answer(a)
 	}
 }
 
 // asked is what the client is told after a person was asked; nil: the call goes
 // on its way.
-func (p *Pipeline) asked(t *Call, q *admission.Asked) answer {
-	defer p.Admission.Withdraw(context.Background(), t.Client.Session.Key(), q) // before the client knows, who may use the id again
+func (p *Pipeline) asked(c *Call, q *admission.Asked) answer {
+	defer p.Admission.Withdraw(context.Background(), c.Client.Session.Key(), q) // before the client knows, who may use the id again
 	for {
-		key := t.approvalKey(q)
-		r, err := p.Approvals.Open(key, t.shown(), q.Ask)
+		key := c.approvalKey(q)
+		r, err := p.Approvals.Open(key, c.shown(), q.Ask)
 		if err != nil {
-			return p.denied(t, q, fmt.Sprintf("%s requires human approval, and %v.", t.Tool.Exposed, err), nil)
+			return p.denied(c, q, fmt.Sprintf("%s requires human approval, and %v.", c.Tool.Exposed, err), nil)
 		}
-		state, wait := p.await(t.ctx, t, r)
+		state, wait := p.await(c.ctx, c, r)
 		p.Approvals.Release(r, wait != nil)
 		switch {
 		case wait != nil:
-			p.RecordRefusal(t, awaits("waiting for a person", r))
+			p.RecordRefusal(c, awaits("waiting for a person", r))
 			return wait
 		case state == approval.Consumed: // before this call looked
 			continue
 		case state != approval.Approved:
-			return p.denied(t, q, t.noConsent(r, state), p.consent(r))
-		case t.swapped():
-			return p.denied(t, q, fmt.Sprintf("%s is not the tool any more that a person was asked about. Call it again to ask anew.", t.Tool.Exposed), nil)
+			return p.denied(c, q, c.noConsent(r, state), p.consent(r))
+		case c.swapped():
+			return p.denied(c, q, fmt.Sprintf("%s is not the tool any more that a person was asked about. Call it again to ask anew.", c.Tool.Exposed), nil)
 		}
-		if a := p.unrecordable(t); a != nil { // the consent stays
+		if a := p.unrecordable(c); a != nil { // the consent stays
 			return a
 		}
-		if a := p.reserve(t); a != nil { // so it does
+		if a := p.reserve(c); a != nil { // so it does
 			return a
 		}
-		if a, used := p.redeem(t, q, r); used {
+		if a, used := p.redeem(c, q, r); used {
 			return a
 		}
-		t.release()
+		c.release()
 		// Another call used this consent up. This one asks anew.
 	}
 }
 
 // swapped reports whether the upstream has put another tool under the name, or
 // none, since the person was shown what would run.
-func (t *Call) swapped() bool {
-	now := t.target()
-	return now == nil || now.Canonical != t.Tool.Canonical || now.Definition != t.Tool.Definition
+func (c *Call) swapped() bool {
+	now := c.target()
+	return now == nil || now.Canonical != c.Tool.Canonical || now.Definition != c.Tool.Definition
 }
 
 // redeem decides again with the consent and uses it up if the call passes; else
 // a says why it does not. used is false where another call used the consent.
-func (p *Pipeline) redeem(t *Call, q *admission.Asked, r *approval.Request) (a answer, used bool) {
+func (p *Pipeline) redeem(c *Call, q *admission.Asked, r *approval.Request) (a answer, used bool) {
 	shown := p.Approvals.Look(r)
 	if shown.Answer.State != approval.Approved {
 		return nil, false
 	}
-	own := t.params
-	t.params = t.params.AsShown(shown.Call.Meta)
-	d, err := p.Admission.Redeem(p.Life.Ctx, t.admission(), q, *p.consent(r))
+	own := c.params
+	c.params = c.params.AsShown(shown.Call.Meta)
+	d, err := p.Admission.Redeem(p.Life.Ctx, c.admission(), q, *p.consent(r))
 	if err != nil {
-		t.params = own
+		c.params = own
 		return nil, false
 	}
 	switch d := d.(type) {
 	case *admission.Admitted:
-		t.approved = t.shownBeside()
-		t.input = input{ours: t.input.ours} // nobody was shown what the client brought along
-		p.Advertiser.Touch(t.Client.Session)
-		p.launch(t, d.Ticket)
+		c.approved = c.shownBeside()
+		c.input = input{ours: c.input.ours} // nobody was shown what the client brought along
+		p.Advertiser.Touch(c.Client.Session)
+		p.forward(c, d.Ticket)
 	case *admission.Refused:
-		t.release()
-		t.refuse(d)
+		c.release()
+		c.refuse(d)
 	case *admission.Asked:
-		t.release()
-		p.Admission.Withdraw(p.Life.Ctx, t.Client.Session.Key(), d)
-		a = p.denied(t, d, fmt.Sprintf("The state changed while a person was asked: %s now asks for more.", t.Tool.Exposed), nil)
+		c.release()
+		p.Admission.Withdraw(p.Life.Ctx, c.Client.Session.Key(), d)
+		a = p.denied(c, d, fmt.Sprintf("The state changed while a person was asked: %s now asks for more.", c.Tool.Exposed), nil)
 	}
 	return a, true
 }
@@ -122,8 +122,8 @@ func (p *Pipeline) consent(r *approval.Request) *admission.Consent {
 
 // await waits for the answer to r as long as this call may be held. Where it
 // gives up, it returns what the client is to do instead of waiting.
-func (p *Pipeline) await(ctx context.Context, t *Call, r *approval.Request) (approval.State, answer) {
-	n := p.apply(t, r)
+func (p *Pipeline) await(ctx context.Context, c *Call, r *approval.Request) (approval.State, answer) {
+	n := p.apply(c, r)
 	state := p.Approvals.Status(r).State
 	switch {
 	case ctx.Err() != nil: // it asks for nothing any more, and uses up nothing
@@ -131,23 +131,23 @@ func (p *Pipeline) await(ctx context.Context, t *Call, r *approval.Request) (app
 	case state != approval.Pending:
 		return state, nil
 	}
-	formable := p.formable(t, r)
+	formable := p.formable(c, r)
 	if !formable && !r.Allows(approval.CLI) {
 		return approval.Withdrawn, nil
 	}
-	p.tellOperators(t, r)
-	if formable && t.Agent.Rev.InputRequired {
+	p.tellOperators(c, r)
+	if formable && c.Peer.Rev.InputRequired {
 		return approval.Pending, p.form(r)
 	}
 	var shown prompt
 	if formable {
-		shown = p.elicit(t, r)
+		shown = p.elicit(c, r)
 	}
 	hold := min(p.Approval.Hold, r.Expires.Sub(p.Life.Now()))
-	if t.Agent.Rev.InputRequired {
+	if c.Peer.Rev.InputRequired {
 		hold = min(hold, roundHold)
 	}
-	shown = p.hold(ctx, t, r, shown, hold)
+	shown = p.hold(ctx, c, r, shown, hold)
 	state = p.Approvals.Status(r).State
 	if shown.told != nil && (state != approval.Pending || ctx.Err() != nil) {
 		<-shown.told // before the end of the call, with which the stream ends
@@ -157,19 +157,19 @@ func (p *Pipeline) await(ctx context.Context, t *Call, r *approval.Request) (app
 		return approval.Withdrawn, nil
 	case state != approval.Pending: // answered, or past its time
 		return state, nil
-	case t.Agent.Rev.InputRequired && n < maxRounds:
+	case c.Peer.Rev.InputRequired && n < maxRounds:
 		return approval.Pending, inputRequired{state: p.Sealer.Seal(seal.Round{Approval: r.ID, Number: n + 1, Expires: r.Expires}, r.Key.Bytes())}
 	}
 	return approval.Pending, parked(r)
 }
 
 // formable reports whether the client can show all of r to its person.
-func (p *Pipeline) formable(t *Call, r *approval.Request) bool {
-	return r.Allows(approval.Elicit) && t.Agent.Elicit && r.Size <= maxShown && !p.Approvals.WasUnasked(r) && len(p.text(r)) <= maxShown
+func (p *Pipeline) formable(c *Call, r *approval.Request) bool {
+	return r.Allows(approval.Elicit) && c.Peer.Elicit && r.Size <= maxShown && !p.Approvals.WasUnasked(r) && len(p.text(r)) <= maxShown
 }
 
 // tellOperators tells them, once, that a call has begun to wait for a person.
-func (p *Pipeline) tellOperators(t *Call, r *approval.Request) {
+func (p *Pipeline) tellOperators(c *Call, r *approval.Request) {
 	if !p.Approvals.Announce(r) {
 		return
 	}
@@ -178,13 +178,13 @@ func (p *Pipeline) tellOperators(t *Call, r *approval.Request) {
 		how = p.Approval.Verb
 	}
 	p.Life.Log.Info(fmt.Sprintf("approval %s wanted: %s on %s, by %s; answer: %s",
-		r.ID, text.Escape(t.Tool.Name), text.Escape(t.Tool.Upstream.Config.Name), cmp.Or(text.Escape(t.Agent.Name), "a client without a name"), how))
+		r.ID, text.Escape(c.Tool.Name), text.Escape(c.Tool.Upstream.Config.Name), cmp.Or(text.Escape(c.Peer.Name), "a client without a name"), how))
 }
 
 // hold waits for the answer, with progress as a sign of life for the client.
 // Where another call showed the question to the client and has gone away, this
 // one shows it again.
-func (p *Pipeline) hold(ctx context.Context, t *Call, r *approval.Request, shown prompt, d time.Duration) prompt {
+func (p *Pipeline) hold(ctx context.Context, c *Call, r *approval.Request, shown prompt, d time.Duration) prompt {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	tick := time.NewTicker(lifeSign)
@@ -199,39 +199,39 @@ func (p *Pipeline) hold(ctx context.Context, t *Call, r *approval.Request, shown
 		case <-ctx.Done():
 			return shown
 		case <-shown.gone:
-			shown = p.elicit(t, r)
+			shown = p.elicit(c, r)
 		case <-unasked:
 			unasked = nil
-			t.signOfLife(n, "The client showed the question to nobody. An operator can still answer approval "+r.ID+".")
+			c.signOfLife(n, "The client showed the question to nobody. An operator can still answer approval "+r.ID+".")
 			n++
 		case <-tick.C:
-			t.signOfLife(n, "Waiting for a person: approval "+r.ID+".")
+			c.signOfLife(n, "Waiting for a person: approval "+r.ID+".")
 			n++
 		}
 	}
 }
 
-func (t *Call) signOfLife(n int, message string) {
-	if t.Meta.ProgressToken == nil {
+func (c *Call) signOfLife(n int, message string) {
+	if c.Meta.ProgressToken == nil {
 		return
 	}
-	params := fmt.Appendf(nil, `{"progressToken":%s,"progress":%d,"message":`, t.Meta.ProgressToken, n)
+	params := fmt.Appendf(nil, `{"progressToken":%s,"progress":%d,"message":`, c.Meta.ProgressToken, n)
 	params = append(rawjson.AppendString(params, message), '}')
-	t.Stream.Send(wire.AppendNotification(nil, "notifications/progress", params))
+	c.Stream.Send(wire.AppendNotification(nil, "notifications/progress", params))
 }
 
 // apply reads the answer that a client of 2026-07-28 brings back. An answer
 // without a state of ours for this very call, or with that of a round that
 // carried no question, answers nothing. It returns the number of rounds so far.
-func (p *Pipeline) apply(t *Call, r *approval.Request) int {
-	if !t.Agent.Rev.InputRequired || !t.params.HasState {
+func (p *Pipeline) apply(c *Call, r *approval.Request) int {
+	if !c.Peer.Rev.InputRequired || !c.params.HasState {
 		return 0
 	}
-	state, err := p.Sealer.Open(t.params.RequestState)
+	state, err := p.Sealer.Open(c.params.RequestState)
 	if err != nil || state.Approval != r.ID || !state.For(r.Key.Bytes()) {
 		return 0
 	}
-	response, ok := rawjson.Member(t.params.InputResponses, inputKey)
+	response, ok := rawjson.Member(c.params.InputResponses, inputKey)
 	if ok {
 		p.answered(r, state.Channel, response)
 	}
@@ -339,15 +339,15 @@ func awaits(text string, r *approval.Request) refusal {
 }
 
 // noConsent says why there is no consent.
-func (t *Call) noConsent(r *approval.Request, state approval.State) string {
+func (c *Call) noConsent(r *approval.Request, state approval.State) string {
 	switch state {
 	case approval.Denied:
-		said := t.proxy.Approvals.Status(r)
-		why := "A person denied " + t.Tool.Exposed
+		said := c.pipeline.Approvals.Status(r)
+		why := "A person denied " + c.Tool.Exposed
 		if said.Channel == approval.Elicit && said.Reason == "" {
-			why = t.Tool.Exposed + " was not approved"
+			why = c.Tool.Exposed + " was not approved"
 		}
-		if ago := t.proxy.Life.Now().Sub(said.At); ago >= time.Second {
+		if ago := c.pipeline.Life.Now().Sub(said.At); ago >= time.Second {
 			why += " " + text.Duration(ago) + " ago"
 		}
 		if said.Reason != "" {
@@ -355,13 +355,13 @@ func (t *Call) noConsent(r *approval.Request, state approval.State) string {
 		}
 		return why + ". Do not call it again with these arguments."
 	case approval.Expired:
-		return fmt.Sprintf("%s requires human approval, and nobody answered in time.", t.Tool.Exposed)
+		return fmt.Sprintf("%s requires human approval, and nobody answered in time.", c.Tool.Exposed)
 	}
-	name := t.Tool.Exposed
+	name := c.Tool.Exposed
 	switch {
-	case !t.wanted():
+	case !c.wanted():
 		return fmt.Sprintf("%s requires human approval, and the client went away before a person answered.", name)
-	case t.proxy.Approvals.WasUnasked(r):
+	case c.pipeline.Approvals.WasUnasked(r):
 		return fmt.Sprintf("%s requires human approval, but the client showed the question to nobody, and no other channel is open.", name)
 	case r.Via != "":
 		return fmt.Sprintf("%s requires human approval via %s, and nobody can be asked that way now.", name, r.Via)
@@ -372,18 +372,18 @@ func (t *Call) noConsent(r *approval.Request, state approval.State) string {
 
 // denied refuses for want of a consent. said is the answer of a person, if there
 // is one.
-func (p *Pipeline) denied(t *Call, q *admission.Asked, text string, said *admission.Consent) answer {
-	return refusal{p.Admission.Deny(p.Life.Ctx, t.admission(), q.Ask, text, said)}
+func (p *Pipeline) denied(c *Call, q *admission.Asked, text string, said *admission.Consent) answer {
+	return refusal{p.Admission.Deny(p.Life.Ctx, c.admission(), q.Ask, text, said)}
 }
 
-func (t *Call) approvalKey(q *admission.Asked) approval.Key {
+func (c *Call) approvalKey(q *admission.Asked) approval.Key {
 	steps := ""
 	for _, s := range q.Steps {
 		steps += s.Net + "\x00" + s.Transition + "\x00"
 	}
 	return approval.Key{
-		Session: t.Client.Session.ID, Tool: t.Tool.Canonical, Definition: t.Tool.Definition,
-		Arguments: wire.Digest(t.params.Arguments), Beside: t.besideDigest(), Policy: q.Generation.Fingerprint, Steps: wire.Digest([]byte(steps)),
+		Session: c.Client.Session.ID, Tool: c.Tool.Canonical, Definition: c.Tool.Definition,
+		Arguments: wire.Digest(c.params.Arguments), Beside: c.besideDigest(), Policy: q.Generation.Fingerprint, Steps: wire.Digest([]byte(steps)),
 	}
 }
 
@@ -394,8 +394,8 @@ type approvedBeside struct {
 	meta   []byte // nil: nothing, or more than is kept; then nothing of it is sent again
 }
 
-func (t *Call) shownBeside() *approvedBeside {
-	members, meta := t.beside()
+func (c *Call) shownBeside() *approvedBeside {
+	members, meta := c.beside()
 	if len(meta) > MaxKeptWhole {
 		meta = nil
 	}
@@ -403,8 +403,8 @@ func (t *Call) shownBeside() *approvedBeside {
 }
 
 // besideDigest is that of the members beside the name and the arguments.
-func (t *Call) besideDigest() string {
-	members, _ := t.beside()
+func (c *Call) besideDigest() string {
+	members, _ := c.beside()
 	return wire.Digest(members)
 }
 
@@ -412,23 +412,23 @@ func (t *Call) besideDigest() string {
 // What stands in _meta may differ from one call to the next, since clients write
 // there which call it is: it is no part of what a consent is for, but is shown,
 // and what was shown is what is forwarded.
-func (t *Call) beside() (members, meta []byte) {
-	if t.Method == spec.ReadResource {
-		return t.params.Beside("uri")
+func (c *Call) beside() (members, meta []byte) {
+	if c.Method == spec.ReadResource {
+		return c.params.Beside("uri")
 	}
-	return t.params.Beside("name", "arguments")
+	return c.params.Beside("name", "arguments")
 }
 
 // shown is the call as a person sees it.
-func (t *Call) shown() approval.Call {
-	client := t.Agent.Name
-	if t.Agent.Version != "" {
-		client += " " + t.Agent.Version
+func (c *Call) shown() approval.Call {
+	client := c.Peer.Name
+	if c.Peer.Version != "" {
+		client += " " + c.Peer.Version
 	}
-	beside, meta := t.beside()
+	beside, meta := c.beside()
 	return approval.Call{
-		Upstream: t.Tool.Upstream.Config.Name, Tool: t.Tool.Name,
-		Arguments: t.params.Arguments, Size: len(t.params.Arguments), SHA256: wire.Digest(t.params.Arguments), Beside: beside, Meta: meta,
-		Session: t.Client.Session.ID, Client: client, Principal: t.Client.Principal,
+		Upstream: c.Tool.Upstream.Config.Name, Tool: c.Tool.Name,
+		Arguments: c.params.Arguments, Size: len(c.params.Arguments), SHA256: wire.Digest(c.params.Arguments), Beside: beside, Meta: meta,
+		Session: c.Client.Session.ID, Client: client, Principal: c.Client.Principal,
 	}
 }

@@ -22,53 +22,53 @@ type backlog struct {
 	held  map[string]int // none with 0
 }
 
-// hold counts the message of t, which is to wait, and reports whether there is
+// hold counts the message of c, which is to wait, and reports whether there is
 // room for it.
-func (t *Call) hold() bool {
-	if t.held.Load() {
+func (c *Call) hold() bool {
+	if c.held.Load() {
 		return true
 	}
-	largest := t.proxy.MaxRequest
-	w, who := &t.proxy.backlog, t.Client.Principal
+	largest := c.pipeline.MaxRequest
+	w, who := &c.pipeline.backlog, c.Client.Principal
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.held[who]+t.size > maxBacklog*largest || w.total+t.size > maxBacklogAll*largest {
+	if w.held[who]+c.size > maxBacklog*largest || w.total+c.size > maxBacklogAll*largest {
 		return false
 	}
 	if w.held == nil {
 		w.held = map[string]int{}
 	}
-	w.held[who] += t.size
-	w.total += t.size
-	t.held.Store(true)
+	w.held[who] += c.size
+	w.total += c.size
+	c.held.Store(true)
 	return true
 }
 
-// unhold is called when the message of t is sent, or not needed any more.
-func (t *Call) unhold() {
-	if !t.held.Swap(false) {
+// unhold is called when the message of c is sent, or not needed any more.
+func (c *Call) unhold() {
+	if !c.held.Swap(false) {
 		return
 	}
-	w, who := &t.proxy.backlog, t.Client.Principal
+	w, who := &c.pipeline.backlog, c.Client.Principal
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.total -= t.size
-	if w.held[who] -= t.size; w.held[who] == 0 {
+	w.total -= c.size
+	if w.held[who] -= c.size; w.held[who] == 0 {
 		delete(w.held, who)
 	}
 }
 
-// waitAside runs what may wait, unless too much waits already.
-func (t *Call) waitAside(f func()) {
+// spawnHeld runs what may wait, unless too much waits already.
+func (c *Call) spawnHeld(f func()) {
 	switch {
-	case t.hold():
-		t.Aside(f)
-	case t.Tool == nil:
-		t.refuseAs(spec.CodeInternal, tooMuchWaits)
+	case c.hold():
+		c.Spawn(f)
+	case c.Tool == nil:
+		c.answerError(spec.CodeInternal, tooMuchWaits)
 	default:
-		r := PlainRefusal("busy", t.Tool.Exposed+" was not called and nothing was spent: "+tooMuchWaits)
-		t.proxy.RecordRefusal(t, r)
-		t.answer(r)
+		r := PlainRefusal("busy", c.Tool.Exposed+" was not called and nothing was spent: "+tooMuchWaits)
+		c.pipeline.RecordRefusal(c, r)
+		c.answer(r)
 	}
 }
 

@@ -10,24 +10,24 @@ import (
 )
 
 // isBuiltin reports whether the call is of something that the proxy itself offers.
-func (t *Call) isBuiltin() bool {
+func (c *Call) isBuiltin() bool {
 	switch {
-	case !t.proxy.Relay.OffersStatus():
+	case !c.pipeline.Relay.OffersStatus():
 		return false
-	case t.Method == spec.GetPrompt:
-		return t.params.Name == relay.StatusPrompt
-	case t.Method == spec.ReadResource:
-		return spec.Member(t.params.Source(), "uri") == relay.StatusURI
+	case c.Method == spec.GetPrompt:
+		return c.params.Name == relay.StatusPrompt
+	case c.Method == spec.ReadResource:
+		return spec.Member(c.params.Source(), "uri") == relay.StatusURI
 	}
 	return false
 }
 
 // answerBuiltin answers such a call. No gate decides on it: it tells the client
 // what the gate would say, and reaches no upstream.
-func (t *Call) answerBuiltin() {
-	text := t.proxy.Relay.Status(t.Client.Session)
+func (c *Call) answerBuiltin() {
+	text := c.pipeline.Relay.Status(c.Client.Session)
 	var b bytes.Buffer
-	if t.Method == spec.ReadResource {
+	if c.Method == spec.ReadResource {
 		b.WriteString(`{"contents":[{"uri":"` + relay.StatusURI + `","mimeType":"text/markdown","text":`)
 		b.Write(rawjson.AppendString(nil, text))
 		b.WriteString(`}]}`)
@@ -36,6 +36,6 @@ func (t *Call) answerBuiltin() {
 		b.Write(rawjson.AppendString(nil, text))
 		b.WriteString(`}}]}`)
 	}
-	result := t.Agent.Rev.Result(b.Bytes(), t.Method)
-	t.end(func() { t.Stream.Reply(wire.AppendResult(nil, t.ID, result)) })
+	result := c.Peer.Rev.Result(b.Bytes(), c.Method)
+	c.end(func() { c.Stream.Reply(wire.AppendResult(nil, c.ID, result)) })
 }

@@ -2,150 +2,141 @@ package pipeline
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"net/http"
 	"sync/atomic"
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/serve/admission"
 	"github.com/petrigate/petrigate/proxy/internal/pool"
-	"github.com/petrigate/petrigate/proxy/internal/rev"
 	"github.com/petrigate/petrigate/proxy/internal/seal"
 	"github.com/petrigate/petrigate/proxy/internal/session"
 	"github.com/petrigate/petrigate/proxy/internal/spec"
-	"github.com/petrigate/petrigate/proxy/internal/upstream"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-var errNoInput = errors.New("the client did not come back with what it was asked for")
-
-// A toolCall is one tools/call on its way, or a prompts/get or resources/read. What the gate decides on, what a
-// person is shown and what the upstream gets all come from its one parse.
+// A Call is one tools/call, prompts/get or resources/read on its way. The arguments that
+// the gate decides on, that a person is shown and that the server gets all come from the
+// one parse of its message.
 type Call struct {
-	proxy  *Pipeline
-	Client *session.Client
-	Stream spec.Stream
-	Agent  session.Peer
-	Method string
-	ID     []byte    // on the wire
-	params wire.Call // what is left of them once it is sent
-	digest string    // of the arguments, once it is sent
-	Meta   wire.Meta
-	Tool   *pool.Tool
-	gate   gate.Call
-	input  input // of another round
+	pipeline *Pipeline
+	Client   *session.Client
+	Stream   spec.Stream
+	Peer     session.Peer
+	Method   string
+	ID       []byte    // as the client wrote it
+	params   wire.Call // without the arguments once the call is sent
+	digest   string    // of the arguments, once the call is sent
+	Meta     wire.Meta
+	Tool     *pool.Tool // nil until it is resolved
+	placed   bool       // Tool.Upstream is the connection that serves the session
+	gate     gate.Call
+	input    input // of another round
 
-	Turn    *Turn       // to be decided; nil: at once
-	Headers http.Header // of a request that has to mirror arguments in them; nil: it has not
+	Turn    *Turn       // for the decision; nil: there is nothing to wait for
+	Headers http.Header // that have to mirror arguments; nil: none
 
-	approved     *approvedBeside // by a person; nil: no person was asked
-	emulatesTask bool            // its server runs it as a task, of which its client is told nothing
+	approved     *approvedBeside // what a person approved; nil: no person was asked
+	emulatesTask bool            // the server runs the call as a task, and the client does not know
 
-	// ctx is what waiting for a person ends with.
-	ctx   context.Context //nolint:containedctx // the call is what it would be passed with
-	Aside func(func())    // runs what may wait; where nobody else is kept waiting, at once
-	notes *session.Outbox // for the goroutine of the client; nil: they are written at once
+	// ctx ends when nobody waits for the call any more. It is set by Bind.
+	ctx    context.Context //nolint:containedctx // the call is what it would be passed with
+	Spawn  func(func())    // runs what may wait, off the goroutine that reads the client's messages
+	outbox *session.Outbox // for the goroutine of the client; nil: notifications are written at once
 
 	callState
 
-	size      int         // of its message, as it is counted while it waits
-	held      atomic.Bool // it is counted
-	reserved  atomic.Bool // it has a place among the calls under way at its upstream
-	taskPlace atomic.Bool // and one among the tasks of its session
+	size      int         // of the message, as the backlog counts it
+	held      atomic.Bool // the backlog counts the message
+	reserved  atomic.Bool // the call has a place among those under way at its server
+	taskPlace atomic.Bool // the call has a place among the tasks of its session
 }
 
-// An answer is what a client is told instead of an upstream's result.
-type answer interface {
-	append(dst, id []byte, r *rev.Rev) []byte
-}
-
-// serve takes a call to its server: it decides the call, and forwards it if it may
-// run. What its upstream answers comes to [inflightCall.finish]. The order is the security property
-// of the proxy: nothing is sent before the decision is on record, and no token is produced
-// before the outcome is. It runs on the reader of the client and never waits there: what
-// has to wait goes on aside.
-func (p *Pipeline) serve(t *Call) {
-	t.readInput()
-	if p.resume(t) || p.taskRefused(t) { // another round of a call that has passed the gate ends here
-		return
-	}
-	for _, step := range [...]func(*Call) answer{
-		p.unreachable,  // so that nothing is spent on a server that is down
-		p.unrecordable, // nor where the decision could not go on record
-		p.reserve,      // nor where there is no place for it
+// Serve takes a call through the gate, and forwards it where it may run; the reply of the
+// server comes to [inflightCall.finish]. The order is a security property: nothing is sent
+// before the decision is on record. Serve runs on the goroutine that reads the client's
+// messages and never waits there: a step that has to wait spawns the rest of the call.
+func (p *Pipeline) Serve(c *Call) {
+	for _, step := range [...]func(*Call) (next bool){
+		p.resolve,    // the tool, whose server may still be starting; headers mirror its arguments
+		p.place,      // the call at the connection that serves its session
+		p.resume,     // another round of a call that has passed the gate, which ends here
+		p.admissible, // task mode, server up, decision recordable, room: nothing is spent in vain
 	} {
-		if a := step(t); a != nil {
-			t.answer(a)
+		if !step(c) { // it has answered the call, or calls Serve again when it has waited
 			return
 		}
 	}
-	switch d := p.decide(t).(type) {
+	switch d := p.decide(c).(type) {
 	case *admission.Admitted: // on record
-		p.Advertiser.Touch(t.Client.Session)
-		p.launch(t, d.Ticket)
+		p.Advertiser.Touch(c.Client.Session)
+		p.forward(c, d.Ticket)
 	case *admission.Refused:
-		t.release()
-		t.refuse(d)
+		c.release()
+		c.refuse(d)
 	case *admission.Asked:
-		t.release()                         // a place is for those that run
-		t.unhold()                          // the broker of approvals counts
-		t.Aside(func() { p.approve(t, d) }) // a person may think for long
+		c.release()                         // a place is for a call that runs
+		c.unhold()                          // the broker of approvals counts the call
+		c.Spawn(func() { p.approve(c, d) }) // ends in forward or in an answer
 	}
 }
 
 // decide asks the gate, when it is the turn of the call.
-func (p *Pipeline) decide(t *Call) admission.Decision {
-	t.Turn.Take(nil)
-	defer t.Turn.Leave()
-	return p.Admission.Decide(p.Life.Ctx, t.admission())
+func (p *Pipeline) decide(c *Call) admission.Decision {
+	c.Turn.Take(nil)
+	defer c.Turn.Leave()
+	return p.Admission.Decide(p.Life.Ctx, c.admission())
 }
 
-// admission is the call as it is decided and as it stands on record.
-func (t *Call) admission() *admission.Call {
-	c := &admission.Call{
-		Key: t.Client.Session.Key(), Gate: t.gate, Offered: t.proxy.Pool.Catalogue.Load().Calls,
-		Client: t.Agent.Name, ID: string(t.ID), Upstream: t.Tool.Upstream.Config.Name,
-		Tool: t.recorded(), Canonical: t.Tool.Canonical, Digest: t.digest,
+// admission returns the call as it is decided and recorded.
+func (c *Call) admission() *admission.Call {
+	call := &admission.Call{
+		Key: c.Client.Session.Key(), Gate: c.gate, Offered: c.pipeline.Pool.Catalogue.Load().Calls,
+		Client: c.Peer.Name, ID: string(c.ID), Upstream: c.Tool.Upstream.Config.Name,
+		Tool: c.recordedName(), Canonical: c.Tool.Canonical, Digest: c.digest,
 	}
-	if t.params.HasState && t.Agent.Rev.InputRequired && !t.input.ours {
-		c.Invalid = seal.ErrState
+	if c.params.HasState && c.Peer.Rev.InputRequired && !c.input.ours {
+		call.Invalid = seal.ErrState
 	}
-	return c
+	return call
 }
 
-// refuse tells the client that the call is not made.
-func (t *Call) refuse(r *admission.Refused) {
-	if r.Err != nil { // the call itself is wrong
-		t.refuseAs(spec.CodeInvalidParams, r.Err.Error())
-		return
+// recordedName returns the name of the tool in the audit log; of a prompt or resource,
+// its canonical name.
+func (c *Call) recordedName() string {
+	if c.Method == spec.CallTool {
+		return c.Tool.Name
 	}
-	t.answer(refusal{r})
+	return c.Tool.Canonical
 }
 
-// sent forgets the message that the call came in, whose arguments may be large:
-// the upstream has them. A client, or an upstream that does not answer, would
-// otherwise have us keep them for as long as it likes. Of the arguments only
-// their hash stays.
-func (t *Call) sent() {
-	t.unhold()
-	t.digest = t.argumentsDigest()
-	t.params, t.input.responses = t.params.Sent(), nil
-	t.gate = gate.Call{Time: t.gate.Time}
+// RecordRefusal records a refusal that no net is the cause of. The call is refused even
+// where that fails.
+func (p *Pipeline) RecordRefusal(c *Call, r refusal) {
+	p.Admission.Refused(p.Life.Ctx, c.admission(), r.Refused)
 }
 
-// argumentsDigest is the SHA-256 of the arguments.
-func (t *Call) argumentsDigest() string {
-	if t.digest != "" {
-		return t.digest
+// dropMessage forgets the message of a call that is sent: its arguments may be large, and
+// a client or server that does not answer would make the proxy keep them. The digest of
+// the arguments stays.
+func (c *Call) dropMessage() {
+	c.unhold()
+	c.digest = c.argumentsDigest()
+	c.params, c.input.responses = c.params.Sent(), nil
+	c.gate = gate.Call{Time: c.gate.Time}
+}
+
+// argumentsDigest returns the SHA-256 of the arguments.
+func (c *Call) argumentsDigest() string {
+	if c.digest != "" {
+		return c.digest
 	}
-	return wire.Digest(t.params.Arguments)
+	return wire.Digest(c.params.Arguments)
 }
 
-// Cancel is for a client that does not want the answer any more, or is gone.
-// A call that was not sent yet never is.
-func (t *Call) Cancel(reason error) {
-	stop, f := t.cancelled(reason)
+// Cancel ends a call whose client has sent notifications/cancelled, or is gone. A call
+// that was not sent yet never is.
+func (c *Call) Cancel(reason error) {
+	stop, f := c.cancelled(reason)
 	if stop != nil {
 		stop(reason)
 	}
@@ -154,141 +145,24 @@ func (t *Call) Cancel(reason error) {
 	}
 }
 
-// Bind makes the context that waiting for a person ends with.
-func (t *Call) Bind(ctx context.Context) {
+// Bind derives the context of the call from ctx.
+func (c *Call) Bind(ctx context.Context) {
 	ctx, stop := context.WithCancelCause(ctx)
-	t.ctx = ctx
-	t.stopBy(stop)
+	c.ctx = ctx
+	c.stopBy(stop)
 }
 
-// close notes that the call is over for its client, once.
-func (t *Call) close() bool {
-	first, stop := t.over()
-	if first {
-		t.unhold()
-		t.Client.Requests.End(wire.IDKey(t.ID))
-		if stop != nil {
-			stop(nil)
-		}
+// spawnFromReply runs f, which may wait, off the goroutine that reads the replies of the
+// server: on the goroutine of the client where that waits for the call, and else on one of
+// its own.
+func (c *Call) spawnFromReply(f func()) {
+	c.Bind(c.pipeline.Life.Ctx)
+	if c.waitsHere() {
+		f()
+		return
 	}
-	return first
-}
-
-// end is conclude with an answer, which is not written where nobody waits for
-// it: what a server says to a cancellation may come before we have done with it.
-func (t *Call) end(send func()) {
-	wanted := t.wanted()
-	t.conclude(func() {
-		if wanted {
-			send()
-		}
+	c.pipeline.Life.Background(func() {
+		defer c.pipeline.Life.Recovered(c.Method, c.ID, c.Stream)
+		f()
 	})
-}
-
-// conclude ends the call for its client by the answer that send writes, after
-// all that its upstream has told before.
-func (t *Call) conclude(send func()) {
-	if t.close() {
-		if t.notes != nil {
-			t.notes.WriteTo(t.Stream)
-		}
-		send()
-		t.Client.Requests.Answered()
-	}
-}
-
-// RecordRefusal puts a refusal on record that is not of the nets. It is refused
-// whether or not that succeeds.
-func (p *Pipeline) RecordRefusal(t *Call, r refusal) {
-	p.Admission.Refused(p.Life.Ctx, t.admission(), r.Refused)
-}
-
-// unreachable answers a call whose upstream is known to be down before the
-// gate is asked, so that nothing is spent on it.
-func (p *Pipeline) unreachable(t *Call) answer {
-	state := t.Tool.Upstream.State()
-	if state.Phase == upstream.Up {
-		return nil
-	}
-	name := t.Tool.Upstream.Config.Name
-	if r, ok := t.unauthorized(state.Err).(refusal); ok {
-		p.RecordRefusal(t, r)
-		return r
-	}
-	r := PlainRefusal("unavailable", fmt.Sprintf("The upstream %s is not running, so %s was not called and nothing was spent. %s",
-		name, t.Tool.Exposed, "Other tools may work; try again later."))
-	p.RecordRefusal(t, r)
-	return r
-}
-
-// unrecordable answers a call before the gate is asked where its decision is
-// known not to go on record.
-func (p *Pipeline) unrecordable(t *Call) answer {
-	if r := p.Admission.Ready(t.Tool.Canonical); r != nil {
-		return refusal{r}
-	}
-	return nil
-}
-
-// answer sends a whole JSON-RPC answer that is ours, if anybody waits for it.
-func (t *Call) answer(a answer) {
-	t.end(func() { t.AnswerOnly(a) })
-}
-
-// AnswerOnly is answer for a request that is not one of the client's open ones.
-// A refusal can be told as a result only where a tool was called.
-func (t *Call) AnswerOnly(a answer) {
-	r, refused := a.(refusal)
-	switch {
-	case refused && t.Method != spec.CallTool:
-		t.Stream.Reply(wire.AppendError(nil, t.ID, spec.CodeInvalidRequest, r.Text, nil))
-	case refused && t.asTask(): // a result would have to be a task
-		t.Stream.Reply(wire.AppendError(nil, t.ID, spec.CodeInvalidRequest, r.Text, r.meta()))
-	default:
-		t.Stream.Reply(a.append(nil, t.ID, t.Agent.Rev))
-	}
-}
-
-// pass sends what the upstream said.
-func (t *Call) pass(head, body []byte) {
-	t.end(func() { t.Stream.Reply(head, body, wire.Tail) })
-}
-
-// deliver sends what the upstream said, byte for byte, or what went wrong.
-func (t *Call) deliver(r upstream.Reply, facts wire.Facts) {
-	switch {
-	case errors.Is(r.Err, spec.ErrCancelled) || errors.Is(r.Err, spec.ErrGone) || errors.Is(r.Err, context.Canceled):
-		t.conclude(func() {}) // nobody waits for an answer
-	case r.Err != nil:
-		t.answer(t.failed(r.Err))
-	case r.Error != nil:
-		t.proxy.Reverse.URLElicitations.At(t.Tool.Upstream).Demands(t.Client, r.Error)
-		t.pass(wire.ErrorHead(t.ID), r.Error)
-	case facts.Handle() && t.Method == spec.CallTool:
-		t.answer(unanswered("unknown", gate.Unknown, fmt.Sprintf(
-			"The upstream made a task of %s that cannot be followed: its outcome is unknown. Find out before calling it again.", t.Tool.Exposed)))
-	case facts.Type == wire.TypeInputRequired:
-		t.answer(unanswered("unsupported", gate.Failure, fmt.Sprintf(
-			"The upstream asked for more input before it would run %s. That is not supported yet; the call did not complete.", t.Tool.Exposed)))
-	default:
-		t.pass(wire.ResultHead(t.ID), t.Tool.Upstream.ResultFor(r.Result, t.Method, t.Agent.Rev))
-	}
-}
-
-// failed is what a client is told where there is no result.
-func (t *Call) failed(err error) answer {
-	name := t.Tool.Upstream.Config.Name
-	if a := t.unauthorized(err); a != nil {
-		return a
-	}
-	if errors.Is(err, upstream.ErrNotSent) {
-		return unanswered("unavailable", gate.Failure, fmt.Sprintf("The upstream %s could not be reached; %s was not called.", name, t.Tool.Exposed))
-	}
-	var status *upstream.StatusError
-	if errors.As(err, &status) && !status.Executed() {
-		return unanswered("unavailable", gate.Failure, fmt.Sprintf("The upstream %s turned the request away: %v. %s did not run.", name, err, t.Tool.Exposed))
-	}
-	return unanswered("unknown", gate.Unknown, fmt.Sprintf(
-		"The outcome of %s is unknown: upstream %s: %v. It may or may not have taken effect; find out before calling it again.",
-		t.Tool.Exposed, name, err))
 }

@@ -34,13 +34,13 @@ func (s *callState) waitsHere() bool {
 }
 
 // hand gives a completion to the goroutine of the client; false: none waits.
-func (s *callState) hand(c completion) bool {
+func (s *callState) hand(done completion) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.completed == nil {
 		return false
 	}
-	s.completed <- c // has room: one round of a call is under way at a time
+	s.completed <- done // has room: one round of a call is under way at a time
 	return true
 }
 
@@ -54,11 +54,11 @@ func (s *callState) completions() <-chan completion {
 	return s.completed
 }
 
-// goesOnAfter reports whether another round of the call is under way after c.
-func (s *callState) goesOnAfter(c completion) bool {
+// goesOnAfter reports whether another round of the call is under way after done.
+func (s *callState) goesOnAfter(done completion) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return !s.ended && s.inflight != nil && s.inflight != c.inflight
+	return !s.ended && s.inflight != nil && s.inflight != done.inflight
 }
 
 // detach lets the goroutine of the client wait for nothing any more.
@@ -72,15 +72,17 @@ func (s *callState) detach() {
 }
 
 // setInflight notes that f is the call in flight, unless the call is cancelled: then stopped
-// is why. Where the client's goroutine waits and may read the reply itself, it does.
-func (s *callState) setInflight(f *inflightCall, reads bool) (stopped error) {
+// is why. It reports whether the client's goroutine sends the request and reads the reply
+// itself, which it does where it waits and reads allows it.
+func (s *callState) setInflight(f *inflightCall, reads bool) (inline bool, stopped error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	f.here = s.completed != nil && reads
+	inline = s.completed != nil && reads
+	f.inline = inline // before others can see f
 	if s.stopped == nil {
 		s.inflight = f
 	}
-	return s.stopped
+	return inline, s.stopped
 }
 
 // replaceInflight notes that f, which was sent for an earlier round, is now that of this call.

@@ -19,7 +19,7 @@ type prompt struct {
 // answer is taken as long as the question stands; a parked call finds it
 // later. Calls that ask the same share one prompt. Where another channel
 // answers first, the client is told to stop, soon after the question is answered.
-func (p *Pipeline) elicit(t *Call, r *approval.Request) prompt {
+func (p *Pipeline) elicit(c *Call, r *approval.Request) prompt {
 	first, over := p.Approvals.Show(r)
 	if !first {
 		return prompt{gone: over}
@@ -27,8 +27,8 @@ func (p *Pipeline) elicit(t *Call, r *approval.Request) prompt {
 	answer := make(chan []byte, 1)
 	told := make(chan struct{})
 	gone := make(chan struct{})
-	context.AfterFunc(t.ctx, func() {
-		if !t.wanted() {
+	context.AfterFunc(c.ctx, func() {
+		if !c.wanted() {
 			close(gone)
 		}
 	})
@@ -38,12 +38,12 @@ func (p *Pipeline) elicit(t *Call, r *approval.Request) prompt {
 		}
 		answer <- result
 	}}
-	if !t.Client.ClientRequests.Open(asked) {
+	if !c.Client.ClientRequests.Open(asked) {
 		p.Approvals.Unshow(r)
 		return prompt{}
 	}
 	p.Approvals.Put(r, approval.Elicit)
-	asked.Send(t.Stream, "elicitation/create", p.elicitParams(r))
+	asked.Send(c.Stream, "elicitation/create", p.elicitParams(r))
 	if !p.Life.Background(func() {
 		defer close(told)
 		timer := time.NewTimer(r.Expires.Sub(p.Life.Now()))
@@ -62,7 +62,7 @@ func (p *Pipeline) elicit(t *Call, r *approval.Request) prompt {
 			return
 		}
 		p.Approvals.Unshow(r)
-		t.say(asked.Cancelled("answered elsewhere or no longer needed"))
+		c.say(asked.Cancelled("answered elsewhere or no longer needed"))
 	}) {
 		asked.Withdraw()
 		close(told)
@@ -72,12 +72,12 @@ func (p *Pipeline) elicit(t *Call, r *approval.Request) prompt {
 
 // say tells the client something on the stream of the call, or where that has
 // ended, on the one for what belongs to no request.
-func (t *Call) say(note []byte) {
-	post, ok := t.Stream.(*events.Post)
+func (c *Call) say(note []byte) {
+	post, ok := c.Stream.(*events.Post)
 	switch {
 	case !ok:
-		t.Stream.Send(note)
+		c.Stream.Send(note)
 	case !post.Try(note):
-		t.Client.Out.Send(note)
+		c.Client.Out.Send(note)
 	}
 }

@@ -3,48 +3,135 @@ package pipeline
 import (
 	"context"
 	"fmt"
+	"strings"
+
+	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/petrigate/petrigate/internal/rawjson"
 	"github.com/petrigate/petrigate/internal/text"
 	"github.com/petrigate/petrigate/proxy/internal/pool"
 	"github.com/petrigate/petrigate/proxy/internal/relay"
+	"github.com/petrigate/petrigate/proxy/internal/session"
 	"github.com/petrigate/petrigate/proxy/internal/spec"
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// parseCall reads the params of a call.
+// MaxKeptWhole is the size up to which a message may be kept whole for its _meta, which is
+// needed until the call ends.
+const MaxKeptWhole = 4 << 10
+
+// Prepare parses a call and looks its tool up. It answers a malformed call itself and
+// reports false. The tool may still be missing while servers start.
+func (p *Pipeline) Prepare(client *session.Client, m wire.Message, meta wire.Meta, s spec.Stream) (*Call, bool) {
+	params, fault := parseCall(m)
+	if fault != nil {
+		p.Life.Log.Warn("malformed call refused", "session", client.Session.ID, "reason", fault.Message)
+		s.Reply(fault.Append(nil))
+		return nil, false
+	}
+	if len(m.Raw) > MaxKeptWhole {
+		meta = meta.Clone()
+	}
+	c := &Call{pipeline: p, Client: client, Stream: s, Peer: client.PeerOf(meta), Method: m.Method, ID: m.ID, params: params, Meta: meta, size: len(m.Raw) + waitingCost}
+	c.Meta.ClientInfo = nil // Peer has what is needed of it
+	c.setTool(c.target())
+	return c, true
+}
+
+// parseCall parses the params of a call.
 func parseCall(m wire.Message) (wire.Call, *wire.Fault) {
 	if m.Method != spec.ReadResource {
 		return wire.ParseCall(m)
 	}
-	c, fault := wire.ParseRequest(m)
+	call, fault := wire.ParseRequest(m)
 	if fault != nil {
-		return c, fault
+		return call, fault
 	}
 	uri, _ := rawjson.Member(m.Params, "uri")
 	if s, ok := rawjson.String(uri); !ok || s == "" {
-		return c, &wire.Fault{Code: spec.CodeInvalidParams, Message: `invalid params: "uri" is missing or empty`, ID: m.ID}
+		return call, &wire.Fault{Code: spec.CodeInvalidParams, Message: `invalid params: "uri" is missing or empty`, ID: m.ID}
 	}
-	c.Arguments = append(append([]byte(`{"uri":`), uri...), '}') // what the gate and people see
-	return c, nil
+	call.Arguments = append(append([]byte(`{"uri":`), uri...), '}') // for the gate and for people
+	return call, nil
 }
 
-// target is what the call is of, as far as that is known without waiting.
-func (t *Call) target() *pool.Tool {
-	p := t.proxy
-	if t.isBuiltin() {
+// resolve finds the tool of the call, and checks the headers that mirror its arguments.
+// Where servers are still starting, it waits for them and then serves the call.
+func (p *Pipeline) resolve(c *Call) bool {
+	if c.Tool == nil {
+		c.spawnHeld(func() { p.resolveLate(c) })
+		return false
+	}
+	if err := c.checkMirrored(); err != nil {
+		c.answerError(spec.CodeHeaderMismatch, err.Error())
+		return false
+	}
+	return true
+}
+
+// resolveLate finds the tool of the call with all the waiting that this may take.
+func (p *Pipeline) resolveLate(c *Call) {
+	if c.isBuiltin() {
+		c.answerBuiltin()
+		return
+	}
+	p.Pool.EnsureDeclared(c.ctx, c.Peer)
+	if c.setTool(c.awaitTarget(c.ctx)); c.Tool != nil {
+		p.Serve(c)
+		return
+	}
+	c.answerUnknown()
+}
+
+// setTool sets the tool, and the call that the gate decides on; nil: it is not known.
+func (c *Call) setTool(tool *pool.Tool) {
+	if tool == nil {
+		return
+	}
+	c.Tool = tool
+	c.gate = tool.Call()
+	c.gate.Args, c.gate.Time = c.params.Arguments, c.pipeline.Life.Now()
+	if c.Method != spec.CallTool {
+		c.gate.Tool = tool.Canonical
+	}
+	if c.Method == spec.GetPrompt {
+		c.gate.Foreign = c.pipeline.Pool.Catalogue.Owners().Canonical(strings.TrimPrefix(tool.Canonical, "prompt:")) != tool.Upstream.Config.Name
+	}
+	if c.Client.Session.By == "connection" {
+		c.gate.ID = wire.IDKey(c.ID)
+	}
+}
+
+// checkMirrored returns an error where the headers do not mirror the arguments that the
+// inputSchema of the tool has mirrored (2026-07-28).
+func (c *Call) checkMirrored() error {
+	if c.Headers == nil || c.Tool.Mirrored == nil {
 		return nil
 	}
-	switch t.Method {
+	lookup := func(name string) (string, bool) {
+		values := c.Headers.Values(name)
+		return c.Headers.Get(name), len(values) > 0
+	}
+	return mcp.ValidateParamHeadersLookup(lookup, c.Tool.Mirrored, c.params.Source())
+}
+
+// target returns the tool, prompt or resource of the call, as far as it is known without
+// waiting; nil: it is not.
+func (c *Call) target() *pool.Tool {
+	p := c.pipeline
+	if c.isBuiltin() {
+		return nil
+	}
+	switch c.Method {
 	case spec.CallTool:
-		return p.Pool.Known(t.params.Name)
+		return p.Pool.Known(c.params.Name)
 	case spec.GetPrompt:
-		if i, ok := p.Relay.KnownPrompt(t.params.Name); ok {
+		if i, ok := p.Relay.KnownPrompt(c.params.Name); ok {
 			return pool.PromptTool(i)
 		}
 	case spec.ReadResource:
-		uri := spec.Member(t.params.Source(), "uri")
+		uri := spec.Member(c.params.Source(), "uri")
 		if u := p.Relay.Resources.Owner(p.Pool.Servers, uri); u != nil && u.State().Phase == upstream.Up && u.Has("resources") {
 			return pool.ResourceTool(u, uri)
 		}
@@ -52,18 +139,19 @@ func (t *Call) target() *pool.Tool {
 	return nil
 }
 
-// awaitTarget is target with all the waiting that it may take.
-func (t *Call) awaitTarget(ctx context.Context) *pool.Tool {
-	p := t.proxy
-	switch t.Method {
+// awaitTarget returns what target returns, after servers have started and were asked for
+// their lists where that is needed.
+func (c *Call) awaitTarget(ctx context.Context) *pool.Tool {
+	p := c.pipeline
+	switch c.Method {
 	case spec.CallTool:
-		return p.Pool.AwaitTool(ctx, t.params.Name)
+		return p.Pool.AwaitTool(ctx, c.params.Name)
 	case spec.GetPrompt:
-		if i, ok := p.Relay.Prompt(ctx, t.params.Name); ok {
+		if i, ok := p.Relay.Prompt(ctx, c.params.Name); ok {
 			return pool.PromptTool(i)
 		}
 	case spec.ReadResource:
-		uri := spec.Member(t.params.Source(), "uri")
+		uri := spec.Member(c.params.Source(), "uri")
 		if u := p.Relay.ResourceOwner(ctx, uri); u != nil && u.Has("resources") {
 			return pool.ResourceTool(u, uri)
 		}
@@ -71,50 +159,42 @@ func (t *Call) awaitTarget(ctx context.Context) *pool.Tool {
 	return nil
 }
 
-// unknown answers a call of something that there is not.
-func (t *Call) unknown() {
-	p := t.proxy
-	if w := p.Pool.Catalogue.Load().Filtered[t.params.Name]; w != nil && t.Method == spec.CallTool {
-		t.refuseFiltered(w)
+// answerUnknown answers a call of a tool, prompt or resource that no server has.
+func (c *Call) answerUnknown() {
+	p := c.pipeline
+	if w := p.Pool.Catalogue.Load().Filtered[c.params.Name]; w != nil && c.Method == spec.CallTool {
+		c.refuseFiltered(w)
 		return
 	}
-	t.proxy.Life.Log.Warn("call of something unknown refused", "method", t.Method, "name", text.Escape(t.params.Name), "session", t.Client.Session.ID)
+	p.Life.Log.Warn("call of something unknown refused", "method", c.Method, "name", text.Escape(c.params.Name), "session", c.Client.Session.ID)
 	down := p.Pool.Down()
 	switch {
-	case t.Method == spec.ReadResource && (p.Relay.OffersStatus() || len(p.Pool.Offering("resources")) > 0):
-		uri := spec.Member(t.params.Source(), "uri")
-		t.end(func() { t.Stream.Reply(relay.UnknownResource(t.ID, uri, t.Agent.Rev)) })
+	case c.Method == spec.ReadResource && (p.Relay.OffersStatus() || len(p.Pool.Offering("resources")) > 0):
+		uri := spec.Member(c.params.Source(), "uri")
+		c.end(func() { c.Stream.Reply(relay.UnknownResource(c.ID, uri, c.Peer.Rev)) })
 		return
-	case t.Method == spec.ReadResource:
-		t.refuseAs(spec.CodeNoMethod, "Method not found: no upstream has resources")
+	case c.Method == spec.ReadResource:
+		c.answerError(spec.CodeNoMethod, "Method not found: no upstream has resources")
 		return
-	case t.Method == spec.GetPrompt && !p.Relay.OffersStatus() && len(p.Pool.Offering("prompts")) == 0:
-		t.refuseAs(spec.CodeNoMethod, "Method not found: no upstream has prompts")
+	case c.Method == spec.GetPrompt && !p.Relay.OffersStatus() && len(p.Pool.Offering("prompts")) == 0:
+		c.answerError(spec.CodeNoMethod, "Method not found: no upstream has prompts")
 		return
 	}
-	unknown := "Unknown tool: " + text.Escape(t.params.Name)
-	if t.Method == spec.GetPrompt {
-		unknown = "Unknown prompt: " + text.Escape(t.params.Name)
+	unknown := "Unknown tool: " + text.Escape(c.params.Name)
+	if c.Method == spec.GetPrompt {
+		unknown = "Unknown prompt: " + text.Escape(c.params.Name)
 	}
 	if down != "" {
 		unknown += ". It may be one of an upstream that is not running, or not listed yet: " + down
 	}
-	t.refuseAs(spec.CodeInvalidParams, unknown)
+	c.answerError(spec.CodeInvalidParams, unknown)
 }
 
-// recorded is how the audit names what the call is of.
-func (t *Call) recorded() string {
-	if t.Method == spec.CallTool {
-		return t.Tool.Name
-	}
-	return t.Tool.Canonical
-}
-
-// refuseFiltered refuses a call of a tool that the configuration does not offer.
-func (t *Call) refuseFiltered(w *pool.Tool) {
-	t.Tool = w
+// refuseFiltered refuses a call of a tool that the configuration filters out.
+func (c *Call) refuseFiltered(tool *pool.Tool) {
+	c.Tool = tool
 	r := PlainRefusal("withheld", fmt.Sprintf("%s cannot be called: the configuration does not offer this tool of the upstream %s (%s). Calling it again will not help.",
-		w.Exposed, w.Upstream.Config.Name, w.Why))
-	t.proxy.RecordRefusal(t, r)
-	t.answer(r)
+		tool.Exposed, tool.Upstream.Config.Name, tool.Why))
+	c.pipeline.RecordRefusal(c, r)
+	c.answer(r)
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/rawjson"
@@ -16,120 +15,130 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/seal"
 	"github.com/petrigate/petrigate/proxy/internal/session"
 	"github.com/petrigate/petrigate/proxy/internal/spec"
+	"github.com/petrigate/petrigate/proxy/internal/upstream"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// maxInputRounds is how often an upstream may ask for input in one call.
+// maxInputRounds bounds how often a server may ask for input in one call.
 const maxInputRounds = 16
 
-// input is what the upstream of a call gets of the answers to what it asked
-// for. The zero value is a first round.
+// An input is what the client brings with another round of a call (inputResponses and
+// requestState of 2026-07-28). The zero value is that of a first round.
 type input struct {
-	responses []byte // an object; nil: none
-	state     string // the upstream's own
+	responses []byte // inputResponses, an object; nil: none
+	state     string // requestState of the server
 	hasState  bool
-	round     int    // how many there were before
-	suspended string // the call that is still open; empty: none
-	ours      bool   // the state is one of ours
+	round     int    // of rounds before
+	suspended string // id of the suspendedCall; empty: none
+	ours      bool   // the proxy has made the requestState, or there is none
 }
 
-// subject is what a state of a call is good for: that very call.
-func (t *Call) subject() []byte {
+// subject returns what binds a requestState to this very call.
+func (c *Call) subject() []byte {
 	return []byte(strings.Join([]string{
-		"round", t.Client.Session.ID, t.Method, t.Tool.Canonical, t.Tool.Definition, t.argumentsDigest(),
+		"round", c.Client.Session.ID, c.Method, c.Tool.Canonical, c.Tool.Definition, c.argumentsDigest(),
 	}, "\x00"))
 }
 
-// readInput takes what the client brings to another round. A state that is not
-// ours is noted: nothing is forwarded with it. Responses without a state go on
-// as they came, since upstreams that keep no state read them; whatever the gate
-// asks a person never looks at them.
-func (t *Call) readInput() {
-	if !t.Agent.Rev.InputRequired {
+// readInput takes the input that the client brings with another round. With a requestState
+// that is not the proxy's own, nothing is forwarded. inputResponses without a requestState go
+// on as they came, since servers that keep no state read them; the approval of a person
+// never comes from them.
+func (c *Call) readInput() {
+	if !c.Peer.Rev.InputRequired {
 		return
 	}
-	if !t.params.HasState {
-		t.input = input{responses: t.params.InputResponses, ours: true}
+	if !c.params.HasState {
+		c.input = input{responses: c.params.InputResponses, ours: true}
 		return
 	}
-	state, err := t.proxy.Sealer.Open(t.params.RequestState)
+	state, err := c.pipeline.Sealer.Open(c.params.RequestState)
 	switch {
 	case err != nil:
-		t.input = input{}
-	case state.Approval != "": // its responses are for us
-		t.input = input{ours: true}
-	case state.For(t.subject()) && (state.Beside == "" || state.Beside == t.besideDigest()):
-		t.input = input{responses: t.params.InputResponses, round: state.Number, suspended: state.Pause, ours: true}
+		c.input = input{}
+	case state.Approval != "": // the responses are for the proxy
+		c.input = input{ours: true}
+	case state.For(c.subject()) && (state.Beside == "" || state.Beside == c.besideDigest()):
+		c.input = input{responses: c.params.InputResponses, round: state.Number, suspended: state.Pause, ours: true}
 		if state.State != nil {
-			t.input.state, t.input.hasState = *state.State, true
+			c.input.state, c.input.hasState = *state.State, true
 		}
 	}
 }
 
-// resume takes a call up where its client was asked for input, and reports
-// whether there is such a call. It has passed the gate.
-func (p *Pipeline) resume(t *Call) bool {
-	if t.input.suspended == "" {
-		return false
+// resume goes on with a call that was suspended until its client brings the input: it has
+// passed the gate. It reports false where it has, and true where the gate has to decide.
+func (p *Pipeline) resume(c *Call) bool {
+	c.readInput()
+	if c.input.suspended == "" {
+		return true
 	}
-	t.Turn.Leave() // it is decided, and may wait for its upstream
-	x := p.suspended.take(t.input.suspended)
-	if x != nil && x.call.approved != nil { // what runs stays what was shown
-		t.approved, t.params = x.call.approved, t.params.AsShown(x.call.approved.meta)
+	c.Turn.Leave() // it is decided, and may wait for its server
+	x := p.suspended.take(c.input.suspended)
+	if x != nil && x.call.approved != nil { // the call that a person was shown is the one that runs
+		c.approved, c.params = x.call.approved, c.params.AsShown(x.call.approved.meta)
 	}
 	switch {
-	case x == nil && t.Tool.Upstream.Rev().InputRequired:
-		return false // a state that came before is another call, which the gate decides on
+	case x == nil && c.Tool.Upstream.Rev().InputRequired:
+		return true // a requestState that came before is another call, which the gate decides on
 	case x == nil:
-		t.refuseAs(spec.CodeInvalidParams, "requestState is of a call that is over; call "+t.Tool.Exposed+" again without it.")
+		c.answerError(spec.CodeInvalidParams, "requestState is of a call that is over; call "+c.Tool.Exposed+" again without it.")
 	case x.inflight != nil:
-		x.inflight.attach(t, x)
+		x.inflight.attach(c, x)
 	default:
-		p.launch(t, x.ticket)
+		p.forward(c, x.ticket)
 	}
-	return true
+	return false
 }
 
-// wantsInput takes a result of 2026-07-28 that asks for input. It returns
-// why the call cannot go on with it; empty: it does.
-func (f *inflightCall) wantsInput(t *Call, result []byte) (why string) {
-	p, name := f.Call.proxy, t.Tool.Upstream.Config.Name
-	if t.input.round >= maxInputRounds {
+// wantsInput reports whether the server has replied with an InputRequiredResult
+// (2026-07-28).
+func (f *inflightCall) wantsInput(r upstream.Reply, facts wire.Facts) bool {
+	return f.rev.InputRequired && r.Result != nil && facts.Type == wire.TypeInputRequired && !facts.Broken
+}
+
+// askForInput puts the inputRequests of a result to the client. It returns why the call
+// cannot go on; empty: it does.
+func (f *inflightCall) askForInput(c *Call, result []byte) (why string) {
+	p, name := f.Call.pipeline, c.Tool.Upstream.Config.Name
+	if c.input.round >= maxInputRounds {
 		return fmt.Sprintf("The upstream %s asked for input more than %d times.", name, maxInputRounds)
 	}
 	requests, err := spec.InputRequests(result)
 	if err == nil {
-		err = answersAll(t.Agent, requests)
+		err = answersAll(c.Peer, requests)
 	}
 	switch {
 	case err != nil:
 		return fmt.Sprintf("The upstream %s asked for input that cannot be had: %v.", name, err)
-	case t.Agent.Rev.InputRequired:
-		return f.suspend(t, result)
+	case c.Peer.Rev.InputRequired:
+		return f.suspend(c, result)
 	}
-	t.besideReader(func() { p.askRound(f, t, requests, result) })
+	c.spawnFromReply(func() { p.askRound(f, c, requests, result) })
 	return ""
 }
 
-// suspend lets a client of 2026-07-28 be asked in its own way.
-func (f *inflightCall) suspend(t *Call, result []byte) (why string) {
-	p := f.Call.proxy
+// suspend passes an InputRequiredResult to a client of 2026-07-28, and keeps the call for the
+// round that brings the responses. It returns why it cannot.
+func (f *inflightCall) suspend(c *Call, result []byte) (why string) {
+	p := f.Call.pipeline
 	x := &suspendedCall{id: lifetime.RandomID(""), ticket: f.ticket, call: f.Call}
 	if !p.suspended.add(x, p.Sessions.SeveralPrincipals.Load(), p.Approval.Expire, p.notResumed) {
 		return "Too many calls wait for input."
 	}
-	r := seal.Round{Number: t.input.round + 1, Pause: x.id, Expires: p.Life.Now().Add(p.Approval.Expire)}
-	if t.approved != nil {
-		r.Beside = t.approved.beside
+	r := seal.Round{Number: c.input.round + 1, Pause: x.id, Expires: p.Life.Now().Add(p.Approval.Expire)}
+	if c.approved != nil {
+		r.Beside = c.approved.beside
 	}
 	if lit, ok := rawjson.Member(result, "requestState"); ok {
 		state, _ := rawjson.String(lit)
 		r.State = &state
 	}
-	t.pass(wire.ResultHead(t.ID), withState(t.Tool.Upstream.WithServerNames(result), p.Sealer.Seal(r, t.subject())))
+	c.pass(wire.ResultHead(c.ID), withState(c.Tool.Upstream.WithServerNames(result), p.Sealer.Seal(r, c.subject())))
 	return ""
 }
 
+// answersAll returns an error if the client does not support one of the requests.
 func answersAll(a session.Peer, requests []spec.InputRequest) error {
 	for _, r := range requests {
 		if !a.Answers(r.Method, r.Params) {
@@ -139,53 +148,39 @@ func answersAll(a session.Peer, requests []spec.InputRequest) error {
 	return nil
 }
 
-// besideReader runs what may wait: on the goroutine of the client where that is
-// the caller's, and else on one of its own.
-func (t *Call) besideReader(f func()) {
-	t.Bind(t.proxy.Life.Ctx)
-	if t.waitsHere() {
-		f()
-		return
-	}
-	t.proxy.Life.Background(func() {
-		defer t.proxy.Life.Recovered(t.Method, t.ID, t.Stream)
-		f()
-	})
-}
-
-// askRound asks a client with a handshake by requests of ours, and sends the
-// call again with its answers, under the ticket that it has.
-func (p *Pipeline) askRound(f *inflightCall, t *Call, requests []spec.InputRequest, result []byte) {
-	responses, err := p.askAll(t, requests)
+// askRound asks a client of 2025-11-25 by requests, and forwards the call again with its
+// responses, under the ticket that it has.
+func (p *Pipeline) askRound(f *inflightCall, c *Call, requests []spec.InputRequest, result []byte) {
+	responses, err := p.askAll(c, requests)
 	if err != nil {
-		p.settle(t.Client.Session, f.ticket, gate.Failure, "no input")
-		if t.wanted() {
-			t.answer(unanswered("unsupported", gate.Failure, fmt.Sprintf("%s did not complete: %v.", t.Tool.Exposed, err)))
+		p.settle(c.Client.Session, f.ticket, gate.Failure, "no input")
+		if c.wanted() {
+			c.answer(unanswered("unsupported", gate.Failure, fmt.Sprintf("%s did not complete: %v.", c.Tool.Exposed, err)))
 		} else {
-			t.conclude(func() {})
+			c.conclude(func() {})
 		}
 		return
 	}
-	t.input = input{responses: responses, round: t.input.round + 1, ours: true}
+	c.input = input{responses: responses, round: c.input.round + 1, ours: true}
 	if lit, ok := rawjson.Member(result, "requestState"); ok {
-		t.input.state, t.input.hasState = rawjson.String(lit)
+		c.input.state, c.input.hasState = rawjson.String(lit)
 	}
-	p.launch(t, f.ticket)
+	p.forward(c, f.ticket)
 }
 
-// askAll puts the questions of one round to the client, all at once, and
-// returns its answers as one object; nil: there was no question.
-func (p *Pipeline) askAll(t *Call, requests []spec.InputRequest) ([]byte, error) {
+// askAll sends the requests of one round to the client, all at once, and returns its results
+// as inputResponses; nil: there was no request.
+func (p *Pipeline) askAll(c *Call, requests []spec.InputRequest) ([]byte, error) {
 	if len(requests) == 0 {
 		return nil, nil
 	}
-	ctx, cancel := context.WithTimeoutCause(t.ctx, p.Approval.Expire, errors.New("the client did not answer in time"))
+	ctx, cancel := context.WithTimeoutCause(c.ctx, p.Approval.Expire, errors.New("the client did not answer in time"))
 	defer cancel()
 	var all sync.WaitGroup
 	answers := make([][]byte, len(requests))
 	failures := make([]error, len(requests))
 	for i, r := range requests {
-		all.Go(func() { answers[i], failures[i] = p.askClient(ctx, t, r) })
+		all.Go(func() { answers[i], failures[i] = p.askClient(ctx, c, r) })
 	}
 	all.Wait()
 	if err := errors.Join(failures...); err != nil {
@@ -201,6 +196,7 @@ func (p *Pipeline) askAll(t *Call, requests []spec.InputRequest) ([]byte, error)
 	return append(object, '}'), nil
 }
 
+// firstError returns the index of the first error; -1: there is none.
 func firstError(list []error) int {
 	for i, err := range list {
 		if err != nil {
@@ -210,12 +206,11 @@ func firstError(list []error) int {
 	return -1
 }
 
-// askClient puts one question to the client on the stream of the call. An
-// elicitation that fails is one that nobody answered; of the rest there is no
-// such answer.
-func (p *Pipeline) askClient(ctx context.Context, t *Call, r spec.InputRequest) ([]byte, error) {
-	p.Reverse.URLElicitations.At(t.Tool.Upstream).Sends(t.Client, r.Method, r.Params)
-	result, failure, err := t.Client.ClientRequests.Ask(ctx, t.Stream, r.Method, reverse.WithElicitationID(r.Method, t.Tool.Upstream.WithServerName(r.Params)))
+// askClient sends one request to the client on the stream of the call, and returns its
+// result. A failed elicitation counts as cancelled; no other request has such a result.
+func (p *Pipeline) askClient(ctx context.Context, c *Call, r spec.InputRequest) ([]byte, error) {
+	p.Reverse.URLElicitations.At(c.Tool.Upstream).Sends(c.Client, r.Method, r.Params)
+	result, failure, err := c.Client.ClientRequests.Ask(ctx, c.Stream, r.Method, reverse.WithElicitationID(r.Method, c.Tool.Upstream.WithServerName(r.Params)))
 	switch {
 	case err != nil:
 		return nil, err
@@ -227,10 +222,7 @@ func (p *Pipeline) askClient(ctx context.Context, t *Call, r spec.InputRequest) 
 	return nil, fmt.Errorf("the client refused %s: %s", r.Method, text.Escape(spec.Member(failure, "message")))
 }
 
-// stateMember is the member of a result that holds a state of ours.
+// stateMember returns the member requestState.
 func stateMember(state string) []byte {
 	return rawjson.AppendString([]byte(`"requestState":`), state)
 }
-
-// waitingFor is how long a question of an upstream may stand.
-func (p *Pipeline) waitingFor() time.Duration { return p.Approval.Expire }

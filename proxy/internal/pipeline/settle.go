@@ -6,21 +6,22 @@ import (
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/serve/admission"
+	"github.com/petrigate/petrigate/internal/serve/audit"
 	"github.com/petrigate/petrigate/proxy/internal/session"
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// outcome is what a reply means for the nets. Only a whole, strictly read
-// result without an error is a success; only a proof that nothing runs any
-// more makes a lost call a failure.
+// outcome returns what a reply means for the nets. Only a whole, strictly parsed result
+// without an error is a success. A call without a reply is a failure only if it is proven
+// that nothing runs any more.
 func outcome(r upstream.Reply, facts wire.Facts) gate.Outcome {
 	var lost *upstream.Lost
 	var status *upstream.StatusError
 	switch {
 	case r.Err == nil && r.Error == nil && facts.Success():
 		return gate.Success
-	case r.Err == nil && facts.Handle(): // the work goes on where we cannot follow it
+	case r.Err == nil && facts.Handle(): // the work goes on where the proxy cannot follow it
 		return gate.Unknown
 	case r.Err == nil:
 		return gate.Failure
@@ -44,4 +45,36 @@ func (p *Pipeline) settle(s *session.Session, ticket *admission.Ticket, o gate.O
 // abandon settles a call as unknown unless it is settled.
 func (p *Pipeline) abandon(ticket *admission.Ticket) {
 	p.Admission.Abandon(context.Background(), ticket)
+}
+
+// afterSettling notes that the end of the call is settled. A reply that came since then is
+// the last word.
+func (f *inflightCall) afterSettling() {
+	if late := f.markSettled(); late != nil {
+		f.settleLate(*late)
+	}
+}
+
+// settleParked settles a call whose client has not come back with the next round.
+func (f *inflightCall) settleParked(r upstream.Reply) {
+	p := f.Call.pipeline
+	if f.handle != nil {
+		return
+	}
+	defer f.afterSettling()
+	defer p.abandon(f.ticket)
+	p.settle(f.Call.Client.Session, f.ticket, outcome(r, f.facts(r)), "")
+}
+
+// settleLate settles a call whose client was told that the outcome is unknown.
+func (f *inflightCall) settleLate(r upstream.Reply) {
+	c := f.Call
+	defer c.pipeline.Life.Recovered(c.Method, c.ID, c.Stream)
+	if f.taskFromReply(r); f.handle != nil { // its end settles the call
+		return
+	}
+	if o := outcome(r, f.facts(r)); o != gate.Unknown {
+		c.pipeline.Life.Log.Info("late answer", "tool", c.Tool.Canonical, "call", f.ticket.Number, "outcome", audit.OutcomeName(o))
+		c.pipeline.settle(c.Client.Session, f.ticket, o, "late answer")
+	}
 }

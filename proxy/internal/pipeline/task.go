@@ -13,45 +13,44 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// Calls that become tasks: which calls may, how their servers are told so, and the
-// answer that the client gets. The tasks themselves are in tasks.go.
+// Calls that become tasks: which calls may, how their servers are told so, and the answer
+// that the client gets. Package tasks follows the tasks themselves.
 
 // asTask reports whether the client of the call expects a task for an answer
 // (params.task of 2025-11-25), and so cannot read a result that says why it was
 // refused.
-func (t *Call) asTask() bool { return t.params.Task != nil && t.Method == spec.CallTool }
+func (c *Call) asTask() bool { return c.params.Task != nil && c.Method == spec.CallTool }
 
 // asTaskAnyway reports whether a client of 2026-07-28, which cannot ask for a task,
 // calls a tool of a server of 2025-11-25 that is always a task.
-func (t *Call) asTaskAnyway() bool {
-	u := t.Tool.Upstream
-	return t.Method == spec.CallTool && t.Agent.Rev.TaskExtension && t.Tool.OnlyTask && !u.Rev().TaskExtension && tasks.MakesTasks(u)
+func (c *Call) asTaskAnyway() bool {
+	u := c.Tool.Upstream
+	return c.Method == spec.CallTool && c.Peer.Rev.TaskExtension && c.Tool.OnlyTask && !u.Rev().TaskExtension && tasks.MakesTasks(u)
 }
 
 // taskParams returns params.task for a server of 2025-11-25; nil: the call is to be
 // no task.
-func (t *Call) taskParams() []byte {
-	if t.asTaskAnyway() {
+func (c *Call) taskParams() []byte {
+	if c.asTaskAnyway() {
 		return []byte(`{}`)
 	}
-	return t.params.Task
+	return c.params.Task
 }
 
-// taskRefused answers a call that cannot be made as a task and would have to be, or
-// the other way round, and reports whether it did. Its upstream is the one that
-// its session has by now.
-func (p *Pipeline) taskRefused(t *Call) bool {
-	u := t.Tool.Upstream
+// refuseTaskMode answers a call that asks for a task which its server cannot make, or can only
+// be made as a task that its client cannot take. It reports whether it did.
+func (p *Pipeline) refuseTaskMode(c *Call) bool {
+	u := c.Tool.Upstream
 	switch {
-	case t.Agent.Rev.TaskExtension && t.params.Task != nil:
-		t.refuseAs(spec.CodeInvalidParams, `A call of this revision does not ask for a task: leave out "task".`)
-	case t.asTaskAnyway() && !t.Agent.TakesTasks():
-		text := fmt.Sprintf("Missing required client capability: %s can be called as a task only", t.Tool.Exposed)
-		t.end(func() {
-			t.Stream.Reply(wire.AppendError(nil, t.ID, spec.CodeMissingCapability, text, spec.MissingTasks()))
+	case c.Peer.Rev.TaskExtension && c.params.Task != nil:
+		c.answerError(spec.CodeInvalidParams, `A call of this revision does not ask for a task: leave out "task".`)
+	case c.asTaskAnyway() && !c.Peer.TakesTasks():
+		text := fmt.Sprintf("Missing required client capability: %s can be called as a task only", c.Tool.Exposed)
+		c.end(func() {
+			c.Stream.Reply(wire.AppendError(nil, c.ID, spec.CodeMissingCapability, text, spec.MissingTasks()))
 		})
-	case t.asTask() && u.State().Phase == upstream.Up && (u.Rev().TaskExtension || !tasks.MakesTasks(u)):
-		t.refuseAs(spec.CodeNoMethod, fmt.Sprintf("The upstream %s makes no tasks of calls; call %s without a task.", u.Config.Name, t.Tool.Exposed))
+	case c.asTask() && u.State().Phase == upstream.Up && (u.Rev().TaskExtension || !tasks.MakesTasks(u)):
+		c.answerError(spec.CodeNoMethod, fmt.Sprintf("The upstream %s makes no tasks of calls; call %s without a task.", u.Config.Name, c.Tool.Exposed))
 	default:
 		return false
 	}
@@ -61,9 +60,9 @@ func (p *Pipeline) taskRefused(t *Call) bool {
 // declared returns the capabilities of the client as a server of 2026-07-28 is told
 // them with the call: the extension of tasks only where there is room for a task.
 func (f *inflightCall) declared() []byte {
-	t := f.Call
-	capabilities := t.Agent.Forwarded()
-	f.taskable = t.Method == spec.CallTool && (t.Agent.TakesTasks() || t.emulatesTask) && tasks.MakesTasks(t.Tool.Upstream) && t.takeTaskPlace()
+	c := f.Call
+	capabilities := c.Peer.Forwarded()
+	f.taskable = c.Method == spec.CallTool && (c.Peer.TakesTasks() || c.emulatesTask) && tasks.MakesTasks(c.Tool.Upstream) && c.takeTaskPlace()
 	if !f.taskable {
 		return capabilities
 	}
@@ -93,29 +92,29 @@ func (f *inflightCall) taskFromReply(r upstream.Reply) {
 	if facts.Broken || !facts.Handle() || f.rev.TaskExtension != (facts.Type == wire.TypeTask) {
 		return
 	}
-	t := f.Call
+	c := f.Call
 	n := tasks.NewTask{
-		Origin: t.origin(), Upstream: t.Tool.Upstream, Rev: f.rev, Ticket: f.ticket, Token: f.token,
-		Reserved: t.taskPlace.Swap(false), Result: r.Result,
+		Origin: c.origin(), Upstream: c.Tool.Upstream, Rev: f.rev, Ticket: f.ticket, Token: f.token,
+		Reserved: c.taskPlace.Swap(false), Result: r.Result,
 	}
-	if t.emulatesTask {
-		n.Stream = t.ownStream()
+	if c.emulatesTask {
+		n.Stream = c.ownStream()
 	}
-	h, err := t.proxy.Tasks.Begin(n)
+	h, err := c.pipeline.Tasks.Begin(n)
 	if err != nil {
-		t.proxy.Life.Log.Warn("a task cannot be followed", "upstream", t.Tool.Upstream.Config.Name, "tool", t.Tool.Canonical, "call", f.ticket.Number, "reason", err)
+		c.pipeline.Life.Log.Warn("a task cannot be followed", "upstream", c.Tool.Upstream.Config.Name, "tool", c.Tool.Canonical, "call", f.ticket.Number, "reason", err)
 		return
 	}
 	f.handle = h
 }
 
 // origin returns what a task keeps of the call.
-func (t *Call) origin() tasks.Origin {
-	a := t.Agent
+func (c *Call) origin() tasks.Origin {
+	a := c.Peer
 	return tasks.Origin{
-		Session: t.Client.Session, Tool: t.Tool.Canonical, Since: t.gate.Time,
-		Client: t.Client, Meta: wire.Meta{ProgressToken: bytes.Clone(t.Meta.ProgressToken)},
-		Agent: session.Peer{Name: a.Name, Protocol: a.Protocol, Rev: a.Rev, Elicit: a.Elicit, Capabilities: bytes.Clone(a.Capabilities)},
+		Session: c.Client.Session, Tool: c.Tool.Canonical, Since: c.gate.Time,
+		Client: c.Client, Meta: wire.Meta{ProgressToken: bytes.Clone(c.Meta.ProgressToken)},
+		Peer: session.Peer{Name: a.Name, Protocol: a.Protocol, Rev: a.Rev, Elicit: a.Elicit, Capabilities: bytes.Clone(a.Capabilities)},
 	}
 }
 
@@ -124,21 +123,36 @@ func (p *Pipeline) SettleTask(of tasks.Origin, ticket *admission.Ticket, o gate.
 	p.settle(of.Session, ticket, o, by)
 }
 
-// answerTask gives the client the handle of the task. Where the task is over
-// already, the gate knows before the client does.
-func (f *inflightCall) answerTask(t *Call) {
-	h := f.handle
-	if t.emulatesTask {
-		t.besideReader(func() { t.proxy.emulateTask(t, h.Task) })
+// becomesTask reports whether the call goes on as a task: its server has made one, or runs the
+// call as a task only.
+func (f *inflightCall) becomesTask(r upstream.Reply) bool { return f.handle != nil || f.needsTask(r) }
+
+// goOnAsTask tells the client of the task, or has the server run the call as one that the
+// client does not see.
+func (f *inflightCall) goOnAsTask(c *Call) {
+	if f.handle != nil {
+		f.answerTask(c)
 		return
 	}
-	give := func() { t.pass(wire.ResultHead(t.ID), h.Result) }
+	c.emulatesTask = true
+	c.spawnFromReply(func() { c.pipeline.forward(c, f.ticket) })
+}
+
+// answerTask gives the client the CreateTaskResult. Where the task is over already, the gate
+// knows before the client does.
+func (f *inflightCall) answerTask(c *Call) {
+	h := f.handle
+	if c.emulatesTask {
+		c.spawnFromReply(func() { c.pipeline.emulateTask(c, h.Task) })
+		return
+	}
+	give := func() { c.pass(wire.ResultHead(c.ID), h.Result) }
 	if !h.About.Status.Over() {
 		give()
 		return
 	}
-	t.besideReader(func() {
-		t.proxy.Tasks.Reached(t.ctx, h.Task, h.About)
+	c.spawnFromReply(func() {
+		c.pipeline.Tasks.Reached(c.ctx, h.Task, h.About)
 		give()
 	})
 }

@@ -23,8 +23,8 @@ const maxEmulatedPoll = time.Second
 // needsTask reports whether the server has refused the call, before it ran, for the
 // only reason that its client takes no task (error -32021).
 func (f *inflightCall) needsTask(r upstream.Reply) bool {
-	t := f.Call
-	if !f.rev.TaskExtension || f.taskable || t.Agent.Rev.TaskExtension || t.Method != spec.CallTool || t.emulatesTask || r.Error == nil || !tasks.MakesTasks(t.Tool.Upstream) {
+	c := f.Call
+	if !f.rev.TaskExtension || f.taskable || c.Peer.Rev.TaskExtension || c.Method != spec.CallTool || c.emulatesTask || r.Error == nil || !tasks.MakesTasks(c.Tool.Upstream) {
 		return false
 	}
 	code, _ := rawjson.Member(r.Error, "code")
@@ -33,72 +33,72 @@ func (f *inflightCall) needsTask(r upstream.Reply) bool {
 }
 
 // emulateTask polls a task until it is over, and answers the call.
-func (p *Pipeline) emulateTask(t *Call, x *tasks.Task) {
-	defer x.Leave(t.ownStream())
+func (p *Pipeline) emulateTask(c *Call, x *tasks.Task) {
+	defer x.Leave(c.ownStream())
 	asked := map[string]bool{}
 	for misses := 0; misses <= tasks.MaxMisses; {
-		detail, err := p.Tasks.Detail(t.ctx, x)
+		detail, err := p.Tasks.Detail(c.ctx, x)
 		switch {
-		case t.ctx.Err() != nil: // its client does not want the result any more
+		case c.ctx.Err() != nil: // its client does not want the result any more
 			p.Tasks.Cancel(x)
-			t.conclude(func() {})
+			c.conclude(func() {})
 			return
 		case x.IsLost():
 			misses = tasks.MaxMisses + 1
 		case err != nil:
 			misses++
 		case x.IsSettled():
-			t.deliverTask(detail)
+			c.deliverTask(detail)
 			return
 		default:
 			misses = 0
-			if why := p.passInput(t, x, detail, asked); why != "" && t.ctx.Err() == nil {
+			if why := p.passInput(c, x, detail, asked); why != "" && c.ctx.Err() == nil {
 				p.Tasks.Cancel(x)
-				t.answer(unanswered("unsupported", gate.Failure, why))
+				c.answer(unanswered("unsupported", gate.Failure, why))
 				return
 			}
 		}
 		if misses <= tasks.MaxMisses {
-			t.untilPoll(x)
+			c.untilPoll(x)
 		}
 	}
-	t.answer(unanswered("unknown", gate.Unknown, fmt.Sprintf("The outcome of %s is unknown: its upstream ran it as a task, and that was cancelled, or is lost. Find out before calling it again.", t.Tool.Exposed)))
+	c.answer(unanswered("unknown", gate.Unknown, fmt.Sprintf("The outcome of %s is unknown: its upstream ran it as a task, and that was cancelled, or is lost. Find out before calling it again.", c.Tool.Exposed)))
 }
 
 // deliverTask answers the call with the result or error in its task.
-func (t *Call) deliverTask(detail []byte) {
+func (c *Call) deliverTask(detail []byte) {
 	if result, ok := rawjson.Member(detail, "result"); ok {
-		t.deliver(upstream.Reply{Result: result}, wire.ResultFacts(result))
+		c.deliver(upstream.Reply{Result: result}, wire.ResultFacts(result))
 		return
 	}
 	failure, ok := rawjson.Member(detail, "error")
 	if !ok {
 		failure = fmt.Appendf(nil, `{"code":%d,"message":"the task failed"}`, spec.CodeInternal)
 	}
-	t.deliver(upstream.Reply{Error: failure}, wire.Facts{})
+	c.deliver(upstream.Reply{Error: failure}, wire.Facts{})
 }
 
 // untilPoll waits until the next tasks/get is due, and writes meanwhile the
 // notifications of the server.
-func (t *Call) untilPoll(x *tasks.Task) {
-	timer := time.NewTimer(min(max(x.NextPoll(0, t.proxy.Life.Now()), tasks.FastPoll), maxEmulatedPoll))
+func (c *Call) untilPoll(x *tasks.Task) {
+	timer := time.NewTimer(min(max(x.NextPoll(0, c.pipeline.Life.Now()), tasks.FastPoll), maxEmulatedPoll))
 	defer timer.Stop()
 	over := x.Over
 	if x.Finished() { // the last tasks/get failed: it is not to be repeated at once
 		over = nil
 	}
 	var wake <-chan struct{}
-	if t.notes != nil && t.waitsHere() {
-		wake = t.notes.Wake
+	if c.outbox != nil && c.waitsHere() {
+		wake = c.outbox.Wake
 	}
 	for {
 		select {
 		case <-wake:
-			t.notes.WriteTo(t.Stream)
+			c.outbox.WriteTo(c.Stream)
 			continue
 		case <-timer.C:
 		case <-over:
-		case <-t.ctx.Done():
+		case <-c.ctx.Done():
 		}
 		return
 	}
@@ -106,7 +106,7 @@ func (t *Call) untilPoll(x *tasks.Task) {
 
 // passInput puts new inputRequests of the task to the client, and sends the answers
 // by tasks/update. It returns why the task cannot go on; empty: it can.
-func (p *Pipeline) passInput(t *Call, x *tasks.Task, detail []byte, asked map[string]bool) (why string) {
+func (p *Pipeline) passInput(c *Call, x *tasks.Task, detail []byte, asked map[string]bool) (why string) {
 	if spec.Member(detail, "status") != "input_required" {
 		return ""
 	}
@@ -119,7 +119,7 @@ func (p *Pipeline) passInput(t *Call, x *tasks.Task, detail []byte, asked map[st
 		asked[r.Key] = true
 	}
 	if err == nil {
-		err = answersAll(t.Agent, fresh)
+		err = answersAll(c.Peer, fresh)
 	}
 	if err != nil || len(asked) > spec.MaxInputs {
 		return fmt.Sprintf("The upstream %s asked for input that cannot be had.", x.Upstream.Config.Name)
@@ -127,11 +127,11 @@ func (p *Pipeline) passInput(t *Call, x *tasks.Task, detail []byte, asked map[st
 	if len(fresh) == 0 {
 		return ""
 	}
-	responses, err := p.askAll(t, fresh)
+	responses, err := p.askAll(c, fresh)
 	if err != nil {
-		return fmt.Sprintf("%s did not complete: %v.", t.Tool.Exposed, err)
+		return fmt.Sprintf("%s did not complete: %v.", c.Tool.Exposed, err)
 	}
-	if _, err := p.Tasks.Request(t.ctx, x, "tasks/update", append([]byte(`,"inputResponses":`), responses...)...); err != nil {
+	if _, err := p.Tasks.Request(c.ctx, x, "tasks/update", append([]byte(`,"inputResponses":`), responses...)...); err != nil {
 		p.Life.Log.Warn("handing input to a task", "upstream", x.Upstream.Config.Name, "call", x.Ticket.Number, "error", err)
 	}
 	return ""

@@ -10,107 +10,115 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// A completion is how a round of a call ends for its client.
+// A completion is the end of one round of a call, for the goroutine of its client.
 type completion struct {
 	inflight *inflightCall
 	reply    upstream.Reply
-	settled  bool   // the nets know
-	round    []byte // in place of the reply: what the upstream asks
+	settled  bool   // the gate knows the outcome
+	round    []byte // an InputRequiredResult in place of the reply
 }
 
-// complete hands c to the goroutine of the client, if one waits.
-func (t *Call) complete(c completion) {
-	if !t.hand(c) {
-		t.receive(c)
+// complete hands done to the goroutine of the client; where none waits, it handles done
+// itself.
+func (c *Call) complete(done completion) {
+	if !c.hand(done) {
+		c.receive(done)
 	}
 }
 
-func (t *Call) receive(c completion) {
+// receive answers the call with what completes its round.
+func (c *Call) receive(done completion) {
 	switch {
-	case c.round != nil:
-		t.pass(wire.ResultHead(t.ID), c.round)
-	case c.settled && c.inflight.handle != nil:
-		c.inflight.answerTask(t)
-	case c.settled:
-		t.deliver(c.reply, wire.ResultFacts(c.reply.Result))
+	case done.round != nil:
+		c.pass(wire.ResultHead(c.ID), done.round)
+	case done.settled && done.inflight.handle != nil:
+		done.inflight.answerTask(c)
+	case done.settled:
+		c.deliver(done.reply, wire.ResultFacts(done.reply.Result))
 	default:
-		c.inflight.finish(t, c.reply)
+		done.inflight.finish(c, done.reply)
 	}
 }
 
-// ServeCall serves a call on the goroutine of its client, and returns when it
-// is answered. The end of ctx cancels the call, for that reason.
-func (p *Pipeline) ServeCall(ctx context.Context, t *Call, reason error) {
-	t.waitHere()
-	if t.Tool == nil || t.Tool.Upstream.OneReader() {
-		t.notes = session.NewOutbox()
+// ServeAndWait serves a call on the goroutine of its client, and returns when the call is
+// answered. The end of ctx cancels the call for the given reason.
+func (p *Pipeline) ServeAndWait(ctx context.Context, c *Call, reason error) {
+	c.waitHere()
+	if c.Tool == nil || c.Tool.Upstream.OneReader() {
+		c.outbox = session.NewOutbox()
 	}
-	t.Aside = func(f func()) {
-		t.Turn.Leave()
-		t.Bind(ctx)
+	c.Spawn = func(f func()) { // nobody else waits for this goroutine
+		c.Turn.Leave()
+		c.Bind(ctx)
 		f()
 	}
-	defer context.AfterFunc(ctx, func() { t.Cancel(reason) })()
-	p.Accept(t)
-	t.Turn.Leave()
-	for t.await() {
+	defer context.AfterFunc(ctx, func() { c.Cancel(reason) })()
+	p.Serve(c)
+	c.Turn.Leave()
+	for c.await() {
 	}
 }
 
-// await is for the client's goroutine: it takes the end of one round, and
-// reports whether there is another. Until then it writes what is to be told.
-func (t *Call) await() bool {
-	completed := t.completions()
+// await waits, on the client's goroutine, for the end of one round, and reports whether
+// there is another. Meanwhile it writes the notifications of the server.
+func (c *Call) await() bool {
+	completed := c.completions()
 	if completed == nil {
 		return false
 	}
 	var wake <-chan struct{}
-	if t.notes != nil {
-		wake = t.notes.Wake
+	if c.outbox != nil {
+		wake = c.outbox.Wake
 	}
 	for {
 		select {
 		case <-wake:
-			t.notes.WriteTo(t.Stream)
-		case c, open := <-completed:
-			if t.notes != nil {
-				t.notes.WriteTo(t.Stream) // what came before the reply
+			c.outbox.WriteTo(c.Stream)
+		case done, open := <-completed:
+			if c.outbox != nil {
+				c.outbox.WriteTo(c.Stream) // what came before the reply
 			}
 			if !open {
 				return false
 			}
-			t.receive(c)
-			return t.goesOnAfter(c)
+			c.receive(done)
+			return c.goesOnAfter(done)
 		}
 	}
 }
 
-// Tell passes a notification on. It is called on the reader of an upstream.
-func (t *Call) Tell(note []byte) {
-	if t.notes == nil {
-		t.Stream.Send(note)
+// Tell passes a notification to the client. It never waits, since it runs on the goroutine
+// that reads from a server.
+func (c *Call) Tell(note []byte) {
+	if c.outbox == nil {
+		c.Stream.Send(note)
 		return
 	}
-	t.notes.Add(note)
+	c.outbox.Add(note)
 }
 
-// interrupted is told that the upstream has ended the stream of the call and
-// will let it be taken up. A client that can do the same is let go meanwhile.
-func (f *inflightCall) interrupted(retry time.Duration) {
-	t := f.Receiver()
-	if t == nil {
+// onInterrupted handles the end of the server's response stream, which the server allows to
+// be resumed. The response to a client that can resume its own ends too.
+func (f *inflightCall) onInterrupted(retry time.Duration) {
+	c := f.Receiver()
+	if c == nil {
 		return
 	}
-	s, ok := t.Stream.(*events.Post)
+	s, ok := c.Stream.(*events.Post)
 	if !ok || !s.Interrupt(retry) {
 		return
 	}
-	f.mu.Lock()
-	f.here = false
-	x := f.exchange
-	f.mu.Unlock()
-	t.detach()
+	x := f.readElsewhere()
+	c.detach()
 	if x != nil {
 		x.Leave()
+	}
+}
+
+// closeConnection has the client's connection closed after an answer that is written while
+// the client's goroutine is busy, so that no request follows on it.
+func (c *Call) closeConnection() {
+	if s, ok := c.Stream.(*events.Post); ok {
+		s.Hasten()
 	}
 }

@@ -65,12 +65,12 @@ func (r *Router) relayLog(u *pool.Server, params []byte) {
 // none, or it cannot be told.
 func logsFor(u *pool.Server, params []byte) (wants *pipeline.Call) {
 	var only *session.Session
-	for _, f := range pipeline.FlightsTo(u) {
+	for _, f := range pipeline.InFlight(u) {
 		t := f.Receiver()
 		switch {
 		case t == nil || only != nil && only != t.Client.Session:
 			return nil
-		case t.Agent.Rev.LevelInMeta && t.Client.TakesLog(t.Agent, t.Meta, params):
+		case t.Peer.Rev.LevelInMeta && t.Client.TakesLog(t.Peer, t.Meta, params):
 			wants = t
 		}
 		only = t.Client.Session

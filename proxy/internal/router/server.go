@@ -43,16 +43,16 @@ func (r *Router) ServerRequest(u *pool.Server, q *upstream.ServerRequest) {
 	if u.DedicateNext() {
 		r.Life.Log.Info("an upstream asks clients: sessions that begin now have it for themselves", "upstream", u.Config.Name, "method", q.Method)
 	}
-	flights := pipeline.FlightsTo(u)
+	flights := pipeline.InFlight(u)
 	if len(flights) == 1 && !u.Abandoned.ByOthers(flights[0].Call.Client.Session) {
-		flights[0].Inquired(q, false)
+		flights[0].OnRequest(q, false)
 		return
 	}
 	var only *session.Client
 	var s spec.Stream
 	for _, f := range flights {
 		t := f.Receiver()
-		if t == nil || t.Agent.Rev.InputRequired || only != nil && only != t.Client {
+		if t == nil || t.Peer.Rev.InputRequired || only != nil && only != t.Client {
 			r.refuseUnattributed(u, q)
 			return
 		}

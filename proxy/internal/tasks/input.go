@@ -21,9 +21,9 @@ func (s *Tasks) ServerRequest(u *pool.Server, q *upstream.ServerRequest) bool {
 	}
 	t := x.origin
 	switch {
-	case !session.MayAsk(t.Agent, q):
+	case !session.MayAsk(t.Peer, q):
 		return true
-	case t.Agent.Rev.InputRequired:
+	case t.Peer.Rev.InputRequired:
 		x.addInput(q)
 		return true
 	}

@@ -84,7 +84,7 @@ func (s *Tasks) check(x *Task, f func()) {
 // progress token.
 func (x *Task) pass(method string, params []byte) {
 	t := x.origin
-	if note := t.Client.Notification(t.Agent, t.Meta, method, wire.RelateTask(params, x.id)); note != nil && !t.Agent.Rev.TaskExtension {
+	if note := t.Client.Notification(t.Peer, t.Meta, method, wire.RelateTask(params, x.id)); note != nil && !t.Peer.Rev.TaskExtension {
 		if s := x.stream(); s != nil {
 			s.Send(note)
 		}
@@ -93,7 +93,7 @@ func (x *Task) pass(method string, params []byte) {
 
 // notify sends a notification about the task to a client of the 2025 revisions.
 func (x *Task) notify(method string, params []byte) {
-	if s := x.origin.Client.Out; s != nil && !x.origin.Agent.Rev.TaskExtension {
+	if s := x.origin.Client.Out; s != nil && !x.origin.Peer.Rev.TaskExtension {
 		s.Send(wire.AppendNotification(nil, method, params))
 	}
 }

@@ -54,7 +54,7 @@ type Origin struct {
 	Tool    string // canonical
 	Since   time.Time
 	Client  *session.Client
-	Agent   session.Peer
+	Peer    session.Peer
 	Meta    wire.Meta // the progress token only
 }
 
@@ -63,7 +63,7 @@ func (x *Task) owner() *session.Session { return x.origin.Session }
 
 // emulated reports whether the client, of revision 2026-07-28, is shown a task of
 // 2025-11-25 in the form of its own revision.
-func (x *Task) emulated() bool { return x.origin.Agent.Rev.TaskExtension && !x.rev.TaskExtension }
+func (x *Task) emulated() bool { return x.origin.Peer.Rev.TaskExtension && !x.rev.TaskExtension }
 
 // expired reports whether the ttl of the task has passed, so that the server may
 // have forgotten it.

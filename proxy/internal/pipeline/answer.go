@@ -1,0 +1,173 @@
+package pipeline
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/serve/admission"
+	"github.com/petrigate/petrigate/internal/text"
+	"github.com/petrigate/petrigate/proxy/internal/rev"
+	"github.com/petrigate/petrigate/proxy/internal/spec"
+	"github.com/petrigate/petrigate/proxy/internal/upstream"
+	"github.com/petrigate/petrigate/proxy/internal/wire"
+)
+
+// decisionKey is where machines find a decision in the _meta of a result.
+const decisionKey = wire.OwnMeta + "decision"
+
+// An answer is a whole JSON-RPC response of the proxy in place of the server's result.
+type answer interface {
+	append(dst, id []byte, r *rev.Rev) []byte
+}
+
+// A refusal is an answer that says why a call was not made, or has no result.
+type refusal struct{ *admission.Refused }
+
+// PlainRefusal returns a refusal that no net is the cause of.
+func PlainRefusal(kind, text string) refusal { return refusal{admission.Refuse(kind, text)} }
+
+// unanswered returns the answer to a call that was allowed and has no result.
+func unanswered(kind string, o gate.Outcome, text string) refusal {
+	return refusal{admission.Unanswered(kind, o, text)}
+}
+
+// append writes a tool result with isError.
+func (r refusal) append(dst, id []byte, of *rev.Rev) []byte {
+	return wire.AppendResult(dst, id, wire.AppendToolError(nil, r.Text, r.meta(), of.ResultType))
+}
+
+// meta returns the refusal for machines.
+func (r refusal) meta() []byte {
+	meta, err := json.Marshal(map[string]admission.Facts{decisionKey: r.Facts})
+	if err != nil {
+		panic(err) // facts are plain data
+	}
+	return meta
+}
+
+// refuse answers a call that the gate has refused.
+func (c *Call) refuse(r *admission.Refused) {
+	if r.Err != nil { // the call itself is wrong
+		c.answerError(spec.CodeInvalidParams, r.Err.Error())
+		return
+	}
+	c.answer(refusal{r})
+}
+
+// answerError answers with a JSON-RPC error.
+func (c *Call) answerError(code int, text string) {
+	c.end(func() { c.Stream.Reply(wire.AppendError(nil, c.ID, code, text, nil)) })
+}
+
+// answer answers the call with a, if anybody waits for it.
+func (c *Call) answer(a answer) {
+	c.end(func() { c.AnswerOnly(a) })
+}
+
+// AnswerOnly writes an answer to a request that is not one of the client's open ones. Only
+// a client of tools/call can read a refusal as a result; others get an error.
+func (c *Call) AnswerOnly(a answer) {
+	r, refused := a.(refusal)
+	switch {
+	case refused && c.Method != spec.CallTool:
+		c.Stream.Reply(wire.AppendError(nil, c.ID, spec.CodeInvalidRequest, r.Text, nil))
+	case refused && c.asTask(): // a result would have to be a task
+		c.Stream.Reply(wire.AppendError(nil, c.ID, spec.CodeInvalidRequest, r.Text, r.meta()))
+	default:
+		c.Stream.Reply(a.append(nil, c.ID, c.Peer.Rev))
+	}
+}
+
+// pass answers the call with what the server said.
+func (c *Call) pass(head, body []byte) {
+	c.end(func() { c.Stream.Reply(head, body, wire.Tail) })
+}
+
+// end ends the call for its client. It calls send only if the client waits for the answer:
+// a server may reply to a cancelled call before the proxy has ended it.
+func (c *Call) end(send func()) {
+	wanted := c.wanted()
+	c.conclude(func() {
+		if wanted {
+			send()
+		}
+	})
+}
+
+// conclude ends the call for its client, once. The notifications that the server sent
+// before are written first.
+func (c *Call) conclude(send func()) {
+	if c.close() {
+		if c.outbox != nil {
+			c.outbox.WriteTo(c.Stream)
+		}
+		send()
+		c.Client.Requests.Answered()
+	}
+}
+
+// close removes the call from the open requests of its client, once.
+func (c *Call) close() bool {
+	first, stop := c.over()
+	if first {
+		c.unhold()
+		c.Client.Requests.End(wire.IDKey(c.ID))
+		if stop != nil {
+			stop(nil)
+		}
+	}
+	return first
+}
+
+// deliver answers the call with the reply of the server, byte for byte, or says what went
+// wrong.
+func (c *Call) deliver(r upstream.Reply, facts wire.Facts) {
+	switch {
+	case errors.Is(r.Err, spec.ErrCancelled) || errors.Is(r.Err, spec.ErrGone) || errors.Is(r.Err, context.Canceled):
+		c.conclude(func() {}) // nobody waits for an answer
+	case r.Err != nil:
+		c.answer(c.failed(r.Err))
+	case r.Error != nil:
+		c.pipeline.Reverse.URLElicitations.At(c.Tool.Upstream).Demands(c.Client, r.Error)
+		c.pass(wire.ErrorHead(c.ID), r.Error)
+	case facts.Handle() && c.Method == spec.CallTool:
+		c.answer(unanswered("unknown", gate.Unknown, fmt.Sprintf(
+			"The upstream made a task of %s that cannot be followed: its outcome is unknown. Find out before calling it again.", c.Tool.Exposed)))
+	case facts.Type == wire.TypeInputRequired:
+		c.answer(unanswered("unsupported", gate.Failure, fmt.Sprintf(
+			"The upstream asked for more input before it would run %s. That is not supported yet; the call did not complete.", c.Tool.Exposed)))
+	default:
+		c.pass(wire.ResultHead(c.ID), c.Tool.Upstream.ResultFor(r.Result, c.Method, c.Peer.Rev))
+	}
+}
+
+// failed returns the answer to a call whose server gave no reply.
+func (c *Call) failed(err error) answer {
+	name := c.Tool.Upstream.Config.Name
+	if a := c.unauthorized(err); a != nil {
+		return a
+	}
+	if errors.Is(err, upstream.ErrNotSent) {
+		return unanswered("unavailable", gate.Failure, fmt.Sprintf("The upstream %s could not be reached; %s was not called.", name, c.Tool.Exposed))
+	}
+	var status *upstream.StatusError
+	if errors.As(err, &status) && !status.Executed() {
+		return unanswered("unavailable", gate.Failure, fmt.Sprintf("The upstream %s turned the request away: %v. %s did not run.", name, err, c.Tool.Exposed))
+	}
+	return unanswered("unknown", gate.Unknown, fmt.Sprintf(
+		"The outcome of %s is unknown: upstream %s: %v. It may or may not have taken effect; find out before calling it again.",
+		c.Tool.Exposed, name, err))
+}
+
+// unauthorized returns the answer to a call that was not made for want of credentials; nil:
+// err is another error.
+func (c *Call) unauthorized(err error) answer {
+	var u *upstream.Unauthorized
+	if !errors.As(err, &u) {
+		return nil
+	}
+	return PlainRefusal("unauthorized", fmt.Sprintf("%s was not called: %s.", c.Tool.Exposed, text.Escape(u.Error())))
+}

@@ -1,0 +1,81 @@
+package pipeline
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/serve/admission"
+	"github.com/petrigate/petrigate/proxy/internal/spec"
+	"github.com/petrigate/petrigate/proxy/internal/upstream"
+	"github.com/petrigate/petrigate/proxy/internal/wire"
+)
+
+// forward sends an admitted call to its server. The reply is handled where it is read: on
+// the goroutine that reads from the server, or on that of the client that waits for it.
+func (p *Pipeline) forward(c *Call, ticket *admission.Ticket) {
+	u := c.Tool.Upstream
+	f := &inflightCall{Call: c, ticket: ticket, rev: u.Rev(), inflightState: inflightState{receiver: c}}
+	inline, stopped := c.setInflight(f, !u.OneReader())
+	if stopped != nil { // it is never sent
+		c.release()
+		p.settle(c.Client.Session, ticket, gate.Failure, "")
+		c.conclude(func() {})
+		return
+	}
+	if inline && c.outbox != nil { // its tool was not known before
+		c.outbox = nil // the client's goroutine reads the notifications itself, and keeps nobody else waiting
+	}
+	request := f.request()
+	if !f.mayRepeat() {
+		c.dropMessage()
+	}
+	_, f.answered = p.Admission.Forwarding(p.Life.Ctx, ticket)
+	f.SentAt = time.Now()
+	u.InFlight.Push(f)
+	if inline {
+		request.Here, request.Begin = true, f.begin
+		u.Send(request)
+		return
+	}
+	if reason := f.sent(u.Send(request)); reason != nil {
+		f.Abandon(reason)
+	}
+}
+
+// mayRepeat reports whether the call may have to be sent again with the input that its
+// server asks for, because the client knows no InputRequiredResult (2026-07-28).
+func (f *inflightCall) mayRepeat() bool {
+	return f.rev.InputRequired && !f.Call.Peer.Rev.InputRequired
+}
+
+// mayRepeat reports the same of a call that is not sent yet.
+func (c *Call) mayRepeat() bool {
+	return !c.Peer.Rev.InputRequired && c.Tool.Upstream.Rev().InputRequired
+}
+
+// request returns the call in the revision of its server.
+func (f *inflightCall) request() upstream.Request {
+	c := f.Call
+	u := c.Tool.Upstream
+	r := upstream.Request{Method: c.Method, Name: c.Tool.Name, Notify: f.onNotification, Deliver: f.onReply}
+	hop := wire.Hop{Name: c.params.Name}
+	if c.Method != spec.ReadResource {
+		hop.Name = c.Tool.Name
+	}
+	if f.rev.PerRequest {
+		hop.Modern, hop.Meta = true, c.Client.WithLogLevel(c.Peer, c.Meta, u.RequestMeta(f.declared()))
+		hop.InputResponses, hop.RequestState, hop.HasState = c.input.responses, c.input.state, c.input.hasState
+	} else {
+		r.Ask, r.Interrupted = f.onOwnRequest, f.onInterrupted
+		hop.Task = c.taskParams()
+		f.asTask = hop.Task != nil
+	}
+	if c.Meta.ProgressToken != nil {
+		r.Token = u.NewToken()
+		f.token = r.Token
+		hop.ProgressToken = strconv.AppendInt(nil, r.Token, 10)
+	}
+	r.Params = c.params.AppendForward(nil, hop)
+	return r
+}
