@@ -17,31 +17,31 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// maxShown is how much of a question a client is given to show. What is
-// longer is never cut: it is left to a channel that shows all of it.
+// maxShown bounds the size of an approval that a client is asked to show. A longer one is
+// never cut: a channel that shows all of it has to be used.
 const maxShown = 32 << 10
 
 const (
-	maxRounds  = 8                // of input_required that hold no question; clients stop at ten
-	roundHold  = 25 * time.Second // of one such round
-	lifeSign   = 5 * time.Second  // between two progress notifications while a person thinks
-	inputKey   = "approval"       // of our question among the inputRequests
-	approveTag = "approve"
+	maxRounds     = 8                // of input_required results without a question; clients stop at ten
+	roundHold     = 25 * time.Second // how long one such round lasts
+	progressEvery = 5 * time.Second  // how often progress is notified while a person thinks
+	inputKey      = "approval"       // key of the question among the inputRequests
+	approveTag    = "approve"
 )
 
-// approve puts the question to a person and decides again with the answer. It
-// holds no lock and no token while the person thinks.
+// approve asks a person and decides again with the answer. It ends in forward or in an
+// answer, and holds no lock and no token while the person thinks.
 func (p *Pipeline) approve(c *Call, q *admission.Asked) {
 	_, end := p.Admission.Approving(p.Life.Ctx, c.admission())
 	defer end(admission.Result{})
-	if a := p.asked(c, q); a != nil {
+	if a := p.askPerson(c, q); a != nil {
 		c.answer(a)
 	}
 }
 
-// asked is what the client is told after a person was asked; nil: the call goes
-// on its way.
-func (p *Pipeline) asked(c *Call, q *admission.Asked) answer {
+// askPerson asks until a person has answered, and forwards the call where the answer
+// allows it. Otherwise it returns the answer for the client.
+func (p *Pipeline) askPerson(c *Call, q *admission.Asked) answer {
 	defer p.Admission.Withdraw(context.Background(), c.Client.Session.Key(), q) // before the client knows, who may use the id again
 	for {
 		key := c.approvalKey(q)
@@ -49,17 +49,17 @@ func (p *Pipeline) asked(c *Call, q *admission.Asked) answer {
 		if err != nil {
 			return p.denied(c, q, fmt.Sprintf("%s requires human approval, and %v.", c.Tool.Exposed, err), nil)
 		}
-		state, wait := p.await(c.ctx, c, r)
+		state, wait := p.awaitPerson(c.ctx, c, r)
 		p.Approvals.Release(r, wait != nil)
 		switch {
 		case wait != nil:
-			p.RecordRefusal(c, awaits("waiting for a person", r))
+			p.RecordRefusal(c, waiting("waiting for a person", r))
 			return wait
 		case state == approval.Consumed: // before this call looked
 			continue
 		case state != approval.Approved:
 			return p.denied(c, q, c.noConsent(r, state), p.consent(r))
-		case c.swapped():
+		case c.toolChanged():
 			return p.denied(c, q, fmt.Sprintf("%s is not the tool any more that a person was asked about. Call it again to ask anew.", c.Tool.Exposed), nil)
 		}
 		if a := p.unrecordable(c); a != nil { // the consent stays
@@ -76,15 +76,15 @@ func (p *Pipeline) asked(c *Call, q *admission.Asked) answer {
 	}
 }
 
-// swapped reports whether the upstream has put another tool under the name, or
-// none, since the person was shown what would run.
-func (c *Call) swapped() bool {
+// toolChanged reports whether the server has redefined or removed the tool since a person
+// was asked about it.
+func (c *Call) toolChanged() bool {
 	now := c.target()
 	return now == nil || now.Canonical != c.Tool.Canonical || now.Definition != c.Tool.Definition
 }
 
-// redeem decides again with the consent and uses it up if the call passes; else
-// a says why it does not. used is false where another call used the consent.
+// redeem decides again with the consent, and uses it up if the call passes; a says why it
+// does not. used is false where another call has used the consent.
 func (p *Pipeline) redeem(c *Call, q *admission.Asked, r *approval.Request) (a answer, used bool) {
 	shown := p.Approvals.Look(r)
 	if shown.Answer.State != approval.Approved {
@@ -114,16 +114,16 @@ func (p *Pipeline) redeem(c *Call, q *admission.Asked, r *approval.Request) (a a
 	return a, true
 }
 
-// consent is what is on record of the answer to r.
+// consent returns the answer to r for the record.
 func (p *Pipeline) consent(r *approval.Request) *admission.Consent {
 	said := p.Approvals.Status(r)
 	return &admission.Consent{ID: r.ID, Channel: said.Channel, Actor: said.Actor}
 }
 
-// await waits for the answer to r as long as this call may be held. Where it
-// gives up, it returns what the client is to do instead of waiting.
-func (p *Pipeline) await(ctx context.Context, c *Call, r *approval.Request) (approval.State, answer) {
-	n := p.apply(c, r)
+// awaitPerson waits for the answer to r as long as the call may be held. Where that is too
+// short, it returns what the client is answered meanwhile.
+func (p *Pipeline) awaitPerson(ctx context.Context, c *Call, r *approval.Request) (approval.State, answer) {
+	n := p.readResponse(c, r)
 	state := p.Approvals.Status(r).State
 	switch {
 	case ctx.Err() != nil: // it asks for nothing any more, and uses up nothing
@@ -131,23 +131,23 @@ func (p *Pipeline) await(ctx context.Context, c *Call, r *approval.Request) (app
 	case state != approval.Pending:
 		return state, nil
 	}
-	formable := p.formable(c, r)
-	if !formable && !r.Allows(approval.CLI) {
+	elicitable := p.canElicit(c, r)
+	if !elicitable && !r.Allows(approval.CLI) {
 		return approval.Withdrawn, nil
 	}
 	p.tellOperators(c, r)
-	if formable && c.Peer.Rev.InputRequired {
-		return approval.Pending, p.form(r)
+	if elicitable && c.Peer.Rev.InputRequired {
+		return approval.Pending, p.elicitByResult(r)
 	}
 	var shown prompt
-	if formable {
+	if elicitable {
 		shown = p.elicit(c, r)
 	}
 	hold := min(p.Approval.Hold, r.Expires.Sub(p.Life.Now()))
 	if c.Peer.Rev.InputRequired {
 		hold = min(hold, roundHold)
 	}
-	shown = p.hold(ctx, c, r, shown, hold)
+	shown = p.holdCall(ctx, c, r, shown, hold)
 	state = p.Approvals.Status(r).State
 	if shown.told != nil && (state != approval.Pending || ctx.Err() != nil) {
 		<-shown.told // before the end of the call, with which the stream ends
@@ -163,12 +163,12 @@ func (p *Pipeline) await(ctx context.Context, c *Call, r *approval.Request) (app
 	return approval.Pending, parked(r)
 }
 
-// formable reports whether the client can show all of r to its person.
-func (p *Pipeline) formable(c *Call, r *approval.Request) bool {
+// canElicit reports whether the client can show all of r to its person.
+func (p *Pipeline) canElicit(c *Call, r *approval.Request) bool {
 	return r.Allows(approval.Elicit) && c.Peer.Elicit && r.Size <= maxShown && !p.Approvals.WasUnasked(r) && len(p.text(r)) <= maxShown
 }
 
-// tellOperators tells them, once, that a call has begun to wait for a person.
+// tellOperators logs, once, that a call has begun to wait for a person.
 func (p *Pipeline) tellOperators(c *Call, r *approval.Request) {
 	if !p.Approvals.Announce(r) {
 		return
@@ -181,13 +181,12 @@ func (p *Pipeline) tellOperators(c *Call, r *approval.Request) {
 		r.ID, text.Escape(c.Tool.Name), text.Escape(c.Tool.Upstream.Config.Name), cmp.Or(text.Escape(c.Peer.Name), "a client without a name"), how))
 }
 
-// hold waits for the answer, with progress as a sign of life for the client.
-// Where another call showed the question to the client and has gone away, this
-// one shows it again.
-func (p *Pipeline) hold(ctx context.Context, c *Call, r *approval.Request, shown prompt, d time.Duration) prompt {
+// holdCall waits for the answer to r, and notifies the client of progress. If another call
+// showed the question to the client and has ended, this one shows it again.
+func (p *Pipeline) holdCall(ctx context.Context, c *Call, r *approval.Request, shown prompt, d time.Duration) prompt {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
-	tick := time.NewTicker(lifeSign)
+	tick := time.NewTicker(progressEvery)
 	defer tick.Stop()
 	unasked := r.Unasked()
 	for n := 1; ; {
@@ -202,16 +201,17 @@ func (p *Pipeline) hold(ctx context.Context, c *Call, r *approval.Request, shown
 			shown = p.elicit(c, r)
 		case <-unasked:
 			unasked = nil
-			c.signOfLife(n, "The client showed the question to nobody. An operator can still answer approval "+r.ID+".")
+			c.sendProgress(n, "The client showed the question to nobody. An operator can still answer approval "+r.ID+".")
 			n++
 		case <-tick.C:
-			c.signOfLife(n, "Waiting for a person: approval "+r.ID+".")
+			c.sendProgress(n, "Waiting for a person: approval "+r.ID+".")
 			n++
 		}
 	}
 }
 
-func (c *Call) signOfLife(n int, message string) {
+// sendProgress sends notifications/progress, if the client has asked for it.
+func (c *Call) sendProgress(n int, message string) {
 	if c.Meta.ProgressToken == nil {
 		return
 	}
@@ -220,10 +220,10 @@ func (c *Call) signOfLife(n int, message string) {
 	c.Stream.Send(wire.AppendNotification(nil, "notifications/progress", params))
 }
 
-// apply reads the answer that a client of 2026-07-28 brings back. An answer
-// without a state of ours for this very call, or with that of a round that
-// carried no question, answers nothing. It returns the number of rounds so far.
-func (p *Pipeline) apply(c *Call, r *approval.Request) int {
+// readResponse reads the inputResponses of a client of 2026-07-28. They count only with a
+// requestState that the proxy made for this very call, in a round with a question. It
+// returns the number of rounds so far.
+func (p *Pipeline) readResponse(c *Call, r *approval.Request) int {
 	if !c.Peer.Rev.InputRequired || !c.params.HasState {
 		return 0
 	}
@@ -233,35 +233,34 @@ func (p *Pipeline) apply(c *Call, r *approval.Request) int {
 	}
 	response, ok := rawjson.Member(c.params.InputResponses, inputKey)
 	if ok {
-		p.answered(r, state.Channel, response)
+		p.takeElicitation(r, state.Channel, response)
 	}
 	return state.Number
 }
 
-// answered takes the result of an elicitation that came by the channel. Only an
-// acceptance whose field decision says approve approves. A cancellation means
-// that nobody was asked.
-func (p *Pipeline) answered(r *approval.Request, channel string, result []byte) {
+// takeElicitation takes the result of an elicitation. Only an acceptance whose decision is
+// to approve approves. A cancellation means that nobody was asked.
+func (p *Pipeline) takeElicitation(r *approval.Request, channel string, result []byte) {
 	switch action := spec.Member(result, "action"); action {
 	case "accept":
 		content, _ := rawjson.Member(result, "content")
 		approve := spec.Member(content, "decision") == approveTag
-		p.heed(r.ID, approve, channel, spec.Member(content, "reason"))
+		p.resolveByClient(r.ID, approve, channel, spec.Member(content, "reason"))
 	case "decline":
-		p.heed(r.ID, false, channel, "")
+		p.resolveByClient(r.ID, false, channel, "")
 	default:
 		p.Approvals.MarkUnasked(r, channel)
 	}
 }
 
-// heed takes what the client says that its person has answered.
-func (p *Pipeline) heed(id string, approve bool, channel, reason string) {
+// resolveByClient resolves an approval by the answer of the client's person.
+func (p *Pipeline) resolveByClient(id string, approve bool, channel, reason string) {
 	if err := p.Resolve(id, approve, channel, "the client", reason); err != nil {
 		p.Life.Log.Info("answer to an approval ignored", "approval", id, "reason", err)
 	}
 }
 
-// Resolve takes an answer, and tells operators who gave it where.
+// Resolve answers an approval, and logs who answered it where.
 func (p *Pipeline) Resolve(id string, approve bool, channel, actor, reason string) error {
 	if err := p.Approvals.Answer(id, approve, channel, actor, reason); err != nil {
 		return err
@@ -276,15 +275,15 @@ func (p *Pipeline) Resolve(id string, approve bool, channel, actor, reason strin
 	return nil
 }
 
-// form is the question for a client of 2026-07-28, which answers it when it
-// sends the call again.
-func (p *Pipeline) form(r *approval.Request) answer {
+// elicitByResult returns the question for a client of 2026-07-28, which answers it in the
+// next round of the call.
+func (p *Pipeline) elicitByResult(r *approval.Request) answer {
 	p.Approvals.Put(r, approval.Elicit)
 	state := p.Sealer.Seal(seal.Round{Approval: r.ID, Channel: approval.Elicit, Expires: r.Expires}, r.Key.Bytes())
 	return inputRequired{state: state, question: p.elicitParams(r)}
 }
 
-// inputRequired is a result of revision 2026-07-28 that asks for another round.
+// inputRequired is an InputRequiredResult (2026-07-28): it asks for another round.
 type inputRequired struct {
 	state    string
 	question []byte // params of elicitation/create; nil: none
@@ -301,8 +300,8 @@ func (a inputRequired) append(dst, id []byte, _ *rev.Rev) []byte {
 	return wire.AppendResult(dst, id, result)
 }
 
-// elicitParams ask for one choice without a default: clients answer an empty
-// form by themselves.
+// elicitParams returns the params of elicitation/create. They ask for one choice without a
+// default, because some clients accept an empty form by themselves.
 func (p *Pipeline) elicitParams(r *approval.Request) []byte {
 	params, err := json.Marshal(map[string]any{
 		"message": p.text(r),
@@ -321,24 +320,24 @@ func (p *Pipeline) elicitParams(r *approval.Request) []byte {
 	return params
 }
 
-// text is what a person reads.
+// text returns the question for a person.
 func (p *Pipeline) text(r *approval.Request) string {
 	return p.Approvals.Look(r).Text(p.Where, p.Life.Now())
 }
 
-// parked answers a call that was held long enough: the person may still answer,
-// and the same call again finds the answer. The model reads this, and may have a
-// shell: it is not told how to answer.
+// parked answers a call that was held long enough. The person can still answer, and the
+// same call finds the answer later. The text does not say how to answer, because the model
+// reads it and may have a shell.
 func parked(r *approval.Request) answer {
-	return awaits(fmt.Sprintf("A person has been asked (approval %s) and has not answered yet. Call the same tool again with the same arguments later.", r.ID), r)
+	return waiting(fmt.Sprintf("A person has been asked (approval %s) and has not answered yet. Call the same tool again with the same arguments later.", r.ID), r)
 }
 
-// awaits is what is said of a call while a person is asked.
-func awaits(text string, r *approval.Request) refusal {
+// waiting returns a refusal of a call while a person is asked.
+func waiting(text string, r *approval.Request) refusal {
 	return refusal{&admission.Refused{Text: text, Facts: admission.Facts{Decision: "ask", Kind: "approval", Approval: r.ID}}}
 }
 
-// noConsent says why there is no consent.
+// noConsent returns why there is no consent.
 func (c *Call) noConsent(r *approval.Request, state approval.State) string {
 	switch state {
 	case approval.Denied:
@@ -370,12 +369,13 @@ func (c *Call) noConsent(r *approval.Request, state approval.State) string {
 	}
 }
 
-// denied refuses for want of a consent. said is the answer of a person, if there
-// is one.
+// denied refuses a call without consent. said is the answer of a person; nil: nobody
+// answered.
 func (p *Pipeline) denied(c *Call, q *admission.Asked, text string, said *admission.Consent) answer {
 	return refusal{p.Admission.Deny(p.Life.Ctx, c.admission(), q.Ask, text, said)}
 }
 
+// approvalKey returns what an approval is good for.
 func (c *Call) approvalKey(q *admission.Asked) approval.Key {
 	steps := ""
 	for _, s := range q.Steps {
@@ -387,13 +387,14 @@ func (c *Call) approvalKey(q *admission.Asked) approval.Key {
 	}
 }
 
-// approvedBeside is what a person who approved a call was shown beside its
-// arguments, for the rounds to come.
+// approvedBeside is what a person approved besides the arguments; it is kept for later
+// rounds.
 type approvedBeside struct {
 	beside string // hash of the members of params
 	meta   []byte // nil: nothing, or more than is kept; then nothing of it is sent again
 }
 
+// shownBeside returns what a person is shown besides the arguments.
 func (c *Call) shownBeside() *approvedBeside {
 	members, meta := c.beside()
 	if len(meta) > MaxKeptWhole {
@@ -402,16 +403,15 @@ func (c *Call) shownBeside() *approvedBeside {
 	return &approvedBeside{wire.Digest(members), meta}
 }
 
-// besideDigest is that of the members beside the name and the arguments.
+// besideDigest returns the digest of the members besides the name and the arguments.
 func (c *Call) besideDigest() string {
 	members, _ := c.beside()
 	return wire.Digest(members)
 }
 
-// beside is what the upstream gets that is neither the name nor the arguments.
-// What stands in _meta may differ from one call to the next, since clients write
-// there which call it is: it is no part of what a consent is for, but is shown,
-// and what was shown is what is forwarded.
+// beside returns what the server gets besides the name and the arguments. Clients may
+// write another _meta into each call, so a consent does not depend on it; but it is shown,
+// and what was shown is forwarded.
 func (c *Call) beside() (members, meta []byte) {
 	if c.Method == spec.ReadResource {
 		return c.params.Beside("uri")
@@ -419,7 +419,7 @@ func (c *Call) beside() (members, meta []byte) {
 	return c.params.Beside("name", "arguments")
 }
 
-// shown is the call as a person sees it.
+// shown returns the call as a person sees it.
 func (c *Call) shown() approval.Call {
 	client := c.Peer.Name
 	if c.Peer.Version != "" {

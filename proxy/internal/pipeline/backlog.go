@@ -6,9 +6,8 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/spec"
 )
 
-// What the calls of one principal, and of all, may hold while they wait: for an
-// upstream that starts, or to be sent again. Questions to people are counted by
-// the book of approvals, and what is sent at once is never counted.
+// Bounds of what calls hold while they wait, for a server that starts or to be sent again, by
+// principal and in all. The broker of approvals counts the calls that wait for people.
 const (
 	maxBacklog    = 16      // times the largest message
 	maxBacklogAll = 64      // times the largest message
@@ -22,8 +21,8 @@ type backlog struct {
 	held  map[string]int // none with 0
 }
 
-// hold counts the message of c, which is to wait, and reports whether there is
-// room for it.
+// hold counts the message of a call that is to wait, and reports whether there is room for
+// it.
 func (c *Call) hold() bool {
 	if c.held.Load() {
 		return true
@@ -44,7 +43,7 @@ func (c *Call) hold() bool {
 	return true
 }
 
-// unhold is called when the message of c is sent, or not needed any more.
+// unhold stops counting a message that is sent, or not needed any more.
 func (c *Call) unhold() {
 	if !c.held.Swap(false) {
 		return
@@ -58,7 +57,8 @@ func (c *Call) unhold() {
 	}
 }
 
-// spawnHeld runs what may wait, unless too much waits already.
+// spawnHeld spawns f with the message of the call counted in the backlog. Where that is
+// full, it answers the call.
 func (c *Call) spawnHeld(f func()) {
 	switch {
 	case c.hold():

@@ -9,7 +9,7 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// isBuiltin reports whether the call is of something that the proxy itself offers.
+// isBuiltin reports whether the prompt or resource is the proxy's own.
 func (c *Call) isBuiltin() bool {
 	switch {
 	case !c.pipeline.Relay.OffersStatus():
@@ -22,8 +22,8 @@ func (c *Call) isBuiltin() bool {
 	return false
 }
 
-// answerBuiltin answers such a call. No gate decides on it: it tells the client
-// what the gate would say, and reaches no upstream.
+// answerBuiltin answers a call of the proxy's own status. No gate decides on it: it only
+// says what the gate would decide, and reaches no server.
 func (c *Call) answerBuiltin() {
 	text := c.pipeline.Relay.Status(c.Client.Session)
 	var b bytes.Buffer

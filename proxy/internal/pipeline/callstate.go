@@ -8,8 +8,8 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/spec"
 )
 
-// A callState is where a call stands: who waits for its answer, and whether it is
-// in flight, cancelled or over. The zero value is a call that was not sent yet.
+// A callState says where a call stands: who waits for its answer, and whether it is in
+// flight, cancelled or over. The zero value is a call that was not sent yet.
 type callState struct {
 	mu        sync.Mutex
 	completed chan completion // for the goroutine of the client, where one waits
@@ -19,7 +19,7 @@ type callState struct {
 	ended     bool // it has its answer, or will get none
 }
 
-// waitHere says that the caller's goroutine waits for the completions of the call.
+// waitHere notes that the caller's goroutine waits for the completions of the call.
 func (s *callState) waitHere() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -44,7 +44,7 @@ func (s *callState) hand(done completion) bool {
 	return true
 }
 
-// completions is where the next completion comes; nil: there will be none.
+// completions returns the channel of the next completion; nil: there will be none.
 func (s *callState) completions() <-chan completion {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -61,7 +61,7 @@ func (s *callState) goesOnAfter(done completion) bool {
 	return !s.ended && s.inflight != nil && s.inflight != done.inflight
 }
 
-// detach lets the goroutine of the client wait for nothing any more.
+// detach ends the wait of the client's goroutine.
 func (s *callState) detach() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -85,8 +85,8 @@ func (s *callState) setInflight(f *inflightCall, reads bool) (inline bool, stopp
 	return inline, s.stopped
 }
 
-// replaceInflight notes that f, which was sent for an earlier round, is now that of this call.
-// stopped is why this call was cancelled, if it was.
+// replaceInflight notes that f, which was sent for an earlier round, is now the call in
+// flight of this one. It returns why the call was cancelled, if it was.
 func (s *callState) replaceInflight(f *inflightCall) (stopped error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -101,8 +101,7 @@ func (s *callState) clearInflight() {
 	s.inflight = nil
 }
 
-// cancelled notes why the call is not wanted any more, and returns what there is
-// to be ended.
+// cancelled notes why nobody waits for the call any more, and returns what is to be ended.
 func (s *callState) cancelled(reason error) (context.CancelCauseFunc, *inflightCall) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -112,7 +111,7 @@ func (s *callState) cancelled(reason error) (context.CancelCauseFunc, *inflightC
 	return s.stop, s.inflight
 }
 
-// stopBy ends waiting by stop once the call is cancelled, or now if it is.
+// stopBy has stop called when the call is cancelled, or calls it now if the call is.
 func (s *callState) stopBy(stop context.CancelCauseFunc) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -122,7 +121,8 @@ func (s *callState) stopBy(stop context.CancelCauseFunc) {
 	}
 }
 
-// over notes that the call is over for its client, and reports whether it was not.
+// over notes that the call is over for its client. It reports false where it was over
+// before.
 func (s *callState) over() (first bool, stop context.CancelCauseFunc) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -9,16 +9,16 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/session"
 )
 
-// A prompt is a question that stands before the client of a call.
+// A prompt is a question that a client shows to its person.
 type prompt struct {
 	told <-chan struct{} // closed when the client knows that it does not any more; nil: another call showed it, or none did
 	gone <-chan struct{} // closed when the call that showed it is gone, and the prompt with it; nil: it is this one
 }
 
-// elicit asks a client with a handshake, on the stream of the call. The
-// answer is taken as long as the question stands; a parked call finds it
-// later. Calls that ask the same share one prompt. Where another channel
-// answers first, the client is told to stop, soon after the question is answered.
+// elicit sends elicitation/create to a client with a handshake, on the stream of the call.
+// The answer counts as long as the question is open, also for a later call. Calls with the
+// same question share one prompt. Where another channel answers first, the request is
+// cancelled at the client.
 func (p *Pipeline) elicit(c *Call, r *approval.Request) prompt {
 	first, over := p.Approvals.Show(r)
 	if !first {
@@ -50,7 +50,7 @@ func (p *Pipeline) elicit(c *Call, r *approval.Request) prompt {
 		defer timer.Stop()
 		select {
 		case result := <-answer:
-			p.answered(r, approval.Elicit, result)
+			p.takeElicitation(r, approval.Elicit, result)
 			return
 		case <-r.Answered():
 		case <-gone:
@@ -58,7 +58,7 @@ func (p *Pipeline) elicit(c *Call, r *approval.Request) prompt {
 		case <-p.Life.Ctx.Done():
 		}
 		if !asked.Withdraw() { // the client has just answered
-			p.answered(r, approval.Elicit, <-answer)
+			p.takeElicitation(r, approval.Elicit, <-answer)
 			return
 		}
 		p.Approvals.Unshow(r)
@@ -70,8 +70,8 @@ func (p *Pipeline) elicit(c *Call, r *approval.Request) prompt {
 	return prompt{told: told}
 }
 
-// say tells the client something on the stream of the call, or where that has
-// ended, on the one for what belongs to no request.
+// say sends a notification on the stream of the call, or if that has ended, on the stream
+// of the session.
 func (c *Call) say(note []byte) {
 	post, ok := c.Stream.(*events.Post)
 	switch {

@@ -16,7 +16,7 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/tasks"
 )
 
-// Options says what a Pipeline needs of the rest of the proxy.
+// Options are what a Pipeline uses of the rest of the proxy.
 type Options struct {
 	Life         *lifetime.Lifetime
 	Sessions     *session.Sessions
@@ -32,6 +32,29 @@ type Options struct {
 	MaxRequest   int                        // bytes of one message of a client
 	StartupLimit time.Duration              // how long a call waits for a server that starts
 	Where        func(gate.Position) string // a position as people read it
+}
+
+// Approval says how people are asked. With the zero value nobody is: a call that needs an
+// approval is refused.
+type Approval struct {
+	Elicit   bool          // ask through the client, where it can
+	Operator bool          // hold the call for [Proxy.Resolve]
+	Hold     time.Duration // how long a call waits before it is parked; 0: 45 s
+	Expire   time.Duration // how long a question and its answer are good; 0: 15 min
+	Cooldown time.Duration // how long a denial stands against the same call of the session; 0: 10 min
+	Verb     string        // what the log tells operators to run who are to answer; empty: petrigate approvals
+}
+
+// Channels returns the channels by which people may answer.
+func (a Approval) Channels() []string {
+	var open []string
+	if a.Elicit {
+		open = append(open, approval.Elicit)
+	}
+	if a.Operator {
+		open = append(open, approval.CLI)
+	}
+	return open
 }
 
 // A Pipeline takes calls (tools/call, prompts/get and resources/read) through admission

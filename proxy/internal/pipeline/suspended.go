@@ -16,8 +16,8 @@ import (
 // come back.
 const maxSuspended = 10_000
 
-// A suspendedCall is a call between two rounds of revision 2026-07-28: its client was
-// asked for input, and is to send it with the same call again. The call has
+// A suspendedCall is a call between two rounds (2026-07-28): its client has an
+// InputRequiredResult, and is to send the call again with the responses. The call has
 // passed the gate and is still open there.
 type suspendedCall struct {
 	id     string
@@ -31,16 +31,16 @@ type suspendedCall struct {
 	timer *time.Timer
 }
 
-// suspendedCalls are those that there are. Each ends once: its client comes back, or
-// its time is over.
+// suspendedCalls holds the suspended calls. Each ends once: its client comes back, or its
+// time is over.
 type suspendedCalls struct {
 	mu   sync.Mutex
 	byID map[string]*suspendedCall
 	own  session.Quota
 }
 
-// add keeps x for a time, after which over is called; false: there are too many,
-// or where there are several principals, too many of this one.
+// add keeps x for a time, after which it calls over. It reports false where there are too
+// many, or too many of this one among several principals.
 func (s *suspendedCalls) add(x *suspendedCall, several bool, life time.Duration, over func(*suspendedCall)) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -59,7 +59,7 @@ func (s *suspendedCalls) add(x *suspendedCall, several bool, life time.Duration,
 	return true
 }
 
-// take ends a suspension; nil: it is over already.
+// take ends a suspension, and returns its call; nil: it is over already.
 func (s *suspendedCalls) take(id string) *suspendedCall {
 	s.mu.Lock()
 	x := s.byID[id]
@@ -72,16 +72,16 @@ func (s *suspendedCalls) take(id string) *suspendedCall {
 	return x
 }
 
-// notResumed says that the rounds of a call of an upstream of 2026-07-28 were
-// not gone on with: nothing more happens.
+// notResumed settles a call whose client did not come back. Its server (2026-07-28) has
+// ended its part with the InputRequiredResult.
 func (p *Pipeline) notResumed(x *suspendedCall) {
 	p.Life.Log.Info("the client did not come back with what it was asked for", "tool", x.call.Tool.Canonical, "call", x.ticket.Number)
 	p.settle(x.call.Client.Session, x.ticket, gate.Failure, "no input")
 	p.abandon(x.ticket)
 }
 
-// withState is the answer that asks the client for input: that of the upstream,
-// with our state in the place of its own.
+// withState returns an InputRequiredResult with the proxy's requestState in place of the
+// server's.
 func withState(result []byte, state string) []byte {
 	if _, has := rawjson.Member(result, "requestState"); has {
 		return wire.ReplaceMember(nil, result, "requestState", rawjson.AppendString(nil, state))

@@ -12,7 +12,7 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// Calls by clients of 2025-11-25 of what a server of 2026-07-28 runs as a task only.
+// Calls by clients of 2025-11-25 of tools that a server of 2026-07-28 runs as tasks only.
 // The call is made as a task, and the proxy sends tasks/get and tasks/update in the
 // client's place until the task is over; the client gets its result as that of the
 // call. It is one call for the gate, and for its client.

@@ -5,9 +5,8 @@ import (
 	"sync"
 )
 
-// Turns bound how many messages of one principal are read and decided at the same
-// time: those of others find a processor that is free. They are for a
-// proxy that several principals use.
+// Turns bounds how many messages of one principal are parsed and decided at a time, so
+// that the messages of other principals find a free processor.
 type Turns struct {
 	each int
 
@@ -15,18 +14,19 @@ type Turns struct {
 	by map[string]*line // by principal; none that has no turn
 }
 
-// A line is the messages of one principal.
+// A line holds the messages of one principal.
 type line struct {
 	taken   int
 	waiting []chan struct{} // closed when it is their turn, the first first
 }
 
+// NewTurns returns Turns for a proxy that several principals use.
 func NewTurns() *Turns {
 	return &Turns{each: max(1, runtime.GOMAXPROCS(0)/2), by: map[string]*line{}}
 }
 
-// A Turn is that of one message, for the goroutine that serves it. A nil turn is
-// of a proxy that one principal uses: there is nothing to wait for.
+// A Turn is the turn of one message, for the goroutine that serves it. With a nil turn, in
+// a proxy that one principal uses, there is nothing to wait for.
 type Turn struct {
 	Of        *Turns
 	Principal string
@@ -53,7 +53,7 @@ func (t *Turn) Take(done <-chan struct{}) bool {
 	}
 }
 
-// Leave lets the next message have the turn, if this one has it.
+// Leave gives the turn to the next message, if this one has it.
 func (t *Turn) Leave() {
 	if t != nil && t.taken {
 		t.taken = false
@@ -61,7 +61,8 @@ func (t *Turn) Leave() {
 	}
 }
 
-// enter takes a turn, or returns what tells that there is one; nil: it is taken.
+// enter takes a turn, or returns a channel that is closed when there is one; nil: it is
+// taken.
 func (s *Turns) enter(principal string) (wait chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -79,6 +80,7 @@ func (s *Turns) enter(principal string) (wait chan struct{}) {
 	return wait
 }
 
+// leave gives a turn to the next message in the line of the principal.
 func (s *Turns) leave(principal string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -94,7 +96,7 @@ func (s *Turns) leave(principal string) {
 	}
 }
 
-// giveUp ends the wait of a message that nobody wants answered any more.
+// giveUp ends the wait of a message whose client is gone.
 func (s *Turns) giveUp(principal string, wait chan struct{}) {
 	s.mu.Lock()
 	l := s.by[principal]
