@@ -1,7 +1,6 @@
 package streamable
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -223,30 +222,4 @@ func (c *Conn) redact(text string) string {
 		}
 	}
 	return text
-}
-
-// renew shakes hands anew after the server forgot session old. Of many that
-// find out at once, one does it.
-func (c *Conn) renew(ctx context.Context, old *conn.Session) error {
-	c.renewing.Lock()
-	defer c.renewing.Unlock()
-	if c.Current.Load() != old {
-		return nil
-	}
-	ctx, cancel := context.WithTimeout(ctx, c.Host.Options.ConnectTimeout)
-	defer cancel()
-	s, err := c.Host.Renew(ctx, c, old.Version)
-	if err != nil {
-		if ctx.Err() == nil {
-			c.Fail(fmt.Errorf("opening a new session: %w", err))
-		}
-		return err
-	}
-	c.Current.Store(s)
-	select {
-	case c.renewed <- struct{}{}:
-	default: // it has not noticed the last one
-	}
-	c.Host.Renewed() // its tools may be others
-	return nil
 }
