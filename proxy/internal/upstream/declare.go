@@ -25,28 +25,32 @@ var errRedeclared = errors.New("more is to be declared to the server")
 
 // Declares reports whether capabilities are declared to the server already, or
 // are known to it by other means, or cannot be used.
-func (u *Upstream) Declares(capabilities []byte) bool {
+func (u *Upstream) Declares(capabilities []byte) (declared bool) {
 	if u.host.Options.OnRequest == nil {
 		return true
 	}
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	if u.state.Era == conn.Modern {
-		return u.state.Phase == conn.Up && !(u.preferLegacy && u.state.SpeaksLegacy)
-	}
-	return u.state.Phase == conn.Up && covers(u.inForce, capabilities)
+	u.locked(func() {
+		if u.state.Era == conn.Modern {
+			declared = u.state.Phase == conn.Up && !(u.preferLegacy && u.state.SpeaksLegacy)
+		} else {
+			declared = u.state.Phase == conn.Up && covers(u.inForce, capabilities)
+		}
+	})
+	return declared
 }
 
 // Prefer lets the first client decide on the family of revisions, where the server
 // speaks both and the configuration leaves it open: what is of one family only is
 // then not translated for it. Like Intend it does not wait.
 func (u *Upstream) Prefer(of *rev.Rev) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	if u.preferred || u.host.Config.Protocol != "" && u.host.Config.Protocol != "auto" {
+	if u.host.Config.Protocol != "" && u.host.Config.Protocol != "auto" {
 		return
 	}
-	u.preferred, u.preferLegacy = true, of == rev.Rev2025
+	u.locked(func() {
+		if !u.preferred {
+			u.preferred, u.preferLegacy = true, of == rev.Rev2025
+		}
+	})
 }
 
 // otherEra reports whether the server is to be spoken to in the older era
@@ -55,18 +59,15 @@ func (u *Upstream) otherEra(a agreement) bool {
 	return a.era == conn.Modern && a.speaksLegacy && u.prefersLegacy()
 }
 
-func (u *Upstream) prefersLegacy() bool {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	return u.preferLegacy
+func (u *Upstream) prefersLegacy() (legacy bool) {
+	u.locked(func() { legacy = u.preferLegacy })
+	return legacy
 }
 
 // Intend adds the capabilities of a client to those that the next handshake
 // declares. It does not wait.
 func (u *Upstream) Intend(capabilities []byte) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	u.declared = union(u.declared, capabilities)
+	u.locked(func() { u.declared = union(u.declared, capabilities) })
 }
 
 // Declare is Intend for a server that may be up already: then it shakes hands
@@ -112,28 +113,27 @@ func (u *Upstream) redeclare(ctx context.Context, c conn.Conn, again <-chan stru
 }
 
 // again is closed when the server is up the next time.
-func (u *Upstream) again() <-chan struct{} {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	if u.upAgain == nil {
-		u.upAgain = make(chan struct{})
-	}
-	return u.upAgain
+func (u *Upstream) again() (up <-chan struct{}) {
+	u.locked(func() {
+		if u.upAgain == nil {
+			u.upAgain = make(chan struct{})
+		}
+		up = u.upAgain
+	})
+	return up
 }
 
 // Declared is what the server has been told of the capabilities of its client,
 // an object. A modern server is told with each request.
-func (u *Upstream) Declared() []byte {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	return u.inForce
+func (u *Upstream) Declared() (declared []byte) {
+	u.locked(func() { declared = u.inForce })
+	return declared
 }
 
 // capabilities is what is declared now.
-func (u *Upstream) capabilities() []byte {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	return u.declared
+func (u *Upstream) capabilities() (declared []byte) {
+	u.locked(func() { declared = u.declared })
+	return declared
 }
 
 // declare puts what is declared in the place of what mcp-go would declare in

@@ -34,7 +34,7 @@ type Upstream struct {
 	settled   chan struct{}
 	finished  chan struct{} // closed when the supervisor has ended
 
-	mu    sync.Mutex
+	mu    sync.Mutex // outside this file: see locked
 	state conn.State
 
 	sse          atomic.Bool // the server speaks HTTP+SSE
@@ -78,9 +78,7 @@ func (u *Upstream) renew(ctx context.Context, c conn.Conn, version string) (*con
 	if err != nil {
 		return nil, err
 	}
-	u.mu.Lock()
-	u.inForce = a.declared
-	u.mu.Unlock()
+	u.locked(func() { u.inForce = a.declared })
 	return a.session, nil
 }
 
@@ -130,6 +128,13 @@ func (u *Upstream) Settled() <-chan struct{} { return u.settled }
 // error, or to standard output without being messages. They are the server's
 // own words, for an operator: no client is to see them.
 func (u *Upstream) Said() []string { return u.host.Words.Said() }
+
+// locked runs f under the lock. f must not block.
+func (u *Upstream) locked(f func()) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	f()
+}
 
 // State returns what is known now.
 func (u *Upstream) State() conn.State {
