@@ -17,7 +17,7 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// Deps says what an Advertiser needs of the rest of the proxy.
+// Options says what an Advertiser needs of the rest of the proxy.
 type Options struct {
 	Life      *lifetime.Lifetime
 	Sessions  *session.Sessions
@@ -25,24 +25,24 @@ type Options struct {
 	Pool      *pool.Pool
 }
 
-// An advisor shows each client with a handshake just the tools that its nets
-// would let pass, and tells it when these have changed. It works beside the
-// calls, which only note that something may have changed. A nil advisor has
-// nothing to do: every client is shown the same.
+// An Advertiser answers tools/list of each client with a handshake with the tools that
+// the nets of its session let pass now, and notifies the client when they change. It runs
+// beside the calls, which only record that something may have changed. The methods Touch,
+// TouchAll and Forget of a nil Advertiser do nothing.
 type Advertiser struct {
 	deps *Options
 	wake chan struct{}
 
 	mu    sync.Mutex
-	all   bool
-	dirty map[*session.Session]bool // whose list may have changed
+	all   bool                      // any list may have changed
+	dirty map[*session.Session]bool // the sessions whose list may have changed
 
 	listMu    sync.Mutex
 	shown     map[*session.Client]string  // the list that it was shown, or told of, last
 	conflicts map[*session.Session]string // that is on record
 }
 
-// A showing is what a client is to be shown.
+// A toolListing is the list of tools for the clients of one session.
 type toolListing struct {
 	view     *pool.ToolView
 	hidden   map[string]bool
@@ -50,6 +50,7 @@ type toolListing struct {
 	conflict *gate.Conflict // that is not on record yet; nil: there is none
 }
 
+// New returns an Advertiser, which does nothing before [Advertiser.Run].
 func New(p *Options) *Advertiser {
 	return &Advertiser{
 		deps: p, wake: make(chan struct{}, 1), dirty: map[*session.Session]bool{},
@@ -57,7 +58,7 @@ func New(p *Options) *Advertiser {
 	}
 }
 
-// Touch notes that the nets of s may have moved.
+// Touch records that the nets of s may have moved.
 func (a *Advertiser) Touch(s *session.Session) {
 	switch {
 	case a == nil:
@@ -71,7 +72,7 @@ func (a *Advertiser) Touch(s *session.Session) {
 	}
 }
 
-// TouchAll notes that what anybody is shown may have changed.
+// TouchAll records that the list of every client may have changed.
 func (a *Advertiser) TouchAll() {
 	if a == nil {
 		return
@@ -85,12 +86,12 @@ func (a *Advertiser) TouchAll() {
 func (a *Advertiser) signal() {
 	select {
 	case a.wake <- struct{}{}:
-	default: // it is to wake up already
+	default: // a signal waits already
 	}
 }
 
-// List is the result of tools/list for a client with a handshake, which from
-// now on is told of changes.
+// List returns the result of tools/list for a client with a handshake. The
+// client is notified of changes from now on.
 func (a *Advertiser) List(c *session.Client) []byte {
 	c.Session.Narrowed.Store(true) // before the nets are asked, so that no move is missed
 	a.listMu.Lock()
@@ -103,7 +104,7 @@ func (a *Advertiser) List(c *session.Client) []byte {
 	return append(append(pool.AppendTools(nil, s.view.Order, s.hidden), s.view.Around...), '}')
 }
 
-// Forget is for a client that is gone.
+// Forget drops what the Advertiser knows of a client that is gone.
 func (a *Advertiser) Forget(c *session.Client) {
 	if a == nil {
 		return
@@ -114,7 +115,7 @@ func (a *Advertiser) Forget(c *session.Client) {
 	delete(a.conflicts, c.Session)
 }
 
-// look asks the nets what a client of s is to be shown. It wants the lock.
+// listFor asks the nets for the list of the clients of s. The caller holds listMu.
 func (a *Advertiser) listFor(s *session.Session) toolListing {
 	view := a.deps.Pool.Catalogue.Load()
 	out := toolListing{view: view, hidden: map[string]bool{}}
@@ -144,7 +145,7 @@ func (a *Advertiser) listFor(s *session.Session) toolListing {
 	return out
 }
 
-// netNames are nets as records name them.
+// netNames returns nets in the form of audit records.
 func netNames(nets []string) []audit.NetName {
 	names := []audit.NetName{}
 	for _, net := range nets {
@@ -153,7 +154,7 @@ func netNames(nets []string) []audit.NetName {
 	return names
 }
 
-// Run tells clients of changes while the proxy lives.
+// Run notifies clients of changes until the proxy ends.
 func (a *Advertiser) Run() {
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
@@ -173,10 +174,10 @@ func (a *Advertiser) Run() {
 	}
 }
 
-// soonest is how soon it looks again at nets that are behind their clocks.
+// minRecheck is the least time before nets that are behind their clocks are asked again.
 const minRecheck = 10 * time.Millisecond
 
-// due is when time moves a net of a session that is watched.
+// nextMove returns when time next moves a net of a session whose clients have a list.
 func (a *Advertiser) nextMove() (in time.Duration, any bool) {
 	if !a.deps.Admission.Generation().Timed {
 		return 0, false
@@ -196,8 +197,7 @@ func (a *Advertiser) nextMove() (in time.Duration, any bool) {
 	return in, any
 }
 
-// watched are the sessions whose clients were shown a list: all, or the dirty
-// ones.
+// listedSessions returns the sessions whose clients have a list: all, or the dirty ones.
 func (a *Advertiser) listedSessions(all bool, dirty map[*session.Session]bool) []*session.Session {
 	a.listMu.Lock()
 	defer a.listMu.Unlock()
@@ -210,7 +210,7 @@ func (a *Advertiser) listedSessions(all bool, dirty map[*session.Session]bool) [
 	return slices.Collect(maps.Keys(found))
 }
 
-// renew looks at what may have changed, and tells those for whom it has.
+// notifyChanged notifies the clients whose list has changed.
 func (a *Advertiser) notifyChanged() {
 	a.mu.Lock()
 	all, dirty := a.all, a.dirty
@@ -225,7 +225,7 @@ func (a *Advertiser) notifyChanged() {
 	}
 }
 
-// changed are the clients of s that are to be told of a change.
+// changed returns the clients of s whose list has changed, and stores their new list.
 func (a *Advertiser) changed(s *session.Session) (told []*session.Client, conflict *gate.Conflict) {
 	a.listMu.Lock()
 	defer a.listMu.Unlock()
@@ -239,7 +239,7 @@ func (a *Advertiser) changed(s *session.Session) (told []*session.Client, confli
 	return told, now.conflict
 }
 
-// tellOfTools tells a client with a handshake that its list has changed.
+// sendListChanged sends a client notifications/tools/list_changed.
 func sendListChanged(c *session.Client) {
 	if c.Out != nil && c.Ready() {
 		c.Out.Send(wire.AppendNotification(nil, spec.ListChanged, nil))

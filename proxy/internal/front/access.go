@@ -10,8 +10,8 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/httpguard"
 )
 
-// Access says who may speak to the HTTP endpoint. The zero value lets nobody
-// in: it wants one of Token, Tokens and JWT, or Open on a loopback address.
+// Access says who may use the HTTP endpoint. The zero value is refused: set one of Token,
+// Tokens and JWT, or Open on a loopback address.
 type Access struct {
 	Addr    string            // where the listener is, host:port
 	TLS     bool              // it speaks TLS
@@ -46,13 +46,13 @@ const defaultPath = "/mcp"
 
 func (a Access) path() string { return cmp.Or(a.Path, defaultPath) }
 
-// several reports whether more than one principal may come.
+// several reports whether more than one principal may use the endpoint.
 func (a Access) several() bool {
 	return a.JWT != nil || len(a.Tokens) > 1 || len(a.Tokens) == 1 && a.Token != ""
 }
 
-// guard makes the guard of the endpoint, and begins to fetch the keys of the
-// issuer if there is one.
+// guard returns the guard of the endpoint, which begins to fetch the keys of the issuer
+// if there is one.
 func (f *Front) guard(a Access) (*httpguard.Guard, error) {
 	if a.path()[0] != '/' {
 		return nil, fmt.Errorf("the path of the endpoint is %q, and it must begin with a slash", a.Path)

@@ -34,13 +34,12 @@ type handler struct {
 	path         string
 	guard        *httpguard.Guard
 	sessionLimit *sessionLimit
-	turns        *pipeline.Turns // nil: one principal comes
+	turns        *pipeline.Turns // nil: there is only one principal
 	sse2024      sseClients
 }
 
-// Handler serves streamable HTTP, both families of revisions at once, and for clients of revision
-// 2024-11-05 its two endpoints at /sse and /messages. It wants to know who may
-// come in; see [Access].
+// Handler returns a handler of streamable HTTP, for both families of revisions, and of
+// HTTP+SSE (2024-11-05) at /sse and /messages. See [Access] for who may use it.
 func (f *Front) Handler(a Access) (http.Handler, error) {
 	guard, err := f.guard(a)
 	if err != nil {
@@ -90,7 +89,7 @@ func (h *handler) serve(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// post takes one message.
+// post serves a POST, which carries one message.
 func (h *handler) post(w http.ResponseWriter, r *http.Request, v httpguard.Caller) {
 	if !acceptable(w, r) {
 		return
@@ -127,7 +126,7 @@ func (h *handler) post(w http.ResponseWriter, r *http.Request, v httpguard.Calle
 	h.inSession(w, r, v.Principal, turn, m, meta)
 }
 
-// turn is that of a message which v has sent.
+// turn returns the turn of a message of a caller.
 func (h *handler) turn(v httpguard.Caller) *pipeline.Turn {
 	if h.turns == nil {
 		return nil
@@ -135,8 +134,7 @@ func (h *handler) turn(v httpguard.Caller) *pipeline.Turn {
 	return &pipeline.Turn{Of: h.turns, Principal: v.Principal}
 }
 
-// acceptable checks what the request says of its body. What is not plainly
-// JSON is refused, never passed on unread.
+// acceptable refuses a request whose headers do not say plainly that its body is JSON.
 func acceptable(w http.ResponseWriter, r *http.Request) bool {
 	for _, name := range onlyOnce {
 		if len(r.Header[name]) > 1 {
@@ -165,7 +163,7 @@ func plainJSON(contentType string) bool {
 	return err == nil && kind == "application/json" && (!given || strings.EqualFold(charset, "utf-8"))
 }
 
-// first is the value of a header whose name is in canonical form.
+// first returns the value of a header whose name is in canonical form.
 func first(r *http.Request, name string) string {
 	if values := r.Header[name]; len(values) > 0 {
 		return values[0]
@@ -173,8 +171,8 @@ func first(r *http.Request, name string) string {
 	return ""
 }
 
-// stateless serves one message of revision 2026-07-28: who sends it and what
-// it can do stand in the message, and the headers must say the same.
+// stateless serves one message of revision 2026-07-28: the message names its client and
+// the client's capabilities, and the headers must agree with it.
 func (h *handler) stateless(w http.ResponseWriter, r *http.Request, v httpguard.Caller, turn *pipeline.Turn, m wire.Message, meta wire.Meta) {
 	if status, refusal := checkHeaders(r, m, meta); refusal != nil {
 		writeJSON(w, status, refusal)
@@ -205,7 +203,7 @@ func (h *handler) stateless(w http.ResponseWriter, r *http.Request, v httpguard.
 	}
 }
 
-// checkHeaders compares the headers with the message. The gate always decides
+// checkHeaders refuses a message whose headers disagree with it. The gate always decides
 // on the message.
 func checkHeaders(r *http.Request, m wire.Message, meta wire.Meta) (status int, refusal []byte) {
 	header := first(r, protocolHeader)
@@ -287,8 +285,8 @@ func (h *handler) initialize(w http.ResponseWriter, r *http.Request, principal s
 	f.Router.ClientRequest(r.Context(), c, m, meta, s)
 }
 
-// request serves a request within a session. A connection that is lost does
-// not cancel it: only the client's word does.
+// request serves a request within a session. Only notifications/cancelled cancels it, not
+// a lost connection.
 func (h *handler) request(w http.ResponseWriter, r *http.Request, c *session.Client, turn *pipeline.Turn, m wire.Message, meta wire.Meta) {
 	f := h.front
 	s := newPost(w, r, m, resumable(c))
@@ -320,15 +318,15 @@ func (h *handler) request(w http.ResponseWriter, r *http.Request, c *session.Cli
 	f.Router.ClientRequest(ctx, c, m, meta, session.NewEndingStream(s, end))
 }
 
-// newPost is the answer to m, which its client can take up again from logs.
+// newPost returns the stream for the answer to m, which the client can resume from logs.
 func newPost(w http.ResponseWriter, r *http.Request, m wire.Message, logs *events.Logs) *events.Post {
 	return events.NewPost(w, events.PostOptions{
 		Method: m.Method, ID: m.ID, Modern: first(r, protocolHeader) >= "2026-07-28", Accept: first(r, "Accept"), Logs: logs,
 	})
 }
 
-// resumable is where the streams of a session are kept for a client that knows
-// how to take them up again; nil: it does not.
+// resumable returns the logs from which the client can resume streams; nil: its revision
+// has no resumption.
 func resumable(c *session.Client) *events.Logs {
 	if !events.Resumable(c.PeerOf(wire.Meta{}).Protocol) {
 		return nil
@@ -336,7 +334,8 @@ func resumable(c *session.Client) *events.Logs {
 	return &c.Streams
 }
 
-// client is the one whose session the request names, if it is the principal's.
+// client returns the client whose session the request names, if it is the principal's, or
+// answers the request with an error.
 func (h *handler) client(w http.ResponseWriter, r *http.Request, principal string) *session.Client {
 	id := first(r, sessionHeader)
 	if id == "" {
@@ -350,7 +349,7 @@ func (h *handler) client(w http.ResponseWriter, r *http.Request, principal strin
 	return c
 }
 
-// get opens the stream for what belongs to no request.
+// get serves a GET: the stream for messages that belong to no request.
 func (h *handler) get(w http.ResponseWriter, r *http.Request, v httpguard.Caller) {
 	if mcp.IsModernProtocol(first(r, protocolHeader)) {
 		w.Header().Set("Allow", http.MethodPost)
@@ -366,7 +365,7 @@ func (h *handler) get(w http.ResponseWriter, r *http.Request, v httpguard.Caller
 	}
 }
 
-// delete ends a session.
+// delete serves a DELETE, which ends a session.
 func (h *handler) delete(w http.ResponseWriter, r *http.Request, principal string) {
 	if mcp.IsModernProtocol(first(r, protocolHeader)) {
 		w.Header().Set("Allow", http.MethodPost)
@@ -379,7 +378,7 @@ func (h *handler) delete(w http.ResponseWriter, r *http.Request, principal strin
 	}
 }
 
-// expireClients ends sessions over HTTP that were idle for ttl.
+// expireClients ends sessions over HTTP that were idle for ttl, until the proxy ends.
 func (f *Front) expireClients(ttl time.Duration) {
 	if ttl == 0 {
 		ttl = time.Hour
@@ -401,8 +400,7 @@ func (f *Front) expireClients(ttl time.Duration) {
 	}
 }
 
-// idle reports whether nobody has used a session for ttl. While it is used, by
-// an open call or stream, it counts as seen.
+// idle reports whether a session was not used for ttl. An open request or stream is a use.
 func (f *Front) idle(c *session.Client, ttl time.Duration) bool {
 	push, ok := c.Out.(*events.Push)
 	if !ok {

@@ -15,8 +15,8 @@ const (
 	defaultSessionsAll = 10_000
 )
 
-// sessionLimit bounds the sessions over HTTP that are open at a time: what a client
-// can open by a request, it can open without end.
+// sessionLimit bounds the sessions over HTTP that are open at a time, since a client can
+// open a session by one request.
 type sessionLimit struct {
 	each, all int
 
@@ -30,7 +30,7 @@ func newSessionLimit(a Access) *sessionLimit {
 	return s
 }
 
-// open opens the session of a client, or says why it cannot.
+// open opens a session with its client, or returns why the limit forbids it.
 func (s *sessionLimit) open(f *Front, principal, transport string, out spec.Stream) (c *session.Client, refusal string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

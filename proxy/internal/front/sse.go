@@ -22,9 +22,9 @@ const (
 	messagesPath = "/messages"
 )
 
-// sseClients are the clients of HTTP+SSE (2024-11-05). A client is its stream:
-// it is served as over stdio, with the stream for our side and each POST for
-// a line of the other.
+// sseClients holds the clients of HTTP+SSE (2024-11-05). A client lives as long as its
+// stream. It is served as over stdio: the stream is the proxy's output, and each POST a
+// line of its input.
 type sseClients struct {
 	mu   sync.Mutex
 	byID map[string]*sseClient
@@ -114,8 +114,7 @@ func (h *handler) sse(w http.ResponseWriter, r *http.Request, v httpguard.Caller
 	}
 }
 
-// messages takes one message of the client of a stream. What comes of it goes
-// to the stream.
+// messages serves a POST with one message of a client, which is answered on the stream.
 func (h *handler) messages(w http.ResponseWriter, r *http.Request, v httpguard.Caller) {
 	if !acceptable(w, r) {
 		return
@@ -140,8 +139,7 @@ func (h *handler) messages(w http.ResponseWriter, r *http.Request, v httpguard.C
 	w.WriteHeader(http.StatusAccepted)
 }
 
-// opens reports whether a message is a handshake. A large one is none that has to
-// be read to say so.
+// opens reports whether a message is initialize. It does not read large messages.
 func opens(body []byte) bool {
 	if len(body) > pipeline.MaxKeptWhole {
 		return false
@@ -150,7 +148,7 @@ func opens(body []byte) bool {
 	return fault == nil && m.Method == "initialize"
 }
 
-// take reports false once the stream has ended.
+// take handles one message. It reports false once the stream has ended.
 func (s *sseClient) take(f *Front, body []byte) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -176,7 +174,7 @@ func (all *sseClients) remove(s *sseClient) {
 	delete(all.byID, s.ID)
 }
 
-// find is the client of an id, if it is the principal's.
+// find returns the client with an id, if it is the principal's.
 func (all *sseClients) find(id, principal string) *sseClient {
 	all.mu.Lock()
 	defer all.mu.Unlock()

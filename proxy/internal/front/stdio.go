@@ -61,11 +61,11 @@ func (f *Front) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) err
 	}
 }
 
-// lastWait is how long a client that says no more may still get answers.
+// lastWait bounds the wait for answers after a client has closed its side.
 const lastWait = time.Second
 
-// farewell lets the requests of a client that has closed its side be answered:
-// it may have said all it wanted to say, as a pipe from a file does.
+// awaitAnswers waits until the requests of a client that has closed its side are
+// answered: a client that reads its messages from a file closes its side at once.
 func (f *Front) awaitAnswers(ctx context.Context, c *session.Client, w *lines.Writer) {
 	timer := time.NewTimer(lastWait)
 	defer timer.Stop()
@@ -77,8 +77,8 @@ func (f *Front) awaitAnswers(ctx context.Context, c *session.Client, w *lines.Wr
 	}
 }
 
-// readLines takes one message a line to its end, or until take has an error.
-// Where more than one is at hand, what comes of them goes out together.
+// readLines passes each line to take, until the end or an error of take. If several lines
+// are at hand, the messages that follow from them are written together.
 func (f *Front) readLines(in io.Reader, w *lines.Writer, take func(line []byte) error) error {
 	r := lines.NewReader(in, f.MaxRequest)
 	var release func()
@@ -112,7 +112,7 @@ func (f *Front) readLines(in io.Reader, w *lines.Writer, take func(line []byte) 
 	}
 }
 
-// cork holds back what is written to the client and to all upstreams.
+// cork holds back the writes to the client and to all servers until release.
 func (f *Front) cork(w *lines.Writer) (release func()) {
 	w.Cork()
 	releases := []func(){w.Uncork}
@@ -126,8 +126,8 @@ func (f *Front) cork(w *lines.Writer) (release func()) {
 	}
 }
 
-// take handles one message. Requests are noted under their id here, by the
-// reader, so that a cancellation that follows finds them.
+// take handles one message. The reader itself records requests under their id, so that a
+// notifications/cancelled that follows finds them.
 func (f *Front) take(ctx context.Context, c *session.Client, line []byte, w *lines.Writer, calls *sync.WaitGroup) {
 	m, fault := wire.Parse(line, wire.Limits{Size: f.MaxRequest})
 	switch {
@@ -144,8 +144,8 @@ func (f *Front) take(ctx context.Context, c *session.Client, line []byte, w *lin
 	}
 }
 
-// request begins one request. A call of a tool is decided and sent here, on
-// the reader, since that never waits; what may wait runs beside it.
+// request begins one request. A call is decided and sent on the reader's goroutine, since
+// that never blocks; what may block runs on another.
 func (f *Front) request(ctx context.Context, c *session.Client, m wire.Message, w *lines.Writer, calls *sync.WaitGroup) {
 	meta, fault := wire.ParseMeta(m.Params)
 	if fault == nil && m.Method == "initialize" {
@@ -199,8 +199,8 @@ func (f *Front) call(t *pipeline.Call) {
 	f.Pipeline.Serve(t)
 }
 
-// spawn runs what may wait on a goroutine of its own, which a cancellation
-// of the call ends.
+// spawner returns a function that runs what may block on a goroutine of its own, with a
+// context that a cancellation of the call ends.
 func (f *Front) spawner(ctx context.Context, t *pipeline.Call, calls *sync.WaitGroup) func(func()) {
 	return func(run func()) {
 		t.Bind(ctx)
@@ -217,7 +217,7 @@ func (f *Front) duplicate(c *session.Client, m wire.Message, s spec.Stream) {
 	s.Reply(wire.AppendError(nil, m.ID, spec.CodeInvalidRequest, "A request with this id is still in flight.", nil))
 }
 
-// duplicateCall is duplicate for a call, which is on record.
+// duplicateCall refuses a call whose id is in flight, and records the refusal.
 func (f *Front) duplicateCall(t *pipeline.Call) {
 	r := pipeline.PlainRefusal(string(gate.KindDuplicate), "A request with this id is still in flight; this call was not made.")
 	if t.Tool != nil {

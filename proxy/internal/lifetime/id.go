@@ -6,7 +6,7 @@ import (
 	"io"
 )
 
-// RandomID is an identifier that nobody can guess.
+// RandomID returns an identifier that nobody can guess.
 func RandomID(prefix string) string {
 	var b [16]byte
 	if _, err := io.ReadFull(rand.Reader, b[:]); err != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// A life is the time that a proxy runs for, and the goroutines that it runs beside
-// its requests.
+// A Lifetime is the time for which a proxy runs: its context, clock and log, and the
+// goroutines that it runs beside requests.
 type Lifetime struct {
 	Now func() time.Time
 	Log *slog.Logger
@@ -25,14 +25,15 @@ type Lifetime struct {
 	closed bool // no more work begins
 }
 
+// New returns a Lifetime that has begun.
 func New(now func() time.Time, log *slog.Logger) *Lifetime {
 	l := &Lifetime{Now: now, Log: log}
 	l.Ctx, l.cancel = context.WithCancel(context.Background())
 	return l
 }
 
-// Background runs f on a goroutine while the proxy lives; Close waits for it. It
-// reports false where the proxy ends already.
+// Background runs f on a goroutine, for which Work waits. It reports false, and does not
+// run f, if the proxy is ending.
 func (l *Lifetime) Background(f func()) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -47,7 +48,7 @@ func (l *Lifetime) Background(f func()) bool {
 	return true
 }
 
-// End cancels the work, and lets no more begin.
+// End cancels Ctx, and lets no more work begin.
 func (l *Lifetime) End() {
 	l.mu.Lock()
 	l.closed = true
@@ -55,7 +56,7 @@ func (l *Lifetime) End() {
 	l.cancel()
 }
 
-// Sleep waits for d, if that is any time. It reports false if the proxy ends.
+// Sleep waits for d. It reports false if the proxy ends.
 func (l *Lifetime) Sleep(d time.Duration) bool {
 	if d <= 0 {
 		return l.Ctx.Err() == nil
@@ -70,7 +71,7 @@ func (l *Lifetime) Sleep(d time.Duration) bool {
 	}
 }
 
-// Recovered turns a panic into an error for the one request.
+// Recovered answers a request that panicked with an internal error. It must be deferred.
 func (l *Lifetime) Recovered(method string, id []byte, s spec.Stream) {
 	if v := recover(); v != nil {
 		l.Log.Error("a request failed inside", "method", method, "panic", v, "stack", string(debug.Stack()))
@@ -78,6 +79,7 @@ func (l *Lifetime) Recovered(method string, id []byte, s spec.Stream) {
 	}
 }
 
+// SetDefault sets v to fallback if it is zero.
 func SetDefault[T comparable](v *T, fallback T) {
 	var zero T
 	if *v == zero {

@@ -10,8 +10,8 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// onlyClient is the client with a handshake that u serves, if there is just one
-// and it can be reached; nil: there is not.
+// onlyClient returns the client with a handshake that u serves, if there is exactly one
+// and it can be reached, or else nil.
 func (r *Router) onlyClient(u *pool.Server) (only *session.Client) {
 	for _, c := range r.Sessions.Clients() {
 		if !u.Serves(c) {
@@ -28,7 +28,7 @@ func (r *Router) onlyClient(u *pool.Server) (only *session.Client) {
 	return only
 }
 
-// unattributed refuses a question of which it is not sure whose it is.
+// refuseUnattributed refuses a request of a server that may be for several clients.
 func (r *Router) refuseUnattributed(u *pool.Server, q *upstream.ServerRequest) {
 	text := "it cannot be told which client this is for"
 	switch u.Config.Isolation {
@@ -43,10 +43,9 @@ func (r *Router) refuseUnattributed(u *pool.Server, q *upstream.ServerRequest) {
 	q.Refuse(spec.CodeInternal, text)
 }
 
-// logged passes on a log message of u that says of no request that it belongs
-// to it: to the clients with a handshake that want its level, and to the client
-// of 2026-07-28 whose calls u has, if only one session has any. Over stdio no
-// message says more.
+// relayLog passes a notifications/message of u that names no request on: to the clients
+// with a handshake that get its level, and to the client of 2026-07-28 with calls at u,
+// if only one session has any. Over stdio no log message names a request.
 func (r *Router) relayLog(u *pool.Server, params []byte) {
 	const method = "notifications/message"
 	level := spec.LogLevels[spec.Member(params, "level")]
@@ -61,9 +60,9 @@ func (r *Router) relayLog(u *pool.Server, params []byte) {
 	}
 }
 
-// logsFor is the call of 2026-07-28 that a log message is for; nil: there is
-// none, or it cannot be told.
-func logsFor(u *pool.Server, params []byte) (wants *pipeline.Call) {
+// logsFor returns the call of 2026-07-28 that a log message is for; nil: there is none,
+// or that is not certain.
+func logsFor(u *pool.Server, params []byte) (receiver *pipeline.Call) {
 	var only *session.Session
 	for _, f := range pipeline.InFlight(u) {
 		t := f.Receiver()
@@ -71,9 +70,9 @@ func logsFor(u *pool.Server, params []byte) (wants *pipeline.Call) {
 		case t == nil || only != nil && only != t.Client.Session:
 			return nil
 		case t.Peer.Rev.LevelInMeta && t.Client.TakesLog(t.Peer, t.Meta, params):
-			wants = t
+			receiver = t
 		}
 		only = t.Client.Session
 	}
-	return wants
+	return receiver
 }

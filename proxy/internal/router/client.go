@@ -14,9 +14,9 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// Dispatch serves one request of a client that is not a call, and returns when
-// it is answered. Both transports and both families of revisions come through here. What is not
-// named is refused, never relayed.
+// ClientRequest serves one request of a client that is not a call, and returns when it is
+// answered. It serves every transport and both families of revisions. A method that it
+// does not name goes to [Router.handshake], which refuses unknown ones: none is relayed.
 func (r *Router) ClientRequest(ctx context.Context, c *session.Client, m wire.Message, meta wire.Meta, s spec.Stream) {
 	switch m.Method {
 	case "tools/list":
@@ -54,7 +54,7 @@ func (r *Router) ClientRequest(ctx context.Context, c *session.Client, m wire.Me
 	}
 }
 
-// Notified takes a notification of a client.
+// ClientNotification acts on a notification of a client.
 func (r *Router) ClientNotification(c *session.Client, m wire.Message) {
 	switch m.Method {
 	case "notifications/initialized":
@@ -74,8 +74,8 @@ func (r *Router) ClientNotification(c *session.Client, m wire.Message) {
 	}
 }
 
-// rootsChanged tells the upstreams of 2025-11-25 that the roots of a client
-// are others.
+// rootsChanged sends notifications/roots/list_changed of a client to the servers of
+// 2025-11-25.
 func (r *Router) rootsChanged(c *session.Client, params []byte) {
 	if !c.PeerOf(wire.Meta{}).Answers("roots/list", nil) {
 		return
@@ -87,7 +87,7 @@ func (r *Router) rootsChanged(c *session.Client, params []byte) {
 	}
 }
 
-// toolsList answers with the list as it is kept. There is one page.
+// toolsList answers tools/list, in one page.
 func (r *Router) toolsList(ctx context.Context, c *session.Client, m wire.Message, meta wire.Meta, s spec.Stream) {
 	if _, paged := rawjson.Member(m.Params, "cursor"); paged {
 		s.Reply(wire.AppendError(nil, m.ID, spec.CodeInvalidParams, "Unknown cursor: the list has one page.", nil))

@@ -14,15 +14,14 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// NewHandshake is the part of the protocol that mcp-go speaks for us:
-// initialize, server/discover, version negotiation, ping, and the refusal of
-// every method that is not known.
+// NewHandshake returns the mcp-go server that answers initialize (with the negotiation of
+// the version), server/discover and ping, and refuses every unknown method.
 func NewHandshake(version string) *server.MCPServer {
 	return server.NewMCPServer("petrigate", version, server.WithToolCapabilities(true), server.WithLogging(), server.WithRecovery())
 }
 
-// shakeHands lets mcp-go answer. Its answer goes out under the id that the
-// client sent, byte for byte.
+// handshake lets mcp-go answer a request. The answer has the id that the client sent,
+// byte for byte.
 func (r *Router) handshake(ctx context.Context, c *session.Client, m wire.Message, s spec.Stream) {
 	ctx = r.Server.WithContext(ctx, &mcpSession{id: c.ID})
 	reply, err := json.Marshal(r.Server.HandleMessage(ctx, m.Raw))
@@ -48,7 +47,8 @@ func (r *Router) handshake(ctx context.Context, c *session.Client, m wire.Messag
 	s.Reply(wire.ResultHead(m.ID), result, wire.Tail)
 }
 
-// introduced is the answer to a handshake with what the upstreams offer.
+// withOffers returns the result of a handshake with the capabilities and instructions of
+// the servers.
 func (r *Router) withOffers(ctx context.Context, peer session.Peer, result []byte) []byte {
 	r.Pool.AwaitUpstreams(ctx)
 	result = wire.ReplaceMember(nil, result, "capabilities", r.capabilities(peer))
@@ -61,8 +61,8 @@ func (r *Router) withOffers(ctx context.Context, peer session.Peer, result []byt
 	return result
 }
 
-// greeter is the session that mcp-go sees. It holds nothing: a client's state
-// is ours.
+// An mcpSession is the session that mcp-go sees. It holds no state: that of a client is
+// in [session.Client].
 type mcpSession struct{ id string }
 
 func (g *mcpSession) Initialize()                                         {}
@@ -70,8 +70,8 @@ func (g *mcpSession) Initialized() bool                                   { retu
 func (g *mcpSession) NotificationChannel() chan<- mcp.JSONRPCNotification { return nil }
 func (g *mcpSession) SessionID() string                                   { return g.id }
 
-// capabilities is what clients are offered: the tools, whose list is ours, and
-// else what the upstreams that are connected have, and the status.
+// capabilities returns the proxy's capabilities for a client: tools and logging, those of
+// the servers that are up, and the proxy's own status resource and prompt.
 func (r *Router) capabilities(peer session.Peer) []byte {
 	b := []byte(`{"logging":{},"tools":{"listChanged":true}`)
 	for _, c := range [...]struct {

@@ -8,8 +8,8 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 )
 
-// maxInstructions is how long the instructions are in all: clients put them in
-// front of every conversation.
+// maxInstructions bounds the instructions, in bytes: clients put them in front of every
+// conversation.
 const maxInstructions = 2 << 10
 
 const (
@@ -18,9 +18,9 @@ const (
 	cutMark = "\n[cut short]"
 )
 
-// instructions are ours and those of the upstreams, each under its name where
-// there is more than one. Those of the only upstream are passed on as they
-// came where no net decides.
+// instructions returns the proxy's instructions and those of the servers, each under its
+// name if there are several. If no net decides, the instructions of an only server go out
+// unchanged.
 func (r *Router) instructions() string {
 	var texts []string
 	for _, u := range r.Pool.Servers {
@@ -43,8 +43,8 @@ func (r *Router) instructions() string {
 	return strings.Join(fit(texts, maxInstructions), "\n\n")
 }
 
-// fit cuts the texts so that all of them, with what is between them, are no
-// longer than room: each gets the same share, and what short ones leave of it.
+// fit cuts the texts so that all of them, with the lines between, fit into room. Each
+// gets the same share, and long ones also get what short ones leave.
 func fit(texts []string, room int) []string {
 	byLength := make([]int, len(texts))
 	for i := range texts {
@@ -62,8 +62,8 @@ func fit(texts []string, room int) []string {
 	return slices.DeleteFunc(cut, func(s string) bool { return s == "" })
 }
 
-// cutAtLine is the first lines of text, with a mark where there were more;
-// empty where not even one fits. A first line that is too long is cut itself.
+// cutAtLine returns the first lines of text, with a mark if it leaves lines out. It cuts a
+// first line that is too long, and returns "" if the rest is not worth reading.
 func cutAtLine(text string, n int) string {
 	if len(text) <= n {
 		return text

@@ -12,8 +12,8 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// Heard takes a notification that belongs to no call. It runs on the
-// connection's reader and hands off what could take time.
+// ServerNotification acts on a notification of a server that belongs to no call. It runs
+// on the connection's reader, and starts a goroutine for work that may take time.
 func (r *Router) ServerNotification(u *pool.Server, method string, params []byte) {
 	if r.Tasks.Notification(u, method, params) {
 		return
@@ -34,8 +34,9 @@ func (r *Router) ServerNotification(u *pool.Server, method string, params []byte
 	}
 }
 
-// Inquired takes a request of u that came without a sign of what it belongs
-// to. It goes to the one client that it can be for, and else to nobody.
+// ServerRequest passes a request of a server (roots/list, sampling/createMessage,
+// elicitation/create) that names no request of a client on to the only client for which
+// it can be, and refuses it if there may be several.
 func (r *Router) ServerRequest(u *pool.Server, q *upstream.ServerRequest) {
 	if r.Tasks.ServerRequest(u, q) {
 		return
@@ -73,8 +74,8 @@ func (r *Router) ServerRequest(u *pool.Server, q *upstream.ServerRequest) {
 	}
 }
 
-// StateChanged follows u: its tools while it is up, and what it had while it
-// is down, so that the list of the clients does not flicker.
+// ServerStateChanged acts on a connection that comes up or goes down. The tools of a
+// server that is down stay listed, so that the list does not flicker.
 func (r *Router) ServerStateChanged(u *pool.Server) {
 	state := u.State()
 	switch state.Phase {
@@ -96,7 +97,8 @@ func (r *Router) ServerStateChanged(u *pool.Server) {
 	}
 }
 
-// renew asks a server that has just come up for what the clients want of it.
+// restore sends a server that has just come up the resource subscriptions and the log
+// level of the clients.
 func (r *Router) restore(u *pool.Server) {
 	watched := r.Relay.Watched.At(u)
 	watched.Reset()
@@ -108,9 +110,10 @@ func (r *Router) restore(u *pool.Server) {
 	r.Relay.SetUpstreamLevel(ctx, u, true)
 }
 
-// Listening stands in for what u may have said before it was heard.
+// ServerListening lists the tools of u and notifies clients of changed lists, in place of
+// notifications that u may have sent before the proxy could receive any.
 func (r *Router) ServerListening(u *pool.Server) {
-	if u.Dedicated() { // the lists are the trunk's
+	if u.Dedicated() { // the lists come from the shared connection
 		return
 	}
 	r.Pool.Relist(u, false)
@@ -122,8 +125,8 @@ func (r *Router) ServerListening(u *pool.Server) {
 	}
 }
 
-// Bursts puts what comes of many messages of one connection together into few
-// writes. The connection's reader calls it.
+// BatchWrites returns a function that the reader of a connection calls at the begin and
+// the end of a burst of messages, to write what follows from them to the client together.
 func (r *Router) BatchWrites() func(begins bool) {
 	var corked *lines.Writer
 	return func(begins bool) {

@@ -8,15 +8,15 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/spec"
 )
 
-// BeginSession opens the state of a session. Where that fails its calls are refused.
+// BeginSession opens the state of a session. If that fails, the session's calls are refused.
 func (r *Router) BeginSession(s *session.Session) {
 	if err := r.Admission.Open(r.Life.Ctx, s.Key(), s.Since); err != nil {
 		r.Life.Log.Error("beginning a session", "session", s.ID, "error", err)
 	}
 }
 
-// DropClient forgets a client that is gone. It cancels its requests, and ends its
-// session unless that belongs to the principal.
+// DropClient removes a client that is gone. It cancels the client's requests, and ends
+// its session unless that belongs to the principal.
 func (r *Router) DropClient(c *session.Client) {
 	r.Sessions.Remove(c)
 	r.Advertiser.Forget(c)
@@ -36,7 +36,7 @@ func (r *Router) DropClient(c *session.Client) {
 	}
 }
 
-// EndClient drops a client whose session over HTTP is over.
+// EndClient drops a client whose session over HTTP has ended, and closes its streams.
 func (r *Router) EndClient(c *session.Client) {
 	r.DropClient(c)
 	c.Streams.Close()
@@ -45,19 +45,19 @@ func (r *Router) EndClient(c *session.Client) {
 	}
 }
 
-// endSession forgets the state of a session, once none of its calls is open.
+// endSession ends the state of a session, once none of its calls is open.
 func (r *Router) endSession(s *session.Session) {
 	if err := r.Admission.End(context.Background(), s.Key()); err != nil {
 		r.Life.Log.Error("ending a session", "session", s.ID, "error", err)
 	}
 }
 
-// leave ends what a session had for itself.
+// endDedicated ends the dedicated connections of a session.
 func (r *Router) endDedicated(s *session.Session) {
 	s.Ended.Store(true)
 	for _, u := range r.Pool.Servers {
-		if branch := u.Release(s); branch != nil {
-			r.Pool.EndDedicated(branch)
+		if dedicated := u.Release(s); dedicated != nil {
+			r.Pool.EndDedicated(dedicated)
 		}
 	}
 }

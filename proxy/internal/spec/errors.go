@@ -9,20 +9,21 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-var ErrCancelled = errors.New("cancelled by the client")
+// Reasons why a request of a client is cancelled.
+var (
+	ErrCancelled = errors.New("cancelled by the client") // notifications/cancelled
+	ErrGone      = errors.New("the client is gone")
+	ErrClosing   = errors.New("the proxy ends")
+)
 
-var ErrGone = errors.New("the client is gone")
-
-var ErrClosing = errors.New("the proxy ends")
-
-// A Withdrawal is [errCancelled] with the reason that the client gave in
-// notifications/cancelled, for the server to know.
+// A CancelReason is [ErrCancelled] with the reason that the client gave in
+// notifications/cancelled, which the server gets too.
 type CancelReason string
 
 func (w CancelReason) Error() string        { return string(w) }
 func (w CancelReason) Is(target error) bool { return target == ErrCancelled }
 
-// JSON-RPC codes that this proxy answers by itself.
+// JSON-RPC error codes of the proxy's own answers.
 const (
 	CodeInvalidRequest = -32600
 	CodeNoMethod       = -32601
@@ -30,18 +31,18 @@ const (
 	CodeInternal       = -32603
 )
 
-// CodeHeaderMismatch is of revision 2026-07-28.
-const CodeHeaderMismatch = -32020
+// Error codes of revision 2026-07-28.
+const (
+	CodeHeaderMismatch    = -32020
+	CodeMissingCapability = -32021
+)
 
-// CodeMissingCapability is of revision 2026-07-28.
-const CodeMissingCapability = -32021
-
-// RefusedRequest is the answer to a request that is barred.
+// RefusedRequest returns the error for a request that the policy refuses.
 func RefusedRequest(id []byte, why string) []byte {
 	return wire.AppendError(nil, id, CodeInvalidRequest, why, nil)
 }
 
-// UnsupportedVersion is the answer of 2026-07-28 to a version that is not spoken.
+// UnsupportedVersion returns the error of 2026-07-28 for an unsupported protocol version.
 func UnsupportedVersion(id []byte, version string) []byte {
 	e := mcp.UnsupportedProtocolVersionError{Version: version, Supported: mcp.ValidProtocolVersions}.JSONRPCError()
 	return errorReply(id, e.Error)

@@ -6,8 +6,8 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// AppendInput appends one of the inputRequests. It always has params: a request
-// for roots may do without, and there are clients that cannot read it then.
+// AppendInput appends one entry of inputRequests. It always writes params: roots/list
+// needs none, but some clients cannot read an entry without.
 func AppendInput(dst []byte, key, method string, params []byte) []byte {
 	if params == nil {
 		params = []byte(`{}`)
@@ -17,21 +17,21 @@ func AppendInput(dst []byte, key, method string, params []byte) []byte {
 	return append(append(dst, params...), '}')
 }
 
-// MaxInputs bounds what is asked for in one round.
+// MaxInputs bounds the inputRequests of one result.
 const MaxInputs = 64
 
-// An InputRequest is one of the questions of a round.
+// An InputRequest is one entry of the inputRequests of a result.
 type InputRequest struct {
 	Key    string
 	Method string
 	Params []byte
 }
 
-// InputRequests are those of a result.
+// InputRequests returns the inputRequests of a result.
 func InputRequests(result []byte) (list []InputRequest, err error) {
 	requests, ok := rawjson.Member(result, "inputRequests")
 	if !ok {
-		return nil, nil // it only wants to be asked again
+		return nil, nil // the server only asks for the request to be sent again
 	}
 	whole := rawjson.Members(requests, func(key, value []byte, _ int) bool {
 		params, _ := rawjson.Member(value, "params")

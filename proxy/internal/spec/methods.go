@@ -7,7 +7,7 @@ var LogLevels = map[string]int{
 	"debug": 0, "info": 1, "notice": 2, "warning": 3, "error": 4, "critical": 5, "alert": 6, "emergency": 7,
 }
 
-// LevelTimeout bounds the wait for upstreams that are told a level.
+// LevelTimeout bounds the wait for a server that gets logging/setLevel.
 const LevelTimeout = 5 * time.Second
 
 // The lists that can change, as their notifications and filters call them.
@@ -17,7 +17,7 @@ const (
 	ResourcesListChanged = "notifications/resources/list_changed"
 )
 
-// ListTimeout bounds one listing of an upstream's tools.
+// ListTimeout bounds one tools/list to a server.
 const ListTimeout = 30 * time.Second
 
 // The methods that are calls: a gate decides on them, and their outcome is
@@ -28,12 +28,14 @@ const (
 	ReadResource = "resources/read"
 )
 
+// IsCall reports whether requests of a method are calls.
 func IsCall(method string) bool {
 	return method == CallTool || method == GetPrompt || method == ReadResource
 }
 
-// ElicitationComplete is what an upstream of 2025-11-25 says once a person
-// has done what it sent them to a URL for.
+// ElicitationComplete is the notification of a server of 2025-11-25 that a person has
+// finished an elicitation in URL mode.
 const ElicitationComplete = "notifications/elicitation/complete"
 
+// ResourceUpdated is the notification that a resource has changed.
 const ResourceUpdated = "notifications/resources/updated"

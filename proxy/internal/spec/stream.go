@@ -1,8 +1,8 @@
 package spec
 
-// A Stream carries messages to a client in the order in which they are sent:
-// any number of notifications and requests of ours, and one reply to the
-// request that it belongs to. The parts of one whole message are not kept.
+// A Stream carries messages to a client in the order in which they are sent: any number
+// of notifications and requests of the proxy, and one reply to the request that it
+// belongs to. The parts make up one message; a Stream does not keep them.
 type Stream interface {
 	Send(parts ...[]byte)
 	Reply(parts ...[]byte)

@@ -23,7 +23,7 @@ func MissingTasks() []byte {
 	return append(append([]byte(`{"requiredCapabilities":`), TakesTasks()...), '}')
 }
 
-// AboutTask reports whether the requests of a method name a task.
+// NamesTask reports whether requests of a method have a taskId.
 func NamesTask(method string) bool {
 	switch method {
 	case "tasks/get", "tasks/result", "tasks/cancel", "tasks/update":
@@ -32,12 +32,12 @@ func NamesTask(method string) bool {
 	return false
 }
 
-// TasksOnPage is how many tasks a page of tasks/list has.
+// TaskPageSize is the number of tasks on a page of tasks/list.
 const TaskPageSize = 32
 
-// TaskStatus is the notification of 2025-11-25 of how a task stands.
+// TaskStatus is the notification of 2025-11-25 that a task has another status.
 const TaskStatus = "notifications/tasks/status"
 
-// NoTask answers a request for a task that its session does not have. It says
-// the same of a task of others.
+// NoTask is the error for a task that the session does not have, also if another session
+// has it.
 const NoTask = "Failed to retrieve task: Task not found"
