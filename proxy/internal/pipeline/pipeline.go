@@ -38,7 +38,7 @@ type Options struct {
 // approval is refused.
 type Approval struct {
 	Elicit   bool          // ask through the client, where it can
-	Operator bool          // hold the call for [Proxy.Resolve]
+	Operator bool          // hold the call until an operator answers
 	Hold     time.Duration // how long a call waits before it is parked; 0: 45 s
 	Expire   time.Duration // how long a question and its answer are good; 0: 15 min
 	Cooldown time.Duration // how long a denial stands against the same call of the session; 0: 10 min

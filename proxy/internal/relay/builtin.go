@@ -16,11 +16,11 @@ const (
 	StatusAbout  = "Which tools the policy lets you call now, and what the others wait for."
 )
 
-// OffersStatus reports whether there is anything to say: some net decides.
-// Where none does, the proxy is as if it were not there.
+// OffersStatus reports whether some net decides. Where none does, the proxy offers nothing
+// of its own.
 func (p *Relay) OffersStatus() bool { return p.Admission.Generation().Enforces }
 
-// builtin is what the proxy adds to a list; nil: nothing.
+// builtin returns the item that the proxy adds to a list; nil: none.
 func (p *Relay) builtin(kind listKind) *pool.Item {
 	switch {
 	case !p.OffersStatus():
@@ -34,8 +34,8 @@ func (p *Relay) builtin(kind listKind) *pool.Item {
 	return nil
 }
 
-// withBuiltin is a page of a list with what the proxy adds, on the last page, and
-// without what an upstream calls the same.
+// withBuiltin returns a page of a list without items of the proxy's own name; the last
+// page gets the proxy's own item.
 func (p *Relay) withBuiltin(kind listKind, page []byte) []byte {
 	own := p.builtin(kind)
 	array, _ := rawjson.Member(page, kind.member)

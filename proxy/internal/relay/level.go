@@ -11,8 +11,8 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// SetLevel serves logging/setLevel: for this client at once, and for the
-// upstreams that log.
+// SetLevel serves logging/setLevel: it sets the level of this client, and tells the
+// servers that log.
 func (p *Relay) SetLevel(ctx context.Context, c *session.Client, m wire.Message, s spec.Stream) {
 	level := spec.Member(m.Params, "level")
 	if _, known := spec.LogLevels[level]; !known {
@@ -25,8 +25,8 @@ func (p *Relay) SetLevel(ctx context.Context, c *session.Client, m wire.Message,
 	s.Reply(wire.AppendResult(nil, m.ID, []byte(`{}`)))
 }
 
-// Relevel tells the upstreams what their clients want, after that has changed,
-// and waits until they know.
+// Relevel tells the servers which level their clients have asked for, and waits until they
+// know.
 func (p *Relay) Relevel(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, spec.LevelTimeout)
 	defer cancel()
@@ -37,16 +37,15 @@ func (p *Relay) Relevel(ctx context.Context) {
 	all.Wait()
 }
 
-// A ServerLevel is the level of log messages that a server was told.
-type ServerLevel struct {
+// A serverLevel is the log level that a server was told.
+type serverLevel struct {
 	mu   sync.Mutex // held while it is told: the last one told is the last one wanted
 	told string     // empty: none
 }
 
-// SetUpstreamLevel sends logging/setLevel to a server of up to 2025-11-25 that
-// logs, with the most verbose level that its clients want, unless it knows. A
-// server that has just come up knows nothing. Each client gets what it asked for
-// of that.
+// SetUpstreamLevel sends logging/setLevel to a server of up to 2025-11-25 with the most
+// verbose level of its clients, unless the server knows it; each client gets its own level
+// of that. anew says that the server has just come up, and knows nothing.
 func (p *Relay) SetUpstreamLevel(ctx context.Context, u *pool.Server, anew bool) {
 	l := p.Levels.At(u)
 	l.mu.Lock()
@@ -66,8 +65,8 @@ func (p *Relay) SetUpstreamLevel(ctx context.Context, u *pool.Server, anew bool)
 	}
 }
 
-// mostVerbose is the lowest level that a client of u wants; empty: none has ever
-// asked for one, and the upstreams decide.
+// mostVerbose returns the lowest level that a client of u has asked for; empty: none ever
+// has, and the servers decide.
 func (p *Relay) mostVerbose(u *pool.Server) string {
 	if !p.Sessions.LogLevelSet.Load() {
 		return ""

@@ -10,7 +10,7 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// Listen serves subscriptions/listen of 2026-07-28 until the client ends it.
+// Listen serves subscriptions/listen (2026-07-28) until the client ends it.
 func (p *Relay) Listen(ctx context.Context, c *session.Client, m wire.Message, meta wire.Meta, s spec.Stream) {
 	if rev.Of(meta).Lacks(m.Method) {
 		s.Reply(wire.AppendError(nil, m.ID, spec.CodeNoMethod, "subscriptions/listen is of revision 2026-07-28", nil))
@@ -47,7 +47,7 @@ func (p *Relay) Listen(ctx context.Context, c *session.Client, m wire.Message, m
 	}
 }
 
-// tellNews writes what the subscription is about until it ends.
+// tellNews writes the notifications of a subscription until it ends.
 func (p *Relay) tellNews(ctx context.Context, sub *session.Subscription, s spec.Stream) {
 	for {
 		select {
@@ -61,7 +61,8 @@ func (p *Relay) tellNews(ctx context.Context, sub *session.Subscription, s spec.
 	}
 }
 
-// agree takes of the filter what can be had, and returns it as a member.
+// agree subscribes to the part of the filter that the servers support, and returns that
+// part as a member.
 func (p *Relay) agree(ctx context.Context, c *session.Client, sub *session.Subscription, filter []byte) string {
 	agreed := []byte(`,"notifications":{`)
 	add := func(name string, value []byte) {

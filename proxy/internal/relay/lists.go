@@ -19,7 +19,7 @@ import (
 // broken or hostile.
 const maxListItems = 20_000
 
-// A listKind is one of the lists that upstreams have beside that of tools.
+// A listKind is a list of servers other than tools/list.
 type listKind struct {
 	method     string
 	capability string
@@ -33,8 +33,9 @@ var (
 	TemplateList = listKind{"resources/templates/list", "resources", "resourceTemplates", "uriTemplate"}
 )
 
-// List serves a list. That of the only upstream goes through page by page;
-// those of several are one list, in the order of the configuration.
+// List serves prompts/list, resources/list and resources/templates/list. The list of a
+// single server passes through page by page; those of several are joined, in the order of
+// the configuration.
 func (p *Relay) List(ctx context.Context, c *session.Client, m wire.Message, meta wire.Meta, s spec.Stream, kind listKind) {
 	p.Pool.AwaitUpstreams(ctx)
 	p.Pool.EnsureDeclared(ctx, c.PeerOf(meta))
@@ -69,14 +70,13 @@ func (p *Relay) List(ctx context.Context, c *session.Client, m wire.Message, met
 	s.Reply(wire.ResultHead(m.ID), rev.Of(meta).Result(result, kind.method), wire.Tail)
 }
 
-// passesThrough reports whether the list of the only upstream is that of the
-// clients, byte for byte.
+// passesThrough reports whether clients get the list of a single server byte for byte.
 func (p *Relay) passesThrough(kind listKind) bool {
 	return len(p.Pool.Servers) == 1 && (kind.key != "name" || p.Pool.Servers[0].Config.ExposedPrefix(true) == "")
 }
 
-// gatherAll is the elements of the lists of all upstreams that have any, and
-// what stands around them. The first of several that are called the same counts.
+// gatherAll returns the items of the lists of all given servers, and the other members of
+// the results. Of items with the same name the first counts.
 func (p *Relay) gatherAll(ctx context.Context, kind listKind, upstreams []*pool.Server) ([]pool.Item, listing.Members) {
 	var all []pool.Item
 	around := listing.Members{Alone: len(p.Pool.Servers) == 1}
@@ -87,7 +87,7 @@ func (p *Relay) gatherAll(ctx context.Context, kind listKind, upstreams []*pool.
 			p.Life.Log.Warn("listing what an upstream has", "upstream", u.Config.Name, "method", kind.method, "error", err)
 		}
 		for _, object := range objects {
-			i := upstreamStateItem(u, kind, object, len(p.Pool.Servers) == 1)
+			i := itemOf(u, kind, object, len(p.Pool.Servers) == 1)
 			if first := taken[i.Exposed]; first != nil {
 				p.Life.Log.Warn("left out of a list", "upstream", u.Config.Name, "method", kind.method, kind.key, text.Escape(i.Exposed), "as of", first.Config.Name)
 				continue
@@ -100,7 +100,8 @@ func (p *Relay) gatherAll(ctx context.Context, kind listKind, upstreams []*pool.
 	return all, around
 }
 
-func upstreamStateItem(u *pool.Server, kind listKind, object []byte, alone bool) pool.Item {
+// itemOf returns an object of a list under the name that clients know.
+func itemOf(u *pool.Server, kind listKind, object []byte, alone bool) pool.Item {
 	i := pool.Item{Upstream: u, Key: spec.Member(object, kind.key), Object: object}
 	i.Exposed = i.Key
 	if kind.key == "name" && (!alone || u.Config.ExposedPrefix(alone) != "") { // or else the list goes through as it is
@@ -112,7 +113,7 @@ func upstreamStateItem(u *pool.Server, kind listKind, object []byte, alone bool)
 	return i
 }
 
-// gather asks u for all pages of a list. What came before an error is good.
+// gather asks u for all pages of a list. It returns what came before an error.
 func gather(u *pool.Server, ctx context.Context, kind listKind, around *listing.Members) (objects [][]byte, err error) {
 	ctx, cancel := context.WithTimeout(ctx, spec.ListTimeout)
 	defer cancel()

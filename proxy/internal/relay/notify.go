@@ -9,11 +9,11 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// announcements are the lists of whose changes the clients are about to be told.
+// announcements are the lists of whose changes the clients are about to be notified.
 type announcements struct{ prompts, resources atomic.Bool }
 
-// AnnounceSoon tells the clients of a change, once for any number of changes
-// that come before.
+// AnnounceSoon notifies the clients of a changed list, once for all changes that come
+// before.
 func (p *Relay) AnnounceSoon(method string) {
 	due := &p.changes.resources
 	if method == spec.PromptsListChanged {
@@ -29,9 +29,8 @@ func (p *Relay) AnnounceSoon(method string) {
 	})
 }
 
-// Announce tells every client that has seen a list that it has changed: a
-// client with a handshake by itself, one of 2026-07-28 on the streams that it
-// opened for that.
+// Announce sends list_changed to every client that has seen the list: to a client with a
+// handshake on the stream of its session, to one of 2026-07-28 on its subscriptions.
 func (p *Relay) Announce(method string) {
 	if method == spec.ListChanged {
 		p.Advertiser.TouchAll()

@@ -10,8 +10,8 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/pool"
 )
 
-// A table says which upstream has what, as the lists showed it last. It is
-// asked where there is more than one upstream.
+// A table says which server has which item, as the lists showed it last. It is used where
+// there are several servers.
 type table struct {
 	view atomic.Pointer[map[string]pool.Item] // by what the clients call it
 }
@@ -33,7 +33,7 @@ func (t *table) get(name string) (pool.Item, bool) {
 	return i, ok
 }
 
-// table is the one that a list fills.
+// table returns the table that a list fills.
 func (p *Relay) table(kind listKind) *table {
 	switch kind {
 	case PromptList:
@@ -44,15 +44,13 @@ func (p *Relay) table(kind listKind) *table {
 	return &p.Resources.templates
 }
 
-// anyPrompt reports whether every name goes to the only upstream, which knows
-// what prompts it has.
+// anyPrompt reports whether every prompts/get goes to the only server, whatever the name.
 func (p *Relay) anyPrompt() bool {
 	return !p.Admission.Generation().PromptsByList && p.passesThrough(PromptList)
 }
 
-// NamesPrompts reports whether some net is about a prompt by its name. Then
-// names count that are listed, and no others: a server may be lenient and take
-// another spelling for the one that the net is about.
+// NamesPrompts reports whether a net names a prompt. Then only listed names can be called:
+// a lenient server may take another spelling for the prompt that the net is about.
 func NamesPrompts(policy *gate.Policy) bool {
 	for _, n := range policy.Nets() {
 		for _, t := range n.Transitions {
@@ -64,8 +62,8 @@ func NamesPrompts(policy *gate.Policy) bool {
 	return false
 }
 
-// Prompt finds the prompt that clients call by a name. It may ask the
-// upstreams for their lists.
+// Prompt returns the prompt that clients know by a name, and asks the servers for their
+// lists where it has to.
 func (p *Relay) Prompt(ctx context.Context, name string) (pool.Item, bool) {
 	p.Pool.AwaitUpstreams(ctx)
 	if i, ok := p.KnownPrompt(name); ok {
@@ -79,7 +77,7 @@ func (p *Relay) Prompt(ctx context.Context, name string) (pool.Item, bool) {
 	return p.prompts.get(name)
 }
 
-// KnownPrompt is prompt without asking anybody.
+// KnownPrompt returns what Prompt returns, without asking a server.
 func (p *Relay) KnownPrompt(name string) (pool.Item, bool) {
 	if !p.anyPrompt() {
 		return p.prompts.get(name)

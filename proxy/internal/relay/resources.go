@@ -13,16 +13,16 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// ResourceTables say which upstream has which resource.
-type ResourceTables struct {
+// resourceTables say which server has which resource.
+type resourceTables struct {
 	listed    table // by URI
 	templates table // by URI template
 }
 
-// Owner is the upstream that a resource is asked of, as far as that is known:
-// the only one, the one whose list has the URI, or the first one with a
-// template that it matches. It never is a guess by the look of a URI.
-func (r *ResourceTables) Owner(upstreams []*pool.Server, uri string) *pool.Server {
+// Owner returns the server of a resource: the only one, the one that lists the URI, or the
+// first with a template that matches it; nil: it is not known. The look of a URI decides
+// nothing.
+func (r *resourceTables) Owner(upstreams []*pool.Server, uri string) *pool.Server {
 	if len(upstreams) == 1 {
 		return upstreams[0]
 	}
@@ -43,8 +43,8 @@ func (r *ResourceTables) Owner(upstreams []*pool.Server, uri string) *pool.Serve
 	return nil
 }
 
-// ResourceOwner is owner after the upstreams were asked for their lists, where
-// that is needed. It may be down by now.
+// ResourceOwner returns the server of a resource, and asks the servers for their lists
+// where it has to. The server may be down.
 func (p *Relay) ResourceOwner(ctx context.Context, uri string) *pool.Server {
 	p.Pool.AwaitUpstreams(ctx)
 	upstreams := p.Pool.Offering("resources")
@@ -58,19 +58,19 @@ func (p *Relay) ResourceOwner(ctx context.Context, uri string) *pool.Server {
 	return p.Resources.Owner(p.Pool.Servers, uri)
 }
 
-// listResources asks upstreams for what they have, so that owners are known.
+// listResources asks servers for their lists of resources and templates.
 func (p *Relay) listResources(ctx context.Context, upstreams []*pool.Server) {
 	p.gatherAll(ctx, ResourceList, upstreams)
 	p.gatherAll(ctx, TemplateList, upstreams)
 }
 
-// UnknownResource is the error for a URI that no upstream has.
+// UnknownResource returns the error for a URI that no server has.
 func UnknownResource(id []byte, uri string, client *rev.Rev) []byte {
 	return wire.AppendError(nil, id, client.NoResource, "Resource not found", append(rawjson.AppendString([]byte(`{"uri":`), uri), '}'))
 }
 
-// Complete serves completion/complete: the prompt or the template that is
-// referred to says which upstream knows.
+// Complete serves completion/complete at the server that has the prompt or template of the
+// ref.
 func (p *Relay) Complete(ctx context.Context, c *session.Client, m wire.Message, meta wire.Meta, s spec.Stream) {
 	p.Pool.AwaitUpstreams(ctx)
 	if len(p.Pool.Offering("completions")) == 0 {
@@ -95,8 +95,8 @@ func (p *Relay) Complete(ctx context.Context, c *session.Client, m wire.Message,
 	r.Serve(ctx)
 }
 
-// refer finds the upstream of what is to be completed. It returns why that is
-// refused, or nothing.
+// refer sets the server that has what the ref names. It returns why the policy refuses it;
+// empty: it does not.
 func (p *Relay) refer(ctx context.Context, r *pool.RelayedRequest) (why string) {
 	ref, _ := rawjson.Member(r.Message.Params, "ref")
 	switch spec.Member(ref, "type") {
@@ -122,12 +122,13 @@ func (p *Relay) refer(ctx context.Context, r *pool.RelayedRequest) (why string) 
 	return why
 }
 
+// renamedRef returns the params with the server's own name of the prompt.
 func renamedRef(params []byte, name string) []byte {
 	ref, _ := rawjson.Member(params, "ref")
 	return wire.ReplaceMember(nil, params, "ref", wire.ReplaceMember(nil, ref, "name", rawjson.AppendString(nil, name)))
 }
 
-// templateOwner is the upstream that has a template, or a resource, of that URI.
+// templateOwner returns the server of a template, or of a resource, with that URI.
 func (p *Relay) templateOwner(ctx context.Context, uri string) *pool.Server {
 	if len(p.Pool.Servers) == 1 {
 		return p.Pool.Servers[0]

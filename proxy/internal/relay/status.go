@@ -17,9 +17,8 @@ import (
 // search of its own.
 const maxWays = 20
 
-// A statusDoc is what an agent reads about its own session: what it can call
-// now, and what it has to do for the rest. Nets in shadow are not in it, nor
-// are arguments, of whosever calls.
+// A statusDoc tells a client about its own session: which tools it can call now, and what
+// the others wait for. It shows no nets in shadow and no arguments.
 type statusDoc struct {
 	proxy *Relay
 	state *gate.State // of the session
@@ -33,7 +32,7 @@ type statusDoc struct {
 	refused               []string // lines
 }
 
-// Status is the status of a session as Markdown.
+// Status returns the status of a session as Markdown.
 func (p *Relay) Status(s *session.Session) string {
 	d := &statusDoc{proxy: p, now: p.Life.Now(), hidden: map[string]bool{}}
 	view := p.Pool.Catalogue.Load()
@@ -54,7 +53,7 @@ func (p *Relay) Status(s *session.Session) string {
 	return d.String()
 }
 
-// add takes what would be the answer to a call without arguments.
+// add notes what the gate would answer to a call without arguments.
 func (d *statusDoc) add(c gate.Call, decision gate.Decision) {
 	switch r := decision.(type) {
 	case *gate.Allow:
@@ -81,7 +80,7 @@ func (d *statusDoc) certain(c gate.Call, r *gate.Refusal) bool {
 	return false
 }
 
-// why is the reason, and the way out where there is one.
+// why returns the reason of a refusal, and a remedy where there is one.
 func (d *statusDoc) why(c gate.Call, r *gate.Refusal) string {
 	text := d.proxy.Admission.Text(r, d.now)
 	remedy := d.proxy.Admission.Generation().Remedy
@@ -123,7 +122,7 @@ func (d *statusDoc) String() string {
 	return b.String()
 }
 
-// conflict says which nets leave no tool together, and what follows.
+// conflict writes which nets together leave no tool, and what follows.
 func (d *statusDoc) conflict(b *strings.Builder) {
 	c := d.advertised.Conflict
 	if c == nil {
@@ -137,7 +136,7 @@ func (d *statusDoc) conflict(b *strings.Builder) {
 	}
 }
 
-// awaited are the upstreams that are not up.
+// awaited returns the servers that are not up.
 func (p *Relay) awaited() []string {
 	var names []string
 	for _, u := range p.Pool.Servers {
@@ -148,7 +147,7 @@ func (p *Relay) awaited() []string {
 	return names
 }
 
-// section is the names under a heading, if there are any.
+// section writes names under a heading, if there are any.
 func section(b *strings.Builder, title string, names []string) {
 	if len(names) > 0 {
 		fmt.Fprintf(b, "\n## %s\n\n%s\n", title, strings.Join(names, ", "))

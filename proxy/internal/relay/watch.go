@@ -14,9 +14,8 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// Watch serves resources/subscribe and resources/unsubscribe of clients with a
-// handshake. The resource stays subscribed at its upstream while anybody
-// watches it.
+// Watch serves resources/subscribe and resources/unsubscribe (up to 2025-11-25). The
+// resource stays subscribed at its server while any client watches it.
 func (p *Relay) Watch(ctx context.Context, c *session.Client, m wire.Message, s spec.Stream) {
 	uri := spec.Member(m.Params, "uri")
 	p.Pool.AwaitUpstreams(ctx)
@@ -63,8 +62,8 @@ func (p *Relay) Watch(ctx context.Context, c *session.Client, m wire.Message, s 
 	}
 }
 
-// watchedBy reports whether u is where c watches resources. What is watched
-// before the client is served anywhere is watched at the trunk.
+// watchedBy reports whether u is the connection at which c watches resources: the shared
+// one until the session of c has a dedicated one.
 func watchedBy(u *pool.Server, c *session.Client) bool {
 	if u.Dedicated() {
 		return u.Session == c.Session
@@ -73,7 +72,7 @@ func watchedBy(u *pool.Server, c *session.Client) bool {
 	return at == nil || at == u
 }
 
-// watchers is how many clients watch a resource there.
+// watchers returns how many clients watch a resource at u.
 func watchers(u *pool.Server, clients []*session.Client, uri string) (n int) {
 	for _, c := range clients {
 		if !watchedBy(u, c) {
@@ -86,8 +85,8 @@ func watchers(u *pool.Server, clients []*session.Client, uri string) (n int) {
 	return n
 }
 
-// Updated tells those who watch a resource that it has changed. Each message
-// on a subscription names it.
+// Updated passes notifications/resources/updated to the clients that watch the resource,
+// on each of their subscriptions.
 func (p *Relay) Updated(u *pool.Server, params []byte) {
 	uri := spec.Member(params, "uri")
 	for _, c := range p.Sessions.Clients() {
@@ -104,7 +103,7 @@ func (p *Relay) Updated(u *pool.Server, params []byte) {
 	}
 }
 
-// WatchedAt is all resources that clients watch at one upstream.
+// WatchedAt returns the resources that clients watch at u.
 func (p *Relay) WatchedAt(u *pool.Server) []string {
 	all := map[string]bool{}
 	for _, c := range p.Sessions.Clients() {
@@ -123,8 +122,7 @@ func (p *Relay) WatchedAt(u *pool.Server) []string {
 	return uris
 }
 
-// Rewatch brings what the upstreams are asked to tell of in line with what the
-// clients watch.
+// Rewatch subscribes the proxy at the servers to just the resources that clients watch.
 func (p *Relay) Rewatch() {
 	for _, u := range p.Pool.Connections() {
 		if u.Has("resources") {
@@ -133,21 +131,21 @@ func (p *Relay) Rewatch() {
 	}
 }
 
-// WatchedResources are those that a server was asked to tell the changes of.
-type WatchedResources struct {
+// watchedResources are the resources that the proxy is subscribed to at a server.
+type watchedResources struct {
 	mu   sync.Mutex
 	uris []string
 }
 
-// has reports whether the server was asked to tell of changes to uri.
-func (w *WatchedResources) has(uri string) bool {
+// has reports whether the proxy is subscribed to uri.
+func (w *watchedResources) has(uri string) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return slices.Contains(w.uris, uri)
 }
 
-// note adds or removes a resource that the server is asked for by others.
-func (w *WatchedResources) note(uri string, on bool) {
+// note notes a subscription that a client's own request has made or ended.
+func (w *watchedResources) note(uri string, on bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.uris = slices.DeleteFunc(w.uris, func(s string) bool { return s == uri })
@@ -156,17 +154,16 @@ func (w *WatchedResources) note(uri string, on bool) {
 	}
 }
 
-// Reset is for a server that has just come up, and knows of none.
-func (w *WatchedResources) Reset() {
+// Reset forgets the subscriptions of a server that has just come up.
+func (w *watchedResources) Reset() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.uris = nil
 }
 
-// Ask asks the server for changes to just these resources: by one stream of
-// subscriptions/listen since 2026-07-28, and before by resources/subscribe and
-// resources/unsubscribe for what is new and what is not wanted any more.
-func (w *WatchedResources) Ask(u *pool.Server, uris []string) {
+// Ask subscribes to just these resources: by one subscriptions/listen (2026-07-28), or by
+// resources/subscribe and resources/unsubscribe for what has changed.
+func (w *watchedResources) Ask(u *pool.Server, uris []string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	before := w.uris

@@ -12,8 +12,8 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// PassOn puts a request of u to c, whose answer goes back to u and nowhere
-// else. Where u does not want it any more, the client is told.
+// PassOn sends a request of u to c, and the response back to u. If u cancels the request,
+// it is cancelled at the client.
 func (p *Reverse) PassOn(c *session.Client, s spec.Stream, u *pool.Server, q *upstream.ServerRequest) {
 	params, related := p.Tasks.ForClient(u, u.WithServerName(q.Params))
 	p.URLElicitations.At(u).Sends(c, q.Method, q.Params)
@@ -42,8 +42,8 @@ func (p *Reverse) PassOn(c *session.Client, s spec.Stream, u *pool.Server, q *up
 	})
 }
 
-// progressTo returns what passes notifications/progress of the client on to u, under
-// the progressToken of its request; nil: that has none.
+// progressTo returns a function that passes notifications/progress of the client to u
+// under the progressToken of its request; nil: the request has none.
 func progressTo(u *pool.Server, params []byte) func(params []byte) {
 	token, ok := spec.MemberAt(params, "_meta", "progressToken")
 	if !ok {
@@ -54,8 +54,7 @@ func progressTo(u *pool.Server, params []byte) func(params []byte) {
 	}
 }
 
-// Progressed takes a notifications/progress of the client about its answer to
-// one of our requests.
+// Progressed handles notifications/progress of a client about a request of a server.
 func Progressed(c *session.Client, params []byte) {
 	token, _ := rawjson.Member(params, "progressToken")
 	q := c.ClientRequests.Find(wire.IDKey(token))

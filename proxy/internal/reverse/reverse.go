@@ -7,7 +7,7 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/tasks"
 )
 
-// Options says what Reverse needs of the rest of the proxy.
+// Options are what Reverse uses of the rest of the proxy.
 type Options struct {
 	Life     *lifetime.Lifetime
 	Sessions *session.Sessions

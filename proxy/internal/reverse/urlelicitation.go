@@ -15,8 +15,8 @@ import (
 // that began first are forgotten first.
 const maxURLElicitations = 256
 
-// URLElicitations says which client was told to send its person to a URL, by the id
-// that the upstream gave the visit: only that client hears of the end of it.
+// URLElicitations holds which client was sent which URL-mode elicitation of a server, by
+// elicitationId: only that client is notified of its completion.
 type URLElicitations struct {
 	mu      sync.Mutex
 	clients map[string]*session.Client
@@ -48,16 +48,16 @@ func (s *URLElicitations) find(id string) *session.Client {
 	return s.clients[id]
 }
 
-// Sends notes a question that sends a person away.
+// Sends notes an elicitation/create of mode url.
 func (s *URLElicitations) Sends(c *session.Client, method string, params []byte) {
 	if method == "elicitation/create" && spec.Member(params, "mode") == "url" {
 		s.note(spec.Member(params, "elicitationId"), c)
 	}
 }
 
-// WithElicitationID is the params of what an upstream of 2026-07-28 asks of a client
-// of 2025-11-25, in which a visit to a URL has to have an id. No upstream will say
-// by it that the visit is over, which none ever has to.
+// WithElicitationID returns the params of a request of a server of 2026-07-28 for a client
+// of 2025-11-25, where a URL-mode elicitation has to have an elicitationId. No server
+// completes it by that id, which none has to.
 func WithElicitationID(method string, params []byte) []byte {
 	if method != "elicitation/create" || spec.Member(params, "mode") != "url" {
 		return params
@@ -65,7 +65,7 @@ func WithElicitationID(method string, params []byte) []byte {
 	return wire.AppendStamped(nil, params, rawjson.AppendString([]byte(`"elicitationId":`), lifetime.RandomID("")))
 }
 
-// Demands notes an error that wants a person to visit URLs first.
+// Demands notes the elicitations of an error URLElicitationRequired (-32042).
 func (s *URLElicitations) Demands(c *session.Client, failure []byte) {
 	if code, _ := rawjson.Member(failure, "code"); string(code) != "-32042" {
 		return
@@ -80,7 +80,7 @@ func (s *URLElicitations) Demands(c *session.Client, failure []byte) {
 	})
 }
 
-// Returned tells a client with a handshake that a visit is over.
+// Returned passes notifications/elicitation/complete to the client that was asked.
 func (p *Reverse) Returned(u *pool.Server, params []byte) {
 	c := p.URLElicitations.At(u).find(spec.Member(params, "elicitationId"))
 	if c != nil && c.Out != nil && p.Sessions.Has(c) {

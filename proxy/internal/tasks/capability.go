@@ -41,7 +41,7 @@ func (s *Tasks) can(what string) bool {
 }
 
 // AppendCapability adds to capabilities, but for their last brace, what clients of
-// the agent's revision can have of tasks.
+// the peer's revision can have of tasks.
 func (s *Tasks) AppendCapability(b []byte, a session.Peer) []byte {
 	switch {
 	case a.Rev.TaskExtension && len(s.makers(rev.Rev2026))+len(s.makers(rev.Rev2025)) > 0:

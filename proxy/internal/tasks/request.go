@@ -68,7 +68,7 @@ func (s *Tasks) newRequest(r *pool.RelayedRequest, x *Task) *taskRequest {
 	return &taskRequest{RelayedRequest: r, tasks: s, task: x}
 }
 
-// refuse returns why clients of the agent's revision cannot send a method; 0: they
+// refuse returns why clients of the peer's revision cannot send a method; 0: they
 // can.
 func (s *Tasks) refuse(a session.Peer, method string) (code int, text string) {
 	offered := false

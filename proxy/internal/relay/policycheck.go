@@ -11,10 +11,10 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/session"
 )
 
-// wouldRefuse is why nothing is told beside the calls of a prompt or a resource:
-// suggestions for their arguments, and news of them, tell something of what the
-// gate refuses as it stands. "": they may be had. It is no decision: nothing is
-// spent and nothing recorded, and no person is asked, whom the call would ask.
+// wouldRefuse returns why the gate refuses the prompt or resource in the present state;
+// empty: it does not. Completions and notifications would tell something of what is
+// refused, so they are refused too. The check has no effect: it spends and records
+// nothing, and asks no person.
 func (p *Relay) wouldRefuse(c *session.Client, t *pool.Tool, args []byte) string {
 	call := gate.Call{Tool: t.Canonical, Args: args, Time: p.Life.Now(), Upstream: t.Upstream.Config.Name}
 	state, err := p.Pool.Snapshot(c.Session)
@@ -30,13 +30,12 @@ func (p *Relay) wouldRefuse(c *session.Client, t *pool.Tool, args []byte) string
 	return r.Text
 }
 
-// wouldRefuseResource is wouldRefuse for a resource, or all that a template stands for.
+// wouldRefuseResource is wouldRefuse for a resource, or for all resources of a template.
 func (p *Relay) wouldRefuseResource(c *session.Client, u *pool.Server, uri string) string {
 	return p.wouldRefuse(c, pool.ResourceTool(u, uri), append(rawjson.AppendString([]byte(`{"uri":`), uri), '}'))
 }
 
-// watchable is the part of uris whose news c may have. Those that nobody is
-// known to have, though all were asked, are not among them.
+// watchable returns the uris that c may watch. It leaves out those that no server lists.
 func (p *Relay) watchable(ctx context.Context, c *session.Client, uris []string) []string {
 	if slices.ContainsFunc(uris, func(uri string) bool { return p.Resources.Owner(p.Pool.Servers, uri) == nil }) {
 		p.listResources(ctx, p.Pool.Offering("resources"))
