@@ -29,8 +29,8 @@ func (s *Tasks) makers(of *rev.Rev) []*pool.Server {
 	return list
 }
 
-// can reports whether any server of 2025-11-25 has a member of the capability
-// tasks: list or cancel.
+// can reports whether a server of 2025-11-25 has a member of the capability tasks: list or
+// cancel.
 func (s *Tasks) can(what string) bool {
 	for _, u := range s.makers(rev.Rev2025) {
 		if spec.Declares(u.State().Capabilities, "tasks", what) {

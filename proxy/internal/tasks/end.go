@@ -10,8 +10,8 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// Reached tells the gate of a status that is the end of the task. Of a completed
-// task the result counts, and not that there is one.
+// Reached settles a task whose status is final. The outcome of a completed task is that of
+// its result.
 func (s *Tasks) Reached(ctx context.Context, x *Task, about wire.Task) {
 	switch about.Status {
 	case wire.TaskFailed:
@@ -32,8 +32,8 @@ func (s *Tasks) Reached(ctx context.Context, x *Task, about wire.Task) {
 	}
 }
 
-// outcome returns what the result of a completed task means for the nets. In
-// 2025-11-25 it is fetched by tasks/result.
+// outcome returns the outcome of a completed task. In 2025-11-25 its result is fetched by
+// tasks/result.
 func (s *Tasks) outcome(ctx context.Context, x *Task, about wire.Task) (gate.Outcome, error) {
 	if x.rev.TaskExtension {
 		return resultOutcome(x, about.Outcome), nil
@@ -50,8 +50,8 @@ func (s *Tasks) outcome(ctx context.Context, x *Task, about wire.Task) (gate.Out
 	return resultOutcome(x, reply.Result), nil
 }
 
-// fetched takes a result of tasks/result. Some servers answer it for a cancelled
-// task too, with a result that looks like any other.
+// fetched settles a task by its result from tasks/result. Since some servers also return a
+// result for a cancelled task, it asks for the status first.
 func (s *Tasks) fetched(x *Task, result []byte) {
 	about, err := s.get(x)
 	switch {
@@ -64,8 +64,8 @@ func (s *Tasks) fetched(x *Task, result []byte) {
 	}
 }
 
-// resultOutcome returns what the result of a task means for the nets. Like that of
-// a call it has to be strict JSON where a net moves by it.
+// resultOutcome returns the outcome of a task with this result. Where a net waits for the
+// outcome, the result has to be strict JSON.
 func resultOutcome(x *Task, result []byte) gate.Outcome {
 	if !wire.Success(result) || x.Ticket.Awaited && rawjson.Check(result, rawjson.MaxDepth) != nil {
 		return gate.Failure
@@ -76,8 +76,7 @@ func resultOutcome(x *Task, result []byte) gate.Outcome {
 // end tells the gate how the task ended, once. What is unknown can still become
 // known. It returns when the gate knows, whoever told it.
 func (s *Tasks) end(x *Task, o gate.Outcome, by string) {
-	x.settling.Lock()
-	defer x.settling.Unlock()
+	defer x.lockSettling()()
 	if !x.ends(o) {
 		return
 	}

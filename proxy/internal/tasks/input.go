@@ -44,8 +44,8 @@ func (s *Tasks) join(x *Task, here spec.Stream) {
 	}
 }
 
-// ForClient returns the params of a request of u with the id that clients know
-// of the task that it belongs to, and the server's id; empty: it belongs to none.
+// ForClient returns the params of a request of u with the id of its task that clients
+// know, and the server's id; empty: the request belongs to no task.
 func (s *Tasks) ForClient(u *pool.Server, params []byte) (changed []byte, theirs string) {
 	if x := s.byServer(u, wire.RelatedTask(params)); x != nil {
 		return wire.RelateTask(params, x.id), x.theirs
@@ -71,8 +71,8 @@ func (s *Tasks) inputRequests(x *Task) []byte {
 	return append(b, '}')
 }
 
-// update hands the inputResponses of tasks/update to the server. What was not
-// asked, or is answered already, is ignored.
+// update hands the inputResponses of tasks/update to the server, and ignores responses to
+// requests that are not open.
 func (x *Task) update(responses []byte) {
 	rawjson.Members(responses, func(key, response []byte, _ int) bool {
 		if q := x.takeInput(string(key)); q != nil {

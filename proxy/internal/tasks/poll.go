@@ -49,7 +49,8 @@ func (s *Tasks) poll(x *Task) {
 	}
 }
 
-// untilPoll waits until the next tasks/get is due; false: none is.
+// untilPoll waits until the next tasks/get is due. It reports false where the task or the
+// proxy ends.
 func (s *Tasks) untilPoll(x *Task, misses int) bool {
 	for {
 		wait := x.NextPoll(misses, s.Now())
@@ -98,8 +99,8 @@ func (s *Tasks) read(x *Task, object []byte) (wire.Task, error) {
 	return about, nil
 }
 
-// unknownTask reports whether a server refuses a request for a task because
-// there is no such task, as far as that can be told.
+// unknownTask reports whether a server has refused a request because it does not know the
+// task, as far as the code tells.
 func unknownTask(failure []byte) bool {
 	code, _ := rawjson.Member(failure, "code")
 	switch string(code) {

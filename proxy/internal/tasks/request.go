@@ -14,9 +14,9 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// A taskRequest is a request of a client for one of its tasks: tasks/get,
-// tasks/result, tasks/cancel or tasks/update. No gate decides on it: that the work
-// may be done is decided already.
+// A taskRequest is a request of a client for one of its tasks: tasks/get, tasks/result,
+// tasks/cancel or tasks/update. No gate decides on it, because the call has passed the
+// gate.
 type taskRequest struct {
 	*pool.RelayedRequest
 	tasks *Tasks
@@ -89,8 +89,8 @@ func (s *Tasks) refuse(a session.Peer, method string) (code int, text string) {
 	return 0, ""
 }
 
-// serve passes the request on and the answer back. What that says of the end of
-// the task is known to the gate before it is known to the client.
+// serve sends the request to the server and the response to the client. The gate knows of
+// the end of the task before the client does.
 func (r *taskRequest) serve(ctx context.Context) {
 	id, x := r.Message.ID, r.task
 	if r.Upstream.Rev() != x.rev {
@@ -110,7 +110,7 @@ func (r *taskRequest) serve(ctx context.Context) {
 	}
 }
 
-// succeeded takes what a result says of the task, and returns it for the client.
+// succeeded updates the task from a result, and returns the result for the client.
 func (r *taskRequest) succeeded(ctx context.Context, result []byte) []byte {
 	x := r.task
 	switch r.Message.Method {
@@ -126,8 +126,8 @@ func (r *taskRequest) succeeded(ctx context.Context, result []byte) []byte {
 	return r.Peer.Rev.Result(result, r.Message.Method)
 }
 
-// shown takes a task as a result shows it. That of tasks/cancel shows none since
-// 2026-07-28.
+// shown updates the task from a result that shows it. The result of tasks/cancel shows
+// none since 2026-07-28.
 func (r *taskRequest) shown(ctx context.Context, result []byte) {
 	x, s := r.task, r.tasks
 	if _, is := rawjson.Member(result, "taskId"); !is {
@@ -141,8 +141,8 @@ func (r *taskRequest) shown(ctx context.Context, result []byte) {
 	s.Reached(ctx, x, about)
 }
 
-// failed finds out what it means that a request for the task was refused: the
-// task is gone, or this is how it ended.
+// failed finds out why the server refused a request for the task: the task is gone, or has
+// ended with this error.
 func (r *taskRequest) failed(ctx context.Context) {
 	if r.Message.Method != "tasks/result" && r.Message.Method != "tasks/get" {
 		return

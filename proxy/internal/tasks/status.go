@@ -9,10 +9,10 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// Notification takes a notification of u that is about a task, on whatever stream
-// it came, and reports whether it is one: notifications/tasks/status (2025-11-25),
-// notifications/tasks (2026-07-28), or progress or a log message that belongs to a
-// task. It goes to the client of the task and to nobody else. It must not wait.
+// Notification handles a notification of u that is about a task, on whatever stream it
+// came, and reports whether it is one: notifications/tasks/status (2025-11-25),
+// notifications/tasks (2026-07-28), or progress or a log message of a task. Only the
+// client of the task gets it. Notification must not wait.
 func (s *Tasks) Notification(u *pool.Server, method string, params []byte) bool {
 	switch method {
 	case spec.TaskStatus, "notifications/tasks":
@@ -41,8 +41,8 @@ func (s *Tasks) Notification(u *pool.Server, method string, params []byte) bool 
 	return false
 }
 
-// announced takes the status of a task from a notification. The client hears of
-// the end when the gate knows it.
+// announced updates the task from a notification. The gate knows of the end before the
+// client does.
 func (s *Tasks) announced(x *Task, params []byte) {
 	if x.rev.TaskExtension { // the notification may be late or forged: tasks/get has the last word
 		s.check(x, func() {
@@ -68,8 +68,8 @@ func (s *Tasks) announced(x *Task, params []byte) {
 	})
 }
 
-// check runs f beside its caller, unless it runs already for this task: a server
-// may announce the same without end.
+// check runs f on a goroutine, unless a check of this task is running: a server may send
+// the same notification without end.
 func (s *Tasks) check(x *Task, f func()) {
 	if x.checking.Swap(true) {
 		return

@@ -12,8 +12,8 @@ import (
 // Clients of revision 2026-07-28 can name tasks in subscriptions/listen (taskIds).
 // They get notifications/tasks with what tasks/get would have told them.
 
-// Agree takes of the filter of a subscription the tasks that are the client's own,
-// and returns them as the member taskIds; nil: none.
+// Agree subscribes to the client's own tasks of the filter, and returns them as the member
+// taskIds; nil: none.
 func (s *Tasks) Agree(c *session.Client, sub *session.Subscription, filter []byte) []byte {
 	wanted, _ := rawjson.Member(filter, "taskIds")
 	b := []byte(`"taskIds":[`)
@@ -44,8 +44,7 @@ func (s *Tasks) subscribersOf(x *Task) (list []*session.Subscription) {
 	return list
 }
 
-// changed sends notifications/tasks to the subscribers of a task whose status is
-// another one.
+// changed sends notifications/tasks to the subscribers of a task whose status has changed.
 func (s *Tasks) changed(x *Task) {
 	if len(s.subscribersOf(x)) == 0 {
 		return

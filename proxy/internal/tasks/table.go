@@ -28,9 +28,8 @@ type tokenKey struct {
 	token    int64
 }
 
-// A taskTable holds the tasks that are known, within bounds. A task is found by its
-// session and our id, by its server and the server's id or progress token, and in
-// no other way.
+// A taskTable holds a bounded number of tasks. A task is found by its session and the
+// proxy's id, or by its server and the server's id or progressToken, and in no other way.
 type taskTable struct {
 	mu        sync.Mutex
 	byID      map[string]*Task
@@ -46,11 +45,10 @@ var (
 	errTooManyTasks = errors.New("too many tasks are under way")
 )
 
-// Reserve keeps a place free for the task of a call that is about to be sent: once
-// the call has run, it is too late to say that there are too many. It reports
-// whether there is one, where there are several principals in the share of this
-// one; tasks that are over make room. The caller gives the place back by
-// [taskTable.release] or [taskTable.add].
+// Reserve reserves a place for the task of a call that is about to be sent, since it is
+// too late to refuse when the call has run. Among several principals each has its share;
+// tasks that have ended make room. The caller gives the place back by [taskTable.Release]
+// or taskTable.add.
 func (s *taskTable) Reserve(of *session.Session, several bool, now time.Time) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -65,13 +63,14 @@ func (s *taskTable) Reserve(of *session.Session, several bool, now time.Time) bo
 	return true
 }
 
-// Release gives back the place of a call that became no task.
+// Release gives back the place of a call that has become no task.
 func (s *taskTable) Release(of *session.Session) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.vacate(of)
 }
 
+// vacate gives a place back; s.mu is held.
 func (s *taskTable) vacate(of *session.Session) {
 	s.placesAll--
 	if s.places[of]--; s.places[of] == 0 {
@@ -79,6 +78,8 @@ func (s *taskTable) vacate(of *session.Session) {
 	}
 }
 
+// makeRoom drops tasks that have ended where that is needed, and reports whether there is
+// a place; s.mu is held.
 func (s *taskTable) makeRoom(of *session.Session, now time.Time) bool {
 	taken := func() int { return len(s.bySession[of]) + s.places[of] }
 	for _, x := range append([]*Task(nil), s.bySession[of]...) {
@@ -107,9 +108,8 @@ func (s *taskTable) taken(principal string) (n int) {
 	return n
 }
 
-// add keeps x, in the place that was reserved for it, if one was. It refuses a
-// second task under one id of a server: what the server says of one would be taken
-// for the other.
+// add keeps x in the place that was reserved, if one was. It refuses a second task with
+// one id of a server, which could not be told from the first.
 func (s *taskTable) add(x *Task, reserved bool, now time.Time) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -135,6 +135,7 @@ func (s *taskTable) add(x *Task, reserved bool, now time.Time) error {
 	return nil
 }
 
+// drop removes a task; s.mu is held.
 func (s *taskTable) drop(x *Task) {
 	delete(s.byID, x.id)
 	delete(s.theirs, taskKey{x.Upstream, x.theirs})

@@ -47,8 +47,8 @@ type Task struct {
 	asks    int                                // how many of these there were
 }
 
-// An Origin is what is left of a call that goes on as a task: whose it is, without
-// its stream and its arguments.
+// An Origin is what a task keeps of its call: the session, client and tool, without the
+// stream and the arguments.
 type Origin struct {
 	Session *session.Session
 	Tool    string // canonical
@@ -94,8 +94,8 @@ func (x *Task) IsLost() bool {
 	return x.lost && !x.settled
 }
 
-// set stores the task as the server shows it. It returns that under our id, and
-// whether the status differs from the one before.
+// set stores the task as the server shows it. It returns the task under the proxy's id,
+// and whether the status has changed.
 func (x *Task) set(object []byte, about wire.Task, now time.Time) (ours []byte, changed bool) {
 	ours = wire.RenameTask(object, x.id)
 	x.mu.Lock()
@@ -135,8 +135,14 @@ func (x *Task) missed(now time.Time) {
 	x.asked = now
 }
 
-// ends reports whether o is news to the gate: the first outcome, or the first that
-// is known.
+// lockSettling waits until nobody else settles the task, and returns the function that ends
+// the caller's turn.
+func (x *Task) lockSettling() (unlock func()) {
+	x.settling.Lock()
+	return x.settling.Unlock
+}
+
+// ends reports whether o is new to the gate: the first outcome, or the first known one.
 func (x *Task) ends(o gate.Outcome) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -158,7 +164,7 @@ func (x *Task) end(o gate.Outcome) (open []*upstream.ServerRequest, first bool) 
 	return open, first
 }
 
-// disown notes that the session has ended, and reports whether the task has too.
+// disown notes that the session has ended, and reports whether the task has ended too.
 func (x *Task) disown() (finished bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -172,8 +178,8 @@ func (x *Task) isOrphan() bool {
 	return x.orphan
 }
 
-// stream returns where the client of the task can be reached: where it waits for
-// tasks/result, or else where it hears what belongs to no request.
+// stream returns the stream to the client of the task: that of its tasks/result, or else
+// that of its session.
 func (x *Task) stream() spec.Stream {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -183,8 +189,8 @@ func (x *Task) stream() spec.Stream {
 	return x.origin.Client.Out
 }
 
-// join notes a stream on which the client waits for the result. It returns the
-// requests of the server that have waited for one.
+// join adds a stream on which the client waits for the result. It returns the requests of
+// the server that have waited for one.
 func (x *Task) join(s spec.Stream) (waiting []*upstream.ServerRequest) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -193,7 +199,7 @@ func (x *Task) join(s spec.Stream) (waiting []*upstream.ServerRequest) {
 	return waiting
 }
 
-// Leave undoes join.
+// Leave removes a stream that join has added.
 func (x *Task) Leave(s spec.Stream) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -205,7 +211,7 @@ func (x *Task) Leave(s spec.Stream) {
 	}
 }
 
-// hold keeps a request of the server until the client can be asked.
+// hold keeps a request of the server until the client can be reached.
 func (x *Task) hold(q *upstream.ServerRequest) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -217,7 +223,7 @@ func (x *Task) hold(q *upstream.ServerRequest) {
 	x.waiting = append(x.waiting, q)
 }
 
-// addInput keeps a request of the server for the client to see in the task.
+// addInput keeps a request of the server, to be shown as one of the inputRequests.
 func (x *Task) addInput(q *upstream.ServerRequest) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -257,7 +263,7 @@ func (x *Task) openInputs() (open []taskInput) {
 	return open
 }
 
-// takeInput returns an input whose answer has come; nil: there is none.
+// takeInput removes and returns the input whose response has come; nil: it is not open.
 func (x *Task) takeInput(key string) *upstream.ServerRequest {
 	x.mu.Lock()
 	defer x.mu.Unlock()

@@ -27,7 +27,7 @@ type Tasks struct {
 	Options
 }
 
-// taskOptions are what tasks use of the rest of the proxy.
+// Options are what Tasks uses of the rest of the proxy.
 type Options struct {
 	Life     *lifetime.Lifetime
 	Now      func() time.Time
@@ -42,10 +42,10 @@ type Options struct {
 	Ask func(c *session.Client, s spec.Stream, u *pool.Server, q *upstream.ServerRequest)
 }
 
+// New returns Tasks that knows of no task.
 func New(o Options) *Tasks { return &Tasks{Options: o} }
 
-// A TaskHandle is the task of a call with the result (CreateTaskResult) by which
-// the client of the call is told of it.
+// A TaskHandle is the task of a call with the CreateTaskResult for its client.
 type TaskHandle struct {
 	Task   *Task
 	Result []byte
@@ -64,8 +64,8 @@ type NewTask struct {
 	Result   []byte      // of the call
 }
 
-// Begin keeps the task of a call and polls it. It must be called before anything
-// can be read that the server says of the task.
+// Begin keeps the task of a call and polls it. The caller must call it before it reads
+// anything else that the server says of the task.
 func (s *Tasks) Begin(n NewTask) (*TaskHandle, error) {
 	object := n.Result
 	if !n.Rev.TaskExtension {
@@ -105,6 +105,7 @@ func (s *Tasks) Begin(n NewTask) (*TaskHandle, error) {
 	return h, nil
 }
 
+// record puts it on record that a call goes on as a task.
 func (s *Tasks) record(x *Task) {
 	s.Log.Info("a call goes on as a task", "tool", x.origin.Tool, "session", x.owner().ID, "call", x.Ticket.Number, "task", x.id)
 	err := s.Append(audit.Task{
