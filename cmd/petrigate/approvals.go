@@ -13,7 +13,7 @@ import (
 )
 
 func newApprovals(s stdio) *cobra.Command {
-	return group("approvals", "Answer the calls that wait for a person",
+	return group("approvals", "Answer calls that wait for approval",
 		approvalsList(s), approvalsShow(s), approvalsAnswer(s, "approve", true), approvalsAnswer(s, "deny", false))
 }
 
@@ -42,7 +42,7 @@ func approvals() ([]waiting, error) {
 }
 
 func approvalsList(s stdio) *cobra.Command {
-	c := &cobra.Command{Use: "ls", Short: "List the approvals, those that wait first", Args: cobra.NoArgs}
+	c := &cobra.Command{Use: "ls", Short: "List approvals, pending first", Args: cobra.NoArgs}
 	asJSON := c.Flags().Bool("json", false, "print JSON")
 	c.RunE = func(*cobra.Command, []string) error {
 		all, err := approvals()
@@ -102,7 +102,7 @@ func findApproval(prefix string) (waiting, error) {
 }
 
 func approvalsShow(s stdio) *cobra.Command {
-	c := &cobra.Command{Use: "show ID", Short: "Show one question, whole", Args: cobra.ExactArgs(1)}
+	c := &cobra.Command{Use: "show ID", Short: "Show one approval in full", Args: cobra.ExactArgs(1)}
 	asJSON := c.Flags().Bool("json", false, "print JSON")
 	c.RunE = func(_ *cobra.Command, args []string) error {
 		found, err := findApproval(args[0])

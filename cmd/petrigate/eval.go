@@ -14,7 +14,7 @@ import (
 func newEval(s stdio) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "eval --cases FILE",
-		Short: "Try a policy offline, case by case",
+		Short: "Evaluate a policy offline on cases",
 		Long: "eval reads cases, one JSON object a line, and prints one answer a line in the same order.\n" +
 			"Where a line is {\"case\": ..., \"expect\": ...} the answer is compared; a difference ends it with exit code 4.\n" +
 			"Claims in the rules and nets of a case (prove) are read and not proved: petrigate check proves them.\n" +

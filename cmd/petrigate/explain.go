@@ -32,7 +32,7 @@ type explainFlags struct {
 func newExplain(s stdio) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "explain TOOL",
-		Short: "Say what becomes of a call, by which rule, and how it would be allowed",
+		Short: "Explain a verdict: which rule decides, and what would allow the call",
 		Long: "explain decides a call in a new session, without a server, and says what every net has to do with it, the\n" +
 			"names that the call carries, and the shortest way to have it allowed. --after makes calls before, which\n" +
 			"succeed one after the other; a person who is asked about them agrees.",

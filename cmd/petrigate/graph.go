@@ -67,7 +67,7 @@ func (f graphFlags) load(s stdio) ([]draw.Net, error) {
 	}
 	for _, name := range f.only {
 		if !slices.Contains(names, name) {
-			return nil, usage("there is no net %q%s; nets: %s", name, text.DidYouMean(name, "", names), strings.Join(names, ", "))
+			return nil, usage("no net %q%s; nets: %s", name, text.DidYouMean(name, "", names), strings.Join(names, ", "))
 		}
 	}
 	return chosen, nil

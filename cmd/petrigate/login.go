@@ -31,7 +31,7 @@ func (f *loginFlags) add(c *cobra.Command) {
 func newLogin(s stdio) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "login (SERVER | --url URL | --list)",
-		Short: "Log in to a server that wants OAuth, with the browser",
+		Short: "Log in to a server that requires OAuth, in the browser",
 		Long: "login gets tokens for a server over HTTP: it opens the browser at the server's authorization\n" +
 			"server, and keeps what that gives in the keyring of the system, or in a file that only you can\n" +
 			"read. serve and wrap use the tokens and refresh them; those that run already need no restart.",
@@ -52,9 +52,9 @@ func newLogin(s stdio) *cobra.Command {
 		case *list:
 			return listLogins(s, f.config, *asJSON)
 		case *asJSON:
-			return usage("--json wants --list")
+			return usage("--json requires --list")
 		case *timeout <= 0:
-			return usage("--timeout wants a time above 0")
+			return usage("--timeout must be above 0")
 		}
 		server, err := f.server()
 		if err != nil {
@@ -68,7 +68,7 @@ func newLogin(s stdio) *cobra.Command {
 func newLogout(s stdio) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "logout (SERVER | --url URL)",
-		Short: "Forget the tokens for a server, and revoke them where that is possible",
+		Short: "Delete the tokens for a server, and revoke them where possible",
 		Args:  cobra.MaximumNArgs(1),
 	}
 	var f loginFlags
@@ -89,7 +89,7 @@ func newLogout(s stdio) *cobra.Command {
 func (f *loginFlags) server() (config.Server, error) {
 	switch {
 	case f.url != "" && len(f.args) > 0:
-		return config.Server{}, usage("login wants the name of a server or --url, and not both")
+		return config.Server{}, usage("login requires the name of a server or --url, not both")
 	case f.url != "":
 		return daemon.Wrapped(f.name, f.url, "auto", nil)
 	case len(f.args) == 0:

@@ -13,7 +13,7 @@ import (
 )
 
 func newNets(s stdio) *cobra.Command {
-	return group("nets", "Look at the nets of running proxies, and switch them on and off",
+	return group("nets", "Show the nets of running proxies, and switch them on or off",
 		netsList(s), netsSwitch(s, true), netsSwitch(s, false))
 }
 

@@ -94,7 +94,7 @@ func sayWhich(c *cobra.Command, _ []string) error {
 	for _, sub := range c.Commands() {
 		names = append(names, sub.Name())
 	}
-	return usage("%s wants one of: %s", c.CommandPath(), strings.Join(names, ", "))
+	return usage("%s requires one of: %s", c.CommandPath(), strings.Join(names, ", "))
 }
 
 func newStatus(s stdio) *cobra.Command {

@@ -23,7 +23,7 @@ func givenFiles(c *cobra.Command, files []string, ruleFiles, nets *[]string) err
 		info, err := os.Stat(file)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
-			return usage("there is no file %q", file)
+			return usage("no such file: %q", file)
 		case err == nil && info.IsDir():
 			err = givenFolder(c, file, ruleFiles, nets)
 		default:
@@ -150,7 +150,7 @@ func below(paths []string) ([]string, error) {
 			return nil, fmt.Errorf("looking for files of rules in %s: %w", path, text.Innermost(err))
 		}
 		if len(all) == known {
-			return nil, fmt.Errorf("there is no file *.rules in %s or below it", path)
+			return nil, fmt.Errorf("no *.rules file in %s or below it", path)
 		}
 	}
 	return all, nil

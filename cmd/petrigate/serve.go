@@ -61,7 +61,7 @@ func servedFile(c *cobra.Command, files []string) error {
 		return err
 	}
 	if len(ruleFiles)+len(nets) > 0 {
-		return usage("serve wants a configuration, and %q is none; petrigate wrap takes rules and nets for one server", files[0])
+		return usage("serve requires a configuration, and %q is not one; use petrigate wrap for rules and nets of one server", files[0])
 	}
 	return nil
 }

@@ -14,7 +14,7 @@ import (
 )
 
 func newSessions(s stdio) *cobra.Command {
-	return group("sessions", "Look at the state of sessions, and mend it",
+	return group("sessions", "Inspect and repair session state",
 		sessionsList(s), sessionsShow(s), sessionsShadow(s), sessionsReset(s), sessionsSettle(s))
 }
 
@@ -122,7 +122,7 @@ func sessionsShow(s stdio) *cobra.Command {
 }
 
 func sessionsReset(s stdio) *cobra.Command {
-	c := &cobra.Command{Use: "reset ID", Short: "Put every net of a session back to its start", Args: cobra.ExactArgs(1)}
+	c := &cobra.Command{Use: "reset ID", Short: "Reset the nets of a session", Args: cobra.ExactArgs(1)}
 	c.RunE = func(_ *cobra.Command, args []string) error {
 		o, err := findSession(args[0])
 		if err != nil {
@@ -157,7 +157,7 @@ func keptBy(nets []proxy.PolicyNet) string {
 
 func sessionsSettle(s stdio) *cobra.Command {
 	c := &cobra.Command{
-		Use: "settle ID CALL", Short: "Say how a call of unknown outcome ended", Args: cobra.ExactArgs(2),
+		Use: "settle ID CALL", Short: "Settle a call of unknown outcome as success or failure", Args: cobra.ExactArgs(2),
 	}
 	success := c.Flags().Bool("success", false, "it took effect")
 	failed := c.Flags().Bool("failure", false, "it did not")

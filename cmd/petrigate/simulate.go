@@ -13,7 +13,7 @@ import (
 func newSimulate(s stdio) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "simulate [FILE...]",
-		Short: "Step through a policy: make calls up, and see what moves",
+		Short: "Step through a policy interactively with simulated calls",
 		Long: "simulate reads commands, one a line, and shows after each what the nets make of it; no server is started.\n" +
 			"It works at a terminal and in a pipe. --record writes what was done as a file for petrigate test.\n\n" + simulate.Help,
 	}

@@ -31,7 +31,7 @@ type testFlags struct {
 func newTest(s stdio) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "test [PATH...]",
-		Short: "Run the tests that stand beside the rules",
+		Short: "Run the tests of a policy",
 		Long: "test runs policy tests: files *_test.yaml with steps that say which calls are made and what is expected of\n" +
 			"them. PATH is such a file, a folder (default: this one), or ./... for a folder and all below it. A file of\n" +
 			"cases (*.jsonl), as eval reads it, is run as well. It ends with exit code 4 where a test fails.\n\n" +

@@ -14,7 +14,7 @@ import (
 func newTools(s stdio) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "tools",
-		Short: "List the tools of the running proxies, their names, and what the rules say of them now",
+		Short: "List the tools of the running proxies, with their names and present verdicts",
 		Args:  cobra.NoArgs,
 	}
 	asJSON := c.Flags().Bool("json", false, "print JSON")
