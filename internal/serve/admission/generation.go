@@ -65,8 +65,8 @@ type inForce struct {
 
 // awaitSwap returns when no swap is under way.
 func (f *inForce) awaitSwap() {
-	f.swapping.Lock()   //nolint:gocritic // until the new one is in force
-	f.swapping.Unlock() //nolint:staticcheck // nothing is done meanwhile
+	f.swapping.Lock()   // until the new one is in force
+	f.swapping.Unlock() //nolint:staticcheck,gocritic // nothing is done meanwhile
 }
 
 // Generation is the one in force. Load it once for each question.

@@ -345,6 +345,7 @@ func (h *handler) client(w http.ResponseWriter, r *http.Request, principal strin
 	c := h.front.Sessions.Use(id, principal)
 	if c == nil {
 		http.Error(w, "unknown session", http.StatusNotFound)
+		return nil
 	}
 	return c
 }

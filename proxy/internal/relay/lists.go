@@ -82,7 +82,7 @@ func (p *Relay) gatherAll(ctx context.Context, kind listKind, upstreams []*pool.
 	around := listing.Members{Alone: len(p.Pool.Servers) == 1}
 	taken := map[string]*pool.Server{}
 	for _, u := range upstreams {
-		objects, err := gather(u, ctx, kind, &around)
+		objects, err := gather(ctx, u, kind, &around)
 		if err != nil {
 			p.Life.Log.Warn("listing what an upstream has", "upstream", u.Config.Name, "method", kind.method, "error", err)
 		}
@@ -114,7 +114,7 @@ func itemOf(u *pool.Server, kind listKind, object []byte, alone bool) pool.Item 
 }
 
 // gather asks u for all pages of a list. It returns what came before an error.
-func gather(u *pool.Server, ctx context.Context, kind listKind, around *listing.Members) (objects [][]byte, err error) {
+func gather(ctx context.Context, u *pool.Server, kind listKind, around *listing.Members) (objects [][]byte, err error) {
 	ctx, cancel := context.WithTimeout(ctx, spec.ListTimeout)
 	defer cancel()
 	err = u.Pages(ctx, kind.method, func(page []byte) error {
