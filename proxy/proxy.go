@@ -158,15 +158,15 @@ func (p *Proxy) wire(sealer *seal.Sealer) {
 }
 
 func (o Options) withDefaults() Options {
-	lifetime.SetDefault(&o.Approval.Hold, 45*time.Second)
-	lifetime.SetDefault(&o.Approval.Expire, 15*time.Minute)
-	lifetime.SetDefault(&o.Approval.Verb, "petrigate approvals")
-	lifetime.SetDefault(&o.Approval.Cooldown, 10*time.Minute)
-	lifetime.SetDefault(&o.Startup, 10*time.Second)
-	lifetime.SetDefault(&o.MaxRequest, 4<<20)
-	lifetime.SetDefault(&o.MaxResult, 64<<20)
-	lifetime.SetDefault(&o.Logger, slog.New(slog.DiscardHandler))
-	lifetime.SetDefault(&o.Version, "dev")
+	o.Approval.Hold = cmp.Or(o.Approval.Hold, 45*time.Second)
+	o.Approval.Expire = cmp.Or(o.Approval.Expire, 15*time.Minute)
+	o.Approval.Verb = cmp.Or(o.Approval.Verb, "petrigate approvals")
+	o.Approval.Cooldown = cmp.Or(o.Approval.Cooldown, 10*time.Minute)
+	o.Startup = cmp.Or(o.Startup, 10*time.Second)
+	o.MaxRequest = cmp.Or(o.MaxRequest, 4<<20)
+	o.MaxResult = cmp.Or(o.MaxResult, 64<<20)
+	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
+	o.Version = cmp.Or(o.Version, "dev")
 	if o.Now == nil {
 		o.Now = time.Now
 	}
@@ -185,10 +185,10 @@ func (p *Proxy) addUpstreams() error {
 		case !pool.KnownIsolation(c.Isolation):
 			return fmt.Errorf("upstream %q: unknown isolation %q", c.Name, c.Isolation)
 		case (c.Command == "") == (c.URL == ""):
-			return fmt.Errorf("upstream %q wants a command or a url, and not both", c.Name)
+			return fmt.Errorf("upstream %q requires a command or a url, not both", c.Name)
 		}
 		seen[c.Name] = true
-		lifetime.SetDefault(&c.Timeout, time.Minute)
+		c.Timeout = cmp.Or(c.Timeout, time.Minute)
 		p.pool.Servers = append(p.pool.Servers, pool.NewServer(c, len(p.options.Upstreams) > 1))
 	}
 	p.pool.Catalogue = pool.NewCatalogue(p.pool.Servers, p.life.Log)

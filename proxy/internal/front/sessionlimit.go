@@ -1,10 +1,10 @@
 package front
 
 import (
+	"cmp"
 	"fmt"
 	"sync"
 
-	"github.com/petrigate/petrigate/proxy/internal/lifetime"
 	"github.com/petrigate/petrigate/proxy/internal/session"
 	"github.com/petrigate/petrigate/proxy/internal/spec"
 )
@@ -25,8 +25,8 @@ type sessionLimit struct {
 
 func newSessionLimit(a Access) *sessionLimit {
 	s := &sessionLimit{each: a.MaxSessions, all: a.MaxAll}
-	lifetime.SetDefault(&s.each, defaultSessions)
-	lifetime.SetDefault(&s.all, max(defaultSessionsAll, s.each))
+	s.each = cmp.Or(s.each, defaultSessions)
+	s.all = cmp.Or(s.all, max(defaultSessionsAll, s.each))
 	return s
 }
 

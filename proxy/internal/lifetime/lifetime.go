@@ -78,11 +78,3 @@ func (l *Lifetime) Recovered(method string, id []byte, s spec.Stream) {
 		s.Reply(wire.AppendError(nil, id, spec.CodeInternal, "The request failed inside the proxy; nothing more was done.", nil))
 	}
 }
-
-// SetDefault sets v to fallback if it is zero.
-func SetDefault[T comparable](v *T, fallback T) {
-	var zero T
-	if *v == zero {
-		*v = fallback
-	}
-}
