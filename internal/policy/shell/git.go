@@ -203,3 +203,8 @@ func readGitSetting(r *reader, a arg) {
 	}
 	r.unsure("a setting that may run a command")
 }
+
+// shortens reports whether an argument is a long option, or one that is cut short.
+func shortens(text, option string) bool {
+	return len(text) > 2 && strings.HasPrefix(option, text)
+}

@@ -214,25 +214,21 @@ func readFd(r *reader, args []arg) {
 	}
 }
 
-// xargsForm is how xargs reads its options; -i, -e and -l take a value only if attached.
-var xargsForm = form{
-	flags:  "0oprtx",
-	values: "adEILnPsRJS",
-	long:   "--null --open-tty --interactive --no-run-if-empty --verbose --exit --arg-file= --delimiter= --max-args= --max-procs= --max-lines= --max-chars= --replace= --process-slot-var= --show-limits",
-}
+// xargsOptions are those of xargs; -i, -e and -l, which take a value only if attached, are left out.
+var xargsOptions = leading("0 o p r t x a= d= E= I= L= n= P= s= R= J= S= null open-tty interactive no-run-if-empty verbose exit arg-file= delimiter= max-args= max-procs= max-lines= max-chars= replace= process-slot-var= show-limits")
 
 // readXargs reads the command that xargs runs with arguments which are not known.
 func readXargs(r *reader, args []arg) {
-	found, rest, ok := xargsForm.options(args)
+	found, rest, ok := xargsOptions().lead(args)
 	if !ok {
 		r.unsure("xargs with options that are not known")
 		return
 	}
 	for _, o := range found {
 		switch o.name {
-		case "--process-slot-var":
+		case "process-slot-var":
 			r.unsure("a variable whose name is not literal")
-		case "I", "J", "R", "--replace":
+		case "I", "J", "R", "replace":
 			if o.value.kind != literal || o.value.text == "" {
 				r.unsure("a mark that is not literal")
 				return
