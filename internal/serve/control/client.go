@@ -80,7 +80,9 @@ func (c *Client) Tools(session string) ([]proxy.ToolInfo, error) {
 }
 
 // Approvals is [proxy.Proxy.Approvals] of the running proxy.
-func (c *Client) Approvals() ([]proxy.ApprovalInfo, error) { return get[[]proxy.ApprovalInfo](c, "/approvals") }
+func (c *Client) Approvals() ([]proxy.ApprovalInfo, error) {
+	return get[[]proxy.ApprovalInfo](c, "/approvals")
+}
 
 // Approval is [proxy.Proxy.Approval] of the running proxy.
 func (c *Client) Approval(id string) (proxy.ApprovalInfo, error) {
@@ -93,7 +95,9 @@ func (c *Client) Resolve(id string, a Answer) error {
 }
 
 // Sessions is [proxy.Proxy.Sessions] of the running proxy.
-func (c *Client) Sessions() ([]proxy.SessionInfo, error) { return get[[]proxy.SessionInfo](c, "/sessions") }
+func (c *Client) Sessions() ([]proxy.SessionInfo, error) {
+	return get[[]proxy.SessionInfo](c, "/sessions")
+}
 
 // Shadow is [proxy.Proxy.Shadow] of the running proxy.
 func (c *Client) Shadow(session string) (proxy.ShadowInfo, error) {
