@@ -148,8 +148,9 @@ type givenOption struct {
 }
 
 // given takes the options of a command apart, wherever they stand. It reports
-// false where it cannot tell what is an option.
-func (k *knownOptions) given(args []arg) (options []givenOption, operands []arg, ok bool) {
+// false where it cannot tell what is an option. If it need not be sure, words
+// that are not literal are operands.
+func (k *knownOptions) given(args []arg, sure bool) (options []givenOption, operands []arg, ok bool) {
 	for len(args) > 0 {
 		a := args[0]
 		switch {
@@ -158,7 +159,7 @@ func (k *knownOptions) given(args []arg) (options []givenOption, operands []arg,
 				return options, operands, false // find -- -delete
 			}
 			return options, append(operands, args[1:]...), true
-		case a.kind == anything, a.kind != literal && a.text == "":
+		case sure && (a.kind == anything || a.kind != literal && a.text == ""):
 			return options, operands, false
 		case !strings.HasPrefix(a.text, "-") || a.text == "-" && a.kind == literal:
 			operands, args = append(operands, a), args[1:]

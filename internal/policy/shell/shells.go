@@ -118,3 +118,8 @@ func asksHelp(args []arg) bool {
 	}
 	return false
 }
+
+// isCluster reports whether an argument is letters behind one dash.
+func isCluster(text string) bool {
+	return len(text) > 1 && text[0] == '-' && text[1] != '-'
+}
