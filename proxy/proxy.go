@@ -220,13 +220,9 @@ func (p *Proxy) attach(u *pool.Server) {
 }
 
 func (p *Proxy) connection(c pool.Upstream) upstream.Config {
-	transport := ""
-	if c.SSE {
-		transport = upstream.TransportSSE
-	}
 	return upstream.Config{
 		Name: c.Name, Command: c.Command, Args: c.Args, Env: c.Env, Dir: c.Dir,
-		URL: c.URL, Headers: c.Headers, Credentials: c.Credentials, TLS: c.TLS, Transport: transport, Protocol: c.Protocol, Timeout: c.Timeout,
+		URL: c.URL, Headers: c.Headers, Credentials: c.Credentials, TLS: c.TLS, SSE: c.SSE, Protocol: c.Protocol,
 		MaxMessage: cmp.Or(c.Limits.MessageSize, p.options.MaxResult),
 	}
 }

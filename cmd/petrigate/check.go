@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/internal/diag"
 	"github.com/petrigate/petrigate/internal/policy"
 	"github.com/petrigate/petrigate/internal/policy/check"
@@ -18,15 +19,16 @@ import (
 
 // checkFlags are what check is asked to look at.
 type checkFlags struct {
-	policyFlags
-	tools   string // file of a recorded tool list
-	live    bool
-	states  int
-	timeout time.Duration
-	strict  bool
-	unknown bool // accept claims of which it is not known whether they hold
-	verbose bool
-	json    bool
+	config      string
+	rules, nets []string
+	tools       string // file of a recorded tool list
+	live        bool
+	states      int
+	timeout     time.Duration
+	strict      bool
+	unknown     bool // a claim of which it is not known whether it holds is none that does not
+	verbose     bool
+	json        bool
 }
 
 func newCheck(s stdio) *cobra.Command {
@@ -40,7 +42,8 @@ func newCheck(s stdio) *cobra.Command {
 			"where something does not load or a claim is not proved.",
 	}
 	var f checkFlags
-	f.add(c, "check")
+	c.Flags().StringArrayVar(&f.rules, "rules", nil, "check this `file` of rules instead of a configuration; may be given more than once")
+	c.Flags().StringArrayVar(&f.nets, "net", nil, "check this `file` with a net; may be given more than once")
 	c.Flags().StringVar(&f.tools, "tools", "", "a recorded tool list (`file`), as tools/list gives it: names in rules are held against it")
 	c.Flags().BoolVar(&f.live, "live", false, "start the upstreams and hold names in rules against their tools")
 	c.Flags().IntVar(&f.states, "max-states", verify.DefaultStates, "how many `states` one search for a proof looks at")
@@ -50,8 +53,12 @@ func newCheck(s stdio) *cobra.Command {
 	c.Flags().BoolVar(&f.strict, "strict", false, "make warnings errors")
 	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
 	c.RunE = func(c *cobra.Command, files []string) error {
-		if err := f.take(c, files); err != nil {
+		if err := givenFiles(c, files, &f.rules, &f.nets); err != nil {
 			return err
+		}
+		f.config, _ = c.Flags().GetString("config")
+		if f.config != "" && len(f.rules)+len(f.nets) > 0 {
+			return usage("--config cannot be combined with --rules or --net")
 		}
 		return runCheck(c.Context(), s, f)
 	}
@@ -59,11 +66,10 @@ func newCheck(s stdio) *cobra.Command {
 }
 
 func runCheck(ctx context.Context, s stdio, f checkFlags) error {
-	source, problems, err := f.source()
+	source, cfg, problems, err := f.source()
 	if err != nil {
 		return err
 	}
-	cfg := source.Config
 	if cfg == nil && len(problems.Of(diag.Error)) > 0 { // there is nothing to build
 		return f.answer(s, check.NewReport(problems, &policy.Result{}, check.ToolSet{}, nil))
 	}
@@ -77,7 +83,7 @@ func runCheck(ctx context.Context, s stdio, f checkFlags) error {
 	if err != nil && !errors.As(err, &invalid) {
 		return err
 	}
-	problems = slices.Concat(problems, result.Problems, check.NoPolicy(source))
+	problems = slices.Concat(problems, result.Problems, check.NoPolicy(fileOf(cfg), source))
 	if err != nil {
 		return f.answer(s, check.NewReport(problems, result, known, nil))
 	}
@@ -98,6 +104,13 @@ func runCheck(ctx context.Context, s stdio, f checkFlags) error {
 	return f.answer(s, check.NewReport(slices.Concat(problems, v.Problems()), result, known, v))
 }
 
+func fileOf(cfg *config.Config) string {
+	if cfg == nil {
+		return ""
+	}
+	return cfg.File
+}
+
 func (f checkFlags) answer(s stdio, report check.Report) (err error) {
 	report.Judge(f.strict, f.unknown)
 	if f.json {
@@ -113,16 +126,20 @@ func (f checkFlags) answer(s stdio, report check.Report) (err error) {
 
 // source is what is to be checked. What is wrong with the configuration
 // itself is among the problems, so that all is reported in one form.
-func (f checkFlags) source() (policy.Source, diag.List, error) {
-	source, err := f.load()
-	problems, err := check.ConfigProblems(err)
-	if err != nil || source.Config == nil {
-		return source, problems, err
+func (f checkFlags) source() (policy.Source, *config.Config, diag.List, error) {
+	if len(f.rules)+len(f.nets) > 0 {
+		texts, nets, err := policyFiles(f.rules, f.nets)
+		problems, err := check.ConfigProblems(err)
+		return policy.Source{Rules: texts, Nets: nets}, nil, problems, err
 	}
-	cfg := source.Config
+	cfg, err := config.Load(config.Options{Path: f.config, WorkDir: true})
+	problems, err := check.ConfigProblems(err)
+	if err != nil || len(problems) > 0 {
+		return policy.Source{}, nil, problems, err
+	}
 	problems = slices.Concat(check.ConfigWarnings(cfg), check.NoUpstream(cfg), check.NoAudit(cfg))
 	if !f.live { // which has them as errors
 		problems = slices.Concat(problems, check.MissingCommands(cfg, diag.Warning), daemon.TLSProblems(cfg, diag.Warning))
 	}
-	return source, problems, nil
+	return policy.FromConfig(cfg), cfg, problems, nil
 }

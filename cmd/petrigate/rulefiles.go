@@ -15,20 +15,19 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// given sorts the arguments of a verb into rules, nets and the configuration that
-// --config would have named. A folder stands for its configuration, or else for the
-// rules and nets in it.
-func (f *policyFlags) given(c *cobra.Command, files []string) error {
-	f.config, _ = c.Flags().GetString("config")
+// givenFiles sorts the arguments of a verb into rules, nets and the
+// configuration that --config would have named. A folder stands for its
+// configuration, or else for the rules and nets in it.
+func givenFiles(c *cobra.Command, files []string, ruleFiles, nets *[]string) error {
 	for _, file := range files {
 		info, err := os.Stat(file)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			return usage("no such file: %q", file)
 		case err == nil && info.IsDir():
-			err = f.folder(c, file)
+			err = givenFolder(c, file, ruleFiles, nets)
 		default:
-			err = f.file(c, file)
+			err = givenFile(c, file, ruleFiles, nets)
 		}
 		if err != nil {
 			return err
@@ -37,32 +36,31 @@ func (f *policyFlags) given(c *cobra.Command, files []string) error {
 	return nil
 }
 
-func (f *policyFlags) file(c *cobra.Command, file string) error {
+func givenFile(c *cobra.Command, file string, ruleFiles, nets *[]string) error {
 	switch kindOf(file) {
 	case rulesFile:
-		f.rules = append(f.rules, file)
+		*ruleFiles = append(*ruleFiles, file)
 	case netFile:
-		f.nets = append(f.nets, file)
+		*nets = append(*nets, file)
 	case configFile:
-		return f.configure(c, file)
+		return configure(c, file)
 	default:
 		return usage("%q is neither rules (.rules) nor a net or a configuration (.yaml, .json)", file)
 	}
 	return nil
 }
 
-// configure takes an argument for that of --config.
-func (f *policyFlags) configure(c *cobra.Command, file string) error {
-	if f.config != "" && f.config != file {
-		return usage("%s looks at one configuration, not at %s and %s", c.Name(), f.config, file)
+// configure makes a file that was given as an argument that of --config.
+func configure(c *cobra.Command, file string) error {
+	if named, _ := c.Flags().GetString("config"); named != "" && named != file {
+		return usage("%s looks at one configuration, not at %s and %s", c.Name(), named, file)
 	}
-	f.config = file
-	return nil
+	return c.Flags().Set("config", file)
 }
 
-func (f *policyFlags) folder(c *cobra.Command, folder string) error {
+func givenFolder(c *cobra.Command, folder string, ruleFiles, nets *[]string) error {
 	if file := configIn(folder); file != "" {
-		return f.configure(c, file)
+		return configure(c, file)
 	}
 	found := false
 	for _, pattern := range []string{"*.rules", "*.net.yaml", "*.net.json"} {
@@ -72,7 +70,7 @@ func (f *policyFlags) folder(c *cobra.Command, folder string) error {
 		}
 		for _, file := range files {
 			found = true
-			if err := f.file(c, file); err != nil {
+			if err := givenFile(c, file, ruleFiles, nets); err != nil {
 				return err
 			}
 		}

@@ -1,7 +1,6 @@
 package policytest
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"path"
@@ -12,24 +11,46 @@ import (
 	"strings"
 
 	"github.com/petrigate/petrigate/gate"
-	"github.com/petrigate/petrigate/internal/policy"
 	"github.com/petrigate/petrigate/internal/policy/sandbox"
 	"github.com/petrigate/petrigate/internal/text"
 )
 
+// A Result is what came of a test.
+type Result struct {
+	Test    *Test
+	Steps   []Played // in order; the last one is not as expected where Failure is set
+	Failure *Failure // nil: the test passed
+}
+
+// A Played is a step that was played.
+type Played struct {
+	Number  int // from 1
+	Step    *Step
+	Verdict string        // "allow", "refuse", "ask"; empty: the step makes no call
+	Refusal *gate.Refusal // what is against the call, or what a person is asked; nil: nothing
+	Names   []string      // that the call carries
+	Would   *gate.Refusal // what nets in shadow have against a call that passes; nil: nothing
+}
+
+// A Failure is why a step is not as expected.
+type Failure struct {
+	Expected, Got string
+	Nets          []gate.NetState // that are concerned, as they were before
+}
+
 // Run plays a test under a policy.
-func (p *Policy) Run(t *Test) TestResult {
+func (p *Policy) Run(t *Test) Result {
 	pol := p.Result.Policy
-	if p.watch != nil {
-		pol = p.watch.policy
+	if p.coverage != nil {
+		pol = p.coverage.watched
 	}
 	run := &testRun{p, t, sandbox.New(pol, p.Result.Active, t.Sessions...)}
-	r := TestResult{Name: t.Name, Line: t.Position.Line, Result: "pass", left: len(t.Steps)}
+	r := Result{Test: t}
 	for i := range t.Steps {
-		step, failure := run.step(i+1, &t.Steps[i])
-		r.Steps, r.left = append(r.Steps, step), r.left-1
+		played, failure := run.step(i+1, &t.Steps[i])
+		r.Steps = append(r.Steps, played)
 		if failure != nil {
-			r.Result, r.Failure = "fail", failure
+			r.Failure = failure
 			break
 		}
 	}
@@ -43,41 +64,38 @@ type testRun struct {
 	box    *sandbox.Sandbox
 }
 
-func (r *testRun) step(number int, s *Step) (StepResult, *Failure) {
+func (r *testRun) step(number int, s *Step) (Played, *Failure) {
 	r.box.Wait(s.After)
-	out := StepResult{Step: number, Line: s.Position.Line, Column: s.Position.Column, Text: s.What(), Call: s.Tool, Args: s.Args}
+	played := Played{Number: number, Step: s}
 	switch {
 	case s.Settles > 0:
-		return out, r.settle(s)
+		return played, r.settle(s)
 	case s.Tool == "":
-		return out, nil
+		return played, nil
 	}
 	for i := 1; i <= s.Times; i++ {
-		if failure := r.callOnce(s, &out); failure != nil {
+		if failure := r.callOnce(s, &played); failure != nil {
 			if s.Times > 1 {
 				failure.Got += fmt.Sprintf(", call %d of %d", i, s.Times)
 			}
-			return out, failure
+			return played, failure
 		}
 	}
-	return out, nil
+	return played, nil
 }
 
-func (r *testRun) callOnce(s *Step, out *StepResult) *Failure {
+func (r *testRun) callOnce(s *Step, played *Played) *Failure {
+	played.Verdict, played.Refusal, played.Would = "", nil, nil
 	session := r.box.Session(s.Session)
 	session.Tick(r.box.Now())
 	before := session.Nets()
-	call := r.call(out.Step, s)
-	d := r.decide(session, call, s)
-	d.show(s, out)
-	if failure := s.judge(d, r.policy); failure != nil {
-		failure.nets, failure.Marking = d.concerned(before), make(map[string]map[string]int)
-		for _, n := range failure.nets {
-			failure.Marking[n.Name] = marked(n.Marking)
-		}
+	call := r.call(played.Number, s)
+	d := r.decide(session, call, s, played)
+	if failure := s.judge(played, d.names, r.policy); failure != nil {
+		failure.Nets = d.concerned(before, played)
 		return failure
 	}
-	if d.verdict != refuse {
+	if played.Verdict != refuse {
 		end(session, call.ID, s.Result)
 	}
 	return nil
@@ -85,7 +103,7 @@ func (r *testRun) callOnce(s *Step, out *StepResult) *Failure {
 
 // call is the call of a step.
 func (r *testRun) call(number int, s *Step) gate.Call {
-	c := r.policy.call(s.Tool)
+	c := r.policy.Call(s.Tool)
 	c.ID, c.Args, c.Time = strconv.Itoa(number), s.Args, r.box.Now()
 	for _, name := range s.Also {
 		if !slices.ContainsFunc(c.Also, func(n gate.Name) bool { return n.Text == name }) {
@@ -98,20 +116,18 @@ func (r *testRun) call(number int, s *Step) gate.Call {
 	return c
 }
 
-// decided is what became of a call.
+// decided is what is known of a call beside its verdict.
 type decided struct {
-	names   []string // that the call carries
-	said    []gate.Verdict
-	verdict string        // one of verdicts
-	refusal *gate.Refusal // what is against the call, or what a person is asked; nil: nothing
-	would   *gate.Refusal // what nets in shadow have against a call that passes; nil: nothing
+	names []gate.Name
+	said  []gate.Verdict
 }
 
 // decide has a call decided, and the person who is asked answer.
-func (r *testRun) decide(session *sandbox.Session, c gate.Call, s *Step) *decided {
-	about := &decided{said: session.Classify(c)}
-	for _, n := range r.policy.Result.Policy.Names(c) {
-		about.names = append(about.names, n.Text)
+func (r *testRun) decide(session *sandbox.Session, c gate.Call, s *Step, played *Played) decided {
+	about := decided{r.policy.Result.Policy.Names(c), session.Classify(c)}
+	played.Names = nil
+	for _, n := range about.names {
+		played.Names = append(played.Names, n.Text)
 	}
 	d := session.Call(c, sandbox.Later)
 	asked, waited := d.(*gate.Ask)
@@ -121,36 +137,19 @@ func (r *testRun) decide(session *sandbox.Session, c gate.Call, s *Step) *decide
 	refused, ok := d.(*gate.Refusal)
 	switch {
 	case waited && (s.Approve == sandbox.Nobody || s.Expect == ask && (!ok || s.Approve == sandbox.No)):
-		about.verdict, about.refusal = ask, asked.Refusal()
+		played.Verdict, played.Refusal = ask, asked.Refusal()
 	case ok:
-		about.verdict, about.refusal = refuse, refused
+		played.Verdict, played.Refusal = refuse, refused
 	default:
-		about.verdict, about.would = allow, d.(*gate.Allow).Would
+		played.Verdict, played.Would = allow, d.(*gate.Allow).Would
 	}
-	if watch := r.policy.watch; watch != nil {
-		watch.decided(about, d)
+	if cover := r.policy.coverage; cover != nil {
+		cover.decided(about, d)
 		if waited && !ok {
-			watch.held(asked.Refusal())
+			cover.held(asked.Refusal())
 		}
 	}
 	return about
-}
-
-// show puts a decision into the result of its step.
-func (d *decided) show(s *Step, out *StepResult) {
-	r := cmp.Or(d.refusal, d.would)
-	out.Names, out.Verdict, out.Would = d.names, d.verdict, sandbox.VerdictOf(d.would)
-	out.Result, out.Reason, out.Nets = "", "", nil
-	if d.verdict == allow {
-		out.Result = s.Result
-	}
-	if r == nil {
-		return
-	}
-	out.Reason = r.Text
-	for _, b := range r.Blocks {
-		out.Nets = append(out.Nets, reportedRule{b.Net, policy.Rule(b.Rule)})
-	}
 }
 
 // settle ends an earlier call.
@@ -177,13 +176,13 @@ func end(session *sandbox.Session, id, result string) bool {
 }
 
 // judge compares a call with what its step expects.
-func (s *Step) judge(d *decided, p *Policy) *Failure {
-	if d.verdict != s.Expect {
-		return &Failure{Expected: s.Expect, Got: d.verdict}
+func (s *Step) judge(played *Played, names []gate.Name, p *Policy) *Failure {
+	if played.Verdict != s.Expect {
+		return &Failure{Expected: s.Expect, Got: played.Verdict}
 	}
-	verdict, refusal := d.verdict, d.refusal
+	verdict, refusal := played.Verdict, played.Refusal
 	if s.Would != "" {
-		verdict, refusal = inShadow+cmp.Or(sandbox.VerdictOf(d.would), allow), d.would
+		verdict, refusal = would(played.Would), played.Would
 		if verdict != inShadow+s.Would {
 			return &Failure{Expected: inShadow + s.Would, Got: verdict}
 		}
@@ -194,15 +193,31 @@ func (s *Step) judge(d *decided, p *Policy) *Failure {
 	if s.Rule != "" && !slices.ContainsFunc(refusal.Blocks, s.speaksOf) {
 		return &Failure{Expected: verdict + " by " + s.Rule + s.unknownRule(p), Got: verdict + " by " + blocksText(refusal.Blocks)}
 	}
+	var carried []string
+	for _, n := range names {
+		carried = append(carried, n.Text)
+	}
 	for _, name := range s.Names {
-		if !slices.Contains(d.names, name) {
-			return &Failure{Expected: fmt.Sprintf("the name %q", name), Got: "the names " + strings.Join(d.names, ", ")}
+		if !slices.Contains(carried, name) {
+			return &Failure{Expected: fmt.Sprintf("the name %q", name), Got: "the names " + strings.Join(carried, ", ")}
 		}
 	}
 	return nil
 }
 
 const inShadow = "in shadow "
+
+// would is what nets in shadow say.
+func would(r *gate.Refusal) string {
+	switch {
+	case r == nil:
+		return inShadow + allow
+	case r.Kind == gate.KindApproval:
+		return inShadow + ask
+	default:
+		return inShadow + refuse
+	}
+}
 
 // numbered finds rules that are named by their line.
 var numbered = regexp.MustCompile(`^(.*?):([0-9]+)(?::([0-9]+))?$`)
@@ -251,13 +266,13 @@ func blocksText(blocks []gate.Block) string {
 }
 
 // concerned are the nets that say something about the call, or against it.
-func (d *decided) concerned(all []gate.NetState) []gate.NetState {
+func (d *decided) concerned(all []gate.NetState, played *Played) []gate.NetState {
 	said := make(map[string]bool)
 	for _, v := range d.said {
 		said[v.Net] = v.Kind != gate.Abstain
 	}
-	if d.refusal != nil {
-		for _, b := range d.refusal.Blocks {
+	if played.Refusal != nil {
+		for _, b := range played.Refusal.Blocks {
 			said[b.Net] = true
 		}
 	}

@@ -18,16 +18,19 @@ import (
 type Policy struct {
 	Result *policy.Result
 	Source policy.Source
+	Config *config.Config // nil: rules and nets alone
 
-	call  func(tool string) gate.Call // with all the names that it has behind the proxy
-	watch *watch                      // nil: nobody asks for coverage
+	// Call is a call of the tool with all the names that it has behind the
+	// proxy. The arguments, the id and the time are not in it.
+	Call func(tool string) gate.Call
+
+	coverage *Coverage // nil: nobody asks for it
 }
 
 // A Loader loads the policies of files, each once. The zero value is ready to use.
 type Loader struct {
-	// Call makes the calls of tools under a configuration, which is nil for rules and
-	// nets alone, such as check.CallsUnder; nil: a tool has one name.
-	Call func(*config.Config) func(tool string) gate.Call
+	// Call makes [Policy.Call] of a policy; nil: a tool has one name.
+	Call func(*Policy) func(tool string) gate.Call
 
 	Cover  bool   // watch what the tests exercise
 	Config string // a configuration that all files are held against; empty: each has its own policy
@@ -51,12 +54,12 @@ func (l *Loader) Load(f *File) (*Policy, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.call = func(tool string) gate.Call { return gate.Call{Tool: tool} }
+	p.Call = func(tool string) gate.Call { return gate.Call{Tool: tool} }
 	if l.Call != nil {
-		p.call = l.Call(p.Source.Config)
+		p.Call = l.Call(p)
 	}
 	if l.Cover {
-		if p.watch, err = newWatch(p); err != nil {
+		if p.coverage, err = newCoverage(p); err != nil {
 			return nil, err
 		}
 	}
@@ -69,12 +72,12 @@ func (l *Loader) Load(f *File) (*Policy, error) {
 
 // Coverage is what was exercised of all policies, in the order in which they
 // were loaded.
-func (l *Loader) Coverage() *Coverage {
-	var items []*Item
+func (l *Loader) Coverage() Coverage {
+	var all Coverage
 	for _, key := range l.order {
-		items = append(items, l.loaded[key].watch.items...)
+		all.Items = append(all.Items, l.loaded[key].coverage.Items...)
 	}
-	return newCoverage(items)
+	return all
 }
 
 // source is the policy that the file names, or that is beside it.
@@ -127,7 +130,7 @@ func (s *Source) load() (*Policy, error) {
 		if err != nil {
 			return nil, s.located(err)
 		}
-		p.Source = policy.FromConfig(cfg)
+		p.Config, p.Source = cfg, policy.FromConfig(cfg)
 	} else if err := s.read(&p.Source); err != nil {
 		return nil, s.located(err)
 	}

@@ -1,7 +1,6 @@
 package admission
 
 import (
-	"sync/atomic"
 	"time"
 
 	"github.com/petrigate/petrigate/gate"
@@ -19,7 +18,7 @@ type Call struct {
 
 	// What records, logs and counts say of it.
 	Client    string // who calls, as it names itself
-	ID        []byte // the caller's
+	ID        string // the caller's
 	Upstream  string
 	Tool      string // as the upstream names it
 	Canonical string // with the upstream, unique
@@ -33,7 +32,7 @@ type Consent struct{ ID, Channel, Actor string }
 type Decision interface{ decision() }
 
 // Admitted lets a call run. The decision is on record.
-type Admitted struct{ Ticket Ticket }
+type Admitted struct{ Ticket *Ticket }
 
 // Asked is a call that waits for a person. The caller puts the question, and then
 // calls [Admission.Redeem] with the consent; in any case it calls [Admission.Withdraw].
@@ -54,7 +53,5 @@ type Ticket struct {
 	key   Key
 	tool  string
 	since time.Time
-	info  *Info // for the observer; nil: there is none
-
-	settled atomic.Bool // by [Admission.Settle], with success
+	info  Info // for the observer; empty where there is none
 }

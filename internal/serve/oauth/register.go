@@ -1,7 +1,6 @@
 package oauth
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,27 +11,28 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// identify begins a grant for s, with the client that the configuration names, or a new one.
-func (a *authority) identify(ctx context.Context, client *http.Client, s Server, redirect string) (*Grant, error) {
-	meta, document := a.meta, s.hasDocument()
-	g := &Grant{Server: s.Name, Resource: a.resource, Issuer: meta.Issuer, TokenURL: meta.TokenEndpoint}
-	if private(meta.RevocationEndpoint) {
-		g.RevokeURL = meta.RevocationEndpoint
-	}
-	switch {
-	case s.ClientID != "" && (!document || meta.ClientIDMetadataDocumentSupported):
-		g.ClientID, g.ClientSecret, g.AuthStyle = s.ClientID, s.ClientSecret, styleOf(s.ClientSecret, method(meta))
-		return g, nil
-	case meta.RegistrationEndpoint != "":
-		return g, g.register(ctx, client, meta, redirect)
-	case document:
-		return nil, errors.New("the authorization server takes no client id metadata documents and registers no clients: set oauth.clientId to a client that it knows")
-	}
-	return nil, errors.New("the authorization server registers no clients by itself: register petrigate there, and set oauth.clientId")
+// An identity is what petrigate is to an authorization server.
+type identity struct {
+	id, secret string
+	style      oauth2.AuthStyle
 }
 
-// register makes petrigate known (RFC 7591), as the client of g.
-func (g *Grant) register(ctx context.Context, client *http.Client, meta *oauthex.AuthServerMeta, redirect string) error {
+// identify is the client that the configuration names, or a new one.
+func identify(ctx context.Context, client *http.Client, s Server, meta *oauthex.AuthServerMeta, redirect string) (identity, error) {
+	document := s.hasDocument()
+	switch {
+	case s.ClientID != "" && (!document || meta.ClientIDMetadataDocumentSupported):
+		return identity{s.ClientID, s.ClientSecret, styleOf(s.ClientSecret, method(meta))}, nil
+	case meta.RegistrationEndpoint != "":
+		return register(ctx, client, meta, redirect)
+	case document:
+		return identity{}, errors.New("the authorization server takes no client id metadata documents and registers no clients: set oauth.clientId to a client that it knows")
+	}
+	return identity{}, errors.New("the authorization server registers no clients by itself: register petrigate there, and set oauth.clientId")
+}
+
+// register makes petrigate known (RFC 7591).
+func register(ctx context.Context, client *http.Client, meta *oauthex.AuthServerMeta, redirect string) (identity, error) {
 	wanted := "none"
 	if methods := meta.TokenEndpointAuthMethodsSupported; len(methods) > 0 && !slices.Contains(methods, "none") {
 		wanted = method(meta)
@@ -48,13 +48,11 @@ func (g *Grant) register(ctx context.Context, client *http.Client, meta *oauthex
 	if err != nil {
 		var refused *oauthex.ClientRegistrationError
 		if !errors.As(err, &refused) {
-			return errors.New("registering at the authorization server: it did not answer as RFC 7591 wants") // the error may quote a secret
+			return identity{}, errors.New("registering at the authorization server: it did not answer as RFC 7591 wants") // the error may quote a secret
 		}
-		return fmt.Errorf("registering at the authorization server: %w", saidBy(err))
+		return identity{}, fmt.Errorf("registering at the authorization server: %w", saidBy(err))
 	}
-	g.ClientID, g.ClientSecret = got.ClientID, got.ClientSecret
-	g.AuthStyle = styleOf(got.ClientSecret, cmp.Or(got.TokenEndpointAuthMethod, wanted))
-	return nil
+	return identity{got.ClientID, got.ClientSecret, styleOf(got.ClientSecret, first(got.TokenEndpointAuthMethod, wanted))}, nil
 }
 
 // method is how a client with a secret shows it, of the ways that an

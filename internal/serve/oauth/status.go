@@ -31,11 +31,12 @@ const (
 // StatusOf is what store has for s.
 func StatusOf(s Server, store *Store, now time.Time) (Status, error) {
 	none := Status{Server: s.Name, State: StateNone}
-	g, where, err := store.find(s.key())
+	g, err := store.load(s.key())
 	if err != nil || g == nil || !s.fits(g) {
 		return none, err
 	}
-	return statusOf(g, where, now), nil
+	_, where, err := store.read(s.key())
+	return statusOf(g, where, now), err
 }
 
 func statusOf(g *Grant, where string, now time.Time) Status {

@@ -90,17 +90,16 @@ func (c *Call) setTool(tool *pool.Tool) {
 		return
 	}
 	c.Tool = tool
-	call := &c.admitting.Gate
-	*call = tool.Call()
-	call.Args, call.Time = c.params.Arguments, c.pipeline.Life.Now()
+	c.gate = tool.Call()
+	c.gate.Args, c.gate.Time = c.params.Arguments, c.pipeline.Life.Now()
 	if c.Method != spec.CallTool {
-		call.Tool = tool.Canonical
+		c.gate.Tool = tool.Canonical
 	}
 	if c.Method == spec.GetPrompt {
-		call.Foreign = c.pipeline.Pool.Catalogue.Owners().Canonical(strings.TrimPrefix(tool.Canonical, "prompt:")) != tool.Upstream.Config.Name
+		c.gate.Foreign = c.pipeline.Pool.Catalogue.Owners().Canonical(strings.TrimPrefix(tool.Canonical, "prompt:")) != tool.Upstream.Config.Name
 	}
 	if c.Client.Session.By == "connection" {
-		call.ID = wire.IDKey(c.ID)
+		c.gate.ID = wire.IDKey(c.ID)
 	}
 }
 

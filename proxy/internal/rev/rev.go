@@ -69,8 +69,11 @@ var (
 )
 
 // Of returns the family that a message of a client is of.
-func Of(m wire.Meta) *Rev {
-	if m.Modern() {
+func Of(m wire.Meta) *Rev { return OfVersion(m.ProtocolVersion) }
+
+// OfVersion returns the family of a revision; empty: none is known yet.
+func OfVersion(version string) *Rev {
+	if version >= "2026-07-28" {
 		return Rev2026
 	}
 	return Rev2025

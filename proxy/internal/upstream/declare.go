@@ -9,13 +9,11 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 	"github.com/petrigate/petrigate/proxy/internal/rev"
 	"github.com/petrigate/petrigate/proxy/internal/upstream/conn"
-	"github.com/petrigate/petrigate/proxy/internal/upstream/httpsse"
-	"github.com/petrigate/petrigate/proxy/internal/upstream/stdio"
 	"github.com/petrigate/petrigate/proxy/internal/upstream/streamable"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// A legacy server learns of the capabilities of its client in the handshake,
+// A server of 2025-11-25 learns of the capabilities of its client in the handshake,
 // and may show other tools to one that can do more. What is declared to it is
 // what the clients behind us have declared, all together. A client that can do
 // more than those before makes a new handshake necessary.
@@ -30,10 +28,12 @@ func (u *Upstream) Declares(capabilities []byte) (declared bool) {
 		return true
 	}
 	u.locked(func() {
-		if u.state.Era == conn.Modern {
-			declared = u.state.Phase == conn.Up && !(u.preferLegacy && u.state.SpeaksLegacy)
-		} else {
-			declared = u.state.Phase == conn.Up && covers(u.inForce, capabilities)
+		switch {
+		case u.state.Phase != conn.Up:
+		case u.state.Rev().PerRequest:
+			declared = !(u.prefer2025 && u.state.Speaks2025)
+		default:
+			declared = covers(u.inForce, capabilities)
 		}
 	})
 	return declared
@@ -48,20 +48,15 @@ func (u *Upstream) Prefer(of *rev.Rev) {
 	}
 	u.locked(func() {
 		if !u.preferred {
-			u.preferred, u.preferLegacy = true, of == rev.Rev2025
+			u.preferred, u.prefer2025 = true, of == rev.Rev2025
 		}
 	})
 }
 
-// otherEra reports whether the server is to be spoken to in the older era
-// instead of the newer one.
-func (u *Upstream) otherEra(a agreement) bool {
-	return a.era == conn.Modern && a.speaksLegacy && u.prefersLegacy()
-}
-
-func (u *Upstream) prefersLegacy() (legacy bool) {
-	u.locked(func() { legacy = u.preferLegacy })
-	return legacy
+// prefers2025 reports whether the first client decided on 2025-11-25.
+func (u *Upstream) prefers2025() (yes bool) {
+	u.locked(func() { yes = u.prefer2025 })
+	return yes
 }
 
 // Intend adds the capabilities of a client to those that the next handshake
@@ -80,36 +75,29 @@ func (u *Upstream) Declare(ctx context.Context, capabilities []byte) {
 	case current != nil && !u.Declares(capabilities):
 		u.redeclare(ctx, *current, again)
 	case current == nil && u.State().Phase == conn.Up: // it is being done for another client
-		conn.Await(ctx, again)
+		await(ctx, again)
+	}
+}
+
+func await(ctx context.Context, c <-chan struct{}) {
+	select {
+	case <-c:
+	case <-ctx.Done():
 	}
 }
 
 // redeclare shakes hands anew: over HTTP in a new session beside the old one,
 // and with a child in a new process, if it has nothing to do, as with a new
-// stream of HTTP+SSE. So is another era
-// begun.
+// stream of HTTP+SSE. So begins the use of another family of revisions.
 func (u *Upstream) redeclare(ctx context.Context, c conn.Conn, again <-chan struct{}) {
 	if u.host.Options.Busy != nil && u.host.Options.Busy() {
 		return
 	}
-	h, overHTTP := c.(*streamable.Conn)
-	if overHTTP && u.State().Era == conn.Legacy {
+	if h, overHTTP := c.(*streamable.Conn); overHTTP && !u.State().Rev().PerRequest {
 		h.Redeclare(ctx)
-		return
+	} else if c.Restart(ctx, errRedeclared) {
+		await(ctx, again)
 	}
-	switch c := c.(type) {
-	case *streamable.Conn:
-		c.Fail(errRedeclared)
-	case *httpsse.Conn:
-		if !c.Pending.Shut(ctx, func() { c.Fail(errRedeclared) }) {
-			return
-		}
-	case *stdio.Conn:
-		if !c.Pending.Shut(ctx, func() { c.Fail(errRedeclared) }) {
-			return
-		}
-	}
-	conn.Await(ctx, again)
 }
 
 // again is closed when the server is up the next time.
@@ -121,13 +109,6 @@ func (u *Upstream) again() (up <-chan struct{}) {
 		up = u.upAgain
 	})
 	return up
-}
-
-// Declared is what the server has been told of the capabilities of its client,
-// an object. A modern server is told with each request.
-func (u *Upstream) Declared() (declared []byte) {
-	u.locked(func() { declared = u.inForce })
-	return declared
 }
 
 // capabilities is what is declared now.
@@ -149,7 +130,7 @@ func (u *Upstream) declare(method string, params []byte) []byte {
 	return wire.ReplaceMember(nil, params, "_meta", wire.ReplaceMember(nil, meta, mcp.MetaKeyClientCapabilities, u.relayable()))
 }
 
-// relayable is what our own requests to a modern server declare.
+// relayable is what our own requests to a server of 2026-07-28 declare.
 func (u *Upstream) relayable() []byte {
 	if u.host.Options.OnRequest == nil {
 		return []byte(`{}`)

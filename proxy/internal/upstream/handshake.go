@@ -17,8 +17,8 @@ import (
 
 	"github.com/petrigate/petrigate/internal/rawjson"
 	"github.com/petrigate/petrigate/internal/text"
+	"github.com/petrigate/petrigate/proxy/internal/rev"
 	"github.com/petrigate/petrigate/proxy/internal/upstream/conn"
-	"github.com/petrigate/petrigate/proxy/internal/upstream/stdio"
 	"github.com/petrigate/petrigate/proxy/internal/upstream/streamable"
 )
 
@@ -33,37 +33,30 @@ const probeTimeout = 2 * time.Second
 // answered.
 var errDiedOfProbe = errors.New("the server ended on server/discover")
 
-// errNotModern says why a server that has to be modern is not used.
-var errNotModern = errors.New("the server does not answer server/discover as revision 2026-07-28 wants")
+// errNot2026 says why a server that has to speak 2026-07-28 is not used.
+var errNot2026 = errors.New("the server does not answer server/discover as revision 2026-07-28 wants")
 
 // agreement is what a handshake yields.
 type agreement struct {
-	era          conn.Era
-	version      string
-	serverInfo   json.RawMessage
-	capabilities json.RawMessage
-	instructions string
-	around       json.RawMessage
-	pid          int
-	session      *conn.Session
-	declared     []byte // to a server of the older era
-	speaksLegacy bool   // a server of the newer one knows the older one too
-	lateModern   bool   // a server of the older one said too late that it knows the newer one
+	conn.Introduction
+	session  *conn.Session
+	declared []byte // to a server of 2025-11-25
+	late2026 bool   // such a server said too late that it knows 2026-07-28
 }
 
-// shake negotiates with the server on c. mcp-go knows how, in both eras.
+// shake negotiates with the server on c. mcp-go knows how, in both families of revisions.
 func (u *Upstream) shake(ctx context.Context, c conn.Conn, protocol string) (agreement, error) {
-	a := &adapter{upstream: u, conn: c, session: new(conn.Session), modernOnly: mcp.IsModernProtocol(protocol) && protocol != "legacy"}
-	_, err := a.initialize(ctx, protocol)
-	late := a.modernAfterAll() // it was still starting when the probe ran out of time
+	a := &adapter{upstream: u, conn: c, session: new(conn.Session), only2026: mcp.IsModernProtocol(protocol) && protocol != "legacy"}
+	err := a.initialize(ctx, protocol)
+	late := a.answeredLate() // it was still starting when the probe ran out of time
 	if err != nil && late {
-		a = &adapter{upstream: u, conn: c, session: new(conn.Session), modernOnly: true}
-		_, err = a.initialize(ctx, mcp.ProtocolVersion20260728)
+		a = &adapter{upstream: u, conn: c, session: new(conn.Session), only2026: true}
+		err = a.initialize(ctx, mcp.ProtocolVersion20260728)
 	}
 	switch {
 	case err == nil:
-		g := a.agreement()
-		g.lateModern = late && g.era == conn.Legacy
+		g := agreement{Introduction: a.introduction(), session: a.session, declared: a.declared}
+		g.late2026 = late && g.Rev() == rev.Rev2025
 		return g, nil
 	case a.diedOfProbe:
 		return agreement{}, fmt.Errorf("%w: %w", errDiedOfProbe, a.err)
@@ -86,12 +79,11 @@ func reason(err error) error {
 // adapter lets mcp-go's client speak over one of our connections. It keeps
 // the raw results, which say more than mcp-go's types.
 type adapter struct {
-	upstream   *Upstream
-	conn       conn.Conn
-	session    *conn.Session
-	modernOnly bool // fail rather than ask for the handshake of the old era
+	upstream *Upstream
+	conn     conn.Conn
+	session  *conn.Session
+	only2026 bool // fail rather than ask for the handshake of 2025-11-25
 
-	client      *client.Client
 	probe       *conn.Exchange // server/discover
 	declared    []byte         // in initialize
 	diedOfProbe bool
@@ -99,9 +91,9 @@ type adapter struct {
 	err         error  // of the last request that did not
 }
 
-func (a *adapter) initialize(ctx context.Context, protocol string) (*mcp.InitializeResult, error) {
+func (a *adapter) initialize(ctx context.Context, protocol string) error {
 	probe := a.upstream.probe
-	if a.modernOnly { // there is nothing else to ask for: it may take as long as ctx
+	if a.only2026 { // there is nothing else to ask for: it may take as long as ctx
 		probe = -1
 	}
 	options := []client.ClientOption{client.WithDiscoverTimeout(probe)}
@@ -111,35 +103,27 @@ func (a *adapter) initialize(ctx context.Context, protocol string) (*mcp.Initial
 		options = append(options, client.WithProtocolVersion(mcp.LATEST_LEGACY_PROTOCOL_VERSION))
 	default:
 		if !mcp.IsValidProtocolVersion(protocol) {
-			return nil, conn.Permanently(fmt.Errorf("unknown protocol revision %q", protocol))
+			return conn.Permanently(fmt.Errorf("unknown protocol revision %q", protocol))
 		}
 		options = append(options, client.WithProtocolVersion(protocol))
 	}
-	a.client = client.NewClient(a.transport(), options...)
-	if err := a.client.Start(ctx); err != nil {
-		return nil, err
+	c := client.NewClient(a, options...)
+	if err := c.Start(ctx); err != nil {
+		return err
 	}
 	var request mcp.InitializeRequest
 	request.Params.ClientInfo = mcp.Implementation{Name: clientName, Version: a.upstream.host.Options.Version}
-	return a.client.Initialize(ctx, request)
+	_, err := c.Initialize(ctx, request)
+	return err
 }
 
-// transport is a itself; over HTTP it also learns the revision, for a header.
-func (a *adapter) transport() transport.Interface {
-	if _, ok := a.conn.(*streamable.Conn); ok {
-		return httpAdapter{a}
-	}
-	return a
-}
-
-type httpAdapter struct{ *adapter }
-
-func (a httpAdapter) SetProtocolVersion(version string) { a.session.Version = version }
+// SetProtocolVersion is told the revision before a request that is of it.
+func (a *adapter) SetProtocolVersion(version string) { a.session.Version = version }
 
 // SendRequest sends request under an id of ours, and waits.
 func (a *adapter) SendRequest(ctx context.Context, request transport.JSONRPCRequest) (*transport.JSONRPCResponse, error) {
 	reply, err := a.exchange(ctx, request)
-	if err == nil && offersModern(unsupported(reply.Error)) { // what it has just refused
+	if err == nil && offers2026(unsupported(reply.Error)) { // what it has just refused
 		reply, err = a.exchange(ctx, request)
 	}
 	if err == nil {
@@ -150,9 +134,9 @@ func (a *adapter) SendRequest(ctx context.Context, request transport.JSONRPCRequ
 		return nil, err
 	}
 	response := &transport.JSONRPCResponse{JSONRPC: mcp.JSONRPC_VERSION, ID: request.ID, Result: reply.Result}
-	if reply.Error == nil && request.Method == string(mcp.MethodServerDiscover) && !offersModern(reply.Result) {
-		a.err = errNotModern
-		response.Result, response.Error = nil, &mcp.JSONRPCErrorDetails{Code: mcp.METHOD_NOT_FOUND, Message: errNotModern.Error()}
+	if reply.Error == nil && request.Method == string(mcp.MethodServerDiscover) && !offers2026(reply.Result) {
+		a.err = errNot2026
+		response.Result, response.Error = nil, &mcp.JSONRPCErrorDetails{Code: mcp.METHOD_NOT_FOUND, Message: errNot2026.Error()}
 		return response, nil
 	}
 	if reply.Error == nil {
@@ -181,10 +165,10 @@ func unsupported(refusal []byte) []byte {
 	return append(append([]byte(`{"supportedVersions":`), versions...), '}')
 }
 
-// offersModern reports whether a server that answers server/discover speaks
+// offers2026 reports whether a server that answers server/discover speaks
 // the revision that we would use, which mcp-go takes for granted: some answer
 // only to say that they speak the older ones.
-func offersModern(discovered []byte) bool {
+func offers2026(discovered []byte) bool {
 	return offers(discovered, func(version string) bool { return version == mcp.ProtocolVersion20260728 })
 }
 
@@ -206,11 +190,11 @@ func (a *adapter) exchange(ctx context.Context, request transport.JSONRPCRequest
 	switch {
 	case a.diedOfProbe:
 		return conn.Reply{}, a.err
-	case a.modernOnly && !probe:
+	case a.only2026 && !probe:
 		if a.err == nil || errors.Is(a.err, context.DeadlineExceeded) {
-			return conn.Reply{}, errNotModern
+			return conn.Reply{}, errNot2026
 		}
-		return conn.Reply{}, fmt.Errorf("%w: %w", errNotModern, a.err)
+		return conn.Reply{}, fmt.Errorf("%w: %w", errNot2026, a.err)
 	}
 	params, err := json.Marshal(request.Params)
 	if err != nil {
@@ -267,15 +251,15 @@ func (a *adapter) ended() <-chan struct{} {
 	return nil // over streamable HTTP each request ends by itself
 }
 
-// modernAfterAll reports whether the answer to server/discover came late, and
-// offers the newer era.
-func (a *adapter) modernAfterAll() bool {
-	if a.modernOnly || a.probe == nil {
+// answeredLate reports whether the answer to server/discover came late, and
+// offers 2026-07-28.
+func (a *adapter) answeredLate() bool {
+	if a.only2026 || a.probe == nil {
 		return false
 	}
 	select {
 	case reply := <-a.probe.Done():
-		return offersModern(reply.Result)
+		return offers2026(reply.Result)
 	default:
 		return false
 	}
@@ -293,25 +277,20 @@ func (a *adapter) Close() error                                                 
 func (a *adapter) GetSessionId() string                                              { return a.session.ID }
 func (a *adapter) SetNotificationHandler(func(notification mcp.JSONRPCNotification)) {}
 
-// agreement reads what was agreed on from the last result.
-func (a *adapter) agreement() agreement {
-	g := agreement{version: a.client.ProtocolVersion(), session: a.session, declared: a.declared}
-	info, capabilities := []byte(nil), []byte(nil)
-	capabilities, _ = rawjson.Member(a.result, "capabilities")
-	if mcp.IsModernProtocol(g.version) {
-		g.era, g.speaksLegacy = conn.Modern, offers(a.result, func(version string) bool { return !mcp.IsModernProtocol(version) })
+// introduction reads what the server said of itself from the last result.
+func (a *adapter) introduction() conn.Introduction {
+	i := conn.Introduction{ProtocolVersion: a.session.Version, Around: around(a.result)}
+	info, _ := rawjson.Member(a.result, "serverInfo")
+	if i.Rev() == rev.Rev2026 {
+		i.Speaks2025 = offers(a.result, func(version string) bool { return !mcp.IsModernProtocol(version) })
 		meta, _ := rawjson.Member(a.result, "_meta")
 		info, _ = rawjson.Member(meta, mcp.MetaKeyServerInfo)
-	} else {
-		info, _ = rawjson.Member(a.result, "serverInfo")
 	}
+	capabilities, _ := rawjson.Member(a.result, "capabilities")
 	instructions, _ := rawjson.Member(a.result, "instructions")
-	g.instructions, _ = rawjson.String(instructions)
-	g.serverInfo, g.capabilities, g.around = bytes.Clone(info), bytes.Clone(capabilities), around(a.result)
-	if p, ok := a.conn.(*stdio.Conn); ok {
-		g.pid = p.Pid
-	}
-	return g
+	i.Instructions, _ = rawjson.String(instructions)
+	i.ServerInfo, i.Capabilities = bytes.Clone(info), bytes.Clone(capabilities)
+	return i
 }
 
 // maxAround bounds what is kept of an introduction beside what is known.
@@ -328,7 +307,7 @@ func around(result []byte) []byte {
 	rest := []byte{'{'}
 	rawjson.Members(result, func(key, value []byte, _ int) bool {
 		known := func(k string) bool { return strings.EqualFold(k, string(key)) }
-		if slices.ContainsFunc(introduction(), known) || known("_meta") && string(key) != "_meta" {
+		if slices.ContainsFunc(introductory[:], known) || known("_meta") && string(key) != "_meta" {
 			return true
 		}
 		if len(rest) > 1 {
@@ -340,13 +319,12 @@ func around(result []byte) []byte {
 	return append(rest, '}')
 }
 
-// introduction is the members of an answer to initialize or server/discover.
-func introduction() []string {
-	return []string{"protocolVersion", "supportedVersions", "capabilities", "serverInfo", "instructions", "resultType", "ttlMs", "cacheScope"}
+// introductory are the members of an answer to initialize or server/discover.
+var introductory = [...]string{
+	"protocolVersion", "supportedVersions", "capabilities", "serverInfo", "instructions", "resultType", "ttlMs", "cacheScope",
 }
 
-// requestMeta is the _meta of each request of the modern era, without braces,
-// up to the capabilities of the client.
+// requestMeta is the _meta of each request of 2026-07-28, without braces, up to the capabilities of the client.
 func requestMeta(version string) []byte {
 	info, _ := json.Marshal(map[string]string{"name": clientName, "version": version}) // strings always can be
 	b := []byte(`"` + mcp.MetaKeyProtocolVersion + `":"` + mcp.ProtocolVersion20260728 + `","` + mcp.MetaKeyClientInfo + `":`)

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/internal/testserver"
+	"github.com/petrigate/petrigate/proxy/internal/rev"
 	"github.com/petrigate/petrigate/proxy/internal/upstream/process"
 )
 
@@ -416,7 +417,7 @@ func TestAgainstTheFixtureOverHTTP(t *testing.T) {
 				defer h.Close()
 				s := start(t, Config{Name: "f", URL: h.URL + "/mcp"})
 				defer s.Close()
-				if got := s.State().Era; (got == Modern) != (era == testserver.Modern) {
+				if got := s.State().Rev(); (got == rev.Rev2026) != (era == testserver.Modern) {
 					t.Fatal(got)
 				}
 				tools, err := s.ListTools(t.Context())

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/petrigate/petrigate/proxy/internal/rev"
 	"github.com/petrigate/petrigate/proxy/internal/upstream/httpsse"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -20,8 +21,8 @@ import (
 // TestSSE: a server that another library makes of HTTP+SSE, which is named as
 // such, or found to be one.
 func TestSSE(t *testing.T) {
-	for _, transport := range []string{TransportSSE, ""} {
-		t.Run("transport "+transport, func(t *testing.T) {
+	for _, sse := range []bool{true, false} {
+		t.Run(fmt.Sprint("configured ", sse), func(t *testing.T) {
 			m := mcpserver.NewMCPServer("old", "1", mcpserver.WithToolCapabilities(true))
 			m.AddTool(mcp.NewTool("greet"), func(_ context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 				return mcp.NewToolResultText("hello " + r.GetString("name", "")), nil
@@ -30,9 +31,9 @@ func TestSSE(t *testing.T) {
 			web := httptest.NewServer(old)
 			t.Cleanup(web.Close)
 			t.Cleanup(web.CloseClientConnections)
-			s := prepare(t, Config{Name: "old", URL: web.URL + "/sse", Transport: transport})
+			s := prepare(t, Config{Name: "old", URL: web.URL + "/sse", SSE: sse})
 			s.Start(t.Context())
-			if st := s.await(Up); st.Era != Legacy || !strings.Contains(string(st.ServerInfo), `"old"`) {
+			if st := s.await(Up); st.Rev() != rev.Rev2025 || !strings.Contains(string(st.ServerInfo), `"old"`) {
 				t.Errorf("%+v", st)
 			}
 			var calls []*Exchange
@@ -78,7 +79,7 @@ func streams(t *testing.T, s *stream) *stream {
 }
 
 func (s *stream) config() Config {
-	return Config{Name: "old", URL: s.URL + "/sse", Transport: TransportSSE, Headers: map[string]string{"X-Key": "s3cr3t"}}
+	return Config{Name: "old", URL: s.URL + "/sse", SSE: true, Headers: map[string]string{"X-Key": "s3cr3t"}}
 }
 
 func (s *stream) ServeHTTP(w http.ResponseWriter, r *http.Request) {

@@ -11,22 +11,18 @@ import (
 )
 
 // listen hears what the server says on its own account, where that needs to
-// be asked for: a subscription in the modern era, and a stream over HTTP in
-// the old one. Stop ends it and waits.
+// be asked for: a subscription of 2026-07-28, and a stream over HTTP before that.
+// Stop ends it and waits.
 func (u *Upstream) listen(ctx context.Context, c conn.Conn, a agreement) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})
-	run := func() {}
-	h, isHTTP := c.(*streamable.Conn)
-	switch {
-	case a.era == conn.Modern:
-		run = func() { u.subscribe(ctx, c, a.capabilities) }
-	case isHTTP:
-		run = func() { h.Listen(ctx) }
-	}
 	go func() {
 		defer close(done)
-		run()
+		if a.Rev().Subscriptions {
+			u.subscribe(ctx, c, a.Capabilities)
+		} else if h, isHTTP := c.(*streamable.Conn); isHTTP {
+			h.Listen(ctx)
+		}
 	}()
 	return func() {
 		cancel()
@@ -63,8 +59,8 @@ func canChange(capabilities []byte, list string) bool {
 	return string(changes) == "true"
 }
 
-// Watch sets the resources of whose changes a modern server is to tell. A
-// legacy one wants requests for that, which are the caller's.
+// Watch sets the resources of whose changes a server of 2026-07-28 is to tell. One
+// of 2025-11-25 expects requests for that, which are the caller's.
 func (u *Upstream) Watch(uris []string) {
 	u.watched.Store(&uris)
 	conn.Poke(u.rewatch)
@@ -152,9 +148,8 @@ func (s *subscription) ended(ctx context.Context, reply conn.Reply) bool {
 	if time.Since(s.began) > conn.StableAge {
 		s.pause = conn.FirstPause
 	}
-	pause := s.pause
-	s.pause = min(2*s.pause, conn.LastPause)
-	return conn.Sleep(ctx, pause)
+	defer func() { s.pause = min(2*s.pause, conn.LastPause) }()
+	return conn.Sleep(ctx, s.pause)
 }
 
 func (s *subscription) end() {

@@ -24,7 +24,7 @@ func TestAcknowledged(t *testing.T) {
 	u := New(Config{}, Options{OnListen: func() { heard <- struct{}{} }})
 	n := &notebook{sent: make(chan int64, 9), cancelled: make(chan int64, 9)}
 	acknowledge := func(id int64) {
-		u.host.Route(nil, "notifications/subscriptions/acknowledged", fmt.Appendf(nil, `{"_meta":{"io.modelcontextprotocol/subscriptionId":%d}}`, id))
+		u.host.Heard("notifications/subscriptions/acknowledged", fmt.Appendf(nil, `{"_meta":{"io.modelcontextprotocol/subscriptionId":%d}}`, id))
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan struct{})
@@ -47,7 +47,7 @@ func TestAcknowledged(t *testing.T) {
 		t.Errorf("%d is cancelled, want %d", id, second)
 	}
 	<-heard
-	u.host.Route(nil, "notifications/subscriptions/acknowledged", []byte(`{}`)) // by a server that does not say of which
+	u.host.Heard("notifications/subscriptions/acknowledged", []byte(`{}`)) // by a server that does not say of which
 	stop()
 	<-done
 	if len(heard)+len(n.cancelled) > 0 {

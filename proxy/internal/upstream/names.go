@@ -21,21 +21,15 @@ type (
 	StatusError   = conn.StatusError
 	State         = conn.State
 	Phase         = conn.Phase
-	Era           = conn.Era
 	Watchdog      = process.Watchdog
 )
 
-// The phases of an upstream, and the two families of protocol revisions.
+// The phases of an upstream.
 const (
 	Starting = conn.Starting
 	Up       = conn.Up
 	Down     = conn.Down
 	Failed   = conn.Failed
-
-	Legacy = conn.Legacy
-	Modern = conn.Modern
-
-	TransportSSE = conn.TransportSSE
 )
 
 // ErrNotSent is the cause of the end of a request that the server has not seen.

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/petrigate/petrigate/proxy/internal/rev"
 	"github.com/petrigate/petrigate/proxy/internal/upstream/conn"
 	"github.com/petrigate/petrigate/proxy/internal/upstream/process"
 )
@@ -21,7 +22,7 @@ func TestCallOverStdio(t *testing.T) {
 		t.Error(got)
 	}
 	st := s.State()
-	if st.ProtocolVersion != "2025-06-18" || st.Era != Legacy || string(st.ServerInfo) != `{"name":"h","version":"1"}` || st.Pid == 0 {
+	if st.ProtocolVersion != "2025-06-18" || st.Rev() != rev.Rev2025 || string(st.ServerInfo) != `{"name":"h","version":"1"}` || st.Pid == 0 {
 		t.Errorf("%+v", st)
 	}
 	if s.RequestMeta(nil) != nil {
@@ -282,27 +283,27 @@ func TestNegotiation(t *testing.T) {
 	for _, c := range []struct {
 		role, protocol string
 		args           []string
-		era            Era
+		rev            *rev.Rev
 		version        string
 	}{
-		{"plain", "", nil, Legacy, "2025-06-18"},
-		{"plain", "auto", nil, Legacy, "2025-06-18"},
-		{"modern", "", nil, Modern, "2026-07-28"},
-		{"modern", "2026-07-28", nil, Modern, "2026-07-28"},
-		{"modern", "legacy", nil, Legacy, "2025-06-18"},
-		{"fixture", "", []string{"--die-on-discover"}, Legacy, "2025-11-25"},
-		{"fixture", "", []string{"--era", "modern"}, Modern, "2026-07-28"},
-		{"fixture", "2025-06-18", nil, Legacy, "2025-06-18"},
+		{"plain", "", nil, rev.Rev2025, "2025-06-18"},
+		{"plain", "auto", nil, rev.Rev2025, "2025-06-18"},
+		{"modern", "", nil, rev.Rev2026, "2026-07-28"},
+		{"modern", "2026-07-28", nil, rev.Rev2026, "2026-07-28"},
+		{"modern", "legacy", nil, rev.Rev2025, "2025-06-18"},
+		{"fixture", "", []string{"--die-on-discover"}, rev.Rev2025, "2025-11-25"},
+		{"fixture", "", []string{"--era", "modern"}, rev.Rev2026, "2026-07-28"},
+		{"fixture", "2025-06-18", nil, rev.Rev2025, "2025-06-18"},
 	} {
 		t.Run(strings.Join(append([]string{c.role, c.protocol}, c.args...), " "), func(t *testing.T) {
 			config := child(t, c.role, c.args...)
 			config.Protocol = c.protocol
 			s := start(t, config)
 			st := s.State()
-			if st.Era != c.era || st.ProtocolVersion != c.version || st.Err != nil || len(st.Capabilities) == 0 {
+			if st.Rev() != c.rev || st.ProtocolVersion != c.version || st.Err != nil || len(st.Capabilities) == 0 {
 				t.Errorf("%+v\n%s", st, s.log)
 			}
-			if want := c.era == Modern; bytes.Contains(s.RequestMeta(nil), []byte(`"2026-07-28"`)) != want {
+			if want := c.rev == rev.Rev2026; bytes.Contains(s.RequestMeta(nil), []byte(`"2026-07-28"`)) != want {
 				t.Errorf("%s", s.RequestMeta(nil))
 			}
 		})
@@ -316,7 +317,7 @@ func TestSilenceOnTheProbe(t *testing.T) {
 	s := prepare(t, c)
 	s.probe = 50 * time.Millisecond
 	s.Start(t.Context())
-	if st := s.await(Up); st.Era != Legacy {
+	if st := s.await(Up); st.Rev() != rev.Rev2025 {
 		t.Errorf("%+v", st)
 	}
 	s.probe = time.Hour // the second time it is not asked
@@ -332,7 +333,7 @@ func TestLateModernServer(t *testing.T) {
 	s := prepare(t, c)
 	s.probe = 50 * time.Millisecond
 	s.Start(t.Context())
-	if st := s.await(Up); st.Era != Modern || st.Instructions != `be "nice"` {
+	if st := s.await(Up); st.Rev() != rev.Rev2026 || st.Instructions != `be "nice"` {
 		t.Errorf("%+v", st)
 	}
 }
@@ -341,7 +342,7 @@ func TestLateModernServer(t *testing.T) {
 // both eras, and was asked for the older one before it had read the first question,
 // and one that dies of that question, which it had not read when it was asked again.
 func TestLateToTheProbe(t *testing.T) {
-	for role, want := range map[string]Era{"late-both": Modern, "late-death": Legacy} {
+	for role, want := range map[string]*rev.Rev{"late-both": rev.Rev2026, "late-death": rev.Rev2025} {
 		t.Run(role, func(t *testing.T) {
 			c := child(t, role)
 			c.Protocol = ""
@@ -349,7 +350,7 @@ func TestLateToTheProbe(t *testing.T) {
 			s := prepare(t, c)
 			s.probe = 50 * time.Millisecond
 			s.Start(t.Context())
-			if st := <-s.states; st.Phase != Up || st.Era != want {
+			if st := <-s.states; st.Phase != Up || st.Rev() != want {
 				t.Errorf("%+v\n%s", st, s.log)
 			}
 		})
@@ -364,7 +365,7 @@ func TestLateAndModernOnly(t *testing.T) {
 	s := prepare(t, c)
 	s.probe = time.Nanosecond
 	s.Start(t.Context())
-	if st := <-s.states; st.Phase != Up || st.Era != Modern {
+	if st := <-s.states; st.Phase != Up || st.Rev() != rev.Rev2026 {
 		t.Errorf("%+v\n%s", st, s.log)
 	}
 }
@@ -374,7 +375,7 @@ func TestModernIsNotLegacy(t *testing.T) {
 	c.Protocol = "2026-07-28"
 	s := prepare(t, c)
 	s.Start(t.Context())
-	if st := s.await(Down); !errors.Is(st.Err, errNotModern) {
+	if st := s.await(Down); !errors.Is(st.Err, errNot2026) {
 		t.Error(st.Err)
 	}
 }

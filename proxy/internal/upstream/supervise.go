@@ -11,6 +11,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/petrigate/petrigate/proxy/internal/rev"
 	"github.com/petrigate/petrigate/proxy/internal/upstream/conn"
 	"github.com/petrigate/petrigate/proxy/internal/upstream/httpsse"
 	"github.com/petrigate/petrigate/proxy/internal/upstream/process"
@@ -42,7 +43,7 @@ type supervisor struct {
 	*Upstream
 	failures int  // in a row
 	everUp   bool // it worked once, so that it can work
-	legacy   bool // the server does not know, or does not survive, server/discover
+	only2025 bool // the server does not know, or does not survive, server/discover
 	fellBack bool // the server knows HTTP+SSE and not streamable HTTP
 	gaveUp   bool
 }
@@ -57,10 +58,10 @@ func (s *supervisor) once(ctx context.Context) {
 		s.failed(ctx, err)
 		return
 	}
-	s.everUp, s.legacy = true, agreed.era == conn.Legacy
+	s.everUp, s.only2025 = true, agreed.Rev() == rev.Rev2025
 	started := time.Now()
 	stopListening := s.listen(ctx, c, agreed)
-	if h, ok := c.(*streamable.Conn); ok && agreed.era == conn.Legacy {
+	if h, ok := c.(*streamable.Conn); ok && agreed.Rev() == rev.Rev2025 {
 		h.AwaitStream(ctx) // else what is asked on it may be lost
 	}
 	s.up(c, agreed)
@@ -86,15 +87,15 @@ func (s *supervisor) once(ctx context.Context) {
 
 func (s *supervisor) up(c conn.Conn, a agreement) {
 	var waiting chan struct{}
-	s.host.Log.Info("upstream connected", "protocol", a.version)
+	s.host.Log.Info("upstream connected", "protocol", a.ProtocolVersion)
 	s.change(func(st *conn.State) { // with the connection, or it could be taken for one of the state before
 		s.current.Store(&c)
 		s.inForce = a.declared
 		waiting, s.upAgain = s.upAgain, nil
-		st.Phase, st.Err = conn.Up, nil
-		st.Era, st.ProtocolVersion, st.SpeaksLegacy = a.era, a.version, a.speaksLegacy
-		st.ServerInfo, st.Capabilities, st.Instructions, st.Pid = a.serverInfo, a.capabilities, a.instructions, a.pid
-		st.Around = a.around
+		st.Phase, st.Err, st.Introduction = conn.Up, nil, a.Introduction
+		if p, ok := c.(*stdio.Conn); ok {
+			st.Pid = p.Pid
+		}
 	})
 	if waiting != nil {
 		close(waiting)
@@ -134,18 +135,16 @@ func (s *supervisor) pauseUntil(ctx context.Context, f func(context.Context)) {
 	f(within)
 }
 
-// connect opens a connection and shakes hands on it. A child that dies of the
-// first question of the new era is started again and asked in the old way.
+// connect opens a connection and shakes hands on it. A child that dies of
+// server/discover is started again and asked to initialize.
 func (s *supervisor) connect(ctx context.Context) (conn.Conn, agreement, error) {
 	protocol := s.host.Config.Protocol
 	if protocol == "auto" {
 		protocol = ""
 	}
-	probing := protocol == "" && !s.legacy
-	if protocol == "" && s.legacy {
-		protocol = "legacy"
-	}
-	if s.sse.Store(s.host.Config.Transport == conn.TransportSSE || s.fellBack); s.sse.Load() {
+	probing := protocol == "" && !s.only2025
+	s.sse.Store(s.host.Config.SSE || s.fellBack)
+	if protocol == "" && s.only2025 || s.sse.Load() {
 		protocol = "legacy"
 	}
 	c, a, err := s.attempt(ctx, protocol)
@@ -157,7 +156,7 @@ func (s *supervisor) connect(ctx context.Context) (conn.Conn, agreement, error) 
 		return s.attempt(ctx, "legacy")
 	}
 	if err != nil {
-		s.legacy, s.fellBack = false, false // it may be another program by now
+		s.only2025, s.fellBack = false, false // it may be another program by now
 	}
 	return c, a, err
 }
@@ -178,7 +177,7 @@ func (s *supervisor) fallBack(ctx context.Context, first error) (conn.Conn, agre
 	c, a, err := s.attempt(ctx, "legacy")
 	if err != nil {
 		s.sse.Store(false)
-		s.legacy = false
+		s.only2025 = false
 		s.host.Log.Debug("the server does not speak HTTP+SSE either", "error", err)
 		return nil, agreement{}, first
 	}
@@ -195,25 +194,26 @@ func (s *supervisor) attempt(ctx context.Context, protocol string) (conn.Conn, a
 	within, cancel := context.WithTimeout(ctx, s.host.Options.ConnectTimeout)
 	defer cancel()
 	a, err := s.shake(within, c, protocol)
-	if err == nil && s.otherEra(a) {
+	if err == nil {
+		again := ""
+		switch is2026, prefers2025 := a.Rev() == rev.Rev2026, s.prefers2025(); {
+		case is2026 && a.Speaks2025 && prefers2025:
+			again = "legacy"
+		case a.late2026 && !prefers2025: // how fast it starts must not decide
+			again = mcp.ProtocolVersion20260728
+		case is2026 || covers(a.declared, s.capabilities()):
+			c.Agree(a.session)
+			return c, a, nil
+		default: // more is to be declared than when the handshake began
+			again = "legacy"
+		}
 		c.Retire()
-		return s.attempt(ctx, "legacy")
-	}
-	if err == nil && a.lateModern && !s.prefersLegacy() { // how fast it starts must not decide
-		c.Retire()
-		return s.attempt(ctx, mcp.ProtocolVersion20260728)
-	}
-	if err == nil && (a.era == conn.Modern || covers(a.declared, s.capabilities())) {
-		c.Agree(a.session)
-		return c, a, nil
+		return s.attempt(ctx, again)
 	}
 	if child, ok := c.(*stdio.Conn); ok {
 		err = child.Reason(err)
 	}
 	c.Retire()
-	if err == nil { // more is to be declared than when the handshake began
-		return s.attempt(ctx, "legacy")
-	}
 	if within.Err() == context.DeadlineExceeded {
 		err = fmt.Errorf("the server did not complete the handshake within %v", s.host.Options.ConnectTimeout)
 	}

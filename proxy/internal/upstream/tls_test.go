@@ -3,6 +3,7 @@ package upstream
 import (
 	"crypto/tls"
 	"crypto/x509"
+	"fmt"
 	"io"
 	"log"
 	"net/http/httptest"
@@ -35,18 +36,18 @@ func TestTLS(t *testing.T) {
 		"too old":          {server: &tls.Config{MaxVersion: tls.VersionTLS11}, client: &tls.Config{RootCAs: known}, fails: "version"},
 		"old if they like": {server: &tls.Config{MaxVersion: tls.VersionTLS11}, client: &tls.Config{RootCAs: known, MinVersion: tls.VersionTLS10}, fails: "version"},
 	} {
-		for _, transport := range []string{"", TransportSSE} {
-			t.Run(name+" "+transport, func(t *testing.T) {
+		for _, sse := range []bool{false, true} {
+			t.Run(fmt.Sprint(name, " SSE ", sse), func(t *testing.T) {
 				web := httptest.NewUnstartedServer(testserver.New(testserver.Options{Tools: testserver.Attack(), Eras: testserver.Legacy}))
 				web.TLS, web.Config.ErrorLog = c.server.Clone(), log.New(io.Discard, "", 0)
 				web.StartTLS()
 				t.Cleanup(web.Close)
 				t.Cleanup(web.CloseClientConnections)
-				s := prepare(t, Config{Name: "web", URL: web.URL + "/mcp", TLS: c.client, Transport: transport})
+				s := prepare(t, Config{Name: "web", URL: web.URL + "/mcp", TLS: c.client, SSE: sse})
 				s.Start(t.Context())
 				st := <-s.states
 				switch {
-				case c.fails == "" && transport == TransportSSE: // TLS is agreed upon, and then it is no such server
+				case c.fails == "" && sse: // TLS is agreed upon, and then it is no such server
 					if st.Err == nil || !strings.Contains(st.Err.Error(), "HTTP status") {
 						t.Errorf("%v %v", st.Phase, st.Err)
 					}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/petrigate/petrigate/internal/rawjson"
 	"github.com/petrigate/petrigate/internal/text"
-	"github.com/petrigate/petrigate/proxy/internal/upstream/conn"
+	"github.com/petrigate/petrigate/proxy/internal/rev"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
@@ -66,9 +66,9 @@ func (l *ToolList) add(page []byte) error {
 }
 
 // usable remembers which tools want headers, and leaves out those that ask
-// for impossible ones, as a modern client over HTTP has to.
+// for impossible ones, as a client of 2026-07-28 over HTTP has to.
 func (u *Upstream) usable(tools []json.RawMessage) []json.RawMessage {
-	if u.host.Config.URL == "" || u.State().Era != conn.Modern {
+	if u.host.Config.URL == "" || u.State().Rev() == rev.Rev2025 {
 		return tools
 	}
 	marked := map[string]*mcp.Tool{}
@@ -84,7 +84,7 @@ func (u *Upstream) usable(tools []json.RawMessage) []json.RawMessage {
 		}
 		good = append(good, raw)
 	}
-	u.host.Headers.Tools.Store(&marked)
+	u.host.Mirrored.Store(&marked)
 	return good
 }
 

@@ -1,6 +1,7 @@
 package upstream
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,8 +10,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/petrigate/petrigate/proxy/internal/rev"
 	"github.com/petrigate/petrigate/proxy/internal/upstream/conn"
-	"github.com/petrigate/petrigate/proxy/internal/upstream/httpsse"
 	"github.com/petrigate/petrigate/proxy/internal/upstream/stdio"
 	"github.com/petrigate/petrigate/proxy/internal/upstream/streamable"
 )
@@ -20,16 +21,16 @@ import (
 type Upstream struct {
 	host  *conn.Host
 	probe time.Duration // for an answer to server/discover
-	meta  []byte        // of each request to a modern server, up to the capabilities
+	meta  []byte        // of each request to a server of 2026-07-28, up to the capabilities
 
 	watched atomic.Pointer[[]string] // resources whose changes are wanted
 	rewatch chan struct{}            // gets a value when they have changed
 
 	current atomic.Pointer[conn.Conn] // the connection that is up
 
-	cancel    context.CancelFunc // set by Start
+	ctx       context.Context //nolint:containedctx // ends with Close; set by Start, as is cancel
+	cancel    context.CancelFunc
 	startOnce sync.Once
-	closeOnce sync.Once
 	settle    sync.Once
 	settled   chan struct{}
 	finished  chan struct{} // closed when the supervisor has ended
@@ -37,36 +38,35 @@ type Upstream struct {
 	mu    sync.Mutex // outside this file: see locked
 	state conn.State
 
-	sse          atomic.Bool // the server speaks HTTP+SSE
-	preferred    bool        // a client has decided on the era
-	preferLegacy bool
+	sse        atomic.Bool // the server speaks HTTP+SSE
+	preferred  bool        // a client has decided on the family of revisions
+	prefer2025 bool
 
 	declared []byte        // capabilities of the clients behind us
 	inForce  []byte        // what of them the server has been told
 	upAgain  chan struct{} // closed when it comes up the next time; nil: nobody waits for that
 }
 
+const (
+	defaultMaxMessage     = 64 << 20
+	defaultConnectTimeout = 60 * time.Second
+)
+
 // New makes an upstream. It does nothing until Start.
 func New(c conn.Config, o conn.Options) *Upstream {
-	if c.MaxMessage <= 0 {
-		c.MaxMessage = conn.DefaultMaxMessage
-	}
-	if o.ConnectTimeout <= 0 {
-		o.ConnectTimeout = conn.DefaultConnectTimeout
-	}
-	if o.Logger == nil {
-		o.Logger = slog.New(slog.DiscardHandler)
-	}
+	c.MaxMessage = cmp.Or(c.MaxMessage, defaultMaxMessage)
+	o.ConnectTimeout = cmp.Or(o.ConnectTimeout, defaultConnectTimeout)
+	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
 	u := &Upstream{
 		host: &conn.Host{
-			Config: c, Options: o, Log: o.Logger.With("upstream", c.Name), Grace: conn.UsualGrace(), Client: streamable.NewHTTPClient(c.TLS),
-			Acked: make(chan int64, 4),
+			Config: c, Options: o, Log: o.Logger.With("upstream", c.Name), Client: streamable.NewHTTPClient(c.TLS), Acked: make(chan int64, 4),
+			Grace: conn.Grace{Exit: 2 * time.Second, Term: 2 * time.Second, Kill: 5 * time.Second, Tell: 2 * time.Second},
 		},
 		declared: []byte(`{}`), rewatch: make(chan struct{}, 1), probe: probeTimeout, meta: requestMeta(o.Version),
 		settled: make(chan struct{}), finished: make(chan struct{}),
 		state: conn.State{Since: time.Now(), Err: errors.New("not connected yet")},
 	}
-	u.host.Era = func() conn.Era { return u.State().Era }
+	u.host.Rev = func() *rev.Rev { return u.State().Rev() }
 	u.host.Renew = u.renew
 	u.host.Renewed = func() { u.change(func(s *conn.State) { s.Since = time.Now() }) }
 	return u
@@ -86,8 +86,8 @@ func (u *Upstream) renew(ctx context.Context, c conn.Conn, version string) (*con
 // is called. It returns at once.
 func (u *Upstream) Start(ctx context.Context) {
 	u.startOnce.Do(func() {
-		ctx, u.cancel = context.WithCancel(ctx)
-		go u.supervise(ctx)
+		u.ctx, u.cancel = context.WithCancel(ctx)
+		go u.supervise(u.ctx)
 	})
 }
 
@@ -95,11 +95,9 @@ func (u *Upstream) Start(ctx context.Context) {
 // that. What is in flight gets its reply first.
 func (u *Upstream) Close() error {
 	u.startOnce.Do(func() { close(u.finished) }) // never started
-	u.closeOnce.Do(func() {
-		if u.cancel != nil {
-			u.cancel()
-		}
-	})
+	if u.cancel != nil {
+		u.cancel()
+	}
 	<-u.finished
 	return nil
 }
@@ -147,11 +145,11 @@ func (u *Upstream) State() conn.State {
 // progress token.
 func (u *Upstream) NewToken() int64 { return u.host.IDs.Add(1) }
 
-// RequestMeta returns the members that a modern server wants in the _meta of
-// each request, without braces; nil for a legacy server. The capabilities are
+// RequestMeta returns the members that a server of 2026-07-28 expects in the _meta
+// of each request, without braces; nil for one of 2025-11-25. The capabilities are
 // those of the client behind the request; nil: all that can be relayed.
 func (u *Upstream) RequestMeta(capabilities []byte) []byte {
-	if u.State().Era != conn.Modern {
+	if !u.State().Rev().PerRequest {
 		return nil
 	}
 	return u.ownMeta(capabilities)
@@ -190,32 +188,24 @@ func (u *Upstream) Send(r conn.Request) *conn.Exchange {
 // arrived.
 func (u *Upstream) Notify(method string, params []byte) {
 	current := u.current.Load()
-	if current == nil || !u.host.Work.Begin() {
+	if current == nil {
 		return
 	}
-	c := *current
-	if _, child := c.(*stdio.Conn); child {
-		defer u.host.Work.Done()
-		_ = c.Notify(context.Background(), nil, method, params)
-		return
+	notify := func() { _ = (*current).Notify(u.ctx, nil, method, params) }
+	if u.host.Config.Command != "" { // it does not wait
+		notify()
+	} else {
+		u.host.Work.Go(notify)
 	}
-	go func() {
-		defer u.host.Work.Done()
-		switch c := c.(type) {
-		case *streamable.Conn:
-			_ = c.Notify(c.Ctx, c.Current.Load(), method, params)
-		case *httpsse.Conn:
-			_ = c.Notify(c.Ctx, nil, method, params)
-		}
-	}()
 }
 
 func (u *Upstream) unavailable() error {
 	s := u.State()
-	if s.Err == nil { // it came up or went down just now
-		return conn.NotSent(fmt.Errorf("%s is %s", u.host.Config.Name, s.Phase))
+	err := fmt.Errorf("%s is %s", u.host.Config.Name, s.Phase)
+	if s.Err != nil { // else it came up or went down just now
+		err = fmt.Errorf("%w: %w", err, s.Err)
 	}
-	return conn.NotSent(fmt.Errorf("%s is %s: %w", u.host.Config.Name, s.Phase, s.Err))
+	return conn.NotSent(err)
 }
 
 // change sets the state and tells about it.

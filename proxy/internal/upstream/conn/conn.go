@@ -1,11 +1,16 @@
+// Package conn has what the connections to MCP servers share, whatever their transport:
+// requests under way and their replies, what servers ask of clients, errors, and what a
+// connection knows of its upstream. It opens no connection itself.
 package conn
 
 import (
 	"context"
 	"crypto/tls"
 	"log/slog"
+	"net/http"
 	"time"
 
+	"github.com/petrigate/petrigate/proxy/internal/rev"
 	"github.com/petrigate/petrigate/proxy/internal/upstream/process"
 )
 
@@ -23,29 +28,42 @@ type Config struct {
 	Headers     map[string]string
 	Credentials Credentials // beside the headers; nil: none
 	TLS         *tls.Config // how the server is known, and who we are to it; nil: as usual. Never less than TLS 1.2
-	Transport   string      // TransportSSE; else streamable HTTP, or HTTP+SSE where the server does not know that
+	SSE         bool        // by HTTP+SSE (2024-11-05); else by streamable HTTP, or HTTP+SSE where the server does not know that
 
-	Protocol   string        // "" or "auto", "legacy", or a revision such as "2026-07-28"
-	Timeout    time.Duration // of one call; not used here
-	MaxMessage int           // bytes; 0: 64 MiB. A longer message ends the connection
+	Protocol   string // "" or "auto", "legacy", or a revision such as "2026-07-28"
+	MaxMessage int    // bytes; 0: 64 MiB. A longer message ends the connection
+}
+
+// Credentials say in whose name requests to a server over HTTP are made, where
+// that changes with time. Their methods are called from any goroutine.
+type Credentials interface {
+	// Authorization is the header of that name for the next request; "": none.
+	Authorization(ctx context.Context) (string, error)
+	// Renew is told how the server turned a request away that had this header.
+	// It returns the header to send it with once more, or "" where another one
+	// would change nothing.
+	Renew(ctx context.Context, refused string, response *http.Response) (string, error)
+	// Await returns when it may be of use to try again after there were none, or
+	// when ctx ends.
+	Await(ctx context.Context)
 }
 
 // Options are what an Upstream needs of its surroundings. The zero value works.
+// No function may wait.
 type Options struct {
 	Logger  *slog.Logger // nil: discard
 	Version string       // of this program, for the server to see
 
-	// OnNotification gets what the server says on its own account. It runs on
-	// the connection's reader and must not wait.
+	// OnNotification gets what the server says on its own account, on the
+	// connection's reader.
 	OnNotification func(method string, params []byte)
 	// OnListen is called when it begins to be heard what the server says on its
-	// own account: what it said before is missed. It must not wait.
+	// own account: what it said before is missed.
 	OnListen func()
-	// OnRequest gets the requests of a legacy server that belong to no request
-	// of ours. It must not wait. nil: they are refused.
+	// OnRequest gets the requests of a server of [rev.Rev2025] that belong to no
+	// request of ours. nil: they are refused.
 	OnRequest func(q *ServerRequest)
 	// OnState is called when the upstream came up, went down, or was given up.
-	// It must not wait for the upstream.
 	OnState func()
 
 	// Busy reports whether the server does work that no request waits for, so
@@ -53,8 +71,7 @@ type Options struct {
 	Busy func() bool
 
 	// OnBurst is told when a child's reader has more messages at hand than one,
-	// and when it has none left, for its user to put together what comes of
-	// them. It must not wait.
+	// and when it has none left, for its user to put together what comes of them.
 	OnBurst func(begins bool)
 
 	// Watchdog ends the processes of children where this one cannot. nil: only
@@ -66,38 +83,30 @@ type Options struct {
 	ConnectTimeout time.Duration
 }
 
-const (
-	DefaultMaxMessage     = 64 << 20
-	DefaultConnectTimeout = 60 * time.Second
-)
-
 // Conn is one connection to a server.
 type Conn interface {
-	// send delivers a reply to x in the end, and never waits.
+	// Send delivers a reply to x in the end, and never waits.
 	Send(x *Exchange)
 	Cancel(x *Exchange, reason string)
-	// notify sends a notification. s is the session that it belongs to, over HTTP.
+	// Notify sends a notification. s is the session that it belongs to, over HTTP.
 	Notify(ctx context.Context, s *Session, method string, params []byte) error
-	// agree begins the use of what a handshake agreed on.
+	// Agree begins the use of what a handshake agreed on.
 	Agree(s *Session)
-	// over is closed when the connection is of no more use; cause says why.
+	// Over is closed when the connection is of no more use; Cause says why.
 	Over() <-chan struct{}
 	Cause() error
-	// retire ends the connection. It returns once nothing is left of the
+	// Restart ends the connection for err, if that harms nothing that is under way.
+	Restart(ctx context.Context, err error) bool
+	// Retire ends the connection. It returns once nothing is left of the
 	// server's processes.
 	Retire()
 }
 
-// heard takes a notification that belongs to no request.
-func (u *Host) heard(method string, params []byte) {
-	if method == "notifications/subscriptions/acknowledged" { // from now on nothing is missed
-		select {
-		case u.Acked <- acknowledged(params):
-		default: // nobody listens
-		}
-		return
-	}
-	if u.Options.OnNotification != nil {
-		u.Options.OnNotification(method, params)
-	}
+// Session is what requests over HTTP carry: what a handshake agreed on.
+type Session struct {
+	ID      string // of [rev.Rev2025]; may be empty
+	Version string
 }
+
+// Rev is the family of revisions that the handshake agreed on.
+func (s *Session) Rev() *rev.Rev { return rev.OfVersion(s.Version) }

@@ -2,6 +2,7 @@ package conn
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -22,12 +23,12 @@ type Request struct {
 	// not wait. nil: they go to Options.OnNotification.
 	Notify func(method string, params []byte)
 
-	// Ask gets the requests of a legacy server that belong to this request, as
+	// Ask gets the requests of a server of 2025-11-25 that belong to this request, as
 	// those do that come on its own stream over HTTP. It must not wait. nil:
 	// they go to Options.OnRequest.
 	Ask func(*ServerRequest)
 
-	// Interrupted is told, before it is taken up again, that a legacy server
+	// Interrupted is told, before it is taken up again, that a server of 2025-11-25
 	// has ended the stream of the request over HTTP, and how long it wants us to
 	// wait; 0: it does not say.
 	Interrupted func(retry time.Duration)
@@ -147,4 +148,40 @@ func (x *Exchange) GiveUp() {
 	if x.Abort != nil {
 		x.Abort()
 	}
+}
+
+var ErrBodyGone = errors.New("the request was cancelled before all of it was sent")
+
+// A Body is what a request over HTTP carries. It is kept until there is an answer,
+// since a server that has forgotten the session gets it once more; Forget lets it
+// go before that.
+type Body struct {
+	mu   sync.Mutex
+	data []byte
+	gone bool
+}
+
+// Fill puts the bytes in, unless nobody wants their answer any more.
+func (b *Body) Fill(data []byte) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !b.gone {
+		b.data = data
+	}
+}
+
+// Bytes returns what was put in, or ErrBodyGone.
+func (b *Body) Bytes() ([]byte, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.gone {
+		return nil, ErrBodyGone
+	}
+	return b.data, nil
+}
+
+func (b *Body) Forget() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.data, b.gone = nil, true
 }

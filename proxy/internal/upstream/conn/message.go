@@ -20,9 +20,9 @@ func AnswerTo(m wire.Message, id int64) bool {
 	return m.Kind == wire.Response && ours && n == id
 }
 
-// SpoiltAnswer is the id of a request of ours that data, which is no message,
+// spoiltAnswer is the id of a request of ours that data, which is no message,
 // seems to answer. There will be no other answer.
-func SpoiltAnswer(data []byte) (id int64, ok bool) {
+func spoiltAnswer(data []byte) (id int64, ok bool) {
 	if _, isRequest := rawjson.Member(data, "method"); isRequest {
 		return 0, false
 	}
@@ -33,7 +33,7 @@ func SpoiltAnswer(data []byte) (id int64, ok bool) {
 
 // Spoils reports whether data is such an answer to the request with that id.
 func Spoils(data []byte, id int64) bool {
-	n, ok := SpoiltAnswer(data)
+	n, ok := spoiltAnswer(data)
 	return ok && n == id
 }
 

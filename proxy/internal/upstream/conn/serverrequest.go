@@ -78,7 +78,7 @@ func (q *ServerRequest) Refuse(code int, message string) {
 }
 
 func (q *ServerRequest) answer(build func() []byte) {
-	if q.from.remove(q) {
+	if q.from.end(q, nil) {
 		q.send(build())
 	}
 }
@@ -110,10 +110,7 @@ func (t *ServerRequests) take(m wire.Message, send func([]byte)) *ServerRequest 
 	return q
 }
 
-// remove reports whether q was still waiting.
-func (t *ServerRequests) remove(q *ServerRequest) bool { return t.end(q, nil) }
-
-// end is remove for a reason.
+// end takes q out of the requests that wait, and reports whether it was there.
 func (t *ServerRequests) end(q *ServerRequest, reason error) bool {
 	t.mu.Lock()
 	waits := t.byID[q.key] == q
@@ -150,41 +147,4 @@ func (t *ServerRequests) Close() {
 	for _, q := range left {
 		q.ends(nil)
 	}
-}
-
-// relayable reports whether a client may have something to say to a request
-// with that method. Ping lives, and nothing else is offered.
-func relayable(method string) bool {
-	switch method {
-	case "sampling/createMessage", "elicitation/create", "roots/list":
-		return true
-	}
-	return false
-}
-
-// HandleRequest hands a request of the server on, to the exchange that it belongs
-// to or else to the user of the upstream. It reports false where nobody
-// takes it.
-func (u *Host) HandleRequest(x *Exchange, t *ServerRequests, m wire.Message, send func([]byte)) bool {
-	if !relayable(m.Method) || x.asks() == nil && u.Options.OnRequest == nil {
-		return false
-	}
-	q := t.take(m, send)
-	if q == nil {
-		return false
-	}
-	if ask := x.asks(); ask != nil {
-		ask(q)
-	} else {
-		u.Options.OnRequest(q)
-	}
-	return true
-}
-
-// asks is who takes the requests of the server that belong to x; nil: nobody.
-func (x *Exchange) asks() func(*ServerRequest) {
-	if x == nil || x.Answered.Load() {
-		return nil
-	}
-	return x.Req.Ask
 }

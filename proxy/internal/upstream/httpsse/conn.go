@@ -1,3 +1,4 @@
+// Package httpsse speaks MCP over HTTP+SSE, the transport of revision 2024-11-05.
 package httpsse
 
 import (
@@ -30,33 +31,29 @@ var (
 // says, and each message to it is a POST to an address that it names first. What
 // is under way when the stream ends is lost; nothing is sent again.
 type Conn struct {
-	host    *conn.Host
-	get     *streamable.Conn // makes requests to the address of the stream
-	posts   *streamable.Conn // and to that of messages
-	Pending *conn.Pending
-	asked   conn.ServerRequests
-	body    io.ReadCloser
-	stop    context.CancelFunc
-	Ctx     context.Context // ends with the connection
-	reader  chan struct{}   // closed when the stream is read no more
-
-	conn.Ending
+	conn.Dispatcher
+	http   *streamable.Conn // makes requests: to the address of the stream, and then to that of messages
+	body   io.ReadCloser
+	ctx    context.Context //nolint:containedctx // ends with the connection
+	stop   context.CancelFunc
+	reader chan struct{} // closed when the stream is read no more
 }
 
 // Dial opens the stream and waits until the server has named the address of
 // messages.
 func Dial(ctx context.Context, u *conn.Host) (*Conn, error) {
-	get, err := streamable.Dial(ctx, u)
+	requests, err := streamable.Dial(ctx, u)
 	if err != nil {
 		return nil, err
 	}
-	c := &Conn{host: u, get: get, Pending: conn.NewPending(), Ending: conn.NewEnding(), reader: make(chan struct{})}
-	c.Ctx, c.stop = context.WithCancel(ctx)
+	c := &Conn{Dispatcher: conn.NewDispatcher(u), http: requests, reader: make(chan struct{})}
+	c.Answer = c.aside
+	c.ctx, c.stop = context.WithCancel(ctx)
 	late := time.AfterFunc(u.Options.ConnectTimeout, c.stop)
 	defer late.Stop()
 	events, err := c.open()
 	if err != nil {
-		if ctx.Err() == nil && c.Ctx.Err() != nil {
+		if ctx.Err() == nil && c.ctx.Err() != nil {
 			err = fmt.Errorf("%w within %v", ErrNoEndpoint, u.Options.ConnectTimeout)
 		}
 		c.stop()
@@ -72,23 +69,23 @@ func Dial(ctx context.Context, u *conn.Host) (*Conn, error) {
 
 // open begins the stream.
 func (c *Conn) open() (*streamable.EventReader, error) {
-	request, err := c.get.NewRequest(c.Ctx, http.MethodGet, new(conn.Session), nil)
+	request, err := c.http.NewRequest(c.ctx, http.MethodGet, new(conn.Session), nil)
 	if err != nil {
 		return nil, err
 	}
 	request.Header.Set("Accept", "text/event-stream")
-	response, err := c.get.Do(request)
+	response, err := c.http.Do(request)
 	if err != nil {
-		return nil, c.get.TransportError(err)
+		return nil, c.http.TransportError(err)
 	}
 	if t := streamable.MediaType(response.Header); response.StatusCode != http.StatusOK || t != "text/event-stream" {
 		defer response.Body.Close()
 		if response.StatusCode == http.StatusOK {
 			return nil, fmt.Errorf("the server answered with content type %q", text.Excerpt(t, 100))
 		}
-		return nil, c.get.StatusError(response)
+		return nil, c.http.StatusError(response)
 	}
-	events := streamable.NewEventReader(response.Body, c.host.Config.MaxMessage)
+	events := streamable.NewEventReader(response.Body, c.Host.Config.MaxMessage)
 	if err := c.findEndpoint(events); err != nil {
 		response.Body.Close()
 		return nil, err
@@ -103,11 +100,11 @@ func (c *Conn) findEndpoint(events *streamable.EventReader) error {
 	if err != nil || e.Kind != "endpoint" {
 		return ErrNoEndpoint
 	}
-	address, err := sameOrigin(c.get.URL, strings.TrimSpace(string(e.Data)))
+	address, err := sameOrigin(c.http.URL, strings.TrimSpace(string(e.Data)))
 	if err != nil {
 		return err
 	}
-	c.posts = &streamable.Conn{Host: c.host, URL: address, Ctx: c.Ctx}
+	c.http.URL = address
 	return nil
 }
 
@@ -145,94 +142,61 @@ func (c *Conn) read(events *streamable.EventReader) {
 		e, err := events.Next()
 		switch {
 		case errors.Is(err, process.ErrTooLong):
-			c.Fail(fmt.Errorf("%w: more than %d bytes", err, c.host.Config.MaxMessage))
+			c.Fail(fmt.Errorf("%w: more than %d bytes", err, c.Host.Config.MaxMessage))
 			return
 		case err == io.EOF:
 			c.Fail(errSSEEnd)
 			return
 		case err != nil:
-			c.Fail(c.get.TransportError(err))
+			c.Fail(c.http.TransportError(err))
 			return
 		case e.Kind == "endpoint":
-			if again, err := sameOrigin(c.get.URL, strings.TrimSpace(string(e.Data))); err != nil || again != c.posts.URL {
+			if again, err := sameOrigin(c.Host.Config.URL, strings.TrimSpace(string(e.Data))); err != nil || again != c.http.URL {
 				c.Fail(errOtherEndpoint)
 				return
 			}
 		case len(e.Data) > 0 && (e.Kind == "" || e.Kind == "message"):
-			c.take(e.Data)
-		}
-	}
-}
-
-// take handles one message of the server.
-func (c *Conn) take(data []byte) {
-	m, err := wire.ParseUpstream(data)
-	switch {
-	case err != nil:
-		c.spoilt(data, err)
-	case m.Kind == wire.Response:
-		id, _ := m.Int()
-		if x := c.Pending.Take(id); x != nil {
-			x.Deliver(conn.ReplyOf(m, true))
-		}
-	case m.Kind == wire.Request:
-		if !c.host.HandleRequest(nil, &c.asked, m, c.say) {
-			c.say(conn.AppendAnswer(nil, m))
-		}
-	case m.Method == conn.MethodCancelled:
-		c.asked.Cancelled(m.Params)
-	default:
-		c.host.Route(c.Pending, m.Method, m.Params)
-	}
-}
-
-// spoilt takes an event that is no message: where it seems to be the answer to
-// a request, nobody needs to wait for another.
-func (c *Conn) spoilt(data []byte, err error) {
-	c.host.Log.Debug("malformed event from upstream", "error", err)
-	if id, ok := conn.SpoiltAnswer(data); ok {
-		if x := c.Pending.Take(id); x != nil {
-			x.Deliver(conn.Reply{Err: &conn.Lost{Sent: true, Cause: conn.ErrMalformed}})
+			if err := c.Dispatch(e.Data, true, true); err != nil {
+				c.Host.Log.Debug("malformed event from upstream", "error", err)
+			}
 		}
 	}
 }
 
 func (c *Conn) Send(x *conn.Exchange) {
-	if !c.Pending.Add(x) || !c.host.Work.Begin() {
-		c.Pending.Take(x.ID)
-		x.Deliver(conn.Reply{Err: conn.NotSent(c.Cause())})
-		return
-	}
 	body := wire.AppendRequestInt(make([]byte, 0, len(x.Req.Params)+len(x.Req.Method)+64), x.ID, x.Req.Method, x.Req.Params)
 	x.Req.Params = nil
-	go func() {
-		defer c.host.Work.Done()
-		if err := c.post(c.Ctx, body); err != nil && c.Pending.Take(x.ID) != nil {
+	if c.Pending.Add(x) && c.Host.Work.Go(func() {
+		if err := c.post(c.ctx, body); err != nil && c.Pending.Take(x.ID) != nil {
 			x.Deliver(conn.Reply{Err: err})
 		}
-	}()
+	}) {
+		return
+	}
+	c.Pending.Take(x.ID)
+	x.Deliver(conn.Reply{Err: conn.NotSent(c.Cause())})
 }
 
 // post sends one message. Its answer, if there is one, comes on the stream.
 func (c *Conn) post(ctx context.Context, data []byte) error {
 	var sent atomic.Bool // there was a connection to write to
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { sent.Store(true) }})
-	request, err := c.posts.NewRequest(ctx, http.MethodPost, new(conn.Session), data)
+	request, err := c.http.NewRequest(ctx, http.MethodPost, new(conn.Session), data)
 	if err != nil {
 		return conn.NotSent(err)
 	}
-	response, err := c.posts.Do(request)
+	response, err := c.http.Do(request)
 	switch {
 	case err != nil && !sent.Load():
-		return conn.NotSent(c.get.TransportError(err))
-	case err != nil && c.Ctx.Err() != nil:
+		return conn.NotSent(c.http.TransportError(err))
+	case err != nil && c.ctx.Err() != nil:
 		return &conn.Lost{Sent: true, Cause: process.ErrClosed}
 	case err != nil:
-		return &conn.Lost{Sent: true, Cause: c.get.TransportError(err)}
+		return &conn.Lost{Sent: true, Cause: c.http.TransportError(err)}
 	}
 	defer response.Body.Close()
 	if response.StatusCode/100 != 2 {
-		return c.posts.StatusError(response)
+		return c.http.StatusError(response)
 	}
 	_, _ = io.CopyN(io.Discard, response.Body, streamable.ExcerptLimit)
 	return nil
@@ -240,32 +204,25 @@ func (c *Conn) post(ctx context.Context, data []byte) error {
 
 // aside sends a message of which nobody learns whether it arrived.
 func (c *Conn) aside(data []byte) {
-	if !c.host.Work.Begin() {
-		return
-	}
-	go func() {
-		defer c.host.Work.Done()
-		ctx, cancel := context.WithTimeout(c.Ctx, streamable.NotifyTimeout)
-		defer cancel()
-		_ = c.post(ctx, data)
-	}()
+	c.Host.Work.Go(func() { _ = c.push(c.ctx, data) })
 }
 
-// say sends our answer to a request of the server.
-func (c *Conn) say(answer []byte) { c.aside(append([]byte(nil), answer...)) }
+// push sends a message that wants no answer.
+func (c *Conn) push(ctx context.Context, data []byte) error {
+	ctx, cancel := context.WithTimeout(ctx, streamable.NotifyTimeout)
+	defer cancel()
+	return c.post(ctx, data)
+}
 
 func (c *Conn) Cancel(x *conn.Exchange, reason string) {
-	if forgotten := c.Pending.Cancel(x); forgotten != nil {
-		forgotten.Deliver(conn.Reply{Err: &conn.Lost{Sent: true, Cause: conn.ErrForgotten}})
-	}
+	c.Cancelled(x)
 	c.aside(wire.AppendNotification(nil, conn.MethodCancelled, conn.AppendCancelled(nil, x.ID, reason)))
 }
 
 func (c *Conn) Notify(ctx context.Context, _ *conn.Session, method string, params []byte) error {
-	ctx, cancel := context.WithTimeout(ctx, streamable.NotifyTimeout)
-	defer cancel()
-	defer context.AfterFunc(c.Ctx, cancel)()
-	return c.post(ctx, wire.AppendNotification(nil, method, params))
+	ctx, cancel := context.WithCancel(ctx)
+	defer context.AfterFunc(c.ctx, cancel)()
+	return c.push(ctx, wire.AppendNotification(nil, method, params))
 }
 
 func (c *Conn) Agree(*conn.Session) {}
@@ -276,8 +233,5 @@ func (c *Conn) Retire() {
 	c.Fail(process.ErrClosed)
 	c.stop()
 	<-c.reader
-	c.asked.Close()
-	for _, x := range c.Pending.Close() {
-		x.Deliver(conn.Reply{Err: &conn.Lost{Sent: true, Cause: c.Cause()}})
-	}
+	c.Lose(func(*conn.Exchange) *conn.Lost { return &conn.Lost{Sent: true, Cause: c.Cause()} })
 }

@@ -8,6 +8,9 @@ import (
 	"syscall"
 )
 
+// ErrClosed is the reason of everything that ends because of Close.
+var ErrClosed = errors.New("the connection was closed")
+
 // MaxPending bounds what waits for a child that does not read.
 const MaxPending = 16 << 20
 

@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"syscall"
-	"time"
 )
 
 // Isolate gives the child a session of its own.
@@ -17,20 +16,12 @@ func Isolate(cmd *exec.Cmd) {
 // AwaitExit waits until the process has ended.
 func AwaitExit(cmd *exec.Cmd) { _, _ = cmd.Process.Wait() }
 
-// KillTree kills the child's group until nothing of it is left, and reports
-// whether that was achieved by the deadline.
-func KillTree(cmd *exec.Cmd, deadline time.Time) bool {
-	pid := cmd.Process.Pid
-	for pause := time.Millisecond; ; pause = min(2*pause, 50*time.Millisecond) {
-		_ = syscall.Kill(-pid, syscall.SIGKILL)
-		if syscall.Kill(-pid, 0) == syscall.ESRCH {
-			return true
-		}
-		if time.Now().After(deadline) {
-			return false
-		}
-		time.Sleep(pause)
+// Tree names the group of the child pid, if anything of it is left.
+func Tree(pid int) []int {
+	if syscall.Kill(-pid, 0) == syscall.ESRCH {
+		return nil
 	}
+	return []int{-pid}
 }
 
 func Widen(*os.File) {}

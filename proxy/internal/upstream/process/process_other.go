@@ -29,11 +29,4 @@ func KillTree(cmd *exec.Cmd, _ time.Time) bool {
 	return false
 }
 
-func Describe(s *os.ProcessState) string {
-	if s == nil {
-		return "the server's process is gone"
-	}
-	return "the server's process ended: " + s.String()
-}
-
 func Widen(*os.File) {}

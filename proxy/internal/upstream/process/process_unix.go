@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"strconv"
 	"syscall"
+	"time"
 )
 
 // KeepFiles lets no child have the files that we were started with, beside the
@@ -51,10 +52,24 @@ func Terminate(cmd *exec.Cmd) {
 	_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM)
 }
 
-// Describe says how a process ended.
-func Describe(s *os.ProcessState) string {
-	if s == nil {
-		return "the server's process is gone"
+// KillTree kills the child's processes until none is left, and reports
+// whether that was achieved by the deadline. The child itself may remain as a
+// zombie. A process that left the session after its parent died cannot be
+// found, and does not count.
+func KillTree(cmd *exec.Cmd, deadline time.Time) bool {
+	pid := cmd.Process.Pid
+	for pause := time.Millisecond; ; pause = min(2*pause, 50*time.Millisecond) {
+		_ = syscall.Kill(-pid, syscall.SIGKILL)
+		alive := Tree(pid)
+		if len(alive) == 0 {
+			return true
+		}
+		if time.Now().After(deadline) {
+			return false
+		}
+		for _, p := range alive {
+			_ = syscall.Kill(p, syscall.SIGKILL)
+		}
+		time.Sleep(pause) //nolint:forbidigo // a killed process takes a moment to go, and nothing tells when
 	}
-	return "the server's process ended: " + s.String()
 }

@@ -1,7 +1,7 @@
+// Package stdio speaks MCP with a child process over its standard input and output.
 package stdio
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/internal/text"
+	"github.com/petrigate/petrigate/proxy/internal/rev"
 	"github.com/petrigate/petrigate/proxy/internal/upstream/conn"
 	"github.com/petrigate/petrigate/proxy/internal/upstream/process"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
@@ -22,22 +23,18 @@ var errEOF = errors.New("the server closed its output")
 
 // Conn is a child process and what is under way with it.
 type Conn struct {
-	host      *conn.Host
+	conn.Dispatcher
 	cmd       *exec.Cmd
 	Pid       int
 	Stdin     *process.Pipe
 	stdout    *os.File
 	stderr    *os.File
-	Pending   *conn.Pending
-	asked     conn.ServerRequests
 	malformed *conn.Trickle
 
 	readers sync.WaitGroup // of stdout and stderr
 	gone    chan struct{}  // closed when the child was reaped
 	dead    bool           // nothing of its tree is left; set before gone
 	exit    *os.ProcessState
-
-	conn.Ending
 }
 
 // Spawn starts the child. It must be called on a thread that outlives it.
@@ -51,14 +48,14 @@ func Spawn(u *conn.Host) (*Conn, error) {
 		return nil, err
 	}
 	cmd := exec.Command(path, u.Config.Args...)
-	cmd.Dir, cmd.Env = u.Config.Dir, process.Environment(process.OurEnvironment(), u.Config.Env)
+	cmd.Dir, cmd.Env = u.Config.Dir, process.Environment(os.Environ(), u.Config.Env)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = ends.child[0], ends.child[1], ends.child[2]
 	process.Isolate(cmd)
 	process.KeepFiles()
 	err = cmd.Start()
-	ends.closeChild()
+	closeAll(ends.child)
 	if err != nil {
-		ends.closeOurs()
+		closeAll(ends.ours)
 		return nil, process.StartError(u.Config.Command, err)
 	}
 	u.Options.Watchdog.Watch(cmd.Process.Pid)
@@ -72,8 +69,8 @@ func (p *pipes) open() error {
 	for i := range p.ours {
 		r, w, err := os.Pipe()
 		if err != nil {
-			p.closeOurs()
-			p.closeChild()
+			closeAll(p.ours)
+			closeAll(p.child)
 			return fmt.Errorf("making a pipe: %w", err)
 		}
 		p.ours[i], p.child[i] = r, w
@@ -84,22 +81,26 @@ func (p *pipes) open() error {
 	return nil
 }
 
-func (p *pipes) closeOurs()  { process.CloseAll(p.ours[:]) }
-func (p *pipes) closeChild() { process.CloseAll(p.child[:]) }
+// closeAll closes files; nil is none.
+func closeAll(files [3]*os.File) {
+	for _, f := range files {
+		f.Close()
+	}
+}
 
 // adopt begins to serve a child that has started.
 func adopt(u *conn.Host, cmd *exec.Cmd, ends pipes) (*Conn, error) {
 	c := &Conn{
-		host: u, cmd: cmd, Pid: cmd.Process.Pid, stdout: ends.ours[1], stderr: ends.ours[2], Pending: conn.NewPending(),
-		malformed: conn.NewTrickle(u.Log, "malformed output"),
-		gone:      make(chan struct{}), Ending: conn.NewEnding(),
+		Dispatcher: conn.NewDispatcher(u), cmd: cmd, Pid: cmd.Process.Pid, stdout: ends.ours[1], stderr: ends.ours[2],
+		malformed: conn.NewTrickle(u.Log, "malformed output"), gone: make(chan struct{}),
 	}
+	c.Answer = c.say
 	var err error
 	if c.Stdin, err = process.NewPipe(ends.ours[0], c.Fail); err != nil {
 		process.KillTree(cmd, time.Now().Add(u.Grace.Kill))
 		u.Options.Watchdog.Forget(cmd.Process.Pid)
 		_ = cmd.Wait()
-		ends.closeOurs()
+		closeAll(ends.ours)
 		return nil, err
 	}
 	process.Widen(c.stdout)
@@ -114,9 +115,9 @@ func adopt(u *conn.Host, cmd *exec.Cmd, ends pipes) (*Conn, error) {
 // reap waits for the child's end, and takes what is left of its tree along.
 func (c *Conn) reap() {
 	process.AwaitExit(c.cmd)
-	c.dead = process.KillTree(c.cmd, time.Now().Add(c.host.Grace.Kill))
+	c.dead = process.KillTree(c.cmd, time.Now().Add(c.Host.Grace.Kill))
 	if c.dead {
-		c.host.Options.Watchdog.Forget(c.Pid)
+		c.Host.Options.Watchdog.Forget(c.Pid)
 	}
 	_ = c.cmd.Wait() // its error is in the state
 	c.exit = c.cmd.ProcessState
@@ -147,10 +148,8 @@ func (c *Conn) Send(x *conn.Exchange) {
 }
 
 func (c *Conn) Cancel(x *conn.Exchange, reason string) {
-	if forgotten := c.Pending.Cancel(x); forgotten != nil {
-		forgotten.Deliver(conn.Reply{Err: &conn.Lost{Sent: true, Cause: conn.ErrForgotten}})
-	}
-	_ = c.Notify(context.Background(), nil, "notifications/cancelled", conn.AppendCancelled(nil, x.ID, reason))
+	c.Cancelled(x)
+	_ = c.Notify(context.Background(), nil, conn.MethodCancelled, conn.AppendCancelled(nil, x.ID, reason))
 }
 
 func (c *Conn) Notify(_ context.Context, _ *conn.Session, method string, params []byte) error {
@@ -165,7 +164,7 @@ func (c *Conn) Agree(*conn.Session) {}
 // Retire ends the child: it sees the end of its input, is asked to end, and
 // is killed with all that belongs to it.
 func (c *Conn) Retire() {
-	g := c.host.Grace
+	g := c.Host.Grace
 	if c.Cause() != nil { // it is of no use any more; only its tree is left to end
 		g.Exit, g.Term = 0, min(g.Term, 500*time.Millisecond)
 	}
@@ -182,20 +181,17 @@ func (c *Conn) Retire() {
 		c.readOutBy(time.Now())
 	}
 	c.readers.Wait()
-	c.asked.Close()
-	for _, x := range c.Pending.Close() {
-		x.Deliver(conn.Reply{Err: &conn.Lost{Sent: c.Stdin.Reached(&x.Position), Dead: dead, Cause: c.Cause()}})
-	}
+	c.Lose(func(x *conn.Exchange) *conn.Lost {
+		return &conn.Lost{Sent: c.Stdin.Reached(&x.Position), Dead: dead, Cause: c.Cause()}
+	})
 	c.malformed.Flush()
 }
 
 func (c *Conn) goneWithin(d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
 	select {
 	case <-c.gone:
 		return true
-	case <-t.C:
+	case <-time.After(d):
 		return false
 	}
 }
@@ -204,27 +200,26 @@ func (c *Conn) goneWithin(d time.Duration) bool {
 func (c *Conn) read() {
 	defer c.readers.Done()
 	defer c.stdout.Close()
-	lines := process.NewLineReader(&process.Tail{File: c.stdout}, c.host.Config.MaxMessage)
-	burst := conn.Burst{Told: c.host.Options.OnBurst}
-	defer set(&burst, false)
+	lines := process.NewLineReader(&process.Tail{File: c.stdout}, c.Host.Config.MaxMessage)
+	inBurst, told := false, c.Host.Options.OnBurst
+	burst := func(on bool) {
+		if on != inBurst && told != nil {
+			inBurst = on
+			told(on)
+		}
+	}
+	defer burst(false)
 	for {
 		line, kept, err := lines.Next()
 		if err != nil {
 			c.Fail(c.readError(err))
 			return
 		}
-		set(&burst, burst.On || lines.More())
+		burst(inBurst || lines.More())
 		if len(line) > 0 {
 			c.take(line, kept)
 		}
-		set(&burst, burst.On && lines.More())
-	}
-}
-
-func set(b *conn.Burst, on bool) {
-	if b.On != on && b.Told != nil {
-		b.On = on
-		b.Told(on)
+		burst(inBurst && lines.More())
 	}
 }
 
@@ -232,9 +227,9 @@ func set(b *conn.Burst, on bool) {
 // mostly the end of the process, which is worth a moment.
 func (c *Conn) readError(err error) error {
 	if errors.Is(err, process.ErrTooLong) {
-		return fmt.Errorf("%w: more than %d bytes", err, c.host.Config.MaxMessage)
+		return fmt.Errorf("%w: more than %d bytes", err, c.Host.Config.MaxMessage)
 	}
-	if c.goneWithin(c.host.Grace.Tell) {
+	if c.goneWithin(c.Host.Grace.Tell) {
 		return errors.New(process.Describe(c.exit))
 	}
 	if errors.Is(err, io.EOF) {
@@ -246,7 +241,7 @@ func (c *Conn) readError(err error) error {
 // Reason says of input that nobody takes any more that its reader has ended,
 // if it has.
 func (c *Conn) Reason(err error) error {
-	if errors.Is(err, syscall.EPIPE) && c.goneWithin(c.host.Grace.Tell) {
+	if errors.Is(err, syscall.EPIPE) && c.goneWithin(c.Host.Grace.Tell) {
 		return errors.New(process.Describe(c.exit))
 	}
 	return err
@@ -254,50 +249,14 @@ func (c *Conn) Reason(err error) error {
 
 // take handles one message. If kept, the bytes are ours.
 func (c *Conn) take(line []byte, kept bool) {
-	m, err := wire.ParseUpstream(line)
-	switch {
-	case err != nil:
-		c.spoilt(line, err)
-	case m.Kind == wire.Response:
-		c.reply(m, kept)
-	case m.Kind == wire.Request:
-		if c.host.Era() == conn.Modern || !c.host.HandleRequest(nil, &c.asked, m, c.say) {
-			c.answer(m)
-		}
-	case m.Method == conn.MethodCancelled:
-		c.asked.Cancelled(m.Params)
-	default:
-		c.host.Route(c.Pending, m.Method, bytes.Clone(m.Params))
-	}
-}
-
-// spoilt logs a line that is no message.
-func (c *Conn) spoilt(line []byte, err error) {
-	c.host.Hear(conn.OnStdout, line)
-	if c.malformed.Allow() {
-		c.host.Log.Warn("malformed line from upstream", "error", err, "line", text.Excerpt(string(line[:min(len(line), 300)]), 200))
-	}
-	if id, ok := conn.SpoiltAnswer(line); ok {
-		if x := c.Pending.Take(id); x != nil {
-			x.Deliver(conn.Reply{Err: &conn.Lost{Sent: true, Cause: conn.ErrMalformed}})
-		}
-	}
-}
-
-func (c *Conn) reply(m wire.Message, kept bool) {
-	id, _ := m.Int()
-	x := c.Pending.Take(id)
-	if x == nil {
-		c.host.Log.Debug("answer to no request dropped", "id", id)
+	err := c.Dispatch(line, kept, c.Host.Rev() == rev.Rev2025)
+	if err == nil {
 		return
 	}
-	x.Deliver(conn.ReplyOf(m, kept))
-}
-
-// answer answers a request of the server.
-func (c *Conn) answer(m wire.Message) {
-	var position int64
-	_ = c.Stdin.Write(&position, len(m.ID)+64, func(b []byte) []byte { return conn.AppendAnswer(b, m) })
+	c.Host.Hear(conn.OnStdout, line)
+	if c.malformed.Allow() {
+		c.Host.Log.Warn("malformed line from upstream", "error", err, "line", text.Excerpt(string(line[:min(len(line), 300)]), 200))
+	}
 }
 
 // say sends our answer to a request of the server.

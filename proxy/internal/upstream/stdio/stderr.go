@@ -15,7 +15,7 @@ const stderrLine = 4 << 10
 func (c *Conn) readErrors() {
 	defer c.readers.Done()
 	defer c.stderr.Close()
-	log := conn.NewTrickle(c.host.Log, "standard error")
+	log := conn.NewTrickle(c.Host.Log, "standard error")
 	defer log.Flush()
 	r := bufio.NewReaderSize(&process.Tail{File: c.stderr}, stderrLine)
 	for within := false; ; {
@@ -24,9 +24,9 @@ func (c *Conn) readErrors() {
 			return
 		}
 		if !within && len(line) > 0 {
-			c.host.Hear("", line)
+			c.Host.Hear("", line)
 			if log.Allow() {
-				c.host.Log.Info("upstream says", "stderr", text.Excerpt(string(line), stderrLine))
+				c.Host.Log.Info("upstream says", "stderr", text.Excerpt(string(line), stderrLine))
 			}
 		}
 		within = more // the rest of a line that is too long is left out

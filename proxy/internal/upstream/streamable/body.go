@@ -8,17 +8,18 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/upstream/conn"
 )
 
+// largeBody is the size from which a body is let go once nobody wants its answer.
+const largeBody = 64 << 10
+
 // request makes a request with the body. Of a [bytes.Reader] the transport knows
 // that it can write it together with the headers, and again if a connection proves
 // closed before that; a large body costs more than that anyway.
-func request(ctx context.Context, b *conn.Body, c *Conn, s *conn.Session) (*http.Request, error) {
-	b.Mu.Lock()
-	data, gone := b.Data, b.Gone
-	b.Mu.Unlock()
-	if gone {
-		return nil, conn.ErrBodyGone
+func (c *Conn) request(ctx context.Context, b *conn.Body, s *conn.Session) (*http.Request, error) {
+	data, err := b.Bytes()
+	if err != nil {
+		return nil, err
 	}
-	if len(data) < conn.LargeBody {
+	if len(data) < largeBody {
 		return c.NewRequest(ctx, http.MethodPost, s, data)
 	}
 	r, err := c.NewRequest(ctx, http.MethodPost, s, nil)
@@ -40,15 +41,14 @@ type bodyReader struct {
 
 // Read reads what is left, unless the body was let go.
 func (r *bodyReader) Read(p []byte) (int, error) {
-	r.body.Mu.Lock()
-	defer r.body.Mu.Unlock()
+	data, err := r.body.Bytes()
 	switch {
-	case r.body.Gone:
-		return 0, conn.ErrBodyGone
-	case r.at >= len(r.body.Data):
+	case err != nil:
+		return 0, err
+	case r.at >= len(data):
 		return 0, io.EOF
 	}
-	n := copy(p, r.body.Data[r.at:])
+	n := copy(p, data[r.at:])
 	r.at += n
 	return n, nil
 }

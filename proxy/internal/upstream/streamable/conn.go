@@ -1,3 +1,4 @@
+// Package streamable speaks MCP over streamable HTTP.
 package streamable
 
 import (
@@ -17,34 +18,32 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/petrigate/petrigate/proxy/internal/rev"
 	"github.com/petrigate/petrigate/proxy/internal/upstream/conn"
 	"github.com/petrigate/petrigate/proxy/internal/upstream/process"
 	"github.com/petrigate/petrigate/proxy/internal/upstream/transport"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-const sessionHeader = "Mcp-Session-Id"
+const (
+	sessionHeader = "Mcp-Session-Id"
+	versionHeader = "Mcp-Protocol-Version"
 
-const versionHeader = "Mcp-Protocol-Version"
+	NotifyTimeout  = 5 * time.Second // of a message that wants no answer
+	cancelledGrace = 5 * time.Minute // for the answer to a request that was cancelled
+	drainTime      = time.Second     // for the end of a stream whose answer has come
 
-const NotifyTimeout = 5 * time.Second // of a message that wants no answer
-
-const cancelledGrace = 5 * time.Minute // for the answer to a request that was cancelled
-
-const drainTime = time.Second // for the end of a stream whose answer has come
-
-const ExcerptLimit = 64 << 10 // of the body of an error that is read
-
-const maxAnswers = 16 // to requests of the server, at once
+	ExcerptLimit = 64 << 10 // of the body of an error that is read
+	maxAnswers   = 16       // to requests of the server, at once
+)
 
 var errRedirect = errors.New("the server redirects, which is not followed")
 
 // Conn speaks to one streamable HTTP endpoint.
 type Conn struct {
-	Host    *conn.Host
-	URL     string
-	pending *conn.Pending
-	Ctx     context.Context // ends with the upstream, not with the connection
+	conn.Dispatcher
+	URL string
+	ctx context.Context //nolint:containedctx // ends with the upstream, not with the connection
 
 	Current    atomic.Pointer[conn.Session] // nil before the handshake
 	authorized atomic.Pointer[string]       // what the last request had from the credentials
@@ -53,12 +52,9 @@ type Conn struct {
 	renewed  chan struct{} // gets a value when current was replaced
 	streamed chan struct{} // gets a value when the stream of a session was asked for, and answered
 	answers  chan struct{} // has room for each answer to the server under way
-	asked    conn.ServerRequests
-
-	conn.Ending
 }
 
-func (c *Conn) Lifetime() context.Context { return c.Ctx }
+func (c *Conn) Lifetime() context.Context { return c.ctx }
 
 // Dial checks the address; the first request opens a connection.
 func Dial(ctx context.Context, u *conn.Host) (*Conn, error) {
@@ -72,8 +68,8 @@ func Dial(ctx context.Context, u *conn.Host) (*Conn, error) {
 		}
 	}
 	return &Conn{
-		Host: u, URL: u.Config.URL, pending: conn.NewPending(),
-		Ctx: ctx, Ending: conn.NewEnding(), renewed: make(chan struct{}, 1), streamed: make(chan struct{}, 1), answers: make(chan struct{}, maxAnswers),
+		Dispatcher: conn.NewDispatcher(u), URL: u.Config.URL, ctx: ctx,
+		renewed: make(chan struct{}, 1), streamed: make(chan struct{}, 1), answers: make(chan struct{}, maxAnswers),
 	}, nil
 }
 
@@ -109,7 +105,7 @@ func (c *Conn) Agree(s *conn.Session) { c.Current.Store(s) }
 func (c *Conn) Retire() {
 	lost := c.Cause() != nil
 	c.Fail(process.ErrClosed)
-	c.asked.Close()
+	c.Asked.Close()
 	if s := c.Current.Load(); s != nil && s.ID != "" && !lost {
 		c.endSession(s)
 	}
@@ -133,17 +129,20 @@ func (c *Conn) renew(ctx context.Context, old *conn.Session) error {
 		return err
 	}
 	c.Current.Store(s)
-	select {
-	case c.renewed <- struct{}{}:
-	default: // it has not noticed the last one
-	}
+	conn.Poke(c.renewed)
 	c.Host.Renewed() // its tools may be others
 	return nil
 }
 
+// Restart ends the connection for err: requests under way go on.
+func (c *Conn) Restart(_ context.Context, err error) bool {
+	c.Fail(err)
+	return true
+}
+
 // endSession tells the server that its session is over. It may not care.
 func (c *Conn) endSession(s *conn.Session) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Ctx), time.Second)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.ctx), time.Second)
 	defer cancel()
 	if request, err := c.NewRequest(ctx, http.MethodDelete, s, nil); err == nil {
 		if response, err := c.Do(request); err == nil {
@@ -153,14 +152,14 @@ func (c *Conn) endSession(s *conn.Session) {
 }
 
 func (c *Conn) Send(x *conn.Exchange) {
-	if !c.pending.Add(x) || !c.Host.Work.Begin() {
-		c.pending.Take(x.ID)
+	if !c.Pending.Add(x) || !c.Host.Work.Begin() {
+		c.Pending.Take(x.ID)
 		x.Abort()
 		x.Deliver(conn.Reply{Err: conn.NotSent(process.ErrClosed)})
 		return
 	}
 	x.Body.Fill(wire.AppendRequestInt(make([]byte, 0, len(x.Req.Params)+len(x.Req.Method)+64), x.ID, x.Req.Method, x.Req.Params))
-	x.Req.Marked = c.Host.Headers.Of(&x.Req)
+	x.Req.Marked = c.mirrored(&x.Req)
 	x.Req.Params = nil
 	if x.Req.Here {
 		c.perform(x)
@@ -182,33 +181,33 @@ func (c *Conn) perform(x *conn.Exchange) {
 func (c *Conn) conclude(x *conn.Exchange, reply conn.Reply) {
 	defer c.Host.Work.Done()
 	defer x.Abort()
-	c.pending.Take(x.ID)
+	c.Pending.Take(x.ID)
 	x.Deliver(reply)
 }
 
-// Cancel tells the server. In the modern era the end of the stream does that.
+// Cancel tells the server. In 2026-07-28 the end of the stream does that.
 func (c *Conn) Cancel(x *conn.Exchange, reason string) {
-	if s := c.Current.Load(); s == nil || s.Modern() {
+	if s := c.Current.Load(); s == nil || s.Rev() == rev.Rev2026 {
 		x.Abort()
 		return
 	}
-	if !c.Host.Work.Begin() {
-		return
-	}
-	go func() {
-		defer c.Host.Work.Done()
+	if !c.Host.Work.Go(func() {
 		// Not with the context of x: what x asked of its client is withdrawn
 		// too, and an answer to that must not keep the server from knowing.
-		ctx, cancel := context.WithTimeout(c.Ctx, NotifyTimeout)
-		defer cancel()
-		_ = c.Notify(ctx, c.Current.Load(), "notifications/cancelled", conn.AppendCancelled(nil, x.ID, reason))
-	}()
+		_ = c.Notify(c.ctx, nil, conn.MethodCancelled, conn.AppendCancelled(nil, x.ID, reason))
+	}) {
+		return
+	}
 	x.Body.Forget()
 	stop := time.AfterFunc(cancelledGrace, x.Abort)
 	context.AfterFunc(x.Ctx, func() { stop.Stop() })
 }
 
+// Notify sends a notification in the session s; nil: in the current one.
 func (c *Conn) Notify(ctx context.Context, s *conn.Session, method string, params []byte) error {
+	if s == nil {
+		s = c.Current.Load()
+	}
 	return c.push(ctx, s, method, wire.AppendNotification(nil, method, params))
 }
 
@@ -219,7 +218,9 @@ func (c *Conn) push(ctx context.Context, s *conn.Session, method string, data []
 		ctx, cancel = context.WithTimeout(ctx, NotifyTimeout)
 		defer cancel()
 	}
-	response, err := c.post(ctx, s, &conn.Request{Method: method}, &conn.Body{Data: data})
+	body := new(conn.Body)
+	body.Fill(data)
+	response, err := c.post(ctx, s, &conn.Request{Method: method}, body)
 	if err != nil {
 		return c.TransportError(err)
 	}
@@ -253,19 +254,19 @@ func (c *Conn) NewRequest(ctx context.Context, method string, s *conn.Session, d
 		request.Header.Set(versionHeader, s.Version)
 	}
 	request.Header.Del(sessionHeader)
-	if s.ID != "" && !s.Modern() {
+	if s.ID != "" && s.Rev() == rev.Rev2025 {
 		request.Header.Set(sessionHeader, s.ID)
 	}
 	return request, nil
 }
 
 func (c *Conn) post(ctx context.Context, s *conn.Session, r *conn.Request, b *conn.Body) (*http.Response, error) {
-	request, err := request(ctx, b, c, s)
+	request, err := c.request(ctx, b, s)
 	if err != nil {
 		return nil, err
 	}
 	request.Header.Set("Accept", "application/json, text/event-stream")
-	if s.Modern() {
+	if s.Rev() == rev.Rev2026 {
 		request.Header.Set(mcp.HeaderMethod, r.Method)
 		if name, ok := mcp.EncodeHeaderValue(r.Name); ok && r.Name != "" {
 			request.Header.Set(mcp.HeaderName, name)
@@ -275,6 +276,15 @@ func (c *Conn) post(ctx context.Context, s *conn.Session, r *conn.Request, b *co
 		}
 	}
 	return c.Do(request)
+}
+
+// mirrored returns the arguments of a call that go into headers as well.
+func (c *Conn) mirrored(r *conn.Request) map[string]string {
+	tools := c.Host.Mirrored.Load()
+	if tools == nil || r.Method != string(mcp.MethodToolsCall) || (*tools)[r.Name] == nil {
+		return nil
+	}
+	return mcp.GenerateParamHeaders((*tools)[r.Name], r.Params)
 }
 
 // MediaType is the content type without its parameters.

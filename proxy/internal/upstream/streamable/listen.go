@@ -10,7 +10,11 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// Listen holds the stream of a legacy server open, if it offers one.
+// maxDeaf is how often in a row the stream may not be had before the server
+// counts as lost.
+const maxDeaf = 3
+
+// Listen holds the stream of a server of 2025-11-25 open, if it offers one.
 func (c *Conn) Listen(ctx context.Context) {
 	lastID, deaf, pause := "", 0, conn.FirstPause
 	for ctx.Err() == nil {
@@ -19,7 +23,7 @@ func (c *Conn) Listen(ctx context.Context) {
 		response, err := c.get(ctx, s, lastID)
 		switch {
 		case err != nil:
-			if deaf++; deaf >= conn.MaxDeaf && ctx.Err() == nil {
+			if deaf++; deaf >= maxDeaf && ctx.Err() == nil {
 				c.Fail(c.TransportError(err))
 				return
 			}
@@ -54,6 +58,29 @@ func (c *Conn) Listen(ctx context.Context) {
 		if now := c.Current.Load(); now != s {
 			lastID = ""
 		}
+	}
+}
+
+// Redeclare declares more in a new session, beside the old one.
+func (c *Conn) Redeclare(ctx context.Context) {
+	select {
+	case <-c.streamed: // that was the old one
+	default:
+	}
+	if s := c.Current.Load(); s != nil && c.renew(ctx, s) == nil { // else the old session stays
+		c.AwaitStream(ctx)
+	}
+}
+
+// streamWait bounds the wait for the stream of a new session, on which servers
+// ask what belongs to no request, as some do with what belongs to one.
+const streamWait = 250 * time.Millisecond
+
+func (c *Conn) AwaitStream(ctx context.Context) {
+	select {
+	case <-c.streamed:
+	case <-time.After(streamWait):
+	case <-ctx.Done():
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 
 	"github.com/petrigate/petrigate/internal/rawjson"
 	"github.com/petrigate/petrigate/internal/text"
+	"github.com/petrigate/petrigate/proxy/internal/rev"
 	"github.com/petrigate/petrigate/proxy/internal/upstream/conn"
 	"github.com/petrigate/petrigate/proxy/internal/upstream/process"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
@@ -66,7 +67,7 @@ func (c *Conn) once(x *conn.Exchange, s *conn.Session) (reply conn.Reply, unknow
 	}
 	defer response.Body.Close()
 	switch {
-	case response.StatusCode == http.StatusNotFound && s.ID != "" && !s.Modern():
+	case response.StatusCode == http.StatusNotFound && s.ID != "" && s.Rev() == rev.Rev2025:
 		return conn.Reply{Err: c.StatusError(response)}, true
 	case response.StatusCode/100 != 2:
 		return c.refused(x, s, response), false
@@ -89,7 +90,7 @@ func (c *Conn) lost(x *conn.Exchange, err error, sent bool) error {
 	err = c.TransportError(err)
 	if x.Ctx.Err() != nil || errors.Is(err, conn.ErrBodyGone) {
 		err = ErrCancelled
-		if c.Ctx.Err() != nil {
+		if c.ctx.Err() != nil {
 			err = process.ErrClosed
 		}
 	} else if !sent {
@@ -147,7 +148,7 @@ func (c *Conn) readAll(response *http.Response) ([]byte, error) {
 // interrupted says what the end of a body in the middle means.
 func (c *Conn) interrupted(x *conn.Exchange, err error) error {
 	switch {
-	case c.Ctx.Err() != nil:
+	case c.ctx.Err() != nil:
 		err = process.ErrClosed
 	case x.Ctx.Err() != nil:
 		err = ErrCancelled

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/petrigate/petrigate/proxy/internal/rev"
 	"github.com/petrigate/petrigate/proxy/internal/upstream/conn"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
@@ -18,24 +19,46 @@ const (
 )
 
 // readStream reads the stream that answers x: what belongs to it, then its
-// reply. A legacy server may end the stream early and let it be taken up with
-// another request, which asks for what is missing and executes nothing. Where
-// the caller of Send is to be let go, the rest is left to do.
+// reply. A server of 2025-11-25 may end the stream early, however often, and let it
+// be taken up with another request, which asks for what is missing and executes
+// nothing. Where the caller of Send is to be let go, the rest is left to do.
 func (c *Conn) readStream(x *conn.Exchange, s *conn.Session, events *EventReader, body io.ReadCloser) conn.Reply {
-	err := c.follow(x, s, events)
-	switch err {
-	case errLeft:
-		return conn.Reply{Rest: func() conn.Reply { return c.readStream(x, s, events, body) }}
-	case nil:
-		c.drain(x, body)
+	for resumes, seen := 0, ""; ; resumes++ {
+		err := c.follow(x, s, events)
+		switch err {
+		case errLeft:
+			return conn.Reply{Rest: func() conn.Reply { return c.readStream(x, s, events, body) }}
+		case nil:
+			c.drain(x, body)
+			body.Close()
+			return conn.Reply{} // it was delivered
+		}
 		body.Close()
-		return conn.Reply{} // it was delivered
+		if events.lastID != seen {
+			resumes, seen = 0, events.lastID
+		}
+		if err != io.EOF || seen == "" || s.Rev() == rev.Rev2026 || resumes == maxResumes {
+			return c.broken(x, err)
+		}
+		if x.Req.Interrupted != nil {
+			x.Req.Interrupted(events.retry)
+		}
+		if leaves(x) {
+			return conn.Reply{Rest: func() conn.Reply { return c.takeUp(x, s, events) }}
+		}
+		if body, err = c.resume(x, s, events); err != nil {
+			return c.broken(x, err)
+		}
 	}
-	body.Close()
-	if err == io.EOF && events.lastID != "" && !s.Modern() {
-		return c.interrupt(x, s, events)
+}
+
+// takeUp reads the rest of a stream that was interrupted.
+func (c *Conn) takeUp(x *conn.Exchange, s *conn.Session, events *EventReader) conn.Reply {
+	body, err := c.resume(x, s, events)
+	if err != nil {
+		return c.broken(x, err)
 	}
-	return c.broken(x, err)
+	return c.readStream(x, s, events, body)
 }
 
 func (c *Conn) broken(x *conn.Exchange, err error) conn.Reply {
@@ -43,48 +66,6 @@ func (c *Conn) broken(x *conn.Exchange, err error) conn.Reply {
 		err = errStreamEnd
 	}
 	return conn.Reply{Err: c.interrupted(x, err)}
-}
-
-// interrupt says that the stream is interrupted, and takes it up again: here,
-// or where the caller is let go elsewhere.
-func (c *Conn) interrupt(x *conn.Exchange, s *conn.Session, events *EventReader) conn.Reply {
-	if x.Req.Interrupted != nil {
-		x.Req.Interrupted(events.retry)
-	}
-	if leaves(x) {
-		return conn.Reply{Rest: func() conn.Reply { return c.takeUp(x, s, events) }}
-	}
-	return c.takeUp(x, s, events)
-}
-
-// takeUp reads the rest of a stream that was interrupted, however often.
-func (c *Conn) takeUp(x *conn.Exchange, s *conn.Session, events *EventReader) conn.Reply {
-	for resumes := 0; resumes < maxResumes; resumes++ {
-		before := events.lastID
-		body, err := c.resume(x, s, events)
-		if err != nil {
-			return c.broken(x, err)
-		}
-		switch err = c.follow(x, s, events); err {
-		case nil:
-			c.drain(x, body)
-			body.Close()
-			return conn.Reply{} // it was delivered
-		case errLeft:
-			return conn.Reply{Rest: func() conn.Reply { return c.readStream(x, s, events, body) }}
-		}
-		body.Close()
-		if err != io.EOF {
-			return c.broken(x, err)
-		}
-		if x.Req.Interrupted != nil {
-			x.Req.Interrupted(events.retry)
-		}
-		if events.lastID != before {
-			resumes = 0
-		}
-	}
-	return c.broken(x, io.EOF)
 }
 
 // errLeft ends the reading of a stream whose reader is to be let go.
@@ -131,7 +112,7 @@ func (c *Conn) follow(x *conn.Exchange, s *conn.Session, events *EventReader) er
 // Some servers mix up the streams of one session, so a token tells better.
 func (c *Conn) owner(x *conn.Exchange, m wire.Message) *conn.Exchange {
 	if m.Method == "notifications/progress" {
-		if named := c.pending.Progressing(m.Params); named != nil {
+		if named := c.Pending.Progressing(m.Params); named != nil {
 			return named
 		}
 	}
@@ -147,13 +128,11 @@ func (c *Conn) take(x *conn.Exchange, s *conn.Session, m wire.Message, err error
 	case m.Kind == wire.Response:
 		c.Host.Log.Debug("answer to no request dropped")
 	case m.Kind == wire.Request:
-		if s.Modern() || !c.Host.HandleRequest(x, &c.asked, m, func(answer []byte) { c.reply(s, answer) }) {
-			c.answer(s, m)
+		if s.Rev() == rev.Rev2026 || !c.Relay(x, m, func(answer []byte) { c.reply(s, answer) }) {
+			c.refuse(s, m)
 		}
-	case m.Method == conn.MethodCancelled:
-		c.asked.Cancelled(m.Params)
 	default:
-		c.Host.Route(c.pending, m.Method, m.Params)
+		c.Notification(m)
 	}
 }
 
@@ -200,32 +179,23 @@ func (c *Conn) drain(x *conn.Exchange, body io.Reader) {
 
 // reply sends our answer to a request of the server.
 func (c *Conn) reply(s *conn.Session, answer []byte) {
-	if !c.Host.Work.Begin() {
-		return
-	}
-	go func() {
-		defer c.Host.Work.Done()
-		if err := c.push(c.Ctx, s, "", answer); err != nil {
+	c.Host.Work.Go(func() {
+		if err := c.push(c.ctx, s, "", answer); err != nil {
 			c.Host.Log.Warn("answering a request of the server", "error", err)
 		}
-	}()
+	})
 }
 
-// answer answers a request that a legacy server sent on a stream.
-func (c *Conn) answer(s *conn.Session, m wire.Message) {
-	if !c.Host.Work.Begin() {
-		return
-	}
+// refuse answers a request of the server that nobody takes.
+func (c *Conn) refuse(s *conn.Session, m wire.Message) {
 	select {
 	case c.answers <- struct{}{}:
 	default: // it asks faster than it listens
-		c.Host.Work.Done()
 		return
 	}
 	data := conn.AppendAnswer(nil, m)
-	go func() {
-		defer c.Host.Work.Done()
+	c.Host.Work.Go(func() {
 		defer func() { <-c.answers }()
-		_ = c.push(c.Ctx, s, "", data)
-	}()
+		_ = c.push(c.ctx, s, "", data)
+	})
 }

@@ -21,14 +21,20 @@ type openTool struct {
 	made     map[string]kinds // by atoms
 }
 
-// An openField is a field of an open tool. Any of its atoms, which it can match by
-// themselves, may be there together; fixed are values that are tried in each view.
+// An openField is a field of an open tool. Any of its atoms may be there
+// together; fixed are values that are tried in each view.
 type openField struct {
-	name    string
-	first   int       // number of its first atom in the tool
-	ps      []pattern // the atoms, where they are maps
-	actions []string  // the atoms, where they are actions in a list
-	fixed   []*value
+	name  string
+	first int // number of its first atom in the tool
+	atoms []atom
+	ps    []pattern // of the atoms, where they are maps
+	fixed []*value
+}
+
+// An atom is what a field can match by itself: a map, or an action in a list.
+type atom struct {
+	key    mapKey
+	action string
 }
 
 // kinds are the calls of an open tool, as far as some atoms go. gap is why
@@ -46,7 +52,7 @@ func (b *Enumerator) open(tool string, base []label) {
 	for _, name := range b.fields(base) {
 		f := b.openField(name, base)
 		f.first = atoms
-		atoms += f.size()
+		atoms += len(f.atoms)
 		o.fields = append(o.fields, f)
 	}
 	b.add(tool, &form{tools: base})
@@ -61,20 +67,24 @@ func (b *Enumerator) open(tool string, base []label) {
 
 func (b *Enumerator) openField(name string, base []label) openField {
 	f := openField{name: name}
-	ps := b.mapsOf(name, base)
+	ps, keys := b.mapsOf(name, base)
 	if name != "action" {
 		f.ps = ps
+		for _, k := range keys {
+			f.atoms = append(f.atoms, atom{key: k})
+		}
 		return f
 	}
-	var texts []string
-	texts, f.actions, f.fixed = b.actionTexts(base, ps)
+	texts, lists, others := b.actionTexts(base, ps, keys)
+	f.fixed = others
 	for _, s := range texts {
 		f.fixed = append(f.fixed, &value{field: name, texts: []string{s}})
 	}
+	for _, s := range lists {
+		f.atoms = append(f.atoms, atom{action: s})
+	}
 	return f
 }
-
-func (f *openField) size() int { return len(f.ps) + len(f.actions) }
 
 // samplesEach is how many texts that match a map are tried against the others.
 const samplesEach = 2
@@ -95,7 +105,7 @@ func (b *Enumerator) relate(o *openTool) {
 	o.plain = b.class(o.name, &form{tools: o.base})
 	o.concerns = make([][]int, len(b.nets))
 	for _, f := range o.fields {
-		for i := range f.size() {
+		for i := range f.atoms {
 			v := f.value([]int{i}, false)
 			s := b.class(o.name, &form{tools: o.base, fields: []value{*v}})
 			o.single = append(o.single, s)
@@ -109,7 +119,7 @@ func (b *Enumerator) relate(o *openTool) {
 			}
 			for _, n := range b.nets {
 				if plain := o.plain.MeaningIn(n.Index); s.MeaningIn(n.Index) != plain || certain.MeaningIn(n.Index) != plain ||
-					f.ps != nil && (n.Info.MatchFirst && f.ps[i].net == n.Index || n.exempts(f.ps[i].As)) {
+					n.Info.MatchFirst && f.atoms[i].key.net == n.Index || f.ps != nil && n.exempts(f.ps[i].label) {
 					o.concerns[n.Index] = append(o.concerns[n.Index], f.first+i)
 				}
 			}
@@ -122,10 +132,10 @@ func (f *openField) value(atoms []int, weak bool) *value {
 	v := &value{field: f.name, weak: weak}
 	var leaves []string
 	for _, i := range atoms {
-		if f.ps == nil {
-			leaves = append(leaves, f.actions[i])
+		if a := f.atoms[i]; a.action != "" {
+			leaves = append(leaves, a.action)
 		} else {
-			v.hits = append(v.hits, hit{of: f.ps[i].mapping})
+			v.hits = append(v.hits, hit{key: a.key})
 		}
 	}
 	if f.ps == nil {
@@ -165,7 +175,7 @@ func (b *Enumerator) kindsOfTool(o *openTool, atoms []int) kinds {
 		f := &o.fields[i]
 		var here []int
 		for _, a := range atoms {
-			if a >= f.first && a < f.first+f.size() {
+			if a >= f.first && a < f.first+len(f.atoms) {
 				here = append(here, a-f.first)
 			}
 		}
@@ -212,8 +222,9 @@ func (b *Enumerator) subsets(f *openField, atoms []int) (values []*value, ok boo
 		return values, len(atoms) <= maxMapsOfField
 	}
 	var ps []pattern
+	var keys []mapKey
 	for _, a := range atoms {
-		ps = append(ps, f.ps[a])
+		ps, keys = append(ps, f.ps[a]), append(keys, f.atoms[a].key)
 	}
 	groups, count := b.sameLabel(ps), 1
 	if len(ps) > 64 {
@@ -246,7 +257,7 @@ func (b *Enumerator) subsets(f *openField, atoms []int) (values []*value, ok boo
 			}
 			rest /= 1 + len(g)
 		}
-		strong, ok := b.kindsOf(f.name, ps, set, either)
+		strong, ok := b.kindsOf(f.name, ps, keys, set, either)
 		if !ok {
 			return nil, false
 		}
@@ -254,7 +265,7 @@ func (b *Enumerator) subsets(f *openField, atoms []int) (values []*value, ok boo
 			add(v)
 		}
 		if len(strong) > 0 {
-			add(weakValue(f.name, ps, set))
+			add(weakValue(f.name, ps, keys, set))
 		}
 	}
 	return values, true
@@ -268,7 +279,7 @@ func certaintyOf(v *value, ps []pattern, groups [][]int) string {
 	var certainties []string
 	for _, h := range v.hits {
 		label := slices.IndexFunc(groups, func(g []int) bool {
-			return slices.ContainsFunc(g, func(i int) bool { return ps[i].mapping == h.of })
+			return slices.ContainsFunc(g, func(i int) bool { return ps[i].key == h.key })
 		})
 		certainties = append(certainties, fmt.Sprint(label, h.weak, h.certain))
 	}
@@ -281,10 +292,10 @@ func certaintyOf(v *value, ps []pattern, groups [][]int) string {
 func (b *Enumerator) sameLabel(ps []pattern) [][]int {
 	var groups [][]int
 	for i := range ps {
-		net := ps[i].net
+		net := ps[i].key.net
 		at := slices.IndexFunc(groups, func(g []int) bool {
 			first := &ps[g[0]]
-			return first.As == ps[i].As && first.net == net && (net < 0 || !b.nets[net].Info.MatchFirst)
+			return first.label == ps[i].label && first.key.net == net && (net < 0 || !b.nets[net].Info.MatchFirst)
 		})
 		if at < 0 {
 			groups = append(groups, []int{i})
@@ -295,11 +306,13 @@ func (b *Enumerator) sameLabel(ps []pattern) [][]int {
 	return groups
 }
 
-// chosen are those of all whose number is in the set.
-func chosen[T any](all []T, set uint64) []T {
-	var out []T
-	for i := range members(set) {
-		out = append(out, all[i])
+// chosen are the atoms of the set.
+func chosen(atoms []int, set uint64) []int {
+	var out []int
+	for i, a := range atoms {
+		if set&(1<<i) != 0 {
+			out = append(out, a)
+		}
 	}
 	return out
 }

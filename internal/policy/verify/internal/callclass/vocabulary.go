@@ -12,7 +12,6 @@ import (
 type vocabulary struct {
 	nets     []*Net
 	naming   *naming
-	maps     []*mapping          // of the policy, then of nets
 	extra    []gate.Tool         // names that assertions speak of
 	tools    []string            // physical names
 	isTool   map[string]bool     // these, and the further names that known tools have
@@ -36,9 +35,9 @@ func (b *vocabulary) tool(name string) {
 // mentions collects the tools and the actions that the policy speaks of.
 func (b *vocabulary) mentions() {
 	made := make(map[string]bool)
-	for _, m := range b.naming.maps {
-		made[m.As] = true
-		b.tool(m.Tool)
+	for i := range b.naming.maps {
+		made[b.naming.maps[i].As] = true
+		b.tool(b.naming.maps[i].Tool)
 	}
 	var dotted []string
 	name := func(t gate.Tool, made map[string]bool, rules bool) {
@@ -56,7 +55,7 @@ func (b *vocabulary) mentions() {
 		names := made
 		if n.Info.Labels == nil {
 			names = make(map[string]bool)
-			for _, m := range n.maps {
+			for _, m := range n.Info.Maps {
 				names[m.As] = true
 				b.tool(m.Tool)
 			}
@@ -70,10 +69,7 @@ func (b *vocabulary) mentions() {
 			name(gate.Tool{Name: f}, names, n.Info.Labels != nil)
 		}
 	}
-	all := make(map[string]bool)
-	for _, m := range b.maps {
-		all[m.As] = true
-	}
+	all := b.madeBy(made)
 	for _, t := range b.extra {
 		name(t, all, true)
 	}
@@ -88,10 +84,16 @@ func (b *vocabulary) mentions() {
 // suppose adds tools that are called as what else than a tool the policy speaks
 // of: an action, or what a map makes of a call.
 func (b *vocabulary) suppose(names []string) {
-	for _, m := range b.maps {
-		if b.listed[m.As] {
-			names = append(names, m.As)
+	each := func(maps []gate.Map) {
+		for i := range maps {
+			if b.listed[maps[i].As] {
+				names = append(names, maps[i].As)
+			}
 		}
+	}
+	each(b.naming.maps)
+	for _, n := range b.nets {
+		each(n.Info.Maps)
 	}
 	for _, name := range names {
 		if !b.isTool[name] {
@@ -99,6 +101,20 @@ func (b *vocabulary) suppose(names []string) {
 			b.tool(name)
 		}
 	}
+}
+
+// madeBy is made and the names that maps of nets give.
+func (b *vocabulary) madeBy(made map[string]bool) map[string]bool {
+	all := make(map[string]bool)
+	for name := range made {
+		all[name] = true
+	}
+	for _, n := range b.nets {
+		for _, m := range n.Info.Maps {
+			all[m.As] = true
+		}
+	}
+	return all
 }
 
 // dotted takes a name for the action of each tool that is known, and of what

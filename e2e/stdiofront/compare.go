@@ -1,0 +1,106 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// compare says where what came through petrigate is not what came directly.
+//
+// Not compared is what each side makes up by itself:
+//   - the ids of requests to the client, and requestState, which petrigate also
+//     gives where the server has none;
+//   - a progress token that a server says back;
+//   - capabilities and supportedVersions, and how long the introduction and the
+//     list of tools may be kept, which are petrigate's own;
+//   - the text of the errors that petrigate gives itself: unknown methods, tools and
+//     versions, and params that are wrong;
+//   - whether a request that the client gave up is answered;
+//   - how often news came that belong to no request (changed lists, updated
+//     resources), which depends on time.
+func compare(direct, through transcript, except []string) (differences []string) {
+	differ := func(format string, args ...any) { differences = append(differences, fmt.Sprintf(format, args...)) }
+	for i, request := range direct.requests {
+		excepted := func(text string) bool { return strings.Contains(string(request.Message), text) }
+		if direct.left[i+1] || slices.ContainsFunc(except, excepted) {
+			continue
+		}
+		want, got := normal(request, direct.answers[i+1]), normal(request, through.answers[i+1])
+		if want != got {
+			differ("%s\n\tdirect  %s\n\tthrough %s", clip(string(request.Message)), clip(want), clip(got))
+		}
+	}
+	if want, got := lines(direct.asked), lines(through.asked); want != got {
+		differ("requests to the client\n\tdirect  %s\n\tthrough %s", want, got)
+	}
+	if want, got := lines(direct.notifications), lines(through.notifications); want != got {
+		differ("notifications\n\tdirect  %s\n\tthrough %s", want, got)
+	}
+	for _, what := range through.missing {
+		if !slices.Contains(direct.missing, what) {
+			differ("through petrigate there was not %s", clip(what))
+		}
+	}
+	return differences
+}
+
+// normal is an answer without what is made up.
+func normal(request entry, answer json.RawMessage) string {
+	if answer == nil {
+		return "nothing"
+	}
+	if failure := at(answer, "error"); failure != nil {
+		switch string(at(failure, "code")) {
+		case "-32601", "-32602", "-32022":
+			failure = without(failure, "message")
+		}
+		return "error " + string(failure)
+	}
+	result := without(at(answer, "result"), "requestState")
+	m := request.read()
+	switch m.Method {
+	case "initialize", "server/discover":
+		result = without(result, "capabilities", "supportedVersions", "ttlMs", "cacheScope")
+	case "tools/list":
+		result = without(result, "ttlMs", "cacheScope")
+	case "tools/call":
+		if at(m.Params, "_meta", "progressToken") != nil && saysToken(result) {
+			result = without(result, "content")
+		}
+	}
+	return string(result)
+}
+
+// saysToken reports whether a result is one text that is a single word: the
+// fixture of the suite says the progress token that it got.
+func saysToken(result json.RawMessage) bool {
+	var blocks []struct{ Text string }
+	return json.Unmarshal(at(result, "content"), &blocks) == nil && len(blocks) == 1 && len(strings.Fields(blocks[0].Text)) == 1
+}
+
+// lines are messages as text: what belongs to a request in order, and of the
+// rest each once.
+func lines(messages []json.RawMessage) string {
+	var ordered, news []string
+	for _, m := range messages {
+		text := clip(string(m))
+		switch {
+		case strings.Contains(text, `"notifications/progress"`), strings.Contains(text, `"notifications/message"`), !strings.HasPrefix(text, `{"method":"notifications/`):
+			ordered = append(ordered, text)
+		default:
+			news = append(news, text)
+		}
+	}
+	slices.Sort(news)
+	return strings.Join(append(ordered, slices.Compact(news)...), "\n\t\t")
+}
+
+func clip(s string) string {
+	const most = 2000
+	if len(s) > most {
+		return s[:most] + "..."
+	}
+	return s
+}

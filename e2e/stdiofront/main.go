@@ -1,0 +1,119 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	stop()
+	os.Exit(code)
+}
+
+// run returns 0, 1 where something differs, and 2 where that cannot be told.
+func run(ctx context.Context, args []string, out, complaints io.Writer) int {
+	err := errors.New("usage: stdiofront record or replay, with flags")
+	if len(args) > 0 && args[0] == "record" {
+		err = record(ctx, args[1:])
+	}
+	if len(args) > 0 && args[0] == "replay" {
+		var differences int
+		if differences, err = replay(args[1:], out); err == nil && differences > 0 {
+			return 1
+		}
+	}
+	if err != nil {
+		_, _ = fmt.Fprintln(complaints, "stdiofront:", err)
+		return 2
+	}
+	return 0
+}
+
+// record relays until ctx ends, and then writes the recording.
+func record(ctx context.Context, args []string) error {
+	flags := flag.NewFlagSet("record", flag.ContinueOnError)
+	listen := flags.String("listen", "127.0.0.1:0", "address of the relay")
+	to := flags.String("to", "", "URL of the server")
+	into := flags.String("into", "", "file of the recording")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	r := newRelay(*to)
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", *listen)
+	if err != nil {
+		return err
+	}
+	server := &http.Server{Handler: r, ReadHeaderTimeout: time.Minute}
+	defer context.AfterFunc(ctx, func() { _ = server.Close() })()
+	if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	f, err := os.Create(*into)
+	if err != nil {
+		return err
+	}
+	return errors.Join(r.write(f), f.Close())
+}
+
+// replay replays recordings to two servers and returns how often they differ.
+func replay(args []string, out io.Writer) (differences int, err error) {
+	flags := flag.NewFlagSet("replay", flag.ContinueOnError)
+	direct := flags.String("direct", "", "shell command of the server")
+	through := flags.String("through", "", "shell command of petrigate in front of it")
+	var except []string
+	flags.Func("except", "do not compare the answers to messages that have this text in them (again and again)", func(text string) error {
+		except = append(except, text)
+		return nil
+	})
+	if err := flags.Parse(args); err != nil {
+		return 0, err
+	}
+	for _, name := range flags.Args() {
+		f, err := os.Open(name)
+		if err != nil {
+			return 0, err
+		}
+		conversations, err := readRecording(f)
+		_ = f.Close()
+		if err != nil {
+			return 0, err
+		}
+		requests := 0
+		for _, conversation := range conversations {
+			n, found, err := both([]string{"sh", "-c", "exec " + *direct}, []string{"sh", "-c", "exec " + *through}, conversation, except)
+			if err != nil {
+				return 0, err
+			}
+			for _, d := range found {
+				_, _ = fmt.Fprintln(out, d)
+			}
+			requests, differences = requests+n, differences+len(found)
+		}
+		_, _ = fmt.Fprintf(out, "%s: %d conversations, %d requests, %d differences\n", name, len(conversations), requests, differences)
+	}
+	return differences, nil
+}
+
+// both replays a conversation twice and compares.
+func both(direct, through []string, conversation []entry, except []string) (requests int, differences []string, err error) {
+	want, err := play(direct, conversation)
+	if err != nil {
+		return 0, nil, err
+	}
+	got, err := play(through, conversation)
+	if err != nil {
+		return 0, nil, err
+	}
+	return len(want.requests), compare(want, got, except), nil
+}

@@ -1,0 +1,89 @@
+// Package process starts MCP servers as children of this process: their pipes, their
+// environment, and their end with all that they have started.
+package process
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+)
+
+// inherited names the variables that a child gets of ours. What is not here
+// may be a secret of this program or of another server.
+func inherited(name string) bool {
+	if strings.HasPrefix(name, "LC_") {
+		return true
+	}
+	if runtime.GOOS == "windows" {
+		name = strings.ToUpper(name)
+	}
+	return slices.Contains([]string{
+		"PATH", "HOME", "LANG", "LANGUAGE", "TMPDIR", "TMP", "TEMP", "USER", "LOGNAME", "SHELL", "TERM", "TZ",
+		"SYSTEMROOT", "SYSTEMDRIVE", "WINDIR", "COMSPEC", "PATHEXT", "APPDATA", "LOCALAPPDATA", "PROGRAMFILES",
+		"PROGRAMDATA", "USERPROFILE", "USERNAME", "HOMEDRIVE", "HOMEPATH", "PROCESSOR_ARCHITECTURE",
+	}, name)
+}
+
+// Environment is what a child gets: a few variables of ours, then its own.
+func Environment(ours []string, own map[string]string) []string {
+	var env []string
+	for _, kv := range ours {
+		name, value, _ := strings.Cut(kv, "=")
+		_, replaced := own[name]
+		if inherited(name) && !replaced && !strings.HasPrefix(value, "()") { // no functions of a shell
+			env = append(env, kv)
+		}
+	}
+	for name, value := range own {
+		env = append(env, name+"="+value)
+	}
+	slices.Sort(env)
+	return env
+}
+
+// Find looks the command up where the child would: below dir if it is a
+// relative path, and in the child's own PATH if it has one.
+func Find(command, dir string, own map[string]string) (string, error) {
+	path, ok := own["PATH"]
+	bare := filepath.Base(command) == command
+	switch {
+	case !bare && !filepath.IsAbs(command):
+		return exec.LookPath(filepath.Join(dir, command))
+	case !bare || !ok || runtime.GOOS == "windows":
+		return exec.LookPath(command)
+	}
+	for _, d := range filepath.SplitList(path) {
+		if !filepath.IsAbs(d) {
+			continue // as exec does: the current directory is not searched
+		}
+		if found, err := exec.LookPath(filepath.Join(d, command)); err == nil {
+			return found, nil
+		}
+	}
+	return "", &exec.Error{Name: command, Err: exec.ErrNotFound}
+}
+
+// StartError says why a command cannot be started.
+func StartError(command string, err error) error {
+	reason := err
+	if lookup, ok := errors.AsType[*exec.Error](err); ok {
+		reason = lookup.Err
+	} else if path, ok := errors.AsType[*fs.PathError](err); ok {
+		reason = path.Err
+	}
+	return fmt.Errorf("starting %q: %w", command, reason)
+}
+
+// Describe says how a process ended.
+func Describe(s *os.ProcessState) string {
+	if s == nil {
+		return "the server's process is gone"
+	}
+	return "the server's process ended: " + s.String()
+}

@@ -1,2 +1,0 @@
-// Package stdio speaks MCP with a child process over its standard input and output.
-package stdio

@@ -1,2 +1,0 @@
-// Package streamable speaks MCP over streamable HTTP.
-package streamable
