@@ -1,11 +1,13 @@
 package petri
 
+import "slices"
+
 // DefaultLimit is the number of states after which a search stops by default.
 const DefaultLimit = 100_000
 
 // Options are the bounds of [Analyze]. The zero value is ready to use.
 type Options struct {
-	MaxStates int   // 0: DefaultLimit
+	MaxStates int   // below 1: DefaultLimit
 	MaxBytes  int64 // of memory for states; 0: no bound
 	Terminal  []int // places in which it is right to stop
 	Liveness  bool  // also find what can always happen again, which takes as long as the search itself
@@ -19,20 +21,6 @@ type Options struct {
 
 // largeCount is from where on counters are worth their effort.
 const largeCount = 256
-
-func (o *Options) counters() int {
-	if o.counter == 0 {
-		return largeCount
-	}
-	return o.counter
-}
-
-func (o *Options) limit() int {
-	if o.MaxStates < 1 {
-		return DefaultLimit
-	}
-	return o.MaxStates
-}
 
 // Stop says why a search ended.
 type Stop uint8
@@ -76,19 +64,10 @@ type Analysis struct {
 	Invariants    []Invariant
 	AllInvariants bool // no others have minimal support
 
-	// Exact also where Stop is not Finished: whether a state in which nothing is
-	// enabled, and no terminal place is marked, can be reached. Reduced is how
-	// many states a search for such states only has visited, see [FindDeadlocks].
-	// Where that one has finished, Deadlocks and Trapped are exact too.
-	Traps   Answer
-	Reduced int
-
 	Live    Answer // every transition can always happen again, sooner or later
 	NotLive []int  // transitions that need not be able to; where Live is No
 
 	BytesPerState float64 // of the search, with its table
-
-	exact bool // the search for deadlocks has finished
 }
 
 // A Pump proves that a net is unbounded: after Prefix, Cycle can be repeated
@@ -117,12 +96,9 @@ func Analyze(n *Net, initial Marking, o Options) *Analysis {
 	a := &Analysis{}
 	a.Invariants, a.AllInvariants = Invariants(n, initial)
 	bounds := a.bound(n, initial)
-	switch {
-	case a.Bounded == No:
+	if a.Bounded == No {
 		a.coverWhole(n, initial)
-	case a.count(n, initial, bounds, &o):
-		a.Traps = a.traps()
-	default:
+	} else if !a.count(n, initial, bounds, &o) {
 		a.search(n, initial, bounds, &o)
 	}
 	return a
@@ -132,7 +108,7 @@ func Analyze(n *Net, initial Marking, o Options) *Analysis {
 // that are known before a search.
 func (a *Analysis) bound(n *Net, initial Marking) []int {
 	bounds := invariantBounds(n.Places, a.Invariants)
-	if allKnown(bounds) || n.NeverGrows() {
+	if !slices.Contains(bounds, -1) || n.NeverGrows() {
 		a.Bounded = Yes
 		return bounds
 	}
@@ -147,15 +123,6 @@ func (a *Analysis) bound(n *Net, initial Marking) []int {
 	return bounds
 }
 
-func allKnown(bounds []int) bool {
-	for _, b := range bounds {
-		if b < 0 {
-			return false
-		}
-	}
-	return true
-}
-
 func coverBudget(n *Net, markings int) int {
 	return min(markings, maxCoverCells/max(1, n.Places))
 }
@@ -165,8 +132,6 @@ func coverBudget(n *Net, markings int) int {
 func (a *Analysis) coverWhole(n *Net, initial Marking) {
 	c := newCover(n, initial, coverBudget(n, thoroughCover), false)
 	a.Pump, a.Bounded = c.pump, No
-	a.States, a.Edges, a.Deadlocks, a.Trapped, a.Trap = 0, 0, 0, 0, nil
-	a.Live, a.NotLive, a.Dead = Unknown, nil, nil
 	a.Bounds = c.bounds()
 	for place, bound := range a.Bounds {
 		if bound == Omega {
@@ -194,7 +159,6 @@ func unfired(fired []bool) []int {
 // search visits every state.
 func (a *Analysis) search(n *Net, initial Marking, bounds []int, o *Options) {
 	s := newSearch(n, initial, bounds)
-	s.terminal = o.Terminal
 	a.Stop = s.run(o)
 	if a.Stop == Finished {
 		a.Bounded = Yes
@@ -208,42 +172,47 @@ func (a *Analysis) search(n *Net, initial Marking, bounds []int, o *Options) {
 	a.States, a.Edges, a.Deadlocks, a.Trapped = s.states.Len(), s.edges, s.stuck, s.trapped
 	a.Bounds, a.Dead = s.bounds(), unfired(s.fired)
 	a.BytesPerState = s.states.BytesPerState()
-	if s.trap >= 0 {
-		a.Trap = s.path(s.trap)
-	}
-	if a.Stop == Finished {
+	a.Trap = s.pathToTrap()
+	switch a.Stop {
+	case Finished:
 		a.Live, a.NotLive = s.liveness(o)
-	} else {
-		a.reduce(n, initial, bounds, o)
+	case StopStates, StopMemory: // there are too many states to find all deadlocks that way
+		d, _ := findDeadlocks(n, initial, bounds, o)
+		a.Deadlocks, a.Trapped = max(a.Deadlocks, d.stuck), max(a.Trapped, d.trapped)
+		if a.Trap == nil {
+			a.Trap = d.pathToTrap()
+		}
 	}
-	a.Traps = a.traps()
 }
 
-// reduce searches only for deadlocks, after a search with too many states.
-func (a *Analysis) reduce(n *Net, initial Marking, bounds []int, o *Options) {
-	if a.Stop == StopAsked {
-		return
+// Conserves reports whether the weighted sum of tokens is the same in every marking
+// that the net can reach. Weights are those of all places.
+func Conserves(n *Net, initial Marking, weights []int, o Options) Answer {
+	var changing []int // transitions
+	for i := range n.Transitions {
+		if t := &n.Transitions[i]; weigh(t.In, weights) != weigh(t.Out, weights) {
+			changing = append(changing, i)
+		}
 	}
-	d := findDeadlocks(n, initial, bounds, o)
-	a.Reduced = d.States
-	if a.Trap == nil {
-		a.Trap = d.Trap
-	}
-	if d.Stop == Finished {
-		a.Deadlocks, a.Trapped = d.Count, d.Trapped
-	} else {
-		a.Deadlocks, a.Trapped = max(a.Deadlocks, d.Count), max(a.Trapped, d.Trapped)
-	}
-	a.exact = d.Stop == Finished
-}
-
-// traps reports whether a trap can be reached, as far as the searches know.
-func (a *Analysis) traps() Answer {
-	switch {
-	case a.Trapped > 0:
+	if len(changing) == 0 {
 		return Yes
-	case a.Stop == Finished || a.exact:
+	}
+	a := Analyze(n, initial, o)
+	fires := slices.ContainsFunc(changing, func(t int) bool { return !slices.Contains(a.Dead, t) })
+	switch {
+	case a.Stop != Finished && (a.Bounded == No || !fires):
+		return Unknown // which of them can ever fire was not found out
+	case fires:
 		return No
 	}
-	return Unknown
+	return Yes
+}
+
+// weigh returns the weighted sum of the tokens of the arcs.
+func weigh(arcs []Arc, weights []int) int {
+	sum := 0
+	for _, a := range arcs {
+		sum += a.Weight * weights[a.Place]
+	}
+	return sum
 }

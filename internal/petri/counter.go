@@ -1,6 +1,9 @@
 package petri
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // Bounds on the effort for counters. Where they do not suffice, the states are
 // visited one by one.
@@ -64,7 +67,7 @@ func newCounting(n *Net, initial Marking, bounds []int, invariants []Invariant, 
 	}
 	mirrored := make([]bool, n.Places)
 	for i := range invariants {
-		if a, b, w, ok := pair(&invariants[i], large); ok && !mirrored[a] && !mirrored[b] && !c.mirroredBy(b) {
+		if a, b, w, ok := pair(&invariants[i], large); ok && !mirrored[a] && !mirrored[b] && !slices.ContainsFunc(c.mirrors, func(m mirror) bool { return m.counter == b }) {
 			mirrored[b] = true
 			c.mirrors = append(c.mirrors, mirror{place: b, counter: a, weight: w, invariant: &invariants[i]})
 		}
@@ -93,11 +96,6 @@ func newCounting(n *Net, initial Marking, bounds []int, invariants []Invariant, 
 	}
 	c.insert(c.control(start), b, nil)
 	return c
-}
-
-// mirroredBy reports whether place is the counter of a mirror.
-func (c *counting) mirroredBy(place int) bool {
-	return slices.ContainsFunc(c.mirrors, func(m mirror) bool { return m.counter == place })
 }
 
 // pair is an invariant over exactly two large places of the same weight.
@@ -252,13 +250,17 @@ func (c *counting) loopsOf(u int) []move {
 		return at.loops
 	}
 	at.looped = true
-	all := box{}
+	f := loopFinder{counting: c, home: u, work: maxLoopWork}
+	f.follow(u, move{to: u, guard: c.all()}, nil)
+	return at.loops
+}
+
+// all has every value of the counters.
+func (c *counting) all() (all box) {
 	for i := range c.counters {
 		all.hi[i] = far
 	}
-	f := loopFinder{counting: c, home: u, work: maxLoopWork}
-	f.follow(u, move{to: u, guard: all}, nil)
-	return at.loops
+	return all
 }
 
 type loopFinder struct {
@@ -291,7 +293,7 @@ func (f *loopFinder) follow(u int, so move, path []int) {
 // count explores the net by its counters. It reports whether that could be
 // done; then the analysis is complete.
 func (a *Analysis) count(n *Net, initial Marking, bounds []int, o *Options) bool {
-	c := newCounting(n, initial, bounds, a.Invariants, o.counters())
+	c := newCounting(n, initial, bounds, a.Invariants, cmp.Or(o.counter, largeCount))
 	if c == nil || !c.run(o) || !a.tally(c, o) {
 		return false
 	}
@@ -300,7 +302,7 @@ func (a *Analysis) count(n *Net, initial Marking, bounds []int, o *Options) bool
 	a.BytesPerState = float64(c.boxes*48) / float64(a.States)
 	switch {
 	case a.Deadlocks > 0 && len(n.Transitions) > 0:
-		a.Live, a.NotLive = No, unfired(make([]bool, len(n.Transitions)))
+		a.Live, a.NotLive = No, unfired(make([]bool, len(n.Transitions))) // none
 	case o.Liveness:
 		a.Live, a.NotLive = c.liveness()
 	case len(a.Dead) > 0:
@@ -349,12 +351,8 @@ func (a *Analysis) tally(c *counting, o *Options) bool {
 // control u.
 func (c *counting) terminal(u *control, places []int) []box {
 	var marked []box
-	all := box{}
-	for i := range c.counters {
-		all.hi[i] = far
-	}
 	for _, p := range places {
-		b := all
+		b := c.all()
 		if i := slices.Index(c.counters, p); i >= 0 {
 			b.lo[i] = 1
 		} else if i := slices.IndexFunc(c.mirrors, func(m mirror) bool { return m.place == p }); i >= 0 {
@@ -402,10 +400,7 @@ func (c *counting) liveness() (Answer, []int) {
 			}
 		}
 	}
-	if len(lost) > 0 {
-		return No, lost
-	}
-	return Yes, nil
+	return live(lost)
 }
 
 // before returns the values of the counters in each control from which t can become

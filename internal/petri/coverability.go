@@ -11,7 +11,7 @@ const Omega = math.MaxInt
 // FindPump proves that a net is unbounded, if it can with bounded effort.
 func FindPump(n *Net, initial Marking) *Pump {
 	invariants, _ := Invariants(n, initial)
-	if n.NeverGrows() || allKnown(invariantBounds(n.Places, invariants)) {
+	if n.NeverGrows() || !slices.Contains(invariantBounds(n.Places, invariants), -1) {
 		return nil
 	}
 	return newCover(n, initial, coverBudget(n, thoroughCover), true).pump
@@ -28,14 +28,18 @@ func FindPump(n *Net, initial Marking) *Pump {
 // markings cannot grow for ever without one covering another.
 type cover struct {
 	net      *Net
-	markings []Marking
-	parent   []int
-	by       []int
-	sum      []int // of all tokens; Omega counts as much as anything can
+	nodes    []node
 	fired    []bool
 	pump     *Pump // the first that was found
 	work     int   // comparisons that may still be made
 	complete bool
+}
+
+// node is a marking and how the search came to it: by a transition from its parent.
+type node struct {
+	marking    Marking
+	sum        int // of all tokens; Omega counts as much as anything can
+	parent, by int // -1 for the initial marking
 }
 
 // omegaSum is the contribution of an unbounded place to a sum, so that a marking
@@ -46,11 +50,11 @@ const omegaSum = 1 << 40
 // first is set until there is a pump.
 func newCover(n *Net, initial Marking, markings int, first bool) *cover {
 	c := &cover{net: n, fired: make([]bool, len(n.Transitions)), work: 200 * markings}
-	c.add(slices.Clone(initial), -1, -1)
-	for i := 0; i < len(c.markings); i++ {
+	c.nodes = []node{{slices.Clone(initial), total(initial), -1, -1}}
+	for i := 0; i < len(c.nodes); i++ {
 		for t := range n.Transitions {
 			c.fire(i, t)
-			if first && c.pump != nil || len(c.markings) > markings || c.work < 0 {
+			if first && c.pump != nil || len(c.nodes) > markings || c.work < 0 {
 				return c
 			}
 		}
@@ -59,48 +63,45 @@ func newCover(n *Net, initial Marking, markings int, first bool) *cover {
 	return c
 }
 
-func (c *cover) add(m Marking, parent, by int) {
-	sum := 0
+// total returns the sum of all tokens of m.
+func total(m Marking) (sum int) {
 	for _, tokens := range m {
 		sum += min(tokens, omegaSum)
 	}
-	c.markings, c.parent, c.by, c.sum = append(c.markings, m), append(c.parent, parent), append(c.by, by), append(c.sum, sum)
+	return sum
 }
 
 // fire follows t from marking i.
 func (c *cover) fire(i, t int) {
-	tr := &c.net.Transitions[t]
-	if !tr.Enabled(c.markings[i]) {
+	tr, from := &c.net.Transitions[t], c.nodes[i].marking
+	if !tr.Enabled(from) {
 		return
 	}
 	c.fired[t] = true
-	m := slices.Clone(c.markings[i])
-	for _, a := range tr.In {
-		if m[a.Place] != Omega {
-			m[a.Place] -= a.Weight
-		}
-	}
-	for _, a := range tr.Out {
-		if m[a.Place] != Omega {
-			m[a.Place] += a.Weight
+	m := slices.Clone(from)
+	tr.Fire(m)
+	for place, tokens := range from {
+		if tokens == Omega {
+			m[place] = Omega
 		}
 	}
 	c.accelerate(m, i, t)
-	if !c.covered(m) {
-		c.add(m, i, t)
+	if sum := total(m); !c.covered(m, sum) {
+		c.nodes = append(c.nodes, node{m, sum, i, t})
 	}
 }
 
 // accelerate raises what grew since a marking on the way here.
 func (c *cover) accelerate(m Marking, parent, by int) {
-	for a := parent; a >= 0; a = c.parent[a] {
+	for a := parent; a >= 0; a = c.nodes[a].parent {
 		c.work--
-		if !covers(m, c.markings[a]) {
+		low := c.nodes[a].marking
+		if !covers(m, low) {
 			continue
 		}
 		var grown []int
 		for place := range m {
-			if m[place] > c.markings[a][place] {
+			if m[place] > low[place] {
 				grown = append(grown, place)
 			}
 		}
@@ -115,17 +116,13 @@ func (c *cover) accelerate(m Marking, parent, by int) {
 }
 
 // covered reports whether m adds nothing to what is there.
-func (c *cover) covered(m Marking) bool {
-	sum := 0
-	for _, tokens := range m {
-		sum += min(tokens, omegaSum)
-	}
-	for i := range c.markings {
-		if c.sum[i] < sum {
+func (c *cover) covered(m Marking, sum int) bool {
+	for i := range c.nodes {
+		if c.nodes[i].sum < sum {
 			continue
 		}
 		c.work--
-		if covers(c.markings[i], m) {
+		if covers(c.nodes[i].marking, m) {
 			return true
 		}
 	}
@@ -134,8 +131,8 @@ func (c *cover) covered(m Marking) bool {
 
 func (c *cover) path(i int) []int {
 	path := []int{}
-	for ; c.parent[i] >= 0; i = c.parent[i] {
-		path = append(path, c.by[i])
+	for ; i > 0; i = c.nodes[i].parent {
+		path = append(path, c.nodes[i].by)
 	}
 	slices.Reverse(path)
 	return path
@@ -145,8 +142,8 @@ func (c *cover) path(i int) []int {
 // the search is complete.
 func (c *cover) bounds() []int {
 	bounds := make([]int, c.net.Places)
-	for _, m := range c.markings {
-		for place, tokens := range m {
+	for i := range c.nodes {
+		for place, tokens := range c.nodes[i].marking {
 			bounds[place] = max(bounds[place], tokens)
 		}
 	}

@@ -40,7 +40,7 @@ func Invariants(n *Net, initial Marking) (found []Invariant, all bool) {
 	for f.eliminate() {
 	}
 	for _, r := range f.rows {
-		if !r.solved() {
+		if slices.ContainsFunc(r.effect, func(e int) bool { return e != 0 }) {
 			continue
 		}
 		inv := Invariant{}
@@ -61,10 +61,7 @@ func Invariants(n *Net, initial Marking) (found []Invariant, all bool) {
 
 // invariantBounds returns the bounds of places that follow, or -1.
 func invariantBounds(places int, invariants []Invariant) []int {
-	bounds := make([]int, places)
-	for i := range bounds {
-		bounds[i] = -1
-	}
+	bounds := slices.Repeat([]int{-1}, places)
 	for _, inv := range invariants {
 		for _, a := range inv.Weights {
 			if b := inv.Constant / a.Weight; bounds[a.Place] < 0 || b < bounds[a.Place] {
@@ -85,18 +82,15 @@ type farkas struct {
 }
 
 type farkasRow struct {
+	numbers []int    // the effect and the weights, one after the other
 	effect  []int    // of each distinct transition
 	weights []int    // of the places
 	support []uint64 // places with a weight
 }
 
-func (r *farkasRow) solved() bool {
-	for _, e := range r.effect {
-		if e != 0 {
-			return false
-		}
-	}
-	return true
+func newRow(columns, places int) farkasRow {
+	n := make([]int, columns+places)
+	return farkasRow{numbers: n, effect: n[:columns], weights: n[columns:], support: make([]uint64, (places+63)/64)}
 }
 
 // unmoved returns the places that no transition changes.
@@ -118,7 +112,7 @@ func unmoved(n *Net, initial Marking, columns [][]Arc) (found []Invariant) {
 func newFarkas(n *Net, columns [][]Arc) *farkas {
 	f := &farkas{rows: make([]farkasRow, n.Places)}
 	for place := range f.rows {
-		r := farkasRow{effect: make([]int, len(columns)), weights: make([]int, n.Places), support: make([]uint64, (n.Places+63)/64)}
+		r := newRow(len(columns), n.Places)
 		r.weights[place] = 1
 		r.support[place/64] |= 1 << (place % 64)
 		f.rows[place] = r
@@ -239,28 +233,18 @@ func (f *farkas) cheapest() (column int, ok bool) {
 
 // combine adds two rows so that the column becomes 0.
 func (f *farkas) combine(a, b *farkasRow, column int) (farkasRow, bool) {
-	f.work += len(a.effect) + len(a.weights)
+	f.work += len(a.numbers)
 	x, y := -b.effect[column], a.effect[column]
 	g := gcd(x, y)
 	x, y = x/g, y/g
-	r := farkasRow{effect: make([]int, len(a.effect)), weights: make([]int, len(a.weights)), support: make([]uint64, len(a.support))}
+	r := newRow(len(a.effect), len(a.weights))
 	g = 0
-	for place := range r.weights {
-		r.weights[place] = x*a.weights[place] + y*b.weights[place]
-		g = gcd(g, r.weights[place])
+	for i := range r.numbers {
+		r.numbers[i] = x*a.numbers[i] + y*b.numbers[i]
+		g = gcd(g, r.numbers[i])
 	}
-	for c := range r.effect {
-		r.effect[c] = x*a.effect[c] + y*b.effect[c]
-		g = gcd(g, r.effect[c])
-	}
-	for place := range r.weights {
-		if r.weights[place] /= g; r.weights[place] > maxWeight {
-			f.cut = true
-			return farkasRow{}, false
-		}
-	}
-	for c := range r.effect {
-		if r.effect[c] /= g; r.effect[c] > maxWeight || r.effect[c] < -maxWeight {
+	for i := range r.numbers {
+		if r.numbers[i] /= g; max(r.numbers[i], -r.numbers[i]) > maxWeight {
 			f.cut = true
 			return farkasRow{}, false
 		}

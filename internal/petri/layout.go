@@ -106,13 +106,7 @@ type part struct {
 
 // firing packs t. Its arcs must fit the lanes.
 func (l *layout) firing(t *Transition) firing {
-	in, out := make([]uint64, l.words), make([]uint64, l.words)
-	for _, a := range t.In {
-		in[l.lanes[a.Place].word] += uint64(a.Weight) << l.lanes[a.Place].shift
-	}
-	for _, a := range t.Out {
-		out[l.lanes[a.Place].word] += uint64(a.Weight) << l.lanes[a.Place].shift
-	}
+	in, out := l.packArcs(t.In), l.packArcs(t.Out)
 	f := firing{idle: slices.Equal(in, out)}
 	for w := range in {
 		if in[w]|out[w] != 0 {
@@ -120,6 +114,14 @@ func (l *layout) firing(t *Transition) firing {
 		}
 	}
 	return f
+}
+
+func (l *layout) packArcs(arcs []Arc) []uint64 {
+	key := make([]uint64, l.words)
+	for _, a := range arcs {
+		key[l.lanes[a.Place].word] += uint64(a.Weight) << l.lanes[a.Place].shift
+	}
+	return key
 }
 
 // neededWidths returns the widths of lanes for the initial marking, every
@@ -132,11 +134,8 @@ func neededWidths(n *Net, initial Marking, bounds []int) []uint {
 	for place, tokens := range initial {
 		need(place, max(1, tokens, bounds[place]))
 	}
-	for i := range n.Transitions {
-		for _, a := range n.Transitions[i].In {
-			need(a.Place, a.Weight)
-		}
-		for _, a := range n.Transitions[i].Out {
+	for _, t := range n.Transitions {
+		for _, a := range slices.Concat(t.In, t.Out) {
 			need(a.Place, a.Weight)
 		}
 	}

@@ -1,34 +1,36 @@
 package petri
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // liveness finds the transitions that are live: from every state, some way
 // leads to one in which they are enabled. That is so if they are enabled
 // somewhere in each strongly connected component that nothing leaves.
 func (s *search) liveness(o *Options) (Answer, []int) {
-	all := make([]int, len(s.net.Transitions))
-	for t := range all {
-		all[t] = t
-	}
+	n := len(s.net.Transitions)
 	switch {
-	case len(all) == 0:
+	case n == 0:
 		return Yes, nil
 	case s.stuck > 0:
-		return No, all
+		return No, unfired(make([]bool, n)) // none
 	case !o.Liveness:
 		if dead := unfired(s.fired); len(dead) > 0 {
 			return No, dead
 		}
 		return Unknown, nil
 	}
-	c := &components{search: s, live: make([]bool, len(all)), ask: o.Continue}
-	for t := range c.live {
-		c.live[t] = true
-	}
+	c := &components{search: s, live: slices.Repeat([]bool{true}, n), ask: o.Continue}
 	if !c.run() {
 		return Unknown, nil
 	}
-	if lost := unfired(c.live); len(lost) > 0 {
+	return live(unfired(c.live))
+}
+
+// live returns the answer about a net in which these transitions are not live.
+func live(lost []int) (Answer, []int) {
+	if len(lost) > 0 {
 		return No, lost
 	}
 	return Yes, nil

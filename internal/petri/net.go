@@ -4,7 +4,11 @@
 // Places and transitions are numbers; names belong to the caller.
 package petri
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"iter"
+	"slices"
+)
 
 // A Net is a set of transitions over places that are numbered from 0.
 type Net struct {
@@ -93,12 +97,7 @@ func (t *Transition) Lasting() []Arc {
 
 // Adds reports whether a firing of t leaves more tokens in some place than it found there.
 func (t *Transition) Adds() bool {
-	for _, a := range t.Out {
-		if a.Weight > weight(t.In, a.Place) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(t.Out, func(a Arc) bool { return a.Weight > weight(t.In, a.Place) })
 }
 
 // Clash reports whether m has too few tokens in a shared input place of t and
@@ -112,27 +111,11 @@ func (t *Transition) Clash(u *Transition, m Marking) bool {
 	return false
 }
 
-// growth returns the change of the total number of tokens by a firing of t.
-func (t *Transition) growth() int {
-	n := 0
-	for _, a := range t.Out {
-		n += a.Weight
-	}
-	for _, a := range t.In {
-		n -= a.Weight
-	}
-	return n
-}
-
 // NeverGrows reports whether no transition makes the total of all tokens
 // larger. Such a net is bounded, and this needs no exploration.
 func (n *Net) NeverGrows() bool {
-	for i := range n.Transitions {
-		if n.Transitions[i].growth() > 0 {
-			return false
-		}
-	}
-	return true
+	ones := slices.Repeat([]int{1}, n.Places)
+	return !slices.ContainsFunc(n.Transitions, func(t Transition) bool { return weigh(t.Out, ones) > weigh(t.In, ones) })
 }
 
 // AppendKey appends an encoding of m that no other marking of the same length has.
@@ -151,4 +134,35 @@ func weight(arcs []Arc, place int) int {
 		}
 	}
 	return 0
+}
+
+// Reachable yields the markings that the net can reach, with the transitions that
+// are enabled in each: each marking once, the nearest first. It never ends for an
+// unbounded net.
+func (n *Net) Reachable(initial Marking) iter.Seq2[Marking, []int] {
+	return func(yield func(Marking, []int) bool) {
+		seen := make(map[string]bool)
+		var queue []Marking
+		visit := func(m Marking) {
+			if key := string(m.AppendKey(nil)); !seen[key] {
+				seen[key] = true
+				queue = append(queue, m)
+			}
+		}
+		for visit(initial); len(queue) > 0; queue = queue[1:] {
+			m := queue[0]
+			var enabled []int
+			for i := range n.Transitions {
+				if t := &n.Transitions[i]; t.Enabled(m) {
+					enabled = append(enabled, i)
+					next := slices.Clone(m)
+					t.Fire(next)
+					visit(next)
+				}
+			}
+			if !yield(m, enabled) {
+				return
+			}
+		}
+	}
 }

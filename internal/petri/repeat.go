@@ -1,6 +1,9 @@
 package petri
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // Times returns how often t can fire on m in a row, if no place may get more than
 // most tokens; [math.MaxInt] if there is no end.
@@ -48,20 +51,10 @@ func (t *Transition) FireTimes(m Marking, times int) {
 
 // Touches reports whether a firing of t changes an input place of u.
 func (t *Transition) Touches(u *Transition) bool {
-	for _, a := range u.In {
-		if weight(t.In, a.Place) != weight(t.Out, a.Place) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(u.In, func(a Arc) bool { return weight(t.In, a.Place) != weight(t.Out, a.Place) })
 }
 
 // Holds reports whether t takes tokens of a place in which u finds too few.
 func (t *Transition) Holds(u *Transition, m Marking) bool {
-	for _, need := range u.In {
-		if m[need.Place] < need.Weight && weight(t.In, need.Place) > 0 {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(u.In, func(need Arc) bool { return m[need.Place] < need.Weight && weight(t.In, need.Place) > 0 })
 }

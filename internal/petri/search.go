@@ -56,7 +56,7 @@ func newSearch(n *Net, initial Marking, bounds []int) *search {
 	s.states = NewStates(s.layout.words)
 	key := make([]uint64, s.layout.words)
 	s.layout.pack(initial, key)
-	s.states.addNew(key)
+	s.states.Add(key)
 	s.high = key
 	return s
 }
@@ -110,8 +110,11 @@ const batchKeys = 32
 // run expands states until all are, or a bound is reached. It returns why it
 // stopped.
 func (s *search) run(o *Options) Stop {
-	limit := o.limit()
-	s.states.MaxBytes = o.MaxBytes
+	limit := o.MaxStates
+	if limit < 1 {
+		limit = DefaultLimit
+	}
+	s.terminal, s.states.MaxBytes = o.Terminal, o.MaxBytes
 	for round := 0; s.expanded < s.states.Len(); round++ {
 		if round&255 == 0 && o.Continue != nil && !o.Continue(s.states.Len()) {
 			return StopAsked
@@ -194,7 +197,7 @@ func (s *search) admit(limit int) Stop {
 		if s.states.Len() >= limit {
 			return StopStates
 		}
-		if i, _ := s.states.insert(key, slot); i < 0 {
+		if !s.states.insert(key, slot) {
 			return StopMemory
 		}
 		s.raise(key)
@@ -208,17 +211,17 @@ func (s *search) admit(limit int) Stop {
 func (s *search) admitWords(limit int) Stop {
 	s.probe()
 	for i, key := range s.next {
-		if s.found[i] == key && key != 0 {
+		if s.found[i] == ^key {
 			continue
 		}
 		slot := s.states.wordSlot(key, s.hashes[i])
-		if key != 0 && s.states.inline[slot] == key || key == 0 && s.states.zero != 0 {
+		if s.states.inline[slot] != 0 {
 			continue
 		}
 		if s.states.Len() >= limit {
 			return StopStates
 		}
-		if n, _ := s.states.insertWord(key, slot); n < 0 {
+		if !s.states.insert(s.next[i:i+1], slot) {
 			return StopMemory
 		}
 		s.raise(s.next[i : i+1])
@@ -368,7 +371,7 @@ func (s *search) repack(old *layout) bool {
 	for i := range s.states.Len() {
 		old.unpack(s.states.At(i), m)
 		s.layout.pack(m, key)
-		if n, _ := states.addNew(key); n < 0 {
+		if !states.Add(key) {
 			return false
 		}
 	}
@@ -384,6 +387,15 @@ func (s *search) bounds() []int {
 	m := make(Marking, s.net.Places)
 	s.layout.unpack(s.high, m)
 	return m
+}
+
+// pathToTrap returns the transitions that lead to the first state of s.trapped; nil
+// if there is none.
+func (s *search) pathToTrap() []int {
+	if s.trap < 0 {
+		return nil
+	}
+	return s.path(s.trap)
 }
 
 // path returns a shortest sequence of transitions to a state. States are numbered as

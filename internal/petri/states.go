@@ -25,20 +25,19 @@ type States struct {
 	top    uint // 64 less the bits of a slot
 
 	// Open addressing: the number of a key plus one, 0 is free. For keys of
-	// one word it is nil until somebody asks for a number.
+	// one word it is nil while nobody asks for a number.
 	table []uint32
 
-	// For keys of one word: the keys once more, so that most questions cost
-	// one access to memory. Here 0 is free, so the key 0 is kept aside.
+	// For keys of one word: their complements, so that most questions cost one
+	// access to memory. Here, too, 0 is free.
 	inline []uint64
-	zero   uint32 // its number plus one
 }
 
 // chunkWords is about how many words a chunk of the arena holds.
 const chunkWords = 1 << 15
 
 // NewStates returns an empty set of keys with this number of words; a set of keys
-// with 0 words has at most one key.
+// with 0 words has at most one key. A key of one word must have a bit that is 0.
 func NewStates(words int) *States {
 	s := &States{words: words, shift: uint(bits.Len(uint(chunkWords / max(words, 1)))), size: firstSlots, top: 64 - firstBits}
 	if words == 1 {
@@ -55,37 +54,16 @@ const (
 	firstSlots = 1 << firstBits
 )
 
-// Add finds the number of key, which it copies if it is new. Where there is no
-// room for a new key, the index is -1.
-func (s *States) Add(key []uint64) (index int, added bool) {
-	if index, ok := s.Find(key); ok {
-		return index, false
-	}
-	return s.addNew(key)
-}
-
-// addNew is Add for a key that is not in the set.
-func (s *States) addNew(key []uint64) (index int, added bool) {
-	if s.words == 1 {
-		return s.insertWord(key[0], s.wordSlot(key[0], hashWord(key[0])))
-	}
-	return s.insert(key, s.slot(key))
-}
+// Add copies a key that is not in the set. It reports whether there was room.
+func (s *States) Add(key []uint64) bool { return s.insert(key, s.slot(key)) }
 
 // Find returns the number of key, if the set has it.
 func (s *States) Find(key []uint64) (index int, ok bool) {
-	var entry uint32
-	switch {
-	case s.words != 1:
-		entry = s.table[s.slot(key)]
-	case key[0] == 0:
-		entry = s.zero
-	default:
-		if s.table == nil {
-			s.number()
-		}
-		entry = s.table[s.wordSlot(key[0], hashWord(key[0]))]
+	if s.table == nil {
+		s.bytes += 4 * int64(s.size) // perhaps beyond the bound: a search that ended there must still report its path
+		s.number()
 	}
+	entry := s.table[s.slot(key)]
 	return int(entry) - 1, entry != 0
 }
 
@@ -107,8 +85,11 @@ func (s *States) BytesPerState() float64 { return float64(s.bytes) / float64(max
 // high bits, so that a table that grows keeps its order.
 func (s *States) home(hash uint64) int { return int(hash >> s.top) }
 
-// slot returns the slot of key in the table, or the one for it.
+// slot returns the slot of key, or the one for it.
 func (s *States) slot(key []uint64) int {
+	if s.words == 1 {
+		return s.wordSlot(key[0], hashWord(key[0]))
+	}
 	for slot := s.home(hashKey(key)); ; slot = (slot + 1) & (s.size - 1) {
 		if entry := s.table[slot]; entry == 0 || slices.Equal(s.At(int(entry)-1), key) {
 			return slot
@@ -116,58 +97,39 @@ func (s *States) slot(key []uint64) int {
 	}
 }
 
-// wordSlot is slot for a key of one word that is not 0.
+// wordSlot is slot for a key of one word.
 func (s *States) wordSlot(key, hash uint64) int {
 	for slot := s.home(hash); ; slot = (slot + 1) & (s.size - 1) {
-		if found := s.inline[slot]; found == 0 || found == key {
+		if found := s.inline[slot]; found == 0 || found == ^key {
 			return slot
 		}
 	}
 }
 
-// insert appends a key that is not there and belongs into slot.
-func (s *States) insert(key []uint64, slot int) (index int, added bool) {
+// insert appends a key that is not there and belongs into slot. It reports whether
+// there was room.
+func (s *States) insert(key []uint64, slot int) bool {
 	if s.full() {
 		if !s.grow() {
-			return -1, false
+			return false
 		}
 		slot = s.slot(key)
 	}
 	if !s.room() {
-		return -1, false
+		return false
 	}
-	s.push(key)
-	s.table[slot] = uint32(s.count)
-	return s.count - 1, true
-}
-
-// insertWord is insert for a key of one word. The slot of 0 does not matter.
-func (s *States) insertWord(key uint64, slot int) (index int, added bool) {
-	if s.full() {
-		if !s.growWords() {
-			return -1, false
-		}
-		slot = s.wordSlot(key, hashWord(key))
-	}
-	if !s.room() {
-		return -1, false
-	}
-	s.push([]uint64{key})
-	switch {
-	case key == 0:
-		s.zero = uint32(s.count)
-		return s.count - 1, true
-	case s.table != nil:
-		s.table[slot] = uint32(s.count)
-	}
-	s.inline[slot] = key
-	return s.count - 1, true
-}
-
-func (s *States) push(key []uint64) {
 	last := len(s.chunks) - 1
 	s.chunks[last] = append(s.chunks[last], key...)
 	s.count++
+	switch {
+	case s.words != 1:
+		s.table[slot] = uint32(s.count)
+		return true
+	case s.table != nil:
+		s.table, s.bytes = nil, s.bytes-4*int64(s.size)
+	}
+	s.inline[slot] = ^key[0]
+	return true
 }
 
 // full reports whether the next key needs a larger table.
@@ -200,63 +162,37 @@ func (s *States) room() bool {
 	return true
 }
 
-// grow doubles the table and enters all keys again.
+// grow doubles the table. For keys of one word it goes through the old table in
+// order, and so, but for collisions, through the new one.
 func (s *States) grow() bool {
-	if s.count >= math.MaxUint32-1 || !s.take(4*int64(s.size)) {
+	slotBytes := int64(4)
+	if s.words == 1 {
+		slotBytes = 8
+	}
+	if s.count >= math.MaxUint32-1 || !s.take(slotBytes*int64(s.size)) {
 		return false
 	}
 	s.size, s.top = 2*s.size, s.top-1
-	s.table = nil // so that the old table can go before the new one comes
-	s.table = make([]uint32, s.size)
-	for i := range s.count {
-		slot := s.home(hashKey(s.At(i)))
-		for s.table[slot] != 0 {
-			slot = (slot + 1) & (s.size - 1)
-		}
-		s.table[slot] = uint32(i + 1)
+	if s.words != 1 {
+		s.table = nil // so that the old table can go before the new one comes
+		s.number()
+		return true
 	}
-	return true
-}
-
-// growWords is grow for keys of one word. It goes through the old tables in
-// order, and so, but for collisions, through the new ones.
-func (s *States) growWords() bool {
-	numbered := s.table != nil
-	more := 8 * int64(s.size)
-	if numbered {
-		more += 4 * int64(s.size)
-	}
-	if s.count >= math.MaxUint32-1 || !s.take(more) {
-		return false
-	}
-	inline, table := s.inline, s.table
-	s.size, s.top = 2*s.size, s.top-1
+	old := s.inline
 	s.inline = make([]uint64, s.size)
-	if numbered {
-		s.table = make([]uint32, s.size)
-	}
-	for i, key := range inline {
-		if key == 0 {
-			continue
-		}
-		slot := s.wordSlot(key, hashWord(key))
-		s.inline[slot] = key
-		if numbered {
-			s.table[slot] = table[i]
+	for _, entry := range old {
+		if entry != 0 {
+			s.inline[s.wordSlot(^entry, hashWord(^entry))] = entry
 		}
 	}
 	return true
 }
 
-// number makes the table of numbers. It may go beyond the bound of memory, by
-// half at most: a search that ended there must still report its path.
+// number makes the table of numbers.
 func (s *States) number() {
-	s.bytes += 4 * int64(s.size)
 	s.table = make([]uint32, s.size)
 	for i := range s.count {
-		if key := s.At(i)[0]; key != 0 {
-			s.table[s.wordSlot(key, hashWord(key))] = uint32(i + 1)
-		}
+		s.table[s.slot(s.At(i))] = uint32(i + 1)
 	}
 }
 

@@ -9,14 +9,12 @@ import (
 
 func ExampleStates() {
 	seen := NewStates(2)
-	fmt.Println(seen.Add([]uint64{1, 2}))
-	fmt.Println(seen.Add([]uint64{2, 1}))
-	fmt.Println(seen.Add([]uint64{1, 2}))
+	fmt.Println(seen.Add([]uint64{1, 2}), seen.Add([]uint64{2, 1}))
+	fmt.Println(seen.Find([]uint64{2, 1}))
 	fmt.Println(seen.At(1), seen.Len())
 	// Output:
-	// 0 true
+	// true true
 	// 1 true
-	// 0 false
 	// [2 1] 2
 }
 
@@ -33,8 +31,8 @@ func TestStatesKeepWhatTheyAreGiven(t *testing.T) {
 		var early []uint64
 		for i := range n {
 			fill(i)
-			if index, added := s.Add(key); index != i || !added {
-				t.Fatalf("%d words: key %d got number %d, new %v", words, i, index, added)
+			if !s.Add(key) || s.Len() != i+1 {
+				t.Fatalf("%d words: key %d got number %d", words, i, s.Len()-1)
 			}
 			if i == 3 {
 				early = s.At(3)
@@ -42,8 +40,8 @@ func TestStatesKeepWhatTheyAreGiven(t *testing.T) {
 		}
 		for i := range n {
 			fill(i)
-			if index, added := s.Add(key); index != i || added || !slices.Equal(s.At(i), key) {
-				t.Fatalf("%d words: key %d is number %d, new %v", words, i, index, added)
+			if index, ok := s.Find(key); index != i || !ok || !slices.Equal(s.At(i), key) {
+				t.Fatalf("%d words: key %d is number %d, found %v", words, i, index, ok)
 			}
 		}
 		fill(3)
@@ -59,10 +57,10 @@ func TestStatesKeepWhatTheyAreGiven(t *testing.T) {
 
 func TestStatesWithoutWords(t *testing.T) {
 	s := NewStates(0)
-	if index, added := s.Add(nil); index != 0 || !added {
+	if _, ok := s.Find(nil); ok || !s.Add(nil) {
 		t.Error("the empty key is not new")
 	}
-	if index, added := s.Add([]uint64{}); index != 0 || added || len(s.At(0)) != 0 {
+	if index, ok := s.Find([]uint64{}); index != 0 || !ok || len(s.At(0)) != 0 {
 		t.Error("there are two empty keys")
 	}
 }
@@ -72,16 +70,14 @@ func TestStatesStayWithinTheirMemory(t *testing.T) {
 		s := NewStates(1)
 		s.MaxBytes = most
 		n := 0
-		for ; ; n++ {
-			if index, _ := s.Add([]uint64{uint64(n)}); index < 0 {
-				break
-			}
+		for s.Add([]uint64{uint64(n)}) {
+			n++
 		}
 		if s.bytes > most || s.Len() != n {
 			t.Errorf("%d keys in %d bytes of %d", s.Len(), s.bytes, most)
 		}
 		if n > 0 {
-			if index, added := s.Add([]uint64{0}); index != 0 || added {
+			if index, ok := s.Find([]uint64{0}); index != 0 || !ok {
 				t.Error("a full set does not know its keys")
 			}
 		}
@@ -107,6 +103,7 @@ func TestStatesAreSmallAndAllocateRarely(t *testing.T) {
 
 // FuzzStates compares with a map.
 func FuzzStates(f *testing.F) {
+	f.Add([]byte("abcdabceabcd"), uint8(0))
 	f.Add([]byte("abcdabceabcd"), uint8(1))
 	f.Add([]byte{0, 0, 0, 0, 1, 0, 0, 0, 0}, uint8(2))
 	f.Fuzz(func(t *testing.T, doc []byte, words uint8) {
@@ -124,8 +121,11 @@ func FuzzStates(f *testing.F) {
 				known = len(want)
 				want[string(text)] = known
 			}
-			if index, added := s.Add(key); index != known || added == ok {
-				t.Fatalf("%v is %d, new %v; want %d", key, index, added, known)
+			if index, found := s.Find(key); found != ok || ok && index != known {
+				t.Fatalf("%v is %d, found %v; want %d", key, index, found, known)
+			}
+			if !ok && !s.Add(key) {
+				t.Fatalf("there is no room for %v", key)
 			}
 		}
 	})

@@ -2,29 +2,14 @@ package petri
 
 import "slices"
 
-// deadlocks is the result of [findDeadlocks]. It is exact if Stop is Finished,
-// although the search did not visit every state.
-type deadlocks struct {
-	Stop    Stop
-	States  int   // that were visited
-	Count   int   // states in which nothing is enabled
-	Trapped int   // those of them in which no terminal place is marked
-	Trap    []int // transitions that lead into one of these; nil if there is none
-}
-
 // findDeadlocks finds all states in which nothing is enabled, and visits only
 // as many others as that takes. Of transitions that do not meet in a place the
 // order does not matter: in each state some are fired that no others can
-// interfere with, a strong stubborn set. It tells nothing else of the net.
-func findDeadlocks(n *Net, initial Marking, bounds []int, o *Options) *deadlocks {
+// interfere with, a strong stubborn set. The search tells nothing else of the net.
+func findDeadlocks(n *Net, initial Marking, bounds []int, o *Options) (*search, Stop) {
 	s := newSearch(n, initial, bounds)
-	s.terminal, s.only = o.Terminal, newStubborn(n)
-	d := &deadlocks{Stop: s.run(o)}
-	d.States, d.Count, d.Trapped = s.states.Len(), s.stuck, s.trapped
-	if s.trap >= 0 {
-		d.Trap = s.path(s.trap)
-	}
-	return d
+	s.only = newStubborn(n)
+	return s, s.run(o)
 }
 
 // stubborn chooses the transitions that are fired in a state.

@@ -25,38 +25,38 @@ func TestDeadlocksOfTheCorpus(t *testing.T) {
 			continue
 		}
 		n, initial := readNet(t, dir, name).net()
-		d := deadlocksOf(n, initial, Options{MaxStates: large})
-		if d.Stop != Finished || d.Count != *want.Deadlocks || d.States > *want.States {
-			t.Errorf("%s: stop %d, %d deadlocks in %d states; want %d in %d", name, d.Stop, d.Count, d.States, *want.Deadlocks, *want.States)
+		d, stop := deadlocksOf(n, initial, Options{MaxStates: large})
+		if stop != Finished || d.stuck != *want.Deadlocks || d.states.Len() > *want.States {
+			t.Errorf("%s: stop %d, %d deadlocks in %d states; want %d in %d", name, stop, d.stuck, d.states.Len(), *want.Deadlocks, *want.States)
 		}
 		checkTrap(t, n, initial, d)
-		all, few = all+*want.States, few+d.States
-		t.Logf("%s: %d of %d states", name, d.States, *want.States)
+		all, few = all+*want.States, few+d.states.Len()
+		t.Logf("%s: %d of %d states", name, d.states.Len(), *want.States)
 	}
 	t.Logf("%d of %d states", few, all)
 }
 
-func deadlocksOf(n *Net, initial Marking, o Options) *deadlocks {
+func deadlocksOf(n *Net, initial Marking, o Options) (*search, Stop) {
 	invariants, _ := Invariants(n, initial)
 	return findDeadlocks(n, initial, invariantBounds(n.Places, invariants), &o)
 }
 
 // checkTrap fires what leads into a deadlock.
-func checkTrap(t *testing.T, n *Net, initial Marking, d *deadlocks) {
+func checkTrap(t *testing.T, n *Net, initial Marking, d *search) {
 	t.Helper()
-	if d.Trapped == 0 {
+	if d.trapped == 0 {
 		return
 	}
-	m := append(Marking(nil), initial...)
-	for _, i := range d.Trap {
+	m, path := append(Marking(nil), initial...), d.pathToTrap()
+	for _, i := range path {
 		if !n.Transitions[i].Enabled(m) {
-			t.Fatalf("transition %d of %v is not enabled", i, d.Trap)
+			t.Fatalf("transition %d of %v is not enabled", i, path)
 		}
 		n.Transitions[i].Fire(m)
 	}
 	for i := range n.Transitions {
 		if n.Transitions[i].Enabled(m) {
-			t.Fatalf("transition %d is enabled after %v", i, d.Trap)
+			t.Fatalf("transition %d is enabled after %v", i, path)
 		}
 	}
 }
@@ -83,9 +83,9 @@ func TestDeadlocksOfRandomNets(t *testing.T) {
 		if o == nil {
 			continue
 		}
-		d := deadlocksOf(n, initial, Options{})
-		if d.Stop != Finished || d.Count != o.deadlocks || d.States > len(o.states) {
-			t.Fatalf("%+v from %v: %d deadlocks in %d states, want %d in %d", n, initial, d.Count, d.States, o.deadlocks, len(o.states))
+		d, stop := deadlocksOf(n, initial, Options{})
+		if stop != Finished || d.stuck != o.deadlocks || d.states.Len() > len(o.states) {
+			t.Fatalf("%+v from %v: %d deadlocks in %d states, want %d in %d", n, initial, d.stuck, d.states.Len(), o.deadlocks, len(o.states))
 		}
 		checkTrap(t, n, initial, d)
 	}
@@ -106,18 +106,21 @@ func TestDeadlocksBeyondTheBudget(t *testing.T) {
 	stuck.Places = free.Places
 	for _, c := range []struct {
 		n         *Net
-		want      Answer
 		deadlocks int
-	}{{free, No, 0}, {stuck, Yes, 1}} {
-		a := Analyze(c.n, initial, Options{MaxStates: 1000})
-		if a.Stop != StopStates || a.Traps != c.want || a.Deadlocks != c.deadlocks || a.Reduced > 100 {
-			t.Errorf("stop %d, traps %d, %d deadlocks, %d states", a.Stop, a.Traps, a.Deadlocks, a.Reduced)
+	}{{free, 0}, {stuck, 1}} {
+		o := Options{MaxStates: 1000}
+		a := Analyze(c.n, initial, o)
+		if a.Stop != StopStates || a.Trapped != c.deadlocks || a.Deadlocks != c.deadlocks || len(a.Trap) > 0 != (c.deadlocks > 0) {
+			t.Errorf("stop %d, %d deadlocks, %d traps, %v", a.Stop, a.Deadlocks, a.Trapped, a.Trap)
+		}
+		if d, stop := deadlocksOf(c.n, initial, o); stop != Finished || d.states.Len() > 100 {
+			t.Errorf("stop %d after %d states", stop, d.states.Len())
 		}
 	}
-	if a := Analyze(free, initial, Options{MaxStates: 1000, Continue: func(int) bool { return false }}); a.Traps != Unknown {
-		t.Errorf("traps %d though it was stopped", a.Traps)
+	if a := Analyze(stuck, initial, Options{MaxStates: 1000, Continue: func(int) bool { return false }}); a.Stop != StopAsked || a.Deadlocks != 0 {
+		t.Errorf("stop %d, %d deadlocks though it was stopped", a.Stop, a.Deadlocks)
 	}
-	if a := Analyze(stuck, initial, Options{MaxStates: 10}); a.Traps != Unknown || a.Reduced != 10 {
-		t.Errorf("traps %d, %d states", a.Traps, a.Reduced)
+	if a := Analyze(stuck, initial, Options{MaxStates: 10}); a.Stop != StopStates || a.Trap != nil {
+		t.Errorf("stop %d, trap %v", a.Stop, a.Trap)
 	}
 }
