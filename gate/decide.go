@@ -12,17 +12,23 @@ type Prepared struct {
 	// [State.Tools], see [Session.Offer].
 	Offered []Call
 
-	call      Call
 	judgement judgement
 }
 
 // Prepare finds the names of c. The arguments of c must not change while
 // the call is open.
 func (p *Policy) Prepare(c Call) *Prepared {
-	q := &Prepared{call: c}
-	q.judgement = judgement{policy: p, call: &q.call}
-	q.judgement.name()
+	q := &Prepared{}
+	q.Reset(p, &c)
 	return q
+}
+
+// Reset makes q the call c under the policy p, as [Policy.Prepare] does. The call must
+// not change while q is used.
+func (q *Prepared) Reset(p *Policy, c *Call) {
+	*q = Prepared{}
+	q.judgement.policy, q.judgement.call = p, c
+	q.judgement.name()
 }
 
 // Decide is [Policy.Decide] of the call. It can be called again with another state.

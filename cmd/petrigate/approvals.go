@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -17,56 +18,21 @@ func newApprovals(s stdio) *cobra.Command {
 		approvalsList(s), approvalsShow(s), approvalsAnswer(s, "approve", true), approvalsAnswer(s, "deny", false))
 }
 
-// waiting is one approval with the proxy that holds it.
-type waiting struct {
-	proxy.ApprovalInfo
-	client *control.Client
-}
-
-func approvals() ([]waiting, error) {
-	found, err := running()
-	if err != nil {
-		return nil, err
-	}
-	var all []waiting
-	for _, client := range found {
-		list, err := client.Approvals()
-		if err != nil {
-			return nil, err
-		}
-		for _, a := range list {
-			all = append(all, waiting{a, client})
-		}
-	}
-	return all, nil
-}
-
 func approvalsList(s stdio) *cobra.Command {
 	c := &cobra.Command{Use: "ls", Short: "List approvals, pending first", Args: cobra.NoArgs}
-	asJSON := c.Flags().Bool("json", false, "print JSON")
-	c.RunE = func(*cobra.Command, []string) error {
-		all, err := approvals()
-		if err != nil {
-			return err
-		}
-		infos := []proxy.ApprovalInfo{}
-		for _, pending := range []bool{true, false} {
+	return answering(c, s, "approvals", func([]string) (any, func() error, error) {
+		lists, err := ask((*control.Client).Approvals)
+		all := append([]proxy.ApprovalInfo{}, slices.Concat(lists...)...)
+		answered := func(a proxy.ApprovalInfo) int { return map[bool]int{true: 0, false: 1}[a.State == proxy.Pending] }
+		slices.SortStableFunc(all, func(a, b proxy.ApprovalInfo) int { return answered(a) - answered(b) })
+		return all, func() error {
+			var rows [][]string
 			for _, a := range all {
-				if (a.State == proxy.Pending) == pending {
-					infos = append(infos, a.ApprovalInfo)
-				}
+				rows = append(rows, []string{a.ID, string(a.State), a.Upstream, a.Tool, a.Session, left(a)})
 			}
-		}
-		if *asJSON {
-			return printAnswer(s.out, "approvals", infos)
-		}
-		var rows [][]string
-		for _, a := range infos {
-			rows = append(rows, []string{a.ID, string(a.State), a.Upstream, a.Tool, a.Session, left(a)})
-		}
-		return text.Table(s.out, "no approvals", "ID|STATE|UPSTREAM|TOOL|SESSION|EXPIRES IN", rows)
-	}
-	return c
+			return text.Table(s.out, "no approvals", "ID|STATE|UPSTREAM|TOOL|SESSION|EXPIRES IN", rows)
+		}, err
+	})
 }
 
 // left is how long an approval can still be answered or used.
@@ -77,49 +43,23 @@ func left(a proxy.ApprovalInfo) string {
 	return time.Until(a.Expires).Round(time.Second).String()
 }
 
-// findApproval is the one approval whose id begins with a prefix.
-func findApproval(prefix string) (waiting, error) {
-	if prefix == "" { // as of a variable that is not set
-		return waiting{}, usage("the id of the approval is empty; petrigate approvals ls lists them")
-	}
-	all, err := approvals()
-	if err != nil {
-		return waiting{}, err
-	}
-	var hits []waiting
-	for _, a := range all {
-		if a.ID == prefix {
-			return a, nil
-		}
-		if strings.HasPrefix(strings.ToLower(a.ID), strings.ToLower(prefix)) { // as people type it
-			hits = append(hits, a)
-		}
-	}
-	if len(hits) == 1 {
-		return hits[0], nil
-	}
-	return waiting{}, ambiguous("approval", prefix, len(hits), "petrigate approvals ls")
+func findApproval(id string) (owned[proxy.ApprovalInfo], error) {
+	return pick("approval", "petrigate approvals ls", id, (*control.Client).Approvals, func(a proxy.ApprovalInfo) string { return a.ID })
 }
 
 func approvalsShow(s stdio) *cobra.Command {
 	c := &cobra.Command{Use: "show ID", Short: "Show one approval in full", Args: cobra.ExactArgs(1)}
-	asJSON := c.Flags().Bool("json", false, "print JSON")
-	c.RunE = func(_ *cobra.Command, args []string) error {
+	return answering(c, s, "approval", func(args []string) (any, func() error, error) {
 		found, err := findApproval(args[0])
 		if err != nil {
+			return nil, nil, err
+		}
+		a, err := found.client.Approval(found.it.ID)
+		return a, func() error {
+			_, err := fmt.Fprintf(s.out, "%s\nState: %s%s\n", a.Question, a.State, answered(a))
 			return err
-		}
-		a, err := found.client.Approval(found.ID)
-		if err != nil {
-			return err
-		}
-		if *asJSON {
-			return printAnswer(s.out, "approval", a)
-		}
-		_, err = fmt.Fprintf(s.out, "%s\nState: %s%s\n", a.Question, a.State, answered(a))
-		return err
-	}
-	return c
+		}, err
+	})
 }
 
 // answered says who gave the answer, and how.
@@ -141,11 +81,12 @@ func approvalsAnswer(s stdio, verb string, approve bool) *cobra.Command {
 	c := &cobra.Command{Use: verb + " ID", Short: strings.ToUpper(verb[:1]) + verb[1:] + " one call, once", Args: cobra.ExactArgs(1)}
 	reason := c.Flags().String("reason", "", "a `text` for the record, and for the agent where it is a denial")
 	c.RunE = func(_ *cobra.Command, args []string) error {
-		a, err := findApproval(args[0])
+		found, err := findApproval(args[0])
 		if err != nil {
 			return err
 		}
-		if err := a.client.Resolve(a.ID, control.Answer{Approve: approve, Actor: actor(), Reason: *reason}); err != nil {
+		a := found.it
+		if err := found.client.Resolve(a.ID, control.Answer{Approve: approve, Actor: actor(), Reason: *reason}); err != nil {
 			return err
 		}
 		past := map[bool]string{true: "approved", false: "denied"}[approve]

@@ -9,7 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/internal/diag"
 	"github.com/petrigate/petrigate/internal/policy"
 	"github.com/petrigate/petrigate/internal/policy/check"
@@ -19,16 +18,15 @@ import (
 
 // checkFlags are what check is asked to look at.
 type checkFlags struct {
-	config      string
-	rules, nets []string
-	tools       string // file of a recorded tool list
-	live        bool
-	states      int
-	timeout     time.Duration
-	strict      bool
-	unknown     bool // a claim of which it is not known whether it holds is none that does not
-	verbose     bool
-	json        bool
+	policyFlags
+	tools   string // file of a recorded tool list
+	live    bool
+	states  int
+	timeout time.Duration
+	strict  bool
+	unknown bool // accept claims of which it is not known whether they hold
+	verbose bool
+	json    bool
 }
 
 func newCheck(s stdio) *cobra.Command {
@@ -42,8 +40,7 @@ func newCheck(s stdio) *cobra.Command {
 			"where something does not load or a claim is not proved.",
 	}
 	var f checkFlags
-	c.Flags().StringArrayVar(&f.rules, "rules", nil, "check this `file` of rules instead of a configuration; may be given more than once")
-	c.Flags().StringArrayVar(&f.nets, "net", nil, "check this `file` with a net; may be given more than once")
+	f.add(c, "check")
 	c.Flags().StringVar(&f.tools, "tools", "", "a recorded tool list (`file`), as tools/list gives it: names in rules are held against it")
 	c.Flags().BoolVar(&f.live, "live", false, "start the upstreams and hold names in rules against their tools")
 	c.Flags().IntVar(&f.states, "max-states", verify.DefaultStates, "how many `states` one search for a proof looks at")
@@ -53,12 +50,8 @@ func newCheck(s stdio) *cobra.Command {
 	c.Flags().BoolVar(&f.strict, "strict", false, "make warnings errors")
 	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
 	c.RunE = func(c *cobra.Command, files []string) error {
-		if err := givenFiles(c, files, &f.rules, &f.nets); err != nil {
+		if err := f.take(c, files); err != nil {
 			return err
-		}
-		f.config, _ = c.Flags().GetString("config")
-		if f.config != "" && len(f.rules)+len(f.nets) > 0 {
-			return usage("--config cannot be combined with --rules or --net")
 		}
 		return runCheck(c.Context(), s, f)
 	}
@@ -66,10 +59,11 @@ func newCheck(s stdio) *cobra.Command {
 }
 
 func runCheck(ctx context.Context, s stdio, f checkFlags) error {
-	source, cfg, problems, err := f.source()
+	source, problems, err := f.source()
 	if err != nil {
 		return err
 	}
+	cfg := source.Config
 	if cfg == nil && len(problems.Of(diag.Error)) > 0 { // there is nothing to build
 		return f.answer(s, check.NewReport(problems, &policy.Result{}, check.ToolSet{}, nil))
 	}
@@ -83,7 +77,7 @@ func runCheck(ctx context.Context, s stdio, f checkFlags) error {
 	if err != nil && !errors.As(err, &invalid) {
 		return err
 	}
-	problems = slices.Concat(problems, result.Problems, check.NoPolicy(fileOf(cfg), source))
+	problems = slices.Concat(problems, result.Problems, check.NoPolicy(source))
 	if err != nil {
 		return f.answer(s, check.NewReport(problems, result, known, nil))
 	}
@@ -104,13 +98,6 @@ func runCheck(ctx context.Context, s stdio, f checkFlags) error {
 	return f.answer(s, check.NewReport(slices.Concat(problems, v.Problems()), result, known, v))
 }
 
-func fileOf(cfg *config.Config) string {
-	if cfg == nil {
-		return ""
-	}
-	return cfg.File
-}
-
 func (f checkFlags) answer(s stdio, report check.Report) (err error) {
 	report.Judge(f.strict, f.unknown)
 	if f.json {
@@ -126,20 +113,16 @@ func (f checkFlags) answer(s stdio, report check.Report) (err error) {
 
 // source is what is to be checked. What is wrong with the configuration
 // itself is among the problems, so that all is reported in one form.
-func (f checkFlags) source() (policy.Source, *config.Config, diag.List, error) {
-	if len(f.rules)+len(f.nets) > 0 {
-		texts, nets, err := policyFiles(f.rules, f.nets)
-		problems, err := check.ConfigProblems(err)
-		return policy.Source{Rules: texts, Nets: nets}, nil, problems, err
-	}
-	cfg, err := config.Load(config.Options{Path: f.config, WorkDir: true})
+func (f checkFlags) source() (policy.Source, diag.List, error) {
+	source, err := f.load()
 	problems, err := check.ConfigProblems(err)
-	if err != nil || len(problems) > 0 {
-		return policy.Source{}, nil, problems, err
+	if err != nil || source.Config == nil {
+		return source, problems, err
 	}
+	cfg := source.Config
 	problems = slices.Concat(check.ConfigWarnings(cfg), check.NoUpstream(cfg), check.NoAudit(cfg))
 	if !f.live { // which has them as errors
 		problems = slices.Concat(problems, check.MissingCommands(cfg, diag.Warning), daemon.TLSProblems(cfg, diag.Warning))
 	}
-	return policy.FromConfig(cfg), cfg, problems, nil
+	return source, problems, nil
 }

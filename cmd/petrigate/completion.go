@@ -9,6 +9,7 @@ import (
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/internal/policy"
 	"github.com/petrigate/petrigate/internal/policy/check"
+	"github.com/petrigate/petrigate/internal/serve/control"
 	"github.com/petrigate/petrigate/proxy"
 )
 
@@ -44,7 +45,7 @@ func completeFlag(c *cobra.Command, f *pflag.Flag) {
 	case kind == "file":
 		_ = c.MarkFlagFilename(f.Name, endings[f.Name]...)
 	case f.Name == "session":
-		_ = c.RegisterFlagCompletionFunc(f.Name, sessionIDs)
+		_ = c.RegisterFlagCompletionFunc(f.Name, first(sessionIDs))
 	default:
 		_ = c.RegisterFlagCompletionFunc(f.Name, cobra.NoFileCompletions)
 	}
@@ -61,16 +62,16 @@ func completers() map[string]completer {
 		"petrigate test":              filesOf("yaml", "jsonl"),
 		"petrigate diff":              filesOf("rules", "yaml", "yml", "json"),
 		"petrigate wrap":              nil, // the command of a server, as the shell completes one
-		"petrigate explain":           toolNames,
-		"petrigate login":             serverNames,
-		"petrigate logout":            serverNames,
+		"petrigate explain":           first(toolNames),
+		"petrigate login":             first(serverNames),
+		"petrigate logout":            first(serverNames),
 		"petrigate approvals show":    approvalIDs(false),
 		"petrigate approvals approve": approvalIDs(true),
 		"petrigate approvals deny":    approvalIDs(true),
-		"petrigate sessions show":     sessionIDs,
-		"petrigate sessions shadow":   sessionIDs,
-		"petrigate sessions reset":    sessionIDs,
-		"petrigate sessions settle":   sessionIDs,
+		"petrigate sessions show":     first(sessionIDs),
+		"petrigate sessions shadow":   first(sessionIDs),
+		"petrigate sessions reset":    first(sessionIDs),
+		"petrigate sessions settle":   first(sessionIDs),
 		"petrigate nets activate":     switchable(false),
 		"petrigate nets deactivate":   switchable(true),
 		"petrigate help":              helpNames,
@@ -85,102 +86,90 @@ func filesOf(endings ...string) completer {
 	}
 }
 
-// none is what is answered where there is nothing to choose from.
-func none(words []cobra.Completion) ([]cobra.Completion, cobra.ShellCompDirective) {
-	slices.Sort(words)
-	return slices.Compact(words), cobra.ShellCompDirectiveNoFileComp
+// first completes the first argument of a verb with the words that list returns.
+func first(list func(c *cobra.Command) []cobra.Completion) completer {
+	return func(c *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		var words []cobra.Completion
+		if len(args) == 0 {
+			words = list(c)
+		}
+		slices.Sort(words)
+		return slices.Compact(words), cobra.ShellCompDirectiveNoFileComp
+	}
 }
 
 func approvalIDs(pending bool) completer {
-	return func(_ *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		var ids []cobra.Completion
-		all, _ := approvals()
+	return first(func(*cobra.Command) (ids []cobra.Completion) {
+		all, _ := gather((*control.Client).Approvals)
 		for _, a := range all {
-			if len(args) == 0 && (!pending || a.State == proxy.Pending) {
-				ids = append(ids, cobra.CompletionWithDesc(a.ID, a.Tool+" on "+a.Upstream))
+			if !pending || a.it.State == proxy.Pending {
+				ids = append(ids, cobra.CompletionWithDesc(a.it.ID, a.it.Tool+" on "+a.it.Upstream))
 			}
 		}
-		return none(ids)
-	}
+		return ids
+	})
 }
 
-func sessionIDs(_ *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	var ids []cobra.Completion
-	all, _ := sessions()
+func sessionIDs(*cobra.Command) (ids []cobra.Completion) {
+	all, _ := gather((*control.Client).Sessions)
 	for _, o := range all {
-		if len(args) == 0 {
-			ids = append(ids, cobra.CompletionWithDesc(o.ID, "of "+o.Principal+", since "+age(o.Since)))
-		}
+		ids = append(ids, cobra.CompletionWithDesc(o.it.ID, "of "+o.it.Principal+", since "+age(o.it.Since)))
 	}
-	return none(ids)
+	return ids
 }
 
 func switchable(active bool) completer {
-	return func(_ *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		var names []cobra.Completion
-		found, _ := running()
-		for _, client := range found {
-			nets, _ := client.Nets()
-			for _, n := range nets {
-				if len(args) == 0 && n.Active == active {
-					names = append(names, cobra.CompletionWithDesc(n.Name, n.Rule))
-				}
+	return first(func(*cobra.Command) (names []cobra.Completion) {
+		nets, _ := gather((*control.Client).Nets)
+		for _, n := range nets {
+			if n.it.Active == active {
+				names = append(names, cobra.CompletionWithDesc(n.it.Name, n.it.Rule))
 			}
 		}
-		return none(names)
-	}
+		return names
+	})
 }
 
-// configured is the configuration that a verb typed so far would read.
-func configured(c *cobra.Command) (*config.Config, error) {
+func serverNames(c *cobra.Command) (names []cobra.Completion) {
 	path, _ := c.Flags().GetString("config")
-	return config.Load(config.Options{Path: path, WorkDir: true})
-}
-
-func serverNames(c *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	var names []cobra.Completion
-	path, _ := c.Flags().GetString("config")
-	if _, servers, err := config.Servers(config.Options{Path: path, WorkDir: true}); err == nil && len(args) == 0 {
-		for _, s := range servers {
-			if s.URL != "" && !s.Disabled {
-				names = append(names, cobra.CompletionWithDesc(s.Name, s.URL))
-			}
+	_, servers, _ := config.Servers(config.Options{Path: path, WorkDir: true})
+	for _, s := range servers {
+		if s.URL != "" && !s.Disabled {
+			names = append(names, cobra.CompletionWithDesc(s.Name, s.URL))
 		}
 	}
-	return none(names)
+	return names
 }
 
 // toolNames are those that the policy speaks of.
-func toolNames(c *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	files, _ := c.Flags().GetStringArray("rules")
-	netFiles, _ := c.Flags().GetStringArray("net")
-	var source policy.Source
-	if len(files)+len(netFiles) == 0 {
-		cfg, err := configured(c)
-		if err != nil {
-			return none(nil)
-		}
-		source = policy.FromConfig(cfg)
-	} else if texts, nets, err := policyFiles(files, netFiles); err == nil {
-		source = policy.Source{Rules: texts, Nets: nets}
+func toolNames(c *cobra.Command) []cobra.Completion {
+	var f policyFlags
+	f.rules, _ = c.Flags().GetStringArray("rules")
+	f.nets, _ = c.Flags().GetStringArray("net")
+	f.config, _ = c.Flags().GetString("config")
+	source, err := f.load()
+	if err != nil {
+		return nil
 	}
 	result, err := policy.Build(source)
-	if err != nil || len(args) > 0 {
-		return none(nil)
+	if err != nil {
+		return nil
 	}
-	return none(check.NamesIn(result))
+	return check.NamesIn(result)
 }
 
 // helpNames are the verbs, and the topics, that follow those that are there.
-func helpNames(c *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	var names []cobra.Completion
+func helpNames(c *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	at, rest, err := c.Root().Find(args)
-	if err == nil && len(rest) == 0 {
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return first(func(*cobra.Command) (names []cobra.Completion) {
 		for _, sub := range at.Commands() {
 			if sub.IsAvailableCommand() || sub.IsAdditionalHelpTopicCommand() {
 				names = append(names, cobra.CompletionWithDesc(sub.Name(), sub.Short))
 			}
 		}
-	}
-	return none(names)
+		return names
+	})(c, rest, begun)
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/internal/policy"
 	"github.com/petrigate/petrigate/internal/policy/check"
 	"github.com/petrigate/petrigate/internal/policy/policydiff"
@@ -78,24 +77,17 @@ func failOn(d *policydiff.Comparison, direction string, allowUnknown bool) error
 
 // loadSide builds the policy of a file of rules or of a configuration.
 func loadSide(file string) (*policydiff.Side, error) {
-	var source policy.Source
-	var cfg *config.Config
+	f := policyFlags{config: file}
 	if filepath.Ext(file) == ".rules" {
-		texts, _, err := policyFiles([]string{file}, nil)
-		if err != nil {
-			return nil, err
-		}
-		source.Rules = texts
-	} else {
-		var err error
-		if cfg, err = config.Load(config.Options{Path: file}); err != nil {
-			return nil, err
-		}
-		source = policy.FromConfig(cfg)
+		f = policyFlags{rules: []string{file}}
+	}
+	source, err := f.load()
+	if err != nil {
+		return nil, err
 	}
 	result, err := policy.Build(source)
 	if err != nil {
 		return nil, err
 	}
-	return policydiff.NewSide(result, source, check.LikelyTools(cfg, result).Tools)
+	return policydiff.NewSide(result, source, check.LikelyTools(source.Config, result).Tools)
 }

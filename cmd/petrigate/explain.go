@@ -39,7 +39,7 @@ func newExplain(s stdio) *cobra.Command {
 		Args: cobra.ExactArgs(1),
 	}
 	var f explainFlags
-	f.add(c)
+	f.add(c, "take")
 	c.Flags().StringVar(&f.tools, "tools", "", "a recorded tool list (`file`), as tools/list gives it; default: the tools of a running proxy with this configuration")
 	c.Flags().StringVar(&f.args, "args", "", "the arguments of the call, a `JSON` object")
 	c.Flags().StringArrayVar(&f.after, "after", nil, "`calls` that are made before: a,b{\"x\": 1}")
@@ -47,7 +47,10 @@ func newExplain(s stdio) *cobra.Command {
 	c.Flags().BoolVar(&f.verbose, "verbose", false, "list also the nets that have nothing to say")
 	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
 	c.RunE = func(c *cobra.Command, tool []string) error {
-		st, err := f.open(c)
+		if err := f.take(c, nil); err != nil {
+			return err
+		}
+		st, err := f.open()
 		if err != nil {
 			return err
 		}

@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/internal/policy"
 	"github.com/petrigate/petrigate/internal/policy/draw"
 	"github.com/petrigate/petrigate/internal/policy/netfile"
@@ -17,10 +16,9 @@ import (
 
 // graphFlags are what graph draws, and how.
 type graphFlags struct {
-	config      string
-	rules, nets []string
-	only        []string
-	format      *string
+	policyFlags
+	only   []string
+	format *string
 }
 
 func newGraph(s stdio) *cobra.Command {
@@ -31,19 +29,15 @@ func newGraph(s stdio) *cobra.Command {
 			"a call; a net lets a call pass when each circle with an arrow to its box holds a token.",
 	}
 	var f graphFlags
-	c.Flags().StringArrayVar(&f.rules, "rules", nil, "draw this `file` of rules instead of a configuration; may be given more than once")
-	c.Flags().StringArrayVar(&f.nets, "net", nil, "draw this `file` of nets (as in a configuration, plain JSON, PNML); may be given more than once")
+	f.add(c, "draw")
+	c.Flags().Lookup("net").Usage = "draw this `file` of nets (as in a configuration, plain JSON, PNML); may be given more than once"
 	c.Flags().StringArrayVar(&f.only, "only", nil, "draw the net of this `name` only; may be given more than once")
 	f.format = choose(c.Flags(), "format", "mermaid", "what to write", "mermaid", "dot", "svg", "pnml")
 	c.RunE = func(c *cobra.Command, files []string) error {
-		if err := givenFiles(c, files, &f.rules, &f.nets); err != nil {
+		if err := f.take(c, files); err != nil {
 			return err
 		}
-		f.config, _ = c.Flags().GetString("config")
-		if f.config != "" && len(f.rules)+len(f.nets) > 0 {
-			return usage("--config cannot be combined with --rules or --net")
-		}
-		nets, err := f.load(s)
+		nets, err := f.chosen(s)
 		if err != nil {
 			return err
 		}
@@ -52,49 +46,43 @@ func newGraph(s stdio) *cobra.Command {
 	return c
 }
 
-func (f graphFlags) load(s stdio) ([]draw.Net, error) {
-	nets, err := f.gathered(s)
+// chosen are the nets that are asked for.
+func (f graphFlags) chosen(s stdio) ([]draw.Net, error) {
+	nets, err := f.all(s)
 	if err != nil || len(f.only) == 0 {
 		return nets, err
 	}
-	var chosen []draw.Net
 	var names []string
 	for _, n := range nets {
 		names = append(names, n.Name)
-		if slices.Contains(f.only, n.Name) {
-			chosen = append(chosen, n)
-		}
 	}
 	for _, name := range f.only {
 		if !slices.Contains(names, name) {
 			return nil, usage("no net %q%s; nets: %s", name, text.DidYouMean(name, "", names), strings.Join(names, ", "))
 		}
 	}
-	return chosen, nil
+	return slices.DeleteFunc(nets, func(n draw.Net) bool { return !slices.Contains(f.only, n.Name) }), nil
 }
 
-// gathered are all nets that are asked for.
-func (f graphFlags) gathered(s stdio) ([]draw.Net, error) {
-	if len(f.rules)+len(f.nets) == 0 {
-		cfg, err := config.Load(config.Options{Path: f.config, WorkDir: true})
-		if err != nil {
-			return nil, err
-		}
-		return draw.OfPolicy(policy.FromConfig(cfg))
-	}
-	var own, foreign []string
+// all are the nets of the policy, then those of files in other forms.
+func (f graphFlags) all(s stdio) ([]draw.Net, error) {
+	var foreign []string
+	own := policyFlags{config: f.config, rules: f.rules}
 	for _, file := range f.nets {
 		if src, err := os.ReadFile(file); err == nil && netfile.Foreign(src) {
 			foreign = append(foreign, file)
 		} else {
-			own = append(own, file)
+			own.nets = append(own.nets, file)
 		}
 	}
-	texts, written, err := policyFiles(f.rules, own)
-	if err != nil {
-		return nil, err
+	var source policy.Source
+	if own.bare() || len(foreign) == 0 {
+		var err error
+		if source, err = own.load(); err != nil {
+			return nil, err
+		}
 	}
-	nets, err := draw.OfPolicy(policy.Source{Rules: texts, Nets: written})
+	nets, err := draw.OfPolicy(source)
 	if err != nil {
 		return nil, err
 	}

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"slices"
-	"strconv"
 
 	"github.com/spf13/cobra"
 
@@ -17,42 +16,28 @@ func newNets(s stdio) *cobra.Command {
 		netsList(s), netsSwitch(s, true), netsSwitch(s, false))
 }
 
-func netsList(s stdio) *cobra.Command {
-	c := &cobra.Command{Use: "ls", Short: "List the nets", Args: cobra.NoArgs}
-	asJSON := c.Flags().Bool("json", false, "print JSON")
-	c.RunE = func(*cobra.Command, []string) error {
-		found, err := running()
-		if err != nil {
-			return err
-		}
-		all := []runningNet{}
-		var rows [][]string
-		for _, client := range found {
-			status, err := client.Status()
-			if err != nil {
-				return err
-			}
-			nets, err := client.Nets()
-			if err != nil {
-				return err
-			}
-			for _, n := range nets {
-				all = append(all, runningNet{n, status.Pid})
-				rows = append(rows, []string{n.Name, netState(n), n.Scope, n.Rule, strconv.Itoa(status.Pid)})
-			}
-		}
-		if *asJSON {
-			return printAnswer(s.out, "nets", all)
-		}
-		return tableOf(s.out, len(found), "no nets", "NET|STATE|SCOPE|RULE", rows)
-	}
-	return c
-}
-
 // A runningNet is a net with the process that has it.
 type runningNet struct {
 	proxy.PolicyNet
 	Pid int `json:"pid"`
+}
+
+func netsList(s stdio) *cobra.Command {
+	c := &cobra.Command{Use: "ls", Short: "List the nets", Args: cobra.NoArgs}
+	return answering(c, s, "nets", func([]string) (any, func() error, error) {
+		lists, _, err := listings((*control.Client).Nets)
+		all := []runningNet{}
+		for _, of := range lists {
+			for _, n := range of.all {
+				all = append(all, runningNet{n, of.pid})
+			}
+		}
+		return all, func() error {
+			return printListings(s.out, lists, "no nets", "NET|STATE|SCOPE|RULE", func(n proxy.PolicyNet) []string {
+				return []string{n.Name, netState(n), n.Scope, n.Rule}
+			})
+		}, err
+	})
 }
 
 func netState(n proxy.PolicyNet) string {
@@ -100,22 +85,16 @@ func netsSwitch(s stdio, on bool) *cobra.Command {
 
 // proxiesWith are the running proxies whose policy has a net of this name.
 func proxiesWith(name string) ([]*control.Client, error) {
-	found, err := running()
+	nets, err := gather((*control.Client).Nets)
 	if err != nil {
 		return nil, err
 	}
 	var having []*control.Client
 	var known []string
-	for _, client := range found {
-		nets, err := client.Nets()
-		if err != nil {
-			return nil, err
-		}
-		for _, n := range nets {
-			known = append(known, n.Name)
-			if n.Name == name {
-				having = append(having, client)
-			}
+	for _, n := range nets {
+		known = append(known, n.it.Name)
+		if n.it.Name == name {
+			having = append(having, n.client)
 		}
 	}
 	if len(having) > 0 {

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -50,33 +52,108 @@ func theProxy(having []*control.Client, pid int, what string) (*control.Client, 
 	return nil, usage("%d running proxies have %s; choose one of: %s", len(having), what, strings.Join(choices, ", "))
 }
 
-// pidOf is the process of a running proxy, asked once.
-func pidOf(client *control.Client, known map[*control.Client]int) (int, error) {
-	if pid, ok := known[client]; ok {
-		return pid, nil
+// ask asks each running proxy a question.
+func ask[T any](question func(*control.Client) (T, error)) ([]T, error) {
+	found, err := running()
+	if err != nil {
+		return nil, err
 	}
-	status, err := client.Status()
-	return status.Pid, err
+	var answers []T
+	for _, client := range found {
+		answer, err := question(client)
+		if err != nil {
+			return nil, err
+		}
+		answers = append(answers, answer)
+	}
+	return answers, nil
 }
 
-// tableOf is a table of what several proxies have: its last column, the process,
-// is there where it tells them apart.
-func tableOf(w io.Writer, proxies int, none, head string, rows [][]string) error {
-	if proxies > 1 {
-		return text.Table(w, none, head+"|PROXY", rows)
+// An owned is a thing that a running proxy has.
+type owned[T any] struct {
+	it     T
+	client *control.Client
+}
+
+// gather joins the lists of all running proxies.
+func gather[T any](list func(*control.Client) ([]T, error)) ([]owned[T], error) {
+	lists, err := ask(func(client *control.Client) ([]owned[T], error) {
+		things, err := list(client)
+		var all []owned[T]
+		for _, it := range things {
+			all = append(all, owned[T]{it, client})
+		}
+		return all, err
+	})
+	return slices.Concat(lists...), err
+}
+
+// pick returns the one thing whose id is, or begins with, the given one.
+func pick[T any](what, lister, id string, list func(*control.Client) ([]T, error), idOf func(T) string) (owned[T], error) {
+	if id == "" { // as of a variable that is not set
+		return owned[T]{}, usage("the id of the %s is empty; %s lists them", what, lister)
 	}
-	for i, row := range rows {
-		rows[i] = row[:len(row)-1]
+	all, err := gather(list)
+	if err != nil {
+		return owned[T]{}, err
+	}
+	var hits []owned[T]
+	for _, o := range all {
+		if idOf(o.it) == id {
+			return o, nil
+		}
+		if strings.HasPrefix(strings.ToLower(idOf(o.it)), strings.ToLower(id)) { // as people type it
+			hits = append(hits, o)
+		}
+	}
+	switch len(hits) {
+	case 0:
+		return owned[T]{}, fmt.Errorf("no %s has an id that begins with %q; %s lists them", what, id, lister)
+	case 1:
+		return hits[0], nil
+	}
+	return owned[T]{}, fmt.Errorf("%s have an id that begins with %q; %s lists them", text.Count(len(hits), what), id, lister)
+}
+
+// A listing is a list of one proxy, with its process.
+type listing[T any] struct {
+	pid int
+	all []T
+}
+
+// listings returns the lists of all running proxies, each by itself and joined.
+func listings[T any](list func(*control.Client) ([]T, error)) (lists []listing[T], joined []T, err error) {
+	lists, err = ask(func(client *control.Client) (of listing[T], err error) {
+		status, err := client.Status()
+		if err == nil {
+			of.pid = status.Pid
+			of.all, err = list(client)
+		}
+		return of, err
+	})
+	joined = []T{}
+	for _, of := range lists {
+		joined = append(joined, of.all...)
+	}
+	return lists, joined, err
+}
+
+// printListings writes a table. Its last column, the process, is there where it
+// tells proxies apart.
+func printListings[T any](w io.Writer, lists []listing[T], none, head string, row func(T) []string) error {
+	var rows [][]string
+	for _, of := range lists {
+		for _, it := range of.all {
+			rows = append(rows, row(it))
+			if len(lists) > 1 {
+				rows[len(rows)-1] = append(rows[len(rows)-1], strconv.Itoa(of.pid))
+			}
+		}
+	}
+	if len(lists) > 1 {
+		head += "|PROXY"
 	}
 	return text.Table(w, none, head, rows)
-}
-
-// ambiguous says that a prefix of an id does not name one thing.
-func ambiguous(what, prefix string, hits int, list string) error {
-	if hits == 0 {
-		return fmt.Errorf("no %s has an id that begins with %q; %s lists them", what, prefix, list)
-	}
-	return fmt.Errorf("%s have an id that begins with %q; %s lists them", text.Count(hits, what), prefix, list)
 }
 
 // group is a verb that only holds others. Alone it does what the first of them
@@ -99,29 +176,15 @@ func sayWhich(c *cobra.Command, _ []string) error {
 
 func newStatus(s stdio) *cobra.Command {
 	c := &cobra.Command{Use: "status", Short: "Show the running proxies", Args: cobra.NoArgs}
-	asJSON := c.Flags().Bool("json", false, "print JSON")
-	c.RunE = func(*cobra.Command, []string) error {
-		found, err := running()
-		if err != nil {
-			return err
-		}
-		var all []proxy.Status
-		for _, client := range found {
-			status, err := client.Status()
-			if err != nil {
-				return err
+	return answering(c, s, "proxies", func([]string) (any, func() error, error) {
+		all, err := ask((*control.Client).Status)
+		return all, func() error {
+			for _, status := range all {
+				printStatus(s.out, status)
 			}
-			all = append(all, status)
-		}
-		if *asJSON {
-			return printAnswer(s.out, "proxies", all)
-		}
-		for _, status := range all {
-			printStatus(s.out, status)
-		}
-		return nil
-	}
-	return c
+			return nil
+		}, err
+	})
 }
 
 func printStatus(w io.Writer, status proxy.Status) {

@@ -11,32 +11,53 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/simulate"
 )
 
-// policyFlags say which policy a verb plays with.
-type policyFlags struct{ rules, nets []string }
+// policyFlags name a policy: a configuration, or rules and nets.
+type policyFlags struct {
+	config      string
+	rules, nets []string
+}
 
-func (f *policyFlags) add(c *cobra.Command) {
-	c.Flags().StringArrayVar(&f.rules, "rules", nil, "take this `file` of rules instead of a configuration; may be given more than once")
-	c.Flags().StringArrayVar(&f.nets, "net", nil, "take this `file` with a net; may be given more than once")
+// add gives c the flags; does is what it does with the files.
+func (f *policyFlags) add(c *cobra.Command, does string) {
+	c.Flags().StringArrayVar(&f.rules, "rules", nil, does+" this `file` of rules instead of a configuration; may be given more than once")
+	c.Flags().StringArrayVar(&f.nets, "net", nil, does+" this `file` with a net; may be given more than once")
+}
+
+// bare reports whether rules and nets were named, and no configuration.
+func (f *policyFlags) bare() bool { return len(f.rules)+len(f.nets) > 0 }
+
+// take reads the flags and the arguments of c, which are files of a policy too.
+func (f *policyFlags) take(c *cobra.Command, files []string) error {
+	if err := f.given(c, files); err != nil {
+		return err
+	}
+	if f.config != "" && f.bare() {
+		return usage("--config cannot be combined with --rules or --net")
+	}
+	return nil
+}
+
+// load reads the files.
+func (f *policyFlags) load() (source policy.Source, err error) {
+	if f.bare() {
+		source.Rules, source.Nets, err = policyFiles(f.rules, f.nets)
+		return source, err
+	}
+	cfg, err := config.Load(config.Options{Path: f.config, WorkDir: true})
+	if err != nil {
+		return source, err
+	}
+	return policy.FromConfig(cfg), nil
 }
 
 // open builds the policy and begins a session.
-func (f *policyFlags) open(c *cobra.Command) (*simulate.Simulation, error) {
-	path, _ := c.Flags().GetString("config")
-	if len(f.rules)+len(f.nets) == 0 {
-		cfg, err := config.Load(config.Options{Path: path, WorkDir: true})
-		if errors.Is(err, config.ErrNotFound) {
-			return nil, fmt.Errorf("%w; or name a policy by --rules FILE or --net FILE", err)
-		} else if err != nil {
-			return nil, err
-		}
-		return simulate.New(policy.FromConfig(cfg))
+func (f *policyFlags) open() (*simulate.Simulation, error) {
+	source, err := f.load()
+	if errors.Is(err, config.ErrNotFound) {
+		err = fmt.Errorf("%w; or name a policy by --rules FILE or --net FILE", err)
 	}
-	if path != "" {
-		return nil, usage("--config cannot be combined with --rules or --net")
-	}
-	texts, nets, err := policyFiles(f.rules, f.nets)
 	if err != nil {
 		return nil, err
 	}
-	return simulate.New(policy.Source{Rules: texts, Nets: nets})
+	return simulate.New(source)
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 
+	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
 	"github.com/petrigate/petrigate/config"
@@ -36,6 +37,23 @@ func printAnswer(w io.Writer, name string, v any) error {
 		return err
 	}
 	return printJSON(w, json.RawMessage(fmt.Sprintf(`{"version":1,%q:%s}`, name, b.Bytes())))
+}
+
+// answering makes c a verb that asks for something and answers with it: by show, or with
+// --json as one object that has it under name.
+func answering(c *cobra.Command, s stdio, name string, ask func(args []string) (answer any, show func() error, err error)) *cobra.Command {
+	asJSON := c.Flags().Bool("json", false, "print JSON")
+	c.RunE = func(_ *cobra.Command, args []string) error {
+		answer, show, err := ask(args)
+		switch {
+		case err != nil:
+			return err
+		case *asJSON:
+			return printAnswer(s.out, name, answer)
+		}
+		return show()
+	}
+	return c
 }
 
 func isTerminal(w any) bool {

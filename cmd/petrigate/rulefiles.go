@@ -15,19 +15,20 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// givenFiles sorts the arguments of a verb into rules, nets and the
-// configuration that --config would have named. A folder stands for its
-// configuration, or else for the rules and nets in it.
-func givenFiles(c *cobra.Command, files []string, ruleFiles, nets *[]string) error {
+// given sorts the arguments of a verb into rules, nets and the configuration that
+// --config would have named. A folder stands for its configuration, or else for the
+// rules and nets in it.
+func (f *policyFlags) given(c *cobra.Command, files []string) error {
+	f.config, _ = c.Flags().GetString("config")
 	for _, file := range files {
 		info, err := os.Stat(file)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			return usage("no such file: %q", file)
 		case err == nil && info.IsDir():
-			err = givenFolder(c, file, ruleFiles, nets)
+			err = f.folder(c, file)
 		default:
-			err = givenFile(c, file, ruleFiles, nets)
+			err = f.file(c, file)
 		}
 		if err != nil {
 			return err
@@ -36,31 +37,32 @@ func givenFiles(c *cobra.Command, files []string, ruleFiles, nets *[]string) err
 	return nil
 }
 
-func givenFile(c *cobra.Command, file string, ruleFiles, nets *[]string) error {
+func (f *policyFlags) file(c *cobra.Command, file string) error {
 	switch kindOf(file) {
 	case rulesFile:
-		*ruleFiles = append(*ruleFiles, file)
+		f.rules = append(f.rules, file)
 	case netFile:
-		*nets = append(*nets, file)
+		f.nets = append(f.nets, file)
 	case configFile:
-		return configure(c, file)
+		return f.configure(c, file)
 	default:
 		return usage("%q is neither rules (.rules) nor a net or a configuration (.yaml, .json)", file)
 	}
 	return nil
 }
 
-// configure makes a file that was given as an argument that of --config.
-func configure(c *cobra.Command, file string) error {
-	if named, _ := c.Flags().GetString("config"); named != "" && named != file {
-		return usage("%s looks at one configuration, not at %s and %s", c.Name(), named, file)
+// configure takes an argument for that of --config.
+func (f *policyFlags) configure(c *cobra.Command, file string) error {
+	if f.config != "" && f.config != file {
+		return usage("%s looks at one configuration, not at %s and %s", c.Name(), f.config, file)
 	}
-	return c.Flags().Set("config", file)
+	f.config = file
+	return nil
 }
 
-func givenFolder(c *cobra.Command, folder string, ruleFiles, nets *[]string) error {
+func (f *policyFlags) folder(c *cobra.Command, folder string) error {
 	if file := configIn(folder); file != "" {
-		return configure(c, file)
+		return f.configure(c, file)
 	}
 	found := false
 	for _, pattern := range []string{"*.rules", "*.net.yaml", "*.net.json"} {
@@ -70,7 +72,7 @@ func givenFolder(c *cobra.Command, folder string, ruleFiles, nets *[]string) err
 		}
 		for _, file := range files {
 			found = true
-			if err := givenFile(c, file, ruleFiles, nets); err != nil {
+			if err := f.file(c, file); err != nil {
 				return err
 			}
 		}

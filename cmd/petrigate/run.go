@@ -151,15 +151,12 @@ func versionString() string {
 
 func newVersion(s stdio) *cobra.Command {
 	c := &cobra.Command{Use: "version", Short: "Print the version", Args: cobra.NoArgs}
-	asJSON := c.Flags().Bool("json", false, "print JSON")
-	c.RunE = func(*cobra.Command, []string) error {
-		if *asJSON {
-			return printAnswer(s.out, "petrigate", versionString())
-		}
-		_, err := fmt.Fprintln(s.out, "petrigate", versionString())
-		return err
-	}
-	return c
+	return answering(c, s, "petrigate", func([]string) (any, func() error, error) {
+		return versionString(), func() error {
+			_, err := fmt.Fprintln(s.out, "petrigate", versionString())
+			return err
+		}, nil
+	})
 }
 
 // actor is who operates, for the record.

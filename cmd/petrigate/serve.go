@@ -29,8 +29,12 @@ func newServe(s stdio) *cobra.Command {
 	auth := choose(c.Flags(), "auth", "", "authentication over HTTP", "token", "jwt", "none")
 	level := choose(c.Flags(), "log-level", "", "what to log", "debug", "info", "warn", "error")
 	c.RunE = func(c *cobra.Command, files []string) error {
-		if err := servedFile(c, files); err != nil {
+		var f policyFlags
+		if err := f.given(c, files); err != nil {
 			return err
+		}
+		if f.bare() {
+			return usage("serve requires a configuration, and %q is not one; use petrigate wrap for rules and nets of one server", files[0])
 		}
 		flags := map[string]string{}
 		for name, value := range map[string]string{"listen.http": string(addr), "listen.auth": *auth, "log.level": *level} {
@@ -38,8 +42,7 @@ func newServe(s stdio) *cobra.Command {
 				flags[name] = value
 			}
 		}
-		path, _ := c.Flags().GetString("config")
-		cfg, err := config.Load(config.Options{Path: path, Flags: flags})
+		cfg, err := config.Load(config.Options{Path: f.config, Flags: flags})
 		if file := configIn("."); errors.Is(err, config.ErrNotFound) && file != "" {
 			return fmt.Errorf("%w; the one in this folder is served by petrigate serve --config ./%s", err, file)
 		}
@@ -49,21 +52,6 @@ func newServe(s stdio) *cobra.Command {
 		return serve(c.Context(), s, cfg)
 	}
 	return c
-}
-
-// servedFile takes a configuration that was given without --config.
-func servedFile(c *cobra.Command, files []string) error {
-	if len(files) == 0 {
-		return nil
-	}
-	var ruleFiles, nets []string
-	if err := givenFiles(c, files, &ruleFiles, &nets); err != nil {
-		return err
-	}
-	if len(ruleFiles)+len(nets) > 0 {
-		return usage("serve requires a configuration, and %q is not one; use petrigate wrap for rules and nets of one server", files[0])
-	}
-	return nil
 }
 
 // serve runs a proxy until ctx or its client ends it.

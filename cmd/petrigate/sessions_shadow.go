@@ -1,12 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/petrigate/petrigate/internal/serve/control"
 	"github.com/petrigate/petrigate/internal/text"
 	"github.com/petrigate/petrigate/proxy"
 )
@@ -18,48 +20,30 @@ func sessionsShadow(s stdio) *cobra.Command {
 			"person about, how often, and where the marking that the calls led to is not the one that they would have\n" +
 			"had. Without a session it counts all of them since the proxy started, those that have ended too.",
 	}
-	asJSON := c.Flags().Bool("json", false, "print JSON")
-	c.RunE = func(_ *cobra.Command, args []string) error {
+	return answering(c, s, "shadows", func(args []string) (any, func() error, error) {
 		reports, err := shadows(args)
-		if err != nil {
-			return err
-		}
-		if *asJSON {
-			return printAnswer(s.out, "shadows", reports)
-		}
-		for _, r := range reports {
-			if err := printShadow(s.out, r); err != nil {
-				return err
+		return reports, func() error {
+			for _, r := range reports {
+				if err := printShadow(s.out, r); err != nil {
+					return err
+				}
 			}
-		}
-		return nil
-	}
-	return c
+			return nil
+		}, err
+	})
 }
 
 // shadows are the reports of the running proxies, or of one session.
 func shadows(args []string) ([]proxy.ShadowInfo, error) {
-	if len(args) == 1 {
-		o, err := findSession(args[0])
-		if err != nil {
-			return nil, err
-		}
-		r, err := o.client.Shadow(o.ID)
-		return []proxy.ShadowInfo{r}, err
+	if len(args) == 0 {
+		return ask(func(client *control.Client) (proxy.ShadowInfo, error) { return client.Shadow("") })
 	}
-	found, err := running()
+	o, err := findSession(args[0])
 	if err != nil {
 		return nil, err
 	}
-	var all []proxy.ShadowInfo
-	for _, client := range found {
-		r, err := client.Shadow("")
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, r)
-	}
-	return all, nil
+	r, err := o.client.Shadow(o.it.ID)
+	return []proxy.ShadowInfo{r}, err
 }
 
 func printShadow(w io.Writer, r proxy.ShadowInfo) error {
@@ -81,7 +65,7 @@ func printShadow(w io.Writer, r proxy.ShadowInfo) error {
 	}
 	for _, n := range r.Nets {
 		if n.Parted {
-			_, _ = fmt.Fprintf(w, "session %s: %s is at %s; %s\n", n.Session, n.Net, emptyMarking(n.Actual), shadowState(n.NetShadow))
+			_, _ = fmt.Fprintf(w, "session %s: %s is at %s; %s\n", n.Session, n.Net, cmp.Or(n.Actual, noTokens), shadowState(n.NetShadow))
 		}
 	}
 	return nil
@@ -92,15 +76,10 @@ func printShadow(w io.Writer, r proxy.ShadowInfo) error {
 func shadowState(n proxy.NetShadow) string {
 	parts := "the same"
 	if n.Parted {
-		parts = emptyMarking(n.Enforced) + ", which is another marking"
+		parts = cmp.Or(n.Enforced, noTokens) + ", which is another marking"
 	}
 	return fmt.Sprintf("had it blocked, %s; it would have refused %s and asked about %s", parts, text.Count(n.Refused, "call"), text.Count(n.Asked, "call"))
 }
 
-// emptyMarking is a marking for people, who would miss one without tokens.
-func emptyMarking(m string) string {
-	if m == "" {
-		return "no tokens"
-	}
-	return m
-}
+// noTokens is a marking without tokens, which is an empty string otherwise.
+const noTokens = "no tokens"

@@ -18,10 +18,10 @@ func newSimulate(s stdio) *cobra.Command {
 			"It works at a terminal and in a pipe. --record writes what was done as a file for petrigate test.\n\n" + simulate.Help,
 	}
 	var f policyFlags
-	f.add(c)
+	f.add(c, "take")
 	record := c.Flags().String("record", "", "write the session as a policy test to this new `file`")
 	c.RunE = func(c *cobra.Command, files []string) error {
-		if err := givenFiles(c, files, &f.rules, &f.nets); err != nil {
+		if err := f.take(c, files); err != nil {
 			return err
 		}
 		if *record != "" {
@@ -29,7 +29,7 @@ func newSimulate(s stdio) *cobra.Command {
 				return fmt.Errorf("recording to %s: the file is there already", *record)
 			}
 		}
-		st, err := f.open(c)
+		st, err := f.open()
 		if err != nil {
 			return err
 		}

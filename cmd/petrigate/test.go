@@ -11,7 +11,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/diag"
 	"github.com/petrigate/petrigate/internal/policy/check"
 	"github.com/petrigate/petrigate/internal/policy/policytest"
@@ -80,7 +79,7 @@ func test(ctx context.Context, s stdio, f testFlags, paths []string) error {
 	if err != nil {
 		return usage("--run: %s", strings.TrimPrefix(err.Error(), "error parsing regexp: "))
 	}
-	r := &testRun{flags: f, name: name, loader: policytest.Loader{Call: callsUnder, Cover: f.cover, Config: f.config}}
+	r := &testRun{flags: f, name: name, loader: policytest.Loader{Call: check.CallsUnder, Cover: f.cover, Config: f.config}}
 	if err := r.load(paths); err != nil {
 		return err
 	}
@@ -122,7 +121,7 @@ type testFile struct {
 	name   string
 	file   *policytest.File
 	policy *policytest.Policy
-	cases  []policytest.Case
+	cases  []policytest.TestResult
 }
 
 // load reads everything, so that all that is wrong with it is said at once.
@@ -195,26 +194,23 @@ func (r *testRun) run(ctx context.Context) *policytest.Report {
 		return report
 	}
 	for _, f := range r.files {
-		out := policytest.ReportedFile{File: f.name, Tests: []policytest.ReportedTest{}}
+		out := policytest.FileResult{File: f.name, Tests: []policytest.TestResult{}}
 		for _, c := range f.cases {
 			if r.name.MatchString(c.Name) {
-				out.Tests = append(out.Tests, policytest.ReportOfCase(c))
+				out.Tests = append(out.Tests, c)
 			}
 		}
 		if f.file != nil {
 			for i := range f.file.Tests {
 				if t := &f.file.Tests[i]; r.name.MatchString(t.Name) && ctx.Err() == nil {
-					out.Tests = append(out.Tests, policytest.ReportOf(f.policy.Run(t)))
+					out.Tests = append(out.Tests, f.policy.Run(t))
 				}
 			}
 		}
 		report.Add(out)
 	}
 	if r.flags.cover {
-		report.Coverage = policytest.ReportCoverage(r.loader.Coverage())
+		report.Coverage = r.loader.Coverage()
 	}
 	return report
 }
-
-// callsUnder makes calls under the policy of tests.
-func callsUnder(p *policytest.Policy) func(tool string) gate.Call { return check.CallsUnder(p.Config) }

@@ -1,4 +1,4 @@
-package main
+package stdiofront
 
 import (
 	"bytes"
@@ -20,16 +20,6 @@ import (
 )
 
 var update = flag.Bool("update", false, "write the recordings anew")
-
-// childMark makes the test binary the server: its value is the flags.
-const childMark = "STDIOFRONT_TEST_SERVER"
-
-func TestMain(m *testing.M) {
-	if flags, ok := os.LookupEnv(childMark); ok {
-		os.Exit(testserver.Main(strings.Fields(flags), os.Stdin, os.Stdout))
-	}
-	os.Exit(m.Run())
-}
 
 // A speaker is a client over HTTP that says what it is told to.
 type speaker struct {

@@ -28,9 +28,13 @@ const (
 )
 
 // NoPolicy warns of policies that let everything pass, or nothing: they load, but
-// are hardly intended. The file is that of the configuration, if any.
-func NoPolicy(file string, s policy.Source) diag.List {
+// are hardly intended.
+func NoPolicy(s policy.Source) diag.List {
 	var problems diag.List
+	var whole config.Position
+	if s.Config != nil {
+		whole.File = s.Config.File
+	}
 	gates := 0
 	for _, text := range s.Rules {
 		n, claims := countRules(text)
@@ -50,7 +54,7 @@ func NoPolicy(file string, s policy.Source) diag.List {
 	case s.Active != nil && len(s.Active) == 0:
 		problems = append(problems, Warning(codeNoPolicy, s.ActivePosition, "no net is active"+so))
 	case len(s.Nets) == 0:
-		problems = append(problems, Warning(codeNoPolicy, config.Position{File: file}, "no rule and no net gates anything"+so))
+		problems = append(problems, Warning(codeNoPolicy, whole, "no rule and no net gates anything"+so))
 	}
 	return problems
 }

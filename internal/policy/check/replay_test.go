@@ -16,6 +16,7 @@ import (
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/policy"
 	"github.com/petrigate/petrigate/internal/policy/policytest"
+	"github.com/petrigate/petrigate/internal/policy/sandbox"
 	"github.com/petrigate/petrigate/internal/policy/verify"
 	"github.com/petrigate/petrigate/rules"
 )
@@ -167,7 +168,7 @@ type replayAnswer struct {
 }
 
 // play has eval play events, and wants every call to be admitted.
-func (s *site) play(what string, events []Event) replayAnswer {
+func (s *site) play(what string, events []sandbox.Event) replayAnswer {
 	s.Helper()
 	line, err := json.Marshal(map[string]any{"name": what, "rules": s.rules, "nets": s.nets, "events": events})
 	if err != nil {
@@ -268,7 +269,7 @@ func (s *site) stuck(p proven) {
 		tools = map[string][]string{"pipeline": {"build", "deploy"}, "fork": {"join"}, "limit-push-3": {"push"}, "require-test-before-deploy": {"deploy"}}[p.Net]
 	}
 	for _, tool := range tools {
-		call := Event{Type: "call", ID: "last", Tool: tool, Approve: true}
+		call := sandbox.Event{Type: "call", ID: "last", Tool: tool, Approve: sandbox.Yes}
 		if word := map[string]string{"l": "x", "m": "yy"}[tool]; word != "" { // of TestReplayRandom
 			call.Tool, call.Args = "t", json.RawMessage(fmt.Sprintf(`{"f":%q}`, word))
 		}
@@ -282,7 +283,7 @@ func (s *site) stuck(p proven) {
 }
 
 func (s *site) marking(p proven, a replayAnswer) {
-	before := s.play("start", []Event{})
+	before := s.play("start", []sandbox.Event{})
 	for i, n := range a.Final {
 		if n.Name != p.Net {
 			continue

@@ -5,6 +5,7 @@ import (
 
 	"github.com/petrigate/petrigate/internal/diag"
 	"github.com/petrigate/petrigate/internal/policy"
+	"github.com/petrigate/petrigate/internal/policy/sandbox"
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
@@ -25,23 +26,23 @@ type Report struct {
 // reportedTool is one name. The events are the sequence as eval reads it; of a
 // tool that can be called after a failure only, they are a run that gets there.
 type reportedTool struct {
-	Name     string   `json:"name"`
-	Callable any      `json:"callable"` // true, "after-failure", false; nil: not known
-	Shortest []string `json:"shortest"` // null where it is not callable
-	Because  []string `json:"because,omitzero"`
-	Events   []Event  `json:"events,omitempty"`
+	Name     string          `json:"name"`
+	Callable any             `json:"callable"` // true, "after-failure", false; nil: not known
+	Shortest []string        `json:"shortest"` // null where it is not callable
+	Because  []string        `json:"because,omitzero"`
+	Events   []sandbox.Event `json:"events,omitempty"`
 }
 
 // reportedProof is what came of a claim. The counterexample is what eval reads.
 type reportedProof struct {
-	Text           string         `json:"text"`
-	File           string         `json:"file"`
-	Line           int            `json:"line"`
-	Result         string         `json:"result"`
-	Counterexample []Event        `json:"counterexample"`
-	Because        []string       `json:"because,omitempty"`
-	Marking        map[string]int `json:"marking,omitempty"` // that refutes conserved and exclusive: tokens by place
-	Why            string         `json:"why,omitempty"`     // it is unknown, or there is no counterexample
+	Text           string          `json:"text"`
+	File           string          `json:"file"`
+	Line           int             `json:"line"`
+	Result         string          `json:"result"`
+	Counterexample []sandbox.Event `json:"counterexample"`
+	Because        []string        `json:"because,omitempty"`
+	Marking        map[string]int  `json:"marking,omitempty"` // that refutes conserved and exclusive: tokens by place
+	Why            string          `json:"why,omitempty"`     // it is unknown, or there is no counterexample
 }
 
 // NewReport puts an answer together. v is nil where nothing could be verified.
@@ -91,7 +92,7 @@ func (r *Report) Judge(strict, allowUnknown bool) {
 }
 
 // events are the counterexample.
-func (p proven) events(tools ToolSet) []Event {
+func (p proven) events(tools ToolSet) []sandbox.Event {
 	events := tools.Events(p.Counterexample)
 	if _, ok := p.Assertion.(verify.NeverWithoutApproval); ok {
 		return unasked(events)

@@ -35,16 +35,14 @@ func (v *Findings) after(t verify.Trace) map[string]gate.NetState {
 			session.End(id, step.Outcome)
 			continue
 		}
+		if played += max(1, step.Times); played > longestPlayed {
+			return nil
+		}
 		call := v.tools.call(step)
 		call.ID = id
-		for range max(1, step.Times) {
-			_, admitted := session.Call(call, sandbox.Yes).(*gate.Allow)
-			if played++; !admitted || played > longestPlayed {
-				return nil
-			}
-			if step.Times > 0 {
-				session.End(id, gate.Success)
-			}
+		d, _ := session.Repeat(call, sandbox.Yes, step.Times)
+		if _, admitted := d.(*gate.Allow); !admitted {
+			return nil
 		}
 	}
 	states := make(map[string]gate.NetState)

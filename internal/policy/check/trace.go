@@ -9,39 +9,25 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/policy/sandbox"
 	"github.com/petrigate/petrigate/internal/policy/verify"
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// A Event is an event of a case, as eval reads it.
-type Event struct {
-	Type    string          `json:"type"`
-	ID      string          `json:"id,omitempty"`
-	Tool    string          `json:"tool,omitempty"`
-	Also    []string        `json:"also,omitempty"` // further names of the tool
-	Args    json.RawMessage `json:"args,omitempty"`
-	Approve bool            `json:"approve,omitempty"`
-	Outcome string          `json:"outcome,omitempty"`
-	For     string          `json:"for,omitempty"`   // how long time passes
-	Times   int             `json:"times,omitempty"` // so often, one after the other, each a success
-}
-
-var outcomeNames = [...]string{gate.Unknown: "unknown", gate.Success: "success", gate.Failure: "failure"}
-
 // eventsOf are the events of a run, in which a person consents whenever asked.
-func eventsOf(t verify.Trace) []Event {
-	events := []Event{}
+func eventsOf(t verify.Trace) []sandbox.Event {
+	events := []sandbox.Event{}
 	for _, s := range t {
 		id := strconv.Itoa(s.Call)
 		if s.Ends {
-			events = append(events, Event{Type: "result", ID: id, Outcome: outcomeNames[s.Outcome]})
+			events = append(events, sandbox.Event{Type: "result", ID: id, Outcome: sandbox.Outcomes[s.Outcome]})
 			continue
 		}
 		if s.Wait > 0 {
-			events = append(events, Event{Type: "wait", For: (s.Wait * time.Duration(max(s.Times, 1))).String()})
+			events = append(events, sandbox.Event{Type: "wait", For: (s.Wait * time.Duration(max(s.Times, 1))).String()})
 			continue
 		}
-		call := Event{Type: "call", ID: id, Tool: s.Tool, Approve: true, Times: s.Times}
+		call := sandbox.Event{Type: "call", ID: id, Tool: s.Tool, Approve: sandbox.Yes, Times: s.Times}
 		if s.Args != "" {
 			call.Args = json.RawMessage(s.Args)
 		}
@@ -51,7 +37,7 @@ func eventsOf(t verify.Trace) []Event {
 }
 
 // Events are the events of a run with all the names that its tools have.
-func (s ToolSet) Events(t verify.Trace) []Event {
+func (s ToolSet) Events(t verify.Trace) []sandbox.Event {
 	events := eventsOf(t)
 	for i := range events {
 		for _, tool := range s.Tools {
@@ -67,10 +53,10 @@ func (s ToolSet) Events(t verify.Trace) []Event {
 }
 
 // unasked is the run with no consent to the last call: it needs none.
-func unasked(events []Event) []Event {
+func unasked(events []sandbox.Event) []sandbox.Event {
 	for i := len(events) - 1; i >= 0; i-- {
 		if events[i].Type == "call" {
-			events[i].Approve = false
+			events[i].Approve = sandbox.Nobody
 			break
 		}
 	}

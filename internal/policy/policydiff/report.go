@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/petrigate/petrigate/internal/policy/check"
+	"github.com/petrigate/petrigate/internal/policy/sandbox"
 	"github.com/petrigate/petrigate/internal/text"
 )
 
@@ -19,10 +20,10 @@ type Report struct {
 }
 
 type reportedWitness struct {
-	Calls  []string      `json:"calls"`
-	Events []check.Event `json:"events"` // the last is the call on which the policies differ
-	Old    string        `json:"old"`    // "allow", "ask", "refuse"
-	New    string        `json:"new"`
+	Calls  []string        `json:"calls"`
+	Events []sandbox.Event `json:"events"` // the last is the call on which the policies differ
+	Old    string          `json:"old"`    // "allow", "ask", "refuse"
+	New    string          `json:"new"`
 }
 
 // Report returns the comparison for tools.

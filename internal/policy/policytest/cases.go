@@ -8,29 +8,21 @@ import (
 	"io"
 )
 
-// A Case is what came of a line of cases.
-type Case struct {
-	Name    string
-	Line    int
-	Failure string // empty: it passed
-	Nothing bool   // the line expects nothing
-}
-
 // RunCases plays lines of cases, see [Eval]. Each brings its own policy.
-func RunCases(r io.Reader) ([]Case, error) {
-	var cases []Case
+func RunCases(r io.Reader) ([]TestResult, error) {
+	var cases []TestResult
 	err := eachLine(r, func(number int, line []byte) error {
 		answer, expect, _ := evalLine(line)
-		c := Case{Name: answer.Name, Line: number}
+		c := TestResult{Name: answer.Name, Line: number, Result: "pass"}
 		d := compare(marshal(answer), expect)
 		switch {
 		case d != nil:
-			c.Failure = fmt.Sprintf("%s is %s, expected %s", d.Path, d.Got, d.Want)
+			c.Result, c.Failure = "fail", &Failure{Got: fmt.Sprintf("%s is %s, expected %s", d.Path, d.Got, d.Want)}
 		case expect != nil:
 		case len(answer.Errors) > 0:
-			c.Failure = answer.Errors[0].Message
+			c.Result, c.Failure = "fail", &Failure{Got: answer.Errors[0].Message}
 		default:
-			c.Nothing = true
+			c.Result = "unchecked"
 		}
 		cases = append(cases, c)
 		return nil

@@ -1,6 +1,7 @@
 package policytest
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/petrigate/petrigate/gate"
@@ -9,23 +10,21 @@ import (
 
 // Coverage is what tests have exercised of policies.
 type Coverage struct {
-	Items []*Item
+	Percent int     `json:"percent"` // rounded down
+	Done    int     `json:"done"`
+	Total   int     `json:"total"`
+	Missing []*Item `json:"missing"` // by place
 
-	watched *gate.Policy     // reports what fires
-	chosen  []firing         // for the call that is being decided
-	rules   map[string]*Item // by net
-	moves   map[firing]*Item
-	maps    map[string][]*Item // by the name that they give
-	passive map[string]bool    // nets that hold no call back
+	Items []*Item `json:"-"`
 }
 
 // An Item is a rule, a map or a transition.
 type Item struct {
-	Kind Kind
-	Net  string // also of a transition
-	Name string // of a transition, or that a map gives
-	Rule gate.Position
-	Hits int
+	Kind Kind        `json:"kind"`
+	Net  string      `json:"net,omitempty"`  // also of a transition
+	Name string      `json:"name,omitempty"` // of a transition, or that a map gives
+	Rule policy.Rule `json:"rule"`
+	Hits int         `json:"-"`
 }
 
 // Kind says what has to happen to an [Item].
@@ -39,33 +38,42 @@ const (
 
 type firing struct{ net, transition string }
 
-// Done counts the items that were exercised.
-func (c *Coverage) Done() int {
-	n := 0
-	for _, i := range c.Items {
-		if i.Hits > 0 {
-			n++
+// newCoverage counts which items were exercised.
+func newCoverage(items []*Item) *Coverage {
+	c := &Coverage{Percent: 100, Total: len(items), Missing: []*Item{}, Items: items}
+	for _, i := range items {
+		if i.Hits == 0 {
+			c.Missing = append(c.Missing, i)
 		}
 	}
-	return n
-}
-
-// Percent is the share that was exercised, rounded down.
-func (c *Coverage) Percent() int {
-	if len(c.Items) == 0 {
-		return 100
+	if c.Done = c.Total - len(c.Missing); c.Total > 0 {
+		c.Percent = c.Done * 100 / c.Total
 	}
-	return c.Done() * 100 / len(c.Items)
+	slices.SortStableFunc(c.Missing, func(a, b *Item) int {
+		return cmp.Or(cmp.Compare(a.Rule.File, b.Rule.File), cmp.Compare(a.Rule.Line, b.Rule.Line))
+	})
+	return c
 }
 
-// newCoverage lists what there is to exercise in a policy. Transitions without
+// A watch notes what is exercised of one policy.
+type watch struct {
+	items   []*Item
+	policy  *gate.Policy     // reports what fires
+	chosen  []firing         // for the call that is being decided
+	rules   map[string]*Item // by net
+	moves   map[firing]*Item
+	maps    map[string][]*Item // by the name that they give
+	passive map[string]bool    // nets that hold no call back
+}
+
+// newWatch lists what there is to exercise in a policy. Transitions without
 // tools move by themselves, and those that can never fire need no test.
-func newCoverage(p *Policy) (*Coverage, error) {
-	c := &Coverage{
+func newWatch(p *Policy) (*watch, error) {
+	c := &watch{
 		rules: make(map[string]*Item), moves: make(map[firing]*Item), maps: make(map[string][]*Item), passive: make(map[string]bool),
 	}
 	var err error
-	c.watched, err = p.Result.Watched(policy.Watch{
+	c.policy, err = p.Result.Watched(policy.Watch{
 		Chosen: func(net, transition string) { c.chosen = append(c.chosen, firing{net, transition}) },
 		Fired:  func(net, transition string) { c.moves[firing{net, transition}].hit() },
 	})
@@ -81,27 +89,27 @@ func newCoverage(p *Policy) (*Coverage, error) {
 	return c, nil
 }
 
-func (c *Coverage) named(net string, maps []gate.Map) {
+func (c *watch) named(net string, maps []gate.Map) {
 	for _, m := range maps {
-		item := &Item{Kind: KindMap, Net: net, Name: m.As, Rule: m.Rule}
+		item := &Item{Kind: KindMap, Net: net, Name: m.As, Rule: policy.Rule(m.Rule)}
 		c.maps[m.As] = append(c.maps[m.As], item)
-		c.Items = append(c.Items, item)
+		c.items = append(c.items, item)
 	}
 }
 
-func (c *Coverage) net(p *Policy, n gate.NetInfo, dead []string) {
-	item := &Item{Kind: KindRule, Net: n.Name, Rule: n.Rule}
+func (c *watch) net(p *Policy, n gate.NetInfo, dead []string) {
+	item := &Item{Kind: KindRule, Net: n.Name, Rule: policy.Rule(n.Rule)}
 	c.rules[n.Name] = item
-	c.Items = append(c.Items, item)
+	c.items = append(c.items, item)
 	c.passive[n.Name] = true
 	for _, t := range n.Transitions {
 		c.passive[n.Name] = c.passive[n.Name] && (len(t.Tools) == 0 || t.Observe)
 		if len(t.Tools) == 0 || slices.Contains(dead, t.Name) {
 			continue
 		}
-		item := &Item{Kind: KindTransition, Net: n.Name, Name: t.Name, Rule: place(p.Source, n, t.Name)}
+		item := &Item{Kind: KindTransition, Net: n.Name, Name: t.Name, Rule: policy.Rule(place(p.Source, n, t.Name))}
 		c.moves[firing{n.Name, t.Name}] = item
-		c.Items = append(c.Items, item)
+		c.items = append(c.items, item)
 	}
 	c.named(n.Name, n.Maps)
 }
@@ -114,9 +122,9 @@ func (i *Item) hit() {
 }
 
 // decided counts what a decision has exercised.
-func (c *Coverage) decided(about decided, d gate.Decision) {
-	for _, n := range about.names {
-		for _, item := range c.maps[n.Text] {
+func (c *watch) decided(about *decided, d gate.Decision) {
+	for _, name := range about.names {
+		for _, item := range c.maps[name] {
 			item.hit()
 		}
 	}
@@ -140,7 +148,7 @@ func (c *Coverage) decided(about decided, d gate.Decision) {
 }
 
 // held counts for the rules that keep a call from passing by itself.
-func (c *Coverage) held(r *gate.Refusal) {
+func (c *watch) held(r *gate.Refusal) {
 	for _, b := range r.Blocks {
 		c.rules[b.Net].hit()
 	}

@@ -81,10 +81,10 @@ map  ls petrigate.yaml:5 1
 	if diff := cmp.Diff(want, got.String()); diff != "" {
 		t.Error(diff)
 	}
-	if c.Percent() != 46 || c.Done() != 6 {
-		t.Errorf("%d%%, %d items", c.Percent(), c.Done())
+	if c.Percent != 46 || c.Done != 6 {
+		t.Errorf("%d%%, %d items", c.Percent, c.Done)
 	}
-	if p := (Coverage{}); p.Percent() != 100 {
+	if newCoverage(nil).Percent != 100 {
 		t.Error("nothing is not covered whole")
 	}
 }

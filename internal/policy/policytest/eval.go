@@ -141,10 +141,9 @@ func (c *policyCase) eval() *answer {
 	for _, n := range result.Nets {
 		a.Nets = append(a.Nets, netStates{n.Name, n.States})
 	}
-	box := sandbox.New(result.Policy, c.Active)
-	session := box.Session("")
-	for i, e := range c.Events {
-		d := e.play(box, session)
+	session := sandbox.New(result.Policy, c.Active).Session("")
+	for i, e := range c.events {
+		d := play(session, e)
 		d.I = i
 		a.Decisions = append(a.Decisions, d)
 	}
@@ -207,16 +206,48 @@ func onePerPlace(errs []caseError) []caseError {
 	})
 }
 
+// play makes an event happen in a session, and shows what was decided.
+func play(s *sandbox.Session, e *sandbox.Event) decision {
+	d, admitted := s.Play(e)
+	shown := decision{Decision: "settled"}
+	switch d := d.(type) {
+	case *gate.Allow:
+		if shown = (decision{Nets: []string{}}); d.Would != nil {
+			shown = held("", d.Would)
+		}
+		shown.Decision = "allow"
+	case *gate.Ask:
+		shown = held("ask", d.Refusal())
+	case *gate.Refusal:
+		shown = held("refuse", d)
+	default:
+		if e.Type == "answer" { // to no question
+			shown.Decision = "ignored"
+		}
+	}
+	shown.Times = admitted
+	return shown
+}
+
+// held shows what keeps a call from passing now.
+func held(what string, r *gate.Refusal) decision {
+	d := decision{Decision: what, Kind: string(r.Kind), Nets: []string{}, Reason: r.Text}
+	for _, b := range r.Blocks {
+		d.Nets = append(d.Nets, b.Net)
+	}
+	if len(r.Blocks) > 0 {
+		d.Cause = string(r.Blocks[0].Cause)
+	}
+	slices.Sort(d.Nets)
+	d.Nets = slices.Compact(d.Nets)
+	return d
+}
+
 // states is a copy of the state of every net, as an answer shows it.
 func states(nets []gate.NetState) []netFinal {
 	final := make([]netFinal, len(nets))
 	for i, n := range nets {
-		final[i] = netFinal{Name: n.Name, Active: n.Active, Marking: map[string]int{}, InFlight: len(n.InFlight)}
-		for _, tokens := range n.Marking {
-			if tokens.Count > 0 {
-				final[i].Marking[tokens.Place] = tokens.Count
-			}
-		}
+		final[i] = netFinal{Name: n.Name, Active: n.Active, Marking: marked(n.Marking), InFlight: len(n.InFlight)}
 	}
 	return final
 }

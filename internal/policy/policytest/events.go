@@ -23,10 +23,10 @@ func (p *parser) event(t *Test, v config.Value) {
 	s := Step{Position: v.Position()}
 	switch e.Type {
 	case "wait":
-		s.After = e.duration()
+		s.After = e.Duration()
 	case "call":
-		s.Tool, s.Also, s.Args, s.As = e.Tool, e.Also, e.arguments(), e.ID
-		s.Approve, s.Expect, s.Result, s.Times = sandbox.Consent(e.Approve), allow, "pending", 1
+		s.Tool, s.Also, s.Args, s.As = e.Tool, e.Also, e.Arguments(), e.ID
+		s.Approve, s.Expect, s.Result, s.Times = e.Approve, allow, "pending", 1
 		if e.Times > 0 {
 			s.Times, s.Result = e.Times, "success"
 		}

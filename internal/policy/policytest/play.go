@@ -1,6 +1,7 @@
 package policytest
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"path"
@@ -11,46 +12,24 @@ import (
 	"strings"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/policy"
 	"github.com/petrigate/petrigate/internal/policy/sandbox"
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// A Result is what came of a test.
-type Result struct {
-	Test    *Test
-	Steps   []Played // in order; the last one is not as expected where Failure is set
-	Failure *Failure // nil: the test passed
-}
-
-// A Played is a step that was played.
-type Played struct {
-	Number  int // from 1
-	Step    *Step
-	Verdict string        // "allow", "refuse", "ask"; empty: the step makes no call
-	Refusal *gate.Refusal // what is against the call, or what a person is asked; nil: nothing
-	Names   []string      // that the call carries
-	Would   *gate.Refusal // what nets in shadow have against a call that passes; nil: nothing
-}
-
-// A Failure is why a step is not as expected.
-type Failure struct {
-	Expected, Got string
-	Nets          []gate.NetState // that are concerned, as they were before
-}
-
 // Run plays a test under a policy.
-func (p *Policy) Run(t *Test) Result {
+func (p *Policy) Run(t *Test) TestResult {
 	pol := p.Result.Policy
-	if p.coverage != nil {
-		pol = p.coverage.watched
+	if p.watch != nil {
+		pol = p.watch.policy
 	}
 	run := &testRun{p, t, sandbox.New(pol, p.Result.Active, t.Sessions...)}
-	r := Result{Test: t}
+	r := TestResult{Name: t.Name, Line: t.Position.Line, Result: "pass", left: len(t.Steps)}
 	for i := range t.Steps {
-		played, failure := run.step(i+1, &t.Steps[i])
-		r.Steps = append(r.Steps, played)
+		step, failure := run.step(i+1, &t.Steps[i])
+		r.Steps, r.left = append(r.Steps, step), r.left-1
 		if failure != nil {
-			r.Failure = failure
+			r.Result, r.Failure = "fail", failure
 			break
 		}
 	}
@@ -64,38 +43,41 @@ type testRun struct {
 	box    *sandbox.Sandbox
 }
 
-func (r *testRun) step(number int, s *Step) (Played, *Failure) {
+func (r *testRun) step(number int, s *Step) (StepResult, *Failure) {
 	r.box.Wait(s.After)
-	played := Played{Number: number, Step: s}
+	out := StepResult{Step: number, Line: s.Position.Line, Column: s.Position.Column, Text: s.What(), Call: s.Tool, Args: s.Args}
 	switch {
 	case s.Settles > 0:
-		return played, r.settle(s)
+		return out, r.settle(s)
 	case s.Tool == "":
-		return played, nil
+		return out, nil
 	}
 	for i := 1; i <= s.Times; i++ {
-		if failure := r.callOnce(s, &played); failure != nil {
+		if failure := r.callOnce(s, &out); failure != nil {
 			if s.Times > 1 {
 				failure.Got += fmt.Sprintf(", call %d of %d", i, s.Times)
 			}
-			return played, failure
+			return out, failure
 		}
 	}
-	return played, nil
+	return out, nil
 }
 
-func (r *testRun) callOnce(s *Step, played *Played) *Failure {
-	played.Verdict, played.Refusal, played.Would = "", nil, nil
+func (r *testRun) callOnce(s *Step, out *StepResult) *Failure {
 	session := r.box.Session(s.Session)
 	session.Tick(r.box.Now())
 	before := session.Nets()
-	call := r.call(played.Number, s)
-	d := r.decide(session, call, s, played)
-	if failure := s.judge(played, d.names, r.policy); failure != nil {
-		failure.Nets = d.concerned(before, played)
+	call := r.call(out.Step, s)
+	d := r.decide(session, call, s)
+	d.show(s, out)
+	if failure := s.judge(d, r.policy); failure != nil {
+		failure.nets, failure.Marking = d.concerned(before), make(map[string]map[string]int)
+		for _, n := range failure.nets {
+			failure.Marking[n.Name] = marked(n.Marking)
+		}
 		return failure
 	}
-	if played.Verdict != refuse {
+	if d.verdict != refuse {
 		end(session, call.ID, s.Result)
 	}
 	return nil
@@ -103,7 +85,7 @@ func (r *testRun) callOnce(s *Step, played *Played) *Failure {
 
 // call is the call of a step.
 func (r *testRun) call(number int, s *Step) gate.Call {
-	c := r.policy.Call(s.Tool)
+	c := r.policy.call(s.Tool)
 	c.ID, c.Args, c.Time = strconv.Itoa(number), s.Args, r.box.Now()
 	for _, name := range s.Also {
 		if !slices.ContainsFunc(c.Also, func(n gate.Name) bool { return n.Text == name }) {
@@ -116,18 +98,20 @@ func (r *testRun) call(number int, s *Step) gate.Call {
 	return c
 }
 
-// decided is what is known of a call beside its verdict.
+// decided is what became of a call.
 type decided struct {
-	names []gate.Name
-	said  []gate.Verdict
+	names   []string // that the call carries
+	said    []gate.Verdict
+	verdict string        // one of verdicts
+	refusal *gate.Refusal // what is against the call, or what a person is asked; nil: nothing
+	would   *gate.Refusal // what nets in shadow have against a call that passes; nil: nothing
 }
 
 // decide has a call decided, and the person who is asked answer.
-func (r *testRun) decide(session *sandbox.Session, c gate.Call, s *Step, played *Played) decided {
-	about := decided{r.policy.Result.Policy.Names(c), session.Classify(c)}
-	played.Names = nil
-	for _, n := range about.names {
-		played.Names = append(played.Names, n.Text)
+func (r *testRun) decide(session *sandbox.Session, c gate.Call, s *Step) *decided {
+	about := &decided{said: session.Classify(c)}
+	for _, n := range r.policy.Result.Policy.Names(c) {
+		about.names = append(about.names, n.Text)
 	}
 	d := session.Call(c, sandbox.Later)
 	asked, waited := d.(*gate.Ask)
@@ -137,19 +121,36 @@ func (r *testRun) decide(session *sandbox.Session, c gate.Call, s *Step, played 
 	refused, ok := d.(*gate.Refusal)
 	switch {
 	case waited && (s.Approve == sandbox.Nobody || s.Expect == ask && (!ok || s.Approve == sandbox.No)):
-		played.Verdict, played.Refusal = ask, asked.Refusal()
+		about.verdict, about.refusal = ask, asked.Refusal()
 	case ok:
-		played.Verdict, played.Refusal = refuse, refused
+		about.verdict, about.refusal = refuse, refused
 	default:
-		played.Verdict, played.Would = allow, d.(*gate.Allow).Would
+		about.verdict, about.would = allow, d.(*gate.Allow).Would
 	}
-	if cover := r.policy.coverage; cover != nil {
-		cover.decided(about, d)
+	if watch := r.policy.watch; watch != nil {
+		watch.decided(about, d)
 		if waited && !ok {
-			cover.held(asked.Refusal())
+			watch.held(asked.Refusal())
 		}
 	}
 	return about
+}
+
+// show puts a decision into the result of its step.
+func (d *decided) show(s *Step, out *StepResult) {
+	r := cmp.Or(d.refusal, d.would)
+	out.Names, out.Verdict, out.Would = d.names, d.verdict, sandbox.VerdictOf(d.would)
+	out.Result, out.Reason, out.Nets = "", "", nil
+	if d.verdict == allow {
+		out.Result = s.Result
+	}
+	if r == nil {
+		return
+	}
+	out.Reason = r.Text
+	for _, b := range r.Blocks {
+		out.Nets = append(out.Nets, reportedRule{b.Net, policy.Rule(b.Rule)})
+	}
 }
 
 // settle ends an earlier call.
@@ -176,13 +177,13 @@ func end(session *sandbox.Session, id, result string) bool {
 }
 
 // judge compares a call with what its step expects.
-func (s *Step) judge(played *Played, names []gate.Name, p *Policy) *Failure {
-	if played.Verdict != s.Expect {
-		return &Failure{Expected: s.Expect, Got: played.Verdict}
+func (s *Step) judge(d *decided, p *Policy) *Failure {
+	if d.verdict != s.Expect {
+		return &Failure{Expected: s.Expect, Got: d.verdict}
 	}
-	verdict, refusal := played.Verdict, played.Refusal
+	verdict, refusal := d.verdict, d.refusal
 	if s.Would != "" {
-		verdict, refusal = would(played.Would), played.Would
+		verdict, refusal = inShadow+cmp.Or(sandbox.VerdictOf(d.would), allow), d.would
 		if verdict != inShadow+s.Would {
 			return &Failure{Expected: inShadow + s.Would, Got: verdict}
 		}
@@ -193,31 +194,15 @@ func (s *Step) judge(played *Played, names []gate.Name, p *Policy) *Failure {
 	if s.Rule != "" && !slices.ContainsFunc(refusal.Blocks, s.speaksOf) {
 		return &Failure{Expected: verdict + " by " + s.Rule + s.unknownRule(p), Got: verdict + " by " + blocksText(refusal.Blocks)}
 	}
-	var carried []string
-	for _, n := range names {
-		carried = append(carried, n.Text)
-	}
 	for _, name := range s.Names {
-		if !slices.Contains(carried, name) {
-			return &Failure{Expected: fmt.Sprintf("the name %q", name), Got: "the names " + strings.Join(carried, ", ")}
+		if !slices.Contains(d.names, name) {
+			return &Failure{Expected: fmt.Sprintf("the name %q", name), Got: "the names " + strings.Join(d.names, ", ")}
 		}
 	}
 	return nil
 }
 
 const inShadow = "in shadow "
-
-// would is what nets in shadow say.
-func would(r *gate.Refusal) string {
-	switch {
-	case r == nil:
-		return inShadow + allow
-	case r.Kind == gate.KindApproval:
-		return inShadow + ask
-	default:
-		return inShadow + refuse
-	}
-}
 
 // numbered finds rules that are named by their line.
 var numbered = regexp.MustCompile(`^(.*?):([0-9]+)(?::([0-9]+))?$`)
@@ -266,13 +251,13 @@ func blocksText(blocks []gate.Block) string {
 }
 
 // concerned are the nets that say something about the call, or against it.
-func (d *decided) concerned(all []gate.NetState, played *Played) []gate.NetState {
+func (d *decided) concerned(all []gate.NetState) []gate.NetState {
 	said := make(map[string]bool)
 	for _, v := range d.said {
 		said[v.Net] = v.Kind != gate.Abstain
 	}
-	if played.Refusal != nil {
-		for _, b := range played.Refusal.Blocks {
+	if d.refusal != nil {
+		for _, b := range d.refusal.Blocks {
 			said[b.Net] = true
 		}
 	}

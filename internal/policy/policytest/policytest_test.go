@@ -10,6 +10,7 @@ import (
 	"testing/iotest"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/gate"
@@ -48,7 +49,7 @@ tests:
 	}
 	for i := range file.Tests {
 		r := policy.Run(&file.Tests[i])
-		fmt.Println(r.Test.Name, r.Failure == nil)
+		fmt.Println(r.Name, r.Failure == nil)
 		if r.Failure != nil {
 			fmt.Printf("step %d: expected %s, got %s\n", len(r.Steps), r.Failure.Expected, r.Failure.Got)
 		}
@@ -57,7 +58,7 @@ tests:
 	for _, i := range coverage.Items {
 		fmt.Println(i.Kind, i.Net, i.Name, i.Hits)
 	}
-	fmt.Println(coverage.Percent(), "%")
+	fmt.Println(coverage.Percent, "%")
 	// Output:
 	// a delete needs a backup true
 	// two deletes need two false
@@ -339,15 +340,15 @@ func TestCases(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []Case{
-		{Name: "one", Line: 1},
-		{Name: "one", Line: 2, Failure: `decisions[0].decision is "refuse", expected "allow"`},
-		{Name: "bare", Line: 3, Nothing: true},
-		{Name: "broken", Line: 4, Failure: `unknown statement "blok"`},
-		{Name: "known to be broken", Line: 5},
-		{Line: 6, Failure: "not a case: invalid character 'o' in literal null (expecting 'u')"},
+	want := []TestResult{
+		{Name: "one", Line: 1, Result: "pass"},
+		{Name: "one", Line: 2, Result: "fail", Failure: &Failure{Got: `decisions[0].decision is "refuse", expected "allow"`}},
+		{Name: "bare", Line: 3, Result: "unchecked"},
+		{Name: "broken", Line: 4, Result: "fail", Failure: &Failure{Got: `unknown statement "blok"`}},
+		{Name: "known to be broken", Line: 5, Result: "pass"},
+		{Line: 6, Result: "fail", Failure: &Failure{Got: "not a case: invalid character 'o' in literal null (expecting 'u')"}},
 	}
-	if diff := cmp.Diff(want, cases); diff != "" {
+	if diff := cmp.Diff(want, cases, cmpopts.IgnoreUnexported(TestResult{}, Failure{})); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -36,7 +36,7 @@ func (r *Report) Print(w io.Writer, k text.Ink, verbose bool) error {
 	return err
 }
 
-func (t *ReportedTest) print(b *strings.Builder, k text.Ink, file string, verbose bool) {
+func (t *TestResult) print(b *strings.Builder, k text.Ink, file string, verbose bool) {
 	words := map[string]string{"pass": k.In(text.Green, "PASS"), "fail": k.In(text.Red, "FAIL"), "unchecked": "----"}
 	fmt.Fprintf(b, "  %s  %s\n", words[t.Result], t.Name)
 	if verbose {
@@ -54,7 +54,7 @@ func (t *ReportedTest) print(b *strings.Builder, k text.Ink, file string, verbos
 	t.printFailure(b, k, file)
 }
 
-func (t *ReportedTest) printFailure(b *strings.Builder, k text.Ink, file string) {
+func (t *TestResult) printFailure(b *strings.Builder, k text.Ink, file string) {
 	s := t.Steps[len(t.Steps)-1]
 	row := func(what, text string) { fmt.Fprintf(b, "            %-9s %s\n", what, text) }
 	fmt.Fprintf(b, "        %s: step %d: %s\n", k.In(text.Bold, fmt.Sprintf("%s:%d:%d", file, s.Line, s.Column)), s.Step, s.Text)
@@ -81,7 +81,7 @@ func (t *ReportedTest) printFailure(b *strings.Builder, k text.Ink, file string)
 }
 
 // told is a line about a step that was played.
-func (s *reportedStep) told() string {
+func (s *StepResult) told() string {
 	switch s.Verdict {
 	case "":
 		return s.Text
@@ -96,14 +96,14 @@ func (s *reportedStep) told() string {
 	}
 }
 
-func (c *reportedCoverage) print(b *strings.Builder) {
+func (c *Coverage) print(b *strings.Builder) {
 	fmt.Fprintf(b, "coverage: %d%%, %d of %s\n", c.Percent, c.Done, text.Count(c.Total, "item"))
 	for _, m := range c.Missing {
 		fmt.Fprintf(b, "  %s  %s\n", gate.Position(m.Rule), m.told())
 	}
 }
 
-func (m *missedItem) told() string {
+func (m *Item) told() string {
 	switch m.Kind {
 	case KindMap:
 		return fmt.Sprintf("no call got the name %s", m.Name)

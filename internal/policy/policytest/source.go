@@ -18,19 +18,16 @@ import (
 type Policy struct {
 	Result *policy.Result
 	Source policy.Source
-	Config *config.Config // nil: rules and nets alone
 
-	// Call is a call of the tool with all the names that it has behind the
-	// proxy. The arguments, the id and the time are not in it.
-	Call func(tool string) gate.Call
-
-	coverage *Coverage // nil: nobody asks for it
+	call  func(tool string) gate.Call // with all the names that it has behind the proxy
+	watch *watch                      // nil: nobody asks for coverage
 }
 
 // A Loader loads the policies of files, each once. The zero value is ready to use.
 type Loader struct {
-	// Call makes [Policy.Call] of a policy; nil: a tool has one name.
-	Call func(*Policy) func(tool string) gate.Call
+	// Call makes the calls of tools under a configuration, which is nil for rules and
+	// nets alone, such as check.CallsUnder; nil: a tool has one name.
+	Call func(*config.Config) func(tool string) gate.Call
 
 	Cover  bool   // watch what the tests exercise
 	Config string // a configuration that all files are held against; empty: each has its own policy
@@ -54,12 +51,12 @@ func (l *Loader) Load(f *File) (*Policy, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.Call = func(tool string) gate.Call { return gate.Call{Tool: tool} }
+	p.call = func(tool string) gate.Call { return gate.Call{Tool: tool} }
 	if l.Call != nil {
-		p.Call = l.Call(p)
+		p.call = l.Call(p.Source.Config)
 	}
 	if l.Cover {
-		if p.coverage, err = newCoverage(p); err != nil {
+		if p.watch, err = newWatch(p); err != nil {
 			return nil, err
 		}
 	}
@@ -72,12 +69,12 @@ func (l *Loader) Load(f *File) (*Policy, error) {
 
 // Coverage is what was exercised of all policies, in the order in which they
 // were loaded.
-func (l *Loader) Coverage() Coverage {
-	var all Coverage
+func (l *Loader) Coverage() *Coverage {
+	var items []*Item
 	for _, key := range l.order {
-		all.Items = append(all.Items, l.loaded[key].coverage.Items...)
+		items = append(items, l.loaded[key].watch.items...)
 	}
-	return all
+	return newCoverage(items)
 }
 
 // source is the policy that the file names, or that is beside it.
@@ -130,7 +127,7 @@ func (s *Source) load() (*Policy, error) {
 		if err != nil {
 			return nil, s.located(err)
 		}
-		p.Config, p.Source = cfg, policy.FromConfig(cfg)
+		p.Source = policy.FromConfig(cfg)
 	} else if err := s.read(&p.Source); err != nil {
 		return nil, s.located(err)
 	}

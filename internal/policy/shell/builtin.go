@@ -28,8 +28,10 @@ func readBuiltin(r *reader, name string, args []arg) bool {
 		r.unsure("arithmetic on text")
 	case "unset":
 		readUnset(r, args)
-	case "read", "mapfile", "readarray", "getopts", "wait", "printf":
+	case "read", "mapfile", "readarray", "getopts", "wait":
 		readVariableSetter(r, name, args)
+	case "printf":
+		readPrintf(r, args)
 	case "test", "[":
 		readTest(r, args)
 	default:
@@ -128,24 +130,20 @@ func readUnset(r *reader, args []arg) {
 	r.side = true
 }
 
+// setterOptions are those of the builtins that set variables.
+var setterOptions = eachName(map[string]func() *knownOptions{
+	"read":              leading("r s E a= d= i= n= N= p= t= u="),
+	"mapfile,readarray": leading("t d= n= O= s= u="),
+	"wait":              leading("f n p="),
+	"getopts":           leading(""),
+})
+
 // readVariableSetter reads the builtins that put a value into the variables which they name.
 func readVariableSetter(r *reader, name string, args []arg) {
-	var f form
-	switch name {
-	case "read":
-		f = form{flags: "rsE", values: "adinNptu"}
-	case "mapfile", "readarray":
-		f = form{flags: "t", values: "dnOsu"}
-	case "wait":
-		if len(args) == 1 && args[0].kind <= single {
-			return // wait $!
-		}
-		f = form{flags: "fn", values: "p"}
-	case "printf":
-		readPrintf(r, args)
-		return
+	if name == "wait" && len(args) == 1 && args[0].kind <= single {
+		return // wait $!
 	}
-	found, rest, ok := f.options(args)
+	found, rest, ok := setterOptions[name]().lead(args)
 	if !ok {
 		r.unsure("the builtin " + name + " with options that are not known")
 		return

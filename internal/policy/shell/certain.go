@@ -74,7 +74,7 @@ func (c *command) inert(p Pattern) bool {
 	if !ok {
 		return len(c.args) == len(p.words) && startsWith(c.args, p.words)
 	}
-	given, operands, ok := options.given(c.args[lead:])
+	given, operands, ok := options.given(c.args[lead:], true)
 	if !ok {
 		return false
 	}

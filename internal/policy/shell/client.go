@@ -8,37 +8,20 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// A client reads commands from its input and can run one of the shell's.
-type client struct {
-	sql   bool   // what its input holds can be told harmless, see harmlessSQL
-	given string // options with which it reads no input, divided by spaces
-	only  string // options with which alone it does
-	max   int    // operands with which it does, if there is a bound
-}
-
-// clients are the programs that obey their input.
-var clients = map[string]client{
-	"sqlite3": {sql: true, max: 1},
-	"duckdb":  {sql: true, max: 1},
-	"psql":    {sql: true, given: "-c --command -f --file -l --list"},
-	"mysql":   {sql: true, given: "-e --execute"},
-	"mariadb": {sql: true, given: "-e --execute"},
-	"sftp":    {sql: true},
-	"gdb":     {given: "-batch --batch"},
-	"lldb":    {given: "-b --batch"},
-	"vi":      {}, "vim": {}, "nvim": {}, "view": {}, "gvim": {}, "vimdiff": {}, "vimtutor": {}, "rvim": {}, "rview": {},
-	"tar": {only: "-T --files-from"}, "gtar": {only: "-T --files-from"}, "node": {only: "inspect"},
-	"bc": {}, "dc": {}, "groff": {}, "troff": {}, "nroff": {}, "eqn": {}, "tbl": {}, "pic": {},
-}
+// clients are the programs that obey their input, which can run a command of the
+// shell's; what the input of sqlClients holds can be told harmless.
+var (
+	clients    = setOf("sqlite3 duckdb psql mysql mariadb sftp gdb lldb vi vim nvim view gvim vimdiff vimtutor rvim rview bc dc groff troff nroff eqn tbl pic")
+	sqlClients = setOf("sqlite3 duckdb psql mysql mariadb sftp")
+)
 
 // readClientInput reads what is given to such a client in the script itself. A
 // file is a program in a file.
-func readClientInput(r *reader, name string, args []arg, redirs []*syntax.Redirect) {
-	c, ok := clients[name]
-	if !ok || c.only != "" && !c.asked(args) {
+func readClientInput(r *reader, name string, redirs []*syntax.Redirect) {
+	if !clients[name] {
 		return
 	}
-	if c.reads(args) && r.input {
+	if r.input {
 		r.unsure("an input that may run a command")
 	}
 	for _, rd := range redirs {
@@ -47,34 +30,11 @@ func readClientInput(r *reader, name string, args []arg, redirs []*syntax.Redire
 			readScriptFile(r, r.word(rd.Word))
 		case syntax.Hdoc, syntax.DashHdoc, syntax.WordHdoc:
 			text, ok := stdin([]*syntax.Redirect{rd})
-			if !ok || !c.sql || !harmlessSQL(text) {
+			if !ok || !sqlClients[name] || !harmlessSQL(text) {
 				r.unsure("an input that may run a command")
 			}
 		}
 	}
-}
-
-// asked reports whether an argument tells a client to obey its input.
-func (c client) asked(args []arg) bool {
-	return slices.ContainsFunc(args, func(a arg) bool {
-		return slices.ContainsFunc(strings.Fields(c.only), func(o string) bool { return strings.HasPrefix(a.text, o) })
-	})
-}
-
-// reads reports whether a client reads its input, with these arguments.
-func (c client) reads(args []arg) bool {
-	operands := 0
-	for _, a := range args {
-		for _, o := range strings.Fields(c.given) {
-			if a.text == o || strings.HasPrefix(o, "--") && strings.HasPrefix(a.text, o+"=") {
-				return false
-			}
-		}
-		if !strings.HasPrefix(a.text, "-") {
-			operands++
-		}
-	}
-	return c.max == 0 || operands <= c.max
 }
 
 // telling words of SQL and of the clients' own commands, which run a program or

@@ -8,18 +8,25 @@ import (
 // TableProblems are the mistakes in the table of programs.
 func TableProblems() (problems []string) {
 	for name, p := range programs {
-		seen := make(map[string]bool)
-		known := parseOptions(p.options)
-		for _, o := range known.all {
-			for _, n := range o.names {
-				if seen[n] || n == "" {
-					problems = append(problems, fmt.Sprintf("%s has the option %q twice", name, n))
-				}
-				seen[n] = true
+		known, words := parseOptions(p.options), 0
+		for word := range strings.FieldsSeq(p.options) {
+			word, _, _ = strings.Cut(strings.TrimLeft(word, "!?"), "=")
+			word, _, _ = strings.Cut(word, ">")
+			words += 1 + strings.Count(word, "|")
+			if strings.HasPrefix(word, "|") || strings.HasSuffix(word, "|") || strings.Contains(word, "||") {
+				problems = append(problems, fmt.Sprintf("%s has an option without a name: %q", name, word))
 			}
-			for _, n := range o.implies {
-				if known.byName[n] == nil {
-					problems = append(problems, fmt.Sprintf("%s: %v stands for %q, which is not there", name, o.names, n))
+		}
+		if known.digits {
+			words--
+		}
+		if words != len(known.byName) {
+			problems = append(problems, fmt.Sprintf("%s has an option twice", name))
+		}
+		for n, o := range known.byName {
+			for _, other := range o.implies {
+				if known.byName[other] == nil {
+					problems = append(problems, fmt.Sprintf("%s: %s stands for %q, which is not there", name, n, other))
 				}
 			}
 		}

@@ -5,49 +5,25 @@ import (
 	"strings"
 )
 
-// readGit reads the options of git that run a command, and those of its subcommands.
-func readGit(r *reader, args []arg) {
-	for len(args) > 0 {
-		a := args[0]
-		switch {
-		case a.kind > single, a.kind == single && !strings.HasPrefix(a.text, "--"):
-			r.unsure("a subcommand that is not literal")
-			return
-		case a.text == "-c" && len(args) > 1:
-			readGitSetting(r, args[1])
-			args = args[1:]
-		case a.text == "-C" && len(args) > 1 || (a.text == "--git-dir" || a.text == "--work-tree" || a.text == "--namespace") && len(args) > 1:
-			if args[1].kind > single {
-				r.unsure("a subcommand that is not literal")
-				return
-			}
-			args = args[1:]
-		case strings.HasPrefix(a.text, "-"):
-			if !isGitFlag(a.text) {
-				r.unsure("an option that changes what is run")
-				return
-			}
-		default:
-			readGitCommand(r, a.text, args[1:])
-			return
-		}
-		args = args[1:]
-	}
-}
+// gitOptions are those before the subcommand.
+var gitOptions = leading("v version h help p paginate P no-pager bare no-optional-locks literal-pathspecs exec-path c= C= git-dir= work-tree= namespace=")
 
-// isGitFlag reports whether an option before the subcommand runs nothing, and
-// has no value of its own. Behind one that had, the next word would not be the
-// subcommand.
-func isGitFlag(text string) bool {
-	switch name, _, _ := strings.Cut(text, "="); name {
-	case "--git-dir", "--work-tree", "--namespace":
-		return true
+// readGit reads the options of git that run a command, and its subcommand.
+func readGit(r *reader, args []arg) {
+	found, rest, ok := gitOptions().lead(args)
+	for _, o := range found {
+		if o.name == "c" {
+			readGitSetting(r, o.value)
+		}
 	}
-	switch text {
-	case "-v", "--version", "-h", "--help", "-p", "--paginate", "-P", "--no-pager", "--bare", "--no-optional-locks", "--literal-pathspecs", "--exec-path":
-		return true
+	switch {
+	case !ok:
+		r.unsure("an option that changes what is run")
+	case len(rest) > 0 && rest[0].kind != literal:
+		r.unsure("a subcommand that is not literal")
+	case len(rest) > 0:
+		readGitCommand(r, rest[0].text, rest[1:])
 	}
-	return false
 }
 
 // readGitCommand reads the arguments of a subcommand.
@@ -74,57 +50,24 @@ func readGitCommand(r *reader, name string, args []arg) {
 		return
 	}
 	for _, a := range args {
-		readGitOption(r, name, a)
+		if a.kind == anything && name == "rebase" || a.says("--upload-pack --receive-pack --exec --ext-diff --textconv --extcmd ext:: fd::") != "" {
+			r.unsure("an option that may run a command")
+		}
 	}
-	readGitKnown(r, name, args)
-}
-
-// readGitKnown reads the options of the subcommands of which some run what they are
-// told. One that the table does not have may be one of them, cut short or among others.
-func readGitKnown(r *reader, name string, args []arg) {
 	switch name {
 	case "grep", "clone", "fetch", "pull", "push", "rebase", "ls-remote", "archive", "init":
-	default:
-		return
-	}
-	known := knownPrograms()["git "+name]
-	for len(args) > 0 {
-		a := args[0]
-		args = args[1:]
-		switch {
-		case a.text == "--" && a.kind == literal:
-			return
-		case !strings.HasPrefix(a.text, "-") || a.text == "-":
-			continue
-		}
-		found, n := known.option(append([]arg{a}, args...))
-		for _, o := range found {
-			if o.known == nil && !strings.HasPrefix(strings.TrimLeft(o.name, "-"), "no-") || o.known != nil && o.known.tells {
-				r.unsure("an option that may run a command")
-			}
-		}
-		if n == 0 && a.kind != literal {
-			r.unsure("an option that is not literal")
-		}
-		if n == 2 {
-			args = args[1:]
+		// An option that the table does not have may be one that runs what it is
+		// told, cut short or among others.
+		found, _, ok := knownPrograms()["git "+name].given(args, false)
+		if !ok || slices.ContainsFunc(found, givenOption.mayRun) {
+			r.unsure("an option that may run a command")
 		}
 	}
 }
 
-// readGitOption reads an argument of any subcommand.
-func readGitOption(r *reader, command string, a arg) {
-	option, _, _ := strings.Cut(a.text, "=")
-	switch {
-	case a.kind == anything && command == "rebase":
-		r.unsure("an option that is not literal")
-	case strings.HasPrefix(a.text, "ext::"), strings.HasPrefix(a.text, "fd::"):
-		r.unsure("a remote that is a command")
-	case slices.ContainsFunc([]string{"--upload-pack", "--receive-pack", "--exec", "--ext-diff", "--textconv", "--extcmd"}, func(o string) bool { return shortens(option, o) }),
-		command == "grep" && strings.HasPrefix(a.text, "-O"), command == "rebase" && strings.HasPrefix(a.text, "-x"),
-		command == "clone" && (a.text == "-u" || strings.HasPrefix(a.text, "-c")):
-		r.unsure("an option that runs a command")
-	}
+// mayRun reports whether an option may run something.
+func (o givenOption) mayRun() bool {
+	return o.known == nil && !strings.HasPrefix(strings.TrimLeft(o.name, "-"), "no-") || o.known != nil && o.known.tells
 }
 
 // readGitForeach reads git submodule foreach, which runs a script.

@@ -32,7 +32,7 @@ func readInterpreter(r *reader, family string, args []arg) {
 	switch {
 	case len(args) == 0, args[0].text == "-", args[0].kind == literal && args[0].text == "":
 		r.unsure("a program that is read from the input")
-	case strings.HasPrefix(args[0].text, "-"), isData(args[0].text):
+	case strings.HasPrefix(args[0].text, "-"), isData(args[0].text), args[0].text == "inspect":
 		r.unsure("a program on the command line")
 	default:
 		readScriptFile(r, args[0])

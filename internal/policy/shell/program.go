@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"slices"
 	"strings"
 	"sync"
 )
@@ -76,9 +77,9 @@ type knownOption struct {
 // dash if that is one and the name is long.
 type knownOptions struct {
 	byName map[string]*knownOption
-	all    []*knownOption
 	dashed bool // long names have one dash, so that letters stand alone
 	digits bool
+	exact  bool // a value may look like an option
 }
 
 // knownPrograms are the tables, read once.
@@ -114,7 +115,6 @@ func parseOptions(text string) *knownOptions {
 			o.implies = strings.Split(others, "+")
 		}
 		o.names = strings.Split(word, "|")
-		known.all = append(known.all, o)
 		for _, n := range o.names {
 			known.byName[n] = o
 			known.dashed = known.dashed || n[0] == '-' && len(n) > 1
@@ -148,8 +148,9 @@ type givenOption struct {
 }
 
 // given takes the options of a command apart, wherever they stand. It reports
-// false where it cannot tell what is an option.
-func (k *knownOptions) given(args []arg) (options []givenOption, operands []arg, ok bool) {
+// false where it cannot tell what is an option. If it need not be sure, words
+// that are not literal are operands.
+func (k *knownOptions) given(args []arg, sure bool) (options []givenOption, operands []arg, ok bool) {
 	for len(args) > 0 {
 		a := args[0]
 		switch {
@@ -158,7 +159,7 @@ func (k *knownOptions) given(args []arg) (options []givenOption, operands []arg,
 				return options, operands, false // find -- -delete
 			}
 			return options, append(operands, args[1:]...), true
-		case a.kind == anything, a.kind != literal && a.text == "":
+		case sure && (a.kind == anything || a.kind != literal && a.text == ""):
 			return options, operands, false
 		case !strings.HasPrefix(a.text, "-") || a.text == "-" && a.kind == literal:
 			operands, args = append(operands, a), args[1:]
@@ -173,6 +174,47 @@ func (k *knownOptions) given(args []arg) (options []givenOption, operands []arg,
 		options, args = append(options, found...), args[n:]
 	}
 	return options, operands, true
+}
+
+// leading returns the options that stand before the operands of a program. They are read once.
+func leading(options string) func() *knownOptions {
+	return sync.OnceValue(func() *knownOptions {
+		k := parseOptions(options)
+		k.exact = true
+		return k
+	})
+}
+
+// lead takes off the options before the operands. It reports false if one is
+// not known, since it could take a value or run something, or if it cannot say where they end.
+func (k *knownOptions) lead(args []arg) (found []givenOption, rest []arg, ok bool) {
+	for len(args) > 0 {
+		a := args[0]
+		switch {
+		case a.kind != literal && !strings.HasPrefix(a.text, "-"):
+			return found, args, a.kind == single && (a.text != "" || strings.HasPrefix(a.tail, "/"))
+		case a.text == "--":
+			return found, args[1:], a.kind == literal
+		case len(a.text) < 2 || a.text[0] != '-':
+			return found, args, true
+		}
+		options, n := k.option(args)
+		if n == 0 || a.kind > single || slices.ContainsFunc(options, givenOption.isUnknown) {
+			return found, args, false
+		}
+		found, args = append(found, options...), args[n:]
+	}
+	return found, nil, true
+}
+
+// isUnknown reports whether the table does not have the option in this form.
+func (o givenOption) isUnknown() bool {
+	return o.known == nil || o.set && !o.known.takes && !o.known.attached
+}
+
+// has reports whether one of the options was found.
+func has(found []givenOption, name string) bool {
+	return slices.ContainsFunc(found, func(o givenOption) bool { return o.name == name })
 }
 
 // option reads the word of options that leads the arguments, and returns how
@@ -195,11 +237,13 @@ func (k *knownOptions) option(args []arg) (found []givenOption, n int) {
 		rest := arg{kind: a.kind, text: a.text[i+1:], tail: a.tail}
 		attached := rest.text != "" || rest.tail != "" || rest.kind != literal
 		switch {
+		case k.exact && attached && rest.text == "" && rest.tail == "":
+			return found, 0 // it may be attached, or none
 		case o == nil || k.dashed && attached:
 			return []givenOption{{name: a.text}}, 1
 		case o.takes && attached || o.attached:
 			return append(found, givenOption{o, letter, rest, attached}), 1
-		case o.takes && isValue(args[1:]):
+		case o.takes && k.isValue(args[1:]):
 			return append(found, givenOption{o, letter, args[1], true}), 2
 		case o.takes:
 			return append(found, givenOption{known: o, name: letter}), 0
@@ -228,7 +272,7 @@ func (k *knownOptions) long(name string, value arg, with bool, args []arg) (foun
 		return []givenOption{{name: name}}, 1
 	case with:
 		return []givenOption{{o, name, value, true}}, 1
-	case o.takes && isValue(args[1:]):
+	case o.takes && k.isValue(args[1:]):
 		return []givenOption{{o, name, args[1], true}}, 2
 	case o.takes:
 		return nil, 0
@@ -238,26 +282,19 @@ func (k *knownOptions) long(name string, value arg, with bool, args []arg) (foun
 
 // isValue reports whether the next argument is the value of an option. One that
 // looks like an option itself may be one, where the value can be left out.
-func isValue(args []arg) bool {
-	return len(args) > 0 && args[0].kind <= single && (args[0].kind == literal || args[0].text != "") && !strings.HasPrefix(args[0].text, "-")
+func (k *knownOptions) isValue(args []arg) bool {
+	return len(args) > 0 && args[0].kind <= single && (k.exact || (args[0].kind == literal || args[0].text != "") && !strings.HasPrefix(args[0].text, "-"))
 }
 
 // inert reports whether the option leaves a command what its name says.
 func (o *givenOption) inert() bool {
 	switch {
-	case o.known == nil || !o.known.inert:
-		return false
-	case o.set && !o.known.takes && !o.known.attached:
+	case o.isUnknown() || !o.known.inert:
 		return false
 	case o.known.values == nil:
 		return true
 	}
-	for _, v := range o.known.values {
-		if o.value.kind == literal && o.value.text == v {
-			return true
-		}
-	}
-	return false
+	return o.value.kind == literal && slices.Contains(o.known.values, o.value.text)
 }
 
 // eachName is a table whose rows may have several names, divided by commas, with a row
@@ -270,4 +307,16 @@ func eachName[T any](rows map[string]T) map[string]T {
 		}
 	}
 	return table
+}
+
+// A set holds names.
+type set map[string]bool
+
+// setOf returns the set of the words in a list.
+func setOf(list string) set {
+	s := make(set)
+	for name := range strings.FieldsSeq(list) {
+		s[name] = true
+	}
+	return s
 }

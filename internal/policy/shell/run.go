@@ -36,7 +36,7 @@ func (r *reader) run(args []arg, redirs []*syntax.Redirect) {
 	}
 	at := len(r.commands)
 	r.commands = append(r.commands, command{name: name, args: args[1:], possible: r.loose})
-	readClientInput(r, name, args[1:], redirs)
+	readClientInput(r, name, redirs)
 	before := r.recognized
 	r.recognized = false
 	lower, known := name, false
@@ -68,7 +68,30 @@ func (r *reader) dispatch(name string, args []arg, redirs []*syntax.Redirect) bo
 		readWrapper(r, w, args, redirs)
 		return true
 	}
-	if !r.loose && readBuiltin(r, name, args) || readSpecial(r, name, args) {
+	if t, ok := tools[name]; ok {
+		if name == "sqlite3" || name == "duckdb" {
+			readClientArgs(r, args)
+		}
+		return readTool(r, name, t, args)
+	}
+	if !r.loose && readBuiltin(r, name, args) {
+		return true
+	}
+	switch name {
+	case "find", "gfind", "bfs":
+		readFind(r, args)
+		return true
+	case "xargs", "gxargs":
+		readXargs(r, args)
+		return true
+	case "git":
+		readGit(r, args)
+		return true
+	case "awk", "gawk", "mawk", "nawk", "original-awk":
+		readAwk(r, args)
+		return true
+	case "sed", "gsed":
+		readSed(r, args)
 		return true
 	}
 	family := name

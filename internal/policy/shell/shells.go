@@ -6,12 +6,8 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// shellForm is how the shells of this family read their options.
-var shellForm = form{
-	flags:  "abcefhlmnprstuvxCEPT",
-	values: "oO",
-	long:   "--login --noprofile --norc --posix --restricted --verbose --noediting",
-}
+// shellOptions are those of the shells of this family.
+var shellOptions = leading("a b c e f h l m n p r s t u v x C E P T o= O= login noprofile norc posix restricted verbose noediting")
 
 // isShell reports whether a program reads scripts of this family, or of another.
 func isShell(name string) bool {
@@ -37,12 +33,11 @@ func readShell(r *reader, name string, args []arg, redirs []*syntax.Redirect) {
 	if asksHelp(args) {
 		return
 	}
-	f := shellForm
 	if isForeign(name) {
 		readForeign(r, args)
 		return
 	}
-	found, rest, ok := f.options(args)
+	found, rest, ok := shellOptions().lead(args)
 	if !ok || len(rest) > 0 && strings.HasPrefix(rest[0].text, "+") {
 		r.unsure("a shell with options that are not known")
 		return
@@ -122,4 +117,9 @@ func asksHelp(args []arg) bool {
 		return true
 	}
 	return false
+}
+
+// isCluster reports whether an argument is letters behind one dash.
+func isCluster(text string) bool {
+	return len(text) > 1 && text[0] == '-' && text[1] != '-'
 }

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -8,57 +9,55 @@ import (
 
 // A wrapper is a program that runs the command which its arguments name.
 type wrapper struct {
-	form
-	operands int    // how many come before the command
-	assigns  bool   // name=value may come before the command
-	joins    bool   // the words of the command are a script, put together with spaces
-	idle     bool   // without a command it runs none
-	queries  string // options with which it runs nothing, divided by spaces
+	options  func() *knownOptions // before the command; with one that has "!" before it, it runs nothing
+	operands int                  // how many come before the command
+	assigns  bool                 // name=value may come before the command
+	joins    bool                 // the words of the command are a script, put together with spaces
+	idle     bool                 // without a command it runs none
 }
 
-// wrappers is the table of the wrappers. Options with an optional value stand
-// in it twice.
+// wrappers is the table of the wrappers.
 var wrappers = eachName(map[string]wrapper{
-	"command":          {form: form{flags: "pvV"}, idle: true, queries: "v V"},
-	"builtin":          {idle: true},
-	"exec":             {form: form{flags: "cl", values: "a"}, idle: true},
-	"time":             {form: form{flags: "apvq", values: "fo", long: "--portability --verbose --append --quiet --format= --output="}, idle: true},
-	"env,genv":         {form: form{flags: "i0v", values: "uC", long: "--ignore-environment --null --debug --unset= --chdir="}, assigns: true, idle: true},
-	"sudo":             {form: form{flags: "AbBEHnPSkKlvV", values: "CDghpRrTtUu", long: sudoLong}, assigns: true, queries: "K v V l --list --version --validate --remove-timestamp"},
-	"doas":             {form: form{flags: "nL", values: "uCa"}, queries: "L"},
-	"nice,gnice":       {form: form{flags: "0123456789", values: "n", long: "--adjustment="}, idle: true},
-	"ionice":           {form: form{flags: "t", values: "cnpPu", long: "--class= --classdata= --ignore --pid="}, idle: true, queries: "p P u --pid"},
-	"nohup,gnohup,-":   {},
-	"timeout,gtimeout": {form: form{flags: "vf", values: "ks", long: "--foreground --preserve-status --verbose --kill-after= --signal="}, operands: 1},
-	"stdbuf,gstdbuf":   {form: form{values: "ioe", long: "--input= --output= --error="}},
-	"setsid":           {form: form{flags: "cfw", long: "--ctty --fork --wait"}},
-	"chroot":           {form: form{long: "--userspec= --groups= --skip-chdir"}, operands: 1},
-	"busybox":          {form: form{long: "--list --list-full"}, idle: true, queries: "--list --list-full"},
-	"taskset":          {form: form{flags: "acp", long: "--all-tasks --cpu-list --pid"}, operands: 1, queries: "p --pid"},
-	"chrt":             {form: form{flags: "abdfiorRvm", values: "TPD", long: "--batch --deadline --fifo --idle --other --rr --reset-on-fork --verbose --all-tasks --max"}, operands: 1, queries: "m --max"},
-	"strace":           {form: form{flags: "cCdDfFhiknqrtTvVwxyYzZ", values: "aEebIoOpPsSuUX", long: "--follow-forks --summary --summary-only --trace= --output= --quiet --attach= --string-limit= --timestamps"}, idle: true},
-	"systemd-run":      {form: form{flags: "dGPqrtS", values: "EpuHM", long: systemdLong}, assigns: true},
-	"jobs":             {form: form{flags: "lnprsx"}, idle: true},
-	"ssh":              {form: form{flags: "46AaCfGgKkMNnqsTtVvXxYy", values: "BbcDEeFIiJLlmopQRSWw"}, operands: 1, joins: true, queries: "N V G Q"},
-	"watch":            {form: form{flags: "bcCdegptwxr", values: "nqs", long: "--beep --color --no-color --differences --errexit --chgexit --no-title --precise --no-wrap --exec --interval= --equexit="}, joins: true},
+	"command":          {options: leading("p !v !V"), idle: true},
+	"builtin":          {options: leading(""), idle: true},
+	"exec":             {options: leading("c l a="), idle: true},
+	"time":             {options: leading("a p v q f= o= portability verbose append quiet format= output="), idle: true},
+	"env,genv":         {options: leading("i 0 v u= C= ignore-environment null debug unset= chdir="), assigns: true, idle: true},
+	"sudo":             {options: leading(sudoOptions), assigns: true},
+	"doas":             {options: leading("n !L u= C= a=")},
+	"nice,gnice":       {options: leading("# n= adjustment="), idle: true},
+	"ionice":           {options: leading("t c= n= !p= !P= !u= class= classdata= ignore !pid="), idle: true},
+	"nohup,gnohup,-":   {options: leading("")},
+	"timeout,gtimeout": {options: leading("v f k= s= foreground preserve-status verbose kill-after= signal="), operands: 1},
+	"stdbuf,gstdbuf":   {options: leading("i= o= e= input= output= error=")},
+	"setsid":           {options: leading("c f w ctty fork wait")},
+	"chroot":           {options: leading("userspec= groups= skip-chdir"), operands: 1},
+	"busybox":          {options: leading("!list !list-full"), idle: true},
+	"taskset":          {options: leading("a c !p all-tasks cpu-list !pid"), operands: 1},
+	"chrt":             {options: leading("a b d f i o r R v !m T= P= D= batch deadline fifo idle other rr reset-on-fork verbose all-tasks !max"), operands: 1},
+	"strace":           {options: leading(straceOptions), idle: true},
+	"systemd-run":      {options: leading(systemdOptions), assigns: true},
+	"jobs":             {options: leading("l n p r s x"), idle: true},
+	"ssh":              {options: leading(sshOptions), operands: 1, joins: true},
+	"watch":            {options: leading("b c C d e g p t w x r n= q= s= beep color no-color differences errexit chgexit no-title precise no-wrap exec interval= equexit="), joins: true},
 })
 
 const (
-	sudoLong    = "--askpass --background --preserve-env --preserve-env= --set-home --non-interactive --preserve-groups --prompt= --reset-timestamp --stdin --user= --group= --chdir= --chroot= --host= --close-from= --role= --type= --other-user= --command-timeout= --list --version --validate --remove-timestamp"
-	systemdLong = "--user --system --scope --unit= --property= --description= --slice= --remain-after-exit --send-sighup --service-type= --uid= --gid= --nice= --working-directory= --same-dir --setenv= --pty --pipe --quiet --collect --wait --no-block --no-ask-password --machine= --host="
+	sudoOptions    = "A b B E H n P S k !K !l !v !V C= D= g= h= p= r= R= T= t= U= u= askpass background preserve-env~ set-home non-interactive preserve-groups prompt= reset-timestamp stdin user= group= chdir= chroot= host= close-from= role= type= other-user= command-timeout= !list !version !validate !remove-timestamp"
+	straceOptions  = "c C d D f F h i k n q r t T v V w x y Y z Z a= E= e= b= I= o= O= p= P= s= S= u= U= X= follow-forks summary summary-only trace= output= quiet attach= string-limit= timestamps"
+	systemdOptions = "d G P q r t S E= p= u= H= M= user system scope unit= property= description= slice= remain-after-exit send-sighup service-type= uid= gid= nice= working-directory= same-dir setenv= pty pipe quiet collect wait no-block no-ask-password machine= host="
+	sshOptions     = "4 6 A a C f !G g K k M !N n q s T t !V v X x Y y B= b= c= D= E= e= F= I= i= J= L= l= m= o= p= !Q= R= S= W= w="
 )
 
 // readWrapper reads the command that a wrapper runs.
 func readWrapper(r *reader, w wrapper, args []arg, redirs []*syntax.Redirect) {
-	found, rest, ok := w.options(args)
+	found, rest, ok := w.options().lead(args)
 	if !ok {
 		r.unsure("a wrapper with options that are not known")
 		return
 	}
-	for _, q := range strings.Fields(w.queries) {
-		if has(found, q) {
-			return
-		}
+	if slices.ContainsFunc(found, func(o givenOption) bool { return !o.known.inert }) {
+		return
 	}
 	readOptionValues(r, found)
 	if w.assigns {
@@ -79,25 +78,22 @@ func readWrapper(r *reader, w wrapper, args []arg, redirs []*syntax.Redirect) {
 }
 
 // readOptionValues reads those options of wrappers that set variables or run something.
-func readOptionValues(r *reader, found []option) {
+func readOptionValues(r *reader, found []givenOption) {
 	for _, o := range found {
+		value := strings.ToLower(o.value.text)
 		switch {
-		case strings.HasPrefix(o.value.text, "|"), strings.HasPrefix(o.value.text, "!"):
-			r.unsure("an option that runs a command") // strace --output '|rm x'
-		case o.name == "--setenv", o.name == "E" && strings.Contains(o.value.text, "="):
-			readEnvironment(r, []arg{o.value})
+		case strings.HasPrefix(value, "|"), strings.HasPrefix(value, "!"), // strace --output '|rm x'
+			o.name == "o" && (strings.Contains(value, "command") || strings.Contains(value, "include")), // ssh -o ProxyCommand=...
+			(o.name == "o" || o.name == "p") && strings.Contains(value, "exec"),                         // ssh -o 'Match exec', systemd-run -p ExecStartPre=...
+			o.name == "I" && strings.ContainsAny(value, "/."),                                           // ssh -I x.so
+			o.name == "property":
+			r.unsure("an option that runs a command")
 		case o.name == "o" && o.value.kind != literal:
 			r.unsure("an option that is not literal")
-		case (o.name == "o" || o.name == "--output") && !strings.ContainsAny(o.value.text, "= "):
+		case o.name == "setenv", o.name == "E" && strings.Contains(value, "="):
+			readEnvironment(r, []arg{o.value})
+		case (o.name == "o" || o.name == "output") && !strings.ContainsAny(value, "= "):
 			r.files.write(o.value) // strace -o f
-		case o.name == "o" && strings.Contains(strings.ToLower(o.value.text), "command"):
-			r.unsure("an option that runs a command") // ssh -o ProxyCommand=...
-		case o.name == "o" && strings.Contains(strings.ToLower(o.value.text), "exec"), o.name == "o" && strings.Contains(strings.ToLower(o.value.text), "include"):
-			r.unsure("an option that runs a command") // ssh -o 'Match exec'
-		case o.name == "I" && strings.ContainsAny(o.value.text, "/."):
-			r.unsure("an option that loads a program") // ssh -I x.so
-		case o.name == "--property" || o.name == "p" && strings.Contains(strings.ToLower(o.value.text), "exec"):
-			r.unsure("an option that runs a command") // systemd-run -p ExecStartPre=...
 		}
 	}
 }
@@ -119,11 +115,6 @@ func readEnvironment(r *reader, args []arg) []arg {
 
 // skip drops operands, each of which has to be one word.
 func skip(args []arg, n int) (rest []arg, ok bool) {
-	for ; n > 0 && len(args) > 0; n-- {
-		if args[0].kind > single {
-			return nil, false
-		}
-		args = args[1:]
-	}
-	return args, true
+	n = min(n, len(args))
+	return args[n:], !slices.ContainsFunc(args[:n], func(a arg) bool { return a.kind > single })
 }

@@ -77,11 +77,8 @@ func (c *command) makes() bool {
 	if c.changesModes() || programs[c.name].free || c.inert(Pattern{name: c.name}) {
 		return false
 	}
-	if _, ok := clients[c.name]; ok {
-		return false // what makes them write a file is opaque
-	}
-	_, telling := tellingOptions[c.name]
-	return c.stranger || telling || isPlainProgram(c.name) && !obeysFiles(c.name)
+	t, ok := tools[c.name]
+	return !clients[c.name] && (c.stranger || ok && t.kind == telling || isPlainProgram(c.name) && !obeysFiles(c.name)) // what makes a client write a file is opaque
 }
 
 // namesOption reports whether an operand looks like an option: touch -- -x.

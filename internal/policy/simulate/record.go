@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/policy/check"
 	"github.com/petrigate/petrigate/internal/policy/policytest"
 	"github.com/petrigate/petrigate/internal/policy/sandbox"
@@ -46,7 +45,7 @@ func (m *Simulator) replays(path, text string) error {
 	if err != nil {
 		return err
 	}
-	loader := policytest.Loader{Call: func(p *policytest.Policy) func(string) gate.Call { return check.CallsUnder(p.Config) }}
+	loader := policytest.Loader{Call: check.CallsUnder}
 	p, err := loader.Load(file)
 	if err != nil {
 		return err

@@ -74,8 +74,8 @@ func (a *Admission) Ready(tool string) *Refused {
 // [Asked]. It waits for nobody but the ledger.
 func (a *Admission) Decide(ctx context.Context, c *Call) Decision {
 	ctx, end := a.deciding(ctx, c)
-	v, err := a.decide(ctx, c, nil, nil)
-	d := a.answer(ctx, c, &v, err)
+	v := &verdict{call: c}
+	d := a.answer(ctx, v, a.decide(ctx, v))
 	end(result(d))
 	return d
 }
@@ -88,12 +88,13 @@ func (a *Admission) Redeem(ctx context.Context, c *Call, q *Asked, consent Conse
 		return a.Deny(ctx, c, q.Ask, "The policy changed while a person was asked. Call it again to ask anew.", nil), nil
 	}
 	ctx, end := a.deciding(ctx, c)
-	v, err := a.decide(ctx, c, q.Grant(), &consent)
+	v := &verdict{call: c, grant: q.Grant(), consent: &consent}
+	err := a.decide(ctx, v)
 	if errors.Is(err, approval.ErrUsed) {
 		end(Result{Err: err})
 		return nil, err
 	}
-	d := a.answer(ctx, c, &v, err)
+	d := a.answer(ctx, v, err)
 	end(result(d))
 	return d, nil
 }
@@ -108,7 +109,12 @@ func (a *Admission) Withdraw(ctx context.Context, k Key, q *Asked) {
 
 // A verdict is what the nets say of a call, under a generation.
 type verdict struct {
+	call    *Call
+	grant   *gate.Grant // nil: nobody was asked
+	consent *Consent    // with the grant
+
 	generation *Generation
+	prepared   gate.Prepared
 	decision   gate.Decision
 	state      *gate.State // on which they refused, where a remedy is to be found
 }
@@ -117,46 +123,45 @@ type verdict struct {
 var errSwapped = errors.New("the policy was replaced")
 
 // decide asks the nets under the generation in force, and commits what they say.
-func (a *Admission) decide(ctx context.Context, c *Call, g *gate.Grant, consent *Consent) (verdict, error) {
+func (a *Admission) decide(ctx context.Context, v *verdict) error {
 	for {
-		v := verdict{generation: a.generation.Load()}
-		err := a.decideUnder(ctx, c, g, consent, &v)
+		v.generation = a.generation.Load()
+		v.prepared.Reset(v.generation.Policy, &v.call.Gate)
+		v.prepared.Offered = v.call.Offered
+		err := a.ledger.Update(ctx, v.call.Key, func(s *gate.State) (Change, error) { return a.decideOn(s, v) })
 		if !errors.Is(err, errSwapped) {
-			return v, err
+			return err
 		}
 		a.generation.awaitSwap()
 	}
 }
 
-func (a *Admission) decideUnder(ctx context.Context, c *Call, g *gate.Grant, consent *Consent, v *verdict) error {
-	prepared := v.generation.Policy.Prepare(c.Gate)
-	prepared.Offered = c.Offered
-	return a.ledger.Update(ctx, c.Key, func(s *gate.State) (Change, error) {
-		if s.Policy() != v.generation.Policy {
-			return Change{}, errSwapped
+// decideOn asks the nets in the state s.
+func (a *Admission) decideOn(s *gate.State, v *verdict) (change Change, err error) {
+	if s.Policy() != v.generation.Policy {
+		return Change{}, errSwapped
+	}
+	v.decision, change.Delta = v.prepared.Decide(s, v.grant)
+	switch d := v.decision.(type) {
+	case *gate.Allow:
+		if v.call.Invalid != nil {
+			return Change{}, v.call.Invalid
 		}
-		var change Change
-		v.decision, change.Delta = prepared.Decide(s, g)
-		switch d := v.decision.(type) {
-		case *gate.Allow:
-			if c.Invalid != nil {
-				return Change{}, c.Invalid
-			}
-			if change.Events = a.allowed(c, v.generation, d, consent); consent != nil {
-				change.Uses = consent.ID
-			}
-		case *gate.Refusal:
-			if v.generation.remedies(d) {
-				v.state = s.Clone()
-				v.state.Tools = c.Offered
-			}
+		if change.Events = a.allowed(v.call, v.generation, d, v.consent); v.consent != nil {
+			change.Uses = v.consent.ID
 		}
-		return change, nil
-	})
+	case *gate.Refusal:
+		if v.generation.remedies(d) {
+			v.state = s.Clone()
+			v.state.Tools = v.call.Offered
+		}
+	}
+	return change, nil
 }
 
 // answer is the decision for the caller, once it is committed.
-func (a *Admission) answer(ctx context.Context, c *Call, v *verdict, err error) Decision {
+func (a *Admission) answer(ctx context.Context, v *verdict, err error) Decision {
+	c := v.call
 	switch d := v.decision.(type) {
 	case *gate.Refusal: // it stands, whether or not it could be committed what the clock has moved
 		r := a.refuse(c, v, d)
@@ -169,7 +174,7 @@ func (a *Admission) answer(ctx context.Context, c *Call, v *verdict, err error) 
 	case *gate.Allow:
 		if err == nil {
 			a.noteWould(c, d.Would)
-			return &Admitted{a.ticket(c, d.Ticket)}
+			return a.admitted(c, d.Ticket)
 		}
 		if c.Invalid != nil && errors.Is(err, c.Invalid) {
 			return &Refused{Text: err.Error(), Facts: Facts{Decision: "refuse", Kind: "invalid"}, Err: err}
@@ -178,12 +183,13 @@ func (a *Admission) answer(ctx context.Context, c *Call, v *verdict, err error) 
 	return a.unrecorded(c.Canonical, err)
 }
 
-func (a *Admission) ticket(c *Call, t *gate.Ticket) *Ticket {
-	ticket := &Ticket{Number: t.Number, Awaited: t.Awaited, key: c.Key, tool: c.Canonical, since: c.Gate.Time}
+// admitted returns the decision that lets c run.
+func (a *Admission) admitted(c *Call, t *gate.Ticket) *Admitted {
+	d := &Admitted{Ticket{Number: t.Number, Awaited: t.Awaited, key: c.Key, tool: c.Canonical, since: c.Gate.Time}}
 	if a.observer != nil {
-		ticket.info = c.info()
+		d.Ticket.info = c.info()
 	}
-	return ticket
+	return d
 }
 
 // unrecorded refuses a call that could not be committed.

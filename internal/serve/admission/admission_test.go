@@ -144,7 +144,7 @@ func (d *desk) admit(tool string) *admission.Ticket {
 	if !ok {
 		d.Fatalf("%s was not admitted", tool)
 	}
-	return a.Ticket
+	return &a.Ticket
 }
 
 func (d *desk) refuse(tool, kind string) *admission.Refused {
@@ -370,7 +370,7 @@ func TestSwapWhileDeciding(t *testing.T) {
 			for range 25 {
 				if a, ok := d.decide("push").(*admission.Admitted); ok {
 					admitted.Add(1)
-					d.Settle(t.Context(), a.Ticket, gate.Success, "")
+					d.Settle(t.Context(), &a.Ticket, gate.Success, "")
 				}
 			}
 		})

@@ -1,6 +1,7 @@
 package admission
 
 import (
+	"sync/atomic"
 	"time"
 
 	"github.com/petrigate/petrigate/gate"
@@ -18,7 +19,7 @@ type Call struct {
 
 	// What records, logs and counts say of it.
 	Client    string // who calls, as it names itself
-	ID        string // the caller's
+	ID        []byte // the caller's
 	Upstream  string
 	Tool      string // as the upstream names it
 	Canonical string // with the upstream, unique
@@ -32,7 +33,7 @@ type Consent struct{ ID, Channel, Actor string }
 type Decision interface{ decision() }
 
 // Admitted lets a call run. The decision is on record.
-type Admitted struct{ Ticket *Ticket }
+type Admitted struct{ Ticket Ticket }
 
 // Asked is a call that waits for a person. The caller puts the question, and then
 // calls [Admission.Redeem] with the consent; in any case it calls [Admission.Withdraw].
@@ -53,5 +54,7 @@ type Ticket struct {
 	key   Key
 	tool  string
 	since time.Time
-	info  Info // for the observer; empty where there is none
+	info  *Info // for the observer; nil: there is none
+
+	settled atomic.Bool // by [Admission.Settle], with success
 }

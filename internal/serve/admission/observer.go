@@ -40,22 +40,20 @@ type Result struct {
 // Approving tells the observer that a person is asked about c. The caller calls
 // the function when the person has answered, or nobody will.
 func (a *Admission) Approving(ctx context.Context, c *Call) (context.Context, func(Result)) {
-	info := c.info()
-	return a.start(ctx, StationApprove, &info)
+	return a.start(ctx, StationApprove, c.info())
 }
 
 // Forwarding tells the observer that an admitted call goes to its upstream. The
 // caller calls the function when the upstream has answered, or will not.
 func (a *Admission) Forwarding(ctx context.Context, t *Ticket) (context.Context, func(Result)) {
-	return a.start(ctx, StationForward, &t.info)
+	return a.start(ctx, StationForward, t.info)
 }
 
 func (a *Admission) deciding(ctx context.Context, c *Call) (context.Context, func(Result)) {
 	if a.observer == nil {
 		return ctx, unobserved
 	}
-	info := c.info()
-	return a.start(ctx, StationDecide, &info)
+	return a.start(ctx, StationDecide, c.info())
 }
 
 func (a *Admission) start(ctx context.Context, s Station, c *Info) (context.Context, func(Result)) {
@@ -65,8 +63,8 @@ func (a *Admission) start(ctx context.Context, s Station, c *Info) (context.Cont
 	return a.observer.Start(ctx, s, *c)
 }
 
-func (c *Call) info() Info {
-	return Info{Key: c.Key, Upstream: c.Upstream, Tool: c.Tool, Client: c.Client}
+func (c *Call) info() *Info {
+	return &Info{Key: c.Key, Upstream: c.Upstream, Tool: c.Tool, Client: c.Client}
 }
 
 func unobserved(Result) {}

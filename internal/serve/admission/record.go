@@ -70,7 +70,7 @@ func (a *Admission) recordRefusal(ctx context.Context, c *Call, r *Refused, g *G
 func (a *Admission) decisionRecord(c *Call, g *Generation, decision string, names []gate.Name, consent *Consent) audit.Decision {
 	r := audit.Decision{
 		Time: a.now(), Event: "decision", Decision: decision, Policy: g.Fingerprint,
-		Session: c.Session, Principal: c.Principal, Client: audit.Bounded(c.Client), ID: c.ID,
+		Session: c.Session, Principal: c.Principal, Client: audit.Bounded(c.Client), ID: string(c.ID),
 		Upstream: c.Upstream, Tool: c.Tool, Arguments: c.Digest, Shadow: g.Policy.Shadow(),
 	}
 	if r.Arguments == "" {

@@ -14,10 +14,10 @@ import (
 // success and failure counts; after an unknown outcome the call stays open, and so
 // it does where its outcome cannot be put on record: no token is produced.
 func (a *Admission) Settle(ctx context.Context, t *Ticket, o gate.Outcome, by string) {
-	ctx, end := a.start(ctx, StationSettle, &t.info)
+	ctx, end := a.start(ctx, StationSettle, t.info)
 	now := a.now()
 	err := a.settle(ctx, t, o, now, a.ended(t, o, by, now))
-	if err != nil {
+	if t.settled.Store(err == nil); err != nil {
 		a.log.Error("the outcome stays unknown", "tool", t.tool, "call", t.Number, "error", err)
 		a.Abandon(ctx, t)
 	}
@@ -27,6 +27,9 @@ func (a *Admission) Settle(ctx context.Context, t *Ticket, o gate.Outcome, by st
 // Abandon settles as unknown, off the record, unless the call is settled: it is
 // for whoever cannot tell how the call ended.
 func (a *Admission) Abandon(ctx context.Context, t *Ticket) {
+	if t.settled.Load() {
+		return
+	}
 	if err := a.settle(ctx, t, gate.Unknown, a.now(), nil); err != nil && !errors.Is(err, ErrNoSession) {
 		a.log.Error("settling as unknown", "tool", t.tool, "call", t.Number, "error", err)
 	}

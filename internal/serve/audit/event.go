@@ -127,30 +127,12 @@ type resumed struct {
 
 // VerdictName names a verdict in events and for operators.
 func VerdictName(k gate.VerdictKind) string {
-	switch k {
-	case gate.Free:
-		return "free"
-	case gate.Gated:
-		return "gated"
-	case gate.Blocked:
-		return "blocked"
-	case gate.Yields:
-		return "yields"
-	default:
-		return "abstain"
-	}
+	return [...]string{gate.Abstain: "abstain", gate.Free: "free", gate.Gated: "gated", gate.Blocked: "blocked", gate.Yields: "yields"}[k]
 }
 
 // OutcomeName names an outcome in events.
 func OutcomeName(o gate.Outcome) string {
-	switch o {
-	case gate.Success:
-		return "success"
-	case gate.Failure:
-		return "failure"
-	default:
-		return "unknown"
-	}
+	return [...]string{gate.Unknown: "unknown", gate.Success: "success", gate.Failure: "failure"}[o]
 }
 
 // MaxText bounds a text of a caller's choice in a record: a name may come from an

@@ -17,7 +17,7 @@ func ExampleOpen() {
 	defer os.RemoveAll(dir)
 	path := filepath.Join(dir, "audit.jsonl")
 
-	log, err := audit.Open(path, audit.Options{})
+	log, err := audit.Open(path)
 	if err != nil {
 		fmt.Println(err)
 		return

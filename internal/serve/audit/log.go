@@ -5,22 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
+	"runtime"
 	"strconv"
 	"sync"
 )
 
-// Options configures a Log. The zero value leaves it to the operating system
-// when lines reach the disk.
-type Options struct {
-	Sync bool // wait for the disk at every line
-}
-
-// A Log is an open audit file. It is safe for concurrent use.
+// A Log is an open audit file. It is safe for concurrent use. When lines reach
+// the disk is left to the operating system.
 type Log struct {
-	sync bool
-
-	// regular is false for a device, which can neither be read nor cut.
-	regular bool
+	regular bool // false for a device, which can neither be read nor cut
 
 	mu   sync.Mutex
 	file *os.File // nil once closed
@@ -37,12 +31,12 @@ var ErrClosed = errors.New("the audit log is closed")
 // a file that others may write are refused. Numbers go on after the last line;
 // half a line at the end, which a crash can leave behind, is cut off. Several
 // processes may have the same file open: their lines share one count.
-func Open(path string, o Options) (*Log, error) {
+func Open(path string) (*Log, error) {
 	f, err := open(path)
 	if err != nil {
 		return nil, fmt.Errorf("opening the audit log: %w", err)
 	}
-	l := &Log{sync: o.Sync, file: f}
+	l := &Log{file: f}
 	if l.regular, err = inspect(f); err == nil {
 		err = l.locked(l.resume)
 	}
@@ -51,6 +45,43 @@ func Open(path string, o Options) (*Log, error) {
 		return nil, fmt.Errorf("opening the audit log %q: %w", path, err)
 	}
 	return l, nil
+}
+
+// open opens or creates the file, once its directory is found to be safe.
+func open(path string) (*os.File, error) {
+	dir := filepath.Dir(path)
+	info, err := os.Stat(dir)
+	switch {
+	case err != nil:
+		return nil, err
+	case !info.IsDir():
+		return nil, fmt.Errorf("%q is not a directory", dir)
+	case info.Mode().Perm()&0o002 != 0 && info.Mode()&os.ModeSticky == 0 && runtime.GOOS != "windows":
+		return nil, fmt.Errorf("anybody may replace the files of the directory %q; chmod o-w", dir)
+	}
+	return openFile(path)
+}
+
+// inspect says whether the file is a regular one, and refuses a file whose
+// lines could be somebody else's.
+func inspect(f *os.File) (regular bool, err error) {
+	info, err := f.Stat()
+	if err != nil {
+		return false, err
+	}
+	switch mode := info.Mode(); {
+	case mode.IsDir():
+		return false, errors.New("it is a directory")
+	case mode&(os.ModeNamedPipe|os.ModeSocket) != 0:
+		return false, errors.New("it is a pipe or a socket")
+	case !mode.IsRegular():
+		return false, nil // a device: nothing to go on from
+	case mode.Perm()&0o022 != 0 && runtime.GOOS != "windows":
+		return false, fmt.Errorf("others may write it (mode %04o); chmod 600", mode.Perm())
+	case foreign(info):
+		return false, errors.New("it belongs to another user")
+	}
+	return true, nil
 }
 
 // Append writes one record, a JSON object without a line end, as one line with
@@ -118,9 +149,6 @@ func line(buf []byte, seq uint64, record []byte) []byte {
 // write puts a whole line on file, or leaves the file as it was before.
 func (l *Log) write(line []byte) error {
 	n, err := l.file.Write(line)
-	if err == nil && l.sync {
-		err = l.file.Sync()
-	}
 	if err != nil {
 		if l.regular && n > 0 {
 			// If this fails too, the next resume finds the half line.

@@ -58,7 +58,7 @@ func TestOpenRefusesPipe(t *testing.T) {
 	if err := syscall.Mkfifo(path, 0o600); err != nil {
 		t.Skip(err)
 	}
-	if l, err := Open(path, Options{}); err == nil {
+	if l, err := Open(path); err == nil {
 		l.Close()
 		t.Error("a pipe was opened")
 	}

@@ -22,7 +22,7 @@ func tempLog(t testing.TB) (*Log, string) {
 
 func mustOpen(t testing.TB, path string) *Log {
 	t.Helper()
-	l, err := Open(path, Options{})
+	l, err := Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,7 +148,7 @@ func TestOpenRefuses(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			l, err := Open(test.path(t), Options{})
+			l, err := Open(test.path(t))
 			if err == nil {
 				l.Close()
 				t.Fatal("it was opened")
@@ -224,7 +224,7 @@ func TestFullDevice(t *testing.T) {
 	if _, err := os.Stat("/dev/full"); err != nil {
 		t.Skip(err)
 	}
-	l, err := Open("/dev/full", Options{})
+	l, err := Open("/dev/full")
 	if err != nil {
 		t.Skip(err)
 	}
@@ -277,16 +277,6 @@ func TestChangedFile(t *testing.T) {
 	if err := l.Append([]byte(`{}`)); err == nil {
 		t.Error("a record went behind a line that is none")
 	}
-}
-
-func TestSync(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "a")
-	l, err := Open(path, Options{Sync: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	mustAppend(t, l, `{}`)
 }
 
 func BenchmarkAppend(b *testing.B) {

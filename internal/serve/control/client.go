@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"net/url"
@@ -57,7 +56,7 @@ func Find(dir string) ([]*Client, error) {
 // it asks for takes a proxy no work, however much waits there.
 func (c *Client) answers() bool {
 	c.http.Timeout = 5 * time.Second
-	return c.do(http.MethodGet, "/ping", nil, &struct{}{}) == nil
+	return c.do("/ping", nil, &struct{}{}) == nil
 }
 
 // Dial makes a client for the socket at path. It does not connect yet.
@@ -73,71 +72,73 @@ func Dial(path string) *Client {
 }
 
 // Status is [proxy.Proxy.Status] of the running proxy.
-func (c *Client) Status() (s proxy.Status, err error) {
-	return s, c.do(http.MethodGet, "/status", nil, &s)
-}
+func (c *Client) Status() (proxy.Status, error) { return get[proxy.Status](c, "/status") }
 
 // Tools is [proxy.Proxy.Tools] of the running proxy.
-func (c *Client) Tools(session string) (list []proxy.ToolInfo, err error) {
-	return list, c.do(http.MethodGet, "/tools?session="+url.QueryEscape(session), nil, &list)
+func (c *Client) Tools(session string) ([]proxy.ToolInfo, error) {
+	return get[[]proxy.ToolInfo](c, "/tools?session="+url.QueryEscape(session))
 }
 
 // Approvals is [proxy.Proxy.Approvals] of the running proxy.
-func (c *Client) Approvals() (list []proxy.ApprovalInfo, err error) {
-	return list, c.do(http.MethodGet, "/approvals", nil, &list)
+func (c *Client) Approvals() ([]proxy.ApprovalInfo, error) {
+	return get[[]proxy.ApprovalInfo](c, "/approvals")
 }
 
 // Approval is [proxy.Proxy.Approval] of the running proxy.
-func (c *Client) Approval(id string) (a proxy.ApprovalInfo, err error) {
-	return a, c.do(http.MethodGet, "/approvals/"+url.PathEscape(id), nil, &a)
+func (c *Client) Approval(id string) (proxy.ApprovalInfo, error) {
+	return get[proxy.ApprovalInfo](c, "/approvals/"+url.PathEscape(id))
 }
 
 // Resolve answers an approval.
 func (c *Client) Resolve(id string, a Answer) error {
-	return c.do(http.MethodPost, "/approvals/"+url.PathEscape(id), a, &struct{}{})
+	return c.do("/approvals/"+url.PathEscape(id), a, &struct{}{})
 }
 
 // Sessions is [proxy.Proxy.Sessions] of the running proxy.
-func (c *Client) Sessions() (list []proxy.SessionInfo, err error) {
-	return list, c.do(http.MethodGet, "/sessions", nil, &list)
+func (c *Client) Sessions() ([]proxy.SessionInfo, error) {
+	return get[[]proxy.SessionInfo](c, "/sessions")
 }
 
 // Shadow is [proxy.Proxy.Shadow] of the running proxy.
-func (c *Client) Shadow(session string) (s proxy.ShadowInfo, err error) {
-	return s, c.do(http.MethodGet, "/shadow?session="+url.QueryEscape(session), nil, &s)
+func (c *Client) Shadow(session string) (proxy.ShadowInfo, error) {
+	return get[proxy.ShadowInfo](c, "/shadow?session="+url.QueryEscape(session))
 }
 
 // ResetSession puts the nets of a session back to their start.
 func (c *Client) ResetSession(id string, a Reset) error {
-	return c.do(http.MethodPost, "/sessions/"+url.PathEscape(id)+"/reset", a, &struct{}{})
+	return c.do("/sessions/"+url.PathEscape(id)+"/reset", a, &struct{}{})
 }
 
 // SettleCall says how a call of unknown outcome ended.
 func (c *Client) SettleCall(id string, a Settle) error {
-	return c.do(http.MethodPost, "/sessions/"+url.PathEscape(id)+"/settle", a, &struct{}{})
+	return c.do("/sessions/"+url.PathEscape(id)+"/settle", a, &struct{}{})
 }
 
 // Nets lists the nets of the policy.
-func (c *Client) Nets() (list []proxy.PolicyNet, err error) {
-	return list, c.do(http.MethodGet, "/nets", nil, &list)
-}
+func (c *Client) Nets() ([]proxy.PolicyNet, error) { return get[[]proxy.PolicyNet](c, "/nets") }
 
 // SwitchNet activates or deactivates a net.
 func (c *Client) SwitchNet(a Switch) error {
-	return c.do(http.MethodPost, "/nets", a, &struct{}{})
+	return c.do("/nets", a, &struct{}{})
 }
 
-// do sends one request and decodes the answer into out.
-func (c *Client) do(method, path string, in, out any) error {
-	var body io.Reader
+// get asks for a T.
+func get[T any](c *Client, path string) (v T, err error) {
+	err = c.do(path, nil, &v)
+	return v, err
+}
+
+// do sends one request, with the order in if there is one, and decodes the answer into out.
+func (c *Client) do(path string, in, out any) error {
+	method, body := http.MethodGet, []byte(nil)
 	if in != nil {
-		b, err := json.Marshal(in)
-		if err != nil {
+		var err error
+		if body, err = json.Marshal(in); err != nil {
 			return err
 		}
-		body = bytes.NewReader(b)
+		method = http.MethodPost
 	}
-	request, err := http.NewRequest(method, "http://petrigate"+path, body)
+	request, err := http.NewRequest(method, "http://petrigate"+path, bytes.NewReader(body))
 	if err != nil {
 		return err
 	}

@@ -80,10 +80,6 @@ func (b *booth) Resolve(id string, approve bool, actor, reason string) error {
 
 func (b *booth) Sessions() []proxy.SessionInfo { return []proxy.SessionInfo{{ID: "s/1"}} }
 
-func (b *booth) Session(id string) (proxy.SessionInfo, error) {
-	return proxy.SessionInfo{ID: id}, b.tell("session %q", id)
-}
-
 func (b *booth) Shadow(session string) (proxy.ShadowInfo, error) {
 	return proxy.ShadowInfo{Refused: 3}, b.tell("shadow of %q", session)
 }

@@ -22,7 +22,6 @@ type Operator interface {
 	Approval(id string) (proxy.ApprovalInfo, error)
 	Resolve(id string, approve bool, actor, reason string) error
 	Sessions() []proxy.SessionInfo
-	Session(id string) (proxy.SessionInfo, error)
 	ResetSession(id, actor string) error
 	Shadow(session string) (proxy.ShadowInfo, error)
 	SettleCall(session string, call uint64, success bool, actor string) error
@@ -92,10 +91,10 @@ func (s *Server) Close() error {
 func routes(o Operator) http.Handler {
 	mux := http.NewServeMux()
 	get := func(path string, f func(*http.Request) (any, error)) {
-		mux.HandleFunc("GET "+path, func(w http.ResponseWriter, r *http.Request) { respond(w, r, f) })
-	}
-	post := func(path string, f func(*http.Request) (any, error)) {
-		mux.HandleFunc("POST "+path, func(w http.ResponseWriter, r *http.Request) { respond(w, r, f) })
+		mux.HandleFunc("GET "+path, func(w http.ResponseWriter, r *http.Request) {
+			v, err := f(r)
+			respond(w, v, err)
+		})
 	}
 	get("/ping", func(*http.Request) (any, error) { return struct{}{}, nil })
 	get("/status", func(*http.Request) (any, error) { return o.Status(), nil })
@@ -106,38 +105,29 @@ func routes(o Operator) http.Handler {
 	get("/approvals", func(*http.Request) (any, error) { return o.Approvals(), nil })
 	get("/approvals/{id}", func(r *http.Request) (any, error) { return o.Approval(r.PathValue("id")) })
 	get("/sessions", func(*http.Request) (any, error) { return o.Sessions(), nil })
-	get("/sessions/{id}", func(r *http.Request) (any, error) { return o.Session(r.PathValue("id")) })
 	get("/shadow", func(r *http.Request) (any, error) { return o.Shadow(r.URL.Query().Get("session")) })
-	post("/approvals/{id}", func(r *http.Request) (any, error) {
-		var a Answer
-		if err := decode(r, &a); err != nil {
-			return nil, err
-		}
-		return struct{}{}, o.Resolve(r.PathValue("id"), a.Approve, a.Actor, a.Reason)
-	})
-	post("/sessions/{id}/reset", func(r *http.Request) (any, error) {
-		var a Reset
-		if err := decode(r, &a); err != nil {
-			return nil, err
-		}
-		return struct{}{}, o.ResetSession(r.PathValue("id"), a.Actor)
-	})
-	post("/sessions/{id}/settle", func(r *http.Request) (any, error) {
-		var a Settle
-		if err := decode(r, &a); err != nil {
-			return nil, err
-		}
-		return struct{}{}, o.SettleCall(r.PathValue("id"), a.Call, a.Success, a.Actor)
-	})
 	get("/nets", func(*http.Request) (any, error) { return o.Nets(), nil })
-	post("/nets", func(r *http.Request) (any, error) {
-		var a Switch
-		if err := decode(r, &a); err != nil {
-			return nil, err
-		}
-		return struct{}{}, o.SwitchNet(a.Net, a.Active, a.Actor)
-	})
+	post(mux, "/approvals/{id}", func(id string, a Answer) error { return o.Resolve(id, a.Approve, a.Actor, a.Reason) })
+	post(mux, "/sessions/{id}/reset", func(id string, a Reset) error { return o.ResetSession(id, a.Actor) })
+	post(mux, "/sessions/{id}/settle", func(id string, a Settle) error { return o.SettleCall(id, a.Call, a.Success, a.Actor) })
+	post(mux, "/nets", func(_ string, a Switch) error { return o.SwitchNet(a.Net, a.Active, a.Actor) })
 	return mux
+}
+
+// post serves an order whose body is a T.
+func post[T any](mux *http.ServeMux, path string, obey func(id string, order T) error) {
+	mux.HandleFunc("POST "+path, func(w http.ResponseWriter, r *http.Request) {
+		var order T
+		d := json.NewDecoder(http.MaxBytesReader(nil, r.Body, 1<<20))
+		d.DisallowUnknownFields()
+		err := d.Decode(&order)
+		if err != nil {
+			err = fmt.Errorf("reading the request: %w", err)
+		} else {
+			err = obey(r.PathValue("id"), order)
+		}
+		respond(w, struct{}{}, err)
+	})
 }
 
 // Switch is the body of an order to activate or deactivate a net.
@@ -166,23 +156,13 @@ type Settle struct {
 	Actor   string `json:"actor"`
 }
 
-func decode(r *http.Request, v any) error {
-	d := json.NewDecoder(http.MaxBytesReader(nil, r.Body, 1<<20))
-	d.DisallowUnknownFields()
-	if err := d.Decode(v); err != nil {
-		return fmt.Errorf("reading the request: %w", err)
-	}
-	return nil
-}
-
 // failure is the body of an error.
 type failure struct {
 	Error string `json:"error"`
 }
 
-func respond(w http.ResponseWriter, r *http.Request, f func(*http.Request) (any, error)) {
+func respond(w http.ResponseWriter, v any, err error) {
 	w.Header().Set("Content-Type", "application/json")
-	v, err := f(r)
 	if err != nil {
 		w.WriteHeader(http.StatusUnprocessableEntity)
 		v = failure{Error: err.Error()}

@@ -77,7 +77,7 @@ func New(o Options) (*Daemon, error) {
 	options := d.options(o)
 	options.Upstreams = upstreams
 	if c.Audit.File != "" {
-		log, err := audit.Open(c.Audit.File, audit.Options{})
+		log, err := audit.Open(c.Audit.File)
 		if err != nil {
 			return nil, auditError(c.Audit.File, err)
 		}

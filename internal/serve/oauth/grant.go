@@ -1,6 +1,7 @@
 package oauth
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -82,29 +83,23 @@ func (g *Grant) with(t *oauth2.Token, asked []string, now time.Time) (*Grant, er
 	return &next, nil
 }
 
-// ask makes one request to the token endpoint. Unlike the token source of
-// oauth2.Config this also says which resource the token is for.
-func (g *Grant) ask(ctx context.Context, client *http.Client, scopes []string, params url.Values) (*oauth2.Token, error) {
-	params.Set("resource", g.Resource)
-	config := clientcredentials.Config{
-		ClientID: g.ClientID, ClientSecret: g.ClientSecret, TokenURL: g.TokenURL, AuthStyle: g.AuthStyle,
-		Scopes: scopes, EndpointParams: params,
-	}
-	return config.Token(context.WithValue(ctx, oauth2.HTTPClient, client))
-}
-
 // refreshed is g with new tokens.
 func (g *Grant) refreshed(ctx context.Context, client *http.Client, now func() time.Time) (*Grant, error) {
-	t, err := g.ask(ctx, client, nil, url.Values{"grant_type": {"refresh_token"}, "refresh_token": {g.RefreshToken}})
-	if err != nil {
-		return nil, err
-	}
-	return g.with(t, g.Scopes, now())
+	refresh := url.Values{"grant_type": {"refresh_token"}, "refresh_token": {g.RefreshToken}}
+	return g.ask(ctx, client, clientcredentials.Config{EndpointParams: refresh}, g.Scopes, now)
 }
 
 // credentialed is g with a token for the client itself.
 func (g *Grant) credentialed(ctx context.Context, client *http.Client, scopes []string, now func() time.Time) (*Grant, error) {
-	t, err := g.ask(ctx, client, scopes, url.Values{})
+	return g.ask(ctx, client, clientcredentials.Config{Scopes: scopes, EndpointParams: url.Values{}}, scopes, now)
+}
+
+// ask makes one request to the token endpoint. Unlike the token source of
+// oauth2.Config this also says which resource the token is for.
+func (g *Grant) ask(ctx context.Context, client *http.Client, c clientcredentials.Config, scopes []string, now func() time.Time) (*Grant, error) {
+	c.ClientID, c.ClientSecret, c.TokenURL, c.AuthStyle = g.ClientID, g.ClientSecret, g.TokenURL, g.AuthStyle
+	c.EndpointParams.Set("resource", g.Resource)
+	t, err := c.Token(context.WithValue(ctx, oauth2.HTTPClient, client))
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +109,7 @@ func (g *Grant) credentialed(ctx context.Context, client *http.Client, scopes []
 // revoke tells the authorization server that the tokens are not used any more
 // (RFC 7009).
 func (g *Grant) revoke(ctx context.Context, client *http.Client) error {
-	form := url.Values{"token": {first(g.RefreshToken, g.AccessToken)}, "client_id": {g.ClientID}}
+	form := url.Values{"token": {cmp.Or(g.RefreshToken, g.AccessToken)}, "client_id": {g.ClientID}}
 	if g.ClientSecret != "" && g.AuthStyle == oauth2.AuthStyleInParams {
 		form.Set("client_secret", g.ClientSecret)
 	}

@@ -37,46 +37,32 @@ func keyringHere() bool {
 	return filepath.IsAbs(dir) && err == nil
 }
 
-// inKeyring runs f, which asks the keyring.
-func inKeyring(here func() bool, f func() (string, error)) (string, error) {
-	if !here() {
-		return "", errNoKeyring
+// inKeyring runs f, which asks the keyring. Its error is os.ErrNotExist where there is no such entry.
+func (s *Store) inKeyring(f func() (string, error)) ([]byte, error) {
+	if !s.keyring() {
+		return nil, errNoKeyring
 	}
-	type answer struct {
-		text string
-		err  error
-	}
-	answers := make(chan answer, 1)
+	var text string
+	var err error
+	answered := make(chan struct{})
 	go func() {
-		text, err := f()
-		answers <- answer{text, err}
+		defer close(answered)
+		text, err = f()
 	}()
-	timer := time.NewTimer(keyringTimeout)
-	defer timer.Stop()
 	select {
-	case a := <-answers:
-		return a.text, a.err
-	case <-timer.C:
-		return "", errSlowKeyring
+	case <-answered:
+	case <-time.After(keyringTimeout):
+		return nil, errSlowKeyring
 	}
-}
-
-func (s *Store) fromKeyring(key string) ([]byte, error) {
-	text, err := inKeyring(s.keyring, func() (string, error) { return keyring.Get(service, key) })
 	if errors.Is(err, keyring.ErrNotFound) {
-		return nil, os.ErrNotExist
+		err = os.ErrNotExist
 	}
 	return []byte(text), err
 }
 
-func (s *Store) toKeyring(key string, data []byte) error {
-	_, err := inKeyring(s.keyring, func() (string, error) { return "", keyring.Set(service, key, string(data)) })
-	return err
-}
-
 func (s *Store) dropFromKeyring(key string) error {
-	_, err := inKeyring(s.keyring, func() (string, error) { return "", keyring.Delete(service, key) })
-	if errors.Is(err, keyring.ErrNotFound) || errors.Is(err, errNoKeyring) {
+	_, err := s.inKeyring(func() (string, error) { return "", keyring.Delete(service, key) })
+	if errors.Is(err, os.ErrNotExist) || errors.Is(err, errNoKeyring) {
 		return nil
 	}
 	return err

@@ -9,6 +9,9 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"os"
+	"os/exec"
+	"runtime"
 	"slices"
 	"time"
 
@@ -125,17 +128,15 @@ func (l *login) visit(ctx context.Context) (g *Grant, err error) {
 		return nil, err
 	}
 	defer func() { back.close(err != nil) }()
-	id, err := identify(ctx, l.client, l.server, l.authority.meta, back.address())
-	if err != nil {
+	if g, err = l.authority.identify(ctx, l.client, l.server, back.address()); err != nil {
 		return nil, err
 	}
-	meta := l.authority.meta
 	config := oauth2.Config{
-		ClientID: id.id, ClientSecret: id.secret, RedirectURL: back.address(), Scopes: l.scopes,
-		Endpoint: oauth2.Endpoint{AuthURL: meta.AuthorizationEndpoint, TokenURL: meta.TokenEndpoint, AuthStyle: id.style},
+		ClientID: g.ClientID, ClientSecret: g.ClientSecret, RedirectURL: back.address(), Scopes: l.scopes,
+		Endpoint: oauth2.Endpoint{AuthURL: l.authority.meta.AuthorizationEndpoint, TokenURL: g.TokenURL, AuthStyle: g.AuthStyle},
 	}
 	verifier := oauth2.GenerateVerifier()
-	resource := oauth2.SetAuthURLParam("resource", l.authority.resource)
+	resource := oauth2.SetAuthURLParam("resource", g.Resource)
 	if err := l.options.Open(config.AuthCodeURL(state, oauth2.S256ChallengeOption(verifier), resource)); err != nil {
 		return nil, err
 	}
@@ -150,11 +151,6 @@ func (l *login) visit(ctx context.Context) (g *Grant, err error) {
 	t, err := config.Exchange(context.WithValue(ctx, oauth2.HTTPClient, l.client), code, oauth2.VerifierOption(verifier), resource)
 	if err != nil {
 		return nil, saidBy(err)
-	}
-	g = &Grant{Server: l.server.Name, Resource: l.authority.resource, Issuer: meta.Issuer,
-		ClientID: id.id, ClientSecret: id.secret, AuthStyle: id.style, TokenURL: meta.TokenEndpoint}
-	if private(meta.RevocationEndpoint) {
-		g.RevokeURL = meta.RevocationEndpoint
 	}
 	return g.with(t, l.scopes, l.options.Now())
 }
@@ -184,4 +180,33 @@ func (l *login) keep(ctx context.Context, g *Grant) (Status, error) {
 		return Status{}, err
 	}
 	return statusOf(g, where, l.options.Now()), nil
+}
+
+// OpenBrowser shows a page to the user. Its address goes to the browser as an argument, and
+// through no shell: the authorization server has a say in it.
+func OpenBrowser(address string) error {
+	u, err := url.Parse(address)
+	if err != nil || u.Scheme != "https" && u.Scheme != "http" {
+		return errors.New("the page to open is none of the web")
+	}
+	argv := browser(runtime.GOOS, os.Getenv("BROWSER"))
+	c := exec.Command(argv[0], append(argv[1:], u.String())...)
+	if err := c.Start(); err != nil {
+		return fmt.Errorf("opening the browser: %w (petrigate login --no-browser prints the address)", err)
+	}
+	go func() { _ = c.Wait() }() // some stay as long as the window
+	return nil
+}
+
+// browser is the program that opens a page.
+func browser(system, chosen string) []string {
+	switch {
+	case chosen != "":
+		return []string{chosen}
+	case system == "darwin":
+		return []string{"open"}
+	case system == "windows":
+		return []string{"rundll32", "url.dll,FileProtocolHandler"}
+	}
+	return []string{"xdg-open"}
 }

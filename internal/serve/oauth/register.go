@@ -1,6 +1,7 @@
 package oauth
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,28 +12,27 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// An identity is what petrigate is to an authorization server.
-type identity struct {
-	id, secret string
-	style      oauth2.AuthStyle
-}
-
-// identify is the client that the configuration names, or a new one.
-func identify(ctx context.Context, client *http.Client, s Server, meta *oauthex.AuthServerMeta, redirect string) (identity, error) {
-	document := s.hasDocument()
+// identify begins a grant for s, with the client that the configuration names, or a new one.
+func (a *authority) identify(ctx context.Context, client *http.Client, s Server, redirect string) (*Grant, error) {
+	meta, document := a.meta, s.hasDocument()
+	g := &Grant{Server: s.Name, Resource: a.resource, Issuer: meta.Issuer, TokenURL: meta.TokenEndpoint}
+	if private(meta.RevocationEndpoint) {
+		g.RevokeURL = meta.RevocationEndpoint
+	}
 	switch {
 	case s.ClientID != "" && (!document || meta.ClientIDMetadataDocumentSupported):
-		return identity{s.ClientID, s.ClientSecret, styleOf(s.ClientSecret, method(meta))}, nil
+		g.ClientID, g.ClientSecret, g.AuthStyle = s.ClientID, s.ClientSecret, styleOf(s.ClientSecret, method(meta))
+		return g, nil
 	case meta.RegistrationEndpoint != "":
-		return register(ctx, client, meta, redirect)
+		return g, g.register(ctx, client, meta, redirect)
 	case document:
-		return identity{}, errors.New("the authorization server takes no client id metadata documents and registers no clients: set oauth.clientId to a client that it knows")
+		return nil, errors.New("the authorization server takes no client id metadata documents and registers no clients: set oauth.clientId to a client that it knows")
 	}
-	return identity{}, errors.New("the authorization server registers no clients by itself: register petrigate there, and set oauth.clientId")
+	return nil, errors.New("the authorization server registers no clients by itself: register petrigate there, and set oauth.clientId")
 }
 
-// register makes petrigate known (RFC 7591).
-func register(ctx context.Context, client *http.Client, meta *oauthex.AuthServerMeta, redirect string) (identity, error) {
+// register makes petrigate known (RFC 7591), as the client of g.
+func (g *Grant) register(ctx context.Context, client *http.Client, meta *oauthex.AuthServerMeta, redirect string) error {
 	wanted := "none"
 	if methods := meta.TokenEndpointAuthMethodsSupported; len(methods) > 0 && !slices.Contains(methods, "none") {
 		wanted = method(meta)
@@ -48,11 +48,13 @@ func register(ctx context.Context, client *http.Client, meta *oauthex.AuthServer
 	if err != nil {
 		var refused *oauthex.ClientRegistrationError
 		if !errors.As(err, &refused) {
-			return identity{}, errors.New("registering at the authorization server: it did not answer as RFC 7591 wants") // the error may quote a secret
+			return errors.New("registering at the authorization server: it did not answer as RFC 7591 wants") // the error may quote a secret
 		}
-		return identity{}, fmt.Errorf("registering at the authorization server: %w", saidBy(err))
+		return fmt.Errorf("registering at the authorization server: %w", saidBy(err))
 	}
-	return identity{got.ClientID, got.ClientSecret, styleOf(got.ClientSecret, first(got.TokenEndpointAuthMethod, wanted))}, nil
+	g.ClientID, g.ClientSecret = got.ClientID, got.ClientSecret
+	g.AuthStyle = styleOf(got.ClientSecret, cmp.Or(got.TokenEndpointAuthMethod, wanted))
+	return nil
 }
 
 // method is how a client with a secret shows it, of the ways that an

@@ -200,24 +200,33 @@ func (s *Source) replace(ctx context.Context, g *Grant) (*Grant, error) {
 	if s.server.Grant == ClientCredentials {
 		return s.credentials(ctx, g, g.Scopes)
 	}
+	return s.locked(ctx, func(kept *Grant) (*Grant, error) {
+		switch {
+		case kept == nil:
+			s.current.Store(nil)
+			return nil, s.loginError("nobody is logged in any more")
+		case kept.AccessToken != g.AccessToken && kept.fresh(s.options.Now()):
+			return kept, nil
+		case kept.RefreshToken == "":
+			return nil, s.loginError("the login has expired")
+		}
+		return s.refresh(ctx, kept)
+	})
+}
+
+// locked runs f on the grant in the store, nil where there is none, while no
+// other process changes it.
+func (s *Source) locked(ctx context.Context, f func(kept *Grant) (*Grant, error)) (*Grant, error) {
 	unlock, err := s.store.lock(ctx, s.server.key())
 	if err != nil {
 		return nil, err
 	}
 	defer unlock()
 	kept, err := s.load()
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, err
-	case kept == nil:
-		s.current.Store(nil)
-		return nil, s.loginError("nobody is logged in any more")
-	case kept.AccessToken != g.AccessToken && kept.fresh(s.options.Now()):
-		return kept, nil
-	case kept.RefreshToken == "":
-		return nil, s.loginError("the login has expired")
 	}
-	return s.refresh(ctx, kept)
+	return f(kept)
 }
 
 // refresh wants the store locked.
@@ -278,26 +287,20 @@ func (s *Source) renew(ctx context.Context, refused string, c challenge) (*Grant
 	if s.store.changed(s.server.key()).IsZero() {
 		return nil, s.loginError("nobody is logged in")
 	}
-	unlock, err := s.store.lock(ctx, s.server.key())
-	if err != nil {
-		return nil, err
-	}
-	defer unlock()
-	g, err := s.load()
-	switch {
-	case err != nil:
-		return nil, err
-	case g == nil:
-		s.current.Store(nil)
-		return nil, s.loginError("nobody is logged in")
-	case g.header() != refused && g.alive(s.options.Now()):
-		return g, nil
-	case s.inVain(refused):
-		return nil, s.loginError("the server refuses the tokens that are got for it")
-	case g.RefreshToken == "":
-		return nil, s.loginError("the login has expired or was revoked")
-	}
-	return s.refresh(ctx, g)
+	return s.locked(ctx, func(kept *Grant) (*Grant, error) {
+		switch {
+		case kept == nil:
+			s.current.Store(nil)
+			return nil, s.loginError("nobody is logged in")
+		case kept.header() != refused && kept.alive(s.options.Now()):
+			return kept, nil
+		case s.inVain(refused):
+			return nil, s.loginError("the server refuses the tokens that are got for it")
+		case kept.RefreshToken == "":
+			return nil, s.loginError("the login has expired or was revoked")
+		}
+		return s.refresh(ctx, kept)
+	})
 }
 
 // extend is a grant with the scopes that the server misses. A person has to
@@ -314,23 +317,16 @@ func (s *Source) extend(ctx context.Context, refused string, c challenge) (*Gran
 	case s.server.Grant == ClientCredentials:
 		return nil, fmt.Errorf("the server %s wants scopes that its client does not get", s.server.Name)
 	}
-	unlock, err := s.store.lock(ctx, s.server.key())
-	if err != nil {
-		return nil, err
-	}
-	defer unlock()
-	kept, err := s.load()
-	if err != nil {
-		return nil, err
-	}
-	if kept != nil && kept.header() != refused {
-		return kept, nil
-	}
-	if kept != nil && len(union(kept.Wanted, c.scopes)) > len(kept.Wanted) {
-		kept.Wanted = union(kept.Wanted, c.scopes)
-		s.keep(kept) // the next login asks for them
-	}
-	return nil, s.loginError("it wants more scopes than were granted")
+	return s.locked(ctx, func(kept *Grant) (*Grant, error) {
+		if kept != nil && kept.header() != refused {
+			return kept, nil
+		}
+		if kept != nil && len(union(kept.Wanted, c.scopes)) > len(kept.Wanted) {
+			kept.Wanted = union(kept.Wanted, c.scopes)
+			s.keep(kept) // the next login asks for them
+		}
+		return nil, s.loginError("it wants more scopes than were granted")
+	})
 }
 
 // renewCredentials gets a token for the client itself.
@@ -341,15 +337,13 @@ func (s *Source) renewCredentials(ctx context.Context, c challenge) (*Grant, err
 	}
 	if g == nil {
 		a, err := discover(ctx, s.client, s.server, c)
+		if err == nil {
+			g, err = a.identify(ctx, s.client, s.server, "")
+		}
 		if err != nil {
 			return nil, fmt.Errorf("getting a token for %s: %w", s.server.Name, err)
 		}
-		id, err := identify(ctx, s.client, s.server, a.meta, "")
-		if err != nil {
-			return nil, fmt.Errorf("getting a token for %s: %w", s.server.Name, err)
-		}
-		g = &Grant{Server: s.server.Name, Resource: a.resource, Issuer: a.meta.Issuer, TokenURL: a.meta.TokenEndpoint,
-			ClientID: id.id, ClientSecret: id.secret, AuthStyle: id.style, Scopes: a.scopes}
+		g.Scopes = a.scopes
 	}
 	return s.credentials(ctx, g, g.Scopes)
 }

@@ -31,12 +31,11 @@ const (
 // StatusOf is what store has for s.
 func StatusOf(s Server, store *Store, now time.Time) (Status, error) {
 	none := Status{Server: s.Name, State: StateNone}
-	g, err := store.load(s.key())
+	g, where, err := store.find(s.key())
 	if err != nil || g == nil || !s.fits(g) {
 		return none, err
 	}
-	_, where, err := store.read(s.key())
-	return statusOf(g, where, now), err
+	return statusOf(g, where, now), nil
 }
 
 func statusOf(g *Grant, where string, now time.Time) Status {

@@ -7,9 +7,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"time"
 
 	"github.com/gofrs/flock"
+	"github.com/zalando/go-keyring"
 )
 
 // The places where grants are kept.
@@ -64,26 +66,31 @@ func (s *Store) lock(ctx context.Context, key string) (unlock func(), err error)
 
 // load is the grant of a server; nil: there is none.
 func (s *Store) load(key string) (*Grant, error) {
+	g, _, err := s.find(key)
+	return g, err
+}
+
+// find is load, and says where the grant is kept.
+func (s *Store) find(key string) (g *Grant, where string, err error) {
 	if s.changed(key).IsZero() {
-		return nil, nil
+		return nil, "", nil
 	}
 	data, where, err := s.read(key)
 	if errors.Is(err, os.ErrNotExist) {
-		return nil, nil
+		return nil, "", nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("reading tokens from the %s: %w", where, err)
+		return nil, "", fmt.Errorf("reading tokens from the %s: %w", where, err)
 	}
-	g := new(Grant)
-	if err := json.Unmarshal(data, g); err != nil || g.AccessToken == "" || g.TokenURL == "" {
-		return nil, fmt.Errorf("reading tokens from the %s: they are not as petrigate writes them; log in again", where)
+	if err := json.Unmarshal(data, &g); err != nil || g == nil || g.AccessToken == "" || g.TokenURL == "" {
+		return nil, "", fmt.Errorf("reading tokens from the %s: they are not as petrigate writes them; log in again", where)
 	}
-	return g, nil
+	return g, where, nil
 }
 
 func (s *Store) read(key string) (data []byte, where string, err error) {
 	if s.kind != File {
-		data, err = s.fromKeyring(key)
+		data, err = s.inKeyring(func() (string, error) { return keyring.Get(service, key) })
 		if err == nil || s.kind == Keyring {
 			return data, Keyring, err
 		}
@@ -103,7 +110,7 @@ func (s *Store) save(key string, g *Grant) (where string, err error) {
 	}
 	defer s.touch(key)
 	if s.kind != File {
-		if err = s.toKeyring(key, data); err == nil {
+		if _, err = s.inKeyring(func() (string, error) { return "", keyring.Set(service, key, string(data)) }); err == nil {
 			_ = os.Remove(s.path(key)) // of a time without a keyring; there may be none
 			return Keyring, nil
 		}
@@ -137,4 +144,38 @@ func (s *Store) drop(key string) error {
 func (s *Store) touch(key string) {
 	now := time.Now()
 	_ = os.Chtimes(s.mark(key), now, now)
+}
+
+// readPrivate reads a file that others cannot.
+func readPrivate(path string) ([]byte, error) {
+	info, err := os.Lstat(path)
+	switch {
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("%s is no plain file", path)
+	case info.Mode().Perm()&0o077 != 0 && runtime.GOOS != "windows":
+		return nil, fmt.Errorf("%s can be read by other users: chmod 600 it, or log in again", path)
+	}
+	return os.ReadFile(path)
+}
+
+// writePrivate replaces a file by one that others cannot read. Whoever reads
+// meanwhile gets the whole of either.
+func writePrivate(path string, data []byte) error {
+	next, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*") // of mode 0600
+	if err != nil {
+		return err
+	}
+	_, err = next.Write(data)
+	if err == nil {
+		err = next.Sync()
+	}
+	if err = errors.Join(err, next.Close()); err == nil {
+		err = os.Rename(next.Name(), path)
+	}
+	if err != nil {
+		_ = os.Remove(next.Name())
+	}
+	return err
 }

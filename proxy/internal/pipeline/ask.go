@@ -102,7 +102,7 @@ func (p *Pipeline) redeem(c *Call, q *admission.Asked, r *approval.Request) (a a
 		c.approved = c.shownBeside()
 		c.input = input{ours: c.input.ours} // nobody was shown what the client brought along
 		p.Advertiser.Touch(c.Client.Session)
-		p.forward(c, d.Ticket)
+		p.forward(c, &d.Ticket)
 	case *admission.Refused:
 		c.release()
 		c.refuse(d)

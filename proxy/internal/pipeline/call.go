@@ -29,12 +29,12 @@ type Call struct {
 	Meta     wire.Meta
 	Tool     *pool.Tool // nil until it is resolved
 	placed   bool       // Tool.Upstream is the connection that serves the session
-	gate     gate.Call
-	input    input // of another round
+	input    input      // of another round
 
 	Turn    *Turn       // for the decision; nil: there is nothing to wait for
 	Headers http.Header // that have to mirror arguments; nil: none
 
+	admitting    admission.Call  // its Gate is set with the tool; see [Call.admission]
 	approved     *approvedBeside // what a person approved; nil: no person was asked
 	emulatesTask bool            // the server runs the call as a task, and the client does not know
 
@@ -69,7 +69,7 @@ func (p *Pipeline) Serve(c *Call) {
 	switch d := p.decide(c).(type) {
 	case *admission.Admitted: // on record
 		p.Advertiser.Touch(c.Client.Session)
-		p.forward(c, d.Ticket)
+		p.forward(c, &d.Ticket)
 	case *admission.Refused:
 		c.release()
 		c.refuse(d)
@@ -89,15 +89,15 @@ func (p *Pipeline) decide(c *Call) admission.Decision {
 
 // admission returns the call as it is decided and recorded.
 func (c *Call) admission() *admission.Call {
-	call := &admission.Call{
-		Key: c.Client.Session.Key(), Gate: c.gate, Offered: c.pipeline.Pool.Catalogue.Load().Calls,
-		Client: c.Peer.Name, ID: string(c.ID), Upstream: c.Tool.Upstream.Config.Name,
+	c.admitting = admission.Call{
+		Key: c.Client.Session.Key(), Gate: c.admitting.Gate, Offered: c.pipeline.Pool.Catalogue.Load().Calls,
+		Client: c.Peer.Name, ID: c.ID, Upstream: c.Tool.Upstream.Config.Name,
 		Tool: c.recordedName(), Canonical: c.Tool.Canonical, Digest: c.digest,
 	}
 	if c.params.HasState && c.Peer.Rev.InputRequired && !c.input.ours {
-		call.Invalid = seal.ErrState
+		c.admitting.Invalid = seal.ErrState
 	}
-	return call
+	return &c.admitting
 }
 
 // recordedName returns the name of the tool in the audit log; of a prompt or resource,
@@ -122,7 +122,7 @@ func (c *Call) dropMessage() {
 	c.unhold()
 	c.digest = c.argumentsDigest()
 	c.params, c.input.responses = c.params.Sent(), nil
-	c.gate = gate.Call{Time: c.gate.Time}
+	c.admitting.Gate = gate.Call{Time: c.admitting.Gate.Time}
 }
 
 // argumentsDigest returns the SHA-256 of the arguments.

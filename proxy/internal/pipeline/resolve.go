@@ -90,16 +90,17 @@ func (c *Call) setTool(tool *pool.Tool) {
 		return
 	}
 	c.Tool = tool
-	c.gate = tool.Call()
-	c.gate.Args, c.gate.Time = c.params.Arguments, c.pipeline.Life.Now()
+	call := &c.admitting.Gate
+	*call = tool.Call()
+	call.Args, call.Time = c.params.Arguments, c.pipeline.Life.Now()
 	if c.Method != spec.CallTool {
-		c.gate.Tool = tool.Canonical
+		call.Tool = tool.Canonical
 	}
 	if c.Method == spec.GetPrompt {
-		c.gate.Foreign = c.pipeline.Pool.Catalogue.Owners().Canonical(strings.TrimPrefix(tool.Canonical, "prompt:")) != tool.Upstream.Config.Name
+		call.Foreign = c.pipeline.Pool.Catalogue.Owners().Canonical(strings.TrimPrefix(tool.Canonical, "prompt:")) != tool.Upstream.Config.Name
 	}
 	if c.Client.Session.By == "connection" {
-		c.gate.ID = wire.IDKey(c.ID)
+		call.ID = wire.IDKey(c.ID)
 	}
 }
 

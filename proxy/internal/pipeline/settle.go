@@ -16,24 +16,23 @@ import (
 // without an error is a success. A call without a reply is a failure only if it is proven
 // that nothing runs any more.
 func outcome(r upstream.Reply, facts wire.Facts) gate.Outcome {
-	var lost *upstream.Lost
-	var status *upstream.StatusError
 	switch {
 	case r.Err == nil && r.Error == nil && facts.Success():
 		return gate.Success
 	case r.Err == nil && facts.Handle(): // the work goes on where the proxy cannot follow it
 		return gate.Unknown
-	case r.Err == nil:
-		return gate.Failure
-	case errors.Is(r.Err, upstream.ErrNotSent):
-		return gate.Failure
-	case errors.As(r.Err, &lost) && lost.Dead:
-		return gate.Failure
-	case errors.As(r.Err, &status) && !status.Executed():
+	case r.Err == nil, neverRan(r.Err):
 		return gate.Failure
 	default:
 		return gate.Unknown
 	}
+}
+
+// neverRan reports whether err proves that nothing of the call runs any more.
+func neverRan(err error) bool {
+	var lost *upstream.Lost
+	var status *upstream.StatusError
+	return errors.Is(err, upstream.ErrNotSent) || errors.As(err, &lost) && lost.Dead || errors.As(err, &status) && !status.Executed()
 }
 
 // settle records how a call of the session ended, and then tells the nets.

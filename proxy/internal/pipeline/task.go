@@ -112,7 +112,7 @@ func (f *inflightCall) taskFromReply(r upstream.Reply) {
 func (c *Call) origin() tasks.Origin {
 	a := c.Peer
 	return tasks.Origin{
-		Session: c.Client.Session, Tool: c.Tool.Canonical, Since: c.gate.Time,
+		Session: c.Client.Session, Tool: c.Tool.Canonical, Since: c.admitting.Gate.Time,
 		Client: c.Client, Meta: wire.Meta{ProgressToken: bytes.Clone(c.Meta.ProgressToken)},
 		Peer: session.Peer{Name: a.Name, Protocol: a.Protocol, Rev: a.Rev, Elicit: a.Elicit, Capabilities: bytes.Clone(a.Capabilities)},
 	}

@@ -22,16 +22,11 @@ type certainty struct{ evidence, certain bool }
 // assertions are about, and those that exempt.
 func (b *Enumerator) findCertainties() {
 	b.certainties = make(map[string]certainty)
-	each := func(maps []gate.Map) {
-		for i := range maps {
-			if maps[i].Reader != nil {
-				b.certainties[maps[i].As] = certainty{b.proves(maps[i].As), b.Deny || b.exempts(maps[i].As)}
-			}
+	for _, m := range b.maps {
+		if m.Reader != nil {
+			exempts := b.Deny || slices.ContainsFunc(b.nets, func(n *Net) bool { return n.exempts(m.As) })
+			b.certainties[m.As] = certainty{b.proves(m.As), exempts}
 		}
-	}
-	each(b.naming.maps)
-	for _, n := range b.nets {
-		each(n.Info.Maps)
 	}
 }
 
@@ -49,12 +44,7 @@ func (b *Enumerator) proves(name string) bool {
 }
 
 // exempts reports whether the label, if it is certain, takes calls out of the
-// reach of something.
-func (b *Enumerator) exempts(name string) bool {
-	return slices.ContainsFunc(b.nets, func(n *Net) bool { return n.exempts(name) })
-}
-
-// exempts reports it of the net.
+// reach of something in the net.
 func (n *Net) exempts(name string) bool {
 	l := &label{text: name, from: fromMap}
 	return slices.ContainsFunc(n.Info.Transitions, func(t gate.Transition) bool {
@@ -67,58 +57,47 @@ func (n *Net) exempts(name string) bool {
 // way in which their labels can be worth something. There are none where no
 // text is matched so. Those of either may match it too or not, which makes no
 // difference. ok is false where there are too many.
-func (b *Enumerator) kindsOf(field string, ps []pattern, keys []mapKey, set, either uint64) (values []*value, ok bool) {
+func (b *Enumerator) kindsOf(field string, ps []pattern, set, either uint64) (values []*value, ok bool) {
 	text, known := witness(ps, set)
 	if !known && impossible(ps, set, either) {
 		return nil, true
 	}
 	var readers []int
-	for i := range ps {
-		if set&(1<<i) != 0 && ps[i].read != nil {
+	for i := range members(set) {
+		if ps[i].Reader != nil {
 			readers = append(readers, i)
 		}
 	}
 	if len(readers) == 0 {
-		v := &value{field: field, hits: hitsOf(keys, set)}
+		v := &value{field: field, hits: hitsOf(ps, set)}
 		if known {
 			v.texts = []string{text}
 		}
 		return []*value{v}, true
 	}
-	ways, ok := b.ways(ps, readers)
+	ways, ok := b.ways(ps, set, readers)
 	if !ok {
 		return nil, false
 	}
-	texts := make(map[string]string)
+	texts := make(map[string][]string)
 	if known {
 		for _, s := range []string{text, text + "; " + neutral(ps), text + "; " + text} {
-			if hits, exact := b.reads(ps, keys, set, s); exact && texts[spell(hits)] == "" {
-				texts[spell(hits)] = s
+			if hits, exact := b.reads(ps, set, s); exact && texts[spell(hits)] == nil {
+				texts[spell(hits)] = []string{s}
 			}
 		}
 	}
-	for _, way := range ways {
-		v := &value{field: field, hits: hitsOf(keys, set)}
-		for i := range v.hits {
-			if h, ok := way[v.hits[i].key]; ok {
-				v.hits[i].weak, v.hits[i].certain = h.weak, h.certain
-			}
-		}
-		if s, ok := texts[spell(v.hits)]; ok {
-			v.texts = []string{s}
-		}
-		values = append(values, v)
+	for _, hits := range ways {
+		values = append(values, &value{field: field, hits: hits, texts: texts[spell(hits)]})
 	}
 	return values, true
 }
 
 // hitsOf are strong hits of all patterns in the set.
-func hitsOf(keys []mapKey, set uint64) []hit {
+func hitsOf(ps []pattern, set uint64) []hit {
 	var hits []hit
-	for i, k := range keys {
-		if set&(1<<i) != 0 {
-			hits = append(hits, hit{key: k})
-		}
+	for i := range members(set) {
+		hits = append(hits, hit{of: ps[i].mapping})
 	}
 	return hits
 }
@@ -127,22 +106,16 @@ func spell(hits []hit) string { return fmt.Sprint(hits) }
 
 // reads is what the maps make of the text, as far as it matters; exact says
 // that those of the set match and no others.
-func (b *Enumerator) reads(ps []pattern, keys []mapKey, set uint64, text string) (hits []hit, exact bool) {
-	for i := range ps {
-		p := &ps[i]
-		if p.match(text) != (set&(1<<i) != 0) {
-			return nil, false
-		}
-		if set&(1<<i) == 0 {
-			continue
-		}
-		h := hit{key: keys[i]}
-		if p.read != nil {
-			r := p.read(text)
-			sure := r.Finds(p.number) == gate.Surely
-			w := b.certainties[p.label]
-			h.weak = !w.evidence || !sure || !r.Evidence(p.number)
-			h.certain = w.certain && sure && r.Only(p.same)
+func (b *Enumerator) reads(ps []pattern, set uint64, text string) (hits []hit, exact bool) {
+	if !exactly(ps, set, text) {
+		return nil, false
+	}
+	v := &value{texts: []string{text}}
+	for i := range members(set) {
+		h, _ := v.hit(ps[i].mapping)
+		if h.of.Reader != nil {
+			w := b.certainties[h.of.As]
+			h.weak, h.certain = h.weak || !w.evidence, h.certain && w.certain
 		}
 		hits = append(hits, h)
 	}
@@ -152,7 +125,7 @@ func (b *Enumerator) reads(ps []pattern, keys []mapKey, set uint64, text string)
 // neutral is a command that no pattern looks for.
 func neutral(ps []pattern) string {
 	for _, s := range []string{"true", "pwd", "date", "id"} {
-		if !slices.ContainsFunc(ps, func(p pattern) bool { return p.match(s) }) {
+		if !slices.ContainsFunc(ps, func(p pattern) bool { return p.matches(s) }) {
 			return s
 		}
 	}
@@ -161,10 +134,10 @@ func neutral(ps []pattern) string {
 
 // ways are what the labels of the readers can be worth together. What does not
 // matter is weak and uncertain.
-func (b *Enumerator) ways(ps []pattern, readers []int) (ways []map[mapKey]hit, ok bool) {
+func (b *Enumerator) ways(ps []pattern, set uint64, readers []int) (ways [][]hit, ok bool) {
 	var matter []int
 	for _, i := range readers {
-		if w := b.certainties[ps[i].label]; w.evidence || w.certain {
+		if w := b.certainties[ps[i].As]; w.evidence || w.certain {
 			matter = append(matter, i)
 		}
 	}
@@ -173,20 +146,19 @@ func (b *Enumerator) ways(ps []pattern, readers []int) (ways []map[mapKey]hit, o
 	}
 	seen := make(map[string]bool)
 	take := func(strong uint64, evidence bool) {
-		way := make(map[mapKey]hit)
-		var key strings.Builder
-		for _, i := range readers {
-			h := hit{key: ps[i].key, weak: true}
-			if at := slices.Index(matter, i); at >= 0 && strong&(1<<at) != 0 {
-				w := b.certainties[ps[i].label]
-				h.weak, h.certain = !(evidence && w.evidence), w.certain && ps[i].script != nil
+		hits := hitsOf(ps, set)
+		for k := range hits {
+			h := &hits[k]
+			h.weak = h.of.Reader != nil
+			at := slices.IndexFunc(matter, func(i int) bool { return ps[i].mapping == h.of })
+			if at >= 0 && strong&(1<<at) != 0 {
+				w := b.certainties[h.of.As]
+				h.weak, h.certain = !(evidence && w.evidence), w.certain && ps[matter[at]].script != nil
 			}
-			way[ps[i].key] = h
-			fmt.Fprint(&key, h)
 		}
-		if !seen[key.String()] {
-			seen[key.String()] = true
-			ways = append(ways, way)
+		if key := spell(hits); !seen[key] {
+			seen[key] = true
+			ways = append(ways, hits)
 		}
 	}
 	for strong := uint64(0); strong < 1<<len(matter); strong++ {
@@ -217,10 +189,10 @@ func compatible(ps []pattern, readers, matter []int, strong uint64) bool {
 		if strong&(1<<at) == 0 {
 			continue
 		}
-		label := ps[i].label
+		label := ps[i].As
 		for _, j := range readers {
 			fits := slices.ContainsFunc(ps, func(p pattern) bool {
-				return p.label == label && p.script != nil && ps[j].script != nil && (p.script[0] == ps[j].script[0] || carries(&p, &ps[j]))
+				return p.As == label && p.script != nil && ps[j].script != nil && (p.script[0] == ps[j].script[0] || carries(&p, &ps[j]))
 			})
 			if !fits {
 				return false
@@ -233,5 +205,5 @@ func compatible(ps []pattern, readers, matter []int, strong uint64) bool {
 // carries reports whether a command of one pattern may, with more words, be what
 // another looks for: of a program that is not known anything can be.
 func carries(p, other *pattern) bool {
-	return other.match(strings.Join(p.script, " ") + " " + strings.Join(other.script, " "))
+	return other.matches(strings.Join(p.script, " ") + " " + strings.Join(other.script, " "))
 }

@@ -109,17 +109,9 @@ func eachForm(base []label, options [][]*value, count int, do func(*form)) {
 // fields are the names of the fields of the tool that matter.
 func (b *Enumerator) fields(tools []label) []string {
 	var fields []string
-	each := func(maps []gate.Map) {
-		for i := range maps {
-			if hasTool(tools, maps[i].Tool) && !slices.Contains(fields, maps[i].Field) {
-				fields = append(fields, maps[i].Field)
-			}
-		}
-	}
-	each(b.naming.maps)
-	for _, n := range b.nets {
-		if n.Info.Labels == nil {
-			each(n.Info.Maps)
+	for _, m := range b.maps {
+		if hasTool(tools, m.Tool) && !slices.Contains(fields, m.Field) {
+			fields = append(fields, m.Field)
 		}
 	}
 	for _, t := range tools {

@@ -1,6 +1,7 @@
 package callclass
 
 import (
+	"cmp"
 	"encoding/json"
 	"maps"
 	"regexp"
@@ -15,18 +16,10 @@ import (
 // Of these no text can be made up; arguments are tried until they say of all
 // maps what a class says. Of a class for which none do, no arguments are known.
 type conditions struct {
-	maps    []condition
+	maps    []*mapping
 	samples []map[string]any // the empty one first
 	found   map[string][]gate.Found
 }
-
-// A condition is one of them, with the list that it stands in.
-type condition struct {
-	all []gate.Map
-	key mapKey
-}
-
-func (w *condition) get() *gate.Map { return &w.all[w.key.number] }
 
 // conditionsOf is that of a tool; nil where it has no such maps.
 func (b *Enumerator) conditionsOf(tools []label) *conditions {
@@ -35,26 +28,15 @@ func (b *Enumerator) conditionsOf(tools []label) *conditions {
 		return w
 	}
 	w := &conditions{found: make(map[string][]gate.Found)}
-	each := func(all []gate.Map, net int) {
-		for i := range all {
-			if all[i].Reader != nil && all[i].Field == "" && hasTool(tools, all[i].Tool) {
-				w.maps = append(w.maps, condition{all, mapKey{net, i}})
-			}
-		}
-	}
-	each(b.naming.maps, -1)
-	for _, n := range b.nets {
-		if n.Info.Labels == nil {
-			each(n.Info.Maps, n.Index)
+	var sources []string
+	for _, m := range b.maps {
+		if m.Reader != nil && m.Field == "" && hasTool(tools, m.Tool) {
+			w.maps, sources = append(w.maps, m), append(sources, m.Source)
 		}
 	}
 	if len(w.maps) == 0 {
 		w = nil
 	} else {
-		var sources []string
-		for i := range w.maps {
-			sources = append(sources, w.maps[i].get().Source)
-		}
 		w.samples = samples(sources, b.fields(tools))
 	}
 	b.conditions[tool] = w
@@ -179,9 +161,8 @@ func (b *Enumerator) arguments(f *form) (args string, known bool) {
 // the form says.
 func (b *Enumerator) agree(w *conditions, f *form, args string) bool {
 	found := w.read(f.tools[0].text, args)
-	for i := range w.maps {
-		m := w.maps[i].get()
-		h, says := f.value("").hit(w.maps[i].all, w.maps[i].key)
+	for i, m := range w.maps {
+		h, says := f.value("").hit(m)
 		switch {
 		case !says:
 			if found[i] != gate.NotFound {
@@ -200,14 +181,10 @@ func (w *conditions) read(tool, args string) []gate.Found {
 	if found, ok := w.found[args]; ok {
 		return found
 	}
-	raw := args
-	if raw == "" {
-		raw = "{}"
-	}
+	c := &gate.Call{Tool: tool, Args: []byte(cmp.Or(args, "{}"))}
 	var found []gate.Found
-	for i := range w.maps {
-		m := w.maps[i].get()
-		found = append(found, m.Reader.Read(&gate.Call{Tool: tool, Args: []byte(raw)}, "").Finds(m.Pattern))
+	for _, m := range w.maps {
+		found = append(found, m.Reader.Read(c, "").Finds(m.Pattern))
 	}
 	w.found[args] = found
 	return found

@@ -58,6 +58,10 @@ func New(p *gate.Policy, nets []*Net, o Options) *Enumerator {
 		b.leaveOut("", "%s", text)
 	}
 	b.naming = newNaming(p.Maps(), nets, o.Names, o.Tools)
+	b.maps = slices.Clone(b.naming.maps)
+	for _, n := range nets {
+		b.maps = append(b.maps, n.maps...)
+	}
 	b.derive(o.Tools)
 	return b
 }

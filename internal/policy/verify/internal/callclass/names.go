@@ -76,13 +76,8 @@ func (b *vocabulary) taken() map[string]bool {
 	for name := range b.naming.dotted {
 		taken[name] = true
 	}
-	for i := range b.naming.maps {
-		taken[b.naming.maps[i].As] = true
-	}
-	for _, n := range b.nets {
-		for i := range n.Info.Maps {
-			taken[n.Info.Maps[i].As] = true
-		}
+	for _, m := range b.maps {
+		taken[m.As] = true
 	}
 	return taken
 }

@@ -9,7 +9,7 @@ import (
 
 // naming gives calls the labels of the policy, as package gate does.
 type naming struct {
-	maps   []gate.Map
+	maps   []*mapping
 	dotted map[string]bool // names that can be tool.action
 	bases  map[string]bool // tools of which a rule names an action
 	globs  []glob          // in order of first use
@@ -22,7 +22,7 @@ type naming struct {
 // names in extra are those that assertions speak of; patterns among them come
 // last, so that no net sees a difference.
 func newNaming(maps []gate.Map, nets []*Net, extra []gate.Tool, known []Tool) *naming {
-	g := &naming{maps: remembering(maps), dotted: make(map[string]bool), bases: make(map[string]bool), others: make(map[string]bool)}
+	g := &naming{maps: newMappings(remembering(maps), -1), dotted: make(map[string]bool), bases: make(map[string]bool), others: make(map[string]bool)}
 	for _, t := range known {
 		for _, a := range t.Also {
 			g.others[a.Text] = strings.Contains(a.Text, ".")
@@ -54,62 +54,6 @@ func newNaming(maps []gate.Map, nets []*Net, extra []gate.Tool, known []Tool) *n
 		}
 	}
 	return g
-}
-
-// remembering are the maps, but that no text is matched or read twice.
-func remembering(maps []gate.Map) []gate.Map {
-	out := slices.Clone(maps)
-	readers := make(map[gate.Reader]gate.Reader)
-	for i := range out {
-		if r := out[i].Reader; r != nil {
-			if readers[r] == nil {
-				readers[r] = &memory{Reader: r, readings: make(map[heard]gate.Reading)}
-			}
-			out[i].Reader = readers[r]
-		}
-		if out[i].Match == nil {
-			continue
-		}
-		match, known := out[i].Match, make(map[string]bool)
-		out[i].Match = func(s string) bool {
-			yes, ok := known[s]
-			if !ok {
-				yes = match(s)
-				known[s] = yes
-			}
-			return yes
-		}
-	}
-	return out
-}
-
-// A memory is a reader that knows what it has read of texts. Calls as a whole it
-// reads anew.
-type memory struct {
-	gate.Reader
-	readings map[heard]gate.Reading
-}
-
-// A heard text is one of a tool.
-type heard struct{ tool, text string }
-
-// maxReadings bounds what is remembered at a time.
-const maxReadings = 4096
-
-func (m *memory) Read(c *gate.Call, text string) gate.Reading {
-	if len(c.Args) > 0 {
-		return m.Reader.Read(c, text)
-	}
-	key := heard{c.Tool, text}
-	r, known := m.readings[key]
-	if !known {
-		if len(m.readings) == maxReadings {
-			clear(m.readings)
-		}
-		r = m.Reader.Read(c, text)
-		m.readings[key] = r
-	}
-	return r
 }
 
 // exemption notes what calls have to be asked for because it exempts them.
@@ -163,13 +107,10 @@ type value struct {
 
 // A hit is a map that matches, and what its label is worth.
 type hit struct {
-	key     mapKey
+	of      *mapping
 	weak    bool
 	certain bool
 }
-
-// A mapKey names a map: of the policy (net < 0) or of a net.
-type mapKey struct{ net, number int }
 
 func (f *form) value(field string) *value {
 	for i := range f.fields {
@@ -180,47 +121,32 @@ func (f *form) value(field string) *value {
 	return nil
 }
 
-// hit is what the map of the key makes of the value.
-func (v *value) hit(maps []gate.Map, key mapKey) (h hit, ok bool) {
-	if v == nil {
+// hit is what the map makes of the value.
+func (v *value) hit(m *mapping) (h hit, ok bool) {
+	switch {
+	case v == nil:
 		return h, false
-	}
-	if v.texts == nil {
-		i := slices.IndexFunc(v.hits, func(h hit) bool { return h.key == key })
+	case v.texts == nil:
+		i := slices.IndexFunc(v.hits, func(h hit) bool { return h.of == m })
 		if i < 0 {
 			return h, false
 		}
 		h = v.hits[i]
 		h.weak, h.certain = h.weak || v.weak, h.certain && !v.weak
 		return h, true
+	case m.Reader == nil:
+		return hit{of: m, weak: v.weak}, slices.ContainsFunc(v.texts, m.Match)
 	}
-	m := &maps[key.number]
-	h = hit{key: key, weak: v.weak}
-	if m.Reader == nil {
-		return h, slices.ContainsFunc(v.texts, m.Match)
-	}
-	h.weak = true
+	h = hit{of: m, weak: true}
 	for _, s := range v.texts {
-		r := m.Reader.Read(&gate.Call{Tool: m.Tool}, s)
+		r := m.read(s)
 		found := r.Finds(m.Pattern)
 		if found == gate.Surely && !v.weak {
-			h.weak, h.certain = !r.Evidence(m.Pattern), r.Only(alike(maps, m))
+			h.weak, h.certain = !r.Evidence(m.Pattern), r.Only(m.same)
 		}
 		ok = ok || found != gate.NotFound
 	}
 	return h, ok
-}
-
-// alike are the patterns of the maps that give the same name in the same place.
-func alike(maps []gate.Map, m *gate.Map) []int {
-	var patterns []int
-	for i := range maps {
-		o := &maps[i]
-		if o.Tool == m.Tool && o.Field == m.Field && o.As == m.As && o.Reader == m.Reader {
-			patterns = append(patterns, o.Pattern)
-		}
-	}
-	return patterns
 }
 
 // labels are the labels of the policy for a call.
@@ -234,7 +160,7 @@ func (g *naming) labels(f *form) []label {
 			ls = g.actions(f, tool, ls)
 		}
 	}
-	for _, l := range mapped(g.maps, -1, f) {
+	for _, l := range mapped(g.maps, f) {
 		ls = add(ls, l)
 	}
 	return g.patterns(ls)
@@ -286,18 +212,18 @@ func (g *naming) wants(l *label, ls []label) bool {
 }
 
 // mapped are the names that maps give, in the order of the maps.
-func mapped(maps []gate.Map, net int, f *form) []label {
+func mapped(maps []*mapping, f *form) []label {
 	var ls []label
-	for i := range maps {
+	for _, m := range maps {
 		for _, tool := range f.tools {
-			if tool.text != maps[i].Tool {
+			if tool.text != m.Tool {
 				continue
 			}
-			if h, ok := f.value(maps[i].Field).hit(maps, mapKey{net, i}); ok {
-				if maps[i].Reader != nil && f.another(maps, maps[i].Field) {
+			if h, ok := f.value(m.Field).hit(m); ok {
+				if m.Reader != nil && f.another(maps, m.Field) {
 					h.weak, h.certain = true, false
 				}
-				ls = append(ls, label{text: maps[i].As, from: fromMap, weak: h.weak || tool.weak, certain: h.certain && tool.certain})
+				ls = append(ls, label{text: m.As, from: fromMap, weak: h.weak || tool.weak, certain: h.certain && tool.certain})
 			}
 		}
 	}
@@ -305,8 +231,8 @@ func mapped(maps []gate.Map, net int, f *form) []label {
 }
 
 // another reports whether a reader reads another field of the call than this one.
-func (f *form) another(maps []gate.Map, field string) bool {
-	return field != "" && slices.ContainsFunc(maps, func(m gate.Map) bool {
+func (f *form) another(maps []*mapping, field string) bool {
+	return field != "" && slices.ContainsFunc(maps, func(m *mapping) bool {
 		return m.Reader != nil && m.Field != "" && m.Field != field && hasTool(f.tools, m.Tool) && f.value(m.Field) != nil
 	})
 }
@@ -314,7 +240,7 @@ func (f *form) another(maps []gate.Map, field string) bool {
 // own are the names that a net without the labels of the policy gives.
 func (n *Net) own(f *form) []label {
 	ls := slices.Clone(f.tools)
-	hits := mapped(n.Info.Maps, n.Index, f)
+	hits := mapped(n.maps, f)
 	if n.Info.MatchFirst && len(hits) > 0 {
 		ls = hits[:1:1]
 	} else {

@@ -18,6 +18,7 @@ type Net struct {
 	Adds  []bool // transitions for which a weak name is not enough
 	Dead  []bool // transitions that can never fire, whatever happens
 
+	maps     []*mapping // of its own; none where it reads the labels of the policy
 	rows     map[string]row
 	globs    []globRow
 	Meanings *Meanings
@@ -29,6 +30,9 @@ func NewNet(info gate.NetInfo, index int) *Net {
 	n := &Net{Info: info, Index: index, Place: make(map[string]int), rows: make(map[string]row), Meanings: &Meanings{id: make(map[string]int)}}
 	for i, p := range info.Places {
 		n.Place[p] = i
+	}
+	if info.Labels == nil {
+		n.maps = newMappings(info.Maps, index)
 	}
 	for _, t := range info.Transitions {
 		pt := petri.Transition{In: n.arcs(t.Inputs), Out: n.arcs(t.Outputs)}

@@ -21,20 +21,14 @@ type openTool struct {
 	made     map[string]kinds // by atoms
 }
 
-// An openField is a field of an open tool. Any of its atoms may be there
-// together; fixed are values that are tried in each view.
+// An openField is a field of an open tool. Any of its atoms, which it can match by
+// themselves, may be there together; fixed are values that are tried in each view.
 type openField struct {
-	name  string
-	first int // number of its first atom in the tool
-	atoms []atom
-	ps    []pattern // of the atoms, where they are maps
-	fixed []*value
-}
-
-// An atom is what a field can match by itself: a map, or an action in a list.
-type atom struct {
-	key    mapKey
-	action string
+	name    string
+	first   int       // number of its first atom in the tool
+	ps      []pattern // the atoms, where they are maps
+	actions []string  // the atoms, where they are actions in a list
+	fixed   []*value
 }
 
 // kinds are the calls of an open tool, as far as some atoms go. gap is why
@@ -52,7 +46,7 @@ func (b *Enumerator) open(tool string, base []label) {
 	for _, name := range b.fields(base) {
 		f := b.openField(name, base)
 		f.first = atoms
-		atoms += len(f.atoms)
+		atoms += f.size()
 		o.fields = append(o.fields, f)
 	}
 	b.add(tool, &form{tools: base})
@@ -67,24 +61,20 @@ func (b *Enumerator) open(tool string, base []label) {
 
 func (b *Enumerator) openField(name string, base []label) openField {
 	f := openField{name: name}
-	ps, keys := b.mapsOf(name, base)
+	ps := b.mapsOf(name, base)
 	if name != "action" {
 		f.ps = ps
-		for _, k := range keys {
-			f.atoms = append(f.atoms, atom{key: k})
-		}
 		return f
 	}
-	texts, lists, others := b.actionTexts(base, ps, keys)
-	f.fixed = others
+	var texts []string
+	texts, f.actions, f.fixed = b.actionTexts(base, ps)
 	for _, s := range texts {
 		f.fixed = append(f.fixed, &value{field: name, texts: []string{s}})
 	}
-	for _, s := range lists {
-		f.atoms = append(f.atoms, atom{action: s})
-	}
 	return f
 }
+
+func (f *openField) size() int { return len(f.ps) + len(f.actions) }
 
 // samplesEach is how many texts that match a map are tried against the others.
 const samplesEach = 2
@@ -105,7 +95,7 @@ func (b *Enumerator) relate(o *openTool) {
 	o.plain = b.class(o.name, &form{tools: o.base})
 	o.concerns = make([][]int, len(b.nets))
 	for _, f := range o.fields {
-		for i := range f.atoms {
+		for i := range f.size() {
 			v := f.value([]int{i}, false)
 			s := b.class(o.name, &form{tools: o.base, fields: []value{*v}})
 			o.single = append(o.single, s)
@@ -119,7 +109,7 @@ func (b *Enumerator) relate(o *openTool) {
 			}
 			for _, n := range b.nets {
 				if plain := o.plain.MeaningIn(n.Index); s.MeaningIn(n.Index) != plain || certain.MeaningIn(n.Index) != plain ||
-					n.Info.MatchFirst && f.atoms[i].key.net == n.Index || f.ps != nil && n.exempts(f.ps[i].label) {
+					f.ps != nil && (n.Info.MatchFirst && f.ps[i].net == n.Index || n.exempts(f.ps[i].As)) {
 					o.concerns[n.Index] = append(o.concerns[n.Index], f.first+i)
 				}
 			}
@@ -132,10 +122,10 @@ func (f *openField) value(atoms []int, weak bool) *value {
 	v := &value{field: f.name, weak: weak}
 	var leaves []string
 	for _, i := range atoms {
-		if a := f.atoms[i]; a.action != "" {
-			leaves = append(leaves, a.action)
+		if f.ps == nil {
+			leaves = append(leaves, f.actions[i])
 		} else {
-			v.hits = append(v.hits, hit{key: a.key})
+			v.hits = append(v.hits, hit{of: f.ps[i].mapping})
 		}
 	}
 	if f.ps == nil {
@@ -175,7 +165,7 @@ func (b *Enumerator) kindsOfTool(o *openTool, atoms []int) kinds {
 		f := &o.fields[i]
 		var here []int
 		for _, a := range atoms {
-			if a >= f.first && a < f.first+len(f.atoms) {
+			if a >= f.first && a < f.first+f.size() {
 				here = append(here, a-f.first)
 			}
 		}
@@ -222,9 +212,8 @@ func (b *Enumerator) subsets(f *openField, atoms []int) (values []*value, ok boo
 		return values, len(atoms) <= maxMapsOfField
 	}
 	var ps []pattern
-	var keys []mapKey
 	for _, a := range atoms {
-		ps, keys = append(ps, f.ps[a]), append(keys, f.atoms[a].key)
+		ps = append(ps, f.ps[a])
 	}
 	groups, count := b.sameLabel(ps), 1
 	if len(ps) > 64 {
@@ -257,7 +246,7 @@ func (b *Enumerator) subsets(f *openField, atoms []int) (values []*value, ok boo
 			}
 			rest /= 1 + len(g)
 		}
-		strong, ok := b.kindsOf(f.name, ps, keys, set, either)
+		strong, ok := b.kindsOf(f.name, ps, set, either)
 		if !ok {
 			return nil, false
 		}
@@ -265,7 +254,7 @@ func (b *Enumerator) subsets(f *openField, atoms []int) (values []*value, ok boo
 			add(v)
 		}
 		if len(strong) > 0 {
-			add(weakValue(f.name, ps, keys, set))
+			add(weakValue(f.name, ps, set))
 		}
 	}
 	return values, true
@@ -279,7 +268,7 @@ func certaintyOf(v *value, ps []pattern, groups [][]int) string {
 	var certainties []string
 	for _, h := range v.hits {
 		label := slices.IndexFunc(groups, func(g []int) bool {
-			return slices.ContainsFunc(g, func(i int) bool { return ps[i].key == h.key })
+			return slices.ContainsFunc(g, func(i int) bool { return ps[i].mapping == h.of })
 		})
 		certainties = append(certainties, fmt.Sprint(label, h.weak, h.certain))
 	}
@@ -292,10 +281,10 @@ func certaintyOf(v *value, ps []pattern, groups [][]int) string {
 func (b *Enumerator) sameLabel(ps []pattern) [][]int {
 	var groups [][]int
 	for i := range ps {
-		net := ps[i].key.net
+		net := ps[i].net
 		at := slices.IndexFunc(groups, func(g []int) bool {
 			first := &ps[g[0]]
-			return first.label == ps[i].label && first.key.net == net && (net < 0 || !b.nets[net].Info.MatchFirst)
+			return first.As == ps[i].As && first.net == net && (net < 0 || !b.nets[net].Info.MatchFirst)
 		})
 		if at < 0 {
 			groups = append(groups, []int{i})
@@ -306,13 +295,11 @@ func (b *Enumerator) sameLabel(ps []pattern) [][]int {
 	return groups
 }
 
-// chosen are the atoms of the set.
-func chosen(atoms []int, set uint64) []int {
-	var out []int
-	for i, a := range atoms {
-		if set&(1<<i) != 0 {
-			out = append(out, a)
-		}
+// chosen are those of all whose number is in the set.
+func chosen[T any](all []T, set uint64) []T {
+	var out []T
+	for i := range members(set) {
+		out = append(out, all[i])
 	}
 	return out
 }

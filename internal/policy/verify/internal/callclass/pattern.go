@@ -1,6 +1,8 @@
 package callclass
 
 import (
+	"iter"
+	"math/bits"
 	"regexp/syntax"
 	"slices"
 	"strings"
@@ -10,17 +12,11 @@ import (
 
 // A pattern is what is known of the text that a map looks for.
 type pattern struct {
-	source  string
-	match   func(string) bool
+	*mapping
 	samples []string // that match
 	word    string   // the word, or empty for a regex
 	grows   bool     // whatever holds a match is matched too
 	script  []string // the words of a command that a script runs; nil: the map reads no script
-	read    func(string) gate.Reading
-	number  int    // of the map's pattern, for its reader
-	same    []int  // patterns that give the same label in the same place
-	label   string // that the map gives
-	key     mapKey
 }
 
 // maxSamples bounds the texts that are tried for one pattern.
@@ -28,15 +24,13 @@ const maxSamples = 6
 
 // newPattern reads the source of a map: a word, /regex/ with flags, or what a
 // reader looks for.
-func newPattern(m *gate.Map) pattern {
-	p := pattern{source: m.Source, match: m.Match, number: m.Pattern, label: m.As}
+func newPattern(m *mapping) pattern {
+	p := pattern{mapping: m}
 	candidates := []string{m.Source}
 	tree := parseSource(m.Source)
 	switch {
 	case m.Reader != nil:
-		p.read = func(s string) gate.Reading { return m.Reader.Read(&gate.Call{Tool: m.Tool}, s) }
-		p.match = p.found
-		if p.script = commandOf(m); p.script == nil {
+		if p.script = m.command(); p.script == nil {
 			return p
 		}
 		candidates = []string{strings.Join(p.script, " ")}
@@ -48,7 +42,7 @@ func newPattern(m *gate.Map) pattern {
 	}
 	for _, s := range candidates {
 		for _, s := range []string{s, s + "x", "x" + s} {
-			if len(p.samples) < maxSamples && s != "" && p.match(s) && !slices.Contains(p.samples, s) {
+			if len(p.samples) < maxSamples && s != "" && p.matches(s) && !slices.Contains(p.samples, s) {
 				p.samples = append(p.samples, s)
 			}
 		}
@@ -56,12 +50,9 @@ func newPattern(m *gate.Map) pattern {
 	return p
 }
 
-// found reports whether the reader finds the pattern in s, or cannot tell.
-func (p *pattern) found(s string) bool { return p.read(s).Finds(p.number) != gate.NotFound }
-
-// commandOf are the words that a map looks for in scripts, nil where it reads
+// command is the words that the map looks for in scripts, nil where it reads
 // something else.
-func commandOf(m *gate.Map) []string {
+func (m *mapping) command() []string {
 	words, ok := strings.CutPrefix(m.Source, "runs ")
 	if !ok || m.Field == "" {
 		return nil
@@ -163,10 +154,7 @@ const maxScripts = 16
 // where they are fewer than two, or look for something else.
 func scriptOf(ps []pattern, set uint64) (text string, ok bool) {
 	var commands []string
-	for i := range ps {
-		if set&(1<<i) == 0 {
-			continue
-		}
+	for i := range members(set) {
 		if ps[i].script == nil || len(ps[i].samples) == 0 {
 			return "", false
 		}
@@ -175,16 +163,28 @@ func scriptOf(ps []pattern, set uint64) (text string, ok bool) {
 	return strings.Join(commands, "; "), len(commands) > 1
 }
 
+// members yields the numbers in a set.
+func members(set uint64) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for ; set != 0 && yield(bits.TrailingZeros64(set)); set &= set - 1 {
+		}
+	}
+}
+
+// exactly reports whether the patterns of the set match one of the texts each, and
+// no others do.
+func exactly(ps []pattern, set uint64, texts ...string) bool {
+	for i := range ps {
+		if slices.ContainsFunc(texts, ps[i].matches) != (set&(1<<i) != 0) {
+			return false
+		}
+	}
+	return true
+}
+
 // witness is a text that exactly the patterns of the set match.
 func witness(ps []pattern, set uint64) (string, bool) {
-	exact := func(s string) bool {
-		for i := range ps {
-			if ps[i].match(s) != (set&(1<<i) != 0) {
-				return false
-			}
-		}
-		return true
-	}
+	exact := func(s string) bool { return exactly(ps, set, s) }
 	parts, tries := []string{""}, maxTries
 	if text, ok := scriptOf(ps, set); ok {
 		if exact(text) {
@@ -192,10 +192,7 @@ func witness(ps []pattern, set uint64) (string, bool) {
 		}
 		tries = maxScripts
 	}
-	for i := range ps {
-		if set&(1<<i) == 0 {
-			continue
-		}
+	for i := range members(set) {
 		var next []string
 		for _, head := range parts {
 			for _, s := range ps[i].samples {
@@ -228,12 +225,10 @@ func join(a, b string) []string {
 // impossible reports whether no text is matched by exactly the patterns of the
 // set, and by whichever of either, as far as that is plain.
 func impossible(ps []pattern, set, either uint64) bool {
-	for i := range ps {
+	for i := range members(set) {
 		for j := range ps {
-			if set&(1<<i) == 0 || (set|either)&(1<<j) != 0 {
-				continue
-			}
-			if ps[i].source == ps[j].source || includes(&ps[j], &ps[i]) || ps[i].word != "" && ps[j].grows && ps[j].match(ps[i].word) {
+			if (set|either)&(1<<j) == 0 &&
+				(ps[i].Source == ps[j].Source || includes(&ps[j], &ps[i]) || ps[i].word != "" && ps[j].grows && ps[j].matches(ps[i].word)) {
 				return true
 			}
 		}
@@ -246,5 +241,5 @@ func impossible(ps []pattern, set, either uint64) bool {
 // words that tell it.
 func includes(wide, narrow *pattern) bool {
 	return wide.script != nil && narrow.script != nil && wide.script[0] == narrow.script[0] &&
-		wide.read(strings.Join(narrow.script, " ")).Finds(wide.number) == gate.Surely
+		wide.read(strings.Join(narrow.script, " ")).Finds(wide.Pattern) == gate.Surely
 }

@@ -28,8 +28,8 @@ func (b *Enumerator) Doubt(s *Class, tool string) (why, supposed string) {
 
 // mappedAt is where a map gives the name to calls of the tool; empty where none does.
 func (b *Enumerator) mappedAt(tool, name string) string {
-	for i := range b.naming.maps {
-		if m := &b.naming.maps[i]; m.Tool == tool && m.As == name && m.Rule.Line > 0 {
+	for _, m := range b.naming.maps {
+		if m.Tool == tool && m.As == name && m.Rule.Line > 0 {
 			return fmt.Sprintf(" (%s:%d)", m.Rule.File, m.Rule.Line)
 		}
 	}
@@ -42,12 +42,12 @@ func (o *openTool) tooMany(atoms []int) string {
 	for i := range o.fields {
 		f := &o.fields[i]
 		for _, a := range atoms {
-			if a < f.first || a >= f.first+len(f.atoms) {
+			if a < f.first || a >= f.first+f.size() {
 				continue
 			}
 			name := "actions"
 			if f.ps != nil {
-				name = f.ps[a-f.first].label
+				name = f.ps[a-f.first].As
 			}
 			if !slices.Contains(names, name) {
 				names = append(names, name)
@@ -61,7 +61,7 @@ func (o *openTool) tooMany(atoms []int) string {
 func (o *openTool) atoms() []int {
 	var all []int
 	for i := range o.fields {
-		for a := range o.fields[i].atoms {
+		for a := range o.fields[i].size() {
 			all = append(all, o.fields[i].first+a)
 		}
 	}

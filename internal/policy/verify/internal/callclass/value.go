@@ -3,58 +3,46 @@ package callclass
 import (
 	"slices"
 	"strings"
-
-	"github.com/petrigate/petrigate/gate"
 )
 
 // mapsOf are the maps of a field of the tool.
-func (b *Enumerator) mapsOf(field string, tools []label) (ps []pattern, keys []mapKey) {
-	each := func(maps []gate.Map, net int) {
-		for i := range maps {
-			if maps[i].Field == field && hasTool(tools, maps[i].Tool) {
-				p := newPattern(&maps[i])
-				p.key, p.same = mapKey{net, i}, alike(maps, &maps[i])
-				ps = append(ps, p)
-				keys = append(keys, p.key)
-			}
+func (b *Enumerator) mapsOf(field string, tools []label) []pattern {
+	var ps []pattern
+	for _, m := range b.maps {
+		if m.Field == field && hasTool(tools, m.Tool) {
+			ps = append(ps, newPattern(m))
 		}
 	}
-	each(b.naming.maps, -1)
-	for _, n := range b.nets {
-		if n.Info.Labels == nil {
-			each(n.Info.Maps, n.Index)
-		}
-	}
-	return ps, keys
+	return ps
 }
 
 // values are what a field can hold, as far as it makes a difference. ok is
 // false where that is more than is listed.
 func (b *Enumerator) values(field string, tools []label) (values []*value, ok bool) {
-	ps, keys := b.mapsOf(field, tools)
+	ps := b.mapsOf(field, tools)
 	if len(ps) > maxListed {
 		return nil, false
 	}
 	if field == "action" {
-		return b.actionValues(tools, ps, keys)
+		return b.actionValues(tools, ps)
 	}
 	var out []*value
 	for set := uint64(1); set < 1<<len(ps); set++ {
-		strong, ok := b.kindsOf(field, ps, keys, set, 0)
+		strong, ok := b.kindsOf(field, ps, set, 0)
 		if !ok {
 			return nil, false
 		}
 		if len(strong) == 0 {
 			continue
 		}
-		out = append(append(out, strong...), weakValue(field, ps, keys, set))
+		out = append(append(out, strong...), weakValue(field, ps, set))
 	}
 	return out, true
 }
 
 // weakValue is one that is no string and that the patterns of the set match.
-func weakValue(field string, ps []pattern, keys []mapKey, set uint64) *value {
-	weak := &value{field: field, weak: true, hits: hitsOf(keys, set)}
+func weakValue(field string, ps []pattern, set uint64) *value {
+	weak := &value{field: field, weak: true, hits: hitsOf(ps, set)}
 	if text, ok := witness(ps, set); ok {
 		weak.texts = []string{text}
 	} else {
@@ -67,23 +55,17 @@ func weakValue(field string, ps []pattern, keys []mapKey, set uint64) *value {
 // patterns of the set.
 func weakWitness(ps []pattern, set uint64) []string {
 	var leaves []string
-	for i := range ps {
-		if set&(1<<i) == 0 {
-			continue
-		}
+	for i := range members(set) {
 		s, ok := witness(ps, 1<<i)
 		if !ok {
 			return nil
 		}
 		leaves = append(leaves, s)
 	}
-	texts := leavesOf(leaves)
-	for i := range ps {
-		if slices.ContainsFunc(texts, ps[i].match) != (set&(1<<i) != 0) {
-			return nil
-		}
+	if texts := leavesOf(leaves); exactly(ps, set, texts...) {
+		return texts
 	}
-	return texts
+	return nil
 }
 
 // leavesOf are the texts that a list of strings stands for.
@@ -96,22 +78,16 @@ func leavesOf(leaves []string) []string {
 
 // actionValues are the actions that the policy tells apart, alone or, as a
 // value that is no string, together.
-func (b *Enumerator) actionValues(tools []label, ps []pattern, keys []mapKey) (values []*value, ok bool) {
-	texts, lists, values := b.actionTexts(tools, ps, keys)
+func (b *Enumerator) actionValues(tools []label, ps []pattern) (values []*value, ok bool) {
+	texts, lists, values := b.actionTexts(tools, ps)
 	if len(lists) > maxMapsOfField {
 		return nil, false
 	}
 	for _, s := range texts {
 		values = append(values, &value{field: "action", texts: []string{s}})
 	}
-	for set := 1; set < 1<<len(lists); set++ {
-		var leaves []string
-		for i, s := range lists {
-			if set&(1<<i) != 0 {
-				leaves = append(leaves, s)
-			}
-		}
-		values = append(values, &value{field: "action", weak: true, texts: leavesOf(leaves)})
+	for set := uint64(1); set < 1<<len(lists); set++ {
+		values = append(values, &value{field: "action", weak: true, texts: leavesOf(chosen(lists, set))})
 	}
 	return values, true
 }
@@ -119,7 +95,7 @@ func (b *Enumerator) actionValues(tools []label, ps []pattern, keys []mapKey) (v
 // actionTexts are the actions that the policy tells apart, and those of them
 // that make a difference in a list: actions that others stand for together do not.
 // Others are actions of which no text is known.
-func (b *Enumerator) actionTexts(tools []label, ps []pattern, keys []mapKey) (texts, lists []string, others []*value) {
+func (b *Enumerator) actionTexts(tools []label, ps []pattern) (texts, lists []string, others []*value) {
 	for _, t := range tools {
 		for _, a := range b.action[t.text] {
 			if !slices.Contains(texts, a) {
@@ -128,7 +104,7 @@ func (b *Enumerator) actionTexts(tools []label, ps []pattern, keys []mapKey) (te
 		}
 	}
 	invented := slices.DeleteFunc(slices.Clone(texts), func(s string) bool { _, made := b.joint[tools[0].text+"."+s]; return !made })
-	complete := len(ps) <= maxMapsOfField && (len(invented) == 0 || !slices.ContainsFunc(ps, func(p pattern) bool { return p.read != nil }))
+	complete := len(ps) <= maxMapsOfField && (len(invented) == 0 || !slices.ContainsFunc(ps, func(p pattern) bool { return p.Reader != nil }))
 	if len(ps) > 0 {
 		for _, s := range invented { // which a map may match, and not all that it stands for
 			others = append(others, &value{field: "action", like: s})
@@ -136,7 +112,7 @@ func (b *Enumerator) actionTexts(tools []label, ps []pattern, keys []mapKey) (te
 	}
 	tried := min(len(ps), maxMapsOfField)
 	for set := uint64(1); set < 1<<tried; set++ {
-		known, unknown, ok := b.actionsOf(tools, ps[:tried], keys[:tried], set, invented)
+		known, unknown, ok := b.actionsOf(tools, ps[:tried], set, invented)
 		complete = complete && ok
 		for _, s := range known {
 			if !slices.Contains(texts, s) {
@@ -145,8 +121,8 @@ func (b *Enumerator) actionTexts(tools []label, ps []pattern, keys []mapKey) (te
 		}
 		others = append(others, unknown...)
 	}
-	for _, k := range keys[tried:] { // so that it is known what the gap is about
-		others = append(others, &value{field: "action", hits: []hit{{key: k}}})
+	for _, p := range ps[tried:] { // so that it is known what the gap is about
+		others = append(others, &value{field: "action", hits: []hit{{of: p.mapping}}})
 	}
 	if !complete {
 		b.leaveOut(tools[0].text, "the maps of %s.action can match in more ways than were tried", tools[0].text)
@@ -158,12 +134,12 @@ func (b *Enumerator) actionTexts(tools []label, ps []pattern, keys []mapKey) (te
 // actionsOf are the actions that exactly the patterns of the set match: texts,
 // some of which no rule speaks of, and where none are known, or where patterns of
 // names match too, what the maps make of them.
-func (b *Enumerator) actionsOf(tools []label, ps []pattern, keys []mapKey, set uint64, invented []string) (texts []string, others []*value, ok bool) {
-	values, ok := b.kindsOf("action", ps, keys, set, 0)
+func (b *Enumerator) actionsOf(tools []label, ps []pattern, set uint64, invented []string) (texts []string, others []*value, ok bool) {
+	values, ok := b.kindsOf("action", ps, set, 0)
 	for _, v := range values {
 		if v.texts != nil && b.named(tools, v.texts[0]) {
 			texts = append(texts, v.texts...)
-			v = b.unnamed(tools, ps, keys, set, v.texts[0])
+			v = b.unnamed(tools, ps, set, v.texts[0])
 		}
 		if v.texts == nil {
 			others = append(others, v)
@@ -172,11 +148,11 @@ func (b *Enumerator) actionsOf(tools []label, ps []pattern, keys []mapKey, set u
 		}
 	}
 	if len(others) > 0 {
-		others = append(others, weakValue("action", ps, keys, set))
+		others = append(others, weakValue("action", ps, set))
 	}
 	if len(values) > 0 {
 		for _, s := range invented {
-			others = append(others, &value{field: "action", like: s, hits: hitsOf(keys, set)})
+			others = append(others, &value{field: "action", like: s, hits: hitsOf(ps, set)})
 		}
 	}
 	return texts, others, ok
@@ -193,10 +169,10 @@ func (b *Enumerator) named(tools []label, action string) bool {
 
 // unnamed is an action that no rule speaks of and of which the maps make the
 // same: a longer text, where one is found.
-func (b *Enumerator) unnamed(tools []label, ps []pattern, keys []mapKey, set uint64, action string) *value {
-	hits, _ := b.reads(ps, keys, set, action)
+func (b *Enumerator) unnamed(tools []label, ps []pattern, set uint64, action string) *value {
+	hits, _ := b.reads(ps, set, action)
 	for _, s := range join(action, "x") {
-		if longer, exact := b.reads(ps, keys, set, s); exact && spell(longer) == spell(hits) && !b.named(tools, s) {
+		if longer, exact := b.reads(ps, set, s); exact && slices.Equal(longer, hits) && !b.named(tools, s) {
 			return &value{field: "action", texts: []string{s}}
 		}
 	}

@@ -12,6 +12,7 @@ import (
 type vocabulary struct {
 	nets     []*Net
 	naming   *naming
+	maps     []*mapping          // of the policy, then of nets
 	extra    []gate.Tool         // names that assertions speak of
 	tools    []string            // physical names
 	isTool   map[string]bool     // these, and the further names that known tools have
@@ -35,9 +36,9 @@ func (b *vocabulary) tool(name string) {
 // mentions collects the tools and the actions that the policy speaks of.
 func (b *vocabulary) mentions() {
 	made := make(map[string]bool)
-	for i := range b.naming.maps {
-		made[b.naming.maps[i].As] = true
-		b.tool(b.naming.maps[i].Tool)
+	for _, m := range b.naming.maps {
+		made[m.As] = true
+		b.tool(m.Tool)
 	}
 	var dotted []string
 	name := func(t gate.Tool, made map[string]bool, rules bool) {
@@ -55,7 +56,7 @@ func (b *vocabulary) mentions() {
 		names := made
 		if n.Info.Labels == nil {
 			names = make(map[string]bool)
-			for _, m := range n.Info.Maps {
+			for _, m := range n.maps {
 				names[m.As] = true
 				b.tool(m.Tool)
 			}
@@ -69,7 +70,10 @@ func (b *vocabulary) mentions() {
 			name(gate.Tool{Name: f}, names, n.Info.Labels != nil)
 		}
 	}
-	all := b.madeBy(made)
+	all := make(map[string]bool)
+	for _, m := range b.maps {
+		all[m.As] = true
+	}
 	for _, t := range b.extra {
 		name(t, all, true)
 	}
@@ -84,16 +88,10 @@ func (b *vocabulary) mentions() {
 // suppose adds tools that are called as what else than a tool the policy speaks
 // of: an action, or what a map makes of a call.
 func (b *vocabulary) suppose(names []string) {
-	each := func(maps []gate.Map) {
-		for i := range maps {
-			if b.listed[maps[i].As] {
-				names = append(names, maps[i].As)
-			}
+	for _, m := range b.maps {
+		if b.listed[m.As] {
+			names = append(names, m.As)
 		}
-	}
-	each(b.naming.maps)
-	for _, n := range b.nets {
-		each(n.Info.Maps)
 	}
 	for _, name := range names {
 		if !b.isTool[name] {
@@ -101,20 +99,6 @@ func (b *vocabulary) suppose(names []string) {
 			b.tool(name)
 		}
 	}
-}
-
-// madeBy is made and the names that maps of nets give.
-func (b *vocabulary) madeBy(made map[string]bool) map[string]bool {
-	all := make(map[string]bool)
-	for name := range made {
-		all[name] = true
-	}
-	for _, n := range b.nets {
-		for _, m := range n.Info.Maps {
-			all[m.As] = true
-		}
-	}
-	return all
 }
 
 // dotted takes a name for the action of each tool that is known, and of what

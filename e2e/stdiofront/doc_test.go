@@ -1,9 +1,10 @@
-// Command stdiofront shows that a client over stdio gets through petrigate what
+// Package stdiofront shows that a client over stdio gets through petrigate what
 // it gets without it. The official conformance suite speaks HTTP only; so its
 // messages are recorded on their way to a server over HTTP, and then sent again
 // over stdio, to the same server directly and through petrigate, and what comes
-// back is compared.
+// back is compared. Its test binary does both, and the script suite uses it so:
 //
+//	go test -c -o stdiofront ./e2e/stdiofront
 //	stdiofront record --listen 127.0.0.1:8000 --to http://127.0.0.1:9000/mcp --into FILE
 //	stdiofront replay --direct COMMAND --through COMMAND FILE...
 //
@@ -15,4 +16,4 @@
 // newer one together. A request is sent when what had come before it in the
 // recording has come again. Ids are made anew, and states that a server hands
 // out (requestState) are those of the replay.
-package main
+package stdiofront

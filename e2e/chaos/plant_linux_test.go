@@ -1,4 +1,4 @@
-package main
+package chaos
 
 import (
 	"context"
@@ -23,7 +23,7 @@ import (
 // children.
 type plant struct {
 	options *options
-	self    string // this program
+	self    string // the test binary
 	url     string
 	serve   *exec.Cmd
 	exited  chan struct{}

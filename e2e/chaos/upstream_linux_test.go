@@ -1,4 +1,4 @@
-package main
+package chaos
 
 import (
 	"context"
@@ -17,7 +17,7 @@ import (
 	"github.com/petrigate/petrigate/internal/testserver"
 )
 
-// upstreamVerb makes this program one of its own upstreams.
+// upstreamVerb makes the test binary one of its own upstreams.
 const upstreamVerb = "upstream"
 
 // upstreamMain is an upstream: it records what it executes, and misbehaves.

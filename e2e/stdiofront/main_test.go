@@ -1,4 +1,4 @@
-package main
+package stdiofront
 
 import (
 	"context"
@@ -10,32 +10,45 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
+	"testing"
 	"time"
+
+	"github.com/petrigate/petrigate/internal/testserver"
 )
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
-	stop()
-	os.Exit(code)
+// childMark makes the test binary the server: its value is the flags.
+const childMark = "STDIOFRONT_TEST_SERVER"
+
+// TestMain is the relay, the replay or the server where the test binary is started as one.
+func TestMain(m *testing.M) {
+	if flags, ok := os.LookupEnv(childMark); ok {
+		os.Exit(testserver.Main(strings.Fields(flags), os.Stdin, os.Stdout))
+	}
+	if len(os.Args) > 1 && (os.Args[1] == "record" || os.Args[1] == "replay") {
+		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+		code := run(ctx, os.Args[1], os.Args[2:])
+		stop()
+		os.Exit(code)
+	}
+	os.Exit(m.Run())
 }
 
 // run returns 0, 1 where something differs, and 2 where that cannot be told.
-func run(ctx context.Context, args []string, out, complaints io.Writer) int {
-	err := errors.New("usage: stdiofront record or replay, with flags")
-	if len(args) > 0 && args[0] == "record" {
-		err = record(ctx, args[1:])
+func run(ctx context.Context, verb string, args []string) int {
+	differences, err := 0, error(nil)
+	if verb == "record" {
+		err = record(ctx, args)
+	} else {
+		differences, err = replay(args, os.Stdout)
 	}
-	if len(args) > 0 && args[0] == "replay" {
-		var differences int
-		if differences, err = replay(args[1:], out); err == nil && differences > 0 {
-			return 1
-		}
-	}
-	if err != nil {
-		_, _ = fmt.Fprintln(complaints, "stdiofront:", err)
+	switch {
+	case err != nil:
+		_, _ = fmt.Fprintln(os.Stderr, "stdiofront:", err)
 		return 2
+	case differences > 0:
+		return 1
 	}
 	return 0
 }

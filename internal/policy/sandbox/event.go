@@ -1,0 +1,107 @@
+package sandbox
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/petrigate/petrigate/gate"
+)
+
+// An Event is a call, the answer of a person, a result, a switch of a net, or time that
+// passes. In JSON it is an event of a case, or of a counterexample.
+type Event struct {
+	Type    string          `json:"type"` // call, answer, result, activate, deactivate or wait
+	ID      string          `json:"id,omitempty"`
+	Tool    string          `json:"tool,omitempty"`
+	Also    []string        `json:"also,omitempty"` // further names of the tool
+	Args    json.RawMessage `json:"args,omitempty"`
+	Approve Consent         `json:"approve,omitempty"`
+	Outcome string          `json:"outcome,omitempty"` // one of [Outcomes]
+	Net     string          `json:"net,omitempty"`
+	For     string          `json:"for,omitempty"`   // how long time passes, such as 20s
+	Times   int             `json:"times,omitempty"` // the call is made so often, one after the other, and each succeeds; 0: once, and a result tells how it ends
+}
+
+// Outcomes are the words of JSON for outcomes.
+var Outcomes = [...]string{gate.Unknown: "unknown", gate.Success: "success", gate.Failure: "failure"}
+
+// Duration returns how long time passes; 0 where that is not known.
+func (e *Event) Duration() time.Duration {
+	d, _ := time.ParseDuration(e.For)
+	return d
+}
+
+// Arguments returns the object of arguments; nil where there is none.
+func (e *Event) Arguments() json.RawMessage {
+	if string(e.Args) == "null" {
+		return nil
+	}
+	return e.Args
+}
+
+// Play makes an event happen. It returns the decision about a call or after an answer,
+// and how often a call that is made several times was admitted. An answer to no question
+// has no decision.
+func (s *Session) Play(e *Event) (d gate.Decision, admitted int) {
+	switch e.Type {
+	case "call":
+		call := gate.Call{ID: e.ID, Tool: e.Tool, Args: e.Arguments()}
+		for _, text := range e.Also {
+			call.Also = append(call.Also, gate.Name{Text: text, Certain: true})
+		}
+		return s.Repeat(call, e.Approve, e.Times)
+	case "answer":
+		return s.Answer(e.ID, e.Approve), 0
+	case "result":
+		for o, word := range Outcomes {
+			if word == e.Outcome {
+				s.End(e.ID, gate.Outcome(o))
+			}
+		}
+	case "activate":
+		_ = s.Activate(e.Net) // unknown names are ignored here
+	case "deactivate":
+		_ = s.Deactivate(e.Net)
+	case "wait":
+		s.box.Wait(e.Duration())
+	}
+	return nil, 0
+}
+
+// Repeat makes a call so many times, as long as it is admitted, and each succeeds. With
+// 0 times it makes the call once, and does not end it.
+func (s *Session) Repeat(c gate.Call, says Consent, times int) (d gate.Decision, admitted int) {
+	if times == 0 {
+		return s.Call(c, says), 0
+	}
+	for ; admitted < times; admitted++ {
+		d = s.Call(c, says)
+		if _, ok := d.(*gate.Allow); !ok {
+			break
+		}
+		s.End(c.ID, gate.Success)
+	}
+	return d, admitted
+}
+
+// UnmarshalJSON reads true, false or "wait".
+func (c *Consent) UnmarshalJSON(b []byte) error {
+	switch string(b) {
+	case "null":
+	case "true":
+		*c = Yes
+	case "false":
+		*c = No
+	case `"wait"`:
+		*c = Later
+	default:
+		return fmt.Errorf(`approve is true, false or "wait", not %s`, b)
+	}
+	return nil
+}
+
+// MarshalJSON writes what UnmarshalJSON reads.
+func (c Consent) MarshalJSON() ([]byte, error) {
+	return []byte([...]string{Nobody: "null", Yes: "true", No: "false", Later: `"wait"`}[c]), nil
+}

@@ -1,0 +1,211 @@
+package shell
+
+import (
+	"slices"
+	"strings"
+)
+
+// A tool is a program that may run a command which its arguments, or a file of
+// the project, name. The words of its fields are those of [arg.says].
+type tool struct {
+	kind     toolKind
+	tells    string // arguments that may make it run a command
+	commands string // options whose value is a command line
+	file     string // options whose value is a file with a program
+	launches string // behind these any argument may begin a command
+	runs     string // behind these are files with programs
+	flags    string // letters of its options; any other may make it run a command
+	files    string // names of the files that say what it runs
+}
+
+// A toolKind says what the arguments of a tool are.
+type toolKind uint8
+
+const (
+	telling   toolKind = iota // operands and options
+	container                 // and the words of commands, so that all have to be literal
+	builder                   // what to do of that which a file of the project says
+	runner                    // the same, and words that go to what it runs
+	launcher                  // words of which any may begin a command
+	told                      // commands, in whatever form
+)
+
+// tools is the table of the tools.
+var tools = eachName(map[string]tool{
+	"tar,gtar,bsdtar":          {tells: "--checkpoint-action --rsh-command --rmt-command --info-script --new-volume-script -F -T *--files", commands: "--to-command --use-compress-program -I"},
+	"ack,ag,bat,batcat":        {commands: "--pager"},
+	"rsync":                    {commands: "--rsh --rsync-path -e"},
+	"scp":                      {tells: "-S -o -F -D"},
+	"sftp":                     {tells: "-S -o -F -b -D"},
+	"sort":                     {commands: "--compress-program"},
+	"split":                    {commands: "--filter"},
+	"rg":                       {tells: "--hostname-bin", commands: "--pre"},
+	"fd,fdfind":                {kind: container, tells: "-x -X --exec --exec-batch"},
+	"zip":                      {tells: "-T --unzip-command"},
+	"tcpdump":                  {tells: "-z"},
+	"man":                      {tells: "-H --html -C --config-file", commands: "-P --pager"},
+	"less":                     {tells: "+ -k -o --lesskey --lesskey-src --lesskey-content --cmd"},
+	"more,most":                {tells: "+"},
+	"vi,vim,view,gvim,vimdiff": {tells: "-c + -S --cmd -s -es -u -i"},
+	"nvim":                     {tells: "-c + -S --cmd -s -es -u -i --headless -l"},
+	"wget":                     {tells: "--use-askpass -e --execute"},
+	"convert":                  {tells: "| msl: ephemeral:"},
+	"patch":                    {tells: "-e --ed"},
+	"openssl":                  {tells: "-engine -provider engine"},
+	"dpkg":                     {tells: "--pre-invoke --post-invoke -D"},
+	"rpm":                      {tells: "--eval -E --define -D --pipe"},
+	"ansible":                  {tells: "-m --module-name -a --args"},
+	"psql":                     {tells: `\! PROGRAM program \| \o \g`, file: "=-f =--file"},
+	"mysql":                    {tells: `\! system`, commands: "--pager"},
+	"ssh-copy-id":              {tells: "-o -F"},
+	"sshfs":                    {tells: "ssh_command -o"},
+	"gh":                       {tells: "--extension alias"},
+	"gpg":                      {tells: "--exec-path --photo-viewer"},
+	"ssh-keygen":               {tells: "-D -w -P11"},
+	"info,ctags,pip,pip3,terraform,jq,cscope,sqlite3,duckdb,ffmpeg": {},
+
+	"docker,podman,nerdctl,docker-compose,podman-compose,kubectl,oc,lxc,incus,ip,vagrant,heroku,fly,flyctl,gcloud,multipass,wsl,adb": {
+		kind: container, launches: "=exec =run =debug =shell =ssh =attach =-e =--exec"},
+
+	"npm,pnpm,yarn": {kind: builder, files: "package.json", file: makefile, launches: projectLaunches,
+		tells: projectTells + " =edit =help =pkg --editor --viewer --node-options --call --script-shell --shell"},
+	"bun":         {kind: builder, files: "package.json", file: makefile, tells: projectTells + " =pkg", launches: projectLaunches, runs: "=run"},
+	"deno":        {kind: builder, file: makefile, tells: projectTells + " =pkg", launches: projectLaunches, runs: "=run"},
+	"go":          {kind: builder, file: makefile, tells: projectTells + " =-w *-ext", commands: "=-exec =-toolexec =-vettool =--exec =--toolexec =--vettool", runs: "=run"},
+	"cargo":       {kind: builder, file: makefile, tells: projectTells + " =--config =rustc =rustdoc", launches: projectLaunches},
+	"make,gmake":  {kind: runner, files: "Makefile makefile GNUmakefile", file: "=-f", tells: "$ =.SHELLFLAGS =eval", flags: "jskBnqtdlCRrwi0123456789"},
+	"just":        {kind: runner, files: "justfile Justfile .justfile", file: makefile, tells: projectTells, launches: projectLaunches},
+	"task":        {kind: runner, files: "Taskfile.yml Taskfile.yaml", file: makefile, tells: projectTells, launches: projectLaunches},
+	"rake":        {kind: runner, files: "Rakefile", file: makefile, tells: projectTells, launches: projectLaunches},
+	"ninja":       {kind: runner, files: "build.ninja", file: makefile, tells: projectTells, launches: projectLaunches},
+	"gradle,mvn":  {kind: runner, file: makefile, tells: projectTells, launches: projectLaunches},
+	launcherNames: {kind: launcher},
+	toldNames:     {kind: told},
+})
+
+// Words that several tools have.
+const (
+	makefile        = "=-f =--file =--makefile"
+	projectTells    = "=SHELL =.SHELLFLAGS =MAKEFLAGS =set-script =--eval =--shell =--script-shell =-E =eval =--chooser =--shell-arg =--shell-command =-f-"
+	projectLaunches = "=exec =x =dlx =explore =--command =script-shell"
+
+	launcherNames = "npx,bunx,pnpx,uvx,pipx,poetry,pipenv,uv,conda,mamba,micromamba,pixi,hatch,pdm,rye,bundle,bundler,rbenv,pyenv,nvm,mise,asdf,rtx,volta,fnm,nix,nix-shell,devbox,guix,firejail,bwrap,proot," +
+		"perf,hyperfine,entr,rr,cgexec,start-stop-daemon,daemonize,chronic,mosh,op,doppler,sops,aws-vault,envdir,setuidgid,softlimit,torsocks,proxychains,proxychains4,concurrently,nodemon,dotenvx,cross-env,env-cmd," +
+		"watchexec,lxc-attach,machinectl,torify,trickle,cpulimit,schedtool,runcon,unionfs,schroot,eatmydata,faketime,tsocks,cargo-watch,reflex"
+	toldNames = "tmux,screen,at,batch,crontab,byobu,zellij,run-parts,socat,ncat,nc,netcat,ed,red,ftp,lftp,telnet,newgrp,login,emacs,emacsclient,ex,vipe,parallel,su,runuser,script,flock,sg,pkexec,toybox,numactl," +
+		"setarch,linux32,linux64,prlimit,setpriv,unshare,nsenter,ltrace,systemd-inhibit,dbus-run-session,xvfb-run,fakeroot,unbuffer,rlwrap,chpst,catchsegv,winpty,caffeinate,arch,noglob,nocorrect,repeat,autossh,ssh-agent," +
+		"fakechroot,ccache,sccache,distcc,dumb-init,tini,gosu,su-exec,dotenv,valgrind"
+)
+
+// says returns which of the words the argument can be, or "". --name may be cut
+// short and have its value attached, and -x may stand among other letters; =name
+// is the argument up to an equals sign, and *text or any other text a part of it.
+func (a arg) says(words string) string {
+	name, _, with := strings.Cut(a.text, "=")
+	for word := range strings.FieldsSeq(words) {
+		found := false
+		switch {
+		case strings.HasPrefix(word, "--"):
+			found = len(name) > 2 && strings.HasPrefix(word, name)
+		case word[0] == '-':
+			found = isCluster(a.text) && strings.Contains(a.text, word[1:])
+		case word[0] == '=':
+			found = name == word[1:] && (a.kind == literal || with)
+		default:
+			part := strings.TrimPrefix(word, "*")
+			found = strings.Contains(a.text, part) || strings.Contains(a.tail, part)
+		}
+		if found {
+			return word
+		}
+	}
+	return ""
+}
+
+// readTool reads what a tool runs; it reports false if its arguments may yet name a command.
+func readTool(r *reader, name string, t tool, args []arg) bool {
+	r.recognized = t.kind != container
+	for file := range strings.FieldsSeq(t.files) {
+		r.files.program(arg{text: file})
+	}
+	switch t.kind {
+	case launcher:
+		readLauncher(r, args)
+		return false
+	case told:
+		r.unsure("a program that runs what it is told: " + name)
+		return true
+	}
+	if strings.HasSuffix(name, "tar") && len(args) > 0 && !strings.HasPrefix(args[0].text, "-") {
+		letters := arg{kind: args[0].kind, text: "-" + args[0].text, tail: args[0].tail} // tar cIf PROGRAM a b
+		args = append([]arg{letters}, args[1:]...)
+	}
+	launched := false
+	for i, a := range args {
+		option := t.launches == "" && a.kind == spread && a.text == "" // the name of a file may be one
+		if t.kind == container && (a.kind == anything || option) || t.kind >= builder && i == 0 && a.kind == anything {
+			r.unsure("a subcommand that is not literal")
+			return false
+		}
+		if !launched && a.says(t.launches) != "" {
+			launched = true
+			if t.kind == container {
+				r.possibly(args[i+1:])
+				return false
+			}
+			readLauncher(r, args[i+1:])
+		}
+		readToolArgument(r, t, a, args[i+1:])
+	}
+	return t.kind != runner
+}
+
+// readToolArgument reads an argument of a tool, with those behind it.
+func readToolArgument(r *reader, t tool, a arg, rest []arg) {
+	option, text, with := strings.Cut(a.text, "=")
+	value := arg{kind: a.kind, text: text, tail: a.tail}
+	if !with && len(rest) > 0 {
+		value = rest[0]
+	}
+	switch command := a.says(t.commands); {
+	case a.says(t.tells) != "":
+		r.unsure("an option that may run a command")
+	case command != "" && (option == strings.TrimPrefix(command, "=") || with && strings.HasPrefix(command, "--")) && (with || len(rest) > 0):
+		r.text(value)
+	case command != "":
+		r.unsure("an option that runs a command")
+	case a.says(t.file) != "":
+		readScriptFile(r, value)
+	case a.says(t.runs) != "":
+		readProgramFiles(r, rest)
+	case t.flags != "" && strings.HasPrefix(a.text, "-") && a.text != "--no-print-directory" && (a.kind != literal || !isCluster(a.text) || strings.Trim(a.text[1:], t.flags) != ""):
+		r.unsure("an option that changes what is run")
+	case t.kind >= builder && with && steers(option):
+		r.steer(option, value)
+	case t.kind == runner && with && a.kind != literal:
+		r.vars.made = true
+	}
+}
+
+// readLauncher reads arguments of which any may begin a command.
+func readLauncher(r *reader, args []arg) {
+	if slices.ContainsFunc(args, func(a arg) bool { return a.kind == literal && strings.ContainsAny(a.text, " ;|&$`") }) {
+		r.unsure("an argument that may be a script")
+	}
+	r.possibly(args)
+}
+
+// readProgramFiles reads the files that go run and its kin run. What is fetched, or
+// stands in the address itself, is on no disk.
+func readProgramFiles(r *reader, args []arg) {
+	for _, a := range args {
+		switch {
+		case strings.HasPrefix(a.text, "-") && a.text != "-":
+		case a.text == "-", isData(a.text), strings.Contains(a.text, "://"):
+			r.unsure("a program that is in no file")
+			return
+		default:
+			readScriptFile(r, a)
+		}
+	}
+}
