@@ -17,9 +17,7 @@ func readBuiltin(r *reader, name string, args []arg) bool {
 	case "enable", "fc", "bind", "complete", "compgen", "compopt", "hash", "history":
 		readRareBuiltin(r, name, args)
 	case "export", "declare", "typeset", "local", "readonly":
-		r.declared(args)
-		readCompounds(r, args)
-		r.exports(name, args)
+		r.declared(name, nil, args)
 	case "set":
 		readSet(r, args)
 	case "shopt":
@@ -151,7 +149,7 @@ func readVariableSetter(r *reader, name string, args []arg) {
 	for _, o := range found {
 		if o.name == "a" || name == "wait" && o.name == "p" {
 			r.named([]arg{o.value})
-			r.vars.arrays.add(o.value.text)
+			r.vars.note(o.value.text, isArray)
 		}
 	}
 	switch {
@@ -162,7 +160,7 @@ func readVariableSetter(r *reader, name string, args []arg) {
 	default:
 		r.named(rest)
 		if name != "read" && len(rest) > 0 {
-			r.vars.arrays.add(rest[0].text) // mapfile
+			r.vars.note(rest[0].text, isArray) // mapfile
 		}
 	}
 }

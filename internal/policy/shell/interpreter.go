@@ -2,16 +2,10 @@ package shell
 
 import "strings"
 
-// isInterpreter reports whether a program runs programs in a language of its own.
-func isInterpreter(name string) bool {
-	switch name {
-	case "python", "pypy", "ipython", "perl", "ruby", "node", "nodejs", "php", "lua", "luajit", "tclsh", "wish", "expect", "rscript", "r", "julia", "groovy", "scala",
-		"elixir", "iex", "clojure", "clj", "mongo", "mongosh", "erl", "osascript", "guile", "racket", "sbcl", "ghc", "runghc", "jshell", "coffee", "tsx", "ts-node",
-		"octave", "gnuplot", "m4", "dc", "gdb", "lldb":
-		return true
-	}
-	return false
-}
+// interpreters are the programs that run programs in a language of their own.
+var interpreters = setOf(`python pypy ipython perl ruby node nodejs php lua luajit tclsh wish expect rscript r julia groovy
+	scala elixir iex clojure clj mongo mongosh erl osascript guile racket sbcl ghc runghc jshell coffee tsx ts-node octave gnuplot m4 dc gdb
+	lldb`)
 
 // readInterpreter reads a call of an interpreter. The program is in the file that the first
 // argument names, or in a module of Python. Whatever else may stand there is opaque.
@@ -47,14 +41,16 @@ func isPythonFlag(text string) bool {
 // isData reports whether an address has its content in itself: node --import data:...
 func isData(text string) bool { return strings.HasPrefix(strings.ToLower(text), "data:") }
 
+// runningModules are the modules of Python that run their arguments.
+var runningModules = setOf("timeit pdb profile cProfile trace code runpy asyncio doctest idlelib IPython bpython ptpython xonsh debugpy")
+
 // readModule reads python -m: a program in a file, unless it is one that runs its arguments.
 func readModule(r *reader, a arg) {
-	if a.kind != literal {
+	root, _, _ := strings.Cut(a.text, ".")
+	switch {
+	case a.kind != literal:
 		r.unsure("a module whose name is not literal")
-		return
-	}
-	switch root, _, _ := strings.Cut(a.text, "."); root {
-	case "timeit", "pdb", "profile", "cProfile", "trace", "code", "runpy", "asyncio", "doctest", "", "idlelib", "IPython", "bpython", "ptpython", "xonsh", "debugpy":
+	case root == "" || runningModules[root]:
 		r.unsure("a module that runs its arguments")
 	}
 }

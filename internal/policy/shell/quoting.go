@@ -122,13 +122,3 @@ func (r *reader) within(w *syntax.Word) arg {
 	}
 	return r.word(w)
 }
-
-// isImplicit reports whether bash itself puts text into a variable that a
-// script may have written.
-func isImplicit(name string) bool {
-	switch name {
-	case "_", "REPLY", "MAPFILE", "BASH_REMATCH", "BASH_COMMAND", "BASH_EXECUTION_STRING", "BASH_ARGV", "BASH_ARGV0", "BASH_SOURCE", "FUNCNAME":
-		return true
-	}
-	return false
-}

@@ -60,24 +60,13 @@ func Read(script string) *Reading {
 
 // settle draws the conclusions that need the whole script.
 func (r *reader) settle() {
-	if r.vars.evaluated() {
-		r.unsure("arithmetic on text")
-	}
-	if r.vars.arrays.read() {
-		r.unsure("an array that is read from text")
-	}
-	if r.vars.made && r.vars.shells {
-		r.unsure("a text that make expands")
-	}
+	r.vars.settle(r)
 	if r.files.dashed {
 		for i := range r.commands {
 			if c := &r.commands[i]; !isDeaf(c.name) && c.takesOptions() {
 				r.unsure("names of files that may be options")
 			}
 		}
-	}
-	if r.vars.exported {
-		r.obeyed(r.commands)
 	}
 	if r.files.runsWritten(r.commands) {
 		r.unsure("a program that the script itself writes")

@@ -61,7 +61,7 @@ func isProgram(name string) bool {
 // dispatch reads what a program runs, by the tables of programs; it reports
 // false for a program that is in none of them.
 func (r *reader) dispatch(name string, args []arg, redirs []*syntax.Redirect) bool {
-	if isPlainProgram(name) {
+	if plainPrograms[name] {
 		return true
 	}
 	if w, ok := wrappers[name]; ok {
@@ -95,13 +95,13 @@ func (r *reader) dispatch(name string, args []arg, redirs []*syntax.Redirect) bo
 		return true
 	}
 	family := name
-	if !isInterpreter(family) {
+	if !interpreters[family] {
 		family = strings.TrimRight(name, "0123456789.-") // python3.12
 	}
 	switch {
-	case isShell(family):
+	case shells[family] || foreignShells[family]:
 		readShell(r, family, args, redirs)
-	case isInterpreter(family):
+	case interpreters[family]:
 		readInterpreter(r, family, args)
 		return false // its arguments may yet name a command
 	default:

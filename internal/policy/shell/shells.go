@@ -9,23 +9,11 @@ import (
 // shellOptions are those of the shells of this family.
 var shellOptions = leading("a b c e f h l m n p r s t u v x C E P T o= O= login noprofile norc posix restricted verbose noediting")
 
-// isShell reports whether a program reads scripts of this family, or of another.
-func isShell(name string) bool {
-	switch name {
-	case "sh", "bash", "dash", "ash", "ksh", "mksh", "lksh", "pdksh", "oksh", "loksh", "rbash", "rksh", "yash", "posh", "zsh", "hush":
-		return true
-	}
-	return isForeign(name)
-}
-
-// isForeign reports whether the language of a shell is another than bash's.
-func isForeign(name string) bool {
-	switch name {
-	case "fish", "csh", "tcsh", "rc", "es", "nu", "xonsh", "elvish", "oil", "osh", "ysh", "pwsh", "powershell", "cmd":
-		return true
-	}
-	return false
-}
+// The shells whose scripts are read, and those whose language is another than bash's.
+var (
+	shells        = setOf("sh bash dash ash ksh mksh lksh pdksh oksh loksh rbash rksh yash posh zsh hush")
+	foreignShells = setOf("fish csh tcsh rc es nu xonsh elvish oil osh ysh pwsh powershell cmd")
+)
 
 // readShell reads a call of a shell: the script after -c, or the one on its input. A
 // script in a file is not read; it is a program as any other.
@@ -33,7 +21,7 @@ func readShell(r *reader, name string, args []arg, redirs []*syntax.Redirect) {
 	if asksHelp(args) {
 		return
 	}
-	if isForeign(name) {
+	if foreignShells[name] {
 		readForeign(r, args)
 		return
 	}
@@ -109,14 +97,7 @@ func readForeign(r *reader, args []arg) {
 
 // asksHelp reports whether the only argument asks a program about itself.
 func asksHelp(args []arg) bool {
-	if len(args) != 1 || args[0].kind != literal {
-		return false
-	}
-	switch args[0].text {
-	case "--version", "--help":
-		return true
-	}
-	return false
+	return len(args) == 1 && args[0].kind == literal && (args[0].text == "--version" || args[0].text == "--help")
 }
 
 // isCluster reports whether an argument is letters behind one dash.

@@ -181,7 +181,7 @@ func readToolArgument(r *reader, t tool, a arg, rest []arg) {
 	case t.flags != "" && strings.HasPrefix(a.text, "-") && a.text != "--no-print-directory" && (a.kind != literal || !isCluster(a.text) || strings.Trim(a.text[1:], t.flags) != ""):
 		r.unsure("an option that changes what is run")
 	case t.kind >= builder && with && steers(option):
-		r.steer(option, value)
+		r.assigned(option, value)
 	case t.kind == runner && with && a.kind != literal:
 		r.vars.made = true
 	}

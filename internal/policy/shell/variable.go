@@ -8,32 +8,56 @@ import (
 
 // variables is what is known of the variables of a script. bash evaluates the
 // *value* of a variable in arithmetic as an expression, and runs what stands
-// in an index of it: x='a[$(rm y)]'; echo $((x)).
+// in an index of it: x='a[$(rm y)]'; echo $((x)). It also reads a value once
+// more that declare or its kin give to an array: declare -a x='($(rm y))'.
 type variables struct {
-	free      map[string]bool // may hold something other than a number
-	computed  map[string]bool // are evaluated
-	functions bool            // some are defined
-	wild      bool            // any may get any value
-	tricks    bool            // some text holds an index with a command in it
-	tests     bool            // test has operands that are not literal
-	arrays    arrays
-	made      bool // make gets a value that is not literal
-	shells    bool // some text holds a function of make
-	given     bool // a program gets a variable that is not known to be inert
-	exported  bool // all programs get one
+	facts    map[string]fact
+	wild     bool // any may get any value
+	tricks   bool // some text holds an index with a command in it
+	tests    bool // test has operands that are not literal
+	made     bool // make gets a value that is not literal
+	shells   bool // some text holds a function of make
+	given    bool // a program gets a variable that is not known to be inert
+	exported bool // all programs get one
 }
 
-// evaluated reports whether a variable that may hold text is evaluated.
-func (v *variables) evaluated() bool {
-	if v.tests && v.tricks { // x=-v; y='a[$(rm z)]'; [ $x $y ]
-		return true
+// A fact is something that is known of a variable.
+type fact uint8
+
+const (
+	free     fact = 1 << iota // may hold something other than a number
+	computed                  // is evaluated
+	isArray                   // is an array
+	filled                    // declare gives it a value that is not literal
+)
+
+// note adds a fact.
+func (v *variables) note(name string, f fact) {
+	if v.facts == nil {
+		v.facts = make(map[string]fact)
 	}
-	for name := range v.computed {
-		if v.free[name] || isImplicit(name) || v.wild && isName(name) {
-			return true
-		}
+	v.facts[name] |= f
+}
+
+// settle draws the conclusions that need the whole script.
+func (v *variables) settle(r *reader) {
+	evaluated, array := v.tests && v.tricks, false // x=-v; y='a[$(rm z)]'; [ $x $y ]
+	for name, f := range v.facts {
+		evaluated = evaluated || f&computed != 0 && (f&free != 0 || implicitVariables[name] || v.wild && isName(name))
+		array = array || f&isArray != 0 && f&filled != 0
 	}
-	return false
+	if evaluated {
+		r.unsure("arithmetic on text")
+	}
+	if array {
+		r.unsure("an array that is read from text")
+	}
+	if v.made && v.shells {
+		r.unsure("a text that make expands")
+	}
+	if v.exported {
+		r.obeyed(r.commands)
+	}
 }
 
 // compute notes that a variable is evaluated.
@@ -41,31 +65,25 @@ func (r *reader) compute(name string) {
 	if steers(name) {
 		r.unsure("a variable that changes what is run: " + name) // ((PATH=1))
 	}
-	if r.vars.computed == nil {
-		r.vars.computed = map[string]bool{}
-	}
-	r.vars.computed[name] = true
+	r.vars.note(name, computed)
 }
 
 // assigned notes that a variable gets a value.
 func (r *reader) assigned(name string, value arg) {
 	r.side = true
-	if isTrick(value.text) || isTrick(value.tail) {
-		r.vars.tricks = true
+	r.vars.tricks = r.vars.tricks || isTrick(value.text) || isTrick(value.tail)
+	r.vars.shells = r.vars.shells || strings.Contains(value.text, "$")
+	switch {
+	case runVariables[name] && value.kind == literal:
+		r.script(value.text)
+	case steers(name):
+		r.unsure("a variable that changes what is run: " + name)
 	}
-	if strings.Contains(value.text, "$") {
-		r.vars.shells = true
+	if isInteger(value) {
+		return
 	}
-	if !isInteger(value) {
-		if r.vars.free == nil {
-			r.vars.free = map[string]bool{}
-		}
-		r.vars.free[name] = true
-	}
-	if steers(name) {
-		r.steer(name, value)
-	}
-	if isCounter(name) && !isInteger(value) {
+	r.vars.note(name, free)
+	if counters[name] {
 		r.unsure("arithmetic on text") // RANDOM='a[$(rm y)]'
 	}
 }
@@ -80,63 +98,35 @@ func isInteger(a arg) bool {
 	return a.kind == literal && strings.Trim(a.text, "+-0123456789") == ""
 }
 
-// An effect is what a variable has on the programs that are run.
-type effect uint8
-
-const (
-	none    effect = iota
-	steered        // it changes what is run
-	runs           // its value is run as a command
+var (
+	// implicitVariables are those into which bash itself puts text that a script may have written.
+	implicitVariables = setOf("_ REPLY MAPFILE BASH_REMATCH BASH_COMMAND BASH_EXECUTION_STRING BASH_ARGV BASH_ARGV0 BASH_SOURCE FUNCNAME")
+	// counters are those whose every value bash evaluates.
+	counters = setOf("RANDOM SRANDOM SECONDS OPTIND HISTCMD LINENO BASHPID BASH_SUBSHELL BASH_MONOSECONDS EPOCHSECONDS EPOCHREALTIME")
+	// runVariables are those whose value is run as a command.
+	runVariables = setOf(`
+	PAGER EDITOR VISUAL MANPAGER BROWSER GIT_EDITOR GIT_PAGER GIT_SEQUENCE_EDITOR GIT_SSH_COMMAND GIT_SSH GIT_ASKPASS SSH_ASKPASS
+	SUDO_ASKPASS SUDO_EDITOR RSYNC_RSH CVS_RSH SYSTEMD_PAGER SYSTEMD_EDITOR FCEDIT PROMPT_COMMAND GH_PAGER GH_EDITOR AWS_PAGER CC CXX CPP LD
+	AR AS RUSTC_WRAPPER RUSTC_WORKSPACE_WRAPPER RUSTC PSQL_PAGER KUBE_EDITOR MAKE CMAKE_C_COMPILER_LAUNCHER CMAKE_CXX_COMPILER_LAUNCHER`)
+	// steeringVariables are those that change what is run in other ways.
+	steeringVariables = setOf(`
+	PATH BASH_ENV ENV IFS SHELL CONFIG_SHELL SHELLOPTS BASHOPTS BASH_ALIASES BASH_CMDS BASH_LOADABLES_PATH BASH_XTRACEFD BASH_COMPAT
+	POSIXLY_CORRECT HISTFILE INPUTRC PS0 PS1 PS2 PS3 PS4 LESS LESSOPEN LESSCLOSE LESSKEY MORE MAKEFLAGS GNUMAKEFLAGS MFLAGS MAKEFILES
+	PERL5OPT PERL5DB RUBYOPT PYTHONSTARTUP PYTHONINSPECT PYTHONWARNINGS PYTHONHOME JAVA_TOOL_OPTIONS _JAVA_OPTIONS JDK_JAVA_OPTIONS
+	TAR_OPTIONS TAPE VIMINIT EXINIT GVIMINIT LUA_INIT MANOPT PERLLIB NODE_REPL_EXTERNAL_MODULE ZDOTDIR FPATH NULLCMD READNULLCMD
+	RIPGREP_CONFIG_PATH GCONV_PATH AWKPATH AWKLIBPATH MANPATH TERMINFO DOCKER_HOST DOCKER_CONFIG HOME XDG_CONFIG_HOME NODE_OPTIONS GOFLAGS
+	GOENV RUSTFLAGS PYTHONBREAKPOINT CFLAGS CXXFLAGS LDFLAGS`)
 )
 
 // steers reports whether a variable changes what is run.
-func steers(name string) bool { return variableEffect(name) != none }
-
-// steer notes the effect of a variable's value.
-func (r *reader) steer(name string, value arg) {
-	if variableEffect(name) == runs && value.kind == literal {
-		r.script(value.text)
-		return
+func steers(name string) bool {
+	switch {
+	case runVariables[name] || steeringVariables[name]:
+		return true
+	case begins(name, "GIT_AUTHOR_ GIT_COMMITTER_ GIT_TERMINAL_PROMPT GIT_TRACE GIT_MERGE_AUTOEDIT GIT_OPTIONAL_LOCKS GIT_LFS_SKIP_SMUDGE"):
+		return false
 	}
-	r.unsure("a variable that changes what is run: " + name)
-}
-
-// variableEffect is the table of the variables that matter.
-func variableEffect(name string) effect {
-	switch name {
-	case "PAGER", "EDITOR", "VISUAL", "MANPAGER", "BROWSER", "GIT_EDITOR", "GIT_PAGER", "GIT_SEQUENCE_EDITOR",
-		"GIT_SSH_COMMAND", "GIT_SSH", "GIT_ASKPASS", "SSH_ASKPASS", "SUDO_ASKPASS", "SUDO_EDITOR", "RSYNC_RSH",
-		"CVS_RSH", "SYSTEMD_PAGER", "SYSTEMD_EDITOR", "FCEDIT", "PROMPT_COMMAND", "GH_PAGER", "GH_EDITOR", "AWS_PAGER",
-		"CC", "CXX", "CPP", "LD", "AR", "AS", "RUSTC_WRAPPER", "RUSTC_WORKSPACE_WRAPPER", "RUSTC", "PSQL_PAGER",
-		"KUBE_EDITOR", "MAKE", "CMAKE_C_COMPILER_LAUNCHER", "CMAKE_CXX_COMPILER_LAUNCHER":
-		return runs
-	case "PATH", "BASH_ENV", "ENV", "IFS", "SHELL", "CONFIG_SHELL", "SHELLOPTS", "BASHOPTS", "BASH_ALIASES", "BASH_CMDS",
-		"BASH_LOADABLES_PATH", "BASH_XTRACEFD", "BASH_COMPAT", "POSIXLY_CORRECT", "HISTFILE", "INPUTRC",
-		"PS0", "PS1", "PS2", "PS3", "PS4",
-		"LESS", "LESSOPEN", "LESSCLOSE", "LESSKEY", "MORE", "MAKEFLAGS", "GNUMAKEFLAGS", "MFLAGS", "MAKEFILES",
-		"PERL5OPT", "PERL5DB", "RUBYOPT", "PYTHONSTARTUP", "PYTHONINSPECT", "PYTHONWARNINGS", "PYTHONHOME",
-		"JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS", "JDK_JAVA_OPTIONS", "TAR_OPTIONS", "TAPE", "VIMINIT", "EXINIT", "GVIMINIT",
-		"LUA_INIT", "MANOPT", "PERLLIB", "NODE_REPL_EXTERNAL_MODULE", "ZDOTDIR", "FPATH", "NULLCMD", "READNULLCMD",
-		"RIPGREP_CONFIG_PATH", "GCONV_PATH", "AWKPATH", "AWKLIBPATH", "MANPATH", "TERMINFO",
-		"DOCKER_HOST", "DOCKER_CONFIG", "HOME", "XDG_CONFIG_HOME", "NODE_OPTIONS", "GOFLAGS", "GOENV", "RUSTFLAGS", "PYTHONBREAKPOINT", "CFLAGS", "CXXFLAGS", "LDFLAGS":
-		return steered
-	}
-	return variableFamily(name)
-}
-
-// variableFamily is the table of the variables that matter by the beginning of their names.
-func variableFamily(name string) effect {
-	for _, p := range []string{"GIT_AUTHOR_", "GIT_COMMITTER_", "GIT_TERMINAL_PROMPT", "GIT_TRACE", "GIT_MERGE_AUTOEDIT", "GIT_OPTIONAL_LOCKS", "GIT_LFS_SKIP_SMUDGE"} {
-		if strings.HasPrefix(name, p) {
-			return none
-		}
-	}
-	for _, p := range []string{"LD_", "DYLD_", "GIT_", "npm_config_", "NPM_CONFIG_", "BASH_FUNC_", "LUA_INIT", "CARGO_TARGET_", "CARGO_BUILD_"} {
-		if strings.HasPrefix(name, p) {
-			return steered
-		}
-	}
-	return none
+	return begins(name, "LD_ DYLD_ GIT_ npm_config_ NPM_CONFIG_ BASH_FUNC_ LUA_INIT CARGO_TARGET_ CARGO_BUILD_")
 }
 
 // assign reads name=value, name[index]=value and name=(...), and returns the value.
@@ -157,7 +147,7 @@ func (r *reader) assign(a *syntax.Assign) (value arg) {
 		value = arg{kind: anything}
 	}
 	if a.Name != nil && (a.Array != nil || a.Index != nil) {
-		r.vars.arrays.add(a.Name.Value)
+		r.vars.note(a.Name.Value, isArray)
 	}
 	if a.Name != nil {
 		r.assigned(a.Name.Value, value)
@@ -210,7 +200,7 @@ func (r *reader) declare(d *syntax.DeclClause) {
 		case !a.Naked:
 			value := r.assign(a)
 			if a.Array == nil && a.Name != nil {
-				assigned = append(assigned, assignment(a.Name.Value, value))
+				assigned = append(assigned, arg{kind: value.kind, text: a.Name.Value + "=" + value.text, tail: value.tail})
 				r.given(a.Name.Value, value)
 			}
 		case a.Value != nil:
@@ -222,9 +212,14 @@ func (r *reader) declare(d *syntax.DeclClause) {
 		}
 	}
 	r.commands = append(r.commands, command{name: d.Variant.Value, args: args})
-	r.declared(args)
+	r.declared(d.Variant.Value, assigned, args)
+}
+
+// declared reads the assignments and the other arguments of declare and its kin.
+func (r *reader) declared(builtin string, assigned, args []arg) {
+	r.attributes(args)
 	readCompounds(r, append(assigned, args...))
-	r.exports(d.Variant.Value, args)
+	r.exports(builtin, args)
 }
 
 // exports notes what export, or declare -x, gives to all programs.
@@ -232,22 +227,21 @@ func (r *reader) exports(builtin string, args []arg) {
 	exported := builtin == "export"
 	for _, a := range args {
 		name, value, _ := strings.Cut(a.text, "=")
-		switch {
-		case strings.HasPrefix(a.text, "-"):
-			exported = exported || strings.Contains(a.text, "x")
-			if strings.Contains(a.text, "f") {
-				return // functions
-			}
-		default:
+		if !strings.HasPrefix(a.text, "-") {
 			r.given(name, arg{kind: max(a.kind, single), text: value})
+			continue
+		}
+		exported = exported || strings.Contains(a.text, "x")
+		if strings.Contains(a.text, "f") {
+			return // functions
 		}
 	}
 	r.vars.exported = r.vars.exported || exported && r.vars.given
 	r.vars.given = false
 }
 
-// declared reads the arguments of declare and its kin which are not plain assignments.
-func (r *reader) declared(args []arg) {
+// attributes reads the arguments of declare and its kin which are not plain assignments.
+func (r *reader) attributes(args []arg) {
 	for _, a := range args {
 		name, value, ok := strings.Cut(a.text, "=")
 		switch {
@@ -288,4 +282,29 @@ func isName(s string) bool {
 		}
 	}
 	return s != ""
+}
+
+// readCompounds reads the values among the arguments of declare and its kin that
+// may be those of an array.
+func readCompounds(r *reader, args []arg) {
+	var kind fact // of what is declared
+	for _, a := range args {
+		if strings.HasPrefix(a.text, "-") && strings.ContainsAny(a.text, "aA") {
+			kind = isArray
+		}
+	}
+	for _, a := range args {
+		name, value, ok := strings.Cut(a.text, "=")
+		name = strings.TrimSuffix(name, "+")
+		switch {
+		case !ok:
+			r.vars.note(name, kind)
+		case strings.HasPrefix(value, "("):
+			if a.kind != literal || strings.ContainsAny(value, "$`<>") {
+				r.unsure("an array that is read from text")
+			}
+		case a.kind != literal && value == "":
+			r.vars.note(name, kind|filled)
+		}
+	}
 }

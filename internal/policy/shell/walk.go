@@ -363,7 +363,7 @@ func (r *reader) cases(c *syntax.CaseClause) {
 // function reads a definition. The body counts, whether or not it is called.
 func (r *reader) function(f *syntax.FuncDecl) {
 	r.side = true
-	r.vars.functions, r.files.loops = true, true
+	r.files.loops = true
 	r.fed(true, func() { r.stmt(f.Body) })
 }
 

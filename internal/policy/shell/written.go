@@ -78,7 +78,7 @@ func (c *command) makes() bool {
 		return false
 	}
 	t, ok := tools[c.name]
-	return !clients[c.name] && (c.stranger || ok && t.kind == telling || isPlainProgram(c.name) && !obeysFiles(c.name)) // what makes a client write a file is opaque
+	return !clients[c.name] && (c.stranger || ok && t.kind == telling || plainPrograms[c.name] && !obeyingPrograms[c.name]) // what makes a client write a file is opaque
 }
 
 // namesOption reports whether an operand looks like an option: touch -- -x.
