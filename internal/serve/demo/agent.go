@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -30,8 +31,8 @@ type answer struct{ Decision, Reason string }
 
 // A reply is the result of a call.
 type reply struct {
-	text            string
-	refused, failed bool // by petrigate, or by the tool
+	text    string
+	outcome outcome
 }
 
 // startAgent starts a proxy with the configuration in dir, as a client would, and initializes
@@ -59,21 +60,11 @@ func startAgent(ctx context.Context, exe, dir string) (*agent, error) {
 func (a *agent) command(ctx context.Context, exe, dir string) *exec.Cmd {
 	c := exec.CommandContext(ctx, exe, "serve", "--config", "petrigate.yaml")
 	c.Dir, c.Stderr = dir, a.log
-	c.Env = append(environ(), "PETRIGATE_RUNTIME_DIR="+filepath.Join(dir, "run"))
+	c.Env = slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "PETRIGATE_") }) // which would change the configuration
+	c.Env = append(c.Env, "PETRIGATE_RUNTIME_DIR="+filepath.Join(dir, "run"))
 	c.Cancel = func() error { return c.Process.Signal(os.Interrupt) }
 	c.WaitDelay = 3 * time.Second
 	return c
-}
-
-// environ is the environment without what would change the configuration.
-func environ() []string {
-	var env []string
-	for _, v := range os.Environ() {
-		if !strings.HasPrefix(v, "PETRIGATE_") {
-			env = append(env, v)
-		}
-	}
-	return env
 }
 
 // close ends the proxy as clients do, by the end of its input.
@@ -104,8 +95,14 @@ func (a *agent) call(ctx context.Context, tool, args string) (reply, error) {
 	for _, c := range result.Content {
 		texts = append(texts, mcp.GetTextFromContent(c))
 	}
-	refused := result.IsError && result.Meta != nil && result.Meta.AdditionalFields["io.petrigate/decision"] != nil
-	return reply{text: strings.Join(texts, "\n"), refused: refused, failed: result.IsError && !refused}, nil
+	r := reply{strings.Join(texts, "\n"), passed}
+	switch {
+	case result.IsError && result.Meta != nil && result.Meta.AdditionalFields["io.petrigate/decision"] != nil:
+		r.outcome = refused
+	case result.IsError:
+		r.outcome = failed
+	}
+	return r, nil
 }
 
 // Elicit answers an elicitation/create of the proxy, which comes during a call only.
@@ -114,16 +111,15 @@ func (a *agent) Elicit(_ context.Context, r mcp.ElicitationRequest) (*mcp.Elicit
 		return nil, errors.New("nobody is there to be asked")
 	}
 	said := a.person(r.Params.Message, choices(r.Params.RequestedSchema))
-	if said.Decision == "" {
-		return &mcp.ElicitationResult{ElicitationResponse: mcp.ElicitationResponse{Action: mcp.ElicitationResponseActionCancel}}, nil
+	result := &mcp.ElicitationResult{ElicitationResponse: mcp.ElicitationResponse{Action: mcp.ElicitationResponseActionCancel}}
+	if said.Decision != "" {
+		content := map[string]any{"decision": said.Decision}
+		if said.Reason != "" {
+			content["reason"] = said.Reason
+		}
+		result.Action, result.Content = mcp.ElicitationResponseActionAccept, content
 	}
-	content := map[string]any{"decision": said.Decision}
-	if said.Reason != "" {
-		content["reason"] = said.Reason
-	}
-	return &mcp.ElicitationResult{
-		ElicitationResponse: mcp.ElicitationResponse{Action: mcp.ElicitationResponseActionAccept, Content: content},
-	}, nil
+	return result, nil
 }
 
 // choices are what the schema of an elicitation offers as decisions.

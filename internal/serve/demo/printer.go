@@ -52,6 +52,7 @@ func (p *printer) tell(ctx context.Context, a *agent, chapters []chapter) (tally
 	return made, nil
 }
 
+// play makes the call of a step, and checks its reply and whether the person was asked.
 func (p *printer) play(ctx context.Context, a *agent, s step) error {
 	if s.note != "" {
 		p.line("\n    %s", p.ink.In(text.Faint, s.note))
@@ -63,15 +64,18 @@ func (p *printer) play(ctx context.Context, a *agent, s step) error {
 		p.question(question, choices, s.answer)
 		return s.answer
 	}
-	r, err := s.play(ctx, a)
+	r, err := a.call(ctx, s.tool, s.args)
+	if err == nil && (r.outcome != s.want || !strings.Contains(r.text, s.text)) {
+		err = fmt.Errorf("%s %s: expected %s with %q, got %s with %q", s.tool, s.args, s.want, s.text, r.outcome, r.text)
+	}
 	if wanted := s.answer.Decision != ""; wanted != (asked == 1) && (err == nil || asked > 0) {
 		return fmt.Errorf("%s %s: the person was asked %d times", s.tool, s.args, asked)
 	}
 	if err != nil {
 		return err
 	}
-	style := map[outcome]string{passed: text.Green, failed: text.Yellow, refused: text.Red}[r.outcome()]
-	p.line("    %s  %s", p.ink.In(style, fmt.Sprintf("%-7s", r.outcome())), strings.ReplaceAll(r.text, "\n", "\n             "))
+	style := map[outcome]string{passed: text.Green, failed: text.Yellow, refused: text.Red}[r.outcome]
+	p.line("    %s  %s", p.ink.In(style, fmt.Sprintf("%-7s", r.outcome)), strings.ReplaceAll(r.text, "\n", "\n             "))
 	return nil
 }
 

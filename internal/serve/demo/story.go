@@ -1,11 +1,5 @@
 package demo
 
-import (
-	"context"
-	"fmt"
-	"strings"
-)
-
 // A chapter is a rule and what the agent does about it.
 type chapter struct {
 	title string
@@ -70,28 +64,5 @@ func story() []chapter {
 			{note: "One consent, one call. Now the pipeline is at its start, and nobody is even asked.",
 				tool: "deploy", args: `{"env":"staging"}`, want: refused, text: "The order is lint, test, build, deploy"},
 		}},
-	}
-}
-
-// play makes the call of a step and checks its reply.
-func (s step) play(ctx context.Context, a *agent) (reply, error) {
-	r, err := a.call(ctx, s.tool, s.args)
-	if err != nil {
-		return r, err
-	}
-	if got := r.outcome(); got != s.want || !strings.Contains(r.text, s.text) {
-		return r, fmt.Errorf("%s %s: expected %s with %q, got %s with %q", s.tool, s.args, s.want, s.text, got, r.text)
-	}
-	return r, nil
-}
-
-func (r reply) outcome() outcome {
-	switch {
-	case r.refused:
-		return refused
-	case r.failed:
-		return failed
-	default:
-		return passed
 	}
 }
