@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -34,7 +35,7 @@ var ErrClosed = errors.New("the audit log is closed")
 func Open(path string) (*Log, error) {
 	f, err := open(path)
 	if err != nil {
-		return nil, fmt.Errorf("opening the audit log: %w", err)
+		return nil, openError(path, err)
 	}
 	l := &Log{file: f}
 	if l.regular, err = inspect(f); err == nil {
@@ -42,9 +43,18 @@ func Open(path string) (*Log, error) {
 	}
 	if err != nil {
 		f.Close()
-		return nil, fmt.Errorf("opening the audit log %q: %w", path, err)
+		return nil, openError(path, err)
 	}
 	return l, nil
+}
+
+// openError names the file once.
+func openError(path string, err error) error {
+	var about *fs.PathError
+	if errors.As(err, &about) && about.Path == path {
+		err = about.Err
+	}
+	return fmt.Errorf("opening the audit log %s: %w", path, err)
 }
 
 // open opens or creates the file, once its directory is found to be safe.

@@ -64,9 +64,7 @@ type certificate struct {
 }
 
 // stamps tell whether files have changed.
-type stamps [2]stamp
-
-type stamp struct {
+type stamps [2]struct {
 	modified time.Time
 	size     int64
 }
@@ -125,7 +123,7 @@ func stampsOf(files config.TLS) (s stamps, err error) {
 		if err != nil {
 			return s, err
 		}
-		s[i] = stamp{info.ModTime(), info.Size()}
+		s[i].modified, s[i].size = info.ModTime(), info.Size()
 	}
 	return s, nil
 }

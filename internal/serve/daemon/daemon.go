@@ -12,8 +12,6 @@ package daemon
 
 import (
 	"errors"
-	"fmt"
-	"io/fs"
 	"log/slog"
 	"path/filepath"
 	"slices"
@@ -79,7 +77,7 @@ func New(o Options) (*Daemon, error) {
 	if c.Audit.File != "" {
 		log, err := audit.Open(c.Audit.File)
 		if err != nil {
-			return nil, auditError(c.Audit.File, err)
+			return nil, err
 		}
 		d.audit, options.Recorder = log, log
 	}
@@ -130,15 +128,4 @@ func root(file string) string {
 		return ""
 	}
 	return dir
-}
-
-// auditError names the file, where the error of the audit log does not.
-func auditError(file string, err error) error {
-	var about *fs.PathError
-	if errors.As(err, &about) && about.Path == file {
-		err = about.Err
-	} else if inner := errors.Unwrap(err); inner != nil {
-		err = inner
-	}
-	return fmt.Errorf("opening the audit log %s: %w", file, err)
 }

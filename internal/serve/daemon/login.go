@@ -3,10 +3,8 @@ package daemon
 import (
 	"fmt"
 	"log/slog"
-	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/petrigate/petrigate/config"
@@ -19,14 +17,17 @@ const Unnamed = "server"
 // wantsTokens reports whether petrigate gets the tokens of a server: of each
 // over HTTP, unless its configuration has them or will have none.
 func wantsTokens(s config.Server) bool {
-	return s.URL != "" && !BringsTokens(s) && (s.OAuth == nil || !s.OAuth.Disabled)
+	return s.URL != "" && !bringsTokens(s) && (s.OAuth == nil || !s.OAuth.Disabled)
 }
 
-// BringsTokens reports whether the configuration of a server has a header Authorization.
-func BringsTokens(s config.Server) bool {
-	return slices.ContainsFunc(slices.Collect(maps.Keys(s.Headers)), func(name string) bool {
-		return strings.EqualFold(name, "Authorization")
-	})
+// bringsTokens reports whether the configuration of a server has a header Authorization.
+func bringsTokens(s config.Server) bool {
+	for name := range s.Headers {
+		if strings.EqualFold(name, "Authorization") {
+			return true
+		}
+	}
+	return false
 }
 
 // Loggable says why nobody logs in to a server. What is wrong with one comes
@@ -37,7 +38,7 @@ func Loggable(s config.Server) error {
 		return fmt.Errorf("%s is a command: petrigate logs in to servers over HTTP", s.Name)
 	case s.OAuth != nil && s.OAuth.Disabled:
 		return fmt.Errorf("the configuration of %s says oauth: false", s.Name)
-	case BringsTokens(s):
+	case bringsTokens(s):
 		return fmt.Errorf("the configuration of %s has a header Authorization, which is used instead of a login", s.Name)
 	case s.OAuth != nil && s.OAuth.Grant == oauth.ClientCredentials:
 		return fmt.Errorf("%s needs no login: petrigate gets its tokens with the client's own secret", s.Name)

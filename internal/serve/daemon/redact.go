@@ -33,11 +33,7 @@ func (r redactor) Handle(ctx context.Context, record slog.Record) error {
 
 // WithAttrs is the handler with more attributes.
 func (r redactor) WithAttrs(attrs []slog.Attr) slog.Handler {
-	clean := make([]slog.Attr, len(attrs))
-	for i, a := range attrs {
-		clean[i] = r.attr(a)
-	}
-	return redactor{r.Handler.WithAttrs(clean), r.secrets}
+	return redactor{r.Handler.WithAttrs(r.attrs(attrs)), r.secrets}
 }
 
 // WithGroup is the handler for a group.
@@ -55,14 +51,17 @@ func (r redactor) attr(a slog.Attr) slog.Attr {
 			a.Value = slog.StringValue(r.secrets.Replace(err.Error()))
 		}
 	case slog.KindGroup:
-		group := a.Value.Group()
-		clean := make([]slog.Attr, len(group))
-		for i, inner := range group {
-			clean[i] = r.attr(inner)
-		}
-		a.Value = slog.GroupValue(clean...)
+		a.Value = slog.GroupValue(r.attrs(a.Value.Group())...)
 	}
 	return a
+}
+
+func (r redactor) attrs(list []slog.Attr) []slog.Attr {
+	clean := make([]slog.Attr, len(list))
+	for i, a := range list {
+		clean[i] = r.attr(a)
+	}
+	return clean
 }
 
 // mask replaces secrets.

@@ -52,9 +52,9 @@ type tlsSection struct {
 	problems diag.List
 }
 
-func (f *tlsSection) report(severity diag.Severity, key, msg, hint string) {
+func (f *tlsSection) report(severity diag.Severity, code, key, msg, hint string) {
 	at := f.section.Of(key, "")
-	p := check.Warning(check.UnusableTLS, at, msg)
+	p := check.Warning(code, at, msg)
 	p.Severity, p.Hint, p.Excerpt = severity, hint, f.section.Excerpt(at.Line, at.Column)
 	f.problems = append(f.problems, p)
 }
@@ -66,10 +66,11 @@ func (f *tlsSection) read(key, path string) []byte {
 	}
 	data, err := os.ReadFile(path)
 	if err != nil {
-		f.report(f.missing, key, fmt.Sprintf("reading %s: %v", path, text.Innermost(err)), "")
+		code := check.UnusableTLS
 		if f.missing == diag.Warning {
-			f.problems[len(f.problems)-1].Code = check.MissingTLS
+			code = check.MissingTLS
 		}
+		f.report(f.missing, code, key, fmt.Sprintf("reading %s: %v", path, text.Innermost(err)), "")
 		return nil
 	}
 	return data
@@ -77,15 +78,8 @@ func (f *tlsSection) read(key, path string) []byte {
 
 // authorities looks at those who vouch for a server.
 func (f *tlsSection) authorities(path string) {
-	data := f.read("ca", path)
-	if data == nil {
-		return
-	}
-	certs, ok := f.certificates("ca", path, data)
-	if !ok {
-		return
-	}
-	if !slices.ContainsFunc(certs, func(c *x509.Certificate) bool { return invalid(c) == "" }) {
+	certs := f.certificates("ca", path, f.read("ca", path))
+	if len(certs) > 0 && !slices.ContainsFunc(certs, func(c *x509.Certificate) bool { return invalid(c) == "" }) {
 		f.expired("ca", path, certs[0], "no server can be known by it")
 	}
 }
@@ -93,52 +87,48 @@ func (f *tlsSection) authorities(path string) {
 // pair looks at a certificate and its key.
 func (f *tlsSection) pair(certPath, keyPath string) {
 	cert, key := f.read("cert", certPath), f.read("key", keyPath)
-	var certs []*x509.Certificate
-	ok := false
-	if cert != nil {
-		certs, ok = f.certificates("cert", certPath, cert)
-	}
-	if ok && invalid(certs[0]) != "" {
+	certs := f.certificates("cert", certPath, cert)
+	if len(certs) > 0 && invalid(certs[0]) != "" {
 		f.expired("cert", certPath, certs[0], "the other side will refuse it")
 	}
 	if key == nil {
 		return
 	}
 	if problem, hint := unusableKey(key); problem != "" {
-		f.report(diag.Error, "key", keyPath+" "+problem, hint)
+		f.report(diag.Error, check.UnusableTLS, "key", keyPath+" "+problem, hint)
 		return
 	}
-	if !ok {
-		return
-	}
-	if _, err := tls.X509KeyPair(cert, key); err != nil {
-		f.report(diag.Error, "key", fmt.Sprintf("%s is not the key of the first certificate in %s", keyPath, certPath), "the certificate of the key comes first, those that vouch for it behind it")
+	if _, err := tls.X509KeyPair(cert, key); len(certs) > 0 && err != nil {
+		f.report(diag.Error, check.UnusableTLS, "key", fmt.Sprintf("%s is not the key of the first certificate in %s", keyPath, certPath), "the certificate of the key comes first, those that vouch for it behind it")
 	}
 }
 
-// certificates are those of a file, of which there has to be one.
-func (f *tlsSection) certificates(key, path string, data []byte) ([]*x509.Certificate, bool) {
-	var certs []*x509.Certificate
+// certificates are those of a file, of which there has to be one; none where the
+// file could not be read, or they cannot be.
+func (f *tlsSection) certificates(key, path string, data []byte) (certs []*x509.Certificate) {
+	if data == nil {
+		return nil
+	}
 	for block, rest := pem.Decode(data); block != nil; block, rest = pem.Decode(rest) {
 		if block.Type != "CERTIFICATE" {
 			continue
 		}
 		cert, err := x509.ParseCertificate(block.Bytes)
 		if err != nil {
-			f.report(diag.Error, key, fmt.Sprintf("%s holds a certificate that cannot be read: %s", path, strings.TrimPrefix(err.Error(), "x509: ")), "")
-			return nil, false
+			f.report(diag.Error, check.UnusableTLS, key, fmt.Sprintf("%s holds a certificate that cannot be read: %s", path, strings.TrimPrefix(err.Error(), "x509: ")), "")
+			return nil
 		}
 		certs = append(certs, cert)
 	}
 	if len(certs) > 0 {
-		return certs, true
+		return certs
 	}
 	hint := "a certificate begins with -----BEGIN CERTIFICATE-----"
 	if isKey(data) {
 		hint = `it holds a private key: that is the file of "key"`
 	}
-	f.report(diag.Error, key, path+" holds no certificate in PEM", hint)
-	return nil, false
+	f.report(diag.Error, check.UnusableTLS, key, path+" holds no certificate in PEM", hint)
+	return nil
 }
 
 // unusableKey says why a file holds no private key that can be used.
@@ -182,6 +172,5 @@ func invalid(c *x509.Certificate) string {
 }
 
 func (f *tlsSection) expired(key, path string, c *x509.Certificate, so string) {
-	f.report(diag.Warning, key, fmt.Sprintf("the certificate in %s %s: %s", path, invalid(c), so), "")
-	f.problems[len(f.problems)-1].Code = check.ExpiredCertificate
+	f.report(diag.Warning, check.ExpiredCertificate, key, fmt.Sprintf("the certificate in %s %s: %s", path, invalid(c), so), "")
 }

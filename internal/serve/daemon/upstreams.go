@@ -21,17 +21,15 @@ func (d *Daemon) upstreams() ([]proxy.Upstream, error) {
 		u := proxy.Upstream{
 			Name: s.Name, Command: s.Command, Args: s.Args, Env: s.Env, Dir: s.Cwd,
 			URL: s.URL, SSE: s.Type == "sse", Headers: s.Headers, Protocol: s.Protocol, Timeout: s.Timeout,
-			Limits:    proxy.Limits{InFlight: s.Limits.InFlight, MessageSize: s.Limits.MessageSize, Sessions: s.Limits.Sessions},
-			Isolation: s.Isolation, Tools: proxy.ToolFilter{Allow: s.Tools.Allow, Deny: s.Tools.Deny},
+			Limits: proxy.Limits(s.Limits), Isolation: s.Isolation, Tools: proxy.ToolFilter(s.Tools),
 		}
 		if s.HasPrefix {
 			u.Prefix = &s.Prefix
 		}
-		secure, err := upstreamTLS(s)
-		if err != nil {
+		var err error
+		if u.TLS, err = upstreamTLS(s); err != nil {
 			return nil, err
 		}
-		u.TLS = secure
 		tokens, err := sourceOf(d.config, s, d.log)
 		if err != nil {
 			return nil, err
