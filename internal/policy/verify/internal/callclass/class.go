@@ -110,13 +110,13 @@ func eachForm(base []label, options [][]*value, count int, do func(*form)) {
 func (b *Enumerator) fields(tools []label) []string {
 	var fields []string
 	for _, m := range b.maps {
-		if hasTool(tools, m.Tool) && !slices.Contains(fields, m.Field) {
-			fields = append(fields, m.Field)
+		if hasTool(tools, m.Tool) {
+			fields = include(fields, m.Field)
 		}
 	}
 	for _, t := range tools {
-		if len(b.action[t.text]) > 0 && !slices.Contains(fields, "action") {
-			fields = append(fields, "action")
+		if len(b.action[t.text]) > 0 {
+			fields = include(fields, "action")
 		}
 	}
 	return fields
@@ -167,7 +167,7 @@ func (b *Enumerator) class(tool string, f *form) *Class {
 			}
 		}
 	}
-	s.labels = b.naming.patterns(all)
+	s.labels = patterned(all, b.naming.globs)
 	args, known := b.arguments(f)
 	s.Args, s.Doubtful = args, !known || b.entangled(f)
 	return s
@@ -232,9 +232,7 @@ func put(object map[string]any, field string, content any) bool {
 }
 
 // Concerns reports whether a call of the class has an effect on the net.
-func (s *Class) Concerns(net int) bool {
-	return slices.ContainsFunc(s.Effects, func(t Effect) bool { return t.Net == net })
-}
+func (s *Class) Concerns(net int) bool { return s.MeaningIn(net) >= 0 }
 
 // MeaningIn is what the call means to the net, -1 for nothing.
 func (s *Class) MeaningIn(net int) int {

@@ -39,9 +39,8 @@ type Enumerator struct {
 	classes     []*Class
 	seen        map[string]int
 	gaps        []gap // what was left out
-	opened      []*openTool
-	openNames   *openNames // nil: all names that patterns tell apart were made up
-	overflows   []string   // gaps of open tools that were met
+	deferred    []*deferred
+	overflows   []string // gaps of deferred calls that were met
 	Deny        bool
 	certainties map[string]certainty   // of labels that readers give
 	conditions  map[string]*conditions // by tool
@@ -51,52 +50,53 @@ type Enumerator struct {
 // New enumerates the classes of calls that the nets of the policy tell apart.
 func New(p *gate.Policy, nets []*Net, o Options) *Enumerator {
 	b := &Enumerator{
-		vocabulary: vocabulary{nets: nets, extra: o.Names, complete: o.Known, tries: cmp.Or(o.Syntheses, maxSyntheses)},
-		Deny:       p.Options().Deny && !o.Passes,
+		vocabulary: vocabulary{
+			nets: nets, naming: newNaming(p.Maps(), nets, o.Names, o.Tools), extra: o.Names, complete: o.Known, tries: cmp.Or(o.Syntheses, maxSyntheses),
+			isTool: map[string]bool{}, supposed: map[string]bool{}, action: map[string][]string{}, joint: map[string]bool{}, listed: map[string]bool{},
+		},
+		Deny: p.Options().Deny && !o.Passes, seen: map[string]int{}, conditions: map[string]*conditions{}, paths: map[string][]string{},
 	}
 	for _, text := range o.Gaps {
 		b.leaveOut("", "%s", text)
 	}
-	b.naming = newNaming(p.Maps(), nets, o.Names, o.Tools)
 	b.maps = slices.Clone(b.naming.maps)
 	for _, n := range nets {
 		b.maps = append(b.maps, n.maps...)
 	}
-	b.derive(o.Tools)
-	return b
-}
-
-func (b *Enumerator) derive(known []Tool) {
-	b.isTool, b.action, b.seen = make(map[string]bool), make(map[string][]string), make(map[string]int)
-	b.listed, b.joint, b.supposed = make(map[string]bool), make(map[string]bool), make(map[string]bool)
-	b.paths = make(map[string][]string)
-	also := make(map[string][]gate.Name)
-	for _, t := range known {
+	for _, t := range o.Tools {
 		b.tool(t.Name)
-		also[t.Name] = t.Also
 		b.supposed[t.Name] = t.Supposed
 	}
-	for _, t := range known {
+	for _, t := range o.Tools {
 		for _, a := range t.Also { // which is no further tool
 			b.isTool[a.Text] = true
 		}
 	}
 	b.known = maps.Clone(b.isTool)
-	b.conditions = make(map[string]*conditions)
 	b.mentions()
 	b.findCertainties()
-	before := b.copy()
+	before, also := b.copy(), Also(o.Tools)
 	if !b.synthesizeTools(also) {
-		b.tools, b.isTool, b.action, b.joint = before.tools, before.isTool, before.action, before.joint
+		b.vocabulary = before.vocabulary
 		b.openPatterns(before, also)
 	}
-	for i := 0; i < len(b.tools); i++ {
-		b.ofTool(b.tools[i], also[b.tools[i]])
+	for _, tool := range b.tools {
+		b.ofTool(tool, also[tool])
 		if len(b.classes) > maxClasses {
 			b.leaveOut("", "the policy has more than %d kinds of calls", maxClasses)
-			return
+			break
 		}
 	}
+	return b
+}
+
+// Also are the further names of the tools, by tool.
+func Also(tools []Tool) map[string][]gate.Name {
+	also := make(map[string][]gate.Name)
+	for _, t := range tools {
+		also[t.Name] = t.Also
+	}
+	return also
 }
 
 // Admitted returns the classes that the default lets pass, in order of preference
@@ -127,20 +127,15 @@ func (s *Class) rank() int {
 	return 0
 }
 
-// Kinds are all calls of open tools, as nets and a tag can tell them apart.
+// Kinds are all deferred calls, as nets and a tag can tell them apart.
 func (b *Enumerator) Kinds(nets []int, tag func(*Class) uint8) (classes []*Class, gap string) {
-	if o := b.openNames; o != nil {
-		k := o.kinds(o.seen(nets, tag))
-		if classes, gap = k.classes, k.gap; gap != "" {
-			b.overflows = append(b.overflows, gap)
-		}
-	}
-	for _, o := range b.opened {
-		k := b.kindsOfTool(o, o.seen(nets, tag))
+	for _, d := range b.deferred {
+		k := d.kinds(d.seen(nets, tag))
 		classes = append(classes, k.classes...)
-		if gap == "" {
-			gap = k.gap
+		if k.gap != "" {
+			b.overflows = include(b.overflows, k.gap)
 		}
+		gap = cmp.Or(gap, k.gap)
 	}
 	return classes, gap
 }
@@ -149,23 +144,8 @@ func (b *Enumerator) Kinds(nets []int, tag func(*Class) uint8) (classes []*Class
 // of an open tool, or of a name that many patterns match.
 func (b *Enumerator) Together() [][]int {
 	var sets [][]int
-	for _, o := range b.opened {
-		var set []int
-		for n, atoms := range o.concerns {
-			if len(atoms) > 0 || o.plain.MeaningIn(n) >= 0 {
-				set = append(set, n)
-			}
-		}
-		sets = append(sets, set)
-	}
-	if o := b.openNames; o != nil {
-		var set []int
-		for n, patterns := range o.byNet {
-			if len(patterns) > 0 {
-				set = append(set, n)
-			}
-		}
-		sets = append(sets, set)
+	for _, d := range b.deferred {
+		sets = append(sets, d.nets)
 	}
 	return sets
 }
@@ -174,11 +154,7 @@ func (b *Enumerator) Together() [][]int {
 func (b *Enumerator) Actual(p *gate.Policy, c gate.Call) *Class {
 	s := &Class{Tool: c.Tool, Args: string(c.Args)}
 	for _, meaning := range p.Meaning(c) {
-		var e Meaning
-		for _, a := range meaning.Asks {
-			e = append(e, Ask{Lists: a.Transitions, Weak: a.Weak, Free: a.Free})
-		}
-		s.Effects = append(s.Effects, Effect{meaning.Net, b.nets[meaning.Net].intern(e)})
+		s.Effects = append(s.Effects, Effect{meaning.Net, b.nets[meaning.Net].intern(meaning.Asks)})
 	}
 	return s
 }
@@ -186,6 +162,6 @@ func (b *Enumerator) Actual(p *gate.Policy, c gate.Call) *Class {
 // Waiting returns the class for time that passes until a transition of the net fires by
 // the clock.
 func (n *Net) Waiting(transition int) *Class {
-	e := n.intern(Meaning{{Lists: []int{transition}}})
+	e := n.intern(Meaning{{Transitions: []int{transition}}})
 	return &Class{Waits: true, Wait: n.Info.Transitions[transition].Every, Effects: []Effect{{n.Index, e}}}
 }

@@ -3,15 +3,14 @@ package callclass
 import (
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // A gap is what was left out of the calls of a tool; of all where tool is empty.
 type gap struct{ tool, text string }
 
 func (b *Enumerator) leaveOut(tool, format string, args ...any) {
-	if g := (gap{tool, fmt.Sprintf(format, args...)}); !slices.Contains(b.gaps, g) {
-		b.gaps = append(b.gaps, g)
-	}
+	b.gaps = include(b.gaps, gap{tool, fmt.Sprintf(format, args...)})
 }
 
 // Gap is why nothing is proved of the nets, or of the calls that a question is
@@ -49,10 +48,64 @@ func (b *Enumerator) AllGaps() []string {
 	for _, g := range b.gaps {
 		out = append(out, g.text)
 	}
-	for _, text := range b.overflows {
-		if !slices.Contains(out, text) {
-			out = append(out, text)
+	return include(out, b.overflows...)
+}
+
+// Doubt is why an answer that needs the call is none. Where it depends on
+// whether there is a tool, that is named.
+func (b *Enumerator) Doubt(s *Class, tool string) (why, supposed string) {
+	if !s.Doubtful {
+		return tool + s.Tool, s.Tool
+	}
+	var names []string
+	for _, l := range s.labels {
+		if l.glob == 0 && l.from&fromTool == 0 {
+			names = append(names, l.text+b.mappedAt(s.Tool, l.text))
 		}
 	}
-	return out
+	if len(names) == 0 {
+		return fmt.Sprintf("no arguments of %s are known that match none of the maps", s.Tool), ""
+	}
+	return fmt.Sprintf("no arguments of %s are known that are %s and nothing else that matters here", s.Tool, enumerated(names)), ""
+}
+
+// mappedAt is where a map gives the name to calls of the tool; empty where none does.
+func (b *Enumerator) mappedAt(tool, name string) string {
+	for _, m := range b.naming.maps {
+		if m.Tool == tool && m.As == name && m.Rule.Line > 0 {
+			return fmt.Sprintf(" (%s:%d)", m.Rule.File, m.Rule.Line)
+		}
+	}
+	return ""
+}
+
+// tooMany is why not all calls of the tool were looked at as far as the atoms go.
+func (o *openTool) tooMany(atoms []int) string {
+	var names []string
+	for i := range o.fields {
+		f := &o.fields[i]
+		for _, a := range atoms {
+			if a < f.first || a >= f.first+f.size() {
+				continue
+			}
+			name := "actions"
+			if f.ps != nil {
+				name = f.ps[a-f.first].As
+			}
+			names = include(names, name)
+		}
+	}
+	return fmt.Sprintf("the calls of %s can have these names together in more ways than were tried: %s", o.name, enumerated(names))
+}
+
+// enumerated are names in a sentence, the first of them where they are many.
+func enumerated(names []string) string {
+	const most = 8
+	if len(names) > most {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
+	}
+	if len(names) < 2 {
+		return strings.Join(names, "")
+	}
+	return strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
 }

@@ -3,7 +3,6 @@ package callclass
 import (
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/petrigate/petrigate/gate"
 )
@@ -51,13 +50,6 @@ type glob struct {
 	actions bool   // the pattern has a dot and so sees tool.action
 }
 
-// globRow is what a net says of the names that a pattern matches.
-type globRow struct {
-	glob
-	number      int
-	transitions []int
-}
-
 // match is the label that the pattern gives to a call with these names.
 func (g *glob) match(names []label) (label, bool) {
 	l := label{text: g.pattern, from: fromGlob, weak: true}
@@ -74,7 +66,7 @@ func (g *glob) match(names []label) (label, bool) {
 		if n.actionOnly() && !g.actions {
 			continue
 		}
-		if matchGlob(g.pattern, n.text) {
+		if gate.MatchGlob(g.pattern, n.text) {
 			found = true
 			l.certain = l.certain || n.certain
 			l.weak = l.weak && n.weak
@@ -83,30 +75,16 @@ func (g *glob) match(names []label) (label, bool) {
 	return l, found
 }
 
-// matchGlob matches the whole of s: * is any run of characters, ? is one.
-func matchGlob(pattern, s string) bool {
-	star, mark, p, i := -1, 0, 0, 0
-	for i < len(s) {
-		_, size := utf8.DecodeRuneInString(s[i:])
-		switch {
-		case p < len(pattern) && pattern[p] == '*':
-			star, mark = p, i
-			p++
-		case p < len(pattern) && pattern[p] == '?':
-			p++
-			i += size
-		case p < len(pattern) && pattern[p] == s[i]:
-			p++
-			i++
-		case star >= 0:
-			_, size = utf8.DecodeRuneInString(s[mark:])
-			mark += size
-			p, i = star+1, mark
-		default:
-			return false
+// patterned are the names, and the patterns that match them.
+func patterned(names []label, globs []glob) []label {
+	ls := names[:len(names):len(names)]
+	for i := range globs {
+		if l, ok := globs[i].match(names); ok {
+			l.glob = i + 1
+			ls = append(ls, l)
 		}
 	}
-	return strings.Trim(pattern[p:], "*") == ""
+	return ls
 }
 
 // list fills the rows and the patterns of the net.
@@ -125,25 +103,32 @@ func (n *Net) list() {
 
 func (n *Net) listTool(transition int, tool gate.Tool) {
 	if tool.Kind == gate.Glob {
-		g := glob{pattern: tool.Name, except: tool.Except, literal: n.literal(tool.Except), actions: strings.Contains(tool.Name, ".")}
-		i := slices.IndexFunc(n.globs, func(r globRow) bool { return r.glob == g })
+		g := toolGlob(tool)
+		g.literal = n.literal(tool.Except)
+		i := slices.Index(n.globs, g)
 		if i < 0 {
 			i = len(n.globs)
-			n.globs = append(n.globs, globRow{glob: g, number: i})
+			n.globs, n.numbers, n.matched = append(n.globs, g), append(n.numbers, i), append(n.matched, nil)
 		}
-		if !slices.Contains(n.globs[i].transitions, transition) {
-			n.globs[i].transitions = append(n.globs[i].transitions, transition)
-		}
+		n.matched[i] = include(n.matched[i], transition)
 		return
 	}
 	r := n.rows[tool.Name]
-	if tool.Kind == gate.Plain && !slices.Contains(r.plain, transition) {
-		r.plain = append(r.plain, transition)
+	if tool.Kind == gate.Plain {
+		r.plain = include(r.plain, transition)
 	}
-	if !slices.Contains(r.exact, transition) {
-		r.exact = append(r.exact, transition)
-	}
+	r.exact = include(r.exact, transition)
 	n.rows[tool.Name] = r
+}
+
+// include appends what the list has not yet.
+func include[T comparable](list []T, more ...T) []T {
+	for _, v := range more {
+		if !slices.Contains(list, v) {
+			list = append(list, v)
+		}
+	}
+	return list
 }
 
 // literal reports whether the net knows name only in quotes.
@@ -167,9 +152,9 @@ func (n *Net) meaning(ls []label) Meaning {
 	for i := range ls {
 		a := n.ask(&ls[i])
 		if len(spared) > 0 {
-			a.Lists = slices.DeleteFunc(slices.Clone(a.Lists), func(t int) bool { return slices.Contains(spared, t) })
+			a.Transitions = slices.DeleteFunc(slices.Clone(a.Transitions), func(t int) bool { return slices.Contains(spared, t) })
 		}
-		if a.Free || len(a.Lists) > 0 {
+		if a.Free || len(a.Transitions) > 0 {
 			e = append(e, a)
 		}
 	}
@@ -177,20 +162,18 @@ func (n *Net) meaning(ls []label) Meaning {
 }
 
 // ask is what one name means to the net, whatever exempts the call.
-func (n *Net) ask(l *label) Ask {
-	a := Ask{Weak: l.weak}
+func (n *Net) ask(l *label) gate.Asked {
+	a := gate.Asked{Weak: l.weak}
 	if l.glob > 0 {
-		for j := range n.globs {
-			if n.globs[j].number == l.glob-1 {
-				a.Lists = n.globs[j].transitions
-			}
+		if i := slices.Index(n.numbers, l.glob-1); i >= 0 {
+			a.Transitions = n.matched[i]
 		}
 		return a
 	}
 	r := n.rows[l.text]
-	a.Free, a.Lists = r.free, r.exact
+	a.Free, a.Transitions = r.free, r.exact
 	if l.actionOnly() {
-		a.Lists = r.plain
+		a.Transitions = r.plain
 	}
 	return a
 }
@@ -214,7 +197,7 @@ func (n *Net) spared(ls []label) []int {
 func speaksOf(t gate.Tool, l *label) bool {
 	switch t.Kind {
 	case gate.Glob:
-		return (strings.Contains(t.Name, ".") || !l.actionOnly()) && matchGlob(t.Name, l.text)
+		return (strings.Contains(t.Name, ".") || !l.actionOnly()) && gate.MatchGlob(t.Name, l.text)
 	case gate.Literal:
 		return l.text == t.Name && !l.actionOnly()
 	default:
@@ -227,6 +210,6 @@ func speaksOf(t gate.Tool, l *label) bool {
 func (n *Net) knows(ls []label) bool {
 	return slices.ContainsFunc(ls, func(l label) bool {
 		a := n.ask(&l)
-		return l.certain && (a.Free || !n.Observed(a.Lists))
+		return l.certain && (a.Free || !n.Observed(a.Transitions))
 	})
 }

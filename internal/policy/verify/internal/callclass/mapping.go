@@ -1,22 +1,26 @@
 package callclass
 
-import (
-	"slices"
-
-	"github.com/petrigate/petrigate/gate"
-)
+import "github.com/petrigate/petrigate/gate"
 
 // A mapping is a map of the policy or of a net.
 type mapping struct {
 	*gate.Map
 	net  int   // whose own map it is; -1: of the policy
 	same []int // patterns for its reader that give the same label in the same place
+
+	readings map[heard]gate.Reading // that are known; of all maps together
+}
+
+// A heard text is one that a reader has read, of a tool.
+type heard struct {
+	reader     gate.Reader
+	tool, text string
 }
 
 func newMappings(maps []gate.Map, net int) []*mapping {
-	out := make([]*mapping, len(maps))
+	out, readings := make([]*mapping, len(maps)), make(map[heard]gate.Reading)
 	for i := range maps {
-		m := &mapping{Map: &maps[i], net: net}
+		m := &mapping{Map: &maps[i], net: net, readings: readings}
 		for k := range maps {
 			if o := &maps[k]; m.Reader != nil && o.Tool == m.Tool && o.Field == m.Field && o.As == m.As && o.Reader == m.Reader {
 				m.same = append(m.same, o.Pattern)
@@ -27,8 +31,18 @@ func newMappings(maps []gate.Map, net int) []*mapping {
 	return out
 }
 
+// read is what the reader of the map makes of the text.
 func (m *mapping) read(text string) gate.Reading {
-	return m.Reader.Read(&gate.Call{Tool: m.Tool}, text)
+	key := heard{m.Reader, m.Tool, text}
+	r, known := m.readings[key]
+	if !known {
+		if len(m.readings) == maxReadings {
+			clear(m.readings)
+		}
+		r = m.Reader.Read(&gate.Call{Tool: m.Tool}, text)
+		m.readings[key] = r
+	}
+	return r
 }
 
 // matches reports whether the text has what the map looks for, or its reader
@@ -40,61 +54,8 @@ func (m *mapping) matches(text string) bool {
 	return m.Match(text)
 }
 
-// remembering are the maps, but that no text is matched or read twice.
-func remembering(maps []gate.Map) []gate.Map {
-	out := slices.Clone(maps)
-	readers := make(map[gate.Reader]gate.Reader)
-	for i := range out {
-		if r := out[i].Reader; r != nil {
-			if readers[r] == nil {
-				readers[r] = &memory{Reader: r, readings: make(map[heard]gate.Reading)}
-			}
-			out[i].Reader = readers[r]
-		}
-		if out[i].Match == nil {
-			continue
-		}
-		match, known := out[i].Match, make(map[string]bool)
-		out[i].Match = func(s string) bool {
-			yes, ok := known[s]
-			if !ok {
-				yes = match(s)
-				known[s] = yes
-			}
-			return yes
-		}
-	}
-	return out
-}
-
-// A memory is a reader that knows what it has read of texts. Calls as a whole it
-// reads anew.
-type memory struct {
-	gate.Reader
-	readings map[heard]gate.Reading
-}
-
-// A heard text is one of a tool.
-type heard struct{ tool, text string }
-
 // maxReadings bounds what is remembered at a time.
 const maxReadings = 4096
-
-func (m *memory) Read(c *gate.Call, text string) gate.Reading {
-	if len(c.Args) > 0 {
-		return m.Reader.Read(c, text)
-	}
-	key := heard{c.Tool, text}
-	r, known := m.readings[key]
-	if !known {
-		if len(m.readings) == maxReadings {
-			clear(m.readings)
-		}
-		r = m.Reader.Read(c, text)
-		m.readings[key] = r
-	}
-	return r
-}
 
 // An Overlap is two maps of one field that can match one call.
 type Overlap struct {

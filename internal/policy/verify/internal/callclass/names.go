@@ -134,7 +134,7 @@ func plainName(patterns []string, taken map[string]bool) string {
 		names = append(names, strings.Repeat(string(letters(patterns, taken)[0]), k+1))
 	}
 	for _, name := range names {
-		if !taken[name] && !slices.ContainsFunc(patterns, func(p string) bool { return matchGlob(p, name) }) {
+		if !taken[name] && !slices.ContainsFunc(patterns, func(p string) bool { return gate.MatchGlob(p, name) }) {
 			return name
 		}
 	}
@@ -152,10 +152,7 @@ func (b *vocabulary) patterns() []glob {
 
 // patterns are those of the net.
 func (n *Net) patterns() []glob {
-	var all []glob
-	for _, r := range n.globs {
-		all = append(all, r.glob)
-	}
+	all := slices.Clone(n.globs)
 	for _, t := range n.Info.Transitions {
 		for _, u := range t.Unless {
 			if u.Kind == gate.Glob {

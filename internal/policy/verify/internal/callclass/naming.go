@@ -22,7 +22,7 @@ type naming struct {
 // names in extra are those that assertions speak of; patterns among them come
 // last, so that no net sees a difference.
 func newNaming(maps []gate.Map, nets []*Net, extra []gate.Tool, known []Tool) *naming {
-	g := &naming{maps: newMappings(remembering(maps), -1), dotted: make(map[string]bool), bases: make(map[string]bool), others: make(map[string]bool)}
+	g := &naming{maps: newMappings(maps, -1), dotted: make(map[string]bool), bases: make(map[string]bool), others: make(map[string]bool)}
 	for _, t := range known {
 		for _, a := range t.Also {
 			g.others[a.Text] = strings.Contains(a.Text, ".")
@@ -42,7 +42,7 @@ func newNaming(maps []gate.Map, nets []*Net, extra []gate.Tool, known []Tool) *n
 			}
 		}
 		for i := range n.globs {
-			n.globs[i].number = g.number(n.globs[i].glob)
+			n.numbers[i] = g.number(n.globs[i])
 		}
 	}
 	for _, t := range extra {
@@ -67,7 +67,7 @@ func (g *naming) exemption(u gate.Tool) {
 }
 
 func toolGlob(t gate.Tool) glob {
-	return glob{pattern: t.Name, except: t.Except, actions: slices.Contains([]byte(t.Name), '.')}
+	return glob{pattern: t.Name, except: t.Except, actions: strings.Contains(t.Name, ".")}
 }
 
 func (g *naming) dot(name string) {
@@ -163,19 +163,7 @@ func (g *naming) labels(f *form) []label {
 	for _, l := range mapped(g.maps, f) {
 		ls = add(ls, l)
 	}
-	return g.patterns(ls)
-}
-
-// patterns are the names, and the patterns that match them.
-func (g *naming) patterns(names []label) []label {
-	ls := names[:len(names):len(names)]
-	for i := range g.globs {
-		if l, ok := g.globs[i].match(names); ok {
-			l.glob = i + 1
-			ls = append(ls, l)
-		}
-	}
-	return ls
+	return patterned(ls, g.globs)
 }
 
 func (g *naming) actions(f *form, tool label, ls []label) []label {
@@ -248,12 +236,5 @@ func (n *Net) own(f *form) []label {
 			ls = add(ls, l)
 		}
 	}
-	names := ls[:len(ls):len(ls)]
-	for i := range n.globs {
-		if l, ok := n.globs[i].match(names); ok {
-			l.glob = i + 1
-			ls = append(ls, l)
-		}
-	}
-	return ls
+	return patterned(ls, n.globs)
 }

@@ -20,14 +20,16 @@ type Net struct {
 
 	maps     []*mapping // of its own; none where it reads the labels of the policy
 	rows     map[string]row
-	globs    []globRow
-	Meanings *Meanings
+	globs    []glob
+	numbers  []int             // of the globs: in the policy where the net reads its labels
+	matched  [][]int           // transitions that list the globs
+	Meanings *Numbers[Meaning] // copies of the net share the numbers
 	key      []byte
 }
 
 // NewNet reads the listing of a net; index is its number in the policy.
 func NewNet(info gate.NetInfo, index int) *Net {
-	n := &Net{Info: info, Index: index, Place: make(map[string]int), rows: make(map[string]row), Meanings: &Meanings{id: make(map[string]int)}}
+	n := &Net{Info: info, Index: index, Place: make(map[string]int), rows: make(map[string]row), Meanings: new(Numbers[Meaning])}
 	for i, p := range info.Places {
 		n.Place[p] = i
 	}
@@ -44,10 +46,32 @@ func NewNet(info gate.NetInfo, index int) *Net {
 	return n
 }
 
-// Meanings numbers the effects of calls on a net; copies of it share the numbers.
-type Meanings struct {
-	List []Meaning
-	id   map[string]int
+// Numbers gives numbers to values by their keys, from 0.
+type Numbers[T any] struct {
+	List []T // by number
+	of   map[string]int
+}
+
+// Of returns the number of the value that has the key.
+func (n *Numbers[T]) Of(key []byte, v T) int {
+	number, ok := n.of[string(key)]
+	if !ok {
+		if n.of == nil {
+			n.of = make(map[string]int)
+		}
+		number = len(n.List)
+		n.of[string(key)] = number
+		n.List = append(n.List, v)
+	}
+	return number
+}
+
+// AppendKey appends a list of numbers to a key.
+func AppendKey(key []byte, numbers []int) []byte {
+	for _, n := range numbers {
+		key = binary.AppendUvarint(key, uint64(n))
+	}
+	return key
 }
 
 // A row is what the net says of one name: see gate.Net.
@@ -57,16 +81,9 @@ type row struct {
 	exact []int
 }
 
-// An Meaning is what a call means to the net: its names in order, each with
+// A Meaning is what a call means to the net: its names in order, each with
 // the transitions that list it.
-type Meaning []Ask
-
-// An Ask is one name of a call, as the net lists it.
-type Ask struct {
-	Lists []int
-	Weak  bool
-	Free  bool
-}
+type Meaning []gate.Asked
 
 func (n *Net) arcs(places []string) []petri.Arc {
 	numbers := make([]int, len(places))
@@ -104,16 +121,8 @@ func (n *Net) findDead() {
 // shut reports whether the net blocks e in every state.
 func (n *Net) shut(e Meaning) bool {
 	for _, a := range e {
-		if a.Free || len(a.Lists) == 0 {
-			continue
-		}
-		open := false
-		observers := true
-		for _, t := range a.Lists {
-			open = open || !n.Dead[t]
-			observers = observers && n.Info.Transitions[t].Observe
-		}
-		if !open && !observers {
+		open := func(t int) bool { return !n.Dead[t] || n.Info.Transitions[t].Observe && n.Observed(a.Transitions) }
+		if !a.Free && len(a.Transitions) > 0 && !slices.ContainsFunc(a.Transitions, open) {
 			return true
 		}
 	}
@@ -136,16 +145,8 @@ func (n *Net) intern(e Meaning) int {
 			flags |= 2
 		}
 		k = append(k, flags)
-		k = binary.AppendUvarint(k, uint64(len(a.Lists)))
-		for _, t := range a.Lists {
-			k = binary.AppendUvarint(k, uint64(t))
-		}
+		k = AppendKey(binary.AppendUvarint(k, uint64(len(a.Transitions))), a.Transitions)
 	}
 	n.key = k
-	if id, ok := n.Meanings.id[string(k)]; ok {
-		return id
-	}
-	n.Meanings.id[string(k)] = len(n.Meanings.List)
-	n.Meanings.List = append(n.Meanings.List, e)
-	return len(n.Meanings.List) - 1
+	return n.Meanings.Of(k, e)
 }

@@ -1,7 +1,6 @@
 package callclass
 
 import (
-	"encoding/binary"
 	"fmt"
 	"slices"
 )
@@ -11,14 +10,11 @@ import (
 // cannot tell apart is one kind of call to them, so the kinds are made for each
 // view: see [Enumerator.Kinds].
 type openTool struct {
-	name     string
-	base     []label
-	fields   []openField
-	concerns [][]int // by net: the atoms that it can see
-	plain    *Class  // no field is there
-	single   []*Class
-	known    []int            // atoms that can make a net know the call
-	made     map[string]kinds // by atoms
+	deferred
+	name   string
+	base   []label
+	fields []openField
+	known  []int // atoms that can make a net know the call
 }
 
 // An openField is a field of an open tool. Any of its atoms, which it can match by
@@ -31,22 +27,64 @@ type openField struct {
 	fixed   []*value
 }
 
-// kinds are the calls of an open tool, as far as some atoms go. gap is why
-// they are not all.
+// Deferred calls can be told apart in too many ways to list them all: by atoms, of
+// which a question sees few. Their classes are made when it is asked.
+type deferred struct {
+	nets     []int        // that one call can concern together
+	byNet    [][]int      // the atoms that a net can see
+	alone    [][]sighting // by atom
+	of       func(atoms []int) kinds
+	made     map[string]kinds // by atoms
+	overflow string           // why not all calls are made where all atoms are seen
+}
+
+// A sighting is a call that an atom alone makes, and the same without the atom.
+type sighting struct{ with, without *Class }
+
+// kinds are the deferred calls as far as some atoms go. gap is why they are not all.
 type kinds struct {
 	classes []*Class
 	gap     string
 }
 
+// seen are the atoms that nets or the tag can see.
+func (d *deferred) seen(nets []int, tag func(*Class) uint8) []int {
+	var atoms []int
+	for _, n := range nets {
+		atoms = append(atoms, d.byNet[n]...)
+	}
+	for i := 0; tag != nil && i < len(d.alone); i++ {
+		if slices.ContainsFunc(d.alone[i], func(s sighting) bool { return tag(s.with) != tag(s.without) }) {
+			atoms = append(atoms, i)
+		}
+	}
+	slices.Sort(atoms)
+	return slices.Compact(atoms)
+}
+
+// kinds are the calls as far as the atoms go.
+func (d *deferred) kinds(atoms []int) kinds {
+	key := string(AppendKey(nil, atoms))
+	k, ok := d.made[key]
+	if !ok {
+		k = d.of(atoms)
+		d.made[key] = k
+	}
+	return k
+}
+
 // open keeps the tool open. Calls of which all is known are made anyway: one
 // for each text that is known to match.
 func (b *Enumerator) open(tool string, base []label) {
-	o := &openTool{name: tool, base: base, made: make(map[string]kinds)}
-	atoms := 0
+	o := &openTool{name: tool, base: base}
+	o.made, o.of = make(map[string]kinds), func(atoms []int) kinds { return b.kindsOfTool(o, atoms) }
+	var all []int
 	for _, name := range b.fields(base) {
 		f := b.openField(name, base)
-		f.first = atoms
-		atoms += f.size()
+		f.first = len(all)
+		for range f.size() {
+			all = append(all, len(all))
+		}
 		o.fields = append(o.fields, f)
 	}
 	b.add(tool, &form{tools: base})
@@ -56,7 +94,8 @@ func (b *Enumerator) open(tool string, base []label) {
 		}
 	}
 	b.relate(o)
-	b.opened = append(b.opened, o)
+	o.overflow = o.tooMany(all)
+	b.deferred = append(b.deferred, &o.deferred)
 }
 
 func (b *Enumerator) openField(name string, base []label) openField {
@@ -92,13 +131,13 @@ func (b *Enumerator) sampled(f *openField) []*value {
 
 // relate finds the atoms that each net can see, and the class of each by itself.
 func (b *Enumerator) relate(o *openTool) {
-	o.plain = b.class(o.name, &form{tools: o.base})
-	o.concerns = make([][]int, len(b.nets))
+	without := b.class(o.name, &form{tools: o.base})
+	o.byNet = make([][]int, len(b.nets))
 	for _, f := range o.fields {
 		for i := range f.size() {
 			v := f.value([]int{i}, false)
 			s := b.class(o.name, &form{tools: o.base, fields: []value{*v}})
-			o.single = append(o.single, s)
+			o.alone = append(o.alone, []sighting{{s, without}})
 			certain := s
 			if len(v.hits) == 1 {
 				v.hits[0].certain = true
@@ -108,11 +147,16 @@ func (b *Enumerator) relate(o *openTool) {
 				o.known = append(o.known, f.first+i)
 			}
 			for _, n := range b.nets {
-				if plain := o.plain.MeaningIn(n.Index); s.MeaningIn(n.Index) != plain || certain.MeaningIn(n.Index) != plain ||
+				if plain := without.MeaningIn(n.Index); s.MeaningIn(n.Index) != plain || certain.MeaningIn(n.Index) != plain ||
 					f.ps != nil && (n.Info.MatchFirst && f.ps[i].net == n.Index || n.exempts(f.ps[i].As)) {
-					o.concerns[n.Index] = append(o.concerns[n.Index], f.first+i)
+					o.byNet[n.Index] = append(o.byNet[n.Index], f.first+i)
 				}
 			}
+		}
+	}
+	for n, atoms := range o.byNet {
+		if len(atoms) > 0 || without.Concerns(n) {
+			o.nets = append(o.nets, n)
 		}
 	}
 }
@@ -134,32 +178,7 @@ func (f *openField) value(atoms []int, weak bool) *value {
 	return v
 }
 
-// seen are the atoms that nets or the tag can see.
-func (o *openTool) seen(nets []int, tag func(*Class) uint8) []int {
-	var atoms []int
-	for _, n := range nets {
-		atoms = append(atoms, o.concerns[n]...)
-	}
-	if tag != nil {
-		plain := tag(o.plain)
-		for i, s := range o.single {
-			if tag(s) != plain {
-				atoms = append(atoms, i)
-			}
-		}
-	}
-	slices.Sort(atoms)
-	return slices.Compact(atoms)
-}
-
 func (b *Enumerator) kindsOfTool(o *openTool, atoms []int) kinds {
-	var key []byte
-	for _, a := range atoms {
-		key = binary.AppendUvarint(key, uint64(a))
-	}
-	if k, ok := o.made[string(key)]; ok {
-		return k
-	}
 	options, count := make([][]*value, len(o.fields)), 1
 	for i := range o.fields {
 		f := &o.fields[i]
@@ -180,14 +199,12 @@ func (b *Enumerator) kindsOfTool(o *openTool, atoms []int) kinds {
 	var k kinds
 	if count > maxClassesOfTool {
 		k.gap = o.tooMany(atoms)
-		b.overflows = append(b.overflows, k.gap)
 	} else {
 		eachForm(o.base, options, count, func(f *form) { k.classes = append(k.classes, b.class(o.name, f)) })
 	}
 	if b.Deny {
 		k.classes = o.admitted(k.classes, atoms)
 	}
-	o.made[string(key)] = k
 	return k
 }
 

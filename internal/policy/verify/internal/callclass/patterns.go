@@ -1,7 +1,6 @@
 package callclass
 
 import (
-	"encoding/binary"
 	"fmt"
 	"maps"
 	"slices"
@@ -16,53 +15,36 @@ import (
 
 // openNames is the calls that only patterns are about, made for each question.
 type openNames struct {
-	before Enumerator // with the tools and actions that something names
+	deferred
+	before *Enumerator // with the tools and actions that something names
 	also   map[string][]gate.Name
 	all    []glob
-	byNet  [][]int    // patterns that the net has
-	single [][]*Class // calls that are made up for the pattern alone
-	made   map[string]kinds
 }
 
 // openPatterns leaves the names that patterns match for later: all but those
 // that are made up for one of them alone.
 func (b *Enumerator) openPatterns(before *Enumerator, also map[string][]gate.Name) {
-	o := &openNames{before: *before, also: also, made: make(map[string]kinds)}
-	for _, g := range b.patterns() {
-		if !slices.Contains(o.all, g) {
-			o.all = append(o.all, g)
-		}
-	}
-	for _, n := range b.nets {
+	o := &openNames{before: before, also: also, all: include(nil, b.patterns()...)}
+	o.made, o.of = make(map[string]kinds), o.kindsOf
+	for i, n := range b.nets {
 		var seen []int
 		for _, g := range n.patterns() {
 			seen = append(seen, slices.Index(o.all, g))
 		}
 		o.byNet = append(o.byNet, seen)
-	}
-	for i := range o.all {
-		k := o.kinds([]int{i})
-		o.single = append(o.single, k.classes)
-		b.classes = append(b.classes, k.classes...)
-	}
-	b.openNames = o
-}
-
-// seen are the patterns that nets or the tag can see.
-func (o *openNames) seen(nets []int, tag func(*Class) uint8) []int {
-	var seen []int
-	for _, n := range nets {
-		seen = append(seen, o.byNet[n]...)
-	}
-	if tag != nil {
-		for i, classes := range o.single {
-			if slices.ContainsFunc(classes, func(s *Class) bool { return tag(s) != tag(o.before.plain(s.Tool)) }) {
-				seen = append(seen, i)
-			}
+		if len(seen) > 0 {
+			o.nets = append(o.nets, i)
 		}
 	}
-	slices.Sort(seen)
-	return slices.Compact(seen)
+	for i := range o.all {
+		var alone []sighting
+		for _, s := range o.kinds([]int{i}).classes {
+			alone = append(alone, sighting{s, before.plain(s.Tool)})
+			b.classes = append(b.classes, s)
+		}
+		o.alone = append(o.alone, alone)
+	}
+	b.deferred = append(b.deferred, &o.deferred)
 }
 
 // plain is a call of the tool without arguments, as if no patterns matched it.
@@ -70,15 +52,8 @@ func (b *Enumerator) plain(tool string) *Class {
 	return &Class{Tool: tool, labels: []label{{text: tool, from: fromTool, certain: true}}}
 }
 
-// kinds are calls that only these patterns are about.
-func (o *openNames) kinds(seen []int) kinds {
-	var key []byte
-	for _, i := range seen {
-		key = binary.AppendUvarint(key, uint64(i))
-	}
-	if k, ok := o.made[string(key)]; ok {
-		return k
-	}
+// kindsOf are calls that only these patterns are about.
+func (o *openNames) kindsOf(seen []int) kinds {
 	b := o.before.copy()
 	b.only = make(map[glob]bool)
 	var names []string
@@ -99,18 +74,16 @@ func (o *openNames) kinds(seen []int) kinds {
 			s.Doubtful = s.Doubtful || b.Deny && len(s.Knowers) == 0 // another name that is like it may be known
 		}
 		k.classes = b.classes
-		if len(b.opened) > len(o.before.opened) {
-			last := b.opened[len(b.opened)-1]
-			k.gap = last.tooMany(last.atoms())
+		if len(b.deferred) > 0 {
+			k.gap = b.deferred[len(b.deferred)-1].overflow
 		} else if len(b.gaps) > len(o.before.gaps) {
 			k.gap = b.gaps[len(b.gaps)-1].text
 		}
 	}
-	o.made[string(key)] = k
 	return k
 }
 
-// copy is a enumerator that goes its own way, with no classes.
+// copy is an enumerator that goes its own way, with no classes and nothing deferred.
 func (b *Enumerator) copy() *Enumerator {
 	c := *b
 	c.tools, c.isTool, c.joint = slices.Clone(b.tools), maps.Clone(b.isTool), maps.Clone(b.joint)
@@ -118,7 +91,7 @@ func (b *Enumerator) copy() *Enumerator {
 	for tool, actions := range b.action {
 		c.action[tool] = slices.Clone(actions)
 	}
-	c.gaps, c.opened, c.classes = slices.Clone(b.gaps), slices.Clone(b.opened), nil
+	c.gaps, c.deferred, c.classes = slices.Clone(b.gaps), nil, nil
 	c.seen, c.conditions, c.paths = make(map[string]int), make(map[string]*conditions), make(map[string][]string)
 	return &c
 }

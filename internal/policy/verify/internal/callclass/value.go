@@ -97,11 +97,7 @@ func (b *Enumerator) actionValues(tools []label, ps []pattern) (values []*value,
 // Others are actions of which no text is known.
 func (b *Enumerator) actionTexts(tools []label, ps []pattern) (texts, lists []string, others []*value) {
 	for _, t := range tools {
-		for _, a := range b.action[t.text] {
-			if !slices.Contains(texts, a) {
-				texts = append(texts, a)
-			}
-		}
+		texts = include(texts, b.action[t.text]...)
 	}
 	invented := slices.DeleteFunc(slices.Clone(texts), func(s string) bool { _, made := b.joint[tools[0].text+"."+s]; return !made })
 	complete := len(ps) <= maxMapsOfField && (len(invented) == 0 || !slices.ContainsFunc(ps, func(p pattern) bool { return p.Reader != nil }))
@@ -114,11 +110,7 @@ func (b *Enumerator) actionTexts(tools []label, ps []pattern) (texts, lists []st
 	for set := uint64(1); set < 1<<tried; set++ {
 		known, unknown, ok := b.actionsOf(tools, ps[:tried], set, invented)
 		complete = complete && ok
-		for _, s := range known {
-			if !slices.Contains(texts, s) {
-				texts = append(texts, s)
-			}
-		}
+		texts = include(texts, known...)
 		others = append(others, unknown...)
 	}
 	for _, p := range ps[tried:] { // so that it is known what the gap is about

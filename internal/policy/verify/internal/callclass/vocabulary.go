@@ -121,9 +121,7 @@ func (b *vocabulary) actionsNamed(name string) (listed bool) {
 			continue
 		}
 		listed = listed || b.known[base]
-		if !slices.Contains(b.action[base], action) {
-			b.action[base] = append(b.action[base], action)
-		}
+		b.action[base] = include(b.action[base], action)
 	}
 	return listed
 }

@@ -12,7 +12,7 @@ func (r *run) accelerate(before []int, most int) int {
 	}
 	for i, n := range r.nets {
 		if n != nil && r.local[i] != before[i] {
-			most = min(most, n.again(&n.locals[before[i]], &n.locals[r.local[i]]))
+			most = min(most, n.again(&n.locals.List[before[i]], &n.locals.List[r.local[i]]))
 		}
 	}
 	if most <= 0 {
@@ -22,7 +22,7 @@ func (r *run) accelerate(before []int, most int) int {
 		if n == nil || r.local[i] == before[i] {
 			continue
 		}
-		a, next := &n.locals[before[i]], n.locals[r.local[i]].clone()
+		a, next := &n.locals.List[before[i]], n.locals.List[r.local[i]].clone()
 		for p := range next.marking {
 			next.marking[p] += most * (next.marking[p] - a.marking[p])
 		}
@@ -38,7 +38,7 @@ func (n *Net) again(a, b *local) int {
 		return 0
 	}
 	for _, t := range n.free { // they move by themselves
-		if n.trans[t].Enabled(a.marking) || n.trans[t].Enabled(b.marking) {
+		if n.Trans[t].Enabled(a.marking) || n.Trans[t].Enabled(b.marking) {
 			return 0
 		}
 	}
@@ -65,8 +65,8 @@ func (n *Net) again(a, b *local) int {
 // and when the net comes to rest after either.
 func (n *Net) enough(place int) int {
 	sum := 0
-	for i := range n.trans {
-		sum += weight(n.trans[i].In, place)
+	for i := range n.Trans {
+		sum += weight(n.Trans[i].In, place)
 	}
 	return 3 * sum
 }

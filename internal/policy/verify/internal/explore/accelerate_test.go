@@ -62,13 +62,13 @@ func TestAccelerate(t *testing.T) {
 				t.Errorf("%s: %d calls in one step: %s, one by one: %s", n.Name, times, got, want)
 			}
 		}
-		if steps := len(m.Nets[0].locals); steps < 10 {
+		if steps := len(m.Nets[0].locals.List); steps < 10 {
 			t.Errorf("%s: %d states: nothing was made one by one", n.Name, steps)
 		}
 	}
 }
 
-func marking(r *run) []int { return r.nets[0].locals[r.local[0]].marking }
+func marking(r *run) []int { return r.nets[0].locals.List[r.local[0]].marking }
 
 // TestAccelerateIsBounded: what cannot be accelerated is played so far, and then not
 // taken to be known.

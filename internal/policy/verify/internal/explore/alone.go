@@ -10,8 +10,8 @@ import (
 // observers list its names, or transitions that need what is always there. What
 // calls can mean to the net has to be known, see [Model.Attract].
 func (n *Net) lenient(e int) bool {
-	for _, a := range n.meanings.List[e] {
-		if a.Free || n.names.Observed(a.Lists) {
+	for _, a := range n.Meanings.List[e] {
+		if a.Free || n.Observed(a.Transitions) {
 			continue
 		}
 		if !n.passes(e) {
@@ -34,15 +34,15 @@ func (n *Net) passes(e int) bool {
 // a net in which they could run for ever blocks everything.
 func (n *Net) settles() bool {
 	for _, t := range n.free {
-		for _, a := range n.trans[t].In {
-			for u := range n.trans {
-				if len(n.Info.Transitions[u].Tools) > 0 && weight(n.trans[u].Out, a.Place) > weight(n.trans[u].In, a.Place) {
+		for _, a := range n.Trans[t].In {
+			for u := range n.Trans {
+				if len(n.Info.Transitions[u].Tools) > 0 && weight(n.Trans[u].Out, a.Place) > weight(n.Trans[u].In, a.Place) {
 					return false
 				}
 			}
 		}
 	}
-	return !n.locals[0].stuck
+	return !n.locals.List[0].stuck
 }
 
 // alone are the states of the net over all calls and outcomes, whatever other
@@ -51,15 +51,15 @@ func (n *Net) alone() (locals []int, ok bool) {
 	if n.wild {
 		return nil, false
 	}
-	if n.apart.effects != len(n.meanings.List) {
+	if n.apart.effects != len(n.Meanings.List) {
 		n.apart.locals, n.apart.ok = n.byItself()
-		n.apart.effects = len(n.meanings.List)
+		n.apart.effects = len(n.Meanings.List)
 	}
 	return n.apart.locals, n.apart.ok
 }
 
 func (n *Net) byItself() (locals []int, ok bool) {
-	for t := range n.trans {
+	for t := range n.Trans {
 		def := &n.Info.Transitions[t]
 		if def.Deferred && !def.Observe || len(n.free) > 0 && !n.settles() {
 			return nil, false
@@ -76,7 +76,7 @@ func (n *Net) byItself() (locals []int, ok bool) {
 	for before := -1; before != len(locals)+len(holds); {
 		before = len(locals) + len(holds)
 		for k := 0; k < len(locals); k++ {
-			for e := range n.meanings.List {
+			for e := range n.Meanings.List {
 				b := n.begin(locals[k], e)
 				if visit(b.next); b.hold > 0 && !slices.Contains(holds, b.hold) {
 					holds = append(holds, b.hold)

@@ -2,7 +2,10 @@ package explore
 
 import (
 	"encoding/binary"
+	"maps"
 	"slices"
+
+	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
 // Large counters do not cost their size. A place that is taken from and put
@@ -30,8 +33,8 @@ func (n *Net) counter() int {
 // steady reports whether only calls take from the place and put into it, one
 // token at a time and at once.
 func (n *Net) steady(place int) bool {
-	for i := range n.trans {
-		in, out := weight(n.trans[i].In, place), weight(n.trans[i].Out, place)
+	for i := range n.Trans {
+		in, out := weight(n.Trans[i].In, place), weight(n.Trans[i].Out, place)
 		def := &n.Info.Transitions[i]
 		if in == 0 && out == 0 {
 			continue
@@ -49,15 +52,13 @@ func (m *Model) cap(n *Net, to int) *Net {
 	if p < 0 || n.Info.Initial[n.Info.Places[p]] <= to {
 		return n
 	}
-	key := lowered{n.index, to}
+	key := lowered{n.Index, to}
 	if m.capped[key] == nil {
 		c := *n
-		c.locals, c.localID, c.begins = nil, make(map[string]int), nil
-		c.ends, c.key = make(map[endKey]*ended), nil
-		c.Info.Initial = map[string]int{}
-		for place, tokens := range n.Info.Initial {
-			c.Info.Initial[place] = tokens
-		}
+		c.locals, c.ends, c.key = callclass.Numbers[local]{}, make(map[endKey]*ended), nil
+		listing := *n.Net
+		c.Net = &listing
+		c.Info.Initial = maps.Clone(n.Info.Initial)
 		c.Info.Initial[n.Info.Places[p]] = to
 		c.counterAt = p
 		c.start()
@@ -85,15 +86,15 @@ func (s *Space) settledAt(pos int) bool {
 	top := n.Info.Initial[n.Info.Places[place]]
 	mirror := n.mirrors(place, top)
 	margin := 0
-	for i := range n.trans {
-		if weight(n.trans[i].In, place) > 0 {
+	for i := range n.Trans {
+		if weight(n.Trans[i].In, place) > 0 {
 			margin++
 		}
 	}
 	levels := make([]map[string]bool, top+1)
 	for k := range s.At {
 		words := s.state(int32(k))
-		m := n.locals[words[1+pos]].marking
+		m := n.locals.List[words[1+pos]].marking
 		level := m[place]
 		if level > top {
 			return false
@@ -108,7 +109,7 @@ func (s *Space) settledAt(pos int) bool {
 		high = top - margin
 	}
 	for j := margin + 1; j <= high; j++ {
-		if equalSets(levels[j], levels[j-1]) {
+		if maps.Equal(levels[j], levels[j-1]) {
 			return true
 		}
 	}
@@ -123,7 +124,7 @@ func (n *Net) mirrors(place, top int) []int {
 			continue
 		}
 		opposite := true
-		for _, l := range n.locals {
+		for _, l := range n.locals.List {
 			opposite = opposite && l.marking[p]+l.marking[place] == top
 		}
 		if opposite {
@@ -135,32 +136,12 @@ func (n *Net) mirrors(place, top int) []int {
 
 // without is a state as a key, but for some places of one net.
 func (s *Space) without(words []uint32, pos int, places []int) string {
-	var k []byte
-	for i, w := range words {
-		if i != 1+pos {
-			k = append(k, byte(w), byte(w>>8), byte(w>>16), byte(w>>24))
-		}
-	}
-	l := &s.nets[pos].locals[words[1+pos]]
-	for p, tokens := range l.marking {
+	rest := slices.Delete(slices.Clone(words), 1+pos, 2+pos)
+	k := callclass.AppendKey(appendWords(nil, rest), s.nets[pos].locals.List[words[1+pos]].flights)
+	for p, tokens := range s.nets[pos].locals.List[words[1+pos]].marking {
 		if !slices.Contains(places, p) {
 			k = binary.AppendUvarint(k, uint64(tokens))
 		}
 	}
-	for _, f := range l.flights {
-		k = binary.AppendUvarint(k, uint64(f))
-	}
 	return string(k)
-}
-
-func equalSets(a, b map[string]bool) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for k := range a {
-		if !b[k] {
-			return false
-		}
-	}
-	return true
 }

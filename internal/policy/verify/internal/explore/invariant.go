@@ -4,6 +4,7 @@ import (
 	"math/bits"
 	"slices"
 
+	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
@@ -37,7 +38,7 @@ func (m *Model) Coinciding(net int, places []int) *Query {
 		},
 		lost: func(s *Space, mon uint32, open *openType) uint32 {
 			for _, h := range open.holds {
-				if s.nets[h.Net].index == net {
+				if s.nets[h.Net].Index == net {
 					mon |= n.released(h.Meaning, places)
 				}
 			}
@@ -65,8 +66,8 @@ func (m *Model) GatedGoal(net int, places []string) *Goal {
 		g.excused = func(s *Space, k int32) bool {
 			pos := s.at[net]
 			n := s.nets[pos]
-			l := &n.locals[s.state(k)[1+pos]]
-			return slices.ContainsFunc(places, func(p string) bool { return l.marking[n.place[p]] > 0 })
+			l := &n.locals.List[s.state(k)[1+pos]]
+			return slices.ContainsFunc(places, func(p string) bool { return l.marking[n.Place[p]] > 0 })
 		}
 	}
 	return g
@@ -84,7 +85,7 @@ func (n *Net) saved(c *Net) int {
 // tokens are those of a local state, with those in flight.
 func (n *Net) tokens(state int) int {
 	sum := 0
-	for _, tokens := range n.present(&n.locals[state]) {
+	for _, tokens := range n.present(&n.locals.List[state]) {
 		sum += tokens
 	}
 	return sum
@@ -93,11 +94,11 @@ func (n *Net) tokens(state int) int {
 // marked is the set of those of the places that hold a token, tokens in flight
 // counted where they came from.
 func (n *Net) marked(state int, places []int) (set uint32) {
-	l := &n.locals[state]
+	l := &n.locals.List[state]
 	for i, p := range places {
 		tokens := l.marking[p]
 		for t, flights := range l.flights {
-			tokens += flights * weight(n.trans[t].In, p)
+			tokens += flights * weight(n.Trans[t].In, p)
 		}
 		if tokens > 0 {
 			set |= 1 << i
@@ -109,9 +110,9 @@ func (n *Net) marked(state int, places []int) (set uint32) {
 // released is the set of those of the places to which an unknown outcome gives
 // back tokens though the call may still run.
 func (n *Net) released(hold int, places []int) (set uint32) {
-	for _, t := range n.held.list[hold].flights {
+	for _, t := range n.held.List[hold].flights {
 		for i, p := range places {
-			if n.Info.Transitions[t].Release && weight(n.trans[t].In, p) > 0 {
+			if n.Info.Transitions[t].Release && weight(n.Trans[t].In, p) > 0 {
 				set |= 1 << i
 			}
 		}
@@ -131,7 +132,7 @@ func (m *Model) Budgeted(tag func(*callclass.Class) uint8, count int) (net int, 
 		}
 		for p, name := range n.Info.Places {
 			if tokens := n.Info.Initial[name]; tokens > 0 && tokens <= count && m.pays(n, p, tag) {
-				return n.index, true
+				return n.Index, true
 			}
 		}
 	}
@@ -139,16 +140,16 @@ func (m *Model) Budgeted(tag func(*callclass.Class) uint8, count int) (net int, 
 }
 
 func (m *Model) pays(n *Net, place int, tag func(*callclass.Class) uint8) bool {
-	cost := make([]bool, len(n.trans))
-	for i := range n.trans {
-		in, out := weight(n.trans[i].In, place), weight(n.trans[i].Out, place)
+	cost := make([]bool, len(n.Trans))
+	for i := range n.Trans {
+		in, out := weight(n.Trans[i].In, place), weight(n.Trans[i].Out, place)
 		if out > in {
 			return false
 		}
 		def := &n.Info.Transitions[i]
 		cost[i] = in > out && !def.Deferred && !def.Observe
 	}
-	kinds, gap := m.Calls.Kinds([]int{n.index}, tag)
+	kinds, gap := m.Calls.Kinds([]int{n.Index}, tag)
 	if gap != "" {
 		return false
 	}
@@ -157,8 +158,8 @@ func (m *Model) pays(n *Net, place int, tag func(*callclass.Class) uint8) bool {
 			continue
 		}
 		paid := slices.ContainsFunc(s.Effects, func(tt callclass.Effect) bool {
-			return tt.Net == n.index && slices.ContainsFunc(n.meanings.List[tt.Meaning], func(a callclass.Ask) bool {
-				return !a.Free && len(a.Lists) > 0 && !slices.ContainsFunc(a.Lists, func(t int) bool { return !cost[t] })
+			return tt.Net == n.Index && slices.ContainsFunc(n.Meanings.List[tt.Meaning], func(a gate.Asked) bool {
+				return !a.Free && len(a.Transitions) > 0 && !slices.ContainsFunc(a.Transitions, func(t int) bool { return !cost[t] })
 			})
 		})
 		if !paid {

@@ -146,7 +146,7 @@ func (s *Space) locking(ms []Move, likes func(*callclass.Class) bool) []int {
 func (v *view) numbers() []int {
 	var out []int
 	for _, n := range v.nets {
-		out = append(out, n.index)
+		out = append(out, n.Index)
 	}
 	return out
 }

@@ -97,8 +97,8 @@ func (m *Model) waits() {
 			continue
 		}
 		for _, t := range n.timed {
-			s := n.names.Waiting(t)
-			m.byNet[n.index] = append(m.byNet[n.index], len(m.Classes))
+			s := n.Waiting(t)
+			m.byNet[n.Index] = append(m.byNet[n.Index], len(m.Classes))
 			m.Classes = append(m.Classes, s)
 		}
 	}

@@ -12,41 +12,26 @@ import (
 // Net is a net of the policy, made ready to be explored. Its local states are
 // numbered as they are met, and every step from one is computed once.
 type Net struct {
-	names   *callclass.Net
-	Info    gate.NetInfo
-	index   int
-	trans   []petri.Transition
+	*callclass.Net
 	lasting [][]petri.Arc
-	adds    []bool         // see [listing]
-	free    []int          // structural transitions
-	timed   []int          // those that fire by the clock
-	watchAt []int          // number of an observe + deferred transition among the watches, -1
-	place   map[string]int // numbers of the places
-	still   bool           // it never moves
-	wild    bool           // not all effects that a call can have on it are known
+	free    []int // structural transitions
+	timed   []int // those that fire by the clock
+	watchAt []int // number of an observe + deferred transition among the watches, -1
+	still   bool  // it never moves
+	wild    bool  // not all effects that a call can have on it are known
 
 	counterAt int // the place whose start was made smaller; see [Model.cap]
 
-	meanings *callclass.Meanings
-	apart    struct { // the states of the net by itself, of so many effects
+	apart struct { // the states of the net by itself, of so many effects
 		effects int
 		locals  []int
 		ok      bool
 	}
 
-	locals  []local
-	localID map[string]int
-	begins  [][]*begun
-	ends    map[endKey]*ended
-
-	held *holdings
-	key  []byte
-}
-
-// holdings numbers the holdings of a net; copies of it share the numbers.
-type holdings struct {
-	list []holding
-	id   map[string]int
+	locals callclass.Numbers[local]
+	ends   map[endKey]*ended
+	held   *callclass.Numbers[holding] // copies of the net share the numbers; 0: nothing
+	key    []byte
 }
 
 // A local is one state of the net: tokens at hand, and the number of flights
@@ -55,6 +40,7 @@ type local struct {
 	marking petri.Marking
 	flights []int
 	stuck   bool
+	begins  []*begun // by effect, as far as they are known
 }
 
 // A holding is what one call in flight has in the net.
@@ -98,14 +84,11 @@ type ended struct {
 const maxRounds = 10_000
 
 func newNet(names *callclass.Net) *Net {
-	n := &Net{
-		names: names, Info: names.Info, index: names.Index, trans: names.Trans, adds: names.Adds, place: names.Place, meanings: names.Meanings,
-		localID: make(map[string]int), ends: make(map[endKey]*ended),
-		held: &holdings{list: make([]holding, 1), id: map[string]int{string(make([]byte, 4)): 0}},
-	}
+	n := &Net{Net: names, ends: make(map[endKey]*ended), held: new(callclass.Numbers[holding])}
+	n.internHold(holding{})
 	watches := 0
 	for i, t := range n.Info.Transitions {
-		n.lasting = append(n.lasting, n.trans[i].Lasting())
+		n.lasting = append(n.lasting, n.Trans[i].Lasting())
 		n.watchAt = append(n.watchAt, -1)
 		switch {
 		case t.Every > 0:
@@ -126,8 +109,8 @@ func newNet(names *callclass.Net) *Net {
 // isStill reports whether no transition that can fire changes the marking.
 func (n *Net) isStill() bool {
 	for i, t := range n.Info.Transitions {
-		same := len(n.lasting[i]) == 0 && total(n.trans[i].In) == total(n.trans[i].Out)
-		if !n.names.Dead[i] && (!same || t.Deferred) {
+		same := len(n.lasting[i]) == 0 && total(n.Trans[i].In) == total(n.Trans[i].Out)
+		if !n.Dead[i] && (!same || t.Deferred) {
 			return false
 		}
 	}
@@ -142,9 +125,9 @@ func (n *Net) tooWide() bool { return slices.Max(append(n.watchAt, -1)) >= maxWa
 
 // start makes local state 0: the initial marking, at rest.
 func (n *Net) start() {
-	l := local{marking: make(petri.Marking, len(n.Info.Places)), flights: make([]int, len(n.trans))}
+	l := local{marking: make(petri.Marking, len(n.Info.Places)), flights: make([]int, len(n.Trans))}
 	for p, tokens := range n.Info.Initial {
-		l.marking[n.place[p]] = tokens
+		l.marking[n.Place[p]] = tokens
 	}
 	n.advance(&l)
 	n.intern(l)
@@ -161,40 +144,18 @@ func total(arcs []petri.Arc) int {
 // intern gives a local state its number. The memory of l is kept.
 func (n *Net) intern(l local) int {
 	k := n.key[:0]
-	for _, tokens := range l.marking {
-		k = binary.AppendUvarint(k, uint64(tokens))
-	}
-	for _, f := range l.flights {
-		k = binary.AppendUvarint(k, uint64(f))
-	}
+	k = callclass.AppendKey(callclass.AppendKey(k, l.marking), l.flights)
 	if l.stuck {
 		k = append(k, 1)
 	}
 	n.key = k
-	if id, ok := n.localID[string(k)]; ok {
-		return id
-	}
-	n.localID[string(k)] = len(n.locals)
-	n.locals = append(n.locals, l)
-	n.begins = append(n.begins, nil)
-	return len(n.locals) - 1
+	return n.locals.Of(k, l)
 }
 
 func (n *Net) internHold(h holding) int {
-	k := binary.LittleEndian.AppendUint32(n.key[:0], uint32(len(h.flights)))
-	for _, t := range h.flights {
-		k = binary.AppendUvarint(k, uint64(t))
-	}
-	for _, t := range h.watches {
-		k = binary.AppendUvarint(k, uint64(t))
-	}
-	n.key = k
-	if id, ok := n.held.id[string(k)]; ok {
-		return id
-	}
-	n.held.id[string(k)] = len(n.held.list)
-	n.held.list = append(n.held.list, h)
-	return len(n.held.list) - 1
+	k := binary.AppendUvarint(n.key[:0], uint64(len(h.flights)))
+	n.key = callclass.AppendKey(callclass.AppendKey(k, h.flights), h.watches)
+	return n.held.Of(n.key, h)
 }
 
 func (l *local) clone() local {
@@ -212,9 +173,9 @@ func weight(arcs []petri.Arc, place int) int {
 
 // internData is the number of the local state that the gate describes.
 func (n *Net) internData(d *gate.NetData) int {
-	l := local{marking: petri.Marking(slices.Clone(d.Marking)), flights: make([]int, len(n.trans)), stuck: d.Stuck}
+	l := local{marking: petri.Marking(slices.Clone(d.Marking)), flights: make([]int, len(n.Trans)), stuck: d.Stuck}
 	for _, f := range d.Flights {
-		if len(n.trans[f.Transition].In) > 0 {
+		if len(n.Trans[f.Transition].In) > 0 {
 			l.flights[f.Transition]++
 		}
 	}

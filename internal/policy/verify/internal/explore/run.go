@@ -39,7 +39,7 @@ func (m *Model) newRun() *run {
 func (v *view) newRun() *run {
 	r := &run{model: v.model, nets: make([]*Net, len(v.model.Nets)), local: make([]int, len(v.model.Nets))}
 	for _, n := range v.nets {
-		r.nets[n.index] = n
+		r.nets[n.Index] = n
 	}
 	return r
 }
@@ -174,7 +174,7 @@ func (s *Space) find(r *run, id uint32) int {
 func (s *Space) is(c *live, id uint32) bool {
 	t := s.types[id]
 	return len(c.holds) == len(t.holds) && !slices.ContainsFunc(t.holds, func(h callclass.Effect) bool {
-		return !slices.Contains(c.holds, callclass.Effect{Net: s.nets[h.Net].index, Meaning: h.Meaning})
+		return !slices.Contains(c.holds, callclass.Effect{Net: s.nets[h.Net].Index, Meaning: h.Meaning})
 	}) && (s.q.Tag == nil || s.q.Tag(c.class)&^Wanted == t.tag)
 }
 

@@ -193,7 +193,7 @@ func (s *Space) lengthenTo(ms []Move, ok func([]Move) bool) ([]Move, bool) {
 	for _, pos := range s.limits {
 		n := s.nets[pos]
 		place := n.Info.Places[n.counterAt]
-		more := s.model.Nets[n.index].Info.Initial[place] - n.Info.Initial[place]
+		more := s.model.Nets[n.Index].Info.Initial[place] - n.Info.Initial[place]
 		for i := range ms {
 			if ms[i].Class == nil {
 				continue

@@ -176,7 +176,7 @@ func (s *Space) begin(k int32, c uint32) {
 	soleBlocks := false
 	for _, t := range cl.effects {
 		b := s.nets[t.Net].begin(int(words[1+t.Net]), t.Meaning)
-		sole := s.q.Sole == s.nets[t.Net].index && !cl.member.Waits
+		sole := s.q.Sole == s.nets[t.Net].Index && !cl.member.Waits
 		if b.verdict == blocks {
 			if !sole {
 				return
@@ -338,13 +338,13 @@ func (s *Space) typeOf(t openType) uint32 {
 // that a call which never ends, or fails, does not make.
 func (s *Space) unclear(id uint32) bool {
 	t := &s.types[id]
-	flies := slices.ContainsFunc(t.holds, func(h callclass.Effect) bool { return len(s.nets[h.Net].held.list[h.Meaning].flights) > 0 })
+	flies := slices.ContainsFunc(t.holds, func(h callclass.Effect) bool { return len(s.nets[h.Net].held.List[h.Meaning].flights) > 0 })
 	if !flies {
 		return false // as a failure
 	}
 	for _, h := range t.holds {
 		n := s.nets[h.Net]
-		hold := n.held.list[h.Meaning]
+		hold := n.held.List[h.Meaning]
 		if len(hold.watches) > 0 || slices.ContainsFunc(hold.flights, func(t int) bool { return n.Info.Transitions[t].Release }) {
 			return true
 		}

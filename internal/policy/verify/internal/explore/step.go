@@ -10,19 +10,20 @@ import (
 
 // begin is what a call with the effect e does in the local state.
 func (n *Net) begin(state, e int) *begun {
-	row := n.begins[state]
-	for len(row) <= e {
-		row = append(row, nil)
+	l := &n.locals.List[state]
+	for len(l.begins) <= e {
+		l.begins = append(l.begins, nil)
 	}
-	if row[e] == nil {
-		row[e] = n.compute(state, n.meanings.List[e])
+	if l.begins[e] == nil {
+		b := n.compute(state, n.Meanings.List[e])
+		n.locals.List[state].begins[e] = b // the list may have moved
+		return b
 	}
-	n.begins[state] = row
-	return row[e]
+	return l.begins[e]
 }
 
 func (n *Net) compute(state int, e callclass.Meaning) *begun {
-	l := &n.locals[state]
+	l := &n.locals.List[state]
 	v, chosen := n.judge(l, e)
 	b := &begun{verdict: v, next: state, chosen: chosen}
 	if v != gates || len(chosen) == 0 {
@@ -37,13 +38,13 @@ func (n *Net) compute(state int, e callclass.Meaning) *begun {
 		case def.Deferred && def.Observe:
 			h.watches = append(h.watches, t)
 		case def.Deferred:
-			n.trans[t].Take(next.marking)
-			if len(n.trans[t].In) > 0 { // others hold nothing, and may be any number
+			n.Trans[t].Take(next.marking)
+			if len(n.Trans[t].In) > 0 { // others hold nothing, and may be any number
 				next.flights[t]++
 			}
 			h.flights = append(h.flights, t)
 		default:
-			n.trans[t].Fire(next.marking)
+			n.Trans[t].Fire(next.marking)
 			b.killed |= n.unwatched(next.marking)
 			h.watches = n.keep(h.watches, n.unwatched(next.marking))
 		}
@@ -64,9 +65,9 @@ func (n *Net) judge(l *local, e callclass.Meaning) (v verdict, chosen []int) {
 			v = max(v, frees)
 			continue
 		}
-		t := n.candidate(l, a.Lists)
+		t := n.candidate(l, a.Transitions)
 		switch {
-		case t < 0 && n.names.Observed(a.Lists) && !l.stuck:
+		case t < 0 && n.Observed(a.Transitions) && !l.stuck:
 		case t < 0:
 			blocked = true
 		case n.Info.Transitions[t].Observe:
@@ -74,7 +75,7 @@ func (n *Net) judge(l *local, e callclass.Meaning) (v verdict, chosen []int) {
 				chosen, v = append(chosen, t), max(v, gates)
 			}
 		case slices.Contains(chosen, t):
-		case a.Weak && n.adds[t]:
+		case a.Weak && n.Adds[t]:
 			blocked = true
 		case !n.take(t, scratch):
 			blocked = true
@@ -97,7 +98,7 @@ func (n *Net) candidate(l *local, lists []int) int {
 		return -1
 	}
 	for _, t := range lists {
-		if n.trans[t].Enabled(l.marking) {
+		if n.Trans[t].Enabled(l.marking) {
 			return t
 		}
 	}
@@ -106,14 +107,14 @@ func (n *Net) candidate(l *local, lists []int) int {
 
 // take removes from m what a firing of t takes away, if t is enabled.
 func (n *Net) take(t int, m petri.Marking) bool {
-	if !n.trans[t].Enabled(m) {
+	if !n.Trans[t].Enabled(m) {
 		return false
 	}
 	def := &n.Info.Transitions[t]
 	switch {
 	case def.Observe && def.Deferred:
 	case def.Deferred:
-		n.trans[t].Take(m)
+		n.Trans[t].Take(m)
 	default:
 		for _, a := range n.lasting[t] {
 			m[a.Place] -= a.Weight
@@ -127,7 +128,7 @@ func (n *Net) take(t int, m petri.Marking) bool {
 func (n *Net) unwatched(m petri.Marking) uint64 {
 	var set uint64
 	for t, w := range n.watchAt {
-		if w >= 0 && !n.trans[t].Enabled(m) {
+		if w >= 0 && !n.Trans[t].Enabled(m) {
 			set |= 1 << w
 		}
 	}
@@ -144,12 +145,12 @@ func (n *Net) keep(watches []int, killed uint64) []int {
 
 // light reports whether a holding has no tokens.
 func (n *Net) light(hold int) bool {
-	return !slices.ContainsFunc(n.held.list[hold].flights, func(t int) bool { return len(n.trans[t].In) > 0 })
+	return !slices.ContainsFunc(n.held.List[hold].flights, func(t int) bool { return len(n.Trans[t].In) > 0 })
 }
 
 // without is what a holding is after watches have ended.
 func (n *Net) without(hold int, killed uint64) int {
-	h := n.held.list[hold]
+	h := n.held.List[hold]
 	kept := n.keep(h.watches, killed)
 	if len(kept) == len(h.watches) {
 		return hold
@@ -163,9 +164,9 @@ func (n *Net) end(state, hold int, o gate.Outcome) *ended {
 	if e := n.ends[key]; e != nil {
 		return e
 	}
-	next := n.locals[state].clone()
+	next := n.locals.List[state].clone()
 	e := &ended{}
-	h := n.held.list[hold]
+	h := n.held.List[hold]
 	var rest holding
 	var done []int
 	for _, t := range h.flights {
@@ -173,7 +174,7 @@ func (n *Net) end(state, hold int, o gate.Outcome) *ended {
 			rest.flights = append(rest.flights, t)
 			continue
 		}
-		if len(n.trans[t].In) > 0 {
+		if len(n.Trans[t].In) > 0 {
 			next.flights[t]--
 		}
 		done = append(done, t)
@@ -182,7 +183,7 @@ func (n *Net) end(state, hold int, o gate.Outcome) *ended {
 		e.killed = n.succeed(&next, done, h.watches)
 	} else {
 		for _, t := range done {
-			n.trans[t].GiveBack(next.marking)
+			n.Trans[t].GiveBack(next.marking)
 		}
 	}
 	next.stuck = false
@@ -197,17 +198,17 @@ func (n *Net) end(state, hold int, o gate.Outcome) *ended {
 // succeed produces what the call had begun, and fires what watched it.
 func (n *Net) succeed(l *local, done, watches []int) (killed uint64) {
 	for _, t := range done {
-		n.trans[t].Put(l.marking)
+		n.Trans[t].Put(l.marking)
 		killed |= n.unwatched(l.marking)
 	}
 	watches = n.keep(watches, killed)
 	for len(watches) > 0 {
 		t := watches[0]
 		watches = watches[1:]
-		if !n.trans[t].Enabled(l.marking) {
+		if !n.Trans[t].Enabled(l.marking) {
 			continue
 		}
-		n.trans[t].Fire(l.marking)
+		n.Trans[t].Fire(l.marking)
 		gone := n.unwatched(l.marking)
 		killed |= gone
 		watches = n.keep(watches, gone)
@@ -218,7 +219,7 @@ func (n *Net) succeed(l *local, done, watches []int) (killed uint64) {
 // advance lets the structural transitions fire until nothing moves or a
 // marking comes back. Where that does not end the marking stays as it was.
 func (n *Net) advance(l *local) bool {
-	if !slices.ContainsFunc(n.free, func(t int) bool { return n.trans[t].Enabled(l.marking) }) {
+	if !slices.ContainsFunc(n.free, func(t int) bool { return n.Trans[t].Enabled(l.marking) }) {
 		return true
 	}
 	start := slices.Clone(l.marking)
@@ -241,14 +242,14 @@ func (n *Net) round(l *local) bool {
 	present := n.present(l)
 	var ready []int
 	for _, t := range n.free {
-		if n.trans[t].Enabled(l.marking) && !n.competes(t, present) {
+		if n.Trans[t].Enabled(l.marking) && !n.competes(t, present) {
 			ready = append(ready, t)
 		}
 	}
 	fired := false
 	for _, t := range ready {
-		if n.trans[t].Enabled(l.marking) {
-			n.trans[t].Fire(l.marking)
+		if n.Trans[t].Enabled(l.marking) {
+			n.Trans[t].Fire(l.marking)
 			fired = true
 		}
 	}
@@ -260,7 +261,7 @@ func (n *Net) present(l *local) petri.Marking {
 	m := slices.Clone(l.marking)
 	for t, flights := range l.flights {
 		for range flights {
-			n.trans[t].GiveBack(m)
+			n.Trans[t].GiveBack(m)
 		}
 	}
 	return m
@@ -268,7 +269,7 @@ func (n *Net) present(l *local) petri.Marking {
 
 func (n *Net) competes(t int, present petri.Marking) bool {
 	for _, u := range n.free {
-		if u != t && n.trans[u].Enabled(present) && n.trans[t].Clash(&n.trans[u], present) {
+		if u != t && n.Trans[u].Enabled(present) && n.Trans[t].Clash(&n.Trans[u], present) {
 			return true
 		}
 	}
