@@ -1,6 +1,43 @@
+// Package config reads the configuration of petrigate: one YAML file, strictly.
+//
+// The file is parsed once into a tree in which every value knows its line and
+// column. Whatever is not understood (an unknown key, a duplicate, a wrong
+// type, a key that only a later version will support) is an [Error] with that
+// position, the source line and, where one is near, a suggestion; all of them
+// are reported at once. Nothing is guessed and nothing is ignored.
+//
+//	version: 1
+//	mcpServers:
+//	  files: { command: npx, args: ["-y", "@modelcontextprotocol/server-filesystem", "/srv"] }
+//	rules:
+//	  - inline: |
+//	      require backup before delete
+//	audit: { file: audit.jsonl }
+//
+// JSON is YAML, so the mcpServers block of a client can be pasted as it is.
+// [Load] finds and reads a file, [Servers] the servers of one, [Parse] reads bytes,
+// [ParseNet] reads nets.
 package config
 
-import "time"
+import (
+	"time"
+
+	"github.com/petrigate/petrigate/internal/diag"
+)
+
+// A Position is a position in a file of the user.
+type Position = diag.Position
+
+// An Error is one problem in a configuration, with its position. It never contains
+// the result of an interpolation.
+type Error = diag.Problem
+
+// An ErrorList has every problem of a configuration, in the order of the file.
+type ErrorList = diag.List
+
+// Text renders err for a person: with excerpts if it wraps an [ErrorList] or an
+// [Error], otherwise as err.Error().
+func Text(err error) string { return diag.Text(err) }
 
 // DefaultStartup is how long the first tools/list waits for the servers if no
 // configuration sets it.

@@ -11,8 +11,8 @@ import (
 )
 
 func ExampleReadDocument() {
-	d := ReadDocument("menu.yaml", []byte("title: lunch\ndishes:\n  - {name: soup, prise: 4}\n  - name: 5\n"))
-	d.Root("a menu").Fields(Keys{
+	d := ReadDocument("menu.yaml", []byte("title: lunch\ndishes:\n  - {name: soup, prise: 4}\n  - name: 5\n"), "a menu")
+	d.Fields(Keys{
 		"title": func(v Value) { fmt.Println(v.Text()) },
 		"dishes": func(v Value) {
 			v.Items("a dish", func(v Value) {
@@ -33,8 +33,8 @@ func ExampleReadDocument() {
 func readAll(text string, render func(error) string) string {
 	var b strings.Builder
 	say := func(v any, ok bool) { fmt.Fprintf(&b, "%v %v\n", v, ok) }
-	d := ReadDocument("d.yaml", []byte(text))
-	d.Root("a document").Fields(Keys{
+	d := ReadDocument("d.yaml", []byte(text), "a document")
+	d.Fields(Keys{
 		"text":  func(v Value) { say(v.Text()) },
 		"texts": func(v Value) { fmt.Fprintf(&b, "%q\n", v.Texts()) },
 		"flag":  func(v Value) { say(v.Flag()) },

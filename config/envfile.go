@@ -8,40 +8,30 @@ import (
 
 // readEnvFile reads variables of a server from a file, one NAME=VALUE per line. The
 // variables of env override them.
-func readEnvFile(d *decoder, to *map[string]string) func(key, value *node) {
-	return func(key, value *node) {
-		if !d.is(value, textKind, quoted(key)) {
-			return
-		}
-		before := len(d.errs)
-		name := d.interpolated(value)
-		if len(d.errs) > before {
-			return
-		}
-		if name == "" {
-			d.at(value, quoted(key)+" is empty", "")
-			return
-		}
-		path := d.absolute(name)
-		data, err := readFile(path, maxSize)
-		if err != nil {
-			d.at(value, fmt.Sprintf("reading %s: %v", shown(value), cause(err)), "")
-			return
-		}
-		if open, mode := readableByOthers(path); open {
-			d.warn(value, fmt.Sprintf("others may read %s, mode %04o", shown(value), mode), "chmod 600")
-		}
-		all := map[string]string{}
-		*to = all
-		for i, line := range strings.Split(strings.TrimPrefix(string(data), "\uFEFF"), "\n") {
-			if problem := readVariable(all, strings.TrimSpace(line)); problem != "" {
-				d.at(value, fmt.Sprintf("line %d of %s %s", i+1, shown(value), problem), "NAME=VALUE, or a comment after #")
-			}
-		}
-		for name, v := range all {
-			d.resolved(name, v)
+func readEnvFile(v Value) (map[string]string, bool) {
+	name, ok := checked(checkFilled)(v)
+	if !ok {
+		return nil, false
+	}
+	path := v.absolute(name)
+	data, err := readFile(path, maxSize)
+	if err != nil {
+		v.Fault(fmt.Sprintf("reading %s: %v", v.shown(), cause(err)), "")
+		return nil, false
+	}
+	if info, err := os.Stat(path); err == nil && info.Mode().Perm()&0o044 != 0 {
+		v.warn(v.node, fmt.Sprintf("others may read %s, mode %04o", v.shown(), info.Mode().Perm()), "chmod 600")
+	}
+	all := map[string]string{}
+	for i, line := range strings.Split(strings.TrimPrefix(string(data), "\uFEFF"), "\n") {
+		if problem := readVariable(all, strings.TrimSpace(line)); problem != "" {
+			v.Fault(fmt.Sprintf("line %d of %s %s", i+1, v.shown(), problem), "NAME=VALUE, or a comment after #")
 		}
 	}
+	for name, value := range all {
+		v.resolved(name, value)
+	}
+	return all, true
 }
 
 // readVariable reads a line of such a file. Its errors do not contain the value,
@@ -70,27 +60,4 @@ func readVariable(to map[string]string, line string) (problem string) {
 	}
 	to[name] = value
 	return ""
-}
-
-// readableByOthers reports whether people other than the owner may read a file.
-func readableByOthers(path string) (bool, os.FileMode) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return false, 0
-	}
-	mode := info.Mode().Perm()
-	return mode&0o044 != 0, mode
-}
-
-// joinEnv adds the variables of the file that env does not set.
-func (s *Server) joinEnv(file map[string]string) {
-	for name, value := range file {
-		if _, ours := s.Env[name]; ours {
-			continue
-		}
-		if s.Env == nil {
-			s.Env = map[string]string{}
-		}
-		s.Env[name] = value
-	}
 }

@@ -43,17 +43,50 @@ func (e Expression) Excerpt(line, column int) string {
 }
 
 // readExpression reads a text that must not be empty.
-func readExpression(d *decoder, to *Expression) func(key, value *node) {
-	return func(key, value *node) {
-		d.filled(&to.Text)(key, value)
-		if value.kind != textKind {
-			return
-		}
-		to.source, to.at = d.source, readRuleText(d, value)
-		if to.exact = value.block; !to.exact && value.line <= len(d.lines) {
-			rest := []rune(d.lines[value.line-1])
-			from := min(to.at.column-1, len(rest))
-			to.exact = strings.HasPrefix(string(rest[from:]), value.text)
+func readExpression(v Value) (e Expression, ok bool) {
+	if e.Text, ok = v.Text(); !ok {
+		return e, false
+	}
+	e.source, e.at = v.source, readRuleText(v)
+	if e.exact = v.block; !e.exact && v.line <= len(v.lines) {
+		rest := []rune(v.lines[v.line-1])
+		from := min(e.at.column-1, len(rest))
+		e.exact = strings.HasPrefix(string(rest[from:]), v.text)
+	}
+	return e, true
+}
+
+// An origin is the position in a file of a part of a net, so that problems found
+// later can be shown at the exact word.
+type origin struct {
+	source *source
+	node   *node
+}
+
+// Of returns the position of the value of a key or, in a list, of the text in it.
+// It returns the position of the part if there is no such value, and none if the
+// part does not come from a file.
+func (o origin) Of(key, text string) Position {
+	if o.source == nil {
+		return Position{}
+	}
+	value := o.node.get(key)
+	if value == nil {
+		return o.source.position(o.node)
+	}
+	for _, item := range value.items {
+		if item.kind == textKind && item.text == text {
+			return o.source.position(item)
 		}
 	}
+	return o.source.position(value)
+}
+
+// Excerpt returns the line of the file and a caret below that position, or "" if
+// the part does not come from a file.
+func (o origin) Excerpt(line, column int) string {
+	if o.source == nil {
+		return ""
+	}
+	return o.source.excerpt(line, column)
 }

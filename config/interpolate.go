@@ -17,27 +17,12 @@ type environment struct {
 	secrets []string // the values of ${...}, see [Config.Secrets]
 }
 
-// interpolated returns the text of a value with every ${...} replaced, once: it
-// does not interpolate the value of a variable.
-func (d *decoder) interpolated(n *node) string {
-	text, bad := d.expand(n.text)
-	if bad != nil {
-		line, column := d.find(n, bad.expr)
-		d.add(line, column, bad.msg, bad.hint)
-		return ""
-	}
-	if strings.ContainsRune(text, 0) {
-		d.at(n, "the value contains a NUL byte", "")
-	}
-	return text
-}
-
 // find returns the position of an expression inside a value, or of the value.
-func (d *decoder) find(n *node, expr string) (line, column int) {
-	if n.line < 1 || n.line > len(d.lines) {
+func (s *source) find(n *node, expr string) (line, column int) {
+	if n.line < 1 || n.line > len(s.lines) {
 		return n.line, n.column
 	}
-	text := []rune(d.lines[n.line-1])
+	text := []rune(s.lines[n.line-1])
 	from := min(n.column-1, len(text))
 	before, _, found := strings.Cut(string(text[from:]), expr)
 	if !found {

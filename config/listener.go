@@ -33,55 +33,42 @@ const (
 	leastTimeout = time.Second
 )
 
-func readTLS(d *decoder, to **TLS) func(key, value *node) {
-	return func(key, value *node) {
-		t := &TLS{origin: origin{d.source, value}}
-		before := len(d.errs)
-		d.mapping(value, quoted(key), keys{"cert": d.filledSetting(&t.Cert), "key": d.filledSetting(&t.Key)})
-		for _, wanted := range []string{"cert", "key"} {
-			if len(d.errs) == before && value.get(wanted) == nil {
-				d.at(key, fmt.Sprintf("%q requires %q", key.text, wanted), `tls: { cert: "cert.pem", key: "key.pem" }`)
-				return
-			}
-		}
-		t.Cert, t.Key = d.absolute(t.Cert), d.absolute(t.Key)
-		*to = t
+func readTLS(v Value) (*TLS, bool) {
+	t := &TLS{origin: origin{v.source, v.node}}
+	before := v.Faults()
+	v.Fields(Keys{"cert": into(&t.Cert, checked(checkFilled)), "key": into(&t.Key, checked(checkFilled))})
+	if v.Faults() == before {
+		v.requires(`tls: { cert: "cert.pem", key: "key.pem" }`, "cert", "key")
 	}
+	t.Cert, t.Key = v.absolute(t.Cert), v.absolute(t.Key)
+	return t, true
 }
 
-func readTimeouts(d *decoder, to *Timeouts) func(key, value *node) {
-	return func(key, value *node) {
-		d.mapping(value, quoted(key), keys{
-			"header":    d.period(&to.Header),
-			"body":      d.period(&to.Body),
-			"write":     d.period(&to.Write),
-			"keepAlive": d.period(&to.KeepAlive),
-		})
-	}
+func readTimeouts(v Value) (t Timeouts, ok bool) {
+	v.Fields(Keys{
+		"header":    into(&t.Header, readTimeout),
+		"body":      into(&t.Body, readTimeout),
+		"write":     into(&t.Write, readTimeout),
+		"keepAlive": into(&t.KeepAlive, readTimeout),
+	})
+	return t, true
 }
 
-// period reads a duration that is long enough for a client.
-func (d *decoder) period(to *time.Duration) func(key, value *node) {
-	return func(key, value *node) {
-		if text, ok := d.checked(key, value, true, checkDuration(leastTimeout)); ok {
-			*to, _ = duration(text)
-		}
-	}
+// readTimeout reads a duration that is long enough for a client.
+func readTimeout(v Value) (time.Duration, bool) {
+	text, ok := scalar{check: checkDuration(leastTimeout), timed: true}.read(v)
+	t, _ := duration(text)
+	return t, ok
 }
 
-// readEndpointPath reads the path of the endpoint: a plain path that nothing else uses.
-func readEndpointPath(d *decoder, to *string) func(key, value *node) {
-	return func(key, value *node) {
-		before := len(d.errs)
-		d.filledSetting(to)(key, value)
-		if value.kind != textKind || len(d.errs) > before {
-			return
-		}
-		switch u, err := url.Parse(*to); {
-		case err != nil || u.Path != *to || u.EscapedPath() != *to || path.Clean(*to) != *to || !strings.HasPrefix(*to, "/"):
-			d.at(value, fmt.Sprintf("%q: %s is not a plain path", key.text, shown(value)), `for example "/mcp"`)
-		case *to == "/sse" || *to == "/messages" || strings.HasPrefix(*to+"/", "/.well-known/"):
-			d.at(value, fmt.Sprintf("%q: %s is taken, by clients of revision 2024-11-05 or for metadata", key.text, shown(value)), `for example "/mcp"`)
-		}
+// checkPath accepts a plain path that nothing else uses.
+func checkPath(what, shown, text string) (msg, hint string) {
+	const example = `for example "/mcp"`
+	switch u, err := url.Parse(text); {
+	case err != nil || u.Path != text || u.EscapedPath() != text || path.Clean(text) != text || !strings.HasPrefix(text, "/"):
+		return fmt.Sprintf("%s: %s is not a plain path", what, shown), example
+	case text == "/sse" || text == "/messages" || strings.HasPrefix(text+"/", "/.well-known/"):
+		return fmt.Sprintf("%s: %s is taken, by clients of revision 2024-11-05 or for metadata", what, shown), example
 	}
+	return "", ""
 }

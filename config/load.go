@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net"
@@ -108,13 +109,12 @@ func Servers(o Options) (file string, servers []Server, err error) {
 	if err != nil {
 		return "", nil, err
 	}
-	d := newDecoder(file, o)
-	if n := d.tree(src); n != nil {
-		readServersAlone(d, n, &servers)
+	root, ok := readConfiguration(file, src, o)
+	if ok {
+		servers = readServersAlone(root)
 	}
-	if len(d.errs) > 0 {
-		d.errs.Sort()
-		return "", nil, d.errs
+	if err := root.err(); err != nil {
+		return "", nil, err
 	}
 	return file, servers, nil
 }
@@ -123,31 +123,29 @@ func Servers(o Options) (file string, servers []Server, err error) {
 // paths start at the directory of name. The error is an [ErrorList]. The bytes {}
 // give the defaults, overridden by the environment and the flags.
 func Parse(name string, src []byte, o Options) (*Config, error) {
-	d := newDecoder(name, o)
+	root, ok := readConfiguration(name, src, o)
 	c := &Config{File: name, Default: "allow", Mode: "enforce", Advertise: "all"}
-	l := &layers{file: map[string]any{}, at: map[string]*node{}}
-	if n := d.tree(src); n != nil {
-		readRoot(d, n, c, l)
-		c.origin = origin{d.source, n}
+	l := newLayers()
+	if ok {
+		readRoot(root, c, l)
+		c.origin = origin{root.source, root.node}
 	}
-	c.settle(l.merge(o, &d.errs), d, l)
-	if len(d.errs) > 0 {
-		d.errs.Sort()
-		return nil, d.errs
+	l.merge(o, c, &root.errs)
+	c.settle(root.decoder, l)
+	if err := root.err(); err != nil {
+		return nil, err
 	}
-	c.Warnings, c.secrets = d.warns, func() []string { return slices.Clone(d.environment.secrets) }
+	c.Warnings, c.secrets = root.warns, func() []string { return slices.Clone(root.environment.secrets) }
 	return c, nil
 }
 
-func newDecoder(name string, o Options) *decoder {
-	return &decoder{
+// readConfiguration reads the tree of a configuration; ok is false where there is none,
+// with the reason among the problems.
+func readConfiguration(name string, src []byte, o Options) (root Value, ok bool) {
+	d := &decoder{
 		source:      &source{name: name},
 		environment: &environment{dir: filepath.Dir(name), lookup: o.lookup},
 	}
-}
-
-// tree returns the tree of a configuration, or nil with the reason in d.errs.
-func (d *decoder) tree(src []byte) *node {
 	n := d.read(src)
 	switch {
 	case n != nil:
@@ -155,26 +153,19 @@ func (d *decoder) tree(src []byte) *node {
 	case len(d.errs) == 0:
 		d.add(1, 1, "the configuration is empty", "it needs at least mcpServers")
 	}
-	return n
+	return Value{decoder: d, node: n, what: "the configuration"}, n != nil
 }
 
-// settle sets the scalars and checks them together.
-func (c *Config) settle(e effective, d *decoder, l *layers) {
-	c.Listen.HTTP, c.Listen.Auth, c.Listen.TokenFile = e.Listen.HTTP, e.Listen.Auth, e.Listen.TokenFile
-	c.Listen.Idle = e.Listen.Idle
-	c.Listen.Stdio = e.Listen.HTTP == ""
-	c.Approval.Hold, c.Approval.Expire, c.Approval.Cooldown = e.Approval.Hold, e.Approval.Expire, e.Approval.Cooldown
+// settle sets what depends on several settings, and checks them together.
+func (c *Config) settle(d *decoder, l *layers) {
+	c.Listen.Stdio = c.Listen.HTTP == ""
 	if c.Approval.Channels == nil {
-		c.Approval.Channels = []string{"elicit", "cli"}
+		c.Approval.Channels = slices.Clone(approvalChannels)
 	}
 	checkVia(d, c)
-	c.Audit.File = e.Audit.File
-	c.Log = Log(e.Log)
-	c.Startup = e.Startup
-
 	c.settleListen(d, l)
 	if c.Approval.Expire < c.Approval.Hold {
-		d.place(l, `"expire" is shorter than "hold"`, "", "approval.expire", "approval.hold")
+		d.at(cmp.Or(l.set["approval.expire"], l.set["approval.hold"]), `"expire" is shorter than "hold"`, "")
 	}
 }
 
@@ -188,16 +179,6 @@ func checkVia(d *decoder, c *Config) {
 			}
 		}
 	}
-}
-
-// place records a problem of settings at the first of them that the file has.
-func (d *decoder) place(l *layers, msg, hint string, names ...string) {
-	i := slices.IndexFunc(names, func(name string) bool { return l.at[name] != nil })
-	if i < 0 {
-		d.errs = append(d.errs, Error{Msg: msg, Hint: hint})
-		return
-	}
-	d.at(l.at[names[i]], msg, hint)
 }
 
 // loopback reports whether an address can be reached only from this machine. A

@@ -67,179 +67,122 @@ type Map struct {
 	origin
 }
 
-// ParseNet reads nets: one net (a mapping), a list of nets, or a mapping with
-// the single key "nets". The bytes are YAML or JSON; name is the file of the
-// positions. The error is an [ErrorList].
-func ParseNet(name string, src []byte) ([]Net, error) {
-	d := &decoder{source: &source{name: name}}
-	nets := readNetFile(d, src)
-	if len(d.errs) > 0 {
-		d.errs.Sort()
-		return nil, d.errs
-	}
-	return nets, nil
+func readNet(v Value) (Net, bool) {
+	v = v.as("a net")
+	net := Net{Position: v.Position(), origin: origin{v.source, v.node}}
+	v.Fields(Keys{
+		"name":           into(&net.Name, Value.Text),
+		"places":         into(&net.Places, each(Value.plain)),
+		"initialMarking": into(&net.InitialMarking, readMarking),
+		"terminalPlaces": into(&net.TerminalPlaces, each(Value.plain)),
+		"freeTools":      into(&net.FreeTools, each(Value.plain)),
+		"transitions":    into(&net.Transitions, readTransitions),
+		"map":            into(&net.Map, each(readMap)),
+		"match":          into(&net.Match, oneOf([]string{"all", "first"})),
+		"reason":         into(&net.Reason, Value.Text),
+		"allowUnbounded": into(&net.AllowUnbounded, Value.Flag),
+		"prove":          into(&net.Prove, each(readProof)),
+		"validate":       into(&net.Validate, filled(each(readValidator))),
+		"remember":       into(&net.Remember, filled(each(readMemory))),
+		"scope":          into(&net.Scope, oneOf([]string{"session", "principal", "global"})),
+		"shadow":         into(&net.Shadow, Value.Flag),
+		"priority":       into(&net.Priority, Value.integer),
+		"class":          into(&net.Class, oneOf([]string{"required", "advisory"})),
+		"recovery":       into(&net.Recovery, readRecovery),
+	})
+	v.needs("name")
+	checkPlaces(v, &net)
+	checkProofs(v, &net)
+	checkHooks(v, &net)
+	return net, true
 }
 
-func readNetFile(d *decoder, src []byte) []Net {
-	n := d.read(src)
-	switch {
-	case len(d.errs) > 0:
-		return nil
-	case n == nil:
-		d.add(1, 1, "the file contains no net", "")
-		return nil
-	case n.kind == mapKind && n.get("nets") != nil:
-		var nets []Net
-		d.mapping(n, "a file of nets", keys{"nets": func(_, value *node) { nets = readNetList(d, value) }})
-		return nets
-	case n.kind == listKind:
-		return readNetList(d, n)
-	default:
-		return []Net{readNet(d, n)}
-	}
-}
-
-func readNetList(d *decoder, n *node) []Net {
-	if !d.is(n, listKind, `"nets"`) {
-		return nil
-	}
-	var nets []Net
-	for _, item := range n.items {
-		nets = append(nets, readNet(d, item))
-	}
-	return nets
-}
-
-func readNet(d *decoder, n *node) Net {
-	net := Net{Position: d.position(n), origin: origin{d.source, n}}
-	d.mapping(n, "a net", netKeys(d, &net))
-	if n.kind != mapKind {
-		return net
-	}
-	if n.get("name") == nil {
-		d.at(n, `a net needs a "name"`, "")
-	}
-	checkPlaces(d, n, &net)
-	checkProofs(d, &net)
-	checkHooks(d, n, &net)
-	return net
-}
-
-func netKeys(d *decoder, net *Net) keys {
-	return keys{
-		"name":           d.filled(&net.Name),
-		"places":         d.list(&net.Places),
-		"initialMarking": readMarking(d, &net.InitialMarking),
-		"terminalPlaces": d.list(&net.TerminalPlaces),
-		"freeTools":      d.list(&net.FreeTools),
-		"transitions":    readTransitions(d, &net.Transitions),
-		"map":            readMaps(d, &net.Map),
-		"match":          d.oneOf(&net.Match, []string{"all", "first"}, nil),
-		"reason":         d.filled(&net.Reason),
-		"allowUnbounded": d.flag(&net.AllowUnbounded),
-		"prove":          readProofs(d, &net.Prove),
-		"validate":       readValidators(d, &net.Validate),
-		"remember":       readMemories(d, &net.Remember),
-		"scope":          d.oneOf(&net.Scope, []string{"session", "principal", "global"}, nil),
-		"shadow":         d.flag(&net.Shadow),
-		"priority":       d.integer(&net.Priority),
-		"class":          d.oneOf(&net.Class, []string{"required", "advisory"}, nil),
-		"recovery":       readRecovery(d, &net.Recovery),
-	}
-}
-
-func readMarking(d *decoder, to *map[string]int) func(key, value *node) {
-	return func(key, value *node) {
-		*to = make(map[string]int, len(value.fields))
-		d.each(value, quoted(key), func(place, tokens *node) {
-			if v, ok := d.count(tokens, "the tokens of "+quoted(place)); ok {
-				(*to)[place.text] = v
-			}
-		})
-	}
+func readMarking(v Value) (map[string]int, bool) {
+	marking := make(map[string]int, len(v.fields))
+	v.Each(func(place string, tokens Value) {
+		if n, ok := tokens.as("the tokens of " + tokens.what).Count(); ok {
+			marking[place] = n
+		}
+	})
+	return marking, true
 }
 
 // readRecovery reads a marking that is not empty.
-func readRecovery(d *decoder, to *map[string]int) func(key, value *node) {
-	return func(key, value *node) {
-		readMarking(d, to)(key, value)
-		if value.kind == mapKind && len(value.fields) == 0 {
-			d.at(value, quoted(key)+" is empty, and would hold always", "name the places that are marked then")
-		}
+func readRecovery(v Value) (map[string]int, bool) {
+	if v.kind == mapKind && len(v.fields) == 0 {
+		v.Fault(v.what+" is empty, and would hold always", "name the places that are marked then")
 	}
+	return readMarking(v)
 }
 
-func readTransitions(d *decoder, to *[]Transition) func(key, value *node) {
-	return func(key, value *node) {
-		if !d.is(value, listKind, quoted(key)) {
-			return
+func readTransitions(v Value) ([]Transition, bool) {
+	all, ok := each(readTransition)(v)
+	seen := make(map[string]Position, len(all))
+	for _, t := range all {
+		if first, twice := seen[t.Name]; twice && t.Name != "" {
+			v.at(t.node.get("name"), fmt.Sprintf("duplicate transition %q", t.Name), firstAt(first))
 		}
-		seen := make(map[string]*node, len(value.items))
-		for _, item := range value.items {
-			t := readTransition(d, item)
-			if earlier := seen[t.Name]; earlier != nil && t.Name != "" {
-				d.at(item.get("name"), fmt.Sprintf("duplicate transition %q", t.Name),
-					fmt.Sprintf("the first is at %d:%d", earlier.line, earlier.column))
-			}
-			seen[t.Name] = item
-			*to = append(*to, t)
-		}
+		seen[t.Name] = t.Position
 	}
+	return all, ok
 }
 
-func readTransition(d *decoder, n *node) Transition {
-	t := Transition{Position: d.position(n), origin: origin{d.source, n}}
-	d.mapping(n, "a transition", keys{
-		"name":     d.filled(&t.Name),
-		"type":     d.oneOf(&t.Type, []string{"auto", "manual"}, nil),
-		"inputs":   d.list(&t.Inputs),
-		"outputs":  d.list(&t.Outputs),
-		"tools":    d.list(&t.Tools),
-		"deferred": d.flag(&t.Deferred),
-		"observe":  d.flag(&t.Observe),
-		"unknown":  d.oneOf(&t.Unknown, []string{"hold", "release"}, nil),
-		"weak":     d.oneOf(&t.Weak, []string{"block", "progress"}, nil),
-		"via":      d.oneOf(&t.Via, approvalChannels, laterChannels),
-		"unless":   d.list(&t.Unless),
+func readTransition(v Value) (Transition, bool) {
+	v = v.as("a transition")
+	t := Transition{Position: v.Position(), origin: origin{v.source, v.node}}
+	v.Fields(Keys{
+		"name":     into(&t.Name, Value.Text),
+		"type":     into(&t.Type, oneOf([]string{"auto", "manual"})),
+		"inputs":   into(&t.Inputs, each(Value.plain)),
+		"outputs":  into(&t.Outputs, each(Value.plain)),
+		"tools":    into(&t.Tools, each(Value.plain)),
+		"deferred": into(&t.Deferred, Value.Flag),
+		"observe":  into(&t.Observe, Value.Flag),
+		"unknown":  into(&t.Unknown, oneOf([]string{"hold", "release"})),
+		"weak":     into(&t.Weak, oneOf([]string{"block", "progress"})),
+		"via":      into(&t.Via, oneOf(approvalChannels, laterChannels...)),
+		"unless":   into(&t.Unless, each(Value.plain)),
 	})
-	if n.kind == mapKind && n.get("name") == nil {
-		d.at(n, `a transition needs a "name"`, "")
+	v.needs("name")
+	if via := v.get("via"); via != nil && t.Type != "manual" {
+		v.at(via, `"via" has no meaning for a transition that asks nobody`, "type: manual")
 	}
-	if via := n.get("via"); via != nil && t.Type != "manual" {
-		d.at(via, `"via" has no meaning for a transition that asks nobody`, "type: manual")
+	if unless := v.get("unless"); unless != nil && len(t.Tools) == 0 {
+		v.at(unless, `"unless" has no meaning for a transition without tools`, "")
 	}
-	if unless := n.get("unless"); unless != nil && len(t.Tools) == 0 {
-		d.at(unless, `"unless" has no meaning for a transition without tools`, "")
-	}
-	return t
+	return t, true
 }
 
-func readMaps(d *decoder, to *[]Map) func(key, value *node) {
-	return func(key, value *node) {
-		if !d.is(value, listKind, quoted(key)) {
-			return
-		}
-		for _, item := range value.items {
-			*to = append(*to, readMap(d, item))
-		}
-	}
-}
-
-func readMap(d *decoder, n *node) Map {
-	m := Map{Position: d.position(n), origin: origin{d.source, n}}
-	d.mapping(n, "an entry of \"map\"", keys{
-		"tool":    d.filled(&m.Tool),
-		"field":   d.text(&m.Field),
-		"word":    d.filled(&m.Word),
-		"pattern": d.filled(&m.Pattern),
-		"as":      d.filled(&m.As),
-		"runs":    readWords(d, &m.Runs),
-		"when":    readExpression(d, &m.When),
+func readMap(v Value) (Map, bool) {
+	v = v.as(v.called())
+	m := Map{Position: v.Position(), origin: origin{v.source, v.node}}
+	v.Fields(Keys{
+		"tool":    into(&m.Tool, Value.Text),
+		"field":   into(&m.Field, Value.plain),
+		"word":    into(&m.Word, Value.Text),
+		"pattern": into(&m.Pattern, Value.Text),
+		"as":      into(&m.As, Value.Text),
+		"runs":    into(&m.Runs, readWords),
+		"when":    into(&m.When, readExpression),
 	})
-	if n.kind == mapKind {
-		checkMap(d, n)
+	if v.get("when") == nil {
+		v.needs("tool", "field", "as")
+	} else {
+		v.needs("tool", "as")
+		if field := v.get("field"); field != nil {
+			v.at(field, `"when" looks at the whole call and not at a field`, "leave field out")
+		}
 	}
-	return m
+	found := 0
+	for _, key := range []string{"word", "pattern", "runs", "when"} {
+		if v.get(key) != nil {
+			found++
+		}
+	}
+	if v.kind == mapKind && found != 1 {
+		v.Fault(v.what+` needs one of "word", "pattern", "runs" and "when"`, "")
+	}
+	return m, true
 }
 
 // ofShells are characters that a shell interprets.
@@ -247,83 +190,42 @@ const ofShells = "\"'\\`$|&;<>()\n"
 
 // readWords reads the words of a command: a list, or plain words with blanks between
 // them. It refuses text that a shell would interpret.
-func readWords(d *decoder, to *[]string) func(key, value *node) {
-	return func(key, value *node) {
-		if value.kind == listKind {
-			checkNotEmpty(d, key, value)
-			d.list(to)(key, value)
-			return
-		}
-		var text string
-		d.filled(&text)(key, value)
-		if i := strings.IndexAny(text, ofShells); i >= 0 {
-			d.at(value, fmt.Sprintf("%q: %q is not read as a shell would", key.text, text[i:i+1]),
-				`write the words as a list, each as it is: runs: [git, commit, -m, "two words"]`)
-		}
-		*to = strings.Fields(text)
-		if text != "" && len(*to) == 0 {
-			d.at(value, quoted(key)+" is empty", "")
-		}
+func readWords(v Value) ([]string, bool) {
+	if v.kind == listKind {
+		return filled(each(Value.plain))(v)
 	}
-}
-
-// readings are the keys for the pattern of an entry of "map". Read-only.
-var readings = []string{"word", "pattern", "runs", "when"}
-
-func checkMap(d *decoder, n *node) {
-	const what = "an entry of \"map\""
-	required := []string{"tool", "field", "as"}
-	if n.get("when") != nil {
-		required = []string{"tool", "as"}
-		if field := n.get("field"); field != nil {
-			d.at(field, `"when" looks at the whole call and not at a field`, "leave field out")
-		}
+	text, ok := v.Text()
+	if i := strings.IndexAny(text, ofShells); i >= 0 {
+		v.Fault(fmt.Sprintf("%s: %q is not read as a shell would", v.what, text[i:i+1]),
+			`write the words as a list, each as it is: runs: [git, commit, -m, "two words"]`)
 	}
-	d.needs(n, what, required...)
-	found := 0
-	for _, key := range readings {
-		if n.get(key) != nil {
-			found++
-		}
+	words := strings.Fields(text)
+	if ok && len(words) == 0 {
+		v.Fault(v.what+" is empty", "")
 	}
-	if found != 1 {
-		d.at(n, what+` needs one of "word", "pattern", "runs" and "when"`, "")
-	}
+	return words, ok
 }
 
 // checkPlaces finds places that the net does not have. Package gate finds
 // them too; only here is the place in the file known.
-func checkPlaces(d *decoder, n *node, net *Net) {
+func checkPlaces(v Value, net *Net) {
 	known := make(map[string]bool, len(net.Places))
 	for _, place := range net.Places {
 		known[place] = true
 	}
-	check := func(place *node) {
-		if place.kind == textKind && !known[place.text] {
-			d.at(place, fmt.Sprintf("unknown place %q", place.text), text.Suggest(place.text, net.Places))
-		}
-	}
+	var places []*node
 	for _, key := range []string{"initialMarking", "recovery"} {
-		if marking := n.get(key); marking != nil {
-			for _, f := range marking.fields {
-				check(f.key)
-			}
+		for _, f := range v.get(key).entries() {
+			places = append(places, f.key)
 		}
 	}
-	d.checkEach(n.get("terminalPlaces"), check)
-	if transitions := n.get("transitions"); transitions != nil {
-		for _, t := range transitions.items {
-			d.checkEach(t.get("inputs"), check)
-			d.checkEach(t.get("outputs"), check)
+	places = append(places, v.get("terminalPlaces").list()...)
+	for _, t := range v.get("transitions").list() {
+		places = append(append(places, t.get("inputs").list()...), t.get("outputs").list()...)
+	}
+	for _, place := range places {
+		if place.kind == textKind && !known[place.text] {
+			v.at(place, fmt.Sprintf("unknown place %q", place.text), text.Suggest(place.text, net.Places))
 		}
-	}
-}
-
-func (d *decoder) checkEach(list *node, check func(*node)) {
-	if list == nil {
-		return
-	}
-	for _, item := range list.items {
-		check(item)
 	}
 }

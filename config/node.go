@@ -31,35 +31,35 @@ const (
 	mapKind
 )
 
-// String returns a word for people for values of this kind.
+// String returns words for people for values of this kind.
 func (k kind) String() string {
-	switch k {
-	case nullKind:
-		return "nothing"
-	case boolKind:
-		return "true or false"
-	case numberKind:
-		return "a number"
-	case textKind:
-		return "text"
-	case listKind:
-		return "a list"
-	default:
-		return "a mapping"
-	}
+	return [...]string{"nothing", "", "true or false", "a number", "text", "a list", "a mapping"}[k]
 }
 
 // get returns the value of a key of a mapping, or nil.
 func (n *node) get(key string) *node {
-	if n == nil {
-		return nil
-	}
-	for _, f := range n.fields {
+	for _, f := range n.entries() {
 		if f.key.text == key {
 			return f.value
 		}
 	}
 	return nil
+}
+
+// entries returns the fields of a mapping; n may be nil.
+func (n *node) entries() []field {
+	if n == nil {
+		return nil
+	}
+	return n.fields
+}
+
+// list returns the items of a list; n may be nil.
+func (n *node) list() []*node {
+	if n == nil {
+		return nil
+	}
+	return n.items
 }
 
 // The limits keep a hostile or broken file from costing more than it says. A

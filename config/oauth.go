@@ -24,77 +24,73 @@ func (o OAuth) String() string { return "config.OAuth" }
 // GoString shows nothing of o.
 func (o OAuth) GoString() string { return o.String() }
 
-func readOAuth(d *decoder, to **OAuth) func(key, value *node) {
-	return func(key, value *node) {
-		o := &OAuth{Grant: "authorization-code", Store: "auto"}
-		*to = o
-		if value.kind == boolKind {
-			o.Disabled = value.text == "false"
-			return
-		}
-		before := len(d.errs)
-		d.mapping(value, quoted(key), keys{
-			"grant":        readChoice(d, &o.Grant, []string{"authorization-code", "client-credentials"}, nil),
-			"clientId":     d.filledSetting(&o.ClientID),
-			"clientSecret": d.filledSetting(&o.ClientSecret),
-			"scopes":       readScopes(d, &o.Scopes),
-			"issuer":       d.filledSetting(&o.Issuer),
-			"redirectPort": readPort(d, &o.RedirectPort),
-			"store":        readChoice(d, &o.Store, []string{"auto", "keyring", "file"}, nil),
-		})
-		if len(d.errs) == before {
-			checkOAuth(d, key, value, o)
-		}
+func readOAuth(v Value) (*OAuth, bool) {
+	o := &OAuth{Grant: "authorization-code", Store: "auto"}
+	if v.kind == boolKind {
+		o.Disabled = v.text == "false"
+		return o, true
 	}
+	before := v.Faults()
+	v.Fields(Keys{
+		"grant":        into(&o.Grant, checked(checkWord([]string{"authorization-code", "client-credentials"}))),
+		"clientId":     into(&o.ClientID, checked(checkFilled)),
+		"clientSecret": into(&o.ClientSecret, checked(checkFilled)),
+		"scopes":       into(&o.Scopes, each(checked(checkScope))),
+		"issuer":       into(&o.Issuer, checked(checkFilled)),
+		"redirectPort": into(&o.RedirectPort, readPort),
+		"store":        into(&o.Store, checked(checkWord([]string{"auto", "keyring", "file"}))),
+	})
+	if v.Faults() == before {
+		checkOAuth(v, o)
+	}
+	return o, true
 }
 
 // readPort reads the number of a TCP port.
-func readPort(d *decoder, to *int) func(key, value *node) {
-	return func(key, value *node) {
-		n, ok := d.count(value, quoted(key))
-		if ok && (n == 0 || n > 65535) {
-			d.at(value, quoted(key)+" must be a port from 1 to 65535", "")
-		}
-		*to = n
+func readPort(v Value) (int, bool) {
+	n, ok := v.Count()
+	if ok && (n == 0 || n > 65535) {
+		v.Fault(v.what+" must be a port from 1 to 65535", "")
 	}
+	return n, ok
 }
 
 const exampleOfCredentials = `oauth: { grant: client-credentials, clientId: "petrigate", clientSecret: "${env:CLIENT_SECRET}", issuer: "https://login.example.com" }`
 
 // checkOAuth checks that the keys of the section belong together.
-func checkOAuth(d *decoder, key, value *node, o *OAuth) {
-	secret := value.get("clientSecret")
+func checkOAuth(v Value, o *OAuth) {
+	secret := v.get("clientSecret")
 	switch {
 	case o.Grant == "client-credentials" && (o.ClientID == "" || secret == nil):
-		d.at(key, `"client-credentials" requires "clientId" and "clientSecret"`, exampleOfCredentials)
+		v.at(v.key, `"client-credentials" requires "clientId" and "clientSecret"`, exampleOfCredentials)
 	case secret != nil && o.ClientID == "":
-		d.at(secret, `"clientSecret" requires "clientId"`, "")
+		v.at(secret, `"clientSecret" requires "clientId"`, "")
 	case secret != nil && o.Issuer == "":
-		d.at(secret, `"clientSecret" requires "issuer", the authorization server that it is for: otherwise the server could name any`, `issuer: "https://login.example.com"`)
+		v.at(secret, `"clientSecret" requires "issuer", the authorization server that it is for: otherwise the server could name any`, `issuer: "https://login.example.com"`)
 	}
-	if at := value.get("issuer"); at != nil && !trustworthy(o.Issuer) {
-		d.at(at, `"issuer" must be a URL that begins with https://`, "http:// only for this machine")
+	if at := v.get("issuer"); at != nil && !trustworthy(o.Issuer) {
+		v.at(at, `"issuer" must be a URL that begins with https://`, "http:// only for this machine")
 	}
 	for _, name := range []string{"redirectPort", "store"} {
-		if at := value.get(name); at != nil && o.Grant == "client-credentials" {
-			d.warn(at, fmt.Sprintf("%q has no effect with %q", name, o.Grant), "")
+		if at := v.get(name); at != nil && o.Grant == "client-credentials" {
+			v.warn(at, fmt.Sprintf("%q has no effect with %q", name, o.Grant), "")
 		}
 	}
 }
 
 // checkAuthorizedOnce checks that the requests to a server have only one authorization,
 // and that a token does not cross the network in the clear.
-func checkAuthorizedOnce(d *decoder, n *node, s *Server) {
-	section := n.get("oauth")
+func checkAuthorizedOnce(v Value, s *Server) {
+	section := v.get("oauth")
 	if section == nil || s.OAuth == nil || s.OAuth.Disabled {
 		return
 	}
 	for name := range s.Headers {
 		if strings.EqualFold(name, "Authorization") {
-			d.at(section, `"oauth" and a header Authorization exclude each other`, "one of them")
+			v.at(section, `"oauth" and a header Authorization exclude each other`, "one of them")
 		}
 	}
 	if s.URL != "" && !trustworthy(s.URL) {
-		d.at(section, `"oauth" requires a "url" that begins with https://`, "http:// only for this machine")
+		v.at(section, `"oauth" requires a "url" that begins with https://`, "http:// only for this machine")
 	}
 }

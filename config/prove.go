@@ -21,58 +21,48 @@ const exclusive = "exclusive"
 
 var claims = []string{"deadlock-free", "conserved", "no-terminal-states", exclusive}
 
-func readProofs(d *decoder, to *[]Proof) func(key, value *node) {
-	return func(key, value *node) {
-		d.items(key, value, func(item *node) {
-			if p, ok := readProof(d, key, item); ok {
-				*to = append(*to, p)
-			}
-		})
-	}
-}
-
-func readProof(d *decoder, key, item *node) (Proof, bool) {
-	word, rest, _ := strings.Cut(strings.TrimSpace(item.text), " ")
-	p := Proof{Claim: word, Position: d.position(item)}
-	if !d.word(key, item, word, claims, nil) {
+func readProof(v Value) (Proof, bool) {
+	p := Proof{Position: v.Position()}
+	if !v.is(textKind) {
 		return p, false
 	}
-	if word == exclusive {
-		return p, readExclusive(d, item, rest, &p.Places)
-	}
-	if rest != "" {
-		d.at(item, fmt.Sprintf("%q of \"prove\" is about the whole net", word), fmt.Sprintf("write %s", word))
+	word, rest, _ := strings.Cut(strings.TrimSpace(v.text), " ")
+	p.Claim = word
+	switch {
+	case !v.passes(word, checkWord(claims)):
 		return p, false
+	case word == exclusive:
+		p.Places = readExclusive(v, rest)
+		return p, len(p.Places) > 1
+	case rest != "":
+		v.Fault(fmt.Sprintf("%q of \"prove\" is about the whole net", word), "write "+word)
 	}
-	return p, true
+	return p, rest == ""
 }
 
-// readExclusive reads the places.
-func readExclusive(d *decoder, item *node, text string, to *[]string) bool {
+// readExclusive reads two or more places.
+func readExclusive(v Value, text string) (places []string) {
 	for place := range strings.SplitSeq(text, ",") {
 		place = strings.TrimSpace(place)
-		switch {
-		case place == "":
-			d.at(item, `"exclusive" requires two or more places, separated by commas`, `write "exclusive building, canary", in quotes`)
-			return false
-		case slices.Contains(*to, place):
-			d.at(item, fmt.Sprintf("the place %q is named twice", place), "")
-			return false
+		if place != "" && slices.Contains(places, place) {
+			v.Fault(fmt.Sprintf("the place %q is named twice", place), "")
+			return nil
 		}
-		*to = append(*to, place)
+		places = append(places, place)
 	}
-	if len(*to) == 1 {
-		d.at(item, `"exclusive" requires two or more places, separated by commas`, `write "exclusive building, canary", in quotes`)
+	if len(places) < 2 || slices.Contains(places, "") {
+		v.Fault(`"exclusive" requires two or more places, separated by commas`, `write "exclusive building, canary", in quotes`)
+		return nil
 	}
-	return len(*to) > 1
+	return places
 }
 
 // checkProofs finds places that the net does not have.
-func checkProofs(d *decoder, net *Net) {
+func checkProofs(v Value, net *Net) {
 	for _, p := range net.Prove {
 		for _, place := range p.Places {
 			if !slices.Contains(net.Places, place) {
-				d.foreign(p.Position, fmt.Sprintf("unknown place %q", place), text.Suggest(place, net.Places))
+				v.foreign(p.Position, fmt.Sprintf("unknown place %q", place), text.Suggest(place, net.Places))
 			}
 		}
 	}

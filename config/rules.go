@@ -1,7 +1,7 @@
 package config
 
 import (
-	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -31,97 +31,86 @@ func (r RuleText) Position(line, column int) Position {
 	}
 }
 
-func readRules(d *decoder, to *[]RuleText) func(key, value *node) {
-	return func(key, value *node) {
-		switch {
-		case value.kind == textKind && strings.HasSuffix(value.text, ".rules") && !strings.ContainsAny(value.text, " \n"):
-			d.at(value, `"rules" takes the text of rules, and this is the name of a file`, `write rules: [{ file: "..." }]`)
-		case value.kind == textKind:
-			*to = append(*to, readInlineRules(d, value)...)
-		case value.kind == mapKind:
-			d.at(value, `"rules" must be a list or one text, not a mapping`, `begin the entry with "- "`)
-		case d.is(value, listKind, quoted(key)):
-			checkNotEmpty(d, key, value)
-			for _, item := range value.items {
-				*to = append(*to, readRuleEntry(d, item)...)
-			}
-		}
+func readRules(v Value) (texts []RuleText, ok bool) {
+	switch {
+	case v.kind == textKind && strings.HasSuffix(v.text, ".rules") && !strings.ContainsAny(v.text, " \n"):
+		v.Fault(`"rules" takes the text of rules, and this is the name of a file`, `write rules: [{ file: "..." }]`)
+		return nil, false
+	case v.kind == textKind:
+		return readInlineRules(v)
+	case v.kind == mapKind:
+		v.Fault(`"rules" must be a list or one text, not a mapping`, `begin the entry with "- "`)
+		return nil, false
 	}
+	entries, ok := filled(each(readRuleEntry))(v)
+	return slices.Concat(entries...), ok
 }
 
-func checkNotEmpty(d *decoder, key, list *node) {
-	if len(list.items) == 0 {
-		d.at(list, fmt.Sprintf("%q is empty", key.text), "leave the key out")
+func readRuleEntry(v Value) (texts []RuleText, ok bool) {
+	if v.kind == textKind {
+		v.Fault(`an entry of "rules" must be a mapping, not text`, `write "file: ..." or "inline: ..."`)
+		return nil, false
 	}
-}
-
-func readRuleEntry(d *decoder, n *node) []RuleText {
-	if n.kind == textKind {
-		d.at(n, `an entry of "rules" must be a mapping, not text`, `write "file: ..." or "inline: ..."`)
-		return nil
-	}
-	var texts []RuleText
-	d.mapping(n, `an entry of "rules"`, keys{
-		"file": func(key, value *node) {
-			for _, f := range readFiles(d, key, value) {
-				texts = append(texts, RuleText{File: f.name, Text: f.text})
+	v.as(v.called()).Fields(Keys{
+		"file": func(v Value) {
+			for _, f := range readFiles(v) {
+				texts = append(texts, f.rules())
 			}
 		},
-		"inline": func(key, value *node) {
-			if d.is(value, textKind, quoted(key)) {
-				texts = append(texts, readInlineRules(d, value)...)
+		"inline": func(v Value) {
+			if v.is(textKind) {
+				texts, _ = readInlineRules(v)
 			}
 		},
 	})
-	if n.kind == mapKind && len(n.fields) != 1 {
-		d.at(n, `an entry of "rules" has one key, "file" or "inline"`, "")
+	if v.kind == mapKind && len(v.fields) != 1 {
+		v.Fault(`an entry of "rules" has one key, "file" or "inline"`, "")
 	}
-	return texts
+	return texts, true
 }
 
-func readInlineRules(d *decoder, n *node) []RuleText {
-	if strings.TrimSpace(n.text) == "" {
-		d.at(n, "the rules are empty", "")
-		return nil
+func readInlineRules(v Value) ([]RuleText, bool) {
+	if strings.TrimSpace(v.text) == "" {
+		v.Fault("the rules are empty", "")
+		return nil, false
 	}
-	return []RuleText{readRuleText(d, n)}
+	return []RuleText{readRuleText(v)}, true
 }
 
 // readRuleText returns a text with its position.
-func readRuleText(d *decoder, n *node) RuleText {
-	r := RuleText{File: d.name, Text: n.text, inline: true, line: n.line, column: n.column}
-	if n.block {
-		r.line, r.column, r.block = n.line+1, indentOf(d, n), true
-	} else if rest := []rune(d.lines[n.line-1]); n.column <= len(rest) && strings.ContainsRune(`"'`, rest[n.column-1]) {
+func readRuleText(v Value) RuleText {
+	r := RuleText{File: v.source.name, Text: v.text, inline: true, line: v.line, column: v.column}
+	if v.block {
+		r.line, r.column, r.block = v.line+1, v.indent(), true
+	} else if rest := []rune(v.lines[v.line-1]); v.column <= len(rest) && strings.ContainsRune(`"'`, rest[v.column-1]) {
 		r.column++
 	}
 	return r
 }
 
-// indentOf returns the column at which the lines of a block start.
-func indentOf(d *decoder, n *node) int {
-	for i, text := range strings.Split(n.text, "\n") {
-		at := n.line + i
-		if text == "" || at >= len(d.lines) {
+// indent returns the column at which the lines of a block start.
+func (v Value) indent() int {
+	for i, text := range strings.Split(v.text, "\n") {
+		at := v.line + i
+		if text == "" || at >= len(v.lines) {
 			continue
 		}
-		if before, ok := strings.CutSuffix(d.lines[at], text); ok {
+		if before, ok := strings.CutSuffix(v.lines[at], text); ok {
 			return len(before) + 1
 		}
 	}
 	return 1
 }
 
+// rules returns the file as a text of rules.
+func (f textFile) rules() RuleText { return RuleText{File: f.name, Text: f.text} }
+
 // ReadRules reads the rules files that a pattern matches, as the "file" key
 // does; relative paths start at the directory of the process.
-func ReadRules(pattern string) ([]RuleText, error) {
-	files, faults := (&environment{}).match(pattern)
-	if len(faults) > 0 {
-		return nil, withoutPlace(faults)
+func ReadRules(pattern string) (texts []RuleText, err error) {
+	files, err := matched(pattern)
+	for _, f := range files {
+		texts = append(texts, f.rules())
 	}
-	texts := make([]RuleText, len(files))
-	for i, f := range files {
-		texts[i] = RuleText{File: f.name, Text: f.text}
-	}
-	return texts, nil
+	return texts, err
 }

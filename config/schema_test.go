@@ -49,7 +49,7 @@ func TestSchemaKeys(t *testing.T) {
 	}
 	seen := map[string]bool{}
 	d := &decoder{source: &source{name: "f"}, environment: &environment{lookup: from(nil)}}
-	d.visit = func(what string, known keys) {
+	d.visit = func(what string, known Keys) {
 		name, ok := definitions[what]
 		if !ok {
 			t.Errorf("the schema has nothing for %s", what)
@@ -60,7 +60,7 @@ func TestSchemaKeys(t *testing.T) {
 			t.Errorf("%s: -decoder +schema\n%s", what, diff)
 		}
 	}
-	readRoot(d, d.read([]byte(everywhere)), &Config{}, &layers{file: map[string]any{}, at: map[string]*node{}})
+	readRoot(Value{decoder: d, node: d.read([]byte(everywhere)), what: "the configuration"}, &Config{}, newLayers())
 	for name, def := range doc.Defs {
 		if def.Properties != nil && !seen[name] {
 			t.Errorf("the decoder has no keys for %s", name)
@@ -69,7 +69,7 @@ func TestSchemaKeys(t *testing.T) {
 }
 
 // supported are the keys that are not for a later version.
-func supported(known keys) []string {
+func supported(known Keys) []string {
 	var names []string
 	for name, set := range known {
 		if f := runtime.FuncForPC(reflect.ValueOf(set).Pointer()).Name(); !strings.Contains(f, "later") {

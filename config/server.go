@@ -54,54 +54,57 @@ func (s Server) GoString() string { return fmt.Sprintf("config.Server(%q)", s.Na
 // LogValue returns the name of s.
 func (s Server) LogValue() slog.Value { return slog.StringValue(s.Name) }
 
-func readServers(d *decoder, to *[]Server) func(key, value *node) {
-	return func(key, value *node) {
-		d.each(value, quoted(key), func(name, entry *node) {
-			*to = append(*to, readServer(d, name, entry))
-		})
+func readServers(to *[]Server) func(Value) {
+	return func(v Value) {
+		v.Each(func(_ string, entry Value) { *to = append(*to, readServer(entry)) })
 	}
 }
 
-func readServer(d *decoder, name, n *node) Server {
-	if name.text == "" || strings.ContainsFunc(name.text, unicode.IsControl) {
-		d.at(name, "the name of a server is empty or contains a control character", "")
+func readServer(v Value) Server {
+	v = v.as("a server")
+	s := Server{Name: v.key.text, Protocol: "auto", Isolation: "auto", Position: v.position(v.key)}
+	if s.Name == "" || strings.ContainsFunc(s.Name, unicode.IsControl) {
+		v.at(v.key, "the name of a server is empty or contains a control character", "")
 	}
-	s := Server{Name: name.text, Protocol: "auto", Isolation: "auto", Position: d.position(name)}
 	var fromFile map[string]string
-	known := keys{
-		"type":     readServerType(d, &s.Type),
-		"command":  d.setting(&s.Command),
-		"args":     d.settings(&s.Args),
-		"env":      readValues(d, &s.Env, checkVariable),
-		"cwd":      d.setting(&s.Cwd),
-		"url":      readURL(d, &s.URL),
-		"headers":  readValues(d, &s.Headers, checkHeader),
-		"oauth":    readOAuth(d, &s.OAuth),
-		"timeout":  readTimeout(d, &s.Timeout),
-		"prefix":   readPrefix(d, &s),
-		"protocol": readChoice(d, &s.Protocol, []string{"auto", "legacy", "2026-07-28"}, nil),
-		"disabled": d.flag(&s.Disabled),
-
-		"tools": readToolFilter(d, &s.Tools),
-
-		"isolation": readChoice(d, &s.Isolation, []string{"auto", "session", "shared"}, nil),
-
-		"envFile": readEnvFile(d, &fromFile),
-		"tls":     readServerTLS(d, &s.TLS),
-		"limits":  readServerLimits(d, &s.Limits),
+	known := Keys{
+		"type":      into(&s.Type, readServerType),
+		"command":   into(&s.Command, Value.setting),
+		"args":      into(&s.Args, each(Value.setting)),
+		"env":       into(&s.Env, values(checkVariable)),
+		"envFile":   into(&fromFile, readEnvFile),
+		"cwd":       into(&s.Cwd, Value.setting),
+		"url":       into(&s.URL, checked(checkURL)),
+		"headers":   into(&s.Headers, values(checkHeader)),
+		"oauth":     into(&s.OAuth, readOAuth),
+		"tls":       into(&s.TLS, readServerTLS),
+		"timeout":   into(&s.Timeout, readCallTimeout),
+		"prefix":    into(&s.Prefix, checked(checkPrefix)),
+		"protocol":  into(&s.Protocol, checked(checkWord([]string{"auto", "legacy", "2026-07-28"}))),
+		"isolation": into(&s.Isolation, checked(checkWord([]string{"auto", "session", "shared"}))),
+		"disabled":  into(&s.Disabled, Value.Flag),
+		"tools":     into(&s.Tools, readToolFilter),
+		"limits":    into(&s.Limits, readServerLimits),
 	}
 	for _, key := range clientKeys {
-		known[key] = d.ignored
+		known[key] = Value.ignored
 	}
 	for key, word := range toolKeys {
-		known[key] = readToolList(d, word)
+		known[key] = readToolList(word)
 	}
-	d.mapping(n, "a server", known)
-	if n.kind == mapKind {
-		checkAgreement(d, name, n, &s)
+	v.Fields(known)
+	if v.kind == mapKind {
+		checkAgreement(v, &s)
 	}
-	s.joinEnv(fromFile)
-	s.Command, s.Cwd = readCommand(d, s.Command), d.absolute(s.Cwd)
+	s.HasPrefix = v.get("prefix") != nil
+	if fromFile != nil {
+		maps.Copy(fromFile, s.Env)
+		s.Env = fromFile
+	}
+	if strings.ContainsRune(s.Command, '/') || strings.ContainsRune(s.Command, filepath.Separator) { // otherwise it is looked up in PATH
+		s.Command = v.absolute(s.Command)
+	}
+	s.Cwd = v.absolute(s.Cwd)
 	return s
 }
 
@@ -121,63 +124,42 @@ var toolKeys = map[string]string{
 
 // readToolList points to our list of tools: a tool that is switched off only in the
 // client can still be called.
-func readToolList(d *decoder, word string) func(key, value *node) {
-	return func(key, value *node) {
-		if value.kind == listKind && len(value.items) == 0 {
-			d.ignored(key, value)
-			return
+func readToolList(word string) func(Value) {
+	return func(v Value) {
+		hint := fmt.Sprintf("tools: { %s: [...] } has", word)
+		if v.kind == listKind && len(v.items) == 0 {
+			hint = ""
 		}
-		d.warn(key, fmt.Sprintf("%q is for a client and has no effect here", key.text), fmt.Sprintf("tools: { %s: [...] } has", word))
+		v.warn(v.key, v.what+forClients, hint)
 	}
 }
 
-func (d *decoder) ignored(key, _ *node) {
-	d.warn(key, fmt.Sprintf("%q is for a client and has no effect here", key.text), "")
-}
+const forClients = " is for a client and has no effect here"
+
+func (v Value) ignored() { v.warn(v.key, v.what+forClients, "") }
 
 // readServerType accepts the names that clients have for streamable HTTP.
-func readServerType(d *decoder, to *string) func(key, value *node) {
-	return func(key, value *node) {
-		if !d.is(value, textKind, quoted(key)) {
-			return
-		}
-		switch text := d.interpolated(value); text {
-		case "streamable-http", "streamableHttp", "streamable_http":
-			*to = "http"
-		default:
-			if d.word(key, value, text, []string{"stdio", "http", "sse"}, nil) {
-				*to = text
-			}
-		}
+func readServerType(v Value) (string, bool) {
+	text, ok := v.setting()
+	switch text {
+	case "streamable-http", "streamableHttp", "streamable_http":
+		return "http", true
 	}
+	return text, ok && v.passes(text, checkWord([]string{"stdio", "http", "sse"}))
 }
 
-// readChoice is like oneOf, and replaces ${...}.
-func readChoice(d *decoder, to *string, words, later []string) func(key, value *node) {
-	return func(key, value *node) {
-		if !d.is(value, textKind, quoted(key)) {
-			return
-		}
-		if text := d.interpolated(value); d.word(key, value, text, words, later) {
-			*to = text
-		}
-	}
-}
-
-// readValues reads a mapping of texts: env or headers.
-func readValues(d *decoder, to *map[string]string, check func(key, value string) string) func(key, value *node) {
-	return func(key, value *node) {
-		*to = make(map[string]string, len(value.fields))
-		d.each(value, quoted(key), func(k, v *node) {
-			if !d.is(v, textKind, "the value of "+quoted(k)) {
-				return
+// values reads a mapping of texts: env or headers.
+func values(check func(key, value string) string) func(Value) (map[string]string, bool) {
+	return func(v Value) (map[string]string, bool) {
+		all := make(map[string]string, len(v.fields))
+		v.Each(func(key string, value Value) {
+			text, ok := value.as("the value of " + value.what).setting()
+			if msg := check(key, text); ok && msg != "" {
+				v.at(value.key, fmt.Sprintf("%s in %s", msg, v.what), "")
 			}
-			text := d.interpolated(v)
-			if msg := check(k.text, text); msg != "" {
-				d.at(k, fmt.Sprintf("%s in %s", msg, quoted(key)), "")
-			}
-			(*to)[k.text] = text
+			all[key] = text // also where it is wrong: [Servers] returns it
 		})
+		return all, true
 	}
 }
 
@@ -202,110 +184,100 @@ func checkHeader(key, value string) string {
 	return ""
 }
 
-func readURL(d *decoder, to *string) func(key, value *node) {
-	return func(key, value *node) {
-		d.setting(to)(key, value)
-		if value.kind != textKind || *to == "" && value.text != "" {
-			return // already named
-		}
-		// The error of url.Parse quotes the value, which may contain a secret.
-		u, err := url.Parse(*to)
-		if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
-			d.at(value, `"url" must be an http or https address`, "")
-		}
+// checkURL accepts an address. The error of url.Parse quotes it, and it may contain a
+// secret.
+func checkURL(what, _, text string) (msg, hint string) {
+	u, err := url.Parse(text)
+	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
+		return what + " must be an http or https address", ""
 	}
+	return "", ""
 }
 
-// readTimeout reads a duration, or the milliseconds that clients write.
-func readTimeout(d *decoder, to *time.Duration) func(key, value *node) {
-	return func(key, value *node) {
-		switch value.kind {
-		case brokenKind:
-			return
-		case numberKind:
-			ms, err := strconv.ParseInt(value.text, 10, 32)
-			if err == nil && ms > 0 && ms < 1000 {
-				d.at(value, fmt.Sprintf("%s is in milliseconds, and %d is probably a mistake", quoted(key), ms), fmt.Sprintf("write %ds or %dms", ms, ms))
-				return
-			}
-			if err == nil && ms > 0 {
-				*to = time.Duration(ms) * time.Millisecond
-				return
-			}
-		case textKind:
-			before := len(d.errs)
-			v, ok := duration(d.interpolated(value))
-			if ok && v > 0 || len(d.errs) > before {
-				*to = v
-				return
-			}
+// readCallTimeout reads a duration, or the milliseconds that clients write.
+func readCallTimeout(v Value) (time.Duration, bool) {
+	switch v.kind {
+	case brokenKind:
+		return 0, false
+	case numberKind:
+		ms, err := strconv.ParseInt(v.text, 10, 32)
+		if err == nil && ms > 0 && ms < 1000 {
+			v.Fault(fmt.Sprintf("%s is in milliseconds, and %d is probably a mistake", v.what, ms), fmt.Sprintf("write %ds or %dms", ms, ms))
+			return 0, false
 		}
-		d.at(value, quoted(key)+" must be a duration, or a number of milliseconds", "for example 60s")
+		if err == nil && ms > 0 {
+			return time.Duration(ms) * time.Millisecond, true
+		}
+	case textKind:
+		text, ok := v.setting()
+		if !ok {
+			return 0, false
+		}
+		if t, ok := duration(text); ok && t > 0 {
+			return t, true
+		}
 	}
+	v.Fault(v.what+" must be a duration, or a number of milliseconds", "for example 60s")
+	return 0, false
 }
 
-func readPrefix(d *decoder, s *Server) func(key, value *node) {
-	return func(key, value *node) {
-		d.setting(&s.Prefix)(key, value)
-		s.HasPrefix = true
-		bad := func(r rune) bool {
-			return r >= 0x80 || !(unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_' || r == '-')
-		}
-		if strings.ContainsFunc(s.Prefix, bad) || len(s.Prefix) > 48 {
-			d.at(value, `"prefix" is at most 48 of the characters A-Z a-z 0-9 _ -`, "")
-		}
+func checkPrefix(what, _, text string) (msg, hint string) {
+	bad := func(r rune) bool {
+		return r >= 0x80 || !(unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_' || r == '-')
 	}
+	if strings.ContainsFunc(text, bad) || len(text) > 48 {
+		return what + " is at most 48 of the characters A-Z a-z 0-9 _ -", ""
+	}
+	return "", ""
 }
 
 // checkAgreement checks that the keys of a server belong together, and fills in its
 // type.
-func checkAgreement(d *decoder, name, n *node, s *Server) {
-	command, address := n.get("command"), n.get("url")
+func checkAgreement(v Value, s *Server) {
+	command, address := v.get("command"), v.get("url")
 	switch {
 	case command != nil && address != nil:
-		d.at(address, fmt.Sprintf("server %q has both a command and a url", s.Name), "one of them")
+		v.at(address, fmt.Sprintf("server %q has both a command and a url", s.Name), "one of them")
 		return
 	case command == nil && address == nil:
-		d.at(name, fmt.Sprintf("server %q needs a command or a url", s.Name), "")
+		v.at(v.key, fmt.Sprintf("server %q needs a command or a url", s.Name), "")
 		return
 	case command != nil && command.kind == textKind && command.text == "":
-		d.at(command, `"command" is empty`, "")
+		v.at(command, `"command" is empty`, "")
 	}
-	kind := map[bool]string{true: "stdio", false: "http"}[command != nil]
-	if s.Type == "sse" && kind == "http" {
-		kind = "sse"
+	kind, others := "stdio", []string{"headers", "oauth", "tls"}
+	if address != nil {
+		kind, others = "http", []string{"args", "env", "envFile", "cwd"}
+		if s.Type == "sse" {
+			kind = "sse"
+		}
 	}
 	if s.Type != "" && s.Type != kind {
-		d.at(n.get("type"), fmt.Sprintf("type %s does not fit the other keys, which are those of %s", s.Type, kind), "")
+		v.at(v.get("type"), fmt.Sprintf("type %s does not fit the other keys, which are those of %s", s.Type, kind), "")
 	}
 	s.Type = kind
-	warnHome(d, n)
+	warnHome(v)
 	if s.Type == "sse" && s.Protocol != "auto" && s.Protocol != "legacy" {
-		d.at(n.get("protocol"), "a server of type sse is of revision 2024-11-05", "leave protocol out")
+		v.at(v.get("protocol"), "a server of type sse is of revision 2024-11-05", "leave protocol out")
 	}
-	checkUniqueHeaders(d, n.get("headers"))
-	checkAuthorizedOnce(d, n, s)
-	checkSecureOnly(d, n, s)
-	overHTTP := []string{"args", "env", "envFile", "cwd"}
-	others := map[string][]string{"stdio": {"headers", "oauth", "tls"}, "http": overHTTP, "sse": overHTTP}
-	for _, f := range n.fields {
-		if slices.Contains(others[kind], f.key.text) {
-			d.at(f.key, fmt.Sprintf("%q has no meaning for a server of type %s", f.key.text, kind), "")
+	checkUniqueHeaders(v)
+	checkAuthorizedOnce(v, s)
+	checkSecureOnly(v, s)
+	for _, f := range v.fields {
+		if slices.Contains(others, f.key.text) {
+			v.at(f.key, fmt.Sprintf("%q has no meaning for a server of type %s", f.key.text, kind), "")
 		}
 	}
 }
 
 // warnHome finds text that a shell would replace by the home directory: nothing
 // replaces it here, and a server may create a directory of that name.
-func warnHome(d *decoder, server *node) {
+func warnHome(v Value) {
 	for _, key := range []string{"command", "cwd", "args"} {
-		values := []*node{server.get(key)}
-		if values[0] != nil && values[0].kind == listKind {
-			values = values[0].items
-		}
-		for _, v := range values {
-			if v != nil && v.kind == textKind && (v.text == "~" || strings.HasPrefix(v.text, "~/") || strings.HasPrefix(v.text, "$HOME")) {
-				d.warn(v, fmt.Sprintf("%q", key)+" is not read by a shell, and the home directory is not filled in", "write ${HOME} for it")
+		value := v.get(key)
+		for _, text := range append(value.list(), value) {
+			if text != nil && text.kind == textKind && (text.text == "~" || strings.HasPrefix(text.text, "~/") || strings.HasPrefix(text.text, "$HOME")) {
+				v.warn(text, fmt.Sprintf("%q is not read by a shell, and the home directory is not filled in", key), "write ${HOME} for it")
 			}
 		}
 	}
@@ -313,26 +285,15 @@ func warnHome(d *decoder, server *node) {
 
 // checkUniqueHeaders refuses two spellings of one header: which of them is sent
 // would be a matter of chance.
-func checkUniqueHeaders(d *decoder, headers *node) {
-	if headers == nil {
-		return
-	}
-	seen := make(map[string]string, len(headers.fields))
-	for _, f := range headers.fields {
+func checkUniqueHeaders(v Value) {
+	seen := make(map[string]string)
+	for _, f := range v.get("headers").entries() {
 		name := strings.ToLower(f.key.text)
 		if first, ok := seen[name]; ok && first != f.key.text {
-			d.at(f.key, fmt.Sprintf("%q and %q are one header", first, f.key.text), "")
+			v.at(f.key, fmt.Sprintf("%q and %q are one header", first, f.key.text), "")
 		}
 		seen[name] = f.key.text
 	}
-}
-
-// readCommand leaves a bare name to PATH.
-func readCommand(d *decoder, c string) string {
-	if !strings.ContainsRune(c, '/') && !strings.ContainsRune(c, filepath.Separator) {
-		return c
-	}
-	return d.absolute(c)
 }
 
 // EnvNames returns the names of the variables that s sets, sorted; unlike the

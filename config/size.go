@@ -13,27 +13,24 @@ var units = []struct {
 	bytes int64
 }{{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"kB", 1e3}, {"KB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"B", 1}}
 
-// readSize reads a number of bytes with a unit, least or more.
-func readSize(d *decoder, to *int, least int) func(key, value *node) {
-	return func(key, value *node) {
-		if value.kind == numberKind {
-			d.at(value, quoted(key)+" needs a unit", fmt.Sprintf("for example %q", value.text+"MiB"))
-			return
+// size reads a number of bytes with a unit, least or more.
+func size(least int) func(Value) (int, bool) {
+	return func(v Value) (int, bool) {
+		if !v.hasUnit("MiB") {
+			return 0, false
 		}
-		if !d.is(value, textKind, quoted(key)) {
-			return
+		text, ok := v.setting()
+		if !ok {
+			return 0, false
 		}
-		before := len(d.errs)
-		n, ok := sizeOf(d.interpolated(value))
+		n, ok := sizeOf(text)
 		switch {
-		case len(d.errs) > before:
 		case !ok:
-			d.at(value, fmt.Sprintf("%q: %s is not a size", key.text, shown(value)), `for example "4MiB"`)
+			v.Fault(fmt.Sprintf("%s: %s is not a size", v.what, v.shown()), `for example "4MiB"`)
 		case n < least:
-			d.at(value, fmt.Sprintf("%q must be %d bytes or more", key.text, least), "")
-		default:
-			*to = n
+			v.Fault(fmt.Sprintf("%s must be %d bytes or more", v.what, least), "")
 		}
+		return n, ok
 	}
 }
 

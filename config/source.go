@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/petrigate/petrigate/internal/diag"
 )
 
 // A source is one file: its text, and the problems found in it so far.
@@ -83,8 +85,12 @@ func looksJSON(text string) bool {
 	return strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[")
 }
 
-// at records a problem with a value.
+// at records a problem with a value; nil: with one that does not come from the file.
 func (s *source) at(n *node, msg, hint string) {
+	if n == nil {
+		s.errs = append(s.errs, Error{Msg: msg, Hint: hint})
+		return
+	}
 	s.add(n.line, n.column, msg, hint)
 }
 
@@ -97,13 +103,36 @@ func (s *source) add(line, column int, msg, hint string) {
 	}
 }
 
-// warn records a value that is allowed but probably a mistake.
+// foreign records a problem that may be in another file.
+func (s *source) foreign(p Position, msg, hint string) {
+	if p.File == s.name {
+		s.add(p.Line, p.Column, msg, hint)
+		return
+	}
+	s.errs = append(s.errs, diag.At(p, msg, hint))
+}
+
+// warn records a value that is allowed but probably a mistake; nil: one that does not
+// come from the file.
 func (s *source) warn(n *node, msg, hint string) {
-	s.warns = append(s.warns, s.problem(n.line, n.column, msg, hint))
+	w := Error{Msg: msg, Hint: hint}
+	if n != nil {
+		w = s.problem(n.line, n.column, msg, hint)
+	}
+	s.warns = append(s.warns, w)
 }
 
 func (s *source) problem(line, column int, msg, hint string) Error {
 	return Error{File: s.name, Line: line, Column: column, Msg: msg, Hint: hint, Excerpt: s.excerpt(line, column)}
+}
+
+// err returns the problems in their order, or nil.
+func (s *source) err() error {
+	if len(s.errs) == 0 {
+		return nil
+	}
+	s.errs.Sort()
+	return s.errs
 }
 
 func (s *source) position(n *node) Position {

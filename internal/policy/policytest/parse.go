@@ -12,9 +12,8 @@ import (
 
 // Parse reads a file of tests. Its error is a [config.ErrorList].
 func Parse(name string, src []byte) (*File, error) {
-	doc := config.ReadDocument(name, src)
-	p := &parser{doc: doc, file: &File{Name: name, Policy: Source{Position: config.Position{File: name}}}}
-	root := doc.Root("a file of tests")
+	root := config.ReadDocument(name, src, "a file of tests")
+	p := &parser{root: root, file: &File{Name: name, Policy: Source{Position: config.Position{File: name}}}}
 	root.Fields(config.Keys{
 		"config":  p.config,
 		"rules":   func(v config.Value) { p.file.Policy.Rules = p.paths(v) },
@@ -25,7 +24,7 @@ func Parse(name string, src []byte) (*File, error) {
 	})
 	s := &p.file.Policy
 	bare := len(s.Rules)+len(s.Nets) > 0
-	switch err := doc.Err(); {
+	switch err := root.Err(); {
 	case err != nil:
 		return nil, err
 	case s.Config != "" && bare:
@@ -37,12 +36,12 @@ func Parse(name string, src []byte) (*File, error) {
 	case len(p.file.Tests) == 0:
 		root.Fault("there are no tests", `write "tests:" and below it "- name: ..."`)
 	}
-	return p.file, doc.Err()
+	return p.file, root.Err()
 }
 
 // A parser gives the values of a file their meaning.
 type parser struct {
-	doc  *config.Document
+	root config.Value
 	file *File
 	seen map[string]bool // names of tests
 }
@@ -82,7 +81,7 @@ func (p *parser) test(v config.Value) {
 	t := Test{Position: v.Position()}
 	var steps, events []config.Value
 	expect := ""
-	before := p.doc.Faults()
+	before := p.root.Faults()
 	v.Fields(config.Keys{
 		"name":     func(v config.Value) { t.Name, _ = v.Text() },
 		"sessions": func(v config.Value) { t.Sessions = sessions(v) },
@@ -91,7 +90,7 @@ func (p *parser) test(v config.Value) {
 		"steps":    func(v config.Value) { v.Items("a step", func(v config.Value) { steps = append(steps, v) }) },
 	})
 	switch {
-	case p.doc.Faults() > before: // what is missing may be misspelt
+	case p.root.Faults() > before: // what is missing may be misspelt
 	case t.Name == "":
 		v.Fault("the test has no name", "")
 	case p.seen[t.Name]:

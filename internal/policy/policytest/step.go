@@ -20,7 +20,7 @@ func (p *parser) step(t *Test, v config.Value) Step {
 			read(v)
 		}
 	}
-	before := p.doc.Faults()
+	before := p.root.Faults()
 	v.Fields(config.Keys{
 		"after":       func(v config.Value) { s.After, _ = v.Duration() },
 		"call":        call(func(v config.Value) { s.Tool, _ = v.Text() }),
@@ -45,7 +45,7 @@ func (p *parser) step(t *Test, v config.Value) Step {
 		},
 	})
 	switch {
-	case p.doc.Faults() > before: // what is missing may be misspelt
+	case p.root.Faults() > before: // what is missing may be misspelt
 	case settles && called:
 		v.Fault("a step makes a call or settles one, and not both", "write two steps")
 	case settles:

@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -18,17 +19,17 @@ type textFile struct{ name, text string }
 
 // readFiles reads the files that the pattern of a "file" key matches. A missing rules
 // file would allow what it forbids, so every doubt is an error.
-func readFiles(d *decoder, key, value *node) []textFile {
-	if !d.is(value, textKind, quoted(key)) {
+func readFiles(v Value) []textFile {
+	if !v.is(textKind) {
 		return nil
 	}
-	files, faults := d.match(value.text)
+	files, faults := v.match(v.text)
 	for _, f := range faults {
-		d.at(value, f.msg, f.hint)
+		v.Fault(f.msg, f.hint)
 	}
 	for _, f := range files {
 		if writable(f.name) {
-			d.warn(value, fmt.Sprintf("anybody may change %q", f.name), "chmod o-w")
+			v.warn(v.node, fmt.Sprintf("anybody may change %q", f.name), "chmod o-w")
 		}
 	}
 	return files
@@ -37,16 +38,18 @@ func readFiles(d *decoder, key, value *node) []textFile {
 // A fault is a problem with the files of a pattern.
 type fault struct{ msg, hint string }
 
-// withoutPlace returns the error for a pattern that does not come from a file.
-func withoutPlace(faults []fault) error {
+// matched reads the files of a pattern that does not come from a file. The error is an
+// [ErrorList].
+func matched(pattern string) ([]textFile, error) {
+	files, faults := (&environment{}).match(pattern)
 	if len(faults) == 0 {
-		return nil
+		return files, nil
 	}
 	var list ErrorList
 	for _, f := range faults {
 		list = append(list, Error{Msg: f.msg, Hint: f.hint})
 	}
-	return list
+	return nil, list
 }
 
 // match reads the files of a pattern in the byte order of their names.
@@ -126,4 +129,34 @@ func escape(dir string) string {
 		return dir
 	}
 	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(dir)
+}
+
+var errTooLarge = errors.New("the file is too large")
+
+// readFile reads a regular file of at most limit bytes. It never waits for a
+// writer, as a named pipe would make it.
+func readFile(path string, limit int64) ([]byte, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, errors.New("it is not a regular file")
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, limit+1))
+	if err == nil && int64(len(data)) > limit {
+		err = errTooLarge
+	}
+	return data, err
+}
+
+// writable reports whether others than the owner and the group may write a file.
+func writable(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().Perm()&0o002 != 0
 }

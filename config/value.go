@@ -1,0 +1,420 @@
+package config
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/petrigate/petrigate/internal/text"
+)
+
+// A decoder interprets the values of one file. It continues after a problem, so that
+// one run finds all of them.
+type decoder struct {
+	*source
+	*environment
+
+	visit func(what string, known Keys) // of a test: told each table of keys that is used
+}
+
+// A Value is one value of a YAML or JSON file. Its methods record every mistake at its
+// position; an unknown key is a mistake.
+type Value struct {
+	*decoder
+	*node
+	key   *node  // in the mapping; that of the list for an entry; nil: it has none
+	what  string // how messages call it
+	entry bool   // of the list that what names
+}
+
+// Keys has a function for the value of each key of a mapping.
+type Keys map[string]func(Value)
+
+// ReadDocument reads a file of another kind than a configuration. The name is that of
+// the positions, what names the whole in messages, and [Value.Err] returns the problems.
+func ReadDocument(name string, src []byte, what string) Value {
+	d := &decoder{source: &source{name: name}}
+	root := d.read(src)
+	if root == nil {
+		root = &node{kind: brokenKind, line: 1, column: 1}
+		if len(d.errs) == 0 {
+			d.add(1, 1, "the file is empty", "")
+		}
+	}
+	return Value{decoder: d, node: root, what: what}
+}
+
+// Err returns an [ErrorList] of all problems found so far in the file, or nil.
+func (v Value) Err() error { return v.err() }
+
+// Faults counts the problems found so far in the file.
+func (v Value) Faults() int { return len(v.errs) }
+
+// Position returns the start of the value.
+func (v Value) Position() Position { return v.position(v.node) }
+
+// Fault records a mistake in the value, and what to write instead.
+func (v Value) Fault(msg, hint string) { v.at(v.node, msg, hint) }
+
+// Fields calls the functions of known with the values of a mapping. Other keys are
+// mistakes.
+func (v Value) Fields(known Keys) {
+	if v.visit != nil {
+		v.visit(v.what, known)
+	}
+	v.Each(func(name string, value Value) {
+		if set, ok := known[name]; ok {
+			set(value)
+		} else {
+			v.at(value.key, fmt.Sprintf("unknown key %q in %s", name, v.what), nearestKey(name, known))
+		}
+	})
+}
+
+// Each calls f for every entry of a mapping whose keys the user chooses.
+func (v Value) Each(f func(key string, value Value)) {
+	if !v.is(mapKind) {
+		return
+	}
+	seen := make(map[string]*node, len(v.fields))
+	for _, entry := range v.fields {
+		key := entry.key
+		if first := seen[key.text]; first != nil {
+			v.at(key, fmt.Sprintf("duplicate key %q", key.text), firstAt(v.position(first)))
+			continue
+		}
+		seen[key.text] = key
+		f(key.text, Value{decoder: v.decoder, node: entry.value, key: key, what: strconv.Quote(key.text)})
+	}
+}
+
+func firstAt(p Position) string { return fmt.Sprintf("the first is at %d:%d", p.Line, p.Column) }
+
+// foreign maps the words of other programs to our keys. Read-only.
+var foreign = map[string]string{
+	"servers": "mcpServers", "mcp_servers": "mcpServers", "context_servers": "mcpServers", "extensions": "mcpServers",
+	"serverUrl": "url", "httpUrl": "url", "uri": "url", "endpoint": "url",
+	"environment": "env", "envs": "env",
+	"cmd": "command", "transport": "type", "http_headers": "headers", "enabled": "disabled",
+	"initial": "initialMarking", "in": "inputs", "out": "outputs", "callbackPort": "redirectPort",
+}
+
+// nearestKey suggests one of the known keys, or returns "".
+func nearestKey(name string, known Keys) string {
+	if ours := foreign[name]; known[ours] != nil {
+		return fmt.Sprintf("did you mean %q?", ours)
+	}
+	return text.Suggest(name, slices.Sorted(maps.Keys(known)))
+}
+
+// Items calls f for every entry of a list; what names an entry in messages.
+func (v Value) Items(what string, f func(Value)) {
+	if !v.is(listKind) {
+		return
+	}
+	for _, item := range v.items {
+		f(Value{decoder: v.decoder, node: item, key: v.key, what: what})
+	}
+}
+
+// is checks the kind of the value and records what is wrong with it.
+func (v Value) is(want kind) bool {
+	if v.kind == want {
+		return true
+	}
+	if v.kind == brokenKind {
+		return false // the reader has said why
+	}
+	hint := ""
+	if want == textKind && (v.kind == numberKind || v.kind == boolKind) {
+		hint = "put it in quotes"
+	}
+	if word, ok := yesNo[strings.ToLower(v.text)]; ok && want == boolKind && v.kind == textKind {
+		hint = "write " + word
+	}
+	v.Fault(fmt.Sprintf("%s must be %s, not %s", v.called(), want, v.kind), hint)
+	return false
+}
+
+// yesNo are the words that mean true and false in YAML 1.1. Read-only.
+var yesNo = map[string]string{"yes": "true", "on": "true", "no": "false", "off": "false", "true": "true", "false": "false"}
+
+// called returns how messages about the kind of the value call it.
+func (v Value) called() string {
+	if v.entry {
+		return "an entry of " + v.what
+	}
+	return v.what
+}
+
+// shown formats the value for messages, as it is in the file: the result of an
+// interpolation may be a secret.
+func (v Value) shown() string { return strconv.Quote(v.text) }
+
+// later refuses a key that a later version will support.
+func (v Value) later() { v.at(v.key, v.what+" is not supported yet", "") }
+
+// plain reads a text.
+func (v Value) plain() (string, bool) { return v.text, v.is(textKind) }
+
+// Text reads a text that is not empty.
+func (v Value) Text() (string, bool) {
+	if !v.is(textKind) {
+		return "", false
+	}
+	if v.text == "" {
+		v.Fault(v.called()+" is empty", "")
+		return "", false
+	}
+	return v.text, true
+}
+
+// Texts reads a list of texts, or one text.
+func (v Value) Texts() []string {
+	if v.kind == textKind {
+		return []string{v.text}
+	}
+	all, _ := each(Value.Text)(v)
+	return all
+}
+
+// Word reads one of a few words.
+func (v Value) Word(words ...string) (string, bool) { return oneOf(words)(v) }
+
+// IsNumber reports whether the value is a number.
+func (v Value) IsNumber() bool { return v.kind == numberKind }
+
+// Flag reads true or false.
+func (v Value) Flag() (on, ok bool) { return v.text == "true", v.is(boolKind) }
+
+// Count reads a non-negative whole number.
+func (v Value) Count() (int, bool) {
+	if !v.is(numberKind) {
+		return 0, false
+	}
+	n, err := strconv.ParseInt(v.text, 10, 32)
+	if err != nil || n < 0 || strconv.FormatInt(n, 10) != v.text {
+		v.Fault(v.what+" must be a whole number from 0 to 2147483647", "")
+		return 0, false
+	}
+	return int(n), true
+}
+
+// positive reads a bound; with 0, nobody could connect.
+func (v Value) positive() (int, bool) {
+	n, ok := v.Count()
+	if ok && n == 0 {
+		v.Fault(v.what+" must be 1 or more", "")
+	}
+	return n, ok
+}
+
+// integer reads a whole number of either sign.
+func (v Value) integer() (int, bool) {
+	if !v.is(numberKind) {
+		return 0, false
+	}
+	n, err := strconv.ParseInt(v.text, 10, 32)
+	if err != nil {
+		v.Fault(v.what+" must be a whole number", "")
+	}
+	return int(n), err == nil
+}
+
+// Duration reads a duration such as "2m30s".
+func (v Value) Duration() (time.Duration, bool) {
+	if !v.is(textKind) {
+		return 0, false
+	}
+	t, ok := duration(v.text)
+	if !ok {
+		v.Fault(fmt.Sprintf("%s: %s is not a duration", v.what, v.shown()), "for example 2m30s")
+	}
+	return t, ok
+}
+
+// duration reads a duration with a unit that is not negative.
+func duration(text string) (time.Duration, bool) {
+	t, err := time.ParseDuration(text)
+	return t, err == nil && t >= 0
+}
+
+// setting reads a text and replaces ${...} in it.
+func (v Value) setting() (string, bool) {
+	if !v.is(textKind) {
+		return "", false
+	}
+	text, bad := v.expand(v.text)
+	if bad != nil {
+		line, column := v.find(v.node, bad.expr)
+		v.add(line, column, bad.msg, bad.hint)
+		return "", false
+	}
+	if strings.ContainsRune(text, 0) {
+		v.Fault("the value contains a NUL byte", "")
+		return "", false
+	}
+	return text, true
+}
+
+// A check returns what is wrong with a text: what names its key, and shown is the text
+// as the file has it.
+type check func(what, shown, text string) (msg, hint string)
+
+func (v Value) passes(text string, c check) bool {
+	msg, hint := c(v.what, v.shown(), text)
+	if msg != "" {
+		v.Fault(msg, hint)
+	}
+	return msg == ""
+}
+
+// checked reads a text that passes the checks after ${...} is replaced in it.
+func checked(checks ...check) func(Value) (string, bool) {
+	return func(v Value) (string, bool) {
+		text, ok := v.setting()
+		for _, c := range checks {
+			ok = ok && v.passes(text, c)
+		}
+		return text, ok
+	}
+}
+
+// oneOf reads one of a few words; later lists words that are not supported yet.
+func oneOf(words []string, later ...string) func(Value) (string, bool) {
+	return func(v Value) (string, bool) {
+		if !v.is(textKind) || !v.passes(v.text, checkWord(words, later...)) {
+			return "", false
+		}
+		return v.text, true
+	}
+}
+
+func checkWord(words []string, later ...string) check {
+	return func(what, shown, word string) (msg, hint string) {
+		switch {
+		case slices.Contains(words, word):
+			return "", ""
+		case slices.Contains(later, word):
+			return fmt.Sprintf("%s: %s is not supported yet", what, shown), "now: " + strings.Join(words, ", ")
+		}
+		return fmt.Sprintf("%s: %s is not known", what, shown), cmp.Or(text.Suggest(word, words), "one of: "+strings.Join(words, ", "))
+	}
+}
+
+func checkFilled(what, _, text string) (msg, hint string) {
+	if text == "" {
+		return what + " is empty", ""
+	}
+	return "", ""
+}
+
+// into returns a function that stores what read finds in a value.
+func into[T any](to *T, read func(Value) (T, bool)) func(Value) {
+	return func(v Value) {
+		if x, ok := read(v); ok {
+			*to = x
+		}
+	}
+}
+
+// each reads a list by reading each of its entries.
+func each[T any](read func(Value) (T, bool)) func(Value) ([]T, bool) {
+	return func(v Value) ([]T, bool) {
+		if !v.is(listKind) {
+			return nil, false
+		}
+		list := make([]T, 0, len(v.items))
+		for _, item := range v.items {
+			if x, ok := read(Value{v.decoder, item, v.key, v.what, true}); ok {
+				list = append(list, x)
+			}
+		}
+		return list, true
+	}
+}
+
+// filled refuses an empty list.
+func filled[T any](read func(Value) ([]T, bool)) func(Value) ([]T, bool) {
+	return func(v Value) ([]T, bool) {
+		if v.kind == listKind && len(v.items) == 0 {
+			v.Fault(v.what+" is empty", "leave the key out")
+		}
+		return read(v)
+	}
+}
+
+// as returns v with another name in messages.
+func (v Value) as(what string) Value { return Value{v.decoder, v.node, v.key, what, false} }
+
+// needs reports missing keys of a mapping.
+func (v Value) needs(names ...string) {
+	for _, name := range names {
+		if v.kind == mapKind && v.get(name) == nil {
+			v.Fault(fmt.Sprintf("%s needs %q", v.what, name), "")
+		}
+	}
+}
+
+// Object returns a mapping as a JSON object, with its keys in their order and its
+// numbers as they were written.
+func (v Value) Object() (json.RawMessage, bool) {
+	if !v.is(mapKind) {
+		return nil, false
+	}
+	before := v.Faults()
+	text := v.appendJSON(nil)
+	return text, v.Faults() == before
+}
+
+// appendJSON appends the value as JSON.
+func (v Value) appendJSON(to []byte) []byte {
+	switch v.kind {
+	case mapKind:
+		to = append(to, '{')
+		first := len(to)
+		v.Each(func(key string, value Value) {
+			if len(to) > first {
+				to = append(to, ',')
+			}
+			to = value.appendJSON(append(appendText(to, key), ':'))
+		})
+		return append(to, '}')
+	case listKind:
+		to = append(to, '[')
+		for i, item := range v.items {
+			if i > 0 {
+				to = append(to, ',')
+			}
+			to = Value{decoder: v.decoder, node: item}.appendJSON(to)
+		}
+		return append(to, ']')
+	case textKind:
+		return appendText(to, v.text)
+	case numberKind:
+		if !json.Valid([]byte(v.text)) {
+			v.Fault(fmt.Sprintf("%q is not a JSON number", v.text), "put it in quotes, or write it as JSON does")
+		}
+		return append(to, v.text...)
+	case boolKind:
+		return append(to, v.text...)
+	default:
+		return append(to, "null"...)
+	}
+}
+
+func appendText(to []byte, text string) []byte {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(text); err != nil {
+		panic(err) // it is a string
+	}
+	return append(to, bytes.TrimSuffix(b.Bytes(), []byte("\n"))...)
+}
