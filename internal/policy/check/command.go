@@ -27,8 +27,8 @@ func MissingCommands(c *config.Config, severity diag.Severity) diag.List {
 			continue
 		}
 		if err := findCommand(s); err != nil {
-			p := Warning(code, s.Position, fmt.Sprintf("the command %q of the server %q cannot be run: %v", s.Command, s.Name, text.Innermost(err)))
-			p.Severity, p.Hint = severity, commandHint(s.Command)
+			p := Warning(code, s.Position, fmt.Sprintf("the command %q of the server %q cannot be run: %v", s.Command, s.Name, text.Innermost(err)), commandHint(s.Command))
+			p.Severity = severity
 			problems = append(problems, p)
 		}
 	}

@@ -16,7 +16,7 @@ import (
 
 // deadTransitions are those that gate a tool which can be called in spite of
 // them: the tools that cannot are reported themselves.
-func (v *Findings) deadTransitions() diag.List {
+func (v *Analysis) deadTransitions() diag.List {
 	var ps diag.List
 	for _, n := range v.written {
 		for _, name := range v.dead[n.Name] {
@@ -24,15 +24,15 @@ func (v *Findings) deadTransitions() diag.List {
 			if slices.ContainsFunc(t.Tools, v.impossible) {
 				continue
 			}
-			p := at(diag.Warning, codeDead, v.transitionAt(n.Name, name), fmt.Sprintf("transition %q can never fire", name))
-			p.Net, p.Hint = n.Name, "it needs "+v.needs(n.Name, t)
+			p := Warning(codeDead, v.transitionAt(n.Name, name), fmt.Sprintf("transition %q can never fire", name), "it needs "+v.needs(n.Name, t))
+			p.Net = n.Name
 			ps = append(ps, p)
 		}
 	}
 	return ps
 }
 
-func (v *Findings) impossible(tool gate.Tool) bool {
+func (v *Analysis) impossible(tool gate.Tool) bool {
 	return slices.ContainsFunc(v.names, func(n verify.Name) bool {
 		return n.Tool.Name == tool.Name && n.Callable == verify.Impossible
 	})
@@ -40,12 +40,12 @@ func (v *Findings) impossible(tool gate.Tool) bool {
 
 // whyDead says of the transitions that never fire and would let the name pass
 // what they need.
-func (v *Findings) whyDead(name string, nets []verify.Net) string {
+func (v *Analysis) whyDead(name string, nets []verify.Net) string {
 	var b strings.Builder
 	for _, n := range nets {
 		for _, dead := range v.dead[n.Name] {
 			t := transitionOf(v.nets[n.Name], dead)
-			if slices.ContainsFunc(t.Tools, func(tool gate.Tool) bool { return tool.Name == name }) {
+			if Lists(t, name) {
 				fmt.Fprintf(&b, "  %s of %s can never fire: it needs %s\n", v.transition(n.Name, dead), n.Name, v.needs(n.Name, t))
 			}
 		}
@@ -55,7 +55,7 @@ func (v *Findings) whyDead(name string, nets []verify.Net) string {
 
 // needs are the places that a dead transition waits for: those that nothing
 // ever fills, or all that never hold enough at once.
-func (v *Findings) needs(net string, t gate.Transition) string {
+func (v *Analysis) needs(net string, t gate.Transition) string {
 	info := v.nets[net]
 	var never []string
 	for _, place := range t.Inputs {

@@ -7,7 +7,6 @@ import (
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/petri"
-	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
 // invariants are sums of tokens of a net that nothing changes, as text.
@@ -34,9 +33,9 @@ func keptTokens(info gate.NetInfo) (lines []string) {
 		switch {
 		case inv.Constant == 0 || !same:
 		case inv.Constant == 1:
-			lines = append(lines, fmt.Sprintf("%s: exactly one token in {%s}", cited(verify.Net{Name: info.Name, Rule: info.Rule}), strings.Join(places, ", ")))
+			lines = append(lines, fmt.Sprintf("%s: exactly one token in {%s}", cited(info.Name, info.Rule), strings.Join(places, ", ")))
 		default:
-			lines = append(lines, fmt.Sprintf("%s: exactly %d tokens in {%s}", cited(verify.Net{Name: info.Name, Rule: info.Rule}), inv.Constant, strings.Join(places, ", ")))
+			lines = append(lines, fmt.Sprintf("%s: exactly %d tokens in {%s}", cited(info.Name, info.Rule), inv.Constant, strings.Join(places, ", ")))
 		}
 	}
 	return lines

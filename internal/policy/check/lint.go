@@ -40,9 +40,7 @@ func NoPolicy(s policy.Source) diag.List {
 		n, claims := countRules(text)
 		gates += n
 		if n+claims == 0 {
-			p := Warning(codeNoRule, text.Position(1, 1), "there is no rule here")
-			p.Hint = "a rule begins with require, block or limit"
-			problems = append(problems, p)
+			problems = append(problems, Warning(codeNoRule, text.Position(1, 1), "there is no rule here", "a rule begins with require, block or limit"))
 		}
 	}
 	so := ": every call passes"
@@ -52,16 +50,18 @@ func NoPolicy(s policy.Source) diag.List {
 	switch {
 	case gates > 0:
 	case s.Active != nil && len(s.Active) == 0:
-		problems = append(problems, Warning(codeNoPolicy, s.ActivePosition, "no net is active"+so))
+		problems = append(problems, Warning(codeNoPolicy, s.ActivePosition, "no net is active"+so, ""))
 	case len(s.Nets) == 0:
-		problems = append(problems, Warning(codeNoPolicy, whole, "no rule and no net gates anything"+so))
+		problems = append(problems, Warning(codeNoPolicy, whole, "no rule and no net gates anything"+so, ""))
 	}
 	return problems
 }
 
 // Warning returns a warning about a place in a configuration.
-func Warning(code string, at config.Position, message string) diag.Problem {
-	return diag.Problem{Severity: diag.Warning, Code: code, File: at.File, Line: at.Line, Column: at.Column, Msg: message}
+func Warning(code string, at config.Position, message, hint string) diag.Problem {
+	p := diag.At(at, message, hint)
+	p.Severity, p.Code = diag.Warning, code
+	return p
 }
 
 // countRules counts the statements that gate something, and the claims. Maps and
@@ -88,9 +88,7 @@ func NoUpstream(c *config.Config) diag.List {
 			return nil
 		}
 	}
-	p := Warning(codeNoUpstream, config.Position{File: c.File}, "no server is configured: clients will see no tools")
-	p.Hint = `name servers under "mcpServers"`
-	return diag.List{p}
+	return diag.List{Warning(codeNoUpstream, config.Position{File: c.File}, "no server is configured: clients will see no tools", `name servers under "mcpServers"`)}
 }
 
 // NoAudit warns of an audit log in a directory that does not exist: the proxy would
@@ -103,9 +101,8 @@ func NoAudit(c *config.Config) diag.List {
 	if info, err := os.Stat(dir); err == nil && info.IsDir() {
 		return nil
 	}
-	p := Warning(codeNoAuditHere, config.Position{File: c.File}, fmt.Sprintf("the audit log %s cannot be written: %s is not a directory", c.Audit.File, dir))
-	p.Hint = "make the directory: petrigate serve does not start without it"
-	return diag.List{p}
+	return diag.List{Warning(codeNoAuditHere, config.Position{File: c.File},
+		fmt.Sprintf("the audit log %s cannot be written: %s is not a directory", c.Audit.File, dir), "make the directory: petrigate serve does not start without it")}
 }
 
 // ConfigProblems returns the problems in an error of a configuration, with a code.

@@ -15,7 +15,7 @@ import (
 
 // milder warns of maps whose calls all have a second name, by a wider map, that
 // is treated more strictly.
-func (v *Findings) milder() diag.List {
+func (v *Analysis) milder() diag.List {
 	var ps diag.List
 	for _, o := range v.report.Overlaps {
 		for _, pair := range [][2]gate.Map{{o.First, o.Second}, {o.Second, o.First}} {
@@ -25,9 +25,9 @@ func (v *Findings) milder() diag.List {
 			if a >= b || a == unlistedName || !within(narrow, wide, o.Text) {
 				continue
 			}
-			p := at(diag.Warning, codeMilder, narrow.Rule, fmt.Sprintf("what this names %s is %s too: %q matches both", narrow.As, wide.As, o.Text))
-			p.Hint = fmt.Sprintf("%s (%s:%d) %s, and a call obeys the rules of all its names", wide.As, wide.Rule.File, wide.Rule.Line, by)
-			ps = append(ps, p)
+			ps = append(ps, Warning(codeMilder, diag.Position(narrow.Rule),
+				fmt.Sprintf("what this names %s is %s too: %q matches both", narrow.As, wide.As, o.Text),
+				fmt.Sprintf("%s (%s:%d) %s, and a call obeys the rules of all its names", wide.As, wide.Rule.File, wide.Rule.Line, by)))
 		}
 	}
 	return ps
@@ -43,7 +43,7 @@ const (
 	forbidden
 )
 
-func (v *Findings) strictness(name string) (how strictness, by string) {
+func (v *Analysis) strictness(name string) (how strictness, by string) {
 	i := slices.IndexFunc(v.names, func(n verify.Name) bool { return n.Tool.Name == name && n.Tool.Kind != gate.Glob })
 	if i < 0 {
 		return unlistedName, ""
@@ -53,8 +53,8 @@ func (v *Findings) strictness(name string) (how strictness, by string) {
 	}
 	for _, net := range v.policy.Nets() {
 		for _, t := range net.Transitions {
-			if t.Manual && slices.ContainsFunc(t.Tools, func(tool gate.Tool) bool { return tool.Name == name }) {
-				return asking, "needs approval, by " + cited(verify.Net{Name: net.Name, Rule: net.Rule})
+			if t.Manual && Lists(t, name) {
+				return asking, "needs approval, by " + cited(net.Name, net.Rule)
 			}
 		}
 	}
@@ -62,7 +62,7 @@ func (v *Findings) strictness(name string) (how strictness, by string) {
 }
 
 // lists reports whether one of the nets lists the name.
-func (v *Findings) lists(nets []verify.Net, name string) bool {
+func (v *Analysis) lists(nets []verify.Net, name string) bool {
 	return slices.ContainsFunc(nets, func(n verify.Net) bool { return slices.Contains(listed(v.nets[n.Name]), name) })
 }
 

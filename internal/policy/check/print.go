@@ -10,7 +10,6 @@ import (
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/diag"
-	"github.com/petrigate/petrigate/internal/policy"
 	"github.com/petrigate/petrigate/internal/policy/verify"
 	"github.com/petrigate/petrigate/internal/text"
 )
@@ -25,7 +24,7 @@ func (r Report) Print(w io.Writer, ink text.Ink, verbose bool) error {
 	if verbose && len(r.Nets) > 0 {
 		var rows [][]string
 		for _, n := range r.Nets {
-			rows = append(rows, []string{n.Name, count(n.States), bounded(n.Bounded), count(n.Deadlocks), ruleText(n.Rule)})
+			rows = append(rows, []string{n.Name, count(n.States), bounded(n.Bounded), count(n.Deadlocks), gate.Position(n.Rule).String()})
 		}
 		if err := tableBelow(w, "NET|STATES|BOUNDED|DEADLOCKS|FROM", rows); err != nil {
 			return err
@@ -77,10 +76,6 @@ func (r Report) printVerified(w io.Writer, verbose bool) error {
 // toolRows says of each name whether and how it can be called, and which nets
 // list it.
 func (r Report) toolRows() [][]string {
-	names := make(map[string]verify.Name)
-	for _, n := range r.verified.names {
-		names[written(n.Tool)] = n
-	}
 	nets := make(map[string][]string)
 	for _, net := range r.verified.policy.Nets() {
 		said := net.Name
@@ -95,14 +90,14 @@ func (r Report) toolRows() [][]string {
 	}
 	var rows [][]string
 	for _, t := range r.Tools {
-		rows = append(rows, []string{t.Name, r.callable(t, names[t.Name]), cmp.Or(strings.Join(nets[t.Name], ", "), "none")})
+		rows = append(rows, []string{t.Name, r.callable(t), cmp.Or(strings.Join(nets[t.Name], ", "), "none")})
 	}
 	return rows
 }
 
 // callable says whether and how a name can be called.
-func (r Report) callable(t reportedTool, n verify.Name) string {
-	switch n.Callable {
+func (r Report) callable(t reportedTool) string {
+	switch n := t.known; n.Callable {
 	case verify.Possible:
 		said := r.verified.tools.yes(n.Shortest)
 		if before := t.Shortest[:max(0, len(t.Shortest)-1)]; len(before) > 0 {
@@ -116,15 +111,16 @@ func (r Report) callable(t reportedTool, n verify.Name) string {
 		return "after a failure: " + strings.Join(n.Failing.Calls(), ", ")
 	case verify.Impossible:
 		return "never, by " + byWhat(n)
+	default:
+		return "not known: " + n.Why
 	}
-	return "not known: " + n.Why
 }
 
 // asks reports whether a net wants a person to approve the calls of a name.
 func (r Report) asks(name string) bool {
 	for _, net := range r.verified.policy.Nets() {
 		for _, t := range net.Transitions {
-			if t.Manual && !net.Shadow && slices.ContainsFunc(t.Tools, func(tool gate.Tool) bool { return tool.Name == name }) {
+			if t.Manual && !net.Shadow && Lists(t, name) {
 				return true
 			}
 		}
@@ -155,17 +151,16 @@ const mostOverlaps = 10
 
 // details are for those who want to know more: states of groups, where a
 // policy comes to its end as it is meant to, and maps that meet.
-func (v *Findings) details() []string {
+func (v *Analysis) details() []string {
 	var lines []string
 	for _, g := range v.report.Groups {
-		of := cited(g.Nets[0])
+		of := cited(g.Nets[0].Name, g.Nets[0].Rule)
 		if len(g.Nets) > 1 {
 			of = fmt.Sprintf("%d nets that share calls, from %s", len(g.Nets), of)
 		}
-		switch {
-		case g.Complete:
+		if g.Complete {
 			lines = append(lines, fmt.Sprintf("%s: %s can be reached", of, text.Count(g.States, "state")))
-		default:
+		} else {
 			lines = append(lines, of+": not all states were looked at")
 		}
 		switch {
@@ -229,10 +224,6 @@ func bounded(b *bool) string {
 	default:
 		return "no"
 	}
-}
-
-func ruleText(r policy.Rule) string {
-	return gate.Position{File: r.File, Line: r.Line, Column: r.Column}.String()
 }
 
 // proved counts the claims that hold.

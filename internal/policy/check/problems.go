@@ -1,7 +1,9 @@
 package check
 
 import (
+	"cmp"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 
@@ -28,28 +30,23 @@ const (
 const whyDefault = "the default refuses what no rule and no net knows"
 
 // Problems are what is wrong with the policy, and what is doubtful.
-func (v *Findings) Problems() diag.List {
+func (v *Analysis) Problems() diag.List {
 	var ps diag.List
 	for _, p := range v.proofs {
 		switch p.Result {
 		case verify.Refuted:
 			ps = append(ps, v.refuted(p))
 		case verify.Unknown:
-			q := at(diag.Warning, codeUnproved, p.Rule, "not known: "+p.Text)
-			q.Hint = p.Why
-			ps = append(ps, q)
+			ps = append(ps, Warning(codeUnproved, diag.Position(p.Rule), "not known: "+p.Text, p.Why))
 		}
 	}
 	return slices.Concat(ps, v.uncallable(), v.deadTransitions(), v.failing(), v.deadlocks(), v.redundant(), v.milder())
 }
 
-func at(severity diag.Severity, code string, pos gate.Position, message string) diag.Problem {
-	return diag.Problem{Severity: severity, Code: code, File: pos.File, Line: pos.Line, Column: pos.Column, Msg: message}
-}
-
 // refuted is a claim that does not hold, with the run that shows it.
-func (v *Findings) refuted(p proven) diag.Problem {
-	q := at(diag.Error, codeRefuted, p.Rule, "refuted: "+p.Text)
+func (v *Analysis) refuted(p proven) diag.Problem {
+	q := Warning(codeRefuted, diag.Position(p.Rule), "refuted: "+p.Text, "")
+	q.Severity = diag.Error
 	switch {
 	case len(p.Counterexample) > 0:
 		q.Detail = "  these calls are admitted" + brokenBy(p) + ":\n" + steps(p.Counterexample) + noEvidence(p)
@@ -61,9 +58,7 @@ func (v *Findings) refuted(p proven) diag.Problem {
 		q.Hint = "it does not hold at the start already"
 	}
 	q.Detail += v.refutingState(p)
-	if q.Hint == "" && p.Why != "" {
-		q.Hint = p.Why
-	}
+	q.Hint = cmp.Or(q.Hint, p.Why)
 	return q
 }
 
@@ -110,55 +105,42 @@ func succeeds(t verify.Trace) bool {
 
 // uncallable are the names that nobody can ever call. Where that is what a
 // block says, or the default of a tool that no net speaks of, nothing is wrong.
-func (v *Findings) uncallable() diag.List {
+func (v *Analysis) uncallable() diag.List {
 	var ps diag.List
-	names := make(map[string][]string) // by what causes it
-	because := make(map[string][]verify.Net)
-	var causes []string
-	for _, n := range v.names {
-		if !v.dies(n) {
-			continue
-		}
-		cause := together(n.Because)
-		if names[cause] == nil {
-			causes = append(causes, cause)
-			ps = append(ps, at(diag.Warning, codeNever, v.forbids(n), ""))
-		}
-		names[cause], because[cause] = append(names[cause], written(n.Tool)), n.Because
-	}
-	for i, cause := range causes {
-		ps[i].Msg = text.And(text.EscapeAll(names[cause])) + " can never be called"
+	for cause, names := range v.grouped(v.dies, func(n verify.Name) string { return together(n.Because) }) {
+		p := Warning(codeNever, v.forbids(names[0]), writtenAll(names)+" can never be called", "")
 		if cause == "" {
-			ps[i].Hint = whyDefault
-			continue
+			p.Hint = whyDefault
+		} else {
+			p.Msg += ", because of " + cause
+			p.Detail = v.reasons(names[0].Because)
 		}
-		ps[i].Msg += ", because of " + cause
-		ps[i].Detail = v.reasons(because[cause])
-		for _, name := range names[cause] {
-			ps[i].Detail += v.whyDead(name, because[cause])
+		for _, n := range names {
+			p.Detail += v.whyDead(written(n.Tool), n.Because)
 		}
+		ps = append(ps, p)
 	}
 	return ps
 }
 
 // dies reports whether it is a problem that nobody can ever call the name.
-func (v *Findings) dies(n verify.Name) bool {
+func (v *Analysis) dies(n verify.Name) bool {
 	return n.Callable == verify.Impossible && !v.blocked(n) && (len(n.Because) > 0 || !slices.Contains(v.unlisted, n.Tool.Name))
 }
 
 // forbids is where the first of the nets was written that list the name and
 // forbid it; where none does, the first of those that cause it.
-func (v *Findings) forbids(n verify.Name) gate.Position {
+func (v *Analysis) forbids(n verify.Name) diag.Position {
 	for _, net := range n.Because {
 		if v.nets[net.Name].Cause != gate.CauseBlock && slices.Contains(listed(v.nets[net.Name]), written(n.Tool)) {
-			return net.Rule
+			return diag.Position(net.Rule)
 		}
 	}
 	return first(n.Because)
 }
 
 // reasons are the sentences of rules, one a line.
-func (v *Findings) reasons(nets []verify.Net) string {
+func (v *Analysis) reasons(nets []verify.Net) string {
 	var b strings.Builder
 	for _, n := range nets {
 		if info := v.nets[n.Name]; info.Labels != nil {
@@ -169,17 +151,17 @@ func (v *Findings) reasons(nets []verify.Net) string {
 }
 
 // blocked reports whether block alone keeps a name from being called.
-func (v *Findings) blocked(n verify.Name) bool {
+func (v *Analysis) blocked(n verify.Name) bool {
 	return len(n.Because) > 0 && !slices.ContainsFunc(n.Because, func(net verify.Net) bool { return v.nets[net.Name].Cause != gate.CauseBlock })
 }
 
-func (v *Findings) failing() diag.List {
+func (v *Analysis) failing() diag.List {
 	var ps diag.List
 	for _, n := range v.names {
 		if n.Callable != verify.AfterFailure {
 			continue
 		}
-		p := at(diag.Warning, codeFailing, v.speaksOf(n.Tool), fmt.Sprintf("%s can be called only after calls that fail or overlap", text.Escape(written(n.Tool))))
+		p := Warning(codeFailing, v.speaksOf(n.Tool), text.Escape(written(n.Tool))+" can be called only after calls that fail or overlap", "")
 		if len(n.Failing) > 0 {
 			p.Detail = "  such as:\n" + steps(n.Failing)
 		}
@@ -189,27 +171,27 @@ func (v *Findings) failing() diag.List {
 }
 
 // speaksOf is where the first net that lists the name was written.
-func (v *Findings) speaksOf(tool gate.Tool) gate.Position {
+func (v *Analysis) speaksOf(tool gate.Tool) diag.Position {
 	for _, g := range v.report.Groups {
 		for _, n := range g.Nets {
 			if slices.Contains(listed(v.nets[n.Name]), written(tool)) {
-				return n.Rule
+				return diag.Position(n.Rule)
 			}
 		}
 	}
-	return gate.Position{}
+	return diag.Position{}
 }
 
 // deadlocks are runs after which a group of nets forbids all that it gates. A
 // session limit that is used up, a block and a workflow that has come to its
 // end are meant to.
-func (v *Findings) deadlocks() diag.List {
+func (v *Analysis) deadlocks() diag.List {
 	var ps diag.List
 	for _, g := range v.report.Groups {
 		if g.Deadlock.Result != verify.Refuted || len(g.Deadlock.Trace) == 0 || slices.ContainsFunc(g.Deadlock.Because, v.ends) || v.claimed(g.Deadlock) {
 			continue
 		}
-		p := at(diag.Warning, codeDeadlock, first(g.Deadlock.Because), "the policy can get stuck: "+together(g.Deadlock.Because)+" can forbid all further calls")
+		p := Warning(codeDeadlock, first(g.Deadlock.Because), "the policy can get stuck: "+together(g.Deadlock.Because)+" can forbid all further calls", "")
 		p.Detail = "  after these calls:\n" + steps(g.Deadlock.Trace) + v.stuck(g.Deadlock.Trace, g.Deadlock.Because)
 		if slices.ContainsFunc(g.Deadlock.Because, func(n verify.Net) bool { return v.nets[n.Name].Cause == gate.CauseNet }) {
 			p.Hint = "where a workflow may end, name the places under terminalPlaces"
@@ -220,13 +202,13 @@ func (v *Findings) deadlocks() diag.List {
 }
 
 // claimed reports whether a refuted claim shows the same already.
-func (v *Findings) claimed(d verify.Deadlock) bool {
+func (v *Analysis) claimed(d verify.Deadlock) bool {
 	return slices.ContainsFunc(v.proofs, func(p proven) bool {
 		return p.Result == verify.Refuted && slices.Equal(p.Because, d.Because) && slices.Equal(p.Counterexample, d.Trace)
 	})
 }
 
-func (v *Findings) ends(net verify.Net) bool {
+func (v *Analysis) ends(net verify.Net) bool {
 	n := v.nets[net.Name]
 	refills := slices.ContainsFunc(n.Transitions, func(t gate.Transition) bool { return t.Observe })
 	return n.Cause == gate.CauseLimit && !refills || n.Cause == gate.CauseBlock || len(n.Terminal) > 0
@@ -234,13 +216,13 @@ func (v *Findings) ends(net verify.Net) bool {
 
 // redundant are the nets that change nothing, but for those about tools alone of
 // which it is said that they can never be called: that follows from it.
-func (v *Findings) redundant() diag.List {
+func (v *Analysis) redundant() diag.List {
 	var ps diag.List
 	for _, r := range v.report.Redundant {
 		if v.follows(r.Net) {
 			continue
 		}
-		p := at(diag.Warning, codeRedundant, r.Net.Rule, r.Net.Name+" never changes a verdict")
+		p := Warning(codeRedundant, diag.Position(r.Net.Rule), r.Net.Name+" never changes a verdict", "")
 		switch len(r.Because) {
 		case 0:
 		case 1:
@@ -254,7 +236,7 @@ func (v *Findings) redundant() diag.List {
 }
 
 // follows reports whether nobody can ever call what the net gates.
-func (v *Findings) follows(net verify.Net) bool {
+func (v *Analysis) follows(net verify.Net) bool {
 	gated := false
 	for _, t := range v.nets[net.Name].Transitions {
 		for _, tool := range t.Tools {
@@ -269,7 +251,7 @@ func (v *Findings) follows(net verify.Net) bool {
 }
 
 // notes are what is worth knowing, and no problem.
-func (v *Findings) notes() []string {
+func (v *Analysis) notes() []string {
 	var notes []string
 	if len(v.idle) > 0 {
 		notes = append(notes, "not active, and not looked at: "+strings.Join(v.idle, ", "))
@@ -306,7 +288,7 @@ func (v *Findings) notes() []string {
 }
 
 // gaps says which kinds of calls were not looked at.
-func (v *Findings) gaps() []string {
+func (v *Analysis) gaps() []string {
 	var lines []string
 	for _, gap := range v.report.Gaps {
 		lines = append(lines, "not all kinds of calls were looked at: "+gap)
@@ -316,43 +298,65 @@ func (v *Findings) gaps() []string {
 
 // unsure are the names of which it is not known whether they can be called, by
 // why that is so.
-func (v *Findings) unsure() []string {
-	var reasons []string
-	names := make(map[string][]string)
-	for _, n := range v.names {
-		if n.Callable == verify.Unsure {
-			if names[n.Why] == nil {
-				reasons = append(reasons, n.Why)
-			}
-			names[n.Why] = append(names[n.Why], written(n.Tool))
-		}
-	}
+func (v *Analysis) unsure() []string {
+	unsure := func(n verify.Name) bool { return n.Callable == verify.Unsure }
 	var notes []string
-	for _, why := range reasons {
-		notes = append(notes, fmt.Sprintf("not known whether %s can be called: %s", text.And(text.EscapeAll(names[why])), why))
+	for why, names := range v.grouped(unsure, func(n verify.Name) string { return n.Why }) {
+		notes = append(notes, fmt.Sprintf("not known whether %s can be called: %s", writtenAll(names), why))
 	}
 	return notes
 }
 
-func first(nets []verify.Net) gate.Position {
-	if len(nets) == 0 {
-		return gate.Position{}
+// grouped yields the names that are meant, by what they have in common, in the
+// order of the first of each group.
+func (v *Analysis) grouped(meant func(verify.Name) bool, common func(verify.Name) string) iter.Seq2[string, []verify.Name] {
+	var order []string
+	groups := make(map[string][]verify.Name)
+	for _, n := range v.names {
+		if key := common(n); meant(n) {
+			if groups[key] == nil {
+				order = append(order, key)
+			}
+			groups[key] = append(groups[key], n)
+		}
 	}
-	return nets[0].Rule
+	return func(yield func(string, []verify.Name) bool) {
+		for _, key := range order {
+			if !yield(key, groups[key]) {
+				return
+			}
+		}
+	}
+}
+
+func writtenAll(names []verify.Name) string {
+	var all []string
+	for _, n := range names {
+		all = append(all, text.Escape(written(n.Tool)))
+	}
+	return text.And(all)
+}
+
+func first(nets []verify.Net) diag.Position {
+	if len(nets) == 0 {
+		return diag.Position{}
+	}
+	return diag.Position(nets[0].Rule)
 }
 
 // together names nets with the places where they were written.
 func together(nets []verify.Net) string {
 	var names []string
 	for _, n := range nets {
-		names = append(names, cited(n))
+		names = append(names, cited(n.Name, n.Rule))
 	}
 	return text.And(names)
 }
 
-func cited(n verify.Net) string {
-	if n.Rule.Line == 0 {
-		return n.Name
+// cited is the name of a net or a transition with its line, where it has one.
+func cited(name string, at gate.Position) string {
+	if at.Line == 0 {
+		return name
 	}
-	return fmt.Sprintf("%s (%s:%d)", n.Name, n.Rule.File, n.Rule.Line)
+	return fmt.Sprintf("%s (%s:%d)", name, at.File, at.Line)
 }

@@ -196,7 +196,7 @@ func (s *site) reaches(n verify.Name) {
 		if len(way) == 0 {
 			continue
 		}
-		s.play("to "+n.Tool.Name, eventsOf(way))
+		s.play("to "+n.Tool.Name, ToolSet{}.Events(way))
 		if calls := way.Calls(); calls[len(calls)-1] != n.Tool.Name {
 			s.Errorf("the way to %s is %v", n.Tool.Name, calls)
 		}

@@ -19,7 +19,7 @@ type Report struct {
 	Proofs    []reportedProof `json:"proofs"`
 	Redundant []string        `json:"redundant"`
 
-	verified *Findings // nil: nothing was to be verified
+	verified *Analysis // nil: nothing was to be verified
 	open     int       // claims that are not ok because it is not known whether they hold
 }
 
@@ -31,6 +31,8 @@ type reportedTool struct {
 	Shortest []string        `json:"shortest"` // null where it is not callable
 	Because  []string        `json:"because,omitzero"`
 	Events   []sandbox.Event `json:"events,omitempty"`
+
+	known verify.Name
 }
 
 // reportedProof is what came of a claim. The counterexample is what eval reads.
@@ -46,7 +48,7 @@ type reportedProof struct {
 }
 
 // NewReport puts an answer together. v is nil where nothing could be verified.
-func NewReport(problems diag.List, result *policy.Result, known ToolSet, v *Findings) Report {
+func NewReport(problems diag.List, result *policy.Result, known ToolSet, v *Analysis) Report {
 	r := Report{
 		Version: 1, Problems: problems, Nets: result.Nets,
 		Tools: []reportedTool{}, Proofs: []reportedProof{}, Redundant: []string{}, verified: v,
@@ -135,7 +137,7 @@ func (r *Report) listTools(result *policy.Result, known ToolSet) {
 }
 
 func newTool(name string, n verify.Name, tools ToolSet) reportedTool {
-	t := reportedTool{Name: name}
+	t := reportedTool{Name: name, known: n}
 	switch n.Callable {
 	case verify.Possible:
 		t.Callable, t.Shortest, t.Events = true, n.Shortest.Calls(), tools.Events(n.Shortest)

@@ -20,7 +20,7 @@ const longestPlayed = 20_000
 
 // after is the state of each net where a run has led, in the words of the nets;
 // nil where the run is too long to be played, or not one of the policy.
-func (v *Findings) after(t verify.Trace) map[string]gate.NetState {
+func (v *Analysis) after(t verify.Trace) map[string]gate.NetState {
 	box := sandbox.New(v.policy, nil)
 	session := box.Session("")
 	played := 0
@@ -67,7 +67,7 @@ func (s ToolSet) call(step verify.Step) gate.Call {
 }
 
 // tokensText is a marking in the words of the net, and what is in flight.
-func (v *Findings) tokensText(s gate.NetState) string {
+func (v *Analysis) tokensText(s gate.NetState) string {
 	var parts []string
 	for _, t := range s.Marking {
 		if t.Count > 0 {
@@ -102,26 +102,22 @@ func transitionOf(n gate.NetInfo, name string) gate.Transition {
 
 // transition names a transition with the line where it was written, where it
 // has one of its own.
-func (v *Findings) transition(net, name string) string {
-	at := v.transitionAt(net, name)
-	if at.Line == 0 {
-		return name
-	}
-	return fmt.Sprintf("%s (%s:%d)", name, at.File, at.Line)
+func (v *Analysis) transition(net, name string) string {
+	return cited(name, gate.Position(v.transitionAt(net, name)))
 }
 
-func (v *Findings) transitionAt(net, name string) gate.Position {
+func (v *Analysis) transitionAt(net, name string) config.Position {
 	for _, n := range v.written {
 		i := slices.IndexFunc(n.Transitions, func(t config.Transition) bool { return t.Name == name })
 		if n.Name == net && i >= 0 {
-			return gate.Position(n.Transitions[i].Position)
+			return n.Transitions[i].Position
 		}
 	}
-	return gate.Position{}
+	return config.Position{}
 }
 
 // stuck says of each net what it waits for where a run has led.
-func (v *Findings) stuck(t verify.Trace, nets []verify.Net) string {
+func (v *Analysis) stuck(t verify.Trace, nets []verify.Net) string {
 	states := v.after(t)
 	var b strings.Builder
 	for _, n := range nets {
@@ -133,10 +129,10 @@ func (v *Findings) stuck(t verify.Trace, nets []verify.Net) string {
 			b.WriteString("  then:\n")
 		}
 		if info.Labels != nil {
-			fmt.Fprintf(&b, "     - %s: %s\n", cited(n), info.Reason)
+			fmt.Fprintf(&b, "     - %s: %s\n", cited(n.Name, n.Rule), info.Reason)
 			continue
 		}
-		fmt.Fprintf(&b, "     - %s has %s\n", cited(n), v.tokensText(states[n.Name]))
+		fmt.Fprintf(&b, "     - %s has %s\n", cited(n.Name, n.Rule), v.tokensText(states[n.Name]))
 		for _, t := range info.Transitions {
 			if missing := Lacking(t, states[n.Name]); len(t.Tools) > 0 && !t.Observe && missing != "" {
 				fmt.Fprintf(&b, "       %s waits for %s\n", v.transition(n.Name, t.Name), missing)
@@ -176,7 +172,7 @@ func Lacking(t gate.Transition, s gate.NetState) string {
 }
 
 // refutingState shows the state that refutes a claim about states.
-func (v *Findings) refutingState(p proven) string {
+func (v *Analysis) refutingState(p proven) string {
 	switch p.Kind {
 	case rules.AlwaysPossible, rules.DeadlockFree, rules.NoTerminalStates:
 		return v.stuck(p.Counterexample, p.Because)
@@ -199,11 +195,11 @@ func (v *Findings) refutingState(p proven) string {
 		}
 		told = fmt.Sprintf("%s; it began with %s and has %d now", told, text.Count(before, "token"), now)
 	}
-	return fmt.Sprintf("  then %s has %s\n", cited(verify.Net{Name: p.Net, Rule: v.nets[p.Net].Rule}), told)
+	return fmt.Sprintf("  then %s has %s\n", cited(p.Net, v.nets[p.Net].Rule), told)
 }
 
 // marking is the state that refutes a claim about places, as JSON has it.
-func (v *Findings) marking(p proven) map[string]int {
+func (v *Analysis) marking(p proven) map[string]int {
 	if p.Result != verify.Refuted || p.Kind != rules.Conserved && p.Kind != rules.Exclusive {
 		return nil
 	}

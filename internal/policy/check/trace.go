@@ -1,7 +1,6 @@
 package check
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -14,39 +13,24 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// eventsOf are the events of a run, in which a person consents whenever asked.
-func eventsOf(t verify.Trace) []sandbox.Event {
-	events := []sandbox.Event{}
-	for _, s := range t {
-		id := strconv.Itoa(s.Call)
-		if s.Ends {
-			events = append(events, sandbox.Event{Type: "result", ID: id, Outcome: sandbox.Outcomes[s.Outcome]})
-			continue
-		}
-		if s.Wait > 0 {
-			events = append(events, sandbox.Event{Type: "wait", For: (s.Wait * time.Duration(max(s.Times, 1))).String()})
-			continue
-		}
-		call := sandbox.Event{Type: "call", ID: id, Tool: s.Tool, Approve: sandbox.Yes, Times: s.Times}
-		if s.Args != "" {
-			call.Args = json.RawMessage(s.Args)
-		}
-		events = append(events, call)
-	}
-	return events
-}
-
-// Events are the events of a run with all the names that its tools have.
+// Events returns the events of a run, in which a person consents whenever asked, with
+// all the names that its tools have.
 func (s ToolSet) Events(t verify.Trace) []sandbox.Event {
-	events := eventsOf(t)
-	for i := range events {
-		for _, tool := range s.Tools {
-			if tool.Name != events[i].Tool {
-				continue
+	events := []sandbox.Event{}
+	for _, step := range t {
+		id := strconv.Itoa(step.Call)
+		switch {
+		case step.Ends:
+			events = append(events, sandbox.Event{Type: "result", ID: id, Outcome: sandbox.Outcomes[step.Outcome]})
+		case step.Wait > 0:
+			events = append(events, sandbox.Event{Type: "wait", For: (step.Wait * time.Duration(max(step.Times, 1))).String()})
+		default:
+			call := s.call(step)
+			e := sandbox.Event{Type: "call", ID: id, Tool: call.Tool, Args: call.Args, Approve: sandbox.Yes, Times: step.Times}
+			for _, n := range call.Also {
+				e.Also = append(e.Also, n.Text)
 			}
-			for _, n := range tool.Also {
-				events[i].Also = append(events[i].Also, n.Text)
-			}
+			events = append(events, e)
 		}
 	}
 	return events

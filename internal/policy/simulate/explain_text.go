@@ -47,7 +47,7 @@ func (e *Explanation) reasons(b *strings.Builder, k text.Ink) {
 		fmt.Fprintln(b, e.refusal.Text)
 	}
 	for _, block := range e.refusal.Blocks {
-		p := diag.Problem{File: block.Rule.File, Line: block.Rule.Line, Column: block.Rule.Column}
+		p := diag.At(diag.Position(block.Rule), "", "")
 		fmt.Fprintf(b, "%s: %s\n", k.In(text.Bold, p.Place()), block.Reason)
 		if excerpt := p.SourceLine(); excerpt != "" {
 			fmt.Fprintln(b, excerpt)
@@ -65,8 +65,7 @@ func (e *Explanation) waiting(b *strings.Builder, block gate.Block) {
 	state := e.states[block.Net]
 	fmt.Fprintf(b, "    %s: %s\n", block.Net, policy.MarkingText(state.Marking))
 	for _, t := range net.Transitions {
-		lists := slices.ContainsFunc(t.Tools, func(tool gate.Tool) bool { return tool.Name == block.Name })
-		if missing := check.Lacking(t, state); lists && missing != "" {
+		if missing := check.Lacking(t, state); check.Lists(t, block.Name) && missing != "" {
 			fmt.Fprintf(b, "    %s waits for %s\n", t.Name, missing)
 		}
 	}

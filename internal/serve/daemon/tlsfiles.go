@@ -54,8 +54,8 @@ type tlsSection struct {
 
 func (f *tlsSection) report(severity diag.Severity, code, key, msg, hint string) {
 	at := f.section.Of(key, "")
-	p := check.Warning(code, at, msg)
-	p.Severity, p.Hint, p.Excerpt = severity, hint, f.section.Excerpt(at.Line, at.Column)
+	p := check.Warning(code, at, msg, hint)
+	p.Severity, p.Excerpt = severity, f.section.Excerpt(at.Line, at.Column)
 	f.problems = append(f.problems, p)
 }
 

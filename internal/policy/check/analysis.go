@@ -44,8 +44,8 @@ func AtStart(claims int) Effort {
 	return Effort{Time: startTime}
 }
 
-// A Findings is what is known of a policy before anybody calls anything.
-type Findings struct {
+// An Analysis is what is known of a policy before anybody calls anything.
+type Analysis struct {
 	report *verify.Report
 	names  []verify.Name // as the nets list them, then the other tools that are known
 	proofs []proven
@@ -68,8 +68,8 @@ type proven struct {
 
 // Run proves what can be proved of a policy within the effort. The
 // tools tell it which names are of one tool.
-func Run(ctx context.Context, result *policy.Result, source policy.Source, tools ToolSet, e Effort) (*Findings, error) {
-	v := &Findings{nets: make(map[string]gate.NetInfo), tools: tools, written: source.Nets, dead: make(map[string][]string)}
+func Run(ctx context.Context, result *policy.Result, source policy.Source, tools ToolSet, e Effort) (*Analysis, error) {
+	v := &Analysis{nets: make(map[string]gate.NetInfo), tools: tools, written: source.Nets, dead: make(map[string][]string)}
 	if source.Mode == "shadow" {
 		// What is looked at is what the policy will be when it is enforced.
 		v.shadow = true
@@ -131,7 +131,7 @@ func Run(ctx context.Context, result *policy.Result, source policy.Source, tools
 }
 
 // active is the policy of the nets that are active.
-func (v *Findings) active(result *policy.Result) (*gate.Policy, error) {
+func (v *Analysis) active(result *policy.Result) (*gate.Policy, error) {
 	var nets []gate.Net
 	for i, n := range result.Policy.Nets() {
 		v.nets[n.Name] = n
@@ -151,7 +151,7 @@ func (v *Findings) active(result *policy.Result) (*gate.Policy, error) {
 }
 
 // others are free tools, those that only nets in shadow speak of, and the known ones that no net lists by name.
-func (v *Findings) others(p *gate.Policy, tools ToolSet) []gate.Tool {
+func (v *Analysis) others(p *gate.Policy, tools ToolSet) []gate.Tool {
 	seen := make(map[string]bool)
 	var free []gate.Tool
 	for _, n := range p.Nets() {
@@ -201,6 +201,11 @@ func NameOf(tool gate.Tool, p verify.Proof) verify.Name {
 		n.Callable, n.Default = verify.Impossible, p.Default
 	}
 	return n
+}
+
+// Lists reports whether a transition is about a tool of this name.
+func Lists(t gate.Transition, name string) bool {
+	return slices.ContainsFunc(t.Tools, func(tool gate.Tool) bool { return tool.Name == name })
 }
 
 // listed are the names that a net speaks of, as written.
