@@ -33,12 +33,7 @@ func (m *prover) always(around, few []int, g *explore.Goal) Proof {
 // that no other net ever refuses, or a run which all nets admit leads to where
 // these nets forbid it. Where it is neither, more are nets that matter too.
 func (m *prover) alwaysBy(nets []int, g *explore.Goal) (p Proof, more []int) {
-	tag := func(s *callclass.Class) uint8 {
-		if !s.Waits && g.Likes(s) {
-			return explore.Wanted
-		}
-		return 0
-	}
+	tag := explore.Tagged(func(s *callclass.Class) bool { return !s.Waits && g.Likes(s) })
 	if why := m.Calls.Gap(nets, tag); why != "" {
 		return Proof{Why: why}, nil
 	}
@@ -81,14 +76,9 @@ func (m *prover) yieldingAround(likes func(*callclass.Class) bool) string {
 	if !slices.ContainsFunc(m.Nets, func(n *explore.Net) bool { return n.Info.Advisory }) {
 		return ""
 	}
-	kinds, _ := m.Calls.Kinds(nil, func(s *callclass.Class) uint8 {
-		if likes(s) {
-			return explore.Wanted
-		}
-		return 0
-	})
 	var nets []int
-	for _, s := range slices.Concat(m.Classes, kinds) {
+	classes, _ := m.ClassesFor(nil, explore.Tagged(likes))
+	for _, s := range classes {
 		if likes(s) {
 			nets = append(nets, s.Nets()...)
 		}

@@ -22,10 +22,6 @@ func Calls(p *gate.Policy, o Options) (calls []Call, why string) {
 	o.passes = true // what no net knows is a kind of its own
 	m := newProver(p, &o)
 	why = m.Calls.AnyGap()
-	also := make(map[string][]gate.Name)
-	for _, t := range o.Tools {
-		also[t.Name] = t.Also
-	}
 	kinds, gap := m.allKinds(&o)
 	if why == "" {
 		why = gap
@@ -35,7 +31,7 @@ func Calls(p *gate.Policy, o Options) (calls []Call, why string) {
 			why = "no arguments are known that match some of the maps together"
 			continue
 		}
-		calls = append(calls, Call{Name: s.Name(), Tool: s.Tool, Also: also[s.Tool], Args: s.Args})
+		calls = append(calls, Call{Name: s.Name(), Tool: s.Tool, Also: m.also[s.Tool], Args: s.Args})
 	}
 	return calls, why
 }

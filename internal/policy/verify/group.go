@@ -1,7 +1,6 @@
 package verify
 
 import (
-	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/explore"
 )
 
@@ -38,7 +37,7 @@ func (m *prover) explored(nets []int) Group {
 		return g
 	}
 	if w == nil {
-		if d := m.LockOfOne(nets, nets, func(*callclass.Class) bool { return true }); d.Result == Refuted {
+		if d := m.LockOfOne(nets); d.Result == Refuted {
 			g.Deadlock = m.deadlocked(d)
 			return g
 		}
@@ -63,6 +62,6 @@ func (m *prover) explored(nets []int) Group {
 }
 
 // deadlocked is the answer in the words of the report.
-func (m *prover) deadlocked(t explore.Trap) Deadlock {
+func (m *prover) deadlocked(t explore.Answer) Deadlock {
 	return Deadlock{Result: t.Result, Trace: trace(t.Moves), Because: m.named(t.Nets), Why: t.Why}
 }

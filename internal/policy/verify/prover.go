@@ -27,10 +27,7 @@ func newProver(p *gate.Policy, o *Options) *prover {
 	m := &prover{
 		Model: explore.New(p, c, explore.Options{States: o.States, Stop: o.Stop}),
 		deny:  p.Options().Deny && !o.passes, small: cmp.Or(o.groups, explore.GroupLimit),
-		policy: p, also: make(map[string][]gate.Name), conditions: o.Conditions,
-	}
-	for _, t := range o.Tools {
-		m.also[t.Name] = t.Also
+		policy: p, also: callclass.Also(o.Tools), conditions: o.Conditions,
 	}
 	return m
 }

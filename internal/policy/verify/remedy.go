@@ -46,10 +46,7 @@ const remedyRoom = 1_000_000
 func NewRemedyFinder(p *gate.Policy, o Options) *RemedyFinder {
 	f := &RemedyFinder{policy: p, tools: o.Tools}
 	if o.Tools != nil {
-		f.also = make(map[string][]gate.Name)
-		for _, t := range o.Tools {
-			f.also[t.Name] = t.Also
-		}
+		f.also = callclass.Also(o.Tools)
 	}
 	return f
 }
@@ -216,7 +213,7 @@ func (t *remedySearch) make(s *gate.State, c gate.Call, remedy *Remedy, step int
 // plan is the classes of the shortest run of successful calls to the goal, which
 // is left out; nil where there is none.
 func (t *remedySearch) plan(nets []int, witnessed bool) (plan []*callclass.Class, complete bool) {
-	return t.model.Detour(nets, &explore.Detour{Goal: t.goal, From: t.state.Nets, Offers: t.offers, Witnessed: witnessed, Limit: remedyStates})
+	return t.model.Detour(nets, t.goal, t.state.Nets, t.offers, witnessed)
 }
 
 // offers reports whether the tool of a class is there to be called.

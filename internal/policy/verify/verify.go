@@ -35,12 +35,7 @@ func Policy(p *gate.Policy, o Options) *Report {
 
 // carrying is the tag of calls that have the name.
 func carrying(t gate.Tool) func(*callclass.Class) uint8 {
-	return func(s *callclass.Class) uint8 {
-		if s.Carries(t, false) {
-			return explore.Wanted
-		}
-		return 0
-	}
+	return explore.Tagged(func(s *callclass.Class) bool { return s.Carries(t, false) })
 }
 
 // admits looks for a call that has the name.
@@ -54,8 +49,8 @@ func (m *prover) callable(t gate.Tool) Name {
 		return name
 	}
 	q := admits(t)
-	kinds, gap := m.Calls.Kinds(nil, q.Tag)
-	if !slices.ContainsFunc(slices.Concat(m.Classes, kinds), func(s *callclass.Class) bool { return s.Carries(t, false) }) {
+	classes, gap := m.ClassesFor(nil, q.Tag)
+	if !slices.ContainsFunc(classes, func(s *callclass.Class) bool { return s.Carries(t, false) }) {
 		if name.Why = gap; gap != "" {
 			return name
 		}

@@ -51,8 +51,10 @@ type Enumerator struct {
 func New(p *gate.Policy, nets []*Net, o Options) *Enumerator {
 	b := &Enumerator{
 		vocabulary: vocabulary{
-			nets: nets, naming: newNaming(p.Maps(), nets, o.Names, o.Tools), extra: o.Names, complete: o.Known, tries: cmp.Or(o.Syntheses, maxSyntheses),
-			isTool: map[string]bool{}, supposed: map[string]bool{}, action: map[string][]string{}, joint: map[string]bool{}, listed: map[string]bool{},
+			nets: nets, naming: newNaming(p.Maps(), nets, o.Names, o.Tools),
+			extra: o.Names, complete: o.Known, tries: cmp.Or(o.Syntheses, maxSyntheses),
+			isTool: map[string]bool{}, supposed: map[string]bool{}, listed: map[string]bool{},
+			action: map[string][]string{}, joint: map[string]bool{},
 		},
 		Deny: p.Options().Deny && !o.Passes, seen: map[string]int{}, conditions: map[string]*conditions{}, paths: map[string][]string{},
 	}

@@ -28,20 +28,20 @@ func (m *Model) required(nets []int) []int {
 
 // unadvised proves again what the nets forbid, without what advisory ones block.
 // about are the nets that the query began with.
-func (m *Model) unadvised(q *Query, about, nets []int, o ViewOptions) answer {
+func (m *Model) unadvised(q *Query, about, nets []int, o ViewOptions) Answer {
 	why := m.Yielding(nets)
 	switch {
 	case why == "":
-		return answer{Result: Proved, Nets: nets}
+		return Answer{Result: Proved, Nets: nets}
 	case q.state != nil && m.Yielding(about) != "": // the query is about the states of an advisory net
 		if len(nets) == len(about) {
-			return answer{Result: Proved, Nets: nets} // a call that it blocks does not move it, made or not
+			return Answer{Result: Proved, Nets: nets} // a call that it blocks does not move it, made or not
 		}
-		return answer{Result: Unknown, Why: why}
+		return Answer{Why: why}
 	}
 	o.required = true
 	if f := m.neverOf(q, m.required(nets), o); f.Result == Proved {
 		return f
 	}
-	return answer{Result: Unknown, Why: why}
+	return Answer{Why: why}
 }

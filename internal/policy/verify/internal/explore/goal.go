@@ -14,11 +14,6 @@ type Goal struct {
 	excused func(s *Space, k int32) bool            // in such a state it is right to stop; nil: nowhere
 }
 
-// anyGoal is met by whatever call is possible.
-func anyGoal() *Goal {
-	return &Goal{Likes: func(*callclass.Class) bool { return true }, ok: func(*Space, int32, int) bool { return true }}
-}
-
 // TaggedGoal is met by calls that likes wants, which the view of the space has
 // tagged as wanted.
 func TaggedGoal(likes func(*callclass.Class) bool) *Goal {
@@ -104,13 +99,13 @@ func (s *Space) atOnce(k int32, c uint32) (to int32, ok bool) {
 			holds = append(holds, callclass.Effect{Net: t.Net, Meaning: b.hold})
 		}
 	}
-	opens := s.survivors(words[1+len(s.nets):], func(pos int) uint64 { return killed[pos] })
+	opens := s.survivors(words[1+len(s.nets):], killed)
 	clear(killed)
 	for _, h := range holds {
 		e := s.nets[h.Net].end(int(next[1+h.Net]), h.Meaning, gate.Success)
 		next[1+h.Net], killed[h.Net] = uint32(e.next), e.killed
 	}
-	next = append(next, s.survivors(opens, func(pos int) uint64 { return killed[pos] })...)
+	next = append(next, s.survivors(opens, killed)...)
 	to, ok = s.index[string(appendWords(nil, next))]
 	return to, ok
 }

@@ -149,22 +149,12 @@ func (m *Model) pays(n *Net, place int, tag func(*callclass.Class) uint8) bool {
 		def := &n.Info.Transitions[i]
 		cost[i] = in > out && !def.Deferred && !def.Observe
 	}
-	kinds, gap := m.Calls.Kinds([]int{n.Index}, tag)
-	if gap != "" {
-		return false
+	pays := func(a gate.Asked) bool {
+		return !a.Free && len(a.Transitions) > 0 && !slices.ContainsFunc(a.Transitions, func(t int) bool { return !cost[t] })
 	}
-	for _, s := range slices.Concat(m.Classes, kinds) {
-		if tag(s)&Wanted == 0 {
-			continue
-		}
-		paid := slices.ContainsFunc(s.Effects, func(tt callclass.Effect) bool {
-			return tt.Net == n.Index && slices.ContainsFunc(n.Meanings.List[tt.Meaning], func(a gate.Asked) bool {
-				return !a.Free && len(a.Transitions) > 0 && !slices.ContainsFunc(a.Transitions, func(t int) bool { return !cost[t] })
-			})
-		})
-		if !paid {
-			return false
-		}
-	}
-	return true
+	classes, gap := m.ClassesFor([]int{n.Index}, tag)
+	return gap == "" && !slices.ContainsFunc(classes, func(s *callclass.Class) bool {
+		e := s.MeaningIn(n.Index)
+		return tag(s)&Wanted != 0 && (e < 0 || !slices.ContainsFunc(n.Meanings.List[e], pays))
+	})
 }

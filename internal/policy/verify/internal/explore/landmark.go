@@ -179,36 +179,41 @@ func (m *Model) seed(q *Query) (nets []int, barred bool) {
 }
 
 // Barred says that the query is never met, where that is plain.
-func (m *Model) Barred(q *Query) answer {
+func (m *Model) Barred(q *Query) Answer {
 	nets, barred := m.seed(q)
 	if !barred || m.Calls.Gap(nets, q.Tag) != "" || m.Yielding(nets) != "" || !m.view(nets, ViewOptions{Tag: q.Tag}).barred() {
-		return answer{} // a call of an open tool may do what no listed one does
+		return Answer{} // a call of an open tool may do what no listed one does
 	}
-	return answer{Result: Proved, Nets: nets}
+	return Answer{Result: Proved, Nets: nets}
 }
 
 // barred reports whether the nets plainly forbid what the query wants, over all
 // outcomes and interleavings.
 func (v *view) barred() bool {
-	g := newGround(v.nets, v.calls())
-	g.fails = true
-	var goal []int
-	for c := range v.classes {
-		if v.classes[c].tag&Wanted != 0 {
-			goal = append(goal, c)
-		}
-	}
-	if len(goal) == 0 {
+	g, goal := v.ground(), v.wanted()
+	if g.fails = true; len(goal) == 0 {
 		return false
 	}
 	_, ok := g.landmarks(make([]int, len(v.nets)), goal, -1)
 	return !ok
 }
 
-func (v *view) calls() [][]callclass.Effect {
+// wanted are the classes that the query wants.
+func (v *view) wanted() []int {
+	var out []int
+	for c := range v.classes {
+		if v.classes[c].tag&Wanted != 0 {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// ground is that of the classes of the view.
+func (v *view) ground() *ground {
 	calls := make([][]callclass.Effect, len(v.classes))
 	for i := range v.classes {
 		calls[i] = v.classes[i].effects
 	}
-	return calls
+	return newGround(v.nets, calls)
 }

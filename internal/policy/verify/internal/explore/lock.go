@@ -7,29 +7,20 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
-// A Trap answers whether a state can be reached from which a goal cannot.
-type Trap struct {
-	Result   Result // Proved: there is none
-	Moves    []Move // Refuted: they lead into it
-	Nets     []int  // Refuted: they forbid the goal from there on; none of them can be left out
-	Why      string // Unknown: the reason
-	Supposed string // Unknown: the tool of which it depends whether it is there
-}
-
 // Deadlock looks for a state from which no call of the nets is possible any more.
-func (s *Space) Deadlock() Trap {
+func (s *Space) Deadlock() Answer {
 	if why := s.model.Calls.Gap(s.numbers(), nil); why != "" {
-		return Trap{Why: why}
+		return Answer{Why: why}
 	}
-	return s.Lock(anyGoal())
+	return s.Lock(&Goal{Likes: Any, ok: func(*Space, int32, int) bool { return true }})
 }
 
 // Lock looks for a state that is not excused and from which no successful
 // continuation reaches the goal.
-func (s *Space) Lock(g *Goal) Trap {
+func (s *Space) Lock(g *Goal) Answer {
 	good := s.Escapes(g, s.surely)
 	if !slices.Contains(good, false) {
-		return Trap{Result: Proved}
+		return Answer{Result: Proved}
 	}
 	unsure := s.leastSure()
 	if unsure != nil {
@@ -38,20 +29,18 @@ func (s *Space) Lock(g *Goal) Trap {
 	}
 	k := s.locked(good)
 	if k < 0 {
-		var d Trap
-		d.Why, d.Supposed = s.model.Calls.Doubt(unsure, "it depends on whether there is a tool ")
-		return d
+		return s.model.doubt(unsure, "it depends on whether there is a tool ")
 	}
 	ms, made := s.moves(s.path(k))
 	if !made {
-		return Trap{Why: WhyNoRun}
+		return Answer{Why: WhyNoRun}
 	}
 	ms = s.settleSurplus(ms, k)
 	nets := s.locking(ms, g.Likes)
 	if ms, made = s.real(ms, nets, g.Likes); !made {
-		return Trap{Why: WhyLong}
+		return Answer{Why: WhyLong}
 	}
-	return Trap{Result: Refuted, Moves: Tidy(ms, nil), Nets: nets}
+	return Answer{Result: Refuted, Moves: Tidy(ms, nil), Nets: nets}
 }
 
 // locked is a state that is not good and that is reached, -1 if there is none.
@@ -98,7 +87,7 @@ func (s *Space) settleSurplus(ms []Move, k int32) []Move {
 		at := slices.IndexFunc(left, func(id uint32) bool { return s.is(c, id) })
 		if at < 0 {
 			ms = append(ms, Move{Call: i, End: gate.Failure})
-		} else if !s.types[left[at]].many {
+		} else if !s.types.List[left[at]].many {
 			left = slices.Delete(left, at, at+1)
 		}
 	}
@@ -113,8 +102,7 @@ func (s *Space) real(ms []Move, nets []int, likes func(*callclass.Class) bool) (
 	}
 	m, calls := s.model, s.callsOf(likes)
 	holds := func(ms []Move) bool {
-		_, stopped := m.Replay(ms)
-		return stopped < 0 && m.locks(m.Nets, calls, ms, nets, likes)
+		return m.stands(ms) && m.locks(m.Nets, calls, ms, nets, likes)
 	}
 	if holds(ms) {
 		return ms, true
@@ -129,17 +117,8 @@ func (s *Space) real(ms []Move, nets []int, likes func(*callclass.Class) bool) (
 // locking is a set of nets of which none can be left out, that forbid every
 // call that likes wants, from where the run ends.
 func (s *Space) locking(ms []Move, likes func(*callclass.Class) bool) []int {
-	nets := s.numbers()
 	calls := s.callsOf(likes)
-	for i := 0; i < len(nets); {
-		fewer := slices.Delete(slices.Clone(nets), i, i+1)
-		if s.model.locks(s.numbered(), calls, ms, fewer, likes) {
-			nets = fewer
-			continue
-		}
-		i++
-	}
-	return nets
+	return leaveOut(s.numbers(), func(fewer []int) bool { return s.model.locks(s.newRun().nets, calls, ms, fewer, likes) })
 }
 
 // numbers are the numbers of the nets of the view.
@@ -150,9 +129,6 @@ func (v *view) numbers() []int {
 	}
 	return out
 }
-
-// numbered are the nets of the view by their number.
-func (v *view) numbered() []*Net { return v.newRun().nets }
 
 // locks reports whether some of the nets alone forbid, after the run, every one
 // of the calls that likes wants, though all calls succeed.
@@ -188,13 +164,8 @@ func (m *Model) locks(all []*Net, calls []*callclass.Class, ms []Move, nets []in
 // wants.
 func (v *view) callsOf(likes func(*callclass.Class) bool) []*callclass.Class {
 	var out []*callclass.Class
-	kinds, _ := v.model.Calls.Kinds(v.numbers(), func(s *callclass.Class) uint8 {
-		if likes(s) {
-			return Wanted
-		}
-		return 0
-	})
-	for _, s := range slices.Concat(v.model.Classes, kinds) {
+	classes, _ := v.model.ClassesFor(v.numbers(), Tagged(likes))
+	for _, s := range classes {
 		if slices.ContainsFunc(s.Effects, func(t callclass.Effect) bool { return v.at[t.Net] >= 0 }) {
 			out = append(out, s)
 		}
@@ -202,25 +173,10 @@ func (v *view) callsOf(likes func(*callclass.Class) bool) []*callclass.Class {
 	return out
 }
 
-// stands reports whether all nets let the run happen.
-func (m *Model) stands(ms []Move) bool {
-	_, stopped := m.Replay(ms)
-	return stopped < 0
-}
-
 // LockOfOne looks for a single net that, in some state, forbids for ever every
-// call of the group that likes wants: such as a limit that is used up.
-func (m *Model) LockOfOne(nets, group []int, likes func(*callclass.Class) bool) Trap {
-	in := make([]bool, len(m.Nets))
-	for _, n := range group {
-		in[n] = true
-	}
-	tag := func(s *callclass.Class) uint8 {
-		if !s.Waits && likes(s) && slices.ContainsFunc(s.Effects, func(t callclass.Effect) bool { return in[t.Net] }) {
-			return Wanted
-		}
-		return 0
-	}
+// call of the nets: such as a limit that is used up.
+func (m *Model) LockOfOne(nets []int) Answer {
+	tag := Tagged(func(s *callclass.Class) bool { return !s.Waits && slices.ContainsFunc(nets, s.Concerns) })
 	for _, n := range nets {
 		if m.Calls.Gap([]int{n}, tag) != "" {
 			continue
@@ -229,16 +185,22 @@ func (m *Model) LockOfOne(nets, group []int, likes func(*callclass.Class) bool) 
 		if w == nil {
 			continue
 		}
-		d := w.Lock(TaggedGoal(likes))
+		d := w.Lock(TaggedGoal(Any))
 		if d.Result == Refuted && d.Moves != nil && m.stands(d.Moves) {
 			return d
 		}
 	}
-	return Trap{}
+	return Answer{}
+}
+
+// stands reports whether all nets let the run happen.
+func (m *Model) stands(ms []Move) bool {
+	_, stopped := m.Replay(ms)
+	return stopped < 0
 }
 
 // Callless reports whether the nets are about no call; the clock makes none.
 func (m *Model) Callless(nets []int) bool {
-	calls := m.view(nets, ViewOptions{}).callsOf(func(*callclass.Class) bool { return true })
+	calls := m.view(nets, ViewOptions{}).callsOf(Any)
 	return !slices.ContainsFunc(calls, func(s *callclass.Class) bool { return !s.Waits })
 }

@@ -2,6 +2,7 @@ package explore
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
@@ -65,6 +66,13 @@ func New(p *gate.Policy, c callclass.Options, o Options) *Model {
 	}
 	m.waits()
 	return m
+}
+
+// ClassesFor are all classes, those of deferred calls as the nets and a tag can tell
+// them apart. The gap is why there may be more.
+func (m *Model) ClassesFor(nets []int, tag func(*callclass.Class) uint8) (classes []*callclass.Class, gap string) {
+	kinds, gap := m.Calls.Kinds(nets, tag)
+	return slices.Concat(m.Classes, kinds), gap
 }
 
 // askEvery is how many states are looked at between two questions whether to stop.

@@ -13,12 +13,10 @@ import (
 type planner struct {
 	*view
 	*ground
-	start  []int // where the run begins; nil: at the start of all nets
-	goal   []int // classes with which the plan may end
-	index  map[string]int32
+	start []int // where the run begins; nil: at the start of all nets
+	goal  []int // classes with which the plan may end
+	tree[int]
 	states [][]int
-	from   []int32
-	by     []int
 	length []int     // calls that lead to a state
 	queue  [][]int32 // states by the least length of a plan through them
 	least  int       // the one that is looked at
@@ -28,31 +26,31 @@ type planner struct {
 
 // Plan is the shortest successful run to a call with the tag. found.result is
 // Refuted where there is one, Proved where there is none.
-func (m *Model) Plan(tag func(*callclass.Class) uint8, witnessed bool) answer {
+func (m *Model) Plan(tag func(*callclass.Class) uint8, witnessed bool) Answer {
 	q := &Query{Tag: tag, Sole: -1}
 	nets, _ := m.seed(q)
 	return m.planFor(q, nets, ViewOptions{Tag: tag, witnessed: witnessed, Limit: m.Limit})
 }
 
 // planFor is the shortest successful run to a call that the query wants.
-func (m *Model) planFor(q *Query, nets []int, o ViewOptions) answer {
+func (m *Model) planFor(q *Query, nets []int, o ViewOptions) Answer {
 	for {
 		v := m.view(nets, o)
 		p := m.newPlanner(v, q.Sole)
 		path, ok := p.search(o)
 		if !ok {
-			return answer{Result: Unknown, Why: m.Spent()}
+			return Answer{Why: m.Spent()}
 		}
 		if path == nil {
-			return answer{Result: Proved, Nets: nets}
+			return Answer{Result: Proved, Nets: nets}
 		}
 		ms := p.moves(path)
 		stopped := m.Objection(q, ms)
 		if stopped < 0 {
-			return answer{Result: Refuted, Moves: ms}
+			return Answer{Result: Refuted, Moves: ms}
 		}
 		if slices.Contains(nets, stopped) {
-			return answer{Result: Unknown, Why: "a plan does not hold in the nets that it was made of"}
+			return Answer{Why: "a plan does not hold in the nets that it was made of"}
 		}
 		nets = append(nets, stopped)
 		slices.Sort(nets)
@@ -60,12 +58,14 @@ func (m *Model) planFor(q *Query, nets []int, o ViewOptions) answer {
 }
 
 func (m *Model) newPlanner(v *view, sole int) *planner {
-	p := &planner{view: v, ground: newGround(v.nets, v.calls()), sole: -1, index: make(map[string]int32)}
-	if sole >= 0 {
-		p.sole = v.at[sole]
+	p := &planner{view: v, ground: v.ground(), sole: -1}
+	if sole < 0 {
+		p.goal = v.wanted()
+		return p
 	}
-	for c := range v.classes {
-		if p.wants(c) {
+	p.sole = v.at[sole]
+	for c, cl := range v.classes {
+		if !cl.member.Waits && slices.ContainsFunc(cl.effects, func(t callclass.Effect) bool { return t.Net == p.sole }) {
 			p.goal = append(p.goal, c)
 		}
 	}
@@ -126,17 +126,14 @@ func (p *planner) visit(state []int, from int32, by int) {
 	if from >= 0 {
 		length = p.length[from] + 1
 	}
-	k, ok := p.index[string(key)]
+	k, fresh := p.add(key, from, by)
 	switch {
-	case ok && p.length[k] <= length:
+	case fresh:
+		p.states, p.length = append(p.states, state), append(p.length, length)
+	case p.length[k] <= length:
 		return
-	case ok:
-		p.from[k], p.by[k], p.length[k] = from, by, length
 	default:
-		k = int32(len(p.states))
-		p.index[string(key)] = k
-		p.states, p.from = append(p.states, state), append(p.from, from)
-		p.by, p.length = append(p.by, by), append(p.length, length)
+		p.from[k], p.by[k], p.length[k] = from, by, length
 	}
 	found, ok := p.landmarks(state, p.goal, p.sole)
 	if !ok {
@@ -147,23 +144,6 @@ func (p *planner) visit(state []int, from int32, by int) {
 		p.queue = append(p.queue, nil)
 	}
 	p.queue[least] = append(p.queue[least], k)
-}
-
-func (p *planner) path(k int32) []int {
-	var out []int
-	for ; p.from[k] >= 0; k = p.from[k] {
-		out = append(out, p.by[k])
-	}
-	slices.Reverse(out)
-	return out
-}
-
-// wants reports whether the plan may end with the class.
-func (p *planner) wants(c int) bool {
-	if p.sole < 0 {
-		return p.classes[c].tag&Wanted != 0
-	}
-	return !p.classes[c].member.Waits && slices.ContainsFunc(p.classes[c].effects, func(t callclass.Effect) bool { return t.Net == p.sole })
 }
 
 // meets reports whether the plan can end with the class in the state.
@@ -238,10 +218,8 @@ func (p *planner) promising(state []int) []int {
 			push(t.Net)
 		}
 	}
-	for c := range p.classes {
-		if p.wants(c) {
-			push(c)
-		}
+	for _, c := range p.goal {
+		push(c)
 	}
 	if p.sole >= 0 {
 		p.help(state, concerning)
@@ -266,10 +244,7 @@ func (p *planner) promising(state []int) []int {
 // one net alone: another net must let the call pass, or its own state must
 // change. Where others ask too, anything may help.
 func (p *planner) help(state []int, concerning func(net int)) {
-	for c := range p.classes {
-		if !p.wants(c) {
-			continue
-		}
+	for _, c := range p.goal {
 		if b := p.blocker(state, c); b >= 0 && b != p.sole {
 			concerning(b)
 			continue
@@ -292,33 +267,27 @@ func (p *planner) moves(path []int) []Move {
 	return ms
 }
 
-// A Detour asks for the shortest run of successful calls that ends with one call,
-// from a state of a session.
-type Detour struct {
-	Goal      *callclass.Class
-	From      []*gate.NetData             // by net
-	Offers    func(*callclass.Class) bool // the tool is there to be called
-	Witnessed bool                        // only calls of tools and with arguments that are known
-	Limit     int                         // states
-}
-
-// Detour is the classes of calls of the run before its last, as some nets see it;
-// nil where there is none.
-func (m *Model) Detour(nets []int, d *Detour) (plan []*callclass.Class, complete bool) {
-	o := ViewOptions{witnessed: d.Witnessed, Limit: d.Limit}
+// Detour is the classes of calls of the shortest run of successful calls from a state
+// of a session that ends with a call of the goal, before that call, as some nets see
+// it; nil where there is none. It has calls of tools that are offered; those that are
+// witnessed are of tools and with arguments that are known.
+func (m *Model) Detour(nets []int, goal *callclass.Class, from []*gate.NetData, offers func(*callclass.Class) bool, witnessed bool) (
+	plan []*callclass.Class, complete bool,
+) {
+	o := ViewOptions{witnessed: witnessed, Limit: m.Limit}
 	v := m.view(nets, o)
-	v.classes = slices.DeleteFunc(v.classes, func(c class) bool { return !d.Offers(c.member) })
-	goal := class{member: d.Goal, tag: Wanted}
-	for _, effect := range d.Goal.Effects {
+	v.classes = slices.DeleteFunc(v.classes, func(c class) bool { return !offers(c.member) })
+	last := class{member: goal, tag: Wanted}
+	for _, effect := range goal.Effects {
 		if at := v.at[effect.Net]; at >= 0 {
 			effect.Net = at
-			goal.effects = append(goal.effects, effect)
+			last.effects = append(last.effects, effect)
 		}
 	}
-	v.classes = append(v.classes, goal)
+	v.classes = append(v.classes, last)
 	p := m.newPlanner(v, -1)
 	for i, n := range v.nets {
-		p.start = append(p.start, n.internData(d.From[nets[i]]))
+		p.start = append(p.start, n.internData(from[nets[i]]))
 	}
 	path, complete := p.search(o)
 	if path == nil {

@@ -15,14 +15,18 @@ type redundancy struct {
 
 // Minimal leaves nets out as long as the query is still never met.
 func (m *Model) Minimal(q *Query, nets []int) []int {
+	return leaveOut(nets, func(fewer []int) bool { return !m.Stop() && m.forbid(q, fewer) })
+}
+
+// leaveOut leaves nets out, one after the other, as long as the fewer will do.
+func leaveOut(nets []int, do func(fewer []int) bool) []int {
 	nets = slices.Clone(nets)
 	for i := 0; i < len(nets); {
-		fewer := slices.Delete(slices.Clone(nets), i, i+1)
-		if !m.Stop() && m.forbid(q, fewer) {
+		if fewer := slices.Delete(slices.Clone(nets), i, i+1); do(fewer) {
 			nets = fewer
-			continue
+		} else {
+			i++
 		}
-		i++
 	}
 	return nets
 }
@@ -36,7 +40,12 @@ func (m *Model) forbid(q *Query, nets []int) bool {
 	if path, ok := m.newPlanner(v, -1).search(ViewOptions{Limit: m.Limit}); ok && path != nil {
 		return false
 	}
-	s, why := m.settle(q, nets, ViewOptions{Tag: q.Tag, Limit: m.Limit})
+	return m.unmet(q, nets, ViewOptions{Tag: q.Tag, Limit: m.Limit})
+}
+
+// unmet reports whether it is known that the nets alone never meet the query.
+func (m *Model) unmet(q *Query, nets []int, o ViewOptions) bool {
+	s, why := m.settle(q, nets, o, capSteps[:])
 	return why == "" && s.hit < 0
 }
 
@@ -68,16 +77,15 @@ const (
 // redundant reports whether the net never changes a verdict, and the nets that
 // are before it.
 func (m *Model) redundant(n, effort int) (because []int, ok bool) {
-	if m.Nets[n].Info.Validate != nil {
-		return nil, false // it judges arguments, and those are not looked at here
-	}
-	if m.Nets[n].Info.Advisory || m.Nets[n].Info.Recovery != nil {
-		return nil, false // which nets yield depends on it
-	}
-	if m.Nets[n].Info.Shadow || m.Calls.Gap([]int{n}, nil) != "" {
+	info := &m.Nets[n].Info
+	switch {
+	case info.Validate != nil: // it judges arguments, and those are not looked at here
 		return nil, false
-	}
-	if m.Calls.Deny && slices.ContainsFunc(m.Classes, func(s *callclass.Class) bool { return m.solely(s, n) }) {
+	case info.Advisory, info.Recovery != nil: // which nets yield depends on it
+		return nil, false
+	case info.Shadow, m.Calls.Gap([]int{n}, nil) != "":
+		return nil, false
+	case m.Calls.Deny && slices.ContainsFunc(m.Classes, func(s *callclass.Class) bool { return m.solely(s, n) }):
 		return nil, false
 	}
 	r := m.newRun()
@@ -92,7 +100,7 @@ func (m *Model) redundant(n, effort int) (because []int, ok bool) {
 	}
 	q := &Query{Sole: n}
 	o := ViewOptions{about: n + 1, Limit: m.Limit, until: m.effort + effort}
-	plan := answer{Result: Proved, Nets: []int{n}}
+	plan := Answer{Result: Proved, Nets: []int{n}}
 	if m.Nets[n].counter() < 0 { // a plan that uses up a large counter would be long
 		plan = m.planFor(q, plan.Nets, o)
 	}
@@ -103,28 +111,14 @@ func (m *Model) redundant(n, effort int) (because []int, ok bool) {
 	if f.Result != Proved {
 		return nil, false
 	}
-	because = m.minimalWith(q, f.Nets, n)
+	because = leaveOut(f.Nets, func(fewer []int) bool {
+		o.until = m.effort + redundantMostEach
+		return slices.Contains(fewer, n) && m.unmet(q, fewer, o)
+	})
 	return slices.DeleteFunc(because, func(i int) bool { return i == n }), true
 }
 
 // solely reports whether the default would deny the call without the net.
 func (m *Model) solely(s *callclass.Class, n int) bool {
 	return slices.Contains(s.Knowers, n) && !slices.ContainsFunc(s.Knowers, func(k int) bool { return k != n && !m.off[k] })
-}
-
-// minimalWith leaves nets out but for one.
-func (m *Model) minimalWith(q *Query, nets []int, keep int) []int {
-	nets = slices.Clone(nets)
-	for i := 0; i < len(nets); {
-		fewer := slices.Delete(slices.Clone(nets), i, i+1)
-		if nets[i] != keep {
-			o := ViewOptions{about: keep + 1, Limit: m.Limit, until: m.effort + redundantMostEach}
-			if s, why := m.settle(q, fewer, o); why == "" && s.hit < 0 {
-				nets = fewer
-				continue
-			}
-		}
-		i++
-	}
-	return nets
 }

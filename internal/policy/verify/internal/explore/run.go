@@ -151,7 +151,7 @@ func (s *Space) try(path []event, double map[int]int) (ms []Move, again int, ok 
 			}
 			continue
 		}
-		c := s.find(r, e.arg)
+		c := slices.IndexFunc(r.calls, func(c *live) bool { return s.is(c, e.arg) })
 		if c < 0 {
 			if at, ok := consumed[e.arg]; ok {
 				return nil, at, false
@@ -165,14 +165,9 @@ func (s *Space) try(path []event, double map[int]int) (ms []Move, again int, ok 
 	return ms, -1, true
 }
 
-// find is a call of the type that is in flight.
-func (s *Space) find(r *run, id uint32) int {
-	return slices.IndexFunc(r.calls, func(c *live) bool { return s.is(c, id) })
-}
-
 // is reports whether a call is of the type.
 func (s *Space) is(c *live, id uint32) bool {
-	t := s.types[id]
+	t := s.types.List[id]
 	return len(c.holds) == len(t.holds) && !slices.ContainsFunc(t.holds, func(h callclass.Effect) bool {
 		return !slices.Contains(c.holds, callclass.Effect{Net: s.nets[h.Net].Index, Meaning: h.Meaning})
 	}) && (s.q.Tag == nil || s.q.Tag(c.class)&^Wanted == t.tag)

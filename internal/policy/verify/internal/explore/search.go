@@ -6,20 +6,55 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
+// Result is the answer to an assertion.
+type Result uint8
+
+const (
+	Unknown Result = iota
+	Proved
+	Refuted
+)
+
+// String is the result as "check --json" writes it.
+func (r Result) String() string { return [...]string{"unknown", "proved", "refuted"}[r] }
+
+// Reasons for an unknown answer.
+const (
+	WhyDoubtful = "no arguments are known that match the maps as this would need"
+	WhyStates   = "there are more states than were looked at"
+	WhyLong     = "it takes more calls than were tried"
+	WhyNoRun    = "a run could not be made of the states that were found"
+)
+
+// An Answer says whether something can happen.
+type Answer struct {
+	Result   Result // Proved: it never happens; Refuted: moves show that it does
+	Moves    []Move
+	Nets     []int  // Proved: they forbid it by themselves; Refuted, of a goal: they forbid it after the moves
+	Why      string // Unknown: the reason
+	Supposed string // Unknown: the tool of which it depends whether it is there
+}
+
 // Never asks whether the query is met in any run, over all outcomes and
 // interleavings. It begins with few nets and adds one that forbids the run
 // which they allow, until the run stands or none is left: few nets have few
 // states, and what they forbid the whole policy forbids.
-func (m *Model) Never(q *Query, nets []int) answer {
-	f := m.neverOf(q, nets, ViewOptions{Tag: q.Tag, about: q.Sole + 1})
+func (m *Model) Never(q *Query, nets []int) Answer {
+	o := ViewOptions{Tag: q.Tag, about: q.Sole + 1, Limit: m.Limit}
+	f := m.neverOf(q, nets, o)
 	if unsure := UnsureOf(f.Moves); unsure != nil {
-		f = m.neverOf(q, nets, ViewOptions{Tag: q.Tag, witnessed: true, about: q.Sole + 1})
-		if f.Result == Proved {
-			f = answer{Result: Unknown}
-			f.Why, f.Supposed = m.Calls.Doubt(unsure, "it does not hold if there is a tool ")
+		o.witnessed = true
+		if f = m.neverOf(q, nets, o); f.Result == Proved {
+			return m.doubt(unsure, "it does not hold if there is a tool ")
 		}
 	}
 	return f
+}
+
+// doubt is unknown because nobody knows that the call can be made.
+func (m *Model) doubt(unsure *callclass.Class, tool string) Answer {
+	why, supposed := m.Calls.Doubt(unsure, tool)
+	return Answer{Why: why, Supposed: supposed}
 }
 
 // UnsureOf is a call of the run of which nobody knows that it can be made, nil
@@ -34,39 +69,36 @@ func UnsureOf(ms []Move) *callclass.Class {
 	return unsure
 }
 
-func (m *Model) neverOf(q *Query, nets []int, o ViewOptions) answer {
+func (m *Model) neverOf(q *Query, nets []int, o ViewOptions) Answer {
 	about := nets
 	nets = slices.Clone(nets)
-	if o.Limit == 0 {
-		o.Limit = m.Limit
-	}
 	for {
-		s, why := m.settle(q, nets, o)
+		s, why := m.settle(q, nets, o, capSteps[:])
 		if why != "" {
-			return answer{Result: Unknown, Why: why}
+			return Answer{Why: why}
 		}
 		if s.hit < 0 {
 			if why := m.Calls.Gap(nets, q.Tag); why != "" {
-				return answer{Result: Unknown, Why: why}
+				return Answer{Why: why}
 			}
 			return m.unadvised(q, about, nets, o)
 		}
 		ms, ok := s.movesToHit()
 		if !ok {
-			return answer{Result: Unknown, Why: WhyNoRun}
+			return Answer{Why: WhyNoRun}
 		}
 		n := m.Objection(q, ms)
 		if n < 0 {
-			return answer{Result: Refuted, Moves: ms}
+			return Answer{Result: Refuted, Moves: ms}
 		}
 		if o.required && m.Nets[n].Info.Advisory {
-			return answer{Result: Unknown, Why: m.Yielding([]int{n})}
+			return Answer{Why: m.Yielding([]int{n})}
 		}
 		if slices.Contains(nets, n) { // a counter that was made smaller does not show it
 			if ms, ok = s.lengthen(q, ms); ok {
-				return answer{Result: Refuted, Moves: ms}
+				return Answer{Result: Refuted, Moves: ms}
 			}
-			return answer{Result: Unknown, Why: WhyLong}
+			return Answer{Why: WhyLong}
 		}
 		nets = append(nets, n)
 		slices.Sort(nets)
@@ -79,8 +111,8 @@ var capSteps = [...]int{6, 14, 30, 0}
 
 // settle explores the nets with counters that are made smaller, as far as that
 // changes nothing.
-func (m *Model) settle(q *Query, nets []int, o ViewOptions) (s *Space, why string) {
-	for _, o.cap = range capSteps {
+func (m *Model) settle(q *Query, nets []int, o ViewOptions, caps []int) (s *Space, why string) {
+	for _, o.cap = range caps {
 		v := m.view(nets, o)
 		s = v.explore(q, v.bound(o))
 		switch {
@@ -103,6 +135,42 @@ func (m *Model) settle(q *Query, nets []int, o ViewOptions) (s *Space, why strin
 	}
 	return s, ""
 }
+
+// GroupLimit is how many states of a group are looked at before simpler proofs
+// are tried.
+const GroupLimit = 2000
+
+// Whole is the graph of everything that the nets can reach; nil if it is too
+// large. Where counters are made smaller it is not the whole truth, but what
+// can be reached from its states is.
+func (m *Model) Whole(nets []int, o ViewOptions) *Space { return m.whole(nets, o, capSteps[:]) }
+
+// Exact is the whole graph with the counters as they are written.
+func (m *Model) Exact(nets []int, o ViewOptions) *Space { return m.whole(nets, o, []int{0}) }
+
+func (m *Model) whole(nets []int, o ViewOptions, caps []int) *Space {
+	s, _ := m.settle(&Query{Sole: -1, edges: true, Tag: o.Tag, Start: goOn}, nets, o, caps)
+	return s
+}
+
+// Any likes all classes.
+func Any(*callclass.Class) bool { return true }
+
+// Tagged tags the classes that likes wants.
+func Tagged(likes func(*callclass.Class) bool) func(*callclass.Class) uint8 {
+	return func(s *callclass.Class) uint8 {
+		if likes(s) {
+			return Wanted
+		}
+		return 0
+	}
+}
+
+// AnyCall tags no call: the search is about all of them.
+func AnyCall(*callclass.Class) uint8 { return 0 }
+
+// goOn is the start of a query that no call meets.
+func goOn(mon uint32, _ uint8, _ bool) (uint32, bool) { return mon, false }
 
 // Spent says which bound ended a search: the time, or the number of states.
 func (m *Model) Spent() string {

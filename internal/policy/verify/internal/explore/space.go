@@ -59,15 +59,12 @@ var outcomes = [...]gate.Outcome{succeeds: gate.Success, fails: gate.Failure, un
 // interleavings. A state is the monitor, the local states, the calls in flight.
 type Space struct {
 	*view
-	q     *Query
-	index map[string]int32
+	q *Query
+	tree[event]
 	words []uint32
 	At    []int // where states begin in words
-	from  []int32
-	by    []event
 
-	types  []openType
-	typeID map[string]uint32
+	types callclass.Numbers[openType]
 
 	edges    []edge
 	hit      int32 // the state from which the query is met, -1
@@ -87,7 +84,7 @@ type edge struct {
 // explore visits the states breadth first, until the query is met or the
 // limit is reached.
 func (v *view) explore(q *Query, limit int) *Space {
-	s := &Space{view: v, q: q, index: make(map[string]int32), typeID: make(map[string]uint32), hit: -1}
+	s := &Space{view: v, q: q, hit: -1}
 	first := make([]uint32, 1+len(v.nets))
 	first[0] = q.mon
 	s.visit(first, -1, event{})
@@ -129,14 +126,10 @@ func appendWords(key []byte, words []uint32) []byte {
 func (s *Space) visit(words []uint32, from int32, by event) {
 	k := appendWords(s.key[:0], words)
 	s.key = k
-	id, ok := s.index[string(k)]
-	if !ok {
-		id = int32(len(s.At))
-		s.index[string(k)] = id
+	id, fresh := s.add(k, from, by)
+	if fresh {
 		s.At = append(s.At, len(s.words))
 		s.words = append(s.words, words...)
-		s.from = append(s.from, from)
-		s.by = append(s.by, by)
 	}
 	if s.q.edges && from >= 0 {
 		s.edges = append(s.edges, edge{from, id, by})
@@ -172,8 +165,7 @@ func (s *Space) opens(k int32) []uint32 { return s.state(k)[1+len(s.nets):] }
 func (s *Space) begin(k int32, c uint32) {
 	cl := &s.classes[c]
 	words := s.state(k)
-	manual, blocked, soleAsks, othersAsk := false, false, false, false
-	soleBlocks := false
+	manual, soleBlocks, soleAsks, othersAsk := false, false, false, false
 	for _, t := range cl.effects {
 		b := s.nets[t.Net].begin(int(words[1+t.Net]), t.Meaning)
 		sole := s.q.Sole == s.nets[t.Net].Index && !cl.member.Waits
@@ -181,23 +173,21 @@ func (s *Space) begin(k int32, c uint32) {
 			if !sole {
 				return
 			}
-			blocked, soleBlocks = true, true
+			soleBlocks = true
 			continue
 		}
 		manual = manual || b.manual
 		soleAsks = soleAsks || sole && b.manual
 		othersAsk = othersAsk || !sole && b.manual
 	}
-	if s.q.Sole >= 0 && (soleBlocks || soleAsks && !othersAsk) {
-		s.hit, s.hitBy = k, event{kind: starts, arg: c}
-		return
-	}
-	if blocked {
-		return
-	}
-	mon, hit := words[0], s.q.Start == nil && cl.tag&Wanted != 0 && s.q.Sole < 0
-	if s.q.Start != nil {
+	mon, hit := words[0], false
+	switch {
+	case s.q.Sole >= 0 && (soleBlocks || soleAsks && !othersAsk):
+		hit = true
+	case s.q.Start != nil:
 		mon, hit = s.q.Start(mon, cl.tag, manual)
+	default:
+		hit = cl.tag&Wanted != 0 && s.q.Sole < 0
 	}
 	if hit {
 		s.hit, s.hitBy = k, event{kind: starts, arg: c}
@@ -213,27 +203,25 @@ func (s *Space) started(k int32, c uint32, mon uint32) {
 	next := append(s.next[:0], words...)
 	next[0] = mon
 	open := openType{tag: cl.tag &^ Wanted, watches: true}
-	moved, killed := false, false
+	moved := false
+	var killed []uint64 // by position; nil: none
 	for _, t := range cl.effects {
 		b := s.nets[t.Net].begin(int(words[1+t.Net]), t.Meaning)
 		next[1+t.Net] = uint32(b.next)
 		moved = moved || b.next != int(words[1+t.Net])
-		killed = killed || b.killed != 0
+		if b.killed != 0 {
+			if killed == nil {
+				killed = make([]uint64, len(s.nets))
+			}
+			killed[t.Net] = b.killed
+		}
 		if b.hold > 0 {
 			open.holds = append(open.holds, callclass.Effect{Net: t.Net, Meaning: b.hold})
 			open.watches = open.watches && s.nets[t.Net].light(b.hold)
 		}
 	}
-	if killed && len(next) > 1+len(s.nets) {
-		opens := next[1+len(s.nets):]
-		next = append(next[:1+len(s.nets)], s.survivors(opens, func(pos int) uint64 {
-			for _, t := range cl.effects {
-				if t.Net == pos {
-					return s.nets[pos].begin(int(words[1+pos]), t.Meaning).killed
-				}
-			}
-			return 0
-		})...)
+	if killed != nil {
+		next = append(next[:1+len(s.nets)], s.survivors(next[1+len(s.nets):], killed)...)
 	}
 	by := event{kind: starts, arg: c}
 	if len(open.holds) > 0 {
@@ -254,7 +242,7 @@ const maxAlike = 2
 func (s *Space) insert(words []uint32, id uint32) []uint32 {
 	opens := words[1+len(s.nets):]
 	i, alike := slices.BinarySearch(opens, id)
-	if t := &s.types[id]; alike && t.watches {
+	if t := &s.types.List[id]; alike && t.watches {
 		n := 0
 		for _, o := range opens {
 			if o == id {
@@ -269,14 +257,14 @@ func (s *Space) insert(words []uint32, id uint32) []uint32 {
 }
 
 // survivors are the calls in flight after watches have ended.
-func (s *Space) survivors(opens []uint32, killed func(pos int) uint64) []uint32 {
+func (s *Space) survivors(opens []uint32, killed []uint64) []uint32 {
 	var out []uint32
 	for _, id := range opens {
-		t := s.types[id]
+		t := s.types.List[id]
 		var holds []callclass.Effect
 		changed := false
 		for _, h := range t.holds {
-			left := s.nets[h.Net].without(h.Meaning, killed(h.Net))
+			left := s.nets[h.Net].without(h.Meaning, killed[h.Net])
 			changed = changed || left != h.Meaning
 			if left > 0 {
 				holds = append(holds, callclass.Effect{Net: h.Net, Meaning: left})
@@ -304,7 +292,7 @@ func (s *Space) trim(opens []uint32) []uint32 {
 		} else {
 			run = 0
 		}
-		if t := &s.types[id]; t.watches && (t.many && run > 0 || run >= maxAlike) {
+		if t := &s.types.List[id]; t.watches && (t.many && run > 0 || run >= maxAlike) {
 			continue
 		}
 		kept = append(kept, id)
@@ -325,19 +313,13 @@ func (s *Space) typeOf(t openType) uint32 {
 		t.watches = t.watches && s.nets[h.Net].light(h.Meaning)
 	}
 	s.key = k
-	if id, ok := s.typeID[string(k)]; ok {
-		return id
-	}
-	id := uint32(len(s.types))
-	s.typeID[string(k)] = id
-	s.types = append(s.types, t)
-	return id
+	return uint32(s.types.Of(k, t))
 }
 
 // unclear reports whether an unknown outcome of the call makes a difference
 // that a call which never ends, or fails, does not make.
 func (s *Space) unclear(id uint32) bool {
-	t := &s.types[id]
+	t := &s.types.List[id]
 	flies := slices.ContainsFunc(t.holds, func(h callclass.Effect) bool { return len(s.nets[h.Net].held.List[h.Meaning].flights) > 0 })
 	if !flies {
 		return false // as a failure
@@ -354,7 +336,7 @@ func (s *Space) unclear(id uint32) bool {
 
 // end lets a call in flight end.
 func (s *Space) end(k int32, id uint32, kind eventKind) {
-	t := s.types[id]
+	t := s.types.List[id]
 	words := s.state(k)
 	next := append(s.next[:0], words[:1+len(s.nets)]...)
 	if kind == succeeds && s.q.Done != nil {
@@ -393,7 +375,7 @@ func (s *Space) end(k int32, id uint32, kind eventKind) {
 }
 
 func (s *Space) ended(k int32, opens []uint32, killed []uint64, rest openType, by event) {
-	next := append(s.next[:1+len(s.nets)], s.survivors(opens, func(pos int) uint64 { return killed[pos] })...)
+	next := append(s.next[:1+len(s.nets)], s.survivors(opens, killed)...)
 	if len(rest.holds) > 0 {
 		id := s.typeOf(rest)
 		by.after = id + 1
@@ -403,11 +385,32 @@ func (s *Space) ended(k int32, opens []uint32, killed []uint64, rest openType, b
 	s.visit(next, k, by)
 }
 
-// path is the events that lead to a state.
-func (s *Space) path(k int32) []event {
-	var out []event
-	for ; s.from[k] >= 0; k = s.from[k] {
-		out = append(out, s.by[k])
+// A tree has the states of a search by number, and how each was first reached.
+type tree[E any] struct {
+	index map[string]int32
+	from  []int32 // the state before; -1: none
+	by    []E     // the step from there
+}
+
+// add is the number of the state that has the key, and whether it is a new one.
+func (t *tree[E]) add(key []byte, from int32, by E) (k int32, fresh bool) {
+	if k, ok := t.index[string(key)]; ok {
+		return k, false
+	}
+	if t.index == nil {
+		t.index = make(map[string]int32)
+	}
+	k = int32(len(t.from))
+	t.index[string(key)] = k
+	t.from, t.by = append(t.from, from), append(t.by, by)
+	return k, true
+}
+
+// path is the steps that lead to a state.
+func (t *tree[E]) path(k int32) []E {
+	var out []E
+	for ; t.from[k] >= 0; k = t.from[k] {
+		out = append(out, t.by[k])
 	}
 	slices.Reverse(out)
 	return out

@@ -57,8 +57,8 @@ func (m *Model) view(nets []int, o ViewOptions) *view {
 	}
 	var key []byte
 	seen := make(map[string]int)
-	kinds, _ := m.Calls.Kinds(nets, o.Tag)
-	for _, s := range slices.Concat(m.Classes, kinds) {
+	classes, _ := m.ClassesFor(nets, o.Tag)
+	for _, s := range classes {
 		if o.witnessed && s.Unsure() || slices.ContainsFunc(s.Shut, func(n int) bool { return v.at[n] >= 0 && n != o.about-1 }) {
 			continue
 		}
