@@ -13,19 +13,16 @@ func (r *reader) arithm(x syntax.ArithmExpr) {
 		return
 	}
 	defer r.leave()
-	switch x := x.(type) {
-	case *syntax.BinaryArithm:
-		r.arithm(x.X)
-		r.arithm(x.Y)
-	case *syntax.UnaryArithm:
-		r.arithm(x.X)
-	case *syntax.ParenArithm:
-		r.arithm(x.X)
-	case *syntax.Word:
-		r.term(x)
-	default:
-		r.unsure("arithmetic that bash does not know")
-	}
+	syntax.Walk(x, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.Word:
+			r.term(n)
+			return false
+		case *syntax.FlagsArithm:
+			r.unsure("arithmetic that bash does not know")
+		}
+		return true
+	})
 }
 
 // term reads a number, a variable or an expansion of arithmetic. Anything that
@@ -77,18 +74,12 @@ func (r *reader) test(x syntax.TestExpr) {
 	defer r.leave()
 	switch x := x.(type) {
 	case *syntax.BinaryTest:
-		switch x.Op {
-		case syntax.TsEql, syntax.TsNeq, syntax.TsLeq, syntax.TsGeq, syntax.TsLss, syntax.TsGtr:
-			r.operandArithm(x.X)
-			r.operandArithm(x.Y)
-		default:
-			r.test(x.X)
-			r.test(x.Y)
-		}
+		r.operandTest(x.Op, x.X)
+		r.operandTest(x.Op, x.Y)
 	case *syntax.UnaryTest:
 		r.test(x.X)
-		if x.Op == syntax.TsVarSet || x.Op == syntax.TsRefVar {
-			r.tested(x.X)
+		if w, ok := x.X.(*syntax.Word); (x.Op == syntax.TsVarSet || x.Op == syntax.TsRefVar) && (!ok || !isName(w.Lit())) {
+			r.unsure("a test of a variable whose name is not literal") // an index in it is evaluated
 		}
 	case *syntax.ParenTest:
 		r.test(x.X)
@@ -97,18 +88,14 @@ func (r *reader) test(x syntax.TestExpr) {
 	}
 }
 
-// operandArithm reads a side of -eq, which [[ ]] evaluates.
-func (r *reader) operandArithm(x syntax.TestExpr) {
-	if w, ok := x.(*syntax.Word); ok {
-		r.term(w)
-		return
+// operandTest reads a side of an operator, such as -eq, which evaluates it.
+func (r *reader) operandTest(op syntax.BinTestOperator, x syntax.TestExpr) {
+	switch op {
+	case syntax.TsEql, syntax.TsNeq, syntax.TsLeq, syntax.TsGeq, syntax.TsLss, syntax.TsGtr:
+		if w, ok := x.(*syntax.Word); ok {
+			r.term(w)
+			return
+		}
 	}
 	r.test(x)
-}
-
-// tested reads the operand of -v and -R: an index in it is evaluated.
-func (r *reader) tested(x syntax.TestExpr) {
-	if w, ok := x.(*syntax.Word); !ok || !isName(w.Lit()) {
-		r.unsure("a test of a variable whose name is not literal")
-	}
 }

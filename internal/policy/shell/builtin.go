@@ -7,15 +7,18 @@ import "strings"
 func readBuiltin(r *reader, name string, args []arg) bool {
 	switch name {
 	case "eval":
-		readEval(r, args)
+		if len(args) > 0 && args[0].says("=--") != "" {
+			args = args[1:]
+		}
+		r.join(args)
 	case "trap":
 		readTrap(r, args)
 	case "source", ".":
 		r.unsure("a script that is read from a file into the shell")
-	case "alias", "unalias":
-		readAlias(r, args)
-	case "enable", "fc", "bind", "complete", "compgen", "compopt", "hash", "history":
-		readRareBuiltin(r, name, args)
+	case "alias", "unalias", "hash":
+		readAlias(r, name, args)
+	case "enable", "fc", "bind", "complete", "compgen", "compopt", "history":
+		r.unsure("the builtin " + name)
 	case "export", "declare", "typeset", "local", "readonly":
 		r.declared(name, nil, args)
 	case "set":
@@ -38,56 +41,40 @@ func readBuiltin(r *reader, name string, args []arg) bool {
 	return true
 }
 
-// readEval reads its arguments as a script.
-func readEval(r *reader, args []arg) {
-	if len(args) > 0 && args[0].kind == literal && args[0].text == "--" {
-		args = args[1:]
-	}
-	r.join(args)
-}
-
 // readTrap reads the action, which is a script. Without a signal there is none.
 func readTrap(r *reader, args []arg) {
-	for len(args) > 0 && args[0].kind == literal && (args[0].text == "--" || args[0].text == "-p" || args[0].text == "-l") {
+	for len(args) > 0 && args[0].says("=-- =-p =-l") != "" {
 		args = args[1:]
 	}
-	if len(args) > 0 && !(args[0].kind == literal && args[0].text == "-") {
+	if len(args) > 0 && args[0].says("=-") == "" {
 		r.text(args[0])
 	}
 }
 
 // readAlias reads definitions. An alias takes the place of a word before the
 // script is parsed, so that nothing can be said of one that holds one.
-func readAlias(r *reader, args []arg) {
+func readAlias(r *reader, name string, args []arg) {
 	for _, a := range args {
-		if a.kind != literal || strings.Contains(a.text, "=") {
+		if a.kind != literal || strings.Contains(a.text, "=") || name == "hash" && a.text != "-r" {
 			r.unsure("an alias")
 		}
 	}
 }
 
-// readRareBuiltin reads builtins that matter only to what they could hide.
-func readRareBuiltin(r *reader, name string, args []arg) {
-	if name == "hash" && (len(args) == 0 || len(args) == 1 && args[0].kind == literal && args[0].text == "-r") {
-		return
-	}
-	r.unsure("the builtin " + name)
-}
+// readingOptions are the options of set -o that change how a script is read.
+var readingOptions = setOf("allexport keyword histexpand posix braceexpand")
 
 // readSet reads the options that change how the shell reads what follows.
 func readSet(r *reader, args []arg) {
 	for i := 0; i < len(args); i++ {
 		a := args[i]
-		if a.kind != literal {
-			if i == 0 {
-				r.unsure("options that are not literal")
-			}
+		switch {
+		case a.kind != literal && i == 0:
+			r.unsure("options that are not literal")
 			return
-		}
-		if a.text == "--" || a.text == "-" || len(a.text) < 2 || a.text[0] != '-' && a.text[0] != '+' {
+		case a.kind != literal, a.text == "--", len(a.text) < 2, a.text[0] != '-' && a.text[0] != '+':
 			return
-		}
-		if strings.ContainsAny(a.text, "akHB") && a.text[0] == '-' || strings.ContainsAny(a.text, "kHB") {
+		case strings.ContainsAny(a.text, "kHB"), strings.Contains(a.text, "a") && a.text[0] == '-':
 			r.unsure("an option that changes how a script is read")
 		}
 		if strings.HasSuffix(a.text, "o") && i+1 < len(args) {
@@ -99,8 +86,7 @@ func readSet(r *reader, args []arg) {
 
 // readSetOption reads the name of an option of set -o.
 func readSetOption(r *reader, a arg) {
-	switch {
-	case a.kind != literal, a.text == "allexport", a.text == "keyword", a.text == "histexpand", a.text == "posix", a.text == "braceexpand":
+	if a.kind != literal || readingOptions[a.text] {
 		r.unsure("an option that changes how a script is read")
 	}
 }
@@ -108,8 +94,7 @@ func readSetOption(r *reader, a arg) {
 // readShopt reads the options that change how the shell reads what follows.
 func readShopt(r *reader, args []arg) {
 	for _, a := range args {
-		switch {
-		case a.kind != literal, strings.HasPrefix(a.text, "compat"), a.text == "nocaseglob", isCluster(a.text) && strings.Contains(a.text, "o"), a.text == "expand_aliases":
+		if a.kind != literal || strings.HasPrefix(a.text, "compat") || a.text == "nocaseglob" || a.text == "expand_aliases" || isCluster(a.text) && strings.Contains(a.text, "o") {
 			r.unsure("an option that changes how a script is read")
 		}
 	}

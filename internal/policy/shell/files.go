@@ -9,10 +9,10 @@ import (
 // files is what a script writes and runs. A program in a file is a program as
 // any other, unless the script writes the file itself.
 type files struct {
-	written  []string // base names of the files that redirections write
-	programs []string // and of those that shells and interpreters run
-	system   []string // and of those written where the programs of the system are
-	unknown  bool     // a redirection writes a file whose name is not literal
+	written  set  // base names of the files that redirections write
+	programs set  // and of those that shells and interpreters run
+	system   set  // and of those written where the programs of the system are
+	unknown  bool // a redirection writes a file whose name is not literal
 
 	// What a script writes can be what a later command obeys, though no argument
 	// names it: a test, a hook, a module, a configuration.
@@ -35,15 +35,15 @@ func (f *files) write(a arg) {
 		f.unknown = true
 		return
 	}
-	f.written = append(f.written, path.Base(a.text))
+	f.written.add(path.Base(a.text))
 	if isSystem(a.text) {
-		f.system = append(f.system, path.Base(a.text))
+		f.system.add(path.Base(a.text))
 	}
 }
 
 // program notes that a file is run.
 func (f *files) program(a arg) {
-	f.programs = append(f.programs, a.file())
+	f.programs.add(a.file())
 }
 
 // runsWritten reports whether a program that is run may be one that was written.
@@ -54,42 +54,19 @@ func (f *files) runsWritten(commands []command) bool {
 	if len(f.programs) == 0 {
 		return false
 	}
-	if f.unknown {
-		return true
+	for name := range f.written {
+		f.unknown = f.unknown || f.programs[name]
 	}
-	programs := make(map[string]bool, len(f.programs))
-	for _, name := range f.programs {
-		programs[name] = true
-	}
-	if slices.ContainsFunc(f.written, func(name string) bool { return programs[name] }) {
-		return true
-	}
-	for _, c := range commands {
-		if c.writesUnknown() {
-			return true
-		}
-		if (c.writes() || c.makes()) && c.namesPartOf(f.programs) {
-			return true
-		}
-		if !c.writes() {
-			continue
-		}
-		for _, a := range c.args {
-			if a.kind == anything || programs[a.file()] {
-				return true
-			}
-		}
-	}
-	return false
+	return f.unknown || slices.ContainsFunc(commands, func(c command) bool {
+		writes := c.writes()
+		return c.writesUnknown() || (writes || c.makes()) && c.namesPartOf(f.programs) ||
+			writes && slices.ContainsFunc(c.args, func(a arg) bool { return a.kind == anything })
+	})
 }
 
 // runsReplaced reports whether a command that is run may be a program of the
 // system which the script itself has put there: ln -s /bin/rm /usr/bin/x; x y.
 func (f *files) runsReplaced(commands []command) bool {
-	replaced := make(map[string]bool)
-	for _, name := range f.system {
-		replaced[name] = true
-	}
 	for _, c := range commands {
 		if !c.writes() {
 			continue
@@ -103,18 +80,11 @@ func (f *files) runsReplaced(commands []command) bool {
 				clean = path.Clean(value)
 			}
 			if a.kind == literal && isSystem(clean) {
-				replaced[path.Base(clean)] = true
+				f.system.add(path.Base(clean))
 			}
 		}
 	}
-	return slices.ContainsFunc(commands, func(c command) bool { return replaced[c.name] })
-}
-
-// hasOption reports whether an argument begins with one of the options.
-func (c *command) hasOption(options ...string) bool {
-	return slices.ContainsFunc(c.args, func(a arg) bool {
-		return slices.ContainsFunc(options, func(o string) bool { return strings.HasPrefix(a.text, o) })
-	})
+	return slices.ContainsFunc(commands, func(c command) bool { return f.system[c.name] })
 }
 
 // file returns the base name of the file that an argument names, as in of=x.
@@ -136,15 +106,18 @@ func (c *command) writesUnknown() bool {
 	case "awk", "gawk", "mawk", "nawk":
 		return c.holds(">") && c.holds("print")
 	case "cp", "mv", "ln", "install":
-		return c.hasOption("-b", "-S", "--b", "--s")
+		return c.hasOption("-b -S --b --s")
 	case "patch":
 		return !c.hasOption("--dry-run")
 	case "git":
 		return len(c.args) > 0 && c.args[0].text == "apply"
-	case "split", "csplit":
-		return true
 	}
-	return false
+	return c.name == "split" || c.name == "csplit"
+}
+
+// hasOption reports whether an argument begins with one of the options.
+func (c *command) hasOption(options string) bool {
+	return slices.ContainsFunc(c.args, func(a arg) bool { return begins(a.text, options) })
 }
 
 // holds reports whether an argument holds the text.
@@ -152,17 +125,13 @@ func (c *command) holds(text string) bool {
 	return slices.ContainsFunc(c.args, func(a arg) bool { return strings.Contains(a.text, text) })
 }
 
+// Programs that write files which their arguments name: always, or with an option.
+var (
+	writers        = setOf("tee sponge dd cp mv ln install curl wget scp rsync tar unzip base64 touch xxd")
+	writingOptions = map[string]string{"sed": "-i --in-place", "gsed": "-i --in-place", "git": "-o --o", "sort": "-o --o", "find": "-fprint -fls", "gfind": "-fprint -fls"}
+)
+
 // writes reports whether a program writes files that its arguments name.
 func (c *command) writes() bool {
-	switch c.name {
-	case "tee", "sponge", "dd", "cp", "mv", "ln", "install", "curl", "wget", "scp", "rsync", "tar", "unzip", "base64", "touch", "xxd":
-		return true
-	case "sed", "gsed":
-		return c.hasOption("-i", "--in-place")
-	case "git", "sort":
-		return c.hasOption("-o", "--o")
-	case "find", "gfind":
-		return c.hasOption("-fprint", "-fls")
-	}
-	return false
+	return writers[c.name] || c.hasOption(writingOptions[c.name])
 }

@@ -26,6 +26,10 @@ func readGit(r *reader, args []arg) {
 	}
 }
 
+// gitRunning are the subcommands that run what they are told.
+var gitRunning = setOf(`filter-branch submodule--helper difftool mergetool send-email instaweb daemon shell credential upload-pack receive-pack for-each-repo hook
+	maintenance remote-ext remote-fd p4 svn cvsserver web--browse help`)
+
 // readGitCommand reads the arguments of a subcommand.
 func readGitCommand(r *reader, name string, args []arg) {
 	switch name {
@@ -35,18 +39,16 @@ func readGitCommand(r *reader, name string, args []arg) {
 	case "bisect":
 		if len(args) > 0 && args[0].text == "run" {
 			r.run(args[1:], nil)
-		}
-		if len(args) > 0 && (args[0].text == "visualize" || args[0].text == "view") {
-			r.unsure("a subcommand that runs what it is told")
+		} else if len(args) > 0 && strings.HasPrefix(args[0].text, "vi") {
+			r.unsure("a subcommand that runs what it is told") // visualize, view
 		}
 		return
 	case "submodule":
 		readGitForeach(r, args)
 		return
-	case "filter-branch", "submodule--helper", "difftool", "mergetool", "send-email", "instaweb", "daemon", "shell", "credential", "upload-pack", "receive-pack", "for-each-repo", "hook", "maintenance", "remote-ext", "remote-fd", "p4", "svn", "cvsserver", "web--browse", "help":
-		if len(args) > 0 {
-			r.unsure("a subcommand that runs what it is told")
-		}
+	}
+	if len(args) > 0 && gitRunning[name] {
+		r.unsure("a subcommand that runs what it is told")
 		return
 	}
 	for _, a := range args {
@@ -72,77 +74,61 @@ func (o givenOption) mayRun() bool {
 
 // readGitForeach reads git submodule foreach, which runs a script.
 func readGitForeach(r *reader, args []arg) {
-	for i, a := range args {
-		if a.kind == literal && a.text == "foreach" {
-			rest := args[i+1:]
-			for len(rest) > 0 && (rest[0].text == "--recursive" || rest[0].text == "-q" || rest[0].text == "--quiet") {
-				rest = rest[1:]
-			}
-			r.join(rest)
-			return
-		}
+	i := slices.IndexFunc(args, func(a arg) bool { return a.says("=foreach") != "" })
+	if i < 0 {
+		return
 	}
+	rest := args[i+1:]
+	for len(rest) > 0 && rest[0].says("=--recursive =-q =--quiet") != "" {
+		rest = rest[1:]
+	}
+	r.join(rest)
 }
+
+// Words of git config: options that change nothing by themselves, and what only
+// shows a setting, or drops it.
+var (
+	gitConfigFlags = setOf("--global --system --local --worktree --add --replace-all --get --get-all --get-regexp --unset --unset-all --list -l --bool --show-origin")
+	gitConfigReads = setOf("get list unset --get --get-all --get-regexp --list -l --unset")
+)
 
 // readGitConfig reads git config, which can make an alias or a hook of a command.
 func readGitConfig(r *reader, args []arg) {
-	for i, a := range args {
+	plain := !slices.ContainsFunc(args, func(a arg) bool { return a.kind != literal })
+	for _, a := range args {
 		switch {
-		case a.kind == literal && strings.HasPrefix(a.text, "-"):
-			if !slices.Contains(gitConfigFlags, a.text) {
-				r.unsure("an option of git config that may change what is run")
-				return
-			}
-		case a.kind == literal && !strings.Contains(a.text, "."):
-			if a.text == "edit" || a.text == "rename-section" {
-				r.unsure("a setting that may run a command")
-			}
-		default:
-			if len(args) > 1 && !reads(args) {
-				readGitSetting(r, args[i])
+		case a.kind == literal && strings.HasPrefix(a.text, "-") && !gitConfigFlags[a.text], a.says("=edit =rename-section") != "":
+			r.unsure("a setting that may run a command")
+			return
+		case a.kind != literal, !strings.HasPrefix(a.text, "-") && strings.Contains(a.text, "."):
+			if len(args) > 1 && !(plain && gitConfigReads[args[0].text]) {
+				readGitSetting(r, a)
 			}
 			return
 		}
 	}
 }
 
-// gitConfigFlags are the options of git config that change nothing by themselves. Read-only.
-var gitConfigFlags = []string{"--global", "--system", "--local", "--worktree", "--add", "--replace-all", "--get", "--get-all", "--get-regexp", "--unset", "--unset-all", "--list", "-l", "--bool", "--show-origin"}
-
-// reads reports whether git config only shows something.
-func reads(args []arg) bool {
-	for _, a := range args {
-		if a.kind != literal {
-			return false
-		}
-	}
-	switch args[0].text {
-	case "get", "list", "--get", "--get-all", "--list", "-l", "--get-regexp", "unset", "--unset":
-		return true
-	}
-	return false
-}
+// Settings of git that run nothing.
+var (
+	gitSettings = setOf(`
+	user.name user.email user.signingkey init.defaultbranch commit.gpgsign tag.gpgsign core.autocrlf core.eol core.quotepath
+	core.filemode core.ignorecase safe.directory pull.rebase pull.ff push.default push.autosetupremote rebase.autostash rebase.autosquash
+	merge.conflictstyle fetch.prune http.sslverify http.extraheader diff.renames log.date gc.auto rerere.enabled core.abbrev core.commentchar gpg.format`)
+	gitSettingFamilies = "color. advice. branch. lfs."
+)
 
 // readGitSetting reads key=value, or a key alone. Only what certainly runs nothing is let through.
 func readGitSetting(r *reader, a arg) {
 	key, value, with := strings.Cut(a.text, "=")
-	if a.kind > single || a.kind == single && !with {
+	key = strings.ToLower(key)
+	switch {
+	case a.kind > single, a.kind == single && !with:
 		r.unsure("a setting that is not literal")
-		return
+	case with && a.kind == literal && (key == "core.pager" || key == "core.editor" || key == "sequence.editor" || key == "core.sshcommand"):
+		r.script(value)
+	case gitSettings[key], begins(key, gitSettingFamilies) && !strings.Contains(key, "custom"):
+	default:
+		r.unsure("a setting that may run a command")
 	}
-	switch key = strings.ToLower(key); key {
-	case "core.pager", "core.editor", "sequence.editor", "core.sshcommand":
-		if with && a.kind == literal {
-			r.script(value)
-			return
-		}
-	case "user.name", "user.email", "user.signingkey", "init.defaultbranch", "commit.gpgsign", "tag.gpgsign", "core.autocrlf", "core.eol", "core.quotepath", "core.filemode", "core.ignorecase",
-		"safe.directory", "pull.rebase", "pull.ff", "push.default", "push.autosetupremote", "rebase.autostash", "rebase.autosquash", "merge.conflictstyle", "fetch.prune", "http.sslverify",
-		"http.extraheader", "diff.renames", "log.date", "gc.auto", "rerere.enabled", "core.abbrev", "core.commentchar", "gpg.format":
-		return
-	}
-	if strings.HasPrefix(key, "color.") || strings.HasPrefix(key, "advice.") || strings.HasPrefix(key, "branch.") || strings.HasPrefix(key, "lfs.") && !strings.Contains(key, "custom") {
-		return
-	}
-	r.unsure("a setting that may run a command")
 }

@@ -1,12 +1,15 @@
 package shell
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // mentions are the words in the arguments of programs of which the tables say
 // nothing: such a program may run what its arguments name. All words are
 // collected once, for all patterns.
 type mentions struct {
-	words map[string]struct{}
+	words set
 	texts []string // for names of which not every byte belongs to a name
 }
 
@@ -31,9 +34,6 @@ func (m *mentions) text(text string) {
 	if text == "" {
 		return
 	}
-	if m.words == nil {
-		m.words = make(map[string]struct{})
-	}
 	m.texts = append(m.texts, text)
 	for start := 0; start < len(text); {
 		end := start
@@ -41,7 +41,7 @@ func (m *mentions) text(text string) {
 			end++
 		}
 		if end > start {
-			m.words[text[start:end]] = struct{}{}
+			m.words.add(text[start:end])
 		}
 		start = end + 1
 	}
@@ -51,32 +51,16 @@ func (m *mentions) text(text string) {
 // belong to a name.
 func (m *mentions) has(name string) bool {
 	for i := range len(name) {
-		if !isNameByte(name[i]) {
-			return m.holds(name)
+		if !isNameByte(name[i]) { // no word can be it, as with g++ or [
+			return slices.ContainsFunc(m.texts, func(text string) bool { return strings.Contains(text, name) })
 		}
 	}
-	_, ok := m.words[name]
-	return ok
+	return m.words[name]
 }
 
 // hasAll reports whether the texts hold the words of a pattern, options left aside.
 func (m *mentions) hasAll(p Pattern) bool {
-	for _, w := range p.operands {
-		if !m.has(w) {
-			return false
-		}
-	}
-	return m.has(p.name)
-}
-
-// holds looks for a name that no word can be, such as g++ or [.
-func (m *mentions) holds(name string) bool {
-	for _, text := range m.texts {
-		if strings.Contains(text, name) {
-			return true
-		}
-	}
-	return false
+	return m.has(p.name) && !slices.ContainsFunc(p.operands, func(w string) bool { return !m.has(w) })
 }
 
 func isNameByte(b byte) bool {

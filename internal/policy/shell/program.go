@@ -312,11 +312,19 @@ func eachName[T any](rows map[string]T) map[string]T {
 // A set holds names.
 type set map[string]bool
 
+// add adds a name.
+func (s *set) add(name string) {
+	if *s == nil {
+		*s = make(set)
+	}
+	(*s)[name] = true
+}
+
 // setOf returns the set of the words in a list.
 func setOf(list string) set {
-	s := make(set)
+	var s set
 	for name := range strings.FieldsSeq(list) {
-		s[name] = true
+		s.add(name)
 	}
 	return s
 }

@@ -38,26 +38,19 @@ func (f *files) obeyed(commands []command) bool {
 	if f.after == 0 {
 		return false
 	}
-	from := f.after - 1
-	if f.loops {
-		from = 0
+	if !f.loops {
+		commands = commands[f.after-1:]
 	}
-	for i := from; i < len(commands); i++ {
-		c := &commands[i]
-		if !isDeaf(c.name) && (c.name != "git" || f.git) && !c.changesModes() {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(commands, func(c command) bool {
+		return !isDeaf(c.name) && (c.name != "git" || f.git) && !modePrograms[c.name]
+	})
 }
+
+var inertFiles = setOf(".log .txt .md .csv .tsv .out .err .html .diff .patch")
 
 // isInertFile reports whether a file is one that programs do not obey.
 func isInertFile(name string) bool {
-	switch strings.ToLower(path.Ext(name)) {
-	case ".log", ".txt", ".md", ".csv", ".tsv", ".out", ".err", ".html", ".diff", ".patch":
-		return path.Base(name) != "CMakeLists.txt"
-	}
-	return strings.HasPrefix(name, "/dev/")
+	return inertFiles[strings.ToLower(path.Ext(name))] && path.Base(name) != "CMakeLists.txt" || strings.HasPrefix(name, "/dev/")
 }
 
 // isForGit reports whether git may obey a file with this name.
@@ -65,16 +58,23 @@ func isForGit(name string) bool {
 	return strings.Contains(name, ".git") && path.Base(name) != ".gitignore" || strings.Contains(name, "hook") || strings.Contains(path.Base(name), "config")
 }
 
+var (
+	// makers make files, or change them.
+	makers = setOf("touch cp mv ln link install tee sponge dd truncate tar unzip rename")
+	// idlePrograms do not, nor do modePrograms, which change nothing but what is known of a file.
+	idlePrograms = setOf(`
+	mkdir rmdir rm mktemp kill killall pkill exit return break continue shift umask ulimit sync reset clear stty date pushd popd printf dig ping host
+	tput help times bg fg`)
+	modePrograms = setOf("chmod chown chgrp chattr mkdir")
+)
+
 // makes reports whether a program may make files or change them, other than
 // one that is known to do so for what it builds.
 func (c *command) makes() bool {
-	switch c.name {
-	case "touch", "cp", "mv", "ln", "link", "install", "tee", "sponge", "dd", "truncate", "tar", "unzip", "rename":
+	if makers[c.name] {
 		return true
-	case "mkdir", "rmdir", "rm", "mktemp", "kill", "killall", "pkill", "exit", "return", "break", "continue", "shift", "umask", "ulimit", "sync", "reset", "clear", "stty", "date", "pushd", "popd", "printf", "dig", "ping", "host", "tput", "help", "times", "bg", "fg":
-		return false
 	}
-	if c.changesModes() || programs[c.name].free || c.inert(Pattern{name: c.name}) {
+	if idlePrograms[c.name] || programs[c.name].free || c.inert(Pattern{name: c.name}) {
 		return false
 	}
 	t, ok := tools[c.name]
@@ -98,21 +98,13 @@ func (c *command) takesOptions() bool {
 	return slices.ContainsFunc(c.args, func(a arg) bool { return a.kind >= spread && a.text == "" })
 }
 
-// changesModes reports whether a program changes nothing but what is known of a file.
-func (c *command) changesModes() bool {
-	switch c.name {
-	case "chmod", "chown", "chgrp", "chattr", "mkdir":
-		return true
-	}
-	return false
-}
-
 // namesPartOf reports whether an argument holds the name of one of the files,
 // as s.sh.gz and -os.sh do.
-func (c *command) namesPartOf(files []string) bool {
+func (c *command) namesPartOf(files set) bool {
 	for _, a := range c.args {
-		for _, name := range files {
-			if name != "" && name != "." && (strings.Contains(a.text, name) || strings.Contains(a.tail, name)) {
+		file := a.file()
+		for name := range files {
+			if file == name || name != "" && name != "." && (strings.Contains(a.text, name) || strings.Contains(a.tail, name)) {
 				return true
 			}
 		}
