@@ -25,7 +25,7 @@ type Call struct {
 	Method   string
 	ID       []byte    // as the client wrote it
 	params   wire.Call // without the arguments once the call is sent
-	digest   string    // of the arguments, once the call is sent
+	digest   string    // of the arguments, once the call is sent, for further rounds; empty: there are none
 	Meta     wire.Meta
 	Tool     *pool.Tool // nil until it is resolved
 	placed   bool       // Tool.Upstream is the connection that serves the session
@@ -116,11 +116,13 @@ func (p *Pipeline) RecordRefusal(c *Call, r refusal) {
 }
 
 // dropMessage forgets the message of a call that is sent: its arguments may be large, and
-// a client or server that does not answer would make the proxy keep them. The digest of
-// the arguments stays.
+// a client or server that does not answer would make the proxy keep them. Their digest stays
+// where the call may have further rounds.
 func (c *Call) dropMessage() {
 	c.unhold()
-	c.digest = c.argumentsDigest()
+	if c.Peer.Rev.InputRequired {
+		c.digest = c.argumentsDigest()
+	}
 	c.params, c.input.responses = c.params.Sent(), nil
 	c.admitting.Gate = gate.Call{Time: c.admitting.Gate.Time}
 }
