@@ -48,18 +48,11 @@ func newEval(s stdio) *cobra.Command {
 		case len(e.Unreadable) > 0:
 			return fmt.Errorf("%s could not be read; petrigate eval --help shows the form of one", text.Count(len(e.Unreadable), "case"))
 		case len(e.Differences) > 0:
-			return &exit{exitDiffers, fmt.Errorf("%s from what was expected", differ(len(e.Differences)))}
+			return &exit{exitDiffers, fmt.Errorf("%s from what was expected", text.Subject(len(e.Differences), "answer", "differs", "differ"))}
 		}
 		return nil
 	}
 	return c
-}
-
-func differ(n int) string {
-	if n == 1 {
-		return "1 answer differs"
-	}
-	return fmt.Sprintf("%d answers differ", n)
 }
 
 func openCases(s stdio, path string) (io.Reader, func(), error) {

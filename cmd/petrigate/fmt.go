@@ -69,16 +69,9 @@ func (f formatFlags) format(s stdio, files []string) error {
 	case len(problems) > 0:
 		return problems
 	case f.check && changed > 0:
-		return &exit{exitFailed, fmt.Errorf("%s not formatted; petrigate fmt -w does it", areFiles(changed))}
+		return &exit{exitFailed, fmt.Errorf("%s not formatted; petrigate fmt -w does it", text.Subject(changed, "file", "is", "are"))}
 	}
 	return nil
-}
-
-func areFiles(n int) string {
-	if n == 1 {
-		return "1 file is"
-	}
-	return fmt.Sprintf("%d files are", n)
 }
 
 // one formats one file and reports whether that changes it.

@@ -38,14 +38,13 @@ func (f *policyFlags) take(c *cobra.Command, files []string) error {
 }
 
 // load reads the files.
-func (f *policyFlags) load() (source policy.Source, err error) {
+func (f *policyFlags) load() (policy.Source, error) {
 	if f.bare() {
-		source.Rules, source.Nets, err = policyFiles(f.rules, f.nets)
-		return source, err
+		return policy.FromFiles(f.rules, f.nets)
 	}
 	cfg, err := config.Load(config.Options{Path: f.config, WorkDir: true})
 	if err != nil {
-		return source, err
+		return policy.Source{}, err
 	}
 	return policy.FromConfig(cfg), nil
 }

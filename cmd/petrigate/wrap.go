@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/petrigate/petrigate/config"
+	"github.com/petrigate/petrigate/internal/policy"
 	"github.com/petrigate/petrigate/internal/serve/daemon"
 )
 
@@ -55,29 +56,12 @@ func newWrap(s stdio) *cobra.Command {
 		if *shadow {
 			cfg.Mode = "shadow"
 		}
-		if cfg.Rules, cfg.Nets, err = policyFiles(*files, *nets); err != nil {
+		source, err := policy.FromFiles(*files, *nets)
+		if err != nil {
 			return err
 		}
+		cfg.Rules, cfg.Nets = source.Rules, source.Nets
 		return serve(c.Context(), s, cfg)
 	}
 	return c
-}
-
-// policyFiles reads the files of rules and nets that flags name.
-func policyFiles(ruleFiles, netFiles []string) (texts []config.RuleText, nets []config.Net, err error) {
-	for _, file := range ruleFiles {
-		more, err := config.ReadRules(file)
-		if err != nil {
-			return nil, nil, err
-		}
-		texts = append(texts, more...)
-	}
-	for _, file := range netFiles {
-		more, err := config.ReadNets(file)
-		if err != nil {
-			return nil, nil, err
-		}
-		nets = append(nets, more...)
-	}
-	return texts, nets, nil
 }

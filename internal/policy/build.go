@@ -34,6 +34,25 @@ func FromConfig(c *config.Config) Source {
 	return Source{Rules: c.Rules, Nets: c.Nets, Default: c.Default, Mode: c.Mode, Active: c.Active, ActivePosition: c.ActivePosition, Config: c}
 }
 
+// FromFiles reads the policy of files of rules and of nets. Each name may be a pattern.
+func FromFiles(ruleFiles, netFiles []string) (s Source, err error) {
+	for _, file := range ruleFiles {
+		texts, err := config.ReadRules(file)
+		if err != nil {
+			return Source{}, err
+		}
+		s.Rules = append(s.Rules, texts...)
+	}
+	for _, file := range netFiles {
+		nets, err := config.ReadNets(file)
+		if err != nil {
+			return Source{}, err
+		}
+		s.Nets = append(s.Nets, nets...)
+	}
+	return s, nil
+}
+
 // A Result is a policy, or why there is none.
 type Result struct {
 	Policy   *gate.Policy // nil if a problem is an error

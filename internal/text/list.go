@@ -22,6 +22,14 @@ func Count(n int, noun string) string {
 	return fmt.Sprintf("%d %s", n, noun)
 }
 
+// Subject returns a number with its noun and its verb: "1 file is", "2 files are".
+func Subject(n int, noun, is, are string) string {
+	if n == 1 {
+		are = is
+	}
+	return Count(n, noun) + " " + are
+}
+
 // EscapeAll is [Escape] of each text.
 func EscapeAll(texts []string) []string {
 	out := make([]string, len(texts))

@@ -8,6 +8,7 @@ package draw
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -86,20 +87,20 @@ func (t *Transition) notes() string {
 	return strings.Join(notes, " · ")
 }
 
-// kind returns the kind of a box.
-func (t *Transition) kind() string {
+// look returns the style of the kind of a box.
+func (t *Transition) look() look {
+	kind := "call"
 	switch {
 	case t.Never:
-		return "never"
+		kind = "never"
 	case t.Manual:
-		return "manual"
+		kind = "manual"
 	case t.Observe:
-		return "observe"
+		kind = "observe"
 	case len(t.Tools) == 0:
-		return "auto"
-	default:
-		return "call"
+		kind = "auto"
 	}
+	return looks[slices.IndexFunc(looks, func(l look) bool { return l.name == kind })]
 }
 
 // tokens are dots, or a number where they are many.

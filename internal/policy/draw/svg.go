@@ -114,13 +114,12 @@ var dots = [5][][2]float64{
 }
 
 func (p printer) box(t *Transition, n *node) {
-	at := slices.IndexFunc(kinds, func(k look) bool { return k.name == t.kind() })
-	dash := ""
-	if kinds[at].dash {
+	look, dash := t.look(), ""
+	if look.dash {
 		dash = ` stroke-dasharray="4 3"`
 	}
 	p.line(`<rect x="%.1f" y="%.1f" width="%.1f" height="%.1f" rx="3" fill="%s" stroke="%s" stroke-width="1.3"%s/>`,
-		n.x-n.width/2, n.y-n.up, n.width, n.up+n.down, kinds[at].fill, kinds[at].stroke, dash)
+		n.x-n.width/2, n.y-n.up, n.width, n.up+n.down, look.fill, look.stroke, dash)
 	y := n.y + 4
 	if notes := t.notes(); notes != "" {
 		y -= noteLine / 2.0

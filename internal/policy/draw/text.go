@@ -30,7 +30,7 @@ func Mermaid(w io.Writer, nets []Net) error {
 		}
 		for k := range n.Transitions {
 			t := &n.Transitions[k]
-			p.line("    n%dt%d[%s]:::%s", i, k, mermaidText(boxText(t)), t.kind())
+			p.line("    n%dt%d[%s]:::%s", i, k, mermaidText(boxText(t)), t.look().name)
 		}
 		for _, l := range n.links() {
 			p.line("    %s", mermaidLink(i, l))
@@ -38,7 +38,7 @@ func Mermaid(w io.Writer, nets []Net) error {
 		p.line("  end")
 	}
 	p.line("  classDef place fill:#ffffff,stroke:#475569,color:#0f172a")
-	for _, kind := range kinds {
+	for _, kind := range looks {
 		dash := ""
 		if kind.dash {
 			dash = ",stroke-dasharray:4 3"
@@ -54,7 +54,7 @@ type look struct {
 	dash               bool
 }
 
-var kinds = []look{
+var looks = []look{
 	{"call", "#e0e7ff", "#4f46e5", false},
 	{"manual", "#fef3c7", "#b45309", false},
 	{"observe", "#ffffff", "#4f46e5", true},
@@ -117,7 +117,7 @@ func DOT(w io.Writer, nets []Net) error {
 		}
 		for k := range n.Transitions {
 			t := &n.Transitions[k]
-			p.line("    n%dt%d [shape=box, %s, label=%s];", i, k, dotStyle(t.kind()), dotText(boxText(t)))
+			p.line("    n%dt%d [shape=box, %s, label=%s];", i, k, t.look().dot(), dotText(boxText(t)))
 		}
 		for _, l := range n.links() {
 			p.line("    %s", dotLink(i, l))
@@ -128,17 +128,12 @@ func DOT(w io.Writer, nets []Net) error {
 	return b.Flush()
 }
 
-func dotStyle(name string) string {
-	for _, k := range kinds {
-		if k.name == name {
-			style := "filled"
-			if k.dash {
-				style = "filled,dashed"
-			}
-			return fmt.Sprintf("style=%q, fillcolor=%q, color=%q", style, k.fill, k.stroke)
-		}
+func (l look) dot() string {
+	style := "filled"
+	if l.dash {
+		style = "filled,dashed"
 	}
-	return "style=solid"
+	return fmt.Sprintf("style=%q, fillcolor=%q, color=%q", style, l.fill, l.stroke)
 }
 
 func dotText(s string) string {

@@ -121,19 +121,25 @@ func (s *Source) key() string {
 }
 
 func (s *Source) load() (*Policy, error) {
-	p := &Policy{}
-	if s.Config != "" {
-		cfg, err := config.Load(config.Options{Path: s.Config, Env: s.lookup})
-		if err != nil {
-			return nil, s.located(err)
-		}
-		p.Source = policy.FromConfig(cfg)
-	} else if err := s.read(&p.Source); err != nil {
+	source, err := s.read()
+	if err != nil {
 		return nil, s.located(err)
 	}
-	var err error
-	p.Result, err = policy.Build(p.Source)
-	return p, err
+	result, err := policy.Build(source)
+	return &Policy{Result: result, Source: source}, err
+}
+
+func (s *Source) read() (policy.Source, error) {
+	if s.Config == "" {
+		source, err := policy.FromFiles(s.Rules, s.Nets)
+		source.Default = s.Default
+		return source, err
+	}
+	cfg, err := config.Load(config.Options{Path: s.Config, Env: s.lookup})
+	if err != nil {
+		return policy.Source{}, err
+	}
+	return policy.FromConfig(cfg), nil
 }
 
 func (s *Source) lookup(name string) (string, bool) {
@@ -141,26 +147,6 @@ func (s *Source) lookup(name string) (string, bool) {
 		return value, true
 	}
 	return os.LookupEnv(name)
-}
-
-// read reads the rules and the nets.
-func (s *Source) read(to *policy.Source) error {
-	to.Default = s.Default
-	for _, pattern := range s.Rules {
-		texts, err := config.ReadRules(pattern)
-		if err != nil {
-			return err
-		}
-		to.Rules = append(to.Rules, texts...)
-	}
-	for _, pattern := range s.Nets {
-		nets, err := config.ReadNets(pattern)
-		if err != nil {
-			return err
-		}
-		to.Nets = append(to.Nets, nets...)
-	}
-	return nil
 }
 
 // located says where a file is named that cannot be read.

@@ -20,7 +20,7 @@ func (e *Explanation) Text(k text.Ink, verbose bool) string {
 	fmt.Fprintf(&b, "%s: %s\n", k.In(style, e.Decision), strings.TrimSpace(e.call.Tool+" "+string(e.call.Args)))
 	if e.of.unknown(e.call.Tool) {
 		fmt.Fprintf(&b, "There is no tool %q%s: %s known, and none has this name.\n",
-			e.call.Tool, text.DidYouMean(e.call.Tool, "", e.of.tools.Names()), tools(len(e.of.tools.Tools)))
+			e.call.Tool, text.DidYouMean(e.call.Tool, "", e.of.tools.Names()), text.Subject(len(e.of.tools.Tools), "tool", "is", "are"))
 	}
 	if e.Decision == "allow" && e.refusal != nil {
 		fmt.Fprintf(&b, "in shadow %s:\n", sandbox.VerdictOf(e.refusal))

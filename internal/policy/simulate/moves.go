@@ -36,6 +36,16 @@ const (
 	callEnded   callState = "has ended"
 )
 
+// endings are the words for the end of a call.
+var endings = map[string]struct {
+	outcome gate.Outcome
+	told    string
+}{
+	"succeed": {gate.Success, "has succeeded"},
+	"fail":    {gate.Failure, "has failed"},
+	"unknown": {gate.Unknown, "may have succeeded or failed: it can still be told"},
+}
+
 // made makes a call.
 func (m *Simulator) made(text string) error {
 	c, err := oneCall(text)
@@ -178,7 +188,7 @@ func (m *Simulator) apply(mv move) {
 		st.box.Wait(mv.time)
 		st.session.Tick(st.box.Now())
 	default:
-		outcome := map[string]gate.Outcome{"succeed": gate.Success, "fail": gate.Failure, "unknown": gate.Unknown}[mv.word]
+		outcome := endings[mv.word].outcome
 		st.session.End(id, outcome)
 		if outcome != gate.Unknown {
 			m.calls[mv.of-1].state = callEnded

@@ -1,10 +1,12 @@
 package simulate
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/petrigate/petrigate/internal/policy/check"
@@ -29,10 +31,7 @@ func (m *Simulator) Record(path string, rules, nets []string) error {
 		return err
 	}
 	_, err = file.WriteString(script)
-	if closed := file.Close(); err == nil {
-		err = closed
-	}
-	if err != nil {
+	if err = cmp.Or(err, file.Close()); err != nil {
 		return err
 	}
 	m.printf("recorded %s in %s\n", text.Count(len(steps), "step"), path)
@@ -99,8 +98,6 @@ func quote(text string) string {
 	return string(b)
 }
 
-var resultWords = map[string]string{"succeed": "success", "fail": "failure", "unknown": "unknown"}
-
 // stepsText is the moves as steps of a test. A call that a person is asked
 // about is a step where that person answers.
 func (m *Simulator) stepsText() []string {
@@ -117,7 +114,7 @@ func (m *Simulator) stepsText() []string {
 			}
 		default:
 			if !m.ended(i-1, mv.of) {
-				steps = append(steps, fmt.Sprintf("      - settle: { call: %d, result: %s }\n", at[mv.of], resultWords[mv.word]))
+				steps = append(steps, fmt.Sprintf("      - settle: { call: %d, result: %s }\n", at[mv.of], sandbox.Outcomes[endings[mv.word].outcome]))
 			}
 		}
 	}
@@ -172,18 +169,15 @@ func (m *Simulator) callText(i int) string {
 
 // answered reports whether a person answers the call.
 func (m *Simulator) answered(call int) bool {
-	for _, mv := range m.moves {
-		if mv.of == call && (mv.word == "approve" || mv.word == "deny") {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(m.moves, func(mv move) bool { return mv.of == call && (mv.word == "approve" || mv.word == "deny") })
 }
 
 // result is how the call ends right after it was let through.
 func (m *Simulator) result(i, call int) string {
-	if i+1 < len(m.moves) && m.moves[i+1].of == call && resultWords[m.moves[i+1].word] != "" {
-		return resultWords[m.moves[i+1].word]
+	if i+1 < len(m.moves) && m.moves[i+1].of == call {
+		if end, ok := endings[m.moves[i+1].word]; ok {
+			return sandbox.Outcomes[end.outcome]
+		}
 	}
 	return "pending"
 }

@@ -21,8 +21,8 @@ func (m *Simulator) tell(mv move) {
 	c := m.calls[mv.of-1]
 	what := fmt.Sprintf("call %d, %s", mv.of, c.written.Tool)
 	switch {
-	case mv.word == "succeed" || mv.word == "fail" || mv.word == "unknown":
-		m.printf("%s, %s\n", what, map[string]string{"succeed": "has succeeded", "fail": "has failed", "unknown": "may have succeeded or failed: it can still be told"}[mv.word])
+	case endings[mv.word].told != "":
+		m.printf("%s, %s\n", what, endings[mv.word].told)
 	case c.state == callRuns:
 		m.printf("%s %s runs; it can succeed or fail\n", m.ink.In(text.Green, "allow:"), what)
 		if mv.word == "call" {
@@ -44,13 +44,9 @@ func (m *Simulator) tell(mv move) {
 // unconcerned says that a call has nothing to do with the policy: its name may
 // be misspelt.
 func (m *Simulator) unconcerned(c Call) {
-	for _, v := range m.of.session.Classify(m.of.made(c, 0)) {
-		if v.Kind != gate.Abstain {
-			return
-		}
-	}
+	speaks := func(v gate.Verdict) bool { return v.Kind != gate.Abstain }
 	names := m.of.names()
-	if !slices.Contains(names, c.Tool) {
+	if !slices.ContainsFunc(m.of.session.Classify(m.of.made(c, 0)), speaks) && !slices.Contains(names, c.Tool) {
 		m.printf("  no rule and no net speaks of this call%s\n", text.DidYouMean(c.Tool, "", names))
 	}
 }

@@ -1,8 +1,6 @@
 package simulate
 
 import (
-	"fmt"
-
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/policy"
@@ -92,12 +90,4 @@ func (s *Simulation) offer() {
 func (s *Simulation) unknown(tool string) bool {
 	_, ok := s.tools.Find(tool)
 	return s.tools.Known && !ok
-}
-
-// tools returns a number of tools, as the subject of a sentence.
-func tools(n int) string {
-	if n == 1 {
-		return "1 tool is"
-	}
-	return fmt.Sprintf("%d tools are", n)
 }
