@@ -241,7 +241,7 @@ func (a *Advertiser) changed(s *session.Session) (told []*session.Client, confli
 
 // sendListChanged sends a client notifications/tools/list_changed.
 func sendListChanged(c *session.Client) {
-	if c.Out != nil && c.Ready() {
+	if c.Out != nil && c.Ready.Load() {
 		c.Out.Send(wire.AppendNotification(nil, spec.ListChanged, nil))
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 )
@@ -106,17 +105,13 @@ func (s *Logs) Close() {
 
 // find is the stream of an event that a client has seen, and the number of it.
 func (s *Logs) find(lastEventID string) (l *log, seen int) {
-	name, number, _ := strings.Cut(lastEventID, "_")
-	seen, err := strconv.Atoi(number)
-	if err != nil || seen < 0 {
-		return nil, 0
-	}
+	name, seen := parseID(lastEventID)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.byName[name], seen
 }
 
-func (l *log) id(number int) string { return l.name + "_" + strconv.Itoa(number) }
+func (l *log) id(number int) string { return eventID(l.name, number) }
 
 // notKept is told in place of an answer that was lost.
 func (l *log) notKept() []byte {

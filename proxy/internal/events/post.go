@@ -1,3 +1,11 @@
+// Package events writes what a client over HTTP is told: as server-sent events,
+// or as one JSON object where that is all there is to say.
+//
+// A [Post] answers one POST. A [Push] is the GET stream of a session, for what
+// belongs to no request. [Lines] are the one stream of a client of revision
+// 2024-11-05. [Logs] keep the streams of a session for a client that lost one
+// and comes back for the rest. All of them may be written to at once, and by
+// those who do not wait for a client.
 package events
 
 import (
@@ -9,6 +17,7 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/internal/rawjson"
+	"github.com/petrigate/petrigate/proxy/internal/rev"
 )
 
 // jsonType is the value of a header. It is never written to.
@@ -17,31 +26,28 @@ var jsonType = []string{"application/json"}
 // A Post answers one POST: with one JSON object where the answer is all
 // there is to say, and as an event stream from the first message before it.
 type Post struct {
-	modern bool
-	method string
-	id     []byte // of the message
-	events bool   // the client wants an event stream rather than one object
+	o      PostOptions
+	events bool // the client wants an event stream rather than one object
 
 	mu     sync.Mutex
 	w      http.ResponseWriter // nil once the handler has returned
 	stream bool                // the event stream has begun
 	done   bool                // the answer is written
 	log    *log                // of what the client may miss; nil: it cannot come back
-	logs   *Logs
 }
 
 // PostOptions say what is answered.
 type PostOptions struct {
-	Method string // of the message that was posted
-	ID     []byte // of the message
-	Modern bool   // it is of revision 2026-07-28 or a later one
-	Accept string // the header
-	Logs   *Logs  // where the client can take the stream up again; nil: it cannot
+	Method string   // of the message that was posted
+	ID     []byte   // of the message
+	Rev    *rev.Rev // family of revisions of the message
+	Accept string   // the header
+	Logs   *Logs    // where the client can take the stream up again; nil: it cannot
 }
 
 // NewPost makes the answer to a POST. Call Finish before its handler returns.
 func NewPost(w http.ResponseWriter, o PostOptions) *Post {
-	return &Post{w: w, method: o.Method, id: o.ID, modern: o.Modern, events: prefersEvents(o.Accept), logs: o.Logs}
+	return &Post{w: w, o: o, events: prefersEvents(o.Accept)}
 }
 
 // prefersEvents reports whether an Accept header names event streams before
@@ -58,8 +64,8 @@ func (s *Post) begin() {
 	}
 	s.stream = true
 	startEvents(s.w)
-	if s.logs != nil {
-		s.log = s.logs.open(s.id)
+	if s.o.Logs != nil {
+		s.log = s.o.Logs.open(s.o.ID)
 		writePrime(s.w, s.log.id(0))
 	}
 }
@@ -126,7 +132,7 @@ func (s *Post) Hasten() {
 func (s *Post) Interrupt(retry time.Duration) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.w == nil || s.done || s.logs == nil {
+	if s.w == nil || s.done || s.o.Logs == nil {
 		return false
 	}
 	s.begin()
@@ -161,7 +167,7 @@ func (s *Post) whole(parts [][]byte) {
 // status is what revision 2026-07-28 wants for errors; before it all answers
 // are 200.
 func (s *Post) status(parts [][]byte) int {
-	if !s.modern || len(parts) > 1 && len(parts[1]) > 4<<10 {
+	if s.o.Rev != rev.Rev2026 || len(parts) > 1 && len(parts[1]) > 4<<10 {
 		return http.StatusOK
 	}
 	e, failed := rawjson.Member(bytes.Join(parts, nil), "error")
@@ -173,7 +179,7 @@ func (s *Post) status(parts [][]byte) int {
 	case "-32601":
 		return http.StatusNotFound
 	case "-32700", "-32600", "-32602", "-32020", "-32021", "-32022":
-		if s.method == "tools/call" && string(code) == "-32602" {
+		if s.o.Method == "tools/call" && string(code) == "-32602" {
 			return http.StatusOK // may be the upstream's own
 		}
 		return http.StatusBadRequest
@@ -188,7 +194,7 @@ func (s *Post) Finish(r *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.log != nil && s.done && r.Context().Err() == nil {
-		s.logs.drop(s.log)
+		s.o.Logs.drop(s.log)
 	}
 	if s.w != nil && !s.done && !s.stream {
 		s.w.WriteHeader(http.StatusAccepted) // a cancelled request has no answer

@@ -6,6 +6,8 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"github.com/petrigate/petrigate/proxy/internal/rev"
 )
 
 func refusal(code string) string { return `{"jsonrpc":"2.0","id":1,"error":{"code":` + code + `}}` }
@@ -14,21 +16,21 @@ func refusal(code string) string { return `{"jsonrpc":"2.0","id":1,"error":{"cod
 func TestPostStatus(t *testing.T) {
 	for _, c := range []struct {
 		method string
-		modern bool
+		rev    *rev.Rev
 		answer string
 		want   int
 	}{
-		{"tools/list", false, refusal("-32601"), 200},
-		{"tools/list", true, refusal("-32601"), 404},
-		{"tools/list", true, refusal("-32602"), 400},
-		{"tools/list", true, refusal("-32020"), 400},
-		{"tools/list", true, refusal("-32603"), 200},
-		{"tools/call", true, refusal("-32602"), 200},
-		{"tools/call", true, `{"jsonrpc":"2.0","id":1,"result":{"error":{"code":-32601}}}`, 200},
+		{"tools/list", rev.Rev2025, refusal("-32601"), 200},
+		{"tools/list", rev.Rev2026, refusal("-32601"), 404},
+		{"tools/list", rev.Rev2026, refusal("-32602"), 400},
+		{"tools/list", rev.Rev2026, refusal("-32020"), 400},
+		{"tools/list", rev.Rev2026, refusal("-32603"), 200},
+		{"tools/call", rev.Rev2026, refusal("-32602"), 200},
+		{"tools/call", rev.Rev2026, `{"jsonrpc":"2.0","id":1,"result":{"error":{"code":-32601}}}`, 200},
 	} {
 		for _, accept := range []string{"application/json", "text/event-stream, application/json"} {
 			w := httptest.NewRecorder()
-			s := NewPost(w, PostOptions{Method: c.method, Modern: c.modern, Accept: accept})
+			s := NewPost(w, PostOptions{Method: c.method, Rev: c.rev, Accept: accept})
 			s.Reply([]byte(c.answer))
 			s.Reply([]byte("once more"))
 			if w.Code != c.want || !strings.Contains(w.Body.String(), c.answer) || strings.Contains(w.Body.String(), "once more") {

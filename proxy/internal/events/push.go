@@ -3,8 +3,6 @@ package events
 import (
 	"bytes"
 	"net/http"
-	"strconv"
-	"strings"
 	"sync"
 	"time"
 )
@@ -153,16 +151,14 @@ func (s *Push) Serve(w http.ResponseWriter, r *http.Request, prime bool, stop <-
 	}
 }
 
-func pushID(number int) string { return pushName + "_" + strconv.Itoa(number) }
+func pushID(number int) string { return eventID(pushName, number) }
 
 // seenPushed is the number of an event of the stream by its id; -1: it is none.
 func seenPushed(lastEventID string) int {
-	name, number, _ := strings.Cut(lastEventID, "_")
-	seen, err := strconv.Atoi(number)
-	if err != nil || name != pushName || seen < 0 {
-		return -1
+	if name, seen := parseID(lastEventID); name == pushName {
+		return seen
 	}
-	return seen
+	return -1
 }
 
 func writePushed(w http.ResponseWriter, events []pushed) {

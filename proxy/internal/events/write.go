@@ -3,6 +3,7 @@ package events
 import (
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -12,6 +13,19 @@ const KeepAlive = 25 * time.Second
 // usualRetry is how long a client is told to wait before it comes back for
 // the rest of a stream.
 const usualRetry = time.Second
+
+// eventID is the id of an event by the name of its stream and its number there.
+func eventID(stream string, number int) string { return stream + "_" + strconv.Itoa(number) }
+
+// parseID is the stream and the number of an event by its id; empty: it is none.
+func parseID(id string) (stream string, number int) {
+	stream, digits, _ := strings.Cut(id, "_")
+	number, err := strconv.Atoi(digits)
+	if err != nil || number < 0 {
+		return "", 0
+	}
+	return stream, number
+}
 
 func startEvents(w http.ResponseWriter) {
 	h := w.Header()

@@ -315,13 +315,13 @@ func (h *handler) request(w http.ResponseWriter, r *http.Request, c *session.Cli
 	defer c.Requests.Answered()
 	end := sync.OnceFunc(func() { c.Requests.End(wire.IDKey(m.ID)) })
 	defer end()
-	f.Router.ClientRequest(ctx, c, m, meta, session.NewEndingStream(s, end))
+	f.Router.ClientRequest(ctx, c, m, meta, session.EndingStream{Stream: s, End: end})
 }
 
 // newPost returns the stream for the answer to m, which the client can resume from logs.
 func newPost(w http.ResponseWriter, r *http.Request, m wire.Message, logs *events.Logs) *events.Post {
 	return events.NewPost(w, events.PostOptions{
-		Method: m.Method, ID: m.ID, Modern: first(r, protocolHeader) >= "2026-07-28", Accept: first(r, "Accept"), Logs: logs,
+		Method: m.Method, ID: m.ID, Rev: rev.OfVersion(first(r, protocolHeader)), Accept: first(r, "Accept"), Logs: logs,
 	})
 }
 

@@ -178,7 +178,7 @@ func (f *Front) request(ctx context.Context, c *session.Client, m wire.Message, 
 		defer c.Requests.Answered()
 		end := sync.OnceFunc(func() { c.Requests.End(wire.IDKey(m.ID)) })
 		defer end()
-		s := session.NewEndingStream(w, end)
+		s := session.EndingStream{Stream: w, End: end}
 		defer f.Life.Recovered(m.Method, m.ID, s)
 		f.Router.ClientRequest(ctx, c, m, meta, s)
 	}

@@ -1,7 +1,6 @@
 package pool
 
 import (
-	"encoding/json"
 	"log/slog"
 	"slices"
 	"strings"
@@ -11,6 +10,7 @@ import (
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/toolname"
 	"github.com/petrigate/petrigate/proxy/internal/listing"
+	"github.com/petrigate/petrigate/proxy/internal/upstream"
 )
 
 // A Catalogue is the table of the tools of all servers. Both tools/list and tools/call
@@ -22,11 +22,9 @@ type Catalogue struct {
 
 	Impossible func([]gate.Call) []string // returns the tools that are not listed; nil: all are
 
-	mu         sync.Mutex
-	raw        map[*Server][][]byte          // the tool objects, as they came
-	pages      map[*Server][]json.RawMessage // what stood around them
-	listedOnce map[*Server]bool              // listed at least once
-	changed    chan struct{}                 // closed at the next listing
+	mu      sync.Mutex
+	lists   map[*Server]upstream.ToolList // none of a server that was never listed
+	changed chan struct{}                 // closed at the next listing
 }
 
 // A ToolView is one state of the Catalogue. It never changes.
@@ -45,7 +43,7 @@ type ToolView struct {
 }
 
 func NewCatalogue(upstreams []*Server, log *slog.Logger) *Catalogue {
-	c := &Catalogue{upstreams: upstreams, log: log, raw: map[*Server][][]byte{}, pages: map[*Server][]json.RawMessage{}, listedOnce: map[*Server]bool{}, changed: make(chan struct{})}
+	c := &Catalogue{upstreams: upstreams, log: log, lists: map[*Server]upstream.ToolList{}, changed: make(chan struct{})}
 	c.view.Store(c.build())
 	return c
 }
@@ -55,10 +53,10 @@ func (c *Catalogue) Load() *ToolView { return c.view.Load() }
 
 // set replaces the tools of one server, and the members around them. It reports whether
 // clients now see other tools.
-func (c *Catalogue) set(u *Server, objects [][]byte, pages []json.RawMessage) bool {
+func (c *Catalogue) set(u *Server, list upstream.ToolList) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.raw[u], c.pages[u], c.listedOnce[u] = objects, pages, true
+	c.lists[u] = list
 	before := c.view.Load()
 	changed, after := c.renew()
 	close(c.changed)
@@ -118,13 +116,6 @@ func (c *Catalogue) next() <-chan struct{} {
 	return c.changed
 }
 
-// listed reports whether the tools of u were ever listed.
-func (c *Catalogue) listed(u *Server) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.listedOnce[u]
-}
-
 // build makes a view of all tools. It leaves out all tools whose names collide: none may
 // silently stand for another.
 func (c *Catalogue) build() *ToolView {
@@ -132,7 +123,7 @@ func (c *Catalogue) build() *ToolView {
 	taken := map[string][]*Tool{}
 	around := listing.Members{Alone: len(c.upstreams) == 1}
 	for _, u := range c.upstreams {
-		for _, page := range c.pages[u] {
+		for _, page := range c.lists[u].Pages {
 			around.Add(u.Config.Name, page)
 		}
 		for _, t := range c.toolsOf(u, v) {
@@ -166,7 +157,8 @@ func (c *Catalogue) build() *ToolView {
 // problems and the warnings to v.
 func (c *Catalogue) toolsOf(u *Server, v *ToolView) (tools []*Tool) {
 	var names []string
-	for _, object := range c.raw[u] {
+	list, listed := c.lists[u]
+	for _, object := range list.Tools {
 		t, problem := newTool(u, object, len(c.upstreams) == 1)
 		if problem != "" {
 			v.Problems = append(v.Problems, u.Config.Name+": "+problem)
@@ -179,7 +171,7 @@ func (c *Catalogue) toolsOf(u *Server, v *ToolView) (tools []*Tool) {
 		}
 		tools = append(tools, t)
 	}
-	if c.listedOnce[u] {
+	if listed {
 		for _, warning := range u.Config.Tools.Unmatched(names) {
 			v.Warnings = append(v.Warnings, u.Config.Name+": "+warning)
 		}

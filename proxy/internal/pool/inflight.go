@@ -2,8 +2,11 @@ package pool
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 	"time"
+
+	"github.com/petrigate/petrigate/proxy/internal/session"
 )
 
 // maxSweep bounds how late a timeout is noticed.
@@ -16,85 +19,57 @@ type inflight interface {
 	Abandon(reason error) // stops waiting for the answer
 }
 
-// A QueuePlace is the place of a request in the queue of its server.
+// A QueuePlace is the place of a request among those in flight to its server.
 type QueuePlace struct {
-	SentAt     time.Time
-	prev, next inflight // guarded by the queue's lock, as is in
-	in         bool
+	SentAt time.Time
+	number int // guarded by the queue's lock; 0: none
 }
 
 // Queued returns p, so that a type that embeds a QueuePlace has its method.
 func (p *QueuePlace) Queued() *QueuePlace { return p }
 
-// A queue holds the requests in flight to one server in the order in which they were
-// sent. Their deadlines have the same order, since all have the same timeout. One
-// sweeper looks at the head: a timer for each call would cost more than the call.
+// A queue holds the requests in flight to one server. One sweeper looks at all of them:
+// a timer for each call would cost more than the call.
 type queue struct {
-	mu         sync.Mutex
-	head, tail inflight
+	mu  sync.Mutex
+	all []inflight // in no order; each knows its place, the first is 1
 }
 
-// Push adds f at the end.
+// Push adds f.
 func (q *queue) Push(f inflight) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	at := f.Queued()
-	at.prev, at.in = q.tail, true
-	if q.tail == nil {
-		q.head = f
-	} else {
-		q.tail.Queued().next = f
-	}
-	q.tail = f
+	q.all = append(q.all, f)
+	f.Queued().number = len(q.all)
 }
 
 // Remove removes f, if the queue has it.
 func (q *queue) Remove(f inflight) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	at := f.Queued()
-	if !at.in {
+	place, last := f.Queued().number, len(q.all)
+	if place == 0 {
 		return
 	}
-	if at.prev == nil {
-		q.head = at.next
-	} else {
-		at.prev.Queued().next = at.next
-	}
-	if at.next == nil {
-		q.tail = at.prev
-	} else {
-		at.next.Queued().prev = at.prev
-	}
-	at.prev, at.next, at.in = nil, nil, false
+	q.all[place-1] = q.all[last-1]
+	q.all[place-1].Queued().number = place
+	q.all[last-1] = nil
+	q.all = q.all[:last-1]
+	f.Queued().number = 0
 }
 
-// overdue returns the first request if it was sent before t, or else nil.
-func (q *queue) overdue(t time.Time) inflight {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if q.head == nil || !q.head.Queued().SentAt.Before(t) {
-		return nil
-	}
-	return q.head
-}
-
-// All lists the requests in the queue.
+// All lists the requests in the queue in the order in which they were sent.
 func (q *queue) All() []inflight {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	var list []inflight
-	for f := q.head; f != nil; f = f.Queued().next {
-		list = append(list, f)
-	}
-	return list
+	return slices.SortedFunc(slices.Values(q.all), func(a, b inflight) int { return a.Queued().SentAt.Compare(b.Queued().SentAt) })
 }
 
 // postpone restarts the timeout of a request.
 func (q *queue) postpone(f inflight) {
-	q.Remove(f)
+	q.mu.Lock()
+	defer q.mu.Unlock()
 	f.Queued().SentAt = time.Now()
-	q.Push(f)
 }
 
 // Sweep abandons the calls to u that take too long, and ends a dedicated connection that
@@ -113,14 +88,48 @@ func (p *Pool) Sweep(u *Server) {
 			if u.Dedicated() && p.endUnused(u, p.Life.Now()) {
 				return
 			}
-			for f := u.InFlight.overdue(now.Add(-timeout)); f != nil; f = u.InFlight.overdue(now.Add(-timeout)) {
-				if f.Holding() {
+			for _, f := range u.InFlight.All() {
+				switch {
+				case !f.Queued().SentAt.Before(now.Add(-timeout)):
+				case f.Holding():
 					u.InFlight.postpone(f)
-					continue
+				default:
+					u.InFlight.Remove(f)
+					f.Abandon(fmt.Errorf("no answer within %s", timeout))
 				}
-				u.InFlight.Remove(f)
-				f.Abandon(fmt.Errorf("no answer within %s", timeout))
 			}
 		}
 	}
+}
+
+// abandonedCalls counts, by session, the calls that the proxy no longer waits for and
+// the server has not answered: a request of the server may belong to one of them.
+type abandonedCalls struct {
+	mu sync.Mutex
+	of map[*session.Session]int // none with 0
+}
+
+// Add adds n to the count of a session.
+func (a *abandonedCalls) Add(s *session.Session, n int) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.of == nil {
+		a.of = map[*session.Session]int{}
+	}
+	if a.of[s] += n; a.of[s] == 0 {
+		delete(a.of, s)
+	}
+}
+
+// ByOthers reports whether the server may still be busy with a call of another session
+// than s.
+func (a *abandonedCalls) ByOthers(s *session.Session) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for other := range a.of {
+		if other != s {
+			return true
+		}
+	}
+	return false
 }

@@ -10,12 +10,17 @@ import (
 // AwaitList waits until the tools of every server were listed or the server is known to
 // be down, for the time of startup at most.
 func (p *Pool) AwaitList(ctx context.Context) {
+	p.awaitEach(ctx, func(u *Server) <-chan struct{} { return u.started })
+}
+
+// AwaitUpstreams waits until every server is connected or its first attempt has failed,
+// for the time of startup at most.
+func (p *Pool) AwaitUpstreams(ctx context.Context) { p.awaitEach(ctx, (*Server).Settled) }
+
+func (p *Pool) awaitEach(ctx context.Context, done func(*Server) <-chan struct{}) {
 	for _, u := range p.Servers {
-		if p.Catalogue.listed(u) {
-			continue
-		}
 		select {
-		case <-u.started:
+		case <-done(u):
 		case <-ctx.Done():
 			return
 		case <-p.Startup.Done():

@@ -83,9 +83,6 @@ func (p *Pool) Place(s *session.Session, u *Server, peer session.Peer) (*Server,
 		}
 		at = p.dedicate(s, u, peer)
 	}
-	if pl.of == nil {
-		pl.of = map[*session.Session]*Server{}
-	}
 	pl.of[s] = at
 	return at, nil
 }
@@ -150,9 +147,6 @@ func (u *Server) Pin(s *session.Session) {
 	pl := &u.placement
 	pl.mu.Lock()
 	defer pl.mu.Unlock()
-	if pl.of == nil {
-		pl.of = map[*session.Session]*Server{}
-	}
 	if pl.of[s] == nil && !s.Ended.Load() {
 		pl.of[s] = u
 	}

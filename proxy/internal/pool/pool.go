@@ -1,3 +1,6 @@
+// Package pool has the MCP servers behind the proxy: the connections that sessions
+// share and those that are dedicated to one session, the tools of all servers, and the
+// requests in flight to each.
 package pool
 
 import (
@@ -46,20 +49,6 @@ func (p *Pool) Offering(capability string) []*Server {
 		}
 	}
 	return list
-}
-
-// AwaitUpstreams waits until every server is connected or its first attempt has failed,
-// for the time of startup at most.
-func (p *Pool) AwaitUpstreams(ctx context.Context) {
-	for _, u := range p.Servers {
-		select {
-		case <-u.Settled():
-		case <-ctx.Done():
-			return
-		case <-p.Startup.Done():
-			return
-		}
-	}
 }
 
 // AnyCan reports whether a server that is up declares a capability with a flag set.

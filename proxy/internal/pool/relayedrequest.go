@@ -31,8 +31,9 @@ type RelayedRequest struct {
 	OnNotification func(method string, params []byte) // takes the server's notifications with the request
 	OnRequest      func(q *upstream.ServerRequest)    // takes the server's requests with the request
 
-	Change func(params []byte) []byte // changes the params; nil: they stay
-	Amend  func(result []byte) []byte // changes the result; nil: it stays
+	Change  func(params []byte) []byte // changes the params; nil: they stay
+	Amend   func(result []byte) []byte // changes the result; nil: it stays
+	Refused func()                     // is told that the server answers with an error, before the client is; nil: nobody
 }
 
 // NewRelayedRequest returns the request m of a client, to be sent to u.
@@ -50,6 +51,9 @@ func (r *RelayedRequest) Serve(ctx context.Context) bool {
 	case err != nil:
 		r.Stream.Reply(wire.AppendError(nil, r.Message.ID, spec.CodeInternal, err.Error(), nil))
 	case reply.Error != nil:
+		if r.Refused != nil {
+			r.Refused()
+		}
 		r.Stream.Reply(wire.ErrorHead(r.Message.ID), reply.Error, wire.Tail)
 	default:
 		if r.Amend != nil {

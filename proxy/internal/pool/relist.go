@@ -96,13 +96,12 @@ func (p *Pool) listNow(u *Server) {
 		return
 	}
 	r.failures = 0
-	raw := make([][]byte, len(list.Tools))
-	for i, o := range list.Tools {
-		raw[i] = bytes.Clone(o)
+	for i, tool := range list.Tools { // not with all of the answer
+		list.Tools[i] = bytes.Clone(tool)
 	}
-	changed := p.Catalogue.set(u, raw, list.Pages)
+	changed := p.Catalogue.set(u, list)
 	if r.Logged.CompareAndSwap(false, true) || changed {
-		p.Life.Log.Info("upstream is up", "upstream", u.Config.Name, "tools", len(raw), "protocol", u.State().ProtocolVersion)
+		p.Life.Log.Info("upstream is up", "upstream", u.Config.Name, "tools", len(list.Tools), "protocol", u.State().ProtocolVersion)
 	}
 	if changed || announced {
 		p.Changed(spec.ListChanged)

@@ -40,7 +40,9 @@ type Server struct {
 // NewServer returns a server without a connection. It is one of several servers if
 // several is true.
 func NewServer(c Upstream, several bool) *Server {
-	return &Server{Config: c, several: several, started: make(chan struct{})}
+	u := &Server{Config: c, several: several, started: make(chan struct{})}
+	u.placement.of = map[*session.Session]*Server{}
+	return u
 }
 
 // Rev returns the family of revisions that the server speaks.
@@ -112,4 +114,37 @@ func (u *Server) absence() string {
 		return u.Config.Name + " (" + text.Escape(why.Error()) + ")"
 	}
 	return u.Config.Name
+}
+
+// ByServer holds a value for each connection to a server, from its first use until the
+// connection has ended. The zero value is empty.
+type ByServer[T any] struct {
+	mu sync.Mutex
+	of map[*Server]*T
+}
+
+// At returns the value of a connection, and makes it if need be. The value of a
+// connection that has ended is not kept.
+func (b *ByServer[T]) At(u *Server) *T {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if known := b.of[u]; known != nil {
+		return known
+	}
+	made := new(T)
+	if u.ended() {
+		return made
+	}
+	if b.of == nil {
+		b.of = map[*Server]*T{}
+	}
+	b.of[u] = made
+	return made
+}
+
+// Forget drops the value of a connection that has ended.
+func (b *ByServer[T]) Forget(u *Server) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	delete(b.of, u)
 }

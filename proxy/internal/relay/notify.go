@@ -38,7 +38,7 @@ func (p *Relay) Announce(method string) {
 	plain := wire.AppendNotification(nil, method, nil)
 	for _, c := range p.Sessions.Clients() {
 		seen, subscribers := c.Subscriptions.OfList(method)
-		if seen && c.Out != nil && c.Ready() {
+		if seen && c.Out != nil && c.Ready.Load() {
 			c.Out.Send(plain)
 		}
 		for _, s := range subscribers {

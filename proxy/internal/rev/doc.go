@@ -26,6 +26,7 @@
 //	how long a result may be kept     not said                             ttlMs, cacheScope                            Result
 //	a resource that nobody has        error -32002                         error -32602                                 NoResource
 //	a client cannot do what is needed error -32601                         error -32021, requiredCapabilities           front, tasks
+//	errors over HTTP                  status 200                           statuses of their own                        events
 //	methods                           those above                          those above                                  Lacks
 //
 // How a revision is negotiated with a server is the business of package upstream,

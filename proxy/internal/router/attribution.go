@@ -17,7 +17,7 @@ func (r *Router) onlyClient(u *pool.Server) (only *session.Client) {
 		if !u.Serves(c) {
 			continue
 		}
-		if !c.Ready() {
+		if !c.Ready.Load() {
 			continue
 		}
 		if push, ok := c.Out.(*events.Push); only != nil || ok && !push.Listening() {
@@ -50,7 +50,7 @@ func (r *Router) relayLog(u *pool.Server, params []byte) {
 	const method = "notifications/message"
 	level := spec.LogLevels[spec.Member(params, "level")]
 	for _, c := range r.Sessions.Clients() {
-		wanted := c.Ready() && level >= spec.LogLevels[c.LogLevel()]
+		wanted := c.Ready.Load() && level >= spec.LogLevels[c.LogLevel()]
 		if wanted && c.Out != nil && u.Serves(c) {
 			c.Out.Send(wire.AppendNotification(nil, method, params))
 		}

@@ -58,7 +58,7 @@ func (r *Router) ClientRequest(ctx context.Context, c *session.Client, m wire.Me
 func (r *Router) ClientNotification(c *session.Client, m wire.Message) {
 	switch m.Method {
 	case "notifications/initialized":
-		c.Initialize()
+		c.Ready.Store(true)
 		if r.Sessions.LogLevelSet.Load() {
 			r.Life.Background(func() { r.Relay.Relevel(r.Life.Ctx) })
 		}

@@ -20,7 +20,7 @@ func (r *Router) BeginSession(s *session.Session) {
 func (r *Router) DropClient(c *session.Client) {
 	r.Sessions.Remove(c)
 	r.Advertiser.Forget(c)
-	watched, leveled := c.Subscriptions.WatchesAny(), c.Ready() && r.Sessions.LogLevelSet.Load()
+	watched, leveled := c.Subscriptions.WatchesAny(), c.Ready.Load() && r.Sessions.LogLevelSet.Load()
 	c.Requests.CancelAll(spec.ErrGone)
 	c.ClientRequests.End()
 	if c.Session.By == "connection" {

@@ -1,7 +1,6 @@
 package session
 
 import (
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -31,59 +30,38 @@ type Client struct {
 	ClientRequests clientRequests // requests of the proxy to the client
 	Subscriptions  subscriptions
 
-	mu          sync.Mutex
-	peer        Peer   // from initialize
-	initialized bool   // the client has sent notifications/initialized
-	logLevel    string // from logging/setLevel; empty: the client has set none
+	Ready    atomic.Bool          // the client has sent notifications/initialized
+	peer     atomic.Pointer[Peer] // from initialize; nil before it
+	logLevel atomic.Value         // string, from logging/setLevel; nil: the client has set none
 }
 
 // Handshake stores what a client says about itself in initialize.
 func (c *Client) Handshake(params []byte, protocol string) {
-	p := Peer{Protocol: protocol, Rev: rev.Rev2025}
+	p := &Peer{Protocol: protocol, Rev: rev.Rev2025}
 	if info, ok := rawjson.Member(params, "clientInfo"); ok {
 		p.Name, p.Version = brief(spec.Member(info, "name")), brief(spec.Member(info, "version"))
 	}
 	if capabilities, ok := rawjson.Member(params, "capabilities"); ok {
-		p.declare(capabilities)
+		p.Elicit, p.Capabilities = canElicit(capabilities), forwardedCapabilities(capabilities)
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.peer = p
-}
-
-// Ready reports whether the client has sent notifications/initialized.
-func (c *Client) Ready() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.initialized
-}
-
-// Initialize records that the client has sent notifications/initialized.
-func (c *Client) Initialize() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.initialized = true
+	c.peer.Store(p)
 }
 
 // Peer returns what the client said about itself in initialize.
 func (c *Client) Peer() Peer {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.peer
+	if p := c.peer.Load(); p != nil {
+		return *p
+	}
+	return Peer{Rev: rev.Rev2025}
 }
 
 // SetLogLevel stores the level of logging/setLevel.
-func (c *Client) SetLogLevel(level string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.logLevel = level
-}
+func (c *Client) SetLogLevel(level string) { c.logLevel.Store(level) }
 
 // explicitLogLevel returns the level of logging/setLevel; empty: the client has set none.
 func (c *Client) explicitLogLevel() string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.logLevel
+	level, _ := c.logLevel.Load().(string)
+	return level
 }
 
 // DefaultLogLevel is the level of a client that has set none, once another client has
@@ -93,12 +71,11 @@ const DefaultLogLevel = "info"
 // LogLevel returns the lowest level of the log messages that a client with a handshake
 // gets; empty: it gets all, or has no handshake.
 func (c *Client) LogLevel() string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.logLevel == "" && c.initialized && c.logLevelSet.Load() {
+	level := c.explicitLogLevel()
+	if level == "" && c.Ready.Load() && c.logLevelSet.Load() {
 		return DefaultLogLevel
 	}
-	return c.logLevel
+	return level
 }
 
 // PeerOf returns what the client says about itself: in the _meta of a request since

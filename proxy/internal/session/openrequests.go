@@ -2,6 +2,8 @@ package session
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"sync"
 
 	"github.com/petrigate/petrigate/internal/rawjson"
@@ -106,27 +108,21 @@ func (r *openRequests) Cancelled(params []byte) {
 // CancelAll cancels all requests, of a client that is gone.
 func (r *openRequests) CancelAll(reason error) {
 	r.mu.Lock()
-	all := make([]canceller, 0, len(r.byID))
-	for _, request := range r.byID {
-		all = append(all, request)
-	}
+	all := slices.Collect(maps.Values(r.byID))
 	r.mu.Unlock()
 	for _, request := range all {
 		request.Cancel(reason)
 	}
 }
 
-// An EndingStream ends its request before it writes the answer, since a client that has
-// read the answer may use the id again.
+// An EndingStream calls End before it writes the answer, since a client that has read the
+// answer may use the id of its request again.
 type EndingStream struct {
 	spec.Stream
-	end func()
+	End func()
 }
 
-// NewEndingStream returns s as a stream that calls end before it writes the answer.
-func NewEndingStream(s spec.Stream, end func()) EndingStream { return EndingStream{s, end} }
-
 func (s EndingStream) Reply(parts ...[]byte) {
-	s.end()
+	s.End()
 	s.Stream.Reply(parts...)
 }

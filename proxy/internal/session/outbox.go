@@ -2,7 +2,6 @@ package session
 
 import (
 	"bytes"
-	"slices"
 	"sync"
 
 	"github.com/petrigate/petrigate/proxy/internal/spec"
@@ -45,7 +44,7 @@ func (n *Outbox) WriteTo(s spec.Stream) {
 	waiting := n.waiting
 	n.waiting = nil
 	n.mu.Unlock()
-	for note := range slices.Values(waiting) {
+	for _, note := range waiting {
 		s.Send(note)
 	}
 }

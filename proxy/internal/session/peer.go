@@ -55,11 +55,6 @@ func forwardedCapabilities(capabilities []byte) []byte {
 	return append(b, '}')
 }
 
-// declare stores the capabilities that a client sent in initialize.
-func (p *Peer) declare(capabilities []byte) {
-	p.Elicit, p.Capabilities = canElicit(capabilities), forwardedCapabilities(capabilities)
-}
-
 // canElicit reports whether capabilities allow elicitation/create with a form: the
 // member elicitation names form, or no mode at all.
 func canElicit(capabilities []byte) bool {

@@ -2,6 +2,7 @@ package session
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -10,7 +11,6 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/events"
 	"github.com/petrigate/petrigate/proxy/internal/lifetime"
 	"github.com/petrigate/petrigate/proxy/internal/lines"
-	"github.com/petrigate/petrigate/proxy/internal/rev"
 	"github.com/petrigate/petrigate/proxy/internal/spec"
 )
 
@@ -44,7 +44,6 @@ func (s *Sessions) NewClient(transport, principal string, of *Session, out spec.
 	now := s.now()
 	c := &Client{
 		ID: lifetime.RandomID(""), Transport: transport, Principal: principal, Session: of, Out: out, since: now, seen: now, logLevelSet: &s.LogLevelSet,
-		peer:    Peer{Rev: rev.Rev2025},
 		Streams: events.Logs{Budget: &s.streams, Principal: principal},
 	}
 	s.mu.Lock()
@@ -108,23 +107,14 @@ func (s *Sessions) Has(c *Client) bool {
 func (s *Sessions) Clients() []*Client {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	list := make([]*Client, 0, len(s.connected))
-	for _, c := range s.connected {
-		list = append(list, c)
-	}
-	return list
+	return slices.Collect(maps.Values(s.connected))
 }
 
 // All lists the sessions, oldest first.
 func (s *Sessions) All() []*Session {
 	s.mu.Lock()
-	list := make([]*Session, 0, len(s.open))
-	for _, one := range s.open {
-		list = append(list, one)
-	}
-	s.mu.Unlock()
-	slices.SortFunc(list, func(a, b *Session) int { return a.Since.Compare(b.Since) })
-	return list
+	defer s.mu.Unlock()
+	return slices.SortedFunc(maps.Values(s.open), func(a, b *Session) int { return a.Since.Compare(b.Since) })
 }
 
 // Find returns the session with an id.

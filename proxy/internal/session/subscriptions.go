@@ -50,12 +50,7 @@ func (i *subscriptions) SawList(method string) {
 func (i *subscriptions) OfList(method string) (seen bool, subscribers []*Subscription) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	for _, s := range i.open {
-		if s.Lists[filterOf(method)] {
-			subscribers = append(subscribers, s)
-		}
-	}
-	return i.listed[method], subscribers
+	return i.listed[method], i.that(func(s *Subscription) bool { return s.Lists[filterOf(method)] })
 }
 
 // Subscribe opens a subscription. It reports false if too many are open.
@@ -102,7 +97,7 @@ func (i *subscriptions) Watch(uri string, on bool) bool {
 	return true
 }
 
-// Watches reports whether the client has subscribed to any resource by
+// WatchesAny reports whether the client has subscribed to any resource by
 // resources/subscribe.
 func (i *subscriptions) WatchesAny() bool {
 	i.mu.Lock()
@@ -115,12 +110,7 @@ func (i *subscriptions) WatchesAny() bool {
 func (i *subscriptions) OfResource(uri string) (watched bool, subscribers []*Subscription) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	for _, s := range i.open {
-		if slices.Contains(s.Resources, uri) {
-			subscribers = append(subscribers, s)
-		}
-	}
-	return i.watched[uri], subscribers
+	return i.watched[uri], i.that(func(s *Subscription) bool { return slices.Contains(s.Resources, uri) })
 }
 
 // AddResources adds the URIs of all resources that the client watches.
@@ -136,11 +126,16 @@ func (i *subscriptions) AddResources(uris map[string]bool) {
 }
 
 // OfTask returns the subscriptions that name a task.
-func (i *subscriptions) OfTask(id string) (list []*Subscription) {
+func (i *subscriptions) OfTask(id string) []*Subscription {
 	i.mu.Lock()
 	defer i.mu.Unlock()
+	return i.that(func(s *Subscription) bool { return slices.Contains(s.Tasks, id) })
+}
+
+// that returns the open subscriptions that do as asked; i.mu is held.
+func (i *subscriptions) that(does func(*Subscription) bool) (list []*Subscription) {
 	for _, s := range i.open {
-		if slices.Contains(s.Tasks, id) {
+		if does(s) {
 			list = append(list, s)
 		}
 	}

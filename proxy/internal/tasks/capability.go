@@ -1,6 +1,8 @@
 package tasks
 
 import (
+	"slices"
+
 	"github.com/petrigate/petrigate/proxy/internal/pool"
 	"github.com/petrigate/petrigate/proxy/internal/rev"
 	"github.com/petrigate/petrigate/proxy/internal/session"
@@ -18,38 +20,27 @@ func MakesTasks(u *pool.Server) bool {
 	return spec.Declares(s.Capabilities, "tasks", "requests", "tools", "call")
 }
 
-// makers returns the servers of a revision that are up and make tasks of calls.
-func (s *Tasks) makers(of *rev.Rev) []*pool.Server {
-	var list []*pool.Server
-	for _, u := range s.Servers() {
-		if u.State().Phase == upstream.Up && u.Rev() == of && MakesTasks(u) {
-			list = append(list, u)
-		}
-	}
-	return list
-}
-
-// can reports whether a server of 2025-11-25 has a member of the capability tasks: list or
-// cancel.
-func (s *Tasks) can(what string) bool {
-	for _, u := range s.makers(rev.Rev2025) {
-		if spec.Declares(u.State().Capabilities, "tasks", what) {
-			return true
-		}
-	}
-	return false
+// offered reports whether a server that is up makes tasks of calls for clients of a
+// revision: one of 2025-11-25 for clients of both. Its capabilities have to have an object
+// under the keys.
+func (s *Tasks) offered(to *rev.Rev, keys ...string) bool {
+	return slices.ContainsFunc(s.Servers(), func(u *pool.Server) bool {
+		is := u.State()
+		return is.Phase == upstream.Up && MakesTasks(u) && (to.TaskExtension || !u.Rev().TaskExtension) && spec.Declares(is.Capabilities, keys...)
+	})
 }
 
 // AppendCapability adds to capabilities, but for their last brace, what clients of
 // the peer's revision can have of tasks.
 func (s *Tasks) AppendCapability(b []byte, a session.Peer) []byte {
 	switch {
-	case a.Rev.TaskExtension && len(s.makers(rev.Rev2026))+len(s.makers(rev.Rev2025)) > 0:
+	case !s.offered(a.Rev):
+	case a.Rev.TaskExtension:
 		b = append(b, `,"extensions":{"`+spec.TasksExtension+`":{}}`...)
-	case !a.Rev.TaskExtension && a.Protocol >= spec.TasksSince && len(s.makers(rev.Rev2025)) > 0:
+	case a.Protocol >= spec.TasksSince:
 		b = append(b, `,"tasks":{`...)
 		for _, what := range [...]string{"list", "cancel"} {
-			if s.can(what) {
+			if s.offered(a.Rev, "tasks", what) {
 				b = append(b, `"`+what+`":{},`...)
 			}
 		}

@@ -115,7 +115,7 @@ func unknownTask(failure []byte) bool {
 func (s *Tasks) Request(ctx context.Context, x *Task, method string, members ...byte) (upstream.Reply, error) {
 	u := x.Upstream
 	if u.State().Phase == upstream.Up && u.Rev() != x.rev {
-		return upstream.Reply{}, errTaskGone // it has begun anew, in the other era
+		return upstream.Reply{}, errTaskGone // it has begun anew, in the other family of revisions
 	}
 	params := append(append(rawjson.AppendString([]byte(`{"taskId":`), x.theirs), members...), '}')
 	request := upstream.Request{Method: method, Name: x.theirs, Params: params}

@@ -16,15 +16,10 @@ const (
 	MaxTasksAll = 10_000 // of all
 )
 
-// A taskKey is a taskId of a server.
-type taskKey struct {
+// A serverKey is what a server calls a task: its taskId, or the progressToken of its call.
+type serverKey struct {
 	upstream *pool.Server
 	id       string
-}
-
-// A tokenKey is a progressToken that a server has for a task.
-type tokenKey struct {
-	upstream *pool.Server
 	token    int64
 }
 
@@ -33,8 +28,7 @@ type tokenKey struct {
 type taskTable struct {
 	mu        sync.Mutex
 	byID      map[string]*Task
-	theirs    map[taskKey]*Task
-	tokens    map[tokenKey]*Task
+	theirs    map[serverKey]*Task          // each by its id, and by its token if it has one
 	bySession map[*session.Session][]*Task // oldest first
 	places    map[*session.Session]int     // kept free for calls on their way; none with 0
 	placesAll int
@@ -82,7 +76,7 @@ func (s *taskTable) vacate(of *session.Session) {
 // a place; s.mu is held.
 func (s *taskTable) makeRoom(of *session.Session, now time.Time) bool {
 	taken := func() int { return len(s.bySession[of]) + s.places[of] }
-	for _, x := range append([]*Task(nil), s.bySession[of]...) {
+	for _, x := range slices.Clone(s.bySession[of]) {
 		if x.Finished() && (x.expired(now) || taken() >= MaxTasks) {
 			s.drop(x)
 		}
@@ -116,7 +110,7 @@ func (s *taskTable) add(x *Task, reserved bool, now time.Time) error {
 	if reserved {
 		s.vacate(x.owner())
 	}
-	key := taskKey{x.Upstream, x.theirs}
+	key := serverKey{upstream: x.Upstream, id: x.theirs}
 	switch {
 	case s.theirs[key] != nil:
 		return errTaskTwice
@@ -124,13 +118,12 @@ func (s *taskTable) add(x *Task, reserved bool, now time.Time) error {
 		return errTooManyTasks
 	}
 	if s.byID == nil {
-		s.byID, s.theirs = map[string]*Task{}, map[taskKey]*Task{}
-		s.tokens, s.bySession = map[tokenKey]*Task{}, map[*session.Session][]*Task{}
+		s.byID, s.theirs, s.bySession = map[string]*Task{}, map[serverKey]*Task{}, map[*session.Session][]*Task{}
 	}
 	s.byID[x.id], s.theirs[key] = x, x
 	s.bySession[x.owner()] = append(s.bySession[x.owner()], x)
 	if x.token != 0 {
-		s.tokens[tokenKey{x.Upstream, x.token}] = x
+		s.theirs[serverKey{upstream: x.Upstream, token: x.token}] = x
 	}
 	return nil
 }
@@ -138,8 +131,8 @@ func (s *taskTable) add(x *Task, reserved bool, now time.Time) error {
 // drop removes a task; s.mu is held.
 func (s *taskTable) drop(x *Task) {
 	delete(s.byID, x.id)
-	delete(s.theirs, taskKey{x.Upstream, x.theirs})
-	delete(s.tokens, tokenKey{x.Upstream, x.token})
+	delete(s.theirs, serverKey{upstream: x.Upstream, id: x.theirs})
+	delete(s.theirs, serverKey{upstream: x.Upstream, token: x.token})
 	rest := slices.DeleteFunc(s.bySession[x.owner()], func(other *Task) bool { return other == x })
 	if len(rest) == 0 {
 		delete(s.bySession, x.owner())
@@ -160,26 +153,23 @@ func (s *taskTable) find(of *session.Session, id string) *Task {
 
 // byServer returns the task that a server knows by id; nil: none.
 func (s *taskTable) byServer(u *pool.Server, id string) *Task {
-	if id == "" {
-		return nil
-	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.theirs[taskKey{u, id}]
+	return s.theirs[serverKey{upstream: u, id: id}]
 }
 
 // byToken returns the task whose progress a server reports with a token; nil: none.
 func (s *taskTable) byToken(u *pool.Server, token int64) *Task {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.tokens[tokenKey{u, token}]
+	return s.theirs[serverKey{upstream: u, token: token}]
 }
 
 // of returns the tasks of a session, oldest first.
 func (s *taskTable) of(session *session.Session) []*Task {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return append([]*Task(nil), s.bySession[session]...)
+	return slices.Clone(s.bySession[session])
 }
 
 // Forget drops the tasks of a session that has ended. Those under way are still
@@ -187,8 +177,9 @@ func (s *taskTable) of(session *session.Session) []*Task {
 func (s *taskTable) Forget(of *session.Session) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, x := range append([]*Task(nil), s.bySession[of]...) {
-		if x.disown() {
+	for _, x := range slices.Clone(s.bySession[of]) {
+		x.orphan.Store(true)
+		if x.Finished() {
 			s.drop(x)
 		}
 	}
@@ -196,7 +187,7 @@ func (s *taskTable) Forget(of *session.Session) {
 
 // ended drops a task that is over if its session is too.
 func (s *taskTable) ended(x *Task) {
-	if !x.isOrphan() {
+	if !x.orphan.Load() {
 		return
 	}
 	s.mu.Lock()
@@ -210,8 +201,8 @@ func (s *taskTable) ended(x *Task) {
 func (s *taskTable) Busy(u *pool.Server) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for key, x := range s.theirs {
-		if key.upstream == u && !x.Finished() {
+	for _, x := range s.byID {
+		if x.Upstream == u && !x.Finished() {
 			return true
 		}
 	}

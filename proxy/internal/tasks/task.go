@@ -1,6 +1,7 @@
 package tasks
 
 import (
+	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -31,20 +32,27 @@ type Task struct {
 	made     time.Time
 
 	settling sync.Mutex    // held while the gate is told how it ended
+	settled  atomic.Bool   // the gate knows how it ended
+	lost     atomic.Bool   // its outcome is unknown, and nobody polls it any more
+	orphan   atomic.Bool   // its session has ended
 	checking atomic.Bool   // its status is being asked for, since the server announced one
 	Over     chan struct{} // closed when it is settled or lost
 
 	mu      sync.Mutex
 	object  []byte // as the server showed it last, under our id
 	about   wire.Task
-	asked   time.Time                          // when the server last said how it stands
-	settled bool                               // the gate knows how it ended
-	lost    bool                               // its outcome is unknown, and nobody polls it any more
-	orphan  bool                               // its session has ended
-	streams []spec.Stream                      // of clients that wait for the result (tasks/result)
-	waiting []*upstream.ServerRequest          // requests of the server, for a client that cannot be reached yet
-	inputs  map[string]*upstream.ServerRequest // requests of the server that are shown as inputRequests (2026-07-28)
-	asks    int                                // how many of these there were
+	asked   time.Time                 // when the server last said how it stands
+	streams []spec.Stream             // of clients that wait for the result (tasks/result)
+	waiting []*upstream.ServerRequest // requests of the server, for a client that cannot be reached yet
+	inputs  []taskInput               // oldest first
+	asks    int                       // how many of these there were
+}
+
+// A taskInput is a request of the server that is shown as one of the inputRequests of the
+// task (2026-07-28).
+type taskInput struct {
+	key     string
+	request *upstream.ServerRequest
 }
 
 // An Origin is what a task keeps of its call: the session, client and tool, without the
@@ -74,25 +82,13 @@ func (x *Task) expired(now time.Time) bool {
 }
 
 // Finished reports whether nothing more happens to the task.
-func (x *Task) Finished() bool {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	return x.settled || x.lost
-}
+func (x *Task) Finished() bool { return x.settled.Load() || x.lost.Load() }
 
 // IsSettled reports whether the gate knows how the task ended.
-func (x *Task) IsSettled() bool {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	return x.settled
-}
+func (x *Task) IsSettled() bool { return x.settled.Load() }
 
 // IsLost reports whether the outcome of the task stays unknown, as far as is known.
-func (x *Task) IsLost() bool {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	return x.lost && !x.settled
-}
+func (x *Task) IsLost() bool { return x.lost.Load() && !x.settled.Load() }
 
 // set stores the task as the server shows it. It returns the task under the proxy's id,
 // and whether the status has changed.
@@ -144,9 +140,7 @@ func (x *Task) lockSettling() (unlock func()) {
 
 // ends reports whether o is new to the gate: the first outcome, or the first known one.
 func (x *Task) ends(o gate.Outcome) bool {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	return !x.settled && (!x.lost || o != gate.Unknown)
+	return !x.settled.Load() && (!x.lost.Load() || o != gate.Unknown)
 }
 
 // end notes that the gate knows the outcome. It returns the requests of the server
@@ -154,28 +148,15 @@ func (x *Task) ends(o gate.Outcome) bool {
 func (x *Task) end(o gate.Outcome) (open []*upstream.ServerRequest, first bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	first = !x.settled && !x.lost
-	x.settled, x.lost = o != gate.Unknown, o == gate.Unknown
+	first = !x.Finished()
+	x.settled.Store(o != gate.Unknown) // before lost, lest the task seem to be under way again
+	x.lost.Store(o == gate.Unknown)
 	open = x.waiting
-	for _, q := range x.inputs {
-		open = append(open, q)
+	for _, in := range x.inputs {
+		open = append(open, in.request)
 	}
 	x.waiting, x.inputs = nil, nil
 	return open, first
-}
-
-// disown notes that the session has ended, and reports whether the task has ended too.
-func (x *Task) disown() (finished bool) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	x.orphan = true
-	return x.settled || x.lost
-}
-
-func (x *Task) isOrphan() bool {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	return x.orphan
 }
 
 // stream returns the stream to the client of the task: that of its tasks/result, or else
@@ -203,11 +184,8 @@ func (x *Task) join(s spec.Stream) (waiting []*upstream.ServerRequest) {
 func (x *Task) Leave(s spec.Stream) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	for i, other := range x.streams {
-		if other == s {
-			x.streams = append(x.streams[:i:i], x.streams[i+1:]...)
-			return
-		}
+	if i := slices.Index(x.streams, s); i >= 0 {
+		x.streams = slices.Delete(x.streams, i, i+1)
 	}
 }
 
@@ -216,7 +194,7 @@ func (x *Task) hold(q *upstream.ServerRequest) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.waiting = pool.Unanswered(x.waiting)
-	if len(x.waiting) >= spec.MaxInputs || x.settled {
+	if len(x.waiting) >= spec.MaxInputs || x.settled.Load() {
 		q.Refuse(spec.CodeInternal, "too many requests wait for the client")
 		return
 	}
@@ -227,47 +205,31 @@ func (x *Task) hold(q *upstream.ServerRequest) {
 func (x *Task) addInput(q *upstream.ServerRequest) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if len(x.inputs) >= spec.MaxInputs || x.settled {
+	if len(x.inputs) >= spec.MaxInputs || x.settled.Load() {
 		q.Refuse(spec.CodeInternal, "too many requests wait for the client")
 		return
 	}
-	if x.inputs == nil {
-		x.inputs = map[string]*upstream.ServerRequest{}
-	}
 	x.asks++
-	x.inputs[taskInputKey(x.asks)] = q
-}
-
-func taskInputKey(n int) string { return "request-" + strconv.Itoa(n) }
-
-// A taskInput is a request of the server that is shown in the task.
-type taskInput struct {
-	key     string // of inputRequests
-	request *upstream.ServerRequest
+	x.inputs = append(x.inputs, taskInput{"request-" + strconv.Itoa(x.asks), q})
 }
 
 // openInputs returns the inputs that have no answer, oldest first.
-func (x *Task) openInputs() (open []taskInput) {
+func (x *Task) openInputs() []taskInput {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	for n := 1; n <= x.asks; n++ {
-		key := taskInputKey(n)
-		switch q := x.inputs[key]; {
-		case q == nil:
-		case q.Context().Err() != nil:
-			delete(x.inputs, key)
-		default:
-			open = append(open, taskInput{key, q})
-		}
-	}
-	return open
+	x.inputs = slices.DeleteFunc(x.inputs, func(in taskInput) bool { return in.request.Context().Err() != nil })
+	return slices.Clone(x.inputs)
 }
 
 // takeInput removes and returns the input whose response has come; nil: it is not open.
 func (x *Task) takeInput(key string) *upstream.ServerRequest {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	q := x.inputs[key]
-	delete(x.inputs, key)
+	i := slices.IndexFunc(x.inputs, func(in taskInput) bool { return in.key == key })
+	if i < 0 {
+		return nil
+	}
+	q := x.inputs[i].request
+	x.inputs = slices.Delete(x.inputs, i, i+1)
 	return q
 }
