@@ -3,7 +3,6 @@ package pipeline
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"time"
 
@@ -11,22 +10,15 @@ import (
 	"github.com/petrigate/petrigate/internal/serve/admission"
 	"github.com/petrigate/petrigate/internal/serve/approval"
 	"github.com/petrigate/petrigate/internal/text"
-	"github.com/petrigate/petrigate/proxy/internal/rev"
 	"github.com/petrigate/petrigate/proxy/internal/seal"
 	"github.com/petrigate/petrigate/proxy/internal/spec"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// maxShown bounds the size of an approval that a client is asked to show. A longer one is
-// never cut: a channel that shows all of it has to be used.
-const maxShown = 32 << 10
-
 const (
 	maxRounds     = 8                // of input_required results without a question; clients stop at ten
 	roundHold     = 25 * time.Second // how long one such round lasts
 	progressEvery = 5 * time.Second  // how often progress is notified while a person thinks
-	inputKey      = "approval"       // key of the question among the inputRequests
-	approveTag    = "approve"
 )
 
 // approve asks a person and decides again with the answer. It ends in forward or in an
@@ -163,11 +155,6 @@ func (p *Pipeline) awaitPerson(ctx context.Context, c *Call, r *approval.Request
 	return approval.Pending, parked(r)
 }
 
-// canElicit reports whether the client can show all of r to its person.
-func (p *Pipeline) canElicit(c *Call, r *approval.Request) bool {
-	return r.Allows(approval.Elicit) && c.Peer.Elicit && r.Size <= maxShown && !p.Approvals.WasUnasked(r) && len(p.text(r)) <= maxShown
-}
-
 // tellOperators logs, once, that a call has begun to wait for a person.
 func (p *Pipeline) tellOperators(c *Call, r *approval.Request) {
 	if !p.Approvals.Announce(r) {
@@ -220,46 +207,6 @@ func (c *Call) sendProgress(n int, message string) {
 	c.Stream.Send(wire.AppendNotification(nil, "notifications/progress", params))
 }
 
-// readResponse reads the inputResponses of a client of 2026-07-28. They count only with a
-// requestState that the proxy made for this very call, in a round with a question. It
-// returns the number of rounds so far.
-func (p *Pipeline) readResponse(c *Call, r *approval.Request) int {
-	if !c.Peer.Rev.InputRequired || !c.params.HasState {
-		return 0
-	}
-	state, err := p.Sealer.Open(c.params.RequestState)
-	if err != nil || state.Approval != r.ID || !state.For(r.Key.Bytes()) {
-		return 0
-	}
-	response, ok := rawjson.Member(c.params.InputResponses, inputKey)
-	if ok {
-		p.takeElicitation(r, state.Channel, response)
-	}
-	return state.Number
-}
-
-// takeElicitation takes the result of an elicitation. Only an acceptance whose decision is
-// to approve approves. A cancellation means that nobody was asked.
-func (p *Pipeline) takeElicitation(r *approval.Request, channel string, result []byte) {
-	switch action := spec.Member(result, "action"); action {
-	case "accept":
-		content, _ := rawjson.Member(result, "content")
-		approve := spec.Member(content, "decision") == approveTag
-		p.resolveByClient(r.ID, approve, channel, spec.Member(content, "reason"))
-	case "decline":
-		p.resolveByClient(r.ID, false, channel, "")
-	default:
-		p.Approvals.MarkUnasked(r, channel)
-	}
-}
-
-// resolveByClient resolves an approval by the answer of the client's person.
-func (p *Pipeline) resolveByClient(id string, approve bool, channel, reason string) {
-	if err := p.Resolve(id, approve, channel, "the client", reason); err != nil {
-		p.Life.Log.Info("answer to an approval ignored", "approval", id, "reason", err)
-	}
-}
-
 // Resolve answers an approval, and logs who answered it where.
 func (p *Pipeline) Resolve(id string, approve bool, channel, actor, reason string) error {
 	if err := p.Approvals.Answer(id, approve, channel, actor, reason); err != nil {
@@ -273,51 +220,6 @@ func (p *Pipeline) Resolve(id string, approve bool, channel, actor, reason strin
 	p.Life.Log.Info(fmt.Sprintf("approval %s %s: %s on %s, by %s via %s", id, verb, text.Escape(found.Call.Tool), text.Escape(found.Call.Upstream),
 		text.Escape(actor), channel), "reason", text.Escape(found.Answer.Reason))
 	return nil
-}
-
-// elicitByResult returns the question for a client of 2026-07-28, which answers it in the
-// next round of the call.
-func (p *Pipeline) elicitByResult(r *approval.Request) answer {
-	p.Approvals.Put(r, approval.Elicit)
-	state := p.Sealer.Seal(seal.Round{Approval: r.ID, Channel: approval.Elicit, Expires: r.Expires}, r.Key.Bytes())
-	return inputRequired{state: state, question: p.elicitParams(r)}
-}
-
-// inputRequired is an InputRequiredResult (2026-07-28): it asks for another round.
-type inputRequired struct {
-	state    string
-	question []byte // params of elicitation/create; nil: none
-}
-
-func (a inputRequired) append(dst, id []byte, _ *rev.Rev) []byte {
-	result := []byte(`{"resultType":"input_required"`)
-	if a.question != nil {
-		result = append(result, `,"inputRequests":{"`+inputKey+`":{"method":"elicitation/create","params":`...)
-		result = append(append(result, a.question...), `}}`...)
-	}
-	result = append(result, `,"requestState":`...)
-	result = append(rawjson.AppendString(result, a.state), '}')
-	return wire.AppendResult(dst, id, result)
-}
-
-// elicitParams returns the params of elicitation/create. They ask for one choice without a
-// default, because some clients accept an empty form by themselves.
-func (p *Pipeline) elicitParams(r *approval.Request) []byte {
-	params, err := json.Marshal(map[string]any{
-		"message": p.text(r),
-		"requestedSchema": map[string]any{
-			"type": "object",
-			"properties": map[string]any{
-				"decision": map[string]any{"type": "string", "title": "Decision", "enum": []string{approveTag, "deny"}},
-				"reason":   map[string]any{"type": "string", "title": "Reason (optional)"},
-			},
-			"required": []string{"decision"},
-		},
-	})
-	if err != nil {
-		panic(err) // plain data
-	}
-	return params
 }
 
 // text returns the question for a person.

@@ -2,11 +2,26 @@ package pipeline
 
 import (
 	"context"
+	"encoding/json"
 	"time"
 
+	"github.com/petrigate/petrigate/internal/rawjson"
 	"github.com/petrigate/petrigate/internal/serve/approval"
 	"github.com/petrigate/petrigate/proxy/internal/events"
+	"github.com/petrigate/petrigate/proxy/internal/rev"
+	"github.com/petrigate/petrigate/proxy/internal/seal"
 	"github.com/petrigate/petrigate/proxy/internal/session"
+	"github.com/petrigate/petrigate/proxy/internal/spec"
+	"github.com/petrigate/petrigate/proxy/internal/wire"
+)
+
+// maxShown bounds the size of an approval that a client is asked to show. A longer one is
+// never cut: a channel that shows all of it has to be used.
+const maxShown = 32 << 10
+
+const (
+	inputKey   = "approval" // key of the question among the inputRequests
+	approveTag = "approve"
 )
 
 // A prompt is a question that a client shows to its person.
@@ -79,5 +94,95 @@ func (c *Call) say(note []byte) {
 		c.Stream.Send(note)
 	case !post.Try(note):
 		c.Client.Out.Send(note)
+	}
+}
+
+// canElicit reports whether the client can show all of r to its person.
+func (p *Pipeline) canElicit(c *Call, r *approval.Request) bool {
+	return r.Allows(approval.Elicit) && c.Peer.Elicit && r.Size <= maxShown && !p.Approvals.WasUnasked(r) && len(p.text(r)) <= maxShown
+}
+
+// elicitByResult returns the question for a client of 2026-07-28, which answers it in the
+// next round of the call.
+func (p *Pipeline) elicitByResult(r *approval.Request) answer {
+	p.Approvals.Put(r, approval.Elicit)
+	state := p.Sealer.Seal(seal.Round{Approval: r.ID, Channel: approval.Elicit, Expires: r.Expires}, r.Key.Bytes())
+	return inputRequired{state: state, question: p.elicitParams(r)}
+}
+
+// inputRequired is an InputRequiredResult (2026-07-28): it asks for another round.
+type inputRequired struct {
+	state    string
+	question []byte // params of elicitation/create; nil: none
+}
+
+func (a inputRequired) append(dst, id []byte, _ *rev.Rev) []byte {
+	result := []byte(`{"resultType":"input_required"`)
+	if a.question != nil {
+		result = append(result, `,"inputRequests":{"`+inputKey+`":{"method":"elicitation/create","params":`...)
+		result = append(append(result, a.question...), `}}`...)
+	}
+	result = append(result, `,"requestState":`...)
+	result = append(rawjson.AppendString(result, a.state), '}')
+	return wire.AppendResult(dst, id, result)
+}
+
+// elicitParams returns the params of elicitation/create. They ask for one choice without a
+// default, because some clients accept an empty form by themselves.
+func (p *Pipeline) elicitParams(r *approval.Request) []byte {
+	params, err := json.Marshal(map[string]any{
+		"message": p.text(r),
+		"requestedSchema": map[string]any{
+			"type": "object",
+			"properties": map[string]any{
+				"decision": map[string]any{"type": "string", "title": "Decision", "enum": []string{approveTag, "deny"}},
+				"reason":   map[string]any{"type": "string", "title": "Reason (optional)"},
+			},
+			"required": []string{"decision"},
+		},
+	})
+	if err != nil {
+		panic(err) // plain data
+	}
+	return params
+}
+
+// readResponse reads the inputResponses of a client of 2026-07-28. They count only with a
+// requestState that the proxy made for this very call, in a round with a question. It
+// returns the number of rounds so far.
+func (p *Pipeline) readResponse(c *Call, r *approval.Request) int {
+	if !c.Peer.Rev.InputRequired || !c.params.HasState {
+		return 0
+	}
+	state, err := p.Sealer.Open(c.params.RequestState)
+	if err != nil || state.Approval != r.ID || !state.For(r.Key.Bytes()) {
+		return 0
+	}
+	response, ok := rawjson.Member(c.params.InputResponses, inputKey)
+	if ok {
+		p.takeElicitation(r, state.Channel, response)
+	}
+	return state.Number
+}
+
+// takeElicitation takes the result of an elicitation. Only an acceptance whose decision is
+// to approve approves. A cancellation means that nobody was asked.
+func (p *Pipeline) takeElicitation(r *approval.Request, channel string, result []byte) {
+	switch action := spec.Member(result, "action"); action {
+	case "accept":
+		content, _ := rawjson.Member(result, "content")
+		approve := spec.Member(content, "decision") == approveTag
+		p.resolveByClient(r.ID, approve, channel, spec.Member(content, "reason"))
+	case "decline":
+		p.resolveByClient(r.ID, false, channel, "")
+	default:
+		p.Approvals.MarkUnasked(r, channel)
+	}
+}
+
+// resolveByClient resolves an approval by the answer of the client's person.
+func (p *Pipeline) resolveByClient(id string, approve bool, channel, reason string) {
+	if err := p.Resolve(id, approve, channel, "the client", reason); err != nil {
+		p.Life.Log.Info("answer to an approval ignored", "approval", id, "reason", err)
 	}
 }
