@@ -69,19 +69,3 @@ func (m *prover) alwaysBy(nets []int, g *explore.Goal) (p Proof, more []int) {
 	}
 	return Proof{Why: d.Why, Supposed: d.Supposed}, more
 }
-
-// yieldingAround is yielding for the nets that share calls, directly or through
-// others, with a call that likes wants.
-func (m *prover) yieldingAround(likes func(*callclass.Class) bool) string {
-	if !slices.ContainsFunc(m.Nets, func(n *explore.Net) bool { return n.Info.Advisory }) {
-		return ""
-	}
-	var nets []int
-	classes, _ := m.ClassesFor(nil, explore.Tagged(likes))
-	for _, s := range classes {
-		if likes(s) {
-			nets = append(nets, s.Nets()...)
-		}
-	}
-	return m.Yielding(m.around(nets))
-}

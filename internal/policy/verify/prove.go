@@ -220,33 +220,32 @@ func (a Reachable) prove(m *prover) Proof {
 
 func (a AlwaysPossible) prove(m *prover) Proof {
 	likes := func(s *callclass.Class) bool { return s.Carries(a.Tool, false) }
-	if why := m.yieldingAround(likes); why != "" {
-		return Proof{Why: why}
-	}
-	var nets []int
-	l := m.Attract()
-	for i, s := range m.Classes {
-		if !likes(s) || s.Unsure() {
+	classes, gap := m.ClassesFor(nil, carrying(a.Tool))
+	var liked, known []int // nets
+	for i, s := range classes {
+		if !likes(s) {
 			continue
 		}
-		if l.Ok[i] {
+		liked = append(liked, s.Nets()...)
+		if i >= len(m.Classes) || !s.Unsure() {
+			known = append(known, s.Nets()...)
+		}
+	}
+	if why := m.Yielding(m.around(liked)); why != "" {
+		return Proof{Why: why}
+	}
+	for i, ok := range m.Attract().Ok {
+		if ok && likes(m.Classes[i]) {
 			return Proof{Result: Proved}
 		}
-		nets = append(nets, s.Nets()...)
 	}
-	kinds, gap := m.Calls.Kinds(nil, carrying(a.Tool))
 	if gap != "" {
 		return Proof{Why: gap}
 	}
-	for _, s := range kinds {
-		if likes(s) {
-			nets = append(nets, s.Nets()...)
-		}
-	}
-	if m.deny && !slices.ContainsFunc(slices.Concat(m.Classes, kinds), likes) && m.Calls.AnyGap() == "" {
+	if m.deny && !slices.ContainsFunc(classes, likes) && m.Calls.AnyGap() == "" {
 		return Proof{Result: Refuted, Default: true}
 	}
-	return m.always(m.around(nets), nil, explore.TaggedGoal(likes))
+	return m.always(m.around(known), nil, explore.TaggedGoal(likes))
 }
 
 // around are the groups of the nets.
@@ -260,56 +259,42 @@ func (m *prover) around(nets []int) []int {
 	return out
 }
 
-// find is the number of a net.
-func (m *prover) find(name string) int {
-	return slices.IndexFunc(m.Nets, func(n *explore.Net) bool { return n.Info.Name == name && !n.Info.Shadow })
-}
-
-func noNet(name string) Proof {
-	return Proof{Why: fmt.Sprintf("there is no net %q that is enforced", name)}
+// ofNet is the proof about a net, if there is such a net that is enforced.
+func (m *prover) ofNet(name string, prove func(net int) Proof) Proof {
+	i := slices.IndexFunc(m.Nets, func(n *explore.Net) bool { return n.Info.Name == name && !n.Info.Shadow })
+	if i < 0 {
+		return Proof{Why: fmt.Sprintf("there is no net %q that is enforced", name)}
+	}
+	return prove(i)
 }
 
 func (a Conserved) prove(m *prover) Proof {
-	i := m.find(a.Net)
-	if i < 0 {
-		return noNet(a.Net)
-	}
-	return m.safe(m.Unbalanced(i), i)
+	return m.ofNet(a.Net, func(net int) Proof { return m.safe(m.Unbalanced(net), net) })
 }
 
 func (a Exclusive) prove(m *prover) Proof {
-	i := m.find(a.Net)
-	if i < 0 {
-		return noNet(a.Net)
-	}
-	var places []int
-	for _, p := range a.Places {
-		k := slices.Index(m.Nets[i].Info.Places, p)
-		if k < 0 {
-			return Proof{Why: fmt.Sprintf("the net %q has no place %q", a.Net, p)}
+	return m.ofNet(a.Net, func(net int) Proof {
+		var places []int
+		for _, p := range a.Places {
+			k := slices.Index(m.Nets[net].Info.Places, p)
+			if k < 0 {
+				return Proof{Why: fmt.Sprintf("the net %q has no place %q", a.Net, p)}
+			}
+			places = append(places, k)
 		}
-		places = append(places, k)
-	}
-	if len(places) > explore.MaxExclusive {
-		return Proof{Why: fmt.Sprintf("no more than %d places are looked at together", explore.MaxExclusive)}
-	}
-	return m.safe(m.Coinciding(i, places), i)
+		if len(places) > explore.MaxExclusive {
+			return Proof{Why: fmt.Sprintf("no more than %d places are looked at together", explore.MaxExclusive)}
+		}
+		return m.safe(m.Coinciding(net, places), net)
+	})
 }
 
 func (a DeadlockFree) prove(m *prover) Proof {
-	i := m.find(a.Net)
-	if i < 0 {
-		return noNet(a.Net)
-	}
-	return m.lively(i, m.Nets[i].Info.Terminal)
+	return m.ofNet(a.Net, func(net int) Proof { return m.lively(net, m.Nets[net].Info.Terminal) })
 }
 
 func (a NoTerminalStates) prove(m *prover) Proof {
-	i := m.find(a.Net)
-	if i < 0 {
-		return noNet(a.Net)
-	}
-	return m.lively(i, nil)
+	return m.ofNet(a.Net, func(net int) Proof { return m.lively(net, nil) })
 }
 
 // lively proves that the net can always move again, or gate a call at least,

@@ -58,41 +58,35 @@ func listed(p *gate.Policy) []gate.Tool {
 
 // groups are the nets that share calls, with all that can be called in them.
 func (m *prover) groups() [][]int {
-	parent := make([]int, len(m.Nets))
-	for i := range parent {
-		parent[i] = i
+	group := make([]int, len(m.Nets)) // the first net of the group of each
+	for i := range group {
+		group[i] = i
 	}
-	var root func(int) int
-	root = func(i int) int {
-		if parent[i] != i {
-			parent[i] = root(parent[i])
-		}
-		return parent[i]
-	}
+	sets := m.Calls.Together()
 	for _, s := range m.Classes {
-		for _, t := range s.Effects[min(1, len(s.Effects)):] {
-			a, b := root(s.Effects[0].Net), root(t.Net)
-			parent[max(a, b)] = min(a, b)
-		}
+		sets = append(sets, s.Nets())
 	}
-	for _, set := range m.Calls.Together() {
-		for _, n := range set[min(1, len(set)):] {
-			a, b := root(set[0]), root(n)
-			parent[max(a, b)] = min(a, b)
+	for _, set := range sets {
+		for _, n := range set {
+			a, b := group[set[0]], group[n]
+			for i := 0; a != b && i < len(group); i++ {
+				if group[i] == max(a, b) {
+					group[i] = min(a, b)
+				}
+			}
 		}
 	}
 	var groups [][]int
 	at := make(map[int]int)
-	for i := range m.Nets {
-		if m.Nets[i].Info.Shadow {
+	for i, n := range m.Nets {
+		if n.Info.Shadow {
 			continue
 		}
-		r := root(i)
-		if _, ok := at[r]; !ok {
-			at[r] = len(groups)
+		if _, ok := at[group[i]]; !ok {
+			at[group[i]] = len(groups)
 			groups = append(groups, nil)
 		}
-		groups[at[r]] = append(groups[at[r]], i)
+		groups[at[group[i]]] = append(groups[at[group[i]]], i)
 	}
 	return groups
 }

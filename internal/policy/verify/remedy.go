@@ -213,14 +213,9 @@ func (t *remedySearch) make(s *gate.State, c gate.Call, remedy *Remedy, step int
 // plan is the classes of the shortest run of successful calls to the goal, which
 // is left out; nil where there is none.
 func (t *remedySearch) plan(nets []int, witnessed bool) (plan []*callclass.Class, complete bool) {
-	return t.model.Detour(nets, t.goal, t.state.Nets, t.offers, witnessed)
-}
-
-// offers reports whether the tool of a class is there to be called.
-func (t *remedySearch) offers(s *callclass.Class) bool {
-	if t.finder.also == nil {
-		return true
+	offers := func(s *callclass.Class) bool { // its tool is there to be called
+		_, ok := t.finder.also[s.Tool]
+		return ok || t.finder.also == nil
 	}
-	_, ok := t.finder.also[s.Tool]
-	return ok
+	return t.model.Detour(nets, t.goal, t.state.Nets, offers, witnessed)
 }

@@ -65,7 +65,6 @@ type begun struct {
 	next    int    // local state
 	hold    int    // holding; 0: none
 	killed  uint64 // watches of other calls that end
-	chosen  []int  // transitions
 }
 
 type endKey struct {

@@ -16,7 +16,6 @@ type Query struct {
 	Done    func(mon uint32, tag uint8) uint32                               // a call has succeeded
 	state   func(s *Space, words []uint32) bool                              // a state is met
 	lost    func(s *Space, mon uint32, open *openType) uint32                // the outcome of a call is unknown
-	mon     uint32                                                           // at the start
 	Sole    int                                                              // the net that alone refuses or asks, -1
 	edges   bool                                                             // keep the graph
 	Unasked bool                                                             // the call is admitted without a question
@@ -39,9 +38,8 @@ type openType struct {
 
 // An event is one step of a run.
 type event struct {
-	kind  eventKind
-	arg   uint32 // class, or type of the call that ends
-	after uint32 // of a call that begins: its type + 1; of one that becomes unknown too
+	kind eventKind
+	arg  uint32 // class, or type of the call that ends
 }
 
 type eventKind uint8
@@ -85,13 +83,10 @@ type edge struct {
 // limit is reached.
 func (v *view) explore(q *Query, limit int) *Space {
 	s := &Space{view: v, q: q, hit: -1}
-	first := make([]uint32, 1+len(v.nets))
-	first[0] = q.mon
-	s.visit(first, -1, event{})
+	s.visit(make([]uint32, 1+len(v.nets)), -1, event{})
 	for k, asked := 0, -askEvery; k < len(s.At); k++ {
-		if len(s.At) > limit || v.model.due(&asked, len(s.At)) {
-			v.model.visited(v, len(s.At))
-			return s
+		if s.complete = len(s.At) <= limit && !v.model.due(&asked, len(s.At)); !s.complete {
+			break
 		}
 		if s.q.state != nil && s.q.state(s, s.state(int32(k))) {
 			s.hit, s.atState = int32(k), true
@@ -102,7 +97,6 @@ func (v *view) explore(q *Query, limit int) *Space {
 		}
 	}
 	v.model.visited(v, len(s.At))
-	s.complete = s.hit < 0
 	return s
 }
 
@@ -142,12 +136,11 @@ func (s *Space) expand(k int32) {
 			return
 		}
 	}
-	opens := s.state(k)[1+len(s.nets):]
-	for i := range opens {
-		if i > 0 && s.opens(k)[i] == s.opens(k)[i-1] {
+	opens := s.opens(k)
+	for i, o := range opens {
+		if i > 0 && o == opens[i-1] {
 			continue
 		}
-		o := s.opens(k)[i]
 		for kind := succeeds; kind <= unknown; kind++ {
 			if kind == unknown && !s.unclear(o) {
 				continue
@@ -202,7 +195,7 @@ func (s *Space) started(k int32, c uint32, mon uint32) {
 	words := s.state(k)
 	next := append(s.next[:0], words...)
 	next[0] = mon
-	open := openType{tag: cl.tag &^ Wanted, watches: true}
+	open := openType{tag: cl.tag &^ Wanted}
 	moved := false
 	var killed []uint64 // by position; nil: none
 	for _, t := range cl.effects {
@@ -217,21 +210,22 @@ func (s *Space) started(k int32, c uint32, mon uint32) {
 		}
 		if b.hold > 0 {
 			open.holds = append(open.holds, callclass.Effect{Net: t.Net, Meaning: b.hold})
-			open.watches = open.watches && s.nets[t.Net].light(b.hold)
 		}
 	}
 	if killed != nil {
 		next = append(next[:1+len(s.nets)], s.survivors(next[1+len(s.nets):], killed)...)
 	}
-	by := event{kind: starts, arg: c}
+	open.many = !moved && mon == words[0]
+	s.reach(next, open, k, event{kind: starts, arg: c})
+}
+
+// reach visits the state that has one more call in flight, if it holds something.
+func (s *Space) reach(next []uint32, open openType, from int32, by event) {
 	if len(open.holds) > 0 {
-		open.many = open.watches && !moved && mon == words[0]
-		id := s.typeOf(open)
-		by.after = id + 1
-		next = s.insert(next, id)
+		next = s.insert(next, s.typeOf(open))
 	}
 	s.next = next
-	s.visit(next, k, by)
+	s.visit(next, from, by)
 }
 
 // maxAlike is how many calls are told apart that only watch; more of them are
@@ -240,20 +234,25 @@ const maxAlike = 2
 
 // insert adds a call in flight.
 func (s *Space) insert(words []uint32, id uint32) []uint32 {
-	opens := words[1+len(s.nets):]
-	i, alike := slices.BinarySearch(opens, id)
-	if t := &s.types.List[id]; alike && t.watches {
-		n := 0
-		for _, o := range opens {
-			if o == id {
-				n++
-			}
-		}
-		if t.many || n >= maxAlike {
-			return words
-		}
+	i, alike := find(words[1+len(s.nets):], id)
+	if s.types.List[id].enough(alike) {
+		return words
 	}
 	return slices.Insert(words, 1+len(s.nets)+i, id)
+}
+
+// find is where calls of the type stand, and how many.
+func find(opens []uint32, id uint32) (at, alike int) {
+	at, _ = slices.BinarySearch(opens, id)
+	for at+alike < len(opens) && opens[at+alike] == id {
+		alike++
+	}
+	return at, alike
+}
+
+// enough reports whether so many calls of the type stand for one more.
+func (t *openType) enough(alike int) bool {
+	return t.watches && (t.many && alike > 0 || alike >= maxAlike)
 }
 
 // survivors are the calls in flight after watches have ended.
@@ -292,25 +291,24 @@ func (s *Space) trim(opens []uint32) []uint32 {
 		} else {
 			run = 0
 		}
-		if t := &s.types.List[id]; t.watches && (t.many && run > 0 || run >= maxAlike) {
-			continue
+		if !s.types.List[id].enough(run) {
+			kept = append(kept, id)
 		}
-		kept = append(kept, id)
 	}
 	return kept
 }
 
 func (s *Space) typeOf(t openType) uint32 {
+	t.watches = !slices.ContainsFunc(t.holds, func(h callclass.Effect) bool { return !s.nets[h.Net].light(h.Meaning) })
+	t.many = t.many && t.watches
 	k := append(s.key[:0], t.tag)
 	if t.many {
 		k = append(k, 1)
 	} else {
 		k = append(k, 0)
 	}
-	t.watches = true
 	for _, h := range t.holds {
-		k = binary.AppendUvarint(binary.AppendUvarint(k, uint64(h.Net)), uint64(h.Meaning))
-		t.watches = t.watches && s.nets[h.Net].light(h.Meaning)
+		k = callclass.AppendKey(k, []int{h.Net, h.Meaning})
 	}
 	s.key = k
 	return uint32(s.types.Of(k, t))
@@ -354,35 +352,21 @@ func (s *Space) end(k int32, id uint32, kind eventKind) {
 			rest.holds = append(rest.holds, callclass.Effect{Net: h.Net, Meaning: e.hold})
 		}
 	}
-	opens := slices.Clone(words[1+len(s.nets):])
-	i, _ := slices.BinarySearch(opens, id)
-	alike := 0
-	for _, o := range opens {
-		if o == id {
-			alike++
-		}
-	}
-	without := slices.Delete(slices.Clone(opens), i, i+1)
-	by := event{kind: kind, arg: id}
 	s.next = next
+	by := event{kind: kind, arg: id}
+	opens := s.opens(k)
+	i, alike := find(opens, id)
 	// Of any number of calls that watch, one that succeeds leaves as many.
-	if kind == succeeds && t.watches && (t.many || alike >= maxAlike) {
+	if kind == succeeds && t.enough(alike) {
 		s.ended(k, opens, killed, rest, by)
 	}
 	if !(kind == succeeds && t.many) {
-		s.ended(k, without, killed, rest, by)
+		s.ended(k, slices.Delete(slices.Clone(opens), i, i+1), killed, rest, by)
 	}
 }
 
 func (s *Space) ended(k int32, opens []uint32, killed []uint64, rest openType, by event) {
-	next := append(s.next[:1+len(s.nets)], s.survivors(opens, killed)...)
-	if len(rest.holds) > 0 {
-		id := s.typeOf(rest)
-		by.after = id + 1
-		next = s.insert(next, id)
-	}
-	s.next = next
-	s.visit(next, k, by)
+	s.reach(append(s.next[:1+len(s.nets)], s.survivors(opens, killed)...), rest, k, by)
 }
 
 // A tree has the states of a search by number, and how each was first reached.

@@ -25,7 +25,7 @@ func (n *Net) begin(state, e int) *begun {
 func (n *Net) compute(state int, e callclass.Meaning) *begun {
 	l := &n.locals.List[state]
 	v, chosen := n.judge(l, e)
-	b := &begun{verdict: v, next: state, chosen: chosen}
+	b := &begun{verdict: v, next: state}
 	if v != gates || len(chosen) == 0 {
 		return b
 	}
