@@ -22,13 +22,16 @@ func readBuiltin(r *reader, name string, args []arg) bool {
 	case "export", "declare", "typeset", "local", "readonly":
 		r.declared(name, nil, args)
 	case "set":
-		readSet(r, args)
+		readShellOptions(r, "akHB", args)
 	case "shopt":
-		readShopt(r, args)
+		readShellOptions(r, "o", args)
 	case "let":
 		r.unsure("arithmetic on text")
 	case "unset":
-		readUnset(r, args)
+		for len(args) > 0 && args[0].says("=-f =-v =-n") != "" {
+			args = args[1:]
+		}
+		r.named(args)
 	case "read", "mapfile", "readarray", "getopts", "wait":
 		readVariableSetter(r, name, args)
 	case "printf":
@@ -61,56 +64,21 @@ func readAlias(r *reader, name string, args []arg) {
 	}
 }
 
-// readingOptions are the options of set -o that change how a script is read.
-var readingOptions = setOf("allexport keyword histexpand posix braceexpand")
+// readingOptions are those that change how a script is read.
+var readingOptions = setOf("allexport keyword histexpand posix braceexpand nocaseglob expand_aliases")
 
-// readSet reads the options that change how the shell reads what follows.
-func readSet(r *reader, args []arg) {
-	for i := 0; i < len(args); i++ {
-		a := args[i]
-		switch {
-		case a.kind != literal && i == 0:
-			r.unsure("options that are not literal")
-			return
-		case a.kind != literal, a.text == "--", len(a.text) < 2, a.text[0] != '-' && a.text[0] != '+':
-			return
-		case strings.ContainsAny(a.text, "kHB"), strings.Contains(a.text, "a") && a.text[0] == '-':
-			r.unsure("an option that changes how a script is read")
-		}
-		if strings.HasSuffix(a.text, "o") && i+1 < len(args) {
-			i++
-			readSetOption(r, args[i])
-		}
-	}
-}
-
-// readSetOption reads the name of an option of set -o.
-func readSetOption(r *reader, a arg) {
-	if a.kind != literal || readingOptions[a.text] {
-		r.unsure("an option that changes how a script is read")
-	}
-}
-
-// readShopt reads the options that change how the shell reads what follows.
-func readShopt(r *reader, args []arg) {
+// readShellOptions reads the options of set and shopt; those with one of the
+// letters change how the shell reads what follows.
+func readShellOptions(r *reader, letters string, args []arg) {
 	for _, a := range args {
-		if a.kind != literal || strings.HasPrefix(a.text, "compat") || a.text == "nocaseglob" || a.text == "expand_aliases" || isCluster(a.text) && strings.Contains(a.text, "o") {
+		if a.says("=-- =-") != "" {
+			return
+		}
+		isOption := strings.HasPrefix(a.text, "-") || strings.HasPrefix(a.text, "+")
+		if a.kind != literal || readingOptions[a.text] || strings.HasPrefix(a.text, "compat") || isOption && strings.ContainsAny(a.text, letters) {
 			r.unsure("an option that changes how a script is read")
 		}
 	}
-}
-
-// readUnset evaluates an index in its arguments.
-func readUnset(r *reader, args []arg) {
-	for _, a := range args {
-		if a.kind != literal || !isName(strings.TrimPrefix(a.text, "-")) {
-			r.unsure("a variable whose name is not literal")
-		}
-		if steers(a.text) {
-			r.unsure("a variable that changes what is run: " + a.text)
-		}
-	}
-	r.side = true
 }
 
 // setterOptions are those of the builtins that set variables.

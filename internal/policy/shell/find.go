@@ -11,11 +11,11 @@ func readFind(r *reader, args []arg) {
 		case a.kind == anything:
 			r.unsure("an expression of find that is not literal")
 			return
-		case a.kind == literal && isExec(a.text):
+		case a.says("=-exec =-execdir =-ok =-okdir") != "":
 			n := execEnd(args[i+1:])
 			r.run(replaced(args[i+1:i+1+n], "{}"), nil)
 			i += n + 1
-		case a.kind == literal && (a.text == ";" || a.text == "+"):
+		case a.says("=; =+") != "":
 			ends++
 		case a.kind != literal && a.may("-exec") || a.kind != literal && a.may("-ok"):
 			unknown++
@@ -24,10 +24,6 @@ func readFind(r *reader, args []arg) {
 	if unknown > 1 || unknown == 1 && ends > 0 {
 		r.unsure("an expression of find that is not literal")
 	}
-}
-
-func isExec(s string) bool {
-	return s == "-exec" || s == "-execdir" || s == "-ok" || s == "-okdir"
 }
 
 // execEnd returns how many arguments the command of -exec has.

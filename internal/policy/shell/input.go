@@ -2,6 +2,7 @@ package shell
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -31,7 +32,7 @@ func feeds(list []*syntax.Redirect) bool {
 func (r *reader) hereDoc(w *syntax.Word) arg {
 	var b wordBuilder
 	for _, part := range w.Parts {
-		b.quoted(r, part)
+		b.part(r, part, true, false)
 	}
 	return b.arg()
 }
@@ -85,30 +86,33 @@ func hereText(rd *syntax.Redirect) (text string, ok bool) {
 // constant returns the text of a word without expansions. What can be expanded
 // has been read already and is not read again.
 func constant(w *syntax.Word, read func(*reader, *syntax.Word) arg) (text string, ok bool) {
-	for _, part := range w.Parts {
-		switch p := part.(type) {
-		case *syntax.Lit, *syntax.SglQuoted:
-		case *syntax.DblQuoted:
-			for _, inner := range p.Parts {
-				if _, lit := inner.(*syntax.Lit); !lit {
-					return "", false
-				}
-			}
-		default:
-			return "", false
-		}
+	if !isText(w.Parts) {
+		return "", false
 	}
 	a := read(&reader{}, w)
 	return a.text, a.kind == literal
 }
 
+// isText reports whether parts of a word are text and quotes alone. Shells
+// differ over quotes behind a dollar sign.
+func isText(parts []syntax.WordPart) bool {
+	return !slices.ContainsFunc(parts, func(part syntax.WordPart) bool {
+		switch p := part.(type) {
+		case *syntax.Lit:
+			return false
+		case *syntax.SglQuoted:
+			return p.Dollar
+		case *syntax.DblQuoted:
+			return p.Dollar || !isText(p.Parts)
+		}
+		return true
+	})
+}
+
 // isQuoted reports whether a part of a word is quoted.
 func isQuoted(w *syntax.Word) bool {
-	for _, part := range w.Parts {
+	return slices.ContainsFunc(w.Parts, func(part syntax.WordPart) bool {
 		l, ok := part.(*syntax.Lit)
-		if !ok || strings.Contains(l.Value, `\`) {
-			return true
-		}
-	}
-	return false
+		return !ok || strings.Contains(l.Value, `\`)
+	})
 }

@@ -18,15 +18,7 @@ const (
 )
 
 // String returns "no match", "match" or "opaque".
-func (o Outcome) String() string {
-	switch o {
-	case NoMatch:
-		return "no match"
-	case Match:
-		return "match"
-	}
-	return "opaque"
-}
+func (o Outcome) String() string { return [...]string{"no match", "match", "opaque"}[o] }
 
 // A Pattern is a command to look for, as in `runs git push --force`. It is made
 // by [Compile]; the zero value matches nothing.
@@ -112,24 +104,13 @@ func (r *Reading) perhaps(p Pattern) bool {
 
 // carries says whether the command is what p describes.
 func (c *command) carries(p Pattern) Outcome {
+	best := Match
 	switch {
-	case p.name == "":
+	case p.name == "" || c.name != p.name && !sameFile(c.name, p.name):
 		return NoMatch
-	case c.name == p.name:
-	case sameFile(c.name, p.name):
-		// Some file systems find RM and rm.exe as well.
-		return c.narrowed(p, Opaque)
-	default:
-		return NoMatch
+	case c.possible || c.name != p.name: // some file systems find RM and rm.exe as well
+		best = Opaque
 	}
-	if c.possible {
-		return c.narrowed(p, Opaque)
-	}
-	return c.narrowed(p, Match)
-}
-
-// narrowed is the outcome for a command whose name is right, which is at most best.
-func (c *command) narrowed(p Pattern, best Outcome) Outcome {
 	sure, may := 0, 0 // operands found for certain, and perhaps
 	for _, a := range c.args {
 		if len(p.operands) == 0 {

@@ -9,7 +9,7 @@ import (
 // hereEnd looks for a here document that bash ends at another line than the
 // parser: unless the delimiter is quoted, bash joins lines at a backslash first.
 func (r *reader) hereEnd(rd *syntax.Redirect) {
-	if !isPlainDelimiter(rd.Word) {
+	if !isText(rd.Word.Parts) {
 		r.unsure("a here document whose end is not known")
 	}
 	if isQuoted(rd.Word) {
@@ -30,53 +30,15 @@ func (r *reader) hereEnd(rd *syntax.Redirect) {
 	if end := strings.LastIndexByte(body, '\n'); strings.TrimLeft(body[end+1:], "\t") == delimiter {
 		body = body[:end]
 	}
-	if strings.HasSuffix(body, "\\") {
-		r.unsure("a here document whose end is not known") // the delimiter is joined to it
-	}
-	if endsEarly(body, delimiter) {
+	// A backslash at the end joins the delimiter to it.
+	if strings.HasSuffix(body, "\\") || strings.Contains("\n"+unbroken.Replace(body)+"\n", "\n"+delimiter+"\n") {
 		r.unsure("a here document whose end is not known")
 	}
 }
 
-// endsEarly reports whether a line of the body is the delimiter once lines are
-// joined at their backslashes. Of a joined line only as much is kept as matters.
-func endsEarly(body, delimiter string) bool {
-	joined := ""
-	for line := range strings.SplitSeq(body, "\n") {
-		line = strings.TrimLeft(line, "\t")
-		part := strings.TrimRight(line, "\\")
-		joined += part[:min(len(part), max(0, len(delimiter)+1-len(joined)))]
-		if part != line {
-			continue
-		}
-		if joined == delimiter {
-			return true
-		}
-		joined = ""
-	}
-	return false
-}
-
-// isPlainDelimiter reports whether a delimiter is text and quotes alone. An
-// expansion in it is none, and shells differ over quotes behind a dollar sign.
-func isPlainDelimiter(w *syntax.Word) bool {
-	for _, part := range w.Parts {
-		switch p := part.(type) {
-		case *syntax.Lit:
-		case *syntax.SglQuoted:
-			if p.Dollar {
-				return false
-			}
-		case *syntax.DblQuoted:
-			if p.Dollar {
-				return false
-			}
-		default:
-			return false
-		}
-	}
-	return true
-}
+// unbroken joins broken lines, as bash does before it looks for the delimiter,
+// and drops what may be lost on the way.
+var unbroken = strings.NewReplacer("\\\n", "", "\\", "", "\t", "")
 
 // quotedExpansion reads what stands in ${...} within double quotes, where bash
 // takes single quotes for characters and expands what is between them, though

@@ -116,14 +116,7 @@ func (n *numbered) giveUp() {
 
 // Finds says whether the script runs the command.
 func (n *numbered) Finds(pattern int) gate.Found {
-	switch n.found[pattern] {
-	case Match:
-		return gate.Surely
-	case Opaque:
-		return gate.Perhaps
-	default:
-		return gate.NotFound
-	}
+	return [...]gate.Found{NoMatch: gate.NotFound, Match: gate.Surely, Opaque: gate.Perhaps}[n.found[pattern]]
 }
 
 // Only says whether the script runs nothing but these commands.

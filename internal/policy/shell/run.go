@@ -47,15 +47,9 @@ func (r *reader) run(args []arg, redirs []*syntax.Redirect) {
 	r.commands[at].unknown = !known && !r.covered
 	r.commands[at].stranger = !known && !r.recognized
 	r.recognized = before
-	if lower != name && isProgram(lower) {
+	if lower != name && known {
 		r.unsure("a name in the wrong case")
 	}
-}
-
-// isProgram reports whether the tables say something about a program.
-func isProgram(name string) bool {
-	r := &reader{}
-	return r.dispatch(name, nil, nil)
 }
 
 // dispatch reads what a program runs, by the tables of programs; it reports
@@ -77,29 +71,22 @@ func (r *reader) dispatch(name string, args []arg, redirs []*syntax.Redirect) bo
 	if !r.loose && readBuiltin(r, name, args) {
 		return true
 	}
-	switch name {
-	case "find", "gfind", "bfs":
-		readFind(r, args)
-		return true
-	case "xargs", "gxargs":
-		readXargs(r, args)
-		return true
-	case "git":
-		readGit(r, args)
-		return true
-	case "awk", "gawk", "mawk", "nawk", "original-awk":
-		readAwk(r, args)
-		return true
-	case "sed", "gsed":
-		readSed(r, args)
-		return true
-	}
 	family := name
 	if !interpreters[family] {
 		family = strings.TrimRight(name, "0123456789.-") // python3.12
 	}
 	switch {
-	case shells[family] || foreignShells[family]:
+	case name == "find", name == "gfind", name == "bfs":
+		readFind(r, args)
+	case name == "xargs", name == "gxargs":
+		readXargs(r, args)
+	case name == "git":
+		readGit(r, args)
+	case awks[name]:
+		readAwk(r, args)
+	case name == "sed", name == "gsed":
+		readSed(r, args)
+	case shells[family], foreignShells[family]:
 		readShell(r, family, args, redirs)
 	case interpreters[family]:
 		readInterpreter(r, family, args)

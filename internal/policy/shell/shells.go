@@ -32,7 +32,7 @@ func readShell(r *reader, name string, args []arg, redirs []*syntax.Redirect) {
 	}
 	for _, o := range found {
 		if o.name == "o" {
-			readSetOption(r, o.value)
+			readShellOptions(r, "", []arg{o.value})
 		}
 	}
 	switch {

@@ -12,6 +12,8 @@ var (
 	sedOptions = leading("n E r s u z e= f= i~")
 )
 
+var awks = setOf("awk gawk mawk nawk original-awk")
+
 // readAwk reads the program of awk, which can run commands: with system(), with
 // pipes, and with what gawk loads or calls by a name.
 func readAwk(r *reader, args []arg) {

@@ -217,48 +217,67 @@ func (r *reader) declare(d *syntax.DeclClause) {
 
 // declared reads the assignments and the other arguments of declare and its kin.
 func (r *reader) declared(builtin string, assigned, args []arg) {
-	r.attributes(args)
-	readCompounds(r, append(assigned, args...))
-	r.exports(builtin, args)
-}
-
-// exports notes what export, or declare -x, gives to all programs.
-func (r *reader) exports(builtin string, args []arg) {
-	exported := builtin == "export"
+	var kind fact // of what is declared
+	exported, functions := builtin == "export", false
 	for _, a := range args {
-		name, value, _ := strings.Cut(a.text, "=")
-		if !strings.HasPrefix(a.text, "-") {
+		if strings.HasPrefix(a.text, "-") {
+			if strings.ContainsAny(a.text, "aA") {
+				kind = isArray
+			}
+			exported = exported || strings.Contains(a.text, "x")
+			functions = functions || strings.Contains(a.text, "f")
+		}
+		r.declaration(a)
+	}
+	for _, a := range append(assigned, args...) {
+		r.compound(a, kind)
+	}
+	for _, a := range args {
+		if name, value, _ := strings.Cut(a.text, "="); !strings.HasPrefix(a.text, "-") {
 			r.given(name, arg{kind: max(a.kind, single), text: value})
-			continue
 		}
-		exported = exported || strings.Contains(a.text, "x")
-		if strings.Contains(a.text, "f") {
-			return // functions
-		}
+	}
+	if functions {
+		return
 	}
 	r.vars.exported = r.vars.exported || exported && r.vars.given
 	r.vars.given = false
 }
 
-// attributes reads the arguments of declare and its kin which are not plain assignments.
-func (r *reader) attributes(args []arg) {
-	for _, a := range args {
-		name, value, ok := strings.Cut(a.text, "=")
-		switch {
-		case a.kind == literal && strings.HasPrefix(a.text, "-"):
-			if strings.ContainsAny(a.text, "inI") {
-				r.unsure("a variable whose values are evaluated")
-			}
-		case a.kind == literal && strings.HasPrefix(a.text, "+"):
-		case a.kind != literal && !ok:
-			r.unsure("a declaration that is not literal")
-		case !isName(strings.TrimSuffix(name, "+")):
-			r.unsure("a declaration of an element")
-		case a.kind != literal:
-			r.assigned(strings.TrimSuffix(name, "+"), arg{kind: anything})
-		case ok:
-			r.assigned(strings.TrimSuffix(name, "+"), arg{text: value})
+// declaration reads an argument of declare and its kin that is not a plain assignment.
+func (r *reader) declaration(a arg) {
+	name, value, ok := strings.Cut(a.text, "=")
+	name = strings.TrimSuffix(name, "+")
+	switch {
+	case a.kind == literal && strings.HasPrefix(a.text, "-"):
+		if strings.ContainsAny(a.text, "inI") {
+			r.unsure("a variable whose values are evaluated")
 		}
+	case a.kind == literal && strings.HasPrefix(a.text, "+"):
+	case a.kind != literal && !ok:
+		r.unsure("a declaration that is not literal")
+	case !isName(name):
+		r.unsure("a declaration of an element")
+	case a.kind != literal:
+		r.assigned(name, arg{kind: anything})
+	case ok:
+		r.assigned(name, arg{text: value})
+	}
+}
+
+// compound reads an argument whose value may be that of an array.
+func (r *reader) compound(a arg, kind fact) {
+	name, value, ok := strings.Cut(a.text, "=")
+	name = strings.TrimSuffix(name, "+")
+	switch {
+	case !ok:
+		r.vars.note(name, kind)
+	case strings.HasPrefix(value, "("):
+		if a.kind != literal || strings.ContainsAny(value, "$`<>") {
+			r.unsure("an array that is read from text")
+		}
+	case a.kind != literal && value == "":
+		r.vars.note(name, kind|filled)
 	}
 }
 
@@ -282,29 +301,4 @@ func isName(s string) bool {
 		}
 	}
 	return s != ""
-}
-
-// readCompounds reads the values among the arguments of declare and its kin that
-// may be those of an array.
-func readCompounds(r *reader, args []arg) {
-	var kind fact // of what is declared
-	for _, a := range args {
-		if strings.HasPrefix(a.text, "-") && strings.ContainsAny(a.text, "aA") {
-			kind = isArray
-		}
-	}
-	for _, a := range args {
-		name, value, ok := strings.Cut(a.text, "=")
-		name = strings.TrimSuffix(name, "+")
-		switch {
-		case !ok:
-			r.vars.note(name, kind)
-		case strings.HasPrefix(value, "("):
-			if a.kind != literal || strings.ContainsAny(value, "$`<>") {
-				r.unsure("an array that is read from text")
-			}
-		case a.kind != literal && value == "":
-			r.vars.note(name, kind|filled)
-		}
-	}
 }

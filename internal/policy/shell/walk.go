@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -174,17 +175,9 @@ func isPlain(stmts []*syntax.Stmt) bool {
 	if !ok || len(call.Assigns) > 0 || s.Negated || s.Background || s.Coprocess || s.Disown {
 		return false
 	}
-	for _, w := range call.Args {
-		if hasBraces(w) {
-			return false
-		}
-	}
-	for _, rd := range s.Redirs {
-		if rd.Op != syntax.DplOut && rd.Op != syntax.DplIn {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(call.Args, hasBraces) && !slices.ContainsFunc(s.Redirs, func(rd *syntax.Redirect) bool {
+		return rd.Op != syntax.DplOut && rd.Op != syntax.DplIn
+	})
 }
 
 // stmts reads statements.
@@ -203,30 +196,26 @@ func (r *reader) stmt(s *syntax.Stmt) {
 		return
 	}
 	defer r.leave()
-	type right struct {
-		stmt  *syntax.Stmt
-		piped bool
-	}
-	var rest []right
+	var rest []*syntax.BinaryCmd
 	for {
 		b, ok := s.Cmd.(*syntax.BinaryCmd)
 		if !ok {
 			break
 		}
 		r.redirects(s.Redirs)
-		rest = append(rest, right{b.Y, b.Op == syntax.Pipe || b.Op == syntax.PipeAll})
-		s = b.X
+		rest, s = append(rest, b), b.X
 	}
 	at := len(r.commands)
 	r.list(at, func() {
 		r.redirects(s.Redirs)
 		r.command(s)
 	})
-	for i := len(rest) - 1; i >= 0; i-- {
-		if !rest[i].piped {
+	for _, b := range slices.Backward(rest) {
+		piped := b.Op == syntax.Pipe || b.Op == syntax.PipeAll
+		if !piped {
 			at = len(r.commands)
 		}
-		r.list(at, func() { r.fed(rest[i].piped, func() { r.stmt(rest[i].stmt) }) })
+		r.list(at, func() { r.fed(piped, func() { r.stmt(b.Y) }) })
 	}
 }
 
@@ -264,7 +253,8 @@ func (r *reader) command(s *syntax.Stmt) {
 	case *syntax.TimeClause:
 		r.stmt(c.Stmt)
 	case *syntax.CoprocClause:
-		r.coproc(c)
+		r.unsure("a coprocess") // which the parser takes apart in another way than bash
+		r.fed(true, func() { r.stmt(c.Stmt) })
 	case *syntax.DeclClause:
 		r.declare(c)
 	case *syntax.LetClause:
@@ -365,36 +355,6 @@ func (r *reader) function(f *syntax.FuncDecl) {
 	r.side = true
 	r.files.loops = true
 	r.fed(true, func() { r.stmt(f.Body) })
-}
-
-// coproc reads coproc. Only a compound command has a name before it; of a simple
-// one that is the first word, though the parser takes it for a name. It also
-// takes a redirection for all of the command.
-func (r *reader) coproc(c *syntax.CoprocClause) {
-	defer func(before bool) { r.input = before }(r.input)
-	r.input = true
-	call, simple := c.Stmt.Cmd.(*syntax.CallExpr)
-	if c.Stmt.Cmd == nil || simple && (len(c.Stmt.Redirs) > 0 || len(call.Assigns) > 0) {
-		r.unsure("a coprocess that is not known")
-	}
-	if c.Name == nil {
-		r.stmt(c.Stmt)
-		return
-	}
-	name := r.word(c.Name)
-	if name.kind != literal || !isName(name.text) {
-		r.unsure("a coprocess whose name is not literal")
-	}
-	if simple {
-		r.redirects(c.Stmt.Redirs)
-		r.run(append([]arg{name}, r.words(call.Args)...), c.Stmt.Redirs)
-		return
-	}
-	if c.Stmt.Cmd == nil {
-		r.run([]arg{name}, nil)
-	}
-	r.assigned(name.text, arg{text: "0"})
-	r.stmt(c.Stmt)
 }
 
 // redirects reads the redirections of a statement for the commands in them, and

@@ -68,16 +68,12 @@ func (a arg) base() (name string, sure, system bool) {
 	return "", false, false
 }
 
+// systemDirs are where the programs of the system live.
+var systemDirs = setOf("/bin /sbin /usr/bin /usr/sbin /usr/local/bin /usr/local/sbin /opt/homebrew/bin")
+
 // isSystem reports whether a path is that of a program of the system.
 func isSystem(p string) bool {
-	if strings.Contains(p, "..") {
-		return false
-	}
-	switch path.Dir(path.Clean(p)) {
-	case "/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin", "/opt/homebrew/bin":
-		return true
-	}
-	return false
+	return !strings.Contains(p, "..") && systemDirs[path.Dir(path.Clean(p))]
 }
 
 // words expands the words of a command.
@@ -137,7 +133,7 @@ func (r *reader) word(w *syntax.Word) arg {
 	}
 	var b wordBuilder
 	for i, part := range w.Parts {
-		b.unquoted(r, part, i == 0)
+		b.part(r, part, false, i == 0)
 	}
 	if l, ok := w.Parts[0].(*syntax.Lit); ok && len(w.Parts) == 1 && l.Value == "[" {
 		return arg{text: "["} // the command, not the beginning of a glob
@@ -170,20 +166,24 @@ func (b *wordBuilder) dynamic(k argKind) {
 	b.tail = len(b.text)
 }
 
-// unquoted adds a part that stands outside quotes.
-func (b *wordBuilder) unquoted(r *reader, part syntax.WordPart, first bool) {
+// part adds a part of a word that stands in quotes or outside them.
+func (b *wordBuilder) part(r *reader, part syntax.WordPart, quoted, first bool) {
 	switch p := part.(type) {
 	case *syntax.Lit:
-		b.lit(p.Value, first)
+		if quoted {
+			b.text = appendQuoted(b.text, p.Value)
+		} else {
+			b.lit(p.Value, first)
+		}
 	case *syntax.SglQuoted:
 		b.single(r, p)
 	case *syntax.DblQuoted:
 		b.double(r, p)
 	case *syntax.ParamExp:
-		b.dynamic(r.param(p, false))
+		b.dynamic(r.param(p, quoted))
 	case *syntax.CmdSubst:
 		r.stmts(p.Stmts)
-		b.dynamic(anything)
+		b.dynamic(words(quoted))
 	case *syntax.ArithmExp:
 		r.arithm(p.X)
 		b.dynamic(single)
@@ -199,6 +199,14 @@ func (b *wordBuilder) unquoted(r *reader, part syntax.WordPart, first bool) {
 		r.unsure("a word that bash does not know")
 		b.dynamic(anything)
 	}
+}
+
+// words is how many words an expansion can be.
+func words(quoted bool) argKind {
+	if quoted {
+		return single
+	}
+	return anything
 }
 
 // lit adds unquoted text.
@@ -241,28 +249,10 @@ func (b *wordBuilder) double(r *reader, q *syntax.DblQuoted) {
 		b.dynamic(single)
 	}
 	for _, part := range q.Parts {
-		b.quoted(r, part)
+		b.part(r, part, true, false)
 	}
 	if q.Dollar {
 		b.dynamic(single)
-	}
-}
-
-// quoted adds a part of "..." or of a here document.
-func (b *wordBuilder) quoted(r *reader, part syntax.WordPart) {
-	switch p := part.(type) {
-	case *syntax.Lit:
-		b.text = appendQuoted(b.text, p.Value)
-	case *syntax.ParamExp:
-		b.dynamic(r.param(p, true))
-	case *syntax.CmdSubst:
-		r.stmts(p.Stmts)
-		b.dynamic(single)
-	case *syntax.ArithmExp:
-		r.arithm(p.X)
-		b.dynamic(single)
-	default:
-		b.unquoted(r, part, false)
 	}
 }
 
@@ -282,10 +272,6 @@ func appendQuoted(dst []byte, s string) []byte {
 
 // param reads ${...} and returns what it can stand for.
 func (r *reader) param(p *syntax.ParamExp, quoted bool) argKind {
-	kind := anything
-	if quoted {
-		kind = single
-	}
 	if p.NestedParam != nil || p.Flags != nil || len(p.Modifiers) > 0 || p.IsSet || p.Width || p.Param == nil {
 		r.unsure("an expansion that bash does not know")
 		return anything
@@ -319,7 +305,7 @@ func (r *reader) param(p *syntax.ParamExp, quoted bool) argKind {
 	case all:
 		return anything
 	}
-	return kind
+	return words(quoted)
 }
 
 // expansion reads the word in ${x:-word} and reports whether it is one word at most.
