@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"cmp"
 	"math/bits"
 	"slices"
 )
@@ -15,7 +16,7 @@ type judgement struct {
 	labels []label // of the policy; the physical names first
 
 	findings []finding // of the active nets that do not abstain, in order
-	choices  []choice  // of all nets
+	room     []choice  // for the choices of the next net; empty
 	blocked  bool
 	manual   bool
 	known    bool       // an active net gates a certain name, or holds it free
@@ -36,14 +37,14 @@ type judgement struct {
 
 // finding is the verdict of one net.
 type finding struct {
-	net         *net
-	data        *NetData
-	kind        VerdictKind
-	labels      []label // as this net names the call
-	label       int     // the first that is blocked
-	doubtful    bool    // because it is weak
-	first, last int     // its part of choices
-	broken      bool    // its mapper or its structural transitions failed
+	net      *net
+	data     *NetData
+	labels   []label  // as this net names the call
+	choices  []choice // none if it is blocked
+	label    int      // the first that is blocked
+	kind     VerdictKind
+	doubtful bool // because it is weak
+	broken   bool // its mapper or its structural transitions failed
 }
 
 // choice is a transition that was chosen for a name.
@@ -60,7 +61,7 @@ func (p *Policy) Classify(s *State, c Call) (vs []Verdict) {
 	j.yield()
 	shadow := j.in(enforced)
 	shadow.yield()
-	said := j.verdicts(shadow)
+	said := verdicts(j, shadow)
 	for i, n := range p.nets {
 		switch {
 		case len(said) > 0 && said[0].Net == n.Name:
@@ -85,7 +86,7 @@ func (j *judgement) name() {
 // classify asks every active net that the call can concern.
 func (j *judgement) classify(s *State) {
 	j.state = s
-	j.findings, j.choices = j.findingRoom[:0], j.choiceRoom[:0]
+	j.findings, j.room = j.findingRoom[:0], j.choiceRoom[:0]
 	j.blocked, j.manual, j.known, j.ticked, j.shadows = false, false, false, nil, nil
 	set := netSet(j.setRoom[:])
 	if j.policy.touch.words > len(set) {
@@ -122,7 +123,7 @@ func (j *judgement) now(n *net, data *NetData) *NetData {
 
 // ask adds the verdict of one net.
 func (j *judgement) ask(n *net, data *NetData) {
-	f := finding{net: n, data: data, labels: j.labels, first: len(j.choices), label: -1}
+	f := finding{net: n, data: data, labels: j.labels, choices: j.room, label: -1}
 	if n.Labels == nil {
 		var ok bool
 		if f.labels, ok = j.own(n); !ok {
@@ -132,12 +133,11 @@ func (j *judgement) ask(n *net, data *NetData) {
 	}
 	j.known = j.known || n.knows(f.labels)
 	if !f.broken {
-		j.judge(&f)
+		f.judge(j.scratchRoom[:0])
 	}
-	f.last = len(j.choices)
-	if f.kind == Blocked {
-		j.blocked = true
-	}
+	j.room = f.choices[len(f.choices):]
+	j.blocked = j.blocked || f.kind == Blocked
+	j.manual = j.manual || f.manual()
 	if f.kind != Abstain {
 		j.findings = append(j.findings, f)
 	}
@@ -181,8 +181,8 @@ func (n *net) lookup(l *label) (lists []int, free bool) {
 }
 
 // judge takes the names of the call one after the other.
-func (j *judgement) judge(f *finding) {
-	scratch := scratch{net: f.net, marking: f.data.Marking, room: j.scratchRoom[:0]}
+func (f *finding) judge(room []int) {
+	scratch := scratch{net: f.net, marking: f.data.Marking, room: room}
 	spared := f.net.spared(f.labels)
 	forbids := false // a transition other than an observer was chosen
 	for i := range f.labels {
@@ -201,29 +201,24 @@ func (j *judgement) judge(f *finding) {
 			f.block(i)
 		case f.net.Transitions[t].Observe:
 			// A weak name is no evidence.
-			if !f.labels[i].weak && !j.chosen(f, t) && scratch.take(t) {
-				j.choose(f, t, i)
+			if !f.labels[i].weak && !f.chosen(t) && scratch.take(t) {
+				f.choose(t, i)
 			}
-		case j.chosen(f, t):
+		case f.chosen(t):
 		case f.labels[i].weak && f.net.progress[t]:
 			f.doubt(i)
 		case !scratch.take(t):
 			f.block(i)
 		default:
 			forbids = true
-			j.choose(f, t, i)
+			f.choose(t, i)
 		}
 	}
 	if f.kind == Blocked {
-		j.choices = j.choices[:f.first]
-	} else if forbids {
-		j.dropObservers(f) // no call refills its own limit
+		f.choices = f.choices[:0]
+	} else if forbids { // no call refills its own limit
+		f.choices = slices.DeleteFunc(f.choices, func(c choice) bool { return f.net.Transitions[c.transition].Observe })
 	}
-}
-
-func (j *judgement) dropObservers(f *finding) {
-	kept := slices.DeleteFunc(j.choices[f.first:], func(c choice) bool { return f.net.Transitions[c.transition].Observe })
-	j.choices = j.choices[:f.first+len(kept)]
 }
 
 // candidate returns the first of the transitions that is enabled, or -1.
@@ -243,14 +238,19 @@ func (n *net) onlyObserve(lists []int) bool {
 	return !slices.ContainsFunc(lists, func(t int) bool { return !n.Transitions[t].Observe })
 }
 
-func (j *judgement) chosen(f *finding, t int) bool {
-	return slices.ContainsFunc(j.choices[f.first:], func(c choice) bool { return c.transition == t })
+// chosen reports whether the transition was chosen for an earlier name.
+func (f *finding) chosen(t int) bool {
+	return slices.ContainsFunc(f.choices, func(c choice) bool { return c.transition == t })
 }
 
-func (j *judgement) choose(f *finding, t, label int) {
+func (f *finding) choose(t, label int) {
 	f.kind = max(f.kind, Gated)
-	j.manual = j.manual || f.net.Transitions[t].Manual
-	j.choices = append(j.choices, choice{transition: t, name: f.labels[label].text})
+	f.choices = append(f.choices, choice{transition: t, name: f.labels[label].text})
+}
+
+// manual reports whether a chosen transition asks a person.
+func (f *finding) manual() bool {
+	return slices.ContainsFunc(f.choices, func(c choice) bool { return f.net.Transitions[c.transition].Manual })
 }
 
 // doubt blocks a weak name that would make the net progress.
@@ -298,41 +298,27 @@ func (s *scratch) take(t int) bool {
 }
 
 // verdicts returns the verdict of each net, those in shadow included, for callers of
-// the package.
-func (j *judgement) verdicts(shadow *judgement) []Verdict {
-	room := len(j.findings)
-	if shadow != nil {
-		room += len(shadow.findings)
+// the package. shadow may be nil.
+func verdicts(j, shadow *judgement) []Verdict {
+	all := j.findings
+	if shadow != nil && len(shadow.findings) > 0 {
+		all = slices.Concat(all, shadow.findings)
+		slices.SortFunc(all, func(a, b finding) int { return cmp.Compare(a.net.index, b.net.index) })
 	}
-	if room == 0 {
+	if len(all) == 0 {
 		return nil
 	}
-	vs := make([]Verdict, 0, room)
-	for i := range j.findings {
-		f := &j.findings[i]
-		vs = shadow.until(f.net.index, vs)
-		vs = append(vs, j.verdict(f))
-	}
-	return shadow.until(len(j.policy.nets), vs)
-}
-
-// until appends the verdicts of the nets before that one.
-func (j *judgement) until(net int, vs []Verdict) []Verdict {
-	for j != nil && len(j.findings) > 0 && j.findings[0].net.index < net {
-		vs = append(vs, j.verdict(&j.findings[0]))
-		j.findings = j.findings[1:]
+	vs := make([]Verdict, len(all))
+	for i := range all {
+		vs[i] = all[i].verdict()
 	}
 	return vs
 }
 
-func (j *judgement) verdict(f *finding) Verdict {
-	v := Verdict{Net: f.net.Name, Kind: f.kind, Rule: f.net.Rule, Shadow: f.net.Shadow}
-	for i, c := range j.choices[f.first:f.last] {
-		t := &f.net.Transitions[c.transition]
-		if i == 0 {
-			v.Transition = t.Name
-		}
-		v.Manual = v.Manual || t.Manual
+func (f *finding) verdict() Verdict {
+	v := Verdict{Net: f.net.Name, Kind: f.kind, Manual: f.manual(), Rule: f.net.Rule, Shadow: f.net.Shadow}
+	if len(f.choices) > 0 {
+		v.Transition = f.net.Transitions[f.choices[0].transition].Name
 	}
 	return v
 }

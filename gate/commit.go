@@ -22,15 +22,14 @@ func (j *judgement) validate() ([]Meta, *Refusal) {
 			metas = make([]Meta, len(j.findings))
 		}
 		metas[i] = f.data.Meta.clone()
-		for _, c := range j.choices[f.first:f.last] {
+		for _, c := range f.choices {
 			reason := f.net.objection(f.firing(j.call, c, metas[i]))
 			if reason != "" && j.world == actual {
 				metas[i] = nil // it would not have remembered anything
 				break
 			}
 			if reason != "" {
-				b := Block{Net: f.net.Name, Cause: f.net.Cause, Rule: f.net.Rule, Reason: reason, Name: c.name}
-				return nil, j.refuse(KindValidation, []Block{b})
+				return nil, j.refuse(KindValidation, []Block{f.net.block(c.name, reason)})
 			}
 		}
 	}
@@ -86,9 +85,6 @@ func (j *judgement) commit(g *Grant, asked *OpenAsk, metas []Meta) (Decision, *D
 	if g != nil {
 		d.Spent = g.Number
 	}
-	if len(j.choices) > 0 {
-		d.Nets = append(make([]NetDelta, 0, len(j.findings)+len(j.ticked)), j.ticked...)
-	}
 	if f := j.moves(d, open.Number, metas); f != nil {
 		return j.unrest(f), j.answered(asked)
 	}
@@ -97,7 +93,7 @@ func (j *judgement) commit(g *Grant, asked *OpenAsk, metas []Meta) (Decision, *D
 	a := &struct {
 		allow  Allow
 		ticket Ticket
-	}{Allow{Names: j.names(), Nets: j.verdicts(shadow), Would: would}, Ticket{Number: open.Number, Awaited: len(open.Nets) > 0}}
+	}{Allow{Names: j.names(), Nets: verdicts(j, shadow), Would: would}, Ticket{Number: open.Number, Awaited: len(open.Nets) > 0}}
 	a.allow.Ticket = &a.ticket
 	return &a.allow, d
 }
@@ -105,17 +101,18 @@ func (j *judgement) commit(g *Grant, asked *OpenAsk, metas []Meta) (Decision, *D
 // moves adds to d how the call moves the nets that gate it. It returns a net that
 // would not come to rest, if there is one and it matters.
 func (j *judgement) moves(d *Delta, number uint64, metas []Meta) *finding {
-	if len(j.choices) == 0 {
-		return nil
-	}
-	room := make([]NetData, len(j.findings))
+	var room []NetData
 	for i := range j.findings {
 		f := &j.findings[i]
-		if f.first == f.last {
+		if len(f.choices) == 0 {
 			continue
 		}
+		if room == nil {
+			room = make([]NetData, len(j.findings))
+			d.Nets = slices.Grow(slices.Clip(d.Nets), len(j.findings))
+		}
 		m := newMove(f.net, f.data, &room[i])
-		if !m.begin(j.choices[f.first:f.last], j.state.flight(f.net, number, j.call.Time)) {
+		if !m.begin(f.choices, j.state.flight(f.net, number, j.call.Time)) {
 			if j.world == actual {
 				continue
 			}
@@ -149,8 +146,7 @@ func (j *judgement) await(d *Delta, open *OpenCall) {
 
 // unrest returns the refusal of a net that would not come to rest.
 func (j *judgement) unrest(f *finding) *Refusal {
-	name := j.choices[f.first].name
-	return j.refuse(KindBlocked, []Block{{Net: f.net.Name, Cause: f.net.Cause, Rule: f.net.Rule, Reason: f.net.unrest(), Name: name}})
+	return j.refuse(KindBlocked, []Block{f.net.block(f.choices[0].name, f.net.unrest())})
 }
 
 // move is one step of one net, made on a copy of its state.

@@ -150,7 +150,7 @@ func (j *judgement) steps() []Step {
 	var steps []Step
 	for i := range j.findings {
 		f := &j.findings[i]
-		for _, c := range j.choices[f.first:f.last] {
+		for _, c := range f.choices {
 			if t := &f.net.Transitions[c.transition]; t.Manual {
 				steps = append(steps, Step{Net: f.net.Name, Transition: t.Name, Name: c.name, Via: t.Via, Rule: f.net.Rule, Reason: f.net.approvalReason(c.name)})
 			}

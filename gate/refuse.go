@@ -74,8 +74,13 @@ func (j *judgement) blocks() []Block {
 	return blocks
 }
 
+// block returns a block of the net for the name of a call.
+func (n *net) block(name, reason string) Block {
+	return Block{Net: n.Name, Cause: n.Cause, Rule: n.Rule, Name: name, Reason: reason}
+}
+
 func (j *judgement) block(f *finding) Block {
-	b := Block{Net: f.net.Name, Cause: f.net.Cause, Rule: f.net.Rule, Name: j.call.Tool}
+	b := f.net.block(j.call.Tool, "")
 	if f.broken {
 		b.Reason = fmt.Sprintf("Net '%s' cannot judge the call, because its mapper failed.", f.net.Name)
 		return b

@@ -35,7 +35,7 @@ type inShadow struct {
 // in returns the verdicts of the nets in shadow on the call in that world.
 func (j *judgement) in(w world) *judgement {
 	k := &judgement{policy: j.policy, call: j.call, state: j.state, tools: j.tools, labels: j.labels, bare: j.bare, offered: j.offered, world: w, known: j.known}
-	k.findings, k.choices = k.findingRoom[:0], k.choiceRoom[:0]
+	k.findings, k.room = k.findingRoom[:0], k.choiceRoom[:0]
 	for _, s := range j.shadows {
 		if w == enforced {
 			k.ask(s.net, s.data.Shadow.Enforced)

@@ -14,15 +14,15 @@ func (j *judgement) yield() {
 	}
 	v := newAdviser(j.policy, j.state, j.callable(), j.world, j.call.Time)
 	v.heed()
-	j.blocked = false
+	j.blocked, j.manual = false, false
 	for i := range j.findings {
 		f := &j.findings[i]
 		if f.kind == Blocked && v.yields[f.net.index] {
 			f.kind = Yields
 		}
 		j.blocked = j.blocked || f.kind == Blocked
+		j.manual = j.manual || f.manual()
 	}
-	j.manual = len(j.steps()) > 0
 }
 
 // callable returns the tools that can be called, as far as they are known.
