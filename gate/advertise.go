@@ -45,13 +45,9 @@ func (s *Session) Offer(tools []Call) {
 // default, hide nothing.
 //
 // Advertise moves the clocks to now, see [Session.Tick].
-func (s *Session) Advertise(now time.Time) (a Advertised) {
+func (s *Session) Advertise(now time.Time) Advertised {
 	s.Tick(now)
-	s.update(func(state *State) *Delta {
-		a = s.policy.Advertise(state, state.Tools, now)
-		return nil
-	})
-	return a
+	return read(s, func(state *State) Advertised { return s.policy.Advertise(state, state.Tools, now) })
 }
 
 // Advertise is [Session.Advertise] of these tools in the state s, at the time
@@ -112,8 +108,8 @@ func (j *judgement) open(f *finding) bool {
 		return true
 	}
 	l := &f.labels[f.label]
-	for i := range n.globs {
-		if g := &n.globs[i]; g.number == l.glob-1 && g.except != "" && j.gives(n, Tool{Name: g.except}) {
+	for i := range n.patterns {
+		if except := n.patterns[i].except; n.globs[i].number == l.glob-1 && except != "" && j.gives(n, Tool{Name: except}) {
 			return true
 		}
 	}

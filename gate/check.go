@@ -42,10 +42,7 @@ func checkNet(n *Net) (map[string]int, ErrorList) {
 		c.report("", fmt.Sprintf("%d is no scope", n.Scope), "")
 	}
 	c.initial()
-	for _, place := range n.Terminal {
-		c.place("", place)
-	}
-	for _, place := range sortedKeys(n.Recovery) {
+	for _, place := range slices.Concat(n.Terminal, sortedKeys(n.Recovery)) {
 		c.place("", place)
 	}
 	names := make(map[string]bool, len(n.Transitions))
@@ -105,10 +102,7 @@ func (c *checker) transition(t *Transition) {
 	if t.Name == "" {
 		c.report("", "a transition has no name", "")
 	}
-	for _, place := range t.Inputs {
-		c.place(t.Name, place)
-	}
-	for _, place := range t.Outputs {
+	for _, place := range slices.Concat(t.Inputs, t.Outputs) {
 		c.place(t.Name, place)
 	}
 	if len(t.Tools) == 0 {
@@ -178,7 +172,7 @@ func (n *net) behave() ErrorList {
 	}
 	if pump := petri.FindPump(&n.net, n.initial); pump != nil {
 		c.report("", fmt.Sprintf("the net is unbounded: %s repeated adds tokens to %s without end",
-			n.transitionNames(pump.Cycle), n.placeNames(pump.Places)), "give a place for what is used up, or set allowUnbounded")
+			strings.Join(n.named(pump.Cycle), ", "), strings.Join(pick(n.Places, pump.Places), ", ")), "give a place for what is used up, or set allowUnbounded")
 	}
 	return c.errs
 }

@@ -77,7 +77,7 @@ func (p *Policy) Classify(s *State, c Call) (vs []Verdict) {
 func (j *judgement) name() {
 	j.tools = physical(j.call, j.toolRoom[:0])
 	if j.bare {
-		j.labels = j.policy.names.patterns(append(j.labelRoom[:0], j.tools...))
+		j.labels = withPatterns(append(j.labelRoom[:0], j.tools...), j.policy.names.globs)
 		return
 	}
 	j.labels = j.policy.names.labels(j.call, j.tools, j.labelRoom[:0])
@@ -146,7 +146,7 @@ func (j *judgement) ask(n *net, data *NetData) {
 // own returns the names that a net without Labels gives the call.
 func (j *judgement) own(n *net) ([]label, bool) {
 	if j.bare && n.Mapper == nil {
-		return n.patterns(j.tools), true
+		return withPatterns(slices.Clip(j.tools), n.patterns), true
 	}
 	return n.labels(j.call, j.tools)
 }

@@ -23,9 +23,10 @@ type net struct {
 	initial    petri.Marking
 	start      petri.Marking // at rest
 	rows       map[string]row
-	globs      []globRow
-	maps       *mapping // of a net without Labels; nil without maps
-	spares     bool     // a transition has Unless
+	patterns   []glob    // in order of first use
+	globs      []globRow // of the patterns
+	maps       *mapping  // of a net without Labels; nil without maps
+	spares     bool      // a transition has Unless
 }
 
 // row has the transitions of a net for one name.
@@ -45,8 +46,7 @@ func (r *row) lists(l *label) []int {
 
 // globRow has the transitions of a net for the names that a pattern matches.
 type globRow struct {
-	glob
-	number      int // in the policy; in a net without Labels: in the net
+	number      int // of the pattern in the policy; in a net without Labels: in the net
 	transitions []int
 }
 
@@ -92,11 +92,7 @@ func copyNet(n Net) Net {
 	n.Terminal = slices.Clone(n.Terminal)
 	n.Free = slices.Clone(n.Free)
 	n.Maps = slices.Clone(n.Maps)
-	initial := make(map[string]int, len(n.Initial))
-	for place, tokens := range n.Initial {
-		initial[place] = tokens
-	}
-	n.Initial, n.Recovery = initial, maps.Clone(n.Recovery)
+	n.Initial, n.Recovery = maps.Clone(n.Initial), maps.Clone(n.Recovery)
 	n.Transitions = slices.Clone(n.Transitions)
 	for i := range n.Transitions {
 		t := &n.Transitions[i]
@@ -145,13 +141,12 @@ func (n *net) listTool(transition int, tool Tool) {
 // glob returns the row of a pattern, and creates it if necessary.
 func (n *net) glob(tool Tool) *globRow {
 	g := glob{pattern: tool.Name, except: tool.Except, literal: n.literal(tool.Except), actions: strings.Contains(tool.Name, ".")}
-	for i := range n.globs {
-		if n.globs[i].glob == g {
-			return &n.globs[i]
-		}
+	i := slices.Index(n.patterns, g)
+	if i < 0 {
+		i = len(n.patterns)
+		n.patterns, n.globs = append(n.patterns, g), append(n.globs, globRow{number: i})
 	}
-	n.globs = append(n.globs, globRow{glob: g, number: len(n.globs)})
-	return &n.globs[len(n.globs)-1]
+	return &n.globs[i]
 }
 
 // literal reports whether the net knows name only in quotes, so that an
@@ -177,6 +172,15 @@ func arcs(places map[string]int, names []string) []petri.Arc {
 	return petri.Arcs(numbers)
 }
 
+// pick returns the names with these numbers.
+func pick(names []string, numbers []int) []string {
+	var picked []string
+	for _, i := range numbers {
+		picked = append(picked, names[i])
+	}
+	return picked
+}
+
 // named returns the names of transitions.
 func (n *net) named(transitions []int) []string {
 	var names []string
@@ -184,16 +188,4 @@ func (n *net) named(transitions []int) []string {
 		names = append(names, n.Transitions[t].Name)
 	}
 	return names
-}
-
-func (n *net) transitionNames(transitions []int) string {
-	return strings.Join(n.named(transitions), ", ")
-}
-
-func (n *net) placeNames(places []int) string {
-	names := make([]string, len(places))
-	for i, place := range places {
-		names[i] = n.Places[place]
-	}
-	return strings.Join(names, ", ")
 }

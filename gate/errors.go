@@ -1,8 +1,7 @@
 package gate
 
 import (
-	"strconv"
-	"strings"
+	"fmt"
 
 	"github.com/petrigate/petrigate/internal/diag"
 )
@@ -19,21 +18,12 @@ type NetError struct {
 // Error returns the position as far as it is known, the net, the transition, the
 // message and the hint.
 func (e *NetError) Error() string {
-	var b strings.Builder
-	if pos := e.Rule.String(); pos != "" {
-		b.WriteString(pos + ": ")
-	}
-	if e.Net != "" {
-		b.WriteString("net " + strconv.Quote(e.Net) + ": ")
-	}
+	p := diag.At(diag.Position(e.Rule), e.Msg, e.Hint)
+	p.Net = e.Net
 	if e.Transition != "" {
-		b.WriteString("transition " + strconv.Quote(e.Transition) + ": ")
+		p.Msg = fmt.Sprintf("transition %q: %s", e.Transition, e.Msg)
 	}
-	b.WriteString(e.Msg)
-	if e.Hint != "" {
-		b.WriteString(" (" + e.Hint + ")")
-	}
-	return b.String()
+	return p.Error()
 }
 
 // ErrorList has every mistake that [NewPolicy] found, in the order of the nets.

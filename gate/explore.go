@@ -1,11 +1,9 @@
 package gate
 
 import (
-	"fmt"
 	"iter"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/petrigate/petrigate/internal/petri"
 )
@@ -31,7 +29,7 @@ type Exploration struct {
 	// Invariants are the sums of tokens that never change, as few places in each as
 	// there can be. They hold also where the exploration is not complete; there
 	// may then be others.
-	Invariants []Invariant
+	Invariants []string // such as "idle + 2 running = 1"
 }
 
 // Answer is yes, no, or not known.
@@ -42,32 +40,6 @@ const (
 	Yes
 	No
 )
-
-// An Invariant states a weighted sum of tokens that is the same in every reachable
-// state.
-type Invariant struct {
-	Terms []Term // in the order of the places
-	Sum   int
-}
-
-// A Term is a place of an [Invariant] with its weight, which is above 0.
-type Term struct {
-	Place  string
-	Weight int
-}
-
-// String returns a sum: "idle + 2 running = 1".
-func (i Invariant) String() string {
-	var parts []string
-	for _, t := range i.Terms {
-		if t.Weight > 1 {
-			parts = append(parts, fmt.Sprintf("%d %s", t.Weight, t.Place))
-		} else {
-			parts = append(parts, t.Place)
-		}
-	}
-	return fmt.Sprintf("%s = %d", strings.Join(parts, " + "), i.Sum)
-}
 
 // Explore counts the reachable states of a net. Those that have to be visited
 // one by one are at most limit; a limit below 1 is 100,000. A large counter
@@ -81,20 +53,13 @@ func (p *Policy) Explore(name string, limit int) (Exploration, bool) {
 	e := Exploration{
 		States: g.States, Complete: g.Bounded == petri.Yes && g.Stop == petri.Finished,
 		Deadlocks: g.Deadlocks, Trapped: g.Trapped, Trap: n.named(g.Trap),
+		DeadTransitions: n.named(g.Dead), Bounded: Answer(g.Bounded),
 	}
-	e.DeadTransitions = n.named(g.Dead)
 	for _, inv := range g.Invariants {
-		e.Invariants = append(e.Invariants, n.invariant(inv))
+		e.Invariants = append(e.Invariants, inv.Text(n.Places))
 	}
-	switch g.Bounded {
-	case petri.No:
-		e.Bounded = No
-		for _, place := range g.Pump.Places {
-			e.Unbounded = append(e.Unbounded, n.Places[place])
-		}
-		e.Prefix, e.Pump = n.named(g.Pump.Prefix), n.named(g.Pump.Cycle)
-	case petri.Yes:
-		e.Bounded = Yes
+	if g.Pump != nil {
+		e.Unbounded, e.Prefix, e.Pump = pick(n.Places, g.Pump.Places), n.named(g.Pump.Prefix), n.named(g.Pump.Cycle)
 	}
 	return e, true
 }
@@ -106,14 +71,6 @@ func (n *net) options(limit int) petri.Options {
 		o.Terminal = append(o.Terminal, slices.Index(n.Places, place))
 	}
 	return o
-}
-
-func (n *net) invariant(inv petri.Invariant) Invariant {
-	out := Invariant{Sum: inv.Constant}
-	for _, w := range inv.Weights {
-		out.Terms = append(out.Terms, Term{n.Places[w.Place], w.Weight})
-	}
-	return out
 }
 
 // Conserves reports whether the weighted sum of tokens is the same in every state

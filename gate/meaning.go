@@ -23,13 +23,12 @@ type Asked struct {
 // in the order of the policy, inactive nets included. It is for callers that plan
 // ahead; [Session.Decide] decides.
 func (p *Policy) Meaning(c Call) []Meaning {
-	tools := physical(&c, nil)
-	labels := p.names.labels(&c, tools, nil)
+	j := &p.Prepare(c).judgement
 	var all []Meaning
 	for _, n := range p.nets {
-		ls, ok := labels, true
+		ls, ok := j.labels, true
 		if n.Labels == nil {
-			ls, ok = n.labels(&c, tools)
+			ls, ok = n.labels(j.call, j.tools)
 		}
 		if !ok {
 			continue

@@ -67,8 +67,8 @@ func newNaming(maps []Map, nets []*net) *naming {
 		for name := range n.rows {
 			g.dot(name)
 		}
-		for i := range n.globs {
-			g.number(&n.globs[i])
+		for i := range n.patterns {
+			n.globs[i].number = g.number(&n.patterns[i])
 		}
 		for i := range n.Transitions {
 			for _, u := range n.Transitions[i].Unless {
@@ -99,14 +99,16 @@ func (g *naming) dot(name string) {
 	}
 }
 
-func (g *naming) number(row *globRow) {
-	g.dots = g.dots || row.actions
-	g.dot(row.except)
-	row.number = slices.Index(g.globs, row.glob)
-	if row.number < 0 {
-		row.number = len(g.globs)
-		g.globs = append(g.globs, row.glob)
+// number returns the number of the pattern, which it collects.
+func (g *naming) number(p *glob) int {
+	g.dots = g.dots || p.actions
+	g.dot(p.except)
+	i := slices.Index(g.globs, *p)
+	if i < 0 {
+		i = len(g.globs)
+		g.globs = append(g.globs, *p)
 	}
+	return i
 }
 
 // physical appends the names of the call that do not depend on its arguments.
@@ -132,7 +134,7 @@ func (g *naming) labels(c *Call, tools, ls []label) []label {
 	if g.mapping != nil {
 		ls = g.mapping.names(c, tools, ls)
 	}
-	return g.patterns(ls)
+	return withPatterns(ls, g.globs)
 }
 
 // actions appends tool.action. Another value can contain many strings; only those
@@ -152,22 +154,17 @@ func (g *naming) actions(c *Call, tool label, ls []label) []label {
 
 // wants reports whether a pattern matches l that matches none of ls.
 func (g *naming) wants(l *label, ls []label) bool {
-	for i := range g.globs {
-		if _, ok := g.globs[i].match(ls); ok {
-			continue
-		}
-		if p := &g.globs[i]; p.sees(l) && MatchGlob(p.pattern, l.text) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(g.globs, func(p glob) bool {
+		_, already := p.match(ls)
+		return !already && p.sees(l) && MatchGlob(p.pattern, l.text)
+	})
 }
 
-// patterns appends the globs that match one of ls.
-func (g *naming) patterns(ls []label) []label {
-	names := ls[:len(ls):len(ls)]
-	for i := range g.globs {
-		if l, ok := g.globs[i].match(names); ok {
+// withPatterns appends the globs that match one of ls.
+func withPatterns(ls []label, globs []glob) []label {
+	names := slices.Clip(ls)
+	for i := range globs {
+		if l, ok := globs[i].match(names); ok {
 			l.glob = i + 1
 			ls = append(ls, l)
 		}
@@ -206,19 +203,7 @@ func (n *net) labels(c *Call, tools []label) (ls []label, ok bool) {
 	default:
 		ls = tools
 	}
-	return n.patterns(ls), true
-}
-
-// patterns returns ls with the globs of the net that match one of them.
-func (n *net) patterns(ls []label) []label {
-	names := ls[:len(ls):len(ls)]
-	for i := range n.globs {
-		if l, ok := n.globs[i].match(names); ok {
-			l.glob = i + 1
-			ls = append(ls[:len(ls):len(ls)], l)
-		}
-	}
-	return ls
+	return withPatterns(slices.Clip(ls), n.patterns), true
 }
 
 // mapped calls the Go mapper of the net.
@@ -237,11 +222,11 @@ func (n *net) mapped(c *Call) (ls []label, ok bool) {
 // Names returns all names of a call: the labels of the policy, then those that nets
 // with names of their own add, in their order. It costs as much as a decision.
 func (p *Policy) Names(c Call) []Name {
-	tools := physical(&c, nil)
-	ls := p.names.labels(&c, tools, nil)
+	j := &p.Prepare(c).judgement
+	ls := j.labels
 	for _, n := range p.nets {
 		if n.own() {
-			own, _ := n.labels(&c, tools)
+			own, _ := n.labels(j.call, j.tools)
 			ls = merge(ls, own)
 		}
 	}

@@ -1,8 +1,9 @@
 package gate
 
 import (
-	"fmt"
 	"time"
+
+	"github.com/petrigate/petrigate/internal/diag"
 )
 
 // A Net is one Petri net of tools. It is a value that its author fills in;
@@ -196,13 +197,4 @@ type Position struct {
 }
 
 // String returns file:line:column, as far as they are known.
-func (p Position) String() string {
-	switch {
-	case p.Line == 0:
-		return p.File
-	case p.File == "":
-		return fmt.Sprintf("%d:%d", p.Line, p.Column)
-	default:
-		return fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Column)
-	}
-}
+func (p Position) String() string { return diag.Position(p).String() }

@@ -54,12 +54,11 @@ func (p *Policy) Switch(active []string, name string, on bool) ([]string, error)
 	if err != nil {
 		return nil, err
 	}
-	if was := active == nil || slices.Contains(active, name); was == on {
-		return nil, n.already(on, p.netNames(func(n *net) bool { return active == nil || slices.Contains(active, n.Name) }))
+	was := func(n *net) bool { return active == nil || slices.Contains(active, n.Name) }
+	if was(n) == on {
+		return nil, n.already(on, p.netNames(was))
 	}
-	return p.netNames(func(n *net) bool {
-		return n.Name == name && on || n.Name != name && (active == nil || slices.Contains(active, n.Name))
-	}), nil
+	return p.netNames(func(m *net) bool { return was(m) != (m == n) }), nil
 }
 
 // dynamic returns the net of that name if it can be switched; its error suggests a

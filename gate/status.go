@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/petrigate/petrigate/internal/petri"
 )
 
 // A NetState is a copy of the state of one net.
@@ -66,13 +64,6 @@ func (n *net) show(d *NetData) Marking {
 	return m
 }
 
-func (d *NetData) activity() string {
-	if d.Active {
-		return "active"
-	}
-	return "inactive"
-}
-
 // Nets returns the state of every net, in the order of the policy.
 func (s *Session) Nets() (nets []NetState) { return read(s, s.policy.NetsOf) }
 
@@ -112,8 +103,10 @@ func (s *Session) Status() string {
 }
 
 func (n *NetState) attributes() []string {
-	d := NetData{Active: n.Active}
-	a := []string{d.activity()}
+	a := []string{"active"}
+	if !n.Active {
+		a[0] = "inactive"
+	}
 	if n.Scope != ScopeSession {
 		a = append(a, n.Scope.String())
 	}
@@ -144,16 +137,15 @@ type Enabled struct {
 }
 
 // Enabled lists the transitions with tools that are enabled in the active nets.
-func (s *Session) Enabled() (list []Enabled) {
-	s.update(func(state *State) *Delta {
+func (s *Session) Enabled() []Enabled {
+	return read(s, func(state *State) (list []Enabled) {
 		for i, n := range s.policy.nets {
 			if data := state.Nets[i].deciding(); data.Active && !data.Stuck {
 				list = append(list, n.enabled(data)...)
 			}
 		}
-		return nil
+		return list
 	})
-	return list
 }
 
 func (n *net) enabled(d *NetData) (list []Enabled) {
@@ -178,38 +170,32 @@ func (s *Session) Left(v Verdict) (calls int, ok bool) {
 
 // Left is [Session.Left] in the state s.
 func (p *Policy) Left(s *State, v Verdict) (calls int, ok bool) {
-	if n := p.byName[v.Net]; n != nil && n.Cause == CauseLimit {
-		return n.left(v.Transition, s.Nets[n.index].deciding().Marking)
+	n := p.byName[v.Net]
+	if n == nil || n.Cause != CauseLimit {
+		return 0, false
 	}
-	return 0, false
-}
-
-// left counts how often the transition can fire one after the other.
-func (n *net) left(transition string, m petri.Marking) (firings int, ok bool) {
-	t := slices.IndexFunc(n.Transitions, func(t Transition) bool { return t.Name == transition })
+	t := slices.IndexFunc(n.Transitions, func(t Transition) bool { return t.Name == v.Transition })
 	if t < 0 {
 		return 0, false
 	}
-	return n.net.Transitions[t].Left(m)
+	return n.net.Transitions[t].Left(s.Nets[n.index].deciding().Marking)
 }
 
 // Prompt describes the active nets for the prompt of a model: what can be
 // called now, what is always free, and the marking.
 func (s *Session) Prompt() string {
-	var b strings.Builder
-	b.WriteString("## Active Petri Nets\n")
-	s.update(func(state *State) *Delta {
+	return read(s, func(state *State) string {
+		text := "## Active Petri Nets\n"
 		for i, n := range s.policy.nets {
 			if data := state.Nets[i]; data.Active {
-				n.describe(&b, n.state(state, data), data.deciding())
+				text += n.describe(n.state(state, data), data.deciding())
 			}
 		}
-		return nil
+		return text
 	})
-	return b.String()
 }
 
-func (n *net) describe(b *strings.Builder, s NetState, d *NetData) {
+func (n *net) describe(s NetState, d *NetData) string {
 	var tools []string
 	for _, e := range n.enabled(d) {
 		for _, t := range e.Tools {
@@ -222,7 +208,7 @@ func (n *net) describe(b *strings.Builder, s NetState, d *NetData) {
 	if about := s.attributes()[1:]; len(about) > 0 {
 		head += " (" + strings.Join(about, ", ") + ")"
 	}
-	fmt.Fprintf(b, "\n### %s\nAvailable gated tools: %s\nFree tools: %s\nState: %s\n",
+	return fmt.Sprintf("\n### %s\nAvailable gated tools: %s\nFree tools: %s\nState: %s\n",
 		head, list(tools), list(n.Free), s.state())
 }
 

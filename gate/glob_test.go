@@ -1,13 +1,15 @@
-package glob
+package gate_test
 
 import (
 	"path"
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/petrigate/petrigate/gate"
 )
 
-func TestMatch(t *testing.T) {
+func TestMatchGlob(t *testing.T) {
 	for _, c := range []struct {
 		pattern, s string
 		want       bool
@@ -17,14 +19,14 @@ func TestMatch(t *testing.T) {
 		{"?", "é", true}, {"?", "", false}, {"??", "é", false}, {"*??", "€", false}, {"a?c", "abc", true}, {"a**c", "ac", true},
 		{"*a?b*", "xxayb", true}, {"[a]", "a", false}, {"[a]", "[a]", true}, {`\*`, `\x`, true},
 	} {
-		if got := Match(c.pattern, c.s); got != c.want {
-			t.Errorf("Match(%q, %q) = %v", c.pattern, c.s, got)
+		if got := gate.MatchGlob(c.pattern, c.s); got != c.want {
+			t.Errorf("MatchGlob(%q, %q) = %v", c.pattern, c.s, got)
 		}
 	}
 }
 
-// FuzzMatch compares with the standard library, where both mean the same.
-func FuzzMatch(f *testing.F) {
+// FuzzMatchGlob compares with the standard library, where both mean the same.
+func FuzzMatchGlob(f *testing.F) {
 	f.Add("a*b?", "axxbc")
 	f.Fuzz(func(t *testing.T, pattern, s string) {
 		if strings.ContainsAny(pattern, `[]\/`) || strings.Contains(s, "/") {
@@ -37,8 +39,8 @@ func FuzzMatch(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if got := Match(pattern, s); got != want {
-			t.Errorf("Match(%q, %q) = %v", pattern, s, got)
+		if got := gate.MatchGlob(pattern, s); got != want {
+			t.Errorf("MatchGlob(%q, %q) = %v", pattern, s, got)
 		}
 	})
 }
