@@ -5,6 +5,7 @@ package jsonpath
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -108,12 +109,16 @@ func parseQuoted(text string, at int) (s step, end int, msg string) {
 
 // Many reports whether the path can lead to more than one value.
 func (p Path) Many() bool {
-	for _, s := range p.steps {
-		if s.index == every {
-			return true
-		}
+	return slices.ContainsFunc(p.steps, func(s step) bool { return s.index == every })
+}
+
+// Keys returns the keys of the path, with "" for a step into an array.
+func (p Path) Keys() []string {
+	keys := make([]string, len(p.steps))
+	for i, s := range p.steps {
+		keys[i] = s.key
 	}
-	return false
+	return keys
 }
 
 // values yields the values in doc to which the path leads, in their order.

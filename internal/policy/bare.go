@@ -165,16 +165,16 @@ func (c *bareNames) net(n *config.Net) {
 			}
 		}
 	}
-	check(admits, n.FreeTools, func(tool string) gate.Position { return at(n.Of("freeTools", tool), n.Position) })
+	check(admits, n.FreeTools, places(n.Of, "freeTools", n.Position))
 	for _, t := range n.Transitions {
 		u := admits
 		if progresses(t) {
 			u = proves
 		}
 		if u == proves || !t.Observe {
-			check(u, t.Tools, func(tool string) gate.Position { return at(t.Of("tools", tool), t.Position) })
+			check(u, t.Tools, places(t.Of, "tools", t.Position))
 		}
-		check(exempts, t.Unless, func(tool string) gate.Position { return at(t.Of("unless", tool), t.Position) })
+		check(exempts, t.Unless, places(t.Of, "unless", t.Position))
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/diag"
+	"github.com/petrigate/petrigate/internal/text"
 	"github.com/petrigate/petrigate/rules"
 )
 
@@ -75,7 +76,7 @@ func (b *builder) lacks(net string) bool {
 // nearestNet suggests a net, or lists those that there are.
 func nearestNet(name string, known []string) string {
 	const few = 6
-	hint := didYouMean(name, known)
+	hint := text.Suggest(name, known)
 	if hint == "" && len(known) > 0 && len(known) <= few {
 		hint = "nets: " + strings.Join(known, ", ")
 	}
@@ -103,7 +104,7 @@ func (b *builder) netWith(p *rules.Prove) (string, bool) {
 	for _, place := range p.Places {
 		if !slices.Contains(known, place.Text) {
 			unknown = true
-			b.atName(place, problem(diag.Error, UnknownPlace, place.Pos, fmt.Sprintf("no hand-written net has a place %q", place.Text), didYouMean(place.Text, known)))
+			b.atName(place, problem(diag.Error, UnknownPlace, place.Pos, fmt.Sprintf("no hand-written net has a place %q", place.Text), text.Suggest(place.Text, known)))
 		}
 	}
 	if !unknown {
@@ -151,7 +152,7 @@ func (b *builder) checkClaimed(n rules.Name, nets []gate.Net) {
 		known = append(known, m.As, m.Tool)
 	}
 	if !slices.ContainsFunc(spelled, func(n rules.Name) bool { return isKnown(n, known) }) {
-		b.atName(n, problem(diag.Warning, UnknownClaimed, n.Pos, fmt.Sprintf("no rule and no net speaks of %q", n.Text), didYouMean(n.Text, known)))
+		b.atName(n, problem(diag.Warning, UnknownClaimed, n.Pos, fmt.Sprintf("no rule and no net speaks of %q", n.Text), text.Suggest(n.Text, known)))
 	}
 }
 

@@ -23,45 +23,33 @@ type Rule struct {
 	Column int    `json:"column"`
 }
 
-// describe says of each net what its states are: known for rules, explored for
-// the others.
+// describe tells the states of each net: they are known for rules, and explored for the
+// others.
 func describe(p *gate.Policy, known []rules.Verification) []Net {
 	infos := p.Nets()
 	nets := make([]Net, len(infos))
 	for i, info := range infos {
 		if i < len(known) {
-			nets[i] = verified(known[i])
+			v := known[i]
+			nets[i] = Net{States: &v.States, Bounded: new(true), Deadlocks: &v.Deadlocks, DeadTransitions: v.Dead}
 		} else {
 			nets[i] = explored(p, info.Name)
 		}
-		nets[i].Name, nets[i].Rule = info.Name, Rule(info.Rule)
-		nets[i].Invariants = []string{}
+		nets[i].Name, nets[i].Rule, nets[i].Invariants = info.Name, Rule(info.Rule), []string{}
+		if nets[i].DeadTransitions == nil {
+			nets[i].DeadTransitions = []string{} // never null in JSON
+		}
 	}
 	return nets
 }
 
-func verified(v rules.Verification) Net {
-	bounded := true
-	return Net{States: &v.States, Bounded: &bounded, Deadlocks: &v.Deadlocks, DeadTransitions: list(v.Dead)}
-}
-
-func explored(p *gate.Policy, name string) Net {
+func explored(p *gate.Policy, name string) (net Net) {
 	e, _ := p.Explore(name, 0)
-	net := Net{DeadTransitions: []string{}}
 	if e.Bounded != gate.Unsure {
-		bounded := e.Bounded == gate.Yes
-		net.Bounded = &bounded
+		net.Bounded = new(e.Bounded == gate.Yes)
 	}
 	if e.Complete {
-		net.States, net.Deadlocks, net.DeadTransitions = &e.States, &e.Deadlocks, list(e.DeadTransitions)
+		net.States, net.Deadlocks, net.DeadTransitions = &e.States, &e.Deadlocks, e.DeadTransitions
 	}
 	return net
-}
-
-// list is s, and never null in JSON.
-func list(s []string) []string {
-	if s == nil {
-		return []string{}
-	}
-	return s
 }

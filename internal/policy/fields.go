@@ -4,13 +4,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/diag"
+	"github.com/petrigate/petrigate/internal/jsonpath"
 	"github.com/petrigate/petrigate/internal/policy/cel"
 	"github.com/petrigate/petrigate/internal/text"
 	"github.com/petrigate/petrigate/rules"
@@ -92,27 +92,13 @@ func (b *builder) fieldLacking(matches func(tool string) bool, way []string) (ke
 	return key, known
 }
 
-// pathStep is one step of a path that the gate has accepted.
-var pathStep = regexp.MustCompile(`^(?:\.([^.\[]+)|\[(?:\*|\d+)\]|\[("(?:[^"\\]|\\.)*")\])`)
-
-// wayOf is where a field of a map leads.
+// wayOf returns the keys that lead to the field of a map.
 func wayOf(field string) []string {
 	if !strings.HasPrefix(field, "$.") && !strings.HasPrefix(field, "$[") {
 		return []string{field}
 	}
-	var way []string
-	for rest := field[1:]; rest != ""; {
-		step := pathStep.FindStringSubmatch(rest)
-		if step == nil {
-			return nil
-		}
-		key := step[1]
-		if step[2] != "" && json.Unmarshal([]byte(step[2]), &key) != nil {
-			return nil
-		}
-		way, rest = append(way, key), rest[len(step[0]):]
-	}
-	return way
+	path, _ := jsonpath.Parse(field) // the gate has accepted it
+	return path.Keys()
 }
 
 // looked are the fields at which a map looks.
@@ -189,7 +175,7 @@ func noField(tool, key string, known []string, m gate.Map, where gate.Position) 
 	if m.Field == "" {
 		so = "which the expression of this map reads"
 	}
-	hint := didYouMean(key, known)
+	hint := text.Suggest(key, known)
 	if hint == "" && len(known) > 0 {
 		hint = "its arguments are " + strings.Join(known, ", ")
 	}

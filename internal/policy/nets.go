@@ -36,7 +36,7 @@ func (b *builder) net(n *config.Net) gate.Net {
 		Reason:         n.Reason,
 		Rule:           position(n.Position),
 		AllowUnbounded: n.AllowUnbounded,
-		Scope:          scope(n.Scope),
+		Scope:          scopes[n.Scope],
 		Shadow:         n.Shadow,
 		Priority:       n.Priority,
 		Advisory:       n.Class == "advisory",
@@ -53,16 +53,9 @@ func (b *builder) net(n *config.Net) gate.Net {
 	return out
 }
 
-func scope(word string) gate.Scope {
-	switch word {
-	case "principal":
-		return gate.ScopePrincipal
-	case "global":
-		return gate.ScopeGlobal
-	default:
-		return gate.ScopeSession
-	}
-}
+// scopes are those by their words; a net without one has the scope of a session.
+// Read-only.
+var scopes = map[string]gate.Scope{"principal": gate.ScopePrincipal, "global": gate.ScopeGlobal}
 
 func transition(t config.Transition) gate.Transition {
 	return gate.Transition{
@@ -145,9 +138,13 @@ func (b *builder) when(n *config.Net, m config.Map, out *gate.Map) {
 	out.Field, out.Reader, out.Pattern, out.Source = "", b.calls, number, "when "+m.When.Text
 }
 
-// at is the first place that is known.
-func at(places ...config.Position) gate.Position {
-	return position(cmp.Or(places...))
+// at returns the first place that is known.
+func at(places ...config.Position) gate.Position { return position(cmp.Or(places...)) }
+
+// places returns a function for where a list of a net or a transition names something;
+// of is the function Of of that.
+func places(of func(key, text string) config.Position, key string, otherwise config.Position) func(text string) gate.Position {
+	return func(text string) gate.Position { return at(of(key, text), otherwise) }
 }
 
 // inNet records a problem of a net.
@@ -172,10 +169,10 @@ func (b *builder) checkNet(n *config.Net) {
 			b.inNet(n, problem(diag.Warning, WeakProgress, at(t.Of("weak", ""), t.Position),
 				fmt.Sprintf("the transition %q fires for calls of which it cannot be told whether they are what it waits for", t.Name), ""))
 		}
-		b.warnGlobs(n, t.Tools, func(tool string) gate.Position { return at(t.Of("tools", tool), t.Position) })
+		b.warnGlobs(n, t.Tools, places(t.Of, "tools", t.Position))
 		b.checkUnless(n, t)
 	}
-	b.warnGlobs(n, n.FreeTools, func(tool string) gate.Position { return at(n.Of("freeTools", tool), n.Position) })
+	b.warnGlobs(n, n.FreeTools, places(n.Of, "freeTools", n.Position))
 	b.warnWindows(n)
 	b.warnPlaces(n)
 }

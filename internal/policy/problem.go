@@ -1,6 +1,9 @@
 package policy
 
 import (
+	"fmt"
+	"strings"
+
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/diag"
@@ -58,3 +61,20 @@ func ruleWarning(w rules.Warning) diag.Problem {
 }
 
 func position(p config.Position) gate.Position { return gate.Position(p) }
+
+// QuotedRule returns where a net was written, with the line.
+func QuotedRule(at gate.Position, net string) string {
+	line, _, _ := strings.Cut(diag.At(diag.Position(at), "", "").SourceLine(), "\n")
+	if line = strings.TrimSpace(line); line == "" {
+		line = net
+	}
+	return strings.TrimSpace(fmt.Sprintf("%s  %s", at, line))
+}
+
+// MarkingText returns where tokens are; "empty" if there are none.
+func MarkingText(m gate.Marking) string {
+	if text := m.String(); text != "" {
+		return text
+	}
+	return "empty"
+}

@@ -105,7 +105,7 @@ func (b *builder) checkName(m mention, known []string, warned map[string]bool) {
 	case isKnown(n, known):
 		return
 	case n.Glob():
-		msg, hint = fmt.Sprintf("the pattern %q matches no known tool", n.Text), didYouMean(n.Text, known)
+		msg, hint = fmt.Sprintf("the pattern %q matches no known tool", n.Text), text.Suggest(n.Text, known)
 	case b.givenBy(n.Text) != "":
 		msg, hint = fmt.Sprintf("no call is ever named %s", n), "the map at "+b.givenBy(n.Text)+" never applies"
 	default:
@@ -144,36 +144,25 @@ func isKnown(n rules.Name, known []string) bool {
 
 // checkNetTools warns of names in a net that neither a tool has nor its maps give.
 func (b *builder) checkNetTools(n *config.Net, given []string) {
+	check := func(names, known []string, where func(name string) gate.Position, so func(name string) string) {
+		for _, name := range names {
+			if !slices.Contains(known, name) && !beyondTools(name) {
+				msg := fmt.Sprintf("unknown tool %q, %s", name, so(name))
+				b.inNet(n, problem(diag.Warning, UnknownTool, where(name), msg, b.nearestTool(name, known)))
+			}
+		}
+	}
+	always := func(so string) func(string) string { return func(string) string { return so } }
 	known := slices.Concat(b.source.Tools, given)
 	for _, m := range n.Map {
-		if !slices.Contains(b.source.Tools, m.Tool) {
-			b.unknown(n, m.Tool, at(m.Of("tool", ""), m.Position), b.source.Tools, "so this map never applies")
-		}
+		check([]string{m.Tool}, b.source.Tools, func(string) gate.Position { return at(m.Of("tool", ""), m.Position) }, always("so this map never applies"))
 		b.checkNetField(n, m)
 		known = append(known, m.As)
 	}
-	for _, tool := range n.FreeTools {
-		if !slices.Contains(known, tool) {
-			b.unknown(n, tool, at(n.Of("freeTools", tool), n.Position), known, "so this entry does nothing")
-		}
-	}
+	check(n.FreeTools, known, places(n.Of, "freeTools", n.Position), always("so this entry does nothing"))
 	for _, t := range n.Transitions {
-		for _, tool := range t.Tools {
-			if !slices.Contains(known, tool) {
-				b.unknown(n, tool, at(t.Of("tools", tool), t.Position), known, fmt.Sprintf("so no call of it fires %q", t.Name))
-			}
-		}
-		for _, tool := range t.Unless {
-			if !slices.Contains(known, tool) {
-				b.unknown(n, tool, at(t.Of("unless", tool), t.Position), known, "so nothing is exempt as "+tool)
-			}
-		}
-	}
-}
-
-func (b *builder) unknown(n *config.Net, tool string, where gate.Position, known []string, so string) {
-	if !beyondTools(tool) {
-		b.inNet(n, problem(diag.Warning, UnknownTool, where, fmt.Sprintf("unknown tool %q, %s", tool, so), b.nearestTool(tool, known)))
+		check(t.Tools, known, places(t.Of, "tools", t.Position), always(fmt.Sprintf("so no call of it fires %q", t.Name)))
+		check(t.Unless, known, places(t.Of, "unless", t.Position), func(tool string) string { return "so nothing is exempt as " + tool })
 	}
 }
 
@@ -185,12 +174,5 @@ func (b *builder) nearestTool(name string, known []string) string {
 			return fmt.Sprintf("did you mean %q?", dotted)
 		}
 	}
-	return didYouMean(name, known)
-}
-
-func didYouMean(word string, known []string) string {
-	if near := text.Nearest(word, known); near != "" {
-		return fmt.Sprintf("did you mean %q?", near)
-	}
-	return ""
+	return text.Suggest(name, known)
 }

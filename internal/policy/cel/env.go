@@ -23,30 +23,24 @@ type Compiler struct {
 	net  environment // of a net
 }
 
-// environment is what expressions of one kind may name.
-type environment struct {
-	make func() (*cel.Env, error) // once
-}
+// An environment returns what expressions of one kind may name.
+type environment func() (*cel.Env, error)
 
 // NewCompiler returns a compiler.
 func NewCompiler() *Compiler {
 	base := sync.OnceValues(newEnv)
-	with := func(names []string, types ...*cel.Type) environment {
-		return environment{sync.OnceValues(func() (*cel.Env, error) {
+	with := func(variables ...cel.EnvOption) environment {
+		return sync.OnceValues(func() (*cel.Env, error) {
 			e, err := base()
 			if err != nil {
 				return nil, err
 			}
-			var vars []cel.EnvOption
-			for i, name := range names {
-				vars = append(vars, cel.Variable(name, types[i]))
-			}
-			return e.Extend(vars...)
-		})}
+			return e.Extend(variables...)
+		})
 	}
 	return &Compiler{
-		call: with([]string{"upstream", "annotations"}, cel.StringType, object),
-		net:  with([]string{"meta", "marking"}, object, cel.MapType(cel.StringType, cel.IntType)),
+		call: with(cel.Variable("upstream", cel.StringType), cel.Variable("annotations", object)),
+		net:  with(cel.Variable("meta", object), cel.Variable("marking", cel.MapType(cel.StringType, cel.IntType))),
 	}
 }
 

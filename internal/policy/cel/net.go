@@ -5,7 +5,6 @@ import (
 
 	"cel.dev/cel-go/cel"
 	"cel.dev/cel-go/common/types"
-	"cel.dev/cel-go/common/types/ref"
 
 	"github.com/petrigate/petrigate/gate"
 )
@@ -55,13 +54,10 @@ func (in *Input) variable(name string, want lookup) (any, error) {
 type Condition struct{ program *program }
 
 // Condition compiles the requirement of a validator. The names may be nil; the
-// error is an [diag.List].
+// error is a [diag.List].
 func (c *Compiler) Condition(src string, names *Names) (*Condition, error) {
 	p, err := c.net.compile(src, names, cel.BoolType)
-	if err != nil {
-		return nil, err
-	}
-	return &Condition{p}, nil
+	return &Condition{p}, err
 }
 
 // Holds reports whether the condition is true. An error says that it cannot be
@@ -87,14 +83,11 @@ func (c *Condition) Uses(variable string) bool {
 // A Value is an expression over a firing that yields data.
 type Value struct{ program *program }
 
-// Value compiles what a net remembers. The names may be nil; the error is an
+// Value compiles what a net remembers. The names may be nil; the error is a
 // [diag.List].
 func (c *Compiler) Value(src string, names *Names) (*Value, error) {
-	p, err := c.net.compile(src, names)
-	if err != nil {
-		return nil, err
-	}
-	return &Value{p}, nil
+	p, err := c.net.compile(src, names, nil)
+	return &Value{p}, err
 }
 
 // Of is the data: nil, bool, int64, uint64, float64, string, []any and
@@ -105,11 +98,5 @@ func (v *Value) Of(in *Input) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return data(out)
-}
-
-// data makes Go values of a result.
-func data(v ref.Val) (any, error) {
-	d := &exporter{}
-	return d.value(v, 0)
+	return (&exporter{}).value(out, 0)
 }

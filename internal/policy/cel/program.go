@@ -1,6 +1,7 @@
 package cel
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"cel.dev/cel-go/interpreter"
 
 	"github.com/petrigate/petrigate/internal/diag"
+	"github.com/petrigate/petrigate/internal/text"
 )
 
 // program is one expression, ready to run. It is safe for concurrent use.
@@ -27,22 +29,23 @@ type lookup struct {
 	keys    []string // which it reads in the object or below
 }
 
-// compile checks an expression; the result is of one of these types, where
-// there are any. Its error is an [diag.List].
-func (e *environment) compile(src string, names *Names, want ...*cel.Type) (*program, error) {
+// compile checks an expression; the result is of the type that is wanted, if that is
+// not nil. A result of a type that is not known before, such as a field of the arguments,
+// is looked at when it comes. The error is a [diag.List].
+func (e environment) compile(src string, names *Names, want *cel.Type) (*program, error) {
 	if len(src) > maxSource {
 		return nil, whole(fmt.Sprintf("the expression is longer than %d bytes", maxSource), "")
 	}
-	env, err := e.make()
+	env, err := e()
 	if err != nil {
 		return nil, whole(fmt.Sprintf("preparing expressions: %v", err), "")
 	}
-	checked, errs := e.check(env, src)
+	checked, errs := check(env, src)
 	if len(errs) > 0 {
 		return nil, sorted(errs)
 	}
-	if out := checked.OutputType(); !wanted(out, want) {
-		return nil, whole(fmt.Sprintf("the expression yields %s, not %s", article(out), article(want[0])), "")
+	if out := checked.OutputType(); want != nil && !out.IsExactType(cel.DynType) && !out.IsExactType(want) {
+		return nil, whole(fmt.Sprintf("the expression yields %s, not %s", article(out), article(want)), "")
 	}
 	if errs := append(names.check(src, checked), dynamicPatterns(src, checked)...); len(errs) > 0 {
 		return nil, sorted(errs)
@@ -62,11 +65,10 @@ func (e *environment) compile(src string, names *Names, want ...*cel.Type) (*pro
 var matching = &interpreter.RegexOptimization{Function: "matches", RegexIndex: 1, Factory: bounded}
 
 // check parses and checks the types.
-func (e *environment) check(env *cel.Env, src string) (*cel.Ast, diag.List) {
-	parsed, issues := env.Parse(src)
-	checked := parsed
+func check(env *cel.Env, src string) (*cel.Ast, diag.List) {
+	checked, issues := env.Parse(src)
 	if issues.Err() == nil {
-		checked, issues = env.Check(parsed)
+		checked, issues = env.Check(checked)
 	}
 	var errs diag.List
 	syntax := false
@@ -77,10 +79,10 @@ func (e *environment) check(env *cel.Env, src string) (*cel.Ast, diag.List) {
 			}
 			syntax = true
 		}
-		errs = append(errs, issueAt(src, problem))
+		errs = append(errs, errorFrom(src, problem.Location, text.Escape(problem.Message), ""))
 	}
 	if len(errs) == 0 && issues.Err() != nil {
-		errs = append(errs, errorAt(src, 0, issues.Err().Error(), ""))
+		return nil, diag.List{{Line: 1, Column: 1, Msg: issues.Err().Error()}}
 	}
 	return checked, errs
 }
@@ -91,44 +93,18 @@ func dynamicPatterns(src string, a *cel.Ast) (errs diag.List) {
 	for _, e := range ast.MatchDescendants(ast.NavigateAST(a.NativeRep()), ast.FunctionMatcher("matches")) {
 		args := e.AsCall().Args()
 		if pattern := args[len(args)-1]; pattern.Kind() != ast.LiteralKind {
-			at := a.NativeRep().SourceInfo().GetStartLocation(pattern.ID())
-			errs = append(errs, errorAt(src, offsetOf(src, at.Line(), at.Column()), "the pattern of matches must be written out", "in quotes"))
+			errs = append(errs, errorFrom(src, a.NativeRep().SourceInfo().GetStartLocation(pattern.ID()), "the pattern of matches must be written out", "in quotes"))
 		}
 	}
 	return errs
 }
 
-// wanted reports whether a result can be of one of the types: what is not
-// known before, such as a field of the arguments, is looked at when it comes.
-func wanted(out *cel.Type, want []*cel.Type) bool {
-	if len(want) == 0 || out.IsExactType(cel.DynType) {
-		return true
-	}
-	for _, t := range want {
-		if out.IsExactType(t) {
-			return true
-		}
-	}
-	return false
-}
-
 func article(t *cel.Type) string {
-	switch name := t.String(); name {
-	case "bool":
-		return "true or false"
-	case "int", "uint", "double":
-		return "a number"
-	case "string":
-		return "a text"
-	default:
-		if strings.HasPrefix(name, "map(") {
-			return "a map"
-		}
-		if strings.HasPrefix(name, "list(") {
-			return "a list"
-		}
-		return name
+	name, _, _ := strings.Cut(t.String(), "(")
+	words := map[string]string{
+		"bool": "true or false", "int": "a number", "uint": "a number", "double": "a number", "string": "a text", "map": "a map", "list": "a list",
 	}
+	return cmp.Or(words[name], t.String())
 }
 
 // idents are the names that stand free in an expression, with the members that
@@ -138,10 +114,8 @@ func idents(a *cel.Ast) map[string][]string {
 	whole := make(map[string]bool)
 	for _, e := range ast.MatchDescendants(ast.NavigateAST(a.NativeRep()), ast.KindMatcher(ast.IdentKind)) {
 		name := e.AsIdent()
-		parent, ok := e.Parent()
-		if ok {
-			var of, key string
-			if of, key, ok = member(parent); ok && of == name {
+		if parent, ok := e.Parent(); ok {
+			if of, key, ok := member(parent); ok && of == name {
 				uses[name] = append(uses[name], key)
 				continue
 			}

@@ -27,7 +27,7 @@ func (c *Compiler) NewReader() *Reader {
 }
 
 // Expr adds an expression over a call that is true or false. The pattern is
-// its number, for [gate.Map.Pattern]; equal texts have one. The error is an
+// its number, for [gate.Map.Pattern]; equal texts have one. The error is a
 // [diag.List].
 func (r *Reader) Expr(src string) (pattern int, err error) {
 	if n, ok := r.numbers[src]; ok {

@@ -58,14 +58,13 @@ func (c *Compiler) Template(src string, names *Names) (*Template, error) {
 	return t, nil
 }
 
-// shifted are the mistakes of an expression that begins at an offset of src.
+// shifted returns the mistakes of an expression that begins at an offset of src.
 func shifted(src string, by int, err error) diag.List {
 	list, _ := err.(diag.List)
-	var moved diag.List
-	for _, e := range list {
-		moved = append(moved, errorAt(src, by+e.Offset, e.Msg, e.Hint))
+	for i, e := range list {
+		list[i] = errorAt(src, by+e.Offset, e.Msg, e.Hint)
 	}
-	return moved
+	return list
 }
 
 // Text is the sentence for a firing. What cannot be told is "?".

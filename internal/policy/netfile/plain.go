@@ -12,29 +12,21 @@ import (
 // plainNet is a net in plain JSON. Other keys say where it comes from, and are
 // passed over.
 type plainNet struct {
-	Name        string            `json:"name"`
-	Places      []string          `json:"places"`
-	Initial     map[string]int    `json:"initial"`
-	Terminal    []string          `json:"terminal"`
-	Transitions []plainTransition `json:"transitions"`
+	Name        string         `json:"name"`
+	Places      []string       `json:"places"`
+	Initial     map[string]int `json:"initial"`
+	Terminal    []string       `json:"terminal"`
+	Transitions []struct {
+		Name string     `json:"name"`
+		In   []weighted `json:"in"`
+		Out  []weighted `json:"out"`
+	} `json:"transitions"`
 }
 
-type plainTransition struct {
-	Name string     `json:"name"`
-	In   []plainArc `json:"in"`
-	Out  []plainArc `json:"out"`
-}
-
-// plainArc is ["place", weight].
-type plainArc weighted
-
-// UnmarshalJSON reads the pair.
-func (a *plainArc) UnmarshalJSON(doc []byte) error {
+// UnmarshalJSON reads ["place", weight].
+func (w *weighted) UnmarshalJSON(doc []byte) error {
 	var pair []json.RawMessage
-	if err := json.Unmarshal(doc, &pair); err != nil || len(pair) != 2 {
-		return fmt.Errorf("an arc is [\"place\", weight], not %.40s", doc)
-	}
-	if json.Unmarshal(pair[0], &a.place) != nil || json.Unmarshal(pair[1], &a.weight) != nil {
+	if json.Unmarshal(doc, &pair) != nil || len(pair) != 2 || json.Unmarshal(pair[0], &w.place) != nil || json.Unmarshal(pair[1], &w.weight) != nil {
 		return fmt.Errorf("an arc is [\"place\", weight], not %.40s", doc)
 	}
 	return nil
@@ -85,17 +77,9 @@ func readPlain(name string, src []byte) (*Net, error) {
 		if t.Name == "" {
 			b.fail("transition %d has no name", i+1)
 		}
-		b.transition(t.Name, plainArcs(t.In), plainArcs(t.Out))
+		b.transition(t.Name, t.In, t.Out)
 	}
 	return b.finish()
-}
-
-func plainArcs(list []plainArc) []weighted {
-	var arcs []weighted
-	for _, a := range list {
-		arcs = append(arcs, weighted(a))
-	}
-	return arcs
 }
 
 // jsonError finds the place of an error, where it has one.

@@ -1,8 +1,8 @@
 package netfile
 
 import (
-	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/xml"
 	"errors"
 	"fmt"
@@ -10,15 +10,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"text/template"
 
 	"github.com/petrigate/petrigate/internal/diag"
-	"github.com/petrigate/petrigate/internal/petri"
-)
-
-// The names of the format.
-const (
-	pnmlSpace = "http://www.pnml.org/version-2009/grammar/pnml"
-	pnmlType  = "http://www.pnml.org/version-2009/grammar/ptnet"
 )
 
 type pnmlDocument struct {
@@ -52,22 +46,20 @@ type pnmlRest struct {
 
 type pnmlElement struct{ XMLName xml.Name }
 
-// foreign is something in the element that could mean more than a
-// place/transition net can hold, such as another kind of arc or a capacity;
-// empty if there is none. What only says how it looks, and what the format
-// leaves to tools, is not.
-func (r pnmlRest) foreign() string {
-	for _, e := range r.Elements {
+// onlyLooks refuses an element with something in it that could mean more than a
+// place/transition net can hold, such as another kind of arc or a capacity. What only
+// says how it looks, and what the format leaves to tools, is fine.
+func (r *pnmlReader) onlyLooks(what string, rest pnmlRest) {
+	for _, e := range rest.Elements {
 		if !slices.Contains(pnmlLooks, e.XMLName.Local) {
-			return "<" + e.XMLName.Local + ">"
+			r.fail("%s has <%s>, which a place/transition net does not have", what, e.XMLName.Local)
 		}
 	}
-	for _, a := range r.Attributes {
+	for _, a := range rest.Attributes {
 		if a.Name.Space == "" && slices.Contains(pnmlMeanings, a.Name.Local) && a.Value != "normal" {
-			return a.Name.Local + "=" + strconv.Quote(a.Value)
+			r.fail("%s has %s=%q, which a place/transition net does not have", what, a.Name.Local, a.Value)
 		}
 	}
-	return ""
 }
 
 // Elements without a meaning for what a net does, and attributes by which some
@@ -180,10 +172,7 @@ type pnmlReader struct {
 }
 
 func fromPNML(file string, n *pnmlNet) (*Net, error) {
-	name := strings.TrimSpace(n.Name.Text)
-	if name == "" {
-		name = n.ID
-	}
+	name := cmp.Or(strings.TrimSpace(n.Name.Text), n.ID)
 	r := &pnmlReader{
 		builder: newBuilder(file, name), refs: make(map[string]string), names: make(map[string]string),
 		in: make(map[string][]weighted), out: make(map[string][]weighted), kind: make(map[string]byte),
@@ -202,13 +191,11 @@ func fromPNML(file string, n *pnmlNet) (*Net, error) {
 }
 
 func (r *pnmlReader) collect(p *pnmlPage) {
-	if f := p.foreign(); f != "" {
-		r.fail("the net has %s, which a place/transition net does not have", f)
-	}
+	r.onlyLooks("the net", p.pnmlRest)
 	r.all.Places = append(r.all.Places, p.Places...)
 	r.all.Transitions = append(r.all.Transitions, p.Transitions...)
 	r.all.Arcs = append(r.all.Arcs, p.Arcs...)
-	for _, ref := range append(append([]pnmlNode{}, p.RefPlaces...), p.RefTransitions...) {
+	for _, ref := range slices.Concat(p.RefPlaces, p.RefTransitions) {
 		r.refs[ref.ID] = ref.Ref
 	}
 	for i := range p.Pages {
@@ -220,7 +207,7 @@ func (r *pnmlReader) places() {
 	r.names = unique(r.all.Places)
 	for _, p := range r.all.Places {
 		r.kind[p.ID] = 'p'
-		r.plain("place", p)
+		r.onlyLooks(fmt.Sprintf("the place %q", p.ID), p.pnmlRest)
 		r.place(r.names[p.ID], r.count(p.Initial, 0, "the marking of "+r.names[p.ID]))
 	}
 	for _, t := range r.all.Transitions {
@@ -228,13 +215,7 @@ func (r *pnmlReader) places() {
 			r.fail("duplicate id %q", t.ID)
 		}
 		r.kind[t.ID] = 't'
-		r.plain("transition", t)
-	}
-}
-
-func (r *pnmlReader) plain(kind string, n pnmlNode) {
-	if f := n.foreign(); f != "" {
-		r.fail("the %s %q has %s, which a place/transition net does not have", kind, n.ID, f)
+		r.onlyLooks(fmt.Sprintf("the transition %q", t.ID), t.pnmlRest)
 	}
 }
 
@@ -243,9 +224,7 @@ func (r *pnmlReader) arcs() {
 		if a.Type != nil && a.Type.Value != "normal" {
 			r.fail("the arc %q is of the type %q; only normal arcs can be read", a.ID, a.Type.Value)
 		}
-		if f := a.foreign(); f != "" {
-			r.fail("the arc %q has %s, which a place/transition net does not have", a.ID, f)
-		}
+		r.onlyLooks(fmt.Sprintf("the arc %q", a.ID), a.pnmlRest)
 		w := r.count(a.Weight, 1, "the weight of the arc "+a.ID)
 		source, target := r.node(a.Source), r.node(a.Target)
 		switch {
@@ -301,59 +280,35 @@ func unique(nodes []pnmlNode) map[string]string {
 }
 
 // WritePNML writes nets as a PNML document.
-func WritePNML(w io.Writer, nets []*Net) error {
-	b := bufio.NewWriter(w)
-	p := &pnmlWriter{Writer: b}
-	p.line(0, `<?xml version="1.0" encoding="UTF-8"?>`)
-	p.line(0, `<pnml xmlns="%s">`, pnmlSpace)
-	for i, n := range nets {
-		p.net(i, n)
-	}
-	p.line(0, `</pnml>`)
-	return b.Flush()
-}
+func WritePNML(w io.Writer, nets []*Net) error { return pnmlTemplate.Execute(w, nets) }
 
-// pnmlWriter leaves errors to the buffer, which keeps the first.
-type pnmlWriter struct{ *bufio.Writer }
-
-func (p *pnmlWriter) line(depth int, format string, args ...any) {
-	_, _ = fmt.Fprintf(p, strings.Repeat("  ", depth)+format+"\n", args...)
-}
-
-func (p *pnmlWriter) net(i int, n *Net) {
-	p.line(1, `<net id="net%d" type="%s">`, i, pnmlType)
-	p.line(2, `<name><text>%s</text></name>`, escaped(n.Name))
-	p.line(2, `<page id="net%d-page">`, i)
-	for place, name := range n.Places {
-		marking := ""
-		if tokens := n.Initial[place]; tokens > 0 {
-			marking = fmt.Sprintf("<initialMarking><text>%d</text></initialMarking>", tokens)
-		}
-		p.line(3, `<place id="net%d-p%d"><name><text>%s</text></name>%s</place>`, i, place, escaped(name), marking)
-	}
-	for t, name := range n.Transitions {
-		p.line(3, `<transition id="net%d-t%d"><name><text>%s</text></name></transition>`, i, t, escaped(name))
-	}
-	for t := range n.Petri.Transitions {
-		tr := &n.Petri.Transitions[t]
-		for _, a := range tr.In {
-			p.arc(i, fmt.Sprintf("i%d-%d", t, a.Place), fmt.Sprintf("p%d", a.Place), fmt.Sprintf("t%d", t), a)
-		}
-		for _, a := range tr.Out {
-			p.arc(i, fmt.Sprintf("o%d-%d", t, a.Place), fmt.Sprintf("t%d", t), fmt.Sprintf("p%d", a.Place), a)
-		}
-	}
-	p.line(2, `</page>`)
-	p.line(1, `</net>`)
-}
-
-func (p *pnmlWriter) arc(net int, id, source, target string, a petri.Arc) {
-	weight := ""
-	if a.Weight != 1 {
-		weight = fmt.Sprintf("<inscription><text>%d</text></inscription>", a.Weight)
-	}
-	p.line(3, `<arc id="net%d-%s" source="net%d-%s" target="net%d-%s">%s</arc>`, net, id, net, source, net, target, weight)
-}
+// pnmlTemplate is read-only.
+var pnmlTemplate = template.Must(template.New("pnml").Funcs(template.FuncMap{"xml": escaped}).Parse(`<?xml version="1.0" encoding="UTF-8"?>
+<pnml xmlns="http://www.pnml.org/version-2009/grammar/pnml">
+{{- range $n, $net := .}}
+  <net id="net{{$n}}" type="http://www.pnml.org/version-2009/grammar/ptnet">
+    <name><text>{{xml $net.Name}}</text></name>
+    <page id="net{{$n}}-page">
+{{- range $p, $name := $net.Places}}
+      <place id="net{{$n}}-p{{$p}}"><name><text>{{xml $name}}</text></name>
+{{- with index $net.Initial $p}}<initialMarking><text>{{.}}</text></initialMarking>{{end}}</place>
+{{- end}}
+{{- range $t, $name := $net.Transitions}}
+      <transition id="net{{$n}}-t{{$t}}"><name><text>{{xml $name}}</text></name></transition>
+{{- end}}
+{{- range $t, $transition := $net.Petri.Transitions}}
+{{- range $transition.In}}
+      <arc id="net{{$n}}-i{{$t}}-{{.Place}}" source="net{{$n}}-p{{.Place}}" target="net{{$n}}-t{{$t}}">{{template "weight" .}}</arc>
+{{- end}}
+{{- range $transition.Out}}
+      <arc id="net{{$n}}-o{{$t}}-{{.Place}}" source="net{{$n}}-t{{$t}}" target="net{{$n}}-p{{.Place}}">{{template "weight" .}}</arc>
+{{- end}}
+{{- end}}
+    </page>
+  </net>
+{{- end}}
+</pnml>
+{{define "weight"}}{{if ne .Weight 1}}<inscription><text>{{.Weight}}</text></inscription>{{end}}{{end}}`))
 
 func escaped(s string) string {
 	var b bytes.Buffer
