@@ -7,18 +7,17 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// beyond is what the nets that are not the same do besides deciding the calls
-// of one session by their names; empty if that is all. Where they do more,
-// nothing is said to be alike.
+// beyond says what a net that only one policy has does besides deciding the calls of one
+// session by their names, so that the comparison is not complete; empty: nothing.
 func (d *Comparison) beyond() string {
 	for _, n := range d.apart() {
-		manual := func(t gate.Transition) bool { return t.Via != "" }
+		channel := func(t gate.Transition) bool { return t.Via != "" }
 		switch {
 		case n.Validate != nil:
 			return fmt.Sprintf("%s judges arguments, and those are not compared", n.Name)
 		case n.Scope != gate.ScopeSession:
 			return fmt.Sprintf("%s counts for several sessions, and one is looked at", n.Name)
-		case slices.ContainsFunc(n.Transitions, manual):
+		case slices.ContainsFunc(n.Transitions, channel):
 			return fmt.Sprintf("%s says by which channel a person is asked, and that is not compared", n.Name)
 		}
 	}
@@ -28,9 +27,9 @@ func (d *Comparison) beyond() string {
 // apart are the nets that only one of the policies has.
 func (d *Comparison) apart() []gate.NetInfo {
 	var out []gate.NetInfo
-	for i, s := range []*Side{d.old, d.new} {
+	for i, s := range d.sides {
 		for _, n := range s.nets {
-			if !slices.ContainsFunc(d.pairs, func(t sharedNet) bool { return [2]string{t.old, t.new}[i] == n.Name }) {
+			if !slices.ContainsFunc(d.pairs, func(t sharedNet) bool { return t[i] == n.Name }) {
 				out = append(out, n)
 			}
 		}
@@ -38,9 +37,8 @@ func (d *Comparison) apart() []gate.NetInfo {
 	return out
 }
 
-// doubted says which field only one of the policies reads as a script. Where a
-// call has it, what other fields say is in doubt under that policy, and no call
-// is known to the representatives by that.
+// doubted names a field that only one of the policies reads as a script. A call with that
+// field puts its other fields in doubt under that policy, and no representative does so.
 func doubted(from, to *Side, alone []gate.Map) string {
 	reads := func(maps []gate.Map, wanted func(gate.Map) bool) bool {
 		return slices.ContainsFunc(maps, func(m gate.Map) bool { return m.Reader != nil && m.Field != "" && wanted(m) })

@@ -9,12 +9,10 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
-// tickOf names the calls that stand for the ticks of the clock: no name of a
-// tool begins like this.
+// tickOf begins the names of the calls that stand for ticks of the clock. No tool has such a name.
 const tickOf = "\x00tick "
 
-// clockless is the net with calls instead of ticks, which come when they are
-// made. No pattern of a rule is about them.
+// clockless replaces the ticks of a net by calls. Patterns of rules do not match them.
 func clockless(n gate.Net) gate.Net {
 	if !slices.ContainsFunc(n.Transitions, func(t gate.Transition) bool { return t.Every > 0 }) {
 		return n
@@ -32,8 +30,7 @@ func clockless(n gate.Net) gate.Net {
 	return n
 }
 
-// A ticking is a transition that goes by the clock, as the call that stands
-// for its tick.
+// A ticking is a transition that fires by the clock, with the call that stands for its tick.
 type ticking struct {
 	tool  string
 	every time.Duration
@@ -55,7 +52,7 @@ func tickings(p *gate.Policy) []ticking {
 	return out
 }
 
-// waits are how long time passes at once: until some transition ticks.
+// waits returns how long time passes in one step: until some transition ticks.
 func waits(policies [2]*gate.Policy) []time.Duration {
 	var out []time.Duration
 	for _, p := range policies {
@@ -67,9 +64,8 @@ func waits(policies [2]*gate.Policy) []time.Duration {
 	return slices.Compact(out)
 }
 
-// wait lets time pass in both policies: each transition ticks as often as it
-// does in that time. What is left of the time is forgotten; a difference is
-// held against the clock of the gate before it counts.
+// wait lets time pass in both policies: each transition ticks as often as it does in that
+// time. The rest of the time is forgotten; confirm checks a difference by the clock of the gate.
 func (p *product) wait(k int, d time.Duration) {
 	n := p.nodes[k].clone()
 	n.from, n.began, n.repeat = k, n.began+1, repeat{}
@@ -79,7 +75,7 @@ func (p *product) wait(k int, d time.Duration) {
 			for range d / t.every {
 				verdict, number, _ := decide(policy, n.states[i], gate.Call{Tool: t.tool})
 				if verdict == refusedCall {
-					break // it has nothing to do
+					break // the transition is not enabled
 				}
 				n.states[i].Apply(policy.Settle(n.states[i], number, gate.Success))
 			}

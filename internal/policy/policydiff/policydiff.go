@@ -40,8 +40,7 @@ func (s *Side) compile() (err error) {
 	return err
 }
 
-// lift lets a policy in shadow be what it is, if the other one is not in
-// shadow too: it refuses nothing.
+// lift empties a policy in shadow, which refuses nothing, if the other one is enforced.
 func (s *Side) lift(other *Side) error {
 	if !s.shadow || other.shadow {
 		return nil
@@ -50,7 +49,7 @@ func (s *Side) lift(other *Side) error {
 	return s.compile()
 }
 
-// only is the policy of some of the nets, each as it is seen.
+// only builds the policy of the wanted nets, each as seen returns it.
 func (s *Side) only(wanted func(gate.NetInfo) bool, seen func(gate.Net) gate.Net) (*gate.Policy, error) {
 	var nets []gate.Net
 	for _, n := range s.nets {
@@ -61,9 +60,9 @@ func (s *Side) only(wanted func(gate.NetInfo) bool, seen func(gate.Net) gate.Net
 	return gate.NewPolicy(nets, gate.PolicyOptions{Labels: s.labels, Deny: s.deny})
 }
 
-// A sharedNet is a net that both policies have, by its names in them. What both
-// have makes no difference, so it is left out until a run needs it.
-type sharedNet struct{ old, new string }
+// A sharedNet is a net that both policies have, by its names in them. It makes no
+// difference, so it is left out until a run needs it.
+type sharedNet [2]string
 
 // sharedNets pairs the nets that mean the same on both sides.
 func sharedNets(from, to *Side, alone []gate.Map) []sharedNet {
@@ -81,7 +80,7 @@ func sharedNets(from, to *Side, alone []gate.Map) []sharedNet {
 	return pairs
 }
 
-// sameClass reports whether the nets yield alike, and to the same ones.
+// sameClass reports whether two nets yield alike, and to the same nets.
 func sameClass(a, b gate.NetInfo) bool {
 	return a.Advisory == b.Advisory && a.Priority == b.Priority && maps.Equal(a.Recovery, b.Recovery)
 }
@@ -103,7 +102,7 @@ func reads(n gate.NetInfo, maps []gate.Map) bool {
 	})
 }
 
-// alone are the maps that only one of the sides has.
+// alone returns the maps that only one of the sides has.
 func alone(from, to *Side) []gate.Map {
 	var out []gate.Map
 	for _, pair := range [][2]*Side{{from, to}, {to, from}} {
@@ -127,7 +126,7 @@ func sameMap(a, b gate.Map) bool {
 // A representative is a call that stands for all that neither policy tells from it.
 type representative = verify.Call
 
-// callOf is the call itself.
+// callOf returns the call of a representative.
 func callOf(c representative) gate.Call {
 	call := gate.Call{Tool: c.Tool, Also: c.Also}
 	if c.Args != "" {
@@ -136,14 +135,14 @@ func callOf(c representative) gate.Call {
 	return call
 }
 
-// aCall is a call that no policy has heard of.
+// aCall names a tool that no policy mentions.
 const aCall = "some-other-tool"
 
-// representatives are calls of every kind that one of the policies tells apart. why
+// representatives returns calls of every kind that one of the policies tells apart. why
 // says what was left out.
-func (d *Comparison) representatives(from, to *Side, single []gate.Map) (calls []representative, why string) {
+func (d *Comparison) representatives(single []gate.Map) (calls []representative, why string) {
 	o, labels := verify.Options{Tools: d.tools().Tools}, &gate.Labels{}
-	for _, m := range from.maps {
+	for _, m := range d.sides[0].maps {
 		if !hasMap(single, m) {
 			labels.Maps = append(labels.Maps, m)
 		}
@@ -155,7 +154,7 @@ func (d *Comparison) representatives(from, to *Side, single []gate.Map) (calls [
 		labels.Maps = append(labels.Maps, m)
 		o.Prove = append(o.Prove, verify.Reachable{Tool: gate.Tool{Name: mark, Kind: gate.Literal}})
 	}
-	p, err := gate.NewPolicy(bothNets(from, to, labels), gate.PolicyOptions{Labels: []*gate.Labels{labels}})
+	p, err := gate.NewPolicy(d.bothNets(labels), gate.PolicyOptions{Labels: []*gate.Labels{labels}})
 	if err != nil {
 		return nil, "the two policies cannot be looked at together"
 	}
@@ -168,10 +167,10 @@ func (d *Comparison) representatives(from, to *Side, single []gate.Map) (calls [
 	return append(calls, representative{Name: aCall, Tool: aCall}), why
 }
 
-// bothNets are the nets of both sides, with these labels.
-func bothNets(from, to *Side, labels *gate.Labels) []gate.Net {
+// bothNets returns the nets of both sides, with these labels.
+func (d *Comparison) bothNets(labels *gate.Labels) []gate.Net {
 	var nets []gate.Net
-	for i, s := range []*Side{from, to} {
+	for i, s := range d.sides {
 		for _, n := range s.nets {
 			one := n.Net
 			switch {
@@ -186,7 +185,7 @@ func bothNets(from, to *Side, labels *gate.Labels) []gate.Net {
 	return nets
 }
 
-// A permission is what becomes of a call, the strictest last.
+// A permission is the decision about a call, the strictest last.
 type permission uint8
 
 const (
@@ -199,23 +198,23 @@ func (p permission) String() string { return [...]string{"allow", "ask", "refuse
 
 // A Comparison plays the same calls under two policies.
 type Comparison struct {
-	old, new *Side
-	calls    []representative
-	pairs    []sharedNet // the nets that both have
-	shared   []sharedNet // those that are left out until a run needs them
-	kept     []bool      // of shared: these are looked at
-	states   int
-	alike    int // calls that only watch: so many are taken to be any number
+	sides  [2]*Side // old and new
+	calls  []representative
+	pairs  []sharedNet // the nets that both have
+	shared []sharedNet // those that are left out until a run needs them
+	kept   []bool      // of shared: these are needed
+	states int
+	alike  int // so many calls that only watch are taken to be any number
 
 	Stricter, Looser *Witness
 	Complete         bool
 	why              string // it is not complete
 }
 
-// A Witness is a run of which the last call is decided differently.
+// A Witness is a run whose last call is decided differently.
 type Witness struct {
 	trace    verify.Trace
-	old, new permission
+	verdicts [2]permission // by the old and the new policy
 }
 
 // Compare compares two policies: it looks at so many states, as long as stop does
@@ -230,7 +229,7 @@ func Compare(from, to *Side, states int, stop func() bool) (*Comparison, error) 
 
 func newComparison(from, to *Side) *Comparison {
 	single := alone(from, to)
-	d := &Comparison{old: from, new: to, Complete: true, alike: manyAlike, shared: sharedNets(from, to, single)}
+	d := &Comparison{sides: [2]*Side{from, to}, Complete: true, alike: manyAlike, shared: sharedNets(from, to, single)}
 	d.pairs, d.kept = d.shared, make([]bool, len(d.shared))
 	if why := doubted(from, to, single); why != "" {
 		d.partly(why)
@@ -245,7 +244,7 @@ func newComparison(from, to *Side) *Comparison {
 		d.shared = nil
 	}
 	var why string
-	if d.calls, why = d.representatives(from, to, single); why != "" {
+	if d.calls, why = d.representatives(single); why != "" {
 		d.partly(why)
 	}
 	if why := d.beyond(); why != "" {
@@ -254,10 +253,10 @@ func newComparison(from, to *Side) *Comparison {
 	return d
 }
 
-// tools are those that the names of one of the sides are about.
+// tools returns the tools that the names of one of the sides mean.
 func (d *Comparison) tools() check.ToolSet {
-	all := slices.Clone(d.old.tools)
-	for _, t := range d.new.tools {
+	all := slices.Clone(d.sides[0].tools)
+	for _, t := range d.sides[1].tools {
 		if !slices.ContainsFunc(all, func(u verify.Tool) bool { return u.Name == t.Name }) {
 			all = append(all, t)
 		}
@@ -267,8 +266,8 @@ func (d *Comparison) tools() check.ToolSet {
 
 func (d *Comparison) partly(why string) { d.Complete, d.why = false, why }
 
-// explore looks for differences until there are none, both directions are
-// shown, or the effort is spent.
+// explore searches for differences until no more exist, both directions have a witness,
+// or the effort is spent.
 func (d *Comparison) explore(limit int, stop func() bool) error {
 	for {
 		p, err := d.product()
@@ -291,7 +290,7 @@ func (d *Comparison) explore(limit int, stop func() bool) error {
 	}
 }
 
-// conclude says what the last search has left open.
+// conclude notes what the last search has left open.
 func (d *Comparison) conclude(p *product) {
 	switch {
 	case !d.Complete:
@@ -302,34 +301,30 @@ func (d *Comparison) conclude(p *product) {
 	}
 }
 
-// needed are the shared nets that are left out and of which a decision of the whole
-// policies speaks.
-func (d *Comparison) needed(old, new []string) []int {
+// needed returns the shared nets that are left out and took part in a decision of the
+// whole policies, whose nets are given.
+func (d *Comparison) needed(by [2][]string) []int {
 	var out []int
 	for i, t := range d.shared {
-		if !d.kept[i] && (slices.Contains(old, t.old) || slices.Contains(new, t.new)) {
+		if !d.kept[i] && (slices.Contains(by[0], t[0]) || slices.Contains(by[1], t[1])) {
 			out = append(out, i)
 		}
 	}
 	return out
 }
 
-// product is the policies without the nets that both have and that no run
-// has needed so far.
+// product builds the policies without the shared nets that no run has needed so far.
 func (d *Comparison) product() (*product, error) {
 	p := &product{Comparison: d, seen: make(map[string]bool)}
-	left := func(name func(sharedNet) string) func(gate.NetInfo) bool {
-		return func(n gate.NetInfo) bool {
-			i := slices.IndexFunc(d.shared, func(t sharedNet) bool { return name(t) == n.Name })
-			return i < 0 || d.kept[i]
+	for i, side := range d.sides {
+		wanted := func(n gate.NetInfo) bool {
+			at := slices.IndexFunc(d.shared, func(t sharedNet) bool { return t[i] == n.Name })
+			return at < 0 || d.kept[at]
 		}
-	}
-	var err error
-	if p.policies[0], err = d.old.only(left(func(t sharedNet) string { return t.old }), clockless); err != nil {
-		return nil, err
-	}
-	if p.policies[1], err = d.new.only(left(func(t sharedNet) string { return t.new }), clockless); err != nil {
-		return nil, err
+		var err error
+		if p.policies[i], err = side.only(wanted, clockless); err != nil {
+			return nil, err
+		}
 	}
 	p.waits = waits(p.policies)
 	return p, nil

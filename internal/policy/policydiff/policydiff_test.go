@@ -102,8 +102,8 @@ func compared(t *testing.T, old, changed string) *Comparison {
 // walked makes random calls under both policies, many of them at once.
 func walked(g *rand.Rand, d *Comparison) (stricter, looser bool) {
 	for range 60 {
-		states := [2]*gate.State{d.old.whole.NewState(nil), d.new.whole.NewState(nil)}
-		policies := [2]*gate.Policy{d.old.whole, d.new.whole}
+		states := [2]*gate.State{d.sides[0].whole.NewState(nil), d.sides[1].whole.NewState(nil)}
+		policies := [2]*gate.Policy{d.sides[0].whole, d.sides[1].whole}
 		now := time.Unix(0, 0)
 		var open [][2]uint64
 		for range 30 {

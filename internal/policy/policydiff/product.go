@@ -10,20 +10,19 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
-// A product is two policies that the same calls are made under: they begin,
-// and end well, badly, or nobody knows how, and others begin meanwhile.
+// A product plays the same calls under two policies: calls begin, and end as success,
+// failure or unknown, and others begin meanwhile.
 //
-// Of calls that only watch there can be any number, and many that are alike
-// are taken for any number more. So all that can happen is looked at, and
-// something that cannot: a difference counts where calls can be made that
-// show it.
+// Any number of calls that only watch can be open, so many that are alike stand for any
+// number more. The search thus covers all that can happen, and some that cannot: a
+// difference counts only once calls were found that show it.
 type product struct {
 	*Comparison
 	policies [2]*gate.Policy
 	waits    []time.Duration
 	nodes    []node
 	seen     map[string]bool
-	unreal   [2]bool // there is a difference for which no calls were found: stricter, looser
+	unreal   [2]bool // a difference was found and no calls that show it: stricter, looser
 }
 
 // A node is a pair of states, and how it was reached.
@@ -36,26 +35,25 @@ type node struct {
 	by     verify.Step
 }
 
-// A repeat is a call that was made once more, when the first was made: one of
-// many that are alike.
+// A repeat is a call that was made again at the time of the first: one of many alike.
 type repeat struct{ first, again int }
 
-// A openCall is a call that has not ended, and that one of the states remembers.
+// An openCall is a call that has not ended, and that one of the states remembers.
 type openCall struct {
 	step    verify.Step // by which it began
 	numbers [2]uint64
 }
 
-// From so many calls on that only watch and are alike there are taken to be any
-// number. Where that shows a difference which no calls show, it is looked at
-// with more of them: often something else bounds their number.
+// manyAlike open calls that only watch stand for any number. If that leads to a difference
+// that no calls show, the search is repeated with more, up to mostAlike: often something
+// else bounds their number.
 const (
 	manyAlike = 3
 	mostAlike = 24
 )
 
-// search visits states breadth first. missing are shared nets that were left out and
-// are needed to tell whether a difference is one.
+// search visits states breadth first. missing are the shared nets that were left out and
+// are needed to confirm a difference.
 func (p *product) search(limit int, stop func() bool) (missing []int) {
 	first := node{from: -1}
 	for i, policy := range p.policies {
@@ -83,8 +81,7 @@ func (p *product) search(limit int, stop func() bool) (missing []int) {
 	return nil
 }
 
-// unsettled reports whether there is a difference for which no calls were found,
-// and none of its kind for which they were.
+// unsettled reports whether a difference was found in a direction that has no witness.
 func (p *product) unsettled() bool {
 	return p.unreal[0] && p.Stricter == nil || p.unreal[1] && p.Looser == nil
 }
@@ -118,7 +115,7 @@ func (p *product) begin(k int, c representative) (missing []int) {
 	return nil
 }
 
-// endAll ends each call of a node, one of those that are alike. One of many
+// endAll ends each open call of a node, but only one of those that are alike. One of many
 // that succeeds may leave as many.
 func (p *product) endAll(k int) {
 	alike := make(map[string]int)
@@ -141,7 +138,7 @@ func (p *product) endAll(k int) {
 	}
 }
 
-// direction is where a difference is noted; nil if there is none.
+// direction returns where a difference is noted; nil: the verdicts are equal.
 func (d *Comparison) direction(verdicts [2]permission) **Witness {
 	switch {
 	case verdicts[1] > verdicts[0]:
@@ -152,7 +149,7 @@ func (d *Comparison) direction(verdicts [2]permission) **Witness {
 	return nil
 }
 
-// end ends the call; again: after it was made once more.
+// end ends an open call; again: after the call was made once more.
 func (p *product) end(k, open int, o gate.Outcome, again bool) {
 	n := p.nodes[k].clone()
 	f := n.open[open]
@@ -170,8 +167,8 @@ func (p *product) end(k, open int, o gate.Outcome, again bool) {
 	p.visit(n)
 }
 
-// forget drops the calls whose ends change nothing, and of many that only
-// watch and are alike those that are too many: as if they had failed.
+// forget drops the calls whose ends change nothing and, as if they had failed, those of
+// the calls alike that only watch and are too many.
 func (p *product) forget(n *node) {
 	alike := make(map[string]int)
 	n.open = slices.DeleteFunc(n.open, func(f openCall) bool {
@@ -193,7 +190,7 @@ func (p *product) visit(n node) {
 	}
 }
 
-// clone is a copy whose states can be changed.
+// clone returns a copy whose states can be changed.
 func (n node) clone() node {
 	for i, s := range n.states {
 		n.states[i] = s.Clone()
@@ -202,7 +199,7 @@ func (n node) clone() node {
 	return n
 }
 
-// key is what distinguishes the states.
+// key returns a text that tells states apart.
 func (n node) key() string {
 	var b strings.Builder
 	for _, s := range n.states {
@@ -218,7 +215,7 @@ func (n node) key() string {
 	return b.String() + strings.Join(flights, "|")
 }
 
-// holds is what the states remember of a call; empty if nothing.
+// holds returns what the states remember of a call; empty: nothing.
 func (n node) holds(f openCall) string {
 	var b strings.Builder
 	for i, s := range n.states {
@@ -247,7 +244,7 @@ func (n node) watches(f openCall) bool {
 	return true
 }
 
-// copyOf is another call that watches what f watches.
+// copyOf adds a call that watches what f watches.
 func (n node) copyOf(f openCall, call int) openCall {
 	again := openCall{step: f.step}
 	again.step.Call = call
@@ -278,8 +275,8 @@ func (n node) copyOf(f openCall, call int) openCall {
 	return again
 }
 
-// path is the run to a node, and a step after it. Calls that were made once
-// more stand where the first of them was made.
+// path returns the run to a node, and a step after it. A repeated call stands right after
+// the first one.
 func (p *product) path(k int, last verify.Step) verify.Trace {
 	t := verify.Trace{last}
 	var repeats []repeat
@@ -300,11 +297,10 @@ func (p *product) path(k int, last verify.Step) verify.Trace {
 	return t
 }
 
-// confirm makes the run under the whole policies, by the clock. It is no
-// witness where nets that were left out, which both have, decide otherwise;
-// missing are those. It is none, either, where it cannot happen.
+// confirm replays a run under the whole policies, by the clock. The run is not a witness
+// if it cannot happen, or if shared nets that were left out decide otherwise: missing.
 func (p *product) confirm(t verify.Trace, found [2]permission) (w *Witness, missing []int) {
-	whole := [2]*gate.Policy{p.old.whole, p.new.whole}
+	whole := [2]*gate.Policy{p.sides[0].whole, p.sides[1].whole}
 	states := [2]*gate.State{whole[0].NewState(nil), whole[1].NewState(nil)}
 	numbers := make(map[int][2]uint64)
 	now := time.Unix(0, 0)
@@ -328,7 +324,7 @@ func (p *product) confirm(t verify.Trace, found [2]permission) (w *Witness, miss
 			verdicts[i], given[i], by[i] = decide(policy, states[i], call)
 		}
 		numbers[step.Call] = given
-		if missing := p.needed(by[0], by[1]); missing != nil {
+		if missing := p.needed(by); missing != nil {
 			return nil, missing
 		}
 		if k < len(t)-1 && max(verdicts[0], verdicts[1]) == refusedCall {
@@ -338,7 +334,7 @@ func (p *product) confirm(t verify.Trace, found [2]permission) (w *Witness, miss
 	if p.direction(verdicts) != p.direction(found) {
 		return nil, nil
 	}
-	return &Witness{t, verdicts[0], verdicts[1]}, nil
+	return &Witness{t, verdicts}, nil
 }
 
 func (d *Comparison) representativeOf(step verify.Step) representative {
@@ -346,8 +342,8 @@ func (d *Comparison) representativeOf(step verify.Step) representative {
 	return d.calls[i]
 }
 
-// decide makes a call in a state, with the consent of whoever is asked. by are
-// the nets that refuse or ask.
+// decide makes a call in a state, with the consent of whoever is asked. by names the nets
+// that refuse or ask.
 func decide(p *gate.Policy, s *gate.State, call gate.Call) (verdict permission, number uint64, by []string) {
 	decision, delta := p.Decide(s, call, nil)
 	s.Apply(delta)

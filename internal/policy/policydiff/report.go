@@ -58,7 +58,7 @@ func (w *Witness) report(tools check.ToolSet) *reportedWitness {
 	if w == nil {
 		return nil
 	}
-	return &reportedWitness{Calls: w.trace.Calls(), Events: tools.Events(w.trace), Old: w.old.String(), New: w.new.String()}
+	return &reportedWitness{Calls: w.trace.Calls(), Events: tools.Events(w.trace), Old: w.verdicts[0].String(), New: w.verdicts[1].String()}
 }
 
 // Text returns the comparison for people, by the names of the two policies.
@@ -91,13 +91,13 @@ func (d *Comparison) Text(from, to string) string {
 
 func (w *Witness) write(b *strings.Builder) {
 	title := "looser:"
-	if w.new > w.old {
+	if w.verdicts[1] > w.verdicts[0] {
 		title = "stricter:"
 	}
 	fmt.Fprintf(b, "\n%s\n", title)
 	last := len(w.trace) - 1
 	lines := check.Story(w.trace[:last])
-	for i, line := range append(lines, fmt.Sprintf("%s: %s before, %s now", check.Called(w.trace[last]), w.old, w.new)) {
+	for i, line := range append(lines, fmt.Sprintf("%s: %s before, %s now", check.Called(w.trace[last]), w.verdicts[0], w.verdicts[1])) {
 		fmt.Fprintf(b, "  %2d. %s\n", i+1, line)
 	}
 }
