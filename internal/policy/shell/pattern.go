@@ -20,6 +20,22 @@ const (
 // String returns "no match", "match" or "opaque".
 func (o Outcome) String() string { return [...]string{"no match", "match", "opaque"}[o] }
 
+// or returns the outcome if one of two is enough.
+func (o Outcome) or(other Outcome) Outcome {
+	if o == Match || other == Match {
+		return Match
+	}
+	return max(o, other)
+}
+
+// and returns the outcome if both are needed.
+func (o Outcome) and(other Outcome) Outcome {
+	if o == NoMatch || other == NoMatch {
+		return NoMatch
+	}
+	return max(o, other)
+}
+
 // A Pattern is a command to look for, as in `runs git push --force`. It is made
 // by [Compile]; the zero value matches nothing.
 type Pattern struct {
@@ -82,19 +98,14 @@ func (p Pattern) String() string {
 // commands surely carries p, [Opaque] if none does and one may, [NoMatch] if
 // none can.
 func (r *Reading) Runs(p Pattern) Outcome {
-	best := NoMatch
+	found := NoMatch
 	for i := range r.commands {
-		switch r.commands[i].carries(p) {
-		case Match:
-			return Match
-		case Opaque:
-			best = Opaque
-		}
+		found = found.or(r.commands[i].carries(p))
 	}
-	if r.perhaps(p) {
+	if found == NoMatch && r.perhaps(p) {
 		return Opaque
 	}
-	return best
+	return found
 }
 
 // perhaps reports whether the script may run p though none of its commands carries it.
@@ -128,12 +139,10 @@ func (c *command) carries(p Pattern) Outcome {
 		best = Opaque
 	}
 	for i := range p.options {
-		switch p.options[i].given(p.known, c.args) {
-		case NoMatch:
-			return NoMatch
-		case Opaque:
-			best = Opaque
+		if best == NoMatch {
+			break
 		}
+		best = best.and(p.options[i].given(p.known, c.args))
 	}
 	return best
 }

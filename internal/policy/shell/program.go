@@ -126,14 +126,16 @@ func parseOptions(text string) *knownOptions {
 // programOf is the entry of a command, and how many of its first arguments
 // belong to the name of the entry, as "stash list" in git stash list.
 func programOf(name string, args []arg) (p program, known *knownOptions, lead int, ok bool) {
-	key, keys := name, []string{name}
-	for i := 0; i < len(args) && i < 2 && args[i].kind == literal; i++ {
-		key += " " + args[i].text
-		keys = append(keys, key)
+	for lead < min(2, len(args)) && args[lead].kind == literal {
+		lead++
 	}
-	for lead = len(keys) - 1; lead >= 0; lead-- {
-		if p, ok = programs[keys[lead]]; ok {
-			return p, knownPrograms()[keys[lead]], lead, true
+	for ; lead >= 0; lead-- {
+		key := name
+		for _, a := range args[:lead] {
+			key += " " + a.text
+		}
+		if p, ok = programs[key]; ok {
+			return p, knownPrograms()[key], lead, true
 		}
 	}
 	return program{}, nil, 0, false

@@ -94,9 +94,7 @@ func (n *numbered) look() {
 				return
 			}
 			n.work += 1 + len(c.args)
-			if found := c.carries(n.reader.patterns[number]); found == Match || n.found[number] == NoMatch {
-				n.found[number] = found
-			}
+			n.found[number] = n.found[number].or(c.carries(n.reader.patterns[number]))
 		}
 	}
 	for number, found := range n.found {

@@ -95,28 +95,20 @@ func unknownWanted(text, name, value string, with bool) []wanted {
 
 // given says whether the option is among the arguments.
 func (w *wanted) given(k *knownOptions, args []arg) Outcome {
-	best := NoMatch
+	found := NoMatch
 	for i := range args {
-		switch w.in(k, args[i:]) {
-		case Match:
+		if found = found.or(w.in(k, args[i:])); found == Match {
 			return Match
-		case Opaque:
-			best = Opaque
 		}
 	}
 	if len(w.letters) == 0 {
-		return best
+		return found
 	}
 	together := Match
 	for i := range w.letters {
-		switch w.letters[i].given(k, args) {
-		case NoMatch:
-			return best
-		case Opaque:
-			together = Opaque
-		}
+		together = together.and(w.letters[i].given(k, args))
 	}
-	return together
+	return found.or(together)
 }
 
 // in says whether the first of the arguments is the option, or holds it.
@@ -143,13 +135,8 @@ func (w *wanted) in(k *knownOptions, args []arg) Outcome {
 
 // ends says whether a word of which only the end is known may be the option.
 func (w *wanted) ends(a arg) Outcome {
-	if a.may(w.text) {
+	if a.may(w.text) || slices.ContainsFunc(w.names, func(n string) bool { return a.may("-"+n) || a.may("--"+n) }) {
 		return Opaque
-	}
-	for _, n := range w.names {
-		if a.may("-"+n) || a.may("--"+n) {
-			return Opaque
-		}
 	}
 	return NoMatch
 }
@@ -162,12 +149,10 @@ func (w *wanted) inLong(k *knownOptions, args []arg) Outcome {
 		o = k.named(name)
 	}
 	switch {
-	case o != nil && w.is(o):
+	case o != nil && w.is(o), o == nil && len(name) > 1 && slices.Contains(w.names, name) && (args[0].kind == literal || with):
 		return w.valued(arg{kind: args[0].kind, text: value, tail: args[0].tail}, with, args[1:])
 	case o != nil:
 		return NoMatch
-	case len(name) > 1 && slices.Contains(w.names, name) && (args[0].kind == literal || with):
-		return w.valued(arg{kind: args[0].kind, text: value, tail: args[0].tail}, with, args[1:])
 	}
 	for _, n := range w.names {
 		n = strings.TrimPrefix(n, "-")
@@ -227,13 +212,14 @@ func (w *wanted) begins(letter string) bool {
 
 // valued says whether the option that was found has the value that is wanted.
 func (w *wanted) valued(attached arg, with bool, rest []arg) Outcome {
-	switch {
-	case !w.with:
+	if !w.with {
 		return Match
-	case !with && len(rest) > 0:
+	}
+	if !with {
+		if len(rest) == 0 {
+			return NoMatch
+		}
 		attached = rest[0]
-	case !with:
-		return NoMatch
 	}
 	switch {
 	case attached.kind == literal && attached.text == w.value:
