@@ -78,40 +78,23 @@ func (c *command) inert(p Pattern) bool {
 	if !ok {
 		return false
 	}
-	for i := range given {
-		if !given[i].inert() && !p.names(&given[i]) {
-			return false
-		}
-	}
-	operands = append(c.args[:lead:lead], operands...)
-	if !startsWith(operands, p.operands) {
+	if slices.ContainsFunc(given, func(o givenOption) bool { return !o.inert() && !p.names(o) }) {
 		return false
 	}
-	return known.operands.allow(operands[max(lead, len(p.operands)):])
+	operands = append(c.args[:lead:lead], operands...)
+	return startsWith(operands, p.operands) && known.operands.allow(operands[max(lead, len(p.operands)):])
 }
 
 // names reports whether the pattern itself has the option.
-func (p *Pattern) names(o *givenOption) bool {
+func (p *Pattern) names(o givenOption) bool {
 	return slices.ContainsFunc(p.options, func(w wanted) bool {
-		switch {
-		case o.known == nil || !w.is(o.known):
-			return false
-		case w.with:
-			return o.set && o.value.kind == literal && o.value.text == w.value
-		}
-		return true
+		return o.known != nil && w.is(o.known) && (!w.with || o.set && o.value.kind == literal && o.value.text == w.value)
 	})
 }
 
 // startsWith reports whether arguments are these words, and perhaps others behind them.
 func startsWith(args []arg, words []string) bool {
-	if len(args) < len(words) {
-		return false
-	}
-	for i, w := range words {
-		if args[i].kind != literal || args[i].text != w {
-			return false
-		}
-	}
-	return true
+	return len(args) >= len(words) && slices.EqualFunc(args[:len(words)], words, func(a arg, w string) bool {
+		return a.kind == literal && a.text == w
+	})
 }

@@ -2,7 +2,6 @@ package shell
 
 import (
 	"regexp"
-	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -43,36 +42,23 @@ var sqlTells = regexp.MustCompile(`(?i)\\|\b(program|system|pager|shell|source)\
 
 // dotCommand is a command of sqlite3's own; those that only show something are harmless.
 var (
-	dotCommand  = regexp.MustCompile(`(?m)^\s*\..*$`)
-	dotHarmless = regexp.MustCompile(`^\s*\.(schema|tables?|dump|index(es)?|databases|help|modes?|headers?|width|nullvalue|timer|stats|show|fullschema|explain|eqp|quit|exit|bail|changes|separator|timeout|version)( [\w %*,.'"-]*)?$`)
+	dotCommand  = regexp.MustCompile(`(?m)^\s*\.`)
+	dotHarmless = regexp.MustCompile(`(?m)^[ \t]*\.(schema|tables?|dump|index(es)?|databases|help|modes?|headers?|width|nullvalue|timer|stats|show|fullschema|explain|eqp|quit|exit|bail|changes|separator|timeout|version)( [\w %*,.'"-]*)?$`)
 )
 
 // harmlessSQL reports whether a text of statements surely runs nothing.
 func harmlessSQL(text string) bool {
-	if sqlTells.MatchString(text) {
-		return false
-	}
-	for _, line := range dotCommand.FindAllString(text, -1) {
-		if !dotHarmless.MatchString(line) {
-			return false
-		}
-	}
-	return true
+	return !sqlTells.MatchString(text) && !dotCommand.MatchString(dotHarmless.ReplaceAllString(text, ""))
 }
 
 // readClientArgs reads the statements on the command line of sqlite3 and its kin.
 func readClientArgs(r *reader, args []arg) {
 	for _, a := range args {
-		if isOption(a.text) && isBeginning(strings.TrimLeft(a.text, "-"), "cmd", "init") {
-			r.unsure("an option that may run a command") // -cmd, -init
+		if name := strings.TrimLeft(a.text, "-"); isOption(a.text) && (strings.HasPrefix("cmd", name) || strings.HasPrefix("init", name)) {
+			r.unsure("an option that may run a command")
 		}
 		if !harmlessSQL(a.text) || !harmlessSQL(a.tail) {
 			r.unsure("a statement that may run a command")
 		}
 	}
-}
-
-// isBeginning reports whether one of the names begins with the text.
-func isBeginning(text string, names ...string) bool {
-	return slices.ContainsFunc(names, func(n string) bool { return strings.HasPrefix(n, text) })
 }

@@ -31,7 +31,7 @@ var (
 	AWS_REGION AWS_DEFAULT_REGION AWS_DEFAULT_OUTPUT COMPOSE_PROJECT_NAME DOCKER_BUILDKIT BUILDKIT_PROGRESS SOURCE_DATE_EPOCH
 	DEBIAN_FRONTEND PGHOST PGPORT PGUSER PGDATABASE PGPASSWORD PGSSLMODE MYSQL_PWD TOKEN VERSION TF_LOG VIRTUAL_ENV_DISABLE_PROMPT
 	HTTP_PROXY HTTPS_PROXY NO_PROXY http_proxy https_proxy no_proxy`)
-	inertEnds = "_URL _URI _DSN _TOKEN _KEY _KEY_ID _SECRET _PASSWORD _USER _USERNAME _PORT _HOST _LEVEL _ENV _REGION _TIMEOUT _DEBUG _VERSION _ID"
+	inertEnds = setOf("_URL _URI _DSN _TOKEN _KEY _SECRET _PASSWORD _USER _USERNAME _PORT _HOST _LEVEL _ENV _REGION _TIMEOUT _DEBUG _VERSION _ID")
 )
 
 // isInertVariable reports whether a variable makes no program run something.
@@ -40,23 +40,13 @@ func isInertVariable(name string, value arg) bool {
 	if value.kind == literal && (inertValues[strings.ToLower(value.text)] || strings.Trim(value.text, "0123456789.") == "") {
 		return true
 	}
-	return inertVariables[name] || steers(name) || begins(name, "LC_ TF_VAR_ GIT_") || ends(name, inertEnds)
+	return inertVariables[name] || steers(name) || begins(name, "LC_ TF_VAR_ GIT_") || inertEnds[name[max(0, strings.LastIndexByte(name, '_')):]]
 }
 
 // begins reports whether a text begins with one of the words.
 func begins(text, words string) bool {
 	for word := range strings.FieldsSeq(words) {
 		if strings.HasPrefix(text, word) {
-			return true
-		}
-	}
-	return false
-}
-
-// ends reports whether a text ends with one of the words.
-func ends(text, words string) bool {
-	for word := range strings.FieldsSeq(words) {
-		if strings.HasSuffix(text, word) {
 			return true
 		}
 	}

@@ -142,8 +142,7 @@ func (r *reader) list(at int, read func()) {
 	outer := r.files.texts
 	read()
 	f := &r.files
-	for i := at; i < len(r.commands); i++ {
-		c := &r.commands[i]
+	for _, c := range r.commands[at:] {
 		if c.makes() {
 			f.writing = true
 			f.git = f.git || c.holds(".git") || c.holds("hook")
@@ -151,8 +150,8 @@ func (r *reader) list(at int, read func()) {
 		}
 	}
 	if f.writing {
-		for i := at; i < len(r.commands); i++ {
-			f.data.add(r.commands[i].args)
+		for _, c := range r.commands[at:] {
+			f.data.add(c.args)
 		}
 		f.data.add(f.texts)
 		if f.after == 0 {

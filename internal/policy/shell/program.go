@@ -289,7 +289,7 @@ func (k *knownOptions) isValue(args []arg) bool {
 }
 
 // inert reports whether the option leaves a command what its name says.
-func (o *givenOption) inert() bool {
+func (o givenOption) inert() bool {
 	switch {
 	case o.isUnknown() || !o.known.inert:
 		return false

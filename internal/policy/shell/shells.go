@@ -22,7 +22,11 @@ func readShell(r *reader, name string, args []arg, redirs []*syntax.Redirect) {
 		return
 	}
 	if foreignShells[name] {
-		readForeign(r, args)
+		if len(args) == 0 || args[0].kind != literal || args[0].text == "" || begins(args[0].text, "- /") {
+			r.unsure("a script in another shell's language")
+			return
+		}
+		readScriptFile(r, args[0])
 		return
 	}
 	found, rest, ok := shellOptions().lead(args)
@@ -85,16 +89,6 @@ func readScriptInput(r *reader, name string, redirs []*syntax.Redirect) {
 	readDialect(r, name, arg{text: text})
 }
 
-// readForeign reads a call of a shell with another language. What looks like a
-// script of ours is read for what it may match; the rest is not known.
-func readForeign(r *reader, args []arg) {
-	if len(args) > 0 && args[0].kind == literal && args[0].text != "" && !strings.ContainsAny(args[0].text[:1], "-/") {
-		readScriptFile(r, args[0])
-		return
-	}
-	r.unsure("a script in another shell's language")
-}
-
 // asksHelp reports whether the only argument asks a program about itself.
 func asksHelp(args []arg) bool {
 	return len(args) == 1 && args[0].kind == literal && (args[0].text == "--version" || args[0].text == "--help")
@@ -114,19 +108,19 @@ var interpreters = setOf(`python pypy ipython perl ruby node nodejs php lua luaj
 // argument names, or in a module of Python. Whatever else may stand there is opaque.
 func readInterpreter(r *reader, family string, args []arg) {
 	r.recognized = true
-	if asksHelp(args) || len(args) == 1 && args[0].kind == literal && (args[0].text == "-V" || args[0].text == "-v") {
+	if asksHelp(args) || len(args) == 1 && args[0].says("=-V =-v") != "" {
 		return
 	}
-	if family == "python" || family == "pypy" {
-		for len(args) > 0 && args[0].kind == literal && isPythonFlag(args[0].text) {
-			args = args[1:]
-		}
-		if len(args) > 1 && args[0].kind == literal && args[0].text == "-m" {
-			readModule(r, args[1])
-			return
-		}
+	python := family == "python" || family == "pypy"
+	for python && len(args) > 0 && args[0].kind == literal && isCluster(args[0].text) && strings.Trim(args[0].text[1:], "bBdEIOPqsSuv") == "" {
+		args = args[1:] // flags that run nothing
 	}
 	switch {
+	case python && len(args) > 1 && args[0].says("=-m") != "":
+		module, _, _ := strings.Cut(args[1].text, ".")
+		if args[1].kind != literal || module == "" || runningModules[module] {
+			r.unsure("a module that runs its arguments")
+		}
 	case len(args) == 0, args[0].text == "-", args[0].kind == literal && args[0].text == "":
 		r.unsure("a program that is read from the input")
 	case strings.HasPrefix(args[0].text, "-"), isData(args[0].text), args[0].text == "inspect":
@@ -136,24 +130,8 @@ func readInterpreter(r *reader, family string, args []arg) {
 	}
 }
 
-// isPythonFlag reports whether an argument is options of Python that run nothing.
-func isPythonFlag(text string) bool {
-	return isCluster(text) && strings.Trim(text[1:], "bBdEIOPqsSuv") == ""
-}
-
 // isData reports whether an address has its content in itself: node --import data:...
 func isData(text string) bool { return strings.HasPrefix(strings.ToLower(text), "data:") }
 
 // runningModules are the modules of Python that run their arguments.
 var runningModules = setOf("timeit pdb profile cProfile trace code runpy asyncio doctest idlelib IPython bpython ptpython xonsh debugpy")
-
-// readModule reads python -m: a program in a file, unless it is one that runs its arguments.
-func readModule(r *reader, a arg) {
-	root, _, _ := strings.Cut(a.text, ".")
-	switch {
-	case a.kind != literal:
-		r.unsure("a module whose name is not literal")
-	case root == "" || runningModules[root]:
-		r.unsure("a module that runs its arguments")
-	}
-}
