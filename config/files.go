@@ -25,7 +25,7 @@ func readFiles(v Value) []textFile {
 	}
 	files, faults := v.match(v.text)
 	for _, f := range faults {
-		v.Fault(f.msg, f.hint)
+		v.Fault(f.Msg, f.Hint)
 	}
 	for _, f := range files {
 		if writable(f.name) {
@@ -35,28 +35,11 @@ func readFiles(v Value) []textFile {
 	return files
 }
 
-// A fault is a problem with the files of a pattern.
-type fault struct{ msg, hint string }
-
-// matched reads the files of a pattern that does not come from a file. The error is an
-// [ErrorList].
-func matched(pattern string) ([]textFile, error) {
-	files, faults := (&environment{}).match(pattern)
-	if len(faults) == 0 {
-		return files, nil
-	}
-	var list ErrorList
-	for _, f := range faults {
-		list = append(list, Error{Msg: f.msg, Hint: f.hint})
-	}
-	return nil, list
-}
-
 // match reads the files of a pattern in the byte order of their names.
-func (e *environment) match(pattern string) (files []textFile, faults []fault) {
+func (e *environment) match(pattern string) (files []textFile, faults ErrorList) {
 	names, bad := e.glob(pattern)
 	if bad != nil {
-		return nil, []fault{*bad}
+		return nil, ErrorList{*bad}
 	}
 	for _, name := range names {
 		data, err := readFile(name, maxSize)
@@ -64,9 +47,9 @@ func (e *environment) match(pattern string) (files []textFile, faults []fault) {
 		case errors.Is(err, fs.ErrNotExist):
 			faults = append(faults, noFile(pattern, name))
 		case err != nil:
-			faults = append(faults, fault{fmt.Sprintf("reading %q: %v", name, cause(err)), ""})
+			faults = append(faults, Error{Msg: fmt.Sprintf("reading %q: %v", name, cause(err))})
 		case strings.TrimSpace(string(data)) == "":
-			faults = append(faults, fault{fmt.Sprintf("the file %q is empty", name), ""})
+			faults = append(faults, Error{Msg: fmt.Sprintf("the file %q is empty", name)})
 		default:
 			files = append(files, textFile{name, string(data)})
 		}
@@ -75,8 +58,8 @@ func (e *environment) match(pattern string) (files []textFile, faults []fault) {
 }
 
 // noFile suggests a file of the same directory with the same extension.
-func noFile(pattern, path string) fault {
-	f := fault{fmt.Sprintf("no file matches %q", pattern), ""}
+func noFile(pattern, path string) Error {
+	f := Error{Msg: fmt.Sprintf("no file matches %q", pattern)}
 	var names []string
 	ext := filepath.Ext(path)
 	entries, _ := os.ReadDir(filepath.Dir(path))
@@ -86,21 +69,22 @@ func noFile(pattern, path string) fault {
 		}
 	}
 	if near := text.Nearest(strings.TrimSuffix(filepath.Base(path), ext), names); near != "" {
-		f.hint = fmt.Sprintf("did you mean %q?", near+ext)
+		f.Hint = fmt.Sprintf("did you mean %q?", near+ext)
 	}
 	return f
 }
 
-func (e *environment) glob(pattern string) ([]string, *fault) {
+func (e *environment) glob(pattern string) ([]string, *Error) {
 	switch {
 	case pattern == "":
-		return nil, &fault{`"file" is empty`, ""}
+		return nil, &Error{Msg: `"file" is empty`}
 	case strings.Contains(pattern, "**"):
-		return nil, &fault{fmt.Sprintf("%q: ** is not supported", pattern), "* stays within one directory"}
+		return nil, &Error{Msg: fmt.Sprintf("%q: ** is not supported", pattern), Hint: "* stays within one directory"}
 	case !strings.ContainsAny(pattern, "*?["):
 		return []string{e.path(pattern)}, nil
 	}
-	if literal := e.path(pattern); exists(literal) {
+	literal := e.path(pattern)
+	if _, err := os.Stat(literal); err == nil {
 		return []string{literal}, nil
 	}
 	full := pattern
@@ -110,17 +94,12 @@ func (e *environment) glob(pattern string) ([]string, *fault) {
 	names, err := filepath.Glob(full)
 	switch {
 	case err != nil:
-		return nil, &fault{fmt.Sprintf("%q is not a pattern: %v", pattern, err), ""}
+		return nil, &Error{Msg: fmt.Sprintf("%q is not a pattern: %v", pattern, err)}
 	case len(names) == 0:
-		return nil, &fault{fmt.Sprintf("no file matches %q", pattern), ""}
+		return nil, &Error{Msg: fmt.Sprintf("no file matches %q", pattern)}
 	}
 	slices.Sort(names)
 	return names, nil
-}
-
-func exists(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
 }
 
 // escape makes a directory literal in a pattern.

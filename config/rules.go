@@ -108,9 +108,12 @@ func (f textFile) rules() RuleText { return RuleText{File: f.name, Text: f.text}
 // ReadRules reads the rules files that a pattern matches, as the "file" key
 // does; relative paths start at the directory of the process.
 func ReadRules(pattern string) (texts []RuleText, err error) {
-	files, err := matched(pattern)
+	files, faults := (&environment{}).match(pattern)
+	if len(faults) > 0 {
+		return nil, faults
+	}
 	for _, f := range files {
 		texts = append(texts, f.rules())
 	}
-	return texts, err
+	return texts, nil
 }

@@ -378,23 +378,14 @@ func (v Value) appendJSON(to []byte) []byte {
 	switch v.kind {
 	case mapKind:
 		to = append(to, '{')
-		first := len(to)
-		v.Each(func(key string, value Value) {
-			if len(to) > first {
-				to = append(to, ',')
-			}
-			to = value.appendJSON(append(appendText(to, key), ':'))
-		})
-		return append(to, '}')
+		v.Each(func(key string, value Value) { to = append(value.appendJSON(append(appendText(to, key), ':')), ',') })
+		return append(bytes.TrimSuffix(to, []byte(",")), '}')
 	case listKind:
 		to = append(to, '[')
-		for i, item := range v.items {
-			if i > 0 {
-				to = append(to, ',')
-			}
-			to = Value{decoder: v.decoder, node: item}.appendJSON(to)
+		for _, item := range v.items {
+			to = append(Value{decoder: v.decoder, node: item}.appendJSON(to), ',')
 		}
-		return append(to, ']')
+		return append(bytes.TrimSuffix(to, []byte(",")), ']')
 	case textKind:
 		return appendText(to, v.text)
 	case numberKind:

@@ -88,6 +88,7 @@ func mayBegin(pattern, prefix string) bool {
 type use string
 
 const (
+	forbids use = "" // or claims: any call of the name counts
 	proves  use = "it proves nothing"
 	exempts use = "it exempts nothing"
 	admits  use = `"default: deny" lets none of them pass`
@@ -110,7 +111,11 @@ func (b *builder) checkBare() {
 	}
 	for _, f := range b.files {
 		for _, s := range f.Statements {
-			c.statement(s)
+			for _, m := range mentions(s) {
+				if msg, hint := c.fault(m.use, m.Text, m.Glob(), c.labels); msg != "" {
+					c.atName(m.Name, problem(diag.Error, BareName, m.Pos, msg, hint))
+				}
+			}
 		}
 	}
 	for i := range b.source.Nets {
@@ -123,34 +128,6 @@ type bareNames struct {
 	*builder
 	servers servers
 	labels  map[string][]string // of rules: the tools whose calls their maps read
-}
-
-func (c *bareNames) statement(s rules.Statement) {
-	switch s := s.(type) {
-	case *rules.Require:
-		c.name(proves, s.First)
-		c.name(admits, s.Before)
-		c.name(exempts, s.Unless...)
-	case *rules.Approve:
-		c.name(admits, s.Before)
-		c.name(exempts, s.Unless...)
-	case *rules.Limit:
-		c.name(admits, s.Tool)
-		if s.Per != nil {
-			c.name(proves, *s.Per)
-		}
-		c.name(exempts, s.Unless...)
-	case *rules.Block:
-		c.name(exempts, s.Unless...)
-	}
-}
-
-func (c *bareNames) name(u use, names ...rules.Name) {
-	for _, n := range names {
-		if msg, hint := c.fault(u, n.Text, n.Glob(), c.labels); msg != "" {
-			c.atName(n, problem(diag.Error, BareName, n.Pos, msg, hint))
-		}
-	}
 }
 
 func (c *bareNames) net(n *config.Net) {
@@ -195,7 +172,7 @@ func progresses(t config.Transition) bool {
 // fault is what is wrong with a name in such a place; nothing if it says whose
 // it is, or is a label of calls of which that is clear.
 func (c *bareNames) fault(u use, name string, glob bool, labels map[string][]string) (msg, hint string) {
-	if c.servers.own(name, glob) || u == admits && c.source.Default != "deny" {
+	if u == forbids || c.servers.own(name, glob) || u == admits && c.source.Default != "deny" {
 		return "", ""
 	}
 	var read []string

@@ -40,33 +40,38 @@ func (b *builder) atName(n rules.Name, p diag.Problem) {
 	b.add(p)
 }
 
-// A mention is a name in a rule, with what follows where no call has it.
+// A mention is a name in a rule, with its use there, and what follows where no call
+// has it.
 type mention struct {
 	rules.Name
-	so string
+	use use
+	so  string
 }
 
 const neverApplies = "so this rule never applies"
 
 // mentions are the names of calls that a rule or a claim speaks of.
-func mentions(s rules.Statement) []mention {
+func mentions(s rules.Statement) (all []mention) {
+	var unless []rules.Name
 	switch s := s.(type) {
 	case *rules.Require:
-		return append([]mention{{s.First, locked(s)}, {s.Before, neverApplies}}, exempt(s.Unless)...)
+		all, unless = []mention{{s.First, proves, locked(s)}, {s.Before, admits, neverApplies}}, s.Unless
 	case *rules.Approve:
-		return append([]mention{{s.Before, neverApplies}}, exempt(s.Unless)...)
+		all, unless = []mention{{s.Before, admits, neverApplies}}, s.Unless
 	case *rules.Block:
-		return append([]mention{{s.Tool, neverApplies}}, exempt(s.Unless)...)
+		all, unless = []mention{{s.Tool, forbids, neverApplies}}, s.Unless
 	case *rules.Limit:
-		all := []mention{{s.Tool, neverApplies}}
+		all, unless = []mention{{s.Tool, admits, neverApplies}}, s.Unless
 		if s.Per != nil {
-			all = append(all, mention{*s.Per, "so this limit never starts anew"})
+			all = append(all, mention{*s.Per, proves, "so this limit never starts anew"})
 		}
-		return append(all, exempt(s.Unless)...)
+	default:
+		for _, n := range (&rules.File{Statements: []rules.Statement{s}}).Names() {
+			all = append(all, mention{n, forbids, "so the claim says nothing"})
+		}
 	}
-	var all []mention
-	for _, n := range (&rules.File{Statements: []rules.Statement{s}}).Names() {
-		all = append(all, mention{n, "so the claim says nothing"})
+	for _, n := range unless {
+		all = append(all, mention{n, exempts, "so nothing is exempt as " + n.String()})
 	}
 	return all
 }
@@ -81,14 +86,6 @@ func locked(s *rules.Require) string {
 	default:
 		return fmt.Sprintf("so %s can never be called", s.Before)
 	}
-}
-
-func exempt(names []rules.Name) []mention {
-	var all []mention
-	for _, n := range names {
-		all = append(all, mention{n, "so nothing is exempt as " + n.String()})
-	}
-	return all
 }
 
 // checkName warns of a name of rules, once for each thing that follows.

@@ -56,7 +56,11 @@ func edits(a, b string) int {
 		row := make([]int, len(t)+1)
 		row[0] = i
 		for j := 1; j <= len(t); j++ {
-			row[j] = min(last[j]+1, row[j-1]+1, last[j-1]+differ(r[i-1], t[j-1]))
+			replaced := last[j-1]
+			if r[i-1] != t[j-1] {
+				replaced++
+			}
+			row[j] = min(last[j]+1, row[j-1]+1, replaced)
 			if i > 1 && j > 1 && r[i-1] == t[j-2] && r[i-2] == t[j-1] {
 				row[j] = min(row[j], before[j-2]+1)
 			}
@@ -64,11 +68,4 @@ func edits(a, b string) int {
 		before, last = last, row
 	}
 	return last[len(t)]
-}
-
-func differ(a, b rune) int {
-	if a == b {
-		return 0
-	}
-	return 1
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -87,24 +88,20 @@ func (d *document) look(members []string) error {
 	if d.parts == nil {
 		d.parts, d.keys = make(map[string]piece), make(keys)
 	}
-	missing := false
-	for _, key := range members {
-		_, known := d.parts[key]
-		missing = missing || !known
-	}
-	if !missing || len(d.doc) == 0 {
-		return nil
-	}
-	wanted := make(map[string]bool, len(members))
+	var wanted []string
 	for _, key := range members {
 		if _, known := d.parts[key]; !known {
-			wanted[key], d.parts[key] = true, piece{}
+			wanted, d.parts[key] = append(wanted, key), piece{}
 		}
 	}
-	if !rawjson.Members(d.doc, func(key, value []byte, _ int) bool {
-		d.keys.add(string(key))
-		if wanted[string(key)] {
-			d.parts[string(key)] = converted(value)
+	if len(wanted) == 0 || len(d.doc) == 0 {
+		return nil
+	}
+	if !rawjson.Members(d.doc, func(name, value []byte, _ int) bool {
+		key := string(name)
+		d.keys.add(key)
+		if slices.Contains(wanted, key) {
+			d.parts[key] = converted(value)
 		}
 		return true
 	}) {

@@ -32,8 +32,6 @@ func (in *Input) Named(name string) *Input {
 // variable is one that a net's expression may name.
 func (in *Input) variable(name string, want lookup) (any, error) {
 	switch name {
-	case "args":
-		return in.call.args.get(want)
 	case "tool":
 		return in.firing.Name, nil
 	case "meta":
@@ -47,7 +45,7 @@ func (in *Input) variable(name string, want lookup) (any, error) {
 		}
 		return in.marking, nil
 	}
-	return nil, nil // a variable of a comprehension, which nobody asks for
+	return in.call.variable(name, want)
 }
 
 // A Condition is an expression over a firing that is true or false.
