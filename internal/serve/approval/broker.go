@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"container/list"
 	"crypto/rand"
-	"encoding/base32"
 	"errors"
 	"fmt"
 	"slices"
@@ -119,12 +118,7 @@ func (b *Broker) request(key Key, call Call, ask *gate.Ask) (*Request, error) {
 // while the request is pending.
 func (b *Broker) newID() string {
 	for {
-		var random [5]byte
-		if _, err := rand.Read(random[:]); err != nil {
-			panic(err)
-		}
-		id := "ap_" + base32.StdEncoding.EncodeToString(random[:])
-		if b.byID[id] == nil {
+		if id := "ap_" + rand.Text()[:8]; b.byID[id] == nil {
 			return id
 		}
 	}
@@ -247,18 +241,13 @@ func (b *Broker) MarkUnasked(q *Request, channel string) {
 	if at < 0 {
 		return
 	}
-	if !q.wasUnasked() {
+	if !q.WasUnasked() {
 		close(q.unasked)
 	}
 	q.open = slices.Delete(q.open, at, at+1)
 	if q.answer.State == Pending && len(q.open) == 0 {
 		b.finish(q, Withdrawn)
 	}
-}
-
-// WasUnasked reports whether a channel showed the request to nobody.
-func (b *Broker) WasUnasked(q *Request) bool {
-	return q.wasUnasked()
 }
 
 // Show reports whether the caller is to show q to the client: calls that ask

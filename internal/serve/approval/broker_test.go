@@ -196,7 +196,7 @@ func TestUnasked(t *testing.T) {
 		}
 		q := open(t, b, Key{})
 		b.MarkUnasked(q, Elicit)
-		if b.WasUnasked(q) || b.Status(q).State != Pending {
+		if q.WasUnasked() || b.Status(q).State != Pending {
 			t.Error("nobody was asked to ask")
 		}
 		if first, _ := b.Show(q); !b.Put(q, Elicit) || !first {
@@ -211,7 +211,7 @@ func TestUnasked(t *testing.T) {
 			t.Error("its prompt is gone, and it is not shown again")
 		}
 		b.MarkUnasked(q, Elicit)
-		if !b.WasUnasked(q) || !closed(q.Unasked()) || (b.Status(q).State == Pending) != other {
+		if !q.WasUnasked() || !closed(q.Unasked()) || (b.Status(q).State == Pending) != other {
 			t.Errorf("another channel %t: %+v", other, b.Status(q))
 		}
 		if err := b.Answer(q.ID, true, Elicit, "the client", ""); err == nil {

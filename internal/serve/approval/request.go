@@ -139,7 +139,8 @@ func (q *Request) Answered() <-chan struct{} { return q.answered }
 // nobody.
 func (q *Request) Unasked() <-chan struct{} { return q.unasked }
 
-func (q *Request) wasUnasked() bool {
+// WasUnasked reports whether a channel showed the request to nobody.
+func (q *Request) WasUnasked() bool {
 	select {
 	case <-q.unasked:
 		return true

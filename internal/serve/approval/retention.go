@@ -68,7 +68,7 @@ func (b *Broker) finish(q *Request, s State) {
 	if q.answer.State == Pending {
 		close(q.answered)
 	}
-	if s == Consumed || s == Withdrawn && len(q.open) == 0 && !q.wasUnasked() { // who was asked said yes; or nobody was
+	if s == Consumed || s == Withdrawn && len(q.open) == 0 && !q.WasUnasked() { // who was asked said yes; or nobody was
 		b.settleDown(q)
 	}
 	now := b.options.Now()

@@ -262,7 +262,7 @@ func (c *Call) noConsent(r *approval.Request, state approval.State) string {
 	switch {
 	case !c.wanted():
 		return fmt.Sprintf("%s requires human approval, and the client went away before a person answered.", name)
-	case c.pipeline.Approvals.WasUnasked(r):
+	case r.WasUnasked():
 		return fmt.Sprintf("%s requires human approval, but the client showed the question to nobody, and no other channel is open.", name)
 	case r.Via != "":
 		return fmt.Sprintf("%s requires human approval via %s, and nobody can be asked that way now.", name, r.Via)

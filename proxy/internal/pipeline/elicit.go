@@ -99,7 +99,7 @@ func (c *Call) say(note []byte) {
 
 // canElicit reports whether the client can show all of r to its person.
 func (p *Pipeline) canElicit(c *Call, r *approval.Request) bool {
-	return r.Allows(approval.Elicit) && c.Peer.Elicit && r.Size <= maxShown && !p.Approvals.WasUnasked(r) && len(p.text(r)) <= maxShown
+	return r.Allows(approval.Elicit) && c.Peer.Elicit && r.Size <= maxShown && !r.WasUnasked() && len(p.text(r)) <= maxShown
 }
 
 // elicitByResult returns the question for a client of 2026-07-28, which answers it in the
