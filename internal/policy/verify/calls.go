@@ -2,10 +2,8 @@ package verify
 
 import (
 	"cmp"
-	"slices"
 
 	"github.com/petrigate/petrigate/gate"
-	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
 // A Call stands for all calls that a policy cannot tell from it.
@@ -21,12 +19,19 @@ type Call struct {
 func Calls(p *gate.Policy, o Options) (calls []Call, why string) {
 	o.passes = true // what no net knows is a kind of its own
 	m := newProver(p, &o)
-	why = m.Calls.AnyGap()
-	kinds, gap := m.allKinds(&o)
-	if why == "" {
-		why = gap
+	nets := make([]int, len(m.Nets))
+	for i := range nets {
+		nets[i] = i
 	}
-	for _, s := range slices.Concat(m.Classes, kinds) {
+	classes, gap := m.ClassesFor(nets, nil)
+	why = cmp.Or(m.Calls.AnyGap(), gap)
+	for _, a := range o.Prove {
+		for _, t := range a.tools() {
+			more, gap := m.Calls.Kinds(nets, carrying(t))
+			classes, why = append(classes, more...), cmp.Or(why, gap)
+		}
+	}
+	for _, s := range classes {
 		if s.Doubtful {
 			why = "no arguments are known that match some of the maps together"
 			continue
@@ -34,22 +39,4 @@ func Calls(p *gate.Policy, o Options) (calls []Call, why string) {
 		calls = append(calls, Call{Name: s.Name(), Tool: s.Tool, Also: m.also[s.Tool], Args: s.Args})
 	}
 	return calls, why
-}
-
-// allKinds are the calls of open tools as all nets and the names of
-// Options.Prove tell them apart.
-func (m *prover) allKinds(o *Options) (classes []*callclass.Class, gap string) {
-	var nets []int
-	for i := range m.Nets {
-		nets = append(nets, i)
-	}
-	classes, gap = m.Calls.Kinds(nets, nil)
-	for _, a := range o.Prove {
-		for _, t := range a.tools() {
-			more, why := m.Calls.Kinds(nets, carrying(t))
-			classes = append(classes, more...)
-			gap = cmp.Or(gap, why)
-		}
-	}
-	return classes, gap
 }

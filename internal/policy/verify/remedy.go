@@ -176,18 +176,15 @@ func (t *remedySearch) hopeless(nets []int) Remedy {
 func (t *remedySearch) try(plan []*callclass.Class) (Remedy, *gate.Refusal) {
 	s := t.state.Clone()
 	remedy := Remedy{Found: true}
-	for i, class := range plan {
-		step := Step{Call: i + 1, Tool: class.Tool, Args: class.Args, Name: class.Name()}
-		remedy.Steps = append(remedy.Steps, step)
-		c := gate.Call{Tool: class.Tool, Also: t.finder.also[class.Tool], Args: []byte(class.Args), Time: t.call.Time}
+	for i, class := range append(plan, t.goal) {
+		c := t.call
+		if c.ID = ""; i < len(plan) {
+			c = gate.Call{Tool: class.Tool, Also: t.finder.also[class.Tool], Args: []byte(class.Args), Time: t.call.Time}
+			remedy.Steps = append(remedy.Steps, Step{Call: i + 1, Tool: class.Tool, Args: class.Args, Name: class.Name()})
+		}
 		if stopped := t.make(s, c, &remedy, i); stopped != nil {
 			return Remedy{}, stopped
 		}
-	}
-	last := t.call
-	last.ID = ""
-	if stopped := t.make(s, last, &remedy, len(plan)); stopped != nil {
-		return Remedy{}, stopped
 	}
 	return remedy, nil
 }

@@ -13,14 +13,15 @@ import (
 // Unbalanced looks for a state in which the net has another number of tokens than
 // it begins with, those in flight counted.
 func (m *Model) Unbalanced(net int) *Query {
-	start := 0
-	for _, tokens := range m.Nets[net].Info.Initial {
-		start += tokens
-	}
 	return &Query{Sole: -1, Tag: AnyCall, Start: goOn, state: func(s *Space, words []uint32) bool {
-		pos := s.at[net]
-		n := s.nets[pos]
-		return n.tokens(int(words[1+pos])) != start-m.Nets[net].saved(n)
+		n, start, now := s.nets[s.at[net]], 0, 0
+		for _, tokens := range n.Info.Initial {
+			start += tokens
+		}
+		for _, tokens := range n.present(&n.locals.List[words[1+s.at[net]]]) {
+			now += tokens
+		}
+		return now != start
 	}}
 }
 
@@ -73,34 +74,12 @@ func (m *Model) GatedGoal(net int, places []string) *Goal {
 	return g
 }
 
-// saved is how many tokens a copy of the net begins without.
-func (n *Net) saved(c *Net) int {
-	if c == n {
-		return 0
-	}
-	place := n.Info.Places[c.counterAt]
-	return n.Info.Initial[place] - c.Info.Initial[place]
-}
-
-// tokens are those of a local state, with those in flight.
-func (n *Net) tokens(state int) int {
-	sum := 0
-	for _, tokens := range n.present(&n.locals.List[state]) {
-		sum += tokens
-	}
-	return sum
-}
-
 // marked is the set of those of the places that hold a token, tokens in flight
 // counted where they came from.
 func (n *Net) marked(state int, places []int) (set uint32) {
-	l := &n.locals.List[state]
+	present := n.present(&n.locals.List[state])
 	for i, p := range places {
-		tokens := l.marking[p]
-		for t, flights := range l.flights {
-			tokens += flights * weight(n.Trans[t].In, p)
-		}
-		if tokens > 0 {
+		if present[p] > 0 {
 			set |= 1 << i
 		}
 	}

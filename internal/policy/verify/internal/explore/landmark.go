@@ -165,13 +165,10 @@ func (m *Model) seed(q *Query) (nets []int, barred bool) {
 		return nil, false
 	}
 	found, ok := m.ground().landmarks(make([]int, len(m.Nets)), goal, -1)
-	if !ok {
-		for k := len(found) - 1; k > 0; k = found[k].parent {
-			nets = append(nets, found[k].nets...)
-		}
-	} else {
-		for _, l := range found[1:] {
-			nets = append(nets, l.nets...)
+	for k := len(found) - 1; k > 0; {
+		nets = append(nets, found[k].nets...)
+		if k--; !ok {
+			k = found[k+1].parent
 		}
 	}
 	slices.Sort(nets)

@@ -50,7 +50,7 @@ func New(p *gate.Policy, c callclass.Options, o Options) *Model {
 		if info.Mapper != nil {
 			c.Gaps = append(c.Gaps, fmt.Sprintf("the net %s names calls by a function", info.Name))
 		}
-		if n.tooWide() {
+		if slices.Max(append(n.watchAt, -1)) >= maxWatches {
 			c.Gaps = append(c.Gaps, fmt.Sprintf("the net %s has more than %d observers that wait", info.Name, maxWatches))
 			n.watchAt = make([]int, len(n.watchAt))
 		}

@@ -116,11 +116,9 @@ func (n *Net) isStill() bool {
 	return true
 }
 
-// maxWatches is how many kinds of watches of one net fit in a set.
+// maxWatches is how many kinds of watches of one net fit in a set; of a net that has
+// more nothing is proved.
 const maxWatches = 64
-
-// tooWide reports whether the net has more kinds of watches than that.
-func (n *Net) tooWide() bool { return slices.Max(append(n.watchAt, -1)) >= maxWatches }
 
 // start makes local state 0: the initial marking, at rest.
 func (n *Net) start() {

@@ -148,22 +148,16 @@ func (p *planner) visit(state []int, from int32, by int) {
 
 // meets reports whether the plan can end with the class in the state.
 func (p *planner) meets(state []int, c int) bool {
-	b := p.blocker(state, c)
-	if p.sole < 0 {
-		return b < 0
-	}
-	if b >= 0 {
+	if b := p.blocker(state, c); b >= 0 || p.sole < 0 {
 		return b == p.sole
 	}
-	asks := 0
-	alone := false
+	var asking []int
 	for _, t := range p.classes[c].effects {
 		if p.view.nets[t.Net].begin(state[t.Net], t.Meaning).manual {
-			asks++
-			alone = alone || t.Net == p.sole
+			asking = append(asking, t.Net)
 		}
 	}
-	return alone && asks == 1
+	return len(asking) == 1 && asking[0] == p.sole
 }
 
 // blocker is the position of a net that blocks the class, -1 if none does; the

@@ -78,6 +78,9 @@ const (
 // are before it.
 func (m *Model) redundant(n, effort int) (because []int, ok bool) {
 	info := &m.Nets[n].Info
+	solely := func(s *callclass.Class) bool {
+		return slices.Contains(s.Knowers, n) && !slices.ContainsFunc(s.Knowers, func(k int) bool { return k != n && !m.off[k] })
+	}
 	switch {
 	case info.Validate != nil: // it judges arguments, and those are not looked at here
 		return nil, false
@@ -85,7 +88,7 @@ func (m *Model) redundant(n, effort int) (because []int, ok bool) {
 		return nil, false
 	case info.Shadow, m.Calls.Gap([]int{n}, nil) != "":
 		return nil, false
-	case m.Calls.Deny && slices.ContainsFunc(m.Classes, func(s *callclass.Class) bool { return m.solely(s, n) }):
+	case m.Calls.Deny && slices.ContainsFunc(m.Classes, solely): // without the net the default denies the call
 		return nil, false
 	}
 	r := m.newRun()
@@ -116,9 +119,4 @@ func (m *Model) redundant(n, effort int) (because []int, ok bool) {
 		return slices.Contains(fewer, n) && m.unmet(q, fewer, o)
 	})
 	return slices.DeleteFunc(because, func(i int) bool { return i == n }), true
-}
-
-// solely reports whether the default would deny the call without the net.
-func (m *Model) solely(s *callclass.Class, n int) bool {
-	return slices.Contains(s.Knowers, n) && !slices.ContainsFunc(s.Knowers, func(k int) bool { return k != n && !m.off[k] })
 }

@@ -188,7 +188,11 @@ func (s *Space) movesToHit() ([]Move, bool) {
 	}
 	ms, ok := s.moves(path)
 	if ok && s.q.Sole >= 0 {
-		ms = append(ms, Move{Call: countCalls(ms), Class: s.classes[s.hitBy.arg].member})
+		calls := 0
+		for _, mv := range ms {
+			calls = max(calls, mv.Call+1)
+		}
+		ms = append(ms, Move{Call: calls, Class: s.classes[s.hitBy.arg].member})
 	}
 	return ms, ok
 }
@@ -269,11 +273,9 @@ func (s *Space) lengthenTo(ms []Move, ok func([]Move) bool) ([]Move, bool) {
 			if s.model.Stop() {
 				return nil, false
 			}
-			longer := Repeat(ms, i, more)
-			if !ok(longer) {
-				continue
+			if longer := Repeat(ms, i, more); ok(longer) {
+				return longer, true
 			}
-			return longer, true
 		}
 	}
 	return nil, false
@@ -317,14 +319,4 @@ func Repeat(ms []Move, i, more int) []Move {
 		out = append(out, mv)
 	}
 	return out
-}
-
-func countCalls(ms []Move) int {
-	n := 0
-	for _, mv := range ms {
-		if mv.Class != nil {
-			n++
-		}
-	}
-	return n
 }

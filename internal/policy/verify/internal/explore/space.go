@@ -222,7 +222,7 @@ func (s *Space) started(k int32, c uint32, mon uint32) {
 // reach visits the state that has one more call in flight, if it holds something.
 func (s *Space) reach(next []uint32, open openType, from int32, by event) {
 	if len(open.holds) > 0 {
-		next = s.insert(next, s.typeOf(open))
+		next = append(next[:1+len(s.nets)], s.insert(next[1+len(s.nets):], s.typeOf(open))...)
 	}
 	s.next = next
 	s.visit(next, from, by)
@@ -232,13 +232,14 @@ func (s *Space) reach(next []uint32, open openType, from int32, by event) {
 // taken for any number.
 const maxAlike = 2
 
-// insert adds a call in flight.
-func (s *Space) insert(words []uint32, id uint32) []uint32 {
-	i, alike := find(words[1+len(s.nets):], id)
+// insert adds a call in flight, unless there are so many alike that it makes no
+// difference.
+func (s *Space) insert(opens []uint32, id uint32) []uint32 {
+	i, alike := find(opens, id)
 	if s.types.List[id].enough(alike) {
-		return words
+		return opens
 	}
-	return slices.Insert(words, 1+len(s.nets)+i, id)
+	return slices.Insert(opens, i, id)
 }
 
 // find is where calls of the type stand, and how many.
@@ -271,31 +272,13 @@ func (s *Space) survivors(opens []uint32, killed []uint64) []uint32 {
 		}
 		switch {
 		case !changed:
-			out = append(out, id)
+			out = s.insert(out, id)
 		case len(holds) > 0:
 			t.holds = holds
-			out = append(out, s.typeOf(t))
+			out = s.insert(out, s.typeOf(t))
 		}
 	}
-	slices.Sort(out)
-	return s.trim(out)
-}
-
-// trim drops what is more than need be told apart.
-func (s *Space) trim(opens []uint32) []uint32 {
-	kept := opens[:0]
-	run := 0
-	for i, id := range opens {
-		if i > 0 && id == opens[i-1] {
-			run++
-		} else {
-			run = 0
-		}
-		if !s.types.List[id].enough(run) {
-			kept = append(kept, id)
-		}
-	}
-	return kept
+	return out
 }
 
 func (s *Space) typeOf(t openType) uint32 {
