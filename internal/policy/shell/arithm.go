@@ -37,7 +37,12 @@ func (r *reader) term(w *syntax.Word) {
 			r.compute(p.Value)
 		case *syntax.ParamExp:
 			r.param(p, true)
-			r.expanded(p)
+			if name := p.Param; name != nil && !p.Length && !isNumber(name.Value) {
+				if !isName(name.Value) {
+					r.unsure("arithmetic on arguments")
+				}
+				r.compute(name.Value)
+			}
 			if p.Exp != nil || p.Repl != nil || p.Excl {
 				r.unsure("arithmetic on an expansion")
 			}
@@ -52,17 +57,6 @@ func (r *reader) term(w *syntax.Word) {
 			r.word(w)
 			r.unsure("arithmetic on text")
 		}
-	}
-}
-
-// expanded notes that the value of ${x} is evaluated.
-func (r *reader) expanded(p *syntax.ParamExp) {
-	switch {
-	case p.Param == nil || p.Length || isNumber(p.Param.Value):
-	case !isName(p.Param.Value):
-		r.unsure("arithmetic on arguments")
-	default:
-		r.compute(p.Param.Value)
 	}
 }
 

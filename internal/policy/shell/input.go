@@ -1,7 +1,6 @@
 package shell
 
 import (
-	"bytes"
 	"slices"
 	"strings"
 
@@ -72,15 +71,8 @@ func hereText(rd *syntax.Redirect) (text string, ok bool) {
 	if !isQuoted(rd.Word) {
 		return constant(rd.Hdoc, (*reader).hereDoc)
 	}
-	var b bytes.Buffer
-	for _, part := range rd.Hdoc.Parts {
-		l, ok := part.(*syntax.Lit)
-		if !ok {
-			return "", false
-		}
-		b.WriteString(l.Value)
-	}
-	return b.String(), true
+	text = rd.Hdoc.Lit()
+	return text, text != "" || len(rd.Hdoc.Parts) == 0
 }
 
 // constant returns the text of a word without expansions. What can be expanded

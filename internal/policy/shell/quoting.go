@@ -6,34 +6,30 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// hereEnd looks for a here document that bash ends at another line than the
-// parser: unless the delimiter is quoted, bash joins lines at a backslash first.
-func (r *reader) hereEnd(rd *syntax.Redirect) {
-	if !isText(rd.Word.Parts) {
-		r.unsure("a here document whose end is not known")
-	}
-	if isQuoted(rd.Word) {
-		return
-	}
+// endsElsewhere reports whether bash may end a here document at another line than
+// the parser: unless the delimiter is quoted, bash joins lines at a backslash first.
+func (r *reader) endsElsewhere(rd *syntax.Redirect) bool {
 	from, to := rd.Hdoc.Pos().Offset(), rd.Hdoc.End().Offset()
-	if from > to || to > uint(len(r.source)) {
-		r.unsure("a here document whose end is not known")
-		return
+	switch {
+	case !isText(rd.Word.Parts):
+		return true
+	case isQuoted(rd.Word):
+		return false
+	case from > to || to > uint(len(r.source)):
+		return true
 	}
 	for strings.HasSuffix(r.source[:from], "\\\n") {
 		from -= 2 // the parser has joined these already
 	}
 	body, delimiter := r.source[from:to], rd.Word.Lit()
 	if !strings.Contains(body, "\\\n") {
-		return
+		return false
 	}
 	if end := strings.LastIndexByte(body, '\n'); strings.TrimLeft(body[end+1:], "\t") == delimiter {
 		body = body[:end]
 	}
 	// A backslash at the end joins the delimiter to it.
-	if strings.HasSuffix(body, "\\") || strings.Contains("\n"+unbroken.Replace(body)+"\n", "\n"+delimiter+"\n") {
-		r.unsure("a here document whose end is not known")
-	}
+	return strings.HasSuffix(body, "\\") || strings.Contains("\n"+unbroken.Replace(body)+"\n", "\n"+delimiter+"\n")
 }
 
 // unbroken joins broken lines, as bash does before it looks for the delimiter,

@@ -1,5 +1,7 @@
 package shell
 
+import "slices"
+
 // A Reading is what a script would run. The zero value is that of an empty script.
 type Reading struct {
 	commands []command
@@ -61,12 +63,8 @@ func Read(script string) *Reading {
 // settle draws the conclusions that need the whole script.
 func (r *reader) settle() {
 	r.vars.settle(r)
-	if r.files.dashed {
-		for i := range r.commands {
-			if c := &r.commands[i]; !isDeaf(c.name) && c.takesOptions() {
-				r.unsure("names of files that may be options")
-			}
-		}
+	if r.files.dashed && slices.ContainsFunc(r.commands, func(c command) bool { return !isDeaf(c.name) && c.takesOptions() }) {
+		r.unsure("names of files that may be options")
 	}
 	if r.files.runsWritten(r.commands) {
 		r.unsure("a program that the script itself writes")

@@ -247,9 +247,14 @@ func (r *reader) command(s *syntax.Stmt) {
 	case *syntax.ForClause:
 		r.loop(c)
 	case *syntax.CaseClause:
-		r.cases(c)
+		r.word(c.Word)
+		for _, item := range c.Items {
+			r.words(item.Patterns)
+			r.stmts(item.Stmts)
+		}
 	case *syntax.FuncDecl:
-		r.function(c)
+		r.side, r.files.loops = true, true // the body counts, whether or not it is called
+		r.fed(true, func() { r.stmt(c.Body) })
 	case *syntax.TimeClause:
 		r.stmt(c.Stmt)
 	case *syntax.CoprocClause:
@@ -292,7 +297,7 @@ func (r *reader) call(c *syntax.CallExpr, redirs []*syntax.Redirect) {
 	for _, a := range c.Assigns {
 		if a.Name != nil && a.Name.Value == "IFS" && a.Array == nil && len(c.Args) > 0 && c.Args[0].Lit() == "read" {
 			r.side = true // it holds for read alone, which splits a line by it
-			r.operand(a.Value)
+			r.word(a.Value)
 			continue
 		}
 		value := r.assign(a)
@@ -339,24 +344,6 @@ func isCount(w *syntax.Word) bool {
 	return strings.HasPrefix(text, "{") && strings.Trim(text, "{}.-0123456789") == ""
 }
 
-// cases reads case.
-func (r *reader) cases(c *syntax.CaseClause) {
-	r.operand(c.Word)
-	for _, item := range c.Items {
-		for _, w := range item.Patterns {
-			r.operand(w)
-		}
-		r.stmts(item.Stmts)
-	}
-}
-
-// function reads a definition. The body counts, whether or not it is called.
-func (r *reader) function(f *syntax.FuncDecl) {
-	r.side = true
-	r.files.loops = true
-	r.fed(true, func() { r.stmt(f.Body) })
-}
-
 // redirects reads the redirections of a statement for the commands in them, and
 // for the files that they write.
 func (r *reader) redirects(list []*syntax.Redirect) {
@@ -366,7 +353,9 @@ func (r *reader) redirects(list []*syntax.Redirect) {
 		}
 		if rd.Hdoc != nil {
 			r.files.texts = append(r.files.texts, r.hereDoc(rd.Hdoc))
-			r.hereEnd(rd)
+			if r.endsElsewhere(rd) {
+				r.unsure("a here document whose end is not known")
+			}
 		}
 		if rd.Word == nil {
 			continue
@@ -385,14 +374,7 @@ func (r *reader) redirects(list []*syntax.Redirect) {
 
 // harmless reports whether a redirection changes nothing outside the script.
 func harmless(op syntax.RedirOperator, target arg) bool {
-	if target.kind != literal {
-		return false
-	}
-	switch op {
-	case syntax.DplIn, syntax.DplOut:
-		return strings.Trim(target.text, "-0123456789") == ""
-	case syntax.RdrIn:
-		return !strings.Contains(target.text, "dev/") || target.text == "/dev/null"
-	}
-	return target.text == "/dev/null"
+	copies := op == syntax.DplIn || op == syntax.DplOut
+	return target.kind == literal && (copies && strings.Trim(target.text, "-0123456789") == "" ||
+		!copies && target.text == "/dev/null" || op == syntax.RdrIn && !strings.Contains(target.text, "dev/"))
 }

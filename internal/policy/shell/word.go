@@ -124,8 +124,11 @@ func (r *reader) expandBraces(args []arg, w *syntax.Word) []arg {
 	return append(args, arg{kind: anything})
 }
 
-// word expands a word without braces.
+// word expands a word without braces, if there is one.
 func (r *reader) word(w *syntax.Word) arg {
+	if w == nil {
+		return arg{}
+	}
 	if len(w.Parts) == 1 {
 		if l, ok := w.Parts[0].(*syntax.Lit); ok && !strings.ContainsAny(l.Value, "\\*?[~") {
 			return arg{text: l.Value}
@@ -282,10 +285,10 @@ func (r *reader) param(p *syntax.ParamExp, quoted bool) argKind {
 		r.expanding = true
 	}
 	all := p.Param.Value == "@" || isLit(p.Index, "@") || p.Names == syntax.NamesPrefixWords
-	if p.Excl && p.Names == 0 && !isLit(p.Index, "@") && !isLit(p.Index, "*") {
-		r.unsure("an indirect expansion")
-	}
 	if !isLit(p.Index, "@") && !isLit(p.Index, "*") {
+		if p.Excl && p.Names == 0 {
+			r.unsure("an indirect expansion")
+		}
 		r.arithm(p.Index)
 	}
 	if p.Slice != nil {
@@ -321,13 +324,6 @@ func (r *reader) expansion(p *syntax.ParamExp) bool {
 		r.assigned(p.Param.Value, a)
 	}
 	return a.kind != anything
-}
-
-// operand reads a word for the commands in it.
-func (r *reader) operand(w *syntax.Word) {
-	if w != nil {
-		r.word(w)
-	}
 }
 
 // isNumber reports whether the value of a special parameter is always a number.
