@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -87,15 +88,10 @@ func (c *checker) place(transition, name string) {
 
 // nearPlace suggests a place of the net.
 func (c *checker) nearPlace(name string) string {
-	near := text.Nearest(name, c.net.Places)
-	switch {
-	case near != "":
-		return fmt.Sprintf("did you mean %q?", near)
-	case len(c.net.Places) == 0:
+	if len(c.net.Places) == 0 {
 		return "the net has no places"
-	default:
-		return "places: " + strings.Join(c.net.Places, ", ")
 	}
+	return cmp.Or(text.Suggest(name, c.net.Places), "places: "+strings.Join(c.net.Places, ", "))
 }
 
 func (c *checker) transition(t *Transition) {

@@ -161,10 +161,8 @@ func (f *File) Names() []Name {
 // Tools lists the tools whose arguments the maps of f read, in order.
 func (f *File) Tools() []Name {
 	var names []Name
-	for _, s := range f.Statements {
-		if m, ok := s.(*Map); ok {
-			names = append(names, m.Tool)
-		}
+	for _, m := range of[*Map](f.Statements) {
+		names = append(names, m.Tool)
 	}
 	return names
 }
@@ -172,10 +170,8 @@ func (f *File) Tools() []Name {
 // Labels lists the names that the maps of f give, in order.
 func (f *File) Labels() []string {
 	var labels []string
-	for _, s := range f.Statements {
-		if m, ok := s.(*Map); ok {
-			labels = append(labels, m.As.Text)
-		}
+	for _, m := range of[*Map](f.Statements) {
+		labels = append(labels, m.As.Text)
 	}
 	return labels
 }

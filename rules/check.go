@@ -45,10 +45,10 @@ func (c *compiler) checkNames(s Statement) {
 	}
 	for _, n := range names {
 		if r, ok := invisible(n.Text); ok {
-			c.warnName(s, n, InvisibleChar, "", "the name contains the invisible character %U", r)
+			c.warnName(n, InvisibleChar, "", "the name contains the invisible character %U", r)
 		}
 		if strings.Contains(n.Text, "${") && !n.Quoted {
-			c.warnName(s, n, KeywordLike, "write the name out, or quote it to keep it as it is", "rules do not replace ${...}")
+			c.warnName(n, KeywordLike, "write the name out, or quote it to keep it as it is", "rules do not replace ${...}")
 		}
 	}
 }
@@ -78,9 +78,9 @@ func (c *compiler) checkRequire(s *Require) {
 		c.warn(s, Locked, "", "%s stays locked: every call that is named %s is itself a call of %s", s.Before, s.First, s.Before)
 	}
 	if !s.First.Quoted && likeApproval(s.First.Text) {
-		c.warnName(s, s.First, KeywordLike, `write human-approval to ask a person`, "the call %s is required, not the approval of a person", s.First)
+		c.warnName(s.First, KeywordLike, `write human-approval to ask a person`, "the call %s is required, not the approval of a person", s.First)
 	}
-	c.checkEvidence(s, s.First, "unlocks "+s.Before.String())
+	c.checkEvidence(s.First, "unlocks "+s.Before.String())
 }
 
 // likeApproval reports whether a name looks like the keyword human-approval.
@@ -104,7 +104,7 @@ func (c *compiler) checkUnless(s Statement, r *Rule, tool Name) {
 		// A call that has a name by a map need not certainly have it, and other
 		// tools can have that name.
 		if c.labels.maps[n.Text] == nil && c.labels.maps[tool.Text] == nil && (n.same(tool) || c.covers(n, tool)) {
-			c.warnName(s, n, AllExempt, "", "every call of %s is exempt, so the rule applies to none", tool)
+			c.warnName(n, AllExempt, "", "every call of %s is exempt, so the rule applies to none", tool)
 		}
 	}
 }
@@ -184,18 +184,18 @@ func (p Pattern) includes(q Pattern) bool {
 
 // checkEvidence warns if a text that contains a word counts as evidence of a
 // call: "echo cp" does not copy.
-func (c *compiler) checkEvidence(s Statement, n Name, effect string) {
+func (c *compiler) checkEvidence(n Name, effect string) {
 	m := c.labels.firstWeak(n)
 	if m == nil {
 		return
 	}
 	switch m.Pattern.Kind {
 	case When:
-		c.warnName(s, n, WeakEvidence, "prefer a separate tool", "any %s call for which %s is true %s", m.Tool, quote(m.Pattern.Text), effect)
+		c.warnName(n, WeakEvidence, "prefer a separate tool", "any %s call for which %s is true %s", m.Tool, quote(m.Pattern.Text), effect)
 	case Runs:
-		c.warnName(s, n, WeakEvidence, "a path with [*] proves nothing; name one value", "no %s call %s: its %s can be several values", m.Tool, effect, m.Field)
+		c.warnName(n, WeakEvidence, "a path with [*] proves nothing; name one value", "no %s call %s: its %s can be several values", m.Tool, effect, m.Field)
 	default:
-		c.warnName(s, n, WeakEvidence, "a text does not prove a command; use runs, or a separate tool",
+		c.warnName(n, WeakEvidence, "a text does not prove a command; use runs, or a separate tool",
 			"any %s call whose %s contains %s %s", m.Tool, m.Field, m.Pattern, effect)
 	}
 }

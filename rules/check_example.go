@@ -3,6 +3,7 @@ package rules
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/petrigate/petrigate/gate"
@@ -25,11 +26,7 @@ func (c *compiler) checkExamples() {
 		}
 	}
 	asked := make(map[giver]*gate.Policy)
-	for _, s := range c.statements {
-		e, ok := s.(*Example)
-		if !ok {
-			continue
-		}
+	for _, e := range of[*Example](c.statements) {
 		g := giver{e.Tool.Text, e.As.Text}
 		switch {
 		case refused[g]: // reported already
@@ -54,10 +51,7 @@ func (c *compiler) nearLabel(e *Example) string {
 			known = append(known, m.As.String())
 		}
 	}
-	if near := text.Nearest(e.As.String(), known); near != "" {
-		return fmt.Sprintf("did you mean %q?", near)
-	}
-	return ""
+	return text.Suggest(e.As.String(), known)
 }
 
 // namer returns a policy that only names calls. The gate accepts every map that
@@ -69,12 +63,8 @@ func namer(maps []gate.Map) *gate.Policy {
 
 // holds reports whether the maps of p meet the example e.
 func (e *Example) holds(p *gate.Policy) bool {
-	for _, n := range p.Names(gate.Call{Tool: e.Tool.Text, Args: e.args()})[1:] { // the first is the tool
-		if n.Text == e.As.Text {
-			return true
-		}
-	}
-	return false
+	names := p.Names(gate.Call{Tool: e.Tool.Text, Args: e.args()})
+	return slices.ContainsFunc(names[1:], func(n gate.Name) bool { return n.Text == e.As.Text }) // the first is the tool
 }
 
 // args returns the arguments of the call.
@@ -101,10 +91,9 @@ func (c *compiler) failExample(e *Example, maps []gate.Map) {
 			break
 		}
 	}
-	list := strings.Join(found, ", ")
+	format := "this call of %s is not named %s; the maps look for %s"
 	if e.Not {
-		c.fail(e, e.line.errorAt(FailedExample, e.value, "", "this call of %s is named %s, by %s", e.Tool, e.As, list))
-		return
+		format = "this call of %s is named %s, by %s"
 	}
-	c.fail(e, e.line.errorAt(FailedExample, e.value, "", "this call of %s is not named %s; the maps look for %s", e.Tool, e.As, list))
+	c.fail(e, e.line.errorAt(FailedExample, e.value, "", format, e.Tool, e.As, strings.Join(found, ", ")))
 }

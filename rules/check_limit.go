@@ -25,10 +25,10 @@ func (c *compiler) checkLimit(s *Limit) {
 		return
 	}
 	if s.Tool.Glob() && !s.Per.Glob() && gate.MatchGlob(s.Tool.Text, s.Per.Text) && !s.spares(*s.Per) {
-		c.warnName(s, *s.Per, NoRefill, "", "%s is one of %s: its calls are counted and give nothing back", s.Per, s.Tool)
+		c.warnName(*s.Per, NoRefill, "", "%s is one of %s: its calls are counted and give nothing back", s.Per, s.Tool)
 	}
 	c.checkPeriod(s)
-	c.checkEvidence(s, *s.Per, "refills the limit of "+s.Tool.String())
+	c.checkEvidence(*s.Per, "refills the limit of "+s.Tool.String())
 }
 
 // longPeriods are times that people write, but that limits do not have.
@@ -36,14 +36,14 @@ var longPeriods = []string{"week", "month", "quarter", "year"}
 
 // checkPeriod warns of a refilling call that is named like a time.
 func (c *compiler) checkPeriod(s *Limit) {
-	near := text.Nearest(s.Per.Text, refillWords)
+	meant := text.Suggest(s.Per.Text, refillWords)
 	switch {
 	case s.Per.Quoted:
 	case slices.Contains(longPeriods, s.Per.Text):
-		c.warnName(s, *s.Per, KeywordLike, "the longest time of a limit is a day; quote the name if it is a tool",
+		c.warnName(*s.Per, KeywordLike, "the longest time of a limit is a day; quote the name if it is a tool",
 			"calls of %s refill the limit", s.Per)
-	case near != "":
-		c.warnName(s, *s.Per, KeywordLike, fmt.Sprintf("did you mean %q?", near), "calls of %s refill the limit", s.Per)
+	case meant != "":
+		c.warnName(*s.Per, KeywordLike, meant, "calls of %s refill the limit", s.Per)
 	}
 }
 
@@ -53,8 +53,8 @@ func (c *compiler) checkLimits() {
 	c.checkWindows()
 	c.checkFailures()
 	over := c.overrules()
-	for _, s := range c.statements {
-		if s, ok := s.(*Limit); ok && c.failed[s] == nil {
+	for _, s := range of[*Limit](c.statements) {
+		if c.failed[s] == nil {
 			c.checkIdle(s, over)
 		}
 	}
@@ -63,14 +63,10 @@ func (c *compiler) checkLimits() {
 // checkContrary warns of limits on one name that differ only in the count.
 func (c *compiler) checkContrary() {
 	first := make(map[string]*Limit)
-	for _, s := range c.statements {
-		s, ok := s.(*Limit)
-		if !ok {
-			continue
-		}
+	for _, s := range of[*Limit](c.statements) {
 		key := fmt.Sprint(s.Shadow, s.Tool, " ", s.scope(), " ", joinNames(s.Unless))
 		if earlier := first[key]; earlier != nil {
-			c.warn(s, ContraryLimits, "", "%s has a limit of %s per %s at %s too; both hold", s.Tool, calls(earlier.Count), s.scope(), earlier.Pos)
+			c.warn(s, ContraryLimits, "", "%s has a limit of %s per %s at %s too; both hold", s.Tool, text.Count(earlier.Count, "call"), s.scope(), earlier.Pos)
 			continue
 		}
 		first[key] = s
@@ -80,8 +76,8 @@ func (c *compiler) checkContrary() {
 // checkWindows notes once for each file that its windows do not survive a restart.
 func (c *compiler) checkWindows() {
 	said := make(map[*File]bool)
-	for _, s := range c.statements {
-		if s, ok := s.(*Limit); ok && s.every() > 0 && !said[c.fileOf[s]] {
+	for _, s := range of[*Limit](c.statements) {
+		if s.every() > 0 && !said[c.fileOf[s]] {
 			said[c.fileOf[s]] = true
 			c.warn(s, Forgotten, "", "the count of a limit per %s is in memory and starts again when the proxy restarts", s.Over)
 		}
@@ -93,18 +89,15 @@ func (c *compiler) checkWindows() {
 func (c *compiler) checkFailures() {
 	type pair struct{ first, before string }
 	required := make(map[pair]*Require)
-	for _, s := range c.statements {
-		if s, ok := s.(*Require); ok {
-			required[pair{s.First.String(), s.Before.String()}] = s
-		}
+	for _, s := range of[*Require](c.statements) {
+		required[pair{s.First.String(), s.Before.String()}] = s
 	}
-	for _, s := range c.statements {
-		s, ok := s.(*Limit)
-		if !ok || s.Per == nil || s.Successful {
+	for _, s := range of[*Limit](c.statements) {
+		if s.Per == nil || s.Successful {
 			continue
 		}
 		if r := required[pair{s.Per.String(), s.Tool.String()}]; r != nil {
-			c.warnName(s, *s.Per, FailureRefills, fmt.Sprintf("write: per successful %s", s.Per),
+			c.warnName(*s.Per, FailureRefills, fmt.Sprintf("write: per successful %s", s.Per),
 				"a call of %s that fails gives a call of %s back too; %s requires one that succeeds", s.Per, s.Tool, r.Pos)
 		}
 	}
@@ -121,8 +114,8 @@ type overrules struct {
 func (c *compiler) overrules() overrules {
 	over := overrules{make(map[string]*Block), make(map[string][]*Limit)}
 	var limited []string
-	for _, s := range c.statements {
-		if s, ok := s.(*Limit); ok && !s.Tool.Glob() {
+	for _, s := range of[*Limit](c.statements) {
+		if !s.Tool.Glob() {
 			limited = append(limited, s.Tool.Text)
 		}
 	}
@@ -137,16 +130,14 @@ func (c *compiler) overrules() overrules {
 			})
 		}
 	}
-	for _, s := range c.statements {
-		switch s := s.(type) {
-		case *Block:
-			if len(s.Unless) == 0 {
-				about(s.Tool, func(key string) { over.block(key, s) })
-			}
-		case *Limit:
-			if len(s.Unless) == 0 && s.Per == nil {
-				about(s.Tool, func(key string) { over.limit(key, s) })
-			}
+	for _, s := range of[*Block](c.statements) {
+		if len(s.Unless) == 0 {
+			about(s.Tool, func(key string) { over.block(key, s) })
+		}
+	}
+	for _, s := range of[*Limit](c.statements) {
+		if len(s.Unless) == 0 && s.Per == nil {
+			about(s.Tool, func(key string) { over.limit(key, s) })
 		}
 	}
 	return over

@@ -12,10 +12,10 @@ func (c *compiler) checkMaps() {
 	scripts := c.scripts()
 	for _, m := range c.maps {
 		if !used[m.As.Text] {
-			c.warnName(m, m.As, UnusedLabel, "", "no rule uses the name %s", m.As)
+			c.warnName(m.As, UnusedLabel, "", "no rule uses the name %s", m.As)
 		}
 		if m.As.Glob() {
-			c.warnName(m, m.As, LabelLikeGlob, "", "a rule reads %s as a pattern", m.As)
+			c.warnName(m.As, LabelLikeGlob, "", "a rule reads %s as a pattern", m.As)
 		}
 		switch m.Pattern.Kind {
 		case Word:

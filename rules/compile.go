@@ -3,6 +3,7 @@ package rules
 import (
 	"cmp"
 	"fmt"
+	"io/fs"
 	"slices"
 
 	"github.com/petrigate/petrigate/gate"
@@ -44,6 +45,20 @@ func Compile(files ...*File) (*Compiled, error) {
 	return c.out, nil
 }
 
+// Load reads, parses and compiles files of fsys together, in the order given.
+// If the rules have errors, the error is an [ErrorList]; see [Compile].
+func Load(fsys fs.FS, paths ...string) (*Compiled, error) {
+	files := make([]*File, len(paths))
+	for i, path := range paths {
+		src, err := fs.ReadFile(fsys, path)
+		if err != nil {
+			return nil, fmt.Errorf("reading rules: %w", err)
+		}
+		files[i], _ = Parse(path, src) // its errors come with those of Compile
+	}
+	return Compile(files...)
+}
+
 // Verification lists the reachable states of each net, counted from its
 // initial marking over all transitions. It needs no exploration, since the shapes
 // of the nets are known.
@@ -81,13 +96,21 @@ func newCompiler(files []*File) *compiler {
 			}
 			first[text] = s
 			c.statements = append(c.statements, s)
-			if m, ok := s.(*Map); ok {
-				c.maps = append(c.maps, m)
-			}
 		}
 	}
+	c.maps = of[*Map](c.statements)
 	c.labels = newLabels(c.maps)
 	return c
+}
+
+// of returns the statements of one type.
+func of[T Statement](all []Statement) (ts []T) {
+	for _, s := range all {
+		if t, ok := s.(T); ok {
+			ts = append(ts, t)
+		}
+	}
+	return ts
 }
 
 // add compiles one statement.
@@ -133,7 +156,7 @@ func (c *compiler) warn(s Statement, code Code, hint, format string, args ...any
 }
 
 // warnName adds a warning about a name in a statement.
-func (c *compiler) warnName(s Statement, n Name, code Code, hint, format string, args ...any) {
+func (c *compiler) warnName(n Name, code Code, hint, format string, args ...any) {
 	c.warnAt(n.Pos, n.span, code, hint, format, args...)
 }
 

@@ -6,6 +6,7 @@ import (
 	"unicode"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/text"
 )
 
 // The places that nets of rules are made of.
@@ -105,7 +106,7 @@ func limitNet(s *Limit) gate.Net {
 	if s.Per == nil && s.Over == User {
 		n.Scope = gate.ScopePrincipal
 	}
-	n.Reason = fmt.Sprintf("%s has reached its limit of %s per %s.", s.Tool, calls(s.Count), s.scope())
+	n.Reason = fmt.Sprintf("%s has reached its limit of %s per %s.", s.Tool, text.Count(s.Count, "call"), s.scope())
 	return n
 }
 
@@ -147,13 +148,6 @@ func (n Name) inNet() string {
 		}
 	}
 	return n.Text
-}
-
-func calls(n int) string {
-	if n == 1 {
-		return "1 call"
-	}
-	return fmt.Sprintf("%d calls", n)
 }
 
 // Call returns the name as the gate reads it.

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -107,13 +108,8 @@ var (
 
 func (p *parser) unknownStatement(t token) {
 	hint := "a line begins with require, block, limit, shadow, map, example or prove"
-	near := text.Nearest(t.text, statementWords)
-	switch meant := meantBy(strings.ToLower(t.text)); {
-	case t.kind != bare:
-	case meant != "":
-		hint = meant
-	case near != "":
-		hint = fmt.Sprintf("did you mean %q?", near)
+	if t.kind == bare {
+		hint = cmp.Or(meantBy(strings.ToLower(t.text)), text.Suggest(t.text, statementWords), hint)
 	}
 	p.line.fail(UnknownKeyword, t, hint, "unknown statement %q", p.line.text[t.off:t.end])
 }
@@ -211,8 +207,8 @@ func (p *parser) end(optional ...string) {
 		return
 	}
 	hint := "one statement a line; a comment begins with #"
-	if near := text.Nearest(t.text, optional); near != "" && t.kind == bare {
-		hint = fmt.Sprintf("did you mean %q?", near)
+	if t.kind == bare {
+		hint = cmp.Or(text.Suggest(t.text, optional), hint)
 	}
 	p.line.fail(Trailing, t, hint, "unexpected %q after the statement", p.line.text[t.off:t.end])
 }

@@ -2,7 +2,6 @@ package rules
 
 import (
 	"errors"
-	"fmt"
 	"strings"
 )
 
@@ -164,12 +163,12 @@ func (p *parser) regex(start, closing int) Pattern {
 		p.line.fail(RegexTail, tail, `/regex/ or /regex/i; a slash inside is written \/`, "unexpected %q after the regex", p.line.text[tail.off:tail.end])
 		return Pattern{}
 	}
-	re, err := compileRegex(found.Text, found.Fold)
+	match, err := compileRegex(found.Text, found.Fold)
 	if err != nil {
 		p.badRegex(token{off: start, end: end}, err)
 		return Pattern{}
 	}
-	found.match = quickly(re)
+	found.match = match
 	return found
 }
 
@@ -183,5 +182,5 @@ func (p *parser) badRegex(t token, err error) {
 	case strings.Contains(p.line.text[t.off:t.end], "(?"):
 		hint = "RE2 has no look-around and no back-references"
 	}
-	p.line.fail(code, t, hint, "%s", fmt.Sprint(err))
+	p.line.fail(code, t, hint, "%v", err)
 }

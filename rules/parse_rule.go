@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -74,14 +75,14 @@ func (p *parser) channel() string {
 			return t.text
 		}
 	}
-	switch near := text.Nearest(t.text, known); {
-	case t.kind == atEnd:
+	hint := "one of " + strings.Join(known, ", ")
+	switch t.kind {
+	case atEnd:
 		p.line.fail(Missing, t, viaForm, "the channel is missing")
-	case near != "" && t.kind == bare:
-		p.line.fail(UnknownChannel, t, fmt.Sprintf("did you mean %q?", near), "unknown channel %q", t.text)
-	default:
-		p.line.fail(UnknownChannel, t, "one of "+strings.Join(known, ", "), "unknown channel %q", p.line.text[t.off:t.end])
+	case bare:
+		hint = cmp.Or(text.Suggest(t.text, known), hint)
 	}
+	p.line.fail(UnknownChannel, t, hint, "unknown channel %q", p.line.text[t.off:t.end])
 	return ""
 }
 

@@ -80,22 +80,7 @@ func isWordByte(s string, i int) bool {
 // string. The classes \d, \s, \w and the boundary \b are ASCII. It refuses an
 // empty expression and one that is too large.
 func MatchRegex(expr string) (func(string) bool, error) {
-	re, err := compileRegex(expr, false)
-	if err != nil {
-		return nil, err
-	}
-	return quickly(re), nil
-}
-
-// quickly matches re only in a string with the text that every match contains:
-// most calls match no map, and searching for a text is cheap.
-func quickly(re *regexp.Regexp) func(string) bool {
-	tree, _ := syntax.Parse(re.String(), syntax.Perl)
-	text := needed(tree.Simplify())
-	if text == "" {
-		return re.MatchString
-	}
-	return func(s string) bool { return strings.Contains(s, text) && re.MatchString(s) }
+	return compileRegex(expr, false)
 }
 
 // needed returns the longest text, as far as the syntax tree shows it, that every
@@ -121,7 +106,9 @@ var (
 	errLargeRegex = errors.New("the regex is too large")
 )
 
-func compileRegex(expr string, fold bool) (*regexp.Regexp, error) {
+// compileRegex returns a function that tries the regex only in a string with the text
+// that every match contains: most calls match no map, and searching for a text is cheap.
+func compileRegex(expr string, fold bool) (func(string) bool, error) {
 	if expr == "" {
 		return nil, errEmptyRegex
 	}
@@ -133,22 +120,16 @@ func compileRegex(expr string, fold bool) (*regexp.Regexp, error) {
 	}
 	re, err := regexp.Compile(expr)
 	if err != nil {
-		return nil, invalidRegex(err)
+		return nil, fmt.Errorf("invalid regex: %s", strings.TrimPrefix(err.Error(), "error parsing regexp: "))
 	}
-	if n := steps(expr); n > maxRegexSteps {
-		return nil, fmt.Errorf("%w: %d steps, at most %d", errLargeRegex, n, maxRegexSteps)
+	tree, _ := syntax.Parse(expr, syntax.Perl) // it is valid
+	tree = tree.Simplify()
+	if prog, _ := syntax.Compile(tree); len(prog.Inst) > maxRegexSteps {
+		return nil, fmt.Errorf("%w: %d steps, at most %d", errLargeRegex, len(prog.Inst), maxRegexSteps)
 	}
-	return re, nil
-}
-
-// steps returns the size of the program of a valid expression.
-func steps(expr string) int {
-	tree, _ := syntax.Parse(expr, syntax.Perl)
-	prog, _ := syntax.Compile(tree.Simplify())
-	return len(prog.Inst)
-}
-
-// invalidRegex describes the mistake without the words of package regexp.
-func invalidRegex(err error) error {
-	return fmt.Errorf("invalid regex: %s", strings.TrimPrefix(err.Error(), "error parsing regexp: "))
+	text := needed(tree)
+	if text == "" {
+		return re.MatchString, nil
+	}
+	return func(s string) bool { return strings.Contains(s, text) && re.MatchString(s) }, nil
 }

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -134,8 +135,8 @@ func (p *parser) unknownClaim(t token) {
 		}
 	}
 	hint := "one of " + strings.Join(claimWords[NeverWithoutApproval:], ", ")
-	if near := text.Nearest(t.text, claimWords[:]); near != "" && t.kind == bare {
-		hint = fmt.Sprintf("did you mean %q?", near)
+	if t.kind == bare {
+		hint = cmp.Or(text.Suggest(t.text, claimWords[:]), hint)
 	}
 	p.line.fail(UnknownClaim, t, hint, "unknown claim %q", p.line.text[t.off:t.end])
 }
