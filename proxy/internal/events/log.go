@@ -48,7 +48,6 @@ type Logs struct {
 
 	mu     sync.Mutex
 	last   int
-	byName map[string]*log
 	order  []*log // oldest first
 	closed bool
 }
@@ -58,9 +57,6 @@ type Logs struct {
 func (s *Logs) open(request []byte) *log {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.byName == nil {
-		s.byName = map[string]*log{}
-	}
 	s.last++
 	l := &log{name: strconv.Itoa(s.last), principal: s.Principal, budget: s.Budget, next: 1, dropped: s.closed, more: make(chan struct{})}
 	if len(request) <= maxKeptID {
@@ -69,7 +65,6 @@ func (s *Logs) open(request []byte) *log {
 	if s.closed {
 		return l
 	}
-	s.byName[l.name] = l
 	s.order = append(s.order, l)
 	if len(s.order) > maxStreams {
 		s.forget(0)
@@ -88,7 +83,6 @@ func (s *Logs) drop(l *log) {
 
 func (s *Logs) forget(i int) {
 	l := s.order[i]
-	delete(s.byName, l.name)
 	s.order = slices.Delete(s.order, i, i+1)
 	l.drop()
 }
@@ -108,7 +102,10 @@ func (s *Logs) find(lastEventID string) (l *log, seen int) {
 	name, seen := parseID(lastEventID)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.byName[name], seen
+	if i := slices.IndexFunc(s.order, func(l *log) bool { return l.name == name }); i >= 0 {
+		return s.order[i], seen
+	}
+	return nil, 0
 }
 
 func (l *log) id(number int) string { return eventID(l.name, number) }

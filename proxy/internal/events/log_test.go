@@ -123,7 +123,7 @@ func TestBudget(t *testing.T) {
 	if b.held["ann"] != nil {
 		t.Errorf("%d bytes of a client that is gone", b.held["ann"].bytes)
 	}
-	if l := left(two, 1)[0]; l.size != 0 || len(two.byName) != 0 {
+	if l := left(two, 1)[0]; l.size != 0 || len(two.order) != 0 {
 		t.Error("a client that is gone has a new stream")
 	}
 }

@@ -2,7 +2,6 @@ package listing
 
 import (
 	"bytes"
-	"encoding/json"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
@@ -57,14 +56,12 @@ func Read(object []byte, prefix string) (t Tool, problem string) {
 	return t, ""
 }
 
-// mirrored is the tool as mcp-go reads it, if some of its arguments have to be
+// mirrored is what mcp-go reads of the tool, if some of its arguments have to be
 // repeated in headers.
 func mirrored(object []byte) *mcp.Tool {
-	if !bytes.Contains(object, []byte("x-mcp-header")) {
-		return nil
-	}
-	t := new(mcp.Tool)
-	if json.Unmarshal(object, t) != nil || len(mcp.ExtractParamHeaderBindings(t)) == 0 {
+	schema, _ := rawjson.Member(object, "inputSchema")
+	t := &mcp.Tool{RawInputSchema: schema}
+	if !bytes.Contains(schema, []byte("x-mcp-header")) || len(mcp.ExtractParamHeaderBindings(t)) == 0 {
 		return nil
 	}
 	return t

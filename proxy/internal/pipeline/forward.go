@@ -58,7 +58,7 @@ func (c *Call) mayRepeat() bool {
 func (f *inflightCall) request() upstream.Request {
 	c := f.Call
 	u := c.Tool.Upstream
-	r := upstream.Request{Method: c.Method, Name: c.Tool.Name, Notify: f.onNotification, Deliver: f.onReply}
+	r := upstream.Request{Method: c.Method, Name: c.Tool.Name, Mirrored: c.Tool.Mirrored, Notify: f.onNotification, Deliver: f.onReply}
 	hop := wire.Hop{Name: c.params.Name}
 	if c.Method != spec.ReadResource {
 		hop.Name = c.Tool.Name

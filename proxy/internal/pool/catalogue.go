@@ -159,11 +159,12 @@ func (c *Catalogue) toolsOf(u *Server, v *ToolView) (tools []*Tool) {
 	var names []string
 	list, listed := c.lists[u]
 	for _, object := range list.Tools {
-		t, problem := newTool(u, object, len(c.upstreams) == 1)
+		read, problem := listing.Read(object, u.Config.ExposedPrefix(len(c.upstreams) == 1))
 		if problem != "" {
 			v.Problems = append(v.Problems, u.Config.Name+": "+problem)
 			continue
 		}
+		t := &Tool{Tool: read, Upstream: u, Canonical: u.Config.Name + "." + read.Name}
 		names = append(names, t.Name)
 		if t.Why = u.Config.Tools.Filtered(t.Name); t.Why != "" {
 			v.Filtered[t.Exposed] = t

@@ -26,8 +26,7 @@ func (p *Pool) EnsureDeclared(ctx context.Context, peer session.Peer) {
 // they have listed the tools that they have for such a client.
 func (p *Pool) Declare(ctx context.Context, peer session.Peer) {
 	for _, u := range p.Servers {
-		u.Prefer(peer.Rev)
-		u.Intend(peer.Forwarded())
+		u.Intend(peer.Rev, peer.Forwarded())
 	}
 	p.AwaitList(ctx) // to disturb no server that has just started
 	ctx, cancel := context.WithTimeout(ctx, p.StartupLimit)

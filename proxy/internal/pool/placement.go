@@ -107,8 +107,7 @@ func (p *Pool) dedicate(s *session.Session, u *Server, peer session.Peer) *Serve
 	d.shared, d.Session, d.closed = u, s, make(chan struct{})
 	d.used.Store(p.Life.Now().UnixNano())
 	p.Connect(d)
-	d.Prefer(peer.Rev)
-	d.Intend(peer.Forwarded())
+	d.Intend(peer.Rev, peer.Forwarded())
 	p.Life.Log.Info("a session has an upstream for itself", "upstream", u.Config.Name, "session", s.ID)
 	d.Start(p.Life.Ctx)
 	p.Life.Background(func() { p.Sweep(d) })
@@ -234,6 +233,7 @@ func (u *Server) AwaitReady(ctx context.Context, peer session.Peer) {
 		return
 	}
 	if !u.Declares(peer.Forwarded()) && u.State().Phase == upstream.Up {
+		u.Intend(peer.Rev, peer.Forwarded())
 		u.Declare(ctx, peer.Forwarded())
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"time"
 
 	"github.com/petrigate/petrigate/proxy/internal/session"
 	"github.com/petrigate/petrigate/proxy/internal/spec"
@@ -73,31 +72,29 @@ func (r *RelayedRequest) Exchange(ctx context.Context) (upstream.Reply, error) {
 	if fault != nil {
 		return upstream.Reply{}, fault
 	}
-	x := u.Send(request)
-	timer := time.NewTimer(u.Config.Timeout)
-	defer timer.Stop()
-	if r.Patient {
-		timer.Stop()
+	if !r.Patient {
+		var cancel context.CancelFunc
+		late := fmt.Errorf("upstream %s gave no answer within %s", u.Config.Name, u.Config.Timeout)
+		ctx, cancel = context.WithTimeoutCause(ctx, u.Config.Timeout, late)
+		defer cancel()
 	}
-	var err error
-	for err == nil {
+	x := u.Send(request)
+	for {
 		select {
 		case <-r.Outbox.Wake:
 			r.Outbox.WriteTo(r.Stream)
 		case reply := <-x.Done():
 			r.Outbox.WriteTo(r.Stream) // what came before it
 			if reply.Err != nil {
-				err = fmt.Errorf("upstream %s: %v", u.Config.Name, reply.Err)
+				return reply, fmt.Errorf("upstream %s: %v", u.Config.Name, reply.Err)
 			}
-			return reply, err
-		case <-timer.C:
-			err = fmt.Errorf("upstream %s gave no answer within %s", u.Config.Name, u.Config.Timeout)
+			return reply, nil
 		case <-ctx.Done():
-			err = context.Cause(ctx)
+			err := context.Cause(ctx)
+			x.Cancel(err.Error())
+			return upstream.Reply{}, err
 		}
 	}
-	x.Cancel(err.Error())
-	return upstream.Reply{}, err
 }
 
 // request returns the message in the form that the server gets.

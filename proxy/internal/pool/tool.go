@@ -3,8 +3,6 @@ package pool
 import (
 	"strings"
 
-	"github.com/mark3labs/mcp-go/mcp"
-
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/text"
 	"github.com/petrigate/petrigate/internal/toolname"
@@ -13,33 +11,13 @@ import (
 
 // A Tool is one tool of a server.
 type Tool struct {
-	Upstream   *Server
-	Name       string // the server's name of the tool
-	Exposed    string // the clients' name of the tool
-	Canonical  string // upstream.tool, as rules name it
-	also       []gate.Name
-	others     map[string]bool // names of all tools that an action of a rule could mean
-	foreign    bool            // the exposed name could be one of another server
-	Object     []byte          // as the client sees it
-	Definition string          // hash of the server's object
-	annotates  []byte          // its annotations, as the server wrote them; nil: none
-	Why        string          // why the configuration filters it out; empty: it does not
-
-	OnlyTask bool // it can be called only as a task (execution.taskSupport: required)
-
-	Mirrored *mcp.Tool // says which arguments are sent as headers too; nil: none
-}
-
-func newTool(u *Server, object []byte, alone bool) (t *Tool, problem string) {
-	read, problem := listing.Read(object, u.Config.ExposedPrefix(alone))
-	if problem != "" {
-		return nil, problem
-	}
-	return &Tool{
-		Upstream: u, Name: read.Name, Exposed: read.Exposed, Canonical: u.Config.Name + "." + read.Name,
-		Object: read.Object, Definition: read.Definition, annotates: read.Annotations,
-		OnlyTask: read.OnlyTask, Mirrored: read.Mirrored,
-	}, ""
+	listing.Tool
+	Upstream  *Server
+	Canonical string // upstream.tool, as rules name it
+	also      []gate.Name
+	others    map[string]bool // names of all tools that an action of a rule could mean
+	foreign   bool            // the exposed name could be one of another server
+	Why       string          // why the configuration filters it out; empty: it does not
 }
 
 // addNames gives the tools their further names, and the names of all tools that an
@@ -61,22 +39,21 @@ func addNames(tools []*Tool, owners toolname.Owners) {
 
 // Call returns a call of the tool without arguments, in the gate's terms.
 func (t *Tool) Call() gate.Call {
-	return gate.Call{Tool: t.Exposed, Foreign: t.foreign, Also: t.also, Others: t.others, Upstream: t.Upstream.Config.Name, Annotations: t.annotates}
+	return gate.Call{Tool: t.Exposed, Foreign: t.foreign, Also: t.also, Others: t.others, Upstream: t.Upstream.Config.Name, Annotations: t.Annotations}
 }
 
 // PromptTool returns a prompt as a tool, in the gate's terms: a rule names it
 // prompt:upstream.name.
 func PromptTool(i Item) *Tool {
-	return &Tool{
-		Upstream: i.Upstream, Name: i.Key, Exposed: "prompt " + text.Escape(i.Exposed),
-		Canonical: "prompt:" + i.Upstream.Config.Name + "." + i.Key,
-	}
+	read := listing.Tool{Name: i.Key, Exposed: "prompt " + text.Escape(i.Exposed)}
+	return &Tool{Tool: read, Upstream: i.Upstream, Canonical: "prompt:" + i.Upstream.Config.Name + "." + i.Key}
 }
 
 // ResourceTool returns a resource as a tool, in the gate's terms: a rule names all
 // resources of a server resource:upstream.
 func ResourceTool(u *Server, uri string) *Tool {
-	return &Tool{Upstream: u, Name: uri, Exposed: "resource " + text.Escape(uri), Canonical: "resource:" + u.Config.Name}
+	read := listing.Tool{Name: uri, Exposed: "resource " + text.Escape(uri)}
+	return &Tool{Tool: read, Upstream: u, Canonical: "resource:" + u.Config.Name}
 }
 
 // An Item is one prompt, resource or resource template of a server.

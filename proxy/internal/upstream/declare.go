@@ -39,20 +39,6 @@ func (u *Upstream) Declares(capabilities []byte) (declared bool) {
 	return declared
 }
 
-// Prefer lets the first client decide on the family of revisions, where the server
-// speaks both and the configuration leaves it open: what is of one family only is
-// then not translated for it. Like Intend it does not wait.
-func (u *Upstream) Prefer(of *rev.Rev) {
-	if u.host.Config.Protocol != "" && u.host.Config.Protocol != "auto" {
-		return
-	}
-	u.locked(func() {
-		if !u.preferred {
-			u.preferred, u.prefer2025 = true, of == rev.Rev2025
-		}
-	})
-}
-
 // prefers2025 reports whether the first client decided on 2025-11-25.
 func (u *Upstream) prefers2025() (yes bool) {
 	u.locked(func() { yes = u.prefer2025 })
@@ -60,15 +46,21 @@ func (u *Upstream) prefers2025() (yes bool) {
 }
 
 // Intend adds the capabilities of a client to those that the next handshake
-// declares. It does not wait.
-func (u *Upstream) Intend(capabilities []byte) {
-	u.locked(func() { u.declared = union(u.declared, capabilities) })
+// declares. The first client also decides on the family of revisions, where the
+// server speaks both and the configuration leaves it open: what is of one family
+// only is then not translated for it. Intend does not wait.
+func (u *Upstream) Intend(of *rev.Rev, capabilities []byte) {
+	u.locked(func() {
+		u.declared = union(u.declared, capabilities)
+		if p := u.host.Config.Protocol; !u.preferred && (p == "" || p == "auto") {
+			u.preferred, u.prefer2025 = true, of == rev.Rev2025
+		}
+	})
 }
 
-// Declare is Intend for a server that may be up already: then it shakes hands
-// anew where that is needed, and waits for that, no longer than ctx.
+// Declare is for a server that may be up already, after Intend: the server shakes hands
+// anew where that is needed. Declare waits for that, no longer than ctx.
 func (u *Upstream) Declare(ctx context.Context, capabilities []byte) {
-	u.Intend(capabilities)
 	again := u.again()
 	current := u.current.Load()
 	switch {

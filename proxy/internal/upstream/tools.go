@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
@@ -65,45 +66,20 @@ func (l *ToolList) add(page []byte) error {
 	return nil
 }
 
-// usable remembers which tools want headers, and leaves out those that ask
-// for impossible ones, as a client of 2026-07-28 over HTTP has to.
+// usable leaves out the tools that ask for impossible headers, as a client of 2026-07-28
+// over HTTP has to.
 func (u *Upstream) usable(tools []json.RawMessage) []json.RawMessage {
 	if u.host.Config.URL == "" || u.State().Rev() == rev.Rev2025 {
 		return tools
 	}
-	marked := map[string]*mcp.Tool{}
-	good := tools[:0]
-	for _, raw := range tools {
-		tool, err := markedTool(raw)
+	return slices.DeleteFunc(tools, func(raw json.RawMessage) bool {
+		schema, _ := rawjson.Member(raw, "inputSchema")
+		err := mcp.ValidateParamHeaderAnnotations(&mcp.Tool{RawInputSchema: schema})
 		if err != nil {
-			u.host.Log.Warn("tool left out", "error", err)
-			continue
+			name, _ := rawjson.Member(raw, "name")
+			plain, _ := rawjson.String(name)
+			u.host.Log.Warn("tool left out", "error", fmt.Errorf("tool %q: %s", text.Excerpt(plain, 64), text.Excerpt(err.Error(), 200)))
 		}
-		if tool != nil {
-			marked[tool.Name] = tool
-		}
-		good = append(good, raw)
-	}
-	u.host.Mirrored.Store(&marked)
-	return good
-}
-
-// markedTool decodes a tool that has marked parameters; nil for any other.
-func markedTool(raw []byte) (*mcp.Tool, error) {
-	var tool mcp.Tool
-	var wire struct {
-		Name        string          `json:"name"`
-		InputSchema json.RawMessage `json:"inputSchema"`
-	}
-	if json.Unmarshal(raw, &wire) != nil {
-		return nil, nil // not for us to judge
-	}
-	tool.Name, tool.RawInputSchema = wire.Name, wire.InputSchema
-	if err := mcp.ValidateParamHeaderAnnotations(&tool); err != nil {
-		return nil, fmt.Errorf("tool %q: %s", text.Excerpt(wire.Name, 64), text.Excerpt(err.Error(), 200))
-	}
-	if len(mcp.ExtractParamHeaderBindings(&tool)) == 0 {
-		return nil, nil
-	}
-	return &tool, nil
+		return err != nil
+	})
 }

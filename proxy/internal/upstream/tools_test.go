@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/mark3labs/mcp-go/mcp"
 )
 
 // pages answers tools/list from a function of the cursor.
@@ -80,7 +82,8 @@ func TestMarkedArguments(t *testing.T) {
 	if list, err := s.ListTools(t.Context()); err != nil || len(list.Tools) != 2 {
 		t.Errorf("%s %v", list.Tools, err)
 	}
-	s.answer(s.tool("do", `{"region":"north"}`))
+	marked := &mcp.Tool{RawInputSchema: []byte(`{"type":"object","properties":{"region":{"type":"string","x-mcp-header":"Region"}}}`)}
+	s.answer(s.Send(Request{Method: "tools/call", Name: "do", Params: []byte(`{"name":"do","arguments":{"region":"north"}}`), Mirrored: marked}))
 	if got := e.headers[len(e.headers)-1].Get("Mcp-Param-Region"); got != "north" {
 		t.Errorf("%q", got)
 	}

@@ -13,7 +13,8 @@ type Dispatcher struct {
 	Host    *Host
 	Pending *Pending
 	Asked   ServerRequests
-	Answer  func(answer []byte) // sends an answer to a request of the server, where it is the same for all
+	Relays  func() bool         // reports whether requests of the server are handed on
+	Answer  func(answer []byte) // sends our answer to such a request
 	Ending
 }
 
@@ -22,10 +23,9 @@ func NewDispatcher(h *Host) Dispatcher {
 }
 
 // Dispatch handles a message on a stream that carries all that the server says. If kept,
-// the bytes are ours. Requests of the server are refused unless relays. The error says
-// that data is no message; where it seems to be the answer to a request, nobody needs to
-// wait for another.
-func (d *Dispatcher) Dispatch(data []byte, kept, relays bool) error {
+// the bytes are ours. The error says that data is no message; where it seems to be the
+// answer to a request, nobody needs to wait for another. It needs Relays and Answer.
+func (d *Dispatcher) Dispatch(data []byte, kept bool) error {
 	m, err := wire.ParseUpstream(data)
 	switch {
 	case err != nil:
@@ -36,7 +36,7 @@ func (d *Dispatcher) Dispatch(data []byte, kept, relays bool) error {
 		id, _ := m.Int()
 		d.reply(id, ReplyOf(m, kept))
 	case m.Kind == wire.Request:
-		if !relays || !d.Relay(nil, m, d.Answer) {
+		if !d.Relays() || !d.Relay(nil, m, d.Answer) {
 			d.Answer(AppendAnswer(nil, m))
 		}
 	default:

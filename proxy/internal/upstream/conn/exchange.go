@@ -7,6 +7,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/mark3labs/mcp-go/mcp"
+
 	"github.com/petrigate/petrigate/proxy/internal/upstream/process"
 )
 
@@ -16,6 +18,10 @@ type Request struct {
 	Params []byte // a JSON object, or nil; not kept after the request is on its way
 	Name   string // tool, prompt or resource that is meant; the Mcp-Name header of revision 2026-07-28
 	Token  int64  // the progress token in Params, of NewToken; 0: none
+
+	// Mirrored is the tool that is called, if some of its arguments go into headers as
+	// well (x-mcp-header), as HTTP of [rev.Rev2026] demands.
+	Mirrored *mcp.Tool
 
 	// Notify gets the notifications that belong to this request, in order and
 	// before its reply: progress with its token, and over HTTP all that comes
@@ -47,7 +53,7 @@ type Request struct {
 	Here bool
 
 	Session *Session          // of a handshake over HTTP
-	Marked  map[string]string // arguments that go into headers as well
+	Headers map[string]string // made of Mirrored
 }
 
 // A Reply is the end of an exchange. One of its fields is set.

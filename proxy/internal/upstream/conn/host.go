@@ -8,8 +8,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/mark3labs/mcp-go/mcp"
-
 	"github.com/petrigate/petrigate/internal/rawjson"
 	"github.com/petrigate/petrigate/proxy/internal/rev"
 )
@@ -26,10 +24,6 @@ type Host struct {
 	IDs   atomic.Int64 // of requests and progress tokens
 	Words words        // of its process
 	Work  work         // goroutines that outlive a connection
-
-	// Mirrored are the tools by name whose arguments go into headers as well, as
-	// HTTP of [rev.Rev2026] wants for those that a tool marks with x-mcp-header.
-	Mirrored atomic.Pointer[map[string]*mcp.Tool]
 
 	Acked chan int64 // gets the id of a subscription that is acknowledged; 0: it is not known
 

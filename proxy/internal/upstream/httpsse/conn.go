@@ -47,7 +47,7 @@ func Dial(ctx context.Context, u *conn.Host) (*Conn, error) {
 		return nil, err
 	}
 	c := &Conn{Dispatcher: conn.NewDispatcher(u), http: requests, reader: make(chan struct{})}
-	c.Answer = c.aside
+	c.Relays, c.Answer = func() bool { return true }, c.aside
 	c.ctx, c.stop = context.WithCancel(ctx)
 	late := time.AfterFunc(u.Options.ConnectTimeout, c.stop)
 	defer late.Stop()
@@ -69,12 +69,7 @@ func Dial(ctx context.Context, u *conn.Host) (*Conn, error) {
 
 // open begins the stream.
 func (c *Conn) open() (*streamable.EventReader, error) {
-	request, err := c.http.NewRequest(c.ctx, http.MethodGet, new(conn.Session), nil)
-	if err != nil {
-		return nil, err
-	}
-	request.Header.Set("Accept", "text/event-stream")
-	response, err := c.http.Do(request)
+	response, err := c.http.Get(c.ctx, new(conn.Session), "")
 	if err != nil {
 		return nil, c.http.TransportError(err)
 	}
@@ -156,7 +151,7 @@ func (c *Conn) read(events *streamable.EventReader) {
 				return
 			}
 		case len(e.Data) > 0 && (e.Kind == "" || e.Kind == "message"):
-			if err := c.Dispatch(e.Data, true, true); err != nil {
+			if err := c.Dispatch(e.Data, true); err != nil {
 				c.Host.Log.Debug("malformed event from upstream", "error", err)
 			}
 		}

@@ -94,7 +94,7 @@ func adopt(u *conn.Host, cmd *exec.Cmd, ends pipes) (*Conn, error) {
 		Dispatcher: conn.NewDispatcher(u), cmd: cmd, Pid: cmd.Process.Pid, stdout: ends.ours[1], stderr: ends.ours[2],
 		malformed: conn.NewTrickle(u.Log, "malformed output"), gone: make(chan struct{}),
 	}
-	c.Answer = c.say
+	c.Relays, c.Answer = func() bool { return u.Rev() == rev.Rev2025 }, c.say
 	var err error
 	if c.Stdin, err = process.NewPipe(ends.ours[0], c.Fail); err != nil {
 		process.KillTree(cmd, time.Now().Add(u.Grace.Kill))
@@ -249,7 +249,7 @@ func (c *Conn) Reason(err error) error {
 
 // take handles one message. If kept, the bytes are ours.
 func (c *Conn) take(line []byte, kept bool) {
-	err := c.Dispatch(line, kept, c.Host.Rev() == rev.Rev2025)
+	err := c.Dispatch(line, kept)
 	if err == nil {
 		return
 	}

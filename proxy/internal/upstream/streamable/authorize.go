@@ -3,7 +3,6 @@ package streamable
 import (
 	"io"
 	"net/http"
-	"strings"
 )
 
 // An Unauthorized says that the server was not asked, or would not answer, for
@@ -65,13 +64,4 @@ func again(request *http.Request) (*http.Request, error) {
 	var err error
 	next.Body, err = request.GetBody()
 	return next, err
-}
-
-// unspoken takes what the last request was authorized with out of a text.
-func (c *Conn) unspoken(text string) string {
-	if value := c.authorized.Load(); value != nil {
-		_, token, _ := strings.Cut(*value, " ")
-		return strings.ReplaceAll(text, token, "[redacted]")
-	}
-	return text
 }

@@ -159,7 +159,9 @@ func (c *Conn) Send(x *conn.Exchange) {
 		return
 	}
 	x.Body.Fill(wire.AppendRequestInt(make([]byte, 0, len(x.Req.Params)+len(x.Req.Method)+64), x.ID, x.Req.Method, x.Req.Params))
-	x.Req.Marked = c.mirrored(&x.Req)
+	if x.Req.Mirrored != nil {
+		x.Req.Headers = mcp.GenerateParamHeaders(x.Req.Mirrored, x.Req.Params)
+	}
 	x.Req.Params = nil
 	if x.Req.Here {
 		c.perform(x)
@@ -271,20 +273,11 @@ func (c *Conn) post(ctx context.Context, s *conn.Session, r *conn.Request, b *co
 		if name, ok := mcp.EncodeHeaderValue(r.Name); ok && r.Name != "" {
 			request.Header.Set(mcp.HeaderName, name)
 		}
-		for name, value := range r.Marked {
+		for name, value := range r.Headers {
 			request.Header.Set(name, value)
 		}
 	}
 	return c.Do(request)
-}
-
-// mirrored returns the arguments of a call that go into headers as well.
-func (c *Conn) mirrored(r *conn.Request) map[string]string {
-	tools := c.Host.Mirrored.Load()
-	if tools == nil || r.Method != string(mcp.MethodToolsCall) || (*tools)[r.Name] == nil {
-		return nil
-	}
-	return mcp.GenerateParamHeaders((*tools)[r.Name], r.Params)
 }
 
 // MediaType is the content type without its parameters.

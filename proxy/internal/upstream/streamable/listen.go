@@ -20,7 +20,7 @@ func (c *Conn) Listen(ctx context.Context) {
 	for ctx.Err() == nil {
 		s := c.Current.Load()
 		began := time.Now()
-		response, err := c.get(ctx, s, lastID)
+		response, err := c.Get(ctx, s, lastID)
 		switch {
 		case err != nil:
 			if deaf++; deaf >= maxDeaf && ctx.Err() == nil {

@@ -214,7 +214,10 @@ func (c *Conn) status(response *http.Response, data []byte) error {
 // redact takes the values of our headers out of a text: a server may say back
 // what it was told.
 func (c *Conn) redact(text string) string {
-	text = c.unspoken(text)
+	if value := c.authorized.Load(); value != nil { // of the last request
+		_, token, _ := strings.Cut(*value, " ")
+		text = strings.ReplaceAll(text, token, "[redacted]")
+	}
 	for _, value := range c.Host.Config.Headers {
 		for _, secret := range append(strings.Fields(value), value) {
 			if len(secret) > 5 && !strings.EqualFold(secret, "bearer") {

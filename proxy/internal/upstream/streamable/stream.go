@@ -145,7 +145,7 @@ func (c *Conn) resume(x *conn.Exchange, s *conn.Session, events *EventReader) (b
 	if !conn.Sleep(x.Ctx, pause) {
 		return nil, x.Ctx.Err()
 	}
-	response, err := c.get(x.Ctx, s, events.lastID)
+	response, err := c.Get(x.Ctx, s, events.lastID)
 	if err != nil {
 		return nil, err
 	}
@@ -157,7 +157,8 @@ func (c *Conn) resume(x *conn.Exchange, s *conn.Session, events *EventReader) (b
 	return response.Body, nil
 }
 
-func (c *Conn) get(ctx context.Context, s *conn.Session, lastID string) (*http.Response, error) {
+// Get asks for a stream, from what follows the event lastID.
+func (c *Conn) Get(ctx context.Context, s *conn.Session, lastID string) (*http.Response, error) {
 	request, err := c.NewRequest(ctx, http.MethodGet, s, nil)
 	if err != nil {
 		return nil, err

@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"net/http/httptrace"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -193,8 +194,7 @@ type directBody struct {
 	body io.ReadCloser
 	keep bool
 
-	mu   sync.Mutex
-	done bool
+	done atomic.Bool
 }
 
 // Read reads the body. Its end gives the connection back.
@@ -217,12 +217,9 @@ func (b *directBody) Close() error {
 
 // finish is called at the end of the body, or before it when read is false.
 func (b *directBody) finish(read bool) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.done {
+	if b.done.Swap(true) {
 		return
 	}
-	b.done = true
 	if b.stop() && read && b.keep && b.conn.in.Buffered() == 0 {
 		b.conn.transport.put(b.conn)
 		return
