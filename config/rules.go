@@ -79,7 +79,7 @@ func readInlineRules(v Value) ([]RuleText, bool) {
 
 // readRuleText returns a text with its position.
 func readRuleText(v Value) RuleText {
-	r := RuleText{File: v.source.name, Text: v.text, inline: true, line: v.line, column: v.column}
+	r := RuleText{File: v.name, Text: v.text, inline: true, line: v.line, column: v.column}
 	if v.block {
 		r.line, r.column, r.block = v.line+1, v.indent(), true
 	} else if rest := []rune(v.lines[v.line-1]); v.column <= len(rest) && strings.ContainsRune(`"'`, rest[v.column-1]) {

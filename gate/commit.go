@@ -75,9 +75,8 @@ func (j *judgement) commit(g *Grant, asked *OpenAsk, metas []Meta) (Decision, *D
 	made := &struct { // at once, and so cheaper
 		delta Delta
 		open  OpenCall
-	}{}
+	}{open: OpenCall{Number: j.state.Last + 1, Call: *j.call}}
 	d, open := &made.delta, &made.open
-	*open = OpenCall{Number: j.state.Last + 1, Call: *j.call}
 	d.Opened, d.Nets = open, j.ticked
 	if asked != nil {
 		d.Answered, open.Number = asked.Number, asked.Number

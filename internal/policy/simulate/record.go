@@ -31,7 +31,7 @@ func (m *Simulator) Record(path string, rules, nets []string) error {
 		return err
 	}
 	_, err = file.WriteString(script)
-	if err = cmp.Or(err, file.Close()); err != nil {
+	if err := cmp.Or(err, file.Close()); err != nil {
 		return err
 	}
 	m.printf("recorded %s in %s\n", text.Count(len(steps), "step"), path)
