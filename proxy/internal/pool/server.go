@@ -1,15 +1,19 @@
 package pool
 
 import (
+	"bytes"
 	"errors"
 	"sync"
 	"sync/atomic"
+
+	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/petrigate/petrigate/internal/rawjson"
 	"github.com/petrigate/petrigate/internal/text"
 	"github.com/petrigate/petrigate/proxy/internal/rev"
 	"github.com/petrigate/petrigate/proxy/internal/session"
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
+	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
 // A Server is one connection to an MCP server: the one that sessions share, or a
@@ -50,19 +54,14 @@ func (u *Server) Rev() *rev.Rev { return u.State().Rev() }
 
 // Starting reports whether the server's tools were not listed yet and it is not known to
 // be down.
-func (u *Server) Starting() bool {
-	select {
-	case <-u.started:
-		return false
-	default:
-		return true
-	}
-}
+func (u *Server) Starting() bool { return !closed(u.started) }
 
 // ended reports whether a dedicated connection has ended.
-func (u *Server) ended() bool {
+func (u *Server) ended() bool { return closed(u.closed) } // nil of the shared connection, which stays
+
+func closed(c <-chan struct{}) bool {
 	select {
-	case <-u.closed: // nil of the shared connection, which stays
+	case <-c:
 		return true
 	default:
 		return false
@@ -147,4 +146,33 @@ func (b *ByServer[T]) Forget(u *Server) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	delete(b.of, u)
+}
+
+// WithServerInfo returns the result of initialize or server/discover in the name of the
+// only server: with its name, version and icons, and the other members that it sent. The
+// proxy alone says the capabilities and the revision.
+func WithServerInfo(u upstream.State, result []byte) []byte {
+	if u.Phase != upstream.Up {
+		return result
+	}
+	if u.ServerInfo != nil {
+		result = wire.ReplaceMember(nil, result, "serverInfo", u.ServerInfo)
+	}
+	if ours, has := rawjson.Member(result, "_meta"); has {
+		if u.ServerInfo != nil {
+			ours = wire.ReplaceMember(nil, ours, mcp.MetaKeyServerInfo, u.ServerInfo)
+		}
+		meta, _ := rawjson.Member(u.Around, "_meta")
+		result = wire.ReplaceMember(nil, result, "_meta", stamped(ours, meta))
+	}
+	return stamped(result, u.Around)
+}
+
+// stamped returns an object with those members of another that it lacks.
+func stamped(object, members []byte) []byte {
+	inner := bytes.TrimSpace(members)
+	if rawjson.Kind(inner) != '{' {
+		return object
+	}
+	return wire.AppendStamped(nil, object, inner[1:len(inner)-1])
 }

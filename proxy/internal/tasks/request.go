@@ -26,15 +26,11 @@ func (s *Tasks) Serve(ctx context.Context, c *session.Client, m wire.Message, me
 	}
 	x := s.find(c.Session, spec.Member(m.Params, "taskId"))
 	switch {
-	case x == nil || x.rev.TaskExtension && !a.Rev.TaskExtension:
+	case x == nil || x.rev.TaskExtension && !a.Rev.TaskExtension || x.rev == a.Rev && x.Upstream.Rev() != x.rev:
 		to.Reply(wire.AppendError(nil, m.ID, spec.CodeInvalidParams, spec.NoTask, nil))
 		return
 	case a.Rev.TaskExtension && !x.rev.TaskExtension:
 		s.emulate(ctx, x, m, to)
-		return
-	}
-	if x.Upstream.Rev() != x.rev {
-		to.Reply(wire.AppendError(nil, m.ID, spec.CodeInvalidParams, spec.NoTask, nil))
 		return
 	}
 	r := s.newRequest(ctx, pool.NewRelayedRequest(c, m, meta, to, x.Upstream), x)

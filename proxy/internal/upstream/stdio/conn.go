@@ -2,6 +2,7 @@
 package stdio
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -263,4 +264,29 @@ func (c *Conn) take(line []byte, kept bool) {
 func (c *Conn) say(answer []byte) {
 	var position int64
 	_ = c.Stdin.Write(&position, len(answer), func(b []byte) []byte { return append(b, answer...) })
+}
+
+// stderrLine is the longest part of a line on standard error that is logged.
+const stderrLine = 4 << 10
+
+// readErrors logs what the child says on its standard error, until it ends.
+func (c *Conn) readErrors() {
+	defer c.readers.Done()
+	defer c.stderr.Close()
+	log := conn.NewTrickle(c.Host.Log, "standard error")
+	defer log.Flush()
+	r := bufio.NewReaderSize(&process.Tail{File: c.stderr}, stderrLine)
+	for within := false; ; {
+		line, more, err := r.ReadLine()
+		if err != nil {
+			return
+		}
+		if !within && len(line) > 0 {
+			c.Host.Hear("", line)
+			if log.Allow() {
+				c.Host.Log.Info("upstream says", "stderr", text.Excerpt(string(line), stderrLine))
+			}
+		}
+		within = more // the rest of a line that is too long is left out
+	}
 }
