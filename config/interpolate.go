@@ -34,36 +34,26 @@ func (s *source) find(n *node, expr string) (line, column int) {
 // A badExpr is a ${...} that cannot be replaced. Its texts contain no value.
 type badExpr struct{ expr, msg, hint string }
 
-func (e *environment) expand(text string) (string, *badExpr) {
-	var b strings.Builder
-	for {
-		i := strings.IndexByte(text, '$')
-		if i < 0 || i == len(text)-1 {
-			b.WriteString(text)
-			return b.String(), nil
-		}
-		b.WriteString(text[:i])
-		text = text[i:]
-		switch text[1] {
-		case '$':
-			b.WriteByte('$')
-			text = text[2:]
-		case '{':
-			end := strings.IndexByte(text, '}')
-			if end < 0 {
-				return "", &badExpr{text[:2], "${ is never closed", "a $ before { is written $$"}
-			}
-			value, bad := e.value(text[:end+1])
-			if bad != nil {
-				return "", bad
-			}
-			b.WriteString(value)
-			text = text[end+1:]
+// references finds $$ and ${...} in a text, closed or not.
+var references = regexp.MustCompile(`\$\$|\$\{[^}]*\}?`)
+
+func (e *environment) expand(text string) (expanded string, bad *badExpr) {
+	expanded = references.ReplaceAllStringFunc(text, func(expr string) (value string) {
+		switch {
+		case bad != nil:
+		case expr == "$$":
+			return "$"
+		case !strings.HasSuffix(expr, "}"):
+			bad = &badExpr{"${", "${ is never closed", "a $ before { is written $$"}
 		default:
-			b.WriteByte('$')
-			text = text[1:]
+			value, bad = e.value(expr)
 		}
+		return value
+	})
+	if bad != nil {
+		return "", bad
 	}
+	return expanded, nil
 }
 
 var variable = regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_]*)(?:(:-|:\?)(.*))?$`)

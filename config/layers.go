@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"maps"
 	"net"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/spf13/viper"
 )
@@ -144,16 +144,8 @@ func (l *layers) override(name, text, source string, errs *ErrorList) {
 // Variable returns the environment variable of a setting: PETRIGATE_LOG_LEVEL for
 // "log.level", PETRIGATE_LISTEN_TOKEN_FILE for "listen.tokenFile".
 func Variable(setting string) string {
-	var b strings.Builder
-	b.WriteString("PETRIGATE_")
-	for _, r := range setting {
-		if unicode.IsUpper(r) {
-			b.WriteByte('_')
-		}
-		if r == '.' {
-			r = '_'
-		}
-		b.WriteRune(unicode.ToUpper(r))
-	}
-	return b.String()
+	words := capitals.ReplaceAllString(strings.ReplaceAll(setting, ".", "_"), "_$0")
+	return "PETRIGATE_" + strings.ToUpper(words)
 }
+
+var capitals = regexp.MustCompile(`[A-Z]`)

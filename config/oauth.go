@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"math"
 	"strings"
 )
 
@@ -37,22 +38,13 @@ func readOAuth(v Value) (*OAuth, bool) {
 		"clientSecret": into(&o.ClientSecret, checked(checkFilled)),
 		"scopes":       into(&o.Scopes, each(checked(checkScope))),
 		"issuer":       into(&o.Issuer, checked(checkFilled)),
-		"redirectPort": into(&o.RedirectPort, readPort),
+		"redirectPort": into(&o.RedirectPort, whole(1, math.MaxUint16)),
 		"store":        into(&o.Store, checked(checkWord([]string{"auto", "keyring", "file"}))),
 	})
 	if v.Faults() == before {
 		checkOAuth(v, o)
 	}
 	return o, true
-}
-
-// readPort reads the number of a TCP port.
-func readPort(v Value) (int, bool) {
-	n, ok := v.Count()
-	if ok && (n == 0 || n > 65535) {
-		v.Fault(v.what+" must be a port from 1 to 65535", "")
-	}
-	return n, ok
 }
 
 const exampleOfCredentials = `oauth: { grant: client-credentials, clientId: "petrigate", clientSecret: "${env:CLIENT_SECRET}", issuer: "https://login.example.com" }`

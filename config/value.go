@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -194,16 +195,21 @@ func (v Value) IsNumber() bool { return v.kind == numberKind }
 func (v Value) Flag() (on, ok bool) { return v.text == "true", v.is(boolKind) }
 
 // Count reads a non-negative whole number.
-func (v Value) Count() (int, bool) {
-	if !v.is(numberKind) {
-		return 0, false
+func (v Value) Count() (int, bool) { return whole(0, math.MaxInt32)(v) }
+
+// whole reads a whole number without a sign in front, as JSON writes it.
+func whole(least, most int) func(Value) (int, bool) {
+	return func(v Value) (int, bool) {
+		if !v.is(numberKind) {
+			return 0, false
+		}
+		n, err := strconv.Atoi(v.text)
+		if err != nil || n < least || n > most || strconv.Itoa(n) != v.text {
+			v.Fault(fmt.Sprintf("%s must be a whole number from %d to %d", v.what, least, most), "")
+			return 0, false
+		}
+		return n, true
 	}
-	n, err := strconv.ParseInt(v.text, 10, 32)
-	if err != nil || n < 0 || strconv.FormatInt(n, 10) != v.text {
-		v.Fault(v.what+" must be a whole number from 0 to 2147483647", "")
-		return 0, false
-	}
-	return int(n), true
 }
 
 // positive reads a bound; with 0, nobody could connect.

@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -257,10 +258,7 @@ func (r *yamlReader) scalar(n *node, v ast.Node) {
 	case *ast.IntegerNode, *ast.FloatNode, *ast.InfinityNode, *ast.NanNode:
 		n.kind, n.text = numberKind, tk.Value
 	case *ast.BoolNode:
-		n.kind, n.text = boolKind, "false"
-		if v.Value {
-			n.text = "true"
-		}
+		n.kind, n.text = boolKind, strconv.FormatBool(v.Value)
 	case *ast.NullNode:
 	default:
 		r.token(tk, "this kind of value is not supported", "")

@@ -113,11 +113,14 @@ func (p *Policy) Verify(ctx context.Context, o VerifyOptions) (*Report, error) {
 	found := verify.Policy(active, options)
 	r := &Report{Gaps: found.Gaps}
 	for i, c := range p.claims {
-		proof := proofOf(found.Proofs[i])
-		if slices.Contains(idle, c.Net) {
-			proof = Proof{Result: Unknown, Why: "the net is not active"}
+		p := found.Proofs[i]
+		proof := Proof{
+			Claim: c.Text, Rule: c.Rule, Result: Result(p.Result.String()),
+			Counterexample: steps(p.Counterexample), Witness: steps(p.Witness), Because: nets(p.Because), Why: p.Why,
 		}
-		proof.Claim, proof.Rule = c.Text, c.Rule
+		if slices.Contains(idle, c.Net) {
+			proof = Proof{Claim: c.Text, Rule: c.Rule, Result: Unknown, Why: "the net is not active"}
+		}
 		r.Proofs = append(r.Proofs, proof)
 	}
 	for _, n := range found.Names {
@@ -160,13 +163,6 @@ func (p *Policy) enforcing() (active *gate.Policy, idle []string, err error) {
 	}
 	active, err = gate.NewPolicy(nets, whole.Options())
 	return active, idle, err
-}
-
-func proofOf(p verify.Proof) Proof {
-	return Proof{
-		Result: Result(p.Result.String()), Counterexample: steps(p.Counterexample), Witness: steps(p.Witness),
-		Because: nets(p.Because), Why: p.Why,
-	}
 }
 
 func nameOf(n verify.Name) Name {

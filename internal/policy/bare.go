@@ -8,6 +8,7 @@ import (
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/diag"
+	"github.com/petrigate/petrigate/internal/text"
 	"github.com/petrigate/petrigate/internal/toolname"
 	"github.com/petrigate/petrigate/rules"
 )
@@ -235,9 +236,5 @@ func enumerate(words []string) string {
 	if len(words) > few {
 		words = append(slices.Clone(words[:few-1]), "another")
 	}
-	n := len(words) - 1
-	if n == 0 {
-		return words[0]
-	}
-	return strings.Join(words[:n], ", ") + " or " + words[n]
+	return text.Join(words, "or")
 }

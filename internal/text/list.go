@@ -1,17 +1,21 @@
 package text
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
 )
 
 // And joins names as a sentence lists them: "a, b and c".
-func And(names []string) string {
-	if len(names) < 2 {
-		return strings.Join(names, "")
+func And(names []string) string { return Join(names, "and") }
+
+// Join joins words as a sentence lists them, with "and" or "or" before the last.
+func Join(words []string, last string) string {
+	if len(words) < 2 {
+		return strings.Join(words, "")
 	}
-	return strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
+	return fmt.Sprintf("%s %s %s", strings.Join(words[:len(words)-1], ", "), last, words[len(words)-1])
 }
 
 // Count returns a number with its noun, in the plural where it is not 1.
@@ -46,4 +50,15 @@ func Grouped(n int) string {
 		s = s[:i] + "," + s[i:]
 	}
 	return s
+}
+
+// Innermost returns the error that err wraps, without what was wrapped around it.
+func Innermost(err error) error {
+	for {
+		inner := errors.Unwrap(err)
+		if inner == nil {
+			return err
+		}
+		err = inner
+	}
 }
