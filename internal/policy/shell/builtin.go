@@ -120,22 +120,14 @@ func readVariableSetter(r *reader, name string, args []arg) {
 
 // readPrintf puts its output into a variable with -v.
 func readPrintf(r *reader, args []arg) {
-	if len(args) == 0 {
-		return
-	}
-	a := args[0]
 	switch {
-	case a.kind == anything || a.kind == single && a.text == "" && !strings.HasPrefix(a.tail, "/"):
-		// It may be -v; what follows it is a name then.
-		if len(args) > 1 || a.kind == anything {
-			r.vars.wild = true
-		}
-	case strings.HasPrefix(a.text, "-v"):
-		if a.kind == literal && a.text == "-v" && len(args) > 1 {
-			r.named(args[1:2])
-			return
-		}
-		r.named([]arg{{kind: a.kind, text: a.text[2:]}})
+	case len(args) == 0:
+	case args[0].says("=-v") != "" && len(args) > 1:
+		r.named(args[1:2])
+	case strings.HasPrefix(args[0].text, "-v"):
+		r.named([]arg{{kind: args[0].kind, text: args[0].text[2:]}})
+	case args[0].kind == anything, args[0].kind == single && args[0].text == "" && !strings.HasPrefix(args[0].tail, "/") && len(args) > 1:
+		r.vars.wild = true // it may be -v, and what follows it a name
 	}
 }
 

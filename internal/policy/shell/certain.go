@@ -11,22 +11,17 @@ import (
 // included; the script may not write to a file (other than /dev/null), assign a
 // variable or define a function, and nothing of it may be opaque.
 //
-// A command certainly carries a pattern if its tables say of every option and
-// operand that the pattern does not name that the command does with it what its
-// name says, and no more and no less: `git log --output=f` writes a file and is no certain
-// `git log`, and `make -n test` makes nothing. Of a program that is in no table only the
-// words of the pattern are certain. The words of a pattern up to its first option have to be the first
-// operands: `git push status` is no certain `git status`.
+// A command certainly carries a pattern if the tables know all options and
+// operands that the pattern does not name, and that the command does with them
+// what its name says, no more and no less: `git log --output=f` writes a file, and
+// `make -n test` makes nothing. Of a program that is in no table only the words of
+// the pattern are certain. Its words up to the first option have to be the first
+// operands: `git push status` is not a certain `git status`.
 func (r *Reading) Only(p ...Pattern) bool {
 	if r.doubt != "" || r.side || len(r.commands) == 0 {
 		return false
 	}
-	for i := range r.commands {
-		if !slices.ContainsFunc(p, r.commands[i].certainly) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(r.commands, func(c command) bool { return !slices.ContainsFunc(p, c.certainly) })
 }
 
 // Evidence says whether the success of the script shows that p was done. The
@@ -39,12 +34,7 @@ func (r *Reading) Evidence(p Pattern) bool {
 		return false
 	}
 	c := &r.commands[0]
-	for _, a := range c.args {
-		if a.kind != literal || isDevice(a.text) {
-			return false
-		}
-	}
-	return c.carries(p) == Match && c.inert(p)
+	return !slices.ContainsFunc(c.args, func(a arg) bool { return a.kind != literal || isDevice(a.text) }) && c.carries(p) == Match && c.inert(p)
 }
 
 // isDevice reports whether an argument names a device, such as /dev/null.

@@ -41,11 +41,6 @@ func (f *files) write(a arg) {
 	}
 }
 
-// program notes that a file is run.
-func (f *files) program(a arg) {
-	f.programs.add(a.file())
-}
-
 // runsWritten reports whether a program that is run may be one that was written.
 func (f *files) runsWritten(commands []command) bool {
 	if f.runsReplaced(commands) {

@@ -3,6 +3,7 @@ package shell
 import (
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // mentions are the words in the arguments of programs of which the tables say
@@ -35,25 +36,16 @@ func (m *mentions) text(text string) {
 		return
 	}
 	m.texts = append(m.texts, text)
-	for start := 0; start < len(text); {
-		end := start
-		for end < len(text) && isNameByte(text[end]) {
-			end++
-		}
-		if end > start {
-			m.words.add(text[start:end])
-		}
-		start = end + 1
+	for word := range strings.FieldsFuncSeq(text, isBetween) {
+		m.words.add(word)
 	}
 }
 
 // has reports whether a text holds the name with nothing around it that could
 // belong to a name.
 func (m *mentions) has(name string) bool {
-	for i := range len(name) {
-		if !isNameByte(name[i]) { // no word can be it, as with g++ or [
-			return slices.ContainsFunc(m.texts, func(text string) bool { return strings.Contains(text, name) })
-		}
+	if strings.ContainsFunc(name, isBetween) { // no word can be it, as with g++ or [
+		return slices.ContainsFunc(m.texts, func(text string) bool { return strings.Contains(text, name) })
 	}
 	return m.words[name]
 }
@@ -63,7 +55,7 @@ func (m *mentions) hasAll(p Pattern) bool {
 	return m.has(p.name) && !slices.ContainsFunc(p.operands, func(w string) bool { return !m.has(w) })
 }
 
-func isNameByte(b byte) bool {
-	return b == '_' || b == '-' || b == '.' || b >= 0x80 ||
-		'0' <= b && b <= '9' || 'a' <= b && b <= 'z' || 'A' <= b && b <= 'Z'
+// isBetween reports whether a character belongs to no name.
+func isBetween(c rune) bool {
+	return c < utf8.RuneSelf && c != '_' && c != '-' && c != '.' && !('0' <= c && c <= '9') && !('a' <= c && c <= 'z') && !('A' <= c && c <= 'Z')
 }

@@ -9,19 +9,16 @@ import (
 // A program is what is known of the options and operands of a program, or of
 // one of its subcommands.
 type program struct {
-	// options are names divided by spaces. Names divided by | are one option;
-	// a name of one letter is short, one with a dash before it is long with one
-	// dash. Behind a name, "=" takes a value, "=1,2" is inert with these values
-	// alone, and "~" takes a value only where it is attached. "!" before it: the
-	// option is known, and with it the command does more or less than its name
-	// says; "?" before it: the option may run something. "D>d+f" is an option that stands for others. "#" is -1, -20 ... The
-	// names "+" and ":" are operands that begin so, as in git push origin +main.
-	options string
-
+	// options are names divided by spaces. Names divided by | are one option; a name
+	// of one letter is short, one with a dash before it is long with one dash. Behind
+	// a name, "=" takes a value, "=1,2" is inert with these values alone, and "~" takes
+	// a value only where it is attached. "!" before it: with the option, the command
+	// does more or less than its name says; "?": the option may run something. "D>d+f"
+	// stands for others. "#" is -1, -20 ... The names "+" and ":" are operands that
+	// begin so, as in git push origin +main.
+	options  string
 	operands operands
-	// free: whatever the options and operands are, the command does no more
-	// than its name says.
-	free bool
+	free     bool // whatever its arguments are, the command does no more than its name says
 }
 
 // operands says which operands leave a command what its name says.
@@ -44,22 +41,12 @@ var (
 
 // allow reports whether the operands leave a command what its name says.
 func (o operands) allow(args []arg) bool {
-	if len(args) < o.min || len(args) > o.max {
-		return false
-	}
-	for _, a := range args {
-		switch {
-		case a.kind > spread && o != anyOperands:
-			return false
-		case o.not != "" && (a.kind != literal || strings.ContainsAny(a.text, o.not)):
-			return false
-		case o.notBegin != "" && (a.text == "" && a.kind != literal || a.text != "" && strings.Contains(o.notBegin, a.text[:1])):
-			return false
-		case !strings.HasPrefix(a.text, o.begin):
-			return false
-		}
-	}
-	return true
+	return o.min <= len(args) && len(args) <= o.max && !slices.ContainsFunc(args, func(a arg) bool {
+		return a.kind > spread && o != anyOperands ||
+			o.not != "" && (a.kind != literal || strings.ContainsAny(a.text, o.not)) ||
+			o.notBegin != "" && (a.text == "" && a.kind != literal || a.text != "" && strings.Contains(o.notBegin, a.text[:1])) ||
+			!strings.HasPrefix(a.text, o.begin)
+	})
 }
 
 // A known option is one that the table has.
@@ -223,12 +210,12 @@ func has(found []givenOption, name string) bool {
 // many arguments it takes; none if it cannot tell.
 func (k *knownOptions) option(args []arg) (found []givenOption, n int) {
 	a := args[0]
-	name, value, with := strings.Cut(a.text, "=")
+	name, value, with := a.cut()
 	if long, ok := strings.CutPrefix(name, "--"); ok || k.dashed && k.byName[name] != nil {
 		if !ok {
 			long = name
 		}
-		return k.long(long, arg{kind: a.kind, text: value, tail: a.tail}, with, args)
+		return k.long(long, value, with, args)
 	}
 	if k.digits && a.kind == literal && strings.Trim(a.text[1:], "0123456789") == "" {
 		return []givenOption{{known: digits, name: a.text}}, 1

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -53,12 +54,10 @@ func (r *reader) quotedExpansion(p *syntax.ParamExp) {
 				r.unsure("single quotes within double ones")
 			}
 		case *syntax.DblQuoted: // of "$"(rm x) only the quotes are lost
-			for _, part := range n.Parts {
-				if l, ok := part.(*syntax.Lit); ok && strings.ContainsAny(l.Value, "$`<>") {
-					r.unsure("double quotes within double ones")
-				}
-			}
-			if n.Dollar {
+			if n.Dollar || slices.ContainsFunc(n.Parts, func(part syntax.WordPart) bool {
+				l, ok := part.(*syntax.Lit)
+				return ok && strings.ContainsAny(l.Value, "$`<>")
+			}) {
 				r.unsure("double quotes within double ones")
 			}
 		}

@@ -86,12 +86,12 @@ type numbered struct {
 
 // look finds all patterns. Each command is held against those of its name.
 func (n *numbered) look() {
-	for i := range n.script.commands {
-		c := &n.script.commands[i]
+commands:
+	for _, c := range n.script.commands {
 		for _, number := range n.reader.named(c.name) {
 			if n.work+1+len(c.args) > maxLooks {
-				n.giveUp()
-				return
+				n.script = &Reading{doubt: "too many commands"}
+				break commands
 			}
 			n.work += 1 + len(c.args)
 			n.found[number] = n.found[number].or(c.carries(n.reader.patterns[number]))
@@ -101,14 +101,6 @@ func (n *numbered) look() {
 		if found == NoMatch && n.script.perhaps(n.reader.patterns[number]) {
 			n.found[number] = Opaque
 		}
-	}
-}
-
-// giveUp makes the script opaque for all patterns.
-func (n *numbered) giveUp() {
-	n.script = &Reading{doubt: "too many commands"}
-	for i := range n.found {
-		n.found[i] = Opaque
 	}
 }
 

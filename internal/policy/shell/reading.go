@@ -49,9 +49,9 @@ func Read(script string) *Reading {
 	plain := r.script(script)
 	r.settle()
 	read := &Reading{commands: r.commands, doubt: r.doubt, side: r.side, plain: plain}
-	for i := range r.commands {
-		if r.commands[i].unknown {
-			read.mentions.add(r.commands[i].args)
+	for _, c := range r.commands {
+		if c.unknown {
+			read.mentions.add(c.args)
 		}
 	}
 	if r.files.obeyed(r.commands) {

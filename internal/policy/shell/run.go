@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -31,9 +32,7 @@ func (r *reader) run(args []arg, redirs []*syntax.Redirect) {
 		return
 	}
 	r.kept += len(args)
-	for _, a := range args {
-		r.vars.tricks = r.vars.tricks || isTrick(a.text)
-	}
+	r.vars.tricks = r.vars.tricks || slices.ContainsFunc(args, func(a arg) bool { return isTrick(a.text) })
 	at := len(r.commands)
 	r.commands = append(r.commands, command{name: name, args: args[1:], possible: r.loose})
 	readClientInput(r, name, redirs)

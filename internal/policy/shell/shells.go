@@ -63,14 +63,13 @@ func readDialect(r *reader, name string, script arg) {
 
 // readScriptFile reads the operand of a shell or an interpreter that names its program.
 func readScriptFile(r *reader, a arg) {
-	clean := a.text
 	switch {
 	case a.kind > single, a.kind == single && a.text == "" && !strings.Contains(a.tail, "/"):
 		r.unsure("a program whose file is not literal")
-	case clean == "-", isDevice(clean), strings.Contains(clean, "proc/"):
+	case a.text == "-", isDevice(a.text), strings.Contains(a.text, "proc/"):
 		r.unsure("a program that is read from the input")
 	}
-	r.files.program(a)
+	r.files.programs.add(a.file())
 }
 
 // readScriptInput reads the script that a shell gets on its input.

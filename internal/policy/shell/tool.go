@@ -126,7 +126,7 @@ func (a arg) says(words string) string {
 func readTool(r *reader, name string, t tool, args []arg) bool {
 	r.recognized = t.kind != container
 	for file := range strings.FieldsSeq(t.files) {
-		r.files.program(arg{text: file})
+		r.files.programs.add(file)
 	}
 	switch t.kind {
 	case launcher:
@@ -162,8 +162,7 @@ func readTool(r *reader, name string, t tool, args []arg) bool {
 
 // readToolArgument reads an argument of a tool, with those behind it.
 func readToolArgument(r *reader, t tool, a arg, rest []arg) {
-	option, text, with := strings.Cut(a.text, "=")
-	value := arg{kind: a.kind, text: text, tail: a.tail}
+	option, value, with := a.cut()
 	if !with && len(rest) > 0 {
 		value = rest[0]
 	}

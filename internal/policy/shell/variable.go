@@ -237,11 +237,9 @@ func (r *reader) declared(builtin string, assigned, args []arg) {
 			r.given(name, arg{kind: max(a.kind, single), text: value})
 		}
 	}
-	if functions {
-		return
+	if !functions {
+		r.vars.exported, r.vars.given = r.vars.exported || exported && r.vars.given, false
 	}
-	r.vars.exported = r.vars.exported || exported && r.vars.given
-	r.vars.given = false
 }
 
 // declaration reads an argument of declare and its kin that is not a plain assignment.

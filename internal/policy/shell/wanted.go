@@ -36,16 +36,16 @@ func (k *knownOptions) wanted(words []string) (found []wanted, n int) {
 	for i := 1; i < len(text); i++ {
 		letter := text[i : i+1]
 		o := k.byName[letter]
-		switch {
-		case o == nil || !o.takes:
+		if o == nil || !o.takes {
 			found = append(found, o.wants(k, wanted{text: "-" + letter, names: []string{letter}})...)
-		case i+1 < len(text):
-			return append(found, wanted{text: text, names: o.names, value: text[i+1:], with: true}), 1
-		case len(words) > 1:
-			return append(found, wanted{text: text, names: o.names, value: words[1], with: true}), 2
-		default:
-			found = append(found, wanted{text: text, names: o.names})
+			continue
 		}
+		w := wanted{text: text, names: o.names, value: text[i+1:], with: i+1 < len(text)}
+		if w.with || len(words) == 1 {
+			return append(found, w), 1
+		}
+		w.value, w.with = words[1], true
+		return append(found, w), 2
 	}
 	return found, 1
 }
@@ -143,14 +143,15 @@ func (w *wanted) ends(a arg) Outcome {
 
 // inLong reads --name or --name=value.
 func (w *wanted) inLong(k *knownOptions, args []arg) Outcome {
-	name, value, with := strings.Cut(args[0].text[2:], "=")
+	name, value, with := args[0].cut()
+	name = name[2:]
 	var o *knownOption
 	if k != nil && (args[0].kind == literal || with) {
 		o = k.named(name)
 	}
 	switch {
 	case o != nil && w.is(o), o == nil && len(name) > 1 && slices.Contains(w.names, name) && (args[0].kind == literal || with):
-		return w.valued(arg{kind: args[0].kind, text: value, tail: args[0].tail}, with, args[1:])
+		return w.valued(value, with, args[1:])
 	case o != nil:
 		return NoMatch
 	}
@@ -168,10 +169,10 @@ func (w *wanted) inLong(k *knownOptions, args []arg) Outcome {
 func (w *wanted) inLetters(k *knownOptions, args []arg) Outcome {
 	a := args[0]
 	if k != nil && k.dashed && len(a.text) > 2 {
-		name, value, with := strings.Cut(a.text, "=")
+		name, value, with := a.cut()
 		switch {
 		case slices.Contains(w.names, name):
-			return w.valued(arg{kind: a.kind, text: value, tail: a.tail}, with, args[1:])
+			return w.valued(value, with, args[1:])
 		case a.kind != literal && slices.ContainsFunc(w.names, func(n string) bool { return strings.HasPrefix(n, name) }):
 			return Opaque
 		}

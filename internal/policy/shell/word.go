@@ -53,6 +53,12 @@ func (a arg) may(word string) bool {
 	return len(word) >= len(a.text)+len(a.tail) && strings.HasPrefix(word, a.text) && strings.HasSuffix(word, a.tail)
 }
 
+// cut divides an argument at its first equals sign.
+func (a arg) cut() (name string, value arg, ok bool) {
+	name, text, ok := strings.Cut(a.text, "=")
+	return name, arg{kind: a.kind, text: text, tail: a.tail}, ok
+}
+
 // base returns the name of the program that the argument names as a command
 // word, whether the name is sure, and whether the place is one where the
 // programs of the system live.

@@ -63,11 +63,11 @@ func readWrapper(r *reader, w wrapper, args []arg, redirs []*syntax.Redirect) {
 	if w.assigns {
 		rest = readEnvironment(r, rest)
 	}
-	if rest, ok = skip(rest, w.operands); !ok {
-		r.unsure("a wrapper with operands that are not known")
-		return
-	}
+	n := min(w.operands, len(rest))
+	operands, rest := rest[:n], rest[n:]
 	switch {
+	case slices.ContainsFunc(operands, func(a arg) bool { return a.kind > single }):
+		r.unsure("a wrapper with operands that are not known")
 	case len(rest) == 0 && !w.idle:
 		r.unsure("a wrapper without a command")
 	case w.joins:
@@ -101,22 +101,15 @@ func readOptionValues(r *reader, found []givenOption) {
 // readEnvironment takes name=value off the arguments.
 func readEnvironment(r *reader, args []arg) []arg {
 	for len(args) > 0 {
-		name, value, ok := strings.Cut(args[0].text, "=")
+		name, value, ok := args[0].cut()
 		if !ok || args[0].kind > single || strings.HasPrefix(name, "-") {
 			return args
 		}
-		v := arg{kind: args[0].kind, text: value, tail: args[0].tail}
-		r.assigned(name, v)
-		r.given(name, v)
+		r.assigned(name, value)
+		r.given(name, value)
 		args = args[1:]
 	}
 	return args
-}
-
-// skip drops operands, each of which has to be one word.
-func skip(args []arg, n int) (rest []arg, ok bool) {
-	n = min(n, len(args))
-	return args[n:], !slices.ContainsFunc(args[:n], func(a arg) bool { return a.kind > single })
 }
 
 // readFind reads the commands of -exec and its kin.
