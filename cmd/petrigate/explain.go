@@ -85,11 +85,11 @@ func (f *explainFlags) explain(s stdio, st *simulate.Simulation, call simulate.C
 			}
 		}
 	}
-	e := st.Explain(call)
+	e := st.Explain(call, f.verbose)
 	if f.json {
-		err = printJSON(s.out, e.Report(f.verbose))
+		err = printJSON(s.out, e)
 	} else {
-		_, err = fmt.Fprint(s.out, e.Text(newInk(s.out), f.verbose))
+		_, err = fmt.Fprint(s.out, e.Text(newInk(s.out)))
 	}
 	if err == nil && f.exitCode && e.Decision != "allow" {
 		err = &exit{map[string]int{"refuse": exitRefuse, "ask": exitAsk}[e.Decision], nil}

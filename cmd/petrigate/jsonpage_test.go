@@ -31,7 +31,9 @@ func members(t reflect.Type, seen map[reflect.Type]bool, into map[string]bool) {
 			if name != "-" && name != "" {
 				into[name] = true
 			}
-			members(f.Type, seen, into)
+			if f.IsExported() || f.Anonymous {
+				members(f.Type, seen, into)
+			}
 		}
 	}
 }
@@ -50,7 +52,7 @@ func TestJSONPage(t *testing.T) {
 		sections[verb] = page[0] + rest
 	}
 	for verb, answers := range map[string][]any{
-		"check": {check.Report{}}, "analyze": {netfile.Report{}}, "explain": {simulate.Report{}}, "test": {policytest.Report{}, diag.Problem{}},
+		"check": {check.Report{}}, "analyze": {netfile.Report{}}, "explain": {simulate.Explanation{}}, "test": {policytest.Report{}, diag.Problem{}},
 		"diff": {policydiff.Report{}}, "status": {proxy.Status{}}, "tools": {proxy.ToolInfo{}}, "approvals": {proxy.ApprovalInfo{}},
 		"sessions": {proxy.SessionInfo{}, proxy.ShadowInfo{}}, "nets": {proxy.PolicyNet{}}, "login": {oauth.Status{}},
 	} {

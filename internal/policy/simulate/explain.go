@@ -36,45 +36,13 @@ func blamed(r *gate.Refusal) string {
 	return r.Blocks[0].Rule.String() + ": "
 }
 
-// An Explanation is all that is known of a call.
+// An Explanation is what is known of a call. In JSON it is the answer of explain.
 type Explanation struct {
-	of       *Simulation
-	call     Call
-	names    []gate.Name
-	verdicts []gate.Verdict
-	states   map[string]gate.NetState
-	Decision string        // "allow", "refuse", "ask"
-	refusal  *gate.Refusal // or what a person is asked, or what nets in shadow would say; nil: nothing
-	remedy   verify.Remedy // of a refusal
-}
-
-// Explain decides the call, and looks for the way out where it is refused.
-func (s *Simulation) Explain(c Call) *Explanation {
-	call, session := s.made(c, 1), s.session
-	session.Tick(s.box.Now())
-	e := &Explanation{of: s, call: c, names: s.result.Policy.Names(call), verdicts: session.Classify(call), states: make(map[string]gate.NetState)}
-	for _, n := range session.Nets() {
-		e.states[n.Name] = n
-	}
-	switch d := s.session.Call(call, sandbox.Later).(type) {
-	case *gate.Refusal:
-		e.Decision, e.refusal = "refuse", d
-		e.remedy = s.guide.Remedy(session.Snapshot(), call, d)
-	case *gate.Ask:
-		e.Decision, e.refusal = "ask", d.Refusal()
-	case *gate.Allow:
-		e.Decision, e.refusal = "allow", d.Would
-	}
-	return e
-}
-
-// Report is the answer of explain, in the form that tools rely on.
-type Report struct {
 	Version  int             `json:"version"`
 	Tool     string          `json:"tool"`
 	Args     json.RawMessage `json:"args,omitempty"`
 	Unknown  bool            `json:"unknown,omitempty"` // the tools are known, and none has this name
-	Decision string          `json:"decision"`
+	Decision string          `json:"decision"`          // "allow", "refuse", "ask"
 	Names    []string        `json:"names"`
 	Certain  []string        `json:"certain"` // of the names: they exempt, and make a call known
 	Weak     []string        `json:"weak"`    // of the names: they restrict, and prove nothing
@@ -82,15 +50,21 @@ type Report struct {
 	Reason   string          `json:"reason,omitempty"`
 	Would    string          `json:"would,omitempty"` // what nets in shadow would have said; kind and reason are then of that
 	Nets     []explainedNet  `json:"nets"`
-	Remedy   []string        `json:"remedy"` // calls that have to succeed before; null: there are none that would do, or it is not known
+	Remedy   []string        `json:"remedy"` // calls that have to succeed before; null: none would do, or they are not known
 	Way      string          `json:"way,omitempty"`
 	Why      string          `json:"why,omitempty"` // the remedy is not known
 	Retry    float64         `json:"retryAfter,omitempty"`
+
+	of      *Simulation
+	verbose bool
+	names   []gate.Name
+	states  map[string]gate.NetState
+	refusal *gate.Refusal // or what a person is asked, or what nets in shadow would say; nil: nothing
 }
 
 type explainedNet struct {
 	Name       string      `json:"name"`
-	Verdict    string      `json:"verdict"` // "blocked", "yields", "gated", "free", "abstain"
+	Verdict    string      `json:"verdict"` // one of verdictWords
 	Manual     bool        `json:"manual,omitempty"`
 	Shadow     bool        `json:"shadow,omitempty"`
 	Transition string      `json:"transition"`
@@ -101,39 +75,51 @@ type explainedNet struct {
 
 var verdictWords = [...]string{gate.Abstain: "abstain", gate.Free: "free", gate.Gated: "gated", gate.Blocked: "blocked", gate.Yields: "yields"}
 
-// Report returns the explanation as it is printed; verbose, with every net.
-func (e *Explanation) Report(verbose bool) Report {
-	r := Report{
-		Version: 1, Tool: e.call.Tool, Args: e.call.Args, Unknown: e.of.unknown(e.call.Tool), Decision: e.Decision,
+// Explain decides a call, and looks for the way out where it is refused. Verbose lists
+// also the nets that abstain.
+func (s *Simulation) Explain(c Call, verbose bool) *Explanation {
+	call, session := s.made(c, 1), s.session
+	session.Tick(s.box.Now())
+	e := &Explanation{
+		Version: 1, Tool: c.Tool, Args: c.Args, Unknown: s.unknown(c.Tool),
 		Names: []string{}, Certain: []string{}, Weak: []string{}, Nets: []explainedNet{}, Remedy: []string{},
+		of: s, verbose: verbose, names: s.result.Policy.Names(call), states: make(map[string]gate.NetState),
 	}
 	for _, n := range e.names {
-		r.Names = append(r.Names, n.Text)
+		e.Names = append(e.Names, n.Text)
 		if n.Certain {
-			r.Certain = append(r.Certain, n.Text)
+			e.Certain = append(e.Certain, n.Text)
 		}
 		if n.Weak {
-			r.Weak = append(r.Weak, n.Text)
+			e.Weak = append(e.Weak, n.Text)
 		}
 	}
-	for _, v := range e.verdicts {
+	for _, n := range session.Nets() {
+		e.states[n.Name] = n
+	}
+	verdicts := session.Classify(call)
+	switch d := session.Call(call, sandbox.Later).(type) {
+	case *gate.Refusal:
+		e.Decision, e.refusal = "refuse", d
+		remedy := s.guide.Remedy(session.Snapshot(), call, d)
+		e.Remedy, e.Way, e.Why = nil, way(c, d, remedy), remedy.Why
+		if remedy.Found {
+			e.Remedy = append([]string{}, remedy.Calls()...)
+		}
+	case *gate.Ask:
+		e.Decision, e.refusal = "ask", d.Refusal()
+	case *gate.Allow:
+		e.Decision, e.refusal, e.Would = "allow", d.Would, sandbox.VerdictOf(d.Would)
+	}
+	if r := e.refusal; r != nil {
+		e.Kind, e.Reason, e.Retry = r.Kind, r.Text, r.Retry.Seconds()
+	}
+	for _, v := range verdicts {
 		if v.Kind != gate.Abstain || verbose {
-			r.Nets = append(r.Nets, e.net(v))
+			e.Nets = append(e.Nets, e.net(v))
 		}
 	}
-	if e.refusal != nil {
-		r.Kind, r.Reason, r.Retry = e.refusal.Kind, e.refusal.Text, e.refusal.Retry.Seconds()
-	}
-	if e.Decision == "allow" {
-		r.Would = sandbox.VerdictOf(e.refusal)
-	}
-	if e.Decision == "refuse" {
-		r.Remedy, r.Way, r.Why = nil, e.way(), e.remedy.Why
-		if e.remedy.Found {
-			r.Remedy = append([]string{}, e.remedy.Calls()...)
-		}
-	}
-	return r
+	return e
 }
 
 func (e *Explanation) net(v gate.Verdict) explainedNet {
@@ -151,13 +137,13 @@ func (e *Explanation) net(v gate.Verdict) explainedNet {
 	return n
 }
 
-// way is how the call would be allowed; empty where that is not known.
-func (e *Explanation) way() string {
+// way says how a refused call would be allowed; empty where that is not known.
+func way(c Call, refusal *gate.Refusal, remedy verify.Remedy) string {
 	switch {
-	case e.remedy.None && e.refusal.Retry > 0:
+	case remedy.None && refusal.Retry > 0:
 		return "" // time will do
-	case e.refusal.Kind == gate.KindValidation:
+	case refusal.Kind == gate.KindValidation:
 		return "Other arguments may be allowed."
 	}
-	return e.remedy.Sentence(e.call.Tool)
+	return remedy.Sentence(c.Tool)
 }

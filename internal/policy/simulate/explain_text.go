@@ -9,21 +9,20 @@ import (
 	"github.com/petrigate/petrigate/internal/diag"
 	"github.com/petrigate/petrigate/internal/policy"
 	"github.com/petrigate/petrigate/internal/policy/check"
-	"github.com/petrigate/petrigate/internal/policy/sandbox"
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// Text is the explanation for people.
-func (e *Explanation) Text(k text.Ink, verbose bool) string {
+// Text returns the explanation for people.
+func (e *Explanation) Text(k text.Ink) string {
 	var b strings.Builder
 	style := map[string]string{"allow": text.Green, "refuse": text.Red, "ask": text.Yellow}[e.Decision]
-	fmt.Fprintf(&b, "%s: %s\n", k.In(style, e.Decision), strings.TrimSpace(e.call.Tool+" "+string(e.call.Args)))
-	if e.of.unknown(e.call.Tool) {
+	fmt.Fprintf(&b, "%s: %s\n", k.In(style, e.Decision), strings.TrimSpace(e.Tool+" "+string(e.Args)))
+	if e.Unknown {
 		fmt.Fprintf(&b, "There is no tool %q%s: %s known, and none has this name.\n",
-			e.call.Tool, text.DidYouMean(e.call.Tool, "", e.of.tools.Names()), text.Subject(len(e.of.tools.Tools), "tool", "is", "are"))
+			e.Tool, text.DidYouMean(e.Tool, "", e.of.tools.Names()), text.Subject(len(e.of.tools.Tools), "tool", "is", "are"))
 	}
-	if e.Decision == "allow" && e.refusal != nil {
-		fmt.Fprintf(&b, "in shadow %s:\n", sandbox.VerdictOf(e.refusal))
+	if e.Would != "" {
+		fmt.Fprintf(&b, "in shadow %s:\n", e.Would)
 	}
 	if e.refusal != nil {
 		e.reasons(&b, k)
@@ -31,17 +30,17 @@ func (e *Explanation) Text(k text.Ink, verbose bool) string {
 	switch {
 	case e.Decision == "ask":
 		fmt.Fprintln(&b, k.In(text.Cyan, "It is allowed if a person agrees."))
-	case e.Decision == "refuse" && e.way() != "":
-		fmt.Fprintln(&b, k.In(text.Cyan, e.way()))
-	case e.Decision == "refuse" && e.remedy.Why != "":
-		fmt.Fprintln(&b, k.In(text.Cyan, "The way out is not known: "+e.remedy.Why+"."))
+	case e.Way != "":
+		fmt.Fprintln(&b, k.In(text.Cyan, e.Way))
+	case e.Why != "":
+		fmt.Fprintln(&b, k.In(text.Cyan, "The way out is not known: "+e.Why+"."))
 	}
 	fmt.Fprintf(&b, "names: %s\n", namesText(e.names))
-	e.nets(&b, verbose)
+	e.nets(&b)
 	return b.String()
 }
 
-// reasons are the sentences of the nets, each with its rule.
+// reasons writes the sentences of the nets, each with its rule.
 func (e *Explanation) reasons(b *strings.Builder, k text.Ink) {
 	if len(e.refusal.Blocks) == 0 {
 		fmt.Fprintln(b, e.refusal.Text)
@@ -56,7 +55,7 @@ func (e *Explanation) reasons(b *strings.Builder, k text.Ink) {
 	}
 }
 
-// waiting says of a hand-written net what the call waits for.
+// waiting writes what the call waits for in a hand-written net.
 func (e *Explanation) waiting(b *strings.Builder, block gate.Block) {
 	net := e.of.net(block.Net)
 	if net.Labels != nil || e.refusal.Kind != gate.KindBlocked {
@@ -71,7 +70,7 @@ func (e *Explanation) waiting(b *strings.Builder, block gate.Block) {
 	}
 }
 
-// namesText is the names of a call, with what is special about each.
+// namesText lists the names of a call, with what is special about each.
 func namesText(names []gate.Name) string {
 	var parts []string
 	for _, n := range names {
@@ -87,21 +86,17 @@ func namesText(names []gate.Name) string {
 	return strings.Join(parts, ", ")
 }
 
-// nets is a table of what the nets say, with their inner state for those who
-// want to know.
-func (e *Explanation) nets(b *strings.Builder, verbose bool) {
+// nets writes a table of what the nets say; verbose, with their inner state.
+func (e *Explanation) nets(b *strings.Builder) {
 	head := "NET|SAYS|RULE"
-	if verbose {
+	if e.verbose {
 		head += "|TRANSITION|MARKING"
 	}
 	var rows [][]string
-	for _, v := range e.verdicts {
-		if v.Kind == gate.Abstain && !verbose {
-			continue
-		}
-		row := []string{v.Net, says(v), v.Rule.String()}
-		if verbose {
-			row = append(row, v.Transition, e.states[v.Net].Marking.String())
+	for _, n := range e.Nets {
+		row := []string{n.Name, n.says(), gate.Position(n.Rule).String()}
+		if e.verbose {
+			row = append(row, n.Transition, n.Marking)
 		}
 		rows = append(rows, row)
 	}
@@ -110,21 +105,21 @@ func (e *Explanation) nets(b *strings.Builder, verbose bool) {
 		return
 	}
 	near := ""
-	if !slices.Contains(e.of.names(), e.call.Tool) {
-		near = text.DidYouMean(e.call.Tool, "", e.of.names())
+	if !slices.Contains(e.of.names(), e.Tool) {
+		near = text.DidYouMean(e.Tool, "", e.of.names())
 	}
 	fmt.Fprintf(b, "No rule and no net speaks of this call%s.\n", near)
 }
 
-// says is the verdict of one net in plain words.
-func says(v gate.Verdict) string {
-	text := map[gate.VerdictKind]string{
-		gate.Abstain: "nothing", gate.Free: "always passes", gate.Gated: "passes now", gate.Blocked: "refuses", gate.Yields: "does not block now: it is advisory",
-	}[v.Kind]
-	if v.Manual && v.Kind == gate.Gated {
+// says returns the verdict of a net in plain words.
+func (n *explainedNet) says() string {
+	text := map[string]string{
+		"abstain": "nothing", "free": "always passes", "gated": "passes now", "blocked": "refuses", "yields": "does not block now: it is advisory",
+	}[n.Verdict]
+	if n.Manual && n.Verdict == "gated" {
 		text = "asks a person"
 	}
-	if v.Shadow {
+	if n.Shadow {
 		text += " (in shadow)"
 	}
 	return text

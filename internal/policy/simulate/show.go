@@ -35,7 +35,8 @@ func (m *Simulator) tell(mv move) {
 		m.printf("%s %s waits for a person: approve or deny\n  %s\n", m.ink.In(text.Yellow, "ask:"), what, reason(c.refusal))
 	default:
 		m.printf("%s %s\n  %s\n", m.ink.In(text.Red, "refuse:"), what, reason(c.refusal))
-		if way := m.way(mv, c); way != "" {
+		remedy := m.of.guide.Remedy(m.of.session.Snapshot(), m.of.made(c.written, mv.of), c.refusal)
+		if way := way(c.written, c.refusal, remedy); way != "" {
 			m.printf("  %s\n", way)
 		}
 	}
@@ -49,13 +50,6 @@ func (m *Simulator) unconcerned(c Call) {
 	if !slices.ContainsFunc(m.of.session.Classify(m.of.made(c, 0)), speaks) && !slices.Contains(names, c.Tool) {
 		m.printf("  no rule and no net speaks of this call%s\n", text.DidYouMean(c.Tool, "", names))
 	}
-}
-
-// way is how a refused call would be allowed.
-func (m *Simulator) way(mv move, c *madeCall) string {
-	e := Explanation{of: m.of, call: c.written, refusal: c.refusal}
-	e.remedy = m.of.guide.Remedy(m.of.session.Snapshot(), m.of.made(c.written, mv.of), c.refusal)
-	return e.way()
 }
 
 // moved shows what has changed since, in the words of the rules.
