@@ -15,7 +15,7 @@ func (m *prover) always(around, few []int, g *explore.Goal) Proof {
 		return Proof{Why: why}
 	}
 	m.Attract() // so that it is known what calls can mean to nets
-	if m.Calls.Gap(around, nil) == "" && m.Whole(around, explore.ViewOptions{Tag: explore.AnyCall, Limit: min(m.Limit, m.small)}) != nil {
+	if m.Calls.Gap(around, nil) == "" && m.Whole(around, explore.ViewOptions{Limit: min(m.Limit, m.small)}) != nil {
 		p, _ := m.alwaysBy(around, g)
 		return p
 	}

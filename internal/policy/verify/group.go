@@ -20,17 +20,17 @@ func (m *prover) explored(nets []int) Group {
 		g.Deadlock.Why = m.Spent()
 		return g
 	}
-	if !m.deny && m.Calls.Gap(nets, nil) == "" && m.Callless(nets) {
+	gap := m.Calls.Gap(nets, nil)
+	if !m.deny && gap == "" && m.Callless(nets) {
 		g.Complete, g.Deadlock.Result = true, Proved
 		return g
 	}
 	if g.Deadlock.Why = m.Yielding(nets); g.Deadlock.Why != "" {
 		return g
 	}
-	gap := m.Calls.Gap(nets, nil)
 	var w *explore.Space
 	if gap == "" {
-		w = m.Whole(nets, explore.ViewOptions{Tag: explore.AnyCall, Limit: min(m.Limit, explore.GroupLimit)})
+		w = m.Whole(nets, explore.ViewOptions{Limit: min(m.Limit, explore.GroupLimit)})
 	}
 	if w == nil && m.Attract().Endless(nets) {
 		g.Deadlock.Result = Proved
@@ -45,7 +45,7 @@ func (m *prover) explored(nets []int) Group {
 			g.Deadlock.Why = gap
 			return g
 		}
-		w = m.Whole(nets, explore.ViewOptions{Tag: explore.AnyCall, Limit: m.Limit / 5})
+		w = m.Whole(nets, explore.ViewOptions{Limit: m.Limit / 5})
 	}
 	if w == nil {
 		g.Deadlock.Why = m.Spent()
@@ -54,7 +54,7 @@ func (m *prover) explored(nets []int) Group {
 	g.States, g.Complete = len(w.At), true
 	g.Deadlock = m.deadlocked(w.Deadlock())
 	if g.Deadlock.Why == explore.WhyLong {
-		if w = m.Exact(nets, explore.ViewOptions{Tag: explore.AnyCall, Limit: m.Limit}); w != nil {
+		if w = m.Exact(nets, explore.ViewOptions{Limit: m.Limit}); w != nil {
 			g.Deadlock = m.deadlocked(w.Deadlock())
 		}
 	}

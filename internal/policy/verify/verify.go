@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/petrigate/petrigate/gate"
@@ -51,10 +52,10 @@ func (m *prover) callable(t gate.Tool) Name {
 	q := admits(t)
 	classes, gap := m.ClassesFor(nil, q.Tag)
 	if !slices.ContainsFunc(classes, func(s *callclass.Class) bool { return s.Carries(t, false) }) {
-		if name.Why = gap; gap != "" {
-			return name
+		if name.Why = cmp.Or(gap, m.Calls.AnyGap()); name.Why == "" { // no call has it, or only one that the default denies
+			name.Callable, name.Default = Impossible, true
 		}
-		return m.nameless(name)
+		return name
 	}
 	if f := m.Barred(q); f.Result == Proved {
 		name.Callable, name.Because = Impossible, m.named(m.Minimal(q, f.Nets))
@@ -91,14 +92,5 @@ func (m *prover) callable(t gate.Tool) Name {
 	default:
 		name.Why, name.Supposed = f.Why, f.Supposed
 	}
-	return name
-}
-
-// nameless is a name that no call has, or only one that the default denies.
-func (m *prover) nameless(name Name) Name {
-	if name.Why = m.Calls.AnyGap(); name.Why != "" {
-		return name
-	}
-	name.Callable, name.Default = Impossible, true
 	return name
 }

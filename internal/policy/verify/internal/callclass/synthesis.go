@@ -1,6 +1,8 @@
 package callclass
 
 import (
+	"bytes"
+	"encoding/binary"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -222,9 +224,7 @@ func spread(p string, at uint64) uint64 {
 func stateKey(at []uint64) string {
 	var b []byte
 	for _, a := range at {
-		for s := 0; s < 64; s += 8 {
-			b = append(b, byte(a>>s))
-		}
+		b = binary.LittleEndian.AppendUint64(b, a)
 	}
 	return string(b)
 }
@@ -232,10 +232,7 @@ func stateKey(at []uint64) string {
 // joint reports whether others of the names together are matched by just the
 // patterns that match a.
 func joint(a synthesized, names []synthesized) bool {
-	union := make([]byte, len(a.set))
-	for i := range union {
-		union[i] = '0'
-	}
+	union := bytes.Repeat([]byte{'0'}, len(a.set))
 	for _, n := range names {
 		if n.set == a.set || !within(n.set, a.set) {
 			continue

@@ -21,11 +21,6 @@ func (m *Model) Yielding(nets []int) string {
 	return ""
 }
 
-// required are those of the nets that are not advisory.
-func (m *Model) required(nets []int) []int {
-	return slices.DeleteFunc(slices.Clone(nets), func(n int) bool { return m.Nets[n].Info.Advisory })
-}
-
 // unadvised proves again what the nets forbid, without what advisory ones block.
 // about are the nets that the query began with.
 func (m *Model) unadvised(q *Query, about, nets []int, o ViewOptions) Answer {
@@ -40,7 +35,8 @@ func (m *Model) unadvised(q *Query, about, nets []int, o ViewOptions) Answer {
 		return Answer{Why: why}
 	}
 	o.required = true
-	if f := m.neverOf(q, m.required(nets), o); f.Result == Proved {
+	required := slices.DeleteFunc(slices.Clone(nets), func(n int) bool { return m.Nets[n].Info.Advisory })
+	if f := m.neverOf(q, required, o); f.Result == Proved {
 		return f
 	}
 	return Answer{Why: why}

@@ -47,13 +47,12 @@ func (n *Net) steady(place int) bool {
 }
 
 // cap is the net with its counter at a smaller start, or the net itself.
-func (m *Model) cap(n *Net, to int) *Net {
+func (n *Net) cap(to int) *Net {
 	p := n.counter()
 	if p < 0 || n.Info.Initial[n.Info.Places[p]] <= to {
 		return n
 	}
-	key := lowered{n.Index, to}
-	if m.capped[key] == nil {
+	if n.capped[to] == nil {
 		c := *n
 		c.locals, c.ends, c.key = callclass.Numbers[local]{}, make(map[endKey]*ended), nil
 		listing := *n.Net
@@ -62,9 +61,12 @@ func (m *Model) cap(n *Net, to int) *Net {
 		c.Info.Initial[n.Info.Places[p]] = to
 		c.counterAt = p
 		c.start()
-		m.capped[key] = &c
+		if n.capped == nil {
+			n.capped = make(map[int]*Net)
+		}
+		n.capped[to] = &c
 	}
-	return m.capped[key]
+	return n.capped[to]
 }
 
 // settled reports whether the states at two levels of each shortened counter,

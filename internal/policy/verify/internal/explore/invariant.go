@@ -13,7 +13,7 @@ import (
 // Unbalanced looks for a state in which the net has another number of tokens than
 // it begins with, those in flight counted.
 func (m *Model) Unbalanced(net int) *Query {
-	return &Query{Sole: -1, Tag: AnyCall, Start: goOn, state: func(s *Space, words []uint32) bool {
+	return &Query{Sole: -1, state: func(s *Space, words []uint32) bool {
 		n, start, now := s.nets[s.at[net]], 0, 0
 		for _, tokens := range n.Info.Initial {
 			start += tokens
@@ -32,7 +32,7 @@ const MaxExclusive = 32
 func (m *Model) Coinciding(net int, places []int) *Query {
 	n := m.Nets[net]
 	return &Query{
-		Sole: -1, Tag: AnyCall, Start: goOn,
+		Sole: -1,
 		state: func(s *Space, words []uint32) bool {
 			pos := s.at[net]
 			return bits.OnesCount32(words[0]|s.nets[pos].marked(int(words[1+pos]), places)) > 1

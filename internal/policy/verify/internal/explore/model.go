@@ -16,16 +16,12 @@ type Model struct {
 	byNet     [][]int            // classes that touch a net
 	Limit     int                // states of one search
 	Stop      func() bool
-	States    int // visited so far
-	effort    int // likewise, times the classes that were tried in them
-	capped    map[lowered]*Net
+	States    int        // visited so far
+	effort    int        // likewise, times the classes that were tried in them
 	attractor *attractor // made when it is needed
 	all       *ground    // likewise
 	off       []bool     // nets that are left out, because they were found redundant
 }
-
-// lowered names a net whose counters begin at a smaller number.
-type lowered struct{ net, to int }
 
 // Options bound the searches.
 type Options struct {
@@ -38,7 +34,7 @@ const DefaultStates = 50_000
 
 // New prepares the nets of a policy and the classes of calls to be explored.
 func New(p *gate.Policy, c callclass.Options, o Options) *Model {
-	m := &Model{Limit: o.States, capped: make(map[lowered]*Net), Stop: lasting(o.Stop)}
+	m := &Model{Limit: o.States, Stop: lasting(o.Stop)}
 	if m.Limit < 1 {
 		m.Limit = DefaultStates
 	}

@@ -20,7 +20,8 @@ type Net struct {
 	still   bool  // it never moves
 	wild    bool  // not all effects that a call can have on it are known
 
-	counterAt int // the place whose start was made smaller; see [Model.cap]
+	counterAt int          // the place whose start was made smaller
+	capped    map[int]*Net // copies with smaller starts, see [Net.cap]
 
 	apart struct { // the states of the net by itself, of so many effects
 		effects int
@@ -108,7 +109,7 @@ func newNet(names *callclass.Net) *Net {
 // isStill reports whether no transition that can fire changes the marking.
 func (n *Net) isStill() bool {
 	for i, t := range n.Info.Transitions {
-		same := len(n.lasting[i]) == 0 && total(n.Trans[i].In) == total(n.Trans[i].Out)
+		same := len(n.lasting[i]) == 0 && !n.Trans[i].Adds()
 		if !n.Dead[i] && (!same || t.Deferred) {
 			return false
 		}
@@ -128,14 +129,6 @@ func (n *Net) start() {
 	}
 	n.advance(&l)
 	n.intern(l)
-}
-
-func total(arcs []petri.Arc) int {
-	sum := 0
-	for _, a := range arcs {
-		sum += a.Weight
-	}
-	return sum
 }
 
 // intern gives a local state its number. The memory of l is kept.

@@ -84,11 +84,13 @@ func (p *planner) search(o ViewOptions) (path []int, ok bool) {
 	}
 	p.visit(start, -1, -1)
 	for asked := -askEvery; p.least < len(p.queue); {
-		k, some := p.pop()
-		if !some {
+		queue := p.queue[p.least]
+		if len(queue) == 0 {
 			p.least++
 			continue
 		}
+		k := queue[len(queue)-1]
+		p.queue[p.least] = queue[:len(queue)-1]
 		if len(p.states) > limit || p.model.due(&asked, len(p.states)) {
 			return nil, false
 		}
@@ -102,16 +104,6 @@ func (p *planner) search(o ViewOptions) (path []int, ok bool) {
 		}
 	}
 	return nil, true
-}
-
-// pop takes a state from the queue: of those that came last.
-func (p *planner) pop() (k int32, ok bool) {
-	q := p.queue[p.least]
-	if len(q) == 0 {
-		return 0, false
-	}
-	p.queue[p.least] = q[:len(q)-1]
-	return q[len(q)-1], true
 }
 
 // visit puts a state into the queue, unless it is there and no shorter way

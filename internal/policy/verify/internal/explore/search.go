@@ -166,9 +166,6 @@ func Tagged(likes func(*callclass.Class) bool) func(*callclass.Class) uint8 {
 	}
 }
 
-// AnyCall tags no call: the search is about all of them.
-func AnyCall(*callclass.Class) uint8 { return 0 }
-
 // goOn is the start of a query that no call meets.
 func goOn(mon uint32, _ uint8, _ bool) (uint32, bool) { return mon, false }
 

@@ -48,7 +48,7 @@ func (m *Model) view(nets []int, o ViewOptions) *view {
 		v.at[n] = i
 		use := m.Nets[n]
 		if o.cap > 0 {
-			if c := m.cap(use, o.cap); c != use {
+			if c := use.cap(o.cap); c != use {
 				v.limits = append(v.limits, i)
 				use = c
 			}
