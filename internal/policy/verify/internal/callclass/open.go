@@ -99,16 +99,10 @@ func (b *Enumerator) open(tool string, base []label) {
 }
 
 func (b *Enumerator) openField(name string, base []label) openField {
-	f := openField{name: name}
-	ps := b.mapsOf(name, base)
-	if name != "action" {
-		f.ps = ps
-		return f
-	}
-	var texts []string
-	texts, f.actions, f.fixed = b.actionTexts(base, ps)
-	for _, s := range texts {
-		f.fixed = append(f.fixed, &value{field: name, texts: []string{s}})
+	f := openField{name: name, ps: b.mapsOf(name, base)}
+	if name == "action" {
+		f.fixed, f.actions = b.actionValues(base, f.ps)
+		f.ps = nil
 	}
 	return f
 }
@@ -135,7 +129,7 @@ func (b *Enumerator) relate(o *openTool) {
 	o.byNet = make([][]int, len(b.nets))
 	for _, f := range o.fields {
 		for i := range f.size() {
-			v := f.value([]int{i}, false)
+			v := f.value(i)
 			s := b.class(o.name, &form{tools: o.base, fields: []value{*v}})
 			o.alone = append(o.alone, []sighting{{s, without}})
 			certain := s
@@ -161,21 +155,12 @@ func (b *Enumerator) relate(o *openTool) {
 	}
 }
 
-// value is one in which the atoms match, and no others that matter.
-func (f *openField) value(atoms []int, weak bool) *value {
-	v := &value{field: f.name, weak: weak}
-	var leaves []string
-	for _, i := range atoms {
-		if f.ps == nil {
-			leaves = append(leaves, f.actions[i])
-		} else {
-			v.hits = append(v.hits, hit{of: f.ps[i].mapping})
-		}
-	}
+// value is one in which the atom matches, and no others that matter.
+func (f *openField) value(atom int) *value {
 	if f.ps == nil {
-		v.weak, v.texts = true, leavesOf(leaves)
+		return &value{field: f.name, weak: true, texts: f.actions[atom : atom+1]}
 	}
-	return v
+	return &value{field: f.name, hits: []hit{{of: f.ps[atom].mapping}}}
 }
 
 func (b *Enumerator) kindsOfTool(o *openTool, atoms []int) kinds {
@@ -189,19 +174,13 @@ func (b *Enumerator) kindsOfTool(o *openTool, atoms []int) kinds {
 			}
 		}
 		values, ok := b.subsets(f, here)
-		if !ok {
-			count = maxClassesOfTool + 1
-			break
-		}
 		options[i] = slices.Concat([]*value{nil}, f.fixed, values)
-		count *= len(options[i])
+		if count *= len(options[i]); !ok || count > maxClassesOfTool {
+			return kinds{gap: o.tooMany(atoms)}
+		}
 	}
 	var k kinds
-	if count > maxClassesOfTool {
-		k.gap = o.tooMany(atoms)
-	} else {
-		eachForm(o.base, options, count, func(f *form) { k.classes = append(k.classes, b.class(o.name, f)) })
-	}
+	eachForm(o.base, options, count, func(f *form) { k.classes = append(k.classes, b.class(o.name, f)) })
 	if b.Deny {
 		k.classes = o.admitted(k.classes, atoms)
 	}
@@ -223,10 +202,11 @@ func (o *openTool) admitted(classes []*Class, atoms []int) []*Class {
 // makes no difference. ok is false where there are too many.
 func (b *Enumerator) subsets(f *openField, atoms []int) (values []*value, ok bool) {
 	if f.ps == nil {
-		for set := uint64(1); len(atoms) <= maxMapsOfField && set < 1<<len(atoms); set++ {
-			values = append(values, f.value(chosen(atoms, set), true))
+		var actions []string
+		for _, a := range atoms {
+			actions = append(actions, f.actions[a])
 		}
-		return values, len(atoms) <= maxMapsOfField
+		return listed(actions)
 	}
 	var ps []pattern
 	for _, a := range atoms {

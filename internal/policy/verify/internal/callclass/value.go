@@ -24,7 +24,9 @@ func (b *Enumerator) values(field string, tools []label) (values []*value, ok bo
 		return nil, false
 	}
 	if field == "action" {
-		return b.actionValues(tools, ps)
+		alone, actions := b.actionValues(tools, ps)
+		values, ok = listed(actions)
+		return append(alone, values...), ok
 	}
 	var out []*value
 	for set := uint64(1); set < 1<<len(ps); set++ {
@@ -76,26 +78,23 @@ func leavesOf(leaves []string) []string {
 	return append(slices.Clone(leaves), strings.Join(leaves, " "))
 }
 
-// actionValues are the actions that the policy tells apart, alone or, as a
-// value that is no string, together.
-func (b *Enumerator) actionValues(tools []label, ps []pattern) (values []*value, ok bool) {
-	texts, lists, values := b.actionTexts(tools, ps)
-	if len(lists) > maxMapsOfField {
+// listed are values that are no strings and have some of the actions; ok is false
+// where there are too many.
+func listed(actions []string) (values []*value, ok bool) {
+	if len(actions) > maxMapsOfField {
 		return nil, false
 	}
-	for _, s := range texts {
-		values = append(values, &value{field: "action", texts: []string{s}})
-	}
-	for set := uint64(1); set < 1<<len(lists); set++ {
-		values = append(values, &value{field: "action", weak: true, texts: leavesOf(chosen(lists, set))})
+	for set := uint64(1); set < 1<<len(actions); set++ {
+		values = append(values, &value{field: "action", weak: true, texts: leavesOf(chosen(actions, set))})
 	}
 	return values, true
 }
 
-// actionTexts are the actions that the policy tells apart, and those of them
-// that make a difference in a list: actions that others stand for together do not.
-// Others are actions of which no text is known.
-func (b *Enumerator) actionTexts(tools []label, ps []pattern) (texts, lists []string, others []*value) {
+// actionValues are the actions that the policy tells apart, those first of which no
+// text is known, and the texts that make a difference in a list: actions that others
+// stand for together do not.
+func (b *Enumerator) actionValues(tools []label, ps []pattern) (values []*value, listed []string) {
+	var texts []string
 	for _, t := range tools {
 		texts = include(texts, b.action[t.text]...)
 	}
@@ -103,7 +102,7 @@ func (b *Enumerator) actionTexts(tools []label, ps []pattern) (texts, lists []st
 	complete := len(ps) <= maxMapsOfField && (len(invented) == 0 || !slices.ContainsFunc(ps, func(p pattern) bool { return p.Reader != nil }))
 	if len(ps) > 0 {
 		for _, s := range invented { // which a map may match, and not all that it stands for
-			others = append(others, &value{field: "action", like: s})
+			values = append(values, &value{field: "action", like: s})
 		}
 	}
 	tried := min(len(ps), maxMapsOfField)
@@ -111,16 +110,18 @@ func (b *Enumerator) actionTexts(tools []label, ps []pattern) (texts, lists []st
 		known, unknown, ok := b.actionsOf(tools, ps[:tried], set, invented)
 		complete = complete && ok
 		texts = include(texts, known...)
-		others = append(others, unknown...)
+		values = append(values, unknown...)
 	}
 	for _, p := range ps[tried:] { // so that it is known what the gap is about
-		others = append(others, &value{field: "action", hits: []hit{{of: p.mapping}}})
+		values = append(values, &value{field: "action", hits: []hit{{of: p.mapping}}})
 	}
 	if !complete {
 		b.leaveOut(tools[0].text, "the maps of %s.action can match in more ways than were tried", tools[0].text)
 	}
-	lists = slices.DeleteFunc(slices.Clone(texts), func(s string) bool { return b.joint[tools[0].text+"."+s] })
-	return texts, lists, others
+	for _, s := range texts {
+		values = append(values, &value{field: "action", texts: []string{s}})
+	}
+	return values, slices.DeleteFunc(texts, func(s string) bool { return b.joint[tools[0].text+"."+s] })
 }
 
 // actionsOf are the actions that exactly the patterns of the set match: texts,
