@@ -129,13 +129,8 @@ func hasTool(tools []label, name string) bool {
 // add adds the class of a form, unless there is one that no net can tell from it.
 func (b *Enumerator) add(tool string, f *form) {
 	s := b.class(tool, f)
-	key := b.keyOf(s, f)
-	switch at, seen := b.seen[key]; {
-	case !seen:
-		b.seen[key] = len(b.classes)
-		b.classes = append(b.classes, s)
-	case b.classes[at].Unsure() && !s.Unsure():
-		b.classes[at] = s // the same, and arguments are known
+	if i := b.classes.Of([]byte(b.keyOf(s, f)), s); b.classes.List[i].Unsure() && !s.Unsure() {
+		b.classes.List[i] = s // the same, and arguments are known
 	}
 }
 

@@ -36,8 +36,7 @@ const (
 // An Enumerator derives the classes of a policy.
 type Enumerator struct {
 	vocabulary
-	classes     []*Class
-	seen        map[string]int
+	classes     Numbers[*Class]
 	gaps        []gap // what was left out
 	deferred    []*deferred
 	overflows   []string // gaps of deferred calls that were met
@@ -56,7 +55,7 @@ func New(p *gate.Policy, nets []*Net, o Options) *Enumerator {
 			isTool: map[string]bool{}, supposed: map[string]bool{}, listed: map[string]bool{},
 			action: map[string][]string{}, joint: map[string]bool{},
 		},
-		Deny: p.Options().Deny && !o.Passes, seen: map[string]int{}, conditions: map[string]*conditions{}, paths: map[string][]string{},
+		Deny: p.Options().Deny && !o.Passes, conditions: map[string]*conditions{}, paths: map[string][]string{},
 	}
 	for _, text := range o.Gaps {
 		b.leaveOut("", "%s", text)
@@ -84,7 +83,7 @@ func New(p *gate.Policy, nets []*Net, o Options) *Enumerator {
 	}
 	for _, tool := range b.tools {
 		b.ofTool(tool, also[tool])
-		if len(b.classes) > maxClasses {
+		if len(b.classes.List) > maxClasses {
 			b.leaveOut("", "the policy has more than %d kinds of calls", maxClasses)
 			break
 		}
@@ -106,7 +105,7 @@ func Also(tools []Tool) map[string][]gate.Name {
 // net shuts, then those with effects on fewer nets.
 func (b *Enumerator) Admitted() []*Class {
 	var out []*Class
-	for _, s := range b.classes {
+	for _, s := range b.classes.List {
 		if !b.Deny || len(s.Knowers) > 0 {
 			out = append(out, s)
 		}

@@ -22,7 +22,7 @@ func (b *Enumerator) Gap(nets []int, tag func(*Class) uint8) string {
 		if g.tool == "" {
 			return g.text
 		}
-		for _, s := range b.classes { // what makes others known may be among what was left out
+		for _, s := range b.classes.List { // what makes others known may be among what was left out
 			if s.Tool != g.tool {
 				continue
 			}

@@ -221,15 +221,10 @@ func (b *Enumerator) subsets(f *openField, atoms []int) (values []*value, ok boo
 			return nil, false
 		}
 	}
-	at := make(map[string]int)
+	var all Numbers[*value]
 	add := func(v *value) {
-		key := certaintyOf(v, ps, groups)
-		i, seen := at[key]
-		if !seen {
-			at[key] = len(values)
-			values = append(values, v)
-		} else if values[i].texts == nil {
-			values[i] = v
+		if i := all.Of([]byte(certaintyOf(v, ps, groups)), v); all.List[i].texts == nil {
+			all.List[i] = v
 		}
 	}
 	for k := 1; k < count; k++ {
@@ -254,7 +249,7 @@ func (b *Enumerator) subsets(f *openField, atoms []int) (values []*value, ok boo
 			add(weakValue(f.name, ps, set))
 		}
 	}
-	return values, true
+	return all.List, true
 }
 
 // maxSetsOfField bounds the sets of maps of one field that are tried for a question.

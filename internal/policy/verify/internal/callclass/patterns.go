@@ -40,7 +40,7 @@ func (b *Enumerator) openPatterns(before *Enumerator, also map[string][]gate.Nam
 		var alone []sighting
 		for _, s := range o.kinds([]int{i}).classes {
 			alone = append(alone, sighting{s, before.plain(s.Tool)})
-			b.classes = append(b.classes, s)
+			b.classes.List = append(b.classes.List, s)
 		}
 		o.alone = append(o.alone, alone)
 	}
@@ -70,10 +70,10 @@ func (o *openNames) kindsOf(seen []int) kinds {
 				b.ofTool(t, o.also[t])
 			}
 		}
-		for _, s := range b.classes {
+		for _, s := range b.classes.List {
 			s.Doubtful = s.Doubtful || b.Deny && len(s.Knowers) == 0 // another name that is like it may be known
 		}
-		k.classes = b.classes
+		k.classes = b.classes.List
 		if len(b.deferred) > 0 {
 			k.gap = b.deferred[len(b.deferred)-1].overflow
 		} else if len(b.gaps) > len(o.before.gaps) {
@@ -91,7 +91,7 @@ func (b *Enumerator) copy() *Enumerator {
 	for tool, actions := range b.action {
 		c.action[tool] = slices.Clone(actions)
 	}
-	c.gaps, c.deferred, c.classes = slices.Clone(b.gaps), nil, nil
-	c.seen, c.conditions, c.paths = make(map[string]int), make(map[string]*conditions), make(map[string][]string)
+	c.gaps, c.deferred, c.classes = slices.Clone(b.gaps), nil, Numbers[*Class]{}
+	c.conditions, c.paths = make(map[string]*conditions), make(map[string][]string)
 	return &c
 }

@@ -1,7 +1,6 @@
 package explore
 
 import (
-	"encoding/binary"
 	"slices"
 
 	"github.com/petrigate/petrigate/gate"
@@ -109,16 +108,12 @@ func (p *planner) search(o ViewOptions) (path []int, ok bool) {
 // visit puts a state into the queue, unless it is there and no shorter way
 // leads to it, or it leads nowhere.
 func (p *planner) visit(state []int, from int32, by int) {
-	key := p.key[:0]
-	for _, l := range state {
-		key = binary.LittleEndian.AppendUint32(key, uint32(l))
-	}
-	p.key = key
+	p.key = callclass.AppendKey(p.key[:0], state)
 	length := 0
 	if from >= 0 {
 		length = p.length[from] + 1
 	}
-	k, fresh := p.add(key, from, by)
+	k, fresh := p.add(p.key, from, by)
 	switch {
 	case fresh:
 		p.states, p.length = append(p.states, state), append(p.length, length)
