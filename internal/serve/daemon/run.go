@@ -125,8 +125,10 @@ func (d *Daemon) serveHTTP(ctx context.Context, say io.Writer) error {
 
 // accessOf says who may come in, and reads or makes their tokens.
 func accessOf(say io.Writer, l config.Listen, listener net.Listener, endpoint string) (proxy.Access, error) {
+	host, _, _ := net.SplitHostPort(l.HTTP) // both are addresses: somebody listens there
+	_, port, _ := net.SplitHostPort(listener.Addr().String())
 	a := proxy.Access{
-		Addr: accessAddr(l.HTTP, listener), TLS: l.TLS != nil, Path: l.Path, Hosts: l.AllowedHosts, Origins: l.AllowedOrigins,
+		Addr: net.JoinHostPort(host, port), TLS: l.TLS != nil, Path: l.Path, Hosts: l.AllowedHosts, Origins: l.AllowedOrigins,
 		BodyTimeout: l.Timeouts.Body, IdleTTL: l.Idle, MaxSessions: l.MaxSessions, MaxAll: l.MaxSessionsTotal,
 	}
 	switch l.Auth {
@@ -163,24 +165,11 @@ func endpoint(l config.Listen, listener net.Listener) string {
 
 // shownAddr is where clients of this machine find a listener.
 func shownAddr(l net.Listener) string {
-	host, port, err := net.SplitHostPort(l.Addr().String())
-	if ip := net.ParseIP(host); err == nil && ip != nil && ip.IsUnspecified() {
+	host, port, _ := net.SplitHostPort(l.Addr().String())
+	if ip := net.ParseIP(host); ip != nil && ip.IsUnspecified() {
 		return net.JoinHostPort("localhost", port)
 	}
 	return l.Addr().String()
-}
-
-// accessAddr is the host that was asked for with the port that was given.
-func accessAddr(asked string, l net.Listener) string {
-	host, _, err := net.SplitHostPort(asked)
-	if err != nil {
-		return l.Addr().String()
-	}
-	_, port, err := net.SplitHostPort(l.Addr().String())
-	if err != nil {
-		return asked
-	}
-	return net.JoinHostPort(host, port)
 }
 
 func isLoopback(host string) bool {

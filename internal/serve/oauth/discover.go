@@ -64,12 +64,9 @@ func discover(ctx context.Context, client *http.Client, s Server, c challenge) (
 // describe reads what s says of itself as a resource. Where it says nothing
 // its own origin is the authorization server, as revision 2025-03-26 has it.
 func describe(ctx context.Context, client *http.Client, s Server, c challenge) (*oauthex.ProtectedResourceMetadata, error) {
-	origin, err := url.Parse(s.URL)
-	if err != nil {
-		return nil, errors.New("the url is not an address")
-	}
+	u, _ := url.Parse(s.URL) // private has read it
 	var unfit error
-	for _, at := range descriptions(s, origin, c) {
+	for _, at := range descriptions(s, u, c) {
 		seen := &lastStatus{next: client.Transport}
 		watched := *client
 		watched.Transport = seen
@@ -86,9 +83,7 @@ func describe(ctx context.Context, client *http.Client, s Server, c challenge) (
 	if unfit != nil {
 		return nil, unfit
 	}
-	return &oauthex.ProtectedResourceMetadata{
-		Resource: s.resource(), AuthorizationServers: []string{(&url.URL{Scheme: origin.Scheme, Host: origin.Host}).String()},
-	}, nil
+	return &oauthex.ProtectedResourceMetadata{Resource: s.resource(), AuthorizationServers: []string{originOf(u)}}, nil
 }
 
 // A description is a place where a server may describe itself, and the resource
@@ -97,21 +92,22 @@ type description struct{ url, resource string }
 
 // descriptions are those places in the order of the specification.
 func descriptions(s Server, u *url.URL, c challenge) []description {
-	const known = "/.well-known/oauth-protected-resource"
+	known := originOf(u) + "/.well-known/oauth-protected-resource"
 	var places []description
 	if c.metadata != "" {
 		places = append(places, description{c.metadata, s.resource()})
 	}
-	origin := url.URL{Scheme: u.Scheme, Host: u.Host}
-	if path := strings.TrimPrefix(u.EscapedPath(), "/"); path != "" {
-		if u.RawQuery != "" {
-			path += "?" + u.RawQuery
-		}
-		places = append(places, description{origin.String() + known + "/" + path, s.resource()})
-		return append(places, description{origin.String() + known, origin.String()})
+	path := strings.TrimPrefix(u.EscapedPath(), "/")
+	if path == "" {
+		return append(places, description{known, s.resource()})
 	}
-	return append(places, description{origin.String() + known, s.resource()})
+	if u.RawQuery != "" {
+		path += "?" + u.RawQuery
+	}
+	return append(places, description{known + "/" + path, s.resource()}, description{known, originOf(u)})
 }
+
+func originOf(u *url.URL) string { return (&url.URL{Scheme: u.Scheme, Host: u.Host}).String() }
 
 // lastStatus remembers the status of the last response.
 type lastStatus struct {
