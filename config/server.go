@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"maps"
 	"net/url"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -294,6 +295,62 @@ func checkUniqueHeaders(v Value) {
 		}
 		seen[name] = f.key.text
 	}
+}
+
+// readEnvFile reads variables of a server from a file, one NAME=VALUE per line. The
+// variables of env override them.
+func readEnvFile(v Value) (map[string]string, bool) {
+	name, ok := checked(checkFilled)(v)
+	if !ok {
+		return nil, false
+	}
+	path := v.absolute(name)
+	data, err := readFile(path, maxSize)
+	if err != nil {
+		v.Fault(fmt.Sprintf("reading %s: %v", v.shown(), cause(err)), "")
+		return nil, false
+	}
+	if info, err := os.Stat(path); err == nil && info.Mode().Perm()&0o044 != 0 {
+		v.warn(v.node, fmt.Sprintf("others may read %s, mode %04o", v.shown(), info.Mode().Perm()), "chmod 600")
+	}
+	all := map[string]string{}
+	for i, line := range strings.Split(strings.TrimPrefix(string(data), "\uFEFF"), "\n") {
+		if problem := readVariable(all, strings.TrimSpace(line)); problem != "" {
+			v.Fault(fmt.Sprintf("line %d of %s %s", i+1, v.shown(), problem), "NAME=VALUE, or a comment after #")
+		}
+	}
+	for name, value := range all {
+		v.resolved(name, value)
+	}
+	return all, true
+}
+
+// readVariable reads a line of such a file. Its errors do not contain the value,
+// which may be a secret. Quotes around a value are removed.
+func readVariable(to map[string]string, line string) (problem string) {
+	line = strings.TrimPrefix(line, "export ")
+	if line == "" || line[0] == '#' {
+		return ""
+	}
+	name, value, ok := strings.Cut(line, "=")
+	name, value = strings.TrimSpace(name), strings.TrimSpace(value)
+	switch {
+	case !ok:
+		return "has no ="
+	case name == "" || strings.ContainsAny(name, " \t\"'") || strings.ContainsRune(line, 0):
+		return "has no name of a variable"
+	}
+	if _, twice := to[name]; twice {
+		return fmt.Sprintf("sets %s again", name)
+	}
+	if quote := strings.IndexAny(value, "\"'"); quote == 0 {
+		if len(value) < 2 || value[len(value)-1] != value[0] {
+			return "has a quote that does not end"
+		}
+		value = value[1 : len(value)-1]
+	}
+	to[name] = value
+	return ""
 }
 
 // EnvNames returns the names of the variables that s sets, sorted; unlike the

@@ -198,17 +198,10 @@ func (b *builder) warnPlaces(n *config.Net) {
 // checkUnless finds exemptions for names that no call certainly carries.
 func (b *builder) checkUnless(n *config.Net, t config.Transition) {
 	for _, name := range t.Unless {
-		var weak *config.Map
-		certain := false
-		for i, m := range n.Map {
-			switch {
-			case m.As == name && len(m.Runs) > 0:
-				certain = true
-			case m.As == name:
-				weak = &n.Map[i]
-			}
+		gives := func(certain bool) bool {
+			return slices.ContainsFunc(n.Map, func(m config.Map) bool { return m.As == name && len(m.Runs) > 0 == certain })
 		}
-		if weak != nil && !certain {
+		if gives(false) && !gives(true) {
 			b.inNet(n, problem(diag.Error, WeakUnless, at(t.Of("unless", name), t.Position),
 				fmt.Sprintf("the transition %q spares %q, which no call carries with certainty", t.Name, name), "map it with runs"))
 		}
