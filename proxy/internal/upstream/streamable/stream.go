@@ -27,7 +27,8 @@ func (c *Conn) readStream(x *conn.Exchange, s *conn.Session, events *EventReader
 		err := c.follow(x, s, events)
 		switch err {
 		case errLeft:
-			return conn.Reply{Rest: func() conn.Reply { return c.readStream(x, s, events, body) }}
+			rest := body // body itself must not be moved to the heap for this
+			return conn.Reply{Rest: func() conn.Reply { return c.readStream(x, s, events, rest) }}
 		case nil:
 			c.drain(x, body)
 			body.Close()
