@@ -13,8 +13,7 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
-// An Effort is how much work a verification may be. What does not fit is
-// unknown.
+// An Effort bounds the work of a verification. What does not fit is unknown.
 type Effort struct {
 	States int                       // of one search; 0: as many as usual
 	Time   time.Duration             // of work: what is found must not depend on what else the machine does
@@ -36,7 +35,7 @@ const (
 	StartStates      = 1000
 )
 
-// AtStart is the effort for a policy that is about to be enforced.
+// AtStart returns the effort for a policy that is about to be enforced.
 func AtStart(claims int) Effort {
 	if claims == 0 {
 		return Effort{States: StartStates, Time: startTimeNoClaim}
@@ -44,7 +43,7 @@ func AtStart(claims int) Effort {
 	return Effort{Time: startTime}
 }
 
-// An Analysis is what is known of a policy before anybody calls anything.
+// An Analysis holds what is known of a policy before anybody calls a tool.
 type Analysis struct {
 	report *verify.Report
 	names  []verify.Name // as the nets list them, then the other tools that are known
@@ -60,7 +59,7 @@ type Analysis struct {
 	written  []config.Net // with the lines of their transitions
 }
 
-// A proven is what came of a claim.
+// A proven is a claim with its result.
 type proven struct {
 	policy.Claim
 	verify.Proof
@@ -130,7 +129,7 @@ func Run(ctx context.Context, result *policy.Result, source policy.Source, tools
 	return v, nil
 }
 
-// active is the policy of the nets that are active.
+// active builds the policy of the active nets.
 func (v *Analysis) active(result *policy.Result) (*gate.Policy, error) {
 	var nets []gate.Net
 	for i, n := range result.Policy.Nets() {
@@ -181,7 +180,7 @@ func (v *Analysis) others(p *gate.Policy, tools ToolSet) []gate.Tool {
 	return others
 }
 
-// tellable says of what depends on whether there is a tool how to find out.
+// tellable adds to a reason that depends on which tools exist how to find out.
 func tellable(why, supposed string) string {
 	if supposed == "" {
 		return why
@@ -208,7 +207,7 @@ func Lists(t gate.Transition, name string) bool {
 	return slices.ContainsFunc(t.Tools, func(tool gate.Tool) bool { return tool.Name == name })
 }
 
-// listed are the names that a net speaks of, as written.
+// listed returns the names that a net mentions, as written.
 func listed(net gate.NetInfo) []string {
 	var names []string
 	for _, t := range net.Transitions {
@@ -219,8 +218,8 @@ func listed(net gate.NetInfo) []string {
 	return append(names, net.Free...)
 }
 
-// written is the name of a tool as rules write it: one with a dot stands in
-// quotes where it is no action.
+// written returns the name of a tool as rules write it: in quotes if it has a dot and is
+// not an action.
 func written(t gate.Tool) string {
 	if t.Kind == gate.Literal && strings.Contains(t.Name, ".") {
 		return `"` + t.Name + `"`

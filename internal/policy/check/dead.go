@@ -14,8 +14,8 @@ import (
 // A hand-written net can have transitions that never fire, whatever the other
 // nets say. Those of nets of rules are what the rule is.
 
-// deadTransitions are those that gate a tool which can be called in spite of
-// them: the tools that cannot are reported themselves.
+// deadTransitions reports transitions that never fire although their tools can be called:
+// tools that cannot are reported themselves.
 func (v *Analysis) deadTransitions() diag.List {
 	var ps diag.List
 	for _, n := range v.written {
@@ -53,8 +53,8 @@ func (v *Analysis) whyDead(name string, nets []verify.Net) string {
 	return b.String()
 }
 
-// needs are the places that a dead transition waits for: those that nothing
-// ever fills, or all that never hold enough at once.
+// needs names the places that a dead transition waits for: those that nothing ever fills,
+// or all of its places if they never hold enough at once.
 func (v *Analysis) needs(net string, t gate.Transition) string {
 	info := v.nets[net]
 	var never []string

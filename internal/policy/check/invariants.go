@@ -9,7 +9,7 @@ import (
 	"github.com/petrigate/petrigate/internal/petri"
 )
 
-// invariants are sums of tokens of a net that nothing changes, as text.
+// invariants returns the sums of tokens of a net that never change, as text.
 func invariants(info gate.NetInfo) []string {
 	texts := []string{}
 	for _, inv := range invariantsOf(info) {

@@ -36,7 +36,7 @@ func (r Report) Print(w io.Writer, ink text.Ink, verbose bool) error {
 	return r.printVerified(w, verbose)
 }
 
-// tableBelow is a table behind an empty line; nothing where it has no rows.
+// tableBelow writes an empty line and a table; nothing if it has no rows.
 func tableBelow(w io.Writer, head string, rows [][]string) error {
 	if len(rows) == 0 {
 		return nil
@@ -116,7 +116,7 @@ func (r Report) callable(t reportedTool) string {
 	}
 }
 
-// asks reports whether a net wants a person to approve the calls of a name.
+// asks reports whether a net requires a person to approve calls of a name.
 func (r Report) asks(name string) bool {
 	for _, net := range r.verified.policy.Nets() {
 		for _, t := range net.Transitions {
@@ -146,7 +146,7 @@ func byWhat(n verify.Name) string {
 	return together(n.Because)
 }
 
-// mostOverlaps is how many pairs of maps that meet are named.
+// mostOverlaps bounds how many pairs of maps that match one text are listed.
 const mostOverlaps = 10
 
 // details are for those who want to know more: states of groups, where a
@@ -184,7 +184,7 @@ func (v *Analysis) details() []string {
 	return append(lines, "claims are about one session, with these nets active; a reset or new rules begin anew")
 }
 
-// summary is the last line: whether the policy is good, and of how much.
+// summary returns the line with the verdict and the counts.
 func (r Report) summary() string {
 	errs, warnings := len(r.Problems.Of(diag.Error)), len(r.Problems.Of(diag.Warning))
 	verdict, of := "ok", ""

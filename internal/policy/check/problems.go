@@ -26,10 +26,10 @@ const (
 	codeMilder    = "W307" // a map whose calls have the name of a stricter one too
 )
 
-// whyDefault is why a name can never be called of which no net speaks.
+// whyDefault says why a name that no net mentions can never be called.
 const whyDefault = "the default refuses what no rule and no net knows"
 
-// Problems are what is wrong with the policy, and what is doubtful.
+// Problems returns what is wrong with the policy, and what is doubtful.
 func (v *Analysis) Problems() diag.List {
 	var ps diag.List
 	for _, p := range v.proofs {
@@ -43,7 +43,7 @@ func (v *Analysis) Problems() diag.List {
 	return slices.Concat(ps, v.uncallable(), v.deadTransitions(), v.failing(), v.deadlocks(), v.redundant(), v.milder())
 }
 
-// refuted is a claim that does not hold, with the run that shows it.
+// refuted reports a claim that does not hold, with the run that shows it.
 func (v *Analysis) refuted(p proven) diag.Problem {
 	q := Warning(codeRefuted, diag.Position(p.Rule), "refuted: "+p.Text, "")
 	q.Severity = diag.Error
@@ -103,8 +103,8 @@ func succeeds(t verify.Trace) bool {
 	return slices.ContainsFunc(t, func(s verify.Step) bool { return s.Ends && s.Call == t[0].Call && s.Outcome == gate.Success })
 }
 
-// uncallable are the names that nobody can ever call. Where that is what a
-// block says, or the default of a tool that no net speaks of, nothing is wrong.
+// uncallable reports names that nobody can ever call, unless a block says so, or the default
+// refuses a tool that no net mentions.
 func (v *Analysis) uncallable() diag.List {
 	var ps diag.List
 	for cause, names := range v.grouped(v.dies, func(n verify.Name) string { return together(n.Because) }) {
@@ -123,13 +123,13 @@ func (v *Analysis) uncallable() diag.List {
 	return ps
 }
 
-// dies reports whether it is a problem that nobody can ever call the name.
+// dies reports whether a name can never be called and that is a problem.
 func (v *Analysis) dies(n verify.Name) bool {
 	return n.Callable == verify.Impossible && !v.blocked(n) && (len(n.Because) > 0 || !slices.Contains(v.unlisted, n.Tool.Name))
 }
 
-// forbids is where the first of the nets was written that list the name and
-// forbid it; where none does, the first of those that cause it.
+// forbids returns the position of the first net that lists the name and forbids it; if none
+// does, of the first that causes it.
 func (v *Analysis) forbids(n verify.Name) diag.Position {
 	for _, net := range n.Because {
 		if v.nets[net.Name].Cause != gate.CauseBlock && slices.Contains(listed(v.nets[net.Name]), written(n.Tool)) {
@@ -139,7 +139,7 @@ func (v *Analysis) forbids(n verify.Name) diag.Position {
 	return first(n.Because)
 }
 
-// reasons are the sentences of rules, one a line.
+// reasons returns the sentences of rules, one a line.
 func (v *Analysis) reasons(nets []verify.Net) string {
 	var b strings.Builder
 	for _, n := range nets {
@@ -170,7 +170,7 @@ func (v *Analysis) failing() diag.List {
 	return ps
 }
 
-// speaksOf is where the first net that lists the name was written.
+// speaksOf returns the position of the first net that lists the name.
 func (v *Analysis) speaksOf(tool gate.Tool) diag.Position {
 	for _, g := range v.report.Groups {
 		for _, n := range g.Nets {
@@ -182,9 +182,8 @@ func (v *Analysis) speaksOf(tool gate.Tool) diag.Position {
 	return diag.Position{}
 }
 
-// deadlocks are runs after which a group of nets forbids all that it gates. A
-// session limit that is used up, a block and a workflow that has come to its
-// end are meant to.
+// deadlocks reports runs after which a group of nets forbids all that it gates. A session
+// limit that is used up, a block and the end of a workflow are intended.
 func (v *Analysis) deadlocks() diag.List {
 	var ps diag.List
 	for _, g := range v.report.Groups {
@@ -214,8 +213,8 @@ func (v *Analysis) ends(net verify.Net) bool {
 	return n.Cause == gate.CauseLimit && !refills || n.Cause == gate.CauseBlock || len(n.Terminal) > 0
 }
 
-// redundant are the nets that change nothing, but for those about tools alone of
-// which it is said that they can never be called: that follows from it.
+// redundant reports nets that change nothing. It leaves out nets whose tools are all reported
+// as never callable.
 func (v *Analysis) redundant() diag.List {
 	var ps diag.List
 	for _, r := range v.report.Redundant {
@@ -250,7 +249,7 @@ func (v *Analysis) follows(net verify.Net) bool {
 	return gated
 }
 
-// notes are what is worth knowing, and no problem.
+// notes returns what is worth knowing and not a problem.
 func (v *Analysis) notes() []string {
 	var notes []string
 	if len(v.idle) > 0 {
@@ -296,8 +295,7 @@ func (v *Analysis) gaps() []string {
 	return lines
 }
 
-// unsure are the names of which it is not known whether they can be called, by
-// why that is so.
+// unsure lists the names that may or may not be callable, by the reason.
 func (v *Analysis) unsure() []string {
 	unsure := func(n verify.Name) bool { return n.Callable == verify.Unsure }
 	var notes []string
@@ -353,7 +351,7 @@ func together(nets []verify.Net) string {
 	return text.And(names)
 }
 
-// cited is the name of a net or a transition with its line, where it has one.
+// cited returns the name of a net or a transition, with its line if it has one.
 func cited(name string, at gate.Position) string {
 	if at.Line == 0 {
 		return name

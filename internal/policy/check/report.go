@@ -9,7 +9,7 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
-// Report is the answer of check, in the form that tools rely on.
+// Report is the JSON answer of check.
 type Report struct {
 	Version   int             `json:"version"`
 	OK        bool            `json:"ok"`
@@ -23,8 +23,8 @@ type Report struct {
 	open     int       // claims that are not ok because it is not known whether they hold
 }
 
-// reportedTool is one name. The events are the sequence as eval reads it; of a
-// tool that can be called after a failure only, they are a run that gets there.
+// reportedTool is one name. The events are a sequence that eval reads; for a tool that can be
+// called only after a failure, they are a run that gets there.
 type reportedTool struct {
 	Name     string          `json:"name"`
 	Callable any             `json:"callable"` // true, "after-failure", false; nil: not known
@@ -35,7 +35,7 @@ type reportedTool struct {
 	known verify.Name
 }
 
-// reportedProof is what came of a claim. The counterexample is what eval reads.
+// reportedProof is the result of a claim. The counterexample is events that eval reads.
 type reportedProof struct {
 	Text           string          `json:"text"`
 	File           string          `json:"file"`
@@ -93,7 +93,7 @@ func (r *Report) Judge(strict, allowUnknown bool) {
 	r.OK = len(r.Problems.Of(diag.Error)) == 0 && r.open == 0 && (!strict || len(r.Problems.Of(diag.Warning)) == 0)
 }
 
-// events are the counterexample.
+// events returns the events of the counterexample.
 func (p proven) events(tools ToolSet) []sandbox.Event {
 	events := tools.Events(p.Counterexample)
 	if _, ok := p.Assertion.(verify.NeverWithoutApproval); ok {

@@ -18,8 +18,8 @@ import (
 // longestPlayed bounds the calls of a run that is played to see where it leads.
 const longestPlayed = 20_000
 
-// after is the state of each net where a run has led, in the words of the nets;
-// nil where the run is too long to be played, or not one of the policy.
+// after returns the state of each net at the end of a run; nil if the run is too long to be
+// played, or not possible under the policy.
 func (v *Analysis) after(t verify.Trace) map[string]gate.NetState {
 	box := sandbox.New(v.policy, nil)
 	session := box.Session("")
@@ -52,7 +52,7 @@ func (v *Analysis) after(t verify.Trace) map[string]gate.NetState {
 	return states
 }
 
-// call is the call of a step, with all the names that it carries.
+// call returns the call of a step, with all names of its tool.
 func (s ToolSet) call(step verify.Step) gate.Call {
 	c := gate.Call{Tool: step.Tool}
 	if step.Args != "" {
@@ -66,7 +66,7 @@ func (s ToolSet) call(step verify.Step) gate.Call {
 	return c
 }
 
-// tokensText is a marking in the words of the net, and what is in flight.
+// tokensText lists the tokens of a net, and those in flight.
 func (v *Analysis) tokensText(s gate.NetState) string {
 	var parts []string
 	for _, t := range s.Marking {
@@ -142,7 +142,7 @@ func (v *Analysis) stuck(t verify.Trace, nets []verify.Net) string {
 	return b.String()
 }
 
-// Lacking are the tokens that a transition has too few of.
+// Lacking names the tokens that a transition waits for.
 func Lacking(t gate.Transition, s gate.NetState) string {
 	var missing []string
 	for i, place := range t.Inputs {
@@ -198,7 +198,7 @@ func (v *Analysis) refutingState(p proven) string {
 	return fmt.Sprintf("  then %s has %s\n", cited(p.Net, v.nets[p.Net].Rule), told)
 }
 
-// marking is the state that refutes a claim about places, as JSON has it.
+// marking returns the state that refutes a claim about places.
 func (v *Analysis) marking(p proven) map[string]int {
 	if p.Result != verify.Refuted || p.Kind != rules.Conserved && p.Kind != rules.Exclusive {
 		return nil

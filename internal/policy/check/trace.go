@@ -36,7 +36,7 @@ func (s ToolSet) Events(t verify.Trace) []sandbox.Event {
 	return events
 }
 
-// unasked is the run with no consent to the last call: it needs none.
+// unasked removes the consent to the last call, which needs none.
 func unasked(events []sandbox.Event) []sandbox.Event {
 	for i := len(events) - 1; i >= 0; i-- {
 		if events[i].Type == "call" {
@@ -47,8 +47,8 @@ func unasked(events []sandbox.Event) []sandbox.Event {
 	return events
 }
 
-// Story is a run in lines for people, one for each call that begins or ends. A
-// call that ends before the next event is one line, and so are many alike.
+// Story returns a run as lines for people, one for each call that begins or ends. A call that
+// ends before the next event is one line, and so are many alike.
 func Story(t verify.Trace) []string {
 	names := make(map[int]string)
 	var lines []string
@@ -80,8 +80,7 @@ func Story(t verify.Trace) []string {
 	return lines
 }
 
-// happens is what becomes of the call with which the run begins, and how many
-// steps that takes.
+// happens returns the fate of the first call of a run, and how many steps that takes.
 func happens(t verify.Trace) (what string, steps int) {
 	switch {
 	case t[0].Times == 1:
@@ -94,11 +93,11 @@ func happens(t verify.Trace) (what string, steps int) {
 	return "begins", 1
 }
 
-// manySame is from how many calls on that do the same they are one line.
+// manySame calls that do the same become one line.
 const manySame = 4
 
-// same is how many calls at the beginning of the run are the same, and the same
-// becomes of each. One that begins and ends later has a line of its own.
+// same counts the equal calls at the beginning of a run that have the same fate. A call that
+// begins and ends later has its own line.
 func same(t verify.Trace) int {
 	n := 0
 	for i := 0; i < len(t); n++ {
@@ -118,7 +117,7 @@ func ends(t verify.Trace, call int) bool {
 	return slices.ContainsFunc(t, func(s verify.Step) bool { return s.Ends && s.Call == call })
 }
 
-// Called is a call by its name, with what is sent where that names it.
+// Called returns the name of a call, with its tool and arguments if the name does not say them.
 func Called(s verify.Step) string {
 	if s.Name == s.Tool && (s.Args == "" || s.Args == "{}") {
 		return text.Escape(s.Name)
@@ -130,7 +129,7 @@ func ending(o gate.Outcome) string {
 	return [...]string{gate.Unknown: "ends, nobody knows how", gate.Success: "succeeds", gate.Failure: "fails"}[o]
 }
 
-// steps are the lines of a story, numbered.
+// steps returns the numbered lines of a story.
 func steps(t verify.Trace) string {
 	var b strings.Builder
 	for i, line := range Story(t) {

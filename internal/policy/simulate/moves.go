@@ -19,7 +19,7 @@ type move struct {
 	time time.Duration
 }
 
-// A madeCall is a call, and how far it has come.
+// A madeCall is a call with its progress.
 type madeCall struct {
 	written Call
 	state   callState
@@ -36,7 +36,7 @@ const (
 	callEnded   callState = "has ended"
 )
 
-// endings are the words for the end of a call.
+// endings has the commands that end a call.
 var endings = map[string]struct {
 	outcome gate.Outcome
 	told    string
@@ -97,8 +97,8 @@ func (m *Simulator) ends(word, text string) error {
 	}
 }
 
-// latest is the number of a call: as it is typed, or the latest in the state,
-// or else the latest of which the end is open.
+// latest returns the number of a call: the typed one, else the latest in the state, else the
+// latest that has not ended.
 func (m *Simulator) latest(wants callState, text string) (int, error) {
 	if text != "" {
 		n, err := strconv.Atoi(text)

@@ -78,7 +78,7 @@ func listText(dir string, files []string) string {
 	return fmt.Sprintf("[%s]\n", strings.Join(quoted, ", "))
 }
 
-// from is the path of a file as seen from a folder.
+// from returns the path of a file as seen from a folder.
 func from(dir, file string) string {
 	folder, err := filepath.Abs(dir)
 	target, err2 := filepath.Abs(file)
@@ -89,7 +89,7 @@ func from(dir, file string) string {
 	return filepath.ToSlash(rel)
 }
 
-// quote is a text in YAML.
+// quote returns a text in YAML.
 func quote(text string) string {
 	b, err := json.Marshal(text)
 	if err != nil {
@@ -98,8 +98,8 @@ func quote(text string) string {
 	return string(b)
 }
 
-// stepsText is the moves as steps of a test. A call that a person is asked
-// about is a step where that person answers.
+// stepsText returns the moves as steps of a test. The step of a call that a person is asked
+// about is where that person answers.
 func (m *Simulator) stepsText() []string {
 	var steps []string
 	at := make(map[int]int) // the step of a call
@@ -127,7 +127,7 @@ func (m *Simulator) ended(i, call int) bool {
 	return i >= 0 && m.moves[i].of == call && (m.moves[i].word == "call" || m.moves[i].word == "approve")
 }
 
-// callText is the step of a call; empty where a person answers it later.
+// callText returns the step of a call; empty if a person answers it later.
 func (m *Simulator) callText(i int) string {
 	mv := m.moves[i]
 	c := m.calls[mv.of-1]
@@ -172,7 +172,7 @@ func (m *Simulator) answered(call int) bool {
 	return slices.ContainsFunc(m.moves, func(mv move) bool { return mv.of == call && (mv.word == "approve" || mv.word == "deny") })
 }
 
-// result is how the call ends right after it was let through.
+// result returns how a call ends right after it was admitted.
 func (m *Simulator) result(i, call int) string {
 	if i+1 < len(m.moves) && m.moves[i+1].of == call {
 		if end, ok := endings[m.moves[i+1].word]; ok {

@@ -65,7 +65,7 @@ func (m *Simulator) moved(before []gate.NetState) {
 	}
 }
 
-// title is the line of a rule, or the name of a net.
+// title returns the line of a rule, or the name of a net.
 func (m *Simulator) title(net string) string {
 	n := m.of.net(net)
 	if n.Labels == nil {
@@ -78,7 +78,7 @@ func (m *Simulator) title(net string) string {
 	return text
 }
 
-// reason is the text of a refusal, with the numbers that calls have here.
+// reason returns the text of a refusal, with the numbers that calls have here.
 func reason(r *gate.Refusal) string {
 	text := r.Text
 	for _, b := range r.Blocks {
@@ -114,7 +114,7 @@ func (m *Simulator) possible() {
 	m.list("not now:", later)
 }
 
-// list is a line of names, unless there are none.
+// list writes a line of names, unless there are none.
 func (m *Simulator) list(title string, names []string) {
 	const most = 20
 	if len(names) == 0 {
