@@ -75,7 +75,8 @@ func readShellOptions(r *reader, letters string, args []arg) {
 			return
 		}
 		isOption := strings.HasPrefix(a.text, "-") || strings.HasPrefix(a.text, "+")
-		if a.kind != literal || readingOptions[a.text] || strings.HasPrefix(a.text, "compat") || isOption && strings.ContainsAny(a.text, letters) {
+		isReading := readingOptions[a.text] || strings.HasPrefix(a.text, "compat") || isOption && strings.ContainsAny(a.text, letters)
+		if a.kind != literal || isReading {
 			r.unsure("an option that changes how a script is read")
 		}
 	}

@@ -34,7 +34,8 @@ func (r *Reading) Evidence(p Pattern) bool {
 		return false
 	}
 	c := &r.commands[0]
-	return !slices.ContainsFunc(c.args, func(a arg) bool { return a.kind != literal || isDevice(a.text) }) && c.carries(p) == Match && c.inert(p)
+	unsure := slices.ContainsFunc(c.args, func(a arg) bool { return a.kind != literal || isDevice(a.text) })
+	return !unsure && c.carries(p) == Match && c.inert(p)
 }
 
 // isDevice reports whether an argument names a device, such as /dev/null.

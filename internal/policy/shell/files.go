@@ -179,7 +179,8 @@ func isInertFile(name string) bool {
 
 // isForGit reports whether git may obey a file with this name.
 func isForGit(name string) bool {
-	return strings.Contains(name, ".git") && path.Base(name) != ".gitignore" || strings.Contains(name, "hook") || strings.Contains(path.Base(name), "config")
+	base := path.Base(name)
+	return strings.Contains(name, ".git") && base != ".gitignore" || strings.Contains(name, "hook") || strings.Contains(base, "config")
 }
 
 var (
@@ -202,7 +203,8 @@ func (c *command) makes() bool {
 		return false
 	}
 	t, ok := tools[c.name]
-	return !clients[c.name] && (c.stranger || ok && t.kind == telling || plainPrograms[c.name] && !obeyingPrograms[c.name]) // what makes a client write a file is opaque
+	plain := plainPrograms[c.name] && !obeyingPrograms[c.name]
+	return !clients[c.name] && (c.stranger || ok && t.kind == telling || plain) // what makes a client write a file is opaque
 }
 
 // namesOption reports whether an operand looks like an option: touch -- -x.

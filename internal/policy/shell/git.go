@@ -52,7 +52,8 @@ func readGitCommand(r *reader, name string, args []arg) {
 		return
 	}
 	for _, a := range args {
-		if a.kind == anything && name == "rebase" || a.says("--upload-pack --receive-pack --exec --ext-diff --textconv --extcmd ext:: fd::") != "" {
+		unknown := a.kind == anything && name == "rebase"
+		if unknown || a.says("--upload-pack --receive-pack --exec --ext-diff --textconv --extcmd ext:: fd::") != "" {
 			r.unsure("an option that may run a command")
 		}
 	}

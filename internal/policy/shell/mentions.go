@@ -57,5 +57,6 @@ func (m *mentions) hasAll(p Pattern) bool {
 
 // isBetween reports whether a character belongs to no name.
 func isBetween(c rune) bool {
-	return c < utf8.RuneSelf && c != '_' && c != '-' && c != '.' && !('0' <= c && c <= '9') && !('a' <= c && c <= 'z') && !('A' <= c && c <= 'Z')
+	isName := c == '_' || c == '-' || c == '.' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
+	return c < utf8.RuneSelf && !isName
 }

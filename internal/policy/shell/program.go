@@ -272,7 +272,10 @@ func (k *knownOptions) long(name string, value arg, with bool, args []arg) (foun
 // isValue reports whether the next argument is the value of an option. One that
 // looks like an option itself may be one, where the value can be left out.
 func (k *knownOptions) isValue(args []arg) bool {
-	return len(args) > 0 && args[0].kind <= single && (k.exact || (args[0].kind == literal || args[0].text != "") && !strings.HasPrefix(args[0].text, "-"))
+	if len(args) == 0 || args[0].kind > single {
+		return false
+	}
+	return k.exact || (args[0].kind == literal || args[0].text != "") && !strings.HasPrefix(args[0].text, "-")
 }
 
 // inert reports whether the option leaves a command what its name says.

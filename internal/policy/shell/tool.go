@@ -89,12 +89,15 @@ const (
 	projectTells    = "=SHELL =.SHELLFLAGS =MAKEFLAGS =set-script =--eval =--shell =--script-shell =-E =eval =--chooser =--shell-arg =--shell-command =-f-"
 	projectLaunches = "=exec =x =dlx =explore =--command =script-shell"
 
-	launcherNames = "npx,bunx,pnpx,uvx,pipx,poetry,pipenv,uv,conda,mamba,micromamba,pixi,hatch,pdm,rye,bundle,bundler,rbenv,pyenv,nvm,mise,asdf,rtx,volta,fnm,nix,nix-shell,devbox,guix,firejail,bwrap,proot," +
-		"perf,hyperfine,entr,rr,cgexec,start-stop-daemon,daemonize,chronic,mosh,op,doppler,sops,aws-vault,envdir,setuidgid,softlimit,torsocks,proxychains,proxychains4,concurrently,nodemon,dotenvx,cross-env,env-cmd," +
-		"watchexec,lxc-attach,machinectl,torify,trickle,cpulimit,schedtool,runcon,unionfs,schroot,eatmydata,faketime,tsocks,cargo-watch,reflex"
-	toldNames = "tmux,screen,at,batch,crontab,byobu,zellij,run-parts,socat,ncat,nc,netcat,ed,red,ftp,lftp,telnet,newgrp,login,emacs,emacsclient,ex,vipe,parallel,su,runuser,script,flock,sg,pkexec,toybox,numactl," +
-		"setarch,linux32,linux64,prlimit,setpriv,unshare,nsenter,ltrace,systemd-inhibit,dbus-run-session,xvfb-run,fakeroot,unbuffer,rlwrap,chpst,catchsegv,winpty,caffeinate,arch,noglob,nocorrect,repeat,autossh,ssh-agent," +
-		"fakechroot,ccache,sccache,distcc,dumb-init,tini,gosu,su-exec,dotenv,valgrind"
+	launcherNames = "npx,bunx,pnpx,uvx,pipx,poetry,pipenv,uv,conda,mamba,micromamba,pixi,hatch,pdm,rye,bundle,bundler,rbenv,pyenv,nvm,mise,asdf," +
+		"rtx,volta,fnm,nix,nix-shell,devbox,guix,firejail,bwrap,proot,perf,hyperfine,entr,rr,cgexec,start-stop-daemon,daemonize," +
+		"chronic,mosh,op,doppler,sops,aws-vault,envdir,setuidgid,softlimit,torsocks,proxychains,proxychains4,concurrently,nodemon," +
+		"dotenvx,cross-env,env-cmd,watchexec,lxc-attach,machinectl,torify,trickle,cpulimit,schedtool,runcon,unionfs,schroot,eatmydata," +
+		"faketime,tsocks,cargo-watch,reflex"
+	toldNames = "tmux,screen,at,batch,crontab,byobu,zellij,run-parts,socat,ncat,nc,netcat,ed,red,ftp,lftp,telnet,newgrp,login,emacs," +
+		"emacsclient,ex,vipe,parallel,su,runuser,script,flock,sg,pkexec,toybox,numactl,setarch,linux32,linux64,prlimit,setpriv,unshare," +
+		"nsenter,ltrace,systemd-inhibit,dbus-run-session,xvfb-run,fakeroot,unbuffer,rlwrap,chpst,catchsegv,winpty,caffeinate,arch," +
+		"noglob,nocorrect,repeat,autossh,ssh-agent,fakechroot,ccache,sccache,distcc,dumb-init,tini,gosu,su-exec,dotenv,valgrind"
 )
 
 // says returns which of the words the argument can be, or "". --name may be cut
@@ -177,7 +180,8 @@ func readToolArgument(r *reader, t tool, a arg, rest []arg) {
 		readScriptFile(r, value)
 	case a.says(t.runs) != "":
 		readProgramFiles(r, rest)
-	case t.flags != "" && strings.HasPrefix(a.text, "-") && a.text != "--no-print-directory" && (a.kind != literal || !isCluster(a.text) || strings.Trim(a.text[1:], t.flags) != ""):
+	case t.flags != "" && a.kind == literal && (a.text == "--no-print-directory" || isCluster(a.text) && strings.Trim(a.text[1:], t.flags) == ""):
+	case t.flags != "" && strings.HasPrefix(a.text, "-"):
 		r.unsure("an option that changes what is run")
 	case t.kind >= builder && with && steers(option):
 		r.assigned(option, value)

@@ -335,7 +335,8 @@ func isInertVariable(name string, value arg) bool {
 	if value.kind == literal && (inertValues[strings.ToLower(value.text)] || strings.Trim(value.text, "0123456789.") == "") {
 		return true
 	}
-	return inertVariables[name] || steers(name) || begins(name, "LC_ TF_VAR_ GIT_") || inertEnds[name[max(0, strings.LastIndexByte(name, '_')):]]
+	end := name[max(0, strings.LastIndexByte(name, '_')):]
+	return inertVariables[name] || inertEnds[end] || steers(name) || begins(name, "LC_ TF_VAR_ GIT_")
 }
 
 // begins reports whether a text begins with one of the words.
