@@ -1,6 +1,7 @@
 package access
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -38,7 +39,9 @@ func (v *Verifier) judge(c claims) (Grant, error) {
 	if !ok || !nameable(name) {
 		return Grant{}, invalid("the token does not say whose it is")
 	}
-	if missing := without(v.options.Scopes, c.scopes()); len(missing) > 0 {
+	had := c.scopes()
+	missing := slices.DeleteFunc(slices.Clone(v.options.Scopes), func(s string) bool { return slices.Contains(had, s) })
+	if len(missing) > 0 {
 		return Grant{}, &Denial{Kind: Scope, Reason: "the token lacks the scope " + strings.Join(missing, " ")}
 	}
 	return Grant{Principal: v.options.Issuer + "#" + name, Expires: r.Expiry.Time().Add(leeway)}, nil
@@ -66,19 +69,4 @@ func (c claims) scopes() []string {
 		}
 	}
 	return all
-}
-
-// without is what of wanted is not had.
-func without(wanted, had []string) []string {
-	set := make(map[string]bool, len(had))
-	for _, s := range had {
-		set[s] = true
-	}
-	var missing []string
-	for _, s := range wanted {
-		if !set[s] {
-			missing = append(missing, s)
-		}
-	}
-	return missing
 }

@@ -45,8 +45,6 @@ type keys struct {
 	fetching chan struct{} // closed when the fetch under way is done; nil: there is none
 }
 
-func newKeys(o Options) *keys { return &keys{options: o} }
-
 // newClient follows no redirect: the address of the keys is the one that the
 // operator wrote. It keeps no connection, since it is rarely used.
 func newClient() *http.Client {
@@ -57,14 +55,6 @@ func newClient() *http.Client {
 		client.Transport = t
 	}
 	return client
-}
-
-// warm fetches the keys before anybody needs them, so that a wrong address is
-// in the log from the start.
-func (k *keys) warm() {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.refresh()
 }
 
 // find is the key with which a token must be signed. A key that is not known

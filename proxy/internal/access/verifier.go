@@ -1,6 +1,7 @@
 package access
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -75,9 +76,7 @@ func New(o Options) (*Verifier, error) {
 	if err := o.trustworthy(); err != nil {
 		return nil, err
 	}
-	if o.Resource == "" {
-		o.Resource = o.Audience
-	}
+	o.Resource = cmp.Or(o.Resource, o.Audience)
 	resource, err := url.Parse(o.Resource)
 	if err != nil || resource.Scheme != "http" && resource.Scheme != "https" || resource.Host == "" || resource.Fragment != "" {
 		return nil, fmt.Errorf("%q is not the URL of this endpoint, which clients are told: name the resource", o.Resource)
@@ -88,9 +87,9 @@ func New(o Options) (*Verifier, error) {
 		}
 	}
 	o = o.withDefaults()
-	v := &Verifier{options: o, resource: resource, keys: newKeys(o)}
+	v := &Verifier{options: o, resource: resource, keys: &keys{options: o}}
 	v.challenge = v.bearer()
-	v.keys.warm()
+	v.keys.number() // which begins to fetch them: a wrong address is in the log from the start
 	return v, nil
 }
 
@@ -109,18 +108,10 @@ func (o Options) trustworthy() error {
 }
 
 func (o Options) withDefaults() Options {
-	if o.Path == "" {
-		o.Path = "/mcp"
-	}
-	if o.PrincipalClaim == "" {
-		o.PrincipalClaim = "sub"
-	}
-	if o.Client == nil {
-		o.Client = newClient()
-	}
-	if o.Logger == nil {
-		o.Logger = slog.New(slog.DiscardHandler)
-	}
+	o.Path = cmp.Or(o.Path, "/mcp")
+	o.PrincipalClaim = cmp.Or(o.PrincipalClaim, "sub")
+	o.Client = cmp.Or(o.Client, newClient())
+	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
 	if o.Now == nil {
 		o.Now = time.Now
 	}

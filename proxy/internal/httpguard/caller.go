@@ -17,7 +17,7 @@ type Caller struct {
 }
 
 // Release must be called once, when the request is answered.
-func (c Caller) Release() { c.guard.requests.release(c.Principal) }
+func (c Caller) Release() { c.guard.requests.drop(c.Principal, 1) }
 
 // Stream returns the context of a stream that the caller holds open: it ends when
 // the token expires.

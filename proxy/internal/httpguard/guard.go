@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/petrigate/petrigate/proxy/internal/access"
@@ -49,8 +51,8 @@ type Guard struct {
 	maxMessage  int
 	bodyTimeout time.Duration
 	now         func() time.Time
-	requests    *requestLimit
-	bodies      *bodyLimit
+	requests    *limit
+	bodies      *limit
 }
 
 // New returns a guard. It refuses options that would admit more callers, or fewer,
@@ -113,14 +115,39 @@ func (g *Guard) Begin(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// How much of the body of a rejected request is read before its connection is
+// closed: as much as net/http reads of others, for about as long as it would leave
+// the connection open.
+const (
+	lingerBytes = 256 << 10
+	lingerTime  = 500 * time.Millisecond
+)
+
+// End must be called last for each request, when its response is written. It lets a
+// client that still sends its body read why it was rejected: closing a connection
+// with unread bytes resets it, and the response is lost. net/http prevents that only
+// where the connection would stay open.
+func (g *Guard) End(w http.ResponseWriter, r *http.Request) {
+	if r.ContentLength == 0 || !r.Close && len(w.Header()["Connection"]) == 0 {
+		return
+	}
+	if r.Header.Get("Expect") != "" { // reading would ask for the body
+		return
+	}
+	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(lingerTime))
+	if _, err := io.CopyN(io.Discard, r.Body, lingerBytes); err == io.EOF {
+		return
+	}
+	// More comes than is read: net/http waits a moment before it closes over a
+	// body that was found too large, which it learns from its own reader.
+	_, _ = http.MaxBytesReader(w, io.NopCloser(strings.NewReader("x")), 0).Read(make([]byte, 1))
+}
+
 // Admit returns the caller, who must be released, or answers why the request is
 // rejected.
 func (g *Guard) Admit(w http.ResponseWriter, r *http.Request) (Caller, bool) {
 	v, ok := g.authenticate(w, r)
-	if !ok || !g.requests.admit(w, v.Principal) {
-		return Caller{}, false
-	}
-	return v, true
+	return v, ok && g.requests.admit(w, v.Principal)
 }
 
 // authenticate checks Host, Origin and token, in this order, and returns the caller.

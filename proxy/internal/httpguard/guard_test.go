@@ -126,8 +126,8 @@ func TestRequests(t *testing.T) {
 	for _, v := range append(inside[1:], v) {
 		v.Release()
 	}
-	if d.requests.total != 0 || len(d.requests.open) != 0 {
-		t.Errorf("%d requests are open by %v", d.requests.total, d.requests.open)
+	if d.requests.total != 0 || len(d.requests.held) != 0 {
+		t.Errorf("%d requests are open by %v", d.requests.total, d.requests.held)
 	}
 }
 

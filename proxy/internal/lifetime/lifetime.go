@@ -1,7 +1,11 @@
+// Package lifetime has the time for which a proxy runs: its context, its clock and its
+// log, and the goroutines that it runs beside requests.
 package lifetime
 
 import (
 	"context"
+	"crypto/rand"
+	"encoding/hex"
 	"log/slog"
 	"runtime/debug"
 	"sync"
@@ -77,4 +81,11 @@ func (l *Lifetime) Recovered(method string, id []byte, s spec.Stream) {
 		l.Log.Error("a request failed inside", "method", method, "panic", v, "stack", string(debug.Stack()))
 		s.Reply(wire.AppendError(nil, id, spec.CodeInternal, "The request failed inside the proxy; nothing more was done.", nil))
 	}
+}
+
+// RandomID returns an identifier that nobody can guess.
+func RandomID(prefix string) string {
+	var b [16]byte
+	_, _ = rand.Read(b[:]) // it never fails
+	return prefix + hex.EncodeToString(b[:])
 }

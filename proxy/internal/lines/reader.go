@@ -43,7 +43,7 @@ func (r *Reader) Next() ([]byte, error) {
 		case tooLong:
 			return nil, ErrTooLong
 		}
-		return trimEnd(line), nil
+		return bytes.TrimRight(line, "\r\n"), nil
 	}
 }
 
@@ -51,11 +51,4 @@ func (r *Reader) Next() ([]byte, error) {
 func (r *Reader) More() bool {
 	buffered, err := r.in.Peek(r.in.Buffered())
 	return err == nil && bytes.IndexByte(buffered, '\n') >= 0
-}
-
-func trimEnd(line []byte) []byte {
-	for len(line) > 0 && (line[len(line)-1] == '\n' || line[len(line)-1] == '\r') {
-		line = line[:len(line)-1]
-	}
-	return line
 }

@@ -3,6 +3,7 @@ package lines
 import (
 	"errors"
 	"io"
+	"slices"
 	"sync"
 
 	"github.com/petrigate/petrigate/proxy/internal/wire"
@@ -55,7 +56,7 @@ func (w *Writer) Send(parts ...[]byte) {
 	switch {
 	case w.err != nil:
 	case len(w.queue) > maxNews && wire.IsNotification(parts[0]): // it is no answer to anything
-	case !w.writing && !w.Aside && isBig(parts):
+	case !w.writing && !w.Aside && slices.ContainsFunc(parts, isBig):
 		w.writeBig(parts)
 		w.drain()
 	default:
@@ -76,14 +77,7 @@ func (w *Writer) Err() error {
 // Reply is one more line.
 func (w *Writer) Reply(parts ...[]byte) { w.Send(parts...) }
 
-func isBig(parts [][]byte) bool {
-	for _, part := range parts {
-		if len(part) >= bigPart {
-			return true
-		}
-	}
-	return false
-}
+func isBig(part []byte) bool { return len(part) >= bigPart }
 
 func (w *Writer) enqueue(parts [][]byte) {
 	for _, part := range parts {
@@ -105,7 +99,7 @@ func (w *Writer) writeBig(parts [][]byte) {
 	w.writing = true
 	out := w.take()
 	for _, part := range parts {
-		if len(part) < bigPart {
+		if !isBig(part) {
 			out = append(out, part...)
 			continue
 		}
