@@ -65,7 +65,7 @@ func long() map[string][]byte {
 	for i := range 100_000 {
 		keys.WriteString(`,"k`)
 		keys.WriteString(strings.Repeat("x", i%7))
-		keys.Write(AppendIndent(nil, []byte{'1' + byte(i%9)}, "", ""))
+		keys.WriteByte('1' + byte(i%9))
 		keys.WriteString(string(rune('a'+i%26)) + string(rune('a'+i/26%26)) + string(rune('a'+i/676%26)) + string(rune('a'+i/17576%26)))
 		keys.WriteString(`":1`)
 	}

@@ -75,15 +75,9 @@ func (c *checker) value(i, depth int) int {
 		end, _ := c.str(i)
 		return end
 	case '{':
-		if depth >= c.max {
-			return c.fail(i, "nested too deeply")
-		}
-		return c.object(i, depth+1)
+		return c.container(i, depth+1, '}')
 	case '[':
-		if depth >= c.max {
-			return c.fail(i, "nested too deeply")
-		}
-		return c.array(i, depth+1)
+		return c.container(i, depth+1, ']')
 	}
 	if end := scalar(c.doc, i); end > 0 {
 		return end
@@ -91,49 +85,39 @@ func (c *checker) value(i, depth int) int {
 	return c.unexpected(i, "a value")
 }
 
-func (c *checker) array(i, depth int) int {
+// container reads the object or array at i, which ends with the bracket end.
+func (c *checker) container(i, depth int, end byte) int {
+	if depth > c.max {
+		return c.fail(i, "nested too deeply")
+	}
 	i = space(c.doc, i+1)
-	if peek(c.doc, i) == ']' {
+	if peek(c.doc, i) == end {
 		return i + 1
 	}
+	o := object{base: c.keys.n}
 	for {
+		if end == '}' {
+			if i = c.key(&o, i); i < 0 {
+				return -1
+			}
+		}
 		if i = c.value(i, depth); i < 0 {
 			return -1
 		}
 		switch i = space(c.doc, i); peek(c.doc, i) {
 		case ',':
 			i = space(c.doc, i+1)
-		case ']':
-			return i + 1
-		default:
-			return c.unexpected(i, "',' or ']'")
-		}
-	}
-}
-
-func (c *checker) object(i, depth int) int {
-	i = space(c.doc, i+1)
-	if peek(c.doc, i) == '}' {
-		return i + 1
-	}
-	o := object{base: c.keys.n}
-	for {
-		if i = c.member(&o, i, depth); i < 0 {
-			return -1
-		}
-		switch i = space(c.doc, i); peek(c.doc, i) {
-		case ',':
-			i = space(c.doc, i+1)
-		case '}':
+		case end:
 			c.keys.n = o.base
 			return i + 1
 		default:
-			return c.unexpected(i, "',' or '}'")
+			return c.unexpected(i, "',' or '"+string(end)+"'")
 		}
 	}
 }
 
-func (c *checker) member(o *object, i, depth int) int {
+// key reads the key of o at i, up to its value.
+func (c *checker) key(o *object, i int) int {
 	if peek(c.doc, i) != '"' {
 		return c.unexpected(i, "a key")
 	}
@@ -153,7 +137,7 @@ func (c *checker) member(o *object, i, depth int) int {
 	if peek(c.doc, i) != ':' {
 		return c.unexpected(i, "':'")
 	}
-	return c.value(space(c.doc, i+1), depth)
+	return space(c.doc, i+1)
 }
 
 // str reads the string literal at i and reports whether it has escapes.

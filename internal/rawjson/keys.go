@@ -1,6 +1,10 @@
 package rawjson
 
-import "hash/maphash"
+import (
+	"bytes"
+	"hash/maphash"
+	"slices"
+)
 
 // manyKeys is the number of keys above which an object gets a hash table.
 const manyKeys = 16
@@ -17,20 +21,9 @@ type object struct {
 // called for each key in turn.
 func (o *object) duplicate(keys [][]byte) bool {
 	last := len(keys) - 1
-	if last >= manyKeys {
-		return o.insertLast(keys)
+	if last < manyKeys {
+		return slices.ContainsFunc(keys[:last], func(k []byte) bool { return bytes.Equal(k, keys[last]) })
 	}
-	key := keys[last]
-	for _, k := range keys[:last] {
-		if string(k) == string(key) {
-			return true
-		}
-	}
-	return false
-}
-
-func (o *object) insertLast(keys [][]byte) bool {
-	last := len(keys) - 1
 	if 2*len(keys) > len(o.slots) {
 		o.grow(keys[:last])
 	}

@@ -5,38 +5,26 @@ package rawjson
 // lexeme. Nulls and the keys of objects are not leaves. It ends at the first
 // syntax error.
 func Leaves(value []byte, yield func(leaf string) bool) {
-	tokens(value, func(kind byte, tok []byte) bool {
-		switch kind {
-		case '"':
-			s, ok := String(tok)
-			return ok && yield(s)
-		case '0', 't', 'f':
-			return yield(string(tok))
-		}
-		return true
-	})
-}
-
-// tokens calls yield for each token of doc but white space. The kind is that
-// of [Kind], the byte itself for punctuation, or 'k' for the key of a member.
-// Whether the tokens make a value is not looked at.
-func tokens(doc []byte, yield func(kind byte, tok []byte) bool) {
-	for i := space(doc, 0); i < len(doc); i = space(doc, i) {
-		kind, end := Kind(doc[i:]), i+1
-		switch c := doc[i]; c {
+	for i := space(value, 0); i < len(value); i = space(value, i) {
+		switch value[i] {
 		case '{', '}', '[', ']', ',', ':':
-			kind = c
-		default:
-			if end = Skip(doc, i); end < 0 {
-				return
-			}
+			i++
+			continue
 		}
-		if kind == '"' && peek(doc, space(doc, end)) == ':' {
-			kind = 'k'
-		}
-		if !yield(kind, doc[i:end]) {
+		end := Skip(value, i)
+		if end < 0 {
 			return
 		}
+		token, isKey := value[i:end], peek(value, space(value, end)) == ':'
 		i = end
+		switch {
+		case token[0] == 'n' || token[0] == '"' && isKey:
+		case token[0] == '"':
+			if s, ok := String(token); !ok || !yield(s) {
+				return
+			}
+		case !yield(string(token)):
+			return
+		}
 	}
 }

@@ -21,28 +21,43 @@ func Member(obj []byte, key string) (value []byte, ok bool) {
 // white space around it: false says that yield stopped it, or that obj is
 // broken or something else. Members before a broken one have been yielded.
 func Members(obj []byte, yield func(key, value []byte, at int) bool) bool {
-	i := space(obj, 0)
-	if peek(obj, i) != '{' {
+	return each(obj, '{', '}', yield)
+}
+
+// Elements calls yield for each element of the array arr in order, until it
+// returns false. The value is a slice of arr that begins at the offset at.
+// It returns what [Members] returns.
+func Elements(arr []byte, yield func(value []byte, at int) bool) bool {
+	return each(arr, '[', ']', func(_, value []byte, at int) bool { return yield(value, at) })
+}
+
+// each is [Members], also of an array, whose elements have no key.
+func each(doc []byte, open, end byte, yield func(key, value []byte, at int) bool) bool {
+	i := space(doc, 0)
+	if peek(doc, i) != open {
 		return false
 	}
-	i = space(obj, i+1)
-	if peek(obj, i) == '}' {
-		return space(obj, i+1) == len(obj)
+	i = space(doc, i+1)
+	if peek(doc, i) == end {
+		return space(doc, i+1) == len(doc)
 	}
 	for {
-		key, at := memberKey(obj, i)
-		if at < 0 {
+		var key []byte
+		at := i
+		if open == '{' {
+			if key, at = memberKey(doc, i); at < 0 {
+				return false
+			}
+		}
+		last := Skip(doc, at)
+		if last < 0 || !yield(key, doc[at:last:last], at) {
 			return false
 		}
-		end := Skip(obj, at)
-		if end < 0 || !yield(key, obj[at:end:end], at) {
-			return false
-		}
-		switch i = space(obj, end); peek(obj, i) {
+		switch i = space(doc, last); peek(doc, i) {
 		case ',':
-			i = space(obj, i+1)
-		case '}':
-			return space(obj, i+1) == len(obj)
+			i = space(doc, i+1)
+		case end:
+			return space(doc, i+1) == len(doc)
 		default:
 			return false
 		}
@@ -67,34 +82,6 @@ func memberKey(obj []byte, i int) (key []byte, at int) {
 		return nil, -1
 	}
 	return key, space(obj, i+1)
-}
-
-// Elements calls yield for each element of the array arr in order, until it
-// returns false. The value is a slice of arr that begins at the offset at.
-// It returns what [Members] returns.
-func Elements(arr []byte, yield func(value []byte, at int) bool) bool {
-	i := space(arr, 0)
-	if peek(arr, i) != '[' {
-		return false
-	}
-	i = space(arr, i+1)
-	if peek(arr, i) == ']' {
-		return space(arr, i+1) == len(arr)
-	}
-	for {
-		end := Skip(arr, i)
-		if end < 0 || !yield(arr[i:end:end], i) {
-			return false
-		}
-		switch i = space(arr, end); peek(arr, i) {
-		case ',':
-			i = space(arr, i+1)
-		case ']':
-			return space(arr, i+1) == len(arr)
-		default:
-			return false
-		}
-	}
 }
 
 // Kind returns the kind of value by its first byte: '{', '[', '"', 't', 'f', 'n', or

@@ -169,27 +169,6 @@ func TestAppendString(t *testing.T) {
 	}
 }
 
-func TestIndent(t *testing.T) {
-	const doc = ` {"b":1.0,"a":[],"c":{ },"d":[1,{"e":"x y"}]} `
-	const want = `{
->  "b": 1.0,
->  "a": [],
->  "c": {},
->  "d": [
->    1,
->    {
->      "e": "x y"
->    }
->  ]
->}`
-	if got := string(AppendIndent(nil, []byte(doc), ">", "  ")); got != want {
-		t.Errorf("got\n%s\nwant\n%s", got, want)
-	}
-	if got, want := string(AppendCompact(nil, []byte(doc))), `{"b":1.0,"a":[],"c":{},"d":[1,{"e":"x y"}]}`; got != want {
-		t.Errorf("got %s, want %s", got, want)
-	}
-}
-
 func ExampleCheck() {
 	fmt.Println(Check([]byte(`{"name": "safe", "na\u006de": "danger"}`), 128))
 	// Output: offset 17: duplicate key
@@ -248,7 +227,5 @@ func FuzzLookups(f *testing.F) {
 		Elements(doc, func(value []byte, at int) bool { return Kind(value) != 0 })
 		Leaves(doc, func(string) bool { return true })
 		String(doc)
-		AppendIndent(nil, doc, " ", " ")
-		AppendCompact(nil, doc)
 	})
 }

@@ -98,15 +98,6 @@ func checkLookups(t *testing.T, doc []byte) {
 	if got, ok := String(trimmed); ok && (json.Unmarshal(doc, &s) != nil || s != got) {
 		t.Fatalf("String(%q) = %q, want %q", doc, got, s)
 	}
-	var compact, indented bytes.Buffer
-	_ = json.Compact(&compact, doc)
-	_ = json.Indent(&indented, trimmed, ">", "\t")
-	if got := AppendCompact(nil, doc); !bytes.Equal(got, compact.Bytes()) {
-		t.Fatalf("AppendCompact(%q) = %q", doc, got)
-	}
-	if got := AppendIndent(nil, doc, ">", "\t"); !bytes.Equal(got, indented.Bytes()) {
-		t.Fatalf("AppendIndent(%q) = %q, want %q", doc, got, indented.Bytes())
-	}
 }
 
 func checkMembers(t *testing.T, doc []byte) {

@@ -3,6 +3,8 @@ package rawjson
 import (
 	"encoding/binary"
 	"math/bits"
+	"strconv"
+	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -51,22 +53,17 @@ func AppendString(dst []byte, s string) []byte {
 	return append(dst, '"')
 }
 
+// The characters that have an escape of one letter, and those letters.
+const (
+	lettered = "\"\\\n\r\t\b\f/"
+	letters  = `"\nrtbf/`
+)
+
 // appendEscaped appends a byte that must be escaped in a literal.
 func appendEscaped(dst []byte, c byte) []byte {
 	const hex = "0123456789abcdef"
-	switch c {
-	case '"', '\\':
-		return append(dst, '\\', c)
-	case '\n':
-		return append(dst, '\\', 'n')
-	case '\r':
-		return append(dst, '\\', 'r')
-	case '\t':
-		return append(dst, '\\', 't')
-	case '\b':
-		return append(dst, '\\', 'b')
-	case '\f':
-		return append(dst, '\\', 'f')
+	if i := strings.IndexByte(lettered, c); i >= 0 {
+		return append(dst, '\\', letters[i])
 	}
 	if c >= utf8.RuneSelf {
 		return utf8.AppendRune(dst, utf8.RuneError)
@@ -109,11 +106,10 @@ func scanString(doc []byte, i int) (end int, escaped bool, msg string) {
 // scanEscape returns the length of the escape, or pair of surrogates, that s begins
 // with.
 func scanEscape(s []byte) (n int, msg string) {
-	switch peek(s, 1) {
-	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
+	switch c := peek(s, 1); {
+	case strings.IndexByte(letters, c) >= 0:
 		return 2, ""
-	case 'u':
-	default:
+	case c != 'u':
 		return 0, "invalid escape"
 	}
 	r := hex4(s)
@@ -135,21 +131,11 @@ func hex4(s []byte) rune {
 	if len(s) < 6 || s[0] != '\\' || s[1] != 'u' {
 		return -1
 	}
-	var r rune
-	for _, c := range s[2:6] {
-		switch {
-		case '0' <= c && c <= '9':
-			c -= '0'
-		case 'a' <= c && c <= 'f':
-			c -= 'a' - 10
-		case 'A' <= c && c <= 'F':
-			c -= 'A' - 10
-		default:
-			return -1
-		}
-		r = r<<4 | rune(c)
+	n, err := strconv.ParseUint(string(s[2:6]), 16, 16)
+	if err != nil {
+		return -1
 	}
-	return r
+	return rune(n)
 }
 
 // plain returns the offset of the first byte at or after i that is not plain ASCII:
@@ -207,23 +193,12 @@ func unescape(s []byte) []byte {
 
 // appendUnescaped appends the character of the valid escape esc.
 func appendUnescaped(dst, esc []byte) []byte {
-	switch esc[1] {
-	case 'b':
-		return append(dst, '\b')
-	case 'f':
-		return append(dst, '\f')
-	case 'n':
-		return append(dst, '\n')
-	case 'r':
-		return append(dst, '\r')
-	case 't':
-		return append(dst, '\t')
-	case 'u':
-		r := hex4(esc)
-		if len(esc) == 12 {
-			r = utf16.DecodeRune(r, hex4(esc[6:]))
-		}
-		return utf8.AppendRune(dst, r)
+	if esc[1] != 'u' {
+		return append(dst, lettered[strings.IndexByte(letters, esc[1])])
 	}
-	return append(dst, esc[1])
+	r := hex4(esc)
+	if len(esc) == 12 {
+		r = utf16.DecodeRune(r, hex4(esc[6:]))
+	}
+	return utf8.AppendRune(dst, r)
 }

@@ -67,5 +67,7 @@ func Arguments(text string) (json.RawMessage, error) {
 	if rawjson.Kind([]byte(text)) != '{' {
 		return nil, fmt.Errorf(`they are not a JSON object, such as {"path": "a.txt"}: %s`, text)
 	}
-	return bytes.Clone(rawjson.AppendCompact(nil, []byte(text))), nil
+	var compact bytes.Buffer
+	err := json.Compact(&compact, []byte(text))
+	return compact.Bytes(), err
 }

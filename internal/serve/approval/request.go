@@ -1,15 +1,16 @@
 package approval
 
 import (
+	"bytes"
 	"cmp"
 	"container/list"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/petrigate/petrigate/gate"
-	"github.com/petrigate/petrigate/internal/rawjson"
 	"github.com/petrigate/petrigate/internal/text"
 )
 
@@ -169,7 +170,7 @@ func (s Record) Text(where func(gate.Position) string, now time.Time) string {
 	if c.Dropped {
 		b.WriteString(" not kept, since the call cannot run any more.")
 	} else {
-		b.WriteString("\n" + text.EscapeLines(rawjson.AppendIndent([]byte("  "), c.Shown(), "  ", "  ")))
+		b.WriteString("\n" + indented(c.Shown()))
 	}
 	writeBeside(&b, "Beside the arguments", c.Beside)
 	writeBeside(&b, "In _meta", c.Meta)
@@ -187,7 +188,16 @@ func writeBeside(b *strings.Builder, what string, object []byte) {
 	if object == nil {
 		return
 	}
-	fmt.Fprintf(b, "\n%s:\n%s", what, text.EscapeLines(rawjson.AppendIndent([]byte("  "), object, "  ", "  ")))
+	fmt.Fprintf(b, "\n%s:\n%s", what, indented(object))
+}
+
+// indented is an object with each member on a line.
+func indented(object []byte) string {
+	b := bytes.NewBufferString("  ")
+	if json.Indent(b, object, "  ", "  ") != nil {
+		b.Write(object)
+	}
+	return text.EscapeLines(b.Bytes())
 }
 
 // viaOf is the channel by which the steps of a request want it answered; empty:
