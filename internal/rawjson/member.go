@@ -13,6 +13,16 @@ func Member(obj []byte, key string) (value []byte, ok bool) {
 	return value, ok
 }
 
+// MemberAt returns the member at the end of a path of keys through nested objects.
+func MemberAt(obj []byte, keys ...string) (value []byte, ok bool) {
+	for _, key := range keys {
+		if obj, ok = Member(obj, key); !ok {
+			return nil, false
+		}
+	}
+	return obj, true
+}
+
 // Members calls yield for each member of the object obj in source order, until
 // it returns false. The key is decoded; it is a slice of obj if it has no
 // escapes. The value is a slice of obj that begins at the offset at.

@@ -64,7 +64,7 @@ func (f *inflightCall) request() upstream.Request {
 		hop.Name = c.Tool.Name
 	}
 	if f.rev.PerRequest {
-		hop.Modern, hop.Meta = true, c.Client.WithLogLevel(c.Peer, c.Meta, u.RequestMeta(f.declared()))
+		hop.Meta = c.Client.WithLogLevel(c.Peer, c.Meta, u.RequestMeta(f.declared()))
 		hop.InputResponses, hop.RequestState, hop.HasState = c.input.responses, c.input.state, c.input.hasState
 	} else {
 		r.Ask, r.Interrupted = f.onOwnRequest, f.onInterrupted

@@ -109,7 +109,7 @@ func (r *RelayedRequest) request() (upstream.Request, error) {
 		hop.InputResponses = call.InputResponses
 	}
 	if r.Upstream.Rev().PerRequest {
-		hop.Modern, hop.Meta = true, r.Client.WithLogLevel(r.Peer, r.meta, r.Upstream.RequestMeta(r.Peer.Forwarded()))
+		hop.Meta = r.Client.WithLogLevel(r.Peer, r.meta, r.Upstream.RequestMeta(r.Peer.Forwarded()))
 	}
 	if r.meta.ProgressToken != nil {
 		out.Token = r.Upstream.NewToken()

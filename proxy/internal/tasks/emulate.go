@@ -19,7 +19,7 @@ func extensionTask(result, task []byte) []byte {
 	if meta, ok := rawjson.Member(result, "_meta"); ok {
 		members = append(append(members, `,"_meta":`...), meta...)
 	}
-	return wire.ModernTask(task, members)
+	return wire.ExtensionTask(task, members)
 }
 
 // awaitResult sends tasks/result in the client's place.
@@ -115,7 +115,7 @@ func (s *Tasks) emulatedDetail(ctx context.Context, x *Task) ([]byte, error) {
 	case wire.TaskCancelled:
 		s.Reached(ctx, x, about)
 	}
-	return wire.ModernTask(object, members), nil
+	return wire.ExtensionTask(object, members), nil
 }
 
 // emulatedEnd returns how the task ended as members of a task of 2026-07-28, where

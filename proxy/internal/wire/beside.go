@@ -12,22 +12,29 @@ import (
 // that are named: the others, and what _meta says that is neither about the hop
 // from the client nor about tracing. Each is an object; nil: there is none.
 func (c Call) Beside(named ...string) (members, meta []byte) {
+	var others, metas rawjson.Object
 	rawjson.Members(c.params, func(key, value []byte, _ int) bool {
-		switch {
-		case slices.Contains(named, string(key)):
-		case string(key) == "_meta":
+		switch f := fieldOf(key); {
+		case slices.Contains(named, string(key)) || f == fieldResponses || f == fieldState: // made anew for the upstream
+		case f == fieldMeta:
 			rawjson.Members(value, func(key, value []byte, _ int) bool {
 				if !ofHop(key) && !ofRequest(key, value) && !ofTrace(key) {
-					meta = appendMember(meta, key, value)
+					metas = metas.Raw(string(key), value)
 				}
 				return true
 			})
-		case !ofExchange(key):
-			members = appendMember(members, key, value)
+		default:
+			others = others.Raw(string(key), value)
 		}
 		return true
 	})
-	return closed(members), closed(meta)
+	if others != nil {
+		members = others.Bytes()
+	}
+	if metas != nil {
+		meta = metas.Bytes()
+	}
+	return members, meta
 }
 
 // AsShown is c with the _meta that [Call.Beside] returned of the call that a
@@ -39,21 +46,16 @@ func (c Call) AsShown(meta []byte) Call {
 	same := bytes.Equal(own, meta)
 	rawjson.Members(c.Meta, func(key, value []byte, _ int) bool {
 		if same = same && !ofTrace(key); ofRequest(key, value) {
-			meta = appendMember(slices.Clone(bytes.TrimSuffix(meta, []byte{'}'})), key, value)
-			meta = closed(meta)
+			meta = SetMember(meta, string(key), value)
 		}
 		return true
 	})
-	var params []byte
-	switch {
-	case same:
+	if same {
 		return c
-	case meta == nil:
-		params = AppendWithout(nil, c.params, "_meta")
-	case c.Meta == nil:
-		params = AppendStamped(nil, c.params, append([]byte(`"_meta":`), meta...))
-	default:
-		params = ReplaceMember(nil, c.params, "_meta", meta)
+	}
+	params := AppendWithout(nil, c.params, "_meta")
+	if meta != nil {
+		params = SetMember(c.params, "_meta", meta)
 	}
 	x, fault := indexParams(nil, params)
 	if fault == nil {
@@ -63,15 +65,6 @@ func (c Call) AsShown(meta []byte) Call {
 		panic(fault.Message) // its parts were read before
 	}
 	return c
-}
-
-// ofExchange reports whether a member of params is made anew for the upstream.
-func ofExchange(key []byte) bool {
-	switch fieldOf(key) {
-	case fieldResponses, fieldState:
-		return true
-	}
-	return false
 }
 
 // ofRequest reports whether a member of _meta only says which request it is.
@@ -91,19 +84,3 @@ var traceparent = regexp.MustCompile(`^"00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}
 
 // ofTrace reports whether a member of _meta is for tracing, and may say anything.
 func ofTrace(key []byte) bool { return string(key) == "tracestate" || string(key) == "baggage" }
-
-func appendMember(object, key, value []byte) []byte {
-	if object == nil {
-		object = []byte{'{'}
-	} else {
-		object = append(object, ',')
-	}
-	return append(append(rawjson.AppendString(object, string(key)), ':'), value...)
-}
-
-func closed(object []byte) []byte {
-	if object == nil {
-		return nil
-	}
-	return append(object, '}')
-}

@@ -2,6 +2,8 @@ package wire
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"strconv"
 
 	"github.com/petrigate/petrigate/internal/rawjson"
@@ -90,15 +92,21 @@ func AppendText(dst []byte, text string) []byte {
 
 // AppendToolError appends the result of a tool that failed: one block of text,
 // which is all that a model sees, and the object meta for machines, which may
-// be nil. Modern clients want to know that it is complete.
-func AppendToolError(dst []byte, text string, meta []byte, modern bool) []byte {
+// be nil. With typed, its resultType says that it is complete.
+func AppendToolError(dst []byte, text string, meta []byte, typed bool) []byte {
 	dst = append(dst, `{"content":[`...)
 	dst = append(AppendText(dst, text), `],"isError":true`...)
-	if modern {
+	if typed {
 		dst = append(dst, `,"resultType":"complete"`...)
 	}
 	if meta != nil {
 		dst = append(append(dst, `,"_meta":`...), meta...)
 	}
 	return append(dst, '}')
+}
+
+// Digest is the SHA-256 of bytes as it stands in names and on record.
+func Digest(b []byte) string {
+	sum := sha256.Sum256(b)
+	return string(hex.AppendEncode(make([]byte, 0, 2*len(sum)), sum[:]))
 }

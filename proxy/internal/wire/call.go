@@ -60,7 +60,7 @@ func ParseRequest(m Message) (Call, *Fault) {
 	}
 	for _, f := range c.index.fields[:c.index.n] {
 		if !c.take(f.name, m.Params[f.at:f.end:f.end]) {
-			return Call{}, invalidParams(m.ID, strconv.Quote(f.name.key())+" is of the wrong type")
+			return Call{}, invalidParams(m.ID, strconv.Quote(fieldKeys[f.name])+" is of the wrong type")
 		}
 	}
 	return c, nil

@@ -5,25 +5,14 @@ import "github.com/petrigate/petrigate/internal/rawjson"
 // Facts are what the top level of a tool's result says about how the call
 // ended.
 type Facts struct {
-	IsError Flag
-	Type    Type // resultType
-	Task    bool // there is a member task: a handle of work that goes on
-	Meta    bool // there is a member _meta
+	Failed bool // there is isError, and it is not false
+	Type   Type // resultType
+	Task   bool // there is a member task: a handle of work that goes on
 
 	// Broken: no object, a member twice, or one that differs from a known one
 	// in case only. It could be read as anything, so it is no success.
 	Broken bool
 }
-
-// Flag is a boolean member of a result.
-type Flag uint8
-
-const (
-	Absent Flag = iota
-	False
-	True
-	Other // not a boolean
-)
 
 // Type is the resultType of a result.
 type Type uint8
@@ -37,52 +26,40 @@ const (
 )
 
 // ResultFacts reads the top level of a result.
-func ResultFacts(result []byte) Facts {
-	var f Facts
+func ResultFacts(result []byte) (f Facts) {
+	var isError, meta bool // there was one before
+	first := func(seen *bool) {
+		f.Broken = f.Broken || *seen
+		*seen = true
+	}
 	whole := rawjson.Members(result, func(key, value []byte, _ int) bool {
-		f.take(key, value)
+		switch string(key) {
+		case "isError":
+			first(&isError)
+			f.Failed = string(value) != "false"
+		case "resultType":
+			f.Broken = f.Broken || f.Type != TypeAbsent
+			f.Type = resultType(value)
+		case "task":
+			first(&f.Task)
+		case "_meta":
+			first(&meta)
+		default:
+			f.Broken = f.Broken || variantOf(key, resultKeys) != ""
+		}
 		return true
 	})
 	f.Broken = f.Broken || !whole
 	return f
 }
 
-func (f *Facts) take(key, value []byte) {
-	switch string(key) {
-	case "isError":
-		f.Broken = f.Broken || f.IsError != Absent
-		f.IsError = flag(value)
-	case "resultType":
-		f.Broken = f.Broken || f.Type != TypeAbsent
-		f.Type = resultType(value)
-	case "task":
-		f.Broken = f.Broken || f.Task
-		f.Task = true
-	case "_meta":
-		f.Broken = f.Broken || f.Meta
-		f.Meta = true
-	default:
-		f.Broken = f.Broken || variantOf(key, resultKeys[:]) != ""
-	}
-}
-
-func flag(value []byte) Flag {
-	switch string(value) {
-	case "false":
-		return False
-	case "true":
-		return True
-	}
-	return Other
-}
-
 func resultType(value []byte) Type {
-	switch {
-	case isString(value, "complete"):
+	switch name, _ := rawjson.String(value); name {
+	case "complete":
 		return TypeComplete
-	case isString(value, "input_required"):
+	case "input_required":
 		return TypeInputRequired
-	case isString(value, "task"):
+	case "task":
 		return TypeTask
 	}
 	return TypeOther
@@ -91,7 +68,7 @@ func resultType(value []byte) Type {
 // Success reports whether the call ended well: the result is complete, and
 // nothing in it says or may say that it is an error.
 func (f Facts) Success() bool {
-	return f.Ended() && !f.Broken && (f.IsError == Absent || f.IsError == False) && f.Type != TypeOther
+	return f.Ended() && !f.Broken && !f.Failed && f.Type != TypeOther
 }
 
 // Ended reports whether the result is the end of the call, good or bad: it

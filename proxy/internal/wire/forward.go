@@ -4,10 +4,9 @@ import "github.com/petrigate/petrigate/internal/rawjson"
 
 // A Hop is what changes in the params of a call on the way to an upstream.
 type Hop struct {
-	Name   string // of the tool there
-	Modern bool   // the upstream speaks 2026-07-28 or later
+	Name string // of the tool there
 
-	// Meta are members that a modern upstream gets in _meta, written as
+	// Meta are members that an upstream of 2026-07-28 or later gets in _meta, written as
 	// "key":value with commas between them. Their keys must be those of
 	// io.modelcontextprotocol/ that Call.AppendForward removes.
 	Meta []byte
@@ -43,7 +42,7 @@ func (c Call) AppendForward(dst []byte, h Hop) []byte {
 	if h.HasState && !has[fieldState] {
 		out.add([]byte(`"requestState":`), rawjson.AppendString(nil, h.RequestState))
 	}
-	if h.addsMeta() && !has[fieldMeta] {
+	if len(h.Meta) > 0 && !has[fieldMeta] {
 		out.add([]byte(`"_meta":{`), h.Meta, []byte{'}'})
 	}
 	return out.close()
@@ -101,7 +100,7 @@ func forwardMeta(out *splicer, f field, h Hop) {
 		return true
 	})
 	inner.upTo(last)
-	if h.addsMeta() {
+	if len(h.Meta) > 0 {
 		inner.add(h.Meta)
 	}
 	if dropped && !inner.some {
@@ -111,5 +110,3 @@ func forwardMeta(out *splicer, f field, h Hop) {
 	}
 	out.dst, out.done = inner.close(), f.end
 }
-
-func (h *Hop) addsMeta() bool { return h.Modern && len(h.Meta) > 0 }

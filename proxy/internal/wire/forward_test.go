@@ -14,7 +14,7 @@ const hopMeta = `"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.mode
 
 func TestAppendForward(t *testing.T) {
 	legacy := Hop{Name: "up", ProgressToken: []byte("99")}
-	modern := Hop{Name: "up", ProgressToken: []byte("99"), Modern: true, Meta: []byte(hopMeta)}
+	modern := Hop{Name: "up", ProgressToken: []byte("99"), Meta: []byte(hopMeta)}
 	tests := []struct {
 		name, params string
 		hop          Hop
@@ -33,7 +33,6 @@ func TestAppendForward(t *testing.T) {
 		{"with _meta to a modern upstream", `{"name":"x","_meta":{"a":1}}`, modern, `{"name":"up","_meta":{"a":1,` + hopMeta + `}}`},
 		{"between modern ones", `{"name":"x","_meta":{` + hopMeta + `,"progressToken":5}}`, modern, `{"name":"up","_meta":{"progressToken":99,` + hopMeta + `}}`},
 		{"hop keys alone between modern ones", `{"name":"x","_meta":{` + hopMeta + `}}`, modern, `{"name":"up","_meta":{` + hopMeta + `}}`},
-		{"meta for a legacy upstream", `{"name":"x"}`, Hop{Name: "up", Meta: []byte(hopMeta)}, `{"name":"up"}`},
 		{"state and task", `{"task":{"ttl":1},"name":"x","inputResponses":{},"requestState":"s","z":0}`, legacy, `{"name":"up","z":0}`},
 		{"replaced", `{"task":{"ttl":1},"name":"x","inputResponses":{},"requestState":"s","z":0}`,
 			Hop{Name: "up", Task: []byte(`{"ttl":2}`), InputResponses: []byte(`{"a":{}}`), RequestState: `"`, HasState: true},
@@ -76,7 +75,10 @@ func FuzzForward(f *testing.F) {
 		if fault != nil {
 			return
 		}
-		h := Hop{Name: name, Modern: modern, Meta: []byte(hopMeta), Task: c.Task}
+		h := Hop{Name: name, Task: c.Task}
+		if modern {
+			h.Meta = []byte(hopMeta)
+		}
 		if token {
 			h.ProgressToken = []byte("7")
 		}

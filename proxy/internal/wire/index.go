@@ -28,25 +28,18 @@ const (
 	fieldState
 )
 
-// key is the key of the member.
-func (f fieldName) key() string {
-	return [...]string{"", "name", "arguments", "_meta", "task", "inputResponses", "requestState"}[f]
+// fieldKeys are the keys of the members.
+var fieldKeys = [...]string{
+	fieldTool: "name", fieldArguments: "arguments", fieldMeta: "_meta", fieldTask: "task",
+	fieldResponses: "inputResponses", fieldState: "requestState",
 }
 
+// fieldOf returns the member of that key; 0: it is none of them.
 func fieldOf(key []byte) fieldName {
-	switch string(key) {
-	case "name":
-		return fieldTool
-	case "arguments":
-		return fieldArguments
-	case "_meta":
-		return fieldMeta
-	case "task":
-		return fieldTask
-	case "inputResponses":
-		return fieldResponses
-	case "requestState":
-		return fieldState
+	for name, k := range fieldKeys {
+		if k == string(key) && name != 0 {
+			return fieldName(name)
+		}
 	}
 	return 0
 }
@@ -67,7 +60,7 @@ func indexParams(id, params []byte) (index, *Fault) {
 			if name == fieldMeta {
 				bad = checkMeta(value)
 			}
-		} else if k := variantOf(key, paramKeys[:]); k != "" {
+		} else if k := variantOf(key, paramKeys); k != "" {
 			bad = quoteVariant(key, k)
 		}
 		x.end = at + len(value)

@@ -18,8 +18,8 @@ const (
 	keyRelatedTask        = "io.modelcontextprotocol/related-task"
 )
 
-// modern is the first revision whose requests say in _meta who speaks.
-const modern = "2026-07-28"
+// perRequest is the first revision whose requests say in _meta who speaks.
+const perRequest = "2026-07-28"
 
 // Meta is what the _meta of a request says about the hop that it came by.
 type Meta struct {
@@ -30,8 +30,9 @@ type Meta struct {
 	LogLevel           string
 }
 
-// Modern reports whether the request speaks revision 2026-07-28 or a later one.
-func (m Meta) Modern() bool { return m.ProtocolVersion >= modern }
+// PerRequest reports whether the request is of revision 2026-07-28 or a later one, where
+// each says for itself who speaks.
+func (m Meta) PerRequest() bool { return m.ProtocolVersion >= perRequest }
 
 // Clone is m with memory of its own, for whoever keeps it longer than the message.
 func (m Meta) Clone() Meta {
@@ -59,7 +60,7 @@ func ParseMeta(params []byte) (Meta, *Fault) {
 	switch {
 	case bad == "" && !whole:
 		bad = `"_meta" must be an object`
-	case bad == "" && m.Modern() && m.ClientCapabilities == nil:
+	case bad == "" && m.PerRequest() && m.ClientCapabilities == nil:
 		bad = "_meta: " + strconv.Quote(keyClientCapabilities) + " is missing"
 	}
 	if bad != "" {
@@ -141,7 +142,7 @@ func checkMeta(meta []byte) (bad string) {
 		return `"_meta" must be an object`
 	}
 	rawjson.Members(meta, func(key, _ []byte, _ int) bool {
-		if k := variantOf(key, metaKeys[:]); k != "" {
+		if k := variantOf(key, metaKeys); k != "" {
 			bad = "_meta: " + quoteVariant(key, k)
 		}
 		return bad == ""
@@ -158,20 +159,13 @@ func quoteVariant(key []byte, known string) string {
 // the hop from the upstream is left out.
 func WithSubscription(params []byte, id string) []byte {
 	meta, had := rawjson.Member(params, "_meta")
-	if !had {
-		meta = []byte(`{}`)
+	if had {
+		meta = AppendWithout(nil, meta, keySubscriptionID)
 	}
-	meta = AppendWithout(nil, meta, keySubscriptionID)
 	if id != "" {
-		meta = AppendStamped(nil, meta, []byte(`"`+keySubscriptionID+`":`+id))
-	}
-	switch {
-	case had:
-		return ReplaceMember(nil, params, "_meta", meta)
-	case id == "":
+		meta = SetMember(meta, keySubscriptionID, []byte(id))
+	} else if !had {
 		return params
-	case params == nil:
-		params = []byte(`{}`)
 	}
-	return AppendStamped(nil, params, append([]byte(`"_meta":`), meta...))
+	return SetMember(params, "_meta", meta)
 }

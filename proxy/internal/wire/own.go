@@ -124,9 +124,4 @@ func (s *scrubber) leaveOut(from, to int) int {
 	return to
 }
 
-func afterSpace(doc []byte, i int) int {
-	for i < len(doc) && (doc[i] == ' ' || doc[i] == '\t' || doc[i] == '\n' || doc[i] == '\r') {
-		i++
-	}
-	return i
-}
+func afterSpace(doc []byte, i int) int { return len(doc) - len(bytes.TrimLeft(doc[i:], " \t\r\n")) }

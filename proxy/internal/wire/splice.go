@@ -86,6 +86,18 @@ func ReplaceMember(dst, obj []byte, key string, value []byte) []byte {
 	return append(dst, obj[end:]...)
 }
 
+// SetMember returns the object obj with the member key, in the place of the one that it
+// has or behind all others. A nil obj has no members.
+func SetMember(obj []byte, key string, value []byte) []byte {
+	if _, has := rawjson.Member(obj, key); has {
+		return ReplaceMember(nil, obj, key, value)
+	}
+	if obj == nil {
+		obj = []byte(`{}`)
+	}
+	return AppendStamped(nil, obj, append(append(rawjson.AppendString(nil, key), ':'), value...))
+}
+
 // AppendStamped appends the result with those of the members that it does not
 // have. They are written as "key":value with commas between them. A result
 // that is no object is appended as it is.

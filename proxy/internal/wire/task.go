@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"bytes"
 	"errors"
 	"strconv"
 	"time"
@@ -38,7 +39,7 @@ const maxTaskDepth = rawjson.MaxDepth
 // maxTaskID is the most bytes that the id of a task has.
 const maxTaskID = 1024
 
-// ParseTask reads the object of a task, of either era. It has to be strict: what
+// ParseTask reads the object of a task, of either revision family. It has to be strict: what
 // could be read in two ways says nothing.
 func ParseTask(object []byte) (t Task, err error) {
 	if err := rawjson.Check(object, maxTaskDepth); err != nil {
@@ -48,7 +49,7 @@ func ParseTask(object []byte) (t Task, err error) {
 	whole := rawjson.Members(object, func(key, value []byte, _ int) bool {
 		if !t.take(string(key), value) {
 			bad = "its " + strconv.QuoteToASCII(clip(key)) + " is of the wrong type"
-		} else if k := variantOf(key, taskKeys[:]); k != "" {
+		} else if k := variantOf(key, taskKeys); k != "" {
 			bad = quoteVariant(key, k)
 		}
 		return bad == ""
@@ -69,7 +70,9 @@ func (t *Task) take(key string, value []byte) (ok bool) {
 	case "taskId":
 		t.ID, ok = rawjson.String(value)
 	case "status":
-		t.Status, ok = taskStatus(value)
+		var name string
+		name, ok = rawjson.String(value)
+		t.Status = taskStatuses[name]
 	case "ttl", "ttlMs":
 		t.TTL, ok = milliseconds(value)
 	case "pollInterval", "pollIntervalMs":
@@ -82,21 +85,10 @@ func (t *Task) take(key string, value []byte) (ok bool) {
 	return ok
 }
 
-func taskStatus(value []byte) (TaskStatus, bool) {
-	text, ok := rawjson.String(value)
-	switch text {
-	case "working":
-		return TaskWorking, true
-	case "input_required":
-		return TaskInputRequired, true
-	case "completed":
-		return TaskCompleted, true
-	case "failed":
-		return TaskFailed, true
-	case "cancelled":
-		return TaskCancelled, true
-	}
-	return TaskOther, ok
+// taskStatuses are the statuses by their names.
+var taskStatuses = map[string]TaskStatus{
+	"working": TaskWorking, "input_required": TaskInputRequired,
+	"completed": TaskCompleted, "failed": TaskFailed, "cancelled": TaskCancelled,
 }
 
 // milliseconds reads a time; null is none, and what is too long for us too.
@@ -119,9 +111,7 @@ const maxTaskTime = 10 * 365 * 24 * time.Hour
 // RelatedTask is the id of the task that the _meta of obj, the params or the
 // result of a message, relates it to; empty: none.
 func RelatedTask(obj []byte) string {
-	meta, _ := rawjson.Member(obj, "_meta")
-	related, _ := rawjson.Member(meta, keyRelatedTask)
-	lit, _ := rawjson.Member(related, "taskId")
+	lit, _ := rawjson.MemberAt(obj, "_meta", keyRelatedTask, "taskId")
 	id, _ := rawjson.String(lit)
 	return id
 }
@@ -129,14 +119,11 @@ func RelatedTask(obj []byte) string {
 // RelateTask is obj with another id of the task that it is related to. Where it
 // is related to none it is obj itself.
 func RelateTask(obj []byte, id string) []byte {
-	meta, ok := rawjson.Member(obj, "_meta")
+	related, ok := rawjson.MemberAt(obj, "_meta", keyRelatedTask)
 	if !ok {
 		return obj
 	}
-	related, ok := rawjson.Member(meta, keyRelatedTask)
-	if !ok {
-		return obj
-	}
+	meta, _ := rawjson.Member(obj, "_meta")
 	meta = ReplaceMember(nil, meta, keyRelatedTask, RenameTask(related, id))
 	return ReplaceMember(nil, obj, "_meta", meta)
 }
@@ -146,12 +133,12 @@ func RenameTask(obj []byte, id string) []byte {
 	return ReplaceMember(nil, obj, "taskId", rawjson.AppendString(nil, id))
 }
 
-// ModernTask is a task of 2025-11-25 as 2026-07-28 writes it, with members of
+// ExtensionTask is a task of 2025-11-25 as 2026-07-28 writes it, with members of
 // that revision, written as "key":value with commas between them, before its
 // own, in whose place they stand where they are called the same.
-func ModernTask(object, members []byte) []byte {
-	out := append([]byte{'{'}, members...)
-	given := append(append([]byte{'{'}, members...), '}')
+func ExtensionTask(object, members []byte) []byte {
+	out := rawjson.Object(append([]byte{'{'}, members...))
+	given := bytes.Clone(out.Bytes())
 	kept := false // how long it is kept
 	rawjson.Members(object, func(key, value []byte, _ int) bool {
 		name := string(key)
@@ -164,13 +151,12 @@ func ModernTask(object, members []byte) []byte {
 			return true
 		}
 		if _, has := rawjson.Member(given, name); !has {
-			out = append(rawjson.AppendString(append(out, ','), name), ':')
-			out = append(out, value...)
+			out = out.Raw(name, value)
 		}
 		return true
 	})
 	if !kept { // which it has to say
-		out = append(out, `,"ttlMs":null`...)
+		out = out.Raw("ttlMs", []byte("null"))
 	}
-	return append(out, '}')
+	return out.Bytes()
 }

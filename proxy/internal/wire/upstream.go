@@ -18,7 +18,7 @@ func ParseUpstream(line []byte) (Message, error) {
 	var e envelope
 	variant := ""
 	whole := rawjson.Members(line, func(key, value []byte, at int) bool {
-		if variant = variantOf(key, envelopeKeys[:]); variant != "" {
+		if variant = variantOf(key, envelopeKeys); variant != "" {
 			return false
 		}
 		e.take(key, value, at)

@@ -1,0 +1,40 @@
+package rawjson
+
+import (
+	"bytes"
+	"slices"
+)
+
+// An Object is a JSON object that is written member by member. The zero value has none.
+type Object []byte
+
+// Raw adds a member whose value is JSON.
+func (o Object) Raw(key string, value []byte) Object {
+	return append(o.key(key), value...)
+}
+
+// String adds a member whose value is a string.
+func (o Object) String(key, value string) Object {
+	return AppendString(o.key(key), value)
+}
+
+func (o Object) key(key string) Object {
+	before := byte(',')
+	if len(o) == 0 {
+		before = '{'
+	}
+	return append(AppendString(append(o, before), key), ':')
+}
+
+// Bytes returns the whole object.
+func (o Object) Bytes() []byte {
+	if len(o) == 0 {
+		return []byte(`{}`)
+	}
+	return append(o, '}')
+}
+
+// Array returns the array of the elements, each of which is JSON.
+func Array(elements ...[]byte) []byte {
+	return slices.Concat([]byte(`[`), bytes.Join(elements, []byte(`,`)), []byte(`]`))
+}
