@@ -10,9 +10,12 @@ import (
 	"sort"
 	"time"
 
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/serve/admission"
 	"github.com/petrigate/petrigate/internal/serve/approval"
 	"github.com/petrigate/petrigate/internal/text"
 	"github.com/petrigate/petrigate/proxy/internal/session"
+	"github.com/petrigate/petrigate/proxy/internal/spec"
 )
 
 // This file is what an operator sees and does. None of it can be reached by a
@@ -244,26 +247,57 @@ func (p *Proxy) describe(s *session.Session) SessionInfo {
 
 // ResetSession puts every net of a session back to its start.
 func (p *Proxy) ResetSession(id, actor string) error {
+	return p.mend(id, func(k admission.Key) error { return p.admission.Reset(p.life.Ctx, k, actor) })
+}
+
+// SettleCall says how a call of unknown outcome ended.
+func (p *Proxy) SettleCall(id string, number uint64, success bool, actor string) error {
+	return p.mend(id, func(k admission.Key) error { return p.admission.SettleOpen(p.life.Ctx, k, number, success, actor) })
+}
+
+// mend changes the state of a session by f.
+func (p *Proxy) mend(id string, f func(admission.Key) error) error {
 	s, err := p.sessions.Find(id)
 	if err != nil {
 		return err
 	}
-	if err := p.admission.Reset(p.life.Ctx, s.Key(), actor); err != nil {
+	if err := f(s.Key()); err != nil {
 		return err
 	}
 	p.advertiser.Touch(s)
 	return nil
 }
 
-// SettleCall says how a call of unknown outcome ended.
-func (p *Proxy) SettleCall(id string, number uint64, success bool, actor string) error {
-	s, err := p.sessions.Find(id)
-	if err != nil {
+// A PolicyNet is one net of the policy that a proxy enforces.
+type PolicyNet struct {
+	Name   string `json:"name"`
+	Rule   string `json:"rule,omitempty"`
+	Active bool   `json:"active"`
+	Shadow bool   `json:"shadow"`
+	Scope  string `json:"scope"` // session, principal or global
+}
+
+// Nets lists the nets of the policy, in order.
+func (p *Proxy) Nets() []PolicyNet {
+	g := p.admission.Generation()
+	scopes := map[gate.Scope]string{gate.ScopeSession: "session", gate.ScopePrincipal: "principal", gate.ScopeGlobal: "global"}
+	list := []PolicyNet{}
+	for _, n := range g.Policy.Nets() {
+		list = append(list, PolicyNet{Name: n.Name, Rule: p.where(n.Rule), Shadow: n.Shadow, Scope: scopes[n.Scope], Active: g.IsActive(n.Name)})
+	}
+	return list
+}
+
+// SwitchNet activates or deactivates a net in all sessions, those that begin
+// later too. The state of a net that is off is kept: switched on again, it goes
+// on from where it was. What cannot be put on record is not done.
+func (p *Proxy) SwitchNet(name string, on bool, actor string) error {
+	if err := p.admission.SwitchNet(p.life.Ctx, name, on, actor); err != nil {
 		return err
 	}
-	if err := p.admission.SettleOpen(p.life.Ctx, s.Key(), number, success, actor); err != nil {
-		return err
+	p.advertiser.TouchAll()
+	if p.pool.Catalogue.Relist() {
+		p.relay.Announce(spec.ListChanged)
 	}
-	p.advertiser.Touch(s)
 	return nil
 }

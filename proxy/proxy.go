@@ -8,12 +8,14 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"path/filepath"
 	"time"
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/serve/admission"
 	"github.com/petrigate/petrigate/internal/serve/approval"
 	"github.com/petrigate/petrigate/internal/serve/audit"
+	"github.com/petrigate/petrigate/internal/serve/store"
 	"github.com/petrigate/petrigate/proxy/internal/advertise"
 	"github.com/petrigate/petrigate/proxy/internal/front"
 	"github.com/petrigate/petrigate/proxy/internal/lifetime"
@@ -102,7 +104,7 @@ func New(o Options) (*Proxy, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Proxy{options: o, life: lifetime.New(o.Now, o.Logger), started: o.Now(), watchdog: &upstream.Watchdog{Logger: o.Logger}, where: whereFrom(o.Root)}
+	p := &Proxy{options: o, life: lifetime.New(o.Now, o.Logger), started: o.Now(), watchdog: &upstream.Watchdog{Logger: o.Logger}, where: o.where}
 	p.wire(sealer)
 	return p, p.addUpstreams()
 }
@@ -116,11 +118,19 @@ func (p *Proxy) wire(sealer *seal.Sealer) {
 	p.endStreams = endStreams
 
 	p.approvals = approval.New(approval.Options{Expire: o.Approval.Expire, Cooldown: o.Approval.Cooldown, Channels: o.Approval.Channels(), Now: o.Now})
-	p.admission = p.newAdmission()
+	p.admission = admission.New(admission.Options{
+		Ledger:     store.NewMemory(o.Policy, o.Active, p.approvals, audit.NewRecorder(o.Recorder, o.Now)),
+		Generation: o.generation(), Where: p.where, Logger: o.Logger, Now: o.Now,
+	})
 	p.sessions = session.New(func(s *session.Session) { p.router.BeginSession(s) }, o.Now)
 	p.pool = pool.New(pool.Options{
 		Life: p.life, Sessions: p.sessions, Admission: p.admission, Startup: p.startup, StartupLimit: o.Startup,
-		Connect: p.attach, Ended: p.forgetConnection,
+		Connect: p.attach,
+		Ended: func(u *pool.Server) {
+			p.relay.Watched.Forget(u)
+			p.relay.Levels.Forget(u)
+			p.reverse.URLElicitations.Forget(u)
+		},
 		Changed: func(method string) { p.relay.Announce(method) },
 		Busy:    func(u *pool.Server) bool { return p.tasks.Busy(u) },
 	})
@@ -135,26 +145,47 @@ func (p *Proxy) wire(sealer *seal.Sealer) {
 			p.reverse.PassOn(c, s, u, q)
 		},
 	})
-	p.reverse = reverse.New(reverse.Options{Life: p.life, Sessions: p.sessions, Tasks: p.tasks})
+	p.reverse = &reverse.Reverse{Life: p.life, Sessions: p.sessions, Tasks: p.tasks}
 	if o.Advertise == "enabled" {
 		p.advertiser = advertise.New(&advertise.Options{Life: p.life, Sessions: p.sessions, Admission: p.admission, Pool: p.pool})
 	}
-	p.relay = relay.New(relay.Options{
+	p.relay = &relay.Relay{
 		Life: p.life, Streaming: streaming, Sessions: p.sessions, Admission: p.admission, Pool: p.pool,
 		Advertiser: p.advertiser, Tasks: p.tasks, Reverse: p.reverse,
-	})
+	}
 	p.pipeline = pipeline.New(pipeline.Options{
 		Life: p.life, Sessions: p.sessions, Admission: p.admission, Approval: o.Approval, Approvals: p.approvals, Sealer: sealer,
 		Pool: p.pool, Advertiser: p.advertiser, Tasks: p.tasks, Reverse: p.reverse, Relay: p.relay,
 		MaxRequest: o.MaxRequest, StartupLimit: o.Startup, Where: p.where,
 	})
-	p.router = router.New(router.Options{
+	p.router = &router.Router{
 		Life: p.life, Sessions: p.sessions, Admission: p.admission, Pool: p.pool, Advertiser: p.advertiser,
 		Tasks: p.tasks, Reverse: p.reverse, Relay: p.relay, Pipeline: p.pipeline, Server: router.NewHandshake(o.Version),
-	})
-	p.front = front.New(front.Options{
+	}
+	p.front = &front.Front{
 		Life: p.life, Streaming: streaming, Sessions: p.sessions, Pool: p.pool, Pipeline: p.pipeline, Router: p.router, MaxRequest: o.MaxRequest,
-	})
+	}
+}
+
+// generation is the policy of the options with all that follows from it.
+func (o Options) generation() *admission.Generation {
+	g := admission.NewGeneration(o.Policy, o.Active)
+	g.Advertise, g.PromptsByList = o.Advertise, relay.NamesPrompts(o.Policy)
+	g.Remedy, g.Impossible = o.Remedy, o.Impossible
+	return g
+}
+
+// where writes a position as clients and operators read it: from the folder Root. Of a
+// file elsewhere it writes the name alone, since the rest of the path is nobody's business.
+func (o Options) where(at gate.Position) string {
+	if filepath.IsAbs(at.File) {
+		rel, err := filepath.Rel(o.Root, at.File)
+		if err != nil || !filepath.IsLocal(rel) {
+			rel = filepath.Base(at.File)
+		}
+		at.File = rel
+	}
+	return at.String()
 }
 
 func (o Options) withDefaults() Options {

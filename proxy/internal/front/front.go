@@ -5,15 +5,19 @@ package front
 import (
 	"context"
 
+	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/proxy/internal/lifetime"
 	"github.com/petrigate/petrigate/proxy/internal/pipeline"
 	"github.com/petrigate/petrigate/proxy/internal/pool"
 	"github.com/petrigate/petrigate/proxy/internal/router"
 	"github.com/petrigate/petrigate/proxy/internal/session"
+	"github.com/petrigate/petrigate/proxy/internal/spec"
+	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// Options says what a Front needs of the rest of the proxy.
-type Options struct {
+// A Front takes the bytes of clients in and gives theirs out: over stdio, streamable
+// HTTP, and HTTP+SSE.
+type Front struct {
 	Life       *lifetime.Lifetime
 	Streaming  context.Context //nolint:containedctx // ends when streams without an end are to end
 	Sessions   *session.Sessions
@@ -23,9 +27,34 @@ type Options struct {
 	MaxRequest int // bytes of one message of a client
 }
 
-// A Front takes the bytes of clients in and gives theirs out: over stdio, streamable
-// HTTP, and HTTP+SSE.
-type Front struct{ Options }
+// begin records a request that is not a call under its id, and returns what serves it;
+// nil: the id is in flight. The request that has it is not touched.
+func (f *Front) begin(ctx context.Context, q session.Request) (serve func()) {
+	requests, id, m := &q.Client.Requests, wire.IDKey(q.Message.ID), q.Message
+	ctx, cancel := context.WithCancelCause(ctx)
+	if !requests.Begin(id, session.CancelFunc(cancel)) {
+		cancel(nil)
+		f.Life.Log.Warn("request refused: its id is in flight", "method", m.Method, "session", q.Client.Session.ID)
+		q.Answer(nil, wire.NewFault(spec.CodeInvalidRequest, "A request with this id is still in flight."))
+		return nil
+	}
+	result := func() ([]byte, error) {
+		defer requests.End(id) // before the answer: a client that has read it may use the id again
+		return f.Router.ClientRequest(ctx, q)
+	}
+	return func() {
+		defer cancel(nil)
+		defer requests.Answered()
+		defer f.Life.Recovered(m.Method, m.ID, q.Stream)
+		q.Answer(result())
+	}
+}
 
-// New returns a Front.
-func New(o Options) *Front { return &Front{o} }
+// duplicateCall refuses a call whose id is in flight, and records the refusal.
+func (f *Front) duplicateCall(t *pipeline.Call) {
+	r := pipeline.PlainRefusal(string(gate.KindDuplicate), "A request with this id is still in flight; this call was not made.")
+	if t.Tool != nil {
+		f.Pipeline.RecordRefusal(t, r)
+	}
+	t.AnswerOnly(r)
+}

@@ -35,7 +35,7 @@ type handler struct {
 	guard        *httpguard.Guard
 	sessionLimit *sessionLimit
 	turns        *pipeline.Turns // nil: there is only one principal
-	sse2024      sseClients
+	sse2024      sync.Map        // *sseClient by id
 }
 
 // Handler returns a handler of streamable HTTP, for both families of revisions, and of
@@ -109,13 +109,13 @@ func (h *handler) post(w http.ResponseWriter, r *http.Request, v httpguard.Calle
 		http.Error(w, fault.Message, http.StatusBadRequest)
 		return
 	}
-	if fault != nil {
-		writeJSON(w, http.StatusBadRequest, fault.Append(nil))
-		return
+	var meta wire.Meta
+	if fault == nil {
+		if meta, fault = wire.ParseMeta(m.Params); fault != nil {
+			fault.ID = m.ID
+		}
 	}
-	meta, fault := wire.ParseMeta(m.Params)
 	if fault != nil {
-		fault.ID = m.ID
 		writeJSON(w, http.StatusBadRequest, fault.Append(nil))
 		return
 	}
@@ -188,19 +188,22 @@ func (h *handler) stateless(w http.ResponseWriter, r *http.Request, v httpguard.
 		return
 	}
 	defer f.Life.Recovered(m.Method, m.ID, s)
-	if !spec.IsCall(m.Method) {
-		turn.Leave()
+	if spec.IsCall(m.Method) {
+		if t, ok := f.Pipeline.Prepare(c, m, meta, s); ok {
+			t.Headers, t.Turn = r.Header, turn
+			f.Pipeline.ServeAndWait(r.Context(), t, spec.ErrGone)
+		}
+		return
 	}
+	turn.Leave()
+	ctx := r.Context()
 	if m.Method == "subscriptions/listen" {
-		ctx, cancel := v.Stream(r.Context())
+		stream, cancel := v.Stream(ctx)
 		defer cancel()
-		f.Router.ClientRequest(ctx, c, m, meta, s)
-	} else if !spec.IsCall(m.Method) {
-		f.Router.ClientRequest(r.Context(), c, m, meta, s)
-	} else if t, ok := f.Pipeline.Prepare(c, m, meta, s); ok {
-		t.Headers, t.Turn = r.Header, turn
-		f.Pipeline.ServeAndWait(r.Context(), t, spec.ErrGone)
+		ctx = stream
 	}
+	q := session.Request{Client: c, Message: m, Meta: meta, Stream: s}
+	q.Answer(f.Router.ClientRequest(ctx, q))
 }
 
 // checkHeaders refuses a message whose headers disagree with it. The gate always decides
@@ -282,7 +285,8 @@ func (h *handler) initialize(w http.ResponseWriter, r *http.Request, principal s
 	defer s.Finish(r)
 	defer f.Life.Recovered(m.Method, m.ID, s)
 	w.Header().Set(sessionHeader, c.ID)
-	f.Router.ClientRequest(r.Context(), c, m, meta, s)
+	q := session.Request{Client: c, Message: m, Meta: meta, Stream: s}
+	q.Answer(f.Router.ClientRequest(r.Context(), q))
 }
 
 // request serves a request within a session. Only notifications/cancelled cancels it, not
@@ -292,30 +296,23 @@ func (h *handler) request(w http.ResponseWriter, r *http.Request, c *session.Cli
 	s := newPost(w, r, m, resumable(c))
 	defer s.Finish(r)
 	defer f.Life.Recovered(m.Method, m.ID, s)
-	if spec.IsCall(m.Method) {
-		t, ok := f.Pipeline.Prepare(c, m, meta, s)
-		if ok {
-			t.Turn = turn
-		}
-		switch {
-		case !ok:
-		case !c.Requests.Begin(wire.IDKey(m.ID), t):
-			f.duplicateCall(t)
-		default:
-			f.Pipeline.ServeAndWait(f.Life.Ctx, t, spec.ErrClosing)
+	if !spec.IsCall(m.Method) {
+		q := session.Request{Client: c, Message: m, Meta: meta, Stream: s}
+		if serve := f.begin(context.WithoutCancel(r.Context()), q); serve != nil {
+			serve()
 		}
 		return
 	}
-	ctx, cancel := context.WithCancelCause(context.WithoutCancel(r.Context()))
-	defer cancel(nil)
-	if !c.Requests.Begin(wire.IDKey(m.ID), session.CancelFunc(cancel)) {
-		f.duplicate(c, m, s)
+	t, ok := f.Pipeline.Prepare(c, m, meta, s)
+	if !ok {
 		return
 	}
-	defer c.Requests.Answered()
-	end := sync.OnceFunc(func() { c.Requests.End(wire.IDKey(m.ID)) })
-	defer end()
-	f.Router.ClientRequest(ctx, c, m, meta, session.EndingStream{Stream: s, End: end})
+	t.Turn = turn
+	if !c.Requests.Begin(wire.IDKey(m.ID), t) {
+		f.duplicateCall(t)
+		return
+	}
+	f.Pipeline.ServeAndWait(f.Life.Ctx, t, spec.ErrClosing)
 }
 
 // newPost returns the stream for the answer to m, which the client can resume from logs.
@@ -352,9 +349,7 @@ func (h *handler) client(w http.ResponseWriter, r *http.Request, principal strin
 
 // get serves a GET: the stream for messages that belong to no request.
 func (h *handler) get(w http.ResponseWriter, r *http.Request, v httpguard.Caller) {
-	if mcp.IsModernProtocol(first(r, protocolHeader)) {
-		w.Header().Set("Allow", http.MethodPost)
-		http.Error(w, "this revision has no GET stream", http.StatusMethodNotAllowed)
+	if isStateless(w, r, "GET stream") {
 		return
 	}
 	c := h.client(w, r, v.Principal)
@@ -366,11 +361,19 @@ func (h *handler) get(w http.ResponseWriter, r *http.Request, v httpguard.Caller
 	}
 }
 
+// isStateless refuses a request of revision 2026-07-28, which has nothing but POST.
+func isStateless(w http.ResponseWriter, r *http.Request, lacks string) bool {
+	if !mcp.IsModernProtocol(first(r, protocolHeader)) {
+		return false
+	}
+	w.Header().Set("Allow", http.MethodPost)
+	http.Error(w, "this revision has no "+lacks, http.StatusMethodNotAllowed)
+	return true
+}
+
 // delete serves a DELETE, which ends a session.
 func (h *handler) delete(w http.ResponseWriter, r *http.Request, principal string) {
-	if mcp.IsModernProtocol(first(r, protocolHeader)) {
-		w.Header().Set("Allow", http.MethodPost)
-		http.Error(w, "this revision has no sessions", http.StatusMethodNotAllowed)
+	if isStateless(w, r, "sessions") {
 		return
 	}
 	if c := h.client(w, r, principal); c != nil {

@@ -22,14 +22,9 @@ const (
 	messagesPath = "/messages"
 )
 
-// sseClients holds the clients of HTTP+SSE (2024-11-05). A client lives as long as its
-// stream. It is served as over stdio: the stream is the proxy's output, and each POST a
-// line of its input.
-type sseClients struct {
-	mu   sync.Mutex
-	byID map[string]*sseClient
-}
-
+// An sseClient is a client of HTTP+SSE (2024-11-05). It lives as long as its stream. It is
+// served as over stdio: the stream is the proxy's output, and each POST a line of its
+// input.
 type sseClient struct {
 	*session.Client
 	ctx  context.Context //nolint:containedctx // of the stream, which the requests of other handlers live in
@@ -79,10 +74,10 @@ func (h *handler) sse(w http.ResponseWriter, r *http.Request, v httpguard.Caller
 	defer stop()
 	ctx, cancel := context.WithCancelCause(inner)
 	s := &sseClient{Client: c, ctx: ctx, out: out}
-	h.sse2024.add(s) // before the client learns where to send
+	h.sse2024.Store(s.ID, s) // before the client learns where to send
 	stream.Begin(messagesPath + "?sessionId=" + c.ID)
 	defer func() {
-		h.sse2024.remove(s)
+		h.sse2024.Delete(s.ID)
 		s.mu.Lock()
 		s.ended = true
 		s.mu.Unlock()
@@ -124,7 +119,8 @@ func (h *handler) messages(w http.ResponseWriter, r *http.Request, v httpguard.C
 		return
 	}
 	defer release()
-	s := h.sse2024.find(r.URL.Query().Get("sessionId"), v.Principal)
+	found, _ := h.sse2024.Load(r.URL.Query().Get("sessionId"))
+	s, _ := found.(*sseClient)
 	turn := h.turn(v)
 	if !opens(body) { // which may wait for upstreams
 		if !turn.Take(r.Context().Done()) {
@@ -132,7 +128,7 @@ func (h *handler) messages(w http.ResponseWriter, r *http.Request, v httpguard.C
 		}
 		defer turn.Leave()
 	}
-	if s == nil || !s.take(h.front, body) {
+	if s == nil || s.Principal != v.Principal || !s.take(h.front, body) {
 		http.Error(w, "unknown session", http.StatusNotFound)
 		return
 	}
@@ -157,29 +153,4 @@ func (s *sseClient) take(f *Front, body []byte) bool {
 	}
 	f.take(s.ctx, s.Client, body, s.out, &s.work)
 	return true
-}
-
-func (all *sseClients) add(s *sseClient) {
-	all.mu.Lock()
-	defer all.mu.Unlock()
-	if all.byID == nil {
-		all.byID = map[string]*sseClient{}
-	}
-	all.byID[s.ID] = s
-}
-
-func (all *sseClients) remove(s *sseClient) {
-	all.mu.Lock()
-	defer all.mu.Unlock()
-	delete(all.byID, s.ID)
-}
-
-// find returns the client with an id, if it is the principal's.
-func (all *sseClients) find(id, principal string) *sseClient {
-	all.mu.Lock()
-	defer all.mu.Unlock()
-	if s := all.byID[id]; s != nil && s.Principal == principal {
-		return s
-	}
-	return nil
 }

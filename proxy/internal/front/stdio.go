@@ -9,7 +9,6 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/proxy/internal/lines"
 	"github.com/petrigate/petrigate/proxy/internal/pipeline"
 	"github.com/petrigate/petrigate/proxy/internal/rev"
@@ -167,26 +166,14 @@ func (f *Front) request(ctx context.Context, c *session.Client, m wire.Message, 
 		}
 		return
 	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	if !c.Requests.Begin(wire.IDKey(m.ID), session.CancelFunc(cancel)) {
-		cancel(nil)
-		f.duplicate(c, m, w)
-		return
-	}
-	serve := func() {
-		defer cancel(nil)
-		defer c.Requests.Answered()
-		end := sync.OnceFunc(func() { c.Requests.End(wire.IDKey(m.ID)) })
-		defer end()
-		s := session.EndingStream{Stream: w, End: end}
-		defer f.Life.Recovered(m.Method, m.ID, s)
-		f.Router.ClientRequest(ctx, c, m, meta, s)
-	}
-	if m.Method == "initialize" { // what follows may depend on it
+	serve := f.begin(ctx, session.Request{Client: c, Message: m, Meta: meta, Stream: w})
+	switch {
+	case serve == nil:
+	case m.Method == "initialize": // what follows may depend on it
 		serve()
-		return
+	default:
+		calls.Go(serve)
 	}
-	calls.Go(serve)
 }
 
 // call serves a call on the reader.
@@ -209,19 +196,4 @@ func (f *Front) spawner(ctx context.Context, t *pipeline.Call, calls *sync.WaitG
 			run()
 		})
 	}
-}
-
-// duplicate refuses a request whose id is in flight. The first is not touched.
-func (f *Front) duplicate(c *session.Client, m wire.Message, s spec.Stream) {
-	f.Life.Log.Warn("request refused: its id is in flight", "method", m.Method, "session", c.Session.ID)
-	s.Reply(wire.AppendError(nil, m.ID, spec.CodeInvalidRequest, "A request with this id is still in flight.", nil))
-}
-
-// duplicateCall refuses a call whose id is in flight, and records the refusal.
-func (f *Front) duplicateCall(t *pipeline.Call) {
-	r := pipeline.PlainRefusal(string(gate.KindDuplicate), "A request with this id is still in flight; this call was not made.")
-	if t.Tool != nil {
-		f.Pipeline.RecordRefusal(t, r)
-	}
-	t.AnswerOnly(r)
 }

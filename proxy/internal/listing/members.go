@@ -2,6 +2,7 @@ package listing
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -17,12 +18,13 @@ import (
 type Members struct {
 	Alone bool // there is one upstream
 
-	keys  []string
+	list  []*member
 	known map[string]*member
 	meta  *Members // the members of _meta; nil: there is none
 }
 
 type member struct {
+	key    string
 	value  []byte
 	of     string // the upstream
 	clash  bool
@@ -39,23 +41,23 @@ func (l *Members) Add(upstream string, page []byte) {
 				l.meta = &Members{Alone: l.Alone}
 			}
 			l.meta.Add(upstream, value)
-			l.note(string(key), &member{within: true})
+			l.note(&member{key: "_meta", within: true})
 		default:
-			l.note(string(key), &member{value: bytes.Clone(value), of: upstream})
+			l.note(&member{key: string(key), value: bytes.Clone(value), of: upstream})
 		}
 		return true
 	})
 }
 
-func (l *Members) note(key string, m *member) {
-	before := l.known[key]
+func (l *Members) note(m *member) {
+	if l.known == nil {
+		l.known = map[string]*member{}
+	}
+	before := l.known[m.key]
 	switch {
-	case before == nil && l.known == nil:
-		l.known = map[string]*member{key: m}
-		l.keys = append(l.keys, key)
 	case before == nil:
-		l.known[key] = m
-		l.keys = append(l.keys, key)
+		l.known[m.key] = m
+		l.list = append(l.list, m)
 	case before.within || before.of == m.of || bytes.Equal(before.value, m.value):
 	default:
 		before.clash = true
@@ -67,18 +69,14 @@ func (l *Members) note(key string, m *member) {
 // a client could take for such a member, or for the elements themselves, since
 // it reads keys without regard to case.
 func leftOut(key string) bool {
-	for _, known := range []string{"nextCursor", "resultType", "ttlMs", "cacheScope", "tools", "prompts", "resources", "resourceTemplates"} {
-		if strings.EqualFold(key, known) {
-			return true
-		}
-	}
-	return key != "_meta" && strings.EqualFold(key, "_meta")
+	known := []string{"nextCursor", "resultType", "ttlMs", "cacheScope", "tools", "prompts", "resources", "resourceTemplates"}
+	return slices.ContainsFunc(known, func(k string) bool { return strings.EqualFold(key, k) }) ||
+		key != "_meta" && strings.EqualFold(key, "_meta")
 }
 
 // Append appends the members, each behind a comma.
 func (l *Members) Append(dst []byte) []byte {
-	for _, key := range l.keys {
-		m := l.known[key]
+	for _, m := range l.list {
 		if m.clash {
 			continue
 		}
@@ -87,7 +85,7 @@ func (l *Members) Append(dst []byte) []byte {
 			inner := l.meta.Append(nil)
 			value = append(append([]byte{'{'}, bytes.TrimPrefix(inner, []byte{','})...), '}')
 		}
-		dst = rawjson.AppendString(append(dst, ','), key)
+		dst = rawjson.AppendString(append(dst, ','), m.key)
 		dst = append(append(dst, ':'), value...)
 	}
 	return dst

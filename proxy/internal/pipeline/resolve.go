@@ -172,7 +172,7 @@ func (c *Call) answerUnknown() {
 	switch {
 	case c.Method == spec.ReadResource && (p.Relay.OffersStatus() || len(p.Pool.Offering("resources")) > 0):
 		uri := spec.Member(c.params.Source(), "uri")
-		c.end(func() { c.Stream.Reply(relay.UnknownResource(c.ID, uri, c.Peer.Rev)) })
+		c.end(func() { c.Stream.Reply(relay.UnknownResource(c.ID, uri, c.Peer.Rev).Append(nil)) })
 		return
 	case c.Method == spec.ReadResource:
 		c.answerError(spec.CodeNoMethod, "Method not found: no upstream has resources")

@@ -28,7 +28,7 @@ func (f *inflightCall) needsTask(r upstream.Reply) bool {
 		return false
 	}
 	code, _ := rawjson.Member(r.Error, "code")
-	_, wanted := spec.MemberAt(r.Error, "data", "requiredCapabilities", "extensions", spec.TasksExtension)
+	_, wanted := rawjson.MemberAt(r.Error, "data", "requiredCapabilities", "extensions", spec.TasksExtension)
 	return wanted && string(code) == fmt.Sprint(spec.CodeMissingCapability)
 }
 

@@ -7,7 +7,6 @@ import (
 	"strconv"
 
 	"github.com/petrigate/petrigate/proxy/internal/session"
-	"github.com/petrigate/petrigate/proxy/internal/spec"
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
@@ -16,11 +15,8 @@ import (
 // server unchanged, and so does the answer to the client. Calls, whose outcome moves
 // nets, go through the pipeline instead.
 type RelayedRequest struct {
-	Client   *session.Client
-	Stream   spec.Stream
+	session.Request
 	Peer     session.Peer
-	Message  wire.Message
-	meta     wire.Meta
 	Upstream *Server
 	Name     string          // value of the Mcp-Name header of 2026-07-28
 	Outbox   *session.Outbox // read by the goroutine that waits for the answer
@@ -35,40 +31,36 @@ type RelayedRequest struct {
 	Refused func()                     // is told that the server answers with an error, before the client is; nil: nobody
 }
 
-// NewRelayedRequest returns the request m of a client, to be sent to u.
-func NewRelayedRequest(c *session.Client, m wire.Message, meta wire.Meta, s spec.Stream, u *Server) *RelayedRequest {
-	return &RelayedRequest{Client: c, Stream: s, Peer: c.PeerOf(meta), Message: m, meta: meta, Upstream: u, Outbox: session.NewOutbox()}
+// NewRelayedRequest returns a request of a client, to be sent to u.
+func NewRelayedRequest(q session.Request, u *Server) *RelayedRequest {
+	return &RelayedRequest{Request: q, Peer: q.Peer(), Upstream: u, Outbox: session.NewOutbox()}
 }
 
-// Serve sends the request and writes the answer of the server to the stream. It reports
-// whether that is a result.
-func (r *RelayedRequest) Serve(ctx context.Context) bool {
+// Serve sends the request and returns the result for the client, or the error of the
+// server; neither if the request was cancelled.
+func (r *RelayedRequest) Serve(ctx context.Context) ([]byte, error) {
 	reply, err := r.Exchange(ctx)
 	switch {
 	case ctx.Err() != nil:
-		return false // nobody waits for an answer
+		return nil, nil
 	case err != nil:
-		r.Stream.Reply(wire.AppendError(nil, r.Message.ID, spec.CodeInternal, err.Error(), nil))
+		return nil, err
 	case reply.Error != nil:
 		if r.Refused != nil {
 			r.Refused()
 		}
-		r.Stream.Reply(wire.ErrorHead(r.Message.ID), reply.Error, wire.Tail)
-	default:
-		if r.Amend != nil {
-			reply.Result = r.Amend(reply.Result)
-		}
-		r.Stream.Reply(wire.ResultHead(r.Message.ID), r.Upstream.ResultFor(reply.Result, r.Message.Method, r.Peer.Rev), wire.Tail)
-		return true
+		return nil, upstream.Refused(reply.Error)
+	case r.Amend != nil:
+		reply.Result = r.Amend(reply.Result)
 	}
-	return false
+	return r.Upstream.ResultFor(reply.Result, r.Message.Method, r.Peer.Rev), nil
 }
 
 // Exchange sends the request and returns the reply. It cancels the request after the
 // server's timeout, and when ctx ends.
 func (r *RelayedRequest) Exchange(ctx context.Context) (upstream.Reply, error) {
 	u := r.Upstream
-	request, fault := r.request()
+	request, fault := r.forServer()
 	if fault != nil {
 		return upstream.Reply{}, fault
 	}
@@ -97,8 +89,8 @@ func (r *RelayedRequest) Exchange(ctx context.Context) (upstream.Reply, error) {
 	}
 }
 
-// request returns the message in the form that the server gets.
-func (r *RelayedRequest) request() (upstream.Request, error) {
+// forServer returns the message in the form that the server gets.
+func (r *RelayedRequest) forServer() (upstream.Request, error) {
 	call, fault := wire.ParseRequest(r.Message)
 	if fault != nil {
 		return upstream.Request{}, errors.New(fault.Message)
@@ -109,9 +101,9 @@ func (r *RelayedRequest) request() (upstream.Request, error) {
 		hop.InputResponses = call.InputResponses
 	}
 	if r.Upstream.Rev().PerRequest {
-		hop.Meta = r.Client.WithLogLevel(r.Peer, r.meta, r.Upstream.RequestMeta(r.Peer.Forwarded()))
+		hop.Meta = r.Client.WithLogLevel(r.Peer, r.Meta, r.Upstream.RequestMeta(r.Peer.Forwarded()))
 	}
-	if r.meta.ProgressToken != nil {
+	if r.Meta.ProgressToken != nil {
 		out.Token = r.Upstream.NewToken()
 		hop.ProgressToken = strconv.AppendInt(nil, out.Token, 10)
 	}
@@ -124,7 +116,7 @@ func (r *RelayedRequest) request() (upstream.Request, error) {
 
 // Notify passes a notification of the server that belongs to the request to the client.
 func (r *RelayedRequest) Notify(method string, params []byte) {
-	if note := r.Client.Notification(r.Peer, r.meta, method, params); note != nil {
+	if note := r.Client.Notification(r.Peer, r.Meta, method, params); note != nil {
 		r.Outbox.Add(note)
 	}
 }

@@ -16,18 +16,12 @@ func (u *Server) WithServerName(params []byte) []byte {
 	if !u.several {
 		return params
 	}
-	if params == nil {
-		params = []byte(`{}`)
-	}
-	meta, had := rawjson.Member(params, "_meta")
+	meta, _ := rawjson.Member(params, "_meta")
 	if rawjson.Kind(meta) != '{' {
-		meta = []byte(`{}`)
+		meta = nil
 	}
-	meta = wire.AppendStamped(nil, meta, rawjson.AppendString([]byte(`"`+serverNameKey+`":`), u.Config.Name))
-	if had {
-		return wire.ReplaceMember(nil, params, "_meta", meta)
-	}
-	return wire.AppendStamped(nil, params, append([]byte(`"_meta":`), meta...))
+	meta = wire.SetMember(meta, serverNameKey, rawjson.AppendString(nil, u.Config.Name))
+	return wire.SetMember(params, "_meta", meta)
 }
 
 // WithServerNames returns a result of u with resultType input_required, with the
@@ -39,13 +33,8 @@ func (u *Server) WithServerNames(result []byte) []byte {
 	}
 	changed := requests
 	rawjson.Members(requests, func(key, request []byte, _ int) bool {
-		params, has := rawjson.Member(request, "params")
-		named := u.WithServerName(params)
-		if has {
-			request = wire.ReplaceMember(nil, request, "params", named)
-		} else {
-			request = wire.AppendStamped(nil, request, append([]byte(`"params":`), named...))
-		}
+		params, _ := rawjson.Member(request, "params")
+		request = wire.SetMember(request, "params", u.WithServerName(params))
 		changed = wire.ReplaceMember(nil, changed, string(key), request)
 		return true
 	})

@@ -26,10 +26,11 @@ func (p *Relay) builtin(kind listKind) *pool.Item {
 	case !p.OffersStatus():
 		return nil
 	case kind == PromptList:
-		return &pool.Item{Exposed: StatusPrompt, Object: []byte(`{"name":"` + StatusPrompt + `","title":"petrigate status","description":"` + StatusAbout + `"}`)}
+		o := rawjson.Object{}.String("name", StatusPrompt).String("title", "petrigate status").String("description", StatusAbout)
+		return &pool.Item{Exposed: StatusPrompt, Object: o.Bytes()}
 	case kind == ResourceList:
-		return &pool.Item{Exposed: StatusURI, Object: []byte(`{"uri":"` + StatusURI + `","name":"petrigate-status","title":"petrigate status","description":"` +
-			StatusAbout + `","mimeType":"text/markdown"}`)}
+		o := rawjson.Object{}.String("uri", StatusURI).String("name", "petrigate-status").String("title", "petrigate status")
+		return &pool.Item{Exposed: StatusURI, Object: o.String("description", StatusAbout).String("mimeType", "text/markdown").Bytes()}
 	}
 	return nil
 }
@@ -42,23 +43,17 @@ func (p *Relay) withBuiltin(kind listKind, page []byte) []byte {
 	if own == nil || rawjson.Kind(array) != '[' {
 		return page
 	}
-	list := []byte{'['}
-	add := func(object []byte) {
-		if len(list) > 1 {
-			list = append(list, ',')
-		}
-		list = append(list, object...)
-	}
+	var list [][]byte
 	rawjson.Elements(array, func(object []byte, _ int) bool {
 		if spec.Member(object, kind.key) == own.Exposed {
 			p.Life.Log.Warn("left out of a list: petrigate has one of this name", "method", kind.method, kind.key, own.Exposed)
 		} else {
-			add(object)
+			list = append(list, object)
 		}
 		return true
 	})
 	if cursor, more := rawjson.Member(page, "nextCursor"); !more || rawjson.Kind(cursor) != '"' {
-		add(own.Object)
+		list = append(list, own.Object)
 	}
-	return wire.ReplaceMember(nil, page, kind.member, append(list, ']'))
+	return wire.ReplaceMember(nil, page, kind.member, rawjson.Array(list...))
 }

@@ -13,16 +13,15 @@ import (
 
 // SetLevel serves logging/setLevel: it sets the level of this client, and tells the
 // servers that log.
-func (p *Relay) SetLevel(ctx context.Context, c *session.Client, m wire.Message, s spec.Stream) {
-	level := spec.Member(m.Params, "level")
+func (p *Relay) SetLevel(ctx context.Context, q session.Request) ([]byte, error) {
+	level := spec.Member(q.Message.Params, "level")
 	if _, known := spec.LogLevels[level]; !known {
-		s.Reply(wire.AppendError(nil, m.ID, spec.CodeInvalidParams, "unknown log level", nil))
-		return
+		return nil, wire.NewFault(spec.CodeInvalidParams, "unknown log level")
 	}
-	c.SetLogLevel(level)
+	q.Client.SetLogLevel(level)
 	p.Sessions.LogLevelSet.Store(true)
 	p.Relevel(ctx)
-	s.Reply(wire.AppendResult(nil, m.ID, []byte(`{}`)))
+	return []byte(`{}`), nil
 }
 
 // Relevel tells the servers which level their clients have asked for, and waits until they

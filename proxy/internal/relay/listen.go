@@ -4,33 +4,31 @@ import (
 	"context"
 
 	"github.com/petrigate/petrigate/internal/rawjson"
-	"github.com/petrigate/petrigate/proxy/internal/rev"
 	"github.com/petrigate/petrigate/proxy/internal/session"
 	"github.com/petrigate/petrigate/proxy/internal/spec"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
 // Listen serves subscriptions/listen (2026-07-28) until the client ends it.
-func (p *Relay) Listen(ctx context.Context, c *session.Client, m wire.Message, meta wire.Meta, s spec.Stream) {
-	if rev.Of(meta).Lacks(m.Method) {
-		s.Reply(wire.AppendError(nil, m.ID, spec.CodeNoMethod, "subscriptions/listen is of revision 2026-07-28", nil))
-		return
+func (p *Relay) Listen(ctx context.Context, q session.Request) ([]byte, error) {
+	c, s := q.Client, q.Stream
+	if q.Rev().Lacks(q.Message.Method) {
+		return nil, wire.NewFault(spec.CodeNoMethod, "subscriptions/listen is of revision 2026-07-28")
 	}
 	p.Pool.AwaitUpstreams(ctx)
-	sub := &session.Subscription{ID: string(m.ID), Outbox: session.NewOutbox(), Lists: map[string]bool{}}
-	filter, _ := rawjson.Member(m.Params, "notifications")
-	if _, tasks := rawjson.Member(filter, "taskIds"); tasks && !c.PeerOf(meta).TakesTasks() {
-		s.Reply(wire.AppendError(nil, m.ID, spec.CodeMissingCapability, "Missing required client capability", spec.MissingTasks()))
-		return
+	sub := &session.Subscription{ID: string(q.Message.ID), Outbox: session.NewOutbox(), Lists: map[string]bool{}}
+	filter, _ := rawjson.Member(q.Message.Params, "notifications")
+	if _, tasks := rawjson.Member(filter, "taskIds"); tasks && !q.Peer().TakesTasks() {
+		return nil, spec.LacksTasks()
 	}
 	agreed := p.agree(ctx, c, sub, filter)
 	before := p.Pool.Catalogue.Load()
 	if !c.Subscriptions.Subscribe(sub) {
-		s.Reply(wire.AppendError(nil, m.ID, spec.CodeInvalidRequest, "too many subscriptions are open", nil))
-		return
+		return nil, wire.NewFault(spec.CodeInvalidRequest, "too many subscriptions are open")
 	}
-	s.Send(wire.AppendNotification(nil, "notifications/subscriptions/acknowledged", session.SubscriptionParams(sub.ID, agreed)))
-	if len(agreed) > len(`,"notifications":{}`) {
+	params := session.SubscriptionParams(sub.ID, `,"notifications":`+string(agreed.Bytes()))
+	s.Send(wire.AppendNotification(nil, "notifications/subscriptions/acknowledged", params))
+	if agreed != nil {
 		if sub.Lists["toolsListChanged"] && !p.Pool.Catalogue.Load().Shows(before) { // it may have changed before anybody could tell
 			s.Send(wire.AppendNotification(nil, spec.ListChanged, session.SubscriptionParams(sub.ID, "")))
 		}
@@ -41,10 +39,11 @@ func (p *Relay) Listen(ctx context.Context, c *session.Client, m wire.Message, m
 	if len(sub.Resources) > 0 {
 		p.Rewatch()
 	}
-	if ctx.Err() == nil {
-		sub.Outbox.WriteTo(s) // what came before the end
-		s.Reply(wire.AppendResult(nil, m.ID, session.SubscriptionParams(sub.ID, `,"resultType":"complete"`)))
+	if ctx.Err() != nil {
+		return nil, nil
 	}
+	sub.Outbox.WriteTo(s) // what came before the end
+	return session.SubscriptionParams(sub.ID, `,"resultType":"complete"`), nil
 }
 
 // tellNews writes the notifications of a subscription until it ends.
@@ -62,28 +61,18 @@ func (p *Relay) tellNews(ctx context.Context, sub *session.Subscription, s spec.
 }
 
 // agree subscribes to the part of the filter that the servers support, and returns that
-// part as a member.
-func (p *Relay) agree(ctx context.Context, c *session.Client, sub *session.Subscription, filter []byte) string {
-	agreed := []byte(`,"notifications":{`)
-	add := func(name string, value []byte) {
-		if agreed[len(agreed)-1] != '{' {
-			agreed = append(agreed, ',')
-		}
-		agreed = append(append(append(append(agreed, '"'), name...), `":`...), value...)
-	}
+// part.
+func (p *Relay) agree(ctx context.Context, c *session.Client, sub *session.Subscription, filter []byte) (agreed rawjson.Object) {
 	for _, list := range []string{"tools", "prompts", "resources"} {
 		name := list + "ListChanged"
 		wanted, _ := rawjson.Member(filter, name)
 		if string(wanted) == "true" && (list == "tools" || p.Pool.AnyCan(list, "listChanged")) {
 			sub.Lists[name] = true
-			add(name, wanted)
+			agreed = agreed.Raw(name, wanted)
 		}
 	}
-	if tasks := p.Tasks.Agree(c, sub, filter); tasks != nil {
-		if agreed[len(agreed)-1] != '{' {
-			agreed = append(agreed, ',')
-		}
-		agreed = append(agreed, tasks...)
+	if ids := p.Tasks.Agree(c, sub, filter); len(sub.Tasks) > 0 {
+		agreed = agreed.Raw("taskIds", ids)
 	}
 	uris, _ := rawjson.Member(filter, "resourceSubscriptions")
 	if p.Pool.AnyCan("resources", "subscribe") {
@@ -97,14 +86,11 @@ func (p *Relay) agree(ctx context.Context, c *session.Client, sub *session.Subsc
 		sub.Resources = p.watchable(ctx, c, wanted)
 	}
 	if len(sub.Resources) > 0 {
-		list := []byte{'['}
-		for i, uri := range sub.Resources {
-			if i > 0 {
-				list = append(list, ',')
-			}
-			list = rawjson.AppendString(list, uri)
+		var list [][]byte
+		for _, uri := range sub.Resources {
+			list = append(list, rawjson.AppendString(nil, uri))
 		}
-		add("resourceSubscriptions", append(list, ']'))
+		agreed = agreed.Raw("resourceSubscriptions", rawjson.Array(list...))
 	}
-	return string(append(agreed, '}'))
+	return agreed
 }

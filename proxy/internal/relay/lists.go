@@ -9,7 +9,6 @@ import (
 	"github.com/petrigate/petrigate/internal/toolname"
 	"github.com/petrigate/petrigate/proxy/internal/listing"
 	"github.com/petrigate/petrigate/proxy/internal/pool"
-	"github.com/petrigate/petrigate/proxy/internal/rev"
 	"github.com/petrigate/petrigate/proxy/internal/session"
 	"github.com/petrigate/petrigate/proxy/internal/spec"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
@@ -36,38 +35,32 @@ var (
 // List serves prompts/list, resources/list and resources/templates/list. The list of a
 // single server passes through page by page; those of several are joined, in the order of
 // the configuration.
-func (p *Relay) List(ctx context.Context, c *session.Client, m wire.Message, meta wire.Meta, s spec.Stream, kind listKind) {
+func (p *Relay) List(ctx context.Context, q session.Request, kind listKind) ([]byte, error) {
 	p.Pool.AwaitUpstreams(ctx)
-	p.Pool.EnsureDeclared(ctx, c.PeerOf(meta))
-	if !rev.Of(meta).Subscriptions {
-		c.Subscriptions.SawList("notifications/" + kind.capability + "/list_changed")
+	p.Pool.EnsureDeclared(ctx, q.Peer())
+	if !q.Rev().Subscriptions {
+		q.Client.Subscriptions.SawList("notifications/" + kind.capability + "/list_changed")
 	}
 	upstreams := p.Pool.Offering(kind.capability)
 	switch {
 	case len(upstreams) == 0 && !p.OffersStatus():
-		s.Reply(wire.AppendError(nil, m.ID, spec.CodeNoMethod, "Method not found: no upstream has "+kind.capability, nil))
-		return
+		return nil, wire.NewFault(spec.CodeNoMethod, "Method not found: no upstream has "+kind.capability)
 	case len(upstreams) > 0 && p.passesThrough(kind):
-		r := p.relayed(c, m, meta, s, upstreams[0])
+		r := p.relayed(q, upstreams[0])
 		r.Amend = func(page []byte) []byte { return p.withBuiltin(kind, page) }
-		r.Serve(ctx)
-		return
+		return r.Serve(ctx)
 	}
-	if _, paged := rawjson.Member(m.Params, "cursor"); paged {
-		s.Reply(wire.AppendError(nil, m.ID, spec.CodeInvalidParams, "Unknown cursor: the list has one page.", nil))
-		return
+	if _, paged := rawjson.Member(q.Message.Params, "cursor"); paged {
+		return nil, wire.NewFault(spec.CodeInvalidParams, "Unknown cursor: the list has one page.")
 	}
 	items, around := p.gatherAll(ctx, kind, upstreams)
-	result := append(append([]byte(`{"`), kind.member...), `":[`...)
-	for i, item := range items {
-		if i > 0 {
-			result = append(result, ',')
-		}
-		result = append(result, item.Object...)
+	var objects [][]byte
+	for _, item := range items {
+		objects = append(objects, item.Object)
 	}
-	result = append(around.Append(append(result, ']')), '}')
-	result = p.withBuiltin(kind, result)
-	s.Reply(wire.ResultHead(m.ID), rev.Of(meta).Result(result, kind.method), wire.Tail)
+	list := rawjson.Object{}.Raw(kind.member, rawjson.Array(objects...))
+	page := rawjson.Object(around.Append(list)).Bytes()
+	return q.Rev().Result(p.withBuiltin(kind, page), kind.method), nil
 }
 
 // passesThrough reports whether clients get the list of a single server byte for byte.

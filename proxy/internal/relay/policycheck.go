@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/petrigate/petrigate/gate"
-	"github.com/petrigate/petrigate/internal/rawjson"
 	"github.com/petrigate/petrigate/internal/text"
 	"github.com/petrigate/petrigate/proxy/internal/pool"
 	"github.com/petrigate/petrigate/proxy/internal/session"
@@ -32,7 +31,7 @@ func (p *Relay) wouldRefuse(c *session.Client, t *pool.Tool, args []byte) string
 
 // wouldRefuseResource is wouldRefuse for a resource, or for all resources of a template.
 func (p *Relay) wouldRefuseResource(c *session.Client, u *pool.Server, uri string) string {
-	return p.wouldRefuse(c, pool.ResourceTool(u, uri), append(rawjson.AppendString([]byte(`{"uri":`), uri), '}'))
+	return p.wouldRefuse(c, pool.ResourceTool(u, uri), uriParams(uri))
 }
 
 // watchable returns the uris that c may watch. It leaves out those that no server lists.

@@ -12,14 +12,14 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/pool"
 	"github.com/petrigate/petrigate/proxy/internal/reverse"
 	"github.com/petrigate/petrigate/proxy/internal/session"
-	"github.com/petrigate/petrigate/proxy/internal/spec"
 	"github.com/petrigate/petrigate/proxy/internal/tasks"
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
-	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// Options are what a Relay uses of the rest of the proxy.
-type Options struct {
+// A Relay serves the requests of clients that are not calls: lists, completion/complete,
+// subscriptions and logging/setLevel. It also notifies clients of changed lists. It knows
+// of no prompts and resources at first.
+type Relay struct {
 	Life       *lifetime.Lifetime
 	Streaming  context.Context //nolint:containedctx // ends when streams without an end are to end
 	Sessions   *session.Sessions
@@ -28,12 +28,7 @@ type Options struct {
 	Advertiser *advertise.Advertiser // nil: every client is shown the same tools
 	Tasks      *tasks.Tasks
 	Reverse    *reverse.Reverse
-}
 
-// A Relay serves the requests of clients that are not calls: lists, completion/complete,
-// subscriptions and logging/setLevel. It also notifies clients of changed lists.
-type Relay struct {
-	Options
 	prompts   table
 	Resources resourceTables
 	changes   announcements
@@ -41,13 +36,10 @@ type Relay struct {
 	Levels    pool.ByServer[serverLevel]
 }
 
-// New returns a Relay that knows of no prompts and resources yet.
-func New(o Options) *Relay { return &Relay{Options: o} }
-
-// relayed returns the request m of c for u. Requests and notifications that u sends
-// meanwhile go to c.
-func (p *Relay) relayed(c *session.Client, m wire.Message, meta wire.Meta, s spec.Stream, u *pool.Server) *pool.RelayedRequest {
-	r := pool.NewRelayedRequest(c, m, meta, s, u)
+// relayed returns a request for u. Requests and notifications that u sends meanwhile go to
+// its client.
+func (p *Relay) relayed(q session.Request, u *pool.Server) *pool.RelayedRequest {
+	r := pool.NewRelayedRequest(q, u)
 	r.OnNotification = func(method string, params []byte) {
 		if !p.Tasks.Notification(r.Upstream, method, params) {
 			r.Notify(method, params)
@@ -59,9 +51,4 @@ func (p *Relay) relayed(c *session.Client, m wire.Message, meta wire.Meta, s spe
 		}
 	}
 	return r
-}
-
-// relay sends m to u and passes the response to c. It reports whether that is a result.
-func (p *Relay) relay(ctx context.Context, c *session.Client, m wire.Message, meta wire.Meta, s spec.Stream, u *pool.Server) bool {
-	return p.relayed(c, m, meta, s, u).Serve(ctx)
 }

@@ -65,34 +65,32 @@ func (p *Relay) listResources(ctx context.Context, upstreams []*pool.Server) {
 }
 
 // UnknownResource returns the error for a URI that no server has.
-func UnknownResource(id []byte, uri string, client *rev.Rev) []byte {
-	return wire.AppendError(nil, id, client.NoResource, "Resource not found", append(rawjson.AppendString([]byte(`{"uri":`), uri), '}'))
+func UnknownResource(id []byte, uri string, client *rev.Rev) *wire.Fault {
+	return &wire.Fault{ID: id, Code: client.NoResource, Message: "Resource not found", Data: uriParams(uri)}
 }
+
+func uriParams(uri string) []byte { return rawjson.Object{}.String("uri", uri).Bytes() }
 
 // Complete serves completion/complete at the server that has the prompt or template of the
 // ref.
-func (p *Relay) Complete(ctx context.Context, c *session.Client, m wire.Message, meta wire.Meta, s spec.Stream) {
+func (p *Relay) Complete(ctx context.Context, q session.Request) ([]byte, error) {
 	p.Pool.AwaitUpstreams(ctx)
 	if len(p.Pool.Offering("completions")) == 0 {
-		s.Reply(wire.AppendError(nil, m.ID, spec.CodeNoMethod, "Method not found: no upstream completes arguments", nil))
-		return
+		return nil, wire.NewFault(spec.CodeNoMethod, "Method not found: no upstream completes arguments")
 	}
-	r := p.relayed(c, m, meta, s, nil)
+	r := p.relayed(q, nil)
 	if why := p.refer(ctx, r); why != "" {
-		s.Reply(spec.RefusedRequest(m.ID, why))
-		return
+		return nil, wire.NewFault(spec.CodeInvalidRequest, why)
 	}
 	if r.Upstream == nil || r.Upstream.State().Phase != upstream.Up || !r.Upstream.Has("completions") {
-		s.Reply(wire.AppendError(nil, m.ID, spec.CodeInvalidParams, "no upstream has what the ref names, and completes its arguments", nil))
-		return
+		return nil, wire.NewFault(spec.CodeInvalidParams, "no upstream has what the ref names, and completes its arguments")
 	}
-	at, err := p.Pool.PlaceAndWait(ctx, c, r.Peer, r.Upstream)
+	at, err := p.Pool.PlaceAndWait(ctx, q.Client, r.Peer, r.Upstream)
 	if err != nil {
-		s.Reply(wire.AppendError(nil, m.ID, spec.CodeInternal, err.Error(), nil))
-		return
+		return nil, err
 	}
 	r.Upstream = at
-	r.Serve(ctx)
+	return r.Serve(ctx)
 }
 
 // refer sets the server that has what the ref names. It returns why the policy refuses it;

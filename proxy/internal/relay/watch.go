@@ -5,7 +5,6 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/petrigate/petrigate/internal/rawjson"
 	"github.com/petrigate/petrigate/proxy/internal/pool"
 	"github.com/petrigate/petrigate/proxy/internal/rev"
 	"github.com/petrigate/petrigate/proxy/internal/session"
@@ -16,50 +15,44 @@ import (
 
 // Watch serves resources/subscribe and resources/unsubscribe (up to 2025-11-25). The
 // resource stays subscribed at its server while any client watches it.
-func (p *Relay) Watch(ctx context.Context, c *session.Client, m wire.Message, s spec.Stream) {
-	uri := spec.Member(m.Params, "uri")
+func (p *Relay) Watch(ctx context.Context, q session.Request) ([]byte, error) {
+	c, uri := q.Client, spec.Member(q.Message.Params, "uri")
 	p.Pool.AwaitUpstreams(ctx)
 	u := p.ResourceOwner(ctx, uri)
 	switch {
 	case uri == StatusURI && p.OffersStatus():
-		s.Reply(wire.AppendError(nil, m.ID, spec.CodeInvalidParams, StatusURI+" cannot be watched; read it again", nil))
-		return
+		return nil, wire.NewFault(spec.CodeInvalidParams, StatusURI+" cannot be watched; read it again")
 	case len(p.Pool.Offering("resources")) == 0 || !p.Pool.AnyCan("resources", "subscribe"):
-		s.Reply(wire.AppendError(nil, m.ID, spec.CodeNoMethod, "no upstream has resources that can be watched", nil))
-		return
+		return nil, wire.NewFault(spec.CodeNoMethod, "no upstream has resources that can be watched")
 	case uri == "" || u == nil:
-		s.Reply(UnknownResource(m.ID, uri, rev.Rev2025))
-		return
+		return nil, UnknownResource(nil, uri, rev.Rev2025)
 	}
-	on := m.Method == "resources/subscribe"
+	on := q.Message.Method == "resources/subscribe"
 	if why := p.wouldRefuseResource(c, u, uri); on && why != "" {
-		s.Reply(spec.RefusedRequest(m.ID, why))
-		return
+		return nil, wire.NewFault(spec.CodeInvalidRequest, why)
 	}
 	u, err := p.Pool.PlaceAndWait(ctx, c, c.PeerOf(wire.Meta{}), u)
 	if err != nil {
-		s.Reply(wire.AppendError(nil, m.ID, spec.CodeInternal, err.Error(), nil))
-		return
+		return nil, err
 	}
 	if !c.Subscriptions.Watch(uri, on) {
-		s.Reply(wire.AppendError(nil, m.ID, spec.CodeInvalidRequest, "too many resources are watched", nil))
-		return
+		return nil, wire.NewFault(spec.CodeInvalidRequest, "too many resources are watched")
 	}
 	watched := p.Watched.At(u)
-	if u.Rev().Subscriptions || on == watched.has(uri) || !on && watchers(u, p.Sessions.Clients(), uri) > 0 {
+	if u.Rev().Subscriptions || on == watched.has(uri) || !on && p.anyWatches(u, uri) {
 		p.Rewatch()
-		s.Reply(wire.AppendResult(nil, m.ID, []byte(`{}`)))
-		return
+		return []byte(`{}`), nil
 	}
 	watched.note(uri, on) // what the upstream answers is the client's to know
-	done := p.relay(ctx, c, m, wire.Meta{}, s, u)
-	if on && !done {
+	result, err := p.relayed(q, u).Serve(ctx)
+	if on && result == nil {
 		c.Subscriptions.Watch(uri, false)
 		watched.note(uri, false)
 	}
-	if !on || !done {
+	if !on || result == nil {
 		p.Rewatch() // for whoever has come to watch it meanwhile
 	}
+	return result, err
 }
 
 // watchedBy reports whether u is the connection at which c watches resources: the shared
@@ -72,17 +65,12 @@ func watchedBy(u *pool.Server, c *session.Client) bool {
 	return at == nil || at == u
 }
 
-// watchers returns how many clients watch a resource at u.
-func watchers(u *pool.Server, clients []*session.Client, uri string) (n int) {
-	for _, c := range clients {
-		if !watchedBy(u, c) {
-			continue
-		}
-		if told, subscribers := c.Subscriptions.OfResource(uri); told || len(subscribers) > 0 {
-			n++
-		}
-	}
-	return n
+// anyWatches reports whether a client watches a resource at u.
+func (p *Relay) anyWatches(u *pool.Server, uri string) bool {
+	return slices.ContainsFunc(p.Sessions.Clients(), func(c *session.Client) bool {
+		told, subscribers := c.Subscriptions.OfResource(uri)
+		return watchedBy(u, c) && (told || len(subscribers) > 0)
+	})
 }
 
 // Updated passes notifications/resources/updated to the clients that watch the resource,
@@ -107,10 +95,9 @@ func (p *Relay) Updated(u *pool.Server, params []byte) {
 func (p *Relay) WatchedAt(u *pool.Server) []string {
 	all := map[string]bool{}
 	for _, c := range p.Sessions.Clients() {
-		if !watchedBy(u, c) {
-			continue
+		if watchedBy(u, c) {
+			c.Subscriptions.AddResources(all)
 		}
-		c.Subscriptions.AddResources(all)
 	}
 	var uris []string
 	for uri := range all {
@@ -184,8 +171,4 @@ func (w *watchedResources) Ask(u *pool.Server, uris []string) {
 			u.Send(upstream.Request{Method: "resources/unsubscribe", Params: uriParams(uri)})
 		}
 	}
-}
-
-func uriParams(uri string) []byte {
-	return append(rawjson.AppendString([]byte(`{"uri":`), uri), '}')
 }

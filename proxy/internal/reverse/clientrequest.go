@@ -45,7 +45,7 @@ func (p *Reverse) PassOn(c *session.Client, s spec.Stream, u *pool.Server, q *up
 // progressTo returns a function that passes notifications/progress of the client to u
 // under the progressToken of its request; nil: the request has none.
 func progressTo(u *pool.Server, params []byte) func(params []byte) {
-	token, ok := spec.MemberAt(params, "_meta", "progressToken")
+	token, ok := rawjson.MemberAt(params, "_meta", "progressToken")
 	if !ok {
 		return nil
 	}

@@ -9,18 +9,11 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/tasks"
 )
 
-// Options are what Reverse uses of the rest of the proxy.
-type Options struct {
+// Reverse passes the requests of servers to clients, and their answers back.
+type Reverse struct {
 	Life     *lifetime.Lifetime
 	Sessions *session.Sessions
 	Tasks    *tasks.Tasks
-}
 
-// Reverse passes the requests of servers to clients, and their answers back.
-type Reverse struct {
-	Options
 	URLElicitations pool.ByServer[URLElicitations]
 }
-
-// New returns a Reverse that nothing has passed through.
-func New(o Options) *Reverse { return &Reverse{Options: o} }

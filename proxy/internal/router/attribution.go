@@ -14,10 +14,7 @@ import (
 // and it can be reached, or else nil.
 func (r *Router) onlyClient(u *pool.Server) (only *session.Client) {
 	for _, c := range r.Sessions.Clients() {
-		if !u.Serves(c) {
-			continue
-		}
-		if !c.Ready.Load() {
+		if !u.Serves(c) || !c.Ready.Load() {
 			continue
 		}
 		if push, ok := c.Out.(*events.Push); only != nil || ok && !push.Listening() {

@@ -6,7 +6,6 @@ import (
 
 	"github.com/petrigate/petrigate/internal/rawjson"
 	"github.com/petrigate/petrigate/proxy/internal/relay"
-	"github.com/petrigate/petrigate/proxy/internal/rev"
 	"github.com/petrigate/petrigate/proxy/internal/reverse"
 	"github.com/petrigate/petrigate/proxy/internal/session"
 	"github.com/petrigate/petrigate/proxy/internal/spec"
@@ -14,44 +13,40 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// ClientRequest serves one request of a client that is not a call, and returns when it is
-// answered. It serves every transport and both families of revisions. A method that it
-// does not name goes to [Router.handshake], which refuses unknown ones: none is relayed.
-func (r *Router) ClientRequest(ctx context.Context, c *session.Client, m wire.Message, meta wire.Meta, s spec.Stream) {
-	switch m.Method {
+// ClientRequest serves one request of a client that is not a call, and returns its result,
+// if anybody waits for that. It serves every transport and both families of revisions. A
+// method that it does not name goes to [Router.handshake], which refuses unknown ones: none
+// is relayed.
+func (r *Router) ClientRequest(ctx context.Context, q session.Request) ([]byte, error) {
+	switch method := q.Message.Method; method {
 	case "tools/list":
-		r.toolsList(ctx, c, m, meta, s)
+		return r.toolsList(ctx, q)
 	case "subscriptions/listen":
-		r.Relay.Listen(ctx, c, m, meta, s)
-	case "logging/setLevel":
-		if rev.Of(meta).Lacks(m.Method) { // each request says its level instead
-			s.Reply(wire.AppendError(nil, m.ID, spec.CodeNoMethod, "logging/setLevel is not of this revision", nil))
-			return
+		return r.Relay.Listen(ctx, q)
+	case "logging/setLevel", "resources/subscribe", "resources/unsubscribe":
+		switch {
+		case q.Rev().Lacks(method): // each request says its level, subscriptions/listen what is watched
+			return nil, wire.NewFault(spec.CodeNoMethod, method+" is not of this revision")
+		case method == "logging/setLevel":
+			return r.Relay.SetLevel(ctx, q)
 		}
-		r.Relay.SetLevel(ctx, c, m, s)
+		return r.Relay.Watch(ctx, q)
 	case "prompts/list":
-		r.Relay.List(ctx, c, m, meta, s, relay.PromptList)
+		return r.Relay.List(ctx, q, relay.PromptList)
 	case "resources/list":
-		r.Relay.List(ctx, c, m, meta, s, relay.ResourceList)
+		return r.Relay.List(ctx, q, relay.ResourceList)
 	case "resources/templates/list":
-		r.Relay.List(ctx, c, m, meta, s, relay.TemplateList)
+		return r.Relay.List(ctx, q, relay.TemplateList)
 	case "completion/complete":
-		r.Relay.Complete(ctx, c, m, meta, s)
+		return r.Relay.Complete(ctx, q)
 	case "tasks/get", "tasks/result", "tasks/cancel", "tasks/update":
 		r.Pool.AwaitUpstreams(ctx)
-		r.Tasks.Serve(ctx, c, m, meta, s)
+		return r.Tasks.Serve(ctx, q)
 	case "tasks/list":
 		r.Pool.AwaitUpstreams(ctx)
-		r.Tasks.List(c, m, meta, s)
-	case "resources/subscribe", "resources/unsubscribe":
-		if rev.Of(meta).Lacks(m.Method) { // subscriptions/listen says what is watched
-			s.Reply(wire.AppendError(nil, m.ID, spec.CodeNoMethod, m.Method+" is not of this revision", nil))
-			return
-		}
-		r.Relay.Watch(ctx, c, m, s)
-	default:
-		r.handshake(ctx, c, m, s)
+		return r.Tasks.List(q)
 	}
+	return r.handshake(ctx, q)
 }
 
 // ClientNotification acts on a notification of a client.
@@ -87,26 +82,22 @@ func (r *Router) rootsChanged(c *session.Client, params []byte) {
 	}
 }
 
-// toolsList answers tools/list, in one page.
-func (r *Router) toolsList(ctx context.Context, c *session.Client, m wire.Message, meta wire.Meta, s spec.Stream) {
-	if _, paged := rawjson.Member(m.Params, "cursor"); paged {
-		s.Reply(wire.AppendError(nil, m.ID, spec.CodeInvalidParams, "Unknown cursor: the list has one page.", nil))
-		return
+// toolsList serves tools/list, in one page.
+func (r *Router) toolsList(ctx context.Context, q session.Request) ([]byte, error) {
+	if _, paged := rawjson.Member(q.Message.Params, "cursor"); paged {
+		return nil, wire.NewFault(spec.CodeInvalidParams, "Unknown cursor: the list has one page.")
 	}
-	r.Pool.EnsureDeclared(ctx, c.PeerOf(meta))
+	r.Pool.EnsureDeclared(ctx, q.Peer())
 	r.Pool.AwaitList(ctx)
-	of := rev.Of(meta)
-	if !of.Subscriptions && r.Advertiser != nil {
-		s.Reply(wire.ResultHead(m.ID), r.Advertiser.List(c), wire.Tail)
-		return
-	}
-	if !of.Subscriptions {
-		c.Subscriptions.SawList(spec.ListChanged)
+	if !q.Rev().Subscriptions {
+		if r.Advertiser != nil {
+			return r.Advertiser.List(q.Client), nil
+		}
+		q.Client.Subscriptions.SawList(spec.ListChanged)
 	}
 	view := r.Pool.Catalogue.Load()
-	list := view.List
-	if of.ResultType {
-		list = view.List2026
+	if q.Rev().ResultType {
+		return view.List2026, nil
 	}
-	s.Reply(wire.ResultHead(m.ID), list, wire.Tail)
+	return view.List, nil
 }

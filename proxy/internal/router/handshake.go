@@ -3,6 +3,7 @@ package router
 import (
 	"context"
 	"encoding/json"
+	"errors"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
@@ -11,6 +12,7 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/pool"
 	"github.com/petrigate/petrigate/proxy/internal/session"
 	"github.com/petrigate/petrigate/proxy/internal/spec"
+	"github.com/petrigate/petrigate/proxy/internal/upstream"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
@@ -20,31 +22,26 @@ func NewHandshake(version string) *server.MCPServer {
 	return server.NewMCPServer("petrigate", version, server.WithToolCapabilities(true), server.WithLogging(), server.WithRecovery())
 }
 
-// handshake lets mcp-go answer a request. The answer has the id that the client sent,
-// byte for byte.
-func (r *Router) handshake(ctx context.Context, c *session.Client, m wire.Message, s spec.Stream) {
-	ctx = r.Server.WithContext(ctx, &mcpSession{id: c.ID})
-	reply, err := json.Marshal(r.Server.HandleMessage(ctx, m.Raw))
+// handshake lets mcp-go answer a request.
+func (r *Router) handshake(ctx context.Context, q session.Request) ([]byte, error) {
+	c, m := q.Client, q.Message
+	reply, err := json.Marshal(r.Server.HandleMessage(r.Server.WithContext(ctx, &mcpSession{id: c.ID}), m.Raw))
 	if err != nil {
-		s.Reply(wire.AppendError(nil, m.ID, spec.CodeInternal, "no answer could be made", nil))
-		return
+		return nil, errors.New("no answer could be made")
 	}
 	if e, failed := rawjson.Member(reply, "error"); failed {
-		s.Reply(wire.ErrorHead(m.ID), e, wire.Tail)
-		return
+		return nil, upstream.Refused(e)
 	}
 	result, _ := rawjson.Member(reply, "result")
+	if m.Method != "initialize" && m.Method != "server/discover" {
+		return result, nil
+	}
 	if m.Method == "initialize" {
 		c.Handshake(m.Params, spec.Member(result, "protocolVersion"))
-		r.Pool.Declare(ctx, c.PeerOf(wire.Meta{}))
-		result = r.withOffers(ctx, c.PeerOf(wire.Meta{}), result)
+		q.Meta = wire.Meta{}
 	}
-	if m.Method == "server/discover" {
-		meta, _ := wire.ParseMeta(m.Params)
-		r.Pool.Declare(ctx, c.PeerOf(meta))
-		result = r.withOffers(ctx, c.PeerOf(meta), result)
-	}
-	s.Reply(wire.ResultHead(m.ID), result, wire.Tail)
+	r.Pool.Declare(ctx, q.Peer())
+	return r.withOffers(ctx, q.Peer(), result), nil
 }
 
 // withOffers returns the result of a handshake with the capabilities and instructions of
@@ -73,7 +70,7 @@ func (g *mcpSession) SessionID() string                                   { retu
 // capabilities returns the proxy's capabilities for a client: tools and logging, those of
 // the servers that are up, and the proxy's own status resource and prompt.
 func (r *Router) capabilities(peer session.Peer) []byte {
-	b := []byte(`{"logging":{},"tools":{"listChanged":true}`)
+	all := rawjson.Object(`{"logging":{},"tools":{"listChanged":true}`)
 	for _, c := range [...]struct {
 		name  string
 		flags []string
@@ -86,17 +83,13 @@ func (r *Router) capabilities(peer session.Peer) []byte {
 		if !c.own && len(r.Pool.Offering(c.name)) == 0 {
 			continue
 		}
-		b = append(append(append(b, `,"`...), c.name...), `":{`...)
+		var one rawjson.Object
 		for _, flag := range c.flags {
-			if !r.Pool.AnyCan(c.name, flag) {
-				continue
+			if r.Pool.AnyCan(c.name, flag) {
+				one = one.Raw(flag, []byte("true"))
 			}
-			if b[len(b)-1] != '{' {
-				b = append(b, ',')
-			}
-			b = append(append(append(b, '"'), flag...), `":true`...)
 		}
-		b = append(b, '}')
+		all = all.Raw(c.name, one.Bytes())
 	}
-	return append(r.Tasks.AppendCapability(b, peer), '}')
+	return r.Tasks.WithCapability(all, peer).Bytes()
 }

@@ -17,8 +17,8 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/tasks"
 )
 
-// Options says what a Router needs of the rest of the proxy.
-type Options struct {
+// A Router hands each message of a client and of a server to the room that serves it.
+type Router struct {
 	Life       *lifetime.Lifetime
 	Sessions   *session.Sessions
 	Admission  *admission.Admission
@@ -30,9 +30,3 @@ type Options struct {
 	Pipeline   *pipeline.Pipeline
 	Server     *server.MCPServer // answers what is the same for every server: handshakes, ping
 }
-
-// A Router hands each message of a client and of a server to the room that serves it.
-type Router struct{ Options }
-
-// New returns a Router.
-func New(o Options) *Router { return &Router{o} }

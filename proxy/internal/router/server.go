@@ -82,8 +82,6 @@ func (r *Router) ServerStateChanged(u *pool.Server) {
 	case upstream.Up:
 		if u.Dedicated() {
 			u.MarkStarted()
-			r.Life.Background(func() { r.restore(u) })
-			return
 		}
 		r.ServerListening(u)
 		r.Life.Background(func() { r.restore(u) })

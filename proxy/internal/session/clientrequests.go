@@ -48,11 +48,11 @@ func (q *ClientRequest) Withdraw() bool {
 
 // Cancelled returns the notifications/cancelled for the request.
 func (q *ClientRequest) Cancelled(reason string) []byte {
-	params := append([]byte(`{"requestId":`), q.id...)
+	params := rawjson.Object{}.Raw("requestId", q.id)
 	if reason != "" {
-		params = rawjson.AppendString(append(params, `,"reason":`...), reason)
+		params = params.String("reason", reason)
 	}
-	return wire.AppendNotification(nil, "notifications/cancelled", append(params, '}'))
+	return wire.AppendNotification(nil, "notifications/cancelled", params.Bytes())
 }
 
 // Ask sends a request to the client on one of its streams, and waits for the answer:

@@ -114,15 +114,3 @@ func (r *openRequests) CancelAll(reason error) {
 		request.Cancel(reason)
 	}
 }
-
-// An EndingStream calls End before it writes the answer, since a client that has read the
-// answer may use the id of its request again.
-type EndingStream struct {
-	spec.Stream
-	End func()
-}
-
-func (s EndingStream) Reply(parts ...[]byte) {
-	s.End()
-	s.Stream.Reply(parts...)
-}

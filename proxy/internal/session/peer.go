@@ -41,18 +41,13 @@ func (p Peer) Forwarded() []byte {
 // forwardedCapabilities returns the members of a client's capabilities that a server
 // may use through the proxy: roots, sampling, elicitation.
 func forwardedCapabilities(capabilities []byte) []byte {
-	b := []byte{'{'}
+	var forwarded rawjson.Object
 	for _, name := range []string{"roots", "sampling", "elicitation"} {
-		value, ok := rawjson.Member(capabilities, name)
-		if !ok || rawjson.Kind(value) != '{' {
-			continue
+		if value, _ := rawjson.Member(capabilities, name); rawjson.Kind(value) == '{' {
+			forwarded = forwarded.Raw(name, value)
 		}
-		if len(b) > 1 {
-			b = append(b, ',')
-		}
-		b = append(append(append(append(b, '"'), name...), `":`...), value...)
 	}
-	return append(b, '}')
+	return forwarded.Bytes()
 }
 
 // canElicit reports whether capabilities allow elicitation/create with a form: the

@@ -37,11 +37,6 @@ const (
 	CodeMissingCapability = -32021
 )
 
-// RefusedRequest returns the error for a request that the policy refuses.
-func RefusedRequest(id []byte, why string) []byte {
-	return wire.AppendError(nil, id, CodeInvalidRequest, why, nil)
-}
-
 // UnsupportedVersion returns the error of 2026-07-28 for an unsupported protocol version.
 func UnsupportedVersion(id []byte, version string) []byte {
 	e := mcp.UnsupportedProtocolVersionError{Version: version, Supported: mcp.ValidProtocolVersions}.JSONRPCError()

@@ -1,6 +1,10 @@
 package spec
 
-import "github.com/petrigate/petrigate/internal/rawjson"
+import (
+	"errors"
+
+	"github.com/petrigate/petrigate/internal/rawjson"
+)
 
 // Member returns a member of an object that is a string; "": there is none.
 func Member(obj []byte, key string) string {
@@ -9,18 +13,45 @@ func Member(obj []byte, key string) string {
 	return s
 }
 
-// MemberAt returns the member at the end of a path of keys through nested objects.
-func MemberAt(obj []byte, keys ...string) (value []byte, ok bool) {
-	for _, key := range keys {
-		if obj, ok = rawjson.Member(obj, key); !ok {
-			return nil, false
-		}
-	}
-	return obj, true
-}
-
 // Declares reports whether capabilities have an object under the keys.
 func Declares(capabilities []byte, keys ...string) bool {
-	value, ok := MemberAt(capabilities, keys...)
+	value, ok := rawjson.MemberAt(capabilities, keys...)
 	return ok && rawjson.Kind(value) == '{'
+}
+
+// AppendInput appends one entry of inputRequests. It always writes params: roots/list
+// needs none, but some clients cannot read an entry without.
+func AppendInput(dst []byte, key, method string, params []byte) []byte {
+	if params == nil {
+		params = []byte(`{}`)
+	}
+	dst = append(rawjson.AppendString(dst, key), ':')
+	return append(dst, rawjson.Object{}.String("method", method).Raw("params", params).Bytes()...)
+}
+
+// MaxInputs bounds the inputRequests of one result.
+const MaxInputs = 64
+
+// An InputRequest is one entry of the inputRequests of a result.
+type InputRequest struct {
+	Key    string
+	Method string
+	Params []byte
+}
+
+// InputRequests returns the inputRequests of a result.
+func InputRequests(result []byte) (list []InputRequest, err error) {
+	requests, ok := rawjson.Member(result, "inputRequests")
+	if !ok {
+		return nil, nil // the server only asks for the request to be sent again
+	}
+	whole := rawjson.Members(requests, func(key, value []byte, _ int) bool {
+		params, _ := rawjson.Member(value, "params")
+		list = append(list, InputRequest{string(key), Member(value, "method"), params})
+		return len(list) <= MaxInputs
+	})
+	if !whole {
+		return nil, errors.New("its questions cannot be read, or are too many")
+	}
+	return list, nil
 }

@@ -1,3 +1,5 @@
+// Package spec has the words of the MCP specification that several rooms of the proxy
+// use: methods, notifications, error codes, and the members of some messages.
 package spec
 
 import "time"
@@ -39,3 +41,11 @@ const ElicitationComplete = "notifications/elicitation/complete"
 
 // ResourceUpdated is the notification that a resource has changed.
 const ResourceUpdated = "notifications/resources/updated"
+
+// A Stream carries messages to a client in the order in which they are sent: any number
+// of notifications and requests of the proxy, and one reply to the request that it
+// belongs to. The parts make up one message; a Stream does not keep them.
+type Stream interface {
+	Send(parts ...[]byte)
+	Reply(parts ...[]byte)
+}

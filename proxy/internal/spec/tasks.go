@@ -1,5 +1,10 @@
 package spec
 
+import (
+	"github.com/petrigate/petrigate/internal/rawjson"
+	"github.com/petrigate/petrigate/proxy/internal/wire"
+)
+
 // TasksExtension is the extension of 2026-07-28, declared by clients that take tasks
 // and servers that make them. In 2025-11-25 servers declare tasks.requests.tools.call,
 // tasks.list and tasks.cancel.
@@ -19,8 +24,11 @@ const TasksSince = "2025-11-25"
 // inputRequests, and its result or error in it.
 
 // MissingTasks is the data of an error that says what a client has to declare.
-func MissingTasks() []byte {
-	return append(append([]byte(`{"requiredCapabilities":`), TakesTasks()...), '}')
+func MissingTasks() []byte { return rawjson.Object{}.Raw("requiredCapabilities", TakesTasks()).Bytes() }
+
+// LacksTasks returns the fault of a request by a client that does not declare them.
+func LacksTasks() *wire.Fault {
+	return &wire.Fault{Code: CodeMissingCapability, Message: "Missing required client capability", Data: MissingTasks()}
 }
 
 // NamesTask reports whether requests of a method have a taskId.

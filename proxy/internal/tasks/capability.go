@@ -3,6 +3,7 @@ package tasks
 import (
 	"slices"
 
+	"github.com/petrigate/petrigate/internal/rawjson"
 	"github.com/petrigate/petrigate/proxy/internal/pool"
 	"github.com/petrigate/petrigate/proxy/internal/rev"
 	"github.com/petrigate/petrigate/proxy/internal/session"
@@ -30,23 +31,23 @@ func (s *Tasks) offered(to *rev.Rev, keys ...string) bool {
 	})
 }
 
-// AppendCapability adds to capabilities, but for their last brace, what clients of
-// the peer's revision can have of tasks.
-func (s *Tasks) AppendCapability(b []byte, a session.Peer) []byte {
+// WithCapability adds to capabilities what clients of the peer's revision can have of
+// tasks.
+func (s *Tasks) WithCapability(o rawjson.Object, a session.Peer) rawjson.Object {
 	switch {
 	case !s.offered(a.Rev):
 	case a.Rev.TaskExtension:
-		b = append(b, `,"extensions":{"`+spec.TasksExtension+`":{}}`...)
+		o = o.Raw("extensions", []byte(`{"`+spec.TasksExtension+`":{}}`))
 	case a.Protocol >= spec.TasksSince:
-		b = append(b, `,"tasks":{`...)
+		var tasks rawjson.Object
 		for _, what := range [...]string{"list", "cancel"} {
 			if s.offered(a.Rev, "tasks", what) {
-				b = append(b, `"`+what+`":{},`...)
+				tasks = tasks.Raw(what, []byte(`{}`))
 			}
 		}
-		b = append(b, `"requests":{"tools":{"call":{}}}}`...)
+		o = o.Raw("tasks", tasks.Raw("requests", []byte(`{"tools":{"call":{}}}`)).Bytes())
 	}
-	return b
+	return o
 }
 
 // WithTasks adds the extension to the capabilities of a client.

@@ -46,9 +46,7 @@ func (s *Tasks) awaitResult(x *Task) {
 
 // emulate serves tasks/get, tasks/update and tasks/cancel of 2026-07-28 for a task
 // of 2025-11-25.
-func (s *Tasks) emulate(ctx context.Context, x *Task, m wire.Message, to spec.Stream) {
-	var result []byte
-	var err error
+func (s *Tasks) emulate(ctx context.Context, x *Task, m wire.Message) (result []byte, err error) {
 	switch m.Method {
 	case "tasks/update":
 		responses, _ := rawjson.Member(m.Params, "inputResponses")
@@ -61,15 +59,12 @@ func (s *Tasks) emulate(ctx context.Context, x *Task, m wire.Message, to spec.St
 	}
 	var refused upstream.Refused
 	switch {
-	case errors.As(err, &refused):
-		to.Reply(wire.ErrorHead(m.ID), refused, wire.Tail)
 	case errors.Is(err, errTaskGone):
-		to.Reply(wire.AppendError(nil, m.ID, spec.CodeInvalidParams, spec.NoTask, nil))
-	case err != nil:
-		to.Reply(wire.AppendError(nil, m.ID, spec.CodeInternal, fmt.Sprintf("upstream %s: %v", x.Upstream.Config.Name, err), nil))
-	default:
-		to.Reply(wire.ResultHead(m.ID), result, wire.Tail)
+		err = wire.NewFault(spec.CodeInvalidParams, spec.NoTask)
+	case err != nil && !errors.As(err, &refused):
+		err = fmt.Errorf("upstream %s: %v", x.Upstream.Config.Name, err)
 	}
+	return result, err
 }
 
 func (s *Tasks) emulatedCancel(ctx context.Context, x *Task) ([]byte, error) {

@@ -1,7 +1,6 @@
 package tasks
 
 import (
-	"bytes"
 	"errors"
 	"slices"
 	"strconv"
@@ -16,28 +15,21 @@ import (
 // List serves tasks/list (2025-11-25): the tasks of the session, of all servers, in
 // the order in which they were made. A list of a server may hold those of other
 // sessions, and is never asked for.
-func (s *Tasks) List(c *session.Client, m wire.Message, meta wire.Meta, to spec.Stream) {
-	if code, text := s.refuse(c.PeerOf(meta), m.Method); code != 0 {
-		to.Reply(wire.AppendError(nil, m.ID, code, text, nil))
-		return
+func (s *Tasks) List(q session.Request) ([]byte, error) {
+	if err := s.refuse(q.Peer(), q.Message.Method); err != nil {
+		return nil, err
 	}
-	all := slices.DeleteFunc(s.of(c.Session), func(x *Task) bool { return x.rev.TaskExtension })
-	from, ok := afterCursor(m.Params, all)
+	all := slices.DeleteFunc(s.of(q.Client.Session), func(x *Task) bool { return x.rev.TaskExtension })
+	from, ok := afterCursor(q.Message.Params, all)
 	if !ok {
-		to.Reply(wire.AppendError(nil, m.ID, spec.CodeInvalidParams, "Unknown cursor", nil))
-		return
+		return nil, wire.NewFault(spec.CodeInvalidParams, "Unknown cursor")
 	}
 	page := all[from:min(from+spec.TaskPageSize, len(all))]
-	next := ""
+	result := rawjson.Object{}.Raw("tasks", rawjson.Array(s.current(page)...))
 	if from+len(page) < len(all) {
-		next = strconv.FormatUint(page[len(page)-1].Ticket.Number, 10)
+		result = result.String("nextCursor", strconv.FormatUint(page[len(page)-1].Ticket.Number, 10))
 	}
-	result := append([]byte(`{"tasks":[`), bytes.Join(s.current(page), []byte{','})...)
-	result = append(result, ']')
-	if next != "" {
-		result = rawjson.AppendString(append(result, `,"nextCursor":`...), next)
-	}
-	to.Reply(wire.AppendResult(nil, m.ID, append(result, '}')))
+	return result.Bytes(), nil
 }
 
 // afterCursor returns where the page of a list begins that a request asks for;

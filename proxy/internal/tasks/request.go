@@ -14,32 +14,28 @@ import (
 )
 
 // Serve serves tasks/get, tasks/result, tasks/cancel and tasks/update.
-func (s *Tasks) Serve(ctx context.Context, c *session.Client, m wire.Message, meta wire.Meta, to spec.Stream) {
-	a := c.PeerOf(meta)
-	if code, text := s.refuse(a, m.Method); code != 0 {
-		var data []byte
-		if code == spec.CodeMissingCapability {
-			data = spec.MissingTasks()
-		}
-		to.Reply(wire.AppendError(nil, m.ID, code, text, data))
-		return
+func (s *Tasks) Serve(ctx context.Context, q session.Request) ([]byte, error) {
+	a, method := q.Peer(), q.Message.Method
+	if err := s.refuse(a, method); err != nil {
+		return nil, err
 	}
-	x := s.find(c.Session, spec.Member(m.Params, "taskId"))
+	x := s.find(q.Client.Session, spec.Member(q.Message.Params, "taskId"))
 	switch {
-	case x == nil || x.rev.TaskExtension && !a.Rev.TaskExtension || x.rev == a.Rev && x.Upstream.Rev() != x.rev:
-		to.Reply(wire.AppendError(nil, m.ID, spec.CodeInvalidParams, spec.NoTask, nil))
-		return
+	case x == nil || x.rev.TaskExtension && !a.Rev.TaskExtension:
+		return nil, wire.NewFault(spec.CodeInvalidParams, spec.NoTask)
 	case a.Rev.TaskExtension && !x.rev.TaskExtension:
-		s.emulate(ctx, x, m, to)
-		return
+		return s.emulate(ctx, x, q.Message)
 	}
-	r := s.newRequest(ctx, pool.NewRelayedRequest(c, m, meta, to, x.Upstream), x)
-	if m.Method == "tasks/result" {
+	if x.Upstream.Rev() != x.rev {
+		return nil, wire.NewFault(spec.CodeInvalidParams, spec.NoTask)
+	}
+	r := s.newRequest(ctx, pool.NewRelayedRequest(q, x.Upstream), x)
+	if method == "tasks/result" {
 		here := session.OutboxStream{Outbox: r.Outbox}
 		s.join(x, here)
 		defer x.Leave(here)
 	}
-	r.Serve(ctx)
+	return r.Serve(ctx)
 }
 
 // newRequest makes r a request about x. No gate decides on it, because the call has passed
@@ -62,20 +58,20 @@ func (s *Tasks) newRequest(ctx context.Context, r *pool.RelayedRequest, x *Task)
 	return r
 }
 
-// refuse returns why clients of the peer's revision cannot send a method; 0: they
+// refuse returns why clients of the peer's revision cannot send a method; nil: they
 // can.
-func (s *Tasks) refuse(a session.Peer, method string) (code int, text string) {
+func (s *Tasks) refuse(a session.Peer, method string) error {
 	var keys []string
 	if !a.Rev.TaskExtension && (method == "tasks/list" || method == "tasks/cancel") {
 		keys = []string{"tasks", method[len("tasks/"):]}
 	}
 	switch {
 	case a.Rev.Lacks(method) || !s.offered(a.Rev, keys...):
-		return spec.CodeNoMethod, "Method not found: no upstream has " + method + " for clients of this revision"
+		return wire.NewFault(spec.CodeNoMethod, "Method not found: no upstream has "+method+" for clients of this revision")
 	case a.Rev.TaskExtension && !a.TakesTasks():
-		return spec.CodeMissingCapability, "Missing required client capability"
+		return spec.LacksTasks()
 	}
-	return 0, ""
+	return nil
 }
 
 // succeeded updates the task from a result, and returns the result for the client.

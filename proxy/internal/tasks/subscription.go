@@ -12,26 +12,20 @@ import (
 // Clients of revision 2026-07-28 can name tasks in subscriptions/listen (taskIds).
 // They get notifications/tasks with what tasks/get would have told them.
 
-// Agree subscribes to the client's own tasks of the filter, and returns them as the member
-// taskIds; nil: none.
+// Agree subscribes to the client's own tasks of the filter, and returns their ids as an
+// array.
 func (s *Tasks) Agree(c *session.Client, sub *session.Subscription, filter []byte) []byte {
 	wanted, _ := rawjson.Member(filter, "taskIds")
-	b := []byte(`"taskIds":[`)
+	var ids [][]byte
 	rawjson.Elements(wanted, func(value []byte, _ int) bool {
 		id, _ := rawjson.String(value)
 		if s.find(c.Session, id) != nil {
-			if len(sub.Tasks) > 0 {
-				b = append(b, ',')
-			}
 			sub.Tasks = append(sub.Tasks, id)
-			b = rawjson.AppendString(b, id)
+			ids = append(ids, rawjson.AppendString(nil, id))
 		}
 		return len(sub.Tasks) < MaxTasks
 	})
-	if len(sub.Tasks) == 0 {
-		return nil
-	}
-	return append(b, ']')
+	return rawjson.Array(ids...)
 }
 
 // subscribersOf returns the subscriptions that name a task.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/rawjson"
 	"github.com/petrigate/petrigate/internal/serve/admission"
 	"github.com/petrigate/petrigate/internal/serve/audit"
 	"github.com/petrigate/petrigate/proxy/internal/lifetime"
@@ -72,7 +73,7 @@ type NewTask struct {
 func (s *Tasks) Begin(n NewTask) (*TaskHandle, error) {
 	object := n.Result
 	if !n.Rev.TaskExtension {
-		object, _ = spec.MemberAt(n.Result, "task")
+		object, _ = rawjson.MemberAt(n.Result, "task")
 	}
 	about, err := wire.ParseTask(object)
 	if err != nil {

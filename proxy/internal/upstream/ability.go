@@ -48,17 +48,13 @@ func (a ability) union(x, y []byte) []byte {
 	case a.within(x, y):
 		return y
 	}
-	all := []byte{'{'}
+	var all rawjson.Object
 	for _, part := range a.parts {
-		if !a.has(x, part) && !a.has(y, part) {
-			continue
+		if a.has(x, part) || a.has(y, part) {
+			all = all.Raw(part, []byte(`{}`))
 		}
-		if len(all) > 1 {
-			all = append(all, ',')
-		}
-		all = append(rawjson.AppendString(all, part), ":{}"...)
 	}
-	return append(all, '}')
+	return all.Bytes()
 }
 
 // covers reports whether all that b can do is in a.
@@ -78,7 +74,7 @@ func covers(a, b []byte) bool {
 
 // union is what a and b can do together, in the words of whoever said it first.
 func union(a, b []byte) []byte {
-	all := []byte{'{'}
+	var all rawjson.Object
 	for _, x := range abilities() {
 		value, ok := rawjson.Member(a, x.name)
 		other, too := rawjson.Member(b, x.name)
@@ -90,10 +86,7 @@ func union(a, b []byte) []byte {
 		case too:
 			value = x.union(value, other)
 		}
-		if len(all) > 1 {
-			all = append(all, ',')
-		}
-		all = append(append(rawjson.AppendString(all, x.name), ':'), value...)
+		all = all.Raw(x.name, value)
 	}
-	return append(all, '}')
+	return all.Bytes()
 }
