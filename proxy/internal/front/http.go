@@ -104,19 +104,18 @@ func (h *handler) post(w http.ResponseWriter, r *http.Request, v httpguard.Calle
 		return // the client is gone
 	}
 	defer turn.Leave()
-	m, fault := wire.Parse(body, wire.Limits{Size: h.front.MaxRequest})
+	m, fault := wire.Parse(body, h.front.MaxRequest)
 	if fault != nil && fault.Silent {
 		http.Error(w, fault.Message, http.StatusBadRequest)
 		return
 	}
-	var meta wire.Meta
-	if fault == nil {
-		if meta, fault = wire.ParseMeta(m.Params); fault != nil {
-			fault.ID = m.ID
-		}
-	}
 	if fault != nil {
-		writeJSON(w, http.StatusBadRequest, fault.Append(nil))
+		reject(w, http.StatusBadRequest, fault.ID, fault)
+		return
+	}
+	meta, fault := wire.ParseMeta(m.Params)
+	if fault != nil {
+		reject(w, http.StatusBadRequest, m.ID, fault)
 		return
 	}
 	if rev.Of(meta).PerRequest || mcp.IsModernProtocol(first(r, protocolHeader)) {
@@ -174,8 +173,8 @@ func first(r *http.Request, name string) string {
 // stateless serves one message of revision 2026-07-28: the message names its client and
 // the client's capabilities, and the headers must agree with it.
 func (h *handler) stateless(w http.ResponseWriter, r *http.Request, v httpguard.Caller, turn *pipeline.Turn, m wire.Message, meta wire.Meta) {
-	if status, refusal := checkHeaders(r, m, meta); refusal != nil {
-		writeJSON(w, status, refusal)
+	if fault := checkHeaders(r, m, meta); fault != nil {
+		reject(w, http.StatusBadRequest, m.ID, fault)
 		return
 	}
 	f := h.front
@@ -208,24 +207,22 @@ func (h *handler) stateless(w http.ResponseWriter, r *http.Request, v httpguard.
 
 // checkHeaders refuses a message whose headers disagree with it. The gate always decides
 // on the message.
-func checkHeaders(r *http.Request, m wire.Message, meta wire.Meta) (status int, refusal []byte) {
+func checkHeaders(r *http.Request, m wire.Message, meta wire.Meta) *wire.Fault {
 	header := first(r, protocolHeader)
-	mismatch := func(text string) (int, []byte) {
-		return http.StatusBadRequest, wire.AppendError(nil, m.ID, spec.CodeHeaderMismatch, text, nil)
-	}
+	mismatch := func(text string) *wire.Fault { return wire.NewFault(spec.CodeHeaderMismatch, text) }
 	switch {
 	case header == "":
 		return mismatch(protocolHeader + " header is required")
 	case meta.ProtocolVersion == "":
-		return http.StatusBadRequest, wire.AppendError(nil, m.ID, spec.CodeInvalidParams, "missing _meta field "+mcp.MetaKeyProtocolVersion, nil)
+		return wire.NewFault(spec.CodeInvalidParams, "missing _meta field "+mcp.MetaKeyProtocolVersion)
 	case header != meta.ProtocolVersion:
 		return mismatch(protocolHeader + " header does not match the request")
 	case r.Header.Get("Last-Event-ID") != "":
 		return mismatch("streams of this revision are not resumable")
 	case !mcp.IsValidProtocolVersion(header):
-		return http.StatusBadRequest, spec.UnsupportedVersion(m.ID, header)
+		return spec.UnsupportedVersion(header)
 	case m.Kind != wire.Request:
-		return 0, nil
+		return nil
 	}
 	if named := first(r, mcp.HeaderName); spec.NamesTask(m.Method) && named != "" && named != spec.Member(m.Params, "taskId") {
 		return mismatch(mcp.HeaderName + " header does not match the request")
@@ -233,7 +230,7 @@ func checkHeaders(r *http.Request, m wire.Message, meta wire.Meta) (status int, 
 	if err := mcp.ValidateStandardHeaders(r.Header.Get, header, mcp.MCPMethod(m.Method), m.Params); err != nil {
 		return mismatch(err.Error())
 	}
-	return 0, nil
+	return nil
 }
 
 // inSession serves one message of a revision with sessions.
@@ -269,16 +266,16 @@ func (h *handler) inSession(w http.ResponseWriter, r *http.Request, principal st
 func (h *handler) initialize(w http.ResponseWriter, r *http.Request, principal string, m wire.Message, meta wire.Meta) {
 	f := h.front
 	if fault := wire.CheckHandshake(m); fault != nil {
-		writeJSON(w, http.StatusBadRequest, fault.Append(nil))
+		reject(w, http.StatusBadRequest, m.ID, fault)
 		return
 	}
 	if first(r, sessionHeader) != "" {
-		writeJSON(w, http.StatusBadRequest, wire.AppendError(nil, m.ID, spec.CodeInvalidRequest, "initialize opens a session; it cannot be sent within one", nil))
+		reject(w, http.StatusBadRequest, m.ID, wire.NewFault(spec.CodeInvalidRequest, "initialize opens a session; it cannot be sent within one"))
 		return
 	}
 	c, refusal := h.sessionLimit.open(f, principal, "http", events.NewPush(session.IsChange))
 	if c == nil {
-		writeJSON(w, http.StatusTooManyRequests, wire.AppendError(nil, m.ID, spec.CodeInternal, refusal, nil))
+		reject(w, http.StatusTooManyRequests, m.ID, wire.NewFault(spec.CodeInternal, refusal))
 		return
 	}
 	s := newPost(w, r, m, nil)
@@ -413,8 +410,10 @@ func (f *Front) idle(c *session.Client, ttl time.Duration) bool {
 	return f.Sessions.Idle(c, c.Requests.Any() || push.Listening(), ttl)
 }
 
-func writeJSON(w http.ResponseWriter, status int, body []byte) {
+// reject answers a message that is not served.
+func reject(w http.ResponseWriter, status int, id []byte, fault *wire.Fault) {
+	fault.ID = id
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_, _ = w.Write(body) // a client that is gone needs no answer
+	_, _ = w.Write(fault.Append(nil)) // a client that is gone needs no answer
 }

@@ -140,7 +140,7 @@ func opens(body []byte) bool {
 	if len(body) > pipeline.MaxKeptWhole {
 		return false
 	}
-	m, fault := wire.Parse(body, wire.Limits{Size: pipeline.MaxKeptWhole})
+	m, fault := wire.Parse(body, pipeline.MaxKeptWhole)
 	return fault == nil && m.Method == "initialize"
 }
 

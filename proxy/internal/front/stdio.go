@@ -128,7 +128,7 @@ func (f *Front) cork(w *lines.Writer) (release func()) {
 // take handles one message. The reader itself records requests under their id, so that a
 // notifications/cancelled that follows finds them.
 func (f *Front) take(ctx context.Context, c *session.Client, line []byte, w *lines.Writer, calls *sync.WaitGroup) {
-	m, fault := wire.Parse(line, wire.Limits{Size: f.MaxRequest})
+	m, fault := wire.Parse(line, f.MaxRequest)
 	switch {
 	case fault != nil:
 		if !fault.Silent {
@@ -147,16 +147,15 @@ func (f *Front) take(ctx context.Context, c *session.Client, line []byte, w *lin
 // that never blocks; what may block runs on another.
 func (f *Front) request(ctx context.Context, c *session.Client, m wire.Message, w *lines.Writer, calls *sync.WaitGroup) {
 	meta, fault := wire.ParseMeta(m.Params)
-	if fault == nil && m.Method == "initialize" {
+	switch v := meta.ProtocolVersion; {
+	case fault == nil && m.Method == "initialize":
 		fault = wire.CheckHandshake(m)
+	case fault == nil && rev.Of(meta).PerRequest && !mcp.IsValidProtocolVersion(v): // as over HTTP
+		fault = spec.UnsupportedVersion(v)
 	}
+	q := session.Request{Client: c, Message: m, Meta: meta, Stream: w}
 	if fault != nil {
-		fault.ID = m.ID
-		w.Reply(fault.Append(nil))
-		return
-	}
-	if v := meta.ProtocolVersion; rev.Of(meta).PerRequest && !mcp.IsValidProtocolVersion(v) { // as over HTTP
-		w.Reply(spec.UnsupportedVersion(m.ID, v))
+		q.Answer(nil, fault)
 		return
 	}
 	if spec.IsCall(m.Method) {
@@ -166,7 +165,7 @@ func (f *Front) request(ctx context.Context, c *session.Client, m wire.Message, 
 		}
 		return
 	}
-	serve := f.begin(ctx, session.Request{Client: c, Message: m, Meta: meta, Stream: w})
+	serve := f.begin(ctx, q)
 	switch {
 	case serve == nil:
 	case m.Method == "initialize": // what follows may depend on it

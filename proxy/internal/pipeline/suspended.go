@@ -83,8 +83,5 @@ func (p *Pipeline) notResumed(x *suspendedCall) {
 // withState returns an InputRequiredResult with the proxy's requestState in place of the
 // server's.
 func withState(result []byte, state string) []byte {
-	if _, has := rawjson.Member(result, "requestState"); has {
-		return wire.ReplaceMember(nil, result, "requestState", rawjson.AppendString(nil, state))
-	}
-	return wire.AppendStamped(nil, result, stateMember(state))
+	return wire.SetMember(result, "requestState", rawjson.AppendString(nil, state))
 }

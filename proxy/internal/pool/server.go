@@ -1,7 +1,6 @@
 package pool
 
 import (
-	"bytes"
 	"errors"
 	"sync"
 	"sync/atomic"
@@ -163,16 +162,7 @@ func WithServerInfo(u upstream.State, result []byte) []byte {
 			ours = wire.ReplaceMember(nil, ours, mcp.MetaKeyServerInfo, u.ServerInfo)
 		}
 		meta, _ := rawjson.Member(u.Around, "_meta")
-		result = wire.ReplaceMember(nil, result, "_meta", stamped(ours, meta))
+		result = wire.ReplaceMember(nil, result, "_meta", wire.AppendStamped(nil, ours, meta))
 	}
-	return stamped(result, u.Around)
-}
-
-// stamped returns an object with those members of another that it lacks.
-func stamped(object, members []byte) []byte {
-	inner := bytes.TrimSpace(members)
-	if rawjson.Kind(inner) != '{' {
-		return object
-	}
-	return wire.AppendStamped(nil, object, inner[1:len(inner)-1])
+	return wire.AppendStamped(nil, result, u.Around)
 }

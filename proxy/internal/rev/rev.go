@@ -95,8 +95,8 @@ func (r *Rev) Result(result []byte, method string) []byte {
 	case typed:
 		return wire.AppendWithout(nil, result, "resultType")
 	case slices.Contains(cacheable[:], method):
-		return wire.AppendStamped(nil, result, []byte(`"resultType":"complete","ttlMs":0,"cacheScope":"private"`))
+		return wire.AppendStamped(nil, result, []byte(`{"resultType":"complete","ttlMs":0,"cacheScope":"private"}`))
 	default:
-		return wire.AppendStamped(nil, result, []byte(`"resultType":"complete"`))
+		return wire.AppendStamped(nil, result, []byte(`{"resultType":"complete"}`))
 	}
 }

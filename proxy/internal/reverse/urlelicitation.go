@@ -62,7 +62,7 @@ func WithElicitationID(method string, params []byte) []byte {
 	if method != "elicitation/create" || spec.Member(params, "mode") != "url" {
 		return params
 	}
-	return wire.AppendStamped(nil, params, rawjson.AppendString([]byte(`"elicitationId":`), lifetime.RandomID("")))
+	return wire.AppendStamped(nil, params, rawjson.Object{}.String("elicitationId", lifetime.RandomID("")).Bytes())
 }
 
 // Demands notes the elicitations of an error URLElicitationRequired (-32042).

@@ -53,7 +53,7 @@ func (r *Router) withOffers(ctx context.Context, peer session.Peer, result []byt
 		result = pool.WithServerInfo(r.Pool.Servers[0].State(), result)
 	}
 	if text := r.instructions(); text != "" {
-		result = wire.AppendStamped(nil, result, rawjson.AppendString([]byte(`"instructions":`), text))
+		result = wire.AppendStamped(nil, result, rawjson.Object{}.String("instructions", text).Bytes())
 	}
 	return result
 }

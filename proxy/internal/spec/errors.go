@@ -38,16 +38,11 @@ const (
 )
 
 // UnsupportedVersion returns the error of 2026-07-28 for an unsupported protocol version.
-func UnsupportedVersion(id []byte, version string) []byte {
-	e := mcp.UnsupportedProtocolVersionError{Version: version, Supported: mcp.ValidProtocolVersions}.JSONRPCError()
-	return errorReply(id, e.Error)
-}
-
-// errorReply writes an error of mcp-go under the id of the client.
-func errorReply(id []byte, e any) []byte {
-	body, err := json.Marshal(e)
+func UnsupportedVersion(version string) *wire.Fault {
+	e := mcp.UnsupportedProtocolVersionError{Version: version, Supported: mcp.ValidProtocolVersions}.JSONRPCError().Error
+	data, err := json.Marshal(e.Data)
 	if err != nil {
-		return wire.AppendError(nil, id, CodeInternal, "no answer could be made", nil)
+		return wire.NewFault(CodeInternal, "no answer could be made")
 	}
-	return append(append(wire.ErrorHead(id), body...), wire.Tail...)
+	return &wire.Fault{Code: e.Code, Message: e.Message, Data: data}
 }

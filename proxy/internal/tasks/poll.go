@@ -120,8 +120,8 @@ func (s *Tasks) Request(ctx context.Context, x *Task, method string, members ...
 	params := append(append(rawjson.AppendString([]byte(`{"taskId":`), x.theirs), members...), '}')
 	request := upstream.Request{Method: method, Name: x.theirs, Params: params}
 	if x.rev.PerRequest {
-		meta := append(append([]byte(`"_meta":{`), u.RequestMeta(spec.TakesTasks())...), '}')
-		request.Params = wire.AppendStamped(nil, params, meta)
+		meta := append(append([]byte{'{'}, u.RequestMeta(spec.TakesTasks())...), '}')
+		request.Params = wire.SetMember(params, "_meta", meta)
 	}
 	ctx, cancel := context.WithTimeout(ctx, u.Config.Timeout)
 	defer cancel()

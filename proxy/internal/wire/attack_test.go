@@ -110,7 +110,7 @@ func withID(id string) string {
 
 // parseCall is what the proxy does with a tools/call.
 func parseCall(raw string) (Call, *Fault) {
-	m, fault := Parse([]byte(raw), Limits{})
+	m, fault := Parse([]byte(raw), 4<<20)
 	if fault != nil {
 		return Call{}, fault
 	}
@@ -127,7 +127,7 @@ func TestAttacks(t *testing.T) {
 			if fault.Code != tt.code || string(fault.ID) != tt.id {
 				t.Errorf("got %d for %q: %v, want %d for %q", fault.Code, fault.ID, fault, tt.code, tt.id)
 			}
-			if _, again := Parse(fault.Append(nil), Limits{}); again != nil && fault.ID != nil {
+			if _, again := Parse(fault.Append(nil), 4<<20); again != nil && fault.ID != nil {
 				t.Errorf("the answer is malformed: %s", fault.Append(nil))
 			}
 		})
@@ -208,7 +208,7 @@ func TestFoldIsUnicodeSimpleFold(t *testing.T) {
 }
 
 func ExampleParse() {
-	_, fault := Parse([]byte(`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"safe","Name":"danger"}}`), Limits{})
+	_, fault := Parse([]byte(`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"safe","Name":"danger"}}`), 4<<20)
 	fmt.Printf("%s\n", fault.Append(nil))
 	// Output: {"jsonrpc":"2.0","id":7,"error":{"code":-32602,"message":"invalid params: \"Name\" differs from \"name\" in case only"}}
 }

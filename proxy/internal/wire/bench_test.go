@@ -13,7 +13,7 @@ func BenchmarkForward(b *testing.B) {
 	var dst []byte
 	b.ReportAllocs()
 	for b.Loop() {
-		m, fault := Parse(raw, Limits{})
+		m, fault := Parse(raw, 4<<20)
 		if fault != nil {
 			b.Fatal(fault)
 		}
@@ -29,7 +29,7 @@ func BenchmarkParse(b *testing.B) {
 	raw := []byte(callMessage)
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, fault := Parse(raw, Limits{}); fault != nil {
+		if _, fault := Parse(raw, 4<<20); fault != nil {
 			b.Fatal(fault)
 		}
 	}

@@ -8,7 +8,7 @@
 // parameters that the upstream gets: the source bytes, but for the few members
 // that belong to one hop.
 //
-//	m, fault := wire.Parse(line, wire.Limits{})
+//	m, fault := wire.Parse(line, 4<<20)
 //	if fault != nil {
 //		return fault.Append(nil)
 //	}

@@ -64,7 +64,7 @@ func FuzzForward(f *testing.F) {
 	f.Add([]byte(callMessage), "x", false, true)
 	f.Add([]byte(call(`{"task":{},"_meta":{`+hopMeta+`,"progressToken":1},"requestState":"s","name":"a"}`)), "x", true, true)
 	f.Fuzz(func(t *testing.T, raw []byte, name string, modern, token bool) {
-		m, fault := Parse(raw, Limits{})
+		m, fault := Parse(raw, 4<<20)
 		if fault != nil {
 			return
 		}
@@ -136,7 +136,7 @@ func TestForwardAllocations(t *testing.T) {
 	raw, dst := []byte(callMessage), make([]byte, 0, 1024)
 	h := Hop{Name: "commit", ProgressToken: []byte("4711")}
 	n := testing.AllocsPerRun(100, func() {
-		m, _ := Parse(raw, Limits{})
+		m, _ := Parse(raw, 4<<20)
 		c, _ := ParseCall(m)
 		dst = c.AppendForward(dst[:0], h)
 	})
@@ -146,7 +146,7 @@ func TestForwardAllocations(t *testing.T) {
 }
 
 func ExampleCall_AppendForward() {
-	m, _ := Parse([]byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"files_delete","arguments":{"id":12345678901234567891},"_meta":{"progressToken":"p"}}}`), Limits{})
+	m, _ := Parse([]byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"files_delete","arguments":{"id":12345678901234567891},"_meta":{"progressToken":"p"}}}`), 4<<20)
 	call, _ := ParseCall(m)
 	fmt.Printf("%s\n", call.AppendForward(nil, Hop{Name: "delete", ProgressToken: []byte("41")}))
 	// Output: {"name":"delete","arguments":{"id":12345678901234567891},"_meta":{"progressToken":41}}

@@ -31,41 +31,28 @@ type Message struct {
 	index index // of Params
 }
 
-// Limits bounds what [Parse] reads. Zero values stand for the defaults.
-type Limits struct {
-	Size  int // bytes of a message; 0: 4 MiB
-	Depth int // of nesting; 0: 128
-}
-
 const (
-	defaultSize  = 4 << 20
-	defaultDepth = 128
-
+	maxDepth     = 128  // of nesting
 	maxIDString  = 1024 // bytes of the literal, without quotes
 	maxIDInteger = 20   // digits
 	maxMethod    = 256
 )
 
-// Parse reads one message of a client. The message keeps a reference to raw.
-func Parse(raw []byte, l Limits) (Message, *Fault) {
-	if l.Size == 0 {
-		l.Size = defaultSize
+// Parse reads one message of a client, of up to size bytes. The message keeps a reference
+// to raw.
+func Parse(raw []byte, size int) (Message, *Fault) {
+	if len(raw) > size {
+		return Message{}, NewFault(CodeInvalidRequest, "invalid request: longer than "+strconv.Itoa(size)+" bytes")
 	}
-	if l.Depth == 0 {
-		l.Depth = defaultDepth
-	}
-	if len(raw) > l.Size {
-		return Message{}, &Fault{Code: CodeInvalidRequest, Message: "invalid request: longer than " + strconv.Itoa(l.Size) + " bytes"}
-	}
-	if err := rawjson.Check(raw, l.Depth); err != nil {
-		return Message{}, &Fault{Code: CodeParse, Message: "parse error: " + err.Error()}
+	if err := rawjson.Check(raw, maxDepth); err != nil {
+		return Message{}, NewFault(CodeParse, "parse error: "+err.Error())
 	}
 	switch rawjson.Kind(raw) {
 	case '{':
 	case '[':
-		return Message{}, &Fault{Code: CodeInvalidRequest, Message: "invalid request: batches are not supported"}
+		return Message{}, NewFault(CodeInvalidRequest, "invalid request: batches are not supported")
 	default:
-		return Message{}, &Fault{Code: CodeInvalidRequest, Message: "invalid request: not an object"}
+		return Message{}, NewFault(CodeInvalidRequest, "invalid request: not an object")
 	}
 	raw = oneLine(raw, ' ')
 	var e envelope

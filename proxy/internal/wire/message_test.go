@@ -21,7 +21,7 @@ func TestParse(t *testing.T) {
 		{`{"jsonrpc":"2.0","id":"pg-1","result":{"action":"accept"}}`, Response, `"pg-1"`, "", "", `{"action":"accept"}`},
 	}
 	for _, tt := range tests {
-		m, fault := Parse([]byte(tt.raw), Limits{})
+		m, fault := Parse([]byte(tt.raw), 4<<20)
 		if fault != nil {
 			t.Errorf("Parse(%s): %v", tt.raw, fault)
 			continue
@@ -30,7 +30,7 @@ func TestParse(t *testing.T) {
 			t.Errorf("Parse(%s) = %+v", tt.raw, m)
 		}
 	}
-	m, fault := Parse([]byte(`{"jsonrpc":"2.0","id":1,"error":{"code":-1,"message":"no"}}`), Limits{})
+	m, fault := Parse([]byte(`{"jsonrpc":"2.0","id":1,"error":{"code":-1,"message":"no"}}`), 4<<20)
 	if fault != nil || m.Kind != Response || m.Result != nil || string(m.Error) != `{"code":-1,"message":"no"}` {
 		t.Errorf("an error: %+v, %v", m, fault)
 	}
@@ -47,34 +47,33 @@ func TestMalformedResponsesAreSilent(t *testing.T) {
 		`{"jsonrpc":"2.0","id":1,"result":{},"params":{}}`,
 		`{"jsonrpc":"2.0","id":1,"result":{},"extra":{}}`,
 	} {
-		if _, fault := Parse([]byte(raw), Limits{}); fault == nil || !fault.Silent || fault.Code != CodeInvalidRequest {
+		if _, fault := Parse([]byte(raw), 4<<20); fault == nil || !fault.Silent || fault.Code != CodeInvalidRequest {
 			t.Errorf("Parse(%s): %+v", raw, fault)
 		}
 	}
-	if _, fault := Parse([]byte(`{"jsonrpc":"2.0","id":1}`), Limits{}); fault == nil || fault.Silent {
+	if _, fault := Parse([]byte(`{"jsonrpc":"2.0","id":1}`), 4<<20); fault == nil || fault.Silent {
 		t.Errorf("a message with nothing in it: %+v", fault)
 	}
 }
 
 func TestLimits(t *testing.T) {
-	raw := []byte(`{"jsonrpc":"2.0","id":1,"method":"x","params":{"a":[]}}`)
-	if _, fault := Parse(raw, Limits{Size: len(raw), Depth: 3}); fault != nil {
+	nested := func(depth int) []byte { // of the array alone
+		return []byte(`{"jsonrpc":"2.0","id":1,"method":"x","params":{"a":` + strings.Repeat("[", depth) + strings.Repeat("]", depth) + `}}`)
+	}
+	raw := nested(maxDepth - 2)
+	if _, fault := Parse(raw, len(raw)); fault != nil {
 		t.Error(fault)
 	}
-	if _, fault := Parse(raw, Limits{Size: len(raw) - 1}); fault == nil || fault.Code != CodeInvalidRequest {
+	if _, fault := Parse(raw, len(raw)-1); fault == nil || fault.Code != CodeInvalidRequest {
 		t.Errorf("too long: %v", fault)
 	}
-	if _, fault := Parse(raw, Limits{Depth: 2}); fault == nil || fault.Code != CodeParse {
+	if _, fault := Parse(nested(maxDepth-1), 4<<20); fault == nil || fault.Code != CodeParse {
 		t.Errorf("too deep: %v", fault)
-	}
-	long := []byte(`{"jsonrpc":"2.0","id":1,"method":"x","params":{"a":"` + strings.Repeat("x", defaultSize) + `"}}`)
-	if _, fault := Parse(long, Limits{}); fault == nil {
-		t.Error("no limit by default")
 	}
 }
 
 func TestFaultIsAnError(t *testing.T) {
-	_, fault := Parse([]byte(`{"jsonrpc":"2.0","id":1,"method":"x","`+strings.Repeat("k", 1000)+`":1}`), Limits{})
+	_, fault := Parse([]byte(`{"jsonrpc":"2.0","id":1,"method":"x","`+strings.Repeat("k", 1000)+`":1}`), 4<<20)
 	want := `invalid request: unknown member "` + strings.Repeat("k", 64) + `..."`
 	if fault == nil || fault.Error() != want {
 		t.Errorf("got %v, want %s", fault, want)
@@ -101,11 +100,11 @@ func TestParseMeta(t *testing.T) {
 	if fault != nil {
 		t.Fatal(fault)
 	}
-	if string(m.ProgressToken) != `"a"` || !m.PerRequest() || string(m.ClientInfo) != `{"name":"c"}` || string(m.ClientCapabilities) != `{"elicitation":{}}` || m.LogLevel != "info" {
+	if string(m.ProgressToken) != `"a"` || m.ProtocolVersion < perRequest || string(m.ClientInfo) != `{"name":"c"}` || string(m.ClientCapabilities) != `{"elicitation":{}}` || m.LogLevel != "info" {
 		t.Errorf("got %+v", m)
 	}
 	for _, params := range []string{``, `{}`, `{"_meta":{}}`, `{"_meta":{"io.modelcontextprotocol/protocolVersion":"2025-11-25"}}`} {
-		if m, fault := ParseMeta([]byte(params)); fault != nil || m.PerRequest() {
+		if m, fault := ParseMeta([]byte(params)); fault != nil || m.ProtocolVersion >= perRequest {
 			t.Errorf("ParseMeta(%s) = %+v, %v", params, m, fault)
 		}
 	}

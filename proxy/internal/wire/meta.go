@@ -30,10 +30,6 @@ type Meta struct {
 	LogLevel           string
 }
 
-// PerRequest reports whether the request is of revision 2026-07-28 or a later one, where
-// each says for itself who speaks.
-func (m Meta) PerRequest() bool { return m.ProtocolVersion >= perRequest }
-
 // Clone is m with memory of its own, for whoever keeps it longer than the message.
 func (m Meta) Clone() Meta {
 	m.ProgressToken, m.ClientInfo, m.ClientCapabilities = bytes.Clone(m.ProgressToken), bytes.Clone(m.ClientInfo), bytes.Clone(m.ClientCapabilities)
@@ -60,7 +56,7 @@ func ParseMeta(params []byte) (Meta, *Fault) {
 	switch {
 	case bad == "" && !whole:
 		bad = `"_meta" must be an object`
-	case bad == "" && m.PerRequest() && m.ClientCapabilities == nil:
+	case bad == "" && m.ProtocolVersion >= perRequest && m.ClientCapabilities == nil:
 		bad = "_meta: " + strconv.Quote(keyClientCapabilities) + " is missing"
 	}
 	if bad != "" {

@@ -95,12 +95,11 @@ func SetMember(obj []byte, key string, value []byte) []byte {
 	if obj == nil {
 		obj = []byte(`{}`)
 	}
-	return AppendStamped(nil, obj, append(append(rawjson.AppendString(nil, key), ':'), value...))
+	return AppendStamped(nil, obj, rawjson.Object{}.Raw(key, value).Bytes())
 }
 
-// AppendStamped appends the result with those of the members that it does not
-// have. They are written as "key":value with commas between them. A result
-// that is no object is appended as it is.
+// AppendStamped appends the result with those members of another object that it does not
+// have. A result that is no object is appended as it is.
 func AppendStamped(dst, result, members []byte) []byte {
 	last := 0 // the end of the last member
 	whole := rawjson.Members(result, func(_, value []byte, at int) bool {
@@ -112,8 +111,7 @@ func AppendStamped(dst, result, members []byte) []byte {
 	}
 	s := splice(dst, result)
 	s.upTo(last)
-	wanted := append(append([]byte{'{'}, members...), '}')
-	rawjson.Members(wanted, func(key, value []byte, _ int) bool {
+	rawjson.Members(members, func(key, value []byte, _ int) bool {
 		if _, has := rawjson.Member(result, string(key)); !has {
 			s.add(rawjson.AppendString(nil, string(key)), []byte{':'}, value)
 		}

@@ -115,7 +115,7 @@ func TestFacts(t *testing.T) {
 }
 
 func TestAppendStamped(t *testing.T) {
-	const stamp = `"resultType":"complete","ttlMs":0`
+	const stamp = `{"resultType":"complete","ttlMs":0}`
 	tests := []struct{ result, want string }{
 		{`{}`, `{"resultType":"complete","ttlMs":0}`},
 		{` { } `, ` {"resultType":"complete","ttlMs":0 } `},
@@ -179,7 +179,7 @@ func FuzzParseUpstream(f *testing.F) {
 	f.Fuzz(func(t *testing.T, line []byte) {
 		m, err := ParseUpstream(line)
 		ResultFacts(line)
-		AppendStamped(nil, line, []byte(`"a":1`))
+		AppendStamped(nil, line, []byte(`{"a":1}`))
 		ReplaceMember(nil, line, "result", []byte(`1`))
 		if err != nil || !json.Valid(line) {
 			return
