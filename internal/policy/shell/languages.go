@@ -55,7 +55,9 @@ func harmlessSQL(text string) bool {
 // readClientArgs reads the statements on the command line of sqlite3 and its kin.
 func readClientArgs(r *reader, args []arg) {
 	for _, a := range args {
-		if name := strings.TrimLeft(a.text, "-"); isOption(a.text) && (strings.HasPrefix("cmd", name) || strings.HasPrefix("init", name)) {
+		name := strings.TrimLeft(a.text, "-")
+		shortens := func(option string) bool { return strings.HasPrefix(option, name) }
+		if isOption(a.text) && (shortens("cmd") || shortens("init")) {
 			r.unsure("an option that may run a command")
 		}
 		if !harmlessSQL(a.text) || !harmlessSQL(a.tail) {
