@@ -187,9 +187,10 @@ func (v *verdict) judgeFigures(o *options) {
 		return
 	}
 	start, middle, end := v.stable[0], v.stable[1], v.stable[2]
-	slack := 4 * o.upstreams // what is up and what is down changes it
+	slack := 4 * o.upstreams                                  // what is up and what is down changes it
+	came := 2 * max(0, end.kept-max(start.kept, middle.kept)) // a connection that is kept has two goroutines, or none
 	switch {
-	case end.busy() > max(start.busy(), middle.busy())+slack:
+	case end.goroutines-max(start.goroutines, middle.goroutines) > slack+came:
 		v.violation("goroutines have grown from %d to %d", start.goroutines, end.goroutines)
 	case end.files > max(start.files, middle.files)+slack:
 		v.violation("open files have grown from %d to %d", start.files, end.files)

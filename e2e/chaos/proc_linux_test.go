@@ -55,10 +55,6 @@ type figure struct {
 	clients    int
 }
 
-// busy are the goroutines but for the two of each connection that is kept: how
-// many of those there are depends on how much came at once.
-func (f figure) busy() int { return f.goroutines - 2*f.kept }
-
 func (f figure) String() string {
 	return fmt.Sprintf("%-6s goroutines %d, files %d and %d connections to upstreams, threads %d, children %d, processes %d, RSS %.1f MiB, live heap %d MiB",
 		f.when, f.goroutines, f.files, f.kept, f.threads, f.children, f.processes, float64(f.resident)/1024, f.live)
