@@ -42,6 +42,7 @@ func checkNet(n *Net) (map[string]int, ErrorList) {
 	if n.Scope > ScopeGlobal {
 		c.report("", fmt.Sprintf("%d is no scope", n.Scope), "")
 	}
+	c.unsupported()
 	c.initial()
 	for _, place := range slices.Concat(n.Terminal, sortedKeys(n.Recovery)) {
 		c.place("", place)
@@ -66,6 +67,19 @@ func checkNet(n *Net) (map[string]int, ErrorList) {
 		}
 	}
 	return c.places, c.errs
+}
+
+// unsupported refuses nets that this version cannot enforce.
+func (c *checker) unsupported() {
+	n := c.net
+	if len(n.Key) > 0 || n.Row || n.Sum != nil || len(n.Phases) > 0 {
+		c.report("", "the net has a key, a row, a sum or phases, which are not supported yet", "")
+	}
+	for _, t := range n.Transitions {
+		if len(t.Key) > 0 || t.Spoils || t.Approvals > 1 {
+			c.report(t.Name, "the transition has a key, spoils or asks several persons, which is not supported yet", "")
+		}
+	}
 }
 
 func (c *checker) initial() {

@@ -43,6 +43,7 @@ type Step struct {
 	Net, Transition string
 	Name            string // of the call
 	Via             string // the channel by which the person is asked; empty: any
+	Approvals       int    // how many different persons must approve; 0: one
 	Rule            Position
 	Reason          string
 }

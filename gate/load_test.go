@@ -32,6 +32,8 @@ func TestLoadErrors(t *testing.T) {
 		{"unknown terminal", edit(func(n *gate.Net) { n.Terminal = []string{"q"} }), `net "n": unknown place "q" (did you mean "p"?)`},
 		{"negative", edit(func(n *gate.Net) { n.Initial = map[string]int{"p": -1} }), `net "n": the place "p" starts with -1 tokens (a marking is never negative)`},
 		{"too many", edit(func(n *gate.Net) { n.Initial = map[string]int{"p": math.MaxInt32 + 1} }), `net "n": the place "p" starts with 2147483648 tokens (2147483647 is the most)`},
+		{"not supported yet", edit(func(n *gate.Net) { n.Row = true }), `net "n": the net has a key, a row, a sum or phases, which are not supported yet`},
+		{"transition not supported yet", edit(func(n *gate.Net) { n.Transitions[0].Spoils = true }), `net "n": transition "t": the transition has a key, spoils or asks several persons, which is not supported yet`},
 		{"transition twice", handNet("n", one, "t: p -> p | x", "t: p -> p | y"), `net "n": transition "t": the net has two transitions of this name`},
 		{"transition without name", handNet("n", one, ": p -> p | x"), `net "n": a transition has no name`},
 		{"manual", handNet("n", one, "t: p -> p [manual]"), `net "n": transition "t": the transition is manual and has no tools (a transition without tools fires by itself)`},

@@ -43,6 +43,24 @@ type Net struct {
 	Rule           Position // where the user wrote it
 	AllowUnbounded bool     // an unbounded net is an error otherwise
 
+	// Key are fields of calls. A net that has a key has a marking for each value of
+	// its fields: a call is judged in the marking of each of its values, and moves all
+	// of them or none. It is the key of the transitions that have none of their own.
+	// A net has a key if one of its transitions has one.
+	Key []Field
+
+	// Row makes the net count equal calls in a row: an admitted call of another tool or
+	// with other arguments than the one before, also one that the net does not list, puts
+	// it back to its start.
+	Row bool
+
+	// Sum limits the sum of a numeric field over the calls that a transition gates.
+	Sum *Sum
+
+	// Phases are allowlists by place: while the place is marked, only calls that
+	// certainly have one of the names pass, whatever else they are.
+	Phases []Phase
+
 	Scope  Scope // whose calls it counts
 	Shadow bool  // it records what it would have refused, and never blocks or asks
 	Static bool  // it cannot be switched on or off at run time
@@ -81,17 +99,29 @@ type Transition struct {
 	Inputs, Outputs []string
 	Tools           []Tool // what it gates
 
-	Manual   bool   // a person must approve every firing
-	Via      string // the channel by which that person is asked; empty: any
-	Deferred bool   // the net moves when the result is a success; until then the tokens are in flight
-	Observe  bool   // it follows its tools and never forbids them
-	Release  bool   // an unknown outcome gives the tokens back at once
+	Manual    bool   // a person must approve every firing
+	Via       string // the channel by which that person is asked; empty: any
+	Approvals int    // how many different persons must approve a manual firing; 0: one
+	Deferred  bool   // the net moves when the result is a success; until then the tokens are in flight
+	Observe   bool   // it follows its tools and never forbids them
+	Release   bool   // an unknown outcome gives the tokens back at once
 
 	// WeakProgress allows the transition for a weak [Name] although it puts a token
 	// anywhere but back. Without it, in a net without Labels, such a name may only
 	// use tokens up: the net blocks a call that is only perhaps the one that it waits
 	// for.
 	WeakProgress bool
+
+	// Spoils makes an observer, which is not deferred, spoil evidence: when its call is
+	// admitted it fires if it is enabled and ends every watch of the net, and no watch
+	// begins until its call has succeeded or failed. A weak name spoils too, and a call
+	// that a transition of the same net gates does as well. In a net with a key, a call
+	// without a value spoils all values.
+	Spoils bool
+
+	// Key are the fields of this transition's calls, where they differ from the key
+	// of the net: as many, in the same order.
+	Key []Field
 
 	// Unless exempts calls that certainly have one of these names: for them the
 	// transition lists no tools.
@@ -100,6 +130,40 @@ type Transition struct {
 	// Every lets a transition without tools fire by the clock, once in this
 	// time while it is enabled. The clock is [Call.Time].
 	Every time.Duration
+}
+
+// A Field is what a key or a sum reads of a call. Its value is a JSON string, number
+// or boolean. An array stands for its elements. Anything else, an absent field, and
+// a field that a key of other letter case makes doubtful have no value: then the
+// call is refused by a transition that gates it, and is no evidence.
+type Field struct {
+	Path   string      // one key of the arguments, or a path that begins with "$."; see [ParsePath]
+	Reader ValueReader // evaluates an expression; Path is empty then
+	Number int         // of the expression
+	Source string      // as written: part of the identity of the net, and for messages
+	Result bool        // Path leads into the result of the call, when it succeeds; only of an observer that is deferred
+}
+
+// A ValueReader evaluates expressions over calls. It must be comparable and safe for
+// concurrent use, and must not block.
+type ValueReader interface {
+	// Value evaluates the expression with that number. It returns a JSON value, or
+	// false if there is none, or if it depends on a doubtful field.
+	Value(c *Call, number int) ([]byte, bool)
+}
+
+// A Sum limits the sum of a field. Absent, negative or not a number: the call is
+// refused. Numbers are exact decimals.
+type Sum struct {
+	Field Field
+	Most  int           // the largest sum
+	Every time.Duration // the time in which Most comes back, evenly; 0: nothing comes back
+}
+
+// A Phase is an allowlist that holds while a place is marked.
+type Phase struct {
+	Place string
+	Tools []Tool
 }
 
 // A Tool is one entry of [Transition.Tools].
@@ -145,6 +209,7 @@ type Labels struct {
 // Match or Reader is set.
 type Map struct {
 	Tool    string            // a physical name of the call
+	Glob    bool              // Tool is a pattern over the physical names
 	Field   string            // one key of the arguments, read as it stands, or a path that begins with "$."; see [ParsePath]
 	Match   func(string) bool // called with each string in the field
 	Reader  Reader            // reads the field, or the whole call where Field is empty
