@@ -98,7 +98,9 @@ type ApprovalInfo struct {
 	Channel   string          `json:"channel,omitempty"`
 	Actor     string          `json:"actor,omitempty"`
 	Reason    string          `json:"reason,omitempty"`
-	Question  string          `json:"question,omitempty"` // as a person is shown it; not in a list
+	Needs     int             `json:"needs,omitempty"`     // different persons, where it is more than one
+	Approvals int             `json:"approvals,omitempty"` // of them, who have approved
+	Question  string          `json:"question,omitempty"`  // as a person is shown it; not in a list
 }
 
 // ApprovalState is where a question stands.
@@ -151,18 +153,28 @@ func (p *Proxy) approvalInfo(a approval.Record) ApprovalInfo {
 		Rules: []string{}, Created: r.Created, Expires: r.Expires,
 		Channel: said.Channel, Actor: said.Actor, Reason: said.Reason,
 	}
+	if r.Needs > 1 {
+		info.Needs, info.Approvals = r.Needs, said.Approvals
+	}
 	for _, s := range a.Steps {
 		info.Rules = append(info.Rules, cmp.Or(p.where(s.Rule), s.Net))
 	}
 	return info
 }
 
-// Resolve answers a question for a person at an operator's channel.
+// Resolve is [Proxy.ResolveAs] for a person who is known by the name of the actor.
 func (p *Proxy) Resolve(id string, approve bool, actor, reason string) error {
+	return p.ResolveAs(actor, id, approve, actor, reason)
+}
+
+// ResolveAs answers a question for a person at an operator's channel. The caller must
+// have made sure of the person: where rules require several persons, they are told apart
+// by it. The actor is the name for the record.
+func (p *Proxy) ResolveAs(person, id string, approve bool, actor, reason string) error {
 	if !p.pipeline.Approval.Operator {
 		return fmt.Errorf("approvals by an operator are off in this proxy")
 	}
-	return p.pipeline.Resolve(id, approve, approval.CLI, actor, reason)
+	return p.pipeline.Resolve(person, id, approve, approval.CLI, actor, reason)
 }
 
 // A SessionInfo is the state of one session.

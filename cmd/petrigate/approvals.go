@@ -28,11 +28,19 @@ func approvalsList(s stdio) *cobra.Command {
 		return all, func() error {
 			var rows [][]string
 			for _, a := range all {
-				rows = append(rows, []string{a.ID, string(a.State), a.Upstream, a.Tool, a.Session, left(a)})
+				rows = append(rows, []string{a.ID, state(a), a.Upstream, a.Tool, a.Session, left(a)})
 			}
 			return text.Table(s.out, "no approvals", "ID|STATE|UPSTREAM|TOOL|SESSION|EXPIRES IN", rows)
 		}, err
 	})
+}
+
+// state is the state of an approval, and how many have approved it of several persons.
+func state(a proxy.ApprovalInfo) string {
+	if a.Needs > 1 && a.State == proxy.Pending {
+		return fmt.Sprintf("%s %d/%d", a.State, a.Approvals, a.Needs)
+	}
+	return string(a.State)
 }
 
 // left is how long an approval can still be answered or used.
@@ -90,7 +98,11 @@ func approvalsAnswer(s stdio, verb string, approve bool) *cobra.Command {
 			return err
 		}
 		past := map[bool]string{true: "approved", false: "denied"}[approve]
-		_, err = fmt.Fprintf(s.out, "%s %s: %s on %s\n", a.ID, past, text.Escape(a.Tool), text.Escape(a.Upstream))
+		more := ""
+		if now, err := found.client.Approval(a.ID); approve && err == nil && now.State == proxy.Pending {
+			more = fmt.Sprintf(" (%d of %d persons; it still waits for another one)", now.Approvals, now.Needs)
+		}
+		_, err = fmt.Fprintf(s.out, "%s %s: %s on %s%s\n", a.ID, past, text.Escape(a.Tool), text.Escape(a.Upstream), more)
 		return err
 	}
 	return c

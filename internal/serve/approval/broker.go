@@ -91,7 +91,7 @@ func (b *Broker) request(key Key, call Call, ask *gate.Ask) (*Request, error) {
 	}
 	now := b.options.Now()
 	q := &Request{
-		ID: b.newID(), Key: key, Via: via, Size: call.bytes(ask.Steps), Created: now, Expires: now.Add(b.options.Expire),
+		ID: b.newID(), Key: key, Via: via, Needs: needs(ask), Size: call.bytes(ask.Steps), Created: now, Expires: now.Add(b.options.Expire),
 		call: call, steps: ask.Steps, accounts: b.accountsOf(call),
 		answer: Answer{State: Pending}, waiters: 1, answered: make(chan struct{}), unasked: make(chan struct{}),
 	}
@@ -107,6 +107,9 @@ func (b *Broker) request(key Key, call Call, ask *gate.Ask) (*Request, error) {
 		if via == "" || via == channel {
 			q.channels = append(q.channels, channel)
 		}
+	}
+	if q.Needs > 1 && !slices.ContainsFunc(q.channels, func(c string) bool { return c != Elicit }) {
+		return nil, fmt.Errorf("its rules require %d different persons, and only the one at the client can be asked", q.Needs)
 	}
 	if q.Allows(CLI) {
 		q.open = []string{CLI} // operators see every request of the broker
@@ -157,10 +160,19 @@ func (b *Broker) Put(q *Request, channel string) bool {
 	return q.Allows(channel)
 }
 
-// Answer notes what a person said. The first answer stands. It is the one door
-// for answers of all channels: one counts only by a channel that is configured,
-// that the rules of the request allow, and where this very request was put.
+// Answer is [Broker.AnswerAs] of a person who is known by the name of the actor.
 func (b *Broker) Answer(id string, approve bool, channel, actor, reason string) error {
+	return b.AnswerAs(actor, id, approve, channel, actor, reason)
+}
+
+// AnswerAs notes what a person said: who it is as far as the channel proves it, which
+// tells people apart, and the actor for the record. A denial stands at once, and a consent
+// once as many different persons have approved as the rules require. The client's own
+// answers are of one person.
+//
+// AnswerAs is the one door for answers of all channels: one counts only by a channel that
+// is configured, that the rules of the request allow, and where this very request was put.
+func (b *Broker) AnswerAs(person, id string, approve bool, channel, actor, reason string) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.sweep()
@@ -175,9 +187,24 @@ func (b *Broker) Answer(id string, approve bool, channel, actor, reason string) 
 	case !slices.Contains(q.open, channel):
 		return fmt.Errorf("approval %s was not put to anybody where this answer comes from", id)
 	}
+	who := approver{person: person}
+	if channel == Elicit {
+		who = approver{client: true}
+	}
+	if approve && slices.Contains(q.approvers, who) {
+		return fmt.Errorf("approval %s needs %d different persons, and this one has approved it already", id, q.Needs)
+	}
+	if approve && len(q.approvers) > 0 {
+		actor = q.answer.Actor + ", " + actor
+	}
 	q.answer.Channel, q.answer.Actor, q.answer.Reason, q.answer.At = channel, actor, clip(reason, maxReason), b.options.Now()
 	if !approve {
 		b.finish(q, Denied)
+		return nil
+	}
+	q.approvers = append(q.approvers, who)
+	q.answer.Approvals = len(q.approvers)
+	if q.answer.Approvals < q.Needs {
 		return nil
 	}
 	q.answer.State = Approved
@@ -222,6 +249,13 @@ func (b *Broker) unclaim(id string, end func(*Request)) {
 		q.claimed = false
 		end(q)
 	}
+}
+
+// Approves reports whether the person at the client has approved q, which waits for others.
+func (b *Broker) Approves(q *Request) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return slices.Contains(q.approvers, approver{client: true})
 }
 
 // Status is where q stands now.

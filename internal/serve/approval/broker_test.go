@@ -74,7 +74,7 @@ func TestOneConsent(t *testing.T) {
 	if err := b.Answer(first.ID, false, "cli", "bob", ""); err == nil || !strings.Contains(err.Error(), "approved already") {
 		t.Errorf("the second answer counts: %v", err)
 	}
-	if want := (Answer{Approved, "cli", "ann", "fine", b.options.Now()}); b.Status(first) != want {
+	if want := (Answer{Approved, "cli", "ann", "fine", b.options.Now(), 1}); b.Status(first) != want {
 		t.Errorf("%+v, want %+v", b.Status(first), want)
 	}
 	if err := b.Claim(first.ID); err != nil || !errors.Is(b.Claim(first.ID), ErrUsed) {
@@ -103,6 +103,60 @@ func TestOneConsent(t *testing.T) {
 	}
 	if again := open(t, b, Key{Tool: "push"}); again == first || b.Status(again).State != Pending {
 		t.Error("what was used up is asked no more")
+	}
+}
+
+// TestSeveralPersons: a call that needs two persons passes once two different ones have
+// approved it; the client's own answers are of one of them, and one denial is enough.
+func TestSeveralPersons(t *testing.T) {
+	two := &gate.Ask{Steps: []gate.Step{{Net: "n", Approvals: 2}, {Net: "m"}}}
+	type said struct {
+		person, channel string
+		approve         bool
+	}
+	for name, c := range map[string]struct {
+		said    []said
+		refused int // of the answers
+		want    State
+		actor   string
+	}{
+		"one":                     {[]said{{"ann", CLI, true}}, 0, Pending, "ann"},
+		"one twice":               {[]said{{"ann", CLI, true}, {"ann", CLI, true}}, 1, Pending, "ann"},
+		"two":                     {[]said{{"ann", CLI, true}, {"bob", CLI, true}}, 0, Approved, "ann, bob"},
+		"a third is late":         {[]said{{"ann", CLI, true}, {"bob", CLI, true}, {"eve", CLI, true}}, 1, Approved, "ann, bob"},
+		"the client and one":      {[]said{{"", Elicit, true}, {"ann", CLI, true}}, 0, Approved, ", ann"},
+		"the client twice":        {[]said{{"x", Elicit, true}, {"y", Elicit, true}}, 1, Pending, "x"},
+		"nobody is proven":        {[]said{{"", CLI, true}, {"", CLI, true}}, 1, Pending, ""},
+		"a denial":                {[]said{{"ann", CLI, true}, {"bob", CLI, false}}, 0, Denied, "bob"},
+		"who approved may deny":   {[]said{{"ann", CLI, true}, {"ann", CLI, false}}, 0, Denied, "ann"},
+		"the client denies first": {[]said{{"", Elicit, false}, {"ann", CLI, true}}, 1, Denied, ""},
+	} {
+		b, _ := newTestBroker()
+		q, err := b.Open(Key{}, Call{}, two)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.Put(q, Elicit)
+		b.Put(q, CLI)
+		refused := 0
+		for _, s := range c.said {
+			if b.AnswerAs(s.person, q.ID, s.approve, s.channel, s.person, "") != nil {
+				refused++
+			}
+		}
+		if a := b.Status(q); a.State != c.want || refused != c.refused || a.Actor != c.actor || pending(q) != (c.want == Pending) {
+			t.Errorf("%s: %+v, %d answers refused", name, a, refused)
+		}
+		if got := redeem(b, q); got != (c.want == Approved) {
+			t.Errorf("%s: redeemed %t", name, got)
+		}
+		if c.want == Pending && !strings.Contains(b.Look(q).Text(gate.Position.String, b.options.Now()), "approved by 1 of the 2 persons that it needs") {
+			t.Errorf("%s: the question does not say who is missing", name)
+		}
+	}
+	b := newBrokerOf([]string{Elicit}, time.Now)
+	if _, err := b.Open(Key{}, Call{}, two); err == nil || !strings.Contains(err.Error(), "2 different persons, and only the one at the client") {
+		t.Errorf("where only the client can be asked: %v", err)
 	}
 }
 

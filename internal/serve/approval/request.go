@@ -82,6 +82,7 @@ type Request struct {
 	ID      string
 	Key     Key
 	Via     string // the only channel by which it may be answered; empty: any
+	Needs   int    // how many different persons must approve it; at least one
 	Size    int    // bytes that its client has written
 	Created time.Time
 	Expires time.Time
@@ -96,6 +97,7 @@ type Request struct {
 	call      Call // that is forwarded; what is left of it once the request has ended
 	steps     []gate.Step
 	answer    Answer
+	approvers []approver    // who has approved so far
 	open      []string      // channels where it was put
 	waiters   int           // calls that wait for the answer
 	parked    bool          // a call was told to come back for the answer
@@ -123,6 +125,14 @@ type Answer struct {
 	Actor   string
 	Reason  string
 	At      time.Time
+
+	Approvals int // how many different persons have approved; the actor names all of them
+}
+
+// An approver is one person, as far as the channels tell persons apart.
+type approver struct {
+	client bool   // whoever sits at the client
+	person string // another, as proven by the channel
 }
 
 // A Record is a snapshot of a request.
@@ -175,6 +185,9 @@ func (s Record) Text(where func(gate.Position) string, now time.Time) string {
 	writeBeside(&b, "Beside the arguments", c.Beside)
 	writeBeside(&b, "In _meta", c.Meta)
 	fmt.Fprintf(&b, "\nApproval %s, ", s.Request.ID)
+	if s.Request.Needs > 1 {
+		fmt.Fprintf(&b, "approved by %d of the %d persons that it needs, ", s.Answer.Approvals, s.Request.Needs)
+	}
 	if left := s.Request.Expires.Sub(now); s.Answer.State == Pending || s.Answer.State == Approved {
 		fmt.Fprintf(&b, "good for %s.", text.Duration(left))
 	} else {
@@ -198,6 +211,15 @@ func indented(object []byte) string {
 		b.Write(object)
 	}
 	return text.EscapeLines(b.Bytes())
+}
+
+// needs returns how many different persons must approve the steps of a request.
+func needs(ask *gate.Ask) int {
+	n := 1
+	for _, s := range ask.Steps {
+		n = max(n, s.Approvals)
+	}
+	return n
 }
 
 // viaOf is the channel by which the steps of a request want it answered; empty:

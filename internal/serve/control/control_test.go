@@ -74,7 +74,10 @@ func (b *booth) Approval(id string) (proxy.ApprovalInfo, error) {
 	return proxy.ApprovalInfo{ID: id, Question: "May it?"}, b.tell("approval %q", id)
 }
 
-func (b *booth) Resolve(id string, approve bool, actor, reason string) error {
+func (b *booth) ResolveAs(person, id string, approve bool, actor, reason string) error {
+	if proven := runtime.GOOS == "linux" || runtime.GOOS == "darwin"; proven != (person == fmt.Sprint("uid ", os.Getuid())) {
+		return fmt.Errorf("the person is %q", person)
+	}
 	return b.tell("resolve %q %t %q %q", id, approve, actor, reason)
 }
 

@@ -20,7 +20,7 @@ type Operator interface {
 	AwaitTools(ctx context.Context)
 	Approvals() []proxy.ApprovalInfo
 	Approval(id string) (proxy.ApprovalInfo, error)
-	Resolve(id string, approve bool, actor, reason string) error
+	ResolveAs(person, id string, approve bool, actor, reason string) error
 	Sessions() []proxy.SessionInfo
 	ResetSession(id, actor string) error
 	Shadow(session string) (proxy.ShadowInfo, error)
@@ -56,7 +56,7 @@ func Listen(dir string, o Operator) (*Server, error) {
 		_ = listener.Close()
 		return nil, fmt.Errorf("closing the control socket to others: %w", err)
 	}
-	s := &Server{Path: path, http: &http.Server{Handler: routes(o), ReadHeaderTimeout: 5 * time.Second}, done: make(chan struct{})}
+	s := &Server{Path: path, http: &http.Server{Handler: routes(o), ReadHeaderTimeout: 5 * time.Second, ConnContext: withPeer}, done: make(chan struct{})}
 	go func() {
 		defer close(s.done)
 		_ = s.http.Serve(listener) // ends with Close
@@ -107,15 +107,17 @@ func routes(o Operator) http.Handler {
 	get("/sessions", func(*http.Request) (any, error) { return o.Sessions(), nil })
 	get("/shadow", func(r *http.Request) (any, error) { return o.Shadow(r.URL.Query().Get("session")) })
 	get("/nets", func(*http.Request) (any, error) { return o.Nets(), nil })
-	post(mux, "/approvals/{id}", func(id string, a Answer) error { return o.Resolve(id, a.Approve, a.Actor, a.Reason) })
-	post(mux, "/sessions/{id}/reset", func(id string, a Reset) error { return o.ResetSession(id, a.Actor) })
-	post(mux, "/sessions/{id}/settle", func(id string, a Settle) error { return o.SettleCall(id, a.Call, a.Success, a.Actor) })
-	post(mux, "/nets", func(_ string, a Switch) error { return o.SwitchNet(a.Net, a.Active, a.Actor) })
+	post(mux, "/approvals/{id}", func(r *http.Request, id string, a Answer) error {
+		return o.ResolveAs(peerOf(r.Context()), id, a.Approve, a.Actor, a.Reason)
+	})
+	post(mux, "/sessions/{id}/reset", func(_ *http.Request, id string, a Reset) error { return o.ResetSession(id, a.Actor) })
+	post(mux, "/sessions/{id}/settle", func(_ *http.Request, id string, a Settle) error { return o.SettleCall(id, a.Call, a.Success, a.Actor) })
+	post(mux, "/nets", func(_ *http.Request, _ string, a Switch) error { return o.SwitchNet(a.Net, a.Active, a.Actor) })
 	return mux
 }
 
 // post serves an order whose body is a T.
-func post[T any](mux *http.ServeMux, path string, obey func(id string, order T) error) {
+func post[T any](mux *http.ServeMux, path string, obey func(r *http.Request, id string, order T) error) {
 	mux.HandleFunc("POST "+path, func(w http.ResponseWriter, r *http.Request) {
 		var order T
 		d := json.NewDecoder(http.MaxBytesReader(nil, r.Body, 1<<20))
@@ -124,7 +126,7 @@ func post[T any](mux *http.ServeMux, path string, obey func(id string, order T) 
 		if err != nil {
 			err = fmt.Errorf("reading the request: %w", err)
 		} else {
-			err = obey(r.PathValue("id"), order)
+			err = obey(r, r.PathValue("id"), order)
 		}
 		respond(w, struct{}{}, err)
 	})

@@ -207,16 +207,19 @@ func (c *Call) sendProgress(n int, message string) {
 	c.Stream.Send(wire.AppendNotification(nil, "notifications/progress", params))
 }
 
-// Resolve answers an approval, and logs who answered it where.
-func (p *Pipeline) Resolve(id string, approve bool, channel, actor, reason string) error {
-	if err := p.Approvals.Answer(id, approve, channel, actor, reason); err != nil {
+// Resolve answers an approval for a person, and logs who answered it where.
+func (p *Pipeline) Resolve(person, id string, approve bool, channel, actor, reason string) error {
+	if err := p.Approvals.AnswerAs(person, id, approve, channel, actor, reason); err != nil {
 		return err
 	}
 	verb := "denied"
-	if approve {
+	found, _ := p.Approvals.Find(id)
+	switch {
+	case approve && found.Request.Needs > 1:
+		verb = fmt.Sprintf("approved (%d of %d persons)", found.Answer.Approvals, found.Request.Needs)
+	case approve:
 		verb = "approved"
 	}
-	found, _ := p.Approvals.Find(id)
 	p.Life.Log.Info(fmt.Sprintf("approval %s %s: %s on %s, by %s via %s", id, verb, text.Escape(found.Call.Tool), text.Escape(found.Call.Upstream),
 		text.Escape(actor), channel), "reason", text.Escape(found.Answer.Reason))
 	return nil

@@ -99,7 +99,7 @@ func (c *Call) say(note []byte) {
 
 // canElicit reports whether the client can show all of r to its person.
 func (p *Pipeline) canElicit(c *Call, r *approval.Request) bool {
-	return r.Allows(approval.Elicit) && c.Peer.Elicit && r.Size <= maxShown && !r.WasUnasked() && len(p.text(r)) <= maxShown
+	return r.Allows(approval.Elicit) && c.Peer.Elicit && r.Size <= maxShown && !r.WasUnasked() && !p.Approvals.Approves(r) && len(p.text(r)) <= maxShown
 }
 
 // elicitByResult returns the question for a client of 2026-07-28, which answers it in the
@@ -182,7 +182,7 @@ func (p *Pipeline) takeElicitation(r *approval.Request, channel string, result [
 
 // resolveByClient resolves an approval by the answer of the client's person.
 func (p *Pipeline) resolveByClient(id string, approve bool, channel, reason string) {
-	if err := p.Resolve(id, approve, channel, "the client", reason); err != nil {
+	if err := p.Resolve("", id, approve, channel, "the client", reason); err != nil {
 		p.Life.Log.Info("answer to an approval ignored", "approval", id, "reason", err)
 	}
 }
