@@ -25,7 +25,7 @@ petrigate check --config petrigate.yaml
 petrigate check --live --strict --config petrigate.yaml
 petrigate check --verbose safety.rules
 petrigate analyze pipeline.net.yaml
-petrigate analyze --timeout 5m --json philosophers.pnml
+petrigate analyze --live --timeout 5m --json philosophers.pnml
 petrigate diff old.rules new.rules
 petrigate diff --timeout 1m yesterday/petrigate.yaml petrigate.yaml
 petrigate eval --cases cases.jsonl

@@ -10,7 +10,12 @@ type Options struct {
 	MaxStates int   // below 1: DefaultLimit
 	MaxBytes  int64 // of memory for states; 0: no bound
 	Terminal  []int // places in which it is right to stop
-	Liveness  bool  // also find what can always happen again, which takes as long as the search itself
+
+	// Liveness asks for the transitions that can always happen again. Where the states
+	// are visited one by one, that takes two to five times as long as the search,
+	// and another 20 bytes or more a state, which MaxBytes does not bound. If
+	// Continue ends it, the answers of the search stand.
+	Liveness bool
 
 	// Continue reports whether to go on. It is called now and then with the
 	// number of states so far. It may be nil.
@@ -64,8 +69,11 @@ type Analysis struct {
 	Invariants    []Invariant
 	AllInvariants bool // no others have minimal support
 
-	Live    Answer // every transition can always happen again, sooner or later
-	NotLive []int  // transitions that need not be able to; where Live is No
+	// Every transition can always happen again, sooner or later. Without
+	// Options.Liveness it is No where a deadlock or a dead transition shows that,
+	// and Unknown elsewhere.
+	Live    Answer
+	NotLive []int // transitions that need not be able to, where Live is No; without Options.Liveness some of them
 
 	BytesPerState float64 // of the search, with its table
 }

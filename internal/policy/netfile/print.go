@@ -128,8 +128,12 @@ func (r *Report) listOr(none string, list []string) string {
 
 func (r *Report) live() string {
 	switch {
-	case r.Live == nil:
+	case r.Live == nil && (r.Incomplete || r.result.Bounded == petri.No):
 		return "?"
+	case r.Live == nil && !r.asked:
+		return "? (use --live)"
+	case r.Live == nil:
+		return "? (this took too long; the other answers are complete)"
 	case *r.Live:
 		return "yes: each transition can always happen again"
 	default:

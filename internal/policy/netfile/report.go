@@ -30,6 +30,7 @@ type Report struct {
 
 	net    *Net
 	result *petri.Analysis
+	asked  bool // for what is live
 }
 
 type reportedInvariant struct {
@@ -44,10 +45,11 @@ type reportedPump struct {
 	Places []string `json:"places"`
 }
 
-// NewReport returns the analysis of a net as it is printed.
-func NewReport(n *Net, a *petri.Analysis, took time.Duration) *Report {
+// NewReport returns the analysis of a net as it is printed; live: the analysis was
+// asked for what is live.
+func NewReport(n *Net, a *petri.Analysis, live bool, took time.Duration) *Report {
 	r := &Report{
-		Version: 1, Name: n.Name, net: n, result: a,
+		Version: 1, Name: n.Name, net: n, result: a, asked: live,
 		DeadTransitions: []string{}, Bounds: map[string]int{}, UnboundedPlaces: named(n.Places, a.Unbounded), Invariants: []reportedInvariant{},
 		Seconds: took.Seconds(), BytesPerState: a.BytesPerState, Incomplete: a.Stop != petri.Finished,
 	}
