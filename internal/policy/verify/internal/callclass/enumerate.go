@@ -155,7 +155,12 @@ func (b *Enumerator) Together() [][]int {
 func (b *Enumerator) Actual(p *gate.Policy, c gate.Call) *Class {
 	s := &Class{Tool: c.Tool, Args: string(c.Args)}
 	for _, meaning := range p.Meaning(c) {
-		s.Effects = append(s.Effects, Effect{meaning.Net, b.nets[meaning.Net].intern(meaning.Asks)})
+		n := b.nets[meaning.Net]
+		var m Meaning
+		for _, a := range meaning.Asks {
+			m = append(m, n.apart(a))
+		}
+		s.Effects = append(s.Effects, Effect{meaning.Net, n.intern(m)})
 	}
 	return s
 }
@@ -163,6 +168,6 @@ func (b *Enumerator) Actual(p *gate.Policy, c gate.Call) *Class {
 // Waiting returns the class for time that passes until a transition of the net fires by
 // the clock.
 func (n *Net) Waiting(transition int) *Class {
-	e := n.intern(Meaning{{Transitions: []int{transition}}})
+	e := n.intern(Meaning{{Asked: gate.Asked{Transitions: []int{transition}}}})
 	return &Class{Waits: true, Wait: n.Info.Transitions[transition].Every, Effects: []Effect{{n.Index, e}}}
 }

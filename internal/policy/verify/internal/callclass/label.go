@@ -155,10 +155,28 @@ func (n *Net) meaning(ls []label) Meaning {
 			a.Transitions = slices.DeleteFunc(slices.Clone(a.Transitions), func(t int) bool { return slices.Contains(spared, t) })
 		}
 		if a.Free || len(a.Transitions) > 0 {
-			e = append(e, a)
+			e = append(e, n.apart(a))
 		}
 	}
 	return e
+}
+
+// apart sets apart the transitions that spoil.
+func (n *Net) apart(a gate.Asked) Ask {
+	spoils := func(t int) bool { return n.Info.Transitions[t].Spoils }
+	if !slices.ContainsFunc(a.Transitions, spoils) {
+		return Ask{Asked: a}
+	}
+	out := Ask{Asked: a}
+	out.Transitions = nil
+	for _, t := range a.Transitions {
+		if spoils(t) {
+			out.Spoilers = append(out.Spoilers, t)
+		} else {
+			out.Transitions = append(out.Transitions, t)
+		}
+	}
+	return out
 }
 
 // ask is what one name means to the net, whatever exempts the call.

@@ -83,7 +83,27 @@ type row struct {
 
 // A Meaning is what a call means to the net: its names in order, each with
 // the transitions that list it.
-type Meaning []gate.Asked
+type Meaning []Ask
+
+// An Ask is what one name of a call means to the net.
+type Ask struct {
+	gate.Asked       // without the transitions that spoil
+	Spoilers   []int // transitions that list the name and spoil
+}
+
+// Spoils reports whether the call spoils what is watched in the net.
+func (m Meaning) Spoils() bool {
+	return slices.ContainsFunc(m, func(a Ask) bool { return len(a.Spoilers) > 0 })
+}
+
+// Spoilers are the transitions of the call that spoil, each once.
+func (m Meaning) Spoilers() []int {
+	var all []int
+	for _, a := range m {
+		all = include(all, a.Spoilers...)
+	}
+	return all
+}
 
 func (n *Net) arcs(places []string) []petri.Arc {
 	numbers := make([]int, len(places))
@@ -146,6 +166,7 @@ func (n *Net) intern(e Meaning) int {
 		}
 		k = append(k, flags)
 		k = AppendKey(binary.AppendUvarint(k, uint64(len(a.Transitions))), a.Transitions)
+		k = AppendKey(binary.AppendUvarint(k, uint64(len(a.Spoilers))), a.Spoilers)
 	}
 	n.key = k
 	return n.Meanings.Of(k, e)

@@ -34,7 +34,7 @@ func (r *run) accelerate(before []int, most int) int {
 // again is how often the step from a to b can be made again before it could
 // become another one.
 func (n *Net) again(a, b *local) int {
-	if a.stuck || b.stuck || !slices.Equal(a.flights, b.flights) {
+	if a.stuck || b.stuck || a.spoiled != b.spoiled || !slices.Equal(a.flights, b.flights) {
 		return 0
 	}
 	for _, t := range n.free { // they move by themselves

@@ -58,6 +58,13 @@ func (n *Net) alone() (locals []int, ok bool) {
 	return n.apart.locals, n.apart.ok
 }
 
+// atRest are those of the states when no call is under way that spoils: what is in
+// flight can always succeed first.
+func (n *Net) atRest() (locals []int, ok bool) {
+	locals, ok = n.alone()
+	return slices.DeleteFunc(slices.Clone(locals), func(l int) bool { return n.locals.List[l].spoiled }), ok
+}
+
 func (n *Net) byItself() (locals []int, ok bool) {
 	for t := range n.Trans {
 		def := &n.Info.Transitions[t]
@@ -68,9 +75,11 @@ func (n *Net) byItself() (locals []int, ok bool) {
 	locals, holds := []int{0}, []int{}
 	seen := map[int]bool{0: true}
 	visit := func(s int) {
-		if !seen[s] {
-			seen[s] = true
-			locals = append(locals, s)
+		for _, s := range []int{s, n.unspoiled(s)} {
+			if !seen[s] {
+				seen[s] = true
+				locals = append(locals, s)
+			}
 		}
 	}
 	for before := -1; before != len(locals)+len(holds); {

@@ -112,7 +112,7 @@ const (
 func (a *attractor) recover(nets []callclass.Effect, helpers []int) bool {
 	joint := [][]int{nil}
 	for _, t := range nets {
-		locals, ok := a.model.Nets[t.Net].alone()
+		locals, ok := a.model.Nets[t.Net].atRest()
 		if !ok || len(joint)*len(locals) > maxJoint {
 			return false
 		}

@@ -139,8 +139,9 @@ func (n *Net) mirrors(place, top int) []int {
 // without is a state as a key, but for some places of one net.
 func (s *Space) without(words []uint32, pos int, places []int) string {
 	rest := slices.Delete(slices.Clone(words), 1+pos, 2+pos)
-	k := callclass.AppendKey(appendWords(nil, rest), s.nets[pos].locals.List[words[1+pos]].flights)
-	for p, tokens := range s.nets[pos].locals.List[words[1+pos]].marking {
+	l := &s.nets[pos].locals.List[words[1+pos]]
+	k := append(callclass.AppendKey(appendWords(nil, rest), l.flights), l.flags())
+	for p, tokens := range l.marking {
 		if !slices.Contains(places, p) {
 			k = binary.AppendUvarint(k, uint64(tokens))
 		}

@@ -106,6 +106,7 @@ func (s *Space) atOnce(k int32, c uint32) (to int32, ok bool) {
 		next[1+h.Net], killed[h.Net] = uint32(e.next), e.killed
 	}
 	next = append(next, s.survivors(opens, killed)...)
+	s.rest(next)
 	to, ok = s.index[string(appendWords(nil, next))]
 	return to, ok
 }

@@ -4,7 +4,6 @@ import (
 	"math/bits"
 	"slices"
 
-	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
@@ -128,7 +127,7 @@ func (m *Model) pays(n *Net, place int, tag func(*callclass.Class) uint8) bool {
 		def := &n.Info.Transitions[i]
 		cost[i] = in > out && !def.Deferred && !def.Observe
 	}
-	pays := func(a gate.Asked) bool {
+	pays := func(a callclass.Ask) bool {
 		return !a.Free && len(a.Transitions) > 0 && !slices.ContainsFunc(a.Transitions, func(t int) bool { return !cost[t] })
 	}
 	classes, gap := m.ClassesFor([]int{n.Index}, tag)

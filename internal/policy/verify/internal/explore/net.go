@@ -17,6 +17,7 @@ type Net struct {
 	free    []int // structural transitions
 	timed   []int // those that fire by the clock
 	watchAt []int // number of an observe + deferred transition among the watches, -1
+	spoils  bool  // a transition of it spoils what others watch
 	still   bool  // it never moves
 	wild    bool  // not all effects that a call can have on it are known
 
@@ -41,6 +42,7 @@ type local struct {
 	marking petri.Marking
 	flights []int
 	stuck   bool
+	spoiled bool     // a call that spoils is under way: no watch begins
 	begins  []*begun // by effect, as far as they are known
 }
 
@@ -48,6 +50,7 @@ type local struct {
 type holding struct {
 	flights []int // transitions, in the order in which they were chosen
 	watches []int
+	spoils  bool // no watch begins until it has ended
 }
 
 type verdict uint8
@@ -101,6 +104,7 @@ func newNet(names *callclass.Net) *Net {
 			watches++
 		}
 	}
+	n.spoils = watches > 0 && slices.ContainsFunc(n.Info.Transitions, func(t gate.Transition) bool { return t.Spoils })
 	n.still = n.isStill()
 	n.start()
 	return n
@@ -135,21 +139,28 @@ func (n *Net) start() {
 func (n *Net) intern(l local) int {
 	k := n.key[:0]
 	k = callclass.AppendKey(callclass.AppendKey(k, l.marking), l.flights)
-	if l.stuck {
-		k = append(k, 1)
+	n.key = append(k, l.flags())
+	return n.locals.Of(n.key, l)
+}
+
+// flags are what a local state is beside its tokens.
+func (l *local) flags() byte { return flag(l.stuck, 1) | flag(l.spoiled, 2) }
+
+func flag(is bool, bit byte) byte {
+	if is {
+		return bit
 	}
-	n.key = k
-	return n.locals.Of(k, l)
+	return 0
 }
 
 func (n *Net) internHold(h holding) int {
-	k := binary.AppendUvarint(n.key[:0], uint64(len(h.flights)))
+	k := binary.AppendUvarint(append(n.key[:0], flag(h.spoils, 1)), uint64(len(h.flights)))
 	n.key = callclass.AppendKey(callclass.AppendKey(k, h.flights), h.watches)
 	return n.held.Of(n.key, h)
 }
 
 func (l *local) clone() local {
-	return local{marking: slices.Clone(l.marking), flights: slices.Clone(l.flights), stuck: l.stuck}
+	return local{marking: slices.Clone(l.marking), flights: slices.Clone(l.flights), stuck: l.stuck, spoiled: l.spoiled}
 }
 
 func weight(arcs []petri.Arc, place int) int {

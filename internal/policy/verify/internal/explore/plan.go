@@ -178,7 +178,11 @@ func (n *Net) success(state, effect int) int {
 	if b.hold == 0 {
 		return b.next
 	}
-	return n.end(b.next, b.hold, gate.Success).next
+	next := n.end(b.next, b.hold, gate.Success).next
+	if n.locals.List[state].spoiled {
+		return next
+	}
+	return n.unspoiled(next)
 }
 
 // promising are the classes that have to be tried in a state. All that can be

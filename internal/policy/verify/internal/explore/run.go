@@ -91,6 +91,20 @@ func (r *run) end(c *live, o gate.Outcome) {
 		}
 	}
 	c.holds = rest
+	for _, h := range holds {
+		if n := r.nets[h.Net]; n.held.List[h.Meaning].spoils && !r.spoils(h.Net) {
+			r.local[h.Net] = n.unspoiled(r.local[h.Net])
+		}
+	}
+}
+
+// spoils reports whether a call is under way that spoils what the net watches.
+func (r *run) spoils(net int) bool {
+	return slices.ContainsFunc(r.calls, func(c *live) bool {
+		return slices.ContainsFunc(c.holds, func(h callclass.Effect) bool {
+			return h.Net == net && r.nets[net].held.List[h.Meaning].spoils
+		})
+	})
 }
 
 // unwatch ends watches of all calls in a net.

@@ -224,8 +224,23 @@ func (s *Space) reach(next []uint32, open openType, from int32, by event) {
 	if len(open.holds) > 0 {
 		next = append(next[:1+len(s.nets)], s.insert(next[1+len(s.nets):], s.typeOf(open))...)
 	}
+	s.rest(next)
 	s.next = next
 	s.visit(next, from, by)
+}
+
+// rest ends what spoils a net where no call in flight does.
+func (s *Space) rest(words []uint32) {
+	for _, pos := range s.spoiling {
+		spoils := func(id uint32) bool {
+			return slices.ContainsFunc(s.types.List[id].holds, func(h callclass.Effect) bool {
+				return h.Net == pos && s.nets[pos].held.List[h.Meaning].spoils
+			})
+		}
+		if local := int(words[1+pos]); s.nets[pos].locals.List[local].spoiled && !slices.ContainsFunc(words[1+len(s.nets):], spoils) {
+			words[1+pos] = uint32(s.nets[pos].unspoiled(local))
+		}
+	}
 }
 
 // maxAlike is how many calls are told apart that only watch; more of them are
@@ -301,7 +316,10 @@ func (s *Space) typeOf(t openType) uint32 {
 // that a call which never ends, or fails, does not make.
 func (s *Space) unclear(id uint32) bool {
 	t := &s.types.List[id]
-	flies := slices.ContainsFunc(t.holds, func(h callclass.Effect) bool { return len(s.nets[h.Net].held.List[h.Meaning].flights) > 0 })
+	flies := slices.ContainsFunc(t.holds, func(h callclass.Effect) bool {
+		hold := &s.nets[h.Net].held.List[h.Meaning]
+		return len(hold.flights) > 0 || hold.spoils
+	})
 	if !flies {
 		return false // as a failure
 	}

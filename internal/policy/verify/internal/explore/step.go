@@ -26,7 +26,7 @@ func (n *Net) compute(state int, e callclass.Meaning) *begun {
 	l := &n.locals.List[state]
 	v, chosen := n.judge(l, e)
 	b := &begun{verdict: v, next: state}
-	if v != gates || len(chosen) == 0 {
+	if v != gates {
 		return b
 	}
 	next := l.clone()
@@ -49,11 +49,36 @@ func (n *Net) compute(state int, e callclass.Meaning) *begun {
 			h.watches = n.keep(h.watches, n.unwatched(next.marking))
 		}
 	}
+	n.spoil(e, &next, &h, b)
 	if !n.advance(&next) {
 		return &begun{verdict: blocks, next: state} // the gate refuses what would not come to rest
 	}
 	b.next, b.hold = n.intern(next), n.internHold(h)
 	return b
+}
+
+// spoil lets the transitions of the call that spoil fire, where they are enabled, and
+// ends all watches of the net.
+func (n *Net) spoil(e callclass.Meaning, next *local, h *holding, b *begun) {
+	for _, t := range e.Spoilers() {
+		if n.Trans[t].Enabled(next.marking) {
+			n.Trans[t].Fire(next.marking)
+		}
+	}
+	if n.spoils && e.Spoils() {
+		next.spoiled, h.spoils = true, true
+		h.watches, b.killed = nil, ^uint64(0)
+	}
+}
+
+// unspoiled is the local state when no call is under way that spoils.
+func (n *Net) unspoiled(state int) int {
+	if !n.locals.List[state].spoiled {
+		return state
+	}
+	l := n.locals.List[state].clone()
+	l.spoiled = false
+	return n.intern(l)
 }
 
 // judge takes the names of the call one after the other, as the gate does.
@@ -71,7 +96,7 @@ func (n *Net) judge(l *local, e callclass.Meaning) (v verdict, chosen []int) {
 		case t < 0:
 			blocked = true
 		case n.Info.Transitions[t].Observe:
-			if !a.Weak && !slices.Contains(chosen, t) && n.take(t, scratch) {
+			if !a.Weak && !slices.Contains(chosen, t) && !n.void(l, e, t) && n.take(t, scratch) {
 				chosen, v = append(chosen, t), max(v, gates)
 			}
 		case slices.Contains(chosen, t):
@@ -89,7 +114,17 @@ func (n *Net) judge(l *local, e callclass.Meaning) (v verdict, chosen []int) {
 	if forbids {
 		chosen = slices.DeleteFunc(chosen, func(t int) bool { return n.Info.Transitions[t].Observe })
 	}
+	if e.Spoils() {
+		v = gates
+	}
 	return v, chosen
+}
+
+// void reports whether the call would watch for nothing, because one that spoils is
+// under way, or it spoils itself.
+func (n *Net) void(l *local, e callclass.Meaning, t int) bool {
+	def := &n.Info.Transitions[t]
+	return def.Deferred && (l.spoiled || e.Spoils())
 }
 
 // candidate is the first of the transitions that is enabled, -1 if none is.
@@ -155,7 +190,7 @@ func (n *Net) without(hold int, killed uint64) int {
 	if len(kept) == len(h.watches) {
 		return hold
 	}
-	return n.internHold(holding{flights: h.flights, watches: kept})
+	return n.internHold(holding{flights: h.flights, watches: kept, spoils: h.spoils})
 }
 
 // end is what the outcome of a call does that has the holding.
@@ -167,7 +202,7 @@ func (n *Net) end(state, hold int, o gate.Outcome) *ended {
 	next := n.locals.List[state].clone()
 	e := &ended{}
 	h := n.held.List[hold]
-	var rest holding
+	rest := holding{spoils: h.spoils && o == gate.Unknown}
 	var done []int
 	for _, t := range h.flights {
 		if o == gate.Unknown && !n.Info.Transitions[t].Release {

@@ -15,6 +15,8 @@ type view struct {
 	at      []int // position of a net of the model, -1
 	classes []class
 	limits  []int // positions of nets whose counters begin at a smaller number
+
+	spoiling []int // positions of nets in which calls spoil what is watched
 }
 
 // A class is the classes that a view cannot tell apart.
@@ -52,6 +54,9 @@ func (m *Model) view(nets []int, o ViewOptions) *view {
 				v.limits = append(v.limits, i)
 				use = c
 			}
+		}
+		if use.spoils {
+			v.spoiling = append(v.spoiling, i)
 		}
 		v.nets = append(v.nets, use)
 	}
