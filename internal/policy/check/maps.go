@@ -17,17 +17,17 @@ import (
 // is treated more strictly.
 func (v *Analysis) milder() diag.List {
 	var ps diag.List
+	treated := v.treatments()
 	for _, o := range v.report.Overlaps {
 		for _, pair := range [][2]gate.Map{{o.First, o.Second}, {o.Second, o.First}} {
 			narrow, wide := pair[0], pair[1]
-			a, _ := v.strictness(narrow.As)
-			b, by := v.strictness(wide.As)
-			if a >= b || a == unlistedName || !within(narrow, wide, o.Text) {
+			a, b := treated[narrow.As], treated[wide.As]
+			if a.how >= b.how || a.how == unlistedName || !within(narrow, wide, o.Text) {
 				continue
 			}
 			ps = append(ps, Warning(codeMilder, diag.Position(narrow.Rule),
 				fmt.Sprintf("what this names %s is %s too: %q matches both", narrow.As, wide.As, o.Text),
-				fmt.Sprintf("%s (%s:%d) %s, and a call obeys the rules of all its names", wide.As, wide.Rule.File, wide.Rule.Line, by)))
+				fmt.Sprintf("%s (%s:%d) %s, and a call obeys the rules of all its names", wide.As, wide.Rule.File, wide.Rule.Line, b.by)))
 		}
 	}
 	return ps
@@ -43,22 +43,41 @@ const (
 	forbidden
 )
 
-func (v *Analysis) strictness(name string) (how strictness, by string) {
-	i := slices.IndexFunc(v.names, func(n verify.Name) bool { return n.Tool.Name == name && n.Tool.Kind != gate.Glob })
-	if i < 0 {
-		return unlistedName, ""
-	}
-	if n := v.names[i]; n.Callable == verify.Impossible && v.lists(n.Because, name) {
-		return forbidden, "can never be called, by " + byWhat(n)
-	}
+// A treatment is how a name is treated, and by what.
+type treatment struct {
+	how strictness
+	by  string
+}
+
+// treatments returns how the names are treated that are no patterns.
+func (v *Analysis) treatments() map[string]treatment {
+	asks := make(map[string]verify.Net)
 	for _, net := range v.policy.Nets() {
 		for _, t := range net.Transitions {
-			if t.Manual && Lists(t, name) {
-				return asking, "needs approval, by " + cited(net.Name, net.Rule)
+			for _, tool := range t.Tools {
+				if _, known := asks[tool.Name]; t.Manual && !known {
+					asks[tool.Name] = verify.Net{Name: net.Name, Rule: net.Rule}
+				}
 			}
 		}
 	}
-	return limited, ""
+	treated := make(map[string]treatment)
+	for _, n := range v.names {
+		name := n.Tool.Name
+		if _, known := treated[name]; known || n.Tool.Kind == gate.Glob {
+			continue
+		}
+		net, asked := asks[name]
+		switch {
+		case n.Callable == verify.Impossible && v.lists(n.Because, name):
+			treated[name] = treatment{forbidden, "can never be called, by " + byWhat(n)}
+		case asked:
+			treated[name] = treatment{asking, "needs approval, by " + cited(net.Name, net.Rule)}
+		default:
+			treated[name] = treatment{how: limited}
+		}
+	}
+	return treated
 }
 
 // lists reports whether one of the nets lists the name.

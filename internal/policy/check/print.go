@@ -76,8 +76,13 @@ func (r Report) printVerified(w io.Writer, verbose bool) error {
 // toolRows says of each name whether and how it can be called, and which nets
 // list it.
 func (r Report) toolRows() [][]string {
-	nets := make(map[string][]string)
+	nets, asks := make(map[string][]string), make(map[string]bool)
 	for _, net := range r.verified.policy.Nets() {
+		for _, t := range net.Transitions {
+			for _, tool := range t.Tools {
+				asks[tool.Name] = asks[tool.Name] || t.Manual && !net.Shadow
+			}
+		}
 		said := net.Name
 		if net.Shadow {
 			said += " (in shadow)"
@@ -90,20 +95,21 @@ func (r Report) toolRows() [][]string {
 	}
 	var rows [][]string
 	for _, t := range r.Tools {
-		rows = append(rows, []string{t.Name, r.callable(t), cmp.Or(strings.Join(nets[t.Name], ", "), "none")})
+		rows = append(rows, []string{t.Name, r.callable(t, asks[t.Name]), cmp.Or(strings.Join(nets[t.Name], ", "), "none")})
 	}
 	return rows
 }
 
-// callable says whether and how a name can be called.
-func (r Report) callable(t reportedTool) string {
+// callable says whether and how a name can be called. asks reports whether a net
+// requires a person to approve its calls.
+func (r Report) callable(t reportedTool, asks bool) string {
 	switch n := t.known; n.Callable {
 	case verify.Possible:
 		said := r.verified.tools.yes(n.Shortest)
 		if before := t.Shortest[:max(0, len(t.Shortest)-1)]; len(before) > 0 {
 			said = "after " + strings.Join(before, ", ") + strings.TrimPrefix(", "+said, ", yes")
 		}
-		if r.asks(t.Name) {
+		if asks {
 			said += ", with the approval of a person"
 		}
 		return said
@@ -114,18 +120,6 @@ func (r Report) callable(t reportedTool) string {
 	default:
 		return "not known: " + n.Why
 	}
-}
-
-// asks reports whether a net requires a person to approve calls of a name.
-func (r Report) asks(name string) bool {
-	for _, net := range r.verified.policy.Nets() {
-		for _, t := range net.Transitions {
-			if t.Manual && !net.Shadow && Lists(t, name) {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // yes says that a name can be called, and what has to be there for that of
@@ -179,7 +173,11 @@ func (v *Analysis) details() []string {
 		lines = append(lines, fmt.Sprintf("the maps at %s and %s both match %q", o.First.Rule, o.Second.Rule, o.Text))
 	}
 	if more := len(overlaps) - mostOverlaps; more > 0 {
-		lines = append(lines, "the same is true of "+text.Count(more, "more pair")+" of maps")
+		least := ""
+		if v.report.MoreOverlaps {
+			least = "at least "
+		}
+		lines = append(lines, "the same is true of "+least+text.Count(more, "more pair")+" of maps")
 	}
 	return append(lines, "claims are about one session, with these nets active; a reset or new rules begin anew")
 }

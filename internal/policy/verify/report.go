@@ -47,14 +47,15 @@ type Options struct {
 // A Report is what is known of a policy before anybody calls anything. It is
 // about nets that are all active and enforced, of one session.
 type Report struct {
-	Names     []Name
-	Proofs    []Proof // of Options.Prove, in order
-	Groups    []Group
-	Redundant []Redundant
-	Overlaps  []Overlap
-	Gaps      []string // why not all kinds of calls were looked at; nothing is proved of those that it concerns
-	States    int      // of the groups that could be explored whole
-	Visited   int      // states of all searches
+	Names        []Name
+	Proofs       []Proof // of Options.Prove, in order
+	Groups       []Group
+	Redundant    []Redundant
+	Overlaps     []Overlap
+	MoreOverlaps bool     // there may be more of them
+	Gaps         []string // why not all kinds of calls were looked at; nothing is proved of those that it concerns
+	States       int      // of the groups that could be explored whole
+	Visited      int      // states of all searches
 }
 
 // A Name is what is known of a name that a net lists.

@@ -14,7 +14,7 @@ import (
 func Policy(p *gate.Policy, o Options) *Report {
 	m := newProver(p, &o)
 	r := &Report{Proofs: m.proofs(o.Prove)}
-	r.Overlaps = callclass.Overlaps(p, m.Stop)
+	r.Overlaps, r.MoreOverlaps = callclass.Overlaps(p, m.Stop)
 	for _, t := range listed(p) {
 		n := m.callable(t)
 		n.Shortest, _ = m.accepted(n.Shortest)

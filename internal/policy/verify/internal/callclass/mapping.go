@@ -63,34 +63,59 @@ type Overlap struct {
 	Text          string // that both match
 }
 
-// Overlaps finds maps of one field that one text can match; fewer where stop says so.
-func Overlaps(p *gate.Policy, stop func() bool) []Overlap {
-	out := overlapping(p.Maps(), stop)
+// maxRead is how many overlaps are looked for of maps that a reader serves: of
+// two commands there is hardly ever no script that runs both.
+const maxRead = 200
+
+// Overlaps finds maps of one field that one text can match. There may be more where
+// stop says so, or where readers serve many of the maps.
+func Overlaps(p *gate.Policy, stop func() bool) (found []Overlap, more bool) {
+	o := overlaps{stop: stop}
+	o.look(p.Maps())
 	for _, n := range p.Nets() {
 		if n.Labels == nil {
-			out = append(out, overlapping(n.Maps, stop)...)
+			o.look(n.Maps)
 		}
 	}
-	return out
+	return o.found, o.more
 }
 
-func overlapping(maps []gate.Map, stop func() bool) []Overlap {
-	var out []Overlap
+// overlaps are those found so far.
+type overlaps struct {
+	found []Overlap
+	more  bool
+	read  int // of maps that a reader serves
+	stop  func() bool
+}
+
+func (o *overlaps) look(maps []gate.Map) {
 	var patterns []pattern
 	for _, m := range newMappings(maps, -1) {
-		if stop() {
-			return out
+		if o.more = o.more || o.stop(); o.stop() {
+			return
 		}
 		p := newPattern(m)
-		for _, other := range patterns {
-			if other.Tool != p.Tool || other.Field != p.Field || other.As == p.As {
-				continue
-			}
-			if text, ok := witness([]pattern{other, p}, 3); ok {
-				out = append(out, Overlap{*other.Map, *p.Map, text})
-			}
+		for i := range patterns {
+			o.try(&patterns[i], &p)
 		}
 		patterns = append(patterns, p)
 	}
-	return out
+}
+
+// try looks for a text that both match.
+func (o *overlaps) try(a, b *pattern) {
+	read := a.Reader != nil && b.Reader != nil
+	switch {
+	case a.Tool != b.Tool || a.Field != b.Field || a.As == b.As:
+		return
+	case read && o.read == maxRead:
+		o.more = true
+		return
+	}
+	if text, ok := witness([]pattern{*a, *b}, 3); ok {
+		o.found = append(o.found, Overlap{*a.Map, *b.Map, text})
+		if read {
+			o.read++
+		}
+	}
 }

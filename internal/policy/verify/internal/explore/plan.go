@@ -81,6 +81,9 @@ func (p *planner) search(o ViewOptions) (path []int, ok bool) {
 	if start == nil {
 		start = make([]int, len(p.view.nets))
 	}
+	if path := p.straight(start); path != nil {
+		return path, true
+	}
 	p.visit(start, -1, -1)
 	for asked := -askEvery; p.least < len(p.queue); {
 		queue := p.queue[p.least]

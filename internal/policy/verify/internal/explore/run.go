@@ -212,7 +212,10 @@ func (r *run) make(mv Move, ok func(blocking []int) bool) bool {
 			r.long = true
 			return false
 		}
-		before := slices.Clone(r.local)
+		var before []int
+		if mv.Times > 0 {
+			before = slices.Clone(r.local)
+		}
 		r.begin(mv.Class)
 		if mv.Times > 0 {
 			r.end(r.calls[len(r.calls)-1], gate.Success)
