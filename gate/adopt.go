@@ -28,8 +28,9 @@ type Kept struct {
 // fate of each net: those of to in order, then the dropped ones. A net keeps its
 // state if its name, its fingerprint and its shadow flag are unchanged; every
 // other net begins at its start. The nets in active are active, all if it is nil.
-// Calls in flight and calls that wait stay, and move the nets that are kept. Adopt
-// does not change s.
+// Calls in flight and calls that wait stay, and move the nets that are kept. Where a
+// net begins, the calls in flight that may spoil its evidence do so. Adopt does not
+// change s.
 func (p *Policy) Adopt(s *State, active []string) (*State, []Kept) {
 	to, from := p.NewState(active), s.policy
 	to.Owners, to.Last, to.Spent, to.Tools, to.Would = s.Owners, s.Last, slices.Clip(s.Spent), s.Tools, s.Would
@@ -48,6 +49,12 @@ func (p *Policy) Adopt(s *State, active []string) (*State, []Kept) {
 			kept = append(kept, Kept{Net: n.Name})
 			continue
 		}
+		if n.spoils {
+			to.Nets[n.index] = p.suspecting(s, n, to.Nets[n.index], old)
+			if old != nil {
+				numbers[old.index] = n.index
+			}
+		}
 		kept = append(kept, Kept{Net: n.Name, Fate: Begun, Lost: old.loses(s)})
 	}
 	for _, old := range from.nets {
@@ -56,7 +63,7 @@ func (p *Policy) Adopt(s *State, active []string) (*State, []Kept) {
 		}
 	}
 	for number, c := range s.Calls {
-		to.Calls[number] = c.renumbered(numbers)
+		to.Calls[number] = to.suspected(c.renumbered(numbers))
 	}
 	return to, kept
 }

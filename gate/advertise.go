@@ -109,19 +109,19 @@ func (j *judgement) open(f *finding) bool {
 	}
 	l := &f.labels[f.label]
 	for i := range n.patterns {
-		if except := n.patterns[i].except; n.globs[i].number == l.glob-1 && except != "" && j.gives(n, Tool{Name: except}) {
+		if except := n.patterns[i].except; n.globs[i].number == l.glob-1 && except != "" && j.gives(n, Tool{Name: except}, Surely) {
 			return true
 		}
 	}
 	lists, _ := n.lookup(l)
 	return slices.ContainsFunc(lists, func(t int) bool {
-		return slices.ContainsFunc(n.Transitions[t].Unless, func(u Tool) bool { return j.gives(n, u) })
+		return slices.ContainsFunc(n.Transitions[t].Unless, func(u Tool) bool { return j.gives(n, u, Surely) })
 	})
 }
 
-// gives reports whether arguments could give the call a certain name that u
-// matches.
-func (j *judgement) gives(n *net, u Tool) bool {
+// gives reports whether arguments could give the call a name that u matches; Surely:
+// a certain one.
+func (j *judgement) gives(n *net, u Tool, how Found) bool {
 	maps := n.maps
 	if n.Labels != nil {
 		maps = j.policy.names.mapping
@@ -130,7 +130,7 @@ func (j *judgement) gives(n *net, u Tool) bool {
 		tool := j.tools[i].text
 		if maps != nil && slices.ContainsFunc(maps.byTool[tool], func(number int) bool {
 			m := &maps.maps[number]
-			return m.Reader != nil && u.is(&label{text: m.As, from: fromMap})
+			return (m.Reader != nil || how == Perhaps) && u.is(&label{text: m.As, from: fromMap})
 		}) {
 			return true
 		}

@@ -76,8 +76,8 @@ func (c *checker) unsupported() {
 		c.report("", "the net has a key, a row, a sum or phases, which are not supported yet", "")
 	}
 	for _, t := range n.Transitions {
-		if len(t.Key) > 0 || t.Spoils || t.Approvals > 1 {
-			c.report(t.Name, "the transition has a key, spoils or asks several persons, which is not supported yet", "")
+		if len(t.Key) > 0 {
+			c.report(t.Name, "the transition has a key, which is not supported yet", "")
 		}
 	}
 }
@@ -119,6 +119,8 @@ func (c *checker) transition(t *Transition) {
 		c.structural(t)
 	}
 	c.clock(t)
+	c.spoiler(t)
+	c.approvals(t)
 	if t.Observe && t.Manual {
 		c.report(t.Name, "a transition that observes cannot be manual", "an observer never forbids a call, so there is nothing to approve")
 	}
@@ -138,6 +140,40 @@ func (c *checker) structural(t *Transition) {
 		if a.set {
 			c.report(t.Name, "the transition is "+a.name+" and has no tools", "a transition without tools fires by itself")
 		}
+	}
+}
+
+// spoiler reports the mistakes in a transition that spoils evidence.
+func (c *checker) spoiler(t *Transition) {
+	switch {
+	case !t.Spoils:
+	case !t.Observe || len(t.Tools) == 0:
+		c.report(t.Name, "the transition spoils evidence and does not observe tools", "a call spoils evidence whether or not the net lets it pass: observe it")
+	case t.Deferred:
+		c.report(t.Name, "the transition spoils evidence and is deferred", "evidence is void from the moment when the call is admitted, whatever comes of it")
+	default:
+		c.unreachable(t)
+	}
+}
+
+// unreachable reports the deferred transitions that can have the tokens in flight which
+// t takes: a failure would give them back, and so undo the spoiling.
+func (c *checker) unreachable(t *Transition) {
+	for i := range c.net.Transitions {
+		u := &c.net.Transitions[i]
+		if u.Deferred && !u.Observe && slices.ContainsFunc(u.Inputs, func(place string) bool { return slices.Contains(t.Inputs, place) && !slices.Contains(t.Outputs, place) }) {
+			c.report(t.Name, fmt.Sprintf("the transition spoils evidence that the deferred transition %q can have in flight", u.Name), "a failure would give it back: make "+u.Name+" immediate")
+		}
+	}
+}
+
+// approvals reports a number of persons where nobody is asked.
+func (c *checker) approvals(t *Transition) {
+	switch {
+	case t.Approvals < 0:
+		c.report(t.Name, fmt.Sprintf("the transition needs the approval of %d persons", t.Approvals), "")
+	case t.Approvals > 0 && !t.Manual:
+		c.report(t.Name, "the transition needs approvals and is not manual", "only a manual transition asks persons")
 	}
 }
 

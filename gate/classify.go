@@ -15,7 +15,7 @@ type judgement struct {
 	tools  []label // the physical names
 	labels []label // of the policy; the physical names first
 
-	findings []finding // of the active nets that do not abstain, in order
+	findings []finding // of the nets that do not abstain, or that move, in order
 	room     []choice  // for the choices of the next net; empty
 	blocked  bool
 	manual   bool
@@ -39,12 +39,13 @@ type judgement struct {
 type finding struct {
 	net      *net
 	data     *NetData
-	labels   []label  // as this net names the call
-	choices  []choice // none if it is blocked
-	label    int      // the first that is blocked
-	kind     VerdictKind
-	doubtful bool // because it is weak
-	broken   bool // its mapper or its structural transitions failed
+	labels   []label     // as this net names the call
+	choices  []choice    // none if it is blocked
+	spoils   []choice    // transitions that spoil evidence, see [Transition.Spoils]
+	label    int         // the first that is blocked
+	kind     VerdictKind // Abstain only of a net that moves all the same
+	doubtful bool        // because it is weak
+	broken   bool        // its mapper or its structural transitions failed
 }
 
 // choice is a transition that was chosen for a name.
@@ -83,7 +84,8 @@ func (j *judgement) name() {
 	j.labels = j.policy.names.labels(j.call, j.tools, j.labelRoom[:0])
 }
 
-// classify asks every active net that the call can concern.
+// classify asks every active net that the call can concern, and tells the inactive ones
+// what spoils their evidence.
 func (j *judgement) classify(s *State) {
 	j.state = s
 	j.findings, j.room = j.findingRoom[:0], j.choiceRoom[:0]
@@ -96,7 +98,7 @@ func (j *judgement) classify(s *State) {
 	for word, nets := range set {
 		for ; nets != 0; nets &= nets - 1 {
 			n := word*64 + bits.TrailingZeros64(nets)
-			if data := s.Nets[n]; data.Active {
+			if data := s.Nets[n]; data.Active || j.policy.nets[n].spoils {
 				j.consider(j.policy.nets[n], j.now(j.policy.nets[n], data))
 			}
 		}
@@ -126,21 +128,34 @@ func (j *judgement) ask(n *net, data *NetData) {
 	f := finding{net: n, data: data, labels: j.labels, choices: j.room, label: -1}
 	if n.Labels == nil {
 		var ok bool
-		if f.labels, ok = j.own(n); !ok {
-			f.kind, f.broken = Blocked, true
-		}
-		j.known = j.known || n.MatchFirst && n.knows(j.tools)
+		f.labels, ok = j.own(n)
+		f.broken = !ok
 	}
-	j.known = j.known || n.knows(f.labels)
-	if !f.broken {
+	if n.spoils {
+		f.hear(j.call)
+	}
+	if data.Active {
+		j.judge(&f)
+	}
+	if f.kind != Abstain || len(f.spoils) > 0 {
+		j.findings = append(j.findings, f)
+	}
+}
+
+// judge finds the verdict of an active net.
+func (j *judgement) judge(f *finding) {
+	j.known = j.known || f.net.MatchFirst && f.net.Labels == nil && f.net.knows(j.tools) || f.net.knows(f.labels)
+	if f.broken {
+		f.kind = Blocked
+	} else {
 		f.judge(j.scratchRoom[:0])
+	}
+	if len(f.spoils) > 0 {
+		f.kind = max(f.kind, Gated)
 	}
 	j.room = f.choices[len(f.choices):]
 	j.blocked = j.blocked || f.kind == Blocked
 	j.manual = j.manual || f.manual()
-	if f.kind != Abstain {
-		j.findings = append(j.findings, f)
-	}
 }
 
 // own returns the names that a net without Labels gives the call.
@@ -201,7 +216,7 @@ func (f *finding) judge(room []int) {
 			f.block(i)
 		case f.net.Transitions[t].Observe:
 			// A weak name is no evidence.
-			if !f.labels[i].weak && !f.chosen(t) && scratch.take(t) {
+			if !f.labels[i].weak && !f.chosen(t) && !f.void(t) && scratch.take(t) {
 				f.choose(t, i)
 			}
 		case f.chosen(t):
@@ -221,13 +236,14 @@ func (f *finding) judge(room []int) {
 	}
 }
 
-// candidate returns the first of the transitions that is enabled, or -1.
+// candidate returns the first of the transitions that is enabled, or -1. One that
+// spoils is no candidate: it fires after the others, on what is left.
 func (n *net) candidate(lists []int, data *NetData) int {
 	if data.Stuck {
 		return -1
 	}
 	for _, t := range lists {
-		if n.net.Transitions[t].Enabled(data.Marking) {
+		if !n.Transitions[t].Spoils && n.net.Transitions[t].Enabled(data.Marking) {
 			return t
 		}
 	}
@@ -308,17 +324,22 @@ func verdicts(j, shadow *judgement) []Verdict {
 	if len(all) == 0 {
 		return nil
 	}
-	vs := make([]Verdict, len(all))
+	vs := make([]Verdict, 0, len(all))
 	for i := range all {
-		vs[i] = all[i].verdict()
+		if all[i].kind != Abstain {
+			vs = append(vs, all[i].verdict())
+		}
 	}
 	return vs
 }
 
 func (f *finding) verdict() Verdict {
 	v := Verdict{Net: f.net.Name, Kind: f.kind, Manual: f.manual(), Rule: f.net.Rule, Shadow: f.net.Shadow}
-	if len(f.choices) > 0 {
+	switch {
+	case len(f.choices) > 0:
 		v.Transition = f.net.Transitions[f.choices[0].transition].Name
+	case f.kind == Gated:
+		v.Transition = f.net.Transitions[f.spoils[0].transition].Name
 	}
 	return v
 }

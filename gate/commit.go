@@ -103,7 +103,7 @@ func (j *judgement) moves(d *Delta, number uint64, metas []Meta) *finding {
 	var room []NetData
 	for i := range j.findings {
 		f := &j.findings[i]
-		if len(f.choices) == 0 {
+		if len(f.choices) == 0 && len(f.spoils) == 0 {
 			continue
 		}
 		if room == nil {
@@ -111,7 +111,7 @@ func (j *judgement) moves(d *Delta, number uint64, metas []Meta) *finding {
 			d.Nets = slices.Grow(slices.Clip(d.Nets), len(j.findings))
 		}
 		m := newMove(f.net, f.data, &room[i])
-		if !m.begin(f.choices, j.state.flight(f.net, number, j.call.Time)) {
+		if !m.begin(f, j.state.flight(f.net, number, j.call.Time)) {
 			if j.world == actual {
 				continue
 			}
@@ -145,7 +145,7 @@ func (j *judgement) await(d *Delta, open *OpenCall) {
 
 // unrest returns the refusal of a net that would not come to rest.
 func (j *judgement) unrest(f *finding) *Refusal {
-	return j.refuse(KindBlocked, []Block{f.net.block(f.choices[0].name, f.net.unrest())})
+	return j.refuse(KindBlocked, []Block{f.net.block(slices.Concat(f.choices, f.spoils)[0].name, f.net.unrest())})
 }
 
 // move is one step of one net, made on a copy of its state.
@@ -170,13 +170,14 @@ func (m *move) marking() petri.Marking {
 	return m.data.Marking
 }
 
-// begin starts the transitions that were chosen for the call, and reports whether
-// the net then comes to rest.
-func (m *move) begin(choices []choice, call Flight) bool {
-	for _, c := range choices {
+// begin starts the transitions that were chosen for the call, then those that spoil
+// evidence, and reports whether the net then comes to rest.
+func (m *move) begin(f *finding, call Flight) bool {
+	for _, c := range f.choices {
 		m.start(c, call)
 	}
-	return m.settle()
+	m.spoil(f.spoils, call)
+	return !m.data.Active || m.settle()
 }
 
 // start begins one transition that was chosen for the call.

@@ -27,6 +27,8 @@ type net struct {
 	globs      []globRow // of the patterns
 	maps       *mapping  // of a net without Labels; nil without maps
 	spares     bool      // a transition has Unless
+	spoils     bool      // a transition spoils evidence
+	evidence   []string  // the names of the calls that are evidence for a net that has spoilers
 }
 
 // row has the transitions of a net for one name.
@@ -78,6 +80,7 @@ func compile(def Net) (*net, ErrorList) {
 	}
 	n.start = slices.Clone(n.initial)
 	n.prepareClock()
+	n.gatherEvidence()
 	n.list()
 	if n.Labels == nil && len(n.Maps) > 0 {
 		n.maps = newMapping(n.Maps)

@@ -140,9 +140,12 @@ func (j *judgement) question(g *Grant) (*Ask, *Refusal) {
 	return nil, j.refuse(KindStateChanged, blocksOf(open))
 }
 
-// covers reports whether the person was shown this transition of this net.
+// covers reports whether the persons were shown this transition of this net, and were
+// as many as it needs.
 func (g *Grant) covers(s Step) bool {
-	return slices.ContainsFunc(g.Steps, func(t Step) bool { return t.Net == s.Net && t.Transition == s.Transition })
+	return slices.ContainsFunc(g.Steps, func(t Step) bool {
+		return t.Net == s.Net && t.Transition == s.Transition && t.persons() >= s.persons()
+	})
 }
 
 // steps returns the manual transitions among those chosen.
@@ -152,7 +155,7 @@ func (j *judgement) steps() []Step {
 		f := &j.findings[i]
 		for _, c := range f.choices {
 			if t := &f.net.Transitions[c.transition]; t.Manual {
-				steps = append(steps, Step{Net: f.net.Name, Transition: t.Name, Name: c.name, Via: t.Via, Rule: f.net.Rule, Reason: f.net.approvalReason(c.name)})
+				steps = append(steps, Step{Net: f.net.Name, Transition: t.Name, Name: c.name, Via: t.Via, Approvals: t.Approvals, Rule: f.net.Rule, Reason: f.net.approvalReason(c.name, t.Approvals)})
 			}
 		}
 	}
@@ -163,7 +166,7 @@ func (j *judgement) steps() []Step {
 func (j *judgement) names() []Name {
 	ls := j.labels
 	for i := range j.findings {
-		if f := &j.findings[i]; f.net.own() {
+		if f := &j.findings[i]; f.kind != Abstain && f.net.own() {
 			ls = merge(ls[:len(ls):len(ls)], f.labels)
 		}
 	}

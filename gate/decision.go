@@ -30,7 +30,8 @@ type Refusal struct {
 	Retry time.Duration
 }
 
-// Ask is a question: the call passes if a person approves all its steps.
+// Ask is a question: the call passes if a person approves all its steps, or as many
+// different persons as [Ask.Approvals] says.
 type Ask struct {
 	Number uint64 // of the waiting call
 	Call   Call
@@ -48,13 +49,29 @@ type Step struct {
 	Reason          string
 }
 
-// A Grant is the consent of a person to the steps that were shown.
+// persons returns how many must approve the step.
+func (s *Step) persons() int { return max(s.Approvals, 1) }
+
+// Approvals returns how many different persons must approve the call: as many as the
+// step that needs the most.
+func (a *Ask) Approvals() int {
+	n := 1
+	for i := range a.Steps {
+		n = max(n, a.Steps[i].persons())
+	}
+	return n
+}
+
+// A Grant is the consent to the steps that were shown, of as many persons as they
+// need: it does not say who they are, so whoever makes one must have collected
+// [Ask.Approvals].
 type Grant struct {
 	Number uint64 // of the Ask
 	Steps  []Step
 }
 
-// Grant returns the consent to everything that a asks for.
+// Grant returns the consent to everything that a asks for. The caller must have
+// collected the approvals of [Ask.Approvals] different persons.
 func (a *Ask) Grant() *Grant { return &Grant{Number: a.Number, Steps: a.Steps} }
 
 // Withdraw returns the change that ends the wait of a call that will not be decided
@@ -80,17 +97,22 @@ type Block struct {
 	Rule   Position
 	Reason string        // a sentence
 	Name   string        // of the call
-	Holds  []Holder      // calls in flight that hold the missing tokens
+	Holds  []Holder      // calls in flight that hold the missing tokens, then those that spoil the evidence
 	Retry  time.Duration // as of [Refusal], for this net alone
 }
 
-// A Holder is a call whose outcome is not known yet and which holds tokens.
+// A Holder is a call whose outcome is not known yet and which holds tokens, or makes
+// other calls no evidence.
 type Holder struct {
 	Number uint64
 	ID     string // empty for a call of another session
 	Tool   string // of a call of another session, the name that the net knows it by
 	Since  time.Time
 	Other  bool // it is a call of another session
+
+	// Voids names the calls that are no evidence while this one is under way, such as
+	// "test or lint"; empty: it holds tokens.
+	Voids string
 }
 
 // A Verdict is the answer of one net on a call.

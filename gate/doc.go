@@ -34,7 +34,9 @@
 //
 // A deferred transition takes its tokens at the call and produces when the
 // result is a success; until then they are in flight and nobody else can have
-// them. A transition that observes follows a tool and never forbids it.
+// them. A transition that observes follows a tool and never forbids it. One that
+// spoils ([Transition.Spoils]) takes evidence away: a test beside an edit proves
+// nothing, however either of them ends.
 //
 // A transition with [Transition.Every] fires by the clock, which is the time of
 // the calls: a net is moved when it is asked, as far as the time allows, so

@@ -38,6 +38,8 @@ type transitionIdentity struct {
 	Unless                             []Tool
 	Every                              time.Duration
 	WeakProgress                       bool `json:",omitempty"`
+	Spoils                             bool `json:",omitempty"`
+	Approvals                          int  `json:",omitempty"`
 }
 
 type mapIdentity struct{ Tool, Field, As, Source string }
@@ -49,6 +51,7 @@ func fingerprintNet(n *net) string {
 			Name: t.Name, In: n.net.Transitions[i].In, Out: n.net.Transitions[i].Out, Tools: solid(t.Tools),
 			Manual: t.Manual, Deferred: t.Deferred, Observe: t.Observe, Release: t.Release,
 			Via: t.Via, Unless: solid(t.Unless), Every: t.Every, WeakProgress: t.WeakProgress,
+			Spoils: t.Spoils, Approvals: t.Approvals,
 		}
 	}
 	return hash(identity{

@@ -52,6 +52,7 @@ func (d *dice) net(name string) (gate.Net, *petri.Net, petri.Marking) {
 		}
 		if flags := d.roll(16); len(t.Tools) > 0 {
 			t.Manual, t.Deferred, t.Observe, t.Release = flags&1 > 0 && flags&4 == 0, flags&2 > 0, flags&4 > 0, flags&8 > 0
+			t.Spoils = t.Observe && !t.Deferred && t.Release
 		}
 		if len(t.Tools) == 0 {
 			t.Every = time.Duration(d.roll(3)) * time.Second

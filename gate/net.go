@@ -101,7 +101,7 @@ type Transition struct {
 
 	Manual    bool   // a person must approve every firing
 	Via       string // the channel by which that person is asked; empty: any
-	Approvals int    // how many different persons must approve a manual firing; 0: one
+	Approvals int    // how many different persons must approve a firing, if it is manual; 0: one
 	Deferred  bool   // the net moves when the result is a success; until then the tokens are in flight
 	Observe   bool   // it follows its tools and never forbids them
 	Release   bool   // an unknown outcome gives the tokens back at once
@@ -113,10 +113,17 @@ type Transition struct {
 	WeakProgress bool
 
 	// Spoils makes an observer, which is not deferred, spoil evidence: when its call is
-	// admitted it fires if it is enabled and ends every watch of the net, and no watch
-	// begins until its call has succeeded or failed. A weak name spoils too, and a call
-	// that a transition of the same net gates does as well. In a net with a key, a call
-	// without a value spoils all values.
+	// admitted it fires if it is enabled, ends every watch of the net, and no watch
+	// begins until its call has succeeded or failed. So the success of a deferred observer
+	// counts only if no such call was under way at any time since its own commit.
+	//
+	// All transitions that spoil and list a name of the call do so, after those that are
+	// chosen, on the tokens that are left; they are not among the candidates for the name,
+	// and no validator judges them. A weak name spoils, a free one too, and so does a call
+	// that another transition of the net gates, that is evidence for the net itself, or
+	// that passes although the net would block it. An inactive net keeps its tokens, but
+	// a call that is under way when it becomes active spoils. In a net with a key, a
+	// call without a value spoils all values.
 	Spoils bool
 
 	// Key are the fields of this transition's calls, where they differ from the key

@@ -105,6 +105,8 @@ func tr(text string) gate.Transition {
 			t.Deferred = true
 		case "[observe]":
 			t.Observe = true
+		case "[spoils]":
+			t.Spoils = true
 		case "[release]":
 			t.Release = true
 		default:

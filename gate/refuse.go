@@ -50,7 +50,8 @@ func sentences(blocks []Block, now time.Time) string {
 	return strings.Join(all, " ")
 }
 
-// sentence names the call that has the missing token, and how long it has had it.
+// sentence names the call that has the missing token, or spoils the evidence, and how
+// long it has been under way.
 func (h *Holder) sentence(now time.Time) string {
 	where := ""
 	if h.Other {
@@ -59,6 +60,9 @@ func (h *Holder) sentence(now time.Time) string {
 	text := fmt.Sprintf("Call %d of %s%s, which has not ended", h.Number, h.Tool, where)
 	if !h.Since.IsZero() && now.After(h.Since) {
 		text += fmt.Sprintf(" for %s", now.Sub(h.Since).Round(time.Second))
+	}
+	if h.Voids != "" {
+		return text + fmt.Sprintf(", spoils evidence: a call of %s beside it proves nothing.", h.Voids)
 	}
 	return text + ", holds what it needs."
 }
@@ -99,7 +103,7 @@ func (j *judgement) block(f *finding) Block {
 	}
 	lists, _ := f.net.lookup(l)
 	lists = without(lists, f.net.spared(f.labels))
-	b.Holds = f.holders(j.state, lists)
+	b.Holds = append(f.holders(j.state, lists), f.spoilers(j.state)...)
 	j.wait(f, lists, &b)
 	return b
 }
@@ -139,9 +143,12 @@ func (n *net) reason(name string) string {
 	return fmt.Sprintf("Tool '%s' is not available in the current state.", name)
 }
 
-func (n *net) approvalReason(name string) string {
-	if n.Reason != "" {
+func (n *net) approvalReason(name string, persons int) string {
+	switch {
+	case n.Reason != "":
 		return n.Reason
+	case persons > 1:
+		return fmt.Sprintf("%s requires the approval of %d different people.", name, persons)
 	}
 	return name + " requires human approval."
 }

@@ -32,11 +32,11 @@ func (s *Session) Replay(entries []Entry) {
 	}
 }
 
-// pass leaves out the nets that block.
+// pass leaves out the nets that block, but for the evidence that the call spoils.
 func (j *judgement) pass() {
 	findings := j.findings[:0]
 	for _, f := range j.findings {
-		if f.kind != Blocked {
+		if f.kind != Blocked || len(f.spoils) > 0 {
 			findings = append(findings, f)
 		}
 	}

@@ -165,9 +165,26 @@ func (s *Session) Open() (open []Holder) { return read(s, (*State).Open) }
 // calls ask, and decides again with the answer. The result is an [Allow] or a
 // [Refusal].
 //
-// Only true without an error approves, and only if ctx is not done by then.
+// Only true without an error approves, and only if ctx is not done by then. It is the
+// approval of one person: a call that needs several is refused, see [ConfirmN].
 // With a nil ask there is nobody to ask. No lock is held while ask runs.
 func Confirm(ctx context.Context, s *Session, c Call, ask func(context.Context, *Ask) (bool, error)) Decision {
+	if ask == nil {
+		return ConfirmN(ctx, s, c, nil)
+	}
+	return ConfirmN(ctx, s, c, func(ctx context.Context, a *Ask) (int, error) {
+		yes, err := ask(ctx, a)
+		if !yes {
+			return 0, err
+		}
+		return 1, err
+	})
+}
+
+// ConfirmN is [Confirm] where ask returns how many different persons approve. The call
+// passes if they are at least [Ask.Approvals]. That they are different, and none of
+// them counted twice, is the duty of ask.
+func ConfirmN(ctx context.Context, s *Session, c Call, ask func(context.Context, *Ask) (int, error)) Decision {
 	d := s.Decide(c, nil)
 	a, ok := d.(*Ask)
 	if !ok {
@@ -175,7 +192,7 @@ func Confirm(ctx context.Context, s *Session, c Call, ask func(context.Context, 
 	}
 	defer s.Withdraw(a) // also if ask panics; has no effect after an admission
 	if ask != nil {
-		if yes, err := ask(ctx, a); err == nil && yes && ctx.Err() == nil {
+		if n, err := ask(ctx, a); err == nil && n >= a.Approvals() && ctx.Err() == nil {
 			return s.Decide(c, a.Grant())
 		}
 	}

@@ -95,7 +95,7 @@ func TestNetsAndOpen(t *testing.T) {
 		p.allow("y")
 	}
 	n := p.Nets()[0]
-	if len(n.InFlight) != 1 || n.InFlight[0] != (gate.InFlight{Transition: "t", Call: 1}) || n.Marking[0] != (gate.Tokens{Place: "a", Count: 2, InFlight: 1}) {
+	if len(n.InFlight) != 1 || n.InFlight[0] != (gate.InFlight{Transition: "t", Call: 1, Name: "x"}) || n.Marking[0] != (gate.Tokens{Place: "a", Count: 2, InFlight: 1}) {
 		t.Errorf("%+v", n)
 	}
 	open := p.Open()
@@ -313,6 +313,56 @@ func TestConfirm(t *testing.T) {
 				t.Errorf("%s, want %s", got, c.want)
 			}
 		})
+	}
+}
+
+// TestSeveralPersons: a call that needs two different persons passes with two, and
+// with nothing less, whatever the caller asks by.
+func TestSeveralPersons(t *testing.T) {
+	two, three := approvalNet("deploy"), approvalNet("deploy")
+	two.Transitions[1].Approvals = 2
+	three.Name, three.Transitions[1].Approvals, three.Reason = "three", 3, ""
+	p := play(t, gate.PolicyOptions{}, two, approvalNet("push"))
+	count := func(n int, err error) func(context.Context, *gate.Ask) (int, error) {
+		return func(context.Context, *gate.Ask) (int, error) { return n, err }
+	}
+	ctx := context.Background()
+	for _, c := range []struct {
+		tool string
+		ask  func(context.Context, *gate.Ask) (int, error)
+		pass bool
+	}{
+		{"deploy", count(2, nil), true}, {"deploy", count(3, nil), true},
+		{"deploy", count(1, nil), false}, {"deploy", count(0, nil), false}, {"deploy", count(-1, nil), false}, {"deploy", count(2, errors.New("lost")), false}, {"deploy", nil, false},
+		{"push", count(1, nil), true}, {"push", count(0, nil), false},
+	} {
+		if _, ok := gate.ConfirmN(ctx, p.Session, call(c.tool), c.ask).(*gate.Allow); ok != c.pass {
+			t.Errorf("%s: %v, want %v", c.tool, ok, c.pass)
+		}
+	}
+	yes := func(context.Context, *gate.Ask) (bool, error) { return true, nil }
+	if r, ok := gate.Confirm(ctx, p.Session, call("deploy"), yes).(*gate.Refusal); !ok || r.Kind != gate.KindApproval {
+		t.Error("one yes is enough for two persons")
+	}
+	both := play(t, gate.PolicyOptions{}, two, three, approvalNet("deploy"))
+	ask := both.ask("deploy")
+	if ask.Approvals() != 3 || ask.Steps[0].Approvals != 2 || ask.Steps[2].Approvals != 0 || ask.Steps[1].Reason != "deploy requires the approval of 3 different people." {
+		t.Errorf("%d: %+v", ask.Approvals(), ask.Steps)
+	}
+	both.allowCall(call("deploy"), ask.Grant())
+}
+
+// TestMorePersonsThanAsked: the consent of one person is not that of two, where the
+// net asks more of them by the time of the answer.
+func TestMorePersonsThanAsked(t *testing.T) {
+	two := approvalNet("deploy")
+	two.Transitions[1].Approvals = 2
+	s := newPolicy(t, approvalNet("deploy")).NewState(nil)
+	d, delta := s.Policy().Decide(s, call("deploy"), nil)
+	s.Apply(delta)
+	now, _ := newPolicy(t, two).Adopt(s, nil)
+	if r, ok := first(now.Policy().Decide(now, call("deploy"), d.(*gate.Ask).Grant())).(*gate.Refusal); !ok || r.Kind != gate.KindStateChanged {
+		t.Errorf("%+v", r)
 	}
 }
 

@@ -75,6 +75,9 @@ func (m *move) end(c *OpenCall, call Flight, o Outcome) bool {
 	if !m.data.waits(&call) {
 		return false
 	}
+	if o != Unknown {
+		m.data.Spoilers = keep(m.data.Spoilers, func(f Flight) bool { return !f.of(&call) })
+	}
 	var done []Flight
 	m.data.Flights = keep(m.data.Flights, func(f Flight) bool {
 		if !f.of(&call) || o == Unknown && !m.net.Transitions[f.Transition].Release {

@@ -83,6 +83,6 @@ func (h *Shared) Reset() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for k, i := range h.nets {
-		h.data[k] = h.policy.nets[i].fresh(h.data[k].Active)
+		h.data[k] = h.policy.nets[i].restarted(h.data[k])
 	}
 }

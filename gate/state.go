@@ -46,14 +46,15 @@ func (s *State) Open() []Holder {
 
 // NetData is the state of one net. It is replaced and never changed.
 type NetData struct {
-	Active  bool
-	Stuck   bool  // it does not come to rest by itself
-	Marking []int // tokens at hand, by place; those in flight are not among them
-	Flights []Flight
-	Watches []Flight
-	Meta    Meta
-	Shadow  *ShadowData // of a net in shadow, of which the rest is the actual state; nil for others
-	Clock   *Clock      // nil: it has no clock, or no time was told yet
+	Active   bool
+	Stuck    bool  // it does not come to rest by itself
+	Marking  []int // tokens at hand, by place; those in flight are not among them
+	Flights  []Flight
+	Watches  []Flight
+	Spoilers []Flight // calls under way that spoil evidence: while there is one, no watch begins
+	Meta     Meta
+	Shadow   *ShadowData // of a net in shadow, of which the rest is the actual state; nil for others
+	Clock    *Clock      // nil: it has no clock, or no time was told yet
 }
 
 // A Flight is a transition that waits for the end of a call.
@@ -69,7 +70,7 @@ type Flight struct {
 type OpenCall struct {
 	Number  uint64
 	Call    Call  // without its arguments, unless a hook needs them
-	Nets    []int // the nets that have a flight or a watch of it
+	Nets    []int // the nets that have a flight or a watch of it, or whose evidence it spoils
 	Unknown bool  // its outcome was reported as unknown
 }
 
@@ -147,13 +148,13 @@ func (n *net) fresh(active bool) *NetData {
 }
 
 // Reset puts every net of s back to its start; calls in flight settle without
-// effect. Which nets are active, and what waits for a person, stays, and so do
+// effect, but those that spoil evidence do so until they end. Which nets are active, and what waits for a person, stays, and so do
 // the nets that are shared with other sessions, see [State.Owners].
 func (p *Policy) Reset(s *State) *Delta {
 	d := &Delta{}
 	for i, n := range p.nets {
 		if s.Owners[n.Scope] == 0 {
-			d.set(i, n.fresh(s.Nets[i].Active))
+			d.set(i, n.restarted(s.Nets[i]))
 		}
 	}
 	return d
@@ -242,7 +243,7 @@ func (s *State) flight(n *net, number uint64, since time.Time) Flight {
 // waits reports whether the net waits for the end of the call.
 func (d *NetData) waits(call *Flight) bool {
 	its := func(f Flight) bool { return f.of(call) }
-	return slices.ContainsFunc(d.Flights, its) || slices.ContainsFunc(d.Watches, its)
+	return slices.ContainsFunc(d.Flights, its) || slices.ContainsFunc(d.Watches, its) || slices.ContainsFunc(d.Spoilers, its)
 }
 
 // of reports whether the flight belongs to that call.

@@ -19,14 +19,17 @@ type NetState struct {
 	Enforced Marking   // in shadow: the marking if the nets in shadow had blocked; nil otherwise
 	Next     time.Time // when the clock moves it next, seen from the last Tick; zero: never
 	InFlight []InFlight
+	Spoilers []InFlight // calls that spoil evidence: while there is one, no call is evidence for the net
 	Meta     Meta
 }
 
-// InFlight is a deferred transition whose call has not ended.
+// InFlight is a transition whose call has not ended: a deferred one, or one that spoils
+// evidence.
 type InFlight struct {
 	Transition string
 	Call       uint64
-	Other      bool // the call is of another session
+	Name       string // of the call, as the net knows it
+	Other      bool   // the call is of another session
 }
 
 // A Marking has the number of tokens in each place.
@@ -85,10 +88,16 @@ func (n *net) state(state *State, data *NetData) NetState {
 	if n.Shadow {
 		s.Enforced = n.show(data.Shadow.Enforced)
 	}
-	for _, f := range data.Flights {
-		s.InFlight = append(s.InFlight, InFlight{Transition: n.Transitions[f.Transition].Name, Call: f.Call, Other: f.Owner != state.Owners[n.Scope]})
-	}
+	s.InFlight = n.inFlight(state, data.Flights)
+	s.Spoilers = n.inFlight(state, data.Spoilers)
 	return s
+}
+
+func (n *net) inFlight(s *State, flights []Flight) (list []InFlight) {
+	for _, f := range flights {
+		list = append(list, InFlight{Transition: n.Transitions[f.Transition].Name, Call: f.Call, Name: f.Name, Other: f.Owner != s.Owners[n.Scope]})
+	}
+	return list
 }
 
 // Status returns one line for each net: its name, whether it is active, its scope if
@@ -121,6 +130,13 @@ func (n *NetState) state() string {
 	text := n.Marking.String()
 	if n.Shadow {
 		text += "; enforced: " + n.Enforced.String()
+	}
+	for _, f := range n.Spoilers {
+		where := ""
+		if f.Other {
+			where = " of another session"
+		}
+		text += fmt.Sprintf("; evidence spoiled by call %d of %s%s", f.Call, f.Name, where)
 	}
 	if !n.Next.IsZero() {
 		text += "; next at " + n.Next.UTC().Format(time.RFC3339)

@@ -159,11 +159,15 @@ func (a *Admission) Text(r *gate.Refusal, now time.Time) string {
 	return b.String()
 }
 
-// held says which call holds what is missing. The number of a call of another
-// session means nothing to the reader.
+// held says which call holds what is missing, or spoils what would be evidence. The
+// number of a call of another session means nothing to the reader.
 func held(h gate.Holder, now time.Time) string {
-	if h.Other {
-		return fmt.Sprintf(" A call of %s in another session has been in flight for %s and holds the token.", h.Tool, text.Duration(now.Sub(h.Since)))
+	what := " and holds the token."
+	if h.Voids != "" {
+		what = fmt.Sprintf(": a call of %s beside it proves nothing.", h.Voids)
 	}
-	return fmt.Sprintf(" Call #%d of %s has been in flight for %s and holds the token.", h.Number, h.Tool, text.Duration(now.Sub(h.Since)))
+	if h.Other {
+		return fmt.Sprintf(" A call of %s in another session has been in flight for %s%s", h.Tool, text.Duration(now.Sub(h.Since)), what)
+	}
+	return fmt.Sprintf(" Call #%d of %s has been in flight for %s%s", h.Number, h.Tool, text.Duration(now.Sub(h.Since)), what)
 }
