@@ -120,6 +120,18 @@ func TestGrammar(t *testing.T) {
 			"per keyword.operator", "session constant.language"}},
 		{"prove never a without human-approval", []string{"prove keyword.control", "never keyword.operator", "a entity.name.function",
 			"without keyword.operator", "human-approval constant.language"}},
+		{"require 2 human-approvals before a after b until c", []string{"require keyword.control", "2 constant.numeric", "human-approvals constant.language",
+			"before keyword.operator", "a entity.name.function", "after keyword.operator", "b entity.name.function", "until keyword.operator", "c entity.name.function"}},
+		{"require a or b before c since d with same e as f", []string{"require keyword.control", "a entity.name.function", "or keyword.operator",
+			"b entity.name.function", "before keyword.operator", "c entity.name.function", "since keyword.operator", "d entity.name.function",
+			"with keyword.operator", "same keyword.operator", "e entity.name.function", "as keyword.operator", "f entity.name.function"}},
+		{"allow a, \"b c\"", []string{"allow keyword.control", "a entity.name.function", "\"b c\" string.quoted.double"}},
+		{"limit a to 3 of $.b per user per day for each c", []string{"limit keyword.control", "a entity.name.function", "to keyword.operator", "3 constant.numeric",
+			"of keyword.operator", "$.b variable.other.member", "per keyword.operator", "user constant.language", "per keyword.operator", "day constant.language",
+			"for keyword.operator", "each keyword.operator", "c entity.name.function"}},
+		{"limit a to 1 at once", []string{"limit keyword.control", "a entity.name.function", "to keyword.operator", "1 constant.numeric", "at keyword.operator", "once keyword.operator"}},
+		{"limit * to 3 in a row#x", []string{"limit keyword.control", "* entity.name.function", "to keyword.operator", "3 constant.numeric",
+			"in keyword.operator", "a keyword.operator", "row keyword.operator", "#x comment.line.number-sign"}},
 		{"blok rm", nil},
 	}
 	for _, test := range tests {
@@ -164,7 +176,7 @@ func TestGrammarKnowsKeywords(t *testing.T) {
 	asked := regexp.MustCompile(`\b(?:is|isCase|keyword|optional|wrongCase)\((?:t, )?"([a-z-]+)"`)
 	lists := regexp.MustCompile(`(?s)(?:\bstatementWords\s*=|\bspanWords\s*=|\bclaimWords\s*=|\bvar channels =).*?\}\}?\n`)
 	words := make(map[string]bool)
-	for _, file := range []string{"parse", "parse_rule", "parse_map", "parse_pattern", "parse_example", "prove"} {
+	for _, file := range []string{"parse", "parse_rule", "parse_require", "parse_limit", "key", "parse_map", "parse_pattern", "parse_example", "prove"} {
 		src, err := os.ReadFile("../rules/" + file + ".go")
 		if err != nil {
 			t.Fatal(err)

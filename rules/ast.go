@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/petrigate/petrigate/gate"
@@ -16,7 +17,7 @@ type File struct {
 	errs   ErrorList
 }
 
-// A Statement is a [*Require], [*Approve], [*Block], [*Limit], [*Map],
+// A Statement is a [*Require], [*Approve], [*Block], [*Limit], [*Allow], [*Map],
 // [*Example] or [*Prove]. Its String is the canonical form, which parses to an
 // equal statement.
 type Statement interface {
@@ -32,37 +33,51 @@ type Rule struct {
 	Unless []Name // calls that certainly have one of these names are exempt
 }
 
-// Require is "require A before B", or "require A before B once".
+// Require is "require A, B before C, D": each of C and D needs a success of each
+// of A and B. With Or, "require A or B before C", a success of one of them is enough.
 type Require struct {
 	Rule
-	First, Before Name
-	Once          bool // one success of First is enough for all calls of Before
+	First  []Name
+	Or     bool
+	Before []Name
+	Once   bool       // one success is enough for all calls of Before
+	Since  []Name     // a call of one of these takes the success away
+	Key    []KeyField // the rule stands once for each value of these fields
 }
 
-// Approve is "require human-approval before B", or "via CHANNEL before B".
+// Approve is "require human-approval before B", or "require 2 human-approvals via
+// CHANNEL before B after A until C".
 type Approve struct {
 	Rule
-	Via    string // the channel by which the person is asked; empty: any
-	Before Name
+	Persons      int    // how many different persons must approve; at least 1
+	Via          string // the channel by which they are asked; empty: any
+	Before       []Name
+	After, Until []Name // see [Block]
 }
 
-// Block is "block A".
+// Block is "block A", or "block B after A until C": from a call of A, until a
+// success of C.
 type Block struct {
 	Rule
-	Tool Name
+	Tools        []Name
+	After, Until []Name // empty: from the start, and to the end of the session
 }
 
-// Limit is "limit A to N per" something.
+// Limit is "limit A, B to N" in a span, for all of them together. With Of it limits
+// the sum of a field, not the number of calls.
 type Limit struct {
 	Rule
-	Tool       Name
+	Tools      []Name
 	Count      int
+	Of         *Field
 	Over       Span
+	PerUser    bool  // with a span of time: "per user per day"
 	Per        *Name // the call that gives one back; nil: no call does
 	Successful bool  // only successful calls of Per do
+	Key        []KeyField
 }
 
-// Span is the span of sessions or time of a limit that no call refills.
+// Span is the span of a limit that no call refills.
 type Span uint8
 
 // The spans.
@@ -73,7 +88,15 @@ const (
 	Minute
 	Hour
 	Day
+	AtOnce // at once: calls under way
+	InARow // in a row: equal calls with no other between them
 )
+
+// Allow is "allow A, B": calls that pass where the default is to deny.
+type Allow struct {
+	Pos   gate.Position
+	Tools []Name
+}
 
 // Map is "map T.F pattern as N", or "map T when "CEL" as N".
 type Map struct {
@@ -134,14 +157,18 @@ func (s *Map) Position() gate.Position { return s.Pos }
 // Position returns the start of the statement.
 func (s *Example) Position() gate.Position { return s.Pos }
 
-func (s *Require) names() []Name { return append([]Name{s.First, s.Before}, s.Unless...) }
-func (s *Approve) names() []Name { return append([]Name{s.Before}, s.Unless...) }
-func (s *Block) names() []Name   { return append([]Name{s.Tool}, s.Unless...) }
+// Position returns the start of the statement.
+func (s *Allow) Position() gate.Position { return s.Pos }
+
+func (s *Require) names() []Name { return slices.Concat(s.First, s.Before, s.Since, s.Unless) }
+func (s *Approve) names() []Name { return slices.Concat(s.Before, s.After, s.Until, s.Unless) }
+func (s *Block) names() []Name   { return slices.Concat(s.Tools, s.After, s.Until, s.Unless) }
+func (s *Allow) names() []Name   { return s.Tools }
 func (s *Map) names() []Name     { return nil }
 func (s *Example) names() []Name { return nil }
 
 func (s *Limit) names() []Name {
-	names := []Name{s.Tool}
+	names := slices.Clone(s.Tools)
 	if s.Per != nil {
 		names = append(names, *s.Per)
 	}

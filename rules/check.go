@@ -14,17 +14,23 @@ import (
 func (c *compiler) check() {
 	for _, s := range c.statements {
 		c.checkNames(s)
+		c.checkFields(s)
 		switch s := s.(type) {
 		case *Require:
 			c.checkRequire(s)
 			c.checkUnless(s, &s.Rule, s.Before)
 		case *Approve:
+			c.checkUntil(s, s.After, s.Until, nil)
 			c.checkUnless(s, &s.Rule, s.Before)
 		case *Block:
-			c.checkUnless(s, &s.Rule, s.Tool)
+			c.checkUntil(s, s.After, s.Until, s.Tools)
+			c.checkUnless(s, &s.Rule, s.Tools)
 		case *Limit:
 			c.checkLimit(s)
-			c.checkUnless(s, &s.Rule, s.Tool)
+			c.checkBudgets(s)
+			c.checkUnless(s, &s.Rule, s.Tools)
+		case *Allow:
+			c.checkCertain(s, s.Tools)
 		}
 	}
 	c.checkMaps()
@@ -69,18 +75,78 @@ func isInvisible(r rune) bool {
 }
 
 func (c *compiler) checkRequire(s *Require) {
-	if s.First.same(s.Before) {
-		c.warn(s, SelfRequire, "", "%s is required before itself", s.First)
+	for _, before := range s.Before {
+		c.checkPairs(s, before)
 	}
-	tools := c.labels.tools[s.First.Text]
-	other := func(tool string) bool { return !s.Before.Matches(tool) }
-	if len(tools) > 0 && !slices.ContainsFunc(tools, other) && !s.spares(s.First) {
-		c.warn(s, Locked, "", "%s stays locked: every call that is named %s is itself a call of %s", s.Before, s.First, s.Before)
+	for _, first := range s.First {
+		if !first.Quoted && likeApproval(first.Text) {
+			c.warnName(first, KeywordLike, `write human-approval to ask a person`, "the call %s is required, not the approval of a person", first)
+		}
+		c.checkEvidence(first, "unlocks "+joinNames(s.Before))
+		c.checkSince(s, first, "%s is one of %s: its call takes its own success away, and %s stays locked", joinNames(s.Before))
 	}
-	if !s.First.Quoted && likeApproval(s.First.Text) {
-		c.warnName(s.First, KeywordLike, `write human-approval to ask a person`, "the call %s is required, not the approval of a person", s.First)
+	for _, before := range s.Before {
+		c.checkSince(s, before, "%s is one of %s: each call of %s needs a success of its own anyway", before.String())
 	}
-	c.checkEvidence(s.First, "unlocks "+s.Before.String())
+}
+
+// checkPairs checks one call that waits against the calls that it waits for.
+func (c *compiler) checkPairs(s *Require, before Name) {
+	locked := 0
+	for _, first := range s.First {
+		if first.same(before) && !s.Or {
+			c.warn(s, SelfRequire, "", "%s is required before itself", first)
+		}
+		if !c.onlyAs(first, before) || s.spares(first) {
+			continue
+		}
+		if locked++; !s.Or || locked == len(s.First) {
+			c.warn(s, Locked, "", "%s stays locked: every call that is named %s is itself a call of %s", before, first, before)
+		}
+	}
+}
+
+// onlyAs reports whether maps give the name, to calls of b only.
+func (c *compiler) onlyAs(n, b Name) bool {
+	other := func(m *Map) bool {
+		if m.Tool.Glob() {
+			return b.Text != "*" && !b.same(m.Tool)
+		}
+		return !b.Matches(m.Tool.Text)
+	}
+	maps := c.labels.maps[n.Text]
+	return len(maps) > 0 && !slices.ContainsFunc(maps, other)
+}
+
+// checkSince warns of a call that takes away what it earns or uses.
+func (c *compiler) checkSince(s *Require, n Name, format, last string) {
+	for _, spoiler := range s.Since {
+		if c.isOneOf(n, spoiler) {
+			c.warnName(spoiler, SelfSpoil, "", format, n, spoiler, last)
+		}
+	}
+}
+
+// isOneOf reports whether every call of n is a call of other.
+func (c *compiler) isOneOf(n, other Name) bool {
+	return n.same(other) || c.covers(other, n) || other.Glob() && !n.Glob() && other.Matches(n.Text)
+}
+
+// checkUntil warns of a rule between two calls that ends at its beginning, or that
+// blocks the calls that would end it.
+func (c *compiler) checkUntil(s Statement, after, until, blocked []Name) {
+	for _, n := range until {
+		for _, a := range after {
+			if n.same(a) {
+				c.warnName(n, EndsItself, "", "%s begins what it ends", n)
+			}
+		}
+		for _, b := range blocked {
+			if !b.Glob() && c.isOneOf(n, b) {
+				c.warnName(n, EndsItself, "", "%s is blocked, so that it never ends what blocks it", n)
+			}
+		}
+	}
 }
 
 // likeApproval reports whether a name looks like the keyword human-approval.
@@ -94,17 +160,27 @@ func (r *Rule) spares(n Name) bool {
 	return slices.ContainsFunc(r.Unless, func(u Name) bool { return u.Matches(n.Text) })
 }
 
-// checkUnless checks the exemptions of a rule about calls of tool.
-func (c *compiler) checkUnless(s Statement, r *Rule, tool Name) {
+// checkUnless checks the exemptions of a rule about calls of tools.
+func (c *compiler) checkUnless(s Statement, r *Rule, tools []Name) {
+	c.checkCertain(s, r.Unless)
 	for _, n := range r.Unless {
+		for _, tool := range tools {
+			// A call that has a name by a map need not certainly have it, and other
+			// tools can have that name.
+			if c.labels.maps[n.Text] == nil && c.labels.maps[tool.Text] == nil && (n.same(tool) || c.covers(n, tool)) {
+				c.warnName(n, AllExempt, "", "every call of %s is exempt, so the rule applies to none", tool)
+			}
+		}
+	}
+}
+
+// checkCertain refuses names that count only where a call certainly has them, and that
+// no call certainly has.
+func (c *compiler) checkCertain(s Statement, names []Name) {
+	for _, n := range names {
 		if m := c.labels.weak[n.Text]; m != nil && !n.Glob() {
 			why, hint := m.doubt()
 			c.failName(s, n, WeakExemption, hint, "no call is certainly %s: the map at %s %s", n, m.Pos, why)
-		}
-		// A call that has a name by a map need not certainly have it, and other
-		// tools can have that name.
-		if c.labels.maps[n.Text] == nil && c.labels.maps[tool.Text] == nil && (n.same(tool) || c.covers(n, tool)) {
-			c.warnName(n, AllExempt, "", "every call of %s is exempt, so the rule applies to none", tool)
 		}
 	}
 }
@@ -145,12 +221,9 @@ func (c *compiler) covers(a, b Name) bool {
 	if !b.Quoted && strings.HasPrefix(b.Text, a.Text+".") && !strings.Contains(a.Text, ".") {
 		return true
 	}
-	if tools := c.labels.tools[b.Text]; len(tools) == 1 && tools[0] == a.Text {
-		return true
-	}
 	maps := c.labels.maps[b.Text]
 	for _, m := range maps {
-		if m.Tool.Text != a.Text && !c.alsoLabels(m, a.Text) {
+		if (m.Tool.Text != a.Text || m.Tool.Glob()) && !c.alsoLabels(m, a.Text) {
 			return false
 		}
 	}

@@ -16,19 +16,21 @@ func (c *compiler) checkLimit(s *Limit) {
 	if s.Per == nil {
 		return
 	}
-	switch {
-	case s.Tool.same(*s.Per):
-		c.failName(s, *s.Per, SelfRefill, "write: per session", "%s would refill its own limit", s.Tool)
-		return
-	case c.covers(s.Tool, *s.Per) && !s.spares(*s.Per):
-		c.failName(s, *s.Per, SelfRefill, "write: per session", "every call of %s is a call of %s: the limit would refill itself", s.Per, s.Tool)
-		return
-	}
-	if s.Tool.Glob() && !s.Per.Glob() && gate.MatchGlob(s.Tool.Text, s.Per.Text) && !s.spares(*s.Per) {
-		c.warnName(*s.Per, NoRefill, "", "%s is one of %s: its calls are counted and give nothing back", s.Per, s.Tool)
+	for _, tool := range s.Tools {
+		switch {
+		case tool.same(*s.Per):
+			c.failName(s, *s.Per, SelfRefill, "write: per session", "%s would refill its own limit", tool)
+			return
+		case c.covers(tool, *s.Per) && !s.spares(*s.Per):
+			c.failName(s, *s.Per, SelfRefill, "write: per session", "every call of %s is a call of %s: the limit would refill itself", s.Per, tool)
+			return
+		}
+		if tool.Glob() && !s.Per.Glob() && gate.MatchGlob(tool.Text, s.Per.Text) && !s.spares(*s.Per) {
+			c.warnName(*s.Per, NoRefill, "", "%s is one of %s: its calls are counted and give nothing back", s.Per, tool)
+		}
 	}
 	c.checkPeriod(s)
-	c.checkEvidence(*s.Per, "refills the limit of "+s.Tool.String())
+	c.checkEvidence(*s.Per, "refills the limit of "+joinNames(s.Tools))
 }
 
 // longPeriods are times that people write, but that limits do not have.
@@ -64,22 +66,39 @@ func (c *compiler) checkLimits() {
 func (c *compiler) checkContrary() {
 	first := make(map[string]*Limit)
 	for _, s := range of[*Limit](c.statements) {
-		key := fmt.Sprint(s.Shadow, s.Tool, " ", s.scope(), " ", joinNames(s.Unless))
+		key := fmt.Sprint(s.Shadow, s.subject(), " ", joinNames(s.Unless))
 		if earlier := first[key]; earlier != nil {
-			c.warn(s, ContraryLimits, "", "%s has a limit of %s per %s at %s too; both hold", s.Tool, text.Count(earlier.Count, "call"), s.scope(), earlier.Pos)
+			c.warn(s, ContraryLimits, "", "%s has a limit of %s %s at %s too; both hold", joinNames(s.Tools), earlier.counted(), s.span(), earlier.Pos)
 			continue
 		}
 		first[key] = s
 	}
 }
 
+// subject returns what is limited, without the count.
+func (s *Limit) subject() string {
+	of := ""
+	if s.Of != nil {
+		of = s.Of.String()
+	}
+	return fmt.Sprintf("%s %s %s%s", joinNames(s.Tools), of, s.span(), keyEach(s.Key))
+}
+
+// counted returns the count with what is counted.
+func (s *Limit) counted() string {
+	if s.Of != nil {
+		return fmt.Sprintf("%d of %s", s.Count, s.Of)
+	}
+	return text.Count(s.Count, "call")
+}
+
 // checkWindows notes once for each file that its windows do not survive a restart.
 func (c *compiler) checkWindows() {
 	said := make(map[*File]bool)
 	for _, s := range of[*Limit](c.statements) {
-		if s.every() > 0 && !said[c.fileOf[s]] {
+		if s.window() > 0 && !said[c.fileOf[s]] {
 			said[c.fileOf[s]] = true
-			c.warn(s, Forgotten, "", "the count of a limit per %s is in memory and starts again when the proxy restarts", s.Over)
+			c.warn(s, Forgotten, "", "the count of a limit %s is in memory and starts again when the proxy restarts", s.Over)
 		}
 	}
 }
@@ -90,17 +109,28 @@ func (c *compiler) checkFailures() {
 	type pair struct{ first, before string }
 	required := make(map[pair]*Require)
 	for _, s := range of[*Require](c.statements) {
-		required[pair{s.First.String(), s.Before.String()}] = s
+		for _, first := range s.First {
+			for _, before := range s.Before {
+				required[pair{first.String(), before.String()}] = s
+			}
+		}
 	}
 	for _, s := range of[*Limit](c.statements) {
 		if s.Per == nil || s.Successful {
 			continue
 		}
-		if r := required[pair{s.Per.String(), s.Tool.String()}]; r != nil {
-			c.warnName(*s.Per, FailureRefills, fmt.Sprintf("write: per successful %s", s.Per),
-				"a call of %s that fails gives a call of %s back too; %s requires one that succeeds", s.Per, s.Tool, r.Pos)
+		for _, tool := range s.Tools {
+			if r := required[pair{s.Per.String(), tool.String()}]; r != nil && !r.Or {
+				c.warnName(*s.Per, FailureRefills, fmt.Sprintf("write: per successful %s", s.Per),
+					"a call of %s that fails gives a call of %s back too; %s requires one that succeeds", s.Per, tool, r.Pos)
+			}
 		}
 	}
+}
+
+// countsAll reports whether the limit counts all of its calls, and no call refills it.
+func (s *Limit) countsAll() bool {
+	return s.Per == nil && s.Of == nil && len(s.Key) == 0 && s.Over <= Day
 }
 
 // overrules holds the rules that can make a limit redundant, by their names.
@@ -115,29 +145,33 @@ func (c *compiler) overrules() overrules {
 	over := overrules{make(map[string]*Block), make(map[string][]*Limit)}
 	var limited []string
 	for _, s := range of[*Limit](c.statements) {
-		if !s.Tool.Glob() {
-			limited = append(limited, s.Tool.Text)
+		for _, tool := range s.Tools {
+			if !tool.Glob() {
+				limited = append(limited, tool.Text)
+			}
 		}
 	}
 	words := newVocabulary(limited)
-	about := func(n Name, f func(key string)) {
-		f(n.String())
-		if n.Glob() {
-			words.matching(n, func(text string) {
-				if strings.Contains(n.Text, ".") || !strings.Contains(text, ".") { // or it sees no actions
-					f(text)
-				}
-			})
+	about := func(names []Name, f func(key string)) {
+		for _, n := range names {
+			f(n.String())
+			if n.Glob() {
+				words.matching(n, func(text string) {
+					if strings.Contains(n.Text, ".") || !strings.Contains(text, ".") { // or it sees no actions
+						f(text)
+					}
+				})
+			}
 		}
 	}
 	for _, s := range of[*Block](c.statements) {
-		if len(s.Unless) == 0 {
-			about(s.Tool, func(key string) { over.block(key, s) })
+		if len(s.Unless) == 0 && len(s.After) == 0 {
+			about(s.Tools, func(key string) { over.block(key, s) })
 		}
 	}
 	for _, s := range of[*Limit](c.statements) {
-		if len(s.Unless) == 0 && s.Per == nil {
-			about(s.Tool, func(key string) { over.limit(key, s) })
+		if len(s.Unless) == 0 && s.countsAll() {
+			about(s.Tools, func(key string) { over.limit(key, s) })
 		}
 	}
 	return over
@@ -152,7 +186,7 @@ func (o *overrules) block(key string, s *Block) {
 
 func (o *overrules) limit(key string, s *Limit) {
 	for i, l := range o.limits[key] {
-		if l.Over == s.Over && l.Shadow == s.Shadow {
+		if l.Over == s.Over && l.PerUser == s.PerUser && l.Shadow == s.Shadow {
 			if s.Count < l.Count {
 				o.limits[key][i] = s
 			}
@@ -162,15 +196,19 @@ func (o *overrules) limit(key string, s *Limit) {
 	o.limits[key] = append(o.limits[key], s)
 }
 
-// checkIdle warns of a limit that is never reached.
+// checkIdle warns of a limit that is never reached. One of several tools, or of a sum,
+// is left alone.
 func (c *compiler) checkIdle(s *Limit, over overrules) {
-	for _, key := range s.Tool.wider() {
+	if len(s.Tools) > 1 {
+		return
+	}
+	for _, key := range s.Tools[0].wider() {
 		if b := over.blocks[key]; b != nil && (s.Shadow || !b.Shadow) {
-			c.warn(s, IdleLimit, "", "the limit is never reached: %s is blocked at %s", s.Tool, b.Pos)
+			c.warn(s, IdleLimit, "", "the limit is never reached: %s is blocked at %s", s.Tools[0], b.Pos)
 			return
 		}
 		for _, l := range over.limits[key] {
-			if l != s && l.exceeds(s) {
+			if l != s && s.Of == nil && l.exceeds(s) {
 				c.warn(s, IdleLimit, "", "the limit is never reached: %q at %s is stricter", l, l.Pos)
 				return
 			}
@@ -198,9 +236,9 @@ func (l *Limit) exceeds(s *Limit) bool {
 	switch {
 	case l.Shadow && !s.Shadow || l.Count > s.Count:
 		return false
-	case s.Per == nil && s.Over == User && l.Over != User:
+	case s.ofPrincipal() && !l.ofPrincipal():
 		return false
-	case l.Tool.same(s.Tool) && l.scope() == s.scope(): // reported already, or in shadow
+	case l.subject() == s.subject(): // reported already, or in shadow
 		return false
 	case l.every() == 0:
 		return true

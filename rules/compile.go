@@ -117,17 +117,23 @@ func of[T Statement](all []Statement) (ts []T) {
 func (c *compiler) add(s Statement) {
 	switch s := s.(type) {
 	case *Require:
-		c.net(requireNet(s), Verification{States: 3})
-	case *Approve:
-		c.net(approveNet(s), Verification{States: 2})
-	case *Block:
-		c.net(blockNet(s), Verification{States: 2, Deadlocks: 1, Dead: []string{do(s.Tool)}})
-	case *Limit:
-		v := Verification{States: s.Count + 2}
-		if !s.refills() {
-			v.Deadlocks = 1
+		for _, n := range c.requireNets(s) {
+			c.net(n, Verification{States: 3})
 		}
-		c.net(limitNet(s), v)
+	case *Approve:
+		for _, before := range s.Before {
+			c.net(approveNet(s, before), afterStates(s.After, s.Until, Verification{States: 2}))
+		}
+	case *Block:
+		for _, tool := range s.Tools {
+			c.net(blockNet(s, tool), afterStates(s.After, s.Until, Verification{States: 2, Deadlocks: 1, Dead: []string{do(tool)}}))
+		}
+	case *Limit:
+		c.net(c.limitNet(s), s.states())
+	case *Allow:
+		for _, tool := range s.Tools {
+			c.net(allowNet(s, tool), Verification{States: 2})
+		}
 	case *Map:
 		if m, ok := c.gateMap(s); ok {
 			c.out.Labels.Maps = append(c.out.Labels.Maps, m)
@@ -135,6 +141,18 @@ func (c *compiler) add(s Statement) {
 	case *Prove:
 		c.out.Claims = append(c.out.Claims, s)
 	}
+}
+
+// afterStates counts the states of a rule that holds between two calls; always are
+// those of one that holds from the start.
+func afterStates(after, until []Name, always Verification) Verification {
+	switch {
+	case len(after) == 0:
+		return always
+	case len(until) == 0 && always.Deadlocks > 0:
+		return Verification{States: 3, Deadlocks: 1}
+	}
+	return Verification{States: 3}
 }
 
 // net appends a net. Different statements can have one name, such as "require

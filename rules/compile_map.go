@@ -49,24 +49,51 @@ func (r *readers) runs(out *gate.Map, p Pattern) *Error {
 
 // when compiles a map by an expression.
 func (r *readers) when(out *gate.Map, p Pattern) *Error {
-	if r.calls == nil {
-		r.calls = cel.NewReader()
-	}
-	number, err := r.calls.Expr(p.Text)
+	number, err := r.expressions().Expr(p.Text)
 	if err != nil {
-		return p.badExpression(err)
+		return badExpression(p.line, p.argument, err)
 	}
 	out.Reader, out.Pattern = r.calls, number
 	return nil
 }
 
-// badExpression returns an error at the first mistake of the expression.
-func (p *Pattern) badExpression(err error) *Error {
-	at, msg, hint := p.argument, err.Error(), ""
+// expressions returns the reader of all expressions.
+func (r *readers) expressions() *cel.Reader {
+	if r.calls == nil {
+		r.calls = cel.NewReader()
+	}
+	return r.calls
+}
+
+// badExpression returns an error at the first mistake of the expression in quotes.
+func badExpression(line *scanner, at token, err error) *Error {
+	msg, hint := err.Error(), ""
 	var bad diag.Problem
 	if errors.As(err, &bad) {
-		at.off = stringOffset(p.line.text, at.off, bad.Offset)
+		at.off = stringOffset(line.text, at.off, bad.Offset)
 		at.end, msg, hint = at.off, bad.Msg, bad.Hint
 	}
-	return p.line.errorAt(BadExpression, at, hint, "%s", msg)
+	return line.errorAt(BadExpression, at, hint, "%s", msg)
+}
+
+// keys converts a key for the gate: the fields of the calls that earn, and of those
+// that the rule restricts.
+func (c *compiler) keys(s Statement, key []KeyField) (earn, restricted []gate.Field) {
+	for _, k := range key {
+		earn = append(earn, c.field(s, k.Other))
+		restricted = append(restricted, c.field(s, k.Field))
+	}
+	return earn, restricted
+}
+
+// field converts a field for the gate.
+func (c *compiler) field(s Statement, f Field) gate.Field {
+	if !f.Expression {
+		return gate.Field{Path: f.Text, Result: f.Result, Source: f.String()}
+	}
+	number, err := c.readers.expressions().ValueExpr(f.Text)
+	if err != nil {
+		c.fail(s, badExpression(f.line, f.at, err))
+	}
+	return gate.Field{Reader: c.readers.calls, Number: number, Source: f.String()}
 }

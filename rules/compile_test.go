@@ -2,12 +2,14 @@ package rules_test
 
 import (
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/rules"
@@ -43,7 +45,7 @@ func netText(n gate.Net) string {
 			set  bool
 			name string
 		}{{t.Manual, "manual"}, {t.Deferred, "deferred"}, {t.Observe, "observe"}, {t.Via != "", "via " + t.Via},
-			{t.Every > 0, "every " + t.Every.String()}} {
+			{t.Approvals > 0, fmt.Sprintf("by %d", t.Approvals)}, {t.Spoils, "spoils"}, {len(t.Key) > 0, "key " + sources(t.Key)}, {t.Every > 0, "every " + t.Every.String()}} {
 			if a.set {
 				b.WriteString(" " + a.name)
 			}
@@ -52,6 +54,12 @@ func netText(n gate.Net) string {
 			fmt.Fprintf(&b, " unless %s%s", tool.Name, []string{"", " literal", " glob"}[tool.Kind])
 		}
 	}
+	if n.Row {
+		b.WriteString("; row")
+	}
+	if n.Sum != nil {
+		fmt.Fprintf(&b, "; sum of %s at most %d every %s", n.Sum.Field.Source, n.Sum.Most, n.Sum.Every)
+	}
 	if n.Scope == gate.ScopePrincipal {
 		b.WriteString("; of the principal")
 	}
@@ -59,6 +67,22 @@ func netText(n gate.Net) string {
 		b.WriteString("; in shadow")
 	}
 	return b.String()
+}
+
+// sources writes the fields of a key, as the gate has them.
+func sources(key []gate.Field) string {
+	var all []string
+	for _, f := range key {
+		how := f.Path
+		if f.Reader != nil {
+			how = fmt.Sprintf("expression %d", f.Number)
+		}
+		if f.Result {
+			how = "result " + how
+		}
+		all = append(all, fmt.Sprintf("%s (%s)", f.Source, how))
+	}
+	return strings.Join(all, ", ")
 }
 
 func TestExcerptOfAName(t *testing.T) {
@@ -146,6 +170,37 @@ func TestNets(t *testing.T) {
 				t.Errorf("verification %+v", v)
 			}
 		})
+	}
+}
+
+// TestNetsOfForms compares the nets of statements that make several, and of those that
+// speak of more than calls.
+func TestNetsOfForms(t *testing.T) {
+	src, err := txtar.ParseFile("testdata/nets.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	for line := range strings.Lines(string(src.Files[0].Data)) {
+		fmt.Fprintf(&b, "\n%s", line)
+		c := compile(t, line)
+		for i, n := range c.Nets {
+			v := c.Verification()[i]
+			fmt.Fprintf(&b, "  %s\n    %s: %s\n", netText(n), n.Cause, n.Reason)
+			if fmt.Fprintf(&b, "    %d states, %d deadlocks %v\n", v.States, v.Deadlocks, v.Dead); v.Name != n.Name || n.Rule.Line != 1 {
+				t.Errorf("%s is verified as %s, at %s", n.Name, v.Name, n.Rule)
+			}
+		}
+	}
+	if *update {
+		src.Files = append(src.Files[:1], txtar.File{Name: "nets", Data: []byte(b.String())})
+		if err := os.WriteFile("testdata/nets.txtar", txtar.Format(src), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if diff := cmp.Diff(string(src.Files[1].Data), b.String()); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
 	}
 }
 

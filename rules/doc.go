@@ -3,8 +3,10 @@
 //
 //	require backup before delete               # a success of backup unlocks one delete
 //	require test before deploy once            # one success is enough for the session
+//	require copy before move with same path    # a success unlocks calls of its own path
 //	require human-approval before deploy       # a person is asked, every time
 //	block rm
+//	block send_email after fetch_url           # from the first fetch on
 //	limit push to 3 per session
 //	limit push to 1 per successful test        # each success of test gives one push back
 //	limit fetch to 100 per minute              # calls come back with time
@@ -26,14 +28,23 @@
 // # Grammar
 //
 //	file      = { [ statement ] [ "#" comment ] LF } ;
-//	statement = [ "shadow" ] rule | map | example | prove ;
-//	rule      = "require" name "before" name [ "once" ] [ unless ]
-//	          | "require" "human-approval" [ "via" channel ] "before" name [ unless ]
-//	          | "block" name [ unless ]
-//	          | "limit" name "to" count "per" ( span | [ "successful" ] name ) [ unless ] ;
-//	unless    = "unless" name { "," name } ;
+//	statement = [ "shadow" ] rule | allow | map | example | prove ;
+//	rule      = "require" ( names | name { "or" name } ) "before" names [ "once" | since ] [ key ] [ unless ]
+//	          | "require" [ count ] "human-approval" [ "via" channel ] "before" names [ after ] [ unless ]
+//	          | "block" names [ after ] [ unless ]
+//	          | "limit" names "to" count ( per | "at" "once" | "in" "a" "row" ) [ key ] [ unless ]
+//	          | "limit" names "to" count "of" field "per" span [ key ] [ unless ] ;
+//	allow     = "allow" names ;
+//	names     = name { "," name } ;
+//	since     = "since" names ;
+//	after     = "after" names [ "until" names ] ;
+//	key       = "for" "each" field { "," field }
+//	          | "with" "same" field [ "as" field ] { "," field [ "as" field ] } ;
+//	field     = word | [ "result." ] path | cel ;
+//	unless    = "unless" names ;
 //	channel   = "elicit" | "cli" | "url" | "web" | "webhook" ;
-//	span      = "session" | "user" | "second" | "minute" | "hour" | "day" ;
+//	per       = "per" ( span | [ "successful" ] name ) ;
+//	span      = "session" | "user" | [ "user" "per" ] ( "second" | "minute" | "hour" | "day" ) ;
 //	map       = "map" name "." field ( word | regex | "runs" word { word } ) "as" name
 //	          | "map" name "when" cel "as" name ;
 //	example   = "example" ( name "." field text | name object ) [ "not" ] "as" name ;
@@ -51,8 +62,8 @@
 // control character is an error. A # starts a comment, except inside quotes or
 // a regex. The text is UTF-8.
 //
-// A bare name runs to the next separator or #. With * (any run of characters)
-// or ? (one character) it is a glob over the names of a call; "tool.action" is
+// A bare name runs to the next separator or #, in a list also to a comma. With *
+// (any run of characters) or ? (one character) it is a glob over the names of a call; "tool.action" is
 // the tool called with that action. A quoted name is a JSON string, not empty,
 // and stands for itself: no glob, no action, no keyword.
 //
@@ -71,6 +82,32 @@
 //
 // A rule in shadow keeps its state and records what it would have refused, and
 // refuses nothing.
+//
+// # What a rule may speak of
+//
+// Several names of a rule stand for one rule each: with "require A, B before C, D",
+// each of C and D needs each of A and B. A limit on several names is one, for all of them
+// together. "require A or B before C" takes a success of either. allow names calls that
+// pass where the default is to deny.
+//
+// since makes a success good only for what it was made of: with "require test before
+// push since edit_file", a call of edit_file takes the success of test away, also one
+// that fails, and a test that was under way at the same time earns nothing. "block B
+// after A until C" and "require human-approval before B after A" hold from a call of A,
+// whatever comes of it, until a success of C, else to the end of the session.
+//
+// With a key a rule stands once for each value of a field: a backup of one path unlocks
+// the delete of that path only. A field is a key of the arguments, a path that begins
+// with "$.", or a CEL expression in quotes. "with same src as path" compares the src of
+// the first call with the path of the second; "result.$.path" is a part of the result of
+// the first. Values compare as JSON values. An array needs every one of its elements. A
+// call without a value is refused where the rule restricts it, and earns nothing. Calls
+// after since have the field of the calls that wait; one without it takes every success
+// away.
+//
+// "at once" limits the calls under way, "in a row" equal calls with no other between
+// them, and "to 1000 of amount per day" the sum of a field. "require 2 human-approvals"
+// needs two different people.
 //
 // # Maps
 //
@@ -95,7 +132,7 @@
 //
 // # Claims
 //
-// A comma ends a bare name in a list. The nets of rules are named after their
+// The nets of rules are named after their
 // statements, as require-backup-before-delete; hand-written ones have a name.
 // [Compile] carries claims along and proves nothing.
 //

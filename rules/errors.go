@@ -96,6 +96,8 @@ const (
 	NoSuchMap      Code = "E028" // an example of a name that no map gives
 	FailedExample  Code = "E029" // an example that the maps do not meet
 	PatternName    Code = "E030" // a regex where a name belongs
+	BadField       Code = "E031" // a field of a key or a sum that is none
+	BadKey         Code = "E032" // a key that the rule cannot have
 )
 
 // The warnings.
@@ -120,6 +122,10 @@ const (
 	ShadowTwin     Code = "W018" // a rule in shadow that is enforced too
 	Forgotten      Code = "W019" // a window that does not survive a restart
 	FailureRefills Code = "W020" // a refill by failures of a call that another rule requires to succeed
+	SelfSpoil      Code = "W021" // a call that takes away the success that it earns or uses
+	EndsItself     Code = "W022" // a rule between two calls that ends where it begins, or never
+	ManyBudgets    Code = "W023" // a limit for each value, and the caller chooses how to write the value
+	LikePath       Code = "W024" // a key that looks like a path
 )
 
 // oneLine formats a problem without its source line.

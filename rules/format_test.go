@@ -69,6 +69,7 @@ func FuzzFormat(f *testing.F) {
 		"# a\n\n\nblock  a # b\nlimit b to 3 per session #c\n  # d\n\nmap t.f /a # b/ as c # d",
 		"\ufeffblock a\r\n\r\n\r\nblock \"b\\u0063\"\u2028# x \t\r\n",
 		"map t.f / as b # x\nmap t.$.a[\"b #\"] runs \"a b\" as c#\nexample t {\"a\": \"#\"} as c # d",
+		"require a ,b before c since  d # e\nlimit a to 1 of $.b[\"# ,\"]  per user per day for each c ,d#e",
 		"shadow  require a before b once unless c ,d\nmap t when \"args.a == '#'\" as x",
 	} {
 		f.Add([]byte(src))

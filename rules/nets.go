@@ -2,7 +2,8 @@ package rules
 
 import (
 	"fmt"
-	"time"
+	"slices"
+	"strings"
 	"unicode"
 
 	"github.com/petrigate/petrigate/gate"
@@ -11,12 +12,13 @@ import (
 
 // The places that nets of rules are made of.
 const (
-	idle   = "idle"   // before the start
-	ready  = "ready"  // the rule is in force
-	gated  = "gate"   // the prerequisite has succeeded
-	locked = "locked" // never marked
-	budget = "budget" // calls that are left
-	spent  = "spent"  // calls that can be given back
+	idle    = "idle"    // before the start
+	ready   = "ready"   // the rule is in force
+	gated   = "gate"    // the prerequisite has succeeded
+	locked  = "locked"  // never marked
+	tainted = "tainted" // the call after which the rule holds was made
+	budget  = "budget"  // calls that are left
+	spent   = "spent"   // calls that can be given back
 )
 
 // ruleNet returns a net with the fields that the nets of all rules share.
@@ -33,111 +35,212 @@ func ruleNet(name string, r Rule, cause gate.Cause, places []string, ts ...gate.
 	}
 }
 
-// exempt lists the names that r exempts, as the gate reads them.
-func (r *Rule) exempt() []gate.Tool {
+// requireNets returns a net for each pair of calls, or for each call that waits for
+// one of several.
+func (c *compiler) requireNets(s *Require) (nets []gate.Net) {
+	for _, before := range s.Before {
+		if s.Or {
+			nets = append(nets, c.requireNet(s, s.First, before))
+			continue
+		}
+		for _, first := range s.First {
+			nets = append(nets, c.requireNet(s, []Name{first}, before))
+		}
+	}
+	return nets
+}
+
+// requireNet returns the net of one call that waits, for a success of one of first.
+func (c *compiler) requireNet(s *Require, first []Name, before Name) gate.Net {
+	tool, spared := s.waiting(before)
+	observer, second, after := "do-"+inNet(first, "or"), do(before), ready
+	if observer == second {
+		second += "#2"
+	}
+	name := fmt.Sprintf("require-%s-before-%s", inNet(first, "or"), before.inNet())
+	if s.Once {
+		name, after = name+"-once", gated
+	}
+	earns, waits := c.keys(s, s.Key)
+	transitions := []gate.Transition{
+		{Name: observer, Inputs: []string{ready}, Outputs: []string{gated}, Tools: calls(first), Deferred: true, Observe: true, Key: earns},
+		{Name: second, Inputs: []string{gated}, Outputs: []string{after}, Tools: []gate.Tool{tool}, Unless: spared, Key: waits},
+	}
+	if len(s.Since) > 0 {
+		name += "-since-" + inNet(s.Since, "or")
+		transitions = append(transitions, gate.Transition{Name: "spoil", Inputs: []string{gated}, Outputs: []string{ready},
+			Tools: calls(s.Since), Observe: true, Spoils: true, Key: waits})
+	}
+	if len(s.Key) > 0 {
+		name += "-with-same-" + inKey(s.Key, true)
+	}
+	n := ruleNet(name, s.Rule, gate.CauseSequence, []string{gated}, transitions...)
+	n.Reason = s.reason(first, before)
+	return n
+}
+
+// waiting returns a call that waits as the gate reads it, and what is exempt: "require
+// backup before *" must not lock backup.
+func (s *Require) waiting(before Name) (tool gate.Tool, spared []gate.Tool) {
+	tool, spared = before.Call(), calls(s.Unless)
+	if tool.Kind != gate.Glob {
+		return tool, spared
+	}
+	for _, n := range s.First {
+		switch {
+		case n.Glob():
+		case tool.Except == "":
+			tool.Except = n.Text
+		default:
+			spared = append(spared, n.Call())
+		}
+	}
+	return tool, spared
+}
+
+// reason returns the sentence of a refusal. The gate writes the values of the key in
+// place of {key}.
+func (s *Require) reason(first []Name, before Name) string {
+	any := text.Join(written(first), "or")
+	if len(s.Key) == 0 && len(s.Since) == 0 {
+		return fmt.Sprintf("%s requires a successful call to %s first.", before, any)
+	}
+	end := " first."
+	if len(s.Since) > 0 {
+		end = fmt.Sprintf(" since the last %s.", text.Join(written(s.Since), "or"))
+	}
+	switch {
+	case len(s.Key) == 0:
+		return fmt.Sprintf("%s requires a successful %s%s", before, any, end)
+	case !twoFields(s.Key):
+		if len(s.Since) > 0 {
+			end = strings.TrimSuffix(end, ".") + " of {key}."
+		}
+		return fmt.Sprintf("%s {key} requires a successful %s of {key}%s", before, any, end)
+	case slices.ContainsFunc(s.Key, func(k KeyField) bool { return k.Other.Result }):
+		return fmt.Sprintf("%s with %s {key} requires a successful call to %s that showed {key}%s", before, s.fields(restricted), any, end)
+	}
+	return fmt.Sprintf("%s with %s {key} requires a successful call to %s with %s {key}%s", before, s.fields(restricted), any, s.fields(earning), end)
+}
+
+// fields names one side of the key.
+func (s *Require) fields(of func(KeyField) Field) string {
+	texts := make([]string, len(s.Key))
+	for i, k := range s.Key {
+		texts[i] = of(k).String()
+	}
+	return text.And(texts)
+}
+
+func restricted(k KeyField) Field { return k.Field }
+func earning(k KeyField) Field    { return k.Other }
+
+func approveNet(s *Approve, before Name) gate.Net {
+	name, where := "approve-before-"+before.inNet(), ready
+	approve := gate.Transition{Name: "approve", Tools: []gate.Tool{before.Call()}, Manual: true, Via: s.Via, Unless: calls(s.Unless)}
+	reason := fmt.Sprintf("%s requires human approval", before)
+	if s.Persons > 1 {
+		name += fmt.Sprintf("-by-%d", s.Persons)
+		approve.Approvals = s.Persons
+		reason = fmt.Sprintf("%s requires the approval of %d different people", before, s.Persons)
+	}
+	var places []string
+	var watches []gate.Transition
+	if len(s.After) > 0 {
+		name, reason = name+inAfter(s.After, s.Until), reason+whileTainted(s.After, s.Until)
+		places, watches, where = []string{tainted}, taint(s.After, s.Until), tainted
+		approve.Unless = append(approve.Unless, untilSpared(before, s.Until)...)
+	}
+	approve.Inputs, approve.Outputs = []string{where}, []string{where}
+	if where == ready {
+		n := ruleNet(name, s.Rule, gate.CauseApproval, places, approve)
+		n.Reason = reason + "."
+		return n
+	}
+	free := approve
+	free.Name, free.Manual, free.Via, free.Approvals = do(before), false, "", 0
+	free.Inputs, free.Outputs = []string{ready}, []string{ready}
+	n := ruleNet(name, s.Rule, gate.CauseApproval, places, append(watches, free, approve)...)
+	n.Reason = reason + "."
+	return n
+}
+
+func blockNet(s *Block, tool Name) gate.Net {
+	if len(s.After) > 0 {
+		n := ruleNet("block-"+tool.inNet()+inAfter(s.After, s.Until), s.Rule, gate.CauseBlock, []string{tainted},
+			append(taint(s.After, s.Until), gate.Transition{Name: do(tool), Inputs: []string{ready}, Outputs: []string{ready},
+				Tools: []gate.Tool{tool.Call()}, Unless: append(calls(s.Unless), untilSpared(tool, s.Until)...)})...)
+		n.Reason = fmt.Sprintf("%s is not possible%s.", tool, whileTainted(s.After, s.Until))
+		return n
+	}
+	n := ruleNet(fmt.Sprintf("block-%s", tool.inNet()), s.Rule, gate.CauseBlock, []string{locked},
+		gate.Transition{Name: do(tool), Inputs: []string{locked}, Outputs: []string{locked},
+			Tools: []gate.Tool{tool.Call()}, Unless: calls(s.Unless)},
+	)
+	n.Reason = fmt.Sprintf("%s is blocked and cannot be called.", tool)
+	return n
+}
+
+// taint returns the transitions that follow the calls between which a rule holds.
+func taint(after, until []Name) []gate.Transition {
+	ts := []gate.Transition{{Name: "taint", Inputs: []string{ready}, Outputs: []string{tainted}, Tools: calls(after), Observe: true, Spoils: true}}
+	if len(until) > 0 {
+		ts = append(ts, gate.Transition{Name: "clear", Inputs: []string{tainted}, Outputs: []string{ready}, Tools: calls(until), Observe: true, Deferred: true})
+	}
+	return ts
+}
+
+// untilSpared returns the names of until that a pattern of the same rule must not lock.
+func untilSpared(n Name, until []Name) []gate.Tool {
+	if !n.Glob() {
+		return nil
+	}
+	return calls(until)
+}
+
+// inAfter returns the end of the name of a net.
+func inAfter(after, until []Name) string {
+	name := "-after-" + inNet(after, "or")
+	if len(until) > 0 {
+		name += "-until-" + inNet(until, "or")
+	}
+	return name
+}
+
+// whileTainted returns the end of the sentence of a refusal.
+func whileTainted(after, until []Name) string {
+	end := " after " + text.Join(written(after), "or")
+	if len(until) > 0 {
+		return fmt.Sprintf("%s, until %s has succeeded", end, text.Join(written(until), "or"))
+	}
+	return end + " in this session"
+}
+
+func allowNet(s *Allow, tool Name) gate.Net {
+	return ruleNet("allow-"+tool.inNet(), Rule{Pos: s.Pos}, gate.CauseNet, nil,
+		gate.Transition{Name: do(tool), Inputs: []string{ready}, Outputs: []string{ready}, Tools: []gate.Tool{tool.Call()}})
+}
+
+// do names the transition that the calls of some names fire.
+func do(names ...Name) string { return "do-" + inNet(names, "and") }
+
+// inNet joins names for use in names of nets and transitions.
+func inNet(names []Name, word string) string {
+	texts := make([]string, len(names))
+	for i, n := range names {
+		texts[i] = n.inNet()
+	}
+	return strings.Join(texts, "-"+word+"-")
+}
+
+// calls returns the names as the gate reads them.
+func calls(names []Name) []gate.Tool {
 	var tools []gate.Tool
-	for _, n := range r.Unless {
+	for _, n := range names {
 		tools = append(tools, n.Call())
 	}
 	return tools
 }
-
-func requireNet(s *Require) gate.Net {
-	before := s.Before.Call()
-	if before.Kind == gate.Glob && !s.First.Glob() {
-		before.Except = s.First.Text // "require backup before *" must not lock backup
-	}
-	second, after := do(s.Before), ready
-	if s.First.same(s.Before) {
-		second += "#2"
-	}
-	name := fmt.Sprintf("require-%s-before-%s", s.First.inNet(), s.Before.inNet())
-	if s.Once {
-		name, after = name+"-once", gated
-	}
-	n := ruleNet(name, s.Rule, gate.CauseSequence, []string{gated},
-		gate.Transition{Name: do(s.First), Inputs: []string{ready}, Outputs: []string{gated},
-			Tools: []gate.Tool{s.First.Call()}, Deferred: true, Observe: true},
-		gate.Transition{Name: second, Inputs: []string{gated}, Outputs: []string{after},
-			Tools: []gate.Tool{before}, Unless: s.exempt()},
-	)
-	n.Reason = fmt.Sprintf("%s requires a successful call to %s first.", s.Before, s.First)
-	return n
-}
-
-func approveNet(s *Approve) gate.Net {
-	n := ruleNet(fmt.Sprintf("approve-before-%s", s.Before.inNet()), s.Rule, gate.CauseApproval, nil,
-		gate.Transition{Name: "approve", Inputs: []string{ready}, Outputs: []string{ready},
-			Tools: []gate.Tool{s.Before.Call()}, Manual: true, Via: s.Via, Unless: s.exempt()},
-	)
-	n.Reason = fmt.Sprintf("%s requires human approval.", s.Before)
-	return n
-}
-
-func blockNet(s *Block) gate.Net {
-	n := ruleNet(fmt.Sprintf("block-%s", s.Tool.inNet()), s.Rule, gate.CauseBlock, []string{locked},
-		gate.Transition{Name: do(s.Tool), Inputs: []string{locked}, Outputs: []string{locked},
-			Tools: []gate.Tool{s.Tool.Call()}, Unless: s.exempt()},
-	)
-	n.Reason = fmt.Sprintf("%s is blocked and cannot be called.", s.Tool)
-	return n
-}
-
-func limitNet(s *Limit) gate.Net {
-	name, places := fmt.Sprintf("limit-%s-%d", s.Tool.inNet(), s.Count), []string{budget}
-	call := gate.Transition{Name: do(s.Tool), Inputs: []string{ready, budget}, Outputs: []string{ready},
-		Tools: []gate.Tool{s.Tool.Call()}, Unless: s.exempt()}
-	transitions := []gate.Transition{call}
-	if s.refills() {
-		places = append(places, spent)
-		transitions[0].Outputs = []string{ready, spent}
-		transitions = append(transitions, s.refill())
-	}
-	switch {
-	case s.Per != nil && s.Successful:
-		name += fmt.Sprintf("-per-successful-%s", s.Per.inNet())
-	case s.Per != nil:
-		name += "-per-" + s.Per.inNet()
-	case s.Over != Session:
-		name += "-per-" + s.Over.String()
-	}
-	n := ruleNet(name, s.Rule, gate.CauseLimit, places, transitions...)
-	n.Initial[budget] = s.Count
-	if s.Per == nil && s.Over == User {
-		n.Scope = gate.ScopePrincipal
-	}
-	n.Reason = fmt.Sprintf("%s has reached its limit of %s per %s.", s.Tool, text.Count(s.Count, "call"), s.scope())
-	return n
-}
-
-// windows are the lengths of the spans of time.
-var windows = [...]time.Duration{Second: time.Second, Minute: time.Minute, Hour: time.Hour, Day: 24 * time.Hour}
-
-// every returns the time after which the clock gives one call back; 0: never. It
-// is rounded up: after a burst of the whole budget, no more come back in the next
-// span than the limit allows.
-func (s *Limit) every() time.Duration {
-	if s.Per != nil || s.Over < Second {
-		return 0
-	}
-	n := time.Duration(s.Count)
-	return (windows[s.Over] + n - 1) / n
-}
-
-// refills reports whether anything gives calls back.
-func (s *Limit) refills() bool { return s.Per != nil || s.every() > 0 }
-
-// refill returns the transition that gives one call back.
-func (s *Limit) refill() gate.Transition {
-	t := gate.Transition{Name: "refill", Inputs: []string{ready, spent}, Outputs: []string{ready, budget}, Every: s.every()}
-	if s.Per != nil {
-		t.Tools, t.Observe, t.Deferred = []gate.Tool{s.Per.Call()}, true, s.Successful
-	}
-	return t
-}
-
-// do names the transition that the calls of n fire.
-func do(n Name) string { return "do-" + n.inNet() }
 
 // inNet returns the name for use in names of nets and transitions: without its
 // quotes, if it is valid without them.

@@ -3,6 +3,7 @@ package rules
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/petrigate/petrigate/gate"
@@ -51,10 +52,19 @@ func scanLines(src []byte, place func(line, column int) gate.Position) []*scanne
 // The forms, as hints show them.
 const (
 	requireForm    = "write: require A before B"
+	orForm         = "write: require A or B before C, or: require A, B before C"
 	approveForm    = "write: require human-approval before B"
+	personsForm    = "write: require 2 human-approvals before A"
 	viaForm        = "write: require human-approval via cli before B"
 	blockForm      = "write: block A"
 	limitForm      = "write: limit A to 3 per session"
+	atOnceForm     = "write: limit A to 1 at once"
+	inARowForm     = "write: limit A to 3 in a row"
+	sumForm        = "write: limit A to 1000 of amount per day"
+	userForm       = "write: per user per day"
+	allowForm      = "write: allow A, B"
+	sinceForm      = "write: require A before B since C"
+	afterForm      = "write: block B after A until C"
 	successfulForm = "write: limit A to 3 per successful B; quote a tool named successful"
 	unlessForm     = "write: unless A, B"
 	mapForm        = "write: map tool.field word as name"
@@ -75,6 +85,8 @@ func (p *parser) statement() Statement {
 		return nil
 	case t.is("shadow"):
 		return p.shadow(t)
+	case t.is("allow"):
+		return p.allow(t)
 	case t.is("map"):
 		return p.mapping(t)
 	case t.is("example"):
@@ -103,11 +115,11 @@ func (p *parser) rule(t token, r Rule) Statement {
 // statements.
 var (
 	ruleWords      = []string{"require", "block", "limit"}
-	statementWords = []string{"require", "block", "limit", "shadow", "map", "example", "prove"}
+	statementWords = []string{"require", "block", "limit", "allow", "shadow", "map", "example", "prove"}
 )
 
 func (p *parser) unknownStatement(t token) {
-	hint := "a line begins with require, block, limit, shadow, map, example or prove"
+	hint := "a line begins with require, block, limit, allow, shadow, map, example or prove"
 	if t.kind == bare {
 		hint = cmp.Or(meantBy(strings.ToLower(t.text)), text.Suggest(t.text, statementWords), hint)
 	}
@@ -119,8 +131,8 @@ func meantBy(word string) string {
 	switch word {
 	case "deny", "forbid", "disallow", "reject", "refuse", "prohibit", "ban", "never":
 		return "write: block A"
-	case "allow", "permit", "accept":
-		return "calls that no rule names pass; with default: deny, freeTools of a net lets tools pass"
+	case "permit", "accept", "grant":
+		return "write: allow A"
 	case "ask", "confirm", "approve", "approval", "human-approval":
 		return "write: require human-approval before A"
 	case "rate", "max", "at-most", "budget":
@@ -150,26 +162,35 @@ func (p *parser) named(t token) Name {
 
 // names reads names with commas between them, each once.
 func (p *parser) names(noun, form string) []Name {
+	return p.list(fmt.Sprintf("a %s is missing", noun), noun, form)
+}
+
+// list reads names with commas between them, each once; missing is the message where
+// there is none.
+func (p *parser) list(missing, noun, form string) []Name {
 	var names []Name
 	for {
 		t := p.item()
 		if t.text == "" {
-			p.line.fail(Missing, t, form, "a %s is missing", noun)
+			p.line.fail(Missing, t, form, "%s", missing)
 			return nil
 		}
-		n := p.named(t)
-		for _, earlier := range names {
-			if earlier.Text == n.Text {
-				p.line.fail(Unexpected, t, form, "the %s %s is named twice", noun, n)
-			}
-		}
-		names = append(names, n)
-		start := p.line.skip(p.line.off)
-		if !strings.HasPrefix(p.line.text[start:], ",") {
+		if names = p.another(names, t, noun, form); !p.comma() {
 			return names
 		}
-		p.line.off = start + 1
+		missing = fmt.Sprintf("a %s is missing", noun)
 	}
+}
+
+// another appends a name, which must not be there yet.
+func (p *parser) another(names []Name, t token, noun, form string) []Name {
+	n := p.named(t)
+	for _, earlier := range names {
+		if earlier.Text == n.Text {
+			p.line.fail(Unexpected, t, form, "the %s %s is named twice", noun, n)
+		}
+	}
+	return append(names, n)
 }
 
 // keyword reads a required word.
@@ -201,16 +222,44 @@ func (p *parser) optional(word string) bool {
 
 // end refuses anything after a statement. optional lists the words that the
 // author might have meant.
-func (p *parser) end(optional ...string) {
+func (p *parser) end(optional ...string) { p.endOf("", optional...) }
+
+// endOf is end for a rule; form shows its clauses in their order.
+func (p *parser) endOf(form string, optional ...string) {
 	t := p.line.peek()
 	if t.kind == atEnd {
 		return
 	}
 	hint := "one statement a line; a comment begins with #"
 	if t.kind == bare {
-		hint = cmp.Or(text.Suggest(t.text, optional), hint)
+		hint = cmp.Or(clauseHint(t.text, form), text.Suggest(t.text, optional), hint)
 	}
 	p.line.fail(Trailing, t, hint, "unexpected %q after the statement", p.line.text[t.off:t.end])
+}
+
+// clauses are the words that begin a part of a rule.
+var clauses = []string{"once", "since", "after", "until", "with", "for", "unless", "via"}
+
+// clauseHint returns a hint for a word that begins a clause elsewhere, or that people
+// write for one.
+func clauseHint(word, form string) string {
+	if form == "" {
+		return ""
+	}
+	switch strings.ToLower(word) {
+	case "and", "or", "&", "&&", "|", "||":
+		return "a comma stands between names"
+	case "same", "foreach", "each", "every", "by", "grouped", "where", "when", "if", "with-same", "for-each":
+		return "calls are told apart by a field: with same path, or in a limit: for each path"
+	case "except", "excluding", "but", "besides", "save":
+		return "write: unless A, B"
+	case "following", "afterwards":
+		return afterForm
+	}
+	if slices.Contains(clauses, strings.ToLower(word)) {
+		return form
+	}
+	return ""
 }
 
 func (p *parser) wrongCase(t token, keyword string) {

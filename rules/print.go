@@ -18,25 +18,71 @@ func (f *File) String() string {
 }
 
 func (s *Require) String() string {
-	once := ""
-	if s.Once {
-		once = " once"
+	first, rest := joinNames(s.First), ""
+	switch {
+	case s.Once:
+		rest = " once"
+	case len(s.Since) > 0:
+		rest = " since " + joinNames(s.Since)
 	}
-	return s.frame(fmt.Sprintf("require %s before %s%s", s.First, s.Before, once))
+	if s.Or {
+		first = anyOf(s.First)
+	}
+	return s.frame(fmt.Sprintf("require %s before %s%s%s", first, joinNames(s.Before), rest, keyOf(s.Key)))
 }
 
 func (s *Approve) String() string {
-	via := ""
-	if s.Via != "" {
-		via = " via " + s.Via
+	who := "human-approval"
+	if s.Persons > 1 {
+		who = fmt.Sprintf("%d human-approvals", s.Persons)
 	}
-	return s.frame(fmt.Sprintf("require human-approval%s before %s", via, s.Before))
+	if s.Via != "" {
+		who += " via " + s.Via
+	}
+	return s.frame(fmt.Sprintf("require %s before %s%s", who, joinNames(s.Before), afterOf(s.After, s.Until)))
 }
 
-func (s *Block) String() string { return s.frame(fmt.Sprintf("block %s", s.Tool)) }
+func (s *Block) String() string {
+	return s.frame(fmt.Sprintf("block %s%s", joinNames(s.Tools), afterOf(s.After, s.Until)))
+}
+
+func (s *Allow) String() string { return "allow " + joinNames(s.Tools) }
 
 func (s *Limit) String() string {
-	return s.frame(fmt.Sprintf("limit %s to %d per %s", s.Tool, s.Count, s.scope()))
+	return s.frame(fmt.Sprintf("limit %s to %s%s", joinNames(s.Tools), s.amount(), keyEach(s.Key)))
+}
+
+// amount returns the words after "to", without the key.
+func (s *Limit) amount() string {
+	if s.Of != nil {
+		return fmt.Sprintf("%d of %s %s", s.Count, s.Of, s.span())
+	}
+	return fmt.Sprintf("%d %s", s.Count, s.span())
+}
+
+// span returns the words after the count.
+func (s *Limit) span() string {
+	switch {
+	case s.Per != nil && s.Successful:
+		return "per successful " + s.Per.String()
+	case s.Per != nil:
+		return "per " + s.Per.String()
+	case s.PerUser:
+		return "per user " + s.Over.String()
+	}
+	return s.Over.String()
+}
+
+// afterOf writes the calls between which a rule holds.
+func afterOf(after, until []Name) string {
+	text := ""
+	if len(after) > 0 {
+		text = " after " + joinNames(after)
+	}
+	if len(until) > 0 {
+		text += " until " + joinNames(until)
+	}
+	return text
 }
 
 // frame adds shadow and unless to the text of a rule.
@@ -51,12 +97,18 @@ func (r *Rule) frame(text string) string {
 }
 
 // joinNames writes names as a list in which a comma ends a bare name.
-func joinNames(names []Name) string {
+func joinNames(names []Name) string { return strings.Join(written(names), ", ") }
+
+// anyOf writes names with "or" between them.
+func anyOf(names []Name) string { return strings.Join(written(names), " or ") }
+
+// written returns the names as statements write them.
+func written(names []Name) []string {
 	texts := make([]string, len(names))
 	for i, n := range names {
 		texts[i] = n.String()
 	}
-	return strings.Join(texts, ", ")
+	return texts
 }
 
 func (s *Map) String() string {
@@ -75,18 +127,6 @@ func (s *Example) String() string {
 		not = "not "
 	}
 	return fmt.Sprintf("example %s %sas %s", target, not, s.As)
-}
-
-// scope returns the words after "per".
-func (s *Limit) scope() string {
-	switch {
-	case s.Per == nil:
-		return s.Over.String()
-	case s.Successful:
-		return "successful " + s.Per.String()
-	default:
-		return s.Per.String()
-	}
 }
 
 // String returns the name as a statement writes it, quoted if it was quoted.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/diag"
+	"github.com/petrigate/petrigate/internal/text"
 	"github.com/petrigate/petrigate/rules"
 )
 
@@ -16,10 +17,12 @@ func (b *builder) checkEvidence() {
 		for _, s := range f.Statements {
 			switch s := s.(type) {
 			case *rules.Require:
-				b.evidence(s.First, fmt.Sprintf("so it never unlocks %s", s.Before.Text))
+				for _, first := range s.First {
+					b.evidence(first, "so it never unlocks "+listed(s.Before))
+				}
 			case *rules.Limit:
 				if s.Per != nil && s.Successful {
-					b.evidence(*s.Per, fmt.Sprintf("so it never gives a call of %s back", s.Tool.Text))
+					b.evidence(*s.Per, fmt.Sprintf("so it never gives a call of %s back", listed(s.Tools)))
 				}
 			}
 		}
@@ -60,4 +63,27 @@ func idleOption(m *gate.Map) string {
 		}
 	}
 	return ""
+}
+
+// listed joins names as a sentence lists them.
+func listed(names []rules.Name) string {
+	texts := make([]string, len(names))
+	for i, n := range names {
+		texts[i] = n.String()
+	}
+	return text.And(texts)
+}
+
+// checkAllowed warns of an allow where the default lets every call pass.
+func (b *builder) checkAllowed() {
+	if b.source.Default == "deny" || b.source.Default == "" && b.source.Config == nil {
+		return // or the rules are read alone, and what the default is there is not known
+	}
+	for _, f := range b.files {
+		for _, s := range f.Statements {
+			if a, ok := s.(*rules.Allow); ok {
+				b.atName(a.Tools[0], problem(diag.Warning, IdleAllow, a.Pos, "every call that no rule names is allowed already", `write default: deny beside the rules`))
+			}
+		}
+	}
 }

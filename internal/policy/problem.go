@@ -36,6 +36,7 @@ const (
 	WeakProgress   = "W108" // "weak: progress", which takes a doubtful name for the name
 	UnusedPlace    = "W109" // a place with which no transition has to do
 	NoEvidence     = "W110" // a rule that waits for a command which proves nothing
+	IdleAllow      = "W111" // an allow where every call is allowed that no rule names
 )
 
 func problem(s diag.Severity, code string, pos gate.Position, msg, hint string) diag.Problem {

@@ -52,39 +52,59 @@ const neverApplies = "so this rule never applies"
 
 // mentions are the names of calls that a rule or a claim speaks of.
 func mentions(s rules.Statement) (all []mention) {
+	add := func(u use, so string, names ...rules.Name) {
+		for _, n := range names {
+			all = append(all, mention{n, u, so})
+		}
+	}
+	between := func(after, until []rules.Name) {
+		add(forbids, neverApplies, after...)
+		add(proves, "so it never ends this rule", until...)
+	}
 	var unless []rules.Name
 	switch s := s.(type) {
 	case *rules.Require:
-		all, unless = []mention{{s.First, proves, locked(s)}, {s.Before, admits, neverApplies}}, s.Unless
+		unless = s.Unless
+		add(proves, locked(s), s.First...)
+		add(admits, neverApplies, s.Before...)
+		add(forbids, "so it takes no success away", s.Since...)
 	case *rules.Approve:
-		all, unless = []mention{{s.Before, admits, neverApplies}}, s.Unless
+		unless = s.Unless
+		add(admits, neverApplies, s.Before...)
+		between(s.After, s.Until)
 	case *rules.Block:
-		all, unless = []mention{{s.Tool, forbids, neverApplies}}, s.Unless
+		unless = s.Unless
+		add(forbids, neverApplies, s.Tools...)
+		between(s.After, s.Until)
 	case *rules.Limit:
-		all, unless = []mention{{s.Tool, admits, neverApplies}}, s.Unless
+		unless = s.Unless
+		add(admits, neverApplies, s.Tools...)
 		if s.Per != nil {
-			all = append(all, mention{*s.Per, proves, "so this limit never starts anew"})
+			add(proves, "so this limit never starts anew", *s.Per)
 		}
+	case *rules.Allow:
+		add(admits, "so nothing is allowed as it", s.Tools...)
 	default:
-		for _, n := range (&rules.File{Statements: []rules.Statement{s}}).Names() {
-			all = append(all, mention{n, forbids, "so the claim says nothing"})
-		}
+		add(forbids, "so the claim says nothing", (&rules.File{Statements: []rules.Statement{s}}).Names()...)
 	}
 	for _, n := range unless {
-		all = append(all, mention{n, exempts, "so nothing is exempt as " + n.String()})
+		add(exempts, "so nothing is exempt as "+n.String(), n)
 	}
 	return all
 }
 
 // locked is what follows where nothing is ever what a rule requires.
 func locked(s *rules.Require) string {
+	before := listed(s.Before)
 	switch {
+	case s.Or && len(s.First) > 1:
+		return fmt.Sprintf("so it never unlocks %s", before)
 	case s.Shadow:
-		return fmt.Sprintf("so this rule would refuse every call of %s", s.Before)
+		return fmt.Sprintf("so this rule would refuse every call of %s", before)
 	case len(s.Unless) > 0:
-		return fmt.Sprintf("so %s can be called only where the rule exempts it", s.Before)
+		return fmt.Sprintf("so %s can be called only where the rule exempts it", before)
 	default:
-		return fmt.Sprintf("so %s can never be called", s.Before)
+		return fmt.Sprintf("so %s can never be called", before)
 	}
 }
 

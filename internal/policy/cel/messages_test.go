@@ -100,6 +100,10 @@ func TestMessages(t *testing.T) {
 		_, err := NewCompiler().Condition(src, names)
 		say(src, "", err)
 	}
+	for _, src := range []string{"{'a': 1}", "[[args.a]]"} {
+		_, err := NewReader().ValueExpr(src)
+		say(src, "", err)
+	}
 	for _, src := range []string{"got {args.path", "got }", "got {arg.path} {nope}", "got {}"} {
 		_, err := NewCompiler().Template(src, nil)
 		say(src, "", err)

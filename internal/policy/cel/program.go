@@ -19,6 +19,7 @@ import (
 // program is one expression, ready to run. It is safe for concurrent use.
 type program struct {
 	run  cel.Program
+	out  *cel.Type
 	uses map[string][]string // the variables that it names, with the members that it looks at; nil: all
 	keys []string            // what it reads by its name
 }
@@ -58,7 +59,7 @@ func (e environment) compile(src string, names *Names, want *cel.Type) (*program
 	if err != nil {
 		return nil, whole(err.Error(), "")
 	}
-	return &program{run: run, uses: idents(checked), keys: keysOf(checked)}, nil
+	return &program{run: run, out: checked.OutputType(), uses: idents(checked), keys: keysOf(checked)}, nil
 }
 
 // matching is how "matches" runs. Read-only.

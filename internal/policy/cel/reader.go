@@ -1,6 +1,11 @@
 package cel
 
 import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+
 	"cel.dev/cel-go/cel"
 	"cel.dev/cel-go/common/types"
 
@@ -14,7 +19,8 @@ import (
 // is safe for concurrent use.
 type Reader struct {
 	compiler *Compiler
-	numbers  map[string]int
+	numbers  map[string]int // of conditions
+	values   map[string]int // of keys
 	programs []*program
 }
 
@@ -23,7 +29,7 @@ func NewReader() *Reader { return NewCompiler().NewReader() }
 
 // NewReader returns a reader whose expressions the compiler checks.
 func (c *Compiler) NewReader() *Reader {
-	return &Reader{compiler: c, numbers: make(map[string]int)}
+	return &Reader{compiler: c, numbers: make(map[string]int), values: make(map[string]int)}
 }
 
 // Expr adds an expression over a call that is true or false. The pattern is
@@ -40,6 +46,74 @@ func (r *Reader) Expr(src string) (pattern int, err error) {
 	r.numbers[src] = len(r.programs)
 	r.programs = append(r.programs, p)
 	return len(r.programs) - 1, nil
+}
+
+// ValueExpr adds an expression whose value is a key: a string, a number, true or false,
+// or a list of those. Its number is for [gate.Field]; equal texts have one. The error
+// is a [diag.List].
+func (r *Reader) ValueExpr(src string) (number int, err error) {
+	if n, ok := r.values[src]; ok {
+		return n, nil
+	}
+	p, err := r.compiler.call.compile(src, nil, nil)
+	if err != nil {
+		return 0, err
+	}
+	if out := p.out; !isKeyType(out) {
+		return 0, whole(fmt.Sprintf("the expression yields %s, not a text, a number, true or false", article(out)), "")
+	}
+	r.values[src] = len(r.programs)
+	r.programs = append(r.programs, p)
+	return len(r.programs) - 1, nil
+}
+
+// isKeyType reports whether values of a type can be those of a key. What a field of
+// the arguments is, is known only when it comes.
+func isKeyType(t *cel.Type) bool {
+	switch t.Kind() {
+	case types.DynKind, types.StringKind, types.IntKind, types.UintKind, types.DoubleKind, types.BoolKind:
+		return true
+	case types.ListKind:
+		return t.Parameters()[0].Kind() != types.ListKind && isKeyType(t.Parameters()[0])
+	}
+	return false
+}
+
+// Value evaluates the expression with that number, as [gate.ValueReader] wants it.
+func (r *Reader) Value(c *gate.Call, number int) ([]byte, bool) {
+	v, err := r.programs[number].eval(newCallData(c).variable)
+	if err != nil {
+		return nil, false
+	}
+	made, err := (&exporter{}).value(v, 0)
+	if err != nil || !isKey(made) {
+		return nil, false
+	}
+	doc, err := marshal(made)
+	return doc, err == nil
+}
+
+// isKey reports whether a value is one of a key, or a list of such.
+func isKey(v any) bool {
+	switch v := v.(type) {
+	case string, bool, int64, uint64, float64:
+		return true
+	case []any:
+		return !slices.ContainsFunc(v, func(item any) bool {
+			_, list := item.([]any)
+			return list || !isKey(item)
+		})
+	}
+	return false
+}
+
+// marshal writes a value as JSON, with strings as they are.
+func marshal(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	err := e.Encode(v)
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }
 
 // Arguments are the members of args at which an expression looks; nil: it looks

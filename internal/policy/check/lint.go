@@ -40,7 +40,7 @@ func NoPolicy(s policy.Source) diag.List {
 		n, claims := countRules(text)
 		gates += n
 		if n+claims == 0 {
-			problems = append(problems, Warning(codeNoRule, text.Position(1, 1), "there is no rule here", "a rule begins with require, block or limit"))
+			problems = append(problems, Warning(codeNoRule, text.Position(1, 1), "there is no rule here", "a rule begins with require, block, limit or allow"))
 		}
 	}
 	so := ": every call passes"

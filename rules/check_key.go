@@ -1,0 +1,67 @@
+package rules
+
+import (
+	"slices"
+	"strings"
+)
+
+// fieldsOf returns the fields that a statement reads, as it writes them.
+func fieldsOf(s Statement) (fields []Field) {
+	var key []KeyField
+	switch s := s.(type) {
+	case *Require:
+		key = s.Key
+	case *Limit:
+		if key = s.Key; s.Of != nil {
+			fields = append(fields, *s.Of)
+		}
+	}
+	for _, k := range key {
+		fields = append(fields, k.Field)
+		if !k.Other.same(k.Field) {
+			fields = append(fields, k.Other)
+		}
+	}
+	return fields
+}
+
+// checkFields checks the fields of a key or a sum.
+func (c *compiler) checkFields(s Statement) {
+	for _, f := range fieldsOf(s) {
+		if r, ok := invisible(f.Text); ok && !f.Expression {
+			c.warnField(f, InvisibleChar, "", "the field contains the invisible character %U", r)
+		}
+		if !f.Expression && !isPath(f.Text) && strings.Contains(f.Text, ".") {
+			c.warnField(f, LikePath, "write $."+f.Text, "%s is one key of the arguments, not a path", f)
+		}
+	}
+}
+
+// warnField adds a warning about a field of a statement.
+func (c *compiler) warnField(f Field, code Code, hint, format string, args ...any) {
+	c.warnAt(f.Pos, f.line.span(f.at.off, f.at.end), code, hint, format, args...)
+}
+
+// checkBudgets warns of a limit for each value without one for all values beside it:
+// whoever calls can write one value in several ways, and each has a budget of its own. A
+// field that an expression makes equal is left alone.
+func (c *compiler) checkBudgets(s *Limit) {
+	if len(s.Key) == 0 || slices.ContainsFunc(s.Key, func(k KeyField) bool { return k.Field.Expression }) {
+		return
+	}
+	for _, l := range of[*Limit](c.statements) {
+		if len(l.Key) == 0 && (s.Shadow || !l.Shadow) && c.limitsAll(l, s.Tools) {
+			return
+		}
+	}
+	f := s.Key[0].Field
+	c.warnField(f, ManyBudgets, "add a limit for all of them, without "+strings.TrimSpace(keyEach(s.Key)),
+		"a call that writes %s in another way has a limit of its own", f)
+}
+
+// limitsAll reports whether l counts every call of the names.
+func (c *compiler) limitsAll(l *Limit, names []Name) bool {
+	return !slices.ContainsFunc(names, func(n Name) bool {
+		return !slices.ContainsFunc(l.Tools, func(other Name) bool { return c.isOneOf(n, other) })
+	})
+}

@@ -1,0 +1,137 @@
+package rules
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/text"
+)
+
+func (c *compiler) limitNet(s *Limit) gate.Net {
+	other, limited := c.keys(s, s.Key)
+	call := gate.Transition{Name: do(s.Tools...), Inputs: []string{ready, budget}, Outputs: []string{ready},
+		Tools: calls(s.Tools), Unless: calls(s.Unless), Key: limited}
+	places, transitions := []string{budget}, []gate.Transition{call}
+	switch {
+	case s.Of != nil:
+		places, transitions[0].Inputs = nil, []string{ready}
+	case s.Over == AtOnce:
+		transitions[0].Inputs, transitions[0].Outputs, transitions[0].Deferred = []string{budget}, []string{budget}, true
+	case s.refills():
+		places = append(places, spent)
+		transitions[0].Outputs = []string{ready, spent}
+		transitions = append(transitions, s.refill(other))
+	}
+	n := ruleNet(s.netName(), s.Rule, gate.CauseLimit, places, transitions...)
+	if s.Of != nil {
+		n.Sum = &gate.Sum{Field: c.field(s, *s.Of), Most: s.Count, Every: s.window()}
+	} else {
+		n.Initial[budget] = s.Count
+	}
+	n.Row = s.Over == InARow
+	if s.ofPrincipal() {
+		n.Scope = gate.ScopePrincipal
+	}
+	n.Reason = s.reason()
+	return n
+}
+
+// netName returns a name for the net.
+func (s *Limit) netName() string {
+	name := fmt.Sprintf("limit-%s-%d", inNet(s.Tools, "and"), s.Count)
+	if s.Of != nil {
+		name += "-of-" + s.Of.inNet()
+	}
+	switch {
+	case s.Per != nil && s.Successful:
+		name += "-per-successful-" + s.Per.inNet()
+	case s.Per != nil:
+		name += "-per-" + s.Per.inNet()
+	case s.Over == AtOnce:
+		name += "-at-once"
+	case s.Over == InARow:
+		name += "-in-a-row"
+	case s.PerUser:
+		name += "-per-user-per-" + spanWords[s.Over]
+	case s.Over != Session:
+		name += "-per-" + spanWords[s.Over]
+	}
+	switch {
+	case len(s.Key) == 0:
+	case twoFields(s.Key):
+		name += "-with-same-" + inKey(s.Key, false)
+	default:
+		name += "-for-each-" + inKey(s.Key, false)
+	}
+	return name
+}
+
+// reason returns the sentence of a refusal.
+func (s *Limit) reason() string {
+	tools, of := text.And(written(s.Tools)), ""
+	has := "has"
+	if len(s.Tools) > 1 {
+		tools, has = tools+" together", "have"
+	}
+	if len(s.Key) > 0 {
+		of = " for {key}"
+	}
+	switch {
+	case s.Of != nil:
+		return fmt.Sprintf("%s would exceed the limit of %d of %s %s%s.", tools, s.Count, s.Of, s.span(), of)
+	case s.Over == InARow:
+		return fmt.Sprintf("The same call of %s was made %s in a row: repeating it changes nothing.", text.Join(written(s.Tools), "or"), text.Count(s.Count, "time"))
+	case s.Over == AtOnce:
+		return fmt.Sprintf("%s %s reached the limit of %s at once%s: wait until one has ended.", tools, has, text.Count(s.Count, "call"), of)
+	case len(s.Tools) > 1:
+		return fmt.Sprintf("%s have reached their limit of %s %s%s.", tools, text.Count(s.Count, "call"), s.span(), of)
+	}
+	return fmt.Sprintf("%s has reached its limit of %s %s%s.", tools, text.Count(s.Count, "call"), s.span(), of)
+}
+
+// ofPrincipal reports whether the limit counts over all sessions of a principal.
+func (s *Limit) ofPrincipal() bool { return s.Per == nil && (s.Over == User || s.PerUser) }
+
+// windows are the lengths of the spans of time.
+var windows = [...]time.Duration{Second: time.Second, Minute: time.Minute, Hour: time.Hour, Day: 24 * time.Hour}
+
+// window returns the span of time of the limit; 0: it has none.
+func (s *Limit) window() time.Duration {
+	if s.Per != nil || s.Over < Second || s.Over > Day {
+		return 0
+	}
+	return windows[s.Over]
+}
+
+// every returns the time after which the clock gives one call back; 0: never. It
+// is rounded up: after a burst of the whole budget, no more come back in the next
+// span than the limit allows.
+func (s *Limit) every() time.Duration {
+	n := time.Duration(s.Count)
+	return (s.window() + n - 1) / n
+}
+
+// refills reports whether anything gives calls back.
+func (s *Limit) refills() bool { return s.Per != nil || s.window() > 0 }
+
+// refill returns the transition that gives one call back. key is that of the calls
+// that do.
+func (s *Limit) refill(key []gate.Field) gate.Transition {
+	t := gate.Transition{Name: "refill", Inputs: []string{ready, spent}, Outputs: []string{ready, budget}, Every: s.every()}
+	if s.Per != nil {
+		t.Tools, t.Observe, t.Deferred, t.Key = []gate.Tool{s.Per.Call()}, true, s.Successful, key
+	}
+	return t
+}
+
+// states counts the states of the net.
+func (s *Limit) states() Verification {
+	switch {
+	case s.Of != nil || s.Over == AtOnce:
+		return Verification{States: 2}
+	case s.refills():
+		return Verification{States: s.Count + 2}
+	}
+	return Verification{States: s.Count + 2, Deadlocks: 1}
+}

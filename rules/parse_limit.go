@@ -1,0 +1,178 @@
+package rules
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/petrigate/petrigate/internal/text"
+)
+
+func (p *parser) limit(r Rule) Statement {
+	if t := p.line.peek(); t.is("session") { // limits are per session, not of a session
+		p.line.fail(Unexpected, t, `quote a tool of this name: limit "session" to`, "%q is not a call", t.text)
+	}
+	l := &Limit{Tools: p.list("the name to limit is missing", "name", limitForm)}
+	p.keyword("to", limitForm)
+	l.Count = p.count(limitForm)
+	switch at := p.line.peek(); {
+	case p.optional("of"):
+		f := p.field(sumForm)
+		if l.Of = &f; f.Result {
+			p.line.fail(BadField, f.at, sumForm, "a call that is to be decided has no result")
+		}
+		p.keyword("per", sumForm)
+		p.spanOnly(l)
+	case p.optional("at"):
+		l.Over = AtOnce
+		p.keyword("once", atOnceForm)
+	case p.optional("in"):
+		l.Over = InARow
+		p.keyword("a", inARowForm)
+		p.keyword("row", inARowForm)
+	default:
+		p.spanHint(at)
+		p.keyword("per", limitForm)
+		p.per(l)
+	}
+	of := p.line.peek()
+	l.Key = p.key(side{other: l.Per != nil, result: l.Successful})
+	if l.Over == InARow && l.Key != nil {
+		p.line.fail(BadKey, of, "calls in a row are equal in all of their arguments", "a limit in a row has no key")
+	}
+	r.Unless = p.unless(limitClauses, l.later()...)
+	l.Rule = r
+	return l
+}
+
+// later are the words that can still come after what was read.
+func (l *Limit) later() []string {
+	if l.Key != nil || l.Over == InARow {
+		return nil
+	}
+	return []string{"for", "with"}
+}
+
+// spanHint refuses what people write in place of "per", "of", "at once" and "in a row".
+func (p *parser) spanHint(t token) {
+	hint := ""
+	switch t.text {
+	case "concurrent", "concurrently", "parallel", "in-flight", "simultaneous", "simultaneously", "once", "at-once", "together":
+		hint = atOnceForm
+	case "row", "in-a-row", "consecutive", "consecutively", "repeated", "repeats", "identical":
+		hint = inARowForm
+	case "for", "with", "each", "same", "unless":
+		hint = limitClauses
+	case "session", "user", "second", "minute", "hour", "day", "a", "an", "every", "daily", "hourly":
+		hint = limitForm
+	case "amount", "total", "sum":
+		hint = sumForm
+	}
+	if hint != "" && t.kind == bare {
+		p.line.fail(Unexpected, t, hint, `expected "per", not %q`, t.text)
+	}
+}
+
+// spanWords are the keywords after "per".
+var spanWords = [...]string{"session", "user", "second", "minute", "hour", "day"}
+
+// String returns the words of the span.
+func (o Span) String() string {
+	switch o {
+	case AtOnce:
+		return "at once"
+	case InARow:
+		return "in a row"
+	}
+	return "per " + spanWords[o]
+}
+
+// per reads the words after "per".
+func (p *parser) per(l *Limit) {
+	t := p.line.next()
+	if t.kind == atEnd {
+		p.line.fail(Missing, t, limitForm, "the session, or the name that refills the limit, is missing")
+		return
+	}
+	if p.span(l, t) {
+		return
+	}
+	switch {
+	case t.is("successful"):
+		l.Successful = true
+		t = p.successful()
+	case t.isCase("successful"):
+		p.wrongCase(t, "successful")
+	}
+	n := p.named(t)
+	l.Per = &n
+	switch next := p.line.peek(); {
+	case !n.Quoted && slices.Contains([]byte(t.text), ','):
+		p.line.fail(Unexpected, t, limitForm, "one call gives calls back, not a list")
+	case t.kind == bare && (t.text == "each" || t.text == "every"):
+		p.line.fail(Unexpected, t, limitClauses, "unexpected %q", t.text)
+	case next.kind != atEnd && !next.is("unless") && !next.is("with") && !next.is("for") && t.kind == bare && text.Nearest(t.text, []string{"successful"}) != "":
+		p.line.fail(Unexpected, t, `did you mean "successful"?`, "unexpected %q", t.text)
+	}
+}
+
+// spanOnly reads a span of sessions or time, which is all that a sum can have.
+func (p *parser) spanOnly(l *Limit) {
+	t := p.line.next()
+	switch {
+	case t.kind == atEnd:
+		p.line.fail(Missing, t, sumForm, "the span is missing")
+	case !p.span(l, t):
+		p.line.fail(Unexpected, t, "a sum is per session, user, second, minute, hour or day", "%q is no span", p.line.text[t.off:t.end])
+	}
+}
+
+// span reads a span that begins with t, and reports whether it is one.
+func (p *parser) span(l *Limit, t token) bool {
+	for i, word := range spanWords {
+		switch {
+		case t.isCase(word):
+			p.wrongCase(t, word)
+		case t.is(word):
+			l.Over = Span(i)
+			p.perUser(l)
+			return true
+		}
+	}
+	return false
+}
+
+// perUser reads the rest of "per user per day", after its first span.
+func (p *parser) perUser(l *Limit) {
+	at := p.line.peek()
+	if !p.optional("per") {
+		return
+	}
+	t := p.line.next()
+	i := slices.Index(spanWords[:], strings.ToLower(t.text))
+	switch {
+	case t.kind == atEnd:
+		p.line.fail(Missing, t, userForm, "the span is missing")
+	case i >= 0 && t.isCase(spanWords[i]):
+		p.wrongCase(t, spanWords[i])
+	case l.Over == User && t.kind == bare && i >= int(Second):
+		l.Over, l.PerUser = Span(i), true
+	case l.Over >= Second && t.is("user"):
+		p.line.fail(Unexpected, at, "write: per user "+l.Over.String(), "the user comes first")
+	case l.Over == User && !t.is("session"):
+		p.line.fail(Unexpected, t, userForm, "%q is no span of time", p.line.text[t.off:t.end])
+	default:
+		p.line.fail(Unexpected, at, "a limit has one span: per session, per user or per user per day", "unexpected %q", at.text)
+	}
+}
+
+// successful reads the call after "per successful".
+func (p *parser) successful() token {
+	t := p.line.next()
+	switch {
+	case t.kind == atEnd || t.is("unless"):
+		p.line.fail(Missing, t, successfulForm, "the call that must succeed is missing")
+	case t.kind == bare && slices.Contains(spanWords[:], t.text):
+		p.line.fail(Unexpected, t, successfulForm, "%q is not a call", t.text)
+	}
+	return t
+}

@@ -1,0 +1,134 @@
+package rules
+
+import (
+	"cmp"
+	"strings"
+
+	"github.com/petrigate/petrigate/internal/text"
+)
+
+func (p *parser) require(r Rule) Statement {
+	start := p.line.off
+	if a := p.persons(); a != nil {
+		return p.approve(a, r)
+	}
+	p.line.off = start
+	s := &Require{}
+	s.First, s.Or = p.first()
+	p.before()
+	s.Before = p.list("the call that waits is missing", "name", requireForm)
+	if s.Once = p.optional("once"); !s.Once && p.optional("since") {
+		s.Since = p.list("the call that takes the success away is missing", "name", sinceForm)
+	}
+	s.Key = p.key(side{other: true, first: true, result: true})
+	r.Unless = p.unless(requireClauses, s.later()...)
+	s.Rule = r
+	return s
+}
+
+// later are the words that can still come after what was read.
+func (s *Require) later() []string {
+	switch {
+	case s.Key != nil:
+		return nil
+	case s.Once || s.Since != nil:
+		return []string{"with"}
+	}
+	return []string{"once", "since", "with"}
+}
+
+// first reads the calls that are required: a list, or some with "or" between them.
+func (p *parser) first() (names []Name, or bool) {
+	names = p.list("the required call is missing", "name", requireForm)
+	for at := p.line.peek(); p.optional("or"); at = p.line.peek() {
+		if !or && len(names) > 1 || p.comma() {
+			p.line.fail(Unexpected, at, orForm, `a list has commas or "or", not both`)
+		}
+		if or = true; p.line.peek().is("before") {
+			p.line.fail(Missing, p.line.peek(), orForm, "a name is missing")
+		}
+		t := p.item()
+		if t.text == "" {
+			p.line.fail(Missing, t, orForm, "a name is missing")
+		}
+		if names = p.another(names, t, "name", orForm); p.comma() {
+			p.line.fail(Unexpected, token{off: p.line.off - 1, end: p.line.off}, orForm, `a list has commas or "or", not both`)
+		}
+	}
+	return names, or
+}
+
+// before reads the word between the two sides of a requirement.
+func (p *parser) before() {
+	if t := p.line.peek(); t.text == "and" {
+		p.line.fail(Unexpected, t, orForm, `expected "before", not %q`, t.text)
+	}
+	p.keyword("before", requireForm)
+}
+
+// persons reads "human-approval", also with the number of persons. It returns nil for
+// a call.
+func (p *parser) persons() *Approve {
+	t := p.item()
+	next := p.line.peek()
+	switch {
+	case t.is("human-approval"):
+		return &Approve{Persons: 1}
+	case t.isCase("human-approval"):
+		p.wrongCase(t, "human-approval")
+	case t.is("human-approvals"):
+		p.line.fail(Unexpected, t, personsForm, "the number of persons is missing")
+	case next.is("human-approval") || next.is("human-approvals"):
+		p.line.off = next.end
+		return &Approve{Persons: p.countAt(t)}
+	case t.kind == bare && (next.isCase("human-approval") || next.isCase("human-approvals")):
+		p.wrongCase(next, strings.ToLower(next.text))
+	case t.text == "human" && next.text == "approval":
+		p.line.fail(Unexpected, token{off: t.off, end: next.end}, approveForm, "human-approval is one word, with a hyphen")
+	}
+	return nil
+}
+
+func (p *parser) approve(a *Approve, r Rule) Statement {
+	if p.optional("via") {
+		a.Via = p.channel()
+	}
+	p.keyword("before", approveForm)
+	a.Before = p.list("the call that waits for approval is missing", "name", approveForm)
+	a.After, a.Until = p.after()
+	r.Unless = p.unless(approveClauses, p.afterWords(a.After)...)
+	a.Rule = r
+	return a
+}
+
+// channels are the channels for approvals, and whether this version has them.
+var channels = []struct {
+	name string
+	has  bool
+}{{"elicit", true}, {"cli", true}, {"url", false}, {"web", false}, {"webhook", false}}
+
+// channel reads the channel of an approval.
+func (p *parser) channel() string {
+	t := p.line.next()
+	var known []string
+	for _, c := range channels {
+		known = append(known, c.name)
+		switch {
+		case t.isCase(c.name):
+			p.wrongCase(t, c.name)
+		case t.is(c.name) && !c.has:
+			p.line.fail(NotSupported, t, "elicit asks through the client, cli at a terminal", "the channel %q is not supported yet", t.text)
+		case t.is(c.name):
+			return t.text
+		}
+	}
+	hint := "one of " + strings.Join(known, ", ")
+	switch t.kind {
+	case atEnd:
+		p.line.fail(Missing, t, viaForm, "the channel is missing")
+	case bare:
+		hint = cmp.Or(text.Suggest(t.text, known), hint)
+	}
+	p.line.fail(UnknownChannel, t, hint, "unknown channel %q", p.line.text[t.off:t.end])
+	return ""
+}
