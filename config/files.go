@@ -42,7 +42,7 @@ func (e *environment) match(pattern string) (files []textFile, faults ErrorList)
 		return nil, ErrorList{*bad}
 	}
 	for _, name := range names {
-		data, err := readFile(name, maxSize)
+		data, err := e.readFile(name)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			faults = append(faults, noFile(pattern, name))
@@ -111,6 +111,16 @@ func escape(dir string) string {
 }
 
 var errTooLarge = errors.New("the file is too large")
+
+// readFile returns the text of a file of the user's: the unsaved one, if there is one.
+func (e *environment) readFile(path string) ([]byte, error) {
+	if e.unsaved != nil {
+		if text, ok := e.unsaved(path); ok {
+			return text, nil
+		}
+	}
+	return readFile(path, maxSize)
+}
 
 // readFile reads a regular file of at most limit bytes. It never waits for a
 // writer, as a named pipe would make it.

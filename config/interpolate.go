@@ -14,6 +14,8 @@ type environment struct {
 	dir    string // of the configuration file: relative paths start there
 	lookup func(string) (string, bool)
 
+	unsaved func(path string) ([]byte, bool) // see [Options.Unsaved]; may be nil
+
 	secrets []string // the values of ${...}, see [Config.Secrets]
 }
 

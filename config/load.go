@@ -22,6 +22,11 @@ type Options struct {
 	// It is for verbs that people type: an agent may be able to write the
 	// directory that a server is started in.
 	WorkDir bool
+
+	// Unsaved returns the text of a file that somebody has open in an editor. It
+	// stands for what is on the disk, of the configuration, of rules and of nets; nil: there
+	// is none.
+	Unsaved func(path string) (text []byte, ok bool)
 }
 
 func (o Options) lookup(name string) (string, bool) {
@@ -95,7 +100,8 @@ func open(o Options) (path string, src []byte, err error) {
 	if path, err = Lookup(o); err != nil {
 		return "", nil, err
 	}
-	if src, err = readFile(path, maxSize); err != nil {
+	e := environment{unsaved: o.Unsaved}
+	if src, err = e.readFile(path); err != nil {
 		return "", nil, Error{File: path, Msg: fmt.Sprintf("reading the configuration: %v", cause(err))}
 	}
 	return path, src, nil
@@ -144,7 +150,7 @@ func Parse(name string, src []byte, o Options) (*Config, error) {
 func readConfiguration(name string, src []byte, o Options) (root Value, ok bool) {
 	d := &decoder{
 		source:      &source{name: name},
-		environment: &environment{dir: filepath.Dir(name), lookup: o.lookup},
+		environment: &environment{dir: filepath.Dir(name), lookup: o.lookup, unsaved: o.Unsaved},
 	}
 	n := d.read(src)
 	switch {

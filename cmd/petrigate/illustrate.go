@@ -35,6 +35,8 @@ petrigate fmt -w safety.rules
 petrigate fmt --check rules/
 petrigate graph --config petrigate.yaml
 petrigate graph --format svg safety.rules > nets.svg
+petrigate lsp
+petrigate lsp --tools tools.json
 petrigate schema > petrigate.schema.json
 petrigate schema --net > net.schema.json
 petrigate simulate safety.rules

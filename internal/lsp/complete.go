@@ -1,0 +1,240 @@
+package lsp
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/petrigate/petrigate/internal/policy"
+	"github.com/petrigate/petrigate/internal/policy/check"
+	"github.com/petrigate/petrigate/rules"
+)
+
+// maxItems bounds a list of completions; the editor asks again as the user types on.
+const maxItems = 300
+
+// completion offers the keywords and names that may stand at a place.
+func (s *server) completion(d *document, p Position) any {
+	c := d.cursor(p)
+	before, end := words(c.line[:c.at])
+	list := completionList{Items: []completionItem{}}
+	if end < c.at && c.line[end] == '#' || len(before) > maxWords {
+		return list // a comment
+	}
+	begun := word{from: c.at, to: c.at}
+	if n := len(before); n > 0 && before[n-1].to == c.at && before[n-1].kind != comma {
+		begun, before = before[n-1], before[:n-1]
+	}
+	m := s.grammar.hold(before)
+	o := offer{server: s, document: d, match: m, edit: d.span(c.begin+begun.from, c.begin+c.at), begun: begun.text}
+	for _, next := range m.next {
+		if next.keyword != "" {
+			o.keyword(next.keyword)
+			continue
+		}
+		o.operand(next.operand)
+	}
+	list.Items = o.items
+	if list.IsIncomplete = len(o.items) > maxItems; list.IsIncomplete {
+		list.Items = o.items[:maxItems]
+	}
+	return list
+}
+
+// An offer is a list of completions in the making.
+type offer struct {
+	*server
+	*document
+	match *match
+	edit  Range
+	begun string // what the user has typed of the word
+	items []completionItem
+	seen  map[string]bool
+}
+
+// add offers a text once, unless what is typed cannot become it.
+func (o *offer) add(order int, item completionItem) {
+	if o.seen == nil {
+		o.seen = map[string]bool{}
+	}
+	typed := strings.ToLower(strings.Trim(o.begun, `"`))
+	if o.seen[item.Label] || !strings.Contains(strings.ToLower(item.Label), typed) {
+		return
+	}
+	o.seen[item.Label] = true
+	if item.TextEdit.NewText == "" {
+		item.TextEdit.NewText = item.Label
+	}
+	item.TextEdit.Range = o.edit
+	item.Sort = fmt.Sprintf("%d%04d", order, len(o.items))
+	o.items = append(o.items, item)
+}
+
+// keyword offers a keyword. At the begin of a line it offers the forms of the statement
+// too, to fill in.
+func (o *offer) keyword(word string) {
+	doc := o.forms(word, o.match)
+	o.add(1, completionItem{Label: word, Kind: kindKeyword, Doc: &markup{"markdown", doc}})
+	if !o.fillsIn() || len(o.match.words) > 0 {
+		return
+	}
+	for _, f := range o.grammar.all() {
+		label, snippet := fillIn(f.parts)
+		if strings.HasPrefix(label, word+" ") {
+			o.add(3, completionItem{Label: label, Kind: kindSnippet, Format: 2, Detail: withoutBraces(f.says), TextEdit: textEdit{NewText: snippet}})
+		}
+	}
+}
+
+// withoutBraces is a sentence of the table without its braces.
+func withoutBraces(says string) string { return strings.NewReplacer("{", "", "}", "").Replace(says) }
+
+// fillIn returns a form without what may be left out, for people and as a snippet.
+func fillIn(parts []part) (label, snippet string) {
+	stop := 0
+	var labels, snippets []string
+	for _, p := range parts {
+		for p.choice != nil { // the first sequence, or nothing
+			last := p.choice[len(p.choice)-1]
+			if len(last) == 0 || len(p.choice[0]) == 0 {
+				break
+			}
+			p = p.choice[0][0]
+		}
+		switch {
+		case p.keyword != "":
+			labels, snippets = append(labels, p.keyword), append(snippets, p.keyword)
+		case p.operand != "":
+			stop++
+			labels, snippets = append(labels, p.operand), append(snippets, fmt.Sprintf("${%d:%s}", stop, p.operand))
+		}
+	}
+	return strings.Join(labels, " "), strings.Join(snippets, " ")
+}
+
+// operand offers what may stand for an operand.
+func (o *offer) operand(name string) {
+	switch operands[name] {
+	case ofCalls:
+		o.names(true, o.written)
+	case tool:
+		o.names(false, o.written)
+	case target:
+		o.targets()
+	case label:
+		o.names(true, o.written)
+	case count:
+		for _, n := range []string{"1", "3", "5", "10"} {
+			o.add(4, completionItem{Label: n, Kind: kindConstant})
+		}
+	case net:
+		o.nets()
+	}
+}
+
+// written is a name as rules write it.
+func (o *offer) written(name string) string {
+	if name != "" && !strings.ContainsAny(name, " \t\"#,") && utf8.ValidString(name) && !strings.HasPrefix(o.begun, `"`) {
+		return name
+	}
+	text, _ := json.Marshal(name)
+	return string(text)
+}
+
+// names offers the names that the policy knows, then those of tools.
+func (o *offer) names(labels bool, write func(string) string) {
+	for _, w := range o.rulesOf(o.document) {
+		if labels {
+			for _, label := range w.file.Labels() {
+				o.add(2, completionItem{Label: label, Kind: kindConstant, Detail: "a name that a map gives", TextEdit: textEdit{NewText: write(label)}})
+			}
+		}
+		for _, n := range slices.Concat(w.file.Names(), w.file.Tools()) {
+			if !n.Glob() {
+				o.add(2, completionItem{Label: n.Text, Kind: kindFunction, Detail: "in the rules", TextEdit: textEdit{NewText: write(n.Text)}})
+			}
+		}
+	}
+	for _, t := range o.toolNames(o.document) {
+		o.add(2, completionItem{Label: t.name, Kind: kindFunction, Detail: t.is, TextEdit: textEdit{NewText: write(t.name)}})
+	}
+}
+
+// targets offers tools, and after the dot the fields of their arguments.
+func (o *offer) targets() {
+	tool, _, dotted := strings.Cut(o.begun, ".")
+	if !dotted {
+		o.names(false, func(name string) string {
+			if strings.Contains(name, ".") {
+				return fmt.Sprintf("%q.", name)
+			}
+			return o.written(name) + "."
+		})
+		return
+	}
+	for _, t := range o.toolNames(o.document) {
+		for _, field := range t.fields {
+			if t.name == tool {
+				o.add(2, completionItem{Label: tool + "." + field, Kind: kindField, Detail: "an argument of " + tool})
+			}
+		}
+	}
+	for _, w := range o.rulesOf(o.document) {
+		for _, s := range w.file.Statements {
+			if m, ok := s.(*rules.Map); ok && m.Tool.Text == tool && m.Field != "" {
+				o.add(2, completionItem{Label: tool + "." + m.Field, Kind: kindField, Detail: "in the rules"})
+			}
+		}
+	}
+}
+
+// nets offers the hand-written nets of the policy.
+func (o *offer) nets() {
+	p := o.project(o.path)
+	if p == nil {
+		return
+	}
+	for _, n := range p.source.Nets {
+		o.add(2, completionItem{Label: n.Name, Kind: kindConstant, Detail: "a net", TextEdit: textEdit{NewText: o.written(n.Name)}})
+	}
+}
+
+// A toolName is a name of a tool.
+type toolName struct {
+	name, is string
+	fields   []string // of its arguments
+}
+
+// toolNames returns the names of the tools that the policy of a document has, as far as
+// the last check knew them.
+func (s *server) toolNames(d *document) []toolName {
+	p := s.project(d.path)
+	set, is := check.ToolSet{}, "a tool of the running proxy"
+	switch tools := s.recorded(); {
+	case tools != nil && p != nil:
+		set, is = check.KnownSet(tools, p.source.Config), "a tool in the recorded list"
+	case tools != nil:
+		set, is = check.KnownSet(tools, nil), "a tool in the recorded list"
+	case p != nil:
+		set = s.offers(p.main).tools
+	}
+	var all []toolName
+	for _, name := range set.Names() {
+		all = append(all, toolName{name, is, fieldsOf(set.Schemas[name])})
+	}
+	return all
+}
+
+// fieldsOf lists the arguments in the schemas of a tool.
+func fieldsOf(schemas []policy.Schema) []string {
+	var fields []string
+	for _, s := range schemas {
+		properties, _ := s["properties"].(map[string]any)
+		fields = slices.AppendSeq(fields, maps.Keys(properties))
+	}
+	slices.Sort(fields)
+	return slices.Compact(fields)
+}

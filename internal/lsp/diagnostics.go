@@ -1,0 +1,165 @@
+package lsp
+
+import (
+	"cmp"
+	"encoding/json"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/petrigate/petrigate/internal/diag"
+)
+
+// maxRelated bounds the places that one diagnostic refers to.
+const maxRelated = 10
+
+// diagnostics returns the problems of a file as the editor shows them.
+func (s *sources) diagnostics(problems diag.List) []diagnostic {
+	var all []diagnostic
+	for _, p := range problems {
+		path := filepath.Clean(cmp.Or(p.File, s.project.main))
+		t := s.text(path)
+		from, to := extent(t, p)
+		d := diagnostic{Range: t.span(from, to), Severity: severity(p.Severity), Code: p.Code, Source: "petrigate"}
+		message := said(p)
+		d.Related = s.related(message, path, p.Line)
+		d.Message = s.shortened(message)
+		if write, ok := replacement(p.Hint, t.src[from:to]); ok {
+			d.Data = &repair{write}
+		}
+		all = append(all, d)
+	}
+	return all
+}
+
+func severity(s diag.Severity) int {
+	switch s {
+	case diag.Error:
+		return severityError
+	case diag.Note:
+		return severityInfo
+	default:
+		return severityWarning
+	}
+}
+
+// said is all that is known of a problem.
+func said(p diag.Problem) string {
+	var b strings.Builder
+	if p.Net != "" {
+		b.WriteString("net " + strconv.Quote(p.Net) + ": ")
+	}
+	b.WriteString(p.Msg)
+	if detail := strings.TrimRight(p.Detail, "\n"); detail != "" {
+		b.WriteString("\n" + detail)
+	}
+	if p.Hint != "" {
+		b.WriteString("\nhelp: " + p.Hint)
+	}
+	return b.String()
+}
+
+// shortened is a message with the paths of the policy as they are seen from its folder.
+func (s *sources) shortened(message string) string {
+	dir := filepath.Dir(s.project.main)
+	if !filepath.IsAbs(dir) || dir == filepath.Dir(dir) {
+		return message
+	}
+	return strings.ReplaceAll(message, dir+string(filepath.Separator), "")
+}
+
+var cited = regexp.MustCompile(`[^\s()"]+:\d+`)
+
+// related are the places in files of the policy that a message cites, but for its own.
+func (s *sources) related(message, path string, line int) []related {
+	var all []related
+	seen := map[string]bool{path + ":" + strconv.Itoa(line): true}
+	files := s.project.files()
+	for _, place := range cited.FindAllString(message, -1) {
+		colon := strings.LastIndexByte(place, ':')
+		file := filepath.Clean(place[:colon])
+		n, err := strconv.Atoi(place[colon+1:])
+		if err != nil || seen[place] || len(all) == maxRelated || !filepath.IsAbs(file) || !slices.Contains(files, file) {
+			continue
+		}
+		seen[place] = true
+		t := s.text(file)
+		from, to := extent(t, diag.Problem{Line: n})
+		all = append(all, related{location{s.uri(file), t.span(from, to)}, cmp.Or(strings.TrimSpace(t.src[from:to]), filepath.Base(file))})
+	}
+	return all
+}
+
+func (s *sources) uri(path string) string {
+	if d := s.open[path]; d != nil {
+		return d.uri
+	}
+	return uriOf(path)
+}
+
+// extent returns the bytes that a problem is about: what its carets show, the word
+// there, or the whole line. A problem of a whole file is about its first line.
+func extent(t *content, p diag.Problem) (from, to int) {
+	if p.Line < 1 {
+		return 0, len(t.rowText(0)) + t.rows[0]
+	}
+	from, to = t.place(p.Line, p.Column), t.place(p.Line, 1<<30)
+	if p.Line > len(t.rows) {
+		return from, from
+	}
+	row := t.src[from:to]
+	indent := len(row) - len(strings.TrimLeft(row, " \t"))
+	switch width := carets(p.Excerpt); {
+	case p.Column < 1: // the line, without its indent
+		from += indent
+	case width > 1:
+		to = after(t.src, from, to, width)
+	case width == 1 || filepath.Ext(p.File) != ".rules": // a place; a word shows it better
+		to = max(min(bareEnd(t.src[:to], from), to), after(t.src, from, to, 1))
+	case strings.Contains(row, "#"): // a statement, without its comment
+		_, comment := words(row)
+		to = from + len(strings.TrimRight(row[:comment], " \t"))
+	}
+	return from, max(from, to)
+}
+
+// after returns the byte that is some characters after another, within a bound.
+func after(s string, from, bound, characters int) int {
+	for ; characters > 0 && from < bound; characters-- {
+		_, size := utf8.DecodeRuneInString(s[from:bound])
+		from += size
+	}
+	return from
+}
+
+// carets counts those below the line of an excerpt.
+func carets(excerpt string) int {
+	_, below, ok := strings.Cut(strings.TrimRight(excerpt, "\n"), "\n")
+	if !ok {
+		return 0
+	}
+	return strings.Count(below, "^")
+}
+
+var (
+	asked  = regexp.MustCompile(`^did you mean ("(?:[^"\\]|\\.)*")\?$`)
+	plain  = regexp.MustCompile(`^[^\s"#,]+$`)
+	inText = regexp.MustCompile(`^"?[^\s"]*"?$`)
+)
+
+// replacement is what a hint proposes to write in place of a word.
+func replacement(hint, word string) (string, bool) {
+	m := asked.FindStringSubmatch(hint)
+	var write string
+	if m == nil || word == "" || !inText.MatchString(word) || json.Unmarshal([]byte(m[1]), &write) != nil {
+		return "", false
+	}
+	if !plain.MatchString(write) || word[0] == '"' {
+		quoted, err := json.Marshal(write)
+		return string(quoted), err == nil
+	}
+	return write, true
+}

@@ -1,0 +1,72 @@
+package lsp
+
+// A form is one way to write a statement, and what a statement of this form says.
+//
+// In a form, lower-case words are keywords and capitals are operands (see operands);
+// [ ] encloses what may be left out, ( | ) one of several, and <name> is a clause. In
+// the sentence, {A} is what stands for A.
+type form struct{ form, says string }
+
+// forms are all statements. Of several that fit, the first is the one. A new statement
+// is a line here; a keyword in it is completed and explained by that.
+var forms = []form{
+	{"[<shadow>] require human-approval [<via>] before B [<unless>]", "A person is asked before each call of {B}."},
+	{"[<shadow>] require A before B [<unless>]", "Each call of {B} needs a successful call of {A} of its own before it."},
+	{"[<shadow>] require A before B once [<unless>]", "{B} can be called as soon as one call of {A} has succeeded in the session."},
+	{"[<shadow>] block A [<unless>]", "{A} can never be called."},
+	{"[<shadow>] limit A to N per session [<unless>]", "A session makes at most {N} calls of {A}."},
+	{"[<shadow>] limit A to N per user [<unless>]", "All sessions of a user together make at most {N} calls of {A}."},
+	{"[<shadow>] limit A to N per (second | minute | hour | day) [<unless>]", "At most {N} calls of {A} at once; then they come back one by one, each after its share of the time."},
+	{"[<shadow>] limit A to N per successful C [<unless>]", "At most {N} calls of {A}; each successful call of {C} gives one back."},
+	{"[<shadow>] limit A to N per C [<unless>]", "At most {N} calls of {A}; each call of {C}, whatever comes of it, gives one back."},
+	{"map T runs WORDS as L", "A call of {T} that would run the command {WORDS} is a call of {L} too."},
+	{"map TOOL when CEL as L", "A call of {TOOL} for which {CEL} holds is a call of {L} too."},
+	{"map T PATTERN as L", "A call with {PATTERN} in {T} is a call of {L} too."},
+	{"example T TEXT as L", "A call with {TEXT} in {T} must get the name {L}; checked when the file is loaded."},
+	{"example T TEXT not as L", "A call with {TEXT} in {T} must not get the name {L}; checked when the file is loaded."},
+	{"example TOOL OBJECT as L", "A call of {TOOL} with {OBJECT} must get the name {L}; checked when the file is loaded."},
+	{"example TOOL OBJECT not as L", "A call of {TOOL} with {OBJECT} must not get the name {L}; checked when the file is loaded."},
+	{"prove never A without human-approval", "A claim: no run calls {A} without a person being asked."},
+	{"prove never A before B", "A claim: no run calls {A} without a successful {B} of its own before it."},
+	{"prove never A", "A claim: no run ever calls {A}."},
+	{"prove at-most N A per session", "A claim: no session makes more than {N} calls of {A}."},
+	{"prove reachable A", "A claim: some run calls {A}."},
+	{"prove always-possible A", "A claim: from every state that a session can reach, calls that succeed lead to a call of {A}."},
+	{"prove conserved NET", "A claim: the tokens of {NET} keep their weighted sum."},
+	{"prove deadlock-free NET", "A claim: no run leaves {NET} in a state in which nothing that it gates can be called."},
+	{"prove no-terminal-states NET", "A claim: {NET} never comes to an end."},
+	{"prove exclusive PLACES", "A claim: no two of the places {PLACES} are marked at once."},
+}
+
+// clauses are parts of several forms. What they say follows the sentence of the
+// statement.
+var clauses = map[string]form{
+	"shadow": {"shadow", "In shadow: it records what it would have refused, and refuses nothing."},
+	"via":    {"via (elicit | cli)", "Only the channel {via} may ask."},
+	"unless": {"unless U", "Calls that certainly have the name {U} are exempt."},
+}
+
+// operands say what may stand for the capitals of forms.
+var operands = map[string]class{
+	"A": ofCalls, "B": ofCalls, "C": ofCalls, "U": ofCalls,
+	"N": count, "T": target, "TOOL": tool, "L": label, "WORDS": command,
+	"PATTERN": pattern, "CEL": quotedText, "TEXT": quotedText, "OBJECT": object,
+	"NET": net, "PLACES": places,
+}
+
+// A class is a kind of operand.
+type class uint8
+
+const (
+	ofCalls    class = iota // names of calls: tools, labels, actions, patterns over them
+	count                   // a number
+	target                  // a tool and a field of its arguments
+	tool                    // one tool
+	label                   // the name that a map gives
+	command                 // words up to "as"
+	pattern                 // a word or a /regex/
+	quotedText              // a JSON string
+	object                  // a JSON object
+	net                     // the name of a net
+	places                  // names of places
+)

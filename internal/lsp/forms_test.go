@@ -1,0 +1,160 @@
+package lsp
+
+import (
+	"bufio"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/petrigate/petrigate/rules"
+)
+
+// samples are operands that fit.
+var samples = map[string]string{
+	"A": "backup", "B": `delete, "drop table"`, "C": "test", "U": "safe", "N": "3", "T": "bash.command", "TOOL": "charge", "L": "risky",
+	"WORDS": "git push --force", "PATTERN": `/rm -rf \/#/i`, "CEL": `"args.amount > 5"`, "TEXT": `"rm -r x"`, "OBJECT": `{"amount": 6, "a": [1, {}]}`,
+	"NET": "pipeline", "PLACES": "a, b",
+}
+
+// expand returns the ways to write parts, each with all operands.
+func expand(parts []part) []string {
+	all := []string{""}
+	for _, p := range parts {
+		var next []string
+		for _, before := range all {
+			switch {
+			case p.choice != nil:
+				for _, choice := range p.choice {
+					for _, text := range expand(choice) {
+						next = append(next, strings.TrimSpace(before+" "+text))
+					}
+				}
+			default:
+				next = append(next, strings.TrimSpace(before+" "+p.keyword+samples[p.operand]))
+			}
+		}
+		all = next
+	}
+	return all
+}
+
+// TestFormsAreRules: what the table says can be written is what package rules reads,
+// and the table finds its own form again.
+func TestFormsAreRules(t *testing.T) {
+	g := newGrammar()
+	for i := range g.forms {
+		f := &g.forms[i]
+		lines := expand(f.parts)
+		if len(lines) == 0 {
+			t.Errorf("%s: nothing", f.form.form)
+		}
+		for _, line := range lines {
+			if list := regexp.MustCompile(`delete, "drop table"`); !f.lists() {
+				line = list.ReplaceAllString(line, "delete")
+			}
+			src := line + "\n"
+			if strings.HasPrefix(line, "example") {
+				src += "map bash.command runs rm as risky\nmap charge when \"args.amount > 5\" as risky\n"
+			}
+			if _, errs := rules.Parse("x", []byte(src)); len(errs) > 0 {
+				t.Errorf("%s: %v", line, errs)
+			}
+			words, _ := words(line)
+			m := g.hold(words)
+			if m.form != f {
+				t.Errorf("%s: not found as %s", line, f.form.form)
+				continue
+			}
+			if says := m.sentence(func(s string) string { return s }); says == "" || strings.Contains(strings.ReplaceAll(says, samples["OBJECT"], ""), "{") {
+				t.Errorf("%s: %s", line, says)
+			}
+			for at := range words { // every word is what may stand there
+				before := g.hold(words[:at])
+				if !slices.ContainsFunc(before.next, func(p part) bool { return p.keyword == words[at].text || p.operand != "" }) && words[at].kind != comma && m.roles[at].operand != "WORDS" {
+					t.Errorf("%s: %q is not expected", line, words[at].text)
+				}
+			}
+		}
+	}
+}
+
+// lists reports whether the form takes lists where it takes names.
+func (f *compiled) lists() bool { return false }
+
+// TestRulesHaveForms: every statement of the documentation, the examples and the tests
+// of package rules has a form, that is, a hover.
+func TestRulesHaveForms(t *testing.T) {
+	g := newGrammar()
+	var files []string
+	for _, pattern := range []string{"../../docs/*.md", "../../README.md", "../../examples/*/*.rules", "../../rules/testdata/*.txtar", "../../rules/testdata/*/*.txtar", "../../rules/doc.go"} {
+		found, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, found...)
+	}
+	seen := 0
+	for _, file := range files {
+		f, err := os.Open(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for lines := bufio.NewScanner(f); lines.Scan(); {
+			line := strings.TrimPrefix(lines.Text(), "//\t")
+			parsed, errs := rules.Parse("x", []byte(line))
+			if len(errs) > 0 || len(parsed.Statements) == 0 || strings.Contains(line, "---") {
+				continue
+			}
+			seen++
+			words, _ := words(line)
+			if g.hold(words).form == nil {
+				t.Errorf("%s: %s", file, line)
+			}
+		}
+		_ = f.Close()
+	}
+	if seen < 200 {
+		t.Errorf("%d statements", seen)
+	}
+}
+
+// TestFormsKnowKeywords finds keywords of the parser that the table lacks.
+func TestFormsKnowKeywords(t *testing.T) {
+	known := newGrammar().keywords
+	known = append(known, "url", "web", "webhook") // channels that are not supported yet
+	files, err := filepath.Glob("../../rules/*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked := regexp.MustCompile(`\b(?:is|isCase|keyword|optional|wrongCase)\((?:t, |p\.line\.peek\(\), )?"([a-z-]+)"`)
+	lists := regexp.MustCompile(`(?s)(?:\bstatementWords\s*=|\bspanWords\s*=|\bclaimWords\s*=|\bvar channels =).*?\}\}?\n`)
+	seen := map[string]bool{}
+	for _, file := range files {
+		src, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		for _, m := range asked.FindAllStringSubmatch(string(src), -1) {
+			seen[m[1]] = true
+		}
+		for _, list := range lists.FindAllString(string(src), -1) {
+			for _, m := range regexp.MustCompile(`"([a-z-]+)"`).FindAllStringSubmatch(list, -1) {
+				seen[m[1]] = true
+			}
+		}
+	}
+	if len(seen) < 35 {
+		t.Errorf("the parser has only %d keywords", len(seen))
+	}
+	for word := range seen {
+		if !slices.Contains(known, word) {
+			t.Errorf("no form has the keyword %q", word)
+		}
+	}
+}

@@ -1,0 +1,141 @@
+package lsp
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/sourcegraph/jsonrpc2"
+)
+
+// The bounds of one message.
+const (
+	maxMessage = 32 << 20
+	maxHeader  = 8 << 10
+)
+
+// frames reads and writes JSON-RPC messages with the headers of the base protocol.
+// It implements [jsonrpc2.ObjectStream]. A message that is no JSON-RPC is answered
+// and left out; a header that cannot be understood ends the stream, because nobody
+// knows where the next message begins.
+type frames struct {
+	in  *bufio.Reader
+	end io.Closer // of the input; may be nil
+
+	mu  sync.Mutex
+	out io.Writer
+}
+
+func newFrames(in io.Reader, out io.Writer) *frames {
+	f := &frames{in: bufio.NewReader(in), out: out}
+	f.end, _ = in.(io.Closer)
+	return f
+}
+
+// ReadObject reads the next message that is one.
+func (f *frames) ReadObject(v any) error {
+	for {
+		body, err := readFrame(f.in)
+		if err != nil {
+			return err
+		}
+		if err = json.Unmarshal(body, v); err == nil {
+			return nil
+		}
+		if err := f.refuse(body, err); err != nil {
+			return err
+		}
+	}
+}
+
+// refuse answers a message that cannot be read. It has no identifier that could be
+// trusted.
+func (f *frames) refuse(body []byte, why error) error {
+	code := jsonrpc2.CodeInvalidRequest
+	if !json.Valid(body) {
+		code = jsonrpc2.CodeParseError
+	}
+	type answer struct {
+		Version string         `json:"jsonrpc"`
+		ID      *int           `json:"id"`
+		Error   jsonrpc2.Error `json:"error"`
+	}
+	return f.WriteObject(answer{Version: "2.0", Error: jsonrpc2.Error{Code: int64(code), Message: why.Error()}})
+}
+
+// WriteObject writes one message.
+func (f *frames) WriteObject(v any) error {
+	body, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	_, err = fmt.Fprintf(f.out, "Content-Length: %d\r\n\r\n%s", len(body), body)
+	return err
+}
+
+// Close closes the input, so that nobody waits for it.
+func (f *frames) Close() error {
+	if f.end == nil {
+		return nil
+	}
+	return f.end.Close()
+}
+
+// readFrame reads the headers and the body of one message.
+func readFrame(r *bufio.Reader) ([]byte, error) {
+	length := -1
+	for read := 0; ; {
+		line, err := readLine(r, maxHeader-read)
+		if err != nil {
+			return nil, err
+		}
+		read += len(line) + 1
+		if line == "" {
+			break
+		}
+		name, value, ok := strings.Cut(line, ":")
+		if !ok {
+			return nil, fmt.Errorf("a header without a colon: %.40q", line)
+		}
+		if !strings.EqualFold(strings.TrimSpace(name), "Content-Length") {
+			continue
+		}
+		if length, err = strconv.Atoi(strings.TrimSpace(value)); err != nil || length < 0 || length > maxMessage {
+			return nil, fmt.Errorf("the Content-Length %.40q is not one, or is over %d", strings.TrimSpace(value), maxMessage)
+		}
+	}
+	if length < 0 {
+		return nil, errors.New("a message without a Content-Length")
+	}
+	var body strings.Builder // grows with what arrives, not with what is announced
+	if n, err := io.CopyN(&body, r, int64(length)); err != nil {
+		return nil, fmt.Errorf("a message ends after %d of %d bytes: %w", n, length, io.ErrUnexpectedEOF)
+	}
+	return []byte(body.String()), nil
+}
+
+// readLine reads one line of headers, without its end.
+func readLine(r *bufio.Reader, limit int) (string, error) {
+	var line []byte
+	for {
+		b, err := r.ReadByte()
+		switch {
+		case err == io.EOF && len(line) > 0:
+			return "", io.ErrUnexpectedEOF
+		case err != nil:
+			return "", err
+		case b == '\n':
+			return strings.TrimSuffix(string(line), "\r"), nil
+		case len(line) >= limit:
+			return "", fmt.Errorf("the headers of a message are over %d bytes", maxHeader)
+		}
+		line = append(line, b)
+	}
+}

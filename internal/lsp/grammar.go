@@ -1,0 +1,234 @@
+package lsp
+
+import (
+	"slices"
+	"strings"
+)
+
+// A grammar is the table of forms, ready to be held against lines.
+type grammar struct {
+	forms    []compiled
+	keywords []string // sorted
+}
+
+// A compiled is a form with its parts.
+type compiled struct {
+	form
+	parts []part
+}
+
+// A part is a keyword, an operand, or a choice among sequences of parts.
+type part struct {
+	keyword string
+	operand string
+	choice  [][]part // of sequences; one may be empty
+	clause  string   // the name of the clause that the one sequence is
+}
+
+func newGrammar() *grammar {
+	g := &grammar{}
+	for _, f := range forms {
+		g.forms = append(g.forms, compiled{f, g.parse(f.form)})
+	}
+	slices.Sort(g.keywords)
+	g.keywords = slices.Compact(g.keywords)
+	return g
+}
+
+// parse reads the notation of forms.
+func (g *grammar) parse(notation string) []part {
+	for _, sign := range []string{"[", "]", "(", ")", "|"} {
+		notation = strings.ReplaceAll(notation, sign, " "+sign+" ")
+	}
+	signs := strings.Fields(notation)
+	choice := g.alternatives(&signs)
+	return choice[0]
+}
+
+// alternatives reads sequences up to a closing sign, which it takes.
+func (g *grammar) alternatives(signs *[]string) [][]part {
+	all := [][]part{nil}
+	for len(*signs) > 0 {
+		sign := (*signs)[0]
+		*signs = (*signs)[1:]
+		last := &all[len(all)-1]
+		switch {
+		case sign == "]" || sign == ")":
+			return all
+		case sign == "|":
+			all = append(all, nil)
+		case sign == "[":
+			*last = append(*last, part{choice: append(g.alternatives(signs), nil)})
+		case sign == "(":
+			*last = append(*last, part{choice: g.alternatives(signs)})
+		case sign[0] == '<':
+			name := strings.Trim(sign, "<>")
+			*last = append(*last, part{clause: name, choice: [][]part{g.parse(clauses[name].form)}})
+		case isOperand(sign):
+			*last = append(*last, part{operand: sign})
+		default:
+			*last, g.keywords = append(*last, part{keyword: sign}), append(g.keywords, sign)
+		}
+	}
+	return all
+}
+
+func isOperand(sign string) bool { return sign[0] >= 'A' && sign[0] <= 'Z' }
+
+// A match is what holding forms against a line has found.
+type match struct {
+	words []word
+
+	form     *compiled         // that fits the whole line; nil: none
+	operands map[string]string // what stands for them, as written, and for clauses
+	said     []string          // the names of the clauses in the line
+	roles    []part            // of the words
+	next     []part            // what may follow the words, keywords and operands
+	starts   []*compiled       // the forms to which all the words may belong
+}
+
+// hold holds the forms against the words of a line.
+func (g *grammar) hold(line []word) *match {
+	m := &match{words: line, operands: map[string]string{}, roles: make([]part, len(line))}
+	for i := range g.forms {
+		f := &g.forms[i]
+		known := len(m.next)
+		fits := m.run(f.parts, 0, func(at int) bool { return at == len(line) && m.form == nil })
+		if fits {
+			m.form = f
+		}
+		if fits || len(m.next) > known {
+			m.starts = append(m.starts, f)
+		}
+	}
+	return m
+}
+
+// run holds parts against the words from at on, and what follows by then. It returns
+// true at the first way in which all fits.
+func (m *match) run(parts []part, at int, then func(at int) bool) bool {
+	if len(parts) == 0 {
+		return then(at)
+	}
+	p, rest := parts[0], func(at int) bool { return m.run(parts[1:], at, then) }
+	switch {
+	case p.choice != nil:
+		return m.oneOf(p, at, rest)
+	case at == len(m.words):
+		m.next = append(m.next, p)
+		return false
+	case p.keyword != "":
+		return m.words[at].is(p.keyword) && m.as(p, at, at+1, rest)
+	}
+	return m.operand(p, at, rest)
+}
+
+// oneOf tries the sequences of a choice, and records a clause that fits.
+func (m *match) oneOf(p part, at int, rest func(int) bool) bool {
+	for _, parts := range p.choice {
+		fits := m.run(parts, at, func(end int) bool {
+			if !rest(end) {
+				return false
+			}
+			if p.clause != "" {
+				m.said = append(m.said, p.clause)
+				m.operands[p.clause] = m.written(at+1, end) // without its keyword
+			}
+			return true
+		})
+		if fits {
+			return true
+		}
+	}
+	return false
+}
+
+// as goes on after the words from at to end, which are p.
+func (m *match) as(p part, at, end int, rest func(int) bool) bool {
+	if !rest(end) {
+		return false
+	}
+	if p.operand != "" {
+		m.operands[p.operand] = m.written(at, end)
+	}
+	for i := at; i < end; i++ {
+		m.roles[i] = p
+	}
+	return true
+}
+
+// written joins words as they are written.
+func (m *match) written(at, end int) string {
+	var b strings.Builder
+	for i := at; i < end; i++ {
+		if i > at && m.words[i].kind != comma {
+			b.WriteByte(' ')
+		}
+		b.WriteString(m.words[i].text)
+	}
+	return b.String()
+}
+
+// operand takes the words that may be the operand.
+func (m *match) operand(p part, at int, rest func(int) bool) bool {
+	w := m.words[at]
+	one := func(ok bool) bool { return ok && m.as(p, at, at+1, rest) }
+	switch operands[p.operand] {
+	case count:
+		return one(w.kind == bare && strings.Trim(w.text, "0123456789") == "")
+	case target:
+		return one(w.kind == bare && strings.Contains(w.text, "."))
+	case quotedText:
+		return one(w.kind == quoted)
+	case object:
+		return one(w.kind == braces)
+	case pattern:
+		return one(w.kind == bare || w.kind == regex)
+	case ofCalls, places:
+		return m.list(p, at, rest)
+	case command:
+		end := at + 1
+		for end < len(m.words) && !m.words[end].is("as") {
+			end++
+		}
+		if end == len(m.words) {
+			m.next = append(m.next, part{keyword: "as"})
+			return false
+		}
+		return m.as(p, at, end, rest)
+	}
+	return one(w.kind == bare || w.kind == quoted)
+}
+
+// list takes names with commas between them.
+func (m *match) list(p part, at int, rest func(int) bool) bool {
+	for end := at; ; end += 2 {
+		switch {
+		case end == len(m.words):
+			m.next = append(m.next, p)
+			return false
+		case m.words[end].kind != bare && m.words[end].kind != quoted:
+			return false
+		case end+1 == len(m.words) || m.words[end+1].kind != comma:
+			return m.as(p, at, end+1, rest)
+		}
+	}
+}
+
+// sentence says what the statement means; empty: it has no form.
+func (m *match) sentence(quote func(string) string) string {
+	if m.form == nil {
+		return ""
+	}
+	fill := func(says string) string {
+		for name, text := range m.operands {
+			says = strings.ReplaceAll(says, "{"+name+"}", quote(text))
+		}
+		return says
+	}
+	all := []string{fill(m.form.says)}
+	for _, name := range m.said {
+		all = append(all, fill(clauses[name].says))
+	}
+	return strings.Join(all, " ")
+}

@@ -1,0 +1,208 @@
+package lsp
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/petrigate/petrigate/config"
+	"github.com/petrigate/petrigate/internal/policy"
+	"github.com/petrigate/petrigate/internal/text"
+	"github.com/petrigate/petrigate/rules"
+)
+
+// The bounds of a hover.
+const (
+	maxForms    = 6
+	maxMentions = 8
+)
+
+// hover says what stands at a place: of the first word of a statement what the
+// statement means, of other keywords their form, of names what rules say of them.
+func (s *server) hover(d *document, p Position) any {
+	c := d.cursor(p)
+	at := c.word()
+	if at < 0 {
+		return nil
+	}
+	w, m := c.words[at], s.grammar.hold(c.words)
+	role := m.role(at, s.grammar)
+	var value string
+	switch {
+	case at == 0, at == 1 && c.words[0].is("shadow"):
+		value = join(meaning(c.line, m), s.forms(w.text, m))
+	case role.keyword != "":
+		value = join(s.forms(w.text, m), meaning(c.line, m))
+	case operands[role.operand] == ofCalls || operands[role.operand] == label || operands[role.operand] == tool || operands[role.operand] == target:
+		value = join(s.about(d, nameIn(w, role)), meaning(c.line, m))
+	default:
+		value = meaning(c.line, m)
+	}
+	if value == "" {
+		return nil
+	}
+	return hover{markup{"markdown", value}, d.span(c.begin+w.from, c.begin+w.to)}
+}
+
+// role is what the word is in its statement. Where no form fits, a word that is a
+// keyword somewhere is one.
+func (m *match) role(at int, g *grammar) part {
+	if m.form != nil {
+		return m.roles[at]
+	}
+	if _, found := slices.BinarySearch(g.keywords, m.words[at].text); found {
+		return part{keyword: m.words[at].text}
+	}
+	if at > 0 && (m.words[0].is("map") || m.words[0].is("example")) && at == 1 {
+		return part{operand: "T"}
+	}
+	return part{operand: "A"}
+}
+
+// nameIn returns the name of calls in a word; of a target it is the tool.
+func nameIn(w word, role part) string {
+	if operands[role.operand] != target {
+		return w.name()
+	}
+	if strings.HasPrefix(w.text, `"`) {
+		if end := stringEnd(w.text, 0); end > 0 {
+			return word{kind: quoted, text: w.text[:end]}.name()
+		}
+	}
+	tool, _, _ := strings.Cut(w.text, ".")
+	return tool
+}
+
+func join(parts ...string) string {
+	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), "\n\n---\n\n")
+}
+
+// code shows a text of the user's as code.
+func code(s string) string {
+	s = text.Escape(s)
+	fence := "`"
+	for strings.Contains(s, fence) {
+		fence += "`"
+	}
+	if len(fence) > 1 {
+		return fence + " " + s + " " + fence
+	}
+	return fence + s + fence
+}
+
+// meaning says what a statement means, and what it compiles to.
+func meaning(line string, m *match) string {
+	says := m.sentence(code)
+	if says == "" {
+		return ""
+	}
+	for _, n := range netsOf(line) {
+		states := "more states than were counted"
+		if n.States != nil {
+			states = text.Count(*n.States, "state")
+		}
+		says += fmt.Sprintf("\n\nNet %s, %s.", code(n.Name), states)
+	}
+	return says
+}
+
+// netsOf compiles one line.
+func netsOf(line string) []policy.Net {
+	result, err := policy.Build(policy.Source{Rules: []config.RuleText{{Text: line}}})
+	if err != nil {
+		return nil
+	}
+	return result.Nets
+}
+
+// forms shows how statements with a keyword are written: those that the line may be,
+// or else all.
+func (s *server) forms(keyword string, m *match) string {
+	var lines []string
+	for _, f := range append(slices.Clone(m.starts), s.grammar.all()...) {
+		if slices.Contains(keywordsIn(f.parts), keyword) && !slices.Contains(lines, shown(f.form.form)) && (len(m.starts) == 0 || len(lines) == 0 || slices.Contains(m.starts, f)) {
+			lines = append(lines, shown(f.form.form))
+		}
+	}
+	for _, clause := range clauses {
+		if first, _, _ := strings.Cut(clause.form, " "); first == keyword {
+			return "```petrigate-rules\n" + clause.form + "\n```\n" + clause.says
+		}
+	}
+	if len(lines) > maxForms {
+		lines = lines[:maxForms]
+	}
+	if len(lines) == 0 {
+		return ""
+	}
+	return "```petrigate-rules\n" + strings.Join(lines, "\n") + "\n```"
+}
+
+func (g *grammar) all() []*compiled {
+	var all []*compiled
+	for i := range g.forms {
+		all = append(all, &g.forms[i])
+	}
+	return all
+}
+
+// keywordsIn lists the keywords of parts, also in choices.
+func keywordsIn(parts []part) []string {
+	var all []string
+	for _, p := range parts {
+		if p.keyword != "" {
+			all = append(all, p.keyword)
+		}
+		for _, choice := range p.choice {
+			all = append(all, keywordsIn(choice)...)
+		}
+	}
+	return all
+}
+
+// shown is a form as people read it.
+func shown(form string) string {
+	for name, clause := range clauses {
+		form = strings.ReplaceAll(form, "<"+name+">", clause.form)
+	}
+	return form
+}
+
+// about says what the rules of the policy say of a name.
+func (s *server) about(d *document, name string) string {
+	var lines []string
+	for _, w := range s.rulesOf(d) {
+		for _, st := range w.file.Statements {
+			if mentions(st, name) {
+				at := st.Position()
+				lines = append(lines, fmt.Sprintf("- %s (%s:%d)", code(st.String()), filepath.Base(at.File), at.Line))
+			}
+		}
+	}
+	value := "**" + code(name) + "**"
+	for _, t := range s.toolNames(d) {
+		if t.name == name {
+			value += ", " + t.is
+			break
+		}
+	}
+	if rest := len(lines) - maxMentions; rest > 0 {
+		lines = append(lines[:maxMentions], fmt.Sprintf("- and %s more", text.Count(rest, "statement")))
+	}
+	return value + "\n\n" + strings.Join(lines, "\n")
+}
+
+// mentions reports whether a statement is about calls of a name.
+func mentions(s rules.Statement, name string) bool {
+	f := rules.File{Statements: []rules.Statement{s}}
+	for _, n := range slices.Concat(f.Names(), f.Tools()) {
+		if n.Matches(name) {
+			return true
+		}
+	}
+	if e, ok := s.(*rules.Example); ok && (e.Tool.Text == name || e.As.Text == name) {
+		return true
+	}
+	return slices.Contains(f.Labels(), name)
+}

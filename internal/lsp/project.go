@@ -1,0 +1,170 @@
+package lsp
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/petrigate/petrigate/config"
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/diag"
+	"github.com/petrigate/petrigate/internal/policy"
+	"github.com/petrigate/petrigate/internal/policy/check"
+	"github.com/petrigate/petrigate/rules"
+)
+
+// A project is the policy that a document belongs to.
+type project struct {
+	main     string // the path of the configuration, or of the document alone
+	source   policy.Source
+	problems diag.List // of the configuration itself
+	broken   bool      // there is nothing to build
+}
+
+const fileName = "petrigate.yaml"
+
+// projectOf finds the policy of a document: that of the nearest configuration that
+// lists it, or the document alone.
+func (s *server) projectOf(d *document, open map[string]*document) *project {
+	if d.kind == configFile {
+		return s.configured(d.path, open)
+	}
+	if filepath.IsAbs(d.path) {
+		for dir := filepath.Dir(d.path); ; dir = filepath.Dir(dir) {
+			file := filepath.Join(dir, fileName)
+			if _, err := os.Stat(file); err == nil || open[file] != nil {
+				if p := s.configured(file, open); p.lists(d.path) {
+					return p
+				}
+			}
+			if dir == filepath.Dir(dir) {
+				break
+			}
+		}
+	}
+	return alone(d)
+}
+
+// lists reports whether the policy has the file.
+func (p *project) lists(path string) bool { return slices.Contains(p.files(), path) }
+
+// files are those of the policy, with the configuration.
+func (p *project) files() []string {
+	files := []string{p.main}
+	for _, r := range p.source.Rules {
+		files = append(files, filepath.Clean(r.File))
+	}
+	for _, n := range p.source.Nets {
+		files = append(files, filepath.Clean(n.Position.File))
+	}
+	slices.Sort(files)
+	return slices.Compact(files)
+}
+
+// configured reads a configuration. Where variables are not set in the environment of
+// the editor, that is a problem of its own, and the policy is looked at all the same.
+func (s *server) configured(path string, open map[string]*document) *project {
+	p := &project{main: path}
+	o := config.Options{Path: path, Unsaved: func(path string) ([]byte, bool) {
+		if d := open[filepath.Clean(path)]; d != nil {
+			return []byte(d.src), true
+		}
+		return nil, false
+	}}
+	cfg, err := config.Load(o)
+	if err != nil {
+		p.problems = configProblems(path, err)
+		o.Env = anyVariable
+		if cfg, err = config.Load(o); err != nil {
+			p.broken = true
+			return p
+		}
+	} else {
+		p.problems = slices.Concat(check.ConfigWarnings(cfg), check.NoUpstream(cfg), check.NoAudit(cfg), check.MissingCommands(cfg, diag.Warning))
+		if s.options.Lint != nil {
+			p.problems = append(p.problems, s.options.Lint(cfg)...)
+		}
+	}
+	p.source = policy.FromConfig(cfg)
+	return p
+}
+
+// configProblems are what keeps a configuration from loading.
+func configProblems(path string, err error) diag.List {
+	problems, rest := check.ConfigProblems(err)
+	if rest != nil {
+		problems = diag.List{{Severity: diag.Error, File: path, Msg: rest.Error()}}
+	}
+	return problems
+}
+
+// anyVariable stands for variables that are not set. Those that change settings stay
+// as they are.
+func anyVariable(name string) (string, bool) {
+	if value, ok := os.LookupEnv(name); ok || strings.HasPrefix(name, "PETRIGATE_") || name == "XDG_CONFIG_HOME" {
+		return value, ok
+	}
+	return "https://unset.invalid", true
+}
+
+// alone is the policy of one file.
+func alone(d *document) *project {
+	p := &project{main: d.path}
+	if d.kind == rulesFile {
+		p.source.Rules = []config.RuleText{{File: d.path, Text: d.src}}
+		return p
+	}
+	nets, err := config.ParseNet(d.path, []byte(d.src))
+	if err != nil {
+		var list diag.List
+		if errors.As(err, &list) {
+			p.problems = list.Coded(diag.Error, policy.MalformedNet)
+		} else {
+			p.problems = diag.List{{Severity: diag.Error, Code: policy.MalformedNet, File: d.path, Msg: err.Error()}}
+		}
+		p.broken = true
+	}
+	p.source.Nets = nets
+	return p
+}
+
+// A written is a file of rules of a policy, as it reads now.
+type written struct {
+	file *rules.File
+	text *content
+}
+
+// rulesOf parses the rules of the policy of a document as they read now; d is the first.
+func (s *server) rulesOf(d *document) []written {
+	f, _ := rules.Parse(d.path, []byte(d.src))
+	all := []written{{f, d.content}}
+	p := s.project(d.path)
+	if p == nil {
+		return all
+	}
+	open := s.documents()
+	for _, r := range p.source.Rules {
+		path := filepath.Clean(r.File)
+		src := r.Text
+		switch other := open[path]; {
+		case path == d.path:
+			continue
+		case other != nil && path != p.main:
+			src = other.src
+		}
+		f, _ := rules.ParseAt([]byte(src), func(line, column int) gate.Position { return gate.Position(r.Position(line, column)) })
+		all = append(all, written{file: f})
+	}
+	return all
+}
+
+// readTools reads the file of a recorded tool list.
+func readTools(file string) ([]check.ListedTool, error) {
+	src, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	return check.ParseTools(file, src)
+}

@@ -1,0 +1,180 @@
+package lsp
+
+import "encoding/json"
+
+// The parts of the protocol that the server speaks, with the names of its
+// specification, 3.17.
+
+type initializeParams struct {
+	Options struct {
+		Tools string `json:"tools"` // the file of a recorded tool list
+	} `json:"initializationOptions"`
+	Capabilities struct {
+		TextDocument struct {
+			Completion struct {
+				CompletionItem struct {
+					SnippetSupport bool `json:"snippetSupport"`
+				} `json:"completionItem"`
+			} `json:"completion"`
+		} `json:"textDocument"`
+	} `json:"capabilities"`
+}
+
+type identifier struct {
+	URI string `json:"uri"`
+}
+
+type didOpenParams struct {
+	TextDocument struct {
+		URI        string `json:"uri"`
+		Version    int    `json:"version"`
+		Text       string `json:"text"`
+		LanguageID string `json:"languageId"`
+	} `json:"textDocument"`
+}
+
+type didChangeParams struct {
+	TextDocument struct {
+		URI     string `json:"uri"`
+		Version int    `json:"version"`
+	} `json:"textDocument"`
+	ContentChanges []struct {
+		Range *Range `json:"range"`
+		Text  string `json:"text"`
+	} `json:"contentChanges"`
+}
+
+// documentParams are those of the requests about one document, or a place in one.
+type documentParams struct {
+	TextDocument identifier `json:"textDocument"`
+	Position     Position   `json:"position"`
+}
+
+type codeActionParams struct {
+	TextDocument identifier `json:"textDocument"`
+	Context      struct {
+		Diagnostics []json.RawMessage `json:"diagnostics"` // as the server sent them, also with members of others
+	} `json:"context"`
+}
+
+// Severities of a diagnostic.
+const (
+	severityError   = 1
+	severityWarning = 2
+	severityInfo    = 3
+)
+
+type diagnostic struct {
+	Range    Range     `json:"range"`
+	Severity int       `json:"severity"`
+	Code     string    `json:"code,omitempty"`
+	Source   string    `json:"source"`
+	Message  string    `json:"message"`
+	Related  []related `json:"relatedInformation,omitempty"`
+	Data     *repair   `json:"data,omitempty"`
+}
+
+type related struct {
+	Location location `json:"location"`
+	Message  string   `json:"message"`
+}
+
+// A repair is what to write in place of the range of a diagnostic.
+type repair struct {
+	Write string `json:"write"`
+}
+
+type publishParams struct {
+	URI         string       `json:"uri"`
+	Version     *int         `json:"version,omitempty"`
+	Diagnostics []diagnostic `json:"diagnostics"`
+}
+
+type location struct {
+	URI   string `json:"uri"`
+	Range Range  `json:"range"`
+}
+
+type textEdit struct {
+	Range   Range  `json:"range"`
+	NewText string `json:"newText"`
+}
+
+type hover struct {
+	Contents markup `json:"contents"`
+	Range    Range  `json:"range"`
+}
+
+type markup struct {
+	Kind  string `json:"kind"`
+	Value string `json:"value"`
+}
+
+// Kinds of a completion.
+const (
+	kindFunction = 3
+	kindField    = 5
+	kindKeyword  = 14
+	kindSnippet  = 15
+	kindConstant = 21
+)
+
+type completionItem struct {
+	Label    string   `json:"label"`
+	Kind     int      `json:"kind"`
+	Detail   string   `json:"detail,omitempty"`
+	Doc      *markup  `json:"documentation,omitempty"`
+	Sort     string   `json:"sortText"`
+	Format   int      `json:"insertTextFormat,omitempty"` // 2: a snippet
+	TextEdit textEdit `json:"textEdit"`
+}
+
+type completionList struct {
+	IsIncomplete bool             `json:"isIncomplete"`
+	Items        []completionItem `json:"items"`
+}
+
+// Kinds of a symbol.
+const (
+	symbolMethod   = 6
+	symbolConstant = 14
+	symbolEvent    = 24
+)
+
+type documentSymbol struct {
+	Name           string `json:"name"`
+	Detail         string `json:"detail,omitempty"`
+	Kind           int    `json:"kind"`
+	Range          Range  `json:"range"`
+	SelectionRange Range  `json:"selectionRange"`
+}
+
+type codeAction struct {
+	Title       string            `json:"title"`
+	Kind        string            `json:"kind"`
+	Diagnostics []json.RawMessage `json:"diagnostics"`
+	IsPreferred bool              `json:"isPreferred"`
+	Edit        workspaceEdit     `json:"edit"`
+}
+
+type workspaceEdit struct {
+	Changes map[string][]textEdit `json:"changes"`
+}
+
+// capabilities are what the server says that it can do.
+func capabilities(version string) any {
+	type object = map[string]any
+	return object{
+		"serverInfo": object{"name": "petrigate", "version": version},
+		"capabilities": object{
+			"positionEncoding":           "utf-16",
+			"textDocumentSync":           object{"openClose": true, "change": 2, "save": true},
+			"hoverProvider":              true,
+			"completionProvider":         object{"triggerCharacters": []string{" ", ".", ","}},
+			"documentFormattingProvider": true,
+			"documentSymbolProvider":     true,
+			"definitionProvider":         true,
+			"codeActionProvider":         object{"codeActionKinds": []string{"quickfix"}},
+		},
+	}
+}
