@@ -47,10 +47,10 @@ func (b *Enumerator) proves(name string) bool {
 // reach of something in the net.
 func (n *Net) exempts(name string) bool {
 	l := &label{text: name, from: fromMap}
-	return slices.ContainsFunc(n.Info.Transitions, func(t gate.Transition) bool {
-		return slices.ContainsFunc(t.Unless, func(u gate.Tool) bool { return speaksOf(u, l) }) ||
-			slices.ContainsFunc(t.Tools, func(tool gate.Tool) bool { return tool.Except == name })
-	})
+	return slices.ContainsFunc(n.certain(), func(u gate.Tool) bool { return speaksOf(u, l) }) ||
+		slices.ContainsFunc(n.Info.Transitions, func(t gate.Transition) bool {
+			return slices.ContainsFunc(t.Tools, func(tool gate.Tool) bool { return tool.Except == name })
+		})
 }
 
 // kindsOf are values that exactly the patterns of the set match, one for each

@@ -110,7 +110,7 @@ func eachForm(base []label, options [][]*value, count int, do func(*form)) {
 func (b *Enumerator) fields(tools []label) []string {
 	var fields []string
 	for _, m := range b.maps {
-		if hasTool(tools, m.Tool) {
+		if m.of(tools) {
 			fields = include(fields, m.Field)
 		}
 	}
@@ -122,8 +122,14 @@ func (b *Enumerator) fields(tools []label) []string {
 	return fields
 }
 
-func hasTool(tools []label, name string) bool {
-	return slices.ContainsFunc(tools, func(l label) bool { return l.text == name })
+// of reports whether the map is one of the tool.
+func (m *mapping) of(tools []label) bool {
+	return slices.ContainsFunc(tools, func(l label) bool { return m.names(l.text) })
+}
+
+// names reports whether the map is one of tools of that name.
+func (m *mapping) names(tool string) bool {
+	return tool == m.Tool || m.Glob && gate.MatchGlob(m.Tool, tool)
 }
 
 // add adds the class of a form, unless there is one that no net can tell from it.

@@ -30,7 +30,7 @@ func (b *Enumerator) conditionsOf(tools []label) *conditions {
 	w := &conditions{found: make(map[string][]gate.Found)}
 	var sources []string
 	for _, m := range b.maps {
-		if m.Reader != nil && m.Field == "" && hasTool(tools, m.Tool) {
+		if m.Reader != nil && m.Field == "" && m.of(tools) {
 			w.maps, sources = append(w.maps, m), append(sources, m.Source)
 		}
 	}
@@ -163,13 +163,13 @@ func (b *Enumerator) agree(w *conditions, f *form, args string) bool {
 	found := w.read(f.tools[0].text, args)
 	for i, m := range w.maps {
 		h, says := f.value("").hit(m)
+		matters, surely := b.certainties[m.As], found[i] == gate.Surely
 		switch {
-		case !says:
-			if found[i] != gate.NotFound {
-				return false
-			}
-		case !h.weak && found[i] != gate.Surely, h.weak && found[i] == gate.NotFound,
-			h.weak && found[i] == gate.Surely && b.certainties[m.As].evidence:
+		case says != (found[i] != gate.NotFound):
+			return false
+		case says && (h.certain || !h.weak) && !surely:
+			return false
+		case surely && h.weak && matters.evidence:
 			return false
 		}
 	}

@@ -74,7 +74,7 @@ func (b *Enumerator) Doubt(s *Class, tool string) (why, supposed string) {
 // mappedAt is where a map gives the name to calls of the tool; empty where none does.
 func (b *Enumerator) mappedAt(tool, name string) string {
 	for _, m := range b.naming.maps {
-		if m.Tool == tool && m.As == name && m.Rule.Line > 0 {
+		if m.names(tool) && m.As == name && m.Rule.Line > 0 {
 			return fmt.Sprintf(" (%s:%d)", m.Rule.File, m.Rule.Line)
 		}
 	}

@@ -158,7 +158,24 @@ func (n *Net) meaning(ls []label) Meaning {
 			e = append(e, n.apart(a))
 		}
 	}
+	if barred := n.barred(ls); len(barred) > 0 {
+		e = append(e, Ask{Barred: barred})
+	}
 	return e
+}
+
+// barred are the places whose phases do not let a call with these names pass.
+func (n *Net) barred(ls []label) []int {
+	var places []int
+	for _, phase := range n.Info.Phases {
+		lets := func(l label) bool {
+			return l.certain && l.glob == 0 && slices.ContainsFunc(phase.Tools, func(t gate.Tool) bool { return speaksOf(t, &l) })
+		}
+		if !slices.ContainsFunc(ls, lets) {
+			places = include(places, n.Place[phase.Place])
+		}
+	}
+	return places
 }
 
 // apart sets apart the transitions that spoil.

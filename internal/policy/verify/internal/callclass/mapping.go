@@ -22,7 +22,7 @@ func newMappings(maps []gate.Map, net int) []*mapping {
 	for i := range maps {
 		m := &mapping{Map: &maps[i], net: net, readings: readings}
 		for k := range maps {
-			if o := &maps[k]; m.Reader != nil && o.Tool == m.Tool && o.Field == m.Field && o.As == m.As && o.Reader == m.Reader {
+			if o := &maps[k]; m.Reader != nil && o.Tool == m.Tool && o.Glob == m.Glob && o.Field == m.Field && o.As == m.As && o.Reader == m.Reader {
 				m.same = append(m.same, o.Pattern)
 			}
 		}

@@ -144,21 +144,44 @@ func plainName(patterns []string, taken map[string]bool) string {
 // patterns are those of the policy, and of nets with names of their own.
 func (b *vocabulary) patterns() []glob {
 	all := slices.Clone(b.naming.globs)
+	all = append(all, patternsOf(b.naming.maps)...)
 	for _, n := range b.nets {
 		all = append(all, n.patterns()...)
 	}
 	return all
 }
 
+// patternsOf are the patterns over the tools that maps read.
+func patternsOf(maps []*mapping) []glob {
+	var all []glob
+	for _, m := range maps {
+		if m.Glob {
+			all = include(all, glob{pattern: m.Tool})
+		}
+	}
+	return all
+}
+
 // patterns are those of the net.
 func (n *Net) patterns() []glob {
-	all := slices.Clone(n.globs)
-	for _, t := range n.Info.Transitions {
-		for _, u := range t.Unless {
-			if u.Kind == gate.Glob {
-				all = append(all, toolGlob(u))
-			}
+	all := append(slices.Clone(n.globs), patternsOf(n.maps)...)
+	for _, u := range n.certain() {
+		if u.Kind == gate.Glob {
+			all = append(all, toolGlob(u))
 		}
+	}
+	return all
+}
+
+// certain are the names that matter to the net where calls certainly have them:
+// those that exempt, and those of phases.
+func (n *Net) certain() []gate.Tool {
+	var all []gate.Tool
+	for _, t := range n.Info.Transitions {
+		all = append(all, t.Unless...)
+	}
+	for _, phase := range n.Info.Phases {
+		all = append(all, phase.Tools...)
 	}
 	return all
 }

@@ -36,10 +36,8 @@ func newNaming(maps []gate.Map, nets []*Net, extra []gate.Tool, known []Tool) *n
 		for name := range n.rows {
 			g.dot(name)
 		}
-		for _, t := range n.Info.Transitions {
-			for _, u := range t.Unless {
-				g.exemption(u)
-			}
+		for _, u := range n.certain() {
+			g.exemption(u)
 		}
 		for i := range n.globs {
 			n.numbers[i] = g.number(n.globs[i])
@@ -204,7 +202,7 @@ func mapped(maps []*mapping, f *form) []label {
 	var ls []label
 	for _, m := range maps {
 		for _, tool := range f.tools {
-			if tool.text != m.Tool {
+			if !m.names(tool.text) {
 				continue
 			}
 			if h, ok := f.value(m.Field).hit(m); ok {
@@ -221,7 +219,7 @@ func mapped(maps []*mapping, f *form) []label {
 // another reports whether a reader reads another field of the call than this one.
 func (f *form) another(maps []*mapping, field string) bool {
 	return field != "" && slices.ContainsFunc(maps, func(m *mapping) bool {
-		return m.Reader != nil && m.Field != "" && m.Field != field && hasTool(f.tools, m.Tool) && f.value(m.Field) != nil
+		return m.Reader != nil && m.Field != "" && m.Field != field && m.of(f.tools) && f.value(m.Field) != nil
 	})
 }
 

@@ -89,6 +89,7 @@ type Meaning []Ask
 type Ask struct {
 	gate.Asked       // without the transitions that spoil
 	Spoilers   []int // transitions that list the name and spoil
+	Barred     []int // places whose phases do not let the call pass; there is no name then
 }
 
 // Spoils reports whether the call spoils what is watched in the net.
@@ -167,6 +168,7 @@ func (n *Net) intern(e Meaning) int {
 		k = append(k, flags)
 		k = AppendKey(binary.AppendUvarint(k, uint64(len(a.Transitions))), a.Transitions)
 		k = AppendKey(binary.AppendUvarint(k, uint64(len(a.Spoilers))), a.Spoilers)
+		k = AppendKey(binary.AppendUvarint(k, uint64(len(a.Barred))), a.Barred)
 	}
 	n.key = k
 	return n.Meanings.Of(k, e)

@@ -9,7 +9,7 @@ import (
 func (b *Enumerator) mapsOf(field string, tools []label) []pattern {
 	var ps []pattern
 	for _, m := range b.maps {
-		if m.Field == field && hasTool(tools, m.Tool) {
+		if m.Field == field && m.of(tools) {
 			ps = append(ps, newPattern(m))
 		}
 	}

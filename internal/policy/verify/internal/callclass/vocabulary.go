@@ -33,12 +33,19 @@ func (b *vocabulary) tool(name string) {
 	}
 }
 
+// reads notes the tool that the map reads; of a pattern, names are made up.
+func (b *vocabulary) reads(m *mapping) {
+	if !m.Glob {
+		b.tool(m.Tool)
+	}
+}
+
 // mentions collects the tools and the actions that the policy speaks of.
 func (b *vocabulary) mentions() {
 	made := make(map[string]bool)
 	for _, m := range b.naming.maps {
 		made[m.As] = true
-		b.tool(m.Tool)
+		b.reads(m)
 	}
 	var dotted []string
 	name := func(t gate.Tool, made map[string]bool, rules bool) {
@@ -58,11 +65,16 @@ func (b *vocabulary) mentions() {
 			names = make(map[string]bool)
 			for _, m := range n.maps {
 				names[m.As] = true
-				b.tool(m.Tool)
+				b.reads(m)
 			}
 		}
 		for _, t := range n.Info.Transitions {
 			for _, tool := range slices.Concat(t.Tools, t.Unless) {
+				name(tool, names, n.Info.Labels != nil)
+			}
+		}
+		for _, phase := range n.Info.Phases {
+			for _, tool := range phase.Tools {
 				name(tool, names, n.Info.Labels != nil)
 			}
 		}

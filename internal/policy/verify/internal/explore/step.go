@@ -90,6 +90,10 @@ func (n *Net) judge(l *local, e callclass.Meaning) (v verdict, chosen []int) {
 			v = max(v, frees)
 			continue
 		}
+		if len(a.Barred) > 0 {
+			blocked = blocked || n.holds(l, a.Barred)
+			continue
+		}
 		t := n.candidate(l, a.Transitions)
 		switch {
 		case t < 0 && n.Observed(a.Transitions) && !l.stuck:
@@ -118,6 +122,13 @@ func (n *Net) judge(l *local, e callclass.Meaning) (v verdict, chosen []int) {
 		v = gates
 	}
 	return v, chosen
+}
+
+// holds reports whether the phase of one of the places holds: a token in flight is
+// where it came from.
+func (n *Net) holds(l *local, places []int) bool {
+	present := n.present(l)
+	return slices.ContainsFunc(places, func(p int) bool { return present[p] > 0 })
 }
 
 // void reports whether the call would watch for nothing, because one that spoils is
