@@ -119,6 +119,7 @@ type Step struct {
 	Call    int           // its number in the trace, from 1
 	Tool    string        // of a call that begins
 	Args    string        // JSON; empty: {}
+	Result  string        // JSON that the call has to return where it succeeds; empty: any
 	Name    string        // how a person would call it: its label, or the tool
 	Weak    bool          // that it succeeds is no evidence of Name
 	Wait    time.Duration // more than 0: it is no call, but that much time passes
@@ -141,13 +142,21 @@ func (t Trace) Calls() []string {
 func trace(ms []explore.Move) Trace {
 	var t Trace
 	waits := make(map[int]bool)
+	var classes []*callclass.Class
+	for _, mv := range ms {
+		if mv.Class != nil {
+			classes = append(classes, mv.Class)
+		}
+	}
+	values := callclass.Common(classes)
 	for _, mv := range ms {
 		if mv.Class == nil && waits[mv.Call] {
 			continue
 		}
 		s := Step{Call: mv.Call + 1, Ends: mv.Class == nil, Outcome: mv.End, Times: mv.Times}
 		if mv.Class != nil {
-			s.Tool, s.Args, s.Name, s.Wait = mv.Class.Tool, mv.Class.Args, mv.Class.Name(), mv.Class.Wait
+			s.Tool, s.Name, s.Wait = mv.Class.Tool, mv.Class.Name(), mv.Class.Wait
+			s.Args, s.Result = mv.Class.Filled(values)
 			s.Weak = mv.Class.Weakly(s.Name)
 			waits[mv.Call] = s.Wait > 0
 		}

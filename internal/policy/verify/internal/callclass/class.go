@@ -22,6 +22,9 @@ type Class struct {
 	Waits    bool     // it is no call: time passes, and a transition fires by the clock
 	Wait     time.Duration
 	Shut     []int // nets that block it in every state
+	Data     []Datum
+
+	of *recipe // how its arguments are made
 }
 
 // An Effect is the number of the [Meaning] that a class has for one net.
@@ -132,15 +135,59 @@ func (m *mapping) names(tool string) bool {
 	return tool == m.Tool || m.Glob && gate.MatchGlob(m.Tool, tool)
 }
 
-// add adds the class of a form, unless there is one that no net can tell from it.
+// add adds the classes of a form, unless there are some that no net can tell from them.
 func (b *Enumerator) add(tool string, f *form) {
-	s := b.class(tool, f)
-	if i := b.classes.Of([]byte(b.keyOf(s, f)), s); b.classes.List[i].Unsure() && !s.Unsure() {
-		b.classes.List[i] = s // the same, and arguments are known
+	for _, s := range b.variants(tool, f) {
+		if i := b.classes.Of([]byte(b.keyOf(s, f)), s); b.classes.List[i].Unsure() && !s.Unsure() {
+			b.classes.List[i] = s // the same, and arguments are known
+		}
 	}
 }
 
-// class is that of a form.
+// variants are the classes of a form by what keys read of them.
+func (b *Enumerator) variants(tool string, f *form) []*Class {
+	s := b.class(tool, f)
+	data, ok := b.data(s)
+	if !ok {
+		b.leaveOut(tool, "keys read more than %d fields of %s", maxData, tool)
+	}
+	if len(data) == 0 {
+		b.attest(s, f)
+		return []*Class{s}
+	}
+	var all []*Class
+	eachPresence(data, func(data []Datum) {
+		if v := *s; f.permits(data) {
+			v.Data = data
+			b.project(&v)
+			b.attest(&v, f)
+			all = append(all, &v)
+		}
+	})
+	return all
+}
+
+// project makes the effects on nets with a key those on the value that is looked at.
+func (b *Enumerator) project(s *Class) {
+	effects := s.Effects
+	s.Effects, s.Shut = nil, nil
+	for _, e := range effects {
+		n := b.nets[e.Net]
+		m := n.Meanings.List[e.Meaning]
+		if n.Keyed() {
+			if m = n.project(m, s); len(m) == 0 {
+				continue
+			}
+			e.Meaning = n.intern(m)
+		}
+		s.Effects = append(s.Effects, e)
+		if n.shut(m) {
+			s.Shut = append(s.Shut, n.Index)
+		}
+	}
+}
+
+// class is that of a form, whatever keys read of it and without arguments.
 func (b *Enumerator) class(tool string, f *form) *Class {
 	s := &Class{Tool: tool, supposed: b.supposed[tool]}
 	policy := b.naming.labels(f)
@@ -161,6 +208,9 @@ func (b *Enumerator) class(tool string, f *form) *Class {
 		if n.knows(ls) || n.Info.MatchFirst && n.Info.Labels == nil && n.knows(f.tools) {
 			s.Knowers = append(s.Knowers, n.Index)
 		}
+		if n.Info.Row {
+			continue // with other arguments it lets any call pass
+		}
 		if e := n.meaning(ls); len(e) > 0 {
 			s.Effects = append(s.Effects, Effect{n.Index, n.intern(e)})
 			if n.shut(e) {
@@ -169,8 +219,6 @@ func (b *Enumerator) class(tool string, f *form) *Class {
 		}
 	}
 	s.labels = patterned(all, b.naming.globs)
-	args, known := b.arguments(f)
-	s.Args, s.Doubtful = args, !known || b.entangled(f)
 	return s
 }
 
@@ -184,7 +232,10 @@ func (b *Enumerator) keyOf(s *Class, f *form) string {
 			b.note(&key, n.own(f))
 		}
 	}
-	b.note(&key, s.labels)        // as assertions see them
+	b.note(&key, s.labels) // as assertions see them
+	for _, d := range s.Data {
+		fmt.Fprintf(&key, "%d", d.Has)
+	}
 	for _, t := range s.Effects { // what exempts a call is seen in its effect
 		fmt.Fprintf(&key, "%d:%d,", t.Net, t.Meaning)
 	}

@@ -134,29 +134,6 @@ func clone(object map[string]any) map[string]any {
 	return out
 }
 
-// arguments is the JSON of a call with the form; known is false where none was
-// found.
-func (b *Enumerator) arguments(f *form) (args string, known bool) {
-	object, ok := objectOf(f)
-	if !ok {
-		return "", false
-	}
-	w := b.conditionsOf(f.tools)
-	if w == nil {
-		return object.text(), true
-	}
-	for _, s := range w.samples {
-		merged, ok := object.with(s)
-		if !ok {
-			continue
-		}
-		if text := merged.text(); b.agree(w, f, text) {
-			return text, true
-		}
-	}
-	return "", false
-}
-
 // agree reports whether the maps of the whole call make of the arguments what
 // the form says.
 func (b *Enumerator) agree(w *conditions, f *form, args string) bool {
@@ -193,9 +170,9 @@ func (w *conditions) read(tool, args string) []gate.Found {
 // An object is arguments that are being made.
 type object map[string]any
 
-// objectOf is what the fields of the form say; ok is false where no texts are
-// known that say it.
-func objectOf(f *form) (object, bool) {
+// objectOf is what the fields of the form say, and what keys read of them; ok is
+// false where no texts are known that say it.
+func objectOf(f *form, data presences) (object, bool) {
 	o := make(object)
 	for _, v := range f.fields {
 		var content any
@@ -210,6 +187,9 @@ func objectOf(f *form) (object, bool) {
 			content = v.texts
 		default:
 			content = v.texts[:len(v.texts)-1]
+		}
+		if data.lack(v.field) {
+			content = map[string]any{"value": content} // which no key can read
 		}
 		if !put(o, v.field, content) {
 			return nil, false

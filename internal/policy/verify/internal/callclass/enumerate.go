@@ -22,6 +22,7 @@ type Options struct {
 	Names     []gate.Tool // names that assertions speak of
 	Passes    bool        // what no net knows passes, whatever the default is
 	Syntheses int         // how many names are tried of those that patterns match; 0: maxInventions
+	Compared  [][]Reading // fields that assertions compare with each other
 	Gaps      []string    // why the nets are not all that tells calls apart
 }
 
@@ -44,6 +45,9 @@ type Enumerator struct {
 	certainties map[string]certainty   // of labels that readers give
 	conditions  map[string]*conditions // by tool
 	paths       map[string][]string    // by tool, see [Enumerator.pathsOf]
+	sorts       []*sort
+	sortOf      map[gate.Field]int
+	asked       []Reading // what assertions read
 }
 
 // New enumerates the classes of calls that the nets of the policy tell apart.
@@ -74,6 +78,7 @@ func New(p *gate.Policy, nets []*Net, o Options) *Enumerator {
 		}
 	}
 	b.known = maps.Clone(b.isTool)
+	b.findSorts(o.Compared)
 	b.mentions()
 	b.findCertainties()
 	before, also := b.copy(), Also(o.Tools)

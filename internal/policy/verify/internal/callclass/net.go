@@ -90,6 +90,7 @@ type Ask struct {
 	gate.Asked       // without the transitions that spoil
 	Spoilers   []int // transitions that list the name and spoil
 	Barred     []int // places whose phases do not let the call pass; there is no name then
+	Refused    bool  // a transition that gates the call needs a value that it lacks; likewise
 }
 
 // Spoils reports whether the call spoils what is watched in the net.
@@ -142,6 +143,9 @@ func (n *Net) findDead() {
 // shut reports whether the net blocks e in every state.
 func (n *Net) shut(e Meaning) bool {
 	for _, a := range e {
+		if a.Refused {
+			return true
+		}
 		open := func(t int) bool { return !n.Dead[t] || n.Info.Transitions[t].Observe && n.Observed(a.Transitions) }
 		if !a.Free && len(a.Transitions) > 0 && !slices.ContainsFunc(a.Transitions, open) {
 			return true
@@ -164,6 +168,9 @@ func (n *Net) intern(e Meaning) int {
 		}
 		if a.Free {
 			flags |= 2
+		}
+		if a.Refused {
+			flags |= 4
 		}
 		k = append(k, flags)
 		k = AppendKey(binary.AppendUvarint(k, uint64(len(a.Transitions))), a.Transitions)

@@ -180,7 +180,7 @@ func (b *Enumerator) kindsOfTool(o *openTool, atoms []int) kinds {
 		}
 	}
 	var k kinds
-	eachForm(o.base, options, count, func(f *form) { k.classes = append(k.classes, b.class(o.name, f)) })
+	eachForm(o.base, options, count, func(f *form) { k.classes = append(k.classes, b.variants(o.name, f)...) })
 	if b.Deny {
 		k.classes = o.admitted(k.classes, atoms)
 	}

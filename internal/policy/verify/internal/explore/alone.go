@@ -11,7 +11,7 @@ import (
 // calls can mean to the net has to be known, see [Model.Attract].
 func (n *Net) lenient(e int) bool {
 	for _, a := range n.Meanings.List[e] {
-		if len(a.Barred) == 0 && (a.Free || n.Observed(a.Transitions)) {
+		if len(a.Barred) == 0 && !a.Refused && (a.Free || n.Observed(a.Transitions)) {
 			continue
 		}
 		if !n.passes(e) {

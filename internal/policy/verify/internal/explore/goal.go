@@ -118,8 +118,13 @@ func (v *view) Unhindered(class int) bool {
 	return c.sure && len(c.beyond) == 0
 }
 
-// surely reports whether it is known that a call of the class can be made.
-func (v *view) surely(class int) bool { return !v.classes[class].member.Unsure() }
+// surely reports whether it is known that a call of the class can be made, and that
+// no net refuses it but those that judge it.
+func (v *view) surely(class int) bool { return !poor(v.classes[class].member) }
+
+// poor reports whether it is not known that a call of the class can be made, or that
+// it is admitted.
+func poor(s *callclass.Class) bool { return s.Unsure() || s.Another() }
 
 // again forgets of the states how they are reached, and finds it anew without
 // calls of which nobody knows that they can be made.

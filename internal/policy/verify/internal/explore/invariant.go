@@ -128,7 +128,7 @@ func (m *Model) pays(n *Net, place int, tag func(*callclass.Class) uint8) bool {
 		cost[i] = in > out && !def.Deferred && !def.Observe
 	}
 	pays := func(a callclass.Ask) bool {
-		return !a.Free && len(a.Transitions) > 0 && !slices.ContainsFunc(a.Transitions, func(t int) bool { return !cost[t] })
+		return a.Refused || !a.Free && len(a.Transitions) > 0 && !slices.ContainsFunc(a.Transitions, func(t int) bool { return !cost[t] })
 	}
 	classes, gap := m.ClassesFor([]int{n.Index}, tag)
 	return gap == "" && !slices.ContainsFunc(classes, func(s *callclass.Class) bool {

@@ -19,15 +19,20 @@ func (s *Space) Deadlock() Answer {
 // continuation reaches the goal.
 func (s *Space) Lock(g *Goal) Answer {
 	good := s.Escapes(g, s.surely)
-	if !slices.Contains(good, false) {
+	if !slices.Contains(good, false) || s.Fresh(good) {
 		return Answer{Result: Proved}
 	}
 	unsure := s.leastSure()
-	if unsure != nil {
+	if unsure != nil || slices.ContainsFunc(s.nets, (*Net).Keyed) {
 		good = s.Escapes(g, func(int) bool { return true })
+	}
+	if unsure != nil {
 		s.again()
 	}
 	k := s.locked(good)
+	if k < 0 && unsure == nil {
+		return Answer{Why: WhyValues}
+	}
 	if k < 0 {
 		return s.model.doubt(unsure, "it depends on whether there is a tool ")
 	}

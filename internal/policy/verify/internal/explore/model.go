@@ -21,6 +21,7 @@ type Model struct {
 	attractor *attractor // made when it is needed
 	all       *ground    // likewise
 	off       []bool     // nets that are left out, because they were found redundant
+	single    bool       // see [Model.OneValue]
 }
 
 // Options bound the searches.
@@ -54,20 +55,28 @@ func New(p *gate.Policy, c callclass.Options, o Options) *Model {
 	m.off = make([]bool, len(m.Nets))
 	m.Calls = callclass.New(p, listings, c)
 	m.Classes = m.Calls.Admitted()
+	m.waits()
+	m.index()
+	return m
+}
+
+// index notes which classes touch a net.
+func (m *Model) index() {
 	m.byNet = make([][]int, len(m.Nets))
 	for i, s := range m.Classes {
 		for _, t := range s.Effects {
 			m.byNet[t.Net] = append(m.byNet[t.Net], i)
 		}
 	}
-	m.waits()
-	return m
 }
 
 // ClassesFor are all classes, those of deferred calls as the nets and a tag can tell
 // them apart. The gap is why there may be more.
 func (m *Model) ClassesFor(nets []int, tag func(*callclass.Class) uint8) (classes []*callclass.Class, gap string) {
 	kinds, gap := m.Calls.Kinds(nets, tag)
+	if m.single {
+		kinds = slices.DeleteFunc(slices.Clone(kinds), (*callclass.Class).Another)
+	}
 	return slices.Concat(m.Classes, kinds), gap
 }
 
@@ -101,9 +110,7 @@ func (m *Model) waits() {
 			continue
 		}
 		for _, t := range n.timed {
-			s := n.Waiting(t)
-			m.byNet[n.Index] = append(m.byNet[n.Index], len(m.Classes))
-			m.Classes = append(m.Classes, s)
+			m.Classes = append(m.Classes, n.Waiting(t))
 		}
 	}
 }

@@ -23,6 +23,7 @@ const (
 	WhyDoubtful = "no arguments are known that match the maps as this would need"
 	WhyStates   = "there are more states than were looked at"
 	WhyLong     = "it takes more calls than were tried"
+	WhyValues   = "it depends on the values that calls have in the keys of nets"
 	WhyNoRun    = "a run could not be made of the states that were found"
 )
 

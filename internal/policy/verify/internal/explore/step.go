@@ -90,6 +90,10 @@ func (n *Net) judge(l *local, e callclass.Meaning) (v verdict, chosen []int) {
 			v = max(v, frees)
 			continue
 		}
+		if a.Refused {
+			blocked = true
+			continue
+		}
 		if len(a.Barred) > 0 {
 			blocked = blocked || n.holds(l, a.Barred)
 			continue

@@ -82,7 +82,7 @@ func (m *Model) view(nets []int, o ViewOptions) *view {
 			continue
 		}
 		if i, ok := seen[string(key)]; ok {
-			if v.classes[i].member.Unsure() && !s.Unsure() {
+			if old := v.classes[i].member; poor(old) && !poor(s) || old.Another() && !s.Another() {
 				v.classes[i].member = s
 			}
 			v.classes[i].weigh(v, s, o)
@@ -98,7 +98,7 @@ func (m *Model) view(nets []int, o ViewOptions) *view {
 // weigh notes which nets beyond the view can refuse the class, where they are
 // fewer than of the others of its class.
 func (c *class) weigh(v *view, s *callclass.Class, o ViewOptions) {
-	if !o.Beyond || s.Unsure() {
+	if !o.Beyond || poor(s) {
 		return
 	}
 	var beyond []int

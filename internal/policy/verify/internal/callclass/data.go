@@ -1,0 +1,256 @@
+package callclass
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/petrigate/petrigate/gate"
+)
+
+// A net with a key is looked at for one arbitrary value. Different values never touch
+// each other in a net, so what holds for it holds for all. The classes of a tool say of
+// each field that a key reads what it has of that value. Fields that are compared
+// with each other, and fields of one name, are of one sort: they have one such value.
+
+// Presence says what a field of a call has of the value that is looked at.
+type Presence uint8
+
+const (
+	Same  Presence = iota // it has the value
+	Lacks                 // nothing can be read
+	Other                 // it has another value
+)
+
+// A Datum is a field of a class that keys read.
+type Datum struct {
+	Field gate.Field // without its source
+	Has   Presence
+	sort  int
+}
+
+// A Reading is a field of the calls that have a name.
+type Reading struct {
+	Tool  gate.Tool
+	Field gate.Field
+}
+
+// A sort is fields that are compared with each other.
+type sort struct {
+	fields []gate.Field
+	texts  [2]string // the value that is looked at, and another: no map matches them
+}
+
+// plain is the field without what does not matter to its value.
+func plain(f gate.Field) gate.Field {
+	f.Source = ""
+	if key, ok := strings.CutPrefix(f.Path, "$."); ok && !strings.ContainsAny(key, `.["`) {
+		f.Path = key
+	}
+	return f
+}
+
+// reading is what the transition reads of its calls; nil if the net has no key.
+func (n *Net) reading(transition int) []gate.Field {
+	t := &n.Info.Transitions[transition]
+	switch {
+	case len(t.Tools) == 0:
+		return nil
+	case len(t.Key) > 0:
+		return t.Key
+	}
+	return n.Info.Key
+}
+
+// Keyed reports whether the net has a key.
+func (n *Net) Keyed() bool {
+	return slices.ContainsFunc(n.Info.Transitions, func(t gate.Transition) bool { return len(t.Key) > 0 }) || len(n.Info.Key) > 0
+}
+
+// findSorts puts the fields together that nets and assertions compare.
+func (b *Enumerator) findSorts(compared [][]Reading) {
+	of := make(map[gate.Field]int)
+	put := func(f gate.Field, number int) int {
+		f = plain(f)
+		old, known := of[f]
+		switch {
+		case !known && number < 0:
+			number = len(b.sorts)
+			b.sorts = append(b.sorts, &sort{fields: []gate.Field{f}})
+		case !known:
+			b.sorts[number].fields = append(b.sorts[number].fields, f)
+		case number < 0 || number == old:
+			return old
+		default: // both are one sort
+			for _, g := range b.sorts[old].fields {
+				of[g] = number
+			}
+			b.sorts[number].fields = append(b.sorts[number].fields, b.sorts[old].fields...)
+			b.sorts[old].fields = nil
+		}
+		of[f] = number
+		return number
+	}
+	for _, n := range b.nets {
+		var numbers []int
+		for t := range n.Info.Transitions {
+			for i, f := range n.reading(t) {
+				if i == len(numbers) {
+					numbers = append(numbers, -1)
+				}
+				numbers[i] = put(f, numbers[i])
+			}
+		}
+	}
+	for _, alike := range compared {
+		number := -1
+		for _, r := range alike {
+			number = put(r.Field, number)
+		}
+		b.asked = append(b.asked, alike...)
+	}
+	b.sortOf = of
+	for _, s := range b.sorts {
+		b.findTexts(s)
+	}
+}
+
+// valueTexts are tried for values; the first two that no map of the fields matches are taken.
+var valueTexts = []string{"x", "y", "z", "main", "other", "k1", "k2", "1", "2", "a-b", "c-d", "#", "-"}
+
+// findTexts finds two values of the sort that no map matches.
+func (b *Enumerator) findTexts(s *sort) {
+	s.texts = [2]string{valueTexts[0], valueTexts[1]}
+	var free []string
+	for _, text := range valueTexts {
+		if !slices.ContainsFunc(b.maps, func(m *mapping) bool { return s.has(m.Field) && m.matches(text) }) {
+			free = append(free, text)
+		}
+	}
+	if len(free) > 1 {
+		s.texts = [2]string{free[0], free[1]}
+	}
+}
+
+// has reports whether a map of the field reads what is of the sort.
+func (s *sort) has(field string) bool {
+	return field != "" && slices.ContainsFunc(s.fields, func(f gate.Field) bool { return f.Path != "" && (f.Path == field || meets(f.Path, field)) })
+}
+
+// maxData bounds the fields of one tool that are told apart by their values.
+const maxData = 4
+
+// data are the fields that keys read of a call with these effects and names; ok is
+// false where they are too many.
+func (b *Enumerator) data(s *Class) (data []Datum, ok bool) {
+	add := func(f gate.Field) {
+		f = plain(f)
+		if !slices.ContainsFunc(data, func(d Datum) bool { return d.Field == f }) {
+			data = append(data, Datum{Field: f, sort: b.sortOf[f]})
+		}
+	}
+	for _, e := range s.Effects {
+		n := b.nets[e.Net]
+		if !n.Keyed() {
+			continue
+		}
+		for _, a := range n.Meanings.List[e.Meaning] {
+			for _, t := range slices.Concat(a.Transitions, a.Spoilers) {
+				for _, f := range n.reading(t) {
+					add(f)
+				}
+			}
+		}
+	}
+	for _, r := range b.asked {
+		if s.Carries(r.Tool, false) {
+			add(r.Field)
+		}
+	}
+	return data[:min(len(data), maxData)], len(data) <= maxData
+}
+
+// eachPresence calls do with all that the fields can have of the value. What is in a
+// result is no condition of a call: it is the value, or it does not matter.
+func eachPresence(data []Datum, do func([]Datum)) {
+	count := 1
+	options := func(d *Datum) int {
+		if d.Field.Result {
+			return 2
+		}
+		return 3
+	}
+	for i := range data {
+		count *= options(&data[i])
+	}
+	for k := range count {
+		chosen := slices.Clone(data)
+		for i := range chosen {
+			d := &chosen[i]
+			d.Has = Presence(k % options(d))
+			k /= options(d)
+		}
+		do(chosen)
+	}
+}
+
+// Another reports whether the call has another value than the one that is looked at
+// where a net with a key judges it: the net is taken to let it pass.
+func (s *Class) Another() bool {
+	return slices.ContainsFunc(s.Data, func(d Datum) bool { return d.Has == Other })
+}
+
+// Has returns what the field of the call has of the value that is looked at.
+func (s *Class) Has(f gate.Field) Presence {
+	f = plain(f)
+	for _, d := range s.Data {
+		if d.Field == f {
+			return d.Has
+		}
+	}
+	return Lacks
+}
+
+// project is what the call means to the marking of the value that is looked at.
+func (n *Net) project(m Meaning, s *Class) Meaning {
+	var out Meaning
+	refused := false
+	for _, a := range m {
+		var kept []int
+		for _, t := range a.Transitions {
+			void, other := n.reads(t, s)
+			switch {
+			case void && !n.Info.Transitions[t].Observe:
+				refused = true
+			case !void && !other:
+				kept = append(kept, t)
+			}
+		}
+		var spoilers []int
+		for _, t := range a.Spoilers {
+			if void, other := n.reads(t, s); void || !other {
+				spoilers = append(spoilers, t)
+			}
+		}
+		a.Transitions, a.Spoilers = kept, spoilers
+		if a.Free || len(a.Barred)+len(kept)+len(spoilers) > 0 {
+			out = append(out, a)
+		}
+	}
+	if refused {
+		out = append(out, Ask{Refused: true})
+	}
+	return out
+}
+
+// reads reports whether the transition finds no value in the call, or another one.
+func (n *Net) reads(t int, s *Class) (void, other bool) {
+	for _, f := range n.reading(t) {
+		switch s.Has(f) {
+		case Lacks:
+			void = true
+		case Other:
+			other = true
+		}
+	}
+	return void, other
+}

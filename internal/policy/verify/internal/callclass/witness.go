@@ -1,0 +1,333 @@
+package callclass
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/petrigate/petrigate/gate"
+)
+
+// A recipe is how the arguments of a class are made.
+type recipe struct {
+	b     *Enumerator
+	form  *form
+	data  presences
+	sums  []gate.Field
+	fixed Values // what the form says of the values
+}
+
+type presences []Datum
+
+// lack reports whether keys read the field and find nothing there.
+func (p presences) lack(field string) bool {
+	return slices.ContainsFunc(p, func(d Datum) bool { return d.Has == Lacks && !d.Field.Result && d.Field.Path == field })
+}
+
+// filled reports whether the members fill a field in which keys are to find nothing.
+func (p presences) filled(members map[string]any) bool {
+	return slices.ContainsFunc(p, func(d Datum) bool {
+		if d.Has != Lacks || d.Field.Result || d.Field.Path == "" {
+			return false
+		}
+		_, there := members[keysOf(d.Field.Path)[0]]
+		return there
+	})
+}
+
+// permits reports whether the content that the form says of the fields permits what
+// keys are to read there: a text is a value.
+func (f *form) permits(data []Datum) bool {
+	return !slices.ContainsFunc(data, func(d Datum) bool {
+		v := f.value(d.Field.Path)
+		return d.Has == Lacks && !d.Field.Result && d.Field.Path != "" && v != nil && !v.weak
+	})
+}
+
+// Values are the values that calls of a run have for what is looked at, by the sort of
+// the fields.
+type Values struct {
+	same, other map[int]string
+}
+
+func (b *Enumerator) text(v Values, d *Datum) string {
+	if d.Has == Other {
+		if text, ok := v.other[d.sort]; ok {
+			return text
+		}
+		if second := b.sorts[d.sort].texts[1]; second != v.same[d.sort] {
+			return second
+		}
+		return b.sorts[d.sort].texts[0]
+	}
+	if text, ok := v.same[d.sort]; ok {
+		return text
+	}
+	return b.sorts[d.sort].texts[0]
+}
+
+// attest finds arguments of the class; it is doubtful where none are found.
+func (b *Enumerator) attest(s *Class, f *form) {
+	w := &recipe{b: b, form: f, data: s.Data, sums: b.sums(s)}
+	s.of, s.Doubtful = w, true
+	for v := range w.candidates() {
+		if args, ok := w.arguments(v); ok {
+			w.fixed = v
+			s.Args, s.Doubtful = args, b.entangled(f)
+			return
+		}
+	}
+}
+
+// sums are the fields of which nets add up what calls of the class have there.
+func (b *Enumerator) sums(s *Class) (fields []gate.Field) {
+	for _, e := range s.Effects {
+		if sum := b.nets[e.Net].Info.Sum; sum != nil {
+			fields = include(fields, plain(sum.Field))
+		}
+	}
+	return fields
+}
+
+// candidates are values that are tried: those of the sorts, then what the form says of
+// a field, then what conditions name.
+func (w *recipe) candidates() func(yield func(Values) bool) {
+	return func(yield func(Values) bool) {
+		if !yield(Values{}) || len(w.data) == 0 {
+			return
+		}
+		for _, d := range w.data {
+			var tried []string
+			if v := w.form.value(d.Field.Path); v != nil && d.Field.Path != "" && len(v.texts) > 0 {
+				tried = append(tried, v.texts[0])
+			}
+			if c := w.b.conditionsOf(w.form.tools); c != nil {
+				for _, m := range c.maps {
+					for _, l := range literals(m.Source) {
+						if text, ok := l.(string); ok {
+							tried = append(tried, text)
+						}
+					}
+				}
+			}
+			for _, text := range tried {
+				one := map[int]string{d.sort: text}
+				if d.Has == Other && !yield(Values{other: one}) || d.Has == Same && !yield(Values{same: one}) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// arguments is the JSON of a call with these values; known is false where none was
+// found.
+func (w *recipe) arguments(v Values) (args string, known bool) {
+	o, ok := objectOf(w.form, w.data)
+	if !ok {
+		return "", false
+	}
+	var expressions []Datum
+	for _, d := range w.data {
+		switch {
+		case d.Field.Result:
+		case d.Field.Reader != nil:
+			expressions = append(expressions, d)
+		case d.Has != Lacks && !o.place(d.Field.Path, w.b.text(v, &d)):
+			return "", false
+		}
+	}
+	for _, f := range w.sums {
+		if f.Reader == nil {
+			_ = o.place(f.Path, 0)
+		}
+	}
+	return w.complete(o, v, expressions)
+}
+
+// maxCompletions bounds what is tried for conditions and expressions together.
+const maxCompletions = 2048
+
+// complete adds members until the conditions of the tool and the expressions say of
+// the call what they are to say.
+func (w *recipe) complete(o object, v Values, expressions []Datum) (args string, known bool) {
+	c := w.b.conditionsOf(w.form.tools)
+	says := func(o object) (string, bool) {
+		text := o.text()
+		return text, (c == nil || w.b.agree(c, w.form, text)) && w.read(text, v, expressions)
+	}
+	conditions, members := []map[string]any{{}}, []map[string]any{{}}
+	if c != nil {
+		conditions = c.samples
+	}
+	if len(expressions) > 0 {
+		members = w.samples(v, expressions)
+	}
+	tries := 0
+	for _, m := range members {
+		with, ok := o.with(m)
+		if !ok {
+			continue
+		}
+		for _, s := range conditions {
+			if tries++; tries > maxCompletions {
+				return "", false
+			}
+			if w.data.filled(m) || w.data.filled(s) {
+				continue
+			}
+			if merged, ok := with.with(s); ok {
+				if text, ok := says(merged); ok {
+					return text, true
+				}
+			}
+		}
+	}
+	return "", false
+}
+
+// samples are members that the expressions name, with the values among others.
+func (w *recipe) samples(v Values, expressions []Datum) []map[string]any {
+	var sources []string
+	for _, d := range expressions {
+		quoted, err := json.Marshal(w.b.text(v, &d))
+		if err != nil {
+			panic(err) // a text
+		}
+		sources = append(sources, string(quoted), w.b.written(d.Field))
+	}
+	return samples(sources, nil)
+}
+
+// written is the expression as a net has it.
+func (b *Enumerator) written(f gate.Field) string {
+	for _, n := range b.nets {
+		for t := range n.Info.Transitions {
+			for _, g := range n.reading(t) {
+				if plain(g) == f {
+					return g.Source
+				}
+			}
+		}
+	}
+	for _, r := range b.asked {
+		if plain(r.Field) == f {
+			return r.Field.Source
+		}
+	}
+	return ""
+}
+
+// read reports whether the expressions have the values that they are to have.
+func (w *recipe) read(args string, v Values, expressions []Datum) bool {
+	c := &gate.Call{Tool: w.form.tools[0].text, Args: []byte(args)}
+	if args == "" {
+		c.Args = []byte("{}")
+	}
+	return !slices.ContainsFunc(expressions, func(d Datum) bool {
+		value, ok := d.Field.Reader.Value(c, d.Field.Number)
+		if d.Has == Lacks {
+			return ok && string(value) != "null"
+		}
+		var text string
+		return !ok || json.Unmarshal(value, &text) != nil || text != w.b.text(v, &d)
+	})
+}
+
+// place sets what a field reads; ok is false where something else stands there.
+func (o object) place(field string, content any) bool {
+	var keys []string
+	if isPath(field) {
+		keys = steps(field)
+	} else {
+		keys = []string{field}
+	}
+	at := map[string]any(o)
+	for i, key := range keys {
+		if strings.HasPrefix(key, "[") || i > 0 && at == nil {
+			return false
+		}
+		last := i+1 == len(keys)
+		elements := 0
+		for !last && i+1+elements < len(keys) && strings.HasPrefix(keys[i+1+elements], "[") {
+			elements++
+		}
+		if i+1+elements == len(keys) {
+			value := content
+			for range elements {
+				value = []any{value}
+			}
+			if old, there := at[key]; there {
+				return same(old, value)
+			}
+			at[key] = value
+			return true
+		}
+		inner := make(map[string]any)
+		switch old := at[key].(type) {
+		case nil:
+			var value any = inner
+			for range elements {
+				value = []any{value}
+			}
+			at[key] = value
+		case map[string]any:
+			if elements > 0 {
+				return false
+			}
+			inner = old
+		default:
+			return false
+		}
+		if elements > 0 {
+			return object(inner).placeKeys(keys[i+1+elements:], content)
+		}
+		at = inner
+	}
+	return false
+}
+
+func (o object) placeKeys(keys []string, content any) bool {
+	return o.place("$."+strings.Join(keys, "."), content)
+}
+
+// same reports whether both are written alike.
+func same(a, b any) bool {
+	x, err := json.Marshal(a)
+	y, other := json.Marshal(b)
+	return err == nil && other == nil && string(x) == string(y)
+}
+
+// Common are values that all of the classes can have, as far as one value of each
+// sort will do.
+func Common(classes []*Class) Values {
+	v := Values{same: make(map[int]string)}
+	for _, s := range classes {
+		if s.of == nil {
+			continue
+		}
+		for sort, text := range s.of.fixed.same {
+			v.same[sort] = text
+		}
+	}
+	return v
+}
+
+// Filled are the arguments and the result of a call of the class with the values.
+func (s *Class) Filled(v Values) (args, result string) {
+	if s.of == nil || len(s.Data) == 0 {
+		return s.Args, ""
+	}
+	v.other = s.of.fixed.other
+	args, ok := s.of.arguments(v)
+	if !ok {
+		args = s.Args
+	}
+	o := make(object)
+	for _, d := range s.Data {
+		if d.Field.Result && d.Has == Same {
+			o.place(d.Field.Path, s.of.b.text(v, &d))
+		}
+	}
+	return args, o.text()
+}
