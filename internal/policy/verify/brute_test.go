@@ -110,6 +110,9 @@ func waits(s *gate.State) map[uint64]string {
 		for _, w := range n.Watches {
 			out[w.Call] += strconv.Itoa(i) + ":w" + strconv.Itoa(w.Transition) + " "
 		}
+		for _, f := range n.Spoilers {
+			out[f.Call] += strconv.Itoa(i) + ":s" + strconv.Itoa(f.Transition) + " "
+		}
 	}
 	return out
 }

@@ -24,6 +24,7 @@ type trial struct {
 	sampled bool        // there are more calls: what these do not show is not held against verify
 	alone   bool        // rules only: the calls do not tell apart what random nets read
 	nets    []gate.Net
+	add     []gate.Net      // nets that it has in any case
 	change  func(*gate.Net) // what else a random net has; nil: nothing
 	policy  *gate.Policy
 	o       verify.Options
@@ -68,6 +69,7 @@ func (g *generator) trial(tr *trial) *trial {
 		return nil
 	}
 	tr.nets = compiled.Nets
+	tr.nets = append(tr.nets, tr.add...)
 	for i := range g.IntN(3) {
 		if g.IntN(2) == 0 && !tr.alone {
 			n := g.net(i)
@@ -114,8 +116,9 @@ func (g *generator) trial(tr *trial) *trial {
 
 type generator struct {
 	*rand.Rand
-	large bool     // many counters are
-	names []string // that claims are about; nil: the usual ones
+	large  bool     // many counters are
+	spoils bool     // observers spoil
+	names  []string // that claims are about; nil: the usual ones
 }
 
 func (g *generator) pick(from ...string) string { return from[g.IntN(len(from))] }
@@ -237,6 +240,7 @@ func (g *generator) net(i int) gate.Net {
 			t.Deferred, t.Observe, t.Release = g.IntN(2) == 0, g.IntN(3) == 0, g.IntN(5) == 0
 			t.Manual = !t.Observe && g.IntN(4) == 0
 			t.WeakProgress = k == 1
+			t.Spoils = g.spoils && t.Observe && !t.Deferred && g.IntN(2) == 0
 		}
 		n.Transitions = append(n.Transitions, t)
 	}

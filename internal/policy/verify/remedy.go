@@ -161,7 +161,7 @@ func (t *remedySearch) hopeless(nets []int) Remedy {
 	}
 	for _, n := range nets {
 		data := t.state.Nets[n]
-		if len(data.Flights) > 0 || len(data.Watches) > 0 {
+		if len(data.Flights)+len(data.Watches)+len(data.Spoilers) > 0 {
 			return Remedy{Why: "calls that have not ended may change it"}
 		}
 	}

@@ -229,6 +229,11 @@ func (s *Space) reach(next []uint32, open openType, from int32, by event) {
 	s.visit(next, from, by)
 }
 
+// spoils reports whether a call of the type spoils what some net watches.
+func (s *Space) spoils(id uint32) bool {
+	return slices.ContainsFunc(s.types.List[id].holds, func(h callclass.Effect) bool { return s.nets[h.Net].held.List[h.Meaning].spoils })
+}
+
 // rest ends what spoils a net where no call in flight does.
 func (s *Space) rest(words []uint32) {
 	for _, pos := range s.spoiling {
@@ -357,11 +362,12 @@ func (s *Space) end(k int32, id uint32, kind eventKind) {
 	by := event{kind: kind, arg: id}
 	opens := s.opens(k)
 	i, alike := find(opens, id)
-	// Of any number of calls that watch, one that succeeds leaves as many.
+	// Of any number of calls that watch, one that succeeds leaves as many. Of those
+	// that spoil it can be the last.
 	if kind == succeeds && t.enough(alike) {
 		s.ended(k, opens, killed, rest, by)
 	}
-	if !(kind == succeeds && t.many) {
+	if !(kind == succeeds && t.many && !s.spoils(id)) {
 		s.ended(k, slices.Delete(slices.Clone(opens), i, i+1), killed, rest, by)
 	}
 }

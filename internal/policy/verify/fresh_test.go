@@ -1,0 +1,45 @@
+package verify_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/petrigate/petrigate/gate"
+)
+
+// TestRandomSpoilers holds verify to the gate in policies of nets in which calls spoil
+// what others watch: freshness and taint, over overlaps, failures and unknown outcomes.
+func TestRandomSpoilers(t *testing.T) { soak(t, newSpoilTrial, 30) }
+
+func newSpoilTrial(t *testing.T, seed uint64) *trial {
+	g := &generator{Rand: rand.New(rand.NewPCG(seed, 11)), spoils: true}
+	src, known := g.rules(), toolsKnown(seed)
+	return g.trial(&trial{t: t, seed: seed, rules: src, known: known, calls: plainCalls(src, fieldsOfWords, known), add: g.spoiled()})
+}
+
+// spoiled are nets of freshness and taint.
+func (g *generator) spoiled() (nets []gate.Net) {
+	for i := range 1 + g.IntN(2) {
+		n := gate.Net{Name: fmt.Sprint("fresh", i), Places: []string{"p", "q"}, Initial: map[string]int{"p": 1}}
+		tools := func() []gate.Tool { return gate.Tools(g.pick("a", "b", "c")) }
+		if g.IntN(2) == 0 {
+			n.Transitions = []gate.Transition{
+				{Name: "first", Inputs: []string{"p"}, Outputs: []string{"q"}, Tools: tools(), Observe: true, Deferred: true},
+				{Name: "then", Inputs: []string{"q"}, Outputs: []string{g.pick("p", "q")}, Tools: tools()},
+				{Name: "spoil", Inputs: []string{"q"}, Outputs: []string{"p"}, Tools: tools(), Observe: true, Spoils: true},
+			}
+		} else {
+			n.Transitions = []gate.Transition{
+				{Name: "taint", Inputs: []string{"p"}, Outputs: []string{"q"}, Tools: tools(), Observe: true, Spoils: true},
+				{Name: "clear", Inputs: []string{"q"}, Outputs: []string{"p"}, Tools: tools(), Observe: true, Deferred: true},
+				{Name: "clean", Inputs: []string{"p"}, Outputs: []string{"p"}, Tools: tools()},
+			}
+			if g.IntN(3) == 0 {
+				n.Transitions = append(n.Transitions, gate.Transition{Name: "ask", Inputs: []string{"q"}, Outputs: []string{"q"}, Tools: n.Transitions[2].Tools, Manual: true})
+			}
+		}
+		nets = append(nets, n)
+	}
+	return nets
+}
