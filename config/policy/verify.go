@@ -86,6 +86,7 @@ type Step struct {
 	Call    int           // its number in the run, from 1
 	Tool    string        // of a call that begins
 	Args    string        // JSON; empty: {}
+	Result  string        // JSON that the call has to return where it succeeds; empty: any
 	Name    string        // how a person would call it: its label, or the tool
 	Weak    bool          // that it succeeds is no evidence of Name
 	Wait    time.Duration // more than 0: it is no call, but that much time passes
