@@ -118,7 +118,7 @@ func fillIn(parts []part) (label, snippet string) {
 // operand offers what may stand for an operand.
 func (o *offer) operand(name string) {
 	switch operands[name] {
-	case ofCalls:
+	case ofCalls, oneCall, either:
 		o.names(true, o.written)
 	case tool:
 		o.names(false, o.written)
@@ -130,6 +130,8 @@ func (o *offer) operand(name string) {
 		for _, n := range []string{"1", "3", "5", "10"} {
 			o.add(4, completionItem{Label: n, Kind: kindConstant})
 		}
+	case key, field:
+		o.fields()
 	case net:
 		o.nets()
 	}
@@ -186,6 +188,24 @@ func (o *offer) targets() {
 		for _, s := range w.file.Statements {
 			if m, ok := s.(*rules.Map); ok && m.Tool.Text == tool && m.Field != "" {
 				o.add(2, completionItem{Label: tool + "." + m.Field, Kind: kindField, Detail: "in the rules"})
+			}
+		}
+	}
+}
+
+// fields offers the arguments of the tools that the line speaks of.
+func (o *offer) fields() {
+	for _, t := range o.toolNames(o.document) {
+		for _, field := range t.fields {
+			if slices.ContainsFunc(o.match.words, func(w word) bool { return w.name() == t.name }) {
+				o.add(2, completionItem{Label: field, Kind: kindField, Detail: "an argument of " + t.name})
+			}
+		}
+	}
+	for _, w := range o.rulesOf(o.document) {
+		for _, s := range w.file.Statements {
+			if m, ok := s.(*rules.Map); ok && m.Field != "" {
+				o.add(2, completionItem{Label: m.Field, Kind: kindField, Detail: "in the rules"})
 			}
 		}
 	}

@@ -10,15 +10,25 @@ type form struct{ form, says string }
 // forms are all statements. Of several that fit, the first is the one. A new statement
 // is a line here; a keyword in it is completed and explained by that.
 var forms = []form{
-	{"[<shadow>] require human-approval [<via>] before B [<unless>]", "A person is asked before each call of {B}."},
-	{"[<shadow>] require A before B [<unless>]", "Each call of {B} needs a successful call of {A} of its own before it."},
-	{"[<shadow>] require A before B once [<unless>]", "{B} can be called as soon as one call of {A} has succeeded in the session."},
+	{"[<shadow>] require human-approval [<via>] before B [<after> [<until>]] [<unless>]", "A person is asked before each call of {B}."},
+	{"[<shadow>] require N human-approvals [<via>] before B [<after> [<until>]] [<unless>]", "{N} different people must approve each call of {B}."},
+	{"[<shadow>] require A before B [<since>] [<same>] [<unless>]", "Each call of {B} needs a successful call of {A} of its own before it."},
+	{"[<shadow>] require A before B once [<same>] [<unless>]", "{B} can be called as soon as one call of {A} has succeeded in the session."},
+	{"[<shadow>] require EITHER before B [<since>] [<same>] [<unless>]", "Each call of {B} needs a success of its own of one of them before it: {EITHER}."},
+	{"[<shadow>] require EITHER before B once [<same>] [<unless>]", "{B} can be called as soon as one of them has succeeded in the session: {EITHER}."},
+	{"[<shadow>] block B after F until X [<unless>]", "From a call of {F}, whatever comes of it, until a success of {X}, {B} cannot be called."},
+	{"[<shadow>] block B after F [<unless>]", "From a call of {F} on, whatever comes of it, {B} cannot be called in the session."},
 	{"[<shadow>] block A [<unless>]", "{A} can never be called."},
-	{"[<shadow>] limit A to N per session [<unless>]", "A session makes at most {N} calls of {A}."},
-	{"[<shadow>] limit A to N per user [<unless>]", "All sessions of a user together make at most {N} calls of {A}."},
-	{"[<shadow>] limit A to N per (second | minute | hour | day) [<unless>]", "At most {N} calls of {A} at once; then they come back one by one, each after its share of the time."},
-	{"[<shadow>] limit A to N per successful C [<unless>]", "At most {N} calls of {A}; each successful call of {C} gives one back."},
-	{"[<shadow>] limit A to N per C [<unless>]", "At most {N} calls of {A}; each call of {C}, whatever comes of it, gives one back."},
+	{"[<shadow>] limit A to N per session [<key>] [<unless>]", "A session makes at most {N} calls of {A}."},
+	{"[<shadow>] limit A to N per user [<key>] [<unless>]", "All sessions of a user together make at most {N} calls of {A}."},
+	{"[<shadow>] limit A to N per (second | minute | hour | day) [<key>] [<unless>]", "At most {N} calls of {A} at once; then they come back one by one, each after its share of the time."},
+	{"[<shadow>] limit A to N per user per (second | minute | hour | day) [<key>] [<unless>]", "All sessions of a user together make at most {N} calls of {A} at once; then they come back one by one, each after its share of the time."},
+	{"[<shadow>] limit A to N at once [<key>] [<unless>]", "At most {N} calls of {A} are under way at a time; one whose outcome is unknown stays under way."},
+	{"[<shadow>] limit A to N in a row [<unless>]", "At most {N} equal calls of {A} follow one another with no other call between them."},
+	{"[<shadow>] limit A to N of M <span> [<key>] [<unless>]", "The sum of {M} over the calls of {A} is at most {N} per {span}."},
+	{"[<shadow>] limit A to N per successful C [<key>] [<unless>]", "At most {N} calls of {A}; each successful call of {C} gives one back."},
+	{"[<shadow>] limit A to N per C [<key>] [<unless>]", "At most {N} calls of {A}; each call of {C}, whatever comes of it, gives one back."},
+	{"allow A", "{A} can be called where the default is to deny; an allow refuses nothing."},
 	{"map T runs WORDS as L", "A call of {T} that would run the command {WORDS} is a call of {L} too."},
 	{"map TOOL when CEL as L", "A call of {TOOL} for which {CEL} holds is a call of {L} too."},
 	{"map T PATTERN as L", "A call with {PATTERN} in {T} is a call of {L} too."},
@@ -43,12 +53,19 @@ var forms = []form{
 var clauses = map[string]form{
 	"shadow": {"shadow", "In shadow: it records what it would have refused, and refuses nothing."},
 	"via":    {"via (elicit | cli)", "Only the channel {via} may ask."},
+	"after":  {"after F", "Only from a call of {F} on."},
+	"until":  {"until X", "A success of {X} ends that."},
+	"since":  {"since S", "A call of {S}, whatever comes of it, takes the success away."},
+	"same":   {"with same K", "It holds for each value by itself: the calls must have the same {K}."},
+	"key":    {"(for each K | with same K)", "It counts each value of {K} by itself."},
+	"span":   {"per (session | user | [user per] (second | minute | hour | day))", ""},
 	"unless": {"unless U", "Calls that certainly have the name {U} are exempt."},
 }
 
 // operands say what may stand for the capitals of forms.
 var operands = map[string]class{
-	"A": ofCalls, "B": ofCalls, "C": ofCalls, "U": ofCalls,
+	"A": ofCalls, "B": ofCalls, "F": ofCalls, "X": ofCalls, "S": ofCalls, "U": ofCalls, "C": oneCall,
+	"EITHER": either, "K": key, "M": field,
 	"N": count, "T": target, "TOOL": tool, "L": label, "WORDS": command,
 	"PATTERN": pattern, "CEL": quotedText, "TEXT": quotedText, "OBJECT": object,
 	"NET": net, "PLACES": places,
@@ -59,6 +76,10 @@ type class uint8
 
 const (
 	ofCalls    class = iota // names of calls: tools, labels, actions, patterns over them
+	oneCall                 // one name of calls
+	either                  // names of calls with "or" between them
+	key                     // fields with commas between them, each as one of another call
+	field                   // a part of the arguments, or of a result
 	count                   // a number
 	target                  // a tool and a field of its arguments
 	tool                    // one tool

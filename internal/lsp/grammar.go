@@ -30,6 +30,7 @@ func newGrammar() *grammar {
 	for _, f := range forms {
 		g.forms = append(g.forms, compiled{f, g.parse(f.form)})
 	}
+	g.keywords = append(g.keywords, "or")
 	slices.Sort(g.keywords)
 	g.keywords = slices.Compact(g.keywords)
 	return g
@@ -92,12 +93,16 @@ func (g *grammar) hold(line []word) *match {
 	m := &match{words: line, operands: map[string]string{}, roles: make([]part, len(line))}
 	for i := range g.forms {
 		f := &g.forms[i]
-		known := len(m.next)
-		fits := m.run(f.parts, 0, func(at int) bool { return at == len(line) && m.form == nil })
-		if fits {
-			m.form = f
+		known, reached := len(m.next), false
+		m.run(f.parts, 0, func(at int) bool { // looks at every way, for what may follow
+			reached = reached || at == len(line)
+			return false
+		})
+		if expected := m.next; m.form == nil && reached {
+			m.run(f.parts, 0, func(at int) bool { return at == len(line) })
+			m.form, m.next = f, expected
 		}
-		if fits || len(m.next) > known {
+		if reached || len(m.next) > known {
 			m.starts = append(m.starts, f)
 		}
 	}
@@ -186,6 +191,10 @@ func (m *match) operand(p part, at int, rest func(int) bool) bool {
 		return one(w.kind == bare || w.kind == regex)
 	case ofCalls, places:
 		return m.list(p, at, rest)
+	case either:
+		return m.either(p, at, rest)
+	case key:
+		return m.key(p, at, rest)
 	case command:
 		end := at + 1
 		for end < len(m.words) && !m.words[end].is("as") {
@@ -215,6 +224,41 @@ func (m *match) list(p part, at int, rest func(int) bool) bool {
 	}
 }
 
+// either takes two names or more with "or" between them.
+func (m *match) either(p part, at int, rest func(int) bool) bool {
+	for end := at; ; end += 2 {
+		switch {
+		case end == len(m.words):
+			m.next = append(m.next, p)
+			return false
+		case end+1 == len(m.words):
+			m.next = append(m.next, part{keyword: "or"})
+			return end > at && m.as(p, at, end+1, rest)
+		case !m.words[end+1].is("or"):
+			return end > at && m.as(p, at, end+1, rest)
+		}
+	}
+}
+
+// key takes fields with commas between them; "as" names two.
+func (m *match) key(p part, at int, rest func(int) bool) bool {
+	for end := at; ; end++ {
+		if end == len(m.words) {
+			m.next = append(m.next, p)
+			return false
+		}
+		switch end++; {
+		case end == len(m.words):
+			m.next = append(m.next, part{keyword: "as"})
+		case m.words[end].is("as"):
+			continue
+		case m.words[end].kind == comma:
+			continue
+		}
+		return m.as(p, at, end, rest)
+	}
+}
+
 // sentence says what the statement means; empty: it has no form.
 func (m *match) sentence(quote func(string) string) string {
 	if m.form == nil {
@@ -228,7 +272,9 @@ func (m *match) sentence(quote func(string) string) string {
 	}
 	all := []string{fill(m.form.says)}
 	for _, name := range m.said {
-		all = append(all, fill(clauses[name].says))
+		if says := clauses[name].says; says != "" {
+			all = append(all, fill(says))
+		}
 	}
 	return strings.Join(all, " ")
 }

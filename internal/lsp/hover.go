@@ -2,6 +2,7 @@ package lsp
 
 import (
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -34,7 +35,7 @@ func (s *server) hover(d *document, p Position) any {
 		value = join(meaning(c.line, m), s.forms(w.text, m))
 	case role.keyword != "":
 		value = join(s.forms(w.text, m), meaning(c.line, m))
-	case operands[role.operand] == ofCalls || operands[role.operand] == label || operands[role.operand] == tool || operands[role.operand] == target:
+	case role.operand != "" && operands[role.operand].names():
 		value = join(s.about(d, nameIn(w, role)), meaning(c.line, m))
 	default:
 		value = meaning(c.line, m)
@@ -48,7 +49,7 @@ func (s *server) hover(d *document, p Position) any {
 // role is what the word is in its statement. Where no form fits, a word that is a
 // keyword somewhere is one.
 func (m *match) role(at int, g *grammar) part {
-	if m.form != nil {
+	if m.form != nil && !m.words[at].is("or") && !m.words[at].is("as") {
 		return m.roles[at]
 	}
 	if _, found := slices.BinarySearch(g.keywords, m.words[at].text); found {
@@ -58,6 +59,11 @@ func (m *match) role(at int, g *grammar) part {
 		return part{operand: "T"}
 	}
 	return part{operand: "A"}
+}
+
+// names reports whether such operands are names of calls.
+func (c class) names() bool {
+	return slices.Contains([]class{ofCalls, oneCall, either, label, tool, target}, c)
 }
 
 // nameIn returns the name of calls in a word; of a target it is the tool.
@@ -125,10 +131,8 @@ func (s *server) forms(keyword string, m *match) string {
 			lines = append(lines, shown(f.form.form))
 		}
 	}
-	for _, clause := range clauses {
-		if first, _, _ := strings.Cut(clause.form, " "); first == keyword {
-			return "```petrigate-rules\n" + clause.form + "\n```\n" + clause.says
-		}
+	if clause := clauseOf(keyword, m); clause.form != "" {
+		return "```petrigate-rules\n" + clause.form + "\n```\n" + withoutBraces(clause.says)
 	}
 	if len(lines) > maxForms {
 		lines = lines[:maxForms]
@@ -137,6 +141,22 @@ func (s *server) forms(keyword string, m *match) string {
 		return ""
 	}
 	return "```petrigate-rules\n" + strings.Join(lines, "\n") + "\n```"
+}
+
+// clauseOf returns the clause that a keyword begins, one of the line first.
+func clauseOf(keyword string, m *match) form {
+	for _, name := range append(slices.Clone(m.said), slices.Sorted(maps.Keys(clauses))...) {
+		clause := clauses[name]
+		for _, word := range strings.Fields(strings.NewReplacer("(", " ", "|", " ").Replace(clause.form)) {
+			if word == keyword && clause.says != "" {
+				return clause
+			}
+			if isOperand(word) {
+				break
+			}
+		}
+	}
+	return form{}
 }
 
 func (g *grammar) all() []*compiled {
