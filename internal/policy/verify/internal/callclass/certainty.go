@@ -81,7 +81,7 @@ func (b *Enumerator) kindsOf(field string, ps []pattern, set, either uint64) (va
 	}
 	texts := make(map[string][]string)
 	if known {
-		for _, s := range []string{text, text + "; " + neutral(ps), text + "; " + text} {
+		for _, s := range append(withOperands(text), text+"; "+neutral(ps), text+"; "+text) {
 			if hits, exact := b.reads(ps, set, s); exact && texts[spell(hits)] == nil {
 				texts[spell(hits)] = []string{s}
 			}
@@ -91,6 +91,29 @@ func (b *Enumerator) kindsOf(field string, ps []pattern, set, either uint64) (va
 		values = append(values, &value{field: field, hits: hits, texts: texts[spell(hits)]})
 	}
 	return values, true
+}
+
+// withOperands is the command by itself, and with operands that programs may need.
+// What stands behind an option may be its value.
+func withOperands(command string) []string {
+	if last := command[strings.LastIndexByte(command, ' ')+1:]; strings.HasPrefix(last, "-") {
+		return []string{command}
+	}
+	return []string{command, command + " a b", command + " https://example.com"}
+}
+
+// evident is a command that is evidence of the label; empty where none was found,
+// or the map reads no scripts.
+func (p *pattern) evident() string {
+	if p.script == nil {
+		return ""
+	}
+	for _, s := range withOperands(strings.Join(p.script, " ")) {
+		if r := p.read(s); r.Finds(p.Pattern) == gate.Surely && r.Evidence(p.Pattern) {
+			return s
+		}
+	}
+	return ""
 }
 
 // hitsOf are strong hits of all patterns in the set.

@@ -116,7 +116,11 @@ const samplesEach = 2
 func (b *Enumerator) sampled(f *openField) []*value {
 	var out []*value
 	for i := range f.ps {
-		for _, s := range f.ps[i].samples[:min(samplesEach, len(f.ps[i].samples))] {
+		samples := f.ps[i].samples[:min(samplesEach, len(f.ps[i].samples))]
+		if s := f.ps[i].evident(); s != "" && !slices.Contains(samples, s) {
+			samples = append(slices.Clone(samples), s)
+		}
+		for _, s := range samples {
 			out = append(out, &value{field: f.name, texts: []string{s}}, &value{field: f.name, weak: true, texts: []string{s}})
 		}
 	}

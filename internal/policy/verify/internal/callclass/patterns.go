@@ -38,13 +38,24 @@ func (b *Enumerator) openPatterns(before *Enumerator, also map[string][]gate.Nam
 	}
 	for i := range o.all {
 		var alone []sighting
-		for _, s := range o.kinds([]int{i}).classes {
+		k := o.kinds([]int{i})
+		if k.gap != "" { // a question about the pattern has to meet the gap
+			name := plainest(o.all[i].pattern)
+			s := b.class(name, &form{tools: []label{{text: name, from: fromTool, certain: true}}})
+			alone = append(alone, sighting{s, before.plain(name)})
+		}
+		for _, s := range k.classes {
 			alone = append(alone, sighting{s, before.plain(s.Tool)})
 			b.classes.List = append(b.classes.List, s)
 		}
 		o.alone = append(o.alone, alone)
 	}
 	b.deferred = append(b.deferred, &o.deferred)
+}
+
+// plainest is a name that the pattern matches.
+func plainest(pattern string) string {
+	return strings.NewReplacer("*", "", "?", "x").Replace(pattern)
 }
 
 // plain is a call of the tool without arguments, as if no patterns matched it.
@@ -62,9 +73,13 @@ func (o *openNames) kindsOf(seen []int) kinds {
 		names = append(names, o.all[i].pattern)
 	}
 	var k kinds
-	if !b.synthesizeTools(o.also) {
+	long := slices.IndexFunc(names, func(p string) bool { return len(p) > longestPattern })
+	switch {
+	case long >= 0:
+		k.gap = fmt.Sprintf("the pattern %s is longer than the %d bytes of which names are made up", names[long], longestPattern)
+	case !b.synthesizeTools(o.also):
 		k.gap = fmt.Sprintf("the patterns %s can match names in more ways than were tried", strings.Join(names, ", "))
-	} else {
+	default:
 		for _, t := range b.tools {
 			if !o.before.isTool[t] || len(b.action[t]) > len(o.before.action[t]) {
 				b.ofTool(t, o.also[t])

@@ -28,10 +28,13 @@ type synthesis struct {
 // maxSyntheses bounds the search for names, unless [Options] has another bound.
 const maxSyntheses = 3000
 
+// longestPattern is up to where the places in a pattern fit in a set.
+const longestPattern = 62
+
 // names finds, for each set of patterns that one name can match together, a
 // name that is not taken. complete is false where the search was given up.
 func (v *synthesis) names() (names []synthesized, complete bool) {
-	if slices.ContainsFunc(v.patterns, func(p string) bool { return len(p) > 62 }) {
+	if slices.ContainsFunc(v.patterns, func(p string) bool { return len(p) > longestPattern }) {
 		return nil, false
 	}
 	names, sets, complete := v.search(nil)
