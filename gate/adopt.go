@@ -79,16 +79,19 @@ func (n *net) loses(s *State) bool {
 		return false
 	}
 	d := s.Nets[n.index].deciding()
-	return len(d.Flights) > 0 || !slices.Equal(d.Marking, []int(n.start))
+	return len(d.Flights) > 0 || s.Nets[n.index].Values.Len() > 0 || !slices.Equal(d.Marking, []int(n.start))
 }
 
 // renumbered returns c with the numbers of its nets in another policy.
 func (c *OpenCall) renumbered(numbers map[int]int) *OpenCall {
 	moved := *c
-	moved.Nets = nil
-	for _, old := range c.Nets {
+	moved.Nets, moved.Keys = nil, nil
+	for k, old := range c.Nets {
 		if i, ok := numbers[old]; ok {
 			moved.Nets = append(moved.Nets, i)
+			if c.Keys != nil {
+				moved.Keys = append(moved.Keys, c.Keys[k])
+			}
 		}
 	}
 	return &moved

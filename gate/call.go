@@ -38,8 +38,10 @@ type Firing struct {
 	Names      []string // for a validator: every name of the call in this net; one transition may gate several
 	Net        string
 	Transition string
-	Marking    Marking // read only
-	Meta       Meta    // of the net; may be changed
+	Marking    Marking    // read only
+	Meta       Meta       // of the net; may be changed
+	Key        []KeyValue // of a net with a key: the value that the firing is about
+	Result     []byte     // of a success: the result, if the caller gave it, see [End]
 }
 
 // Meta is the memory of the hooks of a net between calls. Hooks must treat values as

@@ -56,6 +56,7 @@ func checkNet(n *Net) (map[string]int, ErrorList) {
 		names[t.Name] = true
 		c.transition(t)
 	}
+	c.keys()
 	for _, name := range n.Free {
 		if name == "" {
 			c.report("", "a free tool has no name", "")
@@ -72,13 +73,8 @@ func checkNet(n *Net) (map[string]int, ErrorList) {
 // unsupported refuses nets that this version cannot enforce.
 func (c *checker) unsupported() {
 	n := c.net
-	if len(n.Key) > 0 || n.Row || n.Sum != nil || len(n.Phases) > 0 {
-		c.report("", "the net has a key, a row, a sum or phases, which are not supported yet", "")
-	}
-	for _, t := range n.Transitions {
-		if len(t.Key) > 0 {
-			c.report(t.Name, "the transition has a key, which is not supported yet", "")
-		}
+	if n.Row || n.Sum != nil || len(n.Phases) > 0 {
+		c.report("", "the net has a row, a sum or phases, which are not supported yet", "")
 	}
 }
 

@@ -14,6 +14,10 @@ type judgement struct {
 	state  *State
 	tools  []label // the physical names
 	labels []label // of the policy; the physical names first
+	set    netSet  // the nets that the call can concern
+
+	plans   []plan // of the nets with a key among them
+	carrier carrier
 
 	findings []finding // of the nets that do not abstain, or that move, in order
 	room     []choice  // for the choices of the next net; empty
@@ -24,7 +28,7 @@ type judgement struct {
 	offered  []Call     // the tools that can be called; nil: those of the state
 	world    world      // acting by default
 	ticked   []NetDelta // changes by the clock in the nets that were asked
-	shadows  []inShadow // that the call concerns
+	shadows  []subject  // that the call concerns
 
 	// Space for the usual case, so that a decision allocates little.
 	toolRoom    [3]label
@@ -35,10 +39,21 @@ type judgement struct {
 	setRoom     [4]uint64
 }
 
-// finding is the verdict of one net.
+// subject is a net that a call concerns, as it is at the time of the call; a net with a
+// key, for one value of the call or, without one, for what is about none.
+type subject struct {
+	net  *net
+	data *NetData
+
+	// Of a net with a key.
+	base  *NetData // the net at large
+	plan  *plan    // nil: the arguments are not known
+	value *value
+}
+
+// finding is the verdict of one net, or of one for one value.
 type finding struct {
-	net      *net
-	data     *NetData
+	subject
 	labels   []label     // as this net names the call
 	choices  []choice    // none if it is blocked
 	spoils   []choice    // transitions that spoil evidence, see [Transition.Spoils]
@@ -46,6 +61,9 @@ type finding struct {
 	kind     VerdictKind // Abstain only of a net that moves all the same
 	doubtful bool        // because it is weak
 	broken   bool        // its mapper or its structural transitions failed
+	grows    bool        // it is about a value of which nothing was kept so far
+
+	missed uint64 // the watches of the plan that do not count for the value
 }
 
 // choice is a transition that was chosen for a name.
@@ -79,9 +97,15 @@ func (j *judgement) name() {
 	j.tools = physical(j.call, j.toolRoom[:0])
 	if j.bare {
 		j.labels = withPatterns(append(j.labelRoom[:0], j.tools...), j.policy.names.globs)
-		return
+	} else {
+		j.labels = j.policy.names.labels(j.call, j.tools, j.labelRoom[:0])
 	}
-	j.labels = j.policy.names.labels(j.call, j.tools, j.labelRoom[:0])
+	j.set = netSet(j.setRoom[:])
+	if j.policy.touch.words > len(j.set) {
+		j.set = make(netSet, j.policy.touch.words)
+	}
+	j.policy.touch.concerned(j.labels, j.set)
+	j.plan()
 }
 
 // classify asks every active net that the call can concern, and tells the inactive ones
@@ -90,54 +114,55 @@ func (j *judgement) classify(s *State) {
 	j.state = s
 	j.findings, j.room = j.findingRoom[:0], j.choiceRoom[:0]
 	j.blocked, j.manual, j.known, j.ticked, j.shadows = false, false, false, nil, nil
-	set := netSet(j.setRoom[:])
-	if j.policy.touch.words > len(set) {
-		set = make(netSet, j.policy.touch.words)
-	}
-	j.policy.touch.concerned(j.labels, set)
-	for word, nets := range set {
+	for word, nets := range j.set {
 		for ; nets != 0; nets &= nets - 1 {
-			n := word*64 + bits.TrailingZeros64(nets)
-			if data := s.Nets[n]; data.Active || j.policy.nets[n].spoils {
-				j.consider(j.policy.nets[n], j.now(j.policy.nets[n], data))
+			n := j.policy.nets[word*64+bits.TrailingZeros64(nets)]
+			switch data := s.Nets[n.index]; {
+			case !data.Active && !n.spoils:
+			case len(n.keys) > 0:
+				j.considerKeyed(n, data)
+			default:
+				j.consider(subject{net: n, data: j.now(n, "", data, nil)})
 			}
 		}
 	}
 }
 
 // consider asks the net, or defers it until the others have agreed.
-func (j *judgement) consider(n *net, data *NetData) {
-	if n.Shadow {
-		j.shadows = append(j.shadows, inShadow{n, data})
+func (j *judgement) consider(s subject) {
+	if s.net.Shadow {
+		j.shadows = append(j.shadows, s)
 		return
 	}
-	j.ask(n, data)
+	j.ask(s)
 }
 
-// now returns the state of the net at the time of the call.
-func (j *judgement) now(n *net, data *NetData) *NetData {
-	moved := n.at(data, j.call.Time)
+// now returns the state of the net at the time of the call, or that for a value; base
+// is then the net at large.
+func (j *judgement) now(n *net, key string, data, base *NetData) *NetData {
+	moved := n.at(data, base, j.call.Time)
 	if moved != data {
-		j.ticked = append(j.ticked, NetDelta{Net: n.index, Data: moved})
+		j.ticked = append(j.ticked, NetDelta{Net: n.index, Key: key, Data: moved})
 	}
 	return moved
 }
 
 // ask adds the verdict of one net.
-func (j *judgement) ask(n *net, data *NetData) {
-	f := finding{net: n, data: data, labels: j.labels, choices: j.room, label: -1}
+func (j *judgement) ask(s subject) {
+	f := finding{subject: s, labels: j.labels, choices: j.room, label: -1}
+	n := s.net
 	if n.Labels == nil {
 		var ok bool
-		f.labels, ok = j.own(n)
+		f.labels, ok = j.ownFor(s)
 		f.broken = !ok
 	}
 	if n.spoils {
 		f.hear(j.call)
 	}
-	if data.Active {
+	if s.data.Active {
 		j.judge(&f)
 	}
-	if f.kind != Abstain || len(f.spoils) > 0 {
+	if f.kind != Abstain || len(f.spoils) > 0 || f.missed != 0 {
 		j.findings = append(j.findings, f)
 	}
 }
@@ -145,10 +170,13 @@ func (j *judgement) ask(n *net, data *NetData) {
 // judge finds the verdict of an active net.
 func (j *judgement) judge(f *finding) {
 	j.known = j.known || f.net.MatchFirst && f.net.Labels == nil && f.net.knows(j.tools) || f.net.knows(f.labels)
-	if f.broken {
+	switch {
+	case f.broken:
 		f.kind = Blocked
-	} else {
-		f.judge(j.scratchRoom[:0])
+	case f.plan != nil && f.value == nil:
+		f.judgeBase()
+	default:
+		f.judgeValue(j.scratchRoom[:0])
 	}
 	if len(f.spoils) > 0 {
 		f.kind = max(f.kind, Gated)
@@ -156,6 +184,14 @@ func (j *judgement) judge(f *finding) {
 	j.room = f.choices[len(f.choices):]
 	j.blocked = j.blocked || f.kind == Blocked
 	j.manual = j.manual || f.manual()
+}
+
+// ownFor returns [judgement.own], which a plan has already.
+func (j *judgement) ownFor(s subject) ([]label, bool) {
+	if s.plan != nil {
+		return s.plan.labels, s.plan.ok
+	}
+	return j.own(s.net)
 }
 
 // own returns the names that a net without Labels gives the call.
@@ -206,7 +242,7 @@ func (f *finding) judge(room []int) {
 			f.kind = max(f.kind, Free)
 			continue
 		}
-		if lists = without(lists, spared); len(lists) == 0 {
+		if lists = f.listed(without(lists, spared)); len(lists) == 0 {
 			continue
 		}
 		t := f.net.candidate(lists, f.data)
@@ -319,22 +355,29 @@ func verdicts(j, shadow *judgement) []Verdict {
 	all := j.findings
 	if shadow != nil && len(shadow.findings) > 0 {
 		all = slices.Concat(all, shadow.findings)
-		slices.SortFunc(all, func(a, b finding) int { return cmp.Compare(a.net.index, b.net.index) })
+		slices.SortStableFunc(all, func(a, b finding) int { return cmp.Compare(a.net.index, b.net.index) })
 	}
 	if len(all) == 0 {
 		return nil
 	}
 	vs := make([]Verdict, 0, len(all))
 	for i := range all {
-		if all[i].kind != Abstain {
-			vs = append(vs, all[i].verdict())
+		if all[i].kind == Abstain {
+			continue
+		}
+		v := all[i].verdict()
+		switch last := len(vs) - 1; {
+		case last < 0 || vs[last].Net != v.Net:
+			vs = append(vs, v)
+		case v.Kind > vs[last].Kind:
+			vs[last] = v
 		}
 	}
 	return vs
 }
 
 func (f *finding) verdict() Verdict {
-	v := Verdict{Net: f.net.Name, Kind: f.kind, Manual: f.manual(), Rule: f.net.Rule, Shadow: f.net.Shadow}
+	v := Verdict{Net: f.net.Name, Kind: f.kind, Manual: f.manual(), Rule: f.net.Rule, Shadow: f.net.Shadow, Key: f.named()}
 	switch {
 	case len(f.choices) > 0:
 		v.Transition = f.net.Transitions[f.choices[0].transition].Name

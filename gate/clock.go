@@ -40,9 +40,7 @@ func (p *Policy) Tick(s *State, t time.Time) *Delta {
 	d := &Delta{}
 	for _, i := range p.timed {
 		if data := s.Nets[i]; data.Active {
-			if moved := p.nets[i].at(data, t); moved != data {
-				d.set(i, moved)
-			}
+			p.nets[i].tickAll(d, data, t)
 		}
 	}
 	return d
@@ -50,15 +48,19 @@ func (p *Policy) Tick(s *State, t time.Time) *Delta {
 
 // at returns the state of the net at the time t: d, moved as far as its clock
 // allows, or d itself if the clock changes nothing. An inactive net has no clock.
-func (n *net) at(d *NetData, t time.Time) *NetData {
+// For one value of a net with a key, base is the net at large.
+func (n *net) at(d, base *NetData, t time.Time) *NetData {
 	if len(n.timed) == 0 || t.IsZero() || !d.Active {
 		return d
 	}
-	moved := n.tick(d, t)
+	moved := n.tick(d, base, t)
 	if d.Shadow == nil {
 		return moved
 	}
-	enforced := n.tick(d.Shadow.Enforced, t)
+	if base != nil {
+		base = base.Shadow.Enforced
+	}
+	enforced := n.tick(d.Shadow.Enforced, base, t)
 	if enforced == d.Shadow.Enforced {
 		return moved
 	}
@@ -69,12 +71,12 @@ func (n *net) at(d *NetData, t time.Time) *NetData {
 }
 
 // tick moves the net to the time t, or to the latest it has seen.
-func (n *net) tick(d *NetData, t time.Time) *NetData {
+func (n *net) tick(d, base *NetData, t time.Time) *NetData {
 	t = d.Clock.latest(t)
 	if !n.due(d, t) {
 		return d
 	}
-	w := newClockwork(n, d, t)
+	w := newClockwork(n, d, base, t)
 	if d.Stuck {
 		w.settle()
 	}
@@ -135,7 +137,7 @@ func (n *net) wait(d *NetData, t time.Time, lists []int) (time.Duration, bool) {
 		if k < 0 || !due.After(t) { // nothing ticks, or the net is behind
 			break
 		}
-		if d = n.tick(d, due); n.candidate(lists, d) >= 0 {
+		if d = n.tick(d, nil, due); n.candidate(lists, d) >= 0 {
 			return due.Sub(t), true
 		}
 	}
@@ -148,8 +150,9 @@ type clockwork struct {
 	seen map[string]time.Time // when the net was as it is, see [clockwork.skip]
 }
 
-func newClockwork(n *net, d *NetData, t time.Time) *clockwork {
+func newClockwork(n *net, d, base *NetData, t time.Time) *clockwork {
 	w := &clockwork{move: newMove(n, d, &NetData{})}
+	w.over(base)
 	w.data.Clock = d.Clock.copy(len(n.timed), t)
 	return w
 }

@@ -29,7 +29,7 @@ func (j *judgement) validate() ([]Meta, *Refusal) {
 				break
 			}
 			if reason != "" {
-				return nil, j.refuse(KindValidation, []Block{f.net.block(c.name, reason)})
+				return nil, j.refuse(KindValidation, []Block{f.objected(c.name, reason)})
 			}
 		}
 	}
@@ -51,6 +51,13 @@ func (n *net) objection(f Firing) (reason string) {
 	return cmp.Or(err.Error(), n.reason(f.Name))
 }
 
+// objected returns the block of a validator.
+func (f *finding) objected(name, reason string) Block {
+	b := f.net.block(name, f.about(reason))
+	b.Key = f.named()
+	return b
+}
+
 func (f *finding) firing(c *Call, chosen choice, meta Meta) Firing {
 	all := make([]string, len(f.labels))
 	for i := range f.labels {
@@ -59,7 +66,7 @@ func (f *finding) firing(c *Call, chosen choice, meta Meta) Firing {
 	return Firing{
 		Call: *c, Name: chosen.name, Names: all,
 		Net: f.net.Name, Transition: f.net.Transitions[chosen.transition].Name,
-		Marking: f.net.show(f.data), Meta: meta,
+		Marking: f.net.show(f.data), Meta: meta, Key: f.named(),
 	}
 }
 
@@ -87,6 +94,9 @@ func (j *judgement) commit(g *Grant, asked *OpenAsk, metas []Meta) (Decision, *D
 	if f := j.moves(d, open.Number, metas); f != nil {
 		return j.unrest(f), j.answered(asked)
 	}
+	if r := j.crowded(d); r != nil {
+		return r, j.answered(asked)
+	}
 	shadow, would := j.shadow(d, open.Number)
 	j.await(d, open)
 	a := &struct {
@@ -101,17 +111,23 @@ func (j *judgement) commit(g *Grant, asked *OpenAsk, metas []Meta) (Decision, *D
 // would not come to rest, if there is one and it matters.
 func (j *judgement) moves(d *Delta, number uint64, metas []Meta) *finding {
 	var room []NetData
+	var base *NetData // of the net before, if it was moved at large
 	for i := range j.findings {
 		f := &j.findings[i]
-		if len(f.choices) == 0 && len(f.spoils) == 0 {
+		if len(f.choices)+len(f.spoils) == 0 && f.missed == 0 {
 			continue
 		}
 		if room == nil {
 			room = make([]NetData, len(j.findings))
 			d.Nets = slices.Grow(slices.Clip(d.Nets), len(j.findings))
 		}
-		m := newMove(f.net, f.data, &room[i])
-		if !m.begin(f, j.state.flight(f.net, number, j.call.Time)) {
+		if base == nil || i == 0 || j.findings[i-1].net != f.net {
+			base = f.base
+		}
+		m := f.move(&room[i], base)
+		flight := j.state.flight(f.net, number, j.call.Time)
+		m.miss(f, flight)
+		if !m.begin(f, flight) {
 			if j.world == actual {
 				continue
 			}
@@ -121,7 +137,14 @@ func (j *judgement) moves(d *Delta, number uint64, metas []Meta) *finding {
 		if metas != nil && metas[i] != nil {
 			m.data.Meta = metas[i]
 		}
-		d.set(f.net.index, m.data)
+		if f.value == nil && f.plan != nil {
+			base = m.data
+			if len(f.plan.spoils) > 0 && j.world == acting {
+				base.Values = f.net.spoilValues(f.base, base, f.plan.spoils, j.call.Time, false)
+			}
+		}
+		f.grows = f.base == f.data && f.value != nil && !m.data.like(f.base)
+		d.set(f.net.index, f.keyText(), m.data)
 	}
 	return nil
 }
@@ -135,7 +158,10 @@ func (j *judgement) await(d *Delta, open *OpenCall) {
 		call := Flight{Owner: j.state.Owners[n.Scope], Call: open.Number}
 		if delta.Data.waits(&call) || n.Shadow && delta.Data.Shadow.Enforced.waits(&call) {
 			open.Nets = append(open.Nets, delta.Net)
-			remembers = remembers || n.OnSuccess != nil
+			if len(n.keys) > 0 || open.Keys != nil {
+				open.wait(delta.Key)
+			}
+			remembers = remembers || n.OnSuccess != nil || n.mixed
 		}
 	}
 	if !remembers {
@@ -152,7 +178,8 @@ func (j *judgement) unrest(f *finding) *Refusal {
 type move struct {
 	net  *net
 	data *NetData
-	own  bool // the marking is a copy too
+	own  bool     // the marking is a copy too
+	base *NetData // of a net with a key: the net at large; nil: nothing can lapse
 }
 
 // newMove makes the copy in room.
@@ -198,6 +225,7 @@ func (m *move) start(c choice, flight Flight) {
 
 // watch ends the watches whose transition is not enabled after a firing.
 func (m *move) watch() {
+	m.lapse()
 	if len(m.data.Watches) == 0 {
 		return
 	}

@@ -29,6 +29,12 @@ type net struct {
 	spares     bool      // a transition has Unless
 	spoils     bool      // a transition spoils evidence
 	evidence   []string  // the names of the calls that are evidence for a net that has spoilers
+
+	keys    []int       // the numbers of its keys in the policy, each once; none: it has no key
+	keyOf   []int       // by transition: which of keys; -1: it has none
+	readers []keyReader // by keys
+	results []int       // the transitions whose key is in the result
+	mixed   bool        // one of them reads the arguments too
 }
 
 // row has the transitions of a net for one name.
@@ -93,14 +99,14 @@ func compile(def Net) (*net, ErrorList) {
 func copyNet(n Net) Net {
 	n.Places = slices.Clone(n.Places)
 	n.Terminal = slices.Clone(n.Terminal)
-	n.Free = slices.Clone(n.Free)
+	n.Free, n.Key = slices.Clone(n.Free), slices.Clone(n.Key)
 	n.Maps = slices.Clone(n.Maps)
 	n.Initial, n.Recovery = maps.Clone(n.Initial), maps.Clone(n.Recovery)
 	n.Transitions = slices.Clone(n.Transitions)
 	for i := range n.Transitions {
 		t := &n.Transitions[i]
 		t.Inputs, t.Outputs = slices.Clone(t.Inputs), slices.Clone(t.Outputs)
-		t.Tools, t.Unless = slices.Clone(t.Tools), slices.Clone(t.Unless)
+		t.Tools, t.Unless, t.Key = slices.Clone(t.Tools), slices.Clone(t.Unless), slices.Clone(t.Key)
 	}
 	if n.Cause == "" {
 		n.Cause = CauseNet

@@ -144,7 +144,7 @@ func (j *judgement) question(g *Grant) (*Ask, *Refusal) {
 // as many as it needs.
 func (g *Grant) covers(s Step) bool {
 	return slices.ContainsFunc(g.Steps, func(t Step) bool {
-		return t.Net == s.Net && t.Transition == s.Transition && t.persons() >= s.persons()
+		return t.Net == s.Net && t.Transition == s.Transition && slices.Equal(t.Key, s.Key) && t.persons() >= s.persons()
 	})
 }
 
@@ -155,7 +155,7 @@ func (j *judgement) steps() []Step {
 		f := &j.findings[i]
 		for _, c := range f.choices {
 			if t := &f.net.Transitions[c.transition]; t.Manual {
-				steps = append(steps, Step{Net: f.net.Name, Transition: t.Name, Name: c.name, Via: t.Via, Approvals: t.Approvals, Rule: f.net.Rule, Reason: f.net.approvalReason(c.name, t.Approvals)})
+				steps = append(steps, f.step(t, c.name))
 			}
 		}
 	}
@@ -171,4 +171,12 @@ func (j *judgement) names() []Name {
 		}
 	}
 	return names(ls)
+}
+
+// step returns the question whether the transition may fire for a name of the call.
+func (f *finding) step(t *Transition, name string) Step {
+	return Step{
+		Net: f.net.Name, Transition: t.Name, Name: name, Via: t.Via, Approvals: t.Approvals, Rule: f.net.Rule,
+		Reason: f.about(f.net.approvalReason(name, t.Approvals)), Key: f.named(),
+	}
 }

@@ -47,6 +47,7 @@ type Step struct {
 	Approvals       int    // how many different persons must approve; 0: one
 	Rule            Position
 	Reason          string
+	Key             []KeyValue // of a net with a key: the value that it is about
 }
 
 // persons returns how many must approve the step.
@@ -99,6 +100,8 @@ type Block struct {
 	Name   string        // of the call
 	Holds  []Holder      // calls in flight that hold the missing tokens, then those that spoil the evidence
 	Retry  time.Duration // as of [Refusal], for this net alone
+	Key    []KeyValue    // of a net with a key: the value for which it blocks; nil: the call has none
+	More   int           // further values for which it blocks
 }
 
 // A Holder is a call whose outcome is not known yet and which holds tokens, or makes
@@ -122,7 +125,8 @@ type Verdict struct {
 	Transition string // of Gated: the first that was chosen
 	Manual     bool
 	Rule       Position
-	Shadow     bool // of a net in shadow, which does nothing
+	Shadow     bool       // of a net in shadow, which does nothing
+	Key        []KeyValue // of a net with a key: the first value that has this verdict
 }
 
 // VerdictKind orders the verdicts: the strongest of a call's names is its net's.

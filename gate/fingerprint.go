@@ -27,6 +27,7 @@ type identity struct {
 	Hooks       [3]bool
 	Identity    string `json:",omitempty"`
 	Scope       Scope
+	Key         []fieldIdentity `json:",omitempty"`
 }
 
 type transitionIdentity struct {
@@ -37,9 +38,29 @@ type transitionIdentity struct {
 	Via                                string
 	Unless                             []Tool
 	Every                              time.Duration
-	WeakProgress                       bool `json:",omitempty"`
-	Spoils                             bool `json:",omitempty"`
-	Approvals                          int  `json:",omitempty"`
+	WeakProgress                       bool            `json:",omitempty"`
+	Spoils                             bool            `json:",omitempty"`
+	Approvals                          int             `json:",omitempty"`
+	Key                                []fieldIdentity `json:",omitempty"`
+}
+
+// fieldIdentity says by its source what an expression reads.
+type fieldIdentity struct {
+	Path   string `json:",omitempty"`
+	Source string `json:",omitempty"`
+	Result bool   `json:",omitempty"`
+}
+
+func fieldIdentities(fields []Field) []fieldIdentity {
+	var ids []fieldIdentity
+	for _, f := range fields {
+		id := fieldIdentity{Path: f.Path, Result: f.Result}
+		if f.Reader != nil {
+			id.Source = f.Source
+		}
+		ids = append(ids, id)
+	}
+	return ids
 }
 
 type mapIdentity struct{ Tool, Field, As, Source string }
@@ -51,14 +72,14 @@ func fingerprintNet(n *net) string {
 			Name: t.Name, In: n.net.Transitions[i].In, Out: n.net.Transitions[i].Out, Tools: solid(t.Tools),
 			Manual: t.Manual, Deferred: t.Deferred, Observe: t.Observe, Release: t.Release,
 			Via: t.Via, Unless: solid(t.Unless), Every: t.Every, WeakProgress: t.WeakProgress,
-			Spoils: t.Spoils, Approvals: t.Approvals,
+			Spoils: t.Spoils, Approvals: t.Approvals, Key: fieldIdentities(t.Key),
 		}
 	}
 	return hash(identity{
 		Places: solid(n.Places), Initial: n.initial, Free: solid(n.Free), Transitions: ts,
 		Maps: mapIdentities(n.Maps), Labels: n.Labels != nil, MatchFirst: n.MatchFirst,
 		Hooks:    [3]bool{n.Mapper != nil, n.Validate != nil, n.OnSuccess != nil},
-		Identity: n.Identity, Scope: n.Scope,
+		Identity: n.Identity, Scope: n.Scope, Key: fieldIdentities(n.Key),
 	})
 }
 
@@ -79,7 +100,17 @@ func fingerprintPolicy(p *Policy, maps []Map) string {
 		Maps   []mapIdentity
 		Deny   bool
 		Shadow bool `json:",omitempty"`
-	}{nets, mapIdentities(maps), p.deny, p.shadow})
+		Keys   int  `json:",omitempty"`
+	}{nets, mapIdentities(maps), p.deny, p.shadow, p.keep()})
+}
+
+// keep returns how many values a net keeps, if that is not what it usually is and
+// there is such a net.
+func (p *Policy) keep() int {
+	if len(p.keys) == 0 || p.most == defaultKeys {
+		return 0
+	}
+	return p.most
 }
 
 func mapIdentities(maps []Map) []mapIdentity {

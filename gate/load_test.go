@@ -32,14 +32,31 @@ func TestLoadErrors(t *testing.T) {
 		{"unknown terminal", edit(func(n *gate.Net) { n.Terminal = []string{"q"} }), `net "n": unknown place "q" (did you mean "p"?)`},
 		{"negative", edit(func(n *gate.Net) { n.Initial = map[string]int{"p": -1} }), `net "n": the place "p" starts with -1 tokens (a marking is never negative)`},
 		{"too many", edit(func(n *gate.Net) { n.Initial = map[string]int{"p": math.MaxInt32 + 1} }), `net "n": the place "p" starts with 2147483648 tokens (2147483647 is the most)`},
-		{"not supported yet", edit(func(n *gate.Net) { n.Row = true }), `net "n": the net has a key, a row, a sum or phases, which are not supported yet`},
-		{"transition not supported yet", edit(func(n *gate.Net) { n.Transitions[0].Key = []gate.Field{{}} }), `net "n": transition "t": the transition has a key, which is not supported yet`},
+		{"not supported yet", edit(func(n *gate.Net) { n.Row = true }), `net "n": the net has a row, a sum or phases, which are not supported yet`},
 		{"spoils what it gates", handNet("n", one, "t: p -> p [spoils] | x"), `net "n": transition "t": the transition spoils evidence and does not observe tools (a call spoils evidence whether or not the net lets it pass: observe it)`},
 		{"spoils by itself", handNet("n", one, "t: p -> p [spoils]"), `net "n": transition "t": the transition spoils evidence and does not observe tools (a call spoils evidence whether or not the net lets it pass: observe it)`},
 		{"spoils late", handNet("n", one, "t: p -> p [observe] [deferred] [spoils] | x"), `net "n": transition "t": the transition spoils evidence and is deferred (evidence is void from the moment when the call is admitted, whatever comes of it)`},
 		{"spoils what is in flight", handNet("n", one, "t: p -> q [observe] [spoils] | x", "use: p -> q [deferred] | y"), `net "n": transition "t": the transition spoils evidence that the deferred transition "use" can have in flight (a failure would give it back: make use immediate)`},
 		{"fewer than no people", edit(func(n *gate.Net) { n.Transitions[0].Approvals = -1 }), `net "n": transition "t": the transition needs the approval of -1 persons`},
 		{"approvals of nobody", edit(func(n *gate.Net) { n.Transitions[0].Approvals = 2 }), `net "n": transition "t": the transition needs approvals and is not manual (only a manual transition asks persons)`},
+		{"a field of nothing", edit(func(n *gate.Net) { n.Key = []gate.Field{{}} }), `net "n": a field has no path`},
+		{"a field twice read", edit(func(n *gate.Net) { n.Key = []gate.Field{{Path: "p", Reader: &values{}}} }), `net "n": the field "p" has a path and an expression`},
+		{"a bad path in a key", edit(func(n *gate.Net) { n.Transitions[0].Key = []gate.Field{{Path: "$.f["}} }), `net "n": transition "t": the path "$.f[": at byte 3: the bracket is not closed`},
+		{"an expression over a result", handKey("n", gate.Field{Reader: &values{}, Source: "e", Result: true}, "t: p -> p [observe] [deferred] | x"), `net "n": the expression "e" cannot read the result`},
+		{"a result before it is there", handKey("n", gate.Field{Path: "id", Result: true}, "t: p -> p [observe] | x"), `net "n": transition "t": "id" reads the result (only an observer that is deferred knows the result: a call is judged before there is one)`},
+		{"a key of nobody", edit(func(n *gate.Net) {
+			n.Transitions = append(n.Transitions, gate.Transition{Name: "u", Inputs: []string{"p"}, Outputs: []string{"p"}, Tools: gate.Tools("y"), Key: []gate.Field{{Path: "p"}}})
+		}), `net "n": transition "t": the transition has no key, and others of the net have one (give the net a key, or every transition with tools)`},
+		{"a key of a step", edit(func(n *gate.Net) {
+			n.Key = []gate.Field{{Path: "p"}}
+			n.Transitions = append(n.Transitions, gate.Transition{Name: "u", Inputs: []string{"q"}, Key: []gate.Field{{Path: "p"}}})
+			n.Places = append(n.Places, "q")
+		}), `net "n": transition "u": the transition has a key and no tools (a key is read from a call)`},
+		{"keys of two sizes", edit(func(n *gate.Net) {
+			n.Key = []gate.Field{{Path: "a"}, {Path: "b"}}
+			n.Transitions[0].Key = []gate.Field{{Path: "a"}}
+		}), `net "n": transition "t": the key has 1 field, and that of others 2 (a value of the net has as many parts everywhere)`},
+		{"too many keys", manyKeys(64), `net "n": 64 transitions have keys of their own (63 is the most)`},
 		{"transition twice", handNet("n", one, "t: p -> p | x", "t: p -> p | y"), `net "n": transition "t": the net has two transitions of this name`},
 		{"transition without name", handNet("n", one, ": p -> p | x"), `net "n": a transition has no name`},
 		{"manual", handNet("n", one, "t: p -> p [manual]"), `net "n": transition "t": the transition is manual and has no tools (a transition without tools fires by itself)`},
@@ -306,4 +323,24 @@ func TestPositions(t *testing.T) {
 			t.Errorf("%q, want %q", p.String(), want)
 		}
 	}
+}
+
+// handKey is handNet with a key.
+func handKey(name string, f gate.Field, transitions ...string) gate.Net {
+	n := handNet(name, map[string]int{"p": 1}, transitions...)
+	n.Key = []gate.Field{f}
+	return n
+}
+
+// manyKeys is a net with so many transitions, each with a key of its own.
+func manyKeys(count int) gate.Net {
+	n := handNet("n", map[string]int{"p": 1})
+	n.Places = []string{"p"}
+	for i := range count {
+		n.Transitions = append(n.Transitions, gate.Transition{
+			Name: fmt.Sprint("t", i), Inputs: n.Places, Outputs: n.Places, Tools: gate.Tools("x"),
+			Key: []gate.Field{{Path: fmt.Sprint("f", i)}},
+		})
+	}
+	return n
 }

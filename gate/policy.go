@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 )
@@ -15,7 +16,14 @@ type PolicyOptions struct {
 	// Labels are labels of calls in addition to those of the nets. A policy needs
 	// them if none of its nets has labels and a caller asks for the names of a call.
 	Labels []*Labels
+
+	// Keys bounds the values that a net with a key keeps in one state: those whose
+	// state is not as at the start. A call that would add one more is refused. 0: 10,000.
+	Keys int
 }
+
+// defaultKeys is [PolicyOptions.Keys] where it is 0.
+const defaultKeys = 10_000
 
 // Policy is an immutable set of nets that decide together. It is safe for concurrent use.
 type Policy struct {
@@ -28,6 +36,13 @@ type Policy struct {
 	print  string
 
 	timed []int // the nets that go by the clock
+
+	fields  []fieldReader // of the keys
+	keys    []keyReader   // of the nets
+	keyed   netSet        // the nets that have a key
+	results bool          // a net reads results
+	most    int           // values of one net
+	limit   int           // likewise, as it was given
 
 	labels []*Labels // of the nets and the options, each once
 	names  *naming   // of the calls
@@ -49,6 +64,9 @@ type Merge struct {
 func NewPolicy(nets []Net, o PolicyOptions) (*Policy, error) {
 	p := &Policy{deny: o.Deny, shadow: o.Shadow, static: o.Static, byName: make(map[string]*net, len(nets))}
 	errs := p.adopt(nets)
+	if o.Keys < 0 {
+		errs = append(errs, &NetError{Msg: fmt.Sprintf("a net with a key is to keep %d values", o.Keys), Hint: "0 is 10,000"})
+	}
 	p.collect(nets, o)
 	maps := p.Maps()
 	for _, m := range maps {
@@ -59,6 +77,8 @@ func NewPolicy(nets []Net, o PolicyOptions) (*Policy, error) {
 	if err := errs.err(); err != nil {
 		return nil, err
 	}
+	p.most, p.limit = cmp.Or(o.Keys, defaultKeys), o.Keys
+	p.readKeys()
 	p.names = newNaming(maps, p.enforcedFirst())
 	p.touch = newIndex(p.names, p.nets)
 	p.print = fingerprintPolicy(p, maps)
@@ -92,7 +112,7 @@ func (p *Policy) Maps() []Map {
 // Options returns the options of the policy, with all of its labels, to build a
 // policy of some of its nets.
 func (p *Policy) Options() PolicyOptions {
-	return PolicyOptions{Deny: p.deny, Shadow: p.shadow, Static: p.static, Labels: slices.Clone(p.labels)}
+	return PolicyOptions{Deny: p.deny, Shadow: p.shadow, Static: p.static, Labels: slices.Clone(p.labels), Keys: p.limit}
 }
 
 // enforcedFirst returns the nets with those in shadow last, so that they do not

@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -40,6 +41,9 @@ func sentences(blocks []Block, now time.Time) string {
 	var all []string
 	for i := range blocks {
 		text := blocks[i].Reason
+		if blocks[i].More > 0 {
+			text += fmt.Sprintf(" So it is for %d further values.", blocks[i].More)
+		}
 		for _, h := range blocks[i].Holds {
 			text += " " + h.sentence(now)
 		}
@@ -70,10 +74,20 @@ func (h *Holder) sentence(now time.Time) string {
 // blocks returns the block of every blocking net.
 func (j *judgement) blocks() []Block {
 	var blocks []Block
+	values := 0 // of the net
 	for i := range j.findings {
-		if f := &j.findings[i]; f.kind == Blocked {
-			blocks = append(blocks, j.block(f))
+		f := &j.findings[i]
+		if i > 0 && j.findings[i-1].net != f.net {
+			values = 0
 		}
+		if f.kind != Blocked {
+			continue
+		}
+		if values++; values > shownValues {
+			blocks[len(blocks)-1].More++
+			continue
+		}
+		blocks = append(blocks, j.block(f))
 	}
 	return blocks
 }
@@ -93,11 +107,16 @@ func (j *judgement) block(f *finding) Block {
 	if l.glob == 0 {
 		b.Name = l.text
 	}
+	b.Key = f.named()
+	if f.lacks() {
+		b.Reason = f.plan.lack.sentence(cmp.Or(b.Name, j.call.Tool))
+		return b
+	}
 	if f.doubtful {
 		b.Reason = doubt(l, b.Name)
 		return b
 	}
-	b.Reason = f.net.reason(b.Name)
+	b.Reason = f.about(f.net.reason(b.Name))
 	if f.data.Stuck {
 		b.Reason = f.net.unrest()
 	}

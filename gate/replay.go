@@ -36,7 +36,7 @@ func (s *Session) Replay(entries []Entry) {
 func (j *judgement) pass() {
 	findings := j.findings[:0]
 	for _, f := range j.findings {
-		if f.kind != Blocked || len(f.spoils) > 0 {
+		if f.kind != Blocked || len(f.spoils) > 0 || f.missed != 0 {
 			findings = append(findings, f)
 		}
 	}

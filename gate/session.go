@@ -118,8 +118,14 @@ func (s *Session) Settle(number uint64, o Outcome) (changed bool) {
 
 // SettleAt is [Ticket.SettleAt] for a call known by its number.
 func (s *Session) SettleAt(number uint64, o Outcome, t time.Time) (changed bool) {
+	return s.End(number, End{Outcome: o, Time: t})
+}
+
+// End is [Ticket.End] for a call known by its number.
+func (s *Session) End(number uint64, e End) (changed bool) {
+	prepared := s.policy.PrepareEnd(e)
 	s.update(func(state *State) *Delta {
-		d := s.policy.SettleAt(state, number, o, t)
+		d := prepared.Settle(state, number)
 		changed = d != nil
 		return d
 	})
@@ -144,6 +150,9 @@ func (t *Ticket) Settle(o Outcome) bool { return t.session.Settle(t.Number, o) }
 func (t *Ticket) SettleAt(o Outcome, ended time.Time) bool {
 	return t.session.SettleAt(t.Number, o, ended)
 }
+
+// End is SettleAt with all that is known of the end.
+func (t *Ticket) End(e End) bool { return t.session.End(t.Number, e) }
 
 // Close settles as [Unknown] unless the call is settled.
 func (t *Ticket) Close() { t.Settle(Unknown) }

@@ -1,23 +1,57 @@
 package gate
 
-import "time"
+import (
+	"slices"
+	"time"
 
-// Settle is [Policy.SettleAt] without a time.
-func (p *Policy) Settle(s *State, number uint64, o Outcome) *Delta {
-	return p.SettleAt(s, number, o, time.Time{})
+	"github.com/petrigate/petrigate/internal/rawjson"
+)
+
+// An End is how a call ended.
+type End struct {
+	Outcome Outcome
+
+	// Time is when the call ended. If it is zero, a clock whose tokens the outcome
+	// changes starts again: it is late rather than early.
+	Time time.Time
+
+	// Result is the result of a success, one JSON value; nil: it is not known. One that
+	// is longer than a megabyte, or that not every reader of JSON reads alike, counts as
+	// not known. See [Policy.ReadsResults].
+	Result []byte
 }
 
-// SettleAt returns the change of the state s by the outcome of an admitted call, or
-// nil if the call is settled or was never admitted.
+// A PreparedEnd is an end of which the policy has read what its nets want to know,
+// before a state is locked. It is for one goroutine at a time.
+type PreparedEnd struct {
+	policy  *Policy
+	end     End
+	carrier carrier
+}
+
+// PrepareEnd reads the result of a call that has ended.
+func (p *Policy) PrepareEnd(e End) *PreparedEnd {
+	q := &PreparedEnd{policy: p, end: e}
+	if e.Outcome != Success || !p.results || len(e.Result) > maxResult || rawjson.Check(e.Result, maxNesting) != nil {
+		q.end.Result = nil
+	}
+	q.carrier = carrier{policy: p, result: q.end.Result}
+	for number := range p.fields {
+		if p.fields[number].Result {
+			q.carrier.field(number)
+		}
+	}
+	return q
+}
+
+// Settle returns the change of the state s by the end of an admitted call, or nil if
+// the call is settled or was never admitted.
 //
 // A success or a failure settles the call. Only the first unknown outcome has an
-// effect, and the call stays open. SettleAt runs the hooks of the nets; see
+// effect, and the call stays open. Settle runs the hooks of the nets; see
 // [Net.OnSuccess].
-//
-// The time is the end of the call. If it is zero, a clock whose tokens the outcome
-// changes starts again: it is late rather than early.
-func (p *Policy) SettleAt(s *State, number uint64, o Outcome, t time.Time) *Delta {
-	c := s.Calls[number]
+func (q *PreparedEnd) Settle(s *State, number uint64) *Delta {
+	c, o := s.Calls[number], q.end.Outcome
 	if c == nil || o > Failure || o == Unknown && c.Unknown {
 		return nil
 	}
@@ -29,21 +63,49 @@ func (p *Policy) SettleAt(s *State, number uint64, o Outcome, t time.Time) *Delt
 	}
 	room := make([]NetData, len(c.Nets))
 	for k, i := range c.Nets {
-		old := p.nets[i].at(s.Nets[i], t)
-		e := ending{call: c, flight: s.flight(p.nets[i], number, c.Call.Time), outcome: o, time: t}
-		if e.both(p.nets[i], old, &room[k]) {
-			d.set(i, &room[k])
+		n := q.policy.nets[i]
+		e := ending{call: c, flight: s.flight(n, number, c.Call.Time), outcome: o, time: q.end.Time, result: q.end.Result}
+		if len(n.keys) > 0 {
+			if slices.Index(c.Nets, i) == k {
+				q.settleKeyed(d, s, n, e)
+			}
+			continue
+		}
+		if e.both(n, n.at(s.Nets[i], nil, q.end.Time), &room[k]) {
+			d.set(i, "", &room[k])
 		}
 	}
 	return d
 }
 
-// ending is the outcome of a call for one net.
+// End returns the change of the state s by the end of an admitted call; see
+// [PreparedEnd.Settle].
+func (p *Policy) End(s *State, number uint64, e End) *Delta {
+	return p.PrepareEnd(e).Settle(s, number)
+}
+
+// Settle is [Policy.End] with an outcome alone.
+func (p *Policy) Settle(s *State, number uint64, o Outcome) *Delta {
+	return p.End(s, number, End{Outcome: o})
+}
+
+// SettleAt is [Policy.End] without a result.
+func (p *Policy) SettleAt(s *State, number uint64, o Outcome, t time.Time) *Delta {
+	return p.End(s, number, End{Outcome: o, Time: t})
+}
+
+// ending is the outcome of a call for one net, or for one value of its key.
 type ending struct {
 	call    *OpenCall
 	flight  Flight
 	outcome Outcome
 	time    time.Time
+	result  []byte
+
+	// For a value of a key.
+	base  *NetData // the net at large
+	keys  uint64   // the keys of the net for which the result has the value
+	named []KeyValue
 }
 
 // both puts into room what becomes of old, and, in shadow, of the enforced
@@ -53,16 +115,20 @@ func (e *ending) both(n *net, old, room *NetData) bool {
 	if old.Shadow == nil {
 		return waited
 	}
-	shadow := *old.Shadow
+	shadow, in := *old.Shadow, *e
+	if in.base != nil {
+		in.base = in.base.Shadow.Enforced
+	}
 	shadow.Enforced = &NetData{}
-	waited = e.apply(n, old.Shadow.Enforced, shadow.Enforced) || waited
+	waited = in.apply(n, old.Shadow.Enforced, shadow.Enforced) || waited
 	room.Shadow = &shadow
 	return waited
 }
 
 func (e *ending) apply(n *net, old, room *NetData) bool {
 	m := newMove(n, old, room)
-	if !m.end(e.call, e.flight, e.outcome) {
+	m.over(e.base)
+	if !m.end(e) {
 		return false
 	}
 	m.clock(old, e.time)
@@ -71,8 +137,10 @@ func (e *ending) apply(n *net, old, room *NetData) bool {
 
 // end applies the outcome of a call to one net; it reports whether the net
 // waited for it.
-func (m *move) end(c *OpenCall, call Flight, o Outcome) bool {
-	if !m.data.waits(&call) {
+func (m *move) end(e *ending) bool {
+	call, o := e.flight, e.outcome
+	found := e.found(m.net)
+	if !m.data.waits(&call) && len(found) == 0 {
 		return false
 	}
 	if o != Unknown {
@@ -87,7 +155,8 @@ func (m *move) end(c *OpenCall, call Flight, o Outcome) bool {
 		return false
 	})
 	if o == Success {
-		m.succeed(c, call, done)
+		m.succeed(e, done)
+		m.find(e, found)
 	} else {
 		for _, f := range done {
 			m.net.net.Transitions[f.Transition].GiveBack(m.marking())
@@ -99,21 +168,26 @@ func (m *move) end(c *OpenCall, call Flight, o Outcome) bool {
 }
 
 // succeed completes the transitions of the call, and fires those that watched it.
-func (m *move) succeed(c *OpenCall, call Flight, done []Flight) {
+func (m *move) succeed(e *ending, done []Flight) {
 	for _, f := range done {
 		m.net.net.Transitions[f.Transition].Put(m.marking())
 		m.watch()
-		m.remember(c, f)
+		m.remember(e, f)
 	}
-	for w, ok := m.nextWatch(call); ok; w, ok = m.nextWatch(call) {
-		t := &m.net.net.Transitions[w.Transition]
-		if !t.Enabled(m.data.Marking) {
-			continue
-		}
-		t.Fire(m.marking())
-		m.watch()
-		m.remember(c, w)
+	for w, ok := m.nextWatch(e.flight); ok; w, ok = m.nextWatch(e.flight) {
+		m.credit(e, w)
 	}
+}
+
+// credit fires the transition of a watch of the call, if it is enabled.
+func (m *move) credit(e *ending, w Flight) {
+	t := &m.net.net.Transitions[w.Transition]
+	if !t.Enabled(m.data.Marking) {
+		return
+	}
+	t.Fire(m.marking())
+	m.watch()
+	m.remember(e, w)
 }
 
 // nextWatch takes the first watch of the call out of the list.
@@ -135,14 +209,14 @@ func (m *move) unwatch(call Flight) {
 
 // remember runs the hook of a success. A hook that panics leaves the meta data
 // as it was: the tool has run, and its tokens are produced all the same.
-func (m *move) remember(c *OpenCall, f Flight) {
+func (m *move) remember(e *ending, f Flight) {
 	if m.net.OnSuccess == nil {
 		return
 	}
 	defer func() { _ = recover() }()
 	meta := m.data.Meta.clone()
 	m.net.OnSuccess(Firing{
-		Call: c.Call, Name: f.Name,
+		Call: e.call.Call, Name: f.Name, Key: e.named, Result: e.result,
 		Net: m.net.Name, Transition: m.net.Transitions[f.Transition].Name,
 		Marking: m.net.show(m.data), Meta: meta,
 	})

@@ -1,6 +1,9 @@
 package gate
 
-import "slices"
+import (
+	"slices"
+	"time"
+)
 
 // ShadowData is the further state of a net in shadow. It is replaced and never
 // changed.
@@ -26,24 +29,26 @@ const (
 	actual                // the nets in shadow, moved by every call if possible
 )
 
-// inShadow is a net in shadow that a call concerns, as it is at its time.
-type inShadow struct {
-	net  *net
-	data *NetData
-}
-
 // in returns the verdicts of the nets in shadow on the call in that world.
 func (j *judgement) in(w world) *judgement {
 	k := &judgement{policy: j.policy, call: j.call, state: j.state, tools: j.tools, labels: j.labels, bare: j.bare, offered: j.offered, world: w, known: j.known}
 	k.findings, k.room = k.findingRoom[:0], k.choiceRoom[:0]
 	for _, s := range j.shadows {
 		if w == enforced {
-			k.ask(s.net, s.data.Shadow.Enforced)
-		} else {
-			k.ask(s.net, s.data)
+			s = s.enforced()
 		}
+		k.ask(s)
 	}
 	return k
+}
+
+// enforced returns s in the world in which the nets in shadow block.
+func (s subject) enforced() subject {
+	s.data = s.data.Shadow.Enforced
+	if s.base != nil {
+		s.base = s.base.Shadow.Enforced
+	}
+	return s
 }
 
 // shadow adds to d how an admitted call moves the nets in shadow. It returns their
@@ -56,21 +61,44 @@ func (j *judgement) shadow(d *Delta, number uint64) (*judgement, *Refusal) {
 	var had, has Delta
 	r := w.enforce(&had, number)
 	a.follow(&has, number)
-	for _, s := range j.shadows {
-		data := *s.data
-		if moved := has.of(s.net.index); moved != nil {
-			data = *moved
+	for i := range j.shadows {
+		s := &j.shadows[i]
+		if s.value != nil && (i == 0 || j.shadows[i-1].net != s.net) { // nothing moves it at large
+			at := subject{net: s.net, data: s.base}
+			at.move(d, &Delta{}, &Delta{}, r, j.call.Time)
 		}
-		data.Shadow = s.data.Shadow.count(s.net.Name, r)
-		if moved := had.of(s.net.index); moved != nil {
-			data.Shadow.Enforced = moved
-		}
-		d.set(s.net.index, &data)
+		s.move(d, &had, &has, r, j.call.Time)
 	}
 	if r != nil {
 		d.Would = r.Kind
 	}
 	return w, r
+}
+
+// move adds to d how the worlds have moved a net in shadow, and counts the answer.
+func (s *subject) move(d, had, has *Delta, r *Refusal, now time.Time) {
+	key := s.keyText()
+	actual, enforced := has.of(s.net.index, key), had.of(s.net.index, key)
+	if s.value != nil && actual == nil && enforced == nil {
+		return
+	}
+	data := s.own()
+	shadow := data.Shadow
+	if actual != nil {
+		data = *actual
+	}
+	if s.value == nil {
+		data.Shadow = shadow.count(s.net.Name, r)
+	} else {
+		data.Shadow = &ShadowData{Enforced: shadow.Enforced}
+	}
+	if enforced != nil {
+		data.Shadow.Enforced = enforced
+	}
+	if s.plan != nil && s.value == nil && len(s.plan.spoils) > 0 {
+		data.Values = s.net.spoilValues(s.base, &data, s.plan.spoils, now, enforced != nil)
+	}
+	d.set(s.net.index, key, &data)
 }
 
 // enforce makes the moves of a world in which the nets in shadow block, or none.

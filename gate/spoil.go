@@ -3,6 +3,7 @@ package gate
 import (
 	"slices"
 	"strings"
+	"time"
 )
 
 // hear finds the transitions that the call makes spoil the evidence of the net,
@@ -10,11 +11,7 @@ import (
 // blocks but that is made all the same. Of a call that the net cannot name, all do.
 func (f *finding) hear(call *Call) {
 	if f.broken {
-		for t := range f.net.Transitions {
-			if f.net.Transitions[t].Spoils {
-				f.spoils = append(f.spoils, choice{transition: t, name: call.Tool})
-			}
-		}
+		f.spoils = f.net.allSpoils(call.Tool)
 		return
 	}
 	spared := f.net.spared(f.labels)
@@ -22,17 +19,34 @@ func (f *finding) hear(call *Call) {
 		lists, _ := f.net.lookup(&f.labels[i])
 		for _, t := range lists {
 			heard := slices.ContainsFunc(f.spoils, func(c choice) bool { return c.transition == t })
-			if f.net.Transitions[t].Spoils && !heard && !slices.Contains(spared, t) {
+			if f.net.Transitions[t].Spoils && !heard && !slices.Contains(spared, t) && f.concerns(t) {
 				f.spoils = append(f.spoils, choice{transition: t, name: f.labels[i].text})
 			}
 		}
 	}
 }
 
+// allSpoils returns all transitions of the net that spoil evidence.
+func (n *net) allSpoils(name string) (spoils []choice) {
+	for t := range n.Transitions {
+		if n.Transitions[t].Spoils {
+			spoils = append(spoils, choice{transition: t, name: name})
+		}
+	}
+	return spoils
+}
+
+// concerns reports whether a transition that spoils evidence is about the value of the
+// finding, or about all because it finds none.
+func (f *finding) concerns(t int) bool {
+	all := func(c choice) bool { return c.transition == t }
+	return f.plan == nil || f.has(t) || slices.ContainsFunc(f.plan.spoils, all)
+}
+
 // void reports whether t waits for the success of the call, which is no evidence
 // because a call that spoils it is under way, or is this one.
 func (f *finding) void(t int) bool {
-	return f.net.Transitions[t].Deferred && len(f.data.Spoilers)+len(f.spoils) > 0
+	return f.net.Transitions[t].Deferred && (len(f.data.Spoilers)+len(f.spoils) > 0 || f.base != nil && len(f.base.Spoilers) > 0)
 }
 
 // spoil fires the transitions that spoil, where they are enabled, and ends every
@@ -41,14 +55,49 @@ func (m *move) spoil(spoils []choice, call Flight) {
 	if len(spoils) == 0 {
 		return
 	}
+	m.taint(spoils)
+	for _, c := range spoils {
+		call.Transition, call.Name = c.transition, c.name
+		m.data.Spoilers = append(slices.Clip(m.data.Spoilers), call)
+	}
+	m.lapse()
+}
+
+// taint fires the transitions that spoil, where they are enabled, and ends every watch.
+func (m *move) taint(spoils []choice) {
 	for _, c := range spoils {
 		if t := &m.net.net.Transitions[c.transition]; m.data.Active && t.Enabled(m.data.Marking) {
 			t.Fire(m.marking())
 		}
-		call.Transition, call.Name = c.transition, c.name
-		m.data.Spoilers = append(slices.Clip(m.data.Spoilers), call)
 	}
 	m.data.Watches = nil
+}
+
+// spoilValues returns what the net keeps for values after it was moved from base to
+// after by transitions that spoil the evidence for all values; enforced says whether
+// they did in the world in which the nets in shadow block too.
+func (n *net) spoilValues(base, after *NetData, spoils []choice, now time.Time, enforced bool) *Values {
+	values := &Values{}
+	for key, old := range base.Values.All() {
+		d := n.tainted(n.at(old, base, now), spoils, now)
+		if d.Shadow != nil && enforced {
+			d.Shadow = &ShadowData{Enforced: n.tainted(d.Shadow.Enforced, spoils, now)}
+		}
+		if !d.like(after) {
+			values.put(key, d)
+		}
+	}
+	return values
+}
+
+func (n *net) tainted(old *NetData, spoils []choice, now time.Time) *NetData {
+	m := newMove(n, old, &NetData{})
+	m.taint(spoils)
+	if m.data.Active {
+		m.settle()
+	}
+	m.clock(old, now)
+	return m.data
 }
 
 // spoilers returns the calls under way that spoil evidence for the net.
@@ -56,8 +105,12 @@ func (f *finding) spoilers(s *State) (held []Holder) {
 	if len(f.net.evidence) == 0 {
 		return nil
 	}
-	for i, flight := range f.data.Spoilers {
-		if slices.ContainsFunc(f.data.Spoilers[:i], func(g Flight) bool { return g.of(&flight) }) {
+	all := f.data.Spoilers
+	if f.base != nil && f.base != f.data {
+		all = slices.Concat(f.base.Spoilers, all)
+	}
+	for i, flight := range all {
+		if slices.ContainsFunc(all[:i], func(g Flight) bool { return g.of(&flight) }) {
 			continue
 		}
 		h := s.holder(f.net, flight)
@@ -92,7 +145,26 @@ func (n *net) restarted(d *NetData) *NetData {
 	if r.Shadow != nil {
 		r.Shadow.Enforced.Spoilers = d.Shadow.Enforced.Spoilers
 	}
+	if d.Values.Len() > 0 {
+		r.Values = n.restartedValues(r, d.Values)
+	}
 	return r
+}
+
+// restartedValues returns the values of which a call under way spoils the evidence.
+func (n *net) restartedValues(base *NetData, old *Values) *Values {
+	values := &Values{}
+	for key, d := range old.All() {
+		one := base.single()
+		one.Spoilers = d.Spoilers
+		if one.Shadow != nil {
+			one.Shadow.Enforced.Spoilers = d.Shadow.Enforced.Spoilers
+		}
+		if !one.like(base) {
+			values.put(key, &one)
+		}
+	}
+	return values
 }
 
 // suspecting returns the state d of the net, which begins, with the calls of s in flight that may spoil
@@ -103,7 +175,7 @@ func (p *Policy) suspecting(s *State, n *net, d *NetData, old *net) *NetData {
 	t := slices.IndexFunc(n.Transitions, func(t Transition) bool { return t.Spoils })
 	var suspects []Flight
 	if old != nil {
-		for _, f := range s.Nets[old.index].Spoilers {
+		for _, f := range s.Nets[old.index].allSpoilers() {
 			suspects = append(suspects, Flight{Owner: f.Owner, Call: f.Call, Transition: t, Name: f.Name, Since: f.Since})
 		}
 	}
@@ -155,7 +227,20 @@ func (s *State) suspected(c *OpenCall) *OpenCall {
 		f := s.flight(n, c.Number, c.Call.Time)
 		if n.spoils && !slices.Contains(c.Nets, i) && s.Nets[i].waits(&f) {
 			c.Nets = append(c.Nets, i)
+			if c.Keys != nil {
+				c.Keys = append(c.Keys, "")
+			}
 		}
 	}
 	return c
+}
+
+// allSpoilers returns the calls under way that spoil the evidence for all values, and for
+// some.
+func (d *NetData) allSpoilers() []Flight {
+	all := slices.Clip(d.Spoilers)
+	for _, of := range d.Values.All() {
+		all = append(all, of.Spoilers...)
+	}
+	return all
 }

@@ -55,6 +55,15 @@ type NetData struct {
 	Meta     Meta
 	Shadow   *ShadowData // of a net in shadow, of which the rest is the actual state; nil for others
 	Clock    *Clock      // nil: it has no clock, or no time was told yet
+
+	// Of a net with a key, this is the state for every value that Values does not
+	// have. Its watches are those whose value is in the result, and its spoilers are
+	// those that spoil all values.
+	Values *Values
+
+	// Lapsed, of the state for a value, are watches of the net at large that do not
+	// count for it.
+	Lapsed []Flight
 }
 
 // A Flight is a transition that waits for the end of a call.
@@ -68,10 +77,15 @@ type Flight struct {
 
 // An OpenCall is an admitted call that is not settled.
 type OpenCall struct {
-	Number  uint64
-	Call    Call  // without its arguments, unless a hook needs them
-	Nets    []int // the nets that have a flight or a watch of it, or whose evidence it spoils
-	Unknown bool  // its outcome was reported as unknown
+	Number uint64
+	Call   Call  // without its arguments, unless a hook needs them
+	Nets   []int // the nets that have a flight or a watch of it, or whose evidence it spoils
+
+	// Keys are by Nets as in [NetDelta]: a net with a key stands there for each of its
+	// values that waits, and with an empty one for the net at large. Nil: all are empty.
+	Keys []string
+
+	Unknown bool // its outcome was reported as unknown
 }
 
 // An OpenAsk is a call that waits for the answer of a person.
@@ -94,25 +108,31 @@ type Delta struct {
 
 // A NetDelta is the new state of one net.
 type NetDelta struct {
-	Net  int // its index in the policy
+	Net int // its index in the policy
+
+	// Key is the value of the key of the net to which the state belongs. Empty: to the
+	// net, one with a key at large. A state for a value like that of the net at large
+	// is not kept.
+	Key  string
 	Data *NetData
 }
 
-// set records the new state of the net.
-func (d *Delta) set(net int, data *NetData) {
-	for i := range d.Nets {
-		if d.Nets[i].Net == net {
-			d.Nets[i].Data = data
+// set records the new state of the net, or that for one value.
+func (d *Delta) set(net int, key string, data *NetData) {
+	for i := len(d.Nets) - 1; i >= 0; i-- {
+		if n := &d.Nets[i]; n.Net == net && n.Key == key {
+			n.Data = data
 			return
 		}
 	}
-	d.Nets = append(d.Nets, NetDelta{Net: net, Data: data})
+	d.Nets = append(d.Nets, NetDelta{Net: net, Key: key, Data: data})
 }
 
-// of returns the new state of the net, or nil if it does not change.
-func (d *Delta) of(net int) *NetData {
-	for _, n := range d.Nets {
-		if n.Net == net {
+// of returns the new state of the net, or that for one value, or nil if it does not
+// change.
+func (d *Delta) of(net int, key string) *NetData {
+	for i := range d.Nets {
+		if n := &d.Nets[i]; n.Net == net && n.Key == key {
 			return n.Data
 		}
 	}
@@ -154,7 +174,7 @@ func (p *Policy) Reset(s *State) *Delta {
 	d := &Delta{}
 	for i, n := range p.nets {
 		if s.Owners[n.Scope] == 0 {
-			d.set(i, n.restarted(s.Nets[i]))
+			d.set(i, "", n.restarted(s.Nets[i]))
 		}
 	}
 	return d
@@ -172,6 +192,13 @@ func (d *NetData) switched(active bool) *NetData {
 		shadow.Enforced = shadow.Enforced.switched(active)
 		c.Shadow = &shadow
 	}
+	if c.Values.Len() > 0 {
+		values := &Values{}
+		for key, d := range d.Values.All() {
+			values.put(key, d.switched(active))
+		}
+		c.Values = values
+	}
 	return &c
 }
 
@@ -182,8 +209,16 @@ func (s *State) Apply(d *Delta) {
 		return
 	}
 	d.check()
-	for _, n := range d.Nets {
-		s.Nets[n.Net] = n.Data
+	keyed := false
+	for i := range d.Nets {
+		if n := &d.Nets[i]; n.Key == "" {
+			s.Nets[n.Net] = n.Data
+		} else {
+			keyed = true
+		}
+	}
+	if keyed {
+		s.applyValues(d)
 	}
 	if a := s.Asks[d.Answered]; a != nil {
 		s.forget(a.Call.ID)
@@ -211,6 +246,17 @@ func (s *State) Apply(d *Delta) {
 		}
 		s.Calls[c.Number] = c
 		s.Last = max(s.Last, c.Number)
+	}
+}
+
+// applyValues makes the changes for single values.
+func (s *State) applyValues(d *Delta) {
+	last := -1 // the net that was changed last
+	for i := range d.Nets {
+		if n := &d.Nets[i]; n.Key != "" {
+			s.Nets[n.Net] = s.Nets[n.Net].with(n.Key, n.Data, n.Net == last)
+			last = n.Net
+		}
 	}
 }
 

@@ -21,6 +21,23 @@ type NetState struct {
 	InFlight []InFlight
 	Spoilers []InFlight // calls that spoil evidence: while there is one, no call is evidence for the net
 	Meta     Meta
+
+	// Of a net with a key, Marking is that of every value which was not used, or is as
+	// at the start again. Values are the others, those that are furthest from it first,
+	// ten at most; More is how many there are beyond them.
+	Key    string // the fields, as they were written; empty: the net has no key
+	Values []ValueState
+	More   int
+}
+
+// A ValueState is a copy of the state of a net for one value of its key.
+type ValueState struct {
+	Key      []KeyValue
+	Marking  Marking // as of [NetState]
+	Enforced Marking
+	Next     time.Time
+	InFlight []InFlight
+	Spoilers []InFlight
 }
 
 // InFlight is a transition whose call has not ended: a deferred one, or one that spoils
@@ -90,6 +107,10 @@ func (n *net) state(state *State, data *NetData) NetState {
 	}
 	s.InFlight = n.inFlight(state, data.Flights)
 	s.Spoilers = n.inFlight(state, data.Spoilers)
+	if len(n.keys) > 0 {
+		s.Key = n.readers[0].names()
+		s.Values, s.More = n.values(state, data)
+	}
 	return s
 }
 
@@ -141,10 +162,21 @@ func (n *NetState) state() string {
 	if !n.Next.IsZero() {
 		text += "; next at " + n.Next.UTC().Format(time.RFC3339)
 	}
+	if n.Key == "" {
+		return text
+	}
+	text += " for each " + n.Key
+	for i := range n.Values {
+		text += "; " + n.Values[i].state()
+	}
+	if n.More > 0 {
+		text += fmt.Sprintf("; and %d more", n.More)
+	}
 	return text
 }
 
-// An Enabled is a transition that could fire now for a call of one of its tools.
+// An Enabled is a transition that could fire now for a call of one of its tools; of a
+// net with a key, for some value.
 type Enabled struct {
 	Net, Transition string
 	Tools           []Tool
@@ -156,7 +188,7 @@ type Enabled struct {
 func (s *Session) Enabled() []Enabled {
 	return read(s, func(state *State) (list []Enabled) {
 		for i, n := range s.policy.nets {
-			if data := state.Nets[i].deciding(); data.Active && !data.Stuck {
+			if data := state.Nets[i]; data.Active {
 				list = append(list, n.enabled(data)...)
 			}
 		}
@@ -164,9 +196,15 @@ func (s *Session) Enabled() []Enabled {
 	})
 }
 
-func (n *net) enabled(d *NetData) (list []Enabled) {
+func (n *net) enabled(data *NetData) (list []Enabled) {
+	on := make([]bool, len(n.Transitions))
+	for d := range data.distinct() {
+		for i := range on {
+			on[i] = on[i] || !d.deciding().Stuck && n.net.Transitions[i].Enabled(d.deciding().Marking)
+		}
+	}
 	for i, t := range n.Transitions {
-		if len(t.Tools) > 0 && n.net.Transitions[i].Enabled(d.Marking) {
+		if len(t.Tools) > 0 && on[i] {
 			list = append(list, Enabled{Net: n.Name, Transition: t.Name, Tools: slices.Clone(t.Tools), Manual: t.Manual, Shadow: n.Shadow})
 		}
 	}
@@ -194,7 +232,11 @@ func (p *Policy) Left(s *State, v Verdict) (calls int, ok bool) {
 	if t < 0 {
 		return 0, false
 	}
-	return n.net.Transitions[t].Left(s.Nets[n.index].deciding().Marking)
+	data := s.Nets[n.index]
+	if d := data.Values.Get(textOf(v.Key)); d != nil {
+		data = d
+	}
+	return n.net.Transitions[t].Left(data.deciding().Marking)
 }
 
 // Prompt describes the active nets for the prompt of a model: what can be
@@ -204,7 +246,7 @@ func (s *Session) Prompt() string {
 		text := "## Active Petri Nets\n"
 		for i, n := range s.policy.nets {
 			if data := state.Nets[i]; data.Active {
-				text += n.describe(n.state(state, data), data.deciding())
+				text += n.describe(n.state(state, data), data)
 			}
 		}
 		return text

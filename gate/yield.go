@@ -211,7 +211,18 @@ func (v *adviser) recovering(n *net) bool {
 	if n.Recovery == nil || !data.Active || n.Shadow && v.world != enforced {
 		return false
 	}
-	for _, tokens := range n.show(n.at(data, v.now).deciding()) {
+	for d := range data.distinct() {
+		if n.recovers(n.at(d, nil, v.now).deciding()) {
+			return true
+		}
+	}
+	return false
+}
+
+// recovers reports whether the marking is that of recovery; of a net with a key, that
+// for one value is enough.
+func (n *net) recovers(d *NetData) bool {
+	for _, tokens := range n.show(d) {
 		if tokens.Count < n.Recovery[tokens.Place] {
 			return false
 		}

@@ -1,0 +1,355 @@
+package gate
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+	"strings"
+
+	"github.com/petrigate/petrigate/internal/jsonpath"
+	"github.com/petrigate/petrigate/internal/rawjson"
+)
+
+// Bounds of what a key reads of one call.
+const (
+	maxValues  = 1000    // of the key
+	maxResult  = 1 << 20 // bytes of a result; a longer one counts as absent
+	maxNesting = 1000    // of a result
+	maxKeyText = 200     // bytes of a text that stands for itself
+)
+
+// A KeyValue is the value of one field of a key.
+type KeyValue struct {
+	Field string // as it was written
+	Value string // JSON: a string, a number, true or false; of equal values always the same
+}
+
+// value is one value of a key in a call.
+type value struct {
+	text  string   // as [NetDelta.Key]
+	parts []string // by field: JSON
+	keys  uint64   // the keys of the net that have it, if they differ; 0: those of the plan
+}
+
+// keyReader reads a key.
+type keyReader struct {
+	fields  []int // of the policy
+	result  bool  // one of them reads the result
+	mixed   bool  // one of them does not
+	written []Field
+}
+
+// fieldReader reads a field.
+type fieldReader struct {
+	Field
+	path jsonpath.Path
+}
+
+// name returns the field as it was written.
+func (f *Field) name() string { return cmp.Or(f.Source, f.Path) }
+
+// same reports whether two fields always have the same value.
+func (f *Field) same(g *Field) bool {
+	return f.Path == g.Path && f.Reader == g.Reader && f.Number == g.Number && f.Result == g.Result
+}
+
+// key returns the fields that a transition of the net reads; nil if the net has no key,
+// or the transition no tools.
+func (n *Net) key(t *Transition) []Field {
+	switch {
+	case len(t.Tools) == 0:
+		return nil
+	case len(t.Key) > 0:
+		return t.Key
+	default:
+		return n.Key
+	}
+}
+
+// readKeys numbers the fields and the keys of the nets.
+func (p *Policy) readKeys() {
+	p.keyed = make(netSet, (len(p.nets)+63)/64)
+	for _, n := range p.nets {
+		for i := range n.Transitions {
+			n.keyOf = append(n.keyOf, -1)
+			if key := n.key(&n.Transitions[i]); len(key) > 0 {
+				p.readKey(n, i, p.keyNumber(key))
+			}
+		}
+		if len(n.keys) > 0 {
+			p.keyed.add([]int{n.index})
+		}
+		p.results = p.results || len(n.results) > 0 || n.OnSuccess != nil
+	}
+}
+
+// readKey gives a transition the key of that number.
+func (p *Policy) readKey(n *net, transition, number int) {
+	k := p.keys[number]
+	local := slices.Index(n.keys, number)
+	if local < 0 {
+		local = len(n.keys)
+		n.keys, n.readers = append(n.keys, number), append(n.readers, k)
+	}
+	n.keyOf[transition] = local
+	if k.result {
+		n.results = append(n.results, transition)
+		n.mixed = n.mixed || k.mixed
+	}
+}
+
+// ReadsResults reports whether the results of calls matter to the policy: as values of
+// a key, or to a hook. Where they do not, [End.Result] has no effect.
+func (p *Policy) ReadsResults() bool { return p.results }
+
+// keyNumber returns the number of the key, which it collects.
+func (p *Policy) keyNumber(key []Field) int {
+	k := keyReader{written: key}
+	for i := range key {
+		k.fields = append(k.fields, p.fieldNumber(key[i]))
+		k.result = k.result || key[i].Result
+		k.mixed = k.mixed || !key[i].Result
+	}
+	if i := slices.IndexFunc(p.keys, func(o keyReader) bool { return slices.Equal(o.fields, k.fields) }); i >= 0 {
+		return i
+	}
+	p.keys = append(p.keys, k)
+	return len(p.keys) - 1
+}
+
+func (p *Policy) fieldNumber(f Field) int {
+	if i := slices.IndexFunc(p.fields, func(o fieldReader) bool { return o.same(&f) }); i >= 0 {
+		return i
+	}
+	r := fieldReader{Field: f, path: jsonpath.Key(f.Path)}
+	if isPath(f.Path) {
+		r.path, _ = jsonpath.Parse(f.Path)
+	}
+	p.fields = append(p.fields, r)
+	return len(p.fields) - 1
+}
+
+// carrier reads the values that one call carries, each field and each key once.
+type carrier struct {
+	policy *Policy
+	call   *Call
+	result []byte // nil: the call has none
+	fields []fieldReading
+	keys   []keyReading
+}
+
+type fieldReading struct {
+	number int
+	all    []string
+	fault  jsonpath.Fault
+}
+
+// keyReading has the values of a key in a call, or says why there are none.
+type keyReading struct {
+	number int
+	values []value
+	field  int // of the key, that has the fault
+	fault  jsonpath.Fault
+}
+
+// key returns the values of the key of that number.
+func (c *carrier) key(number int) *keyReading {
+	for i := range c.keys {
+		if c.keys[i].number == number {
+			return &c.keys[i]
+		}
+	}
+	r := keyReading{number: number}
+	columns := make([][]string, 0, 2)
+	for i, field := range c.policy.keys[number].fields {
+		f := c.field(field)
+		if f.fault != jsonpath.None {
+			r.field, r.fault = i, f.fault
+			break
+		}
+		columns = append(columns, f.all)
+	}
+	if r.fault == jsonpath.None {
+		r.combine(columns)
+	}
+	c.keys = append(c.keys, r)
+	return &c.keys[len(c.keys)-1]
+}
+
+// combine makes the values of a key from those of its fields.
+func (r *keyReading) combine(columns [][]string) {
+	count := 1
+	for i, column := range columns {
+		if count *= len(column); count > maxValues {
+			r.field, r.fault = i, jsonpath.Excess
+			return
+		}
+	}
+	r.values = make([]value, count)
+	for i := range r.values {
+		v := &r.values[i]
+		if len(columns) == 1 {
+			v.parts = columns[0][i : i+1 : i+1]
+		} else {
+			v.parts = combination(columns, i, count)
+		}
+		v.text = keyText(v.parts)
+	}
+}
+
+// combination returns one combination of as many as there are; the last column changes fastest.
+func combination(columns [][]string, number, of int) []string {
+	parts := make([]string, len(columns))
+	for k, column := range columns {
+		of /= len(column)
+		parts[k] = column[number/of%len(column)]
+	}
+	return parts
+}
+
+// keyText returns the text of a value: its parts or, of a long one, its hash with how it
+// begins.
+func keyText(parts []string) string {
+	text := parts[0]
+	if len(parts) > 1 {
+		text = strings.Join(parts, ",")
+	}
+	if len(text) <= maxKeyText {
+		return text
+	}
+	const shown = 60
+	sum := sha256.Sum256([]byte(text))
+	return "#" + hex.EncodeToString(sum[:]) + strings.ToValidUTF8(text[:shown], "")
+}
+
+// field returns the values of the field of that number.
+func (c *carrier) field(number int) *fieldReading {
+	for i := range c.fields {
+		if c.fields[i].number == number {
+			return &c.fields[i]
+		}
+	}
+	r := fieldReading{number: number}
+	switch f := &c.policy.fields[number]; {
+	case f.Reader != nil:
+		r.all, r.fault = jsonpath.Scalars(f.evaluate(c.call), maxValues)
+	case !f.Result:
+		r.all, r.fault = f.path.Scalars(c.call.arguments(), maxValues)
+	case c.result == nil:
+		r.fault = jsonpath.Absent
+	default:
+		r.all, r.fault = f.path.Scalars(c.result, maxValues)
+	}
+	c.fields = append(c.fields, r)
+	return &c.fields[len(c.fields)-1]
+}
+
+// arguments returns the arguments as an object.
+func (c *Call) arguments() []byte {
+	if len(c.Args) == 0 {
+		return []byte("{}")
+	}
+	return c.Args
+}
+
+// evaluate returns the value of an expression, or null.
+func (f *fieldReader) evaluate(c *Call) (v []byte) {
+	defer func() {
+		if recover() != nil {
+			v = []byte("null")
+		}
+	}()
+	if v, ok := f.Reader.Value(c, f.Number); ok {
+		return v
+	}
+	return []byte("null")
+}
+
+// named returns the parts of a value with the fields of the key.
+func (k *keyReader) named(parts []string) []KeyValue {
+	all := make([]KeyValue, len(parts))
+	for i := range parts {
+		all[i] = KeyValue{k.written[i].name(), parts[i]}
+	}
+	return all
+}
+
+// read returns the parts of a value by its text, under the names of the fields. Of a
+// long one it is how it begins.
+func (k *keyReader) read(text string) []KeyValue {
+	if text[0] == '#' {
+		begin := strings.TrimPrefix(text[1+2*sha256.Size:], `"`)
+		return []KeyValue{{k.names(), string(rawjson.AppendString(nil, begin+"…"))}}
+	}
+	var parts []string
+	rawjson.Elements([]byte("["+text+"]"), func(v []byte, _ int) bool {
+		parts = append(parts, string(v))
+		return true
+	})
+	return k.named(parts)
+}
+
+// names returns the names of the fields.
+func (k *keyReader) names() string {
+	all := make([]string, len(k.written))
+	for i := range all {
+		all[i] = k.written[i].name()
+	}
+	return strings.Join(all, ", ")
+}
+
+// shownKey returns a value for a reader of text: bare where it is plain, and otherwise
+// as JSON, shortened.
+func shownKey(parts []KeyValue) string {
+	shown := make([]string, len(parts))
+	for i := range parts {
+		shown[i] = shownPart(parts[i].Value)
+	}
+	return strings.Join(shown, ", ")
+}
+
+func shownPart(part string) string {
+	const longest = 64
+	s, isString := rawjson.String([]byte(part))
+	switch runes := []rune(s); {
+	case !isString:
+		return part
+	case len(runes) > longest:
+		return string(rawjson.AppendString(nil, string(runes[:longest])+"…"))
+	case isPlain(s):
+		return s
+	default:
+		return part
+	}
+}
+
+// isPlain reports whether a string needs no quotes in a sentence: it begins with a
+// letter or one of /._~@#+ and has only those, digits, hyphens and colons, and it is no
+// other JSON value.
+func isPlain(s string) bool {
+	if s == "" || s == "true" || s == "false" || s == "null" {
+		return false
+	}
+	for i := range len(s) {
+		c := s[i]
+		letter := 'a' <= c|0x20 && c|0x20 <= 'z' || strings.IndexByte("/._~@#+", c) >= 0
+		if !letter && (i == 0 || !('0' <= c && c <= '9' || c == '-' || c == ':')) {
+			return false
+		}
+	}
+	last := s[len(s)-1]
+	return last != '.' && last != ':'
+}
+
+// textOf returns the text of a value; none has an empty one.
+func textOf(key []KeyValue) string {
+	if len(key) == 0 {
+		return ""
+	}
+	parts := make([]string, len(key))
+	for i := range key {
+		parts[i] = key[i].Value
+	}
+	return keyText(parts)
+}

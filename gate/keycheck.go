@@ -1,0 +1,81 @@
+package gate
+
+import (
+	"fmt"
+
+	"github.com/petrigate/petrigate/internal/text"
+)
+
+// maxKeys bounds the different keys of the transitions of one net.
+const maxKeys = 64
+
+// keys reports the mistakes in the keys of the net.
+func (c *checker) keys() {
+	n := c.net
+	size, keyed, keys := len(n.Key), len(n.Key) > 0, 0
+	for i := range n.Transitions {
+		if key := n.Transitions[i].Key; len(key) > 0 {
+			keyed, keys = true, keys+1
+			if size == 0 {
+				size = len(key)
+			}
+		}
+	}
+	if !keyed {
+		return
+	}
+	c.fields("", n.Key)
+	for i := range n.Transitions {
+		c.key(&n.Transitions[i], size)
+	}
+	if keys >= maxKeys {
+		c.report("", fmt.Sprintf("%d transitions have keys of their own", keys), fmt.Sprintf("%d is the most", maxKeys-1))
+	}
+}
+
+// key reports the mistakes in the key of one transition.
+func (c *checker) key(t *Transition, size int) {
+	key := c.net.key(t)
+	switch {
+	case len(t.Tools) == 0 && len(t.Key) > 0:
+		c.report(t.Name, "the transition has a key and no tools", "a key is read from a call")
+	case len(t.Tools) == 0:
+	case len(key) == 0:
+		c.report(t.Name, "the transition has no key, and others of the net have one", "give the net a key, or every transition with tools")
+	case len(key) != size:
+		c.report(t.Name, fmt.Sprintf("the key has %s, and that of others %d", text.Count(len(key), "field"), size), "a value of the net has as many parts everywhere")
+	}
+	c.fields(t.Name, t.Key)
+	for i := range key {
+		if key[i].Result && !(t.Observe && t.Deferred) {
+			c.report(t.Name, fmt.Sprintf("%q reads the result", key[i].name()), "only an observer that is deferred knows the result: a call is judged before there is one")
+		}
+	}
+}
+
+// fields reports the mistakes in the fields of one key.
+func (c *checker) fields(transition string, key []Field) {
+	for i := range key {
+		if msg := key[i].fault(); msg != "" {
+			c.report(transition, msg, "")
+		}
+	}
+}
+
+// fault returns the mistake in a field, or "".
+func (f *Field) fault() string {
+	switch {
+	case f.Path == "" && f.Reader == nil:
+		return "a field has no path"
+	case f.Path != "" && f.Reader != nil:
+		return fmt.Sprintf("the field %q has a path and an expression", f.name())
+	case f.Result && f.Reader != nil:
+		return fmt.Sprintf("the expression %q cannot read the result", f.name())
+	}
+	if isPath(f.Path) {
+		if _, err := ParsePath(f.Path); err != nil {
+			return fmt.Sprintf("the path %q: %v", f.Path, err)
+		}
+	}
+	return ""
+}

@@ -1,0 +1,384 @@
+package gate
+
+import (
+	"fmt"
+	"math/bits"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/petrigate/petrigate/internal/jsonpath"
+)
+
+// plan says what a call is for a net with a key, whatever the state.
+type plan struct {
+	net     *net
+	labels  []label
+	ok      bool // the mapper of the net did not fail
+	values  []value
+	keys    uint64   // those of the net that have all values, see value.keys
+	watches []choice // observers whose key is in the result
+	spoils  []choice // transitions that spoil evidence and find no value: they spoil that for all
+	lack    *lack    // a transition that gates the call needs a value and finds none
+}
+
+// lack says why a call has no value for a transition that gates it.
+type lack struct {
+	label int
+	field string
+	fault jsonpath.Fault
+	by    ValueReader // of an expression
+}
+
+// plan finds the values for the nets with a key that the call can concern.
+func (j *judgement) plan() {
+	if len(j.policy.keys) == 0 || j.bare {
+		return
+	}
+	j.carrier = carrier{policy: j.policy, call: j.call}
+	for word, nets := range j.policy.keyed {
+		for nets &= j.set[word]; nets != 0; nets &= nets - 1 {
+			n := j.policy.nets[word*64+bits.TrailingZeros64(nets)]
+			j.plans = append(j.plans, j.planOf(n))
+		}
+	}
+}
+
+func (j *judgement) planOf(n *net) plan {
+	p := plan{net: n, labels: j.labels, ok: true}
+	if n.Labels == nil {
+		p.labels, p.ok = j.own(n)
+	}
+	if !p.ok {
+		p.spoils = n.allSpoils(j.call.Tool)
+		return p
+	}
+	spared := n.spared(p.labels)
+	for i := range p.labels {
+		lists, free := n.lookup(&p.labels[i])
+		for _, t := range without(lists, spared) {
+			if !free || n.Transitions[t].Spoils {
+				p.list(&j.carrier, i, t)
+			}
+		}
+	}
+	return p
+}
+
+// list adds the values of one transition that lists a name of the call.
+func (p *plan) list(c *carrier, label, t int) {
+	n := p.net
+	number := n.keys[n.keyOf[t]]
+	if c.policy.keys[number].result {
+		its := func(w choice) bool { return w.transition == t }
+		if !p.labels[label].weak && !slices.ContainsFunc(p.watches, its) {
+			p.watches = append(p.watches, choice{transition: t, name: p.labels[label].text})
+		}
+		return
+	}
+	switch r := c.key(number); {
+	case r.fault == jsonpath.None:
+		p.add(r.values, 1<<n.keyOf[t])
+	case n.Transitions[t].Spoils:
+		p.spoils = append(p.spoils, choice{transition: t, name: p.labels[label].text})
+	case p.lack == nil && !n.Transitions[t].Observe:
+		f := &c.policy.keys[number].written[r.field]
+		p.lack = &lack{label: label, field: f.name(), fault: r.fault, by: f.Reader}
+	}
+}
+
+// add adds the values of one key of the net.
+func (p *plan) add(values []value, key uint64) {
+	switch {
+	case p.keys&key != 0:
+		return
+	case p.values == nil:
+		p.values, p.keys = values, key // shared with other nets
+		return
+	case p.values[0].keys == 0:
+		p.values = slices.Clone(p.values)
+		for i := range p.values {
+			p.values[i].keys = p.keys
+		}
+	}
+	p.keys |= key
+	at := make(map[string]int, len(p.values))
+	for i := range p.values {
+		at[p.values[i].text] = i
+	}
+	for _, v := range values {
+		if i, ok := at[v.text]; ok {
+			p.values[i].keys |= key
+			continue
+		}
+		v.keys = key
+		p.values = append(p.values, v)
+	}
+}
+
+// planFor returns the plan for the net, or nil.
+func (j *judgement) planFor(n *net) *plan {
+	for i := range j.plans {
+		if j.plans[i].net == n {
+			return &j.plans[i]
+		}
+	}
+	return nil
+}
+
+// considerKeyed asks the net for each value of the call.
+func (j *judgement) considerKeyed(n *net, base *NetData) {
+	base = j.now(n, "", base, base)
+	p := j.planFor(n)
+	if p == nil {
+		j.considerAny(n, base)
+		return
+	}
+	if len(p.values) == 0 || len(p.watches)+len(p.spoils) > 0 || p.lack != nil {
+		j.consider(subject{n, base, base, p, nil})
+	}
+	for i := range p.values {
+		v := &p.values[i]
+		data := base
+		if stored := base.Values.Get(v.text); stored != nil {
+			data = j.now(n, v.text, stored, base)
+		}
+		j.consider(subject{n, data, base, p, v})
+	}
+}
+
+// considerAny asks the net about a call whose arguments are not known: it blocks only
+// what it blocks for every value.
+func (j *judgement) considerAny(n *net, base *NetData) {
+	best := base
+	if base.Active {
+		for d := range base.distinct() {
+			f := finding{subject: subject{net: n, data: n.at(d, base, j.call.Time).deciding()}, labels: j.labels, label: -1}
+			if n.Labels == nil {
+				f.labels, _ = j.own(n)
+			}
+			f.judge(nil)
+			if f.kind != Blocked {
+				best = d
+				break
+			}
+		}
+	}
+	j.consider(subject{net: n, data: best})
+}
+
+// distinct yields the state of the net at large and those of its values, equal ones
+// perhaps once.
+func (d *NetData) distinct() func(yield func(*NetData) bool) {
+	return func(yield func(*NetData) bool) {
+		if !yield(d) || d.Values == nil {
+			return
+		}
+		seen := make(map[*NetData]bool)
+		d.Values.states.all(func(e *trieEntry) bool {
+			if e.clock == nil && seen[e.data] {
+				return true
+			}
+			seen[e.data] = e.clock == nil
+			return yield(e.state())
+		})
+	}
+}
+
+// listed returns those of the transitions whose key has the value of the finding.
+func (f *finding) listed(lists []int) []int {
+	if f.plan == nil {
+		return lists
+	}
+	other := func(t int) bool { return !f.has(t) }
+	if !slices.ContainsFunc(lists, other) {
+		return lists
+	}
+	return slices.DeleteFunc(slices.Clone(lists), other)
+}
+
+// has reports whether the transition is about the value of the finding. One whose value
+// is in the result may be about any.
+func (f *finding) has(t int) bool {
+	if f.value == nil {
+		return false
+	}
+	return f.plan.keysOf(f.value)&(1<<f.net.keyOf[t]) != 0 || slices.Contains(f.net.results, t)
+}
+
+// keysOf returns the keys of the net that have the value.
+func (p *plan) keysOf(v *value) uint64 {
+	if v.keys != 0 {
+		return v.keys
+	}
+	return p.keys
+}
+
+// judgeValue judges the call for one value. The observers whose key is in the result
+// are watched by the net at large, but for the values for which they are not chosen.
+func (f *finding) judgeValue(room []int) {
+	f.judge(room)
+	if f.plan == nil || len(f.plan.watches) == 0 {
+		return
+	}
+	for i, w := range f.plan.watches {
+		if !f.chosen(w.transition) {
+			f.missed |= 1 << i
+		}
+	}
+	f.choices = slices.DeleteFunc(f.choices, func(c choice) bool { return slices.Contains(f.net.results, c.transition) })
+}
+
+// judgeBase judges the part of the call that is about no value.
+func (f *finding) judgeBase() {
+	switch {
+	case f.plan.lack != nil:
+		f.kind, f.label = Blocked, f.plan.lack.label
+	case len(f.plan.watches) > 0 && len(f.spoils)+len(f.data.Spoilers) == 0:
+		f.kind, f.choices = Gated, append(f.choices, f.plan.watches...)
+	default:
+		f.judge(nil) // perhaps one of the names is free
+	}
+}
+
+// sentence returns the reason of a net that finds no value.
+func (l *lack) sentence(name string) string {
+	why := map[jsonpath.Fault]string{
+		jsonpath.Absent:    "the call has none",
+		jsonpath.Unfit:     "it must be a string, a number, true or false, or a list of those",
+		jsonpath.NoElement: "the list is empty",
+		jsonpath.Doubtful:  "another key of the call differs from it only in letter case",
+		jsonpath.Excess:    fmt.Sprintf("the call has more than %d", maxValues),
+	}[l.fault]
+	if l.by != nil && l.fault == jsonpath.Unfit {
+		why = "the expression has none for this call"
+	}
+	return fmt.Sprintf("%s needs a value in `%s`: %s.", name, l.field, why)
+}
+
+// named returns the value of the finding, under the names of the fields of a transition.
+func (f *finding) named() []KeyValue {
+	if f.value == nil {
+		return nil
+	}
+	local := bits.TrailingZeros64(f.plan.keysOf(f.value))
+	return f.net.readers[local].named(f.value.parts)
+}
+
+// about puts the value of the finding into a sentence.
+func (f *finding) about(sentence string) string {
+	if f.value == nil || !strings.Contains(sentence, "{key}") {
+		return sentence
+	}
+	return strings.ReplaceAll(sentence, "{key}", shownKey(f.named()))
+}
+
+// keyText returns the value of the subject as [NetDelta.Key].
+func (s *subject) keyText() string {
+	if s.value == nil {
+		return ""
+	}
+	return s.value.text
+}
+
+// own returns the state of the subject, to be changed; for a value of which nothing is
+// kept so far, made from the net at large.
+func (s *subject) own() NetData {
+	if s.value == nil || s.data != s.base {
+		return *s.data
+	}
+	return s.base.single()
+}
+
+// single returns the state for a value of which nothing is kept yet.
+func (d *NetData) single() NetData {
+	c := *d
+	c.Values, c.Watches, c.Spoilers = nil, nil, nil
+	if c.Shadow != nil {
+		enforced := c.Shadow.Enforced.single()
+		c.Shadow = &ShadowData{Enforced: &enforced}
+	}
+	return c
+}
+
+// move returns the move of the net for the finding, made in room. The net at large may
+// have moved before.
+func (f *finding) move(room, base *NetData) move {
+	*room = f.own()
+	m := move{net: f.net, data: room}
+	if f.value != nil {
+		m.over(base)
+	}
+	return m
+}
+
+// miss records the watches of the call that do not count for the value.
+func (m *move) miss(f *finding, call Flight) {
+	for missed := f.missed; missed != 0; missed &= missed - 1 {
+		w := f.plan.watches[bits.TrailingZeros64(missed)]
+		call.Transition, call.Name = w.transition, w.name
+		if slices.Contains(m.base.Watches, call) {
+			m.lapsed(call)
+		}
+	}
+}
+
+// over makes m a move for one value, or of the net at large, which is base. A watch
+// whose value is in the result has lapsed for a value if its transition was not enabled,
+// or its evidence was spoiled, at some time since the call was admitted.
+func (m *move) over(base *NetData) {
+	if base == nil {
+		return
+	}
+	m.base = base
+	if len(m.data.Lapsed) > 0 {
+		m.data.Lapsed = keep(m.data.Lapsed, func(w Flight) bool { return slices.Contains(base.Watches, w) })
+	}
+	m.lapse()
+}
+
+// lapse records the watches that do not count any more.
+func (m *move) lapse() {
+	if m.base == nil {
+		return
+	}
+	for _, w := range m.base.Watches {
+		if len(m.data.Spoilers) > 0 || !m.net.net.Transitions[w.Transition].Enabled(m.data.Marking) {
+			m.lapsed(w)
+		}
+	}
+}
+
+// lapsed records that the watch does not count for the value any more.
+func (m *move) lapsed(w Flight) {
+	if !slices.Contains(m.data.Lapsed, w) {
+		m.data.Lapsed = append(slices.Clip(m.data.Lapsed), w)
+	}
+}
+
+// wait records the value of the net that was added last.
+func (c *OpenCall) wait(key string) {
+	for len(c.Keys) < len(c.Nets)-1 {
+		c.Keys = append(c.Keys, "")
+	}
+	c.Keys = append(c.Keys, key)
+}
+
+// tickAll adds to d how the clock moves the net, for all values that are kept.
+func (n *net) tickAll(d *Delta, base *NetData, t time.Time) {
+	moved := n.at(base, base, t)
+	if moved != base {
+		d.set(n.index, "", moved)
+	}
+	for key, old := range base.Values.All() {
+		if data := n.at(old, moved, t); data != old {
+			d.Nets = append(d.Nets, NetDelta{Net: n.index, Key: key, Data: data})
+		}
+	}
+}
+
+// lacks reports whether the finding is that the call has no value.
+func (f *finding) lacks() bool { return f.value == nil && f.plan != nil && f.plan.lack != nil }
+
+// shownValues bounds the values of one net that are shown to a reader.
+const shownValues = 10

@@ -1,0 +1,155 @@
+package gate
+
+import (
+	"slices"
+)
+
+// settleKeyed adds to d what the end of a call changes in a net with a key: for each
+// value that waits for it, and for each that the result has.
+func (q *PreparedEnd) settleKeyed(d *Delta, s *State, n *net, e ending) {
+	base := n.at(s.Nets[n.index], s.Nets[n.index], e.time)
+	after := base.unwatched(&e.flight, e.outcome)
+	if after != s.Nets[n.index] {
+		d.set(n.index, "", after)
+	}
+	e.base = base
+	for _, v := range q.ended(n, &e) {
+		old := base.Values.Get(v.text)
+		if old == nil {
+			single := base.single()
+			old = &single
+		} else {
+			old = n.at(old, base, e.time)
+		}
+		e.keys = v.keys
+		if n.OnSuccess != nil {
+			e.named = n.readers[0].read(v.text)
+		}
+		room := &NetData{}
+		if e.both(n, old, room) {
+			room.prune(after)
+			d.Nets = append(d.Nets, NetDelta{Net: n.index, Key: v.text, Data: room})
+		}
+	}
+}
+
+// ended returns the values that wait for the end of the call, then those that the result
+// has for the watches of the call. Where the policy does not allow to keep all of the
+// latter, it is none of them: there is no evidence.
+func (q *PreparedEnd) ended(n *net, e *ending) []value {
+	var values []value
+	for k, i := range e.call.Nets {
+		if i == n.index && len(e.call.Keys) > 0 && e.call.Keys[k] != "" {
+			values = append(values, value{text: e.call.Keys[k]})
+		}
+	}
+	waiting := len(values)
+	if e.outcome != Success || len(n.results) == 0 {
+		return values
+	}
+	for _, local := range e.watched(n) {
+		values = q.shown(n, local, e, values)
+	}
+	grown := e.base.Values.Len()
+	for i := range values[waiting:] {
+		if e.base.Values.Get(values[waiting+i].text) == nil {
+			grown++
+		}
+	}
+	if grown > q.policy.most {
+		values = values[:waiting:waiting]
+		for i := range values {
+			values[i].keys = 0
+		}
+	}
+	return values
+}
+
+// watched returns the keys of the watches of the call, in both worlds.
+func (e *ending) watched(n *net) []int {
+	watches := e.base.Watches
+	if e.base.Shadow != nil {
+		watches = slices.Concat(watches, e.base.Shadow.Enforced.Watches)
+	}
+	var keys []int
+	for _, w := range watches {
+		if local := n.keyOf[w.Transition]; w.of(&e.flight) && !slices.Contains(keys, local) {
+			keys = append(keys, local)
+		}
+	}
+	return keys
+}
+
+// shown adds to values those that the result has for one key.
+func (q *PreparedEnd) shown(n *net, local int, e *ending, values []value) []value {
+	at := make(map[string]int, len(values))
+	for i := range values {
+		at[values[i].text] = i
+	}
+	q.carrier.call = &e.call.Call
+	for _, v := range q.carrier.key(n.keys[local]).values {
+		i, ok := at[v.text]
+		if !ok {
+			i = len(values)
+			values = append(values, value{text: v.text})
+		}
+		values[i].keys |= 1 << local
+	}
+	return values
+}
+
+// found returns the watches of the call whose key has the value in the result.
+func (e *ending) found(n *net) []Flight {
+	if e.keys == 0 || e.outcome != Success {
+		return nil
+	}
+	return keep(e.base.Watches, func(w Flight) bool {
+		return w.of(&e.flight) && e.keys&(1<<n.keyOf[w.Transition]) != 0
+	})
+}
+
+// find fires the transitions of these watches, but for those that have lapsed for the
+// value.
+func (m *move) find(e *ending, found []Flight) {
+	for _, w := range found {
+		if !slices.Contains(m.data.Lapsed, w) {
+			m.credit(e, w)
+		}
+	}
+}
+
+// unwatched returns d without the watches of the call and, where it has ended, without
+// what it spoils.
+func (d *NetData) unwatched(call *Flight, o Outcome) *NetData {
+	if !d.waits(call) && (d.Shadow == nil || !d.Shadow.Enforced.waits(call)) {
+		return d
+	}
+	other := func(f Flight) bool { return !f.of(call) }
+	c := *d
+	c.Watches = keep(d.Watches, other)
+	if o != Unknown {
+		c.Spoilers = keep(d.Spoilers, other)
+	}
+	if d.Shadow != nil {
+		shadow := *d.Shadow
+		shadow.Enforced = shadow.Enforced.unwatched(call, o)
+		c.Shadow = &shadow
+	}
+	c.prune(&c)
+	return &c
+}
+
+// prune drops the lapsed watches that the net at large does not have any more. The
+// state d is not shared yet.
+func (d *NetData) prune(base *NetData) {
+	if len(d.Lapsed) > 0 {
+		d.Lapsed = keep(d.Lapsed, func(w Flight) bool { return slices.Contains(base.Watches, w) })
+	}
+	if d.Shadow != nil && len(d.Shadow.Enforced.Lapsed) > 0 {
+		enforced := *d.Shadow.Enforced
+		enforced.prune(base.Shadow.Enforced)
+		shadow := *d.Shadow
+		shadow.Enforced = &enforced
+		d.Shadow = &shadow
+	}
+}

@@ -1,0 +1,54 @@
+package gate
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// values returns the states for the values that are not as at the start, the furthest
+// from it first, and counts those that are left out.
+func (n *net) values(s *State, base *NetData) ([]ValueState, int) {
+	type ranked struct {
+		text     string
+		data     *NetData
+		distance int
+	}
+	var all []ranked
+	start := n.displayed(base.deciding())
+	for text, d := range base.Values.All() {
+		r := ranked{text: text, data: d}
+		for i, tokens := range n.displayed(d.deciding()) {
+			r.distance += max(tokens-start[i], start[i]-tokens)
+		}
+		all = append(all, r)
+	}
+	slices.SortFunc(all, func(a, b ranked) int {
+		return cmp.Or(cmp.Compare(b.distance, a.distance), strings.Compare(a.text, b.text))
+	})
+	shown := all[:min(len(all), shownValues)]
+	var values []ValueState
+	for _, r := range shown {
+		v := ValueState{Key: n.readers[0].read(r.text), Marking: n.show(r.data), InFlight: n.inFlight(s, r.data.Flights), Spoilers: n.inFlight(s, r.data.Spoilers)}
+		if n.Shadow {
+			v.Enforced = n.show(r.data.Shadow.Enforced)
+		}
+		_, v.Next = n.next(r.data.deciding())
+		values = append(values, v)
+	}
+	return values, len(all) - len(shown)
+}
+
+// state returns the value, its markings and the next tick.
+func (v *ValueState) state() string {
+	text := fmt.Sprintf("%s: %s", shownKey(v.Key), v.Marking)
+	if v.Enforced != nil {
+		text += "; enforced: " + v.Enforced.String()
+	}
+	if !v.Next.IsZero() {
+		text += "; next at " + v.Next.UTC().Format(time.RFC3339)
+	}
+	return text
+}

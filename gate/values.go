@@ -1,0 +1,154 @@
+package gate
+
+import (
+	"encoding/binary"
+	"iter"
+	"slices"
+)
+
+// Values are the states of a net for the values of its key, but for those values
+// whose state is that of the net at large. They are replaced and never changed. A nil
+// pointer has none.
+type Values struct {
+	states trie
+	plain  trie // states without anything but a marking, by that: equal ones are one
+}
+
+// maxPlain bounds the states that are kept so that equal ones are one.
+const maxPlain = 1000
+
+// Len returns how many there are.
+func (v *Values) Len() int {
+	if v == nil {
+		return 0
+	}
+	return v.states.size
+}
+
+// Get returns the state for a value, or nil. A value is known by the text that
+// [NetDelta.Key] has.
+func (v *Values) Get(key string) *NetData {
+	if v == nil {
+		return nil
+	}
+	if e := v.states.get(hashOf(key), key); e != nil {
+		return e.state()
+	}
+	return nil
+}
+
+// All yields each value with its state, in no particular order.
+func (v *Values) All() iter.Seq2[string, *NetData] {
+	return func(yield func(string, *NetData) bool) {
+		if v != nil {
+			v.states.all(func(e *trieEntry) bool { return yield(e.text, e.state()) })
+		}
+	}
+}
+
+// state returns the state with its clock.
+func (e *trieEntry) state() *NetData {
+	if e.clock == nil {
+		return e.data
+	}
+	d := *e.data
+	d.Clock = e.clock
+	return &d
+}
+
+// put sets the state for a value; v must not be shared yet.
+func (v *Values) put(key string, d *NetData) {
+	hash := hashOf(key)
+	data, clock := v.shared(d)
+	v.states = v.states.with(&trieEntry{hash: hash, text: key, data: data, clock: clock})
+}
+
+// drop removes the state for a value; v must not be shared yet.
+func (v *Values) drop(key string) { v.states = v.states.without(hashOf(key), key) }
+
+// shared returns an equal state, without its clock where many values can have it.
+func (v *Values) shared(d *NetData) (*NetData, *Clock) {
+	if !d.plain() {
+		own := *d // d can be part of something larger
+		return &own, nil
+	}
+	var room [32]byte
+	text := d.appendPlain(room[:0])
+	hash := hashOf(string(text))
+	if e := v.plain.get(hash, string(text)); e != nil {
+		return e.data, d.Clock
+	}
+	own := *d
+	own.Clock, own.Marking = nil, slices.Clone(d.Marking)
+	if v.plain.size >= maxPlain {
+		v.plain = trie{}
+	}
+	v.plain = v.plain.with(&trieEntry{hash: hash, text: string(text), data: &own})
+	return &own, d.Clock
+}
+
+// plain reports whether the state is nothing but a marking, and perhaps a clock.
+func (d *NetData) plain() bool {
+	return len(d.Flights)+len(d.Watches)+len(d.Spoilers)+len(d.Lapsed)+len(d.Meta) == 0 && d.Shadow == nil
+}
+
+// appendPlain appends what distinguishes plain states of one net.
+func (d *NetData) appendPlain(text []byte) []byte {
+	flags := byte(0)
+	if d.Active {
+		flags |= 1
+	}
+	if d.Stuck {
+		flags |= 2
+	}
+	text = append(text, flags)
+	for _, tokens := range d.Marking {
+		text = binary.AppendUvarint(text, uint64(tokens)) // never negative, see [Delta.check]
+	}
+	return text
+}
+
+// with returns the state of a net with that of one value; fresh says that d is not
+// shared yet. A value whose state is that of the net at large is removed.
+func (d *NetData) with(key string, of *NetData, fresh bool) *NetData {
+	if !fresh {
+		c := *d
+		values := Values{}
+		if d.Values != nil {
+			values = *d.Values
+		}
+		c.Values = &values
+		d = &c
+	}
+	if of.like(d) {
+		d.Values.drop(key)
+	} else {
+		d.Values.put(key, of)
+	}
+	return d
+}
+
+// like reports whether the state d for a value is that of the net at large, and
+// nothing is in flight or watched.
+func (d *NetData) like(base *NetData) bool {
+	return d.Stuck == base.Stuck && len(d.Flights)+len(d.Watches)+len(d.Spoilers)+len(d.Meta) == 0 &&
+		slices.Equal(d.Marking, base.Marking) && slices.Equal(d.Lapsed, base.Lapsed) && d.Clock.like(base.Clock) &&
+		(d.Shadow == nil || d.Shadow.Enforced.like(base.Shadow.Enforced))
+}
+
+// like reports whether both clocks tick at the same times.
+func (c *Clock) like(o *Clock) bool {
+	timed := 0
+	if c != nil {
+		timed = len(c.Since)
+	}
+	if o != nil {
+		timed = max(timed, len(o.Since))
+	}
+	for k := range timed {
+		if !c.since(k).Equal(o.since(k)) {
+			return false
+		}
+	}
+	return true
+}
