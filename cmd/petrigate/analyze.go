@@ -39,7 +39,7 @@ func newAnalyze(s stdio) *cobra.Command {
 		Long: "analyze reads one net and finds what it can do: its states, deadlocks, dead transitions, the bounds of its\n" +
 			"places, its invariants. FILE is a net as in a configuration (YAML or JSON), a plain place/transition net in\n" +
 			"JSON, or PNML; - is standard input. With --live it also finds the transitions that can always fire again,\n" +
-			"which takes two to five times as long as the rest; if that time runs out, the other answers stand.",
+			"which takes about ten times as long as the rest; if that time runs out, the other answers stand.",
 		Args: cobra.ExactArgs(1),
 	}
 	var f analyzeFlags

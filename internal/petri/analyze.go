@@ -12,7 +12,7 @@ type Options struct {
 	Terminal  []int // places in which it is right to stop
 
 	// Liveness asks for the transitions that can always happen again. Where the states
-	// are visited one by one, that takes two to five times as long as the search,
+	// are visited one by one, that takes about ten times as long as the search,
 	// and another 20 bytes or more a state, which MaxBytes does not bound. If
 	// Continue ends it, the answers of the search stand.
 	Liveness bool

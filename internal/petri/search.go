@@ -31,11 +31,16 @@ type search struct {
 
 	only *stubborn // where it is not nil, only what it chooses is fired
 
-	by        []int32  // enabled in the states at hand
-	enabledIn []int    // how many these are, of each state
-	next      []uint64 // where they lead, one key after the other
+	known *known // what need not be looked up; does without where only is not nil
 
-	hashes, found []uint64 // of the keys in next
+	by    []int32  // enabled in the states at hand
+	via   []int32  // those of them whose successor has to be looked up
+	next  []uint64 // these successors, one key after the other
+	ends  []end    // of each state at hand
+	rest  []uint64 // a key
+	skips []uint64 // the set of known of a state; empty: none
+
+	hashes, found []uint64 // of the keys in next, as probe leaves them
 
 	edges    int
 	expanded int
@@ -45,6 +50,9 @@ type search struct {
 	terminal []int
 }
 
+// end is where by and via end for a state.
+type end struct{ by, via int }
+
 // newSearch prepares a search; bounds are the known bounds of the places,
 // below 0 where they are not known.
 func newSearch(n *Net, initial Marking, bounds []int) *search {
@@ -53,7 +61,8 @@ func newSearch(n *Net, initial Marking, bounds []int) *search {
 		s.marked = make([]int, n.Places)
 	}
 	s.use(newLayout(neededWidths(n, initial, bounds)))
-	s.states = NewStates(s.layout.words)
+	s.states, s.known = NewStates(s.layout.words), newKnown(n)
+	s.reserve()
 	key := make([]uint64, s.layout.words)
 	s.layout.pack(initial, key)
 	s.states.Add(key)
@@ -63,7 +72,7 @@ func newSearch(n *Net, initial Marking, bounds []int) *search {
 
 // use takes a layout.
 func (s *search) use(l *layout) {
-	s.layout = l
+	s.layout, s.rest = l, make([]uint64, l.words)
 	s.firings = s.firings[:0]
 	for i := range s.net.Transitions {
 		s.firings = append(s.firings, l.firing(&s.net.Transitions[i]))
@@ -128,11 +137,7 @@ func (s *search) run(o *Options) Stop {
 		if stop := s.admit(limit); stop != Finished {
 			return stop
 		}
-		by := s.by
-		for _, n := range s.enabledIn {
-			s.settle(by[:n])
-			by = by[n:]
-		}
+		s.settleAll()
 	}
 	return Finished
 }
@@ -140,19 +145,30 @@ func (s *search) run(o *Options) Stop {
 // gather finds the successors of a few states. It reports whether all of them
 // fit the layout.
 func (s *search) gather() bool {
-	s.by, s.next, s.enabledIn = s.by[:0], s.next[:0], s.enabledIn[:0]
-	for i := s.expanded; i < s.states.Len() && len(s.next) < batchKeys*max(1, s.layout.words) && len(s.by) < 4*batchKeys; i++ {
+	s.by, s.via, s.next, s.ends = s.by[:0], s.via[:0], s.next[:0], s.ends[:0]
+	for i := s.expanded; i < s.states.Len() && len(s.via) < batchKeys && len(s.by) < 16*batchKeys; i++ {
 		key := s.states.At(i)
 		if s.marked != nil && i <= learnStates {
 			s.learn(key, i)
 		}
-		before := len(s.by)
+		if s.known.words > 0 {
+			s.skips = s.known.of(i)
+		}
 		if !s.successors(key) {
 			return false
 		}
-		s.enabledIn = append(s.enabledIn, len(s.by)-before)
+		s.ends = append(s.ends, end{len(s.by), len(s.via)})
 	}
 	return true
+}
+
+// settleAll counts what is known of the states at hand, whose successors are all there.
+func (s *search) settleAll() {
+	from := 0
+	for _, e := range s.ends {
+		s.settle(s.by[from:e.by])
+		from = e.by
+	}
 }
 
 // settle counts what is known of the next state, whose successors are all there.
@@ -184,61 +200,93 @@ func (s *search) resting(key []uint64) bool {
 
 // admit adds the successors at hand.
 func (s *search) admit(limit int) Stop {
-	words := s.layout.words
-	if words == 1 {
-		return s.admitWords(limit)
+	s.probe()
+	from := 0
+	for i, e := range s.ends {
+		if stop := s.admitOf(s.expanded+i, from, e.via, limit); stop != Finished {
+			return stop
+		}
+		from = e.via
 	}
-	for next := s.next; len(next) > 0; next = next[words:] {
-		key := next[:words:words]
-		slot := s.states.slot(key)
-		if s.states.table[slot] != 0 {
+	return Finished
+}
+
+// admitOf adds the successors of a state, which are those with the numbers from one to
+// below the other.
+func (s *search) admitOf(state, from, to, limit int) Stop {
+	words, k := s.layout.words, s.known
+	k.begin(state)
+	for i := from; i < to; i++ {
+		key := s.next[i*words:][:words:words]
+		slot, found := s.lookup(i, key)
+		if found {
+			k.add(s.via[i])
 			continue
 		}
 		if s.states.Len() >= limit {
 			return StopStates
 		}
-		if !s.states.insert(key, slot) {
+		if !s.reserve() || !s.states.insert(key, slot) {
 			return StopMemory
 		}
+		k.news = append(k.news, s.via[i])
 		s.raise(key)
 	}
-	return Finished
-}
-
-// admitWords is admit for keys of one word. It reads the first slots of all keys
-// before it needs one of them, so that the memory accesses overlap: the search
-// mostly waits for them.
-func (s *search) admitWords(limit int) Stop {
-	s.probe()
-	for i, key := range s.next {
-		if s.found[i] == ^key {
-			continue
-		}
-		slot := s.states.wordSlot(key, s.hashes[i])
-		if s.states.inline[slot] != 0 {
-			continue
-		}
-		if s.states.Len() >= limit {
-			return StopStates
-		}
-		if !s.states.insert(s.next[i:i+1], slot) {
-			return StopMemory
-		}
-		s.raise(s.next[i : i+1])
+	if k.words > 0 && len(k.news) > 0 {
+		s.spread(state)
 	}
 	return Finished
 }
 
-// probe fills hashes, and found with what stands in the first slots. The second
-// loop does nothing else, so that many accesses fit into the processor at once.
+// lookup returns the slot of a successor, and whether it is there.
+func (s *search) lookup(i int, key []uint64) (slot int, found bool) {
+	if s.layout.words != 1 {
+		slot = s.states.keySlot(key, s.hashes[i])
+		return slot, s.states.tags[slot] != 0
+	}
+	if s.found[i] == ^key[0] {
+		return 0, true
+	}
+	slot = s.states.wordSlot(key[0], s.hashes[i])
+	return slot, s.states.inline[slot] != 0
+}
+
+// probe fills hashes, and found with what stands in the first slots: keys of one word,
+// or else the numbers of keys. The search mostly waits for the memory: the second loop
+// does nothing else than read it, so that many accesses fit into the processor at once.
 func (s *search) probe() {
-	s.hashes, s.found = s.hashes[:0], slices.Grow(s.found[:0], len(s.next))[:len(s.next)]
+	s.hashes, s.found = s.hashes[:0], slices.Grow(s.found[:0], len(s.via))[:len(s.via)]
+	if s.layout.words != 1 {
+		s.probeKeys()
+		return
+	}
 	for _, key := range s.next {
 		s.hashes = append(s.hashes, hashWord(key))
 	}
 	inline, top := s.states.inline, s.states.top&63
 	for i, hash := range s.hashes {
 		s.found[i] = inline[hash>>top]
+	}
+}
+
+// probeKeys is probe for keys that are not of one word. It reads the keys that those
+// in next are likely to be compared with, too.
+func (s *search) probeKeys() {
+	words := s.layout.words
+	for i := range s.via {
+		s.hashes = append(s.hashes, hashKey(s.next[i*words:][:words]))
+	}
+	for i, hash := range s.hashes {
+		slot := s.states.home(hash)
+		s.found[i] = uint64(s.states.table[slot])
+		if s.states.tags[slot] != tagOf(hash) {
+			s.found[i] = 0
+		}
+	}
+	for i, number := range s.found {
+		if number > 0 && words > 0 {
+			s.found[i] = s.states.At(int(number) - 1)[0]
+		}
 	}
 }
 
@@ -280,7 +328,10 @@ func (s *search) successors(key []uint64) bool {
 
 // successorsOf is successors for a key of one word.
 func (s *search) successorsOf(key uint64) bool {
-	guard := s.layout.guard[0]
+	guard, skips := s.layout.guard[0], uint64(0)
+	if len(s.skips) > 0 {
+		skips = s.skips[0]
+	}
 	set, over := key|guard, uint64(0)
 	for t := range s.firings {
 		f := &s.firings[t]
@@ -293,10 +344,10 @@ func (s *search) successorsOf(key uint64) bool {
 			continue
 		}
 		s.by = append(s.by, int32(t))
-		if !f.idle {
+		if !f.idle && skips>>t&1 == 0 {
 			next := key - p.in + p.out
 			over |= next
-			s.next = append(s.next, next)
+			s.next, s.via = append(s.next, next), append(s.via, int32(t))
 		}
 	}
 	return over&guard == 0
@@ -311,11 +362,11 @@ func (s *search) tryAll(transitions []int32, key []uint64) bool {
 			continue
 		}
 		s.by = append(s.by, t)
-		if f.idle {
+		if f.idle || len(s.skips) > 0 && s.skips[t/64]>>(t%64)&1 != 0 {
 			continue
 		}
 		at := len(s.next)
-		s.next = append(s.next, key...)
+		s.next, s.via = append(s.next, key...), append(s.via, t)
 		for _, p := range f.parts {
 			next := key[p.word] - p.in + p.out
 			s.next[at+p.word] = next
@@ -379,6 +430,7 @@ func (s *search) repack(old *layout) bool {
 	s.high = make([]uint64, s.layout.words)
 	s.layout.pack(m, s.high)
 	s.states = states
+	states.bytes += int64(8 * len(s.known.ring))
 	return true
 }
 

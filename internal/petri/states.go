@@ -28,6 +28,10 @@ type States struct {
 	// one word it is nil while nobody asks for a number.
 	table []uint32
 
+	// For other keys: a few bits of their hashes, so that few questions about a new
+	// key need another key. Here, too, 0 is free.
+	tags []uint8
+
 	// For keys of one word: their complements, so that most questions cost one
 	// access to memory. Here, too, 0 is free.
 	inline []uint64
@@ -43,10 +47,13 @@ func NewStates(words int) *States {
 	if words == 1 {
 		s.inline, s.bytes = make([]uint64, firstSlots), 8*firstSlots
 	} else {
-		s.table, s.bytes = make([]uint32, firstSlots), 4*firstSlots
+		s.table, s.tags, s.bytes = make([]uint32, firstSlots), make([]uint8, firstSlots), tagged*firstSlots
 	}
 	return s
 }
+
+// tagged is the size of a slot of table and tags.
+const tagged = 5
 
 // The first table.
 const (
@@ -90,12 +97,21 @@ func (s *States) slot(key []uint64) int {
 	if s.words == 1 {
 		return s.wordSlot(key[0], hashWord(key[0]))
 	}
-	for slot := s.home(hashKey(key)); ; slot = (slot + 1) & (s.size - 1) {
-		if entry := s.table[slot]; entry == 0 || slices.Equal(s.At(int(entry)-1), key) {
+	return s.keySlot(key, hashKey(key))
+}
+
+// keySlot is slot for a key that is not of one word.
+func (s *States) keySlot(key []uint64, hash uint64) int {
+	tag := tagOf(hash)
+	for slot := s.home(hash); ; slot = (slot + 1) & (s.size - 1) {
+		if found := s.tags[slot]; found == 0 || found == tag && slices.Equal(s.At(int(s.table[slot])-1), key) {
 			return slot
 		}
 	}
 }
+
+// tagOf returns the tag for a hash. It has nothing in common with the home.
+func tagOf(hash uint64) uint8 { return uint8(hash) | 1 }
 
 // wordSlot is slot for a key of one word.
 func (s *States) wordSlot(key, hash uint64) int {
@@ -123,7 +139,7 @@ func (s *States) insert(key []uint64, slot int) bool {
 	s.count++
 	switch {
 	case s.words != 1:
-		s.table[slot] = uint32(s.count)
+		s.table[slot], s.tags[slot] = uint32(s.count), tagOf(hashKey(key))
 		return true
 	case s.table != nil:
 		s.table, s.bytes = nil, s.bytes-4*int64(s.size)
@@ -165,7 +181,7 @@ func (s *States) room() bool {
 // grow doubles the table. For keys of one word it goes through the old table in
 // order, and so, but for collisions, through the new one.
 func (s *States) grow() bool {
-	slotBytes := int64(4)
+	slotBytes := int64(tagged)
 	if s.words == 1 {
 		slotBytes = 8
 	}
@@ -174,8 +190,8 @@ func (s *States) grow() bool {
 	}
 	s.size, s.top = 2*s.size, s.top-1
 	if s.words != 1 {
-		s.table = nil // so that the old table can go before the new one comes
-		s.number()
+		s.table, s.tags = nil, nil // so that they can go before the new ones come
+		s.tag()
 		return true
 	}
 	old := s.inline
@@ -188,7 +204,20 @@ func (s *States) grow() bool {
 	return true
 }
 
-// number makes the table of numbers.
+// tag makes table and tags.
+func (s *States) tag() {
+	s.table, s.tags = make([]uint32, s.size), make([]uint8, s.size)
+	for i := range s.count {
+		hash := hashKey(s.At(i))
+		slot := s.home(hash)
+		for s.tags[slot] != 0 {
+			slot = (slot + 1) & (s.size - 1)
+		}
+		s.table[slot], s.tags[slot] = uint32(i+1), tagOf(hash)
+	}
+}
+
+// number makes the table of numbers for keys of one word.
 func (s *States) number() {
 	s.table = make([]uint32, s.size)
 	for i := range s.count {

@@ -8,7 +8,7 @@ import "slices"
 // interfere with, a strong stubborn set. The search tells nothing else of the net.
 func findDeadlocks(n *Net, initial Marking, bounds []int, o *Options) (*search, Stop) {
 	s := newSearch(n, initial, bounds)
-	s.only = newStubborn(n)
+	s.only, s.known = newStubborn(n), &known{}
 	return s, s.run(o)
 }
 
