@@ -259,6 +259,7 @@ const (
 	CauseLimit    Cause = "limit"
 	CauseSequence Cause = "sequence"
 	CauseApproval Cause = "approval"
+	CauseAllow    Cause = "allow" // no constraint: the call passes where the default is to deny
 )
 
 // A Position is a position in a file of the user. Line and Column count from 1;

@@ -217,7 +217,7 @@ func whileTainted(after, until []Name) string {
 }
 
 func allowNet(s *Allow, tool Name) gate.Net {
-	return ruleNet("allow-"+tool.inNet(), Rule{Pos: s.Pos}, gate.CauseNet, nil,
+	return ruleNet("allow-"+tool.inNet(), Rule{Pos: s.Pos}, gate.CauseAllow, nil,
 		gate.Transition{Name: do(tool), Inputs: []string{ready}, Outputs: []string{ready}, Tools: []gate.Tool{tool.Call()}})
 }
 

@@ -86,7 +86,7 @@ func (p *parser) statement() Statement {
 	case t.is("shadow"):
 		return p.shadow(t)
 	case t.is("allow"):
-		return p.allow(t)
+		return ruleParser{p}.allow(t)
 	case t.is("map"):
 		return p.mapping(t)
 	case t.is("example"):
@@ -101,11 +101,11 @@ func (p *parser) statement() Statement {
 func (p *parser) rule(t token, r Rule) Statement {
 	switch {
 	case t.is("require"):
-		return p.require(r)
+		return ruleParser{p}.require(r)
 	case t.is("block"):
-		return p.block(r)
+		return ruleParser{p}.block(r)
 	case t.is("limit"):
-		return p.limit(r)
+		return ruleParser{p}.limit(r)
 	}
 	p.unknownStatement(t)
 	return nil

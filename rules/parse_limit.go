@@ -7,7 +7,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-func (p *parser) limit(r Rule) Statement {
+func (p ruleParser) limit(r Rule) Statement {
 	if t := p.line.peek(); t.is("session") { // limits are per session, not of a session
 		p.line.fail(Unexpected, t, `quote a tool of this name: limit "session" to`, "%q is not a call", t.text)
 	}
@@ -53,7 +53,7 @@ func (l *Limit) later() []string {
 }
 
 // spanHint refuses what people write in place of "per", "of", "at once" and "in a row".
-func (p *parser) spanHint(t token) {
+func (p ruleParser) spanHint(t token) {
 	hint := ""
 	switch t.text {
 	case "concurrent", "concurrently", "parallel", "in-flight", "simultaneous", "simultaneously", "once", "at-once", "together":
@@ -87,7 +87,7 @@ func (o Span) String() string {
 }
 
 // per reads the words after "per".
-func (p *parser) per(l *Limit) {
+func (p ruleParser) per(l *Limit) {
 	t := p.line.next()
 	if t.kind == atEnd {
 		p.line.fail(Missing, t, limitForm, "the session, or the name that refills the limit, is missing")
@@ -116,7 +116,7 @@ func (p *parser) per(l *Limit) {
 }
 
 // spanOnly reads a span of sessions or time, which is all that a sum can have.
-func (p *parser) spanOnly(l *Limit) {
+func (p ruleParser) spanOnly(l *Limit) {
 	t := p.line.next()
 	switch {
 	case t.kind == atEnd:
@@ -127,7 +127,7 @@ func (p *parser) spanOnly(l *Limit) {
 }
 
 // span reads a span that begins with t, and reports whether it is one.
-func (p *parser) span(l *Limit, t token) bool {
+func (p ruleParser) span(l *Limit, t token) bool {
 	for i, word := range spanWords {
 		switch {
 		case t.isCase(word):
@@ -142,7 +142,7 @@ func (p *parser) span(l *Limit, t token) bool {
 }
 
 // perUser reads the rest of "per user per day", after its first span.
-func (p *parser) perUser(l *Limit) {
+func (p ruleParser) perUser(l *Limit) {
 	at := p.line.peek()
 	if !p.optional("per") {
 		return
@@ -166,7 +166,7 @@ func (p *parser) perUser(l *Limit) {
 }
 
 // successful reads the call after "per successful".
-func (p *parser) successful() token {
+func (p ruleParser) successful() token {
 	t := p.line.next()
 	switch {
 	case t.kind == atEnd || t.is("unless"):

@@ -7,7 +7,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-func (p *parser) require(r Rule) Statement {
+func (p ruleParser) require(r Rule) Statement {
 	start := p.line.off
 	if a := p.persons(); a != nil {
 		return p.approve(a, r)
@@ -38,7 +38,7 @@ func (s *Require) later() []string {
 }
 
 // first reads the calls that are required: a list, or some with "or" between them.
-func (p *parser) first() (names []Name, or bool) {
+func (p ruleParser) first() (names []Name, or bool) {
 	names = p.list("the required call is missing", "name", requireForm)
 	for at := p.line.peek(); p.optional("or"); at = p.line.peek() {
 		if !or && len(names) > 1 || p.comma() {
@@ -59,7 +59,7 @@ func (p *parser) first() (names []Name, or bool) {
 }
 
 // before reads the word between the two sides of a requirement.
-func (p *parser) before() {
+func (p ruleParser) before() {
 	if t := p.line.peek(); t.text == "and" {
 		p.line.fail(Unexpected, t, orForm, `expected "before", not %q`, t.text)
 	}
@@ -68,7 +68,7 @@ func (p *parser) before() {
 
 // persons reads "human-approval", also with the number of persons. It returns nil for
 // a call.
-func (p *parser) persons() *Approve {
+func (p ruleParser) persons() *Approve {
 	t := p.item()
 	next := p.line.peek()
 	switch {
@@ -89,7 +89,7 @@ func (p *parser) persons() *Approve {
 	return nil
 }
 
-func (p *parser) approve(a *Approve, r Rule) Statement {
+func (p ruleParser) approve(a *Approve, r Rule) Statement {
 	if p.optional("via") {
 		a.Via = p.channel()
 	}
@@ -108,7 +108,7 @@ var channels = []struct {
 }{{"elicit", true}, {"cli", true}, {"url", false}, {"web", false}, {"webhook", false}}
 
 // channel reads the channel of an approval.
-func (p *parser) channel() string {
+func (p ruleParser) channel() string {
 	t := p.line.next()
 	var known []string
 	for _, c := range channels {

@@ -30,7 +30,10 @@ const (
 	allowClauses   = "allow takes names only: allow A, B"
 )
 
-func (p *parser) block(r Rule) Statement {
+// A ruleParser reads what follows the keyword of a rule.
+type ruleParser struct{ *parser }
+
+func (p ruleParser) block(r Rule) Statement {
 	b := &Block{Tools: p.list("the name to block is missing", "name", blockForm)}
 	b.After, b.Until = p.after()
 	r.Unless = p.unless(blockClauses, p.afterWords(b.After)...)
@@ -38,14 +41,14 @@ func (p *parser) block(r Rule) Statement {
 	return b
 }
 
-func (p *parser) allow(at token) Statement {
+func (p ruleParser) allow(at token) Statement {
 	a := &Allow{Pos: p.line.position(at.off), Tools: p.list("the name to allow is missing", "name", allowForm)}
 	p.endOf(allowClauses)
 	return a
 }
 
 // after reads the optional calls from which on a rule holds, and those that end that.
-func (p *parser) after() (after, until []Name) {
+func (p ruleParser) after() (after, until []Name) {
 	if !p.optional("after") {
 		return nil, nil
 	}
@@ -57,7 +60,7 @@ func (p *parser) after() (after, until []Name) {
 }
 
 // afterWords are the words that can still come where after was read.
-func (p *parser) afterWords(after []Name) []string {
+func (p ruleParser) afterWords(after []Name) []string {
 	if after == nil {
 		return []string{"after"}
 	}
@@ -66,7 +69,7 @@ func (p *parser) afterWords(after []Name) []string {
 
 // unless reads the names of calls that a rule exempts, and the end of the rule. form
 // shows the clauses of the rule; earlier lists words that are valid before the end.
-func (p *parser) unless(form string, earlier ...string) []Name {
+func (p ruleParser) unless(form string, earlier ...string) []Name {
 	var names []Name
 	if p.optional("unless") {
 		names = p.names("name", unlessForm)

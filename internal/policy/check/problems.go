@@ -214,11 +214,11 @@ func (v *Analysis) ends(net verify.Net) bool {
 }
 
 // redundant reports nets that change nothing. It leaves out nets whose tools are all reported
-// as never callable.
+// as never callable, and what is allowed where the default allows it, too.
 func (v *Analysis) redundant() diag.List {
 	var ps diag.List
 	for _, r := range v.report.Redundant {
-		if v.follows(r.Net) {
+		if v.follows(r.Net) || v.nets[r.Net.Name].Cause == gate.CauseAllow && !v.policy.Options().Deny {
 			continue
 		}
 		p := Warning(codeRedundant, diag.Position(r.Net.Rule), r.Net.Name+" never changes a verdict", "")
