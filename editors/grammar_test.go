@@ -25,7 +25,7 @@ type pattern struct {
 
 func grammar(t *testing.T) pattern {
 	t.Helper()
-	src, err := os.ReadFile("petrigate.tmLanguage.json")
+	src, err := os.ReadFile("vscode/petrigate.tmLanguage.json")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -193,13 +193,49 @@ func TestGrammarKnowsKeywords(t *testing.T) {
 	if len(words) < 35 {
 		t.Errorf("the parser has only %d keywords", len(words))
 	}
-	src, err := os.ReadFile("petrigate.tmLanguage.json")
+	src, err := os.ReadFile("vscode/petrigate.tmLanguage.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	vim, err := os.ReadFile("vim/syntax/petrigate.vim")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for word := range words {
 		if !regexp.MustCompile(`[(|]` + word + `[)|]`).Match(src) {
 			t.Errorf("the grammar does not know %q", word)
+		}
+		if !regexp.MustCompile(`[ (|]` + word + `([ \n\\]|$)`).Match(vim) {
+			t.Errorf("the syntax of Vim does not know %q", word)
+		}
+	}
+}
+
+// TestExtension: the extension for VS Code names files that are there, and one language.
+func TestExtension(t *testing.T) {
+	var extension struct {
+		Main        string
+		Contributes struct {
+			Languages []struct{ ID, Configuration string }
+			Grammars  []struct{ Language, ScopeName, Path string }
+		}
+	}
+	for name, v := range map[string]any{"package.json": &extension, "language-configuration.json": &struct{}{}} {
+		src, err := os.ReadFile("vscode/" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := json.Unmarshal(src, v); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	c := extension.Contributes
+	if len(c.Languages) != 1 || len(c.Grammars) != 1 || c.Languages[0].ID != c.Grammars[0].Language || c.Grammars[0].ScopeName != "source.petrigate" {
+		t.Errorf("%+v", c)
+	}
+	for _, file := range []string{extension.Main, c.Languages[0].Configuration, c.Grammars[0].Path} {
+		if _, err := os.Stat("vscode/" + file); err != nil {
+			t.Error(err)
 		}
 	}
 }
