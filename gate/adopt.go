@@ -79,7 +79,7 @@ func (n *net) loses(s *State) bool {
 		return false
 	}
 	d := s.Nets[n.index].deciding()
-	return len(d.Flights) > 0 || s.Nets[n.index].Values.Len() > 0 || !slices.Equal(d.Marking, []int(n.start))
+	return len(d.Flights) > 0 || d.Spent != nil || s.Nets[n.index].Values.Len() > 0 || !slices.Equal(d.Marking, []int(n.start))
 }
 
 // renumbered returns c with the numbers of its nets in another policy.

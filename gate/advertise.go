@@ -104,7 +104,13 @@ func (j *judgement) open(f *finding) bool {
 		return false
 	}
 	n := f.net
-	if n.MatchFirst && n.maps != nil && slices.ContainsFunc(j.tools, func(t label) bool { return len(n.maps.byTool[t.text]) > 0 }) {
+	if n.Row || f.reason != "" && f.phase == nil {
+		return true
+	}
+	if f.phase != nil {
+		return slices.ContainsFunc(f.phase.Tools, func(u Tool) bool { return j.gives(n, u, Surely) })
+	}
+	if n.MatchFirst && n.maps != nil && slices.ContainsFunc(j.tools, func(t label) bool { return len(n.maps.about(t.text)) > 0 }) {
 		return true
 	}
 	l := &f.labels[f.label]
@@ -128,7 +134,7 @@ func (j *judgement) gives(n *net, u Tool, how Found) bool {
 	}
 	for i := range j.tools {
 		tool := j.tools[i].text
-		if maps != nil && slices.ContainsFunc(maps.byTool[tool], func(number int) bool {
+		if maps != nil && slices.ContainsFunc(maps.about(tool), func(number int) bool {
 			m := &maps.maps[number]
 			return (m.Reader != nil || how == Perhaps) && u.is(&label{text: m.As, from: fromMap})
 		}) {

@@ -42,7 +42,8 @@ func checkNet(n *Net) (map[string]int, ErrorList) {
 	if n.Scope > ScopeGlobal {
 		c.report("", fmt.Sprintf("%d is no scope", n.Scope), "")
 	}
-	c.unsupported()
+	c.sum()
+	c.phases()
 	c.initial()
 	for _, place := range slices.Concat(n.Terminal, sortedKeys(n.Recovery)) {
 		c.place("", place)
@@ -68,14 +69,6 @@ func checkNet(n *Net) (map[string]int, ErrorList) {
 		}
 	}
 	return c.places, c.errs
-}
-
-// unsupported refuses nets that this version cannot enforce.
-func (c *checker) unsupported() {
-	n := c.net
-	if n.Row || n.Sum != nil || len(n.Phases) > 0 {
-		c.report("", "the net has a row, a sum or phases, which are not supported yet", "")
-	}
 }
 
 func (c *checker) initial() {
@@ -136,40 +129,6 @@ func (c *checker) structural(t *Transition) {
 		if a.set {
 			c.report(t.Name, "the transition is "+a.name+" and has no tools", "a transition without tools fires by itself")
 		}
-	}
-}
-
-// spoiler reports the mistakes in a transition that spoils evidence.
-func (c *checker) spoiler(t *Transition) {
-	switch {
-	case !t.Spoils:
-	case !t.Observe || len(t.Tools) == 0:
-		c.report(t.Name, "the transition spoils evidence and does not observe tools", "a call spoils evidence whether or not the net lets it pass: observe it")
-	case t.Deferred:
-		c.report(t.Name, "the transition spoils evidence and is deferred", "evidence is void from the moment when the call is admitted, whatever comes of it")
-	default:
-		c.unreachable(t)
-	}
-}
-
-// unreachable reports the deferred transitions that can have the tokens in flight which
-// t takes: a failure would give them back, and so undo the spoiling.
-func (c *checker) unreachable(t *Transition) {
-	for i := range c.net.Transitions {
-		u := &c.net.Transitions[i]
-		if u.Deferred && !u.Observe && slices.ContainsFunc(u.Inputs, func(place string) bool { return slices.Contains(t.Inputs, place) && !slices.Contains(t.Outputs, place) }) {
-			c.report(t.Name, fmt.Sprintf("the transition spoils evidence that the deferred transition %q can have in flight", u.Name), "a failure would give it back: make "+u.Name+" immediate")
-		}
-	}
-}
-
-// approvals reports a number of persons where nobody is asked.
-func (c *checker) approvals(t *Transition) {
-	switch {
-	case t.Approvals < 0:
-		c.report(t.Name, fmt.Sprintf("the transition needs the approval of %d persons", t.Approvals), "")
-	case t.Approvals > 0 && !t.Manual:
-		c.report(t.Name, "the transition needs approvals and is not manual", "only a manual transition asks persons")
 	}
 }
 

@@ -2,8 +2,10 @@ package gate
 
 import (
 	"cmp"
+	"math/big"
 	"math/bits"
 	"slices"
+	"time"
 )
 
 // judgement has the verdicts of the nets on one call in one state. It is ready for
@@ -27,6 +29,7 @@ type judgement struct {
 	bare     bool       // no map gives a name
 	offered  []Call     // the tools that can be called; nil: those of the state
 	world    world      // acting by default
+	row      string     // see [rowOf]; empty: no net counts rows
 	ticked   []NetDelta // changes by the clock in the nets that were asked
 	shadows  []subject  // that the call concerns
 
@@ -54,10 +57,15 @@ type subject struct {
 // finding is the verdict of one net, or of one for one value.
 type finding struct {
 	subject
-	labels   []label     // as this net names the call
-	choices  []choice    // none if it is blocked
-	spoils   []choice    // transitions that spoil evidence, see [Transition.Spoils]
-	label    int         // the first that is blocked
+	labels   []label  // as this net names the call
+	choices  []choice // none if it is blocked
+	spoils   []choice // transitions that spoil evidence, see [Transition.Spoils]
+	label    int      // the first that is blocked
+	reason   string   // why it is blocked, if not by the marking alone
+	retry    time.Duration
+	phase    *Phase      // the one that blocks it
+	amount   *big.Rat    // that the call adds to the sum of the net
+	anew     bool        // data is that of the start: the call ends a row
 	kind     VerdictKind // Abstain only of a net that moves all the same
 	doubtful bool        // because it is weak
 	broken   bool        // its mapper or its structural transitions failed
@@ -95,6 +103,9 @@ func (p *Policy) Classify(s *State, c Call) (vs []Verdict) {
 // name finds the labels of the call, without the state.
 func (j *judgement) name() {
 	j.tools = physical(j.call, j.toolRoom[:0])
+	if j.policy.rows {
+		j.row = rowOf(j.call)
+	}
 	if j.bare {
 		j.labels = withPatterns(append(j.labelRoom[:0], j.tools...), j.policy.names.globs)
 	} else {
@@ -160,16 +171,17 @@ func (j *judgement) ask(s subject) {
 		f.hear(j.call)
 	}
 	if s.data.Active {
+		f.follow(j.row)
 		j.judge(&f)
 	}
-	if f.kind != Abstain || len(f.spoils) > 0 || f.missed != 0 {
+	if f.kind != Abstain || f.moves() {
 		j.findings = append(j.findings, f)
 	}
 }
 
 // judge finds the verdict of an active net.
 func (j *judgement) judge(f *finding) {
-	j.known = j.known || f.net.MatchFirst && f.net.Labels == nil && f.net.knows(j.tools) || f.net.knows(f.labels)
+	j.known = j.known || f.net.MatchFirst && f.net.Labels == nil && f.net.knows(j.tools) || f.net.knows(f.labels) || f.net.listed(f.labels)
 	switch {
 	case f.broken:
 		f.kind = Blocked
@@ -177,6 +189,8 @@ func (j *judgement) judge(f *finding) {
 		f.judgeBase()
 	default:
 		f.judgeValue(j.scratchRoom[:0])
+		f.restrain(j.call)
+		f.spend(j.call)
 	}
 	if len(f.spoils) > 0 {
 		f.kind = max(f.kind, Gated)
@@ -298,6 +312,18 @@ func (f *finding) chosen(t int) bool {
 func (f *finding) choose(t, label int) {
 	f.kind = max(f.kind, Gated)
 	f.choices = append(f.choices, choice{transition: t, name: f.labels[label].text})
+}
+
+// moves reports whether an admitted call moves the net: it can also where it blocks, if
+// it yields or is in shadow.
+func (f *finding) moves() bool {
+	return len(f.choices) > 0 || len(f.spoils) > 0 || f.anew || f.missed != 0
+}
+
+// object blocks the call for another reason than the marking.
+func (f *finding) object(reason string, retry time.Duration) {
+	f.kind, f.label, f.choices = Blocked, 0, f.choices[:0]
+	f.reason, f.retry = reason, retry
 }
 
 // manual reports whether a chosen transition asks a person.

@@ -50,7 +50,7 @@ func (p *Policy) Tick(s *State, t time.Time) *Delta {
 // allows, or d itself if the clock changes nothing. An inactive net has no clock.
 // For one value of a net with a key, base is the net at large.
 func (n *net) at(d, base *NetData, t time.Time) *NetData {
-	if len(n.timed) == 0 || t.IsZero() || !d.Active {
+	if !n.clocked() || t.IsZero() || !d.Active {
 		return d
 	}
 	moved := n.tick(d, base, t)
@@ -70,8 +70,12 @@ func (n *net) at(d, base *NetData, t time.Time) *NetData {
 	return &both
 }
 
+// clocked reports whether time alone changes the net.
+func (n *net) clocked() bool { return len(n.timed) > 0 || n.Sum != nil && n.Sum.Every > 0 }
+
 // tick moves the net to the time t, or to the latest it has seen.
 func (n *net) tick(d, base *NetData, t time.Time) *NetData {
+	d = n.regained(d, t)
 	t = d.Clock.latest(t)
 	if !n.due(d, t) {
 		return d

@@ -114,7 +114,7 @@ func (j *judgement) moves(d *Delta, number uint64, metas []Meta) *finding {
 	var base *NetData // of the net before, if it was moved at large
 	for i := range j.findings {
 		f := &j.findings[i]
-		if len(f.choices)+len(f.spoils) == 0 && f.missed == 0 {
+		if !f.moves() {
 			continue
 		}
 		if room == nil {
@@ -133,6 +133,8 @@ func (j *judgement) moves(d *Delta, number uint64, metas []Meta) *finding {
 			}
 			return f
 		}
+		m.spend(f.amount, j.call.Time)
+		m.count(f, j.row)
 		m.clock(f.data, j.call.Time)
 		if metas != nil && metas[i] != nil {
 			m.data.Meta = metas[i]

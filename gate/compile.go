@@ -101,6 +101,14 @@ func copyNet(n Net) Net {
 	n.Terminal = slices.Clone(n.Terminal)
 	n.Free, n.Key = slices.Clone(n.Free), slices.Clone(n.Key)
 	n.Maps = slices.Clone(n.Maps)
+	n.Phases = slices.Clone(n.Phases)
+	for i := range n.Phases {
+		n.Phases[i].Tools = slices.Clone(n.Phases[i].Tools)
+	}
+	if n.Sum != nil {
+		sum := *n.Sum
+		n.Sum = &sum
+	}
 	n.Initial, n.Recovery = maps.Clone(n.Initial), maps.Clone(n.Recovery)
 	n.Transitions = slices.Clone(n.Transitions)
 	for i := range n.Transitions {

@@ -36,7 +36,9 @@
 // result is a success; until then they are in flight and nobody else can have
 // them. A transition that observes follows a tool and never forbids it. One that
 // spoils ([Transition.Spoils]) takes evidence away: a test beside an edit proves
-// nothing, however either of them ends.
+// nothing, however either of them ends. A net can also limit what cannot be counted in
+// tokens: the sum of an argument ([Net.Sum]), equal calls in a row ([Net.Row]), and
+// whatever is not on a list while a place is marked ([Net.Phases]).
 //
 // A transition with [Transition.Every] fires by the clock, which is the time of
 // the calls: a net is moved when it is asked, as far as the time allows, so

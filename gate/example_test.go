@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -123,62 +122,6 @@ func ExampleConfirm() {
 	// approve bash by execShell
 	// bash requires human approval.
 	// read allowed
-}
-
-func ExampleConfirmN() {
-	fourEyes := toolApproval
-	fourEyes.Transitions = slices.Clone(fourEyes.Transitions)
-	for i := range fourEyes.Transitions {
-		if t := &fourEyes.Transitions[i]; t.Manual {
-			t.Approvals = 2
-		}
-	}
-	s := newSession(fourEyes)
-	agreed := map[string][]string{"edit": {"ann", "bob"}, "bash": {"ann", "ann"}}
-	ask := func(_ context.Context, a *gate.Ask) (int, error) {
-		people := slices.Compact(slices.Sorted(slices.Values(agreed[a.Call.Tool])))
-		fmt.Printf("%s: %d of %d\n", a.Call.Tool, len(people), a.Approvals())
-		return len(people), nil
-	}
-	for _, tool := range []string{"edit", "bash"} {
-		switch d := gate.ConfirmN(context.Background(), s, gate.Call{Tool: tool}, ask).(type) {
-		case *gate.Allow:
-			fmt.Println(tool, "allowed")
-			d.Ticket.Settle(gate.Success)
-		case *gate.Refusal:
-			fmt.Println(d.Text)
-		}
-	}
-	// Output:
-	// edit: 2 of 2
-	// edit allowed
-	// bash: 1 of 2
-	// bash requires the approval of 2 different people.
-}
-
-func ExampleTransition_spoils() {
-	s := newSession(gate.Net{
-		Name:    "tested",
-		Places:  []string{"dirty", "tested"},
-		Initial: map[string]int{"dirty": 1},
-		Transitions: []gate.Transition{
-			{Name: "test", Inputs: []string{"dirty"}, Outputs: []string{"tested"}, Tools: gate.Tools("test"), Deferred: true, Observe: true},
-			{Name: "push", Inputs: []string{"tested"}, Outputs: []string{"dirty"}, Tools: gate.Tools("push")},
-			{Name: "edit", Inputs: []string{"tested"}, Outputs: []string{"dirty"}, Tools: gate.Tools("edit"), Observe: true, Spoils: true},
-		},
-		Reason: "push requires a test of the files as they are.",
-	})
-	edit := s.Decide(gate.Call{ID: "1", Tool: "edit"}, nil).(*gate.Allow)
-	try(s, "test", gate.Success)
-	try(s, "push", gate.Success)
-	edit.Ticket.Settle(gate.Success)
-	try(s, "test", gate.Success)
-	try(s, "push", gate.Success)
-	// Output:
-	// test: allowed
-	// push: push requires a test of the files as they are. Call 1 of edit, which has not ended, spoils evidence: a call of test beside it proves nothing.
-	// test: allowed
-	// push: allowed
 }
 
 func ExampleTicket_Settle() {

@@ -28,6 +28,20 @@ type identity struct {
 	Identity    string `json:",omitempty"`
 	Scope       Scope
 	Key         []fieldIdentity `json:",omitempty"`
+	Row         bool            `json:",omitempty"`
+	Sum         *sumIdentity    `json:",omitempty"`
+	Phases      []phaseIdentity `json:",omitempty"`
+}
+
+type sumIdentity struct {
+	Path, Source string
+	Most         int
+	Every        time.Duration
+}
+
+type phaseIdentity struct {
+	Place string
+	Tools []Tool
 }
 
 type transitionIdentity struct {
@@ -63,7 +77,10 @@ func fieldIdentities(fields []Field) []fieldIdentity {
 	return ids
 }
 
-type mapIdentity struct{ Tool, Field, As, Source string }
+type mapIdentity struct {
+	Tool, Field, As, Source string
+	Glob                    bool `json:",omitempty"`
+}
 
 func fingerprintNet(n *net) string {
 	ts := make([]transitionIdentity, len(n.Transitions))
@@ -75,12 +92,19 @@ func fingerprintNet(n *net) string {
 			Spoils: t.Spoils, Approvals: t.Approvals, Key: fieldIdentities(t.Key),
 		}
 	}
-	return hash(identity{
+	id := identity{
 		Places: solid(n.Places), Initial: n.initial, Free: solid(n.Free), Transitions: ts,
 		Maps: mapIdentities(n.Maps), Labels: n.Labels != nil, MatchFirst: n.MatchFirst,
 		Hooks:    [3]bool{n.Mapper != nil, n.Validate != nil, n.OnSuccess != nil},
-		Identity: n.Identity, Scope: n.Scope, Key: fieldIdentities(n.Key),
-	})
+		Identity: n.Identity, Scope: n.Scope, Row: n.Row, Key: fieldIdentities(n.Key),
+	}
+	if n.Sum != nil {
+		id.Sum = &sumIdentity{Path: n.Sum.Field.Path, Source: n.Sum.Field.Source, Most: n.Sum.Most, Every: n.Sum.Every}
+	}
+	for _, ph := range n.Phases {
+		id.Phases = append(id.Phases, phaseIdentity{Place: ph.Place, Tools: solid(ph.Tools)})
+	}
+	return hash(id)
 }
 
 func fingerprintPolicy(p *Policy, maps []Map) string {
@@ -116,7 +140,7 @@ func (p *Policy) keep() int {
 func mapIdentities(maps []Map) []mapIdentity {
 	ids := make([]mapIdentity, len(maps))
 	for i, m := range maps {
-		ids[i] = mapIdentity{m.Tool, m.Field, m.As, m.Source}
+		ids[i] = mapIdentity{m.Tool, m.Field, m.As, m.Source, m.Glob}
 	}
 	return ids
 }

@@ -4,14 +4,14 @@ package gate
 type index struct {
 	byName map[string][]int // nets that list a name, or map its tool
 	byGlob [][]int          // nets, by the number of the pattern
-	always []int            // nets with names or patterns of their own
+	always []int            // nets with names or patterns of their own, and those that every call concerns
 	words  int              // of a set of nets
 }
 
 func newIndex(g *naming, nets []*net) index {
 	x := index{byName: make(map[string][]int), byGlob: make([][]int, len(g.globs)), words: (len(nets) + 63) / 64}
 	for _, n := range nets {
-		if n.Labels == nil && (n.Mapper != nil || len(n.globs) > 0) {
+		if n.Labels == nil && (n.Mapper != nil || len(n.globs) > 0 || n.maps != nil && len(n.maps.globs) > 0) || n.Row || len(n.Phases) > 0 {
 			x.always = append(x.always, n.index)
 			continue
 		}
@@ -19,8 +19,8 @@ func newIndex(g *naming, nets []*net) index {
 			x.byName[name] = append(x.byName[name], n.index)
 		}
 		if n.maps != nil {
-			for tool := range n.maps.byTool {
-				x.byName[tool] = append(x.byName[tool], n.index)
+			for about := range n.maps.byTool {
+				x.byName[about.tool] = append(x.byName[about.tool], n.index)
 			}
 		}
 		for i := range n.globs {

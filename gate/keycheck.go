@@ -24,6 +24,12 @@ func (c *checker) keys() {
 	if !keyed {
 		return
 	}
+	if n.Row {
+		c.report("", "the net counts calls in a row and has a key", "calls in a row are equal in all arguments: leave out the key")
+	}
+	if len(n.Phases) > 0 {
+		c.report("", "the net has phases and a key", "a call without a value is in no phase: put the phases into a net of their own")
+	}
 	c.fields("", n.Key)
 	for i := range n.Transitions {
 		c.key(&n.Transitions[i], size)

@@ -11,8 +11,15 @@ type mapping struct {
 	maps   []Map
 	places []place
 	same   [][]int // for each map with a Reader: the patterns that give the same name in the same place
-	byTool map[string][]int
-	texts  map[string][]place // by tool: the fields that readers read
+	byTool map[ofTool][]int
+	texts  map[ofTool][]place // the fields that readers read
+	globs  []string           // the patterns of tools, each once
+}
+
+// ofTool is what maps are about: a tool, or a pattern over tools.
+type ofTool struct {
+	tool string
+	glob bool
 }
 
 // place is the part of a call that a map reads.
@@ -38,20 +45,25 @@ func isPath(field string) bool {
 }
 
 func newMapping(maps []Map) *mapping {
-	m := &mapping{maps: slices.Clone(maps), byTool: make(map[string][]int), texts: make(map[string][]place)}
+	m := &mapping{maps: slices.Clone(maps), byTool: make(map[ofTool][]int), texts: make(map[ofTool][]place)}
 	type giver struct {
-		tool, field, as string
-		reader          Reader
+		ofTool
+		field, as string
+		reader    Reader
 	}
 	patterns := make(map[giver][]int)
-	of := func(d *Map) giver { return giver{d.Tool, d.Field, d.As, d.Reader} }
+	of := func(d *Map) giver { return giver{d.ofTool(), d.Field, d.As, d.Reader} }
 	for i := range m.maps {
 		d := &m.maps[i]
-		m.byTool[d.Tool] = append(m.byTool[d.Tool], i)
+		about := d.ofTool()
+		m.byTool[about] = append(m.byTool[about], i)
+		if d.Glob && !slices.Contains(m.globs, d.Tool) {
+			m.globs = append(m.globs, d.Tool)
+		}
 		m.places = append(m.places, d.place())
 		if d.Reader != nil {
 			patterns[of(d)] = append(patterns[of(d)], d.Pattern)
-			m.reads(d.Tool, m.places[i])
+			m.reads(about, m.places[i])
 		}
 	}
 	m.same = make([][]int, len(m.maps))
@@ -63,12 +75,37 @@ func newMapping(maps []Map) *mapping {
 	return m
 }
 
-// reads records that a reader reads this field of the tool.
-func (m *mapping) reads(tool string, at place) {
+func (m *Map) ofTool() ofTool { return ofTool{m.Tool, m.Glob} }
+
+// reads records that a reader reads this field.
+func (m *mapping) reads(of ofTool, at place) {
 	same := func(p place) bool { return p.key == at.key }
-	if at.key != "" && !slices.ContainsFunc(m.texts[tool], same) {
-		m.texts[tool] = append(m.texts[tool], at)
+	if at.key != "" && !slices.ContainsFunc(m.texts[of], same) {
+		m.texts[of] = append(m.texts[of], at)
 	}
+}
+
+// about returns the maps of a tool, in order.
+func (m *mapping) about(tool string) []int {
+	numbers := m.byTool[ofTool{tool: tool}]
+	for _, p := range m.globs {
+		if MatchGlob(p, tool) {
+			numbers = append(slices.Clip(numbers), m.byTool[ofTool{p, true}]...)
+			slices.Sort(numbers)
+		}
+	}
+	return numbers
+}
+
+// fields returns the fields of a tool that readers read.
+func (m *mapping) fields(tool string) []place {
+	places := m.texts[ofTool{tool: tool}]
+	for _, p := range m.globs {
+		if MatchGlob(p, tool) {
+			places = append(slices.Clip(places), m.texts[ofTool{p, true}]...)
+		}
+	}
+	return places
 }
 
 // hit is a map that matches a call.
@@ -102,7 +139,7 @@ func (m *mapping) doubt(c *Call, fields []field, tools []label, hits []hit) {
 // another reports whether a reader reads another field of the call than this one.
 func (m *mapping) another(c *Call, fields []field, tools []label, key string) bool {
 	for _, tool := range tools {
-		for _, at := range m.texts[tool.text] {
+		for _, at := range m.fields(tool.text) {
 			if at.key == key {
 				continue
 			}
@@ -125,7 +162,7 @@ func (m *mapping) hits(c *Call, tools []label) []hit {
 	fields := room[:0]
 	var hits []hit
 	for i := range tools {
-		for _, number := range m.byTool[tools[i].text] {
+		for _, number := range m.about(tools[i].text) {
 			var f *field
 			fields, f = readOnce(fields, c.Args, m.places[number])
 			if h, ok := m.hit(c, f, number); ok {

@@ -71,21 +71,24 @@ func newNaming(maps []Map, nets []*net) *naming {
 			n.globs[i].number = g.number(&n.patterns[i])
 		}
 		for i := range n.Transitions {
-			for _, u := range n.Transitions[i].Unless {
-				g.exemption(u)
-			}
+			g.exemptions(n.Transitions[i].Unless)
+		}
+		for i := range n.Phases {
+			g.exemptions(n.Phases[i].Tools)
 		}
 	}
 	return g
 }
 
-// exemption makes calls get the names that exempt them.
-func (g *naming) exemption(u Tool) {
-	switch u.Kind {
-	case Plain:
-		g.dot(u.Name)
-	case Glob:
-		g.dots = g.dots || strings.Contains(u.Name, ".")
+// exemptions makes calls get the names that exempt them.
+func (g *naming) exemptions(tools []Tool) {
+	for _, u := range tools {
+		switch u.Kind {
+		case Plain:
+			g.dot(u.Name)
+		case Glob:
+			g.dots = g.dots || strings.Contains(u.Name, ".")
+		}
 	}
 }
 

@@ -50,15 +50,19 @@ type Net struct {
 	Key []Field
 
 	// Row makes the net count equal calls in a row: an admitted call of another tool or
-	// with other arguments than the one before, also one that the net does not list, puts
-	// it back to its start.
+	// with other arguments than the one before, also one that the net does not list or
+	// exempts, first puts it back to its start. Arguments are equal if they are equal as
+	// JSON values: the order of keys, escapes and the spelling of numbers do not matter.
+	// A refused call changes nothing.
 	Row bool
 
 	// Sum limits the sum of a numeric field over the calls that a transition gates.
 	Sum *Sum
 
 	// Phases are allowlists by place: while the place is marked, only calls that
-	// certainly have one of the names pass, whatever else they are.
+	// certainly have one of the names pass, whatever else they are, free ones too. Tokens
+	// in flight count where they came from. A call that a list has is known to
+	// [PolicyOptions].Deny, whatever the marking, as one is that the net gates.
 	Phases []Phase
 
 	Scope  Scope // whose calls it counts
@@ -159,10 +163,12 @@ type ValueReader interface {
 	Value(c *Call, number int) ([]byte, bool)
 }
 
-// A Sum limits the sum of a field. Absent, negative or not a number: the call is
-// refused. Numbers are exact decimals.
+// A Sum limits the sum of a field over the calls that a transition gates; several names
+// of one call count once. A call is refused if it has not exactly one number there, if
+// that is negative, or if it has more than 100 digits or an exponent beyond 100. Numbers
+// are exact decimals. What an admitted call has spent is not given back if the call fails.
 type Sum struct {
-	Field Field
+	Field Field         // of the arguments
 	Most  int           // the largest sum
 	Every time.Duration // the time in which Most comes back, evenly; 0: nothing comes back
 }
@@ -216,7 +222,7 @@ type Labels struct {
 // Match or Reader is set.
 type Map struct {
 	Tool    string            // a physical name of the call
-	Glob    bool              // Tool is a pattern over the physical names
+	Glob    bool              // Tool is a pattern over the physical names; as a tool of a [Glob]
 	Field   string            // one key of the arguments, read as it stands, or a path that begins with "$."; see [ParsePath]
 	Match   func(string) bool // called with each string in the field
 	Reader  Reader            // reads the field, or the whole call where Field is empty

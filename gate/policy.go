@@ -36,6 +36,7 @@ type Policy struct {
 	print  string
 
 	timed []int // the nets that go by the clock
+	rows  bool  // some net counts equal calls in a row
 
 	fields  []fieldReader // of the keys
 	keys    []keyReader   // of the nets
@@ -154,7 +155,8 @@ func (p *Policy) adopt(nets []Net) (errs ErrorList) {
 		n.index = len(p.nets)
 		p.nets = append(p.nets, n)
 		p.byName[n.Name] = n
-		if len(n.timed) > 0 {
+		p.rows = p.rows || n.Row
+		if n.clocked() {
 			p.timed = append(p.timed, n.index)
 		}
 	}

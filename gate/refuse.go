@@ -99,6 +99,11 @@ func (n *net) block(name, reason string) Block {
 
 func (j *judgement) block(f *finding) Block {
 	b := f.net.block(j.call.Tool, "")
+	b.Key = f.named()
+	if f.reason != "" {
+		b.Reason, b.Retry = f.about(f.reason), f.retry
+		return b
+	}
 	if f.broken {
 		b.Reason = fmt.Sprintf("Net '%s' cannot judge the call, because its mapper failed.", f.net.Name)
 		return b
@@ -107,7 +112,6 @@ func (j *judgement) block(f *finding) Block {
 	if l.glob == 0 {
 		b.Name = l.text
 	}
-	b.Key = f.named()
 	if f.lacks() {
 		b.Reason = f.plan.lack.sentence(cmp.Or(b.Name, j.call.Tool))
 		return b

@@ -32,11 +32,12 @@ func (s *Session) Replay(entries []Entry) {
 	}
 }
 
-// pass leaves out the nets that block, but for the evidence that the call spoils.
+// pass leaves out the nets that block, but for the evidence that the call spoils,
+// and the rows that it ends.
 func (j *judgement) pass() {
 	findings := j.findings[:0]
 	for _, f := range j.findings {
-		if f.kind != Blocked || len(f.spoils) > 0 || f.missed != 0 {
+		if f.kind != Blocked || f.moves() {
 			findings = append(findings, f)
 		}
 	}

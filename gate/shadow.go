@@ -31,7 +31,7 @@ const (
 
 // in returns the verdicts of the nets in shadow on the call in that world.
 func (j *judgement) in(w world) *judgement {
-	k := &judgement{policy: j.policy, call: j.call, state: j.state, tools: j.tools, labels: j.labels, bare: j.bare, offered: j.offered, world: w, known: j.known}
+	k := &judgement{policy: j.policy, call: j.call, state: j.state, tools: j.tools, labels: j.labels, bare: j.bare, offered: j.offered, world: w, row: j.row, known: j.known}
 	k.findings, k.room = k.findingRoom[:0], k.choiceRoom[:0]
 	for _, s := range j.shadows {
 		if w == enforced {

@@ -140,10 +140,9 @@ func (n *net) gatherEvidence() {
 // restarted returns the net at its start, as after a reset. The calls that spoil its
 // evidence are still under way.
 func (n *net) restarted(d *NetData) *NetData {
-	r := n.fresh(d.Active)
-	r.Spoilers = d.Spoilers
-	if r.Shadow != nil {
-		r.Shadow.Enforced.Spoilers = d.Shadow.Enforced.Spoilers
+	r := n.anew(d)
+	if d.Shadow != nil {
+		r.Shadow = &ShadowData{Enforced: n.anew(d.Shadow.Enforced)}
 	}
 	if d.Values.Len() > 0 {
 		r.Values = n.restartedValues(r, d.Values)

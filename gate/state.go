@@ -54,6 +54,8 @@ type NetData struct {
 	Spoilers []Flight // calls under way that spoil evidence: while there is one, no watch begins
 	Meta     Meta
 	Shadow   *ShadowData // of a net in shadow, of which the rest is the actual state; nil for others
+	Spent    *Spent      // of a net with a sum; nil: nothing
+	Row      string      // of a net with [Net.Row]: tells the call that it counted last; empty: none
 	Clock    *Clock      // nil: it has no clock, or no time was told yet
 
 	// Of a net with a key, this is the state for every value that Values does not
@@ -186,6 +188,9 @@ func (d *NetData) switched(active bool) *NetData {
 	c.Active = active
 	if !active {
 		c.Watches, c.Clock = nil, nil
+		if c.Spent != nil {
+			c.Spent = &Spent{Amount: c.Spent.Amount}
+		}
 	}
 	if c.Shadow != nil {
 		shadow := *c.Shadow

@@ -18,6 +18,7 @@ type NetState struct {
 	Marking  Marking   // tokens in flight are counted where they came from
 	Enforced Marking   // in shadow: the marking if the nets in shadow had blocked; nil otherwise
 	Next     time.Time // when the clock moves it next, seen from the last Tick; zero: never
+	Spent    string    // of a net with a sum: what is spent, as "120.50 of 1000 per day"; empty for others
 	InFlight []InFlight
 	Spoilers []InFlight // calls that spoil evidence: while there is one, no call is evidence for the net
 	Meta     Meta
@@ -36,6 +37,7 @@ type ValueState struct {
 	Marking  Marking // as of [NetState]
 	Enforced Marking
 	Next     time.Time
+	Spent    string
 	InFlight []InFlight
 	Spoilers []InFlight
 }
@@ -99,7 +101,7 @@ func (p *Policy) NetsOf(s *State) []NetState {
 func (n *net) state(state *State, data *NetData) NetState {
 	s := NetState{
 		Name: n.Name, Scope: n.Scope, Active: data.Active, Shadow: n.Shadow, Static: n.Static,
-		Marking: n.show(data), Meta: maps.Clone(data.Meta),
+		Marking: n.show(data), Spent: n.spending(data.deciding()), Meta: maps.Clone(data.Meta),
 	}
 	_, s.Next = n.next(data.deciding())
 	if n.Shadow {
@@ -122,8 +124,9 @@ func (n *net) inFlight(s *State, flights []Flight) (list []InFlight) {
 }
 
 // Status returns one line for each net: its name, whether it is active, its scope if
-// wider than the session, its marking, and the next tick of its clock; for a net in
-// shadow also the marking that it would have. See [Session.Tick].
+// wider than the session, its marking, what is spent of its sum, the calls that spoil its
+// evidence, and the next tick of its clock; for a net in shadow also the marking that it
+// would have. See [Session.Tick].
 func (s *Session) Status() string {
 	var b strings.Builder
 	for _, n := range s.Nets() {
@@ -151,6 +154,9 @@ func (n *NetState) state() string {
 	text := n.Marking.String()
 	if n.Shadow {
 		text += "; enforced: " + n.Enforced.String()
+	}
+	if n.Spent != "" {
+		text += "; spent: " + n.Spent
 	}
 	for _, f := range n.Spoilers {
 		where := ""

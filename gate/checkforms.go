@@ -1,0 +1,82 @@
+package gate
+
+import (
+	"fmt"
+	"slices"
+)
+
+// spoiler reports the mistakes in a transition that spoils evidence.
+func (c *checker) spoiler(t *Transition) {
+	switch {
+	case !t.Spoils:
+	case !t.Observe || len(t.Tools) == 0:
+		c.report(t.Name, "the transition spoils evidence and does not observe tools", "a call spoils evidence whether or not the net lets it pass: observe it")
+	case t.Deferred:
+		c.report(t.Name, "the transition spoils evidence and is deferred", "evidence is void from the moment when the call is admitted, whatever comes of it")
+	default:
+		c.unreachable(t)
+	}
+}
+
+// unreachable reports the deferred transitions that can have the tokens in flight which
+// t takes: a failure would give them back, and so undo the spoiling.
+func (c *checker) unreachable(t *Transition) {
+	taken := func(place string) bool {
+		return slices.Contains(t.Inputs, place) && !slices.Contains(t.Outputs, place)
+	}
+	for i := range c.net.Transitions {
+		if u := &c.net.Transitions[i]; u.Deferred && !u.Observe && slices.ContainsFunc(u.Inputs, taken) {
+			c.report(t.Name, fmt.Sprintf("the transition spoils evidence that the deferred transition %q can have in flight", u.Name), "a failure would give it back: make "+u.Name+" immediate")
+		}
+	}
+}
+
+// approvals reports a number of persons where nobody is asked.
+func (c *checker) approvals(t *Transition) {
+	switch {
+	case t.Approvals < 0:
+		c.report(t.Name, fmt.Sprintf("the transition needs the approval of %d persons", t.Approvals), "")
+	case t.Approvals > 0 && !t.Manual:
+		c.report(t.Name, "the transition needs approvals and is not manual", "only a manual transition asks persons")
+	}
+}
+
+// sum reports the mistakes in the sum of the net.
+func (c *checker) sum() {
+	s := c.net.Sum
+	if s == nil {
+		return
+	}
+	p, _ := ParsePath(s.Field.Path)
+	switch msg := s.Field.fault(); {
+	case msg != "":
+		c.report("", "the sum: "+msg, "")
+	case s.Field.Result:
+		c.report("", "the sum is of the result, which is not known when the call is decided", "sum up an argument")
+	case isPath(s.Field.Path) && p.Many():
+		c.report("", fmt.Sprintf("the sum: the path %q leads to more than one value", s.Field.Path), "")
+	}
+	if s.Most < 1 {
+		c.report("", fmt.Sprintf("the sum is at most %d", s.Most), "1 is the least")
+	}
+	if s.Every != 0 && s.Every < minEvery {
+		c.report("", fmt.Sprintf("the sum comes back every %s", s.Every), fmt.Sprintf("%s is the shortest time", minEvery))
+	}
+}
+
+// phases reports the mistakes in the allowlists of the net.
+func (c *checker) phases() {
+	seen := make(map[string]bool)
+	for _, ph := range c.net.Phases {
+		c.place("", ph.Place)
+		if seen[ph.Place] {
+			c.report("", fmt.Sprintf("the place %q has two phases", ph.Place), "")
+		}
+		seen[ph.Place] = true
+		for _, tool := range ph.Tools {
+			if tool.Name == "" {
+				c.report("", fmt.Sprintf("a tool of the phase %q has no name", ph.Place), "")
+			}
+		}
+	}
+}

@@ -1,0 +1,50 @@
+package gate
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/petrigate/petrigate/internal/petri"
+)
+
+// restrain blocks a call that no list of a marked phase has.
+func (f *finding) restrain(c *Call) {
+	if len(f.net.Phases) == 0 || f.kind == Blocked {
+		return
+	}
+	present := petri.Marking(f.data.Marking)
+	if len(f.data.Flights) > 0 {
+		present = f.net.displayed(f.data)
+	}
+	for i := range f.net.Phases {
+		ph := &f.net.Phases[i]
+		if present[slices.Index(f.net.Places, ph.Place)] > 0 && !ph.allows(f.labels) {
+			f.object(f.net.outside(ph, c.Tool), 0)
+			f.phase = ph
+			return
+		}
+	}
+}
+
+// allows reports whether a certain name of the call is in the list.
+func (ph *Phase) allows(ls []label) bool {
+	return slices.ContainsFunc(ph.Tools, func(u Tool) bool { return u.exempts(ls) })
+}
+
+// listed reports whether the list of a phase has a certain name of the call, marked or
+// not: then "default: deny" does not refuse it.
+func (n *net) listed(ls []label) bool {
+	return slices.ContainsFunc(n.Phases, func(ph Phase) bool { return ph.allows(ls) })
+}
+
+// outside returns the reason why the tool cannot be called in a phase.
+func (n *net) outside(ph *Phase, tool string) string {
+	if len(ph.Tools) == 0 {
+		return fmt.Sprintf("%s cannot be called while net '%s' is in %s: nothing can.", tool, n.Name, ph.Place)
+	}
+	var names []string
+	for _, u := range ph.Tools {
+		names = append(names, u.Name)
+	}
+	return fmt.Sprintf("%s cannot be called while net '%s' is in %s: only %s can.", tool, n.Name, ph.Place, list(names))
+}

@@ -1,0 +1,225 @@
+package gate
+
+import (
+	"cmp"
+	"fmt"
+	"math/big"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/petrigate/petrigate/internal/jsonpath"
+	"github.com/petrigate/petrigate/internal/rawjson"
+	"github.com/petrigate/petrigate/internal/text"
+)
+
+// Spent is what the calls of a net with a [Sum] have spent. It is replaced and never
+// changed.
+type Spent struct {
+	Amount *big.Rat  // more than 0
+	Time   time.Time // until then, what comes back is taken off; zero: the time is not known
+}
+
+// Bounds of a number that a sum adds up, so that the work for one call is bounded.
+const (
+	maxAmountDigits   = 100
+	maxAmountExponent = 100
+)
+
+// spend blocks a call with which the sum of the net would be too large, or whose part
+// of it cannot be told.
+func (f *finding) spend(c *Call) {
+	if f.net.Sum == nil || f.kind != Gated || !f.forbids() {
+		return
+	}
+	name := f.spokenName(c)
+	amount, ok := f.net.Sum.amount(c)
+	if !ok {
+		f.object(fmt.Sprintf("%s needs one number, which is not negative, as its %s: the sum of it is limited.", name, f.net.Sum.Field.name()), 0)
+		return
+	}
+	left := f.net.Sum.left(f.data)
+	if left.Cmp(amount) < 0 {
+		reason, retry := f.net.exceeds(name, left, amount)
+		f.object(reason, retry)
+		return
+	}
+	f.amount = amount
+}
+
+// forbids reports whether a transition that is no observer was chosen.
+func (f *finding) forbids() bool {
+	for _, c := range f.choices {
+		if !f.net.Transitions[c.transition].Observe {
+			return true
+		}
+	}
+	return false
+}
+
+// spokenName returns the name of the call for a sentence.
+func (f *finding) spokenName(c *Call) string {
+	for i := range f.labels {
+		if l := &f.labels[i]; l.text == f.choices[0].name && l.glob == 0 {
+			return l.text
+		}
+	}
+	return c.Tool
+}
+
+// exceeds returns the reason why a call with this name cannot spend the amount, and
+// when it can.
+func (n *net) exceeds(name string, left, amount *big.Rat) (reason string, retry time.Duration) {
+	most := new(big.Rat).SetInt64(int64(n.Sum.Most))
+	if amount.Cmp(most) > 0 {
+		return fmt.Sprintf("%s can spend at most %s, and this call needs %s.", name, n.limit(), decimal(amount, true)), 0
+	}
+	reason = fmt.Sprintf("%s has %s left of %s, and this call needs %s", name, decimal(left, false), n.limit(), decimal(amount, true))
+	if n.Sum.Every == 0 {
+		return reason + ".", 0
+	}
+	wait := new(big.Rat).Sub(amount, left)
+	wait.Mul(wait, new(big.Rat).SetFrac64(int64(n.Sum.Every), int64(n.Sum.Most)))
+	retry = time.Duration(ceil(wait).Int64())
+	return fmt.Sprintf("%s; that is possible in %s.", reason, text.RoundedUp(retry)), retry
+}
+
+// limit describes the largest sum: "1000 per user per day".
+func (n *net) limit() string {
+	per := [...]string{" per session", " per user", ""}[n.Scope]
+	if every := n.Sum.Every; every > 0 {
+		if n.Scope == ScopeSession {
+			per = ""
+		}
+		units := map[time.Duration]string{time.Second: "second", time.Minute: "minute", time.Hour: "hour", 24 * time.Hour: "day"}
+		per += " per " + cmp.Or(units[every], every.String())
+	}
+	if len(n.keys) > 0 {
+		per += " for {key}"
+	}
+	return strconv.Itoa(n.Sum.Most) + per
+}
+
+// left returns how much can be spent.
+func (s *Sum) left(d *NetData) *big.Rat {
+	left := new(big.Rat).SetInt64(int64(s.Most))
+	if d.Spent != nil {
+		left.Sub(left, d.Spent.Amount)
+	}
+	return left
+}
+
+// amount returns what the call spends.
+func (s *Sum) amount(c *Call) (*big.Rat, bool) {
+	value, ok := s.Field.single(c)
+	if !ok || rawjson.Kind(value) != '0' || len(value) > maxAmountDigits {
+		return nil, false
+	}
+	number := strings.TrimSpace(string(value))
+	if i := strings.IndexAny(number, "eE"); i >= 0 {
+		if e, err := strconv.Atoi(number[i+1:]); err != nil || e < -maxAmountExponent || e > maxAmountExponent {
+			return nil, false
+		}
+	}
+	amount, ok := new(big.Rat).SetString(number)
+	return amount, ok && amount.Sign() >= 0
+}
+
+// single returns the one value of the field in the arguments of the call.
+func (f *Field) single(c *Call) (value []byte, ok bool) {
+	if f.Reader != nil {
+		return evaluateSafely(f, c)
+	}
+	if isPath(f.Path) {
+		p, _ := ParsePath(f.Path)
+		return p.path.Single(c.Args)
+	}
+	return jsonpath.SingleMember(c.Args, f.Path)
+}
+
+// evaluateSafely evaluates the expression of the field. A reader that panics has no
+// value.
+func evaluateSafely(f *Field, c *Call) (value []byte, ok bool) {
+	defer func() {
+		if recover() != nil {
+			value, ok = nil, false
+		}
+	}()
+	return f.Reader.Value(c, f.Number)
+}
+
+// spend adds the amount to what is spent.
+func (m *move) spend(amount *big.Rat, t time.Time) {
+	if amount == nil || amount.Sign() == 0 {
+		return
+	}
+	old := m.data.Spent
+	m.data.Spent = &Spent{Amount: amount, Time: t}
+	if old == nil {
+		return
+	}
+	m.data.Spent.Amount = new(big.Rat).Add(old.Amount, amount)
+	if !t.IsZero() && old.Time.After(t) {
+		m.data.Spent.Time = old.Time
+	}
+}
+
+// regained returns d at the time t, with what has come back taken off, or d itself if
+// that is nothing. Where the time of a spending is not known, its clock begins now.
+func (n *net) regained(d *NetData, t time.Time) *NetData {
+	if n.Sum == nil || n.Sum.Every == 0 || d.Spent == nil || !t.After(d.Spent.Time) {
+		return d
+	}
+	c := *d
+	c.Spent = &Spent{Amount: d.Spent.Amount, Time: t}
+	if d.Spent.Time.IsZero() {
+		return &c
+	}
+	back := new(big.Rat).SetFrac64(int64(t.Sub(d.Spent.Time)), int64(n.Sum.Every))
+	back.Mul(back, new(big.Rat).SetInt64(int64(n.Sum.Most)))
+	c.Spent.Amount = back.Sub(d.Spent.Amount, back)
+	if back.Sign() <= 0 {
+		c.Spent = nil
+	}
+	return &c
+}
+
+// spending describes what is spent of the sum; empty: the net has no sum.
+func (n *net) spending(d *NetData) string {
+	if n.Sum == nil {
+		return ""
+	}
+	spent := new(big.Rat)
+	if d.Spent != nil {
+		spent = d.Spent.Amount
+	}
+	return decimal(spent, true) + " of " + strings.TrimSuffix(n.limit(), " for {key}")
+}
+
+// decimal writes a number that is not negative: whole, or with two to six decimal
+// places. If it has more, it is rounded to two.
+func decimal(r *big.Rat, up bool) string {
+	places, exact := r.FloatPrec()
+	switch {
+	case places == 0 && exact:
+		return r.FloatString(0)
+	case exact && places <= 6:
+		return r.FloatString(max(places, 2))
+	}
+	hundred := big.NewRat(100, 1)
+	scaled := new(big.Rat).Mul(r, hundred)
+	whole := ceil(scaled)
+	if !up {
+		whole = new(big.Int).Quo(scaled.Num(), scaled.Denom())
+	}
+	return new(big.Rat).Quo(new(big.Rat).SetInt(whole), hundred).FloatString(2)
+}
+
+// ceil returns the least whole number that is not below r, which is not negative.
+func ceil(r *big.Rat) *big.Int {
+	whole, rest := new(big.Int).QuoRem(r.Num(), r.Denom(), new(big.Int))
+	if rest.Sign() > 0 {
+		whole.Add(whole, big.NewInt(1))
+	}
+	return whole
+}
