@@ -65,10 +65,11 @@ type (
 type Proof struct {
 	Assertion      Assertion
 	Result         Result
-	Counterexample Trace // shortest; where Refuted, as far as there is a run that shows it
-	Witness        Trace // of Reachable, where Proved
-	Because        []Net // nets that cause it, of which none can be left out
-	Default        bool  // where Refuted: the default denies all calls that it is about
+	Counterexample Trace    // shortest; where Refuted, as far as there is a run that shows it
+	Witness        Trace    // of Reachable, where Proved
+	Because        []Net    // nets that cause it, of which none can be left out
+	Default        bool     // where Refuted: the default denies all calls that it is about
+	OneValue       []string // where Proved: fields of keys of which calls have one value only; of another nothing is said
 	Why            string
 	Supposed       string // where Unknown: the tool of which it depends whether it is there
 }
@@ -110,7 +111,7 @@ func (m *prover) prove(a Assertion) Proof {
 	if m.Stop() {
 		p.Why = m.Spent()
 	} else {
-		p = m.judged(a.prove(m))
+		p = m.proof(a)
 	}
 	p.Assertion = a
 	return p

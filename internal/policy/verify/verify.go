@@ -16,10 +16,7 @@ func Policy(p *gate.Policy, o Options) *Report {
 	r := &Report{Proofs: m.proofs(o.Prove)}
 	r.Overlaps, r.MoreOverlaps = callclass.Overlaps(p, m.Stop)
 	for _, t := range listed(p) {
-		n := m.callable(t)
-		n.Shortest, _ = m.accepted(n.Shortest)
-		n.Failing, _ = m.accepted(n.Failing)
-		r.Names = append(r.Names, n)
+		r.Names = append(r.Names, m.callable(t))
 	}
 	for _, g := range m.groups() {
 		group := m.group(g)
@@ -42,8 +39,8 @@ func carrying(t gate.Tool) func(*callclass.Class) uint8 {
 // admits looks for a call that has the name.
 func admits(t gate.Tool) *explore.Query { return &explore.Query{Tag: carrying(t), Sole: -1} }
 
-// callable says whether a call that has the name can be admitted.
-func (m *prover) callable(t gate.Tool) Name {
+// callableBy says whether the model admits a call that has the name.
+func (m *prover) callableBy(t gate.Tool) Name {
 	name := Name{Tool: t}
 	if m.Stop() {
 		name.Why = m.Spent()

@@ -107,6 +107,20 @@ func Extended(args string, conditions []string) []string {
 	return all
 }
 
+// Numbered are the arguments with a number in a member that nothing is known of.
+func Numbered(args string, number int) []string {
+	base := make(object)
+	if args != "" && json.Unmarshal([]byte(args), &base) != nil {
+		return nil
+	}
+	for _, key := range []string{"n", "attempt", "_"} {
+		if with, ok := base.with(map[string]any{key: number}); ok {
+			return []string{with.text()}
+		}
+	}
+	return nil
+}
+
 // literals are the values in a source, and those next to them.
 func literals(source string) []any {
 	var values []any
