@@ -19,7 +19,10 @@ type brute struct {
 	calls  []gate.Call
 	names  [][]gate.Name
 
-	sampled bool // there are more calls
+	sampled bool                // there are more calls
+	results []string            // by call: what it returns where it succeeds; nil: nothing
+	fresh   func(call int) bool // a claim about all states is asked of those that these calls lead to; nil: all
+	ends    [][]int             // by state: where the end of a call leads
 
 	states  []*bruteState
 	index   map[string]int
@@ -95,23 +98,52 @@ func begin(p *gate.Policy, s *gate.State, c gate.Call) (begun, bool) {
 }
 
 func settle(p *gate.Policy, s *gate.State, number uint64, o gate.Outcome) *gate.State {
+	return settleWith(p, s, number, o, "")
+}
+
+func settleWith(p *gate.Policy, s *gate.State, number uint64, o gate.Outcome, result string) *gate.State {
 	next := cloneState(s)
-	next.Apply(p.Settle(s, number, o))
+	e := gate.End{Outcome: o}
+	if result != "" {
+		e.Result = []byte(result)
+	}
+	next.Apply(p.PrepareEnd(e).Settle(s, number))
 	return next
+}
+
+// states yields the state of the net, and those of the values of its key.
+func statesOf(n *gate.NetData) []*gate.NetData {
+	all := []*gate.NetData{n}
+	for _, text := range valuesOf(n) {
+		all = append(all, n.Values.Get(text))
+	}
+	return all
+}
+
+func valuesOf(n *gate.NetData) (texts []string) {
+	for text := range n.Values.All() {
+		texts = append(texts, text)
+	}
+	slices.Sort(texts)
+	return texts
 }
 
 // waits lists, for each call, what nets hold of it.
 func waits(s *gate.State) map[uint64]string {
 	out := make(map[uint64]string)
-	for i, n := range s.Nets {
-		for _, f := range n.Flights {
-			out[f.Call] += strconv.Itoa(i) + ":f" + strconv.Itoa(f.Transition) + " "
-		}
-		for _, w := range n.Watches {
-			out[w.Call] += strconv.Itoa(i) + ":w" + strconv.Itoa(w.Transition) + " "
-		}
-		for _, f := range n.Spoilers {
-			out[f.Call] += strconv.Itoa(i) + ":s" + strconv.Itoa(f.Transition) + " "
+	for i, base := range s.Nets {
+		values := append([]string{""}, valuesOf(base)...)
+		for k, n := range statesOf(base) {
+			at := strconv.Itoa(i) + values[k]
+			for _, f := range n.Flights {
+				out[f.Call] += at + ":f" + strconv.Itoa(f.Transition) + " "
+			}
+			for _, w := range n.Watches {
+				out[w.Call] += at + ":w" + strconv.Itoa(w.Transition) + " "
+			}
+			for _, f := range n.Spoilers {
+				out[f.Call] += at + ":s" + strconv.Itoa(f.Transition) + " "
+			}
 		}
 	}
 	return out
@@ -119,12 +151,16 @@ func waits(s *gate.State) map[uint64]string {
 
 func (b *bruteState) key() string {
 	k := []byte{byte(b.mon)}
-	for _, n := range b.s.Nets {
-		for _, tokens := range n.Marking {
-			k = binary.AppendUvarint(k, uint64(tokens))
-		}
-		if n.Stuck {
-			k = append(k, '!')
+	for _, base := range b.s.Nets {
+		k = append(k, strings.Join(valuesOf(base), " ")...)
+		k = append(k, rowOf(base)...)
+		for _, n := range statesOf(base) {
+			for _, tokens := range n.Marking {
+				k = binary.AppendUvarint(k, uint64(tokens))
+			}
+			if n.Stuck {
+				k = append(k, '!')
+			}
 		}
 	}
 	holds := waits(b.s)
@@ -137,6 +173,9 @@ func (b *bruteState) key() string {
 	slices.Sort(open)
 	return string(k) + strings.Join(open, "|")
 }
+
+// rowOf is what a net knows of equal calls in a row, and of sums.
+func rowOf(n *gate.NetData) string { return "" }
 
 func (b *bruteState) alike() int {
 	holds := waits(b.s)
@@ -167,6 +206,7 @@ func (b *brute) explore(tool, first gate.Tool) {
 		b.begins = append(b.begins, slices.Repeat([]int{-1}, len(b.calls)))
 		b.steps = append(b.steps, nil)
 		b.happy = append(b.happy, nil)
+		b.ends = append(b.ends, nil)
 		for c, call := range b.calls {
 			now, ok := begin(b.policy, st.s, call)
 			if !ok {
@@ -197,6 +237,7 @@ func (b *brute) explore(tool, first gate.Tool) {
 			for _, o := range []gate.Outcome{gate.Success, gate.Failure, gate.Unknown} {
 				n := b.ended(st, number, o, first)
 				b.step(k, n)
+				b.ends[k] = append(b.ends[k], b.steps[k][len(b.steps[k])-1])
 				if o == gate.Success {
 					b.happyStep(k, n)
 				}
@@ -210,7 +251,11 @@ func (b *brute) explore(tool, first gate.Tool) {
 }
 
 func (b *brute) ended(st *bruteState, number uint64, o gate.Outcome, first gate.Tool) *bruteState {
-	n := &bruteState{s: settle(b.policy, st.s, number, o), mon: st.mon, open: maps.Clone(st.open)}
+	result := ""
+	if b.results != nil {
+		result = b.results[st.open[number]]
+	}
+	n := &bruteState{s: settleWith(b.policy, st.s, number, o, result), mon: st.mon, open: maps.Clone(st.open)}
 	if o == gate.Success && b.has(st.open[number], first, true) {
 		n.mon = 1
 	}
@@ -257,7 +302,11 @@ func (b *brute) depth(name gate.Tool) (length int, closed bool) {
 				if b.has(c, name, false) {
 					return length, !b.sampled
 				}
-				n := &bruteState{s: settle(b.policy, now.state, now.number, gate.Success), open: map[uint64]int{}}
+				result := ""
+				if b.results != nil {
+					result = b.results[c]
+				}
+				n := &bruteState{s: settleWith(b.policy, now.state, now.number, gate.Success, result), open: map[uint64]int{}}
 				k := n.key()
 				switch {
 				case seen[k]:
@@ -318,7 +367,33 @@ func (b *brute) always(w want) bool {
 			again = again || good[k]
 		}
 	}
-	return !slices.Contains(good[:len(b.admits)], false)
+	if b.fresh == nil {
+		return !slices.Contains(good[:len(b.admits)], false)
+	}
+	seen := make([]bool, len(b.states))
+	seen[0] = true
+	for queue := []int{0}; len(queue) > 0; queue = queue[1:] {
+		k := queue[0]
+		if k < len(b.admits) && !good[k] {
+			return false
+		}
+		if k >= len(b.admits) {
+			continue
+		}
+		next := slices.Clone(b.ends[k])
+		for c, to := range b.begins[k] {
+			if to >= 0 && b.fresh(c) {
+				next = append(next, to)
+			}
+		}
+		for _, to := range next {
+			if !seen[to] {
+				seen[to] = true
+				queue = append(queue, to)
+			}
+		}
+	}
+	return true
 }
 
 // goesOn reports whether a successful continuation reaches what is wanted.
@@ -343,9 +418,10 @@ func (b *brute) goesOn(s *gate.State, w want) bool {
 				return true
 			}
 			n := &bruteState{s: now.state, open: map[uint64]int{}}
-			for o := range st.open {
-				n.open[o] = 0
+			for o, kind := range st.open {
+				n.open[o] = kind
 			}
+			n.open[now.number] = c
 			b.add(b.ended(n, now.number, gate.Success, gate.Tool{}))
 		}
 		for number := range st.open {
@@ -405,7 +481,7 @@ type played struct {
 // replay plays a trace with the gate.
 func replay(p *gate.Policy, t verify.Trace) played {
 	out := played{state: p.NewState(nil), refused: -1}
-	numbers := make(map[int]uint64)
+	numbers, results := make(map[int]uint64), make(map[int]string)
 	for i, step := range t {
 		if step.Wait > 0 {
 			now, ok := begin(p, out.state, tickOf(p))
@@ -417,7 +493,7 @@ func replay(p *gate.Policy, t verify.Trace) played {
 			continue
 		}
 		if step.Ends {
-			out.state = settle(p, out.state, numbers[step.Call], step.Outcome)
+			out.state = settleWith(p, out.state, numbers[step.Call], step.Outcome, results[step.Call])
 			out.order = append(out.order, fmt.Sprint("end ", step.Call, " ", step.Outcome))
 			continue
 		}
@@ -429,11 +505,11 @@ func replay(p *gate.Policy, t verify.Trace) played {
 				return out
 			}
 			out.state = now.state
-			numbers[step.Call] = now.number
+			numbers[step.Call], results[step.Call] = now.number, step.Result
 			out.calls, out.names = append(out.calls, call), append(out.names, p.Names(call))
 			out.manual = append(out.manual, now.manual)
 			if step.Times > 0 {
-				out.state = settle(p, out.state, now.number, gate.Success)
+				out.state = settleWith(p, out.state, now.number, gate.Success, step.Result)
 			}
 		}
 		out.order = append(out.order, fmt.Sprint("begin ", step.Call))

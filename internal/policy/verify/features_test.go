@@ -141,14 +141,14 @@ func clockless(nets []gate.NetInfo) (out []gate.Net, ticks []gate.Call) {
 func (tr *trial) real(t verify.Trace) {
 	now := time.Unix(1e9, 0)
 	s := tr.policy.NewState(nil)
-	numbers := make(map[int]uint64)
+	numbers, results := make(map[int]uint64), make(map[int]string)
 	for i, step := range t {
 		switch {
 		case step.Wait > 0:
 			now = now.Add(step.Wait)
 		case step.Ends:
 			next := cloneState(s)
-			next.Apply(tr.policy.SettleAt(s, numbers[step.Call], step.Outcome, now))
+			next.Apply(tr.policy.PrepareEnd(gate.End{Outcome: step.Outcome, Time: now, Result: []byte(results[step.Call])}).Settle(s, numbers[step.Call]))
 			s = next
 		default:
 			call := callOfStep(step)
@@ -159,9 +159,9 @@ func (tr *trial) real(t verify.Trace) {
 					tr.errorf("step %d of %+v is refused at its time", i, t)
 					return
 				}
-				s, numbers[step.Call] = began.state, began.number
+				s, numbers[step.Call], results[step.Call] = began.state, began.number, step.Result
 				if step.Times > 0 {
-					s = settle(tr.policy, s, began.number, gate.Success)
+					s = settleWith(tr.policy, s, began.number, gate.Success, step.Result)
 				}
 			}
 		}

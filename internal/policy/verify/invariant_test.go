@@ -18,12 +18,14 @@ func (tr *trial) net(name string) (int, *gate.NetInfo) {
 // force knows, and with the one that the counterexample leads to.
 func (tr *trial) invariant(p verify.Proof, name string, holds func(*gate.NetInfo, *gate.NetData) bool) {
 	i, net := tr.net(name)
-	broken := slices.ContainsFunc(tr.brute.states, func(st *bruteState) bool { return !holds(net, st.s.Nets[i]) })
+	broken := slices.ContainsFunc(tr.brute.states, func(st *bruteState) bool {
+		return slices.ContainsFunc(statesOf(st.s.Nets[i]), func(d *gate.NetData) bool { return !holds(net, d) })
+	})
 	switch {
 	case p.Result == verify.Proved && broken, p.Result == verify.Refuted && !broken && tr.brute.closed && len(p.Counterexample) < 6:
 		tr.errorf("%T %+v: broken %v", p.Assertion, p, broken)
 	case p.Result == verify.Refuted:
-		if pl := replay(tr.brute.policy, p.Counterexample); pl.refused >= 0 || holds(net, pl.state.Nets[i]) {
+		if pl := replay(tr.brute.policy, p.Counterexample); pl.refused >= 0 || !slices.ContainsFunc(statesOf(pl.state.Nets[i]), func(d *gate.NetData) bool { return !holds(net, d) }) {
 			tr.errorf("%T %+v: it holds at the end", p.Assertion, p)
 		}
 	}

@@ -134,7 +134,13 @@ func (r *rehearsal) play(s *Step) (why string) {
 	return ""
 }
 
-func (r *rehearsal) end(call int, o gate.Outcome) { r.session.SettleAt(r.numbers[call], o, r.now) }
+func (r *rehearsal) end(call int, o gate.Outcome) {
+	e := gate.End{Outcome: o, Time: r.now}
+	if r.results[call] != "" {
+		e.Result = []byte(r.results[call])
+	}
+	r.session.End(r.numbers[call], e)
+}
 
 func whyRefused(s *Step, r *gate.Refusal) string {
 	var net string

@@ -20,6 +20,7 @@ type trial struct {
 	rules   string
 	calls   []gate.Call // all that may be told apart, and more
 	known   bool        // no tools are called as labels and actions are
+	keyed   bool        // nets have keys, see [trial.playKeyed]
 	judged  bool        // validators refuse calls: what is possible is where they agree
 	sampled bool        // there are more calls: what these do not show is not held against verify
 	alone   bool        // rules only: the calls do not tell apart what random nets read
@@ -32,6 +33,7 @@ type trial struct {
 
 	partial bool // verify does not know that some calls can be made: others may be shorter
 	brute   *brute
+	single  *brute // of keyed nets: calls of one value
 }
 
 // TestRandomPolicies holds verify to what the gate does in random policies. Few
@@ -96,7 +98,7 @@ func (g *generator) trial(tr *trial) *trial {
 		verify.AtMost{Count: count, Tool: a}, verify.Reachable{Tool: a}, verify.AlwaysPossible{Tool: a},
 	}
 	for _, n := range tr.policy.Nets() {
-		if n.Labels == nil {
+		if n.Labels == nil && !n.Row {
 			tr.o.Prove = append(tr.o.Prove, verify.Conserved{Net: n.Name}, verify.Exclusive{Net: n.Name, Places: n.Places[:2]},
 				verify.DeadlockFree{Net: n.Name}, verify.NoTerminalStates{Net: n.Name})
 		}
@@ -109,6 +111,10 @@ func (g *generator) trial(tr *trial) *trial {
 	}
 	tr.brute = newBrute(tr.policy)
 	tr.brute.sampled = tr.sampled
+	if tr.keyed {
+		tr.playKeyed(a, b)
+		return tr
+	}
 	tr.enumerate(a, b)
 	tr.brute.explore(a, b)
 	return tr
@@ -145,7 +151,7 @@ func (g *generator) claimed(tr *trial) gate.Tool {
 	own := rand.New(rand.NewPCG(tr.seed, uint64(len(name.Name))))
 	labels := slices.ContainsFunc(tr.nets, func(n gate.Net) bool { return n.Labels != nil }) // else the gate gives none
 	words := strings.Contains(tr.rules, "word0")                                             // which no call has
-	if !labels || words || tr.sampled || tr.o.Tools != nil || own.IntN(4) > 0 {
+	if !labels || words || tr.keyed || tr.sampled || tr.o.Tools != nil || own.IntN(4) > 0 {
 		return name
 	}
 	return gate.Tool{Name: []string{"a**", "o**", "?**", "m**", "**0", "**"}[own.IntN(6)], Kind: gate.Glob}
@@ -357,6 +363,11 @@ func (tr *trial) reaches(name gate.Tool, t verify.Trace) played {
 
 func (tr *trial) proof(p verify.Proof) {
 	b := tr.brute
+	if p.OneValue != nil {
+		all := tr.brute
+		tr.brute, b = tr.single, tr.single
+		defer func() { tr.brute = all }()
+	}
 	switch a := p.Assertion.(type) {
 	case verify.Never:
 		tr.safety(p, b.admitted(func(_, c int) bool { return b.has(c, a.Tool, false) }))

@@ -11,6 +11,7 @@ import (
 type Goal struct {
 	Likes   func(*callclass.Class) bool             // as far as a class tells it
 	ok      func(s *Space, k int32, class int) bool // a call of the class is one in the state
+	values  bool                                    // calls of other values than the one that is looked at meet it too
 	excused func(s *Space, k int32) bool            // in such a state it is right to stop; nil: nowhere
 }
 

@@ -12,7 +12,7 @@ func (s *Space) Deadlock() Answer {
 	if why := s.model.Calls.Gap(s.numbers(), nil); why != "" {
 		return Answer{Why: why}
 	}
-	return s.Lock(&Goal{Likes: Any, ok: func(*Space, int32, int) bool { return true }})
+	return s.Lock(&Goal{Likes: Any, ok: func(*Space, int32, int) bool { return true }, values: slices.ContainsFunc(s.nets, (*Net).Keyed)})
 }
 
 // Lock looks for a state that is not excused and from which no successful
@@ -30,7 +30,7 @@ func (s *Space) Lock(g *Goal) Answer {
 		s.again()
 	}
 	k := s.locked(good)
-	if k < 0 && unsure == nil {
+	if g.values || k < 0 && unsure == nil {
 		return Answer{Why: WhyValues}
 	}
 	if k < 0 {
@@ -182,6 +182,9 @@ func (v *view) callsOf(likes func(*callclass.Class) bool) []*callclass.Class {
 // call of the nets: such as a limit that is used up.
 func (m *Model) LockOfOne(nets []int) Answer {
 	tag := Tagged(func(s *callclass.Class) bool { return !s.Waits && slices.ContainsFunc(nets, s.Concerns) })
+	if slices.ContainsFunc(nets, func(n int) bool { return m.Nets[n].Keyed() }) {
+		return Answer{} // calls of other values are not among those that it forbids
+	}
 	for _, n := range nets {
 		if m.Calls.Gap([]int{n}, tag) != "" {
 			continue
