@@ -54,3 +54,40 @@ func BenchmarkDecide(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkDecideKeyed decides calls under sixty rules of which ten have a key.
+func BenchmarkDecideKeyed(b *testing.B) {
+	var nets []gate.Net
+	for i := range 10 {
+		n := sequenceNet(fmt.Sprint("check", i), "busy")
+		if i >= 3 {
+			n = limitNet(fmt.Sprint("post", i), 1<<30, "session")
+		}
+		if i >= 7 {
+			n = limitNet("busy", 1<<30-i, "session")
+		}
+		n.Key = []gate.Field{{Path: "path"}}
+		nets = append(nets, n)
+	}
+	for i := range 50 {
+		nets = append(nets, blockNet(fmt.Sprint("rm", i)))
+	}
+	p, err := gate.NewPolicy(nets, gate.PolicyOptions{Labels: labels()})
+	if err != nil {
+		b.Fatal(err)
+	}
+	for name, c := range map[string]gate.Call{
+		"six": {Tool: "busy", Args: []byte(`{"path":"notes.txt","content":"nothing"}`)},
+		"one": {Tool: "post4", Args: []byte(`{"path":"notes.txt","content":"nothing"}`)},
+	} {
+		b.Run(name, func(b *testing.B) {
+			s := gate.NewSession(p, gate.SessionOptions{})
+			b.ReportAllocs()
+			for b.Loop() {
+				if a, ok := s.Decide(c, nil).(*gate.Allow); ok {
+					a.Ticket.Settle(gate.Failure)
+				}
+			}
+		})
+	}
+}

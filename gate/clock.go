@@ -40,7 +40,11 @@ func (p *Policy) Tick(s *State, t time.Time) *Delta {
 	d := &Delta{}
 	for _, i := range p.timed {
 		if data := s.Nets[i]; data.Active {
-			p.nets[i].tickAll(d, data, t)
+			if len(p.nets[i].keys) > 0 {
+				p.nets[i].tickKeyed(d, data, t)
+			} else if moved := p.nets[i].at(data, nil, t); moved != data {
+				d.set(i, "", moved)
+			}
 		}
 	}
 	return d
@@ -53,14 +57,15 @@ func (n *net) at(d, base *NetData, t time.Time) *NetData {
 	if !n.clocked() || t.IsZero() || !d.Active {
 		return d
 	}
-	moved := n.tick(d, base, t)
+	large := d == base
+	moved := n.tick(d, base.watches(), large, t)
 	if d.Shadow == nil {
 		return moved
 	}
 	if base != nil {
 		base = base.Shadow.Enforced
 	}
-	enforced := n.tick(d.Shadow.Enforced, base, t)
+	enforced := n.tick(d.Shadow.Enforced, base.watches(), large, t)
 	if enforced == d.Shadow.Enforced {
 		return moved
 	}
@@ -73,14 +78,34 @@ func (n *net) at(d, base *NetData, t time.Time) *NetData {
 // clocked reports whether time alone changes the net.
 func (n *net) clocked() bool { return len(n.timed) > 0 || n.Sum != nil && n.Sum.Every > 0 }
 
-// tick moves the net to the time t, or to the latest it has seen.
-func (n *net) tick(d, base *NetData, t time.Time) *NetData {
+// watches returns the watches; those of nothing are none.
+func (d *NetData) watches() []Flight {
+	if d == nil {
+		return nil
+	}
+	return d.Watches
+}
+
+// tick moves the net to the time t, or to the latest it has seen. Of the watches that
+// can lapse, none can before its call was admitted. The net is large if d is that of a
+// net with a key at large.
+func (n *net) tick(d *NetData, over []Flight, large bool, t time.Time) *NetData {
 	d = n.regained(d, t)
+	for i, w := range over {
+		if !w.Since.IsZero() && w.Since.Before(t) {
+			d = n.tickOver(d, over[:i], large, w.Since)
+		}
+	}
+	return n.tickOver(d, over, large, t)
+}
+
+func (n *net) tickOver(d *NetData, over []Flight, large bool, t time.Time) *NetData {
 	t = d.Clock.latest(t)
 	if !n.due(d, t) {
 		return d
 	}
-	w := newClockwork(n, d, base, t)
+	w := newClockwork(n, d, t)
+	w.watchOver(over, large)
 	if d.Stuck {
 		w.settle()
 	}
@@ -141,7 +166,7 @@ func (n *net) wait(d *NetData, t time.Time, lists []int) (time.Duration, bool) {
 		if k < 0 || !due.After(t) { // nothing ticks, or the net is behind
 			break
 		}
-		if d = n.tick(d, nil, due); n.candidate(lists, d) >= 0 {
+		if d = n.tick(d, nil, false, due); n.candidate(lists, d) >= 0 {
 			return due.Sub(t), true
 		}
 	}
@@ -154,9 +179,8 @@ type clockwork struct {
 	seen map[string]time.Time // when the net was as it is, see [clockwork.skip]
 }
 
-func newClockwork(n *net, d, base *NetData, t time.Time) *clockwork {
+func newClockwork(n *net, d *NetData, t time.Time) *clockwork {
 	w := &clockwork{move: newMove(n, d, &NetData{})}
-	w.over(base)
 	w.data.Clock = d.Clock.copy(len(n.timed), t)
 	return w
 }

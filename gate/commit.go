@@ -180,8 +180,11 @@ func (j *judgement) unrest(f *finding) *Refusal {
 type move struct {
 	net  *net
 	data *NetData
-	own  bool     // the marking is a copy too
-	base *NetData // of a net with a key: the net at large; nil: nothing can lapse
+	own  bool // the marking is a copy too
+
+	// Of a net with a key.
+	over  []Flight // the watches of the net at large, which can lapse
+	large bool     // it is a move of the net at large
 }
 
 // newMove makes the copy in room.
@@ -228,7 +231,7 @@ func (m *move) start(c choice, flight Flight) {
 // watch ends the watches whose transition is not enabled after a firing.
 func (m *move) watch() {
 	m.lapse()
-	if len(m.data.Watches) == 0 {
+	if len(m.data.Watches) == 0 || m.large {
 		return
 	}
 	present := petri.Marking(m.data.Marking)

@@ -33,6 +33,7 @@ type net struct {
 	keys    []int       // the numbers of its keys in the policy, each once; none: it has no key
 	keyOf   []int       // by transition: which of keys; -1: it has none
 	readers []keyReader // by keys
+	written keyReader   // the key under the names by which it is shown
 	results []int       // the transitions whose key is in the result
 	mixed   bool        // one of them reads the arguments too
 }

@@ -36,7 +36,7 @@ func (j *judgement) crowded(d *Delta) *Refusal {
 // drops none.
 func (j *judgement) sweep(d *Delta, f *finding) (freed int) {
 	n := f.net
-	if len(n.timed) == 0 && len(n.results) == 0 {
+	if !n.clocked() && len(n.results) == 0 {
 		return 0
 	}
 	concerned := make(map[string]bool)
@@ -61,5 +61,5 @@ func (j *judgement) sweep(d *Delta, f *finding) (freed int) {
 // crowd returns the reason of a net that would keep too many values.
 func (n *net) crowd(most int) string {
 	return fmt.Sprintf("Net '%s' keeps %s values of %s already, and the call would add one: no more are kept.",
-		n.Name, text.Grouped(most), strings.ReplaceAll(n.readers[0].names(), "`", "'"))
+		n.Name, text.Grouped(most), strings.ReplaceAll(n.written.names(), "`", "'"))
 }

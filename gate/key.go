@@ -79,6 +79,10 @@ func (p *Policy) readKeys() {
 		}
 		if len(n.keys) > 0 {
 			p.keyed.add([]int{n.index})
+			n.written = n.readers[0]
+			if len(n.Key) > 0 {
+				n.written.written = n.Key
+			}
 		}
 		p.results = p.results || len(n.results) > 0 || n.OnSuccess != nil
 	}

@@ -2,6 +2,7 @@ package gate
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/petrigate/petrigate/internal/text"
 )
@@ -34,6 +35,7 @@ func (c *checker) keys() {
 	for i := range n.Transitions {
 		c.key(&n.Transitions[i], size)
 	}
+	c.results()
 	if keys >= maxKeys {
 		c.report("", fmt.Sprintf("%d transitions have keys of their own", keys), fmt.Sprintf("%d is the most", maxKeys-1))
 	}
@@ -57,6 +59,41 @@ func (c *checker) key(t *Transition, size int) {
 			c.report(t.Name, fmt.Sprintf("%q reads the result", key[i].name()), "only an observer that is deferred knows the result: a call is judged before there is one")
 		}
 	}
+}
+
+// results reports transitions that read the result of one tool: which of them is enabled
+// first is not known for the values that nothing is kept of.
+func (c *checker) results() {
+	reads := func(f Field) bool { return f.Result }
+	var before []*Transition
+	for i := range c.net.Transitions {
+		t := &c.net.Transitions[i]
+		if !slices.ContainsFunc(c.net.key(t), reads) {
+			continue
+		}
+		for _, u := range before {
+			if u.meets(t) {
+				c.report(t.Name, fmt.Sprintf("the transition and %q read the result of one tool", u.Name), "put one of them into a net of its own")
+			}
+		}
+		before = append(before, t)
+	}
+}
+
+// meets reports whether a name may be listed by both transitions.
+func (t *Transition) meets(u *Transition) bool {
+	return slices.ContainsFunc(t.Tools, func(a Tool) bool {
+		return slices.ContainsFunc(u.Tools, func(b Tool) bool {
+			switch {
+			case a.Kind == Glob && b.Kind == Glob:
+				return true
+			case a.Kind == Glob:
+				return MatchGlob(a.Name, b.Name)
+			default:
+				return a.Name == b.Name || b.Kind == Glob && MatchGlob(b.Name, a.Name)
+			}
+		})
+	})
 }
 
 // fields reports the mistakes in the fields of one key.

@@ -227,6 +227,9 @@ func (f *finding) judgeValue(room []int) {
 		}
 	}
 	f.choices = slices.DeleteFunc(f.choices, func(c choice) bool { return slices.Contains(f.net.results, c.transition) })
+	if f.kind == Gated && len(f.choices) == 0 {
+		f.kind = Abstain
+	}
 }
 
 // judgeBase judges the part of the call that is about no value.
@@ -306,8 +309,8 @@ func (d *NetData) single() NetData {
 func (f *finding) move(room, base *NetData) move {
 	*room = f.own()
 	m := move{net: f.net, data: room}
-	if f.value != nil {
-		m.over(base)
+	if f.plan != nil {
+		m.watchOver(base.Watches, f.value == nil)
 	}
 	return m
 }
@@ -317,32 +320,26 @@ func (m *move) miss(f *finding, call Flight) {
 	for missed := f.missed; missed != 0; missed &= missed - 1 {
 		w := f.plan.watches[bits.TrailingZeros64(missed)]
 		call.Transition, call.Name = w.transition, w.name
-		if slices.Contains(m.base.Watches, call) {
+		if slices.Contains(m.over, call) {
 			m.lapsed(call)
 		}
 	}
 }
 
-// over makes m a move for one value, or of the net at large, which is base. A watch
-// whose value is in the result has lapsed for a value if its transition was not enabled,
-// or its evidence was spoiled, at some time since the call was admitted.
-func (m *move) over(base *NetData) {
-	if base == nil {
-		return
-	}
-	m.base = base
+// watchOver makes m a move for one value, or of a net with a key at large, which has
+// these watches. One has lapsed for a value if its transition was not enabled, or its
+// evidence was spoiled, at some time since the call was admitted.
+func (m *move) watchOver(over []Flight, large bool) {
+	m.over, m.large = over, large
 	if len(m.data.Lapsed) > 0 {
-		m.data.Lapsed = keep(m.data.Lapsed, func(w Flight) bool { return slices.Contains(base.Watches, w) })
+		m.data.Lapsed = keep(m.data.Lapsed, func(w Flight) bool { return slices.Contains(over, w) })
 	}
 	m.lapse()
 }
 
 // lapse records the watches that do not count any more.
 func (m *move) lapse() {
-	if m.base == nil {
-		return
-	}
-	for _, w := range m.base.Watches {
+	for _, w := range m.over {
 		if len(m.data.Spoilers) > 0 || !m.net.net.Transitions[w.Transition].Enabled(m.data.Marking) {
 			m.lapsed(w)
 		}
@@ -364,8 +361,8 @@ func (c *OpenCall) wait(key string) {
 	c.Keys = append(c.Keys, key)
 }
 
-// tickAll adds to d how the clock moves the net, for all values that are kept.
-func (n *net) tickAll(d *Delta, base *NetData, t time.Time) {
+// tickKeyed adds to d how the clock moves the net, for all values that are kept.
+func (n *net) tickKeyed(d *Delta, base *NetData, t time.Time) {
 	moved := n.at(base, base, t)
 	if moved != base {
 		d.set(n.index, "", moved)

@@ -23,7 +23,7 @@ func (q *PreparedEnd) settleKeyed(d *Delta, s *State, n *net, e ending) {
 		}
 		e.keys = v.keys
 		if n.OnSuccess != nil {
-			e.named = n.readers[0].read(v.text)
+			e.named = n.written.read(v.text)
 		}
 		room := &NetData{}
 		if e.both(n, old, room) {

@@ -67,6 +67,10 @@ func TestLoadErrors(t *testing.T) {
 			n.Key = []gate.Field{{Path: "a"}, {Path: "b"}}
 			n.Transitions[0].Key = []gate.Field{{Path: "a"}}
 		}), `net "n": transition "t": the key has 1 field, and that of others 2 (a value of the net has as many parts everywhere)`},
+		{"two readers of a result", handKey("n", gate.Field{Path: "id", Result: true}, "t: p -> p [observe] [deferred] | x", "u: p -> p [observe] [deferred] | x"), `net "n": transition "u": the transition and "t" read the result of one tool (put one of them into a net of its own)`},
+		{"two globs that read a result", resultGlobs("*", "x*"), `net "n": transition "u": the transition and "t" read the result of one tool (put one of them into a net of its own)`},
+		{"a glob and a name that read a result", resultGlobs("x*", "=xy"), `net "n": transition "u": the transition and "t" read the result of one tool (put one of them into a net of its own)`},
+		{"a name and a glob that read a result", resultGlobs("=xy", "x*"), `net "n": transition "u": the transition and "t" read the result of one tool (put one of them into a net of its own)`},
 		{"too many keys", manyKeys(64), `net "n": 64 transitions have keys of their own (63 is the most)`},
 		{"transition twice", handNet("n", one, "t: p -> p | x", "t: p -> p | y"), `net "n": transition "t": the net has two transitions of this name`},
 		{"transition without name", handNet("n", one, ": p -> p | x"), `net "n": a transition has no name`},
@@ -352,6 +356,20 @@ func manyKeys(count int) gate.Net {
 			Name: fmt.Sprint("t", i), Inputs: n.Places, Outputs: n.Places, Tools: gate.Tools("x"),
 			Key: []gate.Field{{Path: fmt.Sprint("f", i)}},
 		})
+	}
+	return n
+}
+
+// resultGlobs is a net in which two transitions read the results of patterns, or of a
+// name after "=".
+func resultGlobs(first, second string) gate.Net {
+	n := handKey("n", gate.Field{Path: "id", Result: true}, "t: p -> p [observe] [deferred] | x", "u: p -> p [observe] [deferred] | x")
+	for i, pattern := range []string{first, second} {
+		name, plain := strings.CutPrefix(pattern, "=")
+		n.Transitions[i].Tools = []gate.Tool{{Name: name, Kind: gate.Glob}}
+		if plain {
+			n.Transitions[i].Tools[0].Kind = gate.Plain
+		}
 	}
 	return n
 }

@@ -127,7 +127,7 @@ func (e *ending) both(n *net, old, room *NetData) bool {
 
 func (e *ending) apply(n *net, old, room *NetData) bool {
 	m := newMove(n, old, room)
-	m.over(e.base)
+	m.watchOver(e.base.watches(), false)
 	if !m.end(e) {
 		return false
 	}

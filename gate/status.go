@@ -110,7 +110,7 @@ func (n *net) state(state *State, data *NetData) NetState {
 	s.InFlight = n.inFlight(state, data.Flights)
 	s.Spoilers = n.inFlight(state, data.Spoilers)
 	if len(n.keys) > 0 {
-		s.Key = n.readers[0].names()
+		s.Key = n.written.names()
 		s.Values, s.More = n.values(state, data)
 	}
 	return s
