@@ -279,6 +279,11 @@ func (v *Analysis) notes() []string {
 	if len(shared) > 0 {
 		notes = append(notes, "claims are about one session, and what others spend or earn in these nets is not looked at: "+strings.Join(shared, ", "))
 	}
+	for _, p := range v.proofs {
+		if note := oneValue(p); note != "" {
+			notes = append(notes, note)
+		}
+	}
 	unsure := v.unsure()
 	if len(unsure) == 0 && len(v.proofs) == 0 {
 		unsure = v.gaps()

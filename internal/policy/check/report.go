@@ -45,6 +45,10 @@ type reportedProof struct {
 	Because        []string        `json:"because,omitempty"`
 	Marking        map[string]int  `json:"marking,omitempty"` // that refutes conserved and exclusive: tokens by place
 	Why            string          `json:"why,omitempty"`     // it is unknown, or there is no counterexample
+
+	// OneValue are fields of keys where the claim is proved for one value of them, and
+	// says nothing of calls with several.
+	OneValue []string `json:"oneValue,omitempty"`
 }
 
 // NewReport puts an answer together. v is nil where nothing could be verified.
@@ -74,6 +78,9 @@ func NewReport(problems diag.List, result *policy.Result, known ToolSet, v *Anal
 			Text: p.Text, File: p.Rule.File, Line: p.Rule.Line, Result: p.Result.String(),
 			Counterexample: p.events(v.tools), Because: netNames(p.Because), Marking: v.marking(p), Why: p.Why,
 		})
+	}
+	for i := range r.Proofs {
+		r.Proofs[i].OneValue = v.proofs[i].OneValue
 	}
 	for _, n := range v.report.Redundant {
 		r.Redundant = append(r.Redundant, n.Net.Name)

@@ -28,7 +28,7 @@ func (m *prover) proof(a Assertion) Proof {
 	case q.Result == Refuted:
 		return q
 	case q.Result == Proved && !compares(a):
-		q.OneValue = m.keys()
+		q.OneValue = m.keys(q.Because)
 		return q
 	case p.Result == Refuted && m.asks(a):
 		return Proof{Why: explore.WhyValues} // whether somebody is asked was not looked at of other values
@@ -52,11 +52,12 @@ func (m *prover) oneValue() *prover {
 	return &one
 }
 
-// keys are the fields of the keys of all nets that are enforced, as they are written.
-func (m *prover) keys() []string {
+// keys are the fields of the keys of those nets, or of all if none of those has one, as
+// they are written.
+func (m *prover) keys(of []Net) []string {
 	var keys []string
 	for _, n := range m.Nets {
-		if n.Info.Shadow {
+		if n.Info.Shadow || of != nil && !slices.Contains(of, Net{n.Info.Name, n.Info.Rule}) {
 			continue
 		}
 		key := n.Info.Key
@@ -70,6 +71,9 @@ func (m *prover) keys() []string {
 				keys = append(keys, name)
 			}
 		}
+	}
+	if len(keys) == 0 && of != nil {
+		return m.keys(nil)
 	}
 	return keys
 }
