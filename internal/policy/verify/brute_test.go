@@ -175,7 +175,16 @@ func (b *bruteState) key() string {
 }
 
 // rowOf is what a net knows of equal calls in a row, and of sums.
-func rowOf(n *gate.NetData) string { return "" }
+func rowOf(n *gate.NetData) string {
+	var text strings.Builder
+	for _, d := range statesOf(n) {
+		text.WriteString(d.Row)
+		if d.Spent != nil {
+			text.WriteString(d.Spent.Amount.String())
+		}
+	}
+	return text.String()
+}
 
 func (b *bruteState) alike() int {
 	holds := waits(b.s)

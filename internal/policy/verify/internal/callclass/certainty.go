@@ -176,7 +176,7 @@ func (b *Enumerator) ways(ps []pattern, set uint64, readers []int) (ways [][]hit
 			at := slices.IndexFunc(matter, func(i int) bool { return ps[i].mapping == h.of })
 			if at >= 0 && strong&(1<<at) != 0 {
 				w := b.certainties[h.of.As]
-				h.weak, h.certain = !(evidence && w.evidence), w.certain && ps[matter[at]].script != nil
+				h.weak, h.certain = !(evidence && w.evidence), w.certain && (ps[matter[at]].script != nil || b.vouches(h.of))
 			}
 		}
 		if key := spell(hits); !seen[key] {

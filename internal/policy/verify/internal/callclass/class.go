@@ -23,6 +23,7 @@ type Class struct {
 	Wait     time.Duration
 	Shut     []int // nets that block it in every state
 	Data     []Datum
+	Spends   bool // nothing is known of such a call that adds nothing to the sums of nets
 
 	of *recipe // how its arguments are made
 }
@@ -208,10 +209,14 @@ func (b *Enumerator) class(tool string, f *form) *Class {
 		if n.knows(ls) || n.Info.MatchFirst && n.Info.Labels == nil && n.knows(f.tools) {
 			s.Knowers = append(s.Knowers, n.Index)
 		}
+		e := n.meaning(ls)
 		if n.Info.Row {
+			if !n.begins(e) {
+				b.leaveOut("", "the net %s counts calls in a row, and does not let each of them begin", n.Info.Name)
+			}
 			continue // with other arguments it lets any call pass
 		}
-		if e := n.meaning(ls); len(e) > 0 {
+		if len(e) > 0 {
 			s.Effects = append(s.Effects, Effect{n.Index, n.intern(e)})
 			if n.shut(e) {
 				s.Shut = append(s.Shut, n.Index)

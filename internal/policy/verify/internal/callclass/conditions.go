@@ -148,6 +148,26 @@ func clone(object map[string]any) map[string]any {
 	return out
 }
 
+// vouches reports whether the label of a condition that holds is certain.
+func (b *Enumerator) vouches(m *mapping) bool {
+	if m.Field != "" {
+		return false
+	}
+	if vouches, known := b.vouched[m]; known {
+		return vouches
+	}
+	all := true // nobody knows: it counts as one that does
+	for _, sample := range samples([]string{m.Source}, nil) {
+		r := m.Reader.Read(&gate.Call{Tool: m.Tool, Args: []byte(cmp.Or(object(sample).text(), "{}"))}, "")
+		if r.Finds(m.Pattern) == gate.Surely {
+			all = r.Only(m.same)
+			break
+		}
+	}
+	b.vouched[m] = all
+	return all
+}
+
 // agree reports whether the maps of the whole call make of the arguments what
 // the form says.
 func (b *Enumerator) agree(w *conditions, f *form, args string) bool {
@@ -160,7 +180,7 @@ func (b *Enumerator) agree(w *conditions, f *form, args string) bool {
 			return false
 		case says && (h.certain || !h.weak) && !surely:
 			return false
-		case surely && h.weak && matters.evidence:
+		case surely && (h.weak && matters.evidence || !h.certain && matters.certain && b.vouches(m)):
 			return false
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/petrigate/petrigate/gate"
 )
@@ -45,6 +46,7 @@ type Enumerator struct {
 	certainties map[string]certainty   // of labels that readers give
 	conditions  map[string]*conditions // by tool
 	paths       map[string][]string    // by tool, see [Enumerator.pathsOf]
+	vouched     map[*mapping]bool      // see [Enumerator.vouches]
 	sorts       []*sort
 	sortOf      map[gate.Field]int
 	asked       []Reading // what assertions read
@@ -59,7 +61,7 @@ func New(p *gate.Policy, nets []*Net, o Options) *Enumerator {
 			isTool: map[string]bool{}, supposed: map[string]bool{}, listed: map[string]bool{},
 			action: map[string][]string{}, joint: map[string]bool{},
 		},
-		Deny: p.Options().Deny && !o.Passes, conditions: map[string]*conditions{}, paths: map[string][]string{},
+		Deny: p.Options().Deny && !o.Passes, conditions: map[string]*conditions{}, paths: map[string][]string{}, vouched: map[*mapping]bool{},
 	}
 	for _, text := range o.Gaps {
 		b.leaveOut("", "%s", text)
@@ -167,7 +169,37 @@ func (b *Enumerator) Actual(p *gate.Policy, c gate.Call) *Class {
 		}
 		s.Effects = append(s.Effects, Effect{meaning.Net, n.intern(m)})
 	}
+	b.restrain(s, p.Names(c))
 	return s
+}
+
+// restrain adds to a call with these names which phases do not let it pass.
+func (b *Enumerator) restrain(s *Class, names []gate.Name) {
+	var ls []label
+	for _, name := range names {
+		l := label{text: name.Text, from: fromTool | fromMap, certain: name.Certain, weak: name.Weak}
+		if strings.HasPrefix(name.Text, s.Tool+".") {
+			l.from = fromAction
+		}
+		ls = append(ls, l)
+	}
+	for _, n := range b.nets {
+		barred := n.barred(ls)
+		if len(barred) == 0 || n.Info.Shadow {
+			continue
+		}
+		at := slices.IndexFunc(s.Effects, func(e Effect) bool { return e.Net == n.Index })
+		var m Meaning
+		if at >= 0 {
+			m = slices.Clone(n.Meanings.List[s.Effects[at].Meaning])
+		}
+		e := Effect{n.Index, n.intern(append(m, Ask{Barred: barred}))}
+		if at >= 0 {
+			s.Effects[at] = e
+		} else {
+			s.Effects = append(s.Effects, e)
+		}
+	}
 }
 
 // Waiting returns the class for time that passes until a transition of the net fires by

@@ -168,14 +168,18 @@ func (n *Net) meaning(ls []label) Meaning {
 func (n *Net) barred(ls []label) []int {
 	var places []int
 	for _, phase := range n.Info.Phases {
-		lets := func(l label) bool {
-			return l.certain && l.glob == 0 && slices.ContainsFunc(phase.Tools, func(t gate.Tool) bool { return speaksOf(t, &l) })
-		}
-		if !slices.ContainsFunc(ls, lets) {
+		if !lets(phase, ls) {
 			places = include(places, n.Place[phase.Place])
 		}
 	}
 	return places
+}
+
+// lets reports whether a call with these names is in the list of the phase.
+func lets(p gate.Phase, ls []label) bool {
+	return slices.ContainsFunc(ls, func(l label) bool {
+		return l.certain && l.glob == 0 && slices.ContainsFunc(p.Tools, func(t gate.Tool) bool { return speaksOf(t, &l) })
+	})
 }
 
 // apart sets apart the transitions that spoil.
@@ -246,5 +250,5 @@ func (n *Net) knows(ls []label) bool {
 	return slices.ContainsFunc(ls, func(l label) bool {
 		a := n.ask(&l)
 		return l.certain && (a.Free || !n.Observed(a.Transitions))
-	})
+	}) || slices.ContainsFunc(n.Info.Phases, func(p gate.Phase) bool { return lets(p, ls) })
 }

@@ -154,6 +154,18 @@ func (n *Net) shut(e Meaning) bool {
 	return false
 }
 
+// begins reports whether the net lets the call pass at its start.
+func (n *Net) begins(m Meaning) bool {
+	start := make(petri.Marking, len(n.Info.Places))
+	for p, tokens := range n.Info.Initial {
+		start[n.Place[p]] = tokens
+	}
+	return !slices.ContainsFunc(m, func(a Ask) bool {
+		open := func(t int) bool { return n.Trans[t].Enabled(start) }
+		return len(a.Barred) > 0 || !a.Free && !n.Observed(a.Transitions) && !slices.ContainsFunc(a.Transitions, open)
+	})
+}
+
 // Observed reports whether all of the transitions only observe calls.
 func (n *Net) Observed(lists []int) bool {
 	return !slices.ContainsFunc(lists, func(t int) bool { return !n.Info.Transitions[t].Observe })

@@ -77,6 +77,17 @@ func (b *Enumerator) attest(s *Class, f *form) {
 			return
 		}
 	}
+	if s.Spends = len(w.sums) > 0; !s.Spends {
+		return
+	}
+	w.sums = nil
+	for v := range w.candidates() {
+		if args, ok := w.arguments(v); ok {
+			w.fixed = v
+			s.Args, s.Doubtful = args, b.entangled(f)
+			return
+		}
+	}
 }
 
 // sums are the fields of which nets add up what calls of the class have there.
@@ -138,8 +149,8 @@ func (w *recipe) arguments(v Values) (args string, known bool) {
 		}
 	}
 	for _, f := range w.sums {
-		if f.Reader == nil {
-			_ = o.place(f.Path, 0)
+		if f.Reader != nil || !o.place(f.Path, 0) {
+			return "", false
 		}
 	}
 	return w.complete(o, v, expressions)

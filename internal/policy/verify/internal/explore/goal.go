@@ -125,7 +125,7 @@ func (v *view) surely(class int) bool { return !poor(v.classes[class].member) }
 
 // poor reports whether it is not known that a call of the class can be made, or that
 // it is admitted.
-func poor(s *callclass.Class) bool { return s.Unsure() || s.Another() }
+func poor(s *callclass.Class) bool { return s.Unsure() || s.Another() || s.Spends }
 
 // again forgets of the states how they are reached, and finds it anew without
 // calls of which nobody knows that they can be made.

@@ -23,7 +23,7 @@ func (s *Space) Lock(g *Goal) Answer {
 		return Answer{Result: Proved}
 	}
 	unsure := s.leastSure()
-	if unsure != nil || slices.ContainsFunc(s.nets, (*Net).Keyed) {
+	if unsure != nil || slices.ContainsFunc(s.classes, func(c class) bool { return poor(c.member) }) {
 		good = s.Escapes(g, func(int) bool { return true })
 	}
 	if unsure != nil {
