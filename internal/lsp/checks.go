@@ -94,6 +94,8 @@ func (c *checker) projects(stale []string, open map[string]*document) map[string
 		case d.kind == otherFile:
 		case !slices.Contains(stale, path) && known != nil:
 			all[path] = known
+		case d.refused != "":
+			all[path] = &project{main: path}
 		default:
 			all[path] = c.projectOf(d, open)
 		}
@@ -111,8 +113,8 @@ func (c *checker) run(ctx context.Context, p *project, open map[string]*document
 		}
 	}()
 	for _, path := range p.files() {
-		if d := open[path]; d != nil && len(d.src) > maxDocument {
-			c.show(p, diag.List{{Severity: diag.Warning, File: path, Msg: fmt.Sprintf("the text is over %d MiB and is not checked", maxDocument>>20)}}, open)
+		if d := open[path]; d != nil && d.refused != "" {
+			c.show(p, diag.List{{Severity: diag.Warning, File: path, Msg: d.refused}}, open)
 			return true
 		}
 	}

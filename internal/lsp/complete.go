@@ -30,8 +30,13 @@ func (s *server) completion(d *document, p Position) any {
 	}
 	m := s.grammar.hold(before)
 	o := offer{server: s, document: d, match: m, edit: d.span(c.begin+begun.from, c.begin+c.at), begun: begun.text}
+	seen := map[string]bool{}
 	for _, next := range m.next {
-		if next.keyword != "" {
+		kind := next.keyword + kind(operands[next.operand])
+		if seen[kind] {
+			continue
+		}
+		if seen[kind] = true; next.keyword != "" {
 			o.keyword(next.keyword)
 			continue
 		}
@@ -115,6 +120,17 @@ func fillIn(parts []part) (label, snippet string) {
 	return strings.Join(labels, " "), strings.Join(snippets, " ")
 }
 
+// kind tells operands apart for which different things are offered.
+func kind(c class) string {
+	switch c {
+	case oneCall, either:
+		c = ofCalls
+	case field:
+		c = key
+	}
+	return string(rune('A' + c))
+}
+
 // operand offers what may stand for an operand.
 func (o *offer) operand(name string) {
 	switch operands[name] {
@@ -165,16 +181,11 @@ func (o *offer) names(labels bool, write func(string) string) {
 	}
 }
 
-// targets offers tools, and after the dot the fields of their arguments.
+// targets offers tools, and behind the dot the fields of their arguments.
 func (o *offer) targets() {
 	tool, _, dotted := strings.Cut(o.begun, ".")
 	if !dotted {
-		o.names(false, func(name string) string {
-			if strings.Contains(name, ".") {
-				return fmt.Sprintf("%q.", name)
-			}
-			return o.written(name) + "."
-		})
+		o.names(false, o.written)
 		return
 	}
 	for _, t := range o.toolNames(o.document) {

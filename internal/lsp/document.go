@@ -1,6 +1,7 @@
 package lsp
 
 import (
+	"fmt"
 	"sort"
 	"strings"
 	"unicode/utf8"
@@ -26,6 +27,27 @@ type content struct {
 	src   string
 	lines []int // where the lines of the protocol begin
 	rows  []int // where the lines of rules begin
+}
+
+// The bounds of a text that is looked at. That of a document is the one that a
+// configuration has on the disk; nobody writes longer lines by hand, and reading one
+// takes time by the square of its length.
+const (
+	maxDocument = 4 << 20
+	maxLine     = 16 << 10
+)
+
+// tooLarge says why a text is not looked at; empty: it is.
+func (t *content) tooLarge() string {
+	if len(t.src) > maxDocument {
+		return fmt.Sprintf("the text is over %d MiB and is not checked", maxDocument>>20)
+	}
+	for n := range t.rows {
+		if len(t.rowText(n)) > maxLine {
+			return fmt.Sprintf("line %d is over %d KiB, and the text is not checked", n+1, maxLine>>10)
+		}
+	}
+	return ""
 }
 
 func newContent(src string) *content {

@@ -62,6 +62,9 @@ var clauses = map[string]form{
 	"unless": {"unless U", "Calls that certainly have the name {U} are exempt."},
 }
 
+// noCalls are words that are no names of calls unless they are quoted.
+var noCalls = []string{"human-approval", "human-approvals"}
+
 // operands say what may stand for the capitals of forms.
 var operands = map[string]class{
 	"A": ofCalls, "B": ofCalls, "F": ofCalls, "X": ofCalls, "S": ofCalls, "U": ofCalls, "C": oneCall,

@@ -177,6 +177,9 @@ func (m *match) written(at, end int) string {
 // operand takes the words that may be the operand.
 func (m *match) operand(p part, at int, rest func(int) bool) bool {
 	w := m.words[at]
+	if w.kind == bare && slices.Contains(noCalls, w.text) {
+		return false
+	}
 	one := func(ok bool) bool { return ok && m.as(p, at, at+1, rest) }
 	switch operands[p.operand] {
 	case count:

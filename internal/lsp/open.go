@@ -10,9 +10,6 @@ import (
 	"strings"
 )
 
-// maxDocument bounds a text that is looked at, as the configuration does on the disk.
-const maxDocument = 4 << 20
-
 // A document is open in the editor. It does not change: a change makes another.
 type document struct {
 	*content
@@ -20,6 +17,7 @@ type document struct {
 	path    string // the URI itself where it names no file
 	version int
 	kind    fileKind
+	refused string // why the text is not looked at; empty: it is
 }
 
 // A fileKind is what a file holds.
@@ -116,6 +114,7 @@ func (s *server) didChange(params json.RawMessage) {
 
 // take takes a text, and has it checked.
 func (s *server) take(d *document) {
+	d.refused = d.tooLarge()
 	s.put(d)
 	if d.kind == configFile || d.kind == netFile {
 		s.recheckAll() // files may belong to it, or not any more

@@ -68,7 +68,7 @@ func (p *project) files() []string {
 func (s *server) configured(path string, open map[string]*document) *project {
 	p := &project{main: path}
 	o := config.Options{Path: path, Unsaved: func(path string) ([]byte, bool) {
-		if d := open[filepath.Clean(path)]; d != nil {
+		if d := open[filepath.Clean(path)]; d != nil && d.refused == "" {
 			return []byte(d.src), true
 		}
 		return nil, false
@@ -151,7 +151,7 @@ func (s *server) rulesOf(d *document) []written {
 		switch other := open[path]; {
 		case path == d.path:
 			continue
-		case other != nil && path != p.main:
+		case other != nil && path != p.main && other.refused == "":
 			src = other.src
 		}
 		f, _ := rules.ParseAt([]byte(src), func(line, column int) gate.Position { return gate.Position(r.Position(line, column)) })

@@ -48,17 +48,11 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, o Options) error {
 	s.exit = sync.OnceFunc(func() { close(s.exited) })
 	s.conn = jsonrpc2.NewConn(ctx, newFrames(in, out), s, jsonrpc2.SetLogger(log.New(io.Discard, "", 0)))
 	close(s.ready)
-	checked := make(chan struct{})
-	go func() {
-		defer close(checked)
-		s.checkLoop(ctx)
-	}()
+	go s.checkLoop(ctx) // which nobody waits for at the end: what it finds then is of no use
 	select {
 	case <-s.exited:
 	case <-s.conn.DisconnectNotify():
 	}
-	cancel()
-	<-checked
 	if !s.stopped() {
 		return ErrNoShutdown
 	}
@@ -148,7 +142,7 @@ func (s *server) answer(method string, params json.RawMessage) (any, error) {
 		return nil, err
 	}
 	d := s.document(pathOf(p.TextDocument.URI))
-	if d == nil || d.kind != rulesFile {
+	if d == nil || d.kind != rulesFile || d.refused != "" {
 		return nil, nil
 	}
 	return about(d, p.Position), nil

@@ -245,3 +245,97 @@ func TestProject(t *testing.T) {
 	e.want("two.rules")
 	e.exit()
 }
+
+// TestTools: names are completed from a recorded list and held against it, and what a
+// hint proposes is a code action.
+func TestTools(t *testing.T) {
+	tools := `{"tools": [{"name": "delete_file", "inputSchema": {"type": "object", "properties": {"path": {}, "force": {}}}}, {"name": "odd name"}]}`
+	e := newEditor(t, Options{}, map[string]string{"tools.json": tools})
+	e.initialize(map[string]any{"tools": filepath.Join(e.dir, "tools.json")})
+	e.open("a.rules", "block delete_fil # 𝄞\n")
+	for got := false; !got; {
+		p := <-e.published
+		if len(p.Diagnostics) == 0 {
+			continue
+		}
+		got = true
+		if d := p.Diagnostics[0]; d.Data == nil || d.Data.Write != "delete_file" || d.Code != "W101" {
+			t.Fatalf("%+v", d)
+		}
+		actions := ask[[]codeAction](e, "textDocument/codeAction", map[string]any{"textDocument": identifier{p.URI}, "range": Range{}, "context": map[string]any{"diagnostics": p.Diagnostics}})
+		want := map[string][]textEdit{p.URI: {{Range{Position{0, 6}, Position{0, 16}}, "delete_file"}}}
+		if len(actions) != 1 || cmp.Diff(want, actions[0].Edit.Changes) != "" {
+			t.Errorf("%+v", actions)
+		}
+	}
+	for src, want := range map[string][]string{
+		"block |":     {`"odd name"`, "delete_file"},
+		"block \"od|": {`"odd name"`},
+		"require delete_file before delete_file with same |": {"force", "path"},
+		"map |":                             {`"odd name"`, "delete_file"},
+		"map delete_file.p|":                {"delete_file.path"},
+		"limit delete_file to 3 |":          {"at", "in", "of", "per"},
+		"limit delete_file to 3 per user |": {"for", "per", "unless", "with"},
+		"require human-approval |":          {"before", "via"},
+		"require 2 |":                       {"before", "human-approvals", "or"},
+		"prove |":                           {"always-possible", "at-most", "conserved", "deadlock-free", "exclusive", "never", "no-terminal-states", "reachable"},
+		"block x # requ|":                   nil,
+		"sha|":                              {"shadow"},
+	} {
+		got := e.complete("a.rules", src)
+		if strings.HasPrefix(src, "prove") {
+			got = slices.DeleteFunc(got, func(s string) bool { return !slices.Contains(want, s) }) // more may come
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", src, got, want)
+		}
+	}
+	e.exit()
+}
+
+// TestOutdated: a check that takes long is ended by a change, whose result comes soon.
+func TestOutdated(t *testing.T) {
+	e := newEditor(t, Options{}, nil)
+	e.initialize(nil)
+	var long strings.Builder
+	for i := range 40 {
+		fmt.Fprintf(&long, "limit a%d to 50 per session\nrequire a%d before a%d\nprove always-possible a%d\n", i, i, (i+1)%40, i)
+	}
+	e.open("a.rules", long.String())
+	begin := time.Now()
+	for range 20 {
+		e.change("a.rules", whole("block x\nblok\n"))
+		e.change("a.rules", whole(long.String()))
+	}
+	e.change("a.rules", whole("blok"))
+	e.want("a.rules", "0:0-0:4 1 E003 unknown statement \"blok\"\nhelp: did you mean \"block\"?")
+	t.Log(time.Since(begin))
+	e.exit()
+}
+
+// TestBroken: what no editor should send does not end the session.
+func TestBroken(t *testing.T) {
+	e := newEditor(t, Options{}, nil)
+	e.initialize(map[string]any{"tools": "nowhere.json"})
+	if got := <-e.shown; !strings.Contains(got, "nowhere.json") {
+		t.Errorf("%s", got)
+	}
+	for _, params := range []any{nil, 1, []int{1}, map[string]any{"textDocument": 1}, map[string]any{"textDocument": identifier{"untitled:x"}, "contentChanges": []any{map[string]any{"range": Range{Position{-3, 5}, Position{-9, 1}}, "text": "x"}}}} {
+		for _, method := range []string{"didOpen", "didChange", "didClose", "didSave"} {
+			e.tell("textDocument/"+method, params)
+		}
+		for _, method := range []string{"hover", "completion", "formatting", "codeAction", "nonsense"} {
+			var result any
+			_ = e.conn.Call(context.Background(), "textDocument/"+method, params, &result) // an answer is enough
+		}
+	}
+	e.open("a.rules", "block\r\r\nblock \xff\n\x00")
+	if got := e.diagnostics("a.rules"); len(got) != 2 {
+		t.Errorf("%q", got)
+	}
+	e.change("a.rules", whole("block "+strings.Repeat("x", maxLine)))
+	if got := e.diagnostics("a.rules"); len(got) != 1 || !strings.HasSuffix(got[0], "line 1 is over 16 KiB, and the text is not checked") {
+		t.Errorf("%.200q", got)
+	}
+	e.exit()
+}
