@@ -15,39 +15,39 @@ type giver struct{ tool, as string }
 
 // checkExamples asks the gate for the names that the maps give each example.
 func (c *compiler) checkExamples() {
-	maps, refused := make(map[giver][]gate.Map), make(map[giver]bool)
+	byLabel := make(map[string][]gate.Map)
 	for _, m := range c.out.Labels.Maps {
-		g := giver{m.Tool, m.As}
-		maps[g] = append(maps[g], m)
+		byLabel[m.As] = append(byLabel[m.As], m)
 	}
-	for _, m := range c.maps {
-		if c.failed[m] != nil {
-			refused[giver{m.Tool.Text, m.As.Text}] = true
-		}
-	}
-	asked := make(map[giver]*gate.Policy)
+	maps, asked := make(map[giver][]gate.Map), make(map[giver]*gate.Policy)
 	for _, e := range of[*Example](c.statements) {
 		g := giver{e.Tool.Text, e.As.Text}
+		if _, known := maps[g]; !known {
+			maps[g] = slices.DeleteFunc(slices.Clone(byLabel[g.as]), func(m gate.Map) bool {
+				return m.Tool != g.tool && !(m.Glob && gate.MatchGlob(m.Tool, g.tool))
+			})
+			asked[g] = namer(maps[g])
+		}
 		switch {
-		case refused[g]: // reported already
-		case maps[g] == nil:
+		case c.refused(g): // reported already
+		case len(maps[g]) == 0:
 			c.failName(e, e.As, NoSuchMap, c.nearLabel(e), "no map gives calls of %s the name %s", e.Tool, e.As)
-		default:
-			if asked[g] == nil {
-				asked[g] = namer(maps[g])
-			}
-			if e.holds(asked[g]) == e.Not {
-				c.failExample(e, maps[g])
-			}
+		case e.holds(asked[g]) == e.Not:
+			c.failExample(e, maps[g])
 		}
 	}
+}
+
+// refused reports whether a map of the tool that gives the label is in error.
+func (c *compiler) refused(g giver) bool {
+	return slices.ContainsFunc(c.labels.maps[g.as], func(m *Map) bool { return c.failed[m] != nil && m.Tool.Matches(g.tool) })
 }
 
 // nearLabel suggests a name that calls of the tool can get.
 func (c *compiler) nearLabel(e *Example) string {
 	var known []string
 	for _, m := range c.maps {
-		if m.Tool.Text == e.Tool.Text {
+		if m.Tool.Matches(e.Tool.Text) {
 			known = append(known, m.As.String())
 		}
 	}

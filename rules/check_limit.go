@@ -68,7 +68,7 @@ func (c *compiler) checkContrary() {
 	for _, s := range of[*Limit](c.statements) {
 		key := fmt.Sprint(s.Shadow, s.subject(), " ", joinNames(s.Unless))
 		if earlier := first[key]; earlier != nil {
-			c.warn(s, ContraryLimits, "", "%s has a limit of %s %s at %s too; both hold", joinNames(s.Tools), earlier.counted(), s.span(), earlier.Pos)
+			c.warn(s, ContraryLimits, "", "%s has a limit of %s %s at %s too; both hold", joinNames(s.Tools), earlier.counted(), s.span()+keyEach(s.Key), earlier.Pos)
 			continue
 		}
 		first[key] = s

@@ -18,7 +18,7 @@ type readers struct {
 
 // gateMap converts m for the gate, or returns false if it was refused.
 func (c *compiler) gateMap(m *Map) (gate.Map, bool) {
-	out := gate.Map{Tool: m.Tool.Text, Field: m.Field, As: m.As.Text, Source: m.Pattern.String(), Rule: m.Pos}
+	out := gate.Map{Tool: m.Tool.Text, Glob: m.Tool.Glob(), Field: m.Field, As: m.As.Text, Source: m.Pattern.String(), Rule: m.Pos}
 	var bad *Error
 	switch m.Pattern.Kind {
 	case Runs:

@@ -221,7 +221,21 @@ shadow block b unless a
 limit a to 7 per successful b
 limit a to 7 per user
 limit a to 1 per second
-limit a to 7 per day`)
+limit a to 7 per day
+require a, b before c, d* since e, a
+require a or b before c once with same f
+require 2 human-approvals before a, b
+block a after b
+block a after b until c, d
+require human-approval before a after b
+require human-approval before a after b until c
+allow a, b
+limit a, b to 7 at once
+limit a to 7 per user per hour for each f
+limit a to 7 per successful b with same f as result.$.g
+limit a to 7 in a row
+limit a to 7 of f per session
+limit a, b to 7 of f per user per day for each g`)
 	p, err := gate.NewPolicy(c.Nets, gate.PolicyOptions{})
 	if err != nil {
 		t.Fatal(err)

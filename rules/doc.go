@@ -72,8 +72,9 @@
 // # Rules
 //
 // unless exempts calls that certainly carry one of the names: the name of the
-// tool, an action, or a name that runs gives where the whole script is such. A
-// name by a word, a regex or an expression is never certain, and an error there.
+// tool, an action, a name that runs gives where the whole script is such, or one
+// by an expression that is true. A name by a word or a regex is never certain, and an
+// error there.
 //
 // Without once each call of B needs a success of A of its own. A limit per user
 // counts all sessions of a principal. One per second, minute, hour or day gives
@@ -126,6 +127,8 @@
 // restricted too. A key that differs from the field in letter case only counts as
 // well: the field then stands for all their values, as a restriction only. Maps
 // apply to every rule of the policy, wherever they stand.
+//
+// The tool of a map may be a glob: "map *.path /\.env/ as secret".
 //
 // An example shows what the maps make of a call: the text of one field, or all
 // arguments as a JSON object. Maps whose examples fail do not load.

@@ -82,7 +82,7 @@ const (
 	RegexTail      Code = "E014" // something after the closing slash
 	LargeRegex     Code = "E015" // a regex over the limits
 	NotSupported   Code = "E016" // reserved for a later version
-	MapGlob        Code = "E017" // a glob for the tool of a map
+	MapGlob        Code = "E017" // a glob for the tool of an example
 	QuotedWord     Code = "E018" // quotes around the word of a map
 	AmbiguousRegex Code = "E019" // a slash that is a word or a regex
 	UnknownClaim   Code = "E020" // the word after prove

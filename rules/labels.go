@@ -8,16 +8,14 @@ import (
 // labels indexes the names that maps give, so that a rule or a map is not compared
 // with all of the others.
 type labels struct {
-	maps  map[string][]*Map   // that give a name
-	tools map[string][]string // the tools whose calls can get it, each once
-	weak  map[string]*Map     // the first map that gives a name without certainty
+	maps  map[string][]*Map // that give a name
+	weak  map[string]*Map   // the first map that gives a name without certainty
 	order map[*Map]int
 	words vocabulary
 }
 
 func newLabels(maps []*Map) *labels {
-	l := &labels{maps: make(map[string][]*Map), tools: make(map[string][]string), weak: make(map[string]*Map), order: make(map[*Map]int)}
-	seen := make(map[[2]string]bool)
+	l := &labels{maps: make(map[string][]*Map), weak: make(map[string]*Map), order: make(map[*Map]int)}
 	for i, m := range maps {
 		label := m.As.Text
 		l.order[m] = i
@@ -25,10 +23,6 @@ func newLabels(maps []*Map) *labels {
 			l.weak[label] = m
 		}
 		l.maps[label] = append(l.maps[label], m)
-		if key := [2]string{label, m.Tool.Text}; !seen[key] {
-			seen[key] = true
-			l.tools[label] = append(l.tools[label], m.Tool.Text)
-		}
 	}
 	var texts []string
 	for label := range l.maps {

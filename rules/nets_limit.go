@@ -69,10 +69,9 @@ func (s *Limit) netName() string {
 
 // reason returns the sentence of a refusal.
 func (s *Limit) reason() string {
-	tools, of := text.And(written(s.Tools)), ""
-	has := "has"
+	tools, has, of := text.And(written(s.Tools)), "has reached its", ""
 	if len(s.Tools) > 1 {
-		tools, has = tools+" together", "have"
+		tools, has = tools+" together", "have reached their"
 	}
 	if len(s.Key) > 0 {
 		of = " for {key}"
@@ -81,13 +80,12 @@ func (s *Limit) reason() string {
 	case s.Of != nil:
 		return fmt.Sprintf("%s would exceed the limit of %d of %s %s%s.", tools, s.Count, s.Of, s.span(), of)
 	case s.Over == InARow:
-		return fmt.Sprintf("The same call of %s was made %s in a row: repeating it changes nothing.", text.Join(written(s.Tools), "or"), text.Count(s.Count, "time"))
-	case s.Over == AtOnce:
-		return fmt.Sprintf("%s %s reached the limit of %s at once%s: wait until one has ended.", tools, has, text.Count(s.Count, "call"), of)
-	case len(s.Tools) > 1:
-		return fmt.Sprintf("%s have reached their limit of %s %s%s.", tools, text.Count(s.Count, "call"), s.span(), of)
+		if of = " of " + text.Join(written(s.Tools), "or"); s.Tools[0].String() == "*" {
+			of = ""
+		}
+		return fmt.Sprintf("The same call%s was made %s in a row: repeating it changes nothing.", of, text.Count(s.Count, "time"))
 	}
-	return fmt.Sprintf("%s has reached its limit of %s %s%s.", tools, text.Count(s.Count, "call"), s.span(), of)
+	return fmt.Sprintf("%s %s limit of %s %s%s.", tools, has, text.Count(s.Count, "call"), s.span(), of)
 }
 
 // ofPrincipal reports whether the limit counts over all sessions of a principal.

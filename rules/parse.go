@@ -253,6 +253,8 @@ func clauseHint(word, form string) string {
 		return "calls are told apart by a field: with same path, or in a limit: for each path"
 	case "except", "excluding", "but", "besides", "save":
 		return "write: unless A, B"
+	case "of":
+		return sumForm
 	case "following", "afterwards":
 		return afterForm
 	}

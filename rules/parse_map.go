@@ -46,11 +46,7 @@ func (p *parser) target(form string) (Name, string) {
 	case strings.Contains(field, `"`):
 		p.line.fail(BadQuotes, token{off: end + 1, end: whole.end}, "only the tool may be quoted", "a quote inside the field %s", field)
 	}
-	name := p.named(tool)
-	if name.Glob() {
-		p.line.fail(MapGlob, tool, "write one map for each tool", "a map takes the exact name of a tool, not the pattern %q", name.Text)
-	}
-	return name, field
+	return p.named(tool), field
 }
 
 // wholeCall reports whether the rest is about a whole call and not one field.

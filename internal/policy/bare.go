@@ -186,7 +186,7 @@ func (c *bareNames) fault(u use, name string, glob bool, labels map[string][]str
 		return c.bare(u, name, glob)
 	}
 	slices.Sort(read)
-	if u == admits || slices.ContainsFunc(read, func(tool string) bool { return c.servers.own(tool, false) }) {
+	if u == admits || slices.ContainsFunc(read, func(tool string) bool { return c.servers.own(tool, strings.ContainsAny(tool, "*?")) }) {
 		return "", ""
 	}
 	return fmt.Sprintf("%q is a label of calls of %s, which may be a tool of %s, so %s", name, read[0], c.servers.list(), u),

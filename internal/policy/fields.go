@@ -141,7 +141,11 @@ func (b *builder) checkMaps() (given []string) {
 // mapApplies reports whether there are calls that the map can name.
 func (b *builder) mapApplies(m *rules.Map, of gate.Map) bool {
 	if !isKnown(m.Tool, b.source.Tools) {
-		b.atName(m.Tool, problem(diag.Warning, UnknownTool, m.Tool.Pos, fmt.Sprintf("unknown tool %q, so this map never applies", m.Tool.Text), b.nearestTool(m.Tool.Text, b.source.Tools)))
+		msg, hint := fmt.Sprintf("unknown tool %q", m.Tool.Text), b.nearestTool(m.Tool.Text, b.source.Tools)
+		if m.Tool.Glob() {
+			msg, hint = fmt.Sprintf("the pattern %q matches no known tool", m.Tool.Text), text.Suggest(m.Tool.Text, b.source.Tools)
+		}
+		b.atName(m.Tool, problem(diag.Warning, UnknownTool, m.Tool.Pos, msg+", so this map never applies", hint))
 		return false
 	}
 	applies := true
