@@ -419,6 +419,13 @@ func (v Value) Object() (json.RawMessage, bool) {
 	return text, v.Faults() == before
 }
 
+// JSON returns any value as JSON, as [Value.Object] does a mapping.
+func (v Value) JSON() (json.RawMessage, bool) {
+	before := v.Faults()
+	text := v.appendJSON(nil)
+	return text, v.Faults() == before
+}
+
 // appendJSON appends the value as JSON.
 func (v Value) appendJSON(to []byte) []byte {
 	switch v.kind {

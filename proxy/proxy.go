@@ -138,8 +138,8 @@ func (p *Proxy) wire(sealer *seal.Sealer) {
 		Life: p.life, Now: o.Now, Log: o.Logger, Sessions: p.sessions,
 		Append:  func(e audit.Event) error { return p.admission.Append(p.life.Ctx, e) },
 		Servers: func() []*pool.Server { return p.pool.Servers },
-		Settle: func(of tasks.Origin, ticket *admission.Ticket, outcome gate.Outcome, by string) {
-			p.pipeline.SettleTask(of, ticket, outcome, by)
+		Settle: func(of tasks.Origin, ticket *admission.Ticket, outcome gate.Outcome, result []byte, by string) {
+			p.pipeline.SettleTask(of, ticket, outcome, result, by)
 		},
 		Ask: func(c *session.Client, s spec.Stream, u *pool.Server, q *upstream.ServerRequest) {
 			p.reverse.PassOn(c, s, u, q)

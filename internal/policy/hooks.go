@@ -163,8 +163,8 @@ func objectionf(format string, args ...any) error { return objection(fmt.Sprintf
 // observer it says nothing, since that forbids nothing.
 func (h *hooks) foresee(transition string, in *cel.Input) error {
 	for _, m := range h.memories {
-		if m.transition != transition || m.observes {
-			continue
+		if m.transition != transition || m.observes || m.to.Uses("result") {
+			continue // nobody knows the result before
 		}
 		if _, err := m.to.Of(in); err != nil {
 			return objectionf("The success of the call could not be remembered as %q: %v.", m.set, err)

@@ -83,6 +83,48 @@ func TestWriteGuard(t *testing.T) {
 	)
 }
 
+// TestRememberResult keeps a value of a result, and lets a later call depend on it.
+func TestRememberResult(t *testing.T) {
+	r, err := Build(Source{Nets: parseNets(t, `
+name: transfers
+places: [ready]
+initialMarking: { ready: 1 }
+transitions:
+  - { name: look, inputs: [ready], outputs: [ready], tools: [get_balance], deferred: true }
+  - { name: transfer, inputs: [ready], outputs: [ready], tools: [transfer] }
+validate:
+  - { tools: [transfer], require: args.amount <= meta.balance, reason: look at the balance first }
+remember:
+  - { transition: look, set: balance, to: result.account.balance }
+`)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		result  string
+		refused string // the second call; empty: it passes
+	}{
+		"enough":     {`{"account":{"balance":100}}`, ""},
+		"too little": {`{"account":{"balance":9}}`, "look at the balance first"},
+		"absent":     {"", "could not remember all: balance"},
+		"another":    {`{"balance":100}`, "could not remember all: balance"},
+		"two":        {`{"account":{"balance":100,"balance":1}}`, "could not remember all: balance"},
+	} {
+		s := gate.NewSession(r.Policy, gate.SessionOptions{})
+		first := s.Decide(gate.Call{Tool: "transfer", Args: []byte(`{"amount":10}`)}, nil)
+		if _, ok := first.(*gate.Refusal); !ok {
+			t.Errorf("%s: a transfer passes before anybody has looked", name)
+		}
+		look := s.Decide(gate.Call{Tool: "get_balance"}, nil).(*gate.Allow)
+		s.End(look.Ticket.Number, gate.End{Outcome: gate.Success, Result: []byte(c.result)})
+		d := s.Decide(gate.Call{Tool: "transfer", Args: []byte(`{"amount":10}`)}, nil)
+		refusal, refused := d.(*gate.Refusal)
+		if refused != (c.refused != "") || refused && !strings.Contains(refusal.Text, c.refused) {
+			t.Errorf("%s: %+v", name, d)
+		}
+	}
+}
+
 const smartBackup = `
 name: smart-backup
 places: [ready]

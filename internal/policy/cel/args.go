@@ -130,15 +130,18 @@ func convert(doc []byte) piece {
 	return p
 }
 
-// converted is a value within the limits.
-func converted(doc []byte) piece {
+// converted returns a value of the arguments within the limits.
+func converted(doc []byte) piece { return convertedFrom("arguments", doc) }
+
+// convertedFrom returns a value within the limits; from names what it is part of.
+func convertedFrom(from string, doc []byte) piece {
 	if len(doc) > maxArgs {
-		return piece{ok: true, err: &Unreadable{fmt.Sprintf("the arguments are too large for an expression: %d bytes, and %d are the most", len(doc), maxArgs)}}
+		return piece{ok: true, err: &Unreadable{fmt.Sprintf("the %s are too large for an expression: %d bytes, and %d are the most", from, len(doc), maxArgs)}}
 	}
 	c := converter{keys: make(keys)}
 	v, err := c.value(doc)
 	if err != nil {
-		return piece{ok: true, err: &Unreadable{"the arguments cannot be read by an expression: " + err.Error()}}
+		return piece{ok: true, err: &Unreadable{"the " + from + " cannot be read by an expression: " + err.Error()}}
 	}
 	return piece{value: v, ok: true, keys: c.keys}
 }

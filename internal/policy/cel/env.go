@@ -19,8 +19,9 @@ const (
 // A Compiler checks expressions. What it needs for that is made when the first
 // one comes, since it takes milliseconds. It is safe for concurrent use.
 type Compiler struct {
-	call environment // of a map
-	net  environment // of a net
+	call   environment // of a map
+	net    environment // of a net
+	memory environment // of what a net remembers
 }
 
 // An environment returns what expressions of one kind may name.
@@ -38,9 +39,11 @@ func NewCompiler() *Compiler {
 			return e.Extend(variables...)
 		})
 	}
+	meta, marking := cel.Variable("meta", object), cel.Variable("marking", cel.MapType(cel.StringType, cel.IntType))
 	return &Compiler{
-		call: with(cel.Variable("upstream", cel.StringType), cel.Variable("annotations", object)),
-		net:  with(cel.Variable("meta", object), cel.Variable("marking", cel.MapType(cel.StringType, cel.IntType))),
+		call:   with(cel.Variable("upstream", cel.StringType), cel.Variable("annotations", object)),
+		net:    with(meta, marking),
+		memory: with(meta, marking, cel.Variable("result", cel.DynType)),
 	}
 }
 

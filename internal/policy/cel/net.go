@@ -14,6 +14,7 @@ import (
 type Input struct {
 	call    *callData
 	firing  gate.Firing
+	result  *piece // converted when an expression names it
 	marking map[string]int64
 }
 
@@ -44,6 +45,15 @@ func (in *Input) variable(name string, want lookup) (any, error) {
 			}
 		}
 		return in.marking, nil
+	case "result":
+		if in.result == nil {
+			in.result = &piece{}
+			if in.firing.Result != nil {
+				converted := convertedFrom("contents of the result", in.firing.Result)
+				in.result = &converted
+			}
+		}
+		return in.result.value, in.result.err
 	}
 	return in.call.variable(name, want)
 }
@@ -81,11 +91,17 @@ func (c *Condition) Uses(variable string) bool {
 // A Value is an expression over a firing that yields data.
 type Value struct{ program *program }
 
-// Value compiles what a net remembers. The names may be nil; the error is a
-// [diag.List].
+// Value compiles what a net remembers. It may name the result of the call, which is null
+// where there is none. The names may be nil; the error is a [diag.List].
 func (c *Compiler) Value(src string, names *Names) (*Value, error) {
-	p, err := c.net.compile(src, names, nil)
+	p, err := c.memory.compile(src, names, nil)
 	return &Value{p}, err
+}
+
+// Uses reports whether the value names a variable.
+func (v *Value) Uses(variable string) bool {
+	_, ok := v.program.uses[variable]
+	return ok
 }
 
 // Of is the data: nil, bool, int64, uint64, float64, string, []any and

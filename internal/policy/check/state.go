@@ -24,6 +24,7 @@ func (v *Analysis) after(t verify.Trace) map[string]gate.NetState {
 	box := sandbox.New(v.policy, nil)
 	session := box.Session("")
 	played := 0
+	returns := make(map[int][]byte)
 	for _, step := range t {
 		id := strconv.Itoa(step.Call)
 		switch {
@@ -32,15 +33,16 @@ func (v *Analysis) after(t verify.Trace) map[string]gate.NetState {
 			session.Tick(box.Now())
 			continue
 		case step.Ends:
-			session.End(id, step.Outcome)
+			session.End(id, gate.End{Outcome: step.Outcome, Result: returns[step.Call]})
 			continue
 		}
+		returns[step.Call] = []byte(step.Result)
 		if played += max(1, step.Times); played > longestPlayed {
 			return nil
 		}
 		call := v.tools.call(step)
 		call.ID = id
-		d, _ := session.Repeat(call, sandbox.Yes, step.Times)
+		d, _ := session.Repeat(call, sandbox.Yes, step.Times, []byte(step.Result))
 		if _, admitted := d.(*gate.Allow); !admitted {
 			return nil
 		}

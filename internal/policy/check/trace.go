@@ -1,6 +1,7 @@
 package check
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -17,16 +18,27 @@ import (
 // all the names that its tools have.
 func (s ToolSet) Events(t verify.Trace) []sandbox.Event {
 	events := []sandbox.Event{}
+	returns := make(map[int]json.RawMessage) // of the calls so far, where they succeed
 	for _, step := range t {
 		id := strconv.Itoa(step.Call)
 		switch {
 		case step.Ends:
-			events = append(events, sandbox.Event{Type: "result", ID: id, Outcome: sandbox.Outcomes[step.Outcome]})
+			e := sandbox.Event{Type: "result", ID: id, Outcome: sandbox.Outcomes[step.Outcome]}
+			if step.Outcome == gate.Success {
+				e.Returns = returns[step.Call]
+			}
+			events = append(events, e)
 		case step.Wait > 0:
 			events = append(events, sandbox.Event{Type: "wait", For: (step.Wait * time.Duration(max(step.Times, 1))).String()})
 		default:
 			call := s.call(step)
 			e := sandbox.Event{Type: "call", ID: id, Tool: call.Tool, Args: call.Args, Approve: sandbox.Yes, Times: step.Times}
+			if step.Result != "" {
+				returns[step.Call] = json.RawMessage(step.Result)
+			}
+			if step.Times > 0 {
+				e.Returns = returns[step.Call]
+			}
 			for _, n := range call.Also {
 				e.Also = append(e.Also, n.Text)
 			}

@@ -28,14 +28,14 @@ func (p *parser) event(t *Test, v config.Value) {
 		s.Tool, s.Also, s.Args, s.As = e.Tool, e.Also, e.Arguments(), e.ID
 		s.Approve, s.Expect, s.Result, s.Times = e.Approve, allow, "pending", 1
 		if e.Times > 0 {
-			s.Times, s.Result = e.Times, "success"
+			s.Times, s.Result, s.Returns = e.Times, "success", e.Returns
 		}
 	case "result":
 		at := slices.IndexFunc(t.Steps, func(of Step) bool { return of.As == e.ID && of.Tool != "" })
 		if at < 0 {
 			v.Fault("no earlier call has this id", "")
 		}
-		s.Settles, s.Result = at+1, e.Outcome
+		s.Settles, s.Result, s.Returns = at+1, e.Outcome, e.Returns
 	default:
 		v.Fault(fmt.Sprintf("a counterexample has no event of type %q", e.Type), "its events are call, result and wait")
 	}

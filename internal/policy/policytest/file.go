@@ -49,6 +49,7 @@ type Step struct {
 	Session     string
 	Approve     sandbox.Consent // Yes, No or Nobody
 	Result      string          // one of results; empty: success
+	Returns     json.RawMessage // what the result of a success says; nil: nothing
 	Expect      string          // one of verdicts
 	Would       string          // refuse or ask: what nets in shadow would have said; empty: anything
 	Reason      *Pattern        // nil: any

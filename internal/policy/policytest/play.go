@@ -78,7 +78,7 @@ func (r *testRun) callOnce(s *Step, out *StepResult) *Failure {
 		return failure
 	}
 	if d.verdict != refuse {
-		end(session, call.ID, s.Result)
+		end(session, call.ID, s)
 	}
 	return nil
 }
@@ -156,23 +156,23 @@ func (d *decided) show(s *Step, out *StepResult) {
 // settle ends an earlier call.
 func (r *testRun) settle(s *Step) *Failure {
 	of := &r.test.Steps[s.Settles-1]
-	if end(r.box.Session(of.Session), strconv.Itoa(s.Settles), s.Result) {
+	if end(r.box.Session(of.Session), strconv.Itoa(s.Settles), s) {
 		return nil
 	}
 	return &Failure{Expected: fmt.Sprintf("step %d settles", s.Settles), Got: "its call was settled before"}
 }
 
-// end settles a call by the word of a step.
-func end(session *sandbox.Session, id, result string) bool {
-	switch result {
+// end settles a call as a step says.
+func end(session *sandbox.Session, id string, s *Step) bool {
+	switch s.Result {
 	case "pending":
 		return true
 	case "success":
-		return session.End(id, gate.Success)
+		return session.End(id, gate.End{Outcome: gate.Success, Result: s.Returns})
 	case "unknown":
-		return session.End(id, gate.Unknown)
+		return session.End(id, gate.End{Outcome: gate.Unknown})
 	default:
-		return session.End(id, gate.Failure)
+		return session.End(id, gate.End{Outcome: gate.Failure})
 	}
 }
 

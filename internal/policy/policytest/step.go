@@ -31,6 +31,7 @@ func (p *parser) step(t *Test, v config.Value) Step {
 		"session":     call(func(v config.Value) { s.Session = t.session(v) }),
 		"approve":     call(func(v config.Value) { s.Approve = approve(v) }),
 		"result":      call(func(v config.Value) { s.Result, _ = v.Word(results...) }),
+		"returns":     call(func(v config.Value) { s.Returns, _ = v.JSON() }),
 		"expect":      call(func(v config.Value) { s.Expect, _ = v.Word(verdicts...) }),
 		"reason":      call(func(v config.Value) { s.Reason = reason(v) }),
 		"would":       call(func(v config.Value) { s.Would, _ = v.Word(refuse, ask) }),
@@ -104,8 +105,12 @@ func (t *Test) settle(s *Step, v config.Value) {
 	s.Result = "success"
 	v.Fields(config.Keys{
 		"call":   func(v config.Value) { s.Settles = t.settles(v) },
-		"result": func(v config.Value) { s.Result, _ = v.Word("success", "failure", "error", "unknown") },
+		"result":  func(v config.Value) { s.Result, _ = v.Word("success", "failure", "error", "unknown") },
+		"returns": func(v config.Value) { s.Returns, _ = v.JSON() },
 	})
+	if s.Returns != nil && s.Result != "success" {
+		v.Fault("only a success returns something", "leave returns out")
+	}
 }
 
 // check fills in what a call expects and finds what contradicts itself.
@@ -127,6 +132,8 @@ func (t *Test) check(s *Step, v config.Value) {
 		v.Fault("a call that is not approved does not pass", `write "approve: true", or leave approve out where nobody is asked`)
 	case !s.admits() && s.Result != "":
 		v.Fault("a call that is not admitted has no result", "leave result out")
+	case s.Returns != nil && s.Result != "" && s.Result != "success":
+		v.Fault("only a success returns something", "leave returns out")
 	case slices.ContainsFunc(t.Steps, as):
 		v.Fault(fmt.Sprintf("an earlier call is named %q", s.As), "")
 	}

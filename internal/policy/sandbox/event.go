@@ -18,6 +18,7 @@ type Event struct {
 	Args    json.RawMessage `json:"args,omitempty"`
 	Approve Consent         `json:"approve,omitempty"`
 	Outcome string          `json:"outcome,omitempty"` // one of [Outcomes]
+	Returns json.RawMessage `json:"returns,omitempty"` // of a success: what its result says, any JSON value
 	Net     string          `json:"net,omitempty"`
 	For     string          `json:"for,omitempty"`   // how long time passes, such as 20s
 	Times   int             `json:"times,omitempty"` // the call is made so often, one after the other, and each succeeds; 0: once, and a result tells how it ends
@@ -50,13 +51,13 @@ func (s *Session) Play(e *Event) (d gate.Decision, admitted int) {
 		for _, text := range e.Also {
 			call.Also = append(call.Also, gate.Name{Text: text, Certain: true})
 		}
-		return s.Repeat(call, e.Approve, e.Times)
+		return s.Repeat(call, e.Approve, e.Times, e.Returns)
 	case "answer":
 		return s.Answer(e.ID, e.Approve), 0
 	case "result":
 		for o, word := range Outcomes {
 			if word == e.Outcome {
-				s.End(e.ID, gate.Outcome(o))
+				s.End(e.ID, gate.End{Outcome: gate.Outcome(o), Result: e.Returns})
 			}
 		}
 	case "activate":
@@ -69,9 +70,9 @@ func (s *Session) Play(e *Event) (d gate.Decision, admitted int) {
 	return nil, 0
 }
 
-// Repeat makes a call so many times, as long as it is admitted, and each succeeds. With
-// 0 times it makes the call once, and does not end it.
-func (s *Session) Repeat(c gate.Call, says Consent, times int) (d gate.Decision, admitted int) {
+// Repeat makes a call so many times, as long as it is admitted, and each succeeds with
+// what it returns. With 0 times it makes the call once, and does not end it.
+func (s *Session) Repeat(c gate.Call, says Consent, times int, returns []byte) (d gate.Decision, admitted int) {
 	if times == 0 {
 		return s.Call(c, says), 0
 	}
@@ -80,7 +81,7 @@ func (s *Session) Repeat(c gate.Call, says Consent, times int) (d gate.Decision,
 		if _, ok := d.(*gate.Allow); !ok {
 			break
 		}
-		s.End(c.ID, gate.Success)
+		s.End(c.ID, gate.End{Outcome: gate.Success, Result: returns})
 	}
 	return d, admitted
 }

@@ -30,7 +30,7 @@ func ExampleSession() {
 	deploy("2", sandbox.Later)
 	s.Answer("2", sandbox.Yes)
 	deploy("3", sandbox.Yes)
-	fmt.Println(s.End("2", gate.Success), s.End("2", gate.Failure), s.Answer("2", sandbox.Yes))
+	fmt.Println(s.End("2", gate.End{Outcome: gate.Success}), s.End("2", gate.End{Outcome: gate.Failure}), s.Answer("2", sandbox.Yes))
 	fmt.Println(s.Nets()[1].Marking)
 	// Output:
 	// refused: deploy requires human approval.

@@ -76,11 +76,12 @@ func (s *Session) decided(c gate.Call, d gate.Decision) gate.Decision {
 	return d
 }
 
-// End settles the last admitted call with an id. It reports whether that changed
+// End settles the last admitted call with an id, at the time of the sandbox. It reports whether that changed
 // anything.
-func (s *Session) End(id string, o gate.Outcome) bool {
+func (s *Session) End(id string, e gate.End) bool {
 	number, ok := s.calls[id]
-	return ok && s.SettleAt(number, o, s.box.now)
+	e.Time = s.box.now
+	return ok && s.Session.End(number, e)
 }
 
 // VerdictOf returns what a refusal comes to, "ask" or "refuse"; empty for none.

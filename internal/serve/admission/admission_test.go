@@ -204,9 +204,9 @@ func TestOrder(t *testing.T) {
 		t.Errorf("%q, awaited %t", got, ticket.Awaited)
 	}
 	d.want("backup", "ready:1 (1 in flight)")
-	d.Settle(t.Context(), ticket, gate.Success, "")
+	d.Settle(t.Context(), ticket, gate.End{Outcome: gate.Success}, "")
 	d.want("backup", "saved:1")
-	d.Settle(t.Context(), d.admit("delete"), gate.Success, "")
+	d.Settle(t.Context(), d.admit("delete"), gate.End{Outcome: gate.Success}, "")
 	d.admit("odd")
 	want := []string{
 		"decision refuse blocked delete", "decision allow backup", "outcome up.backup success",
@@ -308,7 +308,7 @@ func TestFaults(t *testing.T) {
 
 	ticket := d.admit("backup")
 	d.disk.full = true
-	d.Settle(t.Context(), ticket, gate.Success, "")
+	d.Settle(t.Context(), ticket, gate.End{Outcome: gate.Success}, "")
 	d.want("backup", "ready:1 (1 in flight)")
 	d.disk.full = false
 	if err := d.SettleOpen(t.Context(), d.key, ticket.Number, true, "ann"); err != nil {
@@ -348,7 +348,7 @@ func TestSwap(t *testing.T) {
 		t.Fatalf("%+v, %v", report, err)
 	}
 	d.want("pushes", "budget:1, spent:1")
-	d.Settle(t.Context(), ticket, gate.Success, "")
+	d.Settle(t.Context(), ticket, gate.End{Outcome: gate.Success}, "")
 	d.want("backup", "saved:1")
 	if got, err := d.Redeem(t.Context(), d.call("deploy"), asked, consent); err != nil || got.(*admission.Refused).Facts.Kind != "approval" {
 		t.Errorf("a consent under another policy: %+v, %v", got, err)
@@ -370,7 +370,7 @@ func TestSwapWhileDeciding(t *testing.T) {
 			for range 25 {
 				if a, ok := d.decide("push").(*admission.Admitted); ok {
 					admitted.Add(1)
-					d.Settle(t.Context(), &a.Ticket, gate.Success, "")
+					d.Settle(t.Context(), &a.Ticket, gate.End{Outcome: gate.Success}, "")
 				}
 			}
 		})
@@ -423,9 +423,9 @@ func TestSessions(t *testing.T) {
 	if err := d.End(ctx, d.key); err != nil {
 		t.Fatal(err)
 	}
-	d.Settle(ctx, backup, gate.Success, "")
+	d.Settle(ctx, backup, gate.End{Outcome: gate.Success}, "")
 	d.want("backup", "saved:1")
-	d.Settle(ctx, push, gate.Success, "")
+	d.Settle(ctx, push, gate.End{Outcome: gate.Success}, "")
 	if r := d.refuse("push", "internal"); r.Text != "The call was not made: the session is over." {
 		t.Errorf("%q", r.Text)
 	}
@@ -459,7 +459,7 @@ func TestObserver(t *testing.T) {
 	push := d.admit("push")
 	_, forwarded := d.Forwarding(t.Context(), push)
 	forwarded(admission.Result{})
-	d.Settle(t.Context(), push, gate.Success, "")
+	d.Settle(t.Context(), push, gate.End{Outcome: gate.Success}, "")
 	_, answered := d.Approving(t.Context(), d.call("deploy"))
 	q, consent := d.approved()
 	answered(admission.Result{})

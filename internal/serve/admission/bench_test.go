@@ -21,7 +21,7 @@ func BenchmarkAdmission(b *testing.B) {
 	for b.Loop() {
 		c := &admission.Call{Key: key, Gate: gate.Call{ID: "1", Tool: "backup", Time: now}}
 		if d, ok := a.Decide(b.Context(), c).(*admission.Admitted); ok {
-			a.Settle(b.Context(), &d.Ticket, gate.Failure, "")
+			a.Settle(b.Context(), &d.Ticket, gate.End{Outcome: gate.Failure}, "")
 		}
 	}
 }

@@ -30,7 +30,7 @@ func Example() {
 	for range 2 {
 		switch d := a.Decide(ctx, &admission.Call{Key: key, Gate: gate.Call{Tool: "push"}}).(type) {
 		case *admission.Admitted: // it is on record: run it
-			a.Settle(ctx, &d.Ticket, gate.Success, "")
+			a.Settle(ctx, &d.Ticket, gate.End{Outcome: gate.Success}, "")
 			fmt.Println("pushed")
 		case *admission.Asked: // put the question to a person, then Redeem
 		case *admission.Refused:

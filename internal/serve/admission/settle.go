@@ -3,7 +3,6 @@ package admission
 import (
 	"context"
 	"errors"
-	"time"
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/serve/audit"
@@ -13,15 +12,15 @@ import (
 // says who settled it where it was not the upstream's result. Only the first of
 // success and failure counts; after an unknown outcome the call stays open, and so
 // it does where its outcome cannot be put on record: no token is produced.
-func (a *Admission) Settle(ctx context.Context, t *Ticket, o gate.Outcome, by string) {
+func (a *Admission) Settle(ctx context.Context, t *Ticket, e gate.End, by string) {
 	ctx, end := a.start(ctx, StationSettle, t.info)
-	now := a.now()
-	err := a.settle(ctx, t, o, now, a.ended(t, o, by, now))
+	e.Time = a.now()
+	err := a.settle(ctx, t, e, a.ended(t, e.Outcome, by, e.Time))
 	if t.settled.Store(err == nil); err != nil {
 		a.log.Error("the outcome stays unknown", "tool", t.tool, "call", t.Number, "error", err)
 		a.Abandon(ctx, t)
 	}
-	end(Result{Outcome: o, Err: err})
+	end(Result{Outcome: e.Outcome, Err: err})
 }
 
 // Abandon settles as unknown, off the record, unless the call is settled: it is
@@ -30,13 +29,22 @@ func (a *Admission) Abandon(ctx context.Context, t *Ticket) {
 	if t.settled.Load() {
 		return
 	}
-	if err := a.settle(ctx, t, gate.Unknown, a.now(), nil); err != nil && !errors.Is(err, ErrNoSession) {
+	if err := a.settle(ctx, t, gate.End{Outcome: gate.Unknown, Time: a.now()}, nil); err != nil && !errors.Is(err, ErrNoSession) {
 		a.log.Error("settling as unknown", "tool", t.tool, "call", t.Number, "error", err)
 	}
 }
 
-func (a *Admission) settle(ctx context.Context, t *Ticket, o gate.Outcome, now time.Time, events []audit.Event) error {
+func (a *Admission) settle(ctx context.Context, t *Ticket, e gate.End, events []audit.Event) error {
+	policy := a.Generation().Policy
+	ended := policy.PrepareEnd(e)
 	return a.ledger.Update(ctx, t.key, func(s *gate.State) (Change, error) {
-		return Change{Delta: s.Policy().SettleAt(s, t.Number, o, now), Events: events}, nil
+		if s.Policy() != policy { // it was replaced in between
+			policy = s.Policy()
+			ended = policy.PrepareEnd(e)
+		}
+		return Change{Delta: ended.Settle(s, t.Number), Events: events}, nil
 	})
 }
+
+// ReadsResults reports whether the nets of the policy read the results of calls.
+func (a *Admission) ReadsResults() bool { return a.Generation().Policy.ReadsResults() }

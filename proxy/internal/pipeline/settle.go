@@ -35,9 +35,19 @@ func neverRan(err error) bool {
 	return errors.Is(err, upstream.ErrNotSent) || errors.As(err, &lost) && lost.Dead || errors.As(err, &status) && !status.Executed()
 }
 
+// ended returns how a call ended by its reply, with what the result says where a net
+// reads that.
+func (p *Pipeline) ended(r upstream.Reply, facts wire.Facts) gate.End {
+	e := gate.End{Outcome: outcome(r, facts)}
+	if e.Outcome == gate.Success && p.Admission.ReadsResults() {
+		e.Result = wire.ResultValue(r.Result)
+	}
+	return e
+}
+
 // settle records how a call of the session ended, and then tells the nets.
-func (p *Pipeline) settle(s *session.Session, ticket *admission.Ticket, o gate.Outcome, by string) {
-	p.Admission.Settle(context.Background(), ticket, o, by) // also while the proxy ends
+func (p *Pipeline) settle(s *session.Session, ticket *admission.Ticket, e gate.End, by string) {
+	p.Admission.Settle(context.Background(), ticket, e, by) // also while the proxy ends
 	p.Advertiser.Touch(s)
 }
 
@@ -62,7 +72,7 @@ func (f *inflightCall) settleParked(r upstream.Reply) {
 	}
 	defer f.afterSettling()
 	defer p.abandon(f.ticket)
-	p.settle(f.Call.Client.Session, f.ticket, outcome(r, f.facts(r)), "")
+	p.settle(f.Call.Client.Session, f.ticket, p.ended(r, f.facts(r)), "")
 }
 
 // settleLate settles a call whose client was told that the outcome is unknown.
@@ -72,8 +82,8 @@ func (f *inflightCall) settleLate(r upstream.Reply) {
 	if f.taskFromReply(r); f.handle != nil { // its end settles the call
 		return
 	}
-	if o := outcome(r, f.facts(r)); o != gate.Unknown {
-		c.pipeline.Life.Log.Info("late answer", "tool", c.Tool.Canonical, "call", f.ticket.Number, "outcome", audit.OutcomeName(o))
-		c.pipeline.settle(c.Client.Session, f.ticket, o, "late answer")
+	if e := c.pipeline.ended(r, f.facts(r)); e.Outcome != gate.Unknown {
+		c.pipeline.Life.Log.Info("late answer", "tool", c.Tool.Canonical, "call", f.ticket.Number, "outcome", audit.OutcomeName(e.Outcome))
+		c.pipeline.settle(c.Client.Session, f.ticket, e, "late answer")
 	}
 }

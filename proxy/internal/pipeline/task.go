@@ -118,9 +118,13 @@ func (c *Call) origin() tasks.Origin {
 	}
 }
 
-// SettleTask settles the call of a task.
-func (p *Pipeline) SettleTask(of tasks.Origin, ticket *admission.Ticket, o gate.Outcome, by string) {
-	p.settle(of.Session, ticket, o, by)
+// SettleTask settles the call of a task; result is that of a success.
+func (p *Pipeline) SettleTask(of tasks.Origin, ticket *admission.Ticket, o gate.Outcome, result []byte, by string) {
+	e := gate.End{Outcome: o}
+	if o == gate.Success && p.Admission.ReadsResults() {
+		e.Result = wire.ResultValue(result)
+	}
+	p.settle(of.Session, ticket, e, by)
 }
 
 // becomesTask reports whether the call goes on as a task: its server has made one, or runs the

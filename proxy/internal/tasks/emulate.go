@@ -87,7 +87,7 @@ func (s *Tasks) emulatedDetail(ctx context.Context, x *Task) ([]byte, error) {
 	about, err := s.get(x)
 	if err != nil {
 		if errors.Is(err, errTaskGone) {
-			s.end(x, gate.Unknown, "task lost")
+			s.end(x, gate.Unknown, nil, "task lost")
 		}
 		return nil, err
 	}
@@ -121,9 +121,9 @@ func (s *Tasks) emulatedEnd(ctx context.Context, x *Task) ([]byte, error) {
 	case err != nil:
 		return nil, err
 	case reply.Error != nil:
-		s.end(x, gate.Failure, "task failed")
+		s.end(x, gate.Failure, nil, "task failed")
 		return append([]byte(`"status":"failed","error":`), reply.Error...), nil
 	}
-	s.end(x, resultOutcome(x, reply.Result), "task completed")
+	s.end(x, resultOutcome(x, reply.Result), reply.Result, "task completed")
 	return append([]byte(`"status":"completed","result":`), wire.RelateTask(reply.Result, x.id)...), nil
 }

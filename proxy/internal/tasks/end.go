@@ -15,39 +15,39 @@ import (
 func (s *Tasks) Reached(ctx context.Context, x *Task, about wire.Task) {
 	switch about.Status {
 	case wire.TaskFailed:
-		s.end(x, gate.Failure, "task failed")
+		s.end(x, gate.Failure, nil, "task failed")
 	case wire.TaskCancelled: // which does not say that it has stopped, nor when
-		s.end(x, gate.Unknown, "task cancelled")
+		s.end(x, gate.Unknown, nil, "task cancelled")
 	case wire.TaskCompleted:
 		if x.IsSettled() {
 			return
 		}
-		o, err := s.outcome(ctx, x, about)
+		o, result, err := s.outcome(ctx, x, about)
 		if err != nil {
 			s.Log.Warn("asking for the result of a task", "upstream", x.Upstream.Config.Name, "call", x.Ticket.Number, "error", err)
 		}
 		if err == nil || errors.Is(err, errTaskGone) {
-			s.end(x, o, "task completed")
+			s.end(x, o, result, "task completed")
 		}
 	}
 }
 
-// outcome returns the outcome of a completed task. In 2025-11-25 its result is fetched by
+// outcome returns the outcome of a completed task, and its result. In 2025-11-25 its result is fetched by
 // tasks/result.
-func (s *Tasks) outcome(ctx context.Context, x *Task, about wire.Task) (gate.Outcome, error) {
+func (s *Tasks) outcome(ctx context.Context, x *Task, about wire.Task) (gate.Outcome, []byte, error) {
 	if x.rev.TaskExtension {
-		return resultOutcome(x, about.Outcome), nil
+		return resultOutcome(x, about.Outcome), about.Outcome, nil
 	}
 	reply, err := s.Request(ctx, x, "tasks/result")
 	switch {
 	case err != nil:
-		return gate.Unknown, err
+		return gate.Unknown, nil, err
 	case reply.Error != nil && unknownTask(reply.Error):
-		return gate.Unknown, errTaskGone
+		return gate.Unknown, nil, errTaskGone
 	case reply.Error != nil:
-		return gate.Failure, nil
+		return gate.Failure, nil, nil
 	}
-	return resultOutcome(x, reply.Result), nil
+	return resultOutcome(x, reply.Result), reply.Result, nil
 }
 
 // fetched settles a task by its result from tasks/result. Since some servers also return a
@@ -60,7 +60,7 @@ func (s *Tasks) fetched(x *Task, result []byte) {
 	case err != nil && !errors.Is(err, errTaskGone): // it is asked for again
 		s.Log.Warn("asking how a task ended", "upstream", x.Upstream.Config.Name, "call", x.Ticket.Number, "error", err)
 	default:
-		s.end(x, resultOutcome(x, result), "task result")
+		s.end(x, resultOutcome(x, result), result, "task result")
 	}
 }
 
@@ -73,14 +73,14 @@ func resultOutcome(x *Task, result []byte) gate.Outcome {
 	return gate.Success
 }
 
-// end tells the gate how the task ended, once. What is unknown can still become
+// end tells the gate how the task ended, once; result is that of a success. What is unknown can still become
 // known. It returns when the gate knows, whoever told it.
-func (s *Tasks) end(x *Task, o gate.Outcome, by string) {
+func (s *Tasks) end(x *Task, o gate.Outcome, result []byte, by string) {
 	defer x.lockSettling()()
 	if !x.ends(o) {
 		return
 	}
-	s.Settle(x.origin, x.Ticket, o, by)
+	s.Settle(x.origin, x.Ticket, o, result, by)
 	open, first := x.end(o)
 	for _, q := range open {
 		q.Refuse(spec.CodeInternal, "the task is over")

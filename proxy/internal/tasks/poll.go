@@ -39,9 +39,9 @@ func (s *Tasks) poll(x *Task) {
 			misses = 0
 			s.Reached(s.Life.Ctx, x, about)
 		case errors.Is(err, errTaskGone):
-			s.end(x, gate.Unknown, "task lost")
+			s.end(x, gate.Unknown, nil, "task lost")
 		case misses >= MaxMisses:
-			s.end(x, gate.Unknown, fmt.Sprintf("task lost: %v", err))
+			s.end(x, gate.Unknown, nil, fmt.Sprintf("task lost: %v", err))
 		default:
 			misses++
 			x.missed(s.Now())

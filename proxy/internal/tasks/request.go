@@ -100,10 +100,10 @@ func (s *Tasks) failed(ctx context.Context, x *Task, method string) {
 	about, err := s.get(x)
 	switch {
 	case errors.Is(err, errTaskGone):
-		s.end(x, gate.Unknown, "task lost")
+		s.end(x, gate.Unknown, nil, "task lost")
 	case err != nil: // it is asked for again
 	case about.Status == wire.TaskCompleted && method == "tasks/result":
-		s.end(x, gate.Failure, "task result")
+		s.end(x, gate.Failure, nil, "task result")
 	default:
 		s.Reached(ctx, x, about)
 	}

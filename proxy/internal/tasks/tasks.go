@@ -40,8 +40,9 @@ type Options struct {
 	Servers  func() []*pool.Server     // those that sessions share
 	Sessions *session.Sessions
 
-	// settle records the outcome of the call of a task and tells the nets.
-	Settle func(of Origin, ticket *admission.Ticket, o gate.Outcome, by string)
+	// Settle records the outcome of the call of a task and tells the nets; result is that
+	// of a success.
+	Settle func(of Origin, ticket *admission.Ticket, o gate.Outcome, result []byte, by string)
 	// ask puts a request of a server to a client, and the answer back.
 	Ask func(c *session.Client, s spec.Stream, u *pool.Server, q *upstream.ServerRequest)
 }
