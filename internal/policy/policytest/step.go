@@ -104,7 +104,7 @@ func reason(v config.Value) *Pattern {
 func (t *Test) settle(s *Step, v config.Value) {
 	s.Result = "success"
 	v.Fields(config.Keys{
-		"call":   func(v config.Value) { s.Settles = t.settles(v) },
+		"call":    func(v config.Value) { s.Settles = t.settles(v) },
 		"result":  func(v config.Value) { s.Result, _ = v.Word("success", "failure", "error", "unknown") },
 		"returns": func(v config.Value) { s.Returns, _ = v.JSON() },
 	})
