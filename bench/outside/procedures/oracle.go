@@ -1,0 +1,68 @@
+package main
+
+import (
+	"encoding/json"
+	"reflect"
+	"slices"
+)
+
+// An oracle plays the procedures themselves: it knows which functions were called as
+// they demand, and with what.
+type oracle struct {
+	domain domain
+	called map[string][]map[string]any
+}
+
+// permits reports whether everything was called that must be before.
+func (o *oracle) permits(function string, args map[string]any) bool {
+	p := o.domain[function]
+	values := make(map[string]any, len(p.Vars))
+	for name, variable := range p.Vars {
+		values[variable] = args[name]
+	}
+	return o.holds(p.Needs, values)
+}
+
+// holds reports whether the calls so far satisfy the tree, with these values of its
+// variables.
+func (o *oracle) holds(t *tree, values map[string]any) bool {
+	switch {
+	case t == nil:
+		return true
+	case t.Op == "and":
+		return !slices.ContainsFunc(t.Kids, func(k *tree) bool { return !o.holds(k, values) })
+	case t.Op == "or":
+		return slices.ContainsFunc(t.Kids, func(k *tree) bool { return o.holds(k, values) })
+	}
+	return slices.ContainsFunc(o.called[t.Function], func(args map[string]any) bool {
+		for name, variable := range t.Vars {
+			if want := values[variable]; !empty(want) && !reflect.DeepEqual(want, args[name]) {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// empty reports whether the benchmark takes the value for none.
+func empty(v any) bool {
+	switch v := v.(type) {
+	case nil:
+		return true
+	case string:
+		return v == ""
+	case json.Number:
+		return v == "0"
+	case bool:
+		return !v
+	}
+	return reflect.ValueOf(v).Len() == 0
+}
+
+// add notes a call that was made as the procedures demand.
+func (o *oracle) add(function string, args map[string]any) {
+	if o.called == nil {
+		o.called = make(map[string][]map[string]any)
+	}
+	o.called[function] = append(o.called[function], args)
+}

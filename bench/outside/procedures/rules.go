@@ -1,0 +1,108 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// maxClauses bounds the rules for one function.
+const maxClauses = 200
+
+// clauses is the tree as an AND of ORs over functions.
+func (t *tree) clauses() [][]*tree {
+	switch {
+	case t == nil:
+		return nil
+	case t.Op == "":
+		return [][]*tree{{t}}
+	case t.Op == "and":
+		var all [][]*tree
+		for _, k := range t.Kids {
+			all = append(all, k.clauses()...)
+		}
+		return all
+	}
+	all := [][]*tree{nil}
+	for _, k := range t.Kids {
+		var next [][]*tree
+		for _, a := range all {
+			for _, b := range k.clauses() {
+				next = append(next, slices.Concat(a, b))
+			}
+		}
+		all = next
+	}
+	return all
+}
+
+// rules writes the procedures as rules. loose counts the rules that leave out a
+// parameter which one of several functions must agree in, since the others lack it.
+func (d domain) rules() (text string, loose int, err error) {
+	var b strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(d)) {
+		p := d[name]
+		clauses := p.Needs.clauses()
+		if len(clauses) > maxClauses {
+			return "", 0, fmt.Errorf("%s: %d rules are too many", name, len(clauses))
+		}
+		seen := make(map[string]bool)
+		for _, c := range clauses {
+			rule, left := p.rule(c)
+			if !seen[rule] {
+				seen[rule] = true
+				b.WriteString(rule + "\n")
+				if left {
+					loose++
+				}
+			}
+		}
+	}
+	return b.String(), loose, nil
+}
+
+// rule writes one clause: one of its functions must have succeeded with the parameters
+// that all of them share with the procedure's.
+func (p *procedure) rule(clause []*tree) (text string, loose bool) {
+	var names []string
+	var common []string // fields, as the rule writes them
+	for i, t := range clause {
+		if !slices.Contains(names, t.Function) {
+			names = append(names, t.Function)
+		}
+		fields := p.shared(t)
+		if i == 0 {
+			common = fields
+		}
+		both := slices.DeleteFunc(slices.Clone(common), func(f string) bool { return !slices.Contains(fields, f) })
+		loose = loose || len(both) < len(common) || len(both) < len(fields)
+		common = both
+	}
+	slices.Sort(names)
+	text = fmt.Sprintf("require %s before %s once", strings.Join(names, " or "), p.Function)
+	if len(common) > 0 {
+		text += " with same " + strings.Join(common, ", ")
+	}
+	return text, loose
+}
+
+// shared lists the parameters of a function that must be equal to those of the
+// procedure's own call.
+func (p *procedure) shared(t *tree) []string {
+	var fields []string
+	for _, first := range slices.Sorted(maps.Keys(t.Vars)) {
+		for _, second := range slices.Sorted(maps.Keys(p.Vars)) {
+			if t.Vars[first] != p.Vars[second] {
+				continue
+			}
+			if first == second {
+				fields = append(fields, first)
+			} else {
+				fields = append(fields, first+" as "+second)
+			}
+			break
+		}
+	}
+	return fields
+}
