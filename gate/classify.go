@@ -18,8 +18,7 @@ type judgement struct {
 	labels []label // of the policy; the physical names first
 	set    netSet  // the nets that the call can concern
 
-	plans   []plan // of the nets with a key among them
-	carrier carrier
+	keyed *keyedCall // nil: the policy has no keys
 
 	findings []finding // of the nets that do not abstain, or that move, in order
 	room     []choice  // for the choices of the next net; empty

@@ -40,6 +40,10 @@
 // tokens: the sum of an argument ([Net.Sum]), equal calls in a row ([Net.Row]), and
 // whatever is not on a list while a place is marked ([Net.Phases]).
 //
+// A net with a key ([Net.Key]) has a marking for each value of its fields, so that a
+// backup of one file unlocks no other. A call is judged for each of its values, which
+// all have to let it; [Field.Result] takes them from what a call has found, see [End].
+//
 // A transition with [Transition.Every] fires by the clock, which is the time of
 // the calls: a net is moved when it is asked, as far as the time allows, so
 // nothing runs in between. [Net.Scope] says whose calls a net counts: sessions

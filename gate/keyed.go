@@ -30,16 +30,22 @@ type lack struct {
 	by    ValueReader // of an expression
 }
 
+// keyedCall is what a call is for the nets with a key.
+type keyedCall struct {
+	plans   []plan // of those that it can concern
+	carrier carrier
+}
+
 // plan finds the values for the nets with a key that the call can concern.
 func (j *judgement) plan() {
 	if len(j.policy.keys) == 0 || j.bare {
 		return
 	}
-	j.carrier = carrier{policy: j.policy, call: j.call}
+	j.keyed = &keyedCall{carrier: carrier{policy: j.policy, call: j.call}}
 	for word, nets := range j.policy.keyed {
 		for nets &= j.set[word]; nets != 0; nets &= nets - 1 {
 			n := j.policy.nets[word*64+bits.TrailingZeros64(nets)]
-			j.plans = append(j.plans, j.planOf(n))
+			j.keyed.plans = append(j.keyed.plans, j.planOf(n))
 		}
 	}
 }
@@ -58,7 +64,7 @@ func (j *judgement) planOf(n *net) plan {
 		lists, free := n.lookup(&p.labels[i])
 		for _, t := range without(lists, spared) {
 			if !free || n.Transitions[t].Spoils {
-				p.list(&j.carrier, i, t)
+				p.list(&j.keyed.carrier, i, t)
 			}
 		}
 	}
@@ -118,12 +124,11 @@ func (p *plan) add(values []value, key uint64) {
 
 // planFor returns the plan for the net, or nil.
 func (j *judgement) planFor(n *net) *plan {
-	for i := range j.plans {
-		if j.plans[i].net == n {
-			return &j.plans[i]
-		}
+	if j.keyed == nil {
+		return nil
 	}
-	return nil
+	i := slices.IndexFunc(j.keyed.plans, func(p plan) bool { return p.net == n })
+	return &j.keyed.plans[i]
 }
 
 // considerKeyed asks the net for each value of the call.

@@ -6,7 +6,7 @@ import (
 
 // settleKeyed adds to d what the end of a call changes in a net with a key: for each
 // value that waits for it, and for each that the result has.
-func (q *PreparedEnd) settleKeyed(d *Delta, s *State, n *net, e ending) {
+func (q PreparedEnd) settleKeyed(d *Delta, s *State, n *net, e ending) {
 	base := n.at(s.Nets[n.index], s.Nets[n.index], e.time)
 	after := base.unwatched(&e.flight, e.outcome)
 	if after != s.Nets[n.index] {
@@ -36,7 +36,7 @@ func (q *PreparedEnd) settleKeyed(d *Delta, s *State, n *net, e ending) {
 // ended returns the values that wait for the end of the call, then those that the result
 // has for the watches of the call. Where the policy does not allow to keep all of the
 // latter, it is none of them: there is no evidence.
-func (q *PreparedEnd) ended(n *net, e *ending) []value {
+func (q PreparedEnd) ended(n *net, e *ending) []value {
 	var values []value
 	for k, i := range e.call.Nets {
 		if i == n.index && len(e.call.Keys) > 0 && e.call.Keys[k] != "" {
@@ -81,7 +81,7 @@ func (e *ending) watched(n *net) []int {
 }
 
 // shown adds to values those that the result has for one key.
-func (q *PreparedEnd) shown(n *net, local int, e *ending, values []value) []value {
+func (q PreparedEnd) shown(n *net, local int, e *ending, values []value) []value {
 	at := make(map[string]int, len(values))
 	for i := range values {
 		at[values[i].text] = i

@@ -26,16 +26,20 @@ type End struct {
 type PreparedEnd struct {
 	policy  *Policy
 	end     End
-	carrier carrier
+	carrier *carrier // nil: no key is in the result
 }
 
 // PrepareEnd reads the result of a call that has ended.
-func (p *Policy) PrepareEnd(e End) *PreparedEnd {
-	q := &PreparedEnd{policy: p, end: e}
-	if e.Outcome != Success || !p.results || len(e.Result) > maxResult || rawjson.Check(e.Result, maxNesting) != nil {
+func (p *Policy) PrepareEnd(e End) PreparedEnd {
+	q := PreparedEnd{policy: p, end: e}
+	if e.Outcome != Success || !p.results {
+		q.end.Result = nil
+		return q
+	}
+	if len(e.Result) > maxResult || rawjson.Check(e.Result, maxNesting) != nil {
 		q.end.Result = nil
 	}
-	q.carrier = carrier{policy: p, result: q.end.Result}
+	q.carrier = &carrier{policy: p, result: q.end.Result}
 	for number := range p.fields {
 		if p.fields[number].Result {
 			q.carrier.field(number)
@@ -50,7 +54,7 @@ func (p *Policy) PrepareEnd(e End) *PreparedEnd {
 // A success or a failure settles the call. Only the first unknown outcome has an
 // effect, and the call stays open. Settle runs the hooks of the nets; see
 // [Net.OnSuccess].
-func (q *PreparedEnd) Settle(s *State, number uint64) *Delta {
+func (q PreparedEnd) Settle(s *State, number uint64) *Delta {
 	c, o := s.Calls[number], q.end.Outcome
 	if c == nil || o > Failure || o == Unknown && c.Unknown {
 		return nil
