@@ -122,20 +122,22 @@ func netsOf(line string) []policy.Net {
 	return result.Nets
 }
 
-// forms shows how statements with a keyword are written: those that the line may be,
-// or else all.
+// forms shows how statements with a keyword are written: the form of the line, those
+// that the line may still have, or else all.
 func (s *server) forms(keyword string, m *match) string {
 	var lines []string
-	for _, f := range append(slices.Clone(m.starts), s.grammar.all()...) {
-		if slices.Contains(keywordsIn(f.parts), keyword) && !slices.Contains(lines, shown(f.form.form)) && (len(m.starts) == 0 || len(lines) == 0 || slices.Contains(m.starts, f)) {
-			lines = append(lines, shown(f.form.form))
+	for _, among := range [][]*compiled{{m.form}, m.starts, s.grammar.all()} {
+		for _, f := range among {
+			if f != nil && slices.Contains(keywordsIn(f.parts), keyword) && len(lines) < maxForms {
+				lines = append(lines, shown(f.form.form))
+			}
+		}
+		if len(lines) > 0 {
+			break
 		}
 	}
 	if clause := clauseOf(keyword, m); clause.form != "" {
 		return "```petrigate-rules\n" + clause.form + "\n```\n" + withoutBraces(clause.says)
-	}
-	if len(lines) > maxForms {
-		lines = lines[:maxForms]
 	}
 	if len(lines) == 0 {
 		return ""
