@@ -176,7 +176,7 @@ func TestGrammarKnowsKeywords(t *testing.T) {
 	asked := regexp.MustCompile(`\b(?:is|isCase|keyword|optional|wrongCase)\((?:t, )?"([a-z-]+)"`)
 	lists := regexp.MustCompile(`(?s)(?:\bstatementWords\s*=|\bspanWords\s*=|\bclaimWords\s*=|\bvar channels =).*?\}\}?\n`)
 	words := make(map[string]bool)
-	for _, file := range []string{"parse", "parse_rule", "parse_require", "parse_limit", "key", "parse_map", "parse_pattern", "parse_example", "prove"} {
+	for _, file := range []string{"parse", "parse_rule", "parse_require", "parse_limit", "key", "parse_map", "parse_pattern", "parse_example", "parse_prove", "prove"} {
 		src, err := os.ReadFile("../rules/" + file + ".go")
 		if err != nil {
 			t.Fatal(err)

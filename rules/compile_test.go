@@ -381,11 +381,39 @@ func TestClaims(t *testing.T) {
 	if len(c.Nets) != 1 || len(c.Warnings) != 1 || c.Warnings[0].Code != rules.Repeated { // and the label is used
 		t.Errorf("%d nets, warnings %v", len(c.Nets), c.Warnings)
 	}
-	if tool := c.Claims[3].Tool.Call(); tool != (gate.Tool{Name: "b*", Kind: gate.Glob}) {
+	if tool := c.Claims[3].Tools[0].Call(); tool != (gate.Tool{Name: "b*", Kind: gate.Glob}) {
 		t.Errorf("the gate reads %+v", tool)
 	}
-	if names := compile(t, "prove conserved n\nprove never a before b").Claims; names[0].Net.Text != "n" || names[1].First.Text != "b" {
+	if names := compile(t, "prove conserved n\nprove never a before b").Claims; names[0].Net.Text != "n" || names[1].Others[0].Text != "b" {
 		t.Errorf("claims %v", names)
+	}
+}
+
+// TestEachClaim: a claim about several names is one of each, or of each pair; what is
+// counted or listed is taken together.
+func TestEachClaim(t *testing.T) {
+	tests := map[string][]string{
+		"never a":                                     {"never a"},
+		"never a, b without human-approval":           {"never a without human-approval", "never b without human-approval"},
+		"never a, b before c, d once":                 {"never a before c once", "never a before d once", "never b before c once", "never b before d once"},
+		"never a after b, c until d, e":               {"never a after b until d, e", "never a after c until d, e"},
+		"never a, b while a":                          {"never a while a", "never b while a"},
+		"at-most 3 a, b per c, d":                     {"at-most 3 a, b per c", "at-most 3 a, b per d"},
+		"at-most 3 a, b per session":                  {"at-most 3 a, b per session"},
+		"only a, b without human-approval":            {"only a, b without human-approval"},
+		"reachable a, b":                              {"reachable a", "reachable b"},
+		"always-possible a, b but for its own budget": {"always-possible a but for its own budget", "always-possible b but for its own budget"},
+		"exclusive p, q":                              {"exclusive p, q"},
+		"narrower-than a.rules":                       {"narrower-than a.rules"},
+	}
+	for src, want := range tests {
+		var got []string
+		for _, c := range compile(t, "prove "+src).Claims[0].Each() {
+			got = append(got, strings.TrimPrefix(c.String(), "prove "))
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s: -want +got:\n%s", src, diff)
+		}
 	}
 }
 

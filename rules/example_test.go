@@ -90,7 +90,7 @@ func ExampleCompiled_claims() {
 		return
 	}
 	for _, claim := range c.Claims {
-		fmt.Println(claim.Pos, claim, "is about", claim.Tool, "and", claim.First)
+		fmt.Println(claim.Pos, claim, "is about", claim.Tools[0], "and", claim.Others[0])
 	}
 	// Output:
 	// safety.rules:2:1 prove never deploy before test is about deploy and test

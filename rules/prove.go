@@ -1,24 +1,44 @@
 package rules
 
 import (
-	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/petrigate/petrigate/gate"
-	"github.com/petrigate/petrigate/internal/text"
 )
 
 // Prove is a claim about the whole policy. Compile passes it on; whoever loads the
 // policy must have it proved. Claim determines which fields are set.
+//
+// A claim about several names holds if it holds of each; see [Prove.Each].
 type Prove struct {
 	Pos    gate.Position
 	Claim  Claim
-	Tool   Name   // of claims about calls
-	First  Name   // of NeverBefore
-	Count  int    // of AtMost
-	Net    Name   // of Conserved, DeadlockFree and NoTerminalStates
-	Places []Name // of Exclusive; two or more
+	Tools  []Name // of claims about calls
+	Others []Name // of NeverBefore, NeverAfter and NeverWhile: the other calls; of AtMost: the calls that start the count anew, instead of Over
+	Until  []Name // of NeverAfter: whose success ends it; nil: nothing does
+	Once   bool   // of NeverBefore: one success is enough for all calls
+
+	Key []KeyField // of NeverBefore and AtMost: it holds for each value of these fields by itself
+
+	Approval *Approval // of NeverWithoutApproval; of NeverAfter and Only: of calls without it; nil: of all
+
+	Count      int  // of AtMost
+	Over       Span // of AtMost
+	User       bool // of AtMost: Over, a window of time, belongs to the user
+	Successful bool // of AtMost: only successes of Others start the count anew
+
+	OwnBudget bool   // of AlwaysPossible: limits of the name itself are put aside
+	File      Name   // of NarrowerThan
+	Net       Name   // of Conserved, DeadlockFree and NoTerminalStates
+	Places    []Name // of Exclusive; two or more
+}
+
+// An Approval is what people must have done before a call.
+type Approval struct {
+	Count int    // so many people, 1 or more
+	Via   string // the channel by which they are asked; empty: any
 }
 
 // A Claim is the kind of a [Prove].
@@ -29,9 +49,14 @@ const (
 	Never                Claim = iota // prove never A
 	NeverBefore                       // prove never A before B
 	NeverWithoutApproval              // prove never A without human-approval
+	NeverAfter                        // prove never A after B until C
+	NeverWhile                        // prove never A while B
 	AtMost                            // prove at-most 3 A per session
+	Only                              // prove only A, B without human-approval
+	NarrowerThan                      // prove narrower-than FILE
 	Reachable                         // prove reachable A
 	AlwaysPossible                    // prove always-possible A
+	NoFailureLocks                    // prove no-failure-locks A
 	Conserved                         // prove conserved NET
 	Exclusive                         // prove exclusive PLACE, PLACE
 	DeadlockFree                      // prove deadlock-free NET
@@ -39,7 +64,10 @@ const (
 )
 
 // claimWords start a claim.
-var claimWords = [...]string{"never", "never", "never", "at-most", "reachable", "always-possible", "conserved", "exclusive", "deadlock-free", "no-terminal-states"}
+var claimWords = [...]string{
+	"never", "never", "never", "never", "never", "at-most", "only", "narrower-than", "reachable", "always-possible", "no-failure-locks",
+	"conserved", "exclusive", "deadlock-free", "no-terminal-states",
+}
 
 // String returns the first word of the claim.
 func (c Claim) String() string { return claimWords[c] }
@@ -47,150 +75,116 @@ func (c Claim) String() string { return claimWords[c] }
 // Position returns the start of the statement.
 func (s *Prove) Position() gate.Position { return s.Pos }
 
-func (s *Prove) names() []Name {
-	switch s.Claim {
-	case NeverBefore:
-		return []Name{s.Tool, s.First}
-	case Never, NeverWithoutApproval, AtMost, Reachable, AlwaysPossible:
-		return []Name{s.Tool}
-	}
-	return nil
-}
+func (s *Prove) names() []Name { return slices.Concat(s.Tools, s.Others, s.Until) }
 
-// written returns every name of the statement: of calls, a net or places.
+// written returns every name of the statement: of calls, a net, places or a file.
 func (s *Prove) written() []Name {
 	switch s.Claim {
 	case Conserved, DeadlockFree, NoTerminalStates:
 		return []Name{s.Net}
 	case Exclusive:
 		return s.Places
+	case NarrowerThan:
+		return []Name{s.File}
 	}
 	return s.names()
 }
 
+// Each returns the claims that hold together where this one holds, each about one
+// name, or one pair of names. What AtMost counts and what Only lists is taken together.
+func (s *Prove) Each() []*Prove {
+	var out []*Prove
+	tools := [][]Name{s.Tools}
+	if s.Claim != AtMost && s.Claim != Only {
+		tools = single(s.Tools)
+	}
+	for _, t := range tools {
+		for _, o := range single(s.Others) {
+			one := *s
+			one.Tools, one.Others = t, o
+			out = append(out, &one)
+		}
+	}
+	return out
+}
+
+// single returns lists of one name each; a list of no names if there is none.
+func single(names []Name) [][]Name {
+	if len(names) == 0 {
+		return [][]Name{nil}
+	}
+	var out [][]Name
+	for i := range names {
+		out = append(out, names[i:i+1:i+1])
+	}
+	return out
+}
+
 func (s *Prove) String() string {
+	text := fmt.Sprintf("prove %s %s", s.Claim, joinNames(s.written()))
+	switch s.Claim {
+	case Never, NeverBefore, NeverWithoutApproval, NeverAfter, NeverWhile:
+		text = "prove never " + s.never()
+	case AtMost:
+		text = fmt.Sprintf("prove at-most %d %s%s per %s", s.Count, joinNames(s.Tools), keyEach(s.Key), s.per())
+	case Only:
+		text += s.Approval.lacking()
+	case AlwaysPossible:
+		if s.OwnBudget {
+			text += " but for its own budget"
+		}
+	}
+	return text
+}
+
+// never returns the words after "never".
+func (s *Prove) never() string {
+	var b strings.Builder
+	b.WriteString(joinNames(s.Tools))
 	switch s.Claim {
 	case NeverBefore:
-		return fmt.Sprintf("prove never %s before %s", s.Tool, s.First)
-	case NeverWithoutApproval:
-		return fmt.Sprintf("prove never %s without human-approval", s.Tool)
-	case AtMost:
-		return fmt.Sprintf("prove at-most %d %s per session", s.Count, s.Tool)
+		b.WriteString(" before " + joinNames(s.Others))
+	case NeverAfter:
+		b.WriteString(" after " + joinNames(s.Others))
+	case NeverWhile:
+		b.WriteString(" while " + joinNames(s.Others))
 	}
-	return fmt.Sprintf("prove %s %s", s.Claim, joinNames(s.written()))
+	if s.Once {
+		b.WriteString(" once")
+	}
+	b.WriteString(keyOf(s.Key))
+	b.WriteString(s.Approval.lacking())
+	if len(s.Until) > 0 {
+		b.WriteString(" until " + joinNames(s.Until))
+	}
+	return b.String()
 }
 
-// The forms, as hints show them.
-const (
-	proveForm     = "write: prove never A before B"
-	withoutForm   = "write: prove never A without human-approval"
-	atMostForm    = "write: prove at-most 3 A per session"
-	exclusiveForm = "write: prove exclusive PLACE, PLACE"
-)
+// lacking returns the words of a claim about calls without the approval.
+func (a *Approval) lacking() string {
+	if a == nil {
+		return ""
+	}
+	words := " without human-approval"
+	if a.Count > 1 {
+		words = fmt.Sprintf(" without %d human-approvals", a.Count)
+	}
+	if a.Via != "" {
+		words += " via " + a.Via
+	}
+	return words
+}
 
-// prove reads a claim.
-func (p *parser) prove(at token) Statement {
-	claim := &Prove{Pos: p.line.position(at.off)}
-	t := p.line.next()
+// per returns the words after "per".
+func (s *Prove) per() string {
 	switch {
-	case t.kind == atEnd:
-		p.line.fail(Missing, t, proveForm, "the claim is missing")
-	case t.is("never"):
-		p.proveNever(claim)
-	case t.is("at-most"):
-		claim.Claim, claim.Count = AtMost, p.count(atMostForm)
-		claim.Tool = p.name("the name that is counted is missing", atMostForm)
-		p.keyword("per", atMostForm)
-		p.keyword("session", atMostForm)
-	case t.is("exclusive"):
-		claim.Claim, claim.Places = Exclusive, p.places()
+	case len(s.Others) > 0 && s.Successful:
+		return "successful " + joinNames(s.Others)
+	case len(s.Others) > 0:
+		return joinNames(s.Others)
+	case s.User:
+		return "user per " + spanWords[s.Over]
 	default:
-		p.proveOne(claim, t)
+		return spanWords[s.Over]
 	}
-	p.end()
-	return claim
-}
-
-// proveOne reads a claim about one name.
-func (p *parser) proveOne(claim *Prove, t token) {
-	for c := Reachable; c <= NoTerminalStates; c++ {
-		if !t.is(c.String()) {
-			continue
-		}
-		claim.Claim = c
-		if c <= AlwaysPossible {
-			claim.Tool = p.name("the name of the call is missing", fmt.Sprintf("write: prove %s A", c))
-		} else {
-			claim.Net = p.name("the net is missing", fmt.Sprintf("write: prove %s NET", c))
-		}
-		return
-	}
-	p.unknownClaim(t)
-}
-
-func (p *parser) unknownClaim(t token) {
-	for _, word := range claimWords {
-		if t.isCase(word) {
-			p.wrongCase(t, word)
-		}
-	}
-	hint := "one of " + strings.Join(claimWords[NeverWithoutApproval:], ", ")
-	if t.kind == bare {
-		hint = cmp.Or(text.Suggest(t.text, claimWords[:]), hint)
-	}
-	p.line.fail(UnknownClaim, t, hint, "unknown claim %q", p.line.text[t.off:t.end])
-}
-
-// proveNever reads the words after "never".
-func (p *parser) proveNever(claim *Prove) {
-	claim.Tool = p.name("the name of the call is missing", proveForm)
-	t := p.line.next()
-	switch {
-	case t.kind == atEnd:
-		claim.Claim = Never
-	case t.is("without"):
-		claim.Claim = NeverWithoutApproval
-		p.keyword("human-approval", withoutForm)
-	case t.is("before"):
-		claim.Claim = NeverBefore
-		if p.line.peek().is("human-approval") {
-			p.line.fail(Unexpected, p.line.peek(), withoutForm, "a person is not a call")
-		}
-		claim.First = p.name("the call that comes first is missing", proveForm)
-	case t.isCase("without") || t.isCase("before"):
-		p.wrongCase(t, strings.ToLower(t.text))
-	default:
-		p.line.fail(Unexpected, t, proveForm, `expected "before" or "without", not %q`, p.line.text[t.off:t.end])
-	}
-}
-
-// places reads two or more names.
-func (p *parser) places() []Name {
-	names := p.names("place", exclusiveForm)
-	if len(names) == 1 {
-		p.line.fail(Missing, p.line.peek(), exclusiveForm, "a comma and another place are missing")
-	}
-	return names
-}
-
-// item reads a name of a list. Here a comma ends a bare name.
-func (p *parser) item() token {
-	start := p.line.skip(p.line.off)
-	if strings.HasPrefix(p.line.text[start:], `"`) {
-		t := p.line.quoted(start)
-		p.line.off = t.end
-		if !strings.HasPrefix(p.line.text[t.end:], ",") {
-			return p.line.whole(t, "name")
-		}
-		return t
-	}
-	end := p.line.wordEnd(start)
-	if i := strings.IndexByte(p.line.text[start:end], ','); i >= 0 {
-		end = start + i
-	}
-	p.line.off = end
-	if end == start {
-		return token{kind: atEnd, off: p.line.contentEnd(start), end: start}
-	}
-	return p.line.bare(start, end)
 }

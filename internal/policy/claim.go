@@ -13,16 +13,31 @@ import (
 )
 
 // A Claim is what must hold of a policy: a line that begins with prove, or an
-// entry of "prove" of a net. Its net and its places are there.
+// entry of "prove" of a net. Its net and its places are there. See rules.Prove for
+// its fields; a claim about several names is that of the first, and has Parts.
 type Claim struct {
-	Kind   rules.Claim
-	Text   string // as a line of rules
-	Rule   gate.Position
-	Tool   gate.Tool // see rules.Prove
-	First  gate.Tool
-	Count  int
+	Kind  rules.Claim
+	Text  string // as a line of rules
+	Rule  gate.Position
+	Tool  gate.Tool
+	Tools []gate.Tool // of rules.AtMost and rules.Only: all that are taken together
+	First gate.Tool   // the other call: of "before", "after", "while" or "per"
+	Until []gate.Tool
+	Once  bool
+
+	Approval   *rules.Approval
+	Count      int
+	Over       rules.Span
+	User       bool
+	Successful bool
+	OwnBudget  bool
+	Key        []rules.KeyField
+	File       string
+
 	Net    string // also of rules.Exclusive
 	Places []string
+
+	Parts []Claim // that all must hold; nil: it is one
 }
 
 // claims looks up what the claims name.
@@ -39,7 +54,13 @@ func (b *builder) claims(claims []*rules.Prove, nets []gate.Net) {
 
 // claim is a line of rules.
 func (b *builder) claim(p *rules.Prove, nets []gate.Net) {
-	c := Claim{Kind: p.Claim, Text: p.String(), Rule: p.Pos, Tool: p.Tool.Call(), First: p.First.Call(), Count: p.Count, Net: p.Net.Text}
+	parts := p.Each()
+	c := claimOf(parts[0])
+	if c.Text = p.String(); len(parts) > 1 {
+		for _, one := range parts {
+			c.Parts = append(c.Parts, claimOf(one))
+		}
+	}
 	ok := true
 	switch p.Claim {
 	case rules.Conserved, rules.DeadlockFree, rules.NoTerminalStates:
@@ -55,15 +76,39 @@ func (b *builder) claim(p *rules.Prove, nets []gate.Net) {
 			c.Places = append(c.Places, place.Text)
 		}
 		c.Net, ok = b.netWith(p)
-	case rules.NeverBefore:
-		b.checkClaimed(p.Tool, nets)
-		b.checkClaimed(p.First, nets)
+	case rules.NarrowerThan:
 	default:
-		b.checkClaimed(p.Tool, nets)
+		for _, n := range slices.Concat(p.Tools, p.Others, p.Until) {
+			b.checkClaimed(n, nets)
+		}
 	}
 	if ok {
 		b.result.Claims = append(b.result.Claims, c)
 	}
+}
+
+// claimOf returns a claim about one name, or one pair of names.
+func claimOf(p *rules.Prove) Claim {
+	c := Claim{
+		Kind: p.Claim, Text: p.String(), Rule: p.Pos, Tools: callsOf(p.Tools), Until: callsOf(p.Until), Once: p.Once,
+		Approval: p.Approval, Count: p.Count, Over: p.Over, User: p.User, Successful: p.Successful, OwnBudget: p.OwnBudget, Key: p.Key,
+		File: p.File.Text, Net: p.Net.Text,
+	}
+	if len(c.Tools) > 0 {
+		c.Tool = c.Tools[0]
+	}
+	if len(p.Others) > 0 {
+		c.First = p.Others[0].Call()
+	}
+	return c
+}
+
+func callsOf(names []rules.Name) []gate.Tool {
+	var tools []gate.Tool
+	for _, n := range names {
+		tools = append(tools, n.Call())
+	}
+	return tools
 }
 
 // lacks reports whether a net may be of a rule that could not be read.

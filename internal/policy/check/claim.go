@@ -1,6 +1,8 @@
 package check
 
 import (
+	"time"
+
 	"github.com/petrigate/petrigate/internal/policy"
 	"github.com/petrigate/petrigate/internal/policy/verify"
 	"github.com/petrigate/petrigate/rules"
@@ -8,19 +10,52 @@ import (
 
 // Assertion is what has to be proved for a claim.
 func Assertion(c policy.Claim) verify.Assertion {
+	if len(c.Parts) == 0 {
+		return assertion(c)
+	}
+	var each verify.Each
+	for _, part := range c.Parts {
+		each.Of = append(each.Of, assertion(part))
+	}
+	return each
+}
+
+// assertion is that of a claim about one name.
+func assertion(c policy.Claim) verify.Assertion {
+	if len(c.Key) > 0 {
+		return verify.Open{Why: "claims about each value of a field are not proved yet"}
+	}
 	switch c.Kind {
 	case rules.Never:
 		return verify.Never{Tool: c.Tool}
 	case rules.NeverBefore:
-		return verify.NeverBefore{Tool: c.Tool, First: c.First}
+		return verify.NeverBefore{Tool: c.Tool, First: c.First, Once: c.Once}
+	case rules.NeverAfter:
+		return verify.NeverAfter{Tool: c.Tool, After: c.First, Until: c.Until, Unapproved: approval(c)}
+	case rules.NeverWhile:
+		return verify.NeverWhile{Tool: c.Tool, Other: c.First}
 	case rules.NeverWithoutApproval:
-		return verify.NeverWithoutApproval{Tool: c.Tool}
+		return verify.NeverWithoutApproval{Tool: c.Tool, Approval: *approval(c)}
+	case rules.Only:
+		return verify.Only{Tools: c.Tools, Unapproved: approval(c)}
 	case rules.AtMost:
-		return verify.AtMost{Count: c.Count, Tool: c.Tool}
+		return verify.AtMost{Count: c.Count, Tools: c.Tools, Per: period(c)}
 	case rules.Reachable:
 		return verify.Reachable{Tool: c.Tool}
 	case rules.AlwaysPossible:
+		if c.OwnBudget {
+			return verify.Open{Why: "it is not proved yet"}
+		}
 		return verify.AlwaysPossible{Tool: c.Tool}
+	case rules.NoFailureLocks, rules.NarrowerThan:
+		return verify.Open{Why: "it is not proved yet"}
+	default:
+		return assertionOfNet(c)
+	}
+}
+
+func assertionOfNet(c policy.Claim) verify.Assertion {
+	switch c.Kind {
 	case rules.Conserved:
 		return verify.Conserved{Net: c.Net}
 	case rules.Exclusive:
@@ -30,4 +65,24 @@ func Assertion(c policy.Claim) verify.Assertion {
 	default:
 		return verify.NoTerminalStates{Net: c.Net}
 	}
+}
+
+// approval is what a claim says that people are not asked; nil: nothing.
+func approval(c policy.Claim) *verify.Approval {
+	if c.Approval == nil {
+		return nil
+	}
+	return &verify.Approval{Count: c.Approval.Count, Via: c.Approval.Via}
+}
+
+// windows are the lengths of the spans of time.
+var windows = [...]time.Duration{rules.Second: time.Second, rules.Minute: time.Minute, rules.Hour: time.Hour, rules.Day: 24 * time.Hour}
+
+// period is what a claim counts over.
+func period(c policy.Claim) verify.Period {
+	p := verify.Period{Call: c.First, Successful: c.Successful, User: c.User || c.Over == rules.User}
+	if int(c.Over) < len(windows) {
+		p.Window = windows[c.Over]
+	}
+	return p
 }

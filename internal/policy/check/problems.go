@@ -37,7 +37,11 @@ func (v *Analysis) Problems() diag.List {
 		case verify.Refuted:
 			ps = append(ps, v.refuted(p))
 		case verify.Unknown:
-			ps = append(ps, Warning(codeUnproved, diag.Position(p.Rule), "not known: "+p.Text, p.Why))
+			q := Warning(codeUnproved, diag.Position(p.Rule), "not known: "+p.Text, p.Why)
+			if len(p.Parts) > 0 {
+				q.Detail = "  it is not known whether: " + p.part() + "\n"
+			}
+			ps = append(ps, q)
 		}
 	}
 	return slices.Concat(ps, v.uncallable(), v.deadTransitions(), v.failing(), v.deadlocks(), v.redundant(), v.milder())
@@ -47,11 +51,17 @@ func (v *Analysis) Problems() diag.List {
 func (v *Analysis) refuted(p proven) diag.Problem {
 	q := Warning(codeRefuted, diag.Position(p.Rule), "refuted: "+p.Text, "")
 	q.Severity = diag.Error
+	if len(p.Parts) > 0 {
+		q.Detail = "  it does not hold that: " + p.part() + "\n"
+	}
 	switch {
 	case len(p.Counterexample) > 0:
-		q.Detail = "  these calls are admitted" + brokenBy(p) + ":\n" + steps(p.Counterexample) + noEvidence(p)
+		q.Detail += "  these calls are admitted" + brokenBy(p) + ":\n" + steps(p.Counterexample) + noEvidence(p)
 	case len(p.Because) > 0:
 		q.Hint = "because of " + together(p.Because)
+		if p.Why != "" {
+			q.Hint = p.Why + ": " + together(p.Because)
+		}
 	case p.Default:
 		q.Hint = whyDefault
 	case p.Kind == rules.AlwaysPossible || p.Kind == rules.DeadlockFree || p.Kind == rules.NoTerminalStates || p.Kind == rules.Exclusive:
@@ -62,36 +72,12 @@ func (v *Analysis) refuted(p proven) diag.Problem {
 	return q
 }
 
-// brokenBy says what is wrong at the end of the counterexample.
-func brokenBy(p proven) string {
-	switch p.Kind {
-	case rules.AtMost:
-		return fmt.Sprintf(", and more than %d of them are %s", p.Count, text.Escape(p.Tool.Name))
-	case rules.NeverBefore:
-		return fmt.Sprintf(", and the last %s has no successful %s of its own before it", text.Escape(p.Tool.Name), text.Escape(p.First.Name))
-	case rules.NeverWithoutApproval:
-		return ", and nobody is asked about the last"
-	case rules.AlwaysPossible:
-		return ", and no calls that succeed lead to " + text.Escape(p.Tool.Name) + " from there"
-	case rules.DeadlockFree, rules.NoTerminalStates:
-		return ", and no call that " + p.Net + " gates can be made after them"
-	case rules.Conserved:
-		return ", and " + p.Net + " does not keep its tokens"
-	case rules.Exclusive:
-		if slices.ContainsFunc(p.Counterexample, func(s verify.Step) bool { return s.Ends && s.Outcome == gate.Unknown }) {
-			return ", and two of the places are taken then, one by a call that may still run"
-		}
-		return ", and two of the places are marked then"
-	}
-	return ""
-}
-
 // noEvidence says of successes in the run why they are none of the one that the
 // claim waits for.
 func noEvidence(p proven) string {
 	var b strings.Builder
 	for i, s := range p.Counterexample {
-		if p.Kind == rules.NeverBefore && s.Weak && s.Name == p.First.Name && (s.Times > 0 || succeeds(p.Counterexample[i:])) {
+		if a, ok := p.Assertion.(verify.NeverBefore); ok && s.Weak && s.Name == a.First.Name && (s.Times > 0 || succeeds(p.Counterexample[i:])) {
 			fmt.Fprintf(&b, "  step %d is no evidence: of such a call it cannot be told whether %s succeeded\n", len(Story(p.Counterexample[:i]))+1, text.Escape(s.Name))
 		}
 	}

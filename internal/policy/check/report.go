@@ -38,6 +38,7 @@ type reportedTool struct {
 // reportedProof is the result of a claim. The counterexample is events that eval reads.
 type reportedProof struct {
 	Text           string          `json:"text"`
+	Part           string          `json:"part,omitempty"` // of a claim about several names: the one that is refuted or unknown
 	File           string          `json:"file"`
 	Line           int             `json:"line"`
 	Result         string          `json:"result"`
@@ -74,8 +75,12 @@ func NewReport(problems diag.List, result *policy.Result, known ToolSet, v *Anal
 		if p.Default {
 			p.Why = whyDefault
 		}
+		part := ""
+		if len(p.Parts) > 0 && p.Result != verify.Proved {
+			part = p.Parts[p.Part].Text
+		}
 		r.Proofs = append(r.Proofs, reportedProof{
-			Text: p.Text, File: p.Rule.File, Line: p.Rule.Line, Result: p.Result.String(),
+			Text: p.Text, Part: part, File: p.Rule.File, Line: p.Rule.Line, Result: p.Result.String(),
 			Counterexample: p.events(v.tools), Because: netNames(p.Because), Marking: v.marking(p), Why: p.Why,
 		})
 	}
@@ -103,7 +108,16 @@ func (r *Report) Judge(strict, allowUnknown bool) {
 // events returns the events of the counterexample.
 func (p proven) events(tools ToolSet) []sandbox.Event {
 	events := tools.Events(p.Counterexample)
-	if _, ok := p.Assertion.(verify.NeverWithoutApproval); ok {
+	var lacks *verify.Approval
+	switch a := p.Assertion.(type) {
+	case verify.NeverWithoutApproval:
+		lacks = &a.Approval
+	case verify.NeverAfter:
+		lacks = a.Unapproved
+	case verify.Only:
+		lacks = a.Unapproved
+	}
+	if lacks != nil && lacks.Count < 2 && lacks.Via == "" {
 		return unasked(events)
 	}
 	return events

@@ -106,7 +106,7 @@ func TestAdvisoryWalks(t *testing.T) {
 		var o verify.Options
 		var offered []gate.Call
 		for _, tool := range tools {
-			o.Prove = append(o.Prove, verify.Never{Tool: gate.Tool{Name: tool}}, verify.AtMost{Count: 1, Tool: gate.Tool{Name: tool}})
+			o.Prove = append(o.Prove, verify.Never{Tool: gate.Tool{Name: tool}}, verify.AtMost{Count: 1, Tools: []gate.Tool{{Name: tool}}})
 			offered = append(offered, gate.Call{Tool: tool})
 		}
 		report := verify.Policy(p, o)

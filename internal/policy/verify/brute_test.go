@@ -75,6 +75,7 @@ type begun struct {
 	state  *gate.State // after it
 	number uint64
 	manual bool           // people were asked
+	steps  []gate.Step    // what they were asked
 	nets   []gate.Verdict // what the nets said that have a say in it
 }
 
@@ -82,11 +83,12 @@ type begun struct {
 func begin(p *gate.Policy, s *gate.State, c gate.Call) (begun, bool) {
 	d, delta := p.Decide(s, c, nil)
 	next, manual := s, false
+	var steps []gate.Step
 	if ask, isAsk := d.(*gate.Ask); isAsk {
 		next = cloneState(next)
 		next.Apply(delta)
 		d, delta = p.Decide(next, c, ask.Grant())
-		manual = true
+		manual, steps = true, ask.Steps
 	}
 	allow, isAllow := d.(*gate.Allow)
 	if !isAllow {
@@ -94,7 +96,7 @@ func begin(p *gate.Policy, s *gate.State, c gate.Call) (begun, bool) {
 	}
 	next = cloneState(next)
 	next.Apply(delta)
-	return begun{state: next, number: allow.Ticket.Number, manual: manual, nets: allow.Nets}, true
+	return begun{state: next, number: allow.Ticket.Number, manual: manual, steps: steps, nets: allow.Nets}, true
 }
 
 func settle(p *gate.Policy, s *gate.State, number uint64, o gate.Outcome) *gate.State {
@@ -483,7 +485,8 @@ type played struct {
 	calls   []gate.Call
 	names   [][]gate.Name // by call
 	manual  []bool
-	refused int // step that was not admitted, -1
+	steps   [][]gate.Step // by call: what people were asked
+	refused int           // step that was not admitted, -1
 	order   []string
 }
 
@@ -516,7 +519,7 @@ func replay(p *gate.Policy, t verify.Trace) played {
 			out.state = now.state
 			numbers[step.Call], results[step.Call] = now.number, step.Result
 			out.calls, out.names = append(out.calls, call), append(out.names, p.Names(call))
-			out.manual = append(out.manual, now.manual)
+			out.manual, out.steps = append(out.manual, now.manual), append(out.steps, now.steps)
 			if step.Times > 0 {
 				out.state = settleWith(p, out.state, now.number, gate.Success, step.Result)
 			}

@@ -16,7 +16,7 @@ func TestWindows(t *testing.T) {
 	push := gate.Tool{Name: "push"}
 	r := report(t, "limit push to 2 per minute\nrequire test before push", func(o *verify.Options) {
 		o.Prove = []verify.Assertion{
-			verify.AtMost{Count: 2, Tool: push}, verify.AlwaysPossible{Tool: push}, verify.NeverBefore{Tool: push, First: gate.Tool{Name: "test"}},
+			verify.AtMost{Count: 2, Tools: []gate.Tool{push}}, verify.AlwaysPossible{Tool: push}, verify.NeverBefore{Tool: push, First: gate.Tool{Name: "test"}},
 		}
 	})
 	for i, want := range []verify.Result{verify.Refuted, verify.Proved, verify.Proved} {
@@ -66,7 +66,7 @@ func TestWindows(t *testing.T) {
 // TestShadow: what is in shadow forbids nothing and proves nothing.
 func TestShadow(t *testing.T) {
 	r := report(t, "shadow block push\nlimit push to 1 per session\nshadow limit pull to 1 per session", func(o *verify.Options) {
-		o.Prove = []verify.Assertion{verify.Never{Tool: gate.Tool{Name: "push"}}, verify.AtMost{Count: 1, Tool: gate.Tool{Name: "pull"}}}
+		o.Prove = []verify.Assertion{verify.Never{Tool: gate.Tool{Name: "push"}}, verify.AtMost{Count: 1, Tools: []gate.Tool{{Name: "pull"}}}}
 	})
 	if r.Proofs[0].Result != verify.Refuted || r.Proofs[1].Result != verify.Refuted {
 		t.Errorf("%+v", r.Proofs)

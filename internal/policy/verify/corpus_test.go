@@ -114,7 +114,7 @@ func assertion(t testing.TB, w []string) verify.Assertion {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return verify.AtMost{Count: n, Tool: tool(2)}
+		return verify.AtMost{Count: n, Tools: []gate.Tool{tool(2)}}
 	case "reachable":
 		return verify.Reachable{Tool: tool(1)}
 	case "always-possible":

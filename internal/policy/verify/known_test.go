@@ -15,7 +15,7 @@ func TestNamesOfOneTool(t *testing.T) {
 		o.Tools = []verify.Tool{{Name: "gh_push", Also: []gate.Name{{Text: "push", Certain: true}, {Text: "gh.push", Certain: true}}}, {Name: "test"}}
 		o.Prove = []verify.Assertion{
 			verify.NeverBefore{Tool: gate.Tool{Name: "gh.push"}, First: gate.Tool{Name: "test"}},
-			verify.AtMost{Count: 2, Tool: gate.Tool{Name: "gh_push"}},
+			verify.AtMost{Count: 2, Tools: []gate.Tool{{Name: "gh_push"}}},
 			verify.Never{Tool: gate.Tool{Name: "chat.*", Kind: gate.Glob}},
 		}
 	}

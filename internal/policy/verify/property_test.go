@@ -95,8 +95,9 @@ func (g *generator) trial(tr *trial) *trial {
 	}
 	tr.o.Prove = []verify.Assertion{
 		verify.Never{Tool: a}, verify.NeverBefore{Tool: a, First: b}, verify.NeverWithoutApproval{Tool: a},
-		verify.AtMost{Count: count, Tool: a}, verify.Reachable{Tool: a}, verify.AlwaysPossible{Tool: a},
+		verify.AtMost{Count: count, Tools: []gate.Tool{a}}, verify.Reachable{Tool: a}, verify.AlwaysPossible{Tool: a},
 	}
+	tr.o.Prove = append(tr.o.Prove, g.moreClaims(tr, a, b)...)
 	for _, n := range tr.policy.Nets() {
 		if n.Labels == nil && !n.Row {
 			tr.o.Prove = append(tr.o.Prove, verify.Conserved{Net: n.Name}, verify.Exclusive{Net: n.Name, Places: n.Places[:2]},
@@ -368,6 +369,10 @@ func (tr *trial) proof(p verify.Proof) {
 		tr.brute, b = tr.single, tr.single
 		defer func() { tr.brute = all }()
 	}
+	if isMore(p.Assertion) {
+		tr.monitored(p)
+		return
+	}
 	switch a := p.Assertion.(type) {
 	case verify.Never:
 		tr.safety(p, b.admitted(func(_, c int) bool { return b.has(c, a.Tool, false) }))
@@ -387,11 +392,11 @@ func (tr *trial) proof(p verify.Proof) {
 			}
 		}
 	case verify.AtMost:
-		tr.safety(p, b.most(a.Tool, a.Count+1) > a.Count)
+		tr.safety(p, b.most(a.Tools[0], a.Count+1) > a.Count)
 		if p.Result == verify.Refuted {
-			pl, count := tr.reaches(a.Tool, p.Counterexample), 0
+			pl, count := tr.reaches(a.Tools[0], p.Counterexample), 0
 			for i, names := range pl.names {
-				if carried(pl.calls[i], names, a.Tool, false) {
+				if carried(pl.calls[i], names, a.Tools[0], false) {
 					count++
 				}
 			}

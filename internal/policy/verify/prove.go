@@ -1,7 +1,6 @@
 package verify
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/petrigate/petrigate/gate"
@@ -9,61 +8,22 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/explore"
 )
 
-// An Assertion is a claim about a policy: [Never], [NeverBefore],
-// [NeverWithoutApproval], [AtMost], [Reachable], [AlwaysPossible],
-// [Conserved], [Exclusive], [DeadlockFree] or [NoTerminalStates].
+// An Assertion is a claim about a policy. About calls: [Never], [NeverBefore],
+// [NeverAfter], [NeverWhile], [NeverWithoutApproval], [Only], [AtMost], [Reachable] and
+// [AlwaysPossible]; about nets: [Conserved], [Exclusive], [DeadlockFree] and
+// [NoTerminalStates]; about several of them: [Each].
 type Assertion interface {
 	tools() []gate.Tool
 	prove(m *prover) Proof
 }
 
-type (
-	// Never claims that no call of Tool is admitted.
-	Never struct{ Tool gate.Tool }
-
-	// NeverBefore claims that no call of Tool is admitted without a success of
-	// First since the call of Tool before it.
-	NeverBefore struct{ Tool, First gate.Tool }
-
-	// NeverWithoutApproval claims that a person is asked about each call of Tool.
-	NeverWithoutApproval struct{ Tool gate.Tool }
-
-	// AtMost claims that no more than Count calls of Tool are admitted, of
-	// whatever outcome.
-	AtMost struct {
-		Count int
-		Tool  gate.Tool
-	}
-
-	// Reachable claims that successful calls lead to one of Tool.
-	Reachable struct{ Tool gate.Tool }
-
-	// AlwaysPossible claims that a call of Tool can be reached by successful
-	// calls from every state that the policy can get into.
-	AlwaysPossible struct{ Tool gate.Tool }
-
-	// Conserved claims that the number of tokens in Net never changes.
-	Conserved struct{ Net string }
-
-	// Exclusive claims that no two of Places in Net are ever marked at once. Tokens
-	// in flight are counted where they came from, also after an unknown outcome has
-	// released them: the call may still run.
-	Exclusive struct {
-		Net    string
-		Places []string
-	}
-
-	// DeadlockFree claims that a call that Net gates can always be reached by
-	// successful calls, except where a terminal place of Net is marked.
-	DeadlockFree struct{ Net string }
-
-	// NoTerminalStates claims it without exception.
-	NoTerminalStates struct{ Net string }
-)
+// Each claims that all of the assertions hold.
+type Each struct{ Of []Assertion }
 
 // A Proof is what came of an assertion.
 type Proof struct {
-	Assertion      Assertion
+	Assertion      Assertion // of Each: the one of which the rest speaks
+	Part           int       // of Each: its index
 	Result         Result
 	Counterexample Trace    // shortest; where Refuted, as far as there is a run that shows it
 	Witness        Trace    // of Reachable, where Proved
@@ -73,17 +33,6 @@ type Proof struct {
 	Why            string
 	Supposed       string // where Unknown: the tool of which it depends whether it is there
 }
-
-func (a Never) tools() []gate.Tool                { return []gate.Tool{a.Tool} }
-func (a NeverBefore) tools() []gate.Tool          { return []gate.Tool{a.Tool, a.First} }
-func (a NeverWithoutApproval) tools() []gate.Tool { return []gate.Tool{a.Tool} }
-func (a AtMost) tools() []gate.Tool               { return []gate.Tool{a.Tool} }
-func (a Reachable) tools() []gate.Tool            { return []gate.Tool{a.Tool} }
-func (a AlwaysPossible) tools() []gate.Tool       { return []gate.Tool{a.Tool} }
-func (a Conserved) tools() []gate.Tool            { return nil }
-func (a Exclusive) tools() []gate.Tool            { return nil }
-func (a DeadlockFree) tools() []gate.Tool         { return nil }
-func (a NoTerminalStates) tools() []gate.Tool     { return nil }
 
 // easyStates is how many states a search looks at before others have had their turn.
 const easyStates = 2000
@@ -113,193 +62,89 @@ func (m *prover) prove(a Assertion) Proof {
 	} else {
 		p = m.proof(a)
 	}
-	p.Assertion = a
+	if p.Assertion == nil {
+		p.Assertion = a
+	}
 	return p
+}
+
+func (a Each) tools() []gate.Tool {
+	var all []gate.Tool
+	for _, one := range a.Of {
+		all = append(all, one.tools()...)
+	}
+	return all
+}
+
+// prove looks for an assertion that is refuted, then for one that is unknown.
+func (a Each) prove(m *prover) Proof {
+	all := Proof{Result: Proved}
+	for i, one := range a.Of {
+		p := m.prove(one)
+		p.Part = i
+		switch {
+		case p.Result == Refuted:
+			return p
+		case all.Result == Unknown:
+		case p.Result == Unknown:
+			all = p
+		default:
+			if all.OneValue == nil {
+				all.OneValue = p.OneValue
+			}
+			for _, n := range p.Because {
+				if !slices.Contains(all.Because, n) {
+					all.Because = append(all.Because, n)
+				}
+			}
+		}
+	}
+	return all
 }
 
 // safe is the proof that a query is never met.
 func (m *prover) safe(q *explore.Query, nets ...int) Proof {
-	f := m.Never(q, nets)
+	return m.answered(m.Never(q, nets), q.Tag)
+}
+
+// answered is the proof of a search in which calls were tagged so.
+func (m *prover) answered(f explore.Answer, tag func(*callclass.Class) uint8) Proof {
 	p := Proof{Result: f.Result, Why: f.Why, Supposed: f.Supposed}
 	switch f.Result {
 	case Refuted:
-		p.Counterexample = trace(explore.Tidy(f.Moves, q.Tag))
+		p.Counterexample = trace(explore.Tidy(f.Moves, tag))
 	case Proved:
 		p.Because = m.named(f.Nets)
 	}
 	return p
 }
 
-func (a Never) prove(m *prover) Proof { return m.safe(admits(a.Tool)) }
+// earlier is the bit of a tag of calls that begin what a monitor watches.
+const earlier = 4
 
-func (a NeverBefore) prove(m *prover) Proof {
-	return m.safe(&explore.Query{
-		Sole: -1,
-		Tag: func(s *callclass.Class) uint8 {
-			tag := carrying(a.Tool)(s)
-			if s.Carries(a.First, true) {
-				tag |= explore.Succeeded
-			}
-			return tag
-		},
-		Start: func(mon uint32, tag uint8, _ bool) (uint32, bool) {
-			if tag&explore.Wanted == 0 {
-				return mon, false
-			}
-			return 0, mon == 0
-		},
-		Done: func(mon uint32, tag uint8) uint32 {
-			if tag&explore.Succeeded != 0 {
-				return 1
-			}
-			return mon
-		},
-	})
-}
-
-func (a NeverWithoutApproval) prove(m *prover) Proof {
-	return m.safe(&explore.Query{
-		Sole: -1, Tag: carrying(a.Tool), Unasked: true,
-		Start: func(mon uint32, tag uint8, manual bool) (uint32, bool) {
-			return mon, tag&explore.Wanted != 0 && !manual
-		},
-	})
-}
-
-// maxCount is up to where calls are counted one by one.
-const maxCount = 64
-
-func (a AtMost) prove(m *prover) Proof {
-	if n, ok := m.Budgeted(carrying(a.Tool), a.Count); ok {
-		return Proof{Result: Proved, Because: m.named([]int{n})}
-	}
-	q := counting(a.Tool, min(a.Count, maxCount))
-	if a.Count <= maxCount {
-		return m.safe(q)
-	}
-	f := m.Never(q, nil)
-	if f.Result != Refuted {
-		p := m.safe(q) // fewer are never admitted
-		p.Counterexample = nil
-		return p
-	}
-	for i, mv := range f.Moves {
-		if mv.Class == nil || !mv.Class.Carries(a.Tool, false) {
-			continue
+// tagged tags calls: those that a claim is about, those with which something begins,
+// and those whose success ends it.
+func tagged(about []gate.Tool, begins []gate.Tool, ends []gate.Tool) func(*callclass.Class) uint8 {
+	return func(s *callclass.Class) (tag uint8) {
+		if carriesAny(s, about, false) {
+			tag |= explore.Wanted
 		}
-		longer := explore.Repeat(f.Moves, i, a.Count-maxCount)
-		if m.Objection(q, longer) < 0 {
-			return Proof{Result: Refuted, Counterexample: trace(longer)}
+		if carriesAny(s, begins, false) {
+			tag |= earlier
 		}
-	}
-	return Proof{Why: explore.WhyLong}
-}
-
-// counting looks for more than count calls.
-func counting(t gate.Tool, count int) *explore.Query {
-	return &explore.Query{
-		Sole: -1, Tag: carrying(t),
-		Start: func(mon uint32, tag uint8, _ bool) (uint32, bool) {
-			mon += uint32(tag & explore.Wanted)
-			return mon, int(mon) > count
-		},
-	}
-}
-
-func (a Reachable) prove(m *prover) Proof {
-	n := m.callable(a.Tool)
-	switch n.Callable {
-	case Possible:
-		return Proof{Result: Proved, Witness: n.Shortest}
-	case Unsure:
-		return Proof{Why: n.Why, Supposed: n.Supposed}
-	case AfterFailure:
-		return Proof{Result: Refuted, Why: "only calls that fail or overlap lead there"}
-	}
-	return Proof{Result: Refuted, Because: n.Because, Default: n.Default}
-}
-
-func (a AlwaysPossible) prove(m *prover) Proof {
-	likes := func(s *callclass.Class) bool { return s.Carries(a.Tool, false) }
-	classes, gap := m.ClassesFor(nil, carrying(a.Tool))
-	var liked, known []int // nets
-	for i, s := range classes {
-		if !likes(s) {
-			continue
+		if carriesAny(s, ends, true) {
+			tag |= explore.Succeeded
 		}
-		liked = append(liked, s.Nets()...)
-		if i >= len(m.Classes) || !s.Unsure() {
-			known = append(known, s.Nets()...)
-		}
+		return tag
 	}
-	if why := m.Yielding(m.around(liked)); why != "" {
-		return Proof{Why: why}
-	}
-	for i, ok := range m.Attract().Ok {
-		if ok && likes(m.Classes[i]) {
-			return Proof{Result: Proved}
-		}
-	}
-	if gap != "" {
-		return Proof{Why: gap}
-	}
-	if m.deny && !slices.ContainsFunc(classes, likes) && m.Calls.AnyGap() == "" {
-		return Proof{Result: Refuted, Default: true}
-	}
-	return m.always(m.around(known), nil, explore.TaggedGoal(likes))
 }
 
-// around are the groups of the nets.
-func (m *prover) around(nets []int) []int {
-	var out []int
-	for _, g := range m.groups() {
-		if slices.ContainsFunc(g, func(n int) bool { return slices.Contains(nets, n) }) {
-			out = append(out, g...)
-		}
-	}
-	return out
+func carriesAny(s *callclass.Class, names []gate.Tool, evidence bool) bool {
+	return slices.ContainsFunc(names, func(t gate.Tool) bool { return s.Carries(t, evidence) })
 }
 
-// ofNet is the proof about a net, if there is such a net that is enforced.
-func (m *prover) ofNet(name string, prove func(net int) Proof) Proof {
-	i := slices.IndexFunc(m.Nets, func(n *explore.Net) bool { return n.Info.Name == name && !n.Info.Shadow })
-	if i < 0 {
-		return Proof{Why: fmt.Sprintf("there is no net %q that is enforced", name)}
-	}
-	return prove(i)
-}
+// Open is an assertion of which nothing is known, for a reason.
+type Open struct{ Why string }
 
-func (a Conserved) prove(m *prover) Proof {
-	return m.ofNet(a.Net, func(net int) Proof { return m.safe(m.Unbalanced(net), net) })
-}
-
-func (a Exclusive) prove(m *prover) Proof {
-	return m.ofNet(a.Net, func(net int) Proof {
-		var places []int
-		for _, p := range a.Places {
-			k := slices.Index(m.Nets[net].Info.Places, p)
-			if k < 0 {
-				return Proof{Why: fmt.Sprintf("the net %q has no place %q", a.Net, p)}
-			}
-			places = append(places, k)
-		}
-		if len(places) > explore.MaxExclusive {
-			return Proof{Why: fmt.Sprintf("no more than %d places are looked at together", explore.MaxExclusive)}
-		}
-		return m.safe(m.Coinciding(net, places), net)
-	})
-}
-
-func (a DeadlockFree) prove(m *prover) Proof {
-	return m.ofNet(a.Net, func(net int) Proof { return m.lively(net, m.Nets[net].Info.Terminal) })
-}
-
-func (a NoTerminalStates) prove(m *prover) Proof {
-	return m.ofNet(a.Net, func(net int) Proof { return m.lively(net, nil) })
-}
-
-// lively proves that the net can always move again, or gate a call at least,
-// except where one of the places is marked.
-func (m *prover) lively(net int, terminal []string) Proof {
-	return m.always(m.around([]int{net}), []int{net}, m.GatedGoal(net, terminal))
-}
+func (a Open) tools() []gate.Tool  { return nil }
+func (a Open) prove(*prover) Proof { return Proof{Why: a.Why} }

@@ -14,6 +14,9 @@ import (
 
 // proof proves the assertion for all values or, where that does not do, for one.
 func (m *prover) proof(a Assertion) Proof {
+	if _, ok := a.(Each); ok {
+		return a.prove(m) // proof by proof
+	}
 	p := m.judged(a.prove(m))
 	if p.Result == Proved || !m.Keyed() {
 		return p
@@ -38,8 +41,15 @@ func (m *prover) proof(a Assertion) Proof {
 
 // asks reports whether the assertion is about who is asked.
 func (m *prover) asks(a Assertion) bool {
-	_, ok := a.(NeverWithoutApproval)
-	return ok
+	switch a := a.(type) {
+	case NeverWithoutApproval:
+		return true
+	case NeverAfter:
+		return a.Unapproved != nil
+	case Only:
+		return a.Unapproved != nil
+	}
+	return false
 }
 
 // compares reports whether the assertion is itself about one value.

@@ -28,7 +28,7 @@ func TestIndependentRulesCostTheirSum(t *testing.T) {
 func TestLargeCounterCostsLittle(t *testing.T) {
 	push := gate.Tool{Name: "push"}
 	r := report(t, "limit push to 1000000 per session\n", func(o *verify.Options) {
-		o.Prove = []verify.Assertion{verify.AtMost{Count: 1_000_000, Tool: push}, verify.AlwaysPossible{Tool: push}, verify.AtMost{Count: 999, Tool: push}}
+		o.Prove = []verify.Assertion{verify.AtMost{Count: 1_000_000, Tools: []gate.Tool{push}}, verify.AlwaysPossible{Tool: push}, verify.AtMost{Count: 999, Tools: []gate.Tool{push}}}
 	})
 	if r.Visited > 1000 {
 		t.Errorf("%d states were visited", r.Visited)
@@ -161,9 +161,9 @@ func TestGap(t *testing.T) {
 	r := report(t, rules.String(), func(o *verify.Options) {
 		o.Prove = []verify.Assertion{
 			verify.NeverBefore{Tool: gate.Tool{Name: "b"}, First: gate.Tool{Name: "a"}},
-			verify.AtMost{Count: 1, Tool: gate.Tool{Name: "chat.a0"}},
-			verify.AtMost{Count: 2, Tool: gate.Tool{Name: "chat.*", Kind: gate.Glob}},
-			verify.AtMost{Count: 3, Tool: gate.Tool{Name: "chat.*", Kind: gate.Glob}},
+			verify.AtMost{Count: 1, Tools: []gate.Tool{{Name: "chat.a0"}}},
+			verify.AtMost{Count: 2, Tools: []gate.Tool{{Name: "chat.*", Kind: gate.Glob}}},
+			verify.AtMost{Count: 3, Tools: []gate.Tool{{Name: "chat.*", Kind: gate.Glob}}},
 			verify.Reachable{Tool: gate.Tool{Name: "chat.a0"}},
 		}
 	})
@@ -180,7 +180,7 @@ func TestGap(t *testing.T) {
 // TestManyCalls checks a counterexample of more calls than are counted one by one.
 func TestManyCalls(t *testing.T) {
 	r := report(t, "require lint before push\n", func(o *verify.Options) {
-		o.Prove = []verify.Assertion{verify.AtMost{Count: 100, Tool: gate.Tool{Name: "lint"}}}
+		o.Prove = []verify.Assertion{verify.AtMost{Count: 100, Tools: []gate.Tool{{Name: "lint"}}}}
 	})
 	calls := 0
 	for _, step := range r.Proofs[0].Counterexample {
@@ -218,8 +218,8 @@ func TestManyMaps(t *testing.T) {
 		o.Prove = []verify.Assertion{
 			verify.NeverBefore{Tool: names[0], First: names[1]},
 			verify.NeverBefore{Tool: names[1], First: names[0]},
-			verify.AtMost{Count: 3, Tool: names[2]},
-			verify.AtMost{Count: 1, Tool: names[3]},
+			verify.AtMost{Count: 3, Tools: []gate.Tool{names[2]}},
+			verify.AtMost{Count: 1, Tools: []gate.Tool{names[3]}},
 			verify.Never{Tool: names[4]},
 			verify.NeverWithoutApproval{Tool: names[5]},
 			verify.AlwaysPossible{Tool: names[1]},

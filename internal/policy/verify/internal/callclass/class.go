@@ -45,6 +45,13 @@ func (s *Class) Carries(t gate.Tool, evidence bool) bool {
 	})
 }
 
+// Certainly reports whether every call of the class has the name, beyond doubt.
+func (s *Class) Certainly(t gate.Tool) bool {
+	return slices.ContainsFunc(s.labels, func(l label) bool {
+		return l.certain && l.text == t.Name && (l.glob > 0) == (t.Kind == gate.Glob) && !(t.Kind == gate.Literal && l.actionOnly())
+	})
+}
+
 // Unsure reports whether nobody knows that such a call can be made.
 func (s *Class) Unsure() bool { return s.Doubtful || s.supposed }
 

@@ -66,6 +66,7 @@ const (
 type begun struct {
 	verdict verdict
 	manual  bool
+	asks    []int  // transitions that are manual
 	next    int    // local state
 	hold    int    // holding; 0: none
 	killed  uint64 // watches of other calls that end

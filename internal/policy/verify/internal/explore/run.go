@@ -22,6 +22,7 @@ type live struct {
 	class *callclass.Class
 	holds []callclass.Effect // by number of the net
 	ended bool
+	stays bool // see [stays]
 }
 
 // newRun follows all nets, with the numbers as they are written.
@@ -58,6 +59,12 @@ func (r *run) judge(s *callclass.Class) (blocking, asking []int) {
 		}
 	}
 	return blocking, asking
+}
+
+// asks reports whether the net asks a question before the call that counts for the query.
+func (r *run) asks(q *Query, net int, s *callclass.Class) bool {
+	n := r.nets[net]
+	return q.asks(n, n.begin(r.local[net], s.MeaningIn(net)))
 }
 
 // begin admits a call that no net blocks.
@@ -154,13 +161,14 @@ func (s *Space) try(path []event, double map[int]int) (ms []Move, again int, ok 
 	var began []int                  // event, by call
 	consumed := make(map[uint32]int) // event that began a call of the type which ended
 	for i, e := range path {
-		if e.kind == starts {
+		if e.kind == starts || e.kind == stays {
 			for range 1 + double[i] {
 				if blocking, _ := r.judge(s.classes[e.arg].member); len(blocking) > 0 {
 					return nil, -1, false
 				}
 				ms = append(ms, Move{Call: len(r.calls), Class: s.classes[e.arg].member})
 				r.begin(s.classes[e.arg].member)
+				r.calls[len(r.calls)-1].stays = e.kind == stays
 				began = append(began, i)
 			}
 			continue
@@ -182,7 +190,7 @@ func (s *Space) try(path []event, double map[int]int) (ms []Move, again int, ok 
 // is reports whether a call is of the type.
 func (s *Space) is(c *live, id uint32) bool {
 	t := s.types.List[id]
-	return len(c.holds) == len(t.holds) && !slices.ContainsFunc(t.holds, func(h callclass.Effect) bool {
+	return c.stays == t.stays && len(c.holds) == len(t.holds) && !slices.ContainsFunc(t.holds, func(h callclass.Effect) bool {
 		return !slices.Contains(c.holds, callclass.Effect{Net: s.nets[h.Net].Index, Meaning: h.Meaning})
 	}) && (s.q.Tag == nil || s.q.Tag(c.class)&^Wanted == t.tag)
 }

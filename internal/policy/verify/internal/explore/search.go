@@ -217,8 +217,10 @@ func (m *Model) Objection(q *Query, ms []Move) int {
 	if len(blocking) > 0 {
 		return m.apt(q, blocking, last.Class)
 	}
-	if q.Unasked && len(asking) > 0 {
-		return asking[0]
+	for _, n := range asking {
+		if q.Unasked && r.asks(q, n, last.Class) {
+			return n
+		}
 	}
 	return -1
 }
@@ -254,7 +256,7 @@ func (m *Model) notAlone(sole int, blocking, asking []int, s *callclass.Class) i
 // lengthen makes the run longer until it meets the query with the counters as
 // they are written.
 func (s *Space) lengthen(q *Query, ms []Move) ([]Move, bool) {
-	return s.lengthenTo(ms, func(ms []Move) bool { return s.model.Objection(q, ms) < 0 })
+	return s.lengthenTo(ms, func(ms []Move) bool { return s.model.Objection(q, ms) < 0 && s.model.Meets(q, ms) })
 }
 
 // lengthenTo repeats a call of the run as often as the counters begin lower

@@ -14,11 +14,21 @@ type Query struct {
 	Tag     func(*callclass.Class) uint8                                     // what it wants to know of calls
 	Start   func(mon uint32, tag uint8, manual bool) (next uint32, hit bool) // a call is admitted; nil: the tag wanted
 	Done    func(mon uint32, tag uint8) uint32                               // a call has succeeded
+	Stay    func(mon uint32, tag uint8) (next uint32, may bool)              // whether an admitted call may be one that never ends, or nobody knows how; nil: none is
 	state   func(s *Space, words []uint32) bool                              // a state is met
 	lost    func(s *Space, mon uint32, open *openType) uint32                // the outcome of a call is unknown
 	Sole    int                                                              // the net that alone refuses or asks, -1
 	edges   bool                                                             // keep the graph
 	Unasked bool                                                             // the call is admitted without a question
+	Asks    func(*gate.Transition) bool                                      // which questions count; nil: all
+}
+
+// asks reports whether a question that counts is asked before a call begins so.
+func (q *Query) asks(n *Net, b *begun) bool {
+	if !b.manual || q.Asks == nil {
+		return b.manual
+	}
+	return slices.ContainsFunc(b.asks, func(t int) bool { return q.Asks(&n.Info.Transitions[t]) })
 }
 
 // Wanted is the bit of a tag that a hit needs where start is nil.
@@ -33,6 +43,7 @@ type openType struct {
 	tag     uint8
 	many    bool // nothing moved when it began, so there may be any number of them
 	watches bool // no tokens are in flight for it
+	stays   bool // it never ends, or nobody knows how
 	holds   []callclass.Effect
 }
 
@@ -49,6 +60,7 @@ const (
 	succeeds
 	fails
 	unknown
+	stays // a call begins that never ends, or nobody knows how
 )
 
 var outcomes = [...]gate.Outcome{succeeds: gate.Success, fails: gate.Failure, unknown: gate.Unknown}
@@ -142,7 +154,7 @@ func (s *Space) expand(k int32) {
 			continue
 		}
 		for kind := succeeds; kind <= unknown; kind++ {
-			if kind == unknown && !s.unclear(o) {
+			if kind == unknown && !s.unclear(o) || kind != unknown && s.types.List[o].stays {
 				continue
 			}
 			if s.end(k, o, kind); s.hit >= 0 {
@@ -169,7 +181,7 @@ func (s *Space) begin(k int32, c uint32) {
 			soleBlocks = true
 			continue
 		}
-		manual = manual || b.manual
+		manual = manual || s.q.asks(s.nets[t.Net], b)
 		soleAsks = soleAsks || sole && b.manual
 		othersAsk = othersAsk || !sole && b.manual
 	}
@@ -186,16 +198,22 @@ func (s *Space) begin(k int32, c uint32) {
 		s.hit, s.hitBy = k, event{kind: starts, arg: c}
 		return
 	}
-	s.started(k, c, mon)
+	s.started(k, event{kind: starts, arg: c}, mon)
+	if s.q.Stay != nil {
+		if mon, may := s.q.Stay(mon, cl.tag); may {
+			s.started(k, event{kind: stays, arg: c}, mon)
+		}
+	}
 }
 
 // started is the state after the begin.
-func (s *Space) started(k int32, c uint32, mon uint32) {
+func (s *Space) started(k int32, by event, mon uint32) {
+	c := by.arg
 	cl := &s.classes[c]
 	words := s.state(k)
 	next := append(s.next[:0], words...)
 	next[0] = mon
-	open := openType{tag: cl.tag &^ Wanted}
+	open := openType{tag: cl.tag &^ Wanted, stays: by.kind == stays}
 	moved := false
 	var killed []uint64 // by position; nil: none
 	for _, t := range cl.effects {
@@ -216,7 +234,7 @@ func (s *Space) started(k int32, c uint32, mon uint32) {
 		next = append(next[:1+len(s.nets)], s.survivors(next[1+len(s.nets):], killed)...)
 	}
 	open.many = !moved && mon == words[0]
-	s.reach(next, open, k, event{kind: starts, arg: c})
+	s.reach(next, open, k, by)
 }
 
 // reach visits the state that has one more call in flight, if it holds something.
@@ -273,7 +291,7 @@ func find(opens []uint32, id uint32) (at, alike int) {
 
 // enough reports whether so many calls of the type stand for one more.
 func (t *openType) enough(alike int) bool {
-	return t.watches && (t.many && alike > 0 || alike >= maxAlike)
+	return t.watches && !t.stays && (t.many && alike > 0 || alike >= maxAlike)
 }
 
 // survivors are the calls in flight after watches have ended.
@@ -303,11 +321,14 @@ func (s *Space) survivors(opens []uint32, killed []uint64) []uint32 {
 
 func (s *Space) typeOf(t openType) uint32 {
 	t.watches = !slices.ContainsFunc(t.holds, func(h callclass.Effect) bool { return !s.nets[h.Net].light(h.Meaning) })
-	t.many = t.many && t.watches
+	t.many = t.many && t.watches && !t.stays
 	k := append(s.key[:0], t.tag)
-	if t.many {
+	switch {
+	case t.many:
 		k = append(k, 1)
-	} else {
+	case t.stays:
+		k = append(k, 2)
+	default:
 		k = append(k, 0)
 	}
 	for _, h := range t.holds {
@@ -350,7 +371,7 @@ func (s *Space) end(k int32, id uint32, kind eventKind) {
 		next[0] = s.q.lost(s, next[0], &t)
 	}
 	killed := make([]uint64, len(s.nets))
-	rest := openType{tag: t.tag}
+	rest := openType{tag: t.tag, stays: t.stays}
 	for _, h := range t.holds {
 		e := s.nets[h.Net].end(int(next[1+h.Net]), h.Meaning, outcomes[kind])
 		next[1+h.Net], killed[h.Net] = uint32(e.next), e.killed

@@ -33,7 +33,9 @@ func (n *Net) compute(state int, e callclass.Meaning) *begun {
 	var h holding
 	for _, t := range chosen {
 		def := &n.Info.Transitions[t]
-		b.manual = b.manual || def.Manual
+		if def.Manual {
+			b.manual, b.asks = true, append(b.asks, t)
+		}
 		switch {
 		case def.Deferred && def.Observe:
 			h.watches = append(h.watches, t)

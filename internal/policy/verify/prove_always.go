@@ -3,9 +3,76 @@ package verify
 import (
 	"slices"
 
+	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/explore"
 )
+
+type (
+	// Reachable claims that successful calls lead to one of Tool.
+	Reachable struct{ Tool gate.Tool }
+
+	// AlwaysPossible claims that a call of Tool can be reached by successful
+	// calls from every state that the policy can get into.
+	AlwaysPossible struct{ Tool gate.Tool }
+)
+
+func (a Reachable) tools() []gate.Tool      { return []gate.Tool{a.Tool} }
+func (a AlwaysPossible) tools() []gate.Tool { return []gate.Tool{a.Tool} }
+
+func (a Reachable) prove(m *prover) Proof {
+	n := m.callable(a.Tool)
+	switch n.Callable {
+	case Possible:
+		return Proof{Result: Proved, Witness: n.Shortest}
+	case Unsure:
+		return Proof{Why: n.Why, Supposed: n.Supposed}
+	case AfterFailure:
+		return Proof{Result: Refuted, Why: "only calls that fail or overlap lead there"}
+	}
+	return Proof{Result: Refuted, Because: n.Because, Default: n.Default}
+}
+
+func (a AlwaysPossible) prove(m *prover) Proof {
+	likes := func(s *callclass.Class) bool { return s.Carries(a.Tool, false) }
+	classes, gap := m.ClassesFor(nil, carrying(a.Tool))
+	var liked, known []int // nets
+	for i, s := range classes {
+		if !likes(s) {
+			continue
+		}
+		liked = append(liked, s.Nets()...)
+		if i >= len(m.Classes) || !s.Unsure() {
+			known = append(known, s.Nets()...)
+		}
+	}
+	if why := m.Yielding(m.around(liked)); why != "" {
+		return Proof{Why: why}
+	}
+	for i, ok := range m.Attract().Ok {
+		if ok && likes(m.Classes[i]) {
+			return Proof{Result: Proved}
+		}
+	}
+	if gap != "" {
+		return Proof{Why: gap}
+	}
+	if m.deny && !slices.ContainsFunc(classes, likes) && m.Calls.AnyGap() == "" {
+		return Proof{Result: Refuted, Default: true}
+	}
+	return m.always(m.around(known), nil, explore.TaggedGoal(likes))
+}
+
+// around are the groups of the nets.
+func (m *prover) around(nets []int) []int {
+	var out []int
+	for _, g := range m.groups() {
+		if slices.ContainsFunc(g, func(n int) bool { return slices.Contains(nets, n) }) {
+			out = append(out, g...)
+		}
+	}
+	return out
+}
 
 // always proves that the goal can be reached from everywhere: by the states of
 // all nets around, where they are few, and otherwise by as few nets as show it,

@@ -1,0 +1,95 @@
+package check
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/policy/verify"
+	"github.com/petrigate/petrigate/internal/text"
+)
+
+// part is the one of several claims that the proof is about, without "prove".
+func (p proven) part() string { return strings.TrimPrefix(p.Parts[p.Part].Text, "prove ") }
+
+// brokenBy says what is wrong at the end of the counterexample.
+func brokenBy(p proven) string {
+	switch a := p.Assertion.(type) {
+	case verify.AtMost:
+		if _, window, _ := strings.Cut(p.Text, " per "); a.Per.Window > 0 {
+			return fmt.Sprintf(", and a limit of %d per %s would refuse the last %s", a.Count, window, alternatives(a.Tools))
+		}
+		return fmt.Sprintf(", and more than %d of them are %s", a.Count, alternatives(a.Tools)) + over(a.Per)
+	case verify.NeverBefore:
+		if a.Once {
+			return fmt.Sprintf(", and no %s has succeeded before the last %s", called(a.First), called(a.Tool))
+		}
+		return fmt.Sprintf(", and the last %s has no successful %s of its own before it", called(a.Tool), called(a.First))
+	case verify.NeverAfter:
+		if len(a.Until) > 0 {
+			return fmt.Sprintf(", and no %s has succeeded between the %s and the last %s", alternatives(a.Until), called(a.After), called(a.Tool)) + nobody(a.Unapproved)
+		}
+		return fmt.Sprintf(", the last %s after %s", called(a.Tool), called(a.After)) + nobody(a.Unapproved)
+	case verify.NeverWhile:
+		return ", the last of them while another is under way, or nobody knows how it ended"
+	case verify.NeverWithoutApproval:
+		return nobody(&a.Approval)
+	case verify.Only:
+		return fmt.Sprintf(", and the last is not certainly %s", alternatives(a.Tools)) + nobody(a.Unapproved)
+	case verify.AlwaysPossible:
+		return ", and no calls that succeed lead to " + called(a.Tool) + " from there"
+	case verify.DeadlockFree, verify.NoTerminalStates:
+		return ", and no call that " + p.Net + " gates can be made after them"
+	case verify.Conserved:
+		return ", and " + p.Net + " does not keep its tokens"
+	case verify.Exclusive:
+		if slices.ContainsFunc(p.Counterexample, func(s verify.Step) bool { return s.Ends && s.Outcome == gate.Unknown }) {
+			return ", and two of the places are taken then, one by a call that may still run"
+		}
+		return ", and two of the places are marked then"
+	}
+	return ""
+}
+
+func called(t gate.Tool) string { return text.Escape(t.Name) }
+
+// alternatives are names of which one is meant.
+func alternatives(tools []gate.Tool) string {
+	var names []string
+	for _, t := range tools {
+		names = append(names, called(t))
+	}
+	return strings.Join(names, " or ")
+}
+
+// nobody says that people are not asked about the last call; empty where it does not
+// matter.
+func nobody(a *verify.Approval) string {
+	switch {
+	case a == nil:
+		return ""
+	case a.Via != "":
+		return fmt.Sprintf(", and %s asked via %s about the last", persons(a.Count), a.Via)
+	default:
+		return fmt.Sprintf(", and %s asked about the last", persons(a.Count))
+	}
+}
+
+func persons(count int) string {
+	if count < 2 {
+		return "nobody is"
+	}
+	return fmt.Sprintf("no %d people are", count)
+}
+
+// over says which call starts the count anew; empty if none does.
+func over(p verify.Period) string {
+	switch {
+	case p.Call.Name != "" && p.Successful:
+		return fmt.Sprintf(" without a success of %s between them", called(p.Call))
+	case p.Call.Name != "":
+		return fmt.Sprintf(" without %s between them", called(p.Call))
+	}
+	return ""
+}

@@ -1,0 +1,76 @@
+package explore
+
+import (
+	"slices"
+	"time"
+
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
+)
+
+// A Budget says which nets may show that calls are bounded, and by what.
+type Budget struct {
+	Shared bool          // only nets that belong to more than a session
+	Every  time.Duration // one call may come back each time that so much has passed; 0: none
+}
+
+// Budgeted finds a net in which each call that the tag wants takes, for good, from a
+// place that begins with few enough tokens and that nothing fills, or only the clock.
+func (m *Model) Budgeted(tag func(*callclass.Class) uint8, count int, b Budget) (net int, ok bool) {
+	if m.Calls.Gap(nil, tag) != "" {
+		return 0, false
+	}
+	for _, n := range m.Nets {
+		if n.Info.Advisory || n.Info.Shadow || b.Shared && n.Info.Scope == gate.ScopeSession {
+			continue
+		}
+		for p, name := range n.Info.Places {
+			if tokens := n.Info.Initial[name]; tokens > 0 && tokens <= count && m.pays(n, p, tag, b.Every) {
+				return n.Index, true
+			}
+		}
+	}
+	return 0, false
+}
+
+// pays reports whether each call that the tag wants takes from the place.
+func (m *Model) pays(n *Net, place int, tag func(*callclass.Class) uint8, every time.Duration) bool {
+	cost, filled := make([]bool, len(n.Trans)), 0
+	for i := range n.Trans {
+		in, out := weight(n.Trans[i].In, place), weight(n.Trans[i].Out, place)
+		def := &n.Info.Transitions[i]
+		if out > in {
+			if filled++; every == 0 || def.Every < every || out > in+1 || filled > 1 || !n.bounded(place) {
+				return false
+			}
+		}
+		cost[i] = in > out && !def.Deferred && !def.Observe
+	}
+	pays := func(a callclass.Ask) bool {
+		return a.Refused || !a.Free && len(a.Transitions) > 0 && !slices.ContainsFunc(a.Transitions, func(t int) bool { return !cost[t] })
+	}
+	classes, gap := m.ClassesFor([]int{n.Index}, tag)
+	return gap == "" && !slices.ContainsFunc(classes, func(s *callclass.Class) bool {
+		e := s.MeaningIn(n.Index)
+		return tag(s)&Wanted != 0 && (e < 0 || !slices.ContainsFunc(n.Meanings.List[e], pays))
+	})
+}
+
+// bounded reports whether the place never has more tokens than at the start: another
+// place, which is empty then, gives what it gets, and together they never get any.
+func (n *Net) bounded(place int) bool {
+	for q, name := range n.Info.Places {
+		if q == place || n.Info.Initial[name] > 0 {
+			continue
+		}
+		grows := false
+		for i := range n.Trans {
+			in := weight(n.Trans[i].In, place) + weight(n.Trans[i].In, q)
+			grows = grows || weight(n.Trans[i].Out, place)+weight(n.Trans[i].Out, q) > in
+		}
+		if !grows {
+			return true
+		}
+	}
+	return false
+}

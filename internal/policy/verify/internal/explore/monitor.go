@@ -1,0 +1,82 @@
+package explore
+
+import "github.com/petrigate/petrigate/gate"
+
+// Meets follows the monitor of a query that looks for a call that begins, and reports
+// whether the run meets it. A query of which calls may stay is taken to be met.
+func (m *Model) Meets(q *Query, ms []Move) bool {
+	if q.Start == nil || q.Stay != nil {
+		return true
+	}
+	r, mon, hit := m.newRun(), uint32(0), false
+	tags := make(map[int]uint8)
+	for _, mv := range ms {
+		if mv.Class == nil {
+			if mv.End == gate.Success && q.Done != nil {
+				mon = q.Done(mon, tags[mv.Call])
+			}
+			r.end(r.calls[mv.Call], mv.End)
+			continue
+		}
+		tag := q.Tag(mv.Class)
+		tags[mv.Call] = tag
+		for range max(1, mv.Times) {
+			manual := false
+			_, asking := r.judge(mv.Class)
+			for _, n := range asking {
+				manual = manual || r.asks(q, n, mv.Class)
+			}
+			if mon, hit = q.Start(mon, tag, manual); hit {
+				return true
+			}
+			if mv.Times > 0 && q.Done != nil {
+				mon = q.Done(mon, tag)
+			}
+		}
+		r.make(mv, func([]int) bool { return true })
+	}
+	return false
+}
+
+// InSessions reports whether the query is met by calls each of which is the first of a
+// session of its own, as nets of other scopes see them.
+func (m *Model) InSessions(q *Query) bool {
+	var shared []int
+	for i, n := range m.Nets {
+		if n.Info.Scope != gate.ScopeSession {
+			shared = append(shared, i)
+		}
+	}
+	s, why := m.settle(q, shared, ViewOptions{Tag: q.Tag, witnessed: true, Limit: m.Limit}, capSteps[:])
+	if why != "" || s.hit < 0 {
+		return false
+	}
+	ms, ok := s.movesToHit()
+	for _, mv := range ms {
+		if mv.Class == nil {
+			continue
+		}
+		blocking, _ := m.newRun().judge(mv.Class)
+		for _, n := range blocking {
+			ok = ok && m.Nets[n].Info.Scope != gate.ScopeSession
+		}
+	}
+	return ok && m.followed(s, ms)
+}
+
+// followed reports whether the nets of the view admit the run with the counters as they
+// are written.
+func (m *Model) followed(s *Space, ms []Move) bool {
+	r := m.newRun()
+	for i := range r.nets {
+		if s.at[i] < 0 {
+			r.nets[i] = nil
+		}
+	}
+	for _, mv := range ms {
+		if !r.make(mv, func(blocking []int) bool { return len(blocking) == 0 }) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,383 @@
+package verify_test
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/policy/verify"
+)
+
+// A watcher judges runs by a claim, event by event, with a state of its own. It knows
+// nothing of how package verify follows them.
+type watcher struct {
+	begin func(state string, c gate.Call, names []gate.Name, asked []gate.Step) (next string, broken bool)
+	end   func(state string, c gate.Call, names []gate.Name, o gate.Outcome) string // nil: nothing changes
+	tick  func(state string, d time.Duration) string                                // nil: nothing changes
+}
+
+// watcherOf is that of a claim about calls.
+func watcherOf(a verify.Assertion) *watcher {
+	has := carried
+	anyOf := func(c gate.Call, names []gate.Name, tools []gate.Tool, evidence bool) bool {
+		return slices.ContainsFunc(tools, func(t gate.Tool) bool { return has(c, names, t, evidence) })
+	}
+	switch a := a.(type) {
+	case verify.NeverBefore:
+		return &watcher{
+			begin: func(s string, c gate.Call, names []gate.Name, _ []gate.Step) (string, bool) {
+				if !has(c, names, a.Tool, false) {
+					return s, false
+				}
+				if a.Once {
+					return s, s == ""
+				}
+				return "", s == ""
+			},
+			end: func(s string, c gate.Call, names []gate.Name, o gate.Outcome) string {
+				if o == gate.Success && has(c, names, a.First, true) {
+					return "done"
+				}
+				return s
+			},
+		}
+	case verify.NeverAfter:
+		return &watcher{
+			begin: func(s string, c gate.Call, names []gate.Name, asked []gate.Step) (string, bool) {
+				broken := s != "" && has(c, names, a.Tool, false) && !enough(asked, a.Unapproved)
+				if has(c, names, a.After, false) {
+					s = "after"
+				}
+				return s, broken
+			},
+			end: func(s string, c gate.Call, names []gate.Name, o gate.Outcome) string {
+				if o == gate.Success && anyOf(c, names, a.Until, true) {
+					return ""
+				}
+				return s
+			},
+		}
+	case verify.NeverWhile:
+		return while(a)
+	case verify.NeverWithoutApproval:
+		return &watcher{begin: func(s string, c gate.Call, names []gate.Name, asked []gate.Step) (string, bool) {
+			return s, has(c, names, a.Tool, false) && !enough(asked, &a.Approval)
+		}}
+	case verify.Only:
+		return &watcher{begin: func(s string, c gate.Call, names []gate.Name, asked []gate.Step) (string, bool) {
+			certain := slices.ContainsFunc(names, func(n gate.Name) bool {
+				return n.Certain && slices.ContainsFunc(a.Tools, func(t gate.Tool) bool { return t.Name == n.Text })
+			})
+			return s, !certain && !enough(asked, a.Unapproved)
+		}}
+	case verify.AtMost:
+		return counter(a)
+	}
+	return nil
+}
+
+// enough reports whether people were asked for what a claim wants; nil wants what
+// nobody can give.
+func enough(asked []gate.Step, a *verify.Approval) bool {
+	return a != nil && slices.ContainsFunc(asked, func(s gate.Step) bool {
+		return max(1, s.Approvals) >= a.Count && (a.Via == "" || a.Via == s.Via)
+	})
+}
+
+// while counts calls in flight: of one name, of the other, of both.
+func while(a verify.NeverWhile) *watcher {
+	kind := func(c gate.Call, names []gate.Name) (one, other bool) {
+		return carried(c, names, a.Tool, false), carried(c, names, a.Other, false)
+	}
+	read := func(s string) (n [2]int) {
+		_, _ = fmt.Sscan(s, &n[0], &n[1])
+		return n
+	}
+	return &watcher{
+		begin: func(s string, c gate.Call, names []gate.Name, _ []gate.Step) (string, bool) {
+			one, other := kind(c, names)
+			n := read(s)
+			broken := one && n[1] > 0 || other && n[0] > 0
+			if one {
+				n[0]++
+			}
+			if other {
+				n[1]++
+			}
+			return fmt.Sprint(min(n[0], 3), min(n[1], 3)), broken
+		},
+		end: func(s string, c gate.Call, names []gate.Name, o gate.Outcome) string {
+			if o == gate.Unknown {
+				return s
+			}
+			n := read(s)
+			one, other := kind(c, names)
+			if one {
+				n[0]--
+			}
+			if other {
+				n[1]--
+			}
+			return fmt.Sprint(n[0], n[1])
+		},
+	}
+}
+
+// counter counts calls as the rule that limits them does.
+func counter(a verify.AtMost) *watcher {
+	per := []gate.Tool{a.Per.Call}
+	about := func(c gate.Call, names []gate.Name) bool {
+		return slices.ContainsFunc(a.Tools, func(t gate.Tool) bool { return carried(c, names, t, false) })
+	}
+	starts := func(c gate.Call, names []gate.Name, evidence bool) bool {
+		return a.Per.Call.Name != "" && carried(c, names, per[0], evidence)
+	}
+	read := func(s string) (n int, since time.Duration) {
+		_, _ = fmt.Sscan(s, &n, &since)
+		return n, since
+	}
+	every := (a.Per.Window + time.Duration(a.Count) - 1) / time.Duration(a.Count)
+	return &watcher{
+		begin: func(s string, c gate.Call, names []gate.Name, _ []gate.Step) (string, bool) {
+			n, since := read(s)
+			if about(c, names) {
+				if n++; n == 1 {
+					since = 0
+				}
+			}
+			broken := n > a.Count
+			if !a.Per.Successful && starts(c, names, false) {
+				n = 0
+			}
+			return fmt.Sprint(min(n, a.Count+1), int64(since)), broken
+		},
+		end: func(s string, c gate.Call, names []gate.Name, o gate.Outcome) string {
+			if a.Per.Successful && o == gate.Success && starts(c, names, true) {
+				return ""
+			}
+			return s
+		},
+		tick: func(s string, d time.Duration) string {
+			n, since := read(s)
+			if a.Per.Window == 0 || n == 0 {
+				return s
+			}
+			for since += d; n > 0 && since >= every; since -= every {
+				n--
+			}
+			return fmt.Sprint(n, int64(since))
+		},
+	}
+}
+
+// broken plays every run that is bounded as those of explore are, and reports whether
+// the claim is seen broken, and whether everything was played.
+func (b *brute) broken(w *watcher, waits time.Duration) (broken, closed bool) {
+	type node struct {
+		*bruteState
+		watch string
+	}
+	seen := map[string]bool{}
+	queue := []node{{&bruteState{s: b.policy.NewState(nil), open: map[uint64]int{}}, ""}}
+	add := func(st *bruteState, watch string) {
+		holds := waitsOf(st)
+		for number := range st.open {
+			if holds[number] == "" {
+				delete(st.open, number)
+			}
+		}
+		if k := st.key() + "#" + watch; !seen[k] {
+			seen[k] = true
+			queue = append(queue, node{st, watch})
+		}
+	}
+	for ; len(queue) > 0; queue = queue[1:] {
+		if len(seen) > 2*bruteStates {
+			return false, false
+		}
+		at := queue[0]
+		for c, call := range b.calls {
+			now, ok := begin(b.policy, at.s, call)
+			if !ok {
+				continue
+			}
+			st := &bruteState{s: now.state, open: maps.Clone(at.open)}
+			if isTick(call) {
+				if w.tick != nil {
+					add(st, w.tick(at.watch, waits))
+				} else {
+					add(st, at.watch)
+				}
+				continue
+			}
+			watch, hit := w.begin(at.watch, call, b.names[c], now.steps)
+			if hit {
+				return true, true
+			}
+			if st.open[now.number] = c; st.alike() <= bruteAlike {
+				add(st, watch)
+			}
+		}
+		for number, c := range at.open {
+			for _, o := range []gate.Outcome{gate.Success, gate.Failure, gate.Unknown} {
+				result := ""
+				if b.results != nil {
+					result = b.results[c]
+				}
+				st := &bruteState{s: settleWith(b.policy, at.s, number, o, result), open: maps.Clone(at.open)}
+				if o != gate.Unknown {
+					delete(st.open, number)
+				}
+				watch := at.watch
+				if w.end != nil {
+					watch = w.end(watch, b.calls[c], b.names[c], o)
+				}
+				add(st, watch)
+			}
+		}
+	}
+	return false, !b.sampled
+}
+
+func waitsOf(st *bruteState) map[uint64]string { return waits(st.s) }
+
+// watched judges a run that refutes a claim by the gate and the watcher: every call is
+// admitted, and the last one breaks it.
+func (tr *trial) watched(w *watcher, p verify.Proof) {
+	policy, s, watch := tr.brute.policy, tr.brute.policy.NewState(nil), ""
+	numbers, calls, results := map[int]uint64{}, map[int]gate.Call{}, map[int]string{}
+	for i, step := range p.Counterexample {
+		switch {
+		case step.Wait > 0:
+			for range max(1, step.Times) {
+				now, ok := begin(policy, s, tickOf(policy))
+				if !ok {
+					tr.errorf("%+v: step %d cannot tick", p, i)
+					return
+				}
+				s = now.state
+				if w.tick != nil {
+					watch = w.tick(watch, step.Wait)
+				}
+			}
+			continue
+		case step.Ends:
+			s = settleWith(policy, s, numbers[step.Call], step.Outcome, results[step.Call])
+			if w.end != nil {
+				watch = w.end(watch, calls[step.Call], policy.Names(calls[step.Call]), step.Outcome)
+			}
+			continue
+		}
+		call := callOfStep(step)
+		for range max(1, step.Times) {
+			now, ok := begin(policy, s, call)
+			if !ok {
+				tr.errorf("%+v: step %d is refused", p, i)
+				return
+			}
+			var broken bool
+			if watch, broken = w.begin(watch, call, policy.Names(call), now.steps); broken {
+				if i < len(p.Counterexample)-1 && step.Times == 0 {
+					tr.errorf("%+v: broken already at step %d", p, i)
+				}
+				tr.real(p.Counterexample)
+				return
+			}
+			s, numbers[step.Call], calls[step.Call], results[step.Call] = now.state, now.number, call, step.Result
+			if step.Times > 0 {
+				s = settleWith(policy, s, now.number, gate.Success, step.Result)
+				if w.end != nil {
+					watch = w.end(watch, call, policy.Names(call), gate.Success)
+				}
+			}
+		}
+	}
+	tr.errorf("%T %+v is not broken by its run", p.Assertion, p)
+}
+
+// moreClaims are claims of the other kinds, drawn from a source of their own.
+func (g *generator) moreClaims(tr *trial, a, b gate.Tool) []verify.Assertion {
+	own := &generator{Rand: rand.New(rand.NewPCG(tr.seed, 21)), names: g.names}
+	c := own.asserted(tr.rules)
+	count := 1 + own.IntN(3)
+	approvals := []*verify.Approval{nil, {}, {Via: "cli"}, {Count: 2}, {Via: "elicit"}}
+	approval := approvals[own.IntN(len(approvals))]
+	var until []gate.Tool
+	if own.IntN(3) > 0 {
+		until = append(until, c)
+	}
+	all := []verify.Assertion{
+		verify.NeverBefore{Tool: a, First: b, Once: true},
+		verify.NeverAfter{Tool: a, After: b, Until: until, Unapproved: approval},
+		verify.NeverAfter{Tool: b, After: c},
+		verify.NeverWhile{Tool: a, Other: b},
+		verify.NeverWhile{Tool: a, Other: a},
+		verify.NeverWithoutApproval{Tool: a, Approval: verify.Approval{Via: own.pick("cli", "elicit"), Count: own.IntN(3)}},
+		verify.AtMost{Count: count, Tools: []gate.Tool{a}, Per: verify.Period{Call: b, Successful: own.IntN(2) == 0}},
+		verify.AtMost{Count: count, Tools: []gate.Tool{a, b}},
+		verify.AtMost{Count: count, Tools: []gate.Tool{a}, Per: verify.Period{Window: []time.Duration{time.Second, time.Minute, time.Hour, 24 * time.Hour}[own.IntN(4)]}},
+	}
+	labels := slices.ContainsFunc(tr.nets, func(n gate.Net) bool { return n.Labels != nil }) // else the gate gives none, and a pattern sees some
+	other := slices.ContainsFunc(tr.calls, func(c gate.Call) bool { return c.Tool == "d" })  // of which nothing speaks
+	if labels && other && !strings.Contains(a.Name+b.Name+c.Name, "**") && !strings.Contains(tr.rules, "word0") {
+		all = append(all, verify.Only{Tools: []gate.Tool{a, b, c}, Unapproved: approval})
+	}
+	own.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	return all[:2]
+}
+
+// window is how long the only clock of the policy takes for one tick.
+func (tr *trial) window() time.Duration {
+	for _, n := range tr.policy.Nets() {
+		for _, t := range n.Transitions {
+			if t.Every > 0 && !n.Shadow {
+				return t.Every
+			}
+		}
+	}
+	return 0
+}
+
+// monitored compares a claim with what its watcher sees.
+func (tr *trial) monitored(p verify.Proof) {
+	w := watcherOf(p.Assertion)
+	if w == nil {
+		return
+	}
+	if p.Result == verify.Refuted && len(p.Counterexample) > 0 {
+		tr.watched(w, p)
+	}
+	if p.Result == verify.Unknown {
+		return
+	}
+	broken, closed := tr.brute.broken(w, tr.window())
+	judgedClaims[fmt.Sprintf("%T %v", p.Assertion, p.Result)]++
+	if closed {
+		judgedClaims["closed"]++
+	}
+	if tr.judged {
+		closed = false
+	}
+	if p.Result == verify.Proved && broken || p.Result == verify.Refuted && closed && !broken && len(p.Counterexample) < 6 {
+		tr.errorf("%T %+v: broken %v", p.Assertion, p, broken)
+	}
+}
+
+var judgedClaims = map[string]int{}
+
+// isMore reports whether a claim is judged by a watcher alone.
+func isMore(a verify.Assertion) bool {
+	switch a := a.(type) {
+	case verify.NeverBefore:
+		return a.Once
+	case verify.NeverWithoutApproval:
+		return a.Approval != verify.Approval{}
+	case verify.AtMost:
+		return len(a.Tools) > 1 || a.Per != verify.Period{}
+	}
+	return watcherOf(a) != nil
+}

@@ -1,0 +1,72 @@
+package verify
+
+import (
+	"slices"
+
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
+	"github.com/petrigate/petrigate/internal/policy/verify/internal/explore"
+)
+
+// An Approval is what is asked of people before a call. The zero value is one person,
+// by any channel.
+type Approval struct {
+	Count int    // so many people; less than 2: one
+	Via   string // the channel; empty: any
+}
+
+// asks tells which transitions ask for so much; nil: all that ask.
+func (a *Approval) asks() func(*gate.Transition) bool {
+	if a == nil || a.Count < 2 && a.Via == "" {
+		return nil
+	}
+	return func(t *gate.Transition) bool {
+		return max(1, t.Approvals) >= a.Count && (a.Via == "" || a.Via == t.Via)
+	}
+}
+
+type (
+	// NeverWithoutApproval claims that people are asked about each call of Tool.
+	NeverWithoutApproval struct {
+		Tool gate.Tool
+		Approval
+	}
+
+	// Only claims that every call that is admitted certainly has one of the names. With
+	// Unapproved it claims so of calls about which no person is asked.
+	Only struct {
+		Tools      []gate.Tool
+		Unapproved *Approval // nil: of all calls
+	}
+)
+
+func (a NeverWithoutApproval) tools() []gate.Tool { return []gate.Tool{a.Tool} }
+
+// anything is a pattern that no rule has, so that there are tools of which none speaks.
+var anything = gate.Tool{Name: "***", Kind: gate.Glob}
+
+func (a Only) tools() []gate.Tool { return append(slices.Clone(a.Tools), anything) }
+
+func (a NeverWithoutApproval) prove(m *prover) Proof {
+	return m.safe(unasked(carrying(a.Tool), &a.Approval))
+}
+
+// unasked looks for a call that is admitted without so much being asked.
+func unasked(tag func(*callclass.Class) uint8, a *Approval) *explore.Query {
+	return &explore.Query{
+		Sole: -1, Tag: tag, Unasked: true, Asks: a.asks(),
+		Start: func(mon uint32, tag uint8, manual bool) (uint32, bool) {
+			return mon, tag&explore.Wanted != 0 && !manual
+		},
+	}
+}
+
+func (a Only) prove(m *prover) Proof {
+	other := explore.Tagged(func(s *callclass.Class) bool {
+		return !s.Waits && !slices.ContainsFunc(a.Tools, s.Certainly)
+	})
+	if a.Unapproved == nil {
+		return m.safe(&explore.Query{Sole: -1, Tag: other})
+	}
+	return m.safe(unasked(other, a.Unapproved))
+}

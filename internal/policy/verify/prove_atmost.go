@@ -1,0 +1,212 @@
+package verify
+
+import (
+	"slices"
+	"time"
+
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
+	"github.com/petrigate/petrigate/internal/policy/verify/internal/explore"
+)
+
+// AtMost claims that no more than Count calls of Tools together are admitted, of
+// whatever outcome, over the period.
+type AtMost struct {
+	Count int
+	Tools []gate.Tool
+	Per   Period
+}
+
+// A Period is what calls are counted over. The zero value is a session.
+type Period struct {
+	Call       gate.Tool     // it starts the count anew; no name: no call does
+	Successful bool          // only its success does
+	Window     time.Duration // as a limit counts: so many at once, and one more each time that part of the window has passed; 0: no time
+	User       bool          // over all sessions of a user
+}
+
+func (a AtMost) tools() []gate.Tool {
+	if a.Per.Call.Name == "" {
+		return a.Tools
+	}
+	return append(slices.Clone(a.Tools), a.Per.Call)
+}
+
+func (a AtMost) prove(m *prover) Proof {
+	b := explore.Budget{Shared: a.Per.User}
+	if a.Per.Window > 0 {
+		b.Every = a.every()
+	}
+	if n, ok := m.Budgeted(tagged(a.Tools, nil, nil), a.Count, b); ok {
+		return Proof{Result: Proved, Because: m.named([]int{n})}
+	}
+	var p Proof
+	if a.Per.Window > 0 {
+		p = a.inTime(m)
+	} else {
+		p, _ = a.counted(m)
+	}
+	if a.Per.User && p.Result == Proved {
+		return a.ofUser(m, p)
+	}
+	return p
+}
+
+// every is the time after which one call comes back.
+func (a AtMost) every() time.Duration {
+	n := time.Duration(a.Count)
+	return (a.Per.Window + n - 1) / n
+}
+
+// maxCount is up to where calls are counted one by one.
+const maxCount = 64
+
+// maxExact is up to where it is tried to count them one by one if that fails.
+const maxExact = 500
+
+// query looks for more than count calls.
+func (a AtMost) query(count int) *explore.Query {
+	var begins, ends []gate.Tool
+	if a.Per.Call.Name != "" {
+		begins = []gate.Tool{a.Per.Call}
+	}
+	if a.Per.Successful {
+		begins, ends = nil, begins
+	}
+	q := &explore.Query{
+		Sole: -1, Tag: tagged(a.Tools, begins, ends),
+		Start: func(mon uint32, tag uint8, _ bool) (uint32, bool) {
+			mon += uint32(tag & explore.Wanted)
+			hit := int(mon) > count
+			if tag&earlier != 0 {
+				mon = 0
+			}
+			return mon, hit
+		},
+	}
+	if a.Per.Successful {
+		q.Done = func(mon uint32, tag uint8) uint32 {
+			if tag&explore.Succeeded != 0 {
+				return 0
+			}
+			return mon
+		}
+	}
+	return q
+}
+
+// counted is the proof that no more calls are admitted in a session, or between two
+// calls that start the count anew, and the run that refutes it.
+func (a AtMost) counted(m *prover) (Proof, []explore.Move) {
+	q := a.query(min(a.Count, maxCount))
+	f := m.Never(q, nil)
+	if a.Count > maxCount && f.Result == Refuted {
+		if f.Moves = a.longer(m, f.Moves); f.Moves == nil && a.Per.Call.Name != "" && a.Count <= maxExact {
+			f = m.Never(a.query(a.Count), nil)
+		} else if f.Moves == nil {
+			f = explore.Answer{Why: explore.WhyLong}
+		}
+	}
+	return m.answered(f, q.Tag), f.Moves
+}
+
+// longer repeats a call of a run with fewer calls, until there are too many; nil: that
+// is not admitted.
+func (a AtMost) longer(m *prover, ms []explore.Move) []explore.Move {
+	q := a.query(a.Count)
+	for i, mv := range ms {
+		if mv.Class == nil || q.Tag(mv.Class)&explore.Wanted == 0 {
+			continue
+		}
+		if longer := explore.Repeat(ms, i, a.Count-maxCount); m.Objection(q, longer) < 0 && m.Meets(q, longer) {
+			return longer
+		}
+	}
+	return nil
+}
+
+// inTime is the proof for a window of time: the runs that are found are counted as a
+// limit counts.
+func (a AtMost) inTime(m *prover) Proof {
+	over := a
+	over.Per.Window = 0
+	if p, ms := over.counted(m); p.Result == Proved || a.exceeded(ms) {
+		return p
+	}
+	if p := m.safe(a.atOnce()); p.Result != Proved {
+		return p
+	}
+	return Proof{Why: "calls were counted at some times, and there are others"}
+}
+
+// past is the monitor of calls at one time when time has passed.
+const past = ^uint32(0)
+
+// atOnce looks for more calls than Count before any time has passed.
+func (a AtMost) atOnce() *explore.Query {
+	carries := tagged(a.Tools, nil, nil)
+	return &explore.Query{
+		Sole: -1,
+		Tag: func(s *callclass.Class) uint8 {
+			if s.Waits {
+				return earlier
+			}
+			return carries(s)
+		},
+		Start: func(mon uint32, tag uint8, _ bool) (uint32, bool) {
+			if mon == past || tag&earlier != 0 {
+				return past, false
+			}
+			mon += uint32(tag & explore.Wanted)
+			return mon, int(mon) > a.Count
+		},
+	}
+}
+
+// exceeded reports whether the limit that the claim states would refuse a call of the run.
+func (a AtMost) exceeded(ms []explore.Move) bool {
+	wanted := tagged(a.Tools, nil, nil)
+	var now, since time.Duration
+	left := a.Count
+	for _, mv := range ms {
+		switch {
+		case mv.Class == nil:
+		case mv.Class.Waits:
+			now += mv.Class.Wait * time.Duration(max(1, mv.Times))
+			for ; left < a.Count && now-since >= a.every(); since += a.every() {
+				left++
+			}
+		case wanted(mv.Class) != 0:
+			if left == a.Count {
+				since = now
+			}
+			if left -= max(1, mv.Times); left < 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// ofUser is the proof over all sessions of a user, where it holds in one: what nets of a
+// session forbid, another session may do.
+func (a AtMost) ofUser(m *prover, one Proof) Proof {
+	if a.Per.Window > 0 {
+		return Proof{Why: "a user can have several sessions, and it holds in each of them by itself"}
+	}
+	q := a.query(min(a.Count, maxCount))
+	var shared []int
+	for i, n := range m.Nets {
+		if n.Info.Scope != gate.ScopeSession && !n.Info.Shadow {
+			shared = append(shared, i)
+		}
+	}
+	f := m.Never(q, shared)
+	if f.Result == Proved && !slices.ContainsFunc(f.Nets, func(n int) bool { return !slices.Contains(shared, n) }) {
+		return Proof{Result: Proved, Because: m.named(f.Nets)}
+	}
+	if f.Result == Proved && a.Count <= maxCount && m.InSessions(q) {
+		return Proof{Result: Refuted, Because: one.Because, Why: "a user can have several sessions, and in each of them these nets begin anew"}
+	}
+	return Proof{Why: "a user can have several sessions, and it holds in each of them by itself"}
+}

@@ -1,0 +1,45 @@
+package verify
+
+import (
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/policy/verify/internal/explore"
+)
+
+type (
+	// Never claims that no call of Tool is admitted.
+	Never struct{ Tool gate.Tool }
+
+	// NeverBefore claims that no call of Tool is admitted without a success of
+	// First since the call of Tool before it; with Once, without any earlier success.
+	NeverBefore struct {
+		Tool, First gate.Tool
+		Once        bool
+	}
+)
+
+func (a Never) tools() []gate.Tool       { return []gate.Tool{a.Tool} }
+func (a NeverBefore) tools() []gate.Tool { return []gate.Tool{a.Tool, a.First} }
+
+func (a Never) prove(m *prover) Proof { return m.safe(admits(a.Tool)) }
+
+// prove looks for a call of Tool where the monitor is 0: no success counts there.
+func (a NeverBefore) prove(m *prover) Proof {
+	return m.safe(&explore.Query{
+		Sole: -1, Tag: tagged([]gate.Tool{a.Tool}, nil, []gate.Tool{a.First}),
+		Start: func(mon uint32, tag uint8, _ bool) (uint32, bool) {
+			if tag&explore.Wanted == 0 {
+				return mon, false
+			}
+			if a.Once {
+				return mon, mon == 0
+			}
+			return 0, mon == 0
+		},
+		Done: func(mon uint32, tag uint8) uint32 {
+			if tag&explore.Succeeded != 0 {
+				return 1
+			}
+			return mon
+		},
+	})
+}

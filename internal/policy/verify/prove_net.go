@@ -1,0 +1,78 @@
+package verify
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/policy/verify/internal/explore"
+)
+
+type (
+	// Conserved claims that the number of tokens in Net never changes.
+	Conserved struct{ Net string }
+
+	// Exclusive claims that no two of Places in Net are ever marked at once. Tokens
+	// in flight are counted where they came from, also after an unknown outcome has
+	// released them: the call may still run.
+	Exclusive struct {
+		Net    string
+		Places []string
+	}
+
+	// DeadlockFree claims that a call that Net gates can always be reached by
+	// successful calls, except where a terminal place of Net is marked.
+	DeadlockFree struct{ Net string }
+
+	// NoTerminalStates claims it without exception.
+	NoTerminalStates struct{ Net string }
+)
+
+func (a Conserved) tools() []gate.Tool        { return nil }
+func (a Exclusive) tools() []gate.Tool        { return nil }
+func (a DeadlockFree) tools() []gate.Tool     { return nil }
+func (a NoTerminalStates) tools() []gate.Tool { return nil }
+
+// ofNet is the proof about a net, if there is such a net that is enforced.
+func (m *prover) ofNet(name string, prove func(net int) Proof) Proof {
+	i := slices.IndexFunc(m.Nets, func(n *explore.Net) bool { return n.Info.Name == name && !n.Info.Shadow })
+	if i < 0 {
+		return Proof{Why: fmt.Sprintf("there is no net %q that is enforced", name)}
+	}
+	return prove(i)
+}
+
+func (a Conserved) prove(m *prover) Proof {
+	return m.ofNet(a.Net, func(net int) Proof { return m.safe(m.Unbalanced(net), net) })
+}
+
+func (a Exclusive) prove(m *prover) Proof {
+	return m.ofNet(a.Net, func(net int) Proof {
+		var places []int
+		for _, p := range a.Places {
+			k := slices.Index(m.Nets[net].Info.Places, p)
+			if k < 0 {
+				return Proof{Why: fmt.Sprintf("the net %q has no place %q", a.Net, p)}
+			}
+			places = append(places, k)
+		}
+		if len(places) > explore.MaxExclusive {
+			return Proof{Why: fmt.Sprintf("no more than %d places are looked at together", explore.MaxExclusive)}
+		}
+		return m.safe(m.Coinciding(net, places), net)
+	})
+}
+
+func (a DeadlockFree) prove(m *prover) Proof {
+	return m.ofNet(a.Net, func(net int) Proof { return m.lively(net, m.Nets[net].Info.Terminal) })
+}
+
+func (a NoTerminalStates) prove(m *prover) Proof {
+	return m.ofNet(a.Net, func(net int) Proof { return m.lively(net, nil) })
+}
+
+// lively proves that the net can always move again, or gate a call at least,
+// except where one of the places is marked.
+func (m *prover) lively(net int, terminal []string) Proof {
+	return m.always(m.around([]int{net}), []int{net}, m.GatedGoal(net, terminal))
+}

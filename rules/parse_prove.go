@@ -1,0 +1,250 @@
+package rules
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"github.com/petrigate/petrigate/internal/text"
+)
+
+// The forms of claims, as hints show them.
+const (
+	proveForm      = "write: prove never A before B"
+	withoutForm    = "write: prove never A without human-approval"
+	lackingForm    = "write: prove never A without 2 human-approvals"
+	proveAfterForm = "write: prove never A after B until C"
+	whileForm      = "write: prove never A while B"
+	atMostForm     = "write: prove at-most 3 A per session"
+	onlyForm       = "write: prove only A, B without human-approval"
+	narrowerForm   = "write: prove narrower-than base.rules"
+	ownForm        = "write: prove always-possible A but for its own budget"
+	exclusiveForm  = "write: prove exclusive PLACE, PLACE"
+)
+
+// A claimParser reads the claim of one line.
+type claimParser struct {
+	*parser
+	claim *Prove
+}
+
+// prove reads a claim.
+func (p *parser) prove(at token) Statement {
+	claim := &Prove{Pos: p.line.position(at.off)}
+	claimParser{p, claim}.read()
+	return claim
+}
+
+// read reads the words after prove.
+func (p claimParser) read() {
+	claim, t := p.claim, p.line.next()
+	switch {
+	case t.kind == atEnd:
+		p.line.fail(Missing, t, proveForm, "the claim is missing")
+	case t.is("never"):
+		p.never()
+	case t.is("at-most"):
+		p.atMost()
+	case t.is("only"):
+		claim.Claim, claim.Tools = Only, p.claimed("the list of calls is missing", onlyForm)
+		claim.Approval = p.lacking(onlyForm)
+		p.end("without")
+	case t.is("narrower-than"):
+		claim.Claim, claim.File = NarrowerThan, p.name("the file is missing", narrowerForm)
+		p.end()
+	case t.is("exclusive"):
+		claim.Claim, claim.Places = Exclusive, p.places()
+		p.end()
+	default:
+		p.one(t)
+	}
+}
+
+// one reads a claim about one kind of calls, or about a net.
+func (p claimParser) one(t token) {
+	claim := p.claim
+	for c := Reachable; c <= NoTerminalStates; c++ {
+		if !t.is(c.String()) {
+			continue
+		}
+		claim.Claim = c
+		if c > NoFailureLocks {
+			claim.Net = p.name("the net is missing", fmt.Sprintf("write: prove %s NET", c))
+			p.end()
+			return
+		}
+		claim.Tools = p.claimed("the name of the call is missing", fmt.Sprintf("write: prove %s A", c))
+		if c != AlwaysPossible {
+			p.end()
+			return
+		}
+		if claim.OwnBudget = p.optional("but"); claim.OwnBudget {
+			for _, word := range []string{"for", "its", "own", "budget"} {
+				p.keyword(word, ownForm)
+			}
+		}
+		p.end("but")
+		return
+	}
+	p.unknownClaim(t)
+}
+
+func (p claimParser) unknownClaim(t token) {
+	for _, word := range claimWords {
+		if t.isCase(word) {
+			p.wrongCase(t, word)
+		}
+	}
+	hint := "one of " + strings.Join(claimWords[NeverWhile:], ", ")
+	if t.kind == bare {
+		hint = cmp.Or(text.Suggest(t.text, claimWords[:]), hint)
+	}
+	p.line.fail(UnknownClaim, t, hint, "unknown claim %q", p.line.text[t.off:t.end])
+}
+
+// claimed reads the names of calls that a claim is about.
+func (p claimParser) claimed(missing, form string) []Name { return p.list(missing, "name", form) }
+
+// neverWords divide a claim that begins with never.
+var neverWords = []string{"before", "after", "while", "without"}
+
+// never reads the words after "never".
+func (p claimParser) never() {
+	claim := p.claim
+	claim.Tools = p.claimed("the name of the call is missing", proveForm)
+	t := p.line.peek()
+	for _, word := range neverWords {
+		if t.isCase(word) {
+			p.wrongCase(t, word)
+		}
+	}
+	switch {
+	case t.kind == atEnd:
+		claim.Claim = Never
+	case t.is("without"):
+		claim.Claim, claim.Approval = NeverWithoutApproval, p.lacking(withoutForm)
+		p.end("via")
+	case t.is("before"):
+		p.line.off = t.end
+		claim.Claim = NeverBefore
+		if p.line.peek().is("human-approval") {
+			p.line.fail(Unexpected, p.line.peek(), withoutForm, "a person is not a call")
+		}
+		claim.Others = p.claimed("the call that comes first is missing", proveForm)
+		later := []string{"once", "with"}
+		if claim.Once = p.optional("once"); claim.Once {
+			later = later[1:]
+		}
+		if claim.Key = p.key(side{other: true, first: true, result: true}); claim.Key != nil {
+			later = nil
+		}
+		p.end(later...)
+	case t.is("after"):
+		p.line.off = t.end
+		p.after()
+	case t.is("while"):
+		p.line.off = t.end
+		claim.Claim, claim.Others = NeverWhile, p.claimed("the call that is under way is missing", whileForm)
+		p.end()
+	default:
+		hint := proveForm
+		if t.kind == bare {
+			hint = cmp.Or(text.Suggest(t.text, neverWords), hint)
+		}
+		p.line.fail(Unexpected, t, hint, `expected "before", "after", "while" or "without", not %q`, p.line.text[t.off:t.end])
+	}
+}
+
+// after reads the words after "never A after".
+func (p claimParser) after() {
+	claim := p.claim
+	claim.Claim, claim.Others = NeverAfter, p.claimed("the call that comes first is missing", proveAfterForm)
+	claim.Approval = p.lacking(withoutForm)
+	earlier := []string{"without"}
+	if claim.Approval != nil {
+		earlier = []string{"via"}
+	}
+	if p.optional("until") {
+		claim.Until, earlier = p.claimed("the call that ends it is missing", proveAfterForm), nil
+	} else {
+		earlier = append(earlier, "until")
+	}
+	p.end(earlier...)
+}
+
+// lacking reads "without human-approval", if it is there.
+func (p claimParser) lacking(form string) *Approval {
+	if !p.optional("without") {
+		return nil
+	}
+	a := &Approval{Count: 1}
+	if t := p.line.peek(); t.kind == bare && t.text[0] >= '0' && t.text[0] <= '9' {
+		if a.Count = p.count(lackingForm); a.Count == 1 {
+			p.line.fail(BadCount, t, withoutForm, "one person is meant without a number")
+		}
+		p.keyword("human-approvals", lackingForm)
+	} else {
+		p.keyword("human-approval", form)
+	}
+	if p.optional("via") {
+		a.Via = ruleParser{p.parser}.channel()
+	}
+	return a
+}
+
+// atMost reads the words after "at-most".
+func (p claimParser) atMost() {
+	claim := p.claim
+	claim.Claim, claim.Count = AtMost, p.count(atMostForm)
+	claim.Tools = p.claimed("the name that is counted is missing", atMostForm)
+	claim.Key = p.key(side{})
+	p.keyword("per", atMostForm)
+	if p.over(); claim.Key == nil {
+		claim.Key = p.key(side{})
+	}
+	p.end("for")
+}
+
+// over reads what an at-most counts over.
+func (p claimParser) over() {
+	claim := p.claim
+	start, l := p.line.off, &Limit{}
+	if (ruleParser{p.parser}).span(l, p.item()) {
+		claim.Over, claim.User = l.Over, l.PerUser
+		return
+	}
+	p.line.off = start
+	claim.Successful = p.optional("successful")
+	claim.Others = p.claimed("the session, or the call that starts the count anew, is missing", atMostForm)
+}
+
+// places reads two or more names.
+func (p claimParser) places() []Name {
+	names := p.names("place", exclusiveForm)
+	if len(names) == 1 {
+		p.line.fail(Missing, p.line.peek(), exclusiveForm, "a comma and another place are missing")
+	}
+	return names
+}
+
+// item reads a name of a list. Here a comma ends a bare name.
+func (p *parser) item() token {
+	start := p.line.skip(p.line.off)
+	if strings.HasPrefix(p.line.text[start:], `"`) {
+		t := p.line.quoted(start)
+		p.line.off = t.end
+		if !strings.HasPrefix(p.line.text[t.end:], ",") {
+			return p.line.whole(t, "name")
+		}
+		return t
+	}
+	end := p.line.wordEnd(start)
+	if i := strings.IndexByte(p.line.text[start:end], ','); i >= 0 {
+		end = start + i
+	}
+	p.line.off = end
+	if end == start {
+		return token{kind: atEnd, off: p.line.contentEnd(start), end: start}
+	}
+	return p.line.bare(start, end)
+}
