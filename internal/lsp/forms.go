@@ -36,12 +36,25 @@ var forms = []form{
 	{"example T TEXT not as L", "A call with {TEXT} in {T} must not get the name {L}; checked when the file is loaded."},
 	{"example TOOL OBJECT as L", "A call of {TOOL} with {OBJECT} must get the name {L}; checked when the file is loaded."},
 	{"example TOOL OBJECT not as L", "A call of {TOOL} with {OBJECT} must not get the name {L}; checked when the file is loaded."},
-	{"prove never A without human-approval", "A claim: no run calls {A} without a person being asked."},
-	{"prove never A before B", "A claim: no run calls {A} without a successful {B} of its own before it."},
+	{"prove never A without human-approval [<via>]", "A claim: no run calls {A} without a person being asked."},
+	{"prove never A without N human-approvals [<via>]", "A claim: no run calls {A} without the approval of {N} different people."},
+	{"prove never A before B [<same>]", "A claim: no run calls {A} without a successful {B} of its own before it."},
+	{"prove never A before B once [<same>]", "A claim: no run calls {A} before {B} has succeeded once."},
+	{"prove never A after F [<lacking>] [<until>]", "A claim: no run calls {A} once {F} has been called."},
+	{"prove never A while F", "A claim: no run calls {A} while a call of {F} is under way."},
 	{"prove never A", "A claim: no run ever calls {A}."},
-	{"prove at-most N A per session", "A claim: no session makes more than {N} calls of {A}."},
+	{"prove at-most N A [<key>] <span>", "A claim: no run makes more than {N} calls of {A} per {span}."},
+	{"prove at-most N A <span> <key>", "A claim: no run makes more than {N} calls of {A} per {span}."},
+	{"prove at-most N A [<key>] per successful F", "A claim: no run makes more than {N} calls of {A} without a success of {F} between them."},
+	{"prove at-most N A [<key>] per F", "A claim: no run makes more than {N} calls of {A} without a call of {F} between them."},
+	{"prove at-most N A per successful F <key>", "A claim: no run makes more than {N} calls of {A} without a success of {F} between them."},
+	{"prove at-most N A per F <key>", "A claim: no run makes more than {N} calls of {A} without a call of {F} between them."},
+	{"prove only A [<lacking>]", "A claim: no run makes other calls than those of {A}."},
+	{"prove narrower-than FILE", "A claim: whatever this policy lets pass, that of {FILE} lets pass too."},
 	{"prove reachable A", "A claim: some run calls {A}."},
 	{"prove always-possible A", "A claim: from every state that a session can reach, calls that succeed lead to a call of {A}."},
+	{"prove always-possible A but for its own budget", "A claim: from every state that a session can reach, calls that succeed lead to a call of {A}, its own limits put aside."},
+	{"prove no-failure-locks A", "A claim: no failure puts {A} out of reach where a success would not."},
 	{"prove conserved NET", "A claim: the tokens of {NET} keep their weighted sum."},
 	{"prove deadlock-free NET", "A claim: no run leaves {NET} in a state in which nothing that it gates can be called."},
 	{"prove no-terminal-states NET", "A claim: {NET} never comes to an end."},
@@ -51,15 +64,16 @@ var forms = []form{
 // clauses are parts of several forms. What they say follows the sentence of the
 // statement.
 var clauses = map[string]form{
-	"shadow": {"shadow", "In shadow: it records what it would have refused, and refuses nothing."},
-	"via":    {"via (elicit | cli)", "Only the channel {via} may ask."},
-	"after":  {"after F", "Only from a call of {F} on."},
-	"until":  {"until X", "A success of {X} ends that."},
-	"since":  {"since S", "A call of {S}, whatever comes of it, takes the success away."},
-	"same":   {"with same K", "It holds for each value by itself: the calls must have the same {K}."},
-	"key":    {"(for each K | with same K)", "It counts each value of {K} by itself."},
-	"span":   {"per (session | user | [user per] (second | minute | hour | day))", ""},
-	"unless": {"unless U", "Calls that certainly have the name {U} are exempt."},
+	"shadow":  {"shadow", "In shadow: it records what it would have refused, and refuses nothing."},
+	"via":     {"via (elicit | cli)", "Only the channel {via} may ask."},
+	"after":   {"after F", "Only from a call of {F} on."},
+	"until":   {"until X", "A success of {X} ends that."},
+	"since":   {"since S", "A call of {S}, whatever comes of it, takes the success away."},
+	"same":    {"with same K", "It holds for each value by itself: the calls must have the same {K}."},
+	"lacking": {"without (human-approval | N human-approvals) [via (elicit | cli)]", "Calls that people approve do not count."},
+	"key":     {"(for each K | with same K)", "It counts each value of {K} by itself."},
+	"span":    {"per (session | user | [user per] (second | minute | hour | day))", ""},
+	"unless":  {"unless U", "Calls that certainly have the name {U} are exempt."},
 }
 
 // noCalls are words that are no names of calls unless they are quoted.
@@ -71,7 +85,7 @@ var operands = map[string]class{
 	"EITHER": either, "K": key, "M": field,
 	"N": count, "T": target, "TOOL": tool, "L": label, "WORDS": command,
 	"PATTERN": pattern, "CEL": quotedText, "TEXT": quotedText, "OBJECT": object,
-	"NET": net, "PLACES": places,
+	"NET": net, "FILE": file, "PLACES": places,
 }
 
 // A class is a kind of operand.
@@ -92,5 +106,6 @@ const (
 	quotedText              // a JSON string
 	object                  // a JSON object
 	net                     // the name of a net
+	file                    // the path of a file
 	places                  // names of places
 )
