@@ -2,6 +2,7 @@ package verify
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"sync"
 
@@ -30,6 +31,7 @@ type Remedy struct {
 	Why   string // where neither is known
 
 	shared bool              // nets refuse that count the calls of other sessions too
+	valued map[int]bool      // steps of which Args are values of keys, and perhaps what a map looks for
 	madeUp map[string]string // tools of Steps that stand for all that a pattern matches, with the pattern
 }
 
@@ -65,24 +67,33 @@ func (f *RemedyFinder) Remedy(s *gate.State, c gate.Call, r *gate.Refusal) Remed
 	defer f.mu.Unlock()
 	if f.model == nil || f.model.States > remedyRoom {
 		f.model = explore.New(f.policy, callclass.Options{Tools: f.tools}, explore.Options{States: remedyStates})
+		if f.model.Keyed() {
+			f.model = f.model.OneValue()
+		}
+	}
+	refusing := f.numbers(r)
+	for _, b := range r.Blocks {
+		if n := f.number(b.Net); n >= 0 && f.model.Nets[n].Keyed() && b.Key == nil {
+			return Remedy{Why: "the call itself has no value that the net " + b.Net + " can read"}
+		}
 	}
 	t := &remedySearch{finder: f, model: f.model, state: s, call: c, goal: f.model.Calls.Actual(f.policy, c)}
-	refusing := f.numbers(r)
+	t.value(r)
 	remedy := t.find(refusing)
 	remedy.shared = slices.ContainsFunc(refusing, func(n int) bool { return f.policy.Nets()[n].Scope != gate.ScopeSession })
-	remedy.madeUp = f.madeUp(remedy.Steps)
+	remedy.madeUp = f.madeUp(&remedy)
 	return remedy
 }
 
 // madeUp are the tools that no rule names and that stand for what a pattern
 // matches: which tools there are is not known.
-func (f *RemedyFinder) madeUp(steps Trace) map[string]string {
+func (f *RemedyFinder) madeUp(r *Remedy) map[string]string {
 	if f.also != nil {
 		return nil
 	}
 	made := make(map[string]string)
-	for _, step := range steps {
-		if step.Name != step.Tool || step.Args != "" {
+	for i, step := range r.Steps {
+		if step.Name != step.Tool || step.Args != "" && !r.valued[i] {
 			continue // it is written in a map, or with an action
 		}
 		if pattern, named := f.patternOf(step.Tool); !named && pattern != "" {
@@ -110,6 +121,11 @@ func (f *RemedyFinder) patternOf(tool string) (longest string, named bool) {
 	return longest, false
 }
 
+// number is that of the net; -1 if there is none.
+func (f *RemedyFinder) number(net string) int {
+	return slices.IndexFunc(f.policy.Nets(), func(n gate.NetInfo) bool { return n.Name == net })
+}
+
 // numbers are the nets that refuse.
 func (f *RemedyFinder) numbers(r *gate.Refusal) []int {
 	var nets []int
@@ -128,6 +144,56 @@ type remedySearch struct {
 	state  *gate.State
 	call   gate.Call
 	goal   *callclass.Class
+	values callclass.Values // that the nets with a key are asked about
+	done   Remedy           // the way for other values of the call
+	rounds int
+}
+
+// value takes the values for which the nets refuse the call.
+func (t *remedySearch) value(r *gate.Refusal) {
+	t.values = callclass.Values{}
+	take := func(net string, key []gate.KeyValue) {
+		if n := t.finder.number(net); n >= 0 && len(key) > 0 {
+			t.model.Calls.Take(&t.values, n, key)
+		}
+	}
+	if !t.model.Keyed() {
+		return
+	}
+	for _, b := range r.Blocks {
+		take(b.Net, b.Key)
+	}
+	for _, v := range t.finder.policy.Classify(t.state, t.call) {
+		take(v.Net, v.Key)
+	}
+}
+
+// states are those of the nets, of nets with a key those for the values.
+func (t *remedySearch) states() []*gate.NetData {
+	states := slices.Clone(t.state.Nets)
+	for i, n := range t.model.Nets {
+		if key, ok := t.model.Calls.KeyText(t.values, i); ok && n.Keyed() {
+			if d := states[i].Values.Get(key); d != nil {
+				states[i] = d
+			}
+		}
+	}
+	return states
+}
+
+// maxRounds bounds the values of one call for which a way is looked for.
+const maxRounds = 8
+
+// further goes on from a state in which the call is refused for another value.
+func (t *remedySearch) further(s *gate.State, so Remedy, stopped *gate.Refusal) (Remedy, bool) {
+	keyed := slices.ContainsFunc(stopped.Blocks, func(b gate.Block) bool { return b.Key != nil })
+	if t.rounds++; !keyed || len(so.Steps) == 0 || t.rounds > maxRounds {
+		return Remedy{}, false
+	}
+	next := *t
+	next.state, next.done = s, so
+	next.value(stopped)
+	return next.find(t.finder.numbers(stopped)), true
 }
 
 // find plans among the nets, and adds those that stop the plan, until none does.
@@ -140,11 +206,16 @@ func (t *remedySearch) find(nets []int) Remedy {
 		case plan == nil:
 			return t.hopeless(nets)
 		}
-		remedy, stopped := t.try(plan)
+		remedy, after, stopped := t.try(plan)
 		if stopped == nil {
 			return remedy
 		}
 		fresh := slices.DeleteFunc(t.finder.numbers(stopped), func(n int) bool { return slices.Contains(nets, n) })
+		if len(fresh) == 0 && after != nil {
+			if further, ok := t.further(after, remedy, stopped); ok {
+				return further
+			}
+		}
 		if len(fresh) == 0 {
 			return Remedy{Why: "the way depends on more than the names of calls"}
 		}
@@ -159,8 +230,9 @@ func (t *remedySearch) hopeless(nets []int) Remedy {
 	if why := cmp.Or(t.model.Calls.Gap(nets, nil), t.model.Yielding(nets)); why != "" {
 		return Remedy{Why: why}
 	}
+	states := t.states()
 	for _, n := range nets {
-		data := t.state.Nets[n]
+		data := states[n]
 		if len(data.Flights)+len(data.Watches)+len(data.Spoilers) > 0 {
 			return Remedy{Why: "calls that have not ended may change it"}
 		}
@@ -172,29 +244,36 @@ func (t *remedySearch) hopeless(nets []int) Remedy {
 }
 
 // try makes the calls of a plan in a copy of the state. It is the gate that
-// decides here: what it refuses is no remedy. The refusal is what stopped it.
-func (t *remedySearch) try(plan []*callclass.Class) (Remedy, *gate.Refusal) {
+// decides here: what it refuses is no remedy. The refusal is what stopped it. Where that
+// is the call itself, it returns the state after the plan too.
+func (t *remedySearch) try(plan []*callclass.Class) (Remedy, *gate.State, *gate.Refusal) {
 	s := t.state.Clone()
-	remedy := Remedy{Found: true}
-	for i, class := range append(plan, t.goal) {
-		c := t.call
-		if c.ID = ""; i < len(plan) {
-			c = gate.Call{Tool: class.Tool, Also: t.finder.also[class.Tool], Args: []byte(class.Args), Time: t.call.Time}
-			remedy.Steps = append(remedy.Steps, Step{Call: i + 1, Tool: class.Tool, Args: class.Args, Name: class.Name()})
-		}
-		if stopped := t.make(s, c, &remedy, i); stopped != nil {
-			return Remedy{}, stopped
+	remedy := Remedy{Found: true, Steps: slices.Clone(t.done.Steps), Asks: slices.Clone(t.done.Asks), valued: make(map[int]bool)}
+	maps.Copy(remedy.valued, t.done.valued)
+	for _, class := range plan {
+		step := Step{Call: len(remedy.Steps) + 1, Tool: class.Tool, Name: class.Name()}
+		remedy.valued[len(remedy.Steps)] = len(class.Data) > 0
+		step.Args, step.Result = class.Filled(t.values)
+		remedy.Steps = append(remedy.Steps, step)
+		c := gate.Call{Tool: class.Tool, Also: t.finder.also[class.Tool], Args: []byte(step.Args), Time: t.call.Time}
+		if stopped := t.make(s, c, &remedy, step.Result); stopped != nil {
+			return Remedy{}, nil, stopped
 		}
 	}
-	return remedy, nil
+	c := t.call
+	c.ID = ""
+	remedy.Steps = append(remedy.Steps, Step{})
+	stopped := t.make(s, c, &remedy, "")
+	remedy.Steps = remedy.Steps[:len(remedy.Steps)-1]
+	return remedy, s, stopped
 }
 
-// make makes one call that succeeds, with the approval that it needs.
-func (t *remedySearch) make(s *gate.State, c gate.Call, remedy *Remedy, step int) *gate.Refusal {
+// make makes the last call of the remedy, which succeeds with the result, with the approval that it needs.
+func (t *remedySearch) make(s *gate.State, c gate.Call, remedy *Remedy, result string) *gate.Refusal {
 	d, delta := t.finder.policy.Decide(s, c, nil)
 	s.Apply(delta)
 	if a, ok := d.(*gate.Ask); ok {
-		remedy.Asks = append(remedy.Asks, step)
+		remedy.Asks = append(remedy.Asks, len(remedy.Steps)-1)
 		d, delta = t.finder.policy.Decide(s, c, a.Grant())
 		s.Apply(delta)
 	}
@@ -202,7 +281,11 @@ func (t *remedySearch) make(s *gate.State, c gate.Call, remedy *Remedy, step int
 	case *gate.Refusal:
 		return d
 	case *gate.Allow:
-		s.Apply(t.finder.policy.Settle(s, d.Ticket.Number, gate.Success))
+		end := gate.End{Outcome: gate.Success}
+		if result != "" {
+			end.Result = []byte(result)
+		}
+		s.Apply(t.finder.policy.PrepareEnd(end).Settle(s, d.Ticket.Number))
 	}
 	return nil
 }
@@ -214,5 +297,5 @@ func (t *remedySearch) plan(nets []int, witnessed bool) (plan []*callclass.Class
 		_, ok := t.finder.also[s.Tool]
 		return ok || t.finder.also == nil
 	}
-	return t.model.Detour(nets, t.goal, t.state.Nets, offers, witnessed)
+	return t.model.Detour(nets, t.goal, t.states(), offers, witnessed)
 }

@@ -2,7 +2,9 @@ package verify
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -54,14 +56,20 @@ func (r *Remedy) step(i, times int) string {
 	text := quoted(s.Name)
 	if pattern := r.madeUp[s.Tool]; pattern != "" {
 		text = "a tool that matches " + quoted(pattern)
+		if s.Args != "" {
+			text += " with " + r.written(i)
+		}
 	} else if s.Name != s.Tool || s.Args != "" {
 		text = quoted(s.Tool)
 		if s.Args != "" {
-			text += " with " + s.Args
+			text += " with " + r.written(i)
 		}
 		if s.Name != s.Tool {
 			text += " (" + s.Name + ")"
 		}
+	}
+	if s.Result != "" {
+		text += ", of which the result has to be like " + s.Result
 	}
 	if times > 1 {
 		text += fmt.Sprintf(" %d times", times)
@@ -73,3 +81,26 @@ func (r *Remedy) step(i, times int) string {
 }
 
 func quoted(name string) string { return "`" + name + "`" }
+
+// written are the arguments of a step: values of keys as a person would say them.
+func (r *Remedy) written(i int) string {
+	s := &r.Steps[i]
+	members := make(map[string]any)
+	if !r.valued[i] || json.Unmarshal([]byte(s.Args), &members) != nil {
+		return s.Args
+	}
+	var parts []string
+	for _, field := range slices.Sorted(maps.Keys(members)) {
+		switch v := members[field].(type) {
+		case string, bool, float64:
+			value, err := json.Marshal(v)
+			if err != nil {
+				return s.Args
+			}
+			parts = append(parts, field+" "+string(value))
+		default:
+			return s.Args
+		}
+	}
+	return strings.Join(parts, " and ")
+}

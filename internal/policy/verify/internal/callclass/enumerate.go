@@ -82,6 +82,9 @@ func New(p *gate.Policy, nets []*Net, o Options) *Enumerator {
 	b.known = maps.Clone(b.isTool)
 	b.findSorts(o.Compared)
 	b.mentions()
+	if !o.Known || o.Tools == nil {
+		b.stranger()
+	}
 	b.findCertainties()
 	before, also := b.copy(), Also(o.Tools)
 	if !b.synthesizeTools(also) {

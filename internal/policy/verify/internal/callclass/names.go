@@ -127,6 +127,21 @@ func (b *vocabulary) spoken(t string, also []gate.Name, taken map[string]bool) m
 	return all
 }
 
+// stranger adds a tool that nothing names, where phases forbid such tools.
+func (b *vocabulary) stranger() {
+	phases := func(n *Net) bool { return len(n.Info.Phases) > 0 && !n.Info.Shadow }
+	if !slices.ContainsFunc(b.nets, phases) {
+		return
+	}
+	var all []string
+	for _, g := range b.patterns() {
+		all = append(all, g.pattern)
+	}
+	if name := plainName(all, b.taken()); name != "" {
+		b.tool(name)
+	}
+}
+
 // plainName is a name that no pattern matches; empty if none was found.
 func plainName(patterns []string, taken map[string]bool) string {
 	names := []string{"tool"}

@@ -2,6 +2,7 @@ package callclass
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 
@@ -47,24 +48,85 @@ func (f *form) permits(data []Datum) bool {
 // Values are the values that calls of a run have for what is looked at, by the sort of
 // the fields.
 type Values struct {
-	same, other map[int]string
+	same, other map[int]literal
 }
 
-func (b *Enumerator) text(v Values, d *Datum) string {
+// A literal is a JSON value as it is written.
+type literal string
+
+// MarshalJSON returns the literal.
+func (l literal) MarshalJSON() ([]byte, error) { return []byte(l), nil }
+
+// quoted is the literal of a text.
+func quoted(text string) literal {
+	b, err := json.Marshal(text)
+	if err != nil {
+		panic(err) // a text
+	}
+	return literal(b)
+}
+
+// literal is the value that the datum has.
+func (b *Enumerator) literal(v Values, d *Datum) literal {
+	texts := b.sorts[d.sort].texts
 	if d.Has == Other {
-		if text, ok := v.other[d.sort]; ok {
-			return text
+		if l, ok := v.other[d.sort]; ok {
+			return l
 		}
-		if second := b.sorts[d.sort].texts[1]; second != v.same[d.sort] {
+		if second := quoted(texts[1]); second != v.same[d.sort] {
 			return second
 		}
-		return b.sorts[d.sort].texts[0]
+		return quoted(texts[0])
 	}
-	if text, ok := v.same[d.sort]; ok {
-		return text
+	if l, ok := v.same[d.sort]; ok {
+		return l
 	}
-	return b.sorts[d.sort].texts[0]
+	return quoted(texts[0])
 }
+
+// Take notes the values of a key of the net, where none are noted yet.
+func (b *Enumerator) Take(v *Values, net int, key []gate.KeyValue) {
+	if v.same == nil {
+		v.same = make(map[int]literal)
+	}
+	n := b.nets[net]
+	for t := range n.Info.Transitions {
+		fields := n.reading(t)
+		if len(fields) != len(key) {
+			continue
+		}
+		for i, f := range fields {
+			if sort := b.sortOf[plain(f)]; v.same[sort] == "" {
+				v.same[sort] = literal(key[i].Value)
+			}
+		}
+		return
+	}
+}
+
+// KeyText is the text by which the state of a net knows the values; ok is false where
+// they are not known.
+func (b *Enumerator) KeyText(v Values, net int) (text string, ok bool) {
+	n := b.nets[net]
+	for t := range n.Info.Transitions {
+		var parts []string
+		for _, f := range n.reading(t) {
+			l := v.same[b.sortOf[plain(f)]]
+			if l == "" {
+				return "", false
+			}
+			parts = append(parts, string(l))
+		}
+		if len(parts) > 0 {
+			text = strings.Join(parts, ",")
+			return text, len(text) <= maxKeyText
+		}
+	}
+	return "", false
+}
+
+// maxKeyText is the length of a text from which the state of a net has a hash.
+const maxKeyText = 200
 
 // attest finds arguments of the class; it is doubtful where none are found.
 func (b *Enumerator) attest(s *Class, f *form) {
@@ -122,7 +184,7 @@ func (w *recipe) candidates() func(yield func(Values) bool) {
 				}
 			}
 			for _, text := range tried {
-				one := map[int]string{d.sort: text}
+				one := map[int]literal{d.sort: quoted(text)}
 				if d.Has == Other && !yield(Values{other: one}) || d.Has == Same && !yield(Values{same: one}) {
 					return
 				}
@@ -144,7 +206,7 @@ func (w *recipe) arguments(v Values) (args string, known bool) {
 		case d.Field.Result:
 		case d.Field.Reader != nil:
 			expressions = append(expressions, d)
-		case d.Has != Lacks && !o.place(d.Field.Path, w.b.text(v, &d)):
+		case d.Has != Lacks && !o.place(d.Field.Path, w.b.literal(v, &d)):
 			return "", false
 		}
 	}
@@ -201,11 +263,7 @@ func (w *recipe) complete(o object, v Values, expressions []Datum) (args string,
 func (w *recipe) samples(v Values, expressions []Datum) []map[string]any {
 	var sources []string
 	for _, d := range expressions {
-		quoted, err := json.Marshal(w.b.text(v, &d))
-		if err != nil {
-			panic(err) // a text
-		}
-		sources = append(sources, string(quoted), w.b.written(d.Field))
+		sources = append(sources, string(w.b.literal(v, &d)), w.b.written(d.Field))
 	}
 	return samples(sources, nil)
 }
@@ -240,8 +298,7 @@ func (w *recipe) read(args string, v Values, expressions []Datum) bool {
 		if d.Has == Lacks {
 			return ok && string(value) != "null"
 		}
-		var text string
-		return !ok || json.Unmarshal(value, &text) != nil || text != w.b.text(v, &d)
+		return !ok || !same(literal(value), w.b.literal(v, &d))
 	})
 }
 
@@ -312,14 +369,12 @@ func same(a, b any) bool {
 // Common are values that all of the classes can have, as far as one value of each
 // sort will do.
 func Common(classes []*Class) Values {
-	v := Values{same: make(map[int]string)}
+	v := Values{same: make(map[int]literal)}
 	for _, s := range classes {
 		if s.of == nil {
 			continue
 		}
-		for sort, text := range s.of.fixed.same {
-			v.same[sort] = text
-		}
+		maps.Copy(v.same, s.of.fixed.same)
 	}
 	return v
 }
@@ -337,7 +392,7 @@ func (s *Class) Filled(v Values) (args, result string) {
 	o := make(object)
 	for _, d := range s.Data {
 		if d.Field.Result && d.Has == Same {
-			o.place(d.Field.Path, s.of.b.text(v, &d))
+			o.place(d.Field.Path, s.of.b.literal(v, &d))
 		}
 	}
 	return args, o.text()

@@ -164,7 +164,10 @@ func (a *attractor) leads(nets []callclass.Effect, helpers []int, state []int, g
 // Endless reports whether some call of the group is plainly always possible.
 func (a *attractor) Endless(nets []int) bool {
 	for _, n := range nets {
-		if slices.ContainsFunc(a.model.byNet[n], func(i int) bool { return a.Ok[i] && !a.model.Classes[i].Waits }) {
+		if slices.ContainsFunc(a.model.byNet[n], func(i int) bool {
+			s := a.model.Classes[i]
+			return a.Ok[i] && !s.Waits && a.model.Nets[n].lists(s.MeaningIn(n))
+		}) {
 			return true
 		}
 	}

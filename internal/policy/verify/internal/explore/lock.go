@@ -12,7 +12,10 @@ func (s *Space) Deadlock() Answer {
 	if why := s.model.Calls.Gap(s.numbers(), nil); why != "" {
 		return Answer{Why: why}
 	}
-	return s.Lock(&Goal{Likes: Any, ok: func(*Space, int32, int) bool { return true }, values: slices.ContainsFunc(s.nets, (*Net).Keyed)})
+	ok := func(s *Space, _ int32, c int) bool {
+		return slices.ContainsFunc(s.classes[c].effects, func(t callclass.Effect) bool { return s.nets[t.Net].lists(t.Meaning) })
+	}
+	return s.Lock(&Goal{Likes: Any, ok: ok, values: slices.ContainsFunc(s.nets, (*Net).Keyed)})
 }
 
 // Lock looks for a state that is not excused and from which no successful
@@ -210,5 +213,7 @@ func (m *Model) stands(ms []Move) bool {
 // Callless reports whether the nets are about no call; the clock makes none.
 func (m *Model) Callless(nets []int) bool {
 	calls := m.view(nets, ViewOptions{}).callsOf(Any)
-	return !slices.ContainsFunc(calls, func(s *callclass.Class) bool { return !s.Waits })
+	return !slices.ContainsFunc(calls, func(s *callclass.Class) bool {
+		return !s.Waits && slices.ContainsFunc(nets, func(n int) bool { return s.Concerns(n) && m.Nets[n].lists(s.MeaningIn(n)) })
+	})
 }

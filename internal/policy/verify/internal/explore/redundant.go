@@ -82,6 +82,8 @@ func (m *Model) redundant(n, effort int) (because []int, ok bool) {
 		return slices.Contains(s.Knowers, n) && !slices.ContainsFunc(s.Knowers, func(k int) bool { return k != n && !m.off[k] })
 	}
 	switch {
+	case len(info.Phases) > 0: // it forbids tools that nothing names
+		return nil, false
 	case info.Row, info.Sum != nil: // what they forbid is not looked at here
 		return nil, false
 	case info.Validate != nil: // it judges arguments, and those are not looked at here

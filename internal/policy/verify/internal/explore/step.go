@@ -130,6 +130,12 @@ func (n *Net) judge(l *local, e callclass.Meaning) (v verdict, chosen []int) {
 	return v, chosen
 }
 
+// lists reports whether a transition lists the call, or the net holds it free: its
+// phases alone make it none of its calls.
+func (n *Net) lists(meaning int) bool {
+	return slices.ContainsFunc(n.Meanings.List[meaning], func(a callclass.Ask) bool { return len(a.Barred) == 0 })
+}
+
 // holds reports whether the phase of one of the places holds: a token in flight is
 // where it came from.
 func (n *Net) holds(l *local, places []int) bool {
