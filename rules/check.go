@@ -178,15 +178,20 @@ func (c *compiler) checkUnless(s Statement, r *Rule, tools []Name) {
 // no call certainly has.
 func (c *compiler) checkCertain(s Statement, names []Name) {
 	for _, n := range names {
-		if m := c.labels.weak[n.Text]; m != nil && !n.Glob() {
-			why, hint := m.doubt()
-			c.failName(s, n, WeakExemption, hint, "no call is certainly %s: the map at %s %s", n, m.Pos, why)
+		maps := c.labels.maps[n.Text]
+		if i := slices.IndexFunc(maps, func(m *Map) bool { return !m.exempts() }); i >= 0 && !n.Glob() {
+			why, hint := maps[i].doubt()
+			c.failName(s, n, WeakExemption, hint, "no call is certainly %s: the map at %s %s", n, maps[i].Pos, why)
 		}
 	}
 }
 
-// certain reports whether the map can give a name that a call certainly has.
+// certain reports whether the map can give a name that is evidence of what a call does.
 func (m *Map) certain() bool { return m.Pattern.Kind == Runs && !m.many() }
+
+// exempts reports whether the map can give a name that a call certainly has: that of a
+// script, or of an expression that is true without an error.
+func (m *Map) exempts() bool { return m.certain() || m.Pattern.Kind == When }
 
 // many reports whether the map reads several values, so that none is evidence.
 func (m *Map) many() bool {
@@ -202,8 +207,6 @@ func (m *Map) doubt() (why, hint string) {
 	switch {
 	case m.many():
 		return "reads several values", "name one of them in the path"
-	case m.Pattern.Kind == When:
-		return "evaluates an expression", "name the calls to restrict with the map, and write the rule about that name"
 	default:
 		return "searches a text", "use runs, which reads the field as a script"
 	}

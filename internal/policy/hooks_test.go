@@ -315,7 +315,7 @@ func TestWrongNets(t *testing.T) {
 		{"a map by a path", head + "map:\n  - { tool: t, field: f, runs: /bin/rm, as: x }",
 			`n.yaml:5:32: net "n": "/bin/rm" is a path; write the name of the command alone, here "rm"`},
 		{"an exemption by a word", head + "map:\n  - { tool: bash, field: command, word: ls, as: list }\ntransitions:\n  - { name: t, inputs: [idle], outputs: [done], tools: [bash], unless: [list] }",
-			`n.yaml:7:73: net "n": the transition "t" spares "list", which no call carries with certainty (map it with runs)`},
+			`n.yaml:7:73: net "n": the transition "t" spares "list", which no call carries with certainty (map it with runs or when)`},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

@@ -199,11 +199,11 @@ func (b *builder) warnPlaces(n *config.Net) {
 func (b *builder) checkUnless(n *config.Net, t config.Transition) {
 	for _, name := range t.Unless {
 		gives := func(certain bool) bool {
-			return slices.ContainsFunc(n.Map, func(m config.Map) bool { return m.As == name && len(m.Runs) > 0 == certain })
+			return slices.ContainsFunc(n.Map, func(m config.Map) bool { return m.As == name && (len(m.Runs) > 0 || m.When.Text != "") == certain })
 		}
 		if gives(false) && !gives(true) {
 			b.inNet(n, problem(diag.Error, WeakUnless, at(t.Of("unless", name), t.Position),
-				fmt.Sprintf("the transition %q spares %q, which no call carries with certainty", t.Name, name), "map it with runs"))
+				fmt.Sprintf("the transition %q spares %q, which no call carries with certainty", t.Name, name), "map it with runs or when"))
 		}
 	}
 }

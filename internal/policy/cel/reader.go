@@ -161,8 +161,10 @@ func (r *reading) find(pattern int) gate.Found {
 	}
 }
 
-// Only is false: that an expression holds does not say what else a call does.
-func (r *reading) Only([]int) bool { return false }
+// Only reports whether one of the expressions holds, without an error: they are about
+// the call as a whole, of which nothing is left. An expression whose value depends on a
+// doubtful field is an error.
+func (r *reading) Only(patterns []int) bool { return slices.ContainsFunc(patterns, r.Evidence) }
 
 // Evidence reports whether the expression holds.
 func (r *reading) Evidence(pattern int) bool { return r.Finds(pattern) == gate.Surely }

@@ -96,7 +96,7 @@ func TestReader(t *testing.T) {
 		if got := reading.Finds(pattern); got != test.want {
 			t.Errorf("%s over %.80s: %v, want %v", test.expr, test.args, got, test.want)
 		}
-		if reading.Only([]int{pattern}) || reading.Evidence(pattern) != (test.want == gate.Surely) {
+		if surely := test.want == gate.Surely; reading.Only([]int{pattern}) != surely || reading.Evidence(pattern) != surely {
 			t.Errorf("%s: only %v, evidence %v", test.expr, reading.Only([]int{pattern}), reading.Evidence(pattern))
 		}
 	}

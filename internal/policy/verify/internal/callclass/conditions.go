@@ -55,6 +55,16 @@ var (
 	quote  = regexp.MustCompile(`"[^"\\]*"|'[^'\\]*'`)
 )
 
+// expression is what a condition evaluates: rules have it in quotes.
+func expression(source string) string {
+	text := strings.TrimPrefix(source, "when ")
+	var inner string
+	if json.Unmarshal([]byte(text), &inner) == nil {
+		return inner
+	}
+	return text
+}
+
 // samples are arguments of the members that the conditions name, and of the
 // values in them and next to them. Fields that other maps read are left alone.
 // The first has no members.
@@ -62,6 +72,7 @@ func samples(conditions, fields []string) []map[string]any {
 	var members []string
 	values := []any{"", 0, true, false, []any{}}
 	for _, source := range conditions {
+		source = expression(source)
 		for _, m := range member.FindAllStringSubmatch(source, -1) {
 			path := strings.ReplaceAll(m[1][1:], "?", "")
 			if m[2] != "" { // the last step is a function
