@@ -32,19 +32,21 @@ func clockless(n gate.Net) gate.Net {
 
 // A ticking is a transition that fires by the clock, with the call that stands for its tick.
 type ticking struct {
-	tool  string
-	every time.Duration
+	net    string
+	number int // of the net's transitions
+	tool   string
+	every  time.Duration
 }
 
 func tickings(p *gate.Policy) []ticking {
 	var out []ticking
 	for _, n := range p.Nets() {
-		for _, t := range n.Transitions {
+		for i, t := range n.Transitions {
 			for _, tool := range t.Tools {
 				if rest, ok := strings.CutPrefix(tool.Name, tickOf); ok {
 					text, _, _ := strings.Cut(rest, " ")
 					every, _ := time.ParseDuration(text) // it was written by String
-					out = append(out, ticking{tool.Name, every})
+					out = append(out, ticking{n.Name, i, tool.Name, every})
 				}
 			}
 		}

@@ -1,8 +1,11 @@
 package policydiff
 
 import (
+	"cmp"
 	"errors"
+	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -93,13 +96,19 @@ func (s *Side) yields() bool {
 // reads reports whether one of the maps gives a name that the net reads, or by
 // which it exempts.
 func reads(n gate.NetInfo, maps []gate.Map) bool {
-	return n.Labels != nil && slices.ContainsFunc(maps, func(m gate.Map) bool {
-		return slices.ContainsFunc(n.Transitions, func(t gate.Transition) bool {
-			return slices.ContainsFunc(slices.Concat(t.Tools, t.Unless), func(tool gate.Tool) bool {
-				return tool.Name == m.As || tool.Except == m.As || tool.Kind == gate.Glob && gate.MatchGlob(tool.Name, m.As)
-			})
+	return n.Labels != nil && slices.ContainsFunc(maps, func(m gate.Map) bool { return speaksOf(n, m.As) })
+}
+
+// speaksOf reports whether calls of that name are another thing to the net.
+func speaksOf(n gate.NetInfo, name string) bool {
+	is := func(tool gate.Tool) bool {
+		return tool.Name == name || tool.Except == name || tool.Kind == gate.Glob && gate.MatchGlob(tool.Name, name)
+	}
+	return slices.Contains(n.Free, name) ||
+		slices.ContainsFunc(n.Phases, func(p gate.Phase) bool { return slices.ContainsFunc(p.Tools, is) }) ||
+		slices.ContainsFunc(n.Transitions, func(t gate.Transition) bool {
+			return slices.ContainsFunc(t.Tools, is) || slices.ContainsFunc(t.Unless, is)
 		})
-	})
 }
 
 // alone returns the maps that only one of the sides has.
@@ -120,28 +129,19 @@ func hasMap(maps []gate.Map, a gate.Map) bool {
 }
 
 func sameMap(a, b gate.Map) bool {
-	return a.Tool == b.Tool && a.Field == b.Field && a.As == b.As && a.Source == b.Source && (a.Reader == nil) == (b.Reader == nil)
+	return a.Tool == b.Tool && a.Glob == b.Glob && a.Field == b.Field && a.As == b.As && a.Source == b.Source && (a.Reader == nil) == (b.Reader == nil)
 }
 
 // A representative is a call that stands for all that neither policy tells from it.
 type representative = verify.Call
 
-// callOf returns the call of a representative.
-func callOf(c representative) gate.Call {
-	call := gate.Call{Tool: c.Tool, Also: c.Also}
-	if c.Args != "" {
-		call.Args = []byte(c.Args)
-	}
-	return call
-}
-
 // aCall names a tool that no policy mentions.
 const aCall = "some-other-tool"
 
-// representatives returns calls of every kind that one of the policies tells apart. why
-// says what was left out.
+// representatives returns calls of every kind that one of the policies tells apart; of
+// the last of them, nobody knows whether they can be made. why says what was left out.
 func (d *Comparison) representatives(single []gate.Map) (calls []representative, why string) {
-	o, labels := verify.Options{Tools: d.tools().Tools}, &gate.Labels{}
+	o, labels := verify.Options{Tools: d.tools().Tools, Doubtful: true}, &gate.Labels{}
 	for _, m := range d.sides[0].maps {
 		if !hasMap(single, m) {
 			labels.Maps = append(labels.Maps, m)
@@ -149,23 +149,43 @@ func (d *Comparison) representatives(single []gate.Map) (calls []representative,
 	}
 	names := make(map[string]string)
 	for i, m := range single { // names of their own tell them from maps of the other side
-		mark := strings.Repeat("\x00", i+2)
+		mark := markOf(i)
 		names[mark], m.As = m.As, mark
 		labels.Maps = append(labels.Maps, m)
 		o.Prove = append(o.Prove, verify.Reachable{Tool: gate.Tool{Name: mark, Kind: gate.Literal}})
 	}
-	p, err := gate.NewPolicy(d.bothNets(labels), gate.PolicyOptions{Labels: []*gate.Labels{labels}})
+	p, err := gate.NewPolicy(append(d.bothNets(labels), d.certainty(labels)), gate.PolicyOptions{Labels: []*gate.Labels{labels}})
 	if err != nil {
 		return nil, "the two policies cannot be looked at together"
 	}
-	calls, why = verify.Calls(p, o)
-	for i := range calls {
-		if name, ok := names[calls[i].Name]; ok {
-			calls[i].Name = name
+	found, why := verify.Calls(p, o)
+	for _, c := range found {
+		if c.Doubtful {
+			d.doubt(c, single)
+			continue
+		}
+		c.Name = cmp.Or(names[c.Name], c.Name)
+		if c.Tool != aCall {
+			calls = append(calls, c)
 		}
 	}
-	return append(calls, representative{Name: aCall, Tool: aCall}), why
+	return append(d.withAmounts(calls), representative{Name: aCall, Tool: aCall}), why
 }
+
+// certainty is a net that tells whether the names that maps give are certain: for the
+// default of one policy, or by what single maps exempt there.
+func (d *Comparison) certainty(labels *gate.Labels) gate.Net {
+	t := gate.Transition{Name: aCall, Inputs: []string{"p"}, Outputs: []string{"p"}, Tools: []gate.Tool{{Name: aCall, Kind: gate.Literal}}}
+	for _, m := range labels.Maps {
+		if d.sides[0].deny || d.sides[1].deny || strings.HasPrefix(m.As, "\x00") {
+			t.Unless = append(t.Unless, gate.Tool{Name: m.As, Kind: gate.Literal})
+		}
+	}
+	return gate.Net{Name: "\x00certainty", Places: []string{"p"}, Initial: map[string]int{"p": 1}, Transitions: []gate.Transition{t}, Labels: labels}
+}
+
+// markOf is the name that the single map with the number gives.
+func markOf(i int) string { return strings.Repeat("\x00", i+2) }
 
 // bothNets returns the nets of both sides, with these labels.
 func (d *Comparison) bothNets(labels *gate.Labels) []gate.Net {
@@ -173,6 +193,7 @@ func (d *Comparison) bothNets(labels *gate.Labels) []gate.Net {
 	for i, s := range d.sides {
 		for _, n := range s.nets {
 			one := n.Net
+			one.Row = false // what tells calls apart is the same, and its states are not looked at
 			switch {
 			case one.Labels != nil:
 				one.Labels = labels
@@ -189,20 +210,34 @@ func (d *Comparison) bothNets(labels *gate.Labels) []gate.Net {
 type permission uint8
 
 const (
-	allowed permission = iota
-	asked
-	refusedCall
+	allowed     permission = 0
+	refusedCall permission = math.MaxUint8
 )
 
-func (p permission) String() string { return [...]string{"allow", "ask", "refuse"}[p] }
+// asked is the decision that so many persons are asked.
+func asked(persons int) permission { return permission(min(persons, math.MaxUint8-1)) }
+
+func (p permission) String() string {
+	switch p {
+	case allowed:
+		return "allow"
+	case refusedCall:
+		return "refuse"
+	case asked(1):
+		return "ask"
+	}
+	return fmt.Sprintf("ask %d persons", p)
+}
 
 // A Comparison plays the same calls under two policies.
 type Comparison struct {
 	sides  [2]*Side // old and new
 	calls  []representative
-	pairs  []sharedNet // the nets that both have
-	shared []sharedNet // those that are left out until a run needs them
-	kept   []bool      // of shared: these are needed
+	maybe  []possible        // calls of which nobody knows whether they can be made
+	pairs  []sharedNet       // the nets that both have
+	shared []sharedNet       // those that are left out until a run needs them
+	kept   []bool            // of shared: these are needed
+	sums   [][2]gate.NetInfo // nets that differ in the limit of a sum
 	states int
 	alike  int // so many calls that only watch are taken to be any number
 
@@ -231,6 +266,7 @@ func newComparison(from, to *Side) *Comparison {
 	single := alone(from, to)
 	d := &Comparison{sides: [2]*Side{from, to}, Complete: true, alike: manyAlike, shared: sharedNets(from, to, single)}
 	d.pairs, d.kept = d.shared, make([]bool, len(d.shared))
+	d.sums = d.sumPairs()
 	if why := doubted(from, to, single); why != "" {
 		d.partly(why)
 	}
@@ -269,35 +305,65 @@ func (d *Comparison) partly(why string) { d.Complete, d.why = false, why }
 // explore searches for differences until no more exist, both directions have a witness,
 // or the effort is spent.
 func (d *Comparison) explore(limit int, stop func() bool) error {
+	p, err := d.find(limit, stop, false)
+	if err == nil && p.cut && !p.hasData() {
+		d.partly(moreStates)
+	}
+	switch {
+	case err != nil || !d.Complete || d.result() == "both":
+		return err
+	case p.unsettled() && !p.cut:
+		d.partly("there is a difference where more calls are in flight at once, and none could be shown")
+		return nil
+	case len(p.waits) == 0 && len(d.maybe) == 0 && !p.hasData():
+		return nil
+	}
+	if len(d.sums) > 0 && (d.sums[0][0].Sum.Most > d.sums[0][1].Sum.Most && d.Stricter == nil || d.sums[0][0].Sum.Most < d.sums[0][1].Sum.Most && d.Looser == nil) {
+		d.partly("no calls are known that spend more than one of the sums")
+		return nil
+	}
+	found := [2]*Witness{d.Stricter, d.Looser}
+	p, err = d.find(limit, stop, true)
+	switch {
+	case err != nil:
+	case p.cut:
+		d.partly(moreStates)
+	case p.unsettled():
+		d.partly(p.doubt())
+	}
+	d.Stricter, d.Looser = found[0], found[1]
+	return err
+}
+
+const moreStates = "there are more states than were looked at"
+
+// maxDataStates bounds a search with nets that count by what arguments hold.
+const maxDataStates = 300
+
+// find searches, with what is only possible too if that is wanted, until all shared nets
+// that matter are there. It returns the last search.
+func (d *Comparison) find(limit int, stop func() bool, loose bool) (*product, error) {
 	for {
-		p, err := d.product()
+		p, err := d.product(loose)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		missing := p.search(limit-d.states, stop)
+		most := limit - d.states
+		if p.hasData() {
+			most = min(most, maxDataStates) // most of them are alike
+		}
+		missing := p.search(most, stop)
 		d.states += len(p.nodes)
 		switch {
 		case missing != nil:
-		case d.states < limit && p.unsettled() && d.alike < mostAlike && !stop():
+		case !loose && d.states < limit && p.unsettled() && d.alike < mostAlike && !stop():
 			d.alike *= 2
 		default:
-			d.conclude(p)
-			return nil
+			return p, nil
 		}
 		for _, i := range missing {
 			d.kept[i] = true
 		}
-	}
-}
-
-// conclude notes what the last search has left open.
-func (d *Comparison) conclude(p *product) {
-	switch {
-	case !d.Complete:
-	case p.unsettled():
-		d.partly("there is a difference where more calls are in flight at once, and none could be shown")
-	case len(p.waits) > 0 && d.result() != "both":
-		d.partly("calls are compared at some times, and there are others")
 	}
 }
 
@@ -314,12 +380,12 @@ func (d *Comparison) needed(by [2][]string) []int {
 }
 
 // product builds the policies without the shared nets that no run has needed so far.
-func (d *Comparison) product() (*product, error) {
-	p := &product{Comparison: d, seen: make(map[string]bool)}
+func (d *Comparison) product(loose bool) (*product, error) {
+	p := &product{Comparison: d, seen: make(map[string]bool), loose: loose}
 	for i, side := range d.sides {
 		wanted := func(n gate.NetInfo) bool {
 			at := slices.IndexFunc(d.shared, func(t sharedNet) bool { return t[i] == n.Name })
-			return at < 0 || d.kept[at]
+			return (at < 0 || d.kept[at]) && !(loose && readsData(n))
 		}
 		var err error
 		if p.policies[i], err = side.only(wanted, clockless); err != nil {
@@ -327,5 +393,14 @@ func (d *Comparison) product() (*product, error) {
 		}
 	}
 	p.waits = waits(p.policies)
+	if loose {
+		p.ticks = d.ticks(p.policies)
+		for i, side := range d.sides {
+			var err error
+			if p.whole[i], err = side.only(func(n gate.NetInfo) bool { return !readsData(n) }, clockless); err != nil {
+				return nil, err
+			}
+		}
+	}
 	return p, nil
 }

@@ -101,6 +101,14 @@ func compared(t *testing.T, old, changed string) *Comparison {
 
 // walked makes random calls under both policies, many of them at once.
 func walked(g *rand.Rand, d *Comparison) (stricter, looser bool) {
+	var calls []gate.Call
+	for _, tool := range []string{"a", "b", "c", "d"} {
+		calls = append(calls, gate.Call{Tool: tool})
+	}
+	return walkedWith(g, d, calls)
+}
+
+func walkedWith(g *rand.Rand, d *Comparison, calls []gate.Call) (stricter, looser bool) {
 	for range 60 {
 		states := [2]*gate.State{d.sides[0].whole.NewState(nil), d.sides[1].whole.NewState(nil)}
 		policies := [2]*gate.Policy{d.sides[0].whole, d.sides[1].whole}
@@ -120,9 +128,10 @@ func walked(g *rand.Rand, d *Comparison) (stricter, looser bool) {
 			}
 			var numbers [2]uint64
 			var verdicts [2]permission
-			tool := []string{"a", "b", "c", "d"}[g.IntN(4)]
+			call := calls[g.IntN(len(calls))]
+			call.Time = now
 			for k, p := range policies {
-				verdicts[k], numbers[k], _ = decide(p, states[k], gate.Call{Tool: tool, Time: now})
+				verdicts[k], numbers[k], _ = decide(p, states[k], call)
 			}
 			stricter, looser = stricter || verdicts[1] > verdicts[0], looser || verdicts[1] < verdicts[0]
 			if max(verdicts[0], verdicts[1]) == refusedCall {

@@ -20,8 +20,12 @@ type product struct {
 	*Comparison
 	policies [2]*gate.Policy
 	waits    []time.Duration
+	loose    bool            // also calls of which nobody knows whether they can be made, and time without measure
+	ticks    []tick          // of a loose search
+	whole    [2]*gate.Policy // of a loose search: the policies with all nets, without a clock
 	nodes    []node
 	seen     map[string]bool
+	cut      bool    // there are more states than were looked at
 	unreal   [2]bool // a difference was found and no calls that show it: stricter, looser
 }
 
@@ -62,19 +66,25 @@ func (p *product) search(limit int, stop func() bool) (missing []int) {
 	p.visit(first)
 	for k := 0; k < len(p.nodes); k++ {
 		if len(p.nodes) > limit || stop() {
-			p.partly("there are more states than were looked at")
+			p.cut = true
 			return nil
 		}
 		for _, c := range p.calls {
-			if missing := p.begin(k, c); missing != nil {
+			if missing := p.begin(k, possible{representative: c}); missing != nil {
 				return missing
 			}
 		}
 		p.endAll(k)
-		for _, d := range p.waits {
-			p.wait(k, d)
+		if p.loose {
+			if missing := p.suppose(k); missing != nil {
+				return missing
+			}
+		} else {
+			for _, d := range p.waits {
+				p.wait(k, d)
+			}
 		}
-		if p.Stricter != nil && p.Looser != nil {
+		if (p.Stricter != nil || p.loose && p.unreal[0]) && (p.Looser != nil || p.loose && p.unreal[1]) {
 			return nil
 		}
 	}
@@ -87,19 +97,22 @@ func (p *product) unsettled() bool {
 }
 
 // begin makes a call in both policies.
-func (p *product) begin(k int, c representative) (missing []int) {
+func (p *product) begin(k int, c possible) (missing []int) {
 	n := p.nodes[k].clone()
 	n.from, n.began, n.repeat = k, n.began+1, repeat{}
 	n.by = verify.Step{Call: n.began, Tool: c.Tool, Args: c.Args, Name: c.Name}
 	f := openCall{step: n.by}
 	var verdicts [2]permission
 	for i, policy := range p.policies {
-		verdicts[i], f.numbers[i], _ = decide(policy, n.states[i], callOf(c))
+		verdicts[i], f.numbers[i], _ = decide(policy, n.states[i], c.on(i))
 	}
 	if found := p.direction(verdicts); found != nil && *found == nil {
 		w, missing := p.confirm(p.path(k, n.by), verdicts)
 		if missing != nil {
 			return missing
+		}
+		if p.loose {
+			w = nil // nobody knows whether the calls can be made so
 		}
 		if *found = w; w == nil {
 			p.unreal[0] = p.unreal[0] || found == &p.Stricter
@@ -204,7 +217,14 @@ func (n node) key() string {
 	var b strings.Builder
 	for _, s := range n.states {
 		for _, net := range s.Nets {
-			fmt.Fprint(&b, net.Marking, net.Stuck)
+			fmt.Fprint(&b, net.Marking, net.Stuck, net.Row)
+			if net.Spent != nil {
+				fmt.Fprint(&b, net.Spent.Amount)
+			}
+			for _, v := range valuesOf(net) {
+				fmt.Fprintf(&b, "%q", v.text)
+				fmt.Fprint(&b, v.data.Marking, v.data.Stuck)
+			}
 		}
 	}
 	var flights []string
@@ -220,23 +240,55 @@ func (n node) holds(f openCall) string {
 	var b strings.Builder
 	for i, s := range n.states {
 		for k, net := range s.Nets {
-			for kind, flights := range [][]gate.Flight{net.Flights, net.Watches} {
-				for _, one := range flights {
-					if one.Call == f.numbers[i] {
-						fmt.Fprintf(&b, "%d.%d.%d.%d ", i, k, kind, one.Transition)
-					}
-				}
+			remembered(&b, net, f.numbers[i], fmt.Sprintf("%d.%d", i, k))
+			for _, v := range valuesOf(net) {
+				remembered(&b, v.data, f.numbers[i], fmt.Sprintf("%d.%d.%q", i, k, v.text))
 			}
 		}
 	}
 	return b.String()
 }
 
-// watches reports whether no tokens are in flight for the call.
+// remembered writes what the state of a net, or of a value in it, remembers of a call.
+func remembered(b *strings.Builder, data *gate.NetData, call uint64, where string) {
+	for kind, flights := range [][]gate.Flight{data.Flights, data.Watches, data.Spoilers, data.Lapsed} {
+		for _, one := range flights {
+			if one.Call == call {
+				fmt.Fprintf(b, "%s.%d.%d ", where, kind, one.Transition)
+			}
+		}
+	}
+}
+
+// A valueData is the state of a net with a key for a value.
+type valueData struct {
+	text string
+	data *gate.NetData
+}
+
+// valuesOf are the values that a net with a key keeps, in order.
+func valuesOf(net *gate.NetData) []valueData {
+	if net.Values.Len() == 0 {
+		return nil
+	}
+	var all []valueData
+	for text, data := range net.Values.All() {
+		all = append(all, valueData{text, data})
+	}
+	slices.SortFunc(all, func(a, b valueData) int { return strings.Compare(a.text, b.text) })
+	return all
+}
+
+// watches reports whether no tokens are in flight for the call, and no value of a key
+// waits for it.
 func (n node) watches(f openCall) bool {
 	for i, s := range n.states {
+		is := func(one gate.Flight) bool { return one.Call == f.numbers[i] }
+		waits := func(v valueData) bool {
+			return slices.ContainsFunc(slices.Concat(v.data.Flights, v.data.Watches, v.data.Spoilers, v.data.Lapsed), is)
+		}
 		for _, net := range s.Nets {
-			if slices.ContainsFunc(net.Flights, func(one gate.Flight) bool { return one.Call == f.numbers[i] }) {
+			if slices.ContainsFunc(net.Flights, is) || slices.ContainsFunc(valuesOf(net), waits) {
 				return false
 			}
 		}
@@ -244,7 +296,7 @@ func (n node) watches(f openCall) bool {
 	return true
 }
 
-// copyOf adds a call that watches what f watches.
+// copyOf adds a call that watches and spoils what f does.
 func (n node) copyOf(f openCall, call int) openCall {
 	again := openCall{step: f.step}
 	again.step.Call = call
@@ -257,22 +309,25 @@ func (n node) copyOf(f openCall, call int) openCall {
 			s.Calls[s.Last] = &c
 		}
 		for k, net := range s.Nets {
-			at := slices.IndexFunc(net.Watches, func(one gate.Flight) bool { return one.Call == f.numbers[i] })
-			if at < 0 {
-				continue
-			}
 			data := *net
-			data.Watches = slices.Clone(net.Watches)
-			for _, one := range net.Watches[at:] {
-				if one.Call == f.numbers[i] {
-					one.Call = s.Last
-					data.Watches = append(data.Watches, one)
-				}
-			}
+			data.Watches = withCopies(net.Watches, f.numbers[i], s.Last)
+			data.Spoilers = withCopies(net.Spoilers, f.numbers[i], s.Last)
 			s.Nets[k] = &data
 		}
 	}
 	return again
+}
+
+// withCopies adds to the flights those of the call for another call.
+func withCopies(flights []gate.Flight, call, other uint64) []gate.Flight {
+	out := slices.Clip(flights)
+	for _, one := range flights {
+		if one.Call == call {
+			one.Call = other
+			out = append(out, one)
+		}
+	}
+	return out
 }
 
 // path returns the run to a node, and a step after it. A repeated call stands right after
@@ -301,12 +356,18 @@ func (p *product) path(k int, last verify.Step) verify.Trace {
 // if it cannot happen, or if shared nets that were left out decide otherwise: missing.
 func (p *product) confirm(t verify.Trace, found [2]permission) (w *Witness, missing []int) {
 	whole := [2]*gate.Policy{p.sides[0].whole, p.sides[1].whole}
+	if p.loose {
+		whole = p.whole
+	}
 	states := [2]*gate.State{whole[0].NewState(nil), whole[1].NewState(nil)}
 	numbers := make(map[int][2]uint64)
 	now := time.Unix(0, 0)
 	var verdicts [2]permission
 	for k, step := range t {
 		switch {
+		case step.Wait > 0 && p.loose:
+			p.ticks[step.Times].pass(whole, states)
+			continue
 		case step.Wait > 0:
 			now = now.Add(step.Wait)
 			continue
@@ -318,9 +379,10 @@ func (p *product) confirm(t verify.Trace, found [2]permission) (w *Witness, miss
 		}
 		var by [2][]string
 		var given [2]uint64
-		call := callOf(p.representativeOf(step))
-		call.Time = now
+		c := p.callOf(step)
 		for i, policy := range whole {
+			call := c.on(i)
+			call.Time = now
 			verdicts[i], given[i], by[i] = decide(policy, states[i], call)
 		}
 		numbers[step.Call] = given
@@ -337,9 +399,12 @@ func (p *product) confirm(t verify.Trace, found [2]permission) (w *Witness, miss
 	return &Witness{t, verdicts}, nil
 }
 
-func (d *Comparison) representativeOf(step verify.Step) representative {
-	i := slices.IndexFunc(d.calls, func(c representative) bool { return c.Tool == step.Tool && c.Args == step.Args })
-	return d.calls[i]
+func (d *Comparison) callOf(step verify.Step) possible {
+	is := func(c representative) bool { return c.Tool == step.Tool && c.Args == step.Args }
+	if i := slices.IndexFunc(d.calls, is); i >= 0 {
+		return possible{representative: d.calls[i]}
+	}
+	return d.maybe[slices.IndexFunc(d.maybe, func(c possible) bool { return is(c.representative) })]
 }
 
 // decide makes a call in a state, with the consent of whoever is asked. by names the nets
@@ -348,7 +413,7 @@ func decide(p *gate.Policy, s *gate.State, call gate.Call) (verdict permission, 
 	decision, delta := p.Decide(s, call, nil)
 	s.Apply(delta)
 	if ask, ok := decision.(*gate.Ask); ok {
-		verdict = asked
+		verdict = asked(ask.Approvals())
 		for _, step := range ask.Steps {
 			by = append(by, step.Net)
 		}

@@ -12,6 +12,11 @@ type Call struct {
 	Tool string
 	Also []gate.Name // of Options.Tools
 	Args string      // JSON; empty: {}
+
+	// Doubtful calls perhaps cannot be made: no arguments are known that have these names,
+	// by maps. Calls returns them where Options.Doubtful wants them.
+	Doubtful bool
+	Mapped   []gate.Name
 }
 
 // Calls are calls of every kind that the nets of the policy and the names of
@@ -32,6 +37,12 @@ func Calls(p *gate.Policy, o Options) (calls []Call, why string) {
 		}
 	}
 	for _, s := range classes {
+		if s.Doubtful && o.Doubtful {
+			if mapped, ok := s.Mapped(); ok {
+				calls = append(calls, Call{Name: s.Name(), Tool: s.Tool, Also: m.also[s.Tool], Doubtful: true, Mapped: mapped})
+				continue
+			}
+		}
 		if s.Doubtful {
 			why = "no arguments are known that match some of the maps together"
 			continue

@@ -34,6 +34,8 @@ type Options struct {
 	Tools []Tool // that are known to be there; those that the policy speaks of may be there too
 	Known bool   // Tools are all that there is: none is called as an action, or as what a map gives
 
+	Doubtful bool // Calls returns calls for which no arguments are known, too
+
 	Conditions []string // in CEL, by which nets judge arguments: some are made of what these name
 
 	States int         // of one search; less than 1: DefaultStates

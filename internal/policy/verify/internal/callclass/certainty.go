@@ -81,7 +81,11 @@ func (b *Enumerator) kindsOf(field string, ps []pattern, set, either uint64) (va
 	}
 	texts := make(map[string][]string)
 	if known {
-		for _, s := range append(withOperands(text), text+"; "+neutral(ps), text+"; "+text) {
+		tried := append(withOperands(text), text+"; "+neutral(ps), text+"; "+text)
+		for i := range members(set) { // one command may be what all of them look for
+			tried = append(tried, withOperands(strings.Join(ps[i].script, " "))...)
+		}
+		for _, s := range tried {
 			if hits, exact := b.reads(ps, set, s); exact && texts[spell(hits)] == nil {
 				texts[spell(hits)] = []string{s}
 			}

@@ -78,6 +78,22 @@ func (s *Class) Name() string {
 	return name
 }
 
+// Mapped are the names that maps give to calls of the class; ok is false where the
+// calls have others that no tool has, and where keys read the calls: names are not all
+// that nets see then.
+func (s *Class) Mapped() (names []gate.Name, ok bool) {
+	for _, l := range s.labels {
+		switch {
+		case l.glob > 0 || l.from&fromTool != 0: // the names of the tool and of maps say it
+		case l.from&fromAction != 0:
+			return nil, false
+		default:
+			names = append(names, gate.Name{Text: l.text, Certain: l.certain, Weak: l.weak})
+		}
+	}
+	return names, len(s.Data) == 0
+}
+
 // Weakly reports whether the name of the call is no evidence.
 func (s *Class) Weakly(name string) bool {
 	return slices.ContainsFunc(s.labels, func(l label) bool { return l.glob == 0 && l.text == name && l.weak })

@@ -1,0 +1,110 @@
+package policydiff
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/petrigate/petrigate/gate"
+)
+
+// Nets that count by what arguments hold, such as those with a key, have more states than
+// can be visited. Those that both policies have are left out of loose searches: without
+// them more calls pass, and the calls that pass under both policies move them alike.
+
+// readsData reports whether the net counts by what arguments hold.
+func readsData(n gate.NetInfo) bool { return n.Sum != nil || n.Row || hasKey(n) }
+
+// hasKey reports whether the net has a marking for each value of a key.
+func hasKey(n gate.NetInfo) bool {
+	return len(n.Key) > 0 || slices.ContainsFunc(n.Transitions, func(t gate.Transition) bool { return len(t.Key) > 0 })
+}
+
+// hasData reports whether one of the nets that are searched does so.
+func (p *product) hasData() bool {
+	return slices.ContainsFunc(p.policies[:], func(policy *gate.Policy) bool { return slices.ContainsFunc(policy.Nets(), readsData) })
+}
+
+// bounded reports whether the net limits a sum that a net of the other policy limits more
+// or less, and all such pairs differ in the same direction, in which a difference was not
+// looked for. Calls that pass under both policies cost both nets as much, so the one with
+// the smaller limit refuses all that the other refuses.
+func (d *Comparison) bounded(n gate.NetInfo) bool {
+	for _, pair := range d.sums {
+		if pair[0].Name == n.Name || pair[1].Name == n.Name {
+			return (pair[0].Sum.Most > pair[1].Sum.Most) == (d.sums[0][0].Sum.Most > d.sums[0][1].Sum.Most)
+		}
+	}
+	return false
+}
+
+// sumPairs pairs nets of the policies that limit the same sum, to another number.
+func (d *Comparison) sumPairs() (pairs [][2]gate.NetInfo) {
+	apart := d.apart()
+	for i, a := range apart {
+		for _, b := range apart[i+1:] {
+			old := slices.ContainsFunc(d.sides[0].nets, func(n gate.NetInfo) bool { return n.Name == a.Name && n.Fingerprint == a.Fingerprint })
+			changed := slices.ContainsFunc(d.sides[1].nets, func(n gate.NetInfo) bool { return n.Name == b.Name && n.Fingerprint == b.Fingerprint })
+			taken := slices.ContainsFunc(pairs, func(p [2]gate.NetInfo) bool { return p[0].Name == a.Name || p[1].Name == b.Name })
+			if old && changed && !taken && a.Sum != nil && b.Sum != nil && !a.Row && !hasKey(a) && sameClass(a, b) && unlimited(a) == unlimited(b) {
+				pairs = append(pairs, [2]gate.NetInfo{a, b})
+			}
+		}
+	}
+	return pairs
+}
+
+// unlimited is the fingerprint of the net with another number for its sum; empty where
+// it has none.
+func unlimited(n gate.NetInfo) string {
+	one := n.Net
+	sum := *n.Sum
+	sum.Most = 1
+	one.Sum = &sum
+	p, err := gate.NewPolicy([]gate.Net{one}, gate.PolicyOptions{})
+	if err != nil {
+		return n.Fingerprint
+	}
+	return p.Nets()[0].Fingerprint
+}
+
+// withAmounts adds calls whose amounts are just above the limits of the sums.
+func (d *Comparison) withAmounts(calls []representative) []representative {
+	all := calls
+	for _, n := range d.apart() {
+		if n.Sum == nil || n.Sum.Field.Reader != nil {
+			continue
+		}
+		for _, c := range calls {
+			var args map[string]any
+			if json.Unmarshal([]byte(c.Args), &args) != nil || !setNumber(args, n.Sum.Field.Path, n.Sum.Most+1) {
+				continue
+			}
+			if text, err := json.Marshal(args); err == nil {
+				c.Args = string(text)
+				all = append(all, c)
+			}
+		}
+	}
+	return all
+}
+
+// setNumber replaces a number in the arguments. It reports whether there is one.
+func setNumber(args map[string]any, path string, to int) bool {
+	keys := []string{path}
+	if rest, ok := strings.CutPrefix(path, "$."); ok {
+		keys = strings.Split(rest, ".")
+	}
+	for ; len(keys) > 1; keys = keys[1:] {
+		inner, ok := args[keys[0]].(map[string]any)
+		if !ok {
+			return false
+		}
+		args = inner
+	}
+	if _, ok := args[keys[0]].(float64); !ok {
+		return false
+	}
+	args[keys[0]] = to
+	return true
+}
