@@ -24,6 +24,7 @@ const (
 	codeUnproved  = "W305" // a claim that could not be settled
 	codeDead      = "W306" // a transition that can never fire
 	codeMilder    = "W307" // a map whose calls have the name of a stricter one too
+	codeLost      = "W308" // tools that a failure takes away for good
 )
 
 // whyDefault says why a name that no net mentions can never be called.
@@ -44,7 +45,7 @@ func (v *Analysis) Problems() diag.List {
 			ps = append(ps, q)
 		}
 	}
-	return slices.Concat(ps, v.uncallable(), v.deadTransitions(), v.failing(), v.deadlocks(), v.redundant(), v.milder())
+	return slices.Concat(ps, v.uncallable(), v.deadTransitions(), v.failing(), v.deadlocks(), v.lost(), v.redundant(), v.milder())
 }
 
 // refuted reports a claim that does not hold, with the run that shows it.

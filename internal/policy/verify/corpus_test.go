@@ -146,6 +146,13 @@ func render(r *verify.Report, prove string) string {
 			fmt.Fprintf(&b, "deadlock: unknown, %s\n", g.Deadlock.Why)
 		}
 	}
+	for _, l := range r.Losses {
+		var names []string
+		for _, tool := range l.Tools {
+			names = append(names, tool.Name)
+		}
+		fmt.Fprintf(&b, "lost %s: %s (%s)\n", strings.Join(names, ", "), renderTrace(l.Trace), netNames(l.Because))
+	}
 	for _, red := range r.Redundant {
 		fmt.Fprintf(&b, "redundant: %s (%s)\n", red.Net.Name, netNames(red.Because))
 	}

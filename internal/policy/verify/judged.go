@@ -49,6 +49,11 @@ func (m *prover) accepted(t Trace) (run Trace, why string) {
 	if !m.judging() || len(t) == 0 {
 		return t, ""
 	}
+	return m.rehearsed(t)
+}
+
+// rehearsed is the run with arguments that the nets accept, as it was played.
+func (m *prover) rehearsed(t Trace) (run Trace, why string) {
 	r := &rehearsal{prover: m, session: gate.NewSession(m.policy, gate.SessionOptions{Time: time.Unix(0, 0)}), now: time.Unix(0, 0), numbers: make(map[int]uint64), results: make(map[int]string)}
 	run = slices.Clone(t)
 	if m.rows() {

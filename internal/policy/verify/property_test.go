@@ -23,6 +23,7 @@ type trial struct {
 	keyed   bool        // nets have keys, see [trial.playKeyed]
 	judged  bool        // validators refuse calls: what is possible is where they agree
 	sampled bool        // there are more calls: what these do not show is not held against verify
+	lossy   bool        // it counts what failures take away of which nothing is said
 	alone   bool        // rules only: the calls do not tell apart what random nets read
 	nets    []gate.Net
 	add     []gate.Net      // nets that it has in any case
@@ -299,6 +300,10 @@ func (tr *trial) check(stats map[string]int) {
 	if tr.brute.closed {
 		stats["closed"]++
 	}
+	if tr.lossy {
+		tr.losses(stats)
+		return
+	}
 	if tr.judged {
 		tr.brute.closed, tr.brute.sampled = false, true
 		for _, p := range tr.report.Proofs {
@@ -317,6 +322,7 @@ func (tr *trial) check(stats map[string]int) {
 	for _, g := range tr.report.Groups {
 		tr.deadlock(g, stats)
 	}
+	tr.losses(stats)
 	tr.redundant()
 }
 
@@ -490,7 +496,9 @@ func (tr *trial) deadlock(g verify.Group, stats map[string]int) {
 	}
 	gated := make([]bool, len(tr.brute.calls))
 	for c, call := range tr.brute.calls {
-		gated[c] = !isTick(call) && slices.ContainsFunc(tr.policy.Meaning(call), func(m gate.Meaning) bool { return in[m.Net] })
+		gated[c] = !isTick(call) && slices.ContainsFunc(tr.policy.Meaning(call), func(m gate.Meaning) bool {
+			return in[m.Net] && slices.ContainsFunc(m.Asks, func(a gate.Asked) bool { return !a.Free })
+		})
 	}
 	if !slices.Contains(gated, true) {
 		if g.Deadlock.Result == verify.Refuted && !tr.policy.Options().Deny && !tr.sampled {

@@ -51,6 +51,7 @@ type Options struct {
 type Report struct {
 	Names        []Name
 	Proofs       []Proof // of Options.Prove, in order
+	Losses       []Loss
 	Groups       []Group
 	Redundant    []Redundant
 	Overlaps     []Overlap

@@ -23,6 +23,7 @@ func Policy(p *gate.Policy, o Options) *Report {
 		r.States += group.States
 		r.Groups = append(r.Groups, group)
 	}
+	r.Losses = m.losses(r.Names, o)
 	for _, x := range m.AllRedundant() {
 		r.Redundant = append(r.Redundant, Redundant{m.named([]int{x.Net})[0], m.named(x.Because)})
 	}

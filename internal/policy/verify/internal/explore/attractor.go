@@ -161,13 +161,11 @@ func (a *attractor) leads(nets []callclass.Effect, helpers []int, state []int, g
 	})
 }
 
-// Endless reports whether some call of the group is plainly always possible.
+// Endless reports whether some call that the group gates is plainly always possible.
 func (a *attractor) Endless(nets []int) bool {
+	m := a.model
 	for _, n := range nets {
-		if slices.ContainsFunc(a.model.byNet[n], func(i int) bool {
-			s := a.model.Classes[i]
-			return a.Ok[i] && !s.Waits && a.model.Nets[n].lists(s.MeaningIn(n))
-		}) {
+		if slices.ContainsFunc(m.byNet[n], func(i int) bool { return a.Ok[i] && !m.Classes[i].Waits && m.gated(m.Classes[i]) }) {
 			return true
 		}
 	}

@@ -89,6 +89,12 @@ func (s *Space) successful(may func(class int) bool) [][]int32 {
 // all that was in flight before still in flight, and nothing else: where calls
 // that only watch are taken for any number, one that has ended must not be left.
 func (s *Space) atOnce(k int32, c uint32) (to int32, ok bool) {
+	to, ok = s.index[string(appendWords(nil, s.succeeded(k, c)))]
+	return to, ok
+}
+
+// succeeded is that state, visited or not.
+func (s *Space) succeeded(k int32, c uint32) []uint32 {
 	words := s.state(k)
 	next := slices.Clone(words[:1+len(s.nets)])
 	killed := make([]uint64, len(s.nets))
@@ -108,8 +114,7 @@ func (s *Space) atOnce(k int32, c uint32) (to int32, ok bool) {
 	}
 	next = append(next, s.survivors(opens, killed)...)
 	s.rest(next)
-	to, ok = s.index[string(appendWords(nil, next))]
-	return to, ok
+	return next
 }
 
 // Unhindered reports whether it is known of some call of the class that it can be

@@ -12,10 +12,13 @@ func (s *Space) Deadlock() Answer {
 	if why := s.model.Calls.Gap(s.numbers(), nil); why != "" {
 		return Answer{Why: why}
 	}
-	ok := func(s *Space, _ int32, c int) bool {
-		return slices.ContainsFunc(s.classes[c].effects, func(t callclass.Effect) bool { return s.nets[t.Net].lists(t.Meaning) })
-	}
-	return s.Lock(&Goal{Likes: Any, ok: ok, values: slices.ContainsFunc(s.nets, (*Net).Keyed)})
+	gated := s.model.gated
+	return s.Lock(&Goal{Likes: gated, ok: func(s *Space, _ int32, c int) bool { return gated(s.classes[c].member) }, values: slices.ContainsFunc(s.nets, (*Net).Keyed)})
+}
+
+// gated reports whether a transition of some net lists the call.
+func (m *Model) gated(s *callclass.Class) bool {
+	return slices.ContainsFunc(s.Effects, func(t callclass.Effect) bool { return m.Nets[t.Net].lists(t.Meaning) })
 }
 
 // Lock looks for a state that is not excused and from which no successful
@@ -184,7 +187,7 @@ func (v *view) callsOf(likes func(*callclass.Class) bool) []*callclass.Class {
 // LockOfOne looks for a single net that, in some state, forbids for ever every
 // call of the nets: such as a limit that is used up.
 func (m *Model) LockOfOne(nets []int) Answer {
-	tag := Tagged(func(s *callclass.Class) bool { return !s.Waits && slices.ContainsFunc(nets, s.Concerns) })
+	tag := Tagged(func(s *callclass.Class) bool { return !s.Waits && m.gated(s) && slices.ContainsFunc(nets, s.Concerns) })
 	if slices.ContainsFunc(nets, func(n int) bool { return m.Nets[n].Keyed() }) {
 		return Answer{} // calls of other values are not among those that it forbids
 	}
@@ -196,7 +199,7 @@ func (m *Model) LockOfOne(nets []int) Answer {
 		if w == nil {
 			continue
 		}
-		d := w.Lock(TaggedGoal(Any))
+		d := w.Lock(TaggedGoal(m.gated))
 		if d.Result == Refuted && d.Moves != nil && m.stands(d.Moves) {
 			return d
 		}
@@ -210,10 +213,8 @@ func (m *Model) stands(ms []Move) bool {
 	return stopped < 0
 }
 
-// Callless reports whether the nets are about no call; the clock makes none.
+// Callless reports whether the nets gate no call; the clock makes none.
 func (m *Model) Callless(nets []int) bool {
 	calls := m.view(nets, ViewOptions{}).callsOf(Any)
-	return !slices.ContainsFunc(calls, func(s *callclass.Class) bool {
-		return !s.Waits && slices.ContainsFunc(nets, func(n int) bool { return s.Concerns(n) && m.Nets[n].lists(s.MeaningIn(n)) })
-	})
+	return !slices.ContainsFunc(calls, func(s *callclass.Class) bool { return !s.Waits && m.gated(s) })
 }

@@ -154,6 +154,13 @@ func (m *Model) whole(nets []int, o ViewOptions, caps []int) *Space {
 	return s
 }
 
+// Serial is the graph of what runs reach in which each call succeeds before the next
+// begins.
+func (m *Model) Serial(nets []int, o ViewOptions) *Space {
+	s, _ := m.settle(&Query{Sole: -1, edges: true, serial: true, Tag: o.Tag, Start: goOn}, nets, o, capSteps[:])
+	return s
+}
+
 // Any likes all classes.
 func Any(*callclass.Class) bool { return true }
 

@@ -21,6 +21,7 @@ type Query struct {
 	edges   bool                                                             // keep the graph
 	Unasked bool                                                             // the call is admitted without a question
 	Asks    func(*gate.Transition) bool                                      // which questions count; nil: all
+	serial  bool                                                             // each call succeeds before the next begins
 }
 
 // asks reports whether a question that counts is asked before a call begins so.
@@ -143,6 +144,10 @@ func (s *Space) visit(words []uint32, from int32, by event) {
 }
 
 func (s *Space) expand(k int32) {
+	if s.q.serial {
+		s.expandSerial(k)
+		return
+	}
 	for c := range s.classes {
 		if s.begin(k, uint32(c)); s.hit >= 0 {
 			return
@@ -160,6 +165,14 @@ func (s *Space) expand(k int32) {
 			if s.end(k, o, kind); s.hit >= 0 {
 				return
 			}
+		}
+	}
+}
+
+func (s *Space) expandSerial(k int32) {
+	for c := range s.classes {
+		if s.admits(k, c) {
+			s.visit(s.succeeded(k, uint32(c)), k, event{kind: starts, arg: uint32(c)})
 		}
 	}
 }

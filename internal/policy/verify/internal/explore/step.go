@@ -130,10 +130,10 @@ func (n *Net) judge(l *local, e callclass.Meaning) (v verdict, chosen []int) {
 	return v, chosen
 }
 
-// lists reports whether a transition lists the call, or the net holds it free: its
-// phases alone make it none of its calls.
+// lists reports whether a transition lists the call: neither the phases of the net nor
+// that it holds the call free make it one of its calls.
 func (n *Net) lists(meaning int) bool {
-	return slices.ContainsFunc(n.Meanings.List[meaning], func(a callclass.Ask) bool { return len(a.Barred) == 0 })
+	return slices.ContainsFunc(n.Meanings.List[meaning], func(a callclass.Ask) bool { return len(a.Barred) == 0 && !a.Free })
 }
 
 // holds reports whether the phase of one of the places holds: a token in flight is

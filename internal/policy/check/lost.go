@@ -1,0 +1,77 @@
+package check
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/diag"
+	"github.com/petrigate/petrigate/internal/policy/verify"
+	"github.com/petrigate/petrigate/rules"
+)
+
+// lost reports tools that a failure takes away for good, where no run of successes
+// does. What a deadlock or a refuted claim shows already is not said again, nor the
+// end of a workflow.
+func (v *Analysis) lost() diag.List {
+	var ps diag.List
+	for _, l := range v.report.Losses {
+		tools := slices.DeleteFunc(slices.Clone(l.Tools), v.claimedPossible)
+		if len(tools) == 0 || v.deadlocked(l.Because) || v.over(l) {
+			continue
+		}
+		var names []verify.Name
+		for _, t := range tools {
+			names = append(names, verify.Name{Tool: t})
+		}
+		verb := "forbids"
+		if len(l.Because) > 1 {
+			verb = "forbid"
+		}
+		them := "it"
+		if len(tools) > 1 {
+			them = "them"
+		}
+		p := Warning(codeLost, first(l.Because), fmt.Sprintf("a call that fails can take away %s for good: %s %s %s then", writtenAll(names), together(l.Because), verb, them), "")
+		p.Detail = "  after these calls no calls that succeed lead to " + written(tools[0]) + ":\n" + steps(l.Trace) + v.stuck(l.Trace, l.Because)
+		p.Hint = v.afterFailure(l.Because)
+		ps = append(ps, p)
+	}
+	return ps
+}
+
+// claimedPossible reports whether a claim about the tool is refuted already.
+func (v *Analysis) claimedPossible(t gate.Tool) bool {
+	return slices.ContainsFunc(v.proofs, func(p proven) bool {
+		return p.Kind == rules.AlwaysPossible && p.Result == verify.Refuted && p.Tool.Name == t.Name && p.Tool.Kind == t.Kind
+	})
+}
+
+// deadlocked reports whether the nets are those of a deadlock.
+func (v *Analysis) deadlocked(nets []verify.Net) bool {
+	return slices.ContainsFunc(v.report.Groups, func(g verify.Group) bool {
+		return g.Deadlock.Result == verify.Refuted && len(g.Deadlock.Trace) > 0 && slices.Equal(g.Deadlock.Because, nets)
+	})
+}
+
+// over reports whether the run leads to where a workflow ends.
+func (v *Analysis) over(l verify.Loss) bool {
+	states := v.after(l.Trace)
+	return slices.ContainsFunc(l.Because, func(n verify.Net) bool {
+		info := v.nets[n.Name]
+		return slices.ContainsFunc([]gate.Tokens(states[n.Name].Marking), func(t gate.Tokens) bool { return t.Count > 0 && slices.Contains(info.Terminal, t.Place) })
+	})
+}
+
+// afterFailure says what to write where a failure is not to cost what it takes.
+func (v *Analysis) afterFailure(nets []verify.Net) string {
+	for _, n := range nets {
+		switch v.nets[n.Name].Cause {
+		case gate.CauseNet:
+			return "a transition with deferred: true gives its tokens back where the call fails"
+		case gate.CauseLimit:
+			return "a limit counts calls that fail too: let a tool refill it that can still be called then"
+		}
+	}
+	return ""
+}

@@ -1,0 +1,138 @@
+package verify_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/policy/verify"
+)
+
+// losses checks that what a failure is said to take away is lost, and that no run of
+// successes takes it away under the policy without the limits that end.
+func (tr *trial) losses(stats map[string]int) {
+	if tr.lossy {
+		tr.missed(stats)
+	}
+	for _, l := range tr.report.Losses {
+		stats["losses"]++
+		pl := replay(tr.policy, l.Trace)
+		if pl.refused >= 0 {
+			tr.errorf("loss of %v: step %d of %+v is refused", l.Tools, pl.refused, l.Trace)
+			continue
+		}
+		if !slices.ContainsFunc(l.Trace, func(s verify.Step) bool { return s.Ends && s.Outcome != gate.Success }) {
+			tr.errorf("loss of %v: nothing fails in %+v", l.Tools, l.Trace)
+		}
+		for _, t := range l.Tools {
+			b := &brute{policy: tr.brute.policy, calls: tr.brute.calls, names: tr.brute.names}
+			wanted := want{call: func(c int, _ []gate.Verdict) bool { return b.has(c, t, false) }}
+			if b.goesOn(replay(b.policy, l.Trace).state, wanted) {
+				tr.errorf("loss of %v: %+v can go on", t, l.Trace)
+			}
+			if tr.lostBySuccess(t) {
+				tr.errorf("loss of %v by %+v: successes take it away too", t, l.Trace)
+			}
+		}
+	}
+}
+
+// missed counts names that a failure takes away and of which nothing is said.
+func (tr *trial) missed(stats map[string]int) {
+	p := tr.lasting()
+	for _, n := range tr.report.Names {
+		said := slices.ContainsFunc(tr.report.Losses, func(l verify.Loss) bool { return slices.Contains(l.Tools, n.Tool) })
+		if p == nil || n.Callable != verify.Possible || said || tr.brute.sampled || n.Tool.Kind == gate.Literal {
+			continue
+		}
+		b := &brute{policy: p, calls: tr.brute.calls, names: tr.brute.names}
+		b.explore(n.Tool, n.Tool)
+		if b.closed && !b.always(want{call: func(c int, _ []gate.Verdict) bool { return b.has(c, n.Tool, false) }}) && !tr.lostBySuccess(n.Tool) {
+			stats["losses missed"]++
+			tr.t.Logf("seed %d: nothing is said of %s\n%s", tr.seed, n.Tool.Name, tr.rules)
+		}
+	}
+}
+
+// TestRandomLosses is about rules that can take tools away.
+func TestRandomLosses(t *testing.T) { soak(t, newLossTrial, 60) }
+
+func newLossTrial(t *testing.T, seed uint64) *trial {
+	g := &generator{Rand: rand.New(rand.NewPCG(seed, 12))}
+	g.names = []string{"a", "b", "c", "d"}
+	var calls []gate.Call
+	for _, name := range g.names {
+		calls = append(calls, gate.Call{Tool: name})
+	}
+	var src strings.Builder
+	for range 2 + g.IntN(4) {
+		a, b := g.pick(g.names...), g.pick(g.names...)
+		switch g.IntN(8) {
+		case 0, 1, 2:
+			fmt.Fprintf(&src, "require %s before %s\n", a, b)
+		case 3, 4:
+			fmt.Fprintf(&src, "limit %s to %d per %s\n", a, 1+g.IntN(2), b)
+		case 5:
+			fmt.Fprintf(&src, "limit %s to %d per successful %s\n", a, 1+g.IntN(2), b)
+		case 6:
+			fmt.Fprintf(&src, "limit %s to %d per session\n", a, 1+g.IntN(2))
+		case 7:
+			fmt.Fprintf(&src, "require %s before %s once\n", a, b)
+		}
+	}
+	return g.trial(&trial{t: t, seed: seed, rules: src.String(), known: true, calls: calls, alone: true, lossy: true})
+}
+
+// lostBySuccess looks for a run of successes after which none lead to the name, as
+// far as the states are few.
+func (tr *trial) lostBySuccess(t gate.Tool) bool {
+	p := tr.lasting()
+	return p != nil && !tr.brute.sampled && tr.losesBySuccess(p, t)
+}
+
+// lasting is the policy without the limits that end; nil where nothing is left.
+func (tr *trial) lasting() *gate.Policy {
+	lasting := slices.DeleteFunc(tr.brute.policy.Nets(), func(n gate.NetInfo) bool {
+		return n.Shadow || n.Cause == gate.CauseLimit && !slices.ContainsFunc(n.Transitions, func(t gate.Transition) bool { return t.Observe || t.Every > 0 || isTickOf(t) })
+	})
+	var nets []gate.Net
+	for _, n := range lasting {
+		nets = append(nets, n.Net)
+	}
+	p, err := gate.NewPolicy(nets, gate.PolicyOptions{})
+	if err != nil {
+		return nil
+	}
+	return p
+}
+
+func (tr *trial) losesBySuccess(p *gate.Policy, t gate.Tool) bool {
+	states := []*gate.State{p.NewState(nil)}
+	seen := map[string]bool{}
+	for k := 0; k < len(states) && k < bruteStates; k++ {
+		b := &brute{policy: p, calls: tr.brute.calls, names: tr.brute.names}
+		if !b.goesOn(states[k], want{call: func(c int, _ []gate.Verdict) bool { return b.has(c, t, false) }}) && len(b.states) < bruteStates {
+			return true
+		}
+		for _, call := range tr.brute.calls {
+			now, ok := begin(p, states[k], call)
+			if !ok {
+				continue
+			}
+			n := &bruteState{s: settle(p, now.state, now.number, gate.Success)}
+			if key := n.key(); !seen[key] {
+				seen[key] = true
+				states = append(states, n.s)
+			}
+		}
+	}
+	return false
+}
+
+// isTickOf reports whether the transition is one of the clock, which calls stand for.
+func isTickOf(t gate.Transition) bool {
+	return slices.ContainsFunc(t.Tools, func(tool gate.Tool) bool { return isTick(gate.Call{Tool: tool.Name}) })
+}
