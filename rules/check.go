@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"unicode"
@@ -52,6 +53,9 @@ func (c *compiler) checkNames(s Statement) {
 	for _, n := range names {
 		if r, ok := invisible(n.Text); ok {
 			c.warnName(n, InvisibleChar, "", "the name contains the invisible character %U", r)
+		}
+		if before, after, ok := strings.Cut(n.Text, ","); ok && !n.Quoted {
+			c.warnName(n, KeywordLike, fmt.Sprintf("write two names with a space: %s, %s; quote it to keep it as it is", before, after), "%s is one name", n)
 		}
 		if strings.Contains(n.Text, "${") && !n.Quoted {
 			c.warnName(n, KeywordLike, "write the name out, or quote it to keep it as it is", "rules do not replace ${...}")

@@ -162,15 +162,21 @@ func (p *parser) named(t token) Name {
 
 // names reads names with commas between them, each once.
 func (p *parser) names(noun, form string) []Name {
-	return p.list(fmt.Sprintf("a %s is missing", noun), noun, form)
+	return p.listOf(p.item, fmt.Sprintf("a %s is missing", noun), noun, form)
 }
 
-// list reads names with commas between them, each once; missing is the message where
-// there is none.
+// list reads the names of a rule, each once; missing is the message where there is none.
+// A comma ends a bare name where the word ends with it: "a, b" are two names. "a,b" is
+// one, as it was before there were lists.
 func (p *parser) list(missing, noun, form string) []Name {
+	return p.listOf(p.listed, missing, noun, form)
+}
+
+// listOf reads names with commas between them.
+func (p *parser) listOf(read func() token, missing, noun, form string) []Name {
 	var names []Name
 	for {
-		t := p.item()
+		t := read()
 		if t.text == "" {
 			p.line.fail(Missing, t, form, "%s", missing)
 			return nil

@@ -103,7 +103,9 @@ func (p claimParser) unknownClaim(t token) {
 }
 
 // claimed reads the names of calls that a claim is about.
-func (p claimParser) claimed(missing, form string) []Name { return p.list(missing, "name", form) }
+func (p claimParser) claimed(missing, form string) []Name {
+	return p.listOf(p.item, missing, "name", form)
+}
 
 // neverWords divide a claim that begins with never.
 var neverWords = []string{"before", "after", "while", "without"}
@@ -229,6 +231,21 @@ func (p claimParser) places() []Name {
 
 // item reads a name of a list. Here a comma ends a bare name.
 func (p *parser) item() token {
+	return p.upTo(func(word string) int {
+		if i := strings.IndexByte(word, ','); i >= 0 {
+			return i
+		}
+		return len(word)
+	})
+}
+
+// listed reads a name of a list in which only a comma at the end of a word ends a bare name.
+func (p *parser) listed() token {
+	return p.upTo(func(word string) int { return len(strings.TrimRight(word, ",")) })
+}
+
+// upTo reads a name of a list; stop returns where a bare name ends in its word.
+func (p *parser) upTo(stop func(word string) int) token {
 	start := p.line.skip(p.line.off)
 	if strings.HasPrefix(p.line.text[start:], `"`) {
 		t := p.line.quoted(start)
@@ -239,9 +256,7 @@ func (p *parser) item() token {
 		return t
 	}
 	end := p.line.wordEnd(start)
-	if i := strings.IndexByte(p.line.text[start:end], ','); i >= 0 {
-		end = start + i
-	}
+	end = start + stop(p.line.text[start:end])
 	p.line.off = end
 	if end == start {
 		return token{kind: atEnd, off: p.line.contentEnd(start), end: start}
