@@ -3,6 +3,7 @@ package check
 import (
 	"time"
 
+	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/policy"
 	"github.com/petrigate/petrigate/internal/policy/verify"
 	"github.com/petrigate/petrigate/rules"
@@ -22,8 +23,9 @@ func Assertion(c policy.Claim) verify.Assertion {
 
 // assertion is that of a claim about one name.
 func assertion(c policy.Claim) verify.Assertion {
-	if len(c.Key) > 0 {
-		return verify.Open{Why: "claims about each value of a field are not proved yet"}
+	if key := c.Key; len(key) > 0 {
+		c.Key = nil
+		return verify.ForEach{Of: assertion(c), Key: compared(key)}
 	}
 	switch c.Kind {
 	case rules.Never:
@@ -85,4 +87,21 @@ func period(c policy.Claim) verify.Period {
 		p.Window = windows[c.Over]
 	}
 	return p
+}
+
+// compared are the fields of a key. An expression is read as a rule reads it that is
+// written alike.
+func compared(key []rules.KeyField) []verify.Compared {
+	field := func(f rules.Field) gate.Field {
+		out := gate.Field{Result: f.Result, Source: f.String()}
+		if !f.Expression {
+			out.Path = f.Text
+		}
+		return out
+	}
+	var all []verify.Compared
+	for _, k := range key {
+		all = append(all, verify.Compared{Field: field(k.Field), Other: field(k.Other)})
+	}
+	return all
 }

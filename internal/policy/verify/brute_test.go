@@ -22,6 +22,7 @@ type brute struct {
 	sampled bool                // there are more calls
 	results []string            // by call: what it returns where it succeeds; nil: nothing
 	fresh   func(call int) bool // a claim about all states is asked of those that these calls lead to; nil: all
+	about   func(call int) bool // calls that names of claims are about; nil: all
 	ends    [][]int             // by state: where the end of a call leads
 
 	states  []*bruteState
@@ -200,7 +201,7 @@ func (b *bruteState) alike() int {
 }
 
 func (b *brute) has(call int, name gate.Tool, evidence bool) bool {
-	return carried(b.calls[call], b.names[call], name, evidence)
+	return (b.about == nil || b.about(call)) && carried(b.calls[call], b.names[call], name, evidence)
 }
 
 // explore visits what can be reached. The monitor of never-before goes along:

@@ -99,7 +99,7 @@ func formCalls(rules string) []gate.Call {
 	if strings.Contains(rules, "in a row") {
 		again = []string{"", `"n":1`}
 	}
-	for _, tool := range []string{"a", "b", "c"} {
+	for _, tool := range []string{"a", "b", "c", "d"} { // no rule names d
 		for _, v := range values {
 			for _, amount := range amounts {
 				for _, n := range again {

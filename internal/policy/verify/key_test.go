@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
 // TestRandomKeys holds verify to the gate in policies of nets with keys, played with
@@ -29,7 +30,7 @@ func newKeyTrial(t *testing.T, seed uint64) *trial {
 		}
 	}
 	src := strings.Join(rules, "\n") + "\n"
-	return g.trial(&trial{t: t, seed: seed, rules: src, known: true, keyed: true, alone: true, calls: keyCalls(fields), add: g.keyed(fields)})
+	return g.trial(&trial{t: t, seed: seed, rules: src, known: true, keyed: true, alone: true, fields: fields, calls: keyCalls(fields), add: g.keyed(fields)})
 }
 
 // keyFields is the field of each tool that keys read.
@@ -105,7 +106,8 @@ func keyCalls(fields map[string]string) []gate.Call {
 func (tr *trial) playKeyed(a, b gate.Tool) {
 	tr.partial = true
 	tr.brute = newBrute(tr.policy)
-	tr.single = newBrute(tr.policy)
+	tr.single, tr.each = newBrute(tr.policy), newBrute(tr.policy)
+	tr.each.about = func(c int) bool { return strings.Contains(string(tr.each.calls[c].Args), `"x"`) }
 	results := slices.ContainsFunc(tr.nets, func(n gate.Net) bool {
 		return slices.ContainsFunc(n.Transitions, func(t gate.Transition) bool { return len(t.Key) > 0 && t.Key[0].Result })
 	})
@@ -115,6 +117,7 @@ func (tr *trial) playKeyed(a, b gate.Tool) {
 				continue
 			}
 			tr.brute.call(tr.policy, c, r)
+			tr.each.call(tr.policy, c, r)
 			if !strings.ContainsAny(string(c.Args)+r, "yz") {
 				tr.single.call(tr.policy, c, r)
 			}
@@ -123,6 +126,26 @@ func (tr *trial) playKeyed(a, b gate.Tool) {
 	tr.brute.fresh = func(c int) bool { return !strings.Contains(string(tr.brute.calls[c].Args), "z") }
 	tr.brute.explore(a, b)
 	tr.single.explore(a, b)
+	tr.each.explore(a, b)
+}
+
+// forEach compares a claim about each value with what calls of one of them do.
+func (tr *trial) forEach(p verify.Proof, e verify.ForEach) {
+	b := tr.each
+	broken := false
+	var about gate.Tool
+	switch a := e.Of.(type) {
+	case verify.NeverBefore:
+		about, broken = a.Tool, b.admitted(func(k, c int) bool { return b.has(c, a.Tool, false) && b.states[k].mon == 0 })
+	case verify.AtMost:
+		about, broken = a.Tools[0], b.most(a.Tools[0], a.Count+1) > a.Count
+	}
+	if p.Result == verify.Proved && broken {
+		tr.errorf("for each: %+v is broken", p)
+	}
+	if p.Result == verify.Refuted {
+		tr.reaches(about, p.Counterexample)
+	}
 }
 
 func (b *brute) call(p *gate.Policy, c gate.Call, result string) {

@@ -1,6 +1,7 @@
 package verify_test
 
 import (
+	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"path"
@@ -34,7 +35,9 @@ type trial struct {
 
 	partial bool // verify does not know that some calls can be made: others may be shorter
 	brute   *brute
-	single  *brute // of keyed nets: calls of one value
+	single  *brute            // of keyed nets: calls of one value
+	each    *brute            // likewise: claims are about calls of one value
+	fields  map[string]string // likewise: what keys read of the tools; nil: f
 }
 
 // TestRandomPolicies holds verify to what the gate does in random policies. Few
@@ -99,6 +102,12 @@ func (g *generator) trial(tr *trial) *trial {
 		verify.AtMost{Count: count, Tools: []gate.Tool{a}}, verify.Reachable{Tool: a}, verify.AlwaysPossible{Tool: a},
 	}
 	tr.o.Prove = append(tr.o.Prove, g.moreClaims(tr, a, b)...)
+	if tr.keyed {
+		field := func(t gate.Tool) gate.Field { return gate.Field{Path: cmp.Or(tr.fields[t.Name], "f")} }
+		tr.o.Prove = append(tr.o.Prove,
+			verify.ForEach{Of: verify.NeverBefore{Tool: a, First: b}, Key: []verify.Compared{{Field: field(a), Other: field(b)}}},
+			verify.ForEach{Of: verify.AtMost{Count: count, Tools: []gate.Tool{a}}, Key: []verify.Compared{{Field: field(a), Other: field(a)}}})
+	}
 	for _, n := range tr.policy.Nets() {
 		if n.Labels == nil && !n.Row {
 			tr.o.Prove = append(tr.o.Prove, verify.Conserved{Net: n.Name}, verify.Exclusive{Net: n.Name, Places: n.Places[:2]},
@@ -377,6 +386,10 @@ func (tr *trial) proof(p verify.Proof) {
 	}
 	if isMore(p.Assertion) {
 		tr.monitored(p)
+		return
+	}
+	if e, ok := p.Assertion.(verify.ForEach); ok {
+		tr.forEach(p, e)
 		return
 	}
 	switch a := p.Assertion.(type) {

@@ -2,6 +2,7 @@ package verify
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/petrigate/petrigate/gate"
@@ -17,10 +18,13 @@ type prover struct {
 	policy     *gate.Policy
 	also       map[string][]gate.Name // of tools that are known: their further names
 	conditions []string               // by which nets judge arguments
+	each       *ForEach               // what is asked is asked of one value of it; nil: of all calls
 }
 
 func newProver(p *gate.Policy, o *Options) *prover {
 	c := callclass.Options{Tools: o.Tools, Known: o.Known, Passes: o.passes, Syntheses: o.inventions}
+	o.Prove = slices.Clone(o.Prove)
+	c.Compared = compared(p, o.Prove)
 	for _, a := range o.Prove {
 		c.Names = append(c.Names, a.tools()...)
 	}

@@ -53,7 +53,10 @@ func (m *prover) asks(a Assertion) bool {
 }
 
 // compares reports whether the assertion is itself about one value.
-func compares(a Assertion) bool { return false }
+func compares(a Assertion) bool {
+	_, ok := a.(ForEach)
+	return ok
+}
 
 // oneValue is the prover for which calls have one value alone.
 func (m *prover) oneValue() *prover {

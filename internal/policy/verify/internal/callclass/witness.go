@@ -206,7 +206,7 @@ func (w *recipe) arguments(v Values) (args string, known bool) {
 		case d.Field.Result:
 		case d.Field.Reader != nil:
 			expressions = append(expressions, d)
-		case d.Has != Lacks && !o.place(d.Field.Path, w.b.literal(v, &d)):
+		case d.Has != Lacks && (w.matched(d.Field.Path, w.b.literal(v, &d)) || !o.place(d.Field.Path, w.b.literal(v, &d))):
 			return "", false
 		}
 	}
@@ -216,6 +216,18 @@ func (w *recipe) arguments(v Values) (args string, known bool) {
 		}
 	}
 	return w.complete(o, v, expressions)
+}
+
+// matched reports whether a map matches the value of which the form does not say so.
+func (w *recipe) matched(field string, l literal) bool {
+	var text string
+	if json.Unmarshal([]byte(l), &text) != nil {
+		text = string(l)
+	}
+	return slices.ContainsFunc(w.b.maps, func(m *mapping) bool {
+		reads := m.Field == field || m.Field != "" && meets(m.Field, field)
+		return reads && m.of(w.form.tools) && w.form.value(m.Field) == nil && m.matches(text)
+	})
 }
 
 // maxCompletions bounds what is tried for conditions and expressions together.

@@ -1,0 +1,132 @@
+package verify
+
+import (
+	"slices"
+
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
+	"github.com/petrigate/petrigate/internal/policy/verify/internal/explore"
+)
+
+// ForEach claims Of, a [NeverBefore] or an [AtMost], for each value of the key by itself:
+// calls of other values do not count.
+type ForEach struct {
+	Of  Assertion
+	Key []Compared
+}
+
+// Compared are the fields that have the value: Field of the calls that the claim is
+// about, Other of those that come before them or start the count anew.
+type Compared struct{ Field, Other gate.Field }
+
+func (a ForEach) tools() []gate.Tool { return a.Of.tools() }
+
+func (a ForEach) prove(m *prover) Proof {
+	unread := func(f gate.Field) bool { return f.Path == "" && f.Reader == nil }
+	if slices.ContainsFunc(a.Key, func(c Compared) bool { return unread(c.Field) || unread(c.Other) }) {
+		return Proof{Why: "no rule has a key of this expression"}
+	}
+	each := *m
+	each.each = &a
+	p := a.Of.prove(&each)
+	if of, ok := a.Of.(AtMost); ok && p.Result == Refuted && (of.Count > maxCount || of.Per.Window > 0) {
+		return Proof{Why: explore.WhyLong}
+	}
+	return p
+}
+
+// sides are the names of the calls that the claim is about, and those of the others.
+func (a ForEach) sides() (about, others []gate.Tool) {
+	switch of := a.Of.(type) {
+	case NeverBefore:
+		return []gate.Tool{of.Tool}, []gate.Tool{of.First}
+	case AtMost:
+		if of.Per.Call.Name != "" {
+			others = []gate.Tool{of.Per.Call}
+		}
+		return of.Tools, others
+	}
+	return a.Of.tools(), nil
+}
+
+// compared are the fields that assertions read and compare with each other.
+func compared(p *gate.Policy, all []Assertion) (out [][]callclass.Reading) {
+	for i, a := range all {
+		switch a := a.(type) {
+		case Each:
+			out = append(out, compared(p, a.Of)...)
+		case ForEach:
+			a.Key = slices.Clone(a.Key)
+			about, others := a.sides()
+			for k := range a.Key {
+				c := &a.Key[k]
+				c.Field, c.Other = known(p, c.Field), known(p, c.Other)
+				var alike []callclass.Reading
+				for _, t := range about {
+					alike = append(alike, callclass.Reading{Tool: t, Field: c.Field})
+				}
+				for _, t := range others {
+					alike = append(alike, callclass.Reading{Tool: t, Field: c.Other})
+				}
+				out = append(out, alike)
+			}
+			all[i] = a
+		}
+	}
+	return out
+}
+
+// known is the field or, of an expression without a reader, that of a key of the policy
+// that is written alike.
+func known(p *gate.Policy, f gate.Field) gate.Field {
+	if f.Path != "" || f.Reader != nil {
+		return f
+	}
+	for _, n := range p.Nets() {
+		for _, t := range n.Transitions {
+			for _, g := range slices.Concat(n.Key, t.Key) {
+				if g.Reader != nil && g.Source == f.Source {
+					return g
+				}
+			}
+		}
+	}
+	return f
+}
+
+// narrow leaves out calls of other values. A call that the claim is about and that has
+// no value comes before nothing of its value.
+func (a *ForEach) narrow(tag func(*callclass.Class) uint8) func(*callclass.Class) uint8 {
+	if tag == nil {
+		return nil
+	}
+	_, before := a.Of.(NeverBefore)
+	return func(s *callclass.Class) uint8 {
+		bits := tag(s)
+		for _, c := range a.Key {
+			if has := s.Has(c.Field); has == callclass.Other || has == callclass.Lacks && !before {
+				bits &^= explore.Wanted
+			}
+			if s.Has(c.Other) != callclass.Same {
+				bits &= explore.Wanted
+			}
+		}
+		return bits
+	}
+}
+
+// Never asks the model, of one value where the assertion is about each.
+func (m *prover) Never(q *explore.Query, nets []int) explore.Answer {
+	if m.each != nil {
+		q.Tag = m.each.narrow(q.Tag)
+	}
+	return m.Model.Never(q, nets)
+}
+
+// Budgeted asks the model likewise.
+func (m *prover) Budgeted(tag func(*callclass.Class) uint8, count int, b explore.Budget) (net int, ok bool) {
+	if m.each != nil {
+		tag = m.each.narrow(tag)
+	}
+	return m.Model.Budgeted(tag, count, b)
+}
