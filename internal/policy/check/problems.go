@@ -64,7 +64,7 @@ func (v *Analysis) refuted(p proven) diag.Problem {
 			q.Hint = p.Why + ": " + together(p.Because)
 		}
 	case p.Default:
-		q.Hint = whyDefault
+		q.Hint = whyDefault + "; if it is to be called, write: allow " + text.Escape(written(p.Tool))
 	case p.Kind == rules.AlwaysPossible || p.Kind == rules.DeadlockFree || p.Kind == rules.NoTerminalStates || p.Kind == rules.Exclusive:
 		q.Hint = "it does not hold at the start already"
 	}

@@ -331,3 +331,22 @@ func TestStory(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// TestStoryFolds checks that pairs of calls which repeat are one line.
+func TestStoryFolds(t *testing.T) {
+	var trace verify.Trace
+	for i := range 3 {
+		trace = append(trace,
+			verify.Step{Call: 2*i + 1, Tool: "a", Name: "a"}, verify.Step{Call: 2*i + 1, Ends: true, Outcome: gate.Success},
+			verify.Step{Call: 2*i + 2, Tool: "b", Name: "b"}, verify.Step{Call: 2*i + 2, Ends: true, Outcome: gate.Failure})
+	}
+	trace = append(trace, verify.Step{Call: 7, Tool: "a", Name: "a"})
+	want := []string{"3 times: a succeeds, b fails", "a is admitted"}
+	if diff := cmp.Diff(want, Story(trace)); diff != "" {
+		t.Error(diff)
+	}
+	want = []string{"a succeeds", "b fails", "a succeeds", "b fails"}
+	if diff := cmp.Diff(want, Story(trace[:8])); diff != "" {
+		t.Error(diff)
+	}
+}

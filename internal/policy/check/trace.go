@@ -71,6 +71,13 @@ func Story(t verify.Trace) []string {
 			i += n * steps
 			continue
 		}
+		if n, steps := pairs(t[i:]); n >= manyPairs {
+			first, at := happens(t[i:])
+			second, _ := happens(t[i+at:])
+			lines = append(lines, fmt.Sprintf("%d times: %s %s, %s %s", n, Called(t[i]), first, Called(t[i+at]), second))
+			i += n * steps
+			continue
+		}
 		s := t[i]
 		switch {
 		case s.Wait > 0:
@@ -123,6 +130,44 @@ func same(t verify.Trace) int {
 		i += steps
 	}
 	return n
+}
+
+// manyPairs pairs of calls that do the same become one line.
+const manyPairs = 3
+
+// pairs counts how often the first two calls of a run are made one after the other with
+// the same fates, and the steps of one such pair.
+func pairs(t verify.Trace) (n, steps int) {
+	whole := func(t verify.Trace) (said string, steps int) {
+		if len(t) == 0 || t[0].Ends || t[0].Wait > 0 || t[0].Times > 0 {
+			return "", 0
+		}
+		what, steps := happens(t)
+		if what == "begins" {
+			return "", 0
+		}
+		return Called(t[0]) + " " + what, steps
+	}
+	pair := func(t verify.Trace) (said string, steps int) {
+		first, a := whole(t)
+		second, b := whole(t[a:])
+		if a == 0 || b == 0 {
+			return "", 0
+		}
+		return first + ", " + second, a + b
+	}
+	said, steps := pair(t)
+	if steps == 0 {
+		return 0, 0
+	}
+	for i := 0; i < len(t); n++ {
+		next, more := pair(t[i:])
+		if next != said {
+			break
+		}
+		i += more
+	}
+	return n, steps
 }
 
 func ends(t verify.Trace, call int) bool {
