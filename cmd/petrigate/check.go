@@ -12,6 +12,7 @@ import (
 	"github.com/petrigate/petrigate/internal/diag"
 	"github.com/petrigate/petrigate/internal/policy"
 	"github.com/petrigate/petrigate/internal/policy/check"
+	"github.com/petrigate/petrigate/internal/policy/policydiff"
 	"github.com/petrigate/petrigate/internal/policy/verify"
 	"github.com/petrigate/petrigate/internal/serve/daemon"
 )
@@ -86,7 +87,7 @@ func runCheck(ctx context.Context, s stdio, f checkFlags) error {
 		tools = check.LikelyTools(cfg, result)
 	}
 	watch := newProgress(s.err)
-	v, err := check.Run(ctx, result, source, tools, check.Effort{States: f.states, Time: f.timeout, Report: func(spent time.Duration) {
+	v, err := check.Run(ctx, result, source, tools, check.Effort{States: f.states, Time: f.timeout, Narrower: policydiff.Narrower, Report: func(spent time.Duration) {
 		watch.say(func() string {
 			return fmt.Sprintf("looking for proofs: %.0f of at most %.0f s", spent.Seconds(), f.timeout.Seconds())
 		})

@@ -11,6 +11,7 @@ import (
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/policy"
 	"github.com/petrigate/petrigate/internal/policy/verify"
+	"github.com/petrigate/petrigate/rules"
 )
 
 // An Effort bounds the work of a verification. What does not fit is unknown.
@@ -18,6 +19,10 @@ type Effort struct {
 	States int                       // of one search; 0: as many as usual
 	Time   time.Duration             // of work: what is found must not depend on what else the machine does
 	Report func(spent time.Duration) // called now and then; may be nil
+
+	// Narrower proves that a policy admits no more than that of the file of the claim; nil:
+	// nobody does.
+	Narrower func(c policy.Claim, result *policy.Result, source policy.Source, stop func() bool) verify.Proof
 }
 
 // WorkClock tells how much was worked since it was made. The caller keeps to its
@@ -120,6 +125,9 @@ func Run(ctx context.Context, result *policy.Result, source policy.Source, tools
 			continue
 		}
 		c := result.Claims[i]
+		if c.Kind == rules.NarrowerThan && e.Narrower != nil {
+			found = e.Narrower(c, result, source, o.Stop)
+		}
 		if slices.Contains(v.idle, c.Net) {
 			found = verify.Proof{Why: "the net is not active"}
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/policy/verify"
 	"github.com/petrigate/petrigate/internal/text"
+	"github.com/petrigate/petrigate/rules"
 )
 
 // part is the one of several claims that the proof is about, without "prove".
@@ -15,6 +16,9 @@ func (p proven) part() string { return strings.TrimPrefix(p.Parts[p.Part].Text, 
 
 // brokenBy says what is wrong at the end of the counterexample.
 func brokenBy(p proven) string {
+	if p.Kind == rules.NarrowerThan {
+		return ", and the last is refused, or put to a person, by " + text.Escape(p.File)
+	}
 	switch a := p.Assertion.(type) {
 	case verify.AtMost:
 		if _, window, _ := strings.Cut(p.Text, " per "); a.Per.Window > 0 {
@@ -37,6 +41,8 @@ func brokenBy(p proven) string {
 		return nobody(&a.Approval)
 	case verify.Only:
 		return fmt.Sprintf(", and the last is not certainly %s", alternatives(a.Tools)) + nobody(a.Unapproved)
+	case verify.NoFailureLocks:
+		return ", and no calls that succeed lead to " + called(a.Tool) + " from there, as they would had the last call succeeded"
 	case verify.AlwaysPossible:
 		return ", and no calls that succeed lead to " + called(a.Tool) + " from there"
 	case verify.DeadlockFree, verify.NoTerminalStates:

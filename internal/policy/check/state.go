@@ -176,7 +176,7 @@ func Lacking(t gate.Transition, s gate.NetState) string {
 // refutingState shows the state that refutes a claim about states.
 func (v *Analysis) refutingState(p proven) string {
 	switch p.Kind {
-	case rules.AlwaysPossible, rules.DeadlockFree, rules.NoTerminalStates:
+	case rules.AlwaysPossible, rules.NoFailureLocks, rules.DeadlockFree, rules.NoTerminalStates:
 		return v.stuck(p.Counterexample, p.Because)
 	case rules.Conserved, rules.Exclusive:
 	default:

@@ -95,7 +95,7 @@ func (m *prover) loses(t gate.Tool) (run Trace, because []Net) {
 			return nil, nil
 		}
 	}
-	p := AlwaysPossible{t}.prove(m)
+	p := AlwaysPossible{Tool: t}.prove(m)
 	fails := slices.ContainsFunc(p.Counterexample, func(s Step) bool { return s.Ends && s.Outcome != gate.Success })
 	if p.Result != Refuted || !fails {
 		return nil, nil

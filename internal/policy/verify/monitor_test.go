@@ -355,9 +355,9 @@ func (tr *trial) monitored(p verify.Proof) {
 		return
 	}
 	broken, closed := tr.brute.broken(w, tr.window())
-	judgedClaims[fmt.Sprintf("%T %v", p.Assertion, p.Result)]++
+	tr.stats[fmt.Sprintf("%T %v", p.Assertion, p.Result)]++
 	if closed {
-		judgedClaims["closed"]++
+		tr.stats["claims closed"]++
 	}
 	if tr.judged {
 		closed = false
@@ -366,8 +366,6 @@ func (tr *trial) monitored(p verify.Proof) {
 		tr.errorf("%T %+v: broken %v", p.Assertion, p, broken)
 	}
 }
-
-var judgedClaims = map[string]int{}
 
 // isMore reports whether a claim is judged by a watcher alone.
 func isMore(a verify.Assertion) bool {
@@ -380,4 +378,109 @@ func isMore(a verify.Assertion) bool {
 		return len(a.Tools) > 1 || a.Per != verify.Period{}
 	}
 	return watcherOf(a) != nil
+}
+
+// lockClaims are claims about what can be reached, of which a trial has one.
+func (g *generator) lockClaims(tr *trial, a gate.Tool) []verify.Assertion {
+	if rand.New(rand.NewPCG(tr.seed, 22)).IntN(2) == 0 {
+		return []verify.Assertion{verify.NoFailureLocks{Tool: a}}
+	}
+	return []verify.Assertion{verify.AlwaysPossible{Tool: a, ButBudget: true}}
+}
+
+// locks compares a claim that no failure loses a tool with what the gate does.
+func (tr *trial) locks(p verify.Proof, tool gate.Tool) {
+	b := tr.brute
+	w := want{call: func(c int, _ []gate.Verdict) bool { return b.has(c, tool, false) }}
+	if b.closed && !tr.judged && p.Result != verify.Unknown {
+		tr.stats[fmt.Sprintf("%T %v", p.Assertion, p.Result)]++
+		if lost := b.failureLocks(w, tr.o.Prove[1].(verify.NeverBefore).First); lost && p.Result == verify.Proved || !lost && p.Result == verify.Refuted && len(p.Counterexample) < 5 {
+			tr.errorf("%+v: brute force %v", p, lost)
+		}
+	}
+	if p.Result != verify.Refuted {
+		return
+	}
+	won := slices.Clone(p.Counterexample)
+	won[len(won)-1].Outcome = gate.Success
+	for run, goes := range map[*verify.Trace]bool{&p.Counterexample: false, &won: true} {
+		pl := replay(b.policy, *run)
+		from := &brute{policy: b.policy, calls: b.calls, names: b.names}
+		if pl.refused >= 0 || from.goesOn(pl.state, w) != goes && !tr.judged && (!goes || !tr.sampled) {
+			tr.errorf("%+v: refused %d, goes on: not %v", *run, pl.refused, goes)
+		}
+	}
+}
+
+// failureLocks reports whether some call in flight loses what is wanted by its failure
+// and not by its success.
+func (b *brute) failureLocks(w want, first gate.Tool) bool {
+	good := make([]bool, len(b.states))
+	for again := true; again; {
+		again = false
+		for k := range b.admits {
+			if good[k] {
+				continue
+			}
+			for c, yes := range b.admits[k] {
+				good[k] = good[k] || yes && !isTick(b.calls[c]) && w.call(c, b.nets[k][c])
+			}
+			for _, to := range b.happy[k] {
+				good[k] = good[k] || good[to]
+			}
+			again = again || good[k]
+		}
+	}
+	states := len(b.states)
+	for _, st := range b.states[:states] {
+		for number := range st.open {
+			if waits(st.s)[number] == "" {
+				continue
+			}
+			after := func(o gate.Outcome) bool {
+				k := b.add(b.ended(st, number, o, first))
+				return k < states && good[k]
+			}
+			if after(gate.Success) && !(after(gate.Failure) && after(gate.Unknown)) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// butBudget compares a claim in which limits of the tool itself are put aside with the
+// policy that has none of them.
+func (tr *trial) butBudget(p verify.Proof, tool gate.Tool) {
+	if p.Result == verify.Refuted {
+		if pl := replay(tr.brute.policy, p.Counterexample); pl.refused >= 0 {
+			tr.errorf("%+v: step %d is refused", p, pl.refused)
+		}
+	}
+	if tr.policy.Options().Deny || p.Result == verify.Unknown || tr.judged {
+		return
+	}
+	var nets []gate.Net
+	for _, n := range tr.brute.policy.Nets() {
+		own := n.Cause == gate.CauseLimit && !n.Shadow && !slices.ContainsFunc(n.Transitions, func(t gate.Transition) bool {
+			return !t.Observe && slices.ContainsFunc(t.Tools, func(u gate.Tool) bool { return u.Name != tool.Name && !strings.HasPrefix(u.Name, tick) })
+		})
+		if !own {
+			nets = append(nets, n.Net)
+		}
+	}
+	policy, err := gate.NewPolicy(nets, tr.brute.policy.Options())
+	if err != nil {
+		return
+	}
+	free := &brute{policy: policy, calls: tr.brute.calls, names: tr.brute.names, results: tr.brute.results, sampled: tr.brute.sampled}
+	w := want{call: func(c int, _ []gate.Verdict) bool { return free.has(c, tool, false) }}
+	first := tr.o.Prove[1].(verify.NeverBefore)
+	free.explore(first.Tool, first.First)
+	if free.closed {
+		tr.stats[fmt.Sprintf("%T but budget %v", p.Assertion, p.Result)]++
+		if always := free.always(w); !always && p.Result == verify.Proved || always && p.Result == verify.Refuted && len(p.Counterexample) < 5 {
+			tr.errorf("%+v: brute force %v", p, always)
+		}
+	}
 }

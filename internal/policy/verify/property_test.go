@@ -38,6 +38,7 @@ type trial struct {
 	single  *brute            // of keyed nets: calls of one value
 	each    *brute            // likewise: claims are about calls of one value
 	fields  map[string]string // likewise: what keys read of the tools; nil: f
+	stats   map[string]int    // what was judged
 }
 
 // TestRandomPolicies holds verify to what the gate does in random policies. Few
@@ -101,7 +102,7 @@ func (g *generator) trial(tr *trial) *trial {
 		verify.Never{Tool: a}, verify.NeverBefore{Tool: a, First: b}, verify.NeverWithoutApproval{Tool: a},
 		verify.AtMost{Count: count, Tools: []gate.Tool{a}}, verify.Reachable{Tool: a}, verify.AlwaysPossible{Tool: a},
 	}
-	tr.o.Prove = append(tr.o.Prove, g.moreClaims(tr, a, b)...)
+	tr.o.Prove = append(tr.o.Prove, slices.Concat(g.moreClaims(tr, a, b), g.lockClaims(tr, a))...)
 	if tr.keyed {
 		field := func(t gate.Tool) gate.Field { return gate.Field{Path: cmp.Or(tr.fields[t.Name], "f")} }
 		tr.o.Prove = append(tr.o.Prove,
@@ -305,6 +306,7 @@ func (tr *trial) errorf(format string, args ...any) {
 }
 
 func (tr *trial) check(stats map[string]int) {
+	tr.stats = stats
 	stats["policies"]++
 	if tr.brute.closed {
 		stats["closed"]++
@@ -434,7 +436,13 @@ func (tr *trial) proof(p verify.Proof) {
 		if !released(tr.net(a.Net)) { // such a net forfeits it, whatever its marking
 			tr.invariant(p, a.Net, func(net *gate.NetInfo, d *gate.NetData) bool { return marked(net, d, a.Places) < 2 })
 		}
+	case verify.NoFailureLocks:
+		tr.locks(p, a.Tool)
 	case verify.AlwaysPossible:
+		if a.ButBudget {
+			tr.butBudget(p, a.Tool)
+			return
+		}
 		tr.always(p.Result, p.Counterexample, "always "+a.Tool.Name, want{call: func(c int, _ []gate.Verdict) bool { return b.has(c, a.Tool, false) }})
 	case verify.DeadlockFree:
 		w := gatedBy(a.Net)

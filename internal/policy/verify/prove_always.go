@@ -13,8 +13,12 @@ type (
 	Reachable struct{ Tool gate.Tool }
 
 	// AlwaysPossible claims that a call of Tool can be reached by successful
-	// calls from every state that the policy can get into.
-	AlwaysPossible struct{ Tool gate.Tool }
+	// calls from every state that the policy can get into. With ButBudget, limits that
+	// gate nothing else are put aside.
+	AlwaysPossible struct {
+		Tool      gate.Tool
+		ButBudget bool
+	}
 )
 
 func (a Reachable) tools() []gate.Tool      { return []gate.Tool{a.Tool} }
@@ -34,6 +38,9 @@ func (a Reachable) prove(m *prover) Proof {
 }
 
 func (a AlwaysPossible) prove(m *prover) Proof {
+	if a.ButBudget {
+		return a.butBudget(m)
+	}
 	likes := func(s *callclass.Class) bool { return s.Carries(a.Tool, false) }
 	classes, gap := m.ClassesFor(nil, carrying(a.Tool))
 	var liked, known []int // nets

@@ -19,6 +19,7 @@ type prover struct {
 	also       map[string][]gate.Name // of tools that are known: their further names
 	conditions []string               // by which nets judge arguments
 	each       *ForEach               // what is asked is asked of one value of it; nil: of all calls
+	options    *Options
 }
 
 func newProver(p *gate.Policy, o *Options) *prover {
@@ -31,7 +32,7 @@ func newProver(p *gate.Policy, o *Options) *prover {
 	m := &prover{
 		Model: explore.New(p, c, explore.Options{States: o.States, Stop: o.Stop}),
 		deny:  p.Options().Deny && !o.passes, small: cmp.Or(o.groups, explore.GroupLimit),
-		policy: p, also: callclass.Also(o.Tools), conditions: o.Conditions,
+		policy: p, also: callclass.Also(o.Tools), conditions: o.Conditions, options: o,
 	}
 	return m
 }

@@ -18,7 +18,7 @@ func Policy(ctx context.Context, c *config.Config) (*policy.Result, diag.List, e
 	if err != nil {
 		return nil, nil, err
 	}
-	v, err := check.Run(ctx, result, source, check.LikelyTools(c, result), check.AtStart(len(result.Claims)))
+	v, err := check.Run(ctx, result, source, check.LikelyTools(c, result), effort(len(result.Claims)))
 	if err != nil {
 		return nil, nil, err
 	}

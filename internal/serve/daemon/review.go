@@ -63,7 +63,7 @@ func (r *review) problems(ctx context.Context, tools check.ToolSet) diag.List {
 	if err != nil {
 		return nil // it was built before
 	}
-	v, err := check.Run(ctx, result, source, tools, check.AtStart(len(result.Claims)))
+	v, err := check.Run(ctx, result, source, tools, effort(len(result.Claims)))
 	if err != nil || ctx.Err() != nil {
 		return result.Problems
 	}

@@ -1,0 +1,53 @@
+package policydiff
+
+import (
+	"fmt"
+	"path/filepath"
+
+	"github.com/petrigate/petrigate/internal/policy"
+	"github.com/petrigate/petrigate/internal/policy/check"
+	"github.com/petrigate/petrigate/internal/policy/verify"
+)
+
+// narrowerStates is how many states a claim is compared in.
+const narrowerStates = 20_000
+
+// Narrower proves the claim that the policy admits no calls that the rules of a file,
+// which stands relative to that of the claim, do not admit too.
+func Narrower(c policy.Claim, result *policy.Result, source policy.Source, stop func() bool) verify.Proof {
+	d, err := against(c, result, source, stop)
+	switch {
+	case err != nil:
+		return verify.Proof{Why: fmt.Sprintf("%s: %v", c.File, err)}
+	case d.Looser != nil:
+		return verify.Proof{Result: verify.Refuted, Counterexample: d.Looser.trace}
+	case !d.Complete:
+		return verify.Proof{Why: d.why}
+	}
+	return verify.Proof{Result: verify.Proved}
+}
+
+// against compares the rules of the file with the policy.
+func against(c policy.Claim, result *policy.Result, source policy.Source, stop func() bool) (*Comparison, error) {
+	file := c.File
+	if !filepath.IsAbs(file) {
+		file = filepath.Join(filepath.Dir(c.Rule.File), file)
+	}
+	base, err := policy.FromFiles([]string{file}, nil)
+	if err != nil {
+		return nil, err
+	}
+	wide, err := policy.Build(base)
+	if err != nil {
+		return nil, err
+	}
+	from, err := NewSide(wide, base, check.LikelyTools(nil, wide).Tools)
+	if err != nil {
+		return nil, err
+	}
+	to, err := NewSide(result, source, check.LikelyTools(source.Config, result).Tools)
+	if err != nil {
+		return nil, err
+	}
+	return Compare(from, to, narrowerStates, stop)
+}

@@ -1,0 +1,82 @@
+package verify
+
+import (
+	"slices"
+	"time"
+
+	"github.com/petrigate/petrigate/gate"
+)
+
+// butBudget proves the claim of the policy in which the limits of the call itself
+// forbid nothing. It has every run that the policy has; one that it has and the policy
+// has not shows nothing.
+func (a AlwaysPossible) butBudget(m *prover) Proof {
+	var nets []gate.Net
+	own := false
+	for _, n := range m.policy.Nets() {
+		net := n.Net
+		if a.budget(&net) {
+			own = true
+			net = unlimited(net)
+		}
+		nets = append(nets, net)
+	}
+	plain := AlwaysPossible{Tool: a.Tool}
+	if !own {
+		return plain.prove(m)
+	}
+	free, err := gate.NewPolicy(nets, m.policy.Options())
+	if err != nil {
+		return Proof{Why: "its own budget cannot be put aside"}
+	}
+	without := newProver(free, m.options)
+	without.Limit = m.Limit
+	p := plain.prove(without)
+	if p.Result == Refuted && !m.plays(p.Counterexample) {
+		return Proof{Why: "it does not hold where its own budget is put aside, and no run was found that keeps to it"}
+	}
+	return p
+}
+
+// budget reports whether the net limits nothing but calls of the name.
+func (a AlwaysPossible) budget(n *gate.Net) bool {
+	gates := false
+	for _, t := range n.Transitions {
+		if t.Observe {
+			continue
+		}
+		gates = gates || len(t.Tools) > 0
+		if slices.ContainsFunc(t.Tools, func(tool gate.Tool) bool { return tool.Name != a.Tool.Name }) {
+			return false
+		}
+	}
+	return gates && n.Cause == gate.CauseLimit && !n.Shadow
+}
+
+// unlimited is the net whose calls take nothing and are never refused.
+func unlimited(n gate.Net) gate.Net {
+	n.Transitions = slices.Clone(n.Transitions)
+	for i := range n.Transitions {
+		if t := &n.Transitions[i]; len(t.Tools) > 0 && !t.Observe {
+			t.Inputs, t.Outputs, t.Deferred, t.Release, t.Key = nil, nil, false, false, nil
+		}
+	}
+	n.Transitions = slices.DeleteFunc(n.Transitions, func(t gate.Transition) bool { return len(t.Tools) == 0 || t.Observe })
+	n.Row, n.Sum, n.Key = false, nil, nil
+	return n
+}
+
+// plays reports whether the gate admits the run.
+func (m *prover) plays(t Trace) bool {
+	start := time.Unix(0, 0)
+	r := &rehearsal{
+		prover: m, session: gate.NewSession(m.policy, gate.SessionOptions{Time: start}), now: start,
+		numbers: make(map[int]uint64), results: make(map[int]string),
+	}
+	for i := range slices.Clone(t) {
+		if r.play(&t[i]) != "" {
+			return false
+		}
+	}
+	return true
+}
