@@ -26,6 +26,7 @@ type judgement struct {
 	manual   bool
 	known    bool       // an active net gates a certain name, or holds it free
 	bare     bool       // no map gives a name
+	past     bool       // the call was made, whatever the nets say
 	offered  []Call     // the tools that can be called; nil: those of the state
 	world    world      // acting by default
 	row      string     // see [rowOf]; empty: no net counts rows

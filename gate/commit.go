@@ -94,9 +94,11 @@ func (j *judgement) commit(g *Grant, asked *OpenAsk, metas []Meta) (Decision, *D
 	if f := j.moves(d, open.Number, metas); f != nil {
 		return j.unrest(f), j.answered(asked)
 	}
-	if r := j.crowded(d); r != nil {
-		return r, j.answered(asked)
+	over := j.crowded(d)
+	if len(over) > 0 && !j.past {
+		return j.crowd(over[0]), j.answered(asked)
 	}
+	j.keepOut(d, over)
 	shadow, would := j.shadow(d, open.Number)
 	j.await(d, open)
 	a := &struct {
@@ -128,7 +130,7 @@ func (j *judgement) moves(d *Delta, number uint64, metas []Meta) *finding {
 		flight := j.state.flight(f.net, number, j.call.Time)
 		m.miss(f, flight)
 		if !m.begin(f, flight) {
-			if j.world == actual {
+			if j.world == actual || j.past {
 				continue
 			}
 			return f

@@ -2,14 +2,17 @@ package gate
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// crowded returns a refusal if a net with a key would keep more values than the policy
-// allows. It first drops those that are as at the start again.
-func (j *judgement) crowded(d *Delta) *Refusal {
+// crowded returns the findings with which nets with a key would begin to keep more
+// values than the policy allows: the first of each net. It first drops those that are
+// as at the start again.
+func (j *judgement) crowded(d *Delta) (over []*finding) {
 	grown, freed := 0, -1
 	for i := range j.findings {
 		f := &j.findings[i]
@@ -20,42 +23,60 @@ func (j *judgement) crowded(d *Delta) *Refusal {
 			continue
 		}
 		grown++
-		over := f.base.Values.Len() + grown - j.policy.most
-		if over > 0 && freed < 0 {
+		full := j.state.Nets[f.net.index].Values.Len() + grown - j.policy.most
+		if full > 0 && freed < 0 {
 			freed = j.sweep(d, f)
 		}
-		if over > max(freed, 0) {
-			return j.refuse(KindBlocked, []Block{f.objected(j.call.Tool, f.net.crowd(j.policy.most))})
+		if full > max(freed, 0) && (len(over) == 0 || over[len(over)-1].net != f.net) {
+			over = append(over, f)
 		}
 	}
-	return nil
+	return over
 }
 
-// sweep drops the values that the clock has put back to the start, and those that were
-// only kept for watches that have ended, and counts them. Of the values of the call it
-// drops none.
-func (j *judgement) sweep(d *Delta, f *finding) (freed int) {
-	n := f.net
+// crowd refuses a call because a net would keep too many values.
+func (j *judgement) crowd(f *finding) *Refusal {
+	return j.refuse(KindBlocked, []Block{f.objected(j.call.Tool, f.net.crowd(j.policy.most))})
+}
+
+// keepOut takes the values out of d that were not kept so far by the nets of these
+// findings. The call was made all the same.
+func (j *judgement) keepOut(d *Delta, over []*finding) {
+	for _, first := range over {
+		for i := range j.findings {
+			if f := &j.findings[i]; f.grows && f.net == first.net {
+				d.Nets = slices.DeleteFunc(d.Nets, func(n NetDelta) bool { return n.Net == f.net.index && n.Key == f.keyText() })
+			}
+		}
+	}
+}
+
+// sweep adds to d that values are dropped, and counts them; see [net.idle]. Of the
+// values of the call it drops none.
+func (j *judgement) sweep(d *Delta, f *finding) int {
+	base := f.net.at(j.state.Nets[f.net.index], j.state.Nets[f.net.index], j.call.Time)
+	of := func(key string) bool {
+		return slices.ContainsFunc(f.plan.values, func(v value) bool { return v.text == key })
+	}
+	idle := f.net.idle(base, base, j.call.Time, of)
+	d.Nets, j.ticked = append(d.Nets, idle...), append(j.ticked, idle...)
+	return len(idle)
+}
+
+// idle returns the states, at the time t, of the values of base that the clock has put
+// back to the start, which is that of after, and of those that were only kept for
+// watches that have ended; but of none in a call.
+func (n *net) idle(base, after *NetData, t time.Time, of func(key string) bool) (idle []NetDelta) {
 	if !n.clocked() && len(n.results) == 0 {
-		return 0
+		return nil
 	}
-	concerned := make(map[string]bool)
-	for _, v := range f.plan.values {
-		concerned[v.text] = true
-	}
-	for key, old := range f.base.Values.All() {
-		if concerned[key] {
-			continue
-		}
-		data := *n.at(old, f.base, j.call.Time)
-		data.prune(f.base)
-		if data.like(f.base) {
-			delta := NetDelta{Net: n.index, Key: key, Data: &data}
-			d.Nets, j.ticked = append(d.Nets, delta), append(j.ticked, delta)
-			freed++
+	for key, old := range base.Values.All() {
+		data := *n.at(old, base, t)
+		if data.prune(after); data.like(after) && !of(key) {
+			idle = append(idle, NetDelta{Net: n.index, Key: key, Data: &data})
 		}
 	}
-	return freed
+	return idle
 }
 
 // crowd returns the reason of a net that would keep too many values.

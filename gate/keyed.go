@@ -158,7 +158,8 @@ func (j *judgement) considerAny(n *net, base *NetData) {
 	best := base
 	if base.Active {
 		for d := range base.distinct() {
-			f := finding{subject: subject{net: n, data: n.at(d, base, j.call.Time).deciding()}, labels: j.labels, label: -1}
+			d = n.at(d, base, j.call.Time)
+			f := finding{subject: subject{net: n, data: d.deciding()}, labels: j.labels, label: -1}
 			if n.Labels == nil {
 				f.labels, _ = j.own(n)
 			}

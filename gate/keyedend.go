@@ -13,7 +13,9 @@ func (q PreparedEnd) settleKeyed(d *Delta, s *State, n *net, e ending) {
 		d.set(n.index, "", after)
 	}
 	e.base = base
-	for _, v := range q.ended(n, &e) {
+	values, idle := q.ended(n, &e, after)
+	d.Nets = append(d.Nets, idle...)
+	for _, v := range values {
 		old := base.Values.Get(v.text)
 		if old == nil {
 			single := base.single()
@@ -35,9 +37,9 @@ func (q PreparedEnd) settleKeyed(d *Delta, s *State, n *net, e ending) {
 
 // ended returns the values that wait for the end of the call, then those that the result
 // has for the watches of the call. Where the policy does not allow to keep all of the
-// latter, it is none of them: there is no evidence.
-func (q PreparedEnd) ended(n *net, e *ending) []value {
-	var values []value
+// latter, it is none of them: there is no evidence. Others are dropped for them first,
+// where they are as after, the net at large, again.
+func (q PreparedEnd) ended(n *net, e *ending, after *NetData) (values []value, idle []NetDelta) {
 	for k, i := range e.call.Nets {
 		if i == n.index && len(e.call.Keys) > 0 && e.call.Keys[k] != "" {
 			values = append(values, value{text: e.call.Keys[k]})
@@ -45,7 +47,7 @@ func (q PreparedEnd) ended(n *net, e *ending) []value {
 	}
 	waiting := len(values)
 	if e.outcome != Success || len(n.results) == 0 {
-		return values
+		return values, nil
 	}
 	for _, local := range e.watched(n) {
 		values = q.shown(n, local, e, values)
@@ -56,13 +58,19 @@ func (q PreparedEnd) ended(n *net, e *ending) []value {
 			grown++
 		}
 	}
-	if grown > q.policy.most {
+	if grown <= q.policy.most {
+		return values, nil
+	}
+	idle = n.idle(e.base, after, e.time, func(key string) bool {
+		return slices.ContainsFunc(values, func(v value) bool { return v.text == key })
+	})
+	if grown-len(idle) > q.policy.most {
 		values = values[:waiting:waiting]
 		for i := range values {
 			values[i].keys = 0
 		}
 	}
-	return values
+	return values, idle
 }
 
 // watched returns the keys of the watches of the call, in both worlds.

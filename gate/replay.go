@@ -20,6 +20,7 @@ func (s *Session) Replay(entries []Entry) {
 			continue
 		}
 		j := &s.policy.Prepare(e.Call).judgement
+		j.past = true
 		var number uint64
 		s.update(func(state *State) *Delta {
 			j.classify(state)

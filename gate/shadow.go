@@ -61,6 +61,7 @@ func (j *judgement) shadow(d *Delta, number uint64) (*judgement, *Refusal) {
 	var had, has Delta
 	r := w.enforce(&had, number)
 	a.follow(&has, number)
+	d.Nets = append(append(d.Nets, w.ticked...), a.ticked...)
 	for i := range j.shadows {
 		s := &j.shadows[i]
 		if s.value != nil && (i == 0 || j.shadows[i-1].net != s.net) { // nothing moves it at large
@@ -115,6 +116,10 @@ func (j *judgement) enforce(d *Delta, number uint64) *Refusal {
 		*d = Delta{}
 		return j.unrest(f)
 	}
+	if over := j.crowded(d); len(over) > 0 {
+		*d = Delta{}
+		return j.crowd(over[0])
+	}
 	if j.manual {
 		return j.refuse(KindApproval, blocksOf(j.steps()))
 	}
@@ -126,6 +131,7 @@ func (j *judgement) follow(d *Delta, number uint64) {
 	j.pass()
 	metas, _ := j.validate()
 	j.moves(d, number, metas)
+	j.keepOut(d, j.crowded(d))
 }
 
 // count returns a copy of s that counts the answer of the net.

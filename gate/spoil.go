@@ -175,7 +175,9 @@ func (p *Policy) suspecting(s *State, n *net, d *NetData, old *net) *NetData {
 	var suspects []Flight
 	if old != nil {
 		for _, f := range s.Nets[old.index].allSpoilers() {
-			suspects = append(suspects, Flight{Owner: f.Owner, Call: f.Call, Transition: t, Name: f.Name, Since: f.Since})
+			if !slices.ContainsFunc(suspects, func(g Flight) bool { return g.of(&f) }) { // for several values
+				suspects = append(suspects, Flight{Owner: f.Owner, Call: f.Call, Transition: t, Name: f.Name, Since: f.Since})
+			}
 		}
 	}
 	for _, open := range s.Open() {

@@ -1,0 +1,193 @@
+package gate_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/petrigate/petrigate/gate"
+)
+
+// minuteNet is "limit post to 1 per minute for each channel".
+func minuteNet() gate.Net {
+	n := handNet("n", map[string]int{"budget": 1}, "do: budget -> spent | post", "back: spent -> budget [1m]")
+	n.Key = []gate.Field{{Path: "channel"}}
+	return n
+}
+
+// TestValuesAreFreed: values that the clock has put back to the start make room for
+// others, but for those of the call itself.
+func TestValuesAreFreed(t *testing.T) {
+	sum := sumNet(1, time.Minute)
+	sum.Name, sum.Key, sum.Sum.Field = "n", []gate.Field{{Path: "channel"}}, gate.Field{Path: "n"}
+	sum.Transitions[1].Tools = gate.Tools("post")
+	for _, n := range []gate.Net{minuteNet(), sum} {
+		post := func(channel string, after time.Duration) gate.Call {
+			return callAt(`post {"n":1,"channel":`+channel+`}`, noon.Add(after))
+		}
+		p := play(t, gate.PolicyOptions{Keys: 2}, n)
+		p.allowCall(post("1", 0), nil)
+		p.allowCall(post("2", 0), nil)
+		p.Tick(noon.Add(time.Minute - 1))
+		r := p.refuseCall(post("3", time.Minute-1), nil, gate.KindBlocked, "n")
+		if want := "Net 'n' keeps 2 values of channel already, and the call would add one: no more are kept."; r.Text != want || r.Retry != 0 {
+			t.Errorf("%s %v, want %s", r.Text, r.Retry, want)
+		}
+		if r, ok := p.Decide(post("[3,4,5]", time.Minute), nil).(*gate.Refusal); !ok || r.Kind != gate.KindBlocked {
+			t.Error("three values are more than two")
+		}
+		p.allowCall(post("[1,3]", time.Minute), nil) // 2 is as at the start again, and so is 1
+		p.refuseCall(post("4", time.Minute+1), nil, gate.KindBlocked, "n")
+		p.allowCall(post("[4,5]", 2*time.Minute), nil)
+		var kept []string
+		for _, v := range p.Nets()[0].Values {
+			kept = append(kept, v.Key[0].Value)
+		}
+		if slices.Sort(kept); !slices.Equal(kept, []string{"4", "5"}) {
+			t.Errorf("kept %v", kept)
+		}
+	}
+}
+
+// contactsNet is "require contacts before send with same result as to".
+func contactsNet() gate.Net {
+	n := sequenceNet("contacts", "send")
+	n.Key = []gate.Field{{Path: "to"}}
+	n.Transitions[1].Key = []gate.Field{{Path: "$[*]", Result: true}}
+	return n
+}
+
+// TestResultsBeyondTheBound: a result with more values than are kept is no evidence of any.
+func TestResultsBeyondTheBound(t *testing.T) {
+	p := play(t, gate.PolicyOptions{Keys: 2}, contactsNet())
+	shows := func(result string) {
+		t.Helper()
+		if !p.allow("contacts").Ticket.End(gate.End{Outcome: gate.Success, Result: []byte(result)}) {
+			t.Error("nothing waited")
+		}
+	}
+	shows(`["a","b","c"]`)
+	p.status("require-contacts-before-send (active): ready:1 for each to")
+	shows(`["a"]`)
+	shows(`["b","c"]`)
+	p.status("require-contacts-before-send (active): ready:1 for each to; a: gate:1")
+	shows(`["a","b"]`)
+	p.status("require-contacts-before-send (active): ready:1 for each to; a: gate:1; b: gate:1")
+}
+
+// TestResultsBeyondTheBoundEndWaits: values that wait for the call settle all the same.
+func TestResultsBeyondTheBoundEndWaits(t *testing.T) {
+	n := handNet("n", map[string]int{"p": 1}, "do: p -> q [deferred] | contacts", "saw: p -> r [observe] [deferred] | contacts", "then: q -> p | send")
+	n.Key = []gate.Field{{Path: "to"}}
+	n.Transitions[1].Key = []gate.Field{{Path: "$[*]", Result: true}}
+	p := play(t, gate.PolicyOptions{Keys: 1}, n)
+	p.allow(`contacts {"to":"a"}`).Ticket.End(gate.End{Outcome: gate.Success, Result: []byte(`["a","b"]`)})
+	p.status("n (active): p:1 for each to; a: q:1")
+}
+
+// TestValuesKeptForWatches: a value that was only kept because a call under way cannot
+// count for it makes room once that call has ended.
+func TestValuesKeptForWatches(t *testing.T) {
+	p := play(t, gate.PolicyOptions{Keys: 1}, contactsNet())
+	first := p.allow("contacts").Ticket
+	p.allow("contacts").Ticket.End(gate.End{Outcome: gate.Success, Result: []byte(`["a"]`)})
+	p.success(`send {"to":"a"}`)
+	if p.Session.Snapshot().Nets[0].Values.Len() != 1 {
+		t.Error("it is forgotten that the first call cannot count for a")
+	}
+	first.End(gate.End{Outcome: gate.Success, Result: []byte(`["b"]`)})
+	p.status("require-contacts-before-send (active): ready:1 for each to; b: gate:1")
+	p.success(`send {"to":"b"}`)
+	p.status("require-contacts-before-send (active): ready:1 for each to")
+}
+
+// TestCrowdsInShadow: a net in shadow keeps no more values than one that blocks.
+func TestCrowdsInShadow(t *testing.T) {
+	n := minuteNet()
+	p := play(t, gate.PolicyOptions{Keys: 2}, shadow(n))
+	for i := range 4 {
+		want := ""
+		if i >= 2 {
+			want = "blocked n"
+		}
+		if got := p.would(fmt.Sprintf(`post {"channel":%d}`, i)); got != want {
+			t.Errorf("%d: %q, want %q", i, got, want)
+		}
+	}
+	if kept := p.Session.Snapshot().Nets[0].Values.Len(); kept != 2 {
+		t.Errorf("%d values are kept", kept)
+	}
+}
+
+func TestNegativeKeys(t *testing.T) {
+	_, err := gate.NewPolicy([]gate.Net{minuteNet()}, gate.PolicyOptions{Keys: -1})
+	if err == nil || !strings.Contains(err.Error(), "a net with a key is to keep -1 values") || !strings.Contains(err.Error(), "0 is 10,000") {
+		t.Error(err)
+	}
+}
+
+// TestCrowdsInThePast: a value that a net cannot keep any more does not keep the other
+// nets from being moved by a call that was made.
+func TestCrowdsInThePast(t *testing.T) {
+	other := limitNet("post", 3, "session")
+	p := play(t, gate.PolicyOptions{Keys: 1}, minuteNet(), other)
+	var entries []gate.Entry
+	for i := range 3 {
+		entries = append(entries, gate.Entry{Call: call(fmt.Sprintf(`post {"channel":%d}`, i)), Outcome: gate.Success})
+	}
+	p.Replay(entries)
+	p.status("n (active): budget:1 for each channel; 0: spent:1", other.Name+" (active): ready:1")
+}
+
+// TestReplayOfNetsThatDoNotRest: nor does a net that would not come to rest.
+func TestReplayOfNetsThatDoNotRest(t *testing.T) {
+	other := limitNet("x", 2, "session")
+	p := play(t, gate.PolicyOptions{}, restless(""), other)
+	before := p.Nets()[0].Marking.String()
+	p.Replay([]gate.Entry{{Call: call("x"), Outcome: gate.Success}})
+	if after := p.Nets(); after[0].Marking.String() != before || after[1].Marking.String() != "ready:1, budget:1" {
+		t.Errorf("%s and %s", after[0].Marking, after[1].Marking)
+	}
+}
+
+// TestCrowdsOfClocks: values that the clock has put back make room for those in a result.
+func TestCrowdsOfClocks(t *testing.T) {
+	n := handNet("n", map[string]int{"p": 1}, "saw: p -> q [observe] [deferred] | contacts", "then: q -> p | send", "forget: q -> p [1m]")
+	n.Key = []gate.Field{{Path: "to"}}
+	n.Transitions[0].Key = []gate.Field{{Path: "$[*]", Result: true}}
+	p := play(t, gate.PolicyOptions{Keys: 2}, n)
+	shows := func(result string, after time.Duration) {
+		ticket := p.allowCall(callAt("contacts", noon.Add(after)), nil).Ticket
+		ticket.End(gate.End{Outcome: gate.Success, Result: []byte(result), Time: noon.Add(after)})
+	}
+	shows(`["a","b"]`, 0)
+	shows(`["c","d"]`, time.Minute-1)
+	shows(`["c","d"]`, time.Minute)
+	var kept []string
+	for _, v := range p.Nets()[0].Values {
+		kept = append(kept, v.Key[0].Value)
+	}
+	if !slices.Equal(kept, []string{`"c"`, `"d"`}) {
+		t.Errorf("kept %v", kept)
+	}
+}
+
+// TestFewerKeys: a policy that keeps fewer values than there are adds none.
+func TestFewerKeys(t *testing.T) {
+	policy := func(keys int) *gate.Policy {
+		p, err := gate.NewPolicy([]gate.Net{minuteNet()}, gate.PolicyOptions{Keys: keys})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	s := policy(4).NewState(nil)
+	pass(t, s, call(`post {"channel":[1,2,3,4]}`))
+	now, _ := policy(2).Adopt(s, nil)
+	d, _ := now.Policy().Decide(now, call(`post {"channel":[5,6]}`), nil)
+	if r, ok := d.(*gate.Refusal); !ok || len(r.Blocks) != 1 {
+		t.Errorf("%+v", d)
+	}
+}
