@@ -154,12 +154,29 @@ func (n *Net) shut(e Meaning) bool {
 	return false
 }
 
+// maxRounds is the gate's bound on structural rounds.
+const maxRounds = 10_000
+
+// start is the marking in which the net waits for its first call.
+func (n *Net) start() petri.Marking {
+	m := make(petri.Marking, len(n.Info.Places))
+	for p, tokens := range n.Info.Initial {
+		m[n.Place[p]] = tokens
+	}
+	var structural []int
+	for i, t := range n.Info.Transitions {
+		if len(t.Tools) == 0 && t.Every == 0 {
+			structural = append(structural, i)
+		}
+	}
+	net := petri.Net{Places: len(n.Info.Places), Transitions: n.Trans}
+	net.Advance(m, structural, maxRounds, func(m petri.Marking) petri.Marking { return m })
+	return m
+}
+
 // begins reports whether the net lets the call pass at its start.
 func (n *Net) begins(m Meaning) bool {
-	start := make(petri.Marking, len(n.Info.Places))
-	for p, tokens := range n.Info.Initial {
-		start[n.Place[p]] = tokens
-	}
+	start := n.start()
 	return !slices.ContainsFunc(m, func(a Ask) bool {
 		open := func(t int) bool { return n.Trans[t].Enabled(start) }
 		return len(a.Barred) > 0 || !a.Free && !n.Observed(a.Transitions) && !slices.ContainsFunc(a.Transitions, open)
