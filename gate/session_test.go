@@ -146,6 +146,19 @@ State: ready:1
 	}
 }
 
+// TestPromptOfSpoilers: a tool that only takes evidence away is gated by nothing.
+func TestPromptOfSpoilers(t *testing.T) {
+	n := handNet("n", map[string]int{"done": 1}, "use: done -> done | deploy", "spoil: done -> idle | edit deploy")
+	n.Transitions[1].Observe, n.Transitions[1].Spoils = true, true
+	p := play(t, gate.PolicyOptions{}, n)
+	if got := p.Prompt(); !strings.Contains(got, "Available gated tools: deploy\n") {
+		t.Error(got)
+	}
+	if got := p.Enabled(); len(got) != 2 {
+		t.Error(got)
+	}
+}
+
 // TestLeft: what is left of a limit counts down, and only limits have it.
 func TestLeft(t *testing.T) {
 	pairs := gate.Net{

@@ -203,18 +203,24 @@ func (s *Session) Enabled() []Enabled {
 }
 
 func (n *net) enabled(data *NetData) (list []Enabled) {
-	on := make([]bool, len(n.Transitions))
-	for d := range data.distinct() {
-		for i := range on {
-			on[i] = on[i] || !d.deciding().Stuck && n.net.Transitions[i].Enabled(d.deciding().Marking)
-		}
-	}
+	on := n.canFire(data)
 	for i, t := range n.Transitions {
 		if len(t.Tools) > 0 && on[i] {
 			list = append(list, Enabled{Net: n.Name, Transition: t.Name, Tools: slices.Clone(t.Tools), Manual: t.Manual, Shadow: n.Shadow})
 		}
 	}
 	return list
+}
+
+// canFire reports for each transition whether it is enabled, for some value.
+func (n *net) canFire(data *NetData) []bool {
+	on := make([]bool, len(n.Transitions))
+	for d := range data.distinct() {
+		for i := range on {
+			on[i] = on[i] || !d.deciding().Stuck && n.net.Transitions[i].Enabled(d.deciding().Marking)
+		}
+	}
+	return on
 }
 
 // Left counts the calls that a net still allows by the transition of the verdict
@@ -261,8 +267,12 @@ func (s *Session) Prompt() string {
 
 func (n *net) describe(s NetState, d *NetData) string {
 	var tools []string
-	for _, e := range n.enabled(d) {
-		for _, t := range e.Tools {
+	on := n.canFire(d)
+	for i := range n.Transitions {
+		if !on[i] || n.Transitions[i].Spoils { // the net gates no call of a spoiler
+			continue
+		}
+		for _, t := range n.Transitions[i].Tools {
 			if !slices.Contains(tools, t.Name) {
 				tools = append(tools, t.Name)
 			}
