@@ -113,7 +113,7 @@ func callsOf(names []rules.Name) []gate.Tool {
 
 // lacks reports whether a net may be of a rule that could not be read.
 func (b *builder) lacks(net string) bool {
-	return b.invalid && slices.ContainsFunc([]string{"require-", "approve-", "block-", "limit-"}, func(prefix string) bool {
+	return b.invalid && slices.ContainsFunc([]string{"require-", "approve-", "block-", "limit-", "allow-"}, func(prefix string) bool {
 		return strings.HasPrefix(net, prefix)
 	})
 }

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -84,3 +85,29 @@ prove never x*`),
 const flow = `{name: pipeline, scope: session, places: [idle, built], initialMarking: {idle: 1},
   map: [{tool: exec, field: command, word: deploy, as: deploy-it}],
   transitions: [{name: build, inputs: [idle], outputs: [built], tools: [build]}, {name: deploy, inputs: [built], outputs: [idle], tools: [deploy-it]}]}`
+
+// TestClaimsAboutNetsOfEachForm: a claim finds the net of each form of rules by its name,
+// and says nothing of a net whose rule cannot be read.
+func TestClaimsAboutNetsOfEachForm(t *testing.T) {
+	for _, rule := range []string{
+		"allow x, y", "require a, b before c, d", "require a or b before c", "require a before b since e, f with same path",
+		"require 2 human-approvals before x after a until c", "block b after a until c",
+		"limit a, b to 3 at once", "limit a to 3 in a row", "limit a to 5 of amount per day for each to", "limit a to 3 per user per day",
+	} {
+		r, err := Build(Source{Rules: ruleTexts(rule)})
+		if err != nil {
+			t.Fatal(rule, err)
+		}
+		text := rule
+		for _, n := range r.Nets {
+			text += "\nprove conserved " + n.Name
+		}
+		if again, err := Build(Source{Rules: ruleTexts(text)}); err != nil || len(again.Claims) != len(r.Nets) {
+			t.Error(text, err)
+		}
+		broken := strings.Replace(text, "\n", " and so on\n", 1)
+		if r, err = Build(Source{Rules: ruleTexts(broken)}); err == nil || len(r.Problems) != 1 {
+			t.Error(broken, r.Problems)
+		}
+	}
+}
