@@ -35,11 +35,13 @@ func NoPolicy(s policy.Source) diag.List {
 	if s.Config != nil {
 		whole.File = s.Config.File
 	}
-	gates := 0
-	for _, text := range s.Rules {
-		n, claims := countRules(text)
-		gates += n
-		if n+claims == 0 {
+	gates, counts := 0, make([]counted, len(s.Rules))
+	for i, text := range s.Rules {
+		counts[i] = countRules(text)
+		gates += counts[i].gates
+	}
+	for i, text := range s.Rules {
+		if n := counts[i]; n.gates+n.claims == 0 && (n.maps == 0 || gates == 0) { // maps serve the rules of other files
 			problems = append(problems, Warning(codeNoRule, text.Position(1, 1), "there is no rule here", "a rule begins with require, block, limit or allow"))
 		}
 	}
@@ -64,21 +66,24 @@ func Warning(code string, at config.Position, message, hint string) diag.Problem
 	return p
 }
 
-// countRules counts the statements that gate something, and the claims. Maps and
-// examples gate nothing. Each error counts as a statement.
-func countRules(text config.RuleText) (n, claims int) {
+// A counted text of rules has so many statements that gate something, claims, and maps
+// with their examples. Each error counts as one that gates.
+type counted struct{ gates, claims, maps int }
+
+func countRules(text config.RuleText) (n counted) {
 	f, errs := rules.Parse(text.File, []byte(text.Text))
-	n = len(errs)
+	n.gates = len(errs)
 	for _, s := range f.Statements {
 		switch s.(type) {
 		case *rules.Map, *rules.Example:
+			n.maps++
 		case *rules.Prove:
-			claims++
+			n.claims++
 		default:
-			n++
+			n.gates++
 		}
 	}
-	return n, claims
+	return n
 }
 
 // NoUpstream warns of a configuration without an enabled server.
