@@ -2,14 +2,12 @@ package verify_test
 
 import (
 	"encoding/binary"
-	"fmt"
 	"maps"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/petrigate/petrigate/gate"
-	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
 // brute plays every sequence of calls and outcomes with the gate's own
@@ -478,73 +476,4 @@ func (b *brute) most(name gate.Tool, limit int) int {
 		}
 	}
 	return most
-}
-
-// A played trace: what the gate said.
-type played struct {
-	state   *gate.State
-	calls   []gate.Call
-	names   [][]gate.Name // by call
-	manual  []bool
-	steps   [][]gate.Step // by call: what people were asked
-	refused int           // step that was not admitted, -1
-	order   []string
-}
-
-// replay plays a trace with the gate.
-func replay(p *gate.Policy, t verify.Trace) played {
-	out := played{state: p.NewState(nil), refused: -1}
-	numbers, results := make(map[int]uint64), make(map[int]string)
-	for i, step := range t {
-		if step.Wait > 0 {
-			now, ok := begin(p, out.state, tickOf(p))
-			if !ok {
-				out.refused = i
-				return out
-			}
-			out.state = now.state
-			continue
-		}
-		if step.Ends {
-			out.state = settleWith(p, out.state, numbers[step.Call], step.Outcome, results[step.Call])
-			out.order = append(out.order, fmt.Sprint("end ", step.Call, " ", step.Outcome))
-			continue
-		}
-		for range max(1, step.Times) {
-			call := callOfStep(step)
-			now, ok := begin(p, out.state, call)
-			if !ok {
-				out.refused = i
-				return out
-			}
-			out.state = now.state
-			numbers[step.Call], results[step.Call] = now.number, step.Result
-			out.calls, out.names = append(out.calls, call), append(out.names, p.Names(call))
-			out.manual, out.steps = append(out.manual, now.manual), append(out.steps, now.steps)
-			if step.Times > 0 {
-				out.state = settleWith(p, out.state, now.number, gate.Success, step.Result)
-			}
-		}
-		out.order = append(out.order, fmt.Sprint("begin ", step.Call))
-	}
-	return out
-}
-
-// tickOf is the call that stands for the only clock of the policy.
-func tickOf(p *gate.Policy) gate.Call {
-	for _, n := range p.Nets() {
-		for _, t := range n.Transitions {
-			for _, tool := range t.Tools {
-				if c := (gate.Call{Tool: tool.Name, Args: []byte("{}")}); isTick(c) {
-					return c
-				}
-			}
-		}
-	}
-	return gate.Call{}
-}
-
-// callOfStep is the call that a step makes.
-func callOfStep(s verify.Step) gate.Call {
-	return gate.Call{Tool: s.Tool, Also: canonical(s.Tool), Others: upstreamTools, Args: []byte(s.Args)}
 }

@@ -230,6 +230,20 @@ func (w *recipe) matched(field string, l literal) bool {
 	})
 }
 
+// Free reports whether calls of the class can have as many values as one likes where
+// keys read: nothing else is known to read there.
+func (s *Class) Free() bool {
+	if s.of == nil || len(s.Data) == 0 {
+		return true
+	}
+	b, f := s.of.b, s.of.form
+	return b.conditionsOf(f.tools) == nil && !slices.ContainsFunc(s.Data, func(d Datum) bool {
+		return d.Field.Reader != nil || slices.ContainsFunc(f.fields, func(v value) bool {
+			return v.field == d.Field.Path || meets(v.field, d.Field.Path)
+		})
+	})
+}
+
 // maxCompletions bounds what is tried for conditions and expressions together.
 const maxCompletions = 2048
 

@@ -25,7 +25,11 @@ func (m *Model) gated(s *callclass.Class) bool {
 // continuation reaches the goal.
 func (s *Space) Lock(g *Goal) Answer {
 	good := s.Escapes(g, s.surely)
-	if !slices.Contains(good, false) || s.Fresh(good) {
+	if !slices.Contains(good, false) {
+		return Answer{Result: Proved}
+	}
+	free := func(class int) bool { return s.surely(class) && s.classes[class].member.Free() }
+	if slices.ContainsFunc(s.nets, (*Net).Keyed) && s.fresh(s.Escapes(g, free)) {
 		return Answer{Result: Proved}
 	}
 	unsure := s.leastSure()

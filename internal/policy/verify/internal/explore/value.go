@@ -28,14 +28,14 @@ func (m *Model) OneValue() *Model {
 	return one
 }
 
-// Fresh reports whether all states are good in which no call has had the value that is
-// looked at. Then a call with a new value gets there from any state.
-func (s *Space) Fresh(good []bool) bool {
+// fresh reports whether all states are good in which no call has had the value that is
+// looked at. Then calls with a new value get there from any state.
+func (s *Space) fresh(good []bool) bool {
 	var keyed []int
-	fresh := make(map[int]map[int]bool)
+	unused := make(map[int]map[int]bool)
 	for pos, n := range s.nets {
 		if n.Keyed() {
-			keyed, fresh[pos] = append(keyed, pos), n.unused()
+			keyed, unused[pos] = append(keyed, pos), n.unused()
 		}
 	}
 	if len(keyed) == 0 {
@@ -43,11 +43,11 @@ func (s *Space) Fresh(good []bool) bool {
 	}
 	for k := range s.At {
 		words := s.state(int32(k))
-		used := slices.ContainsFunc(keyed, func(pos int) bool { return !fresh[pos][int(words[1+pos])] }) ||
+		used := slices.ContainsFunc(keyed, func(pos int) bool { return !unused[pos][int(words[1+pos])] }) ||
 			slices.ContainsFunc(s.opens(int32(k)), func(id uint32) bool {
 				return slices.ContainsFunc(s.types.List[id].holds, func(h callclass.Effect) bool {
 					hold := &s.nets[h.Net].held.List[h.Meaning]
-					return fresh[h.Net] != nil && len(hold.flights)+len(hold.watches) > 0
+					return unused[h.Net] != nil && len(hold.flights)+len(hold.watches) > 0
 				})
 			})
 		if !used && !good[k] {
