@@ -70,7 +70,12 @@ func (o origin) Of(key, text string) Position {
 	if o.source == nil {
 		return Position{}
 	}
-	value := o.node.get(key)
+	return o.in(o.node.get(key), text)
+}
+
+// in returns the position of the text in a list, that of the list if the text is not
+// there, or that of the part if there is no list.
+func (o origin) in(value *node, text string) Position {
 	if value == nil {
 		return o.source.position(o.node)
 	}

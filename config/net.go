@@ -16,6 +16,7 @@ type Net struct {
 	InitialMarking map[string]int
 	TerminalPlaces []string
 	FreeTools      []string
+	Allow          map[string][]string // by place: what alone can be called while it is marked; with * and ? as in rules
 	Transitions    []Transition
 	Map            []Map
 	Match          string // "" or "all": every matching entry of Map; "first": only the first
@@ -42,6 +43,7 @@ type Transition struct {
 	Type            string // "auto", "manual"; "" is "auto"
 	Inputs, Outputs []string
 	Tools           []string
+	Except          []string // of a transition whose tool is "*": names of calls that it does not gate
 	Deferred        bool
 	Observe         bool
 	Unknown         string // "" or "hold"; "release": an unknown outcome gives the tokens back
@@ -162,6 +164,7 @@ func readNet(v Value) (Net, bool) {
 		"initialMarking": into(&net.InitialMarking, readMarking),
 		"terminalPlaces": into(&net.TerminalPlaces, each(Value.plain)),
 		"freeTools":      into(&net.FreeTools, each(Value.plain)),
+		"allow":          into(&net.Allow, readAllow),
 		"transitions":    into(&net.Transitions, readTransitions),
 		"map":            into(&net.Map, each(readMap)),
 		"match":          into(&net.Match, oneOf([]string{"all", "first"})),
@@ -193,6 +196,26 @@ func readMarking(v Value) (map[string]int, bool) {
 	return marking, true
 }
 
+// readAllow reads a list of tools for each of some places.
+func readAllow(v Value) (map[string][]string, bool) {
+	allow := make(map[string][]string, len(v.fields))
+	v.Each(func(place string, tools Value) {
+		if names, ok := each(Value.plain)(tools.as("the tools of " + tools.what)); ok {
+			allow[place] = names
+		}
+	})
+	return allow, true
+}
+
+// Allowed returns the position of a tool in the list of a place of [Net.Allow]. What it
+// returns where there is none is as with Of.
+func (n *Net) Allowed(place, tool string) Position {
+	if n.source == nil {
+		return Position{}
+	}
+	return n.in(n.node.get("allow").get(place), tool)
+}
+
 // readRecovery reads a marking that is not empty.
 func readRecovery(v Value) (map[string]int, bool) {
 	if v.kind == mapKind && len(v.fields) == 0 {
@@ -222,6 +245,7 @@ func readTransition(v Value) (Transition, bool) {
 		"inputs":   into(&t.Inputs, each(Value.plain)),
 		"outputs":  into(&t.Outputs, each(Value.plain)),
 		"tools":    into(&t.Tools, each(Value.plain)),
+		"except":   into(&t.Except, filled(each(Value.plain))),
 		"deferred": into(&t.Deferred, Value.Flag),
 		"observe":  into(&t.Observe, Value.Flag),
 		"unknown":  into(&t.Unknown, oneOf([]string{"hold", "release"})),
@@ -235,6 +259,9 @@ func readTransition(v Value) (Transition, bool) {
 	}
 	if unless := v.get("unless"); unless != nil && len(t.Tools) == 0 {
 		v.at(unless, `"unless" has no meaning for a transition without tools`, "")
+	}
+	if except := v.get("except"); except != nil && !slices.Equal(t.Tools, []string{"*"}) {
+		v.at(except, `"except" has no meaning without tools: ["*"]`, "write unless to exempt calls of single tools")
 	}
 	return t, true
 }
@@ -300,7 +327,7 @@ func checkPlaces(v Value, net *Net) {
 		known[place] = true
 	}
 	var places []*node
-	for _, key := range []string{"initialMarking", "recovery"} {
+	for _, key := range []string{"initialMarking", "recovery", "allow"} {
 		for _, f := range v.get(key).entries() {
 			places = append(places, f.key)
 		}

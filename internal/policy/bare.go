@@ -92,6 +92,7 @@ const (
 	forbids use = "" // or claims: any call of the name counts
 	proves  use = "it proves nothing"
 	exempts use = "it exempts nothing"
+	lists   use = "no call of that name passes"
 	admits  use = `"default: deny" lets none of them pass`
 )
 
@@ -138,7 +139,7 @@ func (c *bareNames) net(n *config.Net) {
 	}
 	check := func(u use, names []string, where func(string) gate.Position) {
 		for _, name := range names {
-			if msg, hint := c.fault(u, name, false, labels); msg != "" {
+			if msg, hint := c.fault(u, name, u == lists && isPattern(name), labels); msg != "" {
 				c.inNet(n, problem(diag.Error, BareName, where(name), msg, hint))
 			}
 		}
@@ -149,10 +150,14 @@ func (c *bareNames) net(n *config.Net) {
 		if progresses(t) {
 			u = proves
 		}
-		if u == proves || !t.Observe {
+		if len(t.Except) == 0 && (u == proves || !t.Observe) {
 			check(u, t.Tools, places(t.Of, "tools", t.Position))
 		}
 		check(exempts, t.Unless, places(t.Of, "unless", t.Position))
+		check(exempts, t.Except, places(t.Of, "except", t.Position))
+	}
+	for _, place := range allowed(n) {
+		check(lists, n.Allow[place], places(n.Allowed, place, n.Position))
 	}
 }
 

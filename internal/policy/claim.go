@@ -180,13 +180,11 @@ func (b *builder) checkClaimed(n rules.Name, nets []gate.Net) {
 	var known []string
 	spelled := serversOf(b.source.Config).spellings(n)
 	for _, net := range nets {
-		for _, t := range net.Transitions {
-			for _, tool := range t.Tools {
-				if slices.ContainsFunc(spelled, func(n rules.Name) bool { return meets(tool, n) }) {
-					return
-				}
-				known = append(known, tool.Name)
+		for _, tool := range spokenOf(net) {
+			if slices.ContainsFunc(spelled, func(n rules.Name) bool { return meets(tool, n) }) {
+				return
 			}
+			known = append(known, tool.Name)
 		}
 		known = append(known, net.Free...)
 		for _, m := range net.Maps {
@@ -199,6 +197,17 @@ func (b *builder) checkClaimed(n rules.Name, nets []gate.Net) {
 	if !slices.ContainsFunc(spelled, func(n rules.Name) bool { return isKnown(n, known) }) {
 		b.atName(n, problem(diag.Warning, UnknownClaimed, n.Pos, fmt.Sprintf("no rule and no net speaks of %q", n.Text), text.Suggest(n.Text, known)))
 	}
+}
+
+// spokenOf are the tools of the transitions and of the allowlists of a net.
+func spokenOf(net gate.Net) (tools []gate.Tool) {
+	for _, t := range net.Transitions {
+		tools = append(tools, t.Tools...)
+	}
+	for _, ph := range net.Phases {
+		tools = append(tools, ph.Tools...)
+	}
+	return tools
 }
 
 // meets reports whether a pattern that is listed is, or matches, the name.

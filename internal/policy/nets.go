@@ -48,6 +48,7 @@ func (b *builder) net(n *config.Net) gate.Net {
 	for _, t := range n.Transitions {
 		out.Transitions = append(out.Transitions, transition(t))
 	}
+	out.Phases = phases(n)
 	b.hooks(n, &out)
 	b.checkNet(n)
 	return out
@@ -57,7 +58,44 @@ func (b *builder) net(n *config.Net) gate.Net {
 // Read-only.
 var scopes = map[string]gate.Scope{"principal": gate.ScopePrincipal, "global": gate.ScopeGlobal}
 
+// phases are the allowlists of the net, in the order of its places.
+func phases(n *config.Net) (all []gate.Phase) {
+	for _, place := range allowed(n) {
+		ph := gate.Phase{Place: place, Tools: gate.Tools(n.Allow[place]...)}
+		for k := range ph.Tools {
+			if isPattern(ph.Tools[k].Name) {
+				ph.Tools[k].Kind = gate.Glob
+			}
+		}
+		all = append(all, ph)
+	}
+	return all
+}
+
+// allowed are the places that have an allowlist, each once.
+func allowed(n *config.Net) (with []string) {
+	for i, place := range n.Places {
+		if _, ok := n.Allow[place]; ok && !slices.Contains(n.Places[:i], place) {
+			with = append(with, place)
+		}
+	}
+	return with
+}
+
+// isPattern reports whether a name has signs of a pattern.
+func isPattern(name string) bool { return strings.ContainsAny(name, "*?") }
+
+// transition makes the pattern of tools with exceptions, which is no name.
 func transition(t config.Transition) gate.Transition {
+	out := plainTransition(t)
+	if len(t.Except) > 0 {
+		out.Tools[0].Kind = gate.Glob
+		out.Unless = append(out.Unless, gate.Tools(t.Except...)...)
+	}
+	return out
+}
+
+func plainTransition(t config.Transition) gate.Transition {
 	return gate.Transition{
 		Name:     t.Name,
 		Inputs:   t.Inputs,
@@ -169,7 +207,9 @@ func (b *builder) checkNet(n *config.Net) {
 			b.inNet(n, problem(diag.Warning, WeakProgress, at(t.Of("weak", ""), t.Position),
 				fmt.Sprintf("the transition %q fires for calls of which it cannot be told whether they are what it waits for", t.Name), ""))
 		}
-		b.warnGlobs(n, t.Tools, places(t.Of, "tools", t.Position))
+		if len(t.Except) == 0 {
+			b.warnGlobs(n, t.Tools, places(t.Of, "tools", t.Position))
+		}
 		b.checkUnless(n, t)
 	}
 	b.warnGlobs(n, n.FreeTools, places(n.Of, "freeTools", n.Position))
@@ -186,6 +226,9 @@ func (b *builder) warnPlaces(n *config.Net) {
 		if slices.Contains(n.Places[:i], place) {
 			continue // which is an error
 		}
+		if _, allows := n.Allow[place]; allows {
+			continue
+		}
 		used := slices.ContainsFunc(n.Transitions, func(t config.Transition) bool {
 			return slices.Contains(t.Inputs, place) || slices.Contains(t.Outputs, place)
 		})
@@ -197,14 +240,20 @@ func (b *builder) warnPlaces(n *config.Net) {
 
 // checkUnless finds exemptions for names that no call certainly carries.
 func (b *builder) checkUnless(n *config.Net, t config.Transition) {
-	for _, name := range t.Unless {
+	check := func(key, name string) {
 		gives := func(certain bool) bool {
 			return slices.ContainsFunc(n.Map, func(m config.Map) bool { return m.As == name && (len(m.Runs) > 0 || m.When.Text != "") == certain })
 		}
 		if gives(false) && !gives(true) {
-			b.inNet(n, problem(diag.Error, WeakUnless, at(t.Of("unless", name), t.Position),
+			b.inNet(n, problem(diag.Error, WeakUnless, at(t.Of(key, name), t.Position),
 				fmt.Sprintf("the transition %q spares %q, which no call carries with certainty", t.Name, name), "map it with runs or when"))
 		}
+	}
+	for _, name := range t.Unless {
+		check("unless", name)
+	}
+	for _, name := range t.Except {
+		check("except", name)
 	}
 }
 
@@ -237,7 +286,7 @@ func (b *builder) warnWindows(n *config.Net) {
 
 func (b *builder) warnGlobs(n *config.Net, tools []string, where func(tool string) gate.Position) {
 	for _, tool := range tools {
-		if strings.ContainsAny(tool, "*?") {
+		if isPattern(tool) {
 			b.inNet(n, problem(diag.Warning, GlobInNet, where(tool), fmt.Sprintf("the tools of a net are exact names: %q is no pattern", tool), "patterns work in rules"))
 		}
 	}

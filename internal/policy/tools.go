@@ -178,8 +178,33 @@ func (b *builder) checkNetTools(n *config.Net, given []string) {
 	}
 	check(n.FreeTools, known, places(n.Of, "freeTools", n.Position), always("so this entry does nothing"))
 	for _, t := range n.Transitions {
-		check(t.Tools, known, places(t.Of, "tools", t.Position), always(fmt.Sprintf("so no call of it fires %q", t.Name)))
-		check(t.Unless, known, places(t.Of, "unless", t.Position), func(tool string) string { return "so nothing is exempt as " + tool })
+		if len(t.Except) == 0 {
+			check(t.Tools, known, places(t.Of, "tools", t.Position), always(fmt.Sprintf("so no call of it fires %q", t.Name)))
+		}
+		exempt := func(tool string) string { return "so nothing is exempt as " + tool }
+		check(t.Unless, known, places(t.Of, "unless", t.Position), exempt)
+		check(t.Except, known, places(t.Of, "except", t.Position), exempt)
+	}
+	for _, place := range allowed(n) {
+		b.checkAllow(n, place, known)
+	}
+}
+
+// checkAllow warns of names in an allowlist that no known tool has.
+func (b *builder) checkAllow(n *config.Net, place string, known []string) {
+	where := places(n.Allowed, place, n.Position)
+	for _, name := range n.Allow[place] {
+		msg, hint := fmt.Sprintf("unknown tool %q", name), b.nearestTool(name, known)
+		switch {
+		case beyondTools(name) || slices.Contains(known, name):
+			continue
+		case isPattern(name):
+			if strings.Contains(name, ".") || slices.ContainsFunc(known, func(tool string) bool { return gate.MatchGlob(name, tool) }) {
+				continue
+			}
+			msg, hint = fmt.Sprintf("the pattern %q matches no known tool", name), text.Suggest(name, known)
+		}
+		b.inNet(n, problem(diag.Warning, UnknownTool, where(name), fmt.Sprintf("%s, so nothing is allowed as it in %s", msg, place), hint))
 	}
 }
 

@@ -157,7 +157,7 @@ func (v *Analysis) active(result *policy.Result) (*gate.Policy, error) {
 	return gate.NewPolicy(nets, result.Policy.Options())
 }
 
-// others are free tools, those that only nets in shadow speak of, and the known ones that no net lists by name.
+// others are free tools, those of allowlists by phase, those that only nets in shadow speak of, and the known ones that no net lists by name.
 func (v *Analysis) others(p *gate.Policy, tools ToolSet) []gate.Tool {
 	seen := make(map[string]bool)
 	var free []gate.Tool
@@ -173,6 +173,9 @@ func (v *Analysis) others(p *gate.Policy, tools ToolSet) []gate.Tool {
 		}
 		for _, name := range n.Free {
 			free = append(free, gate.Tool{Name: name})
+		}
+		for _, ph := range n.Phases {
+			free = append(free, ph.Tools...)
 		}
 	}
 	var others []gate.Tool
@@ -223,7 +226,13 @@ func listed(net gate.NetInfo) []string {
 			names = append(names, written(tool))
 		}
 	}
-	return append(names, net.Free...)
+	names = append(names, net.Free...)
+	for _, ph := range net.Phases {
+		for _, tool := range ph.Tools {
+			names = append(names, written(tool))
+		}
+	}
+	return names
 }
 
 // written returns the name of a tool as rules write it: in quotes if it has a dot and is

@@ -20,7 +20,7 @@ type naming struct {
 
 // newNaming collects what the rules use, and numbers their patterns. The
 // names in extra are those that assertions speak of; patterns among them come
-// last, so that no net sees a difference.
+// last, as do those of nets with names of their own, so that no net sees a difference.
 func newNaming(maps []gate.Map, nets []*Net, extra []gate.Tool, known []Tool) *naming {
 	g := &naming{maps: newMappings(maps, -1), dotted: make(map[string]bool), bases: make(map[string]bool), others: make(map[string]bool)}
 	for _, t := range known {
@@ -49,6 +49,11 @@ func newNaming(maps []gate.Map, nets []*Net, extra []gate.Tool, known []Tool) *n
 			g.number(toolGlob(t))
 		case gate.Plain:
 			g.dot(t.Name)
+		}
+	}
+	for _, n := range nets {
+		for _, p := range n.globs {
+			g.number(p)
 		}
 	}
 	return g
