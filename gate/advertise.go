@@ -104,18 +104,18 @@ func (j *judgement) open(f *finding) bool {
 		return false
 	}
 	n := f.net
-	if n.Row || f.reason != "" && f.phase == nil {
+	if n.Row || f.objection() != "" && f.special.phase == nil {
 		return true
 	}
-	if f.phase != nil {
-		return slices.ContainsFunc(f.phase.Tools, func(u Tool) bool { return j.gives(n, u, Surely) })
+	if f.special != nil && f.special.phase != nil {
+		return slices.ContainsFunc(f.special.phase.Tools, func(u Tool) bool { return j.gives(n, u, Surely) })
 	}
 	if n.MatchFirst && n.maps != nil && slices.ContainsFunc(j.tools, func(t label) bool { return len(n.maps.about(t.text)) > 0 }) {
 		return true
 	}
 	l := &f.labels[f.label]
 	for i := range n.patterns {
-		if except := n.patterns[i].except; n.globs[i].number == l.glob-1 && except != "" && j.gives(n, Tool{Name: except}, Surely) {
+		if except := n.patterns[i].except; n.globs[i].number == int(l.glob)-1 && except != "" && j.gives(n, Tool{Name: except}, Surely) {
 			return true
 		}
 	}

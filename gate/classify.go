@@ -2,7 +2,6 @@ package gate
 
 import (
 	"cmp"
-	"math/big"
 	"math/bits"
 	"slices"
 	"time"
@@ -47,31 +46,21 @@ type judgement struct {
 type subject struct {
 	net  *net
 	data *NetData
-
-	// Of a net with a key.
-	base  *NetData // the net at large
-	plan  *plan    // nil: the arguments are not known
-	value *value
+	of   *carried // nil: the net has no key, or the arguments are not known
 }
 
 // finding is the verdict of one net, or of one for one value.
 type finding struct {
 	subject
-	labels   []label  // as this net names the call
-	choices  []choice // none if it is blocked
-	spoils   []choice // transitions that spoil evidence, see [Transition.Spoils]
-	label    int      // the first that is blocked
-	reason   string   // why it is blocked, if not by the marking alone
-	retry    time.Duration
-	phase    *Phase      // the one that blocks it
-	amount   *big.Rat    // that the call adds to the sum of the net
-	anew     bool        // data is that of the start: the call ends a row
+	labels   []label     // as this net names the call
+	choices  []choice    // none if it is blocked
+	special  *special    // nil: nothing of it
+	label    int32       // the first that is blocked
 	kind     VerdictKind // Abstain only of a net that moves all the same
+	anew     bool        // data is that of the start: the call ends a row
 	doubtful bool        // because it is weak
 	broken   bool        // its mapper or its structural transitions failed
 	grows    bool        // it is about a value of which nothing was kept so far
-
-	missed uint64 // the watches of the plan that do not count for the value
 }
 
 // choice is a transition that was chosen for a name.
@@ -125,6 +114,9 @@ func (j *judgement) classify(s *State) {
 	j.state = s
 	j.findings, j.room = j.findingRoom[:0], j.choiceRoom[:0]
 	j.blocked, j.manual, j.known, j.ticked, j.shadows = false, false, false, nil, nil
+	if j.keyed != nil {
+		j.keyed.carried = j.keyed.carried[:0]
+	}
 	for word, nets := range j.set {
 		for ; nets != 0; nets &= nets - 1 {
 			n := j.policy.nets[word*64+bits.TrailingZeros64(nets)]
@@ -185,14 +177,14 @@ func (j *judgement) judge(f *finding) {
 	switch {
 	case f.broken:
 		f.kind = Blocked
-	case f.plan != nil && f.value == nil:
+	case f.plan() != nil && f.value() == nil:
 		f.judgeBase()
 	default:
 		f.judgeValue(j.scratchRoom[:0])
 		f.restrain(j.call)
 		f.spend(j.call)
 	}
-	if len(f.spoils) > 0 {
+	if len(f.spoils()) > 0 {
 		f.kind = max(f.kind, Gated)
 	}
 	j.room = f.choices[len(f.choices):]
@@ -202,8 +194,8 @@ func (j *judgement) judge(f *finding) {
 
 // ownFor returns [judgement.own], which a plan has already.
 func (j *judgement) ownFor(s subject) ([]label, bool) {
-	if s.plan != nil {
-		return s.plan.labels, s.plan.ok
+	if s.plan() != nil {
+		return s.plan().labels, s.plan().ok
 	}
 	return j.own(s.net)
 }
@@ -235,7 +227,7 @@ func (n *net) knows(ls []label) bool {
 func (n *net) lookup(l *label) (lists []int, free bool) {
 	if l.glob > 0 {
 		for i := range n.globs {
-			if n.globs[i].number == l.glob-1 {
+			if n.globs[i].number == int(l.glob)-1 {
 				return n.globs[i].transitions, false
 			}
 		}
@@ -317,13 +309,14 @@ func (f *finding) choose(t, label int) {
 // moves reports whether an admitted call moves the net: it can also where it blocks, if
 // it yields or is in shadow.
 func (f *finding) moves() bool {
-	return len(f.choices) > 0 || len(f.spoils) > 0 || f.anew || f.missed != 0
+	return len(f.choices) > 0 || len(f.spoils()) > 0 || f.anew || f.missed() != 0
 }
 
 // object blocks the call for another reason than the marking.
 func (f *finding) object(reason string, retry time.Duration) {
 	f.kind, f.label, f.choices = Blocked, 0, f.choices[:0]
-	f.reason, f.retry = reason, retry
+	s := f.makeSpecial()
+	s.reason, s.retry = reason, retry
 }
 
 // manual reports whether a chosen transition asks a person.
@@ -339,7 +332,7 @@ func (f *finding) doubt(label int) {
 
 func (f *finding) block(label int) {
 	if f.kind != Blocked {
-		f.kind, f.label = Blocked, label
+		f.kind, f.label = Blocked, int32(label)
 	}
 }
 
@@ -408,7 +401,7 @@ func (f *finding) verdict() Verdict {
 	case len(f.choices) > 0:
 		v.Transition = f.net.Transitions[f.choices[0].transition].Name
 	case f.kind == Gated:
-		v.Transition = f.net.Transitions[f.spoils[0].transition].Name
+		v.Transition = f.net.Transitions[f.spoils()[0].transition].Name
 	}
 	return v
 }

@@ -124,7 +124,7 @@ func (j *judgement) moves(d *Delta, number uint64, metas []Meta) *finding {
 			d.Nets = slices.Grow(slices.Clip(d.Nets), len(j.findings))
 		}
 		if base == nil || i == 0 || j.findings[i-1].net != f.net {
-			base = f.base
+			base = f.base()
 		}
 		m := f.move(&room[i], base)
 		flight := j.state.flight(f.net, number, j.call.Time)
@@ -135,19 +135,19 @@ func (j *judgement) moves(d *Delta, number uint64, metas []Meta) *finding {
 			}
 			return f
 		}
-		m.spend(f.amount, j.call.Time)
+		m.spend(f.amount(), j.call.Time)
 		m.count(f, j.row)
 		m.clock(f.data, j.call.Time)
 		if metas != nil && metas[i] != nil {
 			m.data.Meta = metas[i]
 		}
-		if f.value == nil && f.plan != nil {
+		if f.value() == nil && f.plan() != nil {
 			base = m.data
-			if len(f.plan.spoils) > 0 && j.world == acting {
-				base.Values = f.net.spoilValues(f.base, base, f.plan.spoils, j.call.Time, false)
+			if len(f.plan().spoils) > 0 && j.world == acting {
+				base.Values = f.net.spoilValues(f.base(), base, f.plan().spoils, j.call.Time, false)
 			}
 		}
-		f.grows = f.base == f.data && f.value != nil && !m.data.like(f.base)
+		f.grows = f.base() == f.data && f.value() != nil && !m.data.like(f.base())
 		d.set(f.net.index, f.keyText(), m.data)
 	}
 	return nil
@@ -175,7 +175,7 @@ func (j *judgement) await(d *Delta, open *OpenCall) {
 
 // unrest returns the refusal of a net that would not come to rest.
 func (j *judgement) unrest(f *finding) *Refusal {
-	return j.refuse(KindBlocked, []Block{f.net.block(slices.Concat(f.choices, f.spoils)[0].name, f.net.unrest())})
+	return j.refuse(KindBlocked, []Block{f.net.block(slices.Concat(f.choices, f.spoils())[0].name, f.net.unrest())})
 }
 
 // move is one step of one net, made on a copy of its state.
@@ -210,7 +210,7 @@ func (m *move) begin(f *finding, call Flight) bool {
 	for _, c := range f.choices {
 		m.start(c, call)
 	}
-	m.spoil(f.spoils, call)
+	m.spoil(f.spoils(), call)
 	return !m.data.Active || m.settle()
 }
 

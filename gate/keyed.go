@@ -34,6 +34,45 @@ type lack struct {
 type keyedCall struct {
 	plans   []plan // of those that it can concern
 	carrier carrier
+	carried []carried // of the subjects
+}
+
+// carried is what a call carries for a subject that is a net with a key.
+type carried struct {
+	base  *NetData // the net at large
+	plan  *plan
+	value *value // nil: it is about what is about no value
+}
+
+// subject returns a net with a key and what the call carries for it.
+func (k *keyedCall) subject(n *net, data *NetData, of carried) subject {
+	k.carried = append(k.carried, of)
+	return subject{net: n, data: data, of: &k.carried[len(k.carried)-1]}
+}
+
+// base returns the net at large; of a net without a key, nil.
+func (s *subject) base() *NetData {
+	if s.of == nil {
+		return nil
+	}
+	return s.of.base
+}
+
+// plan returns what the call is for a net with a key; nil if the net has none, or the
+// arguments are not known.
+func (s *subject) plan() *plan {
+	if s.of == nil {
+		return nil
+	}
+	return s.of.plan
+}
+
+// value returns the value of the call that the subject is about, or nil.
+func (s *subject) value() *value {
+	if s.of == nil {
+		return nil
+	}
+	return s.of.value
 }
 
 // plan finds the values for the nets with a key that the call can concern.
@@ -140,7 +179,7 @@ func (j *judgement) considerKeyed(n *net, base *NetData) {
 		return
 	}
 	if len(p.values) == 0 || len(p.watches)+len(p.spoils) > 0 || p.lack != nil {
-		j.consider(subject{n, base, base, p, nil})
+		j.consider(j.keyed.subject(n, base, carried{base: base, plan: p}))
 	}
 	for i := range p.values {
 		v := &p.values[i]
@@ -148,7 +187,7 @@ func (j *judgement) considerKeyed(n *net, base *NetData) {
 		if stored := base.Values.Get(v.text); stored != nil {
 			data = j.now(n, v.text, stored, base)
 		}
-		j.consider(subject{n, data, base, p, v})
+		j.consider(j.keyed.subject(n, data, carried{base, p, v}))
 	}
 }
 
@@ -193,7 +232,7 @@ func (d *NetData) distinct() func(yield func(*NetData) bool) {
 
 // listed returns those of the transitions whose key has the value of the finding.
 func (f *finding) listed(lists []int) []int {
-	if f.plan == nil {
+	if f.plan() == nil {
 		return lists
 	}
 	other := func(t int) bool { return !f.has(t) }
@@ -206,10 +245,10 @@ func (f *finding) listed(lists []int) []int {
 // has reports whether the transition is about the value of the finding. One whose value
 // is in the result may be about any.
 func (f *finding) has(t int) bool {
-	if f.value == nil {
+	if f.value() == nil {
 		return false
 	}
-	return f.plan.keysOf(f.value)&(1<<f.net.keyOf[t]) != 0 || slices.Contains(f.net.results, t)
+	return f.plan().keysOf(f.value())&(1<<f.net.keyOf[t]) != 0 || slices.Contains(f.net.results, t)
 }
 
 // keysOf returns the keys of the net that have the value.
@@ -224,12 +263,12 @@ func (p *plan) keysOf(v *value) uint64 {
 // are watched by the net at large, but for the values for which they are not chosen.
 func (f *finding) judgeValue(room []int) {
 	f.judge(room)
-	if f.plan == nil || len(f.plan.watches) == 0 {
+	if f.plan() == nil || len(f.plan().watches) == 0 {
 		return
 	}
-	for i, w := range f.plan.watches {
+	for i, w := range f.plan().watches {
 		if !f.chosen(w.transition) {
-			f.missed |= 1 << i
+			f.makeSpecial().missed |= 1 << i
 		}
 	}
 	f.choices = slices.DeleteFunc(f.choices, func(c choice) bool { return slices.Contains(f.net.results, c.transition) })
@@ -241,10 +280,10 @@ func (f *finding) judgeValue(room []int) {
 // judgeBase judges the part of the call that is about no value.
 func (f *finding) judgeBase() {
 	switch {
-	case f.plan.lack != nil:
-		f.kind, f.label = Blocked, f.plan.lack.label
-	case len(f.plan.watches) > 0 && len(f.spoils)+len(f.data.Spoilers) == 0:
-		f.kind, f.choices = Gated, append(f.choices, f.plan.watches...)
+	case f.plan().lack != nil:
+		f.kind, f.label = Blocked, int32(f.plan().lack.label)
+	case len(f.plan().watches) > 0 && len(f.spoils())+len(f.data.Spoilers()) == 0:
+		f.kind, f.choices = Gated, append(f.choices, f.plan().watches...)
 	default:
 		f.judge(nil) // perhaps one of the names is free
 	}
@@ -267,16 +306,16 @@ func (l *lack) sentence(name string) string {
 
 // named returns the value of the finding, under the names of the fields of a transition.
 func (f *finding) named() []KeyValue {
-	if f.value == nil {
+	if f.value() == nil {
 		return nil
 	}
-	local := bits.TrailingZeros64(f.plan.keysOf(f.value))
-	return f.net.readers[local].named(f.value.parts)
+	local := bits.TrailingZeros64(f.plan().keysOf(f.value()))
+	return f.net.readers[local].named(f.value().parts)
 }
 
 // about puts the value of the finding into a sentence.
 func (f *finding) about(sentence string) string {
-	if f.value == nil || !strings.Contains(sentence, "{key}") {
+	if f.value() == nil || !strings.Contains(sentence, "{key}") {
 		return sentence
 	}
 	return strings.ReplaceAll(sentence, "{key}", shownKey(f.named()))
@@ -284,25 +323,28 @@ func (f *finding) about(sentence string) string {
 
 // keyText returns the value of the subject as [NetDelta.Key].
 func (s *subject) keyText() string {
-	if s.value == nil {
+	if s.value() == nil {
 		return ""
 	}
-	return s.value.text
+	return s.value().text
 }
 
 // own returns the state of the subject, to be changed; for a value of which nothing is
 // kept so far, made from the net at large.
 func (s *subject) own() NetData {
-	if s.value == nil || s.data != s.base {
+	if s.value() == nil || s.data != s.base() {
 		return *s.data
 	}
-	return s.base.single()
+	return s.base().single()
 }
 
 // single returns the state for a value of which nothing is kept yet.
 func (d *NetData) single() NetData {
 	c := *d
-	c.Values, c.Watches, c.Spoilers = nil, nil, nil
+	c.Values, c.Watches = nil, nil
+	if len(c.Spoilers()) > 0 {
+		c.setSpoilers(nil)
+	}
 	if c.Shadow != nil {
 		enforced := c.Shadow.Enforced.single()
 		c.Shadow = &ShadowData{Enforced: &enforced}
@@ -315,16 +357,16 @@ func (d *NetData) single() NetData {
 func (f *finding) move(room, base *NetData) move {
 	*room = f.own()
 	m := move{net: f.net, data: room}
-	if f.plan != nil {
-		m.watchOver(base.Watches, f.value == nil)
+	if f.plan() != nil {
+		m.watchOver(base.Watches, f.value() == nil)
 	}
 	return m
 }
 
 // miss records the watches of the call that do not count for the value.
 func (m *move) miss(f *finding, call Flight) {
-	for missed := f.missed; missed != 0; missed &= missed - 1 {
-		w := f.plan.watches[bits.TrailingZeros64(missed)]
+	for missed := f.missed(); missed != 0; missed &= missed - 1 {
+		w := f.plan().watches[bits.TrailingZeros64(missed)]
 		call.Transition, call.Name = w.transition, w.name
 		if slices.Contains(m.over, call) {
 			m.lapsed(call)
@@ -337,8 +379,8 @@ func (m *move) miss(f *finding, call Flight) {
 // evidence was spoiled, at some time since the call was admitted.
 func (m *move) watchOver(over []Flight, large bool) {
 	m.over, m.large = over, large
-	if len(m.data.Lapsed) > 0 {
-		m.data.Lapsed = keep(m.data.Lapsed, func(w Flight) bool { return slices.Contains(over, w) })
+	if len(m.data.Lapsed()) > 0 {
+		m.data.setLapsed(keep(m.data.Lapsed(), func(w Flight) bool { return slices.Contains(over, w) }))
 	}
 	m.lapse()
 }
@@ -346,7 +388,7 @@ func (m *move) watchOver(over []Flight, large bool) {
 // lapse records the watches that do not count any more.
 func (m *move) lapse() {
 	for _, w := range m.over {
-		if len(m.data.Spoilers) > 0 || !m.net.net.Transitions[w.Transition].Enabled(m.data.Marking) {
+		if len(m.data.Spoilers()) > 0 || !m.net.net.Transitions[w.Transition].Enabled(m.data.Marking) {
 			m.lapsed(w)
 		}
 	}
@@ -354,8 +396,8 @@ func (m *move) lapse() {
 
 // lapsed records that the watch does not count for the value any more.
 func (m *move) lapsed(w Flight) {
-	if !slices.Contains(m.data.Lapsed, w) {
-		m.data.Lapsed = append(slices.Clip(m.data.Lapsed), w)
+	if !slices.Contains(m.data.Lapsed(), w) {
+		m.data.setLapsed(append(slices.Clip(m.data.Lapsed()), w))
 	}
 }
 
@@ -381,7 +423,7 @@ func (n *net) tickKeyed(d *Delta, base *NetData, t time.Time) {
 }
 
 // lacks reports whether the finding is that the call has no value.
-func (f *finding) lacks() bool { return f.value == nil && f.plan != nil && f.plan.lack != nil }
+func (f *finding) lacks() bool { return f.value() == nil && f.plan() != nil && f.plan().lack != nil }
 
 // shownValues bounds the values of one net that are shown to a reader.
 const shownValues = 10

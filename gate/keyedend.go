@@ -120,7 +120,7 @@ func (e *ending) found(n *net) []Flight {
 // value.
 func (m *move) find(e *ending, found []Flight) {
 	for _, w := range found {
-		if !slices.Contains(m.data.Lapsed, w) {
+		if !slices.Contains(m.data.Lapsed(), w) {
 			m.credit(e, w)
 		}
 	}
@@ -135,8 +135,8 @@ func (d *NetData) unwatched(call *Flight, o Outcome) *NetData {
 	other := func(f Flight) bool { return !f.of(call) }
 	c := *d
 	c.Watches = keep(d.Watches, other)
-	if o != Unknown {
-		c.Spoilers = keep(d.Spoilers, other)
+	if o != Unknown && len(d.Spoilers()) > 0 {
+		c.setSpoilers(keep(d.Spoilers(), other))
 	}
 	if d.Shadow != nil {
 		shadow := *d.Shadow
@@ -150,10 +150,10 @@ func (d *NetData) unwatched(call *Flight, o Outcome) *NetData {
 // prune drops the lapsed watches that the net at large does not have any more. The
 // state d is not shared yet.
 func (d *NetData) prune(base *NetData) {
-	if len(d.Lapsed) > 0 {
-		d.Lapsed = keep(d.Lapsed, func(w Flight) bool { return slices.Contains(base.Watches, w) })
+	if len(d.Lapsed()) > 0 {
+		d.setLapsed(keep(d.Lapsed(), func(w Flight) bool { return slices.Contains(base.Watches, w) }))
 	}
-	if d.Shadow != nil && len(d.Shadow.Enforced.Lapsed) > 0 {
+	if d.Shadow != nil && len(d.Shadow.Enforced.Lapsed()) > 0 {
 		enforced := *d.Shadow.Enforced
 		enforced.prune(base.Shadow.Enforced)
 		shadow := *d.Shadow

@@ -31,7 +31,7 @@ func (n *net) values(s *State, base *NetData) ([]ValueState, int) {
 	shown := all[:min(len(all), shownValues)]
 	var values []ValueState
 	for _, r := range shown {
-		v := ValueState{Key: n.written.read(r.text), Marking: n.show(r.data), Spent: n.spending(r.data.deciding()), InFlight: n.inFlight(s, r.data.Flights), Spoilers: n.inFlight(s, r.data.Spoilers)}
+		v := ValueState{Key: n.written.read(r.text), Marking: n.show(r.data), Spent: n.spending(r.data.deciding()), InFlight: n.inFlight(s, r.data.Flights), Spoilers: n.inFlight(s, r.data.Spoilers())}
 		if n.Shadow {
 			v.Enforced = n.show(r.data.Shadow.Enforced)
 		}

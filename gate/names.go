@@ -10,10 +10,10 @@ import (
 // label is one name of a call, with its sources.
 type label struct {
 	text    string
+	glob    int32 // number of the pattern + 1 where text is a pattern
 	from    source
 	certain bool
 	weak    bool
-	glob    int // number of the pattern + 1 where text is a pattern
 }
 
 // source is the set of ways by which a call got a name.
@@ -168,7 +168,7 @@ func withPatterns(ls []label, globs []glob) []label {
 	names := slices.Clip(ls)
 	for i := range globs {
 		if l, ok := globs[i].match(names); ok {
-			l.glob = i + 1
+			l.glob = int32(i + 1)
 			ls = append(ls, l)
 		}
 	}

@@ -20,7 +20,7 @@ func (f *finding) restrain(c *Call) {
 		ph := &f.net.Phases[i]
 		if present[slices.Index(f.net.Places, ph.Place)] > 0 && !ph.allows(f.labels) {
 			f.object(f.net.outside(ph, c.Tool), 0)
-			f.phase = ph
+			f.special.phase = ph
 			return
 		}
 	}

@@ -100,8 +100,8 @@ func (n *net) block(name, reason string) Block {
 func (j *judgement) block(f *finding) Block {
 	b := f.net.block(j.call.Tool, "")
 	b.Key = f.named()
-	if f.reason != "" {
-		b.Reason, b.Retry = f.about(f.reason), f.retry
+	if reason := f.objection(); reason != "" {
+		b.Reason, b.Retry = f.about(reason), f.special.retry
 		return b
 	}
 	if f.broken {
@@ -113,7 +113,7 @@ func (j *judgement) block(f *finding) Block {
 		b.Name = l.text
 	}
 	if f.lacks() {
-		b.Reason = f.plan.lack.sentence(cmp.Or(b.Name, j.call.Tool))
+		b.Reason = f.plan().lack.sentence(cmp.Or(b.Name, j.call.Tool))
 		return b
 	}
 	if f.doubtful {

@@ -14,7 +14,7 @@ import (
 // follow puts the net back to its start, if the call is another than the one before
 // that it counted: that is so once the call is admitted.
 func (f *finding) follow(row string) {
-	if f.net.Row && f.data.Row != "" && f.data.Row != row {
+	if f.net.Row && f.data.Row() != "" && f.data.Row() != row {
 		f.data, f.anew = f.net.anew(f.data), true
 	}
 }
@@ -22,16 +22,19 @@ func (f *finding) follow(row string) {
 // anew returns the net at its start. Calls in flight settle without effect, but those
 // that spoil evidence are still under way.
 func (n *net) anew(d *NetData) *NetData {
-	return &NetData{Active: d.Active, Marking: n.start, Spoilers: d.Spoilers, Shadow: d.Shadow}
+	fresh := &NetData{Active: d.Active, Marking: n.start, Shadow: d.Shadow}
+	fresh.setSpoilers(d.Spoilers())
+	return fresh
 }
 
 // count remembers the call of a net that counts equal calls in a row.
 func (m *move) count(f *finding, row string) {
-	if m.net.Row {
-		m.data.Row = ""
-		if f.forbids() {
-			m.data.Row = row
-		}
+	switch {
+	case !m.net.Row:
+	case f.forbids():
+		m.data.setRow(row)
+	default:
+		m.data.setRow("")
 	}
 }
 

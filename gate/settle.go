@@ -147,8 +147,8 @@ func (m *move) end(e *ending) bool {
 	if !m.data.waits(&call) && len(found) == 0 {
 		return false
 	}
-	if o != Unknown {
-		m.data.Spoilers = keep(m.data.Spoilers, func(f Flight) bool { return !f.of(&call) })
+	if o != Unknown && len(m.data.Spoilers()) > 0 {
+		m.data.setSpoilers(keep(m.data.Spoilers(), func(f Flight) bool { return !f.of(&call) }))
 	}
 	var done []Flight
 	m.data.Flights = keep(m.data.Flights, func(f Flight) bool {

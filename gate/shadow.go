@@ -45,8 +45,10 @@ func (j *judgement) in(w world) *judgement {
 // enforced returns s in the world in which the nets in shadow block.
 func (s subject) enforced() subject {
 	s.data = s.data.Shadow.Enforced
-	if s.base != nil {
-		s.base = s.base.Shadow.Enforced
+	if s.of != nil {
+		of := *s.of
+		of.base = of.base.Shadow.Enforced
+		s.of = &of
 	}
 	return s
 }
@@ -64,8 +66,8 @@ func (j *judgement) shadow(d *Delta, number uint64) (*judgement, *Refusal) {
 	d.Nets = append(append(d.Nets, w.ticked...), a.ticked...)
 	for i := range j.shadows {
 		s := &j.shadows[i]
-		if s.value != nil && (i == 0 || j.shadows[i-1].net != s.net) { // nothing moves it at large
-			at := subject{net: s.net, data: s.base}
+		if s.value() != nil && (i == 0 || j.shadows[i-1].net != s.net) { // nothing moves it at large
+			at := subject{net: s.net, data: s.base()}
 			at.move(d, &Delta{}, &Delta{}, r, j.call.Time)
 		}
 		s.move(d, &had, &has, r, j.call.Time)
@@ -80,7 +82,7 @@ func (j *judgement) shadow(d *Delta, number uint64) (*judgement, *Refusal) {
 func (s *subject) move(d, had, has *Delta, r *Refusal, now time.Time) {
 	key := s.keyText()
 	actual, enforced := has.of(s.net.index, key), had.of(s.net.index, key)
-	if s.value != nil && actual == nil && enforced == nil {
+	if s.value() != nil && actual == nil && enforced == nil {
 		return
 	}
 	data := s.own()
@@ -88,7 +90,7 @@ func (s *subject) move(d, had, has *Delta, r *Refusal, now time.Time) {
 	if actual != nil {
 		data = *actual
 	}
-	if s.value == nil {
+	if s.value() == nil {
 		data.Shadow = shadow.count(s.net.Name, r)
 	} else {
 		data.Shadow = &ShadowData{Enforced: shadow.Enforced}
@@ -96,8 +98,8 @@ func (s *subject) move(d, had, has *Delta, r *Refusal, now time.Time) {
 	if enforced != nil {
 		data.Shadow.Enforced = enforced
 	}
-	if s.plan != nil && s.value == nil && len(s.plan.spoils) > 0 {
-		data.Values = s.net.spoilValues(s.base, &data, s.plan.spoils, now, enforced != nil)
+	if s.plan() != nil && s.value() == nil && len(s.plan().spoils) > 0 {
+		data.Values = s.net.spoilValues(s.base(), &data, s.plan().spoils, now, enforced != nil)
 	}
 	d.set(s.net.index, key, &data)
 }

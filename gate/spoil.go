@@ -11,16 +11,17 @@ import (
 // blocks but that is made all the same. Of a call that the net cannot name, all do.
 func (f *finding) hear(call *Call) {
 	if f.broken {
-		f.spoils = f.net.allSpoils(call.Tool)
+		f.makeSpecial().spoils = f.net.allSpoils(call.Tool)
 		return
 	}
 	spared := f.net.spared(f.labels)
 	for i := range f.labels {
 		lists, _ := f.net.lookup(&f.labels[i])
 		for _, t := range lists {
-			heard := slices.ContainsFunc(f.spoils, func(c choice) bool { return c.transition == t })
+			heard := slices.ContainsFunc(f.spoils(), func(c choice) bool { return c.transition == t })
 			if f.net.Transitions[t].Spoils && !heard && !slices.Contains(spared, t) && f.concerns(t) {
-				f.spoils = append(f.spoils, choice{transition: t, name: f.labels[i].text})
+				s := f.makeSpecial()
+				s.spoils = append(s.spoils, choice{transition: t, name: f.labels[i].text})
 			}
 		}
 	}
@@ -40,13 +41,13 @@ func (n *net) allSpoils(name string) (spoils []choice) {
 // finding, or about all because it finds none.
 func (f *finding) concerns(t int) bool {
 	all := func(c choice) bool { return c.transition == t }
-	return f.plan == nil || f.has(t) || slices.ContainsFunc(f.plan.spoils, all)
+	return f.plan() == nil || f.has(t) || slices.ContainsFunc(f.plan().spoils, all)
 }
 
 // void reports whether t waits for the success of the call, which is no evidence
 // because a call that spoils it is under way, or is this one.
 func (f *finding) void(t int) bool {
-	return f.net.Transitions[t].Deferred && (len(f.data.Spoilers)+len(f.spoils) > 0 || f.base != nil && len(f.base.Spoilers) > 0)
+	return f.net.Transitions[t].Deferred && (len(f.data.Spoilers())+len(f.spoils()) > 0 || f.base() != nil && len(f.base().Spoilers()) > 0)
 }
 
 // spoil fires the transitions that spoil, where they are enabled, and ends every
@@ -58,7 +59,7 @@ func (m *move) spoil(spoils []choice, call Flight) {
 	m.taint(spoils)
 	for _, c := range spoils {
 		call.Transition, call.Name = c.transition, c.name
-		m.data.Spoilers = append(slices.Clip(m.data.Spoilers), call)
+		m.data.setSpoilers(append(slices.Clip(m.data.Spoilers()), call))
 	}
 	m.lapse()
 }
@@ -105,9 +106,9 @@ func (f *finding) spoilers(s *State) (held []Holder) {
 	if len(f.net.evidence) == 0 {
 		return nil
 	}
-	all := f.data.Spoilers
-	if f.base != nil && f.base != f.data {
-		all = slices.Concat(f.base.Spoilers, all)
+	all := f.data.Spoilers()
+	if f.base() != nil && f.base() != f.data {
+		all = slices.Concat(f.base().Spoilers(), all)
 	}
 	for i, flight := range all {
 		if slices.ContainsFunc(all[:i], func(g Flight) bool { return g.of(&flight) }) {
@@ -155,9 +156,9 @@ func (n *net) restartedValues(base *NetData, old *Values) *Values {
 	values := &Values{}
 	for key, d := range old.All() {
 		one := base.single()
-		one.Spoilers = d.Spoilers
+		one.setSpoilers(d.Spoilers())
 		if one.Shadow != nil {
-			one.Shadow.Enforced.Spoilers = d.Shadow.Enforced.Spoilers
+			one.Shadow.Enforced.setSpoilers(d.Shadow.Enforced.Spoilers())
 		}
 		if !one.like(base) {
 			values.put(key, &one)
@@ -192,10 +193,10 @@ func (p *Policy) suspecting(s *State, n *net, d *NetData, old *net) *NetData {
 		return d
 	}
 	c := *d
-	c.Spoilers = suspects
+	c.setSpoilers(suspects)
 	if c.Shadow != nil {
 		enforced := *c.Shadow.Enforced
-		enforced.Spoilers = suspects
+		enforced.setSpoilers(suspects)
 		c.Shadow = &ShadowData{Enforced: &enforced}
 	}
 	return &c
@@ -239,9 +240,9 @@ func (s *State) suspected(c *OpenCall) *OpenCall {
 // allSpoilers returns the calls under way that spoil the evidence for all values, and for
 // some.
 func (d *NetData) allSpoilers() []Flight {
-	all := slices.Clip(d.Spoilers)
+	all := slices.Clip(d.Spoilers())
 	for _, of := range d.Values.All() {
-		all = append(all, of.Spoilers...)
+		all = append(all, of.Spoilers()...)
 	}
 	return all
 }

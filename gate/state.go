@@ -46,26 +46,21 @@ func (s *State) Open() []Holder {
 
 // NetData is the state of one net. It is replaced and never changed.
 type NetData struct {
-	Active   bool
-	Stuck    bool  // it does not come to rest by itself
-	Marking  []int // tokens at hand, by place; those in flight are not among them
-	Flights  []Flight
-	Watches  []Flight
-	Spoilers []Flight // calls under way that spoil evidence: while there is one, no watch begins
-	Meta     Meta
-	Shadow   *ShadowData // of a net in shadow, of which the rest is the actual state; nil for others
-	Spent    *Spent      // of a net with a sum; nil: nothing
-	Row      string      // of a net with [Net.Row]: tells the call that it counted last; empty: none
-	Clock    *Clock      // nil: it has no clock, or no time was told yet
+	Active  bool
+	Stuck   bool  // it does not come to rest by itself
+	Marking []int // tokens at hand, by place; those in flight are not among them
+	Flights []Flight
+	Watches []Flight
+	Meta    Meta
+	Shadow  *ShadowData // of a net in shadow, of which the rest is the actual state; nil for others
+	Spent   *Spent      // of a net with a sum; nil: nothing
+	Clock   *Clock      // nil: it has no clock, or no time was told yet
+	Apart   *Apart      // what few nets have; nil: nothing
 
 	// Of a net with a key, this is the state for every value that Values does not
 	// have. Its watches are those whose value is in the result, and its spoilers are
 	// those that spoil all values.
 	Values *Values
-
-	// Lapsed, of the state for a value, are watches of the net at large that do not
-	// count for it.
-	Lapsed []Flight
 }
 
 // A Flight is a transition that waits for the end of a call.
@@ -294,7 +289,7 @@ func (s *State) flight(n *net, number uint64, since time.Time) Flight {
 // waits reports whether the net waits for the end of the call.
 func (d *NetData) waits(call *Flight) bool {
 	its := func(f Flight) bool { return f.of(call) }
-	return slices.ContainsFunc(d.Flights, its) || slices.ContainsFunc(d.Watches, its) || slices.ContainsFunc(d.Spoilers, its)
+	return slices.ContainsFunc(d.Flights, its) || slices.ContainsFunc(d.Watches, its) || slices.ContainsFunc(d.Spoilers(), its)
 }
 
 // of reports whether the flight belongs to that call.

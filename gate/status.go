@@ -108,7 +108,7 @@ func (n *net) state(state *State, data *NetData) NetState {
 		s.Enforced = n.show(data.Shadow.Enforced)
 	}
 	s.InFlight = n.inFlight(state, data.Flights)
-	s.Spoilers = n.inFlight(state, data.Spoilers)
+	s.Spoilers = n.inFlight(state, data.Spoilers())
 	if len(n.keys) > 0 {
 		s.Key = n.written.names()
 		s.Values, s.More = n.values(state, data)

@@ -44,7 +44,7 @@ func (f *finding) spend(c *Call) {
 		f.object(reason, retry)
 		return
 	}
-	f.amount = amount
+	f.makeSpecial().amount = amount
 }
 
 // forbids reports whether a transition that is no observer was chosen.

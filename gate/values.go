@@ -89,7 +89,7 @@ func (v *Values) shared(d *NetData) (*NetData, *Clock) {
 
 // plain reports whether the state is nothing but a marking, and perhaps a clock.
 func (d *NetData) plain() bool {
-	return len(d.Flights)+len(d.Watches)+len(d.Spoilers)+len(d.Lapsed)+len(d.Meta) == 0 && d.Spent == nil && d.Shadow == nil
+	return len(d.Flights)+len(d.Watches)+len(d.Spoilers())+len(d.Lapsed())+len(d.Meta) == 0 && d.Spent == nil && d.Shadow == nil
 }
 
 // appendPlain appends what distinguishes plain states of one net.
@@ -131,8 +131,8 @@ func (d *NetData) with(key string, of *NetData, fresh bool) *NetData {
 // like reports whether the state d for a value is that of the net at large, and
 // nothing is in flight, watched or spent.
 func (d *NetData) like(base *NetData) bool {
-	return d.Stuck == base.Stuck && d.Spent == nil && len(d.Flights)+len(d.Watches)+len(d.Spoilers)+len(d.Meta) == 0 &&
-		slices.Equal(d.Marking, base.Marking) && slices.Equal(d.Lapsed, base.Lapsed) && d.Clock.like(base.Clock) &&
+	return d.Stuck == base.Stuck && d.Spent == nil && len(d.Flights)+len(d.Watches)+len(d.Spoilers())+len(d.Meta) == 0 &&
+		slices.Equal(d.Marking, base.Marking) && slices.Equal(d.Lapsed(), base.Lapsed()) && d.Clock.like(base.Clock) &&
 		(d.Shadow == nil || d.Shadow.Enforced.like(base.Shadow.Enforced))
 }
 

@@ -217,7 +217,7 @@ func (n node) key() string {
 	var b strings.Builder
 	for _, s := range n.states {
 		for _, net := range s.Nets {
-			fmt.Fprint(&b, net.Marking, net.Stuck, net.Row)
+			fmt.Fprint(&b, net.Marking, net.Stuck, net.Row())
 			if net.Spent != nil {
 				fmt.Fprint(&b, net.Spent.Amount)
 			}
@@ -251,7 +251,7 @@ func (n node) holds(f openCall) string {
 
 // remembered writes what the state of a net, or of a value in it, remembers of a call.
 func remembered(b *strings.Builder, data *gate.NetData, call uint64, where string) {
-	for kind, flights := range [][]gate.Flight{data.Flights, data.Watches, data.Spoilers, data.Lapsed} {
+	for kind, flights := range [][]gate.Flight{data.Flights, data.Watches, data.Spoilers(), data.Lapsed()} {
 		for _, one := range flights {
 			if one.Call == call {
 				fmt.Fprintf(b, "%s.%d.%d ", where, kind, one.Transition)
@@ -285,7 +285,7 @@ func (n node) watches(f openCall) bool {
 	for i, s := range n.states {
 		is := func(one gate.Flight) bool { return one.Call == f.numbers[i] }
 		waits := func(v valueData) bool {
-			return slices.ContainsFunc(slices.Concat(v.data.Flights, v.data.Watches, v.data.Spoilers, v.data.Lapsed), is)
+			return slices.ContainsFunc(slices.Concat(v.data.Flights, v.data.Watches, v.data.Spoilers(), v.data.Lapsed()), is)
 		}
 		for _, net := range s.Nets {
 			if slices.ContainsFunc(net.Flights, is) || slices.ContainsFunc(valuesOf(net), waits) {
@@ -311,7 +311,11 @@ func (n node) copyOf(f openCall, call int) openCall {
 		for k, net := range s.Nets {
 			data := *net
 			data.Watches = withCopies(net.Watches, f.numbers[i], s.Last)
-			data.Spoilers = withCopies(net.Spoilers, f.numbers[i], s.Last)
+			if net.Apart != nil {
+				apart := *net.Apart
+				apart.Spoilers = withCopies(apart.Spoilers, f.numbers[i], s.Last)
+				data.Apart = &apart
+			}
 			s.Nets[k] = &data
 		}
 	}

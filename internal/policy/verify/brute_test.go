@@ -142,7 +142,7 @@ func waits(s *gate.State) map[uint64]string {
 			for _, w := range n.Watches {
 				out[w.Call] += at + ":w" + strconv.Itoa(w.Transition) + " "
 			}
-			for _, f := range n.Spoilers {
+			for _, f := range n.Spoilers() {
 				out[f.Call] += at + ":s" + strconv.Itoa(f.Transition) + " "
 			}
 		}
@@ -179,7 +179,7 @@ func (b *bruteState) key() string {
 func rowOf(n *gate.NetData) string {
 	var text strings.Builder
 	for _, d := range statesOf(n) {
-		text.WriteString(d.Row)
+		text.WriteString(d.Row())
 		if d.Spent != nil {
 			text.WriteString(d.Spent.Amount.String())
 		}

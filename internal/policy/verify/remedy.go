@@ -233,7 +233,7 @@ func (t *remedySearch) hopeless(nets []int) Remedy {
 	states := t.states()
 	for _, n := range nets {
 		data := states[n]
-		if len(data.Flights)+len(data.Watches)+len(data.Spoilers) > 0 {
+		if len(data.Flights)+len(data.Watches)+len(data.Spoilers()) > 0 {
 			return Remedy{Why: "calls that have not ended may change it"}
 		}
 	}

@@ -176,7 +176,7 @@ func weight(arcs []petri.Arc, place int) int {
 // internData is the number of the local state that the gate describes.
 func (n *Net) internData(d *gate.NetData) int {
 	l := local{marking: petri.Marking(slices.Clone(d.Marking)), flights: make([]int, len(n.Trans)), stuck: d.Stuck}
-	l.spoiled = n.spoils && len(d.Spoilers) > 0
+	l.spoiled = n.spoils && len(d.Spoilers()) > 0
 	for _, f := range d.Flights {
 		if len(n.Trans[f.Transition].In) > 0 {
 			l.flights[f.Transition]++
