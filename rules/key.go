@@ -128,12 +128,11 @@ func (p *parser) key(of side) []KeyField {
 		return nil
 	}
 	var key []KeyField
+	p.seen = make(map[string]bool)
 	for p.line.err == nil {
 		k := p.keyField(of)
-		for _, earlier := range key {
-			if k.Field.same(earlier.Field) && k.Other.same(earlier.Other) {
-				p.line.fail(Unexpected, k.Field.at, sameForm, "the field %s is named twice", k.Field)
-			}
+		if p.again(k.pair(of.first)) {
+			p.line.fail(Unexpected, k.Field.at, sameForm, "the field %s is named twice", k.Field)
 		}
 		key = append(key, k)
 		if !p.comma() {

@@ -75,7 +75,10 @@ const (
 )
 
 // A parser reads the statement of one line.
-type parser struct{ line *scanner }
+type parser struct {
+	line *scanner
+	seen map[string]bool // the names or fields of the list that is read, if there are several
+}
 
 // statement reads the line. It returns nil if the line is empty or has an error.
 func (p *parser) statement() Statement {
@@ -191,12 +194,25 @@ func (p *parser) listOf(read func() token, missing, noun, form string) []Name {
 // another appends a name, which must not be there yet.
 func (p *parser) another(names []Name, t token, noun, form string) []Name {
 	n := p.named(t)
-	for _, earlier := range names {
-		if earlier.Text == n.Text {
-			p.line.fail(Unexpected, t, form, "the %s %s is named twice", noun, n)
-		}
+	switch len(names) {
+	case 0:
+		p.seen = nil
+	case 1:
+		p.seen = map[string]bool{names[0].Text: true}
+	}
+	if p.again(n.Text) {
+		p.line.fail(Unexpected, t, form, "the %s %s is named twice", noun, n)
 	}
 	return append(names, n)
+}
+
+// again reports whether a list has the text already.
+func (p *parser) again(text string) bool {
+	again := p.seen[text]
+	if p.seen != nil {
+		p.seen[text] = true
+	}
+	return again
 }
 
 // keyword reads a required word.

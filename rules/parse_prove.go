@@ -231,21 +231,24 @@ func (p claimParser) places() []Name {
 
 // item reads a name of a list. Here a comma ends a bare name.
 func (p *parser) item() token {
-	return p.upTo(func(word string) int {
-		if i := strings.IndexByte(word, ','); i >= 0 {
-			return i
+	return p.upTo(func(start int) int {
+		n := strings.IndexFunc(p.line.text[start:], func(r rune) bool { return r == ',' || r == '#' || isSeparator(r) })
+		if n < 0 {
+			return len(p.line.text)
 		}
-		return len(word)
+		return start + n
 	})
 }
 
 // listed reads a name of a list in which only a comma at the end of a word ends a bare name.
 func (p *parser) listed() token {
-	return p.upTo(func(word string) int { return len(strings.TrimRight(word, ",")) })
+	return p.upTo(func(start int) int {
+		return start + len(strings.TrimRight(p.line.text[start:p.line.wordEnd(start)], ","))
+	})
 }
 
-// upTo reads a name of a list; stop returns where a bare name ends in its word.
-func (p *parser) upTo(stop func(word string) int) token {
+// upTo reads a name of a list; stop returns where a bare name ends that begins at start.
+func (p *parser) upTo(stop func(start int) int) token {
 	start := p.line.skip(p.line.off)
 	if strings.HasPrefix(p.line.text[start:], `"`) {
 		t := p.line.quoted(start)
@@ -255,8 +258,7 @@ func (p *parser) upTo(stop func(word string) int) token {
 		}
 		return t
 	}
-	end := p.line.wordEnd(start)
-	end = start + stop(p.line.text[start:end])
+	end := stop(start)
 	p.line.off = end
 	if end == start {
 		return token{kind: atEnd, off: p.line.contentEnd(start), end: start}

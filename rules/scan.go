@@ -20,9 +20,17 @@ type scanner struct {
 	number int
 	text   string
 	off    int // in bytes
+	marks  []mark
 
 	err *Error
 }
+
+// A mark says how many runes of a line are before an offset.
+type mark struct{ off, runes int }
+
+// markEvery is the distance in bytes between the marks of a line, so that a position
+// costs the same everywhere in it.
+const markEvery = 1 << 8
 
 // A token is one word of a line.
 type token struct {
@@ -222,12 +230,32 @@ func (s *scanner) position(off int) gate.Position {
 }
 
 // column counts runes from 1.
-func (s *scanner) column(off int) int { return utf8.RuneCountInString(s.text[:off]) + 1 }
+func (s *scanner) column(off int) int {
+	if off < markEvery {
+		return utf8.RuneCountInString(s.text[:off]) + 1
+	}
+	if s.marks == nil {
+		s.mark()
+	}
+	m := s.marks[min(off/markEvery, len(s.marks)-1)]
+	return m.runes + utf8.RuneCountInString(s.text[min(m.off, off):off]) + 1
+}
+
+// mark sets the marks of the line, each before a rune.
+func (s *scanner) mark() {
+	runes := 0
+	for i := range s.text {
+		if i >= len(s.marks)*markEvery {
+			s.marks = append(s.marks, mark{i, runes})
+		}
+		runes++
+	}
+}
 
 // span returns the span between two offsets, at least one rune long.
 func (s *scanner) span(from, to int) span {
-	width := max(1, utf8.RuneCountInString(s.text[from:max(from, to)]))
-	return span{line: s.text, column: s.column(from), width: width}
+	column := s.column(from)
+	return span{line: s.text, column: column, width: max(1, s.column(max(from, to))-column)}
 }
 
 // fail records the first failure of the line.
