@@ -457,7 +457,7 @@ func TestLoad(t *testing.T) {
 }
 
 func TestNames(t *testing.T) {
-	f, errs := rules.Parse("", []byte("require a before b*\nrequire human-approval before \"c d\"\nblock e\nlimit f to 3 per session\nlimit g to 3 per h\nmap i.j k as l\nblock m unless n, o*\nexample i.j \"k\" as l"))
+	f, errs := rules.Parse("", []byte("require a before b*\nrequire human-approval before \"c d\"\nblock e\nlimit f to 3 per session\nlimit g to 3 per h\nmap i.j k as l\nblock m unless n, o*\nexample i.j \"k\" as l\nallow p, q"))
 	if errs != nil {
 		t.Fatal(errs)
 	}
@@ -465,7 +465,7 @@ func TestNames(t *testing.T) {
 	for _, n := range f.Names() {
 		got = append(got, n.String())
 	}
-	if diff := cmp.Diff([]string{"a", "b*", `"c d"`, "e", "f", "g", "h", "m", "n", "o*"}, got); diff != "" {
+	if diff := cmp.Diff([]string{"a", "b*", `"c d"`, "e", "f", "g", "h", "m", "n", "o*", "p", "q"}, got); diff != "" {
 		t.Error(diff)
 	}
 	if tools := f.Tools(); len(tools) != 1 || tools[0].Text != "i" {

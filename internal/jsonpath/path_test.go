@@ -60,6 +60,17 @@ func TestTexts(t *testing.T) {
 	}
 }
 
+// TestKeys lists the keys on the way, with an empty one for a step into an array.
+func TestKeys(t *testing.T) {
+	p, err := jsonpath.Parse(`$.a[0]["b c"][*].d`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := fmt.Sprintf("%q", p.Keys()), `["a" "" "b c" "" "d"]`; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
 func spell(texts jsonpath.Texts) string {
 	first := fmt.Sprintf("%q", texts.All())
 	if again := fmt.Sprintf("%q", texts.All()); again != first {
