@@ -1,6 +1,8 @@
 package verify
 
 import (
+	"slices"
+
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/explore"
 )
 
@@ -21,7 +23,8 @@ func (m *prover) explored(nets []int) Group {
 		return g
 	}
 	gap := m.Calls.Gap(nets, nil)
-	if !m.deny && gap == "" && m.Callless(nets) {
+	rows := !slices.ContainsFunc(nets, func(n int) bool { return !m.Nets[n].Info.Row }) // other arguments always pass
+	if gap == "" && (rows || !m.deny && m.Callless(nets)) {
 		g.Complete, g.Deadlock.Result = true, Proved
 		return g
 	}

@@ -216,9 +216,12 @@ func (n *Net) project(m Meaning, s *Class) Meaning {
 	refused := false
 	for _, a := range m {
 		var kept []int
+		a.Idle = nil
 		for _, t := range a.Transitions {
 			void, other := n.reads(t, s)
 			switch {
+			case (void || other) && n.awaits(t): // it is chosen before the result is there
+				kept, a.Idle = append(kept, t), append(a.Idle, t)
 			case void && !n.Info.Transitions[t].Observe:
 				refused = true
 			case !void && !other:
@@ -240,6 +243,11 @@ func (n *Net) project(m Meaning, s *Class) Meaning {
 		out = append(out, Ask{Refused: true})
 	}
 	return out
+}
+
+// awaits reports whether the transition reads the result.
+func (n *Net) awaits(t int) bool {
+	return slices.ContainsFunc(n.reading(t), func(f gate.Field) bool { return f.Result })
 }
 
 // reads reports whether the transition finds no value in the call, or another one.

@@ -90,6 +90,7 @@ type Ask struct {
 	gate.Asked       // without the transitions that spoil
 	Spoilers   []int // transitions that list the name and spoil
 	Barred     []int // places whose phases do not let the call pass; there is no name then
+	Idle       []int // those of Transitions that wait for another value in the result
 	Refused    bool  // a transition that gates the call needs a value that it lacks; likewise
 }
 
@@ -205,6 +206,7 @@ func (n *Net) intern(e Meaning) int {
 		k = AppendKey(binary.AppendUvarint(k, uint64(len(a.Transitions))), a.Transitions)
 		k = AppendKey(binary.AppendUvarint(k, uint64(len(a.Spoilers))), a.Spoilers)
 		k = AppendKey(binary.AppendUvarint(k, uint64(len(a.Barred))), a.Barred)
+		k = AppendKey(binary.AppendUvarint(k, uint64(len(a.Idle))), a.Idle)
 	}
 	n.key = k
 	return n.Meanings.Of(k, e)

@@ -105,6 +105,7 @@ func (n *Net) judge(l *local, e callclass.Meaning) (v verdict, chosen []int) {
 		case t < 0 && n.Observed(a.Transitions) && !l.stuck:
 		case t < 0:
 			blocked = true
+		case slices.Contains(a.Idle, t):
 		case n.Info.Transitions[t].Observe:
 			if !a.Weak && !slices.Contains(chosen, t) && !n.void(l, e, t) && n.take(t, scratch) {
 				chosen, v = append(chosen, t), max(v, gates)
