@@ -145,7 +145,7 @@ func waits(s *gate.State) map[uint64]string {
 			for _, f := range n.Spoilers() {
 				out[f.Call] += at + ":s" + strconv.Itoa(f.Transition) + " "
 			}
-			for _, f := range n.Lapsed {
+			for _, f := range n.Lapsed() {
 				out[f.Call] += at + ":l" + strconv.Itoa(f.Transition) + " "
 			}
 		}

@@ -23,8 +23,11 @@ func (m *prover) explored(nets []int) Group {
 		return g
 	}
 	gap := m.Calls.Gap(nets, nil)
-	rows := !slices.ContainsFunc(nets, func(n int) bool { return !m.Nets[n].Info.Row }) // other arguments always pass
-	if gap == "" && (rows || !m.deny && m.Callless(nets)) {
+	if !slices.ContainsFunc(nets, func(n int) bool { return !m.Nets[n].Info.Row }) {
+		g.Deadlock.Why = "of equal calls in a row each can have other arguments"
+		return g
+	}
+	if !m.deny && gap == "" && m.Callless(nets) {
 		g.Complete, g.Deadlock.Result = true, Proved
 		return g
 	}
