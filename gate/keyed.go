@@ -80,7 +80,14 @@ func (j *judgement) plan() {
 	if len(j.policy.keys) == 0 || j.bare {
 		return
 	}
-	j.keyed = &keyedCall{carrier: carrier{policy: j.policy, call: j.call}}
+	count := 0
+	for word, nets := range j.policy.keyed {
+		count += bits.OnesCount64(nets & j.set[word])
+	}
+	j.keyed = &keyedCall{
+		plans: make([]plan, 0, count), carried: make([]carried, 0, count),
+		carrier: carrier{policy: j.policy, call: j.call},
+	}
 	for word, nets := range j.policy.keyed {
 		for nets &= j.set[word]; nets != 0; nets &= nets - 1 {
 			n := j.policy.nets[word*64+bits.TrailingZeros64(nets)]

@@ -66,6 +66,7 @@ func (q PreparedEnd) Settle(s *State, number uint64) *Delta {
 		d = &Delta{Opened: &waits}
 	}
 	room := make([]NetData, len(c.Nets))
+	d.Nets = make([]NetDelta, 0, len(c.Nets))
 	for k, i := range c.Nets {
 		n := q.policy.nets[i]
 		e := ending{call: c, flight: s.flight(n, number, c.Call.Time), outcome: o, time: q.end.Time, result: q.end.Result}
