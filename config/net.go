@@ -17,6 +17,7 @@ type Net struct {
 	TerminalPlaces []string
 	FreeTools      []string
 	Allow          map[string][]string // by place: what alone can be called while it is marked; with * and ? as in rules
+	Key            []KeyField          // a marking for each value of these fields
 	Transitions    []Transition
 	Map            []Map
 	Match          string // "" or "all": every matching entry of Map; "first": only the first
@@ -43,7 +44,9 @@ type Transition struct {
 	Type            string // "auto", "manual"; "" is "auto"
 	Inputs, Outputs []string
 	Tools           []string
-	Except          []string // of a transition whose tool is "*": names of calls that it does not gate
+	Except          []string   // of a transition whose tool is "*": names of calls that it does not gate
+	Key             []KeyField // where it differs from that of the net
+	Approvals       int        // of a manual one: how many persons; 0: one
 	Deferred        bool
 	Observe         bool
 	Unknown         string // "" or "hold"; "release": an unknown outcome gives the tokens back
@@ -165,6 +168,7 @@ func readNet(v Value) (Net, bool) {
 		"terminalPlaces": into(&net.TerminalPlaces, each(Value.plain)),
 		"freeTools":      into(&net.FreeTools, each(Value.plain)),
 		"allow":          into(&net.Allow, readAllow),
+		"key":            into(&net.Key, readKey),
 		"transitions":    into(&net.Transitions, readTransitions),
 		"map":            into(&net.Map, each(readMap)),
 		"match":          into(&net.Match, oneOf([]string{"all", "first"})),
@@ -240,22 +244,27 @@ func readTransition(v Value) (Transition, bool) {
 	v = v.as("a transition")
 	t := Transition{Position: v.Position(), origin: origin{v.source, v.node}}
 	v.Fields(Keys{
-		"name":     into(&t.Name, Value.Text),
-		"type":     into(&t.Type, oneOf([]string{"auto", "manual"})),
-		"inputs":   into(&t.Inputs, each(Value.plain)),
-		"outputs":  into(&t.Outputs, each(Value.plain)),
-		"tools":    into(&t.Tools, each(Value.plain)),
-		"except":   into(&t.Except, filled(each(Value.plain))),
-		"deferred": into(&t.Deferred, Value.Flag),
-		"observe":  into(&t.Observe, Value.Flag),
-		"unknown":  into(&t.Unknown, oneOf([]string{"hold", "release"})),
-		"weak":     into(&t.Weak, oneOf([]string{"block", "progress"})),
-		"via":      into(&t.Via, oneOf(approvalChannels, laterChannels...)),
-		"unless":   into(&t.Unless, each(Value.plain)),
+		"name":      into(&t.Name, Value.Text),
+		"type":      into(&t.Type, oneOf([]string{"auto", "manual"})),
+		"inputs":    into(&t.Inputs, each(Value.plain)),
+		"outputs":   into(&t.Outputs, each(Value.plain)),
+		"tools":     into(&t.Tools, each(Value.plain)),
+		"except":    into(&t.Except, filled(each(Value.plain))),
+		"key":       into(&t.Key, readKey),
+		"approvals": into(&t.Approvals, whole(1, maxApprovals)),
+		"deferred":  into(&t.Deferred, Value.Flag),
+		"observe":   into(&t.Observe, Value.Flag),
+		"unknown":   into(&t.Unknown, oneOf([]string{"hold", "release"})),
+		"weak":      into(&t.Weak, oneOf([]string{"block", "progress"})),
+		"via":       into(&t.Via, oneOf(approvalChannels, laterChannels...)),
+		"unless":    into(&t.Unless, each(Value.plain)),
 	})
 	v.needs("name")
 	if via := v.get("via"); via != nil && t.Type != "manual" {
 		v.at(via, `"via" has no meaning for a transition that asks nobody`, "type: manual")
+	}
+	if approvals := v.get("approvals"); approvals != nil && t.Type != "manual" {
+		v.at(approvals, `"approvals" has no meaning for a transition that asks nobody`, "type: manual")
 	}
 	if unless := v.get("unless"); unless != nil && len(t.Tools) == 0 {
 		v.at(unless, `"unless" has no meaning for a transition without tools`, "")

@@ -40,7 +40,7 @@ func TestConfigurationPage(t *testing.T) {
 			t.Errorf("a block of kind %q is not checked", block[1])
 		}
 	}
-	if seen["yaml"] != 1 || seen["net"] != 1 {
+	if seen["yaml"] != 1 || seen["net"] != 2 {
 		t.Errorf("blocks: %v", seen)
 	}
 }

@@ -45,8 +45,11 @@ func (b *builder) net(n *config.Net) gate.Net {
 	for _, m := range n.Map {
 		out.Maps = append(out.Maps, b.mapEntry(n, m))
 	}
+	out.Key = b.key(n, n.Key)
 	for _, t := range n.Transitions {
-		out.Transitions = append(out.Transitions, transition(t))
+		made := transition(t)
+		made.Key = b.key(n, t.Key)
+		out.Transitions = append(out.Transitions, made)
 	}
 	out.Phases = phases(n)
 	b.hooks(n, &out)
@@ -97,16 +100,17 @@ func transition(t config.Transition) gate.Transition {
 
 func plainTransition(t config.Transition) gate.Transition {
 	return gate.Transition{
-		Name:     t.Name,
-		Inputs:   t.Inputs,
-		Outputs:  t.Outputs,
-		Tools:    gate.Tools(t.Tools...),
-		Manual:   t.Type == "manual",
-		Deferred: t.Deferred,
-		Observe:  t.Observe,
-		Release:  t.Unknown == "release",
-		Via:      t.Via,
-		Unless:   gate.Tools(t.Unless...),
+		Name:      t.Name,
+		Inputs:    t.Inputs,
+		Outputs:   t.Outputs,
+		Tools:     gate.Tools(t.Tools...),
+		Manual:    t.Type == "manual",
+		Deferred:  t.Deferred,
+		Observe:   t.Observe,
+		Release:   t.Unknown == "release",
+		Via:       t.Via,
+		Approvals: t.Approvals,
+		Unless:    gate.Tools(t.Unless...),
 
 		WeakProgress: t.Weak == "progress",
 	}
@@ -165,10 +169,7 @@ func written(words []string) string {
 
 // when has the call held against an expression.
 func (b *builder) when(n *config.Net, m config.Map, out *gate.Map) {
-	if b.calls == nil {
-		b.calls = b.compiler().NewReader()
-	}
-	number, err := b.calls.Expr(m.When.Text)
+	number, err := b.expressions().Expr(m.When.Text)
 	if err != nil {
 		b.inExpression(n, m.When, err)
 		return

@@ -41,6 +41,7 @@ type Transition struct {
 	Observe  bool          // it never forbids the call
 	Never    bool          // it is known that it cannot fire
 	Every    time.Duration // it fires by the clock; 0: it does not
+	Key      []string      // it fires for each value of these fields by itself
 	Unless   []string      // calls with one of these names are exempt
 }
 
@@ -72,6 +73,9 @@ func (t *Transition) notes() string {
 		notes = append(notes, fmt.Sprintf("%s and %d more", strings.Join(t.Tools[:mostTools], ", "), len(t.Tools)-mostTools))
 	case !t.namesTool():
 		notes = append(notes, strings.Join(t.Tools, ", "))
+	}
+	if len(t.Key) > 0 {
+		notes = append(notes, "for each "+strings.Join(t.Key, ", "))
 	}
 	if len(t.Unless) > 0 {
 		notes = append(notes, "unless "+strings.Join(t.Unless, ", "))

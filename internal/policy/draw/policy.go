@@ -1,6 +1,7 @@
 package draw
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -47,13 +48,26 @@ func gateNet(info gate.NetInfo) Net {
 	for _, t := range info.Transitions {
 		n.Transitions = append(n.Transitions, Transition{
 			Name: t.Name, Tools: texts(t.Tools), In: arcs(t.Inputs), Out: arcs(t.Outputs),
-			Manual: t.Manual, Deferred: t.Deferred, Observe: t.Observe, Every: t.Every, Unless: texts(t.Unless),
+			Manual: t.Manual, Deferred: t.Deferred, Observe: t.Observe, Every: t.Every, Key: key(info, t), Unless: texts(t.Unless),
 		})
 	}
 	if len(info.Free) > 0 {
 		n.Transitions = append(n.Transitions, Transition{Name: "always", Tools: info.Free})
 	}
 	return n
+}
+
+// key names the fields that the transition reads.
+func key(info gate.NetInfo, t gate.Transition) []string {
+	fields := t.Key
+	if len(fields) == 0 && len(t.Tools) > 0 {
+		fields = info.Key
+	}
+	var names []string
+	for _, f := range fields {
+		names = append(names, cmp.Or(f.Source, f.Path))
+	}
+	return names
 }
 
 func texts(tools []gate.Tool) []string {

@@ -1,0 +1,82 @@
+package config
+
+import (
+	"fmt"
+	"strings"
+)
+
+// A KeyField is one entry of a key: what a net reads of a call.
+type KeyField struct {
+	Path       string     // one flat key of the arguments, or a path that begins with "$."
+	Result     bool       // the path leads into the result of the call
+	Expression Expression // Path is empty then
+	Position   Position
+
+	origin
+}
+
+// String returns the field as messages name it.
+func (f KeyField) String() string {
+	switch {
+	case f.Expression.Text != "":
+		return fmt.Sprintf("%q", f.Expression.Text)
+	case f.Result:
+		return resultPrefix + f.Path
+	}
+	return f.Path
+}
+
+// maxApprovals is the largest number of persons that one call asks.
+const maxApprovals = 100
+
+// resultPrefix is written before the path into a result.
+const resultPrefix = "result."
+
+// readKey reads fields, each of them once.
+func readKey(v Value) ([]KeyField, bool) {
+	key, ok := filled(each(readKeyField))(v)
+	seen := make(map[string]Position, len(key))
+	for _, f := range key {
+		name := f.String()
+		if first, twice := seen[name]; twice && name != "" {
+			v.at(f.node, fmt.Sprintf("the field %s is named twice", name), firstAt(first))
+		}
+		seen[name] = f.Position
+	}
+	return key, ok
+}
+
+func readKeyField(v Value) (KeyField, bool) {
+	v = v.as(v.called())
+	f := KeyField{Position: v.Position(), origin: origin{v.source, v.node}}
+	if v.kind == mapKind {
+		v.Fields(Keys{"expression": into(&f.Expression, readExpression)})
+		v.needs("expression")
+		return f, true
+	}
+	text, ok := v.Text()
+	if path, found := strings.CutPrefix(text, resultPrefix); found {
+		text, f.Result = path, true
+	}
+	if f.Path = text; ok {
+		f.check(v)
+	}
+	return f, ok
+}
+
+// check refuses what is neither a key nor a path. Package gate knows whether the path is
+// well formed.
+func (f *KeyField) check(v Value) {
+	head, rest, dotted := strings.Cut(f.Path, ".")
+	switch {
+	case strings.HasPrefix(f.Path, "$.") || strings.HasPrefix(f.Path, "$["):
+	case f.Result:
+		v.Fault(fmt.Sprintf("the part of a result is a path, not %q", f.Path), "write result.$."+f.Path)
+	case dotted && (head == "args" || head == "arguments"):
+		v.Fault(fmt.Sprintf("%q is no field: fields are those of the arguments", f.Path), "write $."+rest+`; an expression is { expression: "`+f.Path+`" }`)
+	case strings.HasPrefix(f.Path, "$"):
+		v.Fault(fmt.Sprintf("%q is no path", f.Path), "write $."+strings.TrimPrefix(f.Path, "$"))
+	case strings.ContainsAny(f.Path, "*?("):
+		v.Fault(fmt.Sprintf("%q is no field", f.Path), `a field is a key, a path such as $.file.path, or { expression: "args.channel.lowerAscii()" }`)
+	}
+}

@@ -1,0 +1,48 @@
+package policy
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/petrigate/petrigate/config"
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/diag"
+	"github.com/petrigate/petrigate/internal/policy/cel"
+)
+
+// key converts a key of a net for the gate.
+func (b *builder) key(n *config.Net, key []config.KeyField) []gate.Field {
+	var fields []gate.Field
+	for _, f := range key {
+		fields = append(fields, b.field(n, f))
+	}
+	return fields
+}
+
+// field converts a field; of one that is wrong it says so here, where its position is
+// known, and the gate sees another.
+func (b *builder) field(n *config.Net, f config.KeyField) gate.Field {
+	if f.Expression.Text != "" {
+		number, err := b.expressions().ValueExpr(f.Expression.Text)
+		if err != nil {
+			b.inExpression(n, f.Expression, err)
+			return gate.Field{Path: f.Expression.Text}
+		}
+		return gate.Field{Reader: b.calls, Number: number, Source: f.String()}
+	}
+	if strings.HasPrefix(f.Path, "$.") || strings.HasPrefix(f.Path, "$[") {
+		if _, err := gate.ParsePath(f.Path); err != nil {
+			b.inNet(n, problem(diag.Error, InvalidNet, position(f.Position), fmt.Sprintf("the path %q: %v", f.Path, err), ""))
+			return gate.Field{Path: "field"}
+		}
+	}
+	return gate.Field{Path: f.Path, Result: f.Result, Source: f.String()}
+}
+
+// expressions returns the reader of all expressions over calls of nets.
+func (b *builder) expressions() *cel.Reader {
+	if b.calls == nil {
+		b.calls = b.compiler().NewReader()
+	}
+	return b.calls
+}
