@@ -34,6 +34,7 @@ func (c *compiler) check() {
 			c.checkCertain(s, s.Tools)
 		}
 	}
+	c.checkParts()
 	c.checkMaps()
 	c.checkExamples()
 	c.checkLimits()

@@ -20,6 +20,7 @@ func (p ruleParser) limit(r Rule) Statement {
 		if l.Of = &f; f.Result {
 			p.line.fail(BadField, f.at, sumForm, "a call that is to be decided has no result")
 		}
+		p.sumHint()
 		p.keyword("per", sumForm)
 		p.spanOnly(l)
 	case p.optional("at"):
@@ -34,6 +35,7 @@ func (p ruleParser) limit(r Rule) Statement {
 		p.keyword("per", limitForm)
 		p.per(l)
 	}
+	p.secondSpan()
 	of := p.line.peek()
 	l.Key = p.key(side{other: l.Per != nil, result: l.Successful})
 	if l.Over == InARow && l.Key != nil {
@@ -42,6 +44,20 @@ func (p ruleParser) limit(r Rule) Statement {
 	r.Unless = p.unless(limitClauses, l.later()...)
 	l.Rule = r
 	return l
+}
+
+// sumHint refuses a sum of calls under way, or in a row.
+func (p ruleParser) sumHint() {
+	if t := p.line.peek(); t.is("at") || t.is("in") {
+		p.line.fail(Unexpected, t, "a sum grows over a span; write: limit A to 1000 of amount per session", `expected "per", not %q`, t.text)
+	}
+}
+
+// secondSpan refuses another span after the first.
+func (p ruleParser) secondSpan() {
+	if t := p.line.peek(); t.is("per") || t.is("at") || t.is("in") {
+		p.line.fail(Trailing, t, "a limit has one span; write two: limit A to 1 at once, limit A to 3 per session", "unexpected %q after the span of the limit", t.text)
+	}
 }
 
 // later are the words that can still come after what was read.

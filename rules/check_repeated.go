@@ -1,0 +1,66 @@
+package rules
+
+// checkParts warns of a list that has what another statement says already.
+func (c *compiler) checkParts() {
+	first := make(map[string]Statement)
+	for _, s := range c.statements {
+		for _, p := range partsOf(s) {
+			text := p.statement.String()
+			if earlier := first[text]; earlier != nil && earlier != s {
+				c.warnName(p.name, Repeated, "leave it out of one of the two", "%q is already at %s", text, earlier.Position())
+				continue
+			}
+			first[text] = s
+		}
+	}
+}
+
+// A part is what a statement with lists says of one name, which is the last that the
+// part has.
+type part struct {
+	statement Statement
+	name      Name
+}
+
+// partsOf returns what the lists of a statement stand for. A limit counts its calls
+// together and has no parts.
+func partsOf(s Statement) (parts []part) {
+	switch s := s.(type) {
+	case *Require:
+		for _, before := range s.Before {
+			parts = append(parts, s.parts(before)...)
+		}
+	case *Approve:
+		for _, n := range s.Before {
+			one := *s
+			one.Before = []Name{n}
+			parts = append(parts, part{&one, n})
+		}
+	case *Block:
+		for _, n := range s.Tools {
+			one := *s
+			one.Tools = []Name{n}
+			parts = append(parts, part{&one, n})
+		}
+	case *Allow:
+		for _, n := range s.Tools {
+			parts = append(parts, part{&Allow{Tools: []Name{n}}, n})
+		}
+	}
+	return parts
+}
+
+// parts returns the requirements of one call that waits.
+func (s *Require) parts(before Name) (parts []part) {
+	one := *s
+	one.Before = []Name{before}
+	if s.Or {
+		return []part{{&one, before}}
+	}
+	for _, n := range s.First {
+		pair := one
+		pair.First = []Name{n}
+		parts = append(parts, part{&pair, before})
+	}
+	return parts
+}
