@@ -58,6 +58,7 @@ type Explanation struct {
 	of      *Simulation
 	verbose bool
 	names   []gate.Name
+	exempt  []exemption
 	states  map[string]gate.NetState
 	refusal *gate.Refusal // or what a person is asked, or what nets in shadow would say; nil: nothing
 }
@@ -115,6 +116,9 @@ func (s *Simulation) Explain(c Call, verbose bool) *Explanation {
 		e.Kind, e.Reason, e.Retry = r.Kind, r.Text, r.Retry.Seconds()
 	}
 	for _, v := range verdicts {
+		if v.Kind == gate.Abstain {
+			e.exempt = append(e.exempt, e.exemptions(v)...)
+		}
 		if v.Kind != gate.Abstain || verbose {
 			e.Nets = append(e.Nets, e.net(v))
 		}

@@ -102,6 +102,11 @@ func (e *Explanation) nets(b *strings.Builder) {
 	}
 	if len(rows) > 0 {
 		_ = text.Table(b, "", head, rows) // a string takes everything
+	}
+	for _, x := range e.exempt {
+		fmt.Fprintf(b, "%s\n    exempts this call: unless %s\n", policy.QuotedRule(x.rule, x.net), text.Escape(x.name))
+	}
+	if len(rows)+len(e.exempt) > 0 {
 		return
 	}
 	near := ""

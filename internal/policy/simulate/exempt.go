@@ -1,0 +1,33 @@
+package simulate
+
+import (
+	"slices"
+
+	"github.com/petrigate/petrigate/gate"
+)
+
+// An exemption is a rule that names a call, and the name by which it lets it pass.
+type exemption struct {
+	rule gate.Position
+	net  string
+	name string
+}
+
+// exemptions returns why a net that abstains has nothing to say of a call that it lists.
+func (e *Explanation) exemptions(v gate.Verdict) []exemption {
+	for _, t := range e.of.net(v.Net).Transitions {
+		lists := slices.ContainsFunc(e.names, func(n gate.Name) bool { return names(t.Tools, n.Text) })
+		spared := slices.IndexFunc(e.names, func(n gate.Name) bool { return n.Certain && names(t.Unless, n.Text) })
+		if lists && spared >= 0 {
+			return []exemption{{v.Rule, v.Net, e.names[spared].Text}}
+		}
+	}
+	return nil
+}
+
+// names reports whether one of the tools is the name, or a pattern of it.
+func names(tools []gate.Tool, name string) bool {
+	return slices.ContainsFunc(tools, func(t gate.Tool) bool {
+		return t.Name == name || t.Kind == gate.Glob && gate.MatchGlob(t.Name, name)
+	})
+}
