@@ -80,7 +80,7 @@ func Build(s Source) (*Result, error) {
 	b.policy(nets, gate.PolicyOptions{Labels: []*gate.Labels{compiled.Labels}, Deny: deny, Shadow: s.Mode == "shadow"})
 	b.checkBare()
 	b.checkEvidence()
-	b.checkAllowed()
+	b.checkDefault()
 	b.checkTools()
 	b.active()
 	b.invalid = len(b.errors()) > 0

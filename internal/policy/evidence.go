@@ -2,6 +2,7 @@ package policy
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/petrigate/petrigate/gate"
@@ -74,16 +75,36 @@ func listed(names []rules.Name) string {
 	return text.And(texts)
 }
 
-// checkAllowed warns of an allow where the default lets every call pass.
-func (b *builder) checkAllowed() {
-	if b.source.Default == "deny" || b.source.Default == "" && b.source.Config == nil {
-		return // or the rules are read alone, and what the default is there is not known
+// checkDefault warns of a rule that takes the default its effect, or that the default
+// takes its own.
+func (b *builder) checkDefault() {
+	deny := b.source.Default == "deny"
+	if !deny && b.source.Default == "" && b.source.Config == nil {
+		return // the rules are read alone, and what the default is there is not known
 	}
 	for _, f := range b.files {
 		for _, s := range f.Statements {
-			if a, ok := s.(*rules.Allow); ok {
-				b.atName(a.Tools[0], problem(diag.Warning, IdleAllow, a.Pos, "every call that no rule names is allowed already", `write default: deny beside the rules`))
-			}
+			b.checkUnderDefault(s, deny)
 		}
 	}
+}
+
+func (b *builder) checkUnderDefault(s rules.Statement, deny bool) {
+	switch s := s.(type) {
+	case *rules.Allow:
+		if !deny {
+			b.atName(s.Tools[0], problem(diag.Warning, IdleAllow, s.Pos, "every call that no rule names is allowed already", `write default: deny beside the rules`))
+		}
+	case *rules.Limit:
+		if i := slices.IndexFunc(s.Tools, matchesAll); deny && i >= 0 {
+			n := s.Tools[i]
+			b.atName(n, problem(diag.Warning, IdleDeny, n.Pos, fmt.Sprintf("limit %s knows every tool, so default: deny refuses none", n),
+				fmt.Sprintf("name the tools in the limit; or write allow %s, if every tool is to pass", n)))
+		}
+	}
+}
+
+// matchesAll reports whether a name is a pattern of every tool.
+func matchesAll(n rules.Name) bool {
+	return n.Glob() && strings.Contains(n.Text, "*") && strings.Trim(n.Text, "*?") == "" && strings.Count(n.Text, "?") <= 1
 }

@@ -37,6 +37,7 @@ const (
 	UnusedPlace    = "W109" // a place with which no transition has to do
 	NoEvidence     = "W110" // a rule that waits for a command which proves nothing
 	IdleAllow      = "W111" // an allow where every call is allowed that no rule names
+	IdleDeny       = "W112" // a limit that makes every tool known where the default is to deny
 )
 
 func problem(s diag.Severity, code string, pos gate.Position, msg, hint string) diag.Problem {
