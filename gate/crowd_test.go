@@ -94,7 +94,7 @@ func TestValuesKeptForWatches(t *testing.T) {
 	first := p.allow("contacts").Ticket
 	p.allow("contacts").Ticket.End(gate.End{Outcome: gate.Success, Result: []byte(`["a"]`)})
 	p.success(`send {"to":"a"}`)
-	if p.Session.Snapshot().Nets[0].Values.Len() != 1 {
+	if p.Snapshot().Nets[0].Values.Len() != 1 {
 		t.Error("it is forgotten that the first call cannot count for a")
 	}
 	first.End(gate.End{Outcome: gate.Success, Result: []byte(`["b"]`)})
@@ -116,7 +116,7 @@ func TestCrowdsInShadow(t *testing.T) {
 			t.Errorf("%d: %q, want %q", i, got, want)
 		}
 	}
-	if kept := p.Session.Snapshot().Nets[0].Values.Len(); kept != 2 {
+	if kept := p.Snapshot().Nets[0].Values.Len(); kept != 2 {
 		t.Errorf("%d values are kept", kept)
 	}
 }

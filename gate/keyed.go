@@ -308,7 +308,7 @@ func (l *lack) sentence(name string) string {
 	if l.by != nil && l.fault == jsonpath.Unfit {
 		why = "the expression has none for this call"
 	}
-	return fmt.Sprintf("%s needs a value in `%s`: %s.", name, l.field, why)
+	return name + " needs a value in `" + l.field + "`: " + why + "."
 }
 
 // named returns the value of the finding, under the names of the fields of a transition.

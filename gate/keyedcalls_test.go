@@ -29,7 +29,7 @@ func TestKeyCombinations(t *testing.T) {
 		t.Errorf("%s, want %s", r.Text, want)
 	}
 	p.success(`copy {"from":` + list(40) + `,"to":` + list(25) + `}`)
-	if kept := p.Session.Snapshot().Nets[0].Values.Len(); kept != 1000 {
+	if kept := p.Snapshot().Nets[0].Values.Len(); kept != 1000 {
 		t.Errorf("%d values", kept)
 	}
 	p.refuse(`copy {"from":39,"to":24}`, gate.KindBlocked, n.Name)
@@ -232,7 +232,7 @@ func TestManyDifferentStates(t *testing.T) {
 		p.success(`add {"k":"walk"}`)
 	}
 	p.success(`add {"k":2}`)
-	values := p.Session.Snapshot().Nets[0].Values
+	values := p.Snapshot().Nets[0].Values
 	for key, want := range map[string]int{`"walk"`: count, "0": 1, "1": 3, "2": 2, "1199": 1} {
 		if got := values.Get(key); got == nil || got.Marking[0] != want {
 			t.Errorf("%s: %+v, want %d", key, got, want)

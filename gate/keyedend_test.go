@@ -21,7 +21,7 @@ func TestSuccessForValues(t *testing.T) {
 		f.Meta["of"] = f.Key[0].Value
 	}
 	p := play(t, gate.PolicyOptions{}, n)
-	if !p.Session.Snapshot().Policy().ReadsResults() {
+	if !p.Snapshot().Policy().ReadsResults() {
 		t.Error("results do not matter")
 	}
 	p.allow(`post {"channel":["a","b"]}`).Ticket.End(gate.End{Outcome: gate.Success, Result: []byte(`{"ok":true}`)})
@@ -36,7 +36,7 @@ func TestSuccessForValues(t *testing.T) {
 		t.Errorf("%s\nwant\n%s", strings.Join(seen, "\n"), strings.Join(want, "\n"))
 	}
 	for _, key := range []string{`"a"`, `"d"`} {
-		if d := p.Session.Snapshot().Nets[0].Values.Get(key); d == nil || d.Meta["of"] != key {
+		if d := p.Snapshot().Nets[0].Values.Get(key); d == nil || d.Meta["of"] != key {
 			t.Errorf("%s: %+v", key, d)
 		}
 	}
@@ -62,7 +62,7 @@ func TestWaitsOfSeveralNets(t *testing.T) {
 	keyed.Name, keyed.Key = "one-a-channel", []gate.Field{{Path: "channel"}}
 	p := play(t, gate.PolicyOptions{}, plain, keyed)
 	one := p.allow(`post {"channel":["a","b"]}`).Ticket
-	c := p.Session.Snapshot().Calls[one.Number]
+	c := p.Snapshot().Calls[one.Number]
 	if !slices.Equal(c.Nets, []int{0, 1, 1}) || !slices.Equal(c.Keys, []string{"", `"a"`, `"b"`}) {
 		t.Errorf("%v %q", c.Nets, c.Keys)
 	}

@@ -59,7 +59,7 @@ func TestShadowWatches(t *testing.T) {
 	first := p.allow("contacts")
 	end(p.allow("contacts"), `["ann"]`)
 	p.script(`send {"to":"ann"} -> `)
-	if kept := p.Session.Snapshot().Nets[0].Values.Len(); kept != 1 {
+	if kept := p.Snapshot().Nets[0].Values.Len(); kept != 1 {
 		t.Errorf("%d values are kept, of which the first call counts for none", kept)
 	}
 	end(first, `["ann"]`)

@@ -229,21 +229,21 @@ func (n Name) wider() []string {
 	return keys
 }
 
-// exceeds reports whether l, which no call refills, refuses whatever s refuses:
+// exceeds reports whether s, which no call refills, refuses whatever other refuses:
 // it starts with at most as many calls, counts over the same sessions or more,
 // and gives calls back no sooner.
-func (l *Limit) exceeds(s *Limit) bool {
+func (s *Limit) exceeds(other *Limit) bool {
 	switch {
-	case l.Shadow && !s.Shadow || l.Count > s.Count:
+	case s.Shadow && !other.Shadow || s.Count > other.Count:
 		return false
-	case s.ofPrincipal() && !l.ofPrincipal():
+	case other.ofPrincipal() && !s.ofPrincipal():
 		return false
-	case l.subject() == s.subject(): // reported already, or in shadow
+	case s.subject() == other.subject(): // reported already, or in shadow
 		return false
-	case l.every() == 0:
+	case s.every() == 0:
 		return true
 	}
-	return s.every() > 0 && l.every() >= s.every()
+	return other.every() > 0 && s.every() >= other.every()
 }
 
 // checkShadows warns of a rule in shadow that is enforced as well.

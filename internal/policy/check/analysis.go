@@ -91,21 +91,7 @@ func Run(ctx context.Context, result *policy.Result, source policy.Source, tools
 	v.policy = p
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	spent := WorkClock()
-	o := verify.Options{
-		Tools: tools.Tools, Known: tools.Known, States: e.States,
-		Stop: func() bool {
-			if e.Report != nil {
-				e.Report(spent())
-			}
-			return ctx.Err() != nil || spent() > e.Time
-		},
-	}
-	for _, n := range source.Nets {
-		for _, judge := range n.Validate {
-			o.Conditions = append(o.Conditions, judge.Require.Text)
-		}
-	}
+	o := e.options(ctx, source, tools)
 	for _, c := range result.Claims {
 		o.Prove = append(o.Prove, Assertion(c))
 	}
@@ -135,6 +121,26 @@ func Run(ctx context.Context, result *policy.Result, source policy.Source, tools
 		v.proofs = append(v.proofs, proven{c, found})
 	}
 	return v, nil
+}
+
+// options returns what verify is to look at, and for how long. The work counts from here.
+func (e *Effort) options(ctx context.Context, source policy.Source, tools ToolSet) verify.Options {
+	spent := WorkClock()
+	o := verify.Options{
+		Tools: tools.Tools, Known: tools.Known, States: e.States,
+		Stop: func() bool {
+			if e.Report != nil {
+				e.Report(spent())
+			}
+			return ctx.Err() != nil || spent() > e.Time
+		},
+	}
+	for _, n := range source.Nets {
+		for _, judge := range n.Validate {
+			o.Conditions = append(o.Conditions, judge.Require.Text)
+		}
+	}
+	return o
 }
 
 // active builds the policy of the active nets.
