@@ -55,6 +55,13 @@ func newCoverage(items []*Item) *Coverage {
 	return c
 }
 
+// A spoiler is a transition that acts on every admitted call of its tools, without being
+// chosen for it.
+type spoiler struct {
+	item  *Item
+	tools []gate.Tool
+}
+
 // A watch notes what is exercised of one policy.
 type watch struct {
 	items   []*Item
@@ -64,6 +71,7 @@ type watch struct {
 	moves   map[firing]*Item
 	maps    map[string][]*Item // by the name that they give
 	passive map[string]bool    // nets that hold no call back
+	spoils  []spoiler
 }
 
 // newWatch lists what there is to exercise in a policy. Transitions without
@@ -103,12 +111,15 @@ func (c *watch) net(p *Policy, n gate.NetInfo, dead []string) {
 	c.items = append(c.items, item)
 	c.passive[n.Name] = true
 	for _, t := range n.Transitions {
-		c.passive[n.Name] = c.passive[n.Name] && (len(t.Tools) == 0 || t.Observe)
+		c.passive[n.Name] = c.passive[n.Name] && (len(t.Tools) == 0 || t.Observe || n.Cause == gate.CauseAllow)
 		if len(t.Tools) == 0 || slices.Contains(dead, t.Name) {
 			continue
 		}
 		item := &Item{Kind: KindTransition, Net: n.Name, Name: t.Name, Rule: policy.Rule(place(p.Source, n, t.Name))}
 		c.moves[firing{n.Name, t.Name}] = item
+		if t.Spoils {
+			c.spoils = append(c.spoils, spoiler{item, t.Tools})
+		}
 		c.items = append(c.items, item)
 	}
 	c.named(n.Name, n.Maps)
@@ -139,6 +150,11 @@ func (c *watch) decided(about *decided, d gate.Decision) {
 	case *gate.Allow:
 		for _, f := range c.chosen {
 			c.moves[f].hit()
+		}
+		for _, s := range c.spoils {
+			if slices.ContainsFunc(s.tools, func(t gate.Tool) bool { return slices.Contains(about.names, t.Name) }) {
+				s.item.hit()
+			}
 		}
 		if d.Would != nil {
 			c.held(d.Would)
