@@ -33,11 +33,11 @@ order: one that refuses is enough. What no rule names passes (default: deny refu
   require test or lint before push, publish   lists of names; either of two is enough
   require test before push since edit_file    only a test after the last edit counts
   block send_email after fetch_url until ok   from a call of one tool until another succeeds
-  require backup before delete with same path each path on its own; or: with same src as path
+  require backup before delete with same path  each path on its own; or: with same src as path
   limit post to 3 per session for each channel
   limit deploy to 1 at once                   calls under way
   limit * to 3 in a row                       the same call again and again
-  limit pay to 100 of amount per user per day the sum of an argument
+  limit pay to 100 of amount per user per day  the sum of an argument
   require 2 human-approvals before deploy     two different people
   allow read_*                                passes where the default is to deny
 
