@@ -58,7 +58,7 @@ func (tr *trial) missed(stats map[string]int) {
 }
 
 // TestRandomLosses is about rules that can take tools away.
-func TestRandomLosses(t *testing.T) { soak(t, newLossTrial, 60) }
+func TestRandomLosses(t *testing.T) { soak(t, newLossTrial, 40) }
 
 func newLossTrial(t *testing.T, seed uint64) *trial {
 	g := &generator{Rand: rand.New(rand.NewPCG(seed, 12))}
