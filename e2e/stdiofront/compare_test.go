@@ -80,17 +80,23 @@ func saysToken(result json.RawMessage) bool {
 	return json.Unmarshal(at(result, "content"), &blocks) == nil && len(blocks) == 1 && len(strings.Fields(blocks[0].Text)) == 1
 }
 
+// isNews reports whether messages of a method belong to no request: how often such
+// news come depends on time, so a replay waits for each kind of them once.
+func isNews(method string) bool {
+	return strings.HasPrefix(method, "notifications/") && method != "notifications/progress" && method != "notifications/message"
+}
+
 // lines are messages as text: what belongs to a request in order, and of the
 // rest each once.
 func lines(messages []json.RawMessage) string {
 	var ordered, news []string
 	for _, m := range messages {
 		text := clip(string(m))
-		switch {
-		case strings.Contains(text, `"notifications/progress"`), strings.Contains(text, `"notifications/message"`), !strings.HasPrefix(text, `{"method":"notifications/`):
-			ordered = append(ordered, text)
-		default:
+		var named struct{ Method string }
+		if _ = json.Unmarshal(m, &named); isNews(named.Method) {
 			news = append(news, text)
+		} else {
+			ordered = append(ordered, text)
 		}
 	}
 	slices.Sort(news)

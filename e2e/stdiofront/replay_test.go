@@ -169,7 +169,9 @@ func (p *player) expect(e entry) {
 			p.missing = append(p.missing, m.Method)
 			return
 		}
-		p.heard[m.Method]--
+		if !isNews(m.Method) {
+			p.heard[m.Method]--
+		}
 	}
 }
 
