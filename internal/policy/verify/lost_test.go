@@ -136,3 +136,27 @@ func (tr *trial) losesBySuccess(p *gate.Policy, t gate.Tool) bool {
 func isTickOf(t gate.Transition) bool {
 	return slices.ContainsFunc(t.Tools, func(tool gate.Tool) bool { return isTick(gate.Call{Tool: tool.Name}) })
 }
+
+// TestEveryWatcherFails: of calls alike in flight each has to fail before the tool is
+// lost, however many there are.
+func TestEveryWatcherFails(t *testing.T) {
+	p, ok := policyOf("limit b to 4 per session\nrequire b before c\n")
+	if !ok {
+		t.Fatal("the policy is not admitted")
+	}
+	c := gate.Tool{Name: "c"}
+	report := verify.Policy(p, verify.Options{Prove: []verify.Assertion{verify.NoFailureLocks{Tool: c}}})
+	proof := report.Proofs[0]
+	if proof.Result != verify.Refuted {
+		t.Fatalf("the claim is %v, want refuted", proof.Result)
+	}
+	failed := 0
+	for _, step := range proof.Counterexample {
+		if step.Outcome == gate.Failure {
+			failed++
+		}
+	}
+	if failed != 4 {
+		t.Errorf("%d of 4 calls fail: %+v", failed, proof.Counterexample)
+	}
+}

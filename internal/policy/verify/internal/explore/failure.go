@@ -1,5 +1,11 @@
 package explore
 
+import (
+	"slices"
+
+	"github.com/petrigate/petrigate/gate"
+)
+
 // FailureLock looks for a call in flight whose failure, or unknown outcome, leads to a
 // state from which no successful continuation reaches the goal, where its success leads
 // to one from which some does. The space has the counters as they are written.
@@ -27,7 +33,7 @@ func (s *Space) FailureLock(g *Goal) Answer {
 		case !ok:
 			doubt = WhyNoRun
 		case wins[at] && !possible[e.to] && UnsureOf(ms) == nil:
-			return Answer{Result: Refuted, Moves: ms}
+			return Answer{Result: Refuted, Moves: s.bereft(ms, e)}
 		default:
 			doubt = WhyDoubtful
 		}
@@ -36,4 +42,29 @@ func (s *Space) FailureLock(g *Goal) Answer {
 		return Answer{Why: doubt}
 	}
 	return Answer{Result: Proved}
+}
+
+// bereft is the moves along the edge with one more before the last for each call in
+// flight that the state stands for without having it: the call fails, since as long as
+// it is under way it may succeed.
+func (s *Space) bereft(ms []Move, e edge) []Move {
+	last := ms[len(ms)-1]
+	ms = slices.Clone(ms[:len(ms)-1])
+	r := s.newRun()
+	r.play(ms)
+	known := slices.Clone(s.opens(e.from))
+	at := slices.Index(known, e.by.arg)
+	known = slices.Delete(known, at, at+1)
+	for i, c := range r.calls {
+		if i == last.Call || len(c.holds) == 0 {
+			continue
+		}
+		if at := slices.IndexFunc(known, func(id uint32) bool { return s.is(c, id) }); at >= 0 {
+			known = slices.Delete(known, at, at+1)
+			continue
+		}
+		ms = append(ms, Move{Call: i, End: gate.Failure})
+		r.end(c, gate.Failure)
+	}
+	return append(ms, last)
 }
