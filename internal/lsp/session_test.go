@@ -224,6 +224,9 @@ func TestProject(t *testing.T) {
 	e.open("one.rules", "map bash.command runs rm as remove\nblock y\n")
 	e.want("one.rules")
 	e.open("two.rules", "block removed\n")
+	e.want("one.rules")
+	e.want("two.rules", "0:6-0:13 2 W113 no map gives the name removed; that at one.rules:1:29 gives remove, which no rule uses\nhelp: did you mean \"remove\"?")
+	e.change("two.rules", whole("block other\n"))
 	e.want("one.rules", "0:28-0:34 2 W002 no rule uses the name remove")
 	e.want("two.rules")
 

@@ -85,6 +85,7 @@ func Build(s Source) (*Result, error) {
 	b.active()
 	b.invalid = len(b.errors()) > 0
 	b.claims(compiled.Claims, nets)
+	b.checkNear()
 	if errs := b.errors(); len(errs) > 0 {
 		b.result.Policy = nil
 		return b.result, errs

@@ -38,6 +38,8 @@ const (
 	NoEvidence     = "W110" // a rule that waits for a command which proves nothing
 	IdleAllow      = "W111" // an allow where every call is allowed that no rule names
 	IdleDeny       = "W112" // a limit that makes every tool known where the default is to deny
+	NearName       = "W113" // a name that looks like another one, misspelt
+	MissedName     = "W114" // a pattern such as pay_*, where a rule names pay
 )
 
 func problem(s diag.Severity, code string, pos gate.Position, msg, hint string) diag.Problem {

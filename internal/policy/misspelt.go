@@ -1,0 +1,104 @@
+package policy
+
+import (
+	"strings"
+	"unicode"
+)
+
+// A likeness is how much two names of calls look like one that is misspelt.
+type likeness int
+
+const (
+	unlike  likeness = iota
+	ending           // a letter more at the end of a word: one may be the plural
+	similar          // another letter in a long word: both may be words
+	slip             // a letter twice, or two in the other order
+	joined           // the same words, joined otherwise: drop_table, drop-table, dropTable
+)
+
+// The lengths from which on words are compared: short ones are often near others.
+const (
+	longEnough  = 6
+	longWord    = 8
+	shortEnding = 4
+)
+
+// likenessOf compares the words of two names; word is the one of a that differs. A word
+// with digits, or with another first letter (lock, unlock), is another one.
+func likenessOf(a, b []string) (l likeness, word string) {
+	if len(a) != len(b) || len(a) == 0 {
+		return unlike, ""
+	}
+	for i := range a {
+		switch {
+		case a[i] == b[i]:
+			continue
+		case l != unlike || a[i][0] != b[i][0] || hasDigit(a[i]) || hasDigit(b[i]):
+			return unlike, ""
+		}
+		if l, word = slipOf([]rune(a[i]), []rune(b[i])), a[i]; l == unlike {
+			return unlike, ""
+		}
+	}
+	if l == unlike {
+		return joined, ""
+	}
+	return l, word
+}
+
+// slipOf compares two words that differ.
+func slipOf(a, b []rune) likeness {
+	if len(a) < len(b) {
+		a, b = b, a
+	}
+	if len(a) < shortEnding || len(a) > len(b)+1 {
+		return unlike
+	}
+	from := 0
+	for from < len(b) && a[from] == b[from] {
+		from++
+	}
+	to := 0
+	for to < len(b)-from && a[len(a)-1-to] == b[len(b)-1-to] {
+		to++
+	}
+	x, y := a[from:len(a)-to], b[from:len(b)-to]
+	switch {
+	case len(x) == 1 && len(y) == 0 && x[0] == a[from-1], len(x) == 2 && len(y) == 2 && x[0] == y[1] && x[1] == y[0]:
+		return atLeast(slip, a, longEnough)
+	case to == 0 && len(y) == 0:
+		return ending
+	case len(x) > 1 || to == 0:
+		return unlike // consumer, consumed
+	}
+	return atLeast(similar, b, longWord)
+}
+
+func hasDigit(word string) bool { return strings.ContainsAny(word, "0123456789") }
+
+func atLeast(l likeness, word []rune, letters int) likeness {
+	if len(word) < letters {
+		return unlike
+	}
+	return l
+}
+
+// wordsOf splits a name where people join words: at signs, and before capitals.
+func wordsOf(name string) []string {
+	var b strings.Builder
+	lower := false
+	for _, r := range name {
+		switch {
+		case r == '_' || r == '-':
+			r = ' '
+		case r == '.':
+			b.WriteString(" .") // a server, or the tool of an action
+			r = ' '
+		case unicode.IsUpper(r) && lower:
+			b.WriteByte(' ')
+		}
+		lower = unicode.IsLower(r) || unicode.IsDigit(r)
+		b.WriteRune(unicode.ToLower(r))
+	}
+	return strings.Fields(b.String())
+}

@@ -1,0 +1,162 @@
+package policy
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/petrigate/petrigate/config"
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/diag"
+	"github.com/petrigate/petrigate/rules"
+)
+
+// A spelling is a name of calls with all places where the policy writes it.
+type spelling struct {
+	text    string
+	words   []string
+	pattern bool
+	given   gate.Position // of the first map that gives it; zero: none does
+	idle    bool          // a map gives it, and no rule uses it
+	uses    []occurrence
+}
+
+// An occurrence is a place where a name is written.
+type occurrence struct {
+	rules.Name
+	net  *config.Net // nil: it is in rules
+	list string      // the statement, or the list of a net; the same for all names in it
+	form string      // of a statement, with a hole in place of the name
+}
+
+// checkNear warns of names that look like another one of the policy, and of patterns
+// that just miss one. Where the tools are known, a name that is none of them is
+// reported as such.
+func (b *builder) checkNear() {
+	if b.source.Tools != nil || b.invalid {
+		return
+	}
+	v := &vocabulary{builder: b, byText: make(map[string]*spelling)}
+	v.collect()
+	for i, s := range v.all {
+		switch {
+		case len(s.uses) == 0 || v.reported(UnknownClaimed, s.uses[0].Pos) != nil:
+		case s.pattern:
+			v.checkMissed(s)
+		default:
+			v.checkSpelling(i)
+		}
+	}
+}
+
+// checkSpelling warns of a name that looks like a misspelt other one.
+func (v *vocabulary) checkSpelling(i int) {
+	s := v.all[i]
+	for j, other := range v.all {
+		l, word := likenessOf(s.words, other.words)
+		if l == unlike || j == i || other.pattern || !v.misspells(s, other, l, i > j) || s.besides(other) {
+			continue
+		}
+		isOwn := func(o *spelling) bool { return o != s && slices.Contains(o.words, word) }
+		if l != joined && !other.idle && slices.ContainsFunc(v.all, isOwn) {
+			continue // other names have the word, too
+		}
+		first := s.uses[0]
+		msg, hint := fmt.Sprintf("%s is a different name from %s (%s)", first, other.text, other.place()), fmt.Sprintf("did you mean %q?", other.text)
+		switch {
+		case len(s.uses) == len(other.uses) && other.given == gate.Position{}:
+			hint = "write them alike if one call is meant"
+		case other.idle:
+			msg = fmt.Sprintf("no map gives the name %s; that at %s gives %s, which no rule uses", first, other.given, other.text)
+			v.retract(rules.UnusedLabel, other.given)
+		}
+		v.atOccurrence(first, problem(diag.Warning, NearName, first.Pos, msg, hint))
+		return
+	}
+}
+
+// misspells reports whether the likeness is that of a misspelt name and of the name
+// that is meant. Two names that maps give are two, and so is one that a rule uses
+// beside that of a tool in another style.
+func (v *vocabulary) misspells(s, other *spelling, l likeness, later bool) bool {
+	given := func(s *spelling) bool { return s.given != gate.Position{} }
+	fewer := len(s.uses) < len(other.uses) || len(s.uses) == len(other.uses) && later
+	switch {
+	case given(s) || strings.EqualFold(s.text, other.text): // that is noted already
+		return false
+	case other.idle:
+		return true
+	case l == joined:
+		return !given(other) && fewer && len(serversOf(v.source.Config)) < 2
+	case l == slip:
+		return given(other) || fewer
+	case l == similar:
+		return len(s.uses) == 1 && (given(other) || len(other.uses) > 1)
+	}
+	return false
+}
+
+// besides reports whether the policy has both names on purpose: in one list, or in two
+// statements that are equal otherwise.
+func (s *spelling) besides(other *spelling) bool {
+	return slices.ContainsFunc(s.uses, func(u occurrence) bool {
+		return slices.ContainsFunc(other.uses, func(o occurrence) bool {
+			return u.list == o.list || u.form != "" && u.form == o.form
+		})
+	})
+}
+
+// place returns where the name is, or is given.
+func (s *spelling) place() gate.Position {
+	if s.given != (gate.Position{}) {
+		return s.given
+	}
+	return s.uses[0].Pos
+}
+
+// checkMissed warns of a pattern such as pay_* where a rule names pay, and nothing is
+// named as the pattern has it.
+func (v *vocabulary) checkMissed(s *spelling) {
+	bare := strings.TrimRight(s.text, "*")
+	bare = strings.TrimRight(bare, "_-")
+	if len(bare) == len(s.text) || s.text != bare+"_*" && s.text != bare+"-*" || isPattern(bare) {
+		return
+	}
+	matches := func(o *spelling) bool { return !o.pattern && gate.MatchGlob(s.text, o.text) }
+	if slices.ContainsFunc(v.all, matches) {
+		return
+	}
+	for _, other := range v.all {
+		if other.text == bare && other.given == (gate.Position{}) && len(other.uses) > 0 && !s.besides(other) {
+			first := s.uses[0]
+			v.atOccurrence(first, problem(diag.Warning, MissedName, first.Pos, fmt.Sprintf("the pattern %s does not match %s (%s)", first, bare, other.place()),
+				fmt.Sprintf("if it is meant, too, write: %s, %s", bare, first)))
+		}
+	}
+}
+
+// atOccurrence records a problem of a name in rules or in a net.
+func (v *vocabulary) atOccurrence(o occurrence, p diag.Problem) {
+	if o.net != nil {
+		v.inNet(o.net, p)
+		return
+	}
+	v.atName(o.Name, p)
+}
+
+// reported returns a problem that is recorded at a place; nil if there is none.
+func (v *vocabulary) reported(code string, at gate.Position) *diag.Problem {
+	i := slices.IndexFunc(v.result.Problems, func(p diag.Problem) bool {
+		return p.Code == code && p.File == at.File && p.Line == at.Line && p.Column == at.Column
+	})
+	if i < 0 {
+		return nil
+	}
+	return &v.result.Problems[i]
+}
+
+// retract takes a warning of rules back that another one explains.
+func (v *vocabulary) retract(code rules.Code, at gate.Position) {
+	said := v.reported(string(code), at)
+	v.result.Problems = slices.DeleteFunc(v.result.Problems, func(p diag.Problem) bool { return said != nil && p == *said })
+}

@@ -1,0 +1,92 @@
+package policy
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/petrigate/petrigate/config"
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/rules"
+)
+
+// A vocabulary collects the names of a policy, in their order. It leaves out quoted ones,
+// which are as their author means them.
+type vocabulary struct {
+	*builder
+	all    []*spelling
+	byText map[string]*spelling
+}
+
+// collect finds the names of rules, claims and nets.
+func (v *vocabulary) collect() {
+	for i, f := range v.files {
+		for j, s := range f.Statements {
+			v.ofStatement(s, fmt.Sprintf("%d:%d", i, j))
+		}
+	}
+	for i := range v.source.Nets {
+		v.ofNet(&v.source.Nets[i], fmt.Sprint(i))
+	}
+}
+
+func (v *vocabulary) named(text string) *spelling {
+	s := v.byText[text]
+	if s == nil {
+		s = &spelling{text: text, words: wordsOf(text), pattern: isPattern(text)}
+		v.byText[text] = s
+		v.all = append(v.all, s)
+	}
+	return s
+}
+
+// use adds a place of a name, once for each list.
+func (v *vocabulary) use(o occurrence) {
+	if o.Quoted || beyondTools(o.Text) {
+		return
+	}
+	s := v.named(o.Text)
+	if last := len(s.uses) - 1; last < 0 || s.uses[last].list != o.list {
+		s.uses = append(s.uses, o)
+	}
+}
+
+func (v *vocabulary) ofStatement(s rules.Statement, list string) {
+	if m, ok := s.(*rules.Map); ok {
+		v.use(occurrence{Name: m.Tool, list: list})
+		label := v.named(m.As.Text)
+		label.idle = v.reported(string(rules.UnusedLabel), m.As.Pos) != nil
+		if label.given == (gate.Position{}) {
+			label.given = m.As.Pos
+		}
+	}
+	text := s.String()
+	for _, m := range mentions(s) {
+		v.use(occurrence{Name: m.Name, list: list, form: strings.ReplaceAll(text, m.Name.String(), "\x00")})
+	}
+}
+
+func (v *vocabulary) ofNet(n *config.Net, list string) {
+	use := func(list string, names []string, where func(string) gate.Position) {
+		for _, name := range names {
+			v.use(occurrence{Name: rules.Name{Text: name, Pos: where(name)}, net: n, list: list})
+		}
+	}
+	for _, m := range n.Map {
+		use(list+":"+m.As, []string{m.Tool}, func(string) gate.Position { return at(m.Of("tool", ""), m.Position) })
+		if label := v.named(m.As); label.given == (gate.Position{}) {
+			label.given = position(m.Position)
+		}
+	}
+	use(list, n.FreeTools, places(n.Of, "freeTools", n.Position))
+	for _, t := range n.Transitions {
+		in := list + "/" + t.Name
+		if len(t.Except) == 0 {
+			use(in, t.Tools, places(t.Of, "tools", t.Position))
+		}
+		use(in, t.Unless, places(t.Of, "unless", t.Position))
+		use(in, t.Except, places(t.Of, "except", t.Position))
+	}
+	for _, place := range allowed(n) {
+		use(list+"@"+place, n.Allow[place], places(n.Allowed, place, n.Position))
+	}
+}
