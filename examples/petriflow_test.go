@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/gate/toolnet"
 	"github.com/petrigate/petrigate/rules"
 )
 
@@ -231,16 +232,15 @@ func Example_verify() {
 	}
 	fmt.Println(len(compiled.Nets), "nets,", len(compiled.Verification()), "verified")
 
-	policy, err := gate.NewPolicy(append(compiled.Nets, commits), gate.PolicyOptions{})
-	if err != nil {
+	if _, err := gate.NewPolicy(append(compiled.Nets, commits), gate.PolicyOptions{}); err != nil {
 		fmt.Println(err)
 		return
 	}
-	e, _ := policy.Explore("commits", 0)
+	e := commits.Explore(0)
 	fmt.Printf("%d reachable states, deadlock-free: %v, terminal states: %d\n", e.States, e.Deadlocks == 0, e.Deadlocks)
 	one := map[string]int{"working": 1, "committed": 1}
-	fmt.Println("one token always:", policy.Conserves("commits", one, 0) == gate.Yes)
-	for state := range policy.States("commits") {
+	fmt.Println("one token always:", commits.Conserves(one, 0) == toolnet.Yes)
+	for state := range commits.States() {
 		fmt.Println(state.Marking)
 	}
 	// Output:

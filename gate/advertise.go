@@ -136,7 +136,7 @@ func (j *judgement) gives(n *net, u Tool, how Found) bool {
 		tool := j.tools[i].text
 		if maps != nil && slices.ContainsFunc(maps.about(tool), func(number int) bool {
 			m := &maps.maps[number]
-			return (m.Reader != nil || how == Perhaps) && u.is(&label{text: m.As, from: fromMap})
+			return (m.Reader != nil || how == Perhaps) && matches(&u, &label{text: m.As, from: fromMap})
 		}) {
 			return true
 		}

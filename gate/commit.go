@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/petrigate/petrigate/gate/toolnet"
 	"github.com/petrigate/petrigate/internal/petri"
 )
 
@@ -21,7 +22,7 @@ func (j *judgement) validate() ([]Meta, *Refusal) {
 		if metas == nil {
 			metas = make([]Meta, len(j.findings))
 		}
-		metas[i] = f.data.Meta.clone()
+		metas[i] = cloned(f.data.Meta)
 		for _, c := range f.choices {
 			reason := f.net.objection(f.firing(j.call, c, metas[i]))
 			if reason != "" && j.world == actual {
@@ -70,7 +71,8 @@ func (f *finding) firing(c *Call, chosen choice, meta Meta) Firing {
 	}
 }
 
-func (m Meta) clone() Meta {
+// cloned returns a copy of m, which is never nil.
+func cloned(m Meta) Meta {
 	if m == nil {
 		return Meta{}
 	}
@@ -260,16 +262,12 @@ func keep(flights []Flight, ok func(Flight) bool) []Flight {
 	return kept
 }
 
-// maxRounds bounds the rounds of a net: after it, a net that still moves by itself
-// counts as moving for ever.
-const maxRounds = 10_000
-
 // advance moves m by the structural transitions of the net until it is at rest. It
-// reports whether that is so within maxRounds; if not, m is as it was. A call in
+// reports whether that is so within [toolnet.MaxRounds]; if not, m is as it was. A call in
 // flight that fails must not have moved the net: its tokens count as present.
 func (n *net) advance(m petri.Marking, flights []Flight) bool {
 	present := func(m petri.Marking) petri.Marking {
 		return n.displayed(&NetData{Marking: m, Flights: flights})
 	}
-	return n.net.Advance(m, n.structural, maxRounds, present)
+	return n.net.Advance(m, n.structural, toolnet.MaxRounds, present)
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/petrigate/petrigate/gate/internal/fingerprint"
 	"github.com/petrigate/petrigate/internal/petri"
 )
 
@@ -62,38 +63,30 @@ type globRow struct {
 // compile checks and prepares one net.
 func compile(def Net) (*net, ErrorList) {
 	n := &net{Net: copyNet(def)}
-	places, errs := checkNet(&n.Net)
-	if len(errs) > 0 {
+	if errs := n.Check(); len(errs) > 0 {
 		return nil, errs
 	}
-	n.net.Places = len(n.Places)
+	n.net, n.initial = n.Structure()
+	n.structural = n.Structural()
 	for i := range n.Transitions {
-		t := &n.Transitions[i]
-		pt := petri.Transition{In: arcs(places, t.Inputs), Out: arcs(places, t.Outputs)}
-		n.net.Transitions = append(n.net.Transitions, pt)
+		t, pt := &n.Transitions[i], &n.net.Transitions[i]
 		n.lasting = append(n.lasting, pt.Lasting())
 		n.progress = append(n.progress, n.Labels == nil && !t.WeakProgress && pt.Adds())
 		n.spares = n.spares || len(t.Unless) > 0
-		switch {
-		case t.Every > 0:
+		if t.Every > 0 {
 			n.timed = append(n.timed, i)
-		case len(t.Tools) == 0:
-			n.structural = append(n.structural, i)
 		}
 	}
-	n.initial = make(petri.Marking, len(n.Places))
-	for place, tokens := range n.Initial {
-		n.initial[places[place]] = tokens
-	}
 	n.start = slices.Clone(n.initial)
+	n.advance(n.start, nil)
 	n.prepareClock()
 	n.gatherEvidence()
 	n.list()
 	if n.Labels == nil && len(n.Maps) > 0 {
 		n.maps = newMapping(n.Maps)
 	}
-	n.print = fingerprintNet(n)
-	return n, n.behave()
+	n.print = fingerprint.Net(&n.Net)
+	return n, nil
 }
 
 // copyNet returns a copy of n that shares only functions with it.
@@ -180,30 +173,4 @@ func (n *net) literal(name string) bool {
 		}
 	}
 	return literal
-}
-
-func arcs(places map[string]int, names []string) []petri.Arc {
-	numbers := make([]int, len(names))
-	for i, name := range names {
-		numbers[i] = places[name]
-	}
-	return petri.Arcs(numbers)
-}
-
-// pick returns the names with these numbers.
-func pick(names []string, numbers []int) []string {
-	var picked []string
-	for _, i := range numbers {
-		picked = append(picked, names[i])
-	}
-	return picked
-}
-
-// named returns the names of transitions.
-func (n *net) named(transitions []int) []string {
-	var names []string
-	for _, t := range transitions {
-		names = append(names, n.Transitions[t].Name)
-	}
-	return names
 }

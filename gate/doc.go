@@ -57,6 +57,7 @@
 // of a policy and a [State] that yield a [Delta]; a [Session] keeps a state in
 // memory and applies the deltas under its lock. Whatever a session is asked can
 // be asked of a policy and a state, by a store that keeps states in its own way;
-// [Policy.Adopt] takes a state over from another policy. The package has no
-// clock, no input or output, no goroutine and no logger of its own.
+// [Policy.Adopt] takes a state over from another policy. What nets are made of is in
+// package toolnet; its types have names here too. The package has no clock, no input or
+// output, no goroutine and no logger of its own.
 package gate

@@ -300,66 +300,6 @@ func ExamplePolicy_Maps() {
 	// bash command as delete
 }
 
-// A deployment has one place at a time, and never gets stuck.
-func ExamplePolicy_States() {
-	move := func(name, from, to string) gate.Transition {
-		return gate.Transition{Name: name, Inputs: []string{from}, Outputs: []string{to}, Tools: gate.Tools("deploy-" + name), Deferred: true}
-	}
-	policy, err := gate.NewPolicy([]gate.Net{{
-		Name:    "deployment-pipeline",
-		Places:  []string{"idle", "building", "tested", "staged", "canary"},
-		Initial: map[string]int{"idle": 1},
-		Transitions: []gate.Transition{
-			move("build", "idle", "building"), move("test", "building", "tested"), move("stage", "tested", "staged"),
-			move("canary", "staged", "canary"), move("production", "canary", "idle"), move("rollback", "canary", "idle"),
-		},
-	}}, gate.PolicyOptions{})
-	if err != nil {
-		panic(err)
-	}
-	e, _ := policy.Explore("deployment-pipeline", 0)
-	fmt.Println("states:", e.States, "deadlock-free:", e.Complete && e.Deadlocks == 0)
-	fmt.Println("invariant:", e.Invariants[0])
-	one := map[string]int{"idle": 1, "building": 1, "tested": 1, "staged": 1, "canary": 1}
-	fmt.Println("token conservation:", policy.Conserves("deployment-pipeline", one, 0) == gate.Yes)
-	for state := range policy.States("deployment-pipeline") {
-		fmt.Println(state.Marking, "then", state.Enabled)
-	}
-	// Output:
-	// states: 5 deadlock-free: true
-	// invariant: idle + building + tested + staged + canary = 1
-	// token conservation: true
-	// idle:1 then [build]
-	// building:1 then [test]
-	// tested:1 then [stage]
-	// staged:1 then [canary]
-	// canary:1 then [production rollback]
-}
-
-func ExamplePolicy_Conserves() {
-	policy, err := gate.NewPolicy([]gate.Net{backupBeforeDelete}, gate.PolicyOptions{})
-	if err != nil {
-		panic(err)
-	}
-	for _, weights := range []map[string]int{{"ready": 1, "saved": 1}, {"ready": 1, "saved": 2}} {
-		fmt.Println(weights, policy.Conserves("backup-before-delete", weights, 0) == gate.Yes)
-	}
-	// Output:
-	// map[ready:1 saved:1] true
-	// map[ready:1 saved:2] false
-}
-
-func ExamplePolicy_Explore() {
-	policy, err := gate.NewPolicy([]gate.Net{backupBeforeDelete}, gate.PolicyOptions{})
-	if err != nil {
-		panic(err)
-	}
-	e, _ := policy.Explore("backup-before-delete", 0)
-	fmt.Println(e.States, e.Complete, e.Deadlocks, e.Bounded == gate.Yes)
-	// Output:
-	// 2 true 0 true
-}
-
 func ExampleNewPolicy_errors() {
 	_, err := gate.NewPolicy([]gate.Net{{
 		Name: "typo", Places: []string{"ready"},
@@ -369,12 +309,6 @@ func ExampleNewPolicy_errors() {
 	fmt.Println(err)
 	// Output:
 	// nets.yaml:4:3: net "typo": transition "t": unknown place "redy" (did you mean "ready"?)
-}
-
-func ExampleMatchGlob() {
-	fmt.Println(gate.MatchGlob("github_delete_*", "github_delete_repo"), gate.MatchGlob("v?", "v10"))
-	// Output:
-	// true false
 }
 
 func ExampleTransition_clock() {

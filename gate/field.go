@@ -1,7 +1,6 @@
 package gate
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/petrigate/petrigate/internal/jsonpath"
@@ -30,7 +29,7 @@ func readOnce(read []field, args []byte, at place) ([]field, *field) {
 	}
 	switch {
 	case at.deep:
-		read = append(read, field{key: at.key, Texts: at.path.path.Texts(args)})
+		read = append(read, field{key: at.key, Texts: at.path.Texts(args)})
 	case at.key == "":
 		read = append(read, field{Texts: jsonpath.Empty()})
 	default:
@@ -77,28 +76,3 @@ func readSafely(r Reader, c *Call, text string) (reading Reading) {
 	}()
 	return r.Read(c, text)
 }
-
-// A Path leads from the arguments of a call to values inside them:
-// $.request.method, $.files[*].path, $.args[0], $["odd key"].
-type Path struct{ path jsonpath.Path }
-
-// A PathError is a mistake in a path, with its offset.
-type PathError struct {
-	Offset int // in bytes, from the beginning of the path
-	Msg    string
-}
-
-// Error returns the offset and the message.
-func (e *PathError) Error() string { return fmt.Sprintf("at byte %d: %s", e.Offset, e.Msg) }
-
-// ParsePath parses a path. Its error is a [*PathError].
-func ParsePath(text string) (Path, error) {
-	p, err := jsonpath.Parse(text)
-	if err != nil {
-		return Path{}, (*PathError)(err)
-	}
-	return Path{p}, nil
-}
-
-// Many reports whether the path can lead to more than one value.
-func (p Path) Many() bool { return p.path.Many() }

@@ -1,7 +1,6 @@
 package gate
 
 import (
-	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"slices"
@@ -18,12 +17,6 @@ const (
 	maxNesting = 1000    // of a result
 	maxKeyText = 200     // bytes of a text that stands for itself
 )
-
-// A KeyValue is the value of one field of a key.
-type KeyValue struct {
-	Field string // as it was written
-	Value string // JSON: a string, a number, true or false; of equal values always the same
-}
 
 // value is one value of a key in a call.
 type value struct {
@@ -46,25 +39,9 @@ type fieldReader struct {
 	path jsonpath.Path
 }
 
-// name returns the field as it was written.
-func (f *Field) name() string { return cmp.Or(f.Source, f.Path) }
-
 // same reports whether two fields always have the same value.
-func (f *Field) same(g *Field) bool {
+func (f *fieldReader) same(g *Field) bool {
 	return f.Path == g.Path && f.Reader == g.Reader && f.Number == g.Number && f.Result == g.Result
-}
-
-// key returns the fields that a transition of the net reads; nil if the net has no key,
-// or the transition no tools.
-func (n *Net) key(t *Transition) []Field {
-	switch {
-	case len(t.Tools) == 0:
-		return nil
-	case len(t.Key) > 0:
-		return t.Key
-	default:
-		return n.Key
-	}
 }
 
 // readKeys numbers the fields and the keys of the nets.
@@ -73,7 +50,7 @@ func (p *Policy) readKeys() {
 	for _, n := range p.nets {
 		for i := range n.Transitions {
 			n.keyOf = append(n.keyOf, -1)
-			if key := n.key(&n.Transitions[i]); len(key) > 0 {
+			if key := n.KeyOf(&n.Transitions[i]); len(key) > 0 {
 				p.readKey(n, i, p.keyNumber(key))
 			}
 		}
@@ -127,7 +104,7 @@ func (p *Policy) fieldNumber(f Field) int {
 		return i
 	}
 	r := fieldReader{Field: f, path: jsonpath.Key(f.Path)}
-	if isPath(f.Path) {
+	if jsonpath.IsPath(f.Path) {
 		r.path, _ = jsonpath.Parse(f.Path)
 	}
 	p.fields = append(p.fields, r)
@@ -239,7 +216,7 @@ func (c *carrier) field(number int) *fieldReading {
 	case f.Reader != nil:
 		r.all, r.fault = jsonpath.Scalars(f.evaluate(c.call), maxValues)
 	case !f.Result:
-		r.all, r.fault = f.path.Scalars(c.call.arguments(), maxValues)
+		r.all, r.fault = f.path.Scalars(arguments(c.call), maxValues)
 	case c.result == nil:
 		r.fault = jsonpath.Absent
 	default:
@@ -250,7 +227,7 @@ func (c *carrier) field(number int) *fieldReading {
 }
 
 // arguments returns the arguments as an object.
-func (c *Call) arguments() []byte {
+func arguments(c *Call) []byte {
 	if len(c.Args) == 0 {
 		return []byte("{}")
 	}
@@ -274,7 +251,7 @@ func (f *fieldReader) evaluate(c *Call) (v []byte) {
 func (k *keyReader) named(parts []string) []KeyValue {
 	all := make([]KeyValue, len(parts))
 	for i := range parts {
-		all[i] = KeyValue{k.written[i].name(), parts[i]}
+		all[i] = KeyValue{Field: k.written[i].Name(), Value: parts[i]}
 	}
 	return all
 }
@@ -284,7 +261,7 @@ func (k *keyReader) named(parts []string) []KeyValue {
 func (k *keyReader) read(text string) []KeyValue {
 	if text[0] == '#' {
 		begin := strings.TrimPrefix(text[1+2*sha256.Size:], `"`)
-		return []KeyValue{{k.names(), string(rawjson.AppendString(nil, begin+"…"))}}
+		return []KeyValue{{Field: k.names(), Value: string(rawjson.AppendString(nil, begin+"…"))}}
 	}
 	var parts []string
 	rawjson.Elements([]byte("["+text+"]"), func(v []byte, _ int) bool {
@@ -298,7 +275,7 @@ func (k *keyReader) read(text string) []KeyValue {
 func (k *keyReader) names() string {
 	all := make([]string, len(k.written))
 	for i := range all {
-		all[i] = k.written[i].name()
+		all[i] = k.written[i].Name()
 	}
 	return strings.Join(all, ", ")
 }

@@ -135,7 +135,7 @@ func (p *plan) list(c *carrier, label, t int) {
 		p.spoils = append(p.spoils, choice{transition: t, name: p.labels[label].text})
 	case p.lack == nil && !n.Transitions[t].Observe:
 		f := &c.policy.keys[number].written[r.field]
-		p.lack = &lack{label: label, field: f.name(), fault: r.fault, by: f.Reader}
+		p.lack = &lack{label: label, field: f.Name(), fault: r.fault, by: f.Reader}
 	}
 }
 

@@ -3,7 +3,9 @@ package gate
 import (
 	"cmp"
 	"slices"
-	"strings"
+
+	"github.com/petrigate/petrigate/gate/toolnet"
+	"github.com/petrigate/petrigate/internal/jsonpath"
 )
 
 // mapping indexes maps by the tool that they read.
@@ -25,23 +27,18 @@ type ofTool struct {
 // place is the part of a call that a map reads.
 type place struct {
 	key  string // empty: the whole call
-	path Path
+	path jsonpath.Path
 	deep bool // by the path
 }
 
-// place returns the part of a call that m reads. The path of m must be valid.
-func (m *Map) place() place {
+// placeOf returns the part of a call that m reads. The path of m must be valid.
+func placeOf(m *Map) place {
 	p := place{key: m.Field}
-	if isPath(m.Field) {
-		p.path, _ = ParsePath(m.Field)
+	if jsonpath.IsPath(m.Field) {
+		p.path, _ = jsonpath.Parse(m.Field)
 		p.deep = true
 	}
 	return p
-}
-
-// isPath reports whether the field of a map is a path and not a key.
-func isPath(field string) bool {
-	return strings.HasPrefix(field, "$.") || strings.HasPrefix(field, "$[")
 }
 
 func newMapping(maps []Map) *mapping {
@@ -52,18 +49,18 @@ func newMapping(maps []Map) *mapping {
 		reader    Reader
 	}
 	patterns := make(map[giver][]int)
-	of := func(d *Map) giver { return giver{d.ofTool(), d.Field, d.As, d.Reader} }
+	of := func(d *Map) giver { return giver{tools(d), d.Field, d.As, d.Reader} }
 	for i := range m.maps {
 		d := &m.maps[i]
-		about := d.ofTool()
-		m.byTool[about] = append(m.byTool[about], i)
+		tool := tools(d)
+		m.byTool[tool] = append(m.byTool[tool], i)
 		if d.Glob && !slices.Contains(m.globs, d.Tool) {
 			m.globs = append(m.globs, d.Tool)
 		}
-		m.places = append(m.places, d.place())
+		m.places = append(m.places, placeOf(d))
 		if d.Reader != nil {
 			patterns[of(d)] = append(patterns[of(d)], d.Pattern)
-			m.reads(about, m.places[i])
+			m.reads(tool, m.places[i])
 		}
 	}
 	m.same = make([][]int, len(m.maps))
@@ -75,7 +72,8 @@ func newMapping(maps []Map) *mapping {
 	return m
 }
 
-func (m *Map) ofTool() ofTool { return ofTool{m.Tool, m.Glob} }
+// tools returns what the map is about.
+func tools(m *Map) ofTool { return ofTool{m.Tool, m.Glob} }
 
 // reads records that a reader reads this field.
 func (m *mapping) reads(of ofTool, at place) {
@@ -89,7 +87,7 @@ func (m *mapping) reads(of ofTool, at place) {
 func (m *mapping) about(tool string) []int {
 	numbers := m.byTool[ofTool{tool: tool}]
 	for _, p := range m.globs {
-		if MatchGlob(p, tool) {
+		if toolnet.MatchGlob(p, tool) {
 			numbers = append(slices.Clip(numbers), m.byTool[ofTool{p, true}]...)
 			slices.Sort(numbers)
 		}
@@ -101,7 +99,7 @@ func (m *mapping) about(tool string) []int {
 func (m *mapping) fields(tool string) []place {
 	places := m.texts[ofTool{tool: tool}]
 	for _, p := range m.globs {
-		if MatchGlob(p, tool) {
+		if toolnet.MatchGlob(p, tool) {
 			places = append(slices.Clip(places), m.texts[ofTool{p, true}]...)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/petrigate/petrigate/gate/toolnet"
 	"github.com/petrigate/petrigate/internal/jsonpath"
 )
 
@@ -159,7 +160,7 @@ func (g *naming) actions(c *Call, tool label, ls []label) []label {
 func (g *naming) wants(l *label, ls []label) bool {
 	return slices.ContainsFunc(g.globs, func(p glob) bool {
 		_, already := p.match(ls)
-		return !already && p.sees(l) && MatchGlob(p.pattern, l.text)
+		return !already && p.sees(l) && toolnet.MatchGlob(p.pattern, l.text)
 	})
 }
 
@@ -184,7 +185,7 @@ func (g *glob) match(names []label) (label, bool) {
 		if g.spares(n) {
 			return label{}, false
 		}
-		if g.sees(n) && MatchGlob(g.pattern, n.text) {
+		if g.sees(n) && toolnet.MatchGlob(g.pattern, n.text) {
 			found = true
 			l.certain = l.certain || n.certain
 			l.weak = l.weak && n.weak

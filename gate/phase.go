@@ -18,7 +18,7 @@ func (f *finding) restrain(c *Call) {
 	}
 	for i := range f.net.Phases {
 		ph := &f.net.Phases[i]
-		if present[slices.Index(f.net.Places, ph.Place)] > 0 && !ph.allows(f.labels) {
+		if present[slices.Index(f.net.Places, ph.Place)] > 0 && !allows(ph, f.labels) {
 			f.object(f.net.outside(ph, c.Tool), 0)
 			f.special.phase = ph
 			return
@@ -27,14 +27,14 @@ func (f *finding) restrain(c *Call) {
 }
 
 // allows reports whether a certain name of the call is in the list.
-func (ph *Phase) allows(ls []label) bool {
-	return slices.ContainsFunc(ph.Tools, func(u Tool) bool { return u.exempts(ls) })
+func allows(ph *Phase, ls []label) bool {
+	return slices.ContainsFunc(ph.Tools, func(u Tool) bool { return exempts(&u, ls) })
 }
 
 // listed reports whether the list of a phase has a certain name of the call, marked or
 // not: then "default: deny" does not refuse it.
 func (n *net) listed(ls []label) bool {
-	return slices.ContainsFunc(n.Phases, func(ph Phase) bool { return ph.allows(ls) })
+	return slices.ContainsFunc(n.Phases, func(ph Phase) bool { return allows(&ph, ls) })
 }
 
 // outside returns the reason why the tool cannot be called in a phase.

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+
+	"github.com/petrigate/petrigate/gate/internal/fingerprint"
 )
 
 // PolicyOptions are the options that the nets of a policy share. The zero value is
@@ -71,18 +73,18 @@ func NewPolicy(nets []Net, o PolicyOptions) (*Policy, error) {
 	p.collect(nets, o)
 	maps := p.Maps()
 	for _, m := range maps {
-		if msg := m.fault(); msg != "" {
+		if msg := m.Fault(); msg != "" {
 			errs = append(errs, &NetError{Msg: msg, Rule: m.Rule})
 		}
 	}
-	if err := errs.err(); err != nil {
+	if err := errs.Err(); err != nil {
 		return nil, err
 	}
 	p.most, p.limit = cmp.Or(o.Keys, defaultKeys), o.Keys
 	p.readKeys()
 	p.names = newNaming(maps, p.enforcedFirst())
 	p.touch = newIndex(p.names, p.nets)
-	p.print = fingerprintPolicy(p, maps)
+	p.print = p.fingerprint(maps)
 	return p, nil
 }
 
@@ -170,6 +172,22 @@ func (p *Policy) freeName(name string, written map[string]bool) string {
 		free = fmt.Sprintf("%s#%d", name, i)
 	}
 	return free
+}
+
+// fingerprint returns that of all that decides.
+func (p *Policy) fingerprint(maps []Map) string {
+	f := fingerprint.Policy{Maps: maps, Deny: p.deny, Shadow: p.shadow}
+	if len(p.keys) > 0 && p.most != defaultKeys {
+		f.Keys = p.most
+	}
+	f.Nets = make([]fingerprint.NetOfPolicy, len(p.nets))
+	for i, n := range p.nets {
+		f.Nets[i] = fingerprint.NetOfPolicy{
+			Name: n.Name, Print: n.print, Reason: n.Reason, Shadow: n.Shadow,
+			Priority: n.Priority, Advisory: n.Advisory, Recovery: n.Recovery,
+		}
+	}
+	return f.Print()
 }
 
 // Merged lists the statements that repeat an earlier one.

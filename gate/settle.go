@@ -219,7 +219,7 @@ func (m *move) remember(e *ending, f Flight) {
 		return
 	}
 	defer func() { _ = recover() }()
-	meta := m.data.Meta.clone()
+	meta := cloned(m.data.Meta)
 	m.net.OnSuccess(Firing{
 		Call: e.call.Call, Name: f.Name, Key: e.named, Result: e.result,
 		Net: m.net.Name, Transition: m.net.Transitions[f.Transition].Name,

@@ -220,7 +220,7 @@ func (p *Policy) suspects(n *net, c *Call) bool {
 // could reports whether the call has a name that u matches, or arguments could give
 // it one.
 func (j *judgement) could(n *net, u Tool) bool {
-	return slices.ContainsFunc(j.labels, func(l label) bool { return l.glob == 0 && u.is(&l) }) || j.gives(n, u, Perhaps)
+	return slices.ContainsFunc(j.labels, func(l label) bool { return l.glob == 0 && matches(&u, &l) }) || j.gives(n, u, Perhaps)
 }
 
 // suspected adds to the call the nets whose evidence it may spoil.

@@ -51,31 +51,6 @@ type InFlight struct {
 	Other      bool   // the call is of another session
 }
 
-// A Marking has the number of tokens in each place.
-type Marking []Tokens
-
-// Tokens is one place of a [Marking].
-type Tokens struct {
-	Place    string
-	Count    int // all tokens, those in flight included
-	InFlight int
-}
-
-// String returns the marked places: "ready:1 (1 in flight), budget:2", or "" if no
-// place has tokens.
-func (m Marking) String() string {
-	var parts []string
-	for _, t := range m {
-		switch {
-		case t.InFlight > 0:
-			parts = append(parts, fmt.Sprintf("%s:%d (%d in flight)", t.Place, t.Count, t.InFlight))
-		case t.Count > 0:
-			parts = append(parts, fmt.Sprintf("%s:%d", t.Place, t.Count))
-		}
-	}
-	return strings.Join(parts, ", ")
-}
-
 // show returns the marking of the net for people: every place, in order.
 func (n *net) show(d *NetData) Marking {
 	all := n.displayed(d)

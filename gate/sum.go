@@ -33,12 +33,12 @@ func (f *finding) spend(c *Call) {
 		return
 	}
 	name := f.spokenName(c)
-	amount, ok := f.net.Sum.amount(c)
+	amount, ok := amountOf(f.net.Sum, c)
 	if !ok {
-		f.object(fmt.Sprintf("%s needs one number, which is not negative, as its %s: the sum of it is limited.", name, f.net.Sum.Field.name()), 0)
+		f.object(fmt.Sprintf("%s needs one number, which is not negative, as its %s: the sum of it is limited.", name, f.net.Sum.Field.Name()), 0)
 		return
 	}
-	left := f.net.Sum.left(f.data)
+	left := left(f.net.Sum, f.data)
 	if left.Cmp(amount) < 0 {
 		reason, retry := f.net.exceeds(name, left, amount)
 		f.object(reason, retry)
@@ -101,7 +101,7 @@ func (n *net) limit() string {
 }
 
 // left returns how much can be spent.
-func (s *Sum) left(d *NetData) *big.Rat {
+func left(s *Sum, d *NetData) *big.Rat {
 	left := new(big.Rat).SetInt64(int64(s.Most))
 	if d.Spent != nil {
 		left.Sub(left, d.Spent.Amount)
@@ -109,9 +109,9 @@ func (s *Sum) left(d *NetData) *big.Rat {
 	return left
 }
 
-// amount returns what the call spends.
-func (s *Sum) amount(c *Call) (*big.Rat, bool) {
-	value, ok := s.Field.single(c)
+// amountOf returns what the call spends.
+func amountOf(s *Sum, c *Call) (*big.Rat, bool) {
+	value, ok := single(&s.Field, c)
 	if !ok || rawjson.Kind(value) != '0' || len(value) > maxAmountDigits {
 		return nil, false
 	}
@@ -126,13 +126,13 @@ func (s *Sum) amount(c *Call) (*big.Rat, bool) {
 }
 
 // single returns the one value of the field in the arguments of the call.
-func (f *Field) single(c *Call) (value []byte, ok bool) {
+func single(f *Field, c *Call) (value []byte, ok bool) {
 	if f.Reader != nil {
 		return evaluateSafely(f, c)
 	}
-	if isPath(f.Path) {
-		p, _ := ParsePath(f.Path)
-		return p.path.Single(c.Args)
+	if jsonpath.IsPath(f.Path) {
+		p, _ := jsonpath.Parse(f.Path)
+		return p.Single(c.Args)
 	}
 	return jsonpath.SingleMember(c.Args, f.Path)
 }

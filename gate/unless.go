@@ -3,6 +3,8 @@ package gate
 import (
 	"slices"
 	"strings"
+
+	"github.com/petrigate/petrigate/gate/toolnet"
 )
 
 // spared returns the transitions whose Unless certainly exempts a call with these
@@ -13,7 +15,7 @@ func (n *net) spared(ls []label) []int {
 	}
 	var spared []int
 	for t := range n.Transitions {
-		if slices.ContainsFunc(n.Transitions[t].Unless, func(u Tool) bool { return u.exempts(ls) }) {
+		if slices.ContainsFunc(n.Transitions[t].Unless, func(u Tool) bool { return exempts(&u, ls) }) {
 			spared = append(spared, t)
 		}
 	}
@@ -21,16 +23,16 @@ func (n *net) spared(ls []label) []int {
 }
 
 // exempts reports whether one of the names is certain and is, or matches, u.
-func (u *Tool) exempts(ls []label) bool {
-	return slices.ContainsFunc(ls, func(l label) bool { return l.certain && l.glob == 0 && u.is(&l) })
+func exempts(u *Tool, ls []label) bool {
+	return slices.ContainsFunc(ls, func(l label) bool { return l.certain && l.glob == 0 && matches(u, &l) })
 }
 
-// is reports whether u matches l.
-func (u *Tool) is(l *label) bool {
+// matches reports whether u is, or matches, l.
+func matches(u *Tool, l *label) bool {
 	switch u.Kind {
 	case Glob:
 		g := glob{pattern: u.Name, actions: strings.Contains(u.Name, ".")}
-		return g.sees(l) && MatchGlob(u.Name, l.text)
+		return g.sees(l) && toolnet.MatchGlob(u.Name, l.text)
 	case Literal:
 		return l.text == u.Name && !l.actionOnly()
 	default:

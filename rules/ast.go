@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/gate/toolnet"
 )
 
 // A File is one parsed rules file. It holds every statement that could be
@@ -140,7 +141,7 @@ func (n Name) Glob() bool { return !n.Quoted && strings.ContainsAny(n.Text, "*?"
 // Matches reports whether n names calls with this name.
 func (n Name) Matches(name string) bool {
 	if n.Glob() {
-		return gate.MatchGlob(n.Text, name)
+		return toolnet.MatchGlob(n.Text, name)
 	}
 	return n.Text == name
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/gate/toolnet"
 	"github.com/petrigate/petrigate/internal/text"
 )
 
@@ -203,7 +203,7 @@ func (m *Map) many() bool {
 	if !isPath(m.Field) {
 		return false
 	}
-	p, err := gate.ParsePath(m.Field)
+	p, err := toolnet.ParsePath(m.Field)
 	return err == nil && p.Many()
 }
 

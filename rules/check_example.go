@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/gate/toolnet"
 	"github.com/petrigate/petrigate/internal/text"
 )
 
@@ -24,7 +25,7 @@ func (c *compiler) checkExamples() {
 		g := giver{e.Tool.Text, e.As.Text}
 		if _, known := maps[g]; !known {
 			maps[g] = slices.DeleteFunc(slices.Clone(byLabel[g.as]), func(m gate.Map) bool {
-				return m.Tool != g.tool && !(m.Glob && gate.MatchGlob(m.Tool, g.tool))
+				return m.Tool != g.tool && !(m.Glob && toolnet.MatchGlob(m.Tool, g.tool))
 			})
 			asked[g] = namer(maps[g])
 		}

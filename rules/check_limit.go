@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/gate/toolnet"
 	"github.com/petrigate/petrigate/internal/text"
 )
 
@@ -25,7 +25,7 @@ func (c *compiler) checkLimit(s *Limit) {
 			c.failName(s, *s.Per, SelfRefill, "write: per session", "every call of %s is a call of %s: the limit would refill itself", s.Per, tool)
 			return
 		}
-		if tool.Glob() && !s.Per.Glob() && gate.MatchGlob(tool.Text, s.Per.Text) && !s.spares(*s.Per) {
+		if tool.Glob() && !s.Per.Glob() && toolnet.MatchGlob(tool.Text, s.Per.Text) && !s.spares(*s.Per) {
 			c.warnName(*s.Per, NoRefill, "", "%s is one of %s: its calls are counted and give nothing back", s.Per, tool)
 		}
 	}

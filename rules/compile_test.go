@@ -12,6 +12,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/gate/toolnet"
 	"github.com/petrigate/petrigate/rules"
 )
 
@@ -240,13 +241,18 @@ limit a, b to 7 of f per user per day for each g`)
 	if err != nil {
 		t.Fatal(err)
 	}
+	nets := p.Nets()
 	for _, v := range c.Verification() {
-		e, ok := p.Explore(v.Name, 0)
+		i := slices.IndexFunc(nets, func(n gate.NetInfo) bool { return n.Name == v.Name })
+		if i < 0 {
+			t.Fatalf("the policy has no net %s", v.Name)
+		}
+		e := nets[i].Explore(0)
 		got := rules.Verification{Name: v.Name, States: e.States, Deadlocks: e.Deadlocks, Dead: e.DeadTransitions}
 		if len(got.Dead) == 0 {
 			got.Dead = nil
 		}
-		if diff := cmp.Diff(got, v); diff != "" || !ok || !e.Complete || e.Bounded != gate.Yes {
+		if diff := cmp.Diff(got, v); diff != "" || !e.Complete || e.Bounded != toolnet.Yes {
 			t.Errorf("%s: -explored +known:\n%s", v.Name, diff)
 		}
 	}

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"strings"
 
-	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/gate/toolnet"
 )
 
 // mapping reads a map.
@@ -103,8 +103,8 @@ func (p *parser) fieldEnd(off int) int {
 
 // path parses the path between two offsets with the gate.
 func (p *parser) path(from, to int) {
-	_, err := gate.ParsePath(p.line.text[from:to])
-	var bad *gate.PathError
+	_, err := toolnet.ParsePath(p.line.text[from:to])
+	var bad *toolnet.PathError
 	if errors.As(err, &bad) {
 		at := min(from+bad.Offset, to)
 		p.line.fail(BadPath, token{off: at, end: to}, "such as $.request.method, $.files[*].path or $[\"odd key\"]", "%s", bad.Msg)

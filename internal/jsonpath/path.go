@@ -33,6 +33,11 @@ type Error struct {
 	Msg    string
 }
 
+// IsPath reports whether the text names its field by a path, and not by one key.
+func IsPath(field string) bool {
+	return strings.HasPrefix(field, "$.") || strings.HasPrefix(field, "$[")
+}
+
 // Parse parses a path. The error is nil if there is none.
 func Parse(text string) (Path, *Error) {
 	var p Path

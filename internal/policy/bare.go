@@ -7,6 +7,7 @@ import (
 
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/gate/toolnet"
 	"github.com/petrigate/petrigate/internal/diag"
 	"github.com/petrigate/petrigate/internal/text"
 	"github.com/petrigate/petrigate/internal/toolname"
@@ -183,7 +184,7 @@ func (c *bareNames) fault(u use, name string, glob bool, labels map[string][]str
 	}
 	var read []string
 	for label, tools := range labels {
-		if label == name || glob && gate.MatchGlob(name, label) {
+		if label == name || glob && toolnet.MatchGlob(name, label) {
 			read = append(read, tools...)
 		}
 	}

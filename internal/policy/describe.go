@@ -2,6 +2,7 @@ package policy
 
 import (
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/gate/toolnet"
 	"github.com/petrigate/petrigate/rules"
 )
 
@@ -33,7 +34,7 @@ func describe(p *gate.Policy, known []rules.Verification) []Net {
 			v := known[i]
 			nets[i] = Net{States: &v.States, Bounded: new(true), Deadlocks: &v.Deadlocks, DeadTransitions: v.Dead}
 		} else {
-			nets[i] = explored(p, info.Name)
+			nets[i] = explored(&info.Net)
 		}
 		nets[i].Name, nets[i].Rule, nets[i].Invariants = info.Name, Rule(info.Rule), []string{}
 		if nets[i].DeadTransitions == nil {
@@ -43,10 +44,10 @@ func describe(p *gate.Policy, known []rules.Verification) []Net {
 	return nets
 }
 
-func explored(p *gate.Policy, name string) (net Net) {
-	e, _ := p.Explore(name, 0)
-	if e.Bounded != gate.Unsure {
-		net.Bounded = new(e.Bounded == gate.Yes)
+func explored(n *toolnet.Net) (net Net) {
+	e := n.Explore(0)
+	if e.Bounded != toolnet.Unsure {
+		net.Bounded = new(e.Bounded == toolnet.Yes)
 	}
 	if e.Complete {
 		net.States, net.Deadlocks, net.DeadTransitions = &e.States, &e.Deadlocks, e.DeadTransitions

@@ -6,6 +6,7 @@ import (
 
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/gate/toolnet"
 	"github.com/petrigate/petrigate/internal/diag"
 	"github.com/petrigate/petrigate/internal/policy/cel"
 )
@@ -31,7 +32,7 @@ func (b *builder) field(n *config.Net, f config.KeyField) gate.Field {
 		return gate.Field{Reader: b.calls, Number: number, Source: f.String()}
 	}
 	if strings.HasPrefix(f.Path, "$.") || strings.HasPrefix(f.Path, "$[") {
-		if _, err := gate.ParsePath(f.Path); err != nil {
+		if _, err := toolnet.ParsePath(f.Path); err != nil {
 			b.inNet(n, problem(diag.Error, InvalidNet, position(f.Position), fmt.Sprintf("the path %q: %v", f.Path, err), ""))
 			return gate.Field{Path: "field"}
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/gate/toolnet"
 	"github.com/petrigate/petrigate/internal/diag"
 	"github.com/petrigate/petrigate/rules"
 )
@@ -122,7 +123,7 @@ func (v *vocabulary) checkMissed(s *spelling) {
 	if len(bare) == len(s.text) || s.text != bare+"_*" && s.text != bare+"-*" || isPattern(bare) {
 		return
 	}
-	matches := func(o *spelling) bool { return !o.pattern && gate.MatchGlob(s.text, o.text) }
+	matches := func(o *spelling) bool { return !o.pattern && toolnet.MatchGlob(s.text, o.text) }
 	if slices.ContainsFunc(v.all, matches) {
 		return
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/gate/toolnet"
 	"github.com/petrigate/petrigate/internal/diag"
 	"github.com/petrigate/petrigate/internal/text"
 	"github.com/petrigate/petrigate/rules"
@@ -199,7 +200,7 @@ func (b *builder) checkAllow(n *config.Net, place string, known []string) {
 		case beyondTools(name) || slices.Contains(known, name):
 			continue
 		case isPattern(name):
-			if strings.Contains(name, ".") || slices.ContainsFunc(known, func(tool string) bool { return gate.MatchGlob(name, tool) }) {
+			if strings.Contains(name, ".") || slices.ContainsFunc(known, func(tool string) bool { return toolnet.MatchGlob(name, tool) }) {
 				continue
 			}
 			msg, hint = fmt.Sprintf("the pattern %q matches no known tool", name), text.Suggest(name, known)

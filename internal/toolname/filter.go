@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/gate/toolnet"
 )
 
 // A Filter selects the tools of a server that clients may use, by patterns over
@@ -18,7 +18,7 @@ type Filter struct {
 
 // Filtered returns why the tool is filtered out, or "".
 func (f Filter) Filtered(name string) (why string) {
-	matches := func(pattern string) bool { return gate.MatchGlob(pattern, name) }
+	matches := func(pattern string) bool { return toolnet.MatchGlob(pattern, name) }
 	if i := slices.IndexFunc(f.Deny, matches); i >= 0 {
 		return fmt.Sprintf("tools.deny has %q", f.Deny[i])
 	}
@@ -36,7 +36,7 @@ func (f Filter) Unmatched(names []string) (warnings []string) {
 		patterns []string
 	}{{"allow", f.Allow}, {"deny", f.Deny}} {
 		for _, pattern := range list.patterns {
-			if !slices.ContainsFunc(names, func(name string) bool { return gate.MatchGlob(pattern, name) }) {
+			if !slices.ContainsFunc(names, func(name string) bool { return toolnet.MatchGlob(pattern, name) }) {
 				warnings = append(warnings, fmt.Sprintf("tools.%s: %q matches no tool", list.key, pattern))
 			}
 		}

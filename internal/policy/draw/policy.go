@@ -21,7 +21,7 @@ func OfPolicy(source policy.Source) ([]Net, error) {
 	var nets []Net
 	for _, info := range result.Policy.Nets() {
 		n := gateNet(info)
-		if e, ok := result.Policy.Explore(info.Name, 0); ok && e.Complete {
+		if e := info.Explore(0); e.Complete {
 			for i := range n.Transitions {
 				n.Transitions[i].Never = slices.Contains(e.DeadTransitions, n.Transitions[i].Name)
 			}

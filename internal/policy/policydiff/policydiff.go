@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/gate/toolnet"
 	"github.com/petrigate/petrigate/internal/policy"
 	"github.com/petrigate/petrigate/internal/policy/check"
 	"github.com/petrigate/petrigate/internal/policy/verify"
@@ -102,7 +103,7 @@ func reads(n gate.NetInfo, maps []gate.Map) bool {
 // speaksOf reports whether calls of that name are another thing to the net.
 func speaksOf(n gate.NetInfo, name string) bool {
 	is := func(tool gate.Tool) bool {
-		return tool.Name == name || tool.Except == name || tool.Kind == gate.Glob && gate.MatchGlob(tool.Name, name)
+		return tool.Name == name || tool.Except == name || tool.Kind == gate.Glob && toolnet.MatchGlob(tool.Name, name)
 	}
 	return slices.Contains(n.Free, name) ||
 		slices.ContainsFunc(n.Phases, func(p gate.Phase) bool { return slices.ContainsFunc(p.Tools, is) }) ||

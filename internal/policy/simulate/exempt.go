@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/gate/toolnet"
 )
 
 // An exemption is a rule that names a call, and the name by which it lets it pass.
@@ -28,6 +29,6 @@ func (e *Explanation) exemptions(v gate.Verdict) []exemption {
 // names reports whether one of the tools is the name, or a pattern of it.
 func names(tools []gate.Tool, name string) bool {
 	return slices.ContainsFunc(tools, func(t gate.Tool) bool {
-		return t.Name == name || t.Kind == gate.Glob && gate.MatchGlob(t.Name, name)
+		return t.Name == name || t.Kind == gate.Glob && toolnet.MatchGlob(t.Name, name)
 	})
 }

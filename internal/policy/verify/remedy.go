@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/gate/toolnet"
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/explore"
 )
@@ -112,7 +113,7 @@ func (f *RemedyFinder) patternOf(tool string) (longest string, named bool) {
 				switch {
 				case listed.Name == tool:
 					return "", true
-				case listed.Kind == gate.Glob && gate.MatchGlob(listed.Name, tool) && len(listed.Name) > len(longest):
+				case listed.Kind == gate.Glob && toolnet.MatchGlob(listed.Name, tool) && len(listed.Name) > len(longest):
 					longest = listed.Name
 				}
 			}

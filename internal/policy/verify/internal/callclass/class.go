@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/gate/toolnet"
 )
 
 // A Class is a kind of call: a physical tool with the names that one real call
@@ -156,7 +157,7 @@ func (m *mapping) of(tools []label) bool {
 
 // names reports whether the map is one of tools of that name.
 func (m *mapping) names(tool string) bool {
-	return tool == m.Tool || m.Glob && gate.MatchGlob(m.Tool, tool)
+	return tool == m.Tool || m.Glob && toolnet.MatchGlob(m.Tool, tool)
 }
 
 // add adds the classes of a form, unless there are some that no net can tell from them.

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/gate/toolnet"
 )
 
 // label is one name of a call, with what is known of it.
@@ -66,7 +67,7 @@ func (g *glob) match(names []label) (label, bool) {
 		if n.actionOnly() && !g.actions {
 			continue
 		}
-		if gate.MatchGlob(g.pattern, n.text) {
+		if toolnet.MatchGlob(g.pattern, n.text) {
 			found = true
 			l.certain = l.certain || n.certain
 			l.weak = l.weak && n.weak
@@ -236,7 +237,7 @@ func (n *Net) spared(ls []label) []int {
 func speaksOf(t gate.Tool, l *label) bool {
 	switch t.Kind {
 	case gate.Glob:
-		return (strings.Contains(t.Name, ".") || !l.actionOnly()) && gate.MatchGlob(t.Name, l.text)
+		return (strings.Contains(t.Name, ".") || !l.actionOnly()) && toolnet.MatchGlob(t.Name, l.text)
 	case gate.Literal:
 		return l.text == t.Name && !l.actionOnly()
 	default:

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/gate/toolnet"
 )
 
 // synthesizeTools adds tools that only patterns are about, and actions likewise. It
@@ -149,7 +150,7 @@ func plainName(patterns []string, taken map[string]bool) string {
 		names = append(names, strings.Repeat(string(letters(patterns, taken)[0]), k+1))
 	}
 	for _, name := range names {
-		if !taken[name] && !slices.ContainsFunc(patterns, func(p string) bool { return gate.MatchGlob(p, name) }) {
+		if !taken[name] && !slices.ContainsFunc(patterns, func(p string) bool { return toolnet.MatchGlob(p, name) }) {
 			return name
 		}
 	}

@@ -1,9 +1,10 @@
-package gate
+package toolnet
 
 import (
 	"fmt"
 	"slices"
 
+	"github.com/petrigate/petrigate/internal/jsonpath"
 	"github.com/petrigate/petrigate/internal/text"
 )
 
@@ -43,7 +44,7 @@ func (c *checker) keys() {
 
 // key reports the mistakes in the key of one transition.
 func (c *checker) key(t *Transition, size int) {
-	key := c.net.key(t)
+	key := c.net.KeyOf(t)
 	switch {
 	case len(t.Tools) == 0 && len(t.Key) > 0:
 		c.report(t.Name, "the transition has a key and no tools", "a key is read from a call")
@@ -56,7 +57,7 @@ func (c *checker) key(t *Transition, size int) {
 	c.fields(t.Name, t.Key)
 	for i := range key {
 		if key[i].Result && !(t.Observe && t.Deferred) {
-			c.report(t.Name, fmt.Sprintf("%q reads the result", key[i].name()), "only an observer that is deferred knows the result: a call is judged before there is one")
+			c.report(t.Name, fmt.Sprintf("%q reads the result", key[i].Name()), "only an observer that is deferred knows the result: a call is judged before there is one")
 		}
 	}
 }
@@ -68,7 +69,7 @@ func (c *checker) results() {
 	var before []*Transition
 	for i := range c.net.Transitions {
 		t := &c.net.Transitions[i]
-		if !slices.ContainsFunc(c.net.key(t), reads) {
+		if !slices.ContainsFunc(c.net.KeyOf(t), reads) {
 			continue
 		}
 		for _, u := range before {
@@ -111,11 +112,11 @@ func (f *Field) fault() string {
 	case f.Path == "" && f.Reader == nil:
 		return "a field has no path"
 	case f.Path != "" && f.Reader != nil:
-		return fmt.Sprintf("the field %q has a path and an expression", f.name())
+		return fmt.Sprintf("the field %q has a path and an expression", f.Name())
 	case f.Result && f.Reader != nil:
-		return fmt.Sprintf("the expression %q cannot read the result", f.name())
+		return fmt.Sprintf("the expression %q cannot read the result", f.Name())
 	}
-	if isPath(f.Path) {
+	if jsonpath.IsPath(f.Path) {
 		if _, err := ParsePath(f.Path); err != nil {
 			return fmt.Sprintf("the path %q: %v", f.Path, err)
 		}

@@ -1,8 +1,10 @@
-package gate
+package toolnet
 
 import (
 	"fmt"
 	"slices"
+
+	"github.com/petrigate/petrigate/internal/jsonpath"
 )
 
 // spoiler reports the mistakes in a transition that spoils evidence.
@@ -53,7 +55,7 @@ func (c *checker) sum() {
 		c.report("", "the sum: "+msg, "")
 	case s.Field.Result:
 		c.report("", "the sum is of the result, which is not known when the call is decided", "sum up an argument")
-	case isPath(s.Field.Path) && p.Many():
+	case jsonpath.IsPath(s.Field.Path) && p.Many():
 		c.report("", fmt.Sprintf("the sum: the path %q leads to more than one value", s.Field.Path), "")
 	}
 	if s.Most < 1 {

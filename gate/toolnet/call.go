@@ -1,4 +1,4 @@
-package gate
+package toolnet
 
 import "time"
 
@@ -42,6 +42,12 @@ type Firing struct {
 	Meta       Meta       // of the net; may be changed
 	Key        []KeyValue // of a net with a key: the value that the firing is about
 	Result     []byte     // of a success: the result, if the caller gave it, see [End]
+}
+
+// A KeyValue is the value of one field of a key.
+type KeyValue struct {
+	Field string // as it was written
+	Value string // JSON: a string, a number, true or false; of equal values always the same
 }
 
 // Meta is the memory of the hooks of a net between calls. Hooks must treat values as

@@ -1,18 +1,16 @@
-package gate
+// Package fingerprint tells apart what decides differently: it hashes nets, and policies
+// of nets.
+package fingerprint
 
 import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"maps"
-	"slices"
 	"time"
 
+	"github.com/petrigate/petrigate/gate/toolnet"
 	"github.com/petrigate/petrigate/internal/petri"
 )
-
-// sortedKeys returns the keys in a deterministic order.
-func sortedKeys(m map[string]int) []string { return slices.Sorted(maps.Keys(m)) }
 
 // identity has everything that determines the decisions of a net, except the code of
 // Go functions and the texts of refusals.
@@ -26,7 +24,7 @@ type identity struct {
 	MatchFirst  bool
 	Hooks       [3]bool
 	Identity    string `json:",omitempty"`
-	Scope       Scope
+	Scope       toolnet.Scope
 	Key         []fieldIdentity `json:",omitempty"`
 	Row         bool            `json:",omitempty"`
 	Sum         *sumIdentity    `json:",omitempty"`
@@ -41,16 +39,16 @@ type sumIdentity struct {
 
 type phaseIdentity struct {
 	Place string
-	Tools []Tool
+	Tools []toolnet.Tool
 }
 
 type transitionIdentity struct {
 	Name                               string
 	In, Out                            []petri.Arc
-	Tools                              []Tool
+	Tools                              []toolnet.Tool
 	Manual, Deferred, Observe, Release bool
 	Via                                string
-	Unless                             []Tool
+	Unless                             []toolnet.Tool
 	Every                              time.Duration
 	WeakProgress                       bool            `json:",omitempty"`
 	Spoils                             bool            `json:",omitempty"`
@@ -65,7 +63,7 @@ type fieldIdentity struct {
 	Result bool   `json:",omitempty"`
 }
 
-func fieldIdentities(fields []Field) []fieldIdentity {
+func fieldIdentities(fields []toolnet.Field) []fieldIdentity {
 	var ids []fieldIdentity
 	for _, f := range fields {
 		id := fieldIdentity{Path: f.Path, Result: f.Result}
@@ -82,18 +80,22 @@ type mapIdentity struct {
 	Glob                    bool `json:",omitempty"`
 }
 
-func fingerprintNet(n *net) string {
+// Net returns the fingerprint of the structure of a net, of its maps and its options: of
+// all that decides, except the code of Go functions and the texts of refusals. The net
+// must have no mistakes.
+func Net(n *toolnet.Net) string {
+	structure, initial := n.Structure()
 	ts := make([]transitionIdentity, len(n.Transitions))
 	for i, t := range n.Transitions {
 		ts[i] = transitionIdentity{
-			Name: t.Name, In: n.net.Transitions[i].In, Out: n.net.Transitions[i].Out, Tools: solid(t.Tools),
+			Name: t.Name, In: structure.Transitions[i].In, Out: structure.Transitions[i].Out, Tools: solid(t.Tools),
 			Manual: t.Manual, Deferred: t.Deferred, Observe: t.Observe, Release: t.Release,
 			Via: t.Via, Unless: solid(t.Unless), Every: t.Every, WeakProgress: t.WeakProgress,
 			Spoils: t.Spoils, Approvals: t.Approvals, Key: fieldIdentities(t.Key),
 		}
 	}
 	id := identity{
-		Places: solid(n.Places), Initial: n.initial, Free: solid(n.Free), Transitions: ts,
+		Places: solid(n.Places), Initial: initial, Free: solid(n.Free), Transitions: ts,
 		Maps: mapIdentities(n.Maps), Labels: n.Labels != nil, MatchFirst: n.MatchFirst,
 		Hooks:    [3]bool{n.Mapper != nil, n.Validate != nil, n.OnSuccess != nil},
 		Identity: n.Identity, Scope: n.Scope, Row: n.Row, Key: fieldIdentities(n.Key),
@@ -107,37 +109,36 @@ func fingerprintNet(n *net) string {
 	return hash(id)
 }
 
-func fingerprintPolicy(p *Policy, maps []Map) string {
-	type named struct {
-		Name, Print, Reason string
-		Shadow              bool           `json:",omitempty"`
-		Priority            int            `json:",omitempty"`
-		Advisory            bool           `json:",omitempty"`
-		Recovery            map[string]int `json:",omitempty"`
-	}
-	nets := make([]named, len(p.nets))
-	for i, n := range p.nets {
-		nets[i] = named{n.Name, n.print, n.Reason, n.Shadow, n.Priority, n.Advisory, n.Recovery}
-	}
+// A Policy is what decides in a policy.
+type Policy struct {
+	Nets   []NetOfPolicy
+	Maps   []toolnet.Map
+	Deny   bool
+	Shadow bool
+	Keys   int // how many values a net keeps, if that matters and is not the usual number
+}
+
+// A NetOfPolicy is a net with what a policy adds to its structure.
+type NetOfPolicy struct {
+	Name, Print, Reason string
+	Shadow              bool           `json:",omitempty"`
+	Priority            int            `json:",omitempty"`
+	Advisory            bool           `json:",omitempty"`
+	Recovery            map[string]int `json:",omitempty"`
+}
+
+// Print returns the fingerprint of the policy.
+func (p *Policy) Print() string {
 	return hash(struct {
-		Nets   []named
+		Nets   []NetOfPolicy
 		Maps   []mapIdentity
 		Deny   bool
 		Shadow bool `json:",omitempty"`
 		Keys   int  `json:",omitempty"`
-	}{nets, mapIdentities(maps), p.deny, p.shadow, p.keep()})
+	}{p.Nets, mapIdentities(p.Maps), p.Deny, p.Shadow, p.Keys})
 }
 
-// keep returns how many values a net keeps, if that is not what it usually is and
-// there is such a net.
-func (p *Policy) keep() int {
-	if len(p.keys) == 0 || p.most == defaultKeys {
-		return 0
-	}
-	return p.most
-}
-
-func mapIdentities(maps []Map) []mapIdentity {
+func mapIdentities(maps []toolnet.Map) []mapIdentity {
 	ids := make([]mapIdentity, len(maps))
 	for i, m := range maps {
 		ids[i] = mapIdentity{m.Tool, m.Field, m.As, m.Source, m.Glob}
@@ -152,7 +153,7 @@ func solid[T any](s []T) []T { return append([]T{}, s...) }
 func hash(v any) string {
 	doc, err := json.Marshal(v)
 	if err != nil {
-		panic("gate: a fingerprint of something that is not plain data")
+		panic("fingerprint: a fingerprint of something that is not plain data")
 	}
 	sum := sha256.Sum256(doc)
 	return hex.EncodeToString(sum[:])

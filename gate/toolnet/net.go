@@ -1,6 +1,7 @@
-package gate
+package toolnet
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/petrigate/petrigate/internal/diag"
@@ -81,6 +82,19 @@ type Net struct {
 	Recovery map[string]int // the net is in recovery while these places have that many tokens; nil: never
 }
 
+// KeyOf returns the fields that a transition of the net reads; nil if the net has no key,
+// or the transition no tools.
+func (n *Net) KeyOf(t *Transition) []Field {
+	switch {
+	case len(t.Tools) == 0:
+		return nil
+	case len(t.Key) > 0:
+		return t.Key
+	default:
+		return n.Key
+	}
+}
+
 // Scope says which calls share the state of a net.
 type Scope uint8
 
@@ -154,6 +168,9 @@ type Field struct {
 	Source string      // as written: part of the identity of the net, and for messages
 	Result bool        // Path leads into the result of the call, when it succeeds; only of an observer that is deferred
 }
+
+// Name returns the field as it was written.
+func (f *Field) Name() string { return cmp.Or(f.Source, f.Path) }
 
 // A ValueReader evaluates expressions over calls. It must be comparable and safe for
 // concurrent use, and must not block.

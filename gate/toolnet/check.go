@@ -1,24 +1,28 @@
-package gate
+package toolnet
 
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/petrigate/petrigate/internal/petri"
+	"github.com/petrigate/petrigate/internal/jsonpath"
 	"github.com/petrigate/petrigate/internal/text"
 )
 
 // minEvery is the shortest time of [Transition.Every].
 const minEvery = time.Microsecond
 
+// sortedKeys returns the keys in a deterministic order.
+func sortedKeys(m map[string]int) []string { return slices.Sorted(maps.Keys(m)) }
+
 // checker collects the mistakes of one net.
 type checker struct {
 	net    *Net
-	places map[string]int
+	places map[string]bool
 	errs   ErrorList
 }
 
@@ -26,18 +30,19 @@ func (c *checker) report(transition, msg, hint string) {
 	c.errs = append(c.errs, &NetError{Net: c.net.Name, Transition: transition, Msg: msg, Hint: hint, Rule: c.net.Rule})
 }
 
-// checkNet finds the mistakes in n by itself. It numbers the places in the order in
-// which the net names them.
-func checkNet(n *Net) (map[string]int, ErrorList) {
-	c := &checker{net: n, places: make(map[string]int, len(n.Places))}
+// Check returns every mistake in the net by itself, in the order of its parts: what it
+// names and does not have, options that exclude each other, a start that does not come to
+// rest, tokens without end.
+func (n *Net) Check() ErrorList {
+	c := &checker{net: n, places: make(map[string]bool, len(n.Places))}
 	if n.Name == "" {
 		c.report("", "the net has no name", "")
 	}
-	for i, place := range n.Places {
-		if _, twice := c.places[place]; twice {
+	for _, place := range n.Places {
+		if c.places[place] {
 			c.report("", fmt.Sprintf("the place %q is named twice", place), "")
 		}
-		c.places[place] = i
+		c.places[place] = true
 	}
 	if n.Scope > ScopeGlobal {
 		c.report("", fmt.Sprintf("%d is no scope", n.Scope), "")
@@ -64,11 +69,14 @@ func checkNet(n *Net) (map[string]int, ErrorList) {
 		}
 	}
 	for _, m := range n.Maps {
-		if msg := m.fault(); msg != "" {
+		if msg := m.Fault(); msg != "" {
 			c.report("", msg, "")
 		}
 	}
-	return c.places, c.errs
+	if len(c.errs) == 0 {
+		c.behavior()
+	}
+	return c.errs
 }
 
 func (c *checker) initial() {
@@ -84,7 +92,7 @@ func (c *checker) initial() {
 }
 
 func (c *checker) place(transition, name string) {
-	if _, ok := c.places[name]; !ok {
+	if !c.places[name] {
 		c.report(transition, fmt.Sprintf("unknown place %q", name), c.nearPlace(name))
 	}
 }
@@ -143,8 +151,8 @@ func (c *checker) clock(t *Transition) {
 	}
 }
 
-// fault returns the mistake in a map, or "".
-func (m *Map) fault() string {
+// Fault returns the mistake in a map, or "".
+func (m *Map) Fault() string {
 	switch {
 	case m.Tool == "" || m.As == "" || m.Field == "" && m.Reader == nil:
 		return fmt.Sprintf("the map %q.%q as %q lacks a name", m.Tool, m.Field, m.As)
@@ -153,27 +161,10 @@ func (m *Map) fault() string {
 	case m.Match != nil && m.Reader != nil:
 		return fmt.Sprintf("the map of %q.%q has a pattern and a reader", m.Tool, m.Field)
 	}
-	if isPath(m.Field) {
+	if jsonpath.IsPath(m.Field) {
 		if _, err := ParsePath(m.Field); err != nil {
 			return fmt.Sprintf("the path %q: %v", m.Field, err)
 		}
 	}
 	return ""
-}
-
-// behave reports a net that does not come to rest or is unbounded.
-func (n *net) behave() ErrorList {
-	c := &checker{net: &n.Net}
-	if !n.advance(n.start, nil) {
-		c.report("", fmt.Sprintf("the transitions without tools do not come to rest in %d rounds", maxRounds), "give one of them a tool")
-		return c.errs // that it may be unbounded follows
-	}
-	if n.AllowUnbounded || n.net.NeverGrows() {
-		return c.errs
-	}
-	if pump := petri.FindPump(&n.net, n.initial); pump != nil {
-		c.report("", fmt.Sprintf("the net is unbounded: %s repeated adds tokens to %s without end",
-			strings.Join(n.named(pump.Cycle), ", "), strings.Join(pick(n.Places, pump.Places), ", ")), "give a place for what is used up, or set allowUnbounded")
-	}
-	return c.errs
 }

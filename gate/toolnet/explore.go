@@ -1,4 +1,4 @@
-package gate
+package toolnet
 
 import (
 	"iter"
@@ -41,15 +41,13 @@ const (
 	No
 )
 
-// Explore counts the reachable states of a net. Those that have to be visited
-// one by one are at most limit; a limit below 1 is 100,000. A large counter
-// costs nothing of that, and a net that is unbounded has no states to count. It reports whether the policy has such a net.
-func (p *Policy) Explore(name string, limit int) (Exploration, bool) {
-	n := p.byName[name]
-	if n == nil {
-		return Exploration{}, false
-	}
-	g := petri.Analyze(&n.net, n.initial, n.options(limit))
+// Explore counts the reachable states of the net, which must have no mistakes, see
+// [Net.Check]. Those that have to be visited one by one are at most limit; a limit below
+// 1 is 100,000. A large counter costs nothing of that, and a net that is unbounded has no
+// states to count.
+func (n *Net) Explore(limit int) Exploration {
+	net, initial := n.Structure()
+	g := petri.Analyze(&net, initial, n.options(limit))
 	e := Exploration{
 		States: g.States, Complete: g.Bounded == petri.Yes && g.Stop == petri.Finished,
 		Deadlocks: g.Deadlocks, Trapped: g.Trapped, Trap: n.named(g.Trap),
@@ -59,13 +57,13 @@ func (p *Policy) Explore(name string, limit int) (Exploration, bool) {
 		e.Invariants = append(e.Invariants, inv.Text(n.Places))
 	}
 	if g.Pump != nil {
-		e.Unbounded, e.Prefix, e.Pump = pick(n.Places, g.Pump.Places), n.named(g.Pump.Prefix), n.named(g.Pump.Cycle)
+		e.Unbounded, e.Prefix, e.Pump = n.placed(g.Pump.Places), n.named(g.Pump.Prefix), n.named(g.Pump.Cycle)
 	}
-	return e, true
+	return e
 }
 
 // options returns those of an analysis of the net.
-func (n *net) options(limit int) petri.Options {
+func (n *Net) options(limit int) petri.Options {
 	o := petri.Options{MaxStates: limit}
 	for _, place := range n.Terminal {
 		o.Terminal = append(o.Terminal, slices.Index(n.Places, place))
@@ -74,14 +72,11 @@ func (n *net) options(limit int) petri.Options {
 }
 
 // Conserves reports whether the weighted sum of tokens is the same in every state
-// that a net can reach; a place without a weight does not count. It visits at most
-// as many states as [Policy.Explore] with that limit. For an unknown net or place,
-// the answer is not known.
-func (p *Policy) Conserves(name string, weights map[string]int, limit int) Answer {
-	n := p.byName[name]
-	if n == nil {
-		return Unsure
-	}
+// that the net can reach; a place without a weight does not count. It visits at most
+// as many states as [Net.Explore] with that limit. For an unknown place, the answer is
+// not known.
+func (n *Net) Conserves(weights map[string]int, limit int) Answer {
+	net, initial := n.Structure()
 	places := make([]int, len(n.Places))
 	for place, weight := range weights {
 		i := slices.Index(n.Places, place)
@@ -90,7 +85,7 @@ func (p *Policy) Conserves(name string, weights map[string]int, limit int) Answe
 		}
 		places[i] = weight
 	}
-	return Answer(petri.Conserves(&n.net, n.initial, places, n.options(limit)))
+	return Answer(petri.Conserves(&net, initial, places, n.options(limit)))
 }
 
 // A Reached is one state that a net can reach.
@@ -99,18 +94,18 @@ type Reached struct {
 	Enabled []string // the transitions that can fire in it; none: it is terminal, a deadlock
 }
 
-// States yields the states that a net can reach from its initial marking by all
+// States yields the states that the net can reach from its initial marking by all
 // transitions, whatever they gate: each once, the nearest first. It ends when all
-// were yielded, so it never ends for an unbounded net. It yields nothing for a net
-// that the policy does not have.
-func (p *Policy) States(name string) iter.Seq[Reached] {
+// were yielded, so it never ends for an unbounded net.
+func (n *Net) States() iter.Seq[Reached] {
 	return func(yield func(Reached) bool) {
-		n := p.byName[name]
-		if n == nil {
-			return
-		}
-		for m, enabled := range n.net.Reachable(n.initial) {
-			if !yield(Reached{n.show(&NetData{Marking: m}), n.named(enabled)}) {
+		net, initial := n.Structure()
+		for m, enabled := range net.Reachable(initial) {
+			shown := make(Marking, len(n.Places))
+			for i, place := range n.Places {
+				shown[i] = Tokens{Place: place, Count: m[i]}
+			}
+			if !yield(Reached{shown, n.named(enabled)}) {
 				return
 			}
 		}

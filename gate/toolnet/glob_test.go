@@ -1,4 +1,4 @@
-package gate_test
+package toolnet_test
 
 import (
 	"path"
@@ -6,7 +6,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/gate/toolnet"
 )
 
 func TestMatchGlob(t *testing.T) {
@@ -19,7 +19,7 @@ func TestMatchGlob(t *testing.T) {
 		{"?", "é", true}, {"?", "", false}, {"??", "é", false}, {"*??", "€", false}, {"a?c", "abc", true}, {"a**c", "ac", true},
 		{"*a?b*", "xxayb", true}, {"[a]", "a", false}, {"[a]", "[a]", true}, {`\*`, `\x`, true},
 	} {
-		if got := gate.MatchGlob(c.pattern, c.s); got != c.want {
+		if got := toolnet.MatchGlob(c.pattern, c.s); got != c.want {
 			t.Errorf("MatchGlob(%q, %q) = %v", c.pattern, c.s, got)
 		}
 	}
@@ -39,7 +39,7 @@ func FuzzMatchGlob(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if got := gate.MatchGlob(pattern, s); got != want {
+		if got := toolnet.MatchGlob(pattern, s); got != want {
 			t.Errorf("MatchGlob(%q, %q) = %v", pattern, s, got)
 		}
 	})

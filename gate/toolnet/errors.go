@@ -1,4 +1,4 @@
-package gate
+package toolnet
 
 import (
 	"fmt"
@@ -26,7 +26,7 @@ func (e *NetError) Error() string {
 	return p.Error()
 }
 
-// ErrorList has every mistake that [NewPolicy] found, in the order of the nets.
+// ErrorList has every mistake that was found, in the order of the nets.
 type ErrorList []*NetError
 
 // Error returns one line for each mistake.
@@ -35,8 +35,8 @@ func (l ErrorList) Error() string { return diag.Lines(l) }
 // Unwrap returns the single errors for [errors.As].
 func (l ErrorList) Unwrap() []error { return diag.Errors(l) }
 
-// err returns l as an error, or nil if it is empty.
-func (l ErrorList) err() error {
+// Err returns l as an error, or nil if it is empty.
+func (l ErrorList) Err() error {
 	if len(l) == 0 {
 		return nil
 	}

@@ -1,0 +1,90 @@
+package gate
+
+import "github.com/petrigate/petrigate/gate/toolnet"
+
+// What the author of a net writes, and what a net is told of calls, is in package
+// toolnet, which knows nothing of decisions. These are its types: a caller of this
+// package needs no other import.
+type (
+	// Net is [toolnet.Net].
+	Net = toolnet.Net
+	// Scope is [toolnet.Scope].
+	Scope = toolnet.Scope
+	// Transition is [toolnet.Transition].
+	Transition = toolnet.Transition
+	// Field is [toolnet.Field].
+	Field = toolnet.Field
+	// ValueReader is [toolnet.ValueReader].
+	ValueReader = toolnet.ValueReader
+	// Sum is [toolnet.Sum].
+	Sum = toolnet.Sum
+	// Phase is [toolnet.Phase].
+	Phase = toolnet.Phase
+	// Tool is [toolnet.Tool].
+	Tool = toolnet.Tool
+	// ToolKind is [toolnet.ToolKind].
+	ToolKind = toolnet.ToolKind
+	// Labels is [toolnet.Labels].
+	Labels = toolnet.Labels
+	// Map is [toolnet.Map].
+	Map = toolnet.Map
+	// Reader is [toolnet.Reader].
+	Reader = toolnet.Reader
+	// Reading is [toolnet.Reading].
+	Reading = toolnet.Reading
+	// Found is [toolnet.Found].
+	Found = toolnet.Found
+	// Cause is [toolnet.Cause].
+	Cause = toolnet.Cause
+	// Position is [toolnet.Position].
+	Position = toolnet.Position
+	// Call is [toolnet.Call].
+	Call = toolnet.Call
+	// Name is [toolnet.Name].
+	Name = toolnet.Name
+	// KeyValue is [toolnet.KeyValue].
+	KeyValue = toolnet.KeyValue
+	// Firing is [toolnet.Firing].
+	Firing = toolnet.Firing
+	// Meta is [toolnet.Meta].
+	Meta = toolnet.Meta
+	// Marking is [toolnet.Marking].
+	Marking = toolnet.Marking
+	// Tokens is [toolnet.Tokens].
+	Tokens = toolnet.Tokens
+	// Outcome is [toolnet.Outcome].
+	Outcome = toolnet.Outcome
+	// NetError is [toolnet.NetError].
+	NetError = toolnet.NetError
+	// ErrorList is [toolnet.ErrorList].
+	ErrorList = toolnet.ErrorList
+)
+
+// The constants of these types.
+const (
+	ScopeSession   = toolnet.ScopeSession
+	ScopePrincipal = toolnet.ScopePrincipal
+	ScopeGlobal    = toolnet.ScopeGlobal
+
+	Plain   = toolnet.Plain
+	Literal = toolnet.Literal
+	Glob    = toolnet.Glob
+
+	NotFound = toolnet.NotFound
+	Surely   = toolnet.Surely
+	Perhaps  = toolnet.Perhaps
+
+	CauseNet      = toolnet.CauseNet
+	CauseBlock    = toolnet.CauseBlock
+	CauseLimit    = toolnet.CauseLimit
+	CauseSequence = toolnet.CauseSequence
+	CauseApproval = toolnet.CauseApproval
+	CauseAllow    = toolnet.CauseAllow
+
+	Unknown = toolnet.Unknown
+	Success = toolnet.Success
+	Failure = toolnet.Failure
+)
+
+// Tools is [toolnet.Tools].
+func Tools(names ...string) []Tool { return toolnet.Tools(names...) }

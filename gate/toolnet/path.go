@@ -1,0 +1,32 @@
+package toolnet
+
+import (
+	"fmt"
+
+	"github.com/petrigate/petrigate/internal/jsonpath"
+)
+
+// A Path leads from the arguments of a call to values inside them:
+// $.request.method, $.files[*].path, $.args[0], $["odd key"].
+type Path struct{ path jsonpath.Path }
+
+// A PathError is a mistake in a path, with its offset.
+type PathError struct {
+	Offset int // in bytes, from the beginning of the path
+	Msg    string
+}
+
+// Error returns the offset and the message.
+func (e *PathError) Error() string { return fmt.Sprintf("at byte %d: %s", e.Offset, e.Msg) }
+
+// ParsePath parses a path. Its error is a [*PathError].
+func ParsePath(text string) (Path, error) {
+	p, err := jsonpath.Parse(text)
+	if err != nil {
+		return Path{}, (*PathError)(err)
+	}
+	return Path{p}, nil
+}
+
+// Many reports whether the path can lead to more than one value.
+func (p Path) Many() bool { return p.path.Many() }

@@ -1,0 +1,82 @@
+package toolnet
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/petrigate/petrigate/internal/petri"
+)
+
+// MaxRounds bounds the rounds in which the transitions without tools of a net fire: a
+// net that still moves by itself after them does not come to rest.
+const MaxRounds = 10_000
+
+// Structure returns the net as places and transitions alone, both in their order, with
+// its initial marking. The net must have no mistakes, see [Net.Check].
+func (n *Net) Structure() (petri.Net, petri.Marking) {
+	places := make(map[string]int, len(n.Places))
+	for i, place := range n.Places {
+		places[place] = i
+	}
+	arcs := func(names []string) []petri.Arc {
+		numbers := make([]int, len(names))
+		for i, name := range names {
+			numbers[i] = places[name]
+		}
+		return petri.Arcs(numbers)
+	}
+	net := petri.Net{Places: len(n.Places)}
+	for i := range n.Transitions {
+		net.Transitions = append(net.Transitions, petri.Transition{In: arcs(n.Transitions[i].Inputs), Out: arcs(n.Transitions[i].Outputs)})
+	}
+	initial := make(petri.Marking, len(n.Places))
+	for place, tokens := range n.Initial {
+		initial[places[place]] = tokens
+	}
+	return net, initial
+}
+
+// Structural returns the transitions that fire by themselves, at once: those without
+// tools and clock.
+func (n *Net) Structural() (numbers []int) {
+	for i := range n.Transitions {
+		if t := &n.Transitions[i]; len(t.Tools) == 0 && t.Every == 0 {
+			numbers = append(numbers, i)
+		}
+	}
+	return numbers
+}
+
+// behavior reports a net that does not come to rest or is unbounded.
+func (c *checker) behavior() {
+	n := c.net
+	net, initial := n.Structure()
+	if !net.Advance(slices.Clone(initial), n.Structural(), MaxRounds, slices.Clone[petri.Marking]) {
+		c.report("", fmt.Sprintf("the transitions without tools do not come to rest in %d rounds", MaxRounds), "give one of them a tool")
+		return // that it may be unbounded follows
+	}
+	if n.AllowUnbounded || net.NeverGrows() {
+		return
+	}
+	if pump := petri.FindPump(&net, initial); pump != nil {
+		c.report("", fmt.Sprintf("the net is unbounded: %s repeated adds tokens to %s without end",
+			strings.Join(n.named(pump.Cycle), ", "), strings.Join(n.placed(pump.Places), ", ")), "give a place for what is used up, or set allowUnbounded")
+	}
+}
+
+// named returns the names of transitions.
+func (n *Net) named(transitions []int) (names []string) {
+	for _, t := range transitions {
+		names = append(names, n.Transitions[t].Name)
+	}
+	return names
+}
+
+// placed returns the names of places.
+func (n *Net) placed(places []int) (names []string) {
+	for _, p := range places {
+		names = append(names, n.Places[p])
+	}
+	return names
+}
