@@ -1,10 +1,8 @@
 package verify_test
 
 import (
-	"encoding/binary"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/petrigate/petrigate/gate"
@@ -23,26 +21,26 @@ type brute struct {
 	about   func(call int) bool // calls that names of claims are about; nil: all
 	ends    [][]int             // by state: where the end of a call leads
 
-	states  []*bruteState
-	index   map[string]int
-	steps   [][]int // by state: where one more event leads
-	happy   [][]int // by state: where one more success leads
-	closed  bool    // every state is there
-	begins  [][]int // by state and call: where it leads, -1
-	admits  [][]bool
-	manuals [][]bool
-	nets    [][][]gate.Verdict // by state and call: what had a say in it
+	played *board // nil until it is asked for
+
+	states []bruteState
+	index  map[bruteState]int
+	moves  [][]move // by state and call: the answer
+	steps  [][]int  // by state: where one more event leads
+	happy  [][]int  // by state: where one more success leads
+	closed bool     // every state is there
+	begins [][]int  // by state and call: where it leads, -1
 }
 
 type bruteState struct {
-	s    *gate.State
-	mon  int
-	open map[uint64]int // admitted calls that a net waits for: their kind
+	*position
+	mon int
 }
 
 const (
 	bruteStates = 300
 	bruteAlike  = 2 // calls in flight that hold the same
+	unknownCall = -1
 )
 
 // newBrute plays calls of a policy. Where the clock moves it, calls do.
@@ -80,13 +78,17 @@ type begun struct {
 
 // begin decides a call; people agree.
 func begin(p *gate.Policy, s *gate.State, c gate.Call) (begun, bool) {
-	d, delta := p.Decide(s, c, nil)
+	return beginPrepared(p.Prepare(c), s)
+}
+
+func beginPrepared(c *gate.Prepared, s *gate.State) (begun, bool) {
+	d, delta := c.Decide(s, nil)
 	next, manual := s, false
 	var steps []gate.Step
 	if ask, isAsk := d.(*gate.Ask); isAsk {
 		next = cloneState(next)
 		next.Apply(delta)
-		d, delta = p.Decide(next, c, ask.Grant())
+		d, delta = c.Decide(next, ask.Grant())
 		manual, steps = true, ask.Steps
 	}
 	allow, isAllow := d.(*gate.Allow)
@@ -129,78 +131,6 @@ func valuesOf(n *gate.NetData) (texts []string) {
 	return texts
 }
 
-// waits lists, for each call, what nets hold of it.
-func waits(s *gate.State) map[uint64]string {
-	out := make(map[uint64]string)
-	for i, base := range s.Nets {
-		values := append([]string{""}, valuesOf(base)...)
-		for k, n := range statesOf(base) {
-			at := strconv.Itoa(i) + values[k]
-			for _, f := range n.Flights {
-				out[f.Call] += at + ":f" + strconv.Itoa(f.Transition) + " "
-			}
-			for _, w := range n.Watches {
-				out[w.Call] += at + ":w" + strconv.Itoa(w.Transition) + " "
-			}
-			for _, f := range n.Spoilers() {
-				out[f.Call] += at + ":s" + strconv.Itoa(f.Transition) + " "
-			}
-			for _, f := range n.Lapsed() {
-				out[f.Call] += at + ":l" + strconv.Itoa(f.Transition) + " "
-			}
-		}
-	}
-	return out
-}
-
-func (b *bruteState) key() string {
-	k := []byte{byte(b.mon)}
-	for _, base := range b.s.Nets {
-		k = append(k, strings.Join(valuesOf(base), " ")...)
-		k = append(k, rowOf(base)...)
-		for _, n := range statesOf(base) {
-			for _, tokens := range n.Marking {
-				k = binary.AppendUvarint(k, uint64(tokens))
-			}
-			if n.Stuck {
-				k = append(k, '!')
-			}
-		}
-	}
-	holds := waits(b.s)
-	var open []string
-	for number, kind := range b.open {
-		if h := holds[number]; h != "" {
-			open = append(open, h+strconv.Itoa(kind))
-		}
-	}
-	slices.Sort(open)
-	return string(k) + strings.Join(open, "|")
-}
-
-// rowOf is what a net knows of equal calls in a row, and of sums.
-func rowOf(n *gate.NetData) string {
-	var text strings.Builder
-	for _, d := range statesOf(n) {
-		text.WriteString(d.Row())
-		if d.Spent != nil {
-			text.WriteString(d.Spent.Amount.String())
-		}
-	}
-	return text.String()
-}
-
-func (b *bruteState) alike() int {
-	holds := waits(b.s)
-	count := make(map[string]int)
-	most := 0
-	for _, h := range holds {
-		count[h]++
-		most = max(most, count[h])
-	}
-	return most
-}
-
 func (b *brute) has(call int, name gate.Tool, evidence bool) bool {
 	return (b.about == nil || b.about(call)) && carried(b.calls[call], b.names[call], name, evidence)
 }
@@ -208,54 +138,47 @@ func (b *brute) has(call int, name gate.Tool, evidence bool) bool {
 // explore visits what can be reached. The monitor of never-before goes along:
 // it says whether a call of first has succeeded since the last of tool.
 func (b *brute) explore(tool, first gate.Tool) {
-	b.index = make(map[string]int)
+	b.index = make(map[bruteState]int)
 	b.closed = !b.sampled
-	b.add(&bruteState{s: b.policy.NewState(nil), open: map[uint64]int{}})
+	isTool, isFirst := b.having(tool, false), b.having(first, true)
+	b.add(bruteState{b.table().start, 0})
 	for k := 0; k < len(b.states); k++ {
 		st := b.states[k]
-		b.admits = append(b.admits, make([]bool, len(b.calls)))
-		b.manuals = append(b.manuals, make([]bool, len(b.calls)))
-		b.nets = append(b.nets, make([][]gate.Verdict, len(b.calls)))
-		b.begins = append(b.begins, slices.Repeat([]int{-1}, len(b.calls)))
-		b.steps = append(b.steps, nil)
-		b.happy = append(b.happy, nil)
-		b.ends = append(b.ends, nil)
-		for c, call := range b.calls {
-			now, ok := begin(b.policy, st.s, call)
-			if !ok {
+		moves := b.movesOf(st.position)
+		b.moves = append(b.moves, moves)
+		begins := slices.Repeat([]int{-1}, len(b.calls))
+		var steps, happy, ends []int
+		for c := range moves {
+			m := &moves[c]
+			if !m.ok {
 				continue
 			}
-			b.admits[k][c], b.manuals[k][c], b.nets[k][c] = true, now.manual, now.nets
-			n := &bruteState{s: now.state, mon: st.mon, open: maps.Clone(st.open)}
-			if b.has(c, tool, false) {
-				n.mon = 0
+			mon := st.mon
+			if isTool[c] {
+				mon = 0
 			}
-			if isTick(call) {
-				b.step(k, n)
-				b.happyStep(k, n)
-				b.begins[k][c] = b.steps[k][len(b.steps[k])-1]
-				continue
+			if m.next != nil {
+				begins[c] = b.add(bruteState{m.next, mon})
+				steps = append(steps, begins[c])
 			}
-			n.open[now.number] = c
-			if n.alike() <= bruteAlike {
-				b.step(k, n)
-				b.begins[k][c] = b.steps[k][len(b.steps[k])-1]
+			if isFirst[c] && !isTick(b.calls[c]) {
+				mon = 1
 			}
-			b.happyStep(k, b.ended(n, now.number, gate.Success, first))
+			happy = append(happy, b.add(bruteState{m.done, mon}))
 		}
-		for number := range st.open {
-			if waits(st.s)[number] == "" {
-				continue
+		for _, e := range b.endingsOf(st.position) {
+			mon := st.mon
+			if e.outcome == gate.Success && isFirst[e.call] {
+				mon = 1
 			}
-			for _, o := range []gate.Outcome{gate.Success, gate.Failure, gate.Unknown} {
-				n := b.ended(st, number, o, first)
-				b.step(k, n)
-				b.ends[k] = append(b.ends[k], b.steps[k][len(b.steps[k])-1])
-				if o == gate.Success {
-					b.happyStep(k, n)
-				}
+			to := b.add(bruteState{e.next, mon})
+			ends = append(ends, to)
+			if e.outcome == gate.Success {
+				happy = append(happy, to)
 			}
 		}
+		b.begins, b.ends = append(b.begins, begins), append(b.ends, ends)
+		b.steps, b.happy = append(b.steps, append(steps, ends...)), append(b.happy, happy)
 		if len(b.states) > bruteStates {
 			b.closed = false
 			return
@@ -263,72 +186,53 @@ func (b *brute) explore(tool, first gate.Tool) {
 	}
 }
 
-func (b *brute) ended(st *bruteState, number uint64, o gate.Outcome, first gate.Tool) *bruteState {
-	result := ""
-	if b.results != nil {
-		result = b.results[st.open[number]]
+// having are the calls that have the name.
+func (b *brute) having(name gate.Tool, evidence bool) []bool {
+	has := make([]bool, len(b.calls))
+	for c := range has {
+		has[c] = b.has(c, name, evidence)
 	}
-	n := &bruteState{s: settleWith(b.policy, st.s, number, o, result), mon: st.mon, open: maps.Clone(st.open)}
-	if o == gate.Success && b.has(st.open[number], first, true) {
-		n.mon = 1
-	}
-	if o != gate.Unknown {
-		delete(n.open, number)
-	}
-	return n
+	return has
 }
 
-func (b *brute) step(k int, n *bruteState) { b.steps[k] = append(b.steps[k], b.add(n)) }
-
-func (b *brute) happyStep(k int, n *bruteState) { b.happy[k] = append(b.happy[k], b.add(n)) }
-
-func (b *brute) add(n *bruteState) int {
-	holds := waits(n.s)
-	for number := range n.open {
-		if holds[number] == "" {
-			delete(n.open, number)
-		}
-	}
-	key := n.key()
-	if k, ok := b.index[key]; ok {
+func (b *brute) add(st bruteState) int {
+	if k, ok := b.index[st]; ok {
 		return k
 	}
-	b.index[key] = len(b.states)
-	b.states = append(b.states, n)
+	b.index[st] = len(b.states)
+	b.states = append(b.states, st)
 	return len(b.states) - 1
+}
+
+// again is for another question about the same calls.
+func (b *brute) again() *brute {
+	return &brute{policy: b.policy, calls: b.calls, names: b.names, results: b.results, sampled: b.sampled, about: b.about, played: b.table()}
 }
 
 // depth is the length of the shortest sequential successful run whose last
 // call has the name; 0 where there is none, closed where all was looked at.
 func (b *brute) depth(name gate.Tool) (length int, closed bool) {
-	seen := map[string]bool{}
-	layer := []*bruteState{{s: b.policy.NewState(nil), open: map[uint64]int{}}}
+	has := b.having(name, false)
+	seen := map[*position]bool{}
+	layer := []*position{b.table().start}
 	for length := 1; len(layer) > 0; length++ {
-		var next []*bruteState
+		var next []*position
 		for i := 0; i < len(layer); i++ {
-			st := layer[i]
-			for c, call := range b.calls {
-				now, ok := begin(b.policy, st.s, call)
-				if !ok {
-					continue
-				}
-				if b.has(c, name, false) {
-					return length, !b.sampled
-				}
-				result := ""
-				if b.results != nil {
-					result = b.results[c]
-				}
-				n := &bruteState{s: settleWith(b.policy, now.state, now.number, gate.Success, result), open: map[uint64]int{}}
-				k := n.key()
+			moves := b.movesOf(layer[i])
+			for c := range moves {
+				m := &moves[c]
 				switch {
-				case seen[k]:
-				case isTick(call): // time is no call
-					layer = append(layer, n)
+				case !m.ok:
+				case has[c]:
+					return length, !b.sampled
+				case seen[m.done]:
+				case isTick(b.calls[c]): // time is no call
+					seen[m.done] = true
+					layer = append(layer, m.done)
 				default:
-					next = append(next, n)
+					seen[m.done] = true
+					next = append(next, m.done)
 				}
-				seen[k] = true
 			}
 		}
 		if len(seen) > bruteStates {
@@ -348,9 +252,9 @@ type want struct {
 
 // admitted reports whether some state admits a call that ok likes.
 func (b *brute) admitted(ok func(state, call int) bool) bool {
-	for k := range b.admits {
-		for c, yes := range b.admits[k] {
-			if yes && ok(k, c) {
+	for k := range b.moves {
+		for c := range b.moves[k] {
+			if b.moves[k][c].ok && ok(k, c) {
 				return true
 			}
 		}
@@ -358,39 +262,44 @@ func (b *brute) admitted(ok func(state, call int) bool) bool {
 	return false
 }
 
-// always reports whether from every state a successful continuation reaches
-// what is wanted.
-func (b *brute) always(w want) bool {
+// escapes are the states from which a successful continuation reaches what is wanted.
+func (b *brute) escapes(w want) []bool {
 	good := make([]bool, len(b.states))
 	for k, s := range b.states {
 		good[k] = w.excused != nil && w.excused(s.s)
 	}
-	for again := true; again; {
-		again = false
-		for k := range b.admits {
-			if good[k] {
-				continue
-			}
-			for c, yes := range b.admits[k] {
-				good[k] = good[k] || yes && !isTick(b.calls[c]) && w.call(c, b.nets[k][c])
-			}
-			for _, to := range b.happy[k] {
-				good[k] = good[k] || good[to]
-			}
-			again = again || good[k]
+	for k := range b.moves {
+		for c := range b.moves[k] {
+			m := &b.moves[k][c]
+			good[k] = good[k] || m.ok && !isTick(b.calls[c]) && w.call(c, m.nets)
 		}
 	}
+	for again := true; again; {
+		again = false
+		for k := range b.moves {
+			if !good[k] && slices.ContainsFunc(b.happy[k], func(to int) bool { return good[to] }) {
+				good[k], again = true, true
+			}
+		}
+	}
+	return good
+}
+
+// always reports whether from every state a successful continuation reaches
+// what is wanted.
+func (b *brute) always(w want) bool {
+	good := b.escapes(w)
 	if b.fresh == nil {
-		return !slices.Contains(good[:len(b.admits)], false)
+		return !slices.Contains(good[:len(b.moves)], false)
 	}
 	seen := make([]bool, len(b.states))
 	seen[0] = true
 	for queue := []int{0}; len(queue) > 0; queue = queue[1:] {
 		k := queue[0]
-		if k < len(b.admits) && !good[k] {
+		if k < len(b.moves) && !good[k] {
 			return false
 		}
-		if k >= len(b.admits) {
+		if k >= len(b.moves) {
 			continue
 		}
 		next := slices.Clone(b.ends[k])
@@ -411,37 +320,43 @@ func (b *brute) always(w want) bool {
 
 // goesOn reports whether a successful continuation reaches what is wanted.
 func (b *brute) goesOn(s *gate.State, w want) bool {
-	open := map[uint64]int{}
-	for number := range waits(s) {
-		open[number] = 0
+	var open []flying
+	for _, h := range heldIn(s) {
+		open = append(open, flying{h.call, unknownCall})
 	}
-	b.index = map[string]int{}
-	b.add(&bruteState{s: s, open: open})
-	for k := 0; k < len(b.states) && k < bruteStates; k++ {
-		st := b.states[k]
-		if w.excused != nil && w.excused(st.s) {
-			return true
-		}
-		for c, call := range b.calls {
-			now, ok := begin(b.policy, st.s, call)
-			if !ok {
-				continue
-			}
-			if !isTick(call) && w.call(c, now.nets) {
-				return true
-			}
-			n := &bruteState{s: now.state, open: map[uint64]int{}}
-			for o, kind := range st.open {
-				n.open[o] = kind
-			}
-			n.open[now.number] = c
-			b.add(b.ended(n, now.number, gate.Success, gate.Tool{}))
-		}
-		for number := range st.open {
-			b.add(b.ended(st, number, gate.Success, gate.Tool{}))
+	goes, _ := b.goesFrom(b.table().at(s, open), w)
+	return goes
+}
+
+// goesFrom does it from a position; closed reports whether all was looked at.
+func (b *brute) goesFrom(from *position, w want) (goes, closed bool) {
+	seen, queue := map[*position]bool{from: true}, []*position{from}
+	add := func(at *position) {
+		if !seen[at] {
+			seen[at] = true
+			queue = append(queue, at)
 		}
 	}
-	return false
+	for k := 0; k < len(queue) && k < bruteStates; k++ {
+		at := queue[k]
+		if w.excused != nil && w.excused(at.s) {
+			return true, true
+		}
+		for c, m := range b.movesOf(at) {
+			if m.ok && !isTick(b.calls[c]) && w.call(c, m.nets) {
+				return true, true
+			}
+			if m.ok {
+				add(m.done)
+			}
+		}
+		for _, e := range b.endingsOf(at) {
+			if e.outcome == gate.Success {
+				add(e.next)
+			}
+		}
+	}
+	return false, len(queue) < bruteStates
 }
 
 // most is the largest number of calls with the name in one run, up to limit.
@@ -451,19 +366,19 @@ func (b *brute) most(name gate.Tool, limit int) int {
 		best[i] = -1
 	}
 	best[0] = 0
-	most := 0
+	most, has := 0, b.having(name, false)
 	for again := true; again; {
 		again = false
-		for k := range b.admits {
+		for k := range b.moves {
 			if best[k] < 0 {
 				continue
 			}
-			for c, yes := range b.admits[k] {
-				if !yes {
+			for c := range b.moves[k] {
+				if !b.moves[k][c].ok {
 					continue
 				}
 				count := best[k]
-				if b.has(c, name, false) {
+				if has[c] {
 					count = min(limit, count+1)
 				}
 				most = max(most, count)

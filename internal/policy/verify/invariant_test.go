@@ -18,7 +18,7 @@ func (tr *trial) net(name string) (int, *gate.NetInfo) {
 // force knows, and with the one that the counterexample leads to.
 func (tr *trial) invariant(p verify.Proof, name string, holds func(*gate.NetInfo, *gate.NetData) bool) {
 	i, net := tr.net(name)
-	broken := slices.ContainsFunc(tr.brute.states, func(st *bruteState) bool {
+	broken := slices.ContainsFunc(tr.brute.states, func(st bruteState) bool {
 		return slices.ContainsFunc(statesOf(st.s.Nets[i]), func(d *gate.NetData) bool { return !holds(net, d) })
 	})
 	switch {

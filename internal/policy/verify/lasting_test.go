@@ -25,7 +25,7 @@ func (tr *trial) always(r verify.Result, t verify.Trace, what string, w want) {
 		tr.errorf("%s: step %d of %+v is refused", what, pl.refused, t)
 		return
 	}
-	from := &brute{policy: b.policy, calls: b.calls, names: b.names}
+	from := b.again()
 	if from.goesOn(pl.state, w) {
 		tr.errorf("%s: %+v can go on", what, t)
 	}

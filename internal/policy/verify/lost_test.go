@@ -28,7 +28,7 @@ func (tr *trial) losses(stats map[string]int) {
 			tr.errorf("loss of %v: nothing fails in %+v", l.Tools, l.Trace)
 		}
 		for _, t := range l.Tools {
-			b := &brute{policy: tr.brute.policy, calls: tr.brute.calls, names: tr.brute.names}
+			b := tr.brute.again()
 			wanted := want{call: func(c int, _ []gate.Verdict) bool { return b.has(c, t, false) }}
 			if b.goesOn(replay(b.policy, l.Trace).state, wanted) {
 				tr.errorf("loss of %v: %+v can go on", t, l.Trace)
@@ -110,22 +110,19 @@ func (tr *trial) lasting() *gate.Policy {
 }
 
 func (tr *trial) losesBySuccess(p *gate.Policy, t gate.Tool) bool {
-	states := []*gate.State{p.NewState(nil)}
-	seen := map[string]bool{}
+	b := &brute{policy: p, calls: tr.brute.calls, names: tr.brute.names}
+	has := b.having(t, false)
+	states := []*position{b.table().start}
+	seen := map[*position]bool{}
 	for k := 0; k < len(states) && k < bruteStates; k++ {
-		b := &brute{policy: p, calls: tr.brute.calls, names: tr.brute.names}
-		if !b.goesOn(states[k], want{call: func(c int, _ []gate.Verdict) bool { return b.has(c, t, false) }}) && len(b.states) < bruteStates {
+		goes, closed := b.goesFrom(states[k], want{call: func(c int, _ []gate.Verdict) bool { return has[c] }})
+		if !goes && closed {
 			return true
 		}
-		for _, call := range tr.brute.calls {
-			now, ok := begin(p, states[k], call)
-			if !ok {
-				continue
-			}
-			n := &bruteState{s: settle(p, now.state, now.number, gate.Success)}
-			if key := n.key(); !seen[key] {
-				seen[key] = true
-				states = append(states, n.s)
+		for _, m := range b.movesOf(states[k]) {
+			if m.ok && !seen[m.done] {
+				seen[m.done] = true
+				states = append(states, m.done)
 			}
 		}
 	}

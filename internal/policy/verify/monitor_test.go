@@ -2,7 +2,6 @@ package verify_test
 
 import (
 	"fmt"
-	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -178,21 +177,15 @@ func counter(a verify.AtMost) *watcher {
 // the claim is seen broken, and whether everything was played.
 func (b *brute) broken(w *watcher, waits time.Duration) (broken, closed bool) {
 	type node struct {
-		*bruteState
+		*position
 		watch string
 	}
-	seen := map[string]bool{}
-	queue := []node{{&bruteState{s: b.policy.NewState(nil), open: map[uint64]int{}}, ""}}
-	add := func(st *bruteState, watch string) {
-		holds := waitsOf(st)
-		for number := range st.open {
-			if holds[number] == "" {
-				delete(st.open, number)
-			}
-		}
-		if k := st.key() + "#" + watch; !seen[k] {
-			seen[k] = true
-			queue = append(queue, node{st, watch})
+	from := node{b.table().start, ""}
+	seen, queue := map[node]bool{from: true}, []node{from}
+	add := func(at *position, watch string) {
+		if n := (node{at, watch}); !seen[n] {
+			seen[n] = true
+			queue = append(queue, n)
 		}
 	}
 	for ; len(queue) > 0; queue = queue[1:] {
@@ -200,50 +193,36 @@ func (b *brute) broken(w *watcher, waits time.Duration) (broken, closed bool) {
 			return false, false
 		}
 		at := queue[0]
-		for c, call := range b.calls {
-			now, ok := begin(b.policy, at.s, call)
-			if !ok {
+		for c, m := range b.movesOf(at.position) {
+			if !m.ok {
 				continue
 			}
-			st := &bruteState{s: now.state, open: maps.Clone(at.open)}
-			if isTick(call) {
+			if isTick(b.calls[c]) {
 				if w.tick != nil {
-					add(st, w.tick(at.watch, waits))
+					add(m.next, w.tick(at.watch, waits))
 				} else {
-					add(st, at.watch)
+					add(m.next, at.watch)
 				}
 				continue
 			}
-			watch, hit := w.begin(at.watch, call, b.names[c], now.steps)
+			watch, hit := w.begin(at.watch, b.calls[c], b.names[c], m.steps)
 			if hit {
 				return true, true
 			}
-			if st.open[now.number] = c; st.alike() <= bruteAlike {
-				add(st, watch)
+			if m.next != nil {
+				add(m.next, watch)
 			}
 		}
-		for number, c := range at.open {
-			for _, o := range []gate.Outcome{gate.Success, gate.Failure, gate.Unknown} {
-				result := ""
-				if b.results != nil {
-					result = b.results[c]
-				}
-				st := &bruteState{s: settleWith(b.policy, at.s, number, o, result), open: maps.Clone(at.open)}
-				if o != gate.Unknown {
-					delete(st.open, number)
-				}
-				watch := at.watch
-				if w.end != nil {
-					watch = w.end(watch, b.calls[c], b.names[c], o)
-				}
-				add(st, watch)
+		for _, e := range b.endingsOf(at.position) {
+			watch := at.watch
+			if w.end != nil {
+				watch = w.end(watch, b.calls[e.call], b.names[e.call], e.outcome)
 			}
+			add(e.next, watch)
 		}
 	}
 	return false, !b.sampled
 }
-
-func waitsOf(st *bruteState) map[uint64]string { return waits(st.s) }
 
 // watched judges a run that refutes a claim by the gate and the watcher: every call is
 // admitted, and the last one breaks it.
@@ -405,7 +384,7 @@ func (tr *trial) locks(p verify.Proof, tool gate.Tool) {
 	won[len(won)-1].Outcome = gate.Success
 	for run, goes := range map[*verify.Trace]bool{&p.Counterexample: false, &won: true} {
 		pl := replay(b.policy, *run)
-		from := &brute{policy: b.policy, calls: b.calls, names: b.names}
+		from := b.again()
 		if pl.refused >= 0 || from.goesOn(pl.state, w) != goes && !tr.judged && (!goes || !tr.sampled) {
 			tr.errorf("%+v: refused %d, goes on: not %v", *run, pl.refused, goes)
 		}
@@ -415,33 +394,20 @@ func (tr *trial) locks(p verify.Proof, tool gate.Tool) {
 // failureLocks reports whether some call in flight loses what is wanted by its failure
 // and not by its success.
 func (b *brute) failureLocks(w want, first gate.Tool) bool {
-	good := make([]bool, len(b.states))
-	for again := true; again; {
-		again = false
-		for k := range b.admits {
-			if good[k] {
-				continue
-			}
-			for c, yes := range b.admits[k] {
-				good[k] = good[k] || yes && !isTick(b.calls[c]) && w.call(c, b.nets[k][c])
-			}
-			for _, to := range b.happy[k] {
-				good[k] = good[k] || good[to]
-			}
-			again = again || good[k]
-		}
+	good := b.escapes(w)
+	leads := func(at *position, mon int) bool {
+		k, ok := b.index[bruteState{at, mon}]
+		return ok && good[k]
 	}
-	states := len(b.states)
-	for _, st := range b.states[:states] {
-		for number := range st.open {
-			if waits(st.s)[number] == "" {
-				continue
+	isFirst := b.having(first, true)
+	for _, st := range b.states {
+		ends := b.endingsOf(st.position) // of each call success, failure, unknown
+		for i := 0; i < len(ends); i += 3 {
+			mon := st.mon
+			if isFirst[ends[i].call] {
+				mon = 1
 			}
-			after := func(o gate.Outcome) bool {
-				k := b.add(b.ended(st, number, o, first))
-				return k < states && good[k]
-			}
-			if after(gate.Success) && !(after(gate.Failure) && after(gate.Unknown)) {
+			if leads(ends[i].next, mon) && !(leads(ends[i+1].next, st.mon) && leads(ends[i+2].next, st.mon)) {
 				return true
 			}
 		}

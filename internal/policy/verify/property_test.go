@@ -406,7 +406,7 @@ func (tr *trial) proof(p verify.Proof) {
 			tr.checkBefore(a, p.Counterexample)
 		}
 	case verify.NeverWithoutApproval:
-		tr.safety(p, b.admitted(func(k, c int) bool { return b.has(c, a.Tool, false) && !b.manuals[k][c] }))
+		tr.safety(p, b.admitted(func(k, c int) bool { return b.has(c, a.Tool, false) && !b.moves[k][c].manual }))
 		if p.Result == verify.Refuted {
 			if pl := tr.reaches(a.Tool, p.Counterexample); len(pl.manual) > 0 && pl.manual[len(pl.manual)-1] {
 				tr.errorf("%+v: a person is asked", p)

@@ -2,6 +2,7 @@ package verify_test
 
 import (
 	"slices"
+	"strconv"
 
 	"github.com/petrigate/petrigate/gate"
 )
@@ -22,7 +23,7 @@ func (tr *trial) redundant() {
 			tr.errorf("without %s: %v", r.Net.Name, err)
 			continue
 		}
-		for k := range tr.brute.admits {
+		for k := range tr.brute.moves {
 			s := cloneState(tr.brute.states[k].s)
 			s.Nets = slices.Delete(slices.Clone(s.Nets), i, i+1)
 			for c, call := range tr.brute.calls {
@@ -30,8 +31,8 @@ func (tr *trial) redundant() {
 					continue
 				}
 				now, ok := begin(without, s, call)
-				if ok != tr.brute.admits[k][c] || ok && now.manual != tr.brute.manuals[k][c] {
-					tr.errorf("%s is not redundant: %s %s in %s", r.Net.Name, call.Tool, call.Args, tr.brute.states[k].key())
+				if m := tr.brute.moves[k][c]; ok != m.ok || ok && now.manual != m.manual {
+					tr.errorf("%s is not redundant: %s %s in %s", r.Net.Name, call.Tool, call.Args, strconv.Quote(tr.brute.states[k].key))
 					return
 				}
 			}

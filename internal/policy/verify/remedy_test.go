@@ -272,7 +272,7 @@ func (b *brute) way(from *gate.State, call int) (length int, closed bool) {
 					continue
 				}
 				after := settle(b.policy, now.state, now.number, gate.Success)
-				key := (&bruteState{s: after}).key()
+				key := sameState(after)
 				if !seen[key] {
 					seen[key] = true
 					next = append(next, after)
