@@ -17,7 +17,8 @@ type judgement struct {
 	labels []label // of the policy; the physical names first
 	set    netSet  // the nets that the call can concern
 
-	keyed *keyedCall // nil: the policy has no keys
+	keyed *keyedCall // nil: it can concern no net with a key, or its arguments are not known
+	spare *keyedCall // clear; to be used as keyed
 
 	findings []finding // of the nets that do not abstain, or that move, in order
 	room     []choice  // for the choices of the next net; empty
@@ -113,9 +114,12 @@ func (j *judgement) name() {
 func (j *judgement) classify(s *State) {
 	j.state = s
 	j.findings, j.room = j.findingRoom[:0], j.choiceRoom[:0]
+	if n := j.set.size(); n > len(j.findingRoom) {
+		j.findings = make([]finding, 0, n)
+	}
 	j.blocked, j.manual, j.known, j.ticked, j.shadows = false, false, false, nil, nil
 	if j.keyed != nil {
-		j.keyed.carried = j.keyed.carried[:0]
+		j.keyed.carried, j.keyed.next = j.keyed.carried[:0], 0
 	}
 	for word, nets := range j.set {
 		for ; nets != 0; nets &= nets - 1 {

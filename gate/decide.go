@@ -2,6 +2,7 @@ package gate
 
 import (
 	"bytes"
+	"cmp"
 	"slices"
 )
 
@@ -18,17 +19,38 @@ type Prepared struct {
 // Prepare finds the names of c. The arguments of c must not change while
 // the call is open.
 func (p *Policy) Prepare(c Call) *Prepared {
-	q := &Prepared{}
-	q.Reset(p, &c)
-	return q
+	q := &preparedCall{call: c}
+	q.name(p, &q.call)
+	return &q.Prepared
 }
 
 // Reset makes q the call c under the policy p, as [Policy.Prepare] does. The call must
 // not change while q is used.
 func (q *Prepared) Reset(p *Policy, c *Call) {
-	*q = Prepared{}
+	q.clear()
+	q.name(p, c)
+}
+
+// preparedCall is a prepared call that holds the call itself.
+type preparedCall struct {
+	Prepared
+	call Call
+}
+
+// name makes q, which is clear, the call c under the policy p.
+func (q *Prepared) name(p *Policy, c *Call) {
 	q.judgement.policy, q.judgement.call = p, c
 	q.judgement.name()
+}
+
+// clear forgets the call, and keeps the space for the next one.
+func (q *Prepared) clear() {
+	keyed := cmp.Or(q.judgement.keyed, q.judgement.spare)
+	*q = Prepared{}
+	if keyed != nil {
+		keyed.clear()
+		q.judgement.spare = keyed
+	}
 }
 
 // Decide is [Policy.Decide] of the call. It can be called again with another state.

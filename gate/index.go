@@ -1,5 +1,7 @@
 package gate
 
+import "math/bits"
+
 // index finds the nets that a call can be about, so that the others cost nothing.
 type index struct {
 	byName map[string][]int // nets that list a name, or map its tool
@@ -38,6 +40,14 @@ func (s netSet) add(nets []int) {
 	for _, n := range nets {
 		s[n/64] |= 1 << (n % 64)
 	}
+}
+
+// size returns how many nets there are.
+func (s netSet) size() (n int) {
+	for _, nets := range s {
+		n += bits.OnesCount64(nets)
+	}
+	return n
 }
 
 // concerned adds the nets that the call can be about to an empty set.

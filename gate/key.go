@@ -20,9 +20,10 @@ const (
 
 // value is one value of a key in a call.
 type value struct {
-	text  string   // as [NetDelta.Key]
-	parts []string // by field: JSON
-	keys  uint64   // the keys of the net that have it, if they differ; 0: those of the plan
+	text  string     // as [NetDelta.Key]
+	hash  uint64     // of the text, see [hashOf]
+	named []KeyValue // by field
+	keys  uint64     // the keys of the net that have it, if they differ; 0: those of the plan
 }
 
 // keyReader reads a key.
@@ -118,6 +119,11 @@ type carrier struct {
 	result []byte // nil: the call has none
 	fields []fieldReading
 	keys   []keyReading
+
+	// Space for the usual case: one key of one field with one value.
+	fieldRoom [1]fieldReading
+	keyRoom   [1]keyReading
+	valueRoom [1]value
 }
 
 type fieldReading struct {
@@ -141,9 +147,16 @@ func (c *carrier) key(number int) *keyReading {
 			return &c.keys[i]
 		}
 	}
+	if c.keys == nil {
+		c.keys = c.keyRoom[:0]
+	}
 	r := keyReading{number: number}
+	if len(c.keys) == 0 {
+		r.values = c.valueRoom[:0]
+	}
 	columns := make([][]string, 0, 2)
-	for i, field := range c.policy.keys[number].fields {
+	k := &c.policy.keys[number]
+	for i, field := range k.fields {
 		f := c.field(field)
 		if f.fault != jsonpath.None {
 			r.field, r.fault = i, f.fault
@@ -152,14 +165,14 @@ func (c *carrier) key(number int) *keyReading {
 		columns = append(columns, f.all)
 	}
 	if r.fault == jsonpath.None {
-		r.combine(columns)
+		r.combine(k, columns)
 	}
 	c.keys = append(c.keys, r)
 	return &c.keys[len(c.keys)-1]
 }
 
 // combine makes the values of a key from those of its fields.
-func (r *keyReading) combine(columns [][]string) {
+func (r *keyReading) combine(k *keyReader, columns [][]string) {
 	count := 1
 	for i, column := range columns {
 		if count *= len(column); count > maxValues {
@@ -167,34 +180,36 @@ func (r *keyReading) combine(columns [][]string) {
 			return
 		}
 	}
-	r.values = make([]value, count)
-	for i := range r.values {
-		v := &r.values[i]
-		if len(columns) == 1 {
-			v.parts = columns[0][i : i+1 : i+1]
-		} else {
-			v.parts = combination(columns, i, count)
-		}
-		v.text = keyText(v.parts)
+	if count > cap(r.values) {
+		r.values = make([]value, 0, count)
+	}
+	all := make([]KeyValue, 0, count*len(columns))
+	for i := range count {
+		all = k.combination(all, columns, i, count)
+		named := all[i*len(columns) : len(all) : len(all)]
+		text := textOf(named)
+		r.values = append(r.values, value{text: text, hash: hashOf(text), named: named})
 	}
 }
 
-// combination returns one combination of as many as there are; the last column changes fastest.
-func combination(columns [][]string, number, of int) []string {
-	parts := make([]string, len(columns))
-	for k, column := range columns {
+// combination appends one combination of as many as there are; the last column changes fastest.
+func (k *keyReader) combination(parts []KeyValue, columns [][]string, number, of int) []KeyValue {
+	for i, column := range columns {
 		of /= len(column)
-		parts[k] = column[number/of%len(column)]
+		parts = append(parts, KeyValue{Field: k.written[i].Name(), Value: column[number/of%len(column)]})
 	}
 	return parts
 }
 
-// keyText returns the text of a value: its parts or, of a long one, its hash with how it
-// begins.
-func keyText(parts []string) string {
-	text := parts[0]
-	if len(parts) > 1 {
-		text = strings.Join(parts, ",")
+// textOf returns the text of a value: its parts or, of a long one, its hash with how it
+// begins. None has an empty one.
+func textOf(parts []KeyValue) string {
+	if len(parts) == 0 {
+		return ""
+	}
+	text := parts[0].Value
+	for i := 1; i < len(parts); i++ {
+		text += "," + parts[i].Value
 	}
 	if len(text) <= maxKeyText {
 		return text
@@ -221,6 +236,9 @@ func (c *carrier) field(number int) *fieldReading {
 		r.fault = jsonpath.Absent
 	default:
 		r.all, r.fault = f.path.Scalars(c.result, maxValues)
+	}
+	if c.fields == nil {
+		c.fields = c.fieldRoom[:0]
 	}
 	c.fields = append(c.fields, r)
 	return &c.fields[len(c.fields)-1]
@@ -283,6 +301,9 @@ func (k *keyReader) names() string {
 // shownKey returns a value for a reader of text: bare where it is plain, and otherwise
 // as JSON, shortened.
 func shownKey(parts []KeyValue) string {
+	if len(parts) == 1 {
+		return shownPart(parts[0].Value)
+	}
 	shown := make([]string, len(parts))
 	for i := range parts {
 		shown[i] = shownPart(parts[i].Value)
@@ -291,18 +312,18 @@ func shownKey(parts []KeyValue) string {
 }
 
 func shownPart(part string) string {
-	const longest = 64
-	s, isString := rawjson.String([]byte(part))
-	switch runes := []rune(s); {
-	case !isString:
-		return part
-	case len(runes) > longest:
-		return string(rawjson.AppendString(nil, string(runes[:longest])+"…"))
-	case isPlain(s):
-		return s
-	default:
+	const longest = 64 // characters
+	if part[0] != '"' {
 		return part
 	}
+	if bare := part[1 : len(part)-1]; len(bare) <= longest && isPlain(bare) { // so it has no escapes
+		return bare
+	}
+	s, _ := rawjson.String([]byte(part))
+	if runes := []rune(s); len(runes) > longest {
+		return string(rawjson.AppendString(nil, string(runes[:longest])+"…"))
+	}
+	return part
 }
 
 // isPlain reports whether a string needs no quotes in a sentence: it begins with a
@@ -321,16 +342,4 @@ func isPlain(s string) bool {
 	}
 	last := s[len(s)-1]
 	return last != '.' && last != ':'
-}
-
-// textOf returns the text of a value; none has an empty one.
-func textOf(key []KeyValue) string {
-	if len(key) == 0 {
-		return ""
-	}
-	parts := make([]string, len(key))
-	for i := range key {
-		parts[i] = key[i].Value
-	}
-	return keyText(parts)
 }

@@ -32,9 +32,22 @@ type lack struct {
 
 // keyedCall is what a call is for the nets with a key.
 type keyedCall struct {
-	plans   []plan // of those that it can concern
+	plans   []plan // of those that it can concern, in order
+	next    int    // the plan that was asked for last
 	carrier carrier
 	carried []carried // of the subjects
+
+	// Space for the usual case.
+	planRoom    [4]plan
+	carriedRoom [4]carried
+}
+
+// clear forgets the call, and keeps the space for the next one.
+func (k *keyedCall) clear() {
+	clear(k.plans)
+	clear(k.carried)
+	k.plans, k.carried, k.next = k.plans[:0], k.carried[:0], 0
+	k.carrier = carrier{}
 }
 
 // carried is what a call carries for a subject that is a net with a key.
@@ -84,26 +97,38 @@ func (j *judgement) plan() {
 	for word, nets := range j.policy.keyed {
 		count += bits.OnesCount64(nets & j.set[word])
 	}
-	j.keyed = &keyedCall{
-		plans: make([]plan, 0, count), carried: make([]carried, 0, count),
-		carrier: carrier{policy: j.policy, call: j.call},
+	if count == 0 {
+		return
+	}
+	k := j.spare
+	if k == nil {
+		k = &keyedCall{}
+		k.plans, k.carried = k.planRoom[:0], k.carriedRoom[:0]
+	}
+	j.keyed, j.spare = k, nil
+	k.carrier.policy, k.carrier.call = j.policy, j.call
+	if count > cap(k.plans) {
+		k.plans, k.carried = make([]plan, 0, count), make([]carried, 0, count)
 	}
 	for word, nets := range j.policy.keyed {
 		for nets &= j.set[word]; nets != 0; nets &= nets - 1 {
 			n := j.policy.nets[word*64+bits.TrailingZeros64(nets)]
-			j.keyed.plans = append(j.keyed.plans, j.planOf(n))
+			k.plans = append(k.plans, plan{net: n})
+			j.fill(&k.plans[len(k.plans)-1])
 		}
 	}
 }
 
-func (j *judgement) planOf(n *net) plan {
-	p := plan{net: n, labels: j.labels, ok: true}
+// fill makes the plan for its net.
+func (j *judgement) fill(p *plan) {
+	n := p.net
+	p.labels, p.ok = j.labels, true
 	if n.Labels == nil {
 		p.labels, p.ok = j.own(n)
 	}
 	if !p.ok {
 		p.spoils = n.allSpoils(j.call.Tool)
-		return p
+		return
 	}
 	spared := n.spared(p.labels)
 	for i := range p.labels {
@@ -114,7 +139,6 @@ func (j *judgement) planOf(n *net) plan {
 			}
 		}
 	}
-	return p
 }
 
 // list adds the values of one transition that lists a name of the call.
@@ -160,6 +184,9 @@ func (p *plan) add(values []value, key uint64) {
 	}
 	for _, v := range values {
 		if i, ok := at[v.text]; ok {
+			if old := &p.values[i]; key < old.keys&-old.keys {
+				old.named = v.named // as the first of its keys has them
+			}
 			p.values[i].keys |= key
 			continue
 		}
@@ -168,13 +195,17 @@ func (p *plan) add(values []value, key uint64) {
 	}
 }
 
-// planFor returns the plan for the net, or nil.
+// planFor returns the plan for the net, or nil. The nets of one [judgement.classify] are
+// asked for in order.
 func (j *judgement) planFor(n *net) *plan {
 	if j.keyed == nil {
 		return nil
 	}
-	i := slices.IndexFunc(j.keyed.plans, func(p plan) bool { return p.net == n })
-	return &j.keyed.plans[i]
+	k := j.keyed
+	for k.plans[k.next].net != n {
+		k.next++
+	}
+	return &k.plans[k.next]
 }
 
 // considerKeyed asks the net for each value of the call.
@@ -191,7 +222,7 @@ func (j *judgement) considerKeyed(n *net, base *NetData) {
 	for i := range p.values {
 		v := &p.values[i]
 		data := base
-		if stored := base.Values.Get(v.text); stored != nil {
+		if stored := base.Values.get(v.hash, v.text); stored != nil {
 			data = j.now(n, v.text, stored, base)
 		}
 		j.consider(j.keyed.subject(n, data, carried{base, p, v}))
@@ -239,7 +270,7 @@ func (d *NetData) distinct() func(yield func(*NetData) bool) {
 
 // listed returns those of the transitions whose key has the value of the finding.
 func (f *finding) listed(lists []int) []int {
-	if f.plan() == nil {
+	if f.plan() == nil || f.value() != nil && f.plan().keysOf(f.value()) == f.net.allKeys() {
 		return lists
 	}
 	other := func(t int) bool { return !f.has(t) }
@@ -316,9 +347,11 @@ func (f *finding) named() []KeyValue {
 	if f.value() == nil {
 		return nil
 	}
-	local := bits.TrailingZeros64(f.plan().keysOf(f.value()))
-	return f.net.readers[local].named(f.value().parts)
+	return f.value().named
 }
+
+// allKeys returns all keys of the net.
+func (n *net) allKeys() uint64 { return 1<<len(n.keys) - 1 }
 
 // about puts the value of the finding into a sentence.
 func (f *finding) about(sentence string) string {

@@ -3,6 +3,7 @@ package gate_test
 import (
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -236,6 +237,38 @@ func TestManyDifferentStates(t *testing.T) {
 	for key, want := range map[string]int{`"walk"`: count, "0": 1, "1": 3, "2": 2, "1199": 1} {
 		if got := values.Get(key); got == nil || got.Marking[0] != want {
 			t.Errorf("%s: %+v, want %d", key, got, want)
+		}
+	}
+}
+
+// TestManyKeyedNets decides calls that more nets concern than a decision has space for,
+// one after the other in the same space.
+func TestManyKeyedNets(t *testing.T) {
+	var nets []gate.Net
+	for i := range 9 {
+		nets = append(nets, sameNet(fmt.Sprint("check", i), "delete", "path"))
+	}
+	p := play(t, gate.PolicyOptions{}, nets...)
+	prepared := &gate.Prepared{}
+	for _, path := range []string{"a", "b", "a"} {
+		p.success(`check3 {"path":"` + path + `"}`)
+		r := p.refuse(`delete {"path":"`+path+`"}`, gate.KindBlocked, "require-check0-before-delete", "require-check1-before-delete", "require-check2-before-delete",
+			"require-check4-before-delete", "require-check5-before-delete", "require-check6-before-delete", "require-check7-before-delete", "require-check8-before-delete")
+		for _, b := range r.Blocks {
+			if len(b.Key) != 1 || b.Key[0] != (gate.KeyValue{Field: "path", Value: `"` + path + `"`}) {
+				t.Errorf("%+v", b)
+			}
+		}
+		state := p.Snapshot()
+		c := gate.Call{Tool: "delete", Args: []byte(`{"path":"` + path + `"}`)}
+		prepared.Reset(state.Policy(), &c)
+		if d, _ := prepared.Decide(state, nil); !reflect.DeepEqual(d, gate.Decision(r)) {
+			t.Errorf("%+v, want %+v", d, r)
+		}
+		c = gate.Call{Tool: "free"}
+		prepared.Reset(state.Policy(), &c)
+		if _, ok := first(prepared.Decide(state, nil)).(*gate.Allow); !ok {
+			t.Error("the call before is still there")
 		}
 	}
 }

@@ -38,7 +38,8 @@ func (r *Refusal) sentence(c *Call) string {
 
 // sentences joins the different reasons.
 func sentences(blocks []Block, now time.Time) string {
-	var all []string
+	var room [4]string
+	all := room[:0]
 	for i := range blocks {
 		text := blocks[i].Reason
 		if blocks[i].More > 0 {
@@ -73,7 +74,13 @@ func (h *Holder) sentence(now time.Time) string {
 
 // blocks returns the block of every blocking net.
 func (j *judgement) blocks() []Block {
-	var blocks []Block
+	count := 0
+	for i := range j.findings {
+		if j.findings[i].kind == Blocked {
+			count++
+		}
+	}
+	blocks := make([]Block, 0, count)
 	values := 0 // of the net
 	for i := range j.findings {
 		f := &j.findings[i]

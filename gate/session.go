@@ -3,6 +3,7 @@ package gate
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -12,6 +13,8 @@ type Session struct {
 	policy *Policy              // never changes
 	shared []*Shared            // in the order of locking; never changes
 	told   func(Call, Decision) // of each decision; never changes
+
+	spare atomic.Pointer[preparedCall] // clear; space for the next decision, if no other has it
 
 	mu    sync.Mutex
 	state *State // accessed only in update
@@ -80,11 +83,19 @@ func read[T any](s *Session, f func(*State) T) (got T) {
 // A grant is good for one admission of the call that was asked about. The
 // arguments of c must not change while the call is open.
 func (s *Session) Decide(c Call, g *Grant) (d Decision) {
-	prepared := s.policy.Prepare(c)
+	prepared := s.spare.Swap(nil)
+	if prepared == nil {
+		prepared = &preparedCall{}
+	}
+	prepared.call = c
+	prepared.name(s.policy, &prepared.call)
 	s.update(func(state *State) (delta *Delta) {
 		d, delta = prepared.Decide(state, g)
 		return delta
 	})
+	prepared.clear()
+	prepared.call = Call{}
+	s.spare.Store(prepared)
 	if a, ok := d.(*Allow); ok {
 		a.Ticket.session = s
 	}

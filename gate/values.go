@@ -31,7 +31,15 @@ func (v *Values) Get(key string) *NetData {
 	if v == nil {
 		return nil
 	}
-	if e := v.states.get(hashOf(key), key); e != nil {
+	return v.get(hashOf(key), key)
+}
+
+// get is [Values.Get] of a value with this hash.
+func (v *Values) get(hash uint64, key string) *NetData {
+	if v == nil {
+		return nil
+	}
+	if e := v.states.get(hash, key); e != nil {
 		return e.state()
 	}
 	return nil

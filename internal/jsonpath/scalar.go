@@ -27,15 +27,14 @@ func Scalar(value []byte) (text string, ok bool) {
 
 // spellString spells a string with as few escapes as there can be.
 func spellString(lit []byte) (string, bool) {
-	s, ok := rawjson.String(lit)
-	switch {
-	case !ok:
-		return "", false
-	case len(s) == len(lit)-2: // it has no escapes
+	if _, ok := rawjson.Bare(lit); ok {
 		return string(lit), true
-	default:
-		return string(rawjson.AppendString(nil, s)), true
 	}
+	s, ok := rawjson.String(lit)
+	if !ok {
+		return "", false
+	}
+	return string(rawjson.AppendString(nil, s)), true
 }
 
 // spellNumber spells a number by its digits, with a point if it is not far from them,

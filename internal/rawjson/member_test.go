@@ -144,10 +144,16 @@ func TestString(t *testing.T) {
 		if got, ok := String([]byte(lit)); !ok || got != want {
 			t.Errorf("String(%s) = %q, %v", lit, got, ok)
 		}
+		if got, ok := Bare([]byte(lit)); ok == strings.Contains(lit, `\`) || ok && string(got) != want {
+			t.Errorf("Bare(%s) = %q, %v", lit, got, ok)
+		}
 	}
 	for _, lit := range []string{``, `a`, `"`, `"a`, `"a" `, ` "a"`, `"\ud800"`, `"\u0000"`, "\"\n\"", "\"\xff\"", `1`} {
 		if got, ok := String([]byte(lit)); ok {
 			t.Errorf("String(%q) = %q", lit, got)
+		}
+		if got, ok := Bare([]byte(lit)); ok {
+			t.Errorf("Bare(%q) = %q", lit, got)
 		}
 	}
 }

@@ -25,6 +25,19 @@ func String(lit []byte) (string, bool) {
 	return string(lit[1 : end-1]), true
 }
 
+// Bare returns what is between the quotes of the string literal lit, if that is the
+// string: it has no escapes. It is a slice of lit.
+func Bare(lit []byte) (content []byte, ok bool) {
+	if peek(lit, 0) != '"' {
+		return nil, false
+	}
+	end, escaped, msg := scanString(lit, 0)
+	if msg != "" || escaped || end != len(lit) {
+		return nil, false
+	}
+	return lit[1 : end-1 : end-1], true
+}
+
 // AppendString appends s as a JSON string literal. Bytes that are not UTF-8
 // become U+FFFD; nothing is escaped for the sake of HTML.
 func AppendString(dst []byte, s string) []byte {
