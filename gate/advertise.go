@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/petrigate/petrigate/gate/internal/naming"
 )
 
 // Advertised lists the offered tools to show a client for its next turn. It narrows
@@ -110,12 +112,12 @@ func (j *judgement) open(f *finding) bool {
 	if f.special != nil && f.special.phase != nil {
 		return slices.ContainsFunc(f.special.phase.Tools, func(u Tool) bool { return j.gives(n, u, Surely) })
 	}
-	if n.MatchFirst && n.maps != nil && slices.ContainsFunc(j.tools, func(t label) bool { return len(n.maps.about(t.text)) > 0 }) {
+	if n.MatchFirst && n.own.Maps != nil && slices.ContainsFunc(j.tools, func(t naming.Label) bool { return n.own.Maps.Has(t.Text) }) {
 		return true
 	}
 	l := &f.labels[f.label]
-	for i := range n.patterns {
-		if except := n.patterns[i].except; n.globs[i].number == int(l.glob)-1 && except != "" && j.gives(n, Tool{Name: except}, Surely) {
+	for i := range n.own.Patterns {
+		if except := n.own.Patterns[i].Except; n.globs[i].number == int(l.Glob)-1 && except != "" && j.gives(n, Tool{Name: except}, Surely) {
 			return true
 		}
 	}
@@ -128,16 +130,13 @@ func (j *judgement) open(f *finding) bool {
 // gives reports whether arguments could give the call a name that u matches; Surely:
 // a certain one.
 func (j *judgement) gives(n *net, u Tool, how Found) bool {
-	maps := n.maps
+	maps := n.own.Maps
 	if n.Labels != nil {
-		maps = j.policy.names.mapping
+		maps = j.policy.names.Maps()
 	}
 	for i := range j.tools {
-		tool := j.tools[i].text
-		if maps != nil && slices.ContainsFunc(maps.about(tool), func(number int) bool {
-			m := &maps.maps[number]
-			return (m.Reader != nil || how == Perhaps) && matches(&u, &label{text: m.As, from: fromMap})
-		}) {
+		tool := j.tools[i].Text
+		if maps.Gives(tool, &u, how == Surely) {
 			return true
 		}
 		if n.Labels != nil && (strings.HasPrefix(u.Name, tool+".") || u.Kind == Glob && strings.Contains(u.Name, ".")) && u.Kind != Literal {

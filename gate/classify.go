@@ -5,6 +5,8 @@ import (
 	"math/bits"
 	"slices"
 	"time"
+
+	"github.com/petrigate/petrigate/gate/internal/naming"
 )
 
 // judgement has the verdicts of the nets on one call in one state. It is ready for
@@ -13,9 +15,9 @@ type judgement struct {
 	policy *Policy
 	call   *Call
 	state  *State
-	tools  []label // the physical names
-	labels []label // of the policy; the physical names first
-	set    netSet  // the nets that the call can concern
+	tools  []naming.Label // the physical names
+	labels []naming.Label // of the policy; the physical names first
+	set    netSet         // the nets that the call can concern
 
 	keyed *keyedCall // nil: it can concern no net with a key, or its arguments are not known
 	spare *keyedCall // clear; to be used as keyed
@@ -34,8 +36,8 @@ type judgement struct {
 	shadows  []subject  // that the call concerns
 
 	// Space for the usual case, so that a decision allocates little.
-	toolRoom    [3]label
-	labelRoom   [4]label
+	toolRoom    [3]naming.Label
+	labelRoom   [4]naming.Label
 	findingRoom [5]finding
 	choiceRoom  [5]choice
 	scratchRoom [8]int
@@ -53,15 +55,15 @@ type subject struct {
 // finding is the verdict of one net, or of one for one value.
 type finding struct {
 	subject
-	labels   []label     // as this net names the call
-	choices  []choice    // none if it is blocked
-	special  *special    // nil: nothing of it
-	label    int32       // the first that is blocked
-	kind     VerdictKind // Abstain only of a net that moves all the same
-	anew     bool        // data is that of the start: the call ends a row
-	doubtful bool        // because it is weak
-	broken   bool        // its mapper or its structural transitions failed
-	grows    bool        // it is about a value of which nothing was kept so far
+	labels   []naming.Label // as this net names the call
+	choices  []choice       // none if it is blocked
+	special  *special       // nil: nothing of it
+	label    int32          // the first that is blocked
+	kind     VerdictKind    // Abstain only of a net that moves all the same
+	anew     bool           // data is that of the start: the call ends a row
+	doubtful bool           // because it is weak
+	broken   bool           // its mapper or its structural transitions failed
+	grows    bool           // it is about a value of which nothing was kept so far
 }
 
 // choice is a transition that was chosen for a name.
@@ -92,14 +94,14 @@ func (p *Policy) Classify(s *State, c Call) (vs []Verdict) {
 
 // name finds the labels of the call, without the state.
 func (j *judgement) name() {
-	j.tools = physical(j.call, j.toolRoom[:0])
+	j.tools = naming.Physical(j.call, j.toolRoom[:0])
 	if j.policy.rows {
 		j.row = rowOf(j.call)
 	}
 	if j.bare {
-		j.labels = withPatterns(append(j.labelRoom[:0], j.tools...), j.policy.names.globs)
+		j.labels = naming.WithPatterns(append(j.labelRoom[:0], j.tools...), j.policy.names.Patterns())
 	} else {
-		j.labels = j.policy.names.labels(j.call, j.tools, j.labelRoom[:0])
+		j.labels = j.policy.names.Labels(j.call, j.tools, j.labelRoom[:0])
 	}
 	j.set = netSet(j.setRoom[:])
 	if j.policy.touch.words > len(j.set) {
@@ -197,7 +199,7 @@ func (j *judgement) judge(f *finding) {
 }
 
 // ownFor returns [judgement.own], which a plan has already.
-func (j *judgement) ownFor(s subject) ([]label, bool) {
+func (j *judgement) ownFor(s subject) ([]naming.Label, bool) {
 	if s.plan() != nil {
 		return s.plan().labels, s.plan().ok
 	}
@@ -205,19 +207,19 @@ func (j *judgement) ownFor(s subject) ([]label, bool) {
 }
 
 // own returns the names that a net without Labels gives the call.
-func (j *judgement) own(n *net) ([]label, bool) {
+func (j *judgement) own(n *net) ([]naming.Label, bool) {
 	if j.bare && n.Mapper == nil {
-		return withPatterns(slices.Clip(j.tools), n.patterns), true
+		return naming.WithPatterns(slices.Clip(j.tools), n.own.Patterns), true
 	}
-	return n.labels(j.call, j.tools)
+	return n.own.Labels(j.call, j.tools)
 }
 
 // knows reports whether the net gates a certain name of ls, or has it among its
 // free tools: then "default: deny" does not refuse the call. It is not enough to be
 // evidence for another call, or to refill its budget.
-func (n *net) knows(ls []label) bool {
+func (n *net) knows(ls []naming.Label) bool {
 	for i := range ls {
-		if !ls[i].certain {
+		if !ls[i].Certain {
 			continue
 		}
 		if lists, free := n.lookup(&ls[i]); free || !n.onlyObserve(lists) {
@@ -228,16 +230,16 @@ func (n *net) knows(ls []label) bool {
 }
 
 // lookup returns the transitions of the net for one name.
-func (n *net) lookup(l *label) (lists []int, free bool) {
-	if l.glob > 0 {
+func (n *net) lookup(l *naming.Label) (lists []int, free bool) {
+	if l.Glob > 0 {
 		for i := range n.globs {
-			if n.globs[i].number == int(l.glob)-1 {
+			if n.globs[i].number == int(l.Glob)-1 {
 				return n.globs[i].transitions, false
 			}
 		}
 		return nil, false
 	}
-	r := n.rows[l.text]
+	r := n.rows[l.Text]
 	return r.lists(l), r.free
 }
 
@@ -262,11 +264,11 @@ func (f *finding) judge(room []int) {
 			f.block(i)
 		case f.net.Transitions[t].Observe:
 			// A weak name is no evidence.
-			if !f.labels[i].weak && !f.chosen(t) && !f.void(t) && scratch.take(t) {
+			if !f.labels[i].Weak && !f.chosen(t) && !f.void(t) && scratch.take(t) {
 				f.choose(t, i)
 			}
 		case f.chosen(t):
-		case f.labels[i].weak && f.net.progress[t]:
+		case f.labels[i].Weak && f.net.progress[t]:
 			f.doubt(i)
 		case !scratch.take(t):
 			f.block(i)
@@ -307,7 +309,7 @@ func (f *finding) chosen(t int) bool {
 
 func (f *finding) choose(t, label int) {
 	f.kind = max(f.kind, Gated)
-	f.choices = append(f.choices, choice{transition: t, name: f.labels[label].text})
+	f.choices = append(f.choices, choice{transition: t, name: f.labels[label].Text})
 }
 
 // moves reports whether an admitted call moves the net: it can also where it blocks, if

@@ -62,7 +62,7 @@ func (f *finding) objected(name, reason string) Block {
 func (f *finding) firing(c *Call, chosen choice, meta Meta) Firing {
 	all := make([]string, len(f.labels))
 	for i := range f.labels {
-		all[i] = f.labels[i].text
+		all[i] = f.labels[i].Text
 	}
 	return Firing{
 		Call: *c, Name: chosen.name, Names: all,

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/petrigate/petrigate/gate/internal/fingerprint"
+	"github.com/petrigate/petrigate/gate/internal/naming"
 	"github.com/petrigate/petrigate/internal/petri"
 )
 
@@ -24,12 +25,11 @@ type net struct {
 	initial    petri.Marking
 	start      petri.Marking // at rest
 	rows       map[string]row
-	patterns   []glob    // in order of first use
-	globs      []globRow // of the patterns
-	maps       *mapping  // of a net without Labels; nil without maps
-	spares     bool      // a transition has Unless
-	spoils     bool      // a transition spoils evidence
-	evidence   []string  // the names of the calls that are evidence for a net that has spoilers
+	own        naming.Own // without Labels, the names that it gives; with or without, its patterns in order of first use
+	globs      []globRow  // of the patterns
+	spares     bool       // a transition has Unless
+	spoils     bool       // a transition spoils evidence
+	evidence   []string   // the names of the calls that are evidence for a net that has spoilers
 
 	keys    []int       // the numbers of its keys in the policy, each once; none: it has no key
 	keyOf   []int       // by transition: which of keys; -1: it has none
@@ -47,8 +47,8 @@ type row struct {
 }
 
 // lists returns the transitions that gate l, in declaration order.
-func (r *row) lists(l *label) []int {
-	if l.actionOnly() {
+func (r *row) lists(l *naming.Label) []int {
+	if l.ActionOnly() {
 		return r.plain
 	}
 	return r.exact
@@ -79,11 +79,12 @@ func compile(def Net) (*net, ErrorList) {
 	}
 	n.start = slices.Clone(n.initial)
 	n.advance(n.start, nil)
+	n.own.Mapper, n.own.First = n.Mapper, n.MatchFirst
 	n.prepareClock()
 	n.gatherEvidence()
 	n.list()
 	if n.Labels == nil && len(n.Maps) > 0 {
-		n.maps = newMapping(n.Maps)
+		n.own.Maps = naming.NewMapping(n.Maps)
 	}
 	n.print = fingerprint.Net(&n.Net)
 	return n, nil
@@ -151,11 +152,11 @@ func (n *net) listTool(transition int, tool Tool) {
 
 // glob returns the row of a pattern, and creates it if necessary.
 func (n *net) glob(tool Tool) *globRow {
-	g := glob{pattern: tool.Name, except: tool.Except, literal: n.literal(tool.Except), actions: strings.Contains(tool.Name, ".")}
-	i := slices.Index(n.patterns, g)
+	g := naming.Pattern{Text: tool.Name, Except: tool.Except, Literal: n.literal(tool.Except), Actions: strings.Contains(tool.Name, ".")}
+	i := slices.Index(n.own.Patterns, g)
 	if i < 0 {
-		i = len(n.patterns)
-		n.patterns, n.globs = append(n.patterns, g), append(n.globs, globRow{number: i})
+		i = len(n.own.Patterns)
+		n.own.Patterns, n.globs = append(n.own.Patterns, g), append(n.globs, globRow{number: i})
 	}
 	return &n.globs[i]
 }

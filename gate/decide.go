@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"cmp"
 	"slices"
+
+	"github.com/petrigate/petrigate/gate/internal/naming"
 )
 
 // A Prepared call has its names, which do not depend on the state: they are
@@ -188,11 +190,11 @@ func (j *judgement) steps() []Step {
 func (j *judgement) names() []Name {
 	ls := j.labels
 	for i := range j.findings {
-		if f := &j.findings[i]; f.kind != Abstain && f.net.own() {
-			ls = merge(ls[:len(ls):len(ls)], f.labels)
+		if f := &j.findings[i]; f.kind != Abstain && f.net.Labels == nil && f.net.own.Adds() {
+			ls = naming.Merge(ls[:len(ls):len(ls)], f.labels)
 		}
 	}
-	return names(ls)
+	return naming.Names(ls)
 }
 
 // step returns the question whether the transition may fire for a name of the call.

@@ -1,6 +1,10 @@
 package gate
 
-import "math/bits"
+import (
+	"math/bits"
+
+	"github.com/petrigate/petrigate/gate/internal/naming"
+)
 
 // index finds the nets that a call can be about, so that the others cost nothing.
 type index struct {
@@ -10,20 +14,19 @@ type index struct {
 	words  int              // of a set of nets
 }
 
-func newIndex(g *naming, nets []*net) index {
-	x := index{byName: make(map[string][]int), byGlob: make([][]int, len(g.globs)), words: (len(nets) + 63) / 64}
+func newIndex(g *naming.Naming, nets []*net) index {
+	x := index{byName: make(map[string][]int), byGlob: make([][]int, len(g.Patterns())), words: (len(nets) + 63) / 64}
 	for _, n := range nets {
-		if n.Labels == nil && (n.Mapper != nil || len(n.globs) > 0 || n.maps != nil && len(n.maps.globs) > 0) || n.Row || len(n.Phases) > 0 {
+		tools, patterns := n.own.Maps.Tools()
+		if n.Labels == nil && (n.Mapper != nil || len(n.globs) > 0 || patterns) || n.Row || len(n.Phases) > 0 {
 			x.always = append(x.always, n.index)
 			continue
 		}
 		for name := range n.rows {
 			x.byName[name] = append(x.byName[name], n.index)
 		}
-		if n.maps != nil {
-			for about := range n.maps.byTool {
-				x.byName[about.tool] = append(x.byName[about.tool], n.index)
-			}
+		for _, tool := range tools {
+			x.byName[tool] = append(x.byName[tool], n.index)
 		}
 		for i := range n.globs {
 			number := n.globs[i].number
@@ -51,13 +54,13 @@ func (s netSet) size() (n int) {
 }
 
 // concerned adds the nets that the call can be about to an empty set.
-func (x *index) concerned(ls []label, s netSet) {
+func (x *index) concerned(ls []naming.Label, s netSet) {
 	s.add(x.always)
 	for i := range ls {
-		if ls[i].glob > 0 {
-			s.add(x.byGlob[ls[i].glob-1])
+		if ls[i].Glob > 0 {
+			s.add(x.byGlob[ls[i].Glob-1])
 		} else {
-			s.add(x.byName[ls[i].text])
+			s.add(x.byName[ls[i].Text])
 		}
 	}
 }

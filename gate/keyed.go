@@ -7,13 +7,14 @@ import (
 	"strings"
 	"time"
 
+	"github.com/petrigate/petrigate/gate/internal/naming"
 	"github.com/petrigate/petrigate/internal/jsonpath"
 )
 
 // plan says what a call is for a net with a key, whatever the state.
 type plan struct {
 	net     *net
-	labels  []label
+	labels  []naming.Label
 	ok      bool // the mapper of the net did not fail
 	values  []value
 	keys    uint64   // those of the net that have all values, see value.keys
@@ -147,8 +148,8 @@ func (p *plan) list(c *carrier, label, t int) {
 	number := n.keys[n.keyOf[t]]
 	if c.policy.keys[number].result {
 		its := func(w choice) bool { return w.transition == t }
-		if !p.labels[label].weak && !slices.ContainsFunc(p.watches, its) {
-			p.watches = append(p.watches, choice{transition: t, name: p.labels[label].text})
+		if !p.labels[label].Weak && !slices.ContainsFunc(p.watches, its) {
+			p.watches = append(p.watches, choice{transition: t, name: p.labels[label].Text})
 		}
 		return
 	}
@@ -156,7 +157,7 @@ func (p *plan) list(c *carrier, label, t int) {
 	case r.fault == jsonpath.None:
 		p.add(r.values, 1<<n.keyOf[t])
 	case n.Transitions[t].Spoils:
-		p.spoils = append(p.spoils, choice{transition: t, name: p.labels[label].text})
+		p.spoils = append(p.spoils, choice{transition: t, name: p.labels[label].Text})
 	case p.lack == nil && !n.Transitions[t].Observe:
 		f := &c.policy.keys[number].written[r.field]
 		p.lack = &lack{label: label, field: f.Name(), fault: r.fault, by: f.Reader}

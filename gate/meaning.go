@@ -3,6 +3,8 @@ package gate
 import (
 	"maps"
 	"slices"
+
+	"github.com/petrigate/petrigate/gate/internal/naming"
 )
 
 // A Meaning has the transitions of one net for the names of a call, whatever the
@@ -28,7 +30,7 @@ func (p *Policy) Meaning(c Call) []Meaning {
 	for _, n := range p.nets {
 		ls, ok := j.labels, true
 		if n.Labels == nil {
-			ls, ok = n.labels(j.call, j.tools)
+			ls, ok = n.own.Labels(j.call, j.tools)
 		}
 		if !ok {
 			continue
@@ -41,13 +43,13 @@ func (p *Policy) Meaning(c Call) []Meaning {
 }
 
 // asks returns the transitions of the net for each name that it lists.
-func (n *net) asks(ls []label) []Asked {
+func (n *net) asks(ls []naming.Label) []Asked {
 	var asks []Asked
 	spared := n.spared(ls)
 	for i := range ls {
 		lists, free := n.lookup(&ls[i])
 		if lists = without(lists, spared); free || len(lists) > 0 {
-			asks = append(asks, Asked{Transitions: lists, Free: free, Weak: ls[i].weak})
+			asks = append(asks, Asked{Transitions: lists, Free: free, Weak: ls[i].Weak})
 		}
 	}
 	return asks

@@ -40,63 +40,6 @@ func spell(names []gate.Name) string {
 	return strings.Join(out, " ")
 }
 
-func TestNames(t *testing.T) {
-	maps := []gate.Map{
-		{Tool: "sh", Field: "command", As: "remove", Match: contains("rm")},
-		{Tool: "sh", Field: "note", As: "noted", Match: contains("x")},
-		{Tool: "sh", Field: "command", As: "copy", Match: contains("cp")},
-		{Tool: "up.sh", Field: "command", As: "early", Match: contains("rm")},
-		{Tool: "sh", Field: "command", As: "pair", Match: contains("a b")},
-	}
-	maps = append(maps[3:4:4], append(maps[:3:3], maps[4])...)
-	rules := []gate.Net{blockNet("chat.send"), blockGlob("re*", ""), blockGlob("*.x", ""), blockGlob("re*", "sh"), blockGlob("s?", ""), blockGlob("deep.*", "")}
-	policy, err := gate.NewPolicy(rules, gate.PolicyOptions{Labels: labels(maps...)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range []struct {
-		call gate.Call
-		want string
-	}{
-		{call("other"), "other!"},
-		{call(`sh {"command":"rm a; cp b"}`), "sh! remove copy re* s?!"},
-		{call(`sh {"command":"rm","note":"x"}`), "sh! remove noted re* s?!"},
-		{call(`sh {"command":["cp",7,null,true,{"k":"rm"}]}`), "sh! remove~ copy~ re*~ s?!"},
-		{call(`sh {"command":["a","b"]}`), "sh! pair~ s?!"},
-		{call(`sh {"command":[]}`), "sh! s?!"},
-		{call(`sh {"command":null}`), "sh! s?!"},
-		{call(`chat {"action":"send"}`), "chat! chat.send!"},
-		{call(`chat {"action":"x"}`), "chat! chat.x! *.x!"},
-		{call(`chat {"action":["send","other","x","yx.x","send"]}`), "chat! chat.send~ chat.x~ *.x~"},
-		{call(`chat {"action":{"a":1}}`), "chat!"},
-		{call(`reply {"action":"y"}`), "reply! reply.y! re*!"},
-		{call("chat"), "chat!"},
-		{gate.Call{Tool: "gh_sh", Also: []gate.Name{{Text: "sh", Certain: true, Weak: true}, {Text: "up.sh", Certain: true}}, Args: []byte(`{"command":"rm"}`)},
-			"gh_sh! sh!~ up.sh! early remove~ re*~ s?!~"},
-	} {
-		if got := spell(policy.Names(c.call)); got != c.want {
-			t.Errorf("%s %s:\n got %s\nwant %s", c.call.Tool, c.call.Args, got, c.want)
-		}
-	}
-}
-
-// A name that could be that of another tool restricts, and does nothing else.
-func TestForeignTool(t *testing.T) {
-	foreign := call("a")
-	foreign.Foreign = true
-	p, err := gate.NewPolicy([]gate.Net{blockNet("b")}, gate.PolicyOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := spell(p.Names(foreign)); got != "a~" {
-		t.Error(got)
-	}
-	foreign.Also = []gate.Name{{Text: "a", Certain: true}}
-	if got := spell(p.Names(foreign)); got != "a!" {
-		t.Error(got)
-	}
-}
-
 func TestNamesOfNets(t *testing.T) {
 	own := handNet("own", map[string]int{"p": 1}, "t: p -> p | b")
 	own.Maps = []gate.Map{

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/petrigate/petrigate/gate/internal/naming"
 	"github.com/petrigate/petrigate/internal/petri"
 )
 
@@ -27,13 +28,13 @@ func (f *finding) restrain(c *Call) {
 }
 
 // allows reports whether a certain name of the call is in the list.
-func allows(ph *Phase, ls []label) bool {
-	return slices.ContainsFunc(ph.Tools, func(u Tool) bool { return exempts(&u, ls) })
+func allows(ph *Phase, ls []naming.Label) bool {
+	return slices.ContainsFunc(ph.Tools, func(u Tool) bool { return naming.Exempts(&u, ls) })
 }
 
 // listed reports whether the list of a phase has a certain name of the call, marked or
 // not: then "default: deny" does not refuse it.
-func (n *net) listed(ls []label) bool {
+func (n *net) listed(ls []naming.Label) bool {
 	return slices.ContainsFunc(n.Phases, func(ph Phase) bool { return allows(&ph, ls) })
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/petrigate/petrigate/gate/internal/fingerprint"
+	"github.com/petrigate/petrigate/gate/internal/naming"
 )
 
 // PolicyOptions are the options that the nets of a policy share. The zero value is
@@ -47,9 +48,9 @@ type Policy struct {
 	most    int           // values of one net
 	limit   int           // likewise, as it was given
 
-	labels []*Labels // of the nets and the options, each once
-	names  *naming   // of the calls
-	touch  index     // which nets a call can be about
+	labels []*Labels      // of the nets and the options, each once
+	names  *naming.Naming // of the calls
+	touch  index          // which nets a call can be about
 }
 
 // A Merge is a statement that repeats an earlier one; the two are one net with one

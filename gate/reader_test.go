@@ -1,8 +1,6 @@
 package gate_test
 
 import (
-	"fmt"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -57,92 +55,6 @@ func shellMaps(c *commands) []gate.Map {
 		{Tool: "sh", Field: "c", Reader: c, Pattern: 0, As: "read", Source: "ls"},
 		{Tool: "sh", Field: "c", Reader: c, Pattern: 1, As: "read", Source: "cat"},
 		{Tool: "sh", Field: "c", Reader: c, Pattern: 2, As: "remove", Source: "rm"},
-	}
-}
-
-// TestManyTexts: of a field that holds very many strings, or very long ones,
-// nothing is read, and it restricts.
-func TestManyTexts(t *testing.T) {
-	array := func(n int, text string) string {
-		return `{"c":[` + strings.TrimSuffix(strings.Repeat(fmt.Sprintf("%q,", text), n), ",") + `]}`
-	}
-	for _, tt := range []struct {
-		args, want string
-		reads      int
-	}{
-		{array(999, "echo"), "sh!", 1000}, // one by one, and all in one
-		{array(1000, "echo"), "sh! read~ remove~", 0},
-		{array(300_000, "a"), "sh! read~ remove~", 0},
-		{array(2, strings.Repeat("a", 32<<10-1)), "sh!", 3},
-		{array(2, strings.Repeat("a", 32<<10)), "sh! read~ remove~", 0},
-		{fmt.Sprintf(`{"c":%q}`, strings.Repeat("a", 1<<20)), "sh!", 1},
-	} {
-		c := &commands{words: []string{"ls", "cat", "rm"}}
-		p, err := gate.NewPolicy([]gate.Net{blockNet("x")}, gate.PolicyOptions{Labels: labels(shellMaps(c)...)})
-		if err != nil {
-			t.Fatal(err)
-		}
-		asked := call("sh " + tt.args)
-		before := allocated()
-		if spell(p.Names(asked)); tt.reads == 0 && allocated()-before > 1<<20 {
-			t.Errorf("%.20s..., %d bytes: %d bytes are made to find that nothing is read", tt.args, len(tt.args), allocated()-before)
-		}
-		c.reads = 0
-		if got := spell(p.Names(asked)); got != tt.want || c.reads != tt.reads {
-			t.Errorf("%.20s..., %d bytes: %s after %d readings, want %s after %d", tt.args, len(tt.args), got, c.reads, tt.want, tt.reads)
-		}
-	}
-}
-
-// allocated is how many bytes were allocated so far.
-func allocated() uint64 {
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return m.TotalAlloc
-}
-
-func TestNamesByReaders(t *testing.T) {
-	p, err := gate.NewPolicy([]gate.Net{blockNet("x")}, gate.PolicyOptions{Labels: labels(shellMaps(&commands{words: []string{"ls", "cat", "rm"}})...)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for args, want := range map[string]string{
-		`{"c":"ls"}`:          "sh! read!",
-		`{"c":"ls; cat"}`:     "sh! read!~",
-		`{"c":"ls; rm"}`:      "sh! read~ remove~",
-		`{"c":"rm"}`:          "sh! remove!",
-		`{"c":"echo"}`:        "sh!",
-		`{"c":"?"}`:           "sh! read~ remove~",
-		`{"c":"panic"}`:       "sh! read~ remove~",
-		`{"c":["ls"]}`:        "sh! read~",
-		`{"c":["ls","rm"]}`:   "sh! read~ remove~",
-		`{"c":{"a":["?",1]}}`: "sh! read~ remove~",
-		`{"c":null}`:          "sh!",
-		`{}`:                  "sh!",
-	} {
-		if got := spell(p.Names(call("sh " + args))); got != want {
-			t.Errorf("%s: %s, want %s", args, got, want)
-		}
-	}
-	also := gate.Call{Tool: "up_sh", Also: []gate.Name{{Text: "sh"}}, Args: []byte(`{"c":"ls"}`)}
-	if got := spell(p.Names(also)); got != "up_sh! sh read" {
-		t.Errorf("a label is as certain as its tool: %s", got)
-	}
-}
-
-func TestReadersReadOnce(t *testing.T) {
-	shell, whole := &commands{words: []string{"ls", "cat", "rm"}}, &commands{words: []string{""}}
-	maps := append(shellMaps(shell), gate.Map{Tool: "sh", Reader: whole, As: "any", Source: "true"},
-		gate.Map{Tool: "sh", Reader: whole, As: "each", Source: "true"})
-	p, err := gate.NewPolicy([]gate.Net{blockNet("x")}, gate.PolicyOptions{Labels: labels(maps...)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := spell(p.Names(call(`sh {"c":"ls"}`))); got != "sh! read! any! each!" {
-		t.Error(got)
-	}
-	if shell.reads != 1 || whole.reads != 1 {
-		t.Errorf("the field was read %d times, the call %d times", shell.reads, whole.reads)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/petrigate/petrigate/gate/internal/naming"
 	"github.com/petrigate/petrigate/internal/text"
 )
 
@@ -116,8 +117,8 @@ func (j *judgement) block(f *finding) Block {
 		return b
 	}
 	l := &f.labels[f.label]
-	if l.glob == 0 {
-		b.Name = l.text
+	if l.Glob == 0 {
+		b.Name = l.Text
 	}
 	if f.lacks() {
 		b.Reason = f.plan().lack.sentence(cmp.Or(b.Name, j.call.Tool))
@@ -139,8 +140,8 @@ func (j *judgement) block(f *finding) Block {
 }
 
 // doubt returns the reason of a net in which a weak name would make progress.
-func doubt(l *label, name string) string {
-	if l.from&fromTool != 0 {
+func doubt(l *naming.Label, name string) string {
+	if l.From&naming.FromTool != 0 {
 		return fmt.Sprintf("Cannot tell which server's %s this net waits for: it has to name the server too.", name)
 	}
 	return fmt.Sprintf("Cannot tell whether this is %s: write the command plainly.", name)

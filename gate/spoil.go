@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/petrigate/petrigate/gate/internal/naming"
 )
 
 // hear finds the transitions that the call makes spoil the evidence of the net,
@@ -21,7 +23,7 @@ func (f *finding) hear(call *Call) {
 			heard := slices.ContainsFunc(f.spoils(), func(c choice) bool { return c.transition == t })
 			if f.net.Transitions[t].Spoils && !heard && !slices.Contains(spared, t) && f.concerns(t) {
 				s := f.makeSpecial()
-				s.spoils = append(s.spoils, choice{transition: t, name: f.labels[i].text})
+				s.spoils = append(s.spoils, choice{transition: t, name: f.labels[i].Text})
 			}
 		}
 	}
@@ -220,7 +222,7 @@ func (p *Policy) suspects(n *net, c *Call) bool {
 // could reports whether the call has a name that u matches, or arguments could give
 // it one.
 func (j *judgement) could(n *net, u Tool) bool {
-	return slices.ContainsFunc(j.labels, func(l label) bool { return l.glob == 0 && matches(&u, &l) }) || j.gives(n, u, Perhaps)
+	return slices.ContainsFunc(j.labels, func(l naming.Label) bool { return naming.Matches(&u, &l) }) || j.gives(n, u, Perhaps)
 }
 
 // suspected adds to the call the nets whose evidence it may spoil.

@@ -60,8 +60,8 @@ func (f *finding) forbids() bool {
 // spokenName returns the name of the call for a sentence.
 func (f *finding) spokenName(c *Call) string {
 	for i := range f.labels {
-		if l := &f.labels[i]; l.text == f.choices[0].name && l.glob == 0 {
-			return l.text
+		if l := &f.labels[i]; l.Text == f.choices[0].name && l.Glob == 0 {
+			return l.Text
 		}
 	}
 	return c.Tool

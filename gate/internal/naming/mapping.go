@@ -1,4 +1,4 @@
-package gate
+package naming
 
 import (
 	"cmp"
@@ -8,9 +8,9 @@ import (
 	"github.com/petrigate/petrigate/internal/jsonpath"
 )
 
-// mapping indexes maps by the tool that they read.
-type mapping struct {
-	maps   []Map
+// A Mapping indexes maps by the tool that they read.
+type Mapping struct {
+	maps   []toolnet.Map
 	places []place
 	same   [][]int // for each map with a Reader: the patterns that give the same name in the same place
 	byTool map[ofTool][]int
@@ -32,7 +32,7 @@ type place struct {
 }
 
 // placeOf returns the part of a call that m reads. The path of m must be valid.
-func placeOf(m *Map) place {
+func placeOf(m *toolnet.Map) place {
 	p := place{key: m.Field}
 	if jsonpath.IsPath(m.Field) {
 		p.path, _ = jsonpath.Parse(m.Field)
@@ -41,15 +41,16 @@ func placeOf(m *Map) place {
 	return p
 }
 
-func newMapping(maps []Map) *mapping {
-	m := &mapping{maps: slices.Clone(maps), byTool: make(map[ofTool][]int), texts: make(map[ofTool][]place)}
+// NewMapping indexes the maps, which must have no mistakes.
+func NewMapping(maps []toolnet.Map) *Mapping {
+	m := &Mapping{maps: slices.Clone(maps), byTool: make(map[ofTool][]int), texts: make(map[ofTool][]place)}
 	type giver struct {
 		ofTool
 		field, as string
-		reader    Reader
+		reader    toolnet.Reader
 	}
 	patterns := make(map[giver][]int)
-	of := func(d *Map) giver { return giver{tools(d), d.Field, d.As, d.Reader} }
+	of := func(d *toolnet.Map) giver { return giver{tools(d), d.Field, d.As, d.Reader} }
 	for i := range m.maps {
 		d := &m.maps[i]
 		tool := tools(d)
@@ -73,18 +74,18 @@ func newMapping(maps []Map) *mapping {
 }
 
 // tools returns what the map is about.
-func tools(m *Map) ofTool { return ofTool{m.Tool, m.Glob} }
+func tools(m *toolnet.Map) ofTool { return ofTool{m.Tool, m.Glob} }
 
 // reads records that a reader reads this field.
-func (m *mapping) reads(of ofTool, at place) {
+func (m *Mapping) reads(of ofTool, at place) {
 	same := func(p place) bool { return p.key == at.key }
 	if at.key != "" && !slices.ContainsFunc(m.texts[of], same) {
 		m.texts[of] = append(m.texts[of], at)
 	}
 }
 
-// about returns the maps of a tool, in order.
-func (m *mapping) about(tool string) []int {
+// about returns the numbers of the maps of a tool, in order.
+func (m *Mapping) about(tool string) []int {
 	numbers := m.byTool[ofTool{tool: tool}]
 	for _, p := range m.globs {
 		if toolnet.MatchGlob(p, tool) {
@@ -96,7 +97,7 @@ func (m *mapping) about(tool string) []int {
 }
 
 // fields returns the fields of a tool that readers read.
-func (m *mapping) fields(tool string) []place {
+func (m *Mapping) fields(tool string) []place {
 	places := m.texts[ofTool{tool: tool}]
 	for _, p := range m.globs {
 		if toolnet.MatchGlob(p, tool) {
@@ -104,6 +105,21 @@ func (m *mapping) fields(tool string) []place {
 		}
 	}
 	return places
+}
+
+// Has reports whether a map is about the tool.
+func (m *Mapping) Has(tool string) bool { return len(m.about(tool)) > 0 }
+
+// Tools returns the tools that the maps are about, and whether some are about patterns
+// over tools. There may be no maps.
+func (m *Mapping) Tools() (tools []string, patterns bool) {
+	if m == nil {
+		return nil, false
+	}
+	for t := range m.byTool {
+		tools = append(tools, t.tool)
+	}
+	return tools, len(m.globs) > 0
 }
 
 // hit is a map that matches a call.
@@ -114,7 +130,7 @@ type hit struct {
 }
 
 // names appends the names of the maps that match, in the order of the maps.
-func (m *mapping) names(c *Call, tools, ls []label) []label {
+func (m *Mapping) names(c *toolnet.Call, tools, ls []Label) []Label {
 	for _, h := range m.hits(c, tools) {
 		ls = add(ls, m.label(h))
 	}
@@ -123,7 +139,7 @@ func (m *mapping) names(c *Call, tools, ls []label) []label {
 
 // doubt makes the certain readings of one field uncertain if the call has another
 // field that is read, since the tool acts on both.
-func (m *mapping) doubt(c *Call, fields []field, tools []label, hits []hit) {
+func (m *Mapping) doubt(c *toolnet.Call, fields []field, tools []Label, hits []hit) {
 	for i := range hits {
 		h := &hits[i]
 		d := &m.maps[h.number]
@@ -135,9 +151,9 @@ func (m *mapping) doubt(c *Call, fields []field, tools []label, hits []hit) {
 }
 
 // another reports whether a reader reads another field of the call than this one.
-func (m *mapping) another(c *Call, fields []field, tools []label, key string) bool {
+func (m *Mapping) another(c *toolnet.Call, fields []field, tools []Label, key string) bool {
 	for _, tool := range tools {
-		for _, at := range m.fields(tool.text) {
+		for _, at := range m.fields(tool.Text) {
 			if at.key == key {
 				continue
 			}
@@ -150,22 +166,22 @@ func (m *mapping) another(c *Call, fields []field, tools []label, key string) bo
 	return false
 }
 
-func (m *mapping) label(h hit) label {
-	return label{text: m.maps[h.number].As, from: fromMap, weak: h.weak, certain: h.certain}
+func (m *Mapping) label(h hit) Label {
+	return Label{Text: m.maps[h.number].As, From: FromMap, Weak: h.weak, Certain: h.certain}
 }
 
 // hits finds the maps that match. It reads each field once for a call.
-func (m *mapping) hits(c *Call, tools []label) []hit {
+func (m *Mapping) hits(c *toolnet.Call, tools []Label) []hit {
 	var room [4]field
 	fields := room[:0]
 	var hits []hit
 	for i := range tools {
-		for _, number := range m.about(tools[i].text) {
+		for _, number := range m.about(tools[i].Text) {
 			var f *field
 			fields, f = readOnce(fields, c.Args, m.places[number])
 			if h, ok := m.hit(c, f, number); ok {
-				h.weak = h.weak || tools[i].weak
-				h.certain = h.certain && tools[i].certain
+				h.weak = h.weak || tools[i].Weak
+				h.certain = h.certain && tools[i].Certain
 				hits = append(hits, h)
 			}
 		}
@@ -178,32 +194,32 @@ func (m *mapping) hits(c *Call, tools []label) []hit {
 }
 
 // hit returns the match of one map with the texts of the field.
-func (m *mapping) hit(c *Call, f *field, number int) (h hit, ok bool) {
+func (m *Mapping) hit(c *toolnet.Call, f *field, number int) (h hit, ok bool) {
 	d := &m.maps[number]
 	if d.Reader == nil {
 		return hit{number: number, weak: f.Weak()}, f.match(d.Match)
 	}
 	h = hit{number: number, weak: true}
 	for _, r := range f.read(c, d.Reader) {
-		found := Perhaps
+		found := toolnet.Perhaps
 		if r != nil {
 			found = r.Finds(d.Pattern)
 		}
-		if found == Surely {
+		if found == toolnet.Surely {
 			h.weak = f.Weak() || !r.Evidence(d.Pattern)
 			h.certain = !f.Weak() && r.Only(m.same[number])
 		}
-		ok = ok || found != NotFound
+		ok = ok || found != toolnet.NotFound
 	}
 	return h, ok
 }
 
 // labels returns the physical names and those of the maps or, with first, that of
 // the first map that matches.
-func (m *mapping) labels(c *Call, tools []label, first bool) []label {
+func (m *Mapping) labels(c *toolnet.Call, tools []Label, first bool) []Label {
 	hits := m.hits(c, tools)
 	if first && len(hits) > 0 {
-		return []label{m.label(hits[0])}
+		return []Label{m.label(hits[0])}
 	}
 	ls := slices.Clone(tools)
 	for _, h := range hits {

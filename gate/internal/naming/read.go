@@ -1,8 +1,9 @@
-package gate
+package naming
 
 import (
 	"slices"
 
+	"github.com/petrigate/petrigate/gate/toolnet"
 	"github.com/petrigate/petrigate/internal/jsonpath"
 )
 
@@ -15,8 +16,8 @@ type field struct {
 
 // readings has the readings of one reader of the texts of a field.
 type readings struct {
-	reader Reader
-	all    []Reading
+	reader toolnet.Reader
+	all    []toolnet.Reading
 }
 
 // readOnce is the field in this place among those that were read, read now if
@@ -42,7 +43,7 @@ func readOnce(read []field, args []byte, at place) ([]field, *field) {
 func (f *field) match(ok func(string) bool) bool { return slices.ContainsFunc(f.All(), ok) }
 
 // read returns the readings of the texts by the reader, each made once.
-func (f *field) read(c *Call, r Reader) []Reading {
+func (f *field) read(c *toolnet.Call, r toolnet.Reader) []toolnet.Reading {
 	for i := range f.readings {
 		if f.readings[i].reader == r {
 			return f.readings[i].all
@@ -50,7 +51,7 @@ func (f *field) read(c *Call, r Reader) []Reading {
 	}
 	made := readings{reader: r}
 	if f.Weak() && f.Exceeds(maxTexts, 2*maxTextBytes) {
-		made.all = []Reading{nil} // nothing can be told
+		made.all = []toolnet.Reading{nil} // nothing can be told
 	} else {
 		for _, s := range f.All() {
 			made.all = append(made.all, readSafely(r, c, s))
@@ -68,7 +69,7 @@ const (
 )
 
 // readSafely reads a text. It returns nil, for doubt, if the reader panics.
-func readSafely(r Reader, c *Call, text string) (reading Reading) {
+func readSafely(r toolnet.Reader, c *toolnet.Call, text string) (reading toolnet.Reading) {
 	defer func() {
 		if recover() != nil {
 			reading = nil

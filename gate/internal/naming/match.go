@@ -1,0 +1,39 @@
+package naming
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/petrigate/petrigate/gate/toolnet"
+)
+
+// Exempts reports whether one of the names is certain and is, or matches, u.
+func Exempts(u *toolnet.Tool, ls []Label) bool {
+	return slices.ContainsFunc(ls, func(l Label) bool { return l.Certain && Matches(u, &l) })
+}
+
+// Matches reports whether l is a name, and u is or matches it. A pattern that l was given
+// is no name.
+func Matches(u *toolnet.Tool, l *Label) bool {
+	if l.Glob > 0 {
+		return false
+	}
+	switch u.Kind {
+	case toolnet.Glob:
+		g := Pattern{Text: u.Name, Actions: strings.Contains(u.Name, ".")}
+		return g.sees(l) && toolnet.MatchGlob(u.Name, l.Text)
+	case toolnet.Literal:
+		return l.Text == u.Name && !l.ActionOnly()
+	default:
+		return l.Text == u.Name
+	}
+}
+
+// Gives reports whether a map of the tool gives a name that u matches; with certain,
+// whether one gives it so that it is certain. There may be no maps.
+func (m *Mapping) Gives(tool string, u *toolnet.Tool, certain bool) bool {
+	return m != nil && slices.ContainsFunc(m.about(tool), func(number int) bool {
+		d := &m.maps[number]
+		return (d.Reader != nil || !certain) && Matches(u, &Label{Text: d.As, From: FromMap})
+	})
+}

@@ -1,0 +1,153 @@
+// Package naming finds the names of a call: its tool, tool.action, the names that maps give
+// it, and the patterns that match them. A name says how sure it is.
+package naming
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/petrigate/petrigate/gate/toolnet"
+	"github.com/petrigate/petrigate/internal/jsonpath"
+)
+
+// Naming labels calls for a policy.
+type Naming struct {
+	used    bool            // see [Naming.Use]
+	mapping *Mapping        // nil: no maps
+	bases   map[string]bool // tools of which a rule names an action
+	dotted  map[string]bool // the names of actions
+	globs   []Pattern       // in order of first use
+	dots    bool            // some pattern sees actions
+}
+
+// New returns the naming of a policy with these maps.
+func New(maps []toolnet.Map) *Naming {
+	g := &Naming{bases: make(map[string]bool), dotted: make(map[string]bool)}
+	if len(maps) > 0 {
+		g.mapping = NewMapping(maps)
+	}
+	return g
+}
+
+// Use says that some net reads the labels of the policy.
+func (g *Naming) Use() { g.used = true }
+
+// Exempt makes calls get the names that exempt them.
+func (g *Naming) Exempt(tools []toolnet.Tool) {
+	for _, u := range tools {
+		switch u.Kind {
+		case toolnet.Plain:
+			g.Name(u.Name)
+		case toolnet.Glob:
+			g.dots = g.dots || strings.Contains(u.Name, ".")
+		}
+	}
+}
+
+// Name makes calls get that name, also where it is tool.action at one of its dots.
+func (g *Naming) Name(name string) {
+	for i := 1; i < len(name); i++ {
+		if name[i] == '.' {
+			g.bases[name[:i]] = true
+			g.dotted[name] = true
+		}
+	}
+}
+
+// Number returns the number of the pattern, which it collects: calls get it if it matches
+// one of their names.
+func (g *Naming) Number(p *Pattern) int {
+	g.dots = g.dots || p.Actions
+	g.Name(p.Except)
+	i := slices.Index(g.globs, *p)
+	if i < 0 {
+		i = len(g.globs)
+		g.globs = append(g.globs, *p)
+	}
+	return i
+}
+
+// Physical appends the names of the call that do not depend on its arguments.
+func Physical(c *toolnet.Call, ls []Label) []Label {
+	ls = append(ls, Label{Text: c.Tool, From: FromTool, Certain: !c.Foreign, Weak: c.Foreign})
+	for _, n := range c.Also {
+		ls = add(ls, Label{Text: n.Text, From: FromTool, Certain: n.Certain, Weak: n.Weak})
+	}
+	return ls
+}
+
+// Labels appends all labels of the call, in the order of the contract.
+func (g *Naming) Labels(c *toolnet.Call, tools, ls []Label) []Label {
+	ls = append(ls, tools...)
+	if !g.used {
+		return ls
+	}
+	for i := range tools {
+		if g.dots || g.bases[tools[i].Text] {
+			ls = g.actions(c, tools[i], ls)
+		}
+	}
+	if g.mapping != nil {
+		ls = g.mapping.names(c, tools, ls)
+	}
+	return WithPatterns(ls, g.globs)
+}
+
+// Patterns returns the patterns that the policy uses, by their numbers.
+func (g *Naming) Patterns() []Pattern { return g.globs }
+
+// Maps returns the maps of the policy; nil: there are none.
+func (g *Naming) Maps() *Mapping { return g.mapping }
+
+// actions appends tool.action. Another value can contain many strings; only those
+// that a rule names count.
+func (g *Naming) actions(c *toolnet.Call, tool Label, ls []Label) []Label {
+	f := jsonpath.Member(c.Args, "action")
+	l := Label{From: FromAction, Certain: tool.Certain && !f.Weak()}
+	for _, action := range f.All() {
+		l.Text = tool.Text + "." + action
+		l.Weak = tool.Weak || f.Weak() || c.Others[l.Text]
+		if !f.Weak() || g.dotted[l.Text] || g.wants(&l, ls) {
+			ls = add(ls, l)
+		}
+	}
+	return ls
+}
+
+// wants reports whether a pattern matches l that matches none of ls.
+func (g *Naming) wants(l *Label, ls []Label) bool {
+	return slices.ContainsFunc(g.globs, func(p Pattern) bool {
+		_, already := p.match(ls)
+		return !already && p.sees(l) && toolnet.MatchGlob(p.Text, l.Text)
+	})
+}
+
+// WithPatterns appends the globs that match one of ls.
+func WithPatterns(ls []Label, globs []Pattern) []Label {
+	names := slices.Clip(ls)
+	for i := range globs {
+		if l, ok := globs[i].match(names); ok {
+			l.Glob = int32(i + 1)
+			ls = append(ls, l)
+		}
+	}
+	return ls
+}
+
+// match returns the label that the pattern gives a call with these names.
+func (g *Pattern) match(names []Label) (Label, bool) {
+	l := Label{Text: g.Text, From: FromGlob, Weak: true}
+	found := false
+	for i := range names {
+		n := &names[i]
+		if g.spares(n) {
+			return Label{}, false
+		}
+		if g.sees(n) && toolnet.MatchGlob(g.Text, n.Text) {
+			found = true
+			l.Certain = l.Certain || n.Certain
+			l.Weak = l.Weak && n.Weak
+		}
+	}
+	return l, found
+}

@@ -1,0 +1,48 @@
+package naming
+
+import (
+	"slices"
+
+	"github.com/petrigate/petrigate/gate/toolnet"
+)
+
+// Own has the names that a net without labels of the policy gives calls: those of a Go
+// function, or those of its maps, or the physical ones; then its patterns.
+type Own struct {
+	Mapper   func(toolnet.Call) []toolnet.Name
+	Maps     *Mapping // nil: the net has no maps
+	First    bool     // only the first map that matches counts
+	Patterns []Pattern
+}
+
+// Adds reports whether the net can give calls names that the policy does not.
+func (o *Own) Adds() bool { return o.Mapper != nil || o.Maps != nil }
+
+// Labels returns the names of the call with these physical names; ok is false if the Go
+// function panicked.
+func (o *Own) Labels(c *toolnet.Call, tools []Label) (ls []Label, ok bool) {
+	switch {
+	case o.Mapper != nil:
+		if ls, ok = o.mapped(c); !ok {
+			return nil, false
+		}
+	case o.Maps != nil:
+		ls = o.Maps.labels(c, tools, o.First)
+	default:
+		ls = tools
+	}
+	return WithPatterns(slices.Clip(ls), o.Patterns), true
+}
+
+// mapped calls the Go function.
+func (o *Own) mapped(c *toolnet.Call) (ls []Label, ok bool) {
+	defer func() {
+		if recover() != nil {
+			ls, ok = nil, false
+		}
+	}()
+	for _, name := range o.Mapper(*c) {
+		ls = add(ls, Label{Text: name.Text, From: FromMap, Certain: name.Certain, Weak: name.Weak})
+	}
+	return ls, true
+}

@@ -1,0 +1,22 @@
+package naming
+
+// A Pattern is a glob over the names of a call.
+type Pattern struct {
+	Text    string
+	Except  string // a call that certainly has this name is not matched
+	Literal bool   // Except is quoted: an action of that name does not count
+	Actions bool   // the pattern has a dot and so sees tool.action
+}
+
+// sees reports whether g applies to l at all.
+func (g *Pattern) sees(l *Label) bool {
+	if l.ActionOnly() && !g.Actions {
+		return false
+	}
+	return g.Except == "" || l.Text != g.Except || g.Literal && l.ActionOnly()
+}
+
+// spares reports whether l exempts the whole call from g.
+func (g *Pattern) spares(l *Label) bool {
+	return g.Except != "" && l.Certain && l.Text == g.Except && !(g.Literal && l.ActionOnly())
+}
