@@ -10,6 +10,7 @@ import (
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/rawjson"
 	"github.com/petrigate/petrigate/internal/serve/audit"
+	"github.com/petrigate/petrigate/internal/text"
 )
 
 // A ToolInfo is one tool that clients can call, and what would become of a call
@@ -104,7 +105,7 @@ func (p *Proxy) reads(c gate.Call) bool {
 func (p *Proxy) foretell(d gate.Decision, info ToolInfo, now time.Time) (decision, says string) {
 	switch d := d.(type) {
 	case *gate.Ask:
-		decision, says = "ask", "asks a person"+p.askedBy(d)
+		decision, says = "ask", "asks "+text.People(d.Approvals(), "", "")+p.askedBy(d)
 	case *gate.Refusal:
 		decision, says = "refuse", "refused: "+p.admission.Text(d, now)
 	case *gate.Allow:

@@ -102,7 +102,7 @@ func (c *compiler) checkPairs(s *Require, before Name) {
 		if first.same(before) && !s.Or {
 			c.warn(s, SelfRequire, "", "%s is required before itself", first)
 		}
-		if !c.onlyAs(first, before) || s.spares(first) {
+		if !c.onlyAs(first, before) && !c.alsoAs(first, before) || s.spares(first) {
 			continue
 		}
 		if locked++; !s.Or || locked == len(s.First) {
@@ -121,6 +121,12 @@ func (c *compiler) onlyAs(n, b Name) bool {
 	}
 	maps := c.labels.maps[n.Text]
 	return len(maps) > 0 && !slices.ContainsFunc(maps, other)
+}
+
+// alsoAs reports whether maps give the first name only to calls to which they give the
+// other one, too.
+func (c *compiler) alsoAs(n, other Name) bool {
+	return n.Text != other.Text && c.labels.maps[n.Text] != nil && c.labels.maps[other.Text] != nil && c.covers(other, n)
 }
 
 // checkSince warns of a call that takes away what it earns or uses.

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"time"
 
@@ -208,5 +209,5 @@ type Remedy struct {
 // which was refused with r. The session is not changed.
 func (p *Policy) Remedy(s *gate.Session, c gate.Call, r *gate.Refusal) Remedy {
 	found := p.guide.Remedy(s.Snapshot(), c, r)
-	return Remedy{Found: found.Found, None: found.None, Steps: steps(found.Steps), Asks: found.Asks, Text: found.Sentence(c.Tool)}
+	return Remedy{Found: found.Found, None: found.None, Steps: steps(found.Steps), Asks: slices.Sorted(maps.Keys(found.Asks)), Text: found.Sentence(c.Tool)}
 }

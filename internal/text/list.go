@@ -34,6 +34,14 @@ func Subject(n int, noun, is, are string) string {
 	return Count(n, noun) + " " + are
 }
 
+// People returns how many persons, "a person" or "2 people", with the verb of as many.
+func People(n int, is, are string) string {
+	if n < 2 {
+		return strings.TrimSpace("a person " + is)
+	}
+	return strings.TrimSpace(fmt.Sprintf("%d people %s", n, are))
+}
+
 // EscapeAll is [Escape] of each text.
 func EscapeAll(texts []string) []string {
 	out := make([]string, len(texts))

@@ -9,6 +9,7 @@ import (
 
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/diag"
 	"github.com/petrigate/petrigate/internal/policy"
 	"github.com/petrigate/petrigate/internal/policy/verify"
 	"github.com/petrigate/petrigate/rules"
@@ -62,6 +63,7 @@ type Analysis struct {
 
 	unlisted []string     // known tools that no net speaks of by name
 	written  []config.Net // with the lines of their transitions
+	found    diag.List    // what the policy says of itself without a proof
 }
 
 // A proven is a claim with its result.
@@ -73,7 +75,7 @@ type proven struct {
 // Run proves what can be proved of a policy within the effort. The
 // tools tell it which names are of one tool.
 func Run(ctx context.Context, result *policy.Result, source policy.Source, tools ToolSet, e Effort) (*Analysis, error) {
-	v := &Analysis{nets: make(map[string]gate.NetInfo), tools: tools, written: source.Nets, dead: make(map[string][]string)}
+	v := &Analysis{nets: make(map[string]gate.NetInfo), tools: tools, written: source.Nets, found: result.Problems, dead: make(map[string][]string)}
 	if source.Mode == "shadow" {
 		// What is looked at is what the policy will be when it is enforced.
 		v.shadow = true

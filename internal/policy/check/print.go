@@ -76,11 +76,13 @@ func (r Report) printVerified(w io.Writer, verbose bool) error {
 // toolRows says of each name whether and how it can be called, and which nets
 // list it.
 func (r Report) toolRows() [][]string {
-	nets, asks := make(map[string][]string), make(map[string]bool)
+	nets, asks := make(map[string][]string), make(map[string]int)
 	for _, net := range r.verified.policy.Nets() {
 		for _, t := range net.Transitions {
 			for _, tool := range t.Tools {
-				asks[tool.Name] = asks[tool.Name] || t.Manual && !net.Shadow
+				if t.Manual && !net.Shadow {
+					asks[tool.Name] = max(asks[tool.Name], t.Approvals, 1)
+				}
 			}
 		}
 		said := net.Name
@@ -100,17 +102,17 @@ func (r Report) toolRows() [][]string {
 	return rows
 }
 
-// callable says whether and how a name can be called. asks reports whether a net
-// requires a person to approve its calls.
-func (r Report) callable(t reportedTool, asks bool) string {
+// callable says whether and how a name can be called. asks is how many people a net
+// requires to approve its calls.
+func (r Report) callable(t reportedTool, asks int) string {
 	switch n := t.known; n.Callable {
 	case verify.Possible:
 		said := r.verified.tools.yes(n.Shortest)
 		if before := t.Shortest[:max(0, len(t.Shortest)-1)]; len(before) > 0 {
 			said = "after " + strings.Join(before, ", ") + strings.TrimPrefix(", "+said, ", yes")
 		}
-		if asks {
-			said += ", with the approval of a person"
+		if asks > 0 {
+			said += ", with the approval of " + text.People(asks, "", "")
 		}
 		return said
 	case verify.AfterFailure:

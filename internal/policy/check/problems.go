@@ -201,11 +201,12 @@ func (v *Analysis) ends(net verify.Net) bool {
 }
 
 // redundant reports nets that change nothing. It leaves out nets whose tools are all reported
-// as never callable, and what is allowed where the default allows it, too.
+// as never callable, limits that are reported as never reached, and what is allowed where
+// the default allows it, too.
 func (v *Analysis) redundant() diag.List {
 	var ps diag.List
 	for _, r := range v.report.Redundant {
-		if v.follows(r.Net) || v.nets[r.Net.Name].Cause == gate.CauseAllow && !v.policy.Options().Deny {
+		if v.follows(r.Net) || v.unreached(r.Net) || v.nets[r.Net.Name].Cause == gate.CauseAllow && !v.policy.Options().Deny {
 			continue
 		}
 		p := Warning(codeRedundant, diag.Position(r.Net.Rule), r.Net.Name+" never changes a verdict", "")
@@ -219,6 +220,13 @@ func (v *Analysis) redundant() diag.List {
 		ps = append(ps, p)
 	}
 	return ps
+}
+
+// unreached reports whether the net is a limit of which that was found without a proof.
+func (v *Analysis) unreached(net verify.Net) bool {
+	return slices.ContainsFunc(v.found, func(p diag.Problem) bool {
+		return p.Code == string(rules.IdleLimit) && p.File == net.Rule.File && p.Line == net.Rule.Line && p.Column == net.Rule.Column
+	})
 }
 
 // follows reports whether nobody can ever call what the net gates.

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/internal/petri"
+	"github.com/petrigate/petrigate/internal/text"
 )
 
 // A Net is a net to draw. Arcs refer to places by number.
@@ -37,6 +38,7 @@ type Transition struct {
 	In, Out []petri.Arc
 
 	Manual   bool          // a person is asked
+	People   int           // how many different persons must approve; 0: one
 	Deferred bool          // it waits for the success of the call
 	Observe  bool          // it never forbids the call
 	Never    bool          // it is known that it cannot fire
@@ -83,7 +85,7 @@ func (t *Transition) notes() string {
 	for _, note := range []struct {
 		is   bool
 		text string
-	}{{t.Manual, "asks a person"}, {t.Deferred, "on success"}, {t.Observe, "only watches"}, {t.Never, "never"}} {
+	}{{t.Manual, "asks " + text.People(t.People, "", "")}, {t.Deferred, "on success"}, {t.Observe, "only watches"}, {t.Never, "never"}} {
 		if note.is {
 			notes = append(notes, note.text)
 		}

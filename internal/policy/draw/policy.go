@@ -48,7 +48,7 @@ func gateNet(info gate.NetInfo) Net {
 	for _, t := range info.Transitions {
 		n.Transitions = append(n.Transitions, Transition{
 			Name: t.Name, Tools: texts(t.Tools), In: arcs(t.Inputs), Out: arcs(t.Outputs),
-			Manual: t.Manual, Deferred: t.Deferred, Observe: t.Observe, Every: t.Every, Key: key(info, t), Unless: texts(t.Unless),
+			Manual: t.Manual, People: t.Approvals, Deferred: t.Deferred, Observe: t.Observe, Every: t.Every, Key: key(info, t), Unless: texts(t.Unless),
 		})
 	}
 	if len(info.Free) > 0 {

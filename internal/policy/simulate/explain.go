@@ -55,6 +55,7 @@ type Explanation struct {
 	Why      string          `json:"why,omitempty"` // the remedy is not known
 	Retry    float64         `json:"retryAfter,omitempty"`
 
+	people  int // how many are asked
 	of      *Simulation
 	verbose bool
 	names   []gate.Name
@@ -72,6 +73,8 @@ type explainedNet struct {
 	Rule       policy.Rule `json:"rule"`
 	Reason     string      `json:"reason"`
 	Marking    string      `json:"marking"`
+
+	people int // how many must approve
 }
 
 var verdictWords = [...]string{gate.Abstain: "abstain", gate.Free: "free", gate.Gated: "gated", gate.Blocked: "blocked", gate.Yields: "yields"}
@@ -108,7 +111,7 @@ func (s *Simulation) Explain(c Call, verbose bool) *Explanation {
 			e.Remedy = append([]string{}, remedy.Calls()...)
 		}
 	case *gate.Ask:
-		e.Decision, e.refusal = "ask", d.Refusal()
+		e.Decision, e.refusal, e.people = "ask", d.Refusal(), d.Approvals()
 	case *gate.Allow:
 		e.Decision, e.refusal, e.Would = "allow", d.Would, sandbox.VerdictOf(d.Would)
 	}
@@ -130,6 +133,11 @@ func (e *Explanation) net(v gate.Verdict) explainedNet {
 	n := explainedNet{
 		Name: v.Net, Verdict: verdictWords[v.Kind], Manual: v.Manual, Shadow: v.Shadow, Transition: v.Transition,
 		Rule: policy.Rule(v.Rule), Marking: e.states[v.Net].Marking.String(),
+	}
+	for _, t := range e.of.net(v.Net).Transitions {
+		if t.Name == v.Transition {
+			n.people = t.Approvals
+		}
 	}
 	if e.refusal != nil {
 		for _, b := range e.refusal.Blocks {

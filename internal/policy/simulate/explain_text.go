@@ -29,7 +29,7 @@ func (e *Explanation) Text(k text.Ink) string {
 	}
 	switch {
 	case e.Decision == "ask":
-		fmt.Fprintln(&b, k.In(text.Cyan, "It is allowed if a person agrees."))
+		fmt.Fprintln(&b, k.In(text.Cyan, "It is allowed if "+text.People(e.people, "agrees", "agree")+"."))
 	case e.Way != "":
 		fmt.Fprintln(&b, k.In(text.Cyan, e.Way))
 	case e.Why != "":
@@ -118,14 +118,14 @@ func (e *Explanation) nets(b *strings.Builder) {
 
 // says returns the verdict of a net in plain words.
 func (n *explainedNet) says() string {
-	text := map[string]string{
+	said := map[string]string{
 		"abstain": "nothing", "free": "always passes", "gated": "passes now", "blocked": "refuses", "yields": "does not block now: it is advisory",
 	}[n.Verdict]
 	if n.Manual && n.Verdict == "gated" {
-		text = "asks a person"
+		said = "asks " + text.People(n.people, "", "")
 	}
 	if n.Shadow {
-		text += " (in shadow)"
+		said += " (in shadow)"
 	}
-	return text
+	return said
 }

@@ -28,8 +28,11 @@ type Remedy struct {
 	Found bool   // Steps lead there
 	None  bool   // no calls that succeed lead there
 	Steps Trace  // each call succeeds before the next begins; the refused one is not among them
-	Asks  []int  // which of Steps a person has to approve; len(Steps) is the refused call itself
 	Why   string // where neither is known
+
+	// Asks is how many people have to approve which of Steps; len(Steps) is the refused
+	// call itself.
+	Asks map[int]int
 
 	shared bool              // nets refuse that count the calls of other sessions too
 	valued map[int]bool      // steps of which Args are values of keys, and perhaps what a map looks for
@@ -249,7 +252,8 @@ func (t *remedySearch) hopeless(nets []int) Remedy {
 // is the call itself, it returns the state after the plan too.
 func (t *remedySearch) try(plan []*callclass.Class) (Remedy, *gate.State, *gate.Refusal) {
 	s := t.state.Clone()
-	remedy := Remedy{Found: true, Steps: slices.Clone(t.done.Steps), Asks: slices.Clone(t.done.Asks), valued: make(map[int]bool)}
+	remedy := Remedy{Found: true, Steps: slices.Clone(t.done.Steps), Asks: make(map[int]int), valued: make(map[int]bool)}
+	maps.Copy(remedy.Asks, t.done.Asks)
 	maps.Copy(remedy.valued, t.done.valued)
 	for _, class := range plan {
 		step := Step{Call: len(remedy.Steps) + 1, Tool: class.Tool, Name: class.Name()}
@@ -274,7 +278,7 @@ func (t *remedySearch) make(s *gate.State, c gate.Call, remedy *Remedy, result s
 	d, delta := t.finder.policy.Decide(s, c, nil)
 	s.Apply(delta)
 	if a, ok := d.(*gate.Ask); ok {
-		remedy.Asks = append(remedy.Asks, len(remedy.Steps)-1)
+		remedy.Asks[len(remedy.Steps)-1] = a.Approvals()
 		d, delta = t.finder.policy.Decide(s, c, a.Grant())
 		s.Apply(delta)
 	}

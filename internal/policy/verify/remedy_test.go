@@ -60,6 +60,7 @@ func TestRemedies(t *testing.T) {
 		{"limit push to 2 per test", "push push", "push", "Way out: call `test`; after that `push` is allowed."},
 		{"limit push to 2 per test\nlimit test to 1 per session", "test push push", "push", "No other call changes that in this session."},
 		{"require plan before deploy\nrequire human-approval before plan", "", "deploy", "Way out: call `plan`, which a person has to approve; after that `deploy` is allowed."},
+		{"require plan before deploy\nrequire 2 human-approvals before deploy\nrequire 3 human-approvals before plan", "", "deploy", "Way out: call `plan`, which 3 people have to approve; after that `deploy` is allowed, if 2 people agree."},
 		{"require plan before deploy\nrequire human-approval before deploy", "", "deploy", "Way out: call `plan`; after that `deploy` is allowed, if a person agrees."},
 		{"require a before b\nrequire b before a", "", "a", "No other call changes that in this session."},
 		{"map bash.command cp as backup\nrequire backup before delete", "", "delete", "Way out: call `bash` with {\"command\":\"cp\"} (backup); after that `delete` is allowed."},

@@ -7,6 +7,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/petrigate/petrigate/internal/text"
 )
 
 // Calls are the names of the steps, those that are made several times so many
@@ -35,49 +37,47 @@ func (r *Remedy) Sentence(tool string) string {
 	var parts []string
 	for i := 0; i < len(r.Steps); {
 		same := 1
-		for i+same < len(r.Steps) && r.Steps[i+same].Tool == r.Steps[i].Tool && r.Steps[i+same].Args == r.Steps[i].Args && !r.asks(i+same) {
+		for i+same < len(r.Steps) && r.Steps[i+same].Tool == r.Steps[i].Tool && r.Steps[i+same].Args == r.Steps[i].Args && r.Asks[i+same] == 0 {
 			same++
 		}
 		parts = append(parts, r.step(i, same))
 		i += same
 	}
 	after := ""
-	if r.asks(len(r.Steps)) {
-		after = ", if a person agrees"
+	if n := r.Asks[len(r.Steps)]; n > 0 {
+		after = ", if " + text.People(n, "agrees", "agree")
 	}
 	return fmt.Sprintf("Way out: call %s; after that %s is allowed%s.", strings.Join(parts, ", then "), quoted(tool), after)
 }
 
-func (r *Remedy) asks(step int) bool { return slices.Contains(r.Asks, step) }
-
 // step is one call as a model can make it, and how often.
 func (r *Remedy) step(i, times int) string {
 	s := &r.Steps[i]
-	text := quoted(s.Name)
+	said := quoted(s.Name)
 	if pattern := r.madeUp[s.Tool]; pattern != "" {
-		text = "a tool that matches " + quoted(pattern)
+		said = "a tool that matches " + quoted(pattern)
 		if s.Args != "" {
-			text += " with " + r.written(i)
+			said += " with " + r.written(i)
 		}
 	} else if s.Name != s.Tool || s.Args != "" {
-		text = quoted(s.Tool)
+		said = quoted(s.Tool)
 		if s.Args != "" {
-			text += " with " + r.written(i)
+			said += " with " + r.written(i)
 		}
 		if s.Name != s.Tool {
-			text += " (" + s.Name + ")"
+			said += " (" + s.Name + ")"
 		}
 	}
 	if s.Result != "" {
-		text += ", of which the result has to be like " + s.Result
+		said += ", of which the result has to be like " + s.Result
 	}
 	if times > 1 {
-		text += fmt.Sprintf(" %d times", times)
+		said += fmt.Sprintf(" %d times", times)
 	}
-	if r.asks(i) {
-		text += ", which a person has to approve"
+	if n := r.Asks[i]; n > 0 {
+		said += ", which " + text.People(n, "has", "have") + " to approve"
 	}
-	return text
+	return said
 }
 
 func quoted(name string) string { return "`" + name + "`" }
