@@ -15,13 +15,17 @@ import (
 func TestRandomForms(t *testing.T) { soak(t, newFormTrial, 20) }
 
 func newFormTrial(t *testing.T, seed uint64) *trial {
-	g := &generator{Rand: rand.New(rand.NewPCG(seed, 13)), names: []string{"a", "b", "c"}}
+	g := &generator{Rand: rand.New(rand.NewPCG(seed, 13)), names: []string{"a", "b", "c"}, small: small(seed)}
 	var rules []string
 	if g.IntN(3) == 0 {
 		rules = append(rules, fmt.Sprintf("map %s.f %s as m", g.pick("a", "b", "*"), g.pick("x", "y")))
 		g.names = append(g.names, "m")
 	}
-	for range 1 + g.IntN(4) {
+	most := 4
+	if g.small {
+		most = 3
+	}
+	for range 1 + g.IntN(most) {
 		rules = append(rules, g.form())
 	}
 	tr := &trial{t: t, seed: seed, rules: strings.Join(rules, "\n") + "\n", known: true, keyed: true, alone: true}

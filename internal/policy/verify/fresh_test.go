@@ -13,14 +13,19 @@ import (
 func TestRandomSpoilers(t *testing.T) { soak(t, newSpoilTrial, 15) }
 
 func newSpoilTrial(t *testing.T, seed uint64) *trial {
-	g := &generator{Rand: rand.New(rand.NewPCG(seed, 11)), spoils: true}
-	src, known := g.rules(), toolsKnown(seed)
-	return g.trial(&trial{t: t, seed: seed, rules: src, known: known, calls: plainCalls(src, fieldsOfWords, known), add: g.spoiled()})
+	g := &generator{Rand: rand.New(rand.NewPCG(seed, 11)), spoils: true, small: small(seed)}
+	src := g.rules()
+	calls, known := g.plainCalls(src, seed)
+	return g.trial(&trial{t: t, seed: seed, rules: src, known: known, calls: calls, add: g.spoiled()})
 }
 
 // spoiled are nets of freshness and taint.
 func (g *generator) spoiled() (nets []gate.Net) {
-	for i := range 1 + g.IntN(2) {
+	most := 2
+	if g.small {
+		most = 1
+	}
+	for i := range 1 + g.IntN(most) {
 		n := gate.Net{Name: fmt.Sprint("fresh", i), Places: []string{"p", "q"}, Initial: map[string]int{"p": 1}}
 		tools := func() []gate.Tool { return gate.Tools(g.pick("a", "b", "c")) }
 		if g.IntN(2) == 0 {

@@ -1,7 +1,6 @@
 package verify_test
 
 import (
-	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"path"
@@ -60,9 +59,10 @@ func newCounterTrial(t *testing.T, seed uint64) *trial {
 
 // newTrial is a random policy of the rules that PetriFlow has, and of nets.
 func newTrial(t *testing.T, seed uint64) *trial {
-	g := &generator{Rand: rand.New(rand.NewPCG(seed, 1))}
-	src, known := g.rules(), toolsKnown(seed)
-	return g.trial(&trial{t: t, seed: seed, rules: src, known: known, calls: plainCalls(src, fieldsOfWords, known)})
+	g := &generator{Rand: rand.New(rand.NewPCG(seed, 1)), small: small(seed)}
+	src := g.rules()
+	calls, known := g.plainCalls(src, seed)
+	return g.trial(&trial{t: t, seed: seed, rules: src, known: known, calls: calls})
 }
 
 // toolsKnown says of half of the policies that no tools are called as labels and
@@ -77,7 +77,11 @@ func (g *generator) trial(tr *trial) *trial {
 	}
 	tr.nets = compiled.Nets
 	tr.nets = append(tr.nets, tr.add...)
-	for i := range g.IntN(3) {
+	most := 3
+	if g.small {
+		most = 2
+	}
+	for i := range g.IntN(most) {
 		if g.IntN(2) == 0 && !tr.alone {
 			n := g.net(i)
 			n.Terminal = terminalPlaces(tr.seed, n.Places)
@@ -98,23 +102,7 @@ func (g *generator) trial(tr *trial) *trial {
 	if g.large {
 		count = g.count()
 	}
-	tr.o.Prove = []verify.Assertion{
-		verify.Never{Tool: a}, verify.NeverBefore{Tool: a, First: b}, verify.NeverWithoutApproval{Tool: a},
-		verify.AtMost{Count: count, Tools: []gate.Tool{a}}, verify.Reachable{Tool: a}, verify.AlwaysPossible{Tool: a},
-	}
-	tr.o.Prove = append(tr.o.Prove, slices.Concat(g.moreClaims(tr, a, b), g.lockClaims(tr, a))...)
-	if tr.keyed {
-		field := func(t gate.Tool) gate.Field { return gate.Field{Path: cmp.Or(tr.fields[t.Name], "f")} }
-		tr.o.Prove = append(tr.o.Prove,
-			verify.ForEach{Of: verify.NeverBefore{Tool: a, First: b}, Key: []verify.Compared{{Field: field(a), Other: field(b)}}},
-			verify.ForEach{Of: verify.AtMost{Count: count, Tools: []gate.Tool{a}}, Key: []verify.Compared{{Field: field(a), Other: field(a)}}})
-	}
-	for _, n := range tr.policy.Nets() {
-		if n.Labels == nil && !n.Row {
-			tr.o.Prove = append(tr.o.Prove, verify.Conserved{Net: n.Name}, verify.Exclusive{Net: n.Name, Places: n.Places[:2]},
-				verify.DeadlockFree{Net: n.Name}, verify.NoTerminalStates{Net: n.Name})
-		}
-	}
+	tr.o.Prove = g.claims(tr, a, b, count)
 	tr.report = verify.Policy(tr.policy, tr.o)
 	tr.partial = tr.sampled || !tr.known
 	if !tr.partial {
@@ -124,7 +112,7 @@ func (g *generator) trial(tr *trial) *trial {
 	tr.brute = newBrute(tr.policy)
 	tr.brute.sampled = tr.sampled
 	if tr.keyed {
-		tr.playKeyed(a, b)
+		tr.playKeyed(g, a, b)
 		return tr
 	}
 	tr.enumerate(a, b)
@@ -135,6 +123,7 @@ func (g *generator) trial(tr *trial) *trial {
 type generator struct {
 	*rand.Rand
 	large  bool     // many counters are
+	small  bool     // few rules, tools and claims
 	spoils bool     // observers spoil
 	names  []string // that claims are about; nil: the usual ones
 }
@@ -142,6 +131,9 @@ type generator struct {
 func (g *generator) pick(from ...string) string { return from[g.IntN(len(from))] }
 
 func (g *generator) name() string {
+	if g.small {
+		return g.pick("a", "b", "a", "b", "c", "m", "a", "b", "a.go", "*", "a*")
+	}
 	return g.pick("a", "b", "c", "a", "b", "c", "a", "b", "m", "n", "a.go", "a.stop", "b.go", `"a.go"`, "*", "a*", "*b", "?", "*.go", "a.*")
 }
 
@@ -154,19 +146,6 @@ func (g *generator) asserted(rules string) gate.Tool {
 		name = "a" // the gate does not look at actions that no rule names
 	}
 	return gate.Tool{Name: name}
-}
-
-// claimed is a name, or a pattern that no rule has, which sees the names that
-// nets give by maps of their own. They are drawn from a source of their own.
-func (g *generator) claimed(tr *trial) gate.Tool {
-	name := g.asserted(tr.rules)
-	own := rand.New(rand.NewPCG(tr.seed, uint64(len(name.Name))))
-	labels := slices.ContainsFunc(tr.nets, func(n gate.Net) bool { return n.Labels != nil }) // else the gate gives none
-	words := strings.Contains(tr.rules, "word0")                                             // which no call has
-	if !labels || words || tr.keyed || tr.sampled || tr.o.Tools != nil || own.IntN(4) > 0 {
-		return name
-	}
-	return gate.Tool{Name: []string{"a**", "o**", "?**", "m**", "**0", "**"}[own.IntN(6)], Kind: gate.Glob}
 }
 
 // carried reports whether a call with the names has the one that a claim is
@@ -191,15 +170,19 @@ func (g *generator) rules() string {
 	if g.IntN(2) == 0 {
 		out = append(out, fmt.Sprintf("map %s.f %s as %s", g.pick("a", "b"), g.pick("x", "y"), g.pick("m", "n")))
 	}
-	if g.IntN(4) == 0 {
+	if !g.small && g.IntN(4) == 0 {
 		out = append(out, fmt.Sprintf("map %s.f %s as %s", g.pick("a", "b"), g.pick("x", "y", "/[xy]/"), g.pick("m", "n")))
 	}
-	if g.IntN(6) == 0 { // more maps of one field than all sets are listed of
+	if !g.small && g.IntN(6) == 0 { // more maps of one field than all sets are listed of
 		for i := range 6 {
 			out = append(out, fmt.Sprintf("map %s.f word%d as o%d", g.pick("a", "b"), i, 2+i))
 		}
 	}
-	for range g.IntN(5) {
+	most := 5
+	if g.small {
+		most = 4
+	}
+	for range g.IntN(most) {
 		switch g.IntN(8) {
 		case 0, 1, 2:
 			out = append(out, fmt.Sprintf("require %s before %s", g.name(), g.name()))
@@ -220,6 +203,9 @@ func (g *generator) rules() string {
 func (g *generator) count() int {
 	if g.large && g.IntN(3) > 0 {
 		return 20 + g.IntN(400)
+	}
+	if g.small {
+		return 1 + g.IntN(2)
 	}
 	if g.IntN(12) == 0 {
 		return 9 + g.IntN(4)
@@ -242,7 +228,11 @@ func (g *generator) net(i int) gate.Net {
 	if g.IntN(5) == 0 {
 		n.Free = []string{g.pick("a", "b", "c")}
 	}
-	for k := range 1 + g.IntN(4) {
+	most := 4
+	if g.small {
+		most = 2
+	}
+	for k := range 1 + g.IntN(most) {
 		t := gate.Transition{Name: fmt.Sprint("t", k)}
 		for range g.IntN(3) {
 			t.Inputs = append(t.Inputs, g.pick(n.Places...))

@@ -23,6 +23,10 @@ func (tr *trial) redundant() {
 			tr.errorf("without %s: %v", r.Net.Name, err)
 			continue
 		}
+		var calls []*gate.Prepared
+		for _, c := range tr.brute.calls {
+			calls = append(calls, without.Prepare(c))
+		}
 		for k := range tr.brute.moves {
 			s := cloneState(tr.brute.states[k].s)
 			s.Nets = slices.Delete(slices.Clone(s.Nets), i, i+1)
@@ -30,7 +34,7 @@ func (tr *trial) redundant() {
 				if isTick(call) {
 					continue
 				}
-				now, ok := begin(without, s, call)
+				now, ok := beginPrepared(calls[c], s)
 				if m := tr.brute.moves[k][c]; ok != m.ok || ok && now.manual != m.manual {
 					tr.errorf("%s is not redundant: %s %s in %s", r.Net.Name, call.Tool, call.Args, strconv.Quote(tr.brute.states[k].key))
 					return

@@ -20,6 +20,7 @@ func soak(t *testing.T, trial func(*testing.T, uint64) *trial, count int) {
 			t.Log("slow", seed, d)
 		}
 		if t.Failed() {
+			t.Log(stats)
 			t.Fatalf("seed %d", seed)
 		}
 		if seed%5000 == 4999 {
