@@ -131,7 +131,7 @@ func (v *Analysis) reasons(nets []verify.Net) string {
 	var b strings.Builder
 	for _, n := range nets {
 		if info := v.nets[n.Name]; info.Labels != nil {
-			fmt.Fprintf(&b, "  %s:%d: %s\n", n.Rule.File, n.Rule.Line, info.Reason)
+			fmt.Fprintf(&b, "  %s:%d: %s\n", n.Rule.File, n.Rule.Line, reason(info))
 		}
 	}
 	return b.String()

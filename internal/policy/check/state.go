@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -131,7 +132,7 @@ func (v *Analysis) stuck(t verify.Trace, nets []verify.Net) string {
 			b.WriteString("  then:\n")
 		}
 		if info.Labels != nil {
-			fmt.Fprintf(&b, "     - %s: %s\n", cited(n.Name, n.Rule), info.Reason)
+			fmt.Fprintf(&b, "     - %s: %s\n", cited(n.Name, n.Rule), reason(info))
 			continue
 		}
 		fmt.Fprintf(&b, "     - %s has %s\n", cited(n.Name, n.Rule), v.tokensText(states[n.Name]))
@@ -142,6 +143,21 @@ func (v *Analysis) stuck(t verify.Trace, nets []verify.Net) string {
 		}
 	}
 	return b.String()
+}
+
+// reason is the sentence with which the net refuses calls, of any values of its key.
+func reason(n gate.NetInfo) string {
+	key := n.Key
+	for _, t := range n.Transitions {
+		if len(t.Key) > 0 && !t.Observe {
+			key = t.Key
+		}
+	}
+	var fields []string
+	for _, f := range key {
+		fields = append(fields, cmp.Or(f.Source, f.Path))
+	}
+	return strings.ReplaceAll(n.Reason, "{key}", "<"+strings.Join(fields, ", ")+">")
 }
 
 // Lacking names the tokens that a transition waits for.

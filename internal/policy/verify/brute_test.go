@@ -289,16 +289,27 @@ func (b *brute) escapes(w want) []bool {
 // what is wanted.
 func (b *brute) always(w want) bool {
 	good := b.escapes(w)
-	if b.fresh == nil {
-		return !slices.Contains(good[:len(b.moves)], false)
+	for k, seen := range b.withoutThird() {
+		if seen && k < len(b.moves) && !good[k] {
+			return false
+		}
 	}
+	return true
+}
+
+// withoutThird are the states that are reached without calls of the third value, with
+// which runs go on.
+func (b *brute) withoutThird() []bool {
 	seen := make([]bool, len(b.states))
+	if b.fresh == nil {
+		for k := range seen {
+			seen[k] = true
+		}
+		return seen
+	}
 	seen[0] = true
 	for queue := []int{0}; len(queue) > 0; queue = queue[1:] {
 		k := queue[0]
-		if k < len(b.moves) && !good[k] {
-			return false
-		}
 		if k >= len(b.moves) {
 			continue
 		}
@@ -315,7 +326,7 @@ func (b *brute) always(w want) bool {
 			}
 		}
 	}
-	return true
+	return seen
 }
 
 // goesOn reports whether a successful continuation reaches what is wanted.

@@ -90,40 +90,42 @@ func spent(n *gate.NetInfo) bool {
 // loses looks for a run with a failure after which no calls that succeed lead to the
 // name, where every run of successes leaves a way to it.
 func (m *prover) loses(t gate.Tool) (run Trace, because []Net) {
+	likes, one := m.ofOne(t)
+	if one && slices.ContainsFunc(m.Classes, func(s *callclass.Class) bool { return m.gatedByKey(s) && !s.Free() }) {
+		likes, one = func(s *callclass.Class) bool { return s.Carries(t, false) }, false // not every value can be one of it
+	}
 	for i, ok := range m.Attract().Ok {
-		if ok && m.Classes[i].Carries(t, false) {
+		if ok && likes(m.Classes[i]) {
 			return nil, nil
 		}
 	}
-	p := AlwaysPossible{Tool: t}.prove(m)
+	p := m.proof(AlwaysPossible{Tool: t, each: one})
 	fails := slices.ContainsFunc(p.Counterexample, func(s Step) bool { return s.Ends && s.Outcome != gate.Success })
 	if p.Result != Refuted || !fails {
 		return nil, nil
 	}
-	likes := func(s *callclass.Class) bool { return s.Carries(t, false) }
 	var nets []int
 	for i, n := range m.Nets {
 		if slices.Contains(p.Because, m.named([]int{i})[0]) {
 			nets = append(nets, n.Index)
 		}
 	}
-	if !m.kept(nets, likes) {
+	if !m.kept(nets, goalOf(likes, one)) {
 		return nil, nil
 	}
 	return p.Counterexample, p.Because
 }
 
 // kept reports whether it is known that each run of successes leaves a way to what
-// likes wants. It begins with some nets and adds those that may be in the way.
-func (m *prover) kept(nets []int, likes func(*callclass.Class) bool) bool {
-	g := explore.TaggedGoal(likes)
-	tag := explore.Tagged(func(s *callclass.Class) bool { return !s.Waits && likes(s) })
+// the goal. It begins with some nets and adds those that may be in the way.
+func (m *prover) kept(nets []int, g *explore.Goal) bool {
+	tag := explore.Tagged(func(s *callclass.Class) bool { return !s.Waits && g.Likes(s) })
 	for {
 		s := m.Serial(nets, explore.ViewOptions{Tag: tag, Limit: m.Limit, Beyond: true})
 		if s == nil || m.Calls.Gap(nets, tag) != "" {
 			return false
 		}
-		good := s.Escapes(g, s.Unhindered)
+		good := s.Assured(g, s.Unhindered)
 		if !slices.Contains(good, false) {
 			return true
 		}

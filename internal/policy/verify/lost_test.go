@@ -29,11 +29,14 @@ func (tr *trial) losses(stats map[string]int) {
 		}
 		for _, t := range l.Tools {
 			b := tr.brute.again()
-			wanted := want{call: func(c int, _ []gate.Verdict) bool { return b.has(c, t, false) }}
+			value := tr.valueOf(verify.Proof{Counterexample: l.Trace}, t)
+			wanted := want{call: func(c int, _ []gate.Verdict) bool {
+				return b.has(c, t, false) && strings.Contains(string(b.calls[c].Args), value)
+			}}
 			if b.goesOn(replay(b.policy, l.Trace).state, wanted) {
 				tr.errorf("loss of %v: %+v can go on", t, l.Trace)
 			}
-			if tr.lostBySuccess(t) {
+			if tr.lostBySuccess(t, value) {
 				tr.errorf("loss of %v by %+v: successes take it away too", t, l.Trace)
 			}
 		}
@@ -48,9 +51,9 @@ func (tr *trial) missed(stats map[string]int) {
 		if p == nil || n.Callable != verify.Possible || said || tr.brute.sampled || n.Tool.Kind == gate.Literal {
 			continue
 		}
-		b := &brute{policy: p, calls: tr.brute.calls, names: tr.brute.names}
+		b := &brute{policy: p, calls: tr.brute.calls, names: tr.brute.names, results: tr.brute.results}
 		b.explore(n.Tool, n.Tool)
-		if b.closed && !b.always(want{call: func(c int, _ []gate.Verdict) bool { return b.has(c, n.Tool, false) }}) && !tr.lostBySuccess(n.Tool) {
+		if b.closed && !b.always(want{call: func(c int, _ []gate.Verdict) bool { return b.has(c, n.Tool, false) }}) && !tr.lostBySuccess(n.Tool, "") {
 			stats["losses missed"]++
 			tr.t.Logf("seed %d: nothing is said of %s\n%s", tr.seed, n.Tool.Name, tr.rules)
 		}
@@ -88,9 +91,9 @@ func newLossTrial(t *testing.T, seed uint64) *trial {
 
 // lostBySuccess looks for a run of successes after which none lead to the name, as
 // far as the states are few.
-func (tr *trial) lostBySuccess(t gate.Tool) bool {
+func (tr *trial) lostBySuccess(t gate.Tool, value string) bool {
 	p := tr.lasting()
-	return p != nil && !tr.brute.sampled && tr.losesBySuccess(p, t)
+	return p != nil && !tr.brute.sampled && tr.losesBySuccess(p, t, value)
 }
 
 // lasting is the policy without the limits that end; nil where nothing is left.
@@ -109,9 +112,12 @@ func (tr *trial) lasting() *gate.Policy {
 	return p
 }
 
-func (tr *trial) losesBySuccess(p *gate.Policy, t gate.Tool) bool {
-	b := &brute{policy: p, calls: tr.brute.calls, names: tr.brute.names}
+func (tr *trial) losesBySuccess(p *gate.Policy, t gate.Tool, value string) bool {
+	b := &brute{policy: p, calls: tr.brute.calls, names: tr.brute.names, results: tr.brute.results}
 	has := b.having(t, false)
+	for c := range has {
+		has[c] = has[c] && strings.Contains(string(b.calls[c].Args), value)
+	}
 	states := []*position{b.table().start}
 	seen := map[*position]bool{}
 	for k := 0; k < len(states) && k < bruteStates; k++ {

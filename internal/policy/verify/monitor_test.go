@@ -370,7 +370,10 @@ func (g *generator) lockClaims(tr *trial, a gate.Tool) []verify.Assertion {
 // locks compares a claim that no failure loses a tool with what the gate does.
 func (tr *trial) locks(p verify.Proof, tool gate.Tool) {
 	b := tr.brute
-	w := want{call: func(c int, _ []gate.Verdict) bool { return b.has(c, tool, false) }}
+	value := tr.valueOf(p, tool)
+	w := want{call: func(c int, _ []gate.Verdict) bool {
+		return b.has(c, tool, false) && strings.Contains(string(b.calls[c].Args), value)
+	}}
 	if b.closed && !tr.judged && p.Result != verify.Unknown {
 		tr.stats[fmt.Sprintf("%T %v", p.Assertion, p.Result)]++
 		if lost := b.failureLocks(w, tr.o.Prove[1].(verify.NeverBefore).First); lost && p.Result == verify.Proved || !lost && p.Result == verify.Refuted && len(p.Counterexample) < 5 {
@@ -391,6 +394,27 @@ func (tr *trial) locks(p verify.Proof, tool gate.Tool) {
 	}
 }
 
+// valueOf is a value of calls of the tool that the claim is about by itself: the one of
+// the counterexample. It is empty where no key gates them.
+func (tr *trial) valueOf(p verify.Proof, tool gate.Tool) string {
+	gated := slices.ContainsFunc(tr.nets, func(n gate.Net) bool {
+		return slices.ContainsFunc(n.Transitions, func(t gate.Transition) bool {
+			return len(t.Key) > 0 && !t.Observe && slices.ContainsFunc(t.Tools, func(u gate.Tool) bool { return u.Name == tool.Name || u.Kind == gate.Glob })
+		})
+	})
+	if !gated {
+		return ""
+	}
+	for _, s := range p.Counterexample {
+		for _, v := range []string{`"x"`, `"y"`} {
+			if strings.Contains(s.Args+s.Result, v) {
+				return v
+			}
+		}
+	}
+	return `"x"`
+}
+
 // failureLocks reports whether some call in flight loses what is wanted by its failure
 // and not by its success.
 func (b *brute) failureLocks(w want, first gate.Tool) bool {
@@ -399,8 +423,11 @@ func (b *brute) failureLocks(w want, first gate.Tool) bool {
 		k, ok := b.index[bruteState{at, mon}]
 		return ok && good[k]
 	}
-	isFirst := b.having(first, true)
-	for _, st := range b.states {
+	isFirst, fresh := b.having(first, true), b.withoutThird()
+	for k, st := range b.states {
+		if !fresh[k] {
+			continue
+		}
 		ends := b.endingsOf(st.position) // of each call success, failure, unknown
 		for i := 0; i < len(ends); i += 3 {
 			mon := st.mon
@@ -439,7 +466,7 @@ func (tr *trial) butBudget(p verify.Proof, tool gate.Tool) {
 	if err != nil {
 		return
 	}
-	free := &brute{policy: policy, calls: tr.brute.calls, names: tr.brute.names, results: tr.brute.results, sampled: tr.brute.sampled}
+	free := &brute{policy: policy, calls: tr.brute.calls, names: tr.brute.names, results: tr.brute.results, sampled: tr.brute.sampled, fresh: tr.brute.fresh}
 	w := want{call: func(c int, _ []gate.Verdict) bool { return free.has(c, tool, false) }}
 	first := tr.o.Prove[1].(verify.NeverBefore)
 	free.explore(first.Tool, first.First)

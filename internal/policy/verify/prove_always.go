@@ -18,6 +18,8 @@ type (
 	AlwaysPossible struct {
 		Tool      gate.Tool
 		ButBudget bool
+
+		each bool // of each value of keys by itself
 	}
 )
 
@@ -41,7 +43,10 @@ func (a AlwaysPossible) prove(m *prover) Proof {
 	if a.ButBudget {
 		return a.butBudget(m)
 	}
-	likes := func(s *callclass.Class) bool { return s.Carries(a.Tool, false) }
+	likes, one := func(s *callclass.Class) bool { return s.Carries(a.Tool, false) }, false
+	if a.each {
+		likes, one = m.ofOne(a.Tool)
+	}
 	classes, gap := m.ClassesFor(nil, carrying(a.Tool))
 	var liked, known []int // nets
 	for i, s := range classes {
@@ -67,7 +72,7 @@ func (a AlwaysPossible) prove(m *prover) Proof {
 	if m.deny && !slices.ContainsFunc(classes, likes) && m.Calls.AnyGap() == "" {
 		return Proof{Result: Refuted, Default: true}
 	}
-	return m.always(m.around(known), nil, explore.TaggedGoal(likes))
+	return m.always(m.around(known), nil, goalOf(likes, one))
 }
 
 // around are the groups of the nets.
@@ -116,7 +121,7 @@ func (m *prover) alwaysBy(nets []int, g *explore.Goal) (p Proof, more []int) {
 	if s == nil {
 		return Proof{Why: m.Spent()}, nil
 	}
-	good := s.Escapes(g, s.Unhindered)
+	good := s.Assured(g, s.Unhindered)
 	if !slices.Contains(good, false) {
 		return Proof{Result: Proved}, nil
 	}

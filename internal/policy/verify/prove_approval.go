@@ -48,7 +48,7 @@ var anything = gate.Tool{Name: "***", Kind: gate.Glob}
 func (a Only) tools() []gate.Tool { return append(slices.Clone(a.Tools), anything) }
 
 func (a NeverWithoutApproval) prove(m *prover) Proof {
-	return m.safe(unasked(carrying(a.Tool), &a.Approval))
+	return m.safe(unasked(ofItself(a.Tool), &a.Approval))
 }
 
 // unasked looks for a call that is admitted without so much being asked.
@@ -63,7 +63,7 @@ func unasked(tag func(*callclass.Class) uint8, a *Approval) *explore.Query {
 
 func (a Only) prove(m *prover) Proof {
 	other := explore.Tagged(func(s *callclass.Class) bool {
-		return !s.Waits && !slices.ContainsFunc(a.Tools, s.Certainly)
+		return !s.Waits && !s.Another() && !slices.ContainsFunc(a.Tools, s.Certainly)
 	})
 	if a.Unapproved == nil {
 		return m.safe(&explore.Query{Sole: -1, Tag: other})

@@ -23,7 +23,7 @@ func (a AlwaysPossible) butBudget(m *prover) Proof {
 	}
 	plain := AlwaysPossible{Tool: a.Tool}
 	if !own {
-		return plain.prove(m)
+		return m.proof(plain)
 	}
 	free, err := gate.NewPolicy(nets, m.policy.Options())
 	if err != nil {
@@ -31,7 +31,7 @@ func (a AlwaysPossible) butBudget(m *prover) Proof {
 	}
 	without := newProver(free, m.options)
 	without.Limit = m.Limit
-	p := plain.prove(without)
+	p := without.proof(plain)
 	if p.Result == Refuted && !m.plays(p.Counterexample) {
 		return Proof{Why: "it does not hold where its own budget is put aside, and no run was found that keeps to it"}
 	}

@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"slices"
 	"time"
 
 	"github.com/petrigate/petrigate/gate"
@@ -142,11 +143,14 @@ func (t Trace) Calls() []string {
 	return names
 }
 
-func trace(ms []explore.Move) Trace {
+func trace(ms []explore.Move) Trace { return traceTo(ms, nil) }
+
+// traceTo is the trace of a run with values that calls which come after it can have too.
+func traceTo(ms, then []explore.Move) Trace {
 	var t Trace
 	waits := make(map[int]bool)
 	var classes []*callclass.Class
-	for _, mv := range ms {
+	for _, mv := range slices.Concat(ms, then) {
 		if mv.Class != nil {
 			classes = append(classes, mv.Class)
 		}

@@ -22,32 +22,40 @@ func (m *prover) proof(a Assertion) Proof {
 		return p
 	}
 	switch a.(type) {
-	case Reachable, AlwaysPossible, DeadlockFree, NoTerminalStates:
+	case Reachable, DeadlockFree, NoTerminalStates:
 		return p // these look at both themselves
+	}
+	if always, ok := a.(AlwaysPossible); ok && always.ButBudget {
+		return p // likewise
 	}
 	one := m.oneValue()
 	q := one.judged(a.prove(one))
 	switch {
+	case leadsOn(a) && q.Result != Refuted:
+		return p
 	case q.Result == Refuted:
 		return q
 	case q.Result == Proved && !compares(a):
 		q.OneValue = m.keys(q.Because)
 		return q
-	case p.Result == Refuted && m.asks(a):
+	case p.Result == Refuted && asksAfter(a):
 		return Proof{Why: explore.WhyValues} // whether somebody is asked was not looked at of other values
 	}
 	return p
 }
 
-// asks reports whether the assertion is about who is asked.
-func (m *prover) asks(a Assertion) bool {
-	switch a := a.(type) {
-	case NeverWithoutApproval:
+// asksAfter reports whether the assertion is about who is asked once another call was made.
+func asksAfter(a Assertion) bool {
+	after, ok := a.(NeverAfter)
+	return ok && after.Unapproved != nil
+}
+
+// leadsOn reports whether the assertion is about what calls lead to; those of other
+// values do too.
+func leadsOn(a Assertion) bool {
+	switch a.(type) {
+	case AlwaysPossible, NoFailureLocks:
 		return true
-	case NeverAfter:
-		return a.Unapproved != nil
-	case Only:
-		return a.Unapproved != nil
 	}
 	return false
 }

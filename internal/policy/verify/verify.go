@@ -37,8 +37,14 @@ func carrying(t gate.Tool) func(*callclass.Class) uint8 {
 	return explore.Tagged(func(s *callclass.Class) bool { return s.Carries(t, false) })
 }
 
+// ofItself is the tag of calls that have the name, of no other value than the one that is
+// looked at: each call is one of its own value.
+func ofItself(t gate.Tool) func(*callclass.Class) uint8 {
+	return explore.Tagged(func(s *callclass.Class) bool { return s.Carries(t, false) && !s.Another() })
+}
+
 // admits looks for a call that has the name.
-func admits(t gate.Tool) *explore.Query { return &explore.Query{Tag: carrying(t), Sole: -1} }
+func admits(t gate.Tool) *explore.Query { return &explore.Query{Tag: ofItself(t), Sole: -1} }
 
 // callableBy says whether the model admits a call that has the name.
 func (m *prover) callableBy(t gate.Tool) Name {

@@ -26,7 +26,8 @@ type Class struct {
 	Data     []Datum
 	Spends   bool // nothing is known of such a call that adds nothing to the sums of nets
 
-	of *recipe // how its arguments are made
+	of        *recipe // how its arguments are made
+	exchanged *Class  // see [Class.Exchanged]
 }
 
 // An Effect is the number of the [Meaning] that a class has for one net.
@@ -189,6 +190,7 @@ func (b *Enumerator) variants(tool string, f *form) []*Class {
 			all = append(all, &v)
 		}
 	})
+	exchange(all)
 	return all
 }
 

@@ -199,6 +199,54 @@ func (s *Class) Another() bool {
 	return slices.ContainsFunc(s.Data, func(d Datum) bool { return d.Has == Other })
 }
 
+// Exchanged is the class as a new value sees it where it has the value that is looked at,
+// and as its own value sees it where it has another; nil where that is not known. Without
+// a value it is itself.
+func (s *Class) Exchanged() *Class {
+	if len(s.Data) == 0 {
+		return s
+	}
+	return s.exchanged
+}
+
+// exchange notes which classes are each other with the values exchanged. What is in a
+// result is not the new value.
+func exchange(all []*Class) {
+	for _, s := range all {
+		var data []Datum
+		same := false
+		for _, d := range s.Data {
+			switch {
+			case d.Field.Result:
+				d.Has = Lacks
+			case d.Has == Same:
+				d.Has, same = Other, true
+			case d.Has == Other:
+				d.Has = Same
+			}
+			data = append(data, d)
+		}
+		if same && s.Another() { // some of both
+			continue
+		}
+		if i := slices.IndexFunc(all, func(t *Class) bool { return slices.Equal(t.Data, data) }); i >= 0 {
+			s.exchanged = all[i]
+		}
+	}
+}
+
+// OfOne reports whether the call has the value that is looked at in all fields of its
+// arguments that keys read.
+func (s *Class) OfOne() bool {
+	return !slices.ContainsFunc(s.Data, func(d Datum) bool { return d.Has != Same && !d.Field.Result })
+}
+
+// Returns reports whether keys read the result of the call, and it is not the value that
+// is looked at.
+func (s *Class) Returns() bool {
+	return slices.ContainsFunc(s.Data, func(d Datum) bool { return d.Field.Result && d.Has != Same })
+}
+
 // Has returns what the field of the call has of the value that is looked at.
 func (s *Class) Has(f gate.Field) Presence {
 	f = plain(f)

@@ -4,13 +4,69 @@ import (
 	"slices"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
 // FailureLock looks for a call in flight whose failure, or unknown outcome, leads to a
 // state from which no successful continuation reaches the goal, where its success leads
 // to one from which some does. The space has the counters as they are written.
 func (s *Space) FailureLock(g *Goal) Answer {
-	sure, possible := s.Escapes(g, s.surely), s.Escapes(g, func(int) bool { return true })
+	found, open := s.failureLocks(g)
+	if len(found) == 0 && !open {
+		return Answer{Result: Proved}
+	}
+	unsure := s.leastSure()
+	for _, avoid := range []func(*callclass.Class) bool{
+		func(c *callclass.Class) bool { return c.Unsure() || c.Another() }, (*callclass.Class).Unsure,
+	} {
+		s.again(avoid)
+		for _, e := range found {
+			if e.from > 0 && s.from[e.from] < 0 {
+				continue
+			}
+			ms, made := s.moves(append(s.path(e.from), e.by))
+			if !made {
+				continue
+			}
+			if ms = s.bereft(ms, e); pending(ms) {
+				continue // it is not said what it returns
+			}
+			if s.model.full != nil && !s.model.full.lost(ms, g) {
+				return Answer{Why: WhyValues}
+			}
+			return Answer{Result: Refuted, Moves: ms}
+		}
+	}
+	switch {
+	case unsure != nil:
+		return s.model.doubt(unsure, "it depends on whether there is a tool ")
+	case len(found) > 0:
+		return Answer{Why: WhyNoRun}
+	}
+	return Answer{Why: WhyValues}
+}
+
+// pending reports whether a call is in flight whose result can be the value that is
+// looked at, and is taken not to be.
+func pending(ms []Move) bool {
+	open := make(map[int]*callclass.Class)
+	for _, mv := range ms {
+		if delete(open, mv.Call); mv.Class != nil {
+			open[mv.Call] = mv.Class
+		}
+	}
+	for _, c := range open {
+		if c.Returns() {
+			return true
+		}
+	}
+	return false
+}
+
+// failureLocks are the failures and unknown outcomes that lose the goal where the success
+// of the call would not. It is open where it is not known of some whether they do.
+func (s *Space) failureLocks(g *Goal) (found []edge, open bool) {
+	sure, possible := s.Assured(g, s.surely), s.Escapes(g, func(int) bool { return true })
 	type ending struct {
 		from int32
 		call uint32
@@ -22,26 +78,17 @@ func (s *Space) FailureLock(g *Goal) Answer {
 			wins[at], mayWin[at] = wins[at] || sure[e.to], mayWin[at] || possible[e.to]
 		}
 	}
-	doubt := ""
 	for _, e := range s.edges {
 		at := ending{e.from, e.by.arg}
-		if e.by.kind != fails && e.by.kind != unknown || !mayWin[at] || sure[e.to] {
-			continue
-		}
-		ms, ok := s.moves(append(s.path(e.from), e.by))
 		switch {
-		case !ok:
-			doubt = WhyNoRun
-		case wins[at] && !possible[e.to] && UnsureOf(ms) == nil:
-			return Answer{Result: Refuted, Moves: s.bereft(ms, e)}
+		case e.by.kind != fails && e.by.kind != unknown || !mayWin[at] || sure[e.to]:
+		case wins[at] && !possible[e.to]:
+			found = append(found, e)
 		default:
-			doubt = WhyDoubtful
+			open = true
 		}
 	}
-	if doubt != "" {
-		return Answer{Why: doubt}
-	}
-	return Answer{Result: Proved}
+	return found, open
 }
 
 // bereft is the moves along the edge with one more before the last for each call in

@@ -12,6 +12,7 @@ type Goal struct {
 	Likes   func(*callclass.Class) bool             // as far as a class tells it
 	ok      func(s *Space, k int32, class int) bool // a call of the class is one in the state
 	values  bool                                    // calls of other values than the one that is looked at meet it too
+	one     bool                                    // only calls of that value meet it
 	excused func(s *Space, k int32) bool            // in such a state it is right to stop; nil: nowhere
 }
 
@@ -19,6 +20,13 @@ type Goal struct {
 // tagged as wanted.
 func TaggedGoal(likes func(*callclass.Class) bool) *Goal {
 	return &Goal{Likes: likes, ok: func(s *Space, _ int32, c int) bool { return s.classes[c].tag&Wanted != 0 }}
+}
+
+// GoalOfOne is a [TaggedGoal] that is about one value: likes wants no calls of others.
+func GoalOfOne(likes func(*callclass.Class) bool) *Goal {
+	g := TaggedGoal(likes)
+	g.one = true
+	return g
 }
 
 // admits reports whether a call of the class can begin in the state.
@@ -133,11 +141,11 @@ func (v *view) surely(class int) bool { return !poor(v.classes[class].member) }
 func poor(s *callclass.Class) bool { return s.Unsure() || s.Another() || s.Spends }
 
 // again forgets of the states how they are reached, and finds it anew without
-// calls of which nobody knows that they can be made.
-func (s *Space) again() {
+// calls that are to be avoided.
+func (s *Space) again(avoid func(*callclass.Class) bool) {
 	next := make([][]int, len(s.At))
 	for i, e := range s.edges {
-		if e.by.kind != starts || !s.classes[e.by.arg].member.Unsure() {
+		if e.by.kind != starts || !avoid(s.classes[e.by.arg].member) {
 			next[e.from] = append(next[e.from], i)
 		}
 	}

@@ -24,22 +24,15 @@ func (m *Model) gated(s *callclass.Class) bool {
 // Lock looks for a state that is not excused and from which no successful
 // continuation reaches the goal.
 func (s *Space) Lock(g *Goal) Answer {
-	good := s.Escapes(g, s.surely)
+	good := s.Assured(g, s.surely)
 	if !slices.Contains(good, false) {
-		return Answer{Result: Proved}
-	}
-	free := func(class int) bool { return s.surely(class) && s.classes[class].member.Free() }
-	if slices.ContainsFunc(s.nets, (*Net).Keyed) && s.fresh(s.Escapes(g, free)) {
 		return Answer{Result: Proved}
 	}
 	unsure := s.leastSure()
 	if unsure != nil || slices.ContainsFunc(s.classes, func(c class) bool { return poor(c.member) }) {
 		good = s.Escapes(g, func(int) bool { return true })
 	}
-	if unsure != nil {
-		s.again()
-	}
-	k := s.locked(good)
+	k := s.reached(good, unsure != nil)
 	if g.values || k < 0 && unsure == nil {
 		return Answer{Why: WhyValues}
 	}
@@ -55,7 +48,26 @@ func (s *Space) Lock(g *Goal) Answer {
 	if ms, made = s.real(ms, nets, g.Likes); !made {
 		return Answer{Why: WhyLong}
 	}
+	if pending(ms) || s.model.full != nil && !s.model.full.lost(ms, g) {
+		return Answer{Why: WhyValues}
+	}
 	return Answer{Result: Refuted, Moves: Tidy(ms, nil), Nets: nets}
+}
+
+// reached is a state that is not good, -1 if there is none that is reached: by calls of
+// one value if there is one, and of which it is known that they can be made if that is
+// required.
+func (s *Space) reached(good []bool, required bool) int32 {
+	if slices.ContainsFunc(s.nets, (*Net).Keyed) {
+		s.again(func(c *callclass.Class) bool { return c.Unsure() || c.Another() })
+		if k := s.locked(good); k >= 0 {
+			return k
+		}
+		s.again(func(c *callclass.Class) bool { return required && c.Unsure() })
+	} else if required {
+		s.again((*callclass.Class).Unsure)
+	}
+	return s.locked(good)
 }
 
 // locked is a state that is not good and that is reached, -1 if there is none.

@@ -21,7 +21,7 @@ type Model struct {
 	attractor *attractor // made when it is needed
 	all       *ground    // likewise
 	off       []bool     // nets that are left out, because they were found redundant
-	single    bool       // see [Model.OneValue]
+	full      *Model     // of [Model.OneValue]: the one with all calls; nil: this one
 }
 
 // Options bound the searches.
@@ -74,7 +74,7 @@ func (m *Model) index() {
 // them apart. The gap is why there may be more.
 func (m *Model) ClassesFor(nets []int, tag func(*callclass.Class) uint8) (classes []*callclass.Class, gap string) {
 	kinds, gap := m.Calls.Kinds(nets, tag)
-	if m.single {
+	if m.full != nil {
 		kinds = slices.DeleteFunc(slices.Clone(kinds), (*callclass.Class).Another)
 	}
 	return slices.Concat(m.Classes, kinds), gap

@@ -23,6 +23,8 @@ type live struct {
 	holds []callclass.Effect // by number of the net
 	ended bool
 	stays bool // see [stays]
+
+	number int // in the moves of [Model.Leads]
 }
 
 // newRun follows all nets, with the numbers as they are written.
@@ -272,7 +274,7 @@ func (r *run) clone() *run {
 	c := &run{model: r.model, nets: r.nets, local: slices.Clone(r.local)}
 	for _, l := range r.calls {
 		if len(l.holds) > 0 {
-			c.calls = append(c.calls, &live{class: l.class, holds: slices.Clone(l.holds)})
+			c.calls = append(c.calls, &live{class: l.class, holds: slices.Clone(l.holds), number: l.number})
 		}
 	}
 	return c

@@ -18,7 +18,7 @@ func (m *Model) Keyed() bool {
 
 // OneValue is the model in which calls have no other value than the one that is looked at.
 func (m *Model) OneValue() *Model {
-	one := &Model{Nets: m.Nets, Calls: m.Calls, Limit: m.Limit, Stop: m.Stop, off: slices.Clone(m.off), single: true}
+	one := &Model{Nets: m.Nets, Calls: m.Calls, Limit: m.Limit, Stop: m.Stop, off: slices.Clone(m.off), full: m}
 	for _, s := range m.Classes {
 		if !s.Another() {
 			one.Classes = append(one.Classes, s)
@@ -28,33 +28,66 @@ func (m *Model) OneValue() *Model {
 	return one
 }
 
-// fresh reports whether all states are good in which no call has had the value that is
-// looked at. Then calls with a new value get there from any state.
-func (s *Space) fresh(good []bool) bool {
-	var keyed []int
-	unused := make(map[int]map[int]bool)
+// Assured are the states from which successful calls of classes that may be made reach
+// the goal, with the value that is looked at or, unless the goal is about that one, with
+// a new value.
+func (s *Space) Assured(g *Goal, may func(class int) bool) []bool {
+	good := s.Escapes(g, may)
+	if g.one || !slices.Contains(good, false) || !slices.ContainsFunc(s.nets, (*Net).Keyed) {
+		return good
+	}
+	fresh := s.fresh(s.Escapes(g, func(class int) bool { return may(class) && s.classes[class].member.Free() }))
+	either := *g
+	either.excused = func(_ *Space, k int32) bool { return good[k] || fresh[k] }
+	return s.Escapes(&either, may)
+}
+
+// fresh are the states from which calls with a new value lead on: wherever the nets
+// without a key are as they are there, and no call has had the value that is looked at,
+// the state is good.
+func (s *Space) fresh(good []bool) []bool {
+	unused := make([]map[int]bool, len(s.nets)) // nil: the net has no key
 	for pos, n := range s.nets {
 		if n.Keyed() {
-			keyed, unused[pos] = append(keyed, pos), n.unused()
+			unused[pos] = n.unused()
 		}
 	}
-	if len(keyed) == 0 {
-		return false
-	}
+	keys := make([]string, len(s.At))
+	all := make(map[string]bool) // whether it holds of all such states
 	for k := range s.At {
-		words := s.state(int32(k))
-		used := slices.ContainsFunc(keyed, func(pos int) bool { return !unused[pos][int(words[1+pos])] }) ||
-			slices.ContainsFunc(s.opens(int32(k)), func(id uint32) bool {
-				return slices.ContainsFunc(s.types.List[id].holds, func(h callclass.Effect) bool {
-					hold := &s.nets[h.Net].held.List[h.Meaning]
-					return unused[h.Net] != nil && len(hold.flights)+len(hold.watches) > 0
-				})
-			})
-		if !used && !good[k] {
-			return false
+		words := s.state(int32(k))[1 : 1+len(s.nets)]
+		var key []byte
+		for pos, local := range words {
+			if unused[pos] == nil {
+				key = callclass.AppendKey(key, []int{int(local)})
+			}
+		}
+		keys[k] = string(key)
+		if !s.used(int32(k), unused) {
+			before, known := all[keys[k]]
+			all[keys[k]] = good[k] && (before || !known)
 		}
 	}
-	return true
+	fresh := make([]bool, len(s.At))
+	for k, key := range keys {
+		fresh[k] = all[key]
+	}
+	return fresh
+}
+
+// used reports whether a call has had the value that is looked at.
+func (s *Space) used(k int32, unused []map[int]bool) bool {
+	for pos, local := range s.state(k)[1 : 1+len(s.nets)] {
+		if unused[pos] != nil && !unused[pos][int(local)] {
+			return true
+		}
+	}
+	return slices.ContainsFunc(s.opens(k), func(id uint32) bool {
+		return slices.ContainsFunc(s.types.List[id].holds, func(h callclass.Effect) bool {
+			hold := &s.nets[h.Net].held.List[h.Meaning]
+			return unused[h.Net] != nil && len(hold.flights)+len(hold.watches) > 0
+		})
+	})
 }
 
 // unused are the states of the net for a value that no call has had: calls without a

@@ -1,0 +1,176 @@
+package explore
+
+import (
+	"slices"
+
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
+)
+
+// What calls of other values do is known of a run in which there are none: no other value
+// has been met. From there a call of another value is admitted only where one of the
+// value that is looked at would be, or of one that is new.
+
+// maxOthers bounds the states that are looked at for that.
+const maxOthers = 2000
+
+// lost reports whether it is known that after the run, in which no call has another
+// value, successful calls of any values do not meet the goal.
+func (m *Model) lost(ms []Move, g *Goal) bool {
+	var unmet []Move // the run as a new value sees it
+	for _, mv := range ms {
+		if mv.Class != nil {
+			if mv.Class = mv.Class.Exchanged(); mv.Class == nil {
+				return false
+			}
+		}
+		unmet = append(unmet, mv)
+	}
+	classes, _ := m.ClassesFor(m.numbers(), Tagged(g.Likes))
+	o := &others{model: m}
+	for _, c := range classes {
+		if own := c.Exchanged(); c.Another() && own != nil && !own.Another() {
+			o.open = append(o.open, c)
+		} else {
+			o.calls = append(o.calls, c)
+		}
+	}
+	for again := true; again; {
+		var met, also bool
+		if met, again = o.follow(ms, g.Likes); met {
+			return false
+		}
+		likes := g.Likes
+		if g.one { // it is about the value of the run
+			likes = func(*callclass.Class) bool { return false }
+		}
+		if met, also = o.follow(unmet, likes); met {
+			return false
+		}
+		again = again || also
+	}
+	return true
+}
+
+// numbers are the numbers of the nets that are not left out.
+func (m *Model) numbers() []int {
+	var out []int
+	for i, off := range m.off {
+		if !off {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// others are the calls of other values that can be admitted, as far as they were found.
+type others struct {
+	model *Model
+	calls []*callclass.Class
+	open  []*callclass.Class // of other values, that nothing admits
+}
+
+// follow looks for what likes wants after the run, and for further calls of other values
+// that are admitted. met is true too where that is more than is looked at.
+func (o *others) follow(ms []Move, likes func(*callclass.Class) bool) (met, more bool) {
+	r := o.model.newRun()
+	if r.play(ms); r.long {
+		return true, false
+	}
+	runs, seen := []*run{r}, map[string]bool{r.key(): true}
+	for k := 0; k < len(runs); k++ {
+		if k == maxOthers || o.model.Stop() {
+			return true, false
+		}
+		o.model.States++
+		more = o.admit(runs[k]) || more
+		next, found := runs[k].continuations(o.calls, likes)
+		if found {
+			return true, false
+		}
+		for _, n := range next {
+			if key := n.key(); !seen[key] {
+				seen[key] = true
+				runs = append(runs, n)
+			}
+		}
+	}
+	return false, more
+}
+
+// admit adds the calls that the value of the run can make to those that others can.
+func (o *others) admit(r *run) (more bool) {
+	o.open = slices.DeleteFunc(o.open, func(c *callclass.Class) bool {
+		if blocking, _ := r.judge(c.Exchanged()); len(blocking) > 0 {
+			return false
+		}
+		o.calls, more = append(o.calls, c), true
+		return true
+	})
+	return more
+}
+
+// Leads are calls with which a run goes on to one that likes wants, each successful
+// before the next: of one value where that does.
+func (m *Model) Leads(ms []Move, likes func(*callclass.Class) bool) (then []Move, ok bool) {
+	for _, another := range []bool{false, true} {
+		var calls []*callclass.Class
+		classes, _ := m.ClassesFor(m.numbers(), Tagged(likes))
+		for _, c := range classes {
+			if !c.Unsure() && (another || !c.Another()) {
+				calls = append(calls, c)
+			}
+		}
+		if then, ok = m.leads(ms, calls, likes); ok {
+			return then, true
+		}
+	}
+	return nil, false
+}
+
+func (m *Model) leads(ms []Move, calls []*callclass.Class, likes func(*callclass.Class) bool) (then []Move, ok bool) {
+	type lead struct {
+		*run
+		then []Move
+	}
+	r := m.newRun()
+	if r.play(ms); r.long {
+		return nil, false
+	}
+	next := len(r.calls)
+	for i, c := range r.calls {
+		c.number = i
+	}
+	leads, seen := []lead{{run: r}}, map[string]bool{r.key(): true}
+	add := func(l lead) {
+		if key := l.key(); !seen[key] {
+			seen[key] = true
+			leads = append(leads, l)
+		}
+	}
+	for k := 0; k < len(leads) && k < maxOthers && !m.Stop(); k++ {
+		m.States++
+		l := leads[k]
+		for _, c := range calls {
+			if blocking, _ := l.judge(c); len(blocking) > 0 {
+				continue
+			}
+			number := next + k
+			begins := append(slices.Clone(l.then), Move{Call: number, Class: c})
+			if !c.Waits && likes(c) {
+				return begins, true
+			}
+			after := l.clone()
+			after.begin(c)
+			after.end(after.calls[len(after.calls)-1], gate.Success)
+			add(lead{after, append(begins, Move{Call: number, End: gate.Success})})
+		}
+		base := l.clone()
+		for i := range base.calls {
+			after := base.clone()
+			after.end(after.calls[i], gate.Success)
+			add(lead{after, append(slices.Clone(l.then), Move{Call: base.calls[i].number, End: gate.Success})})
+		}
+	}
+	return nil, false
+}
