@@ -42,7 +42,7 @@ type trial struct {
 
 // TestRandomPolicies holds verify to what the gate does in random policies. Few
 // here; PETRIGATE_SOAK says how many instead, PETRIGATE_SEED where to begin.
-func TestRandomPolicies(t *testing.T) { soak(t, newTrial, 45) }
+func TestRandomPolicies(t *testing.T) { soak(t, newTrial, 120) }
 
 // TestRandomScripts does it for what rules say of scripts.
 func TestRandomScripts(t *testing.T) { soak(t, newScriptTrial, 10) }
