@@ -90,7 +90,7 @@ func (v *adviser) hidden(tool, net int) Hidden {
 	v.judge(tool)
 	for k := range v.j.findings {
 		if f := &v.j.findings[k]; f.net.index == net {
-			h.Block = v.j.block(f)
+			v.j.block(&h.Block, f)
 		}
 	}
 	return h

@@ -149,6 +149,9 @@ func (j *judgement) consider(s subject) {
 // now returns the state of the net at the time of the call, or that for a value; base
 // is then the net at large.
 func (j *judgement) now(n *net, key string, data, base *NetData) *NetData {
+	if !n.moving {
+		return data
+	}
 	moved := n.at(data, base, j.call.Time)
 	if moved != data {
 		j.ticked = append(j.ticked, NetDelta{Net: n.index, Key: key, Data: moved})
@@ -187,15 +190,19 @@ func (j *judgement) judge(f *finding) {
 		f.judgeBase()
 	default:
 		f.judgeValue(j.scratchRoom[:0])
-		f.restrain(j.call)
-		f.spend(j.call)
+		if len(f.net.Phases) > 0 {
+			f.restrain(j.call)
+		}
+		if f.net.Sum != nil {
+			f.spend(j.call)
+		}
 	}
 	if len(f.spoils()) > 0 {
 		f.kind = max(f.kind, Gated)
 	}
 	j.room = f.choices[len(f.choices):]
 	j.blocked = j.blocked || f.kind == Blocked
-	j.manual = j.manual || f.manual()
+	j.manual = j.manual || f.net.manual && f.manual()
 }
 
 // ownFor returns [judgement.own], which a plan has already.
@@ -239,15 +246,17 @@ func (n *net) lookup(l *naming.Label) (lists []int, free bool) {
 		}
 		return nil, false
 	}
-	r := n.rows[l.Text]
-	return r.lists(l), r.free
+	if r := n.row(l.Text); r != nil {
+		return r.lists(l), r.free
+	}
+	return nil, false
 }
 
 // judge takes the names of the call one after the other.
 func (f *finding) judge(room []int) {
 	scratch := scratch{net: f.net, marking: f.data.Marking, room: room}
 	spared := f.net.spared(f.labels)
-	forbids := false // a transition other than an observer was chosen
+	observes, forbids := false, false // an observer was chosen, or another transition
 	for i := range f.labels {
 		lists, free := f.net.lookup(&f.labels[i])
 		if free {
@@ -265,6 +274,7 @@ func (f *finding) judge(room []int) {
 		case f.net.Transitions[t].Observe:
 			// A weak name is no evidence.
 			if !f.labels[i].Weak && !f.chosen(t) && !f.void(t) && scratch.take(t) {
+				observes = true
 				f.choose(t, i)
 			}
 		case f.chosen(t):
@@ -279,7 +289,7 @@ func (f *finding) judge(room []int) {
 	}
 	if f.kind == Blocked {
 		f.choices = f.choices[:0]
-	} else if forbids { // no call refills its own limit
+	} else if forbids && observes { // no call refills its own limit
 		f.choices = slices.DeleteFunc(f.choices, func(c choice) bool { return f.net.Transitions[c.transition].Observe })
 	}
 }

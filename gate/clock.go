@@ -54,7 +54,7 @@ func (p *Policy) Tick(s *State, t time.Time) *Delta {
 // allows, or d itself if the clock changes nothing. An inactive net has no clock.
 // For one value of a net with a key, base is the net at large.
 func (n *net) at(d, base *NetData, t time.Time) *NetData {
-	if !n.clocked() || t.IsZero() || !d.Active {
+	if !n.moving || t.IsZero() || !d.Active {
 		return d
 	}
 	large := d == base
@@ -74,9 +74,6 @@ func (n *net) at(d, base *NetData, t time.Time) *NetData {
 	both.Shadow = &shadow
 	return &both
 }
-
-// clocked reports whether time alone changes the net.
-func (n *net) clocked() bool { return len(n.timed) > 0 || n.Sum != nil && n.Sum.Every > 0 }
 
 // watches returns the watches; those of nothing are none.
 func (d *NetData) watches() []Flight {

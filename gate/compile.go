@@ -24,10 +24,14 @@ type net struct {
 	alone      bool   // every timed transition ticks as if it were alone
 	initial    petri.Marking
 	start      petri.Marking // at rest
-	rows       map[string]row
+	rows       map[string]*row
+	names      []namedRow // the rows, in order of first use
 	own        naming.Own // without Labels, the names that it gives; with or without, its patterns in order of first use
 	globs      []globRow  // of the patterns
+	reasoned   []string   // the reason, as what is around each {key}
 	spares     bool       // a transition has Unless
+	manual     bool       // a transition asks a person
+	moving     bool       // time alone changes the net
 	spoils     bool       // a transition spoils evidence
 	evidence   []string   // the names of the calls that are evidence for a net that has spoilers
 
@@ -44,6 +48,28 @@ type row struct {
 	free  bool
 	plain []int // transitions that list it, also as tool.action
 	exact []int // plain ones and literal ones
+}
+
+// namedRow is the row of a name.
+type namedRow struct {
+	name string
+	*row
+}
+
+// fewRows are so many that to compare each name is faster than a map.
+const fewRows = 8
+
+// row returns the row of a name; nil if the net does not list it.
+func (n *net) row(name string) *row {
+	if len(n.names) > fewRows {
+		return n.rows[name]
+	}
+	for i := range n.names {
+		if n.names[i].name == name {
+			return n.names[i].row
+		}
+	}
+	return nil
 }
 
 // lists returns the transitions that gate l, in declaration order.
@@ -73,10 +99,13 @@ func compile(def Net) (*net, ErrorList) {
 		n.lasting = append(n.lasting, pt.Lasting())
 		n.progress = append(n.progress, n.Labels == nil && !t.WeakProgress && pt.Adds())
 		n.spares = n.spares || len(t.Unless) > 0
+		n.manual = n.manual || t.Manual
 		if t.Every > 0 {
 			n.timed = append(n.timed, i)
 		}
 	}
+	n.moving = len(n.timed) > 0 || n.Sum != nil && n.Sum.Every > 0
+	n.reasoned = strings.Split(n.Reason, "{key}")
 	n.start = slices.Clone(n.initial)
 	n.advance(n.start, nil)
 	n.own.Mapper, n.own.First = n.Mapper, n.MatchFirst
@@ -119,17 +148,25 @@ func copyNet(n Net) Net {
 
 // list fills the rows and the globs.
 func (n *net) list() {
-	n.rows = make(map[string]row)
+	n.rows = make(map[string]*row)
 	for _, name := range n.Free {
-		r := n.rows[name]
-		r.free = true
-		n.rows[name] = r
+		n.makeRow(name).free = true
 	}
 	for i, t := range n.Transitions {
 		for _, tool := range t.Tools {
 			n.listTool(i, tool)
 		}
 	}
+}
+
+// makeRow returns the row of a name, and creates it if necessary.
+func (n *net) makeRow(name string) *row {
+	r := n.rows[name]
+	if r == nil {
+		r = &row{}
+		n.rows[name], n.names = r, append(n.names, namedRow{name, r})
+	}
+	return r
 }
 
 func (n *net) listTool(transition int, tool Tool) {
@@ -140,14 +177,13 @@ func (n *net) listTool(transition int, tool Tool) {
 		}
 		return
 	}
-	r := n.rows[tool.Name]
+	r := n.makeRow(tool.Name)
 	if tool.Kind == Plain && !slices.Contains(r.plain, transition) {
 		r.plain = append(r.plain, transition)
 	}
 	if !slices.Contains(r.exact, transition) {
 		r.exact = append(r.exact, transition)
 	}
-	n.rows[tool.Name] = r
 }
 
 // glob returns the row of a pattern, and creates it if necessary.

@@ -67,7 +67,7 @@ func (j *judgement) sweep(d *Delta, f *finding) int {
 // back to the start, which is that of after, and of those that were only kept for
 // watches that have ended; but of none in a call.
 func (n *net) idle(base, after *NetData, t time.Time, of func(key string) bool) (idle []NetDelta) {
-	if !n.clocked() && len(n.results) == 0 {
+	if !n.moving && len(n.results) == 0 {
 		return nil
 	}
 	for key, old := range base.Values.All() {

@@ -23,6 +23,7 @@ type value struct {
 	text  string     // as [NetDelta.Key]
 	hash  uint64     // of the text, see [hashOf]
 	named []KeyValue // by field
+	shown string     // as [shownKey]; empty: not known yet
 	keys  uint64     // the keys of the net that have it, if they differ; 0: those of the plan
 }
 

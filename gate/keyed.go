@@ -274,11 +274,7 @@ func (f *finding) listed(lists []int) []int {
 	if f.plan() == nil || f.value() != nil && f.plan().keysOf(f.value()) == f.net.allKeys() {
 		return lists
 	}
-	other := func(t int) bool { return !f.has(t) }
-	if !slices.ContainsFunc(lists, other) {
-		return lists
-	}
-	return slices.DeleteFunc(slices.Clone(lists), other)
+	return deleted(lists, func(t int) bool { return !f.has(t) })
 }
 
 // has reports whether the transition is about the value of the finding. One whose value
@@ -359,7 +355,23 @@ func (f *finding) about(sentence string) string {
 	if f.value() == nil || !strings.Contains(sentence, "{key}") {
 		return sentence
 	}
-	return strings.ReplaceAll(sentence, "{key}", shownKey(f.named()))
+	return strings.ReplaceAll(sentence, "{key}", f.value().show())
+}
+
+// show returns the value as [shownKey].
+func (v *value) show() string {
+	if v.shown == "" {
+		v.shown = shownKey(v.named)
+	}
+	return v.shown
+}
+
+// reason returns the reason of the net, about the value of the finding.
+func (f *finding) reason(name string) string {
+	if f.value() == nil || len(f.net.reasoned) == 1 {
+		return f.net.reason(name)
+	}
+	return strings.Join(f.net.reasoned, f.value().show())
 }
 
 // keyText returns the value of the subject as [NetDelta.Key].

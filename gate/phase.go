@@ -10,7 +10,7 @@ import (
 
 // restrain blocks a call that no list of a marked phase has.
 func (f *finding) restrain(c *Call) {
-	if len(f.net.Phases) == 0 || f.kind == Blocked {
+	if f.kind == Blocked {
 		return
 	}
 	present := petri.Marking(f.data.Marking)

@@ -41,6 +41,8 @@ type Policy struct {
 	timed []int // the nets that go by the clock
 	rows  bool  // some net counts equal calls in a row
 
+	advisory bool // some net is
+
 	fields  []fieldReader // of the keys
 	keys    []keyReader   // of the nets
 	keyed   netSet        // the nets that have a key
@@ -158,8 +160,8 @@ func (p *Policy) adopt(nets []Net) (errs ErrorList) {
 		n.index = len(p.nets)
 		p.nets = append(p.nets, n)
 		p.byName[n.Name] = n
-		p.rows = p.rows || n.Row
-		if n.clocked() {
+		p.rows, p.advisory = p.rows || n.Row, p.advisory || n.Advisory
+		if n.moving {
 			p.timed = append(p.timed, n.index)
 		}
 	}

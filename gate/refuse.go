@@ -95,7 +95,8 @@ func (j *judgement) blocks() []Block {
 			blocks[len(blocks)-1].More++
 			continue
 		}
-		blocks = append(blocks, j.block(f))
+		blocks = append(blocks, Block{})
+		j.block(&blocks[len(blocks)-1], f)
 	}
 	return blocks
 }
@@ -105,16 +106,17 @@ func (n *net) block(name, reason string) Block {
 	return Block{Net: n.Name, Cause: n.Cause, Rule: n.Rule, Name: name, Reason: reason}
 }
 
-func (j *judgement) block(f *finding) Block {
-	b := f.net.block(j.call.Tool, "")
+// block makes b say why the net of the finding blocks the call.
+func (j *judgement) block(b *Block, f *finding) {
+	*b = f.net.block(j.call.Tool, "")
 	b.Key = f.named()
 	if reason := f.objection(); reason != "" {
 		b.Reason, b.Retry = f.about(reason), f.special.retry
-		return b
+		return
 	}
 	if f.broken {
 		b.Reason = fmt.Sprintf("Net '%s' cannot judge the call, because its mapper failed.", f.net.Name)
-		return b
+		return
 	}
 	l := &f.labels[f.label]
 	if l.Glob == 0 {
@@ -122,21 +124,20 @@ func (j *judgement) block(f *finding) Block {
 	}
 	if f.lacks() {
 		b.Reason = f.plan().lack.sentence(cmp.Or(b.Name, j.call.Tool))
-		return b
+		return
 	}
 	if f.doubtful {
 		b.Reason = doubt(l, b.Name)
-		return b
+		return
 	}
-	b.Reason = f.about(f.net.reason(b.Name))
+	b.Reason = f.reason(b.Name)
 	if f.data.Stuck {
 		b.Reason = f.net.unrest()
 	}
 	lists, _ := f.net.lookup(l)
 	lists = without(lists, f.net.spared(f.labels))
 	b.Holds = append(f.holders(j.state, lists), f.spoilers(j.state)...)
-	j.wait(f, lists, &b)
-	return b
+	j.wait(f, lists, b)
 }
 
 // doubt returns the reason of a net in which a weak name would make progress.

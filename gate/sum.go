@@ -29,7 +29,7 @@ const (
 // spend blocks a call with which the sum of the net would be too large, or whose part
 // of it cannot be told.
 func (f *finding) spend(c *Call) {
-	if f.net.Sum == nil || f.kind != Gated || !f.forbids() {
+	if f.kind != Gated || !f.forbids() {
 		return
 	}
 	name := f.spokenName(c)

@@ -9,7 +9,7 @@ import (
 
 // yield drops the verdicts of advisory nets that yield now.
 func (j *judgement) yield() {
-	if !j.blocked || !slices.ContainsFunc(j.findings, func(f finding) bool { return f.kind == Blocked && f.net.Advisory }) {
+	if !j.blocked || !j.policy.advisory || !slices.ContainsFunc(j.findings, func(f finding) bool { return f.kind == Blocked && f.net.Advisory }) {
 		return
 	}
 	v := newAdviser(j.policy, j.state, j.callable(), j.world, j.call.Time)
