@@ -80,3 +80,22 @@ func TestCalls(t *testing.T) {
 		t.Errorf("%v %q", calls, why)
 	}
 }
+
+// TestSupposedByPatterns: a tool may be called as what a map gives, and that name may be
+// the only one that two patterns match.
+func TestSupposedByPatterns(t *testing.T) {
+	p, ok := policyOf("map b.f y as m\nlimit ? to 3 per session\nblock b\nblock m?*\n")
+	if !ok {
+		t.Fatal("the policy is not admitted")
+	}
+	claim := verify.Never{Tool: gate.Tool{Name: "m**", Kind: gate.Glob}}
+	for known, want := range map[bool]verify.Result{false: verify.Unknown, true: verify.Proved} {
+		o := verify.Options{Known: known, Prove: []verify.Assertion{claim}}
+		if known {
+			o.Tools = []verify.Tool{{Name: "b"}}
+		}
+		if proof := verify.Policy(p, o).Proofs[0]; proof.Result != want || !known && proof.Supposed != "m" {
+			t.Errorf("tools known %v: %v, if there is a tool %q; want %v", known, proof.Result, proof.Supposed, want)
+		}
+	}
+}

@@ -31,6 +31,9 @@ func (b *vocabulary) synthesizeTools(also map[string][]gate.Name) bool {
 	if !complete {
 		return false
 	}
+	if !b.complete {
+		b.supposeMatched(&whole, fresh)
+	}
 	for _, f := range fresh {
 		if i := strings.IndexByte(f.text, '.'); i > 0 && i < len(f.text)-1 {
 			fresh := taken[f.text[:i]] && !b.isTool[f.text[:i]] // what a map gives, and no tool
@@ -70,6 +73,26 @@ func (b *vocabulary) synthesizeTools(also map[string][]gate.Name) bool {
 	return true
 }
 
+// supposeMatched adds tools that are called as what a map gives, where patterns
+// match no other name as they do this one.
+func (b *vocabulary) supposeMatched(v *synthesis, fresh []synthesized) {
+	met := make(map[string]bool)
+	for _, f := range fresh {
+		met[f.set] = true
+	}
+	for _, name := range b.tools {
+		set, _ := v.accepted(v.after(name))
+		met[set] = true
+	}
+	for _, m := range b.maps {
+		set, wanted := v.accepted(v.after(m.As))
+		if wanted && !met[set] && !b.isTool[m.As] {
+			b.supposed[m.As] = true
+			b.tool(m.As)
+		}
+	}
+}
+
 // taken are the names that mean something already: tools, labels, and tools with
 // an action.
 func (b *vocabulary) taken() map[string]bool {
@@ -100,11 +123,7 @@ func (b *vocabulary) synthesizeBases(v synthesis, unnamed []string) (complete bo
 	}
 	known := make(map[string]bool)
 	for _, t := range unnamed {
-		at := v.start()
-		for _, c := range t {
-			at = v.step(at, c)
-		}
-		set, _ := v.accepted(at)
+		set, _ := v.accepted(v.after(t))
 		known[set] = true
 	}
 	bases, complete := v.names()

@@ -103,6 +103,15 @@ func (v *synthesis) start() []uint64 {
 	return start
 }
 
+// after is where they are behind a name.
+func (v *synthesis) after(name string) []uint64 {
+	at := v.start()
+	for _, c := range name {
+		at = v.step(at, c)
+	}
+	return at
+}
+
 func (v *synthesis) step(at []uint64, c rune) []uint64 {
 	next := make([]uint64, len(at))
 	for i := range at {
