@@ -32,7 +32,8 @@ type trial struct {
 	o       verify.Options
 	report  *verify.Report
 
-	partial bool // verify does not know that some calls can be made: others may be shorter
+	left    []string // forms of arguments that no call has, see [trial.leaveOut]
+	partial bool     // verify does not know that some calls can be made: others may be shorter
 	brute   *brute
 	single  *brute            // of keyed nets: calls of one value
 	each    *brute            // likewise: claims are about calls of one value
@@ -314,14 +315,14 @@ func (tr *trial) check(stats map[string]int) {
 		return
 	}
 	for _, n := range tr.report.Names {
-		tr.name(n, stats)
+		tr.among(func() { tr.name(n, stats) }, n.Shortest, n.Failing)
 	}
 	for _, p := range tr.report.Proofs {
 		stats[p.Result.String()]++
-		tr.proof(p)
+		tr.among(func() { tr.proof(p) }, p.Counterexample, p.Witness)
 	}
 	for _, g := range tr.report.Groups {
-		tr.deadlock(g, stats)
+		tr.among(func() { tr.deadlock(g, stats) }, g.Deadlock.Trace)
 	}
 	tr.losses(stats)
 	tr.redundant()
