@@ -80,6 +80,12 @@ func isInvisible(r rune) bool {
 }
 
 func (c *compiler) checkRequire(s *Require) {
+	if n := s.pairs(); n > maxPairs {
+		first := s.Before[maxPairs*len(s.Before)/n] // too many
+		c.failName(s, first, ManyPairs, "write a pattern, such as git_*, for names that belong together",
+			"the lists make a net for each of %d pairs, and one statement may make %d", n, maxPairs)
+		return
+	}
 	for _, before := range s.Before {
 		c.checkPairs(s, before)
 	}

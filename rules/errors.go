@@ -98,6 +98,7 @@ const (
 	PatternName    Code = "E030" // a regex where a name belongs
 	BadField       Code = "E031" // a field of a key or a sum that is none
 	BadKey         Code = "E032" // a key that the rule cannot have
+	ManyPairs      Code = "E033" // two long lists
 )
 
 // The warnings.

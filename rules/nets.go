@@ -35,9 +35,15 @@ func ruleNet(name string, r Rule, cause gate.Cause, places []string, ts ...gate.
 	}
 }
 
+// maxPairs bounds the nets of one statement.
+const maxPairs = 256
+
 // requireNets returns a net for each pair of calls, or for each call that waits for
-// one of several.
+// one of several. It returns none where they are too many.
 func (c *compiler) requireNets(s *Require) (nets []gate.Net) {
+	if s.pairs() > maxPairs {
+		return nil
+	}
 	for _, before := range s.Before {
 		if s.Or {
 			nets = append(nets, c.requireNet(s, s.First, before))
@@ -48,6 +54,14 @@ func (c *compiler) requireNets(s *Require) (nets []gate.Net) {
 		}
 	}
 	return nets
+}
+
+// pairs counts the nets of a statement with two lists; 0: one of them is a single name.
+func (s *Require) pairs() int {
+	if s.Or || len(s.First) < 2 || len(s.Before) < 2 {
+		return 0
+	}
+	return len(s.First) * len(s.Before)
 }
 
 // requireNet returns the net of one call that waits, for a success of one of first.
