@@ -164,7 +164,10 @@ func TestKeyMemory(t *testing.T) {
 	const count = 10_000
 	clocked := limitNet("post", 3, "session")
 	clocked.Transitions = append(clocked.Transitions, gate.Transition{Name: "tick", Inputs: nil, Outputs: nil, Every: time.Hour})
-	for _, n := range []gate.Net{limitNet("post", 3, "session"), clocked} {
+	sum := limitNet("post", 3, "session")
+	sum.Transitions[1].Inputs = []string{"ready"}
+	sum.Sum = &gate.Sum{Field: gate.Field{Path: "amount"}, Most: 1000, Every: 24 * time.Hour}
+	for _, n := range []gate.Net{limitNet("post", 3, "session"), clocked, sum} {
 		n.Key = []gate.Field{{Path: "channel"}}
 		p, err := gate.NewPolicy([]gate.Net{n}, gate.PolicyOptions{})
 		if err != nil {
@@ -173,13 +176,13 @@ func TestKeyMemory(t *testing.T) {
 		s := gate.NewSession(p, gate.SessionOptions{})
 		before := heap()
 		for i := range count {
-			c := gate.Call{Tool: "post", Args: fmt.Appendf(nil, `{"channel":"channel-%05d"}`, i), Time: time.Unix(int64(i), 0)}
+			c := gate.Call{Tool: "post", Args: fmt.Appendf(nil, `{"channel":"channel-%05d","amount":%d.25}`, i, i%700), Time: time.Unix(int64(i), 0)}
 			if a, ok := s.Decide(c, nil).(*gate.Allow); !ok || !a.Ticket.Settle(gate.Success) {
-				t.Fatal("refused")
+				t.Fatalf("%+v", s.Decide(c, nil))
 			}
 		}
 		each := (heap() - before) / count
-		t.Logf("%d bytes each, with a clock: %t", each, len(n.Transitions) > 2)
+		t.Logf("%d bytes each, with a clock: %t, with a sum: %t", each, len(n.Transitions) > 2, n.Sum != nil)
 		if each > 200 {
 			t.Errorf("%d bytes each", each)
 		}

@@ -260,10 +260,11 @@ func (d *NetData) distinct() func(yield func(*NetData) bool) {
 		}
 		seen := make(map[*NetData]bool)
 		d.Values.states.all(func(e *trieEntry) bool {
-			if e.clock == nil && seen[e.data] {
+			whole := e.clock == nil && e.spent == nil
+			if whole && seen[e.data] {
 				return true
 			}
-			seen[e.data] = e.clock == nil
+			seen[e.data] = seen[e.data] || whole
 			return yield(e.state())
 		})
 	}

@@ -273,3 +273,19 @@ func TestSumsForEach(t *testing.T) {
 		t.Errorf("%+v", a.Hidden)
 	}
 }
+
+// TestSumsOfValues: what is spent is kept exactly for each value, in few bytes or many.
+func TestSumsOfValues(t *testing.T) {
+	n := sumNet(2, 0)
+	n.Key = []gate.Field{{Path: "to"}}
+	p := play(t, gate.PolicyOptions{}, n)
+	p.allow(`transfer {"to":"a","amount":0.25}`)
+	p.refuse(`transfer {"to":"a","amount":1.76}`, gate.KindBlocked, "sum")
+	p.allow(`transfer {"to":"b","amount":1.75}`)
+	p.allow(`transfer {"to":"b","amount":0.25}`)
+	p.refuse(`transfer {"to":"b","amount":1e-30}`, gate.KindBlocked, "sum")
+	p.allow(`transfer {"to":"a","amount":1e-30}`)
+	p.refuse(`transfer {"to":"a","amount":1.75}`, gate.KindBlocked, "sum")
+	p.allow(`transfer {"to":"a","amount":1.7499}`)
+	p.refuse(`transfer {"to":"a","amount":0.0001}`, gate.KindBlocked, "sum")
+}

@@ -25,13 +25,14 @@ type trieSlot struct {
 	entry *trieEntry
 }
 
-// trieEntry is a text with its state. The clock is kept apart, so that states that
-// are equal but for the clock can be one.
+// trieEntry is a text with its state. The clock, and what is spent, is kept apart, so
+// that states that are equal but for those can be one.
 type trieEntry struct {
 	hash  uint64
 	text  string
 	data  *NetData
 	clock *Clock
+	spent *spending
 	next  *trieEntry // of the same hash
 }
 

@@ -54,50 +54,57 @@ func (v *Values) All() iter.Seq2[string, *NetData] {
 	}
 }
 
-// state returns the state with its clock.
+// state returns the state with its clock and with what is spent.
 func (e *trieEntry) state() *NetData {
-	if e.clock == nil {
+	if e.clock == nil && e.spent == nil {
 		return e.data
 	}
 	d := *e.data
 	d.Clock = e.clock
+	if e.spent != nil {
+		d.Spent = e.spent.large()
+	}
 	return &d
 }
 
 // put sets the state for a value; v must not be shared yet.
 func (v *Values) put(key string, d *NetData) {
-	hash := hashOf(key)
-	data, clock := v.shared(d)
-	v.states = v.states.with(&trieEntry{hash: hash, text: key, data: data, clock: clock})
+	e := &trieEntry{hash: hashOf(key), text: key}
+	v.share(e, d)
+	v.states = v.states.with(e)
 }
 
 // drop removes the state for a value; v must not be shared yet.
 func (v *Values) drop(key string) { v.states = v.states.without(hashOf(key), key) }
 
-// shared returns an equal state, without its clock where many values can have it.
-func (v *Values) shared(d *NetData) (*NetData, *Clock) {
-	if !d.plain() {
-		own := *d // d can be part of something larger
-		return &own, nil
+// share gives e a state equal to d, without its clock and without what is spent where
+// many values can have it.
+func (v *Values) share(e *trieEntry, d *NetData) {
+	own := *d // d can be part of something larger
+	e.data = &own
+	spent, small := d.Spent.small()
+	if !small || !d.plain() {
+		return
 	}
+	e.clock, e.spent = d.Clock, spent
 	var room [32]byte
 	text := d.appendPlain(room[:0])
 	hash := hashOf(string(text))
-	if e := v.plain.get(hash, string(text)); e != nil {
-		return e.data, d.Clock
+	if same := v.plain.get(hash, string(text)); same != nil {
+		e.data = same.data
+		return
 	}
-	own := *d
-	own.Clock, own.Marking = nil, slices.Clone(d.Marking)
+	own.Clock, own.Spent, own.Marking = nil, nil, slices.Clone(d.Marking)
 	if v.plain.size >= maxPlain {
 		v.plain = trie{}
 	}
 	v.plain = v.plain.with(&trieEntry{hash: hash, text: string(text), data: &own})
-	return &own, d.Clock
 }
 
-// plain reports whether the state is nothing but a marking, and perhaps a clock.
+// plain reports whether the state is nothing but a marking, and perhaps a clock and what
+// is spent.
 func (d *NetData) plain() bool {
-	return len(d.Flights)+len(d.Watches)+len(d.Spoilers())+len(d.Lapsed())+len(d.Meta) == 0 && d.Spent == nil && d.Shadow == nil
+	return len(d.Flights)+len(d.Watches)+len(d.Spoilers())+len(d.Lapsed())+len(d.Meta) == 0 && d.Shadow == nil
 }
 
 // appendPlain appends what distinguishes plain states of one net.
