@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/petrigate/petrigate/gate/internal/trie"
 	"github.com/petrigate/petrigate/internal/jsonpath"
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
@@ -21,7 +22,7 @@ const (
 // value is one value of a key in a call.
 type value struct {
 	text  string     // as [NetDelta.Key]
-	hash  uint64     // of the text, see [hashOf]
+	hash  uint64     // of the text, see [trie.Hash]
 	named []KeyValue // by field
 	shown string     // as [shownKey]; empty: not known yet
 	keys  uint64     // the keys of the net that have it, if they differ; 0: those of the plan
@@ -189,7 +190,7 @@ func (r *keyReading) combine(k *keyReader, columns [][]string) {
 		all = k.combination(all, columns, i, count)
 		named := all[i*len(columns) : len(all) : len(all)]
 		text := textOf(named)
-		r.values = append(r.values, value{text: text, hash: hashOf(text), named: named})
+		r.values = append(r.values, value{text: text, hash: trie.Hash(text), named: named})
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/gate/internal/naming"
+	"github.com/petrigate/petrigate/gate/internal/trie"
 	"github.com/petrigate/petrigate/internal/jsonpath"
 )
 
@@ -259,13 +260,14 @@ func (d *NetData) distinct() func(yield func(*NetData) bool) {
 			return
 		}
 		seen := make(map[*NetData]bool)
-		d.Values.states.all(func(e *trieEntry) bool {
-			whole := e.clock == nil && e.spent == nil
-			if whole && seen[e.data] {
+		d.Values.states.All(func(e *trie.Entry[kept]) bool {
+			k := &e.Value
+			whole := k.clock == nil && k.spent == nil
+			if whole && seen[k.data] {
 				return true
 			}
-			seen[e.data] = seen[e.data] || whole
-			return yield(e.state())
+			seen[k.data] = seen[k.data] || whole
+			return yield(k.state())
 		})
 	}
 }

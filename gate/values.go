@@ -4,14 +4,24 @@ import (
 	"encoding/binary"
 	"iter"
 	"slices"
+
+	"github.com/petrigate/petrigate/gate/internal/trie"
 )
 
 // Values are the states of a net for the values of its key, but for those values
 // whose state is that of the net at large. They are replaced and never changed. A nil
 // pointer has none.
 type Values struct {
-	states trie
-	plain  trie // states without anything but a marking, by that: equal ones are one
+	states trie.Trie[kept]
+	plain  trie.Trie[kept] // states without anything but a marking, by that: equal ones are one
+}
+
+// kept is a state as it is kept. The clock, and what is spent, is apart, so that states
+// that are equal but for those can be one.
+type kept struct {
+	data  *NetData
+	clock *Clock
+	spent *spending
 }
 
 // maxPlain bounds the states that are kept so that equal ones are one.
@@ -22,7 +32,7 @@ func (v *Values) Len() int {
 	if v == nil {
 		return 0
 	}
-	return v.states.size
+	return v.states.Len()
 }
 
 // Get returns the state for a value, or nil. A value is known by the text that
@@ -31,7 +41,7 @@ func (v *Values) Get(key string) *NetData {
 	if v == nil {
 		return nil
 	}
-	return v.get(hashOf(key), key)
+	return v.get(trie.Hash(key), key)
 }
 
 // get is [Values.Get] of a value with this hash.
@@ -39,8 +49,8 @@ func (v *Values) get(hash uint64, key string) *NetData {
 	if v == nil {
 		return nil
 	}
-	if e := v.states.get(hash, key); e != nil {
-		return e.state()
+	if e := v.states.Get(hash, key); e != nil {
+		return e.Value.state()
 	}
 	return nil
 }
@@ -49,56 +59,56 @@ func (v *Values) get(hash uint64, key string) *NetData {
 func (v *Values) All() iter.Seq2[string, *NetData] {
 	return func(yield func(string, *NetData) bool) {
 		if v != nil {
-			v.states.all(func(e *trieEntry) bool { return yield(e.text, e.state()) })
+			v.states.All(func(e *trie.Entry[kept]) bool { return yield(e.Text, e.Value.state()) })
 		}
 	}
 }
 
 // state returns the state with its clock and with what is spent.
-func (e *trieEntry) state() *NetData {
-	if e.clock == nil && e.spent == nil {
-		return e.data
+func (k *kept) state() *NetData {
+	if k.clock == nil && k.spent == nil {
+		return k.data
 	}
-	d := *e.data
-	d.Clock = e.clock
-	if e.spent != nil {
-		d.Spent = e.spent.large()
+	d := *k.data
+	d.Clock = k.clock
+	if k.spent != nil {
+		d.Spent = k.spent.large()
 	}
 	return &d
 }
 
 // put sets the state for a value; v must not be shared yet.
 func (v *Values) put(key string, d *NetData) {
-	e := &trieEntry{hash: hashOf(key), text: key}
-	v.share(e, d)
-	v.states = v.states.with(e)
+	e := &trie.Entry[kept]{Hash: trie.Hash(key), Text: key}
+	v.share(&e.Value, d)
+	v.states = v.states.With(e)
 }
 
 // drop removes the state for a value; v must not be shared yet.
-func (v *Values) drop(key string) { v.states = v.states.without(hashOf(key), key) }
+func (v *Values) drop(key string) { v.states = v.states.Without(trie.Hash(key), key) }
 
-// share gives e a state equal to d, without its clock and without what is spent where
+// share gives k a state equal to d, without its clock and without what is spent where
 // many values can have it.
-func (v *Values) share(e *trieEntry, d *NetData) {
+func (v *Values) share(k *kept, d *NetData) {
 	own := *d // d can be part of something larger
-	e.data = &own
+	k.data = &own
 	spent, small := d.Spent.small()
 	if !small || !d.plain() {
 		return
 	}
-	e.clock, e.spent = d.Clock, spent
+	k.clock, k.spent = d.Clock, spent
 	var room [32]byte
 	text := d.appendPlain(room[:0])
-	hash := hashOf(string(text))
-	if same := v.plain.get(hash, string(text)); same != nil {
-		e.data = same.data
+	hash := trie.Hash(string(text))
+	if same := v.plain.Get(hash, string(text)); same != nil {
+		k.data = same.Value.data
 		return
 	}
 	own.Clock, own.Spent, own.Marking = nil, nil, slices.Clone(d.Marking)
-	if v.plain.size >= maxPlain {
-		v.plain = trie{}
+	if v.plain.Len() >= maxPlain {
+		v.plain = trie.Trie[kept]{}
 	}
-	v.plain = v.plain.with(&trieEntry{hash: hash, text: string(text), data: &own})
+	v.plain = v.plain.With(&trie.Entry[kept]{Hash: hash, Text: string(text), Value: kept{data: &own}})
 }
 
 // plain reports whether the state is nothing but a marking, and perhaps a clock and what

@@ -1,0 +1,188 @@
+// Package trie is a persistent map from texts: a change makes another map, which shares
+// almost all of the one before.
+package trie
+
+import (
+	"hash/maphash"
+	"math/bits"
+	"slices"
+)
+
+// A Trie maps texts to values. It never changes: its methods return another, which
+// shares almost all of it. The zero value is empty.
+type Trie[V any] struct {
+	root *node[V]
+	size int
+}
+
+// node has what begins with the same bits of a hash, by its next four bits.
+type node[V any] struct {
+	bits  uint16 // the slots that there are
+	slots []slot[V]
+}
+
+// slot has a node, or the entries of one hash.
+type slot[V any] struct {
+	node  *node[V]
+	entry *Entry[V]
+}
+
+// An Entry is a text with its value. It belongs to the trie that it is put into.
+type Entry[V any] struct {
+	Hash  uint64 // of Text, see [Hash]
+	Text  string
+	Value V
+	next  *Entry[V] // of the same hash
+}
+
+// width is the number of bits by which a node divides what it has.
+const width = 4
+
+var seed = maphash.MakeSeed()
+
+// Hash returns the hash of a text, which is another in each process.
+func Hash(text string) uint64 { return maphash.String(seed, text) }
+
+// Len returns how many entries there are.
+func (t Trie[V]) Len() int { return t.size }
+
+// Get returns the entry of the text, or nil.
+func (t Trie[V]) Get(hash uint64, text string) *Entry[V] {
+	shift := 0
+	for n := t.root; n != nil; shift += width {
+		bit, at := n.slot(hash, shift)
+		if n.bits&bit == 0 {
+			return nil
+		}
+		s := n.slots[at]
+		for e := s.entry; e != nil; e = e.next {
+			if e.Hash == hash && e.Text == text {
+				return e
+			}
+		}
+		n = s.node
+	}
+	return nil
+}
+
+// With returns t with the entry in place of the one of its text.
+func (t Trie[V]) With(e *Entry[V]) Trie[V] {
+	if t.Get(e.Hash, e.Text) == nil {
+		t.size++
+	}
+	t.root = t.root.with(e, 0)
+	return t
+}
+
+// Without returns t without the entry of the text.
+func (t Trie[V]) Without(hash uint64, text string) Trie[V] {
+	if t.Get(hash, text) == nil {
+		return t
+	}
+	t.size--
+	t.root = t.root.without(hash, text, 0).node
+	return t
+}
+
+// All yields the entries in some order, until it returns false; it reports whether it
+// never did.
+func (t Trie[V]) All(yield func(*Entry[V]) bool) bool { return t.root.all(yield) }
+
+// slot returns where n has the hash, if it has it.
+func (n *node[V]) slot(hash uint64, shift int) (bit uint16, at int) {
+	bit = 1 << (hash >> shift & (1<<width - 1))
+	return bit, bits.OnesCount16(n.bits & (bit - 1))
+}
+
+func (n *node[V]) with(e *Entry[V], shift int) *node[V] {
+	if n == nil {
+		bit, _ := (&node[V]{}).slot(e.Hash, shift)
+		return &node[V]{bits: bit, slots: []slot[V]{{entry: e}}}
+	}
+	bit, at := n.slot(e.Hash, shift)
+	if n.bits&bit == 0 {
+		slots := make([]slot[V], len(n.slots)+1)
+		copy(slots, n.slots[:at])
+		slots[at] = slot[V]{entry: e}
+		copy(slots[at+1:], n.slots[at:])
+		return &node[V]{bits: n.bits | bit, slots: slots}
+	}
+	var next slot[V]
+	switch old := n.slots[at]; {
+	case old.node != nil:
+		next.node = old.node.with(e, shift+width)
+	case old.entry.Hash == e.Hash:
+		e.next = old.entry.without(e.Text)
+		next.entry = e
+	default:
+		var both *node[V]
+		next.node = both.with(old.entry, shift+width).with(e, shift+width)
+	}
+	return n.replaced(at, next)
+}
+
+// replaced returns n with another slot there.
+func (n *node[V]) replaced(at int, s slot[V]) *node[V] {
+	c := &node[V]{bits: n.bits, slots: slices.Clone(n.slots)}
+	c.slots[at] = s
+	return c
+}
+
+// without returns what is left of n. If that is one entry in the end, the node above
+// takes it: the shape of a trie depends on its entries alone.
+func (n *node[V]) without(hash uint64, text string, shift int) slot[V] {
+	bit, at := n.slot(hash, shift)
+	var next slot[V]
+	if old := n.slots[at]; old.node != nil {
+		next = old.node.without(hash, text, shift+width)
+	} else {
+		next.entry = old.entry.without(text)
+	}
+	switch {
+	case next != slot[V]{}:
+		n = n.replaced(at, next)
+	case len(n.slots) == 1:
+		return slot[V]{}
+	default:
+		n = &node[V]{bits: n.bits &^ bit, slots: slices.Delete(slices.Clone(n.slots), at, at+1)}
+	}
+	if shift > 0 && len(n.slots) == 1 && n.slots[0].node == nil {
+		return n.slots[0]
+	}
+	return slot[V]{node: n}
+}
+
+func (n *node[V]) all(yield func(*Entry[V]) bool) bool {
+	if n == nil {
+		return true
+	}
+	for _, s := range n.slots {
+		for e := s.entry; e != nil; e = e.next {
+			if !yield(e) {
+				return false
+			}
+		}
+		if !s.node.all(yield) {
+			return false
+		}
+	}
+	return true
+}
+
+// without returns the entries of one hash but for that of the text.
+func (e *Entry[V]) without(text string) *Entry[V] {
+	if e == nil {
+		return nil
+	}
+	rest := e.next.without(text)
+	switch {
+	case e.Text == text:
+		return rest
+	case rest == e.next:
+		return e
+	default:
+		c := *e
+		c.next = rest
+		return &c
+	}
+}
