@@ -41,10 +41,14 @@ type Transition struct {
 	People   int           // how many different persons must approve; 0: one
 	Deferred bool          // it waits for the success of the call
 	Observe  bool          // it never forbids the call
+	Spoils   bool          // it takes evidence away that other calls gave
+	Row      bool          // it counts equal calls in a row
+	Sum      string        // what may be spent, such as "1000 of amount"; empty: it is not about that
 	Never    bool          // it is known that it cannot fire
 	Every    time.Duration // it fires by the clock; 0: it does not
 	Key      []string      // it fires for each value of these fields by itself
 	Unless   []string      // calls with one of these names are exempt
+	Listed   bool          // it is no transition, but names that pass
 }
 
 // mostTools is the maximum number of tools in a box.
@@ -85,7 +89,10 @@ func (t *Transition) notes() string {
 	for _, note := range []struct {
 		is   bool
 		text string
-	}{{t.Manual, "asks " + text.People(t.People, "", "")}, {t.Deferred, "on success"}, {t.Observe, "only watches"}, {t.Never, "never"}} {
+	}{
+		{t.Sum != "", "up to " + t.Sum}, {t.Row, "equal calls in a row"}, {t.Manual, "asks " + text.People(t.People, "", "")},
+		{t.Deferred, "on success"}, {t.Spoils, "spoils evidence"}, {t.Observe && !t.Spoils, "only watches"}, {t.Never, "never"},
+	} {
 		if note.is {
 			notes = append(notes, note.text)
 		}

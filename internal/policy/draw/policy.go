@@ -49,10 +49,14 @@ func gateNet(info gate.NetInfo) Net {
 		n.Transitions = append(n.Transitions, Transition{
 			Name: t.Name, Tools: texts(t.Tools), In: arcs(t.Inputs), Out: arcs(t.Outputs),
 			Manual: t.Manual, People: t.Approvals, Deferred: t.Deferred, Observe: t.Observe, Every: t.Every, Key: key(info, t), Unless: texts(t.Unless),
+			Spoils: t.Spoils, Row: info.Row && len(t.Tools) > 0, Sum: sum(info, t),
 		})
 	}
+	for _, p := range info.Phases {
+		n.Transitions = append(n.Transitions, Transition{Name: "allowed in " + p.Place, Tools: texts(p.Tools), Listed: true})
+	}
 	if len(info.Free) > 0 {
-		n.Transitions = append(n.Transitions, Transition{Name: "always", Tools: info.Free})
+		n.Transitions = append(n.Transitions, Transition{Name: "always", Tools: info.Free, Listed: true})
 	}
 	return n
 }
@@ -68,6 +72,19 @@ func key(info gate.NetInfo, t gate.Transition) []string {
 		names = append(names, cmp.Or(f.Source, f.Path))
 	}
 	return names
+}
+
+// sum says what calls of the transition may spend.
+func sum(info gate.NetInfo, t gate.Transition) string {
+	s := info.Sum
+	if s == nil || len(t.Tools) == 0 {
+		return ""
+	}
+	text := fmt.Sprintf("%d of %s", s.Most, cmp.Or(s.Field.Source, s.Field.Path))
+	if s.Every > 0 {
+		text += " every " + s.Every.String()
+	}
+	return text
 }
 
 func texts(tools []gate.Tool) []string {
@@ -110,7 +127,7 @@ func Plain(nets []Net) []*netfile.Net {
 			p.Places, p.Initial = append(p.Places, place.Name), append(p.Initial, place.Tokens)
 		}
 		for _, t := range n.Transitions {
-			if len(t.In)+len(t.Out) > 0 || t.Name != "always" {
+			if !t.Listed {
 				p.Transitions = append(p.Transitions, t.Name)
 				p.Petri.Transitions = append(p.Petri.Transitions, petri.Transition{In: t.In, Out: t.Out})
 			}

@@ -1,7 +1,9 @@
 package simulate
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -59,10 +61,55 @@ func (m *Simulator) moved(before []gate.NetState) {
 		if was != is {
 			m.printf("  %s: %s -> %s\n", m.title(n.Name), was, is)
 		}
+		m.movedValues(&before[i], &n)
 		if n.Shadow && policy.MarkingText(before[i].Enforced) != policy.MarkingText(n.Enforced) {
 			m.printf("  %s, had it blocked: %s -> %s\n", m.title(n.Name), policy.MarkingText(before[i].Enforced), policy.MarkingText(n.Enforced))
 		}
 	}
+}
+
+// movedValues shows what has changed for values of a key, and of what may be spent.
+func (m *Simulator) movedValues(was, is *gate.NetState) {
+	before := make(map[string]string)
+	for i := range was.Values {
+		v := &was.Values[i]
+		before[valueText(v.Key)] = stateText(v.Marking, v.Spent)
+	}
+	change := func(value, text string) {
+		if old := cmp.Or(before[value], stateText(was.Marking, "")); old != text {
+			m.printf("  %s, %s: %s -> %s\n", m.title(is.Name), value, old, text)
+		}
+		delete(before, value)
+	}
+	for i := range is.Values {
+		change(valueText(is.Values[i].Key), stateText(is.Values[i].Marking, is.Values[i].Spent))
+	}
+	for _, value := range slices.Sorted(maps.Keys(before)) {
+		if is.More == 0 {
+			change(value, stateText(is.Marking, ""))
+		}
+	}
+	if is.Key == "" && was.Spent != is.Spent {
+		m.printf("  %s: %s\n", m.title(is.Name), is.Spent)
+	}
+}
+
+// stateText is a marking and what is spent.
+func stateText(m gate.Marking, spent string) string {
+	text := policy.MarkingText(m)
+	if spent != "" {
+		text += ", " + spent
+	}
+	return text
+}
+
+// valueText is the values of a key, each with its field.
+func valueText(key []gate.KeyValue) string {
+	var parts []string
+	for _, k := range key {
+		parts = append(parts, k.Field+" "+k.Value)
+	}
+	return strings.Join(parts, ", ")
 }
 
 // title returns the line of a rule, or the name of a net.
@@ -91,7 +138,7 @@ func reason(r *gate.Refusal) string {
 
 // possible lists what could be called now.
 func (m *Simulator) possible() {
-	var now, later []string
+	var now, depends, later []string
 	session := m.of.session
 	names := m.of.names()
 	for i, name := range names {
@@ -101,17 +148,31 @@ func (m *Simulator) possible() {
 		call := m.of.made(Call{Tool: name}, 0)
 		call.ID = ""
 		d, _ := m.of.result.Policy.Decide(session.Snapshot(), call, nil)
-		switch d.(type) {
+		switch d := d.(type) {
 		case *gate.Allow:
 			now = append(now, name)
 		case *gate.Ask:
 			now = append(now, name+" (asks)")
-		default:
-			later = append(later, name)
+		case *gate.Refusal:
+			if m.unread(d) {
+				depends = append(depends, name)
+			} else {
+				later = append(later, name)
+			}
 		}
 	}
 	m.list("now:", now)
+	m.list("it depends on the arguments:", depends)
 	m.list("not now:", later)
+}
+
+// unread reports whether only nets refuse a call without arguments that read some.
+func (m *Simulator) unread(r *gate.Refusal) bool {
+	return len(r.Blocks) > 0 && !slices.ContainsFunc(r.Blocks, func(b gate.Block) bool {
+		n := m.of.net(b.Net)
+		keyed := len(n.Key) > 0 || slices.ContainsFunc(n.Transitions, func(t gate.Transition) bool { return len(t.Key) > 0 })
+		return n.Sum == nil && (!keyed || b.Key != nil)
+	})
 }
 
 // list writes a line of names, unless there are none.
@@ -135,7 +196,13 @@ func (m *Simulator) status() {
 		if !n.Active {
 			idle = " (inactive)"
 		}
-		m.printf("  %s%s: %s\n", m.title(n.Name), idle, policy.MarkingText(n.Marking))
+		m.printf("  %s%s: %s\n", m.title(n.Name), idle, stateText(n.Marking, n.Spent))
+		for i := range n.Values {
+			m.printf("    %s: %s\n", valueText(n.Values[i].Key), stateText(n.Values[i].Marking, n.Values[i].Spent))
+		}
+		if n.More > 0 {
+			m.printf("    and %d more values\n", n.More)
+		}
 		if !n.Next.IsZero() {
 			m.printf("    moves by itself in %s\n", n.Next.Sub(m.of.box.Now()))
 		}

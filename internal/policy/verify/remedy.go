@@ -76,6 +76,9 @@ func (f *RemedyFinder) Remedy(s *gate.State, c gate.Call, r *gate.Refusal) Remed
 		}
 	}
 	refusing := f.numbers(r)
+	if slices.ContainsFunc(refusing, func(n int) bool { return f.model.Nets[n].Info.Row }) {
+		return Remedy{Why: "any other call begins the row anew"} // as the reason says
+	}
 	for _, b := range r.Blocks {
 		if n := f.number(b.Net); n >= 0 && f.model.Nets[n].Keyed() && b.Key == nil {
 			return Remedy{Why: "the call itself has no value that the net " + b.Net + " can read"}
