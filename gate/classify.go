@@ -189,7 +189,10 @@ func (j *judgement) judge(f *finding) {
 	case f.plan() != nil && f.value() == nil:
 		f.judgeBase()
 	default:
-		f.judgeValue(j.scratchRoom[:0])
+		f.judge(j.scratchRoom[:0])
+		if f.plan() != nil && len(f.plan().watches) > 0 {
+			f.judgeWatches()
+		}
 		if len(f.net.Phases) > 0 {
 			f.restrain(j.call)
 		}
@@ -263,7 +266,13 @@ func (f *finding) judge(room []int) {
 			f.kind = max(f.kind, Free)
 			continue
 		}
-		if lists = f.listed(without(lists, spared)); len(lists) == 0 {
+		if len(spared) > 0 {
+			lists = without(lists, spared)
+		}
+		if f.of != nil {
+			lists = f.listed(lists)
+		}
+		if len(lists) == 0 {
 			continue
 		}
 		t := f.net.candidate(lists, f.data)

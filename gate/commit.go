@@ -128,17 +128,20 @@ func (j *judgement) moves(d *Delta, number uint64, metas []Meta) *finding {
 		if base == nil || i == 0 || j.findings[i-1].net != f.net {
 			base = f.base()
 		}
-		m := f.move(&room[i], base)
 		flight := j.state.flight(f.net, number, j.call.Time)
-		m.miss(f, flight)
+		m := f.move(&room[i], base, flight)
 		if !m.begin(f, flight) {
 			if j.world == actual || j.past {
 				continue
 			}
 			return f
 		}
-		m.spend(f.amount(), j.call.Time)
-		m.count(f, j.row)
+		if f.special != nil {
+			m.spend(f.special.amount, j.call.Time)
+		}
+		if f.net.Row {
+			m.count(f, j.row)
+		}
 		m.clock(f.data, j.call.Time)
 		if metas != nil && metas[i] != nil {
 			m.data.Meta = metas[i]
@@ -212,7 +215,9 @@ func (m *move) begin(f *finding, call Flight) bool {
 	for _, c := range f.choices {
 		m.start(c, call)
 	}
-	m.spoil(f.spoils(), call)
+	if f.special != nil {
+		m.spoil(f.special.spoils, call)
+	}
 	return !m.data.Active || m.settle()
 }
 

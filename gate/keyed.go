@@ -297,13 +297,9 @@ func (p *plan) keysOf(v *value) uint64 {
 	return p.keys
 }
 
-// judgeValue judges the call for one value. The observers whose key is in the result
-// are watched by the net at large, but for the values for which they are not chosen.
-func (f *finding) judgeValue(room []int) {
-	f.judge(room)
-	if f.plan() == nil || len(f.plan().watches) == 0 {
-		return
-	}
+// judgeWatches is for the observers whose key is in the result: those are watched by the
+// net at large, but for the values for which they are not chosen.
+func (f *finding) judgeWatches() {
 	for i, w := range f.plan().watches {
 		if !f.chosen(w.transition) {
 			f.makeSpecial().missed |= 1 << i
@@ -410,12 +406,16 @@ func (d *NetData) single() NetData {
 
 // move returns the move of the net for the finding, made in room. The net at large may
 // have moved before.
-func (f *finding) move(room, base *NetData) move {
+func (f *finding) move(room, base *NetData, call Flight) move {
+	m := newMove(f.net, f.data, room)
+	if f.of == nil {
+		return m
+	}
 	*room = f.own()
-	m := move{net: f.net, data: room}
 	if f.plan() != nil {
 		m.watchOver(base.Watches, f.value() == nil)
 	}
+	m.miss(f, call)
 	return m
 }
 

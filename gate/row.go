@@ -29,13 +29,10 @@ func (n *net) anew(d *NetData) *NetData {
 
 // count remembers the call of a net that counts equal calls in a row.
 func (m *move) count(f *finding, row string) {
-	switch {
-	case !m.net.Row:
-	case f.forbids():
-		m.data.setRow(row)
-	default:
-		m.data.setRow("")
+	if !f.forbids() {
+		row = ""
 	}
+	m.data.setRow(row)
 }
 
 // rowOf returns a fingerprint that calls of one tool with equal arguments have, and no

@@ -39,14 +39,6 @@ func (f *finding) objection() string {
 	return f.special.reason
 }
 
-// amount returns what the call adds to the sum of the net, or nil.
-func (f *finding) amount() *big.Rat {
-	if f.special == nil {
-		return nil
-	}
-	return f.special.amount
-}
-
 // missed returns the watches of the plan that do not count for the value.
 func (f *finding) missed() uint64 {
 	if f.special == nil {
