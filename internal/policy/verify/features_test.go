@@ -114,11 +114,17 @@ func (g *generator) change(n *gate.Net) {
 // tick is the name of the calls by which brute force lets the clock fire.
 const tick = "the clock of "
 
-// clockless are nets in which a call stands for every tick of the clock.
+// clockless are nets in which a call stands for every tick of the clock, of a net with a
+// key one for each value.
 func clockless(nets []gate.NetInfo) (out []gate.Net, ticks []gate.Call) {
 	for _, info := range nets {
 		n := info.Net
 		n.Transitions = slices.Clone(n.Transitions)
+		name := gate.Tool{Name: tick + n.Name, Kind: gate.Literal}
+		var key []gate.Field
+		for i := range valuesOfKey(&n) {
+			key = append(key, gate.Field{Path: fmt.Sprint("k", i)})
+		}
 		for i := range n.Transitions {
 			t := &n.Transitions[i]
 			if t.Every == 0 && len(t.Tools) == 0 {
@@ -128,13 +134,48 @@ func clockless(nets []gate.NetInfo) (out []gate.Net, ticks []gate.Call) {
 				t.Unless = append(slices.Clone(t.Unless), gate.Tool{Name: tick + "*", Kind: gate.Glob})
 				continue
 			}
-			name := tick + n.Name
-			t.Every, t.Tools = 0, []gate.Tool{{Name: name, Kind: gate.Literal}}
-			ticks = append(ticks, gate.Call{Tool: name, Args: []byte("{}")})
+			t.Every, t.Tools, t.Key = 0, []gate.Tool{name}, key
 		}
+		n.Phases = slices.Clone(n.Phases)
+		for i := range n.Phases { // nor does a list hold it up
+			n.Phases[i].Tools = append(slices.Clone(n.Phases[i].Tools), gate.Tool{Name: tick + "*", Kind: gate.Glob})
+		}
+		ticks = append(ticks, ticksOf(n)...)
 		out = append(out, n)
 	}
 	return out, ticks
+}
+
+// valuesOfKey is how many fields the key of the net has.
+func valuesOfKey(n *gate.Net) int {
+	count := len(n.Key)
+	for _, t := range n.Transitions {
+		count = max(count, len(t.Key))
+	}
+	return count
+}
+
+// ticksOf are the calls that stand for ticks of the clock of the net.
+func ticksOf(n gate.Net) (ticks []gate.Call) {
+	for _, t := range n.Transitions {
+		if !isTickOf(t) {
+			continue
+		}
+		args := []string{""}
+		for i := range valuesOfKey(&n) {
+			var longer []string
+			for _, a := range args {
+				for _, v := range []string{"x", "y", "z"} {
+					longer = append(longer, fmt.Sprintf("%s,\"k%d\":%q", a, i, v))
+				}
+			}
+			args = longer
+		}
+		for _, a := range args {
+			ticks = append(ticks, gate.Call{Tool: t.Tools[0].Name, Args: []byte("{" + strings.TrimPrefix(a, ",") + "}")})
+		}
+	}
+	return ticks
 }
 
 // real plays a trace that waits with the clock of the gate.

@@ -26,6 +26,13 @@ func (a ForEach) prove(m *prover) Proof {
 	if slices.ContainsFunc(a.Key, func(c Compared) bool { return unread(c.Field) || unread(c.Other) }) {
 		return Proof{Why: "no rule has a key of this expression"}
 	}
+	var about, others []gate.Field
+	for _, c := range a.Key {
+		about, others = append(about, c.Field), append(others, c.Other)
+	}
+	if m.Calls.Crossed(about) || m.Calls.Crossed(others) {
+		return Proof{Why: explore.WhyValues}
+	}
 	each := *m
 	each.each = &a
 	p := a.Of.prove(&each)

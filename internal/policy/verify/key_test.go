@@ -114,20 +114,24 @@ func keyCalls(fields map[string]string) []gate.Call {
 func (tr *trial) playKeyed(g *generator, a, b gate.Tool) {
 	tr.partial = true
 	tr.brute = newBrute(tr.policy)
-	tr.single, tr.each = newBrute(tr.policy), newBrute(tr.policy)
 	if g.small {
 		tr.leaveOut()
 		tr.unheard()
 	}
-	tr.each.about = func(c int) bool { return strings.Contains(string(tr.each.calls[c].Args), `"x"`) }
+	tr.single = &brute{policy: tr.brute.policy}
+	for i, c := range tr.brute.calls { // ticks of the clock
+		tr.brute.results = append(tr.brute.results, "")
+		if !severalValues(c, "") {
+			tr.single.calls, tr.single.names, tr.single.results = append(tr.single.calls, c), append(tr.single.names, tr.brute.names[i]), append(tr.single.results, "")
+		}
+	}
 	for _, c := range tr.calls {
 		for _, r := range []string{`{"r":"x"}`, `{"r":"y"}`, ""} {
 			if r != "" && !tr.readsResult(c.Tool) {
 				continue
 			}
 			tr.brute.call(tr.policy, c, r)
-			tr.each.call(tr.policy, c, r)
-			if !strings.ContainsAny(string(c.Args)+r, "yz") {
+			if !severalValues(c, r) {
 				tr.single.call(tr.policy, c, r)
 			}
 		}
@@ -135,8 +139,11 @@ func (tr *trial) playKeyed(g *generator, a, b gate.Tool) {
 	tr.brute.fresh = func(c int) bool { return !strings.Contains(string(tr.brute.calls[c].Args), "z") }
 	tr.brute.explore(a, b)
 	tr.single.explore(a, b)
-	tr.each.played = tr.brute.table()
-	tr.each.explore(a, b)
+}
+
+// severalValues reports whether the call, or what it returns, has another value than x.
+func severalValues(c gate.Call, result string) bool {
+	return strings.ContainsAny(string(c.Args)+result, "yYz")
 }
 
 // readsResult reports whether some key is in the result of the tool.
@@ -152,23 +159,53 @@ func (tr *trial) readsResult(tool string) bool {
 // plainName reports whether a tool alone has the name.
 func plainName(name string) bool { return name == "a" || name == "b" || name == "c" || name == "d" }
 
-// forEach compares a claim about each value with what calls of one of them do.
+// hasValue reports whether the call has the value, which is empty where any will do; of
+// a key of two fields it has it in both.
+func (tr *trial) hasValue(c gate.Call, value string) bool {
+	args := string(c.Args)
+	two := slices.ContainsFunc(tr.nets, func(n gate.Net) bool { return valuesOfKey(&n) > 1 })
+	if two && value != "" && strings.Count(args, `"x"`)+strings.Count(args, `"y"`)+strings.Count(args, `"z"`) > strings.Count(args, value) {
+		return false
+	}
+	return strings.Contains(args, value)
+}
+
+// forEach compares a claim about each value with what calls of some of them do.
 func (tr *trial) forEach(p verify.Proof, e verify.ForEach) {
-	b := tr.each
-	broken := false
-	var about gate.Tool
-	switch a := e.Of.(type) {
-	case verify.NeverBefore:
-		about, broken = a.Tool, b.admitted(func(k, c int) bool { return b.has(c, a.Tool, false) && b.states[k].mon == 0 })
-	case verify.AtMost:
-		about, broken = a.Tools[0], b.most(a.Tools[0], a.Count+1) > a.Count
+	all := [][]string{nil}
+	for range e.Key {
+		var longer [][]string
+		for _, one := range all {
+			for _, v := range []string{"x", "y", "z"} {
+				longer = append(longer, append(slices.Clone(one), v))
+			}
+		}
+		all = longer
 	}
-	if p.Result == verify.Proved && broken {
-		tr.errorf("for each: %+v is broken", p)
+	var each []*watcher
+	for _, v := range all {
+		if len(v) == 1 || v[0] != v[1] || v[0] == "x" {
+			each = append(each, forValues(e, v))
+		}
 	}
-	if p.Result == verify.Refuted {
-		tr.reaches(about, p.Counterexample)
+	tr.judge(p, forValues(e, all...), each...)
+}
+
+// loose reports whether brute force sees less than there is: of a claim that counts over
+// time, where values tick one after the other, over the sessions of a user, and for each value of
+// a field that nothing reads.
+func (tr *trial) loose(p verify.Proof) bool {
+	a := p.Assertion
+	if e, ok := a.(verify.ForEach); ok {
+		a = e.Of
+		for _, k := range e.Key {
+			if !slices.ContainsFunc(tr.brute.calls, func(c gate.Call) bool { return len(valuesIn(k.Field, c)) > 0 }) {
+				return true
+			}
+		}
 	}
+	most, ok := a.(verify.AtMost)
+	return ok && tr.keyed && (most.Per.Window > 0 || most.Per.User)
 }
 
 func (b *brute) call(p *gate.Policy, c gate.Call, result string) {

@@ -31,7 +31,7 @@ func (tr *trial) losses(stats map[string]int) {
 			b := tr.brute.again()
 			value := tr.valueOf(verify.Proof{Counterexample: l.Trace}, t)
 			wanted := want{call: func(c int, _ []gate.Verdict) bool {
-				return b.has(c, t, false) && strings.Contains(string(b.calls[c].Args), value)
+				return b.has(c, t, false) && tr.hasValue(b.calls[c], value)
 			}}
 			if b.goesOn(replay(b.policy, l.Trace).state, wanted) {
 				tr.errorf("loss of %v: %+v can go on", t, l.Trace)
@@ -116,7 +116,7 @@ func (tr *trial) losesBySuccess(p *gate.Policy, t gate.Tool, value string) bool 
 	b := &brute{policy: p, calls: tr.brute.calls, names: tr.brute.names, results: tr.brute.results}
 	has := b.having(t, false)
 	for c := range has {
-		has[c] = has[c] && strings.Contains(string(b.calls[c].Args), value)
+		has[c] = has[c] && tr.hasValue(b.calls[c], value)
 	}
 	states := []*position{b.table().start}
 	seen := map[*position]bool{}

@@ -20,8 +20,13 @@ type watcher struct {
 }
 
 // watcherOf is that of a claim about calls.
-func watcherOf(a verify.Assertion) *watcher {
-	has := carried
+func watcherOf(a verify.Assertion) *watcher { return watcherWith(a, carried) }
+
+// A having reports whether a call with the names has one of which a claim speaks; with
+// evidence, as more than a restriction.
+type having func(c gate.Call, names []gate.Name, t gate.Tool, evidence bool) bool
+
+func watcherWith(a verify.Assertion, has having) *watcher {
 	anyOf := func(c gate.Call, names []gate.Name, tools []gate.Tool, evidence bool) bool {
 		return slices.ContainsFunc(tools, func(t gate.Tool) bool { return has(c, names, t, evidence) })
 	}
@@ -74,7 +79,7 @@ func watcherOf(a verify.Assertion) *watcher {
 			return s, !certain && !enough(asked, a.Unapproved)
 		}}
 	case verify.AtMost:
-		return counter(a)
+		return counter(a, has)
 	}
 	return nil
 }
@@ -127,13 +132,12 @@ func while(a verify.NeverWhile) *watcher {
 }
 
 // counter counts calls as the rule that limits them does.
-func counter(a verify.AtMost) *watcher {
-	per := []gate.Tool{a.Per.Call}
+func counter(a verify.AtMost, has having) *watcher {
 	about := func(c gate.Call, names []gate.Name) bool {
-		return slices.ContainsFunc(a.Tools, func(t gate.Tool) bool { return carried(c, names, t, false) })
+		return slices.ContainsFunc(a.Tools, func(t gate.Tool) bool { return has(c, names, t, false) })
 	}
 	starts := func(c gate.Call, names []gate.Name, evidence bool) bool {
-		return a.Per.Call.Name != "" && carried(c, names, per[0], evidence)
+		return a.Per.Call.Name != "" && has(c, names, a.Per.Call, evidence)
 	}
 	read := func(s string) (n int, since time.Duration) {
 		_, _ = fmt.Sscan(s, &n, &since)
@@ -233,12 +237,12 @@ func (tr *trial) watched(w *watcher, p verify.Proof) {
 		switch {
 		case step.Wait > 0:
 			for range max(1, step.Times) {
-				now, ok := begin(policy, s, tickOf(policy))
+				next, ok := ticked(policy, s)
 				if !ok {
 					tr.errorf("%+v: step %d cannot tick", p, i)
 					return
 				}
-				s = now.state
+				s = next
 				if w.tick != nil {
 					watch = w.tick(watch, step.Wait)
 				}
@@ -260,7 +264,7 @@ func (tr *trial) watched(w *watcher, p verify.Proof) {
 			}
 			var broken bool
 			if watch, broken = w.begin(watch, call, policy.Names(call), now.steps); broken {
-				if i < len(p.Counterexample)-1 && step.Times == 0 {
+				if _, each := p.Assertion.(verify.ForEach); i < len(p.Counterexample)-1 && step.Times == 0 && !each { // of another value it can be broken before
 					tr.errorf("%+v: broken already at step %d", p, i)
 				}
 				tr.real(p.Counterexample)
@@ -327,13 +331,24 @@ func (tr *trial) monitored(p verify.Proof) {
 	if w == nil {
 		return
 	}
+	tr.judge(p, w, w)
+}
+
+// judge compares a claim with what watchers see: one of the run that refutes it, one of
+// all runs.
+func (tr *trial) judge(p verify.Proof, shown *watcher, all ...*watcher) {
 	if p.Result == verify.Refuted && len(p.Counterexample) > 0 {
-		tr.watched(w, p)
+		tr.watched(shown, p)
 	}
 	if p.Result == verify.Unknown {
 		return
 	}
-	broken, closed := tr.brute.broken(w, tr.window())
+	broken, closed := false, true
+	for _, w := range all {
+		hit, whole := tr.brute.broken(w, tr.window())
+		broken, closed = broken || hit, closed && whole
+	}
+	closed = closed && !tr.loose(p)
 	tr.stats[fmt.Sprintf("%T %v", p.Assertion, p.Result)]++
 	if closed {
 		tr.stats["claims closed"]++
@@ -372,7 +387,7 @@ func (tr *trial) locks(p verify.Proof, tool gate.Tool) {
 	b := tr.brute
 	value := tr.valueOf(p, tool)
 	w := want{call: func(c int, _ []gate.Verdict) bool {
-		return b.has(c, tool, false) && strings.Contains(string(b.calls[c].Args), value)
+		return b.has(c, tool, false) && tr.hasValue(b.calls[c], value)
 	}}
 	if b.closed && !tr.judged && p.Result != verify.Unknown {
 		tr.stats[fmt.Sprintf("%T %v", p.Assertion, p.Result)]++
@@ -399,7 +414,7 @@ func (tr *trial) locks(p verify.Proof, tool gate.Tool) {
 func (tr *trial) valueOf(p verify.Proof, tool gate.Tool) string {
 	gated := slices.ContainsFunc(tr.nets, func(n gate.Net) bool {
 		return slices.ContainsFunc(n.Transitions, func(t gate.Transition) bool {
-			return len(t.Key) > 0 && !t.Observe && slices.ContainsFunc(t.Tools, func(u gate.Tool) bool { return u.Name == tool.Name || u.Kind == gate.Glob })
+			return len(t.Key)+len(n.Key) > 0 && !t.Observe && slices.ContainsFunc(t.Tools, func(u gate.Tool) bool { return u.Name == tool.Name || u.Kind == gate.Glob })
 		})
 	})
 	if !gated {

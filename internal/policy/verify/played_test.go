@@ -24,12 +24,12 @@ func replay(p *gate.Policy, t verify.Trace) played {
 	numbers, results := make(map[int]uint64), make(map[int]string)
 	for i, step := range t {
 		if step.Wait > 0 {
-			now, ok := begin(p, out.state, tickOf(p))
+			next, ok := ticked(p, out.state)
 			if !ok {
 				out.refused = i
 				return out
 			}
-			out.state = now.state
+			out.state = next
 			continue
 		}
 		if step.Ends {
@@ -57,18 +57,17 @@ func replay(p *gate.Policy, t verify.Trace) played {
 	return out
 }
 
-// tickOf is the call that stands for the only clock of the policy.
-func tickOf(p *gate.Policy) gate.Call {
+// ticked is the state after one tick of the only clock of the policy, for all values
+// where its net has a key; false where nothing moves.
+func ticked(p *gate.Policy, s *gate.State) (next *gate.State, ok bool) {
 	for _, n := range p.Nets() {
-		for _, t := range n.Transitions {
-			for _, tool := range t.Tools {
-				if c := (gate.Call{Tool: tool.Name, Args: []byte("{}")}); isTick(c) {
-					return c
-				}
+		for _, c := range ticksOf(n.Net) {
+			if now, moved := begin(p, s, c); moved {
+				s, ok = now.state, true
 			}
 		}
 	}
-	return gate.Call{}
+	return s, ok
 }
 
 // callOfStep is the call that a step makes.

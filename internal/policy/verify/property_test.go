@@ -18,13 +18,14 @@ type trial struct {
 	t       *testing.T
 	seed    uint64
 	rules   string
-	calls   []gate.Call // all that may be told apart, and more
-	known   bool        // no tools are called as labels and actions are
-	keyed   bool        // nets have keys, see [trial.playKeyed]
-	judged  bool        // validators refuse calls: what is possible is where they agree
-	sampled bool        // there are more calls: what these do not show is not held against verify
-	lossy   bool        // it counts what failures take away of which nothing is said
-	alone   bool        // rules only: the calls do not tell apart what random nets read
+	calls   []gate.Call        // all that may be told apart, and more
+	known   bool               // no tools are called as labels and actions are
+	keyed   bool               // nets have keys, see [trial.playKeyed]
+	judged  bool               // validators refuse calls: what is possible is where they agree
+	sampled bool               // there are more calls: what these do not show is not held against verify
+	more    []verify.Assertion // further claims
+	lossy   bool               // it counts what failures take away of which nothing is said
+	alone   bool               // rules only: the calls do not tell apart what random nets read
 	nets    []gate.Net
 	add     []gate.Net      // nets that it has in any case
 	change  func(*gate.Net) // what else a random net has; nil: nothing
@@ -36,7 +37,6 @@ type trial struct {
 	partial bool     // verify does not know that some calls can be made: others may be shorter
 	brute   *brute
 	single  *brute            // of keyed nets: calls of one value
-	each    *brute            // likewise: claims are about calls of one value
 	fields  map[string]string // likewise: what keys read of the tools; nil: f
 	stats   map[string]int    // what was judged
 }
@@ -330,8 +330,8 @@ func (tr *trial) check(stats map[string]int) {
 
 // name compares whether a name can be called, and how soon.
 func (tr *trial) name(n verify.Name, stats map[string]int) {
-	if n.Tool.Kind == gate.Literal {
-		return // the names of a call do not say what is an action
+	if n.Tool.Kind == gate.Literal || n.Tool.Kind == gate.Glob && !strings.Contains(tr.rules, n.Tool.Name) {
+		return // the names of a call do not say what is an action, nor which patterns nets without labels have
 	}
 	length, closed := tr.brute.depth(n.Tool)
 	stats[fmt.Sprint("callable ", n.Callable)]++
@@ -371,13 +371,20 @@ func (tr *trial) reaches(name gate.Tool, t verify.Trace) played {
 }
 
 func (tr *trial) proof(p verify.Proof) {
+	if each, ok := p.Assertion.(verify.Each); ok { // refuted or unknown it is one of them
+		for _, a := range each.Of {
+			p.Assertion = a
+			tr.proof(p)
+		}
+		return
+	}
 	b := tr.brute
 	if p.OneValue != nil {
 		all := tr.brute
 		tr.brute, b = tr.single, tr.single
 		defer func() { tr.brute = all }()
 	}
-	if isMore(p.Assertion) {
+	if before, ok := p.Assertion.(verify.NeverBefore); isMore(p.Assertion) || ok && before != tr.o.Prove[1] {
 		tr.monitored(p)
 		return
 	}

@@ -86,7 +86,7 @@ func (tr *trial) among(compare func(), runs ...verify.Trace) {
 		compare()
 		return
 	}
-	all := []*brute{tr.brute, tr.single, tr.each}
+	all := []*brute{tr.brute, tr.single}
 	closed, sampled := make([]bool, len(all)), make([]bool, len(all))
 	for i, b := range all {
 		closed[i], sampled[i] = b.closed, b.sampled
@@ -116,6 +116,18 @@ func (tr *trial) unheard() {
 		for _, p := range n.Phases {
 			for _, tool := range p.Tools {
 				heard[tool.Name] = true
+			}
+		}
+	}
+	for _, a := range tr.o.Prove { // nor do claims
+		if each, ok := a.(verify.ForEach); ok {
+			switch of := each.Of.(type) {
+			case verify.NeverBefore:
+				heard[of.Tool.Name], heard[of.First.Name] = true, true
+			case verify.AtMost:
+				for _, tool := range of.Tools {
+					heard[tool.Name] = true
+				}
 			}
 		}
 	}

@@ -173,9 +173,9 @@ func (b *Enumerator) add(tool string, f *form) {
 // variants are the classes of a form by what keys read of them.
 func (b *Enumerator) variants(tool string, f *form) []*Class {
 	s := b.class(tool, f)
-	data, ok := b.data(s)
-	if !ok {
-		b.leaveOut(tool, "keys read more than %d fields of %s", maxData, tool)
+	data, why := b.data(s)
+	if why != "" {
+		b.leaveOut(tool, why, tool)
 	}
 	if len(data) == 0 {
 		b.attest(s, f)

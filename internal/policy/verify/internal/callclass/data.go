@@ -1,6 +1,7 @@
 package callclass
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -109,9 +110,28 @@ func (b *Enumerator) findSorts(compared [][]Reading) {
 		b.asked = append(b.asked, alike...)
 	}
 	b.sortOf = of
+	for _, n := range b.nets {
+		for t := range n.Info.Transitions {
+			n.crossed = n.crossed || b.Crossed(n.reading(t))
+		}
+	}
 	for _, s := range b.sorts {
 		b.findTexts(s)
 	}
+}
+
+// Crossed reports whether two of the fields of one key are of one sort: its value has
+// different parts then, of which the model knows one.
+func (b *Enumerator) Crossed(key []gate.Field) bool {
+	seen := make(map[int]bool)
+	for _, f := range key {
+		sort, known := b.sortOf[plain(f)]
+		if known && seen[sort] {
+			return true
+		}
+		seen[sort] = true
+	}
+	return false
 }
 
 // valueTexts are tried for values; the first two that no map of the fields matches are taken.
@@ -139,9 +159,9 @@ func (s *sort) has(field string) bool {
 // maxData bounds the fields of one tool that are told apart by their values.
 const maxData = 4
 
-// data are the fields that keys read of a call with these effects and names; ok is
-// false where they are too many.
-func (b *Enumerator) data(s *Class) (data []Datum, ok bool) {
+// data are the fields that keys read of a call with these effects and names, or why not
+// all that they are is looked at.
+func (b *Enumerator) data(s *Class) (data []Datum, why string) {
 	add := func(f gate.Field) {
 		f = plain(f)
 		if !slices.ContainsFunc(data, func(d Datum) bool { return d.Field == f }) {
@@ -152,6 +172,9 @@ func (b *Enumerator) data(s *Class) (data []Datum, ok bool) {
 		n := b.nets[e.Net]
 		if !n.Keyed() {
 			continue
+		}
+		if n.crossed {
+			why = "keys compare fields of %s with each other that stand side by side in one"
 		}
 		for _, a := range n.Meanings.List[e.Meaning] {
 			for _, t := range slices.Concat(a.Transitions, a.Spoilers) {
@@ -166,7 +189,10 @@ func (b *Enumerator) data(s *Class) (data []Datum, ok bool) {
 			add(r.Field)
 		}
 	}
-	return data[:min(len(data), maxData)], len(data) <= maxData
+	if len(data) > maxData {
+		why = fmt.Sprintf("keys read more than %d fields of %%s", maxData)
+	}
+	return data[:min(len(data), maxData)], why
 }
 
 // eachPresence calls do with all that the fields can have of the value. What is in a

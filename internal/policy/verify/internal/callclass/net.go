@@ -18,6 +18,8 @@ type Net struct {
 	Adds  []bool // transitions for which a weak name is not enough
 	Dead  []bool // transitions that can never fire, whatever happens
 
+	crossed bool // see [Enumerator.Crossed]
+
 	maps     []*mapping // of its own; none where it reads the labels of the policy
 	rows     map[string]row
 	globs    []glob

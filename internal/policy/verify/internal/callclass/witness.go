@@ -84,6 +84,23 @@ func (b *Enumerator) literal(v Values, d *Datum) literal {
 	return quoted(texts[0])
 }
 
+// Values are those with which the arguments of the class were made.
+func (s *Class) Values() Values {
+	if s.of == nil {
+		return Values{}
+	}
+	return s.of.fixed
+}
+
+// Speaks reports whether the arguments of the class have these values where they have
+// the value that is looked at. What maps make of one value is nothing to another: calls
+// with different ones are not of one value, though each could be.
+func (s *Class) Speaks(v Values) bool {
+	return s.of == nil || !slices.ContainsFunc(s.Data, func(d Datum) bool {
+		return d.Has == Same && s.of.b.literal(v, &d) != s.of.b.literal(s.of.fixed, &d)
+	})
+}
+
 // Take notes the values of a key of the net, where none are noted yet.
 func (b *Enumerator) Take(v *Values, net int, key []gate.KeyValue) {
 	if v.same == nil {

@@ -29,7 +29,7 @@ func (s *Space) Lock(g *Goal) Answer {
 		return Answer{Result: Proved}
 	}
 	unsure := s.leastSure()
-	if unsure != nil || slices.ContainsFunc(s.classes, func(c class) bool { return poor(c.member) }) {
+	if unsure != nil || len(s.valuesOf(s.surely)) > 1 || slices.ContainsFunc(s.classes, func(c class) bool { return poor(c.member) }) {
 		good = s.Escapes(g, func(int) bool { return true })
 	}
 	k := s.reached(good, unsure != nil)

@@ -30,8 +30,41 @@ func (m *Model) OneValue() *Model {
 
 // Assured are the states from which successful calls of classes that may be made reach
 // the goal, with the value that is looked at or, unless the goal is about that one, with
-// a new value.
+// a new value. The calls are of one value. Whatever the state, calls of a certain value
+// can follow: if these reach the goal from all states, all are assured.
 func (s *Space) Assured(g *Goal, may func(class int) bool) []bool {
+	var all []bool
+	for _, v := range s.valuesOf(may) {
+		good := s.assured(g, func(class int) bool { return may(class) && s.classes[class].member.Speaks(v) })
+		if all == nil || !g.one && !slices.Contains(good, false) {
+			all = good
+			continue
+		}
+		if !g.one && !slices.Contains(all, false) {
+			break
+		}
+		for k := range all {
+			all[k] = all[k] && good[k]
+		}
+	}
+	return all
+}
+
+// valuesOf are the values of which the classes speak: first those that are looked at
+// where nothing is said of them.
+func (s *Space) valuesOf(may func(class int) bool) []callclass.Values {
+	all := []callclass.Values{{}}
+	for i := range s.classes {
+		c := s.classes[i].member
+		if may(i) && !slices.ContainsFunc(all, c.Speaks) {
+			all = append(all, c.Values())
+		}
+	}
+	return all
+}
+
+// assured are the states from which calls of the classes do so.
+func (s *Space) assured(g *Goal, may func(class int) bool) []bool {
 	good := s.Escapes(g, may)
 	if g.one || !slices.Contains(good, false) || !slices.ContainsFunc(s.nets, (*Net).Keyed) {
 		return good

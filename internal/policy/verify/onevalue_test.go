@@ -1,0 +1,59 @@
+package verify_test
+
+import (
+	"testing"
+
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/policy/verify"
+)
+
+// TestPossibleByOneValue: calls that lead to a tool have one value. Where a map reads the
+// field of the key, a call that it matches has another value than one that it does not.
+func TestPossibleByOneValue(t *testing.T) {
+	for _, c := range []struct {
+		rules string
+		want  verify.Result
+	}{
+		// a of y is m, and needs b of y, which needs m of y.
+		{"map a.f y as m\nrequire b or a before m with same f\nrequire m before b with same f", verify.Unknown},
+		{"map a.f y as m\nlimit a to 1 at once for each f", verify.Proved},
+		{"map a.f y as m\nblock b after b until m\nblock m after c until c", verify.Refuted}, // b and c, in this order
+	} {
+		r := report(t, c.rules, func(o *verify.Options) {
+			o.Known, o.Prove = true, []verify.Assertion{
+				verify.AlwaysPossible{Tool: gate.Tool{Name: "m"}},
+				verify.ForEach{Of: verify.Never{Tool: gate.Tool{Name: "b"}}, Key: []verify.Compared{{Field: gate.Field{Path: "f"}, Other: gate.Field{Path: "f"}}}},
+			}
+		})
+		if p := r.Proofs[0]; p.Result != c.want {
+			t.Errorf("%v, want %v\n%s", p.Result, c.want, c.rules)
+		}
+	}
+}
+
+// TestCrossedKeys: where the parts of one value are compared with each other, the model,
+// in which they are the same, shows nothing of others.
+func TestCrossedKeys(t *testing.T) {
+	part := func(path string) verify.Compared {
+		return verify.Compared{Field: gate.Field{Path: path}, Other: gate.Field{Path: path}}
+	}
+	before := verify.NeverBefore{Tool: gate.Tool{Name: "b"}, First: gate.Tool{Name: "a"}}
+	for rules, want := range map[string]verify.Result{
+		"require a before b with same f as g, g as f":                               verify.Unknown, // it is a of y and x
+		"require a before b with same f, g":                                         verify.Proved,
+		"require a before b with same f as g\nrequire a before b with same g as f":  verify.Unknown,
+		"require a before b with same f, g\nlimit b to 1 per session for each f, g": verify.Proved,
+		"block a after a\nlimit a to 1 per session for each f, g\nrequire a before b\n" +
+			"require a before a with same f as g, g as f": verify.Unknown,
+	} {
+		r := report(t, rules, func(o *verify.Options) {
+			o.Known, o.Prove = true, []verify.Assertion{verify.ForEach{Of: before, Key: []verify.Compared{part("f"), part("g")}}}
+		})
+		if p := r.Proofs[0]; p.Result != want {
+			t.Errorf("%v, want %v\n%s", p.Result, want, rules)
+		}
+		for _, x := range r.Redundant {
+			t.Errorf("%v is redundant\n%s", x.Net.Name, rules)
+		}
+	}
+}
