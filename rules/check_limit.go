@@ -24,8 +24,10 @@ func (c *compiler) checkLimit(s *Limit) {
 		case c.covers(tool, *s.Per) && !s.spares(*s.Per):
 			c.failName(s, *s.Per, SelfRefill, "write: per session", "every call of %s is a call of %s: the limit would refill itself", s.Per, tool)
 			return
-		}
-		if tool.Glob() && !s.Per.Glob() && toolnet.MatchGlob(tool.Text, s.Per.Text) && !s.spares(*s.Per) {
+		case s.spares(*s.Per):
+		case twoFields(s.Key) && (c.isOneOf(tool, *s.Per) || c.isOneOf(*s.Per, tool)):
+			c.warnName(*s.Per, OwnRefill, "count per another call", "a call of %s can count for one value and give back what another used: the limit refills itself", s.Per)
+		case tool.Glob() && !s.Per.Glob() && toolnet.MatchGlob(tool.Text, s.Per.Text):
 			c.warnName(*s.Per, NoRefill, "", "%s is one of %s: its calls are counted and give nothing back", s.Per, tool)
 		}
 	}

@@ -127,6 +127,7 @@ const (
 	EndsItself     Code = "W022" // a rule between two calls that ends where it begins, or never
 	ManyBudgets    Code = "W023" // a limit for each value, and the caller chooses how to write the value
 	LikePath       Code = "W024" // a key that looks like a path
+	OwnRefill      Code = "W025" // a limit for each value that its own calls refill for other values
 )
 
 // oneLine formats a problem without its source line.
