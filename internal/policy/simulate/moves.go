@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strconv"
@@ -17,6 +18,7 @@ type move struct {
 	call Call
 	of   int // the number of the call
 	time time.Duration
+	says json.RawMessage // of succeed: the result; nil: nothing
 }
 
 // A madeCall is a call with its progress.
@@ -82,19 +84,36 @@ func (m *Simulator) ends(word, text string) error {
 	if word == "approve" || word == "deny" {
 		wants, otherwise = callWaits, "say succeed, fail or unknown"
 	}
+	text, says, err := result(word, text)
+	if err != nil {
+		return err
+	}
 	number, err := m.latest(wants, text)
 	if err != nil {
 		return err
 	}
 	switch state := m.calls[number-1].state; state {
 	case wants:
-		m.do(move{word: word, of: number})
+		m.do(move{word: word, of: number, says: says})
 		return nil
 	case callRuns, callWaits:
 		return fmt.Errorf("call %d %s: %s", number, state, otherwise)
 	default:
 		return fmt.Errorf("call %d %s", number, state)
 	}
+}
+
+// result cuts the result off that a call which succeeds may have, after its number.
+func result(word, text string) (number string, says json.RawMessage, err error) {
+	i := strings.IndexAny(text, "{[\"")
+	if word != "succeed" || i < 0 {
+		return text, nil, nil
+	}
+	number, written := strings.TrimSpace(text[:i]), text[i:]
+	if !json.Valid([]byte(written)) {
+		return "", nil, fmt.Errorf("the result is no JSON: %s", written)
+	}
+	return number, json.RawMessage(written), nil
 }
 
 // latest returns the number of a call: the typed one, else the latest in the state, else the
@@ -158,7 +177,7 @@ func (mv move) String() string {
 	case "after":
 		return "after " + mv.time.String()
 	default:
-		return fmt.Sprintf("%s %d", mv.word, mv.of)
+		return strings.TrimSpace(fmt.Sprintf("%s %d %s", mv.word, mv.of, mv.says))
 	}
 }
 
@@ -189,7 +208,7 @@ func (m *Simulator) apply(mv move) {
 		st.session.Tick(st.box.Now())
 	default:
 		outcome := endings[mv.word].outcome
-		st.session.End(id, gate.End{Outcome: outcome})
+		st.session.End(id, gate.End{Outcome: outcome, Result: mv.says})
 		if outcome != gate.Unknown {
 			m.calls[mv.of-1].state = callEnded
 		}

@@ -114,7 +114,11 @@ func (m *Simulator) stepsText() []string {
 			}
 		default:
 			if !m.ended(i-1, mv.of) {
-				steps = append(steps, fmt.Sprintf("      - settle: { call: %d, result: %s }\n", at[mv.of], sandbox.Outcomes[endings[mv.word].outcome]))
+				returns := ""
+				if mv.says != nil {
+					returns = ", returns: " + string(mv.says)
+				}
+				steps = append(steps, fmt.Sprintf("      - settle: { call: %d, result: %s%s }\n", at[mv.of], sandbox.Outcomes[endings[mv.word].outcome], returns))
 			}
 		}
 	}
@@ -162,6 +166,8 @@ func (m *Simulator) callText(i int) string {
 		}
 		if result := m.result(i, mv.of); result != "success" {
 			line("result", result)
+		} else if says := m.moves[i+1].says; says != nil {
+			line("returns", string(says))
 		}
 	}
 	return text

@@ -13,7 +13,8 @@ import (
 
 // Help lists the commands.
 const Help = `  call NAME [JSON]   make a call, as: call delete {"path": "a"}
-  succeed [N]        end the call N, or the latest that runs; also: fail, unknown
+  succeed [N] [JSON] end the call N, or the latest that runs, with this result
+  fail [N]           likewise; also: unknown
   approve [N]        answer for the person who is asked; also: deny
   after 2m           let time pass
   back               take the last command back
