@@ -385,49 +385,52 @@ func (g *generator) lockClaims(tr *trial, a gate.Tool) []verify.Assertion {
 // locks compares a claim that no failure loses a tool with what the gate does.
 func (tr *trial) locks(p verify.Proof, tool gate.Tool) {
 	b := tr.brute
-	value := tr.valueOf(p, tool)
-	w := want{call: func(c int, _ []gate.Verdict) bool {
-		return b.has(c, tool, false) && tr.hasValue(b.calls[c], value)
-	}}
+	first := tr.o.Prove[1].(verify.NeverBefore).First
+	lost, shown := false, false // for some value
+	for _, value := range tr.valuesOf(tool) {
+		w := want{call: func(c int, _ []gate.Verdict) bool {
+			return b.has(c, tool, false) && tr.hasValue(b.calls[c], value)
+		}}
+		lost = lost || p.Result != verify.Unknown && b.closed && b.failureLocks(w, first)
+		shown = shown || p.Result == verify.Refuted && tr.showsLock(p.Counterexample, w)
+	}
 	if b.closed && !tr.judged && p.Result != verify.Unknown {
 		tr.stats[fmt.Sprintf("%T %v", p.Assertion, p.Result)]++
-		if lost := b.failureLocks(w, tr.o.Prove[1].(verify.NeverBefore).First); lost && p.Result == verify.Proved || !lost && p.Result == verify.Refuted && len(p.Counterexample) < 5 {
+		if lost && p.Result == verify.Proved || !lost && p.Result == verify.Refuted && len(p.Counterexample) < 5 {
 			tr.errorf("%+v: brute force %v", p, lost)
 		}
 	}
-	if p.Result != verify.Refuted {
-		return
-	}
-	won := slices.Clone(p.Counterexample)
-	won[len(won)-1].Outcome = gate.Success
-	for run, goes := range map[*verify.Trace]bool{&p.Counterexample: false, &won: true} {
-		pl := replay(b.policy, *run)
-		from := b.again()
-		if pl.refused >= 0 || from.goesOn(pl.state, w) != goes && !tr.judged && (!goes || !tr.sampled) {
-			tr.errorf("%+v: refused %d, goes on: not %v", *run, pl.refused, goes)
-		}
+	if p.Result == verify.Refuted && !shown {
+		tr.errorf("%+v: it is refused, or its failure loses nothing that its success does not", p.Counterexample)
 	}
 }
 
-// valueOf is a value of calls of the tool that the claim is about by itself: the one of
-// the counterexample. It is empty where no key gates them.
-func (tr *trial) valueOf(p verify.Proof, tool gate.Tool) string {
+// showsLock reports whether the gate admits the run, and what is wanted is lost after it
+// and not if its last call succeeds.
+func (tr *trial) showsLock(failed verify.Trace, w want) bool {
+	won := slices.Clone(failed)
+	won[len(won)-1].Outcome = gate.Success
+	for run, goes := range map[*verify.Trace]bool{&failed: false, &won: true} {
+		pl := replay(tr.brute.policy, *run)
+		if pl.refused >= 0 || tr.brute.again().goesOn(pl.state, w) != goes && !tr.judged && (!goes || !tr.sampled) {
+			return false
+		}
+	}
+	return true
+}
+
+// valuesOf are the values of calls of the tool that a claim is about one by one; where no
+// key gates them, all of them.
+func (tr *trial) valuesOf(tool gate.Tool) []string {
 	gated := slices.ContainsFunc(tr.nets, func(n gate.Net) bool {
 		return slices.ContainsFunc(n.Transitions, func(t gate.Transition) bool {
 			return len(t.Key)+len(n.Key) > 0 && !t.Observe && slices.ContainsFunc(t.Tools, func(u gate.Tool) bool { return u.Name == tool.Name || u.Kind == gate.Glob })
 		})
 	})
 	if !gated {
-		return ""
+		return []string{""}
 	}
-	for _, s := range p.Counterexample {
-		for _, v := range []string{`"x"`, `"y"`} {
-			if strings.Contains(s.Args+s.Result, v) {
-				return v
-			}
-		}
-	}
-	return `"x"`
+	return []string{`"x"`, `"y"`}
 }
 
 // failureLocks reports whether some call in flight loses what is wanted by its failure
