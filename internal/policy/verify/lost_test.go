@@ -98,16 +98,21 @@ func (tr *trial) lostBySuccess(t gate.Tool, value string) bool {
 	return p != nil && !tr.brute.sampled && tr.losesBySuccess(p, t, value)
 }
 
-// lasting is the policy without the limits that end; nil where nothing is left.
+// lasting is the policy without the limits that end; nil where that is none, or where
+// the default would refuse more without them.
 func (tr *trial) lasting() *gate.Policy {
 	lasting := slices.DeleteFunc(tr.brute.policy.Nets(), func(n gate.NetInfo) bool {
 		return n.Shadow || n.Cause == gate.CauseLimit && !slices.ContainsFunc(n.Transitions, func(t gate.Transition) bool { return t.Observe || t.Every > 0 || isTickOf(t) })
 	})
+	deny := tr.brute.policy.Options().Deny
+	if deny && len(lasting) < len(tr.brute.policy.Nets()) {
+		return nil
+	}
 	var nets []gate.Net
 	for _, n := range lasting {
 		nets = append(nets, n.Net)
 	}
-	p, err := gate.NewPolicy(nets, gate.PolicyOptions{})
+	p, err := gate.NewPolicy(nets, gate.PolicyOptions{Deny: deny})
 	if err != nil {
 		return nil
 	}

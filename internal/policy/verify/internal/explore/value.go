@@ -147,7 +147,8 @@ func (n *Net) unused() map[int]bool {
 	return states
 }
 
-// anyValue reports whether the name is one of calls without a value, or of time.
+// anyValue reports whether the name is one of calls without a value, or of time. That
+// the result of a call can have a value does not give the call one.
 func (n *Net) anyValue(a callclass.Ask) bool {
-	return !slices.ContainsFunc(a.Transitions, func(t int) bool { return !slices.Contains(n.timed, t) })
+	return !slices.ContainsFunc(a.Transitions, func(t int) bool { return !slices.Contains(n.timed, t) && !slices.Contains(a.Idle, t) })
 }
