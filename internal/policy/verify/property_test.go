@@ -373,8 +373,12 @@ func (tr *trial) reaches(name gate.Tool, t verify.Trace) played {
 func (tr *trial) proof(p verify.Proof) {
 	if each, ok := p.Assertion.(verify.Each); ok { // refuted or unknown it is one of them
 		for _, a := range each.Of {
-			p.Assertion = a
-			tr.proof(p)
+			part := p
+			part.Assertion = a
+			if _, always := a.(verify.AlwaysPossible); always {
+				part.OneValue = nil // another part is about one value
+			}
+			tr.proof(part)
 		}
 		return
 	}
