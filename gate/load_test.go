@@ -109,10 +109,3 @@ func TestFingerprints(t *testing.T) {
 		t.Error("a position is no part of what decides")
 	}
 }
-
-// handKey is handNet with a key.
-func handKey(name string, f gate.Field, transitions ...string) gate.Net {
-	n := handNet(name, map[string]int{"p": 1}, transitions...)
-	n.Key = []gate.Field{f}
-	return n
-}

@@ -61,7 +61,7 @@ func (v *vocabulary) ofStatement(s rules.Statement, list string) {
 	}
 	text := s.String()
 	for _, m := range mentions(s) {
-		v.use(occurrence{Name: m.Name, list: list, form: strings.ReplaceAll(text, m.Name.String(), "\x00")})
+		v.use(occurrence{Name: m.Name, list: list, form: strings.ReplaceAll(text, m.String(), "\x00")})
 	}
 }
 

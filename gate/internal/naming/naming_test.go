@@ -58,8 +58,10 @@ func TestNames(t *testing.T) {
 	g := used(maps...)
 	g.Name("chat.send")
 	for i, p := range []naming.Pattern{{Text: "re*"}, {Text: "*.x", Actions: true}, {Text: "re*", Except: "sh"}, {Text: "s?"}, {Text: "deep.*", Actions: true}} {
-		if g.Number(&p) != i || g.Number(&p) != i || g.Patterns()[i] != p {
-			t.Errorf("the number of %v is %d", p, g.Number(&p))
+		for range 2 { // the second time it is found
+			if n := g.Number(&p); n != i || g.Patterns()[i] != p {
+				t.Errorf("the number of %v is %d", p, n)
+			}
 		}
 	}
 	for _, c := range []struct {
